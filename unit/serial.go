@@ -6,17 +6,18 @@ import (
 	"math/bits"
 )
 
-// Serial is the time that a link needs for a byte, kept as the reduced fraction 1e12 / rate in ps. The zero Serial
-// takes no time at all.
+// Serial is the time that a link needs for a byte, kept as the reduced fraction num / den = 1e12 / rate in ps. The zero
+// Serial takes no time at all.
 //
-// Time(n) = ⌊(n·num + den − 1) / den⌋, and the division is a multiplication by the reciprocal ⌈2^64 / den⌉. With
-// e = reciprocal·den − 2^64 the product's high word is the exact quotient for every numerator x with x·e < 2^64, so
-// wide is the least n whose numerator does not keep to that; it and larger ones take the 128-bit division.
+// The fast form of ⌈n·num / den⌉ is ⌈n·mul / 2^shift⌉ with mul = ⌊num·2^shift / den⌋. What it loses is
+// n·rest / (den·2^shift), where rest is the remainder of that division. A quotient that is not whole lies at least 1/den
+// above the whole number below it, so the two forms agree for every n with n·rest < 2^shift.
 type Serial struct {
-	num, den   uint64
-	round      uint64 // den − 1, which makes the quotient a ceiling
-	reciprocal uint64
-	wide       uint64
+	mul      uint64
+	round    uint64 // 2^shift − 1, which makes the shift a ceiling
+	shift    uint64
+	wide     uint64 // the least n that the fast form does not serve
+	num, den uint64
 }
 
 // Serial returns the time per byte of r. It panics unless r is positive: a link without a rate is a mistake of the
@@ -25,22 +26,25 @@ func (r Rate) Serial() Serial {
 	if r <= 0 {
 		panic(fmt.Sprintf("unit: Serial of the rate %d B/s: a rate must be positive", int64(r)))
 	}
-	num, den := uint64(Second), uint64(r)
-	g := gcd(num, den)
-	num, den = num/g, den/g
-	if den == 1 { // 2^64 / 1 does not fit a word; the fraction may as well be written in halves
-		num, den = 2*num, 2
-	}
-	quotient, rest := bits.Div64(1, 0, den)
-	s := Serial{num: num, den: den, round: den - 1, reciprocal: quotient}
-	largest := uint64(math.MaxUint64)
-	if rest != 0 {
-		s.reciprocal++
-		largest /= den - rest // e = den − rest
-	}
-	if largest >= s.round { // else not even n = 0 is safe
-		// n·num ≤ MaxInt64 keeps the quotient inside int64 as well.
-		s.wide = min((largest-s.round)/num, math.MaxInt64/num) + 1
+	g := gcd(uint64(Second), uint64(r))
+	s := Serial{num: uint64(Second) / g, den: uint64(r) / g}
+	for shift := range uint64(63) { // the shift that serves the most bytes
+		high, low := bits.Mul64(s.num, 1<<shift)
+		if high >= s.den {
+			break
+		}
+		mul, rest := bits.Div64(high, low, s.den)
+		round := uint64(1)<<shift - 1
+		largest := uint64(math.MaxInt64) // of n, by exactness
+		if rest != 0 {
+			largest = round / rest
+		}
+		if mul != 0 { // and by what fits
+			largest = min(largest, (math.MaxInt64-round)/mul)
+		}
+		if largest+1 > s.wide {
+			s.mul, s.round, s.shift, s.wide = mul, round, shift, largest+1
+		}
 	}
 	return s
 }
@@ -48,8 +52,7 @@ func (r Rate) Serial() Serial {
 // Time returns ⌈bytes × 1e12 / rate⌉ ps, exactly. Zero or fewer bytes take no time; a time that does not fit is MaxTime.
 func (s Serial) Time(bytes int64) Time {
 	if uint64(bytes) < s.wide {
-		high, _ := bits.Mul64(uint64(bytes)*s.num+s.round, s.reciprocal)
-		return Time(high)
+		return Time((uint64(bytes)*s.mul + s.round) >> s.shift)
 	}
 	return s.timeWide(bytes)
 }
@@ -62,7 +65,7 @@ func (s Serial) timeWide(bytes int64) Time {
 		return 0
 	}
 	high, low := bits.Mul64(uint64(bytes), s.num)
-	low, carry := bits.Add64(low, s.round, 0)
+	low, carry := bits.Add64(low, s.den-1, 0)
 	high += carry
 	if high >= s.den {
 		return MaxTime

@@ -1,0 +1,74 @@
+package collective
+
+import "slices"
+
+// Overwrite replaces the elements of p from off on by those of src and returns p, which
+// it changes in place and which grows by at most two runs more than src has. Neighbours
+// of equal structure are joined. The replaced range must lie within p, and src must not
+// share memory with p.
+func Overwrite(p Prov, off int, src Prov) Prov {
+	n := src.Len()
+	if n == 0 {
+		return p
+	}
+	first, skip := p.find(off)
+	if skip == 0 && len(src) == 1 && p[first].N == int32(n) {
+		p[first] = src[0] // the common case: a chunk that has its own run
+		return joinAround(p, first, first)
+	}
+	last, rest := first, skip+n // the run in which the range ends, and where in it
+	for rest > int(p[last].N) {
+		rest -= int(p[last].N)
+		last++
+	}
+
+	left, right := p[first].part(0, int32(skip)), p[last].part(int32(rest), p[last].N-int32(rest))
+	lo, hi := first, last+1 // runs lo..hi-1 go; left, src and right come
+	need := len(src)
+	if left.N > 0 {
+		need++
+	}
+	if right.N > 0 {
+		need++
+	}
+	p = resize(p, lo, hi, need)
+	at := lo
+	if left.N > 0 {
+		p[at] = left
+		at++
+	}
+	from := at
+	at += copy(p[at:], src)
+	if right.N > 0 {
+		p[at] = right
+	}
+	return joinAround(p, from, from+len(src)-1)
+}
+
+// resize makes room for n runs where lo..hi-1 were, keeping what follows.
+func resize(p Prov, lo, hi, n int) Prov {
+	switch d := n - (hi - lo); {
+	case d < 0:
+		p = slices.Delete(p, lo, lo-d)
+	case d > 0:
+		old := len(p)
+		p = slices.Grow(p, d)[:old+d]
+		copy(p[hi+d:], p[hi:old])
+	}
+	return p
+}
+
+// joinAround joins run last with its successor and run first with its predecessor.
+func joinAround(p Prov, first, last int) Prov {
+	p = joinAt(p, last)
+	return joinAt(p, first-1)
+}
+
+func joinAt(p Prov, i int) Prov {
+	if i < 0 || i+1 >= len(p) || !p[i].joins(&p[i+1]) {
+		return p
+	}
+	p[i].N += p[i+1].N
+	p[i].Depth = max(p[i].Depth, p[i+1].Depth)
+	return slices.Delete(p, i+1, i+2)
+}

@@ -1,0 +1,64 @@
+package machine
+
+import "fmt"
+
+// PEName is the name of a PE, such as "sip0.cube3.pe1".
+func (m *Machine) PEName(pe int) string {
+	c := m.Coord(pe)
+	return fmt.Sprintf("sip%d.cube%d.pe%d", c.SIP, c.Cube, c.PE)
+}
+
+// NodeName is the name of a node: "sip0.cube3.pe1", "sip0.cube3.pe1.hbm", "sip0.cube3.sram", "sip0.cube3.r2c1",
+// "sip0.io", "sip0.switch", "switch".
+func (m *Machine) NodeName(n NodeID) string {
+	p := m.place(n)
+	switch p.kind {
+	case kindIO:
+		return fmt.Sprintf("sip%d.io", p.cube)
+	case kindHub:
+		return numbered(fmt.Sprintf("sip%d.switch", p.cube), p.index)
+	case kindSystemHub:
+		return numbered("switch", p.index)
+	}
+	cube := fmt.Sprintf("sip%d.cube%d", p.cube/m.cubes, p.cube%m.cubes)
+	switch p.kind {
+	case kindRouter:
+		return fmt.Sprintf("%s.r%dc%d", cube, p.index/m.cube.w, p.index%m.cube.w)
+	case kindSRAM:
+		return cube + ".sram"
+	case kindHBM:
+		return fmt.Sprintf("%s.pe%d.hbm", cube, p.index)
+	case kindTCM:
+		return fmt.Sprintf("%s.pe%d.tcm", cube, p.index)
+	}
+	return fmt.Sprintf("%s.pe%d", cube, p.index)
+}
+
+// numbered leaves the number of an only switch away.
+func numbered(name string, i int) string {
+	if i == 0 {
+		return name
+	}
+	return fmt.Sprintf("%s%d", name, i)
+}
+
+// LinkName is the name of a link: "sip0.cube0.r0c0->sip0.cube0.r0c1", with "#2" for the connection where links between
+// the same two nodes are several, "sip0.cube0.pe1.hbm.port", "sip0.cube0.pe1.tcm.read".
+func (m *Machine) LinkName(id LinkID) string {
+	l := m.Links[id]
+	from := m.NodeName(l.From)
+	if l.Port {
+		switch i := int(id) % m.cube.links; {
+		case m.place(l.From).kind != kindTCM:
+			return from + ".port"
+		case i < m.cube.tcmWriteLink:
+			return from + ".read"
+		}
+		return from + ".write"
+	}
+	name := from + "->" + m.NodeName(l.To)
+	if first := m.crossing(0, 0, 0); int(id) >= first && int(id) < m.outerLink(0) && m.conns > 1 {
+		name += fmt.Sprintf("#%d", (int(id)-first)%m.conns)
+	}
+	return name
+}

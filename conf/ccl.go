@@ -1,0 +1,66 @@
+package conf
+
+import (
+	"maps"
+	"slices"
+
+	"kernbench/unit"
+)
+
+// CCL is the collective library's configuration as ccl.yaml has it: settings for all algorithms, and by name those of
+// each that differ.
+type CCL struct {
+	Defaults   Settings              `conf:"defaults" doc:"settings of every algorithm that does not say otherwise"`
+	Algorithms map[string]*Algorithm `conf:"algorithms" doc:"algorithms by name; an entry changes only the settings that it names"`
+
+	places places
+}
+
+// Settings is what an algorithm runs with.
+type Settings struct {
+	Algorithm        string     `conf:"algorithm" doc:"entry that runs when none is named"`
+	RankLevel        string     `conf:"rank_level" doc:"what a rank of the process group is: each PE, or each SIP" enum:"pe|sip"`
+	WorldSize        int        `conf:"world_size" doc:"number of ranks; 0: as many as the topology has" min:"0" max:"16777216"`
+	NElem            int        `conf:"n_elem" doc:"elements per rank" min:"1" max:"1073741824"`
+	BufferKind       string     `conf:"buffer_kind" doc:"memory that holds the ring slots" enum:"tcm|hbm|sram"`
+	Backpressure     string     `conf:"backpressure" doc:"how a sender waits for a slot and a receiver for a token: woken by an interrupt, or reading the pointer again and again" enum:"sleep|poll"`
+	NSlots           int        `conf:"n_slots" doc:"slots per direction" min:"1" max:"4096"`
+	SlotSize         unit.Bytes `conf:"slot_size" doc:"bytes of a slot; larger payloads are streamed through several" max:"1GiB"`
+	VCChunkSize      unit.Bytes `conf:"vc_chunk_size" doc:"reserved for interleaving virtual channels; read and checked, without effect" max:"1GiB"`
+	CreditBytes      unit.Bytes `conf:"ipcq_credit_size_bytes" doc:"bytes of a credit message" max:"1MiB"`
+	Credit           string     `conf:"credit" doc:"when a slot's credit leaves: at the end of the received tensor's life, or inside recv" enum:"on_release|on_recv"`
+	StrictValidation bool       `conf:"strict_validation" doc:"recv refuses a token whose type or shape is not what it asks for"`
+	PollInterval     unit.Time  `conf:"poll_interval_ns" doc:"time between two reads of a pointer with backpressure: poll" min:"1ps"`
+	WakeCost         unit.Time  `conf:"wake_cost_ns" doc:"time from the interrupt to the next instruction with backpressure: sleep"`
+}
+
+// Algorithm is one entry. A nil field leaves the setting of that name in Defaults as it is.
+type Algorithm struct {
+	Module   string `conf:"module" doc:"the algorithm in the library; of a dotted path the last part counts"`
+	Topology string `conf:"topology" doc:"logical topology; left out: the algorithm's own" enum:"ring_1d|ring_1d_unidir|mesh_2d|torus_2d|tree_binary|none"`
+	W        int    `conf:"w" doc:"width of a mesh_2d or torus_2d; 0: the square root of the world size" min:"0" max:"16777216"`
+	H        int    `conf:"h" doc:"height of a mesh_2d or torus_2d" min:"0" max:"16777216"`
+	RootCube int    `conf:"root_cube" doc:"cube at the root of a hierarchical algorithm" min:"0" max:"1048576"`
+
+	RankLevel        *string     `conf:"rank_level"`
+	WorldSize        *int        `conf:"world_size"`
+	NElem            *int        `conf:"n_elem"`
+	BufferKind       *string     `conf:"buffer_kind"`
+	Backpressure     *string     `conf:"backpressure"`
+	NSlots           *int        `conf:"n_slots"`
+	SlotSize         *unit.Bytes `conf:"slot_size"`
+	VCChunkSize      *unit.Bytes `conf:"vc_chunk_size"`
+	CreditBytes      *unit.Bytes `conf:"ipcq_credit_size_bytes"`
+	Credit           *string     `conf:"credit"`
+	StrictValidation *bool       `conf:"strict_validation"`
+	PollInterval     *unit.Time  `conf:"poll_interval_ns"`
+	WakeCost         *unit.Time  `conf:"wake_cost_ns"`
+}
+
+// Names lists the algorithms in order.
+func (c *CCL) Names() []string { return slices.Sorted(maps.Keys(c.Algorithms)) }
+
+// Errorf makes an error about key, a dotted path such as "defaults.n_slots", at the place where it was set.
+func (c *CCL) Errorf(key, format string, args ...any) *Error {
+	return c.places.find(key).errorf(key, format, args...)
+}

@@ -1,0 +1,171 @@
+package conf
+
+import (
+	"fmt"
+	"strings"
+)
+
+// maxPEs bounds the machine; the design point is 100,000.
+const maxPEs = 1 << 22
+
+// check holds the keys of a topology against each other.
+func (t *Topology) check(l *ledger) {
+	t.checkSIPs(l)
+	t.checkConnections(l)
+	layout := &t.Cube.PELayout
+	if len(layout.Corners) == 0 {
+		l.disagree([]string{"cube.pe_layout.corners"}, "found an empty list; at least one corner is expected")
+	}
+	sizes := []string{"system.sips.count", "sip.cube_mesh.w", "sip.cube_mesh.h", "cube.pe_layout.pe_per_corner", "cube.pe_layout.corners"}
+	if n := t.NumPEs(); n > maxPEs {
+		l.disagree(sizes, "makes a machine of %d PEs (%d SIPs × %d cubes × %d); at most %d are allowed",
+			n, t.System.SIPs.Count, t.CubesPerSIP(), t.PEsPerCube(), maxPEs)
+	}
+	if t.PE.TCM.Scratch > t.PE.TCM.Capacity {
+		l.disagree([]string{"pe.tcm.scratch", "pe.tcm.capacity"}, "the scratch of %v is larger than the TCM of %v%s",
+			t.PE.TCM.Scratch, t.PE.TCM.Capacity, l.both("pe.tcm.scratch", "pe.tcm.capacity"))
+	}
+	f := &t.Fabric
+	if f.BufferBytes < f.MessageBytes {
+		l.disagree([]string{"fabric.buffer_bytes", "fabric.message_bytes"},
+			"a buffer of %v cannot hold a message of %v; buffer_bytes must be at least message_bytes%s",
+			f.BufferBytes, f.MessageBytes, l.both("fabric.buffer_bytes", "fabric.message_bytes"))
+	}
+	if f.FlitBytes > f.MessageBytes {
+		l.disagree([]string{"fabric.flit_bytes", "fabric.message_bytes"}, "a flit of %v is larger than a message of %v%s",
+			f.FlitBytes, f.MessageBytes, l.both("fabric.flit_bytes", "fabric.message_bytes"))
+	}
+	if f.RequestBytes > f.BufferBytes {
+		l.disagree([]string{"fabric.request_bytes", "fabric.buffer_bytes"}, "a buffer of %v cannot hold a request of %v%s",
+			f.BufferBytes, f.RequestBytes, l.both("fabric.buffer_bytes", "fabric.request_bytes"))
+	}
+}
+
+// checkSIPs holds the number of SIPs against their grid and the number of cubes.
+func (t *Topology) checkSIPs(l *ledger) {
+	s := &t.System.SIPs
+	grid := []string{"system.sips.count", "system.sips.w", "system.sips.h"}
+	switch {
+	case (s.W == 0) != (s.H == 0):
+		l.disagree(grid[1:], "the SIP grid is %d × %d; give both w and h, or neither%s", s.W, s.H, l.both(grid[1:]...))
+	case s.W > 0 && s.W*s.H != s.Count:
+		l.disagree(grid, "the SIP grid is %d × %d = %d, the number of SIPs %d; they must agree%s",
+			s.W, s.H, s.W*s.H, s.Count, l.both(grid...))
+	}
+	if w, h := s.Grid(); s.W == 0 && h == 1 && w > 1 && (s.Topology == "torus_2d" || s.Topology == "mesh_2d_no_wrap") {
+		l.disagree([]string{"system.sips.count", "system.sips.topology"},
+			"%d SIPs make no square for %s; give system.sips.w and system.sips.h", s.Count, s.Topology)
+	}
+	if cubes := t.CubesPerSIP(); s.CubesPerSIP > 0 && s.CubesPerSIP != cubes {
+		keys := []string{"system.sips.cubes_per_sip", "sip.cube_mesh.w", "sip.cube_mesh.h"}
+		l.disagree(keys, "cubes_per_sip is %d, but the cube mesh is %d × %d = %d; leave cubes_per_sip out, or make them agree%s",
+			s.CubesPerSIP, t.SIP.CubeMesh.W, t.SIP.CubeMesh.H, cubes, l.both(keys...))
+	}
+}
+
+// checkConnections holds the list of connections against the cube. The default list describes the default cube; where a
+// file changes the cube and not the list, the list gives way.
+func (t *Topology) checkConnections(l *ledger) {
+	const key = "sip.ucie.connection_of_pe"
+	u := &t.SIP.UCIe
+	pes := t.PEsPerCube()
+	fits := len(u.ConnectionOfPE) == pes
+	for _, c := range u.ConnectionOfPE {
+		fits = fits && c < u.Connections
+	}
+	switch {
+	case fits || len(u.ConnectionOfPE) == 0:
+		return
+	case l.untouched(key):
+		u.ConnectionOfPE = nil
+		return
+	}
+	if len(u.ConnectionOfPE) != pes {
+		keys := []string{key, "cube.pe_layout.pe_per_corner", "cube.pe_layout.corners"}
+		l.disagree(keys, "connection_of_pe has %d elements, a cube %d PEs; one for each is expected%s",
+			len(u.ConnectionOfPE), pes, l.both(keys...))
+	}
+	for i, c := range u.ConnectionOfPE {
+		if c >= u.Connections {
+			keys := []string{fmt.Sprintf("%s.%d", key, i), "sip.ucie.connections"}
+			l.disagree(keys, "PE %d has connection %d; with %d connections, 0 to %d exist%s",
+				i, c, u.Connections, u.Connections-1, l.both(keys...))
+		}
+	}
+}
+
+// untouched reports whether no source behind the defaults set key or an element of it.
+func (l *ledger) untouched(key string) bool {
+	for path, at := range l.places {
+		if (path == key || strings.HasPrefix(path, key+".")) && !at.text.builtin {
+			return false
+		}
+	}
+	return true
+}
+
+// both names the places of the keys other than the last one, which the error already names; keys that stand nowhere
+// are left out.
+func (l *ledger) both(keys ...string) string {
+	_, last := l.places.latest(keys...)
+	var others []string
+	for _, key := range keys {
+		if at, ok := l.places[key]; ok && at.order != last.order {
+			others = append(others, fmt.Sprintf("%s at %v", key, at))
+		}
+	}
+	if len(others) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(others, ", ") + ")"
+}
+
+// check holds the keys of each algorithm against each other.
+func (c *CCL) check(l *ledger) {
+	for _, name := range c.Names() {
+		a := c.Algorithms[name]
+		path := join("algorithms", name)
+		if a.Module == "" {
+			hint := "; a new algorithm needs module: NAME"
+			if near := Nearest(name, c.known()); near != "" {
+				hint += fmt.Sprintf("; did you mean %q?", near)
+			}
+			l.disagree([]string{path, join(path, "module")}, "names no module%s", hint)
+		}
+		c.checkGrid(l, path, c.Merge(name, a))
+	}
+}
+
+// known lists the algorithms that have a module.
+func (c *CCL) known() []string {
+	var names []string
+	for _, name := range c.Names() {
+		if c.Algorithms[name].Module != "" {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// checkGrid holds w and h against the topology and the world size.
+func (c *CCL) checkGrid(l *ledger, path string, r Resolved) {
+	if r.W == 0 && r.H == 0 {
+		return
+	}
+	w, h := join(path, "w"), join(path, "h")
+	world := join(path, "world_size")
+	if _, own := l.places[world]; !own {
+		world = "defaults.world_size"
+	}
+	switch {
+	case r.W == 0 || r.H == 0:
+		l.disagree([]string{w, h}, "the grid is %d × %d; give both w and h, or neither%s", r.W, r.H, l.both(w, h))
+	case r.Topology != "" && r.Topology != "mesh_2d" && r.Topology != "torus_2d":
+		keys := []string{w, h, join(path, "topology")}
+		l.disagree(keys, "w and h are for mesh_2d and torus_2d; the topology is %s%s", r.Topology, l.both(keys...))
+	case r.WorldSize > 0 && r.W*r.H != r.WorldSize:
+		keys := []string{w, h, world}
+		l.disagree(keys, "the grid is %d × %d = %d, the world size %d; they must agree%s",
+			r.W, r.H, r.W*r.H, r.WorldSize, l.both(keys...))
+	}
+}

@@ -1,0 +1,68 @@
+package conf
+
+import (
+	"reflect"
+	"strings"
+)
+
+// Resolved is one algorithm with everything that it runs with: its entry's settings over the defaults.
+type Resolved struct {
+	Name     string
+	Module   string // the algorithm in the library
+	Topology string // empty: the algorithm's own
+	W, H     int    // 0, 0: a square
+	RootCube int
+	Settings
+
+	places places
+}
+
+// Resolve returns the entry of that name merged onto the defaults; the name "" means defaults.algorithm.
+func (c *CCL) Resolve(name string) (Resolved, error) {
+	key, at := "algorithm", place{}
+	if name == "" {
+		name, key = c.Defaults.Algorithm, "defaults.algorithm"
+		at = c.places.find(key)
+	}
+	entry, ok := c.Algorithms[name]
+	if !ok {
+		return Resolved{}, at.errorf(key, "found %q, which is no entry of ccl.yaml; %s", name, didYouMean(name, c.Names()))
+	}
+	return c.Merge(name, entry), nil
+}
+
+// Merge returns the entry merged onto the defaults. It is for algorithms of the library that have no entry in ccl.yaml,
+// which need none as long as the defaults suit them.
+func (c *CCL) Merge(name string, entry *Algorithm) Resolved {
+	r := Resolved{
+		Name: name, Module: entry.Module, Topology: entry.Topology,
+		W: entry.W, H: entry.H, RootCube: entry.RootCube,
+		Settings: c.Defaults, places: c.places,
+	}
+	if i := strings.LastIndexByte(r.Module, '.'); i >= 0 {
+		r.Module = r.Module[i+1:]
+	}
+	if r.Module == "" {
+		r.Module = name
+	}
+	r.Settings.Algorithm = name
+	from, to := reflect.ValueOf(entry).Elem(), reflect.ValueOf(&r.Settings).Elem()
+	for i := range from.NumField() {
+		if override := from.Field(i); override.Kind() == reflect.Pointer && !override.IsNil() {
+			to.FieldByName(from.Type().Field(i).Name).Set(override.Elem())
+		}
+	}
+	return r
+}
+
+// Errorf makes an error about one of the settings, such as "n_slots", at the place where it was set: in the
+// algorithm's entry, or else in the defaults.
+func (r *Resolved) Errorf(setting, format string, args ...any) *Error {
+	key := join(join("algorithms", r.Name), setting)
+	if _, own := r.places[key]; !own {
+		if _, fallback := r.places[join("defaults", setting)]; fallback {
+			key = join("defaults", setting)
+		}
+	}
+	return r.places.find(key).errorf(key, format, args...)
+}

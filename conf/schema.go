@@ -1,0 +1,113 @@
+package conf
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+
+	"kernbench/unit"
+)
+
+// Schema returns the JSON Schema (draft 2020-12) of a file, "topology" or "ccl", for editors that complete and
+// check YAML. It is made from the same struct tags as the decoder, so that the two cannot differ.
+func Schema(kind string) ([]byte, error) {
+	var root *field
+	var values reflect.Value
+	switch kind {
+	case "topology":
+		root, values = topologySchema(), reflect.ValueOf(DefaultTopology()).Elem()
+	case "ccl":
+		root, values = cclSchema(), reflect.ValueOf(DefaultCCL()).Elem()
+	default:
+		return nil, fmt.Errorf("schema %q: topology or ccl is expected", kind)
+	}
+	s := root.schema(values)
+	s["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+	s["title"] = "kernbench " + kind + ".yaml"
+	data, err := json.MarshalIndent(s, "", "  ")
+	if err != nil {
+		return nil, fmt.Errorf("schema %q: %w", kind, err)
+	}
+	return append(data, '\n'), nil
+}
+
+// object is a JSON object; encoding/json prints its keys in order.
+type object map[string]any
+
+// schema describes f; value is its default, or invalid where it has none.
+func (f *field) schema(value reflect.Value) object {
+	s := object{}
+	if f.doc != "" {
+		s["description"] = f.doc
+	}
+	hasDefault := value.IsValid() && !f.optional
+	switch f.kind {
+	case kindStruct:
+		properties := object{}
+		for _, c := range f.fields {
+			var v reflect.Value
+			if hasDefault {
+				v = value.Field(c.index)
+			}
+			properties[c.key] = c.schema(v)
+		}
+		s["type"] = []string{"object", "null"}
+		s["properties"] = properties
+		s["additionalProperties"] = false
+		return s
+	case kindMap:
+		s["type"] = []string{"object", "null"}
+		s["propertyNames"] = object{"pattern": "^[A-Za-z0-9_][A-Za-z0-9_-]{0,127}$"}
+		s["additionalProperties"] = f.elem.schema(reflect.Value{})
+		return s
+	case kindList:
+		item := f.elem.schema(reflect.Value{})
+		delete(item, "description")
+		s["type"], s["items"] = "array", item
+		if f.unique {
+			s["uniqueItems"] = true
+		}
+	case kindInt:
+		s["type"], s["minimum"], s["maximum"] = "integer", f.min.value, f.max.value
+	case kindFloat:
+		s["type"], s["minimum"], s["maximum"] = "number", f.min.value, f.max.value
+	case kindBool:
+		s["type"] = "boolean"
+	case kindString:
+		s["type"] = "string"
+		if f.enum != nil {
+			s["enum"] = f.enum
+		} else {
+			s["pattern"] = nameForm.String()
+		}
+	case kindTime:
+		s.either(f, "number", float64(unit.Nanosecond), `^[0-9.]+ *(ps|ns|us|µs|μs|ms|s)$`)
+	case kindRate:
+		s.either(f, "number", float64(unit.GBPerSecond), `^[0-9.]+ *([kKMGT]B|[KMGT]iB|[MGT]bit|B)/s$`)
+	case kindBytes:
+		s.either(f, "integer", 1, `^[0-9.]+ *([bB]|[kKmMgGtT]([iI]([bB])?)?)?$`)
+	}
+	if hasDefault {
+		s["default"] = f.plain(value)
+	}
+	return s
+}
+
+// either describes a quantity: a bare number in the given unit, or a text with its own.
+func (s object) either(f *field, number string, scale float64, pattern string) {
+	s["anyOf"] = []object{
+		{"type": number, "minimum": f.min.value / scale, "maximum": f.max.value / scale},
+		{"type": "string", "pattern": pattern},
+	}
+}
+
+// plain turns a default into what a YAML file would have: times in ns, rates in GB/s.
+func (f *field) plain(v reflect.Value) any {
+	switch x := v.Interface().(type) {
+	case unit.Time:
+		return x.Ns()
+	case unit.Rate:
+		return x.GBs()
+	}
+	return v.Interface()
+}

@@ -1,0 +1,201 @@
+package conf
+
+import "kernbench/unit"
+
+// Topology is the physical machine as topology.yaml describes it: a system of SIPs on a network, each a mesh of cubes,
+// each with PEs at its corners around a mesh of routers.
+type Topology struct {
+	System System `conf:"system" doc:"the SIPs and what joins them"`
+	SIP    SIP    `conf:"sip" doc:"one SIP (package): a mesh of cubes and an IO chiplet"`
+	Cube   Cube   `conf:"cube" doc:"one cube: PEs at its corners, a router mesh, an HBM stack, an SRAM"`
+	PE     PE     `conf:"pe" doc:"one PE and the engines in it"`
+	Fabric Fabric `conf:"fabric" doc:"sizes of what travels on all links"`
+
+	places places
+}
+
+// System is the top level.
+type System struct {
+	SIPs   SIPs   `conf:"sips" doc:"number and arrangement of the SIPs"`
+	Link   Link   `conf:"link" doc:"one link of the network between SIPs, per direction"`
+	Switch Switch `conf:"switch" doc:"the switch between SIPs, where the network has one"`
+}
+
+// SIPs says how many SIPs there are and how they are joined.
+type SIPs struct {
+	Count       int    `conf:"count" doc:"number of SIPs" min:"1" max:"65536"`
+	Topology    string `conf:"topology" doc:"network between SIPs" enum:"switch|ring_1d|torus_2d|mesh_2d_no_wrap|full"`
+	W           int    `conf:"w" doc:"width of the SIP grid (torus_2d, mesh_2d_no_wrap); 0: the square root of count" min:"0" max:"65536"`
+	H           int    `conf:"h" doc:"height of the SIP grid; w × h must be count" min:"0" max:"65536"`
+	CubesPerSIP int    `conf:"cubes_per_sip" doc:"redundant: 0, or the product of sip.cube_mesh.w and h" min:"0" max:"1048576"`
+}
+
+// Link is a link between two SIPs or from a SIP to the switch.
+type Link struct {
+	BW      unit.Rate `conf:"bw_gbs" doc:"bandwidth in GB/s"`
+	Latency unit.Time `conf:"latency_ns" doc:"propagation delay"`
+}
+
+// Switch is a switch in a network level.
+type Switch struct {
+	Overhead unit.Time `conf:"overhead_ns" doc:"time from a message's head coming in to its going out"`
+}
+
+// SIP is one package.
+type SIP struct {
+	CubeMesh CubeMesh `conf:"cube_mesh" doc:"arrangement of the cubes"`
+	UCIe     UCIe     `conf:"ucie" doc:"the ports that join neighbouring cubes"`
+	IO       IO       `conf:"io" doc:"the IO chiplet that joins the cubes to the network between SIPs"`
+}
+
+// CubeMesh is the arrangement of the cubes of a SIP.
+type CubeMesh struct {
+	W       int    `conf:"w" doc:"cubes per row" min:"1" max:"1024"`
+	H       int    `conf:"h" doc:"rows of cubes" min:"1" max:"1024"`
+	Network string `conf:"network" doc:"how the cubes are joined" enum:"mesh|torus|ring|full|switch"`
+	Switch  Switch `conf:"switch" doc:"the switch between cubes, for network: switch"`
+}
+
+// UCIe is one side of a cube: several connections to the neighbour on that side.
+type UCIe struct {
+	Connections    int       `conf:"connections" doc:"connections per side of a cube" min:"1" max:"256"`
+	BW             unit.Rate `conf:"bw_gbs" doc:"bandwidth of one connection per direction in GB/s"`
+	Port           unit.Time `conf:"port_ns" doc:"delay of one port; a crossing has two"`
+	ConnectionOfPE []int     `conf:"connection_of_pe" doc:"for each PE of the destination cube the connection that carries its traffic; empty: PE i has connection i modulo connections" min:"0" max:"255"`
+}
+
+// IO is the IO chiplet of a SIP.
+type IO struct {
+	Overhead unit.Time `conf:"overhead_ns" doc:"delay of the IO chiplet's own network"`
+	PCIe     unit.Time `conf:"pcie_ep_ns" doc:"delay of the PCIe endpoint"`
+	BW       unit.Rate `conf:"bw_gbs" doc:"bandwidth of the IO chiplet per direction in GB/s"`
+}
+
+// Cube is one cube.
+type Cube struct {
+	PELayout PELayout  `conf:"pe_layout" doc:"where the PEs are"`
+	NoC      NoC       `conf:"noc" doc:"the router mesh of a cube"`
+	HBMBW    unit.Rate `conf:"hbm_to_router_bw_gbs" doc:"bandwidth between a PE's HBM slice and its router in GB/s"`
+	SRAMBW   unit.Rate `conf:"sram_to_router_bw_gbs" doc:"bandwidth between the cube's SRAM and its router in GB/s"`
+	HBM      HBM       `conf:"hbm" doc:"the HBM stack, one slice per PE"`
+	SRAM     SRAM      `conf:"sram" doc:"the SRAM that the PEs of a cube share"`
+}
+
+// PELayout places the PEs of a cube.
+type PELayout struct {
+	PEPerCorner int      `conf:"pe_per_corner" doc:"PEs at each corner" min:"1" max:"64"`
+	Corners     []string `conf:"corners" doc:"corners that have PEs, in the order in which the PEs are numbered" enum:"NW|NE|SW|SE" unique:"true"`
+}
+
+// NoC is the router mesh of a cube.
+type NoC struct {
+	W       int       `conf:"w" doc:"routers per row" min:"2" max:"64"`
+	H       int       `conf:"h" doc:"rows of routers" min:"2" max:"64"`
+	Router  unit.Time `conf:"router_ns" doc:"delay of one router"`
+	BW      unit.Rate `conf:"link_bw_gbs" doc:"bandwidth of a link between routers per direction in GB/s"`
+	Pitch   float64   `conf:"pitch_mm" doc:"distance of neighbouring routers in mm" min:"0" max:"1000"`
+	NsPerMM float64   `conf:"ns_per_mm" doc:"delay of a wire in ns per mm" min:"0" max:"1000"`
+}
+
+// HBM is a PE's slice of the HBM stack.
+type HBM struct {
+	Capacity unit.Bytes `conf:"capacity_per_pe" doc:"size of one PE's slice"`
+	Access   unit.Time  `conf:"access_ns" doc:"delay of one access before its first byte"`
+}
+
+// SRAM is the memory that a cube's PEs share.
+type SRAM struct {
+	Capacity unit.Bytes `conf:"capacity" doc:"size of the cube's SRAM"`
+	Access   unit.Time  `conf:"access_ns" doc:"delay of one access before its first byte"`
+}
+
+// PE is one processing element.
+type PE struct {
+	Issue  unit.Time `conf:"issue_ns" doc:"time that the PE's CPU takes to issue one instruction"`
+	LinkBW unit.Rate `conf:"link_bw_gbs" doc:"bandwidth between a PE and its router per direction in GB/s"`
+	TCM    TCM       `conf:"tcm" doc:"the PE's own memory"`
+	Math   Math      `conf:"math" doc:"the vector engine"`
+	GEMM   GEMM      `conf:"gemm" doc:"the matrix engine"`
+	DMA    DMA       `conf:"dma" doc:"the DMA engine"`
+	IPCQ   IPCQ      `conf:"ipcq" doc:"the controller of the rings to other PEs"`
+}
+
+// TCM is a PE's tightly coupled memory.
+type TCM struct {
+	Capacity unit.Bytes `conf:"capacity" doc:"size of the TCM"`
+	Scratch  unit.Bytes `conf:"scratch" doc:"part of the TCM that holds a kernel's intermediate tensors"`
+	BW       unit.Rate  `conf:"bw_gbs" doc:"bandwidth in GB/s"`
+	Access   unit.Time  `conf:"access_ns" doc:"delay of one access before its first byte"`
+}
+
+// Math is the vector engine: setup + elements / (lanes × clock).
+type Math struct {
+	Lanes    int       `conf:"lanes" doc:"elements per clock" min:"1" max:"65536"`
+	ClockGHz float64   `conf:"clock_ghz" doc:"clock in GHz" min:"0.001" max:"1000"`
+	Setup    unit.Time `conf:"setup_ns" doc:"time before the first element"`
+}
+
+// GEMM is the matrix engine.
+type GEMM struct {
+	MACM     int       `conf:"mac_m" doc:"rows of the product per clock" min:"1" max:"65536"`
+	MACK     int       `conf:"mac_k" doc:"products summed per clock" min:"1" max:"65536"`
+	MACN     int       `conf:"mac_n" doc:"columns of the product per clock" min:"1" max:"65536"`
+	TileM    int       `conf:"tile_m" doc:"rows of a composite's tile" min:"1" max:"65536"`
+	TileK    int       `conf:"tile_k" doc:"depth of a composite's tile" min:"1" max:"65536"`
+	TileN    int       `conf:"tile_n" doc:"columns of a composite's tile" min:"1" max:"65536"`
+	ClockGHz float64   `conf:"clock_ghz" doc:"clock in GHz" min:"0.001" max:"1000"`
+	Setup    unit.Time `conf:"setup_ns" doc:"time before the first tile"`
+}
+
+// DMA is the DMA engine of a PE.
+type DMA struct {
+	Queue int       `conf:"queue_depth" doc:"descriptors that each of its queues holds" min:"1" max:"65536"`
+	Setup unit.Time `conf:"setup_ns" doc:"time to start one descriptor"`
+}
+
+// IPCQ is the controller of the rings.
+type IPCQ struct {
+	Send unit.Time `conf:"send_ns" doc:"time of a send beside issue and DMA"`
+	Recv unit.Time `conf:"recv_ns" doc:"time of a recv beside issue, once the token is visible"`
+}
+
+// Fabric holds the sizes of what travels on links.
+type Fabric struct {
+	MessageBytes unit.Bytes `conf:"message_bytes" doc:"largest message; larger transfers are cut" max:"1GiB"`
+	FlitBytes    unit.Bytes `conf:"flit_bytes" doc:"flit of the flit-level reference model" max:"1GiB"`
+	BufferBytes  unit.Bytes `conf:"buffer_bytes" doc:"each input buffer, per channel; must hold a message" max:"1GiB"`
+	RequestBytes unit.Bytes `conf:"request_bytes" doc:"size of a read request and of a control message" max:"1GiB"`
+}
+
+// Grid returns the width and height of the SIP grid: w and h where they are given, the square root of count for a
+// network with two dimensions, otherwise one row.
+func (s SIPs) Grid() (w, h int) {
+	if s.W > 0 && s.H > 0 {
+		return s.W, s.H
+	}
+	if s.Topology == "torus_2d" || s.Topology == "mesh_2d_no_wrap" {
+		for side := 1; side*side <= s.Count; side++ {
+			if side*side == s.Count {
+				return side, side
+			}
+		}
+	}
+	return s.Count, 1
+}
+
+// PEsPerCube is the number of PEs of one cube.
+func (t *Topology) PEsPerCube() int {
+	return t.Cube.PELayout.PEPerCorner * len(t.Cube.PELayout.Corners)
+}
+
+// CubesPerSIP is the number of cubes of one SIP.
+func (t *Topology) CubesPerSIP() int { return t.SIP.CubeMesh.W * t.SIP.CubeMesh.H }
+
+// NumPEs is the number of PEs of the system.
+func (t *Topology) NumPEs() int { return t.System.SIPs.Count * t.CubesPerSIP() * t.PEsPerCube() }
+
+// Errorf makes an error about key, a dotted path such as "cube.noc.w", at the place where it was set. It is for those
+// who find a fault that only the whole machine shows.
+func (t *Topology) Errorf(key, format string, args ...any) *Error {
+	return t.places.find(key).errorf(key, format, args...)
+}

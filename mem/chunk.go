@@ -1,0 +1,30 @@
+package mem
+
+// Chunk is a part of a vector, in elements.
+type Chunk struct {
+	Lo, N int
+}
+
+// ChunkOf is part i of n elements split into parts: as equal as can be, the first n mod
+// parts one element longer. Parts beyond n are empty. Chunks of one split are
+// contiguous and in order.
+func ChunkOf(n, parts, i int) Chunk {
+	q, r := n/parts, n%parts
+	return Chunk{Lo: i*q + min(i, r), N: q + b2i(i < r)}
+}
+
+// Chunked lists all parts of ChunkOf.
+func Chunked(n, parts int) []Chunk {
+	cs := make([]Chunk, parts)
+	for i := range cs {
+		cs[i] = ChunkOf(n, parts, i)
+	}
+	return cs
+}
+
+func b2i(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}

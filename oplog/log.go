@@ -1,0 +1,196 @@
+package oplog
+
+import (
+	"kernbench/collective"
+	"kernbench/dtype"
+	"kernbench/fault"
+	"kernbench/mem"
+	"kernbench/tl"
+)
+
+// Options choose how a log is replayed.
+type Options struct {
+	Seed    uint64              // of the provenance hashes
+	Explain bool                // keep explicit contributor sets and places, to explain a failure
+	Timed   bool                // the executor has a clock: places carry times
+	PEName  func(pe int) string // for places; may be nil
+	Inline  bool                // replay in the caller's goroutine, for short runs
+}
+
+// Log is the operation log of one run and the memory that its replay works on. The
+// methods of an executor (Load, Store, Math, ...) and of a host (Map, Write, Read, ...)
+// must be called from one goroutine.
+type Log struct {
+	opts Options
+	refs []uint32 // reference counts by value; 0 is not a value
+	free []tl.Value
+	cur  []record
+
+	lines     []string
+	lineIndex func(string) int32
+
+	work    chan segment
+	recycle chan []record
+	done    chan struct{}
+	rep     *replay
+}
+
+// New starts a log. Close must be called at the end.
+func New(o Options) *Log {
+	l := &Log{opts: o, refs: make([]uint32, 1, 64), cur: make([]record, 0, segmentLen), lines: []string{""}}
+	index := map[string]int32{}
+	l.lineIndex = func(s string) int32 {
+		i, ok := index[s]
+		if !ok {
+			i = int32(len(l.lines))
+			index[s] = i
+			l.lines = append(l.lines, s)
+		}
+		return i
+	}
+	l.rep = newReplay(o)
+	if !o.Inline {
+		const depth = 8
+		l.work, l.recycle, l.done = make(chan segment, depth), make(chan []record, depth+2), make(chan struct{})
+		go l.replayAll()
+	}
+	return l
+}
+
+func (l *Log) replayAll() {
+	defer close(l.done)
+	for s := range l.work {
+		l.rep.run(s.recs)
+		select {
+		case l.recycle <- s.recs[:0]:
+		default:
+		}
+		if s.flush != nil {
+			close(s.flush)
+		}
+	}
+}
+
+// handOver passes the current segment to the replay.
+func (l *Log) handOver(flush chan struct{}) {
+	if l.work == nil {
+		l.rep.run(l.cur)
+		l.cur = l.cur[:0]
+		return
+	}
+	l.work <- segment{l.cur, flush}
+	select {
+	case l.cur = <-l.recycle:
+	default:
+		l.cur = make([]record, 0, segmentLen)
+	}
+}
+
+// Flush waits until everything recorded has been replayed and returns the first fault
+// that the replay found, such as a read of memory that was never written.
+func (l *Log) Flush() error {
+	if l.work == nil {
+		l.handOver(nil)
+	} else {
+		done := make(chan struct{})
+		l.handOver(done)
+		<-done
+	}
+	return l.rep.fault(l.lines)
+}
+
+// Close ends the replay. The log must not be used afterwards.
+func (l *Log) Close() {
+	if l.work != nil {
+		close(l.work)
+		<-l.done
+		l.work = nil
+	}
+}
+
+// Map makes room for n elements of type t at a, never written so far.
+func (l *Log) Map(a mem.Addr, t dtype.Type, n int) error {
+	l.settle()
+	return l.rep.memory.insert(a, t, n)
+}
+
+// Unmap forgets the memory that Map made at a.
+func (l *Log) Unmap(a mem.Addr) error {
+	l.settle()
+	return l.rep.memory.remove(a)
+}
+
+// Write puts host data into memory.
+func (l *Log) Write(a mem.Addr, t dtype.Type, data []byte) error {
+	l.settle()
+	s, off, err := l.rep.memory.at(a, t, len(data)/t.Size())
+	if err != nil {
+		return err
+	}
+	copy(s.data[off*t.Size():], data)
+	s.prov = collective.Overwrite(s.prov, off, collective.MakeConstant(nil, len(data)/t.Size()))
+	return nil
+}
+
+// Read returns a copy of n elements of memory as they are now. It is a fault to read
+// what was never written.
+func (l *Log) Read(a mem.Addr, t dtype.Type, n int) ([]byte, error) {
+	if err := l.Flush(); err != nil {
+		return nil, err
+	}
+	s, off, err := l.rep.memory.at(a, t, n)
+	if err != nil {
+		return nil, err
+	}
+	if i := firstUnwritten(s.prov, off, n); i >= 0 {
+		return nil, &fault.Unwritten{Place: fault.Place{Op: "host read"}, Addr: a.String(), First: i}
+	}
+	return append([]byte(nil), s.data[off*t.Size():(off+n)*t.Size()]...), nil
+}
+
+// View is the memory itself and its provenance, for judges: valid until the next launch.
+func (l *Log) View(a mem.Addr, t dtype.Type, n int) ([]byte, collective.Prov, error) {
+	if err := l.Flush(); err != nil {
+		return nil, nil, err
+	}
+	s, off, err := l.rep.memory.at(a, t, n)
+	if err != nil {
+		return nil, nil, err
+	}
+	return s.data[off*t.Size() : (off+n)*t.Size()], collective.Slice(nil, s.prov, off, n), nil
+}
+
+// Label says that n elements at a are the contribution of a rank, from index base on.
+func (l *Log) Label(rank int, base int64, a mem.Addr, t dtype.Type, n int) error {
+	l.settle()
+	s, off, err := l.rep.memory.at(a, t, n)
+	if err != nil {
+		return err
+	}
+	if i := firstUnwritten(s.prov, off, n); i >= 0 {
+		return &fault.Unwritten{Place: fault.Place{Rank: rank, Op: "contribution"}, Addr: a.String(), First: i}
+	}
+	s.prov = collective.Overwrite(s.prov, off, l.rep.hasher.Own(nil, rank, base, n))
+	return nil
+}
+
+// Begin says which reduction merges contributions from now on, over how many ranks.
+func (l *Log) Begin(op tl.ReduceOp, world int) {
+	l.add(Origin{}, record{kind: recBegin, binary: op.Binary(), avg: op == tl.Avg, total: int32(world)})
+}
+
+// End says that no operation merges contributions any more.
+func (l *Log) End() { l.add(Origin{}, record{kind: recEnd}) }
+
+// Hasher is what the provenance of this log is hashed with.
+func (l *Log) Hasher() *collective.Hasher { return l.rep.hasher }
+
+// Why explains the operation that made an element opaque.
+func (l *Log) Why(id int32) string { return l.rep.why(id, l.lines) }
+
+// Overflow describes the first operation that made an infinity out of finite operands,
+// or is empty. It is known in explain mode only.
+func (l *Log) Overflow() string { return l.rep.overflow(l.lines) }
+
+// settle replays what has been recorded, keeping its fault for the next Flush.
+func (l *Log) settle() { _ = l.Flush() }

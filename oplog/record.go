@@ -1,0 +1,166 @@
+package oplog
+
+import (
+	"math"
+
+	"kernbench/dtype"
+	"kernbench/mem"
+	"kernbench/tl"
+	"kernbench/unit"
+)
+
+type kind uint8
+
+const (
+	recLoad  kind = iota // Dst[DstOff:+N] of Total elements = memory at Addr
+	recStore             // memory at Addr = A[AOff:+N]
+	recCopy              // Dst[DstOff:+N] of Total elements = A[AOff:+N]
+	recMath              // Dst = math
+	recGemm              // Dst = A × B, sizes Outer, Axis, Inner
+	recDrop              // A is gone
+	recBegin             // a collective by reduction Binary over Total ranks begins
+	recEnd               // and ends
+)
+
+// record is one entry of the log.
+type record struct {
+	kind   kind
+	math   tl.MathOp
+	binary dtype.BinaryOp
+	unary  dtype.UnaryOp
+	typ    dtype.Type
+	from   dtype.Type // of the operand, when it differs
+	avg    bool       // recBegin: scaling by 1/Total is part of the operation
+
+	rank, pe           int32
+	dst, a, b, c       tl.Value
+	dstOff, aOff       int32
+	bOff, cOff         int32
+	n, total           int32
+	outer, axis, inner int32
+	line               int32 // in Log.lines
+	f, g               float64
+	addr               mem.Addr
+	time               unit.Time
+}
+
+// segmentLen is the number of records that are handed over at once: enough to make the
+// hand-over cheap, few enough to stay in cache.
+const segmentLen = 1024
+
+type segment struct {
+	recs  []record
+	flush chan struct{} // closed when everything up to here is done, if not nil
+}
+
+// Origin says who performed an operation, for the places of faults.
+type Origin struct {
+	Rank, PE int32
+	Time     unit.Time
+	Line     string // empty unless lines are recorded
+}
+
+func (l *Log) add(o Origin, r record) {
+	r.rank, r.pe, r.time = o.Rank, o.PE, o.Time
+	if o.Line != "" {
+		r.line = l.lineIndex(o.Line)
+	}
+	l.cur = append(l.cur, r)
+	if len(l.cur) == cap(l.cur) {
+		l.handOver(nil)
+	}
+}
+
+// NewValue names a value to be made, with one reference.
+func (l *Log) NewValue() tl.Value {
+	if n := len(l.free); n > 0 {
+		v := l.free[n-1]
+		l.free = l.free[:n-1]
+		l.refs[v] = 1
+		return v
+	}
+	if len(l.refs) == math.MaxUint32 {
+		panic("oplog: more than 4294967295 values alive")
+	}
+	l.refs = append(l.refs, 1)
+	return tl.Value(len(l.refs) - 1)
+}
+
+// Retain adds a reference.
+func (l *Log) Retain(v tl.Value) {
+	if v != 0 {
+		l.refs[v]++
+	}
+}
+
+// Release drops a reference; with the last one the value is gone once all records so far
+// have been replayed.
+func (l *Log) Release(v tl.Value) {
+	if v == 0 {
+		return
+	}
+	if l.refs[v]--; l.refs[v] == 0 {
+		l.add(Origin{}, record{kind: recDrop, a: v})
+		l.free = append(l.free, v)
+	}
+}
+
+// Load records that n elements of memory become part of value dst, of total elements in
+// all, from element off on.
+func (l *Log) Load(o Origin, dst tl.Value, off, n, total int, t dtype.Type, a mem.Addr) {
+	l.add(o, record{kind: recLoad, dst: dst, dstOff: int32(off), n: int32(n), total: int32(total), typ: t, addr: a})
+}
+
+// Store records that n elements of value v, from element off on, are visible at a.
+func (l *Log) Store(o Origin, a mem.Addr, v tl.Value, off int32, n int, t dtype.Type) {
+	l.add(o, record{kind: recStore, a: v, aOff: off, n: int32(n), typ: t, addr: a})
+}
+
+// Copy records that n elements of v become part of dst, as in Load.
+func (l *Log) Copy(o Origin, dst tl.Value, off, total int, v tl.Value, vOff int32, n int, t dtype.Type) {
+	l.add(o, record{kind: recCopy, dst: dst, dstOff: int32(off), total: int32(total), a: v, aOff: vOff, n: int32(n), typ: t})
+}
+
+// Math records the arithmetic of an OpMath or OpGemm whose operands are known, and
+// returns the value that it makes.
+func (l *Log) Math(o Origin, in *tl.Instr, c *tl.Context) tl.Value {
+	r := record{
+		kind: recMath, math: in.Math, binary: in.Binary, unary: in.Unary, typ: in.Type, from: in.Type,
+		n: int32(in.N), total: int32(in.N), outer: int32(in.Outer), axis: int32(in.Axis), inner: int32(in.Inner),
+		f: in.Scalar, g: in.Scalar2, aOff: in.AOff, bOff: in.BOff, cOff: in.COff,
+	}
+	if in.Op == tl.OpGemm {
+		r.kind = recGemm
+	}
+	if in.Math == tl.MathConvert && in.Op == tl.OpMath {
+		r.from = dtype.Type(in.Outer)
+	}
+	operand := func(i int32, v *tl.Value, off *int32) {
+		if i != tl.None {
+			cell := c.Cell(i)
+			*v, *off = cell.Value, *off+cell.Off
+		}
+	}
+	operand(in.A, &r.a, &r.aOff)
+	operand(in.B, &r.b, &r.bOff)
+	operand(in.C, &r.c, &r.cOff)
+	r.dst = l.NewValue()
+	l.add(o, r)
+	return r.dst
+}
+
+// Gemm records the product of two values outside the instruction stream of a kernel: a
+// composite's. Sizes are m×k and k×n.
+func (l *Log) Gemm(o Origin, a, b tl.Value, m, k, n int, t dtype.Type) tl.Value {
+	v := l.NewValue()
+	l.add(o, record{kind: recGemm, dst: v, a: a, b: b, typ: t, n: int32(m * n), total: int32(m * n), outer: int32(m), axis: int32(k), inner: int32(n)})
+	return v
+}
+
+// Elementwise records arithmetic on one value, or on it and a row, outside the
+// instruction stream of a kernel: a composite's epilogue.
+func (l *Log) Elementwise(o Origin, m tl.MathOp, op dtype.BinaryOp, a, b tl.Value, bOff int32, n, row int, f, g float64, t dtype.Type) tl.Value {
+	v := l.NewValue()
+	l.add(o, record{kind: recMath, math: m, binary: op, dst: v, a: a, b: b, bOff: bOff, typ: t, from: t, n: int32(n), total: int32(n), inner: int32(row), f: f, g: g})
+	return v
+}

@@ -1,0 +1,238 @@
+package tl
+
+import (
+	"fmt"
+
+	"kernbench/dtype"
+	"kernbench/fault"
+)
+
+// Send puts t into the ring to the neighbour in direction d. It returns when the ring
+// has a free slot and the message is on its way; the message carries t as it is now. A
+// payload longer than a slot goes as several messages: Send returns with the first, the
+// rest follow by themselves, and the next Send in that direction waits for the last.
+func (c *Context) Send(d Dir, t Tensor) {
+	i := c.use("send", t)
+	c.in = Instr{
+		Op: OpSend, Type: t.dtype, Port: c.outPort(d), Dst: None, A: i, B: None, C: None,
+		AOff: t.off, N: t.Len(), Shape: t.shape,
+	}
+	c.do()
+}
+
+// SendRef is Send from memory: the address form. What r names must lie in one memory.
+func (c *Context) SendRef(d Dir, r Ref) {
+	port := c.outPort(d)
+	if r.Len() > 0 {
+		if c.pieces("send", r) != 1 {
+			c.badAddress("send", r, "a message is read from one shard: send the shards one by one, or load first")
+		}
+	}
+	pa, _, _ := c.addrs.Resolve(c.pe, r.Addr)
+	c.in = Instr{
+		Op: OpSend, Type: r.DType, Port: port, Dst: None, A: None, B: None, C: None,
+		N: r.Len(), Shape: r.Shape, Addr: pa,
+	}
+	c.do()
+}
+
+// Recv takes the next message from the neighbour in direction d, waiting for it. The
+// tensor lies in the ring's slot: its lifetime ends with the next receive from d, and
+// only then does the sender get the slot back. With AnyDir it takes from whichever ring
+// has a message, in turn, and ends the lifetimes of all directions. A payload longer
+// than a slot is assembled in scratch and has no such limit.
+func (c *Context) Recv(d Dir, s Shape, t dtype.Type) Tensor {
+	r, _ := c.take("recv", d, s, t, nil)
+	return r
+}
+
+// RecvAny is Recv(AnyDir) that also says which direction it was.
+func (c *Context) RecvAny(s Shape, t dtype.Type) (Tensor, Dir) {
+	return c.take("recv", AnyDir, s, t, nil)
+}
+
+// RecvTo is Recv that copies the message to the place dst names and returns the slot to
+// its sender when the copy is done. It returns dst.
+func (c *Context) RecvTo(d Dir, dst Ref) Ref {
+	c.take("recv", d, dst.Shape, dst.DType, &dst)
+	return dst
+}
+
+// Future is a receive that has been announced and not yet waited for.
+type Future struct {
+	port  int
+	seq   uint32
+	dir   Dir
+	shape Shape
+	dtype dtype.Type
+}
+
+// RecvAsync announces a receive and returns at once. Futures of one direction must be
+// waited for in the order in which they were made.
+func (c *Context) RecvAsync(d Dir, s Shape, t dtype.Type) Future {
+	if d == AnyDir {
+		c.misuse("recv_async", "name a direction: a future belongs to one ring")
+	}
+	p := c.inPort("recv_async", d)
+	c.in = Instr{Op: OpPost, Port: p, Type: t, N: s.Elems(), Dst: None, A: None, B: None, C: None}
+	c.do()
+	f := Future{p, c.ports[p].posted, d, s, t}
+	c.ports[p].posted++
+	return f
+}
+
+// Wait takes the message of a future: what Recv would have returned.
+func (c *Context) Wait(f Future) Tensor {
+	if f.dtype == dtype.Invalid {
+		c.misuse("wait", "the zero Future: use what RecvAsync returned")
+	}
+	p := &c.ports[f.port]
+	if done := p.taken; f.seq != done {
+		what := "was waited for before"
+		if f.seq > done {
+			what = fmt.Sprintf("comes after %d earlier one(s) of direction %v that have not been waited for", f.seq-done, f.dir)
+		}
+		c.misuse("wait", "the future "+what)
+	}
+	r, _ := c.takeFrom("wait", f.port, f.shape, f.dtype, nil)
+	return r
+}
+
+// take resolves the direction and refuses to jump the queue of announced receives.
+func (c *Context) take(op string, d Dir, s Shape, t dtype.Type, dst *Ref) (Tensor, Dir) {
+	port := AnyPort
+	if d != AnyDir {
+		port = c.inPort(op, d)
+	} else if len(c.ports) == 0 {
+		c.invalidDir("any", nil, false)
+	}
+	for i := range c.ports {
+		if p := &c.ports[i]; (port == i || port == AnyPort) && p.posted > p.taken {
+			c.misuse(op, fmt.Sprintf("direction %v has %d announced receive(s): wait for their futures first", c.wiring.In[i].Dir, p.posted-p.taken))
+		}
+	}
+	return c.takeFrom(op, port, s, t, dst)
+}
+
+func (c *Context) takeFrom(op string, port int, s Shape, t dtype.Type, dst *Ref) (Tensor, Dir) {
+	if t == dtype.Invalid {
+		c.misuse(op, "no element type given")
+	}
+	if port == AnyPort {
+		for i := range c.ports {
+			c.endSlot(i)
+		}
+	} else {
+		c.endSlot(port)
+	}
+	n := s.Elems()
+	in := Instr{Op: OpRecv, Type: t, Port: port, N: n, Shape: s, Dst: None, A: None, B: None, C: None}
+	var r Tensor
+	switch {
+	case dst != nil:
+		if c.pieces(op, *dst) > 1 {
+			c.badAddress(op, *dst, "a message is copied into one shard")
+		}
+		in.Addr, _, _ = c.addrs.Resolve(c.pe, dst.Addr)
+		in.Copy = true
+	case int64(n)*int64(t.Size()) > c.ring.SlotBytes:
+		r = c.result(op, t, s)
+		in.Dst, in.Copy = r.cell, true
+	default:
+		in.Dst = c.newCell(cellSlot)
+		r = Tensor{cell: in.Dst, gen: c.cells[in.Dst].gen, shape: s, dtype: t, slot: true}
+	}
+	c.in = in
+	c.do()
+	got := c.in.GotPort
+	p := &c.ports[got]
+	if c.lines != nil {
+		c.lines.taken[taken{got, p.taken}] = c.lines.now
+	}
+	if r.slot {
+		p.held = r.cell
+		r.port, r.seq = uint8(got), p.taken
+	}
+	p.taken++
+	if p.posted < p.taken {
+		p.posted = p.taken
+	}
+	c.checkReceived(op, got, s, t)
+	return r, c.wiring.In[got].Dir
+}
+
+// endSlot ends the lifetime of the tensor last received from a ring.
+func (c *Context) endSlot(port int) {
+	p := &c.ports[port]
+	if p.held == None {
+		return
+	}
+	c.drop(p.held)
+	p.held = None
+}
+
+func (c *Context) checkReceived(op string, port int, s Shape, t dtype.Type) {
+	in := &c.in
+	same := in.GotN == s.Elems() && in.GotType == t && in.GotShape == s
+	if !c.ring.Strict {
+		same = int64(in.GotN)*int64(in.GotType.Size()) == int64(s.Elems())*int64(t.Size())
+	}
+	if same {
+		return
+	}
+	c.Fail(&fault.Mismatch{
+		Place: c.Place(fmt.Sprintf("%s(%v)", op, c.wiring.In[port].Dir)),
+		Want:  describe(t, s), Got: describe(in.GotType, in.GotShape), Sender: int(c.wiring.In[port].Peer),
+	})
+}
+
+// useAfterCredit explains the use of a tensor whose slot has gone back.
+func (c *Context) useAfterCredit(op string, t Tensor) error {
+	return &fault.UseAfterCredit{
+		Place: c.Place(op),
+		Slot:  c.describeTake(int(t.port), t.seq),
+		Ended: c.describeTake(int(t.port), t.seq+1),
+	}
+}
+
+func (c *Context) describeTake(port int, seq uint32) string {
+	s := fmt.Sprintf("recv(%v) #%d", c.wiring.In[port].Dir, seq)
+	if c.lines != nil {
+		if l := lineOf(c.lines.taken[taken{port, seq}]); l != "" {
+			s += " at " + l
+		}
+	}
+	return s
+}
+
+func (c *Context) outPort(d Dir) int {
+	i := c.wiring.OutIndex(d)
+	if i < 0 {
+		names := make([]string, len(c.wiring.Out))
+		for k := range names {
+			names[k] = c.wiring.Out[k].Dir.String()
+		}
+		c.invalidDir(d.String(), names, true)
+	}
+	return i
+}
+
+func (c *Context) inPort(op string, d Dir) int {
+	i := c.wiring.InIndex(d)
+	if i < 0 {
+		names := make([]string, len(c.wiring.In))
+		for k := range names {
+			names[k] = c.wiring.In[k].Dir.String()
+		}
+		c.invalidDir(d.String(), names, false)
+	}
+	return i
+}
+
+func (c *Context) invalidDir(d string, have []string, sending bool) {
+	op := "recv"
+	if sending {
+		op = "send"
+	}
+	c.Fail(&fault.InvalidDirection{Place: c.Place(op + "(" + d + ")"), Dir: d, Installed: have, Sending: sending})
+}

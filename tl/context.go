@@ -1,0 +1,244 @@
+package tl
+
+import (
+	"fmt"
+	"runtime"
+	"strings"
+
+	"kernbench/fault"
+	"kernbench/mem"
+	"kernbench/unit"
+)
+
+// Context is a kernel's view of the PE that it runs on. One rank of one launch has one;
+// it must not be used by other goroutines.
+//
+// Operations return no errors: what a kernel does wrong stops that kernel at once and
+// comes out of the launch as one of the types of package fault.
+type Context struct {
+	core Core
+	in   Instr
+
+	rank, world, perCube int
+	pe                   int
+	wiring               *Wiring
+	ring                 *Ring
+	addrs                *mem.Map
+	name                 func() string // of the PE
+	now                  func() (unit.Time, bool)
+
+	cells    []Cell
+	freeCell int32
+	ports    []portState
+	scratch  scratch
+	lines    *lines // nil unless source lines are recorded
+}
+
+// portState is what the kernel side knows of one ring that it receives from.
+type portState struct {
+	held   int32  // cell of the tensor whose lifetime the next take ends, or None
+	taken  uint32 // messages taken so far
+	posted uint32 // receives announced by RecvAsync so far
+}
+
+// Setup is what an executor gives a rank's Context.
+type Setup struct {
+	Core         Core
+	Rank, World  int
+	PE           int // index in the machine
+	PEsPerCube   int // ranks that share a cube: what NumPrograms(0) answers
+	Wiring       *Wiring
+	Ring         *Ring
+	Addrs        *mem.Map
+	Scratch      unit.Bytes
+	PEName       func() string
+	Now          func() (unit.Time, bool) // simulated time; false without a clock
+	RecordLines  bool                     // keep the source line of every instruction
+	CellCapacity int                      // cells to make room for at once; 0: grow as needed
+}
+
+// NewContext makes the context of one rank.
+func NewContext(s Setup) *Context {
+	c := &Context{
+		core: s.Core, rank: s.Rank, world: s.World, perCube: max(1, s.PEsPerCube), pe: s.PE,
+		wiring: s.Wiring, ring: s.Ring, addrs: s.Addrs, name: s.PEName, now: s.Now,
+		freeCell: None, cells: make([]Cell, 0, s.CellCapacity),
+	}
+	c.scratch.init(int64(s.Scratch))
+	c.ports = make([]portState, len(s.Wiring.In))
+	for i := range c.ports {
+		c.ports[i].held = None
+	}
+	if s.RecordLines {
+		c.lines = &lines{taken: map[taken]uintptr{}}
+	}
+	return c
+}
+
+// Rank is the index of this PE in the launch's group, 0 to WorldSize-1.
+func (c *Context) Rank() int { return c.rank }
+
+// WorldSize is the number of PEs in the launch's group.
+func (c *Context) WorldSize() int { return c.world }
+
+// ProgramID is the position of this PE: on axis 0 within its cube, on axis 1 that of the
+// cube. ProgramID(1)*NumPrograms(0)+ProgramID(0) is Rank.
+func (c *Context) ProgramID(axis int) int {
+	c.checkAxis(axis)
+	if axis == 0 {
+		return c.rank % c.perCube
+	}
+	return c.rank / c.perCube
+}
+
+// NumPrograms is the number of positions along an axis: PEs of a cube that take part, or
+// cubes. It counts places, not ranks: the last cube of a group may be part empty.
+func (c *Context) NumPrograms(axis int) int {
+	c.checkAxis(axis)
+	if axis == 0 {
+		return c.perCube
+	}
+	return (c.world + c.perCube - 1) / c.perCube
+}
+
+func (c *Context) checkAxis(axis int) {
+	if axis != 0 && axis != 1 {
+		c.misuse("program_id", fmt.Sprintf("axis %d: there are axes 0 (PE in cube) and 1 (cube)", axis))
+	}
+}
+
+// CDiv is the quotient rounded up.
+func CDiv(a, b int) int { return (a + b - 1) / b }
+
+// Cell gives a Core the state of an operand.
+func (c *Context) Cell(i int32) *Cell { return &c.cells[i] }
+
+// do hands the instruction in c.in to the core.
+func (c *Context) do() {
+	if c.lines != nil {
+		c.lines.now = callerPC()
+	}
+	c.core.Do(&c.in)
+}
+
+// Place says where the kernel is: rank, PE, time and the source line of the call that it
+// is in. It walks the stack, so it is for faults only.
+func (c *Context) Place(op string) fault.Place {
+	p := fault.Place{Rank: c.rank, Op: op, Line: lineOf(callerPC())}
+	if c.name != nil {
+		p.PE = c.name()
+	}
+	if c.now != nil {
+		p.Time, p.Timed = c.now()
+	}
+	return p
+}
+
+// stop carries a fault out of a kernel.
+type stop struct{ err error }
+
+// abandon unwinds a kernel whose launch has ended without it.
+type abandon struct{}
+
+// Fail stops the kernel with a fault. It does not return.
+func (c *Context) Fail(err error) { panic(stop{err}) }
+
+// Abandon stops the kernel without a fault of its own. It does not return.
+func (c *Context) Abandon() { panic(abandon{}) }
+
+func (c *Context) misuse(op, reason string) {
+	c.Fail(&fault.Misuse{Place: c.Place(op), Reason: reason})
+}
+
+// Run executes a kernel to its end on this context. It returns the fault that stopped
+// it, if any; abandoned is true when the executor gave it up.
+func (c *Context) Run(k Kernel, a Args) (abandoned bool, err error) {
+	defer func() {
+		switch p := recover().(type) {
+		case nil:
+		case stop:
+			err = p.err
+		case abandon:
+			abandoned = true
+		default:
+			pl := c.panicPlace()
+			err = &fault.Panic{Place: pl, Value: p, Stack: stack()}
+		}
+	}()
+	k(c, a)
+	return false, nil
+}
+
+func (c *Context) panicPlace() fault.Place {
+	p := c.Place("")
+	p.Line = "" // the stack below says it
+	return p
+}
+
+func stack() string {
+	buf := make([]byte, 8<<10)
+	return string(buf[:runtime.Stack(buf, false)])
+}
+
+// lines remembers source lines, so that a fault can name the other operation too.
+type lines struct {
+	now   uintptr
+	taken map[taken]uintptr
+}
+
+type taken struct {
+	port int
+	seq  uint32
+}
+
+// callerPC is the innermost frame that belongs to the kernel: the first outside this
+// package's own files and the executors.
+func callerPC() uintptr {
+	var pcs [24]uintptr
+	n := runtime.Callers(3, pcs[:])
+	frames := runtime.CallersFrames(pcs[:n])
+	for {
+		f, more := frames.Next()
+		if !inside(f.Function) {
+			return f.PC
+		}
+		if !more {
+			return 0
+		}
+	}
+}
+
+func inside(function string) bool {
+	for _, p := range [...]string{"kernbench/tl.(*Context)", "kernbench/tl.callerPC", "kernbench/exec/", "kernbench/oplog", "runtime."} {
+		if strings.HasPrefix(function, p) {
+			return true
+		}
+	}
+	return false
+}
+
+// lineOf is file:line of a program counter, the file without its folders but the last.
+func lineOf(pc uintptr) string {
+	if pc == 0 {
+		return ""
+	}
+	f, _ := runtime.CallersFrames([]uintptr{pc + 1}).Next()
+	if f.File == "" {
+		return ""
+	}
+	file := f.File
+	if i := strings.LastIndexByte(file, '/'); i >= 0 {
+		if j := strings.LastIndexByte(file[:i], '/'); j >= 0 {
+			file = file[j+1:]
+		}
+	}
+	return fmt.Sprintf("%s:%d", file, f.Line)
+}
+
+// Line is the source line of the instruction being executed, when lines are recorded.
+func (c *Context) Line() string {
+	if c.lines == nil {
+		return ""
+	}
+	return lineOf(c.lines.now)
+}

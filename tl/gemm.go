@@ -1,0 +1,142 @@
+package tl
+
+import (
+	"fmt"
+
+	"kernbench/dtype"
+)
+
+// Dot is the matrix product of a (m×k) and b (k×n).
+func (c *Context) Dot(a, b Tensor) Tensor {
+	ia, ib := c.use("dot", a), c.use("dot", b)
+	m, k, n := c.matrices("dot", a.dtype, b.dtype, a.shape, b.shape)
+	r := c.result("dot", a.dtype, Dims(m, n))
+	c.in = Instr{
+		Op: OpGemm, Type: a.dtype, Dst: r.cell, A: ia, AOff: a.off, B: ib, BOff: b.off, C: None,
+		N: m * n, Shape: r.shape, Outer: m, Axis: k, Inner: n,
+	}
+	c.do()
+	return r
+}
+
+func (c *Context) matrices(op string, ta, tb dtype.Type, a, b Shape) (m, k, n int) {
+	if ta != tb {
+		c.misuse(op, fmt.Sprintf("operands are %v and %v: Convert one of them", ta, tb))
+	}
+	if a.Len() != 2 || b.Len() != 2 || a.Dim(1) != b.Dim(0) {
+		c.misuse(op, fmt.Sprintf("cannot multiply shapes %v and %v: need m×k and k×n", a, b))
+	}
+	return a.Dim(0), a.Dim(1), b.Dim(1)
+}
+
+// EpilogueOp is a step that a composite applies to its output on the way out.
+type EpilogueOp uint8
+
+// Epilogue steps.
+const (
+	EpilogueScale EpilogueOp = iota // times Factor
+	EpilogueBias                    // plus the vector Bias, along each row
+	EpilogueReLU                    // negative elements become 0
+)
+
+// Scope says how often an epilogue step runs.
+type Scope uint8
+
+// Scopes of epilogue steps.
+const (
+	PerOutputTile Scope = iota // once per tile of the output, before it is stored
+	PerKTile                   // after every K tile's product (dequantisation)
+)
+
+// Epilogue is one step of a composite's epilogue.
+type Epilogue struct {
+	Op     EpilogueOp
+	Scope  Scope
+	Factor float64
+	Bias   Tensor
+}
+
+// Composite describes a tiled pipeline from memory to memory that runs beside the
+// kernel: tiles of the operands come in by DMA, are multiplied (or, without B, only pass
+// the epilogue), and go out by DMA.
+type Composite struct {
+	A, B     Ref // B.Len() == 0: no product, Out = epilogue(A)
+	Out      Ref
+	Epilogue []Epilogue
+}
+
+// Handle is a pipeline that has been started.
+type Handle struct {
+	cell int32
+	gen  uint32
+	ok   bool
+}
+
+// Pipe is what a Core needs to run a composite: physical addresses and sizes.
+type Pipe struct {
+	Gemm     bool
+	M, K, N  int // without Gemm: one row of N elements, M and K being 1
+	Type     dtype.Type
+	A, B     Ref // physical addresses
+	Out      Ref
+	Epilogue []Epilogue
+	BiasCell []int32 // cell of each step's Bias, or None
+}
+
+// Composite starts a pipeline and returns at once; Await waits for its last tile.
+// Operands must each lie in one shard.
+func (c *Context) Composite(p Composite) Handle {
+	pipe := &Pipe{M: 1, K: 1, N: p.A.Len(), Type: p.A.DType, Epilogue: p.Epilogue}
+	if p.B.Len() > 0 {
+		pipe.Gemm = true
+		pipe.M, pipe.K, pipe.N = c.matrices("composite", p.A.DType, p.B.DType, p.A.Shape, p.B.Shape)
+		pipe.B = c.physical(p.B)
+	}
+	if p.Out.DType != pipe.Type || p.Out.Len() != pipe.M*pipe.N {
+		c.misuse("composite", fmt.Sprintf("the output is %s, the result %s", describe(p.Out.DType, p.Out.Shape), describe(pipe.Type, Dims(pipe.M, pipe.N))))
+	}
+	pipe.A, pipe.Out = c.physical(p.A), c.physical(p.Out)
+	for _, e := range p.Epilogue {
+		cell := None
+		if e.Scope == PerKTile && e.Op != EpilogueScale {
+			c.misuse("composite", "only a scale can run after every K tile: a bias or relu there would act once per tile")
+		}
+		if e.Op == EpilogueBias {
+			cell = c.use("composite", e.Bias)
+			if e.Bias.dtype != pipe.Type || e.Bias.Len() != pipe.N {
+				c.misuse("composite", fmt.Sprintf("the bias is %s, a row has %s", describe(e.Bias.dtype, e.Bias.shape), describe(pipe.Type, Dims(pipe.N))))
+			}
+		}
+		pipe.BiasCell = append(pipe.BiasCell, cell)
+	}
+	i := c.newCell(cellHandle)
+	h := Handle{i, c.cells[i].gen, true}
+	c.in = Instr{Op: OpComposite, Type: pipe.Type, Dst: i, A: None, B: None, C: None, N: pipe.M * pipe.N, Pipe: pipe}
+	c.do()
+	return h
+}
+
+// physical is r at the address where it lies, which must be one shard.
+func (c *Context) physical(r Ref) Ref {
+	if n := c.pieces("composite", r); n != 1 {
+		c.badAddress("composite", r, "an operand must lie in one shard and not be empty")
+	}
+	r.Addr, _, _ = c.addrs.Resolve(c.pe, r.Addr)
+	return r
+}
+
+// BiasOff is the first element of a step's bias within its cell.
+func (e *Epilogue) BiasOff() int32 { return e.Bias.off }
+
+// Await waits until the pipeline has stored its last tile. A handle is awaited once.
+func (c *Context) Await(h Handle) {
+	if !h.ok {
+		c.misuse("wait", "the zero Handle: use what Composite returned")
+	}
+	if c.cells[h.cell].gen != h.gen {
+		c.misuse("wait", "the composite was waited for before")
+	}
+	c.in = Instr{Op: OpAwait, Dst: h.cell, A: None, B: None, C: None}
+	c.do()
+	c.drop(h.cell)
+}

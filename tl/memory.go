@@ -1,0 +1,95 @@
+package tl
+
+import (
+	"fmt"
+
+	"kernbench/dtype"
+	"kernbench/fault"
+	"kernbench/mem"
+)
+
+// Ref names values in memory; it moves nothing.
+func (c *Context) Ref(a mem.Addr, s Shape, t dtype.Type) Ref {
+	if t == dtype.Invalid {
+		c.misuse("ref", "no element type given")
+	}
+	return Ref{a, s, t}
+}
+
+// Load starts a copy of what r names into scratch and returns at once; the first
+// operation that needs the tensor waits for it. A reference may span several shards.
+func (c *Context) Load(r Ref) Tensor {
+	t := c.result("load", r.DType, r.Shape)
+	if t.Len() == 0 {
+		return t
+	}
+	c.transfer("load", OpLoad, r, t, 0)
+	return t
+}
+
+// Store starts a copy of t to the place that r names and returns at once. Shape may
+// differ as long as type and number of elements agree.
+func (c *Context) Store(r Ref, t Tensor) {
+	c.use("store", t)
+	if r.DType != t.dtype || r.Len() != t.Len() {
+		c.misuse("store", fmt.Sprintf("the destination is %s, the tensor %s", describe(r.DType, r.Shape), describe(t.dtype, t.shape)))
+	}
+	if t.Len() == 0 {
+		return
+	}
+	c.transfer("store", OpStore, r, t, t.off)
+}
+
+// transfer emits one instruction for each contiguous piece of r.
+func (c *Context) transfer(op string, kind Op, r Ref, t Tensor, off int32) {
+	pieces := c.pieces(op, r)
+	size := int64(r.DType.Size())
+	a, left := r.Addr, r.Bytes()
+	for k := range pieces {
+		pa, n, _ := c.addrs.Resolve(c.pe, a)
+		n = min(n, left)
+		c.in = Instr{
+			Op: kind, Type: r.DType, Dst: None, A: None, B: None, C: None,
+			N: int(n / size), Addr: pa, Piece: k, Pieces: pieces,
+		}
+		if kind == OpLoad {
+			c.in.Dst, c.in.DstOff = t.cell, off
+		} else {
+			c.in.A, c.in.AOff = t.cell, off
+		}
+		c.do()
+		a, left, off = a+mem.Addr(n), left-n, off+int32(n/size)
+	}
+}
+
+// pieces counts the shards that r spans and checks that all of it is mapped and aligned.
+func (c *Context) pieces(op string, r Ref) int {
+	size := int64(r.DType.Size())
+	a, left, k := r.Addr, r.Bytes(), 0
+	for left > 0 {
+		pa, n, ok := c.addrs.Resolve(c.pe, a)
+		if !ok {
+			c.badAddress(op, r, fmt.Sprintf("nothing is mapped at %v for this PE", a))
+		}
+		n = min(n, left)
+		if pa.Offset()%size != 0 || n%size != 0 {
+			c.badAddress(op, r, fmt.Sprintf("%v elements must lie at multiples of %d bytes and within one shard", r.DType, size))
+		}
+		if pa.Offset()+n > mem.MaxOffset+1 {
+			c.badAddress(op, r, "beyond the end of the memory")
+		}
+		a, left, k = a+mem.Addr(n), left-n, k+1
+	}
+	return k
+}
+
+func (c *Context) badAddress(op string, r Ref, reason string) {
+	c.Fail(&fault.BadAddress{Place: c.Place(op), Addr: r.Addr.String(), Bytes: r.Bytes(), Reason: reason})
+}
+
+// Copy moves memory to memory through the PE: a load and a store.
+func (c *Context) Copy(dst, src Ref) {
+	t := c.Load(src)
+	c.Store(dst, t)
+	c.Free(t)
+}

@@ -1,0 +1,43 @@
+package tl
+
+// Wiring is the set of rings that one rank has: those it sends into and those it
+// receives from. A direction may exist on one side only (a skip ring has no way back);
+// credits have a path of their own.
+type Wiring struct {
+	Out []OutPort // by direction
+	In  []InPort  // by direction
+}
+
+// OutPort is a ring that a rank sends into.
+type OutPort struct {
+	Dir    Dir   // what the sender calls it
+	Peer   int32 // rank in the group that receives
+	PeerIn uint8 // index of this ring in the peer's In
+}
+
+// InPort is a ring that a rank receives from.
+type InPort struct {
+	Dir     Dir   // what the receiver calls it
+	Peer    int32 // rank in the group that sends
+	PeerOut uint8 // index of this ring in the peer's Out
+}
+
+// OutIndex is the index in Out of direction d, or -1.
+func (w *Wiring) OutIndex(d Dir) int {
+	for i := range w.Out {
+		if w.Out[i].Dir == d {
+			return i
+		}
+	}
+	return -1
+}
+
+// InIndex is the index in In of direction d, or -1.
+func (w *Wiring) InIndex(d Dir) int {
+	for i := range w.In {
+		if w.In[i].Dir == d {
+			return i
+		}
+	}
+	return -1
+}

@@ -1,0 +1,185 @@
+package dtype
+
+import "fmt"
+
+// BinaryOp is an operation on two elements.
+type BinaryOp uint8
+
+// The binary operations.
+const (
+	Add BinaryOp = iota
+	Sub
+	Mul
+	Div
+	Max
+	Min
+	numBinaryOps
+)
+
+var binaryNames = [numBinaryOps]string{"add", "sub", "mul", "div", "max", "min"}
+
+func (op BinaryOp) String() string {
+	if op < numBinaryOps {
+		return binaryNames[op]
+	}
+	return fmt.Sprintf("BinaryOp(%d)", uint8(op))
+}
+
+// Binary writes a op b to dst, element by element. The three have the same length.
+func Binary(op BinaryOp, t Type, dst, a, b []byte) {
+	n := count("Binary", t, dst, a, b)
+	if op >= numBinaryOps {
+		panic("dtype: Binary of " + op.String())
+	}
+	done := binaryFast(op, t, dst, a, b, n) * t.Size()
+	if done < len(dst) {
+		binaryRef(op, t, dst[done:], a[done:], b[done:])
+	}
+}
+
+// binaryRef is Binary in plain Go: what every processor computes, and what the assembly is tested against.
+func binaryRef(op BinaryOp, t Type, dst, a, b []byte) {
+	size := t.Size()
+	for len(dst) > 0 {
+		n := min(len(dst)/size, blockLen)
+		switch {
+		case t == F64 || t == BF16 && (op == Mul || op == Div):
+			// A product or quotient of bf16 may be subnormal in float32, where it would be rounded a first time.
+			var x, y [blockLen]float64
+			load64(t, x[:n], a)
+			load64(t, y[:n], b)
+			applyFloat(op, x[:n], x[:n], y[:n])
+			store64(t, dst, x[:n])
+		case t.IsFloat():
+			// Sums, products and quotients of two f16, and sums of two bf16, may be rounded to float32 first: it has more
+			// than twice their bits plus two, or holds them exactly, so that the second rounding meets no false tie.
+			var x, y [blockLen]float32
+			load32(t, x[:n], a)
+			load32(t, y[:n], b)
+			applyFloat(op, x[:n], x[:n], y[:n])
+			store32(t, dst, x[:n])
+		default:
+			var x, y [blockLen]int64
+			loadInt(t, x[:n], a)
+			loadInt(t, y[:n], b)
+			applyInt(op, x[:n], y[:n])
+			storeInt(t, dst, x[:n])
+		}
+		dst, a, b = dst[n*size:], a[n*size:], b[n*size:]
+	}
+}
+
+// BinaryScalar writes a op s to dst, element by element. The scalar is not squeezed into t: for F16, BF16 and F32 it is
+// rounded to float32, the operation is done there and its result rounded to t; for an integer type s is
+// truncated to an int64, and the result wraps. So dividing i8 by 1000 or f16 by 100000 does what it says.
+func BinaryScalar(op BinaryOp, t Type, dst, a []byte, s float64) {
+	count("BinaryScalar", t, dst, a)
+	if op >= numBinaryOps {
+		panic("dtype: BinaryScalar of " + op.String())
+	}
+	switch {
+	case t == F64:
+		var x, y [blockLen]float64
+		fillSlice(y[:], s)
+		for size := t.Size(); len(dst) > 0; {
+			n := min(len(dst)/size, blockLen)
+			load64(t, x[:n], a)
+			applyFloat(op, x[:n], x[:n], y[:n])
+			store64(t, dst, x[:n])
+			dst, a = dst[n*size:], a[n*size:]
+		}
+	case t.IsFloat():
+		var x, y [blockLen]float32
+		fillSlice(y[:], float32(s))
+		for size := t.Size(); len(dst) > 0; {
+			n := min(len(dst)/size, blockLen)
+			load32(t, x[:n], a)
+			applyFloat(op, x[:n], x[:n], y[:n])
+			store32(t, dst, x[:n])
+			dst, a = dst[n*size:], a[n*size:]
+		}
+	default:
+		var x, y [blockLen]int64
+		fillSlice(y[:], truncate(I64, s))
+		for size := t.Size(); len(dst) > 0; {
+			n := min(len(dst)/size, blockLen)
+			loadInt(t, x[:n], a)
+			applyInt(op, x[:n], y[:n])
+			storeInt(t, dst, x[:n])
+			dst, a = dst[n*size:], a[n*size:]
+		}
+	}
+}
+
+func fillSlice[T any](s []T, v T) {
+	for i := range s {
+		s[i] = v
+	}
+}
+
+// applyFloat computes dst = a op b; the three have the same length.
+func applyFloat[T float32 | float64](op BinaryOp, dst, a, b []T) {
+	dst, b = dst[:len(a)], b[:len(a)]
+	switch op {
+	case Add:
+		for i, x := range a {
+			dst[i] = x + b[i]
+		}
+	case Sub:
+		for i, x := range a {
+			dst[i] = x - b[i]
+		}
+	case Mul:
+		for i, x := range a {
+			dst[i] = x * b[i]
+		}
+	case Div:
+		for i, x := range a {
+			dst[i] = x / b[i]
+		}
+	case Max:
+		for i, x := range a {
+			dst[i] = max(x, b[i])
+		}
+	case Min:
+		for i, x := range a {
+			dst[i] = min(x, b[i])
+		}
+	}
+}
+
+// applyInt computes a = a op b in 64 bits; the caller keeps the low ones. Sign extension makes Div, Max and Min of the
+// narrow types right as well.
+func applyInt(op BinaryOp, a, b []int64) {
+	b = b[:len(a)]
+	switch op {
+	case Add:
+		for i := range a {
+			a[i] += b[i]
+		}
+	case Sub:
+		for i := range a {
+			a[i] -= b[i]
+		}
+	case Mul:
+		for i := range a {
+			a[i] *= b[i]
+		}
+	case Div:
+		for i := range a {
+			if b[i] == 0 {
+				a[i] = 0
+			} else {
+				a[i] /= b[i]
+			}
+		}
+	case Max:
+		for i := range a {
+			a[i] = max(a[i], b[i])
+		}
+	case Min:
+		for i := range a {
+			a[i] = min(a[i], b[i])
+		}
+	}
+}

@@ -1,0 +1,119 @@
+package topology
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"kernbench/tl"
+)
+
+// Link is one way that a rank can send: the direction and the rank it leads to.
+type Link struct {
+	Dir  tl.Dir
+	Peer int32
+}
+
+// Grid is the extent of a topology of two dimensions. The zero Grid stands for "a square".
+type Grid struct {
+	W, H int
+}
+
+// Topology is a family of neighbour maps. Each is a row at the foot of its file.
+//
+// One rank alone needs no special case in an algorithm: where the topology wraps, it is
+// its own neighbour in every direction, else it has none.
+type Topology struct {
+	Name    string
+	Summary string // one sentence, for listings
+	Planar  bool   // uses a Grid
+	Wraps   bool   // a rank may be its own neighbour in a small world
+
+	// Links appends rank's links in the order of their directions. The grid covers world.
+	Links func(dst []Link, rank, world int, g Grid) []Link
+}
+
+var rows []*Topology
+
+// Register adds a topology, such as one that lives outside this repository. Two of one
+// name are a defect of the program.
+func Register(t Topology) *Topology {
+	if _, err := Lookup(t.Name); err == nil {
+		panic("topology: two rows are called " + t.Name)
+	}
+	rows = append(rows, &t)
+	slices.SortFunc(rows, func(a, b *Topology) int { return strings.Compare(a.Name, b.Name) })
+	return &t
+}
+
+// All lists the topologies by name.
+func All() []*Topology { return slices.Clone(rows) }
+
+// Lookup is the topology called name.
+func Lookup(name string) (*Topology, error) {
+	var names []string
+	for _, t := range rows {
+		if t.Name == name {
+			return t, nil
+		}
+		names = append(names, t.Name)
+	}
+	return nil, fmt.Errorf("unknown topology %q: known are %s", name, strings.Join(names, ", "))
+}
+
+// Fit checks that t can have world ranks on grid g, and completes the grid: a zero side
+// follows from the other, two from the square.
+func (t *Topology) Fit(world int, g Grid) (Grid, error) {
+	if world < 1 {
+		return g, fmt.Errorf("%s of %d ranks: at least one is needed", t.Name, world)
+	}
+	if world > 1<<31-1 {
+		return g, fmt.Errorf("%s of %d ranks: at most 2^31-1 can be numbered", t.Name, world)
+	}
+	if !t.Planar {
+		return Grid{}, nil
+	}
+	return t.fitGrid(world, g)
+}
+
+func (t *Topology) fitGrid(world int, g Grid) (Grid, error) {
+	given := g
+	switch {
+	case g.W < 0 || g.H < 0:
+		return g, fmt.Errorf("%s of %d x %d: w and h cannot be negative", t.Name, g.W, g.H)
+	case g.W == 0 && g.H == 0:
+		side := sqrt(world)
+		if side*side != world {
+			w, h := widest(world)
+			return g, fmt.Errorf("%s of %d ranks: %d is not a square, so w and h must be given, such as w=%d h=%d",
+				t.Name, world, world, w, h)
+		}
+		return Grid{W: side, H: side}, nil
+	case g.W == 0:
+		g.W = world / g.H
+	case g.H == 0:
+		g.H = world / g.W
+	}
+	if g.W*g.H != world || g.W > world {
+		return g, fmt.Errorf("%s of %d ranks: w=%d h=%d does not cover them: w*h must be %d", t.Name, world, given.W, given.H, world)
+	}
+	return g, nil
+}
+
+// sqrt is the integer square root.
+func sqrt(n int) int {
+	r := 0
+	for bit := 1 << 30; bit > 0; bit >>= 1 {
+		if s := r + bit; s <= 1<<31 && s*s <= n {
+			r = s
+		}
+	}
+	return r
+}
+
+// widest is the factorisation of n that is nearest to a square, w >= h.
+func widest(n int) (w, h int) {
+	for h = sqrt(n); n%h != 0; h-- {
+	}
+	return n / h, h
+}

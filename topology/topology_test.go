@@ -1,0 +1,387 @@
+package topology
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"kernbench/mem"
+	"kernbench/tl"
+)
+
+// show prints one rank's wiring as "E>1.0 W>3.1 | E<1 W<3".
+func show(w tl.Wiring) string {
+	var parts []string
+	for _, o := range w.Out {
+		parts = append(parts, fmt.Sprintf("%v>%d.%d", o.Dir, o.Peer, o.PeerIn))
+	}
+	parts = append(parts, "|")
+	for _, i := range w.In {
+		parts = append(parts, fmt.Sprintf("%v<%d.%d", i.Dir, i.Peer, i.PeerOut))
+	}
+	return strings.Join(parts, " ")
+}
+
+func TestWire(t *testing.T) {
+	tests := []struct {
+		topology string
+		world    int
+		grid     Grid
+		override Override
+		want     []string // by rank
+	}{
+		{topology: "ring_1d", world: 1, want: []string{"E>0.1 W>0.0 | E<0.1 W<0.0"}},
+		{topology: "ring_1d", world: 2, want: []string{"E>1.1 W>1.0 | E<1.1 W<1.0", "E>0.1 W>0.0 | E<0.1 W<0.0"}},
+		{topology: "ring_1d", world: 3, want: []string{"E>1.1 W>2.0 | E<1.1 W<2.0", "E>2.1 W>0.0 | E<2.1 W<0.0", "E>0.1 W>1.0 | E<0.1 W<1.0"}},
+		{topology: "ring_1d_unidir", world: 1, want: []string{"E>0.0 | W<0.0"}},
+		{topology: "ring_1d_unidir", world: 2, want: []string{"E>1.0 | W<1.0", "E>0.0 | W<0.0"}},
+		{topology: "mesh_2d", world: 1, want: []string{"|"}},
+		{topology: "mesh_2d", world: 4, want: []string{
+			"E>1.0 S>2.1 | E<1.0 S<2.1", "W>0.0 S>3.1 | W<0.0 S<3.1",
+			"E>3.0 N>0.1 | E<3.0 N<0.1", "W>2.0 N>1.1 | W<2.0 N<1.1"}},
+		{topology: "mesh_2d", world: 3, grid: Grid{W: 3, H: 1}, want: []string{
+			"E>1.1 | E<1.1", "E>2.0 W>0.0 | E<2.0 W<0.0", "W>1.0 | W<1.0"}},
+		{topology: "torus_2d", world: 2, grid: Grid{W: 2}, want: []string{
+			"E>1.1 W>1.0 N>0.3 S>0.2 | E<1.1 W<1.0 N<0.3 S<0.2",
+			"E>0.1 W>0.0 N>1.3 S>1.2 | E<0.1 W<0.0 N<1.3 S<1.2"}},
+		{topology: "tree_binary", world: 1, want: []string{"|"}},
+		{topology: "tree_binary", world: 4, want: []string{
+			"child0>1.0 child1>2.0 | child0<1.0 child1<2.0",
+			"parent>0.0 child0>3.0 | parent<0.0 child0<3.0",
+			"parent>0.1 | parent<0.1", "parent>1.1 | parent<1.1"}},
+		{topology: "none", world: 2, want: []string{"|", "|"}},
+		{ // the guide's pattern A: odd ranks lack W
+			topology: "ring_1d", world: 4, override: patternA, want: []string{
+				"E>1.1 W>3.0 | W<3.0", "E>2.0 | E<2.1 W<0.0", "E>3.1 W>1.0 | W<1.0", "E>0.0 | E<0.1 W<2.0"},
+		},
+		{ // the guide's pattern B: a ring that skips one rank, with no way back
+			topology: "ring_1d", world: 4, override: patternB, want: []string{
+				"E>2.0 | W<2.0", "E>3.0 | W<3.0", "E>0.0 | W<0.0", "E>1.0 | W<1.0"},
+		},
+		{topology: "ring_1d", world: 2, override: patternB, want: []string{"E>0.0 | W<0.0", "E>1.0 | W<1.0"}},
+		{ // nil keeps the topology's map, whatever the override did to its copy
+			topology: "ring_1d_unidir", world: 2,
+			override: func(_, _ int, m map[tl.Dir]int) map[tl.Dir]int { clear(m); return nil },
+			want:     []string{"E>1.0 | W<1.0", "E>0.0 | W<0.0"},
+		},
+		{ // a star: the centre has no name for its guests but child0 and child1
+			topology: "none", world: 3,
+			override: func(rank, _ int, m map[tl.Dir]int) map[tl.Dir]int {
+				if rank > 0 {
+					m[tl.Parent] = 0
+				}
+				return m
+			},
+			want: []string{"| child0<1.0 child1<2.0", "parent>0.0 |", "parent>0.1 |"},
+		},
+	}
+	for _, tt := range tests {
+		name := fmt.Sprintf("%s/%d", tt.topology, tt.world)
+		t.Run(name, func(t *testing.T) {
+			top, err := Lookup(tt.topology)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ws, err := top.Wire(tt.world, tt.grid, tt.override)
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkPaired(t, ws)
+			var got []string
+			for _, w := range ws {
+				got = append(got, strings.TrimSpace(show(w)))
+			}
+			if !slices.Equal(got, tt.want) {
+				t.Errorf("got\n%q\nwant\n%q", got, tt.want)
+			}
+		})
+	}
+}
+
+func patternA(rank, _ int, m map[tl.Dir]int) map[tl.Dir]int {
+	if rank%2 == 1 {
+		delete(m, tl.West)
+	}
+	return m
+}
+
+func patternB(rank, world int, _ map[tl.Dir]int) map[tl.Dir]int {
+	return map[tl.Dir]int{tl.East: (rank + 2) % world}
+}
+
+func TestConnectRules(t *testing.T) {
+	e, w, n := tl.East, tl.West, tl.North
+	tests := []struct {
+		name string
+		maps []map[tl.Dir]int
+		want []string
+	}{
+		{"both call each other E", []map[tl.Dir]int{{e: 1}, {e: 0}}, []string{"E>1.0 | W<1.0", "E>0.0 | W<0.0"}},
+		{"the opposite leads elsewhere, another name leads back",
+			[]map[tl.Dir]int{{e: 1}, {w: 2, n: 0}, {}},
+			[]string{"E>1.0 | S<1.1", "W>2.0 N>0.0 | N<0.0", "| E<1.0"}},
+		{"the opposite leads elsewhere, nothing leads back",
+			[]map[tl.Dir]int{{e: 1}, {w: 2}, {}},
+			[]string{"E>1.0 |", "W>2.0 | W<0.0", "| E<1.0"}},
+		{"a dimension faces itself", []map[tl.Dir]int{{tl.Dim(3): 1}, {tl.Dim(3): 0}}, []string{"dim3>1.0 | dim3<1.0", "dim3>0.0 | dim3<0.0"}},
+		{"both children are the same rank",
+			[]map[tl.Dir]int{{tl.Child0: 1, tl.Child1: 1}, {tl.Parent: 0, e: 0}},
+			[]string{"child0>1.1 child1>1.0 | W<1.0 child0<1.1", "E>0.0 parent>0.1 | E<0.1 parent<0.0"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			ws, err := Connect(len(tt.maps), tt.maps)
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkPaired(t, ws)
+			var got []string
+			for _, w := range ws {
+				got = append(got, strings.TrimSpace(show(w)))
+			}
+			if !slices.Equal(got, tt.want) {
+				t.Errorf("got\n%q\nwant\n%q", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestWireErrors(t *testing.T) {
+	to := func(d tl.Dir, peer int) Override {
+		return func(int, int, map[tl.Dir]int) map[tl.Dir]int { return map[tl.Dir]int{d: peer} }
+	}
+	tests := []struct {
+		name     string
+		topology string
+		world    int
+		grid     Grid
+		override Override
+		want     string
+	}{
+		{"no ranks", "ring_1d", 0, Grid{}, nil, "at least one"},
+		{"not a square", "mesh_2d", 6, Grid{}, nil, "6 is not a square, so w and h must be given, such as w=3 h=2"},
+		{"a prime", "torus_2d", 7, Grid{}, nil, "such as w=7 h=1"},
+		{"does not cover", "mesh_2d", 6, Grid{W: 2, H: 2}, nil, "w=2 h=2 does not cover them: w*h must be 6"},
+		{"does not divide", "mesh_2d", 6, Grid{W: 4}, nil, "w=4 h=0 does not cover"},
+		{"negative", "mesh_2d", 6, Grid{W: -2, H: -3}, nil, "negative"},
+		{"too wide", "mesh_2d", 2, Grid{H: 5}, nil, "does not cover"},
+		{"peer beyond the world", "ring_1d", 4, Grid{}, to(tl.East, 4), "rank 0, direction E: there is no rank 4 among 4"},
+		{"negative peer", "ring_1d", 4, Grid{}, to(tl.North, -1), "rank 0, direction N: there is no rank -1"},
+		{"self without wrap", "mesh_2d", 4, Grid{}, to(tl.East, 1), "rank 1, direction E: leads to itself"},
+		{"no direction", "ring_1d", 4, Grid{}, to(tl.AnyDir, 1), "needs a direction"},
+		{"all to one", "ring_1d", 4, Grid{}, to(tl.East, 0), "rank 1 sends E to rank 0, which has no direction left to receive it from: its W already receives from rank 0 (sent E)"},
+		{"all to one, many", "ring_1d", 300, Grid{}, to(tl.East, 0), "300 ranks send to rank 0, which can tell 255"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			top, err := Lookup(tt.topology)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = top.Wire(tt.world, tt.grid, tt.override)
+			if err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("error %q, want it to contain %q", err, tt.want)
+			}
+		})
+	}
+	if _, err := Lookup("ring"); err == nil || !strings.Contains(err.Error(), "mesh_2d, none, ring_1d") {
+		t.Errorf("Lookup of an unknown name: %v", err)
+	}
+	if _, err := Connect(2, nil); err == nil {
+		t.Error("Connect of no maps for two ranks: no error")
+	}
+	if _, err := Connect(1, []map[tl.Dir]int{{tl.East: 1}}); err == nil {
+		t.Error("Connect with a peer beyond the world: no error")
+	}
+}
+
+// checkPaired fails unless every Out has exactly one In at the peer and the other way
+// round, with names in order and no name twice on a side.
+func checkPaired(t interface {
+	Helper()
+	Fatalf(string, ...any)
+}, ws []tl.Wiring) {
+	t.Helper()
+	outs, ins := 0, 0
+	for r, w := range ws {
+		outs += len(w.Out)
+		ins += len(w.In)
+		for i, o := range w.Out {
+			if i > 0 && w.Out[i-1].Dir >= o.Dir {
+				t.Fatalf("rank %d: Out is not in order of directions: %v", r, w.Out)
+			}
+			if in := ws[o.Peer].In[o.PeerIn]; int(in.Peer) != r || int(in.PeerOut) != i {
+				t.Fatalf("rank %d Out[%d] = %+v, but that In is %+v", r, i, o, in)
+			}
+		}
+		for i, in := range w.In {
+			if i > 0 && w.In[i-1].Dir >= in.Dir {
+				t.Fatalf("rank %d: In is not in order of directions: %v", r, w.In)
+			}
+			if o := ws[in.Peer].Out[in.PeerOut]; int(o.Peer) != r || int(o.PeerIn) != i {
+				t.Fatalf("rank %d In[%d] = %+v, but that Out is %+v", r, i, in, o)
+			}
+		}
+	}
+	if outs != ins {
+		t.Fatalf("%d outgoing and %d incoming rings", outs, ins)
+	}
+}
+
+func TestEveryTopologyPairs(t *testing.T) {
+	for _, top := range All() {
+		for _, world := range []int{1, 2, 3, 4, 5, 7, 8, 9, 16, 31} {
+			w, h := widest(world)
+			ws, err := top.Wire(world, Grid{W: w, H: h}, nil)
+			if err != nil {
+				t.Fatalf("%s of %d: %v", top.Name, world, err)
+			}
+			checkPaired(t, ws)
+			ms, err := top.Maps(world, Grid{W: w, H: h})
+			if err != nil {
+				t.Fatalf("%s of %d: %v", top.Name, world, err)
+			}
+			again, err := Connect(world, ms)
+			if err != nil {
+				t.Fatalf("%s of %d: %v", top.Name, world, err)
+			}
+			for r := range ws {
+				if show(ws[r]) != show(again[r]) {
+					t.Fatalf("%s of %d, rank %d: Wire %s, Connect %s", top.Name, world, r, show(ws[r]), show(again[r]))
+				}
+				// Where a topology is its own reverse, what a rank hears from a
+				// direction comes from whom it calls that.
+				if top == Ring1DUnidir {
+					continue
+				}
+				for _, in := range ws[r].In {
+					if got, ok := ms[r][in.Dir]; !ok || got != int(in.Peer) {
+						t.Fatalf("%s of %d: rank %d hears rank %d from %v, but calls rank %d that", top.Name, world, r, in.Peer, in.Dir, got)
+					}
+				}
+			}
+		}
+	}
+}
+
+// The chunk that a rank receives is the one that its predecessor sends, and the parts
+// that an algorithm adds up are each rank's once.
+func TestRingSteps(t *testing.T) {
+	for _, world := range []int{1, 2, 3, 5, 8} {
+		held := make([]map[int]map[int]bool, world) // rank, chunk -> contributors
+		for r := range held {
+			held[r] = map[int]map[int]bool{}
+			for c := range world {
+				held[r][c] = map[int]bool{r: true}
+			}
+		}
+		move := func(step func(rank, step, world int) (int, int), merge bool) {
+			for s := range world - 1 {
+				sent := make([]map[int]bool, world)
+				for r := range world {
+					send, _ := step(r, s, world)
+					sent[r] = maps.Clone(held[r][send])
+				}
+				for r := range world {
+					prev := (r + world - 1) % world
+					_, recv := step(r, s, world)
+					if send, _ := step(prev, s, world); send != recv {
+						t.Fatalf("world %d step %d: rank %d receives chunk %d, its predecessor sends %d", world, s, r, recv, send)
+					}
+					if !merge {
+						held[r][recv] = sent[prev]
+						continue
+					}
+					for c := range sent[prev] {
+						if held[r][recv][c] {
+							t.Fatalf("world %d: rank %d counted twice in chunk %d", world, c, recv)
+						}
+						held[r][recv][c] = true
+					}
+				}
+			}
+		}
+		move(RingStep, true)
+		for r := range world {
+			if c := (r + 1) % world; len(held[r][c]) != world {
+				t.Fatalf("world %d: chunk %d of rank %d has %d contributors", world, c, r, len(held[r][c]))
+			}
+		}
+		move(RingGatherStep, false)
+		for r := range world {
+			for c := range world {
+				if len(held[r][c]) != world {
+					t.Fatalf("world %d: after the gather, chunk %d of rank %d has %d contributors", world, c, r, len(held[r][c]))
+				}
+			}
+		}
+	}
+}
+
+func TestTreeStepAgreesWithTreeBinary(t *testing.T) {
+	for _, world := range []int{1, 2, 3, 4, 5, 7, 31} {
+		ms, err := TreeBinary.Maps(world, Grid{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for r, m := range ms {
+			parent, children := TreeStep(r, world)
+			want := map[tl.Dir]int{}
+			if parent >= 0 {
+				want[tl.Parent] = parent
+			}
+			for k, c := range children {
+				want[tl.Child0+tl.Dir(k)] = c
+			}
+			if !maps.Equal(m, want) {
+				t.Errorf("world %d rank %d: TreeStep %v, tree_binary %v", world, r, want, m)
+			}
+		}
+	}
+}
+
+func ExampleTopology_Wire() {
+	ws, err := Ring1D.Wire(4, Grid{}, nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, o := range ws[0].Out {
+		fmt.Printf("rank 0 sends %v to rank %d, which receives it from %v\n", o.Dir, o.Peer, ws[o.Peer].In[o.PeerIn].Dir)
+	}
+	// Output:
+	// rank 0 sends E to rank 1, which receives it from W
+	// rank 0 sends W to rank 3, which receives it from E
+}
+
+func ExampleRingStep() {
+	const world, elems = 4, 10
+	for step := range world - 1 {
+		send, recv := RingStep(0, step, world)
+		fmt.Println("rank 0 sends", mem.ChunkOf(elems, world, send), "receives", mem.ChunkOf(elems, world, recv))
+	}
+	// Output:
+	// rank 0 sends {0 3} receives {8 2}
+	// rank 0 sends {8 2} receives {6 2}
+	// rank 0 sends {6 2} receives {3 3}
+}
+
+func BenchmarkWireRing65536(b *testing.B) {
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := Ring1D.Wire(65536, Grid{}, nil); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkWireOverride65536(b *testing.B) {
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := Ring1D.Wire(65536, Grid{}, patternA); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -91,7 +91,7 @@ func (d *decoder) value(n *yaml.Node, f *field, v reflect.Value, path string) {
 	case isNull && (f.kind == kindStruct || f.kind == kindMap):
 		// A key with nothing below it changes nothing.
 	case isNull:
-		d.fail(n, path, "has no value; %s is expected, or no such line", f.expected())
+		d.fail(n, path, "has no value; %s is expected", f.expected())
 	case f.kind == kindStruct && n.Kind == yaml.MappingNode:
 		d.structure(n, f, v, path)
 	case f.kind == kindMap && n.Kind == yaml.MappingNode:

@@ -160,11 +160,11 @@ func (f *field) limit(tag reflect.StructTag, name, otherwise string) limit {
 	case kindTime:
 		var t unit.Time
 		t, err = unit.ParseTime(word)
-		value, label = float64(t), t.String()
+		value, label = float64(t), word
 	case kindRate:
 		var r unit.Rate
 		r, err = unit.ParseRate(word)
-		value, label = float64(r), r.String()
+		value, label = float64(r), word
 	case kindBytes:
 		var n unit.Bytes
 		n, err = unit.ParseBytes(word)

@@ -165,7 +165,7 @@ func (f *field) unexpected(n *yaml.Node) error {
 			hint = " (true or false)"
 		case n.Tag == "!!str" && n.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle) != 0 && f.kind != kindString:
 			hint = ": drop the quotes"
-		case f.kind == kindString && n.Tag != "!!null":
+		case f.kind == kindString && f.enum == nil:
 			hint = ": put quotes around it if it is meant as text"
 		}
 	}

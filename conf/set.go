@@ -115,8 +115,8 @@ func (d *decoder) suggestPath(path, part, at string, f *field) string {
 		rest := strings.TrimPrefix(path, join(at, part))
 		return fmt.Sprintf("did you mean %q?", join(at, near)+rest)
 	}
-	if near := nearestPath(path); near != "" {
-		return fmt.Sprintf("did you mean %q?", near)
+	if elsewhere := endingIn(part); elsewhere != "" {
+		return fmt.Sprintf("did you mean %q?", elsewhere)
 	}
 	return fmt.Sprintf("known below %s: %s", at, strings.Join(f.keys(), ", "))
 }

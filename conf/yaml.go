@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"strings"
+	"unicode/utf8"
 
 	"go.yaml.in/yaml/v4"
 )
@@ -49,9 +50,17 @@ func syntaxError(t *text, err error, shift int) *Error {
 	if !errors.As(err, &load) {
 		return t.at(1, 1, 1).errorf("", "is not YAML: %v", err)
 	}
-	line, col := load.Mark.Line, load.Mark.Column
+	mark := load.Mark
+	if load.ContextMark.Line > 0 && (mark.Line > len(t.lines) || t.lines[max(mark.Line, 1)-1] == "") {
+		mark = load.ContextMark // the end of the file shows nothing; what is still open there does
+	}
+	line, col := mark.Line, mark.Column
 	if line == 1 {
 		col += shift
+	}
+	if line > len(t.lines) {
+		line = len(t.lines)
+		col = utf8.RuneCountInString(t.lines[line-1]) + 1
 	}
 	p := t.at(line, col, 1)
 	if line >= 1 && line <= len(t.lines) {

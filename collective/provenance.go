@@ -153,7 +153,7 @@ func MakeOpaque(dst Prov, n int, why int32) Prov {
 
 // Slice extends dst by elements off ... off+n-1 of p, which must exist.
 func Slice(dst, p Prov, off, n int) Prov {
-	if len(p) == 1 && n > 0 && uint(off)+uint(n) <= uint(p[0].N) {
+	if len(p) == 1 && n > 0 && off >= 0 && n <= int(p[0].N)-off {
 		if len(dst) == 0 {
 			dst = append(dst, p[0])
 			r := &dst[0]

@@ -1,0 +1,20 @@
+package collective
+
+import "kernbench/unit"
+
+// AllGather gives every rank the vectors of all ranks, one after the other in rank order.
+var AllGather = register(Collective{
+	Name:       "all_gather",
+	Summary:    "every rank ends with all ranks' vectors, in rank order",
+	SameOutput: true,
+	In:         elems,
+	Out:        func(c Call, _ int) int { return c.World * c.Elems },
+	Parts: func(dst []Part, c Call, _ int) []Part {
+		for r := range c.World {
+			dst = append(dst, Part{N: c.Elems, From: onlyRank(r)})
+		}
+		return dst
+	},
+	Demand:    func(c Call) unit.Bytes { return toOthers(c, c.World*c.Elems) },
+	BusFactor: func(n int) float64 { return float64(n-1) / float64(n) },
+})

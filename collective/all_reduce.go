@@ -1,0 +1,21 @@
+package collective
+
+import "kernbench/unit"
+
+// AllReduce combines element i of all ranks, and gives every rank the result.
+//
+// Demand: each element has N-1 operands that must meet the N-th and a result that N-1
+// ranks must learn: 2(N-1) times M bytes, or 2(N-1)/N M per rank.
+var AllReduce = register(Collective{
+	Name:       "all_reduce",
+	Summary:    "every rank ends with the reduction of all ranks' vectors",
+	Reduces:    true,
+	SameOutput: true,
+	In:         elems,
+	Out:        elems,
+	Parts: func(dst []Part, c Call, _ int) []Part {
+		return append(dst, Part{N: c.Elems, From: everyone(c)})
+	},
+	Demand:    func(c Call) unit.Bytes { return 2 * toOthers(c, c.Elems) },
+	BusFactor: func(n int) float64 { return 2 * float64(n-1) / float64(n) },
+})

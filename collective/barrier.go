@@ -1,0 +1,15 @@
+package collective
+
+import "kernbench/unit"
+
+// Barrier moves no data: no rank leaves before all have come.
+var Barrier = register(Collective{
+	Name:       "barrier",
+	Summary:    "no rank goes on before all have come",
+	SameOutput: true,
+	In:         func(Call, int) int { return 0 },
+	Out:        func(Call, int) int { return 0 },
+	Parts:      func(dst []Part, _ Call, _ int) []Part { return dst },
+	Demand:     func(Call) unit.Bytes { return 0 },
+	BusFactor:  func(int) float64 { return 0 },
+})

@@ -1,0 +1,82 @@
+package collective
+
+import (
+	"fmt"
+
+	"kernbench/dtype"
+	"kernbench/tl"
+	"kernbench/unit"
+)
+
+// Call is one instance of a collective: what a program asked for.
+type Call struct {
+	World int         // ranks that take part
+	Elems int         // elements that each rank brings (broadcast: that the root brings)
+	Type  dtype.Type  // of an element
+	Op    tl.ReduceOp // for collectives that reduce
+	Root  int         // for collectives that have one
+
+	// Labels names the ranks in provenance: rank r's contributions carry the label
+	// Labels.At(r). The zero value means that ranks carry their own number. Groups that
+	// run side by side (one per shard) get disjoint labels, so that data which strays
+	// from one into another is seen.
+	Labels Ranks
+}
+
+// Ranks is an arithmetic sequence of N ranks: First, First+Stride, ... A Stride of 0
+// counts as 1.
+type Ranks struct {
+	First, N, Stride int
+}
+
+// At is the i-th of the sequence.
+func (r Ranks) At(i int) int { return r.First + i*max(r.Stride, 1) }
+
+// Part is a stretch of a rank's output whose elements have contributors of one form:
+// element j collects (rank, Base+j) for each rank of From, once each.
+type Part struct {
+	N    int
+	From Ranks
+	Base int64
+}
+
+// Check tells whether co can be called like that.
+func (co *Collective) Check(c Call) error {
+	switch {
+	case c.World < 1:
+		return fmt.Errorf("%s of %d ranks: at least one must take part", co.Name, c.World)
+	case c.Elems < 0:
+		return fmt.Errorf("%s of %d elements: the number cannot be negative", co.Name, c.Elems)
+	case c.Type.Size() == 0:
+		return fmt.Errorf("%s: no element type given", co.Name)
+	case co.Rooted && (c.Root < 0 || c.Root >= c.World):
+		return fmt.Errorf("%s with root %d: the ranks are 0..%d", co.Name, c.Root, c.World-1)
+	case co.Reduces && int(c.Op) >= len(tl.ReduceOps()):
+		return fmt.Errorf("%s: unknown reduction %v", co.Name, c.Op)
+	}
+	return nil
+}
+
+// label is the rank under which contributions of r are known.
+func (c Call) label(r int) int {
+	return c.Labels.At(r)
+}
+
+// labels is r in terms of labels.
+func (c Call) labels(r Ranks) Ranks {
+	return Ranks{First: c.label(r.First), N: r.N, Stride: max(r.Stride, 1) * max(c.Labels.Stride, 1)}
+}
+
+// bytes is the size of n elements.
+func (c Call) bytes(n int) unit.Bytes { return unit.Bytes(n) * unit.Bytes(c.Type.Size()) }
+
+// Bytes is the size of a call in the sense of nccl-tests, the numerator of algbw: the
+// larger of what a rank brings and what it ends with.
+func (co *Collective) Bytes(c Call) unit.Bytes {
+	return c.bytes(max(co.In(c, 0), co.Out(c, 0)))
+}
+
+// Own extends dst by the labels of rank's input.
+func (co *Collective) Own(h *Hasher, dst Prov, c Call, rank int) Prov {
+	return h.Own(dst, c.label(rank), 0, co.In(c, rank))
+}

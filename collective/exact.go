@@ -1,0 +1,76 @@
+package collective
+
+import (
+	"math"
+	"math/big"
+
+	"kernbench/dtype"
+	"kernbench/tl"
+)
+
+// exact is element i of part in arbitrary precision, for the few elements at which
+// float64 overflows, underflows or meets an infinity or a NaN. Sums of float64 are exact
+// in 2200 bits; products keep 2200 bits of theirs.
+func (e *Expectation) exact(part Part, i int, in func(int) []byte) float64 {
+	const precision = 2200
+	prod := e.Call.Op == tl.Prod
+	acc := new(big.Float).SetPrec(precision)
+	if prod {
+		acc.SetInt64(1)
+	}
+	// What IEEE arithmetic makes of the infinities, NaNs and zeros, in any order.
+	special := acc64(prod)
+	finite := true
+	for k := range part.From.N {
+		x := dtype.At(e.Call.Type, e.operand(part, i, 1, in(part.From.At(k))), 0)
+		if math.IsNaN(x) || math.IsInf(x, 0) {
+			finite = false
+		}
+		if prod {
+			special *= signOrSpecial(x)
+		} else {
+			special += onlySpecial(x)
+		}
+		if !finite {
+			continue
+		}
+		y := new(big.Float).SetPrec(precision).SetFloat64(x)
+		if prod {
+			acc.Mul(acc, y)
+		} else {
+			acc.Add(acc, y)
+		}
+	}
+	if !finite {
+		return special
+	}
+	if averages(e.Call) {
+		acc.Quo(acc, new(big.Float).SetInt64(int64(e.Call.World)))
+	}
+	v, _ := acc.Float64()
+	return v
+}
+
+func acc64(prod bool) float64 {
+	if prod {
+		return 1
+	}
+	return 0
+}
+
+// signOrSpecial keeps what decides a product with infinities: the sign, zero, infinity
+// and NaN.
+func signOrSpecial(x float64) float64 {
+	if x == 0 || math.IsInf(x, 0) || math.IsNaN(x) {
+		return x
+	}
+	return math.Copysign(1, x)
+}
+
+// onlySpecial keeps what decides a sum with infinities.
+func onlySpecial(x float64) float64 {
+	if math.IsInf(x, 0) || math.IsNaN(x) {
+		return x
+	}
+	return 0
+}

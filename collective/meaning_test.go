@@ -1,0 +1,229 @@
+package collective
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"kernbench/dtype"
+	"kernbench/tl"
+	"kernbench/unit"
+)
+
+var worlds = []int{1, 2, 3, 4, 5, 7, 8, 16, 31}
+
+// Each row must be whole: parts cover the output, contributors exist, and the parts, the
+// runs and the contributor lists are three ways of saying the same.
+func TestRowsAreWhole(t *testing.T) {
+	h := NewHasher(11, true)
+	for _, co := range All() {
+		for _, world := range worlds {
+			for _, elems := range []int{0, 1, 3, 8, 13} {
+				c := Call{World: world, Elems: elems, Type: dtype.F16, Op: tl.Sum, Root: world / 2}
+				e, err := co.Expect(h, c)
+				if err != nil {
+					t.Fatalf("%s: %v", co.Name, err)
+				}
+				for rank := range world {
+					total := 0
+					for _, p := range e.Parts(rank) {
+						total += p.N
+						for k := range p.From.N {
+							if r := p.From.At(k); r < 0 || r >= world || int(p.Base)+p.N > co.In(c, r) {
+								t.Fatalf("%s of %d: part %+v goes beyond rank %d's %d elements", co.Name, world, p, r, co.In(c, r))
+							}
+						}
+						if p.From.N > 1 && !co.Reduces {
+							t.Fatalf("%s copies, but %+v combines", co.Name, p)
+						}
+					}
+					if total != co.Out(c, rank) {
+						t.Fatalf("%s of %d, rank %d: parts cover %d of %d elements", co.Name, world, rank, total, co.Out(c, rank))
+					}
+					checkProv(t, h, e, rank)
+				}
+			}
+		}
+	}
+}
+
+// checkProv rebuilds the expected provenance out of labels, contributor by contributor.
+func checkProv(t *testing.T, h *Hasher, e *Expectation, rank int) {
+	t.Helper()
+	want := e.Prov(nil, rank)
+	var built Prov
+	for i := range want.Len() {
+		var one Prov
+		for k, c := range e.Contributors(rank, i) {
+			own := h.Own(nil, c.Rank, c.Index, 1)
+			if k == 0 {
+				one = own
+				continue
+			}
+			one = h.Merge(nil, one, own, 1)
+		}
+		if e.Scaled() {
+			one = Scale(nil, one, e.Call.World, 2)
+		}
+		built = Concat(built, one)
+	}
+	if !Equal(built, want) {
+		t.Fatalf("%s of %d, rank %d: built %v, want %v", e.Collective.Name, e.Call.World, rank, built, want)
+	}
+}
+
+func TestExpectationOfGroups(t *testing.T) {
+	h := NewHasher(2, true)
+	c := Call{World: 3, Elems: 4, Type: dtype.F32, Op: tl.Avg, Labels: Ranks{First: 5, Stride: 128}}
+	e, err := AllReduce.Expect(h, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []Contributor{{5, 2, 1}, {133, 2, 1}, {261, 2, 1}}
+	if got := e.Contributors(1, 2); !slices.Equal(got, want) {
+		t.Errorf("contributors %v, want %v", got, want)
+	}
+	checkProv(t, h, e, 1)
+	if own := AllReduce.Own(h, nil, c, 2); own[0].Contributors()[0].Rank != 261 {
+		t.Errorf("rank 2's own label is %v, want rank 261", own[0].Contributors())
+	}
+}
+
+func TestDemandAndBusFactor(t *testing.T) {
+	tests := []struct {
+		name   string
+		demand unit.Bytes // 8 ranks, 100 f16 elements
+		size   unit.Bytes
+		factor float64
+	}{
+		{"all_reduce", 2 * 7 * 200, 200, 1.75},
+		{"all_gather", 7 * 1600, 1600, 0.875},
+		{"reduce_scatter", 7 * 200, 200, 0.875},
+		{"broadcast", 7 * 200, 200, 1},
+		{"shift", 8 * 200, 200, 1},
+		{"barrier", 0, 0, 0},
+	}
+	for _, tt := range tests {
+		co, err := Lookup(tt.name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := Call{World: 8, Elems: 100, Type: dtype.F16}
+		if got := co.Demand(c); got != tt.demand {
+			t.Errorf("%s: demand %d, want %d", tt.name, got, tt.demand)
+		}
+		if got := co.Bytes(c); got != tt.size {
+			t.Errorf("%s: size %d, want %d", tt.name, got, tt.size)
+		}
+		if got := co.BusFactor(8); got != tt.factor {
+			t.Errorf("%s: bus factor %v, want %v", tt.name, got, tt.factor)
+		}
+		if c.World = 1; co.Demand(c) != 0 {
+			t.Errorf("%s: one rank alone must move %v", tt.name, co.Demand(c))
+		}
+	}
+	if len(tests) != len(All()) {
+		t.Errorf("%d rows, %d tested", len(All()), len(tests))
+	}
+}
+
+func TestImpossibleCalls(t *testing.T) {
+	ok := Call{World: 4, Elems: 8, Type: dtype.F16}
+	tests := []struct {
+		name   string
+		co     *Collective
+		change func(*Call)
+		want   string
+	}{
+		{"no ranks", AllReduce, func(c *Call) { c.World = 0 }, "at least one"},
+		{"negative count", AllReduce, func(c *Call) { c.Elems = -1 }, "negative"},
+		{"no type", AllReduce, func(c *Call) { c.Type = dtype.Invalid }, "no element type"},
+		{"no such operation", AllReduce, func(c *Call) { c.Op = 99 }, "unknown reduction"},
+		{"no such root", Broadcast, func(c *Call) { c.Root = 4 }, "root 4"},
+	}
+	for _, tt := range tests {
+		c := ok
+		tt.change(&c)
+		if _, err := tt.co.Expect(NewHasher(1, false), c); err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: error %v, want it to contain %q", tt.name, err, tt.want)
+		}
+	}
+	if _, err := Lookup("allreduce"); err == nil || !strings.Contains(err.Error(), "all_reduce") {
+		t.Errorf("Lookup of an unknown name: %v", err)
+	}
+}
+
+func TestOperationsOfTheCollective(t *testing.T) {
+	for _, tt := range []struct {
+		reduce tl.ReduceOp
+		op     dtype.BinaryOp
+	}{{tl.Sum, dtype.Add}, {tl.Avg, dtype.Add}, {tl.Prod, dtype.Mul}, {tl.Max, dtype.Max}, {tl.Min, dtype.Min}} {
+		for op := dtype.Add; op <= dtype.Min; op++ {
+			if got := Combines(tt.reduce, op); got != (op == tt.op) {
+				t.Errorf("Combines(%v, %v) = %v", tt.reduce, op, got)
+			}
+		}
+	}
+}
+
+func TestScales(t *testing.T) {
+	f16 := Call{World: 3, Type: dtype.F16, Op: tl.Avg}
+	i32 := Call{World: 3, Type: dtype.I32, Op: tl.Avg}
+	sum := Call{World: 3, Type: dtype.F16, Op: tl.Sum}
+	var third [2]byte
+	dtype.Set(dtype.F16, third[:], 0, 1.0/3)
+	tests := []struct {
+		name string
+		c    Call
+		op   dtype.BinaryOp
+		s    float64
+		want bool
+	}{
+		{"division by the world size", f16, dtype.Div, 3, true},
+		{"times its reciprocal", f16, dtype.Mul, 1.0 / 3, true},
+		{"times its float32 reciprocal", f16, dtype.Mul, float64(float32(1.0 / 3)), true},
+		{"times its f16 reciprocal", f16, dtype.Mul, dtype.At(dtype.F16, third[:], 0), true},
+		{"division by something else", f16, dtype.Div, 4, false},
+		{"times something else", f16, dtype.Mul, 0.5, false},
+		{"adding", f16, dtype.Add, 3, false},
+		{"integers divide", i32, dtype.Div, 3, true},
+		{"integers have no reciprocal", i32, dtype.Mul, 1.0 / 3, false},
+		{"a sum is not divided", sum, dtype.Div, 3, false},
+	}
+	for _, tt := range tests {
+		if got := Scales(tt.c, tt.op, tt.s); got != tt.want {
+			t.Errorf("%s: %v, want %v", tt.name, got, tt.want)
+		}
+	}
+}
+
+// What Neutral accepts must leave every element as it is; checked on the ends of the
+// range of each type.
+func TestNeutralIsNeutral(t *testing.T) {
+	candidates := []float64{0, 1, -1, 255, -128, 127, 32767, -32768, 1<<31 - 1, -1 << 31, 0x1p63, -0x1p63, math.Inf(1), math.Inf(-1)}
+	for _, typ := range dtype.Types() {
+		for _, op := range tl.ReduceOps() {
+			found := false
+			for _, v := range candidates {
+				if !Neutral(op, typ, v) {
+					continue
+				}
+				found = true
+				size := typ.Size()
+				x, fill, out := make([]byte, len(candidates)*size), make([]byte, len(candidates)*size), make([]byte, len(candidates)*size)
+				for i, w := range candidates {
+					dtype.Set(typ, x, i, w)
+				}
+				dtype.Fill(typ, fill, v)
+				dtype.Binary(BinaryOf(op), typ, out, fill, x)
+				if !slices.Equal(out, x) {
+					t.Errorf("%v %v: %v is called neutral, but %v became %v", op, typ, v, x, out)
+				}
+			}
+			if !found {
+				t.Errorf("%v %v has no neutral element among the candidates", op, typ)
+			}
+		}
+	}
+}

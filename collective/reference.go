@@ -1,0 +1,204 @@
+package collective
+
+import (
+	"encoding/binary"
+	"math"
+	"slices"
+
+	"kernbench/dtype"
+	"kernbench/tl"
+)
+
+// Reference holds the values that a reduction should give for some elements of one part.
+// Floats come as float64 with an error that is small beside any rounding of the element
+// type; integers come exactly, wrapped to the type. A Reference may be used again and
+// then allocates nothing.
+//
+// The error of Value is at most RefUlp*|Value| + (N*RefUlp)^2*Mag for sum and avg (Higham,
+// eq. 4.8), N*RefUlp*|Value| for prod, and nothing for max and min.
+type Reference struct {
+	Value []float64 // float types
+	Int   []int64   // integer types
+
+	// Mag is what error bounds are relative to: the sum of |x_i| for sum, that divided by
+	// N for avg, and for prod the product of max(1, |x_i|), by which an underflow on the
+	// way may have been multiplied.
+	Mag []float64
+
+	low     []float64 // what Value lacks: the sum of rounding errors (sum, avg)
+	suspect []bool    // elements whose float64 arithmetic left the safe range
+	scratch []byte
+}
+
+// RefUlp bounds the relative error of Reference.Value per operation.
+const RefUlp = 0x1p-51
+
+// Reference computes elements lo ... lo+n-1 of part, which belongs to some rank's
+// output. in gives a rank's input bytes; they need only hold until it is called again.
+func (e *Expectation) Reference(ref *Reference, part Part, lo, n int, in func(rank int) []byte) {
+	if e.Call.Type.IsInt() {
+		e.integers(ref, part, lo, n, in)
+		return
+	}
+	e.floats(ref, part, lo, n, in)
+}
+
+// operand is where elements lo.. of part are in a rank's input.
+func (e *Expectation) operand(part Part, lo, n int, in []byte) []byte {
+	size := e.Call.Type.Size()
+	at := (int(part.Base) + lo) * size
+	return in[at : at+n*size]
+}
+
+func (e *Expectation) integers(ref *Reference, part Part, lo, n int, in func(int) []byte) {
+	t := e.Call.Type
+	ref.Int = slices.Grow(ref.Int[:0], n)[:n]
+	for k := range part.From.N {
+		x := e.operand(part, lo, n, in(part.From.At(k)))
+		for i := range ref.Int {
+			v := dtype.AtInt(t, x, i)
+			if k > 0 {
+				v = combineInt(e.Call.Op, ref.Int[i], v)
+			}
+			ref.Int[i] = v
+		}
+	}
+	for i, v := range ref.Int {
+		v = wrap(t, v)
+		if averages(e.Call) {
+			v /= int64(e.Call.World) // truncates, as division of the type does
+		}
+		ref.Int[i] = v
+	}
+}
+
+func combineInt(op tl.ReduceOp, a, b int64) int64 {
+	switch op {
+	case tl.Prod:
+		return a * b
+	case tl.Max:
+		return max(a, b)
+	case tl.Min:
+		return min(a, b)
+	}
+	return a + b
+}
+
+// wrap keeps the bits of v that t has. Sums and products modulo 2^64 wrap to the same.
+func wrap(t dtype.Type, v int64) int64 {
+	switch t {
+	case dtype.U8:
+		return int64(uint8(v))
+	case dtype.I8:
+		return int64(int8(v))
+	case dtype.I16:
+		return int64(int16(v))
+	case dtype.I32:
+		return int64(int32(v))
+	}
+	return v
+}
+
+func (e *Expectation) floats(ref *Reference, part Part, lo, n int, in func(int) []byte) {
+	ref.Value = slices.Grow(ref.Value[:0], n)[:n]
+	ref.Mag = slices.Grow(ref.Mag[:0], n)[:n]
+	ref.low = slices.Grow(ref.low[:0], n)[:n]
+	ref.suspect = slices.Grow(ref.suspect[:0], n)[:n]
+	ref.scratch = slices.Grow(ref.scratch[:0], 8*n)[:8*n]
+	clear(ref.suspect)
+	for k := range part.From.N {
+		x := e.operand(part, lo, n, in(part.From.At(k)))
+		dtype.Convert(dtype.F64, e.Call.Type, ref.scratch, x)
+		switch {
+		case k == 0:
+			ref.begin(e.Call.Op)
+		case e.Call.Op == tl.Prod:
+			ref.multiply()
+		case e.Call.Op == tl.Max, e.Call.Op == tl.Min:
+			ref.choose(e.Call.Op)
+		default:
+			ref.accumulate()
+		}
+	}
+	ref.finish(e.Call)
+	for i, s := range ref.suspect {
+		if s {
+			ref.Value[i] = e.exact(part, lo+i, in)
+		}
+	}
+}
+
+func (ref *Reference) operand(i int) float64 {
+	return math.Float64frombits(binary.LittleEndian.Uint64(ref.scratch[8*i:]))
+}
+
+func (ref *Reference) begin(op tl.ReduceOp) {
+	for i := range ref.Value {
+		x := ref.operand(i)
+		ref.Value[i], ref.low[i], ref.Mag[i] = x, 0, math.Abs(x)
+		if op == tl.Prod {
+			ref.Mag[i] = max(1, math.Abs(x))
+			ref.suspect[i] = !safe(x)
+		}
+	}
+}
+
+// accumulate adds in twice the working precision: Knuth's TwoSum gives the rounding
+// error of each addition exactly, and the errors are summed beside (compensated
+// summation; Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., sec. 4.3).
+func (ref *Reference) accumulate() {
+	for i := range ref.Value {
+		x, a := ref.operand(i), ref.Value[i]
+		s := a + x
+		b := s - a
+		ref.low[i] += (a - (s - b)) + (x - b)
+		ref.Value[i] = s
+		ref.Mag[i] += math.Abs(x)
+	}
+}
+
+func (ref *Reference) multiply() {
+	for i := range ref.Value {
+		x := ref.operand(i)
+		ref.Value[i] *= x
+		ref.Mag[i] *= max(1, math.Abs(x))
+		if !safe(ref.Value[i]) {
+			ref.suspect[i] = true
+		}
+	}
+}
+
+// choose takes the larger or smaller; a NaN wins, as in dtype.
+func (ref *Reference) choose(op tl.ReduceOp) {
+	for i := range ref.Value {
+		if op == tl.Max {
+			ref.Value[i] = max(ref.Value[i], ref.operand(i))
+		} else {
+			ref.Value[i] = min(ref.Value[i], ref.operand(i))
+		}
+	}
+}
+
+// finish joins sum and rounding errors and does the division of avg.
+func (ref *Reference) finish(c Call) {
+	if c.Op != tl.Sum && c.Op != tl.Avg {
+		return
+	}
+	n := float64(1)
+	if averages(c) {
+		n = float64(c.World)
+	}
+	for i := range ref.Value {
+		v := ref.Value[i] + ref.low[i]
+		ref.suspect[i] = math.IsInf(ref.Mag[i], 0) || v-v != 0
+		ref.Value[i] = v / n
+		ref.Mag[i] /= n
+	}
+}
+
+// safe tells whether x is so far from the ends of the float64 range that it carries full
+// precision.
+func safe(x float64) bool {
+	a := math.Abs(x)
+	return a > 0x1p-960 && a < 0x1p960
+}

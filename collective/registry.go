@@ -1,0 +1,71 @@
+package collective
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"kernbench/unit"
+)
+
+// Collective is the meaning of one collective. Each is a row at the foot of its file.
+type Collective struct {
+	Name    string
+	Summary string // one sentence, for listings
+
+	Reduces    bool // Call.Op counts; else the output is a copy of inputs
+	Rooted     bool // Call.Root counts
+	SameOutput bool // all ranks end with the same elements
+
+	In  func(c Call, rank int) int // elements that a rank brings
+	Out func(c Call, rank int) int // elements that it ends with
+
+	// Parts appends the contributors of rank's output, in order and complete.
+	Parts func(dst []Part, c Call, rank int) []Part
+
+	// Demand is the fewest bytes that any algorithm must move between ranks, all ranks
+	// together, when memories and links do not compute.
+	Demand func(c Call) unit.Bytes
+
+	// BusFactor turns algbw into busbw for n ranks, as nccl-tests defines it.
+	BusFactor func(n int) float64
+}
+
+var rows []*Collective
+
+// register adds a row. Two of one name are a defect of the program.
+func register(co Collective) *Collective {
+	if _, err := Lookup(co.Name); err == nil {
+		panic("collective: two rows are called " + co.Name)
+	}
+	rows = append(rows, &co)
+	slices.SortFunc(rows, func(a, b *Collective) int { return strings.Compare(a.Name, b.Name) })
+	return &co
+}
+
+// All lists the collectives by name.
+func All() []*Collective { return slices.Clone(rows) }
+
+// Lookup is the collective called name.
+func Lookup(name string) (*Collective, error) {
+	var names []string
+	for _, co := range rows {
+		if co.Name == name {
+			return co, nil
+		}
+		names = append(names, co.Name)
+	}
+	return nil, fmt.Errorf("unknown collective %q: known are %s", name, strings.Join(names, ", "))
+}
+
+// everyone is all ranks of c.
+func everyone(c Call) Ranks { return Ranks{N: c.World, Stride: 1} }
+
+// onlyRank is one rank.
+func onlyRank(r int) Ranks { return Ranks{First: r, N: 1, Stride: 1} }
+
+// elems is the layout in which each rank holds Call.Elems elements.
+func elems(c Call, _ int) int { return c.Elems }
+
+// toOthers is the demand of n elements that cross once to each rank but one.
+func toOthers(c Call, n int) unit.Bytes { return c.bytes(n) * unit.Bytes(c.World-1) }

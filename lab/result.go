@@ -1,0 +1,130 @@
+package lab
+
+import (
+	"fmt"
+	"time"
+
+	"kernbench/unit"
+)
+
+// Result is what came out of one run: every figure that a person reads and a program
+// compares. Fields of a kind that the run does not have (time on an executor without a
+// clock) are zero, and Timed and DataChecked say so.
+type Result struct {
+	Spec Spec `json:"spec"`
+
+	Bench      string `json:"bench"`
+	Algorithm  string `json:"algorithm,omitempty"`  // as named: an entry of ccl.yaml
+	Collective string `json:"collective,omitempty"` // all_reduce, ...
+	Topology   string `json:"logical_topology,omitempty"`
+	Executor   string `json:"executor"`
+	Fidelity   string `json:"fidelity,omitempty"`
+	Machine    string `json:"machine"` // "2 SIPs x 16 cubes x 8 PEs"
+
+	WorldSize    int        `json:"world_size"`
+	ElemsPerRank int        `json:"elements_per_rank"`
+	DType        string     `json:"dtype"`
+	Op           string     `json:"op,omitempty"`
+	BytesPerRank unit.Bytes `json:"bytes_per_rank"`
+
+	RanksOK      int  `json:"ranks_ok"`
+	RanksFailed  int  `json:"ranks_failed"`
+	RanksChecked bool `json:"ranks_checked"` // false: nobody looked at the data
+
+	Timed         bool      `json:"timed"`             // the executor has a clock
+	SimulatedTime unit.Time `json:"simulated_time_ps"` // of the collective, or of all launches of another bench
+	AlgBW         float64   `json:"algbw_gbs"`         // 1e9 bytes per second
+	BusBW         float64   `json:"busbw_gbs"`
+	Launches      int       `json:"launches"`
+	Messages      int64     `json:"messages"`
+	MessageBytes  int64     `json:"message_bytes"`
+	Events        int64     `json:"events"`
+	Hazards       int64     `json:"hazards,omitempty"` // reads of a slot whose credit had gone (credit: on_recv)
+
+	WallTime        time.Duration `json:"wall_time_ns"` // from launch to the last verdict
+	EventsPerSecond float64       `json:"events_per_second"`
+	NsPerMessage    float64       `json:"wall_ns_per_message"`
+
+	Failures []Failure `json:"failures"` // at most MaxFailures of RanksFailed
+	Verdicts []Verdict `json:"verdicts"` // provenance, values, deadlock
+	Notes    []string  `json:"notes"`
+	Report   []string  `json:"report"` // lines of the bench
+
+	Fault string `json:"fault,omitempty"` // what stopped the run; Run's error has it as a type
+}
+
+// MaxFailures is how many failing ranks a Result describes.
+const MaxFailures = 5
+
+// OK tells whether the run ended, and nothing that was checked was wrong.
+func (r *Result) OK() bool {
+	if r.Fault != "" || r.RanksFailed > 0 {
+		return false
+	}
+	for i := range r.Verdicts {
+		if r.Verdicts[i].State == Failed {
+			return false
+		}
+	}
+	return true
+}
+
+// Failure is one rank whose result is wrong.
+type Failure struct {
+	Rank       int    `json:"rank"`
+	PE         string `json:"pe"`
+	Index      int    `json:"index"`              // first wrong element
+	Elements   int    `json:"elements,omitempty"` // how many are wrong
+	Question   string `json:"question"`           // which verdict it falls under
+	Got        string `json:"got"`
+	Expected   string `json:"expected"`
+	Missing    []int  `json:"missing_ranks,omitempty"`    // whose contribution is not in it
+	Duplicated []int  `json:"duplicated_ranks,omitempty"` // whose contribution is in it more than once
+	Reason     string `json:"reason,omitempty"`           // operation and source line to blame, where known
+}
+
+func (f *Failure) String() string {
+	s := fmt.Sprintf("rank %d (%s) element %d: got %s, expected %s", f.Rank, f.PE, f.Index, f.Got, f.Expected)
+	if f.Reason != "" {
+		s += ": " + f.Reason
+	}
+	return s
+}
+
+// State is the answer to one question about a run.
+type State string
+
+// The states of a verdict.
+const (
+	Checked       State = "checked"        // and nothing wrong was found
+	Failed        State = "FAILED"         //
+	NotChecked    State = "not checked"    // Detail says what to add
+	NotApplicable State = "not applicable" // Detail says why
+)
+
+// Verdict is one question that a run answers, or why it does not.
+type Verdict struct {
+	Question string `json:"question"` // provenance, values, deadlock
+	State    State  `json:"state"`
+	Detail   string `json:"detail,omitempty"`
+}
+
+func (v Verdict) String() string {
+	switch {
+	case v.Detail == "":
+		return fmt.Sprintf("%s: %s", v.Question, v.State)
+	case v.State == NotChecked:
+		return fmt.Sprintf("%s: %s: %s", v.Question, v.State, v.Detail)
+	}
+	return fmt.Sprintf("%s: %s (%s)", v.Question, v.State, v.Detail)
+}
+
+// Verdict is the answer to one question, NotChecked if nobody asked it.
+func (r *Result) Verdict(question string) Verdict {
+	for _, v := range r.Verdicts {
+		if v.Question == question {
+			return v
+		}
+	}
+	return Verdict{Question: question, State: NotChecked}
+}

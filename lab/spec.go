@@ -1,0 +1,45 @@
+package lab
+
+import (
+	"io"
+
+	"kernbench/dtype"
+	"kernbench/tl"
+)
+
+// Executors that a Spec can name.
+const (
+	Sim  = "sim"  // with time, on the machine of the topology
+	Mock = "mock" // without a clock: all ranks at once
+)
+
+// Spec says everything that a run depends on. The zero value of each field stands for the
+// default.
+type Spec struct {
+	Topology  string   `json:"topology,omitempty"`  // file or preset; the default machine
+	CCL       string   `json:"ccl,omitempty"`       // file; the built-in ccl.yaml
+	Sets      []string `json:"sets,omitempty"`      // KEY=VALUE over either file
+	Bench     string   `json:"bench"`               // see bench.All; ccl_allreduce
+	Algorithm string   `json:"algorithm,omitempty"` // entry of ccl.yaml or algorithm of the library; defaults.algorithm
+
+	Ranks int         `json:"ranks,omitempty"`  // take part: the first of the machine in rank order; as configured
+	NElem int         `json:"n_elem,omitempty"` // elements per rank; as configured
+	DType dtype.Type  `json:"dtype,omitempty"`  // f16
+	Op    tl.ReduceOp `json:"op,omitempty"`     // sum
+	Seed  uint64      `json:"seed,omitempty"`   // of the inputs and of the provenance hashes
+
+	VerifyData bool   `json:"verify_data,omitempty"` // move bytes, and check provenance and values
+	Executor   string `json:"executor,omitempty"`    // Sim or Mock; Sim
+	Fidelity   string `json:"fidelity,omitempty"`    // of Sim: ideal, slot or flit; slot
+
+	TraceFile string           `json:"-"` // writes the events of the run: text for .txt, Perfetto for .json
+	CCLTrace  io.Writer        `json:"-"` // gets one line per send and receive
+	Output    io.Writer        `json:"-"` // gets the lines that the bench reports, as they come
+	Progress  func(p Progress) `json:"-"` // is told how far the run is, from the goroutine of Run
+}
+
+// Progress is how far a run is.
+type Progress struct {
+	Phase       string // "simulate", "verify", "explain"
+	Done, Total int64  // steps of that phase; Total is 0 when nobody knows
+}

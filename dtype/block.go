@@ -57,15 +57,21 @@ func store32(t Type, dst []byte, src []float32) {
 
 // load64 decodes len(dst) elements of any type; only an I64 beyond 2^53 is rounded.
 func load64(t Type, dst []float64, src []byte) {
-	if t == F64 {
+	switch t {
+	case F32:
+		src = src[:4*len(dst)]
+		for i := range dst {
+			dst[i] = float64(math.Float32frombits(binary.LittleEndian.Uint32(src[4*i:])))
+		}
+	case F64:
 		src = src[:8*len(dst)]
 		for i := range dst {
 			dst[i] = math.Float64frombits(binary.LittleEndian.Uint64(src[8*i:]))
 		}
-		return
-	}
-	for i := range dst {
-		dst[i] = At(t, src, i)
+	default:
+		for i := range dst {
+			dst[i] = At(t, src, i)
+		}
 	}
 }
 
@@ -85,14 +91,52 @@ func store64(t Type, dst []byte, src []float64) {
 
 // loadInt decodes len(dst) elements of an integer type.
 func loadInt(t Type, dst []int64, src []byte) {
-	for i := range dst {
-		dst[i] = AtInt(t, src, i)
+	src = src[:t.Size()*len(dst)]
+	switch t {
+	case I8:
+		for i := range dst {
+			dst[i] = int64(int8(src[i]))
+		}
+	case U8:
+		for i := range dst {
+			dst[i] = int64(src[i])
+		}
+	case I16:
+		for i := range dst {
+			dst[i] = int64(int16(binary.LittleEndian.Uint16(src[2*i:])))
+		}
+	case I32:
+		for i := range dst {
+			dst[i] = int64(int32(binary.LittleEndian.Uint32(src[4*i:])))
+		}
+	case I64:
+		for i := range dst {
+			dst[i] = int64(binary.LittleEndian.Uint64(src[8*i:]))
+		}
+	default:
+		panic("dtype: loadInt of " + t.String())
 	}
 }
 
 // storeInt keeps the low bits of each value.
 func storeInt(t Type, dst []byte, src []int64) {
-	for i, v := range src {
-		SetInt(t, dst, i, v)
+	dst = dst[:t.Size()*len(src)]
+	switch t.Size() {
+	case 1:
+		for i, v := range src {
+			dst[i] = byte(v)
+		}
+	case 2:
+		for i, v := range src {
+			binary.LittleEndian.PutUint16(dst[2*i:], uint16(v))
+		}
+	case 4:
+		for i, v := range src {
+			binary.LittleEndian.PutUint32(dst[4*i:], uint32(v))
+		}
+	case 8:
+		for i, v := range src {
+			binary.LittleEndian.PutUint64(dst[8*i:], uint64(v))
+		}
 	}
 }

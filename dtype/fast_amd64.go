@@ -1,0 +1,137 @@
+package dtype
+
+import "golang.org/x/sys/cpu"
+
+// hasVectors says that the loops of the *_amd64.s files can run here.
+var hasVectors = cpu.X86.HasAVX2 && cpu.X86.HasF16C
+
+// group is the number of elements in one turn of a loop.
+const group = 8
+
+// binaryFast computes the first done elements by assembly, to the same bits as binaryRef, which has the rest to do.
+// The calls are direct, not by way of a table, so that slices on a caller's stack may stay there.
+func binaryFast(op BinaryOp, t Type, dst, a, b []byte, n int) (done int) {
+	if !hasVectors || n < group {
+		return 0
+	}
+	n &^= group - 1
+	d, x, y := &dst[0], &a[0], &b[0]
+	switch t {
+	case F16:
+		switch op {
+		case Add:
+			f16Add(d, x, y, n)
+		case Sub:
+			f16Sub(d, x, y, n)
+		case Mul:
+			f16Mul(d, x, y, n)
+		case Max:
+			f16Max(d, x, y, n)
+		case Min:
+			f16Min(d, x, y, n)
+		default:
+			return 0
+		}
+	case BF16:
+		switch op {
+		case Add:
+			bf16Add(d, x, y, n)
+		case Sub:
+			bf16Sub(d, x, y, n)
+		case Mul:
+			bf16MulAll(dst, a, b, n)
+		case Max:
+			bf16Max(d, x, y, n)
+		case Min:
+			bf16Min(d, x, y, n)
+		default:
+			return 0
+		}
+	case F32:
+		switch op {
+		case Add:
+			f32Add(d, x, y, n)
+		case Sub:
+			f32Sub(d, x, y, n)
+		case Mul:
+			f32Mul(d, x, y, n)
+		case Max:
+			f32Max(d, x, y, n)
+		case Min:
+			f32Min(d, x, y, n)
+		default:
+			return 0
+		}
+	case I32:
+		if op != Add {
+			return 0
+		}
+		i32Add(d, x, y, n)
+	default:
+		return 0
+	}
+	return n
+}
+
+// bf16MulAll multiplies n elements, a multiple of group; the groups at which the loop stops are done in plain Go.
+func bf16MulAll(dst, a, b []byte, n int) {
+	const size = 2
+	for done := 0; done < n; {
+		done += bf16Mul(&dst[done*size], &a[done*size], &b[done*size], n-done)
+		if done < n {
+			from, to := done*size, (done+group)*size
+			binaryRef(Mul, BF16, dst[from:to], a[from:to], b[from:to])
+			done += group
+		}
+	}
+}
+
+//go:noescape
+func f16Add(dst, a, b *byte, n int)
+
+//go:noescape
+func f16Sub(dst, a, b *byte, n int)
+
+//go:noescape
+func f16Mul(dst, a, b *byte, n int)
+
+//go:noescape
+func f16Max(dst, a, b *byte, n int)
+
+//go:noescape
+func f16Min(dst, a, b *byte, n int)
+
+//go:noescape
+func bf16Add(dst, a, b *byte, n int)
+
+//go:noescape
+func bf16Sub(dst, a, b *byte, n int)
+
+//go:noescape
+func bf16Max(dst, a, b *byte, n int)
+
+//go:noescape
+func bf16Min(dst, a, b *byte, n int)
+
+// bf16Mul returns the number of elements done, fewer than n where a product is below the normal range of float32.
+//
+//go:noescape
+func bf16Mul(dst, a, b *byte, n int) int
+
+//go:noescape
+func f32Add(dst, a, b *byte, n int)
+
+//go:noescape
+func f32Sub(dst, a, b *byte, n int)
+
+//go:noescape
+func f32Mul(dst, a, b *byte, n int)
+
+//go:noescape
+func f32Max(dst, a, b *byte, n int)
+
+//go:noescape
+func f32Min(dst, a, b *byte, n int)
+
+//go:noescape
+func i32Add(dst, a, b *byte, n int)

@@ -43,20 +43,21 @@ type Coord struct{ SIP, Cube, PE int }
 type Machine struct {
 	Links []Link
 
-	cube     layout        // nodes and links of one cube
-	inSIP    network       // cubes within a SIP
-	outside  network       // SIPs within the system
-	sips     int           //
-	cubes    int           // per SIP
-	perSIP   int           // nodes of a SIP that are not in a cube: IO chiplet, switches between cubes
+	cube    layout // nodes and links of one cube
+	sips    int
+	cubes   int // per SIP
+	inSIP   network
+	ends    []edge  // of inSIP
+	outside network // between SIPs; nil where there is one
+	endsOut []edge  // of outside
+
 	shore    bool          // whether a SIP has an IO chiplet: there is more than one SIP
+	perSIP   int           // nodes of a SIP outside its cubes: the IO chiplet, switches between cubes
 	conns    int           // connections on each side of a cube
 	connOf   []int         // connection by PE of a cube
-	turned   uint8         // first channel, inside a cube, of what goes along a column of cubes
-	final    uint8         // channel, inside a cube, of what has reached its cube
-	ends     []edge        // edges of inSIP, by number
-	endsOut  []edge        // edges of outside, by number
-	capacity [4]unit.Bytes // by memory kind
+	turned   uint8         // first channel, inside a cube, of traffic along a column of cubes: see walk
+	final    uint8         // channel, inside a cube, of traffic that has reached its cube
+	capacity [4]unit.Bytes // by nodeKind
 }
 
 // NumPEs is the number of PEs of the whole machine.
@@ -106,7 +107,10 @@ func (m *Machine) tileNode(pe, base int) NodeID {
 
 // Capacity is the size of a memory node, and 0 for any other node.
 func (m *Machine) Capacity(n NodeID) unit.Bytes {
-	return m.capacity[m.place(n).kind]
+	if kind := m.place(n).kind; kind <= kindSRAM {
+		return m.capacity[kind]
+	}
+	return 0
 }
 
 // Latency sums a route: the time that the head of a message needs over all hops, and the slowest rate among them, 0

@@ -93,6 +93,13 @@ func (m *Machine) Route(buf []Hop, from, to NodeID) []Hop {
 	return buf
 }
 
+// RouteRequest is Route for the request of a read: it stops before the port of the memory, which the data passes on
+// its way back.
+func (m *Machine) RouteRequest(buf []Hop, from, memory NodeID) []Hop {
+	buf = m.Route(buf, from, memory)
+	return buf[:len(buf)-1]
+}
+
 // cross appends the hops between two tiles: into the network of routers, through it, out of it.
 func (m *Machine) cross(buf []Hop, a, b place) []Hop {
 	w := walk{m: m, buf: buf, conn: m.connection(a, b), cube: a.cube}

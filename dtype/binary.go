@@ -43,16 +43,17 @@ func binaryRef(op BinaryOp, t Type, dst, a, b []byte) {
 	for len(dst) > 0 {
 		n := min(len(dst)/size, blockLen)
 		switch {
-		case t == F64 || t == BF16 && (op == Mul || op == Div):
-			// A product or quotient of bf16 may be subnormal in float32, where it would be rounded a first time.
+		case t == F64:
 			var x, y [blockLen]float64
 			load64(t, x[:n], a)
 			load64(t, y[:n], b)
 			applyFloat(op, x[:n], x[:n], y[:n])
 			store64(t, dst, x[:n])
 		case t.IsFloat():
-			// Sums, products and quotients of two f16, and sums of two bf16, may be rounded to float32 first: it has more
-			// than twice their bits plus two, or holds them exactly, so that the second rounding meets no false tie.
+			// Going by way of float32 rounds an f16 or bf16 result once: float32 has more than twice their bits plus two, so
+			// no result falls on a false tie. Below the normal range of float32, which bf16 reaches, sums are exact; so are
+			// products from 2^-134 on, half the least bf16, with 16 bits down to 2^-148; and a quotient that is no tie
+			// of bf16 keeps at least 2^-142 away from one.
 			var x, y [blockLen]float32
 			load32(t, x[:n], a)
 			load32(t, y[:n], b)

@@ -58,17 +58,31 @@ func TestHalfArithmeticIsRoundedOnce(t *testing.T) {
 	}
 }
 
-// A product of two small bf16 is subnormal: rounding it to float32 first makes a tie out of what is none.
-func TestBF16ProductBelowFloat32(t *testing.T) {
-	var a, b, dst [2]byte
-	for x := range uint16(256) {
-		for y := range uint16(256) {
-			putBits(BF16, a[:], 0, uint64(0x1f80+x))
-			putBits(BF16, b[:], 0, uint64(0x1f00+y))
-			Binary(Mul, BF16, dst[:], a[:], b[:])
-			want := halves[1].round(At(BF16, a[:], 0) * At(BF16, b[:], 0))
-			if got := uint16(getBits(BF16, dst[:], 0)); got != want {
-				t.Fatalf("%#04x × %#04x = %#04x, want %#04x", 0x1f80+x, 0x1f00+y, got, want)
+// Products and quotients of bf16 that are subnormal, in float32 too, are still rounded once: each pair of significands,
+// with exponents around the least bf16 and its half.
+func TestBF16BelowTheNormalRange(t *testing.T) {
+	const n = 1 << 14
+	a, b, dst := make([]byte, 2*n), make([]byte, 2*n), make([]byte, 2*n)
+	for _, op := range []BinaryOp{Mul, Div} {
+		for exponent := -137; exponent <= -124; exponent++ {
+			for i := range n {
+				Set(BF16, a, i, math.Ldexp(1+float64(i%128)/128, -60))
+				right := exponent + 60
+				if op == Div {
+					right = -right
+				}
+				Set(BF16, b, i, math.Ldexp(1+float64(i/128)/128, right))
+			}
+			Binary(op, BF16, dst, a, b)
+			for i := range n {
+				x, y := At(BF16, a, i), At(BF16, b, i)
+				exact := x * y
+				if op == Div {
+					exact = x / y
+				}
+				if got, want := uint16(getBits(BF16, dst, i)), halves[1].round(exact); got != want {
+					t.Fatalf("%v %v %v = %#04x, want %#04x", x, op, y, got, want)
+				}
 			}
 		}
 	}

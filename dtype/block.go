@@ -14,8 +14,9 @@ func load32(t Type, dst []float32, src []byte) {
 	switch t {
 	case F16:
 		src = src[:2*len(dst)]
+		table := f16Table()
 		for i := range dst {
-			dst[i] = f16ToF32(binary.LittleEndian.Uint16(src[2*i:]))
+			dst[i] = table[binary.LittleEndian.Uint16(src[2*i:])]
 		}
 	case BF16:
 		src = src[:2*len(dst)]

@@ -39,7 +39,7 @@ func binaryFast(op BinaryOp, t Type, dst, a, b []byte, n int) (done int) {
 		case Sub:
 			bf16Sub(d, x, y, n)
 		case Mul:
-			bf16MulAll(dst, a, b, n)
+			bf16Mul(d, x, y, n)
 		case Max:
 			bf16Max(d, x, y, n)
 		case Min:
@@ -73,19 +73,6 @@ func binaryFast(op BinaryOp, t Type, dst, a, b []byte, n int) (done int) {
 	return n
 }
 
-// bf16MulAll multiplies n elements, a multiple of group; the groups at which the loop stops are done in plain Go.
-func bf16MulAll(dst, a, b []byte, n int) {
-	const size = 2
-	for done := 0; done < n; {
-		done += bf16Mul(&dst[done*size], &a[done*size], &b[done*size], n-done)
-		if done < n {
-			from, to := done*size, (done+group)*size
-			binaryRef(Mul, BF16, dst[from:to], a[from:to], b[from:to])
-			done += group
-		}
-	}
-}
-
 //go:noescape
 func f16Add(dst, a, b *byte, n int)
 
@@ -113,10 +100,8 @@ func bf16Max(dst, a, b *byte, n int)
 //go:noescape
 func bf16Min(dst, a, b *byte, n int)
 
-// bf16Mul returns the number of elements done, fewer than n where a product is below the normal range of float32.
-//
 //go:noescape
-func bf16Mul(dst, a, b *byte, n int) int
+func bf16Mul(dst, a, b *byte, n int)
 
 //go:noescape
 func f32Add(dst, a, b *byte, n int)

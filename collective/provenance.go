@@ -64,8 +64,8 @@ func (p Prov) Len() int {
 // labelled tells whether Base means something.
 func (r *Run) labelled() bool { return r.Count != 0 }
 
-// same tells whether the first elements of r and s hold the same thing.
-func (r *Run) same(s *Run) bool {
+// Same tells whether the first elements of r and s hold the same thing.
+func (r *Run) Same(s *Run) bool {
 	return r.Kind == s.Kind && r.Count == s.Count && r.Hash == s.Hash && r.Base == s.Base &&
 		r.Scaled == s.Scaled && r.Why == s.Why
 }
@@ -198,7 +198,7 @@ func Equal(p, q Prov) bool {
 		return false
 	}
 	for i := range p {
-		if p[i].N != q[i].N || !p[i].same(&q[i]) {
+		if p[i].N != q[i].N || !p[i].Same(&q[i]) {
 			return false
 		}
 	}

@@ -2,7 +2,8 @@
 // trace, Perfetto file and statistics are consumers of it; later views come the same way.
 // A run without a consumer pays nothing: executors test for nil before making an event.
 //
-// It imports unit only. Start at Event.
+// It imports unit and, for the names of directions, tl. Start at Event; Writer is what the
+// views of this package have in common.
 package trace
 
 import "kernbench/unit"

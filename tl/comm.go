@@ -119,6 +119,7 @@ func (c *Context) takeFrom(op string, port int, s Shape, t dtype.Type, dst *Ref)
 		c.misuse(op, "no element type given")
 	}
 	if port == AnyPort {
+		c.noteEnding(op)
 		for i := range c.ports {
 			c.endSlot(i)
 		}
@@ -161,6 +162,20 @@ func (c *Context) takeFrom(op string, port int, s Shape, t dtype.Type, dst *Ref)
 	return r, c.wiring.In[got].Dir
 }
 
+// noteEnding remembers that an undirected receive ends the lifetimes of all slots: the
+// receives that follow in their rings do not tell.
+func (c *Context) noteEnding(op string) {
+	if c.lines == nil {
+		return
+	}
+	pc := callerPC()
+	for i := range c.ports {
+		if p := &c.ports[i]; p.held != None {
+			c.lines.ended[taken{i, p.taken - 1}] = ending{op + "(any)", pc}
+		}
+	}
+}
+
 // endSlot ends the lifetime of the tensor last received from a ring.
 func (c *Context) endSlot(port int) {
 	p := &c.ports[port]
@@ -191,8 +206,20 @@ func (c *Context) useAfterCredit(op string, t Tensor) error {
 	return &fault.UseAfterCredit{
 		Place: c.Place(op),
 		Slot:  c.describeTake(int(t.port), t.seq),
-		Ended: c.describeTake(int(t.port), t.seq+1),
+		Ended: c.describeEnd(int(t.port), t.seq),
 	}
+}
+
+func (c *Context) describeEnd(port int, seq uint32) string {
+	if c.lines != nil {
+		if e, ok := c.lines.ended[taken{port, seq}]; ok {
+			return e.op + " at " + lineOf(e.pc)
+		}
+	}
+	if c.ports[port].taken <= seq+1 {
+		return "the receive after it"
+	}
+	return c.describeTake(port, seq+1)
 }
 
 func (c *Context) describeTake(port int, seq uint32) string {

@@ -32,6 +32,8 @@ type Context struct {
 	ports    []portState
 	scratch  scratch
 	lines    *lines // nil unless source lines are recorded
+	calls    uint32 // instructions so far: an operand's cell remembers the one that uses it
+	failed   error  // the first fault
 }
 
 // portState is what the kernel side knows of one ring that it receives from.
@@ -70,7 +72,7 @@ func NewContext(s Setup) *Context {
 		c.ports[i].held = None
 	}
 	if s.RecordLines {
-		c.lines = &lines{taken: map[taken]uintptr{}}
+		c.lines = &lines{taken: map[taken]uintptr{}, ended: map[taken]ending{}, text: map[uintptr]string{}}
 	}
 	return c
 }
@@ -107,6 +109,16 @@ func (c *Context) checkAxis(axis int) {
 	}
 }
 
+// Neighbor is the rank that a send in direction d goes to; ok is false where this rank
+// has no such ring. A kernel on a mesh asks it where the rim is.
+func (c *Context) Neighbor(d Dir) (rank int, ok bool) {
+	i := c.wiring.OutIndex(d)
+	if i < 0 {
+		return 0, false
+	}
+	return int(c.wiring.Out[i].Peer), true
+}
+
 // CDiv is the quotient rounded up.
 func CDiv(a, b int) int { return (a + b - 1) / b }
 
@@ -118,6 +130,7 @@ func (c *Context) do() {
 	if c.lines != nil {
 		c.lines.now = callerPC()
 	}
+	c.calls++
 	c.core.Do(&c.in)
 }
 
@@ -140,8 +153,14 @@ type stop struct{ err error }
 // abandon unwinds a kernel whose launch has ended without it.
 type abandon struct{}
 
-// Fail stops the kernel with a fault. It does not return.
-func (c *Context) Fail(err error) { panic(stop{err}) }
+// Fail stops the kernel with a fault. It does not return. The fault stands even if the
+// kernel recovers from the panic that carries it.
+func (c *Context) Fail(err error) {
+	if c.failed == nil {
+		c.failed = err
+	}
+	panic(stop{err})
+}
 
 // Abandon stops the kernel without a fault of its own. It does not return.
 func (c *Context) Abandon() { panic(abandon{}) }
@@ -166,7 +185,17 @@ func (c *Context) Run(k Kernel, a Args) (abandoned bool, err error) {
 		}
 	}()
 	k(c, a)
-	return false, nil
+	return false, c.failed
+}
+
+// DropAll tells the core that all tensors are done with: for executors, when a kernel
+// has ended.
+func (c *Context) DropAll() {
+	for i := range c.cells {
+		if c.cells[i].Value != 0 {
+			c.drop(int32(i))
+		}
+	}
 }
 
 func (c *Context) panicPlace() fault.Place {
@@ -184,6 +213,13 @@ func stack() string {
 type lines struct {
 	now   uintptr
 	taken map[taken]uintptr
+	ended map[taken]ending // lifetimes that an undirected receive ended
+	text  map[uintptr]string
+}
+
+type ending struct {
+	op string
+	pc uintptr
 }
 
 type taken struct {
@@ -209,12 +245,13 @@ func callerPC() uintptr {
 }
 
 func inside(function string) bool {
-	for _, p := range [...]string{"kernbench/tl.(*Context)", "kernbench/tl.callerPC", "kernbench/exec/", "kernbench/oplog", "runtime."} {
+	for _, p := range [...]string{"kernbench/tl.(*Context)", "kernbench/tl.callerPC", "runtime."} {
 		if strings.HasPrefix(function, p) {
 			return true
 		}
 	}
-	return false
+	// Methods only: a function in there may be a kernel, in an executor's own tests.
+	return strings.HasPrefix(function, "kernbench/exec/") && strings.Contains(function, ".(*")
 }
 
 // lineOf is file:line of a program counter, the file without its folders but the last.
@@ -240,5 +277,10 @@ func (c *Context) Line() string {
 	if c.lines == nil {
 		return ""
 	}
-	return lineOf(c.lines.now)
+	s, ok := c.lines.text[c.lines.now]
+	if !ok {
+		s = lineOf(c.lines.now)
+		c.lines.text[c.lines.now] = s
+	}
+	return s
 }

@@ -66,7 +66,7 @@ type Instr struct {
 	Dst, A, B, C             int32 // cells
 	DstOff, AOff, BOff, COff int32 // elements
 	N                        int   // elements moved or produced
-	Shape                    Shape // of Dst, or of what is sent
+	Shape                    Shape // of Dst, or of what is stored or sent: all of it, of a transfer in pieces
 	Outer, Axis, Inner       int   // reductions; gemm: m, k, n
 	Scalar, Scalar2          float64
 	Addr                     mem.Addr // physical
@@ -105,10 +105,10 @@ type Cell struct {
 	// or freed by the kernel.
 	reclaimed bool
 	gen       uint32
-	lo, n     int64 // scratch bytes
-	prev      int32 // neighbours in scratch by address; next is also the free list
+	call      uint32 // instruction that last used it, as Context.calls counts
+	lo, n     int64  // scratch bytes
+	prev      int32  // neighbours in scratch by address; next is also the free list
 	next      int32
-	born      uintptr // where the kernel made it, when lines are recorded
 }
 
 type cellState uint8

@@ -50,7 +50,7 @@ func (c *Context) transfer(op string, kind Op, r Ref, t Tensor, off int32) {
 		n = min(n, left)
 		c.in = Instr{
 			Op: kind, Type: r.DType, Dst: None, A: None, B: None, C: None,
-			N: int(n / size), Addr: pa, Piece: k, Pieces: pieces,
+			N: int(n / size), Shape: r.Shape, Addr: pa, Piece: k, Pieces: pieces,
 		}
 		if kind == OpLoad {
 			c.in.Dst, c.in.DstOff = t.cell, off

@@ -24,9 +24,12 @@ func (s *scratch) init(size int64) {
 	*s = scratch{size: size, first: None, hand: None, last: None}
 }
 
-// newScratch makes a cell with room for n bytes.
+// newScratch makes a cell with room for n bytes. The operands of the instruction that
+// is being made are not reclaimed for its result. An empty tensor takes a byte, so that
+// blocks have an order.
 func (c *Context) newScratch(op string, n int64) int32 {
 	s := &c.scratch
+	n = max(n, 1)
 	turns := 0
 	for {
 		end := s.size
@@ -44,7 +47,7 @@ func (c *Context) newScratch(op string, n int64) int32 {
 			continue
 		}
 		b := &c.cells[s.hand]
-		if b.used || b.pinned {
+		if b.used || b.pinned || b.call == c.calls {
 			b.used = false
 			s.pos, s.hand = b.lo+b.n, b.next
 			continue
@@ -160,7 +163,7 @@ func (c *Context) use(op string, t Tensor) int32 {
 	if b.gen != t.gen {
 		c.stale(op, t)
 	}
-	b.used = true
+	b.used, b.call = true, c.calls
 	return t.cell
 }
 

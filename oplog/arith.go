@@ -205,6 +205,8 @@ func (x *record) name() string {
 		return "recv"
 	case recGemm:
 		return "dot"
+	case recCast:
+		return "recv as " + x.typ.String() + " of " + x.from.String()
 	}
 	switch x.math {
 	case tl.MathBinary:

@@ -17,6 +17,7 @@ const (
 	recCopy              // Dst[DstOff:+N] of Total elements = A[AOff:+N]
 	recMath              // Dst = math
 	recGemm              // Dst = A × B, sizes Outer, Axis, Inner
+	recCast              // Dst = the bytes of A from AOff on, From elements read as N elements of Type
 	recDrop              // A is gone
 	recBegin             // a collective by reduction Binary over Total ranks begins
 	recEnd               // and ends
@@ -121,6 +122,14 @@ func (l *Log) Copy(o Origin, dst tl.Value, off, total int, v tl.Value, vOff int3
 	l.add(o, record{kind: recCopy, dst: dst, dstOff: int32(off), total: int32(total), a: v, aOff: vOff, n: int32(n), typ: t})
 }
 
+// Cast records that n elements of type t are made of the bytes of v, whose elements are
+// of type from: a receive without strict validation. It returns the value.
+func (l *Log) Cast(o Origin, v tl.Value, off int32, from dtype.Type, n int, t dtype.Type) tl.Value {
+	d := l.NewValue()
+	l.add(o, record{kind: recCast, dst: d, a: v, aOff: off, from: from, n: int32(n), total: int32(n), typ: t})
+	return d
+}
+
 // Math records the arithmetic of an OpMath or OpGemm whose operands are known, and
 // returns the value that it makes.
 func (l *Log) Math(o Origin, in *tl.Instr, c *tl.Context) tl.Value {
@@ -147,20 +156,4 @@ func (l *Log) Math(o Origin, in *tl.Instr, c *tl.Context) tl.Value {
 	r.dst = l.NewValue()
 	l.add(o, r)
 	return r.dst
-}
-
-// Gemm records the product of two values outside the instruction stream of a kernel: a
-// composite's. Sizes are m×k and k×n.
-func (l *Log) Gemm(o Origin, a, b tl.Value, m, k, n int, t dtype.Type) tl.Value {
-	v := l.NewValue()
-	l.add(o, record{kind: recGemm, dst: v, a: a, b: b, typ: t, n: int32(m * n), total: int32(m * n), outer: int32(m), axis: int32(k), inner: int32(n)})
-	return v
-}
-
-// Elementwise records arithmetic on one value, or on it and a row, outside the
-// instruction stream of a kernel: a composite's epilogue.
-func (l *Log) Elementwise(o Origin, m tl.MathOp, op dtype.BinaryOp, a, b tl.Value, bOff int32, n, row int, f, g float64, t dtype.Type) tl.Value {
-	v := l.NewValue()
-	l.add(o, record{kind: recMath, math: m, binary: op, dst: v, a: a, b: b, bOff: bOff, typ: t, from: t, n: int32(n), total: int32(n), inner: int32(row), f: f, g: g})
-	return v
 }

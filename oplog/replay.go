@@ -84,6 +84,11 @@ func (r *replay) perform(x *record) {
 		dtype.Dot(x.typ, d, a, b, int(x.outer), int(x.axis), int(x.inner))
 		v := &r.values[x.dst]
 		v.prov = collective.MakeOpaque(v.prov[:0], int(x.n), r.cause(x))
+	case recCast:
+		d := r.make(x.dst, int(x.n)*x.typ.Size())
+		copy(d, r.values[x.a].buf[int(x.aOff)*x.from.Size():])
+		v := &r.values[x.dst]
+		v.prov = collective.MakeOpaque(v.prov[:0], int(x.n), r.cause(x))
 	case recDrop:
 		r.drop(x.a)
 	case recBegin:

@@ -1,0 +1,64 @@
+package oplog
+
+import (
+	"kernbench/dtype"
+	"kernbench/mem"
+	"kernbench/tl"
+)
+
+// Pipe records what a composite reads and computes, as memory is now, and returns the
+// value that is to be stored at its output. A scale after every K tile scales the sum,
+// so it runs once, on the whole product, before the steps per output tile.
+func (l *Log) Pipe(o Origin, p *tl.Pipe, c *tl.Context) tl.Value {
+	n := p.M * p.N
+	v := l.loadAll(o, p.A.Len(), p.Type, p.A.Addr)
+	if p.Gemm {
+		a, b := v, l.loadAll(o, p.B.Len(), p.Type, p.B.Addr)
+		v = l.Gemm(o, a, b, p.M, p.K, p.N, p.Type)
+		l.Release(a)
+		l.Release(b)
+	}
+	for _, scope := range [...]tl.Scope{tl.PerKTile, tl.PerOutputTile} {
+		for i := range p.Epilogue {
+			e := &p.Epilogue[i]
+			if e.Scope != scope {
+				continue
+			}
+			before := v
+			switch e.Op {
+			case tl.EpilogueScale:
+				v = l.Elementwise(o, tl.MathBinaryScalar, dtype.Mul, before, 0, 0, n, 0, e.Factor, 0, p.Type)
+			case tl.EpilogueReLU:
+				v = l.Elementwise(o, tl.MathBinaryScalar, dtype.Max, before, 0, 0, n, 0, 0, 0, p.Type)
+			case tl.EpilogueBias:
+				bias := c.Cell(p.BiasCell[i])
+				v = l.Elementwise(o, tl.MathRowAdd, dtype.Add, before, bias.Value, bias.Off+e.BiasOff(), n, p.N, 0, 0, p.Type)
+			}
+			l.Release(before)
+		}
+	}
+	return v
+}
+
+// loadAll is Load of a whole value.
+func (l *Log) loadAll(o Origin, n int, t dtype.Type, a mem.Addr) tl.Value {
+	v := l.NewValue()
+	l.Load(o, v, 0, n, n, t, a)
+	return v
+}
+
+// Gemm records the product of two values outside the instruction stream of a kernel: a
+// composite's. Sizes are m×k and k×n.
+func (l *Log) Gemm(o Origin, a, b tl.Value, m, k, n int, t dtype.Type) tl.Value {
+	v := l.NewValue()
+	l.add(o, record{kind: recGemm, dst: v, a: a, b: b, typ: t, n: int32(m * n), total: int32(m * n), outer: int32(m), axis: int32(k), inner: int32(n)})
+	return v
+}
+
+// Elementwise records arithmetic on one value, or on it and a row, outside the
+// instruction stream of a kernel: a composite's epilogue.
+func (l *Log) Elementwise(o Origin, m tl.MathOp, op dtype.BinaryOp, a, b tl.Value, bOff int32, n, row int, f, g float64, t dtype.Type) tl.Value {
+	v := l.NewValue()
+	l.add(o, record{kind: recMath, math: m, binary: op, dst: v, a: a, b: b, bOff: bOff, typ: t, from: t, n: int32(n), total: int32(n), inner: int32(row), f: f, g: g})
+	return v
+}

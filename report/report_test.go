@@ -1,0 +1,155 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"flag"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"kernbench/dtype"
+	"kernbench/lab"
+	"kernbench/unit"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+func golden(t *testing.T, name string, got []byte) {
+	t.Helper()
+	file := filepath.Join("testdata", name+".golden")
+	if *update {
+		if err := os.WriteFile(file, got, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), string(got)); diff != "" {
+		t.Errorf("%s (-want +got; go test -update rewrites it)\n%s", file, diff)
+	}
+}
+
+var results = map[string]*lab.Result{
+	"good": {
+		Spec:  lab.Spec{Bench: "ccl_allreduce", DType: dtype.F16, VerifyData: true},
+		Bench: "ccl_allreduce", Algorithm: "ring_allreduce", Collective: "all_reduce", Topology: "ring_1d",
+		Executor: "sim", Fidelity: "slot", Machine: "2 SIPs x 16 cubes x 8 PEs",
+		WorldSize: 256, ElemsPerRank: 1040, DType: "f16", Op: "sum", BytesPerRank: 2080,
+		RanksOK: 256, RanksChecked: true,
+		Timed: true, SimulatedTime: 12_345_678, AlgBW: 0.1684, BusBW: 0.33550,
+		Launches: 1, Messages: 130560, MessageBytes: 130560 * 2080, Events: 1234567,
+		WallTime: 412 * time.Millisecond, EventsPerSecond: 2.9965e6, NsPerMessage: 3155,
+		Verdicts: []lab.Verdict{
+			{Question: "provenance", State: lab.Checked, Detail: "each element holds each of 256 contributions exactly once"},
+			{Question: "values", State: lab.Checked, Detail: "within 0.125 of the float64 sum"},
+			{Question: "deadlock", State: lab.Checked},
+		},
+		Notes: []string{"ring_allreduce moves 128 times the bytes of ring_allreduce_chunked"},
+	},
+	"bad": {
+		Spec:  lab.Spec{Bench: "ccl_allreduce", VerifyData: true},
+		Bench: "ccl_allreduce", Algorithm: "lossy", Collective: "all_reduce", Op: "sum",
+		Executor: "mock", Machine: "1 SIP x 1 cube x 8 PEs", WorldSize: 8, ElemsPerRank: 32, DType: "f32", BytesPerRank: 128,
+		RanksOK: 1, RanksFailed: 7, RanksChecked: true, Messages: 56, MessageBytes: 7168, WallTime: 1234567,
+		Failures: []lab.Failure{
+			{Rank: 0, PE: "sip0.cube0.pe0", Index: 3, Elements: 1025, Question: "provenance", Got: "1.5", Expected: "3.5",
+				Missing: []int{2, 3, 4, 7}, Duplicated: []int{1}, Reason: "lossy.go:12 add"},
+			{Rank: 1, Index: 0, Question: "values", Got: "+Inf", Expected: "3.5"},
+		},
+		Verdicts: []lab.Verdict{
+			{Question: "provenance", State: lab.Failed, Detail: "7 of 8 ranks"},
+			{Question: "values", State: lab.Failed},
+			{Question: "deadlock", State: lab.Checked},
+		},
+	},
+	"timing": {
+		Spec:  lab.Spec{Bench: "gemm_single_pe"},
+		Bench: "gemm_single_pe", Executor: "sim", Fidelity: "ideal", Machine: "1 SIP x 1 cube x 8 PEs",
+		WorldSize: 1, DType: "f16", Timed: true, SimulatedTime: 961 * unit.Nanosecond, WallTime: 250 * time.Microsecond,
+		Report: []string{"gemm 32 x 64 x 128", "of 2 tiles"},
+		Verdicts: []lab.Verdict{
+			{Question: "provenance", State: lab.NotApplicable, Detail: "dot at gemm.go:9 makes values of its own"},
+			{Question: "values", State: lab.NotChecked, Detail: "add --verify-data"},
+		},
+	},
+}
+
+func TestGoldenResults(t *testing.T) {
+	for name, r := range results {
+		t.Run(name, func(t *testing.T) {
+			var text, js bytes.Buffer
+			if err := Text(&text, r); err != nil {
+				t.Fatal(err)
+			}
+			if err := JSON(&js, r); err != nil {
+				t.Fatal(err)
+			}
+			golden(t, name+".text", text.Bytes())
+			golden(t, name+".json", js.Bytes())
+			if !json.Valid(js.Bytes()) {
+				t.Error("not JSON")
+			}
+		})
+	}
+}
+
+func TestTable(t *testing.T) {
+	table := Table{Head: []string{"name", ">µs", "note"}}
+	table.Add("a", "1", "")
+	table.Add("long one", "12.5 µs")
+	table.Add("b", "3", "last")
+	var b bytes.Buffer
+	if err := table.Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	want := `name           µs  note
+a               1
+long one  12.5 µs
+b               3  last
+`
+	if diff := cmp.Diff(want, b.String()); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+func TestNumbers(t *testing.T) {
+	for _, c := range []struct{ got, want string }{
+		{count(0), "0"}, {count(999), "999"}, {count(1000), "1,000"}, {count(-1234567), "-1,234,567"},
+		{significant(0), "0"}, {significant(0.033551), "0.0336"}, {significant(9.876), "9.88"}, {significant(98.76), "98.8"}, {significant(123456.7), "123457"},
+		{perSecond(12), "12.0"}, {perSecond(1500), "1.50 k"}, {perSecond(2.5e6), "2.50 M"}, {perSecond(1e10), "10.0 G"},
+		{wall(1500), "1.50 µs"}, {wall(20 * time.Millisecond), "20.0 ms"}, {wall(90 * time.Second), "90.0 s"},
+		{size(0), "0 B"}, {size(1000), "1000 B"}, {size(4096), "4 KiB"}, {size(271564800), "258.98 MiB"},
+		{ranks([]int{0}), "0"}, {ranks([]int{0, 1, 2, 4, 6, 7}), "0-2, 4, 6-7"},
+		{ranks([]int{0, 2, 4, 6, 8, 10, 12, 14, 16, 17}), "0, 2, 4, 6, 8, 10, 12, 14 and 2 more"},
+	} {
+		if c.got != c.want {
+			t.Errorf("got %q, want %q", c.got, c.want)
+		}
+	}
+}
+
+type failingWriter struct{}
+
+var errFull = errors.New("disk full")
+
+func (failingWriter) Write([]byte) (int, error) { return 0, errFull }
+
+func TestWriteErrorsAreTold(t *testing.T) {
+	for name, print := range map[string]func(io.Writer) error{
+		"text":  func(w io.Writer) error { return Text(w, results["good"]) },
+		"json":  func(w io.Writer) error { return JSON(w, results["good"]) },
+		"table": func(w io.Writer) error { return (&Table{Head: []string{"a"}}).Write(w) },
+	} {
+		if err := print(failingWriter{}); !errors.Is(err, errFull) {
+			t.Errorf("%s: %v, want %v", name, err, errFull)
+		}
+	}
+}

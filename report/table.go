@@ -1,0 +1,55 @@
+package report
+
+import (
+	"bufio"
+	"io"
+	"strings"
+	"unicode/utf8"
+)
+
+// Table is rows of cells below a heading, printed in aligned columns. A column whose
+// heading starts with ">" is aligned to the right, as numbers want to be.
+type Table struct {
+	Head []string
+	Rows [][]string
+}
+
+// Add appends a row. Cells that are missing stay empty.
+func (t *Table) Add(cells ...string) { t.Rows = append(t.Rows, cells) }
+
+// Write prints the table. Lines have no blanks at their end.
+func (t *Table) Write(w io.Writer) error {
+	head := make([]string, len(t.Head))
+	width := make([]int, len(t.Head))
+	right := make([]bool, len(t.Head))
+	for i, h := range t.Head {
+		head[i], right[i] = strings.CutPrefix(h, ">")
+		width[i] = utf8.RuneCountInString(head[i])
+	}
+	for _, row := range t.Rows {
+		for i, cell := range row {
+			width[i] = max(width[i], utf8.RuneCountInString(cell))
+		}
+	}
+	b := bufio.NewWriter(w)
+	line := func(row []string) {
+		var s strings.Builder
+		for i, cell := range row {
+			if i > 0 {
+				s.WriteString("  ")
+			}
+			pad := strings.Repeat(" ", width[i]-utf8.RuneCountInString(cell))
+			if right[i] {
+				s.WriteString(pad + cell)
+			} else {
+				s.WriteString(cell + pad)
+			}
+		}
+		b.WriteString(strings.TrimRight(s.String(), " ") + "\n")
+	}
+	line(head)
+	for _, row := range t.Rows {
+		line(row)
+	}
+	return b.Flush()
+}

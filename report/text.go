@@ -1,0 +1,165 @@
+package report
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strings"
+
+	"kernbench/lab"
+	"kernbench/unit"
+)
+
+// Text prints a result for a person: what ran, what it cost, which ranks are wrong, and
+// for each question whether it was answered.
+func Text(w io.Writer, r *lab.Result) error {
+	b := bufio.NewWriter(w)
+	for _, line := range r.Report {
+		fmt.Fprintln(b, line)
+	}
+	if len(r.Report) > 0 {
+		fmt.Fprintln(b)
+	}
+	what(b, r)
+	cost(b, r)
+	failures(b, r)
+	verdicts(b, r)
+	for _, n := range r.Notes {
+		fmt.Fprintf(b, "\nnote: %s\n", n)
+	}
+	return b.Flush()
+}
+
+// field prints one line of "name  value".
+func field(w io.Writer, name, format string, args ...any) {
+	fmt.Fprintf(w, "%-16s%s\n", name, fmt.Sprintf(format, args...))
+}
+
+func what(w io.Writer, r *lab.Result) {
+	field(w, "bench", "%s", r.Bench)
+	if r.Algorithm != "" {
+		doing := strings.TrimSpace(r.Collective + " " + r.Op)
+		if r.Topology != "" {
+			doing = strings.TrimPrefix(doing+" on "+r.Topology, " on ")
+		}
+		if doing != "" {
+			doing = " (" + doing + ")"
+		}
+		field(w, "algorithm", "%s%s", r.Algorithm, doing)
+	}
+	executor := r.Executor
+	if r.Fidelity != "" {
+		executor += ", fidelity " + r.Fidelity
+	}
+	field(w, "machine", "%s (%s)", r.Machine, executor)
+	size := fmt.Sprint(r.WorldSize)
+	if r.ElemsPerRank > 0 {
+		size += fmt.Sprintf(" ranks, each %s %s (%v)", count(int64(r.ElemsPerRank)), r.DType, r.BytesPerRank)
+	}
+	field(w, "world size", "%s", size)
+	switch {
+	case !r.RanksChecked:
+		field(w, "ranks", "not checked")
+	default:
+		field(w, "ranks", "%d OK, %d FAIL", r.RanksOK, r.RanksFailed)
+	}
+	fmt.Fprintln(w)
+}
+
+func cost(w io.Writer, r *lab.Result) {
+	if r.Timed {
+		field(w, "simulated time", "%v", r.SimulatedTime)
+		if r.AlgBW > 0 {
+			field(w, "algbw", "%s GB/s", significant(r.AlgBW))
+			field(w, "busbw", "%s GB/s", significant(r.BusBW))
+		}
+	}
+	field(w, "messages", "%s (%v)", count(r.Messages), size(r.MessageBytes))
+	if r.Events > 0 {
+		field(w, "events", "%s", count(r.Events))
+	}
+	var speed []string
+	if r.EventsPerSecond > 0 {
+		speed = append(speed, perSecond(r.EventsPerSecond)+" events/s")
+	}
+	if r.NsPerMessage > 0 {
+		speed = append(speed, significant(r.NsPerMessage)+" ns per message")
+	}
+	took := wall(r.WallTime)
+	if len(speed) > 0 {
+		took += " (" + strings.Join(speed, ", ") + ")"
+	}
+	field(w, "wall time", "%s", took)
+	fmt.Fprintln(w)
+}
+
+// size prints bytes in the largest binary unit, with two decimals where it is not whole.
+func size(n int64) string {
+	b := unit.Bytes(n)
+	for _, u := range []struct {
+		unit unit.Bytes
+		name string
+	}{{unit.GiB, "GiB"}, {unit.MiB, "MiB"}, {unit.KiB, "KiB"}} {
+		if b >= u.unit && b%u.unit != 0 {
+			return fmt.Sprintf("%.2f %s", float64(b)/float64(u.unit), u.name)
+		}
+		if b >= u.unit {
+			break
+		}
+	}
+	return b.String()
+}
+
+func failures(w io.Writer, r *lab.Result) {
+	for i := range r.Failures {
+		f := &r.Failures[i]
+		place := fmt.Sprintf("rank %d", f.Rank)
+		if f.PE != "" {
+			place += " (" + f.PE + ")"
+		}
+		fmt.Fprintf(w, "FAIL %s: %s, element %d", place, f.Question, f.Index)
+		if f.Elements > 1 {
+			fmt.Fprintf(w, " and %s more", count(int64(f.Elements-1)))
+		}
+		fmt.Fprintln(w)
+		for _, line := range []struct{ name, text string }{
+			{"got", f.Got}, {"expected", f.Expected},
+			{"missing", named(f.Missing)}, {"twice", named(f.Duplicated)},
+			{"because", f.Reason},
+		} {
+			if line.text != "" {
+				fmt.Fprintf(w, "     %-11s%s\n", line.name, line.text)
+			}
+		}
+	}
+	if n := r.RanksFailed - len(r.Failures); n > 0 && len(r.Failures) > 0 {
+		fmt.Fprintf(w, "     ... and %d more ranks\n", n)
+	}
+	if len(r.Failures) > 0 {
+		fmt.Fprintln(w)
+	}
+}
+
+func named(list []int) string {
+	switch len(list) {
+	case 0:
+		return ""
+	case 1:
+		return fmt.Sprintf("rank %d", list[0])
+	}
+	return fmt.Sprintf("ranks %s", ranks(list))
+}
+
+func verdicts(w io.Writer, r *lab.Result) {
+	for _, v := range r.Verdicts {
+		text := string(v.State)
+		switch {
+		case v.Detail == "":
+		case v.State == lab.NotChecked:
+			text += ": " + v.Detail
+		default:
+			text += " (" + v.Detail + ")"
+		}
+		field(w, v.Question, "%s", text)
+	}
+}

@@ -1,0 +1,291 @@
+// Package noc carries messages over the links of a machine: virtual cut-through with
+// finite input buffers and credits, one event per message and hop. It knows links, not
+// what is at their ends: whoever sends gets told, through a Sink, when a message has left
+// its source and when it has arrived whole.
+//
+// For a message at link i of its route
+//
+//	start_i = when the link is free and the whole message has room downstream
+//	head_i  = start_i + router_i + wire_i
+//	tail_i  = max(start_i + bytes/rate_i, tail_{i-1}) + router_i + wire_i
+//
+// The link is taken from start_i until the tail leaves, and the buffer that the message
+// came from is free then. Messages that go into one buffer keep their order; a link takes
+// the one whose head came first, then round robin over where they came from.
+//
+// It imports des, machine and unit. Start at Fabric.
+package noc
+
+import (
+	"fmt"
+
+	"kernbench/des"
+	"kernbench/machine"
+	"kernbench/unit"
+)
+
+// Class separates traffic that must not wait for each other: each has its own buffers.
+type Class uint8
+
+// Traffic classes.
+const (
+	Compute    Class = iota // loads and stores
+	Collective              // messages of rings
+	Control                 // notifications and atomics
+	classes
+)
+
+// Fidelity is how closely messages are followed.
+type Fidelity uint8
+
+// Fidelities.
+const (
+	Slot  Fidelity = iota // messages of up to fabric.message_bytes: the default
+	Flit                  // every flit on its own: the reference
+	Ideal                 // no contention: latency and bandwidth of the path alone
+)
+
+// ParseFidelity reads slot, flit or ideal.
+func ParseFidelity(s string) (Fidelity, error) {
+	for _, f := range []Fidelity{Slot, Flit, Ideal} {
+		if f.String() == s {
+			return f, nil
+		}
+	}
+	return 0, fmt.Errorf("unknown fidelity %q: one of ideal, slot, flit", s)
+}
+
+func (f Fidelity) String() string { return [...]string{"slot", "flit", "ideal"}[f] }
+
+// Sink hears of messages. Calls come while an event is handled or a message is sent.
+type Sink interface {
+	// Departed says that the last byte of a transfer leaves its source at end, which may
+	// lie ahead.
+	Departed(user uint32, end unit.Time)
+	// Taken says that the source's bytes have been read, for transfers that asked.
+	Taken(user uint32)
+	// Delivered says that the last byte has arrived, now.
+	Delivered(user uint32)
+}
+
+// Event kinds: the top bits of des.Event.Target. Kinds from FirstFree on are the owner's.
+const (
+	kindShift         = 28
+	kindArrive uint32 = iota - 1
+	kindRetry
+	kindDeliver
+	FirstFree
+)
+
+// Kind is the kind of an event, and Index what it concerns.
+func Kind(e des.Event) uint32 { return e.Target >> kindShift }
+
+// Index is the component that an event concerns.
+func Index(e des.Event) uint32 { return e.Target & (1<<kindShift - 1) }
+
+// Target packs a kind and an index.
+func Target(kind, index uint32) uint32 { return kind<<kindShift | index }
+
+// Route is a path that the fabric has stored.
+type Route struct {
+	first uint32
+	hops  uint16
+}
+
+// Hops is the number of links of the path.
+func (r Route) Hops() int { return int(r.hops) }
+
+// Fabric is the state of all links of a machine in one run.
+type Fabric struct {
+	q     *des.Queue
+	m     *machine.Machine
+	sink  Sink
+	ideal bool
+	most  int64 // bytes of a message
+	room  int64 // of an input buffer whose link names none
+
+	links []link
+	bufs  []buffer
+	hops  []machine.Hop
+	msgs  []message
+	free  uint32 // list of unused messages, by next; 0: none
+	ties  []uint32
+	lines map[line][]uint32 // who waits behind a transfer of several messages
+
+	messages, bytes int64
+}
+
+// link is the state of one link.
+type link struct {
+	freeAt  unit.Time
+	retryAt unit.Time // of the retry that counts, or never
+	spec    *machine.LinkSpec
+	latency unit.Time
+	bufs    uint32 // first of its buffers
+	waiting uint32
+	served  uint32 // where the message it took last came from
+	counter uint32
+	lines   uint32 // how many lines wait at it
+}
+
+// line is what one source sends in one class into a link at its side. While a transfer
+// of several messages takes turns there with other sources, what the same source sends
+// later waits for its last message.
+type line struct {
+	link, source uint32
+	class        Class
+}
+
+// buffer is the input buffer at the far end of a link, for one class and channel, and
+// the queue of messages at the near end that want to go into it.
+type buffer struct {
+	held       int64 // bytes, including those whose release lies ahead
+	releases   []release
+	head, tail uint32
+	blocked    bool // the queue waits for room that nobody has announced yet
+}
+
+type release struct {
+	at    unit.Time
+	bytes int64
+}
+
+// message is a part of a transfer on its way.
+type message struct {
+	arrived unit.Time // of its head at the link that it wants next
+	tail    unit.Time // of its last byte there
+	left    int64     // bytes of the transfer after this part
+	bytes   int32
+	user    uint32
+	route   Route
+	hop     uint16
+	class   Class
+	taken   bool // tell the sink when the source has been read
+	inLine  bool // at the front of a line
+	source  uint32
+	next    uint32
+}
+
+const never = unit.MaxTime
+
+// Sizes are the largest message, a flit, and the input buffers of links that name none.
+type Sizes struct{ Message, Flit, Buffer unit.Bytes }
+
+// New makes the fabric of a machine.
+func New(q *des.Queue, m *machine.Machine, sink Sink, f Fidelity, sizes Sizes) *Fabric {
+	n := &Fabric{q: q, m: m, sink: sink, ideal: f == Ideal, most: int64(sizes.Message), room: int64(sizes.Buffer)}
+	if f == Flit {
+		n.most = int64(sizes.Flit)
+	}
+	n.links = make([]link, len(m.Links))
+	at := uint32(0)
+	for i := range n.links {
+		s := m.Links[i].LinkSpec
+		n.links[i] = link{retryAt: never, spec: s, latency: s.Router + s.Wire, bufs: at}
+		at += uint32(classes) * uint32(max(1, s.Channels))
+	}
+	n.bufs = make([]buffer, at)
+	n.msgs = make([]message, 1, 1024)
+	n.lines = map[line][]uint32{}
+	return n
+}
+
+// AddRoute stores the path between two nodes; request leaves out the far memory's port.
+func (n *Fabric) AddRoute(from, to machine.NodeID, request bool) Route {
+	first := len(n.hops)
+	if request {
+		n.hops = n.m.RouteRequest(n.hops, from, to)
+	} else {
+		n.hops = n.m.Route(n.hops, from, to)
+	}
+	return Route{uint32(first), uint16(len(n.hops) - first)}
+}
+
+// Latency is what the head of a message needs over a path without contention, and the
+// rate of its slowest link (0 for a path without links).
+func (n *Fabric) Latency(r Route) (unit.Time, unit.Rate) {
+	return n.m.Latency(n.hops[r.first : r.first+uint32(r.hops)])
+}
+
+// Sent is the number of transfers that were given to the fabric, and their bytes.
+func (n *Fabric) Sent() (transfers, bytes int64) { return n.messages, n.bytes }
+
+// Transfer is a number of bytes to be carried.
+type Transfer struct {
+	Route  Route
+	Class  Class
+	Bytes  int64
+	Source uint32 // who sends: transfers of one source, class and route keep their order
+	User   uint32 // handed back to the sink
+	Taken  bool   // whether Sink.Taken is wanted
+}
+
+// Send starts a transfer at a time that is not past. The key orders it among what happens
+// at the same instant; components of the owner must be numbered after all links.
+func (n *Fabric) Send(at unit.Time, t Transfer, key des.Key) {
+	n.messages++
+	n.bytes += t.Bytes
+	if n.ideal || t.Route.hops == 0 {
+		n.sendIdeal(at, t, key)
+		return
+	}
+	part := max(1, min(t.Bytes, n.most))
+	i := n.newMessage()
+	n.msgs[i] = message{
+		arrived: at, tail: at, left: max(0, t.Bytes-part), bytes: int32(part),
+		user: t.User, route: t.Route, class: t.Class, taken: t.Taken, source: t.Source,
+	}
+	n.q.Post(des.Event{Time: at, Key: key, Target: Target(kindArrive, uint32(n.hops[t.Route.first].Link)), Arg: i})
+}
+
+func (n *Fabric) sendIdeal(at unit.Time, t Transfer, key des.Key) {
+	r, bytes := t.Route, t.Bytes
+	var head, longest, first unit.Time
+	for k, h := range n.hops[r.first : r.first+uint32(r.hops)] {
+		l := &n.links[h.Link]
+		d := l.spec.Serial.Time(max(1, bytes))
+		head += l.latency
+		longest = max(longest, d)
+		if k == 0 {
+			first = d
+		}
+	}
+	i := n.newMessage()
+	n.msgs[i] = message{user: t.User, taken: t.Taken, route: r, hop: r.hops}
+	n.q.Post(des.Event{Time: at + head + longest, Key: key, Target: Target(kindDeliver, 0), Arg: i})
+	n.sink.Departed(t.User, at+first)
+}
+
+// Handle acts on an event of a kind below FirstFree.
+func (n *Fabric) Handle(e des.Event) {
+	switch Kind(e) {
+	case kindArrive:
+		n.arrive(Index(e), e.Arg)
+	case kindRetry:
+		n.retry(Index(e))
+	case kindDeliver:
+		m := &n.msgs[e.Arg]
+		user, taken, last := m.user, m.taken && m.route.hops <= 1 || m.taken && n.ideal, m.left == 0
+		n.freeMessage(e.Arg)
+		if last {
+			if taken {
+				n.sink.Taken(user)
+			}
+			n.sink.Delivered(user)
+		}
+	}
+}
+
+func (n *Fabric) newMessage() uint32 {
+	if i := n.free; i != 0 {
+		n.free = n.msgs[i].next
+		return i
+	}
+	n.msgs = append(n.msgs, message{})
+	return uint32(len(n.msgs) - 1)
+}
+
+func (n *Fabric) freeMessage(i uint32) {
+	n.msgs[i].next = n.free
+	n.free = i
+}

@@ -122,12 +122,16 @@ func (l *ledger) both(keys ...string) string {
 
 // check holds the keys of each algorithm against each other.
 func (c *CCL) check(l *ledger) {
+	known := c.known()
 	for _, name := range c.Names() {
+		if l.full() {
+			return
+		}
 		a := c.Algorithms[name]
 		path := join("algorithms", name)
 		if a.Module == "" {
 			hint := "; a new algorithm needs module: NAME"
-			if near := Nearest(name, c.known()); near != "" {
+			if near := Nearest(name, known); near != "" {
 				hint += fmt.Sprintf("; did you mean %q?", near)
 			}
 			l.disagree([]string{path, join(path, "module")}, "names no module%s", hint)

@@ -92,7 +92,7 @@ func (p place) String() string {
 
 // errorf makes the error at p.
 func (p place) errorf(key, format string, args ...any) *Error {
-	e := &Error{Key: key, Msg: fmt.Sprintf(format, args...)}
+	e := &Error{Key: printable(key), Msg: fmt.Sprintf(format, args...)}
 	if p.text != nil {
 		e.File, e.Line, e.Col = p.text.name, p.line, p.col
 		e.Excerpt = p.text.excerpt(p.line, p.col, p.width)

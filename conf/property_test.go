@@ -266,7 +266,35 @@ func TestManyErrorsEnd(t *testing.T) {
 	if !errors.As(err, &all) || len(all) != maxErrors+1 || !strings.Contains(all[maxErrors].Msg, "more") {
 		t.Errorf("got %d errors", len(all))
 	}
+	b.Reset()
+	b.WriteString("algorithms:\n")
+	for i := range 5000 {
+		fmt.Fprintf(&b, "  a%d: {w: 2}\n", i)
+	}
+	_, err = LoadCCL([]Source{{"many.yaml", []byte(b.String())}}, nil)
+	if !errors.As(err, &all) || len(all) != maxErrors+1 {
+		t.Errorf("got %d errors", len(all))
+	}
 	if _, err := LoadCCL([]Source{{"large.yaml", slices.Repeat([]byte("# \n"), maxSource)}}, nil); err == nil {
 		t.Error("a file of 3 MiB is accepted")
+	}
+}
+
+func TestWindow(t *testing.T) {
+	for _, c := range []struct {
+		s       string
+		from, n int
+		want    string
+	}{
+		{"abcdef", 0, 3, "abc"},
+		{"abcdef", 2, 3, "cde"},
+		{"abcdef", 4, 9, "ef"},
+		{"abcdef", 6, 2, ""},
+		{"äöüß", 1, 2, "öü"},
+		{"", 0, 5, ""},
+	} {
+		if got := window(c.s, c.from, c.n); got != c.want {
+			t.Errorf("window(%q, %d, %d) = %q, want %q", c.s, c.from, c.n, got, c.want)
+		}
 	}
 }

@@ -45,26 +45,44 @@ func (t *text) excerpt(line, col, width int) string {
 	if line < 1 || line > len(t.lines) {
 		return ""
 	}
-	shown := []rune(strings.Map(func(r rune) rune {
-		switch {
-		case r == '\t':
-			return '→'
-		case !unicode.IsPrint(r):
-			return unicode.ReplacementChar
-		}
-		return r
-	}, t.lines[line-1]))
-	caret := min(max(col-1, 0), len(shown))
-	width = max(1, min(width, len(shown)-caret, maxExcerpt/2))
+	source := t.lines[line-1]
+	length := utf8.RuneCountInString(source)
+	caret := min(max(col-1, 0), length)
+	width = max(1, min(width, length-caret, maxExcerpt/2))
 	from := max(0, caret-maxExcerpt/2)
-	to := min(len(shown), from+maxExcerpt)
+	shown := printable(strings.ReplaceAll(window(source, from, maxExcerpt), "\t", "→"))
 	gutter, blank := setName+" ", strings.Repeat(" ", len(setName)+1)
 	if t.name != setName {
 		number := strconv.Itoa(line)
 		gutter, blank = number+" | ", strings.Repeat(" ", len(number))+" | "
 	}
-	return fmt.Sprintf("  %s%s\n  %s%s%s", gutter, string(shown[from:to]),
+	return fmt.Sprintf("  %s%s\n  %s%s%s", gutter, shown,
 		blank, strings.Repeat(" ", caret-from), strings.Repeat("^", width))
+}
+
+// window returns n characters of s from the character with the index from on, or as many as there are.
+func window(s string, from, n int) string {
+	start, i := len(s), 0
+	for at := range s {
+		switch i {
+		case from:
+			start = at
+		case from + n:
+			return s[start:at]
+		}
+		i++
+	}
+	return s[start:]
+}
+
+// printable replaces what a terminal could not show by a mark.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return unicode.ReplacementChar
+		}
+		return r
+	}, s)
 }
 
 // readable returns ok, or the place and kind of the first character that YAML text cannot hold.

@@ -10,8 +10,9 @@ import (
 
 // exact is element i of part in arbitrary precision, for the few elements at which
 // float64 overflows, underflows or meets an infinity or a NaN. Sums of float64 are exact
-// in 2200 bits; products keep 2200 bits of theirs.
-func (e *Expectation) exact(part Part, i int, in func(int) []byte) float64 {
+// in 2200 bits; products keep 2200 bits of theirs. beyond tells that all operands are finite
+// and yet the result is too large for a float64.
+func (e *Expectation) exact(part Part, i int, in func(int) []byte) (v float64, beyond bool) {
 	const precision = 2200
 	prod := e.Call.Op == tl.Prod
 	acc := new(big.Float).SetPrec(precision)
@@ -42,13 +43,13 @@ func (e *Expectation) exact(part Part, i int, in func(int) []byte) float64 {
 		}
 	}
 	if !finite {
-		return special
+		return special, false
 	}
 	if averages(e.Call) {
 		acc.Quo(acc, new(big.Float).SetInt64(int64(e.Call.World)))
 	}
-	v, _ := acc.Float64()
-	return v
+	v, _ = acc.Float64()
+	return v, math.IsInf(v, 0)
 }
 
 func acc64(prod bool) float64 {

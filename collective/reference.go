@@ -25,6 +25,10 @@ type Reference struct {
 	// way may have been multiplied.
 	Mag []float64
 
+	// Beyond marks elements whose Value is infinite because the exact result, of finite
+	// operands, is too large for a float64.
+	Beyond []bool
+
 	low     []float64 // what Value lacks: the sum of rounding errors (sum, avg)
 	suspect []bool    // elements whose float64 arithmetic left the safe range
 	scratch []byte
@@ -103,8 +107,10 @@ func (e *Expectation) floats(ref *Reference, part Part, lo, n int, in func(int) 
 	ref.Value = slices.Grow(ref.Value[:0], n)[:n]
 	ref.Mag = slices.Grow(ref.Mag[:0], n)[:n]
 	ref.low = slices.Grow(ref.low[:0], n)[:n]
+	ref.Beyond = slices.Grow(ref.Beyond[:0], n)[:n]
 	ref.suspect = slices.Grow(ref.suspect[:0], n)[:n]
 	ref.scratch = slices.Grow(ref.scratch[:0], 8*n)[:8*n]
+	clear(ref.Beyond)
 	clear(ref.suspect)
 	for k := range part.From.N {
 		x := e.operand(part, lo, n, in(part.From.At(k)))
@@ -123,7 +129,7 @@ func (e *Expectation) floats(ref *Reference, part Part, lo, n int, in func(int) 
 	ref.finish(e.Call)
 	for i, s := range ref.suspect {
 		if s {
-			ref.Value[i] = e.exact(part, lo+i, in)
+			ref.Value[i], ref.Beyond[i] = e.exact(part, lo+i, in)
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"strings"
 	"testing"
 
 	"kernbench/dtype"
@@ -74,6 +75,9 @@ func TestReferenceFloats(t *testing.T) {
 			}
 			ref := reference(t, Call{World: len(tt.x), Elems: 2, Type: tt.typ, Op: tt.op}, ranks)
 			got := ref.Value[1]
+			if want := strings.HasSuffix(tt.name, "that overflows"); ref.Beyond[1] != want || ref.Beyond[0] {
+				t.Errorf("Beyond = %v, want %v for the second", ref.Beyond, want)
+			}
 			if math.Abs(got-tt.want) <= 1e-15*math.Abs(tt.want) || got == tt.want || got != got && tt.want != tt.want {
 				return
 			}

@@ -1,0 +1,108 @@
+package verify
+
+import (
+	"fmt"
+	"math"
+
+	"kernbench/collective"
+	"kernbench/dtype"
+	"kernbench/tl"
+)
+
+// bound is how far a correct reduction of n contributions in type t may be from the
+// exact result, in any order of operations. u is the unit roundoff, k the most roundings
+// on the way of any contribution (n-1 where it is not known), eta the smallest subnormal:
+//
+//	sum   ((1+u)^k - 1) sum|x_i|                          and at most (n-1) u sum|x_i| while k < n
+//	avg   ((1+u)^(k+1) - 1) sum|x_i|/n  +  n eta          the reciprocal of n is rounded, too
+//	prod  ((1+u)^k - 1) |prod x_i|  +  n eta prod max(1, |x_i|)
+//	max, min, integers, and n = 1: nothing
+//
+// Each rounding multiplies by 1+d with |d| <= u, so a contribution carries at most k
+// such factors, and |prod(1+d_i) - 1| <= (1+u)^k - 1 <= gamma_k = ku/(1-ku): Higham,
+// Accuracy and Stability of Numerical Algorithms, 2nd ed., lemma 3.1 and sec. 4.2. The
+// form (1+u)^k - 1 also holds where ku >= 1 and gamma does not exist. That (n-1) u is
+// enough for sums in any order: Jeannerod and Rump, Improved error bounds for inner
+// products in floating-point arithmetic, SIAM J. Matrix Anal. Appl. 34 (2013). Additions
+// do not underflow (their subnormal results are exact); products and quotients do, by at
+// most eta/2 each, which later factors may multiply.
+type bound struct {
+	op       tl.ReduceOp
+	n        float64
+	relative float64 // the factor of Mag (sum, avg) or |Value| (prod)
+	absolute float64 // the term in eta, without its factor
+	formula  string
+}
+
+// newBound makes the bound for n contributions and depth roundings, -1 if unknown.
+func newBound(c collective.Call, n, depth int) bound {
+	b := bound{op: c.Op, n: float64(n)}
+	u, eta := dtype.Epsilon(c.Type), smallest(c.Type)
+	known := depth >= 0
+	k := depth
+	if !known {
+		k = n - 1
+	}
+	switch {
+	case c.Type.IsInt() || c.Op == tl.Max || c.Op == tl.Min || n == 1 && k <= 0:
+		b.formula = "exact"
+		return b
+	case c.Op == tl.Avg:
+		if !known {
+			k++ // the division
+		}
+		k++ // its reciprocal
+		b.relative = growth(k, u)
+		b.absolute = b.n * eta * (1 + b.relative)
+		b.formula = fmt.Sprintf("((1+u)^%d-1) sum|x|/n = %.3g sum|x|/n", k, b.relative)
+	case c.Op == tl.Prod:
+		b.relative = growth(k, u)
+		b.absolute = b.n * eta * (1 + b.relative)
+		b.formula = fmt.Sprintf("((1+u)^%d-1) |prod| = %.3g |prod|", k, b.relative)
+	default:
+		b.relative = growth(k, u)
+		b.formula = fmt.Sprintf("((1+u)^%d-1) sum|x| = %.3g sum|x|", k, b.relative)
+		if r := (b.n - 1) * u; k < n && r <= b.relative {
+			b.relative = r
+			b.formula = fmt.Sprintf("%d u sum|x| = %.3g sum|x|", n-1, r)
+		}
+	}
+	return b
+}
+
+// at is the bound for element i of ref. It includes the error of the reference itself.
+func (b *bound) at(ref *collective.Reference, i int) float64 {
+	if b.relative == 0 {
+		return 0
+	}
+	v, mag := math.Abs(ref.Value[i]), ref.Mag[i]
+	const ulp = collective.RefUlp
+	if b.op == tl.Prod {
+		return (b.relative+b.n*ulp)*v + b.absolute*mag
+	}
+	return (b.relative+b.n*b.n*ulp*ulp)*mag + ulp*v + b.absolute
+}
+
+// growth is (1+u)^k - 1.
+func growth(k int, u float64) float64 {
+	return math.Expm1(float64(k) * math.Log1p(u))
+}
+
+// smallest is the smallest subnormal of t.
+func smallest(t dtype.Type) float64 {
+	switch t {
+	case dtype.F16:
+		return 0x1p-24
+	case dtype.BF16:
+		return 0x1p-133
+	case dtype.F32:
+		return math.SmallestNonzeroFloat32
+	}
+	return math.SmallestNonzeroFloat64
+}
+
+// overflows is the magnitude from which on a result is rounded to infinity: half a unit
+// beyond the largest finite value, which is a relative u/2.
+func overflows(t dtype.Type) float64 {
+	return dtype.MaxFinite(t) * (1 + dtype.Epsilon(t)/2)
+}

@@ -1,0 +1,174 @@
+package verify
+
+import (
+	"fmt"
+	"strings"
+
+	"kernbench/collective"
+)
+
+// Failure describes the first wrong element of one rank.
+type Failure struct {
+	Rank    int
+	Place   string // the PE, where known
+	Element int    // the first that is wrong, by provenance where that was checked
+	Wrong   int    // wrong elements of this rank
+
+	Got, Want string // values; empty without data
+
+	// What is wrong with the contributors, in words, and as lists by label where the run
+	// kept explicit sets (explain mode).
+	Reason     string
+	Missing    []collective.Contributor // Count: how many are missing, always 1
+	Duplicated []collective.Contributor // Count: how often there
+	Strangers  []collective.Contributor // should not be there at all
+	Step       string                   // the operation that made it so, where known
+}
+
+func (f Failure) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "rank %d", f.Rank)
+	if f.Place != "" {
+		fmt.Fprintf(&b, " (%s)", f.Place)
+	}
+	fmt.Fprintf(&b, ", element %d", f.Element)
+	if f.Wrong > 1 {
+		fmt.Fprintf(&b, " and %d more", f.Wrong-1)
+	}
+	sep := ": "
+	if f.Got != "" {
+		fmt.Fprintf(&b, ": got %s, expected %s", f.Got, f.Want)
+		sep = "; "
+	}
+	if f.Reason != "" {
+		b.WriteString(sep + f.Reason)
+	}
+	return b.String()
+}
+
+// failure describes what is wrong with rank.
+func (c *check) failure(rank int) Failure {
+	f := Failure{Rank: rank}
+	if c.Place != nil {
+		f.Place = c.Place(rank)
+	}
+	p, v := c.provBad[rank], c.valueBad[rank]
+	f.Element, f.Wrong = p.first, p.elements
+	if p.elements == 0 {
+		f.Element, f.Wrong = v.first, v.elements
+	}
+	if c.Out != nil {
+		f.Got = show(c.Call.Type, c.Out(rank), f.Element)
+		f.Want = c.wanted(rank, f.Element)
+	}
+	if p.elements > 0 {
+		c.explain(&f)
+	}
+	return f
+}
+
+// explain says what the first wrong element of f holds instead of what it should.
+func (c *check) explain(f *Failure) {
+	var d collective.Difference
+	for _, d = range collective.Differences(c.expect.Prov(nil, f.Rank), c.Prov(f.Rank)) {
+		break
+	}
+	got := d.Got
+	switch got.Kind {
+	case collective.Unwritten:
+		f.Reason = "never written"
+	case collective.Constant:
+		f.Reason = "a constant that no contribution went into"
+	case collective.Opaque:
+		f.Step = fmt.Sprintf("operation %d", got.Why)
+		if c.Operation != nil {
+			f.Step = c.Operation(got.Why)
+		}
+		f.Reason = fmt.Sprintf("computed by %s, which is not an operation of %s", f.Step, c.meaning())
+	default:
+		c.explainSets(f, d)
+	}
+}
+
+// meaning is the collective with its reduction: "all_reduce sum".
+func (c *check) meaning() string {
+	if c.Collective.Reduces {
+		return c.Collective.Name + " " + c.Call.Op.String()
+	}
+	return c.Collective.Name
+}
+
+// explainSets compares two multisets.
+func (c *check) explainSets(f *Failure, d collective.Difference) {
+	want := c.expect.Contributors(f.Rank, f.Element)
+	switch {
+	case d.Got.Count == d.Want.Count && d.Got.Hash == d.Want.Hash && d.Got.Base == d.Want.Base:
+		f.Reason = "not divided by the number of ranks"
+		if d.Got.Scaled {
+			f.Reason = "divided by the number of ranks"
+		}
+		return
+	case d.Got.Count == 0:
+		f.Missing = want
+		f.Reason = "no contribution at all"
+		return
+	case d.Got.Set == nil:
+		c.withoutSets(f, d, want)
+		return
+	}
+	f.compare(want, d.Got.Contributors())
+	var parts []string
+	if len(f.Missing) > 0 {
+		parts = append(parts, fmt.Sprintf("%d of %d contributions missing: %s", len(f.Missing), len(want), names(f.Missing)))
+	}
+	if len(f.Duplicated) > 0 {
+		parts = append(parts, "more than once: "+names(f.Duplicated))
+	}
+	if len(f.Strangers) > 0 {
+		parts = append(parts, "not of this element: "+names(f.Strangers))
+	}
+	f.Reason = strings.Join(parts, "; ")
+}
+
+// withoutSets says what hashes and counts tell.
+func (c *check) withoutSets(f *Failure, d collective.Difference, want []collective.Contributor) {
+	f.Reason = fmt.Sprintf("%d contributions, expected %d", d.Got.Count, d.Want.Count)
+	if d.Got.Count == d.Want.Count {
+		f.Reason = fmt.Sprintf("%d contributions, as expected, but not the right ones", d.Got.Count)
+	}
+	labels := c.Call.Labels
+	labels.N = c.Call.World
+	rank, over, ok := c.Hasher.Single(d, labels)
+	if !ok {
+		return
+	}
+	one := collective.Contributor{Rank: rank, Index: d.Want.Base, Count: 1}
+	if over {
+		one.Count = 2
+		f.Duplicated = append(f.Duplicated, one)
+		f.Reason = "more than once: " + names(f.Duplicated)
+		return
+	}
+	f.Missing = append(f.Missing, one)
+	f.Reason = fmt.Sprintf("%d of %d contributions missing: %s", 1, len(want), names(f.Missing))
+}
+
+// compare sorts the contributors into what is missing, there more than once, or strange.
+// Both lists are sorted by rank and index.
+func (f *Failure) compare(want, got []collective.Contributor) {
+	for len(want) > 0 || len(got) > 0 {
+		switch order := compare(want, got); {
+		case order < 0:
+			f.Missing = append(f.Missing, want[0])
+			want = want[1:]
+		case order > 0:
+			f.Strangers = append(f.Strangers, got[0])
+			got = got[1:]
+		default:
+			if got[0].Count > 1 {
+				f.Duplicated = append(f.Duplicated, got[0])
+			}
+			want, got = want[1:], got[1:]
+		}
+	}
+}

@@ -1,0 +1,84 @@
+package verify
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"kernbench/collective"
+)
+
+// compare orders the heads of two lists; an empty list comes last.
+func compare(a, b []collective.Contributor) int {
+	switch {
+	case len(a) == 0:
+		return 1
+	case len(b) == 0:
+		return -1
+	}
+	return cmp.Or(cmp.Compare(a[0].Rank, b[0].Rank), cmp.Compare(a[0].Index, b[0].Index))
+}
+
+// maxNames is how many stretches of ranks a list names before it says how many more.
+const maxNames = 16
+
+// names lists contributors for people: consecutive ranks that contribute the same index
+// as often are one stretch, and the index is named once.
+//
+//	ranks 3, 243-255, 256 (3 times) of element 17
+func names(cs []collective.Contributor) string {
+	var parts []string
+	more := 0
+	for lo := 0; lo < len(cs); {
+		hi := lo + 1
+		for hi < len(cs) && continues(cs[hi-1], cs[hi]) {
+			hi++
+		}
+		if len(parts) < maxNames {
+			parts = append(parts, stretch(cs[lo], cs[hi-1], cs))
+		} else {
+			more += hi - lo
+		}
+		lo = hi
+	}
+	s := "rank "
+	if len(cs) > 1 {
+		s = "ranks "
+	}
+	s += strings.Join(parts, ", ")
+	if more > 0 {
+		s += fmt.Sprintf(" and %d more", more)
+	}
+	if oneIndex(cs) {
+		s += fmt.Sprintf(" (its element %d)", cs[0].Index)
+	}
+	return s
+}
+
+func continues(a, b collective.Contributor) bool {
+	return b.Rank == a.Rank+1 && b.Index == a.Index && b.Count == a.Count
+}
+
+func oneIndex(cs []collective.Contributor) bool {
+	for _, c := range cs {
+		if c.Index != cs[0].Index {
+			return false
+		}
+	}
+	return len(cs) > 0
+}
+
+// stretch is the ranks lo to hi, which contribute alike.
+func stretch(lo, hi collective.Contributor, all []collective.Contributor) string {
+	s := fmt.Sprint(lo.Rank)
+	if hi.Rank > lo.Rank {
+		s += fmt.Sprintf("-%d", hi.Rank)
+	}
+	if !oneIndex(all) {
+		s += fmt.Sprintf("[%d]", lo.Index)
+	}
+	if lo.Count > 1 {
+		s += fmt.Sprintf(" (%d times)", lo.Count)
+	}
+	return s
+}

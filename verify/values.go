@@ -1,0 +1,210 @@
+package verify
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+
+	"kernbench/collective"
+	"kernbench/dtype"
+)
+
+// blockElems is how many elements are referred to at a time, so that the reference stays
+// in the cache while all ranks are held against it.
+const blockElems = 4096
+
+// weak is the relative bound above which values say little: a contribution may be lost
+// unseen.
+const weak = 0.05
+
+func (c *check) values() {
+	if c.Out == nil {
+		c.verdict.Values = Question{NotChecked, c.NotChecked}
+		return
+	}
+	text := "every element is the bits that were sent"
+	if c.Collective.Reduces {
+		b := newBound(c.Call, c.Call.World, c.depth)
+		text = "against float64, bound " + b.formula
+		if b.formula == "exact" {
+			text = "every element is exact"
+		}
+		if b.relative > weak {
+			text += ", which is wide: rely on provenance"
+		}
+		c.reductions(&b)
+	} else {
+		c.copies()
+	}
+	c.verdict.Overflow.Step = c.Overflow
+	overflow := c.verdict.Overflow.text(c.Call.Type, dtype.MaxFinite(c.Call.Type))
+	ranks, elements := failing(c.valueBad)
+	switch {
+	case ranks > 0:
+		text = fmt.Sprintf("%d of %d ranks have wrong values, %d elements in all (%s)", ranks, c.Call.World, elements, text)
+		c.verdict.Values = Question{Fail, join(text, overflow)}
+	default:
+		c.verdict.Values = Question{OK, join(text, overflow)}
+	}
+}
+
+func join(a, b string) string {
+	if b == "" {
+		return a
+	}
+	return a + "; " + b
+}
+
+// copies judges a collective that moves elements without changing them: bit by bit.
+func (c *check) copies() {
+	size := c.Call.Type.Size()
+	for rank := range c.Call.World {
+		if c.sameAsFirst(rank) {
+			continue
+		}
+		out, at := c.Out(rank), 0
+		for _, p := range c.expect.Parts(rank) {
+			want := c.In(p.From.At(0))[int(p.Base)*size:][:p.N*size]
+			got := out[at*size:][:p.N*size]
+			for i := 0; i < p.N && !bytes.Equal(want, got); i++ {
+				if !bytes.Equal(want[i*size:][:size], got[i*size:][:size]) {
+					c.valueBad[rank].add(at+i, 1)
+				}
+			}
+			at += p.N
+		}
+	}
+}
+
+// sameAsFirst tells whether rank shares rank 0's judgement, and passes it on.
+func (c *check) sameAsFirst(rank int) bool {
+	if rank == 0 || c.same == nil || !c.same[rank] {
+		return false
+	}
+	c.valueBad[rank] = c.valueBad[0]
+	return true
+}
+
+// reductions judges a collective that combines. Where all ranks should hold the same, a
+// block of the reference is made once and held against all ranks.
+func (c *check) reductions(b *bound) {
+	last := c.Call.World
+	if c.Collective.SameOutput {
+		last = 1
+	}
+	for rank := range last {
+		at := 0
+		for _, p := range c.expect.Parts(rank) {
+			for lo := 0; lo < p.N; lo += blockElems {
+				n := min(blockElems, p.N-lo)
+				c.expect.Reference(&c.ref, p, lo, n, c.In)
+				if c.Collective.SameOutput {
+					c.blockOfAll(b, at+lo, n)
+				} else {
+					c.block(b, rank, at+lo, n)
+				}
+			}
+			at += p.N
+		}
+	}
+	c.share()
+}
+
+func (c *check) blockOfAll(b *bound, at, n int) {
+	for rank := range c.Call.World {
+		if rank == 0 || !c.same[rank] {
+			c.block(b, rank, at, n)
+		}
+	}
+}
+
+// share gives ranks that hold rank 0's bits its judgement, and counts what overflowed.
+func (c *check) share() {
+	o := &c.verdict.Overflow
+	for rank := range c.overflow {
+		if c.sameAsFirst(rank) {
+			c.overflow[rank], c.inRange[rank] = c.overflow[0], c.inRange[0]
+		}
+		d := c.overflow[rank]
+		if d.elements == 0 {
+			continue
+		}
+		if o.Ranks == 0 {
+			o.Rank, o.Element = rank, d.first
+		}
+		o.Ranks++
+		o.Elements += d.elements
+		o.InRange += c.inRange[rank]
+	}
+}
+
+// block holds n elements of rank's output, from at on, against the reference.
+func (c *check) block(b *bound, rank, at, n int) {
+	t := c.Call.Type
+	size := t.Size()
+	out := c.Out(rank)[at*size:][:n*size]
+	if t.IsInt() {
+		for i, want := range c.ref.Int {
+			if dtype.AtInt(t, out, i) != want {
+				c.valueBad[rank].add(at+i, 1)
+			}
+		}
+		return
+	}
+	limit := overflows(t)
+	for i, want := range c.ref.Value {
+		got := dtype.At(t, out, i)
+		tol := b.at(&c.ref, i)
+		if got == want || math.Abs(got-want) <= tol && !math.IsInf(got, 0) {
+			continue
+		}
+		finite := !math.IsNaN(want) && !math.IsInf(want, 0) || c.ref.Beyond[i]
+		switch {
+		case math.IsNaN(want) && math.IsNaN(got):
+		case !finite || !math.IsNaN(got) && !math.IsInf(got, 0):
+			c.valueBad[rank].add(at+i, 1)
+		default: // an infinity, or the NaN of two, where the exact result is a number
+			c.overflow[rank].add(at+i, 1)
+			if math.Abs(want) < limit {
+				c.inRange[rank]++
+			}
+			// Rounding up to tol on the way may carry a result over the limit.
+			excused := math.Abs(want)+tol >= limit
+			if !excused || math.IsNaN(got) || math.Signbit(got) != math.Signbit(want) {
+				c.valueBad[rank].add(at+i, 1)
+			}
+		}
+	}
+}
+
+// wanted is what element i of rank's output should be, in words, with the bound.
+func (c *check) wanted(rank, i int) string {
+	for _, p := range c.expect.Parts(rank) {
+		if i >= p.N {
+			i -= p.N
+			continue
+		}
+		if !c.Collective.Reduces {
+			return show(c.Call.Type, c.In(p.From.At(0)), int(p.Base)+i)
+		}
+		var ref collective.Reference
+		c.expect.Reference(&ref, p, i, 1, c.In)
+		if c.Call.Type.IsInt() {
+			return fmt.Sprint(ref.Int[0])
+		}
+		b := newBound(c.Call, p.From.N, c.depth)
+		if tol := b.at(&ref, 0); tol > 0 {
+			return fmt.Sprintf("%.9g ± %.3g", ref.Value[0], tol)
+		}
+		return fmt.Sprintf("%.9g", ref.Value[0])
+	}
+	return ""
+}
+
+// show is element i of b.
+func show(t dtype.Type, b []byte, i int) string {
+	if t.IsInt() {
+		return fmt.Sprint(dtype.AtInt(t, b, i))
+	}
+	return fmt.Sprintf("%.9g", dtype.At(t, b, i))
+}

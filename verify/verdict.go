@@ -1,0 +1,93 @@
+package verify
+
+import "fmt"
+
+// Status is the answer to one question.
+type Status uint8
+
+// The answers. The zero Status claims nothing.
+const (
+	NotChecked Status = iota
+	OK
+	Fail
+	NotApplicable
+)
+
+func (s Status) String() string {
+	switch s {
+	case OK:
+		return "ok"
+	case Fail:
+		return "FAIL"
+	case NotApplicable:
+		return "not applicable"
+	}
+	return "not checked"
+}
+
+// Question is one thing that was judged, and in words how it came out.
+type Question struct {
+	Status Status
+	Text   string
+}
+
+func (q Question) String() string {
+	if q.Text == "" {
+		return q.Status.String()
+	}
+	return q.Status.String() + ": " + q.Text
+}
+
+// Verdict is the judgement on one collective.
+type Verdict struct {
+	Provenance Question
+	Values     Question
+
+	RanksOK, RanksFail int
+	Failures           []Failure // of the first ranks that fail, MaxFailures at most
+
+	// For collectives that give every rank the same: how many different results there
+	// are, bit by bit, and how many ranks have another than rank 0. Different orders of
+	// the same additions round differently, so neither is a failure by itself.
+	DistinctResults int
+	DifferingRanks  int
+
+	Overflow Overflow
+}
+
+// MaxFailures is the number of failing ranks that a Verdict describes one by one.
+const MaxFailures = 5
+
+// OK tells whether every rank is right as far as was checked, and that something was.
+func (v *Verdict) OK() bool {
+	return v.RanksFail == 0 && (v.Provenance.Status == OK || v.Values.Status == OK)
+}
+
+// Overflow describes results that are infinite, or NaN after an infinity on the way,
+// though every input is finite.
+type Overflow struct {
+	Elements int // over all ranks
+	Ranks    int
+	Rank     int // the first of them, and its first such element
+	Element  int
+	// InRange counts those whose exact result the type can hold: it was a partial
+	// result that overflowed. The others are beyond the type in any order.
+	InRange int
+	Step    string // where the first infinity arose, if that is known
+}
+
+// text is the sentence about it, or "" where there is none.
+func (o Overflow) text(typ fmt.Stringer, largest float64) string {
+	if o.Elements == 0 {
+		return ""
+	}
+	s := fmt.Sprintf("overflow of %v (largest %g) in %d elements of %d ranks, first rank %d element %d",
+		typ, largest, o.Elements, o.Ranks, o.Rank, o.Element)
+	if o.InRange > 0 {
+		s += fmt.Sprintf("; in %d of them only a partial result is too large", o.InRange)
+	}
+	if o.Step != "" {
+		s += "; first at " + o.Step
+	}
+	return s
+}

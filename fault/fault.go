@@ -107,7 +107,7 @@ type Mismatch struct {
 }
 
 func (e *Mismatch) Error() string {
-	return fmt.Sprintf("%v: expected %s, rank %d sent %s; make both sides agree (strict_validation: false accepts equal byte counts)", e.Place, e.Want, e.Sender, e.Got)
+	return fmt.Sprintf("%v: expected %s, rank %d sent %s; make both sides agree (strict_validation: false accepts other shapes and types of equal size)", e.Place, e.Want, e.Sender, e.Got)
 }
 
 // BadAddress is an access to memory that is not there.

@@ -1,0 +1,25 @@
+// Package gemm is the model of a PE's matrix unit: blocks of mac_m × mac_k ×
+// mac_n, one in each clock.
+//
+// It imports unit only. Start at Spec.
+package gemm
+
+import "kernbench/unit"
+
+// Spec describes a matrix unit.
+type Spec struct {
+	M, K, N             int       // block of one clock
+	TileM, TileK, TileN int       // tile of a composite
+	Clock               unit.Time // of one block
+	Setup               unit.Time // of one operation
+}
+
+// Time is what a product of m×k and k×n takes: setup + ⌈m/M⌉⌈k/K⌉⌈n/N⌉ clocks.
+func (s *Spec) Time(m, k, n int) unit.Time { return s.Setup + s.Blocks(m, k, n) }
+
+// Blocks is Time without the setup: what a tile in the middle of a pipeline takes.
+func (s *Spec) Blocks(m, k, n int) unit.Time {
+	return unit.Time(ceil(m, s.M)) * unit.Time(ceil(k, s.K)) * unit.Time(ceil(n, s.N)) * s.Clock
+}
+
+func ceil(a, b int) int { return (a + b - 1) / b }

@@ -1,0 +1,46 @@
+// Package memory places the rings of a launch in the memories of a machine and checks
+// that they fit.
+//
+// It imports machine, mem and unit. Start at RingNode.
+package memory
+
+import (
+	"kernbench/machine"
+	"kernbench/mem"
+	"kernbench/unit"
+)
+
+// Node is the memory node of an address.
+func Node(m *machine.Machine, a mem.Addr) machine.NodeID {
+	switch a.Space() {
+	case mem.TCM:
+		return m.TCM(a.Unit())
+	case mem.SRAM:
+		return m.SRAM(a.Unit())
+	}
+	return m.HBM(a.Unit())
+}
+
+// RingNode is the memory node in which the slots of a PE's rings lie.
+func RingNode(m *machine.Machine, pe int, kind mem.Space) machine.NodeID {
+	switch kind {
+	case mem.HBM:
+		return m.HBM(pe)
+	case mem.SRAM:
+		return m.SRAM(pe / m.PEsPerCube())
+	}
+	return m.TCM(pe)
+}
+
+// RingRoom is the memory that rings may take of a node: all of it, less the scratch of a
+// TCM, divided among the PEs that share an SRAM.
+func RingRoom(m *machine.Machine, pe int, kind mem.Space, scratch unit.Bytes) unit.Bytes {
+	room := m.Capacity(RingNode(m, pe, kind))
+	switch kind {
+	case mem.TCM:
+		room -= scratch
+	case mem.SRAM:
+		room /= unit.Bytes(m.PEsPerCube())
+	}
+	return max(0, room)
+}

@@ -1,0 +1,183 @@
+package algorithm_test
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"kernbench/algorithm"
+	"kernbench/collective"
+	"kernbench/dtype"
+	"kernbench/exec/mock"
+	"kernbench/tl"
+	"kernbench/topology"
+)
+
+// slotBytes is the size of a ring slot in these tests: small, so that counts beyond it
+// stay cheap.
+const slotBytes = 512
+
+var worlds = []int{1, 2, 3, 4, 5, 7, 8, 16, 31}
+
+// counts are element counts that do not divide, are fewer than the ranks, fill a slot or
+// several.
+func counts(t dtype.Type) []int {
+	return []int{0, 1, 2, 7, 8, 64, 100, 3*slotBytes/t.Size() + 1}
+}
+
+// grids lists the shapes of a world of ranks that a topology has.
+func grids(t *testing.T, name string, world int) []topology.Grid {
+	top, err := topology.Lookup(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !top.Planar {
+		return []topology.Grid{{}}
+	}
+	var gs []topology.Grid
+	for w := 1; w <= world; w++ {
+		if world%w == 0 {
+			gs = append(gs, topology.Grid{W: w, H: world / w})
+		}
+	}
+	return gs
+}
+
+// inputs are small numbers without exact partners, so that a lost or doubled contribution
+// changes a sum; integers stay small enough to be exact in every type.
+func inputs(world, n int, t dtype.Type, op tl.ReduceOp) [][]float64 {
+	rng := rand.New(rand.NewPCG(uint64(world), uint64(n)))
+	in := make([][]float64, world)
+	for r := range in {
+		in[r] = make([]float64, n)
+		for i := range in[r] {
+			switch {
+			case t.IsInt():
+				in[r][i] = float64(rng.IntN(7) + 1)
+			case op == tl.Prod:
+				in[r][i] = 0.5 + rng.Float64()
+			default:
+				in[r][i] = rng.Float64()*4 - 1
+			}
+		}
+	}
+	return in
+}
+
+// check runs an algorithm on the mock and judges provenance and values by what its
+// collective means.
+func check(t *testing.T, a *algorithm.Algorithm, world, n int, typ dtype.Type, op tl.ReduceOp, g topology.Grid) {
+	t.Helper()
+	if a.Check != nil && a.Check(world, n) != nil {
+		return
+	}
+	co, err := collective.Lookup(a.Collective)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg := mock.Config{
+		World: world, Topology: a.Topology, W: g.W, H: g.H, Neighbors: a.Neighbors,
+		Inputs: inputs(world, n, typ, op), DType: typ, Op: op, SlotBytes: slotBytes, Slots: 2,
+	}
+	if a.KernelArgs != nil {
+		cfg.Args = a.KernelArgs(world, n)
+	}
+	out, err := mock.Observe(context.Background(), a.Kernel, cfg)
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	call := collective.Call{World: world, Elems: n, Type: typ, Op: op}
+	want, err := co.Expect(out.Hasher, call)
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw := make([][]byte, world)
+	for r := range raw {
+		raw[r] = make([]byte, n*typ.Size())
+		for i, v := range cfg.Inputs[r] {
+			dtype.Set(typ, raw[r], i, v)
+		}
+	}
+	var ref collective.Reference
+	for r := range world {
+		if prov := want.Prov(nil, r); !collective.Equal(out.Prov[r], prov) && !a.Idempotent {
+			t.Fatalf("rank %d: provenance %v, want %v", r, out.Prov[r], prov)
+		}
+		if r > 0 && co.SameOutput && r != world-1 {
+			continue // values only confirm: two ranks are enough
+		}
+		at := 0
+		for _, part := range want.Parts(r) {
+			want.Reference(&ref, part, 0, part.N, func(rank int) []byte { return raw[rank] })
+			for i := range part.N {
+				compare(t, typ, op, world, r, at+i, out.Bytes[r], &ref, i)
+			}
+			at += part.N
+		}
+	}
+}
+
+// compare judges one value: integers exactly, floats within one rounding per operand,
+// relative to the sum of magnitudes.
+func compare(t *testing.T, typ dtype.Type, op tl.ReduceOp, world, rank, at int, got []byte, ref *collective.Reference, i int) {
+	t.Helper()
+	if typ.IsInt() {
+		if v := dtype.AtInt(typ, got, at); v != ref.Int[i] {
+			t.Fatalf("rank %d element %d: %d, want %d", rank, at, v, ref.Int[i])
+		}
+		return
+	}
+	v := dtype.At(typ, got, at)
+	eps := dtype.Epsilon(typ)
+	bound := float64(world+1) * eps * ref.Mag[i]
+	if op == tl.Max || op == tl.Min {
+		bound = 0
+	}
+	if !(math.Abs(v-ref.Value[i]) <= bound) {
+		t.Fatalf("rank %d element %d: %v, want %v ± %v", rank, at, v, ref.Value[i], bound)
+	}
+}
+
+func TestConformanceSizes(t *testing.T) {
+	for _, a := range algorithm.All() {
+		t.Run(a.Name, func(t *testing.T) {
+			t.Parallel()
+			for _, world := range worlds {
+				for _, g := range grids(t, a.Topology, world) {
+					for _, n := range counts(dtype.F32) {
+						name := fmt.Sprintf("world=%d/n=%d", world, n)
+						if g.W > 0 {
+							name = fmt.Sprintf("world=%dx%d/n=%d", g.W, g.H, n)
+						}
+						t.Run(name, func(t *testing.T) { check(t, a, world, n, dtype.F32, tl.Sum, g) })
+					}
+				}
+			}
+		})
+	}
+}
+
+// Types and operations by pairs: every type meets every operation, with sizes that go
+// through the lists beside them.
+func TestConformanceTypesAndOps(t *testing.T) {
+	for _, a := range algorithm.All() {
+		t.Run(a.Name, func(t *testing.T) {
+			t.Parallel()
+			k := 0
+			for _, typ := range dtype.Types() {
+				for _, op := range tl.ReduceOps() {
+					world := worlds[k%len(worlds)]
+					n := counts(typ)[k%len(counts(typ))]
+					gs := grids(t, a.Topology, world)
+					g := gs[k%len(gs)]
+					k++
+					t.Run(fmt.Sprintf("%v/%v/world=%d/n=%d", typ, op, world, n), func(t *testing.T) {
+						check(t, a, world, n, typ, op, g)
+					})
+				}
+			}
+		})
+	}
+}

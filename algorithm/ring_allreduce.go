@@ -1,0 +1,35 @@
+package algorithm
+
+import "kernbench/tl"
+
+// ringAllReduce passes every rank's vector once round the ring; each rank adds up what
+// passes by. What is sent on is the vector just received, straight from its slot, and not
+// the sum: a sum sent on would count contributions twice.
+//
+// A rank forwards from the slot that it holds, so a ring of n slots has n-1 to receive
+// into: with n_slots: 1 and three ranks or more it hangs. Ranks add in different orders,
+// so their floating-point results differ in the last bits.
+func ringAllReduce(c *tl.Context, a tl.Args) {
+	mine := a.Shard(c.Rank())
+	acc := c.Load(mine)
+	current := acc
+	for range c.WorldSize() - 1 {
+		c.Send(tl.East, current)
+		recv := c.Recv(tl.West, acc.Shape(), acc.DType())
+		acc = c.Combine(a.Op, acc, recv)
+		current = recv
+	}
+	c.Store(mine, c.Finish(a.Op, acc, c.WorldSize()))
+}
+
+// RingAllReduce rotates whole vectors.
+var RingAllReduce = Register(Algorithm{
+	Name:       "ring_allreduce",
+	Summary:    "whole vectors go once round the ring and are added up on the way: N/2 times the bytes of the chunked form",
+	Collective: "all_reduce",
+	Topology:   "ring_1d",
+	Kernel:     ringAllReduce,
+	Steps:      "N-1",
+	Cost:       "(N-1) (alpha + beta M): (N-1) M bytes per rank",
+	Source:     "the all-to-all broadcast on a ring with a sum on the way: Grama, Gupta, Karypis, Kumar, Introduction to Parallel Computing, 2nd ed., sec. 4.2",
+})

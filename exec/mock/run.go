@@ -1,0 +1,195 @@
+package mock
+
+import (
+	"context"
+	"fmt"
+
+	"kernbench/collective"
+	"kernbench/dtype"
+	"kernbench/mem"
+	"kernbench/oplog"
+	"kernbench/tl"
+	"kernbench/topology"
+	"kernbench/unit"
+)
+
+// Config describes a run of one kernel on a few ranks. Zero fields take the values named
+// beside them.
+type Config struct {
+	World     int               // number of ranks: as many as Inputs
+	Topology  string            // ring_1d
+	W, H      int               // of a mesh or torus: a square
+	Neighbors topology.Override // none
+
+	Inputs [][]float64 // what lies in each rank's shard, all of one length: empty
+	DType  dtype.Type  // F32
+	Op     tl.ReduceOp // Sum
+	Args   []int       // Args.Ints of the kernel
+
+	Slots      int        // per direction: 4
+	SlotBytes  int64      // 4096
+	PEsPerCube int        // World: all in one cube
+	Scratch    unit.Bytes // per PE: 1 MiB
+	OnRecv     bool       // credits leave inside the receive: no
+	Loose      bool       // receives need not agree with sends in type and shape: no
+}
+
+// Outcome is what a run left behind.
+type Outcome struct {
+	Outputs [][]float64       // each rank's shard
+	Bytes   [][]byte          // the same as it lies in memory
+	Prov    []collective.Prov // who contributed to it
+	Hasher  *collective.Hasher
+	Result  tl.Result
+}
+
+// TB is the part of testing.TB that Run needs.
+type TB interface {
+	Helper()
+	Fatalf(format string, args ...any)
+}
+
+// Run runs a kernel on all ranks and returns what lies in their shards afterwards. Any
+// fault ends the test.
+func Run(t TB, k tl.Kernel, cfg Config) [][]float64 {
+	t.Helper()
+	out, err := Try(k, cfg)
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	return out
+}
+
+// Try is Run for tests that expect a fault.
+func Try(k tl.Kernel, cfg Config) ([][]float64, error) {
+	o, err := Observe(context.Background(), k, cfg)
+	if err != nil {
+		return nil, err
+	}
+	return o.Outputs, nil
+}
+
+// Observe runs a kernel as a collective by cfg.Op: the inputs are labelled as the ranks'
+// contributions, and the outcome says where they went.
+func Observe(ctx context.Context, k tl.Kernel, cfg Config) (*Outcome, error) {
+	l, err := cfg.launch(k)
+	if err != nil {
+		return nil, err
+	}
+	log := oplog.New(oplog.Options{Inline: true})
+	defer log.Close()
+	if err := cfg.load(log, l); err != nil {
+		return nil, err
+	}
+	log.Begin(cfg.Op, cfg.World)
+	res, err := New(Options{Data: log, RecordLines: true}).Launch(ctx, l)
+	log.End()
+	if err != nil {
+		return nil, err
+	}
+	o := &Outcome{Hasher: log.Hasher(), Result: *res}
+	return o, cfg.read(log, l, o)
+}
+
+// launch completes cfg and turns it into what an executor runs.
+func (cfg *Config) launch(k tl.Kernel) (*tl.Launch, error) {
+	if cfg.World == 0 {
+		cfg.World = len(cfg.Inputs)
+	}
+	n := 0
+	if len(cfg.Inputs) > 0 {
+		n = len(cfg.Inputs[0])
+	}
+	switch {
+	case cfg.World < 1:
+		return nil, fmt.Errorf("mock: no ranks: give World or Inputs")
+	case len(cfg.Inputs) != 0 && len(cfg.Inputs) != cfg.World:
+		return nil, fmt.Errorf("mock: %d inputs for %d ranks", len(cfg.Inputs), cfg.World)
+	}
+	for r, in := range cfg.Inputs {
+		if len(in) != n {
+			return nil, fmt.Errorf("mock: rank %d has %d elements, rank 0 has %d", r, len(in), n)
+		}
+	}
+	if cfg.Topology == "" {
+		cfg.Topology = "ring_1d"
+	}
+	setDefault(&cfg.DType, dtype.F32)
+	setDefault(&cfg.Slots, 4)
+	setDefault(&cfg.SlotBytes, 4096)
+	setDefault(&cfg.PEsPerCube, cfg.World)
+	setDefault(&cfg.Scratch, 1<<20)
+	top, err := topology.Lookup(cfg.Topology)
+	if err != nil {
+		return nil, err
+	}
+	wiring, err := top.Wire(cfg.World, topology.Grid{W: cfg.W, H: cfg.H}, cfg.Neighbors)
+	if err != nil {
+		return nil, err
+	}
+	g := tl.Group{
+		PEs: make([]int32, cfg.World), PEsPerCube: cfg.PEsPerCube, Wiring: wiring,
+		Args: tl.Args{Op: cfg.Op, DType: cfg.DType, NElem: n, Shards: make([]mem.Addr, cfg.World), Ints: cfg.Args},
+	}
+	for r := range g.PEs {
+		g.PEs[r] = int32(r)
+		g.Args.Shards[r] = mem.At(mem.HBM, r, 0)
+	}
+	return &tl.Launch{
+		Name: "mock", Kernel: k, Groups: []tl.Group{g}, Addrs: &mem.Map{}, Scratch: cfg.Scratch,
+		Ring: tl.Ring{Slots: cfg.Slots, SlotBytes: cfg.SlotBytes, Space: mem.TCM, OnRecv: cfg.OnRecv, Strict: !cfg.Loose},
+	}, nil
+}
+
+func setDefault[T comparable](p *T, v T) {
+	if *p == *new(T) {
+		*p = v
+	}
+}
+
+// load puts the inputs into the ranks' memory, as their contributions.
+func (cfg *Config) load(log *oplog.Log, l *tl.Launch) error {
+	a := &l.Groups[0].Args
+	data := make([]byte, a.NElem*a.DType.Size())
+	for r, at := range a.Shards {
+		if a.NElem == 0 {
+			continue
+		}
+		for i, v := range cfg.Inputs[r] {
+			dtype.Set(a.DType, data, i, v)
+		}
+		if err := log.Map(at, a.DType, a.NElem); err != nil {
+			return err
+		}
+		if err := log.Write(at, a.DType, data); err != nil {
+			return err
+		}
+		if err := log.Label(r, 0, at, a.DType, a.NElem); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// read collects what the ranks' memory holds.
+func (cfg *Config) read(log *oplog.Log, l *tl.Launch, o *Outcome) error {
+	a := &l.Groups[0].Args
+	o.Outputs = make([][]float64, cfg.World)
+	o.Bytes = make([][]byte, cfg.World)
+	o.Prov = make([]collective.Prov, cfg.World)
+	for r, at := range a.Shards {
+		o.Outputs[r] = make([]float64, a.NElem)
+		if a.NElem == 0 {
+			continue
+		}
+		data, prov, err := log.View(at, a.DType, a.NElem)
+		if err != nil {
+			return err
+		}
+		for i := range o.Outputs[r] {
+			o.Outputs[r][i] = dtype.At(a.DType, data, i)
+		}
+		o.Bytes[r], o.Prov[r] = data, prov
+	}
+	return nil
+}

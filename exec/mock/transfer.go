@@ -1,0 +1,131 @@
+package mock
+
+import "kernbench/tl"
+
+// send puts a tensor, or memory as it is now, into a ring.
+func (r *rank) send(in *tl.Instr) {
+	p := payload{n: in.N, typ: in.Type, shape: in.Shape}
+	if log := r.run.log; log != nil {
+		switch {
+		case in.A != tl.None:
+			cell := r.kernel.Cell(in.A)
+			p.value, p.off = cell.Value, cell.Off+in.AOff
+			log.Retain(p.value)
+		case in.N > 0:
+			p.value = log.NewValue()
+			log.Load(r.origin(), p.value, 0, in.N, in.N, in.Type, in.Addr)
+		}
+	}
+	r.carrying = p.value
+	ring := r.out[in.Port]
+	for ring.busy || ring.full() {
+		r.wait(true, in.Port)
+	}
+	r.carrying = 0
+	ring.send(p)
+}
+
+// recv takes the next payload of a ring, or of whichever has one.
+func (r *rank) recv(in *tl.Instr) {
+	port := r.await(in.Port)
+	ring := r.in[port]
+	m := ring.peek()
+	in.GotPort, in.GotShape, in.GotType, in.GotN = port, m.shape, m.typ, m.n
+	if !r.agrees(in) {
+		return // the Context says what is wrong
+	}
+	first := ring.take()
+	r.carrying = first.value
+	switch {
+	case in.Copy:
+		r.assemble(port, first)
+	case r.run.launch.Ring.OnRecv:
+		ring.credit()
+	default:
+		r.held[port] = true
+	}
+	r.carrying = 0
+	r.deliver(in, first.payload)
+}
+
+// await ends the lifetimes that this receive ends, and waits for a message.
+func (r *rank) await(port int) int {
+	if port != tl.AnyPort {
+		r.release(port)
+		for !r.in[port].waiting() {
+			r.wait(false, port)
+		}
+		return port
+	}
+	for p := range r.in {
+		r.release(p)
+	}
+	for {
+		for i := range r.in {
+			if p := (r.served + 1 + i) % len(r.in); r.in[p].waiting() {
+				r.served = p
+				return p
+			}
+		}
+		r.wait(false, tl.AnyPort)
+	}
+}
+
+// release ends the lifetime of the slot that a ring has lent.
+func (r *rank) release(port int) {
+	if r.held[port] {
+		r.held[port] = false
+		r.in[port].credit()
+	}
+}
+
+// agrees tells whether what came can be what the kernel wants.
+func (r *rank) agrees(in *tl.Instr) bool {
+	if r.run.launch.Ring.Strict {
+		return in.GotN == in.N && in.GotType == in.Type && in.GotShape == in.Shape
+	}
+	return int64(in.GotN)*int64(in.GotType.Size()) == in.Bytes()
+}
+
+// assemble takes the rest of a payload whose first part has come, and gives each slot
+// back as its part is copied. The parts are consecutive pieces of one value, so that
+// value is what they assemble to.
+func (r *rank) assemble(port int, m message) {
+	ring := r.in[port]
+	ring.credit()
+	for !m.last() {
+		for !ring.waiting() {
+			r.wait(false, port)
+		}
+		m = ring.take()
+		if r.run.log != nil {
+			r.run.log.Release(m.value)
+		}
+		ring.credit()
+	}
+}
+
+// deliver puts a received payload, with its reference, where the instruction wants it.
+func (r *rank) deliver(in *tl.Instr, p payload) {
+	if in.Dst != tl.None {
+		r.kernel.Cell(in.Dst).InSlot = !in.Copy
+	}
+	log := r.run.log
+	if log == nil {
+		return
+	}
+	if p.typ.Size() != in.Type.Size() && in.N > 0 {
+		whole := p.value
+		p.value, p.off = log.Cast(r.origin(), whole, p.off, p.typ, in.N, in.Type), 0
+		log.Release(whole)
+	}
+	if in.Dst != tl.None {
+		cell := r.kernel.Cell(in.Dst)
+		cell.Value, cell.Off = p.value, p.off
+		return
+	}
+	if in.N > 0 {
+		log.Store(r.origin(), in.Addr, p.value, p.off, in.N, in.Type)
+	}
+	log.Release(p.value)
+}

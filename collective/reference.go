@@ -1,7 +1,6 @@
 package collective
 
 import (
-	"encoding/binary"
 	"math"
 	"slices"
 
@@ -13,9 +12,6 @@ import (
 // Floats come as float64 with an error that is small beside any rounding of the element
 // type; integers come exactly, wrapped to the type. A Reference may be used again and
 // then allocates nothing.
-//
-// The error of Value is at most RefUlp*|Value| + (N*RefUlp)^2*Mag for sum and avg (Higham,
-// eq. 4.8), N*RefUlp*|Value| for prod, and nothing for max and min.
 type Reference struct {
 	Value []float64 // float types
 	Int   []int64   // integer types
@@ -29,13 +25,40 @@ type Reference struct {
 	// operands, is too large for a float64.
 	Beyond []bool
 
-	low     []float64 // what Value lacks: the sum of rounding errors (sum, avg)
+	low     []float64 // what Value lacks of an f64 sum: the rounding errors of its additions
 	suspect []bool    // elements whose float64 arithmetic left the safe range
-	scratch []byte
+	dec     Decoder
+
+	ulps, magUlps float64 // Error as factors of Value and Mag
 }
 
-// RefUlp bounds the relative error of Reference.Value per operation.
-const RefUlp = 0x1p-51
+// Error bounds how far Value of element i is from the exact result. It is small beside
+// the rounding of the element type.
+func (ref *Reference) Error(i int) float64 {
+	e := ref.ulps * math.Abs(ref.Value[i])
+	if ref.magUlps > 0 { // Mag may be infinite, and zero times that is no number
+		e += ref.magUlps * ref.Mag[i]
+	}
+	return e
+}
+
+// setError derives the factors of Error for n operands, with v a little above the unit
+// roundoff of float64. A plain sum is within n v Mag, a compensated one within
+// 2v |Value| + (n v)^2 Mag (Higham, eq. 4.8), a product within n v |Value|, and choosing
+// is exact.
+func (ref *Reference) setError(c Call, n float64) {
+	const v = 0x1p-52
+	switch {
+	case c.Op == tl.Max || c.Op == tl.Min || n == 1:
+		ref.ulps, ref.magUlps = 0, 0
+	case c.Op == tl.Prod:
+		ref.ulps, ref.magUlps = n*v, 0
+	case c.Type == dtype.F64:
+		ref.ulps, ref.magUlps = 4*v, n*v*n*v
+	default:
+		ref.ulps, ref.magUlps = 2*v, n*v
+	}
+}
 
 // Reference computes elements lo ... lo+n-1 of part, which belongs to some rank's
 // output. in gives a rank's input bytes; they need only hold until it is called again.
@@ -109,21 +132,22 @@ func (e *Expectation) floats(ref *Reference, part Part, lo, n int, in func(int) 
 	ref.low = slices.Grow(ref.low[:0], n)[:n]
 	ref.Beyond = slices.Grow(ref.Beyond[:0], n)[:n]
 	ref.suspect = slices.Grow(ref.suspect[:0], n)[:n]
-	ref.scratch = slices.Grow(ref.scratch[:0], 8*n)[:8*n]
+	ref.setError(e.Call, float64(part.From.N))
 	clear(ref.Beyond)
 	clear(ref.suspect)
 	for k := range part.From.N {
-		x := e.operand(part, lo, n, in(part.From.At(k)))
-		dtype.Convert(dtype.F64, e.Call.Type, ref.scratch, x)
+		x := ref.dec.Floats(e.Call.Type, e.operand(part, lo, n, in(part.From.At(k))))
 		switch {
 		case k == 0:
-			ref.begin(e.Call.Op)
+			ref.begin(e.Call.Op, x)
 		case e.Call.Op == tl.Prod:
-			ref.multiply()
+			ref.multiply(x)
 		case e.Call.Op == tl.Max, e.Call.Op == tl.Min:
-			ref.choose(e.Call.Op)
+			ref.choose(e.Call.Op, x)
+		case e.Call.Type == dtype.F64:
+			ref.accumulate(x)
 		default:
-			ref.accumulate()
+			ref.add(x)
 		}
 	}
 	ref.finish(e.Call)
@@ -134,13 +158,8 @@ func (e *Expectation) floats(ref *Reference, part Part, lo, n int, in func(int) 
 	}
 }
 
-func (ref *Reference) operand(i int) float64 {
-	return math.Float64frombits(binary.LittleEndian.Uint64(ref.scratch[8*i:]))
-}
-
-func (ref *Reference) begin(op tl.ReduceOp) {
-	for i := range ref.Value {
-		x := ref.operand(i)
+func (ref *Reference) begin(op tl.ReduceOp, operands []float64) {
+	for i, x := range operands {
 		ref.Value[i], ref.low[i], ref.Mag[i] = x, 0, math.Abs(x)
 		if op == tl.Prod {
 			ref.Mag[i] = max(1, math.Abs(x))
@@ -149,12 +168,21 @@ func (ref *Reference) begin(op tl.ReduceOp) {
 	}
 }
 
+// add is enough for types with far fewer bits than float64.
+func (ref *Reference) add(operands []float64) {
+	value, mag := ref.Value[:len(operands)], ref.Mag[:len(operands)]
+	for i, x := range operands {
+		value[i] += x
+		mag[i] += math.Abs(x)
+	}
+}
+
 // accumulate adds in twice the working precision: Knuth's TwoSum gives the rounding
 // error of each addition exactly, and the errors are summed beside (compensated
 // summation; Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., sec. 4.3).
-func (ref *Reference) accumulate() {
-	for i := range ref.Value {
-		x, a := ref.operand(i), ref.Value[i]
+func (ref *Reference) accumulate(operands []float64) {
+	for i, x := range operands {
+		a := ref.Value[i]
 		s := a + x
 		b := s - a
 		ref.low[i] += (a - (s - b)) + (x - b)
@@ -163,9 +191,8 @@ func (ref *Reference) accumulate() {
 	}
 }
 
-func (ref *Reference) multiply() {
-	for i := range ref.Value {
-		x := ref.operand(i)
+func (ref *Reference) multiply(operands []float64) {
+	for i, x := range operands {
 		ref.Value[i] *= x
 		ref.Mag[i] *= max(1, math.Abs(x))
 		if !safe(ref.Value[i]) {
@@ -175,12 +202,12 @@ func (ref *Reference) multiply() {
 }
 
 // choose takes the larger or smaller; a NaN wins, as in dtype.
-func (ref *Reference) choose(op tl.ReduceOp) {
-	for i := range ref.Value {
+func (ref *Reference) choose(op tl.ReduceOp, operands []float64) {
+	for i, x := range operands {
 		if op == tl.Max {
-			ref.Value[i] = max(ref.Value[i], ref.operand(i))
+			ref.Value[i] = max(ref.Value[i], x)
 		} else {
-			ref.Value[i] = min(ref.Value[i], ref.operand(i))
+			ref.Value[i] = min(ref.Value[i], x)
 		}
 	}
 }

@@ -28,7 +28,6 @@ import (
 // most eta/2 each, which later factors may multiply.
 type bound struct {
 	op       tl.ReduceOp
-	n        float64
 	relative float64 // the factor of Mag (sum, avg) or |Value| (prod)
 	absolute float64 // the term in eta, without its factor
 	formula  string
@@ -36,7 +35,7 @@ type bound struct {
 
 // newBound makes the bound for n contributions and depth roundings, -1 if unknown.
 func newBound(c collective.Call, n, depth int) bound {
-	b := bound{op: c.Op, n: float64(n)}
+	b := bound{op: c.Op}
 	u, eta := dtype.Epsilon(c.Type), smallest(c.Type)
 	known := depth >= 0
 	k := depth
@@ -53,16 +52,16 @@ func newBound(c collective.Call, n, depth int) bound {
 		}
 		k++ // its reciprocal
 		b.relative = growth(k, u)
-		b.absolute = b.n * eta * (1 + b.relative)
+		b.absolute = float64(n) * eta * (1 + b.relative)
 		b.formula = fmt.Sprintf("((1+u)^%d-1) sum|x|/n = %.3g sum|x|/n", k, b.relative)
 	case c.Op == tl.Prod:
 		b.relative = growth(k, u)
-		b.absolute = b.n * eta * (1 + b.relative)
+		b.absolute = float64(n) * eta * (1 + b.relative)
 		b.formula = fmt.Sprintf("((1+u)^%d-1) |prod| = %.3g |prod|", k, b.relative)
 	default:
 		b.relative = growth(k, u)
 		b.formula = fmt.Sprintf("((1+u)^%d-1) sum|x| = %.3g sum|x|", k, b.relative)
-		if r := (b.n - 1) * u; k < n && r <= b.relative {
+		if r := float64(n-1) * u; k < n && r <= b.relative {
 			b.relative = r
 			b.formula = fmt.Sprintf("%d u sum|x| = %.3g sum|x|", n-1, r)
 		}
@@ -75,12 +74,18 @@ func (b *bound) at(ref *collective.Reference, i int) float64 {
 	if b.relative == 0 {
 		return 0
 	}
-	v, mag := math.Abs(ref.Value[i]), ref.Mag[i]
-	const ulp = collective.RefUlp
 	if b.op == tl.Prod {
-		return (b.relative+b.n*ulp)*v + b.absolute*mag
+		return b.relative*math.Abs(ref.Value[i]) + b.absolute*ref.Mag[i] + ref.Error(i)
 	}
-	return (b.relative+b.n*b.n*ulp*ulp)*mag + ulp*v + b.absolute
+	return b.relative*ref.Mag[i] + b.absolute + ref.Error(i)
+}
+
+// all extends dst by the bounds of all elements of ref, for float types.
+func (b *bound) all(dst []float64, ref *collective.Reference) []float64 {
+	for i := range ref.Value {
+		dst = append(dst, b.at(ref, i))
+	}
+	return dst
 }
 
 // growth is (1+u)^k - 1.

@@ -61,6 +61,8 @@ type check struct {
 
 	same []bool // rank's output equals rank 0's, bit by bit; nil where that means nothing
 	ref  collective.Reference
+	tol  []float64 // the bound of each element of ref
+	dec  collective.Decoder
 }
 
 // damage is how many elements of a rank are wrong, and the first of them.

@@ -98,10 +98,11 @@ func (c *check) reductions(b *bound) {
 			for lo := 0; lo < p.N; lo += blockElems {
 				n := min(blockElems, p.N-lo)
 				c.expect.Reference(&c.ref, p, lo, n, c.In)
+				c.tol = b.all(c.tol[:0], &c.ref)
 				if c.Collective.SameOutput {
-					c.blockOfAll(b, at+lo, n)
+					c.blockOfAll(at+lo, n)
 				} else {
-					c.block(b, rank, at+lo, n)
+					c.block(rank, at+lo, n)
 				}
 			}
 			at += p.N
@@ -110,10 +111,10 @@ func (c *check) reductions(b *bound) {
 	c.share()
 }
 
-func (c *check) blockOfAll(b *bound, at, n int) {
+func (c *check) blockOfAll(at, n int) {
 	for rank := range c.Call.World {
 		if rank == 0 || !c.same[rank] {
-			c.block(b, rank, at, n)
+			c.block(rank, at, n)
 		}
 	}
 }
@@ -139,7 +140,7 @@ func (c *check) share() {
 }
 
 // block holds n elements of rank's output, from at on, against the reference.
-func (c *check) block(b *bound, rank, at, n int) {
+func (c *check) block(rank, at, n int) {
 	t := c.Call.Type
 	size := t.Size()
 	out := c.Out(rank)[at*size:][:n*size]
@@ -152,9 +153,8 @@ func (c *check) block(b *bound, rank, at, n int) {
 		return
 	}
 	limit := overflows(t)
-	for i, want := range c.ref.Value {
-		got := dtype.At(t, out, i)
-		tol := b.at(&c.ref, i)
+	for i, got := range c.dec.Floats(t, out) {
+		want, tol := c.ref.Value[i], c.tol[i]
 		if got == want || math.Abs(got-want) <= tol && !math.IsInf(got, 0) {
 			continue
 		}

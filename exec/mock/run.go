@@ -37,10 +37,13 @@ type Config struct {
 // Outcome is what a run left behind.
 type Outcome struct {
 	Outputs [][]float64       // each rank's shard
-	Bytes   [][]byte          // the same as it lies in memory
+	In, Out [][]byte          // each rank's shard before and after, as it lies in memory
 	Prov    []collective.Prov // who contributed to it
 	Hasher  *collective.Hasher
 	Result  tl.Result
+
+	Operation func(id int32) string // the operation behind an opaque element, with its place
+	Overflow  string                // the operation that made the first infinity out of none
 }
 
 // TB is the part of testing.TB that Run needs.
@@ -76,9 +79,10 @@ func Observe(ctx context.Context, k tl.Kernel, cfg Config) (*Outcome, error) {
 	if err != nil {
 		return nil, err
 	}
-	log := oplog.New(oplog.Options{Inline: true})
+	log := oplog.New(oplog.Options{Inline: true, Explain: true})
 	defer log.Close()
-	if err := cfg.load(log, l); err != nil {
+	o := &Outcome{Hasher: log.Hasher(), Operation: log.Why}
+	if err := cfg.load(log, l, o); err != nil {
 		return nil, err
 	}
 	log.Begin(cfg.Op, cfg.World)
@@ -87,7 +91,7 @@ func Observe(ctx context.Context, k tl.Kernel, cfg Config) (*Outcome, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := &Outcome{Hasher: log.Hasher(), Result: *res}
+	o.Result, o.Overflow = *res, log.Overflow()
 	return o, cfg.read(log, l, o)
 }
 
@@ -148,10 +152,12 @@ func setDefault[T comparable](p *T, v T) {
 }
 
 // load puts the inputs into the ranks' memory, as their contributions.
-func (cfg *Config) load(log *oplog.Log, l *tl.Launch) error {
+func (cfg *Config) load(log *oplog.Log, l *tl.Launch, o *Outcome) error {
 	a := &l.Groups[0].Args
-	data := make([]byte, a.NElem*a.DType.Size())
+	o.In = make([][]byte, cfg.World)
 	for r, at := range a.Shards {
+		data := make([]byte, a.NElem*a.DType.Size())
+		o.In[r] = data
 		if a.NElem == 0 {
 			continue
 		}
@@ -175,7 +181,7 @@ func (cfg *Config) load(log *oplog.Log, l *tl.Launch) error {
 func (cfg *Config) read(log *oplog.Log, l *tl.Launch, o *Outcome) error {
 	a := &l.Groups[0].Args
 	o.Outputs = make([][]float64, cfg.World)
-	o.Bytes = make([][]byte, cfg.World)
+	o.Out = make([][]byte, cfg.World)
 	o.Prov = make([]collective.Prov, cfg.World)
 	for r, at := range a.Shards {
 		o.Outputs[r] = make([]float64, a.NElem)
@@ -189,7 +195,7 @@ func (cfg *Config) read(log *oplog.Log, l *tl.Launch, o *Outcome) error {
 		for i := range o.Outputs[r] {
 			o.Outputs[r][i] = dtype.At(a.DType, data, i)
 		}
-		o.Bytes[r], o.Prov[r] = data, prov
+		o.Out[r], o.Prov[r] = data, prov
 	}
 	return nil
 }

@@ -68,7 +68,7 @@ func (m *memory) at(a mem.Addr, t dtype.Type, n int) (*piece, int, error) {
 	p := m.last
 	if p == nil || a < p.base || a >= p.end() {
 		i := m.search(a)
-		if i < 0 {
+		if i < 0 || a >= m.pieces[i].end() {
 			return nil, 0, fmt.Errorf("nothing is mapped at %v", a)
 		}
 		p = m.pieces[i]

@@ -1,0 +1,91 @@
+package device
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"kernbench/dtype"
+	"kernbench/mem"
+	"kernbench/tl"
+)
+
+// arguments are the plain arguments of a launch, sorted out.
+type arguments struct {
+	tl.Args
+	lead   []*Tensor // the first tensor, or the first list of tensors
+	hasInt bool
+
+	at         map[int32]Shard // shards of lead by PE, once asked for
+	replicated bool
+}
+
+// sortOut turns what a program passed into the arguments of a kernel. Shards and NElem are
+// left for those who know the ranks.
+func (c *Context) sortOut(name string, args []any) (*arguments, error) {
+	a := new(arguments)
+	tensor := func(t *Tensor) error {
+		if err := t.usable(c); err != nil {
+			return err
+		}
+		a.Tensors = append(a.Tensors, t.Ref())
+		return nil
+	}
+	for i, arg := range args {
+		var err error
+		switch arg := arg.(type) {
+		case *Tensor:
+			if err = tensor(arg); err == nil && a.lead == nil {
+				a.lead = []*Tensor{arg}
+			}
+		case []*Tensor:
+			for _, t := range arg {
+				if err == nil {
+					err = tensor(t)
+				}
+			}
+			if a.lead == nil {
+				a.lead = arg
+			}
+		case int:
+			a.Ints, a.hasInt = append(a.Ints, arg), true
+		case tl.ReduceOp:
+			a.Op = arg
+		case dtype.Type:
+			a.DType = arg
+		default:
+			err = fmt.Errorf("%w: a %T; tensors, lists of tensors, int, tl.ReduceOp and dtype.Type are understood", ErrLaunch, arg)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("launch %s: argument %d: %w", name, i+1, err)
+		}
+	}
+	for _, t := range a.lead {
+		if t.dtype != a.lead[0].dtype {
+			return nil, fmt.Errorf("launch %s: %w: %s is %v and %s is %v", name, ErrShape, a.lead[0].name, a.lead[0].dtype, t.name, t.dtype)
+		}
+	}
+	if a.DType == dtype.Invalid && len(a.lead) > 0 {
+		a.DType = a.lead[0].dtype
+	}
+	return a, nil
+}
+
+// shards lists all shards of the tensors in rank order.
+func shardsOf(tensors []*Tensor) []Shard {
+	var all []Shard
+	for _, t := range tensors {
+		all = append(all, t.shards...)
+	}
+	slices.SortStableFunc(all, func(a, b Shard) int { return cmp.Compare(a.Rank, b.Rank) })
+	return all
+}
+
+// address is what a kernel should use for a shard: the virtual address, unless that means
+// something else on every PE.
+func (s *Shard) address(replicated bool) mem.Addr {
+	if replicated {
+		return s.Addr
+	}
+	return s.VA
+}

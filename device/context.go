@@ -1,0 +1,162 @@
+package device
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"kernbench/conf"
+	"kernbench/machine"
+	"kernbench/mem"
+	"kernbench/oplog"
+	"kernbench/tl"
+	"kernbench/unit"
+)
+
+// Executor runs launches: exec/sim with time, exec/mock without.
+type Executor interface {
+	// Launch runs a kernel to its end. What the kernel did wrong comes back as one of the
+	// types of package fault.
+	Launch(ctx context.Context, l *tl.Launch) (*tl.Result, error)
+	// Data is the log that carries values, nil in a run without a data pass.
+	Data() *oplog.Log
+	// Close ends what the executor has running.
+	Close()
+}
+
+// Errors that the methods of this package wrap.
+var (
+	ErrShape   = errors.New("shape mismatch")
+	ErrFreed   = errors.New("tensor was freed")
+	ErrForeign = errors.New("tensor of another context")
+	ErrHost    = errors.New("tensor is on the host")
+	ErrLaunch  = errors.New("launch refused")
+)
+
+// Config is what a Context works on.
+type Config struct {
+	Machine  *machine.Machine
+	Topology *conf.Topology
+	CCL      *conf.CCL // nil: the built-in ccl.yaml
+	Executor Executor
+	World    int // ranks of algorithms that are installed; 0: as configured
+	// Check judges every collective right after its launch, while its result is still in
+	// memory. It may be nil.
+	Check func(*Call) error
+}
+
+// Context is a host program's view of the machine. It must be used by one goroutine at a
+// time.
+type Context struct {
+	cfg     Config
+	current int // SIP
+	hbm     []*mem.Allocator
+	addrs   *mem.Map
+	nextVA  mem.Addr
+	tensors []*Tensor // on the device and not freed, oldest first
+	made    int
+	runs    []*Launched
+	plan    *Plan // installed last
+}
+
+// Launched is one launch that ended well.
+type Launched struct {
+	Name   string
+	World  int // PEs
+	Result tl.Result
+	Call   *Call // the collective that it performed, or nil
+}
+
+const (
+	// vaPage is the unit of virtual addresses that tensors start at.
+	vaPage = 2 << 20
+	// hbmAlign is the unit of HBM that shards start at: a flit, and a burst, of the
+	// default machine.
+	hbmAlign = 256
+)
+
+// New opens a context on SIP 0.
+func New(cfg Config) (*Context, error) {
+	if cfg.Machine == nil || cfg.Topology == nil || cfg.Executor == nil {
+		return nil, errors.New("device: machine, topology and executor are needed")
+	}
+	if cfg.CCL == nil {
+		cfg.CCL = conf.DefaultCCL()
+	}
+	return &Context{
+		cfg: cfg, addrs: new(mem.Map), nextVA: vaPage,
+		hbm: make([]*mem.Allocator, cfg.Machine.NumPEs()),
+	}, nil
+}
+
+// SetDevice chooses the SIP on which tensors are made from now on.
+func (c *Context) SetDevice(sip int) error {
+	if sip < 0 || sip >= c.cfg.Machine.SIPs() {
+		return fmt.Errorf("SetDevice(%d): the machine has SIPs 0 to %d", sip, c.cfg.Machine.SIPs()-1)
+	}
+	c.current = sip
+	return nil
+}
+
+// CurrentDevice is the SIP on which tensors are made.
+func (c *Context) CurrentDevice() int { return c.current }
+
+// Machine is the machine that the context works on.
+func (c *Context) Machine() *machine.Machine { return c.cfg.Machine }
+
+// CCL is the configuration of the collectives.
+func (c *Context) CCL() *conf.CCL { return c.cfg.CCL }
+
+// HasData tells whether the run carries values.
+func (c *Context) HasData() bool { return c.cfg.Executor.Data() != nil }
+
+// Launches lists what was launched so far.
+func (c *Context) Launches() []*Launched { return slices.Clone(c.runs) }
+
+// alloc reserves memory in the HBM slice of a PE.
+func (c *Context) alloc(pe int, n int64) (mem.Addr, error) {
+	m := c.cfg.Machine
+	if c.hbm[pe] == nil {
+		capacity := min(int64(m.Capacity(m.HBM(pe))), mem.MaxOffset+1)
+		c.hbm[pe] = mem.NewAllocator(capacity, hbmAlign)
+	}
+	off, err := c.hbm[pe].Alloc(n)
+	if err != nil {
+		return 0, fmt.Errorf("HBM of %s: %w", m.PEName(pe), err)
+	}
+	return mem.At(mem.HBM, pe, off), nil
+}
+
+func (c *Context) free(a mem.Addr) error { return c.hbm[a.Unit()].Free(a.Offset()) }
+
+// HBMInUse is the number of bytes that tensors hold in one PE's slice.
+func (c *Context) HBMInUse(at machine.Coord) (unit.Bytes, error) {
+	pe, ok := c.cfg.Machine.Index(at)
+	if !ok {
+		return 0, fmt.Errorf("there is no PE at %+v", at)
+	}
+	if c.hbm[pe] == nil {
+		return 0, nil
+	}
+	return unit.Bytes(c.hbm[pe].InUse()), nil
+}
+
+// Leak is a tensor that was still there at the end.
+type Leak struct {
+	Name  string
+	Bytes unit.Bytes // over all shards
+}
+
+// ReleaseAll frees every tensor and lists those that the program had not freed.
+func (c *Context) ReleaseAll() ([]Leak, error) {
+	var leaks []Leak
+	var errs []error
+	for len(c.tensors) > 0 {
+		t := c.tensors[len(c.tensors)-1]
+		leaks = append(leaks, Leak{t.name, t.footprint()})
+		errs = append(errs, t.Free())
+	}
+	slices.Reverse(leaks)
+	return leaks, errors.Join(errs...)
+}

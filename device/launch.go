@@ -1,0 +1,132 @@
+package device
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"kernbench/conf"
+	"kernbench/mem"
+	"kernbench/tl"
+)
+
+// Launch runs an algorithm by its name: InstallIPCQ(name) if that has not been done, then
+// its kernel on the ranks of the plan, whose contributions are the shards of the first
+// tensor (or list of tensors, one per SIP). Numbers that are not given are those that the
+// algorithm makes itself from the world size and the elements per rank.
+func (c *Context) Launch(ctx context.Context, name string, args ...any) (*Launched, error) {
+	p := c.plan
+	if p == nil || p.Name != name {
+		var err error
+		if p, err = c.InstallIPCQ(name); err != nil {
+			return nil, err
+		}
+	}
+	a, err := c.sortOut(name, args)
+	if err != nil {
+		return nil, err
+	}
+	return c.perform(ctx, p, a)
+}
+
+// LaunchKernel runs a kernel that no registry knows: with the ranks and rings of the plan
+// that was installed last, or, when there is none, without rings on the PEs that hold the
+// first tensor.
+func (c *Context) LaunchKernel(ctx context.Context, name string, k tl.Kernel, args ...any) (*Launched, error) {
+	a, err := c.sortOut(name, args)
+	if err != nil {
+		return nil, err
+	}
+	if c.plan != nil && !c.plan.PerSIP() {
+		p := c.plan
+		g := tl.Group{PEs: p.PEs, PEsPerCube: p.PEsPerCube, Wiring: p.Wiring, Args: a.on(p.PEs)}
+		return c.LaunchGroups(ctx, name, k, p.Ring, []tl.Group{g})
+	}
+	defaults := c.cfg.CCL.Merge(name, &conf.Algorithm{})
+	ring, err := RingOf(&defaults)
+	if err != nil {
+		return nil, err
+	}
+	pes := peList(shardsOf(a.lead))
+	if len(pes) == 0 {
+		return nil, fmt.Errorf("launch %s: %w: without a tensor or a plan (InstallIPCQ) nothing says on which PEs", name, ErrLaunch)
+	}
+	g := tl.Group{PEs: pes, PEsPerCube: c.perCube(pes), Wiring: make([]tl.Wiring, len(pes)), Args: a.on(pes)}
+	return c.LaunchGroups(ctx, name, k, ring, []tl.Group{g})
+}
+
+// LaunchGroups starts a kernel on explicit groups of PEs, all at the same simulated time.
+func (c *Context) LaunchGroups(ctx context.Context, name string, k tl.Kernel, ring tl.Ring, groups []tl.Group) (*Launched, error) {
+	l := &tl.Launch{Name: name, Kernel: k, Groups: groups, Ring: ring, Addrs: c.addrs, Scratch: c.scratch()}
+	if err := l.Validate(); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrLaunch, err)
+	}
+	for _, g := range groups {
+		for _, pe := range g.PEs {
+			if pe < 0 || int(pe) >= c.cfg.Machine.NumPEs() {
+				return nil, fmt.Errorf("launch %s: %w: there is no PE %d: the machine has %d", name, ErrLaunch, pe, c.cfg.Machine.NumPEs())
+			}
+		}
+	}
+	res, err := c.cfg.Executor.Launch(ctx, l)
+	if err != nil {
+		return nil, fmt.Errorf("launch %s: %w", name, err)
+	}
+	run := &Launched{Name: name, World: l.World(), Result: *res}
+	c.runs = append(c.runs, run)
+	return run, nil
+}
+
+// on completes the arguments for a group of PEs: where the first tensor has its shards.
+func (a *arguments) on(pes []int32) tl.Args {
+	args := a.Args
+	if len(a.lead) == 0 {
+		return args
+	}
+	if a.at == nil {
+		a.at = map[int32]Shard{}
+		for _, s := range shardsOf(a.lead) {
+			a.at[int32(s.Rank)] = s
+		}
+		a.replicated = slices.ContainsFunc(a.lead, func(t *Tensor) bool { return t.replicated })
+	}
+	args.Shards = make([]mem.Addr, len(pes))
+	first := true
+	for rank, pe := range pes {
+		s, ok := a.at[pe]
+		if !ok {
+			continue
+		}
+		args.Shards[rank] = s.address(a.replicated)
+		switch n := s.Region.Elems(); {
+		case first:
+			args.NElem, first = n, false
+		case n != args.NElem:
+			args.NElem = 0 // no number holds for all ranks
+		}
+	}
+	return args
+}
+
+// peList lists the PEs of shards in rank order, each once.
+func peList(shards []Shard) []int32 {
+	pes := make([]int32, 0, len(shards))
+	for _, s := range shards {
+		pes = append(pes, int32(s.Rank))
+	}
+	return slices.Compact(pes)
+}
+
+// perCube is how many PEs of a list share a cube: the most that any cube has.
+func (c *Context) perCube(pes []int32) int {
+	most, n := 1, 0
+	for i, pe := range pes {
+		if i > 0 && int(pe)/c.cfg.Machine.PEsPerCube() == int(pes[i-1])/c.cfg.Machine.PEsPerCube() {
+			n++
+		} else {
+			n = 1
+		}
+		most = max(most, n)
+	}
+	return most
+}

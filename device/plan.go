@@ -1,0 +1,168 @@
+package device
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"kernbench/algorithm"
+	"kernbench/conf"
+	"kernbench/machine"
+	"kernbench/mem"
+	"kernbench/tl"
+	"kernbench/topology"
+	"kernbench/unit"
+)
+
+// Plan is an algorithm made ready to run: its configuration, its ranks and their rings.
+type Plan struct {
+	Name      string // as asked for
+	Algorithm *algorithm.Algorithm
+	Config    conf.Resolved
+	World     int
+
+	// RankToPE is the place of every rank. With rank_level: sip a rank is a SIP, of which
+	// every launch uses the PEs that hold shards, and there is no such list.
+	RankToPE   []machine.Coord
+	PEs        []int32 // the same as numbers in the machine
+	PEsPerCube int     // ranks that share a cube
+
+	Topology *topology.Topology
+	Wiring   []tl.Wiring // by rank
+	Ring     tl.Ring
+}
+
+// PerSIP tells whether a rank is a SIP.
+func (p *Plan) PerSIP() bool { return p.Config.RankLevel == "sip" }
+
+// Install changes what InstallIPCQ takes from the configuration.
+type Install struct {
+	World int // ranks; 0: as configured
+}
+
+// InstallIPCQ makes an algorithm ready: name is an entry of ccl.yaml or an algorithm of
+// the library, and "" is defaults.algorithm. Launches use the plan that was installed last.
+func (c *Context) InstallIPCQ(name string, options ...Install) (*Plan, error) {
+	cfg, alg, err := ResolveAlgorithm(c.cfg.CCL, name)
+	if err != nil {
+		return nil, err
+	}
+	p := &Plan{Name: cfg.Name, Algorithm: alg, Config: cfg}
+	asked := c.cfg.World
+	for _, o := range options {
+		asked = max(asked, 0)
+		if o.World != 0 {
+			asked = o.World
+		}
+	}
+	if p.World, err = c.world(&cfg, asked); err != nil {
+		return nil, err
+	}
+	if p.Topology, err = lookupTopology(&cfg, alg); err != nil {
+		return nil, err
+	}
+	grid := topology.Grid{W: cfg.W, H: cfg.H}
+	if p.Wiring, err = p.Topology.Wire(p.World, grid, alg.Neighbors); err != nil {
+		return nil, fmt.Errorf("algorithm %s: %w", p.Name, err)
+	}
+	if p.Ring, err = RingOf(&cfg); err != nil {
+		return nil, err
+	}
+	p.PEsPerCube = 1
+	if !p.PerSIP() {
+		p.PEsPerCube = min(p.World, c.cfg.Machine.PEsPerCube())
+		for pe := range p.World {
+			p.PEs = append(p.PEs, int32(pe))
+			p.RankToPE = append(p.RankToPE, c.cfg.Machine.Coord(pe))
+		}
+	}
+	c.plan = p
+	return p, nil
+}
+
+// world is the number of ranks: what was asked for, else what ccl.yaml says, else all that
+// the machine has.
+func (c *Context) world(cfg *conf.Resolved, asked int) (int, error) {
+	m := c.cfg.Machine
+	have, what := m.NumPEs(), "PEs"
+	if cfg.RankLevel == "sip" {
+		have, what = m.SIPs(), "SIPs"
+	}
+	switch {
+	case asked < 0:
+		return 0, fmt.Errorf("%d ranks: at least 1 is needed", asked)
+	case asked > have:
+		return 0, fmt.Errorf("%d ranks: the machine has %d %s", asked, have, what)
+	case asked > 0:
+		return asked, nil
+	case cfg.WorldSize > have:
+		return 0, cfg.Errorf("world_size", "found %d; the machine has %d %s", cfg.WorldSize, have, what)
+	case cfg.WorldSize > 0:
+		return cfg.WorldSize, nil
+	}
+	return have, nil
+}
+
+// ResolveAlgorithm finds an algorithm and what it runs with by the name of its entry in
+// ccl.yaml, or by its own: an algorithm of the library needs no entry.
+func ResolveAlgorithm(ccl *conf.CCL, name string) (conf.Resolved, *algorithm.Algorithm, error) {
+	cfg, err := ccl.Resolve(name)
+	if err != nil {
+		if name == "" {
+			return cfg, nil, err
+		}
+		alg, libErr := algorithm.Lookup(name)
+		if libErr != nil {
+			return cfg, nil, unknownAlgorithm(ccl, name)
+		}
+		return ccl.Merge(name, &conf.Algorithm{}), alg, nil
+	}
+	alg, err := algorithm.Lookup(cfg.Module)
+	if err != nil {
+		return cfg, nil, cfg.Errorf("module", "%v", err)
+	}
+	return cfg, alg, nil
+}
+
+// unknownAlgorithm names what may have been meant, of the entries and of the library.
+func unknownAlgorithm(ccl *conf.CCL, name string) error {
+	known := ccl.Names()
+	for _, a := range algorithm.All() {
+		if !slices.Contains(known, a.Name) {
+			known = append(known, a.Name)
+		}
+	}
+	slices.Sort(known)
+	if near := conf.Nearest(name, known); near != "" {
+		return fmt.Errorf("unknown algorithm %q: did you mean %q?", name, near)
+	}
+	return fmt.Errorf("unknown algorithm %q: one of %s", name, strings.Join(known, ", "))
+}
+
+func lookupTopology(cfg *conf.Resolved, alg *algorithm.Algorithm) (*topology.Topology, error) {
+	if cfg.Topology == "" {
+		return topology.Lookup(alg.Topology)
+	}
+	t, err := topology.Lookup(cfg.Topology)
+	if err != nil {
+		return nil, cfg.Errorf("topology", "%v", err)
+	}
+	return t, nil
+}
+
+// RingOf is the configuration of the rings as executors take it.
+func RingOf(cfg *conf.Resolved) (tl.Ring, error) {
+	space, err := mem.ParseSpace(cfg.BufferKind)
+	if err != nil {
+		return tl.Ring{}, cfg.Errorf("buffer_kind", "%v", err)
+	}
+	r := tl.Ring{
+		Slots: cfg.NSlots, SlotBytes: int64(cfg.SlotSize), Space: space, CreditBytes: int64(cfg.CreditBytes),
+		Poll: cfg.Backpressure == "poll", PollEvery: cfg.PollInterval, WakeCost: cfg.WakeCost,
+		OnRecv: cfg.Credit == "on_recv", Strict: cfg.StrictValidation,
+	}
+	return r, r.Validate()
+}
+
+// scratch is what a kernel's intermediate tensors have on each PE.
+func (c *Context) scratch() unit.Bytes { return c.cfg.Topology.PE.TCM.Scratch }

@@ -1,0 +1,251 @@
+package device
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"kernbench/dtype"
+	"kernbench/mem"
+	"kernbench/tl"
+	"kernbench/unit"
+)
+
+// Shard is one PE's part of a tensor on the device.
+type Shard struct {
+	ShardSpec
+	Rank int      // of the PE in the whole machine
+	Addr mem.Addr // physical
+	VA   mem.Addr
+}
+
+// Tensor is a matrix on the device, in shards within one SIP, or on the host.
+type Tensor struct {
+	ctx        *Context
+	name       string
+	rows, cols int
+	dtype      dtype.Type
+	sip        int
+	va         mem.Addr
+	extents    []mem.Addr // starts of its extents in the address map
+	shards     []Shard
+	replicated bool
+	freed      bool
+	host       []byte // contents of a tensor on the host
+}
+
+// Zeros makes a tensor of zeros on the current SIP.
+func (c *Context) Zeros(rows, cols int, t dtype.Type, p DPPolicy) (*Tensor, error) {
+	x, err := c.Empty(rows, cols, t, p)
+	if err != nil {
+		return nil, err
+	}
+	if err := x.zero(); err != nil {
+		return nil, errors.Join(err, x.Free())
+	}
+	return x, nil
+}
+
+// Empty makes a tensor on the current SIP that nothing has been written to: reading it
+// before is a fault.
+func (c *Context) Empty(rows, cols int, t dtype.Type, p DPPolicy) (*Tensor, error) {
+	specs, err := ResolveDPPolicy(c.cfg.Machine, p, rows, cols, t, c.current)
+	if err != nil {
+		return nil, err
+	}
+	return c.place(rows, cols, t, specs)
+}
+
+// EmptyRanks is Empty for a vector of which the first ranks PEs of the current SIP have n
+// elements each: see ResolveRanks.
+func (c *Context) EmptyRanks(ranks, n int, t dtype.Type) (*Tensor, error) {
+	specs, err := ResolveRanks(c.cfg.Machine, ranks, n, t, c.current)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkShape(1, ranks*n, t); err != nil {
+		return nil, err
+	}
+	return c.place(1, ranks*n, t, specs)
+}
+
+// FromSlice makes a tensor on the host, the source of a CopyFrom. Values are rounded to
+// the element type.
+func (c *Context) FromSlice(values []float64, rows, cols int, t dtype.Type) (*Tensor, error) {
+	if err := checkShape(rows, cols, t); err != nil {
+		return nil, err
+	}
+	if len(values) != rows*cols {
+		return nil, fmt.Errorf("%w: %d values for %d × %d", ErrShape, len(values), rows, cols)
+	}
+	x := &Tensor{ctx: c, name: c.nameNext("host"), rows: rows, cols: cols, dtype: t, sip: -1}
+	x.host = encode(t, values)
+	return x, nil
+}
+
+func (c *Context) nameNext(what string) string {
+	c.made++
+	return fmt.Sprintf("%s%d", what, c.made)
+}
+
+// place allocates the shards and their virtual addresses, all or nothing.
+func (c *Context) place(rows, cols int, t dtype.Type, specs []ShardSpec) (*Tensor, error) {
+	x := &Tensor{ctx: c, name: c.nameNext("tensor"), rows: rows, cols: cols, dtype: t, sip: c.current, va: c.nextVA}
+	c.tensors = append(c.tensors, x)
+	if err := x.allocate(specs); err != nil {
+		return nil, fmt.Errorf("tensor of %d × %d %v: %w", rows, cols, t, errors.Join(err, x.Free()))
+	}
+	// A page stays unmapped behind each tensor, and no address is used twice, so that an
+	// access beyond a tensor or to one that was freed meets nothing.
+	c.nextVA += mem.Addr((x.span()/vaPage + 2) * vaPage)
+	return x, nil
+}
+
+func (t *Tensor) allocate(specs []ShardSpec) error {
+	m, log := t.ctx.cfg.Machine, t.ctx.cfg.Executor.Data()
+	t.shards = make([]Shard, 0, len(specs))
+	for _, s := range specs {
+		pe, ok := m.Index(s.coord())
+		if !ok {
+			return fmt.Errorf("%w: there is no PE at %+v", ErrPolicy, s.coord())
+		}
+		addr, err := t.ctx.alloc(pe, s.NBytes)
+		if err != nil {
+			return err
+		}
+		t.shards = append(t.shards, Shard{ShardSpec: s, Rank: pe, Addr: addr, VA: t.va + mem.Addr(s.OffsetBytes)})
+		if log != nil {
+			if err := log.Map(addr, t.dtype, s.Region.Elems()); err != nil {
+				return err
+			}
+		}
+	}
+	return t.mapAddresses()
+}
+
+// mapAddresses enters the shards into the address map. Of a replicated shard a PE sees its
+// own replica, else the first in its cube, else the first of all.
+func (t *Tensor) mapAddresses() error {
+	m := t.ctx.cfg.Machine
+	for _, same := range byOffset(t.shards) {
+		e := mem.Extent{VA: same[0].VA, Bytes: same[0].NBytes, PA: same[0].Addr}
+		if len(same) > 1 {
+			t.replicated = true
+			e.PerPE = slices.Repeat([]mem.Addr{e.PA}, m.NumPEs())
+			for _, s := range slices.Backward(same) {
+				first := s.Rank - s.PE
+				for pe := first; pe < first+m.PEsPerCube(); pe++ {
+					e.PerPE[pe] = s.Addr
+				}
+			}
+			for _, s := range same {
+				e.PerPE[s.Rank] = s.Addr
+			}
+		}
+		if err := t.ctx.addrs.Insert(e); err != nil {
+			return err
+		}
+		t.extents = append(t.extents, e.VA)
+	}
+	return nil
+}
+
+// byOffset groups shards that are replicas of each other, in the order of their offsets.
+func byOffset(shards []Shard) [][]Shard {
+	sorted := slices.Clone(shards)
+	slices.SortStableFunc(sorted, func(a, b Shard) int { return int(min(1, max(-1, a.OffsetBytes-b.OffsetBytes))) })
+	var groups [][]Shard
+	for lo := 0; lo < len(sorted); {
+		hi := lo + 1
+		for hi < len(sorted) && sorted[hi].OffsetBytes == sorted[lo].OffsetBytes {
+			hi++
+		}
+		groups = append(groups, sorted[lo:hi])
+		lo = hi
+	}
+	return groups
+}
+
+// Free gives the tensor's memory and addresses back.
+func (t *Tensor) Free() error {
+	if t.freed {
+		return fmt.Errorf("free of %s: %w", t.name, ErrFreed)
+	}
+	t.freed = true
+	t.host = nil
+	for _, va := range t.extents {
+		t.ctx.addrs.Remove(va)
+	}
+	var errs []error
+	log := t.ctx.cfg.Executor.Data()
+	for _, s := range t.shards {
+		if log != nil {
+			errs = append(errs, log.Unmap(s.Addr))
+		}
+		errs = append(errs, t.ctx.free(s.Addr))
+	}
+	t.ctx.tensors = slices.DeleteFunc(t.ctx.tensors, func(x *Tensor) bool { return x == t })
+	return errors.Join(errs...)
+}
+
+// Named gives the tensor a name for reports and errors, and returns it.
+func (t *Tensor) Named(name string) *Tensor {
+	t.name = name
+	return t
+}
+
+// Name is the tensor's name.
+func (t *Tensor) Name() string { return t.name }
+
+// Rows is the first extent.
+func (t *Tensor) Rows() int { return t.rows }
+
+// Cols is the second extent.
+func (t *Tensor) Cols() int { return t.cols }
+
+// Elems is the number of elements, replicas not counted.
+func (t *Tensor) Elems() int { return t.rows * t.cols }
+
+// DType is the element type.
+func (t *Tensor) DType() dtype.Type { return t.dtype }
+
+// Device is the SIP that the tensor is on, or -1 for the host.
+func (t *Tensor) Device() int { return t.sip }
+
+// VA is the tensor's first virtual address; shards follow each other from there.
+func (t *Tensor) VA() mem.Addr { return t.va }
+
+// Shards lists the shards in the order of their PEs.
+func (t *Tensor) Shards() []Shard { return slices.Clone(t.shards) }
+
+// Ref is the whole tensor as a kernel's argument. What lies at an address is the shards
+// one after the other: the matrix row by row only if that is how it was divided.
+func (t *Tensor) Ref() tl.Ref {
+	return tl.Ref{Addr: t.va, Shape: tl.Dims(t.rows, t.cols), DType: t.dtype}
+}
+
+// span is the number of virtual bytes.
+func (t *Tensor) span() int64 { return int64(t.Elems()) * int64(t.dtype.Size()) }
+
+func (t *Tensor) footprint() unit.Bytes {
+	n := unit.Bytes(0)
+	for _, s := range t.shards {
+		n += unit.Bytes(s.NBytes)
+	}
+	return n
+}
+
+// usable tells whether the tensor can be used on a device context.
+func (t *Tensor) usable(c *Context) error {
+	switch {
+	case t == nil:
+		return fmt.Errorf("%w: no tensor", ErrLaunch)
+	case t.freed:
+		return fmt.Errorf("%s: %w", t.name, ErrFreed)
+	case t.ctx != c:
+		return fmt.Errorf("%s: %w", t.name, ErrForeign)
+	case t.host != nil:
+		return fmt.Errorf("%s: %w; copy it into a tensor on the device", t.name, ErrHost)
+	}
+	return nil
+}

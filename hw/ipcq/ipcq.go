@@ -76,16 +76,28 @@ type slot struct {
 	end   unit.Time // of the last use so far: reads, and the kernel letting go
 	reads int32     // reads whose end is not known yet
 	ended bool      // the kernel has let go
+	here  bool      // the token has arrived and not been taken
 }
 
 // Init makes the slots of a ring.
 func (r *Rx) Init(slots int) { *r = Rx{slots: make([]slot, slots)} }
 
-// Arrive makes a token visible.
-func (r *Rx) Arrive(t Token, now unit.Time) {
-	s := &r.slots[r.PeerHeadCache%uint32(len(r.slots))]
-	s.token, s.seen, s.end, s.ended = t, now, 0, false
-	r.PeerHeadCache++
+// Arrive puts token number seq of the ring into its slot. Tokens become visible in ring
+// order: one that has overtaken another, on a faster way from another memory, waits for
+// it. It returns the number of tokens that have become visible now.
+func (r *Rx) Arrive(t Token, seq uint32, now unit.Time) int {
+	s := &r.slots[seq%uint32(len(r.slots))]
+	s.token, s.here, s.end, s.ended = t, true, 0, false
+	n := 0
+	for {
+		s := &r.slots[r.PeerHeadCache%uint32(len(r.slots))]
+		if !s.here {
+			return n
+		}
+		s.here, s.seen = false, now
+		r.PeerHeadCache++
+		n++
+	}
 }
 
 // Visible is the number of tokens that wait to be taken.
@@ -157,3 +169,9 @@ func Wake(ring *tl.Ring, since, at unit.Time) unit.Time {
 	ticks := (at - since + ring.PollEvery - 1) / ring.PollEvery
 	return since + ticks*ring.PollEvery
 }
+
+// Bytes is the size of the token in a slot.
+func (r *Rx) Bytes(slot int32) int64 { return r.slots[slot].token.Bytes() }
+
+// Bytes is the size of a token's data.
+func (t *Token) Bytes() int64 { return int64(t.N) * int64(t.Type.Size()) }

@@ -1,0 +1,174 @@
+package sim
+
+import (
+	"kernbench/des"
+	"kernbench/hw/noc"
+	"kernbench/mem"
+	"kernbench/tl"
+	"kernbench/trace"
+	"kernbench/unit"
+)
+
+// pipeline is a composite under way. Steps are tiles in the order (row, column, depth);
+// operands of up to two steps are in the PE or on their way at a time, so that a step's
+// product is computed while the next one's operands come in.
+type pipeline struct {
+	r        *rank
+	p        *tl.Pipe
+	cell     int32
+	gen      uint32
+	value    tl.Value // of the output
+	rows     tiling
+	cols     tiling
+	depth    tiling
+	steps    int
+	asked    int    // steps whose operands have been asked for
+	computed int    // steps whose product is booked
+	missing  [2]int // operands that have not arrived, by step modulo 2
+	outputs  int    // tiles of the output that are not stored yet
+	summed   unit.Time
+}
+
+// tiling cuts n into tiles.
+type tiling struct{ n, tile int }
+
+func (t tiling) count() int     { return (t.n + t.tile - 1) / t.tile }
+func (t tiling) size(i int) int { return min(t.tile, t.n-i*t.tile) }
+
+// composite starts a pipeline. It reads what this PE's earlier stores have written, so it
+// waits for them.
+func (r *rank) composite(in *tl.Instr) {
+	p, e := in.Pipe, r.run.e
+	dst, n := in.Dst, in.N
+	for _, ref := range []tl.Ref{p.A, p.B, p.Out} {
+		if ref.Len() > 0 {
+			r.address("composite", ref.Addr, ref.Bytes())
+		}
+	}
+	for _, b := range p.BiasCell {
+		r.operand(b)
+	}
+	for r.flying > 0 {
+		r.park(forDrain)
+	}
+	r.sync()
+	g := &e.spec.GEMM
+	q := &pipeline{r: r, p: p, cell: dst, gen: r.ctx.Cell(dst).Gen(), rows: tiling{p.M, g.TileM}, cols: tiling{p.N, g.TileN}, depth: tiling{p.K, g.TileK}}
+	if !p.Gemm {
+		q.cols.tile = max(1, int(e.topo.Fabric.MessageBytes)/p.Type.Size())
+	}
+	q.steps = q.rows.count() * q.cols.count() * q.depth.count()
+	q.outputs = q.rows.count() * q.cols.count()
+	r.ctx.Cell(dst).Waiting++
+	if n == 0 || q.steps == 0 {
+		r.ctx.Cell(dst).Waiting--
+		r.ctx.Cell(dst).Ready = r.Clock
+		return
+	}
+	if log := r.run.log; log != nil {
+		q.value = log.Pipe(r.origin(), p, r.ctx)
+	}
+	r.pipes++
+	q.ask(r.Clock)
+	q.ask(r.Clock)
+}
+
+// tile is the sizes of a step.
+func (q *pipeline) tile(step int) (m, k, n int) {
+	kc, nc := q.depth.count(), q.cols.count()
+	return q.rows.size(step / kc / nc), q.depth.size(step % kc), q.cols.size(step / kc % nc)
+}
+
+// ask starts the transfer of the next step's operands.
+func (q *pipeline) ask(at unit.Time) {
+	if q.asked == q.steps {
+		return
+	}
+	m, k, n := q.tile(q.asked)
+	size := int64(q.p.Type.Size())
+	at += q.r.run.e.spec.DMA.Setup
+	if q.p.Gemm {
+		q.missing[q.asked%2] = 2
+		q.operand(at, q.p.A.Addr, int64(m*k)*size)
+		q.operand(at, q.p.B.Addr, int64(k*n)*size)
+	} else {
+		q.missing[q.asked%2] = 1
+		q.operand(at, q.p.A.Addr, int64(n)*size)
+	}
+	q.asked++
+}
+
+func (q *pipeline) operand(at unit.Time, a mem.Addr, bytes int64) {
+	r := q.r
+	t := transfer{kind: aTile, rank: r.id, cell: tl.None, slot: -1, addr: a, bytes: bytes, at: at, pipe: q, off: int32(q.asked)}
+	r.ask(at, t, aRequestTile, lanePipe)
+}
+
+// arrived: an operand of a step has come in. Products are computed in order.
+func (q *pipeline) arrived(step int, now unit.Time) {
+	q.missing[step%2]--
+	for q.computed < q.asked && q.missing[q.computed%2] == 0 {
+		q.compute(now)
+	}
+}
+
+// compute books the product of the next step, and what follows it.
+func (q *pipeline) compute(now unit.Time) {
+	r, spec := q.r, &q.r.run.e.spec
+	step := q.computed
+	m, k, n := q.tile(step)
+	end := now
+	if q.p.Gemm {
+		d := spec.GEMM.Blocks(m, k, n)
+		if step == 0 {
+			d += spec.GEMM.Setup
+		}
+		var start unit.Time
+		start, end = r.GEMM.Book(now, d)
+		r.emitSpan(trace.Gemm, start, end, int64(m*n*q.p.Type.Size()))
+	}
+	end = q.epilogue(tl.PerKTile, m*n, end)
+	q.missing[step%2] = -1 // until asked for again
+	q.computed++
+	q.ask(end)
+	if (step+1)%q.depth.count() != 0 {
+		return
+	}
+	end = q.epilogue(tl.PerOutputTile, m*n, end)
+	e := r.run.e
+	t := transfer{kind: anOutput, rank: r.id, cell: tl.None, slot: -1, addr: q.p.Out.Addr, bytes: int64(m*n) * int64(q.p.Type.Size()), at: end, pipe: q}
+	i := r.run.newTransfer(t)
+	r.begin(end+spec.DMA.Setup, e.route(e.m.PE(int(r.pe)), node(e.m, t.addr)), noc.Compute, t.bytes, i, r.laneKey(des.Arrive, lanePipe))
+}
+
+// epilogue books the steps of a scope on the vector unit.
+func (q *pipeline) epilogue(s tl.Scope, n int, at unit.Time) unit.Time {
+	r := q.r
+	for i := range q.p.Epilogue {
+		if q.p.Epilogue[i].Scope != s {
+			continue
+		}
+		var start unit.Time
+		start, at = r.Math.Book(at, r.run.e.spec.Math.Time(n))
+		r.emitSpan(trace.Math, start, at, int64(n*q.p.Type.Size()))
+	}
+	return at
+}
+
+// stored: a tile of the output is visible. With the last one the composite is complete.
+func (q *pipeline) stored(now unit.Time) {
+	if q.outputs--; q.outputs > 0 {
+		return
+	}
+	r := q.r
+	if log := r.run.log; log != nil {
+		log.Store(r.originAt(now), q.p.Out.Addr, q.value, 0, q.p.M*q.p.N, q.p.Type)
+		log.Release(q.value)
+	}
+	r.pipes--
+	r.Last = max(r.Last, now)
+	r.filled(&transfer{cell: q.cell, gen: q.gen}, now)
+	if r.wait == forDrain {
+		r.wake(now)
+	}
+}

@@ -1,0 +1,172 @@
+package sim
+
+import (
+	"kernbench/fault"
+	"kernbench/hw/dma"
+	"kernbench/mem"
+	"kernbench/oplog"
+	"kernbench/tl"
+	"kernbench/trace"
+	"kernbench/unit"
+)
+
+// Do carries out one instruction: it moves the PE's clock by what the call takes and
+// starts whatever goes on beside it.
+func (r *rank) Do(in *tl.Instr) {
+	if in.Op == tl.OpDrop {
+		c := r.ctx.Cell(in.A)
+		r.release(c.Value)
+		c.Value = 0
+		return
+	}
+	if r.run.e.opts.Yield {
+		r.sync()
+	}
+	r.Clock += r.run.e.spec.Issue
+	if r.run.ring.OnRecv {
+		r.countHazards(in)
+	}
+	switch in.Op {
+	case tl.OpLoad:
+		r.load(in)
+	case tl.OpStore:
+		r.store(in)
+	case tl.OpMath:
+		r.math(in)
+	case tl.OpGemm:
+		r.gemm(in)
+	case tl.OpSend:
+		r.send(in)
+	case tl.OpRecv:
+		r.recv(in)
+	case tl.OpComposite:
+		r.composite(in)
+	case tl.OpAwait:
+		r.complete(in.Dst)
+	}
+}
+
+func (r *rank) release(v tl.Value) {
+	if r.run.log != nil {
+		r.run.log.Release(v)
+	}
+}
+
+func (r *rank) origin() oplog.Origin { return r.originAt(r.Clock) }
+
+func (r *rank) originAt(t unit.Time) oplog.Origin {
+	return oplog.Origin{Rank: r.index, PE: r.pe, Time: t, Line: r.ctx.Line()}
+}
+
+// complete waits until a cell's contents are known to have come, and moves the clock to
+// when they had.
+func (r *rank) complete(i int32) {
+	from := r.Clock
+	for r.ctx.Cell(i).Waiting > 0 {
+		r.waitCell = i
+		r.park(forCell)
+	}
+	r.Clock = max(r.Clock, r.ctx.Cell(i).Ready)
+	if r.Clock > from && r.run.e.opts.Trace != nil {
+		r.emit(trace.Event{Kind: trace.Wait, Peer: -1, Start: from, End: r.Clock, Stalled: r.Clock - from})
+	}
+}
+
+// operand waits for a tensor that an engine of this PE will read. One that lies in a
+// slot outside the PE is fetched first.
+func (r *rank) operand(i int32) {
+	if i == tl.None {
+		return
+	}
+	r.complete(i)
+	c := r.ctx.Cell(i)
+	if !c.InSlot || c.Local || r.run.ring.Space == mem.TCM {
+		return
+	}
+	c.Local = true
+	r.fetch(i, int(c.In), int32(c.Slot), r.rx[c.In].Bytes(int32(c.Slot)))
+	r.complete(i)
+}
+
+// read notes that an engine reads a tensor until end.
+func (r *rank) read(i int32, end unit.Time) {
+	if i == tl.None {
+		return
+	}
+	if c := r.ctx.Cell(i); c.InSlot && !r.run.ring.OnRecv {
+		r.rx[c.In].Read(int32(c.Slot), end)
+	}
+}
+
+// countHazards counts, under the older credit rule, operands that lie in slots which a
+// later message has overwritten by now.
+func (r *rank) countHazards(in *tl.Instr) {
+	for _, i := range [...]int32{in.A, in.B, in.C} {
+		if i == tl.None || !r.ctx.Cell(i).InSlot {
+			continue
+		}
+		r.sync()
+		if q := &r.rx[r.ctx.Cell(i).In]; q.Overwritten(q.Taken - 1) {
+			r.run.result.Hazards++
+		}
+	}
+}
+
+func (r *rank) math(in *tl.Instr) {
+	if r.pipes > 0 {
+		r.sync() // a composite uses the engine too: who comes first must be known
+	}
+	r.operand(in.A)
+	r.operand(in.B)
+	r.operand(in.C)
+	n := in.N
+	if in.Math == tl.MathReduce {
+		n = in.Outer * in.Axis * in.Inner
+	}
+	start, end := r.Math.Book(r.Clock, r.run.e.spec.Math.Time(n))
+	r.produce(in, start, end, trace.Math)
+}
+
+func (r *rank) gemm(in *tl.Instr) {
+	if r.pipes > 0 {
+		r.sync()
+	}
+	r.operand(in.A)
+	r.operand(in.B)
+	start, end := r.GEMM.Book(r.Clock, r.run.e.spec.GEMM.Time(in.Outer, in.Axis, in.Inner))
+	r.produce(in, start, end, trace.Gemm)
+}
+
+// produce completes an instruction whose engine works from start to end.
+func (r *rank) produce(in *tl.Instr, start, end unit.Time, k trace.Kind) {
+	r.read(in.A, end)
+	r.read(in.B, end)
+	r.read(in.C, end)
+	d := r.ctx.Cell(in.Dst)
+	d.Ready = end
+	if r.run.log != nil {
+		d.Value = r.run.log.Math(r.origin(), in, r.ctx)
+	}
+	if r.run.e.opts.Trace != nil {
+		r.emit(trace.Event{Kind: k, Peer: -1, Start: start, End: end, Bytes: in.Bytes()})
+	}
+}
+
+// enqueue waits for room in a DMA queue and takes a place in it.
+func (r *rank) enqueue(q dma.Queue) {
+	spec := &r.run.e.spec.DMA
+	for r.DMA.Full(spec, q) {
+		r.sync()
+		if r.DMA.Full(spec, q) {
+			r.waitPort = int32(q)
+			r.park(forDMA)
+		}
+	}
+	r.DMA.Enter(q)
+}
+
+func (r *rank) address(op string, a mem.Addr, bytes int64) {
+	if why := r.run.e.checkAddress(a, bytes); why != "" {
+		r.ctx.Fail(&fault.BadAddress{Place: r.ctx.Place(op), Addr: a.String(), Bytes: bytes, Reason: why})
+	}
+}

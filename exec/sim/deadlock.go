@@ -1,0 +1,105 @@
+package sim
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"kernbench/fault"
+	"kernbench/tl"
+)
+
+// deadlock explains why nobody can go on. Groups do not talk to each other, so it is
+// about the first group that has ranks left.
+func (x *run) deadlock() error {
+	var stuck []*rank
+	for i := range x.ranks {
+		r := &x.ranks[i]
+		if !r.done && (len(stuck) == 0 || stuck[0].group == r.group) {
+			stuck = append(stuck, r)
+		}
+	}
+	pointers := x.pointers(stuck[0].group)
+	blocked := make([]fault.Blocked, len(stuck))
+	for i, r := range stuck {
+		blocked[i] = r.describe()
+	}
+	x.hung = true
+	for i, r := range stuck {
+		r.stop()
+		blocked[i].Place = r.place
+	}
+	d := fault.NewDeadlock(len(x.launch.Groups[stuck[0].group].PEs), blocked)
+	d.Pointers, d.Time, d.Timed = pointers, x.e.q.Now(), true
+	return d
+}
+
+// operation names what a parked rank waits in.
+func (r *rank) operation() string {
+	w := &r.run.launch.Groups[r.group].Wiring[r.index]
+	switch r.wait {
+	case forCredit, forStream:
+		return "send(" + w.Out[r.waitPort].Dir.String() + ")"
+	case forToken:
+		return "recv(" + w.In[r.waitPort].Dir.String() + ")"
+	case forAny:
+		return "recv(any)"
+	}
+	return "wait"
+}
+
+// describe says what a rank waits for, but for its place.
+func (r *rank) describe() fault.Blocked {
+	w := &r.run.launch.Groups[r.group].Wiring[r.index]
+	b := fault.Blocked{Slots: r.run.ring.Slots}
+	switch r.wait {
+	case forCredit, forStream:
+		o, q := w.Out[r.waitPort], &r.tx[r.waitPort]
+		b.Sending, b.Dir, b.Peers = true, o.Dir.String(), []int{int(o.Peer)}
+		b.Occupancy = int(q.MyHead - q.PeerTailCache)
+	case forToken:
+		i := w.In[r.waitPort]
+		b.Dir, b.Peers, b.Occupancy = i.Dir.String(), []int{int(i.Peer)}, int(r.rx[r.waitPort].Occupied())
+	default:
+		b.Dir = tl.AnyDir.String()
+		for _, i := range w.In {
+			b.Peers = append(b.Peers, int(i.Peer))
+		}
+		slices.Sort(b.Peers)
+		b.Peers = slices.Compact(b.Peers)
+	}
+	return b
+}
+
+// mostDumped is the number of ranks whose pointers a report shows.
+const mostDumped = 32
+
+// pointers lists the four pointers of every ring of a group, by rank and direction.
+func (x *run) pointers(group int32) string {
+	var b strings.Builder
+	b.WriteString("  rings (slot messages since the start):")
+	shown := 0
+	for i := range x.ranks {
+		r := &x.ranks[i]
+		if r.group != group {
+			continue
+		}
+		if shown++; shown > mostDumped {
+			fmt.Fprintf(&b, "\n    ... and %d more ranks", len(x.launch.Groups[group].PEs)-mostDumped)
+			break
+		}
+		w := &x.launch.Groups[group].Wiring[r.index]
+		for i, o := range w.Out {
+			q := &r.tx[i]
+			fmt.Fprintf(&b, "\n    rank %d to %v (rank %d): my_head=%d peer_tail_cache=%d", r.index, o.Dir, o.Peer, q.MyHead, q.PeerTailCache)
+			if q.Streaming() {
+				fmt.Fprintf(&b, ", sent %d of %d parts", q.Stream.Next, q.Stream.Token.Parts)
+			}
+		}
+		for i, p := range w.In {
+			q := &r.rx[i]
+			fmt.Fprintf(&b, "\n    rank %d from %v (rank %d): my_tail=%d peer_head_cache=%d", r.index, p.Dir, p.Peer, q.MyTail, q.PeerHeadCache)
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,8 @@
+// Package sim is the executor with a clock: a discrete-event model of PEs, memories and
+// links. Kernels are coroutines that run ahead on their PE's own clock until they need
+// something that another component decides; what others can see of them happens in the
+// order of simulated time.
+//
+// It imports machine, conf, hw, des, oplog, trace, fault, tl and what is below. Start at
+// Executor; core.go is what an instruction costs.
+package sim

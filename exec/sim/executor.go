@@ -1,0 +1,141 @@
+package sim
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"kernbench/conf"
+	"kernbench/des"
+	"kernbench/fault"
+	"kernbench/hw/noc"
+	"kernbench/hw/pe"
+	"kernbench/machine"
+	"kernbench/mem"
+	"kernbench/oplog"
+	"kernbench/tl"
+	"kernbench/trace"
+	"kernbench/unit"
+)
+
+// Options of an Executor.
+type Options struct {
+	Fidelity    noc.Fidelity
+	Data        *oplog.Log // where to record what happens to values; nil for timing only
+	RecordLines bool       // keep the kernel's source lines, for faults that name two operations
+	Trace       trace.Sink // consumer of events, or nil
+
+	// Yield stops every kernel at every instruction until global time has caught up. It
+	// changes no result; tests hold it against the normal way.
+	Yield bool
+
+	// Progress, if set, is called now and then with the ranks that have ended.
+	Progress func(done, ranks int, now unit.Time)
+}
+
+// Executor runs launches on a simulated machine, one after the other.
+type Executor struct {
+	opts   Options
+	m      *machine.Machine
+	topo   *conf.Topology
+	spec   pe.Spec
+	q      des.Queue
+	net    *noc.Fabric
+	routes map[[2]machine.NodeID]noc.Route
+	asks   map[[2]machine.NodeID]noc.Route // of read requests
+	run    *run
+	broken error
+}
+
+// New makes an executor for a machine. It does not own the log.
+func New(m *machine.Machine, t *conf.Topology, o Options) *Executor {
+	e := &Executor{
+		opts: o, m: m, topo: t, spec: pe.FromConfig(t),
+		routes: map[[2]machine.NodeID]noc.Route{}, asks: map[[2]machine.NodeID]noc.Route{},
+	}
+	e.net = noc.New(&e.q, m, (*sink)(e), o.Fidelity, noc.Sizes{Message: t.Fabric.MessageBytes, Flit: t.Fabric.FlitBytes, Buffer: t.Fabric.BufferBytes})
+	return e
+}
+
+// Data is the log of the data pass, or nil.
+func (e *Executor) Data() *oplog.Log { return e.opts.Data }
+
+// Close does nothing: nothing outlives a launch.
+func (e *Executor) Close() {}
+
+// Now is the simulated time at which the last launch had come to rest.
+func (e *Executor) Now() unit.Time { return e.q.Now() }
+
+// ErrBroken is wrapped by launches after one that ended in a fault: what was on its way
+// then is lost.
+var ErrBroken = errors.New("an earlier launch of this run failed")
+
+// Launch runs a kernel on all groups and returns when everything has come to rest: all
+// kernels have ended, all messages have arrived, all credits are home.
+func (e *Executor) Launch(ctx context.Context, l *tl.Launch) (*tl.Result, error) {
+	if e.broken != nil {
+		return nil, fmt.Errorf("launch %q: %w: %w", l.Name, ErrBroken, e.broken)
+	}
+	if err := l.Validate(); err != nil {
+		return nil, err
+	}
+	x, err := e.prepare(l)
+	if err != nil {
+		return nil, err
+	}
+	e.run = x
+	defer func() { e.run = nil }()
+	err = x.simulate(ctx)
+	x.stopAll()
+	x.emitTrace()
+	if err == nil && e.opts.Data != nil {
+		err = e.opts.Data.Flush()
+	}
+	if err != nil {
+		e.broken = err
+		return nil, err
+	}
+	return &x.result, nil
+}
+
+// route finds, and remembers, the path between two nodes.
+func (e *Executor) route(from, to machine.NodeID) noc.Route {
+	k := [2]machine.NodeID{from, to}
+	r, ok := e.routes[k]
+	if !ok {
+		r = e.net.AddRoute(from, to, false)
+		e.routes[k] = r
+	}
+	return r
+}
+
+// request is the path of a read request to a memory.
+func (e *Executor) request(from, to machine.NodeID) noc.Route {
+	k := [2]machine.NodeID{from, to}
+	r, ok := e.asks[k]
+	if !ok {
+		r = e.net.AddRoute(from, to, true)
+		e.asks[k] = r
+	}
+	return r
+}
+
+// checkAddress refuses physical addresses that the machine does not have.
+func (e *Executor) checkAddress(a mem.Addr, bytes int64) string {
+	units := e.m.NumPEs()
+	if a.Space() == mem.SRAM {
+		units = e.m.NumCubes()
+	}
+	if a.Unit() >= units {
+		return fmt.Sprintf("the machine has %d memories of that kind", units)
+	}
+	if have := int64(e.m.Capacity(node(e.m, a))); a.Offset()+bytes > have {
+		return fmt.Sprintf("the memory has %d bytes", have)
+	}
+	return ""
+}
+
+// place fills in what only the machine knows of a fault's place.
+func (e *Executor) place(r *rank, op string) fault.Place {
+	return fault.Place{Rank: int(r.index), PE: e.m.PEName(int(r.pe)), Op: op, Time: r.Clock, Timed: true}
+}

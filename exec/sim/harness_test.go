@@ -1,0 +1,113 @@
+package sim_test
+
+import (
+	"context"
+	"testing"
+
+	"kernbench/conf"
+	"kernbench/dtype"
+	"kernbench/exec/sim"
+	"kernbench/machine"
+	"kernbench/mem"
+	"kernbench/oplog"
+	"kernbench/tl"
+	"kernbench/topology"
+	"kernbench/unit"
+)
+
+// bench is a machine with one launch on its first PEs, each with a shard in its HBM.
+type bench struct {
+	topo   *conf.Topology
+	m      *machine.Machine
+	launch *tl.Launch
+	n      int
+	typ    dtype.Type
+}
+
+type setup struct {
+	world, n  int
+	typ       dtype.Type // F16
+	op        tl.ReduceOp
+	topology  string // ring_1d
+	slots     int    // 4
+	slotBytes int64  // 4096
+	space     mem.Space
+	sets      []string
+	ring      func(*tl.Ring)
+	neighbors topology.Override
+}
+
+func newBench(t testing.TB, k tl.Kernel, s setup) *bench {
+	t.Helper()
+	topo, err := conf.LoadTopology(nil, s.sets)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := machine.Build(topo)
+	if err != nil {
+		t.Fatal(err)
+	}
+	def(&s.typ, dtype.F16)
+	def(&s.topology, "ring_1d")
+	def(&s.slots, 4)
+	def(&s.slotBytes, 4096)
+	def(&s.space, mem.TCM)
+	top, err := topology.Lookup(s.topology)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := top.Wire(s.world, topology.Grid{}, s.neighbors)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := tl.Group{
+		PEs: make([]int32, s.world), PEsPerCube: min(s.world, m.PEsPerCube()), Wiring: w,
+		Args: tl.Args{Op: s.op, DType: s.typ, NElem: s.n, Shards: make([]mem.Addr, s.world)},
+	}
+	for i := range g.PEs {
+		g.PEs[i] = int32(i)
+		g.Args.Shards[i] = mem.At(mem.HBM, i, 0)
+	}
+	r := tl.Ring{Slots: s.slots, SlotBytes: s.slotBytes, Space: s.space, CreditBytes: 16, Strict: true, PollEvery: 10 * unit.Nanosecond}
+	if s.ring != nil {
+		s.ring(&r)
+	}
+	return &bench{topo, m, &tl.Launch{Name: "test", Kernel: k, Groups: []tl.Group{g}, Ring: r, Addrs: &mem.Map{}, Scratch: topo.PE.TCM.Scratch}, s.n, s.typ}
+}
+
+func def[T comparable](p *T, v T) {
+	if *p == *new(T) {
+		*p = v
+	}
+}
+
+// fill makes a log in which rank r's shard holds f(r, i), labelled.
+func (b *bench) fill(t testing.TB, f func(r, i int) float64) *oplog.Log {
+	t.Helper()
+	log := oplog.New(oplog.Options{Timed: true})
+	t.Cleanup(log.Close)
+	for r, a := range b.launch.Groups[0].Args.Shards {
+		buf := make([]byte, b.n*b.typ.Size())
+		for i := range b.n {
+			dtype.Set(b.typ, buf, i, f(r, i))
+		}
+		if b.n == 0 {
+			continue
+		}
+		if err := log.Map(a, b.typ, b.n); err != nil {
+			t.Fatal(err)
+		}
+		if err := log.Write(a, b.typ, buf); err != nil {
+			t.Fatal(err)
+		}
+		if err := log.Label(r, 0, a, b.typ, b.n); err != nil {
+			t.Fatal(err)
+		}
+	}
+	log.Begin(b.launch.Groups[0].Args.Op, len(b.launch.Groups[0].PEs))
+	return log
+}
+
+func (b *bench) run(o sim.Options) (*tl.Result, error) {
+	return sim.New(b.m, b.topo, o).Launch(context.Background(), b.launch)
+}

@@ -1,0 +1,113 @@
+package sim
+
+import (
+	"kernbench/des"
+	"kernbench/hw/dma"
+	"kernbench/hw/noc"
+	"kernbench/tl"
+	"kernbench/unit"
+)
+
+// load starts a read of memory: a request to the memory, and the data back. The PE's own
+// memories need no request. The time of the descriptor is the CPU's plus DMA's setup.
+func (r *rank) load(in *tl.Instr) {
+	bytes := in.Bytes()
+	r.address("load", in.Addr, bytes)
+	r.enqueue(dma.Compute)
+	c := r.ctx.Cell(in.Dst)
+	c.Waiting++
+	t := transfer{
+		kind: aLoad, rank: r.id, cell: in.Dst, gen: c.Gen(), slot: -1, typ: in.Type, addr: in.Addr,
+		off: in.DstOff, n: int32(in.N), total: int32(in.Shape.Elems()), bytes: bytes, at: r.Clock, line: r.ctx.Line(),
+	}
+	if log := r.run.log; log != nil {
+		if in.Piece == 0 {
+			c.Value = log.NewValue()
+		}
+		t.value = c.Value
+		log.Retain(t.value)
+	}
+	r.flying++
+	r.ask(r.Clock+r.run.e.spec.DMA.Setup, t, aRequest, laneProgram)
+}
+
+// ask starts the transfer of data from memory to this PE, by way of a request where the
+// memory is not its own.
+func (r *rank) ask(at unit.Time, t transfer, request transferKind, lane uint8) {
+	e := r.run.e
+	from, to := node(e.m, t.addr), e.m.PE(int(r.pe))
+	t.route = e.route(from, to)
+	ask := e.request(to, from)
+	if ask.Hops() == 0 {
+		i := r.run.newTransfer(t)
+		r.begin(at, t.route, noc.Compute, t.bytes, i, r.laneKey(des.Arrive, lane))
+		return
+	}
+	t.kind = request
+	i := r.run.newTransfer(t)
+	r.begin(at, ask, noc.Compute, int64(e.topo.Fabric.RequestBytes), i, r.laneKey(des.Arrive, lane))
+}
+
+// store starts a write to memory. The value is what the tensor holds now.
+func (r *rank) store(in *tl.Instr) {
+	bytes := in.Bytes()
+	r.address("store", in.Addr, bytes)
+	r.operand(in.A)
+	r.enqueue(dma.Compute)
+	e, c := r.run.e, r.ctx.Cell(in.A)
+	t := transfer{
+		kind: aStore, rank: r.id, cell: tl.None, slot: -1, typ: in.Type, addr: in.Addr,
+		value: c.Value, off: c.Off + in.AOff, n: int32(in.N), bytes: bytes, at: r.Clock, line: r.ctx.Line(),
+	}
+	if r.run.log != nil {
+		r.run.log.Retain(t.value)
+	}
+	r.lend(in.A, &t)
+	r.flying++
+	i := r.run.newTransfer(t)
+	r.begin(r.Clock+e.spec.DMA.Setup, e.route(e.m.PE(int(r.pe)), node(e.m, in.Addr)), noc.Compute, bytes, i, r.laneKey(des.Arrive, laneProgram))
+}
+
+// lend notes that a transfer reads a tensor, which keeps a ring slot from going back
+// until it has.
+func (r *rank) lend(cell int32, t *transfer) {
+	if c := r.ctx.Cell(cell); c.InSlot && !r.run.ring.OnRecv {
+		t.slot, t.rx = int32(c.Slot), c.In
+		r.rx[c.In].BeginRead(t.slot)
+	}
+}
+
+// stage brings the source of a send from memory into the PE, so that what is sent is what
+// was there at the call, however long the message takes to leave.
+func (r *rank) stage(in *tl.Instr) tl.Value {
+	bytes := in.Bytes()
+	r.address("send", in.Addr, bytes)
+	r.enqueue(dma.Compute)
+	t := transfer{
+		kind: aStage, rank: r.id, cell: tl.None, slot: -1, typ: in.Type, addr: in.Addr,
+		n: int32(in.N), total: int32(in.N), bytes: bytes, at: r.Clock, line: r.ctx.Line(),
+	}
+	var v tl.Value
+	if log := r.run.log; log != nil {
+		v = log.NewValue()
+		t.value = v
+		log.Retain(v)
+	}
+	r.flying++
+	r.ask(r.Clock+r.run.e.spec.DMA.Setup, t, aRequestStage, laneProgram)
+	r.park(forCopy)
+	return v
+}
+
+// fetch brings a slot that lies outside the PE into it.
+func (r *rank) fetch(cell int32, port int, slot int32, bytes int64) {
+	c := r.ctx.Cell(cell)
+	c.Waiting++
+	t := transfer{kind: aFetch, rank: r.id, cell: cell, gen: c.Gen(), slot: -1, bytes: bytes, at: r.Clock}
+	if !r.run.ring.OnRecv {
+		t.slot, t.rx = slot, uint8(port)
+		r.rx[port].BeginRead(slot)
+	}
+	i := r.run.newTransfer(t)
+	r.begin(r.Clock+r.run.e.spec.DMA.Setup, r.rx[port].fetch, noc.Compute, bytes, i, r.laneKey(des.Arrive, laneProgram))
+}

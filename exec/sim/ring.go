@@ -1,0 +1,308 @@
+package sim
+
+import (
+	"kernbench/des"
+	"kernbench/hw/dma"
+	"kernbench/hw/ipcq"
+	"kernbench/hw/memory"
+	"kernbench/hw/noc"
+	"kernbench/mem"
+	"kernbench/tl"
+	"kernbench/trace"
+	"kernbench/unit"
+)
+
+// send puts a payload into a ring: its first token when there is a slot for it, the rest
+// as slots come free, while the kernel goes on.
+func (r *rank) send(in *tl.Instr) {
+	x, port := r.run, in.Port
+	from := r.Clock
+	tok := ipcq.Token{N: int32(in.N), Total: int32(in.N), Type: in.Type, Shape: in.Shape, Parts: int32(x.ring.Parts(in.N, in.Type))}
+	slot, slotIn := int32(-1), uint8(0)
+	if in.A == tl.None {
+		// The Context's instruction is reused by nothing meanwhile: the kernel is parked.
+		tok.Value = r.stage(in)
+	} else {
+		r.complete(in.A)
+		c := r.ctx.Cell(in.A)
+		tok.Value, tok.Off = c.Value, c.Off+in.AOff
+		if c.InSlot && !x.ring.OnRecv {
+			slot, slotIn = int32(c.Slot), c.In
+			for range tok.Parts {
+				r.rx[slotIn].BeginRead(slot)
+			}
+		}
+		if x.log != nil {
+			x.log.Retain(tok.Value)
+		}
+	}
+	waited := r.Clock
+	q := &r.tx[port]
+	for q.Streaming() || q.Free() == 0 {
+		w := forCredit
+		if q.Streaming() {
+			w = forStream
+		}
+		r.waitPort = int32(port)
+		r.park(w)
+	}
+	if x.log != nil {
+		for range tok.Parts - 1 {
+			x.log.Retain(tok.Value)
+		}
+	}
+	r.Clock += x.e.spec.Send
+	r.enqueue(dma.Collective)
+	seq := q.MyHead
+	q.Stream = ipcq.Stream{Token: tok, Per: int32(x.ring.SlotElems(in.Type)), NotBefore: r.Clock, Slot: slot, In: slotIn}
+	r.token(port, r.Clock)
+	r.pump(port, r.Clock)
+	if x.e.opts.Trace != nil {
+		r.emit(trace.Event{
+			Kind: trace.Send, Peer: x.ranks[q.peer].pe, Dir: uint8(q.dir), Start: from, End: r.Clock,
+			Bytes: in.Bytes(), Seq: int64(seq), Stalled: r.Clock - waited - x.e.spec.Send,
+		})
+	}
+}
+
+// token sends the next part of the stream of a ring, which has a slot for it.
+func (r *rank) token(port int, at unit.Time) {
+	x, q := r.run, &r.tx[port]
+	s := &q.Stream
+	part := s.Token.PartOf(int(s.Next), int(s.Per))
+	s.Next++
+	t := transfer{kind: aToken, port: uint8(port), rank: r.id, cell: tl.None, slot: s.Slot, rx: s.In, token: part, seq: q.MyHead, bytes: part.Bytes(), at: at}
+	route := q.source
+	if s.Slot >= 0 && x.ring.Space != mem.TCM {
+		route = q.slots // read where it lies
+	}
+	i := x.newTransfer(t)
+	r.flying++
+	key := r.key(des.Arrive, laneToken+uint8(port), q.MyHead)
+	q.MyHead++
+	r.begin(at+x.e.spec.DMA.Setup, route, noc.Collective, t.bytes, i, key)
+}
+
+// pump sends what the stream of a ring still has, as far as there are slots.
+func (r *rank) pump(port int, at unit.Time) {
+	q := &r.tx[port]
+	for q.Streaming() && q.Free() > 0 {
+		r.DMA.Enter(dma.Collective)
+		r.token(port, max(at, q.Stream.NotBefore))
+	}
+}
+
+// credited: the peer has given a slot back.
+func (x *run) credited(r *rank, port int) {
+	now := x.e.q.Now()
+	q := &r.tx[port]
+	q.PeerTailCache++
+	was := q.Streaming()
+	r.pump(port, now)
+	if int(r.waitPort) != port {
+		return
+	}
+	if r.wait == forCredit || r.wait == forStream && was && !q.Streaming() {
+		r.Clock = ipcq.Wake(x.ring, r.since, max(now, r.since))
+		x.resume(r)
+	}
+}
+
+// arrive: a token of rank s has come to its receiver.
+func (x *run) arrive(s *rank, t *transfer, now unit.Time) {
+	q := &s.tx[t.port]
+	r := &x.ranks[q.peer]
+	p := &r.rx[q.peerIn]
+	if x.e.opts.Trace != nil {
+		s.emit(trace.Event{Kind: trace.Message, Peer: r.pe, Dir: uint8(q.dir), Start: t.at, End: now, Bytes: t.bytes, Seq: int64(t.seq)})
+	}
+	x.result.Messages++
+	x.result.Bytes += t.bytes
+	if p.Arrive(t.token, t.seq, now) == 0 {
+		return
+	}
+	if r.wait == forToken && r.waitPort == int32(q.peerIn) || r.wait == forAny {
+		r.Clock = ipcq.Wake(x.ring, r.since, now)
+		x.resume(r)
+	}
+}
+
+// recv takes the next token of a ring; a payload of several slots is assembled, or copied
+// to memory, slot by slot.
+func (r *rank) recv(in *tl.Instr) {
+	x, port := r.run, in.Port
+	from := r.Clock
+	if port == tl.AnyPort {
+		for i := range r.rx {
+			r.letGo(i)
+		}
+		port = r.pick()
+	} else {
+		r.letGo(port)
+		r.visible(port)
+	}
+	q := &r.rx[port]
+	tok, seen := q.Peek()
+	got := *tok
+	r.Clock = max(r.Clock, seen) + x.e.spec.Recv
+	stalled := r.Clock - x.e.spec.Recv - from
+	in.GotPort, in.GotShape, in.GotType, in.GotN = port, got.Shape, got.Type, int(got.Total)
+	seq := q.Taken
+	switch {
+	case !in.Copy || int(got.Total) != in.N || got.Type.Size() != in.Type.Size():
+		r.lendSlot(in, port)
+	case in.Dst == tl.None:
+		r.copyOut(in, port)
+	default:
+		r.assemble(in, port)
+	}
+	if x.e.opts.Trace != nil {
+		w := &x.launch.Groups[r.group].Wiring[r.index].In[port]
+		r.emit(trace.Event{
+			Kind: trace.Recv, Peer: x.ranks[q.peer].pe, Dir: uint8(w.Dir), Start: from, End: r.Clock,
+			Bytes: in.Bytes(), Seq: int64(seq), Stalled: stalled,
+		})
+	}
+}
+
+// visible waits until a token is at the head of a ring.
+func (r *rank) visible(port int) {
+	for r.rx[port].Visible() == 0 {
+		r.waitPort = int32(port)
+		r.park(forToken)
+	}
+}
+
+// pick waits until any ring has a token, and chooses in turn after the one served last.
+// What others have sent by now must be known, so global time catches up first.
+func (r *rank) pick() int {
+	for {
+		r.sync()
+		for k := 1; k <= len(r.rx); k++ {
+			if p := (r.any + k) % len(r.rx); p >= 0 && r.rx[p].Visible() > 0 {
+				r.any = p
+				return p
+			}
+		}
+		r.park(forAny)
+	}
+}
+
+// lendSlot gives the kernel the slot itself.
+func (r *rank) lendSlot(in *tl.Instr, port int) {
+	q := &r.rx[port]
+	tok, slot := q.Take()
+	q.held = slot
+	if in.Dst == tl.None {
+		r.release(tok.Value)
+		return
+	}
+	c := r.ctx.Cell(in.Dst)
+	c.Ready, c.InSlot, c.Slot, c.In = r.Clock, true, uint16(slot), uint8(port)
+	c.Value, c.Off = tok.Value, tok.Off
+	if log := r.run.log; log != nil && tok.Type != in.Type {
+		c.Value, c.Off = log.Cast(r.origin(), tok.Value, tok.Off, tok.Type, int(tok.N), in.Type), 0
+		log.Release(tok.Value)
+	}
+	if r.run.ring.OnRecv {
+		r.letGo(port)
+		r.Clock += q.credit // the older rule: recv waits for the credit's emission
+	}
+}
+
+// assemble copies a payload into scratch. All of its tokens carry pieces of one value, so
+// the result shares it.
+func (r *rank) assemble(in *tl.Instr, port int) {
+	x, q := r.run, &r.rx[port]
+	c := r.ctx.Cell(in.Dst)
+	for part := int32(0); ; part++ {
+		tok, slot := q.Take()
+		if x.ring.Space == mem.TCM {
+			r.Clock += x.e.spec.TCM.Time(tok.Bytes())
+			q.Read(slot, r.Clock)
+		} else {
+			r.fetch(in.Dst, port, slot, tok.Bytes())
+			r.complete(in.Dst)
+			c = r.ctx.Cell(in.Dst)
+		}
+		if part == 0 {
+			c.Value, c.Off = tok.Value, tok.Off
+		} else {
+			r.release(tok.Value)
+		}
+		q.Release(slot, r.Clock)
+		r.giveCredits(port)
+		if part+1 == tok.Parts {
+			if x.log != nil && tok.Type != in.Type {
+				v := x.log.Cast(r.origin(), c.Value, c.Off, tok.Type, in.N, in.Type)
+				x.log.Release(c.Value)
+				c.Value, c.Off = v, 0
+			}
+			break
+		}
+		r.visible(port)
+		_, seen := q.Peek()
+		r.Clock = max(r.Clock, seen)
+	}
+	c.Ready = r.Clock
+}
+
+// copyOut copies a payload to memory, token by token, and waits for it.
+func (r *rank) copyOut(in *tl.Instr, port int) {
+	x, q := r.run, &r.rx[port]
+	e := x.e
+	r.address("recv", in.Addr, in.Bytes())
+	addr := in.Addr
+	slots := memory.RingNode(e.m, int(r.pe), x.ring.Space)
+	for part := int32(0); ; part++ {
+		tok, slot := q.Take()
+		t := transfer{
+			kind: aCopy, rank: r.id, cell: tl.None, slot: slot, rx: uint8(port), typ: tok.Type, addr: addr,
+			value: tok.Value, off: tok.Off, n: tok.N, bytes: tok.Bytes(), at: r.Clock, line: r.ctx.Line(),
+		}
+		q.BeginRead(slot)
+		r.flying++
+		i := x.newTransfer(t)
+		r.begin(r.Clock+e.spec.DMA.Setup, e.route(slots, node(e.m, addr)), noc.Compute, t.bytes, i, r.laneKey(des.Arrive, laneProgram))
+		r.park(forCopy)
+		q.Release(slot, r.Clock)
+		r.giveCredits(port)
+		addr += mem.Addr(tok.Bytes())
+		if part+1 == tok.Parts {
+			return
+		}
+		r.visible(port)
+		_, seen := q.Peek()
+		r.Clock = max(r.Clock, seen)
+	}
+}
+
+// letGo ends the kernel's hold on the slot that it was lent last from a ring.
+func (r *rank) letGo(port int) {
+	q := &r.rx[port]
+	if q.held < 0 {
+		return
+	}
+	q.Release(q.held, r.Clock)
+	q.held = -1
+	r.giveCredits(port)
+}
+
+// giveCredits sends the credits of slots that nobody uses any more.
+func (r *rank) giveCredits(port int) {
+	x, q := r.run, &r.rx[port]
+	for {
+		at, ok := q.Credit()
+		if !ok {
+			return
+		}
+		q.sent++
+		x.e.q.Post(des.Event{
+			Time: at + q.credit, Key: r.key(des.Arrive, laneCredit+uint8(port), q.sent),
+			Target: noc.Target(kindCredit, uint32(q.peer)), Arg: uint32(q.peerOut),
+		})
+		if x.e.opts.Trace != nil {
+			r.emit(trace.Event{Kind: trace.Credit, Peer: x.ranks[q.peer].pe, Start: at, End: at + q.credit, Bytes: x.ring.CreditBytes, Seq: int64(q.sent - 1)})
+		}
+	}
+}

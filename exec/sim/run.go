@@ -1,0 +1,368 @@
+package sim
+
+import (
+	"context"
+	"fmt"
+	"iter"
+
+	"kernbench/des"
+	"kernbench/fault"
+	"kernbench/hw/ipcq"
+	"kernbench/hw/memory"
+	"kernbench/hw/noc"
+	"kernbench/hw/pe"
+	"kernbench/oplog"
+	"kernbench/tl"
+	"kernbench/trace"
+	"kernbench/unit"
+)
+
+// run is one launch.
+type run struct {
+	e      *Executor
+	launch *tl.Launch
+	log    *oplog.Log
+	ring   *tl.Ring
+	ranks  []rank // of all groups, one after the other
+	left   int
+	xfers  []transfer
+	free   uint32 // list of unused transfers; 0: none
+	start  unit.Time
+	events int64
+	result tl.Result
+	fault  error // earliest in simulated time
+	faultAt
+	trace []trace.Event
+	hung  bool
+}
+
+// faultAt orders faults: the one that comes out of a launch is the first in simulated
+// time, whatever order kernels ran in.
+type faultAt struct {
+	time unit.Time
+	rank int32
+}
+
+// rank is one PE of a launch: the Core of its kernel.
+type rank struct {
+	pe.PE
+	run   *run
+	ctx   *tl.Context
+	id    int32 // in run.ranks
+	index int32 // in its group
+	pe    int32
+	group int32
+	base  int32 // id of rank 0 of the group
+
+	tx  []txPort
+	rx  []rxPort
+	any int // port that the last undirected receive took from
+
+	wait     waiting
+	waitPort int32
+	waitCell int32
+	since    unit.Time
+	flying   int32 // transfers of its own that are not complete
+	pipes    int32 // composites that are not complete
+	lanes    [4]uint32
+	staged   tl.Value // of a send from memory
+
+	next  func() (struct{}, bool)
+	stop  func()
+	yield func(struct{}) bool
+	done  bool
+	err   error
+	place fault.Place // where it was when the launch hung
+}
+
+// txPort is a ring that a rank sends into.
+type txPort struct {
+	ipcq.Tx
+	peer   int32 // id
+	peerIn uint8
+	dir    tl.Dir
+	source noc.Route // from TCM
+	slots  noc.Route // from the memory that holds this rank's own slots
+}
+
+// rxPort is a ring that a rank receives from.
+type rxPort struct {
+	ipcq.Rx
+	peer    int32 // id
+	peerOut uint8
+	held    int32 // slot that the kernel holds, or -1
+	credit  unit.Time
+	fetch   noc.Route // from the slots' memory to the PE
+	sent    uint32    // credits
+}
+
+// waiting is what a parked kernel waits for.
+type waiting uint8
+
+const (
+	nothing   waiting = iota
+	forTime           // global time to reach its clock
+	forToken          // a token at ring waitPort
+	forAny            // a token at any ring
+	forCredit         // a free slot of ring waitPort
+	forStream         // the payload in ring waitPort to be accepted whole
+	forCell           // waitCell to be complete
+	forDMA            // room in a DMA queue
+	forDrain          // its transfers to be complete
+	forCopy           // a copy to memory to be complete
+)
+
+// Event kinds beyond the fabric's.
+const (
+	kindWake   = noc.FirstFree + iota // rank Index: its clock has been reached
+	kindCredit                        // rank Index: credit for ring Arg
+)
+
+// Lanes order what one rank causes at one instant: each has one poster.
+const (
+	laneProgram uint8 = iota // transfers that the kernel starts
+	lanePipe                 // transfers of composites
+	laneReply                // data that a request asked for
+	laneWake
+	laneToken  = 16 // plus ring
+	laneCredit = 64 // plus ring
+)
+
+// key is the tie-break of what this rank causes.
+func (r *rank) key(p des.Phase, lane uint8, counter uint32) des.Key {
+	return des.MakeKey(p, uint32(len(r.run.e.m.Links))+uint32(r.pe), lane, counter)
+}
+
+func (r *rank) laneKey(p des.Phase, lane uint8) des.Key {
+	r.lanes[lane]++
+	return r.key(p, lane, r.lanes[lane])
+}
+
+// prepare makes the ranks of a launch and checks that its rings fit.
+func (e *Executor) prepare(l *tl.Launch) (*run, error) {
+	x := &run{e: e, launch: l, log: e.opts.Data, ring: &l.Ring, start: e.q.Now(), xfers: make([]transfer, 1, 256)}
+	x.ranks = make([]rank, l.World())
+	x.left = len(x.ranks)
+	base := int32(0)
+	for gi := range l.Groups {
+		g := &l.Groups[gi]
+		for i := range g.PEs {
+			if err := x.prepareRank(g, gi, i, base); err != nil {
+				return nil, err
+			}
+		}
+		base += int32(len(g.PEs))
+	}
+	for i := range x.ranks {
+		x.connect(&x.ranks[i])
+	}
+	return x, nil
+}
+
+func (x *run) prepareRank(g *tl.Group, gi, i int, base int32) error {
+	e, id := x.e, base+int32(i)
+	r := &x.ranks[id]
+	w := &g.Wiring[i]
+	*r = rank{run: x, id: id, index: int32(i), pe: g.PEs[i], group: int32(gi), base: base, any: -1}
+	if int(r.pe) >= e.m.NumPEs() {
+		return fmt.Errorf("launch %q: rank %d is to run on PE %d: the machine has %d", x.launch.Name, i, r.pe, e.m.NumPEs())
+	}
+	if len(w.In) > laneCredit-laneToken || len(w.Out) > laneCredit-laneToken {
+		return fmt.Errorf("launch %q: rank %d has %d rings: at most %d", x.launch.Name, i, max(len(w.In), len(w.Out)), laneCredit-laneToken)
+	}
+	r.Clock, r.Math.FreeAt, r.GEMM.FreeAt = x.start, x.start, x.start
+	need := unit.Bytes(int64(len(w.In)) * int64(x.ring.Slots) * x.ring.SlotBytes)
+	if have := memory.RingRoom(e.m, int(r.pe), x.ring.Space, e.spec.Scratch); need > have {
+		return &fault.RingMemory{Place: e.place(r, "launch"), Kind: x.ring.Space.String(), Need: need, Have: have}
+	}
+	r.tx, r.rx = make([]txPort, len(w.Out)), make([]rxPort, len(w.In))
+	r.ctx = tl.NewContext(tl.Setup{
+		Core: r, Rank: i, World: len(g.PEs), PE: int(r.pe), PEsPerCube: g.PEsPerCube,
+		Wiring: w, Ring: x.ring, Addrs: x.launch.Addrs, Scratch: x.launch.Scratch,
+		PEName:      func() string { return e.m.PEName(int(r.pe)) },
+		Now:         func() (unit.Time, bool) { return r.Clock, true },
+		RecordLines: e.opts.RecordLines,
+	})
+	r.next, r.stop = iter.Pull(r.body(x.launch.Kernel, g.Args))
+	return nil
+}
+
+// connect finds the paths of a rank's rings.
+func (x *run) connect(r *rank) {
+	e := x.e
+	w := &x.launch.Groups[r.group].Wiring[r.index]
+	slots := memory.RingNode(e.m, int(r.pe), x.ring.Space)
+	for i, o := range w.Out {
+		peer := r.base + o.Peer
+		to := memory.RingNode(e.m, int(x.ranks[peer].pe), x.ring.Space)
+		r.tx[i] = txPort{
+			Tx: ipcq.Tx{Slots: uint32(x.ring.Slots)}, peer: peer, peerIn: o.PeerIn, dir: o.Dir,
+			source: e.route(e.m.TCM(int(r.pe)), to), slots: e.route(slots, to),
+		}
+	}
+	for i, p := range w.In {
+		peer := r.base + p.Peer
+		q := &r.rx[i]
+		*q = rxPort{peer: peer, peerOut: p.PeerOut, held: -1, fetch: e.route(slots, e.m.PE(int(r.pe)))}
+		q.Init(x.ring.Slots)
+		// The credit's way back: latency of the path, and its bytes over the slowest link.
+		back := e.route(e.m.PE(int(r.pe)), e.m.PE(int(x.ranks[peer].pe)))
+		head, slowest := e.net.Latency(back)
+		q.credit = head
+		if slowest > 0 {
+			q.credit += slowest.Serial().Time(x.ring.CreditBytes)
+		}
+	}
+}
+
+// body is a rank's coroutine.
+func (r *rank) body(k tl.Kernel, a tl.Args) iter.Seq[struct{}] {
+	return func(yield func(struct{}) bool) {
+		r.yield = yield
+		abandoned, err := r.ctx.Run(k, a)
+		if abandoned {
+			return
+		}
+		if err == nil {
+			_, err = r.ctx.Run(r.drain, a)
+		}
+		r.err = err
+		r.done = true
+	}
+}
+
+// drain ends a kernel: it gives back what it holds and waits for its own transfers.
+func (r *rank) drain(*tl.Context, tl.Args) {
+	for i := range r.rx {
+		r.letGo(i)
+	}
+	for r.flying > 0 || r.pipes > 0 {
+		r.park(forDrain)
+	}
+	end := max(r.Clock, r.Last, r.Math.FreeAt, r.GEMM.FreeAt)
+	r.run.result.End = max(r.run.result.End, end)
+	if r.run.e.opts.Trace != nil {
+		r.emit(trace.Event{Kind: trace.Kernel, Peer: -1, Start: r.run.start, End: end})
+	}
+	r.Clock = end
+}
+
+// simulate runs a launch to rest.
+func (x *run) simulate(ctx context.Context) error {
+	x.result = tl.Result{Start: x.start, End: x.start}
+	q := &x.e.q
+	before := q.Popped()
+	for i := range x.ranks {
+		x.resume(&x.ranks[i])
+	}
+	const checkEvery = 1 << 12
+	for n := 0; ; n++ {
+		if n%checkEvery == 0 {
+			if err := ctx.Err(); err != nil {
+				return fmt.Errorf("launch %q: %w", x.launch.Name, err)
+			}
+			if p := x.e.opts.Progress; p != nil && n%(1<<16) == 0 {
+				p(len(x.ranks)-x.left, len(x.ranks), q.Now())
+			}
+		}
+		ev, ok := q.Pop()
+		if !ok || x.fault != nil && ev.Time > x.faultAt.time {
+			break
+		}
+		switch kind := noc.Kind(ev); kind {
+		case kindWake:
+			x.woken(&x.ranks[noc.Index(ev)])
+		case kindCredit:
+			x.credited(&x.ranks[noc.Index(ev)], int(ev.Arg))
+		default:
+			x.e.net.Handle(ev)
+		}
+	}
+	x.result.Events = q.Popped() - before
+	if x.fault != nil {
+		return x.fault
+	}
+	if x.left > 0 {
+		return x.deadlock()
+	}
+	return x.leftOver()
+}
+
+// resume lets a kernel go on until it parks again or ends.
+func (x *run) resume(r *rank) {
+	r.wait = nothing
+	r.next()
+	if !r.done {
+		return
+	}
+	x.left--
+	if r.err != nil && (x.fault == nil || r.Clock < x.faultAt.time || r.Clock == x.faultAt.time && r.id < x.faultAt.rank) {
+		x.fault, x.faultAt = r.err, faultAt{r.Clock, r.id}
+	}
+}
+
+// park stops a kernel until something resumes it.
+func (r *rank) park(w waiting) {
+	r.wait, r.since = w, r.Clock
+	if !r.yield(struct{}{}) {
+		if r.run.hung {
+			r.place = r.ctx.Place(r.operation())
+			r.place.Time = r.since
+		}
+		r.ctx.Abandon()
+	}
+}
+
+// sync waits until global time has reached the kernel's clock and everything before has
+// happened.
+func (r *rank) sync() {
+	r.wake(r.Clock)
+	r.park(forTime)
+}
+
+// woken resumes a kernel whose time has come. A wake-up that is no longer meant is told
+// by what the kernel waits for now.
+func (x *run) woken(r *rank) {
+	now := x.e.q.Now()
+	switch {
+	case r.wait == forTime && r.Clock != now:
+		return
+	case r.wait != forTime && r.wait != forDMA && r.wait != forDrain:
+		return
+	}
+	r.Clock = max(r.Clock, now)
+	x.resume(r)
+}
+
+// leftOver is the fault of a launch that ended well but for messages in its rings.
+func (x *run) leftOver() error {
+	for i := range x.ranks {
+		r := &x.ranks[i]
+		for p := range r.rx {
+			if n := r.rx[p].Visible(); n > 0 {
+				return &fault.Unreceived{
+					Place: fault.Place{Rank: int(r.index), PE: x.e.m.PEName(int(r.pe)), Time: x.result.End, Timed: true},
+					Dir:   x.launch.Groups[r.group].Wiring[r.index].In[p].Dir.String(),
+					From:  int(x.ranks[r.rx[p].peer].index), Count: int(n),
+				}
+			}
+		}
+		for p := range r.tx {
+			if t := &r.tx[p]; t.MyHead != t.PeerTailCache {
+				return fmt.Errorf("internal error: launch %q ended with %d credits of rank %d %v not home", x.launch.Name, t.MyHead-t.PeerTailCache, r.index, t.dir)
+			}
+		}
+	}
+	return nil
+}
+
+// stopAll ends the coroutines that are left and drops their values.
+func (x *run) stopAll() {
+	for i := range x.ranks {
+		r := &x.ranks[i]
+		r.stop()
+		if x.log != nil {
+			r.ctx.DropAll()
+		}
+	}
+}

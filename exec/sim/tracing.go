@@ -1,0 +1,37 @@
+package sim
+
+import (
+	"cmp"
+	"slices"
+
+	"kernbench/trace"
+	"kernbench/unit"
+)
+
+// emit keeps an event of this rank until the launch is over: kernels run ahead, so events
+// come out of order.
+func (r *rank) emit(e trace.Event) {
+	e.PE, e.Rank = r.pe, r.index
+	r.run.trace = append(r.run.trace, e)
+}
+
+func (r *rank) emitSpan(k trace.Kind, start, end unit.Time, bytes int64) {
+	if r.run.e.opts.Trace != nil {
+		r.emit(trace.Event{Kind: k, Peer: -1, Start: start, End: end, Bytes: bytes})
+	}
+}
+
+// emitTrace hands a launch's events to the consumer, in the order that trace.Sink names.
+func (x *run) emitTrace() {
+	if x.e.opts.Trace == nil {
+		return
+	}
+	slices.SortFunc(x.trace, func(a, b trace.Event) int {
+		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.PE, b.PE), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Seq, b.Seq),
+			cmp.Compare(a.Dir, b.Dir), cmp.Compare(a.Peer, b.Peer), cmp.Compare(a.End, b.End), cmp.Compare(a.Bytes, b.Bytes))
+	})
+	for i := range x.trace {
+		x.e.opts.Trace.Emit(&x.trace[i])
+	}
+	x.trace = nil
+}

@@ -1,0 +1,204 @@
+package sim
+
+import (
+	"kernbench/des"
+	"kernbench/dtype"
+	"kernbench/hw/dma"
+	"kernbench/hw/ipcq"
+	"kernbench/hw/memory"
+	"kernbench/hw/noc"
+	"kernbench/machine"
+	"kernbench/mem"
+	"kernbench/oplog"
+	"kernbench/tl"
+	"kernbench/trace"
+	"kernbench/unit"
+)
+
+func node(m *machine.Machine, a mem.Addr) machine.NodeID { return memory.Node(m, a) }
+
+// transfer is what the fabric carries for a rank.
+type transfer struct {
+	kind  transferKind
+	port  uint8 // ring: of a token at its sender, of a fetched or copied slot at its receiver
+	typ   dtype.Type
+	rank  int32
+	cell  int32 // that it fills
+	gen   uint32
+	slot  int32 // ring slot that it reads, or -1
+	rx    uint8 // ring of that slot
+	next  uint32
+	value tl.Value
+	off   int32 // first element within the value
+	n     int32
+	total int32
+	addr  mem.Addr
+	bytes int64
+	route noc.Route // of the data that a request asks for
+	token ipcq.Token
+	seq   uint32 // of the token in its ring
+	pipe  *pipeline
+	at    unit.Time // when it was started
+	line  string
+}
+
+type transferKind uint8
+
+const (
+	aLoad  transferKind = iota
+	aStage              // source of a send from memory, on its way into the PE
+	aTile               // operand of a composite
+	aStore
+	anOutput // of a composite
+	aFetch   // slot outside the PE, on its way into it
+	aCopy    // slot to memory
+	aToken
+
+	// Requests for data of another memory come in the order of what they ask for.
+	aRequest
+	aRequestStage
+	aRequestTile
+)
+
+func (x *run) newTransfer(t transfer) uint32 {
+	if i := x.free; i != 0 {
+		x.free = x.xfers[i].next
+		x.xfers[i] = t
+		return i
+	}
+	x.xfers = append(x.xfers, t)
+	return uint32(len(x.xfers) - 1)
+}
+
+// begin gives a transfer to the fabric at a time to come.
+func (r *rank) begin(at unit.Time, route noc.Route, c noc.Class, bytes int64, i uint32, key des.Key) {
+	x := r.run
+	t := &x.xfers[i]
+	x.e.net.Send(at, noc.Transfer{
+		Route: route, Class: c, Bytes: bytes, Source: uint32(r.pe), User: i,
+		Taken: x.log != nil && (t.kind == aLoad || t.kind == aStage),
+	}, key)
+}
+
+// sink is the executor as the fabric sees it.
+type sink Executor
+
+// Departed: a source has been read; its DMA queue has room, and its ring slot may go.
+func (s *sink) Departed(user uint32, end unit.Time) {
+	x := s.run
+	t := &x.xfers[user]
+	r := &x.ranks[t.rank]
+	slot, port := t.slot, t.rx
+	switch t.kind {
+	case aLoad, aStore, aTile, anOutput, aStage:
+		r.leave(dma.Compute, end)
+	case aToken:
+		r.leave(dma.Collective, end)
+		r.flying--
+		r.Last = max(r.Last, end)
+		if r.flying == 0 && r.wait == forDrain {
+			r.wake(end)
+		}
+	}
+	if slot >= 0 {
+		r.rx[port].EndRead(slot, end)
+		r.giveCredits(int(port))
+	}
+}
+
+// leave frees a place in a DMA queue; a kernel that waits for one goes on then.
+func (r *rank) leave(q dma.Queue, end unit.Time) {
+	r.DMA.Leave(q)
+	if r.wait == forDMA && r.waitPort == int32(q) {
+		r.waitPort = -1
+		r.wake(end)
+	}
+}
+
+// wake looks after a parked kernel at a time to come, and not before its own clock.
+func (r *rank) wake(at unit.Time) {
+	r.run.e.q.Post(des.Event{Time: max(at, r.Clock), Key: r.laneKey(des.Settle, laneWake), Target: noc.Target(kindWake, uint32(r.id))})
+}
+
+// Taken: the bytes of a load have been read; what they are is what they were now.
+func (s *sink) Taken(user uint32) {
+	x := s.run
+	t := &x.xfers[user]
+	r := &x.ranks[t.rank]
+	x.log.Load(t.origin(r, x.e.q.Now()), t.value, int(t.off), int(t.n), int(t.total), t.typ, t.addr)
+}
+
+func (t *transfer) origin(r *rank, now unit.Time) oplog.Origin {
+	return oplog.Origin{Rank: r.index, PE: r.pe, Time: now, Line: t.line}
+}
+
+// Delivered: a transfer has arrived whole.
+func (s *sink) Delivered(user uint32) {
+	x := s.run
+	now := x.e.q.Now()
+	t := x.xfers[user]
+	r := &x.ranks[t.rank]
+	if t.kind >= aRequest {
+		x.xfers[user].kind = t.kind - aRequest + aLoad // what was asked for
+		r.begin(now, t.route, noc.Compute, t.bytes, user, r.laneKey(des.Arrive, laneReply))
+		return
+	}
+	x.xfers[user].pipe = nil
+	x.xfers[user].next = x.free
+	x.free = user
+	switch t.kind {
+	case aToken:
+		x.arrive(r, &t, now)
+		return
+	case aTile:
+		t.pipe.arrived(int(t.off), now)
+		return
+	case anOutput:
+		t.pipe.stored(now)
+		return
+	case aFetch:
+		r.filled(&t, now)
+		return
+	case aStore, aCopy:
+		if x.log != nil {
+			x.log.Store(t.origin(r, now), t.addr, t.value, t.off, int(t.n), t.typ)
+		}
+	}
+	x.release(t.value)
+	r.flying--
+	r.Last = max(r.Last, now)
+	switch t.kind {
+	case aLoad:
+		r.emitSpan(trace.Load, t.at, now, t.bytes)
+		r.filled(&t, now)
+	case aStore:
+		r.emitSpan(trace.Store, t.at, now, t.bytes)
+	}
+	if r.wait == forCopy && t.kind != aLoad && t.kind != aStore || r.wait == forDrain && r.flying == 0 {
+		r.Clock = max(r.Clock, now)
+		x.resume(r)
+	}
+}
+
+func (x *run) release(v tl.Value) {
+	if x.log != nil {
+		x.log.Release(v)
+	}
+}
+
+// filled notes that a piece of a cell has arrived, and lets the kernel go on that waits
+// for the last one.
+func (r *rank) filled(t *transfer, now unit.Time) {
+	if t.cell == tl.None {
+		return
+	}
+	c := r.ctx.Cell(t.cell)
+	if c.Gen() != t.gen {
+		return // the kernel has freed it meanwhile
+	}
+	c.Waiting--
+	c.Ready = max(c.Ready, now)
+	if c.Waiting == 0 && r.wait == forCell && r.waitCell == t.cell {
+		r.run.resume(r)
+	}
+}

@@ -146,7 +146,7 @@ func (x *run) cancelled(err error) error {
 func (x *run) leftOver() error {
 	for _, r := range x.ranks {
 		for port, q := range r.in {
-			if n := q.unreceived(); n > 0 {
+			if n := len(q.queue); n > 0 {
 				return &fault.Unreceived{
 					Place: fault.Place{Rank: r.index},
 					Dir:   x.launch.Groups[r.group].Wiring[r.index].In[port].Dir.String(),

@@ -91,10 +91,14 @@ func (r *rank) origin() oplog.Origin {
 	return oplog.Origin{Rank: int32(r.index), PE: r.pe, Line: r.kernel.Line()}
 }
 
-// countHazards counts operands that lie in slots whose credit left with the receive.
+// countHazards counts, under the older credit rule, operands that lie in slots which a
+// later message has overwritten by now.
 func (r *rank) countHazards(in *tl.Instr) {
 	for _, i := range [...]int32{in.A, in.B, in.C} {
-		if i != tl.None && r.kernel.Cell(i).InSlot {
+		if i == tl.None {
+			continue
+		}
+		if c := r.kernel.Cell(i); c.InSlot && r.in[c.In].overwritten() {
 			r.run.result.Hazards++
 		}
 	}

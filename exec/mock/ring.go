@@ -99,15 +99,9 @@ func (r *ring) credit() {
 	r.stream()
 }
 
-// unreceived is how many slot messages nobody took, those that wait for a slot included.
-func (r *ring) unreceived() int {
-	n := int(r.head - r.taken)
-	if r.busy {
-		per := r.cfg.SlotElems(r.pending.typ)
-		n += (r.pending.n - r.sent + per - 1) / per
-	}
-	return n
-}
+// overwritten tells whether the slot of the message that was taken last has been used
+// again.
+func (r *ring) overwritten() bool { return r.head >= r.taken+int64(r.cfg.Slots) }
 
 // clear drops the references of whatever was not received.
 func (r *ring) clear() {

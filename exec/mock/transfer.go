@@ -84,7 +84,7 @@ func (r *rank) agrees(in *tl.Instr) bool {
 	if r.run.launch.Ring.Strict {
 		return in.GotN == in.N && in.GotType == in.Type && in.GotShape == in.Shape
 	}
-	return int64(in.GotN)*int64(in.GotType.Size()) == in.Bytes()
+	return in.GotN == in.N && in.GotType.Size() == in.Type.Size()
 }
 
 // assemble takes the rest of a payload whose first part has come, and gives each slot
@@ -108,16 +108,17 @@ func (r *rank) assemble(port int, m message) {
 // deliver puts a received payload, with its reference, where the instruction wants it.
 func (r *rank) deliver(in *tl.Instr, p payload) {
 	if in.Dst != tl.None {
-		r.kernel.Cell(in.Dst).InSlot = !in.Copy
+		cell := r.kernel.Cell(in.Dst)
+		cell.InSlot, cell.In = !in.Copy, uint8(in.GotPort)
 	}
 	log := r.run.log
 	if log == nil {
 		return
 	}
-	if p.typ.Size() != in.Type.Size() && in.N > 0 {
-		whole := p.value
-		p.value, p.off = log.Cast(r.origin(), whole, p.off, p.typ, in.N, in.Type), 0
-		log.Release(whole)
+	if p.typ != in.Type && in.N > 0 {
+		sent := p.value
+		p.value, p.off = log.Cast(r.origin(), sent, p.off, p.typ, in.N, in.Type), 0
+		log.Release(sent)
 	}
 	if in.Dst != tl.None {
 		cell := r.kernel.Cell(in.Dst)

@@ -10,8 +10,8 @@ import (
 
 // Blocked is one rank that cannot go on.
 type Blocked struct {
-	Place           // the operation it is in, and since when (Time)
-	Sending   bool  // waits for a free slot; otherwise for a message
+	Place          // the operation it is in, and since when (Time)
+	Sending   bool // waits for a free slot; otherwise for a message
 	Dir       string
 	Peers     []int // whom it waits for: one rank, or several when any direction would do
 	Occupancy int   // messages in the ring it waits on
@@ -85,6 +85,9 @@ func missing(blocked []Blocked, at map[int]*Blocked) string {
 // shortestCycle is a breadth-first search from each blocked rank; ties go to the lowest
 // first rank. Waits that any of several peers could end count as edges to each.
 func shortestCycle(blocked []Blocked, at map[int]*Blocked) []int {
+	if best, ok := disjointCycles(blocked, at); ok {
+		return best
+	}
 	var best []int
 	from := make(map[int]int, len(blocked))
 	for i := range blocked {
@@ -109,24 +112,45 @@ func shortestCycle(blocked []Blocked, at map[int]*Blocked) []int {
 				}
 			}
 		}
-		if len(best) == 1 || len(best) == 2 || len(best) == len(blocked) && i == 0 && symmetric(blocked) {
-			break // cannot get shorter, or every rank would find the same one
+		if len(best) == 1 {
+			break // cannot get shorter
 		}
 	}
 	return best
 }
 
-// symmetric reports whether every rank waits for exactly one other, and each is waited
-// for once: then the graph is a union of disjoint cycles, and one of full length is it.
-func symmetric(blocked []Blocked) bool {
-	waited := make(map[int]bool, len(blocked))
+// disjointCycles handles waits for exactly one peer each, as on a hung ring, in one walk:
+// there no two cycles share a rank. ok is false for other graphs.
+func disjointCycles(blocked []Blocked, at map[int]*Blocked) (best []int, ok bool) {
 	for i := range blocked {
-		if len(blocked[i].Peers) != 1 || waited[blocked[i].Peers[0]] {
-			return false
+		if len(blocked[i].Peers) != 1 {
+			return nil, false
 		}
-		waited[blocked[i].Peers[0]] = true
 	}
-	return true
+	walk := make(map[int]int, len(blocked)) // the walk in which a rank was met
+	for i := range blocked {
+		var trail []int
+		r := blocked[i].Rank
+		for at[r] != nil && walk[r] == 0 {
+			walk[r] = i + 1
+			trail = append(trail, r)
+			r = at[r].Peers[0]
+		}
+		if at[r] == nil || walk[r] != i+1 {
+			continue
+		}
+		cycle := lowestFirst(trail[slices.Index(trail, r):])
+		if best == nil || len(cycle) < len(best) || len(cycle) == len(best) && cycle[0] < best[0] {
+			best = cycle
+		}
+	}
+	return best, true
+}
+
+// lowestFirst turns a cycle so that it begins with its lowest rank.
+func lowestFirst(c []int) []int {
+	k := slices.Index(c, slices.Min(c))
+	return append(slices.Clone(c[k:]), c[:k]...)
 }
 
 func path(from map[int]int, start, end int) []int {

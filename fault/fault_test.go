@@ -1,0 +1,171 @@
+package fault_test
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"kernbench/fault"
+	"kernbench/unit"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+func recv(rank int, from ...int) fault.Blocked {
+	return fault.Blocked{
+		Place: fault.Place{Rank: rank, PE: fmt.Sprintf("sip0.cube0.pe%d", rank), Op: "recv(W)", Line: "lib/ring.go:17", Time: 346400, Timed: true},
+		Dir:   "W", Peers: from, Slots: 4,
+	}
+}
+
+func send(rank, to, slots int) fault.Blocked {
+	return fault.Blocked{
+		Place:   fault.Place{Rank: rank, Op: "send(E)", Line: "lib/ring.go:15"},
+		Sending: true, Dir: "E", Peers: []int{to}, Occupancy: slots, Slots: slots,
+	}
+}
+
+var deadlocks = []struct {
+	name    string
+	world   int
+	blocked []fault.Blocked
+	cycle   []int
+	missing string
+	advice  string
+}{
+	{"all receive first", 3, []fault.Blocked{recv(0, 2), recv(1, 0), recv(2, 1)}, []int{0, 2, 1}, "", "let one of them send first"},
+	{"waits for itself", 1, []fault.Blocked{recv(0, 0)}, []int{0}, "", "let one of them send first"},
+	{"all slots full", 4, []fault.Blocked{send(0, 1, 4), send(1, 2, 4), send(2, 3, 4), send(3, 0, 4)}, []int{0, 1, 2, 3}, "", "receive earlier, or try n_slots: 8"},
+	{"one slot", 3, []fault.Blocked{send(0, 1, 1), send(1, 2, 1), send(2, 0, 1)}, []int{0, 1, 2}, "", "try n_slots: 2"},
+	{"the shortest of two cycles", 5, []fault.Blocked{recv(0, 1), recv(1, 2), recv(2, 0), recv(3, 4), recv(4, 3)}, []int{3, 4}, "", "let one of them send first"},
+	{"behind a cycle", 4, []fault.Blocked{recv(0, 1), recv(1, 2), recv(2, 1), recv(3, 0)}, []int{1, 2}, "", "let one of them send first"},
+	{"the lower of two short cycles", 5, []fault.Blocked{recv(0, 4), recv(1, 2), recv(2, 1), recv(3, 4), recv(4, 3)}, []int{1, 2}, "", "let one of them send first"},
+	{"a cycle by any direction", 3, []fault.Blocked{recv(0, 1, 2), recv(1, 2), recv(2, 0)}, []int{0, 2}, "", "let one of them send first"},
+	{"a send that is missing", 3, []fault.Blocked{recv(0, 2), recv(1, 0)}, nil, "missing send: rank 2 finished without the send that rank 0 waits for in recv(W)", "every send its receive"},
+	{"a receive that is missing", 2, []fault.Blocked{send(0, 1, 4)}, nil, "missing receive: rank 1 finished without the receive that rank 0 waits for in send(E)", "every send its receive"},
+	{"nobody there", 1, []fault.Blocked{recv(0)}, nil, "rank 0 waits in recv(W), but no ring leads to it", "every send its receive"},
+}
+
+func TestNewDeadlock(t *testing.T) {
+	for _, tt := range deadlocks {
+		t.Run(tt.name, func(t *testing.T) {
+			d := fault.NewDeadlock(tt.world, tt.blocked)
+			if !slices.Equal(d.Cycle, tt.cycle) || d.Missing != tt.missing || !strings.Contains(d.Advice, tt.advice) {
+				t.Errorf("cycle %v, missing %q, advice %q", d.Cycle, d.Missing, d.Advice)
+			}
+			if got, want := len(d.Finished)+len(d.Blocked), tt.world; got != want {
+				t.Errorf("%d ranks blocked or finished, want %d", got, want)
+			}
+		})
+	}
+}
+
+// Whatever the waits are, a cycle is one of the graph and none is shorter.
+func TestCycleIsShortest(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		world := rapid.IntRange(1, 7).Draw(t, "world")
+		most := rapid.SampledFrom([]int{1, min(3, world)}).Draw(t, "most")
+		waits := make([][]int, world)
+		var blocked []fault.Blocked
+		for r := range world {
+			waits[r] = rapid.SliceOfNDistinct(rapid.IntRange(0, world-1), 1, most, rapid.ID[int]).Draw(t, "peers")
+			blocked = append(blocked, recv(r, waits[r]...))
+		}
+		d := fault.NewDeadlock(world, blocked)
+		// Every rank is blocked and waits for some other: there is a cycle.
+		if len(d.Cycle) == 0 {
+			t.Fatalf("no cycle in %v", waits)
+		}
+		for i, r := range d.Cycle {
+			if next := d.Cycle[(i+1)%len(d.Cycle)]; !slices.Contains(waits[r], next) {
+				t.Fatalf("%v: %d does not wait for %d in %v", d.Cycle, r, next, waits)
+			}
+		}
+		if n := girth(waits); len(d.Cycle) != n {
+			t.Fatalf("%v is no shortest cycle of %v: there is one of %d", d.Cycle, waits, n)
+		}
+	})
+}
+
+// girth is the length of the shortest cycle, by powers of the adjacency matrix.
+func girth(waits [][]int) int {
+	reach := make([]map[int]bool, len(waits))
+	for r := range reach {
+		reach[r] = map[int]bool{r: true}
+	}
+	for n := 1; ; n++ {
+		for r := range reach {
+			next := map[int]bool{}
+			for m := range reach[r] {
+				for _, p := range waits[m] {
+					next[p] = true
+				}
+			}
+			if reach[r] = next; next[r] {
+				return n
+			}
+		}
+	}
+}
+
+// The texts of all faults, as a user reads them.
+func TestTexts(t *testing.T) {
+	at := fault.Place{Rank: 3, PE: "sip0.cube1.pe3", Op: "send(N)", Line: "lib/ring.go:15", Time: 1500, Timed: true}
+	bare := fault.Place{Rank: 1, Op: "recv(W)"}
+	var b strings.Builder
+	for _, err := range []error{
+		&fault.InvalidDirection{Place: at, Dir: "N", Installed: []string{"E", "W"}, Sending: true},
+		&fault.InvalidDirection{Place: bare, Dir: "W"},
+		&fault.UseAfterCredit{Place: at, Slot: "recv(W) #0 at lib/ring.go:10", Ended: "recv(W) #1 at lib/ring.go:12"},
+		&fault.UseAfterFree{Place: at, Tensor: "f16[8]"},
+		&fault.UseAfterFree{Place: at, Tensor: "f16[8]", Reclaimed: true, Scratch: 1 << 20},
+		&fault.ScratchFull{Place: at, Need: 2 << 20, Have: 1 << 20, Pinned: 4096},
+		&fault.Mismatch{Place: bare, Want: "f16[8]", Got: "f32[4]", Sender: 2},
+		&fault.BadAddress{Place: bare, Addr: "hbm[3]:0x40", Bytes: 64, Reason: "nothing is mapped there"},
+		&fault.Misuse{Place: bare, Reason: "the zero Tensor"},
+		&fault.NoData{What: "Tensor.Float64s"},
+		&fault.Unwritten{Place: bare, Addr: "hbm[3]:0x40", First: 7},
+		&fault.Unreceived{Place: bare, Dir: "W", From: 0, Count: 2},
+		&fault.RingMemory{Place: bare, Kind: "tcm", Need: unit.Bytes(1 << 20), Have: unit.Bytes(1 << 18)},
+		&fault.Panic{Place: bare, Value: errors.New("boom"), Stack: "goroutine 1"},
+	} {
+		fmt.Fprintf(&b, "%v\n\n", err)
+	}
+	for _, tt := range deadlocks {
+		d := fault.NewDeadlock(tt.world, tt.blocked)
+		d.Timed, d.Time = tt.blocked[0].Timed, 400000
+		fmt.Fprintf(&b, "--- %s\n%v\n\n", tt.name, d)
+	}
+	many := make([]fault.Blocked, 40)
+	for r := range many {
+		many[r] = recv(r, (r+39)%40)
+	}
+	d := fault.NewDeadlock(60, many)
+	d.Pointers = "  rings: ..."
+	fmt.Fprintf(&b, "--- many\n%v\n", d)
+
+	golden := filepath.Join("testdata", "texts.golden")
+	if *update {
+		if err := os.MkdirAll("testdata", 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(golden, []byte(b.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(string(want), b.String()); d != "" {
+		t.Error(d)
+	}
+}

@@ -54,22 +54,46 @@ func TestKeyOrder(t *testing.T) {
 }
 
 func TestThePastIsClosed(t *testing.T) {
-	for name, f := range map[string]func(q *Queue){
-		"post":    func(q *Queue) { q.Post(Event{Time: 4}) },
-		"advance": func(q *Queue) { q.Post(Event{Time: 6}); q.Advance(7) },
-	} {
-		t.Run(name, func(t *testing.T) {
-			var q Queue
-			q.Post(Event{Time: 5})
-			q.Pop()
-			defer func() {
-				if recover() == nil {
-					t.Error("no panic")
-				}
-			}()
-			f(&q)
-		})
-	}
+	var q Queue
+	q.Post(Event{Time: 5})
+	q.Pop()
+	defer func() {
+		if recover() == nil {
+			t.Error("no panic")
+		}
+	}()
+	q.Post(Event{Time: 4})
+}
+
+// TestMixedPostAndPop holds the queue against a sorted list while events are posted and
+// popped in turns, over spans from within a bucket to far beyond the wheel.
+func TestMixedPostAndPop(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var q Queue
+		var model []Event
+		for i := range rapid.IntRange(1, 400).Draw(t, "steps") {
+			if rapid.IntRange(0, 2).Draw(t, "what") > 0 {
+				span := rapid.SampledFrom([]int64{0, 3, 600, 100_000, 5_000_000, 1 << 40}).Draw(t, "span")
+				e := Event{Time: q.Now() + unit.Time(rapid.Int64Range(0, span).Draw(t, "delay")), Key: MakeKey(0, uint32(i%3), 0, uint32(i))}
+				q.Post(e)
+				k, _ := slices.BinarySearchFunc(model, e, func(a, b Event) int {
+					return cmp.Or(cmp.Compare(a.Time, b.Time), cmp.Compare(a.Key, b.Key))
+				})
+				model = slices.Insert(model, k, e)
+				continue
+			}
+			got, ok := q.Pop()
+			if ok != (len(model) > 0) || ok && got != model[0] {
+				t.Fatalf("step %d: popped %+v %v, want %+v", i, got, ok, model)
+			}
+			if ok {
+				model = model[1:]
+			}
+			if q.Len() != len(model) {
+				t.Fatalf("Len %d, want %d", q.Len(), len(model))
+			}
+		}
+	})
 }
 
 // BenchmarkHold is the hold model: pop an event, post one a random time later.

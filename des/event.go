@@ -1,0 +1,51 @@
+// Package des is the event kernel: a clock in picoseconds and a queue of events that
+// happen in one total order. It knows no hardware word and runs no code of its own: its
+// owner pops events and acts on them.
+//
+// Ties are broken by structure, never by who posted first: by phase, then by the
+// component that caused the event, its lane (port), and that lane's own counter. So how
+// far a program ran ahead, or how the queue is built, cannot be seen.
+//
+// It imports unit only. Start at Queue.
+package des
+
+import "kernbench/unit"
+
+// Phase orders events of one instant before anything else does.
+type Phase uint8
+
+// Phases. What happens in the fabric comes first, decisions that need to know all of it
+// come last.
+const (
+	Arrive Phase = iota // a message, a credit, a completion
+	Retry               // a resource looks again for work
+	Settle              // a program looks at what others have done up to now
+)
+
+// Key orders the events of one instant.
+type Key uint64
+
+// Bits of a Key.
+const (
+	counterBits   = 24
+	laneBits      = 8
+	componentBits = 28
+)
+
+// MakeKey packs a tie-break. The counter may wrap: only events of one instant compare it.
+func MakeKey(p Phase, component uint32, lane uint8, counter uint32) Key {
+	return Key(p)<<(componentBits+laneBits+counterBits) |
+		Key(component)<<(laneBits+counterBits) | Key(lane)<<counterBits | Key(counter&(1<<counterBits-1))
+}
+
+// Event says that at Time something concerns Target. What, is between poster and owner.
+type Event struct {
+	Time   unit.Time
+	Key    Key
+	Target uint32
+	Arg    uint32
+}
+
+func (e *Event) before(f *Event) bool {
+	return e.Time < f.Time || e.Time == f.Time && e.Key < f.Key
+}

@@ -30,7 +30,9 @@ func (a *Allocator) Alloc(n int64) (int64, error) {
 	if n <= 0 {
 		return 0, fmt.Errorf("allocation of %d bytes: must be positive", n)
 	}
-	n = (n + a.align - 1) / a.align * a.align
+	if n <= a.capacity { // else rounding up may overflow, and no run is long enough anyway
+		n = (n + a.align - 1) / a.align * a.align
+	}
 	for i, r := range a.free {
 		if r.n < n {
 			continue

@@ -160,3 +160,6 @@ func (c *Context) ReleaseAll() ([]Leak, error) {
 	slices.Reverse(leaks)
 	return leaks, errors.Join(errs...)
 }
+
+// Plan is the plan that was installed last, or nil.
+func (c *Context) Plan() *Plan { return c.plan }

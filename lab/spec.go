@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"encoding/json"
 	"io"
 
 	"kernbench/dtype"
@@ -19,27 +20,41 @@ type Spec struct {
 	Topology  string   `json:"topology,omitempty"`  // file or preset; the default machine
 	CCL       string   `json:"ccl,omitempty"`       // file; the built-in ccl.yaml
 	Sets      []string `json:"sets,omitempty"`      // KEY=VALUE over either file
-	Bench     string   `json:"bench"`               // see bench.All; ccl_allreduce
-	Algorithm string   `json:"algorithm,omitempty"` // entry of ccl.yaml or algorithm of the library; defaults.algorithm
+	Bench     string   `json:"bench,omitempty"`     // see bench.All; ccl_allreduce
+	Algorithm string   `json:"algorithm,omitempty"` // entry of ccl.yaml or algorithm of the library; the bench's own
 
 	Ranks int         `json:"ranks,omitempty"`  // take part: the first of the machine in rank order; as configured
 	NElem int         `json:"n_elem,omitempty"` // elements per rank; as configured
-	DType dtype.Type  `json:"dtype,omitempty"`  // f16
-	Op    tl.ReduceOp `json:"op,omitempty"`     // sum
-	Seed  uint64      `json:"seed,omitempty"`   // of the inputs and of the provenance hashes
+	DType dtype.Type  `json:"-"`                // f16
+	Op    tl.ReduceOp `json:"-"`                // sum
+	Seed  uint64      `json:"seed"`             // of the inputs and of the provenance hashes
 
-	VerifyData bool   `json:"verify_data,omitempty"` // move bytes, and check provenance and values
-	Executor   string `json:"executor,omitempty"`    // Sim or Mock; Sim
-	Fidelity   string `json:"fidelity,omitempty"`    // of Sim: ideal, slot or flit; slot
+	VerifyData bool   `json:"verify_data"`        // move bytes, and check provenance and values
+	Executor   string `json:"executor,omitempty"` // Sim or Mock; Sim
+	Fidelity   string `json:"fidelity,omitempty"` // of Sim: ideal, slot or flit; slot
 
-	TraceFile string           `json:"-"` // writes the events of the run: text for .txt, Perfetto for .json
+	TraceFile string           `json:"-"` // writes the events of the run: see trace.NewFile
 	CCLTrace  io.Writer        `json:"-"` // gets one line per send and receive
 	Output    io.Writer        `json:"-"` // gets the lines that the bench reports, as they come
 	Progress  func(p Progress) `json:"-"` // is told how far the run is, from the goroutine of Run
 }
 
+// MarshalJSON writes type and operation by their names.
+func (s Spec) MarshalJSON() ([]byte, error) {
+	type plain Spec
+	named := struct {
+		plain
+		DType string `json:"dtype,omitempty"`
+		Op    string `json:"op"`
+	}{plain: plain(s), Op: s.Op.String()}
+	if s.DType.Valid() {
+		named.DType = s.DType.String()
+	}
+	return json.Marshal(named)
+}
+
 // Progress is how far a run is.
 type Progress struct {
-	Phase       string // "simulate", "verify", "explain"
+	Phase       string // "simulate", "explain", "compare", ...
 	Done, Total int64  // steps of that phase; Total is 0 when nobody knows
 }

@@ -1,0 +1,98 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"kernbench/device"
+	"kernbench/dist"
+	"kernbench/dtype"
+	"kernbench/tl"
+)
+
+// Options are what a person can say about any program's work.
+type Options struct {
+	Algorithm string      // "": the program's own
+	NElem     int         // elements per rank; 0: as configured
+	DType     dtype.Type  // Invalid: F16
+	Op        tl.ReduceOp // of an AllReduce
+	Seed      uint64      // of the inputs
+}
+
+// Host is what a program runs on.
+type Host struct {
+	Device *device.Context
+	Dist   *dist.Dist
+	Options
+
+	report func(line string)
+	values []Values
+}
+
+// NewHost makes the host of a program on a device. What the program reports goes to
+// report, which may be nil.
+func NewHost(p *Program, dev *device.Context, o Options, report func(line string)) *Host {
+	if o.Algorithm == "" {
+		o.Algorithm = p.Algorithm
+	}
+	if o.DType == dtype.Invalid {
+		o.DType = dtype.F16
+	}
+	if report == nil {
+		report = func(string) {}
+	}
+	return &Host{Device: dev, Dist: dist.New(dev, o.Algorithm), Options: o, report: report}
+}
+
+// Report adds a line to what the run prints.
+func (h *Host) Report(format string, args ...any) { h.report(fmt.Sprintf(format, args...)) }
+
+// ErrNoLaunch is a program that never launched anything: there is nothing to report on.
+var ErrNoLaunch = errors.New("launched nothing")
+
+// Run runs a program to its end.
+func (p *Program) Execute(ctx context.Context, h *Host) error {
+	if err := p.Run(ctx, h); err != nil {
+		return fmt.Errorf("bench %s: %w", p.Name, err)
+	}
+	if len(h.Device.Launches()) == 0 {
+		return fmt.Errorf("bench %s: %w", p.Name, ErrNoLaunch)
+	}
+	return nil
+}
+
+// Values is a comparison of results with a reference.
+type Values struct {
+	What      string // the result that was compared
+	Elements  int
+	Wrong     int
+	First     int // the first wrong element
+	Got, Want float64
+	Bound     float64 // that it may differ by
+}
+
+// Expect compares a result with a reference, element by element within a bound. The run's
+// verdict on values is that all comparisons of its program agree. A NaN agrees with
+// nothing.
+func (h *Host) Expect(what string, got, want, bound []float64) {
+	v := Values{What: what, Elements: len(want)}
+	for i := range want {
+		if i < len(got) && (got[i] == want[i] || abs(got[i]-want[i]) <= bound[i]) {
+			continue
+		}
+		if v.Wrong == 0 {
+			v.First, v.Want, v.Bound = i, want[i], bound[i]
+			if i < len(got) {
+				v.Got = got[i]
+			}
+		}
+		v.Wrong++
+	}
+	h.values = append(h.values, v)
+}
+
+func abs(x float64) float64 { return max(x, -x) }
+
+// Values lists the comparisons of the program so far.
+func (h *Host) Values() []Values { return h.values }

@@ -1,0 +1,101 @@
+package lab
+
+import (
+	"fmt"
+
+	"kernbench/collective"
+	"kernbench/device"
+	"kernbench/oplog"
+	"kernbench/tl"
+	"kernbench/verify"
+)
+
+// judgement is what was found about one collective: a verdict per group of ranks.
+type judgement struct {
+	call     *device.Call
+	verdicts []*verify.Verdict // nil in a run without data
+}
+
+// judge looks at the memory that a collective left behind.
+func (out *outcome) judge(x *setting, data *oplog.Log, c *device.Call) error {
+	j := judgement{call: c}
+	if data != nil {
+		for i := range c.Groups {
+			v, err := x.verify(data, c, &c.Groups[i])
+			if err != nil {
+				return err
+			}
+			j.verdicts = append(j.verdicts, v)
+			c.Groups[i].Inputs = nil // they have served their purpose, and can be large
+		}
+	}
+	out.judged = append(out.judged, j)
+	return nil
+}
+
+func (x *setting) verify(data *oplog.Log, c *device.Call, g *device.CallGroup) (*verify.Verdict, error) {
+	outs := make([][]byte, len(g.PEs))
+	provs := make([]collective.Prov, len(g.PEs))
+	for r, addr := range g.Addrs {
+		var err error
+		if outs[r], provs[r], err = data.View(addr, g.Call.Type, c.Collective.Out(g.Call, r)); err != nil {
+			return nil, fmt.Errorf("result of rank %d (%s): %w", r, x.machine.PEName(int(g.PEs[r])), err)
+		}
+	}
+	in := verify.Input{
+		Collective: c.Collective, Call: g.Call, Hasher: data.Hasher(),
+		In:        func(r int) []byte { return g.Inputs[r] },
+		Out:       func(r int) []byte { return outs[r] },
+		Prov:      func(r int) collective.Prov { return provs[r] },
+		Operation: data.Why,
+		Place:     func(r int) string { return x.machine.PEName(int(g.PEs[r])) },
+		Overflow:  data.Overflow(),
+	}
+	if c.Plan.Algorithm.Idempotent && (g.Call.Op == tl.Max || g.Call.Op == tl.Min) {
+		in.NotApplicable = fmt.Sprintf("%s may count a contribution twice, which %v does not notice", c.Plan.Name, g.Call.Op)
+	}
+	return verify.Check(in)
+}
+
+// wrong tells whether something that was checked is wrong.
+func (out *outcome) wrong() bool {
+	for _, j := range out.judged {
+		for _, v := range j.verdicts {
+			if v.RanksFail > 0 || v.Provenance.Status == verify.Fail || v.Values.Status == verify.Fail {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// failures describes the first failing ranks.
+func (j *judgement) failures(dst []Failure) []Failure {
+	for g, v := range j.verdicts {
+		labels := j.call.Groups[g].Call.Labels
+		for _, f := range v.Failures {
+			if len(dst) == MaxFailures {
+				return dst
+			}
+			f := Failure{
+				Rank: f.Rank, PE: f.Place, Index: f.Element, Elements: f.Wrong, Question: provenance,
+				Got: f.Got, Expected: f.Want, Reason: f.Reason,
+				Missing: ranksOf(f.Missing, labels), Duplicated: ranksOf(f.Duplicated, labels),
+			}
+			if f.Reason == "" {
+				f.Question = values
+			}
+			dst = append(dst, f)
+		}
+	}
+	return dst
+}
+
+// ranksOf lists contributors by their rank in the group whose labels these are.
+func ranksOf(cs []collective.Contributor, labels collective.Ranks) []int {
+	var ranks []int
+	for _, c := range cs {
+		ranks = append(ranks, c.Rank-labels.First)
+	}
+	return ranks
+}

@@ -1,0 +1,143 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"runtime/debug"
+	"time"
+
+	"kernbench/bench"
+	"kernbench/device"
+	"kernbench/exec/mock"
+	"kernbench/exec/sim"
+	"kernbench/oplog"
+	"kernbench/trace"
+	"kernbench/unit"
+)
+
+// InternalError is a panic in the tool itself: a defect of it, whatever the input was.
+type InternalError struct {
+	Value any
+	Stack string
+}
+
+func (e *InternalError) Error() string {
+	return fmt.Sprintf("internal error: %v\n%s", e.Value, e.Stack)
+}
+
+// outcome is what one execution of a spec left behind.
+type outcome struct {
+	plan     *device.Plan // of the first collective, or nil
+	launches []*device.Launched
+	judged   []judgement
+	values   []bench.Values
+	report   []string
+	leaks    []device.Leak
+	wall     time.Duration
+}
+
+// once executes a spec. To explain a failure it keeps source lines and contributor sets,
+// and shows nothing of what happens. The outcome is as far as the run came.
+func (x *setting) once(ctx context.Context, explain bool) (out *outcome, err error) {
+	out = &outcome{}
+	defer func() {
+		if v := recover(); v != nil {
+			err = &InternalError{v, string(debug.Stack())}
+		}
+	}()
+	var data *oplog.Log
+	if x.VerifyData {
+		data = oplog.New(oplog.Options{
+			Seed: x.Seed, Explain: explain, Timed: x.Executor == Sim, PEName: x.machine.PEName,
+			Inline: x.Executor == Mock,
+		})
+		defer data.Close()
+	}
+	views, closeViews, err := x.views(explain)
+	if err != nil {
+		return out, err
+	}
+	executor := x.executor(data, views, explain)
+	defer executor.Close()
+	dev, err := device.New(device.Config{
+		Machine: x.machine, Topology: x.topo, CCL: x.ccl, Executor: executor, World: x.Ranks,
+		Check: func(c *device.Call) error { return out.judge(x, data, c) },
+	})
+	if err != nil {
+		return out, errors.Join(err, closeViews())
+	}
+	host := bench.NewHost(x.program, dev, bench.Options{
+		Algorithm: x.Algorithm, NElem: x.NElem, DType: x.DType, Op: x.Op, Seed: x.Seed,
+	}, func(line string) {
+		out.report = append(out.report, line)
+		if x.Output != nil && !explain {
+			fmt.Fprintln(x.Output, line)
+		}
+	})
+	start := time.Now()
+	err = x.program.Execute(ctx, host)
+	if err == nil && data != nil {
+		err = data.Flush()
+	}
+	out.wall = time.Since(start)
+	out.plan, out.launches, out.values = dev.Plan(), dev.Launches(), host.Values()
+	if err == nil {
+		out.leaks, err = dev.ReleaseAll()
+	}
+	return out, errors.Join(err, closeViews())
+}
+
+func (x *setting) executor(data *oplog.Log, views trace.Sink, explain bool) device.Executor {
+	if x.Executor == Mock {
+		return mock.New(mock.Options{Data: data, RecordLines: explain})
+	}
+	phase := "simulate"
+	if explain {
+		phase = "explain"
+	}
+	var progress func(done, ranks int, now unit.Time)
+	if x.Progress != nil {
+		progress = func(done, ranks int, _ unit.Time) { x.Progress(Progress{phase, int64(done), int64(ranks)}) }
+	}
+	return sim.New(x.machine, x.topo, sim.Options{
+		Fidelity: x.fidelity, Data: data, RecordLines: explain, Trace: views, Progress: progress,
+	})
+}
+
+// views opens what wants to see the events of the run. There is none while a failure is
+// being explained: what there was to see has been shown.
+func (x *setting) views(explain bool) (sink trace.Sink, done func() error, err error) {
+	done = func() error { return nil }
+	if explain || x.Executor == Mock {
+		return nil, done, nil
+	}
+	var sinks []trace.Sink
+	var closers []func() error
+	if x.CCLTrace != nil {
+		v := trace.NewCCL(x.CCLTrace, x.machine.PEName)
+		sinks, closers = append(sinks, v), append(closers, v.Close)
+	}
+	if x.TraceFile != "" {
+		if err := trace.CheckFile(x.TraceFile); err != nil {
+			return nil, nil, err
+		}
+		f, err := os.Create(x.TraceFile)
+		if err != nil {
+			return nil, nil, err
+		}
+		v, err := trace.NewFile(x.TraceFile, f, x.machine.PEName)
+		if err != nil {
+			return nil, nil, errors.Join(err, f.Close())
+		}
+		sinks, closers = append(sinks, v), append(closers, v.Close, f.Close)
+	}
+	return trace.Tee(sinks...), func() error {
+		var errs []error
+		for _, c := range closers {
+			errs = append(errs, c())
+		}
+		return errors.Join(errs...)
+	}, nil
+}

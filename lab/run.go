@@ -1,0 +1,203 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"kernbench/device"
+	"kernbench/fault"
+	"kernbench/tl"
+	"kernbench/unit"
+)
+
+// Run executes a spec and judges what comes out. The error is what kept the run from its
+// end: a mistake in the spec, which the Result then knows nothing of, or a fault of the
+// kernel, as one of the types of package fault. A run that ends with wrong data is no
+// error: Result.OK tells.
+//
+// When something is wrong the run is executed a second time, keeping source lines and the
+// set of contributors of every element, to say where: a run is a pure function of its spec.
+// The figures are those of the first.
+func Run(ctx context.Context, s Spec) (*Result, error) {
+	x, err := load(s)
+	if err != nil {
+		return nil, err
+	}
+	return x.run(ctx)
+}
+
+func (x *setting) run(ctx context.Context) (*Result, error) {
+	first, err := x.once(ctx, false)
+	told := first
+	if (err != nil && isFault(err) || err == nil && first.wrong()) && ctx.Err() == nil {
+		second, again := x.once(ctx, true)
+		switch {
+		case isFault(err) && isFault(again):
+			err = again
+		case err == nil && again == nil:
+			told = second
+		default:
+			return nil, errors.Join(err, again, errors.New("internal error: the run came out differently the second time"))
+		}
+	}
+	return x.result(first, told, err), err
+}
+
+// isFault tells whether a kernel did something wrong, and not the tool or its user.
+func isFault(err error) bool {
+	for err != nil {
+		switch err.(type) {
+		case *fault.BadAddress, *fault.Deadlock, *fault.InvalidDirection, *fault.Mismatch, *fault.Misuse, *fault.Panic,
+			*fault.RingMemory, *fault.ScratchFull, *fault.Unreceived, *fault.Unwritten, *fault.UseAfterCredit, *fault.UseAfterFree:
+			return true
+		}
+		if many, ok := err.(interface{ Unwrap() []error }); ok {
+			for _, e := range many.Unwrap() {
+				if isFault(e) {
+					return true
+				}
+			}
+			return false
+		}
+		err = errors.Unwrap(err)
+	}
+	return false
+}
+
+// result puts the figures of a run and what is told of it into one.
+func (x *setting) result(first, told *outcome, err error) *Result {
+	r := &Result{
+		Spec: x.Spec, Bench: x.program.Name, Executor: x.Executor, Machine: x.describe(),
+		DType: x.DType.String(), Timed: x.Executor == Sim, WallTime: first.wall,
+		Launches: len(first.launches), Report: first.report, Failures: []Failure{}, Notes: []string{},
+	}
+	if r.Timed {
+		r.Fidelity = x.fidelity.String()
+	}
+	if r.Report == nil {
+		r.Report = []string{}
+	}
+	if err != nil {
+		r.Fault = err.Error()
+	}
+	x.collective(r, first)
+	for _, l := range first.launches {
+		r.WorldSize = max(r.WorldSize, l.World)
+		r.Messages += l.Result.Messages
+		r.MessageBytes += l.Result.Bytes
+		r.Events += l.Result.Events
+		r.Hazards += l.Result.Hazards
+		if first.plan == nil || l.Call != nil {
+			r.SimulatedTime += l.Result.Duration()
+		}
+	}
+	if p := first.plan; p != nil {
+		r.WorldSize = p.World
+	}
+	x.bandwidth(r, first)
+	if sec := first.wall.Seconds(); sec > 0 && r.Events > 0 {
+		r.EventsPerSecond = float64(r.Events) / sec
+	}
+	if r.Messages > 0 {
+		r.NsPerMessage = float64(first.wall.Nanoseconds()) / float64(r.Messages)
+	}
+	x.verdicts(r, told, err)
+	x.notes(r, first, told)
+	return r
+}
+
+// collective says what was performed.
+func (x *setting) collective(r *Result, out *outcome) {
+	p := out.plan
+	if p == nil {
+		return
+	}
+	r.Algorithm, r.Topology, r.Collective = p.Name, p.Topology.Name, p.Algorithm.Collective
+	r.ElemsPerRank = x.NElem
+	if r.ElemsPerRank == 0 {
+		r.ElemsPerRank = p.Config.NElem
+	}
+	r.BytesPerRank = unit.Bytes(r.ElemsPerRank) * unit.Bytes(x.DType.Size())
+	if len(out.judged) == 0 || out.judged[0].call.Collective.Reduces {
+		r.Op = x.Op.String()
+	}
+}
+
+// bandwidth is that of the collectives: bytes of a rank over simulated time, and times the
+// bus factor.
+func (x *setting) bandwidth(r *Result, out *outcome) {
+	var bytes unit.Bytes
+	var took unit.Time
+	for _, j := range out.judged {
+		for _, g := range j.call.Groups {
+			bytes += j.call.Collective.Bytes(g.Call)
+		}
+		took += j.call.Result.Duration()
+	}
+	if took <= 0 {
+		return
+	}
+	r.AlgBW = float64(bytes) / took.Ns()
+	r.BusBW = r.AlgBW * out.judged[0].call.Collective.BusFactor(out.judged[0].call.Plan.World)
+}
+
+// notes are what a user would want to know and did not ask.
+func (x *setting) notes(r *Result, first, told *outcome) {
+	note := func(format string, args ...any) { r.Notes = append(r.Notes, fmt.Sprintf(format, args...)) }
+	if len(first.judged) > 0 {
+		x.traffic(first, note)
+	}
+	distinct, differing := 0, 0
+	for _, j := range told.judged {
+		for _, v := range j.verdicts {
+			if v.DifferingRanks > 0 {
+				distinct, differing = max(distinct, v.DistinctResults), differing+v.DifferingRanks
+			}
+		}
+	}
+	if differing > 0 {
+		note("ranks differ bitwise: %d different results, %d ranks hold another than rank 0, because each adds in another order and %s rounds", distinct, differing, r.DType)
+	}
+	if r.Hazards > 0 {
+		note("%d reads of a ring slot whose credit had gone (credit: on_recv): the sender may have been writing there", r.Hazards)
+	}
+	if x.CCLTrace != nil && x.Executor == Mock {
+		note("no CCL trace: the executor %s has no clock", Mock)
+	}
+	for _, l := range first.leaks {
+		note("the bench did not free %s (%v)", l.Name, l.Bytes)
+	}
+}
+
+// traffic compares the bytes that crossed with those that had to.
+func (x *setting) traffic(out *outcome, note func(string, ...any)) {
+	var moved int64
+	var need unit.Bytes
+	for _, j := range out.judged {
+		moved += j.call.Result.Bytes
+		for _, g := range j.call.Groups {
+			need += j.call.Collective.Demand(g.Call)
+		}
+	}
+	if need <= 0 || moved <= int64(need) {
+		return
+	}
+	c := out.judged[0].call
+	ratio := float64(moved) / float64(need)
+	how := fmt.Sprintf("%.4g", ratio)
+	if c.Plan.World > 2 && moved*2 == int64(need)*int64(c.Plan.World) {
+		how = fmt.Sprintf("N/2 = %.4g", ratio)
+	}
+	note("%s moves %s times the bytes that %s needs, %v instead of %v%s", c.Plan.Name, how, c.Collective.Name,
+		unit.Bytes(moved), need, better(c))
+}
+
+// better names what moves fewer bytes.
+func better(c *device.Call) string {
+	const chunked = "ring_allreduce_chunked"
+	if c.Collective.Name != "all_reduce" || c.Plan.Algorithm.Name == chunked || c.Groups[0].Call.Op > tl.Avg {
+		return ""
+	}
+	return "; the chunked form, " + chunked + ", moves no more than that"
+}

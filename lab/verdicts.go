@@ -1,0 +1,120 @@
+package lab
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"kernbench/bench"
+	"kernbench/fault"
+	"kernbench/verify"
+)
+
+// The questions that every run answers, or says why not.
+const (
+	provenance = "provenance"
+	values     = "values"
+	deadlock   = "deadlock"
+)
+
+const addVerify = "add --verify-data"
+
+// verdicts fills in the answers, the counts of ranks and the failures.
+func (x *setting) verdicts(r *Result, out *outcome, err error) {
+	p := Verdict{Question: provenance, State: NotChecked, Detail: addVerify}
+	v := Verdict{Question: values, State: NotChecked, Detail: addVerify}
+	switch {
+	case err != nil && x.VerifyData:
+		p.Detail, v.Detail = "the run did not end", "the run did not end"
+	case !x.VerifyData:
+	case len(out.judged) > 0:
+		p, v = x.collectives(r, out)
+	default:
+		p = Verdict{provenance, NotApplicable, "no collective"}
+		v = programValues(r, out.values)
+	}
+	r.Verdicts = []Verdict{p, v, x.deadlock(out, err)}
+}
+
+func (x *setting) deadlock(out *outcome, err error) Verdict {
+	var d *fault.Deadlock
+	switch {
+	case errors.As(err, &d):
+		return Verdict{deadlock, Failed, fmt.Sprintf("%d of %d ranks cannot go on", len(d.Blocked), d.World)}
+	case err != nil:
+		return Verdict{deadlock, NotChecked, "the run did not end"}
+	case out.plan == nil:
+		return Verdict{deadlock, Checked, "all kernels ended"}
+	}
+	return Verdict{deadlock, Checked, fmt.Sprintf("all kernels ended and took all messages, with %d slots per direction", out.plan.Ring.Slots)}
+}
+
+// collectives joins the verdicts of all collectives and groups of a run.
+func (x *setting) collectives(r *Result, out *outcome) (p, v Verdict) {
+	var ps, vs []verify.Question
+	failed := map[int]bool{}
+	for _, j := range out.judged {
+		for _, g := range j.verdicts {
+			ps, vs = append(ps, g.Provenance), append(vs, g.Values)
+			r.RanksFailed = max(r.RanksFailed, g.RanksFail)
+			for _, f := range g.Failures {
+				failed[f.Rank] = true
+			}
+		}
+		r.Failures = j.failures(r.Failures)
+	}
+	r.RanksChecked = true
+	// Groups that fail in different ranks: a rank is right only if it is in all of them.
+	r.RanksFailed = max(r.RanksFailed, len(failed))
+	r.RanksOK = r.WorldSize - r.RanksFailed
+	return join(provenance, ps), join(values, vs)
+}
+
+// states is how much a status of verify weighs among several, and what it is here.
+var states = map[verify.Status]struct {
+	weight int
+	state  State
+}{
+	verify.OK: {0, Checked}, verify.NotApplicable: {1, NotApplicable}, verify.NotChecked: {2, NotChecked}, verify.Fail: {3, Failed},
+}
+
+// join is the worst of several answers to one question.
+func join(question string, qs []verify.Question) Verdict {
+	worst, n := verify.Question{Status: verify.NotChecked}, 0
+	for i, q := range qs {
+		switch {
+		case i == 0 || states[q.Status].weight > states[worst.Status].weight:
+			worst, n = q, 1
+		case q.Status == worst.Status:
+			n++
+		}
+	}
+	detail := worst.Text
+	if n > 1 && worst.Status == verify.Fail {
+		detail += fmt.Sprintf("; and in %d more groups", n-1)
+	}
+	return Verdict{question, states[worst.Status].state, detail}
+}
+
+// programValues is the verdict on what a program compared itself.
+func programValues(r *Result, all []bench.Values) Verdict {
+	if len(all) == 0 {
+		return Verdict{values, NotApplicable, "the bench compares nothing"}
+	}
+	r.RanksChecked = true
+	var good, bad []string
+	for _, c := range all {
+		if c.Wrong == 0 {
+			good = append(good, fmt.Sprintf("%s: %d elements", c.What, c.Elements))
+			continue
+		}
+		bad = append(bad, fmt.Sprintf("%s: %d of %d elements differ, first %d: got %v, expected %v ± %.3g",
+			c.What, c.Wrong, c.Elements, c.First, c.Got, c.Want, c.Bound))
+	}
+	if len(bad) > 0 {
+		r.RanksFailed = r.WorldSize
+		return Verdict{values, Failed, strings.Join(bad, "; ")}
+	}
+	r.RanksOK = r.WorldSize
+	return Verdict{values, Checked, strings.Join(good, ", ")}
+}

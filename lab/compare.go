@@ -1,0 +1,69 @@
+package lab
+
+import (
+	"context"
+	"fmt"
+
+	"kernbench/device"
+)
+
+// CompareRow is one way to set the rings, and the run that it gave.
+type CompareRow struct {
+	BufferKind   string  `json:"buffer_kind"`
+	Backpressure string  `json:"backpressure"`
+	Result       *Result `json:"result,omitempty"`
+	Error        string  `json:"error,omitempty"` // what kept this run from its end
+}
+
+// The settings that Compare combines.
+var (
+	bufferKinds   = []string{"tcm", "sram", "hbm"}
+	backpressures = []string{"sleep", "poll"}
+)
+
+// Compare runs a spec with every buffer_kind × backpressure, and hands out the rows as they
+// come. The error is a mistake in the spec; a run that fails is a row.
+func Compare(ctx context.Context, s Spec, row func(CompareRow)) ([]CompareRow, error) {
+	x, err := load(s)
+	if err != nil {
+		return nil, err
+	}
+	if !x.program.Collectives {
+		return nil, fmt.Errorf("bench %s uses no rings: there is nothing to compare", x.program.Name)
+	}
+	name := x.Algorithm
+	if name == "" {
+		name = x.program.Algorithm
+	}
+	cfg, _, err := device.ResolveAlgorithm(x.ccl, name)
+	if err != nil {
+		return nil, err
+	}
+	var rows []CompareRow
+	for _, kind := range bufferKinds {
+		for _, pressure := range backpressures {
+			if s.Progress != nil {
+				s.Progress(Progress{"compare", int64(len(rows)), int64(len(bufferKinds) * len(backpressures))})
+			}
+			one := s
+			// For the entry itself: what it has of its own beats the defaults.
+			one.Sets = append(s.Sets[:len(s.Sets):len(s.Sets)],
+				fmt.Sprintf("algorithms.%s.buffer_kind=%s", cfg.Name, kind),
+				fmt.Sprintf("algorithms.%s.backpressure=%s", cfg.Name, pressure))
+			one.Progress = nil
+			r := CompareRow{BufferKind: kind, Backpressure: pressure}
+			r.Result, err = Run(ctx, one)
+			if err != nil {
+				r.Error = err.Error()
+			}
+			if ctx.Err() != nil {
+				return rows, ctx.Err()
+			}
+			rows = append(rows, r)
+			if row != nil {
+				row(r)
+			}
+		}
+	}
+	return rows, nil
+}

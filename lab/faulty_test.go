@@ -1,0 +1,115 @@
+package lab_test
+
+import (
+	"kernbench/algorithm"
+	"kernbench/dtype"
+	"kernbench/tl"
+)
+
+// Algorithms that a person might write, and algorithms that are wrong in ways that a loose
+// comparison of values forgives.
+
+// patternA is the guide's: odd ranks lose W.
+var _ = algorithm.Register(algorithm.Algorithm{
+	Name: "lab_pattern_a", Collective: "barrier", Topology: "ring_1d",
+	Neighbors: func(rank, _ int, m map[tl.Dir]int) map[tl.Dir]int {
+		if rank%2 == 1 {
+			delete(m, tl.West)
+		}
+		return m
+	},
+	// Even ranks greet both neighbours, odd ranks their right one.
+	Kernel: func(c *tl.Context, a tl.Args) {
+		mine := c.Load(a.Shard(c.Rank()))
+		c.Send(tl.East, mine)
+		if c.Rank()%2 == 0 {
+			c.Send(tl.West, mine)
+			c.Recv(tl.West, mine.Shape(), a.DType)
+			return
+		}
+		c.Recv(tl.West, mine.Shape(), a.DType) // from the left, along E
+		c.Recv(tl.East, mine.Shape(), a.DType) // from the right, along its W
+	},
+})
+
+// patternB is the guide's skip ring: E leads two ranks on, and nothing leads back.
+var _ = algorithm.Register(algorithm.Algorithm{
+	Name: "lab_pattern_b", Collective: "barrier", Topology: "none",
+	Neighbors: func(rank, world int, _ map[tl.Dir]int) map[tl.Dir]int {
+		return map[tl.Dir]int{tl.East: (rank + 2) % world}
+	},
+	Kernel: func(c *tl.Context, a tl.Args) {
+		mine := a.Shard(c.Rank())
+		c.Send(tl.East, c.Load(mine))
+		c.Store(mine, c.Recv(tl.West, mine.Shape, a.DType))
+	},
+})
+
+// lossy is a ring all-reduce that stops early: its last ranks' contributions go missing.
+// 13 of 256 are less than the 10 % that the tool of old forgave.
+func lossy(c *tl.Context, a tl.Args) {
+	const lost = 13
+	mine := a.Shard(c.Rank())
+	acc := c.Load(mine)
+	current := acc
+	for range max(0, c.WorldSize()-1-lost) {
+		c.Send(tl.East, current)
+		recv := c.Recv(tl.West, acc.Shape(), a.DType)
+		acc = c.Combine(a.Op, acc, recv)
+		current = recv
+	}
+	c.Store(mine, c.Finish(a.Op, acc, c.WorldSize()))
+}
+
+var _ = algorithm.Register(algorithm.Algorithm{Name: "lab_lossy", Collective: "all_reduce", Topology: "ring_1d", Kernel: lossy})
+
+// double passes on the sum instead of what was received, so that contributions count twice.
+var _ = algorithm.Register(algorithm.Algorithm{
+	Name: "lab_double", Collective: "all_reduce", Topology: "ring_1d",
+	Kernel: func(c *tl.Context, a tl.Args) {
+		mine := a.Shard(c.Rank())
+		acc := c.Load(mine)
+		for range c.WorldSize() - 1 {
+			c.Send(tl.East, acc)
+			acc = c.Combine(a.Op, acc, c.Recv(tl.West, acc.Shape(), a.DType))
+		}
+		c.Store(mine, acc)
+	},
+})
+
+// halved multiplies at the end, which no sum means.
+var _ = algorithm.Register(algorithm.Algorithm{
+	Name: "lab_halved", Collective: "all_reduce", Topology: "ring_1d",
+	Kernel: func(c *tl.Context, a tl.Args) {
+		mine := a.Shard(c.Rank())
+		c.Store(mine, c.Scale(dtype.Mul, c.Load(mine), 0.5))
+	},
+})
+
+// overflowing takes a detour through numbers that f16 does not have.
+var _ = algorithm.Register(algorithm.Algorithm{
+	Name: "lab_overflow", Collective: "all_reduce", Topology: "ring_1d",
+	Kernel: func(c *tl.Context, a tl.Args) {
+		mine := a.Shard(c.Rank())
+		acc := c.Load(mine)
+		c.Send(tl.East, acc)
+		acc = c.Combine(a.Op, acc, c.Recv(tl.West, acc.Shape(), a.DType))
+		c.Store(mine, c.Scale(dtype.Mul, c.Scale(dtype.Mul, acc, 60000), 1))
+	},
+})
+
+// panics is a kernel with a bug of the ordinary kind.
+var _ = algorithm.Register(algorithm.Algorithm{
+	Name: "lab_panics", Collective: "all_reduce", Topology: "ring_1d",
+	Kernel: func(c *tl.Context, a tl.Args) { _ = a.Int(7) },
+})
+
+// waits for a message that nobody sends.
+var _ = algorithm.Register(algorithm.Algorithm{
+	Name: "lab_waits", Collective: "all_reduce", Topology: "ring_1d",
+	Kernel: func(c *tl.Context, a tl.Args) {
+		if c.Rank() == 1 {
+			c.Recv(tl.West, tl.Dims(a.NElem), a.DType)
+		}
+	},
+})

@@ -1,0 +1,364 @@
+package lab_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"kernbench/dtype"
+	"kernbench/fault"
+	"kernbench/lab"
+	"kernbench/tl"
+)
+
+var ctx = context.Background()
+
+// executors runs a test on both.
+func executors(t *testing.T, f func(t *testing.T, executor string)) {
+	for _, x := range []string{lab.Mock, lab.Sim} {
+		t.Run(x, func(t *testing.T) { f(t, x) })
+	}
+}
+
+// right runs a spec with data and wants every rank right by both questions.
+func right(t *testing.T, s lab.Spec) *lab.Result {
+	t.Helper()
+	s.VerifyData = true
+	r, err := lab.Run(ctx, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !r.OK() || !r.RanksChecked || r.RanksOK != r.WorldSize || r.RanksFailed != 0 || len(r.Failures) != 0 {
+		t.Fatalf("not right: %+v", r)
+	}
+	for _, q := range []string{"values", "deadlock"} {
+		if v := r.Verdict(q); v.State != lab.Checked {
+			t.Fatalf("%v", v)
+		}
+	}
+	if r.Collective != "" && r.Verdict("provenance").State != lab.Checked {
+		t.Fatalf("%v", r.Verdict("provenance"))
+	}
+	return r
+}
+
+// The seven cases of the author's guide.
+func TestGuideMatrix(t *testing.T) {
+	cases := []struct {
+		algorithm string
+		ranks     int // 0: of the entry
+		world     int
+	}{
+		{"ring_allreduce_tcm", 8, 8}, {"ring_allreduce_hbm", 8, 8}, {"ring_allreduce_sram", 8, 8},
+		{"ring_allreduce", 8, 8}, {"ring_allreduce", 16, 16}, {"mesh_allreduce_4", 0, 4}, {"tree_allreduce_7", 0, 7},
+	}
+	executors(t, func(t *testing.T, executor string) {
+		for _, c := range cases {
+			t.Run(fmt.Sprintf("%s/%d", c.algorithm, c.world), func(t *testing.T) {
+				r := right(t, lab.Spec{Algorithm: c.algorithm, Ranks: c.ranks, Executor: executor})
+				if r.WorldSize != c.world {
+					t.Fatalf("world size %d, want %d", r.WorldSize, c.world)
+				}
+			})
+		}
+	})
+}
+
+// Rings over several cubes and SIPs, whole or not, both meanings of rank, all types.
+func TestRuns(t *testing.T) {
+	sip := []string{"defaults.rank_level=sip"}
+	cases := []struct {
+		name string
+		spec lab.Spec
+	}{
+		{"two cubes", lab.Spec{Algorithm: "ring_allreduce", Ranks: 16}},
+		{"a cube and a half", lab.Spec{Algorithm: "ring_allreduce", Ranks: 12}},
+		{"two SIPs", lab.Spec{Topology: "ahbm", Sets: []string{"sip.cube_mesh.w=2", "sip.cube_mesh.h=1"}}},
+		{"a SIP and a bit", lab.Spec{Ranks: 19, Sets: []string{"sip.cube_mesh.w=2", "sip.cube_mesh.h=1"}}},
+		{"rank is SIP", lab.Spec{Sets: sip}},
+		{"rank is SIP, six of them", lab.Spec{Topology: "ahbm-6sip-torus", Algorithm: "ring_allreduce", NElem: 100, Sets: sip}},
+		{"rank is SIP, hello", lab.Spec{Bench: "ccl_hello", Sets: sip}},
+		{"one rank", lab.Spec{Ranks: 1}},
+		{"more than a slot", lab.Spec{Algorithm: "ring_allreduce", Ranks: 4, NElem: 4097}},
+		{"average of bf16", lab.Spec{Ranks: 8, DType: dtype.BF16, Op: tl.Avg}},
+		{"product of i8", lab.Spec{Ranks: 8, DType: dtype.I8, Op: tl.Prod}},
+		{"least of u8", lab.Spec{Ranks: 8, DType: dtype.U8, Op: tl.Min}},
+		{"hello", lab.Spec{Bench: "ccl_hello", Ranks: 9}},
+		{"polling", lab.Spec{Ranks: 8, Sets: []string{"defaults.backpressure=poll"}}},
+		{"credit on recv", lab.Spec{Ranks: 8, Sets: []string{"defaults.credit=on_recv", "defaults.n_slots=8"}}},
+		{"matrix product", lab.Spec{Bench: "gemm_single_pe"}},
+		{"matrix product of i16", lab.Spec{Bench: "gemm_single_pe", DType: dtype.I16}},
+		{"projections", lab.Spec{Bench: "gpt3_qkv", NElem: 64}},
+		{"virtual addresses", lab.Spec{Bench: "va_offset_verify", Topology: "ahbm-cube"}},
+		{"virtual addresses, odd", lab.Spec{Bench: "va_offset_verify", Topology: "ahbm-cube", NElem: 7, DType: dtype.F64}},
+	}
+	executors(t, func(t *testing.T, executor string) {
+		for _, c := range cases {
+			t.Run(c.name, func(t *testing.T) {
+				c.spec.Executor = executor
+				right(t, c.spec)
+			})
+		}
+	})
+}
+
+// The guide's neighbour patterns: E without W on odd ranks, and a ring with no way back.
+func TestGuideNeighbours(t *testing.T) {
+	executors(t, func(t *testing.T, executor string) {
+		for _, name := range []string{"lab_pattern_a", "lab_pattern_b"} {
+			t.Run(name, func(t *testing.T) {
+				r, err := lab.Run(ctx, lab.Spec{Bench: "ccl_hello", Algorithm: name, Ranks: 6, Executor: executor})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if r.Messages == 0 || r.Verdict("deadlock").State != lab.Checked {
+					t.Fatalf("%+v", r)
+				}
+			})
+		}
+	})
+}
+
+func TestWhatIsNotCheckedIsSaid(t *testing.T) {
+	r, err := lab.Run(ctx, lab.Spec{Ranks: 4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.RanksChecked || !r.OK() {
+		t.Fatalf("%+v", r)
+	}
+	var got []string
+	for _, v := range r.Verdicts {
+		got = append(got, v.String())
+	}
+	want := []string{
+		"provenance: not checked: add --verify-data",
+		"values: not checked: add --verify-data",
+		"deadlock: checked (all kernels ended and took all messages, with 4 slots per direction)",
+	}
+	if !slices.Equal(got, want) {
+		t.Fatalf("got %q", got)
+	}
+	if r.AlgBW <= 0 || r.BusBW != r.AlgBW*2*3/4 || r.Messages != 4*6 || r.SimulatedTime <= 0 || r.Events <= 0 {
+		t.Fatalf("%+v", r)
+	}
+}
+
+func TestNotes(t *testing.T) {
+	r := right(t, lab.Spec{Algorithm: "ring_allreduce", Ranks: 16, Executor: lab.Mock})
+	all := strings.Join(r.Notes, "\n")
+	for _, want := range []string{"N/2 = 8 times the bytes", "ring_allreduce_chunked", "ranks differ bitwise: 16 different results, 15 ranks"} {
+		if !strings.Contains(all, want) {
+			t.Fatalf("%q is not in the notes:\n%s", want, all)
+		}
+	}
+	if r = right(t, lab.Spec{Ranks: 16, Executor: lab.Mock}); len(r.Notes) != 0 {
+		t.Fatalf("the chunked form has notes: %q", r.Notes)
+	}
+}
+
+// What is wrong is found, and named: who is missing, who is there twice, which line did it.
+func TestWrongResults(t *testing.T) {
+	executors(t, func(t *testing.T, executor string) {
+		t.Run("13 of 256 contributions lost", func(t *testing.T) {
+			r, err := lab.Run(ctx, lab.Spec{Algorithm: "lab_lossy", NElem: 4, VerifyData: true, Executor: executor})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r.OK() || r.RanksFailed != 256 || len(r.Failures) != lab.MaxFailures {
+				t.Fatalf("%d ranks fail, %d are described", r.RanksFailed, len(r.Failures))
+			}
+			f := r.Failures[0]
+			want := []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13} // the last that would have come round to rank 0
+			if f.Rank != 0 || f.PE != "sip0.cube0.pe0" || f.Question != "provenance" || !slices.Equal(f.Missing, want) || len(f.Duplicated) != 0 {
+				t.Fatalf("%+v", f)
+			}
+		})
+		t.Run("contributions twice", func(t *testing.T) {
+			r, err := lab.Run(ctx, lab.Spec{Algorithm: "lab_double", Ranks: 4, Op: tl.Max, VerifyData: true, Executor: executor})
+			if err != nil {
+				t.Fatal(err)
+			}
+			// The values are right: a maximum does not notice. Provenance does.
+			if r.OK() || r.Verdict("values").State != lab.Checked || r.Verdict("provenance").State != lab.Failed || len(r.Failures[0].Duplicated) == 0 {
+				t.Fatalf("%+v", r)
+			}
+		})
+		t.Run("an operation that no sum means", func(t *testing.T) {
+			r, err := lab.Run(ctx, lab.Spec{Algorithm: "lab_halved", Ranks: 2, VerifyData: true, Executor: executor})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r.OK() || !strings.Contains(r.Failures[0].Reason, "faulty_test.go:") {
+				t.Fatalf("no line is named: %+v", r.Failures)
+			}
+		})
+		t.Run("overflow", func(t *testing.T) {
+			r, err := lab.Run(ctx, lab.Spec{Algorithm: "lab_overflow", Ranks: 2, VerifyData: true, Executor: executor})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if v := r.Verdict("values"); v.State != lab.Failed || !strings.Contains(v.Detail, "overflow") || !strings.Contains(v.Detail, "faulty_test.go:") {
+				t.Fatalf("%v", v)
+			}
+		})
+		t.Run("rank is SIP", func(t *testing.T) {
+			r, err := lab.Run(ctx, lab.Spec{
+				Algorithm: "lab_double", Topology: "ahbm-6sip-torus", Sets: []string{"defaults.rank_level=sip"}, VerifyData: true, Executor: executor,
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r.OK() || r.WorldSize != 6 || r.RanksOK+r.RanksFailed != 6 {
+				t.Fatalf("%+v", r)
+			}
+			for _, rank := range r.Failures[0].Duplicated {
+				if rank < 0 || rank >= 6 {
+					t.Fatalf("rank %d is no SIP", rank)
+				}
+			}
+		})
+	})
+}
+
+// Faults come out as their types, with the line of the kernel.
+func TestFaults(t *testing.T) {
+	executors(t, func(t *testing.T, executor string) {
+		t.Run("deadlock", func(t *testing.T) {
+			r, err := lab.Run(ctx, lab.Spec{Algorithm: "lab_waits", Ranks: 3, Executor: executor})
+			var d *fault.Deadlock
+			if !errors.As(err, &d) || len(d.Blocked) != 1 || d.Blocked[0].Rank != 1 || !strings.Contains(d.Blocked[0].Line, "faulty_test.go:") {
+				t.Fatalf("got %v", err)
+			}
+			if r.OK() || r.Verdict("deadlock").State != lab.Failed || r.Fault == "" || r.WorldSize != 3 {
+				t.Fatalf("%+v", r)
+			}
+		})
+		t.Run("panic", func(t *testing.T) {
+			_, err := lab.Run(ctx, lab.Spec{Algorithm: "lab_panics", Ranks: 3, VerifyData: true, Executor: executor})
+			var p *fault.Panic
+			if !errors.As(err, &p) || !strings.Contains(p.Stack, "faulty_test.go") {
+				t.Fatalf("got %v", err)
+			}
+		})
+		t.Run("one slot", func(t *testing.T) {
+			_, err := lab.Run(ctx, lab.Spec{Algorithm: "ring_allreduce", Ranks: 4, Sets: []string{"defaults.n_slots=1"}, Executor: executor})
+			var d *fault.Deadlock
+			if !errors.As(err, &d) || len(d.Cycle) != 4 || !strings.Contains(d.Advice, "n_slots: 2") {
+				t.Fatalf("got %v", err)
+			}
+		})
+	})
+}
+
+func TestSpecsAreRefused(t *testing.T) {
+	tests := []struct {
+		name string
+		spec lab.Spec
+		text string
+	}{
+		{"bench", lab.Spec{Bench: "ccl_alreduce"}, `did you mean "ccl_allreduce"`},
+		{"algorithm", lab.Spec{Algorithm: "ring_alreduce"}, `did you mean "ring_allreduce"`},
+		{"preset", lab.Spec{Topology: "ahbm-cub"}, `did you mean "ahbm-cube"`},
+		{"file", lab.Spec{CCL: "nowhere.yaml"}, "nowhere.yaml"},
+		{"set", lab.Spec{Sets: []string{"system.sips.cuont=4"}}, `did you mean "system.sips.count"`},
+		{"executor", lab.Spec{Executor: "qemu"}, "one of sim, mock"},
+		{"fidelity", lab.Spec{Fidelity: "exact"}, "exact"},
+		{"ranks", lab.Spec{Ranks: 257}, "257 ranks: the machine has 256 PEs"},
+		{"negative", lab.Spec{NElem: -1}, "negative"},
+		{"mesh", lab.Spec{Algorithm: "mesh_allreduce", Ranks: 6}, "6 is not a square"},
+		{"trace", lab.Spec{TraceFile: filepath.Join("nowhere", "out.txt"), Ranks: 2}, "nowhere"},
+		{"trace of mock", lab.Spec{TraceFile: "out.txt", Executor: lab.Mock}, "no clock"},
+		{"trace kind", lab.Spec{TraceFile: "out.png", Ranks: 2}, "out.png"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			r, err := lab.Run(ctx, tt.spec)
+			if err == nil || !strings.Contains(err.Error(), tt.text) {
+				t.Fatalf("got %v, want %q", err, tt.text)
+			}
+			if r != nil && r.WorldSize > 0 {
+				t.Fatalf("a run that did not begin has figures: %+v", r)
+			}
+		})
+	}
+}
+
+// A run is a pure function of its spec: same figures, same trace, whatever GOMAXPROCS is.
+func TestRunsRepeat(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	dir := t.TempDir()
+	var results, traces [][]byte
+	for i, procs := range []int{1, 2, 4} {
+		runtime.GOMAXPROCS(procs)
+		file := filepath.Join(dir, fmt.Sprint(i, ".txt"))
+		var ccl bytes.Buffer
+		r := right(t, lab.Spec{Ranks: 24, NElem: 100, Seed: 3, TraceFile: file, CCLTrace: &ccl})
+		r.WallTime, r.EventsPerSecond, r.NsPerMessage = 0, 0, 0
+		data, err := json.Marshal(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if ccl.Len() == 0 || len(text) == 0 {
+			t.Fatal("no trace")
+		}
+		results, traces = append(results, data), append(traces, append(text, ccl.Bytes()...))
+	}
+	for i := range results {
+		if !bytes.Equal(results[i], results[0]) || !bytes.Equal(traces[i], traces[0]) {
+			t.Fatalf("run %d differs from the first", i)
+		}
+	}
+}
+
+// The data pass changes no time, and mock moves the same messages as sim.
+func TestDataCostsNoTime(t *testing.T) {
+	plain, err := lab.Run(ctx, lab.Spec{Ranks: 12})
+	if err != nil {
+		t.Fatal(err)
+	}
+	with := right(t, lab.Spec{Ranks: 12})
+	mock := right(t, lab.Spec{Ranks: 12, Executor: lab.Mock})
+	if plain.SimulatedTime != with.SimulatedTime || plain.Events != with.Events {
+		t.Fatalf("%v and %d events without data, %v and %d with", plain.SimulatedTime, plain.Events, with.SimulatedTime, with.Events)
+	}
+	if mock.Messages != with.Messages || mock.MessageBytes != with.MessageBytes || mock.Timed {
+		t.Fatalf("mock: %+v", mock)
+	}
+}
+
+func TestCancellation(t *testing.T) {
+	stopped, cancel := context.WithCancel(ctx)
+	cancel()
+	if _, err := lab.Run(stopped, lab.Spec{}); !errors.Is(err, context.Canceled) {
+		t.Fatalf("got %v", err)
+	}
+}
+
+func TestSpecJSON(t *testing.T) {
+	data, err := json.Marshal(lab.Spec{Ranks: 4, DType: dtype.BF16, Op: tl.Avg, Seed: 7})
+	if got, want := string(data), `{"ranks":4,"seed":7,"verify_data":false,"dtype":"bf16","op":"avg"}`; err != nil || got != want {
+		t.Fatalf("got %s, %v", got, err)
+	}
+}
+
+func Example() {
+	r, err := lab.Run(context.Background(), lab.Spec{Ranks: 8, VerifyData: true, Executor: lab.Mock})
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(r.Algorithm, r.WorldSize, r.RanksOK, r.Messages, r.OK())
+	// Output: ring_allreduce_chunked 8 8 112 true
+}

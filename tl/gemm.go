@@ -60,7 +60,7 @@ type Epilogue struct {
 // kernel: tiles of the operands come in by DMA, are multiplied (or, without B, only pass
 // the epilogue), and go out by DMA.
 type Composite struct {
-	A, B     Ref // B.Len() == 0: no product, Out = epilogue(A)
+	A, B     Ref // without B (the zero Ref) there is no product: Out = epilogue(A)
 	Out      Ref
 	Epilogue []Epilogue
 }
@@ -87,7 +87,7 @@ type Pipe struct {
 // Operands must each lie in one shard.
 func (c *Context) Composite(p Composite) Handle {
 	pipe := &Pipe{M: 1, K: 1, N: p.A.Len(), Type: p.A.DType, Epilogue: p.Epilogue}
-	if p.B.Len() > 0 {
+	if p.B.DType != dtype.Invalid {
 		pipe.Gemm = true
 		pipe.M, pipe.K, pipe.N = c.matrices("composite", p.A.DType, p.B.DType, p.A.Shape, p.B.Shape)
 		pipe.B = c.physical(p.B)

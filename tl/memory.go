@@ -75,7 +75,7 @@ func (c *Context) pieces(op string, r Ref) int {
 		if pa.Offset()%size != 0 || n%size != 0 {
 			c.badAddress(op, r, fmt.Sprintf("%v elements must lie at multiples of %d bytes and within one shard", r.DType, size))
 		}
-		if pa.Offset()+n > mem.MaxOffset+1 {
+		if n < left && a.Space() != mem.Virtual {
 			c.badAddress(op, r, "beyond the end of the memory")
 		}
 		a, left, k = a+mem.Addr(n), left-n, k+1

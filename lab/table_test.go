@@ -1,0 +1,89 @@
+package lab_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"kernbench/lab"
+)
+
+func TestTheWholeLibrary(t *testing.T) {
+	var streamed []lab.TestRow
+	sum, err := lab.Test(ctx, lab.TestSpec{
+		Algorithms: []string{"hello_send", "ring_allreduce", "ring_allreduce_chunked", "mesh_allreduce", "tree_allreduce"},
+		Ranks:      []int{1, 3, 4}, Row: func(r lab.TestRow) { streamed = append(streamed, r) },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !sum.OK() || len(sum.Rows) != 15 || len(streamed) != 15 || sum.Skipped != 1 {
+		t.Fatalf("%+v", sum)
+	}
+	for _, r := range sum.Rows {
+		if (r.Algorithm == "mesh_allreduce" && r.World == 3) != (r.Skipped != "") || r.OK != r.Cases {
+			t.Fatalf("%+v", r)
+		}
+	}
+}
+
+func TestAWrongAlgorithmFailsItsTest(t *testing.T) {
+	sum, err := lab.Test(ctx, lab.TestSpec{Algorithms: []string{"lab_double"}, Ranks: []int{1, 3}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	alone, three := sum.Rows[0], sum.Rows[1]
+	if sum.OK() || alone.Failed != 0 || three.OK != 0 {
+		t.Fatalf("%+v", sum)
+	}
+	if !strings.Contains(three.First, "more than once") || !strings.Contains(three.Command, "kernbench run --bench ccl_hello --algorithm lab_double --ranks 3 --n-elem 1 ") {
+		t.Fatalf("%+v", three)
+	}
+}
+
+func TestTestsAreRefused(t *testing.T) {
+	if _, err := lab.Test(ctx, lab.TestSpec{Algorithms: []string{"tree_alreduce"}}); err == nil || !strings.Contains(err.Error(), "tree_allreduce") {
+		t.Fatalf("got %v", err)
+	}
+	if _, err := lab.Test(ctx, lab.TestSpec{Ranks: []int{0}}); err == nil {
+		t.Fatal("a world of nobody was tested")
+	}
+	sum, err := lab.Test(ctx, lab.TestSpec{Topology: "ahbm-cube", Algorithms: []string{"ring_allreduce"}, Ranks: []int{9}})
+	if err != nil || sum.OK() || !strings.Contains(sum.Rows[0].Skipped, "the machine has 8 PEs") {
+		t.Fatalf("%+v, %v", sum, err)
+	}
+	stopped, cancel := context.WithCancel(ctx)
+	cancel()
+	if _, err := lab.Test(stopped, lab.TestSpec{}); !errors.Is(err, context.Canceled) {
+		t.Fatalf("got %v", err)
+	}
+}
+
+func TestCompare(t *testing.T) {
+	var streamed int
+	// The entry has a buffer_kind of its own, which must not hold against the comparison.
+	rows, err := lab.Compare(ctx, lab.Spec{Algorithm: "ring_allreduce_hbm", Ranks: 8, NElem: 1024}, func(lab.CompareRow) { streamed++ })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(rows) != 6 || streamed != 6 {
+		t.Fatalf("%d rows, %d streamed", len(rows), streamed)
+	}
+	took := map[string]int64{}
+	for _, r := range rows {
+		if r.Error != "" || !r.Result.OK() {
+			t.Fatalf("%+v", r)
+		}
+		took[r.BufferKind+" "+r.Backpressure] = int64(r.Result.SimulatedTime)
+	}
+	if took["hbm sleep"] <= took["tcm sleep"] {
+		t.Fatalf("slots in HBM are no slower than in TCM: %v", took)
+	}
+	if took["tcm poll"] == took["tcm sleep"] {
+		t.Fatalf("polling takes to the picosecond as long as sleeping: %v", took)
+	}
+	if _, err := lab.Compare(ctx, lab.Spec{Bench: "gemm_single_pe"}, nil); err == nil {
+		t.Fatal("a bench without rings was compared")
+	}
+}

@@ -27,7 +27,7 @@ import (
 const house = `
 	cmd/kernbench < cli;
 	cli;
-	report < lab, collective, fault, tl, dtype, unit;
+	report < lab, unit;
 	lab;
 	store;
 	bench;

@@ -4,38 +4,34 @@ import (
 	"encoding/json"
 	"io"
 
-	"kernbench/dtype"
 	"kernbench/lab"
 )
 
-// JSON prints a result for a program: the fields of lab.Result, with units in their names.
-func JSON(w io.Writer, r *lab.Result) error {
-	out := struct {
-		*lab.Result
-		OK   bool `json:"ok"`
-		Spec spec `json:"spec"`
-		// Lists are never null, so that a reader can loop without asking.
-		Failures []lab.Failure `json:"failures"`
-		Verdicts []lab.Verdict `json:"verdicts"`
-		Notes    []string      `json:"notes"`
-		Report   []string      `json:"report"`
-	}{r, r.OK(), namedSpec(r.Spec), list(r.Failures), list(r.Verdicts), list(r.Notes), list(r.Report)}
-	return write(w, out)
-}
-
-// spec is lab.Spec with type and operation by name.
-type spec struct {
-	lab.Spec
-	DType string `json:"dtype,omitempty"`
-	Op    string `json:"op"`
-}
-
-func namedSpec(s lab.Spec) spec {
-	out := spec{Spec: s, Op: s.Op.String()}
-	if s.DType != dtype.Invalid {
-		out.DType = s.DType.String()
+// JSON prints anything that lab found for a program, with units in the fields' names. A
+// result gets one field more, ok.
+func JSON(w io.Writer, v any) error {
+	if r, ok := v.(*lab.Result); ok {
+		v = withVerdict(r)
 	}
-	return out
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	e.SetEscapeHTML(false)
+	return e.Encode(v)
+}
+
+// result is a lab.Result with the answer to all its questions. Lists are never null, so
+// that a reader can loop without asking.
+type result struct {
+	*lab.Result
+	OK       bool          `json:"ok"`
+	Failures []lab.Failure `json:"failures"`
+	Verdicts []lab.Verdict `json:"verdicts"`
+	Notes    []string      `json:"notes"`
+	Report   []string      `json:"report"`
+}
+
+func withVerdict(r *lab.Result) result {
+	return result{r, r.OK(), list(r.Failures), list(r.Verdicts), list(r.Notes), list(r.Report)}
 }
 
 func list[T any](s []T) []T {
@@ -43,11 +39,4 @@ func list[T any](s []T) []T {
 		return []T{}
 	}
 	return s
-}
-
-func write(w io.Writer, v any) error {
-	e := json.NewEncoder(w)
-	e.SetIndent("", "  ")
-	e.SetEscapeHTML(false)
-	return e.Encode(v)
 }

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -36,7 +37,7 @@ func significant(f float64) string {
 	case a >= 1:
 		return strconv.FormatFloat(f, 'f', 2, 64)
 	}
-	return strconv.FormatFloat(f, 'g', 3, 64)
+	return strconv.FormatFloat(f, 'f', 2-int(math.Floor(math.Log10(max(f, -f)))), 64)
 }
 
 // perSecond prints a rate with a prefix: 1.25 M.

@@ -101,6 +101,41 @@ func TestGoldenResults(t *testing.T) {
 	}
 }
 
+func TestGoldenTests(t *testing.T) {
+	sum := &lab.TestSummary{Cases: 153, Failed: 3, Skipped: 2, Rows: []lab.TestRow{
+		{Algorithm: "mesh", World: 2, Skipped: "mesh_2d of 2 ranks: 2 is not a square"},
+		{Algorithm: "mesh", World: 4, Cases: 51, OK: 51, WallTime: 3 * time.Millisecond},
+		{Algorithm: "mesh", World: 16, Skipped: "the machine has 8 PEs"},
+		{Algorithm: "ring", World: 2, Cases: 51, OK: 51, WallTime: 2 * time.Millisecond},
+		{Algorithm: "ring", World: 4, Cases: 51, OK: 48, Failed: 3, First: "7 × f16, sum: deadlock: 4 of 4\n  cycle: 0 -> 1",
+			Command: "kernbench run --algorithm ring --ranks 4", WallTime: 1500 * time.Microsecond},
+	}}
+	var b bytes.Buffer
+	if err := Tests(&b, sum); err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "tests.text", b.Bytes())
+}
+
+func TestGoldenComparison(t *testing.T) {
+	slow := *results["good"]
+	slow.SimulatedTime, slow.AlgBW, slow.BusBW = 9*unit.Microsecond, 1.5, 2.75
+	unchecked := *results["good"]
+	unchecked.RanksChecked, unchecked.Verdicts = false, nil
+	rows := []lab.CompareRow{
+		{BufferKind: "tcm", Backpressure: "sleep", Error: "deadlock: 4 of 4\n  cycle: 0 -> 1"},
+		{BufferKind: "tcm", Backpressure: "poll", Result: results["good"]},
+		{BufferKind: "hbm", Backpressure: "sleep", Result: &slow},
+		{BufferKind: "hbm", Backpressure: "poll", Result: &unchecked},
+		{BufferKind: "sram", Backpressure: "sleep", Result: results["bad"]},
+	}
+	var b bytes.Buffer
+	if err := Comparison(&b, rows); err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "comparison.text", b.Bytes())
+}
+
 func TestTable(t *testing.T) {
 	table := Table{Head: []string{"name", ">µs", "note"}}
 	table.Add("a", "1", "")
@@ -123,7 +158,7 @@ b               3  last
 func TestNumbers(t *testing.T) {
 	for _, c := range []struct{ got, want string }{
 		{count(0), "0"}, {count(999), "999"}, {count(1000), "1,000"}, {count(-1234567), "-1,234,567"},
-		{significant(0), "0"}, {significant(0.033551), "0.0336"}, {significant(9.876), "9.88"}, {significant(98.76), "98.8"}, {significant(123456.7), "123457"},
+		{significant(0), "0"}, {significant(0.033551), "0.0336"}, {significant(0.14), "0.140"}, {significant(-0.000982), "-0.000982"}, {significant(9.876), "9.88"}, {significant(98.76), "98.8"}, {significant(123456.7), "123457"},
 		{perSecond(12), "12.0"}, {perSecond(1500), "1.50 k"}, {perSecond(2.5e6), "2.50 M"}, {perSecond(1e10), "10.0 G"},
 		{wall(1500), "1.50 µs"}, {wall(20 * time.Millisecond), "20.0 ms"}, {wall(90 * time.Second), "90.0 s"},
 		{size(0), "0 B"}, {size(1000), "1000 B"}, {size(4096), "4 KiB"}, {size(271564800), "258.98 MiB"},

@@ -20,8 +20,16 @@ func Text(w io.Writer, r *lab.Result) error {
 	if len(r.Report) > 0 {
 		fmt.Fprintln(b)
 	}
-	what(b, r)
-	cost(b, r)
+	subject(b, r)
+	if r.RanksChecked {
+		field(b, "ranks", "%d OK, %d FAIL", r.RanksOK, r.RanksFailed)
+	} else {
+		field(b, "ranks", "not checked")
+	}
+	fmt.Fprintln(b)
+	if r.Fault == "" || r.Launches > 0 {
+		cost(b, r)
+	}
 	failures(b, r)
 	verdicts(b, r)
 	for _, n := range r.Notes {
@@ -35,7 +43,8 @@ func field(w io.Writer, name, format string, args ...any) {
 	fmt.Fprintf(w, "%-16s%s\n", name, fmt.Sprintf(format, args...))
 }
 
-func what(w io.Writer, r *lab.Result) {
+// subject says what ran, and on what.
+func subject(w io.Writer, r *lab.Result) {
 	field(w, "bench", "%s", r.Bench)
 	if r.Algorithm != "" {
 		doing := strings.TrimSpace(r.Collective + " " + r.Op)
@@ -57,13 +66,6 @@ func what(w io.Writer, r *lab.Result) {
 		size += fmt.Sprintf(" ranks, each %s %s (%v)", count(int64(r.ElemsPerRank)), r.DType, r.BytesPerRank)
 	}
 	field(w, "world size", "%s", size)
-	switch {
-	case !r.RanksChecked:
-		field(w, "ranks", "not checked")
-	default:
-		field(w, "ranks", "%d OK, %d FAIL", r.RanksOK, r.RanksFailed)
-	}
-	fmt.Fprintln(w)
 }
 
 func cost(w io.Writer, r *lab.Result) {

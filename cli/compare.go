@@ -1,0 +1,69 @@
+package cli
+
+import (
+	"errors"
+
+	"kernbench/lab"
+	"kernbench/report"
+
+	"github.com/spf13/cobra"
+)
+
+func (a *app) compareCommand() *cobra.Command {
+	spec := lab.Spec{Executor: lab.Sim}
+	var format string
+	cmd := &cobra.Command{
+		Use:   "compare",
+		Short: "Time an algorithm with every buffer_kind × backpressure, in a table",
+		Long: `Run a bench once for each memory that can hold the ring slots and each way to wait for them.
+` + exitCodes,
+		Example: "  kernbench compare --algorithm ring_allreduce --ranks 8 --n-elem 1024",
+		Args:    nothing,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			bar := newProgress(a.err)
+			spec.Progress = bar.report
+			rows, err := lab.Compare(cmd.Context(), spec, nil)
+			bar.done()
+			if common := commonError(rows); common != nil {
+				return common
+			}
+			if len(rows) > 0 {
+				if perr := show(a, format, rows, report.Comparison); perr != nil {
+					return perr
+				}
+			}
+			if err != nil {
+				return interrupted(cmd.Context(), err)
+			}
+			for _, r := range rows {
+				if r.Error != "" || !r.Result.OK() {
+					return errWrong
+				}
+			}
+			return nil
+		},
+	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	machineFlags(f, &spec)
+	benchFlag(f, &spec)
+	workFlags(f, &spec)
+	verifyFlag(f, &spec)
+	fidelityFlag(f, &spec)
+	formatFlag(f, &format)
+	return cmd
+}
+
+// commonError is what kept every run from its beginning: a mistake of the command line,
+// told once and not once in each row.
+func commonError(rows []lab.CompareRow) error {
+	if len(rows) == 0 || rows[0].Error == "" {
+		return nil
+	}
+	for _, r := range rows {
+		if r.Error != rows[0].Error || r.Result != nil && r.Result.WorldSize > 0 {
+			return nil
+		}
+	}
+	return errors.New(rows[0].Error)
+}

@@ -1,0 +1,132 @@
+package cli
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"kernbench/conf"
+	"kernbench/dtype"
+	"kernbench/lab"
+	"kernbench/tl"
+
+	"github.com/spf13/pflag"
+)
+
+// word is a flag whose value is one of a few.
+type word struct {
+	value *string
+	known []string
+	kind  string
+}
+
+func newWord(to *string, initial, kind string, known ...string) *word {
+	*to = initial
+	return &word{to, known, kind}
+}
+
+func (w *word) String() string { return *w.value }
+func (w *word) Type() string   { return w.kind }
+
+func (w *word) Set(s string) error {
+	for _, k := range w.known {
+		if s == k {
+			*w.value = s
+			return nil
+		}
+	}
+	if near := conf.Nearest(s, w.known); near != "" {
+		return fmt.Errorf("did you mean %q?", near)
+	}
+	return fmt.Errorf("one of %s is expected", strings.Join(w.known, ", "))
+}
+
+// parsed is a flag whose value has a parser and a text of its own.
+type parsed[T fmt.Stringer] struct {
+	to    *T
+	parse func(string) (T, error)
+	kind  string
+	empty T // prints as nothing
+}
+
+func (p *parsed[T]) String() string {
+	if p.to == nil || any(*p.to) == any(p.empty) {
+		return ""
+	}
+	return (*p.to).String()
+}
+
+func (p *parsed[T]) Type() string { return p.kind }
+
+func (p *parsed[T]) Set(s string) error {
+	v, err := p.parse(s)
+	if err == nil {
+		*p.to = v
+	}
+	return err
+}
+
+// count is a flag with a number of at least one; 0 stands for "not given".
+type count int
+
+func (c *count) Type() string { return "N" }
+
+func (c *count) String() string {
+	if *c == 0 {
+		return ""
+	}
+	return strconv.Itoa(int(*c))
+}
+
+func (c *count) Set(s string) error {
+	n, err := strconv.ParseInt(s, 10, 32)
+	if err != nil || n < 1 {
+		return fmt.Errorf("a number from 1 to %d is expected", math.MaxInt32)
+	}
+	*c = count(n)
+	return nil
+}
+
+// machineFlags are those of every verb that builds a machine.
+func machineFlags(f *pflag.FlagSet, s *lab.Spec) {
+	f.StringVar(&s.Topology, "topology", "", "machine: a topology.yaml `FILE`, or a preset (kernbench list presets)")
+	f.StringVar(&s.CCL, "ccl", "", "settings of the algorithms: a ccl.yaml `FILE` over the built-in one")
+	// Not a slice flag: those cut a value at its commas, and KEY=[1, 2] has some.
+	f.StringArrayVar(&s.Sets, "set", nil, "`KEY=VALUE` changes a key of either file, such as system.sips.count=8 (repeatable)")
+}
+
+// workFlags are those of every verb that runs a collective.
+func workFlags(f *pflag.FlagSet, s *lab.Spec) {
+	f.StringVar(&s.Algorithm, "algorithm", "", "`NAME` of an algorithm or of an entry of ccl.yaml (kernbench list algorithms)")
+	f.Var((*count)(&s.Ranks), "ranks", "how many PEs take part (default: as configured, else all)")
+	f.Var((*count)(&s.NElem), "n-elem", "elements per rank (default: as configured)")
+	f.Var(&parsed[dtype.Type]{to: &s.DType, parse: dtype.Parse, kind: "TYPE"}, "dtype", "element type: "+join(dtype.Types())+" (default f16)")
+	// sum is the zero operation, and worth showing: the help prints it through the text.
+	f.Var(&parsed[tl.ReduceOp]{to: &s.Op, parse: tl.ParseReduceOp, kind: "OP"}, "op", "reduction: "+join(tl.ReduceOps())+" (default sum)")
+	f.Uint64Var(&s.Seed, "seed", 0, "seed of the inputs, a `NUMBER`")
+}
+
+func benchFlag(f *pflag.FlagSet, s *lab.Spec) {
+	f.StringVar(&s.Bench, "bench", "ccl_allreduce", "host program, by `NAME` (kernbench list benches)")
+}
+
+func verifyFlag(f *pflag.FlagSet, s *lab.Spec) {
+	f.BoolVar(&s.VerifyData, "verify-data", false, "move the bytes too, and check every rank's result by provenance and by value")
+}
+
+func fidelityFlag(f *pflag.FlagSet, s *lab.Spec) {
+	f.Var(newWord(&s.Fidelity, "slot", "LEVEL", "ideal", "slot", "flit"), "fidelity", "network of sim: ideal (no contention), slot, flit (256 B, the reference)")
+}
+
+func formatFlag(f *pflag.FlagSet, to *string) {
+	f.Var(newWord(to, "text", "FORMAT", "text", "json"), "format", "text or json")
+}
+
+func join[T fmt.Stringer](list []T) string {
+	s := make([]string, len(list))
+	for i, v := range list {
+		s[i] = v.String()
+	}
+	return strings.Join(s, ", ")
+}

@@ -1,0 +1,145 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"kernbench/conf"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// Main runs the command line with the process's own streams and returns the exit status,
+// one of the constants in this package. args are without the program's name.
+func Main(args []string) int {
+	// Stop as soon as the first Ctrl-C came, so that a second one ends the process the hard way.
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	context.AfterFunc(ctx, stop)
+	return run(ctx, args, os.Stdout, os.Stderr)
+}
+
+// app is what the verbs share.
+type app struct {
+	out, err io.Writer
+}
+
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	a := &app{out: stdout, err: stderr}
+	root := a.root()
+	root.SetArgs(args)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return ExitOK
+	}
+	if !errors.Is(err, errWrong) { // the report said it already
+		fmt.Fprintf(stderr, "kernbench: %v\n", err)
+	}
+	return exitStatus(ctx, err)
+}
+
+const tryThese = `kernbench is a laboratory for collective communication. Three commands to try:
+
+  kernbench run --bench ccl_allreduce --verify-data   one run on the default machine, checked
+  kernbench test all --ranks 1,2,3,8                   every algorithm on the mock executor
+  kernbench list algorithms                            what there is to run
+
+kernbench help shows all verbs.
+`
+
+const exitCodes = `
+Exit status:
+    0  all right
+    1  a result is wrong: a rank failed its verification
+    2  the command line, a configuration or a file is at fault
+    3  the kernel is at fault: deadlock, use after credit, ...
+  130  interrupted; what was finished until then is printed
+`
+
+func (a *app) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "kernbench",
+		Short: "A laboratory for collective communication",
+		Long:  "kernbench is a laboratory for collective communication: write an algorithm once as a kernel,\ncheck it, and time it on a simulated machine.\n" + exitCodes,
+		Args:  cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				fmt.Fprint(a.out, tryThese)
+				return nil
+			}
+			return unknownWord("command", args[0], verbs(cmd))
+		},
+		SilenceErrors:     true,
+		SilenceUsage:      true,
+		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
+	}
+	root.SetFlagErrorFunc(flagError)
+	root.AddCommand(a.runCommand(), a.testCommand(), a.compareCommand(), a.listCommand(), a.schemaCommand(), a.newCommand(), a.versionCommand())
+	return root
+}
+
+func verbs(cmd *cobra.Command) []string {
+	var names []string
+	for _, c := range cmd.Commands() {
+		if c.IsAvailableCommand() {
+			names = append(names, c.Name())
+		}
+	}
+	return names
+}
+
+// unknownWord is the error for a word that is none of those known.
+func unknownWord(what, word string, known []string) error {
+	if near := conf.Nearest(word, known); near != "" {
+		return fmt.Errorf("unknown %s %q: did you mean %q?", what, word, near)
+	}
+	return fmt.Errorf("unknown %s %q: known are %s", what, word, strings.Join(known, ", "))
+}
+
+// flagError adds the flag that was probably meant.
+func flagError(cmd *cobra.Command, err error) error {
+	if e, ok := errors.AsType[*pflag.NotExistError](err); ok {
+		name := e.GetSpecifiedName()
+		var known []string
+		cmd.Flags().VisitAll(func(f *pflag.Flag) { known = append(known, f.Name) })
+		if near := conf.Nearest(name, known); near != "" {
+			return fmt.Errorf("unknown flag --%s: did you mean --%s?", name, near)
+		}
+	}
+	return fmt.Errorf("%w (%s --help shows the flags)", err, cmd.CommandPath())
+}
+
+// choice takes exactly one argument out of some, and says which when it is another.
+func choice(what string, known []string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		switch {
+		case len(args) == 0:
+			return fmt.Errorf("%s: say which: %s", cmd.CommandPath(), strings.Join(known, ", "))
+		case len(args) > 1:
+			return fmt.Errorf("%s: one %s at a time, got %d", cmd.CommandPath(), what, len(args))
+		}
+		for _, k := range known {
+			if k == args[0] {
+				return nil
+			}
+		}
+		return unknownWord(what, args[0], known)
+	}
+}
+
+// nothing takes no arguments.
+func nothing(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return fmt.Errorf("%s takes no arguments, got %q", cmd.CommandPath(), args[0])
+	}
+	return nil
+}

@@ -1,0 +1,159 @@
+package cli
+
+import (
+	"embed"
+	"errors"
+	"fmt"
+	"go/build"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"text/template"
+
+	"kernbench/algorithm"
+	"kernbench/conf"
+
+	"github.com/spf13/cobra"
+)
+
+//go:embed templates/*.tmpl
+var templateFiles embed.FS
+
+var templates = template.Must(template.ParseFS(templateFiles, "templates/*.tmpl"))
+
+func (a *app) newCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "new",
+		Short: "Write a working algorithm, or a project of your own, to start from",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return fmt.Errorf("%s: say what: %s", cmd.CommandPath(), strings.Join(verbs(cmd), " or "))
+			}
+			return unknownWord("thing to make", args[0], verbs(cmd))
+		},
+	}
+	cmd.AddCommand(a.newAlgorithmCommand(), a.newProjectCommand())
+	return cmd
+}
+
+// scaffold is what the templates are filled with.
+type scaffold struct {
+	Name    string // ring_max
+	Func    string // ringMax
+	Title   string // RingMax
+	Package string
+	Project string // import path of the project; "" inside the repository
+	Root    string // of the checkout, for the replace line
+	Go      string // the go line of go.mod
+	Require []string
+}
+
+// algorithmName is what a name must look like to be a file, a key of ccl.yaml and, without
+// its underscores, a Go identifier.
+var algorithmName = regexp.MustCompile(`^[a-z][a-z0-9]*(_[a-z0-9]+)*$`)
+
+func newScaffold(name string) (*scaffold, error) {
+	if !algorithmName.MatchString(name) || len(name) > 64 {
+		return nil, fmt.Errorf("%q cannot be an algorithm's name: lower-case letters, digits and single underscores are expected, a letter first, such as ring_max", name)
+	}
+	if name == "main" || special(name) {
+		return nil, fmt.Errorf("%q cannot be an algorithm's name: to Go, %s.go is a main program, a test, or a file for one system only", name, name)
+	}
+	if _, err := algorithm.Lookup(name); err == nil {
+		return nil, fmt.Errorf("there is an algorithm %q already: choose another name", name)
+	}
+	if slices.Contains(conf.DefaultCCL().Names(), name) {
+		return nil, fmt.Errorf("ccl.yaml has an entry %q already: choose another name", name)
+	}
+	var title strings.Builder
+	for part := range strings.SplitSeq(name, "_") {
+		title.WriteString(strings.ToUpper(part[:1]) + part[1:])
+	}
+	t := title.String()
+	return &scaffold{Name: name, Title: t, Func: strings.ToLower(t[:1]) + t[1:]}, nil
+}
+
+// special tells whether the go command would leave NAME.go out of a plain build: it asks
+// for a system that does not exist, which no suffix can match.
+func special(name string) bool {
+	if strings.HasSuffix(name, "_test") {
+		return true
+	}
+	c := build.Context{GOOS: "none", GOARCH: "none", Compiler: "gc", OpenFile: func(string) (io.ReadCloser, error) {
+		return io.NopCloser(strings.NewReader("package p\n")), nil
+	}}
+	ok, err := c.MatchFile(".", name+".go")
+	return !ok || err != nil
+}
+
+// file is one file that a scaffold writes.
+type file struct{ path, template string }
+
+// write makes the files, all or none: nothing that exists is overwritten.
+func (s *scaffold) write(files []file) error {
+	texts := make([]string, len(files))
+	for i, f := range files {
+		if _, err := os.Lstat(f.path); err == nil {
+			return fmt.Errorf("%s exists already: nothing was written", f.path)
+		}
+		var b strings.Builder
+		if err := templates.ExecuteTemplate(&b, f.template, s); err != nil {
+			return fmt.Errorf("%s: %w", f.path, err)
+		}
+		texts[i] = b.String()
+	}
+	for i, f := range files {
+		if err := createFile(f.path, texts[i]); err != nil {
+			for _, done := range files[:i] {
+				err = errors.Join(err, os.Remove(done.path))
+			}
+			return err
+		}
+	}
+	return nil
+}
+
+// createFile fails when the file exists.
+func createFile(name, text string) error {
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(text)
+	return errors.Join(err, f.Close())
+}
+
+// checkout finds the repository that contains dir.
+func checkout(dir string) (root string, err error) {
+	dir, err = filepath.Abs(dir)
+	if err != nil {
+		return "", err
+	}
+	for d := dir; ; d = filepath.Dir(d) {
+		text, err := os.ReadFile(filepath.Join(d, "go.mod"))
+		switch {
+		case err == nil:
+			if modulePath(string(text)) == "kernbench" {
+				return d, nil
+			}
+			return "", fmt.Errorf("%s belongs to module %s, not to kernbench", dir, modulePath(string(text)))
+		case !errors.Is(err, fs.ErrNotExist):
+			return "", err
+		case d == filepath.Dir(d):
+			return "", fmt.Errorf("%s is not in a checkout of kernbench", dir)
+		}
+	}
+}
+
+var moduleLine = regexp.MustCompile(`(?m)^module\s+"?([^\s"]+)`)
+
+func modulePath(goMod string) string {
+	if m := moduleLine.FindStringSubmatch(goMod); m != nil {
+		return m[1]
+	}
+	return "(none)"
+}

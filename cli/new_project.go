@@ -1,0 +1,129 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+func (a *app) newProjectCommand() *cobra.Command {
+	var name, where string
+	cmd := &cobra.Command{
+		Use:   "project DIR",
+		Short: "Write a module of your own: an algorithm, its test, and a main with every verb",
+		Long: `Write a module of your own into DIR: one algorithm, its test, and a main that registers it and then
+is kernbench, with every verb. Its go.mod points at a checkout of kernbench by a replace line.`,
+		Example: "  kernbench new project ../mine --algorithm ring_max\n  cd ../mine && go test ./... && go run . run --algorithm ring_max --ranks 8 --verify-data",
+		Args:    oneName("DIR"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			s, err := newScaffold(name)
+			if err != nil {
+				return err
+			}
+			return a.newProject(s, args[0], where)
+		},
+	}
+	cmd.Flags().StringVar(&name, "algorithm", "my_allreduce", "`NAME` of the algorithm")
+	cmd.Flags().StringVar(&where, "kernbench", "", "`PATH` of the checkout of kernbench (default: this one, else the one this program was built from)")
+	return cmd
+}
+
+// projectName is the part of a module path that DIR's last element becomes.
+var projectName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]*$`)
+
+func (a *app) newProject(s *scaffold, dir, where string) error {
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return err
+	}
+	base := filepath.Base(abs)
+	if !projectName.MatchString(base) {
+		return fmt.Errorf("%q cannot be a module's name: letters, digits, - and _ are expected in the last part of DIR", base)
+	}
+	if entries, err := os.ReadDir(abs); err == nil && len(entries) > 0 {
+		return fmt.Errorf("%s is not empty: nothing was written", dir)
+	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if s.Root, err = findCheckout(where); err != nil {
+		return err
+	}
+	if strings.ContainsAny(s.Root, " \t\"'`\n") {
+		return fmt.Errorf("the checkout's path %q has characters that a replace line cannot hold", s.Root)
+	}
+	s.Package, s.Project = "main", "example.com/"+base
+	sums, err := s.readModule()
+	if err != nil {
+		return err
+	}
+	_, statErr := os.Stat(abs)
+	if err := os.MkdirAll(abs, 0o777); err != nil {
+		return err
+	}
+	at := func(name string) string { return filepath.Join(abs, name) }
+	err = s.write([]file{
+		{at("go.mod"), "go.mod.tmpl"},
+		{at("main.go"), "main.go.tmpl"},
+		{at(s.Name + ".go"), "algorithm.go.tmpl"},
+		{at(s.Name + "_test.go"), "algorithm_test.go.tmpl"},
+		{at("README.md"), "README.md.tmpl"},
+	})
+	if err == nil {
+		err = createFile(at("go.sum"), sums)
+	}
+	if err != nil {
+		if statErr != nil { // we made it
+			os.Remove(abs) // fails where something is in it, as it should
+		}
+		return err
+	}
+	fmt.Fprintf(a.out, "wrote %s (module %s). Now try:\n\n  cd %s\n  go test ./...\n  go run . run --bench ccl_allreduce --algorithm %s --ranks 8 --verify-data\n",
+		dir, s.Project, dir, s.Name)
+	return nil
+}
+
+// findCheckout is the path that was given, or the checkout around the working directory,
+// or the one that this program was compiled from.
+func findCheckout(given string) (string, error) {
+	if given != "" {
+		return checkout(given)
+	}
+	if root, err := checkout("."); err == nil {
+		return root, nil
+	}
+	if _, source, _, ok := runtime.Caller(0); ok && filepath.IsAbs(source) {
+		if root, err := checkout(filepath.Dir(source)); err == nil {
+			return root, nil
+		}
+	}
+	return "", errors.New("found no checkout of kernbench: name one with --kernbench PATH")
+}
+
+var (
+	goLine      = regexp.MustCompile(`(?m)^go\s+(\S+)`)
+	requirement = regexp.MustCompile(`(?m)^(?:require)?\s+([^\s()]+\.[^\s()]+/?\S*)\s+(v\S+)`)
+)
+
+// readModule takes the go version and the requirements over from the checkout's go.mod, and
+// returns its go.sum, so that the project builds without asking anybody.
+func (s *scaffold) readModule() (sums string, err error) {
+	text, err := os.ReadFile(filepath.Join(s.Root, "go.mod"))
+	if err != nil {
+		return "", err
+	}
+	if m := goLine.FindStringSubmatch(string(text)); m != nil {
+		s.Go = m[1]
+	}
+	for _, m := range requirement.FindAllStringSubmatch(string(text), -1) {
+		s.Require = append(s.Require, m[1]+" "+m[2])
+	}
+	sum, err := os.ReadFile(filepath.Join(s.Root, "go.sum"))
+	return string(sum), err
+}

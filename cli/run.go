@@ -1,0 +1,88 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"kernbench/lab"
+	"kernbench/report"
+	"kernbench/trace"
+
+	"github.com/spf13/cobra"
+)
+
+// traceVariable is the environment variable that asks for a line per send and receive.
+const traceVariable = "KERNBENCH_CCL_TRACE"
+
+func (a *app) runCommand() *cobra.Command {
+	var spec lab.Spec
+	var format string
+	cmd := &cobra.Command{
+		Use:   "run",
+		Short: "Run a bench: how long does it take, and is every byte right?",
+		Long: `Run a bench on the simulated machine, or without a clock on the mock executor.
+
+` + traceVariable + `=1 in the environment prints a line for each send and receive of a kernel:
+[ccl t=346.4 send] sip0.cube0.pe1 dir=E nbytes=64 seq=0 (t in ns; on stderr with --format json).
+` + exitCodes,
+		Example: `  kernbench run --bench ccl_allreduce --verify-data
+  kernbench run --algorithm ring_allreduce --ranks 8 --n-elem 1024 --trace ring.json
+  kernbench run --topology ahbm-cube --set defaults.n_slots=2 --format json`,
+		Args: nothing,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if spec.TraceFile != "" {
+				if err := trace.CheckFile(spec.TraceFile); err != nil {
+					return err
+				}
+			}
+			if on := os.Getenv(traceVariable); on != "" && on != "0" {
+				spec.CCLTrace = a.out
+				if format == "json" {
+					spec.CCLTrace = a.err
+				}
+			}
+			return a.run(cmd.Context(), spec, format)
+		},
+	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	machineFlags(f, &spec)
+	benchFlag(f, &spec)
+	workFlags(f, &spec)
+	verifyFlag(f, &spec)
+	f.VarP(newWord(&spec.Executor, lab.Sim, "EXECUTOR", lab.Sim, lab.Mock), "platform", "p", "executor: sim (with time), mock (all ranks at once, no clock)")
+	fidelityFlag(f, &spec)
+	formatFlag(f, &format)
+	f.StringVar(&spec.TraceFile, "trace", "", "write the events of the run to a `FILE`: .txt (a line each), .json (for ui.perfetto.dev)")
+	return cmd
+}
+
+// run performs one run and prints what came out, as far as it came.
+func (a *app) run(ctx context.Context, spec lab.Spec, format string) error {
+	bar := newProgress(a.err)
+	spec.Progress = bar.report
+	r, err := lab.Run(ctx, spec)
+	bar.done()
+	if r != nil && (err == nil || r.WorldSize > 0) {
+		if perr := show(a, format, r, report.Text); perr != nil {
+			return errors.Join(err, perr)
+		}
+	}
+	switch {
+	case err != nil:
+		return interrupted(ctx, err)
+	case !r.OK():
+		return errWrong
+	}
+	return nil
+}
+
+// interrupted says in a person's words what Ctrl-C did.
+func interrupted(ctx context.Context, err error) error {
+	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		return fmt.Errorf("interrupted: %w", err)
+	}
+	return err
+}

@@ -1,0 +1,102 @@
+package cli
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"kernbench/lab"
+	"kernbench/report"
+
+	"github.com/spf13/cobra"
+)
+
+func (a *app) testCommand() *cobra.Command {
+	var machine lab.Spec // for its flags
+	var spec lab.TestSpec
+	var format string
+	cmd := &cobra.Command{
+		Use:   "test ALGORITHM...|all",
+		Short: "Test algorithms on the mock executor, by provenance and by value",
+		Long: `Run algorithms on the mock executor over world sizes, element counts, types and operations, and
+check every rank's result: each contribution exactly once, and the right values.
+` + exitCodes,
+		Example: "  kernbench test all\n  kernbench test ring_allreduce --ranks 2,3,8-10",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return fmt.Errorf("%s: name an algorithm (kernbench list algorithms), or all", cmd.CommandPath())
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 1 || args[0] != "all" {
+				spec.Algorithms = args
+			}
+			spec.Topology, spec.CCL, spec.Sets, spec.Seed = machine.Topology, machine.CCL, machine.Sets, machine.Seed
+			bar := newProgress(a.err)
+			spec.Progress = bar.report
+			sum, err := lab.Test(cmd.Context(), spec)
+			bar.done()
+			if sum != nil {
+				if perr := show(a, format, sum, report.Tests); perr != nil {
+					return perr
+				}
+			}
+			switch {
+			case err != nil:
+				return interrupted(cmd.Context(), err)
+			case sum.Cases == 0:
+				return fmt.Errorf("nothing was tested: no algorithm can have these world sizes")
+			case !sum.OK():
+				return errWrong
+			}
+			return nil
+		},
+	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	f.Var((*rankList)(&spec.Ranks), "ranks", "world sizes, such as 1,2,5-8 (default "+(*rankList)(&lab.TestRanks).String()+")")
+	f.BoolVar(&spec.Exhaustive, "exhaustive", false, "every type with every operation at every count, not a covering set")
+	machineFlags(f, &machine)
+	f.Uint64Var(&machine.Seed, "seed", 0, "seed of the inputs, a `NUMBER`")
+	formatFlag(f, &format)
+	return cmd
+}
+
+// rankList is a flag with numbers and ranges of them.
+type rankList []int
+
+func (l *rankList) Type() string { return "LIST" }
+
+func (l *rankList) String() string {
+	s := make([]string, len(*l))
+	for i, n := range *l {
+		s[i] = strconv.Itoa(n)
+	}
+	return strings.Join(s, ",")
+}
+
+func (l *rankList) Set(s string) error {
+	const most = 1000 // world sizes of one test
+	var list []int
+	for part := range strings.SplitSeq(s, ",") {
+		lo, hi, isRange := strings.Cut(strings.TrimSpace(part), "-")
+		if !isRange {
+			hi = lo
+		}
+		first, err := strconv.ParseInt(lo, 10, 32)
+		last, err2 := strconv.ParseInt(hi, 10, 32)
+		if err != nil || err2 != nil || first < 1 || last < first {
+			return fmt.Errorf("found %q; numbers from 1 to %d and ranges of them are expected, such as 1,2,5-8", part, math.MaxInt32)
+		}
+		if last-first >= most || len(list) >= most {
+			return fmt.Errorf("more than %d world sizes", most)
+		}
+		for n := first; n <= last; n++ {
+			list = append(list, int(n))
+		}
+	}
+	*l = list
+	return nil
+}

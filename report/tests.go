@@ -1,0 +1,96 @@
+package report
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"kernbench/lab"
+)
+
+// Tests prints what a test found: a row for each algorithm, a column for each world size,
+// in it the number of cases that were right; below it what was not.
+func Tests(w io.Writer, sum *lab.TestSummary) error {
+	var b bytes.Buffer
+	var worlds []int
+	var names []string
+	for i := range sum.Rows {
+		if r := &sum.Rows[i]; !slices.Contains(worlds, r.World) {
+			worlds = append(worlds, r.World)
+		}
+		if r := &sum.Rows[i]; !slices.Contains(names, r.Algorithm) {
+			names = append(names, r.Algorithm)
+		}
+	}
+	slices.Sort(worlds)
+	t := Table{Head: []string{"cases right, by ranks"}}
+	for _, n := range worlds {
+		t.Head = append(t.Head, ">"+strconv.Itoa(n))
+	}
+	for _, name := range names {
+		cells := []string{name}
+		for _, n := range worlds {
+			i := slices.IndexFunc(sum.Rows, func(r lab.TestRow) bool { return r.Algorithm == name && r.World == n })
+			cells = append(cells, testCell(sum.Rows, i))
+		}
+		t.Add(cells...)
+	}
+	if err := t.Write(&b); err != nil {
+		return err
+	}
+	testSkips(&b, sum)
+	var took time.Duration
+	for i := range sum.Rows {
+		r := &sum.Rows[i]
+		took += r.WallTime
+		if r.Failed > 0 {
+			fmt.Fprintf(&b, "\nFAIL %s, %d ranks: %d of %d cases\n     first  %s\n", r.Algorithm, r.World, r.Failed, r.Cases, indent(r.First))
+			if r.Command != "" {
+				fmt.Fprintf(&b, "     again  %s\n", r.Command)
+			}
+		}
+	}
+	fmt.Fprintf(&b, "\n%s cases, %d failed", count(int64(sum.Cases)), sum.Failed)
+	if took > 0 {
+		b.WriteString(", " + wall(took))
+	}
+	b.WriteByte('\n')
+	_, err := w.Write(b.Bytes())
+	return err
+}
+
+func testCell(rows []lab.TestRow, i int) string {
+	switch {
+	case i < 0:
+		return ""
+	case rows[i].Failed > 0:
+		return fmt.Sprintf("FAIL %d/%d", rows[i].OK, rows[i].Cases)
+	case rows[i].Cases == 0:
+		return "-"
+	}
+	return strconv.Itoa(rows[i].OK)
+}
+
+// testSkips says why a cell is empty, in the words of the first such cell of each algorithm.
+func testSkips(w io.Writer, sum *lab.TestSummary) {
+	var told []string
+	for i := range sum.Rows {
+		r := &sum.Rows[i]
+		if r.Cases > 0 || slices.Contains(told, r.Algorithm) {
+			continue
+		}
+		if len(told) == 0 {
+			fmt.Fprintln(w)
+		}
+		told = append(told, r.Algorithm)
+		fmt.Fprintf(w, "- %s cannot have %d ranks: %s\n", r.Algorithm, r.World, cmp.Or(indent(r.Skipped), "no element count suits it"))
+	}
+}
+
+// indent keeps the later lines of a text below its first.
+func indent(s string) string { return strings.ReplaceAll(s, "\n", "\n            ") }

@@ -6,11 +6,15 @@ import (
 	"kernbench/unit"
 )
 
-// The wheel: buckets of 512 ps, 4096 of them, so that it reaches 2.1 µs ahead. Nearly all
-// events of a machine whose latencies are nanoseconds fall within.
+// The wheel has 4096 buckets of 2^shift ps. The width follows the events: narrow where
+// they are dense, so that the heap of the current bucket stays small, wide where most
+// would fall beyond the wheel.
 const (
-	bucketShift = 9
-	buckets     = 4096
+	buckets         = 4096
+	firstShift uint = 9  // 512 ps: the wheel reaches 2.1 µs
+	leastShift uint = 3  // 8 ps: 33 ns
+	mostShift  uint = 20 // 1 µs: 4 ms
+	review          = 2048
 )
 
 // Queue is a set of events and the clock of the one popped last. Events of the current
@@ -22,6 +26,7 @@ type Queue struct {
 	popped int64
 	count  int
 
+	shift  uint
 	near   heap  // events of bucket at and before
 	at     int64 // current bucket
 	far    heap  // events of buckets from at+buckets on
@@ -30,6 +35,8 @@ type Queue struct {
 	inList int
 	nodes  []node
 	free   uint32 // list of unused nodes; 0: none
+
+	turns, taken, late int // since the last review: of the wheel, events it gave, events beyond it
 }
 
 // node is an event in a list.
@@ -53,13 +60,18 @@ func (q *Queue) Post(e Event) {
 		panic("des: event posted into the past")
 	}
 	q.count++
-	b := int64(e.Time) >> bucketShift
+	q.place(e)
+}
+
+func (q *Queue) place(e Event) {
+	b := int64(e.Time) >> q.shift
 	switch {
 	case b <= q.at:
 		q.near.push(e)
 	case b < q.at+buckets:
 		q.enlist(e, b)
 	default:
+		q.late++
 		q.far.push(e)
 	}
 }
@@ -99,13 +111,19 @@ func (q *Queue) Pop() (Event, bool) {
 
 // turn moves the wheel to the next bucket that has events.
 func (q *Queue) turn() {
+	if q.turns++; q.turns >= review || q.shift == 0 {
+		q.adapt()
+		if len(q.near) > 0 {
+			return
+		}
+	}
 	if q.inList == 0 {
-		q.at = int64(q.far[0].Time) >> bucketShift
+		q.at = int64(q.far[0].Time) >> q.shift
 	} else {
 		q.at = q.nextFilled()
 	}
 	for len(q.far) > 0 {
-		b := int64(q.far[0].Time) >> bucketShift
+		b := int64(q.far[0].Time) >> q.shift
 		if b >= q.at+buckets {
 			break
 		}
@@ -124,9 +142,47 @@ func (q *Queue) turn() {
 		n.next, q.free = q.free, i
 		i = next
 		q.inList--
+		q.taken++
 	}
 	q.lists[k] = 0
 	q.filled[k/64] &^= 1 << (k % 64)
+}
+
+// adapt changes the width of buckets when the last turns were far from a handful of
+// events each, and sorts what is to come into the new ones.
+func (q *Queue) adapt() {
+	shift := q.shift
+	switch {
+	case shift == 0:
+		shift = firstShift
+	case q.taken > 16*q.turns && shift > leastShift:
+		shift = max(leastShift, shift-uint(bits.Len(uint(q.taken/q.turns/8))))
+	case q.late > q.taken/4 && q.taken < 4*q.turns && shift < mostShift:
+		shift++
+	}
+	q.turns, q.taken, q.late = 0, 0, 0
+	if shift == q.shift {
+		return
+	}
+	q.shift = shift
+	all := append(heap(nil), q.far...)
+	q.far = q.far[:0]
+	for k := range q.lists {
+		for i := q.lists[k]; i != 0; {
+			n := &q.nodes[i]
+			all = append(all, n.Event)
+			next := n.next
+			n.next, q.free = q.free, i
+			i = next
+		}
+		q.lists[k] = 0
+	}
+	q.filled, q.inList = [buckets / 64]uint64{}, 0
+	q.at = int64(q.now) >> shift
+	for _, e := range all {
+		q.place(e)
+	}
+	q.late = 0
 }
 
 // nextFilled is the first bucket after the current one whose list is not empty. Events

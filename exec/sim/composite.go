@@ -135,10 +135,9 @@ func (q *pipeline) compute(now unit.Time) {
 		return
 	}
 	end = q.epilogue(tl.PerOutputTile, m*n, end)
-	e := r.run.e
 	t := transfer{kind: anOutput, rank: r.id, cell: tl.None, slot: -1, addr: q.p.Out.Addr, bytes: int64(m*n) * int64(q.p.Type.Size()), at: end, pipe: q}
 	i := r.run.newTransfer(t)
-	r.begin(end+spec.DMA.Setup, e.route(e.m.PE(int(r.pe)), node(e.m, t.addr)), noc.Compute, t.bytes, i, r.laneKey(des.Arrive, lanePipe))
+	r.begin(end+spec.DMA.Setup, r.toMemory(t.addr), noc.Compute, t.bytes, i, r.laneKey(des.Arrive, lanePipe))
 }
 
 // epilogue books the steps of a scope on the vector unit.

@@ -4,6 +4,7 @@ import (
 	"kernbench/des"
 	"kernbench/hw/dma"
 	"kernbench/hw/noc"
+	"kernbench/mem"
 	"kernbench/tl"
 	"kernbench/unit"
 )
@@ -35,6 +36,11 @@ func (r *rank) load(in *tl.Instr) {
 // memory is not its own.
 func (r *rank) ask(at unit.Time, t transfer, request transferKind, lane uint8) {
 	e := r.run.e
+	if r.owns(t.addr) {
+		i := r.run.newTransfer(t)
+		r.begin(at, r.fromHBM, noc.Compute, t.bytes, i, r.laneKey(des.Arrive, lane))
+		return
+	}
 	from, to := node(e.m, t.addr), e.m.PE(int(r.pe))
 	t.route = e.route(from, to)
 	ask := e.request(to, from)
@@ -65,7 +71,19 @@ func (r *rank) store(in *tl.Instr) {
 	r.lend(in.A, &t)
 	r.flying++
 	i := r.run.newTransfer(t)
-	r.begin(r.Clock+e.spec.DMA.Setup, e.route(e.m.PE(int(r.pe)), node(e.m, in.Addr)), noc.Compute, bytes, i, r.laneKey(des.Arrive, laneProgram))
+	r.begin(r.Clock+e.spec.DMA.Setup, r.toMemory(in.Addr), noc.Compute, bytes, i, r.laneKey(des.Arrive, laneProgram))
+}
+
+// owns tells whether an address is in the PE's own HBM slice.
+func (r *rank) owns(a mem.Addr) bool { return a.Space() == mem.HBM && a.Unit() == int(r.pe) }
+
+// toMemory is the path from the PE to a memory.
+func (r *rank) toMemory(a mem.Addr) noc.Route {
+	if r.owns(a) {
+		return r.toHBM
+	}
+	e := r.run.e
+	return e.route(e.m.PE(int(r.pe)), node(e.m, a))
 }
 
 // lend notes that a transfer reads a tensor, which keeps a ring slot from going back

@@ -54,8 +54,10 @@ type rank struct {
 	group int32
 	base  int32 // id of rank 0 of the group
 
-	tx  []txPort
-	rx  []rxPort
+	tx             []txPort
+	rx             []rxPort
+	fromHBM, toHBM noc.Route // its own slice
+
 	any int // port that the last undirected receive took from
 
 	wait     waiting
@@ -191,6 +193,8 @@ func (x *run) prepareRank(g *tl.Group, gi, i int, base int32) error {
 func (x *run) connect(r *rank) {
 	e := x.e
 	w := &x.launch.Groups[r.group].Wiring[r.index]
+	own, hbm := e.m.PE(int(r.pe)), e.m.HBM(int(r.pe))
+	r.fromHBM, r.toHBM = e.route(hbm, own), e.route(own, hbm)
 	slots := memory.RingNode(e.m, int(r.pe), x.ring.Space)
 	for i, o := range w.Out {
 		peer := r.base + o.Peer

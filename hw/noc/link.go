@@ -1,17 +1,12 @@
 package noc
 
 import (
+	"iter"
 	"slices"
 
 	"kernbench/des"
 	"kernbench/unit"
 )
-
-// buffer is the index of the buffer that message m goes into over link l.
-func (n *Fabric) buffer(l *link, m *message) uint32 {
-	h := n.hops[m.route.first+uint32(m.hop)]
-	return l.bufs + uint32(m.class)*uint32(max(1, l.spec.Channels)) + uint32(h.Channel)
-}
 
 // last tells whether m is at the last link of its route: what follows takes everything.
 func (m *message) last() bool { return m.hop+1 == m.route.hops }
@@ -27,12 +22,11 @@ func (n *Fabric) arrive(li, mi uint32) {
 		return
 	}
 	now := n.q.Now()
-	bi := n.buffer(l, m)
-	if l.waiting == 0 && l.freeAt <= now && (m.last() || n.fits(l, &n.bufs[bi], int64(m.bytes), now)) {
-		n.start(li, mi, bi)
+	if l.waiting == 0 && l.freeAt <= now && (m.last() || n.fits(&n.bufs[m.into], m.bytes, now)) {
+		n.start(li, mi)
 		return
 	}
-	b := &n.bufs[bi]
+	b := &n.bufs[m.into]
 	m.next = 0
 	if b.head == 0 {
 		b.head = mi
@@ -44,43 +38,43 @@ func (n *Fabric) arrive(li, mi uint32) {
 	n.schedule(li)
 }
 
-// capacity of the buffers at the far end of l.
-func (n *Fabric) capacity(l *link) int64 {
-	if l.spec.Buffer > 0 {
-		return l.spec.Buffer
-	}
-	return n.room
-}
-
 // fits tells whether a message has room now.
-func (n *Fabric) fits(l *link, b *buffer, bytes int64, now unit.Time) bool {
-	limit := n.capacity(l)
-	if b.held+bytes <= limit {
+func (n *Fabric) fits(b *buffer, bytes int32, now unit.Time) bool {
+	if b.held+bytes <= b.room {
 		return true
 	}
-	b.settle(now)
-	return b.held+bytes <= limit
+	n.settle(b, now)
+	return b.held+bytes <= b.room
 }
 
-// settle takes out what has been released by now.
-func (b *buffer) settle(now unit.Time) {
-	k := 0
-	for k < len(b.releases) && b.releases[k].at <= now {
-		b.held -= b.releases[k].bytes
-		k++
-	}
-	if k > 0 {
-		b.releases = b.releases[:copy(b.releases, b.releases[k:])]
+// settle takes out what has been released by now. The earliest releases stay in the
+// buffer itself.
+func (n *Fabric) settle(b *buffer, now unit.Time) {
+	for b.few > 0 && b.first[0].at <= now {
+		b.held -= int32(b.first[0].bytes)
+		b.first[0] = b.first[1]
+		b.few--
+		if b.more != 0 && len(n.spill[b.more]) > 0 {
+			rest := n.spill[b.more]
+			b.first[b.few] = rest[0]
+			b.few++
+			n.spill[b.more] = rest[:copy(rest, rest[1:])]
+		}
 	}
 }
 
 // roomAt is when a message that does not fit will, as far as is known; never if unknown.
-func (n *Fabric) roomAt(l *link, b *buffer, bytes int64, now unit.Time) unit.Time {
-	if n.fits(l, b, bytes, now) {
+func (n *Fabric) roomAt(b *buffer, bytes int32, now unit.Time) unit.Time {
+	if n.fits(b, bytes, now) {
 		return now
 	}
-	over := b.held + bytes - n.capacity(l)
-	for _, r := range b.releases {
+	over := int64(b.held + bytes - b.room)
+	for _, r := range b.first[:b.few] {
+		if over -= r.bytes; over <= 0 {
+			return r.at
+		}
+	}
+	for _, r := range n.spill[b.more] {
 		if over -= r.bytes; over <= 0 {
 			return r.at
 		}
@@ -96,14 +90,14 @@ func (n *Fabric) schedule(li uint32) {
 		at = l.freeAt
 	} else {
 		for k := range n.buffersOf(l) {
-			b := &n.bufs[l.bufs+k]
+			b := &n.bufs[k]
 			if b.head == 0 {
 				continue
 			}
 			m := &n.msgs[b.head]
 			t := now
 			if !m.last() {
-				t = n.roomAt(l, b, int64(m.bytes), now)
+				t = n.roomAt(b, m.bytes, now)
 			}
 			b.blocked = t == never
 			at = min(at, t)
@@ -115,8 +109,17 @@ func (n *Fabric) schedule(li uint32) {
 	}
 }
 
-func (n *Fabric) buffersOf(l *link) uint32 {
-	return uint32(classes) * uint32(max(1, l.spec.Channels))
+// buffersOf are the numbers of the buffers of a link, class by class.
+func (n *Fabric) buffersOf(l *link) iter.Seq[uint32] {
+	return func(yield func(uint32) bool) {
+		for c := range uint32(classes) {
+			for k := range l.channels {
+				if !yield(c*n.inClass + l.bufs + k) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // key orders what link li causes; components of the owner come after all links.
@@ -134,10 +137,10 @@ func (n *Fabric) retry(li uint32) {
 	}
 	l.retryAt = never
 	if l.freeAt <= now && l.waiting > 0 {
-		if bi, mi, prev := n.pick(l, now); mi != 0 {
-			n.unlink(&n.bufs[bi], mi, prev)
+		if mi, prev := n.pick(l, now); mi != 0 {
+			n.unlink(&n.bufs[n.msgs[mi].into], mi, prev)
 			l.waiting--
-			n.start(li, mi, bi)
+			n.start(li, mi)
 			l = &n.links[li]
 		}
 	}
@@ -147,11 +150,11 @@ func (n *Fabric) retry(li uint32) {
 }
 
 // pick chooses a message and says which one stands before it in its queue, if any.
-func (n *Fabric) pick(l *link, now unit.Time) (buf, msg, prev uint32) {
+func (n *Fabric) pick(l *link, now unit.Time) (msg, prev uint32) {
 	first := never
 	turn := ^uint32(0)
 	for k := range n.buffersOf(l) {
-		b := &n.bufs[l.bufs+k]
+		b := &n.bufs[k]
 		n.ties = n.ties[:0]
 		before := uint32(0)
 		// Messages whose heads came at the same instant stand side by side: each of a
@@ -165,15 +168,15 @@ func (n *Fabric) pick(l *link, now unit.Time) (buf, msg, prev uint32) {
 			if !slices.Contains(n.ties, from) {
 				n.ties = append(n.ties, from)
 				t := from - l.served - 1 // distance after the one served last, modulo 2^32
-				if (m.arrived < first || t < turn) && (m.last() || n.fits(l, b, int64(m.bytes), now)) {
+				if (m.arrived < first || t < turn) && (m.last() || n.fits(b, m.bytes, now)) {
 					first, turn = m.arrived, t
-					buf, msg, prev = l.bufs+k, mi, before
+					msg, prev = mi, before
 				}
 			}
 			before = mi
 		}
 	}
-	return buf, msg, prev
+	return msg, prev
 }
 
 // from is where a message came from: the link before, or its source, which counts after
@@ -182,7 +185,7 @@ func (n *Fabric) from(m *message) uint32 {
 	if m.hop == 0 {
 		return uint32(len(n.links)) + 1 + m.source
 	}
-	return uint32(n.hops[m.route.first+uint32(m.hop)-1].Link) + 1
+	return n.bufs[m.in].link + 1
 }
 
 func (n *Fabric) unlink(b *buffer, mi, prev uint32) {
@@ -198,7 +201,7 @@ func (n *Fabric) unlink(b *buffer, mi, prev uint32) {
 }
 
 // start puts a message on its link now.
-func (n *Fabric) start(li, mi, bi uint32) {
+func (n *Fabric) start(li, mi uint32) {
 	l, m := &n.links[li], &n.msgs[mi]
 	now := n.q.Now()
 	l.freeAt = max(now+l.spec.Serial.Time(int64(m.bytes)), m.tail)
@@ -207,8 +210,7 @@ func (n *Fabric) start(li, mi, bi uint32) {
 	m.tail = end + l.latency
 	if m.hop > 0 {
 		n.release(m, end)
-	}
-	if m.hop == 0 {
+	} else {
 		n.leaveSource(l, li, m, end)
 		m = &n.msgs[mi]
 	}
@@ -216,28 +218,49 @@ func (n *Fabric) start(li, mi, bi uint32) {
 		n.q.Post(des.Event{Time: m.tail, Key: n.key(l, li, des.Arrive), Target: Target(kindDeliver, 0), Arg: mi})
 		return
 	}
-	n.bufs[bi].held += int64(m.bytes)
+	n.bufs[m.into].held += m.bytes
+	m.in = m.into
 	m.hop++
+	h := n.hops[m.route.first+uint32(m.hop)]
+	m.into = h.buf + uint32(m.class)*n.inClass
 	m.arrived = now + l.latency
-	next := uint32(n.hops[m.route.first+uint32(m.hop)].Link)
-	n.q.Post(des.Event{Time: m.arrived, Key: n.key(l, li, des.Arrive), Target: Target(kindArrive, next), Arg: mi})
+	n.q.Post(des.Event{Time: m.arrived, Key: n.key(l, li, des.Arrive), Target: Target(kindArrive, h.link), Arg: mi})
 }
 
 // release gives back the buffer that m came from, at the time its tail leaves.
 func (n *Fabric) release(m *message, at unit.Time) {
-	h := n.hops[m.route.first+uint32(m.hop)-1]
-	pl := &n.links[h.Link]
-	b := &n.bufs[pl.bufs+uint32(m.class)*uint32(max(1, pl.spec.Channels))+uint32(h.Channel)]
-	if len(b.releases) == cap(b.releases) {
-		b.settle(n.q.Now())
+	b := &n.bufs[m.in]
+	r := release{at, int64(m.bytes)}
+	if b.few == 2 {
+		n.settle(b, n.q.Now())
 	}
-	b.releases = append(b.releases, release{at, int64(m.bytes)})
-	for i := len(b.releases) - 1; i > 0 && b.releases[i-1].at > at; i-- {
-		b.releases[i], b.releases[i-1] = b.releases[i-1], b.releases[i]
+	switch {
+	case b.few < 2:
+		b.first[b.few] = r
+		b.few++
+		if b.few == 2 && b.first[0].at > at {
+			b.first[0], b.first[1] = b.first[1], b.first[0]
+		}
+	default:
+		if b.first[1].at > at {
+			r, b.first[1] = b.first[1], r
+			if b.first[0].at > at {
+				b.first[0], b.first[1] = b.first[1], b.first[0]
+			}
+		}
+		if b.more == 0 {
+			n.spill = append(n.spill, nil)
+			b.more = uint32(len(n.spill) - 1)
+		}
+		rest := append(n.spill[b.more], r)
+		for i := len(rest) - 1; i > 0 && rest[i-1].at > r.at; i-- {
+			rest[i], rest[i-1] = rest[i-1], rest[i]
+		}
+		n.spill[b.more] = rest
 	}
 	if b.blocked {
 		b.blocked = false
-		n.schedule(uint32(h.Link))
+		n.schedule(b.link)
 	}
 }
 
@@ -264,6 +287,7 @@ func (n *Fabric) leaveSource(l *link, li uint32, m *message, end unit.Time) {
 func (n *Fabric) enter(l *link, li, mi uint32, at unit.Time) {
 	m := &n.msgs[mi]
 	m.arrived, m.tail, m.hop = at, at, 0
+	m.into = n.hops[m.route.first].buf + uint32(m.class)*n.inClass
 	n.q.Post(des.Event{Time: at, Key: n.key(l, li, des.Arrive), Target: Target(kindArrive, li), Arg: mi})
 }
 

@@ -102,30 +102,35 @@ type Fabric struct {
 	sink  Sink
 	ideal bool
 	most  int64 // bytes of a message
-	room  int64 // of an input buffer whose link names none
 
-	links []link
-	bufs  []buffer
-	hops  []machine.Hop
-	msgs  []message
-	free  uint32 // list of unused messages, by next; 0: none
-	ties  []uint32
-	lines map[line][]uint32 // who waits behind a transfer of several messages
+	links   []link
+	bufs    []buffer // class by class, each link by link
+	inClass uint32   // buffers of one class
+	spill   [][]release
+	hops    []hop
+	msgs    []message
+	free    uint32 // list of unused messages, by next; 0: none
+	ties    []uint32
+	lines   map[line][]uint32 // who waits behind a transfer of several messages
 
 	messages, bytes int64
 }
 
+// hop is a link of a stored route and its buffer in the first class.
+type hop struct{ link, buf uint32 }
+
 // link is the state of one link.
 type link struct {
-	freeAt  unit.Time
-	retryAt unit.Time // of the retry that counts, or never
-	spec    *machine.LinkSpec
-	latency unit.Time
-	bufs    uint32 // first of its buffers
-	waiting uint32
-	served  uint32 // where the message it took last came from
-	counter uint32
-	lines   uint32 // how many lines wait at it
+	freeAt   unit.Time
+	retryAt  unit.Time // of the retry that counts, or never
+	spec     *machine.LinkSpec
+	latency  unit.Time
+	bufs     uint32 // first of its buffers in the first class
+	waiting  uint32
+	served   uint32 // where the message it took last came from
+	counter  uint32
+	lines    uint32 // how many lines wait at it
+	channels uint32
 }
 
 // line is what one source sends in one class into a link at its side. While a transfer
@@ -137,12 +142,16 @@ type line struct {
 }
 
 // buffer is the input buffer at the far end of a link, for one class and channel, and
-// the queue of messages at the near end that want to go into it.
+// the queue of messages at the near end that want to go into it. It fills a cache line.
 type buffer struct {
-	held       int64 // bytes, including those whose release lies ahead
-	releases   []release
+	link       uint32
+	held       int32 // bytes, including those whose release lies ahead
+	room       int32
 	head, tail uint32
-	blocked    bool // the queue waits for room that nobody has announced yet
+	more       uint32     // where further releases are in Fabric.spill, if anywhere
+	few        uint8      // releases in first
+	blocked    bool       // the queue waits for room that nobody has announced yet
+	first      [2]release // earliest releases
 }
 
 type release struct {
@@ -158,12 +167,14 @@ type message struct {
 	bytes   int32
 	user    uint32
 	route   Route
+	into    uint32 // buffer that it goes into next
+	in      uint32 // buffer that it is in, from its second link on
+	source  uint32
+	next    uint32
 	hop     uint16
 	class   Class
 	taken   bool // tell the sink when the source has been read
 	inLine  bool // at the front of a line
-	source  uint32
-	next    uint32
 }
 
 const never = unit.MaxTime
@@ -173,39 +184,65 @@ type Sizes struct{ Message, Flit, Buffer unit.Bytes }
 
 // New makes the fabric of a machine.
 func New(q *des.Queue, m *machine.Machine, sink Sink, f Fidelity, sizes Sizes) *Fabric {
-	n := &Fabric{q: q, m: m, sink: sink, ideal: f == Ideal, most: int64(sizes.Message), room: int64(sizes.Buffer)}
+	n := &Fabric{q: q, m: m, sink: sink, ideal: f == Ideal, most: int64(sizes.Message)}
 	if f == Flit {
 		n.most = int64(sizes.Flit)
 	}
 	n.links = make([]link, len(m.Links))
-	at := uint32(0)
 	for i := range n.links {
 		s := m.Links[i].LinkSpec
-		n.links[i] = link{retryAt: never, spec: s, latency: s.Router + s.Wire, bufs: at}
-		at += uint32(classes) * uint32(max(1, s.Channels))
+		n.links[i] = link{retryAt: never, spec: s, latency: s.Router + s.Wire, bufs: n.inClass, channels: uint32(max(1, s.Channels))}
+		n.inClass += n.links[i].channels
 	}
-	n.bufs = make([]buffer, at)
+	n.bufs = make([]buffer, n.inClass*uint32(classes))
+	for i := range n.links {
+		l := &n.links[i]
+		room := sizes.Buffer
+		if l.spec.Buffer > 0 {
+			room = unit.Bytes(l.spec.Buffer)
+		}
+		for c := range uint32(classes) {
+			for k := range l.channels {
+				b := &n.bufs[c*n.inClass+l.bufs+k]
+				b.link, b.room = uint32(i), int32(min(room, 1<<30))
+			}
+		}
+	}
 	n.msgs = make([]message, 1, 1024)
+	n.spill = make([][]release, 1)
 	n.lines = map[line][]uint32{}
 	return n
 }
 
 // AddRoute stores the path between two nodes; request leaves out the far memory's port.
 func (n *Fabric) AddRoute(from, to machine.NodeID, request bool) Route {
-	first := len(n.hops)
+	var path []machine.Hop
 	if request {
-		n.hops = n.m.RouteRequest(n.hops, from, to)
+		path = n.m.RouteRequest(nil, from, to)
 	} else {
-		n.hops = n.m.Route(n.hops, from, to)
+		path = n.m.Route(nil, from, to)
 	}
-	return Route{uint32(first), uint16(len(n.hops) - first)}
+	first := len(n.hops)
+	for _, h := range path {
+		n.hops = append(n.hops, hop{uint32(h.Link), n.links[h.Link].bufs + uint32(h.Channel)})
+	}
+	return Route{uint32(first), uint16(len(path))}
 }
 
 // Latency is what the head of a message needs over a path without contention, and the
 // rate of its slowest link (0 for a path without links).
-func (n *Fabric) Latency(r Route) (unit.Time, unit.Rate) {
-	return n.m.Latency(n.hops[r.first : r.first+uint32(r.hops)])
+func (n *Fabric) Latency(r Route) (head unit.Time, slowest unit.Rate) {
+	for _, h := range n.path(r) {
+		l := &n.links[h.link]
+		head += l.latency
+		if slowest == 0 || l.spec.Rate < slowest {
+			slowest = l.spec.Rate
+		}
+	}
+	return head, slowest
 }
+
+func (n *Fabric) path(r Route) []hop { return n.hops[r.first : r.first+uint32(r.hops)] }
 
 // Sent is the number of transfers that were given to the fabric, and their bytes.
 func (n *Fabric) Sent() (transfers, bytes int64) { return n.messages, n.bytes }
@@ -235,14 +272,16 @@ func (n *Fabric) Send(at unit.Time, t Transfer, key des.Key) {
 		arrived: at, tail: at, left: max(0, t.Bytes-part), bytes: int32(part),
 		user: t.User, route: t.Route, class: t.Class, taken: t.Taken, source: t.Source,
 	}
-	n.q.Post(des.Event{Time: at, Key: key, Target: Target(kindArrive, uint32(n.hops[t.Route.first].Link)), Arg: i})
+	h := n.hops[t.Route.first]
+	n.msgs[i].into = h.buf + uint32(t.Class)*n.inClass
+	n.q.Post(des.Event{Time: at, Key: key, Target: Target(kindArrive, h.link), Arg: i})
 }
 
 func (n *Fabric) sendIdeal(at unit.Time, t Transfer, key des.Key) {
 	r, bytes := t.Route, t.Bytes
 	var head, longest, first unit.Time
-	for k, h := range n.hops[r.first : r.first+uint32(r.hops)] {
-		l := &n.links[h.Link]
+	for k, h := range n.path(r) {
+		l := &n.links[h.link]
 		d := l.spec.Serial.Time(max(1, bytes))
 		head += l.latency
 		longest = max(longest, d)

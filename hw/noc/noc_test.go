@@ -177,7 +177,7 @@ func TestConservation(t *testing.T) {
 					}
 				}
 				for i := range n.bufs {
-					n.bufs[i].settle(unit.MaxTime)
+					n.settle(&n.bufs[i], unit.MaxTime)
 					if n.bufs[i].held != 0 || n.bufs[i].head != 0 {
 						t.Fatalf("buffer %d still holds %d bytes", i, n.bufs[i].held)
 					}

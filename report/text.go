@@ -32,8 +32,11 @@ func Text(w io.Writer, r *lab.Result) error {
 	}
 	failures(b, r)
 	verdicts(b, r)
-	for _, n := range r.Notes {
-		fmt.Fprintf(b, "\nnote: %s\n", n)
+	for i, n := range r.Notes {
+		if i == 0 {
+			fmt.Fprintln(b)
+		}
+		fmt.Fprintf(b, "note: %s\n", n)
 	}
 	return b.Flush()
 }

@@ -49,12 +49,16 @@ func (r *replay) math(x *record) {
 		a := r.src(x.a, t, x.aOff, n)
 		dtype.Unary(x.unary, t, d, a)
 		r.infinity(x, d, a)
+		r.obscure(x, v)
+		return
 	case tl.MathFMA:
 		a, b, c := r.src(x.a, t, x.aOff, n), r.src(x.b, t, x.bOff, n), r.src(x.c, t, x.cOff, n)
 		dtype.FMA(t, d, a, b, c)
 		r.infinity(x, d, a, b, c)
 	case tl.MathClamp:
 		dtype.Clamp(t, d, r.src(x.a, t, x.aOff, n), x.f, x.g)
+		r.obscure(x, v)
+		return
 	case tl.MathReduce:
 		dtype.ReduceAxis(x.binary, t, d, r.src(x.a, t, x.aOff, x.outer*x.axis*x.inner), int(x.outer), int(x.axis), int(x.inner))
 	case tl.MathSoftmax:
@@ -67,6 +71,13 @@ func (r *replay) math(x *record) {
 		}
 	}
 	v.prov = collective.MakeOpaque(v.prov[:0], int(n), r.cause(x))
+}
+
+// obscure gives the result of an elementwise operation on A that no collective permits
+// its provenance: opaque by it, or by what made the operand so before.
+func (r *replay) obscure(x *record, v *value) {
+	r.pa = collective.Slice(r.pa[:0], r.values[x.a].prov, int(x.aOff), int(x.n))
+	v.prov = collective.Obscure(v.prov[:0], r.pa, r.cause(x))
 }
 
 func (r *replay) binary(x *record, d []byte) {

@@ -72,7 +72,7 @@ func TestShapes(t *testing.T) {
 	if s.Len() != 3 || s.Elems() != 24 || s.Dim(1) != 3 || s.Dim(-1) != 4 || s.String() != "[2 3 4]" {
 		t.Errorf("%v: %d dimensions, %d elements", s, s.Len(), s.Elems())
 	}
-	if tl.Dims(2, 3) != tl.Dims(2, 3) || tl.Dims(2, 3) == tl.Dims(3, 2) || tl.Dims(6) == tl.Dims(2, 3) || tl.Dims(1) == tl.Dims() {
+	if s != tl.Dims(2, 3, 4) || tl.Dims(2, 3) == tl.Dims(3, 2) || tl.Dims(6) == tl.Dims(2, 3) || tl.Dims(1) == tl.Dims() {
 		t.Error("shapes compare wrongly")
 	}
 	if tl.Dims().Elems() != 1 || tl.Dims(5, 0).Elems() != 0 {

@@ -5,7 +5,6 @@ import (
 
 	"kernbench/device"
 	"kernbench/dist"
-	"kernbench/dtype"
 	"kernbench/tl"
 )
 
@@ -76,9 +75,9 @@ func (h *Host) fill(x *device.Tensor, p *device.Plan, first int, err error) erro
 	}
 	x.Named(fmt.Sprintf("contributions on SIP %d", x.Device()))
 	in := Inputs{Seed: h.Seed, World: p.World, Type: h.DType, Op: h.Op}
-	data, n := make([]byte, x.Elems()*h.DType.Size()), h.Elems(p)
-	for i := range x.Elems() {
-		dtype.Set(h.DType, data, i, in.At(first+i/n, i%n))
+	data, n := make([]byte, 0, x.Elems()*h.DType.Size()), h.Elems(p)
+	for rank := first; len(data) < cap(data); rank++ {
+		data = in.append(data, rank, n)
 	}
 	return x.CopyInBytes(data)
 }

@@ -26,49 +26,87 @@ type Inputs struct {
 
 // At is element index of what a rank brings.
 func (in Inputs) At(rank, index int) float64 {
-	h := mix(mix(mix(in.Seed+0x9e3779b97f4a7c15)+uint64(rank)) + uint64(index))
-	draw := func(n uint64) float64 { hi, _ := bits.Mul64(h, n); return float64(hi) } // 0 .. n-1
-	if in.Type.IsInt() {
-		return in.integer(draw)
-	}
-	switch in.Op {
-	case tl.Prod:
-		return 1 + (draw(5)-2)/128
-	case tl.Max, tl.Min:
-		return (draw(255) - 127) / 128
-	}
-	v := (1 + draw(255)) / 128
-	for n := in.World; n > 1<<14; n /= 2 {
-		v /= 2
-	}
-	return v
+	l := in.levels()
+	return l.value(l.pick(in.base(rank), index))
 }
 
-func (in Inputs) integer(draw func(uint64) float64) float64 {
+// base is what the choices of a rank have in common.
+func (in Inputs) base(rank int) uint64 { return mix(mix(in.Seed+0x9e3779b97f4a7c15) + uint64(rank)) }
+
+// levels are the values that elements are chosen from: from + k×step for k in lo..hi.
+type levels struct {
+	lo, hi     int
+	from, step float64
+}
+
+func (l levels) value(k int) float64 { return l.from + float64(l.lo+k)*l.step }
+
+func (l levels) number() int { return l.hi - l.lo + 1 }
+
+// pick chooses for an element: 0 to number-1.
+func (l levels) pick(base uint64, index int) int {
+	hi, _ := bits.Mul64(mix(base+uint64(index)), uint64(l.number()))
+	return int(hi)
+}
+
+func (in Inputs) levels() levels {
+	if in.Type.IsInt() {
+		return in.integers()
+	}
+	const step = 1.0 / 128
 	switch in.Op {
 	case tl.Prod:
-		if in.Type == dtype.U8 {
-			return 1 + 2*draw(2)
-		}
-		return [...]float64{1, 3, -1}[int(draw(3))]
+		return levels{-2, 2, 1, step}
 	case tl.Max, tl.Min:
-		if in.Type == dtype.U8 {
-			return draw(255)
-		}
-		return draw(255) - 127
-	case tl.Avg:
-		if largest := dtype.MaxFinite(in.Type); float64(in.World)*2 > largest {
-			return draw(1 + uint64(largest)/uint64(max(in.World, 1)))
-		}
+		return levels{-127, 127, 0, step}
 	}
-	return draw(3)
+	l := levels{1, 255, 0, step}
+	for n := in.World; n > 1<<14; n /= 2 {
+		l.step /= 2
+	}
+	return l
+}
+
+func (in Inputs) integers() levels {
+	unsigned := in.Type == dtype.U8
+	switch in.Op {
+	case tl.Prod:
+		if unsigned {
+			return levels{0, 1, 1, 2}
+		}
+		return levels{-1, 1, 1, 2}
+	case tl.Max, tl.Min:
+		if unsigned {
+			return levels{0, 254, 0, 1}
+		}
+		return levels{-127, 127, 0, 1}
+	case tl.Avg:
+		return levels{0, int(min(2, dtype.MaxFinite(in.Type)/float64(max(in.World, 1)))), 0, 1}
+	}
+	return levels{0, 2, 0, 1}
+}
+
+// append extends dst by the n elements of a rank as they are stored.
+func (in Inputs) append(dst []byte, rank, n int) []byte {
+	l, size := in.levels(), in.Type.Size()
+	table := make([]byte, l.number()*size)
+	for k := range l.number() {
+		dtype.Set(in.Type, table, k, l.value(k))
+	}
+	base := in.base(rank)
+	for i := range n {
+		at := l.pick(base, i) * size
+		dst = append(dst, table[at:at+size]...)
+	}
+	return dst
 }
 
 // Vector is all that a rank brings.
 func (in Inputs) Vector(rank, n int) []float64 {
+	l, base := in.levels(), in.base(rank)
 	v := make([]float64, n)
 	for i := range v {
-		v[i] = in.At(rank, i)
+		v[i] = l.value(l.pick(base, i))
 	}
 	return v
 }

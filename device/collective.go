@@ -63,7 +63,7 @@ func (c *Context) perform(ctx context.Context, p *Plan, a *arguments) (*Launched
 		if len(contributions) > 1 {
 			cc.Labels = collective.Ranks{First: g * p.World, N: p.World, Stride: 1}
 		}
-		if err := what.Check(cc); err != nil {
+		if err := fits(what, cc); err != nil {
 			return nil, fmt.Errorf("launch %s: %w", p.Name, err)
 		}
 		call.Groups = append(call.Groups, CallGroup{Call: cc, PEs: pes, Addrs: addrs})
@@ -92,6 +92,19 @@ func (c *Context) perform(ctx context.Context, p *Plan, a *arguments) (*Launched
 	return run, nil
 }
 
+// fits tells whether a collective can be called like that, on shards of Elems elements.
+func fits(what *collective.Collective, cc collective.Call) error {
+	if err := what.Check(cc); err != nil {
+		return err
+	}
+	for r := range cc.World {
+		if n := max(what.In(cc, r), what.Out(cc, r)); n > cc.Elems {
+			return fmt.Errorf("%w: %s needs %d elements on rank %d, its shard has %d", ErrShape, what.Name, n, r, cc.Elems)
+		}
+	}
+	return nil
+}
+
 // label says in the data pass whose every contribution is, and keeps a copy of it.
 func (c *Context) label(call *Call, a *arguments) error {
 	log := c.cfg.Executor.Data()
@@ -103,7 +116,11 @@ func (c *Context) label(call *Call, a *arguments) error {
 		g := &call.Groups[i]
 		g.Inputs = make([][]byte, len(g.PEs))
 		for r, addr := range g.Addrs {
-			data, err := log.Read(addr, g.Call.Type, g.Call.Elems)
+			n := call.Collective.In(g.Call, r)
+			if n == 0 {
+				continue // it brings nothing, as to a barrier
+			}
+			data, err := log.Read(addr, g.Call.Type, n)
 			if err != nil {
 				return fmt.Errorf("contribution of rank %d (%s): %w", r, c.cfg.Machine.PEName(int(g.PEs[r])), err)
 			}
@@ -112,7 +129,7 @@ func (c *Context) label(call *Call, a *arguments) error {
 			if g.Call.Labels.N > 0 {
 				label = g.Call.Labels.At(r)
 			}
-			if err := log.Label(label, 0, addr, g.Call.Type, g.Call.Elems); err != nil {
+			if err := log.Label(label, 0, addr, g.Call.Type, n); err != nil {
 				return err
 			}
 		}

@@ -41,7 +41,7 @@ type Result struct {
 	Events        int64     `json:"events"`
 	Hazards       int64     `json:"hazards,omitempty"` // reads of a slot whose credit had gone (credit: on_recv)
 
-	WallTime        time.Duration `json:"wall_time_ns"` // from launch to the last verdict
+	WallTime        time.Duration `json:"wall_time_ns"` // of the bench: tensors, launches, verdicts
 	EventsPerSecond float64       `json:"events_per_second"`
 	NsPerMessage    float64       `json:"wall_ns_per_message"`
 

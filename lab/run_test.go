@@ -115,11 +115,11 @@ func TestGuideNeighbours(t *testing.T) {
 	executors(t, func(t *testing.T, executor string) {
 		for _, name := range []string{"lab_pattern_a", "lab_pattern_b"} {
 			t.Run(name, func(t *testing.T) {
-				r, err := lab.Run(ctx, lab.Spec{Bench: "ccl_hello", Algorithm: name, Ranks: 6, Executor: executor})
+				r, err := lab.Run(ctx, lab.Spec{Bench: "ccl_hello", Algorithm: name, Ranks: 6, VerifyData: true, Executor: executor})
 				if err != nil {
 					t.Fatal(err)
 				}
-				if r.Messages == 0 || r.Verdict("deadlock").State != lab.Checked {
+				if !r.OK() || r.Messages == 0 || r.Verdict("deadlock").State != lab.Checked {
 					t.Fatalf("%+v", r)
 				}
 			})

@@ -1,0 +1,45 @@
+package cli
+
+import (
+	"slices"
+	"testing"
+)
+
+func TestRankList(t *testing.T) {
+	for _, c := range []struct {
+		in   string
+		want []int // nil: an error
+	}{
+		{"1", []int{1}},
+		{"1,2,3,8", []int{1, 2, 3, 8}},
+		{"2, 5-8", []int{2, 5, 6, 7, 8}},
+		{"7-7", []int{7}},
+		{"", nil}, {"0", nil}, {"-1", nil}, {"1,", nil}, {"a", nil}, {"3-1", nil}, {"1-2-3", nil},
+		{"99999999999", nil}, {"1-1001", nil},
+	} {
+		var got rankList
+		err := got.Set(c.in)
+		if (err != nil) != (c.want == nil) || !slices.Equal(got, c.want) {
+			t.Errorf("Set(%q) = %v, %v; want %v", c.in, got, err, c.want)
+		}
+	}
+}
+
+// Whatever is written, a list is either refused or comes back from its own text.
+func FuzzRankList(f *testing.F) {
+	f.Add("1,2,5-8")
+	f.Add("1-2147483647")
+	f.Add("-,1")
+	f.Fuzz(func(t *testing.T, s string) {
+		var list, again rankList
+		if list.Set(s) != nil {
+			return
+		}
+		if len(list) == 0 || slices.Min(list) < 1 {
+			t.Fatalf("Set(%q) = %v", s, list)
+		}
+		if len(list) <= 1000 && (again.Set(list.String()) != nil || !slices.Equal(list, again)) {
+			t.Fatalf("%q became %v, whose text becomes %v", s, list, again)
+		}
+	})
+}

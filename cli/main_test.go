@@ -1,0 +1,97 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var update = flag.Bool("update", false, "rewrite what the README shows")
+
+// call runs a command line in this process.
+func call(ctx context.Context, args ...string) (status int, stdout, stderr string) {
+	var out, err bytes.Buffer
+	status = run(ctx, args, &out, &err)
+	return status, out.String(), err.String()
+}
+
+func TestInterruptBeforeTheRun(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	status, _, stderr := call(ctx, "run", "--topology", "ahbm-cube")
+	if status != ExitInterrupted || !strings.Contains(stderr, "interrupted") {
+		t.Errorf("exit status %d, want %d; stderr: %s", status, ExitInterrupted, stderr)
+	}
+}
+
+// A run of hours must end at once when it is interrupted.
+func TestInterruptDuringARun(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	time.AfterFunc(50*time.Millisecond, stop)
+	status, _, stderr := call(ctx, "run", "--set", "system.sips.count=64", "--algorithm", "ring_allreduce", "--n-elem", "65536")
+	if status != ExitInterrupted || !strings.Contains(stderr, "interrupted") {
+		t.Errorf("exit status %d, want %d; stderr: %s", status, ExitInterrupted, stderr)
+	}
+}
+
+// What is finished is printed, also when the rest is not.
+func TestInterruptKeepsWhatIsFinished(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	time.AfterFunc(300*time.Millisecond, stop)
+	status, stdout, _ := call(ctx, "test", "ring_allreduce", "--ranks", "1-250", "--exhaustive")
+	if status != ExitInterrupted || !strings.Contains(stdout, "ring_allreduce") || !strings.Contains(stdout, " 0 failed") {
+		t.Errorf("exit status %d, want %d, and a table on stdout, not %q", status, ExitInterrupted, stdout)
+	}
+}
+
+func TestSameRunSameBytes(t *testing.T) {
+	args := []string{"run", "--ranks", "16", "--verify-data", "--format", "json", "--seed", "3"}
+	without := func(s string) string {
+		lines := slices.DeleteFunc(strings.Split(s, "\n"), func(l string) bool {
+			return strings.Contains(l, `"wall_`) || strings.Contains(l, `"events_per_second"`)
+		})
+		return strings.Join(lines, "\n")
+	}
+	_, first, _ := call(t.Context(), args...)
+	_, second, _ := call(t.Context(), args...)
+	if diff := cmp.Diff(without(first), without(second)); diff != "" || first == "" {
+		t.Errorf("two runs of one command differ\n%s", diff)
+	}
+}
+
+// The README's picture is what comes out, but for the wall time.
+func TestReadmeShowsWhatComesOut(t *testing.T) {
+	const readme, fence = "../README.md", "```"
+	page, err := os.ReadFile(readme)
+	if err != nil {
+		t.Fatal(err)
+	}
+	head, rest, ok := strings.Cut(string(page), fence+"text\n")
+	shown, tail, closed := strings.Cut(rest, fence)
+	if !ok || !closed || !strings.Contains(head, "go run ./cmd/kernbench run --bench ccl_allreduce --verify-data\n") {
+		t.Fatal("the README does not show the main command and, in a text block, its output")
+	}
+	status, got, stderr := call(t.Context(), "run", "--bench", "ccl_allreduce", "--verify-data")
+	if status != ExitOK {
+		t.Fatalf("exit status %d\n%s%s", status, got, stderr)
+	}
+	if *update {
+		if err := os.WriteFile(readme, []byte(head+fence+"text\n"+got+fence+tail), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	without := func(s string) []string {
+		return slices.DeleteFunc(strings.Split(s, "\n"), func(l string) bool { return strings.HasPrefix(l, "wall time ") })
+	}
+	if diff := cmp.Diff(without(shown), without(got)); diff != "" {
+		t.Errorf("README.md (-shown +got; go test ./cli -update rewrites it)\n%s", diff)
+	}
+}

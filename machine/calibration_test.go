@@ -3,17 +3,19 @@ package machine
 import (
 	"testing"
 
+	"kernbench/conf"
 	"kernbench/unit"
 )
 
-// reading is how long a PE needs to read bytes of a slice when nothing else moves: the request to the memory, then the
-// data back, each cut through all its links.
+// reading is how long a PE needs to read bytes of a slice when nothing else moves: DMA's setup, the request to the
+// memory, then the data back, each cut through all its links.
 func reading(m *Machine, pe, slice int, bytes int64) unit.Time {
 	const request = 16
-	var wait unit.Time
+	setup := conf.DefaultTopology().PE.DMA.Setup
+	wait := setup
 	if hops := m.RouteRequest(nil, m.PE(pe), m.HBM(slice)); len(hops) > 0 {
 		head, slowest := m.Latency(hops)
-		wait = head + slowest.Serial().Time(request)
+		wait += head + slowest.Serial().Time(request)
 	}
 	head, slowest := m.Latency(m.Route(nil, m.HBM(slice), m.PE(pe)))
 	return wait + head + slowest.Serial().Time(bytes)

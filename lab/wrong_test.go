@@ -1,0 +1,106 @@
+package lab_test
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"kernbench/fault"
+	"kernbench/lab"
+	"kernbench/tl"
+)
+
+// What is wrong is found, and named: who is missing, who is there twice, which line did it.
+func TestWrongResults(t *testing.T) {
+	executors(t, func(t *testing.T, executor string) {
+		t.Run("13 of 256 contributions lost", func(t *testing.T) {
+			r, err := lab.Run(ctx, lab.Spec{Algorithm: "lab_lossy", NElem: 4, VerifyData: true, Executor: executor})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r.OK() || r.RanksFailed != 256 || len(r.Failures) != lab.MaxFailures {
+				t.Fatalf("%d ranks fail, %d are described", r.RanksFailed, len(r.Failures))
+			}
+			f := r.Failures[0]
+			want := []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13} // the last that would have come round to rank 0
+			if f.Rank != 0 || f.PE != "sip0.cube0.pe0" || f.Question != "provenance" || !slices.Equal(f.Missing, want) || len(f.Duplicated) != 0 {
+				t.Fatalf("%+v", f)
+			}
+		})
+		t.Run("contributions twice", func(t *testing.T) {
+			r, err := lab.Run(ctx, lab.Spec{Algorithm: "lab_double", Ranks: 4, Op: tl.Max, VerifyData: true, Executor: executor})
+			if err != nil {
+				t.Fatal(err)
+			}
+			// The values are right: a maximum does not notice. Provenance does.
+			if r.OK() || r.Verdict("values").State != lab.Checked || r.Verdict("provenance").State != lab.Failed || len(r.Failures[0].Duplicated) == 0 {
+				t.Fatalf("%+v", r)
+			}
+		})
+		t.Run("an operation that no sum means", func(t *testing.T) {
+			r, err := lab.Run(ctx, lab.Spec{Algorithm: "lab_halved", Ranks: 2, VerifyData: true, Executor: executor})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r.OK() || !strings.Contains(r.Failures[0].Reason, "faulty_test.go:") {
+				t.Fatalf("no line is named: %+v", r.Failures)
+			}
+		})
+		t.Run("overflow", func(t *testing.T) {
+			r, err := lab.Run(ctx, lab.Spec{Algorithm: "lab_overflow", Ranks: 2, VerifyData: true, Executor: executor})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if v := r.Verdict("values"); v.State != lab.Failed || !strings.Contains(v.Detail, "overflow") || !strings.Contains(v.Detail, "faulty_test.go:") {
+				t.Fatalf("%v", v)
+			}
+		})
+		t.Run("rank is SIP", func(t *testing.T) {
+			r, err := lab.Run(ctx, lab.Spec{
+				Algorithm: "lab_double", Topology: "ahbm-6sip-torus", Sets: []string{"defaults.rank_level=sip"}, VerifyData: true, Executor: executor,
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r.OK() || r.WorldSize != 6 || r.RanksOK+r.RanksFailed != 6 {
+				t.Fatalf("%+v", r)
+			}
+			for _, rank := range r.Failures[0].Duplicated {
+				if rank < 0 || rank >= 6 {
+					t.Fatalf("rank %d is no SIP", rank)
+				}
+			}
+		})
+	})
+}
+
+// Faults come out as their types, with the line of the kernel.
+func TestFaults(t *testing.T) {
+	executors(t, func(t *testing.T, executor string) {
+		t.Run("deadlock", func(t *testing.T) {
+			r, err := lab.Run(ctx, lab.Spec{Algorithm: "lab_waits", Ranks: 3, Executor: executor})
+			var d *fault.Deadlock
+			if !errors.As(err, &d) || len(d.Blocked) != 1 || d.Blocked[0].Rank != 1 || !strings.Contains(d.Blocked[0].Line, "faulty_test.go:") {
+				t.Fatalf("got %v", err)
+			}
+			if r.OK() || r.Verdict("deadlock").State != lab.Failed || r.Fault == "" || r.WorldSize != 3 {
+				t.Fatalf("%+v", r)
+			}
+		})
+		t.Run("panic", func(t *testing.T) {
+			_, err := lab.Run(ctx, lab.Spec{Algorithm: "lab_panics", Ranks: 3, VerifyData: true, Executor: executor})
+			var p *fault.Panic
+			if !errors.As(err, &p) || !strings.Contains(p.Stack, "faulty_test.go") {
+				t.Fatalf("got %v", err)
+			}
+		})
+		t.Run("one slot", func(t *testing.T) {
+			_, err := lab.Run(ctx, lab.Spec{Algorithm: "ring_allreduce", Ranks: 4, Sets: []string{"defaults.n_slots=1"}, Executor: executor})
+			var d *fault.Deadlock
+			if !errors.As(err, &d) || len(d.Cycle) != 4 || !strings.Contains(d.Advice, "n_slots: 2") {
+				t.Fatalf("got %v", err)
+			}
+		})
+	})
+}

@@ -38,10 +38,15 @@ func (r *replay) math(x *record) {
 		a := r.src(x.a, x.from, x.aOff, n)
 		dtype.Convert(t, x.from, d, a)
 		v.prov = collective.Slice(v.prov[:0], r.values[x.a].prov, int(x.aOff), int(n))
+		collective.Round(v.prov)
 		return
 	case tl.MathFill:
 		dtype.Fill(t, d, x.f)
-		v.prov = collective.MakeConstant(v.prov[:0], int(n))
+		if r.combining && collective.Neutral(r.op, t, x.f) {
+			v.prov = collective.MakeNeutral(v.prov[:0], int(n))
+		} else {
+			v.prov = collective.MakeConstant(v.prov[:0], int(n))
+		}
 		return
 	case tl.MathTranspose:
 		transpose(d, r.src(x.a, t, x.aOff, n), t.Size(), int(x.outer), int(x.axis))
@@ -114,17 +119,16 @@ func (r *replay) binary(x *record, d []byte) {
 		r.pb = collective.Slice(r.pb[:0], pb, int(x.bOff), int(n))
 		pb = r.pb
 	}
-	if r.combining && x.binary == r.combine {
+	if r.combining && collective.Combines(r.op, x.binary) {
 		v.prov = r.hasher.Merge(v.prov[:0], pa, pb, r.cause(x))
 		return
 	}
 	v.prov = collective.Obscure(v.prov[:0], pa, r.cause(x))
 }
 
-// isAverage recognises the one scaling that an average may do: by 1/N, either way.
+// isAverage recognises the one scaling that an average may do: by 1/N.
 func (r *replay) isAverage(x *record) bool {
-	return r.combining && r.avg && (x.binary == dtype.Div && x.f == float64(r.world) ||
-		x.binary == dtype.Mul && x.f == 1/float64(r.world))
+	return r.combining && collective.Scales(collective.Call{World: r.world, Type: x.typ, Op: r.op}, x.binary, x.f)
 }
 
 func spread(one []byte, n int) []byte {

@@ -176,7 +176,7 @@ func (l *Log) Label(rank int, base int64, a mem.Addr, t dtype.Type, n int) error
 
 // Begin says which reduction merges contributions from now on, over how many ranks.
 func (l *Log) Begin(op tl.ReduceOp, world int) {
-	l.add(Origin{}, record{kind: recBegin, binary: op.Binary(), avg: op == tl.Avg, total: int32(world)})
+	l.add(Origin{}, record{kind: recBegin, op: op, total: int32(world)})
 }
 
 // End says that no operation merges contributions any more.

@@ -19,7 +19,7 @@ const (
 	recGemm              // Dst = A × B, sizes Outer, Axis, Inner
 	recCast              // Dst = the bytes of A from AOff on, From elements read as N elements of Type
 	recDrop              // A is gone
-	recBegin             // a collective by reduction Binary over Total ranks begins
+	recBegin             // a collective by reduction op over total ranks begins
 	recEnd               // and ends
 )
 
@@ -30,8 +30,8 @@ type record struct {
 	binary dtype.BinaryOp
 	unary  dtype.UnaryOp
 	typ    dtype.Type
-	from   dtype.Type // of the operand, when it differs
-	avg    bool       // recBegin: scaling by 1/Total is part of the operation
+	from   dtype.Type  // of the operand, when it differs
+	op     tl.ReduceOp // recBegin: how contributions are combined
 
 	rank, pe           int32
 	dst, a, b, c       tl.Value

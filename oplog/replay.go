@@ -21,8 +21,7 @@ type replay struct {
 	pool   [40][][]byte // buffers by binary logarithm of their capacity
 
 	combining bool // inside a collective
-	combine   dtype.BinaryOp
-	avg       bool
+	op        tl.ReduceOp
 	world     int
 
 	pa, pb     collective.Prov // operands' provenance, reused
@@ -92,7 +91,7 @@ func (r *replay) perform(x *record) {
 	case recDrop:
 		r.drop(x.a)
 	case recBegin:
-		r.combining, r.combine, r.avg, r.world = true, x.binary, x.avg, int(x.total)
+		r.combining, r.op, r.world = true, x.op, int(x.total)
 	case recEnd:
 		r.combining = false
 	}

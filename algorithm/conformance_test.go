@@ -2,6 +2,7 @@ package algorithm_test
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"testing"
@@ -127,23 +128,15 @@ func TestConformanceSizes(t *testing.T) {
 	for _, a := range algorithm.All() {
 		t.Run(a.Name, func(t *testing.T) {
 			t.Parallel()
-			for _, world := range worlds {
-				for _, g := range grids(t, a.Topology, world) {
-					for _, n := range counts(dtype.F32) {
-						name := fmt.Sprintf("world=%d/n=%d", world, n)
-						if g.W > 0 {
-							name = fmt.Sprintf("world=%dx%d/n=%d", g.W, g.H, n)
-						}
-						t.Run(name, func(t *testing.T) { check(t, a, world, n, dtype.F32, tl.Sum, g) })
-					}
-				}
+			for _, s := range allSizes(t, a, dtype.F32) {
+				t.Run(s.String(), func(t *testing.T) { check(t, a, s.world, s.n, dtype.F32, tl.Sum, s.grid) })
 			}
 		})
 	}
 }
 
 // Types and operations by pairs: every type meets every operation, with sizes that go
-// through the lists beside them.
+// through the lists beside them. With -exhaustive, every size too.
 func TestConformanceTypesAndOps(t *testing.T) {
 	for _, a := range algorithm.All() {
 		t.Run(a.Name, func(t *testing.T) {
@@ -151,16 +144,52 @@ func TestConformanceTypesAndOps(t *testing.T) {
 			k := 0
 			for _, typ := range dtype.Types() {
 				for _, op := range ops(t, a) {
-					world := worlds[k%len(worlds)]
-					n := counts(typ)[k%len(counts(typ))]
-					gs := grids(t, a.Topology, world)
-					g := gs[k%len(gs)]
+					for _, s := range sizes(t, a, typ, k) {
+						t.Run(fmt.Sprintf("%v/%v/%v", typ, op, s), func(t *testing.T) {
+							check(t, a, s.world, s.n, typ, op, s.grid)
+						})
+					}
 					k++
-					t.Run(fmt.Sprintf("%v/%v/world=%d/n=%d", typ, op, world, n), func(t *testing.T) {
-						check(t, a, world, n, typ, op, g)
-					})
 				}
 			}
 		})
 	}
+}
+
+var exhaustive = flag.Bool("exhaustive", false, "test every combination of world size, count, type and operation")
+
+// size is one shape of a run.
+type size struct {
+	world, n int
+	grid     topology.Grid
+}
+
+func (s size) String() string {
+	if s.grid.W > 0 {
+		return fmt.Sprintf("world=%dx%d/n=%d", s.grid.W, s.grid.H, s.n)
+	}
+	return fmt.Sprintf("world=%d/n=%d", s.world, s.n)
+}
+
+// allSizes lists every world with every count, on every grid of the topology.
+func allSizes(t *testing.T, a *algorithm.Algorithm, typ dtype.Type) []size {
+	var all []size
+	for _, world := range worlds {
+		for _, g := range grids(t, a.Topology, world) {
+			for _, n := range counts(typ) {
+				all = append(all, size{world, n, g})
+			}
+		}
+	}
+	return all
+}
+
+// sizes is the k-th sample of all sizes, or all.
+func sizes(t *testing.T, a *algorithm.Algorithm, typ dtype.Type, k int) []size {
+	if *exhaustive {
+		return allSizes(t, a, typ)
+	}
+	world, ns := worlds[k%len(worlds)], counts(typ)
+	gs := grids(t, a.Topology, world)
+	return []size{{world, ns[k%len(ns)], gs[k%len(gs)]}}
 }

@@ -24,5 +24,5 @@ func Example() {
 	// sip0.cube0.pe1->sip0.cube0.r0c1
 	// sip0.cube0.r0c1->sip0.cube0.r0c0
 	// sip0.cube0.r0c0->sip0.cube0.pe0
-	// 16.03ns 256 GB/s
+	// 15.03ns 256 GB/s
 }

@@ -31,6 +31,9 @@ func (x *run) deadlock() error {
 	}
 	d := fault.NewDeadlock(len(x.launch.Groups[stuck[0].group].PEs), blocked)
 	d.Pointers, d.Time, d.Timed = pointers, x.e.q.Now(), true
+	for i := range blocked {
+		d.Time = max(d.Time, blocked[i].Time) // kernels may have run ahead of the last event
+	}
 	return d
 }
 

@@ -1,5 +1,7 @@
 package collective
 
+import "kernbench/tl"
+
 // Expectation answers what the ranks of one call should end with. It keeps small buffers
 // and must not be shared by goroutines.
 type Expectation struct {
@@ -16,6 +18,9 @@ type Expectation struct {
 func (co *Collective) Expect(h *Hasher, c Call) (*Expectation, error) {
 	if err := co.Check(c); err != nil {
 		return nil, err
+	}
+	if !co.Reduces {
+		c.Op = tl.Sum // does not count: nothing is combined, and nothing divided
 	}
 	return &Expectation{Collective: co, Call: c, hasher: h}, nil
 }
@@ -45,7 +50,7 @@ func (e *Expectation) Prov(dst Prov, rank int) Prov {
 
 // Scaled tells whether results must have been divided by the world size.
 func (e *Expectation) Scaled() bool {
-	return e.Collective.Reduces && averages(e.Call)
+	return averages(e.Call)
 }
 
 // sum is the hash of one contribution by each rank. All parts of most collectives have

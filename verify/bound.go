@@ -15,13 +15,15 @@ import (
 //
 //	sum   ((1+u)^k - 1) sum|x_i|                          and at most (n-1) u sum|x_i| while k < n
 //	avg   ((1+u)^(k+1) - 1) sum|x_i|/n  +  n eta          the reciprocal of n is rounded, too
-//	prod  ((1+u)^k - 1) |prod x_i|  +  n eta prod max(1, |x_i|)
+//	prod  ((1+u)^max(k,n-1) - 1) |prod x_i|  +  n eta prod max(1, |x_i|)
 //	max, min, integers, and n = 1: nothing
 //
 // Each rounding multiplies by 1+d with |d| <= u, so a contribution carries at most k
 // such factors, and |prod(1+d_i) - 1| <= (1+u)^k - 1 <= gamma_k = ku/(1-ku): Higham,
 // Accuracy and Stability of Numerical Algorithms, 2nd ed., lemma 3.1 and sec. 4.2. The
-// form (1+u)^k - 1 also holds where ku >= 1 and gamma does not exist. That (n-1) u is
+// form (1+u)^k - 1 also holds where ku >= 1 and gamma does not exist. In a product the
+// roundings of both operands multiply, so all n-1 multiplications count whatever the
+// order. That (n-1) u is
 // enough for sums in any order: Jeannerod and Rump, Improved error bounds for inner
 // products in floating-point arithmetic, SIAM J. Matrix Anal. Appl. 34 (2013). Additions
 // do not underflow (their subnormal results are exact); products and quotients do, by at
@@ -55,6 +57,7 @@ func newBound(c collective.Call, n, depth int) bound {
 		b.absolute = float64(n) * eta * (1 + b.relative)
 		b.formula = fmt.Sprintf("((1+u)^%d-1) sum|x|/n = %.3g sum|x|/n", k, b.relative)
 	case c.Op == tl.Prod:
+		k = max(k, n-1)
 		b.relative = growth(k, u)
 		b.absolute = float64(n) * eta * (1 + b.relative)
 		b.formula = fmt.Sprintf("((1+u)^%d-1) |prod| = %.3g |prod|", k, b.relative)

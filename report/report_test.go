@@ -136,6 +136,21 @@ func TestGoldenComparison(t *testing.T) {
 	golden(t, "comparison.text", b.Bytes())
 }
 
+func TestGoldenProbe(t *testing.T) {
+	rows := []lab.ProbeRow{
+		{Case: "own slice", Placement: "pe0 reads its own slice", Bytes: 16384, Time: 77 * unit.Nanosecond, GBs: 212.78, Published: 77},
+		{Case: "next cube east", Placement: "8 at once", Bytes: 16384, Time: 963500, GBs: 136.04, Published: 963, Deviation: 0.052},
+		{Case: "all own slices", Placement: "all", Bytes: 16384, Time: 80 * unit.Nanosecond, GBs: 26214.4},
+	}
+	var b bytes.Buffer
+	for _, r := range [][]lab.ProbeRow{rows, rows[2:]} {
+		if err := Probe(&b, r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	golden(t, "probe.text", b.Bytes())
+}
+
 func TestTable(t *testing.T) {
 	table := Table{Head: []string{"name", ">µs", "note"}}
 	table.Add("a", "1", "")

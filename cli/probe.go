@@ -1,0 +1,37 @@
+package cli
+
+import (
+	"kernbench/lab"
+	"kernbench/report"
+
+	"github.com/spf13/cobra"
+)
+
+func (a *app) probeCommand() *cobra.Command {
+	spec := lab.Spec{Executor: lab.Sim}
+	var format string
+	cmd := &cobra.Command{
+		Use:   "probe",
+		Short: "Measure how fast a machine's PEs read memory near and far, alone and together",
+		Long: `Measure a machine: reads of one's own memory slice, of a neighbour's, of a far one, and by several
+PEs at once. On the default machine the published figures stand beside.
+` + exitCodes,
+		Example: "  kernbench probe\n  kernbench probe --topology ahbm-6sip-torus --set cube.noc.link_bw_gbs=512",
+		Args:    nothing,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			rows, err := lab.Probe(cmd.Context(), spec)
+			if len(rows) > 0 {
+				if perr := show(a, format, rows, report.Probe); perr != nil {
+					return perr
+				}
+			}
+			return interrupted(cmd.Context(), err)
+		},
+	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	machineFlags(f, &spec)
+	fidelityFlag(f, &spec)
+	formatFlag(f, &format)
+	return cmd
+}

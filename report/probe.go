@@ -1,0 +1,35 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+
+	"kernbench/lab"
+)
+
+// Probe prints what was measured of a machine, beside what is published of it where that
+// is known.
+func Probe(w io.Writer, rows []lab.ProbeRow) error {
+	known := false
+	for i := range rows {
+		known = known || rows[i].Published > 0
+	}
+	t := Table{Head: []string{"reading", ">bytes each", ">time", ">GB/s"}}
+	if known {
+		t.Head = append(t.Head, ">published", ">off by")
+	}
+	t.Head = append(t.Head, "placement")
+	for i := range rows {
+		r := &rows[i]
+		cells := []string{r.Case, strconv.FormatInt(r.Bytes, 10), r.Time.String(), significant(r.GBs)}
+		switch {
+		case r.Published > 0:
+			cells = append(cells, strconv.FormatFloat(r.Published, 'f', -1, 64)+"ns", fmt.Sprintf("%+.1f %%", r.Deviation))
+		case known:
+			cells = append(cells, "", "")
+		}
+		t.Add(append(cells, r.Placement)...)
+	}
+	return t.Write(w)
+}

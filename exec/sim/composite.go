@@ -2,6 +2,7 @@ package sim
 
 import (
 	"kernbench/des"
+	"kernbench/hw/dma"
 	"kernbench/hw/noc"
 	"kernbench/mem"
 	"kernbench/tl"
@@ -48,10 +49,10 @@ func (r *rank) composite(in *tl.Instr) {
 	for _, b := range p.BiasCell {
 		r.operand(b)
 	}
+	r.sync()
 	for r.flying > 0 {
 		r.park(forDrain)
 	}
-	r.sync()
 	g := &e.spec.GEMM
 	q := &pipeline{r: r, p: p, cell: dst, gen: r.ctx.Cell(dst).Gen(), rows: tiling{p.M, g.TileM}, cols: tiling{p.N, g.TileN}, depth: tiling{p.K, g.TileK}}
 	if !p.Gemm {
@@ -100,6 +101,7 @@ func (q *pipeline) ask(at unit.Time) {
 
 func (q *pipeline) operand(at unit.Time, a mem.Addr, bytes int64) {
 	r := q.r
+	r.DMA.Enter(dma.Compute)
 	t := transfer{kind: aTile, rank: r.id, cell: tl.None, slot: -1, addr: a, bytes: bytes, at: at, pipe: q, off: int32(q.asked)}
 	r.ask(at, t, aRequestTile, lanePipe)
 }
@@ -135,6 +137,7 @@ func (q *pipeline) compute(now unit.Time) {
 		return
 	}
 	end = q.epilogue(tl.PerOutputTile, m*n, end)
+	r.DMA.Enter(dma.Compute)
 	t := transfer{kind: anOutput, rank: r.id, cell: tl.None, slot: -1, addr: q.p.Out.Addr, bytes: int64(m*n) * int64(q.p.Type.Size()), at: end, pipe: q}
 	i := r.run.newTransfer(t)
 	r.begin(end+spec.DMA.Setup, r.toMemory(t.addr), noc.Compute, t.bytes, i, r.laneKey(des.Arrive, lanePipe))

@@ -10,6 +10,10 @@ import (
 	"kernbench/unit"
 )
 
+// checkEvery is the number of instructions after which a kernel that never waits, and the
+// number of events after which a launch, looks whether it was cancelled.
+const checkEvery = 1 << 12
+
 // Do carries out one instruction: it moves the PE's clock by what the call takes and
 // starts whatever goes on beside it.
 func (r *rank) Do(in *tl.Instr) {
@@ -18,6 +22,10 @@ func (r *rank) Do(in *tl.Instr) {
 		r.release(c.Value)
 		c.Value = 0
 		return
+	}
+	if r.calls++; r.calls%checkEvery == 0 && r.run.ctx.Err() != nil {
+		r.run.gaveUp = true
+		r.ctx.Abandon()
 	}
 	if r.run.e.opts.Yield {
 		r.sync()
@@ -113,12 +121,10 @@ func (r *rank) countHazards(in *tl.Instr) {
 }
 
 func (r *rank) math(in *tl.Instr) {
-	if r.pipes > 0 {
-		r.sync() // a composite uses the engine too: who comes first must be known
-	}
 	r.operand(in.A)
 	r.operand(in.B)
 	r.operand(in.C)
+	r.meetPipes()
 	n := in.N
 	if in.Math == tl.MathReduce {
 		n = in.Outer * in.Axis * in.Inner
@@ -128,13 +134,19 @@ func (r *rank) math(in *tl.Instr) {
 }
 
 func (r *rank) gemm(in *tl.Instr) {
+	r.operand(in.A)
+	r.operand(in.B)
+	r.meetPipes()
+	start, end := r.GEMM.Book(r.Clock, r.run.e.spec.GEMM.Time(in.Outer, in.Axis, in.Inner))
+	r.produce(in, start, end, trace.Gemm)
+}
+
+// meetPipes lets global time catch up while a composite runs: it uses the engines too,
+// and who comes first must be known.
+func (r *rank) meetPipes() {
 	if r.pipes > 0 {
 		r.sync()
 	}
-	r.operand(in.A)
-	r.operand(in.B)
-	start, end := r.GEMM.Book(r.Clock, r.run.e.spec.GEMM.Time(in.Outer, in.Axis, in.Inner))
-	r.produce(in, start, end, trace.Gemm)
 }
 
 // produce completes an instruction whose engine works from start to end.
@@ -152,17 +164,36 @@ func (r *rank) produce(in *tl.Instr, start, end unit.Time, k trace.Kind) {
 	}
 }
 
-// enqueue waits for room in a DMA queue and takes a place in it.
+// enqueue waits for room in a DMA queue and takes a place in it. A queue only empties by
+// itself, so that one with room may be entered ahead of time, unless a payload that is
+// still being sent, or a composite, may take the room meanwhile.
 func (r *rank) enqueue(q dma.Queue) {
 	spec := &r.run.e.spec.DMA
-	for r.DMA.Full(spec, q) {
+	if q == dma.Compute && r.pipes > 0 || q == dma.Collective && r.DMA.Used(q)+r.unsent() >= spec.Depth {
 		r.sync()
-		if r.DMA.Full(spec, q) {
+	}
+	if r.DMA.Full(spec, q, r.Clock) {
+		r.sync()
+		for r.DMA.Full(spec, q, r.Clock) {
+			if end, ok := r.DMA.NextLeaves(q); ok {
+				r.wake(end)
+			}
 			r.waitPort = int32(q)
 			r.park(forDMA)
 		}
 	}
 	r.DMA.Enter(q)
+}
+
+// unsent is the number of tokens of payloads that are being sent which have no slot yet.
+func (r *rank) unsent() int {
+	n := 0
+	for i := range r.tx {
+		if s := &r.tx[i].Stream; r.tx[i].Streaming() {
+			n += int(s.Token.Parts - s.Next)
+		}
+	}
+	return n
 }
 
 func (r *rank) address(op string, a mem.Addr, bytes int64) {

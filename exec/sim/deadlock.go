@@ -30,7 +30,12 @@ func (x *run) deadlock() error {
 		blocked[i].Place = r.place
 	}
 	d := fault.NewDeadlock(len(x.launch.Groups[stuck[0].group].PEs), blocked)
-	d.Pointers, d.Time, d.Timed = pointers, x.e.q.Now(), true
+	// Kernels run ahead of the clock of events, as far as to where they wait.
+	at := max(x.e.q.Now(), x.result.End)
+	for _, r := range stuck {
+		at = max(at, r.since)
+	}
+	d.Pointers, d.Time, d.Timed = pointers, at, true
 	for i := range blocked {
 		d.Time = max(d.Time, blocked[i].Time) // kernels may have run ahead of the last event
 	}

@@ -44,6 +44,7 @@ type Executor struct {
 	routes map[[2]machine.NodeID]noc.Route
 	asks   map[[2]machine.NodeID]noc.Route // of read requests
 	run    *run
+	end    unit.Time // of the last launch's kernels
 	broken error
 }
 
@@ -64,7 +65,7 @@ func (e *Executor) Data() *oplog.Log { return e.opts.Data }
 func (e *Executor) Close() {}
 
 // Now is the simulated time at which the last launch had come to rest.
-func (e *Executor) Now() unit.Time { return e.q.Now() }
+func (e *Executor) Now() unit.Time { return max(e.q.Now(), e.end) }
 
 // ErrBroken is wrapped by launches after one that ended in a fault: what was on its way
 // then is lost.
@@ -86,6 +87,7 @@ func (e *Executor) Launch(ctx context.Context, l *tl.Launch) (*tl.Result, error)
 	e.run = x
 	defer func() { e.run = nil }()
 	err = x.simulate(ctx)
+	e.end = max(e.end, x.result.End)
 	x.stopAll()
 	x.emitTrace()
 	if err == nil && e.opts.Data != nil {

@@ -14,6 +14,7 @@ import (
 func (r *rank) load(in *tl.Instr) {
 	bytes := in.Bytes()
 	r.address("load", in.Addr, bytes)
+	r.await(in.Addr, bytes, aLoad)
 	r.enqueue(dma.Compute)
 	c := r.ctx.Cell(in.Dst)
 	c.Waiting++
@@ -29,17 +30,17 @@ func (r *rank) load(in *tl.Instr) {
 		log.Retain(t.value)
 	}
 	r.flying++
-	r.ask(r.Clock+r.run.e.spec.DMA.Setup, t, aRequest, laneProgram)
+	r.access(r.ask(r.Clock+r.run.e.spec.DMA.Setup, t, aRequest, laneProgram))
 }
 
 // ask starts the transfer of data from memory to this PE, by way of a request where the
 // memory is not its own.
-func (r *rank) ask(at unit.Time, t transfer, request transferKind, lane uint8) {
+func (r *rank) ask(at unit.Time, t transfer, request transferKind, lane uint8) uint32 {
 	e := r.run.e
 	if r.owns(t.addr) {
 		i := r.run.newTransfer(t)
 		r.begin(at, r.fromHBM, noc.Compute, t.bytes, i, r.laneKey(des.Arrive, lane))
-		return
+		return i
 	}
 	from, to := node(e.m, t.addr), e.m.PE(int(r.pe))
 	t.route = e.route(from, to)
@@ -47,11 +48,12 @@ func (r *rank) ask(at unit.Time, t transfer, request transferKind, lane uint8) {
 	if ask.Hops() == 0 {
 		i := r.run.newTransfer(t)
 		r.begin(at, t.route, noc.Compute, t.bytes, i, r.laneKey(des.Arrive, lane))
-		return
+		return i
 	}
 	t.kind = request
 	i := r.run.newTransfer(t)
 	r.begin(at, ask, noc.Compute, int64(e.topo.Fabric.RequestBytes), i, r.laneKey(des.Arrive, lane))
+	return i
 }
 
 // store starts a write to memory. The value is what the tensor holds now.
@@ -59,6 +61,7 @@ func (r *rank) store(in *tl.Instr) {
 	bytes := in.Bytes()
 	r.address("store", in.Addr, bytes)
 	r.operand(in.A)
+	r.await(in.Addr, bytes, aStore)
 	r.enqueue(dma.Compute)
 	e, c := r.run.e, r.ctx.Cell(in.A)
 	t := transfer{
@@ -72,6 +75,7 @@ func (r *rank) store(in *tl.Instr) {
 	r.flying++
 	i := r.run.newTransfer(t)
 	r.begin(r.Clock+e.spec.DMA.Setup, r.toMemory(in.Addr), noc.Compute, bytes, i, r.laneKey(des.Arrive, laneProgram))
+	r.access(i)
 }
 
 // owns tells whether an address is in the PE's own HBM slice.
@@ -99,7 +103,11 @@ func (r *rank) lend(cell int32, t *transfer) {
 // was there at the call, however long the message takes to leave.
 func (r *rank) stage(in *tl.Instr) tl.Value {
 	bytes := in.Bytes()
+	if bytes == 0 {
+		return 0
+	}
 	r.address("send", in.Addr, bytes)
+	r.await(in.Addr, bytes, aStage)
 	r.enqueue(dma.Compute)
 	t := transfer{
 		kind: aStage, rank: r.id, cell: tl.None, slot: -1, typ: in.Type, addr: in.Addr,

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"kernbench/des"
+	"kernbench/dtype"
 	"kernbench/hw/dma"
 	"kernbench/hw/ipcq"
 	"kernbench/hw/memory"
@@ -26,8 +27,10 @@ func (r *rank) send(in *tl.Instr) {
 		r.complete(in.A)
 		c := r.ctx.Cell(in.A)
 		tok.Value, tok.Off = c.Value, c.Off+in.AOff
-		if c.InSlot && !x.ring.OnRecv {
+		if c.InSlot {
 			slot, slotIn = int32(c.Slot), c.In
+		}
+		if c.InSlot && !x.ring.OnRecv {
 			for range tok.Parts {
 				r.rx[slotIn].BeginRead(slot)
 			}
@@ -199,11 +202,7 @@ func (r *rank) lendSlot(in *tl.Instr, port int) {
 	}
 	c := r.ctx.Cell(in.Dst)
 	c.Ready, c.InSlot, c.Slot, c.In = r.Clock, true, uint16(slot), uint8(port)
-	c.Value, c.Off = tok.Value, tok.Off
-	if log := r.run.log; log != nil && tok.Type != in.Type {
-		c.Value, c.Off = log.Cast(r.origin(), tok.Value, tok.Off, tok.Type, int(tok.N), in.Type), 0
-		log.Release(tok.Value)
-	}
+	c.Value, c.Off = r.as(in.Type, &tok)
 	if r.run.ring.OnRecv {
 		r.letGo(port)
 		r.Clock += q.credit // the older rule: recv waits for the credit's emission
@@ -251,20 +250,26 @@ func (r *rank) assemble(in *tl.Instr, port int) {
 func (r *rank) copyOut(in *tl.Instr, port int) {
 	x, q := r.run, &r.rx[port]
 	e := x.e
-	r.address("recv", in.Addr, in.Bytes())
+	if in.N > 0 {
+		r.address("recv", in.Addr, in.Bytes())
+		r.await(in.Addr, in.Bytes(), aCopy)
+	}
 	addr := in.Addr
 	slots := memory.RingNode(e.m, int(r.pe), x.ring.Space)
 	for part := int32(0); ; part++ {
 		tok, slot := q.Take()
+		v, off := r.as(in.Type, &tok)
 		t := transfer{
-			kind: aCopy, rank: r.id, cell: tl.None, slot: slot, rx: uint8(port), typ: tok.Type, addr: addr,
-			value: tok.Value, off: tok.Off, n: tok.N, bytes: tok.Bytes(), at: r.Clock, line: r.ctx.Line(),
+			kind: aCopy, rank: r.id, cell: tl.None, slot: slot, rx: uint8(port), typ: in.Type, addr: addr,
+			value: v, off: off, n: tok.N, bytes: tok.Bytes(), at: r.Clock, line: r.ctx.Line(),
 		}
-		q.BeginRead(slot)
-		r.flying++
-		i := x.newTransfer(t)
-		r.begin(r.Clock+e.spec.DMA.Setup, e.route(slots, node(e.m, addr)), noc.Compute, t.bytes, i, r.laneKey(des.Arrive, laneProgram))
-		r.park(forCopy)
+		if t.n > 0 {
+			q.BeginRead(slot)
+			r.flying++
+			i := x.newTransfer(t)
+			r.begin(r.Clock+e.spec.DMA.Setup, e.route(slots, node(e.m, addr)), noc.Compute, t.bytes, i, r.laneKey(des.Arrive, laneProgram))
+			r.park(forCopy)
+		}
 		q.Release(slot, r.Clock)
 		r.giveCredits(port)
 		addr += mem.Addr(tok.Bytes())
@@ -275,6 +280,18 @@ func (r *rank) copyOut(in *tl.Instr, port int) {
 		_, seen := q.Peek()
 		r.Clock = max(r.Clock, seen)
 	}
+}
+
+// as is what a token holds as elements of a type, which without strict validation may be
+// another than was sent. The token's reference goes with it.
+func (r *rank) as(t dtype.Type, tok *ipcq.Token) (tl.Value, int32) {
+	log := r.run.log
+	if log == nil || tok.Type == t || tok.N == 0 {
+		return tok.Value, tok.Off
+	}
+	v := log.Cast(r.origin(), tok.Value, tok.Off, tok.Type, int(tok.N), t)
+	log.Release(tok.Value)
+	return v, 0
 }
 
 // letGo ends the kernel's hold on the slot that it was lent last from a ring.

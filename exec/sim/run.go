@@ -32,8 +32,10 @@ type run struct {
 	result tl.Result
 	fault  error // earliest in simulated time
 	faultAt
-	trace []trace.Event
-	hung  bool
+	trace  []trace.Event
+	ctx    context.Context
+	hung   bool
+	gaveUp bool // a kernel has seen that the launch was cancelled
 }
 
 // faultAt orders faults: the one that comes out of a launch is the first in simulated
@@ -68,6 +70,8 @@ type rank struct {
 	pipes    int32 // composites that are not complete
 	lanes    [4]uint32
 	staged   tl.Value // of a send from memory
+	under    []access // of memory, under way
+	calls    uint32
 
 	next  func() (struct{}, bool)
 	stop  func()
@@ -112,6 +116,7 @@ const (
 	forDMA            // room in a DMA queue
 	forDrain          // its transfers to be complete
 	forCopy           // a copy to memory to be complete
+	forAccess         // earlier accesses to the same memory to be complete
 )
 
 // Event kinds beyond the fabric's.
@@ -142,7 +147,7 @@ func (r *rank) laneKey(p des.Phase, lane uint8) des.Key {
 
 // prepare makes the ranks of a launch and checks that its rings fit.
 func (e *Executor) prepare(l *tl.Launch) (*run, error) {
-	x := &run{e: e, launch: l, log: e.opts.Data, ring: &l.Ring, start: e.q.Now(), xfers: make([]transfer, 1, 256)}
+	x := &run{e: e, launch: l, log: e.opts.Data, ring: &l.Ring, start: e.Now(), xfers: make([]transfer, 1, 256)}
 	x.ranks = make([]rank, l.World())
 	x.left = len(x.ranks)
 	base := int32(0)
@@ -150,6 +155,7 @@ func (e *Executor) prepare(l *tl.Launch) (*run, error) {
 		g := &l.Groups[gi]
 		for i := range g.PEs {
 			if err := x.prepareRank(g, gi, i, base); err != nil {
+				x.stopAll()
 				return nil, err
 			}
 		}
@@ -253,15 +259,16 @@ func (r *rank) drain(*tl.Context, tl.Args) {
 
 // simulate runs a launch to rest.
 func (x *run) simulate(ctx context.Context) error {
-	x.result = tl.Result{Start: x.start, End: x.start}
+	x.result, x.ctx = tl.Result{Start: x.start, End: x.start}, ctx
 	q := &x.e.q
 	before := q.Popped()
 	for i := range x.ranks {
-		x.resume(&x.ranks[i])
+		if x.resume(&x.ranks[i]); x.gaveUp {
+			break
+		}
 	}
-	const checkEvery = 1 << 12
 	for n := 0; ; n++ {
-		if n%checkEvery == 0 {
+		if n%checkEvery == 0 || x.gaveUp {
 			if err := ctx.Err(); err != nil {
 				return fmt.Errorf("launch %q: %w", x.launch.Name, err)
 			}
@@ -364,6 +371,9 @@ func (x *run) leftOver() error {
 func (x *run) stopAll() {
 	for i := range x.ranks {
 		r := &x.ranks[i]
+		if r.stop == nil {
+			continue // not prepared
+		}
 		r.stop()
 		if x.log != nil {
 			r.ctx.DropAll()

@@ -22,6 +22,7 @@ func (r *rank) emitSpan(k trace.Kind, start, end unit.Time, bytes int64) {
 }
 
 // emitTrace hands a launch's events to the consumer, in the order that trace.Sink names.
+// After a fault it leaves out what kernels did beyond it, running ahead.
 func (x *run) emitTrace() {
 	if x.e.opts.Trace == nil {
 		return
@@ -31,7 +32,11 @@ func (x *run) emitTrace() {
 			cmp.Compare(a.Dir, b.Dir), cmp.Compare(a.Peer, b.Peer), cmp.Compare(a.End, b.End), cmp.Compare(a.Bytes, b.Bytes))
 	})
 	for i := range x.trace {
-		x.e.opts.Trace.Emit(&x.trace[i])
+		ev := &x.trace[i]
+		if x.fault != nil && (ev.Start > x.faultAt.time || ev.Kind == trace.Kernel && ev.End > x.faultAt.time) {
+			continue
+		}
+		x.e.opts.Trace.Emit(ev)
 	}
 	x.trace = nil
 }

@@ -100,17 +100,17 @@ func (s *sink) Departed(user uint32, end unit.Time) {
 			r.wake(end)
 		}
 	}
-	if slot >= 0 {
+	if slot >= 0 && !x.ring.OnRecv {
 		r.rx[port].EndRead(slot, end)
 		r.giveCredits(int(port))
 	}
 }
 
-// leave frees a place in a DMA queue; a kernel that waits for one goes on then.
+// leave frees a place in a DMA queue at a time to come; a kernel that waits for one looks
+// again then.
 func (r *rank) leave(q dma.Queue, end unit.Time) {
-	r.DMA.Leave(q)
+	r.DMA.Leave(q, r.run.e.q.Now(), end)
 	if r.wait == forDMA && r.waitPort == int32(q) {
-		r.waitPort = -1
 		r.wake(end)
 	}
 }
@@ -167,6 +167,7 @@ func (s *sink) Delivered(user uint32) {
 	x.release(t.value)
 	r.flying--
 	r.Last = max(r.Last, now)
+	r.accessed(user)
 	switch t.kind {
 	case aLoad:
 		r.emitSpan(trace.Load, t.at, now, t.bytes)
@@ -174,7 +175,7 @@ func (s *sink) Delivered(user uint32) {
 	case aStore:
 		r.emitSpan(trace.Store, t.at, now, t.bytes)
 	}
-	if r.wait == forCopy && t.kind != aLoad && t.kind != aStore || r.wait == forDrain && r.flying == 0 {
+	if r.wait == forCopy && t.kind != aLoad && t.kind != aStore || r.wait == forDrain && r.flying == 0 || r.wait == forAccess {
 		r.Clock = max(r.Clock, now)
 		x.resume(r)
 	}

@@ -5,7 +5,11 @@
 // It imports unit only. Start at Engine.
 package dma
 
-import "kernbench/unit"
+import (
+	"slices"
+
+	"kernbench/unit"
+)
 
 // Queue tells the queues of an engine apart.
 type Queue uint8
@@ -23,17 +27,52 @@ type Spec struct {
 	Setup unit.Time // to start one
 }
 
-// Engine is the state of an engine: how many descriptors each queue holds that have not
+// Engine is the state of an engine: the descriptors of each queue whose bytes have not
 // left their source.
 type Engine struct {
-	waiting [queues]int32
+	queue [queues]queue
 }
 
-// Full tells whether a queue takes no descriptor at present.
-func (e *Engine) Full(s *Spec, q Queue) bool { return int(e.waiting[q]) >= s.Depth }
+type queue struct {
+	held int         // descriptors of which it is not known yet when they leave
+	ends []unit.Time // when the others do, or did
+}
+
+// Full tells whether a queue takes no descriptor at a time.
+func (e *Engine) Full(s *Spec, q Queue, now unit.Time) bool {
+	if e.Used(q) < s.Depth {
+		return false
+	}
+	e.queue[q].settle(now)
+	return e.Used(q) >= s.Depth
+}
+
+// Used bounds the number of descriptors in a queue from above: some may have left.
+func (e *Engine) Used(q Queue) int { return e.queue[q].held + len(e.queue[q].ends) }
+
+// NextLeaves is when the next descriptor leaves a queue, of those of which it is known.
+func (e *Engine) NextLeaves(q Queue) (at unit.Time, ok bool) {
+	ends := e.queue[q].ends
+	if len(ends) == 0 {
+		return 0, false
+	}
+	return slices.Min(ends), true
+}
 
 // Enter puts a descriptor into a queue.
-func (e *Engine) Enter(q Queue) { e.waiting[q]++ }
+func (e *Engine) Enter(q Queue) { e.queue[q].held++ }
 
-// Leave takes one out: its bytes have left their source.
-func (e *Engine) Leave(q Queue) { e.waiting[q]-- }
+// Leave says, now, that the last bytes of one leave their source at end.
+func (e *Engine) Leave(q Queue, now, end unit.Time) {
+	d := &e.queue[q]
+	d.held--
+	if len(d.ends) == cap(d.ends) {
+		d.settle(now)
+	}
+	d.ends = append(d.ends, end)
+}
+
+// settle forgets what has left by now.
+func (d *queue) settle(now unit.Time) {
+	d.ends = slices.DeleteFunc(d.ends, func(t unit.Time) bool { return t <= now })
+}

@@ -1,0 +1,50 @@
+package sim
+
+import "kernbench/mem"
+
+// access is a load or store under way.
+type access struct {
+	lo, hi mem.Addr
+	user   uint32 // transfer
+	write  bool
+}
+
+// await waits for the PE's own accesses under way that a new one to the same memory must
+// not overtake, nor be overtaken by: a kernel's loads and stores take effect in its order.
+// The port of the own HBM slice keeps that order by itself; elsewhere requests and data
+// go different ways.
+func (r *rank) await(a mem.Addr, bytes int64, kind transferKind) {
+	if kind != aCopy && r.owns(a) {
+		return
+	}
+	for r.conflicts(a, a+mem.Addr(bytes), kind == aStore || kind == aCopy) {
+		r.park(forAccess)
+	}
+}
+
+func (r *rank) conflicts(lo, hi mem.Addr, write bool) bool {
+	for i := range r.under {
+		if u := &r.under[i]; u.lo < hi && lo < u.hi && (write || u.write) {
+			return true
+		}
+	}
+	return false
+}
+
+// access notes a load or store that has been started.
+func (r *rank) access(user uint32) {
+	t := &r.run.xfers[user]
+	r.under = append(r.under, access{t.addr, t.addr + mem.Addr(t.bytes), user, t.kind == aStore})
+}
+
+// accessed notes that it is complete.
+func (r *rank) accessed(user uint32) {
+	for i := range r.under {
+		if r.under[i].user == user {
+			last := len(r.under) - 1
+			r.under[i] = r.under[last]
+			r.under = r.under[:last]
+			return
+		}
+	}
+}

@@ -5,6 +5,7 @@ import (
 
 	"kernbench/dtype"
 	"kernbench/fault"
+	"kernbench/mem"
 )
 
 // Send puts t into the ring to the neighbour in direction d. It returns when the ring
@@ -127,23 +128,25 @@ func (c *Context) takeFrom(op string, port int, s Shape, t dtype.Type, dst *Ref)
 		c.endSlot(port)
 	}
 	n := s.Elems()
-	in := Instr{Op: OpRecv, Type: t, Port: port, N: n, Shape: s, Dst: None, A: None, B: None, C: None}
+	addr, dstCell, copied := mem.Addr(0), None, dst != nil
 	var r Tensor
 	switch {
 	case dst != nil:
 		if c.pieces(op, *dst) > 1 {
 			c.badAddress(op, *dst, "a message is copied into one shard")
 		}
-		in.Addr, _, _ = c.addrs.Resolve(c.pe, dst.Addr)
-		in.Copy = true
+		addr, _, _ = c.addrs.Resolve(c.pe, dst.Addr)
 	case int64(n)*int64(t.Size()) > c.ring.SlotBytes:
 		r = c.result(op, t, s)
-		in.Dst, in.Copy = r.cell, true
+		dstCell, copied = r.cell, true
 	default:
-		in.Dst = c.newCell(cellSlot)
-		r = Tensor{cell: in.Dst, gen: c.cells[in.Dst].gen, shape: s, dtype: t, slot: true}
+		dstCell = c.newCell(cellSlot)
+		r = Tensor{cell: dstCell, gen: c.cells[dstCell].gen, shape: s, dtype: t, slot: true}
 	}
-	c.in = in
+	c.in = Instr{
+		Op: OpRecv, Type: t, Port: port, N: n, Shape: s, Dst: dstCell, A: None, B: None, C: None,
+		Copy: copied, Addr: addr,
+	}
 	c.do()
 	got := c.in.GotPort
 	p := &c.ports[got]

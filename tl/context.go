@@ -19,6 +19,8 @@ type Context struct {
 	core Core
 	in   Instr
 
+	dropped Instr // apart from in, which may be in the making
+
 	rank, world, perCube int
 	pe                   int
 	wiring               *Wiring

@@ -102,10 +102,8 @@ func (c *Context) kill(i int32) {
 // drop tells the core that a cell's value is done with and recycles the cell.
 func (c *Context) drop(i int32) {
 	if c.cells[i].Value != 0 {
-		keep := c.in
-		c.in = Instr{Op: OpDrop, Dst: None, A: i, B: None, C: None}
-		c.core.Do(&c.in)
-		c.in = keep
+		c.dropped = Instr{Op: OpDrop, Dst: None, A: i, B: None, C: None}
+		c.core.Do(&c.dropped)
 	}
 	b := &c.cells[i]
 	*b = Cell{gen: b.gen + 1, next: c.freeCell, prev: None}

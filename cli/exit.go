@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"kernbench/fault"
+	"kernbench/lab"
 )
 
 // The exit status of the process.
@@ -13,6 +14,7 @@ const (
 	ExitWrong       = 1   // a rank's result failed its verification
 	ExitUsage       = 2   // the command line, a configuration or a file is at fault
 	ExitFault       = 3   // the kernel is at fault: deadlock, use after credit, ...
+	ExitInternal    = 4   // kernbench itself is at fault
 	ExitInterrupted = 130 // as a shell reports a process that Ctrl-C ended
 )
 
@@ -27,6 +29,8 @@ func exitStatus(ctx context.Context, err error) int {
 		return ExitInterrupted
 	case isFault(err):
 		return ExitFault
+	case is[*lab.InternalError](err):
+		return ExitInternal
 	}
 	return ExitUsage
 }

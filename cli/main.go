@@ -62,6 +62,7 @@ Exit status:
     1  a result is wrong: a rank failed its verification
     2  the command line, a configuration or a file is at fault
     3  the kernel is at fault: deadlock, use after credit, ...
+    4  kernbench itself is at fault: please report what it prints
   130  interrupted; what was finished until then is printed
 `
 

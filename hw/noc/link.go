@@ -14,6 +14,10 @@ func (m *message) last() bool { return m.hop+1 == m.route.hops }
 // arrive handles the head of a message that reaches the near end of a link.
 func (n *Fabric) arrive(li, mi uint32) {
 	l, m := &n.links[li], &n.msgs[mi]
+	if n.ideal {
+		n.pass(m, mi)
+		return
+	}
 	if m.hop == 1 && m.taken && m.left == 0 {
 		n.sink.Taken(m.user)
 		m = &n.msgs[mi]
@@ -99,7 +103,7 @@ func (n *Fabric) schedule(li uint32) {
 			if !m.last() {
 				t = n.roomAt(b, m.bytes, now)
 			}
-			b.blocked = t == never
+			b.blocked = t > now // an earlier release may come to be known
 			at = min(at, t)
 		}
 	}
@@ -298,11 +302,18 @@ func (n *Fabric) standInLine(l *link, li, mi uint32) bool {
 	key := line{li, m.source, m.class}
 	behind, ok := n.lines[key]
 	if ok {
-		n.lines[key] = append(behind, mi)
+		m.next = 0
+		if behind.head == 0 {
+			behind.head = mi
+		} else {
+			n.msgs[behind.tail].next = mi
+		}
+		behind.tail = mi
+		n.lines[key] = behind
 		return true
 	}
 	if m.left > 0 {
-		n.lines[key] = nil
+		n.lines[key] = chain{}
 		l.lines++
 		m.inLine = true
 	}
@@ -314,13 +325,14 @@ func (n *Fabric) standInLine(l *link, li, mi uint32) bool {
 func (n *Fabric) nextInLine(l *link, li uint32, m *message, end unit.Time) {
 	key := line{li, m.source, m.class}
 	behind := n.lines[key]
-	if len(behind) == 0 {
+	next := behind.head
+	if next == 0 {
 		delete(n.lines, key)
 		l.lines--
 		return
 	}
-	next := behind[0]
-	n.lines[key] = behind[1:]
+	behind.head = n.msgs[next].next
+	n.lines[key] = behind
 	n.msgs[next].inLine = true
 	n.enter(l, li, next, end)
 }

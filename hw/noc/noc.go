@@ -111,7 +111,8 @@ type Fabric struct {
 	msgs    []message
 	free    uint32 // list of unused messages, by next; 0: none
 	ties    []uint32
-	lines   map[line][]uint32 // who waits behind a transfer of several messages
+	lines   map[line]chain     // who waits behind a transfer of several messages
+	latest  map[line]unit.Time // when the latest transfer arrives, by link with a memory; ideal only
 
 	messages, bytes int64
 }
@@ -140,6 +141,9 @@ type line struct {
 	link, source uint32
 	class        Class
 }
+
+// chain is a list of messages, by next.
+type chain struct{ head, tail uint32 }
 
 // buffer is the input buffer at the far end of a link, for one class and channel, and
 // the queue of messages at the near end that want to go into it. It fills a cache line.
@@ -210,7 +214,8 @@ func New(q *des.Queue, m *machine.Machine, sink Sink, f Fidelity, sizes Sizes) *
 	}
 	n.msgs = make([]message, 1, 1024)
 	n.spill = make([][]release, 1)
-	n.lines = map[line][]uint32{}
+	n.lines = map[line]chain{}
+	n.latest = map[line]unit.Time{}
 	return n
 }
 
@@ -262,12 +267,13 @@ type Transfer struct {
 func (n *Fabric) Send(at unit.Time, t Transfer, key des.Key) {
 	n.messages++
 	n.bytes += t.Bytes
-	if n.ideal || t.Route.hops == 0 {
-		n.sendIdeal(at, t, key)
-		return
-	}
 	part := max(1, min(t.Bytes, n.most))
 	i := n.newMessage()
+	if t.Route.hops == 0 {
+		n.msgs[i] = message{user: t.User, taken: t.Taken, route: t.Route}
+		n.q.Post(des.Event{Time: at, Key: key, Target: Target(kindDeliver, 0), Arg: i})
+		return
+	}
 	n.msgs[i] = message{
 		arrived: at, tail: at, left: max(0, t.Bytes-part), bytes: int32(part),
 		user: t.User, route: t.Route, class: t.Class, taken: t.Taken, source: t.Source,
@@ -275,24 +281,6 @@ func (n *Fabric) Send(at unit.Time, t Transfer, key des.Key) {
 	h := n.hops[t.Route.first]
 	n.msgs[i].into = h.buf + uint32(t.Class)*n.inClass
 	n.q.Post(des.Event{Time: at, Key: key, Target: Target(kindArrive, h.link), Arg: i})
-}
-
-func (n *Fabric) sendIdeal(at unit.Time, t Transfer, key des.Key) {
-	r, bytes := t.Route, t.Bytes
-	var head, longest, first unit.Time
-	for k, h := range n.path(r) {
-		l := &n.links[h.link]
-		d := l.spec.Serial.Time(max(1, bytes))
-		head += l.latency
-		longest = max(longest, d)
-		if k == 0 {
-			first = d
-		}
-	}
-	i := n.newMessage()
-	n.msgs[i] = message{user: t.User, taken: t.Taken, route: r, hop: r.hops}
-	n.q.Post(des.Event{Time: at + head + longest, Key: key, Target: Target(kindDeliver, 0), Arg: i})
-	n.sink.Departed(t.User, at+first)
 }
 
 // Handle acts on an event of a kind below FirstFree.
@@ -305,7 +293,11 @@ func (n *Fabric) Handle(e des.Event) {
 	case kindDeliver:
 		m := &n.msgs[e.Arg]
 		user, taken, last := m.user, m.taken && m.route.hops <= 1 || m.taken && n.ideal, m.left == 0
+		nowhere := m.route.hops == 0
 		n.freeMessage(e.Arg)
+		if nowhere {
+			n.sink.Departed(user, n.q.Now())
+		}
 		if last {
 			if taken {
 				n.sink.Taken(user)

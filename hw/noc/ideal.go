@@ -1,0 +1,34 @@
+package noc
+
+import "kernbench/des"
+
+// pass carries a whole transfer over its path as if it were alone: the latencies, and its
+// bytes over the slowest link. What one source does at one memory, in one class, keeps its
+// order all the same, so that fidelities differ in time and not in values.
+func (n *Fabric) pass(m *message, mi uint32) {
+	now := n.q.Now()
+	path := n.path(m.route)
+	end, departed := now, now
+	for k, h := range path {
+		l := &n.links[h.link]
+		d := l.spec.Serial.Time(int64(m.bytes) + m.left)
+		end = max(end, now+d)
+		if k == 0 {
+			departed += d
+		}
+	}
+	for _, h := range path {
+		end += n.links[h.link].latency
+	}
+	at := path[len(path)-1].link
+	if first := path[0].link; n.links[first].spec.Port && !n.links[at].spec.Port {
+		at = first
+	}
+	key := line{at, m.source, m.class}
+	end = max(end, n.latest[key])
+	n.latest[key] = end
+	user := m.user
+	m.left, m.hop = 0, m.route.hops
+	n.q.Post(des.Event{Time: end, Key: n.key(&n.links[at], at, des.Arrive), Target: Target(kindDeliver, 0), Arg: mi})
+	n.sink.Departed(user, departed)
+}

@@ -79,6 +79,9 @@ func (r *rank) token(port int, at unit.Time) {
 	if s.Slot >= 0 && x.ring.Space != mem.TCM {
 		route = q.slots // read where it lies
 	}
+	if x.ring.OnRecv {
+		t.slot = -1 // its credit has gone
+	}
 	i := x.newTransfer(t)
 	r.flying++
 	key := r.key(des.Arrive, laneToken+uint8(port), q.MyHead)

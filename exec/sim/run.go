@@ -358,6 +358,9 @@ func (x *run) leftOver() error {
 				}
 			}
 		}
+	}
+	for i := range x.ranks {
+		r := &x.ranks[i]
 		for p := range r.tx {
 			if t := &r.tx[p]; t.MyHead != t.PeerTailCache {
 				return fmt.Errorf("internal error: launch %q ended with %d credits of rank %d %v not home", x.launch.Name, t.MyHead-t.PeerTailCache, r.index, t.dir)

@@ -100,7 +100,7 @@ func (s *sink) Departed(user uint32, end unit.Time) {
 			r.wake(end)
 		}
 	}
-	if slot >= 0 && !x.ring.OnRecv {
+	if slot >= 0 {
 		r.rx[port].EndRead(slot, end)
 		r.giveCredits(int(port))
 	}

@@ -1,0 +1,397 @@
+package sim_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"kernbench/collective"
+	"kernbench/conf"
+	"kernbench/dtype"
+	"kernbench/exec/mock"
+	"kernbench/exec/sim"
+	"kernbench/fault"
+	"kernbench/hw/noc"
+	"kernbench/machine"
+	"kernbench/mem"
+	"kernbench/oplog"
+	"kernbench/tl"
+	"kernbench/topology"
+	"kernbench/unit"
+)
+
+// A program is a list of steps for each rank, made of bytes: whatever the bytes are, it is
+// a program. The random tests run it on both executors and in every way that must not be
+// seen.
+type program struct {
+	world, slots int
+	slotBytes    int64
+	elems        int // of a shard; a shard is in each of the regions below
+	topology     string
+	skip         bool // a ring without its way back, two ranks on
+	space        mem.Space
+	poll, onRecv bool
+	wake         unit.Time
+	queue        int // depth of the DMA queues
+	steps        [][]step
+	directed     bool
+}
+
+type step struct {
+	kind stepKind
+	dir  tl.Dir
+	n    int
+	peer int
+}
+
+type stepKind uint8
+
+const (
+	doSend stepKind = iota // a prefix of the current tensor
+	doSendRef
+	doRecv
+	doPost // announce a receive
+	doWait // for the oldest announced one
+	doRecvTo
+	doAny
+	doAdd // the current tensor to the sum so far
+	doStore
+	doLoad
+	doPeek  // load from another rank's read-only region
+	doPoke  // store into this rank's own place in another rank's memory
+	doProbe // load it again
+	doFull
+	doFree
+	doPipe  // start a composite on the own shard
+	doAwait // it
+	doKeep  // the tensor received before, which may be gone
+	numStepKinds
+)
+
+var programDirs = map[string][]tl.Dir{
+	"ring_1d":     {tl.East, tl.West},
+	"mesh_2d":     {tl.East, tl.West, tl.North, tl.South},
+	"tree_binary": {tl.Parent, tl.Child0, tl.Child1},
+}
+
+// shape of memory: each rank's HBM has its shard, a region that nobody writes, one that
+// composites write, and a place for each other rank to write to.
+const (
+	readOnlyAt = 1 << 20
+	pipedAt    = 2 << 20
+	pokedAt    = 3 << 20
+	pokedEach  = 1 << 12
+)
+
+func decode(data []byte) *program {
+	at := func(i int) int {
+		if i < len(data) {
+			return int(data[i])
+		}
+		return 0
+	}
+	p := &program{
+		world: 2 + at(0)%5, slots: 1 + at(1)%4, slotBytes: []int64{8, 16, 64, 256}[at(2)%4], elems: 1 + at(3)%40,
+		space: []mem.Space{mem.TCM, mem.HBM, mem.SRAM}[at(4)%3], poll: at(5)&1 != 0, onRecv: at(5)&6 == 6,
+		wake: unit.Time(at(5)>>3) * 700, queue: []int{1, 2, 3, 64}[at(6)%4], directed: true,
+	}
+	switch at(7) % 4 {
+	case 1:
+		p.topology, p.world = "mesh_2d", 4
+	case 2:
+		p.topology = "tree_binary"
+	default:
+		p.topology, p.skip = "ring_1d", at(7)%4 == 3
+	}
+	p.steps = make([][]step, p.world)
+	var rank int
+	for i := 8; i+1 < len(data); i += 2 {
+		k, b := data[i], int(data[i+1])
+		if k >= 0xf0 { // the next rank's turn
+			rank = (rank + 1) % p.world
+			continue
+		}
+		dirs := programDirs[p.topology]
+		if p.skip {
+			dirs = []tl.Dir{tl.East, tl.West}
+		}
+		s := step{kind: stepKind(k % uint8(numStepKinds)), dir: dirs[b%len(dirs)], peer: b % p.world}
+		s.n = []int{p.elems, p.elems, p.elems, p.elems / 2, 1, 0}[b/4%6]
+		if b == 0xff {
+			s.dir = tl.Dim(3) // not installed
+		}
+		p.directed = p.directed && s.kind != doAny
+		p.steps[rank] = append(p.steps[rank], s)
+	}
+	return p
+}
+
+func (p *program) kernel(c *tl.Context, a tl.Args) {
+	me := c.Rank()
+	own := a.Shard(me)
+	region := func(r int, at int64) tl.Ref {
+		return c.Ref(mem.At(mem.HBM, r, at), tl.Dims(a.NElem), a.DType)
+	}
+	cur := c.Load(own)
+	sum, kept := cur, cur
+	var posted []tl.Future
+	var pipes []tl.Handle
+	var mine []tl.Tensor // made since, to free
+	for _, s := range p.steps[me] {
+		switch s.kind {
+		case doSend:
+			c.Send(s.dir, cur.Slice(cur.Len()-min(s.n, cur.Len()), min(s.n, cur.Len())))
+		case doSendRef:
+			c.SendRef(s.dir, own.Slice(0, s.n))
+		case doRecv:
+			cur = c.Recv(s.dir, tl.Dims(s.n), a.DType)
+		case doPost:
+			posted = append(posted, c.RecvAsync(s.dir, tl.Dims(s.n), a.DType))
+		case doWait:
+			if len(posted) > 0 {
+				cur, posted = c.Wait(posted[0]), posted[1:]
+			}
+		case doRecvTo:
+			c.RecvTo(s.dir, own.Slice(own.Len()-s.n, s.n))
+		case doAny:
+			cur = c.Recv(tl.AnyDir, tl.Dims(s.n), a.DType)
+		case doAdd:
+			n := min(sum.Len(), cur.Len())
+			sum = c.Add(sum.Slice(0, n), cur.Slice(cur.Len()-n, n))
+			cur = sum
+			mine = append(mine, cur)
+		case doStore:
+			n := min(cur.Len(), own.Len())
+			c.Store(own.Slice(0, n), cur.Slice(0, n))
+		case doLoad:
+			cur = c.Load(own.Slice(0, max(s.n, 1)))
+			mine = append(mine, cur)
+		case doPeek:
+			cur = c.Load(region(s.peer, readOnlyAt))
+		case doPoke, doProbe:
+			place := region(s.peer, pokedAt+int64(me)*pokedEach)
+			if s.kind == doProbe {
+				cur = c.Load(place)
+				continue
+			}
+			n := min(cur.Len(), a.NElem)
+			c.Store(place.Slice(0, n), cur.Slice(0, n))
+		case doFull:
+			cur = c.Full(tl.Dims(s.n), a.DType, float64(s.peer))
+		case doFree:
+			if k := len(mine) - 1; k >= 0 {
+				c.Free(mine[k])
+				mine = mine[:k]
+				cur, sum = c.Load(own), c.Full(tl.Dims(a.NElem), a.DType, 1)
+			}
+		case doPipe:
+			pipes = append(pipes, c.Composite(tl.Composite{
+				A: own, Out: region(me, pipedAt), Epilogue: []tl.Epilogue{{Op: tl.EpilogueScale, Factor: 2}},
+			}))
+		case doAwait:
+			for _, h := range pipes {
+				c.Await(h)
+			}
+			pipes = nil
+			cur = c.Load(region(me, pipedAt))
+		case doKeep:
+			cur, kept = kept, cur
+		}
+	}
+}
+
+// launch makes what an executor runs.
+func (p *program) launch() (*tl.Launch, error) {
+	top, err := topology.Lookup(p.topology)
+	if err != nil {
+		return nil, err
+	}
+	var over topology.Override
+	if p.skip {
+		over = func(rank, world int, m map[tl.Dir]int) map[tl.Dir]int {
+			return map[tl.Dir]int{tl.East: (rank + 2) % world}
+		}
+	}
+	w, err := top.Wire(p.world, topology.Grid{}, over)
+	if err != nil {
+		return nil, err
+	}
+	g := tl.Group{PEs: make([]int32, p.world), PEsPerCube: p.world, Wiring: w}
+	g.Args = tl.Args{DType: dtype.I32, NElem: p.elems, Shards: make([]mem.Addr, p.world)}
+	for i := range g.PEs {
+		g.PEs[i] = int32(i)
+		g.Args.Shards[i] = mem.At(mem.HBM, i, 0)
+	}
+	r := tl.Ring{
+		Slots: p.slots, SlotBytes: p.slotBytes, Space: p.space, CreditBytes: 16, Strict: true, OnRecv: p.onRecv,
+		Poll: p.poll, PollEvery: 7 * unit.Nanosecond, WakeCost: p.wake,
+	}
+	return &tl.Launch{Name: "random", Kernel: p.kernel, Groups: []tl.Group{g}, Ring: r, Addrs: &mem.Map{}, Scratch: 1 << 20}, nil
+}
+
+// image is what a run left behind, and how it went.
+type image struct {
+	err   error
+	data  [][]byte
+	prov  []collective.Prov
+	res   tl.Result
+	trace collector
+}
+
+// regions are the pieces of memory that a program can touch.
+func (p *program) regions() []mem.Addr {
+	var all []mem.Addr
+	for r := range p.world {
+		all = append(all, mem.At(mem.HBM, r, 0), mem.At(mem.HBM, r, readOnlyAt), mem.At(mem.HBM, r, pipedAt))
+		for w := range p.world {
+			all = append(all, mem.At(mem.HBM, r, pokedAt+int64(w)*pokedEach))
+		}
+	}
+	return all
+}
+
+func (p *program) memory() (*oplog.Log, error) {
+	log := oplog.New(oplog.Options{Timed: true, Inline: true})
+	for k, a := range p.regions() {
+		if err := log.Map(a, dtype.I32, p.elems); err != nil {
+			return nil, err
+		}
+		buf := make([]byte, 4*p.elems)
+		for i := range p.elems {
+			dtype.SetInt(dtype.I32, buf, i, int64(1000*k+i))
+		}
+		if err := log.Write(a, dtype.I32, buf); err != nil {
+			return nil, err
+		}
+		if a.Offset() == 0 {
+			if err := log.Label(a.Unit(), 0, a, dtype.I32, p.elems); err != nil {
+				return nil, err
+			}
+		}
+	}
+	log.Begin(tl.Sum, p.world)
+	return log, nil
+}
+
+type executor interface {
+	Launch(context.Context, *tl.Launch) (*tl.Result, error)
+}
+
+// on runs the program on an executor that make gives for a log.
+func (p *program) on(make func(*oplog.Log, *collector) executor) (*image, error) {
+	l, err := p.launch()
+	if err != nil {
+		return nil, err
+	}
+	log, err := p.memory()
+	if err != nil {
+		return nil, err
+	}
+	defer log.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	o := &image{}
+	res, err := make(log, &o.trace).Launch(ctx, l)
+	if o.err = err; err != nil {
+		return o, nil
+	}
+	o.res = *res
+	for _, a := range p.regions() {
+		b, prov, err := log.View(a, dtype.I32, p.elems)
+		if err != nil {
+			return nil, err
+		}
+		o.data = append(o.data, slices.Clone(b))
+		o.prov = append(o.prov, prov)
+	}
+	return o, nil
+}
+
+func (p *program) onMock() (*image, error) {
+	return p.on(func(l *oplog.Log, _ *collector) executor { return mock.New(mock.Options{Data: l, RecordLines: true}) })
+}
+
+// programMachines are the machines that random programs run on, by DMA queue depth.
+var programMachines = map[int]*machineOf{}
+
+type machineOf struct {
+	t *conf.Topology
+	m *machine.Machine
+}
+
+func machineFor(queue int) *machineOf {
+	if programMachines[queue] == nil {
+		t, err := conf.LoadTopology(nil, []string{
+			"system.sips.count=1", "sip.cube_mesh.w=2", "sip.cube_mesh.h=2", "cube.pe_layout.pe_per_corner=1",
+			"cube.pe_layout.corners=[NW,SE]", fmt.Sprintf("pe.dma.queue_depth=%d", queue),
+		})
+		if err != nil {
+			panic(err)
+		}
+		m, err := machine.Build(t)
+		if err != nil {
+			panic(err)
+		}
+		programMachines[queue] = &machineOf{t, m}
+	}
+	return programMachines[queue]
+}
+
+func (p *program) onSim(f noc.Fidelity, yield bool) (*image, error) {
+	m := machineFor(p.queue)
+	return p.on(func(l *oplog.Log, c *collector) executor {
+		return sim.New(m.m, m.t, sim.Options{Data: l, Fidelity: f, Yield: yield, Trace: c, RecordLines: true})
+	})
+}
+
+// sameValues says how the memory of two runs differs, if it does.
+func sameValues(a, b *image) error {
+	for i := range a.data {
+		if !bytes.Equal(a.data[i], b.data[i]) {
+			return fmt.Errorf("region %d holds %x and %x", i, a.data[i], b.data[i])
+		}
+		if !collective.Equal(a.prov[i], b.prov[i]) {
+			return fmt.Errorf("region %d comes from %+v and %+v", i, a.prov[i], b.prov[i])
+		}
+	}
+	return nil
+}
+
+// placeOf is the place of a fault, which every fault must have.
+func placeOf(err error) (fault.Place, error) {
+	var (
+		hang     *fault.Deadlock
+		left     *fault.Unreceived
+		dir      *fault.InvalidDirection
+		late     *fault.UseAfterCredit
+		free     *fault.UseAfterFree
+		mismatch *fault.Mismatch
+		misuse   *fault.Misuse
+		full     *fault.ScratchFull
+	)
+	switch {
+	case errors.As(err, &left):
+		return left.Place, nil
+	case errors.As(err, &dir):
+		return dir.Place, nil
+	case errors.As(err, &late):
+		return late.Place, nil
+	case errors.As(err, &free):
+		return free.Place, nil
+	case errors.As(err, &mismatch):
+		return mismatch.Place, nil
+	case errors.As(err, &misuse):
+		return misuse.Place, nil
+	case errors.As(err, &full):
+		return full.Place, nil
+	case errors.As(err, &hang):
+		if len(hang.Blocked) == 0 || hang.Blocked[0].Line == "" || hang.Cycle == nil && hang.Missing == "" {
+			return fault.Place{}, fmt.Errorf("a deadlock without a place or a reason: %w", err)
+		}
+		return hang.Blocked[0].Place, nil
+	}
+	return fault.Place{}, fmt.Errorf("%T is no fault that a program of these steps can have: %w", err, err)
+}

@@ -1,0 +1,159 @@
+package examples
+
+import (
+	"kernbench/algorithm"
+	"kernbench/exec/mock"
+	"kernbench/tl"
+)
+
+// mistakes are run by the guide's test, which holds what comes out against the error
+// blocks of the guide.
+var mistakes = map[string]struct {
+	kernel tl.Kernel
+	config mock.Config
+}{
+	"sendNorth":    {sendNorth, mock.Config{}},
+	"onlySend":     {onlySend, mock.Config{}},
+	"sendTwice":    {sendTwice, mock.Config{}},
+	"recvFirst":    {recvFirst, mock.Config{}},
+	"forgetful":    {forgetful, mock.Config{}},
+	"tooLate":      {tooLate, mock.Config{}},
+	"otherShape":   {otherShape, mock.Config{}},
+	"jumpsQueue":   {jumpsQueue, mock.Config{}},
+	"hoarder":      {hoarder, mock.Config{Scratch: 64}},
+	"tooLong":      {tooLong, mock.Config{Scratch: 64}},
+	"outside":      {outside, mock.Config{}},
+	"oneSlot":      {ringSum, mock.Config{Slots: 1}},
+	"differentLen": {differentLen, mock.Config{}},
+}
+
+// guide: sendNorth
+func sendNorth(c *tl.Context, a tl.Args) {
+	c.Send(tl.North, c.Load(a.Shard(c.Rank()))) // on ring_1d
+}
+
+// end
+
+// guide: onlySend
+func onlySend(c *tl.Context, a tl.Args) {
+	own := c.Load(a.Shard(c.Rank()))
+	for range 100 {
+		c.Send(tl.East, own)
+	}
+}
+
+// end
+
+// guide: sendTwice
+func sendTwice(c *tl.Context, a tl.Args) {
+	own := c.Load(a.Shard(c.Rank()))
+	c.Send(tl.East, own)
+	c.Send(tl.East, own)
+	c.Recv(tl.West, own.Shape(), own.DType())
+}
+
+// end
+
+// guide: recvFirst
+func recvFirst(c *tl.Context, a tl.Args) {
+	mine := a.Shard(c.Rank())
+	got := c.Recv(tl.West, mine.Shape, mine.DType)
+	c.Send(tl.East, c.Load(mine))
+	c.Store(mine, got)
+}
+
+// end
+
+// guide: forgetful
+func forgetful(c *tl.Context, a tl.Args) {
+	mine := a.Shard(c.Rank())
+	if c.Rank() > 0 { // rank 0 sends nothing
+		c.Send(tl.East, c.Load(mine))
+	}
+	c.Store(mine, c.Recv(tl.West, mine.Shape, mine.DType))
+}
+
+// end
+
+// guide: tooLate
+func tooLate(c *tl.Context, a tl.Args) {
+	own := c.Load(a.Shard(c.Rank()))
+	c.Send(tl.East, own)
+	c.Send(tl.East, own)
+	first := c.Recv(tl.West, own.Shape(), own.DType())
+	second := c.Recv(tl.West, own.Shape(), own.DType())
+	c.Add(first, second) // first's slot went back one line above
+}
+
+// end
+
+// guide: otherShape
+func otherShape(c *tl.Context, a tl.Args) {
+	c.Send(tl.East, c.Load(a.Shard(c.Rank())))
+	c.Recv(tl.West, tl.Dims(a.NElem+1), a.DType)
+}
+
+// end
+
+// guide: jumpsQueue
+func jumpsQueue(c *tl.Context, a tl.Args) {
+	own := c.Load(a.Shard(c.Rank()))
+	c.Send(tl.East, own)
+	c.Send(tl.East, own)
+	f := c.RecvAsync(tl.West, own.Shape(), own.DType())
+	c.Recv(tl.West, own.Shape(), own.DType()) // before the announced one
+	c.Wait(f)
+}
+
+// end
+
+// guide: hoarder
+func hoarder(c *tl.Context, a tl.Args) { // with 64 bytes of scratch
+	first := c.Full(tl.Dims(4), a.DType, 1)
+	for range 8 {
+		c.Full(tl.Dims(4), a.DType, 2)
+	}
+	c.Add(first, first) // long unused: its room was needed
+}
+
+// end
+
+// guide: tooLong
+func tooLong(c *tl.Context, a tl.Args) { // with 64 bytes of scratch
+	c.Full(tl.Dims(100), a.DType, 1)
+}
+
+// end
+
+// guide: outside
+func outside(c *tl.Context, a tl.Args) {
+	mine := a.Shard(c.Rank())
+	c.Load(c.Ref(mine.Addr, tl.Dims(1000), a.DType)) // the shard is shorter
+}
+
+// end
+
+// guide: differentLen
+func differentLen(c *tl.Context, a tl.Args) {
+	c.Add(c.Full(tl.Dims(4), a.DType, 1), c.Full(tl.Dims(3), a.DType, 1))
+}
+
+// end
+
+// guide: doubled
+func doubled(c *tl.Context, a tl.Args) {
+	mine := a.Shard(c.Rank())
+	acc := c.Load(mine)
+	for range c.WorldSize() - 1 {
+		c.Send(tl.East, acc) // the sum so far, not what came
+		acc = c.Combine(a.Op, acc, c.Recv(tl.West, acc.Shape(), acc.DType()))
+	}
+	c.Store(mine, c.Finish(a.Op, acc, c.WorldSize()))
+}
+
+// end
+
+var _ = algorithm.Register(algorithm.Algorithm{
+	Name: "doubled", Summary: "the guide's wrong ring", Collective: "all_reduce", Topology: "ring_1d",
+	Kernel: doubled, Steps: "N-1", Cost: "(N-1)(alpha + beta M)", Source: "this guide",
+})

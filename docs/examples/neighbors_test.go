@@ -1,0 +1,82 @@
+package examples
+
+import (
+	"slices"
+	"testing"
+
+	"kernbench/exec/mock"
+	"kernbench/tl"
+)
+
+// guide: override part
+// evenWest takes the way west from odd ranks: they may receive from the west's sender, but
+// not send there.
+func evenWest(rank, world int, m map[tl.Dir]int) map[tl.Dir]int {
+	if rank%2 == 1 {
+		delete(m, tl.West)
+	}
+	return m
+}
+
+// pairs: odd ranks send east, even ranks send west.
+func pairs(c *tl.Context, a tl.Args) {
+	mine := a.Shard(c.Rank())
+	if c.Rank()%2 == 1 {
+		c.Send(tl.East, c.Load(mine))
+		c.Store(mine, c.Recv(tl.East, mine.Shape, mine.DType))
+		return
+	}
+	c.Send(tl.West, c.Load(mine))
+	c.Store(mine, c.Recv(tl.West, mine.Shape, mine.DType))
+}
+
+// end
+
+func TestPatternA(t *testing.T) {
+	in := [][]float64{{0}, {1}, {2}, {3}}
+	got := mock.Run(t, pairs, mock.Config{Topology: "ring_1d", Neighbors: evenWest, Inputs: in})
+	for r, want := range []float64{3, 2, 1, 0} {
+		if got[r][0] != want {
+			t.Errorf("rank %d has %v, want %v", r, got[r][0], want)
+		}
+	}
+	_, err := mock.Try(func(c *tl.Context, a tl.Args) {
+		c.Send(tl.West, c.Load(a.Shard(c.Rank())))
+		c.Recv(tl.East, tl.Dims(1), a.DType)
+	}, mock.Config{Topology: "ring_1d", Neighbors: evenWest, Inputs: in})
+	if err == nil {
+		t.Error("an odd rank could send west")
+	}
+}
+
+// guide: override whole
+// skip makes a ring that leaves out every other rank. There is no way back.
+func skip(rank, world int, m map[tl.Dir]int) map[tl.Dir]int {
+	return map[tl.Dir]int{tl.East: (rank + 2) % world}
+}
+
+func twoFurther(c *tl.Context, a tl.Args) {
+	mine := a.Shard(c.Rank())
+	c.Send(tl.East, c.Load(mine))
+	c.Store(mine, c.Recv(tl.West, mine.Shape, mine.DType))
+}
+
+// end
+
+func TestPatternB(t *testing.T) {
+	got := mock.Run(t, twoFurther, mock.Config{Topology: "none", Neighbors: skip, Inputs: [][]float64{{0}, {1}, {2}, {3}, {4}}})
+	if want := [][]float64{{3}, {4}, {0}, {1}, {2}}; !slices.EqualFunc(got, want, slices.Equal) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+// Pattern C: a nil override, or one that returns nil, keeps the topology's neighbours.
+func TestPatternC(t *testing.T) {
+	// guide: override none
+	keep := func(rank, world int, m map[tl.Dir]int) map[tl.Dir]int { return nil }
+	// end
+	out := mock.Run(t, passOn, mock.Config{Inputs: [][]float64{{0}, {1}, {2}}, Neighbors: keep})
+	if want := [][]float64{{2}, {0}, {1}}; !slices.EqualFunc(out, want, slices.Equal) {
+		t.Errorf("got %v, want %v", out, want)
+	}
+}

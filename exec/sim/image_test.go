@@ -1,0 +1,186 @@
+package sim_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"kernbench/collective"
+	"kernbench/conf"
+	"kernbench/dtype"
+	"kernbench/exec/mock"
+	"kernbench/exec/sim"
+	"kernbench/fault"
+	"kernbench/hw/noc"
+	"kernbench/machine"
+	"kernbench/mem"
+	"kernbench/oplog"
+	"kernbench/tl"
+)
+
+// image is what a run left behind, and how it went.
+type image struct {
+	err   error
+	data  [][]byte
+	prov  []collective.Prov
+	res   tl.Result
+	trace collector
+}
+
+// regions are the pieces of memory that a program can touch.
+func (p *program) regions() []mem.Addr {
+	var all []mem.Addr
+	for r := range p.world {
+		all = append(all, mem.At(mem.HBM, r, 0), mem.At(mem.HBM, r, readOnlyAt), mem.At(mem.HBM, r, pipedAt))
+		for w := range p.world {
+			all = append(all, mem.At(mem.HBM, r, pokedAt+int64(w)*pokedEach))
+		}
+	}
+	return all
+}
+
+func (p *program) memory() (*oplog.Log, error) {
+	log := oplog.New(oplog.Options{Timed: true, Inline: true})
+	for k, a := range p.regions() {
+		if err := log.Map(a, dtype.I32, p.elems); err != nil {
+			return nil, err
+		}
+		buf := make([]byte, 4*p.elems)
+		for i := range p.elems {
+			dtype.SetInt(dtype.I32, buf, i, int64(1000*k+i))
+		}
+		if err := log.Write(a, dtype.I32, buf); err != nil {
+			return nil, err
+		}
+		if a.Offset() == 0 {
+			if err := log.Label(a.Unit(), 0, a, dtype.I32, p.elems); err != nil {
+				return nil, err
+			}
+		}
+	}
+	log.Begin(tl.Sum, p.world)
+	return log, nil
+}
+
+type executor interface {
+	Launch(context.Context, *tl.Launch) (*tl.Result, error)
+}
+
+// on runs the program on an executor that make gives for a log.
+func (p *program) on(make func(*oplog.Log, *collector) executor) (*image, error) {
+	l, err := p.launch()
+	if err != nil {
+		return nil, err
+	}
+	log, err := p.memory()
+	if err != nil {
+		return nil, err
+	}
+	defer log.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	o := &image{}
+	res, err := make(log, &o.trace).Launch(ctx, l)
+	if o.err = err; err != nil {
+		return o, nil
+	}
+	o.res = *res
+	for _, a := range p.regions() {
+		b, prov, err := log.View(a, dtype.I32, p.elems)
+		if err != nil {
+			return nil, err
+		}
+		o.data = append(o.data, slices.Clone(b))
+		o.prov = append(o.prov, prov)
+	}
+	return o, nil
+}
+
+func (p *program) onMock() (*image, error) {
+	return p.on(func(l *oplog.Log, _ *collector) executor { return mock.New(mock.Options{Data: l, RecordLines: true}) })
+}
+
+// programMachines are the machines that random programs run on, by DMA queue depth.
+var programMachines = map[int]*machineOf{}
+
+type machineOf struct {
+	t *conf.Topology
+	m *machine.Machine
+}
+
+func machineFor(queue int) *machineOf {
+	if programMachines[queue] == nil {
+		t, err := conf.LoadTopology(nil, []string{
+			"system.sips.count=1", "sip.cube_mesh.w=2", "sip.cube_mesh.h=2", "cube.pe_layout.pe_per_corner=1",
+			"cube.pe_layout.corners=[NW,SE]", fmt.Sprintf("pe.dma.queue_depth=%d", queue),
+		})
+		if err != nil {
+			panic(err)
+		}
+		m, err := machine.Build(t)
+		if err != nil {
+			panic(err)
+		}
+		programMachines[queue] = &machineOf{t, m}
+	}
+	return programMachines[queue]
+}
+
+func (p *program) onSim(f noc.Fidelity, yield bool) (*image, error) {
+	m := machineFor(p.queue)
+	return p.on(func(l *oplog.Log, c *collector) executor {
+		return sim.New(m.m, m.t, sim.Options{Data: l, Fidelity: f, Yield: yield, Trace: c, RecordLines: true})
+	})
+}
+
+// sameValues says how the memory of two runs differs, if it does.
+func sameValues(a, b *image) error {
+	for i := range a.data {
+		if !bytes.Equal(a.data[i], b.data[i]) {
+			return fmt.Errorf("region %d holds %x and %x", i, a.data[i], b.data[i])
+		}
+		if !collective.Equal(a.prov[i], b.prov[i]) {
+			return fmt.Errorf("region %d comes from %+v and %+v", i, a.prov[i], b.prov[i])
+		}
+	}
+	return nil
+}
+
+// placeOf is the place of a fault, which every fault must have.
+func placeOf(err error) (fault.Place, error) {
+	var (
+		hang     *fault.Deadlock
+		left     *fault.Unreceived
+		dir      *fault.InvalidDirection
+		late     *fault.UseAfterCredit
+		free     *fault.UseAfterFree
+		mismatch *fault.Mismatch
+		misuse   *fault.Misuse
+		full     *fault.ScratchFull
+	)
+	switch {
+	case errors.As(err, &left):
+		return left.Place, nil
+	case errors.As(err, &dir):
+		return dir.Place, nil
+	case errors.As(err, &late):
+		return late.Place, nil
+	case errors.As(err, &free):
+		return free.Place, nil
+	case errors.As(err, &mismatch):
+		return mismatch.Place, nil
+	case errors.As(err, &misuse):
+		return misuse.Place, nil
+	case errors.As(err, &full):
+		return full.Place, nil
+	case errors.As(err, &hang):
+		if len(hang.Blocked) == 0 || hang.Blocked[0].Line == "" || hang.Cycle == nil && hang.Missing == "" {
+			return fault.Place{}, fmt.Errorf("a deadlock without a place or a reason: %w", err)
+		}
+		return hang.Blocked[0].Place, nil
+	}
+	return fault.Place{}, fmt.Errorf("%T is no fault that a program of these steps can have: %w", err, err)
+}

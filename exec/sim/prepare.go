@@ -1,0 +1,92 @@
+package sim
+
+import (
+	"fmt"
+	"iter"
+
+	"kernbench/fault"
+	"kernbench/hw/ipcq"
+	"kernbench/hw/memory"
+	"kernbench/tl"
+	"kernbench/unit"
+)
+
+// prepare makes the ranks of a launch and checks that its rings fit.
+func (e *Executor) prepare(l *tl.Launch) (*run, error) {
+	x := &run{e: e, launch: l, log: e.opts.Data, ring: &l.Ring, start: e.Now(), xfers: make([]transfer, 1, 256)}
+	x.ranks = make([]rank, l.World())
+	x.left = len(x.ranks)
+	base := int32(0)
+	for gi := range l.Groups {
+		g := &l.Groups[gi]
+		for i := range g.PEs {
+			if err := x.prepareRank(g, gi, i, base); err != nil {
+				x.stopAll()
+				return nil, err
+			}
+		}
+		base += int32(len(g.PEs))
+	}
+	for i := range x.ranks {
+		x.connect(&x.ranks[i])
+	}
+	return x, nil
+}
+
+func (x *run) prepareRank(g *tl.Group, gi, i int, base int32) error {
+	e, id := x.e, base+int32(i)
+	r := &x.ranks[id]
+	w := &g.Wiring[i]
+	*r = rank{run: x, id: id, index: int32(i), pe: g.PEs[i], group: int32(gi), base: base, any: -1}
+	if int(r.pe) >= e.m.NumPEs() {
+		return fmt.Errorf("launch %q: rank %d is to run on PE %d: the machine has %d", x.launch.Name, i, r.pe, e.m.NumPEs())
+	}
+	if len(w.In) > laneCredit-laneToken || len(w.Out) > laneCredit-laneToken {
+		return fmt.Errorf("launch %q: rank %d has %d rings: at most %d", x.launch.Name, i, max(len(w.In), len(w.Out)), laneCredit-laneToken)
+	}
+	r.Clock, r.Math.FreeAt, r.GEMM.FreeAt = x.start, x.start, x.start
+	need := unit.Bytes(int64(len(w.In)) * int64(x.ring.Slots) * x.ring.SlotBytes)
+	if have := memory.RingRoom(e.m, int(r.pe), x.ring.Space, e.spec.Scratch); need > have {
+		return &fault.RingMemory{Place: e.place(r, "launch"), Kind: x.ring.Space.String(), Need: need, Have: have}
+	}
+	r.tx, r.rx = make([]txPort, len(w.Out)), make([]rxPort, len(w.In))
+	r.ctx = tl.NewContext(tl.Setup{
+		Core: r, Rank: i, World: len(g.PEs), PE: int(r.pe), PEsPerCube: g.PEsPerCube,
+		Wiring: w, Ring: x.ring, Addrs: x.launch.Addrs, Scratch: x.launch.Scratch,
+		PEName:      func() string { return e.m.PEName(int(r.pe)) },
+		Now:         func() (unit.Time, bool) { return r.Clock, true },
+		RecordLines: e.opts.RecordLines,
+	})
+	r.next, r.stop = iter.Pull(r.body(x.launch.Kernel, g.Args))
+	return nil
+}
+
+// connect finds the paths of a rank's rings.
+func (x *run) connect(r *rank) {
+	e := x.e
+	w := &x.launch.Groups[r.group].Wiring[r.index]
+	own, hbm := e.m.PE(int(r.pe)), e.m.HBM(int(r.pe))
+	r.fromHBM, r.toHBM = e.route(hbm, own), e.route(own, hbm)
+	slots := memory.RingNode(e.m, int(r.pe), x.ring.Space)
+	for i, o := range w.Out {
+		peer := r.base + o.Peer
+		to := memory.RingNode(e.m, int(x.ranks[peer].pe), x.ring.Space)
+		r.tx[i] = txPort{
+			Tx: ipcq.Tx{Slots: uint32(x.ring.Slots)}, peer: peer, peerIn: o.PeerIn, dir: o.Dir,
+			source: e.route(e.m.TCM(int(r.pe)), to), slots: e.route(slots, to),
+		}
+	}
+	for i, p := range w.In {
+		peer := r.base + p.Peer
+		q := &r.rx[i]
+		*q = rxPort{peer: peer, peerOut: p.PeerOut, held: -1, fetch: e.route(slots, e.m.PE(int(r.pe)))}
+		q.Init(x.ring.Slots)
+		// The credit's way back: latency of the path, and its bytes over the slowest link.
+		back := e.route(e.m.PE(int(r.pe)), e.m.PE(int(x.ranks[peer].pe)))
+		head, slowest := e.net.Latency(back)
+		q.credit = head
+		if slowest > 0 {
+			q.credit += slowest.Serial().Time(x.ring.CreditBytes)
+		}
+	}
+}

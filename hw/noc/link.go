@@ -228,6 +228,10 @@ func (n *Fabric) start(li, mi uint32) {
 	h := n.hops[m.route.first+uint32(m.hop)]
 	m.into = h.buf + uint32(m.class)*n.inClass
 	m.arrived = now + l.latency
+	if l.latency == 0 {
+		n.arrive(h.link, mi) // at once: ports and the links of a tile have no wires
+		return
+	}
 	n.q.Post(des.Event{Time: m.arrived, Key: n.key(l, li, des.Arrive), Target: Target(kindArrive, h.link), Arg: mi})
 }
 

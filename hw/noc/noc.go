@@ -1,5 +1,5 @@
 // Package noc carries messages over the links of a machine: virtual cut-through with
-// finite input buffers and credits, one event per message and hop. It knows links, not
+// finite input buffers and credits, one event per message and hop that takes time. It knows links, not
 // what is at their ends: whoever sends gets told, through a Sink, when a message has left
 // its source and when it has arrived whole.
 //

@@ -8,13 +8,34 @@ import (
 	"strconv"
 	"testing"
 
+	"kernbench/algorithm"
+	"kernbench/tl"
+
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"kernbench": func() { os.Exit(Main(os.Args[1:])) },
+		"mine":      mine,
 	})
+}
+
+// mine is a program of a user: kernbench with an algorithm of their own, which is wrong. It
+// sends its sum on where it should send what came, so that contributions count twice.
+func mine() {
+	algorithm.Register(algorithm.Algorithm{
+		Name: "greedy", Summary: "sends the sum on", Collective: "all_reduce", Topology: "ring_1d",
+		Kernel: func(c *tl.Context, a tl.Args) {
+			acc := c.Load(a.Shard(c.Rank()))
+			for range c.WorldSize() - 1 {
+				c.Send(tl.East, acc)
+				acc = c.Combine(a.Op, acc, c.Recv(tl.West, acc.Shape(), acc.DType()))
+			}
+			c.Store(a.Shard(c.Rank()), acc)
+		},
+	})
+	os.Exit(Main(os.Args[1:]))
 }
 
 func TestScripts(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -13,6 +14,7 @@ import (
 
 	"kernbench/cli"
 	"kernbench/exec/mock"
+	"kernbench/tl"
 )
 
 // asKernbench makes the test binary be kernbench, with the algorithms of this package.
@@ -298,6 +300,26 @@ func TestDepartureIsNoticed(t *testing.T) {
 	} {
 		if got := missing(c.want, c.got); got != c.missing {
 			t.Errorf("missing(%q, %q) = %q, want %q", c.want, c.got, got, c.missing)
+		}
+	}
+}
+
+// TestReferenceIsComplete: every call that a kernel can make stands in the guide.
+func TestReferenceIsComplete(t *testing.T) {
+	text, err := os.ReadFile("../author-guide.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ref, _, _ := strings.Cut(string(text[strings.Index(string(text), "## Reference"):]), "## Testing")
+	forExecutors := []string{"Abandon", "Cell", "DropAll", "Fail", "Line", "Place", "Run"}
+	c := reflect.TypeFor[*tl.Context]()
+	for i := range c.NumMethod() {
+		name := c.Method(i).Name
+		if slices.Contains(forExecutors, name) {
+			continue
+		}
+		if !regexp.MustCompile("`(c\\.)?" + name + "[`(]").MatchString(ref) {
+			t.Errorf("the reference does not have c.%s", name)
 		}
 	}
 }

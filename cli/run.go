@@ -19,6 +19,7 @@ const traceVariable = "KERNBENCH_CCL_TRACE"
 func (a *app) runCommand() *cobra.Command {
 	var spec lab.Spec
 	var format string
+	var pointers bool
 	cmd := &cobra.Command{
 		Use:   "run",
 		Short: "Run a bench: how long does it take, and is every byte right?",
@@ -43,6 +44,9 @@ func (a *app) runCommand() *cobra.Command {
 					spec.CCLTrace = a.err
 				}
 			}
+			if pointers {
+				spec.Pointers = a.err
+			}
 			return a.run(cmd.Context(), spec, format)
 		},
 	}
@@ -55,6 +59,7 @@ func (a *app) runCommand() *cobra.Command {
 	f.VarP(newWord(&spec.Executor, lab.Sim, "EXECUTOR", lab.Sim, lab.Mock), "platform", "p", "executor: sim (with time), mock (all ranks at once, no clock)")
 	fidelityFlag(f, &spec)
 	formatFlag(f, &format)
+	f.BoolVar(&pointers, "pointers", false, "print the four pointers of every IPCQ ring after each launch, on stderr")
 	f.StringVar(&spec.TraceFile, "trace", "", "write the events of the run to a `FILE`: .txt (a line each), .json (for ui.perfetto.dev)")
 	return cmd
 }

@@ -38,7 +38,7 @@ type Deadlock struct {
 	Cycle    []int     // the shortest cycle of ranks that wait for each other, if there is one
 	Missing  string    // without a cycle: the operation that nobody will perform
 	Advice   string    // what to try
-	Pointers string    // the rings' pointers, one line each
+	Rings    []RingEnd // the ends of all rings, by rank
 }
 
 // NewDeadlock works out why nobody can go on: the shortest cycle of the wait-for graph,
@@ -214,8 +214,9 @@ func (d *Deadlock) Error() string {
 			fmt.Fprintf(&b, " and %d more", n-most)
 		}
 	}
-	if d.Pointers != "" {
-		fmt.Fprintf(&b, "\n%s", d.Pointers)
+	if len(d.Rings) > 0 {
+		const ranks = 32
+		fmt.Fprintf(&b, "\n%s", Pointers(d.Rings, ranks))
 	}
 	return b.String()
 }

@@ -149,7 +149,7 @@ func TestTexts(t *testing.T) {
 		many[r] = recv(r, (r+39)%40)
 	}
 	d := fault.NewDeadlock(60, many)
-	d.Pointers = "  rings: ..."
+	d.Rings = []fault.RingEnd{{Rank: 0, Peer: 1, Dir: "E", Sending: true, Mine: 4, Pending: "sent 4 of 9 parts"}, {Rank: 0, Peer: 1, Dir: "W", Mine: 2, Cached: 3}}
 	fmt.Fprintf(&b, "--- many\n%v\n", d)
 
 	golden := filepath.Join("testdata", "texts.golden")

@@ -126,5 +126,12 @@ func presetNames() []string {
 // describe is the machine in words.
 func (x *setting) describe() string {
 	m := x.machine
-	return fmt.Sprintf("%d SIPs × %d cubes × %d PEs", m.SIPs(), m.CubesPerSIP(), m.PEsPerCube())
+	return fmt.Sprintf("%s × %s × %s", count(m.SIPs(), "SIP"), count(m.CubesPerSIP(), "cube"), count(m.PEsPerCube(), "PE"))
+}
+
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
 }

@@ -90,8 +90,12 @@ func (x *setting) once(ctx context.Context, explain bool) (out *outcome, err err
 }
 
 func (x *setting) executor(data *oplog.Log, views trace.Sink, explain bool) device.Executor {
+	pointers := x.Pointers
+	if explain {
+		pointers = nil // shown before
+	}
 	if x.Executor == Mock {
-		return mock.New(mock.Options{Data: data, RecordLines: explain})
+		return mock.New(mock.Options{Data: data, RecordLines: explain, Pointers: pointers})
 	}
 	phase := "simulate"
 	if explain {
@@ -102,7 +106,7 @@ func (x *setting) executor(data *oplog.Log, views trace.Sink, explain bool) devi
 		progress = func(done, ranks int, _ unit.Time) { x.Progress(Progress{phase, int64(done), int64(ranks)}) }
 	}
 	return sim.New(x.machine, x.topo, sim.Options{
-		Fidelity: x.fidelity, Data: data, RecordLines: explain, Trace: views, Progress: progress,
+		Fidelity: x.fidelity, Data: data, RecordLines: explain, Trace: views, Progress: progress, Pointers: pointers,
 	})
 }
 

@@ -35,6 +35,7 @@ type Spec struct {
 
 	TraceFile string           `json:"-"` // writes the events of the run: see trace.NewFile
 	CCLTrace  io.Writer        `json:"-"` // gets one line per send and receive
+	Pointers  io.Writer        `json:"-"` // gets the pointers of all rings as each launch leaves them
 	Output    io.Writer        `json:"-"` // gets the lines that the bench reports, as they come
 	Progress  func(p Progress) `json:"-"` // is told how far the run is, from the goroutine of Run
 }

@@ -148,8 +148,8 @@ func testCases(reduces, exhaustive bool) []testCase {
 }
 
 // testRow tests an algorithm at one world size.
-func (x *setting) testRow(ctx context.Context, name string, world int, exhaustive bool) TestRow {
-	row := TestRow{Algorithm: name, World: world}
+func (x *setting) testRow(ctx context.Context, name string, world int, exhaustive bool) (row TestRow) {
+	row = TestRow{Algorithm: name, World: world}
 	start := time.Now()
 	defer func() { row.WallTime = time.Since(start) }()
 	cfg, alg, err := device.ResolveAlgorithm(x.ccl, name)

@@ -3,7 +3,6 @@ package mock
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"kernbench/fault"
 	"kernbench/tl"
@@ -19,7 +18,7 @@ func (x *run) deadlock() error {
 		}
 	}
 	group := stuck[0].group
-	pointers := x.pointers(group) // before the coroutines end, which gives slots back
+	rings := x.ends(group) // before the coroutines end, which gives slots back
 	blocked := make([]fault.Blocked, len(stuck))
 	for i, r := range stuck {
 		blocked[i] = r.describe()
@@ -30,7 +29,7 @@ func (x *run) deadlock() error {
 		blocked[i].Place = r.place
 	}
 	d := fault.NewDeadlock(len(x.launch.Groups[group].PEs), blocked)
-	d.Pointers = pointers
+	d.Rings = rings
 	return d
 }
 
@@ -58,35 +57,27 @@ func (r *rank) describe() fault.Blocked {
 
 func (r *ring) occupancy() int { return int(r.head - r.tail) }
 
-// mostDumped is the number of ranks whose pointers a report shows.
-const mostDumped = 32
-
-// pointers lists the four pointers of every ring of a group, by rank and direction. Here
-// nothing is ever on its way, so what a side knows of the other is how it is.
-func (x *run) pointers(group int) string {
-	var b strings.Builder
-	b.WriteString("  rings (slot messages since the start):")
-	shown := 0
+// ends lists the ends of all rings of a group, by rank and direction. Here nothing is
+// ever on its way, so what a side knows of the other is how it is.
+func (x *run) ends(group int) []fault.RingEnd {
+	var ends []fault.RingEnd
 	for _, r := range x.ranks {
 		if r.group != group {
 			continue
 		}
-		if shown++; shown > mostDumped {
-			fmt.Fprintf(&b, "\n    ... and %d more ranks", len(x.launch.Groups[group].PEs)-mostDumped)
-			break
-		}
 		w := &x.launch.Groups[group].Wiring[r.index]
 		for i, o := range w.Out {
 			q := r.out[i]
-			fmt.Fprintf(&b, "\n    rank %d to %v (rank %d): my_head=%d peer_tail_cache=%d", r.index, o.Dir, o.Peer, q.head, q.tail)
+			e := fault.RingEnd{Rank: r.index, Peer: int(o.Peer), Dir: o.Dir.String(), Sending: true, Mine: uint32(q.head), Cached: uint32(q.tail)}
 			if q.busy {
-				fmt.Fprintf(&b, ", sent %d of %d elements", q.sent, q.pending.n)
+				e.Pending = fmt.Sprintf("sent %d of %d elements", q.sent, q.pending.n)
 			}
+			ends = append(ends, e)
 		}
 		for i, p := range w.In {
 			q := r.in[i]
-			fmt.Fprintf(&b, "\n    rank %d from %v (rank %d): my_tail=%d peer_head_cache=%d", r.index, p.Dir, p.Peer, q.taken, q.head)
+			ends = append(ends, fault.RingEnd{Rank: r.index, Peer: int(p.Peer), Dir: p.Dir.String(), Mine: uint32(q.taken), Cached: uint32(q.head)})
 		}
 	}
-	return b.String()
+	return ends
 }

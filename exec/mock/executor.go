@@ -3,6 +3,7 @@ package mock
 import (
 	"context"
 	"fmt"
+	"io"
 	"iter"
 
 	"kernbench/fault"
@@ -14,6 +15,7 @@ import (
 type Options struct {
 	Data        *oplog.Log // where to record what happens to values; nil for none
 	RecordLines bool       // keep the kernel's source lines for faults
+	Pointers    io.Writer  // gets the pointers of all rings as each launch leaves them, or nil
 }
 
 // Executor runs launches without a clock.
@@ -48,7 +50,13 @@ func (e *Executor) Launch(ctx context.Context, l *tl.Launch) (*tl.Result, error)
 	x := &run{ctx: ctx, launch: l, log: e.opts.Data}
 	x.wire(e.opts.RecordLines)
 	defer x.clear()
-	if err := x.loop(); err != nil {
+	err := x.loop()
+	if w := e.opts.Pointers; w != nil {
+		for g := range l.Groups {
+			fmt.Fprintf(w, "launch %s, group %d of %d:\n%s\n", l.Name, g, len(l.Groups), fault.Pointers(x.ends(g), 0))
+		}
+	}
+	if err != nil {
 		return nil, err
 	}
 	if err := x.leftOver(); err != nil {

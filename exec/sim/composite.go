@@ -27,7 +27,6 @@ type pipeline struct {
 	computed int    // steps whose product is booked
 	missing  [2]int // operands that have not arrived, by step modulo 2
 	outputs  int    // tiles of the output that are not stored yet
-	summed   unit.Time
 }
 
 // tiling cuts n into tiles.

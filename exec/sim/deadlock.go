@@ -3,7 +3,6 @@ package sim
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"kernbench/fault"
 	"kernbench/tl"
@@ -19,7 +18,7 @@ func (x *run) deadlock() error {
 			stuck = append(stuck, r)
 		}
 	}
-	pointers := x.pointers(stuck[0].group)
+	rings := x.rings(stuck[0].group)
 	blocked := make([]fault.Blocked, len(stuck))
 	for i, r := range stuck {
 		blocked[i] = r.describe()
@@ -35,7 +34,7 @@ func (x *run) deadlock() error {
 	for _, r := range stuck {
 		at = max(at, r.since)
 	}
-	d.Pointers, d.Time, d.Timed = pointers, at, true
+	d.Rings, d.Time, d.Timed = rings, at, true
 	for i := range blocked {
 		d.Time = max(d.Time, blocked[i].Time) // kernels may have run ahead of the last event
 	}
@@ -79,35 +78,27 @@ func (r *rank) describe() fault.Blocked {
 	return b
 }
 
-// mostDumped is the number of ranks whose pointers a report shows.
-const mostDumped = 32
-
-// pointers lists the four pointers of every ring of a group, by rank and direction.
-func (x *run) pointers(group int32) string {
-	var b strings.Builder
-	b.WriteString("  rings (slot messages since the start):")
-	shown := 0
+// rings lists the ends of all rings of a group, by rank and direction.
+func (x *run) rings(group int32) []fault.RingEnd {
+	var ends []fault.RingEnd
 	for i := range x.ranks {
 		r := &x.ranks[i]
 		if r.group != group {
 			continue
 		}
-		if shown++; shown > mostDumped {
-			fmt.Fprintf(&b, "\n    ... and %d more ranks", len(x.launch.Groups[group].PEs)-mostDumped)
-			break
-		}
 		w := &x.launch.Groups[group].Wiring[r.index]
 		for i, o := range w.Out {
 			q := &r.tx[i]
-			fmt.Fprintf(&b, "\n    rank %d to %v (rank %d): my_head=%d peer_tail_cache=%d", r.index, o.Dir, o.Peer, q.MyHead, q.PeerTailCache)
+			e := fault.RingEnd{Rank: int(r.index), Peer: int(o.Peer), Dir: o.Dir.String(), Sending: true, Mine: q.MyHead, Cached: q.PeerTailCache}
 			if q.Streaming() {
-				fmt.Fprintf(&b, ", sent %d of %d parts", q.Stream.Next, q.Stream.Token.Parts)
+				e.Pending = fmt.Sprintf("sent %d of %d parts", q.Stream.Next, q.Stream.Token.Parts)
 			}
+			ends = append(ends, e)
 		}
 		for i, p := range w.In {
 			q := &r.rx[i]
-			fmt.Fprintf(&b, "\n    rank %d from %v (rank %d): my_tail=%d peer_head_cache=%d", r.index, p.Dir, p.Peer, q.MyTail, q.PeerHeadCache)
+			ends = append(ends, fault.RingEnd{Rank: int(r.index), Peer: int(p.Peer), Dir: p.Dir.String(), Mine: q.MyTail, Cached: q.PeerHeadCache})
 		}
 	}
-	return b.String()
+	return ends
 }

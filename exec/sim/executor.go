@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 
 	"kernbench/conf"
 	"kernbench/des"
@@ -24,6 +25,7 @@ type Options struct {
 	Data        *oplog.Log // where to record what happens to values; nil for timing only
 	RecordLines bool       // keep the kernel's source lines, for faults that name two operations
 	Trace       trace.Sink // consumer of events, or nil
+	Pointers    io.Writer  // gets the pointers of all rings as each launch leaves them, or nil
 
 	// Yield stops every kernel at every instruction until global time has caught up. It
 	// changes no result; tests hold it against the normal way.
@@ -87,6 +89,11 @@ func (e *Executor) Launch(ctx context.Context, l *tl.Launch) (*tl.Result, error)
 	e.run = x
 	defer func() { e.run = nil }()
 	err = x.simulate(ctx)
+	if e.opts.Pointers != nil {
+		for g := range l.Groups {
+			fmt.Fprintf(e.opts.Pointers, "launch %s, group %d of %d:\n%s\n", l.Name, g, len(l.Groups), fault.Pointers(x.rings(int32(g)), 0))
+		}
+	}
 	e.end = max(e.end, x.result.End)
 	x.stopAll()
 	x.emitTrace()

@@ -27,7 +27,6 @@ type run struct {
 	xfers  []transfer
 	free   uint32 // list of unused transfers; 0: none
 	start  unit.Time
-	events int64
 	result tl.Result
 	fault  error // earliest in simulated time
 	faultAt
@@ -68,7 +67,6 @@ type rank struct {
 	flying   int32 // transfers of its own that are not complete
 	pipes    int32 // composites that are not complete
 	lanes    [4]uint32
-	staged   tl.Value // of a send from memory
 	under    []access // of memory, under way
 	calls    uint32
 

@@ -196,6 +196,9 @@ func New(q *des.Queue, m *machine.Machine, sink Sink, f Fidelity, sizes Sizes) *
 	for i := range n.links {
 		s := m.Links[i].LinkSpec
 		n.links[i] = link{retryAt: never, spec: s, latency: s.Router + s.Wire, bufs: n.inClass, channels: uint32(max(1, s.Channels))}
+		if s.Port {
+			n.links[i].channels++ // what is to be written has a queue of its own: it never waits for what is read
+		}
 		n.inClass += n.links[i].channels
 	}
 	n.bufs = make([]buffer, n.inClass*uint32(classes))
@@ -228,8 +231,13 @@ func (n *Fabric) AddRoute(from, to machine.NodeID, request bool) Route {
 		path = n.m.Route(nil, from, to)
 	}
 	first := len(n.hops)
-	for _, h := range path {
-		n.hops = append(n.hops, hop{uint32(h.Link), n.links[h.Link].bufs + uint32(h.Channel)})
+	for i, h := range path {
+		l := &n.links[h.Link]
+		buf := l.bufs + uint32(h.Channel)
+		if l.spec.Port && i == len(path)-1 {
+			buf = l.bufs + l.channels - 1
+		}
+		n.hops = append(n.hops, hop{uint32(h.Link), buf})
 	}
 	return Route{uint32(first), uint16(len(path))}
 }

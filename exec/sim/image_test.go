@@ -103,7 +103,9 @@ func (p *program) onMock() (*image, error) {
 	return p.on(func(l *oplog.Log, _ *collector) executor { return mock.New(mock.Options{Data: l, RecordLines: true}) })
 }
 
-// programMachines are the machines that random programs run on, by DMA queue depth.
+// programMachines are the machines that random programs run on, by DMA queue depth: slow,
+// with messages much smaller than payloads and room for one in each buffer, so that what
+// goes on at one time meets.
 var programMachines = map[int]*machineOf{}
 
 type machineOf struct {
@@ -115,7 +117,9 @@ func machineFor(queue int) *machineOf {
 	if programMachines[queue] == nil {
 		t, err := conf.LoadTopology(nil, []string{
 			"system.sips.count=1", "sip.cube_mesh.w=2", "sip.cube_mesh.h=2", "cube.pe_layout.pe_per_corner=1",
-			"cube.pe_layout.corners=[NW,SE]", fmt.Sprintf("pe.dma.queue_depth=%d", queue),
+			"cube.pe_layout.corners=[NW,SE]", "fabric.message_bytes=64", "fabric.buffer_bytes=64", "fabric.flit_bytes=16",
+			"cube.noc.link_bw_gbs=8", "pe.link_bw_gbs=8", "cube.hbm_to_router_bw_gbs=16", "sip.ucie.bw_gbs=4", "pe.tcm.bw_gbs=16",
+			fmt.Sprintf("pe.dma.queue_depth=%d", queue),
 		})
 		if err != nil {
 			panic(err)

@@ -2,6 +2,7 @@ package sim_test
 
 import (
 	"errors"
+	"math/rand/v2"
 	"runtime"
 	"slices"
 	"testing"
@@ -116,51 +117,67 @@ func blockedRanks(d *fault.Deadlock) []string {
 	return s
 }
 
-// anyProgram draws bytes: most of what comes out hangs or fails.
-func anyProgram(t *rapid.T) *program {
-	return decode(rapid.SliceOfN(rapid.Byte(), 8, 90).Draw(t, "program"))
-}
+// dice makes a source of even chances: what rapid draws by itself is mostly small.
+func dice(t *rapid.T) *rand.Rand { return rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1)) }
 
-// matched draws a program whose messages all meet: in each round some ring directions
-// carry a message, and everybody sends before receiving.
-func matched(t *rapid.T) *program {
-	p := decode(rapid.SliceOfN(rapid.Byte(), 8, 8).Draw(t, "head"))
-	p.slots = max(p.slots, 2)
-	w, err := p.launch()
-	if err != nil {
-		t.Fatal(err)
-	}
-	wiring := w.Groups[0].Wiring
-	add := func(r int, s step) { p.steps[r] = append(p.steps[r], s) }
-	other := func(r int) {
-		for range rapid.IntRange(0, 2).Draw(t, "others") {
-			kind := rapid.SampledFrom([]stepKind{doAdd, doStore, doLoad, doPeek, doPoke, doProbe, doFull, doPipe, doAwait}).Draw(t, "other")
-			add(r, step{kind: kind, n: p.elems, peer: rapid.IntRange(0, p.world-1).Draw(t, "peer")})
+// anyProgram makes a program of random bytes: most hang or fail.
+func anyProgram(d *rand.Rand) *program {
+	data := make([]byte, 8+2*d.IntN(60))
+	for i := range data {
+		data[i] = byte(d.Uint32())
+		if i >= 8 && i%2 == 0 && d.IntN(6) == 0 {
+			data[i] = 0xf0
 		}
 	}
-	for range rapid.IntRange(1, 4).Draw(t, "rounds") {
-		n := rapid.SampledFrom([]int{p.elems, p.elems, p.elems / 2, 0}).Draw(t, "n")
-		used := map[[2]int]bool{} // rank and port in
+	return decode(data)
+}
+
+// matched makes a program whose messages all meet: in each round some rings carry a
+// message, and everybody sends before receiving.
+func matched(d *rand.Rand) *program {
+	head := make([]byte, 8)
+	for i := range head {
+		head[i] = byte(d.Uint32())
+	}
+	p := decode(head)
+	p.slots = max(p.slots, 2)
+	l, err := p.launch()
+	if err != nil {
+		panic(err)
+	}
+	wiring := l.Groups[0].Wiring
+	add := func(r int, s step) { p.steps[r] = append(p.steps[r], s) }
+	size := func() int { return []int{p.elems, p.elems, p.elems / 2, 1, 0}[d.IntN(5)] }
+	others := []stepKind{doAdd, doAdd, doStore, doLoad, doPeek, doPoke, doPoke, doProbe, doFull, doPipe, doAwait}
+	other := func(r int) {
+		for range d.IntN(4) {
+			add(r, step{kind: others[d.IntN(len(others))], n: size(), peer: d.IntN(p.world)})
+		}
+	}
+	for range 1 + d.IntN(4) {
+		n := size()
+		arrives := make([][]int, p.world) // ports, by rank
 		for r := range p.world {
-			add(r, step{kind: doLoad, n: p.elems})
 			other(r)
 			add(r, step{kind: doLoad, n: p.elems})
 			for _, o := range wiring[r].Out {
-				if rapid.IntRange(0, 2).Draw(t, "skip") == 0 {
+				if d.IntN(3) == 0 {
 					continue
 				}
-				used[[2]int{int(o.Peer), int(o.PeerIn)}] = true
-				add(r, step{kind: rapid.SampledFrom([]stepKind{doSend, doSend, doSendRef}).Draw(t, "send"), dir: o.Dir, n: n})
+				arrives[o.Peer] = append(arrives[o.Peer], int(o.PeerIn))
+				add(r, step{kind: []stepKind{doSend, doSend, doSendRef}[d.IntN(3)], dir: o.Dir, n: n})
 			}
+			other(r)
 		}
 		for r := range p.world {
-			for port, in := range wiring[r].In {
-				if !used[[2]int{r, port}] {
-					continue
+			undirected := d.IntN(4) == 0
+			for _, port := range arrives[r] {
+				s := step{kind: []stepKind{doRecv, doRecv, doPost, doRecvTo}[d.IntN(4)], dir: wiring[r].In[port].Dir, n: n}
+				if undirected {
+					s.kind, p.directed = doAny, false
 				}
-				kind := rapid.SampledFrom([]stepKind{doRecv, doRecv, doPost, doRecvTo}).Draw(t, "recv")
-				add(r, step{kind: kind, dir: in.Dir, n: n})
-				if kind == doPost {
+				add(r, s)
+				if s.kind == doPost {
 					other(r)
 					add(r, step{kind: doWait})
 				}
@@ -173,7 +190,7 @@ func matched(t *rapid.T) *program {
 
 // TestAnyProgram: a result or an error with a place, the same however it is run.
 func TestAnyProgram(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) { judge(t, anyProgram(t)) })
+	rapid.Check(t, func(t *rapid.T) { judge(t, anyProgram(dice(t))) })
 }
 
 // TestMatchedPrograms also counts how many end well, so that the generator is known to
@@ -181,7 +198,7 @@ func TestAnyProgram(t *testing.T) {
 func TestMatchedPrograms(t *testing.T) {
 	well, all := 0, 0
 	rapid.Check(t, func(t *rapid.T) {
-		p := matched(t)
+		p := matched(dice(t))
 		judge(t, p)
 		all++
 		if o, _ := p.onMock(); o.err == nil {
@@ -196,7 +213,7 @@ func TestMatchedPrograms(t *testing.T) {
 // TestProcessorsCannotBeSeen: one processor or two, same bytes.
 func TestProcessorsCannotBeSeen(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		p := matched(t)
+		p := matched(dice(t))
 		before := runtime.GOMAXPROCS(1)
 		one, err := p.onSim(noc.Slot, false)
 		runtime.GOMAXPROCS(2)

@@ -1,0 +1,214 @@
+package noc
+
+import (
+	"testing"
+
+	"kernbench/des"
+	"kernbench/machine"
+	"kernbench/unit"
+)
+
+const ns = unit.Nanosecond
+
+// rig is a fabric of a few links that stand alone: routes over them are made by hand.
+type rig struct {
+	*Fabric
+	*recorder
+}
+
+// newRig makes links of so many ns per byte, with latencies of 5 ns and buffers of room
+// bytes, for messages of up to 4096 bytes.
+func newRig(room int64, nsPerByte ...int64) rig {
+	m := &machine.Machine{}
+	for _, k := range nsPerByte {
+		rate := unit.Rate(1_000_000_000 / k)
+		m.Links = append(m.Links, machine.Link{LinkSpec: &machine.LinkSpec{
+			Rate: rate, Serial: rate.Serial(), Router: 3 * ns, Wire: 2 * ns, Buffer: room, Channels: 1,
+		}})
+	}
+	q := &des.Queue{}
+	r := &recorder{q, map[uint32]unit.Time{}, map[uint32]unit.Time{}, map[uint32]unit.Time{}, nil}
+	return rig{New(q, m, r, Slot, Sizes{4096, 256, 4096}), r}
+}
+
+func (r rig) over(links ...uint32) Route {
+	first := len(r.Fabric.hops)
+	for _, l := range links {
+		r.Fabric.hops = append(r.Fabric.hops, hop{l, r.links[l].bufs})
+	}
+	return Route{uint32(first), uint16(len(links))}
+}
+
+func (r rig) check(t *testing.T, want map[uint32]unit.Time) {
+	t.Helper()
+	drain(r.Fabric, r.recorder.q)
+	for u, at := range want {
+		if r.delivered[u] != at*ns {
+			t.Errorf("message %d arrived at %v, by hand %v", u, r.delivered[u], at*ns)
+		}
+	}
+}
+
+// TestBlockedMessagesHoldCredits: on a line with room for one message, the first holds
+// the buffer before a slow link until its tail has left, and all others wait for it at
+// the source, even the last one, whose own way is free. Another class is not held up.
+//
+//	    0 (1 ns/B)      1 (10 ns/B)
+//	a ------------> b ------------> c
+//	                 \---> d   2 (1 ns/B)
+func TestBlockedMessagesHoldCredits(t *testing.T) {
+	r := newRig(100, 1, 10, 1)
+	slow, free := r.over(0, 1), r.over(0, 2)
+	for u := range uint32(3) {
+		sendFrom(r.Fabric, 0, slow, Collective, 100, 0, u)
+	}
+	sendFrom(r.Fabric, 0, free, Collective, 100, 0, 3)
+	sendFrom(r.Fabric, 0, free, Compute, 100, 0, 4)
+	r.check(t, map[uint32]unit.Time{
+		0: 1010, // on link 1 from 5 to 1005
+		1: 2015, // on link 0 from 1005, when the buffer is free; on link 1 from 1010
+		2: 3020,
+		3: 3125, // behind the others though it does not go their way
+		4: 210,  // on link 0 from 100: it takes turns with the others, has its own buffer
+	})
+}
+
+// TestRoomThatComesEarlier: the message that waits for room goes when there is some, also
+// when a later release was known first.
+func TestRoomThatComesEarlier(t *testing.T) {
+	r := newRig(150, 1, 10, 1)
+	slow, free, own := r.over(0, 1), r.over(0, 2), r.over(2)
+	sendFrom(r.Fabric, 0, own, Collective, 300, 9, 0)  // keeps link 2 busy until 300
+	sendFrom(r.Fabric, 0, slow, Collective, 50, 0, 1)  // on link 1 from 5 to 505: known at 5
+	sendFrom(r.Fabric, 0, free, Collective, 100, 0, 2) // before link 2 from 55, on it from 300 to 400
+	sendFrom(r.Fabric, 0, free, Collective, 100, 0, 3) // has room at 400, not 505
+	r.check(t, map[uint32]unit.Time{0: 305, 1: 510, 2: 405, 3: 510})
+}
+
+// TestArbitration: the earliest head goes first; of several that came at once, the next in
+// turn after the one that was served last.
+func TestArbitration(t *testing.T) {
+	r := newRig(4096, 1)
+	one := r.over(0)
+	sendFrom(r.Fabric, 0, one, Collective, 100, 2, 0) // source 2 has the link until 100
+	sendFrom(r.Fabric, 10*ns, one, Collective, 10, 0, 1)
+	sendFrom(r.Fabric, 5*ns, one, Collective, 10, 1, 2)
+	sendFrom(r.Fabric, 5*ns, one, Collective, 10, 3, 3)
+	sendFrom(r.Fabric, 5*ns, one, Collective, 10, 4, 4)
+	r.check(t, map[uint32]unit.Time{0: 105, 3: 115, 4: 125, 2: 135, 1: 145})
+}
+
+// TestCutThrough: a message is on all links of its path at once; a slow link in front
+// makes those behind wait for its tail, a fast one does not.
+func TestCutThrough(t *testing.T) {
+	r := newRig(4096, 10, 1, 2)
+	sendFrom(r.Fabric, 0, r.over(0, 1, 2), Collective, 100, 0, 0)
+	r.check(t, map[uint32]unit.Time{0: 1000 + 3*5})
+	// Its tail leaves link 1 at 1005, so that is when the next one may have it.
+	sendFrom(r.Fabric, 1100*ns, r.over(0, 1), Collective, 100, 0, 1) // on link 1 from 1105 to 2105
+	sendFrom(r.Fabric, 1110*ns, r.over(1), Collective, 100, 1, 2)
+	r.check(t, map[uint32]unit.Time{1: 2110, 2: 2210})
+}
+
+// TestTwoSendersIntoOnePE: both messages need the last link into the PE's memory; the
+// second arrives one message time after the first.
+func TestTwoSendersIntoOnePE(t *testing.T) {
+	m, topo := build(t)
+	n, r, q := fabric(m, topo, Slot)
+	// PE 1 is two routers from PE 0, PE 2 further away: they meet at PE 0's link.
+	near, far := n.AddRoute(m.TCM(1), m.TCM(0), false), n.AddRoute(m.TCM(2), m.TCM(0), false)
+	send(n, 0, near, Collective, 4096, 1)
+	send(n, 0, far, Collective, 4096, 2)
+	drain(n, q)
+	head, slowest := n.Latency(near)
+	message := slowest.Serial().Time(4096)
+	if want := head + message; r.delivered[1] != want {
+		t.Errorf("first at %v, by hand %v", r.delivered[1], want)
+	}
+	if want := head + 2*message; r.delivered[2] != want {
+		t.Errorf("second at %v, by hand %v", r.delivered[2], want)
+	}
+}
+
+// TestTwoReadersOfOneSlice: the second waits for the port.
+func TestTwoReadersOfOneSlice(t *testing.T) {
+	m, topo := build(t)
+	n, r, q := fabric(m, topo, Slot)
+	a, b := n.AddRoute(m.HBM(0), m.PE(1), false), n.AddRoute(m.HBM(0), m.PE(2), false)
+	send(n, 0, a, Compute, 4096, 1)
+	send(n, 0, b, Compute, 4096, 2)
+	drain(n, q)
+	port := topo.Cube.HBMBW.Serial().Time(4096)
+	for u, route := range map[uint32]Route{1: a, 2: b} {
+		head, slowest := n.Latency(route)
+		if want := head + slowest.Serial().Time(4096) + unit.Time(u-1)*port; r.delivered[u] != want {
+			t.Errorf("reader %d has its bytes at %v, by hand %v", u, r.delivered[u], want)
+		}
+	}
+	if r.departed[2] != 2*port {
+		t.Errorf("read at %v, by hand %v", r.departed[2], 2*port)
+	}
+}
+
+// TestAllToAllNeverLocks: with room for a single message in each buffer and everybody
+// sending to everybody at once, also from memory to memory, all of it arrives.
+func TestAllToAllNeverLocks(t *testing.T) {
+	small := []string{"fabric.message_bytes=256", "fabric.flit_bytes=256", "fabric.buffer_bytes=256", "cube.pe_layout.pe_per_corner=1"}
+	for name, sets := range map[string][]string{
+		"mesh":       {"system.sips.count=1", "cube.pe_layout.corners=[NW,SE]"},
+		"torus":      {"system.sips.count=1", "sip.cube_mesh.network=torus", "cube.pe_layout.corners=[NW]"},
+		"ring":       {"system.sips.count=1", "sip.cube_mesh.network=ring", "sip.cube_mesh.w=7", "sip.cube_mesh.h=1", "cube.pe_layout.corners=[NW,SE]"},
+		"switch":     {"system.sips.count=3", "sip.cube_mesh.w=2", "sip.cube_mesh.h=2", "cube.pe_layout.corners=[NW]"},
+		"sip torus":  {"system.sips.count=9", "system.sips.topology=torus_2d", "sip.cube_mesh.w=2", "sip.cube_mesh.h=1", "cube.pe_layout.corners=[SE]"},
+		"full, full": {"system.sips.count=3", "system.sips.topology=full", "sip.cube_mesh.network=full", "sip.cube_mesh.w=2", "sip.cube_mesh.h=2", "cube.pe_layout.corners=[NE]"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m, topo := build(t, append(sets, small...)...)
+			n, r, q := fabric(m, topo, Slot)
+			user := uint32(0)
+			for from := range m.NumPEs() {
+				for to := range m.NumPEs() {
+					for k, route := range []Route{
+						n.AddRoute(m.TCM(from), m.TCM(to), false), n.AddRoute(m.HBM(from), m.HBM(to), false), n.AddRoute(m.HBM(from), m.PE(to), false),
+					} {
+						sendFrom(n, 0, route, []Class{Collective, Collective, Compute}[k], 1000, uint32(from), user)
+						user++
+					}
+				}
+			}
+			drain(n, q)
+			if len(r.order) != int(user) {
+				t.Errorf("%d of %d transfers arrived", len(r.order), user)
+			}
+		})
+	}
+}
+
+// TestNoAllocation: in the steady state neither messages nor transfers of several, which
+// stand in line, allocate.
+func TestNoAllocation(t *testing.T) {
+	m, topo := build(t, "fabric.buffer_bytes=4096")
+	for _, f := range []Fidelity{Slot, Flit, Ideal} {
+		q := &des.Queue{}
+		n := New(q, m, nothing{}, f, Sizes{topo.Fabric.MessageBytes, topo.Fabric.FlitBytes, topo.Fabric.BufferBytes})
+		var routes []Route
+		for _, to := range []int{1, 2, 9, 130} {
+			routes = append(routes, n.AddRoute(m.TCM(0), m.TCM(to), false), n.AddRoute(m.HBM(to), m.PE(0), false))
+		}
+		round := func() {
+			for k := range uint32(40) {
+				for i, route := range routes {
+					n.Send(q.Now()+unit.Time(k)*ns, Transfer{Route: route, Class: Class(i % 2), Bytes: 100 + 6000*int64(k%2), Source: uint32(i % 3), User: k},
+						des.MakeKey(des.Arrive, 1<<20+uint32(i), 0, k))
+				}
+			}
+			drain(n, q)
+		}
+		for range 20 {
+			round()
+		}
+		if a := testing.AllocsPerRun(10, round); a > 0 {
+			t.Errorf("%v: %v allocations in 320 transfers", f, a)
+		}
+	}
+}

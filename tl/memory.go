@@ -42,11 +42,17 @@ func (c *Context) Store(r Ref, t Tensor) {
 
 // transfer emits one instruction for each contiguous piece of r.
 func (c *Context) transfer(op string, kind Op, r Ref, t Tensor, off int32) {
-	pieces := c.pieces(op, r)
 	size := int64(r.DType.Size())
 	a, left := r.Addr, r.Bytes()
+	pa, n, ok := c.addrs.Resolve(c.pe, a)
+	pieces := 1
+	if !ok || n < left || pa.Offset()%size != 0 { // not the plain case of one aligned piece
+		pieces = c.pieces(op, r)
+	}
 	for k := range pieces {
-		pa, n, _ := c.addrs.Resolve(c.pe, a)
+		if k > 0 {
+			pa, n, _ = c.addrs.Resolve(c.pe, a)
+		}
 		n = min(n, left)
 		c.in = Instr{
 			Op: kind, Type: r.DType, Dst: None, A: None, B: None, C: None,

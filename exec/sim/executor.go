@@ -37,17 +37,18 @@ type Options struct {
 
 // Executor runs launches on a simulated machine, one after the other.
 type Executor struct {
-	opts   Options
-	m      *machine.Machine
-	topo   *conf.Topology
-	spec   pe.Spec
-	q      des.Queue
-	net    *noc.Fabric
-	routes map[[2]machine.NodeID]noc.Route
-	asks   map[[2]machine.NodeID]noc.Route // of read requests
-	run    *run
-	end    unit.Time // of the last launch's kernels
-	broken error
+	opts     Options
+	m        *machine.Machine
+	topo     *conf.Topology
+	spec     pe.Spec
+	q        des.Queue
+	net      *noc.Fabric
+	capacity [mem.SRAM + 1]unit.Bytes // of one memory, by kind
+	routes   map[[2]machine.NodeID]noc.Route
+	asks     map[[2]machine.NodeID]noc.Route // of read requests
+	run      *run
+	end      unit.Time // of the last launch's kernels
+	broken   error
 }
 
 // New makes an executor for a machine. It does not own the log.
@@ -55,6 +56,9 @@ func New(m *machine.Machine, t *conf.Topology, o Options) *Executor {
 	e := &Executor{
 		opts: o, m: m, topo: t, spec: pe.FromConfig(t),
 		routes: map[[2]machine.NodeID]noc.Route{}, asks: map[[2]machine.NodeID]noc.Route{},
+	}
+	for s := mem.HBM; s <= mem.SRAM; s++ {
+		e.capacity[s] = m.Capacity(node(m, mem.At(s, 0, 0))) // memories of a kind are alike
 	}
 	e.net = noc.New(&e.q, m, (*sink)(e), o.Fidelity, noc.Sizes{Message: t.Fabric.MessageBytes, Flit: t.Fabric.FlitBytes, Buffer: t.Fabric.BufferBytes})
 	return e
@@ -138,7 +142,7 @@ func (e *Executor) checkAddress(a mem.Addr, bytes int64) string {
 	if a.Unit() >= units {
 		return fmt.Sprintf("the machine has %d memories of that kind", units)
 	}
-	if have := int64(e.m.Capacity(node(e.m, a))); a.Offset()+bytes > have {
+	if have := int64(e.capacity[a.Space()]); a.Offset()+bytes > have {
 		return fmt.Sprintf("the memory has %d bytes", have)
 	}
 	return ""

@@ -36,10 +36,10 @@ type Settings struct {
 
 // Algorithm is one entry. A nil field leaves the setting of that name in Defaults as it is.
 type Algorithm struct {
-	Module   string `conf:"module" doc:"the algorithm in the library; of a dotted path the last part counts"`
-	Topology string `conf:"topology" doc:"logical topology; left out: the algorithm's own" enum:"ring_1d|ring_1d_unidir|mesh_2d|torus_2d|tree_binary|none"`
-	W        int    `conf:"w" doc:"width of a mesh_2d or torus_2d; 0: the square root of the world size" min:"0" max:"16777216"`
-	H        int    `conf:"h" doc:"height of a mesh_2d or torus_2d" min:"0" max:"16777216"`
+	Module   string `conf:"module" doc:"the algorithm; of a dotted path the last part counts; left out: the one of the entry's name"`
+	Topology string `conf:"topology" doc:"logical topology (kernbench list topologies); left out: the algorithm's own"`
+	W        int    `conf:"w" doc:"width of a mesh_2d or torus_2d; 0: follows from h, or is the square root of the world size" min:"0" max:"16777216"`
+	H        int    `conf:"h" doc:"height of a mesh_2d or torus_2d; 0: follows from w" min:"0" max:"16777216"`
 	RootCube int    `conf:"root_cube" doc:"cube at the root of a hierarchical algorithm" min:"0" max:"1048576"`
 
 	RankLevel        *string     `conf:"rank_level"`

@@ -46,13 +46,14 @@ func (t *Topology) checkSIPs(l *ledger) {
 	s := &t.System.SIPs
 	grid := []string{"system.sips.count", "system.sips.w", "system.sips.h"}
 	switch {
-	case (s.W == 0) != (s.H == 0):
-		l.disagree(grid[1:], "the SIP grid is %d × %d; give both w and h, or neither%s", s.W, s.H, l.both(grid[1:]...))
-	case s.W > 0 && s.W*s.H != s.Count:
+	case (s.W == 0) != (s.H == 0) && s.Count%max(s.W, s.H) != 0:
+		l.disagree(grid, "a side of the SIP grid is %d, which does not divide the number of SIPs %d%s",
+			max(s.W, s.H), s.Count, l.both(grid...))
+	case s.W > 0 && s.H > 0 && s.W*s.H != s.Count:
 		l.disagree(grid, "the SIP grid is %d × %d = %d, the number of SIPs %d; they must agree%s",
 			s.W, s.H, s.W*s.H, s.Count, l.both(grid...))
 	}
-	if w, h := s.Grid(); s.W == 0 && h == 1 && w > 1 && (s.Topology == "torus_2d" || s.Topology == "mesh_2d_no_wrap") {
+	if w, h := s.Grid(); s.W == 0 && s.H == 0 && h == 1 && w > 1 && (s.Topology == "torus_2d" || s.Topology == "mesh_2d_no_wrap") {
 		l.disagree([]string{"system.sips.count", "system.sips.topology"},
 			"%d SIPs make no square for %s; give system.sips.w and system.sips.h", s.Count, s.Topology)
 	}
@@ -122,52 +123,27 @@ func (l *ledger) both(keys ...string) string {
 
 // check holds the keys of each algorithm against each other.
 func (c *CCL) check(l *ledger) {
-	known := c.known()
 	for _, name := range c.Names() {
 		if l.full() {
 			return
 		}
-		a := c.Algorithms[name]
-		path := join("algorithms", name)
-		if a.Module == "" {
-			hint := "; a new algorithm needs module: NAME"
-			if near := Nearest(name, known); near != "" {
-				hint += fmt.Sprintf("; did you mean %q?", near)
-			}
-			l.disagree([]string{path, join(path, "module")}, "names no module%s", hint)
-		}
-		c.checkGrid(l, path, c.Merge(name, a))
+		c.checkGrid(l, join("algorithms", name), c.Merge(name, c.Algorithms[name]))
 	}
 }
 
-// known lists the algorithms that have a module.
-func (c *CCL) known() []string {
-	var names []string
-	for _, name := range c.Names() {
-		if c.Algorithms[name].Module != "" {
-			names = append(names, name)
-		}
-	}
-	return names
-}
-
-// checkGrid holds w and h against the topology and the world size.
+// checkGrid holds w and h against the world size. A side that is left out follows from the other.
 func (c *CCL) checkGrid(l *ledger, path string, r Resolved) {
-	if r.W == 0 && r.H == 0 {
-		return
-	}
 	w, h := join(path, "w"), join(path, "h")
 	world := join(path, "world_size")
 	if _, own := l.places[world]; !own {
 		world = "defaults.world_size"
 	}
-	switch {
-	case r.W == 0 || r.H == 0:
-		l.disagree([]string{w, h}, "the grid is %d × %d; give both w and h, or neither%s", r.W, r.H, l.both(w, h))
-	case r.Topology != "" && r.Topology != "mesh_2d" && r.Topology != "torus_2d":
-		keys := []string{w, h, join(path, "topology")}
-		l.disagree(keys, "w and h are for mesh_2d and torus_2d; the topology is %s%s", r.Topology, l.both(keys...))
-	case r.WorldSize > 0 && r.W*r.H != r.WorldSize:
+	switch side := max(r.W, r.H); {
+	case side == 0 || r.WorldSize == 0:
+	case (r.W == 0 || r.H == 0) && r.WorldSize%side != 0:
+		keys := []string{w, h, world}
+		l.disagree(keys, "a side of the grid is %d, which does not divide the world size %d%s", side, r.WorldSize, l.both(keys...))
+	case r.W > 0 && r.H > 0 && r.W*r.H != r.WorldSize:
 		keys := []string{w, h, world}
 		l.disagree(keys, "the grid is %d × %d = %d, the world size %d; they must agree%s",
 			r.W, r.H, r.W*r.H, r.WorldSize, l.both(keys...))

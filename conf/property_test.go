@@ -240,6 +240,8 @@ func TestGrid(t *testing.T) {
 		w, h int
 	}{
 		{SIPs{Count: 6, W: 3, H: 2, Topology: "torus_2d"}, 3, 2},
+		{SIPs{Count: 6, W: 3, Topology: "torus_2d"}, 3, 2},
+		{SIPs{Count: 6, H: 3, Topology: "mesh_2d_no_wrap"}, 2, 3},
 		{SIPs{Count: 9, Topology: "mesh_2d_no_wrap"}, 3, 3},
 		{SIPs{Count: 9, Topology: "ring_1d"}, 9, 1},
 		{SIPs{Count: 1, Topology: "torus_2d"}, 1, 1},
@@ -269,7 +271,7 @@ func TestManyErrorsEnd(t *testing.T) {
 	b.Reset()
 	b.WriteString("algorithms:\n")
 	for i := range 5000 {
-		fmt.Fprintf(&b, "  a%d: {w: 2}\n", i)
+		fmt.Fprintf(&b, "  a%d: {w: 2, world_size: 3}\n", i)
 	}
 	_, err = LoadCCL([]Source{{"many.yaml", []byte(b.String())}}, nil)
 	if !errors.As(err, &all) || len(all) != maxErrors+1 {

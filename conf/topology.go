@@ -168,10 +168,15 @@ type Fabric struct {
 }
 
 // Grid returns the width and height of the SIP grid: w and h where they are given, the square root of count for a
-// network with two dimensions, otherwise one row.
+// network with two dimensions, otherwise one row. A side that is left out follows from the other.
 func (s SIPs) Grid() (w, h int) {
-	if s.W > 0 && s.H > 0 {
+	switch {
+	case s.W > 0 && s.H > 0:
 		return s.W, s.H
+	case s.W > 0:
+		return s.W, s.Count / s.W
+	case s.H > 0:
+		return s.Count / s.H, s.H
 	}
 	if s.Topology == "torus_2d" || s.Topology == "mesh_2d_no_wrap" {
 		for side := 1; side*side <= s.Count; side++ {

@@ -61,6 +61,11 @@ func TestPlan(t *testing.T) {
 		{"a mesh of a prime number", "mesh_allreduce", nil, 7, 0, "7"},
 		{"near miss", "ring_alreduce", nil, 0, 0, `did you mean "ring_allreduce"?`},
 		{"a module that is not there", "ring_allreduce", []string{"algorithms.ring_allreduce.module=nowhere"}, 0, 0, "nowhere"},
+		{"an algorithm without entry as default", "", []string{"defaults.algorithm=no_entry"}, 3, 3, ""},
+		{"settings for an algorithm without entry", "no_entry", []string{"algorithms.no_entry.world_size=5"}, 0, 5, ""},
+		{"a topology of one's own", "no_entry", []string{"algorithms.no_entry.topology=two_by", "algorithms.no_entry.w=2"}, 6, 6, ""},
+		{"half a grid", "mesh_allreduce", []string{"algorithms.mesh_allreduce.w=3"}, 6, 6, ""},
+		{"half a grid that does not fit", "mesh_allreduce", []string{"algorithms.mesh_allreduce.h=4"}, 6, 0, "h=4 does not cover them"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

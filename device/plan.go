@@ -2,8 +2,6 @@ package device
 
 import (
 	"fmt"
-	"slices"
-	"strings"
 
 	"kernbench/algorithm"
 	"kernbench/conf"
@@ -43,11 +41,12 @@ type Install struct {
 // InstallIPCQ makes an algorithm ready: name is an entry of ccl.yaml or an algorithm of
 // the library, and "" is defaults.algorithm. Launches use the plan that was installed last.
 func (c *Context) InstallIPCQ(name string, options ...Install) (*Plan, error) {
-	cfg, alg, err := ResolveAlgorithm(c.cfg.CCL, name)
+	choice, err := ResolveAlgorithm(c.cfg.CCL, name)
 	if err != nil {
 		return nil, err
 	}
-	p := &Plan{Name: cfg.Name, Algorithm: alg, Config: cfg}
+	cfg := choice.Config
+	p := &Plan{Name: cfg.Name, Algorithm: choice.Algorithm, Topology: choice.Topology, Config: cfg}
 	asked := c.cfg.World
 	for _, o := range options {
 		asked = max(asked, 0)
@@ -58,11 +57,15 @@ func (c *Context) InstallIPCQ(name string, options ...Install) (*Plan, error) {
 	if p.World, err = c.world(&cfg, asked); err != nil {
 		return nil, err
 	}
-	if p.Topology, err = lookupTopology(&cfg, alg); err != nil {
-		return nil, err
-	}
 	grid := topology.Grid{W: cfg.W, H: cfg.H}
-	if p.Wiring, err = p.Topology.Wire(p.World, grid, alg.Neighbors); err != nil {
+	if _, err := p.Topology.Fit(p.World, grid); err != nil {
+		hint := ""
+		if p.World > 1 && p.Topology.Planar {
+			hint = fmt.Sprintf(" (key algorithms.%s.w)", p.Name)
+		}
+		return nil, fmt.Errorf("algorithm %s: %w%s", p.Name, err, hint)
+	}
+	if p.Wiring, err = p.Topology.Wire(p.World, grid, p.Algorithm.Neighbors); err != nil {
 		return nil, fmt.Errorf("algorithm %s: %w", p.Name, err)
 	}
 	if p.Ring, err = RingOf(&cfg); err != nil {
@@ -101,53 +104,6 @@ func (c *Context) world(cfg *conf.Resolved, asked int) (int, error) {
 		return cfg.WorldSize, nil
 	}
 	return have, nil
-}
-
-// ResolveAlgorithm finds an algorithm and what it runs with by the name of its entry in
-// ccl.yaml, or by its own: an algorithm of the library needs no entry.
-func ResolveAlgorithm(ccl *conf.CCL, name string) (conf.Resolved, *algorithm.Algorithm, error) {
-	cfg, err := ccl.Resolve(name)
-	if err != nil {
-		if name == "" {
-			return cfg, nil, err
-		}
-		alg, libErr := algorithm.Lookup(name)
-		if libErr != nil {
-			return cfg, nil, unknownAlgorithm(ccl, name)
-		}
-		return ccl.Merge(name, &conf.Algorithm{}), alg, nil
-	}
-	alg, err := algorithm.Lookup(cfg.Module)
-	if err != nil {
-		return cfg, nil, cfg.Errorf("module", "%v", err)
-	}
-	return cfg, alg, nil
-}
-
-// unknownAlgorithm names what may have been meant, of the entries and of the library.
-func unknownAlgorithm(ccl *conf.CCL, name string) error {
-	known := ccl.Names()
-	for _, a := range algorithm.All() {
-		if !slices.Contains(known, a.Name) {
-			known = append(known, a.Name)
-		}
-	}
-	slices.Sort(known)
-	if near := conf.Nearest(name, known); near != "" {
-		return fmt.Errorf("unknown algorithm %q: did you mean %q?", name, near)
-	}
-	return fmt.Errorf("unknown algorithm %q: one of %s", name, strings.Join(known, ", "))
-}
-
-func lookupTopology(cfg *conf.Resolved, alg *algorithm.Algorithm) (*topology.Topology, error) {
-	if cfg.Topology == "" {
-		return topology.Lookup(alg.Topology)
-	}
-	t, err := topology.Lookup(cfg.Topology)
-	if err != nil {
-		return nil, cfg.Errorf("topology", "%v", err)
-	}
-	return t, nil
 }
 
 // RingOf is the configuration of the rings as executors take it.

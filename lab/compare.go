@@ -35,7 +35,7 @@ func Compare(ctx context.Context, s Spec, row func(CompareRow)) ([]CompareRow, e
 	if name == "" {
 		name = x.program.Algorithm
 	}
-	cfg, _, err := device.ResolveAlgorithm(x.ccl, name)
+	choice, err := device.ResolveAlgorithm(x.ccl, name)
 	if err != nil {
 		return nil, err
 	}
@@ -48,8 +48,8 @@ func Compare(ctx context.Context, s Spec, row func(CompareRow)) ([]CompareRow, e
 			one := s
 			// For the entry itself: what it has of its own beats the defaults.
 			one.Sets = append(s.Sets[:len(s.Sets):len(s.Sets)],
-				fmt.Sprintf("algorithms.%s.buffer_kind=%s", cfg.Name, kind),
-				fmt.Sprintf("algorithms.%s.backpressure=%s", cfg.Name, pressure))
+				fmt.Sprintf("algorithms.%s.buffer_kind=%s", choice.Config.Name, kind),
+				fmt.Sprintf("algorithms.%s.backpressure=%s", choice.Config.Name, pressure))
 			one.Progress = nil
 			r := CompareRow{BufferKind: kind, Backpressure: pressure}
 			r.Result, err = Run(ctx, one)

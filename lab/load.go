@@ -61,7 +61,7 @@ func load(s Spec) (*setting, error) {
 		if name == "" {
 			name = x.program.Algorithm
 		}
-		if _, _, err := device.ResolveAlgorithm(x.ccl, name); err != nil {
+		if _, err := device.ResolveAlgorithm(x.ccl, name); err != nil {
 			return nil, err
 		}
 	}
@@ -86,6 +86,9 @@ func (x *setting) configure() error {
 		return err
 	}
 	if x.ccl, err = conf.LoadCCL(cclFiles, cclSets); err != nil {
+		return err
+	}
+	if err := device.CheckEntries(x.ccl); err != nil {
 		return err
 	}
 	x.machine, err = machine.Build(x.topo)

@@ -8,7 +8,6 @@ import (
 	"kernbench/algorithm"
 	"kernbench/bench"
 	"kernbench/collective"
-	"kernbench/conf"
 	"kernbench/device"
 	"kernbench/dtype"
 	"kernbench/tl"
@@ -79,7 +78,7 @@ func Test(ctx context.Context, s TestSpec) (*TestSummary, error) {
 		}
 	}
 	for _, name := range names {
-		if _, _, err := device.ResolveAlgorithm(x.ccl, name); err != nil {
+		if _, err := device.ResolveAlgorithm(x.ccl, name); err != nil {
 			return nil, err
 		}
 	}
@@ -152,14 +151,15 @@ func (x *setting) testRow(ctx context.Context, name string, world int, exhaustiv
 	row = TestRow{Algorithm: name, World: world}
 	start := time.Now()
 	defer func() { row.WallTime = time.Since(start) }()
-	cfg, alg, err := device.ResolveAlgorithm(x.ccl, name)
+	choice, err := device.ResolveAlgorithm(x.ccl, name)
 	if err == nil {
-		err = x.possible(&cfg, alg, world)
+		err = x.possible(choice, world)
 	}
 	if err != nil {
 		row.Skipped = err.Error()
 		return row
 	}
+	alg := choice.Algorithm
 	what, err := collective.Lookup(alg.Collective)
 	if err != nil {
 		row.Cases, row.Failed, row.First = 1, 1, err.Error()
@@ -187,7 +187,8 @@ func (x *setting) testRow(ctx context.Context, name string, world int, exhaustiv
 }
 
 // possible tells whether an algorithm and its topology can have a world of that size.
-func (x *setting) possible(cfg *conf.Resolved, alg *algorithm.Algorithm, world int) error {
+func (x *setting) possible(c *device.Choice, world int) error {
+	cfg, alg := &c.Config, c.Algorithm
 	have, what := x.machine.NumPEs(), "PEs"
 	if cfg.RankLevel == "sip" {
 		have, what = x.machine.SIPs(), "SIPs"
@@ -195,15 +196,8 @@ func (x *setting) possible(cfg *conf.Resolved, alg *algorithm.Algorithm, world i
 	if world > have {
 		return fmt.Errorf("the machine has %d %s", have, what)
 	}
-	name := cfg.Topology
-	if name == "" {
-		name = alg.Topology
-	}
-	t, err := topology.Lookup(name)
+	_, err := c.Topology.Fit(world, topology.Grid{W: cfg.W, H: cfg.H})
 	if err != nil {
-		return err
-	}
-	if _, err := t.Fit(world, topology.Grid{W: cfg.W, H: cfg.H}); err != nil {
 		return err
 	}
 	if alg.Check != nil {

@@ -85,7 +85,7 @@ func (t *Topology) fitGrid(world int, g Grid) (Grid, error) {
 		side := sqrt(world)
 		if side*side != world {
 			w, h := widest(world)
-			return g, fmt.Errorf("%s of %d ranks: %d is not a square, so w and h must be given, such as w=%d h=%d",
+			return g, fmt.Errorf("%s of %d ranks: %d is not a square, so w or h must be given, such as w=%d h=%d",
 				t.Name, world, world, w, h)
 		}
 		return Grid{W: side, H: side}, nil

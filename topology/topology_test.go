@@ -159,7 +159,7 @@ func TestWireErrors(t *testing.T) {
 		want     string
 	}{
 		{"no ranks", "ring_1d", 0, Grid{}, nil, "at least one"},
-		{"not a square", "mesh_2d", 6, Grid{}, nil, "6 is not a square, so w and h must be given, such as w=3 h=2"},
+		{"not a square", "mesh_2d", 6, Grid{}, nil, "6 is not a square, so w or h must be given, such as w=3 h=2"},
 		{"a prime", "torus_2d", 7, Grid{}, nil, "such as w=7 h=1"},
 		{"does not cover", "mesh_2d", 6, Grid{W: 2, H: 2}, nil, "w=2 h=2 does not cover them: w*h must be 6"},
 		{"does not divide", "mesh_2d", 6, Grid{W: 4}, nil, "w=4 h=0 does not cover"},

@@ -1,0 +1,151 @@
+package device
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"kernbench/algorithm"
+	"kernbench/conf"
+	"kernbench/topology"
+)
+
+// Choice is an algorithm with what it runs with: its entry in ccl.yaml over the defaults,
+// and the logical topology that one of the two names.
+type Choice struct {
+	Config    conf.Resolved
+	Algorithm *algorithm.Algorithm
+	Topology  *topology.Topology
+}
+
+// ResolveAlgorithm finds an algorithm by the name of its entry in ccl.yaml, or by its own:
+// one that is registered needs no entry. "" is defaults.algorithm.
+func ResolveAlgorithm(ccl *conf.CCL, name string) (*Choice, error) {
+	entry := &conf.Algorithm{}
+	cfg, err := ccl.Resolve(name)
+	if err == nil {
+		entry = ccl.Algorithms[cfg.Name]
+	} else {
+		asked := name
+		if name == "" {
+			name = ccl.Defaults.Algorithm
+		}
+		if _, unknown := algorithm.Lookup(name); unknown == nil {
+			cfg = ccl.Merge(name, entry)
+		} else if asked == "" {
+			return nil, err
+		} else {
+			return nil, unknownAlgorithm(ccl, name)
+		}
+	}
+	alg, err := algorithm.Lookup(cfg.Module)
+	if err != nil {
+		return nil, noModule(ccl, &cfg, entry, err)
+	}
+	top, err := lookupTopology(&cfg, alg)
+	return &Choice{cfg, alg, top}, err
+}
+
+// maxWrong bounds what CheckEntries lists: beyond it a file is of another kind.
+const maxWrong = 20
+
+// CheckEntries looks for mistakes in the entries of ccl.yaml that only the registries can
+// tell, used or not. An entry whose module this program does not have may be meant for
+// another one: it is looked at when it is used.
+func CheckEntries(ccl *conf.CCL) error {
+	var wrong conf.Errors
+	for _, name := range ccl.Names() {
+		if entry := ccl.Algorithms[name]; entry.Module != "" {
+			if _, err := algorithm.Lookup(ccl.Merge(name, entry).Module); err != nil {
+				continue
+			}
+		}
+		_, err := ResolveAlgorithm(ccl, name)
+		if err != nil && len(wrong) == maxWrong {
+			return append(wrong, &conf.Error{Msg: "more mistakes follow"})
+		}
+		if e, ok := errors.AsType[*conf.Error](err); ok {
+			wrong = append(wrong, e)
+		} else if err != nil {
+			return err
+		}
+	}
+	if len(wrong) == 0 {
+		return nil
+	}
+	return wrong
+}
+
+// noModule is the error for an entry whose module nobody registered. An entry that names
+// none has its own name for one, so that it may hold a slip of the pen.
+func noModule(ccl *conf.CCL, cfg *conf.Resolved, entry *conf.Algorithm, unknown error) error {
+	if entry.Module != "" {
+		return cfg.Errorf("module", "%v", unknown)
+	}
+	hint := ""
+	if near := conf.Nearest(cfg.Name, known(ccl, cfg.Name)); near != "" {
+		hint = fmt.Sprintf("; did you mean %q?", near)
+	}
+	return ccl.Errorf("algorithms."+cfg.Name, "names no module, and no algorithm is called like that; a new entry needs module: NAME%s", hint)
+}
+
+// unknownAlgorithm names what may have been meant, of the entries and of the library.
+func unknownAlgorithm(ccl *conf.CCL, name string) error {
+	names := known(ccl, name)
+	if near := conf.Nearest(name, names); near != "" {
+		return fmt.Errorf("unknown algorithm %q: did you mean %q?", name, near)
+	}
+	return fmt.Errorf("unknown algorithm %q: one of %s", name, strings.Join(names, ", "))
+}
+
+// known lists the algorithms that can be named, without one that turned out not to be.
+func known(ccl *conf.CCL, without string) []string {
+	names := ccl.Names()
+	for _, a := range algorithm.All() {
+		names = append(names, a.Name)
+	}
+	slices.Sort(names)
+	return slices.DeleteFunc(slices.Compact(names), func(n string) bool { return n == without })
+}
+
+// lookupTopology finds the logical topology of a choice, and checks that a grid is given
+// only to one that has a use for it.
+func lookupTopology(cfg *conf.Resolved, alg *algorithm.Algorithm) (*topology.Topology, error) {
+	name := cfg.Topology
+	if name == "" {
+		name = alg.Topology
+	}
+	top, err := topology.Lookup(name)
+	switch {
+	case err != nil && cfg.Topology == "":
+		return nil, fmt.Errorf("algorithm %s: %w", alg.Name, err)
+	case err != nil:
+		hint := ""
+		if near := conf.Nearest(name, topologies(func(*topology.Topology) bool { return true })); near != "" {
+			hint = fmt.Sprintf("; did you mean %q?", near)
+		}
+		return nil, cfg.Errorf("topology", "%v%s", err, hint)
+	case !top.Planar && cfg.W > 0:
+		return nil, cfg.Errorf("w", "%s", noGrid(name))
+	case !top.Planar && cfg.H > 0:
+		return nil, cfg.Errorf("h", "%s", noGrid(name))
+	}
+	return top, nil
+}
+
+func noGrid(name string) string {
+	planar := topologies(func(t *topology.Topology) bool { return t.Planar })
+	return fmt.Sprintf("w and h are for %s; the topology is %s", strings.Join(planar, " and "), name)
+}
+
+// topologies names those that are as wanted.
+func topologies(wanted func(*topology.Topology) bool) []string {
+	var names []string
+	for _, t := range topology.All() {
+		if wanted(t) {
+			names = append(names, t.Name)
+		}
+	}
+	return names
+}

@@ -77,6 +77,9 @@ func (e *Executor) Now() unit.Time { return max(e.q.Now(), e.end) }
 // then is lost.
 var ErrBroken = errors.New("an earlier launch of this run failed")
 
+// errExited is what broke an executor whose launch never returned.
+var errExited = errors.New("a kernel ended its goroutine")
+
 // Launch runs a kernel on all groups and returns when everything has come to rest: all
 // kernels have ended, all messages have arrived, all credits are home.
 func (e *Executor) Launch(ctx context.Context, l *tl.Launch) (*tl.Result, error) {
@@ -91,7 +94,11 @@ func (e *Executor) Launch(ctx context.Context, l *tl.Launch) (*tl.Result, error)
 		return nil, err
 	}
 	e.run = x
-	defer func() { e.run = nil }()
+	e.broken = errExited
+	defer func() { // also when a kernel ends the goroutine
+		x.stopAll()
+		e.run = nil
+	}()
 	err = x.simulate(ctx)
 	if e.opts.Pointers != nil {
 		for g := range l.Groups {
@@ -104,8 +111,7 @@ func (e *Executor) Launch(ctx context.Context, l *tl.Launch) (*tl.Result, error)
 	if err == nil && e.opts.Data != nil {
 		err = e.opts.Data.Flush()
 	}
-	if err != nil {
-		e.broken = err
+	if e.broken = err; err != nil {
 		return nil, err
 	}
 	return &x.result, nil

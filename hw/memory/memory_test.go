@@ -1,0 +1,46 @@
+package memory
+
+import (
+	"testing"
+
+	"kernbench/conf"
+	"kernbench/machine"
+	"kernbench/mem"
+	"kernbench/unit"
+)
+
+func TestPlaces(t *testing.T) {
+	topo, err := conf.LoadTopology(nil, []string{"pe.tcm.capacity=8KiB", "pe.tcm.scratch=3KiB", "cube.sram.capacity=64KiB", "cube.hbm.capacity_per_pe=1MiB"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := machine.Build(topo)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const pe = 21 // of cube 2, with 8 PEs each
+	tests := []struct {
+		kind mem.Space
+		unit int
+		node machine.NodeID
+		room unit.Bytes
+	}{
+		{mem.TCM, pe, m.TCM(pe), 5 << 10},
+		{mem.HBM, pe, m.HBM(pe), 1 << 20},
+		{mem.SRAM, 2, m.SRAM(2), 8 << 10},
+	}
+	for _, tt := range tests {
+		if got := RingNode(m, pe, tt.kind); got != tt.node {
+			t.Errorf("%v: rings at node %d, want %d", tt.kind, got, tt.node)
+		}
+		if got := Node(m, mem.At(tt.kind, tt.unit, 8)); got != tt.node {
+			t.Errorf("%v: address at node %d, want %d", tt.kind, got, tt.node)
+		}
+		if got := RingRoom(m, pe, tt.kind, topo.PE.TCM.Scratch); got != tt.room {
+			t.Errorf("%v: room for %v, want %v", tt.kind, got, tt.room)
+		}
+	}
+	if got := RingRoom(m, pe, mem.TCM, 1<<20); got != 0 {
+		t.Errorf("more scratch than TCM leaves room for %v", got)
+	}
+}

@@ -2,6 +2,7 @@ package bench
 
 import (
 	"context"
+	"fmt"
 	"math"
 
 	"kernbench/device"
@@ -13,6 +14,9 @@ import (
 // and once with a composite that streams them from HBM.
 func gemmSinglePE(ctx context.Context, h *Host) error {
 	const m, k, n = 32, 128, 32
+	if h.NElem > 0 {
+		return fmt.Errorf("the matrices are %d×%d and %d×%d: there is no number of elements to choose", m, k, k, n)
+	}
 	onePE := device.DPPolicy{NumCubes: 1, NumPEs: 1}
 	a, x, err := h.matrix(m, k, 1, onePE)
 	if err != nil {

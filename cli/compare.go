@@ -1,7 +1,7 @@
 package cli
 
 import (
-	"errors"
+	"context"
 
 	"kernbench/lab"
 	"kernbench/report"
@@ -35,12 +35,7 @@ func (a *app) compareCommand() *cobra.Command {
 			if err != nil {
 				return interrupted(cmd.Context(), err)
 			}
-			for _, r := range rows {
-				if r.Error != "" || !r.Result.OK() {
-					return errWrong
-				}
-			}
-			return nil
+			return worst(cmd.Context(), rows)
 		},
 	}
 	f := cmd.Flags()
@@ -65,5 +60,25 @@ func commonError(rows []lab.CompareRow) error {
 			return nil
 		}
 	}
-	return errors.New(rows[0].Error)
+	return rows[0].Err
+}
+
+// worst is what the exit status of a table follows: of the runs that did not end the one
+// with the highest, else a wrong result. The table has told it.
+func worst(ctx context.Context, rows []lab.CompareRow) error {
+	var err error
+	status := ExitOK
+	for _, r := range rows {
+		e := r.Err
+		if e == nil && !r.Result.OK() {
+			e = errWrong
+		}
+		if e == nil {
+			continue
+		}
+		if s := exitStatus(ctx, e); s > status {
+			err, status = told{e}, s
+		}
+	}
+	return err
 }

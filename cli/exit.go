@@ -18,6 +18,11 @@ const (
 	ExitInterrupted = 130 // as a shell reports a process that Ctrl-C ended
 )
 
+// told is an error that the report has told already.
+type told struct{ error }
+
+func (t told) Unwrap() error { return t.error }
+
 // errWrong ends a verb whose report has told what is wrong.
 var errWrong = errors.New("the result is wrong")
 
@@ -27,29 +32,12 @@ func exitStatus(ctx context.Context, err error) int {
 		return ExitWrong
 	case ctx.Err() != nil && errors.Is(err, context.Canceled):
 		return ExitInterrupted
-	case isFault(err):
+	case fault.Is(err):
 		return ExitFault
 	case is[*lab.InternalError](err):
 		return ExitInternal
 	}
 	return ExitUsage
-}
-
-// isFault tells whether what a kernel did stopped the run.
-func isFault(err error) bool {
-	for _, is := range faults {
-		if is(err) {
-			return true
-		}
-	}
-	return false
-}
-
-// faults has a test for each type of package fault.
-var faults = []func(error) bool{
-	is[*fault.BadAddress], is[*fault.Deadlock], is[*fault.InvalidDirection], is[*fault.Mismatch],
-	is[*fault.Misuse], is[*fault.NoData], is[*fault.Panic], is[*fault.RingMemory], is[*fault.ScratchFull],
-	is[*fault.Unreceived], is[*fault.Unwritten], is[*fault.UseAfterCredit], is[*fault.UseAfterFree],
 }
 
 func is[T error](err error) bool {

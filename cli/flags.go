@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"strconv"
@@ -88,6 +89,27 @@ func (c *count) Set(s string) error {
 	return nil
 }
 
+// seed is a flag with any number that a seed can be, decimal or 0x....
+type seed uint64
+
+func (n *seed) Type() string { return "NUMBER" }
+
+func (n *seed) String() string {
+	if *n == 0 {
+		return ""
+	}
+	return strconv.FormatUint(uint64(*n), 10)
+}
+
+func (n *seed) Set(s string) error {
+	v, err := strconv.ParseUint(s, 0, 64)
+	if err != nil {
+		return errors.New("a number from 0 to 2^64-1 is expected")
+	}
+	*n = seed(v)
+	return nil
+}
+
 // machineFlags are those of every verb that builds a machine.
 func machineFlags(f *pflag.FlagSet, s *lab.Spec) {
 	f.StringVar(&s.Topology, "topology", "", "machine: a topology.yaml `FILE`, or a preset (kernbench list presets)")
@@ -104,7 +126,11 @@ func workFlags(f *pflag.FlagSet, s *lab.Spec) {
 	f.Var(&parsed[dtype.Type]{to: &s.DType, parse: dtype.Parse, kind: "TYPE"}, "dtype", "element type: "+join(dtype.Types())+" (default f16)")
 	// sum is the zero operation, and worth showing: the help prints it through the text.
 	f.Var(&parsed[tl.ReduceOp]{to: &s.Op, parse: tl.ParseReduceOp, kind: "OP"}, "op", "reduction: "+join(tl.ReduceOps())+" (default sum)")
-	f.Uint64Var(&s.Seed, "seed", 0, "seed of the inputs, a `NUMBER`")
+	seedFlag(f, s)
+}
+
+func seedFlag(f *pflag.FlagSet, s *lab.Spec) {
+	f.Var((*seed)(&s.Seed), "seed", "seed of the inputs")
 }
 
 func benchFlag(f *pflag.FlagSet, s *lab.Spec) {
@@ -116,7 +142,7 @@ func verifyFlag(f *pflag.FlagSet, s *lab.Spec) {
 }
 
 func fidelityFlag(f *pflag.FlagSet, s *lab.Spec) {
-	f.Var(newWord(&s.Fidelity, "slot", "LEVEL", "ideal", "slot", "flit"), "fidelity", "network of sim: ideal (no contention), slot, flit (256 B, the reference)")
+	f.Var(newWord(&s.Fidelity, "", "LEVEL", "ideal", "slot", "flit"), "fidelity", "network of sim: ideal (no contention), slot, flit (256 B, the reference) (default slot)")
 }
 
 func formatFlag(f *pflag.FlagSet, to *string) {

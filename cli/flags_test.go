@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"math"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -21,6 +23,22 @@ func TestRankList(t *testing.T) {
 		err := got.Set(c.in)
 		if (err != nil) != (c.want == nil) || !slices.Equal(got, c.want) {
 			t.Errorf("Set(%q) = %v, %v; want %v", c.in, got, err, c.want)
+		}
+	}
+}
+
+func TestSeed(t *testing.T) {
+	for _, c := range []struct {
+		in   string
+		want uint64
+		ok   bool
+	}{
+		{"0", 0, true}, {"7", 7, true}, {"0x10", 16, true}, {"18446744073709551615", math.MaxUint64, true},
+		{"-1", 0, false}, {"18446744073709551616", 0, false}, {"", 0, false}, {"x", 0, false},
+	} {
+		var got seed
+		if err := got.Set(c.in); (err == nil) != c.ok || uint64(got) != c.want || err != nil && !strings.Contains(err.Error(), "2^64-1") {
+			t.Errorf("Set(%q) = %d, %v; want %d", c.in, got, err, c.want)
 		}
 	}
 }

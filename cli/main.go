@@ -41,7 +41,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	if err == nil {
 		return ExitOK
 	}
-	if !errors.Is(err, errWrong) { // the report said it already
+	if !errors.Is(err, errWrong) && !is[told](err) {
 		fmt.Fprintf(stderr, "kernbench: %v\n", err)
 	}
 	return exitStatus(ctx, err)

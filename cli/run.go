@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 
+	"kernbench/fault"
 	"kernbench/lab"
 	"kernbench/report"
 	"kernbench/trace"
@@ -70,7 +71,7 @@ func (a *app) run(ctx context.Context, spec lab.Spec, format string) error {
 	spec.Progress = bar.report
 	r, err := lab.Run(ctx, spec)
 	bar.done()
-	if r != nil && (err == nil || r.WorldSize > 0) {
+	if r != nil && (err == nil || r.Launches > 0 || fault.Is(err)) {
 		if perr := show(a, format, r, report.Text); perr != nil {
 			return errors.Join(err, perr)
 		}

@@ -59,7 +59,7 @@ check every rank's result: each contribution exactly once, and the right values.
 	f.Var((*rankList)(&spec.Ranks), "ranks", "world sizes, such as 1,2,5-8 (default "+(*rankList)(&lab.TestRanks).String()+")")
 	f.BoolVar(&spec.Exhaustive, "exhaustive", false, "every type with every operation at every count, not a covering set")
 	machineFlags(f, &machine)
-	f.Uint64Var(&machine.Seed, "seed", 0, "seed of the inputs, a `NUMBER`")
+	seedFlag(f, &machine)
 	formatFlag(f, &format)
 	return cmd
 }

@@ -17,6 +17,16 @@ type Call struct {
 	Result     tl.Result
 }
 
+// ElemsPerRank is what each rank brings: a shard, or with rank_level: sip all shards of a
+// SIP.
+func (c *Call) ElemsPerRank() int {
+	n := 0
+	for i := range c.Groups {
+		n += c.Groups[i].Call.Elems
+	}
+	return n
+}
+
 // CallGroup is the collective of one group of ranks.
 type CallGroup struct {
 	Call   collective.Call
@@ -74,6 +84,9 @@ func (c *Context) perform(ctx context.Context, p *Plan, a *arguments) (*Launched
 	}
 	if err := c.label(call, a); err != nil {
 		return nil, fmt.Errorf("launch %s: %w", p.Name, err)
+	}
+	if c.first == nil {
+		c.first = call
 	}
 	run, err := c.LaunchGroups(ctx, p.Name, p.Algorithm.Kernel, p.Ring, groups)
 	if log := c.cfg.Executor.Data(); log != nil {

@@ -58,6 +58,7 @@ type Context struct {
 	made    int
 	runs    []*Launched
 	plan    *Plan // installed last
+	first   *Call // launched first, also when it did not end
 }
 
 // Launched is one launch that ended well.
@@ -160,6 +161,10 @@ func (c *Context) ReleaseAll() ([]Leak, error) {
 	slices.Reverse(leaks)
 	return leaks, errors.Join(errs...)
 }
+
+// FirstCall is the collective that was launched first, or nil. It may not have come to its
+// end: Launches has those that did.
+func (c *Context) FirstCall() *Call { return c.first }
 
 // Plan is the plan that was installed last, or nil.
 func (c *Context) Plan() *Plan { return c.plan }

@@ -13,6 +13,7 @@ type CompareRow struct {
 	Backpressure string  `json:"backpressure"`
 	Result       *Result `json:"result,omitempty"`
 	Error        string  `json:"error,omitempty"` // what kept this run from its end
+	Err          error   `json:"-"`               // the same as a type
 }
 
 // The settings that Compare combines.
@@ -52,9 +53,8 @@ func Compare(ctx context.Context, s Spec, row func(CompareRow)) ([]CompareRow, e
 				fmt.Sprintf("algorithms.%s.backpressure=%s", choice.Config.Name, pressure))
 			one.Progress = nil
 			r := CompareRow{BufferKind: kind, Backpressure: pressure}
-			r.Result, err = Run(ctx, one)
-			if err != nil {
-				r.Error = err.Error()
+			if r.Result, r.Err = Run(ctx, one); r.Err != nil {
+				r.Error = r.Err.Error()
 			}
 			if ctx.Err() != nil {
 				return rows, ctx.Err()

@@ -84,7 +84,7 @@ func (j *judgement) failures(dst []Failure) []Failure {
 			f := Failure{
 				Rank: f.Rank, PE: f.Place, Index: f.Element, Elements: f.Wrong, Question: provenance,
 				Got: f.Got, Expected: f.Want, Reason: f.Reason,
-				Missing: ranksOf(f.Missing, labels), Duplicated: ranksOf(f.Duplicated, labels),
+				Missing: ranksOf(f.Missing, labels), Duplicated: ranksOf(f.Duplicated, labels), Times: times(f.Duplicated),
 			}
 			if f.Reason == "" {
 				f.Question = values
@@ -93,6 +93,15 @@ func (j *judgement) failures(dst []Failure) []Failure {
 		}
 	}
 	return dst
+}
+
+// times lists how often contributors are there.
+func times(cs []collective.Contributor) []int {
+	var n []int
+	for _, c := range cs {
+		n = append(n, int(c.Count))
+	}
+	return n
 }
 
 // ranksOf lists contributors by their rank in the group whose labels these are.

@@ -11,6 +11,7 @@ import (
 	"kernbench/dtype"
 	"kernbench/hw/noc"
 	"kernbench/machine"
+	"kernbench/tl"
 )
 
 // setting is a Spec with everything loaded that it names.
@@ -39,6 +40,9 @@ func load(s Spec) (*setting, error) {
 	if s.Executor != Sim && s.Executor != Mock {
 		return nil, fmt.Errorf("unknown executor %q: one of %s, %s", s.Executor, Sim, Mock)
 	}
+	if s.Executor == Mock && s.Fidelity != "" {
+		return nil, fmt.Errorf("fidelity %s: the executor %s has no network", s.Fidelity, Mock)
+	}
 	if s.Fidelity != "" {
 		if x.fidelity, err = noc.ParseFidelity(s.Fidelity); err != nil {
 			return nil, err
@@ -52,6 +56,9 @@ func load(s Spec) (*setting, error) {
 	}
 	if x.program, err = bench.Lookup(s.Bench); err != nil {
 		return nil, err
+	}
+	if !x.program.Collectives && (s.Algorithm != "" || s.Ranks > 0 || s.Op != tl.Sum) {
+		return nil, fmt.Errorf("bench %s runs no collective: an algorithm, a number of ranks or an operation would change nothing", x.program.Name)
 	}
 	if err := x.configure(); err != nil {
 		return nil, err

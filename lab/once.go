@@ -29,7 +29,8 @@ func (e *InternalError) Error() string {
 
 // outcome is what one execution of a spec left behind.
 type outcome struct {
-	plan     *device.Plan // of the first collective, or nil
+	plan     *device.Plan // installed last, or nil
+	call     *device.Call // the first collective, ended or not, or nil
 	launches []*device.Launched
 	judged   []judgement
 	values   []bench.Values
@@ -82,7 +83,7 @@ func (x *setting) once(ctx context.Context, explain bool) (out *outcome, err err
 		err = data.Flush()
 	}
 	out.wall = time.Since(start)
-	out.plan, out.launches, out.values = dev.Plan(), dev.Launches(), host.Values()
+	out.plan, out.call, out.launches, out.values = dev.Plan(), dev.FirstCall(), dev.Launches(), host.Values()
 	if err == nil {
 		out.leaks, err = dev.ReleaseAll()
 	}

@@ -80,6 +80,7 @@ type Failure struct {
 	Expected   string `json:"expected"`
 	Missing    []int  `json:"missing_ranks,omitempty"`    // whose contribution is not in it
 	Duplicated []int  `json:"duplicated_ranks,omitempty"` // whose contribution is in it more than once
+	Times      []int  `json:"duplicated_times,omitempty"` // how often, one for each of those
 	Reason     string `json:"reason,omitempty"`           // operation and source line to blame, where known
 }
 

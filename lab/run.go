@@ -30,10 +30,10 @@ func Run(ctx context.Context, s Spec) (*Result, error) {
 func (x *setting) run(ctx context.Context) (*Result, error) {
 	first, err := x.once(ctx, false)
 	told := first
-	if (err != nil && isFault(err) || err == nil && first.wrong()) && ctx.Err() == nil {
+	if (err != nil && fault.Is(err) || err == nil && first.wrong()) && ctx.Err() == nil {
 		second, again := x.once(ctx, true)
 		switch {
-		case isFault(err) && isFault(again):
+		case fault.Is(err) && fault.Is(again):
 			err = again
 		case err == nil && again == nil:
 			told = second
@@ -42,27 +42,6 @@ func (x *setting) run(ctx context.Context) (*Result, error) {
 		}
 	}
 	return x.result(first, told, err), err
-}
-
-// isFault tells whether a kernel did something wrong, and not the tool or its user.
-func isFault(err error) bool {
-	for err != nil {
-		switch err.(type) {
-		case *fault.BadAddress, *fault.Deadlock, *fault.InvalidDirection, *fault.Mismatch, *fault.Misuse, *fault.Panic,
-			*fault.RingMemory, *fault.ScratchFull, *fault.Unreceived, *fault.Unwritten, *fault.UseAfterCredit, *fault.UseAfterFree:
-			return true
-		}
-		if many, ok := err.(interface{ Unwrap() []error }); ok {
-			for _, e := range many.Unwrap() {
-				if isFault(e) {
-					return true
-				}
-			}
-			return false
-		}
-		err = errors.Unwrap(err)
-	}
-	return false
 }
 
 // result puts the figures of a run and what is told of it into one.
@@ -107,20 +86,22 @@ func (x *setting) result(first, told *outcome, err error) *Result {
 	return r
 }
 
-// collective says what was performed.
+// collective says what was performed: as it was launched, which a program may have chosen
+// otherwise than its options say.
 func (x *setting) collective(r *Result, out *outcome) {
 	p := out.plan
 	if p == nil {
 		return
 	}
 	r.Algorithm, r.Topology, r.Collective = p.Name, p.Topology.Name, p.Algorithm.Collective
-	r.ElemsPerRank = x.NElem
-	if r.ElemsPerRank == 0 {
-		r.ElemsPerRank = p.Config.NElem
+	if out.call == nil {
+		return
 	}
-	r.BytesPerRank = unit.Bytes(r.ElemsPerRank) * unit.Bytes(x.DType.Size())
-	if len(out.judged) == 0 || out.judged[0].call.Collective.Reduces {
-		r.Op = x.Op.String()
+	c := out.call.Groups[0].Call
+	r.DType, r.ElemsPerRank = c.Type.String(), out.call.ElemsPerRank()
+	r.BytesPerRank = unit.Bytes(r.ElemsPerRank) * unit.Bytes(c.Type.Size())
+	if out.call.Collective.Reduces {
+		r.Op = c.Op.String()
 	}
 }
 

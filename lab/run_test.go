@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 
+	"kernbench/bench"
+	"kernbench/device"
 	"kernbench/dtype"
 	"kernbench/lab"
 	"kernbench/tl"
@@ -266,4 +268,47 @@ func Example() {
 	}
 	fmt.Println(r.Algorithm, r.WorldSize, r.RanksOK, r.Messages, r.OK())
 	// Output: ring_allreduce_chunked 8 8 112 true
+}
+
+// ownSize is a host program that goes by sizes and types of its own, whatever is asked for.
+var ownSize = bench.Register(bench.Program{
+	Name: "lab_own_size", Algorithm: "ring_allreduce", Collectives: true,
+	Run: func(ctx context.Context, h *bench.Host) error {
+		plan, err := h.Device.InstallIPCQ(h.Algorithm)
+		if err != nil {
+			return err
+		}
+		x, err := h.Device.Zeros(1, plan.World*5, dtype.F64, device.DPPolicy{PE: device.ColumnWise, NumCubes: 1, NumPEs: plan.World})
+		if err != nil {
+			return err
+		}
+		_, err = h.Device.Launch(ctx, plan.Name, x, tl.Max)
+		return errors.Join(err, x.Free())
+	},
+})
+
+// A result tells what was launched, not what was asked for, also of a launch that hangs.
+func TestResultIsOfTheLaunch(t *testing.T) {
+	s := lab.Spec{Bench: ownSize.Name, Ranks: 4, NElem: 1000, DType: dtype.F16}
+	executors(t, func(t *testing.T, executor string) {
+		s.Executor = executor
+		for slots, wantErr := range map[string]bool{"defaults.n_slots=4": false, "defaults.n_slots=1": true} {
+			s.Sets = []string{slots}
+			r, err := lab.Run(ctx, s)
+			if (err != nil) != wantErr {
+				t.Fatal(err)
+			}
+			if r.ElemsPerRank != 5 || r.BytesPerRank != 40 || r.DType != "f64" || r.Op != "max" || r.WorldSize != 4 {
+				t.Errorf("%s: %d elements, %v, %s, %s", slots, r.ElemsPerRank, r.BytesPerRank, r.DType, r.Op)
+			}
+		}
+	})
+}
+
+// With a SIP as a rank it is the elements of the SIP, over all its PEs.
+func TestElemsOfASIP(t *testing.T) {
+	r, err := lab.Run(ctx, lab.Spec{Sets: []string{"defaults.rank_level=sip"}, NElem: 300})
+	if err != nil || r.ElemsPerRank != 300 || r.BytesPerRank != 600 {
+		t.Fatalf("%d elements, %v: %v", r.ElemsPerRank, r.BytesPerRank, err)
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"kernbench/fault"
 	"kernbench/lab"
 )
 
@@ -85,5 +86,18 @@ func TestCompare(t *testing.T) {
 	}
 	if _, err := lab.Compare(ctx, lab.Spec{Bench: "gemm_single_pe"}, nil); err == nil {
 		t.Fatal("a bench without rings was compared")
+	}
+}
+
+// No ccl.yaml knows an algorithm of somebody's own, such as one of kernbench new project.
+func TestCompareWithoutEntry(t *testing.T) {
+	rows, err := lab.Compare(ctx, lab.Spec{Algorithm: "lab_waits", Ranks: 3}, nil)
+	if err != nil || len(rows) != 6 {
+		t.Fatalf("%d rows, %v", len(rows), err)
+	}
+	for _, r := range rows {
+		if d, ok := errors.AsType[*fault.Deadlock](r.Err); !ok || d.World != 3 || r.Error != r.Err.Error() {
+			t.Errorf("%s %s: %v is no deadlock", r.BufferKind, r.Backpressure, r.Err)
+		}
 	}
 }

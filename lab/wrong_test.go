@@ -2,6 +2,7 @@ package lab_test
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -66,9 +67,14 @@ func TestWrongResults(t *testing.T) {
 			if r.OK() || r.WorldSize != 6 || r.RanksOK+r.RanksFailed != 6 {
 				t.Fatalf("%+v", r)
 			}
-			for _, rank := range r.Failures[0].Duplicated {
-				if rank < 0 || rank >= 6 {
-					t.Fatalf("rank %d is no SIP", rank)
+			for _, f := range r.Failures { // of all groups, each of which has labels of its own
+				for i, rank := range f.Duplicated {
+					if rank < 0 || rank >= 6 || f.Times[i] < 2 {
+						t.Fatalf("rank %d is no SIP, or not there %d times", rank, f.Times[i])
+					}
+				}
+				if first := fmt.Sprintf("more than once: ranks %d", f.Duplicated[0]); !strings.HasPrefix(f.Reason, first) {
+					t.Fatalf("%q, want %q...", f.Reason, first)
 				}
 			}
 		})

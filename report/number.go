@@ -1,7 +1,6 @@
 package report
 
 import (
-	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -62,29 +61,4 @@ func wall(d time.Duration) string {
 		return significant(float64(d)/1e6) + " ms"
 	}
 	return significant(float64(d)/1e3) + " µs"
-}
-
-// ranks lists some ranks, folding runs of neighbours: "0-12, 14 and 3 more".
-func ranks(list []int) string {
-	const most = 8 // ranges
-	var parts []string
-	shown := 0
-	for i := 0; i < len(list) && len(parts) < most; {
-		j := i
-		for j+1 < len(list) && list[j+1] == list[j]+1 {
-			j++
-		}
-		if i == j {
-			parts = append(parts, strconv.Itoa(list[i]))
-		} else {
-			parts = append(parts, fmt.Sprintf("%d-%d", list[i], list[j]))
-		}
-		shown += j - i + 1
-		i = j + 1
-	}
-	s := strings.Join(parts, ", ")
-	if n := len(list) - shown; n > 0 {
-		s += fmt.Sprintf(" and %d more", n)
-	}
-	return s
 }

@@ -128,9 +128,7 @@ func failures(w io.Writer, r *lab.Result) {
 		}
 		fmt.Fprintln(w)
 		for _, line := range []struct{ name, text string }{
-			{"got", f.Got}, {"expected", f.Expected},
-			{"missing", named(f.Missing)}, {"twice", named(f.Duplicated)},
-			{"because", f.Reason},
+			{"got", f.Got}, {"expected", f.Expected}, {"because", f.Reason},
 		} {
 			if line.text != "" {
 				fmt.Fprintf(w, "     %-11s%s\n", line.name, line.text)
@@ -143,16 +141,6 @@ func failures(w io.Writer, r *lab.Result) {
 	if len(r.Failures) > 0 {
 		fmt.Fprintln(w)
 	}
-}
-
-func named(list []int) string {
-	switch len(list) {
-	case 0:
-		return ""
-	case 1:
-		return fmt.Sprintf("rank %d", list[0])
-	}
-	return fmt.Sprintf("ranks %s", ranks(list))
 }
 
 func verdicts(w io.Writer, r *lab.Result) {

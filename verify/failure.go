@@ -119,13 +119,13 @@ func (c *check) explainSets(f *Failure, d collective.Difference) {
 	f.compare(want, d.Got.Contributors())
 	var parts []string
 	if len(f.Missing) > 0 {
-		parts = append(parts, fmt.Sprintf("%d of %d contributions missing: %s", len(f.Missing), len(want), names(f.Missing)))
+		parts = append(parts, fmt.Sprintf("%d of %d contributions missing: %s", len(f.Missing), len(want), c.names(f.Missing)))
 	}
 	if len(f.Duplicated) > 0 {
-		parts = append(parts, "more than once: "+names(f.Duplicated))
+		parts = append(parts, "more than once: "+c.names(f.Duplicated))
 	}
 	if len(f.Strangers) > 0 {
-		parts = append(parts, "not of this element: "+names(f.Strangers))
+		parts = append(parts, "not of this element: "+c.names(f.Strangers))
 	}
 	f.Reason = strings.Join(parts, "; ")
 }
@@ -146,11 +146,11 @@ func (c *check) withoutSets(f *Failure, d collective.Difference, want []collecti
 	if over {
 		one.Count = 2
 		f.Duplicated = append(f.Duplicated, one)
-		f.Reason = "more than once: " + names(f.Duplicated)
+		f.Reason = "more than once: " + c.names(f.Duplicated)
 		return
 	}
 	f.Missing = append(f.Missing, one)
-	f.Reason = fmt.Sprintf("%d of %d contributions missing: %s", 1, len(want), names(f.Missing))
+	f.Reason = fmt.Sprintf("%d of %d contributions missing: %s", 1, len(want), c.names(f.Missing))
 }
 
 // compare sorts the contributors into what is missing, there more than once, or strange.

@@ -55,6 +55,29 @@ func names(cs []collective.Contributor) string {
 	return s
 }
 
+// names lists contributors by their ranks in this group, where labels tell it from others.
+func (c *check) names(cs []collective.Contributor) string {
+	labels := c.Call.Labels
+	if labels.N == 0 {
+		return names(cs)
+	}
+	var own []collective.Contributor
+	for _, x := range cs {
+		if r := (x.Rank - labels.First) / max(labels.Stride, 1); r >= 0 && r < labels.N && labels.At(r) == x.Rank {
+			x.Rank = r
+			own = append(own, x)
+		}
+	}
+	others := len(cs) - len(own)
+	switch {
+	case others == 0:
+		return names(own)
+	case len(own) == 0:
+		return fmt.Sprintf("%d from other groups", others)
+	}
+	return fmt.Sprintf("%s, and %d from other groups", names(own), others)
+}
+
 func continues(a, b collective.Contributor) bool {
 	return b.Rank == a.Rank+1 && b.Index == a.Index && b.Count == a.Count
 }

@@ -1,0 +1,29 @@
+package fault
+
+import "errors"
+
+// Fault is what every type of this package is: something that a kernel did wrong.
+type Fault interface {
+	error
+	fault()
+}
+
+// Is tells whether something that a kernel did wrong is behind err.
+func Is(err error) bool {
+	_, ok := errors.AsType[Fault](err)
+	return ok
+}
+
+func (*BadAddress) fault()       {}
+func (*Deadlock) fault()         {}
+func (*InvalidDirection) fault() {}
+func (*Mismatch) fault()         {}
+func (*Misuse) fault()           {}
+func (*NoData) fault()           {}
+func (*Panic) fault()            {}
+func (*RingMemory) fault()       {}
+func (*ScratchFull) fault()      {}
+func (*Unreceived) fault()       {}
+func (*Unwritten) fault()        {}
+func (*UseAfterCredit) fault()   {}
+func (*UseAfterFree) fault()     {}

@@ -39,7 +39,7 @@ func (t tiling) size(i int) int { return min(t.tile, t.n-i*t.tile) }
 // waits for them.
 func (r *rank) composite(in *tl.Instr) {
 	p, e := in.Pipe, r.run.e
-	dst, n := in.Dst, in.N
+	dst := in.Dst
 	for _, ref := range []tl.Ref{p.A, p.B, p.Out} {
 		if ref.Len() > 0 {
 			r.address("composite", ref.Addr, ref.Bytes())
@@ -60,11 +60,6 @@ func (r *rank) composite(in *tl.Instr) {
 	q.steps = q.rows.count() * q.cols.count() * q.depth.count()
 	q.outputs = q.rows.count() * q.cols.count()
 	r.ctx.Cell(dst).Waiting++
-	if n == 0 || q.steps == 0 {
-		r.ctx.Cell(dst).Waiting--
-		r.ctx.Cell(dst).Ready = r.Clock
-		return
-	}
 	if log := r.run.log; log != nil {
 		q.value = log.Pipe(r.origin(), p, r.ctx)
 	}

@@ -142,3 +142,24 @@ func TestShallowQueueOnlyTakesLonger(t *testing.T) {
 		t.Errorf("took %v, %v; closed form %v", res.Duration(), err, want)
 	}
 }
+
+// TestDotClosedForm: the matrix unit works beside the vector unit; a product waits for its
+// operands.
+func TestDotClosedForm(t *testing.T) {
+	const m, k, n = 40, 70, 20
+	b := newBench(t, func(c *tl.Context, a tl.Args) {
+		x := c.Full(tl.Dims(m, k), a.DType, 1)
+		y := c.Full(tl.Dims(k, n), a.DType, 2)
+		c.Dot(x, y)
+		z := c.Full(tl.Dims(64), a.DType, 3) // meanwhile
+		c.Add(z, z)
+	}, setup{world: 1})
+	c := termsOf(b)
+	operands := c.I + c.spec.Math.Time(m*k) + c.spec.Math.Time(k*n)
+	product := operands + c.spec.GEMM.Time(m, k, n)
+	rest := max(operands, 3*c.I) + c.I + 2*c.spec.Math.Time(64)
+	res, err := b.run(sim.Options{Data: b.fill(t, func(int, int) float64 { return 0 })})
+	if want := max(product, rest); err != nil || res.Duration() != want {
+		t.Errorf("took %v, %v; closed form %v", res.Duration(), err, want)
+	}
+}

@@ -16,7 +16,7 @@ type rig struct {
 	*recorder
 }
 
-// newRig makes links of so many ns per byte, with latencies of 5 ns and buffers of room
+// newRig makes links of so many ns per byte, divisors of 1e9, with latencies of 5 ns and buffers of room
 // bytes, for messages of up to 4096 bytes.
 func newRig(room int64, nsPerByte ...int64) rig {
 	m := &machine.Machine{}
@@ -210,5 +210,78 @@ func TestNoAllocation(t *testing.T) {
 		if a := testing.AllocsPerRun(10, round); a > 0 {
 			t.Errorf("%v: %v allocations in 320 transfers", f, a)
 		}
+	}
+}
+
+// TestManyReleases: a buffer that feeds several links gives its room back in the order of
+// time, whatever the order in which that came to be known.
+func TestManyReleases(t *testing.T) {
+	r := newRig(400, 1, 10, 8, 16, 10)
+	for u, to := range []uint32{1, 2, 3, 4, 2, 1, 4, 3, 2} {
+		sendFrom(r.Fabric, 0, r.over(0, to), Collective, 100, 0, uint32(u))
+	}
+	r.check(t, map[uint32]unit.Time{
+		0: 1010, // on link 1 from 5 to 1005
+		1: 910,  // on link 2 from 105 to 905
+		2: 1810, // on link 3 from 205 to 1805
+		3: 1310, // on link 4 from 305 to 1305: now the buffer is full
+		4: 1715, // on link 0 from 905, on link 2 from 910 to 1710
+		5: 2015, // from 1005, from 1010
+		6: 2315, // from 1305, from 1310
+		7: 3410, // from 1710, when message 4 leaves; link 3 is free at 1805
+		8: 2615, // from 1805, from 1810
+	})
+}
+
+// TestNowhere: a transfer from a node to itself takes no time, and is told of all the same.
+func TestNowhere(t *testing.T) {
+	m, topo := build(t)
+	for _, f := range []Fidelity{Slot, Flit, Ideal} {
+		n, r, q := fabric(m, topo, f)
+		route := n.AddRoute(m.PE(3), m.PE(3), false)
+		if head, slowest := n.Latency(route); route.Hops() != 0 || head != 0 || slowest != 0 {
+			t.Fatalf("%d hops, %v, %v", route.Hops(), head, slowest)
+		}
+		send(n, 70, route, Compute, 1<<20, 1)
+		if len(r.departed) != 0 {
+			t.Errorf("%v: told before it happened", f)
+		}
+		drain(n, q)
+		if r.departed[1] != 70 || r.taken[1] != 70 || r.delivered[1] != 70 {
+			t.Errorf("%v: departed %v, taken %v, delivered %v", f, r.departed[1], r.taken[1], r.delivered[1])
+		}
+		if transfers, bytes := n.Sent(); transfers != 1 || bytes != 1<<20 {
+			t.Errorf("%v: %d transfers, %d bytes", f, transfers, bytes)
+		}
+	}
+}
+
+// TestIdealKeepsOrderAtAMemory: a small transfer does not overtake a large one of the same
+// source, and does overtake one of another.
+func TestIdealKeepsOrderAtAMemory(t *testing.T) {
+	m, topo := build(t)
+	n, r, q := fabric(m, topo, Ideal)
+	route := n.AddRoute(m.PE(0), m.HBM(9), false)
+	sendFrom(n, 0, route, Compute, 1<<16, 1, 0)
+	sendFrom(n, 1, route, Compute, 1, 1, 1)
+	sendFrom(n, 1, route, Compute, 1, 2, 2)
+	drain(n, q)
+	head, slowest := n.Latency(route)
+	if large := head + slowest.Serial().Time(1<<16); r.delivered[0] != large || r.delivered[1] != large || r.order[1] != 0 {
+		t.Errorf("arrived at %v and %v, want %v, in order; order %v", r.delivered[0], r.delivered[1], large, r.order)
+	}
+	if alone := 1 + head + slowest.Serial().Time(1); r.delivered[2] != alone {
+		t.Errorf("another source's arrived at %v, want %v", r.delivered[2], alone)
+	}
+}
+
+func TestParseFidelity(t *testing.T) {
+	for _, f := range []Fidelity{Slot, Flit, Ideal} {
+		if got, err := ParseFidelity(f.String()); got != f || err != nil {
+			t.Errorf("%v: %v, %v", f, got, err)
+		}
+	}
+	if _, err := ParseFidelity("exact"); err == nil || err.Error() != `unknown fidelity "exact": one of ideal, slot, flit` {
+		t.Errorf("%v", err)
 	}
 }

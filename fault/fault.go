@@ -12,6 +12,9 @@ import (
 	"kernbench/unit"
 )
 
+// Host is the Rank of a Place that is in no kernel.
+const Host = -1
+
 // Place is where in a run something happened. Zero fields are left out of the text.
 type Place struct {
 	Rank  int
@@ -24,7 +27,9 @@ type Place struct {
 
 func (p Place) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "rank %d", p.Rank)
+	if p.Rank != Host {
+		fmt.Fprintf(&b, "rank %d", p.Rank)
+	}
 	if p.PE != "" {
 		fmt.Fprintf(&b, " (%s)", p.PE)
 	}
@@ -37,7 +42,7 @@ func (p Place) String() string {
 	if p.Timed {
 		fmt.Fprintf(&b, " t=%v", p.Time)
 	}
-	return b.String()
+	return strings.TrimPrefix(b.String(), " ")
 }
 
 // InvalidDirection is a send or receive along a direction that the rank does not have.

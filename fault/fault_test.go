@@ -169,3 +169,19 @@ func TestTexts(t *testing.T) {
 		t.Error(d)
 	}
 }
+
+// What the host does happens on no rank.
+func TestHostPlace(t *testing.T) {
+	if got := (fault.Place{Rank: fault.Host, Op: "host read"}).String(); got != "host read" {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestIs(t *testing.T) {
+	if err := fmt.Errorf("launch: %w", errors.Join(errors.New("close"), &fault.NoData{})); !fault.Is(err) {
+		t.Errorf("%v is no fault", err)
+	}
+	if fault.Is(errors.New("no such file")) || fault.Is(nil) {
+		t.Error("anything is a fault")
+	}
+}

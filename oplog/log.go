@@ -1,6 +1,8 @@
 package oplog
 
 import (
+	"fmt"
+
 	"kernbench/collective"
 	"kernbench/dtype"
 	"kernbench/fault"
@@ -120,10 +122,19 @@ func (l *Log) Unmap(a mem.Addr) error {
 	return l.rep.memory.remove(a)
 }
 
+// at finds memory for the host, which nobody names the address to.
+func (l *Log) at(a mem.Addr, t dtype.Type, n int) (*piece, int, error) {
+	p, off, err := l.rep.memory.at(a, t, n)
+	if err != nil {
+		err = fmt.Errorf("%d elements of %v at %v: %w", n, t, a, err)
+	}
+	return p, off, err
+}
+
 // Write puts host data into memory.
 func (l *Log) Write(a mem.Addr, t dtype.Type, data []byte) error {
 	l.settle()
-	s, off, err := l.rep.memory.at(a, t, len(data)/t.Size())
+	s, off, err := l.at(a, t, len(data)/t.Size())
 	if err != nil {
 		return err
 	}
@@ -138,12 +149,12 @@ func (l *Log) Read(a mem.Addr, t dtype.Type, n int) ([]byte, error) {
 	if err := l.Flush(); err != nil {
 		return nil, err
 	}
-	s, off, err := l.rep.memory.at(a, t, n)
+	s, off, err := l.at(a, t, n)
 	if err != nil {
 		return nil, err
 	}
 	if i := firstUnwritten(s.prov, off, n); i >= 0 {
-		return nil, &fault.Unwritten{Place: fault.Place{Op: "host read"}, Addr: a.String(), First: i}
+		return nil, &fault.Unwritten{Place: fault.Place{Rank: fault.Host, Op: "host read"}, Addr: a.String(), First: i}
 	}
 	return append([]byte(nil), s.data[off*t.Size():(off+n)*t.Size()]...), nil
 }
@@ -153,7 +164,7 @@ func (l *Log) View(a mem.Addr, t dtype.Type, n int) ([]byte, collective.Prov, er
 	if err := l.Flush(); err != nil {
 		return nil, nil, err
 	}
-	s, off, err := l.rep.memory.at(a, t, n)
+	s, off, err := l.at(a, t, n)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -163,7 +174,7 @@ func (l *Log) View(a mem.Addr, t dtype.Type, n int) ([]byte, collective.Prov, er
 // Label says that n elements at a are the contribution of a rank, from index base on.
 func (l *Log) Label(rank int, base int64, a mem.Addr, t dtype.Type, n int) error {
 	l.settle()
-	s, off, err := l.rep.memory.at(a, t, n)
+	s, off, err := l.at(a, t, n)
 	if err != nil {
 		return err
 	}

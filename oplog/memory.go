@@ -1,6 +1,7 @@
 package oplog
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -63,23 +64,24 @@ func (m *memory) remove(a mem.Addr) error {
 }
 
 // at finds n elements of type t at a: the piece and the element within it. An access by
-// another type of the same size sees the same bytes; other sizes are refused.
+// another type of the same size sees the same bytes; other sizes are refused. The error
+// leaves a to those who tell it.
 func (m *memory) at(a mem.Addr, t dtype.Type, n int) (*piece, int, error) {
 	p := m.last
 	if p == nil || a < p.base || a >= p.end() {
 		i := m.search(a)
 		if i < 0 || a >= m.pieces[i].end() {
-			return nil, 0, fmt.Errorf("nothing is mapped at %v", a)
+			return nil, 0, errors.New("nothing is mapped there")
 		}
 		p = m.pieces[i]
 		m.last = p
 	}
 	off, size := int(a-p.base), t.Size()
 	if off+n*size > len(p.data) {
-		return nil, 0, fmt.Errorf("%d elements of %v at %v: only %d bytes are mapped from there on", n, t, a, max(0, len(p.data)-off))
+		return nil, 0, fmt.Errorf("only %d bytes are mapped from there on", max(0, len(p.data)-off))
 	}
 	if p.typ.Size() != size {
-		return nil, 0, fmt.Errorf("memory at %v holds %v: access as %v would split elements", a, p.typ, t)
+		return nil, 0, fmt.Errorf("the memory holds %v: access as %v would split elements", p.typ, t)
 	}
 	return p, off / size, nil
 }

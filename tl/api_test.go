@@ -200,7 +200,7 @@ func TestBadAddresses(t *testing.T) {
 		f    func(c *tl.Context, mine tl.Ref)
 		text string
 	}{
-		{"unmapped", func(c *tl.Context, mine tl.Ref) { c.Load(at(c, 4096, 1)) }, "nothing is mapped at va:0x1000 for this PE"},
+		{"unmapped", func(c *tl.Context, mine tl.Ref) { c.Load(at(c, 4096, 1)) }, "bad address va:0x1000, 4 bytes: nothing is mapped there for this PE"},
 		{"unaligned", func(c *tl.Context, mine tl.Ref) { c.Load(at(c, mine.Addr+2, 1)) }, "multiples of 4 bytes"},
 		{"beyond the memory", func(c *tl.Context, mine tl.Ref) { c.Load(at(c, mem.At(mem.HBM, 0, mem.MaxOffset-3), 2)) }, "beyond the end"},
 	}

@@ -75,7 +75,11 @@ func (c *Context) pieces(op string, r Ref) int {
 	for left > 0 {
 		pa, n, ok := c.addrs.Resolve(c.pe, a)
 		if !ok {
-			c.badAddress(op, r, fmt.Sprintf("nothing is mapped at %v for this PE", a))
+			where := "there"
+			if a != r.Addr {
+				where = fmt.Sprintf("from %v on", a)
+			}
+			c.badAddress(op, r, fmt.Sprintf("nothing is mapped %s for this PE", where))
 		}
 		n = min(n, left)
 		if pa.Offset()%size != 0 || n%size != 0 {

@@ -104,7 +104,7 @@ func TestFaults(t *testing.T) {
 				c.Load(c.Ref(mem.At(mem.HBM, 7, 64), tl.Dims(1), dtype.F32))
 			},
 			want: &fault.BadAddress{},
-			text: []string{"rank 0 load at mock/fault_test.go:", "nothing is mapped at hbm[7]:0x40"},
+			text: []string{"rank 0 load at mock/fault_test.go:", "bad address hbm[7]:0x40, 4 bytes: nothing is mapped there"},
 		},
 		{
 			name:   "a panic",
@@ -217,7 +217,7 @@ func TestBadConfig(t *testing.T) {
 		{"inputs of other ranks", mock.Config{World: 3, Inputs: vectors(2, 1)}, "2 inputs for 3 ranks"},
 		{"ragged", mock.Config{Inputs: [][]float64{{1}, {1, 2}}}, "rank 1 has 2 elements, rank 0 has 1"},
 		{"topology", mock.Config{World: 2, Topology: "circle"}, `unknown topology "circle"`},
-		{"grid", mock.Config{World: 3, Topology: "mesh_2d"}, "w and h must be given"},
+		{"grid", mock.Config{World: 3, Topology: "mesh_2d"}, "w or h must be given"},
 		{"slots", mock.Config{World: 2, Slots: -1}, "n_slots -1"},
 		{"slot size", mock.Config{World: 2, SlotBytes: 2}, "slot_size 2"},
 	}

@@ -3,6 +3,7 @@ package sim_test
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -114,5 +115,32 @@ func TestLooseReceive(t *testing.T) {
 				t.Errorf("n=%d rank %d: %x, %v", n, r, got, err)
 			}
 		}
+	}
+}
+
+// TestRoundRobin: an undirected receive takes from the rings in turn, and says which.
+func TestRoundRobin(t *testing.T) {
+	var dirs []tl.Dir
+	b := newBench(t, func(c *tl.Context, a tl.Args) {
+		x := c.Full(tl.Dims(3), a.DType, 1)
+		if c.Rank() != 0 {
+			for range 3 {
+				c.Send([]tl.Dir{0, tl.West, tl.East}[c.Rank()], x)
+			}
+			return
+		}
+		for range 100 { // until all are there
+			c.Full(tl.Dims(1), a.DType, 1)
+		}
+		for range 6 {
+			_, d := c.RecvAny(x.Shape(), x.DType())
+			dirs = append(dirs, d)
+		}
+	}, setup{world: 3})
+	if _, err := b.run(sim.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if want := []tl.Dir{tl.East, tl.West, tl.East, tl.West, tl.East, tl.West}; !slices.Equal(dirs, want) {
+		t.Errorf("took from %v, want %v", dirs, want)
 	}
 }

@@ -79,10 +79,22 @@ func TestRoomThatComesEarlier(t *testing.T) {
 	r := newRig(150, 1, 10, 1)
 	slow, free, own := r.over(0, 1), r.over(0, 2), r.over(2)
 	sendFrom(r.Fabric, 0, own, Collective, 300, 9, 0)  // keeps link 2 busy until 300
-	sendFrom(r.Fabric, 0, slow, Collective, 50, 0, 1)  // on link 1 from 5 to 505: known at 5
-	sendFrom(r.Fabric, 0, free, Collective, 100, 0, 2) // before link 2 from 55, on it from 300 to 400
-	sendFrom(r.Fabric, 0, free, Collective, 100, 0, 3) // has room at 400, not 505
-	r.check(t, map[uint32]unit.Time{0: 305, 1: 510, 2: 405, 3: 510})
+	sendFrom(r.Fabric, 0, slow, Collective, 100, 0, 1) // on link 1 from 5 to 1005: known at 5
+	sendFrom(r.Fabric, 0, free, Collective, 50, 0, 2)  // before link 2 from 105, on it from 300 to 350
+	sendFrom(r.Fabric, 0, free, Collective, 50, 0, 3)  // has room at 350, not 1005
+	r.check(t, map[uint32]unit.Time{0: 305, 1: 1010, 2: 355, 3: 410})
+}
+
+// TestClassesAreApart: what one class has filled, further on too, does not hold up another.
+func TestClassesAreApart(t *testing.T) {
+	r := newRig(100, 1, 1, 10, 1)
+	slow, free := r.over(0, 1, 2), r.over(0, 1, 3)
+	for u := range uint32(3) { // before link 2, before link 1, at the source
+		sendFrom(r.Fabric, 0, slow, Collective, 100, 0, u)
+	}
+	sendFrom(r.Fabric, 400*ns, free, Compute, 100, 1, 3)
+	sendFrom(r.Fabric, 500*ns, free, Control, 100, 2, 4)
+	r.check(t, map[uint32]unit.Time{0: 1015, 1: 2020, 2: 3025, 3: 515, 4: 615})
 }
 
 // TestArbitration: the earliest head goes first; of several that came at once, the next in

@@ -2,7 +2,6 @@ package mock
 
 import (
 	"fmt"
-	"slices"
 
 	"kernbench/fault"
 	"kernbench/tl"
@@ -35,24 +34,14 @@ func (x *run) deadlock() error {
 
 // describe says what a rank waits for, but for its place.
 func (r *rank) describe() fault.Blocked {
-	w := &r.run.launch.Groups[r.group].Wiring[r.index]
-	b := fault.Blocked{Sending: r.sending, Slots: r.run.launch.Ring.Slots}
+	w, slots := &r.run.launch.Groups[r.group].Wiring[r.index], r.run.launch.Ring.Slots
 	switch {
 	case r.sending:
-		o := w.Out[r.port]
-		b.Dir, b.Peers, b.Occupancy = o.Dir.String(), []int{int(o.Peer)}, r.out[r.port].occupancy()
+		return w.WaitsToSend(r.port, r.out[r.port].occupancy(), slots)
 	case r.port == tl.AnyPort:
-		b.Dir = tl.AnyDir.String()
-		for _, i := range w.In {
-			b.Peers = append(b.Peers, int(i.Peer))
-		}
-		slices.Sort(b.Peers)
-		b.Peers = slices.Compact(b.Peers)
-	default:
-		i := w.In[r.port]
-		b.Dir, b.Peers, b.Occupancy = i.Dir.String(), []int{int(i.Peer)}, r.in[r.port].occupancy()
+		return w.WaitsForAny(slots)
 	}
-	return b
+	return w.WaitsToRecv(r.port, r.in[r.port].occupancy(), slots)
 }
 
 func (r *ring) occupancy() int { return int(r.head - r.tail) }
@@ -65,19 +54,16 @@ func (x *run) ends(group int) []fault.RingEnd {
 		if r.group != group {
 			continue
 		}
-		w := &x.launch.Groups[group].Wiring[r.index]
-		for i, o := range w.Out {
+		ends = append(ends, x.launch.Groups[group].Wiring[r.index].Ends(r.index, func(i int, e *fault.RingEnd) {
 			q := r.out[i]
-			e := fault.RingEnd{Rank: r.index, Peer: int(o.Peer), Dir: o.Dir.String(), Sending: true, Mine: uint32(q.head), Cached: uint32(q.tail)}
+			e.Mine, e.Cached = uint32(q.head), uint32(q.tail)
 			if q.busy {
 				e.Pending = fmt.Sprintf("sent %d of %d elements", q.sent, q.pending.n)
 			}
-			ends = append(ends, e)
-		}
-		for i, p := range w.In {
+		}, func(i int, e *fault.RingEnd) {
 			q := r.in[i]
-			ends = append(ends, fault.RingEnd{Rank: r.index, Peer: int(p.Peer), Dir: p.Dir.String(), Mine: uint32(q.taken), Cached: uint32(q.head)})
-		}
+			e.Mine, e.Cached = uint32(q.taken), uint32(q.head)
+		})...)
 	}
 	return ends
 }

@@ -2,10 +2,8 @@ package sim
 
 import (
 	"fmt"
-	"slices"
 
 	"kernbench/fault"
-	"kernbench/tl"
 )
 
 // deadlock explains why nobody can go on. Groups do not talk to each other, so it is
@@ -57,25 +55,15 @@ func (r *rank) operation() string {
 
 // describe says what a rank waits for, but for its place.
 func (r *rank) describe() fault.Blocked {
-	w := &r.run.launch.Groups[r.group].Wiring[r.index]
-	b := fault.Blocked{Slots: r.run.ring.Slots}
+	w, slots := &r.run.launch.Groups[r.group].Wiring[r.index], r.run.ring.Slots
 	switch r.wait {
 	case forCredit, forStream:
-		o, q := w.Out[r.waitPort], &r.tx[r.waitPort]
-		b.Sending, b.Dir, b.Peers = true, o.Dir.String(), []int{int(o.Peer)}
-		b.Occupancy = int(q.MyHead - q.PeerTailCache)
+		q := &r.tx[r.waitPort]
+		return w.WaitsToSend(int(r.waitPort), int(q.MyHead-q.PeerTailCache), slots)
 	case forToken:
-		i := w.In[r.waitPort]
-		b.Dir, b.Peers, b.Occupancy = i.Dir.String(), []int{int(i.Peer)}, int(r.rx[r.waitPort].Occupied())
-	default:
-		b.Dir = tl.AnyDir.String()
-		for _, i := range w.In {
-			b.Peers = append(b.Peers, int(i.Peer))
-		}
-		slices.Sort(b.Peers)
-		b.Peers = slices.Compact(b.Peers)
+		return w.WaitsToRecv(int(r.waitPort), int(r.rx[r.waitPort].Occupied()), slots)
 	}
-	return b
+	return w.WaitsForAny(slots)
 }
 
 // rings lists the ends of all rings of a group, by rank and direction.
@@ -86,19 +74,16 @@ func (x *run) rings(group int32) []fault.RingEnd {
 		if r.group != group {
 			continue
 		}
-		w := &x.launch.Groups[group].Wiring[r.index]
-		for i, o := range w.Out {
+		ends = append(ends, x.launch.Groups[group].Wiring[r.index].Ends(int(r.index), func(i int, e *fault.RingEnd) {
 			q := &r.tx[i]
-			e := fault.RingEnd{Rank: int(r.index), Peer: int(o.Peer), Dir: o.Dir.String(), Sending: true, Mine: q.MyHead, Cached: q.PeerTailCache}
+			e.Mine, e.Cached = q.MyHead, q.PeerTailCache
 			if q.Streaming() {
 				e.Pending = fmt.Sprintf("sent %d of %d parts", q.Stream.Next, q.Stream.Token.Parts)
 			}
-			ends = append(ends, e)
-		}
-		for i, p := range w.In {
+		}, func(i int, e *fault.RingEnd) {
 			q := &r.rx[i]
-			ends = append(ends, fault.RingEnd{Rank: int(r.index), Peer: int(p.Peer), Dir: p.Dir.String(), Mine: q.MyTail, Cached: q.PeerHeadCache})
-		}
+			e.Mine, e.Cached = q.MyTail, q.PeerHeadCache
+		})...)
 	}
 	return ends
 }

@@ -33,9 +33,6 @@ func (x *run) deadlock() error {
 		at = max(at, r.since)
 	}
 	d.Rings, d.Time, d.Timed = rings, at, true
-	for i := range blocked {
-		d.Time = max(d.Time, blocked[i].Time) // kernels may have run ahead of the last event
-	}
 	return d
 }
 

@@ -74,8 +74,8 @@ func (a *app) root() *cobra.Command {
 		Args:  cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				fmt.Fprint(a.out, tryThese)
-				return nil
+				_, err := fmt.Fprint(a.out, tryThese)
+				return err
 			}
 			return unknownWord("command", args[0], verbs(cmd))
 		},

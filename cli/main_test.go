@@ -5,8 +5,10 @@ import (
 	"context"
 	"flag"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -96,5 +98,25 @@ func TestReadmeShowsWhatComesOut(t *testing.T) {
 	}
 	if diff := cmp.Diff(without(shown), without(got)); diff != "" {
 		t.Errorf("README.md (-shown +got; go test ./cli -update rewrites it)\n%s", diff)
+	}
+}
+
+// fullDisk takes nothing.
+type fullDisk struct{}
+
+func (fullDisk) Write([]byte) (int, error) { return 0, syscall.ENOSPC }
+
+// What could not be written is an error, whatever the verb.
+func TestFullDisk(t *testing.T) {
+	for _, args := range [][]string{
+		{}, {"run", "--ranks", "2"}, {"run", "--ranks", "2", "--format", "json"}, {"test", "hello_send", "--ranks", "2"},
+		{"compare", "--topology", "ahbm-cube"}, {"probe", "--topology", "ahbm-cube"}, {"schema", "ccl"}, {"version"},
+		{"list", "benches"}, {"list", "algorithms"}, {"list", "topologies"}, {"list", "presets"}, {"list", "collectives"},
+		{"new", "project", filepath.Join(t.TempDir(), "mine"), "--kernbench", ".."},
+	} {
+		var stderr bytes.Buffer
+		if status := run(t.Context(), args, fullDisk{}, &stderr); status != ExitUsage || !strings.Contains(stderr.String(), syscall.ENOSPC.Error()) {
+			t.Errorf("%q: exit status %d, %q", args, status, &stderr)
+		}
 	}
 }

@@ -84,9 +84,9 @@ func (a *app) newProject(s *scaffold, dir, where string) error {
 		}
 		return err
 	}
-	fmt.Fprintf(a.out, "wrote %s (module %s). Now try:\n\n  cd %s\n  go test ./...\n  go run . run --bench ccl_allreduce --algorithm %s --ranks 8 --verify-data\n",
+	_, err = fmt.Fprintf(a.out, "wrote %s (module %s). Now try:\n\n  cd %s\n  go test ./...\n  go run . run --bench ccl_allreduce --algorithm %s --ranks 8 --verify-data\n",
 		dir, s.Project, dir, s.Name)
-	return nil
+	return err
 }
 
 // findCheckout is the path that was given, or the checkout around the working directory,

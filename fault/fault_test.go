@@ -185,3 +185,9 @@ func TestIs(t *testing.T) {
 		t.Error("anything is a fault")
 	}
 }
+
+func TestNoPointers(t *testing.T) {
+	if got := fault.Pointers(nil, 0); got != "  no rings" {
+		t.Errorf("got %q", got)
+	}
+}

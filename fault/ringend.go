@@ -31,6 +31,9 @@ func (e *RingEnd) String() string {
 // Pointers is the dump of ring ends: a line each, for the first ranks of the list; most
 // of 0 means all.
 func Pointers(ends []RingEnd, most int) string {
+	if len(ends) == 0 {
+		return "  no rings"
+	}
 	var b strings.Builder
 	b.WriteString("  rings (slot messages since the start):")
 	shown, last := 0, -1

@@ -66,7 +66,11 @@ func subject(w io.Writer, r *lab.Result) {
 	field(w, "machine", "%s (%s)", r.Machine, executor)
 	size := fmt.Sprint(r.WorldSize)
 	if r.ElemsPerRank > 0 {
-		size += fmt.Sprintf(" ranks, each %s %s (%v)", count(int64(r.ElemsPerRank)), r.DType, r.BytesPerRank)
+		ranks := "ranks, each"
+		if r.WorldSize == 1 {
+			ranks = "rank,"
+		}
+		size += fmt.Sprintf(" %s %s %s (%v)", ranks, count(int64(r.ElemsPerRank)), r.DType, r.BytesPerRank)
 	}
 	field(w, "world size", "%s", size)
 }

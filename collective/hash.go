@@ -39,9 +39,6 @@ func NewHasher(seed uint64, explain bool) *Hasher {
 	return h
 }
 
-// Explains tells whether labels of this hasher carry explicit sets.
-func (h *Hasher) Explains() bool { return h.explain }
-
 // one is the hash of the single contributor (rank, base+0).
 func (h *Hasher) one(rank int32) Hash {
 	x := h.seed + uint64(uint32(rank))*0x9e3779b97f4a7c15

@@ -43,7 +43,7 @@ func (c *Context) LaunchKernel(ctx context.Context, name string, k tl.Kernel, ar
 		return c.LaunchGroups(ctx, name, k, p.Ring, []tl.Group{g})
 	}
 	defaults := c.cfg.CCL.Merge(name, &conf.Algorithm{})
-	ring, err := RingOf(&defaults)
+	ring, err := ringOf(&defaults)
 	if err != nil {
 		return nil, err
 	}

@@ -68,7 +68,7 @@ func (c *Context) InstallIPCQ(name string, options ...Install) (*Plan, error) {
 	if p.Wiring, err = p.Topology.Wire(p.World, grid, p.Algorithm.Neighbors); err != nil {
 		return nil, fmt.Errorf("algorithm %s: %w", p.Name, err)
 	}
-	if p.Ring, err = RingOf(&cfg); err != nil {
+	if p.Ring, err = ringOf(&cfg); err != nil {
 		return nil, err
 	}
 	p.PEsPerCube = 1
@@ -106,8 +106,8 @@ func (c *Context) world(cfg *conf.Resolved, asked int) (int, error) {
 	return have, nil
 }
 
-// RingOf is the configuration of the rings as executors take it.
-func RingOf(cfg *conf.Resolved) (tl.Ring, error) {
+// ringOf is the configuration of the rings as executors take it.
+func ringOf(cfg *conf.Resolved) (tl.Ring, error) {
 	space, err := mem.ParseSpace(cfg.BufferKind)
 	if err != nil {
 		return tl.Ring{}, cfg.Errorf("buffer_kind", "%v", err)

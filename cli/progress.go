@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"io"
 	"os"
 	"time"
@@ -16,6 +17,7 @@ type progress struct {
 	w     io.Writer // nil where there is no terminal
 	from  time.Time
 	phase string
+	total int64
 	bar   *progressbar.ProgressBar
 }
 
@@ -34,19 +36,25 @@ func (p *progress) report(s lab.Progress) {
 	if p.w == nil || time.Since(p.from) < patience {
 		return
 	}
-	total := s.Total
+	// Ranks end together as a rule: until the first has, a bar would say nothing for all of
+	// the run, and only the simulated time moves.
+	total, text := s.Total, s.Phase
+	if s.Simulated > 0 && s.Done == 0 {
+		total, text = 0, fmt.Sprintf("%s: at %.1f µs", s.Phase, s.Simulated.Ns()/1e3)
+	}
 	if total <= 0 {
 		total = -1 // a spinner
 	}
-	if p.bar == nil || p.phase != s.Phase {
+	if p.bar == nil || p.phase != s.Phase || p.total != total {
 		p.done()
-		p.phase = s.Phase
+		p.phase, p.total = s.Phase, total
 		p.bar = progressbar.NewOptions64(total,
-			progressbar.OptionSetWriter(p.w), progressbar.OptionSetDescription(s.Phase), progressbar.OptionSetWidth(30),
-			progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionClearOnFinish(), progressbar.OptionSetPredictTime(true))
+			progressbar.OptionSetWriter(p.w), progressbar.OptionSetDescription(text), progressbar.OptionSetWidth(30),
+			progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionClearOnFinish(), progressbar.OptionSetPredictTime(true),
+			progressbar.OptionSetSpinnerChangeInterval(0)) // else a spinner draws from a goroutine of its own
 	}
-	if p.bar.GetMax64() != total {
-		p.bar.ChangeMax64(total)
+	if total < 0 {
+		p.bar.Describe(text)
 	}
 	p.bar.Set64(s.Done) // what a bar cannot show is no reason to stop a run
 }

@@ -3,10 +3,12 @@ package cli
 import (
 	"bytes"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
 	"kernbench/lab"
+	"kernbench/unit"
 )
 
 // A pipe, a file and a buffer are no terminals: nothing may get into them.
@@ -41,5 +43,30 @@ func TestProgressDraws(t *testing.T) {
 		t.Errorf("drew %q, want the phase and 50%%", b.String())
 	}
 	p.report(lab.Progress{Phase: "explain", Done: 0, Total: 0}) // nobody knows how long: a spinner
+	p.done()
+}
+
+// In a ring no rank ends before nearly all has: until then the simulated time must move.
+func TestProgressMovesBeforeRanksEnd(t *testing.T) {
+	var b bytes.Buffer
+	p := &progress{w: &b, from: time.Now().Add(-time.Hour)}
+	p.report(lab.Progress{Phase: "simulate", Total: 8, Simulated: 1500 * unit.Nanosecond})
+	bar := p.bar
+	for _, c := range []struct {
+		done int64
+		at   unit.Time
+		want string
+		same bool // the bar stays the same, and is not drawn below itself
+	}{
+		{0, 2500 * unit.Nanosecond, "simulate: at 2.5 µs", true},
+		{2, 3500 * unit.Nanosecond, "25%", false},
+	} {
+		time.Sleep(110 * time.Millisecond) // longer than the bar waits between two pictures
+		b.Reset()
+		p.report(lab.Progress{Phase: "simulate", Done: c.done, Total: 8, Simulated: c.at})
+		if !strings.Contains(b.String(), c.want) || (p.bar == bar) != c.same {
+			t.Errorf("drew %q, want %q", &b, c.want)
+		}
+	}
 	p.done()
 }

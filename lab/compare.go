@@ -44,7 +44,7 @@ func Compare(ctx context.Context, s Spec, row func(CompareRow)) ([]CompareRow, e
 	for _, kind := range bufferKinds {
 		for _, pressure := range backpressures {
 			if s.Progress != nil {
-				s.Progress(Progress{"compare", int64(len(rows)), int64(len(bufferKinds) * len(backpressures))})
+				s.Progress(Progress{Phase: "compare", Done: int64(len(rows)), Total: int64(len(bufferKinds) * len(backpressures))})
 			}
 			one := s
 			// For the entry itself: what it has of its own beats the defaults.

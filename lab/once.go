@@ -104,7 +104,9 @@ func (x *setting) executor(data *oplog.Log, views trace.Sink, explain bool) devi
 	}
 	var progress func(done, ranks int, now unit.Time)
 	if x.Progress != nil {
-		progress = func(done, ranks int, _ unit.Time) { x.Progress(Progress{phase, int64(done), int64(ranks)}) }
+		progress = func(done, ranks int, now unit.Time) {
+			x.Progress(Progress{phase, int64(done), int64(ranks), now})
+		}
 	}
 	return sim.New(x.machine, x.topo, sim.Options{
 		Fidelity: x.fidelity, Data: data, RecordLines: explain, Trace: views, Progress: progress, Pointers: pointers,

@@ -6,6 +6,7 @@ import (
 
 	"kernbench/dtype"
 	"kernbench/tl"
+	"kernbench/unit"
 )
 
 // Executors that a Spec can name.
@@ -56,6 +57,7 @@ func (s Spec) MarshalJSON() ([]byte, error) {
 
 // Progress is how far a run is.
 type Progress struct {
-	Phase       string // "simulate", "explain", "compare", ...
-	Done, Total int64  // steps of that phase; Total is 0 when nobody knows
+	Phase       string    // "simulate", "explain", "compare", ...
+	Done, Total int64     // steps of that phase; Total is 0 when nobody knows
+	Simulated   unit.Time // how far a simulation is; what is left of it, nobody knows
 }

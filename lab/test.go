@@ -95,7 +95,7 @@ func Test(ctx context.Context, s TestSpec) (*TestSummary, error) {
 	for _, name := range names {
 		for _, world := range ranks {
 			if s.Progress != nil {
-				s.Progress(Progress{"test", int64(len(sum.Rows)), int64(len(names) * len(ranks))})
+				s.Progress(Progress{Phase: "test", Done: int64(len(sum.Rows)), Total: int64(len(names) * len(ranks))})
 			}
 			row := x.testRow(ctx, name, world, s.Exhaustive)
 			if ctx.Err() != nil {

@@ -11,8 +11,9 @@ const MaxDims = 4
 // Shape is the extent of a tensor in each dimension, row-major. It is a value, so that
 // making a tensor allocates nothing. The zero Shape is a scalar.
 type Shape struct {
-	dim  [MaxDims]int32
-	dims uint8
+	dim   [MaxDims]int32
+	dims  uint8
+	less1 int64 // elements less one, so that the zero Shape has one
 }
 
 // Dims makes a Shape. It panics on more than MaxDims or on negative extents, which no
@@ -28,6 +29,17 @@ func Dims(d ...int) Shape {
 		}
 		s.dim[i] = int32(n)
 	}
+	return s.counted()
+}
+
+// counted fills in the number of elements. It stops at 2^31, which is more than any
+// tensor has.
+func (s Shape) counted() Shape {
+	n := int64(1)
+	for i := range s.dims {
+		n = min(n*int64(s.dim[i]), 1<<31)
+	}
+	s.less1 = n - 1
 	return s
 }
 
@@ -43,13 +55,7 @@ func (s Shape) Dim(i int) int {
 }
 
 // Elems is the number of elements.
-func (s Shape) Elems() int {
-	n := 1
-	for i := range s.dims {
-		n *= int(s.dim[i])
-	}
-	return n
-}
+func (s Shape) Elems() int { return int(s.less1) + 1 }
 
 // split is the shape seen from one axis: elements before, along and after it.
 func (s Shape) split(axis int) (outer, n, inner int) {
@@ -75,7 +81,7 @@ func (s Shape) without(axis int) Shape {
 			k++
 		}
 	}
-	return r
+	return r.counted()
 }
 
 func (s Shape) String() string {

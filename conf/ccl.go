@@ -25,7 +25,7 @@ type Settings struct {
 	BufferKind       string     `conf:"buffer_kind" doc:"memory that holds the ring slots" enum:"tcm|hbm|sram"`
 	Backpressure     string     `conf:"backpressure" doc:"how a sender waits for a slot and a receiver for a token: woken by an interrupt, or reading the pointer again and again" enum:"sleep|poll"`
 	NSlots           int        `conf:"n_slots" doc:"slots per direction" min:"1" max:"4096"`
-	SlotSize         unit.Bytes `conf:"slot_size" doc:"bytes of a slot; larger payloads are streamed through several" max:"1GiB"`
+	SlotSize         unit.Bytes `conf:"slot_size" doc:"bytes of a slot; larger payloads are streamed through several" min:"8" max:"1GiB"`
 	VCChunkSize      unit.Bytes `conf:"vc_chunk_size" doc:"reserved for interleaving virtual channels; read and checked, without effect" max:"1GiB"`
 	CreditBytes      unit.Bytes `conf:"ipcq_credit_size_bytes" doc:"bytes of a credit message" max:"1MiB"`
 	Credit           string     `conf:"credit" doc:"when a slot's credit leaves: at the end of the received tensor's life, or inside recv" enum:"on_release|on_recv"`

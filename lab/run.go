@@ -137,7 +137,7 @@ func (x *setting) notes(r *Result, first, told *outcome) {
 			}
 		}
 	}
-	if differing > 0 {
+	if differing > 0 && !told.wrong() { // else they differ for a worse reason
 		note("ranks differ bitwise: %d different results, %d ranks hold another than rank 0, because each adds in another order and %s rounds", distinct, differing, r.DType)
 	}
 	if r.Hazards > 0 {

@@ -1,6 +1,7 @@
 package tl
 
 import (
+	"errors"
 	"fmt"
 
 	"kernbench/dtype"
@@ -63,22 +64,22 @@ func (l *Launch) World() int {
 // Validate checks what no executor can run.
 func (l *Launch) Validate() error {
 	if l.Kernel == nil {
-		return fmt.Errorf("launch %q: no kernel", l.Name)
+		return errors.New("no kernel")
 	}
 	if err := l.Ring.Validate(); err != nil {
-		return fmt.Errorf("launch %q: %w", l.Name, err)
+		return err
 	}
 	seen := map[int32]bool{}
 	for g := range l.Groups {
 		if len(l.Groups[g].PEs) == 0 {
-			return fmt.Errorf("launch %q: group %d has no PEs", l.Name, g)
+			return fmt.Errorf("group %d has no PEs", g)
 		}
 		if len(l.Groups[g].Wiring) != len(l.Groups[g].PEs) {
-			return fmt.Errorf("launch %q: group %d has %d PEs but wiring for %d", l.Name, g, len(l.Groups[g].PEs), len(l.Groups[g].Wiring))
+			return fmt.Errorf("group %d has %d PEs but wiring for %d", g, len(l.Groups[g].PEs), len(l.Groups[g].Wiring))
 		}
 		for _, pe := range l.Groups[g].PEs {
 			if seen[pe] {
-				return fmt.Errorf("launch %q: PE %d is in it twice", l.Name, pe)
+				return fmt.Errorf("PE %d is in it twice", pe)
 			}
 			seen[pe] = true
 		}

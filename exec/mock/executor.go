@@ -147,7 +147,7 @@ func (x *run) loop() error {
 }
 
 func (x *run) cancelled(err error) error {
-	return fmt.Errorf("launch %q: %w", x.launch.Name, err)
+	return fmt.Errorf("stopped: %w", err)
 }
 
 // leftOver is the fault of a launch that ended well but for messages in its rings.

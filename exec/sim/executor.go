@@ -84,7 +84,7 @@ var errExited = errors.New("a kernel ended its goroutine")
 // kernels have ended, all messages have arrived, all credits are home.
 func (e *Executor) Launch(ctx context.Context, l *tl.Launch) (*tl.Result, error) {
 	if e.broken != nil {
-		return nil, fmt.Errorf("launch %q: %w: %w", l.Name, ErrBroken, e.broken)
+		return nil, fmt.Errorf("%w: %w", ErrBroken, e.broken)
 	}
 	if err := l.Validate(); err != nil {
 		return nil, err

@@ -39,10 +39,10 @@ func (x *run) prepareRank(g *tl.Group, gi, i int, base int32) error {
 	w := &g.Wiring[i]
 	*r = rank{run: x, id: id, index: int32(i), pe: g.PEs[i], group: int32(gi), base: base, any: -1}
 	if int(r.pe) >= e.m.NumPEs() {
-		return fmt.Errorf("launch %q: rank %d is to run on PE %d: the machine has %d", x.launch.Name, i, r.pe, e.m.NumPEs())
+		return fmt.Errorf("rank %d is to run on PE %d: the machine has %d", i, r.pe, e.m.NumPEs())
 	}
 	if len(w.In) > laneCredit-laneToken || len(w.Out) > laneCredit-laneToken {
-		return fmt.Errorf("launch %q: rank %d has %d rings: at most %d", x.launch.Name, i, max(len(w.In), len(w.Out)), laneCredit-laneToken)
+		return fmt.Errorf("rank %d has %d rings: at most %d", i, max(len(w.In), len(w.Out)), laneCredit-laneToken)
 	}
 	r.Clock, r.Math.FreeAt, r.GEMM.FreeAt = x.start, x.start, x.start
 	need := unit.Bytes(int64(len(w.In)) * int64(x.ring.Slots) * x.ring.SlotBytes)

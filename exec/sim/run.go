@@ -187,7 +187,7 @@ func (x *run) simulate(ctx context.Context) error {
 	for n := 0; ; n++ {
 		if n%checkEvery == 0 || x.gaveUp {
 			if err := ctx.Err(); err != nil {
-				return fmt.Errorf("launch %q: %w", x.launch.Name, err)
+				return fmt.Errorf("stopped at t=%v: %w", q.Now(), err)
 			}
 			if p := x.e.opts.Progress; p != nil && n%(1<<16) == 0 {
 				p(len(x.ranks)-x.left, len(x.ranks), q.Now())
@@ -280,7 +280,7 @@ func (x *run) leftOver() error {
 		r := &x.ranks[i]
 		for p := range r.tx {
 			if t := &r.tx[p]; t.MyHead != t.PeerTailCache {
-				return fmt.Errorf("internal error: launch %q ended with %d credits of rank %d %v not home", x.launch.Name, t.MyHead-t.PeerTailCache, r.index, t.dir)
+				return fmt.Errorf("internal error: ended with %d credits of rank %d %v not home", t.MyHead-t.PeerTailCache, r.index, t.dir)
 			}
 		}
 	}

@@ -113,8 +113,6 @@ type Fabric struct {
 	ties    []uint32
 	lines   map[line]chain     // who waits behind a transfer of several messages
 	latest  map[line]unit.Time // when the latest transfer arrives, by link with a memory; ideal only
-
-	messages, bytes int64
 }
 
 // hop is a link of a stored route and its buffer in the first class.
@@ -257,9 +255,6 @@ func (n *Fabric) Latency(r Route) (head unit.Time, slowest unit.Rate) {
 
 func (n *Fabric) path(r Route) []hop { return n.hops[r.first : r.first+uint32(r.hops)] }
 
-// Sent is the number of transfers that were given to the fabric, and their bytes.
-func (n *Fabric) Sent() (transfers, bytes int64) { return n.messages, n.bytes }
-
 // Transfer is a number of bytes to be carried.
 type Transfer struct {
 	Route  Route
@@ -273,8 +268,6 @@ type Transfer struct {
 // Send starts a transfer at a time that is not past. The key orders it among what happens
 // at the same instant; components of the owner must be numbered after all links.
 func (n *Fabric) Send(at unit.Time, t Transfer, key des.Key) {
-	n.messages++
-	n.bytes += t.Bytes
 	part := max(1, min(t.Bytes, n.most))
 	i := n.newMessage()
 	if t.Route.hops == 0 {

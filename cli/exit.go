@@ -32,10 +32,10 @@ func exitStatus(ctx context.Context, err error) int {
 		return ExitWrong
 	case ctx.Err() != nil && errors.Is(err, context.Canceled):
 		return ExitInterrupted
+	case is[*lab.InternalError](err): // also one that came while a fault was being explained
+		return ExitInternal
 	case fault.Is(err):
 		return ExitFault
-	case is[*lab.InternalError](err):
-		return ExitInternal
 	}
 	return ExitUsage
 }

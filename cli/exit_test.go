@@ -38,6 +38,7 @@ func TestExitStatus(t *testing.T) {
 		{"missing file", t.Context(), os.ErrNotExist, ExitUsage},
 		{"interrupted", stopped, fmt.Errorf("launch: %w", context.Canceled), ExitInterrupted},
 		{"a panic of ours", t.Context(), fmt.Errorf("bench: %w", &lab.InternalError{Value: "index out of range"}), ExitInternal},
+		{"a panic of ours beside a fault", t.Context(), errors.Join(&fault.Deadlock{}, &lab.InternalError{}), ExitInternal},
 		{"a fault before the interrupt", stopped, &fault.Deadlock{}, ExitFault},
 	} {
 		if got := exitStatus(c.ctx, c.err); got != c.want {

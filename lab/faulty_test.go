@@ -1,6 +1,9 @@
 package lab_test
 
 import (
+	"errors"
+	"sync/atomic"
+
 	"kernbench/algorithm"
 	"kernbench/dtype"
 	"kernbench/tl"
@@ -112,4 +115,32 @@ var _ = algorithm.Register(algorithm.Algorithm{
 			c.Recv(tl.West, tl.Dims(a.NElem), a.DType)
 		}
 	},
+})
+
+// fickle is wrong, or hangs, in the first of its runs only: it counts runs in a variable.
+var fickleRuns atomic.Int32
+
+var _ = algorithm.Register(algorithm.Algorithm{
+	Name: "lab_fickle", Collective: "all_reduce", Topology: "ring_1d",
+	Kernel: func(c *tl.Context, a tl.Args) {
+		first := fickleRuns.Add(1) == 1
+		mine := a.Shard(0)
+		x := c.Load(mine)
+		if first && a.Op == tl.Max {
+			c.Recv(tl.West, x.Shape(), x.DType())
+		}
+		if first {
+			x = c.Add(x, x)
+		}
+		c.Store(mine, x)
+	},
+})
+
+var errCheck = errors.New("index out of range, say")
+
+// A row whose Check panics.
+var _ = algorithm.Register(algorithm.Algorithm{
+	Name: "lab_bad_check", Collective: "all_reduce", Topology: "ring_1d",
+	Kernel: func(c *tl.Context, a tl.Args) {},
+	Check:  func(world, nElem int) error { panic(errCheck) },
 })

@@ -43,6 +43,13 @@ func TestAWrongAlgorithmFailsItsTest(t *testing.T) {
 	}
 }
 
+func TestAPanicInARowFailsItsTest(t *testing.T) {
+	sum, err := lab.Test(ctx, lab.TestSpec{Algorithms: []string{"lab_bad_check", "ring_allreduce"}, Ranks: []int{2}})
+	if err != nil || sum.OK() || sum.Rows[0].Failed != 1 || !strings.Contains(sum.Rows[0].First, errCheck.Error()) || sum.Rows[1].OK == 0 {
+		t.Fatalf("%+v, %v", sum, err)
+	}
+}
+
 func TestTestsAreRefused(t *testing.T) {
 	if _, err := lab.Test(ctx, lab.TestSpec{Algorithms: []string{"tree_alreduce"}}); err == nil || !strings.Contains(err.Error(), "tree_allreduce") {
 		t.Fatalf("got %v", err)

@@ -1,8 +1,10 @@
 package lab
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"runtime/debug"
 	"time"
 
 	"kernbench/algorithm"
@@ -150,7 +152,14 @@ func testCases(reduces, exhaustive bool) []testCase {
 func (x *setting) testRow(ctx context.Context, name string, world int, exhaustive bool) (row TestRow) {
 	row = TestRow{Algorithm: name, World: world}
 	start := time.Now()
-	defer func() { row.WallTime = time.Since(start) }()
+	defer func() {
+		row.WallTime = time.Since(start)
+		// Runs keep their panics to themselves; what an algorithm's row says of sizes is asked here.
+		if v := recover(); v != nil {
+			row.Cases, row.Failed = row.Cases+1, row.Failed+1
+			row.First = cmp.Or(row.First, fmt.Sprintf("panic: %v\n%s", v, debug.Stack()))
+		}
+	}()
 	choice, err := device.ResolveAlgorithm(x.ccl, name)
 	if err == nil {
 		err = x.possible(choice, world)

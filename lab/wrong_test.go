@@ -1,6 +1,7 @@
 package lab_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -112,4 +113,34 @@ func TestFaults(t *testing.T) {
 			}
 		})
 	})
+}
+
+// A run that does better when it is repeated stays as wrong as it was, and says so.
+func TestWhatTheFirstRunFoundStands(t *testing.T) {
+	executors(t, func(t *testing.T, executor string) {
+		for _, op := range []tl.ReduceOp{tl.Sum, tl.Max} {
+			fickleRuns.Store(0)
+			r, err := lab.Run(ctx, lab.Spec{Algorithm: "lab_fickle", Ranks: 1, Op: op, VerifyData: true, Executor: executor})
+			var d *fault.Deadlock
+			if hung := errors.As(err, &d); hung != (op == tl.Max) || !hung && err != nil {
+				t.Fatalf("%v: %v", op, err)
+			}
+			if r == nil || r.OK() || err == nil && r.RanksFailed != 1 || !slices.ContainsFunc(r.Notes, func(n string) bool { return strings.Contains(n, "differently") }) {
+				t.Fatalf("%v: %+v", op, r)
+			}
+		}
+	})
+}
+
+// Ctrl-C while a failure is being explained leaves the failure.
+func TestInterruptedExplanation(t *testing.T) {
+	stopped, cancel := context.WithCancel(ctx)
+	r, err := lab.Run(stopped, lab.Spec{Algorithm: "lab_double", Ranks: 64, VerifyData: true, Progress: func(p lab.Progress) {
+		if p.Phase == "explain" {
+			cancel()
+		}
+	}})
+	if err != nil || r.OK() || r.RanksFailed != 64 || len(r.Notes) > 1 || stopped.Err() == nil {
+		t.Fatalf("%+v, %v", r, err)
+	}
 }

@@ -60,8 +60,12 @@ func (m *Map) find(va Addr) int {
 }
 
 // Resolve finds the physical address that PE pe means by a, and how many bytes from
-// there on are contiguous. A physical address stands for itself.
+// there on are contiguous. A physical address stands for itself, if it is in a memory: At
+// with a negative unit or offset makes one that is in none.
 func (m *Map) Resolve(pe int, a Addr) (pa Addr, contiguous int64, ok bool) {
+	if a.Space() > SRAM {
+		return 0, 0, false
+	}
 	if a.Space() != Virtual {
 		return a, MaxOffset + 1 - a.Offset(), true
 	}

@@ -234,6 +234,11 @@ func TestPhysicalAddressesStandForThemselves(t *testing.T) {
 	if pa, n, ok := m.Resolve(7, a); pa != a || n != mem.MaxOffset+1-40 || !ok {
 		t.Errorf("Resolve = %v, %d, %v", pa, n, ok)
 	}
+	for _, a := range []mem.Addr{mem.At(mem.HBM, -1, 0), mem.At(mem.TCM, 0, -4), mem.At(mem.SRAM+1, 0, 0)} {
+		if _, _, ok := m.Resolve(0, a); ok {
+			t.Errorf("%v is in no memory, and was resolved", a)
+		}
+	}
 }
 
 // Chunks are in order, contiguous, cover everything, and differ by one element at most.

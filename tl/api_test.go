@@ -2,6 +2,8 @@ package tl_test
 
 import (
 	"errors"
+	"fmt"
+	"math"
 	"reflect"
 	"strings"
 	"testing"
@@ -110,6 +112,37 @@ func TestRefs(t *testing.T) {
 	}
 }
 
+// A slice that is too long is refused also where its end does not fit in an int.
+func TestSlicesBeyondInt(t *testing.T) {
+	for name, f := range map[string]func(){
+		"tensor": func() { tl.Tensor{}.Slice(math.MaxInt, 1) },
+		"ref":    func() { tl.Ref{Shape: tl.Dims(4), DType: dtype.F32}.Slice(1, math.MaxInt) },
+	} {
+		func() {
+			defer func() {
+				if v := recover(); v == nil || !strings.Contains(fmt.Sprint(v), "Slice(") {
+					t.Errorf("%s: recovered %v", name, v)
+				}
+			}()
+			f()
+		}()
+	}
+}
+
+// Packages of one program may register a name from several goroutines at once.
+func TestRegisterDirOnce(t *testing.T) {
+	got := make(chan tl.Dir)
+	for range 64 {
+		go func() { got <- tl.RegisterDir("at.once.E") }()
+	}
+	first := <-got
+	for range 63 {
+		if d := <-got; d != first {
+			t.Errorf("one name, two directions: %d and %d", d, first)
+		}
+	}
+}
+
 func TestCDiv(t *testing.T) {
 	for _, tt := range [][3]int{{0, 4, 0}, {1, 4, 1}, {4, 4, 1}, {5, 4, 2}} {
 		if got := tl.CDiv(tt[0], tt[1]); got != tt[2] {
@@ -152,6 +185,15 @@ func TestMisuse(t *testing.T) {
 		{"store", func(c *tl.Context, x tl.Tensor, mine tl.Ref) { c.Store(mine, x.Slice(0, 3)) }, "the destination is f32[4], the tensor f32[3]"},
 		{"ref", func(c *tl.Context, x tl.Tensor, mine tl.Ref) { c.Ref(mine.Addr, tl.Dims(1), dtype.Invalid) }, "no element type"},
 		{"recv", func(c *tl.Context, x tl.Tensor, mine tl.Ref) { c.Recv(tl.West, tl.Dims(1), dtype.Invalid) }, "no element type"},
+		{"recv_async", func(c *tl.Context, x tl.Tensor, mine tl.Ref) { c.RecvAsync(tl.West, x.Shape(), dtype.Invalid) }, "no element type"},
+		{"zero ref", func(c *tl.Context, x tl.Tensor, mine tl.Ref) { c.Load(tl.Ref{}) }, "no element type"},
+		{"send of the zero ref", func(c *tl.Context, x tl.Tensor, mine tl.Ref) { c.SendRef(tl.East, tl.Ref{}) }, "no element type"},
+		{"zero composite", func(c *tl.Context, x tl.Tensor, mine tl.Ref) { c.Composite(tl.Composite{}) }, "no element type"},
+		{"full", func(c *tl.Context, x tl.Tensor, mine tl.Ref) { c.Full(tl.Dims(1), dtype.Type(200), 1) }, "no element type"},
+		{"convert", func(c *tl.Context, x tl.Tensor, mine tl.Ref) { c.Convert(x, dtype.Invalid) }, "no element type"},
+		{"send of too much", func(c *tl.Context, x tl.Tensor, mine tl.Ref) {
+			c.SendRef(tl.East, c.Ref(mine.Addr, tl.Dims(1<<16, 1<<16), dtype.I8))
+		}, "at most 2147483647 elements"},
 		{"future of any", func(c *tl.Context, x tl.Tensor, mine tl.Ref) { c.RecvAsync(tl.AnyDir, x.Shape(), x.DType()) }, "name a direction"},
 		{"zero future", func(c *tl.Context, x tl.Tensor, mine tl.Ref) { c.Wait(tl.Future{}) }, "the zero Future"},
 		{"futures out of order", func(c *tl.Context, x tl.Tensor, mine tl.Ref) {
@@ -201,6 +243,7 @@ func TestBadAddresses(t *testing.T) {
 		text string
 	}{
 		{"unmapped", func(c *tl.Context, mine tl.Ref) { c.Load(at(c, 4096, 1)) }, "bad address va:0x1000, 4 bytes: nothing is mapped there for this PE"},
+		{"negative unit", func(c *tl.Context, mine tl.Ref) { c.Load(at(c, mem.At(mem.HBM, -1, 0), 1)) }, "nothing is mapped there"},
 		{"unaligned", func(c *tl.Context, mine tl.Ref) { c.Load(at(c, mine.Addr+2, 1)) }, "multiples of 4 bytes"},
 		{"beyond the memory", func(c *tl.Context, mine tl.Ref) { c.Load(at(c, mem.At(mem.HBM, 0, mem.MaxOffset-3), 2)) }, "beyond the end"},
 	}

@@ -24,10 +24,8 @@ func (c *Context) Send(d Dir, t Tensor) {
 // SendRef is Send from memory: the address form. What r names must lie in one memory.
 func (c *Context) SendRef(d Dir, r Ref) {
 	port := c.outPort(d)
-	if r.Len() > 0 {
-		if c.pieces("send", r) != 1 {
-			c.badAddress("send", r, "a message is read from one shard: send the shards one by one, or load first")
-		}
+	if c.pieces("send", r) > 1 {
+		c.badAddress("send", r, "a message is read from one shard: send the shards one by one, or load first")
 	}
 	pa, _, _ := c.addrs.Resolve(c.pe, r.Addr)
 	c.in = Instr{
@@ -74,6 +72,7 @@ func (c *Context) RecvAsync(d Dir, s Shape, t dtype.Type) Future {
 	if d == AnyDir {
 		c.misuse("recv_async", "name a direction: a future belongs to one ring")
 	}
+	c.checkType("recv_async", t)
 	p := c.inPort("recv_async", d)
 	c.in = Instr{Op: OpPost, Port: p, Type: t, N: s.Elems(), Dst: None, A: None, B: None, C: None}
 	c.do()
@@ -116,9 +115,7 @@ func (c *Context) take(op string, d Dir, s Shape, t dtype.Type, dst *Ref) (Tenso
 }
 
 func (c *Context) takeFrom(op string, port int, s Shape, t dtype.Type, dst *Ref) (Tensor, Dir) {
-	if t == dtype.Invalid {
-		c.misuse(op, "no element type given")
-	}
+	c.checkType(op, t)
 	if port == AnyPort {
 		c.noteEnding(op)
 		for i := range c.ports {

@@ -10,9 +10,7 @@ import (
 
 // Ref names values in memory; it moves nothing.
 func (c *Context) Ref(a mem.Addr, s Shape, t dtype.Type) Ref {
-	if t == dtype.Invalid {
-		c.misuse("ref", "no element type given")
-	}
+	c.checkType("ref", t)
 	return Ref{a, s, t}
 }
 
@@ -70,6 +68,7 @@ func (c *Context) transfer(op string, kind Op, r Ref, t Tensor, off int32) {
 
 // pieces counts the shards that r spans and checks that all of it is mapped and aligned.
 func (c *Context) pieces(op string, r Ref) int {
+	c.check(op, r.DType, r.Shape)
 	size := int64(r.DType.Size())
 	a, left, k := r.Addr, r.Bytes(), 0
 	for left > 0 {

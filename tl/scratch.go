@@ -142,11 +142,23 @@ func (c *Context) Pin(t Tensor) {
 
 // result makes the tensor that an instruction fills.
 func (c *Context) result(op string, t dtype.Type, s Shape) Tensor {
-	if s.Len() > 0 && s.Elems() > 1<<31-1 {
-		c.misuse(op, "a tensor has at most 2147483647 elements")
-	}
+	c.check(op, t, s)
 	i := c.newScratch(op, int64(s.Elems())*int64(t.Size()))
 	return Tensor{cell: i, gen: c.cells[i].gen, shape: s, dtype: t}
+}
+
+// check refuses what no tensor can be, and no instruction can count.
+func (c *Context) check(op string, t dtype.Type, s Shape) {
+	c.checkType(op, t)
+	if s.Elems() > 1<<31-1 {
+		c.misuse(op, "a tensor has at most 2147483647 elements")
+	}
+}
+
+func (c *Context) checkType(op string, t dtype.Type) {
+	if !t.Valid() {
+		c.misuse(op, "no element type given")
+	}
 }
 
 // use checks that t still exists and returns its cell.

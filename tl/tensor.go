@@ -38,7 +38,7 @@ func (t Tensor) Bytes() int64 { return int64(t.Len()) * int64(t.dtype.Size()) }
 // Slice is a view of elements [lo, lo+n) in row-major order, as a vector. It panics when
 // they are not within t.
 func (t Tensor) Slice(lo, n int) Tensor {
-	if lo < 0 || n < 0 || lo+n > t.Len() {
+	if lo < 0 || n < 0 || n > t.Len()-lo {
 		panic(fmt.Sprintf("Slice(%d, %d) of a tensor of %d elements", lo, n, t.Len()))
 	}
 	t.off += int32(lo)
@@ -75,7 +75,7 @@ func (r Ref) Bytes() int64 { return int64(r.Len()) * int64(r.DType.Size()) }
 
 // Slice is elements [lo, lo+n) as a vector. It panics when they are not within r.
 func (r Ref) Slice(lo, n int) Ref {
-	if lo < 0 || n < 0 || lo+n > r.Len() {
+	if lo < 0 || n < 0 || n > r.Len()-lo {
 		panic(fmt.Sprintf("Slice(%d, %d) of a reference to %d elements", lo, n, r.Len()))
 	}
 	return Ref{r.Addr + mem.Addr(lo*r.DType.Size()), Dims(n), r.DType}

@@ -216,7 +216,7 @@ func TestNeutralIsNeutral(t *testing.T) {
 					dtype.Set(typ, x, i, w)
 				}
 				dtype.Fill(typ, fill, v)
-				dtype.Binary(BinaryOf(op), typ, out, fill, x)
+				dtype.Binary(op.Binary(), typ, out, fill, x)
 				if !slices.Equal(out, x) {
 					t.Errorf("%v %v: %v is called neutral, but %v became %v", op, typ, v, x, out)
 				}

@@ -9,22 +9,7 @@ import (
 
 // Combines tells whether op is the collective's own elementwise operation, the one whose
 // result merges multisets: add for sum and avg, multiply for prod, max, min.
-func Combines(reduce tl.ReduceOp, op dtype.BinaryOp) bool {
-	return op == BinaryOf(reduce)
-}
-
-// BinaryOf is the elementwise operation of a reduction.
-func BinaryOf(reduce tl.ReduceOp) dtype.BinaryOp {
-	switch reduce {
-	case tl.Prod:
-		return dtype.Mul
-	case tl.Max:
-		return dtype.Max
-	case tl.Min:
-		return dtype.Min
-	}
-	return dtype.Add
-}
+func Combines(reduce tl.ReduceOp, op dtype.BinaryOp) bool { return op == reduce.Binary() }
 
 // averages tells whether c divides by the world size.
 func averages(c Call) bool { return c.Op == tl.Avg && c.World > 1 }

@@ -20,8 +20,10 @@ func (t *Topology) Wire(world int, g Grid, override Override) ([]tl.Wiring, erro
 		return nil, err
 	}
 	links := newLinks(world, 4)
+	var own []Link // apart from the others' links: a row from elsewhere may do more than append
 	for rank := range world {
-		links.flat = t.Links(links.flat, rank, world, g)
+		own = t.Links(own[:0], rank, world, g)
+		links.flat = append(links.flat, own...)
 		if err := links.check(t, rank, world); err != nil {
 			return nil, err
 		}

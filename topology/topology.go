@@ -35,9 +35,13 @@ type Topology struct {
 
 var rows []*Topology
 
-// Register adds a topology, such as one that lives outside this repository. Two of one
-// name are a defect of the program.
+// Register adds a topology, such as one that lives outside this repository. It panics when
+// the row has no name or links, or when there is one of that name: both are defects of the
+// program.
 func Register(t Topology) *Topology {
+	if t.Name == "" || t.Links == nil {
+		panic("topology: a row needs a name and links")
+	}
 	if _, err := Lookup(t.Name); err == nil {
 		panic("topology: two rows are called " + t.Name)
 	}

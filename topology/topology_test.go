@@ -2,6 +2,7 @@ package topology
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -192,6 +193,35 @@ func TestWireErrors(t *testing.T) {
 	}
 	if _, err := Connect(1, []map[tl.Dir]int{{tl.East: 1}}); err == nil {
 		t.Error("Connect with a peer beyond the world: no error")
+	}
+}
+
+// A row from elsewhere that returns links of its own, and not dst with them, cannot touch
+// those of other ranks.
+func TestLinksThatDoNotAppend(t *testing.T) {
+	top := Topology{Name: "elsewhere", Wraps: true, Links: func(_ []Link, rank, world int, _ Grid) []Link {
+		return []Link{{tl.East, int32((rank + 1) % world)}}
+	}}
+	got, err := top.Wire(3, Grid{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := Ring1DUnidir.Wire(3, Grid{}, nil)
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Fatalf("%v, want %v; %v", got, want, err)
+	}
+}
+
+func TestRowsAreComplete(t *testing.T) {
+	for _, row := range []Topology{{Name: "no links"}, {Links: None.Links}, *Ring1D} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%q was registered", row.Name)
+				}
+			}()
+			Register(row)
+		}()
 	}
 }
 

@@ -47,7 +47,7 @@ func (w *world) own(rank int) vector {
 
 func (w *world) add(a, b vector) vector {
 	d := make([]byte, len(a.data))
-	dtype.Binary(collective.BinaryOf(w.call.Op), w.call.Type, d, a.data, b.data)
+	dtype.Binary(w.call.Op.Binary(), w.call.Type, d, a.data, b.data)
 	return vector{d, w.h.Merge(nil, a.prov, b.prov, 7)}
 }
 

@@ -144,3 +144,29 @@ var _ = algorithm.Register(algorithm.Algorithm{
 	Kernel: func(c *tl.Context, a tl.Args) {},
 	Check:  func(world, nElem int) error { panic(errCheck) },
 })
+
+// spreads its mistakes: with a rank per SIP, ranks 0 to 7 are wrong in the first shard's
+// group and ranks 8 to 15 in the second's.
+var _ = algorithm.Register(algorithm.Algorithm{
+	Name: "lab_spread", Collective: "all_reduce", Topology: "ring_1d",
+	Kernel: func(c *tl.Context, a tl.Args) {
+		ringSum(c, a)
+		const page = 2 << 20 // tensors start at multiples of it, shards follow each other
+		if group := int(a.Shard(c.Rank()).Addr) % page / a.DType.Size(); c.Rank()/8 == group {
+			mine := a.Shard(c.Rank())
+			c.Store(mine, c.Full(mine.Shape, a.DType, 1))
+		}
+	},
+})
+
+func ringSum(c *tl.Context, a tl.Args) {
+	mine := a.Shard(c.Rank())
+	acc := c.Load(mine)
+	current := acc
+	for range c.WorldSize() - 1 {
+		c.Send(tl.East, current)
+		current = c.Recv(tl.West, acc.Shape(), a.DType)
+		acc = c.Combine(a.Op, acc, current)
+	}
+	c.Store(mine, acc)
+}

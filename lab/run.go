@@ -93,6 +93,9 @@ func (x *setting) result(first, told *outcome, err error) *Result {
 	}
 	if p := first.plan; p != nil {
 		r.WorldSize = p.World
+		for _, j := range first.judged { // a bench may have used plans of several sizes
+			r.WorldSize = max(r.WorldSize, j.call.Plan.World)
+		}
 	}
 	x.bandwidth(r, first)
 	if sec := first.wall.Seconds(); sec > 0 && r.Events > 0 {

@@ -306,6 +306,34 @@ func TestResultIsOfTheLaunch(t *testing.T) {
 }
 
 // With a SIP as a rank it is the elements of the SIP, over all its PEs.
+// shrinks runs a collective on four ranks and then one on two.
+var shrinks = bench.Register(bench.Program{
+	Name: "lab_shrinks", Collectives: true,
+	Run: func(ctx context.Context, h *bench.Host) error {
+		for _, world := range []int{4, 2} {
+			plan, err := h.Device.InstallIPCQ("lab_double", device.Install{World: world})
+			if err != nil {
+				return err
+			}
+			tensors, err := h.AllContributions(plan)
+			if err != nil {
+				return err
+			}
+			if _, err := h.Device.Perform(ctx, plan, h.Op, tensors); err != nil {
+				return err
+			}
+		}
+		return nil
+	},
+})
+
+func TestRanksOfSeveralPlans(t *testing.T) {
+	r, err := lab.Run(ctx, lab.Spec{Bench: shrinks.Name, VerifyData: true})
+	if err != nil || r.WorldSize != 4 || r.RanksFailed != 4 || r.RanksOK != 0 {
+		t.Fatalf("%+v, %v", r, err)
+	}
+}
+
 func TestElemsOfASIP(t *testing.T) {
 	r, err := lab.Run(ctx, lab.Spec{Sets: []string{"defaults.rank_level=sip"}, NElem: 300})
 	if err != nil || r.ElemsPerRank != 300 || r.BytesPerRank != 600 {

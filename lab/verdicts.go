@@ -52,20 +52,17 @@ func (x *setting) deadlock(out *outcome, err error) Verdict {
 // collectives joins the verdicts of all collectives and groups of a run.
 func (x *setting) collectives(r *Result, out *outcome) (p, v Verdict) {
 	var ps, vs []verify.Question
-	failed := map[int]bool{}
+	failed := map[int]bool{} // a rank is right only if it is in all groups
 	for _, j := range out.judged {
 		for _, g := range j.verdicts {
 			ps, vs = append(ps, g.Provenance), append(vs, g.Values)
-			r.RanksFailed = max(r.RanksFailed, g.RanksFail)
-			for _, f := range g.Failures {
-				failed[f.Rank] = true
+			for _, rank := range g.Failing {
+				failed[rank] = true
 			}
 		}
 		r.Failures = j.failures(r.Failures)
 	}
-	r.RanksChecked = true
-	// Groups that fail in different ranks: a rank is right only if it is in all of them.
-	r.RanksFailed = max(r.RanksFailed, len(failed))
+	r.RanksChecked, r.RanksFailed = true, len(failed)
 	r.RanksOK = r.WorldSize - r.RanksFailed
 	return join(provenance, ps), join(values, vs)
 }

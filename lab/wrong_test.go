@@ -144,3 +144,13 @@ func TestInterruptedExplanation(t *testing.T) {
 		t.Fatalf("%+v, %v", r, err)
 	}
 }
+
+// A rank that is wrong in any of the groups side by side is counted, and once.
+func TestRanksThatFailInDifferentGroups(t *testing.T) {
+	r, err := lab.Run(ctx, lab.Spec{Algorithm: "lab_spread", NElem: 2, VerifyData: true, Sets: []string{
+		"system.sips.count=16", "sip.cube_mesh.w=1", "sip.cube_mesh.h=1", "defaults.rank_level=sip",
+	}})
+	if err != nil || r.WorldSize != 16 || r.RanksFailed != 16 || r.RanksOK != 0 {
+		t.Fatalf("%+v, %v", r, err)
+	}
+}

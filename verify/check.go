@@ -124,6 +124,7 @@ func (c *check) conclude() {
 			continue
 		}
 		c.verdict.RanksFail++
+		c.verdict.Failing = append(c.verdict.Failing, rank)
 		if len(c.verdict.Failures) < MaxFailures {
 			c.verdict.Failures = append(c.verdict.Failures, c.failure(rank))
 		}

@@ -44,7 +44,8 @@ type Verdict struct {
 	Values     Question
 
 	RanksOK, RanksFail int
-	Failures           []Failure // of the first ranks that fail, MaxFailures at most
+	Failing            []int     // the ranks that fail
+	Failures           []Failure // of the first of them, MaxFailures at most
 
 	// For collectives that give every rank the same: how many different results there
 	// are, bit by bit, and how many ranks have another than rank 0. Different orders of

@@ -46,7 +46,7 @@ func TestThirteenLargestOfTwoHundredFiftySixMissing(t *testing.T) {
 	}
 
 	v := judge(t, w.input())
-	if v.Provenance.Status != Fail || v.OK() || v.RanksFail != 256 || v.RanksOK != 0 {
+	if v.Provenance.Status != Fail || v.OK() || v.RanksFail != 256 || v.RanksOK != 0 || len(v.Failing) != 256 {
 		t.Fatalf("verdict %+v, want all 256 ranks to fail by provenance", v)
 	}
 	if len(v.Failures) != MaxFailures {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -30,11 +31,37 @@ func host(t testing.TB, p *bench.Program, o bench.Options, report func(string)) 
 	}
 	log := oplog.New(oplog.Options{Inline: true})
 	t.Cleanup(log.Close)
+	return hostOn(t, m, top, log, p, o, report)
+}
+
+func hostOn(t testing.TB, m *machine.Machine, top *conf.Topology, log *oplog.Log, p *bench.Program, o bench.Options, report func(string)) *bench.Host {
+	t.Helper()
 	dev, err := device.New(device.Config{Machine: m, Topology: top, Executor: mock.New(mock.Options{Data: log})})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return bench.NewHost(p, dev, o, report)
+}
+
+// A run without data makes no values, however many the tensors would hold.
+func TestNoDataNoValues(t *testing.T) {
+	top := conf.DefaultTopology()
+	m, err := machine.Build(top)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for p, n := range map[*bench.Program]int{bench.GPT3QKV: 12288, bench.VAOffsetVerify: 1 << 18, bench.CCLAllReduce: 1 << 18} {
+		h := hostOn(t, m, top, nil, p, bench.Options{NElem: n}, nil)
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		if err := p.Execute(context.Background(), h); err != nil {
+			t.Fatal(err)
+		}
+		runtime.ReadMemStats(&after)
+		if took := (after.TotalAlloc - before.TotalAlloc) >> 20; took > 32 {
+			t.Errorf("%s: allocated %d MiB", p.Name, took)
+		}
+	}
 }
 
 // Every program runs, frees what it made, and finds what it compares right.

@@ -51,7 +51,8 @@ func (h *Host) Report(format string, args ...any) { h.report(fmt.Sprintf(format,
 // ErrNoLaunch is a program that never launched anything: there is nothing to report on.
 var ErrNoLaunch = errors.New("launched nothing")
 
-// Run runs a program to its end.
+// Execute runs a program to its end. One that launched nothing has failed: the figures of a
+// run are those of its launches.
 func (p *Program) Execute(ctx context.Context, h *Host) error {
 	if err := p.Run(ctx, h); err != nil {
 		return fmt.Errorf("bench %s: %w", p.Name, err)

@@ -49,7 +49,6 @@ func (c *Context) InstallIPCQ(name string, options ...Install) (*Plan, error) {
 	p := &Plan{Name: cfg.Name, Algorithm: choice.Algorithm, Topology: choice.Topology, Config: cfg}
 	asked := c.cfg.World
 	for _, o := range options {
-		asked = max(asked, 0)
 		if o.World != 0 {
 			asked = o.World
 		}

@@ -2,6 +2,7 @@ package algorithm
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -31,11 +32,14 @@ type Algorithm struct {
 
 var rows []*Algorithm
 
-// Register adds an algorithm. It panics when the row has no name or kernel, or when
-// there is one of that name: both are defects of the program.
+// nameForm is what ccl.yaml can name: a dot would part a path of keys.
+var nameForm = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_-]{0,127}$`)
+
+// Register adds an algorithm. It panics when the row has no kernel or no name of letters,
+// digits, _ and -, or when there is one of that name: all are defects of the program.
 func Register(a Algorithm) *Algorithm {
-	if a.Name == "" || a.Kernel == nil {
-		panic("algorithm: a row needs a name and a kernel")
+	if !nameForm.MatchString(a.Name) || a.Kernel == nil {
+		panic(fmt.Sprintf("algorithm: a row needs a name of letters, digits, _ and -, and a kernel; found %q", a.Name))
 	}
 	i, found := slices.BinarySearchFunc(rows, a.Name, byName)
 	if found {

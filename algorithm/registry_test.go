@@ -58,6 +58,8 @@ func TestRegisterRefusesDefects(t *testing.T) {
 		"two of a name": {Name: "hello_send", Kernel: kernel},
 		"no name":       {Kernel: kernel},
 		"no kernel":     {Name: "idle"},
+		"a dot":         {Name: "ring.max", Kernel: kernel},
+		"a blank":       {Name: "ring max", Kernel: kernel},
 	} {
 		t.Run(name, func(t *testing.T) {
 			defer func() {

@@ -124,8 +124,8 @@ func (x *run) loop() error {
 			if !r.ready || r.done {
 				continue
 			}
-			if err := x.ctx.Err(); err != nil {
-				return x.cancelled(err)
+			if x.ctx.Err() != nil {
+				return x.cancelled(r)
 			}
 			moved = true
 			r.next()
@@ -136,7 +136,7 @@ func (x *run) loop() error {
 			case r.err != nil:
 				return r.err
 			case r.abandoned:
-				return x.cancelled(x.ctx.Err())
+				return x.cancelled(r)
 			}
 		}
 		if !moved {
@@ -146,8 +146,13 @@ func (x *run) loop() error {
 	return nil
 }
 
-func (x *run) cancelled(err error) error {
-	return fmt.Errorf("stopped: %w", err)
+// cancelled is why a rank gave up: the launch was cancelled, or, when it was not, the kernel
+// did what is for executors.
+func (x *run) cancelled(r *rank) error {
+	if err := x.ctx.Err(); err != nil {
+		return fmt.Errorf("stopped: %w", err)
+	}
+	return &fault.Misuse{Place: fault.Place{Rank: r.index, Op: "abandon"}, Reason: "it is for executors: a kernel ends by returning"}
 }
 
 // leftOver is the fault of a launch that ended well but for messages in its rings.

@@ -179,6 +179,15 @@ func TestFirstFaultWins(t *testing.T) {
 	}
 }
 
+// Abandon is for executors; a kernel that calls it has ended in no way that means anything.
+func TestAbandonIsNotForKernels(t *testing.T) {
+	_, err := mock.Try(func(c *tl.Context, a tl.Args) { c.Abandon() }, mock.Config{World: 2})
+	var f *fault.Misuse
+	if !errors.As(err, &f) || f.Rank != 0 || !strings.Contains(f.Reason, "for executors") {
+		t.Errorf("got %v", err)
+	}
+}
+
 func TestCancel(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	turns := 0

@@ -40,11 +40,11 @@ func (t tiling) size(i int) int { return min(t.tile, t.n-i*t.tile) }
 func (r *rank) composite(in *tl.Instr) {
 	p, e := in.Pipe, r.run.e
 	dst := in.Dst
-	for _, ref := range []tl.Ref{p.A, p.B, p.Out} {
-		if ref.Len() > 0 {
-			r.address("composite", ref.Addr, ref.Bytes())
-		}
+	r.address("composite", p.A.Addr, p.A.Bytes())
+	if p.Gemm {
+		r.address("composite", p.B.Addr, p.B.Bytes())
 	}
+	r.address("composite", p.Out.Addr, p.Out.Bytes())
 	for _, b := range p.BiasCell {
 		r.operand(b)
 	}

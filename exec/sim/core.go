@@ -24,7 +24,7 @@ func (r *rank) Do(in *tl.Instr) {
 		return
 	}
 	if r.calls++; r.calls%checkEvery == 0 && r.run.ctx.Err() != nil {
-		r.run.gaveUp = true
+		r.run.gaveUp, r.dismissed = true, true
 		r.ctx.Abandon()
 	}
 	if r.run.e.opts.Yield {

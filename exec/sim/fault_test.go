@@ -231,3 +231,19 @@ func TestRefusedLaunches(t *testing.T) {
 		}
 	}
 }
+
+// TestAbandonIsNotForKernels: a kernel that abandons itself has ended in no way that means
+// anything; the others are not blamed for it.
+func TestAbandonIsNotForKernels(t *testing.T) {
+	b := newBench(t, func(c *tl.Context, a tl.Args) {
+		if c.Rank() == 1 {
+			c.Abandon()
+		}
+		c.Recv(tl.West, tl.Dims(1), a.DType)
+	}, setup{world: 2, n: 1})
+	_, err := b.run(sim.Options{})
+	var f *fault.Misuse
+	if !errors.As(err, &f) || f.Rank != 1 {
+		t.Errorf("got %v, want a misuse by rank 1", err)
+	}
+}

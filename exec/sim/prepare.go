@@ -46,7 +46,7 @@ func (x *run) prepareRank(g *tl.Group, gi, i int, base int32) error {
 	}
 	r.Clock, r.Math.FreeAt, r.GEMM.FreeAt = x.start, x.start, x.start
 	need := unit.Bytes(int64(len(w.In)) * int64(x.ring.Slots) * x.ring.SlotBytes)
-	if have := memory.RingRoom(e.m, int(r.pe), x.ring.Space, e.spec.Scratch); need > have {
+	if have := memory.RingRoom(e.m, int(r.pe), x.ring.Space, x.launch.Scratch); need > have {
 		return &fault.RingMemory{Place: e.place(r, "launch"), Kind: x.ring.Space.String(), Need: need, Have: have}
 	}
 	r.tx, r.rx = make([]txPort, len(w.Out)), make([]rxPort, len(w.In))

@@ -75,7 +75,9 @@ type rank struct {
 	yield func(struct{}) bool
 	done  bool
 	err   error
-	place fault.Place // where it was when the launch hung
+
+	dismissed bool        // told to end without a result
+	place     fault.Place // where it was when the launch hung
 }
 
 // txPort is a ring that a rank sends into.
@@ -147,8 +149,11 @@ func (r *rank) body(k tl.Kernel, a tl.Args) iter.Seq[struct{}] {
 	return func(yield func(struct{}) bool) {
 		r.yield = yield
 		abandoned, err := r.ctx.Run(k, a)
-		if abandoned {
+		switch {
+		case r.dismissed:
 			return
+		case abandoned:
+			err = &fault.Misuse{Place: r.run.e.place(r, "abandon"), Reason: "it is for executors: a kernel ends by returning"}
 		}
 		if err == nil {
 			_, err = r.ctx.Run(r.drain, a)
@@ -237,6 +242,7 @@ func (r *rank) park(w waiting) {
 			r.place = r.ctx.Place(r.operation())
 			r.place.Time = r.since
 		}
+		r.dismissed = true
 		r.ctx.Abandon()
 	}
 }

@@ -44,11 +44,11 @@ func (n *Fabric) arrive(li, mi uint32) {
 
 // fits tells whether a message has room now.
 func (n *Fabric) fits(b *buffer, bytes int32, now unit.Time) bool {
-	if b.held+bytes <= b.room {
+	if b.held <= b.room-bytes {
 		return true
 	}
 	n.settle(b, now)
-	return b.held+bytes <= b.room
+	return b.held <= b.room-bytes
 }
 
 // settle takes out what has been released by now. The earliest releases stay in the
@@ -72,7 +72,7 @@ func (n *Fabric) roomAt(b *buffer, bytes int32, now unit.Time) unit.Time {
 	if n.fits(b, bytes, now) {
 		return now
 	}
-	over := int64(b.held + bytes - b.room)
+	over := int64(b.held) + int64(bytes) - int64(b.room)
 	for _, r := range b.first[:b.few] {
 		if over -= r.bytes; over <= 0 {
 			return r.at

@@ -89,7 +89,7 @@ func Target(kind, index uint32) uint32 { return kind<<kindShift | index }
 // Route is a path that the fabric has stored.
 type Route struct {
 	first uint32
-	hops  uint16
+	hops  uint32
 }
 
 // Hops is the number of links of the path.
@@ -173,7 +173,7 @@ type message struct {
 	in      uint32 // buffer that it is in, from its second link on
 	source  uint32
 	next    uint32
-	hop     uint16
+	hop     uint32
 	class   Class
 	taken   bool // tell the sink when the source has been read
 	inLine  bool // at the front of a line
@@ -237,7 +237,7 @@ func (n *Fabric) AddRoute(from, to machine.NodeID, request bool) Route {
 		}
 		n.hops = append(n.hops, hop{uint32(h.Link), buf})
 	}
-	return Route{uint32(first), uint16(len(path))}
+	return Route{uint32(first), uint32(len(path))}
 }
 
 // Latency is what the head of a message needs over a path without contention, and the

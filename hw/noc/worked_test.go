@@ -36,7 +36,7 @@ func (r rig) over(links ...uint32) Route {
 	for _, l := range links {
 		r.Fabric.hops = append(r.Fabric.hops, hop{l, r.links[l].bufs})
 	}
-	return Route{uint32(first), uint16(len(links))}
+	return Route{uint32(first), uint32(len(links))}
 }
 
 func (r rig) check(t *testing.T, want map[uint32]unit.Time) {

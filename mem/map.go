@@ -59,31 +59,55 @@ func (m *Map) find(va Addr) int {
 	return lo
 }
 
-// Resolve finds the physical address that PE pe means by a, and how many bytes from
-// there on are contiguous. A physical address stands for itself, if it is in a memory: At
-// with a negative unit or offset makes one that is in none.
-func (m *Map) Resolve(pe int, a Addr) (pa Addr, contiguous int64, ok bool) {
+// Run is a stretch of addresses that lie one after the other in one memory: virtual (or
+// physical) From to, but not including, To, at physical addresses from At on.
+type Run struct {
+	From, To, At Addr
+}
+
+// Has tells whether an address is in the run.
+func (r *Run) Has(a Addr) bool { return r.From <= a && a < r.To }
+
+// Resolve finds the physical address of an address in the run, and how many bytes from
+// there on are contiguous.
+func (r *Run) Resolve(a Addr) (pa Addr, contiguous int64) {
+	return r.At + (a - r.From), int64(r.To - a)
+}
+
+// Find is the run that PE pe means by an address. A physical address stands for itself.
+func (m *Map) Find(pe int, a Addr) (r Run, ok bool) {
 	if a.Space() > SRAM {
-		return 0, 0, false
+		return Run{}, false
 	}
 	if a.Space() != Virtual {
-		return a, MaxOffset + 1 - a.Offset(), true
+		first := At(a.Space(), a.Unit(), 0)
+		return Run{first, first + MaxOffset + 1, first}, true
 	}
 	i := m.find(a)
 	if i == 0 {
-		return 0, 0, false
+		return Run{}, false
 	}
 	e := &m.extents[i-1]
-	off := int64(a - e.VA)
-	if off >= e.Bytes {
-		return 0, 0, false
+	if int64(a-e.VA) >= e.Bytes {
+		return Run{}, false
 	}
 	base := e.PA
 	if e.PerPE != nil {
 		if pe >= len(e.PerPE) || e.PerPE[pe] == 0 {
-			return 0, 0, false
+			return Run{}, false
 		}
 		base = e.PerPE[pe]
 	}
-	return base + Addr(off), e.Bytes - off, true
+	return Run{e.VA, e.VA + Addr(e.Bytes), base}, true
+}
+
+// Resolve finds the physical address that PE pe means by a, and how many bytes from
+// there on are contiguous.
+func (m *Map) Resolve(pe int, a Addr) (pa Addr, contiguous int64, ok bool) {
+	r, ok := m.Find(pe, a)
+	if !ok {
+		return 0, 0, false
+	}
+	pa, contiguous = r.Resolve(a)
+	return pa, contiguous, true
 }

@@ -27,7 +27,7 @@ func (c *Context) SendRef(d Dir, r Ref) {
 	if c.pieces("send", r) > 1 {
 		c.badAddress("send", r, "a message is read from one shard: send the shards one by one, or load first")
 	}
-	pa, _, _ := c.addrs.Resolve(c.pe, r.Addr)
+	pa, _, _ := c.resolve(r.Addr)
 	c.in = Instr{
 		Op: OpSend, Type: r.DType, Port: port, Dst: None, A: None, B: None, C: None,
 		N: r.Len(), Shape: r.Shape, Addr: pa,
@@ -132,7 +132,7 @@ func (c *Context) takeFrom(op string, port int, s Shape, t dtype.Type, dst *Ref)
 		if c.pieces(op, *dst) > 1 {
 			c.badAddress(op, *dst, "a message is copied into one shard")
 		}
-		addr, _, _ = c.addrs.Resolve(c.pe, dst.Addr)
+		addr, _, _ = c.resolve(dst.Addr)
 	case int64(n)*int64(t.Size()) > c.ring.SlotBytes:
 		r = c.result(op, t, s)
 		dstCell, copied = r.cell, true

@@ -26,6 +26,7 @@ type Context struct {
 	wiring               *Wiring
 	ring                 *Ring
 	addrs                *mem.Map
+	near                 mem.Run       // found last: a kernel keeps to a few shards
 	name                 func() string // of the PE
 	now                  func() (unit.Time, bool)
 

@@ -121,7 +121,7 @@ func (c *Context) physical(r Ref) Ref {
 	if n := c.pieces("composite", r); n != 1 {
 		c.badAddress("composite", r, "an operand must lie in one shard and not be empty")
 	}
-	r.Addr, _, _ = c.addrs.Resolve(c.pe, r.Addr)
+	r.Addr, _, _ = c.resolve(r.Addr)
 	return r
 }
 

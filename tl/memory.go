@@ -42,14 +42,14 @@ func (c *Context) Store(r Ref, t Tensor) {
 func (c *Context) transfer(op string, kind Op, r Ref, t Tensor, off int32) {
 	size := int64(r.DType.Size())
 	a, left := r.Addr, r.Bytes()
-	pa, n, ok := c.addrs.Resolve(c.pe, a)
+	pa, n, ok := c.resolve(a)
 	pieces := 1
 	if !ok || n < left || pa.Offset()%size != 0 { // not the plain case of one aligned piece
 		pieces = c.pieces(op, r)
 	}
 	for k := range pieces {
 		if k > 0 {
-			pa, n, _ = c.addrs.Resolve(c.pe, a)
+			pa, n, _ = c.resolve(a)
 		}
 		n = min(n, left)
 		c.in = Instr{
@@ -66,13 +66,27 @@ func (c *Context) transfer(op string, kind Op, r Ref, t Tensor, off int32) {
 	}
 }
 
+// resolve finds the physical address that this PE means, and how many bytes from there
+// on are contiguous.
+func (c *Context) resolve(a mem.Addr) (pa mem.Addr, contiguous int64, ok bool) {
+	if !c.near.Has(a) {
+		r, ok := c.addrs.Find(c.pe, a)
+		if !ok {
+			return 0, 0, false
+		}
+		c.near = r
+	}
+	pa, contiguous = c.near.Resolve(a)
+	return pa, contiguous, true
+}
+
 // pieces counts the shards that r spans and checks that all of it is mapped and aligned.
 func (c *Context) pieces(op string, r Ref) int {
 	c.check(op, r.DType, r.Shape)
 	size := int64(r.DType.Size())
 	a, left, k := r.Addr, r.Bytes(), 0
 	for left > 0 {
-		pa, n, ok := c.addrs.Resolve(c.pe, a)
+		pa, n, ok := c.resolve(a)
 		if !ok {
 			where := "there"
 			if a != r.Addr {

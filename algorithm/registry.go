@@ -54,52 +54,15 @@ func byName(a *Algorithm, name string) int { return strings.Compare(a.Name, name
 // All lists the algorithms by name.
 func All() []*Algorithm { return slices.Clone(rows) }
 
-// Lookup is the algorithm called name. The error for an unknown name lists those that
-// look like it, or all.
+// Lookup is the algorithm called name. The error for an unknown name lists all.
 func Lookup(name string) (*Algorithm, error) {
 	i, found := slices.BinarySearchFunc(rows, name, byName)
 	if found {
 		return rows[i], nil
 	}
-	var near, all []string
+	var all []string
 	for _, a := range rows {
 		all = append(all, a.Name)
-		if resembles(a.Name, name) {
-			near = append(near, a.Name)
-		}
-	}
-	if len(near) > 0 {
-		return nil, fmt.Errorf("unknown algorithm %q: did you mean %s?", name, strings.Join(near, " or "))
 	}
 	return nil, fmt.Errorf("unknown algorithm %q: known are %s", name, strings.Join(all, ", "))
-}
-
-// resembles tells whether somebody who wrote b may have meant a: one contains the other,
-// or few letters differ.
-func resembles(a, b string) bool {
-	if len(b) >= 3 && (strings.Contains(a, b) || strings.Contains(b, a)) {
-		return true
-	}
-	return distance(a, b) <= max(len(a), len(b))/4
-}
-
-// distance is the number of letters to insert, delete or change (Levenshtein).
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			change := diagonal
-			if a[i] != b[j] {
-				change++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(change, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }

@@ -32,22 +32,15 @@ func TestRowsAreWhole(t *testing.T) {
 	}
 }
 
-func TestLookupSuggests(t *testing.T) {
+func TestLookupListsWhatThereIs(t *testing.T) {
 	var all []string // more than those of this commit, where somebody has added one
 	for _, a := range algorithm.All() {
 		all = append(all, a.Name)
 	}
-	tests := []struct{ name, want string }{
-		{"ring_alreduce", `ring_allreduce`},
-		{"tree_allreduc", `did you mean tree_allreduce?`},
-		{"allreduce", " or ring_allreduce or ring_allreduce_chunked or "},
-		{"zzz", "known are " + strings.Join(all, ", ")},
-		{"", "known are " + all[0]},
-	}
-	for _, tt := range tests {
-		_, err := algorithm.Lookup(tt.name)
-		if err == nil || !strings.Contains(err.Error(), tt.want) {
-			t.Errorf("Lookup(%q): %v, want it to contain %q", tt.name, err, tt.want)
+	for _, name := range []string{"ring_alreduce", ""} {
+		_, err := algorithm.Lookup(name)
+		if want := "known are " + strings.Join(all, ", "); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("Lookup(%q): %v, want it to contain %q", name, err, want)
 		}
 	}
 }

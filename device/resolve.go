@@ -81,6 +81,13 @@ func CheckEntries(ccl *conf.CCL) error {
 // none has its own name for one, so that it may hold a slip of the pen.
 func noModule(ccl *conf.CCL, cfg *conf.Resolved, entry *conf.Algorithm, unknown error) error {
 	if entry.Module != "" {
+		var names []string
+		for _, a := range algorithm.All() {
+			names = append(names, a.Name)
+		}
+		if near := conf.Nearest(entry.Module, names); near != "" {
+			return cfg.Errorf("module", "unknown algorithm %q; did you mean %q?", entry.Module, near)
+		}
 		return cfg.Errorf("module", "%v", unknown)
 	}
 	hint := ""

@@ -138,7 +138,7 @@ func (c *Context) takeFrom(op string, port int, s Shape, t dtype.Type, dst *Ref)
 		dstCell, copied = r.cell, true
 	default:
 		dstCell = c.newCell(cellSlot)
-		r = Tensor{cell: dstCell, gen: c.cells[dstCell].gen, shape: s, dtype: t, slot: true}
+		r = Tensor{cell: dstCell, gen: c.cells[dstCell].gen, pe: int32(c.pe), shape: s, dtype: t, slot: true}
 	}
 	c.in = Instr{
 		Op: OpRecv, Type: t, Port: port, N: n, Shape: s, Dst: dstCell, A: None, B: None, C: None,

@@ -144,7 +144,7 @@ func (c *Context) Pin(t Tensor) {
 func (c *Context) result(op string, t dtype.Type, s Shape) Tensor {
 	c.check(op, t, s)
 	i := c.newScratch(op, int64(s.Elems())*int64(t.Size()))
-	return Tensor{cell: i, gen: c.cells[i].gen, shape: s, dtype: t}
+	return Tensor{cell: i, gen: c.cells[i].gen, pe: int32(c.pe), shape: s, dtype: t}
 }
 
 // check refuses what no tensor can be, and no instruction can count.
@@ -166,8 +166,8 @@ func (c *Context) use(op string, t Tensor) int32 {
 	if t.dtype == dtype.Invalid {
 		c.misuse(op, "the operand is the zero Tensor: it was never loaded, received or computed")
 	}
-	if int(t.cell) >= len(c.cells) {
-		c.misuse(op, "the operand is a tensor of another rank or launch")
+	if int(t.pe) != c.pe || int(t.cell) >= len(c.cells) {
+		c.misuse(op, "the operand is a tensor of another rank or launch: what a rank needs of another must be sent")
 	}
 	b := &c.cells[t.cell]
 	if b.gen != t.gen {

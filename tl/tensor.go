@@ -14,6 +14,7 @@ type Tensor struct {
 	cell  int32
 	gen   uint32
 	off   int32
+	pe    int32 // whose it is
 	shape Shape
 	dtype dtype.Type
 	// A tensor in a ring slot remembers which message it was, so that a late use can name

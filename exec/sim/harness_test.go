@@ -56,7 +56,11 @@ func newBench(t testing.TB, k tl.Kernel, s setup) *bench {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, err := top.Wire(s.world, topology.Grid{}, s.neighbors)
+	var grid topology.Grid
+	if _, err := top.Fit(s.world, grid); err != nil {
+		grid = topology.Grid{W: s.world, H: 1} // not a square: a mesh of one row
+	}
+	w, err := top.Wire(s.world, grid, s.neighbors)
 	if err != nil {
 		t.Fatal(err)
 	}

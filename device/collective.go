@@ -60,7 +60,7 @@ func (c *Context) perform(ctx context.Context, p *Plan, a *arguments) (*Launched
 	for g, shards := range contributions {
 		n := shards[0].Region.Elems()
 		if p.Algorithm.Check != nil {
-			if err := p.Algorithm.Check(p.World, n); err != nil {
+			if err := p.ask("Check", func() error { return p.Algorithm.Check(p.World, n) }); err != nil {
 				return nil, fmt.Errorf("algorithm %s: %w", p.Name, err)
 			}
 		}
@@ -79,7 +79,12 @@ func (c *Context) perform(ctx context.Context, p *Plan, a *arguments) (*Launched
 		call.Groups = append(call.Groups, CallGroup{Call: cc, PEs: pes, Addrs: addrs})
 		groups[g] = tl.Group{PEs: pes, PEsPerCube: p.PEsPerCube, Wiring: p.Wiring, Args: a.on(pes)}
 		if !a.hasInt && p.Algorithm.KernelArgs != nil {
-			groups[g].Args.Ints = p.Algorithm.KernelArgs(p.World, n)
+			if err := p.ask("KernelArgs", func() error {
+				groups[g].Args.Ints = p.Algorithm.KernelArgs(p.World, n)
+				return nil
+			}); err != nil {
+				return nil, fmt.Errorf("algorithm %s: %w", p.Name, err)
+			}
 		}
 	}
 	if err := c.label(call, a); err != nil {

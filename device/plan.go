@@ -2,6 +2,7 @@ package device
 
 import (
 	"fmt"
+	"runtime/debug"
 
 	"kernbench/algorithm"
 	"kernbench/conf"
@@ -64,7 +65,10 @@ func (c *Context) InstallIPCQ(name string, options ...Install) (*Plan, error) {
 		}
 		return nil, fmt.Errorf("algorithm %s: %w%s", p.Name, err, hint)
 	}
-	if p.Wiring, err = p.Topology.Wire(p.World, grid, p.Algorithm.Neighbors); err != nil {
+	if err := p.ask("Neighbors", func() error {
+		p.Wiring, err = p.Topology.Wire(p.World, grid, p.Algorithm.Neighbors)
+		return err
+	}); err != nil {
 		return nil, fmt.Errorf("algorithm %s: %w", p.Name, err)
 	}
 	if p.Ring, err = ringOf(&cfg); err != nil {
@@ -80,6 +84,17 @@ func (c *Context) InstallIPCQ(name string, options ...Install) (*Plan, error) {
 	}
 	c.plan = p
 	return p, nil
+}
+
+// ask calls a function of the algorithm's row. Its author may be the user: a panic in it is
+// an error of that function and not of this program.
+func (p *Plan) ask(function string, f func() error) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = fmt.Errorf("its %s panicked: %v\n%s", function, v, debug.Stack())
+		}
+	}()
+	return f()
 }
 
 // world is the number of ranks: what was asked for, else what ccl.yaml says, else all that

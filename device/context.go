@@ -137,10 +137,14 @@ func (c *Context) HBMInUse(at machine.Coord) (unit.Bytes, error) {
 	if !ok {
 		return 0, fmt.Errorf("there is no PE at %+v", at)
 	}
+	return c.inUse(pe), nil
+}
+
+func (c *Context) inUse(pe int) unit.Bytes {
 	if c.hbm[pe] == nil {
-		return 0, nil
+		return 0
 	}
-	return unit.Bytes(c.hbm[pe].InUse()), nil
+	return unit.Bytes(c.hbm[pe].InUse())
 }
 
 // Leak is a tensor that was still there at the end.

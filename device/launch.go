@@ -57,7 +57,7 @@ func (c *Context) LaunchKernel(ctx context.Context, name string, k tl.Kernel, ar
 
 // LaunchGroups starts a kernel on explicit groups of PEs, all at the same simulated time.
 func (c *Context) LaunchGroups(ctx context.Context, name string, k tl.Kernel, ring tl.Ring, groups []tl.Group) (*Launched, error) {
-	l := &tl.Launch{Name: name, Kernel: k, Groups: groups, Ring: ring, Addrs: c.addrs, Scratch: c.scratch()}
+	l := &tl.Launch{Name: name, Kernel: k, Groups: groups, Ring: ring, Addrs: c.addrs, Scratch: c.scratch(), Tensors: c.inUse}
 	if err := l.Validate(); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrLaunch, err)
 	}

@@ -42,6 +42,9 @@ type Launch struct {
 	Ring    Ring
 	Addrs   *mem.Map
 	Scratch unit.Bytes // per PE
+
+	// Tensors is what tensors hold of a PE's HBM slice, which rings cannot have. Nil: nothing.
+	Tensors func(pe int) unit.Bytes
 }
 
 // Group is a set of PEs that run a launch's kernel together.

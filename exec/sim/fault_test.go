@@ -14,6 +14,7 @@ import (
 	"kernbench/fault"
 	"kernbench/mem"
 	"kernbench/tl"
+	"kernbench/unit"
 )
 
 // No test leaves a goroutine behind: not after faults, hangs or cancellations.
@@ -209,6 +210,22 @@ func TestRingMemory(t *testing.T) {
 		if _, err := e.Launch(t.Context(), b.launch); err != nil {
 			t.Errorf("%v: rings that just fit: %v", space, err)
 		}
+	}
+}
+
+// TestRingsBesideTensors: what tensors hold of a slice, rings in HBM cannot have.
+func TestRingsBesideTensors(t *testing.T) {
+	b := newBench(t, func(*tl.Context, tl.Args) {}, setup{world: 2, space: mem.HBM})
+	free := int64(2 * 4 * 4096) // two rings of four slots
+	b.launch.Tensors = func(pe int) unit.Bytes { return 4<<30 - unit.Bytes(free) + unit.Bytes(pe) }
+	_, err := b.run(sim.Options{})
+	var r *fault.RingMemory
+	if !errors.As(err, &r) || r.Rank != 1 || int64(r.Have) != free-1 || int64(r.Need) != free {
+		t.Errorf("one byte short on rank 1: %v", err)
+	}
+	b.launch.Tensors = func(int) unit.Bytes { return 4<<30 - unit.Bytes(free) }
+	if _, err := b.run(sim.Options{}); err != nil {
+		t.Errorf("rings that just fit: %v", err)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"kernbench/fault"
 	"kernbench/hw/ipcq"
 	"kernbench/hw/memory"
+	"kernbench/mem"
 	"kernbench/tl"
 	"kernbench/unit"
 )
@@ -46,7 +47,7 @@ func (x *run) prepareRank(g *tl.Group, gi, i int, base int32) error {
 	}
 	r.Clock, r.Math.FreeAt, r.GEMM.FreeAt = x.start, x.start, x.start
 	need := unit.Bytes(int64(len(w.In)) * int64(x.ring.Slots) * x.ring.SlotBytes)
-	if have := memory.RingRoom(e.m, int(r.pe), x.ring.Space, x.launch.Scratch); need > have {
+	if have := memory.RingRoom(e.m, int(r.pe), x.ring.Space, x.taken(int(r.pe))); need > have {
 		return &fault.RingMemory{Place: e.place(r, "launch"), Kind: x.ring.Space.String(), Need: need, Have: have}
 	}
 	r.tx, r.rx = make([]txPort, len(w.Out)), make([]rxPort, len(w.In))
@@ -59,6 +60,17 @@ func (x *run) prepareRank(g *tl.Group, gi, i int, base int32) error {
 	})
 	r.next, r.stop = iter.Pull(r.body(x.launch.Kernel, g.Args))
 	return nil
+}
+
+// taken is what a PE's rings cannot have of the memory that they lie in.
+func (x *run) taken(pe int) unit.Bytes {
+	switch {
+	case x.ring.Space == mem.TCM:
+		return x.launch.Scratch
+	case x.ring.Space == mem.HBM && x.launch.Tensors != nil:
+		return x.launch.Tensors(pe)
+	}
+	return 0
 }
 
 // connect finds the paths of a rank's rings.

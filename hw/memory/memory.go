@@ -32,15 +32,12 @@ func RingNode(m *machine.Machine, pe int, kind mem.Space) machine.NodeID {
 	return m.TCM(pe)
 }
 
-// RingRoom is the memory that rings may take of a node: all of it, less the scratch of a
-// TCM, divided among the PEs that share an SRAM.
-func RingRoom(m *machine.Machine, pe int, kind mem.Space, scratch unit.Bytes) unit.Bytes {
+// RingRoom is the memory that a PE's rings may take: its HBM slice or TCM, or its share of
+// the cube's SRAM, less what is taken of that.
+func RingRoom(m *machine.Machine, pe int, kind mem.Space, taken unit.Bytes) unit.Bytes {
 	room := m.Capacity(RingNode(m, pe, kind))
-	switch kind {
-	case mem.TCM:
-		room -= scratch
-	case mem.SRAM:
+	if kind == mem.SRAM {
 		room /= unit.Bytes(m.PEsPerCube())
 	}
-	return max(0, room)
+	return max(0, room-taken)
 }

@@ -36,8 +36,15 @@ func TestPlaces(t *testing.T) {
 		if got := Node(m, mem.At(tt.kind, tt.unit, 8)); got != tt.node {
 			t.Errorf("%v: address at node %d, want %d", tt.kind, got, tt.node)
 		}
-		if got := RingRoom(m, pe, tt.kind, topo.PE.TCM.Scratch); got != tt.room {
+		taken := unit.Bytes(0)
+		if tt.kind == mem.TCM {
+			taken = topo.PE.TCM.Scratch
+		}
+		if got := RingRoom(m, pe, tt.kind, taken); got != tt.room {
 			t.Errorf("%v: room for %v, want %v", tt.kind, got, tt.room)
+		}
+		if got := RingRoom(m, pe, tt.kind, taken+1024); got != tt.room-1024 {
+			t.Errorf("%v: room for %v beside 1 KiB, want %v", tt.kind, got, tt.room-1024)
 		}
 	}
 	if got := RingRoom(m, pe, mem.TCM, 1<<20); got != 0 {

@@ -43,7 +43,7 @@ const house = `
 	topology;
 	conf;
 	des;
-	oplog, trace;
+	oplog, trace, history;
 	collective;
 	tl;
 	fault;

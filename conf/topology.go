@@ -165,6 +165,8 @@ type Fabric struct {
 	FlitBytes    unit.Bytes `conf:"flit_bytes" doc:"flit of the flit-level reference model" max:"1GiB"`
 	BufferBytes  unit.Bytes `conf:"buffer_bytes" doc:"each input buffer, per channel; must hold a message" max:"1GiB"`
 	RequestBytes unit.Bytes `conf:"request_bytes" doc:"size of a read request and of a control message" max:"1GiB"`
+	MemoryOrder  string     `conf:"memory_order" doc:"what is promised about the order in which one PE's puts, stores and notifications take effect elsewhere, weakest first; sequential hides missing fences" enum:"put_signal|by_channel|in_order|sequential"`
+	Atomics      bool       `conf:"p2p_native_atomics" doc:"PEs can add to and compare-and-swap words in the memory of others, and get the old value"`
 }
 
 // Grid returns the width and height of the SIP grid: w and h where they are given, the square root of count for a

@@ -16,9 +16,19 @@ type Blocked struct {
 	Peers     []int // whom it waits for: one rank, or several when any direction would do
 	Occupancy int   // messages in the ring it waits on
 	Slots     int
+
+	// Of a wait for a control word, or an event of a stream: what it is called, what it holds
+	// and what it should. Peers are those who could still change it.
+	Word string
+	Held int64
+	Want string // ">= 3"
 }
 
 func (b *Blocked) String() string {
+	if b.Word != "" {
+		s := fmt.Sprintf("%v: waits for %s %s, which is %d", b.Place, b.Word, b.Want, b.Held)
+		return strings.Replace(s, " t=", " since t=", 1)
+	}
 	what := "a message from"
 	if b.Sending {
 		what = "a free slot at"

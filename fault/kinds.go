@@ -20,6 +20,10 @@ func (*InvalidDirection) fault() {}
 func (*Mismatch) fault()         {}
 func (*Misuse) fault()           {}
 func (*NoData) fault()           {}
+func (*NotMember) fault()        {}
+func (*OutOfBounds) fault()      {}
+func (*Released) fault()         {}
+func (*Unsupported) fault()      {}
 func (*Panic) fault()            {}
 func (*RingMemory) fault()       {}
 func (*ScratchFull) fault()      {}

@@ -18,6 +18,7 @@ import (
 type Context struct {
 	core Core
 	in   Instr
+	side OneSided
 
 	dropped Instr // apart from in, which may be in the making
 
@@ -37,6 +38,12 @@ type Context struct {
 	lines    *lines // nil unless source lines are recorded
 	calls    uint32 // instructions so far: an operand's cell remembers the one that uses it
 	failed   error  // the first fault
+
+	program, grid int // of a grid; grid is 0 where there is none
+	lastTeam      *mem.Team
+	lastRank      int     // in lastTeam
+	words         []int32 // of the signal that an operation names
+	counts        Traffic
 }
 
 // portState is what the kernel side knows of one ring that it receives from.
@@ -60,6 +67,8 @@ type Setup struct {
 	Now          func() (unit.Time, bool) // simulated time; false without a clock
 	RecordLines  bool                     // keep the source line of every instruction
 	CellCapacity int                      // cells to make room for at once; 0: grow as needed
+
+	Program, Grid int // of a grid: what ProgramID(0) and NumPrograms(0) answer; Grid 0: no grid
 }
 
 // NewContext makes the context of one rank.
@@ -67,7 +76,7 @@ func NewContext(s Setup) *Context {
 	c := &Context{
 		core: s.Core, rank: s.Rank, world: s.World, perCube: max(1, s.PEsPerCube), pe: s.PE,
 		wiring: s.Wiring, ring: s.Ring, addrs: s.Addrs, name: s.PEName, now: s.Now,
-		freeCell: None, cells: make([]Cell, 0, s.CellCapacity),
+		freeCell: None, cells: make([]Cell, 0, s.CellCapacity), program: s.Program, grid: s.Grid,
 	}
 	c.scratch.init(int64(s.Scratch))
 	c.ports = make([]portState, len(s.Wiring.In))
@@ -87,9 +96,16 @@ func (c *Context) Rank() int { return c.rank }
 func (c *Context) WorldSize() int { return c.world }
 
 // ProgramID is the position of this PE: on axis 0 within its cube, on axis 1 that of the
-// cube. ProgramID(1)*NumPrograms(0)+ProgramID(0) is Rank.
+// cube. ProgramID(1)*NumPrograms(0)+ProgramID(0) is Rank. In a grid axis 0 is the number
+// of the program, and there is no other.
 func (c *Context) ProgramID(axis int) int {
 	c.checkAxis(axis)
+	if c.grid > 0 {
+		if axis == 0 {
+			return c.program
+		}
+		return 0
+	}
 	if axis == 0 {
 		return c.rank % c.perCube
 	}
@@ -97,9 +113,16 @@ func (c *Context) ProgramID(axis int) int {
 }
 
 // NumPrograms is the number of positions along an axis: PEs of a cube that take part, or
-// cubes. It counts places, not ranks: the last cube of a group may be part empty.
+// cubes. It counts places, not ranks: the last cube of a group may be part empty. In a grid
+// axis 0 has its programs.
 func (c *Context) NumPrograms(axis int) int {
 	c.checkAxis(axis)
+	if c.grid > 0 {
+		if axis == 0 {
+			return c.grid
+		}
+		return 1
+	}
 	if axis == 0 {
 		return c.perCube
 	}

@@ -1,6 +1,7 @@
 package tl
 
 import (
+	"fmt"
 	"slices"
 
 	"kernbench/fault"
@@ -28,6 +29,12 @@ func (w *Wiring) WaitsForAny(slots int) fault.Blocked {
 	slices.Sort(b.Peers)
 	b.Peers = slices.Compact(b.Peers)
 	return b
+}
+
+// WaitsForWord is a rank that waits for a word of its own copy of a window, which holds held.
+// Peers are the ranks of the launch that could still change it.
+func (x *OneSided) WaitsForWord(word int32, held int64, peers []int) fault.Blocked {
+	return fault.Blocked{Peers: peers, Word: x.Win.WordName(word), Held: held, Want: fmt.Sprintf("%v %d", x.Cmp, x.Value)}
 }
 
 // Ends lists the ends of all rings of a rank by direction. The executor fills in what only

@@ -21,9 +21,25 @@ const (
 	OpComposite           // starts a tiled pipeline, described by Pipe
 	OpAwait               // waits until Dst, the handle of a pipeline, is complete
 	OpDrop                // tensor A will not be used again
+
+	// These have a OneSided in Side, but for the three that order.
+	OpPut         // tensor A, or memory at Side.Local when A is None -> memory at Side.Remote
+	OpGet         // memory at Side.Remote -> memory at Side.Local
+	OpNotify      // updates a word
+	OpWaitWord    // waits until all words satisfy a comparison
+	OpTestWord    // tells whether they do, in Side.Hit
+	OpReadWord    // Side.Got = the word
+	OpFetchAdd    // Side.Got = the word, which grows by Side.Value
+	OpCompareSwap // Side.Got = the word, which becomes Side.Value if it was Side.Expect
+	OpFence       // order at each destination
+	OpQuiet       // completion everywhere
+	OpDrain       // completion of this PE's loads, stores and arithmetic
 )
 
-var opNames = [...]string{"load", "store", "math", "gemm", "send", "recv", "recv_async", "composite", "wait", "free"}
+var opNames = [...]string{
+	"load", "store", "math", "gemm", "send", "recv", "recv_async", "composite", "wait", "free",
+	"put", "get", "notify", "wait_until", "test", "load_scalar", "fetch_add", "compare_swap", "fence", "quiet", "pipe_barrier",
+}
 
 func (o Op) String() string { return opNames[o] }
 
@@ -71,7 +87,10 @@ type Instr struct {
 	Scalar, Scalar2          float64
 	Addr                     mem.Addr // physical
 	Piece, Pieces            int      // of a load or store that spans several shards
+	Rows                     int      // of a load or store of several stretches of memory; 0: one
+	Pitch                    int64    // bytes from one to the next
 	Pipe                     *Pipe
+	Side                     *OneSided
 
 	// Filled in by the Core for receives.
 	GotPort  int
@@ -97,6 +116,10 @@ type Cell struct {
 	In      uint8  // ring that slot belongs to, when InSlot
 	InSlot  bool
 	Local   bool // a slot outside TCM whose bytes have been fetched into the PE
+
+	// Access numbers the load that fills the cell, for the account of memory, until somebody
+	// has waited for it; 0: there is none.
+	Access uint64
 
 	state  cellState
 	used   bool // since the reclaiming hand last passed

@@ -20,12 +20,31 @@ type Args struct {
 	Shards  []mem.Addr // where each rank's elements lie; see Shard
 	Tensors []Ref      // tensors in the order of the launch's arguments
 	Ints    []int      // numbers in the order of the launch's arguments
+
+	// Outs is where each rank's result goes, of OutElems elements, for collectives whose
+	// result does not replace the contribution. Nil: it does; see Out.
+	Outs     []mem.Addr
+	OutElems []int
+
+	Windows []*mem.Window // symmetric memory, in the order of the launch's arguments
 }
 
 // Shard is the slice of the first tensor that belongs to a rank: NElem elements.
 func (a Args) Shard(rank int) Ref {
 	return Ref{a.Shards[rank], Dims(a.NElem), a.DType}
 }
+
+// Out is where a rank's result of n elements goes: its place among Outs, or the first n of
+// its shard.
+func (a Args) Out(rank, n int) Ref {
+	if a.Outs == nil {
+		return Ref{a.Shards[rank], Dims(n), a.DType}
+	}
+	return Ref{a.Outs[rank], Dims(a.OutElems[rank]), a.DType}.Slice(0, n)
+}
+
+// Window is argument i among the windows.
+func (a Args) Window(i int) *mem.Window { return a.Windows[i] }
 
 // Tensor is argument i among the tensors.
 func (a Args) Tensor(i int) Ref { return a.Tensors[i] }
@@ -136,6 +155,7 @@ type Result struct {
 	Bytes      int64     // payload of those messages
 	Events     int64     // of the event kernel; zero without one
 	Hazards    int64     // reads of slots whose credit had already gone (credit: on_recv)
+	Traffic    []Traffic // by rank of all groups
 }
 
 // Duration is the simulated time from the common start to the end of the last kernel.

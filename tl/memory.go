@@ -61,6 +61,7 @@ func (c *Context) transfer(op string, kind Op, r Ref, t Tensor, off int32) {
 		} else {
 			c.in.A, c.in.AOff = t.cell, off
 		}
+		c.countAccess(kind, pa, n)
 		c.do()
 		a, left, off = a+mem.Addr(n), left-n, off+int32(n/size)
 	}

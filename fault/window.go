@@ -1,0 +1,53 @@
+package fault
+
+import "fmt"
+
+// OutOfBounds is an access outside the part of a window that it names.
+type OutOfBounds struct {
+	Place
+	Window, Buffer string
+	Unit           string // what From, To and Size count: element, word
+	From, To       int64  // asked for: From and up to To
+	Size           int64  // allowed: 0 and up to Size
+}
+
+func (e *OutOfBounds) Error() string {
+	return fmt.Sprintf("%v: out of bounds: %ss %d to %d of %s.%s, which has 0 to %d", e.Place, e.Unit, e.From, e.To-1, e.Window, e.Buffer, e.Size-1)
+}
+
+// NotMember is an operation on a window or team by a PE that is no member, or that names a
+// rank which the team does not have.
+type NotMember struct {
+	Place
+	Team   string
+	Size   int
+	Peer   int  // the rank that was named
+	ByRank bool // Peer is what is wrong; otherwise the PE itself is no member
+}
+
+func (e *NotMember) Error() string {
+	if e.ByRank {
+		return fmt.Sprintf("%v: no peer %d: team %s has ranks 0 to %d", e.Place, e.Peer, e.Team, e.Size-1)
+	}
+	return fmt.Sprintf("%v: this PE is no member of team %s, which has %d: only members can use its windows", e.Place, e.Team, e.Size)
+}
+
+// Released is the use of a window that was freed.
+type Released struct {
+	Place
+	Window string
+}
+
+func (e *Released) Error() string {
+	return fmt.Sprintf("%v: window %s was freed before", e.Place, e.Window)
+}
+
+// Unsupported is an operation that the machine does not have.
+type Unsupported struct {
+	Place
+	What string // the capability, by its key in topology.yaml
+}
+
+func (e *Unsupported) Error() string {
+	return fmt.Sprintf("%v: the machine does not have %s (topology.yaml): it needs a kernel without", e.Place, e.What)
+}

@@ -1,0 +1,201 @@
+// Package history is the account of what kernels did to memory that others can reach, and of
+// what ordered it: the stream from executors to the judge of races. A record says what was
+// asked for and by whom, in an order that agrees with every edge of the protocol; it says
+// nothing of how long things took, so that a judge sees the same in a run without a clock.
+//
+// It imports tl, mem and unit. Start at Record and Log.
+package history
+
+import (
+	"fmt"
+
+	"kernbench/mem"
+	"kernbench/tl"
+	"kernbench/unit"
+)
+
+// Agent is something that does one thing after the other: a kernel on a PE, a program of a
+// grid, a stream, the host. Numbers are dense, in the order of their first appearance.
+type Agent int32
+
+// Host is the program that launches everything.
+const Host Agent = 0
+
+// Kind says what a record tells. Fields that a kind does not name are zero.
+type Kind uint8
+
+// The kinds. An access is asynchronous: it is somewhere between its record and the record
+// that completes it (Complete, Drain, Quiet, End, a fenced or signalled arrival that somebody
+// has waited for).
+const (
+	Start Kind = iota // Agent begins; Other, which begot it, goes before it
+	Join              // all that Other has done, and everything it started, goes before what Agent does next
+
+	Load     // reads Range; Op. In order with this agent's other loads and stores of the same bytes
+	Store    // writes Range; Op. In order as Load
+	Put      // reads Source (unless it is empty: the source was a tensor), writes Range in the memory of PE Peer; Op. Atomic: the values are combined with what is there
+	Get      // reads Range in the memory of PE Peer, writes Source; Op
+	Complete // access Op of Agent is complete on the issuer's side, as far as Done says
+
+	Drain // all loads and stores of Agent are complete (pipe barrier)
+	Fence // what Agent has put, stored and notified so far takes effect at each destination before what it does there later
+	Quiet // everything that Agent has started is complete everywhere
+
+	Notify // Agent updates Word in the memory of PE Peer by Update with Value. Carried: together with the data of put Op, after them
+	Wait   // Agent has seen Word satisfy Cmp with Value; Seen is what it held
+	Poll   // Agent has looked at Word and it did not satisfy Cmp with Value; Seen is what it held
+	Read   // Agent has read Word: it held Seen
+	RMW    // Agent has read Seen from Word in the memory of PE Peer and, if Wrote, put Value there, at once (CAS); with Update Add it has added Value
+
+	Send   // Agent has put message Seq into ring Ring; Slots are its slots
+	Recv   // Agent has taken message Seq of ring Ring
+	Use    // Agent reads the slot of message Seq of ring Ring
+	Credit // Agent has given the slot of message Seq of ring Ring back
+	Any    // Agent takes from whichever ring has a message (what follows is its Recv)
+
+	Mark // Agent, a stream, has come to event Ring
+	Pass // Agent, a stream, goes on after event Ring
+	Copy // Agent, a stream, reads Source and writes Range by a copy engine; Op. Complete before what the stream does next
+)
+
+var kindNames = [...]string{
+	"start", "join", "load", "store", "put", "get", "complete", "drain", "fence", "quiet",
+	"notify", "wait", "poll", "read", "rmw", "send", "recv", "use", "credit", "any", "mark", "pass", "copy",
+}
+
+func (k Kind) String() string { return kindNames[k] }
+
+// Done says how much of an access is complete.
+type Done uint8
+
+// What is complete.
+const (
+	Whole  Done = iota // all of it
+	Source             // the source has been read: it may be overwritten
+)
+
+// Range is memory: Rows stretches of Bytes, each Pitch after the one before. Bytes is 0 for
+// no memory.
+type Range struct {
+	Addr  mem.Addr // physical
+	Bytes int64
+	Rows  int32 // 0 counts as 1
+	Pitch int64
+}
+
+// Word is a control word: its physical address says all.
+type Word = mem.Addr
+
+// Record is one entry.
+type Record struct {
+	Kind   Kind
+	Update tl.SignalOp
+	Cmp    tl.Cmp
+	Done   Done
+	NBI    bool // Put, Get: the call returned before its side was complete
+	Atomic bool // Put: combines; concurrent ones do not conflict
+	Carry  bool // Notify: with the data of put Op
+	Wrote  bool // RMW
+	Float  bool // Put: what is combined rounds, so that the order of several shows
+
+	Agent, Other Agent
+	Peer         int32  // PE
+	Op           uint64 // of an access, shared by its pieces; of a send, shared by its messages
+	Range        Range
+	Source       Range
+
+	Word  Word
+	Type  mem.WordType
+	Value int64
+	Seen  int64
+	Ring  uint32 // of one launch; rings of different launches differ
+	Seq   uint32
+	Slots uint32
+
+	Call string // the kernel's operation as its author calls it: put_nbi, store, recv
+	Line string // file:line, empty when lines are not recorded
+	Time unit.Time
+}
+
+// Who describes an agent.
+type Who struct {
+	Rank    int // in its launch; of a stream, that of its device; -1 for the host
+	PE      int // -1 for the host
+	Stream  int // -1 for a kernel that was launched on its own
+	Program int // in its grid, or -1
+}
+
+func (w Who) String() string {
+	switch {
+	case w.PE < 0:
+		return "host"
+	case w.Stream < 0:
+		return fmt.Sprintf("rank %d", w.Rank)
+	case w.Program < 0:
+		return fmt.Sprintf("stream %d of rank %d", w.Stream, w.Rank)
+	}
+	return fmt.Sprintf("rank %d program %d", w.Rank, w.Program)
+}
+
+// batch is the number of records that are handed over at once.
+const batch = 512
+
+// Log takes records from an executor and hands them to a judge in batches, in order.
+type Log struct {
+	Timed bool // the executor has a clock
+
+	agents []Who
+	index  map[Who]Agent
+	cur    []Record
+	judge  func([]Record)
+	op     uint64
+	ring   uint32
+}
+
+// New makes a log. The judge must not keep the slice.
+func New(judge func([]Record)) *Log {
+	return &Log{
+		agents: []Who{{-1, -1, -1, -1}}, index: map[Who]Agent{{-1, -1, -1, -1}: Host},
+		cur: make([]Record, 0, batch), judge: judge,
+	}
+}
+
+// Agent is the number of an agent, which is new when nobody has asked for it before.
+func (l *Log) Agent(w Who) Agent {
+	a, ok := l.index[w]
+	if !ok {
+		a = Agent(len(l.agents))
+		l.agents = append(l.agents, w)
+		l.index[w] = a
+	}
+	return a
+}
+
+// Who tells who an agent is.
+func (l *Log) Who(a Agent) Who { return l.agents[a] }
+
+// NextOp numbers an access; 0 is none.
+func (l *Log) NextOp() uint64 { l.op++; return l.op }
+
+// NextRings numbers n rings and returns the first.
+func (l *Log) NextRings(n int) uint32 {
+	first := l.ring
+	l.ring += uint32(n)
+	return first
+}
+
+// Add appends a record.
+func (l *Log) Add(r Record) {
+	l.cur = append(l.cur, r)
+	if len(l.cur) == batch {
+		l.Flush()
+	}
+}
+
+// Flush hands over what has been added.
+func (l *Log) Flush() {
+	if len(l.cur) > 0 {
+		l.judge(l.cur)
+		l.cur = l.cur[:0]
+	}
+}

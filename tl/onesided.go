@@ -1,0 +1,262 @@
+package tl
+
+import (
+	"fmt"
+
+	"kernbench/dtype"
+	"kernbench/mem"
+)
+
+// OneSided is what an instruction that concerns a window has besides. The Context owns it, as
+// it owns Instr.
+type OneSided struct {
+	Win  *mem.Window
+	Peer int32 // member of Win's team whose copy it concerns
+
+	Remote mem.Addr // put: destination, get: source; physical, in the memory of Peer
+	Local  mem.Addr // put: source when A is None, get: destination; physical
+	NBI    bool     // the caller does not wait for its side
+	Atomic bool     // put: combine by Instr.Binary with what is there
+	Signal bool     // put: update Word by Op with Value when the data are there
+
+	Word     int32   // index in the window, of operations on one word
+	Words    []int32 // of waits and tests: all of them
+	WordType mem.WordType
+	Op       SignalOp
+	Cmp      Cmp
+	Value    int64
+	Expect   int64 // compare-and-swap: what the word must hold
+
+	// Filled in by the Core.
+	Got int64
+	Hit bool
+}
+
+// Traffic counts what one rank of a launch did to the memory of others, and how often it
+// signalled and waited.
+type Traffic struct {
+	Rank     int   `json:"rank"`
+	Sent     int64 `json:"sent_bytes"`     // into rings
+	Read     int64 `json:"read_bytes"`     // loads and gets from the memory of other PEs
+	Written  int64 `json:"written_bytes"`  // stores and puts to the memory of other PEs
+	Notifies int64 `json:"notifies"`       // words updated, with data or without
+	Waits    int64 `json:"waits"`          // words waited for
+	Atomics  int64 `json:"atomics"`        // that return a value
+	Puts     int64 `json:"puts"`           //
+	Gets     int64 `json:"gets"`           //
+	Syncs    int64 `json:"synchronisings"` // barriers and syncs
+}
+
+// Remote is the number of bytes that crossed from or to other PEs' memory.
+func (t *Traffic) Remote() int64 { return t.Sent + t.Read + t.Written }
+
+// Add adds what another program of the same rank did.
+func (t *Traffic) Add(o Traffic) {
+	t.Sent += o.Sent
+	t.Read += o.Read
+	t.Written += o.Written
+	t.Notifies += o.Notifies
+	t.Waits += o.Waits
+	t.Atomics += o.Atomics
+	t.Puts += o.Puts
+	t.Gets += o.Gets
+	t.Syncs += o.Syncs
+}
+
+// Traffic is what this kernel has done so far: for executors.
+func (c *Context) Traffic() Traffic {
+	c.counts.Rank = c.rank
+	return c.counts
+}
+
+// away tells whether memory is another PE's.
+func (c *Context) away(a mem.Addr) bool { return a.Space() == mem.HBM && a.Unit() != c.pe }
+
+// putting is what the forms of put differ in.
+type putting struct {
+	op      string
+	nbi     bool
+	atomic  bool
+	by      ReduceOp
+	signal  bool
+	word    Signal
+	update  SignalOp
+	value   int64
+	memory  bool // the source is src, else t
+	src     Ref
+	t       Tensor
+	tensorN int
+}
+
+func (c *Context) put(dst Sym, peer int, p *putting) {
+	to := c.symAt(p.op, dst, peer)
+	cell, off, n, typ, shape := None, int32(0), 0, dtype.Invalid, Shape{}
+	local := mem.Addr(0)
+	if p.memory {
+		n, typ, shape = p.src.Len(), p.src.DType, p.src.Shape
+		c.checkType(p.op, typ)
+	} else {
+		cell = c.use(p.op, p.t)
+		off, n, typ, shape = p.t.off, p.t.Len(), p.t.dtype, p.t.shape
+	}
+	if typ != to.DType || n != to.Len() {
+		c.misuse(p.op, fmt.Sprintf("the destination is %s, the source %s", describe(to.DType, to.Shape), describe(typ, shape)))
+	}
+	if p.memory && n > 0 {
+		if c.pieces(p.op, p.src) > 1 {
+			c.badAddress(p.op, p.src, "a put reads one shard: put the shards one by one")
+		}
+		local, _, _ = c.resolve(p.src.Addr)
+	}
+	if p.signal {
+		if p.word.win != dst.win {
+			c.misuse(p.op, "the signal lies in another window than the destination")
+		}
+		c.oneWord(p.op, p.word, peer)
+		c.wordValue(p.op, p.word, p.value)
+		c.counts.Notifies++
+	}
+	if n == 0 && !p.signal {
+		return
+	}
+	c.in = Instr{
+		Op: OpPut, Type: typ, Dst: None, A: cell, B: None, C: None, AOff: off, N: n, Shape: shape,
+		Addr: local, Side: &c.side,
+	}
+	c.side = OneSided{Win: dst.win, Peer: int32(peer), Remote: to.Addr, Local: local, NBI: p.nbi, Atomic: p.atomic}
+	if p.atomic {
+		c.in.Binary = p.by.Binary()
+	}
+	if p.signal {
+		c.side.Signal, c.side.Word, c.side.WordType = true, c.words[0], p.word.part.Word
+		c.side.Op, c.side.Value = p.update, p.value
+	}
+	c.counts.Puts++
+	if c.away(to.Addr) {
+		c.counts.Written += to.Bytes()
+	}
+	c.do()
+}
+
+// Put copies memory of this PE into the copy of member peer. It returns when the source has
+// been read and may be overwritten; the data are there some time later (Quiet, Fence,
+// PutSignal).
+func (c *Context) Put(dst Sym, peer int, src Ref) {
+	c.put(dst, peer, &putting{op: "put", memory: true, src: src})
+}
+
+// PutNBI is Put that returns at once: the source belongs to the DMA until Quiet.
+func (c *Context) PutNBI(dst Sym, peer int, src Ref) {
+	c.put(dst, peer, &putting{op: "put_nbi", memory: true, src: src, nbi: true})
+}
+
+// PutTensor is Put of a tensor. Tensors never change, so that it returns at once.
+func (c *Context) PutTensor(dst Sym, peer int, t Tensor) {
+	c.put(dst, peer, &putting{op: "put", t: t})
+}
+
+// PutSignal is Put that, when its data are there, updates a word of the same member. It
+// orders its own data only.
+func (c *Context) PutSignal(dst Sym, peer int, src Ref, s Signal, op SignalOp, v int64) {
+	c.put(dst, peer, &putting{op: "put_signal", memory: true, src: src, signal: true, word: s, update: op, value: v})
+}
+
+// PutSignalNBI is PutSignal that returns at once: the source belongs to the DMA until Quiet.
+func (c *Context) PutSignalNBI(dst Sym, peer int, src Ref, s Signal, op SignalOp, v int64) {
+	c.put(dst, peer, &putting{op: "put_signal_nbi", memory: true, src: src, nbi: true, signal: true, word: s, update: op, value: v})
+}
+
+// PutTensorSignal is PutSignal of a tensor.
+func (c *Context) PutTensorSignal(dst Sym, peer int, t Tensor, s Signal, op SignalOp, v int64) {
+	c.put(dst, peer, &putting{op: "put_signal", t: t, signal: true, word: s, update: op, value: v})
+}
+
+// PutCombine is Put that combines each element with what is there, at once for each element:
+// several at the same time all count. The order in which they round is not known.
+func (c *Context) PutCombine(dst Sym, peer int, src Ref, by ReduceOp) {
+	c.put(dst, peer, &putting{op: "put_combine", memory: true, src: src, atomic: true, by: by})
+}
+
+// PutTensorCombine is PutCombine of a tensor.
+func (c *Context) PutTensorCombine(dst Sym, peer int, t Tensor, by ReduceOp) {
+	c.put(dst, peer, &putting{op: "put_combine", t: t, atomic: true, by: by})
+}
+
+// Get copies from the copy of member peer into memory of this PE, and waits for it.
+func (c *Context) Get(dst Ref, src Sym, peer int) { c.get("get", dst, src, peer, false) }
+
+// GetNBI is Get that returns at once: the destination belongs to the DMA until Quiet.
+func (c *Context) GetNBI(dst Ref, src Sym, peer int) { c.get("get_nbi", dst, src, peer, true) }
+
+func (c *Context) get(op string, dst Ref, src Sym, peer int, nbi bool) {
+	from := c.symAt(op, src, peer)
+	if from.DType != dst.DType || from.Len() != dst.Len() {
+		c.misuse(op, fmt.Sprintf("the destination is %s, the source %s", describe(dst.DType, dst.Shape), describe(from.DType, from.Shape)))
+	}
+	if dst.Len() == 0 {
+		return
+	}
+	if c.pieces(op, dst) > 1 {
+		c.badAddress(op, dst, "a get writes one shard: get the shards one by one")
+	}
+	local, _, _ := c.resolve(dst.Addr)
+	c.in = Instr{
+		Op: OpGet, Type: dst.DType, Dst: None, A: None, B: None, C: None, N: dst.Len(), Shape: dst.Shape,
+		Addr: local, Side: &c.side,
+	}
+	c.side = OneSided{Win: src.win, Peer: int32(peer), Remote: from.Addr, Local: local, NBI: nbi}
+	c.counts.Gets++
+	if c.away(from.Addr) {
+		c.counts.Read += from.Bytes()
+	}
+	c.do()
+}
+
+// Fence orders, at each destination, what this PE has put, stored or signalled there before
+// what it puts, stores or signals there later. It waits for nothing to complete, and does not
+// cover gets.
+func (c *Context) Fence() { c.plain(OpFence) }
+
+// Quiet waits until everything that this PE has started is complete everywhere.
+func (c *Context) Quiet() { c.plain(OpQuiet) }
+
+// PipeBarrier waits until the engines of this PE are idle: its loads, stores and arithmetic
+// are complete. It does not wait for puts to arrive.
+func (c *Context) PipeBarrier() { c.plain(OpDrain) }
+
+func (c *Context) plain(op Op) {
+	c.in = Instr{Op: op, Dst: None, A: None, B: None, C: None}
+	c.do()
+}
+
+// Sync waits until all members of a team have come to it as often as this PE. It is a
+// rendezvous only: what members have put need not be there.
+//
+// It is a dissemination barrier of log2(size) rounds, on words that only grow: in round k
+// rank r tells rank r+2^k, and waits for the word of rank r-2^k (Hensgen, Finkel, Manber,
+// Two algorithms for barrier synchronization, Int. J. Parallel Programming 17(1), 1988).
+func (c *Context) Sync(t *mem.Team) {
+	c.counts.Syncs++
+	if t == nil || t.Meeting == nil {
+		c.misuse("sync", "the team has no meeting place: make teams with device.Context.NewTeam")
+	}
+	me := c.own("sync", t.Meeting)
+	t.Met[me]++
+	if t.Size() == 1 {
+		return
+	}
+	s := c.Signals(t.Meeting, "rounds")
+	notifies, waits := c.counts.Notifies, c.counts.Waits
+	for k := range t.Rounds() {
+		c.Notify(s.At(k), (me+1<<k)%t.Size(), SignalAdd, 1)
+		c.WaitUntil(s.At(k), GE, t.Met[me])
+	}
+	c.counts.Notifies, c.counts.Waits = notifies, waits // those of the kernel's own words
+}
+
+// Barrier is Quiet and Sync: everything that any member has started before is complete
+// everywhere afterwards.
+func (c *Context) Barrier(t *mem.Team) {
+	c.Quiet()
+	c.Sync(t)
+}

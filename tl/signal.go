@@ -1,0 +1,258 @@
+package tl
+
+import (
+	"fmt"
+
+	"kernbench/fault"
+	"kernbench/mem"
+)
+
+// SignalOp is what a notification does to a control word.
+type SignalOp uint8
+
+// The signal operations.
+const (
+	SignalSet SignalOp = iota // the word becomes the value
+	SignalAdd                 // the value is added to the word
+)
+
+func (o SignalOp) String() string { return [...]string{"set", "add"}[min(o, SignalAdd)] }
+
+// Cmp compares a control word with a value.
+type Cmp uint8
+
+// The comparisons.
+const (
+	EQ Cmp = iota
+	NE
+	GT
+	GE
+	LT
+	LE
+)
+
+var cmpNames = [...]string{"==", "!=", ">", ">=", "<", "<="}
+
+func (c Cmp) String() string {
+	if int(c) < len(cmpNames) {
+		return cmpNames[c]
+	}
+	return fmt.Sprintf("Cmp(%d)", uint8(c))
+}
+
+// Holds tells whether a word of type t that holds v satisfies the comparison with want.
+func (c Cmp) Holds(t mem.WordType, v, want int64) bool {
+	switch c {
+	case EQ:
+		return v == want
+	case NE:
+		return v != want
+	case GT:
+		return t.Less(want, v)
+	case GE:
+		return !t.Less(v, want)
+	case LT:
+		return t.Less(v, want)
+	}
+	return !t.Less(want, v)
+}
+
+// signalDims is the most extents that a tensor of signals can have.
+const signalDims = 5
+
+// Signal names control words of a window, in every member's copy: one word, or a strided
+// tensor of them, of which a wait asks that all satisfy it.
+type Signal struct {
+	win    *mem.Window
+	part   *mem.Part
+	first  int // word of the part
+	extent [signalDims]int32
+	stride [signalDims]int32
+	dims   int
+}
+
+// At is word i, counted from the first of s.
+func (s Signal) At(i int) Signal {
+	s.first += i
+	s.dims = 0
+	return s
+}
+
+// Slice is n words from lo on.
+func (s Signal) Slice(lo, n int) Signal { return s.At(lo).Grid([]int{n}, []int{1}) }
+
+// Grid is a tensor of words: extents and strides, in words, of up to five dimensions. The
+// first word is that of s.
+func (s Signal) Grid(extents, strides []int) Signal {
+	s.dims = -1 // refused where it is used
+	if len(extents) != len(strides) || len(extents) > signalDims {
+		return s
+	}
+	for i, n := range extents {
+		if n < 1 {
+			return s
+		}
+		s.extent[i], s.stride[i] = int32(n), int32(strides[i])
+	}
+	s.dims = len(extents)
+	return s
+}
+
+// Len is the number of words.
+func (s Signal) Len() int {
+	n := 1
+	for i := range s.dims {
+		n *= int(s.extent[i])
+	}
+	return n
+}
+
+// Type is the type of the words.
+func (s Signal) Type() mem.WordType {
+	if s.part == nil {
+		return mem.NoWord
+	}
+	return s.part.Word
+}
+
+// Signals finds control words of a window by the name of their part.
+func (c *Context) Signals(w *mem.Window, name string) Signal {
+	p := c.part("signals", w, name)
+	if p.Word == mem.NoWord {
+		c.misuse("signals", fmt.Sprintf("%s.%v holds data: signals are parts that are declared as control words", w.Name, p))
+	}
+	return Signal{win: w, part: p}.Slice(0, p.Count)
+}
+
+// words checks a signal for an operation and lists its words into c.words. The operation
+// concerns the copy of member peer.
+func (c *Context) wordsOf(op string, s Signal, peer int) {
+	if s.win == nil {
+		c.misuse(op, "the zero Signal: use what Context.Signals returns")
+	}
+	c.member(op, s.win, peer)
+	if s.dims < 0 {
+		c.misuse(op, fmt.Sprintf("a tensor of signals has up to %d extents, each at least 1, and as many strides", signalDims))
+	}
+	c.words = c.words[:0]
+	n := s.Len()
+	for i := range n {
+		w, rest := s.first, i
+		for d := s.dims - 1; d >= 0; d-- {
+			w += rest % int(s.extent[d]) * int(s.stride[d])
+			rest /= int(s.extent[d])
+		}
+		if w < 0 || w >= s.part.Count {
+			c.Fail(&fault.OutOfBounds{
+				Place: c.Place(op), Window: s.win.Name, Buffer: s.part.FullName(), Unit: "word",
+				From: int64(w), To: int64(w) + 1, Size: int64(s.part.Count),
+			})
+		}
+		c.words = append(c.words, s.part.First+int32(w))
+	}
+}
+
+// oneWord is wordsOf for operations on a single word.
+func (c *Context) oneWord(op string, s Signal, peer int) {
+	if s.win != nil && s.dims > 0 && s.Len() != 1 {
+		c.misuse(op, fmt.Sprintf("it takes one word, and %d were named: choose one with At", s.Len()))
+	}
+	c.wordsOf(op, s, peer)
+}
+
+// value checks that a word can hold a value.
+func (c *Context) wordValue(op string, s Signal, v int64) int64 {
+	if s.part.Word.Wrap(v) != v {
+		c.misuse(op, fmt.Sprintf("%d does not fit in %v", v, s.part))
+	}
+	return v
+}
+
+// signalled makes the instruction of an operation on words.
+func (c *Context) signalled(kind Op, s Signal, peer int) *OneSided {
+	c.in = Instr{Op: kind, Dst: None, A: None, B: None, C: None, Side: &c.side}
+	c.side = OneSided{Win: s.win, Peer: int32(peer), Word: c.words[0], Words: c.words, WordType: s.part.Word}
+	return &c.side
+}
+
+// Notify updates a word of member peer and returns at once. It is ordered after nothing that
+// this PE has done before: not its puts (Fence, or put with signal), not its own stores
+// (PipeBarrier).
+func (c *Context) Notify(s Signal, peer int, op SignalOp, v int64) {
+	c.oneWord("notify", s, peer)
+	v = c.wordValue("notify", s, v)
+	x := c.signalled(OpNotify, s, peer)
+	x.Op, x.Value = op, v
+	c.counts.Notifies++
+	c.do()
+}
+
+// WaitUntil waits until all words of s in this PE's own copy satisfy cmp with v. It changes
+// nothing. What it orders: the updates without which no way leads to that value, and all
+// that went before them.
+func (c *Context) WaitUntil(s Signal, cmp Cmp, v int64) {
+	c.wait("wait_until", s, cmp, v)
+	x := c.signalled(OpWaitWord, s, int(c.side.Peer))
+	x.Cmp, x.Value = cmp, v
+	c.counts.Waits += int64(len(c.words))
+	c.do()
+}
+
+// Test tells at once whether all words of s in this PE's own copy satisfy cmp with v.
+func (c *Context) Test(s Signal, cmp Cmp, v int64) bool {
+	c.wait("test", s, cmp, v)
+	x := c.signalled(OpTestWord, s, int(c.side.Peer))
+	x.Cmp, x.Value = cmp, v
+	c.do()
+	return c.side.Hit
+}
+
+// wait checks the arguments of WaitUntil and Test, and leaves this PE's rank in c.side.Peer.
+func (c *Context) wait(op string, s Signal, cmp Cmp, v int64) {
+	if s.win == nil {
+		c.misuse(op, "the zero Signal: use what Context.Signals returns")
+	}
+	me := c.own(op, s.win)
+	c.wordsOf(op, s, me)
+	c.wordValue(op, s, v)
+	if cmp > LE {
+		c.misuse(op, fmt.Sprintf("%v: one of EQ, NE, GT, GE, LT, LE", cmp))
+	}
+	c.side.Peer = int32(me)
+}
+
+// LoadScalar reads a control word of this PE's own copy. Time, or what others do, may change
+// it at any moment: a kernel that branches on it depends on the schedule.
+func (c *Context) LoadScalar(s Signal) int64 {
+	if s.win == nil {
+		c.misuse("load_scalar", "the zero Signal: use what Context.Signals returns")
+	}
+	me := c.own("load_scalar", s.win)
+	c.oneWord("load_scalar", s, me)
+	c.signalled(OpReadWord, s, me)
+	c.do()
+	return c.side.Got
+}
+
+// FetchAdd adds v to a word of member peer, and returns what it held before.
+func (c *Context) FetchAdd(s Signal, peer int, v int64) int64 {
+	c.oneWord("fetch_add", s, peer)
+	v = c.wordValue("fetch_add", s, v)
+	x := c.signalled(OpFetchAdd, s, peer)
+	x.Op, x.Value = SignalAdd, v
+	c.counts.Atomics++
+	c.do()
+	return c.side.Got
+}
+
+// CompareSwap puts v into a word of member peer if it holds old, and returns what it held:
+// old when the swap was made.
+func (c *Context) CompareSwap(s Signal, peer int, old, v int64) int64 {
+	c.oneWord("compare_swap", s, peer)
+	old, v = c.wordValue("compare_swap", s, old), c.wordValue("compare_swap", s, v)
+	x := c.signalled(OpCompareSwap, s, peer)
+	x.Expect, x.Value = old, v
+	c.counts.Atomics++
+	c.do()
+	return c.side.Got
+}

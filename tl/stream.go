@@ -1,0 +1,144 @@
+package tl
+
+import (
+	"errors"
+	"fmt"
+
+	"kernbench/dtype"
+	"kernbench/mem"
+	"kernbench/unit"
+)
+
+// Batch is what the streams of some devices still have to do. They run side by side until all
+// are empty; each does its operations in order.
+type Batch struct {
+	Streams []Stream
+	Addrs   *mem.Map
+	Scratch unit.Bytes // per program
+
+	// Poll, PollEvery and WakeCost say how a program that waits for a word finds out, as
+	// those of Ring do.
+	Poll      bool
+	PollEvery unit.Time
+	WakeCost  unit.Time
+}
+
+// Stream is a queue of operations of one device, which is a PE.
+type Stream struct {
+	ID   int   // in the run
+	PE   int32 //
+	Rank int   // of the device among those of the program
+	Ops  []StreamOp
+}
+
+// StreamKind says what an operation of a stream does.
+type StreamKind uint8
+
+// The operations.
+const (
+	StreamCopy   StreamKind = iota // the copy engine: uses links and memories, but no PE
+	StreamLaunch                   // a kernel, as a grid of programs
+	StreamRecord                   // Event has happened
+	StreamAwait                    // waits until Event has happened
+	StreamWait                     // waits until a word satisfies Cmp with Value
+	StreamWrite                    // writes Value to a word
+)
+
+var streamNames = [...]string{"copy", "launch", "record", "wait_event", "wait_value", "write_value"}
+
+func (k StreamKind) String() string { return streamNames[k] }
+
+// StreamOp is one operation of a stream.
+type StreamOp struct {
+	Kind StreamKind
+	Line string // of the host program
+
+	// Copy: Rows stretches of Bytes; addresses are physical.
+	Dst, Src           mem.Addr
+	Bytes              int64
+	Rows               int
+	DstPitch, SrcPitch int64
+	Type               dtype.Type
+
+	Launch *GridLaunch
+	Event  *Event
+
+	// Wait, write: a word in the copy of member Peer.
+	Win      *mem.Window
+	Peer     int
+	Word     int32
+	Cmp      Cmp
+	Value    int64
+	HostName string // what the host calls it, for reports
+}
+
+// GridLaunch is a kernel to run on a device: Grid programs, of which Resident at most are on
+// the device at the same time. A program that has started stays until it ends.
+type GridLaunch struct {
+	Name        string
+	Kernel      Kernel
+	Args        Args
+	Rank, World int // what Context.Rank and WorldSize answer
+	Grid        int
+	Resident    int
+	Gang        *Gang // starts with all its members, or not at all; nil: alone
+}
+
+// Gang is a group of launches on several streams that start at the same time, when the last
+// of their streams has come to them.
+type Gang struct{ Members int }
+
+// Event marks a place in a stream. It happens once.
+type Event struct {
+	Name     string
+	Happened bool // set by executors
+}
+
+// Validate checks what no executor can run.
+func (b *Batch) Validate() error {
+	gangs := map[*Gang]int{}
+	for i := range b.Streams {
+		s := &b.Streams[i]
+		for k := range s.Ops {
+			op := &s.Ops[k]
+			if err := op.validate(); err != nil {
+				return fmt.Errorf("stream %d of rank %d, operation %d (%v): %w", s.ID, s.Rank, k, op.Kind, err)
+			}
+			if op.Kind == StreamLaunch && op.Launch.Gang != nil {
+				gangs[op.Launch.Gang]++
+			}
+		}
+	}
+	for g, n := range gangs {
+		if n != g.Members {
+			return fmt.Errorf("a group launch of %d members has %d: all start or none", g.Members, n)
+		}
+	}
+	return nil
+}
+
+func (op *StreamOp) validate() error {
+	switch op.Kind {
+	case StreamCopy:
+		if op.Bytes < 1 || op.Rows < 1 {
+			return fmt.Errorf("%d rows of %d bytes", op.Rows, op.Bytes)
+		}
+	case StreamLaunch:
+		l := op.Launch
+		switch {
+		case l == nil || l.Kernel == nil:
+			return errors.New("no kernel")
+		case l.Grid < 1 || l.Resident < 1:
+			return fmt.Errorf("a grid of %d programs, %d resident: both must be at least 1", l.Grid, l.Resident)
+		}
+	case StreamRecord, StreamAwait:
+		if op.Event == nil {
+			return errors.New("no event")
+		}
+	case StreamWait, StreamWrite:
+		if op.Win == nil {
+			return errors.New("no word")
+		}
+	}
+	return nil
+}

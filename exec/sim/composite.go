@@ -120,7 +120,7 @@ func (q *pipeline) compute(now unit.Time) {
 			d += spec.GEMM.Setup
 		}
 		var start unit.Time
-		start, end = r.GEMM.Book(now, d)
+		start, end = r.engines.GEMM.Book(now, d)
 		r.emitSpan(trace.Gemm, start, end, int64(m*n*q.p.Type.Size()))
 	}
 	end = q.epilogue(tl.PerKTile, m*n, end)
@@ -145,7 +145,7 @@ func (q *pipeline) epilogue(s tl.Scope, n int, at unit.Time) unit.Time {
 			continue
 		}
 		var start unit.Time
-		start, at = r.Math.Book(at, r.run.e.spec.Math.Time(n))
+		start, at = r.engines.Math.Book(at, r.run.e.spec.Math.Time(n))
 		r.emitSpan(trace.Math, start, at, int64(n*q.p.Type.Size()))
 	}
 	return at

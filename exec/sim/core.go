@@ -129,7 +129,7 @@ func (r *rank) math(in *tl.Instr) {
 	if in.Math == tl.MathReduce {
 		n = in.Outer * in.Axis * in.Inner
 	}
-	start, end := r.Math.Book(r.Clock, r.run.e.spec.Math.Time(n))
+	start, end := r.engines.Math.Book(r.Clock, r.run.e.spec.Math.Time(n))
 	r.produce(in, start, end, trace.Math)
 }
 
@@ -137,14 +137,14 @@ func (r *rank) gemm(in *tl.Instr) {
 	r.operand(in.A)
 	r.operand(in.B)
 	r.meetPipes()
-	start, end := r.GEMM.Book(r.Clock, r.run.e.spec.GEMM.Time(in.Outer, in.Axis, in.Inner))
+	start, end := r.engines.GEMM.Book(r.Clock, r.run.e.spec.GEMM.Time(in.Outer, in.Axis, in.Inner))
 	r.produce(in, start, end, trace.Gemm)
 }
 
-// meetPipes lets global time catch up while a composite runs: it uses the engines too,
-// and who comes first must be known.
+// meetPipes lets global time catch up while a composite runs, or other programs share the
+// PE: they use the engines too, and who comes first must be known.
 func (r *rank) meetPipes() {
-	if r.pipes > 0 {
+	if r.pipes > 0 || r.engines != &r.PE {
 		r.sync()
 	}
 }
@@ -156,6 +156,7 @@ func (r *rank) produce(in *tl.Instr, start, end unit.Time, k trace.Kind) {
 	r.read(in.C, end)
 	d := r.ctx.Cell(in.Dst)
 	d.Ready = end
+	r.Last = max(r.Last, end)
 	if r.run.log != nil {
 		d.Value = r.run.log.Math(r.origin(), in, r.ctx)
 	}

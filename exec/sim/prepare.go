@@ -45,6 +45,7 @@ func (x *run) prepareRank(g *tl.Group, gi, i int, base int32) error {
 	if len(w.In) > laneCredit-laneToken || len(w.Out) > laneCredit-laneToken {
 		return fmt.Errorf("rank %d has %d rings: at most %d", i, max(len(w.In), len(w.Out)), laneCredit-laneToken)
 	}
+	r.engines, r.component = &r.PE, uint32(len(e.m.Links))+uint32(r.pe)
 	r.Clock, r.Math.FreeAt, r.GEMM.FreeAt = x.start, x.start, x.start
 	need := unit.Bytes(int64(len(w.In)) * int64(x.ring.Slots) * x.ring.SlotBytes)
 	if have := memory.RingRoom(e.m, int(r.pe), x.ring.Space, x.taken(int(r.pe))); need > have {

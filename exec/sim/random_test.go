@@ -65,8 +65,8 @@ func sameRun(a, b *image) string {
 		return "traces: " + cmp.Diff(a.trace, b.trace)
 	}
 	a.res.Events, b.res.Events = 0, 0
-	if a.res != b.res {
-		return cmp.Diff(a.res, b.res)
+	if what := cmp.Diff(a.res, b.res); what != "" {
+		return what
 	}
 	if a.err != nil {
 		return ""

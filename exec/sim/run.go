@@ -46,13 +46,15 @@ type faultAt struct {
 // rank is one PE of a launch: the Core of its kernel.
 type rank struct {
 	pe.PE
-	run   *run
-	ctx   *tl.Context
-	id    int32 // in run.ranks
-	index int32 // in its group
-	pe    int32
-	group int32
-	base  int32 // id of rank 0 of the group
+	engines   *pe.PE // that it computes with: its own, but for the programs of streams
+	component uint32 // that ties are broken by
+	run       *run
+	ctx       *tl.Context
+	id        int32 // in run.ranks
+	index     int32 // in its group
+	pe        int32
+	group     int32
+	base      int32 // id of rank 0 of the group
 
 	tx             []txPort
 	rx             []rxPort
@@ -136,7 +138,7 @@ const (
 
 // key is the tie-break of what this rank causes.
 func (r *rank) key(p des.Phase, lane uint8, counter uint32) des.Key {
-	return des.MakeKey(p, uint32(len(r.run.e.m.Links))+uint32(r.pe), lane, counter)
+	return des.MakeKey(p, r.component, lane, counter)
 }
 
 func (r *rank) laneKey(p des.Phase, lane uint8) des.Key {
@@ -171,7 +173,7 @@ func (r *rank) drain(*tl.Context, tl.Args) {
 	for r.flying > 0 || r.pipes > 0 {
 		r.park(forDrain)
 	}
-	end := max(r.Clock, r.Last, r.Math.FreeAt, r.GEMM.FreeAt)
+	end := max(r.Clock, r.Last)
 	r.run.result.End = max(r.run.result.End, end)
 	if r.run.e.opts.Trace != nil {
 		r.emit(trace.Event{Kind: trace.Kernel, Peer: -1, Start: r.run.start, End: end})

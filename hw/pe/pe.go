@@ -50,5 +50,5 @@ type PE struct {
 	Math  hw.Server
 	GEMM  hw.Server
 	DMA   dma.Engine
-	Last  unit.Time // when the last of its own transfers was complete
+	Last  unit.Time // when the last of its own transfers, and of its arithmetic, was complete
 }

@@ -212,7 +212,7 @@ func TestDeadlock(t *testing.T) {
 	}
 }
 
-const lineOfRecv = "198"
+const lineOfRecv = "199"
 
 // TestFaultIsTheEarliest: of two kernels that fail, the one that failed first in simulated
 // time is reported, though the other ran first.

@@ -40,7 +40,8 @@ type Config struct {
 	Topology *conf.Topology
 	CCL      *conf.CCL // nil: the built-in ccl.yaml
 	Executor Executor
-	World    int // ranks of algorithms that are installed; 0: as configured
+	World    int     // ranks of algorithms that are installed; 0: as configured
+	PEs      []int32 // that are those ranks: see Install; nil: the first World
 	// Check judges every collective right after its launch, while its result is still in
 	// memory. It may be nil.
 	Check func(*Call) error

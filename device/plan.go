@@ -36,7 +36,8 @@ func (p *Plan) PerSIP() bool { return p.Config.RankLevel == "sip" }
 
 // Install changes what InstallIPCQ takes from the configuration.
 type Install struct {
-	World int // ranks; 0: as configured
+	World int     // ranks; 0: as configured
+	PEs   []int32 // that are the ranks, ascending; nil: the first World of the machine
 }
 
 // InstallIPCQ makes an algorithm ready: name is an entry of ccl.yaml or an algorithm of
@@ -48,11 +49,20 @@ func (c *Context) InstallIPCQ(name string, options ...Install) (*Plan, error) {
 	}
 	cfg := choice.Config
 	p := &Plan{Name: cfg.Name, Algorithm: choice.Algorithm, Topology: choice.Topology, Config: cfg}
-	asked := c.cfg.World
+	asked, pes := c.cfg.World, c.cfg.PEs
 	for _, o := range options {
 		if o.World != 0 {
-			asked = o.World
+			asked, pes = o.World, nil
 		}
+		if o.PEs != nil {
+			pes = o.PEs
+		}
+	}
+	if pes != nil {
+		if err := c.checkPEs(&cfg, pes); err != nil {
+			return nil, fmt.Errorf("algorithm %s: %w", p.Name, err)
+		}
+		asked = len(pes)
 	}
 	if p.World, err = c.world(&cfg, asked); err != nil {
 		return nil, err
@@ -76,14 +86,37 @@ func (c *Context) InstallIPCQ(name string, options ...Install) (*Plan, error) {
 	}
 	p.PEsPerCube = 1
 	if !p.PerSIP() {
-		p.PEsPerCube = min(p.World, c.cfg.Machine.PEsPerCube())
-		for pe := range p.World {
-			p.PEs = append(p.PEs, int32(pe))
-			p.RankToPE = append(p.RankToPE, c.cfg.Machine.Coord(pe))
+		for r := range p.World {
+			pe := int32(r)
+			if pes != nil {
+				pe = pes[r]
+			}
+			p.PEs = append(p.PEs, pe)
+			p.RankToPE = append(p.RankToPE, c.cfg.Machine.Coord(int(pe)))
 		}
+		p.PEsPerCube = c.perCube(p.PEs)
 	}
 	c.plan = p
 	return p, nil
+}
+
+// checkPEs refuses lists of PEs that are no ranks.
+func (c *Context) checkPEs(cfg *conf.Resolved, pes []int32) error {
+	if cfg.RankLevel == "sip" {
+		return fmt.Errorf("with rank_level: sip a rank is a SIP: PEs cannot be chosen")
+	}
+	if len(pes) == 0 {
+		return fmt.Errorf("a list of no PEs: at least one must take part")
+	}
+	for i, pe := range pes {
+		switch {
+		case pe < 0 || int(pe) >= c.cfg.Machine.NumPEs():
+			return fmt.Errorf("there is no PE %d: the machine has %d", pe, c.cfg.Machine.NumPEs())
+		case i > 0 && pe <= pes[i-1]:
+			return fmt.Errorf("PE %d after PE %d: ranks are in the machine's order, and no PE is two of them", pe, pes[i-1])
+		}
+	}
+	return nil
 }
 
 // ask calls a function of the algorithm's row. Its author may be the user: a panic in it is

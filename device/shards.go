@@ -140,6 +140,29 @@ func ResolveRanks(m *machine.Machine, ranks, n int, t dtype.Type, targetSIP int)
 	return specs, nil
 }
 
+// ResolvePEs is ResolveRanks for any PEs of a SIP, ascending, by their numbers in the machine.
+func ResolvePEs(m *machine.Machine, pes []int32, n int, t dtype.Type, targetSIP int) ([]ShardSpec, error) {
+	if err := checkShape(1, n, t); err != nil {
+		return nil, err
+	}
+	specs := make([]ShardSpec, len(pes))
+	size := int64(n) * int64(t.Size())
+	for i, pe := range pes {
+		if pe < 0 || int(pe) >= m.NumPEs() || m.Coord(int(pe)).SIP != targetSIP {
+			return nil, fmt.Errorf("%w: PE %d is not on SIP %d", ErrPolicy, pe, targetSIP)
+		}
+		if i > 0 && pe <= pes[i-1] {
+			return nil, fmt.Errorf("%w: PE %d after PE %d: they are listed in ascending order", ErrPolicy, pe, pes[i-1])
+		}
+		at := m.Coord(int(pe))
+		specs[i] = ShardSpec{
+			SIP: at.SIP, Cube: at.Cube, PE: at.PE,
+			OffsetBytes: int64(i) * size, NBytes: size, Region: Region{0, 1, i * n, n},
+		}
+	}
+	return specs, nil
+}
+
 // checkShape refuses what no tensor can be. Extents fit in an int32, as do those of kernels.
 func checkShape(rows, cols int, t dtype.Type) error {
 	switch {

@@ -69,6 +69,19 @@ func (c *Context) EmptyRanks(ranks, n int, t dtype.Type) (*Tensor, error) {
 	return c.place(1, ranks*n, t, specs)
 }
 
+// EmptyOn is Empty for a vector of which some PEs of the current SIP have n elements each: see
+// ResolvePEs.
+func (c *Context) EmptyOn(pes []int32, n int, t dtype.Type) (*Tensor, error) {
+	specs, err := ResolvePEs(c.cfg.Machine, pes, n, t, c.current)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkShape(1, len(pes)*n, t); err != nil {
+		return nil, err
+	}
+	return c.place(1, len(pes)*n, t, specs)
+}
+
 // FromSlice makes a tensor on the host, the source of a CopyFrom. Values are rounded to
 // the element type.
 func (c *Context) FromSlice(values []float64, rows, cols int, t dtype.Type) (*Tensor, error) {

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"kernbench/dtype"
+	"kernbench/mem"
 	"kernbench/tl"
 	"kernbench/topology"
 )
@@ -22,6 +24,12 @@ type Algorithm struct {
 	Kernel     tl.Kernel
 	KernelArgs func(world, nElem int) []int // Args.Ints of a launch; nil for none
 	Check      func(world, nElem int) error // refuses what it cannot do; nil when it can do all that its topology can
+
+	// Window is the symmetric memory that a call on nElem elements per rank needs, nil for
+	// none. Each call gets a window of its own, of zeros, whose members are the ranks of the
+	// call: Args.Window(0).
+	Window  func(world, nElem int, t dtype.Type) (*mem.Layout, error)
+	Atomics bool // needs atomics on the memory of other PEs: fabric.p2p_native_atomics
 
 	Steps  string // rounds that follow one another, as a formula in N (ranks)
 	Cost   string // time and bytes, as a formula in alpha, beta, N and M (bytes per rank)

@@ -19,7 +19,10 @@ func TestRowsAreWhole(t *testing.T) {
 	h := NewHasher(11, true)
 	for _, co := range All() {
 		for _, world := range worlds {
-			for _, elems := range []int{0, 1, 3, 8, 13} {
+			for _, elems := range []int{0, 1, 3, 8, 13, 3 * world} {
+				if co.Blocks && elems%world != 0 {
+					continue
+				}
 				c := Call{World: world, Elems: elems, Type: dtype.F16, Op: tl.Sum, Root: world / 2}
 				e, err := co.Expect(h, c)
 				if err != nil {
@@ -73,6 +76,22 @@ func checkProv(t *testing.T, h *Hasher, e *Expectation, rank int) {
 	}
 }
 
+// Rank r's block s is what rank s had for it: element by element, worked by hand.
+func TestAllToAll(t *testing.T) {
+	c := Call{World: 3, Elems: 6, Type: dtype.F32}
+	e, err := AllToAll.Expect(NewHasher(1, true), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []Contributor
+	for i := range c.Elems {
+		got = append(got, e.Contributors(1, i)...)
+	}
+	if want := []Contributor{{0, 2, 1}, {0, 3, 1}, {1, 2, 1}, {1, 3, 1}, {2, 2, 1}, {2, 3, 1}}; !slices.Equal(got, want) {
+		t.Errorf("rank 1 ends with %v, want %v", got, want)
+	}
+}
+
 func TestExpectationOfGroups(t *testing.T) {
 	h := NewHasher(2, true)
 	c := Call{World: 3, Elems: 4, Type: dtype.F32, Op: tl.Avg, Labels: Ranks{First: 5, Stride: 128}}
@@ -93,15 +112,16 @@ func TestExpectationOfGroups(t *testing.T) {
 func TestDemandAndBusFactor(t *testing.T) {
 	tests := []struct {
 		name   string
-		demand unit.Bytes // 8 ranks, 100 f16 elements
+		demand unit.Bytes // 8 ranks, 104 f16 elements
 		size   unit.Bytes
 		factor float64
 	}{
-		{"all_reduce", 2 * 7 * 200, 200, 1.75},
-		{"all_gather", 7 * 1600, 1600, 0.875},
-		{"reduce_scatter", 7 * 200, 200, 0.875},
-		{"broadcast", 7 * 200, 200, 1},
-		{"shift", 8 * 200, 200, 1},
+		{"all_reduce", 2 * 7 * 208, 208, 1.75},
+		{"all_gather", 7 * 1664, 1664, 0.875},
+		{"reduce_scatter", 7 * 208, 208, 0.875},
+		{"broadcast", 7 * 208, 208, 1},
+		{"all_to_all", 7 * 208, 208, 0.875},
+		{"shift", 8 * 208, 208, 1},
 		{"barrier", 0, 0, 0},
 	}
 	for _, tt := range tests {
@@ -109,7 +129,7 @@ func TestDemandAndBusFactor(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c := Call{World: 8, Elems: 100, Type: dtype.F16}
+		c := Call{World: 8, Elems: 104, Type: dtype.F16}
 		if got := co.Demand(c); got != tt.demand {
 			t.Errorf("%s: demand %d, want %d", tt.name, got, tt.demand)
 		}
@@ -140,6 +160,7 @@ func TestImpossibleCalls(t *testing.T) {
 		{"negative count", AllReduce, func(c *Call) { c.Elems = -1 }, "negative"},
 		{"no type", AllReduce, func(c *Call) { c.Type = dtype.Invalid }, "no element type"},
 		{"no such operation", AllReduce, func(c *Call) { c.Op = 99 }, "unknown reduction"},
+		{"blocks that do not divide", AllToAll, func(c *Call) { c.Elems = 9 }, "all_to_all of 9 elements among 4 ranks: each rank gets a block"},
 		{"no such root", Broadcast, func(c *Call) { c.Root = 4 }, "root 4"},
 	}
 	for _, tt := range tests {

@@ -16,6 +16,7 @@ type Collective struct {
 	Reduces    bool // Call.Op counts; else the output is a copy of inputs
 	Rooted     bool // Call.Root counts
 	SameOutput bool // all ranks end with the same elements
+	Blocks     bool // Call.Elems is one block for each rank: a multiple of World
 
 	In  func(c Call, rank int) int // elements that a rank brings
 	Out func(c Call, rank int) int // elements that it ends with

@@ -1,6 +1,7 @@
 package mem
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -30,27 +31,67 @@ func (a *Allocator) Alloc(n int64) (int64, error) {
 	if n <= 0 {
 		return 0, fmt.Errorf("allocation of %d bytes: must be positive", n)
 	}
-	if n <= a.capacity { // else rounding up may overflow, and no run is long enough anyway
-		n = (n + a.align - 1) / a.align * a.align
+	size := a.round(n)
+	off, ok := a.firstFrom(0, size)
+	if !ok {
+		return 0, a.full(size)
 	}
-	for i, r := range a.free {
-		if r.n < n {
-			continue
-		}
-		if r.n == n {
-			a.free = slices.Delete(a.free, i, i+1)
-		} else {
-			a.free[i] = run{r.off + n, r.n - n}
-		}
-		a.used[r.off] = n
-		return r.off, nil
+	a.take(off, size)
+	return off, nil
+}
+
+// round is n as it is handed out: in whole units.
+func (a *Allocator) round(n int64) int64 {
+	if n > a.capacity { // else rounding up may overflow, and no run is long enough anyway
+		return n
 	}
+	return (n + a.align - 1) / a.align * a.align
+}
+
+// firstFrom is the lowest offset, off or above, at which n bytes are free.
+func (a *Allocator) firstFrom(off, n int64) (int64, bool) {
+	for i := a.runAt(off); i < len(a.free); i++ {
+		first := max(off, a.free[i].off)
+		if a.free[i].off+a.free[i].n-first >= n {
+			return first, true
+		}
+	}
+	return 0, false
+}
+
+// runAt is the index of the first free run that ends behind an offset.
+func (a *Allocator) runAt(off int64) int {
+	i, _ := slices.BinarySearchFunc(a.free, off, func(r run, o int64) int { return cmp.Compare(r.off+r.n-1, o) })
+	return i
+}
+
+// take reserves n bytes at off, which are free.
+func (a *Allocator) take(off, n int64) {
+	i := a.runAt(off)
+	r := a.free[i]
+	before, behind := run{r.off, off - r.off}, run{off + n, r.off + r.n - off - n}
+	switch {
+	case before.n > 0 && behind.n > 0:
+		a.free[i] = before
+		a.free = slices.Insert(a.free, i+1, behind)
+	case before.n > 0:
+		a.free[i] = before
+	case behind.n > 0:
+		a.free[i] = behind
+	default:
+		a.free = slices.Delete(a.free, i, i+1)
+	}
+	a.used[off] = n
+}
+
+// full is the error of an allocation for which there is no room.
+func (a *Allocator) full(n int64) error {
 	var total, longest int64
 	for _, r := range a.free {
 		total += r.n
 		longest = max(longest, r.n)
 	}
-	return 0, fmt.Errorf("%w: %d bytes asked, %d of %d free, longest run %d", ErrFull, n, total, a.capacity, longest)
+	return fmt.Errorf("%w: %d bytes asked, %d of %d free, longest run %d", ErrFull, n, total, a.capacity, longest)
 }
 
 // Free gives back the run at offset. An offset that Alloc did not return, or that was

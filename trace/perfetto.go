@@ -35,10 +35,11 @@ func NewPerfetto(w io.Writer, pe Names) *Perfetto {
 // engine is a track's place and name within its PE.
 type engine uint8
 
-var engineNames = [...]string{"kernel", "calls", "dma", "math", "gemm", "messages", "credits"}
+var engineNames = [...]string{"kernel", "calls", "dma", "math", "gemm", "messages", "credits", "copy engine"}
 
 var engineOf = [...]engine{
 	Kernel: 0, Send: 1, Recv: 1, Wait: 1, Load: 2, Store: 2, Math: 3, Gemm: 4, Message: 5, Credit: 6,
+	Put: 2, Get: 2, Notify: 5, Signal: 1, Atomic: 1, Copy: 7,
 }
 
 type track struct {

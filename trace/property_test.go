@@ -18,7 +18,7 @@ func anyEvents(t *rapid.T) []Event {
 	for i := range events {
 		start += unit.Time(rapid.IntRange(0, 3).Draw(t, "step"))
 		events[i] = Event{
-			Kind:  Kind(rapid.IntRange(0, int(Kernel)).Draw(t, "kind")),
+			Kind:  Kind(rapid.IntRange(0, int(Copy)).Draw(t, "kind")),
 			PE:    int32(rapid.IntRange(0, 2).Draw(t, "pe")),
 			Peer:  int32(rapid.IntRange(-1, 2).Draw(t, "peer")),
 			Dir:   uint8(rapid.IntRange(0, 7).Draw(t, "dir")),

@@ -23,9 +23,20 @@ const (
 	Message             // fabric: a slot message from its descriptor until it is visible in the slot
 	Credit              // a credit on its way back
 	Kernel              // a kernel from start to end
+
+	// One-sided communication, streams.
+	Put    // DMA: from the call until the bytes were visible at the peer
+	Get    // DMA: from the call until the bytes were there
+	Notify // from the call until the word was updated
+	Signal // kernel: waits for a word, for completion or for order
+	Atomic // kernel: from the call until the old value was there
+	Copy   // copy engine of a stream: from its start until the bytes were visible
 )
 
-var kindNames = [...]string{"send", "recv", "wait", "load", "store", "math", "gemm", "message", "credit", "kernel"}
+var kindNames = [...]string{
+	"send", "recv", "wait", "load", "store", "math", "gemm", "message", "credit", "kernel",
+	"put", "get", "notify", "signal", "atomic", "copy",
+}
 
 func (k Kind) String() string { return kindNames[k] }
 

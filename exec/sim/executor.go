@@ -9,6 +9,7 @@ import (
 	"kernbench/conf"
 	"kernbench/des"
 	"kernbench/fault"
+	"kernbench/history"
 	"kernbench/hw/noc"
 	"kernbench/hw/pe"
 	"kernbench/machine"
@@ -22,10 +23,12 @@ import (
 // Options of an Executor.
 type Options struct {
 	Fidelity    noc.Fidelity
-	Data        *oplog.Log // where to record what happens to values; nil for timing only
-	RecordLines bool       // keep the kernel's source lines, for faults that name two operations
-	Trace       trace.Sink // consumer of events, or nil
-	Pointers    io.Writer  // gets the pointers of all rings as each launch leaves them, or nil
+	Data        *oplog.Log   // where to record what happens to values; nil for timing only
+	RecordLines bool         // keep the kernel's source lines, for faults that name two operations
+	Trace       trace.Sink   // consumer of events, or nil
+	History     *history.Log // account of memory for the judge of races, or nil; implies RecordLines
+	Seed        uint64       // of random delays within what the memory order allows; 0: none
+	Pointers    io.Writer    // gets the pointers of all rings as each launch leaves them, or nil
 
 	// Yield stops every kernel at every instruction until global time has caught up. It
 	// changes no result; tests hold it against the normal way.
@@ -93,14 +96,20 @@ func (e *Executor) Launch(ctx context.Context, l *tl.Launch) (*tl.Result, error)
 	if err != nil {
 		return nil, err
 	}
+	return e.perform(ctx, x)
+}
+
+// perform simulates what has been prepared.
+func (e *Executor) perform(ctx context.Context, x *run) (*tl.Result, error) {
+	l := x.launch
 	e.run = x
 	e.broken = errExited
 	defer func() { // also when a kernel ends the goroutine
 		x.stopAll()
 		e.run = nil
 	}()
-	err = x.simulate(ctx)
-	if e.opts.Pointers != nil {
+	err := x.simulate(ctx)
+	if e.opts.Pointers != nil && x.batch == nil {
 		for g := range l.Groups {
 			fmt.Fprintf(e.opts.Pointers, "launch %s, group %d of %d:\n%s\n", l.Name, g, len(l.Groups), fault.Pointers(x.rings(int32(g)), 0))
 		}

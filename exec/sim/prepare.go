@@ -46,7 +46,7 @@ func (x *run) prepareRank(g *tl.Group, gi, i int, base int32) error {
 		return fmt.Errorf("rank %d has %d rings: at most %d", i, max(len(w.In), len(w.Out)), laneCredit-laneToken)
 	}
 	r.engines, r.component = &r.PE, uint32(len(e.m.Links))+uint32(r.pe)
-	r.Clock, r.Math.FreeAt, r.GEMM.FreeAt = x.start, x.start, x.start
+	r.Clock, r.began, r.Math.FreeAt, r.GEMM.FreeAt = x.start, x.start, x.start, x.start
 	need := unit.Bytes(int64(len(w.In)) * int64(x.ring.Slots) * x.ring.SlotBytes)
 	if have := memory.RingRoom(e.m, int(r.pe), x.ring.Space, x.taken(int(r.pe))); need > have {
 		return &fault.RingMemory{Place: e.place(r, "launch"), Kind: x.ring.Space.String(), Need: need, Have: have}
@@ -57,7 +57,7 @@ func (x *run) prepareRank(g *tl.Group, gi, i int, base int32) error {
 		Wiring: w, Ring: x.ring, Addrs: x.launch.Addrs, Scratch: x.launch.Scratch,
 		PEName:      func() string { return e.m.PEName(int(r.pe)) },
 		Now:         func() (unit.Time, bool) { return r.Clock, true },
-		RecordLines: e.opts.RecordLines,
+		RecordLines: e.opts.RecordLines || e.opts.History != nil,
 	})
 	r.next, r.stop = iter.Pull(r.body(x.launch.Kernel, g.Args))
 	return nil

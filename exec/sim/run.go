@@ -33,7 +33,8 @@ type run struct {
 	trace  []trace.Event
 	ctx    context.Context
 	hung   bool
-	gaveUp bool // a kernel has seen that the launch was cancelled
+	batch  *batch // of a run of streams, or nil
+	gaveUp bool   // a kernel has seen that the launch was cancelled
 }
 
 // faultAt orders faults: the one that comes out of a launch is the first in simulated
@@ -71,6 +72,10 @@ type rank struct {
 	lanes    [4]uint32
 	under    []access // of memory, under way
 	calls    uint32
+
+	stream  *stream // of a rank that is a stream
+	parent  *rank // of a program of a grid: its stream
+	began   unit.Time
 
 	next  func() (struct{}, bool)
 	stop  func()
@@ -118,6 +123,7 @@ const (
 	forDrain          // its transfers to be complete
 	forCopy           // a copy to memory to be complete
 	forAccess         // earlier accesses to the same memory to be complete
+	forOthers         // of a stream: its programs, its copy, its gang, an event
 )
 
 // Event kinds beyond the fabric's.
@@ -176,7 +182,7 @@ func (r *rank) drain(*tl.Context, tl.Args) {
 	end := max(r.Clock, r.Last)
 	r.run.result.End = max(r.run.result.End, end)
 	if r.run.e.opts.Trace != nil {
-		r.emit(trace.Event{Kind: trace.Kernel, Peer: -1, Start: r.run.start, End: end})
+		r.emit(trace.Event{Kind: trace.Kernel, Peer: -1, Start: r.began, End: end})
 	}
 	r.Clock = end
 }
@@ -187,6 +193,9 @@ func (x *run) simulate(ctx context.Context) error {
 	q := &x.e.q
 	before := q.Popped()
 	for i := range x.ranks {
+		if x.ranks[i].next == nil {
+			continue // a program of a grid: its stream starts it
+		}
 		if x.resume(&x.ranks[i]); x.gaveUp {
 			break
 		}
@@ -217,7 +226,10 @@ func (x *run) simulate(ctx context.Context) error {
 	if x.fault != nil {
 		return x.fault
 	}
-	if x.left > 0 {
+	switch {
+	case x.left > 0 && x.batch != nil:
+		return x.stalled()
+	case x.left > 0:
 		return x.deadlock()
 	}
 	return x.leftOver()
@@ -233,6 +245,9 @@ func (x *run) resume(r *rank) {
 	x.left--
 	if r.err != nil && (x.fault == nil || r.Clock < x.faultAt.time || r.Clock == x.faultAt.time && r.id < x.faultAt.rank) {
 		x.fault, x.faultAt = r.err, faultAt{r.Clock, r.id}
+	}
+	if r.parent != nil && r.err == nil {
+		r.programEnded()
 	}
 }
 
@@ -263,7 +278,7 @@ func (x *run) woken(r *rank) {
 	switch {
 	case r.wait == forTime && r.Clock != now:
 		return
-	case r.wait != forTime && r.wait != forDMA && r.wait != forDrain:
+	case r.wait != forTime && r.wait != forDMA && r.wait != forDrain && r.wait != forOthers:
 		return
 	}
 	r.Clock = max(r.Clock, now)

@@ -53,6 +53,8 @@ const (
 	aFetch   // slot outside the PE, on its way into it
 	aCopy    // slot to memory
 	aToken
+	anEngineCopy   // of a stream, from memory to memory
+	anEngineReturn // of one within a memory, on its way back
 
 	// Requests for data of another memory come in the order of what they ask for.
 	aRequest
@@ -76,7 +78,7 @@ func (r *rank) begin(at unit.Time, route noc.Route, c noc.Class, bytes int64, i 
 	t := &x.xfers[i]
 	x.e.net.Send(at, noc.Transfer{
 		Route: route, Class: c, Bytes: bytes, Source: uint32(r.pe), User: i,
-		Taken: x.log != nil && (t.kind == aLoad || t.kind == aStage),
+		Taken: x.log != nil && (t.kind == aLoad || t.kind == aStage || t.kind == anEngineCopy),
 	}, key)
 }
 
@@ -125,6 +127,10 @@ func (s *sink) Taken(user uint32) {
 	x := s.run
 	t := &x.xfers[user]
 	r := &x.ranks[t.rank]
+	if t.kind == anEngineCopy {
+		r.copyTaken(t, x.e.q.Now())
+		return
+	}
 	x.log.Load(t.origin(r, x.e.q.Now()), t.value, int(t.off), int(t.n), int(t.total), t.typ, t.addr)
 }
 
@@ -158,6 +164,9 @@ func (s *sink) Delivered(user uint32) {
 		return
 	case aFetch:
 		r.filled(&t, now)
+		return
+	case anEngineCopy, anEngineReturn:
+		r.copyDelivered(&t, now)
 		return
 	case aStore, aCopy:
 		if x.log != nil {

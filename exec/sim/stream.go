@@ -1,0 +1,296 @@
+package sim
+
+import (
+	"context"
+	"fmt"
+	"iter"
+
+	"kernbench/fault"
+	"kernbench/machine"
+	"kernbench/tl"
+	"kernbench/unit"
+)
+
+// batch is what a run of streams has besides: streams are the first ranks of the run, the
+// programs of their grids the rest. A program becomes a coroutine when it starts.
+type batch struct {
+	*tl.Batch
+	engines map[int32]*rank // by PE: the first of its streams, whose engines its programs use
+	gangs   map[*tl.Gang]*gang
+	events  map[*tl.Event]*event
+}
+
+// gang is a group launch: the streams that have come to it.
+type gang struct {
+	came []*rank
+	at   unit.Time
+	gone bool
+}
+
+// event is an event of streams: when it happened, and who waits for it.
+type event struct {
+	at      unit.Time
+	number  uint32 // in the account
+	waiting []*rank
+}
+
+// stream is what a rank that is a stream has besides.
+type stream struct {
+	ops  []tl.StreamOp
+	op   *tl.StreamOp // under way
+	grid grid
+}
+
+// grid is the launch that a stream is at.
+type grid struct {
+	*tl.GridLaunch
+	first          int32 // id of its first program
+	started, ended int
+}
+
+// RunStreams lets all streams do what is queued, side by side, and returns when everything
+// has come to rest.
+func (e *Executor) RunStreams(ctx context.Context, b *tl.Batch) (*tl.Result, error) {
+	if e.broken != nil {
+		return nil, fmt.Errorf("%w: %w", ErrBroken, e.broken)
+	}
+	if err := b.Validate(); err != nil {
+		return nil, err
+	}
+	x, err := e.prepareBatch(b)
+	if err != nil {
+		return nil, err
+	}
+	return e.perform(ctx, x)
+}
+
+// prepareBatch makes the ranks of all streams, and room for those of their programs.
+func (e *Executor) prepareBatch(b *tl.Batch) (*run, error) {
+	l := &tl.Launch{
+		Name: "streams", Groups: []tl.Group{{}}, Addrs: b.Addrs, Scratch: b.Scratch,
+		Ring: tl.Ring{Slots: 1, SlotBytes: 8, Poll: b.Poll, PollEvery: b.PollEvery, WakeCost: b.WakeCost},
+	}
+	x := &run{
+		e: e, launch: l, log: e.opts.Data, ring: &l.Ring, start: e.Now(), xfers: make([]transfer, 1, 256),
+		batch: &batch{Batch: b, engines: map[int32]*rank{}, gangs: map[*tl.Gang]*gang{}, events: map[*tl.Event]*event{}},
+	}
+	programs := 0
+	for i := range b.Streams {
+		s := &b.Streams[i]
+		if s.PE < 0 || int(s.PE) >= e.m.NumPEs() {
+			return nil, fmt.Errorf("stream %d is of PE %d: the machine has %d", s.ID, s.PE, e.m.NumPEs())
+		}
+		for k := range s.Ops {
+			switch op := &s.Ops[k]; op.Kind {
+			case tl.StreamLaunch:
+				programs += op.Launch.Grid
+				if g := op.Launch.Gang; g != nil && x.batch.gangs[g] == nil {
+					x.batch.gangs[g] = &gang{}
+				}
+			case tl.StreamRecord, tl.StreamAwait:
+				if x.batch.events[op.Event] == nil {
+					x.batch.events[op.Event] = &event{}
+				}
+			}
+		}
+	}
+	x.ranks = make([]rank, len(b.Streams)+programs)
+	x.left = len(x.ranks)
+	next := int32(len(b.Streams))
+	for i := range b.Streams {
+		s := &b.Streams[i]
+		r := &x.ranks[i]
+		x.prepareAgent(r, int32(i), s.PE, s.Rank)
+		if x.batch.engines[s.PE] == nil {
+			x.batch.engines[s.PE] = r
+			r.Math.FreeAt, r.GEMM.FreeAt = x.start, x.start
+		}
+		r.stream = &stream{ops: s.Ops}
+		r.stream.grid.first = next
+		for k := range s.Ops {
+			if s.Ops[k].Kind == tl.StreamLaunch {
+				next += int32(s.Ops[k].Launch.Grid)
+			}
+		}
+		x.begins(r, s.Rank, 1, 0, 0, r.work, tl.Args{})
+	}
+	return x, nil
+}
+
+// prepareAgent fills in what streams and programs have in common.
+func (x *run) prepareAgent(r *rank, id, pe int32, index int) {
+	e := x.e
+	*r = rank{run: x, id: id, index: int32(index), pe: pe, any: -1}
+	r.component = uint32(len(e.m.Links)+e.m.NumPEs()) + uint32(id)
+	r.engines = &r.PE
+	if first := x.batch.engines[pe]; first != nil {
+		r.engines = &first.PE
+	}
+	r.Clock = x.start
+	own, hbm := e.m.PE(int(pe)), e.m.HBM(int(pe))
+	r.fromHBM, r.toHBM = e.route(hbm, own), e.route(own, hbm)
+}
+
+// begins makes the coroutine of a stream or program. Something must resume it.
+func (x *run) begins(r *rank, index, world, program, programs int, k tl.Kernel, a tl.Args) {
+	e := x.e
+	r.ctx = tl.NewContext(tl.Setup{
+		Core: r, Rank: index, World: world, PE: int(r.pe), PEsPerCube: 1, Wiring: &tl.Wiring{}, Ring: x.ring,
+		Addrs: x.launch.Addrs, Scratch: x.launch.Scratch, Program: program, Grid: programs,
+		PEName:      func() string { return e.m.PEName(int(r.pe)) },
+		Now:         func() (unit.Time, bool) { return r.Clock, true },
+		RecordLines: e.opts.RecordLines || e.opts.History != nil,
+	})
+	r.next, r.stop = iter.Pull(r.body(k, a))
+}
+
+// work is the body of a stream: its operations in order.
+func (r *rank) work(*tl.Context, tl.Args) {
+	s := r.stream
+	for i := range s.ops {
+		s.op = &s.ops[i]
+		switch s.op.Kind {
+		case tl.StreamCopy:
+			r.engineCopy(s.op)
+		case tl.StreamLaunch:
+			r.launchGrid(s.op.Launch)
+		case tl.StreamRecord:
+			r.record(s.op.Event)
+		case tl.StreamAwait:
+			r.awaitEvent(s.op.Event)
+		case tl.StreamWait, tl.StreamWrite:
+			r.onWord(s.op)
+		}
+	}
+	s.op = nil
+}
+
+// launchGrid starts the programs of a kernel, as many as may be resident, and waits until all
+// have ended.
+func (r *rank) launchGrid(l *tl.GridLaunch) {
+	g := &r.stream.grid
+	g.GridLaunch, g.started, g.ended = l, 0, 0
+	if l.Gang != nil {
+		r.meet(r.run.batch.gangs[l.Gang], l.Gang.Members)
+	}
+	for range min(l.Resident, l.Grid) {
+		r.startProgram(r.Clock)
+	}
+	for g.ended < l.Grid {
+		r.park(forOthers)
+	}
+	g.first += int32(l.Grid)
+}
+
+// meet waits until all members of a group launch have come to it, and starts when the last
+// one did.
+func (r *rank) meet(g *gang, members int) {
+	g.came = append(g.came, r)
+	g.at = max(g.at, r.Clock)
+	if len(g.came) < members {
+		for !g.gone {
+			r.park(forOthers)
+		}
+	} else {
+		g.gone = true
+		for _, other := range g.came[:members-1] {
+			other.Clock = g.at
+			other.wake(g.at)
+		}
+	}
+	r.Clock = g.at
+}
+
+// startProgram starts the next program of the grid that a stream is at.
+func (r *rank) startProgram(at unit.Time) {
+	x, g := r.run, &r.stream.grid
+	p := &x.ranks[g.first+int32(g.started)]
+	x.prepareAgent(p, g.first+int32(g.started), r.pe, g.Rank)
+	p.parent = r
+	p.Clock = at
+	p.began = at
+	x.begins(p, g.Rank, g.World, g.started, g.Grid, g.Kernel, g.Args)
+	p.accountStart()
+	g.started++
+	p.wait = forTime
+	p.wake(at)
+}
+
+// programEnded lets the next program of a grid start where this one was, or its stream go on.
+func (p *rank) programEnded() {
+	r := p.parent
+	g := &r.stream.grid
+	g.ended++
+	p.accountEnd()
+	r.Clock = max(r.Clock, p.Clock)
+	switch {
+	case g.started < g.Grid:
+		r.startProgram(p.Clock)
+	case g.ended == g.Grid:
+		r.wake(r.Clock)
+	}
+}
+
+// record marks an event as having happened.
+func (r *rank) record(e *tl.Event) {
+	v := r.run.batch.events[e]
+	e.Happened, v.at = true, r.Clock
+	r.accountMark(v)
+	for _, w := range v.waiting {
+		w.Clock = max(w.Clock, v.at)
+		w.wake(w.Clock)
+	}
+	v.waiting = nil
+}
+
+// awaitEvent waits until an event has happened. An event that was recorded in an earlier
+// batch has.
+func (r *rank) awaitEvent(e *tl.Event) {
+	v := r.run.batch.events[e]
+	for !e.Happened {
+		v.waiting = append(v.waiting, r)
+		r.park(forOthers)
+	}
+	r.Clock = max(r.Clock, v.at)
+	r.accountPass(v)
+}
+
+// onWord writes a word, or waits for one, as a kernel would.
+func (r *rank) onWord(op *tl.StreamOp) {
+	in := tl.Instr{Op: tl.OpWaitWord, Dst: tl.None, A: tl.None, B: tl.None, C: tl.None}
+	in.Side = &tl.OneSided{
+		Win: op.Win, Peer: int32(op.Peer), Word: op.Word, Words: []int32{op.Word},
+		WordType: op.Win.PartOfWord(op.Word).Word, Op: tl.SignalSet, Cmp: op.Cmp, Value: op.Value,
+	}
+	if op.Kind == tl.StreamWrite {
+		in.Op = tl.OpNotify
+	}
+	r.Do(&in)
+}
+
+// streamName is how reports call a stream or a program.
+func (r *rank) streamName() string {
+	if r.parent != nil {
+		g := &r.parent.stream.grid
+		return fmt.Sprintf("program %d of %d of %s on stream %d", r.id-g.first, g.Grid, g.Name, r.run.batch.Streams[r.parent.id].ID)
+	}
+	return fmt.Sprintf("stream %d", r.run.batch.Streams[r.id].ID)
+}
+
+// memoryOf is the node of an address that a copy engine reads or writes.
+func (r *rank) memoryOf(op *tl.StreamOp, dst bool) machine.NodeID {
+	if dst {
+		return node(r.run.e.m, op.Dst)
+	}
+	return node(r.run.e.m, op.Src)
+}
+
+// placeOfOp is the place of a stream's operation.
+func (r *rank) placeOfOp() fault.Place {
+	p := r.run.e.place(r, r.streamName())
+	if op := r.stream.op; op != nil {
+		p.Op += ": " + op.Kind.String()
+		p.Line = op.Line
+	}
+	return p
+}

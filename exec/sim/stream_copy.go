@@ -1,0 +1,89 @@
+package sim
+
+import (
+	"kernbench/des"
+	"kernbench/fault"
+	"kernbench/hw/noc"
+	"kernbench/mem"
+	"kernbench/tl"
+	"kernbench/trace"
+	"kernbench/unit"
+)
+
+// engineCopy lets the copy engine move bytes from memory to memory over the links between
+// them, and waits for it. Within one memory the bytes pass its port twice.
+func (r *rank) engineCopy(op *tl.StreamOp) {
+	x, e := r.run, r.run.e
+	span := func(pitch int64) int64 { return int64(op.Rows-1)*pitch + op.Bytes }
+	r.engineAddress(op.Src, span(op.SrcPitch))
+	r.engineAddress(op.Dst, span(op.DstPitch))
+	r.accountCopy(op)
+	bytes := op.Bytes * int64(op.Rows)
+	t := transfer{
+		kind: anEngineCopy, rank: r.id, cell: tl.None, slot: -1, typ: op.Type, addr: op.Src,
+		n: int32(bytes / int64(op.Type.Size())), bytes: bytes, at: r.Clock, line: op.Line,
+	}
+	if x.log != nil {
+		t.value = x.log.NewValue()
+	}
+	from, to := r.memoryOf(op, false), r.memoryOf(op, true)
+	route := e.route(from, to)
+	if from == to {
+		route = r.outOf(op.Src)
+	}
+	start := r.Clock
+	r.flying++
+	r.begin(r.Clock+e.spec.DMA.Setup, route, noc.Collective, bytes, x.newTransfer(t), r.laneKey(des.Arrive, laneProgram))
+	for r.flying > 0 {
+		r.park(forOthers)
+	}
+	if e.opts.Trace != nil {
+		r.emit(trace.Event{Kind: trace.Copy, Peer: int32(op.Dst.Unit()), Start: start, End: r.Clock, Bytes: bytes})
+	}
+}
+
+// outOf is a path that begins at a memory and ends beside it.
+func (r *rank) outOf(a mem.Addr) noc.Route {
+	e := r.run.e
+	return e.route(node(e.m, a), e.m.PE(a.Unit()))
+}
+
+// engineAddress checks the memory that a copy engine touches.
+func (r *rank) engineAddress(a mem.Addr, bytes int64) {
+	if why := r.run.e.checkAddress(a, bytes); why != "" {
+		r.ctx.Fail(&fault.BadAddress{Place: r.placeOfOp(), Addr: a.String(), Bytes: bytes, Reason: why})
+	}
+}
+
+// copyTaken: the source has been read.
+func (r *rank) copyTaken(t *transfer, now unit.Time) {
+	op, log := r.stream.op, r.run.log
+	per := int(op.Bytes) / op.Type.Size()
+	for row := range op.Rows {
+		log.Load(t.origin(r, now), t.value, row*per, per, int(t.n), op.Type, op.Src+mem.Addr(int64(row)*op.SrcPitch))
+	}
+}
+
+// copyDelivered: the bytes are there, or, within one memory, on their way back to it.
+func (r *rank) copyDelivered(t *transfer, now unit.Time) {
+	x, op := r.run, r.stream.op
+	if t.kind == anEngineCopy && r.memoryOf(op, false) == r.memoryOf(op, true) {
+		back := *t
+		back.addr = op.Dst
+		back.kind = anEngineReturn
+		e := x.e
+		r.begin(now, e.route(e.m.PE(op.Dst.Unit()), node(e.m, op.Dst)), noc.Collective, t.bytes, x.newTransfer(back), r.laneKey(des.Arrive, laneReply))
+		return
+	}
+	if log := x.log; log != nil {
+		per := int(op.Bytes) / op.Type.Size()
+		for row := range op.Rows {
+			log.Store(t.origin(r, now), op.Dst+mem.Addr(int64(row)*op.DstPitch), t.value, int32(row*per), per, op.Type)
+		}
+		log.Release(t.value)
+	}
+	r.flying--
+	r.Last = max(r.Last, now)
+	r.Clock = max(r.Clock, now)
+	x.resume(r)
+}

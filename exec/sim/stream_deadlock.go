@@ -1,0 +1,3 @@
+package sim
+
+func (x *run) stalled() error { return x.deadlock() }

@@ -2,10 +2,10 @@ package bench
 
 import (
 	"fmt"
+	"iter"
 
 	"kernbench/device"
 	"kernbench/dist"
-	"kernbench/tl"
 )
 
 // Contributions makes what one worker brings to a collective: with rank_level: pe, where
@@ -22,49 +22,57 @@ func (h *Host) Contributions(w *dist.Worker, p *device.Plan) ([]*device.Tensor, 
 // a rank is a PE, has Elems elements, and there is a tensor on every SIP that has some of
 // the ranks; with rank_level: sip every SIP has one, of Elems elements over all its PEs.
 func (h *Host) AllContributions(p *device.Plan) ([]*device.Tensor, error) {
-	sips, perSIP := p.World, 0
-	if !p.PerSIP() {
-		perSIP = h.Device.Machine().CubesPerSIP() * h.Device.Machine().PEsPerCube()
-		sips = tl.CDiv(p.World, perSIP)
-	}
 	var tensors []*device.Tensor
-	for sip := range sips {
+	add := func(sip int, x func() (*device.Tensor, error)) error {
 		if err := h.Device.SetDevice(sip); err != nil {
+			return err
+		}
+		t, err := x()
+		tensors = append(tensors, t)
+		return err
+	}
+	if p.PerSIP() {
+		for sip := range p.World {
+			if err := add(sip, func() (*device.Tensor, error) { return h.contribution(p, sip) }); err != nil {
+				return nil, err
+			}
+		}
+		return tensors, h.Device.SetDevice(0)
+	}
+	rank := 0
+	for sip, pes := range h.bySIP(p.PEs) {
+		if err := add(sip, func() (*device.Tensor, error) {
+			x, err := h.Device.EmptyOn(pes, h.Elems(p), h.DType)
+			return x, h.fill(x, p, rank, err)
+		}); err != nil {
 			return nil, err
 		}
-		var x *device.Tensor
-		var err error
-		if p.PerSIP() {
-			x, err = h.contribution(p, sip)
-		} else {
-			x, err = h.vector(min(perSIP, p.World-sip*perSIP), h.Elems(p))
-			err = h.fill(x, p, sip*perSIP, err)
-		}
-		if err != nil {
-			return nil, err
-		}
-		tensors = append(tensors, x)
+		rank += len(pes)
 	}
 	return tensors, h.Device.SetDevice(0)
+}
+
+// bySIP splits a list of PEs by the SIP that they are on, and visits those that have some.
+func (h *Host) bySIP(pes []int32) iter.Seq2[int, []int32] {
+	perSIP := h.Device.Machine().CubesPerSIP() * h.Device.Machine().PEsPerCube()
+	return func(yield func(int, []int32) bool) {
+		for lo := 0; lo < len(pes); {
+			sip, hi := int(pes[lo])/perSIP, lo
+			for hi < len(pes) && int(pes[hi])/perSIP == sip {
+				hi++
+			}
+			if !yield(sip, pes[lo:hi]) {
+				return
+			}
+			lo = hi
+		}
+	}
 }
 
 // contribution is what a SIP that is a rank brings, on the current SIP.
 func (h *Host) contribution(p *device.Plan, rank int) (*device.Tensor, error) {
 	x, err := h.Device.Empty(1, h.Elems(p), h.DType, device.DPPolicy{Cube: device.ColumnWise, PE: device.ColumnWise})
 	return x, h.fill(x, p, rank, err)
-}
-
-// vector is a vector on the current SIP of which each of the first ranks PEs has n
-// elements.
-func (h *Host) vector(ranks, n int) (*device.Tensor, error) {
-	pes := h.Device.Machine().PEsPerCube()
-	switch {
-	case ranks <= pes:
-		return h.Device.Empty(1, ranks*n, h.DType, device.DPPolicy{PE: device.ColumnWise, NumCubes: 1, NumPEs: ranks})
-	case ranks%pes == 0:
-		return h.Device.Empty(1, ranks*n, h.DType, device.DPPolicy{Cube: device.ColumnWise, PE: device.ColumnWise, NumCubes: ranks / pes})
-	}
-	return h.Device.EmptyRanks(ranks, n, h.DType)
 }
 
 // fill copies inputs into a vector whose first elements are those of rank first, the next

@@ -14,10 +14,13 @@ import (
 // Options are what a person can say about any program's work.
 type Options struct {
 	Algorithm string      // "": the program's own
-	NElem     int         // elements per rank; 0: as configured
-	DType     dtype.Type  // Invalid: F16
+	NElem     int         // elements per rank; 0: as the program or the configuration says
+	DType     dtype.Type  // Invalid: that of the program
 	Op        tl.ReduceOp // of an AllReduce
 	Seed      uint64      // of the inputs
+	PEs       []int32     // that take part, ascending; nil: see Host.Devices
+
+	With map[string]string // the program's own options, by name
 }
 
 // Host is what a program runs on.
@@ -26,8 +29,9 @@ type Host struct {
 	Dist   *dist.Dist
 	Options
 
-	report func(line string)
-	values []Values
+	program *Program
+	report  func(line string)
+	values  []Values
 }
 
 // NewHost makes the host of a program on a device. What the program reports goes to
@@ -37,13 +41,41 @@ func NewHost(p *Program, dev *device.Context, o Options, report func(line string
 		o.Algorithm = p.Algorithm
 	}
 	if o.DType == dtype.Invalid {
-		o.DType = dtype.F16
+		o.DType = p.DefaultDType()
+	}
+	if o.NElem == 0 {
+		o.NElem = p.NElem
 	}
 	if report == nil {
 		report = func(string) {}
 	}
-	return &Host{Device: dev, Dist: dist.New(dev, o.Algorithm), Options: o, report: report}
+	return &Host{Device: dev, Dist: dist.New(dev, o.Algorithm), Options: o, program: p, report: report}
 }
+
+// DefaultDType is the element type when nobody says otherwise.
+func (p *Program) DefaultDType() dtype.Type {
+	if p.DType != dtype.Invalid {
+		return p.DType
+	}
+	return dtype.F16
+}
+
+// Devices lists the PEs that take part in a Parallel program: the chosen ones, else the first of
+// the machine, as many as the program wants.
+func (h *Host) Devices() []int32 {
+	if h.PEs != nil {
+		return h.PEs
+	}
+	pes := make([]int32, h.program.DefaultRanks(h.Device.Machine().NumPEs()))
+	for i := range pes {
+		pes[i] = int32(i)
+	}
+	return pes
+}
+
+// DefaultRanks is how many PEs of a machine take part when nobody says how many; 0: as
+// configured.
+func (p *Program) DefaultRanks(machine int) int { return min(p.Ranks, machine) }
 
 // Report adds a line to what the run prints.
 func (h *Host) Report(format string, args ...any) { h.report(fmt.Sprintf(format, args...)) }
@@ -54,6 +86,9 @@ var ErrNoLaunch = errors.New("launched nothing")
 // Execute runs a program to its end. One that launched nothing has failed: the figures of a
 // run are those of its launches.
 func (p *Program) Execute(ctx context.Context, h *Host) error {
+	if err := p.CheckOptions(h.With); err != nil {
+		return err
+	}
 	if err := p.Run(ctx, h); err != nil {
 		return fmt.Errorf("bench %s: %w", p.Name, err)
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"kernbench/conf"
+	"kernbench/dtype"
 )
 
 // Program is a host program with what a listing says of it.
@@ -17,16 +18,34 @@ type Program struct {
 	// "" is defaults.algorithm. Collectives tells whether it runs one at all.
 	Algorithm   string
 	Collectives bool
-	Run         func(ctx context.Context, h *Host) error
+	// Parallel tells that the program runs on chosen PEs, Ranks of them when nobody says
+	// how many. Every program with Collectives does.
+	Parallel bool
+	Ranks    int // 0: as configured
+	// DType and NElem are what the program takes when nobody says otherwise.
+	DType   dtype.Type // Invalid: F16
+	NElem   int        // 0: as configured
+	Options []Option   // of its own
+	Run     func(ctx context.Context, h *Host) error
 }
 
 var rows []*Program
 
-// Register adds a program. It panics when the row has no name or program, or when there is
-// one of that name: both are defects of the program that registers.
+// Register adds a program. It panics when the row has no name or program, when there is one
+// of that name, or when an option cannot have its own default: all are defects of the program
+// that registers.
 func Register(p Program) *Program {
 	if p.Name == "" || p.Run == nil {
 		panic("bench: a row needs a name and a program")
+	}
+	for i := range p.Options {
+		o := &p.Options[i]
+		if o.Name == "" || p.option(o.Name) != o {
+			panic(fmt.Sprintf("bench: %s has an option %q without a name of its own", p.Name, o.Name))
+		}
+		if err := o.Check(o.Default); err != nil {
+			panic(fmt.Sprintf("bench: default of an option of %s: %v", p.Name, err))
+		}
 	}
 	i, found := slices.BinarySearchFunc(rows, p.Name, byName)
 	if found {

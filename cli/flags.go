@@ -4,9 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
+	"kernbench/bench"
 	"kernbench/conf"
 	"kernbench/dtype"
 	"kernbench/lab"
@@ -89,6 +91,87 @@ func (c *count) Set(s string) error {
 	return nil
 }
 
+// deviceList is a flag with places in the machine's rank order, and ranges of them.
+type deviceList []int
+
+func (l *deviceList) Type() string   { return "LIST" }
+func (l *deviceList) String() string { return (*rankList)(l).String() }
+
+func (l *deviceList) Set(s string) error {
+	const most = 1 << 24 // as many ranks as a configuration can ask for
+	list, err := parseList(s, 0, most)
+	if err != nil {
+		return fmt.Errorf("%w; numbers from 0 and ranges of them are expected, such as 0-3 or 0,2,5-7", err)
+	}
+	*l = list
+	return nil
+}
+
+// choices is a flag of an option that some benches have. Which value is allowed depends on the
+// bench, and is checked with it.
+type choices struct {
+	to   *map[string]string
+	name string
+	kind string
+}
+
+func (c *choices) Type() string { return c.kind }
+
+func (c *choices) String() string {
+	if c.to == nil {
+		return ""
+	}
+	return (*c.to)[c.name]
+}
+
+func (c *choices) Set(s string) error {
+	if *c.to == nil {
+		*c.to = map[string]string{}
+	}
+	(*c.to)[c.name] = s
+	return nil
+}
+
+// optionKinds is how the help calls the values of an option.
+var optionKinds = map[bench.OptionKind]string{bench.Word: "WORD", bench.Number: "N", bench.Switch: "bool", bench.Extents: "ROWSxCOLS"}
+
+// optionFlags are the options that some bench has, each with who has it. A bench of a program
+// of the user's that calls one like a flag of all benches is an error.
+func optionFlags(f *pflag.FlagSet, s *lab.Spec) error {
+	var names []string
+	of := map[string][]*bench.Program{}
+	for _, p := range bench.All() {
+		for i := range p.Options {
+			name := p.Options[i].Name
+			if f.Lookup(name) != nil {
+				return fmt.Errorf("bench %s has an option --%s, which is a flag of every bench", p.Name, name)
+			}
+			if of[name] == nil {
+				names = append(names, name)
+			}
+			of[name] = append(of[name], p)
+		}
+	}
+	for _, name := range names {
+		flag := f.VarPF(&choices{to: &s.Options, name: name}, name, "", "")
+		var have []string
+		for _, p := range of[name] {
+			i := slices.IndexFunc(p.Options, func(o bench.Option) bool { return o.Name == name })
+			o := &p.Options[i]
+			flag.Value.(*choices).kind = optionKinds[o.Kind]
+			if o.Kind == bench.Switch {
+				flag.NoOptDefVal = "true"
+			}
+			if flag.Usage == "" {
+				flag.Usage = fmt.Sprintf("%s: %s (default %s)", o.Help, o.Allowed(), o.Default)
+			}
+			have = append(have, p.Name)
+		}
+		flag.Usage += " [" + strings.Join(have, ", ") + "]"
+	}
+	return nil
+}
+
 // seed is a flag with any number that a seed can be, decimal or 0x....
 type seed uint64
 
@@ -121,9 +204,9 @@ func machineFlags(f *pflag.FlagSet, s *lab.Spec) {
 // workFlags are those of every verb that runs a collective.
 func workFlags(f *pflag.FlagSet, s *lab.Spec) {
 	f.StringVar(&s.Algorithm, "algorithm", "", "`NAME` of an algorithm or of an entry of ccl.yaml (kernbench list algorithms)")
-	f.Var((*count)(&s.Ranks), "ranks", "how many PEs take part (default: as configured, else all)")
-	f.Var((*count)(&s.NElem), "n-elem", "elements per rank (default: as configured)")
-	f.Var(&parsed[dtype.Type]{to: &s.DType, parse: dtype.Parse, kind: "TYPE"}, "dtype", "element type: "+join(dtype.Types())+" (default f16)")
+	f.Var((*count)(&s.Ranks), "ranks", "how many PEs take part, the first of the machine (default: as the bench or ccl.yaml says, else all)")
+	f.Var((*count)(&s.NElem), "n-elem", "elements per rank (default: as the bench or ccl.yaml says)")
+	f.Var(&parsed[dtype.Type]{to: &s.DType, parse: dtype.Parse, kind: "TYPE"}, "dtype", "element type: "+join(dtype.Types())+" (default: that of the bench, mostly f16)")
 	// sum is the zero operation, and worth showing: the help prints it through the text.
 	f.Var(&parsed[tl.ReduceOp]{to: &s.Op, parse: tl.ParseReduceOp, kind: "OP"}, "op", "reduction: "+join(tl.ReduceOps())+" (default sum)")
 	seedFlag(f, s)

@@ -61,3 +61,15 @@ func FuzzRankList(f *testing.F) {
 		}
 	})
 }
+
+func TestDeviceList(t *testing.T) {
+	for in, want := range map[string][]int{
+		"0-3": {0, 1, 2, 3}, "0,2,5-7": {0, 2, 5, 6, 7}, "9": {9},
+		"": nil, "-1": nil, "3-1": nil, "0-": nil, "a": nil, "0-99999999": nil,
+	} {
+		var got deviceList
+		if err := got.Set(in); (err != nil) != (want == nil) || !slices.Equal(got, want) {
+			t.Errorf("Set(%q) = %v, %v; want %v", in, got, err, want)
+		}
+	}
+}

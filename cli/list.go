@@ -54,6 +54,20 @@ func (a *app) listBenches() error {
 	for _, b := range bench.All() {
 		t.Add(b.Name, b.Summary)
 	}
+	if err := t.Write(a.out); err != nil {
+		return err
+	}
+	t = report.Table{Head: []string{"option of", "option", "default", "can be", "what it does"}}
+	for _, b := range bench.All() {
+		for i := range b.Options {
+			o := &b.Options[i]
+			t.Add(b.Name, "--"+o.Name, o.Default, o.Allowed(), o.Help)
+		}
+	}
+	if len(t.Rows) == 0 {
+		return nil
+	}
+	fmt.Fprintln(a.out)
 	return t.Write(a.out)
 }
 

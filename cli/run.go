@@ -21,6 +21,7 @@ func (a *app) runCommand() *cobra.Command {
 	var spec lab.Spec
 	var format string
 	var pointers bool
+	var clash error
 	cmd := &cobra.Command{
 		Use:   "run",
 		Short: "Run a bench: how long does it take, and is every byte right?",
@@ -34,6 +35,9 @@ func (a *app) runCommand() *cobra.Command {
   kernbench run --topology ahbm-cube --set defaults.n_slots=2 --format json`,
 		Args: nothing,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if clash != nil {
+				return clash
+			}
 			if spec.TraceFile != "" {
 				if err := trace.CheckFile(spec.TraceFile); err != nil {
 					return err
@@ -56,12 +60,14 @@ func (a *app) runCommand() *cobra.Command {
 	machineFlags(f, &spec)
 	benchFlag(f, &spec)
 	workFlags(f, &spec)
+	f.VarP((*deviceList)(&spec.Devices), "device", "d", "PEs that take part, by their places in the machine's rank order: 0-3 or 0,2,5-7 (instead of --ranks)")
 	verifyFlag(f, &spec)
 	f.VarP(newWord(&spec.Executor, lab.Sim, "EXECUTOR", lab.Sim, lab.Mock), "platform", "p", "executor: sim (with time), mock (all ranks at once, no clock)")
 	fidelityFlag(f, &spec)
 	formatFlag(f, &format)
 	f.BoolVar(&pointers, "pointers", false, "print the four pointers of every IPCQ ring after each launch, on stderr")
 	f.StringVar(&spec.TraceFile, "trace", "", "write the events of the run to a `FILE`: .txt (a line each), .json (for ui.perfetto.dev)")
+	clash = optionFlags(f, &spec)
 	return cmd
 }
 

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"strconv"
@@ -79,6 +80,21 @@ func (l *rankList) String() string {
 
 func (l *rankList) Set(s string) error {
 	const most = 1000 // world sizes of one test
+	list, err := parseList(s, 1, most)
+	switch {
+	case errors.Is(err, errTooMany):
+		return fmt.Errorf("more than %d world sizes", most)
+	case err != nil:
+		return fmt.Errorf("%w; numbers from 1 to %d and ranges of them are expected, such as 1,2,5-8", err, math.MaxInt32)
+	}
+	*l = list
+	return nil
+}
+
+var errTooMany = errors.New("too many")
+
+// parseList reads numbers of at least lowest, and ranges of them: 0,2,5-7.
+func parseList(s string, lowest int64, most int) ([]int, error) {
 	var list []int
 	for part := range strings.SplitSeq(s, ",") {
 		lo, hi, isRange := strings.Cut(strings.TrimSpace(part), "-")
@@ -87,16 +103,15 @@ func (l *rankList) Set(s string) error {
 		}
 		first, err := strconv.ParseInt(lo, 10, 32)
 		last, err2 := strconv.ParseInt(hi, 10, 32)
-		if err != nil || err2 != nil || first < 1 || last < first {
-			return fmt.Errorf("found %q; numbers from 1 to %d and ranges of them are expected, such as 1,2,5-8", part, math.MaxInt32)
+		if err != nil || err2 != nil || first < lowest || last < first {
+			return nil, fmt.Errorf("found %q", part)
 		}
-		if last-first >= most || len(list) >= most {
-			return fmt.Errorf("more than %d world sizes", most)
+		if last-first >= int64(most) || len(list) >= most {
+			return nil, errTooMany
 		}
 		for n := first; n <= last; n++ {
 			list = append(list, int(n))
 		}
 	}
-	*l = list
-	return nil
+	return list, nil
 }

@@ -1,8 +1,10 @@
 package lab
 
 import (
+	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"kernbench/bench"
@@ -22,6 +24,9 @@ type setting struct {
 	ccl      *conf.CCL
 	machine  *machine.Machine
 	fidelity noc.Fidelity
+
+	world int     // ranks that the device is asked for; 0: as configured
+	pes   []int32 // that they are; nil: the first of the machine
 }
 
 // load finds everything that a spec names, and says what is wrong with it.
@@ -31,9 +36,6 @@ func load(s Spec) (*setting, error) {
 	}
 	if s.Executor == "" {
 		s.Executor = Sim
-	}
-	if s.DType == dtype.Invalid {
-		s.DType = dtype.F16
 	}
 	x := &setting{Spec: s}
 	var err error
@@ -57,10 +59,23 @@ func load(s Spec) (*setting, error) {
 	if x.program, err = bench.Lookup(s.Bench); err != nil {
 		return nil, err
 	}
-	if !x.program.Collectives && (s.Algorithm != "" || s.Ranks > 0 || s.Op != tl.Sum) {
-		return nil, fmt.Errorf("bench %s runs no collective: an algorithm, a number of ranks or an operation would change nothing", x.program.Name)
+	p := x.program
+	if x.DType == dtype.Invalid {
+		x.DType = p.DefaultDType()
+	}
+	switch {
+	case !p.Collectives && (s.Algorithm != "" || s.Op != tl.Sum), !p.Collectives && !p.Parallel && (s.Ranks > 0 || s.Devices != nil):
+		return nil, fmt.Errorf("bench %s runs no collective: an algorithm, a number of ranks or an operation would change nothing", p.Name)
+	case s.Ranks > 0 && s.Devices != nil:
+		return nil, fmt.Errorf("%d ranks and devices %s: one of them says who takes part", s.Ranks, deviceList(s.Devices))
+	}
+	if err := p.CheckOptions(s.Options); err != nil {
+		return nil, err
 	}
 	if err := x.configure(); err != nil {
+		return nil, err
+	}
+	if err := x.ranks(); err != nil {
 		return nil, err
 	}
 	if x.program.Collectives {
@@ -100,6 +115,63 @@ func (x *setting) configure() error {
 	}
 	x.machine, err = machine.Build(x.topo)
 	return err
+}
+
+// ranks says who takes part: the devices, in the machine's rank order, or the first so many.
+func (x *setting) ranks() error {
+	have := x.machine.NumPEs()
+	if x.world = x.Ranks; x.Ranks == 0 && x.Devices == nil {
+		x.world = x.program.DefaultRanks(have)
+	}
+	if x.Devices != nil {
+		x.pes = make([]int32, 0, len(x.Devices))
+		for _, d := range x.Devices {
+			if d < 0 || d >= have {
+				return fmt.Errorf("device %d: the machine has %s, 0 to %d", d, count(have, "PE"), have-1)
+			}
+			x.pes = append(x.pes, int32(d))
+		}
+		slices.Sort(x.pes)
+		for i := 1; i < len(x.pes); i++ {
+			if x.pes[i] == x.pes[i-1] {
+				return fmt.Errorf("device %d is named twice", x.pes[i])
+			}
+		}
+		if len(x.pes) == 0 {
+			return errors.New("a list of no devices: at least one must take part")
+		}
+		return nil
+	}
+	if x.program.Parallel && x.world > 0 {
+		if x.world > have {
+			return fmt.Errorf("%d ranks: the machine has %d PEs", x.world, have)
+		}
+		x.pes = make([]int32, x.world)
+		for i := range x.pes {
+			x.pes[i] = int32(i)
+		}
+	}
+	return nil
+}
+
+// deviceList is a list of devices as a person writes it: 0,2,5-7.
+func deviceList(devices []int) string {
+	var b strings.Builder
+	for lo := 0; lo < len(devices); {
+		hi := lo + 1
+		for hi < len(devices) && devices[hi] == devices[hi-1]+1 {
+			hi++
+		}
+		if lo > 0 {
+			b.WriteByte(',')
+		}
+		fmt.Fprint(&b, devices[lo])
+		if hi-lo > 1 {
+			fmt.Fprintf(&b, "-%d", devices[hi-1])
+		}
+		lo = hi
+	}
+	return b.String()
 }
 
 // source reads a preset or a file; no name is no source.

@@ -63,7 +63,7 @@ func (x *setting) once(ctx context.Context, explain bool) (out *outcome, err err
 	executor := x.executor(data, views, explain)
 	defer executor.Close()
 	dev, err := device.New(device.Config{
-		Machine: x.machine, Topology: x.topo, CCL: x.ccl, Executor: executor, World: x.Ranks,
+		Machine: x.machine, Topology: x.topo, CCL: x.ccl, Executor: executor, World: x.world, PEs: x.pes,
 		Check: func(c *device.Call) error { return out.judge(x, data, c) },
 	})
 	if err != nil {
@@ -71,6 +71,7 @@ func (x *setting) once(ctx context.Context, explain bool) (out *outcome, err err
 	}
 	host := bench.NewHost(x.program, dev, bench.Options{
 		Algorithm: x.Algorithm, NElem: x.NElem, DType: x.DType, Op: x.Op, Seed: x.Seed,
+		PEs: x.pes, With: x.Options,
 	}, func(line string) {
 		out.report = append(out.report, line)
 		if x.Output != nil && !explain {

@@ -24,11 +24,14 @@ type Spec struct {
 	Bench     string   `json:"bench,omitempty"`     // see bench.All; ccl_allreduce
 	Algorithm string   `json:"algorithm,omitempty"` // entry of ccl.yaml or algorithm of the library; the bench's own
 
-	Ranks int         `json:"ranks,omitempty"`  // take part: the first of the machine in rank order; as configured
-	NElem int         `json:"n_elem,omitempty"` // elements per rank; as configured
-	DType dtype.Type  `json:"-"`                // f16
-	Op    tl.ReduceOp `json:"-"`                // sum
-	Seed  uint64      `json:"seed"`             // of the inputs and of the provenance hashes
+	Ranks   int         `json:"ranks,omitempty"`   // take part: the first of the machine in rank order; as the bench or the configuration says
+	Devices []int       `json:"devices,omitempty"` // take part: these of the machine, by their place in rank order, instead of the first Ranks
+	NElem   int         `json:"n_elem,omitempty"`  // elements per rank; as the bench or the configuration says
+	DType   dtype.Type  `json:"-"`                 // that of the bench, as a rule f16
+	Op      tl.ReduceOp `json:"-"`                 // sum
+	Seed    uint64      `json:"seed"`              // of the inputs and of the provenance hashes
+
+	Options map[string]string `json:"options,omitempty"` // of the bench, by name: see bench.Program.Options
 
 	VerifyData bool   `json:"verify_data"`        // move bytes, and check provenance and values
 	Executor   string `json:"executor,omitempty"` // Sim or Mock; Sim

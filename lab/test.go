@@ -179,7 +179,7 @@ func (x *setting) testRow(ctx context.Context, name string, world int, exhaustiv
 			continue // the algorithm says that it cannot
 		}
 		y := *x
-		y.Algorithm, y.Ranks, y.NElem, y.DType, y.Op = name, world, c.n, c.typ, c.op
+		y.Algorithm, y.Ranks, y.world, y.NElem, y.DType, y.Op = name, world, world, c.n, c.typ, c.op
 		r, err := y.run(ctx)
 		row.Cases++
 		if err == nil && r.OK() {

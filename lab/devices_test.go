@@ -1,0 +1,47 @@
+package lab_test
+
+import (
+	"strings"
+	"testing"
+
+	"kernbench/lab"
+)
+
+// Ranks are the devices that were named, in the machine's order, wherever they are.
+func TestDevices(t *testing.T) {
+	executors(t, func(t *testing.T, executor string) {
+		for _, devices := range [][]int{{0}, {7, 3, 1}, {5, 6, 7, 8, 9}, {0, 127, 128, 255}} {
+			for _, name := range []string{"ccl_allreduce", "ccl_hello"} {
+				r := right(t, lab.Spec{Bench: name, Devices: devices, Executor: executor})
+				if r.WorldSize != len(devices) {
+					t.Errorf("%s on %v: %d ranks", name, devices, r.WorldSize)
+				}
+			}
+		}
+	})
+	// Far devices are far.
+	near, far := right(t, lab.Spec{Devices: []int{0, 1}}), right(t, lab.Spec{Devices: []int{0, 255}})
+	if near.SimulatedTime >= far.SimulatedTime {
+		t.Errorf("%v next to each other, %v over the whole machine", near.SimulatedTime, far.SimulatedTime)
+	}
+}
+
+func TestDevicesAreRefused(t *testing.T) {
+	for _, tt := range []struct {
+		spec lab.Spec
+		want string
+	}{
+		{lab.Spec{Devices: []int{0, 256}}, "device 256: the machine has 256 PEs, 0 to 255"},
+		{lab.Spec{Devices: []int{-1}}, "device -1: the machine has 256 PEs"},
+		{lab.Spec{Devices: []int{1, 0, 1}}, "device 1 is named twice"},
+		{lab.Spec{Devices: []int{}}, "at least one"},
+		{lab.Spec{Devices: []int{0, 1, 2, 5}, Ranks: 3}, "3 ranks and devices 0-2,5: one of them"},
+		{lab.Spec{Devices: []int{0}, Bench: "gemm_single_pe"}, "runs no collective"},
+		{lab.Spec{Devices: []int{0}, Sets: []string{"defaults.rank_level=sip"}}, "a rank is a SIP"},
+		{lab.Spec{Options: map[string]string{"moed": "ring"}}, "no option --moed"},
+	} {
+		if _, err := lab.Run(ctx, tt.spec); err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%+v: got %v, want %q", tt.spec, err, tt.want)
+		}
+	}
+}

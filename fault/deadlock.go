@@ -3,38 +3,74 @@ package fault
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"kernbench/unit"
 )
 
-// Blocked is one rank that cannot go on.
+// Blocked is one rank that cannot go on; in a run of streams one stream or program of a grid.
 type Blocked struct {
-	Place          // the operation it is in, and since when (Time)
-	Sending   bool // waits for a free slot; otherwise for a message
+	Place            // the operation it is in, and since when (Time)
+	Of        string // what of the rank it is, where a rank has several: "stream 1", "stream 1 program 3"
+	Sending   bool   // waits for a free slot; otherwise for a message
 	Dir       string
 	Peers     []int // whom it waits for: one rank, or several when any direction would do
 	Occupancy int   // messages in the ring it waits on
 	Slots     int
 
-	// Of a wait for a control word, or an event of a stream: what it is called, what it holds
-	// and what it should. Peers are those who could still change it.
-	Word string
-	Held int64
-	Want string // ">= 3"
+	// Of a wait for a control word: what it is called, what it holds and what it should. Peers
+	// are those who could still change it. Without Want, Word says all of what it waits for:
+	// an event of a stream, the other launches of a group.
+	Word     string
+	Held     int64
+	Unsigned bool   // Held has all 64 bits
+	Want     string // ">= 3"
 }
 
 func (b *Blocked) String() string {
-	if b.Word != "" {
-		s := fmt.Sprintf("%v: waits for %s %s, which is %d", b.Place, b.Word, b.Want, b.Held)
-		return strings.Replace(s, " t=", " since t=", 1)
+	s := b.Place.String()
+	if b.Of != "" {
+		s = b.Of + " of " + s
 	}
-	what := "a message from"
-	if b.Sending {
-		what = "a free slot at"
+	switch {
+	case b.Word != "" && b.Want == "":
+		s += ": waits for " + b.Word
+	case b.Word != "":
+		s += fmt.Sprintf(": waits for %s %s, which is %s", b.Word, b.Want, b.held())
+	case b.Sending:
+		s += fmt.Sprintf(": waits for a free slot at rank %s, ring %s %d/%d", joinInts(b.Peers), b.Dir, b.Occupancy, b.Slots)
+	default:
+		s += fmt.Sprintf(": waits for a message from rank %s, ring %s %d/%d", joinInts(b.Peers), b.Dir, b.Occupancy, b.Slots)
 	}
-	s := fmt.Sprintf("%v: waits for %s rank %s, ring %s %d/%d", b.Place, what, joinInts(b.Peers), b.Dir, b.Occupancy, b.Slots)
 	return strings.Replace(s, " t=", " since t=", 1)
+}
+
+func (b *Blocked) held() string {
+	if b.Unsigned {
+		return strconv.FormatUint(uint64(b.Held), 10)
+	}
+	return strconv.FormatInt(b.Held, 10)
+}
+
+// Grid is a launch on a stream that cannot start all its programs: those that are resident
+// wait, and a program that has started stays until it ends.
+type Grid struct {
+	Rank     int
+	Stream   int
+	Kernel   string
+	Programs int
+	Resident int // at most at the same time
+	Ended    int
+	Waiting  int // started and blocked
+}
+
+// NeverStarted is the number of programs that are still to come.
+func (g *Grid) NeverStarted() int { return g.Programs - g.Ended - g.Waiting }
+
+func (g *Grid) String() string {
+	return fmt.Sprintf("grid of %s on stream %d of rank %d: %d programs, %d resident: %d ended, %d wait, %d never started",
+		g.Kernel, g.Stream, g.Rank, g.Programs, g.Resident, g.Ended, g.Waiting, g.NeverStarted())
 }
 
 // Deadlock is a launch in which nothing can happen any more though kernels have not
@@ -49,6 +85,11 @@ type Deadlock struct {
 	Missing  string    // without a cycle: the operation that nobody will perform
 	Advice   string    // what to try
 	Rings    []RingEnd // the ends of all rings, by rank
+
+	// Of a run of streams: how many there were, how many of them cannot go on, and the grids
+	// among those that have programs to start. Streams is 0 for a launch.
+	Streams, Stuck int
+	Grids          []Grid
 }
 
 // NewDeadlock works out why nobody can go on: the shortest cycle of the wait-for graph,
@@ -64,44 +105,77 @@ func NewDeadlock(world int, blocked []Blocked) *Deadlock {
 			d.Finished = append(d.Finished, r)
 		}
 	}
-	d.Missing = missing(blocked, at)
-	if d.Missing == "" {
+	var lost *Blocked
+	d.Missing, lost = missing(blocked, func(rank int) bool { return at[rank] != nil })
+	if lost == nil {
 		d.Cycle = shortestCycle(blocked, at)
 	}
-	d.Advice = advice(d, at)
+	d.Advice = advice(d, lost, at)
 	return d
 }
 
-// missing names the first wait that no living rank can end: every peer it waits for has
-// finished.
-func missing(blocked []Blocked, at map[int]*Blocked) string {
+// NewStall works out why streams cannot go on, of which there were so many and are so many
+// left. blocked are streams that wait for themselves, and programs, by rank; a stream that
+// waits for its programs is not among them. Peers are ranks that still have something to do.
+func NewStall(streams, stuck int, blocked []Blocked, grids []Grid) *Deadlock {
+	d := &Deadlock{Streams: streams, Stuck: stuck, Blocked: blocked, Grids: grids}
+	d.Missing, _ = missing(blocked, func(int) bool { return true })
+	switch {
+	case len(grids) > 0:
+		g := &grids[0]
+		d.Advice = fmt.Sprintf("the programs of %s wait for some that cannot start before they end: launch at most %d programs, or raise the limit to %d", g.Kernel, g.Resident, g.Programs)
+	case d.Missing == "" && lacksRecord(blocked):
+		d.Advice = "record every event on a stream that does not wait for the one that awaits it"
+	default:
+		d.Advice = wordAdvice(blocked)
+	}
+	return d
+}
+
+func lacksRecord(blocked []Blocked) bool {
+	return !slices.ContainsFunc(blocked, func(b Blocked) bool { return b.Word == "" || b.Want != "" })
+}
+
+// missing names the first wait that no living rank can end, and which it is: every peer it
+// waits for has finished.
+func missing(blocked []Blocked, lives func(rank int) bool) (string, *Blocked) {
 	for i := range blocked {
 		b := &blocked[i]
-		if slices.ContainsFunc(b.Peers, func(p int) bool { return at[p] != nil }) {
+		if slices.ContainsFunc(b.Peers, lives) {
 			continue
 		}
-		if len(b.Peers) == 0 {
-			return fmt.Sprintf("rank %d waits in %s, but no ring leads to it", b.Rank, b.Op)
+		switch {
+		case b.Word != "" && b.Want == "":
+			continue
+		case b.Word != "":
+			return fmt.Sprintf("missing notification: nobody is left who could change %s, which rank %d waits for in %s", b.Word, b.Rank, b.Op), b
+		case len(b.Peers) == 0:
+			return fmt.Sprintf("rank %d waits in %s, but no ring leads to it", b.Rank, b.Op), b
 		}
 		verb, noun := "finished without the send", "send"
 		if b.Sending {
 			verb, noun = "finished without the receive", "receive"
 		}
-		return fmt.Sprintf("missing %s: rank %s %s that rank %d waits for in %s", noun, joinInts(b.Peers), verb, b.Rank, b.Op)
+		return fmt.Sprintf("missing %s: rank %s %s that rank %d waits for in %s", noun, joinInts(b.Peers), verb, b.Rank, b.Op), b
 	}
-	return ""
+	return "", nil
 }
 
 // shortestCycle is a breadth-first search from each blocked rank; ties go to the lowest
-// first rank. Waits that any of several peers could end count as edges to each.
+// first rank. Waits that any of several peers could end count as edges to each. Words are
+// left out: one that many could change says nothing of whom it waits for.
 func shortestCycle(blocked []Blocked, at map[int]*Blocked) []int {
 	if best, ok := disjointCycles(blocked, at); ok {
 		return best
 	}
+	waits := func(rank int) bool { b := at[rank]; return b != nil && b.Word == "" }
 	var best []int
 	from := make(map[int]int, len(blocked))
 	for i := range blocked {
 		start := blocked[i].Rank
+		if !waits(start) {
+			continue
+		}
 		clear(from)
 		queue, depth := []int{start}, map[int]int{start: 1}
 		for len(queue) > 0 {
@@ -116,7 +190,7 @@ func shortestCycle(blocked []Blocked, at map[int]*Blocked) []int {
 					queue = nil
 					break
 				}
-				if _, seen := depth[p]; !seen && at[p] != nil {
+				if _, seen := depth[p]; !seen && waits(p) {
 					depth[p], from[p] = depth[r]+1, r
 					queue = append(queue, p)
 				}
@@ -172,21 +246,29 @@ func path(from map[int]int, start, end int) []int {
 	return p
 }
 
-func advice(d *Deadlock, at map[int]*Blocked) string {
-	if d.Missing != "" {
+// advice is what to try. lost is the wait that nobody can end, or nil.
+func advice(d *Deadlock, lost *Blocked, at map[int]*Blocked) string {
+	switch {
+	case lost != nil && lost.Word == "":
 		return "give every receive its send and every send its receive, on every rank and in every branch"
+	case len(d.Cycle) == 0:
+		return wordAdvice(d.Blocked)
 	}
-	if len(d.Cycle) == 0 {
-		return ""
-	}
-	sending, slots := 0, 0
+	sending, slots, waiting := 0, 0, 0
 	for _, r := range d.Cycle {
 		if at[r].Sending {
 			sending++
 			slots = at[r].Slots
 		}
+		if at[r].Word != "" {
+			waiting++
+		}
 	}
 	switch {
+	case waiting == len(d.Cycle):
+		return "every rank of the cycle waits before it notifies: let one of them notify first"
+	case waiting > 0:
+		return wordAdvice(d.Blocked)
 	case sending == 0:
 		return "every rank of the cycle receives before it sends: let one of them send first"
 	case slots == 1:
@@ -196,9 +278,42 @@ func advice(d *Deadlock, at map[int]*Blocked) string {
 	}
 }
 
+// wordAdvice is what to try when words are waited for, or empty.
+func wordAdvice(blocked []Blocked) string {
+	any := false
+	for i := range blocked {
+		b := &blocked[i]
+		if b.Word == "" || b.Want == "" {
+			continue
+		}
+		any = true
+		if want, ok := strings.CutPrefix(b.Want, "== "); ok && b.passed(want) {
+			return fmt.Sprintf("%s may have passed %s before anybody looked: wait with >=, or notify again only when the wait is over", b.Word, want)
+		}
+	}
+	if !any {
+		return ""
+	}
+	return "give every wait the notifications that satisfy it: the right member, word and value, on every rank and in every branch"
+}
+
+// passed tells whether the word holds more than what it should equal.
+func (b *Blocked) passed(want string) bool {
+	if b.Unsigned {
+		v, err := strconv.ParseUint(want, 10, 64)
+		return err == nil && uint64(b.Held) > v
+	}
+	v, err := strconv.ParseInt(want, 10, 64)
+	return err == nil && b.Held > v
+}
+
 func (d *Deadlock) Error() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "deadlock: %d of %d ranks cannot go on", len(d.Blocked), d.World)
+	if d.Streams > 0 {
+		fmt.Fprintf(&b, "deadlock: %d of %d streams cannot go on", d.Stuck, d.Streams)
+	} else {
+		fmt.Fprintf(&b, "deadlock: %d of %d ranks cannot go on", len(d.Blocked), d.World)
+	}
 	if d.Timed {
 		fmt.Fprintf(&b, ", t=%v", d.Time)
 	}
@@ -212,6 +327,9 @@ func (d *Deadlock) Error() string {
 		fmt.Fprintf(&b, "\n  try: %s", d.Advice)
 	}
 	const most = 16
+	for i := range d.Grids[:min(most, len(d.Grids))] {
+		fmt.Fprintf(&b, "\n  %v", &d.Grids[i])
+	}
 	for i := range d.Blocked[:min(most, len(d.Blocked))] {
 		fmt.Fprintf(&b, "\n  %v", &d.Blocked[i])
 	}

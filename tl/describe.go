@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"kernbench/fault"
+	"kernbench/mem"
 )
 
 // WaitsToSend is a rank that waits for a slot of its ring Out[i], of which so many are
@@ -34,7 +35,39 @@ func (w *Wiring) WaitsForAny(slots int) fault.Blocked {
 // WaitsForWord is a rank that waits for a word of its own copy of a window, which holds held.
 // Peers are the ranks of the launch that could still change it.
 func (x *OneSided) WaitsForWord(word int32, held int64, peers []int) fault.Blocked {
-	return fault.Blocked{Peers: peers, Word: x.Win.WordName(word), Held: held, Want: fmt.Sprintf("%v %d", x.Cmp, x.Value)}
+	b := fault.Blocked{Peers: peers, Word: x.Win.WordName(word), Held: held, Unsigned: x.WordType == mem.Uint64}
+	if b.Want = fmt.Sprintf("%v %d", x.Cmp, x.Value); b.Unsigned {
+		b.Want = fmt.Sprintf("%v %d", x.Cmp, uint64(x.Value))
+	}
+	return b
+}
+
+// Call is the instruction in the words of the kernel API, for reports: put_signal_nbi.
+func (in *Instr) Call() string {
+	x := in.Side
+	switch in.Op {
+	case OpPut:
+		name := "put"
+		switch {
+		case x.Atomic:
+			name = "put_combine"
+		case x.Signal:
+			name = "put_signal"
+		}
+		if x.NBI {
+			name += "_nbi"
+		}
+		return name
+	case OpGet:
+		if x.NBI {
+			return "get_nbi"
+		}
+	case OpWaitWord, OpNotify:
+		if x.Win == x.Win.Team.Meeting {
+			return "sync"
+		}
+	}
+	return in.Op.String()
 }
 
 // Ends lists the ends of all rings of a rank by direction. The executor fills in what only

@@ -58,7 +58,7 @@ func TestHelloClosedForm(t *testing.T) {
 // TestLibraryOnSim: every all-reduce of the library gives, on the simulated machine, each
 // contribution exactly once, at every fidelity and buffer kind.
 func TestLibraryOnSim(t *testing.T) {
-	for _, a := range algorithm.All() {
+	for _, a := range onRings() {
 		if a.Collective != "all_reduce" {
 			continue
 		}
@@ -108,7 +108,7 @@ func checkAllReduce(t *testing.T, b *bench, o sim.Options) *tl.Result {
 
 // TestRunAheadCannotBeSeen: with run-ahead and without, traces are equal to the byte.
 func TestRunAheadCannotBeSeen(t *testing.T) {
-	for _, a := range algorithm.All() {
+	for _, a := range onRings() {
 		for _, space := range []mem.Space{mem.TCM, mem.SRAM, mem.HBM} {
 			for _, poll := range []bool{false, true} {
 				t.Run(fmt.Sprintf("%s/%v/poll=%v", a.Name, space, poll), func(t *testing.T) {
@@ -236,7 +236,7 @@ func TestFaultIsTheEarliest(t *testing.T) {
 
 // TestSameResultWhateverTheFidelity: ideal is never slower than slot.
 func TestIdealIsFastest(t *testing.T) {
-	for _, a := range algorithm.All() {
+	for _, a := range onRings() {
 		var took [2]unit.Time
 		for i, f := range []noc.Fidelity{noc.Ideal, noc.Slot} {
 			res, err := newBench(t, a.Kernel, setup{world: 64, n: 4000, topology: a.Topology}).run(sim.Options{Fidelity: f})

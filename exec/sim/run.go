@@ -73,9 +73,9 @@ type rank struct {
 	under    []access // of memory, under way
 	calls    uint32
 
-	stream  *stream // of a rank that is a stream
-	parent  *rank // of a program of a grid: its stream
-	began   unit.Time
+	stream *stream // of a rank that is a stream
+	parent *rank   // of a program of a grid: its stream
+	began  unit.Time
 
 	next  func() (struct{}, bool)
 	stop  func()

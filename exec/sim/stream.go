@@ -271,8 +271,7 @@ func (r *rank) onWord(op *tl.StreamOp) {
 // streamName is how reports call a stream or a program.
 func (r *rank) streamName() string {
 	if r.parent != nil {
-		g := &r.parent.stream.grid
-		return fmt.Sprintf("program %d of %d of %s on stream %d", r.id-g.first, g.Grid, g.Name, r.run.batch.Streams[r.parent.id].ID)
+		return fmt.Sprintf("stream %d program %d", r.run.batch.Streams[r.parent.id].ID, r.id-r.parent.stream.grid.first)
 	}
 	return fmt.Sprintf("stream %d", r.run.batch.Streams[r.id].ID)
 }
@@ -287,10 +286,9 @@ func (r *rank) memoryOf(op *tl.StreamOp, dst bool) machine.NodeID {
 
 // placeOfOp is the place of a stream's operation.
 func (r *rank) placeOfOp() fault.Place {
-	p := r.run.e.place(r, r.streamName())
-	if op := r.stream.op; op != nil {
-		p.Op += ": " + op.Kind.String()
-		p.Line = op.Line
+	p := r.run.e.place(r, "")
+	if r.stream != nil && r.stream.op != nil {
+		p.Op, p.Line = r.stream.op.Kind.String(), r.stream.op.Line
 	}
 	return p
 }

@@ -1,3 +1,87 @@
 package sim
 
-func (x *run) stalled() error { return x.deadlock() }
+import (
+	"fmt"
+	"slices"
+
+	"kernbench/fault"
+	"kernbench/tl"
+)
+
+// stalled explains why streams cannot go on.
+func (x *run) stalled() error {
+	var stuck []*rank
+	var grids []fault.Grid
+	left := 0
+	at := max(x.e.q.Now(), x.result.End)
+	for i := range x.ranks {
+		r := &x.ranks[i]
+		if r.next == nil || r.done {
+			continue // never started, or ended
+		}
+		at = max(at, r.since)
+		if r.stream != nil {
+			left++
+			if g, ok := r.stream.stuckGrid(); ok {
+				g.Stream = x.batch.Streams[r.id].ID
+				if g.NeverStarted() > 0 {
+					grids = append(grids, g)
+				}
+				continue // its programs say why
+			}
+		}
+		stuck = append(stuck, r)
+	}
+	slices.SortStableFunc(stuck, func(a, b *rank) int { return int(a.index - b.index) })
+	var living []int
+	for _, r := range stuck {
+		living = append(living, int(r.index))
+	}
+	living = slices.Compact(living)
+	blocked := make([]fault.Blocked, len(stuck))
+	for i, r := range stuck {
+		blocked[i] = r.describeInStream(living)
+	}
+	x.hung = true
+	for i, r := range stuck {
+		blocked[i].Of = r.streamName()
+		blocked[i].Place = r.placeOfOp()
+		if r.stream == nil {
+			r.stop()
+			blocked[i].Place = r.place
+		}
+		blocked[i].Time = r.since
+	}
+	d := fault.NewStall(len(x.batch.Streams), left, blocked, grids)
+	d.Time, d.Timed = at, true
+	return d
+}
+
+// stuckGrid is the grid whose programs a stream waits for, if it does.
+func (s *stream) stuckGrid() (g fault.Grid, ok bool) {
+	if s.op == nil || s.op.Kind != tl.StreamLaunch || s.grid.started == 0 {
+		return g, false
+	}
+	l := &s.grid
+	return fault.Grid{
+		Rank: l.Rank, Kernel: l.Name, Programs: l.Grid, Resident: l.Resident, Ended: l.ended, Waiting: l.started - l.ended,
+	}, true
+}
+
+// describeInStream says what a stream or a program waits for, but for its place. living are
+// the ranks that something is left of.
+func (r *rank) describeInStream(living []int) fault.Blocked {
+	if r.wait != forOthers {
+		b := r.describe()
+		b.Peers = living
+		return b
+	}
+	b := fault.Blocked{Word: "its own end", Peers: living}
+	switch op := r.stream.op; op.Kind {
+	case tl.StreamAwait:
+		b.Word = "event " + op.Event.Name
+	case tl.StreamLaunch:
+		b.Word = fmt.Sprintf("the other launches of its group (%d of %d are there)", len(r.run.batch.gangs[op.Launch.Gang].came), op.Launch.Gang.Members)
+	}
+	return b
+}

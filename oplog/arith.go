@@ -198,7 +198,7 @@ func (r *replay) fault(lines []string) error {
 	if errors.Is(r.badErr, errUnwritten) {
 		return &fault.Unwritten{Place: p, Addr: r.bad.addr.String(), First: r.unwritten}
 	}
-	if r.bad.kind == recLoad || r.bad.kind == recStore {
+	if r.bad.kind == recLoad || r.bad.kind == recStore || r.bad.kind == recCombine {
 		return &fault.BadAddress{Place: p, Addr: r.bad.addr.String(), Bytes: int64(r.bad.n) * int64(r.bad.typ.Size()), Reason: r.badErr.Error()}
 	}
 	return fmt.Errorf("%v: %w", p, r.badErr)
@@ -218,6 +218,8 @@ func (x *record) name() string {
 		return "store"
 	case recCopy:
 		return "recv"
+	case recCombine:
+		return "combine (" + x.binary.String() + ")"
 	case recGemm:
 		return "dot"
 	case recCast:

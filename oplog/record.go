@@ -12,15 +12,16 @@ import (
 type kind uint8
 
 const (
-	recLoad  kind = iota // Dst[DstOff:+N] of Total elements = memory at Addr
-	recStore             // memory at Addr = A[AOff:+N]
-	recCopy              // Dst[DstOff:+N] of Total elements = A[AOff:+N]
-	recMath              // Dst = math
-	recGemm              // Dst = A × B, sizes Outer, Axis, Inner
-	recCast              // Dst = the bytes of A from AOff on, From elements read as N elements of Type
-	recDrop              // A is gone
-	recBegin             // a collective by reduction op over total ranks begins
-	recEnd               // and ends
+	recLoad    kind = iota // Dst[DstOff:+N] of Total elements = memory at Addr
+	recStore               // memory at Addr = A[AOff:+N]
+	recCopy                // Dst[DstOff:+N] of Total elements = A[AOff:+N]
+	recMath                // Dst = math
+	recGemm                // Dst = A × B, sizes Outer, Axis, Inner
+	recCast                // Dst = the bytes of A from AOff on, From elements read as N elements of Type
+	recCombine             // memory at Addr = Binary(memory at Addr, A[AOff:+N])
+	recDrop                // A is gone
+	recBegin               // a collective by reduction op over total ranks begins
+	recEnd                 // and ends
 )
 
 // record is one entry of the log.
@@ -39,7 +40,7 @@ type record struct {
 	bOff, cOff         int32
 	n, total           int32
 	outer, axis, inner int32
-	line               int32 // in Log.lines
+	line, call         int32 // in Log.lines
 	f, g               float64
 	addr               mem.Addr
 	time               unit.Time
@@ -59,12 +60,16 @@ type Origin struct {
 	Rank, PE int32
 	Time     unit.Time
 	Line     string // empty unless lines are recorded
+	Call     string // the kernel's operation, where that is not what the record is: put
 }
 
 func (l *Log) add(o Origin, r record) {
 	r.rank, r.pe, r.time = o.Rank, o.PE, o.Time
 	if o.Line != "" {
 		r.line = l.lineIndex(o.Line)
+	}
+	if o.Call != "" {
+		r.call = l.lineIndex(o.Call)
 	}
 	l.cur = append(l.cur, r)
 	if len(l.cur) == cap(l.cur) {
@@ -115,6 +120,12 @@ func (l *Log) Load(o Origin, dst tl.Value, off, n, total int, t dtype.Type, a me
 // Store records that n elements of value v, from element off on, are visible at a.
 func (l *Log) Store(o Origin, a mem.Addr, v tl.Value, off int32, n int, t dtype.Type) {
 	l.add(o, record{kind: recStore, a: v, aOff: off, n: int32(n), typ: t, addr: a})
+}
+
+// Combine records that n elements at a become what operation by makes of them and of n
+// elements of value v, from element off on: an update that nothing comes between.
+func (l *Log) Combine(o Origin, a mem.Addr, v tl.Value, off int32, n int, t dtype.Type, by dtype.BinaryOp) {
+	l.add(o, record{kind: recCombine, a: v, aOff: off, n: int32(n), typ: t, addr: a, binary: by})
 }
 
 // Copy records that n elements of v become part of dst, as in Load.

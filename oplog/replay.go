@@ -24,7 +24,8 @@ type replay struct {
 	op        tl.ReduceOp
 	world     int
 
-	pa, pb     collective.Prov // operands' provenance, reused
+	pa, pb, pc collective.Prov // operands' provenance and a result's, reused
+	before     []byte          // what memory held before it was combined, reused
 	bad        *record         // first record that could not be performed
 	badErr     error
 	unwritten  int     // its first never-written element
@@ -88,6 +89,8 @@ func (r *replay) perform(x *record) {
 		copy(d, r.values[x.a].buf[int(x.aOff)*x.from.Size():])
 		v := &r.values[x.dst]
 		v.prov = collective.MakeOpaque(v.prov[:0], int(x.n), r.cause(x))
+	case recCombine:
+		r.combine(x)
 	case recDrop:
 		r.drop(x.a)
 	case recBegin:
@@ -217,6 +220,9 @@ func (r *replay) placeOf(x *record, lines []string) fault.Place {
 	}
 	if int(x.line) < len(lines) {
 		p.Line = lines[x.line]
+	}
+	if x.call > 0 && int(x.call) < len(lines) {
+		p.Op = lines[x.call]
 	}
 	return p
 }

@@ -1,0 +1,62 @@
+package oplog
+
+import (
+	"kernbench/collective"
+	"kernbench/dtype"
+)
+
+// combine performs an update of memory. Its provenance is that of the same arithmetic on
+// tensors, but for memory that was prepared with the number which the collective's operation
+// does not notice: nobody could tell it from an accumulator that was filled in the kernel.
+func (r *replay) combine(x *record) {
+	n := int(x.n)
+	p, off, err := r.memory.at(x.addr, x.typ, n)
+	if err != nil {
+		r.fail(x, err)
+		return
+	}
+	if i := firstUnwritten(p.prov, off, n); i >= 0 {
+		r.unwritten = i
+		r.fail(x, errUnwritten)
+		return
+	}
+	size := x.typ.Size()
+	data := p.data[off*size : (off+n)*size]
+	r.before = append(r.before[:0], data...)
+	src := r.src(x.a, x.typ, x.aOff, x.n)
+	dtype.Binary(x.binary, x.typ, data, r.before, src)
+	r.infinity(x, data, r.before, src)
+
+	r.pa = collective.Slice(r.pa[:0], p.prov, off, n)
+	if r.combining && collective.Combines(r.op, x.binary) {
+		r.pb = collective.Slice(r.pb[:0], r.values[x.a].prov, int(x.aOff), n)
+		r.pc = r.neutral(r.pc[:0], x.typ)
+		r.pa = r.hasher.Merge(r.pa[:0], r.pc, r.pb, r.cause(x))
+	} else {
+		r.pc = collective.Obscure(r.pc[:0], r.pa, r.cause(x))
+		r.pa = append(r.pa[:0], r.pc...)
+	}
+	p.prov = collective.Overwrite(p.prov, off, r.pa)
+}
+
+// neutral extends dst by r.pa, the provenance of the elements in r.before, with those
+// constants that the operation of the collective does not notice as what they are.
+func (r *replay) neutral(dst collective.Prov, t dtype.Type) collective.Prov {
+	at := 0
+	for _, run := range r.pa {
+		lo := at
+		at += int(run.N)
+		if run.Kind != collective.Constant {
+			dst = collective.Append(dst, run)
+			continue
+		}
+		for i := lo; i < at; i++ {
+			if collective.Neutral(r.op, t, dtype.At(t, r.before, i)) {
+				dst = collective.MakeNeutral(dst, 1)
+			} else {
+				dst = collective.MakeConstant(dst, 1)
+			}
+		}
+	}
+	return dst
+}

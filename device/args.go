@@ -47,6 +47,10 @@ func (c *Context) sortOut(name string, args []any) (*arguments, error) {
 			if a.lead == nil {
 				a.lead = arg
 			}
+		case *mem.Window:
+			if err = c.usableWindow("argument", arg); err == nil {
+				a.Windows = append(a.Windows, arg)
+			}
 		case int:
 			a.Ints, a.hasInt = append(a.Ints, arg), true
 		case tl.ReduceOp:
@@ -54,7 +58,7 @@ func (c *Context) sortOut(name string, args []any) (*arguments, error) {
 		case dtype.Type:
 			a.DType = arg
 		default:
-			err = fmt.Errorf("%w: a %T; tensors, lists of tensors, int, tl.ReduceOp and dtype.Type are understood", ErrLaunch, arg)
+			err = fmt.Errorf("%w: a %T; tensors, lists of tensors, windows, int, tl.ReduceOp and dtype.Type are understood", ErrLaunch, arg)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("launch %s: argument %d: %w", name, i+1, err)

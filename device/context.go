@@ -29,7 +29,7 @@ type Executor interface {
 var (
 	ErrShape   = errors.New("shape mismatch")
 	ErrFreed   = errors.New("tensor was freed")
-	ErrForeign = errors.New("tensor of another context")
+	ErrForeign = errors.New("it is not of this context")
 	ErrHost    = errors.New("tensor is on the host")
 	ErrLaunch  = errors.New("launch refused")
 )
@@ -56,6 +56,8 @@ type Context struct {
 	addrs   *mem.Map
 	nextVA  mem.Addr
 	tensors []*Tensor // on the device and not freed, oldest first
+	teams   []*mem.Team
+	windows []*mem.Window // of teams; not those that algorithms bring
 	made    int
 	runs    []*Launched
 	plan    *Plan // installed last
@@ -116,23 +118,27 @@ func (c *Context) HasData() bool { return c.cfg.Executor.Data() != nil }
 // Launches lists what was launched so far.
 func (c *Context) Launches() []*Launched { return slices.Clone(c.runs) }
 
+// heap is what is free of a PE's HBM slice.
+func (c *Context) heap(pe int) *mem.Allocator {
+	if c.hbm[pe] == nil {
+		m := c.cfg.Machine
+		c.hbm[pe] = mem.NewAllocator(min(int64(m.Capacity(m.HBM(pe))), mem.MaxOffset+1), hbmAlign)
+	}
+	return c.hbm[pe]
+}
+
 // alloc reserves memory in the HBM slice of a PE.
 func (c *Context) alloc(pe int, n int64) (mem.Addr, error) {
-	m := c.cfg.Machine
-	if c.hbm[pe] == nil {
-		capacity := min(int64(m.Capacity(m.HBM(pe))), mem.MaxOffset+1)
-		c.hbm[pe] = mem.NewAllocator(capacity, hbmAlign)
-	}
-	off, err := c.hbm[pe].Alloc(n)
+	off, err := c.heap(pe).Alloc(n)
 	if err != nil {
-		return 0, fmt.Errorf("HBM of %s: %w", m.PEName(pe), err)
+		return 0, fmt.Errorf("HBM of %s: %w", c.cfg.Machine.PEName(pe), err)
 	}
 	return mem.At(mem.HBM, pe, off), nil
 }
 
 func (c *Context) free(a mem.Addr) error { return c.hbm[a.Unit()].Free(a.Offset()) }
 
-// HBMInUse is the number of bytes that tensors hold in one PE's slice.
+// HBMInUse is the number of bytes that tensors and windows hold in one PE's slice.
 func (c *Context) HBMInUse(at machine.Coord) (unit.Bytes, error) {
 	pe, ok := c.cfg.Machine.Index(at)
 	if !ok {
@@ -148,22 +154,29 @@ func (c *Context) inUse(pe int) unit.Bytes {
 	return unit.Bytes(c.hbm[pe].InUse())
 }
 
-// Leak is a tensor that was still there at the end.
+// Leak is something that was still there at the end.
 type Leak struct {
-	Name  string
-	Bytes unit.Bytes // over all shards
+	Name  string     // of a tensor, or "window NAME", "team NAME"
+	Bytes unit.Bytes // of HBM on all PEs together
 }
 
-// ReleaseAll frees every tensor and lists those that the program had not freed.
+// ReleaseAll frees every tensor, window and team, and lists those that the program had not
+// freed: tensors, windows, teams, each oldest first.
 func (c *Context) ReleaseAll() ([]Leak, error) {
 	var leaks []Leak
 	var errs []error
-	for len(c.tensors) > 0 {
-		t := c.tensors[len(c.tensors)-1]
+	for _, t := range slices.Clone(c.tensors) {
 		leaks = append(leaks, Leak{t.name, t.footprint()})
 		errs = append(errs, t.Free())
 	}
-	slices.Reverse(leaks)
+	for _, w := range slices.Clone(c.windows) {
+		leaks = append(leaks, Leak{"window " + w.Name, footprint(w)})
+		errs = append(errs, c.FreeWindow(w))
+	}
+	for _, t := range slices.Clone(c.teams) {
+		leaks = append(leaks, Leak{"team " + t.Name, footprint(t.Meeting)})
+		errs = append(errs, c.FreeTeam(t))
+	}
 	return leaks, errors.Join(errs...)
 }
 

@@ -42,14 +42,32 @@ func (c *Context) LaunchKernel(ctx context.Context, name string, k tl.Kernel, ar
 		g := tl.Group{PEs: p.PEs, PEsPerCube: p.PEsPerCube, Wiring: p.Wiring, Args: a.on(p.PEs)}
 		return c.LaunchGroups(ctx, name, k, p.Ring, []tl.Group{g})
 	}
+	pes := peList(shardsOf(a.lead))
+	if len(pes) == 0 {
+		return nil, fmt.Errorf("launch %s: %w: without a tensor or a plan (InstallIPCQ) nothing says on which PEs", name, ErrLaunch)
+	}
+	return c.launchBare(ctx, name, k, pes, a)
+}
+
+// LaunchTeam runs a kernel on the members of a team: a rank is that of the team. There are no
+// rings; members talk through windows. Of the first tensor each member has its shard.
+func (c *Context) LaunchTeam(ctx context.Context, name string, k tl.Kernel, t *mem.Team, args ...any) (*Launched, error) {
+	if err := c.usableTeam(t); err != nil {
+		return nil, fmt.Errorf("launch %s: %w: %w", name, ErrTeam, err)
+	}
+	a, err := c.sortOut(name, args)
+	if err != nil {
+		return nil, err
+	}
+	return c.launchBare(ctx, name, k, t.PEs, a)
+}
+
+// launchBare runs a kernel on some PEs without rings.
+func (c *Context) launchBare(ctx context.Context, name string, k tl.Kernel, pes []int32, a *arguments) (*Launched, error) {
 	defaults := c.cfg.CCL.Merge(name, &conf.Algorithm{})
 	ring, err := ringOf(&defaults)
 	if err != nil {
 		return nil, err
-	}
-	pes := peList(shardsOf(a.lead))
-	if len(pes) == 0 {
-		return nil, fmt.Errorf("launch %s: %w: without a tensor or a plan (InstallIPCQ) nothing says on which PEs", name, ErrLaunch)
 	}
 	g := tl.Group{PEs: pes, PEsPerCube: c.perCube(pes), Wiring: make([]tl.Wiring, len(pes)), Args: a.on(pes)}
 	return c.LaunchGroups(ctx, name, k, ring, []tl.Group{g})
@@ -70,6 +88,7 @@ func (c *Context) LaunchGroups(ctx context.Context, name string, k tl.Kernel, ri
 	}
 	res, err := c.cfg.Executor.Launch(ctx, l)
 	if err != nil {
+		c.disband()
 		return nil, fmt.Errorf("launch %s: %w", name, err)
 	}
 	run := &Launched{Name: name, World: l.World(), Result: *res}

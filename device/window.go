@@ -1,0 +1,150 @@
+package device
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"kernbench/fault"
+	"kernbench/mem"
+	"kernbench/unit"
+)
+
+// ErrWindow is wrapped by what is wrong with the making, use or freeing of a window, where no
+// type of package fault says it better.
+var ErrWindow = errors.New("window refused")
+
+// NewWindow makes symmetric memory for a team: bytes at the same offset of each member's HBM
+// slice, carved into buffers in their order, as mem.NewLayout says. 0 bytes are as many as the
+// buffers need. It is all zero before anybody can reach it. All members have it, or, when one
+// has no room, none. No two windows have one name at the same time. The error tells
+// everything that is wrong with the declaration at once.
+func (c *Context) NewWindow(name string, t *mem.Team, bytes int64, buffers ...mem.Buffer) (*mem.Window, error) {
+	l, err := mem.NewLayout(bytes, buffers)
+	return c.newWindow(name, t, l, err)
+}
+
+// NewWindowLayout is NewWindow with a layout that was made before.
+func (c *Context) NewWindowLayout(name string, t *mem.Team, l *mem.Layout) (*mem.Window, error) {
+	if l == nil {
+		return c.newWindow(name, t, nil, errors.New("no layout"))
+	}
+	return c.newWindow(name, t, l, nil)
+}
+
+func (c *Context) newWindow(name string, t *mem.Team, l *mem.Layout, bad error) (*mem.Window, error) {
+	errs := []error{bad, c.usableTeam(t)}
+	if name == "" {
+		errs = append(errs, errors.New("a window has a name"))
+	}
+	if slices.ContainsFunc(c.windows, func(w *mem.Window) bool { return w.Name == name }) {
+		errs = append(errs, errors.New("there is one of that name: free it, or choose another name"))
+	}
+	if err := errors.Join(errs...); err != nil {
+		return nil, fmt.Errorf("%w: window %q: %w", ErrWindow, name, err)
+	}
+	w, err := c.window(name, t, l)
+	if err != nil {
+		return nil, fmt.Errorf("%w: window %q: %w", ErrWindow, name, err)
+	}
+	c.windows = append(c.windows, w)
+	return w, nil
+}
+
+// window makes a window that the context does not list.
+func (c *Context) window(name string, t *mem.Team, l *mem.Layout) (*mem.Window, error) {
+	heaps := make([]*mem.Allocator, t.Size())
+	for r, pe := range t.PEs {
+		heaps[r] = c.heap(int(pe))
+	}
+	off, err := mem.AllocSymmetric(heaps, l.Bytes)
+	if full, ok := errors.AsType[*mem.NoCommonRun](err); ok {
+		return nil, fmt.Errorf("HBM of %s: %w", c.cfg.Machine.PEName(int(t.PEs[full.Index])), err)
+	} else if err != nil {
+		return nil, err
+	}
+	w := mem.NewWindow(name, t, l, off)
+	if err := c.mapZeros(w); err != nil {
+		return nil, errors.Join(err, c.release(w))
+	}
+	return w, nil
+}
+
+// mapZeros gives the data of a window their memory. Its control words are zero as they are.
+func (c *Context) mapZeros(w *mem.Window) error {
+	log := c.cfg.Executor.Data()
+	if log == nil {
+		return nil
+	}
+	most := int64(0)
+	for i := range w.Layout.Parts {
+		most = max(most, w.Layout.Parts[i].Bytes())
+	}
+	zeros := make([]byte, most)
+	for a, p := range pieces(w) {
+		if err := log.Map(a, p.Type, p.Count); err != nil {
+			return err
+		}
+		if err := log.Write(a, p.Type, zeros[:p.Bytes()]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// pieces are the data parts of all members' copies, with their addresses.
+func pieces(w *mem.Window) func(yield func(mem.Addr, *mem.Part) bool) {
+	return func(yield func(mem.Addr, *mem.Part) bool) {
+		for r := range w.Team.Size() {
+			for i := range w.Layout.Parts {
+				p := &w.Layout.Parts[i]
+				if p.Word == mem.NoWord && !yield(w.Addr(r, p.Off), p) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// FreeWindow gives the memory of all members back. What was started on it has ended: a window
+// that queued work uses is refused.
+func (c *Context) FreeWindow(w *mem.Window) error {
+	if err := c.usableWindow("free_window", w); err != nil {
+		return err
+	}
+	c.windows = slices.DeleteFunc(c.windows, func(x *mem.Window) bool { return x == w })
+	return c.release(w)
+}
+
+// release takes a window's memory away.
+func (c *Context) release(w *mem.Window) error {
+	w.Released = true
+	var errs []error
+	if log := c.cfg.Executor.Data(); log != nil {
+		for a := range pieces(w) {
+			errs = append(errs, log.Unmap(a))
+		}
+	}
+	for _, pe := range w.Team.PEs {
+		errs = append(errs, c.heap(int(pe)).Free(w.Base))
+	}
+	return errors.Join(errs...)
+}
+
+// usableWindow tells whether the host can use a window.
+func (c *Context) usableWindow(op string, w *mem.Window) error {
+	switch {
+	case w == nil:
+		return fmt.Errorf("%s: %w: no window", op, ErrWindow)
+	case w.Released:
+		return &fault.Released{Place: hostPlace(op), Window: w.Name}
+	case !slices.Contains(c.windows, w):
+		return fmt.Errorf("%s: window %s: %w", op, w.Name, ErrForeign)
+	}
+	return nil
+}
+
+// footprint is what a window takes of all members' HBM together.
+func footprint(w *mem.Window) unit.Bytes {
+	return unit.Bytes(w.Layout.Bytes) * unit.Bytes(w.Team.Size())
+}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"kernbench/tl"
 	"kernbench/unit"
 )
 
@@ -39,7 +40,8 @@ type Result struct {
 	Messages      int64     `json:"messages"`
 	MessageBytes  int64     `json:"message_bytes"`
 	Events        int64     `json:"events"`
-	Hazards       int64     `json:"hazards,omitempty"` // reads of a slot whose credit had gone (credit: on_recv)
+	SlotHazards   int64     `json:"slot_hazards,omitempty"` // reads of a slot whose credit had gone (credit: on_recv)
+	Traffic       []Traffic `json:"traffic"`                // by rank, of all launches
 
 	WallTime        time.Duration `json:"wall_time_ns"` // of the bench: tensors, launches, verdicts
 	EventsPerSecond float64       `json:"events_per_second"`
@@ -52,6 +54,10 @@ type Result struct {
 
 	Fault string `json:"fault,omitempty"` // what stopped the run; Run's error has it as a type
 }
+
+// Traffic counts what a rank did to the memory of others, and how often it signalled and
+// waited.
+type Traffic = tl.Traffic
 
 // MaxFailures is how many failing ranks a Result describes.
 const MaxFailures = 5

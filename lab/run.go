@@ -86,7 +86,8 @@ func (x *setting) result(first, told *outcome, err error) *Result {
 		r.Messages += l.Result.Messages
 		r.MessageBytes += l.Result.Bytes
 		r.Events += l.Result.Events
-		r.Hazards += l.Result.Hazards
+		r.SlotHazards += l.Result.Hazards
+		r.count(l.Result.Traffic)
 		if first.plan == nil || l.Call != nil {
 			r.SimulatedTime += l.Result.Duration()
 		}
@@ -107,6 +108,16 @@ func (x *setting) result(first, told *outcome, err error) *Result {
 	x.verdicts(r, told, err)
 	x.notes(r, first, told)
 	return r
+}
+
+// count adds the traffic of one launch to that of the others, rank by rank.
+func (r *Result) count(traffic []Traffic) {
+	for _, t := range traffic {
+		for len(r.Traffic) <= t.Rank {
+			r.Traffic = append(r.Traffic, Traffic{Rank: len(r.Traffic)})
+		}
+		r.Traffic[t.Rank].Add(t)
+	}
 }
 
 // collective says what was performed: as it was launched, which a program may have chosen
@@ -163,8 +174,8 @@ func (x *setting) notes(r *Result, first, told *outcome) {
 	if differing > 0 && !told.wrong() { // else they differ for a worse reason
 		note("ranks differ bitwise: %d different results, %d ranks hold another than rank 0, because each adds in another order and %s rounds", distinct, differing, r.DType)
 	}
-	if r.Hazards > 0 {
-		note("%d reads of a ring slot whose credit had gone (credit: on_recv): the sender may have been writing there", r.Hazards)
+	if r.SlotHazards > 0 {
+		note("%d reads of a ring slot whose credit had gone (credit: on_recv): the sender may have been writing there", r.SlotHazards)
 	}
 	if x.CCLTrace != nil && x.Executor == Mock {
 		note("no CCL trace: the executor %s has no clock", Mock)

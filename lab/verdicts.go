@@ -29,6 +29,12 @@ func (x *setting) verdicts(r *Result, out *outcome, err error) {
 	case !x.VerifyData:
 	case len(out.judged) > 0:
 		p, v = x.collectives(r, out)
+		if own := programValues(r, out.values); own.State == Failed || v.State == Checked && own.State == Checked {
+			if v.State != Failed {
+				v.State = own.State
+			}
+			v.Detail += "; " + own.Detail
+		}
 	default:
 		p = Verdict{provenance, NotApplicable, "no collective"}
 		v = programValues(r, out.values)
@@ -98,6 +104,7 @@ func programValues(r *Result, all []bench.Values) Verdict {
 	if len(all) == 0 {
 		return Verdict{values, NotApplicable, "the bench compares nothing"}
 	}
+	judged := r.RanksChecked // ranks are counted by what they ended a collective with
 	r.RanksChecked = true
 	var good, bad []string
 	for _, c := range all {
@@ -109,9 +116,13 @@ func programValues(r *Result, all []bench.Values) Verdict {
 			c.What, c.Wrong, c.Elements, c.First, c.Got, c.Want, c.Bound))
 	}
 	if len(bad) > 0 {
-		r.RanksFailed = r.WorldSize
+		if !judged {
+			r.RanksFailed = r.WorldSize
+		}
 		return Verdict{values, Failed, strings.Join(bad, "; ")}
 	}
-	r.RanksOK = r.WorldSize
+	if !judged {
+		r.RanksOK = r.WorldSize
+	}
 	return Verdict{values, Checked, strings.Join(good, ", ")}
 }

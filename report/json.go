@@ -28,10 +28,11 @@ type result struct {
 	Verdicts []lab.Verdict `json:"verdicts"`
 	Notes    []string      `json:"notes"`
 	Report   []string      `json:"report"`
+	Traffic  []lab.Traffic `json:"traffic"`
 }
 
 func withVerdict(r *lab.Result) result {
-	return result{r, r.OK(), list(r.Failures), list(r.Verdicts), list(r.Notes), list(r.Report)}
+	return result{r, r.OK(), list(r.Failures), list(r.Verdicts), list(r.Notes), list(r.Report), list(r.Traffic)}
 }
 
 func list[T any](s []T) []T {

@@ -83,7 +83,10 @@ func cost(w io.Writer, r *lab.Result) {
 			field(w, "busbw", "%s GB/s", significant(r.BusBW))
 		}
 	}
-	field(w, "messages", "%s (%v)", count(r.Messages), size(r.MessageBytes))
+	if r.Messages > 0 || len(r.Traffic) == 0 {
+		field(w, "messages", "%s (%v)", count(r.Messages), size(r.MessageBytes))
+	}
+	traffic(w, r)
 	if r.Events > 0 {
 		field(w, "events", "%s", count(r.Events))
 	}

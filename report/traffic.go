@@ -1,0 +1,75 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"kernbench/lab"
+)
+
+// traffic says what ranks did to each other's memory, in a line when all did the same, and
+// with a line for each when they are few. Messages through rings have a line of their own.
+func traffic(w io.Writer, r *lab.Result) {
+	var sum lab.Traffic
+	alike := true
+	for i := range r.Traffic {
+		t := r.Traffic[i]
+		sum.Add(t)
+		t.Rank = r.Traffic[0].Rank
+		alike = alike && t == r.Traffic[0]
+	}
+	if sum.Remote() == sum.Sent && sum.Notifies+sum.Waits+sum.Atomics+sum.Syncs == 0 {
+		return
+	}
+	signals := fmt.Sprintf("%s, %s", plural(sum.Notifies, "notify", "notifies"), plural(sum.Waits, "wait", "waits"))
+	if sum.Atomics > 0 {
+		signals += ", " + plural(sum.Atomics, "atomic", "atomics")
+	}
+	if sum.Syncs > 0 {
+		signals += ", " + plural(sum.Syncs, "sync or barrier", "syncs and barriers")
+	}
+	const few = 16
+	switch {
+	case len(r.Traffic) == 1:
+		field(w, "traffic", "%s; %s", moved(&sum), signals)
+	case alike:
+		field(w, "traffic", "each rank %s; all together %s", moved(&r.Traffic[0]), signals)
+	case len(r.Traffic) > few:
+		least, most := r.Traffic[0].Remote(), r.Traffic[0].Remote()
+		for i := range r.Traffic {
+			least, most = min(least, r.Traffic[i].Remote()), max(most, r.Traffic[i].Remote())
+		}
+		field(w, "traffic", "ranks move %s to %s; all together %s", size(least), size(most), signals)
+	default:
+		field(w, "traffic", "all together %s", signals)
+		for i := range r.Traffic {
+			t := &r.Traffic[i]
+			field(w, "", "rank %d %s, %s, %s", t.Rank, moved(t), plural(t.Notifies, "notify", "notifies"), plural(t.Waits, "wait", "waits"))
+		}
+	}
+}
+
+// moved is what crossed, by how it did.
+func moved(t *lab.Traffic) string {
+	var parts []string
+	for _, p := range []struct {
+		verb string
+		n    int64
+	}{{"reads", t.Read}, {"writes", t.Written}, {"sends", t.Sent}} {
+		if p.n > 0 {
+			parts = append(parts, p.verb+" "+size(p.n))
+		}
+	}
+	if len(parts) == 0 {
+		return "moves nothing"
+	}
+	return strings.Join(parts, ", ")
+}
+
+func plural(n int64, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return count(n) + " " + many
+}

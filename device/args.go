@@ -16,6 +16,11 @@ type arguments struct {
 	lead   []*Tensor // the first tensor, or the first list of tensors
 	hasInt bool
 
+	outs          []*Tensor       // of Into
+	rootRank      *int            // of Root
+	outAt         map[int32]Shard // shards of outs by PE, once asked for
+	outReplicated bool
+
 	at         map[int32]Shard // shards of lead by PE, once asked for
 	replicated bool
 }
@@ -53,12 +58,14 @@ func (c *Context) sortOut(name string, args []any) (*arguments, error) {
 			}
 		case int:
 			a.Ints, a.hasInt = append(a.Ints, arg), true
+		case Option:
+			err = arg(c, a)
 		case tl.ReduceOp:
 			a.Op = arg
 		case dtype.Type:
 			a.DType = arg
 		default:
-			err = fmt.Errorf("%w: a %T; tensors, lists of tensors, windows, int, tl.ReduceOp and dtype.Type are understood", ErrLaunch, arg)
+			err = fmt.Errorf("%w: a %T; tensors, lists of tensors, windows, int, tl.ReduceOp, dtype.Type and options are understood", ErrLaunch, arg)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("launch %s: argument %d: %w", name, i+1, err)

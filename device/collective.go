@@ -2,6 +2,7 @@ package device
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"kernbench/collective"
@@ -29,24 +30,41 @@ func (c *Call) ElemsPerRank() int {
 
 // CallGroup is the collective of one group of ranks.
 type CallGroup struct {
-	Call   collective.Call
-	PEs    []int32    // by rank
-	Addrs  []mem.Addr // physical, by rank: where the input was and the output is
-	Inputs [][]byte   // by rank, as they were before; nil in a run without data
+	Call     collective.Call
+	PEs      []int32    // by rank
+	Addrs    []mem.Addr // physical, by rank: where the input was
+	OutAddrs []mem.Addr // and where the output is; nil: in the place of the input
+	Inputs   [][]byte   // by rank, as they were before; nil in a run without data
+}
+
+// Out is the physical address of the result of a rank.
+func (g *CallGroup) Out(rank int) mem.Addr {
+	if g.OutAddrs == nil {
+		return g.Addrs[rank]
+	}
+	return g.OutAddrs[rank]
 }
 
 // Perform runs the algorithm of a plan on tensors: with rank_level: pe one per SIP whose
 // shards are the contributions, with rank_level: sip one per SIP in the order of SIPs, of
-// which shard k meets shard k of the others.
-func (c *Context) Perform(ctx context.Context, p *Plan, op tl.ReduceOp, tensors []*Tensor) (*Launched, error) {
-	a, err := c.sortOut(p.Name, []any{tensors, op})
+// which shard k meets shard k of the others. Results replace the contributions, unless the
+// option Into says where they go.
+//
+// An algorithm that works on a symmetric window gets a new one of zeros, which is freed when
+// Perform returns.
+func (c *Context) Perform(ctx context.Context, p *Plan, op tl.ReduceOp, tensors []*Tensor, options ...Option) (*Launched, error) {
+	args := []any{tensors, op}
+	for _, o := range options {
+		args = append(args, o)
+	}
+	a, err := c.sortOut(p.Name, args)
 	if err != nil {
 		return nil, err
 	}
 	return c.perform(ctx, p, a)
 }
 
-func (c *Context) perform(ctx context.Context, p *Plan, a *arguments) (*Launched, error) {
+func (c *Context) perform(ctx context.Context, p *Plan, a *arguments) (run *Launched, err error) {
 	contributions, err := c.contributions(p, a.lead)
 	if err != nil {
 		return nil, fmt.Errorf("launch %s: %w", p.Name, err)
@@ -57,35 +75,34 @@ func (c *Context) perform(ctx context.Context, p *Plan, a *arguments) (*Launched
 	}
 	call := &Call{Plan: p, Collective: what}
 	groups := make([]tl.Group, len(contributions))
+	var windows []*mem.Window
+	defer func() {
+		for _, w := range windows {
+			err = errors.Join(err, c.release(w), c.release(w.Team.Meeting))
+		}
+	}()
 	for g, shards := range contributions {
-		n := shards[0].Region.Elems()
-		if p.Algorithm.Check != nil {
-			if err := p.ask("Check", func() error { return p.Algorithm.Check(p.World, n) }); err != nil {
-				return nil, fmt.Errorf("algorithm %s: %w", p.Name, err)
-			}
-		}
-		pes := make([]int32, len(shards))
-		addrs := make([]mem.Addr, len(shards))
-		for r, s := range shards {
-			pes[r], addrs[r] = int32(s.Rank), s.Addr
-		}
-		cc := collective.Call{World: p.World, Elems: n, Type: a.DType, Op: a.Op}
+		cc := collective.Call{World: p.World, Elems: shards[0].Region.Elems(), Type: a.DType, Op: a.Op}
 		if len(contributions) > 1 {
 			cc.Labels = collective.Ranks{First: g * p.World, N: p.World, Stride: 1}
 		}
-		if err := fits(what, cc); err != nil {
-			return nil, fmt.Errorf("launch %s: %w", p.Name, err)
+		cg, group, err := c.group(p, what, a, cc, shards)
+		if err != nil {
+			return nil, err
 		}
-		call.Groups = append(call.Groups, CallGroup{Call: cc, PEs: pes, Addrs: addrs})
-		groups[g] = tl.Group{PEs: pes, PEsPerCube: p.PEsPerCube, Wiring: p.Wiring, Args: a.on(pes)}
-		if !a.hasInt && p.Algorithm.KernelArgs != nil {
-			if err := p.ask("KernelArgs", func() error {
-				groups[g].Args.Ints = p.Algorithm.KernelArgs(p.World, n)
-				return nil
-			}); err != nil {
-				return nil, fmt.Errorf("algorithm %s: %w", p.Name, err)
+		if p.Algorithm.Window != nil {
+			name := p.Name
+			if len(contributions) > 1 {
+				name = fmt.Sprintf("%s.%d", name, g)
 			}
+			w, err := c.windowOf(p, name, &cg)
+			if err != nil {
+				return nil, fmt.Errorf("launch %s: window: %w", p.Name, err)
+			}
+			windows = append(windows, w)
+			group.Args.Windows = append([]*mem.Window{w}, group.Args.Windows...)
 		}
+		call.Groups, groups[g] = append(call.Groups, cg), group
 	}
 	if err := c.label(call, a); err != nil {
 		return nil, fmt.Errorf("launch %s: %w", p.Name, err)
@@ -93,7 +110,7 @@ func (c *Context) perform(ctx context.Context, p *Plan, a *arguments) (*Launched
 	if c.first == nil {
 		c.first = call
 	}
-	run, err := c.LaunchGroups(ctx, p.Name, p.Algorithm.Kernel, p.Ring, groups)
+	run, err = c.LaunchGroups(ctx, p.Name, p.Algorithm.Kernel, p.Ring, groups)
 	if log := c.cfg.Executor.Data(); log != nil {
 		log.End()
 	}
@@ -110,20 +127,62 @@ func (c *Context) perform(ctx context.Context, p *Plan, a *arguments) (*Launched
 	return run, nil
 }
 
-// fits tells whether a collective can be called like that, on shards of Elems elements.
-func fits(what *collective.Collective, cc collective.Call) error {
+// group completes the call of one group of ranks, and the arguments that its kernels get.
+func (c *Context) group(p *Plan, what *collective.Collective, a *arguments, cc collective.Call, shards []Shard) (CallGroup, tl.Group, error) {
+	cg := CallGroup{PEs: make([]int32, len(shards)), Addrs: make([]mem.Addr, len(shards))}
+	for r, s := range shards {
+		cg.PEs[r], cg.Addrs[r] = int32(s.Rank), s.Addr
+	}
+	group := tl.Group{PEs: cg.PEs, PEsPerCube: p.PEsPerCube, Wiring: p.Wiring, Args: a.on(cg.PEs)}
+	if p.Algorithm.Check != nil {
+		if err := p.ask("Check", func() error { return p.Algorithm.Check(p.World, cc.Elems) }); err != nil {
+			return cg, group, fmt.Errorf("algorithm %s: %w", p.Name, err)
+		}
+	}
+	if !a.hasInt && p.Algorithm.KernelArgs != nil {
+		if err := p.ask("KernelArgs", func() error {
+			group.Args.Ints = p.Algorithm.KernelArgs(p.World, cc.Elems)
+			return nil
+		}); err != nil {
+			return cg, group, fmt.Errorf("algorithm %s: %w", p.Name, err)
+		}
+	}
+	err := a.root(what, &group.Args, &cc)
+	if err == nil {
+		err = c.results(a, &cg, &group.Args)
+	}
+	if err == nil {
+		err = fits(what, cc, group.Args.OutElems)
+	}
+	if err != nil {
+		return cg, group, fmt.Errorf("launch %s: %w", p.Name, err)
+	}
+	cg.Call = cc
+	return cg, group, nil
+}
+
+// fits tells whether a collective can be called like that, on shards of Elems elements, and
+// results in their place or on shards of outs elements.
+func fits(what *collective.Collective, cc collective.Call, outs []int) error {
 	if err := what.Check(cc); err != nil {
 		return err
 	}
 	for r := range cc.World {
-		if n := max(what.In(cc, r), what.Out(cc, r)); n > cc.Elems {
-			return fmt.Errorf("%w: %s needs %d elements on rank %d, its shard has %d", ErrShape, what.Name, n, r, cc.Elems)
+		in, out := what.In(cc, r), what.Out(cc, r)
+		switch {
+		case outs == nil && max(in, out) > cc.Elems:
+			return fmt.Errorf("%w: %s needs %d elements on rank %d, its shard has %d", ErrShape, what.Name, max(in, out), r, cc.Elems)
+		case in > cc.Elems:
+			return fmt.Errorf("%w: %s needs %d elements from rank %d, its shard has %d", ErrShape, what.Name, in, r, cc.Elems)
+		case outs != nil && out > outs[r]:
+			return fmt.Errorf("%w: %s leaves %d elements on rank %d, its shard of the results has %d", ErrShape, what.Name, out, r, outs[r])
 		}
 	}
 	return nil
 }
 
-// label says in the data pass whose every contribution is, and keeps a copy of it.
+// label says in the data pass whose every contribution is, and keeps a copy of it. What lies
+// where separate results go is forgotten, lest the results of an earlier call pass for these.
 func (c *Context) label(call *Call, a *arguments) error {
 	log := c.cfg.Executor.Data()
 	if log == nil {
@@ -149,6 +208,13 @@ func (c *Context) label(call *Call, a *arguments) error {
 			}
 			if err := log.Label(label, 0, addr, g.Call.Type, n); err != nil {
 				return err
+			}
+		}
+		for r, addr := range g.OutAddrs {
+			if n := call.Collective.Out(g.Call, r); n > 0 {
+				if err := log.Forget(addr, g.Call.Type, n); err != nil {
+					return fmt.Errorf("result of rank %d (%s): %w", r, c.cfg.Machine.PEName(int(g.PEs[r])), err)
+				}
 			}
 		}
 	}

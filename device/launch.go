@@ -29,11 +29,11 @@ func (c *Context) Launch(ctx context.Context, name string, args ...any) (*Launch
 	return c.perform(ctx, p, a)
 }
 
-// LaunchKernel runs a kernel that no registry knows: with the ranks and rings of the plan
+// LaunchKernel runs a kernel that no registry knows, and that performs no collective: with the ranks and rings of the plan
 // that was installed last, or, when there is none, without rings on the PEs that hold the
 // first tensor.
 func (c *Context) LaunchKernel(ctx context.Context, name string, k tl.Kernel, args ...any) (*Launched, error) {
-	a, err := c.sortOut(name, args)
+	a, err := c.sortOutPlain(name, args)
 	if err != nil {
 		return nil, err
 	}
@@ -55,7 +55,7 @@ func (c *Context) LaunchTeam(ctx context.Context, name string, k tl.Kernel, t *m
 	if err := c.usableTeam(t); err != nil {
 		return nil, fmt.Errorf("launch %s: %w: %w", name, ErrTeam, err)
 	}
-	a, err := c.sortOut(name, args)
+	a, err := c.sortOutPlain(name, args)
 	if err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 
 	"kernbench/algorithm"
 	"kernbench/conf"
+	"kernbench/fault"
 	"kernbench/machine"
 	"kernbench/mem"
 	"kernbench/tl"
@@ -48,6 +49,10 @@ func (c *Context) InstallIPCQ(name string, options ...Install) (*Plan, error) {
 		return nil, err
 	}
 	cfg := choice.Config
+	if choice.Algorithm.Atomics && !c.cfg.Topology.Fabric.Atomics {
+		return nil, fmt.Errorf("algorithm %s: %w", cfg.Name,
+			&fault.Unsupported{Place: hostPlace("install"), What: "fabric.p2p_native_atomics"})
+	}
 	p := &Plan{Name: cfg.Name, Algorithm: choice.Algorithm, Topology: choice.Topology, Config: cfg}
 	asked, pes := c.cfg.World, c.cfg.PEs
 	for _, o := range options {

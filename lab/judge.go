@@ -36,13 +36,13 @@ func (out *outcome) judge(x *setting, data *oplog.Log, c *device.Call) error {
 func (x *setting) verify(data *oplog.Log, c *device.Call, g *device.CallGroup) (*verify.Verdict, error) {
 	outs := make([][]byte, len(g.PEs))
 	provs := make([]collective.Prov, len(g.PEs))
-	for r, addr := range g.Addrs {
+	for r := range g.PEs {
 		n := c.Collective.Out(g.Call, r)
 		if n == 0 {
 			continue // it ends with nothing, as after a barrier
 		}
 		var err error
-		if outs[r], provs[r], err = data.View(addr, g.Call.Type, n); err != nil {
+		if outs[r], provs[r], err = data.View(g.Out(r), g.Call.Type, n); err != nil {
 			return nil, fmt.Errorf("result of rank %d (%s): %w", r, x.machine.PEName(int(g.PEs[r])), err)
 		}
 	}

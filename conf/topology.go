@@ -111,13 +111,14 @@ type SRAM struct {
 
 // PE is one processing element.
 type PE struct {
-	Issue  unit.Time `conf:"issue_ns" doc:"time that the PE's CPU takes to issue one instruction"`
-	LinkBW unit.Rate `conf:"link_bw_gbs" doc:"bandwidth between a PE and its router per direction in GB/s"`
-	TCM    TCM       `conf:"tcm" doc:"the PE's own memory"`
-	Math   Math      `conf:"math" doc:"the vector engine"`
-	GEMM   GEMM      `conf:"gemm" doc:"the matrix engine"`
-	DMA    DMA       `conf:"dma" doc:"the DMA engine"`
-	IPCQ   IPCQ      `conf:"ipcq" doc:"the controller of the rings to other PEs"`
+	Issue    unit.Time `conf:"issue_ns" doc:"time that the PE's CPU takes to issue one instruction"`
+	Programs int       `conf:"programs" doc:"programs of a grid that a PE holds at the same time; one that has started stays until it ends" min:"1" max:"65536"`
+	LinkBW   unit.Rate `conf:"link_bw_gbs" doc:"bandwidth between a PE and its router per direction in GB/s"`
+	TCM      TCM       `conf:"tcm" doc:"the PE's own memory"`
+	Math     Math      `conf:"math" doc:"the vector engine"`
+	GEMM     GEMM      `conf:"gemm" doc:"the matrix engine"`
+	DMA      DMA       `conf:"dma" doc:"the DMA engine"`
+	IPCQ     IPCQ      `conf:"ipcq" doc:"the controller of the rings to other PEs"`
 }
 
 // TCM is a PE's tightly coupled memory.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"kernbench/fault"
+	"kernbench/mem"
 	"kernbench/tl"
 )
 
@@ -12,7 +13,7 @@ import (
 func (x *run) deadlock() error {
 	var stuck []*rank
 	for _, r := range x.ranks {
-		if !r.done && (len(stuck) == 0 || stuck[0].group == r.group) {
+		if !r.over && (len(stuck) == 0 || stuck[0].group == r.group) {
 			stuck = append(stuck, r)
 		}
 	}
@@ -20,7 +21,7 @@ func (x *run) deadlock() error {
 	rings := x.ends(group) // before the coroutines end, which gives slots back
 	blocked := make([]fault.Blocked, len(stuck))
 	for i, r := range stuck {
-		blocked[i] = r.describe()
+		blocked[i] = r.describe(r.others)
 	}
 	x.hung = true
 	for i, r := range stuck {
@@ -32,16 +33,70 @@ func (x *run) deadlock() error {
 	return d
 }
 
-// describe says what a rank waits for, but for its place.
-func (r *rank) describe() fault.Blocked {
-	w, slots := &r.run.launch.Groups[r.group].Wiring[r.index], r.run.launch.Ring.Slots
-	switch {
-	case r.sending:
+// describe says what a rank waits for, but for its place. peers lists who could still change
+// the words of a window.
+func (r *rank) describe(peers func(*mem.Window) []int) fault.Blocked {
+	w, slots := r.wiring, r.run.launch.Ring.Slots
+	switch r.wait {
+	case forSlot:
 		return w.WaitsToSend(r.port, r.out[r.port].occupancy(), slots)
-	case r.port == tl.AnyPort:
+	case forWord, forChange:
+		return describeWord(r.at, peers(r.at.Side.Win))
+	}
+	if r.port == tl.AnyPort {
 		return w.WaitsForAny(slots)
 	}
 	return w.WaitsToRecv(r.port, r.in[r.port].occupancy(), slots)
+}
+
+// describeWord says which word an instruction waits for, or looks at again and again.
+func describeWord(in *tl.Instr, peers []int) fault.Blocked {
+	x := *in.Side
+	held := x.Win.Words(int(x.Peer))
+	word := x.Word
+	switch in.Op {
+	case tl.OpWaitWord, tl.OpTestWord:
+		word, _ = failing(&x)
+	case tl.OpCompareSwap:
+		x.Cmp, x.Value = tl.EQ, x.Expect
+	}
+	b := x.WaitsForWord(word, held[word], peers)
+	switch in.Op {
+	case tl.OpReadWord:
+		b.Want = "to change"
+	case tl.OpCompareSwap:
+		b.Word += fmt.Sprintf(" of rank %d", x.Peer)
+	}
+	return b
+}
+
+// others are the ranks of this one's group that are members of a window's team and have not
+// ended.
+func (r *rank) others(w *mem.Window) []int {
+	var peers []int
+	for _, o := range r.run.ranks {
+		if o == r || o.group != r.group || o.over {
+			continue
+		}
+		if _, member := w.Team.Rank(int(o.pe)); member {
+			peers = append(peers, o.index)
+		}
+	}
+	return peers
+}
+
+// operation names what the rank waits in.
+func (r *rank) operation() string {
+	switch r.wait {
+	case forSlot:
+		return "send(" + r.wiring.Out[r.port].Dir.String() + ")"
+	case forMessage:
+		if r.port == tl.AnyPort {
+			return "recv(any)"
+		}
+		return "recv(" + r.wiring.In[r.port].Dir.String() + ")"
+	}
+	return r.at.Call()
 }
 
 func (r *ring) occupancy() int { return int(r.head - r.tail) }
@@ -54,7 +109,7 @@ func (x *run) ends(group int) []fault.RingEnd {
 		if r.group != group {
 			continue
 		}
-		ends = append(ends, x.launch.Groups[group].Wiring[r.index].Ends(r.index, func(i int, e *fault.RingEnd) {
+		ends = append(ends, r.wiring.Ends(r.index, func(i int, e *fault.RingEnd) {
 			q := r.out[i]
 			e.Mine, e.Cached = uint32(q.head), uint32(q.tail)
 			if q.busy {

@@ -4,25 +4,37 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"iter"
+	"math/rand/v2"
 
 	"kernbench/fault"
+	"kernbench/history"
+	"kernbench/mem"
 	"kernbench/oplog"
 	"kernbench/tl"
 )
 
 // Options of an Executor.
 type Options struct {
-	Data        *oplog.Log // where to record what happens to values; nil for none
-	RecordLines bool       // keep the kernel's source lines for faults
-	Pointers    io.Writer  // gets the pointers of all rings as each launch leaves them, or nil
+	Data        *oplog.Log   // where to record what happens to values; nil for none
+	History     *history.Log // account of memory for the judge of races, or nil; implies RecordLines
+	RecordLines bool         // keep the kernel's source lines for faults
+	Pointers    io.Writer    // gets the pointers of all rings as each launch leaves them, or nil
+
+	// Seed chooses one of the schedules that Order allows: whose turn it is, and when what is
+	// on its way to other memories takes effect. 0: ranks in order, and everything at once.
+	Seed      uint64
+	Order     mem.Ordering
+	NoAtomics bool // no fetch_add and compare_swap on words of other PEs
 }
 
 // Executor runs launches without a clock.
-type Executor struct{ opts Options }
+type Executor struct {
+	opts Options
+	runs uint64 // so far
+}
 
-// New makes an executor. It does not own the log.
-func New(o Options) *Executor { return &Executor{o} }
+// New makes an executor. It does not own the logs.
+func New(o Options) *Executor { return &Executor{opts: o} }
 
 // Data is the log of the data pass, or nil.
 func (e *Executor) Data() *oplog.Log { return e.opts.Data }
@@ -30,15 +42,39 @@ func (e *Executor) Data() *oplog.Log { return e.opts.Data }
 // Close does nothing: nothing outlives a launch.
 func (e *Executor) Close() {}
 
-// run is one launch.
+// run is one launch, or one run of streams.
 type run struct {
-	ctx    context.Context
-	launch *tl.Launch
-	log    *oplog.Log
-	ranks  []*rank // of all groups
-	rings  []*ring
-	result tl.Result
-	hung   bool
+	ctx     context.Context
+	opts    *Options
+	launch  *tl.Launch // of streams: one without groups
+	batch   *batch     // of streams, or nil
+	log     *oplog.Log
+	history *history.Log
+	ranks   []*rank // of all groups
+	rings   []*ring
+	result  tl.Result
+	failed  error // the first fault
+	hung    bool
+
+	actors []actor // ranks, or streams and programs, in the order of their turns
+	left   int     // of them that have not ended
+	gone   int     // that have, and are still in actors
+	random *rand.Rand
+	ready  []actor // in random schedules: those that can take a turn
+
+	effects []*effect // on their way
+	watches map[int32][]watch
+	pollers []*rank // that wait for any word to change
+	changes uint64  // of words
+}
+
+// begin makes a run.
+func (e *Executor) begin(ctx context.Context, l *tl.Launch) *run {
+	e.runs++
+	return &run{
+		ctx: ctx, opts: &e.opts, launch: l, log: e.opts.Data, history: e.opts.History,
+		random: shuffled(e.opts.Seed, e.runs), watches: map[int32][]watch{},
+	}
 }
 
 // Launch runs a kernel to its end on all groups. The first fault of a kernel, in the
@@ -47,8 +83,8 @@ func (e *Executor) Launch(ctx context.Context, l *tl.Launch) (*tl.Result, error)
 	if err := l.Validate(); err != nil {
 		return nil, err
 	}
-	x := &run{ctx: ctx, launch: l, log: e.opts.Data}
-	x.wire(e.opts.RecordLines)
+	x := e.begin(ctx, l)
+	x.wire()
 	defer x.clear()
 	err := x.loop()
 	if w := e.opts.Pointers; w != nil {
@@ -62,35 +98,41 @@ func (e *Executor) Launch(ctx context.Context, l *tl.Launch) (*tl.Result, error)
 	if err := x.leftOver(); err != nil {
 		return nil, err
 	}
+	for _, r := range x.rings {
+		x.result.Messages += r.messages
+		x.result.Bytes += r.bytes
+	}
+	x.result.Traffic = make([]tl.Traffic, len(x.ranks))
+	for i, r := range x.ranks {
+		x.result.Traffic[i] = r.kernel.Traffic()
+	}
+	return x.finish()
+}
+
+// finish hands over what the logs still hold.
+func (x *run) finish() (*tl.Result, error) {
+	if x.history != nil {
+		x.history.Flush()
+	}
 	if x.log != nil {
 		if err := x.log.Flush(); err != nil {
 			return nil, err
 		}
 	}
-	for _, r := range x.rings {
-		x.result.Messages += r.messages
-		x.result.Bytes += r.bytes
-	}
 	return &x.result, nil
 }
 
 // wire makes the ranks of all groups, their rings and coroutines.
-func (x *run) wire(lines bool) {
+func (x *run) wire() {
 	l := x.launch
 	for gi := range l.Groups {
 		g := &l.Groups[gi]
 		base := len(x.ranks)
 		for i, pe := range g.PEs {
-			r := &rank{run: x, group: gi, index: i, pe: pe, ready: true, served: -1}
-			r.kernel = tl.NewContext(tl.Setup{
-				Core: r, Rank: i, World: len(g.PEs), PE: int(pe), PEsPerCube: g.PEsPerCube,
-				Wiring: &g.Wiring[i], Ring: &l.Ring, Addrs: l.Addrs, Scratch: l.Scratch,
-				RecordLines: lines, CellCapacity: 8,
-			})
-			r.in = make([]*ring, len(g.Wiring[i].In))
-			r.held = make([]bool, len(r.in))
-			r.next, r.stop = iter.Pull(r.body(l.Kernel, g.Args))
+			r := &rank{run: x, group: gi, index: i, pe: pe, served: -1, wiring: &g.Wiring[i]}
+			r.start(tl.Setup{Rank: i, World: len(g.PEs), PEsPerCube: g.PEsPerCube}, l.Kernel, g.Args)
 			x.ranks = append(x.ranks, r)
+			x.enter(r)
 		}
 		for i, r := range x.ranks[base:] {
 			for _, o := range g.Wiring[i].Out {
@@ -101,58 +143,9 @@ func (x *run) wire(lines bool) {
 			}
 		}
 	}
-}
-
-// body is a rank's coroutine.
-func (r *rank) body(k tl.Kernel, a tl.Args) iter.Seq[struct{}] {
-	return func(yield func(struct{}) bool) {
-		r.yield = yield
-		r.abandoned, r.err = r.kernel.Run(k, a)
-		if !r.abandoned {
-			r.finish()
-		}
-		r.done = true
+	if x.history != nil {
+		x.accountStart()
 	}
-}
-
-// loop gives turns in the order of ranks until all have ended or none can go on.
-func (x *run) loop() error {
-	left := len(x.ranks)
-	for left > 0 {
-		moved := false
-		for _, r := range x.ranks {
-			if !r.ready || r.done {
-				continue
-			}
-			if x.ctx.Err() != nil {
-				return x.cancelled(r)
-			}
-			moved = true
-			r.next()
-			if !r.done {
-				continue
-			}
-			switch left--; {
-			case r.err != nil:
-				return r.err
-			case r.abandoned:
-				return x.cancelled(r)
-			}
-		}
-		if !moved {
-			return x.deadlock()
-		}
-	}
-	return nil
-}
-
-// cancelled is why a rank gave up: the launch was cancelled, or, when it was not, the kernel
-// did what is for executors.
-func (x *run) cancelled(r *rank) error {
-	if err := x.ctx.Err(); err != nil {
-		return fmt.Errorf("stopped: %w", err)
-	}
-	return &fault.Misuse{Place: fault.Place{Rank: r.index, Op: "abandon"}, Reason: "it is for executors: a kernel ends by returning"}
 }
 
 // leftOver is the fault of a launch that ended well but for messages in its rings.
@@ -162,7 +155,7 @@ func (x *run) leftOver() error {
 			if n := len(q.queue); n > 0 {
 				return &fault.Unreceived{
 					Place: fault.Place{Rank: r.index},
-					Dir:   x.launch.Groups[r.group].Wiring[r.index].In[port].Dir.String(),
+					Dir:   r.wiring.In[port].Dir.String(),
 					From:  q.from.index, Count: n,
 				}
 			}
@@ -173,11 +166,18 @@ func (x *run) leftOver() error {
 
 // clear ends all coroutines and drops all references.
 func (x *run) clear() {
-	for _, r := range x.ranks {
-		r.stop()
-		r.clear()
+	for _, a := range x.actors {
+		if r, ok := a.(*rank); ok {
+			r.stop()
+			r.clear()
+		}
 	}
 	for _, q := range x.rings {
 		q.clear()
+	}
+	if x.log != nil {
+		for _, e := range x.effects {
+			x.log.Release(e.value)
+		}
 	}
 }

@@ -1,19 +1,27 @@
 package mock
 
 import (
+	"iter"
+
 	"kernbench/fault"
+	"kernbench/history"
+	"kernbench/mem"
 	"kernbench/oplog"
 	"kernbench/tl"
 )
 
-// rank is the Core of one rank: it performs every instruction at once, and gives way to
-// the other ranks where it must wait.
+// rank is the Core of one rank, or of one program of a grid: it performs every instruction
+// at once, and gives way to the others where it must wait.
 type rank struct {
+	standing
 	run    *run
 	kernel *tl.Context
+	wiring *tl.Wiring
 	index  int // in its group
 	group  int
 	pe     int32
+	stream *stream       // of a program
+	agent  history.Agent // in the account of memory
 
 	in, out []*ring
 	held    []bool // by port of in: its oldest slot is lent to the kernel
@@ -22,41 +30,150 @@ type rank struct {
 	yield     func(struct{}) bool
 	next      func() (struct{}, bool)
 	stop      func()
-	ready     bool // something has happened that it may have waited for
-	done      bool
+	done      bool // the kernel has ended
 	abandoned bool
 	err       error
 	calls     int
 	carrying  tl.Value // of a send or receive under way, which holds a reference
+	op        uint64   // in the account of memory: the store whose pieces are being issued
+
+	lanes   map[int32]*lane // by PE: order of what is on its way there
+	fences  uint32          // so far
+	pending int             // effects on their way
+	now     effect          // one that takes place at once
+	polls   polls
 
 	// While it has given way: what it waits for.
-	waiting, sending bool
-	port             int         // of out when sending, else of in, or tl.AnyPort
-	place            fault.Place // where it was when the launch hung
+	wait  waiting
+	port  int         // of out when it waits to send, else of in, or tl.AnyPort
+	at    *tl.Instr   // the instruction it is in
+	place fault.Place // where it was when the launch hung
 }
+
+// waiting says what a rank waits for.
+type waiting uint8
+
+const (
+	forNothing waiting = iota
+	forSlot
+	forMessage
+	forWord    // to satisfy a comparison
+	forChange  // of any word: it has polled in vain
+	forEffects // of its own
+)
 
 // checkEvery is the number of instructions after which a kernel that never waits looks
 // whether its launch was cancelled.
 const checkEvery = 1024
 
+// start makes the kernel's context and coroutine.
+func (r *rank) start(s tl.Setup, k tl.Kernel, a tl.Args) {
+	x := r.run
+	s.Core, s.PE, s.Wiring, s.CellCapacity = r, int(r.pe), r.wiring, 8
+	s.Ring, s.Addrs, s.Scratch = &x.launch.Ring, x.launch.Addrs, x.launch.Scratch
+	s.RecordLines = x.opts.RecordLines || x.history != nil
+	r.kernel = tl.NewContext(s)
+	r.in = make([]*ring, len(r.wiring.In))
+	r.held = make([]bool, len(r.in))
+	r.next, r.stop = iter.Pull(r.body(k, a))
+}
+
+// body is a rank's coroutine.
+func (r *rank) body(k tl.Kernel, a tl.Args) iter.Seq[struct{}] {
+	return func(yield func(struct{}) bool) {
+		r.yield = yield
+		r.abandoned, r.err = r.kernel.Run(k, a)
+		r.at = nil
+		if !r.abandoned {
+			for port := range r.in {
+				r.release(port)
+			}
+		}
+		r.done = true
+	}
+}
+
+// turn lets the kernel go on.
+func (r *rank) turn() {
+	r.next()
+	switch {
+	case !r.done:
+	case r.err != nil:
+		r.run.failed = r.err
+	case r.abandoned:
+		r.run.failed = r.run.cancelled(r)
+	default:
+		r.settle()
+	}
+}
+
+// settle ends a rank whose kernel has ended once all that it started is complete.
+func (r *rank) settle() {
+	if r.pending > 0 {
+		r.run.sleep(r)
+		return
+	}
+	r.run.leave(r)
+	if r.run.history != nil {
+		r.accountEnd()
+	}
+	if r.stream != nil {
+		r.stream.programEnded(r)
+	}
+}
+
 // Do carries out one instruction.
 func (r *rank) Do(in *tl.Instr) {
-	if r.calls++; r.calls%checkEvery == 0 && r.run.ctx.Err() != nil {
+	x := r.run
+	if r.calls++; r.calls%checkEvery == 0 && x.ctx.Err() != nil {
 		r.kernel.Abandon()
 	}
-	if r.run.launch.Ring.OnRecv && in.Op != tl.OpDrop {
+	if in.Op == tl.OpDrop {
+		r.drop(in)
+		return
+	}
+	r.at = in
+	if x.launch.Ring.OnRecv {
 		r.countHazards(in)
+	}
+	if x.random != nil && noticed(in.Op) && x.chance(2) {
+		r.lazy = x.chance(16)
+		r.giveWay()
+	}
+	if x.history != nil {
+		r.accountOperands(in)
 	}
 	switch in.Op {
 	case tl.OpSend:
 		r.send(in)
 	case tl.OpRecv:
 		r.recv(in)
+	case tl.OpPut, tl.OpGet, tl.OpNotify, tl.OpFetchAdd, tl.OpCompareSwap:
+		r.oneSided(in)
+	case tl.OpWaitWord:
+		r.waitWord(in)
+	case tl.OpTestWord, tl.OpReadWord:
+		r.lookAtWords(in)
+	case tl.OpFence, tl.OpQuiet, tl.OpDrain:
+		r.order(in)
 	default:
-		if r.run.log != nil {
-			r.perform(in, r.run.log)
+		r.polls = polls{}
+		if x.log != nil {
+			r.perform(in, x.log)
+		}
+		if x.history != nil {
+			r.accountAccess(in)
 		}
 	}
+}
+
+// noticed tells whether others can notice when an instruction is carried out.
+func noticed(op tl.Op) bool {
+	switch op {
+	case tl.OpMath, tl.OpGemm, tl.OpPost, tl.OpAwait, tl.OpFence, tl.OpDrain:
+		return false
+	}
+	return true
 }
 
 // perform records what an instruction does to values. There is nothing to wait for:
@@ -68,10 +185,18 @@ func (r *rank) perform(in *tl.Instr, log *oplog.Log) {
 		if in.Piece == 0 {
 			cell.Value = log.NewValue()
 		}
-		log.Load(r.origin(), cell.Value, int(in.DstOff), in.N, in.Shape.Elems(), in.Type, in.Addr)
+		rows := max(1, in.Rows)
+		for k := range rows {
+			n := in.N / rows
+			log.Load(r.origin(), cell.Value, int(in.DstOff)+k*n, n, in.Shape.Elems(), in.Type, row(in, k))
+		}
 	case tl.OpStore:
 		cell := r.kernel.Cell(in.A)
-		log.Store(r.origin(), in.Addr, cell.Value, cell.Off+in.AOff, in.N, in.Type)
+		rows := max(1, in.Rows)
+		for k := range rows {
+			n := in.N / rows
+			log.Store(r.origin(), row(in, k), cell.Value, cell.Off+in.AOff+int32(k*n), n, in.Type)
+		}
 	case tl.OpMath, tl.OpGemm:
 		v := log.Math(r.origin(), in, r.kernel)
 		r.kernel.Cell(in.Dst).Value = v
@@ -80,11 +205,19 @@ func (r *rank) perform(in *tl.Instr, log *oplog.Log) {
 		v := log.Pipe(o, in.Pipe, r.kernel)
 		log.Store(o, in.Pipe.Out.Addr, v, 0, in.N, in.Type)
 		log.Release(v)
-	case tl.OpDrop:
-		cell := r.kernel.Cell(in.A)
-		log.Release(cell.Value)
-		cell.Value = 0
 	}
+}
+
+// row is where row k of a load or store lies.
+func row(in *tl.Instr, k int) mem.Addr { return in.Addr + mem.Addr(int64(k)*in.Pitch) }
+
+// drop forgets a tensor.
+func (r *rank) drop(in *tl.Instr) {
+	cell := r.kernel.Cell(in.A)
+	if r.run.log != nil {
+		r.run.log.Release(cell.Value)
+	}
+	cell.Value, cell.Access = 0, 0
 }
 
 func (r *rank) origin() oplog.Origin {
@@ -104,35 +237,21 @@ func (r *rank) countHazards(in *tl.Instr) {
 	}
 }
 
-// wait gives way until something has happened to a ring of this rank.
-func (r *rank) wait(sending bool, port int) {
-	r.waiting, r.sending, r.port = true, sending, port
-	r.ready = false
+// park gives way until something has happened that the rank may wait for.
+func (r *rank) park(what waiting) {
+	r.run.sleep(r)
+	r.wait = what
+	r.giveWay()
+	r.wait = forNothing
+}
+
+// giveWay ends this turn.
+func (r *rank) giveWay() {
 	if !r.yield(struct{}{}) {
 		if r.run.hung {
 			r.place = r.kernel.Place(r.operation())
 		}
 		r.kernel.Abandon()
-	}
-	r.waiting = false
-}
-
-// operation names what the rank waits in.
-func (r *rank) operation() string {
-	w := &r.run.launch.Groups[r.group].Wiring[r.index]
-	switch {
-	case r.sending:
-		return "send(" + w.Out[r.port].Dir.String() + ")"
-	case r.port == tl.AnyPort:
-		return "recv(any)"
-	}
-	return "recv(" + w.In[r.port].Dir.String() + ")"
-}
-
-// finish gives back what the kernel still holds at its end.
-func (r *rank) finish() {
-	for port := range r.in {
-		r.release(port)
 	}
 }
 
@@ -142,5 +261,6 @@ func (r *rank) clear() {
 		return
 	}
 	r.run.log.Release(r.carrying)
+	r.carrying = 0
 	r.kernel.DropAll()
 }

@@ -13,6 +13,9 @@ type payload struct {
 	n     int
 	typ   dtype.Type
 	shape tl.Shape
+
+	op   uint64 // in the account of memory
+	line string
 }
 
 // message is the part of a payload that one slot holds. Each holds a reference of its
@@ -30,6 +33,7 @@ type ring struct {
 	cfg      *tl.Ring
 	log      *oplog.Log
 	from, to *rank
+	number   uint32 // in the account of memory
 
 	queue []message // accepted and not taken
 	room  []message // where an empty queue begins again
@@ -63,6 +67,9 @@ func (r *ring) stream() {
 		if r.queue = append(r.queue, m); len(r.queue) == 1 {
 			r.room = r.queue
 		}
+		if r.from.run.history != nil {
+			r.accountSend(p)
+		}
 		r.head++
 		r.messages++
 		r.bytes += int64(m.len) * int64(p.typ.Size())
@@ -72,10 +79,10 @@ func (r *ring) stream() {
 		} else if r.log != nil {
 			r.log.Retain(p.value)
 		}
-		r.to.ready = true
+		r.to.run.wake(r.to)
 	}
 	if !r.busy {
-		r.from.ready = true
+		r.from.run.wake(r.from)
 	}
 }
 
@@ -85,6 +92,9 @@ func (r *ring) peek() *message { return &r.queue[0] }
 // take removes it, with its reference; the slot stays occupied until credit.
 func (r *ring) take() message {
 	m := r.queue[0]
+	if r.to.run.history != nil {
+		r.accountRecv()
+	}
 	r.taken++
 	if r.queue = r.queue[1:]; len(r.queue) == 0 {
 		r.queue = r.room[:0]
@@ -94,8 +104,11 @@ func (r *ring) take() message {
 
 // credit gives the oldest slot back to the sender.
 func (r *ring) credit() {
+	if r.to.run.history != nil {
+		r.accountCredit()
+	}
 	r.tail++
-	r.from.ready = true
+	r.from.run.wake(r.from)
 	r.stream()
 }
 

@@ -3,9 +3,11 @@ package mock
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"kernbench/collective"
 	"kernbench/dtype"
+	"kernbench/history"
 	"kernbench/mem"
 	"kernbench/oplog"
 	"kernbench/tl"
@@ -32,15 +34,27 @@ type Config struct {
 	Scratch    unit.Bytes // per PE: 1 MiB
 	OnRecv     bool       // credits leave inside the receive: no
 	Loose      bool       // receives need not agree with sends in type and shape: no
+
+	// Layout carves a window over all ranks, Args.Window(0): zeros to begin with.
+	Layout *mem.Layout
+	// OutElems asks for a result apart from the contribution, of so many elements on each
+	// rank: Args.Out. Outputs are these then.
+	OutElems []int
+
+	Order     mem.Ordering // of what ranks do to each other's memory: PutSignal
+	Seed      uint64       // chooses one of the schedules that Order allows: ranks in order, all at once
+	NoAtomics bool         // no fetch_add and compare_swap on words of other PEs: all
+	History   *history.Log // account of memory for the judge of races: none
 }
 
 // Outcome is what a run left behind.
 type Outcome struct {
-	Outputs [][]float64       // each rank's shard
-	In, Out [][]byte          // each rank's shard before and after, as it lies in memory
+	Outputs [][]float64       // each rank's shard, or its result apart
+	In, Out [][]byte          // each rank's shard before, and Outputs as they lie in memory
 	Prov    []collective.Prov // who contributed to it
 	Hasher  *collective.Hasher
 	Result  tl.Result
+	Window  *mem.Window // of Config.Layout, with the control words as the run left them
 
 	Operation func(id int32) string // the operation behind an opaque element, with its place
 	Overflow  string                // the operation that made the first infinity out of none
@@ -86,7 +100,9 @@ func Observe(ctx context.Context, k tl.Kernel, cfg Config) (*Outcome, error) {
 		return nil, err
 	}
 	log.Begin(cfg.Op, cfg.World)
-	res, err := New(Options{Data: log, RecordLines: true}).Launch(ctx, l)
+	res, err := New(Options{
+		Data: log, RecordLines: true, History: cfg.History, Seed: cfg.Seed, Order: cfg.Order, NoAtomics: cfg.NoAtomics,
+	}).Launch(ctx, l)
 	log.End()
 	if err != nil {
 		return nil, err
@@ -109,6 +125,9 @@ func (cfg *Config) launch(k tl.Kernel) (*tl.Launch, error) {
 		return nil, fmt.Errorf("mock: no ranks: give World or Inputs")
 	case len(cfg.Inputs) != 0 && len(cfg.Inputs) != cfg.World:
 		return nil, fmt.Errorf("mock: %d inputs for %d ranks", len(cfg.Inputs), cfg.World)
+	}
+	if cfg.OutElems != nil && len(cfg.OutElems) != cfg.World {
+		return nil, fmt.Errorf("mock: %d results for %d ranks", len(cfg.OutElems), cfg.World)
 	}
 	for r, in := range cfg.Inputs {
 		if len(in) != n {
@@ -139,11 +158,46 @@ func (cfg *Config) launch(k tl.Kernel) (*tl.Launch, error) {
 		g.PEs[r] = int32(r)
 		g.Args.Shards[r] = mem.At(mem.HBM, r, 0)
 	}
+	if err := cfg.place(&g); err != nil {
+		return nil, err
+	}
 	return &tl.Launch{
 		Name: "mock", Kernel: k, Groups: []tl.Group{g}, Addrs: &mem.Map{}, Scratch: cfg.Scratch,
 		Ring: tl.Ring{Slots: cfg.Slots, SlotBytes: cfg.SlotBytes, Space: mem.TCM, OnRecv: cfg.OnRecv, Strict: !cfg.Loose},
 	}, nil
 }
+
+// place lays results and the window behind the shards, at one offset on all ranks.
+func (cfg *Config) place(g *tl.Group) error {
+	a := &g.Args
+	at := aligned(int64(a.NElem * a.DType.Size()))
+	if cfg.OutElems != nil {
+		a.Outs, a.OutElems = make([]mem.Addr, cfg.World), cfg.OutElems
+		for r := range a.Outs {
+			a.Outs[r] = mem.At(mem.HBM, r, at)
+		}
+		at += aligned(int64(slices.Max(cfg.OutElems) * a.DType.Size()))
+	}
+	if cfg.Layout == nil {
+		return nil
+	}
+	team, err := mem.NewTeam("world", g.PEs)
+	if err != nil {
+		return err
+	}
+	w := mem.NewWindow("window", team, cfg.Layout, at)
+	at += aligned(cfg.Layout.Bytes)
+	meeting, err := mem.NewLayout(0, []mem.Buffer{{Name: "rounds", Parts: []mem.Part{mem.SignalPart("", mem.Int64, max(1, team.Rounds()))}}})
+	if err != nil {
+		return err
+	}
+	team.Meeting = mem.NewWindow("world.meeting", team, meeting, at)
+	a.Windows = []*mem.Window{w}
+	return nil
+}
+
+// aligned rounds an offset up to whole pages.
+func aligned(n int64) int64 { return (n + 4095) &^ 4095 }
 
 func setDefault[T comparable](p *T, v T) {
 	if *p == *new(T) {
@@ -174,6 +228,37 @@ func (cfg *Config) load(log *oplog.Log, l *tl.Launch, o *Outcome) error {
 			return err
 		}
 	}
+	for r, at := range a.Outs {
+		if n := a.OutElems[r]; n > 0 {
+			if err := log.Map(at, a.DType, n); err != nil {
+				return err
+			}
+		}
+	}
+	if cfg.Layout == nil {
+		return nil
+	}
+	o.Window = a.Windows[0]
+	return zero(log, o.Window)
+}
+
+// zero makes the data of a window.
+func zero(log *oplog.Log, w *mem.Window) error {
+	for r := range w.Team.Size() {
+		for i := range w.Layout.Parts {
+			p := &w.Layout.Parts[i]
+			if p.Word != mem.NoWord {
+				continue
+			}
+			at := w.Addr(r, p.Off)
+			if err := log.Map(at, p.Type, p.Count); err != nil {
+				return err
+			}
+			if err := log.Write(at, p.Type, make([]byte, p.Bytes())); err != nil {
+				return err
+			}
+		}
+	}
 	return nil
 }
 
@@ -183,12 +268,16 @@ func (cfg *Config) read(log *oplog.Log, l *tl.Launch, o *Outcome) error {
 	o.Outputs = make([][]float64, cfg.World)
 	o.Out = make([][]byte, cfg.World)
 	o.Prov = make([]collective.Prov, cfg.World)
-	for r, at := range a.Shards {
-		o.Outputs[r] = make([]float64, a.NElem)
-		if a.NElem == 0 {
+	for r := range a.Shards {
+		at, n := a.Shards[r], a.NElem
+		if a.Outs != nil {
+			at, n = a.Outs[r], a.OutElems[r]
+		}
+		o.Outputs[r] = make([]float64, n)
+		if n == 0 {
 			continue
 		}
-		data, prov, err := log.View(at, a.DType, a.NElem)
+		data, prov, err := log.View(at, a.DType, n)
 		if err != nil {
 			return err
 		}

@@ -1,6 +1,9 @@
 package mock
 
-import "kernbench/tl"
+import (
+	"kernbench/history"
+	"kernbench/tl"
+)
 
 // send puts a tensor, or memory as it is now, into a ring.
 func (r *rank) send(in *tl.Instr) {
@@ -16,10 +19,17 @@ func (r *rank) send(in *tl.Instr) {
 			log.Load(r.origin(), p.value, 0, in.N, in.N, in.Type, in.Addr)
 		}
 	}
+	if r.run.history != nil {
+		if in.A == tl.None && in.N > 0 {
+			r.accountMemory(history.Load, in.Addr, in.Bytes())
+		}
+		p.op, p.line = r.run.history.NextOp(), r.kernel.Line()
+	}
 	r.carrying = p.value
 	ring := r.out[in.Port]
 	for ring.busy || ring.full() {
-		r.wait(true, in.Port)
+		r.port = in.Port
+		r.park(forSlot)
 	}
 	r.carrying = 0
 	ring.send(p)
@@ -34,6 +44,9 @@ func (r *rank) recv(in *tl.Instr) {
 	if !r.agrees(in) {
 		return // the Context says what is wrong
 	}
+	if in.Port == tl.AnyPort && r.run.history != nil {
+		r.tell(history.Record{Kind: history.Any})
+	}
 	first := ring.take()
 	r.carrying = first.value
 	switch {
@@ -46,6 +59,9 @@ func (r *rank) recv(in *tl.Instr) {
 	}
 	r.carrying = 0
 	r.deliver(in, first.payload)
+	if in.Dst == tl.None && in.N > 0 && r.run.history != nil {
+		r.accountMemory(history.Store, in.Addr, in.Bytes())
+	}
 }
 
 // await ends the lifetimes that this receive ends, and waits for a message.
@@ -53,7 +69,8 @@ func (r *rank) await(port int) int {
 	if port != tl.AnyPort {
 		r.release(port)
 		for !r.in[port].waiting() {
-			r.wait(false, port)
+			r.port = port
+			r.park(forMessage)
 		}
 		return port
 	}
@@ -67,7 +84,8 @@ func (r *rank) await(port int) int {
 				return p
 			}
 		}
-		r.wait(false, tl.AnyPort)
+		r.port = tl.AnyPort
+		r.park(forMessage)
 	}
 }
 
@@ -95,7 +113,8 @@ func (r *rank) assemble(port int, m message) {
 	ring.credit()
 	for !m.last() {
 		for !ring.waiting() {
-			r.wait(false, port)
+			r.port = port
+			r.park(forMessage)
 		}
 		m = ring.take()
 		if r.run.log != nil {

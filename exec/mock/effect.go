@@ -1,0 +1,242 @@
+package mock
+
+import (
+	"kernbench/dtype"
+	"kernbench/history"
+	"kernbench/mem"
+	"kernbench/oplog"
+	"kernbench/tl"
+)
+
+// effect is what a put, get, notification or atomic does to memory. It takes place at once,
+// or, in random schedules, step by step in turns of its own.
+type effect struct {
+	standing
+	by     *rank
+	op     tl.Op
+	next   step
+	side   tl.OneSided
+	n      int
+	typ    dtype.Type
+	binary dtype.BinaryOp
+	value  tl.Value // what is on its way, with a reference
+	off    int32
+	origin oplog.Origin
+
+	index   int   // in run.effects
+	lane    *lane // that keeps its order; nil: none does
+	allowed bool  // by its lane to arrive
+	done    bool
+}
+
+// step is a part of an effect that nothing comes between.
+type step uint8
+
+const (
+	reads    step = iota // the source is read
+	arrives              // the data are written
+	updates              // the word is updated
+	complete             // nothing is left
+)
+
+// oneSided carries out a put, get, notification or atomic: as far as its call waits for it.
+func (r *rank) oneSided(in *tl.Instr) {
+	x := r.run
+	if in.Op == tl.OpFetchAdd || in.Op == tl.OpCompareSwap {
+		r.atomic(in)
+	}
+	if in.Op != tl.OpCompareSwap {
+		r.polls = polls{}
+	}
+	access := uint64(0)
+	if x.history != nil {
+		access = r.accountOneSided(in)
+	}
+	e := &r.now
+	if x.random != nil && x.opts.Order != mem.Sequential {
+		e = new(effect)
+	}
+	r.prepare(e, in)
+	waits := in.Op == tl.OpFetchAdd || in.Op == tl.OpCompareSwap || in.Op == tl.OpGet && !in.Side.NBI
+	if e == &r.now {
+		for e.next != complete {
+			e.proceed()
+		}
+	} else {
+		x.launchEffect(e)
+		for waits && !e.done {
+			r.park(forEffects)
+		}
+	}
+	switch {
+	case in.Op == tl.OpFetchAdd:
+		in.Side.Got = e.side.Got
+	case in.Op == tl.OpCompareSwap:
+		in.Side.Got = e.side.Got
+		if e.side.Hit {
+			r.polls = polls{}
+		} else {
+			r.polled(in)
+		}
+	case access == 0 || in.Side.NBI:
+	case in.Op == tl.OpPut:
+		r.tell(history.Record{Kind: history.Complete, Op: access, Done: history.Source})
+	case in.Op == tl.OpGet:
+		r.tell(history.Record{Kind: history.Complete, Op: access})
+	}
+}
+
+// prepare makes an effect of an instruction. Whatever the call itself reads, it reads now.
+func (r *rank) prepare(e *effect, in *tl.Instr) {
+	*e = effect{by: r, op: in.Op, side: *in.Side, n: in.N, typ: in.Type, binary: in.Binary, next: updates}
+	e.side.Words = nil // the Context's, of which only the first is meant
+	log := r.run.log
+	if log != nil {
+		e.origin = r.origin()
+		e.origin.Call = in.Call()
+	}
+	switch {
+	case in.Op == tl.OpGet, in.Op == tl.OpPut && in.N > 0 && in.A == tl.None:
+		e.next = reads
+		if in.Op == tl.OpPut && !in.Side.NBI {
+			e.proceed()
+		}
+	case in.Op == tl.OpPut && in.N > 0:
+		e.next = arrives
+		if log != nil {
+			cell := r.kernel.Cell(in.A)
+			e.value, e.off = cell.Value, cell.Off+in.AOff
+			log.Retain(e.value)
+		}
+	}
+}
+
+// proceed performs the next step.
+func (e *effect) proceed() {
+	x := e.by.run
+	switch e.next {
+	case reads:
+		if x.log != nil {
+			from := e.side.Local
+			if e.op == tl.OpGet {
+				from = e.side.Remote
+			}
+			e.value, e.off = x.log.NewValue(), 0
+			x.log.Load(e.origin, e.value, 0, e.n, e.n, e.typ, from)
+		}
+		e.next = arrives
+	case arrives:
+		if x.log != nil {
+			e.arrive(x.log)
+		}
+		if e.next = complete; e.op == tl.OpPut && e.side.Signal {
+			e.next = updates
+		}
+	case updates:
+		e.update()
+		e.next = complete
+	}
+}
+
+// arrive writes the data.
+func (e *effect) arrive(log *oplog.Log) {
+	switch {
+	case e.op == tl.OpGet:
+		log.Store(e.origin, e.side.Local, e.value, e.off, e.n, e.typ)
+	case e.side.Atomic:
+		log.Combine(e.origin, e.side.Remote, e.value, e.off, e.n, e.typ, e.binary)
+	default:
+		log.Store(e.origin, e.side.Remote, e.value, e.off, e.n, e.typ)
+	}
+	log.Release(e.value)
+	e.value = 0
+}
+
+// update changes the word, and notes what it held.
+func (e *effect) update() {
+	x, s := e.by.run, &e.side
+	held := s.Win.Words(int(s.Peer))[s.Word]
+	s.Got, s.Hit = held, true
+	v := s.Value
+	switch {
+	case e.op == tl.OpCompareSwap:
+		s.Hit = held == s.Expect
+	case e.op == tl.OpFetchAdd || s.Op == tl.SignalAdd:
+		v = held + s.Value
+	}
+	if s.Hit {
+		x.set(s.Win, s.Peer, s.Word, s.WordType.Wrap(v))
+	}
+	if x.history == nil || e.op != tl.OpFetchAdd && e.op != tl.OpCompareSwap {
+		return
+	}
+	rec := history.Record{
+		Kind: history.RMW, Peer: s.Win.Team.PEs[s.Peer], Word: s.Win.WordAddr(int(s.Peer), s.Word), Type: s.WordType,
+		Update: tl.SignalAdd, Value: s.Value, Seen: held, Wrote: s.Hit,
+	}
+	if e.op == tl.OpCompareSwap {
+		rec.Update = tl.SignalSet
+	}
+	e.by.tell(rec) // the kernel is still in the call
+}
+
+// launchEffect starts an effect that takes place later.
+func (x *run) launchEffect(e *effect) {
+	e.by.pending++
+	e.index = len(x.effects)
+	x.effects = append(x.effects, e)
+	e.lazy = x.chance(4)
+	if e.op == tl.OpGet {
+		e.allowed = true
+	} else {
+		e.by.laneTo(e.side.Win.Team.PEs[e.side.Peer]).join(x, e)
+	}
+	if e.next == reads || e.allowed {
+		x.wake(e)
+	}
+}
+
+// turn performs the next step of an effect that is on its way.
+func (e *effect) turn() {
+	x := e.by.run
+	if e.proceed(); e.next != complete {
+		if e.lazy = x.chance(4); !e.allowed {
+			x.sleep(e) // its lane wakes it
+		}
+		return
+	}
+	x.sleep(e)
+	e.over, e.done = true, true
+	last := len(x.effects) - 1
+	x.effects[e.index] = x.effects[last]
+	x.effects[e.index].index = e.index
+	x.effects = x.effects[:last]
+	if e.lane != nil {
+		e.lane.leave(x, e)
+	}
+	r := e.by
+	if r.pending--; r.wait == forEffects {
+		x.wake(r)
+	}
+	if r.done && r.pending == 0 {
+		r.settle()
+	}
+}
+
+// order carries out a fence, a quiet or a pipe barrier.
+func (r *rank) order(in *tl.Instr) {
+	kind := history.Drain
+	switch in.Op {
+	case tl.OpFence:
+		kind = history.Fence
+		r.fences++
+	case tl.OpQuiet:
+		kind = history.Quiet
+		for r.pending > 0 {
+			r.park(forEffects)
+		}
+	}
+	if r.run.history != nil {
+		r.tell(history.Record{Kind: kind})
+	}
+}

@@ -1,0 +1,92 @@
+package mock
+
+import (
+	"kernbench/mem"
+	"kernbench/tl"
+)
+
+// lane keeps the order in which what one rank has put, signalled and updated takes effect at
+// one PE: as the machine's ordering says, and the rank's fences.
+type lane struct {
+	groups []group
+}
+
+// group is what was issued between two fences, as far as it is on its way.
+type group struct {
+	fence  uint32
+	left   int
+	queues [2][]*effect // by class, in order of issue
+}
+
+// laneTo is the lane to a PE.
+func (r *rank) laneTo(pe int32) *lane {
+	if r.lanes == nil {
+		r.lanes = map[int32]*lane{}
+	}
+	l := r.lanes[pe]
+	if l == nil {
+		l = &lane{}
+		r.lanes[pe] = l
+	}
+	return l
+}
+
+// class is the queue of a group that an effect waits in.
+func (e *effect) class() int {
+	if e.by.run.opts.Order == mem.ByChannel && e.op != tl.OpPut {
+		return 1
+	}
+	return 0
+}
+
+// join puts an effect into its lane.
+func (l *lane) join(x *run, e *effect) {
+	if n := len(l.groups); n == 0 || l.groups[n-1].fence != e.by.fences {
+		l.groups = append(l.groups, group{fence: e.by.fences})
+	}
+	g := &l.groups[len(l.groups)-1]
+	e.lane = l
+	g.left++
+	q := &g.queues[e.class()]
+	*q = append(*q, e)
+	if len(l.groups) == 1 && (x.opts.Order == mem.PutSignal || len(*q) == 1) {
+		e.allow(x)
+	}
+}
+
+// allow lets an effect arrive once it can.
+func (e *effect) allow(x *run) {
+	if e.allowed = true; e.next != reads {
+		x.wake(e)
+	}
+}
+
+// leave takes out an effect that is complete, and lets what waited for it arrive.
+func (l *lane) leave(x *run, e *effect) {
+	g := &l.groups[0]
+	if g.left--; g.left == 0 {
+		if l.groups = l.groups[1:]; len(l.groups) > 0 {
+			l.groups[0].open(x)
+		}
+		return
+	}
+	if x.opts.Order == mem.PutSignal {
+		return // all the others are allowed already
+	}
+	q := &g.queues[e.class()]
+	if *q = (*q)[1:]; len(*q) > 0 { // only the first is allowed
+		(*q)[0].allow(x)
+	}
+}
+
+// open lets those effects of a group arrive that nothing goes before any more.
+func (g *group) open(x *run) {
+	for _, q := range g.queues {
+		if x.opts.Order != mem.PutSignal {
+			q = q[:min(1, len(q))]
+		}
+		for _, e := range q {
+			e.allow(x)
+		}
+	}
+}

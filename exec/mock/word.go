@@ -1,0 +1,164 @@
+package mock
+
+import (
+	"kernbench/fault"
+	"kernbench/history"
+	"kernbench/mem"
+	"kernbench/tl"
+)
+
+// watch is an actor that waits for words of a PE.
+type watch struct {
+	actor actor
+	side  *tl.OneSided
+}
+
+// failing is the first word that does not satisfy a comparison; ok is false when there is
+// one.
+func failing(x *tl.OneSided) (word int32, ok bool) {
+	held := x.Win.Words(int(x.Peer))
+	for _, w := range x.Words {
+		if !x.Cmp.Holds(x.WordType, held[w], x.Value) {
+			return w, false
+		}
+	}
+	return 0, true
+}
+
+// set changes a word, and wakes those whom it lets go on. They look again when they have
+// their turn: until then it may have changed once more.
+func (x *run) set(w *mem.Window, peer, word int32, v int64) {
+	held := w.Words(int(peer))
+	if held[word] == v {
+		return
+	}
+	held[word] = v
+	x.changes++
+	pe := w.Team.PEs[peer]
+	all := x.watches[pe]
+	left := all[:0]
+	for _, o := range all {
+		if o.side.Win != w {
+			left = append(left, o)
+		} else if _, ok := failing(o.side); ok {
+			x.wake(o.actor)
+		} else {
+			left = append(left, o)
+		}
+	}
+	x.watches[pe] = left
+	for _, r := range x.pollers {
+		x.wake(r)
+	}
+	x.pollers = x.pollers[:0]
+}
+
+// watch wakes an actor when words satisfy a comparison.
+func (x *run) watch(a actor, side *tl.OneSided) {
+	pe := side.Win.Team.PEs[side.Peer]
+	x.watches[pe] = append(x.watches[pe], watch{a, side})
+}
+
+// waitWord waits until all words satisfy a comparison.
+func (r *rank) waitWord(in *tl.Instr) {
+	r.polls = polls{}
+	x := in.Side
+	for {
+		if _, ok := failing(x); ok {
+			break
+		}
+		r.run.watch(r, x)
+		r.park(forWord)
+	}
+	if r.run.history != nil {
+		r.accountSeen(x)
+	}
+}
+
+// lookAtWords tests or reads words as they are.
+func (r *rank) lookAtWords(in *tl.Instr) {
+	x := in.Side
+	account := r.run.history != nil
+	if in.Op == tl.OpReadWord {
+		x.Got = x.Win.Words(int(x.Peer))[x.Word]
+		if account {
+			r.accountWord(history.Read, x, x.Word)
+		}
+		r.polled(in)
+		return
+	}
+	word, ok := failing(x)
+	if x.Hit = ok; ok {
+		r.polls = polls{}
+		if account {
+			r.accountSeen(x)
+		}
+		return
+	}
+	if account {
+		r.accountWord(history.Poll, x, word)
+	}
+	r.polled(in)
+}
+
+// polls tells a kernel that spins from one that looks at many words once: it counts how
+// often the same look comes again while no word changes, and nothing else is done between.
+type polls struct {
+	changes uint64 // of words, when the count began
+	n       int    // looks
+	head    look   // the one that is waited for to come again
+	again   int    // how often it has
+}
+
+// look is one way to look at words.
+type look struct {
+	op          tl.Op
+	win         *mem.Window
+	peer        int32
+	word, words int32
+	cmp         tl.Cmp
+	value       int64
+}
+
+// A kernel that has looked in vain so often is parked until a word changes. Reading a word
+// again is no sign of spinning by itself.
+const (
+	vainTests = 64
+	vainReads = 1 << 13
+)
+
+// polled is called when a look has told the kernel nothing new: it lets others go on, and
+// parks a kernel that spins.
+func (r *rank) polled(in *tl.Instr) {
+	x, p := in.Side, &r.polls
+	l := look{in.Op, x.Win, x.Peer, x.Word, int32(len(x.Words)), x.Cmp, x.Value}
+	if in.Op == tl.OpCompareSwap {
+		l.value = x.Expect
+	}
+	if p.n == 0 || p.changes != r.run.changes {
+		*p = polls{changes: r.run.changes}
+	}
+	if p.n++; p.n&(p.n-1) == 0 { // a loop of any length comes round between two powers of two
+		p.head, p.again = l, 0
+	} else if p.head == l {
+		p.again++
+	}
+	limit := vainTests
+	if in.Op == tl.OpReadWord {
+		limit = vainReads
+	}
+	if p.again < limit {
+		r.giveWay()
+		return
+	}
+	r.run.pollers = append(r.run.pollers, r)
+	r.park(forChange)
+	r.polls = polls{}
+}
+
+// atomic refuses an update of another PE's word on a machine that has none that return.
+func (r *rank) atomic(in *tl.Instr) {
+	if x := in.Side; r.run.opts.NoAtomics && x.Win.Team.PEs[x.Peer] != r.pe {
+		r.kernel.Fail(&fault.Unsupported{Place: r.kernel.Place(in.Op.String()), What: "fabric.p2p_native_atomics"})
+	}
+}

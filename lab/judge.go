@@ -2,6 +2,7 @@ package lab
 
 import (
 	"fmt"
+	"hash"
 
 	"kernbench/collective"
 	"kernbench/device"
@@ -21,7 +22,7 @@ func (out *outcome) judge(x *setting, data *oplog.Log, c *device.Call) error {
 	j := judgement{call: c}
 	if data != nil {
 		for i := range c.Groups {
-			v, err := x.verify(data, c, &c.Groups[i])
+			v, err := x.verify(data, c, &c.Groups[i], out.results)
 			if err != nil {
 				return err
 			}
@@ -33,7 +34,8 @@ func (out *outcome) judge(x *setting, data *oplog.Log, c *device.Call) error {
 	return nil
 }
 
-func (x *setting) verify(data *oplog.Log, c *device.Call, g *device.CallGroup) (*verify.Verdict, error) {
+// verify judges the results of one group of ranks, and adds their bytes to digest.
+func (x *setting) verify(data *oplog.Log, c *device.Call, g *device.CallGroup, digest hash.Hash) (*verify.Verdict, error) {
 	outs := make([][]byte, len(g.PEs))
 	provs := make([]collective.Prov, len(g.PEs))
 	for r := range g.PEs {
@@ -45,6 +47,7 @@ func (x *setting) verify(data *oplog.Log, c *device.Call, g *device.CallGroup) (
 		if outs[r], provs[r], err = data.View(g.Out(r), g.Call.Type, n); err != nil {
 			return nil, fmt.Errorf("result of rank %d (%s): %w", r, x.machine.PEName(int(g.PEs[r])), err)
 		}
+		digest.Write(outs[r])
 	}
 	in := verify.Input{
 		Collective: c.Collective, Call: g.Call, Hasher: data.Hasher(),
@@ -61,7 +64,7 @@ func (x *setting) verify(data *oplog.Log, c *device.Call, g *device.CallGroup) (
 	return verify.Check(in)
 }
 
-// wrong tells whether something that was checked is wrong.
+// wrong tells whether the result of a collective is wrong.
 func (out *outcome) wrong() bool {
 	for _, j := range out.judged {
 		for _, v := range j.verdicts {

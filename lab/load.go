@@ -13,6 +13,7 @@ import (
 	"kernbench/dtype"
 	"kernbench/hw/noc"
 	"kernbench/machine"
+	"kernbench/mem"
 	"kernbench/tl"
 )
 
@@ -25,8 +26,9 @@ type setting struct {
 	machine  *machine.Machine
 	fidelity noc.Fidelity
 
-	world int     // ranks that the device is asked for; 0: as configured
-	pes   []int32 // that they are; nil: the first of the machine
+	order mem.Ordering // what the machine promises about the order of one-sided operations
+	world int          // ranks that the device is asked for; 0: as configured
+	pes   []int32      // that they are; nil: the first of the machine
 }
 
 // load finds everything that a spec names, and says what is wrong with it.
@@ -50,6 +52,10 @@ func load(s Spec) (*setting, error) {
 			return nil, err
 		}
 	}
+	if s.Schedules < 0 {
+		return nil, fmt.Errorf("%d further schedules: the number cannot be negative", s.Schedules)
+	}
+	x.VerifyData = s.VerifyData || s.Schedules > 0 // results are compared
 	if s.Ranks < 0 || s.NElem < 0 {
 		return nil, fmt.Errorf("%d ranks of %d elements: neither can be negative", s.Ranks, s.NElem)
 	}
@@ -111,6 +117,9 @@ func (x *setting) configure() error {
 		return err
 	}
 	if err := device.CheckEntries(x.ccl); err != nil {
+		return err
+	}
+	if x.order, err = mem.ParseOrdering(x.topo.Fabric.MemoryOrder); err != nil {
 		return err
 	}
 	x.machine, err = machine.Build(x.topo)

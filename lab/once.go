@@ -2,8 +2,10 @@ package lab
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
+	"hash"
 	"os"
 	"runtime/debug"
 	"time"
@@ -36,13 +38,20 @@ type outcome struct {
 	values   []bench.Values
 	report   []string
 	leaks    []device.Leak
+	results  hash.Hash // of the results of all collectives
 	wall     time.Duration
 }
 
-// once executes a spec. To explain a failure it keeps source lines and contributor sets,
-// and shows nothing of what happens. The outcome is as far as the run came.
-func (x *setting) once(ctx context.Context, explain bool) (out *outcome, err error) {
-	out = &outcome{}
+// pass is one execution of a spec among several.
+type pass struct {
+	explain  bool   // keep source lines and contributor sets, to explain a failure
+	quiet    bool   // show nothing of what happens
+	schedule uint64 // random schedule; 0: the executor's own
+}
+
+// once executes a spec. The outcome is as far as the run came.
+func (x *setting) once(ctx context.Context, p pass) (out *outcome, err error) {
+	out = &outcome{results: sha256.New()}
 	defer func() {
 		if v := recover(); v != nil {
 			err = &InternalError{v, string(debug.Stack())}
@@ -51,16 +60,16 @@ func (x *setting) once(ctx context.Context, explain bool) (out *outcome, err err
 	var data *oplog.Log
 	if x.VerifyData {
 		data = oplog.New(oplog.Options{
-			Seed: x.Seed, Explain: explain, Timed: x.Executor == Sim, PEName: x.machine.PEName,
+			Seed: x.Seed, Explain: p.explain, Timed: x.Executor == Sim, PEName: x.machine.PEName,
 			Inline: x.Executor == Mock,
 		})
 		defer data.Close()
 	}
-	views, closeViews, err := x.views(explain)
+	views, closeViews, err := x.views(p)
 	if err != nil {
 		return out, err
 	}
-	executor := x.executor(data, views, explain)
+	executor := x.executor(data, views, p)
 	defer executor.Close()
 	dev, err := device.New(device.Config{
 		Machine: x.machine, Topology: x.topo, CCL: x.ccl, Executor: executor, World: x.world, PEs: x.pes,
@@ -74,7 +83,7 @@ func (x *setting) once(ctx context.Context, explain bool) (out *outcome, err err
 		PEs: x.pes, With: x.Options,
 	}, func(line string) {
 		out.report = append(out.report, line)
-		if x.Output != nil && !explain {
+		if x.Output != nil && !p.quiet {
 			fmt.Fprintln(x.Output, line)
 		}
 	})
@@ -91,34 +100,38 @@ func (x *setting) once(ctx context.Context, explain bool) (out *outcome, err err
 	return out, errors.Join(err, closeViews())
 }
 
-func (x *setting) executor(data *oplog.Log, views trace.Sink, explain bool) device.Executor {
+func (x *setting) executor(data *oplog.Log, views trace.Sink, p pass) device.Executor {
 	pointers := x.Pointers
-	if explain {
+	if p.quiet {
 		pointers = nil // shown before
 	}
 	if x.Executor == Mock {
-		return mock.New(mock.Options{Data: data, RecordLines: explain, Pointers: pointers})
+		return mock.New(mock.Options{
+			Data: data, RecordLines: p.explain, Pointers: pointers,
+			Seed: p.schedule, Order: x.order, NoAtomics: !x.topo.Fabric.Atomics,
+		})
 	}
 	phase := "simulate"
-	if explain {
+	if p.explain {
 		phase = "explain"
 	}
 	var progress func(done, ranks int, now unit.Time)
-	if x.Progress != nil {
+	if x.Progress != nil && (p.explain || !p.quiet) {
 		progress = func(done, ranks int, now unit.Time) {
 			x.Progress(Progress{phase, int64(done), int64(ranks), now})
 		}
 	}
 	return sim.New(x.machine, x.topo, sim.Options{
-		Fidelity: x.fidelity, Data: data, RecordLines: explain, Trace: views, Progress: progress, Pointers: pointers,
+		Fidelity: x.fidelity, Data: data, RecordLines: p.explain, Trace: views, Progress: progress, Pointers: pointers,
+		Seed: p.schedule,
 	})
 }
 
-// views opens what wants to see the events of the run. There is none while a failure is
-// being explained: what there was to see has been shown.
-func (x *setting) views(explain bool) (sink trace.Sink, done func() error, err error) {
+// views opens what wants to see the events of the run. There is none in a run that is quiet,
+// as while a failure is being explained: what there was to see has been shown.
+func (x *setting) views(p pass) (sink trace.Sink, done func() error, err error) {
 	done = func() error { return nil }
-	if explain || x.Executor == Mock {
+	if p.quiet || x.Executor == Mock {
 		return nil, done, nil
 	}
 	var sinks []trace.Sink

@@ -47,6 +47,8 @@ type Result struct {
 	EventsPerSecond float64       `json:"events_per_second"`
 	NsPerMessage    float64       `json:"wall_ns_per_message"`
 
+	Schedules *Schedules `json:"schedules,omitempty"` // where further ones were asked for
+
 	Failures []Failure `json:"failures"` // at most MaxFailures of RanksFailed
 	Verdicts []Verdict `json:"verdicts"` // provenance, values, deadlock
 	Notes    []string  `json:"notes"`

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"kernbench/device"
 	"kernbench/fault"
@@ -28,11 +29,18 @@ func Run(ctx context.Context, s Spec) (*Result, error) {
 }
 
 func (x *setting) run(ctx context.Context) (*Result, error) {
-	first, err := x.once(ctx, false)
+	first, err := x.once(ctx, pass{schedule: x.Schedule})
+	r, ferr := x.result(first, first, err), err
 	if fault.Is(err) || err == nil && first.wrong() {
-		return x.explain(ctx, first, err)
+		r, ferr = x.explain(ctx, first, err)
 	}
-	return x.result(first, first, err), err
+	if x.Schedules == 0 || is[*InternalError](ferr) || ferr != nil && !fault.Is(ferr) {
+		return r, ferr
+	}
+	if err := x.schedules(ctx, r, first, err); err != nil {
+		return r, errors.Join(ferr, err)
+	}
+	return r, ferr
 }
 
 // explain executes a run that went wrong a second time, to say where. What the first found
@@ -41,7 +49,7 @@ func (x *setting) explain(ctx context.Context, first *outcome, err error) (*Resu
 	var second *outcome
 	var again error
 	if ctx.Err() == nil {
-		second, again = x.once(ctx, true)
+		second, again = x.once(ctx, pass{explain: true, quiet: true, schedule: x.Schedule})
 	}
 	switch {
 	case ctx.Err() != nil:
@@ -127,7 +135,10 @@ func (x *setting) collective(r *Result, out *outcome) {
 	if p == nil {
 		return
 	}
-	r.Algorithm, r.Topology, r.Collective = p.Name, p.Topology.Name, p.Algorithm.Collective
+	r.Algorithm, r.Collective = p.Name, p.Algorithm.Collective
+	if hasRings(p) {
+		r.Topology = p.Topology.Name
+	}
 	if out.call == nil {
 		return
 	}
@@ -137,6 +148,11 @@ func (x *setting) collective(r *Result, out *outcome) {
 	if out.call.Collective.Reduces {
 		r.Op = c.Op.String()
 	}
+}
+
+// hasRings tells whether some rank of a plan has a neighbour.
+func hasRings(p *device.Plan) bool {
+	return p != nil && slices.ContainsFunc(p.Wiring, func(w tl.Wiring) bool { return len(w.Out) > 0 })
 }
 
 // bandwidth is that of the collectives: bytes of a rank over simulated time, and times the

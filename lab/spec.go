@@ -37,6 +37,12 @@ type Spec struct {
 	Executor   string `json:"executor,omitempty"` // Sim or Mock; Sim
 	Fidelity   string `json:"fidelity,omitempty"` // of Sim: ideal, slot or flit; slot
 
+	// Schedules asks for so many further runs with random schedules, numbered from 1, whose
+	// results are compared; they move bytes, and so does the run itself. Schedule is that of the
+	// run itself, 0 being the executor's own.
+	Schedules int    `json:"schedules,omitempty"`
+	Schedule  uint64 `json:"schedule,omitempty"`
+
 	TraceFile string           `json:"-"` // writes the events of the run: see trace.NewFile
 	CCLTrace  io.Writer        `json:"-"` // gets one line per send and receive
 	Pointers  io.Writer        `json:"-"` // gets the pointers of all rings as each launch leaves them

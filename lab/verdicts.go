@@ -15,6 +15,7 @@ const (
 	provenance = "provenance"
 	values     = "values"
 	deadlock   = "deadlock"
+	schedules  = "schedules" // where they were asked for
 )
 
 const addVerify = "add --verify-data"
@@ -49,7 +50,7 @@ func (x *setting) deadlock(out *outcome, err error) Verdict {
 		return Verdict{deadlock, Failed, fmt.Sprintf("%d of %d ranks cannot go on", len(d.Blocked), d.World)}
 	case err != nil:
 		return Verdict{deadlock, NotChecked, "the run did not end"}
-	case out.plan == nil:
+	case !hasRings(out.plan):
 		return Verdict{deadlock, Checked, "all kernels ended"}
 	}
 	return Verdict{deadlock, Checked, fmt.Sprintf("all kernels ended and took all messages, with %d slots per direction", out.plan.Ring.Slots)}
@@ -107,22 +108,30 @@ func programValues(r *Result, all []bench.Values) Verdict {
 	judged := r.RanksChecked // ranks are counted by what they ended a collective with
 	r.RanksChecked = true
 	var good, bad []string
+	elements := 0
 	for _, c := range all {
-		if c.Wrong == 0 {
+		if elements += c.Elements; c.Wrong == 0 {
 			good = append(good, fmt.Sprintf("%s: %d elements", c.What, c.Elements))
 			continue
 		}
 		bad = append(bad, fmt.Sprintf("%s: %d of %d elements differ, first %d: got %v, expected %v ± %.3g",
 			c.What, c.Wrong, c.Elements, c.First, c.Got, c.Want, c.Bound))
 	}
+	const most = 3 // that are told one by one
 	if len(bad) > 0 {
 		if !judged {
 			r.RanksFailed = r.WorldSize
+		}
+		if n := len(bad) - most; n > 0 {
+			bad = append(bad[:most], fmt.Sprintf("and %d results more", n))
 		}
 		return Verdict{values, Failed, strings.Join(bad, "; ")}
 	}
 	if !judged {
 		r.RanksOK = r.WorldSize
+	}
+	if len(good) > most {
+		good = []string{fmt.Sprintf("%d results of %d elements in all", len(good), elements)}
 	}
 	return Verdict{values, Checked, strings.Join(good, ", ")}
 }

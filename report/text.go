@@ -32,6 +32,7 @@ func Text(w io.Writer, r *lab.Result) error {
 	}
 	failures(b, r)
 	verdicts(b, r)
+	schedules(b, r)
 	for i, n := range r.Notes {
 		if i == 0 {
 			fmt.Fprintln(b)

@@ -1,0 +1,133 @@
+package lab
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"regexp"
+
+	"kernbench/fault"
+)
+
+// Schedules is what a run and further ones with random schedules came to.
+type Schedules struct {
+	Asked    int       `json:"asked"` // further runs
+	Done     int       `json:"done"`
+	Outcomes []Outcome `json:"outcomes"` // that differ, in the order in which they came up; the first is that of the run itself
+}
+
+// Outcome is what one or more schedules came to.
+type Outcome struct {
+	Digest   string `json:"digest"`             // of the bytes of all results, or of the fault
+	Schedule uint64 `json:"schedule"`           // the first that came to it; 0: the executor's own
+	Runs     int    `json:"runs"`               // how many came to it
+	Wrong    bool   `json:"wrong"`              // a fault, or results that are not right
+	What     string `json:"what,omitempty"`     // what is wrong, in the first such run
+	Repeat   string `json:"repeat,omitempty"`   // what to add to the command to see it again
+	Verified bool   `json:"verified,omitempty"` // somebody checked the results
+}
+
+// schedules runs a spec again with random schedules and compares what comes out. The error
+// is what kept it from its end.
+func (x *setting) schedules(ctx context.Context, r *Result, first *outcome, fault1 error) error {
+	s := &Schedules{Asked: x.Schedules}
+	r.Schedules = s
+	s.add(x.outcome(first, fault1), x.Schedule)
+	defer func() { r.Verdicts = append(r.Verdicts, s.verdict()) }()
+	for k := range uint64(x.Schedules) {
+		if x.Progress != nil {
+			x.Progress(Progress{Phase: "schedules", Done: int64(s.Done), Total: int64(s.Asked)})
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		out, err := x.once(ctx, pass{quiet: true, schedule: k + 1})
+		if err != nil && !fault.Is(err) {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			return fmt.Errorf("schedule %d: %w", k+1, err)
+		}
+		s.Done++
+		s.add(x.outcome(out, err), k+1)
+	}
+	return nil
+}
+
+// add counts an outcome.
+func (s *Schedules) add(o Outcome, schedule uint64) {
+	for i := range s.Outcomes {
+		if s.Outcomes[i].Digest == o.Digest {
+			s.Outcomes[i].Runs++
+			return
+		}
+	}
+	o.Schedule, o.Runs = schedule, 1
+	if len(s.Outcomes) > 0 {
+		o.Repeat = fmt.Sprintf("--schedule %d", schedule)
+	}
+	s.Outcomes = append(s.Outcomes, o)
+}
+
+// outcome is what a run came to.
+func (x *setting) outcome(out *outcome, err error) Outcome {
+	if err != nil {
+		text := timeless(err)
+		out.results.Reset()
+		out.results.Write([]byte(text))
+		return Outcome{Digest: hex.EncodeToString(out.results.Sum(nil)[:8]), Wrong: true, What: text}
+	}
+	for _, v := range out.values {
+		out.results.Write(binary.LittleEndian.AppendUint64(nil, v.Digest))
+	}
+	o := Outcome{Digest: hex.EncodeToString(out.results.Sum(nil)[:8]), Verified: len(out.judged) > 0 || len(out.values) > 0}
+	var r Result
+	x.verdicts(&r, out, nil)
+	if !r.OK() {
+		o.Wrong, o.What = true, firstWrong(&r, nil)
+	}
+	return o
+}
+
+// whens are the times and source lines in the text of a fault: the former depend on the
+// schedule, the latter on whether they were kept.
+var whens = regexp.MustCompile(`,?( since)? t=[0-9.]+[a-zµ]+| at [A-Za-z0-9_./-]+\.go:[0-9]+`)
+
+// timeless is the text of a fault without what does not belong to it.
+func timeless(err error) string {
+	if d, ok := errors.AsType[*fault.Deadlock](err); ok {
+		bare := *d
+		bare.Rings = nil
+		err = &bare
+	}
+	return whens.ReplaceAllString(err.Error(), "")
+}
+
+// verdict says whether the results depend on the schedule.
+func (s *Schedules) verdict() Verdict {
+	v := Verdict{Question: schedules, State: Checked}
+	bad, unverified := 0, false
+	for _, o := range s.Outcomes {
+		if o.Wrong {
+			bad++
+		}
+		unverified = unverified || !o.Verified
+	}
+	switch n := len(s.Outcomes); {
+	case s.Done == 0:
+		return Verdict{schedules, NotChecked, "interrupted"}
+	case n == 1 && bad == 0:
+		v.Detail = fmt.Sprintf("%s more came to the same result, bit by bit", count(s.Done, "schedule"))
+	case n == 1:
+		v.State, v.Detail = Failed, fmt.Sprintf("%s more came to the same, which is wrong", count(s.Done, "schedule"))
+	case bad > 0:
+		v.State, v.Detail = Failed, fmt.Sprintf("%d different outcomes in %d runs, %d of them wrong", n, s.Done+1, bad)
+	case unverified:
+		v.State, v.Detail = Failed, fmt.Sprintf("%d different results in %d runs, and nobody knows which is right", n, s.Done+1)
+	default:
+		v.Detail = fmt.Sprintf("%d different results in %d runs, all within their bounds", n, s.Done+1)
+	}
+	return v
+}

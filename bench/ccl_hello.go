@@ -1,6 +1,10 @@
 package bench
 
-import "context"
+import (
+	"context"
+
+	"kernbench/device"
+)
 
 // cclHello launches an algorithm by its name, as the author's guide does: install its
 // rings, make a tensor, launch. hello_send hands every rank's vector to the next rank.
@@ -13,10 +17,21 @@ func cclHello(ctx context.Context, h *Host) error {
 	if err != nil {
 		return err
 	}
-	if _, err := h.Device.Launch(ctx, plan.Name, tensors, h.Op); err != nil {
+	args := []any{tensors, h.Op}
+	var results vector
+	if most, err := h.mostResults(plan, h.Elems(plan)); err != nil {
+		return err
+	} else if most > h.Elems(plan) && !plan.PerSIP() { // no room for them in the place of the contributions
+		apart, err := h.vector("results", plan.PEs, most, nil)
+		if err != nil {
+			return err
+		}
+		results, args = *apart, append(args, device.Into(apart.tensors...))
+	}
+	if _, err := h.Device.Launch(ctx, plan.Name, args...); err != nil {
 		return err
 	}
-	return freeAll(tensors...)
+	return freeAll(append(tensors, results.tensors...)...)
 }
 
 // CCLHello is the first program.

@@ -1,0 +1,104 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"kernbench/collective"
+	"kernbench/device"
+	"kernbench/dtype"
+	"kernbench/tl"
+)
+
+// example is a collective over symmetric memory as the examples of such libraries show it:
+// small, with inputs of a closed form.
+type example struct {
+	collective string
+	elems      func(world int) int // that each rank brings
+	formula    string              // of the inputs
+	input      func(rank, i int) float64
+	options    []device.Option
+}
+
+// perform runs an example by an algorithm. Results go into tensors of their own.
+func (h *Host) perform(ctx context.Context, algorithm string, x example) error {
+	plan, err := h.Device.InstallIPCQ(algorithm)
+	if err != nil {
+		return err
+	}
+	if got := plan.Algorithm.Collective; got != x.collective {
+		return fmt.Errorf("algorithm %s performs %s, not %s", plan.Name, got, x.collective)
+	}
+	if plan.PerSIP() {
+		return fmt.Errorf("with rank_level: sip a rank is a SIP: ranks of this bench are PEs")
+	}
+	what, err := collective.Lookup(x.collective)
+	if err != nil {
+		return err
+	}
+	n := x.elems(plan.World)
+	out, err := h.mostResults(plan, n)
+	if err != nil {
+		return err
+	}
+	fill, formula := h.inputs(what, plan.World, n, x)
+	h.Report("inputs of rank r: %s", formula)
+	in, err := h.vector("contributions", plan.PEs, n, fill)
+	if err != nil {
+		return err
+	}
+	results, err := h.vector("results", plan.PEs, out, nil)
+	if err != nil {
+		return err
+	}
+	options := append(slices.Clone(x.options), device.Into(results.tensors...))
+	if _, err := h.Device.Perform(ctx, plan, h.Op, in.tensors, options...); err != nil {
+		return err
+	}
+	return freeAll(append(in.tensors, results.tensors...)...)
+}
+
+// mostResults is the most elements that a rank ends with when each brings n.
+func (h *Host) mostResults(p *device.Plan, n int) (int, error) {
+	what, err := collective.Lookup(p.Algorithm.Collective)
+	if err != nil {
+		return 0, fmt.Errorf("algorithm %s: %w", p.Name, err)
+	}
+	most := 0
+	for r := range p.World {
+		most = max(most, what.Out(collective.Call{World: p.World, Elems: n, Type: h.DType, Op: h.Op}, r))
+	}
+	return most, nil
+}
+
+// inputs are those of the closed form as long as neither they nor what they combine to are
+// rounded, and no seed asks for others.
+func (h *Host) inputs(what *collective.Collective, world, n int, x example) (func(rank int) []float64, string) {
+	most := 0.0
+	for r := range world {
+		most = max(most, x.input(r, n-1))
+	}
+	if what.Reduces && (h.Op == tl.Sum || h.Op == tl.Avg) {
+		most *= float64(world)
+	}
+	if h.Seed == 0 && most <= exactTo(h.DType) && (!what.Reduces || h.Op != tl.Prod) {
+		return func(rank int) []float64 {
+			v := make([]float64, n)
+			for i := range v {
+				v[i] = x.input(rank, i)
+			}
+			return v
+		}, x.formula
+	}
+	in := Inputs{Seed: h.Seed, World: world, Type: h.DType, Op: h.Op}
+	return func(rank int) []float64 { return in.Vector(rank, n) }, fmt.Sprintf("by seed %d", h.Seed)
+}
+
+// exactTo is the number up to which a type has all whole numbers.
+func exactTo(t dtype.Type) float64 {
+	if t.IsInt() {
+		return dtype.MaxFinite(t)
+	}
+	return 1 / dtype.Epsilon(t)
+}

@@ -166,5 +166,7 @@ func (q *pipeline) stored(now unit.Time) {
 	r.filled(&transfer{cell: q.cell, gen: q.gen}, now)
 	if r.wait == forDrain {
 		r.wake(now)
+		return
 	}
+	r.progress(0, now)
 }

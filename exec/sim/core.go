@@ -31,9 +31,13 @@ func (r *rank) Do(in *tl.Instr) {
 		r.sync()
 	}
 	r.Clock += r.run.e.spec.Issue
+	if r.run.e.opts.Seed != 0 {
+		r.Clock += r.pause()
+	}
 	if r.run.ring.OnRecv {
 		r.countHazards(in)
 	}
+	r.instr = in
 	switch in.Op {
 	case tl.OpLoad:
 		r.load(in)
@@ -51,7 +55,28 @@ func (r *rank) Do(in *tl.Instr) {
 		r.composite(in)
 	case tl.OpAwait:
 		r.complete(in.Dst)
+	case tl.OpPut:
+		r.put(in)
+	case tl.OpGet:
+		r.get(in)
+	case tl.OpNotify:
+		r.notify(in)
+	case tl.OpWaitWord:
+		r.waitWord(in)
+	case tl.OpTestWord, tl.OpReadWord:
+		r.poll(in)
+		return
+	case tl.OpFetchAdd, tl.OpCompareSwap:
+		r.atomic(in)
+		return
+	case tl.OpFence:
+		r.fence()
+	case tl.OpQuiet:
+		r.quiet()
+	case tl.OpDrain:
+		r.drainEngines()
 	}
+	r.spin.polls = 0
 }
 
 func (r *rank) release(v tl.Value) {
@@ -156,7 +181,7 @@ func (r *rank) produce(in *tl.Instr, start, end unit.Time, k trace.Kind) {
 	r.read(in.C, end)
 	d := r.ctx.Cell(in.Dst)
 	d.Ready = end
-	r.Last = max(r.Last, end)
+	r.Last, r.computed = max(r.Last, end), max(r.computed, end)
 	if r.run.log != nil {
 		d.Value = r.run.log.Math(r.origin(), in, r.ctx)
 	}

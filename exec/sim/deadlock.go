@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"kernbench/fault"
+	"kernbench/mem"
+	"kernbench/tl"
 )
 
 // deadlock explains why nobody can go on. Groups do not talk to each other, so it is
@@ -38,6 +40,10 @@ func (x *run) deadlock() error {
 
 // operation names what a parked rank waits in.
 func (r *rank) operation() string {
+	switch r.wait {
+	case forWord, forChange:
+		return r.instr.Call()
+	}
 	w := &r.run.launch.Groups[r.group].Wiring[r.index]
 	switch r.wait {
 	case forCredit, forStream:
@@ -52,6 +58,10 @@ func (r *rank) operation() string {
 
 // describe says what a rank waits for, but for its place.
 func (r *rank) describe() fault.Blocked {
+	switch r.wait {
+	case forWord, forChange:
+		return r.describeWord()
+	}
 	w, slots := &r.run.launch.Groups[r.group].Wiring[r.index], r.run.ring.Slots
 	switch r.wait {
 	case forCredit, forStream:
@@ -61,6 +71,42 @@ func (r *rank) describe() fault.Blocked {
 		return w.WaitsToRecv(int(r.waitPort), int(r.rx[r.waitPort].Occupied()), slots)
 	}
 	return w.WaitsForAny(slots)
+}
+
+// describeWord says which word a rank waits for, or polls.
+func (r *rank) describeWord() fault.Blocked {
+	s := *r.instr.Side
+	held, word := s.Win.Words(int(s.Peer)), s.Word
+	switch r.instr.Op {
+	case tl.OpWaitWord, tl.OpTestWord:
+		word = s.Words[max(0, r.watch.firstFailing(0))]
+	case tl.OpCompareSwap:
+		s.Cmp, s.Value = tl.EQ, s.Expect
+	}
+	b := s.WaitsForWord(word, held[word], r.others(s.Win.Team))
+	switch r.instr.Op {
+	case tl.OpReadWord, tl.OpFetchAdd:
+		b.Want = "to change"
+	}
+	if s.Win.Team.PEs[s.Peer] != r.pe {
+		b.Word += fmt.Sprintf(" of rank %d", s.Peer)
+	}
+	return b
+}
+
+// others are the ranks of this one's group that are members of a team and have not ended.
+func (r *rank) others(t *mem.Team) []int {
+	var ranks []int
+	for i := range r.run.ranks {
+		o := &r.run.ranks[i]
+		if o == r || o.group != r.group || o.done {
+			continue
+		}
+		if _, member := t.Rank(int(o.pe)); member {
+			ranks = append(ranks, int(o.index))
+		}
+	}
+	return ranks
 }
 
 // rings lists the ends of all rings of a group, by rank and direction.

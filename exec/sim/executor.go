@@ -44,6 +44,7 @@ type Executor struct {
 	m        *machine.Machine
 	topo     *conf.Topology
 	spec     pe.Spec
+	order    mem.Ordering
 	q        des.Queue
 	net      *noc.Fabric
 	capacity [mem.SRAM + 1]unit.Bytes // of one memory, by kind
@@ -60,6 +61,7 @@ func New(m *machine.Machine, t *conf.Topology, o Options) *Executor {
 		opts: o, m: m, topo: t, spec: pe.FromConfig(t),
 		routes: map[[2]machine.NodeID]noc.Route{}, asks: map[[2]machine.NodeID]noc.Route{},
 	}
+	e.order, _ = mem.ParseOrdering(t.Fabric.MemoryOrder) // which conf has checked
 	for s := mem.HBM; s <= mem.SRAM; s++ {
 		e.capacity[s] = m.Capacity(node(m, mem.At(s, 0, 0))) // memories of a kind are alike
 	}

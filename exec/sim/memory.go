@@ -13,14 +13,15 @@ import (
 // memories need no request. The time of the descriptor is the CPU's plus DMA's setup.
 func (r *rank) load(in *tl.Instr) {
 	bytes := in.Bytes()
-	r.address("load", in.Addr, bytes)
-	r.await(in.Addr, bytes, aLoad)
+	r.address("load", in.Addr, span(in))
+	r.await(in.Addr, span(in), aLoad)
 	r.enqueue(dma.Compute)
 	c := r.ctx.Cell(in.Dst)
 	c.Waiting++
 	t := transfer{
 		kind: aLoad, rank: r.id, cell: in.Dst, gen: c.Gen(), slot: -1, typ: in.Type, addr: in.Addr,
 		off: in.DstOff, n: int32(in.N), total: int32(in.Shape.Elems()), bytes: bytes, at: r.Clock, line: r.ctx.Line(),
+		rows: int32(in.Rows), pitch: in.Pitch,
 	}
 	if log := r.run.log; log != nil {
 		if in.Piece == 0 {
@@ -30,7 +31,7 @@ func (r *rank) load(in *tl.Instr) {
 		log.Retain(t.value)
 	}
 	r.flying++
-	r.access(r.ask(r.Clock+r.run.e.spec.DMA.Setup, t, aRequest, laneProgram))
+	r.access(r.ask(r.startsAccess(r.Clock+r.run.e.spec.DMA.Setup, false), t, aRequest, laneProgram))
 }
 
 // ask starts the transfer of data from memory to this PE, by way of a request where the
@@ -59,23 +60,57 @@ func (r *rank) ask(at unit.Time, t transfer, request transferKind, lane uint8) u
 // store starts a write to memory. The value is what the tensor holds now.
 func (r *rank) store(in *tl.Instr) {
 	bytes := in.Bytes()
-	r.address("store", in.Addr, bytes)
+	r.address("store", in.Addr, span(in))
 	r.operand(in.A)
-	r.await(in.Addr, bytes, aStore)
+	r.await(in.Addr, span(in), aStore)
+	to := r.storing(in.Addr)
 	r.enqueue(dma.Compute)
 	e, c := r.run.e, r.ctx.Cell(in.A)
 	t := transfer{
 		kind: aStore, rank: r.id, cell: tl.None, slot: -1, typ: in.Type, addr: in.Addr,
 		value: c.Value, off: c.Off + in.AOff, n: int32(in.N), bytes: bytes, at: r.Clock, line: r.ctx.Line(),
+		rows: int32(in.Rows), pitch: in.Pitch,
 	}
 	if r.run.log != nil {
 		r.run.log.Retain(t.value)
 	}
 	r.lend(in.A, &t)
 	r.flying++
+	if to >= 0 {
+		t.side = uint32(to + 1)
+		r.peers.at(to).out++
+	}
 	i := r.run.newTransfer(t)
-	r.begin(r.Clock+e.spec.DMA.Setup, r.toMemory(in.Addr), noc.Compute, bytes, i, r.laneKey(des.Arrive, laneProgram))
+	r.begin(r.startsAccess(r.Clock+e.spec.DMA.Setup, true), r.toMemory(in.Addr), noc.Compute, bytes, i, r.laneKey(des.Arrive, laneProgram))
 	r.access(i)
+	if to >= 0 {
+		r.sequential(to)
+	}
+}
+
+// storing keeps a store in the order that fences and the machine ask for. It tells the number
+// of the PE that it goes to, if it is another one.
+func (r *rank) storing(a mem.Addr) int32 {
+	switch {
+	case a.Space() != mem.HBM:
+	case !r.owns(a):
+		i := r.peer(int32(a.Unit()))
+		r.order(i, byStore, false)
+		return i
+	default:
+		if i, ok := r.peers.find(r.pe); ok {
+			r.order(i, byStore, false)
+		}
+	}
+	return -1
+}
+
+// span is the memory from the first to the last byte of a load or store.
+func span(in *tl.Instr) int64 {
+	if in.Rows == 0 {
+		return in.Bytes()
+	}
+	return int64(in.Rows-1)*in.Pitch + in.Bytes()/int64(in.Rows)
 }
 
 // owns tells whether an address is in the PE's own HBM slice.

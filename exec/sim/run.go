@@ -30,11 +30,12 @@ type run struct {
 	result tl.Result
 	fault  error // earliest in simulated time
 	faultAt
-	trace  []trace.Event
-	ctx    context.Context
-	hung   bool
-	batch  *batch // of a run of streams, or nil
-	gaveUp bool   // a kernel has seen that the launch was cancelled
+	trace []trace.Event
+	ctx   context.Context
+	hung  bool
+	batch *batch // of a run of streams, or nil
+	words
+	gaveUp bool // a kernel has seen that the launch was cancelled
 }
 
 // faultAt orders faults: the one that comes out of a launch is the first in simulated
@@ -62,6 +63,8 @@ type rank struct {
 	fromHBM, toHBM noc.Route // its own slice
 
 	any int // port that the last undirected receive took from
+
+	sided // one-sided communication
 
 	wait     waiting
 	waitPort int32
@@ -112,18 +115,26 @@ type rxPort struct {
 type waiting uint8
 
 const (
-	nothing   waiting = iota
-	forTime           // global time to reach its clock
-	forToken          // a token at ring waitPort
-	forAny            // a token at any ring
-	forCredit         // a free slot of ring waitPort
-	forStream         // the payload in ring waitPort to be accepted whole
-	forCell           // waitCell to be complete
-	forDMA            // room in a DMA queue
-	forDrain          // its transfers to be complete
-	forCopy           // a copy to memory to be complete
-	forAccess         // earlier accesses to the same memory to be complete
-	forOthers         // of a stream: its programs, its copy, its gang, an event
+	nothing    waiting = iota
+	forTime            // global time to reach its clock
+	forToken           // a token at ring waitPort
+	forAny             // a token at any ring
+	forCredit          // a free slot of ring waitPort
+	forStream          // the payload in ring waitPort to be accepted whole
+	forCell            // waitCell to be complete
+	forDMA             // room in a DMA queue
+	forDrain           // its transfers to be complete
+	forCopy            // a copy to memory to be complete
+	forAccess          // earlier accesses to the same memory to be complete
+	forOthers          // of a stream: its programs, its copy, its gang, an event
+	forSource          // the source of put waitCell to be read
+	forGet             // get waitCell to be complete
+	forReply           // that to atomic waitCell
+	forPeer            // what was sent to peer waitPort to be acknowledged
+	forEngines         // loads, stores and composites to be complete
+	forQuiet           // everything to be complete
+	forWord            // words
+	forChange          // any word to change: it has polled in vain
 )
 
 // Event kinds beyond the fabric's.
@@ -179,7 +190,10 @@ func (r *rank) drain(*tl.Context, tl.Args) {
 	for r.flying > 0 || r.pipes > 0 {
 		r.park(forDrain)
 	}
-	end := max(r.Clock, r.Last)
+	for r.flights > 0 {
+		r.park(forQuiet)
+	}
+	end := max(r.Clock, r.Last, r.home)
 	r.run.result.End = max(r.run.result.End, end)
 	if r.run.e.opts.Trace != nil {
 		r.emit(trace.Event{Kind: trace.Kernel, Peer: -1, Start: r.began, End: end})
@@ -210,6 +224,9 @@ func (x *run) simulate(ctx context.Context) error {
 			}
 		}
 		ev, ok := q.Pop()
+		if !ok && x.fault == nil && x.patient() {
+			continue
+		}
 		if !ok || x.fault != nil && ev.Time > x.faultAt.time {
 			break
 		}
@@ -223,6 +240,7 @@ func (x *run) simulate(ctx context.Context) error {
 		}
 	}
 	x.result.Events = q.Popped() - before
+	x.countTraffic()
 	if x.fault != nil {
 		return x.fault
 	}
@@ -233,6 +251,24 @@ func (x *run) simulate(ctx context.Context) error {
 		return x.deadlock()
 	}
 	return x.leftOver()
+}
+
+// countTraffic adds up what each rank did. The programs of a device are one rank.
+func (x *run) countTraffic() {
+	for i := range x.ranks {
+		r := &x.ranks[i]
+		if r.ctx == nil {
+			continue // a program that never started
+		}
+		at := i
+		if x.batch != nil {
+			at = int(r.index)
+		}
+		for len(x.result.Traffic) <= at {
+			x.result.Traffic = append(x.result.Traffic, tl.Traffic{Rank: len(x.result.Traffic)})
+		}
+		x.result.Traffic[at].Add(r.ctx.Traffic())
+	}
 }
 
 // resume lets a kernel go on until it parks again or ends.
@@ -258,6 +294,9 @@ func (r *rank) park(w waiting) {
 		if r.run.hung {
 			r.place = r.ctx.Place(r.operation())
 			r.place.Time = r.since
+			if w == forChange {
+				r.place.Time = r.spin.began
+			}
 		}
 		r.dismissed = true
 		r.ctx.Abandon()
@@ -278,6 +317,7 @@ func (x *run) woken(r *rank) {
 	switch {
 	case r.wait == forTime && r.Clock != now:
 		return
+	case r.wait == forWord && r.watch.posted && r.Clock == now:
 	case r.wait != forTime && r.wait != forDMA && r.wait != forDrain && r.wait != forOthers:
 		return
 	}

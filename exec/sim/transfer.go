@@ -40,6 +40,9 @@ type transfer struct {
 	pipe  *pipeline
 	at    unit.Time // when it was started
 	line  string
+	side  uint32 // of one-sided communication: number of the effect. Of a store: 1 + that of the peer
+	rows  int32  // of a load or store: stretches of memory, pitch apart; 0: one
+	pitch int64
 }
 
 type transferKind uint8
@@ -60,6 +63,15 @@ const (
 	aRequest
 	aRequestStage
 	aRequestTile
+
+	// One-sided communication.
+	aPut
+	aGet
+	aNotify
+	anAtomic
+	aReply // to an atomic
+	aRequestPut
+	aRequestGet
 )
 
 func (x *run) newTransfer(t transfer) uint32 {
@@ -101,10 +113,16 @@ func (s *sink) Departed(user uint32, end unit.Time) {
 		if r.flying == 0 && r.wait == forDrain {
 			r.wake(end)
 		}
+	case aPut, aGet:
+		r.departedSided(t, end)
 	}
 	if slot >= 0 {
 		r.rx[port].EndRead(slot, end)
 		r.giveCredits(int(port))
+	}
+	if r.wait == forSource && r.waitCell == int32(user) {
+		r.Clock = max(r.Clock, end)
+		x.resume(r)
 	}
 }
 
@@ -131,7 +149,8 @@ func (s *sink) Taken(user uint32) {
 		r.copyTaken(t, x.e.q.Now())
 		return
 	}
-	x.log.Load(t.origin(r, x.e.q.Now()), t.value, int(t.off), int(t.n), int(t.total), t.typ, t.addr)
+	o := t.origin(r, x.e.q.Now())
+	t.eachRow(func(off, n int32, a mem.Addr) { x.log.Load(o, t.value, int(off), int(n), int(t.total), t.typ, a) })
 }
 
 func (t *transfer) origin(r *rank, now unit.Time) oplog.Origin {
@@ -142,6 +161,10 @@ func (t *transfer) origin(r *rank, now unit.Time) oplog.Origin {
 func (s *sink) Delivered(user uint32) {
 	x := s.run
 	now := x.e.q.Now()
+	if x.xfers[user].kind >= aPut {
+		x.deliveredSided(user, now)
+		return
+	}
 	t := x.xfers[user]
 	r := &x.ranks[t.rank]
 	if t.kind >= aRequest {
@@ -170,7 +193,12 @@ func (s *sink) Delivered(user uint32) {
 		return
 	case aStore, aCopy:
 		if x.log != nil {
-			x.log.Store(t.origin(r, now), t.addr, t.value, t.off, int(t.n), t.typ)
+			o := t.origin(r, now)
+			t.eachRow(func(off, n int32, a mem.Addr) { x.log.Store(o, a, t.value, off, int(n), t.typ) })
+		}
+		if t.side != 0 {
+			r.acknowledge(int32(t.side-1), now)
+			r.stored = max(r.stored, r.peers.at(int32(t.side-1)).home)
 		}
 	}
 	x.release(t.value)
@@ -184,9 +212,23 @@ func (s *sink) Delivered(user uint32) {
 	case aStore:
 		r.emitSpan(trace.Store, t.at, now, t.bytes)
 	}
-	if r.wait == forCopy && t.kind != aLoad && t.kind != aStore || r.wait == forDrain && r.flying == 0 || r.wait == forAccess {
+	if r.wait == forCopy && t.kind != aLoad && t.kind != aStore || r.wait == forAccess {
 		r.Clock = max(r.Clock, now)
 		x.resume(r)
+		return
+	}
+	r.progress(user, now)
+}
+
+// eachRow calls f with the elements of each stretch of memory of a load or store.
+func (t *transfer) eachRow(f func(off, n int32, a mem.Addr)) {
+	if t.rows == 0 {
+		f(t.off, t.n, t.addr)
+		return
+	}
+	n := t.n / t.rows
+	for i := range t.rows {
+		f(t.off+i*n, n, t.addr+mem.Addr(int64(i)*t.pitch))
 	}
 }
 

@@ -1,0 +1,270 @@
+package sim
+
+import (
+	"kernbench/des"
+	"kernbench/dtype"
+	"kernbench/hw/dma"
+	"kernbench/hw/memory"
+	"kernbench/hw/noc"
+	"kernbench/mem"
+	"kernbench/tl"
+	"kernbench/trace"
+	"kernbench/unit"
+)
+
+// sided is what a rank has for one-sided communication.
+type sided struct {
+	instr    *tl.Instr // being carried out
+	peers    peers
+	flights  int32     // puts, gets, notifications and atomics that are not complete
+	home     unit.Time // when the latest acknowledgement of those is back
+	stored   unit.Time // when that of the latest store to another PE's memory is
+	computed unit.Time // when the latest arithmetic is done
+	fences   uint32
+	reply    int64 // of an atomic
+	watch    watch
+	spin     spin
+	chance   chance
+}
+
+// effect is what a transfer of one-sided communication does where it arrives.
+type effect struct {
+	win    *mem.Window
+	member int32 // of its team, whose copy it concerns
+	to     int32 // number of the peer
+	word   int32 // to update, or -1
+	typ    mem.WordType
+	op     effectOp
+	value  int64
+	expect int64
+	got    int64 // by an atomic
+
+	local   mem.Addr // of a put from memory: the source. Of a get: the destination
+	memory  bool     // a put from memory
+	combine bool
+	by      dtype.BinaryOp
+	start   unit.Time // of the call
+	next    uint32
+}
+
+// effectOp is what happens to a word.
+type effectOp uint8
+
+const (
+	setWord effectOp = iota // as tl.SignalSet
+	addWord                 // as tl.SignalAdd
+	swapWord
+)
+
+func (x *run) newEffect(e effect) uint32 {
+	if i := x.freeEffect; i != 0 {
+		x.freeEffect = x.effects[i].next
+		x.effects[i] = e
+		return i
+	}
+	if len(x.effects) == 0 {
+		x.effects = append(x.effects, effect{}) // number 0 means none
+	}
+	x.effects = append(x.effects, e)
+	return uint32(len(x.effects) - 1)
+}
+
+// put starts a copy into the memory of a peer. One of memory waits until its source has been
+// read, unless the source was left to the DMA.
+func (r *rank) put(in *tl.Instr) {
+	x, e, s := r.run, r.run.e, in.Side
+	call := r.Clock
+	bytes := in.Bytes()
+	i := r.peer(s.Win.Team.PEs[s.Peer])
+	r.address("put", s.Remote, bytes)
+	fromMemory := in.A == tl.None && in.N > 0
+	from := e.m.TCM(int(r.pe))
+	switch {
+	case fromMemory:
+		r.address("put", s.Local, bytes)
+		r.awaitLocal(s.Local, bytes, false)
+		from = node(e.m, s.Local)
+	case in.A != tl.None:
+		r.complete(in.A)
+		if c := r.ctx.Cell(in.A); c.InSlot {
+			from = memory.RingNode(e.m, int(r.pe), x.ring.Space)
+		}
+	}
+	r.order(i, way(from), true)
+	r.enqueue(dma.Collective)
+	op := r.accountPut(in)
+	p := r.peers.at(i)
+	t := transfer{
+		kind: aPut, rank: r.id, cell: tl.None, slot: -1, typ: in.Type, addr: s.Remote,
+		n: int32(in.N), total: int32(in.N), bytes: bytes, at: r.Clock, line: r.ctx.Line(),
+	}
+	f := effect{
+		win: s.Win, member: s.Peer, to: i, word: -1, local: s.Local, memory: fromMemory,
+		combine: s.Atomic, by: in.Binary, start: call,
+	}
+	if s.Signal {
+		f.word, f.typ, f.op, f.value = s.Word, s.WordType, effectOp(s.Op), s.Value
+	}
+	if in.A != tl.None {
+		c := r.ctx.Cell(in.A)
+		t.value, t.off = c.Value, c.Off+in.AOff
+		if x.log != nil {
+			x.log.Retain(t.value)
+		}
+		r.lend(in.A, &t)
+	}
+	t.route = r.routeTo(p, from)
+	start := r.starts(i, byPut, r.Clock+e.spec.DMA.Setup)
+	user := r.fly(t, f)
+	p.out++
+	if fromMemory && !r.holds(s.Local) {
+		// The source is asked for, where it lies.
+		x.xfers[user].kind = aRequestPut
+		r.begin(start, e.request(e.m.PE(int(r.pe)), from), noc.Control, int64(e.topo.Fabric.RequestBytes), user, r.laneKey(des.Arrive, laneProgram))
+	} else {
+		r.begin(start, t.route, noc.Collective, bytes, user, r.laneKey(des.Arrive, laneProgram))
+	}
+	if fromMemory && !s.NBI {
+		r.waitCell = int32(user)
+		r.park(forSource)
+		r.accountSource(op)
+	}
+	r.sequential(i)
+}
+
+// get starts a copy from the memory of a peer, and waits for it unless the destination was
+// left to the DMA.
+func (r *rank) get(in *tl.Instr) {
+	x, e, s := r.run, r.run.e, in.Side
+	call := r.Clock
+	bytes := in.Bytes()
+	pe := s.Win.Team.PEs[s.Peer]
+	i := r.peer(pe)
+	r.address("get", s.Remote, bytes)
+	r.address("get", s.Local, bytes)
+	r.awaitLocal(s.Local, bytes, true)
+	r.enqueue(dma.Collective)
+	op := r.accountGet(in)
+	t := transfer{
+		kind: aGet, rank: r.id, cell: tl.None, slot: -1, typ: in.Type, addr: s.Remote,
+		n: int32(in.N), total: int32(in.N), bytes: bytes, at: r.Clock, line: r.ctx.Line(),
+	}
+	f := effect{win: s.Win, member: s.Peer, to: i, word: -1, local: s.Local, start: call}
+	from := e.m.HBM(int(pe))
+	t.route = e.route(from, node(e.m, s.Local))
+	start := r.starts(i, byGet, r.Clock+e.spec.DMA.Setup)
+	user := r.fly(t, f)
+	if pe == r.pe {
+		r.begin(start, t.route, noc.Collective, bytes, user, r.laneKey(des.Arrive, laneProgram))
+	} else {
+		x.xfers[user].kind = aRequestGet
+		r.begin(start, e.request(e.m.PE(int(r.pe)), from), noc.Control, int64(e.topo.Fabric.RequestBytes), user, r.laneKey(des.Arrive, laneProgram))
+	}
+	if !s.NBI {
+		r.waitCell = int32(user)
+		r.park(forGet)
+		r.accountWhole(op)
+	}
+}
+
+// fly makes a transfer and what it does on arrival.
+func (r *rank) fly(t transfer, f effect) uint32 {
+	r.flights++
+	t.side = r.run.newEffect(f)
+	return r.run.newTransfer(t)
+}
+
+// holds tells whether an address is in the PE's tile, so that reading it needs no request.
+func (r *rank) holds(a mem.Addr) bool {
+	return a.Space() != mem.SRAM && a.Unit() == int(r.pe)
+}
+
+// awaitLocal waits for the PE's own loads and stores under way that an access to its side of
+// a put or get must not overtake. Unlike those, it may go by another queue of the port.
+func (r *rank) awaitLocal(a mem.Addr, bytes int64, write bool) {
+	for r.conflicts(a, a+mem.Addr(bytes), write) {
+		r.park(forAccess)
+	}
+}
+
+// departedSided: the source of a put or get has been read. What is carried is what it held.
+func (r *rank) departedSided(t *transfer, end unit.Time) {
+	x := r.run
+	r.leave(dma.Collective, end)
+	f := &x.effects[t.side]
+	if x.log != nil && t.n > 0 && (f.memory || t.kind == aGet) {
+		from := f.local
+		if t.kind == aGet {
+			from = t.addr
+		}
+		t.value = x.log.NewValue()
+		x.log.Load(t.origin(r, x.e.q.Now()), t.value, 0, int(t.n), int(t.n), t.typ, from)
+	}
+}
+
+// deliveredSided: a transfer of one-sided communication has arrived whole.
+func (x *run) deliveredSided(user uint32, now unit.Time) {
+	t := x.xfers[user]
+	r := &x.ranks[t.rank]
+	switch t.kind {
+	case aRequestPut, aRequestGet:
+		x.xfers[user].kind = t.kind - aRequestPut + aPut
+		r.begin(now, t.route, noc.Collective, t.bytes, user, r.laneKey(des.Arrive, laneReply))
+		return
+	case anAtomic:
+		x.atomicArrived(r, user, now)
+		return
+	}
+	f := x.effects[t.side]
+	x.effects[t.side].next = x.freeEffect
+	x.freeEffect = t.side
+	x.xfers[user].next = x.free
+	x.free = user
+	r.flights--
+	switch t.kind {
+	case aPut:
+		x.putArrived(&t, &f, now)
+		r.sidedSpan(trace.Put, &f, now, t.bytes)
+		r.home = max(r.home, r.acknowledge(f.to, now))
+	case aGet:
+		if x.log != nil {
+			x.log.Store(t.origin(r, now), f.local, t.value, 0, int(t.n), t.typ)
+			x.log.Release(t.value)
+		}
+		r.sidedSpan(trace.Get, &f, now, t.bytes)
+		r.home = max(r.home, now)
+	case aNotify:
+		r.sidedSpan(trace.Notify, &f, now, int64(f.typ.Size()))
+		r.home = max(r.home, r.acknowledge(f.to, now))
+	case aReply:
+		r.home = max(r.home, now)
+		r.reply, f.word = f.got, -1
+	}
+	if f.word >= 0 {
+		x.update(&f, now)
+	}
+	r.progress(user, now)
+}
+
+// putArrived makes the data of a put visible.
+func (x *run) putArrived(t *transfer, f *effect, now unit.Time) {
+	if x.log == nil {
+		return
+	}
+	o := t.origin(&x.ranks[t.rank], now)
+	switch {
+	case t.n == 0:
+	case f.combine:
+		x.log.Combine(o, t.addr, t.value, t.off, int(t.n), t.typ, f.by)
+	default:
+		x.log.Store(o, t.addr, t.value, t.off, int(t.n), t.typ)
+	}
+	x.log.Release(t.value)
+}
+
+// sidedSpan emits the span of a one-sided operation, from its call.
+func (r *rank) sidedSpan(k trace.Kind, f *effect, end unit.Time, bytes int64) {
+	if r.run.e.opts.Trace != nil {
+		r.emit(trace.Event{Kind: k, Peer: f.win.Team.PEs[f.member], Start: f.start, End: end, Bytes: bytes})
+	}
+}

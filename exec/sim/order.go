@@ -1,0 +1,127 @@
+package sim
+
+import (
+	"kernbench/mem"
+	"kernbench/trace"
+	"kernbench/unit"
+)
+
+// order waits, before an operation on the memory of a peer that goes a certain way, for those
+// that it must not overtake: the ones from before a fence, and, by the machine's memory order,
+// the ones that went another way. What goes the same way arrives in its order by itself.
+func (r *rank) order(i int32, w way, put bool) {
+	p := r.peers.at(i)
+	wait := p.fenced != r.fences
+	switch r.run.e.order {
+	case mem.ByChannel:
+		wait = wait || put && w != p.putWay
+	case mem.InOrder:
+		wait = wait || w != p.way
+	}
+	p.fenced, p.way = r.fences, w
+	if put {
+		p.putWay = w
+	}
+	if wait {
+		r.awaitPeer(i)
+	}
+}
+
+// awaitPeer waits until everything that was sent to a peer has been acknowledged.
+func (r *rank) awaitPeer(i int32) {
+	from := r.Clock
+	own := r.peers.at(i).pe == r.pe
+	for r.peers.at(i).out > 0 || own && r.writing() {
+		r.waitPort = i
+		r.park(forPeer)
+	}
+	r.Clock = max(r.Clock, r.peers.at(i).home)
+	r.stallSpan(from)
+}
+
+// writing tells whether a store to the own HBM slice is under way.
+func (r *rank) writing() bool {
+	for i := range r.under {
+		if u := &r.under[i]; u.write && r.owns(u.lo) {
+			return true
+		}
+	}
+	return false
+}
+
+// acknowledge notes that something has taken effect at a peer, and tells when the rank knows
+// of it and of all that had before: by an acknowledgement, which does not queue.
+func (r *rank) acknowledge(i int32, now unit.Time) unit.Time {
+	p := r.peers.at(i)
+	p.out--
+	p.home = max(p.home, now+p.ack)
+	return p.home
+}
+
+// sequential waits, on a machine that promises it, until what was sent last to a peer has
+// been acknowledged.
+func (r *rank) sequential(i int32) {
+	if r.run.e.order == mem.Sequential && r.peers.at(i).pe != r.pe {
+		r.awaitPeer(i)
+	}
+}
+
+// fence makes what is sent to a destination from now on wait for what was sent there before.
+// A composite's output is sent to nobody yet: it is waited for here.
+func (r *rank) fence() {
+	if r.pipes > 0 {
+		r.drainEngines()
+	}
+	r.fences++
+}
+
+// quiet waits until all that the rank has started is complete everywhere.
+func (r *rank) quiet() {
+	from := r.Clock
+	for r.flights > 0 || r.moving() {
+		r.park(forQuiet)
+	}
+	r.Clock = max(r.Clock, r.home, r.stored)
+	r.stallSpan(from)
+}
+
+// drainEngines waits until the PE's engines are idle and its stores are complete.
+func (r *rank) drainEngines() {
+	from := r.Clock
+	for r.moving() {
+		r.park(forEngines)
+	}
+	r.Clock = max(r.Clock, r.stored, r.computed)
+	r.stallSpan(from)
+}
+
+// moving tells whether loads, stores or composites are under way.
+func (r *rank) moving() bool { return len(r.under) > 0 || r.pipes > 0 }
+
+// progress lets a kernel go on that waits for a transfer of its own, which is complete now.
+func (r *rank) progress(user uint32, now unit.Time) {
+	over := false
+	switch r.wait {
+	case forGet, forReply:
+		over = r.waitCell == int32(user)
+	case forPeer:
+		over = r.peers.at(r.waitPort).out == 0
+	case forQuiet:
+		over = r.flights == 0 && !r.moving()
+	case forEngines:
+		over = !r.moving()
+	case forDrain:
+		over = r.flying == 0
+	}
+	if over {
+		r.Clock = max(r.Clock, now)
+		r.run.resume(r)
+	}
+}
+
+// stallSpan emits the time that an order has cost.
+func (r *rank) stallSpan(from unit.Time) {
+	if r.Clock > from && r.run.e.opts.Trace != nil {
+		r.emit(trace.Event{Kind: trace.Signal, Peer: -1, Start: from, End: r.Clock, Stalled: r.Clock - from})
+	}
+}

@@ -1,0 +1,120 @@
+package sim
+
+import (
+	"kernbench/hw/noc"
+	"kernbench/machine"
+	"kernbench/mem"
+	"kernbench/unit"
+)
+
+// peer is what a rank knows of a PE whose memory it writes to: the ways there, and what is on
+// its way.
+type peer struct {
+	pe     int32
+	out    int32     // puts, stores and notifications that are on their way there
+	home   unit.Time // when the latest acknowledgement of those that have arrived is back
+	ack    unit.Time // what an acknowledgement takes
+	fenced uint32    // fences before the latest operation there
+	way    way       // that the latest operation there took
+	putWay way       // that the latest put there took
+
+	control noc.Route // from the PE to the peer's HBM
+	back    noc.Route // from the peer to the PE
+	tcm     noc.Route // from the PE's TCM to the peer's HBM, once a tensor was put
+	hbm     noc.Route // from the PE's HBM to the peer's HBM, once memory was put
+
+	started [channels]unit.Time // latest start of a transfer, by channel; of random schedules
+}
+
+// way tells the ways to one destination apart: what goes the same way arrives in its order.
+// A put goes from the memory that holds its source, which the node of that memory names.
+type way int32
+
+const (
+	noWay     way = -1 - iota
+	byStore       // compute traffic
+	byControl     // notifications and atomics
+)
+
+// peers is a table of peers by PE, without the cost of a map.
+type peers struct {
+	list []peer
+	slot []int32 // by hash of the PE: 1 + its number in list, or 0; a power of two of them
+	last int32   // the number found last
+}
+
+// at is a peer by its number. The pointer holds until another one is added.
+func (p *peers) at(number int32) *peer { return &p.list[number] }
+
+func (p *peers) find(pe int32) (number int32, ok bool) {
+	if len(p.list) == 0 {
+		return 0, false
+	}
+	if p.list[p.last].pe != pe {
+		s := p.slot[p.probe(pe)]
+		if s == 0 {
+			return 0, false
+		}
+		p.last = s - 1
+	}
+	return p.last, true
+}
+
+// probe is the slot of a PE, or the empty one where it would be.
+func (p *peers) probe(pe int32) uint32 {
+	mask := uint32(len(p.slot) - 1)
+	h := uint32(pe) * 0x9e3779b1 >> 8 & mask
+	for p.slot[h] != 0 && p.list[p.slot[h]-1].pe != pe {
+		h = (h + 1) & mask
+	}
+	return h
+}
+
+// add gives a PE that has none an entry.
+func (p *peers) add(e peer) int32 {
+	if 2*len(p.list) >= len(p.slot) {
+		p.slot = make([]int32, max(8, 2*len(p.slot)))
+		for i := range p.list {
+			p.slot[p.probe(p.list[i].pe)] = int32(i + 1)
+		}
+	}
+	h := p.probe(e.pe)
+	p.list = append(p.list, e)
+	p.last = int32(len(p.list) - 1)
+	p.slot[h] = p.last + 1
+	return p.last
+}
+
+// peer is the number of a PE among the peers of a rank. A rank is a peer of its own when it
+// acts on its own memory in the ways of one-sided communication.
+func (r *rank) peer(pe int32) int32 {
+	if i, ok := r.peers.find(pe); ok {
+		return i
+	}
+	e := r.run.e
+	r.address(r.instr.Call(), mem.At(mem.HBM, int(pe), 0), 0)
+	own, other := e.m.PE(int(r.pe)), e.m.PE(int(pe))
+	p := peer{pe: pe, way: noWay, putWay: noWay, control: e.route(own, e.m.HBM(int(pe))), back: e.route(other, own)}
+	head, slowest := e.net.Latency(p.back)
+	if p.ack = head; slowest > 0 {
+		p.ack += slowest.Serial().Time(int64(e.topo.Fabric.RequestBytes))
+	}
+	return r.peers.add(p)
+}
+
+// routeTo is the path of a put from a memory to a peer's HBM.
+func (r *rank) routeTo(p *peer, from machine.NodeID) noc.Route {
+	e := r.run.e
+	known := &p.hbm
+	switch from {
+	case e.m.HBM(int(r.pe)):
+	case e.m.TCM(int(r.pe)):
+		known = &p.tcm
+	default:
+		return e.route(from, e.m.HBM(int(p.pe)))
+	}
+	if known.Hops() == 0 {
+		*known = e.route(from, e.m.HBM(int(p.pe)))
+	}
+	return *known
+}

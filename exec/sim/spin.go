@@ -1,0 +1,86 @@
+package sim
+
+import (
+	"kernbench/mem"
+	"kernbench/tl"
+	"kernbench/unit"
+)
+
+// A kernel that polls words in a loop would keep time running for ever when nobody is left
+// who could change one. After so many polls with nothing between them and no word changed
+// anywhere, it is parked until a word changes, and goes on at the poll that would have come
+// next. So a long wait costs no events either.
+const spinLimit = 256
+
+// patience is the number of polls that are granted in all once nothing else can happen: a
+// kernel that counts its polls may give up, and do something.
+const patience = 1 << 18
+
+// spin is what a rank has polled, with nothing else between.
+type spin struct {
+	polls   int
+	changes uint64    // of words, all the while
+	head    looked    // the poll by which rounds of the loop are told
+	last    unit.Time // when that was made last
+	period  unit.Time // of a round
+	began   unit.Time
+}
+
+// looked says what a poll asked.
+type looked struct {
+	win           *mem.Window
+	value, expect int64
+	peer, word    int32
+	words         int32
+	op            tl.Op
+	cmp           tl.Cmp
+}
+
+// spins counts a poll that was made at the rank's clock, and tells whether it is time to give
+// up polling.
+func (r *rank) spins(in *tl.Instr) bool {
+	x, s, side := r.run, &r.spin, in.Side
+	l := looked{side.Win, side.Value, side.Expect, side.Peer, side.Word, int32(len(side.Words)), in.Op, side.Cmp}
+	if s.polls == 0 || s.changes != x.changes {
+		*s = spin{changes: x.changes, began: r.Clock}
+	}
+	if s.polls++; s.polls&(s.polls-1) == 0 { // a loop of any length comes round between two powers of two
+		s.head, s.last = l, r.Clock
+		return false
+	}
+	if l != s.head {
+		return false
+	}
+	s.period, s.last = max(1, r.Clock-s.last), r.Clock
+	return s.polls > spinLimit
+}
+
+// rest parks a spinning rank until a word changes.
+func (r *rank) rest() {
+	x := r.run
+	x.spinning = append(x.spinning, r.id)
+	r.park(forChange)
+	r.spin.polls = 0
+}
+
+// stir lets all spinning ranks poll again: each at its first poll that is not past.
+func (x *run) stir(now unit.Time) {
+	for _, id := range x.spinning {
+		r := &x.ranks[id]
+		s := &r.spin
+		r.Clock = s.last + (max(0, now-s.last)+s.period-1)/s.period*s.period
+		r.wait = forTime
+		r.wake(r.Clock)
+	}
+	x.spinning = x.spinning[:0]
+}
+
+// patient tells whether ranks that spin may poll on though nothing else can happen.
+func (x *run) patient() bool {
+	if len(x.spinning) == 0 || x.granted >= patience {
+		return false
+	}
+	x.granted += spinLimit * len(x.spinning)
+	x.stir(x.e.q.Now())
+	return true
+}

@@ -1,0 +1,268 @@
+package sim
+
+import (
+	"kernbench/des"
+	"kernbench/fault"
+	"kernbench/hw/ipcq"
+	"kernbench/hw/noc"
+	"kernbench/mem"
+	"kernbench/tl"
+	"kernbench/trace"
+	"kernbench/unit"
+)
+
+// words is what a run has for control words.
+type words struct {
+	watchers   []int32 // by PE: 1 + the first rank that waits for words of it, or 0
+	spinning   []int32 // ranks that have polled in vain and rest
+	changes    uint64  // of words so far
+	granted    int     // polls though nothing else could happen
+	effects    []effect
+	freeEffect uint32
+}
+
+// watch is the words that a rank waits for. Ranks that are parked on words of one PE form a
+// list by id.
+type watch struct {
+	*tl.OneSided
+	at     int  // the first of the words that does not satisfy
+	posted bool // they were satisfied before the rank's clock, when it will look again
+	over   bool // satisfied
+	next   int32
+}
+
+// firstFailing is the first word, from number at on and round, that does not satisfy; -1 when
+// all do.
+func (w *watch) firstFailing(at int) int {
+	held := w.Win.Words(int(w.Peer))
+	for k := range w.Words {
+		i := at + k
+		if i >= len(w.Words) {
+			i -= len(w.Words)
+		}
+		if !w.Cmp.Holds(w.WordType, held[w.Words[i]], w.Value) {
+			return i
+		}
+	}
+	return -1
+}
+
+// waitWord waits until all of some words satisfy a comparison. Whether they do at the
+// kernel's clock is known when global time has reached it; until then it only is known that
+// a kernel which finds them wanting waits.
+func (r *rank) waitWord(in *tl.Instr) {
+	from := r.Clock
+	w := &r.watch
+	*w = watch{OneSided: in.Side}
+	for settled := false; ; settled = true {
+		w.at = w.firstFailing(0)
+		if w.at < 0 && settled {
+			r.Clock += r.readCost(in.Side)
+			break
+		}
+		if w.at < 0 {
+			r.sync()
+			continue
+		}
+		w.posted = false
+		r.run.enlist(r)
+		r.park(forWord)
+		r.run.strike(r)
+		if w.over {
+			break
+		}
+	}
+	r.accountWait(in.Side)
+	r.signalSpan(from, w.over)
+}
+
+// signalSpan emits the span of a look at words, which may have been a wait.
+func (r *rank) signalSpan(from unit.Time, waited bool) {
+	if r.run.e.opts.Trace == nil {
+		return
+	}
+	stalled := unit.Time(0)
+	if waited {
+		stalled = r.Clock - from
+	}
+	s := r.instr.Side
+	bytes := int64(max(1, len(s.Words))) * int64(s.WordType.Size())
+	r.emit(trace.Event{Kind: trace.Signal, Peer: -1, Start: from, End: r.Clock, Bytes: bytes, Stalled: stalled})
+}
+
+// readCost is what reading words takes: the path from their memory, alone. Words of another
+// PE, which only streams look at, are asked for first.
+func (r *rank) readCost(s *tl.OneSided) unit.Time {
+	net, pe := r.run.e.net, s.Win.Team.PEs[s.Peer]
+	path := r.fromHBM
+	cost := unit.Time(0)
+	if pe != r.pe {
+		p := r.peers.at(r.peer(pe))
+		cost, path = p.ack, r.run.e.route(r.run.e.m.HBM(int(pe)), r.run.e.m.PE(int(r.pe)))
+	}
+	head, slowest := net.Latency(path)
+	return cost + head + slowest.Serial().Time(int64(max(1, len(s.Words)))*int64(s.WordType.Size()))
+}
+
+// notify sends an update of a word on its way.
+func (r *rank) notify(in *tl.Instr) {
+	s := in.Side
+	call := r.Clock
+	i := r.peer(s.Win.Team.PEs[s.Peer])
+	r.order(i, byControl, false)
+	r.accountNotify(s)
+	p := r.peers.at(i)
+	p.out++
+	r.message(aNotify, i, p.control, effect{
+		win: s.Win, member: s.Peer, to: i, word: s.Word, typ: s.WordType, op: effectOp(s.Op), value: s.Value, start: call,
+	})
+	r.sequential(i)
+}
+
+// message starts a control message to a peer.
+func (r *rank) message(kind transferKind, i int32, route noc.Route, f effect) (user uint32) {
+	at := r.starts(i, byWord, r.Clock)
+	user = r.fly(transfer{kind: kind, rank: r.id, cell: tl.None, slot: -1, at: r.Clock}, f)
+	r.begin(at, route, noc.Control, int64(r.run.e.topo.Fabric.RequestBytes), user, r.laneKey(des.Arrive, laneProgram))
+	return user
+}
+
+// atomic sends an update of a word on its way and waits for what it held.
+func (r *rank) atomic(in *tl.Instr) {
+	s := in.Side
+	call := r.Clock
+	pe := s.Win.Team.PEs[s.Peer]
+	if pe != r.pe && !r.run.e.topo.Fabric.Atomics {
+		r.ctx.Fail(&fault.Unsupported{Place: r.ctx.Place(in.Call()), What: "fabric.p2p_native_atomics"})
+	}
+	i := r.peer(pe)
+	f := effect{win: s.Win, member: s.Peer, to: i, word: s.Word, typ: s.WordType, op: addWord, value: s.Value, expect: s.Expect, start: call}
+	if in.Op == tl.OpCompareSwap {
+		f.op = swapWord
+	}
+	r.order(i, byControl, false)
+	r.waitCell = int32(r.message(anAtomic, i, r.peers.at(i).control, f))
+	r.park(forReply)
+	s.Got = r.reply
+	s.Hit = in.Op == tl.OpFetchAdd || s.Got == s.Expect
+	r.accountAtomic(in)
+	if f.changes(s.Got) {
+		r.spin.polls = 0
+	} else if r.spins(in) {
+		r.rest()
+	}
+	if r.run.e.opts.Trace != nil {
+		r.emit(trace.Event{Kind: trace.Atomic, Peer: pe, Start: call, End: r.Clock, Bytes: int64(s.WordType.Size()), Stalled: r.Clock - call})
+	}
+}
+
+// atomicArrived changes the word, and sends what it held back.
+func (x *run) atomicArrived(r *rank, user uint32, now unit.Time) {
+	t := &x.xfers[user]
+	f := &x.effects[t.side]
+	t.kind = aReply
+	f.got = f.win.Words(int(f.member))[f.word]
+	r.begin(now, r.peers.at(f.to).back, noc.Control, int64(x.e.topo.Fabric.RequestBytes), user, r.laneKey(des.Arrive, laneReply))
+	if f.changes(f.got) {
+		done := *f // the table may grow
+		x.update(&done, now)
+	}
+}
+
+// changes tells whether an atomic has an effect on a word that held a value.
+func (f *effect) changes(held int64) bool {
+	if f.op == swapWord {
+		return held == f.expect
+	}
+	return f.value != 0
+}
+
+// poll looks at words as they are at the kernel's clock.
+func (r *rank) poll(in *tl.Instr) {
+	from, s := r.Clock, in.Side
+	r.sync()
+	for {
+		if in.Op == tl.OpTestWord {
+			r.watch = watch{OneSided: s}
+			r.watch.at = r.watch.firstFailing(0)
+			s.Hit = r.watch.at < 0
+		} else {
+			s.Got = s.Win.Words(int(s.Peer))[s.Word]
+		}
+		if !r.spins(in) {
+			break
+		}
+		r.rest()
+	}
+	r.Clock += r.readCost(s)
+	r.accountPoll(in)
+	r.signalSpan(from, false)
+}
+
+// update changes a word as what has arrived there says, and lets those go on who waited for
+// that.
+func (x *run) update(f *effect, now unit.Time) {
+	word := &f.win.Words(int(f.member))[f.word]
+	v := f.value
+	if f.op == addWord {
+		v = f.typ.Wrap(*word + v)
+	}
+	if v == *word {
+		return
+	}
+	*word = v
+	x.changes++
+	if len(x.spinning) > 0 {
+		x.stir(now)
+	}
+	if x.watchers != nil {
+		x.look(f.win, f.member, f.word, now)
+	}
+}
+
+// look lets those of the ranks that wait for a word go on that it satisfies now. One whose
+// clock has run ahead looks again when that has been reached: it has not waited yet.
+func (x *run) look(win *mem.Window, member, word int32, now unit.Time) {
+	for id := x.watchers[win.Team.PEs[member]]; id != 0; {
+		r := &x.ranks[id-1]
+		w := &r.watch
+		id = w.next
+		if w.posted || w.Win != win || w.Peer != member || w.Words[w.at] != word {
+			continue
+		}
+		if at := w.firstFailing(w.at); at >= 0 {
+			w.at = at
+			continue
+		}
+		if now <= r.Clock {
+			w.posted = true
+			r.wake(r.Clock)
+			continue
+		}
+		w.over = true
+		r.Clock = ipcq.Wake(x.ring, r.since, now)
+		x.resume(r)
+	}
+}
+
+// enlist puts a rank on the list of those who wait for words of a PE.
+func (x *run) enlist(r *rank) {
+	if x.watchers == nil {
+		x.watchers = make([]int32, x.e.m.NumPEs())
+	}
+	at := &x.watchers[r.watch.Win.Team.PEs[r.watch.Peer]]
+	for *at != 0 && *at <= r.id {
+		at = &x.ranks[*at-1].watch.next
+	}
+	r.watch.next = *at
+	*at = r.id + 1
+}
+
+// strike takes it off.
+func (x *run) strike(r *rank) {
+	at := &x.watchers[r.watch.Win.Team.PEs[r.watch.Peer]]
+	for *at != r.id+1 {
+		at = &x.ranks[*at-1].watch.next
+	}
+	*at = r.watch.next
+}

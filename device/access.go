@@ -2,7 +2,6 @@ package device
 
 import (
 	"fmt"
-	"strings"
 
 	"kernbench/dtype"
 	"kernbench/fault"
@@ -85,13 +84,16 @@ func (c *Context) readPart(w *mem.Window, rank int, part string, first, n int) (
 
 // SetWords sets control words first, first+1, ... of a part in the copy of a member.
 func (c *Context) SetWords(w *mem.Window, rank int, part string, first int, values ...int64) error {
-	p, err := c.words("set_words", w, rank, part, first, len(values))
+	if err := c.reach("set_words", w); err != nil {
+		return err
+	}
+	p, err := findWords("set_words", w, rank, part, first, len(values))
 	if err != nil {
 		return err
 	}
 	for _, v := range values {
-		if p.Word.Wrap(v) != v {
-			return fmt.Errorf("set_words: %w: %d does not fit in %v", ErrWindow, v, p)
+		if err := fitsWord("set_words", p, v); err != nil {
+			return err
 		}
 	}
 	copy(w.Words(rank)[int(p.First)+first:], values)
@@ -101,7 +103,10 @@ func (c *Context) SetWords(w *mem.Window, rank int, part string, first int, valu
 // ReadWords reads n control words of a part in the copy of a member, from word first on. Words
 // are there in runs without data too.
 func (c *Context) ReadWords(w *mem.Window, rank int, part string, first, n int) ([]int64, error) {
-	p, err := c.words("read_words", w, rank, part, first, n)
+	if err := c.reach("read_words", w); err != nil {
+		return nil, err
+	}
+	p, err := findWords("read_words", w, rank, part, first, n)
 	if err != nil {
 		return nil, err
 	}
@@ -110,9 +115,20 @@ func (c *Context) ReadWords(w *mem.Window, rank int, part string, first, n int) 
 	return values, nil
 }
 
+// reach tells whether the host can use what is in a window.
+func (c *Context) reach(op string, w *mem.Window) error {
+	if err := c.usableWindow(op, w); err != nil {
+		return err
+	}
+	return c.idle(w, op+" of "+w.Name)
+}
+
 // data finds elements [first, first+n) of a data part for the host.
 func (c *Context) data(op string, w *mem.Window, rank int, part string, first, n int) (*mem.Part, error) {
-	p, err := c.part(op, w, rank, part)
+	if err := c.reach(op, w); err != nil {
+		return nil, err
+	}
+	p, err := findPart(op, w, rank, part)
 	if err != nil {
 		return nil, err
 	}
@@ -120,33 +136,6 @@ func (c *Context) data(op string, w *mem.Window, rank int, part string, first, n
 		return nil, fmt.Errorf("%s: %w: %s.%v are control words: read_words and set_words are for them", op, ErrWindow, w.Name, p)
 	}
 	return p, inPart(op, "element", w, p, first, n)
-}
-
-// words finds control words [first, first+n) of a part for the host.
-func (c *Context) words(op string, w *mem.Window, rank int, part string, first, n int) (*mem.Part, error) {
-	p, err := c.part(op, w, rank, part)
-	if err != nil {
-		return nil, err
-	}
-	if p.Word == mem.NoWord {
-		return nil, fmt.Errorf("%s: %w: %s.%v holds data, not control words", op, ErrWindow, w.Name, p)
-	}
-	return p, inPart(op, "word", w, p, first, n)
-}
-
-// part finds a part of a window, of which a member has a copy.
-func (c *Context) part(op string, w *mem.Window, rank int, part string) (*mem.Part, error) {
-	if err := c.usableWindow(op, w); err != nil {
-		return nil, err
-	}
-	if rank < 0 || rank >= w.Team.Size() {
-		return nil, &fault.NotMember{Place: hostPlace(op), Team: w.Team.Name, Size: w.Team.Size(), Peer: rank, ByRank: true}
-	}
-	p := w.Layout.Find(part)
-	if p == nil {
-		return nil, fmt.Errorf("%s: %w: %s has no part %q: it has %s", op, ErrWindow, w.Name, part, strings.Join(w.Layout.Names(), ", "))
-	}
-	return p, nil
 }
 
 // inPart checks the bounds of elements [first, first+n) of a part.

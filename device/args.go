@@ -15,6 +15,7 @@ type arguments struct {
 	tl.Args
 	lead   []*Tensor // the first tensor, or the first list of tensors
 	hasInt bool
+	uses   []any // the tensors and windows among them
 
 	outs          []*Tensor       // of Into
 	rootRank      *int            // of Root
@@ -34,6 +35,7 @@ func (c *Context) sortOut(name string, args []any) (*arguments, error) {
 			return err
 		}
 		a.Tensors = append(a.Tensors, t.Ref())
+		a.uses = append(a.uses, t)
 		return nil
 	}
 	for i, arg := range args {
@@ -55,6 +57,7 @@ func (c *Context) sortOut(name string, args []any) (*arguments, error) {
 		case *mem.Window:
 			if err = c.usableWindow("argument", arg); err == nil {
 				a.Windows = append(a.Windows, arg)
+				a.uses = append(a.uses, arg)
 			}
 		case int:
 			a.Ints, a.hasInt = append(a.Ints, arg), true

@@ -65,6 +65,9 @@ func (c *Context) Perform(ctx context.Context, p *Plan, op tl.ReduceOp, tensors 
 }
 
 func (c *Context) perform(ctx context.Context, p *Plan, a *arguments) (run *Launched, err error) {
+	if err := c.idleAll(); err != nil {
+		return nil, fmt.Errorf("launch %s: %w", p.Name, err)
+	}
 	contributions, err := c.contributions(p, a.lead)
 	if err != nil {
 		return nil, fmt.Errorf("launch %s: %w", p.Name, err)

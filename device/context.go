@@ -50,18 +50,23 @@ type Config struct {
 // Context is a host program's view of the machine. It must be used by one goroutine at a
 // time.
 type Context struct {
-	cfg     Config
-	current int // SIP
-	hbm     []*mem.Allocator
-	addrs   *mem.Map
-	nextVA  mem.Addr
-	tensors []*Tensor // on the device and not freed, oldest first
-	teams   []*mem.Team
-	windows []*mem.Window // of teams; not those that algorithms bring
-	made    int
-	runs    []*Launched
-	plan    *Plan // installed last
-	first   *Call // launched first, also when it did not end
+	cfg         Config
+	current     int // SIP
+	hbm         []*mem.Allocator
+	addrs       *mem.Map
+	nextVA      mem.Addr
+	tensors     []*Tensor // on the device and not freed, oldest first
+	teams       []*mem.Team
+	windows     []*mem.Window // of teams; not those that algorithms bring
+	streams     []*Stream
+	devices     []*streamDevice // PEs that have had streams, by rank
+	events      []*Event        // of queued work
+	busy        map[any]bool    // tensors, windows and teams that queued work uses
+	streamsMade int
+	made        int
+	runs        []*Launched
+	plan        *Plan // installed last
+	first       *Call // launched first, also when it did not end
 }
 
 // Launched is one launch that ended well.
@@ -156,15 +161,28 @@ func (c *Context) inUse(pe int) unit.Bytes {
 
 // Leak is something that was still there at the end.
 type Leak struct {
-	Name  string     // of a tensor, or "window NAME", "team NAME"
+	Name  string     // of a tensor, or "window NAME", "team NAME", "stream N on PE"
 	Bytes unit.Bytes // of HBM on all PEs together
 }
 
-// ReleaseAll frees every tensor, window and team, and lists those that the program had not
-// freed: tensors, windows, teams, each oldest first.
+// ReleaseAll frees every tensor, window, team and stream, and lists those that the program had
+// not freed: tensors, windows, teams, streams, each oldest first. Work that is still queued is
+// given up, and the list says so.
 func (c *Context) ReleaseAll() ([]Leak, error) {
 	var leaks []Leak
 	var errs []error
+	var streams []Leak
+	for _, s := range c.streams {
+		name := s.String()
+		if n := len(s.ops); n > 0 {
+			name += fmt.Sprintf(", with %d operations that never ran", n)
+		}
+		streams = append(streams, Leak{Name: name})
+	}
+	c.drop()
+	for _, s := range slices.Clone(c.streams) {
+		errs = append(errs, s.Free())
+	}
 	for _, t := range slices.Clone(c.tensors) {
 		leaks = append(leaks, Leak{t.name, t.footprint()})
 		errs = append(errs, t.Free())
@@ -177,7 +195,7 @@ func (c *Context) ReleaseAll() ([]Leak, error) {
 		leaks = append(leaks, Leak{"team " + t.Name, footprint(t.Meeting)})
 		errs = append(errs, c.FreeTeam(t))
 	}
-	return leaks, errors.Join(errs...)
+	return append(leaks, streams...), errors.Join(errs...)
 }
 
 // FirstCall is the collective that was launched first, or nil. It may not have come to its

@@ -32,6 +32,9 @@ func (t *Tensor) CopyInBytes(data []byte) error {
 	if err := t.usable(t.ctx); err != nil {
 		return fmt.Errorf("copy in: %w", err)
 	}
+	if err := t.ctx.idle(t, "copy into "+t.name); err != nil {
+		return err
+	}
 	log := t.ctx.cfg.Executor.Data()
 	if log == nil {
 		return nil
@@ -118,6 +121,9 @@ func (t *Tensor) ReadBytes() ([]byte, error) {
 func (t *Tensor) ReadShard(s Shard) ([]byte, error) {
 	if err := t.usable(t.ctx); err != nil {
 		return nil, fmt.Errorf("read: %w", err)
+	}
+	if err := t.ctx.idle(t, "read of "+t.name); err != nil {
+		return nil, err
 	}
 	log := t.ctx.cfg.Executor.Data()
 	if log == nil {

@@ -75,6 +75,9 @@ func (c *Context) launchBare(ctx context.Context, name string, k tl.Kernel, pes 
 
 // LaunchGroups starts a kernel on explicit groups of PEs, all at the same simulated time.
 func (c *Context) LaunchGroups(ctx context.Context, name string, k tl.Kernel, ring tl.Ring, groups []tl.Group) (*Launched, error) {
+	if err := c.idleAll(); err != nil {
+		return nil, fmt.Errorf("launch %s: %w", name, err)
+	}
 	l := &tl.Launch{Name: name, Kernel: k, Groups: groups, Ring: ring, Addrs: c.addrs, Scratch: c.scratch(), Tensors: c.inUse}
 	if err := l.Validate(); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrLaunch, err)

@@ -59,6 +59,9 @@ func (c *Context) FreeTeam(t *mem.Team) error {
 	if err := c.usableTeam(t); err != nil {
 		return fmt.Errorf("%w: free: %w", ErrTeam, err)
 	}
+	if err := c.idle(t, "free of team "+t.Name); err != nil {
+		return err
+	}
 	var errs []error
 	for _, w := range c.windows {
 		if w.Team == t {

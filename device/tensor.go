@@ -184,6 +184,9 @@ func (t *Tensor) Free() error {
 	if t.freed {
 		return fmt.Errorf("free of %s: %w", t.name, ErrFreed)
 	}
+	if err := t.ctx.idle(t, "free of "+t.name); err != nil {
+		return err
+	}
 	t.freed = true
 	t.host = nil
 	for _, va := range t.extents {

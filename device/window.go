@@ -109,7 +109,7 @@ func pieces(w *mem.Window) func(yield func(mem.Addr, *mem.Part) bool) {
 // FreeWindow gives the memory of all members back. What was started on it has ended: a window
 // that queued work uses is refused.
 func (c *Context) FreeWindow(w *mem.Window) error {
-	if err := c.usableWindow("free_window", w); err != nil {
+	if err := c.reach("free_window", w); err != nil {
 		return err
 	}
 	c.windows = slices.DeleteFunc(c.windows, func(x *mem.Window) bool { return x == w })

@@ -1,0 +1,76 @@
+package device
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"kernbench/conf"
+	"kernbench/tl"
+)
+
+// streamer is an executor that runs streams.
+type streamer interface {
+	// RunStreams does what is queued on all streams, side by side.
+	RunStreams(ctx context.Context, b *tl.Batch) (*tl.Result, error)
+}
+
+// Synchronize does all queued work and returns when it is done: reads that follow see it. What
+// kernels did wrong, and work that waits for what never comes, come back as the types of
+// package fault; then everything that was queued is given up.
+func (c *Context) Synchronize(ctx context.Context) error {
+	b := c.batch()
+	if len(b.Streams) == 0 {
+		return nil
+	}
+	x, ok := c.cfg.Executor.(streamer)
+	if !ok {
+		return errors.New("synchronize: this executor runs no streams")
+	}
+	defaults := c.cfg.CCL.Merge("streams", &conf.Algorithm{})
+	ring, err := ringOf(&defaults)
+	if err != nil {
+		return err
+	}
+	b.Poll, b.PollEvery, b.WakeCost = ring.Poll, ring.PollEvery, ring.WakeCost
+	res, err := x.RunStreams(ctx, b)
+	c.drop()
+	if err != nil {
+		c.disband()
+		return fmt.Errorf("synchronize: %w", err)
+	}
+	pes := map[int32]bool{}
+	for _, s := range b.Streams {
+		pes[s.PE] = true
+	}
+	c.runs = append(c.runs, &Launched{Name: "streams", World: len(pes), Result: *res})
+	return nil
+}
+
+// batch is all queued work as executors take it.
+func (c *Context) batch() *tl.Batch {
+	b := &tl.Batch{Addrs: c.addrs, Scratch: c.share()}
+	for _, s := range c.streams {
+		if len(s.ops) == 0 {
+			continue
+		}
+		work := tl.Stream{ID: s.id, PE: int32(s.dev.pe), Rank: s.dev.rank}
+		for i := range s.ops {
+			c.rank(s, &s.ops[i])
+			work.Ops = append(work.Ops, s.ops[i].StreamOp)
+		}
+		b.Streams = append(b.Streams, work)
+	}
+	return b
+}
+
+// drop forgets all queued work.
+func (c *Context) drop() {
+	for _, s := range c.streams {
+		s.ops = nil
+	}
+	for _, e := range c.events {
+		e.queued = false
+	}
+	c.events, c.busy = nil, nil
+}

@@ -175,9 +175,15 @@ func (x *run) clear() {
 	for _, q := range x.rings {
 		q.clear()
 	}
-	if x.log != nil {
-		for _, e := range x.effects {
-			x.log.Release(e.value)
+	if x.log == nil {
+		return
+	}
+	for _, e := range x.effects {
+		x.log.Release(e.value)
+	}
+	if x.batch != nil {
+		for _, s := range x.batch.streams {
+			x.log.Release(s.copied)
 		}
 	}
 }

@@ -14,14 +14,15 @@ import (
 // at once, and gives way to the others where it must wait.
 type rank struct {
 	standing
-	run    *run
-	kernel *tl.Context
-	wiring *tl.Wiring
-	index  int // in its group
-	group  int
-	pe     int32
-	stream *stream       // of a program
-	agent  history.Agent // in the account of memory
+	run     *run
+	kernel  *tl.Context
+	wiring  *tl.Wiring
+	index   int // in its group
+	group   int
+	pe      int32
+	stream  *stream // of a program of a grid
+	program int
+	agent   history.Agent // in the account of memory
 
 	in, out []*ring
 	held    []bool // by port of in: its oldest slot is lent to the kernel

@@ -1,11 +1,251 @@
 package mock
 
-import "kernbench/history"
+import (
+	"context"
+	"fmt"
+	"slices"
 
-type batch struct{}
+	"kernbench/fault"
+	"kernbench/history"
+	"kernbench/oplog"
+	"kernbench/tl"
+)
 
-type stream struct{ agent history.Agent }
+// batch is what a run of streams has besides.
+type batch struct {
+	streams []*stream
+	events  map[*tl.Event]*event
+	gangs   map[*tl.Gang][]*stream // that have come to their launch of it
+	traffic []tl.Traffic           // of the ranks that had programs, in the order of their first end
+}
 
-func (s *stream) programEnded(*rank) {}
+// event is an event that streams of this run record or await.
+type event struct {
+	number  uint32 // in the account of memory
+	marked  bool   // in this run
+	waiting []*stream
+}
 
-func (x *run) stall() error { return nil }
+// stream is a queue of operations. It takes turns as ranks do.
+type stream struct {
+	standing
+	*tl.Stream
+	run    *run
+	agent  history.Agent
+	at     int         // operation under way
+	side   tl.OneSided // the word that it waits for or writes
+	copied tl.Value    // read by a copy that has not written yet
+	grid   grid        // of a launch under way
+}
+
+// progress is how far an operation has come in a turn.
+type progress uint8
+
+const (
+	waits progress = iota // something will wake the stream
+	again                 // it goes on in its next turn
+	ended
+)
+
+// RunStreams lets all streams do what is queued, side by side, and returns when everything
+// has come to rest. The first fault ends it.
+func (e *Executor) RunStreams(ctx context.Context, b *tl.Batch) (*tl.Result, error) {
+	if err := b.Validate(); err != nil {
+		return nil, err
+	}
+	x := e.begin(ctx, &tl.Launch{Name: "streams", Addrs: b.Addrs, Scratch: b.Scratch, Ring: tl.Ring{Slots: 1, SlotBytes: 8}})
+	x.batch = &batch{events: map[*tl.Event]*event{}, gangs: map[*tl.Gang][]*stream{}}
+	for i := range b.Streams {
+		s := &stream{Stream: &b.Streams[i], run: x}
+		if x.history != nil {
+			s.agent = x.history.Agent(history.Who{Rank: s.Rank, PE: int(s.PE), Stream: s.ID, Program: -1})
+			x.history.Add(history.Record{Kind: history.Start, Agent: s.agent, Other: history.Host})
+		}
+		x.batch.streams = append(x.batch.streams, s)
+		x.enter(s)
+	}
+	defer x.clear()
+	if err := x.loop(); err != nil {
+		return nil, err
+	}
+	x.result.Traffic = x.batch.traffic
+	slices.SortFunc(x.result.Traffic, func(a, b tl.Traffic) int { return a.Rank - b.Rank })
+	return x.finish()
+}
+
+// turn does operations until one must wait. In random schedules it does one.
+func (s *stream) turn() {
+	x := s.run
+	for s.at < len(s.Ops) {
+		p, err := s.do(&s.Ops[s.at])
+		switch {
+		case err != nil:
+			x.failed = err
+			return
+		case p == waits:
+			x.sleep(s)
+			return
+		case p == ended:
+			s.at++
+		}
+		if x.random != nil {
+			s.lazy = x.chance(8)
+			return
+		}
+	}
+	x.leave(s)
+	if x.history != nil {
+		x.history.Add(history.Record{Kind: history.Join, Agent: history.Host, Other: s.agent})
+	}
+}
+
+// do goes on with an operation.
+func (s *stream) do(op *tl.StreamOp) (progress, error) {
+	switch op.Kind {
+	case tl.StreamCopy:
+		return s.copy(op)
+	case tl.StreamLaunch:
+		return s.launch(op.Launch), nil
+	case tl.StreamRecord:
+		s.record(op)
+	case tl.StreamAwait:
+		return s.await(op), nil
+	case tl.StreamWait, tl.StreamWrite:
+		return s.word(op)
+	}
+	return ended, nil
+}
+
+// place is that of an operation.
+func (s *stream) place(op *tl.StreamOp) fault.Place {
+	return fault.Place{Rank: s.Rank, Op: op.Kind.String(), Line: op.Line}
+}
+
+// copy moves memory to memory. In random schedules others may come between its reading and
+// its writing.
+func (s *stream) copy(op *tl.StreamOp) (progress, error) {
+	x := s.run
+	if log := x.log; log != nil {
+		size := int64(op.Type.Size())
+		if size == 0 || op.Bytes%size != 0 {
+			return ended, &fault.Misuse{Place: s.place(op), Reason: fmt.Sprintf("a copy of rows of %d bytes, of elements of %d", op.Bytes, size)}
+		}
+		n := int(op.Bytes / size)
+		o := oplog.Origin{Rank: int32(s.Rank), PE: s.PE, Line: op.Line, Call: op.Kind.String()}
+		if s.copied == 0 {
+			s.copied = log.NewValue()
+			for k := range op.Rows {
+				log.Load(o, s.copied, k*n, n, n*op.Rows, op.Type, op.Src+offset(k, op.SrcPitch))
+			}
+			if x.random != nil {
+				return again, nil
+			}
+		}
+		for k := range op.Rows {
+			log.Store(o, op.Dst+offset(k, op.DstPitch), s.copied, int32(k*n), n, op.Type)
+		}
+		log.Release(s.copied)
+		s.copied = 0
+	}
+	if x.history != nil {
+		s.tell(op, history.Record{
+			Kind: history.Copy, Op: x.history.NextOp(),
+			Source: history.Range{Addr: op.Src, Bytes: op.Bytes, Rows: int32(op.Rows), Pitch: op.SrcPitch},
+			Range:  history.Range{Addr: op.Dst, Bytes: op.Bytes, Rows: int32(op.Rows), Pitch: op.DstPitch},
+		})
+	}
+	return ended, nil
+}
+
+// record marks an event as having happened.
+func (s *stream) record(op *tl.StreamOp) {
+	x := s.run
+	e := x.event(op.Event)
+	op.Event.Happened, e.marked = true, true
+	if x.history != nil {
+		s.tell(op, history.Record{Kind: history.Mark, Ring: e.number})
+	}
+	for _, w := range e.waiting {
+		x.wake(w)
+	}
+	e.waiting = nil
+}
+
+// await waits for an event. What was recorded in an earlier run came before this one.
+func (s *stream) await(op *tl.StreamOp) progress {
+	x := s.run
+	e := x.event(op.Event)
+	if !op.Event.Happened {
+		e.waiting = append(e.waiting, s)
+		return waits
+	}
+	if e.marked && x.history != nil {
+		s.tell(op, history.Record{Kind: history.Pass, Ring: e.number})
+	}
+	return ended
+}
+
+// event is what this run knows of an event.
+func (x *run) event(e *tl.Event) *event {
+	v := x.batch.events[e]
+	if v == nil {
+		v = &event{}
+		if x.history != nil {
+			v.number = x.history.NextRings(1)
+		}
+		x.batch.events[e] = v
+	}
+	return v
+}
+
+// word writes a word or waits for one.
+func (s *stream) word(op *tl.StreamOp) (progress, error) {
+	x := s.run
+	if err := s.checkWord(op); err != nil {
+		return ended, err
+	}
+	s.side = tl.OneSided{
+		Win: op.Win, Peer: int32(op.Peer), Word: op.Word, Words: []int32{op.Word}, WordType: op.Win.PartOfWord(op.Word).Word,
+		Op: tl.SignalSet, Cmp: op.Cmp, Value: op.Value,
+	}
+	rec := history.Record{Word: op.Win.WordAddr(op.Peer, op.Word), Type: s.side.WordType, Value: op.Value}
+	if op.Kind == tl.StreamWrite {
+		if x.history != nil {
+			rec.Kind, rec.Peer, rec.Update = history.Notify, op.Win.Team.PEs[op.Peer], tl.SignalSet
+			s.tell(op, rec)
+		}
+		x.set(op.Win, s.side.Peer, op.Word, s.side.WordType.Wrap(op.Value))
+		return ended, nil
+	}
+	if _, ok := failing(&s.side); !ok {
+		x.watch(s, &s.side)
+		return waits, nil
+	}
+	if x.history != nil {
+		rec.Kind, rec.Cmp, rec.Seen = history.Wait, op.Cmp, op.Win.Words(op.Peer)[op.Word]
+		s.tell(op, rec)
+	}
+	return ended, nil
+}
+
+func (s *stream) checkWord(op *tl.StreamOp) error {
+	w := op.Win
+	switch {
+	case w.Released:
+		return &fault.Released{Place: s.place(op), Window: w.Name}
+	case op.Peer < 0 || op.Peer >= w.Team.Size():
+		return &fault.NotMember{Place: s.place(op), Team: w.Team.Name, Size: w.Team.Size(), Peer: op.Peer, ByRank: true}
+	case w.PartOfWord(op.Word) == nil:
+		return &fault.OutOfBounds{
+			Place: s.place(op), Window: w.Name, Buffer: "words", Unit: "word",
+			From: int64(op.Word), To: int64(op.Word) + 1, Size: int64(w.Layout.Words),
+		}
+	}
+	return nil
+}
+
+// tell adds a record of what a stream does.
+func (s *stream) tell(op *tl.StreamOp, rec history.Record) {
+	rec.Agent, rec.Call, rec.Line = s.agent, op.Kind.String(), op.Line
+	s.run.history.Add(rec)
+}

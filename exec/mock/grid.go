@@ -1,0 +1,91 @@
+package mock
+
+import (
+	"slices"
+
+	"kernbench/history"
+	"kernbench/mem"
+	"kernbench/tl"
+)
+
+// grid is the launch that a stream is at.
+type grid struct {
+	*tl.GridLaunch // nil: none
+	started        int
+	ended          int
+	resident       []*rank // those that have started and not ended
+}
+
+func offset(k int, pitch int64) mem.Addr { return mem.Addr(int64(k) * pitch) }
+
+// launch starts a kernel, or a group launch when all its members are there, and ends when all
+// programs have.
+func (s *stream) launch(l *tl.GridLaunch) progress {
+	switch {
+	case s.grid.GridLaunch != nil && s.grid.ended == l.Grid:
+		s.grid = grid{}
+		return ended
+	case s.grid.GridLaunch != nil:
+		return waits
+	}
+	s.grid.GridLaunch = l
+	if l.Gang == nil {
+		s.startGrid()
+		return waits
+	}
+	came := append(s.run.batch.gangs[l.Gang], s)
+	s.run.batch.gangs[l.Gang] = came
+	if len(came) == l.Gang.Members {
+		for _, o := range came {
+			o.startGrid()
+		}
+	}
+	return waits
+}
+
+// startGrid starts as many programs as may be resident.
+func (s *stream) startGrid() {
+	for range min(s.grid.Grid, s.grid.Resident) {
+		s.startProgram()
+	}
+}
+
+// startProgram starts the next program of the grid.
+func (s *stream) startProgram() {
+	x, g := s.run, &s.grid
+	r := &rank{run: x, stream: s, index: g.Rank, pe: s.PE, served: -1, wiring: &tl.Wiring{}, program: g.started}
+	r.start(tl.Setup{Rank: g.Rank, World: g.World, PEsPerCube: 1, Program: g.started, Grid: g.Grid}, g.Kernel, g.Args)
+	if x.history != nil {
+		r.agent = x.history.Agent(history.Who{Rank: s.Rank, PE: int(s.PE), Stream: s.ID, Program: g.started})
+		x.history.Add(history.Record{Kind: history.Start, Agent: r.agent, Other: s.agent})
+	}
+	g.started++
+	g.resident = append(g.resident, r)
+	x.enter(r)
+}
+
+// programEnded starts the next program in the place of one that has ended, or lets the stream
+// go on.
+func (s *stream) programEnded(r *rank) {
+	x, g := s.run, &s.grid
+	g.ended++
+	g.resident = slices.DeleteFunc(g.resident, func(o *rank) bool { return o == r })
+	x.batch.count(s.Rank, r.kernel.Traffic())
+	r.clear()
+	switch {
+	case g.started < g.Grid:
+		s.startProgram()
+	case g.ended == g.Grid:
+		x.wake(s)
+	}
+}
+
+// count adds what a program did to what its rank has done.
+func (b *batch) count(rank int, t tl.Traffic) {
+	i := slices.IndexFunc(b.traffic, func(o tl.Traffic) bool { return o.Rank == rank })
+	if i < 0 {
+		i = len(b.traffic)
+		b.traffic = append(b.traffic, tl.Traffic{Rank: rank})
+	}
+	b.traffic[i].Add(t)
+}

@@ -10,6 +10,7 @@ import (
 	"kernbench/dist"
 	"kernbench/dtype"
 	"kernbench/tl"
+	"kernbench/unit"
 )
 
 // Options are what a person can say about any program's work.
@@ -31,6 +32,7 @@ type Host struct {
 	Options
 
 	program *Program
+	took    unit.Time
 	report  func(line string)
 	values  []Values
 }
@@ -80,6 +82,13 @@ func (p *Program) DefaultRanks(machine int) int { return min(p.Ranks, machine) }
 
 // Report adds a line to what the run prints.
 func (h *Host) Report(format string, args ...any) { h.report(fmt.Sprintf(format, args...)) }
+
+// Took says which simulated time is that of the program, when it is not that of all its
+// collectives, or launches, together.
+func (h *Host) Took(d unit.Time) { h.took = d }
+
+// Time is what Took said last, or 0.
+func (h *Host) Time() unit.Time { return h.took }
 
 // ErrNoLaunch is a program that never launched anything: there is nothing to report on.
 var ErrNoLaunch = errors.New("launched nothing")

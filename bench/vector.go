@@ -65,6 +65,18 @@ func (v *vector) read(rank int) ([]float64, error) {
 	return nil, fmt.Errorf("there is no rank %d more", rank)
 }
 
+// on is a rank's elements, for streams.
+func (v *vector) on(rank int) device.Memory {
+	for _, x := range v.tensors {
+		shards := x.Shards()
+		if rank < len(shards) {
+			return x.On(shards[rank].Rank)
+		}
+		rank -= len(shards)
+	}
+	return device.Memory{}
+}
+
 // expect compares a rank's elements with what they should be, exactly. It asks for nothing in
 // a run without data.
 func (v *vector) expect(what string, rank int, want func() []float64) error {

@@ -36,6 +36,7 @@ type outcome struct {
 	launches []*device.Launched
 	judged   []judgement
 	values   []bench.Values
+	took     unit.Time // as the program says; 0: it says nothing
 	report   []string
 	leaks    []device.Leak
 	results  hash.Hash // of the results of all collectives
@@ -94,6 +95,7 @@ func (x *setting) once(ctx context.Context, p pass) (out *outcome, err error) {
 	}
 	out.wall = time.Since(start)
 	out.plan, out.call, out.launches, out.values = dev.Plan(), dev.FirstCall(), dev.Launches(), host.Values()
+	out.took = host.Time()
 	if err == nil {
 		out.leaks, err = dev.ReleaseAll()
 	}

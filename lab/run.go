@@ -100,6 +100,9 @@ func (x *setting) result(first, told *outcome, err error) *Result {
 			r.SimulatedTime += l.Result.Duration()
 		}
 	}
+	if first.took > 0 {
+		r.SimulatedTime = first.took
+	}
 	if p := first.plan; p != nil {
 		r.WorldSize = p.World
 		for _, j := range first.judged { // a bench may have used plans of several sizes
@@ -165,6 +168,9 @@ func (x *setting) bandwidth(r *Result, out *outcome) {
 			bytes += j.call.Collective.Bytes(g.Call)
 		}
 		took += j.call.Result.Duration()
+	}
+	if out.took > 0 {
+		took = out.took
 	}
 	if took <= 0 {
 		return

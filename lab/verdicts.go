@@ -31,10 +31,12 @@ func (x *setting) verdicts(r *Result, out *outcome, err error) {
 	case len(out.judged) > 0:
 		p, v = x.collectives(r, out)
 		if own := programValues(r, out.values); own.State == Failed || v.State == Checked && own.State == Checked {
-			if v.State != Failed {
-				v.State = own.State
+			switch {
+			case own.State == Checked || v.State == Failed:
+				v.Detail += "; " + own.Detail
+			default:
+				v = own
 			}
-			v.Detail += "; " + own.Detail
 		}
 	default:
 		p = Verdict{provenance, NotApplicable, "no collective"}
@@ -119,9 +121,7 @@ func programValues(r *Result, all []bench.Values) Verdict {
 	}
 	const most = 3 // that are told one by one
 	if len(bad) > 0 {
-		if !judged {
-			r.RanksFailed = r.WorldSize
-		}
+		r.RanksFailed, r.RanksOK = r.WorldSize, 0 // nobody knows whose they are
 		if n := len(bad) - most; n > 0 {
 			bad = append(bad[:most], fmt.Sprintf("and %d results more", n))
 		}

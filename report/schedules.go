@@ -22,7 +22,7 @@ func schedules(w io.Writer, r *lab.Result) {
 		first, what := o.Repeat, "right"
 		switch {
 		case o.Wrong:
-			what, _, _ = strings.Cut(o.What, "\n")
+			what = brief(o.What)
 		case !o.Verified:
 			what = "not verified"
 		}
@@ -35,4 +35,14 @@ func schedules(w io.Writer, r *lab.Result) {
 	if n := len(s.Outcomes) - most; n > 0 {
 		fmt.Fprintf(w, "... and %d more outcomes\n", n)
 	}
+}
+
+// brief is the beginning of the first line of a text.
+func brief(text string) string {
+	const most = 100
+	text, _, _ = strings.Cut(text, "\n")
+	if r := []rune(text); len(r) > most {
+		return strings.TrimRight(string(r[:most]), " ") + " ..."
+	}
+	return text
 }

@@ -22,30 +22,24 @@ func traffic(w io.Writer, r *lab.Result) {
 	if sum.Remote() == sum.Sent && sum.Notifies+sum.Waits+sum.Atomics+sum.Syncs == 0 {
 		return
 	}
-	signals := fmt.Sprintf("%s, %s", plural(sum.Notifies, "notify", "notifies"), plural(sum.Waits, "wait", "waits"))
-	if sum.Atomics > 0 {
-		signals += ", " + plural(sum.Atomics, "atomic", "atomics")
-	}
-	if sum.Syncs > 0 {
-		signals += ", " + plural(sum.Syncs, "sync or barrier", "syncs and barriers")
-	}
+	all := signals(&sum)
 	const few = 16
 	switch {
 	case len(r.Traffic) == 1:
-		field(w, "traffic", "%s; %s", moved(&sum), signals)
+		field(w, "traffic", "%s; %s", moved(&sum), all)
 	case alike:
-		field(w, "traffic", "each rank %s; all together %s", moved(&r.Traffic[0]), signals)
+		field(w, "traffic", "each rank %s; all together %s", moved(&r.Traffic[0]), all)
 	case len(r.Traffic) > few:
 		least, most := r.Traffic[0].Remote(), r.Traffic[0].Remote()
 		for i := range r.Traffic {
 			least, most = min(least, r.Traffic[i].Remote()), max(most, r.Traffic[i].Remote())
 		}
-		field(w, "traffic", "ranks move %s to %s; all together %s", size(least), size(most), signals)
+		field(w, "traffic", "ranks move %s to %s; all together %s", size(least), size(most), all)
 	default:
-		field(w, "traffic", "all together %s", signals)
+		field(w, "traffic", "all together %s", all)
 		for i := range r.Traffic {
 			t := &r.Traffic[i]
-			field(w, "", "rank %d %s, %s, %s", t.Rank, moved(t), plural(t.Notifies, "notify", "notifies"), plural(t.Waits, "wait", "waits"))
+			field(w, "", "rank %d %s; %s", t.Rank, moved(t), signals(t))
 		}
 	}
 }
@@ -65,6 +59,18 @@ func moved(t *lab.Traffic) string {
 		return "moves nothing"
 	}
 	return strings.Join(parts, ", ")
+}
+
+// signals is how often it was signalled and waited.
+func signals(t *lab.Traffic) string {
+	s := fmt.Sprintf("%s, %s", plural(t.Notifies, "notify", "notifies"), plural(t.Waits, "wait", "waits"))
+	if t.Atomics > 0 {
+		s += ", " + plural(t.Atomics, "atomic", "atomics")
+	}
+	if t.Syncs > 0 {
+		s += ", " + plural(t.Syncs, "sync or barrier", "syncs and barriers")
+	}
+	return s
 }
 
 func plural(n int64, one, many string) string {

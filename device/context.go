@@ -19,6 +19,8 @@ type Executor interface {
 	// Launch runs a kernel to its end. What the kernel did wrong comes back as one of the
 	// types of package fault.
 	Launch(ctx context.Context, l *tl.Launch) (*tl.Result, error)
+	// RunStreams does what is queued on all streams, side by side, to the end.
+	RunStreams(ctx context.Context, b *tl.Batch) (*tl.Result, error)
 	// Data is the log that carries values, nil in a run without a data pass.
 	Data() *oplog.Log
 	// Close ends what the executor has running.

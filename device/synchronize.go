@@ -2,18 +2,11 @@ package device
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"kernbench/conf"
 	"kernbench/tl"
 )
-
-// streamer is an executor that runs streams.
-type streamer interface {
-	// RunStreams does what is queued on all streams, side by side.
-	RunStreams(ctx context.Context, b *tl.Batch) (*tl.Result, error)
-}
 
 // Synchronize does all queued work and returns when it is done: reads that follow see it. What
 // kernels did wrong, and work that waits for what never comes, come back as the types of
@@ -23,17 +16,13 @@ func (c *Context) Synchronize(ctx context.Context) error {
 	if len(b.Streams) == 0 {
 		return nil
 	}
-	x, ok := c.cfg.Executor.(streamer)
-	if !ok {
-		return errors.New("synchronize: this executor runs no streams")
-	}
 	defaults := c.cfg.CCL.Merge("streams", &conf.Algorithm{})
 	ring, err := ringOf(&defaults)
 	if err != nil {
 		return err
 	}
 	b.Poll, b.PollEvery, b.WakeCost = ring.Poll, ring.PollEvery, ring.WakeCost
-	res, err := x.RunStreams(ctx, b)
+	res, err := c.cfg.Executor.RunStreams(ctx, b)
 	c.drop()
 	if err != nil {
 		c.disband()

@@ -65,6 +65,7 @@ type Context struct {
 	events      []*Event        // of queued work
 	busy        map[any]bool    // tensors, windows and teams that queued work uses
 	streamsMade int
+	gone        []any // tensors and windows that were freed last
 	made        int
 	runs        []*Launched
 	plan        *Plan // installed last

@@ -188,6 +188,7 @@ func (t *Tensor) Free() error {
 		return err
 	}
 	t.freed = true
+	t.ctx.remember(t)
 	t.host = nil
 	for _, va := range t.extents {
 		t.ctx.addrs.Remove(va)

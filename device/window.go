@@ -119,6 +119,7 @@ func (c *Context) FreeWindow(w *mem.Window) error {
 // release takes a window's memory away.
 func (c *Context) release(w *mem.Window) error {
 	w.Released = true
+	c.remember(w)
 	var errs []error
 	if log := c.cfg.Executor.Data(); log != nil {
 		for a := range pieces(w) {

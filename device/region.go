@@ -1,0 +1,83 @@
+package device
+
+import (
+	"fmt"
+	"slices"
+
+	"kernbench/mem"
+)
+
+// maxGone is how many tensors and windows that were freed a context remembers.
+const maxGone = 256
+
+// Region names what lies at a physical address, or lay there last: the part of a window, or
+// the tensor, and the element, as x[3] or box.ready[0]. It is empty where there was nothing.
+func (c *Context) Region(a mem.Addr) string {
+	for _, t := range slices.Backward(c.tensors) {
+		if name := t.at(a); name != "" {
+			return name
+		}
+	}
+	for _, w := range slices.Backward(c.windows) {
+		if name := windowAt(w, a); name != "" {
+			return name
+		}
+	}
+	for _, t := range slices.Backward(c.teams) {
+		if name := windowAt(t.Meeting, a); name != "" {
+			return name
+		}
+	}
+	for _, x := range slices.Backward(c.gone) {
+		name := ""
+		switch x := x.(type) {
+		case *Tensor:
+			name = x.at(a)
+		case *mem.Window:
+			name = windowAt(x, a)
+		}
+		if name != "" {
+			return name
+		}
+	}
+	return ""
+}
+
+// remember keeps what is freed, for Region.
+func (c *Context) remember(x any) {
+	if len(c.gone) == maxGone {
+		c.gone = slices.Delete(c.gone, 0, 1)
+	}
+	c.gone = append(c.gone, x)
+}
+
+// at names the element of a tensor at an address, counted in the order of its virtual
+// addresses, or is empty.
+func (t *Tensor) at(a mem.Addr) string {
+	for i := range t.shards {
+		if s := &t.shards[i]; s.Addr <= a && a < s.Addr+mem.Addr(s.NBytes) {
+			return fmt.Sprintf("%s[%d]", t.name, (s.OffsetBytes+int64(a-s.Addr))/int64(t.dtype.Size()))
+		}
+	}
+	return ""
+}
+
+// windowAt names the element of a window at an address, or is empty.
+func windowAt(w *mem.Window, a mem.Addr) string {
+	if a.Space() != mem.HBM {
+		return ""
+	}
+	if _, ok := w.Team.Rank(a.Unit()); !ok {
+		return ""
+	}
+	off := a.Offset() - w.Base
+	if off < 0 || off >= w.Layout.Bytes {
+		return ""
+	}
+	for i := range w.Layout.Parts {
+		if p := &w.Layout.Parts[i]; p.Off <= off && off < p.Off+p.Bytes() {
+			return fmt.Sprintf("%s.%s[%d]", w.Name, p.FullName(), (off-p.Off)/int64(p.ElemSize()))
+		}
+	}
+	return w.Name
+}

@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"kernbench/algorithm"
@@ -23,9 +24,19 @@ const slotBytes = 512
 var worlds = []int{1, 2, 3, 4, 5, 7, 8, 16, 31}
 
 // counts are element counts that do not divide, are fewer than the ranks, fill a slot or
-// several.
-func counts(t dtype.Type) []int {
-	return []int{0, 1, 2, 7, 8, 64, 100, 3*slotBytes/t.Size() + 1}
+// several. Where each rank gets a block, they are those of a block.
+func counts(t *testing.T, a *algorithm.Algorithm, world int, typ dtype.Type) []int {
+	co, err := collective.Lookup(a.Collective)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ns := []int{0, 1, 2, 7, 8, 64, 100, 3*slotBytes/typ.Size() + 1}
+	if co.Blocks {
+		for i := range ns {
+			ns[i] *= world
+		}
+	}
+	return ns
 }
 
 // grids lists the shapes of a world of ranks that a topology has.
@@ -79,29 +90,56 @@ func ops(t *testing.T, a *algorithm.Algorithm) []tl.ReduceOp {
 	return tl.ReduceOps()
 }
 
-// judge runs an algorithm on the mock and asks what its collective means of the result.
-func judge(a *algorithm.Algorithm, world, n int, typ dtype.Type, op tl.ReduceOp, g topology.Grid) (*verify.Verdict, error) {
+// run is one run of an algorithm on the mock.
+type run struct {
+	size
+	typ   dtype.Type
+	op    tl.ReduceOp
+	apart bool // results do not replace contributions
+	seed  uint64
+}
+
+// call is what is asked of the collective.
+func (x *run) call(co *collective.Collective, args []int) collective.Call {
+	c := collective.Call{World: x.world, Elems: x.n, Type: x.typ, Op: x.op}
+	if co.Rooted {
+		c.Root = args[0]
+	}
+	return c
+}
+
+// judge runs an algorithm and asks what its collective means of the result.
+func judge(a *algorithm.Algorithm, x run) (*verify.Verdict, error) {
 	co, err := collective.Lookup(a.Collective)
 	if err != nil {
 		return nil, err
 	}
 	cfg := mock.Config{
-		World: world, Topology: a.Topology, W: g.W, H: g.H, Neighbors: a.Neighbors,
-		Inputs: inputs(world, n, typ, op), DType: typ, Op: op, SlotBytes: slotBytes, Slots: 2,
+		World: x.world, Topology: a.Topology, W: x.grid.W, H: x.grid.H, Neighbors: a.Neighbors,
+		Inputs: inputs(x.world, x.n, x.typ, x.op), DType: x.typ, Op: x.op, SlotBytes: slotBytes, Slots: 2,
+		Seed: x.seed,
 	}
 	if a.KernelArgs != nil {
-		cfg.Args = a.KernelArgs(world, n)
+		cfg.Args = a.KernelArgs(x.world, x.n)
+	}
+	if a.Window != nil {
+		if cfg.Layout, err = a.Window(x.world, x.n, x.typ); err != nil {
+			return nil, err
+		}
+	}
+	call := x.call(co, cfg.Args)
+	if x.apart {
+		cfg.OutElems = outElems(co, call)
 	}
 	out, err := mock.Observe(context.Background(), a.Kernel, cfg)
 	if err != nil {
 		return nil, err
 	}
 	in := verify.Input{
-		Collective: co, Hasher: out.Hasher,
-		Call:      collective.Call{World: world, Elems: n, Type: typ, Op: op},
-		In:        func(rank int) []byte { return out.In[rank] },
-		Out:       func(rank int) []byte { return out.Out[rank] },
-		Prov:      func(rank int) collective.Prov { return out.Prov[rank] },
+		Collective: co, Hasher: out.Hasher, Call: call,
+		In:        func(rank int) []byte { return out.In[rank][:co.In(call, rank)*x.typ.Size()] },
+		Out:       func(rank int) []byte { return out.Out[rank][:co.Out(call, rank)*x.typ.Size()] },
+		Prov:      func(rank int) collective.Prov { return collective.Slice(nil, out.Prov[rank], 0, co.Out(call, rank)) },
 		Operation: out.Operation, Overflow: out.Overflow,
 	}
 	if a.Idempotent {
@@ -110,17 +148,44 @@ func judge(a *algorithm.Algorithm, world, n int, typ dtype.Type, op tl.ReduceOp,
 	return verify.Check(in)
 }
 
-func check(t *testing.T, a *algorithm.Algorithm, world, n int, typ dtype.Type, op tl.ReduceOp, g topology.Grid) {
-	t.Helper()
-	if a.Check != nil && a.Check(world, n) != nil {
-		return
+// outElems are the elements that each rank ends with.
+func outElems(co *collective.Collective, c collective.Call) []int {
+	ns := make([]int, c.World)
+	for r := range ns {
+		ns[r] = co.Out(c, r)
 	}
-	v, err := judge(a, world, n, typ, op, g)
+	return ns
+}
+
+// places says where results of a run may lie: in the place of the contributions, which is
+// all that kernels on rings know, and apart from them.
+func places(t *testing.T, a *algorithm.Algorithm, x run) (apart []bool) {
+	if a.Window == nil {
+		return []bool{false}
+	}
+	co, err := collective.Lookup(a.Collective)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !v.OK() || v.Values.Status != verify.OK || v.Provenance.Status != verify.OK && !a.Idempotent {
-		t.Fatalf("provenance %v, values %v\n%v", v.Provenance, v.Values, v.Failures)
+	if slices.Max(outElems(co, x.call(co, []int{0}))) > x.n {
+		return []bool{true}
+	}
+	return []bool{false, true}
+}
+
+func check(t *testing.T, a *algorithm.Algorithm, x run) {
+	t.Helper()
+	if a.Check != nil && a.Check(x.world, x.n) != nil {
+		return
+	}
+	for _, x.apart = range places(t, a, x) {
+		v, err := judge(a, x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !v.OK() || v.Values.Status != verify.OK || v.Provenance.Status != verify.OK && !a.Idempotent {
+			t.Fatalf("results apart: %v: provenance %v, values %v\n%v", x.apart, v.Provenance, v.Values, v.Failures)
+		}
 	}
 }
 
@@ -129,7 +194,7 @@ func TestConformanceSizes(t *testing.T) {
 		t.Run(a.Name, func(t *testing.T) {
 			t.Parallel()
 			for _, s := range allSizes(t, a, dtype.F32) {
-				t.Run(s.String(), func(t *testing.T) { check(t, a, s.world, s.n, dtype.F32, tl.Sum, s.grid) })
+				t.Run(s.String(), func(t *testing.T) { check(t, a, run{size: s, typ: dtype.F32, op: tl.Sum}) })
 			}
 		})
 	}
@@ -146,7 +211,7 @@ func TestConformanceTypesAndOps(t *testing.T) {
 				for _, op := range ops(t, a) {
 					for _, s := range sizes(t, a, typ, k) {
 						t.Run(fmt.Sprintf("%v/%v/%v", typ, op, s), func(t *testing.T) {
-							check(t, a, s.world, s.n, typ, op, s.grid)
+							check(t, a, run{size: s, typ: typ, op: op})
 						})
 					}
 					k++
@@ -176,7 +241,7 @@ func allSizes(t *testing.T, a *algorithm.Algorithm, typ dtype.Type) []size {
 	var all []size
 	for _, world := range worlds {
 		for _, g := range grids(t, a.Topology, world) {
-			for _, n := range counts(typ) {
+			for _, n := range counts(t, a, world, typ) {
 				all = append(all, size{world, n, g})
 			}
 		}
@@ -189,7 +254,8 @@ func sizes(t *testing.T, a *algorithm.Algorithm, typ dtype.Type, k int) []size {
 	if *exhaustive {
 		return allSizes(t, a, typ)
 	}
-	world, ns := worlds[k%len(worlds)], counts(typ)
+	world := worlds[k%len(worlds)]
+	ns := counts(t, a, world, typ)
 	gs := grids(t, a.Topology, world)
 	return []size{{world, ns[k%len(ns)], gs[k%len(gs)]}}
 }

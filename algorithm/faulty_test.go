@@ -6,7 +6,6 @@ import (
 	"kernbench/algorithm"
 	"kernbench/dtype"
 	"kernbench/tl"
-	"kernbench/topology"
 	"kernbench/verify"
 )
 
@@ -52,7 +51,7 @@ func TestFaultyKernelsAreCaught(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			a := &algorithm.Algorithm{Collective: "all_reduce", Topology: "ring_1d", Kernel: tt.kernel}
-			v, err := judge(a, 4, 8, dtype.F32, tt.op, topology.Grid{})
+			v, err := judge(a, run{size: size{world: 4, n: 8}, typ: dtype.F32, op: tt.op})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -1,0 +1,109 @@
+package algorithm
+
+import (
+	"fmt"
+	"iter"
+
+	"kernbench/dtype"
+	"kernbench/mem"
+	"kernbench/tl"
+)
+
+// This file is what the kernels over a symmetric window have in common. Each such window is
+// one buffer, scratch: data, and after them rows of signals. Word p of a row is for rank p
+// to notify, so that each word has one writer.
+//
+// A row serves one barrier, once: its words are waited for to become 1 and never go back.
+// That is enough because a call gets a fresh window of zeros. A kernel that comes to the same
+// row a second time runs straight through it.
+
+// rowWords is the number of signals in a row: one for each rank, and at least 16, which are
+// 64 bytes.
+func rowWords(world int) int { return max(16, world) }
+
+// scratchLayout declares a window of n elements and rows of signals.
+func scratchLayout(world, n int, t dtype.Type, rows int) (*mem.Layout, error) {
+	if world < 1 || n < 0 || !t.Valid() {
+		return nil, fmt.Errorf("a window for %d ranks with %d elements of %v: at least one rank, no negative number, and a type", world, n, t)
+	}
+	parts := []mem.Part{mem.DataPart("data", t, max(1, n))}
+	if over := parts[0].Bytes() % 4; over != 0 {
+		parts = append(parts, mem.DataPart("pad", dtype.U8, int(4-over))) // signals are int32
+	}
+	parts = append(parts, mem.SignalPart("signals", mem.Int32, max(1, rows)*rowWords(world)))
+	return mem.NewLayout(0, []mem.Buffer{{Name: "scratch", Parts: parts}})
+}
+
+// scratch is the first n elements of the data of a kernel's window, and its signals.
+func scratch(c *tl.Context, a tl.Args, n int) (tl.Sym, tl.Signal) {
+	w := a.Window(0)
+	return c.Data(w, "scratch.data").Slice(0, n), c.Signals(w, "scratch.signals")
+}
+
+// row is row i of the signals.
+func row(c *tl.Context, signals tl.Signal, i int) tl.Signal {
+	return signals.At(i * rowWords(c.WorldSize()))
+}
+
+// tell notifies a peer in a row. What the peer is to see must have taken effect: own stores
+// by a pipe barrier, puts by a fence.
+func tell(c *tl.Context, row tl.Signal, peer int) {
+	c.Notify(row.At(c.Rank()), peer, tl.SignalAdd, 1)
+}
+
+// heed waits for what a peer tells in a row.
+func heed(c *tl.Context, row tl.Signal, peer int) {
+	c.WaitUntil(row.At(peer), tl.GE, 1)
+}
+
+// meshBarrier holds every rank until all have come. It takes N-1 notifications per rank.
+func meshBarrier(c *tl.Context, row tl.Signal) {
+	for peer := range c.WorldSize() {
+		if peer != c.Rank() {
+			tell(c, row, peer)
+		}
+	}
+	for peer := range c.WorldSize() {
+		if peer != c.Rank() {
+			heed(c, row, peer)
+		}
+	}
+}
+
+// tileBytes is how much passes through a PE's scratch memory at a time. A vector may be
+// longer than that memory.
+const tileBytes = 64 << 10
+
+// tiles lists where the tiles of n elements begin, and their elements.
+func tiles(n int, t dtype.Type) iter.Seq2[int, int] {
+	per := tileBytes / t.Size()
+	return func(yield func(lo, n int) bool) {
+		for lo := 0; lo < n; lo += per {
+			if !yield(lo, min(per, n-lo)) {
+				return
+			}
+		}
+	}
+}
+
+// move copies memory to memory, tile by tile.
+func move(c *tl.Context, dst, src tl.Ref) {
+	for lo, n := range tiles(src.Len(), src.DType) {
+		c.Copy(dst.Slice(lo, n), src.Slice(lo, n))
+	}
+}
+
+// reduce stores what all members' copies of src combine to: the own one first, then those of
+// the others in ascending order. In floating point that order is part of the result.
+func reduce(c *tl.Context, op tl.ReduceOp, dst tl.Ref, src tl.Sym) {
+	for lo, n := range tiles(src.Len(), src.DType()) {
+		part := src.Slice(lo, n)
+		acc := c.Load(c.Local(part))
+		for peer := range c.WorldSize() {
+			if peer != c.Rank() {
+				acc = c.Combine(op, acc, c.Load(c.At(part, peer)))
+			}
+		}
+		c.Store(dst.Slice(lo, n), c.Finish(op, acc, c.WorldSize()))
+	}
+}

@@ -1,0 +1,47 @@
+package algorithm
+
+import (
+	"fmt"
+
+	"kernbench/dtype"
+	"kernbench/mem"
+	"kernbench/tl"
+)
+
+// windowAllToAll pushes: rank r puts its block d into slot r of rank d's copy of the window.
+// When all have met, everybody has N blocks in its own copy and takes them out.
+func windowAllToAll(c *tl.Context, a tl.Args) {
+	me, n := c.Rank(), c.WorldSize()
+	data, signals := scratch(c, a, a.NElem)
+	in, slot := a.Shard(me), data.Chunk(n, me)
+
+	move(c, c.Local(slot), in.Chunk(n, me))
+	for i := 1; i < n; i++ {
+		d := (me + i) % n // nobody gets two blocks at a time
+		c.Put(slot, d, in.Chunk(n, d))
+	}
+	c.Fence() // at each destination the block comes before the notification
+	meshBarrier(c, row(c, signals, 0))
+	move(c, a.Out(me, a.NElem), c.Local(data))
+}
+
+// WindowAllToAll puts, meets and copies out.
+var WindowAllToAll = Register(Algorithm{
+	Name:       "window_all_to_all",
+	Summary:    "every rank puts each block into its slot of the receiver's symmetric window, all meet, and everybody copies out",
+	Collective: "all_to_all",
+	Topology:   "none",
+	Kernel:     windowAllToAll,
+	Check: func(world, nElem int) error {
+		if world < 1 || nElem%world != 0 {
+			return fmt.Errorf("%d elements among %d ranks: each rank gets a block of the same size, so the number must be a multiple of the ranks", nElem, world)
+		}
+		return nil
+	},
+	Window: func(world, nElem int, t dtype.Type) (*mem.Layout, error) {
+		return scratchLayout(world, nElem, t, 1)
+	},
+	Steps:  "N-1 puts, 1 barrier",
+	Cost:   "(N-1) beta M/N + 2 alpha: (N-1)/N M bytes and N-1 notifications per rank",
+	Source: "the all-to-all kernel of github.com/hw-native-sys/simpler in its later form, which pushes",
+})

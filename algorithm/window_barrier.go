@@ -1,0 +1,29 @@
+package algorithm
+
+import (
+	"kernbench/dtype"
+	"kernbench/mem"
+	"kernbench/tl"
+)
+
+// windowBarrier is the rendezvous of the window's team. Its words only grow, so that it can
+// be come to any number of times, as the rows of signals of the other kernels cannot. Of the
+// window itself it uses nothing.
+func windowBarrier(c *tl.Context, a tl.Args) {
+	c.Sync(a.Window(0).Team)
+}
+
+// WindowBarrier waits until all have come.
+var WindowBarrier = Register(Algorithm{
+	Name:       "window_barrier",
+	Summary:    "a dissemination barrier on the words of a team: log2 N rounds, and it may be come to again",
+	Collective: "barrier",
+	Topology:   "none",
+	Kernel:     windowBarrier,
+	Window: func(int, int, dtype.Type) (*mem.Layout, error) {
+		return mem.NewLayout(8, nil)
+	},
+	Steps:  "ceil(log2 N)",
+	Cost:   "ceil(log2 N) alpha",
+	Source: "Hensgen, Finkel, Manber, Two algorithms for barrier synchronization, Int. J. Parallel Programming 17(1), 1988",
+})

@@ -1,0 +1,36 @@
+package algorithm
+
+import (
+	"kernbench/dtype"
+	"kernbench/mem"
+	"kernbench/tl"
+)
+
+// windowReduceScatter has four phases: every rank stages all chunks of its vector in its copy
+// of the window, all meet, every rank reduces its own chunk out of all copies, and stores it.
+// Ranks begin with their own copy, so that each adds in another order.
+func windowReduceScatter(c *tl.Context, a tl.Args) {
+	me, n := c.Rank(), c.WorldSize()
+	data, signals := scratch(c, a, a.NElem)
+	mine := data.Chunk(n, me)
+
+	move(c, c.Local(data), a.Shard(me))
+	c.PipeBarrier() // what was staged is there before anybody hears of it
+	meshBarrier(c, row(c, signals, 0))
+	reduce(c, a.Op, a.Out(me, mine.Len()), mine)
+}
+
+// WindowReduceScatter stages, meets, reads and reduces.
+var WindowReduceScatter = Register(Algorithm{
+	Name:       "window_reduce_scatter",
+	Summary:    "every rank stages all chunks in a symmetric window, all meet, and everybody reduces its own chunk",
+	Collective: "reduce_scatter",
+	Topology:   "none",
+	Kernel:     windowReduceScatter,
+	Window: func(world, nElem int, t dtype.Type) (*mem.Layout, error) {
+		return scratchLayout(world, nElem, t, 1)
+	},
+	Steps:  "1 barrier, N-1 reads",
+	Cost:   "alpha + (N-1) (alpha + beta M/N): (N-1)/N M bytes and N-1 notifications per rank",
+	Source: "the four phases of the reduce-scatter example of github.com/hw-native-sys/simpler",
+})

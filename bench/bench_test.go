@@ -72,7 +72,11 @@ func TestPrograms(t *testing.T) {
 		}
 		for _, typ := range []dtype.Type{dtype.F16, dtype.BF16, dtype.F64, dtype.I8, dtype.I64} {
 			t.Run(p.Name+"/"+typ.String(), func(t *testing.T) {
-				h := host(t, p, bench.Options{DType: typ, Seed: 5}, nil)
+				o := bench.Options{DType: typ, Seed: 5}
+				if p == bench.IntraNodeReduceScatter {
+					o.With = map[string]string{"m": "48", "n": "20", "tile": "5x7", "calls": "2", "barrier": "true"}
+				}
+				h := host(t, p, o, nil)
 				if err := p.Execute(context.Background(), h); err != nil {
 					t.Fatal(err)
 				}

@@ -40,6 +40,9 @@ func Compare(ctx context.Context, s Spec, row func(CompareRow)) ([]CompareRow, e
 	if err != nil {
 		return nil, err
 	}
+	if choice.Algorithm.Window != nil {
+		return nil, fmt.Errorf("algorithm %s works on a symmetric window and uses no rings: there is nothing to compare", choice.Config.Name)
+	}
 	var rows []CompareRow
 	for _, kind := range bufferKinds {
 		for _, pressure := range backpressures {

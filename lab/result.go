@@ -22,6 +22,9 @@ type Result struct {
 	Fidelity   string `json:"fidelity,omitempty"`
 	Machine    string `json:"machine"` // "2 SIPs x 16 cubes x 8 PEs"
 
+	MemoryOrder string `json:"memory_order"` // what the machine promises: put_signal, ...
+	Schedule    uint64 `json:"schedule"`     // random schedule; 0: the executor's own
+
 	WorldSize    int        `json:"world_size"`
 	ElemsPerRank int        `json:"elements_per_rank"`
 	DType        string     `json:"dtype"`

@@ -8,6 +8,7 @@ import (
 
 	"kernbench/device"
 	"kernbench/fault"
+	"kernbench/mem"
 	"kernbench/tl"
 	"kernbench/unit"
 )
@@ -77,6 +78,7 @@ func (x *setting) result(first, told *outcome, err error) *Result {
 	r := &Result{
 		Spec: x.Spec, Bench: x.program.Name, Executor: x.Executor, Machine: x.describe(),
 		DType: x.DType.String(), Timed: x.Executor == Sim, WallTime: first.wall,
+		MemoryOrder: x.order.String(), Schedule: x.Schedule,
 		Launches: len(first.launches), Report: first.report, Failures: []Failure{}, Notes: []string{},
 	}
 	if r.Timed {
@@ -201,6 +203,12 @@ func (x *setting) notes(r *Result, first, told *outcome) {
 	}
 	if x.CCLTrace != nil && x.Executor == Mock {
 		note("no CCL trace: the executor %s has no clock", Mock)
+	}
+	if x.order == mem.Sequential {
+		note("memory_order: %v takes every remote operation as done before the next one begins: it hides missing fences and barriers, which show on the machines that do not", x.order)
+	}
+	if first.took > 0 && len(first.judged) > 0 {
+		note("simulated time and bandwidths are what the bench measured itself, not those of %s", first.judged[0].call.Plan.Name)
 	}
 	for _, l := range first.leaks {
 		note("the bench did not free %s (%v)", l.Name, l.Bytes)

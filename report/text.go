@@ -47,6 +47,9 @@ func field(w io.Writer, name, format string, args ...any) {
 	fmt.Fprintf(w, "%-16s%s\n", name, fmt.Sprintf(format, args...))
 }
 
+// usualOrder is the memory order that goes without saying.
+const usualOrder = "put_signal"
+
 // subject says what ran, and on what.
 func subject(w io.Writer, r *lab.Result) {
 	field(w, "bench", "%s", r.Bench)
@@ -65,6 +68,12 @@ func subject(w io.Writer, r *lab.Result) {
 		executor += ", fidelity " + r.Fidelity
 	}
 	field(w, "machine", "%s (%s)", r.Machine, executor)
+	if r.MemoryOrder != "" && r.MemoryOrder != usualOrder {
+		field(w, "memory order", "%s", r.MemoryOrder)
+	}
+	if r.Schedule > 0 {
+		field(w, "schedule", "random, number %d", r.Schedule)
+	}
 	size := fmt.Sprint(r.WorldSize)
 	if r.ElemsPerRank > 0 {
 		ranks := "ranks, each"

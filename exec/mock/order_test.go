@@ -1,0 +1,104 @@
+package mock_test
+
+import (
+	"testing"
+
+	"kernbench/exec/mock"
+	"kernbench/mem"
+	"kernbench/tl"
+)
+
+// letters are the words and data of a litmus test: rank 0 does something to rank 1, which
+// waits for word x and then looks at what else is there.
+type letters struct {
+	*tl.Context
+	x, y tl.Signal // words
+	a    tl.Sym    // two elements
+	ones tl.Ref    // in rank 0's shard
+}
+
+func (l *letters) set(s tl.Signal) { l.Notify(s, 1, tl.SignalSet, 1) }
+func (l *letters) put()            { l.Put(l.a, 1, l.ones) }
+
+// seen is what rank 1 saw of the data, or of y, once it had seen x: 0 or 1. Both elements
+// of the data must have come, or none.
+func seen(t *testing.T, of string, seed uint64, order mem.Ordering, sends func(*letters)) float64 {
+	t.Helper()
+	got := mock.Run(t, func(c *tl.Context, a tl.Args) {
+		w, mine := a.Window(0), a.Shard(c.Rank())
+		l := &letters{
+			Context: c, x: c.Signals(w, "flags").At(0), y: c.Signals(w, "small").At(0), a: c.Data(w, "data"), ones: mine,
+		}
+		if c.Rank() == 0 {
+			sends(l)
+			return
+		}
+		c.WaitUntil(l.x, tl.EQ, 1)
+		if of == "data" {
+			c.Store(mine, c.Load(c.Local(l.a)))
+		} else {
+			c.Store(mine, c.Full(mine.Shape, mine.DType, float64(c.LoadScalar(l.y))))
+		}
+	}, mock.Config{Inputs: [][]float64{{1, 1}, {9, 9}}, Layout: layout(t, 2, 1), Seed: seed, Order: order})
+	if got[1][0] != got[1][1] {
+		t.Fatalf("seed %d, %v: half of the data: %v", seed, order, got[1])
+	}
+	return got[1][0]
+}
+
+// What the orderings promise is kept under every schedule, and what they do not promise is
+// broken by some.
+func TestOrderings(t *testing.T) {
+	tests := []struct {
+		name  string
+		of    string
+		sends func(l *letters)
+		keeps mem.Ordering // the weakest that promises 1
+	}{
+		{"put then notify", "data", func(l *letters) { l.put(); l.set(l.x) }, mem.InOrder},
+		{"put, fence, notify", "data", func(l *letters) { l.put(); l.Fence(); l.set(l.x) }, mem.PutSignal},
+		{"put, quiet, notify", "data", func(l *letters) { l.put(); l.Quiet(); l.set(l.x) }, mem.PutSignal},
+		{"put, pipe barrier, notify", "data", func(l *letters) { l.put(); l.PipeBarrier(); l.set(l.x) }, mem.InOrder},
+		{"put_nbi then notify", "data", func(l *letters) { l.PutNBI(l.a, 1, l.ones); l.set(l.x) }, mem.InOrder},
+		{"put_nbi, fence, notify", "data", func(l *letters) { l.PutNBI(l.a, 1, l.ones); l.Fence(); l.set(l.x) }, mem.PutSignal},
+		{"put_signal", "data", func(l *letters) { l.PutSignal(l.a, 1, l.ones, l.x, tl.SignalSet, 1) }, mem.PutSignal},
+		{"put_signal_nbi", "data", func(l *letters) { l.PutSignalNBI(l.a, 1, l.ones, l.x, tl.SignalSet, 1) }, mem.PutSignal},
+		{"put, then put_signal of others", "data", func(l *letters) {
+			l.put()
+			l.PutSignal(l.a.Slice(0, 0), 1, l.ones.Slice(0, 0), l.x, tl.SignalSet, 1)
+		}, mem.ByChannel},
+		{"put, fence, put_signal of others", "data", func(l *letters) {
+			l.put()
+			l.Fence()
+			l.PutSignal(l.a.Slice(0, 0), 1, l.ones.Slice(0, 0), l.x, tl.SignalSet, 1)
+		}, mem.PutSignal},
+		{"two notifications", "y", func(l *letters) { l.set(l.y); l.set(l.x) }, mem.ByChannel},
+		{"two notifications and a fence", "y", func(l *letters) { l.set(l.y); l.Fence(); l.set(l.x) }, mem.PutSignal},
+		{"notify, then fetch_add", "y", func(l *letters) { l.set(l.y); l.FetchAdd(l.x, 1, 1) }, mem.ByChannel},
+		{"fetch_add, then notify", "y", func(l *letters) { l.FetchAdd(l.y, 1, 1); l.set(l.x) }, mem.PutSignal},
+		{"put, fence, compare_swap", "data", func(l *letters) { l.put(); l.Fence(); l.CompareSwap(l.x, 1, 0, 1) }, mem.PutSignal},
+		{"put, then compare_swap", "data", func(l *letters) { l.put(); l.CompareSwap(l.x, 1, 0, 1) }, mem.InOrder},
+		{"a fence before, of no use", "data", func(l *letters) { l.Fence(); l.put(); l.set(l.x) }, mem.InOrder},
+		{"two fences, the put before both", "data", func(l *letters) { l.put(); l.Fence(); l.set(l.y); l.Fence(); l.set(l.x) }, mem.PutSignal},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			for order := mem.PutSignal; order <= mem.Sequential; order++ {
+				shown := -1
+				for seed := range uint64(200) {
+					if seen(t, tt.of, seed, order, tt.sends) == 0 && shown < 0 {
+						if shown = int(seed); seed == 0 {
+							t.Errorf("%v: everything takes place at once without a seed", order)
+						}
+					}
+				}
+				switch kept := order >= tt.keeps; {
+				case kept && shown >= 0:
+					t.Errorf("%v promises an order that seed %d breaks", order, shown)
+				case !kept && shown < 0:
+					t.Errorf("%v promises no order, and no seed shows it", order)
+				}
+			}
+		})
+	}
+}

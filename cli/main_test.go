@@ -53,6 +53,16 @@ func TestInterruptKeepsWhatIsFinished(t *testing.T) {
 	}
 }
 
+// Of further schedules those that were run are told.
+func TestInterruptDuringSchedules(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	time.AfterFunc(300*time.Millisecond, stop)
+	status, stdout, stderr := call(ctx, "run", "--bench", "allgather_distributed", "--seeds", "10000000")
+	if status != ExitInterrupted || !strings.Contains(stderr, "interrupted") || !strings.Contains(stdout, "more came to the same result") {
+		t.Errorf("exit status %d, want %d; stdout: %s\nstderr: %s", status, ExitInterrupted, stdout, stderr)
+	}
+}
+
 func TestSameRunSameBytes(t *testing.T) {
 	args := []string{"run", "--ranks", "16", "--verify-data", "--format", "json", "--seed", "3"}
 	without := func(s string) string {

@@ -70,6 +70,23 @@ var results = map[string]*lab.Result{
 			{Question: "deadlock", State: lab.Checked},
 		},
 	},
+	"onesided": {
+		Spec:  lab.Spec{Bench: "broadcast_distributed", Options: map[string]string{"root": "1"}, Devices: []int{0, 2}, Schedules: 20},
+		Bench: "broadcast_distributed", Algorithm: "window_broadcast", Collective: "broadcast",
+		Executor: "mock", Machine: "1 SIP x 1 cube x 8 PEs", MemoryOrder: "by_channel", Schedule: 4,
+		WorldSize: 2, ElemsPerRank: 64, DType: "f32", BytesPerRank: 256,
+		RanksOK: 2, RanksChecked: true, Launches: 1, WallTime: 250 * time.Microsecond,
+		Traffic: []lab.Traffic{{Rank: 0, Read: 256, Gets: 1, Notifies: 1, Waits: 1, Atomics: 2}, {Rank: 1, Notifies: 1, Waits: 1, Syncs: 1}},
+		Schedules: &lab.Schedules{Asked: 20, Done: 20, Outcomes: []lab.Outcome{
+			{Digest: "6ce1d2ba32cd6a87", Schedule: 4, Runs: 18, Verified: true},
+			{Digest: "58713721e1e56425", Schedule: 2, Runs: 2, Wrong: true, What: "rank 1 (sip0.cube0.pe2) element 3: got 0, expected 3\nand more", Repeat: "--schedule 2", Verified: true},
+			{Digest: "7ce3acc06a424a1d", Schedule: 9, Runs: 1, Wrong: true, What: "deadlock: 1 of 2 ranks cannot go on", Repeat: "--schedule 9"},
+		}},
+		Verdicts: []lab.Verdict{
+			{Question: "provenance", State: lab.Checked, Detail: "each element is the one that it should be"},
+			{Question: "schedules", State: lab.Failed, Detail: "3 different outcomes in 21 runs, 2 of them wrong"},
+		},
+	},
 	"timing": {
 		Spec:  lab.Spec{Bench: "gemm_single_pe"},
 		Bench: "gemm_single_pe", Executor: "sim", Fidelity: "ideal", Machine: "1 SIP x 1 cube x 8 PEs",

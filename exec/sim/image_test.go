@@ -8,6 +8,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"kernbench/collective"
 	"kernbench/conf"
 	"kernbench/dtype"
@@ -26,6 +28,7 @@ type image struct {
 	err   error
 	data  [][]byte
 	prov  []collective.Prov
+	words [][]int64
 	res   tl.Result
 	trace collector
 }
@@ -80,6 +83,10 @@ func (p *program) on(make func(*oplog.Log, *collector) executor) (*image, error)
 		return nil, err
 	}
 	defer log.Close()
+	win := l.Groups[0].Args.Windows[0]
+	if err := zero(log, win); err != nil {
+		return nil, err
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	o := &image{}
@@ -88,19 +95,33 @@ func (p *program) on(make func(*oplog.Log, *collector) executor) (*image, error)
 		return o, nil
 	}
 	o.res = *res
-	for _, a := range p.regions() {
-		b, prov, err := log.View(a, dtype.I32, p.elems)
-		if err != nil {
-			return nil, err
-		}
+	view := func(a mem.Addr, n int) error {
+		b, prov, err := log.View(a, dtype.I32, n)
 		o.data = append(o.data, slices.Clone(b))
 		o.prov = append(o.prov, prov)
+		return err
+	}
+	for _, a := range p.regions() {
+		if err := view(a, p.elems); err != nil {
+			return nil, err
+		}
+	}
+	for r := range p.world {
+		o.words = append(o.words, win.Words(r))
+		for _, part := range []string{"box", "own"} {
+			w := win.Layout.Find(part)
+			if err := view(win.Addr(r, w.Off), w.Count); err != nil {
+				return nil, err
+			}
+		}
 	}
 	return o, nil
 }
 
 func (p *program) onMock() (*image, error) {
-	return p.on(func(l *oplog.Log, _ *collector) executor { return mock.New(mock.Options{Data: l, RecordLines: true}) })
+	return p.on(func(l *oplog.Log, _ *collector) executor {
+		return mock.New(mock.Options{Data: l, RecordLines: true, Order: p.order})
+	})
 }
 
 // programMachines are the machines that random programs run on, by DMA queue depth: slow,
@@ -133,10 +154,12 @@ func machineFor(queue int) *machineOf {
 	return programMachines[queue]
 }
 
-func (p *program) onSim(f noc.Fidelity, yield bool) (*image, error) {
+func (p *program) onSim(f noc.Fidelity, yield bool, seed uint64) (*image, error) {
 	m := machineFor(p.queue)
+	topo := *m.t
+	topo.Fabric.MemoryOrder = p.order.String()
 	return p.on(func(l *oplog.Log, c *collector) executor {
-		return sim.New(m.m, m.t, sim.Options{Data: l, Fidelity: f, Yield: yield, Trace: c, RecordLines: true})
+		return sim.New(m.m, &topo, sim.Options{Data: l, Fidelity: f, Yield: yield, Trace: c, RecordLines: true, Seed: seed})
 	})
 }
 
@@ -149,6 +172,9 @@ func sameValues(a, b *image) error {
 		if !collective.Equal(a.prov[i], b.prov[i]) {
 			return fmt.Errorf("region %d comes from %+v and %+v", i, a.prov[i], b.prov[i])
 		}
+	}
+	if what := cmp.Diff(a.words, b.words); what != "" {
+		return fmt.Errorf("words differ: %s", what)
 	}
 	return nil
 }
@@ -181,7 +207,7 @@ func placeOf(err error) (fault.Place, error) {
 	case errors.As(err, &full):
 		return full.Place, nil
 	case errors.As(err, &hang):
-		if len(hang.Blocked) == 0 || hang.Blocked[0].Line == "" || hang.Cycle == nil && hang.Missing == "" {
+		if len(hang.Blocked) == 0 || hang.Blocked[0].Line == "" || hang.Cycle == nil && hang.Missing == "" && hang.Advice == "" {
 			return fault.Place{}, fmt.Errorf("a deadlock without a place or a reason: %w", err)
 		}
 		return hang.Blocked[0].Place, nil

@@ -216,10 +216,6 @@ func (x *run) deliveredSided(user uint32, now unit.Time) {
 		return
 	}
 	f := x.effects[t.side]
-	x.effects[t.side].next = x.freeEffect
-	x.freeEffect = t.side
-	x.xfers[user].next = x.free
-	x.free = user
 	r.flights--
 	switch t.kind {
 	case aPut:
@@ -244,6 +240,8 @@ func (x *run) deliveredSided(user uint32, now unit.Time) {
 		x.update(&f, now)
 	}
 	r.progress(user, now)
+	x.effects[t.side].next, x.freeEffect = x.freeEffect, t.side
+	x.xfers[user].next, x.free = x.free, user
 }
 
 // putArrived makes the data of a put visible.

@@ -69,10 +69,12 @@ func (r *rank) sequential(i int32) {
 // fence makes what is sent to a destination from now on wait for what was sent there before.
 // A composite's output is sent to nobody yet: it is waited for here.
 func (r *rank) fence() {
-	if r.pipes > 0 {
-		r.drainEngines()
+	from := r.Clock
+	for r.pipes > 0 {
+		r.park(forPipes)
 	}
 	r.fences++
+	r.stallSpan(from)
 }
 
 // quiet waits until all that the rank has started is complete everywhere.
@@ -98,7 +100,8 @@ func (r *rank) drainEngines() {
 // moving tells whether loads, stores or composites are under way.
 func (r *rank) moving() bool { return len(r.under) > 0 || r.pipes > 0 }
 
-// progress lets a kernel go on that waits for a transfer of its own, which is complete now.
+// progress lets a kernel go on that waits for transfers of its own. One of them is complete
+// now: that number, or 0 when nobody waits for it alone.
 func (r *rank) progress(user uint32, now unit.Time) {
 	over := false
 	switch r.wait {
@@ -110,6 +113,8 @@ func (r *rank) progress(user uint32, now unit.Time) {
 		over = r.flights == 0 && !r.moving()
 	case forEngines:
 		over = !r.moving()
+	case forPipes:
+		over = r.pipes == 0
 	case forDrain:
 		over = r.flying == 0
 	}

@@ -23,6 +23,8 @@ type program struct {
 	queue        int // depth of the DMA queues
 	steps        [][]step
 	directed     bool
+	sided        bool // some steps are one-sided
+	order        mem.Ordering
 }
 
 type step struct {
@@ -82,6 +84,7 @@ func decode(data []byte) *program {
 		world: 2 + at(0)%5, slots: 1 + at(1)%4, slotBytes: []int64{8, 16, 64, 256}[at(2)%4], elems: 1 + at(3)%40,
 		space: []mem.Space{mem.TCM, mem.HBM, mem.SRAM}[at(4)%3], poll: at(5)&1 != 0, onRecv: at(5)&6 == 6,
 		wake: unit.Time(at(5)>>3) * 700, queue: []int{1, 2, 3, 64}[at(6)%4], directed: true,
+		sided: at(7)&0x40 != 0, order: mem.Ordering(at(7) >> 4 & 3),
 	}
 	switch at(7) % 4 {
 	case 1:
@@ -103,12 +106,16 @@ func decode(data []byte) *program {
 		if p.skip {
 			dirs = []tl.Dir{tl.East, tl.West}
 		}
-		s := step{kind: stepKind(k % uint8(numStepKinds)), dir: dirs[b%len(dirs)], peer: b % p.world}
+		kinds := numStepKinds
+		if p.sided {
+			kinds = numSidedKinds
+		}
+		s := step{kind: stepKind(k) % kinds, dir: dirs[b%len(dirs)], peer: b % p.world}
 		s.n = []int{p.elems, p.elems, p.elems, p.elems / 2, 1, 0}[b/4%6]
 		if b == 0xff {
 			s.dir = tl.Dim(3) // not installed
 		}
-		p.directed = p.directed && s.kind != doAny
+		p.directed = p.directed && s.kind != doAny && s.kind < numStepKinds
 		p.steps[rank] = append(p.steps[rank], s)
 	}
 	return p
@@ -185,6 +192,8 @@ func interpret(p *program, c *tl.Context, a tl.Args) {
 			cur = c.Load(region(me, pipedAt))
 		case doKeep:
 			cur, kept = kept, cur
+		default:
+			cur = sidedStep(p, c, a, s, cur)
 		}
 	}
 	c.Store(own.Slice(0, sum.Len()), sum)
@@ -207,10 +216,13 @@ func (p *program) launch() (*tl.Launch, error) {
 		return nil, err
 	}
 	g := tl.Group{PEs: make([]int32, p.world), PEsPerCube: p.world, Wiring: w}
-	g.Args = tl.Args{DType: dtype.I32, NElem: p.elems, Shards: make([]mem.Addr, p.world)}
+	g.Args = tl.Args{DType: dtype.I32, NElem: p.elems, Shards: make([]mem.Addr, p.world), Windows: []*mem.Window{nil}}
 	for i := range g.PEs {
 		g.PEs[i] = int32(i)
 		g.Args.Shards[i] = mem.At(mem.HBM, i, 0)
+	}
+	if g.Args.Windows[0], err = p.window(g.PEs); err != nil {
+		return nil, err
 	}
 	r := tl.Ring{
 		Slots: p.slots, SlotBytes: p.slotBytes, Space: p.space, CreditBytes: 16, Strict: true, OnRecv: p.onRecv,

@@ -20,14 +20,14 @@ func judge(t interface {
 	Helper()
 }, p *program) {
 	t.Helper()
-	run := func(f noc.Fidelity, yield bool) *image {
-		o, err := p.onSim(f, yield)
+	run := func(f noc.Fidelity, yield bool, seed uint64) *image {
+		o, err := p.onSim(f, yield, seed)
 		if err != nil {
 			t.Fatalf("%v\n%+v", err, p)
 		}
 		return o
 	}
-	ahead, stepped, again := run(noc.Slot, false), run(noc.Slot, true), run(noc.Slot, false)
+	ahead, stepped, again := run(noc.Slot, false, 0), run(noc.Slot, true, 0), run(noc.Slot, false, 0)
 	if ahead.err != nil {
 		if _, err := placeOf(ahead.err); err != nil {
 			t.Fatalf("%v\n%+v", err, p)
@@ -38,6 +38,11 @@ func judge(t interface {
 	}
 	if err := sameRun(ahead, stepped); err != "" {
 		t.Fatalf("run-ahead can be seen (-with +without): %s\n%+v", err, p)
+	}
+	if p.sided {
+		if err := sameRun(run(noc.Ideal, false, 7), run(noc.Ideal, true, 7)); err != "" {
+			t.Fatalf("run-ahead can be seen under random delays (-with +without): %s\n%+v", err, p)
+		}
 	}
 	if p.onRecv || !p.directed {
 		return // what others have sent by now depends on time
@@ -50,7 +55,7 @@ func judge(t interface {
 		t.Fatalf("mock and sim: %s\n%+v", what, p)
 	}
 	for _, f := range []noc.Fidelity{noc.Ideal, noc.Flit} {
-		if what := sameOutcome(ahead, run(f, false)); what != "" {
+		if what := sameOutcome(ahead, run(f, false, 0)); what != "" {
 			t.Fatalf("slot and %v: %s\n%+v", f, what, p)
 		}
 	}
@@ -121,13 +126,16 @@ func blockedRanks(d *fault.Deadlock) []string {
 func dice(t *rapid.T) *rand.Rand { return rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1)) }
 
 // anyProgram makes a program of random bytes: most hang or fail.
-func anyProgram(d *rand.Rand) *program {
+func anyProgram(d *rand.Rand, sided bool) *program {
 	data := make([]byte, 8+2*d.IntN(60))
 	for i := range data {
 		data[i] = byte(d.Uint32())
 		if i >= 8 && i%2 == 0 && d.IntN(6) == 0 {
 			data[i] = 0xf0
 		}
+	}
+	if data[7] &^= 0x40; sided {
+		data[7] |= 0x40
 	}
 	return decode(data)
 }
@@ -139,6 +147,7 @@ func matched(d *rand.Rand) *program {
 	for i := range head {
 		head[i] = byte(d.Uint32())
 	}
+	head[7] &^= 0x40
 	p := decode(head)
 	p.slots = max(p.slots, 2)
 	l, err := p.launch()
@@ -188,9 +197,66 @@ func matched(d *rand.Rand) *program {
 	return p
 }
 
+// touching makes a program of rounds in which ranks do what they like to each other's memory;
+// between them all meet, or all wait for a word from a neighbour.
+func touching(d *rand.Rand) *program {
+	head := make([]byte, 8)
+	for i := range head {
+		head[i] = byte(d.Uint32())
+	}
+	head[7] = head[7]&0x30 | 0x40
+	p := decode(head)
+	p.directed = false
+	add := func(r int, s step) { p.steps[r] = append(p.steps[r], s) }
+	kinds := []stepKind{doAdd, doStore, doLoad, doPeek, doPoke, doFull, doPipe, doAwait}
+	for k := numStepKinds; k < numSidedKinds; k++ {
+		switch k {
+		case doWaitWord, doWaitAll, doSpin, doSync, doBarrier:
+		default:
+			kinds = append(kinds, k, k)
+		}
+	}
+	for round := range 1 + d.IntN(4) {
+		meet := []stepKind{doSync, doBarrier, doWaitWord, doSpin}[d.IntN(4)]
+		for r := range p.world {
+			for range d.IntN(12) {
+				k := kinds[d.IntN(len(kinds))]
+				if round > 0 && (k == doSetNear || k == doSwap) {
+					continue // they would take back what is waited for
+				}
+				add(r, step{kind: k, n: []int{p.elems, p.elems / 2, 1, 0}[d.IntN(4)], peer: d.IntN(p.world)})
+			}
+			if meet >= doWaitWord && meet <= doSpin {
+				add(r, step{kind: doAdd1, peer: (r + 1) % p.world})
+				add(r, step{kind: meet, n: 1, peer: (r + p.world - 1) % p.world})
+			} else {
+				add(r, step{kind: meet})
+			}
+		}
+	}
+	return p
+}
+
 // TestAnyProgram: a result or an error with a place, the same however it is run.
 func TestAnyProgram(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) { judge(t, anyProgram(dice(t))) })
+	rapid.Check(t, func(t *rapid.T) { judge(t, anyProgram(dice(t), false)) })
+}
+
+// TestAnySidedProgram: the same of programs that touch each other's memory as they like.
+func TestAnySidedProgram(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) { judge(t, anyProgram(dice(t), true)) })
+}
+
+// TestSidedPrograms: programs that touch each other's memory as they like, with waits that
+// are met, so that they end well.
+func TestSidedPrograms(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := touching(dice(t))
+		judge(t, p)
+		if o, _ := p.onSim(noc.Slot, false, 0); o.err != nil {
+			t.Fatalf("%v\n%+v", o.err, p)
+		}
+	})
 }
 
 // TestMatchedPrograms also counts how many end well, so that the generator is known to
@@ -215,9 +281,9 @@ func TestProcessorsCannotBeSeen(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := matched(dice(t))
 		before := runtime.GOMAXPROCS(1)
-		one, err := p.onSim(noc.Slot, false)
+		one, err := p.onSim(noc.Slot, false, 0)
 		runtime.GOMAXPROCS(2)
-		two, err2 := p.onSim(noc.Slot, false)
+		two, err2 := p.onSim(noc.Slot, false, 0)
 		runtime.GOMAXPROCS(before)
 		if err != nil || err2 != nil {
 			t.Fatalf("%v, %v", err, err2)

@@ -131,6 +131,7 @@ const (
 	forGet             // get waitCell to be complete
 	forReply           // that to atomic waitCell
 	forPeer            // what was sent to peer waitPort to be acknowledged
+	forPipes           // composites to be complete
 	forEngines         // loads, stores and composites to be complete
 	forQuiet           // everything to be complete
 	forWord            // words

@@ -14,7 +14,7 @@ const spinLimit = 256
 
 // patience is the number of polls that are granted in all once nothing else can happen: a
 // kernel that counts its polls may give up, and do something.
-const patience = 1 << 18
+const patience = 1 << 15
 
 // spin is what a rank has polled, with nothing else between.
 type spin struct {
@@ -60,7 +60,7 @@ func (r *rank) rest() {
 	x := r.run
 	x.spinning = append(x.spinning, r.id)
 	r.park(forChange)
-	r.spin.polls = 0
+	r.spin.polls = 1
 }
 
 // stir lets all spinning ranks poll again: each at its first poll that is not past.

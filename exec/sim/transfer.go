@@ -217,7 +217,7 @@ func (s *sink) Delivered(user uint32) {
 		x.resume(r)
 		return
 	}
-	r.progress(user, now)
+	r.progress(0, now)
 }
 
 // eachRow calls f with the elements of each stretch of memory of a load or store.

@@ -35,8 +35,17 @@ type TestSpec struct {
 var TestRanks = []int{1, 2, 3, 4, 5, 7, 8, 16, 31}
 
 // testCounts are elements per rank: none to share out, fewer than ranks, not divisible, a
-// chunk for everybody, more than a slot of 4 KiB holds.
-var testCounts = []int{1, 2, 7, 8, 32, 100, 4097}
+// chunk for everybody, more than a slot of 4 KiB holds. Of a collective that gives each rank
+// a block they are the elements of a block.
+func testCounts(what *collective.Collective, world int) []int {
+	counts := []int{1, 2, 7, 8, 32, 100, 4097}
+	if what.Blocks {
+		for i := range counts {
+			counts[i] *= world
+		}
+	}
+	return counts
+}
 
 // TestRow is an algorithm at one world size.
 type TestRow struct {
@@ -126,19 +135,19 @@ type testCase struct {
 
 // testCases are all counts for f16 sums, and of types × operations every pair once, at
 // counts that take turns.
-func testCases(reduces, exhaustive bool) []testCase {
-	ops := tl.ReduceOps()
-	if !reduces {
+func testCases(what *collective.Collective, world int, exhaustive bool) []testCase {
+	ops, counts := tl.ReduceOps(), testCounts(what, world)
+	if !what.Reduces {
 		ops = ops[:1]
 	}
 	var cases []testCase
-	for _, n := range testCounts {
+	for _, n := range counts {
 		cases = append(cases, testCase{n, dtype.F16, ops[0]})
 	}
 	for i, t := range dtype.Types() {
 		for k, op := range ops {
-			for j, n := range testCounts {
-				turn := (i*len(ops) + k) % len(testCounts)
+			for j, n := range counts {
+				turn := (i*len(ops) + k) % len(counts)
 				if (exhaustive || j == turn) && (t != dtype.F16 || op != ops[0]) {
 					cases = append(cases, testCase{n, t, op})
 				}
@@ -161,9 +170,6 @@ func (x *setting) testRow(ctx context.Context, name string, world int, exhaustiv
 		}
 	}()
 	choice, err := device.ResolveAlgorithm(x.ccl, name)
-	if err == nil {
-		err = x.possible(choice, world)
-	}
 	if err != nil {
 		row.Skipped = err.Error()
 		return row
@@ -174,7 +180,11 @@ func (x *setting) testRow(ctx context.Context, name string, world int, exhaustiv
 		row.Cases, row.Failed, row.First = 1, 1, err.Error()
 		return row
 	}
-	for _, c := range testCases(what.Reduces, exhaustive) {
+	if err := x.possible(choice, what, world); err != nil {
+		row.Skipped = err.Error()
+		return row
+	}
+	for _, c := range testCases(what, world, exhaustive) {
 		if alg.Check != nil && alg.Check(world, c.n) != nil {
 			continue // the algorithm says that it cannot
 		}
@@ -196,21 +206,21 @@ func (x *setting) testRow(ctx context.Context, name string, world int, exhaustiv
 }
 
 // possible tells whether an algorithm and its topology can have a world of that size.
-func (x *setting) possible(c *device.Choice, world int) error {
+func (x *setting) possible(c *device.Choice, what *collective.Collective, world int) error {
 	cfg, alg := &c.Config, c.Algorithm
-	have, what := x.machine.NumPEs(), "PEs"
+	have, ranks := x.machine.NumPEs(), "PEs"
 	if cfg.RankLevel == "sip" {
-		have, what = x.machine.SIPs(), "SIPs"
+		have, ranks = x.machine.SIPs(), "SIPs"
 	}
 	if world > have {
-		return fmt.Errorf("the machine has %d %s", have, what)
+		return fmt.Errorf("the machine has %d %s", have, ranks)
 	}
 	_, err := c.Topology.Fit(world, topology.Grid{W: cfg.W, H: cfg.H})
 	if err != nil {
 		return err
 	}
 	if alg.Check != nil {
-		for _, n := range testCounts {
+		for _, n := range testCounts(what, world) {
 			if err = alg.Check(world, n); err == nil {
 				return nil
 			}

@@ -147,6 +147,8 @@ func missing(blocked []Blocked, lives func(rank int) bool) (string, *Blocked) {
 		switch {
 		case b.Word != "" && b.Want == "":
 			continue
+		case b.Word != "" && len(b.Peers) > 0:
+			return fmt.Sprintf("missing %s: rank %s finished without the %[1]s that rank %[3]d waits for", b.Op, joinInts(b.Peers), b.Rank), b
 		case b.Word != "":
 			return fmt.Sprintf("missing notification: nobody is left who could change %s, which rank %d waits for in %s", b.Word, b.Rank, b.Op), b
 		case len(b.Peers) == 0:
@@ -249,6 +251,8 @@ func path(from map[int]int, start, end int) []int {
 // advice is what to try. lost is the wait that nobody can end, or nil.
 func advice(d *Deadlock, lost *Blocked, at map[int]*Blocked) string {
 	switch {
+	case lost != nil && lost.Word != "" && len(lost.Peers) > 0:
+		return "let every member of a team come to each of its syncs and barriers, on every rank and in every branch"
 	case lost != nil && lost.Word == "":
 		return "give every receive its send and every send its receive, on every rank and in every branch"
 	case len(d.Cycle) == 0:
@@ -342,11 +346,18 @@ func (d *Deadlock) Error() string {
 			fmt.Fprintf(&b, " and %d more", n-most)
 		}
 	}
-	if len(d.Rings) > 0 {
+	if d.showsRings() {
 		const ranks = 32
 		fmt.Fprintf(&b, "\n%s", Pointers(d.Rings, ranks))
 	}
 	return b.String()
+}
+
+// showsRings tells whether the ends of rings have something to do with it: somebody waits for
+// one, or they were used.
+func (d *Deadlock) showsRings() bool {
+	return len(d.Rings) > 0 && (slices.ContainsFunc(d.Blocked, func(b Blocked) bool { return b.Word == "" }) ||
+		slices.ContainsFunc(d.Rings, func(e RingEnd) bool { return e.Mine != 0 || e.Cached != 0 }))
 }
 
 func joinInts(v []int) string {

@@ -167,6 +167,9 @@ func TestTexts(t *testing.T) {
 	d.Rings = []fault.RingEnd{{Rank: 0, Peer: 1, Dir: "E", Sending: true, Mine: 4, Pending: "sent 4 of 9 parts"}, {Rank: 0, Peer: 1, Dir: "W", Mine: 2, Cached: 3}}
 	fmt.Fprintf(&b, "--- many\n%v\n", d)
 
+	words := fault.NewDeadlock(2, []fault.Blocked{word(0, 0, ">= 1", 1), word(1, 0, ">= 1", 0)})
+	words.Rings = []fault.RingEnd{{Rank: 0, Peer: 1, Dir: "E", Sending: true}}
+	fmt.Fprintf(&b, "--- rings that nobody uses\n%v\n\n", words)
 	big := word(3, -1, "== 7", 2)
 	big.Unsigned, big.Of = true, "stream 1 program 0"
 	event := fault.Blocked{Place: fault.Place{Rank: 2, Op: "wait_event", Line: "bench/overlap.go:3"}, Of: "stream 4", Word: "event ready, which has not happened"}

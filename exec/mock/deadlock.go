@@ -2,6 +2,7 @@ package mock
 
 import (
 	"fmt"
+	"slices"
 
 	"kernbench/fault"
 	"kernbench/mem"
@@ -71,14 +72,17 @@ func describeWord(in *tl.Instr, peers []int) fault.Blocked {
 }
 
 // others are the ranks of this one's group that are members of a window's team and have not
-// ended.
+// ended; in a rendezvous, those members that have not come to it, ended or not.
 func (r *rank) others(w *mem.Window) []int {
+	awaited := func(o *rank, _ int) bool { return o != r && !o.over }
+	if w == w.Team.Meeting {
+		me, _ := w.Team.Rank(int(r.pe))
+		behind := w.Team.Behind(me)
+		awaited = func(_ *rank, member int) bool { return slices.Contains(behind, member) }
+	}
 	var peers []int
 	for _, o := range r.run.ranks {
-		if o == r || o.group != r.group || o.over {
-			continue
-		}
-		if _, member := w.Team.Rank(int(o.pe)); member {
+		if member, ok := w.Team.Rank(int(o.pe)); ok && o.group == r.group && awaited(o, member) {
 			peers = append(peers, o.index)
 		}
 	}

@@ -66,6 +66,7 @@ type run struct {
 	watches map[int32][]watch
 	pollers []*rank // that wait for any word to change
 	changes uint64  // of words
+	granted int     // how often those were let poll on since
 }
 
 // begin makes a run.

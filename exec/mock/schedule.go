@@ -80,7 +80,7 @@ func (x *run) loop() error {
 				}
 			}
 		}
-		if !moved {
+		if !moved && !x.patient() {
 			return x.stuck()
 		}
 		x.forget()
@@ -91,7 +91,7 @@ func (x *run) loop() error {
 // anyOrder is loop for random schedules.
 func (x *run) anyOrder() error {
 	for x.left > 0 {
-		if len(x.ready) == 0 {
+		if len(x.ready) == 0 && !x.patient() {
 			return x.stuck()
 		}
 		a := x.pick()
@@ -102,6 +102,20 @@ func (x *run) anyOrder() error {
 		x.forget()
 	}
 	return nil
+}
+
+// patience is how often kernels that poll in vain are let poll on when nobody else can do
+// anything: one that counts its polls may give up, and do something.
+const patience = 32
+
+// patient lets kernels that are parked for having polled in vain poll on, if they may.
+func (x *run) patient() bool {
+	if x.granted == patience || len(x.pollers) == 0 {
+		return false
+	}
+	x.granted++
+	x.wakePollers()
+	return true
 }
 
 // give gives one turn.

@@ -47,6 +47,12 @@ func (x *run) set(w *mem.Window, peer, word int32, v int64) {
 		}
 	}
 	x.watches[pe] = left
+	x.granted = 0
+	x.wakePollers()
+}
+
+// wakePollers lets those that are parked for having polled in vain poll again.
+func (x *run) wakePollers() {
 	for _, r := range x.pollers {
 		x.wake(r)
 	}
@@ -124,7 +130,7 @@ type look struct {
 // again is no sign of spinning by itself.
 const (
 	vainTests = 64
-	vainReads = 1 << 13
+	vainReads = 256
 )
 
 // polled is called when a look has told the kernel nothing new: it lets others go on, and

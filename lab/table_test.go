@@ -29,6 +29,17 @@ func TestTheWholeLibrary(t *testing.T) {
 	}
 }
 
+// Every number of ranks has counts that a collective of blocks can have.
+func TestBlocksDivide(t *testing.T) {
+	sum, err := lab.Test(ctx, lab.TestSpec{Algorithms: []string{"window_all_to_all"}, Ranks: []int{1, 3, 11}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !sum.OK() || sum.Skipped != 0 || sum.Rows[0].Cases != sum.Rows[2].Cases {
+		t.Fatalf("%+v", sum)
+	}
+}
+
 func TestAWrongAlgorithmFailsItsTest(t *testing.T) {
 	sum, err := lab.Test(ctx, lab.TestSpec{Algorithms: []string{"lab_double"}, Ranks: []int{1, 3}})
 	if err != nil {

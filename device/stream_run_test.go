@@ -215,3 +215,30 @@ func TestTeamsMeetAfterAFault(t *testing.T) {
 		}
 	}
 }
+
+// The same for work on streams: what failed leaves no trace in a team's meeting place.
+func TestTeamsMeetAfterAFaultOnStreams(t *testing.T) {
+	c := open(t)
+	team := must(c.NewTeam("three", []int32{0, 1, 2}))(t)
+	var streams []*device.Stream
+	for _, pe := range team.PEs {
+		streams = append(streams, must(c.NewStream(int(pe)))(t))
+	}
+	once := func(c *tl.Context, a tl.Args) {
+		c.Sync(team)
+		if a.Int(0) == c.Rank() {
+			c.Data(nil, "x")
+		}
+		c.Sync(team)
+	}
+	for _, failing := range []int{2, -1, 0, -1} {
+		args := slices.Repeat([][]any{{failing}}, 3)
+		if err := c.LaunchGroup("once", streams, once, device.Grid{Programs: 1, Team: team}, args); err != nil {
+			t.Fatal(err)
+		}
+		err := c.Synchronize(context.Background())
+		if failing >= 0 && !errors.As(err, new(*fault.Misuse)) || failing < 0 && err != nil {
+			t.Fatalf("with a fault on rank %d: %v", failing, err)
+		}
+	}
+}

@@ -327,25 +327,29 @@ func TestQueuedWorkIsLeftAlone(t *testing.T) {
 	team := must(c.NewTeam("pair", []int32{1, 0}))(t)
 	w := must(c.NewWindow("box", team, 0, mailbox(4)...))(t)
 	x, y := must(c.Zeros(1, 16, dtype.F32, columns))(t), must(c.Zeros(1, 16, dtype.F32, columns))(t)
+	v, u := must(c.NewWindow("flags", team, 0, mailbox(4)...))(t), must(c.NewWindow("more", team, 0, mailbox(4)...))(t)
+	z := must(c.Zeros(1, 16, dtype.F32, columns))(t)
 	s := must(c.NewStream(0))(t)
 	if err := errors.Join(
-		s.Launch("k", idle, device.Grid{Programs: 1}, x), s.Copy(device.InWindow(w, 0, "data").Slice(0, 2), x.On(1)),
-		s.Launch("k", idle, device.Grid{Programs: 1, Team: team}),
+		s.Launch("k", idle, device.Grid{Programs: 1}, z, u), s.Copy(device.InWindow(w, 0, "data").Slice(0, 2), x.On(1)),
+		s.Launch("k", idle, device.Grid{Programs: 1, Team: team}), s.WaitValue(v, 0, "ready", 0, tl.EQ, 0),
 	); err != nil {
 		t.Fatal(err)
 	}
+	var into *device.Tensor
 	touch := func() []error {
 		_, read := x.Read()
 		_, data := c.ReadWindow(w, 0, "data", 0, 1)
 		_, words := c.ReadWords(w, 0, "ready", 0, 1)
 		_, kernel := c.LaunchKernel(ctx, "k", idle, y)
-		_, plan := c.Launch(ctx, "ring_allreduce", []*device.Tensor{y})
+		_, plan := c.Launch(ctx, "device_test_broadcast", y, device.Into(into))
 		return []error{
 			x.CopyIn(ramp(16)), read, data, words, c.CopyToWindow(w, 0, "data", 0, ramp(1)), c.SetWords(w, 0, "ready", 0, 1), kernel, plan,
-			s.Free(), c.FreeWindow(w), c.FreeTeam(team), x.Free(),
+			s.Free(), c.FreeWindow(w), c.FreeWindow(v), c.FreeWindow(u), c.FreeTeam(team), x.Free(), z.Free(),
 		}
 	}
-	must(c.InstallIPCQ("ring_allreduce", device.Install{World: 8}))(t)
+	installed(t, c, "device_test_broadcast", 8)
+	into = must(c.Zeros(1, 16, dtype.F32, columns))(t)
 	for i, err := range touch() {
 		if !errors.Is(err, device.ErrQueued) {
 			t.Errorf("case %d: %v", i, err)
@@ -353,6 +357,9 @@ func TestQueuedWorkIsLeftAlone(t *testing.T) {
 	}
 	if err := y.CopyIn(ramp(16)); err != nil {
 		t.Errorf("what is not used: %v", err)
+	}
+	if _, err := into.Read(); err != nil {
+		t.Errorf("what a refused call was to write: %v", err)
 	}
 	if err := c.Synchronize(ctx); err != nil {
 		t.Fatal(err)
@@ -426,23 +433,37 @@ func TestCopiesAgainstModel(t *testing.T) {
 		r, c     int
 		apart    bool
 	}
-	draw := func(t *rapid.T, what string) piece {
-		r, cc := rapid.IntRange(0, rows).Draw(t, what+" row"), rapid.IntRange(0, cols).Draw(t, what+" col")
-		p := piece{r: rapid.IntRange(0, rows-r).Draw(t, what+" rows"), c: rapid.IntRange(0, cols-cc).Draw(t, what+" cols")}
-		for i := range p.r {
-			for k := range p.c {
-				p.elements = append(p.elements, (r+i)*cols+cc+k)
+	cut := func(row, r, col, c int) piece {
+		p := piece{r: r, c: c, apart: r > 1 && c < cols, m: x.On(0).Rows(row, r).Cols(col, c)}
+		for i := range r {
+			for k := range c {
+				p.elements = append(p.elements, (row+i)*cols+col+k)
 			}
 		}
-		p.apart = p.r > 1 && p.c < cols
-		p.m = x.On(0).Rows(r, p.r).Cols(cc, p.c)
+		return p
+	}
+	draw := func(t *rapid.T, what string) piece {
+		r, cc := rapid.IntRange(0, rows).Draw(t, what+" row"), rapid.IntRange(0, cols).Draw(t, what+" col")
+		p := cut(r, rapid.IntRange(0, rows-r).Draw(t, what+" rows"), cc, rapid.IntRange(0, cols-cc).Draw(t, what+" cols"))
 		if rapid.Bool().Draw(t, what+" columns first") {
 			p.m = x.On(0).Cols(cc, p.c).Rows(r, p.r)
 		}
 		return p
 	}
+	for _, p := range [][2]piece{{cut(0, 2, 0, cols), cut(2, 2, 0, cols)}, {cut(0, 2, 0, 2), cut(0, 2, 2, 2)}} { // neighbours
+		if err := errors.Join(s.Copy(p[0].m, p[1].m), s.Copy(p[1].m, p[0].m), c.Synchronize(context.Background())); err != nil {
+			t.Error(err)
+		}
+	}
+	like := func(t *rapid.T, p piece) piece { // of the same shape, elsewhere
+		r, cc := rapid.IntRange(0, rows-p.r).Draw(t, "row"), rapid.IntRange(0, cols-p.c).Draw(t, "col")
+		return cut(r, p.r, cc, p.c)
+	}
 	rapid.Check(t, func(t *rapid.T) {
 		dst, src := draw(t, "dst"), draw(t, "src")
+		if rapid.Bool().Draw(t, "alike") {
+			src = like(t, dst)
+		}
 		err := s.Copy(dst.m, src.m)
 		shared := slices.ContainsFunc(dst.elements, func(e int) bool { return slices.Contains(src.elements, e) })
 		unlike := dst.apart && src.apart && (dst.r != src.r || dst.c != src.c)

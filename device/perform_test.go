@@ -16,6 +16,8 @@ import (
 	"kernbench/tl"
 )
 
+var firstRoot = []int{0}
+
 // seen are the windows that kernels of this file got.
 var seen []*mem.Window
 
@@ -45,6 +47,7 @@ func init() {
 	})
 	algorithm.Register(algorithm.Algorithm{
 		Name: "device_test_broadcast", Collective: "broadcast", Topology: "none",
+		KernelArgs: func(int, int) []int { return firstRoot }, // the same slice each time
 		Kernel: func(c *tl.Context, a tl.Args) {
 			if root := a.Int(0); root != c.Rank() {
 				c.Copy(a.Out(c.Rank(), a.NElem), a.Shard(root))
@@ -176,6 +179,7 @@ func TestRoots(t *testing.T) {
 		{"by option", []any{device.Root(2)}, 6},
 		{"by number", []any{3}, 9},
 		{"by both", []any{3, device.Root(3)}, 9},
+		{"the first again", nil, 0},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

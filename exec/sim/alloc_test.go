@@ -48,3 +48,101 @@ func TestMessagesAllocateNothing(t *testing.T) {
 		}
 	}
 }
+
+// TestOneSidedAllocatesNothing: the same of puts, notifications, waits and barriers.
+func TestOneSidedAllocatesNothing(t *testing.T) {
+	const world, n = 8, 100
+	rounds := func(k int) tl.Kernel {
+		return func(c *tl.Context, a tl.Args) {
+			w := a.Window(0)
+			d, s := c.Data(w, "data"), c.Signals(w, "sig")
+			me, next := c.Rank(), (c.Rank()+1)%world
+			x := c.Full(tl.Dims(n), a.DType, 1)
+			for range k {
+				c.Put(d, next, c.Local(d))
+				c.PutTensor(d, next, x)
+				c.PutNBI(d, next, c.Local(d))
+				c.Fence()
+				c.Notify(s.At(0), next, tl.SignalAdd, 1)
+				c.WaitUntil(s.At(0), tl.GE, 1)
+				c.PutTensorSignal(d, (me+3)%world, x, s.At(1), tl.SignalAdd, 1)
+				c.Get(c.Local(d), d, (me+2)%world)
+				c.FetchAdd(s.At(2), next, 1)
+				c.Test(s, tl.LT, 0)
+				c.Store(c.At(d, next), x)
+				c.PipeBarrier()
+				c.Barrier(w.Team)
+			}
+		}
+	}
+	few, many := newWindows(t, rounds(5), setup{world: world}, data(n), words(3)), newWindows(t, rounds(50), setup{world: world}, data(n), words(3))
+	e := sim.New(few.m, few.topo, sim.Options{})
+	launch := func(b *windowBench) float64 {
+		b.renew()
+		return allocations(t, e, b.launch)
+	}
+	if a, b := launch(few), launch(many); b-a > 8 { // tables that still grow
+		t.Errorf("%v allocations, with 45 rounds more %v", a, b)
+	}
+}
+
+// BenchmarkMessage compares a message through a ring with one by put, notify and wait; both
+// between neighbours of 16 PEs.
+func BenchmarkMessage(b *testing.B) {
+	const world, n, rounds = 16, 256, 200
+	kernels := map[string]tl.Kernel{
+		"send_recv": func(c *tl.Context, a tl.Args) {
+			x := c.Full(tl.Dims(n), a.DType, 1)
+			for range rounds {
+				c.Send(tl.East, x)
+				c.Recv(tl.West, tl.Dims(n), a.DType)
+			}
+		},
+		"put_notify_wait": func(c *tl.Context, a tl.Args) {
+			d, s := c.Data(a.Window(0), "data"), c.Signals(a.Window(0), "sig").At(0)
+			x, next := c.Full(tl.Dims(n), a.DType, 1), (c.Rank()+1)%world
+			base := c.LoadScalar(s)
+			for k := range int64(rounds) {
+				c.PutTensor(d, next, x)
+				c.Notify(s, next, tl.SignalAdd, 1)
+				c.WaitUntil(s, tl.GE, base+k+1)
+			}
+		},
+		"put_signal_wait": func(c *tl.Context, a tl.Args) {
+			d, s := c.Data(a.Window(0), "data"), c.Signals(a.Window(0), "sig").At(0)
+			x, next := c.Full(tl.Dims(n), a.DType, 1), (c.Rank()+1)%world
+			base := c.LoadScalar(s)
+			for k := range int64(rounds) {
+				c.PutTensorSignal(d, next, x, s, tl.SignalAdd, 1)
+				c.WaitUntil(s, tl.GE, base+k+1)
+			}
+		},
+		"notify_wait": func(c *tl.Context, a tl.Args) {
+			s := c.Signals(a.Window(0), "sig").At(0)
+			next := (c.Rank() + 1) % world
+			base := c.LoadScalar(s)
+			for k := range int64(rounds) {
+				c.Notify(s, next, tl.SignalAdd, 1)
+				c.WaitUntil(s, tl.GE, base+k+1)
+			}
+		},
+	}
+	for _, name := range []string{"send_recv", "put_notify_wait", "put_signal_wait", "notify_wait"} {
+		b.Run(name, func(b *testing.B) {
+			x := newWindows(b, kernels[name], setup{world: world}, data(n), words(1))
+			e := sim.New(x.m, x.topo, sim.Options{})
+			b.ReportAllocs()
+			var events int64
+			for range b.N {
+				res, err := e.Launch(b.Context(), x.launch)
+				if err != nil {
+					b.Fatal(err)
+				}
+				events += res.Events
+			}
+			messages := float64(b.N) * world * rounds
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/messages, "ns/message")
+			b.ReportMetric(float64(events)/messages, "events/message")
+		})
+	}
+}

@@ -32,6 +32,7 @@ type step struct {
 	dir  tl.Dir
 	n    int
 	peer int
+	seq  int // number of a message between two ranks
 }
 
 type stepKind uint8

@@ -126,6 +126,53 @@ func sidedStep(p *program, c *tl.Context, a tl.Args, s step, cur tl.Tensor) tl.T
 			return t.Slice(0, t.Len())
 		}
 		c.StoreTile(d, 0, s.n%p.elems, t)
+	case doTellPut, doTellQuiet, doTellTensor, doTellSignal, doTellStore, doTellLocal:
+		tell(c, s, box, cur)
+	case doTake, doTakeRemote:
+		from := c.Data(w, "box").Chunk(p.world, s.peer).Slice(0, s.n)
+		c.WaitUntil(sig.At(s.peer), tl.GE, int64(s.seq))
+		if s.kind == doTakeRemote {
+			c.Get(mine.Slice(0, s.n), from, s.peer)
+			return c.Load(mine.Slice(0, s.n))
+		}
+		return c.Load(c.Local(from))
 	}
 	return cur
+}
+
+// tell puts a message into the box that this rank has at a peer, or into the one that it has
+// itself, and tells the peer.
+func tell(c *tl.Context, s step, box tl.Sym, cur tl.Tensor) {
+	sig := c.Signals(box.Window(), "sig").At(c.Rank())
+	x := c.Full(tl.Dims(s.n), box.DType(), float64(cur.Len()+s.n)) // not the same in each
+	x = c.Add(x, c.Load(c.At(box.Slice(0, s.n), s.peer)))
+	dst := box.Slice(0, s.n)
+	mine := c.Local(c.Data(box.Window(), "own")).Slice(0, s.n)
+	notify := func() { c.Notify(sig, s.peer, tl.SignalAdd, 1) }
+	switch s.kind {
+	case doTellPut, doTellQuiet, doTellSignal:
+		c.Store(mine, x)
+		if s.kind == doTellSignal {
+			c.PutSignal(dst, s.peer, mine, sig, tl.SignalAdd, 1)
+			break
+		}
+		c.PutNBI(dst, s.peer, mine)
+		if s.kind == doTellPut {
+			c.Fence()
+		} else {
+			c.Quiet()
+		}
+		notify()
+		c.Quiet() // the source may be used again
+	case doTellTensor:
+		c.PutTensorSignal(dst, s.peer, x, sig, tl.SignalAdd, 1)
+	case doTellStore:
+		c.Store(c.At(dst, s.peer), x)
+		c.Fence()
+		notify()
+	case doTellLocal:
+		c.Store(c.Local(dst), x)
+		c.PipeBarrier()
+		notify()
+	}
 }

@@ -66,6 +66,15 @@ func words(n int) mem.Buffer {
 	return mem.Buffer{Name: "sig", Parts: []mem.Part{mem.SignalPart("", mem.Int64, n)}}
 }
 
+// renew makes all words zero, as those of a new window are.
+func (b *windowBench) renew() {
+	for r := range b.win.Team.Size() {
+		clear(b.win.Words(r))
+		clear(b.win.Team.Meeting.Words(r))
+	}
+	clear(b.win.Team.Met)
+}
+
 // zero makes the data of a window in a log.
 func zero(log *oplog.Log, w *mem.Window) error {
 	for r := range w.Team.Size() {

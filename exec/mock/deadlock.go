@@ -42,7 +42,7 @@ func (r *rank) describe(peers func(*mem.Window) []int) fault.Blocked {
 	case forSlot:
 		return w.WaitsToSend(r.port, r.out[r.port].occupancy(), slots)
 	case forWord, forChange:
-		return describeWord(r.at, peers(r.at.Side.Win))
+		return r.describeWord(peers(r.at.Side.Win))
 	}
 	if r.port == tl.AnyPort {
 		return w.WaitsForAny(slots)
@@ -50,9 +50,9 @@ func (r *rank) describe(peers func(*mem.Window) []int) fault.Blocked {
 	return w.WaitsToRecv(r.port, r.in[r.port].occupancy(), slots)
 }
 
-// describeWord says which word an instruction waits for, or looks at again and again.
-func describeWord(in *tl.Instr, peers []int) fault.Blocked {
-	x := *in.Side
+// describeWord says which word a rank waits for, or looks at again and again.
+func (r *rank) describeWord(peers []int) fault.Blocked {
+	in, x := r.at, *r.at.Side
 	held := x.Win.Words(int(x.Peer))
 	word := x.Word
 	switch in.Op {
@@ -62,10 +62,10 @@ func describeWord(in *tl.Instr, peers []int) fault.Blocked {
 		x.Cmp, x.Value = tl.EQ, x.Expect
 	}
 	b := x.WaitsForWord(word, held[word], peers)
-	switch in.Op {
-	case tl.OpReadWord:
+	if in.Op == tl.OpReadWord || in.Op == tl.OpFetchAdd {
 		b.Want = "to change"
-	case tl.OpCompareSwap:
+	}
+	if x.Win.Team.PEs[x.Peer] != r.pe {
 		b.Word += fmt.Sprintf(" of rank %d", x.Peer)
 	}
 	return b

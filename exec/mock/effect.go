@@ -45,7 +45,8 @@ func (r *rank) oneSided(in *tl.Instr) {
 	if in.Op == tl.OpFetchAdd || in.Op == tl.OpCompareSwap {
 		r.atomic(in)
 	}
-	if in.Op != tl.OpCompareSwap {
+	looks := in.Op == tl.OpCompareSwap || in.Op == tl.OpFetchAdd && in.Side.Value == 0
+	if !looks {
 		r.polls = polls{}
 	}
 	access := uint64(0)
@@ -68,16 +69,12 @@ func (r *rank) oneSided(in *tl.Instr) {
 			r.park(forEffects)
 		}
 	}
+	in.Side.Got = e.side.Got
 	switch {
-	case in.Op == tl.OpFetchAdd:
-		in.Side.Got = e.side.Got
-	case in.Op == tl.OpCompareSwap:
-		in.Side.Got = e.side.Got
-		if e.side.Hit {
-			r.polls = polls{}
-		} else {
-			r.polled(in)
-		}
+	case looks && in.Op == tl.OpCompareSwap && e.side.Hit:
+		r.polls = polls{}
+	case looks:
+		r.polled(in)
 	case access == 0 || in.Side.NBI:
 	case in.Op == tl.OpPut:
 		r.tell(history.Record{Kind: history.Complete, Op: access, Done: history.Source})

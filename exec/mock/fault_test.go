@@ -225,6 +225,7 @@ func TestBadConfig(t *testing.T) {
 		{"no ranks", mock.Config{}, "no ranks"},
 		{"inputs of other ranks", mock.Config{World: 3, Inputs: vectors(2, 1)}, "2 inputs for 3 ranks"},
 		{"ragged", mock.Config{Inputs: [][]float64{{1}, {1, 2}}}, "rank 1 has 2 elements, rank 0 has 1"},
+		{"results of other ranks", mock.Config{World: 2, OutElems: []int{1, 2, 3}}, "3 results for 2 ranks"},
 		{"topology", mock.Config{World: 2, Topology: "circle"}, `unknown topology "circle"`},
 		{"grid", mock.Config{World: 3, Topology: "mesh_2d"}, "w or h must be given"},
 		{"slots", mock.Config{World: 2, Slots: -1}, "n_slots -1"},

@@ -64,6 +64,13 @@ func TestSpinning(t *testing.T) {
 				}
 			}
 		}},
+		{"reads of another's word", func(c *tl.Context, s tl.Signal) {
+			if c.Rank() == 2 {
+				c.Notify(s, 3, tl.SignalSet, 1)
+			}
+			for c.FetchAdd(s, 3, 0) == 0 {
+			}
+		}},
 		{"a lock", func(c *tl.Context, s tl.Signal) {
 			for range 10 {
 				for c.CompareSwap(s, 0, 0, 1) != 0 {
@@ -229,6 +236,16 @@ func TestMissingNotifications(t *testing.T) {
 			blocked: 1,
 			first:   fault.Blocked{Place: fault.Place{Rank: 0, Op: "load_scalar"}, Word: "window.flags[1]", Want: "to change"},
 			missing: "missing notification: nobody is left who could change window.flags[1], which rank 0 waits for in load_scalar",
+		},
+		{
+			name: "a read of another's word in vain",
+			kernel: func(c *tl.Context, w *mem.Window, s tl.Signal) {
+				for c.Rank() == 0 && c.FetchAdd(s, 1, 0) == 0 {
+				}
+			},
+			blocked: 1,
+			first:   fault.Blocked{Place: fault.Place{Rank: 0, Op: "fetch_add"}, Word: "window.flags[0] of rank 1", Want: "to change"},
+			missing: "missing notification: nobody is left who could change window.flags[0] of rank 1, which rank 0 waits for in fetch_add",
 		},
 		{
 			name: "a meeting that one does not come to",

@@ -74,8 +74,10 @@ func (s *stream) describe() fault.Blocked {
 func (x *run) living(s *stream, r *rank) []int {
 	var ranks []int
 	for _, o := range x.batch.streams {
-		others := r != nil && (len(o.grid.resident) > 1 || o.grid.started < o.grid.Grid)
-		if !o.over && (o != s || others) {
+		if o == s && (r == nil || len(s.grid.resident) == 1 && s.grid.started == s.grid.Grid) {
+			continue
+		}
+		if !o.over {
 			ranks = append(ranks, o.Rank)
 		}
 	}

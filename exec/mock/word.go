@@ -150,7 +150,7 @@ func (r *rank) polled(in *tl.Instr) {
 		p.again++
 	}
 	limit := vainTests
-	if in.Op == tl.OpReadWord {
+	if in.Op == tl.OpReadWord || in.Op == tl.OpFetchAdd {
 		limit = vainReads
 	}
 	if p.again < limit {

@@ -38,6 +38,9 @@ func (r *rank) Do(in *tl.Instr) {
 		r.countHazards(in)
 	}
 	r.instr = in
+	if r.run.history != nil {
+		r.accountInstr(in)
+	}
 	switch in.Op {
 	case tl.OpLoad:
 		r.load(in)

@@ -61,6 +61,9 @@ func New(m *machine.Machine, t *conf.Topology, o Options) *Executor {
 		opts: o, m: m, topo: t, spec: pe.FromConfig(t),
 		routes: map[[2]machine.NodeID]noc.Route{}, asks: map[[2]machine.NodeID]noc.Route{},
 	}
+	if o.History != nil {
+		o.History.Timed = true
+	}
 	e.order, _ = mem.ParseOrdering(t.Fabric.MemoryOrder) // which conf has checked
 	for s := mem.HBM; s <= mem.SRAM; s++ {
 		e.capacity[s] = m.Capacity(node(m, mem.At(s, 0, 0))) // memories of a kind are alike
@@ -118,6 +121,9 @@ func (e *Executor) perform(ctx context.Context, x *run) (*tl.Result, error) {
 	}
 	e.end = max(e.end, x.result.End)
 	x.stopAll()
+	if x.history != nil {
+		x.history.Flush()
+	}
 	x.emitTrace()
 	if err == nil && e.opts.Data != nil {
 		err = e.opts.Data.Flush()

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"kernbench/des"
+	"kernbench/history"
 	"kernbench/hw/dma"
 	"kernbench/hw/noc"
 	"kernbench/mem"
@@ -157,6 +158,7 @@ func (r *rank) stage(in *tl.Instr) tl.Value {
 	r.flying++
 	r.ask(r.Clock+r.run.e.spec.DMA.Setup, t, aRequestStage, laneProgram)
 	r.park(forCopy)
+	r.accountMemory(history.Load, in.Addr, bytes)
 	return v
 }
 

@@ -3,6 +3,7 @@ package sim
 import (
 	"kernbench/des"
 	"kernbench/dtype"
+	"kernbench/history"
 	"kernbench/hw/dma"
 	"kernbench/hw/memory"
 	"kernbench/hw/noc"
@@ -92,7 +93,7 @@ func (r *rank) put(in *tl.Instr) {
 	}
 	r.order(i, way(from), true)
 	r.enqueue(dma.Collective)
-	op := r.accountPut(in)
+	op := r.accountSided(in)
 	p := r.peers.at(i)
 	t := transfer{
 		kind: aPut, rank: r.id, cell: tl.None, slot: -1, typ: in.Type, addr: s.Remote,
@@ -127,7 +128,9 @@ func (r *rank) put(in *tl.Instr) {
 	if fromMemory && !s.NBI {
 		r.waitCell = int32(user)
 		r.park(forSource)
-		r.accountSource(op)
+	}
+	if !s.NBI {
+		r.accountDone(op, history.Source)
 	}
 	r.sequential(i)
 }
@@ -144,7 +147,7 @@ func (r *rank) get(in *tl.Instr) {
 	r.address("get", s.Local, bytes)
 	r.awaitLocal(s.Local, bytes, true)
 	r.enqueue(dma.Collective)
-	op := r.accountGet(in)
+	op := r.accountSided(in)
 	t := transfer{
 		kind: aGet, rank: r.id, cell: tl.None, slot: -1, typ: in.Type, addr: s.Remote,
 		n: int32(in.N), total: int32(in.N), bytes: bytes, at: r.Clock, line: r.ctx.Line(),
@@ -163,7 +166,7 @@ func (r *rank) get(in *tl.Instr) {
 	if !s.NBI {
 		r.waitCell = int32(user)
 		r.park(forGet)
-		r.accountWhole(op)
+		r.accountDone(op, history.Whole)
 	}
 }
 

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"kernbench/history"
 	"kernbench/mem"
 	"kernbench/trace"
 	"kernbench/unit"
@@ -74,6 +75,7 @@ func (r *rank) fence() {
 		r.park(forPipes)
 	}
 	r.fences++
+	r.accountPlain(history.Fence)
 	r.stallSpan(from)
 }
 
@@ -84,6 +86,7 @@ func (r *rank) quiet() {
 		r.park(forQuiet)
 	}
 	r.Clock = max(r.Clock, r.home, r.stored)
+	r.accountPlain(history.Quiet)
 	r.stallSpan(from)
 }
 
@@ -94,6 +97,7 @@ func (r *rank) drainEngines() {
 		r.park(forEngines)
 	}
 	r.Clock = max(r.Clock, r.stored, r.computed)
+	r.accountPlain(history.Drain)
 	r.stallSpan(from)
 }
 

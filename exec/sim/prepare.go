@@ -14,7 +14,7 @@ import (
 
 // prepare makes the ranks of a launch and checks that its rings fit.
 func (e *Executor) prepare(l *tl.Launch) (*run, error) {
-	x := &run{e: e, launch: l, log: e.opts.Data, ring: &l.Ring, start: e.Now(), xfers: make([]transfer, 1, 256)}
+	x := &run{e: e, launch: l, log: e.opts.Data, history: e.opts.History, ring: &l.Ring, start: e.Now(), xfers: make([]transfer, 1, 256)}
 	x.ranks = make([]rank, l.World())
 	x.left = len(x.ranks)
 	base := int32(0)

@@ -3,6 +3,7 @@ package sim
 import (
 	"kernbench/des"
 	"kernbench/dtype"
+	"kernbench/history"
 	"kernbench/hw/dma"
 	"kernbench/hw/ipcq"
 	"kernbench/hw/memory"
@@ -57,6 +58,9 @@ func (r *rank) send(in *tl.Instr) {
 	r.Clock += x.e.spec.Send
 	r.enqueue(dma.Collective)
 	seq := q.MyHead
+	if x.history != nil {
+		q.op, q.line = x.history.NextOp(), r.ctx.Line()
+	}
 	q.Stream = ipcq.Stream{Token: tok, Per: int32(x.ring.SlotElems(in.Type)), NotBefore: r.Clock, Slot: slot, In: slotIn}
 	r.token(port, r.Clock)
 	r.pump(port, r.Clock)
@@ -82,6 +86,7 @@ func (r *rank) token(port int, at unit.Time) {
 	if x.ring.OnRecv {
 		t.slot = -1 // its credit has gone
 	}
+	r.accountSend(q, at)
 	i := x.newTransfer(t)
 	r.flying++
 	key := r.key(des.Arrive, laneToken+uint8(port), q.MyHead)
@@ -143,6 +148,7 @@ func (r *rank) recv(in *tl.Instr) {
 			r.letGo(i)
 		}
 		port = r.pick()
+		r.accountPlain(history.Any)
 	} else {
 		r.letGo(port)
 		r.visible(port)
@@ -197,6 +203,7 @@ func (r *rank) pick() int {
 // lendSlot gives the kernel the slot itself.
 func (r *rank) lendSlot(in *tl.Instr, port int) {
 	q := &r.rx[port]
+	r.accountRecv(q)
 	tok, slot := q.Take()
 	q.held = slot
 	if in.Dst == tl.None {
@@ -218,6 +225,7 @@ func (r *rank) assemble(in *tl.Instr, port int) {
 	x, q := r.run, &r.rx[port]
 	c := r.ctx.Cell(in.Dst)
 	for part := int32(0); ; part++ {
+		r.accountRecv(q)
 		tok, slot := q.Take()
 		if x.ring.Space == mem.TCM {
 			r.Clock += x.e.spec.TCM.Time(tok.Bytes())
@@ -260,6 +268,7 @@ func (r *rank) copyOut(in *tl.Instr, port int) {
 	addr := in.Addr
 	slots := memory.RingNode(e.m, int(r.pe), x.ring.Space)
 	for part := int32(0); ; part++ {
+		r.accountRecv(q)
 		tok, slot := q.Take()
 		v, off := r.as(in.Type, &tok)
 		t := transfer{
@@ -277,12 +286,13 @@ func (r *rank) copyOut(in *tl.Instr, port int) {
 		r.giveCredits(port)
 		addr += mem.Addr(tok.Bytes())
 		if part+1 == tok.Parts {
-			return
+			break
 		}
 		r.visible(port)
 		_, seen := q.Peek()
 		r.Clock = max(r.Clock, seen)
 	}
+	r.accountMemory(history.Store, in.Addr, in.Bytes())
 }
 
 // as is what a token holds as elements of a type, which without strict validation may be
@@ -317,6 +327,7 @@ func (r *rank) giveCredits(port int) {
 			return
 		}
 		q.sent++
+		r.accountCredit(q, at)
 		x.e.q.Post(des.Event{
 			Time: at + q.credit, Key: r.key(des.Arrive, laneCredit+uint8(port), q.sent),
 			Target: noc.Target(kindCredit, uint32(q.peer)), Arg: uint32(q.peerOut),

@@ -7,6 +7,7 @@ import (
 
 	"kernbench/des"
 	"kernbench/fault"
+	"kernbench/history"
 	"kernbench/hw/ipcq"
 	"kernbench/hw/noc"
 	"kernbench/hw/pe"
@@ -35,7 +36,8 @@ type run struct {
 	hung  bool
 	batch *batch // of a run of streams, or nil
 	words
-	gaveUp bool // a kernel has seen that the launch was cancelled
+	history *history.Log
+	gaveUp  bool // a kernel has seen that the launch was cancelled
 }
 
 // faultAt orders faults: the one that comes out of a launch is the first in simulated
@@ -65,6 +67,7 @@ type rank struct {
 	any int // port that the last undirected receive took from
 
 	sided // one-sided communication
+	told  // of the account of memory
 
 	wait     waiting
 	waitPort int32
@@ -98,6 +101,11 @@ type txPort struct {
 	dir    tl.Dir
 	source noc.Route // from TCM
 	slots  noc.Route // from the memory that holds this rank's own slots
+
+	// In the account of memory: of the ring, and of the payload sent last.
+	number uint32
+	op     uint64
+	line   string
 }
 
 // rxPort is a ring that a rank receives from.
@@ -109,6 +117,7 @@ type rxPort struct {
 	credit  unit.Time
 	fetch   noc.Route // from the slots' memory to the PE
 	sent    uint32    // credits
+	number  uint32    // in the account of memory
 }
 
 // waiting is what a parked kernel waits for.
@@ -207,6 +216,7 @@ func (x *run) simulate(ctx context.Context) error {
 	x.result, x.ctx = tl.Result{Start: x.start, End: x.start}, ctx
 	q := &x.e.q
 	before := q.Popped()
+	x.accountBegin()
 	for i := range x.ranks {
 		if x.ranks[i].next == nil {
 			continue // a program of a grid: its stream starts it
@@ -282,6 +292,9 @@ func (x *run) resume(r *rank) {
 	x.left--
 	if r.err != nil && (x.fault == nil || r.Clock < x.faultAt.time || r.Clock == x.faultAt.time && r.id < x.faultAt.rank) {
 		x.fault, x.faultAt = r.err, faultAt{r.Clock, r.id}
+	}
+	if r.err == nil {
+		r.accountJoin()
 	}
 	if r.parent != nil && r.err == nil {
 		r.programEnded()

@@ -71,7 +71,7 @@ func (e *Executor) prepareBatch(b *tl.Batch) (*run, error) {
 		Ring: tl.Ring{Slots: 1, SlotBytes: 8, Poll: b.Poll, PollEvery: b.PollEvery, WakeCost: b.WakeCost},
 	}
 	x := &run{
-		e: e, launch: l, log: e.opts.Data, ring: &l.Ring, start: e.Now(), xfers: make([]transfer, 1, 256),
+		e: e, launch: l, log: e.opts.Data, history: e.opts.History, ring: &l.Ring, start: e.Now(), xfers: make([]transfer, 1, 256),
 		batch: &batch{Batch: b, engines: map[int32]*rank{}, gangs: map[*tl.Gang]*gang{}, events: map[*tl.Event]*event{}},
 	}
 	programs := 0

@@ -72,7 +72,7 @@ func (r *rank) waitWord(in *tl.Instr) {
 			break
 		}
 	}
-	r.accountWait(in.Side)
+	r.accountSeen(in.Side)
 	r.signalSpan(from, w.over)
 }
 
@@ -110,7 +110,7 @@ func (r *rank) notify(in *tl.Instr) {
 	call := r.Clock
 	i := r.peer(s.Win.Team.PEs[s.Peer])
 	r.order(i, byControl, false)
-	r.accountNotify(s)
+	r.accountSided(in)
 	p := r.peers.at(i)
 	p.out++
 	r.message(aNotify, i, p.control, effect{
@@ -145,7 +145,6 @@ func (r *rank) atomic(in *tl.Instr) {
 	r.park(forReply)
 	s.Got = r.reply
 	s.Hit = in.Op == tl.OpFetchAdd || s.Got == s.Expect
-	r.accountAtomic(in)
 	if f.changes(s.Got) {
 		r.spin.polls = 0
 	} else if r.spins(in) {
@@ -163,6 +162,7 @@ func (x *run) atomicArrived(r *rank, user uint32, now unit.Time) {
 	t.kind = aReply
 	f.got = f.win.Words(int(f.member))[f.word]
 	r.begin(now, r.peers.at(f.to).back, noc.Control, int64(x.e.topo.Fabric.RequestBytes), user, r.laneKey(des.Arrive, laneReply))
+	r.accountAtomic(f, now)
 	if f.changes(f.got) {
 		done := *f // the table may grow
 		x.update(&done, now)

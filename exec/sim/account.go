@@ -21,11 +21,11 @@ func (r *rank) tell(rec history.Record) { r.tellAt(rec, r.Clock) }
 
 func (r *rank) tellAt(rec history.Record, at unit.Time) {
 	rec.Agent, rec.Time = r.agent, at
-	if rec.Call == "" {
-		rec.Call, rec.Line = r.instr.Call(), r.ctx.Line()
-	}
-	if r.stream != nil && r.stream.op != nil {
+	switch {
+	case r.stream != nil && r.stream.op != nil:
 		rec.Call, rec.Line = r.stream.op.Kind.String(), r.stream.op.Line
+	case rec.Call == "" && r.instr != nil:
+		rec.Call, rec.Line = r.instr.Call(), r.ctx.Line()
 	}
 	r.run.history.Add(rec)
 }
@@ -55,8 +55,12 @@ func (x *run) accountBegin() {
 
 // accountJoin says that a rank has ended, with all that it started.
 func (r *rank) accountJoin() {
-	if x := r.run; x.history != nil && x.batch == nil {
+	switch x := r.run; {
+	case x.history == nil:
+	case x.batch == nil:
 		x.history.Add(history.Record{Kind: history.Join, Agent: history.Host, Other: r.agent, Time: r.Clock})
+	case r.stream != nil:
+		r.accountEnd()
 	}
 }
 

@@ -30,7 +30,7 @@ type gang struct {
 // event is an event of streams: when it happened, and who waits for it.
 type event struct {
 	at      unit.Time
-	number  uint32 // in the account
+	number  uint32 // in the account, plus 1; 0: none yet
 	waiting []*rank
 }
 
@@ -113,6 +113,7 @@ func (e *Executor) prepareBatch(b *tl.Batch) (*run, error) {
 			}
 		}
 		x.begins(r, s.Rank, 1, 0, 0, r.work, tl.Args{})
+		r.accountStart()
 	}
 	return x, nil
 }

@@ -1,9 +1,73 @@
 package sim
 
-import "kernbench/tl"
+import (
+	"kernbench/history"
+	"kernbench/tl"
+)
 
-func (r *rank) accountStart()            {}
-func (r *rank) accountEnd()              {}
-func (r *rank) accountMark(*event)       {}
-func (r *rank) accountPass(*event)       {}
-func (r *rank) accountCopy(*tl.StreamOp) {}
+// accountStart says that a stream, or a program of one, begins.
+func (r *rank) accountStart() {
+	h := r.run.history
+	if h == nil {
+		return
+	}
+	streams := r.run.batch.Streams
+	who := history.Who{Rank: int(r.index), PE: int(r.pe), Program: -1}
+	begetter := history.Host
+	if r.parent == nil {
+		who.Stream = streams[r.id].ID
+	} else {
+		who.Rank = int(r.parent.index)
+		who.Stream, who.Program = streams[r.parent.id].ID, int(r.id-r.parent.stream.grid.first)
+		begetter = r.parent.agent
+	}
+	r.agent = h.Agent(who)
+	h.Add(history.Record{Kind: history.Start, Agent: r.agent, Other: begetter, Time: r.Clock})
+}
+
+// accountEnd says that a stream or program has ended, with all that it started.
+func (r *rank) accountEnd() {
+	h := r.run.history
+	if h == nil {
+		return
+	}
+	begetter := history.Host
+	if r.parent != nil {
+		begetter = r.parent.agent
+	}
+	h.Add(history.Record{Kind: history.Join, Agent: begetter, Other: r.agent, Time: r.Clock})
+}
+
+// number is the event's in the account.
+func (v *event) numberIn(h *history.Log) uint32 {
+	if v.number == 0 {
+		v.number = h.NextRings(1) + 1 // 0: has none
+	}
+	return v.number - 1
+}
+
+// accountMark says that a stream has come to an event.
+func (r *rank) accountMark(v *event) {
+	if h := r.run.history; h != nil {
+		r.tell(history.Record{Kind: history.Mark, Ring: v.numberIn(h)})
+	}
+}
+
+// accountPass says that a stream goes on after an event. One of an earlier batch is before
+// everything here anyway.
+func (r *rank) accountPass(v *event) {
+	if h := r.run.history; h != nil && v.number != 0 {
+		r.tell(history.Record{Kind: history.Pass, Ring: v.numberIn(h)})
+	}
+}
+
+// accountCopy says what a copy engine reads and writes.
+func (r *rank) accountCopy(op *tl.StreamOp) {
+	if h := r.run.history; h != nil {
+		r.tell(history.Record{
+			Kind: history.Copy, Op: h.NextOp(),
+			Source: history.Range{Addr: op.Src, Bytes: op.Bytes, Rows: int32(op.Rows), Pitch: op.SrcPitch},
+			Range:  history.Range{Addr: op.Dst, Bytes: op.Bytes, Rows: int32(op.Rows), Pitch: op.DstPitch},
+		})
+	}
+}

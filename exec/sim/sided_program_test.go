@@ -23,7 +23,7 @@ const (
 	doWaitWord
 	doWaitAll
 	doTest // a few times
-	doSpin // until it holds
+	doSpin // until it holds, or until enough is enough
 	doRead
 	doFetchAdd
 	doSwap
@@ -91,7 +91,10 @@ func sidedStep(p *program, c *tl.Context, a tl.Args, s step, cur tl.Tensor) tl.T
 			}
 		}
 	case doSpin:
-		for !c.Test(sig.At(s.peer), tl.NE, 0) || s.n == 0 && c.LoadScalar(small.At(0)) == 3 {
+		for range 700 {
+			if c.Test(sig.At(s.peer), tl.NE, 0) && (s.n != 0 || c.LoadScalar(small.At(0)) != 3) {
+				break
+			}
 		}
 	case doRead:
 		if c.LoadScalar(sig.At(s.peer))%2 == 1 {

@@ -94,21 +94,6 @@ func zero(log *oplog.Log, w *mem.Window) error {
 	return nil
 }
 
-// held is what a data part of a member's copy holds.
-func (b *windowBench) held(t testing.TB, log *oplog.Log, rank int, part string) []float64 {
-	t.Helper()
-	p := b.win.Layout.Find(part)
-	buf, err := log.Read(b.win.Addr(rank, p.Off), p.Type, p.Count)
-	if err != nil {
-		t.Fatal(err)
-	}
-	v := make([]float64, p.Count)
-	for i := range v {
-		v[i] = dtype.At(p.Type, buf, i)
-	}
-	return v
-}
-
 // took runs the launch and tells how long it took.
 func (b *windowBench) took(t testing.TB, o sim.Options) unit.Time {
 	t.Helper()

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"kernbench/exec/sim"
 	"kernbench/fault"
 	"kernbench/hw/noc"
@@ -303,5 +305,29 @@ func TestSidedTrace(t *testing.T) {
 	}
 	if !slices.Equal(events, want) {
 		t.Errorf("events\n%+v\nwant\n%+v", events, want)
+	}
+}
+
+// TestNotifyByHand: the sum that docs/model.md works out.
+func TestNotifyByHand(t *testing.T) {
+	var events collector
+	b := newWindows(t, func(c *tl.Context, a tl.Args) {
+		s := c.Signals(a.Window(0), "sig").At(0)
+		if c.Rank() == 0 {
+			c.Notify(s, 1, tl.SignalAdd, 1)
+		} else {
+			c.WaitUntil(s, tl.GE, 1)
+		}
+	}, setup{world: 2, ring: func(r *tl.Ring) { r.WakeCost = 4 * unit.Nanosecond }}, words(1))
+	if _, err := b.run(sim.Options{Trace: &events}); err != nil {
+		t.Fatal(err)
+	}
+	want := map[trace.Kind][]unit.Time{trace.Notify: {17093}, trace.Signal: {21093}, trace.Kernel: {20186, 21093}}
+	got := map[trace.Kind][]unit.Time{}
+	for _, e := range events {
+		got[e.Kind] = append(got[e.Kind], e.End)
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("ends (-want +got):\n%s", d)
 	}
 }

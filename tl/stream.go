@@ -72,6 +72,22 @@ type StreamOp struct {
 	HostName string // what the host calls it, for reports
 }
 
+// Traffic is what a copy does to the memory of PEs other than the stream's own.
+func (op *StreamOp) Traffic(pe int32) Traffic {
+	var t Traffic
+	if op.Kind != StreamCopy {
+		return t
+	}
+	bytes := op.Bytes * int64(op.Rows)
+	if op.Src.Unit() != int(pe) {
+		t.Read = bytes
+	}
+	if op.Dst.Unit() != int(pe) {
+		t.Written = bytes
+	}
+	return t
+}
+
 // GridLaunch is a kernel to run on a device: Grid programs, of which Resident at most are on
 // the device at the same time. A program that has started stays until it ends.
 type GridLaunch struct {

@@ -147,6 +147,7 @@ func (s *stream) copy(op *tl.StreamOp) (progress, error) {
 		log.Release(s.copied)
 		s.copied = 0
 	}
+	x.batch.count(s.Rank, op.Traffic(s.PE))
 	if x.history != nil {
 		s.tell(op, history.Record{
 			Kind: history.Copy, Op: x.history.NextOp(),

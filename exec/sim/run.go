@@ -279,6 +279,11 @@ func (x *run) countTraffic() {
 			x.result.Traffic = append(x.result.Traffic, tl.Traffic{Rank: len(x.result.Traffic)})
 		}
 		x.result.Traffic[at].Add(r.ctx.Traffic())
+		if r.stream != nil {
+			for k := range r.stream.ops {
+				x.result.Traffic[at].Add(r.stream.ops[k].Traffic(r.pe))
+			}
+		}
 	}
 }
 

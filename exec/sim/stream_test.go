@@ -84,6 +84,9 @@ func TestCopyEngine(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if want := []tl.Traffic{{Written: 4 * n}, {Rank: 1}}; !slices.Equal(res.Traffic, want) {
+		t.Errorf("traffic %+v, want %+v: a copy within a memory is none", res.Traffic, want)
+	}
 	c := termsOf(s.bench)
 	first := c.S + c.path(s.m.HBM(0), s.m.HBM(1), 4*n)
 	second := c.S + 2*(c.own(4*n)-c.S)

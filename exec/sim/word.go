@@ -16,7 +16,7 @@ type words struct {
 	watchers   []int32 // by PE: 1 + the first rank that waits for words of it, or 0
 	spinning   []int32 // ranks that have polled in vain and rest
 	changes    uint64  // of words so far
-	granted    int     // polls though nothing else could happen
+	granted    int     // polls since then though nothing else could happen
 	effects    []effect
 	freeEffect uint32
 }
@@ -212,6 +212,7 @@ func (x *run) update(f *effect, now unit.Time) {
 	}
 	*word = v
 	x.changes++
+	x.granted = 0
 	if len(x.spinning) > 0 {
 		x.stir(now)
 	}

@@ -1,0 +1,236 @@
+package race
+
+import (
+	"fmt"
+	"strings"
+
+	"kernbench/history"
+	"kernbench/mem"
+	"kernbench/unit"
+)
+
+// region names memory.
+func (d *Detector) region(a mem.Addr) string {
+	if d.opts.Region != nil {
+		if s := d.opts.Region(a); s != "" {
+			return s
+		}
+	}
+	return a.String()
+}
+
+// buffer is what hazards of the same lines are told apart by.
+func (d *Detector) buffer(where string) string {
+	if name, _, ok := strings.Cut(where, " of "); ok {
+		return name
+	}
+	return ""
+}
+
+func (d *Detector) peName(pe int) string {
+	switch {
+	case pe < 0:
+		return ""
+	case d.opts.PEName != nil:
+		return d.opts.PEName(pe)
+	}
+	return fmt.Sprintf("PE %d", pe)
+}
+
+// side begins the description of one side of a hazard.
+func (d *Detector) side(a history.Agent, call, line string, t unit.Time) Access {
+	w := d.log.Who(a)
+	s := Access{Who: w, Agent: w.String(), Rank: w.Rank, PE: d.peName(w.PE), Call: call, Line: line}
+	if d.log.Timed {
+		s.Time = t
+	}
+	return s
+}
+
+// describe is the side of an event.
+func (d *Detector) describe(e *event) Access {
+	s := d.side(e.agent, e.call, e.line, e.time)
+	s.Addr, s.Bytes = uint64(e.rng.Addr), e.rng.Bytes
+	if e.rng.Rows > 1 {
+		s.Rows = e.rng.Rows
+	}
+	switch {
+	case e.word != nil && e.set:
+		s.Does, s.Addr = "set "+itoa(e.value), uint64(e.word.addr)
+	case e.word != nil:
+		s.Does, s.Addr = "add "+itoa(e.value), uint64(e.word.addr)
+	case e.atomic:
+		s.Does = "combine"
+	case e.write:
+		s.Does = "write"
+	default:
+		s.Does = "read"
+	}
+	return s
+}
+
+// open begins a hazard, or counts it and returns nil when it is known.
+func (d *Detector) open(k Kind, a mem.Addr, f, e Access, fa, ea history.Agent) *Hazard {
+	key := hazardKey{kind: k, call1: f.Call, line1: f.Line, call2: e.Call, line2: e.Line}
+	if f.Line == "" && e.Line == "" {
+		key.agent1, key.agent2 = fa, ea
+	}
+	where := d.region(a)
+	key.buffer = d.buffer(where)
+	h := d.hazards.find(key, d.opts.Most)
+	if h != nil {
+		h.First, h.Second, h.Where, h.Addr = f, e, where, uint64(a)
+	}
+	return h
+}
+
+// race reports two accesses of the same bytes.
+func (d *Detector) race(f, e *event, a mem.Addr, n int64) {
+	h := d.open(Race, a, d.describe(f), d.describe(e), f.agent, e.agent)
+	if h == nil {
+		return
+	}
+	h.First.State = d.state(f, e)
+	h.Missing = d.missingEdge(f, e)
+}
+
+// state says how far f was when e began, as far as the agent of e can know.
+func (d *Detector) state(f, e *event) string {
+	switch {
+	case f.done == 0:
+		return "in flight, nobody has waited for its end"
+	case d.agents[e.agent].clk.at(f.agent) >= f.issued:
+		return "in flight when its rank told others last"
+	}
+	return "its rank has told nobody since"
+}
+
+// lost reports two updates of a word.
+func (d *Detector) lost(f, e *event) {
+	h := d.open(LostUpdate, e.word.addr, d.describe(f), d.describe(e), f.agent, e.agent)
+	if h == nil {
+		return
+	}
+	setter, other := f, e
+	if !setter.set || setter.rmw {
+		setter, other = e, f
+	}
+	who, whom := d.log.Who(setter.agent), d.log.Who(other.agent)
+	if setter.agent == other.agent {
+		h.Missing = fmt.Sprintf("a fence or quiet of %v between %s and %s: nothing orders two notifications", who, spot(f.call, f.line), spot(e.call, e.line))
+		return
+	}
+	h.Missing = fmt.Sprintf("%v must know that the update of %v has arrived before it sets the word, or %v that the set has: a barrier (with quiet) between %s and %s; or add a negative number instead of setting",
+		who, whom, whom, spot(f.call, f.line), spot(e.call, e.line))
+}
+
+// missed reports a wait and an update that may spoil what it waits for.
+func (d *Detector) missed(w *word, s *sighting, e *event) {
+	first := d.side(s.agent, s.call, s.line, s.when)
+	first.Addr, first.Does = uint64(w.addr), fmt.Sprintf("wait %v %d", s.cmp, s.value)
+	h := d.open(MissedValue, w.addr, first, d.describe(e), s.agent, e.agent)
+	if h == nil {
+		return
+	}
+	h.Missing = fmt.Sprintf("%v may update the word before %v has looked: let it wait for an answer that %v sends after %s; or use a word that only grows, and wait with >=",
+		d.log.Who(e.agent), d.log.Who(s.agent), d.log.Who(s.agent), spot(s.call, s.line))
+}
+
+// slot reports the use of a slot that was given back.
+func (d *Detector) slot(use, send place) {
+	f, e := d.side(use.agent, use.call, use.line, use.when), d.side(send.agent, send.call, send.line, send.when)
+	f.Does, e.Does = "read", "write"
+	h := d.open(Slot, 0, f, e, use.agent, send.agent)
+	if h == nil {
+		return
+	}
+	h.Where = fmt.Sprintf("a ring slot from %v to %v", d.log.Who(send.agent), d.log.Who(use.agent))
+	h.Missing = fmt.Sprintf("the tensor is used at %s after its slot was given back: use it before the next receive from there, or copy it first", spot(use.call, use.line))
+}
+
+// spot names a place of a program.
+func spot(call, line string) string {
+	switch {
+	case line == "":
+		return call
+	case call == "":
+		return line
+	}
+	return call + " at " + line
+}
+
+// missingEdge says what would order f before e.
+func (d *Detector) missingEdge(f, e *event) string {
+	who, whom := d.log.Who(f.agent), d.log.Who(e.agent)
+	here, there := spot(f.call, f.line), spot(e.call, e.line)
+	if f.agent == e.agent {
+		return d.missingInOne(f, e, here, there)
+	}
+	told := d.toldAfter(f, e.agent)
+	finish := finishing(f)
+	if f.done != 0 {
+		finish = ""
+	}
+	switch {
+	case told != nil && finish != "":
+		return fmt.Sprintf("%s between %s and %s of %v, by which %v could know", finish, here, spot(told.call, told.line), who, whom)
+	case told != nil:
+		return fmt.Sprintf("%v told %v too early, by %s: it must do so after %s is complete", who, whom, spot(told.call, told.line), here)
+	case !f.write:
+		return fmt.Sprintf("%v must not write before %v has read: a barrier between %s and %s, or a signal that %v sends%s and %v waits for before %s",
+			whom, who, here, there, who, after(finish, here), whom, there)
+	}
+	return fmt.Sprintf("%v must wait, before %s, for a signal that %v sends%s; or a barrier between them", whom, there, who, after(finish, here))
+}
+
+func after(finish, here string) string {
+	if finish == "" {
+		return " after " + here
+	}
+	return " after " + finish + " after " + here
+}
+
+// finishing is what makes others sure of the end of an access.
+func finishing(f *event) string {
+	switch {
+	case f.plain() && !f.write:
+		return "a use of the loaded tensor (or a pipe_barrier)"
+	case f.plain():
+		return "a pipe_barrier"
+	case f.local || !f.write:
+		return "a quiet"
+	}
+	return "a fence (for the same peer; else a quiet)"
+}
+
+// missingInOne is missingEdge for two accesses of the same agent.
+func (d *Detector) missingInOne(f, e *event, here, there string) string {
+	switch {
+	case f.plain() && !f.write:
+		return fmt.Sprintf("a use of the tensor loaded by %s, or a pipe_barrier, before %s", here, there)
+	case f.plain():
+		return fmt.Sprintf("a pipe_barrier between %s and %s", here, there)
+	case f.link != nil && f.link == e.link:
+		return fmt.Sprintf("a fence between %s and %s", here, there)
+	case f.kind == history.Put && !f.local && e.kind != history.Put:
+		return fmt.Sprintf("a quiet between %s and %s: a put returns before it has arrived", here, there)
+	}
+	return fmt.Sprintf("a quiet between %s and %s: until then the memory belongs to the DMA", here, there)
+}
+
+// toldAfter is the first place known at which the agent of f told others something after f
+// that has come to agent x.
+func (d *Detector) toldAfter(f *event, x history.Agent) *place {
+	a := &d.agents[f.agent]
+	known := d.agents[x].clk.at(f.agent)
+	if known < f.issued {
+		return nil
+	}
+	for i := max(0, a.released-len(a.releases)); i < a.released; i++ {
+		r := &a.releases[i%len(a.releases)]
+		if r.time >= f.issued && r.time <= known && r.call != "" {
+			return &place{call: r.call, line: r.line}
+		}
+	}
+	return nil
+}

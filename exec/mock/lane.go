@@ -54,11 +54,10 @@ func (l *lane) join(x *run, e *effect) {
 	}
 }
 
-// allow lets an effect arrive once it can.
+// allow lets an effect arrive, as soon as its source has been read.
 func (e *effect) allow(x *run) {
-	if e.allowed = true; e.next != reads {
-		x.wake(e)
-	}
+	e.allowed = true
+	x.wake(e)
 }
 
 // leave takes out an effect that is complete, and lets what waited for it arrive.

@@ -225,6 +225,9 @@ func TestOneSidedProvenance(t *testing.T) {
 			if !slices.Equal(run.Contributors(), want) {
 				t.Fatalf("seed %d: rank %d has %v from %v (%s)", seed, r, run.Kind, run.Contributors(), o.Operation(run.Why))
 			}
+			if m := o.Window.Team.Meeting; m.Base < o.Window.Base+o.Window.Layout.Bytes {
+				t.Fatalf("the meeting place at %#x lies in the window at %#x", m.Base, o.Window.Base)
+			}
 			if got := o.Window.Words(r)[0]; got != 3 {
 				t.Errorf("the word of rank %d is %d", r, got)
 			}

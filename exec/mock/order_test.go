@@ -1,6 +1,7 @@
 package mock_test
 
 import (
+	"maps"
 	"testing"
 
 	"kernbench/exec/mock"
@@ -100,5 +101,55 @@ func TestOrderings(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// Only where each operation takes effect before the next begins does a notification to one
+// rank say something of a put to another.
+func TestOrderAcrossDestinations(t *testing.T) {
+	for order := mem.PutSignal; order <= mem.Sequential; order++ {
+		shown := false
+		for seed := range uint64(200) {
+			got := mock.Run(t, func(c *tl.Context, a tl.Args) {
+				w, mine := a.Window(0), a.Shard(c.Rank())
+				data, flag := c.Data(w, "data"), c.Signals(w, "flags").At(0)
+				switch c.Rank() {
+				case 0:
+					c.Put(data, 1, mine)
+					c.Fence() // of no use
+					c.Notify(flag, 2, tl.SignalSet, 1)
+				case 2:
+					c.WaitUntil(flag, tl.EQ, 1)
+					c.Get(mine, data, 1)
+				}
+			}, mock.Config{Inputs: [][]float64{{1}, {2}, {3}}, Layout: layout(t, 1, 1), Seed: seed, Order: order})
+			shown = shown || got[2][0] == 0
+		}
+		if shown == (order == mem.Sequential) {
+			t.Errorf("%v: seen before it was there: %v", order, shown)
+		}
+	}
+}
+
+// A rank's own loads and stores take effect in its order, and others come between.
+func TestRanksInterleave(t *testing.T) {
+	seen := map[[2]float64]bool{}
+	for seed := range uint64(100) {
+		got := mock.Run(t, func(c *tl.Context, a tl.Args) {
+			data := c.Data(a.Window(0), "data")
+			x, y := data.Slice(0, 1), data.Slice(1, 1)
+			if c.Rank() == 0 {
+				one := c.Load(a.Shard(0).Slice(0, 1))
+				c.Store(c.At(x, 1), one)
+				c.Store(c.At(y, 1), one)
+				return
+			}
+			c.Store(a.Shard(1).Slice(1, 1), c.Load(c.Local(y)))
+			c.Store(a.Shard(1).Slice(0, 1), c.Load(c.Local(x)))
+		}, mock.Config{Inputs: [][]float64{{1, 1}, {9, 9}}, Layout: layout(t, 2, 1), Seed: seed})
+		seen[[2]float64{got[1][0], got[1][1]}] = true
+	}
+	if want := map[[2]float64]bool{{0, 0}: true, {1, 0}: true, {1, 1}: true}; !maps.Equal(seen, want) {
+		t.Errorf("seen %v, want %v", seen, want)
 	}
 }

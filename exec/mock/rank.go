@@ -218,7 +218,7 @@ func (r *rank) drop(in *tl.Instr) {
 	if r.run.log != nil {
 		r.run.log.Release(cell.Value)
 	}
-	cell.Value, cell.Access = 0, 0
+	cell.Value = 0
 }
 
 func (r *rank) origin() oplog.Origin {

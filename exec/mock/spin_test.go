@@ -71,6 +71,23 @@ func TestSpinning(t *testing.T) {
 			for c.FetchAdd(s, 3, 0) == 0 {
 			}
 		}},
+		{"a rank that never rests", func(c *tl.Context, s tl.Signal) {
+			if c.Rank() == 0 {
+				for !c.Test(s, tl.EQ, 1) {
+				}
+				c.Notify(s.At(1), 1, tl.SignalSet, 1)
+			}
+			if c.Rank() == 1 {
+				for range 1000 { // until rank 0 has given up polling
+					c.Test(s, tl.EQ, 1)
+					c.Full(tl.Dims(1), dtype.F32, 0)
+				}
+				c.Notify(s, 0, tl.SignalSet, 1)
+				for !c.Test(s.At(1), tl.EQ, 1) {
+					c.FetchAdd(s.At(2), 1, 1)
+				}
+			}
+		}},
 		{"a lock", func(c *tl.Context, s tl.Signal) {
 			for range 10 {
 				for c.CompareSwap(s, 0, 0, 1) != 0 {
@@ -121,18 +138,21 @@ func TestLookingIsNotSpinning(t *testing.T) {
 	}
 }
 
-// A kernel that counts its polls may give up, and go on: even when nobody else could.
+// A kernel that counts its polls may give up, and go on, again and again: even when nobody
+// else could do anything.
 func TestPatience(t *testing.T) {
 	for seed := range uint64(5) {
 		mock.Run(t, func(c *tl.Context, a tl.Args) {
 			flag := c.Signals(a.Window(0), "flags").At(0)
 			if c.Rank() == 1 {
-				c.WaitUntil(flag, tl.EQ, 1)
+				c.WaitUntil(flag, tl.EQ, 100)
 				return
 			}
-			for i := 0; i < 3000 && !c.Test(flag, tl.EQ, 1); i++ {
+			for range 100 {
+				for i := 0; i < 500 && !c.Test(flag, tl.EQ, 1); i++ {
+				}
+				c.Notify(flag, 1, tl.SignalAdd, 1)
 			}
-			c.Notify(flag, 1, tl.SignalSet, 1)
 		}, mock.Config{World: 2, Layout: layout(t, 1, 1), Seed: seed})
 	}
 }

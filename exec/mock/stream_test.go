@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -128,6 +129,9 @@ func TestStreamCopies(t *testing.T) {
 		}
 		if got := d.vector(0)[15]; got != 0 {
 			t.Errorf("the second copy brought %d", got)
+		}
+		if d := cmp.Diff([]tl.Traffic{{Rank: 0, Read: 4, Written: 24}}, r.Traffic); d != "" {
+			t.Error(d)
 		}
 	})
 }
@@ -258,6 +262,40 @@ func TestStreamsOvertake(t *testing.T) {
 	}
 }
 
+// Between the reading and the writing of a copy others may come: two that cross may swap.
+func TestCopiesCross(t *testing.T) {
+	seen := map[[2]int64]bool{}
+	for seed := range uint64(60) {
+		d := newDevices(t, 2)
+		d.on(0, copied(1, 0, 0, 0, 1))
+		d.on(1, copied(0, 0, 1, 0, 1))
+		if _, err := d.run(seed); err != nil {
+			t.Fatal(err)
+		}
+		seen[[2]int64{d.vector(0)[0], d.vector(1)[0]}] = true
+	}
+	if want := map[[2]int64]bool{{0, 0}: true, {100, 100}: true, {100, 0}: true}; !maps.Equal(seen, want) {
+		t.Errorf("seen %v, want %v", seen, want)
+	}
+}
+
+// Programs that have ended hold no values.
+func TestGridsLeaveNoValues(t *testing.T) {
+	for seed := range uint64(3) {
+		d := newDevices(t, 1)
+		d.on(0, d.launch(0, 300, 4, func(c *tl.Context, flags tl.Signal) {
+			x := c.Load(c.Ref(mem.At(mem.HBM, 0, 0), tl.Dims(16), dtype.I32))
+			c.Store(c.Ref(mem.At(mem.HBM, 0, 0), tl.Dims(16), dtype.I32), c.Add(x, x))
+		}))
+		if _, err := d.run(seed); err != nil {
+			t.Fatal(err)
+		}
+		if v := d.log.NewValue(); v > 20 {
+			t.Errorf("the next value is number %d: some are still held", v)
+		}
+	}
+}
+
 func TestStalls(t *testing.T) {
 	ring := func(c *tl.Context, flags tl.Signal) { // each program waits for the one after it
 		p := c.ProgramID(0)
@@ -304,6 +342,9 @@ func TestStalls(t *testing.T) {
 			d.on(0, first, record(e))
 			d.on(1, await(e), second)
 		}, []string{"stream 0 of rank 0 launch at host.go:6: waits for the other launches of its group: 1 of 2 are there"}, 2},
+		{"nobody is left to notify a program", func(d *devices) {
+			d.on(0, d.launch(0, 1, 1, func(c *tl.Context, flags tl.Signal) { c.WaitUntil(flags.At(0), tl.EQ, 1) }))
+		}, []string{"missing notification: nobody is left who could change w.flags[0], which rank 0 waits for in wait_until"}, 1},
 		{"nobody is left to write", func(d *devices) {
 			d.on(0, d.wait(0, 2, tl.EQ, 1))
 			d.on(1, d.write(0, 2, 2))

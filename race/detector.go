@@ -72,6 +72,7 @@ type agent struct {
 	lastPE   int32
 	fences   uint32
 	put      *event // its last put, which a signal may go with
+	grid     clock  // of a stream: what the programs of its grid knew that have ended
 
 	releases [8]release // where it last told others something
 	released int
@@ -152,6 +153,9 @@ func (d *Detector) record(r *history.Record) {
 		d.agent(r.Other)
 		a = d.agent(r.Agent) // the first pointer may be stale
 	}
+	if a.grid.v != nil && r.Kind != history.Join {
+		d.endGrid(r.Agent)
+	}
 	switch r.Kind {
 	case history.Start:
 		d.start(r)
@@ -200,6 +204,9 @@ func (d *Detector) record(r *history.Record) {
 }
 
 func (d *Detector) start(r *history.Record) {
+	if d.log.Who(r.Agent).Program == 0 { // the grid before this one has ended
+		d.endGrid(r.Other)
+	}
 	a := &d.agents[r.Agent]
 	if !a.alive {
 		a.alive = true
@@ -211,12 +218,20 @@ func (d *Detector) start(r *history.Record) {
 	d.agents[r.Other].tick()
 }
 
-// joinAgent is the end of an agent, with all that it started.
+// joinAgent is the end of an agent, with all that it started. A stream goes on when all
+// programs of its grid have ended; until then what they did is nothing that a program which
+// starts late may rely on.
 func (d *Detector) joinAgent(r *history.Record) {
+	d.endGrid(r.Other)
 	a, o := &d.agents[r.Agent], &d.agents[r.Other]
 	d.completeEverything(o)
-	from := o.clk
-	d.join(&a.clk, &from)
+	if from := o.clk; d.log.Who(r.Other).Program >= 0 {
+		a.grid.agent = r.Agent
+		d.join(&a.grid, &from)
+	} else {
+		d.endGrid(r.Agent)
+		d.join(&a.clk, &from)
+	}
 	o.tick()
 	if o.alive {
 		o.alive = false
@@ -228,6 +243,14 @@ func (d *Detector) joinAgent(r *history.Record) {
 	d.keepPut(r.Other, nil)
 	if d.alive == 0 {
 		d.rest()
+	}
+}
+
+// endGrid lets a stream know what the programs of its grid knew.
+func (d *Detector) endGrid(s history.Agent) {
+	if a := &d.agents[s]; a.grid.v != nil {
+		d.joinTimes(&a.clk, a.grid.v.t)
+		d.drop(&a.grid)
 	}
 }
 

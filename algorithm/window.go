@@ -13,9 +13,9 @@ import (
 // one buffer, scratch: data, and after them rows of signals. Word p of a row is for rank p
 // to notify, so that each word has one writer.
 //
-// A row serves one barrier, once: its words are waited for to become 1 and never go back.
-// That is enough because a call gets a fresh window of zeros. A kernel that comes to the same
-// row a second time runs straight through it.
+// Words only grow. A row that is used for the k-th time is waited for to come to k, so that
+// it can be used any number of times: a wait for 1 would let the second use run straight
+// through. Kernels whose rounds have a row each use it once.
 
 // rowWords is the number of signals in a row: one for each rank, and at least 16, which are
 // 64 bytes.
@@ -51,13 +51,17 @@ func tell(c *tl.Context, row tl.Signal, peer int) {
 	c.Notify(row.At(c.Rank()), peer, tl.SignalAdd, 1)
 }
 
-// heed waits for what a peer tells in a row.
-func heed(c *tl.Context, row tl.Signal, peer int) {
-	c.WaitUntil(row.At(peer), tl.GE, 1)
+// once is the number of uses of a row that serves one round.
+const once = 1
+
+// heed waits for what a peer tells in a row that is used for the use-th time, from 1 on.
+func heed(c *tl.Context, row tl.Signal, peer, use int) {
+	c.WaitUntil(row.At(peer), tl.GE, int64(use))
 }
 
-// meshBarrier holds every rank until all have come. It takes N-1 notifications per rank.
-func meshBarrier(c *tl.Context, row tl.Signal) {
+// meshBarrier holds every rank until all have come, for the use-th time in this row. It takes
+// N-1 notifications per rank.
+func meshBarrier(c *tl.Context, row tl.Signal, use int) {
 	for peer := range c.WorldSize() {
 		if peer != c.Rank() {
 			tell(c, row, peer)
@@ -65,7 +69,7 @@ func meshBarrier(c *tl.Context, row tl.Signal) {
 	}
 	for peer := range c.WorldSize() {
 		if peer != c.Rank() {
-			heed(c, row, peer)
+			heed(c, row, peer, use)
 		}
 	}
 }

@@ -21,7 +21,7 @@ func windowAllToAll(c *tl.Context, a tl.Args) {
 		c.Put(slot, d, in.Chunk(n, d))
 	}
 	c.Fence() // at each destination the block comes before the notification
-	meshBarrier(c, row(c, signals, 0))
+	meshBarrier(c, row(c, signals, 0), once)
 	move(c, a.Out(me, a.NElem), c.Local(data))
 }
 

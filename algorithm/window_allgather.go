@@ -15,7 +15,7 @@ func windowAllGather(c *tl.Context, a tl.Args) {
 
 	move(c, c.Local(data), a.Shard(me))
 	c.PipeBarrier() // what was staged is there before anybody hears of it
-	meshBarrier(c, row(c, signals, 0))
+	meshBarrier(c, row(c, signals, 0), once)
 	for peer := range n {
 		move(c, out.Slice(peer*a.NElem, a.NElem), c.At(data, peer))
 	}

@@ -26,9 +26,9 @@ func windowAllReduceBidirectionalRing(c *tl.Context, a tl.Args) {
 		if left != right {
 			tell(c, r, left)
 		}
-		heed(c, r, left)
+		heed(c, r, left, once)
 		if left != right {
-			heed(c, r, right)
+			heed(c, r, right, once)
 		}
 	}
 

@@ -25,7 +25,7 @@ func windowAllReduceRing(c *tl.Context, a tl.Args) {
 		c.PipeBarrier() // the last step's chunk is stored, and so the left one's is read
 		r := row(c, signals, round)
 		tell(c, r, right)
-		heed(c, r, left)
+		heed(c, r, left, once)
 	}
 	for step := range n - 1 {
 		meet(step)

@@ -17,11 +17,11 @@ func windowAllReduceTwoPhase(c *tl.Context, a tl.Args) {
 
 	move(c, c.Local(data), a.Shard(me))
 	c.PipeBarrier() // what was staged is there before anybody hears of it
-	meshBarrier(c, row(c, signals, 0))
+	meshBarrier(c, row(c, signals, 0), once)
 	reduce(c, a.Op, c.Local(data.Chunk(n, me)), data.Chunk(n, me))
 
 	c.PipeBarrier() // and so is the result
-	meshBarrier(c, row(c, signals, 1))
+	meshBarrier(c, row(c, signals, 1), once)
 	for peer := range n {
 		move(c, out.Chunk(n, peer), c.At(data.Chunk(n, peer), peer))
 	}

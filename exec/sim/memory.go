@@ -156,7 +156,7 @@ func (r *rank) stage(in *tl.Instr) tl.Value {
 		log.Retain(v)
 	}
 	r.flying++
-	r.ask(r.Clock+r.run.e.spec.DMA.Setup, t, aRequestStage, laneProgram)
+	r.ask(r.startsAccess(r.Clock+r.run.e.spec.DMA.Setup, false), t, aRequestStage, laneProgram)
 	r.park(forCopy)
 	r.accountMemory(history.Load, in.Addr, bytes)
 	return v

@@ -187,3 +187,31 @@ func TestNextLaunchStartsAfter(t *testing.T) {
 		}
 	}
 }
+
+// TestOwnAccessesUnderSchedules: nor can a random schedule change that order.
+func TestOwnAccessesUnderSchedules(t *testing.T) {
+	const n = 64
+	b := newBench(t, func(c *tl.Context, a tl.Args) {
+		mine := a.Shard(0)
+		for k := range 10 {
+			c.Store(mine, c.Full(tl.Dims(n), a.DType, float64(k)))
+			c.SendRef(tl.East, mine)
+			c.Store(mine, c.Add(c.Load(mine), c.Recv(tl.West, tl.Dims(n), a.DType)))
+		}
+	}, setup{world: 1, n: n})
+	for seed := range uint64(40) {
+		log := b.fill(t, func(int, int) float64 { return 1 })
+		if _, err := b.run(sim.Options{Data: log, Seed: seed}); err != nil {
+			t.Fatal(err)
+		}
+		got, err := log.Read(b.launch.Groups[0].Args.Shards[0], dtype.F16, n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range n {
+			if v := dtype.At(dtype.F16, got, i); v != 18 {
+				t.Fatalf("seed %d: element %d is %v, want 18", seed, i, v)
+			}
+		}
+	}
+}

@@ -58,15 +58,18 @@ type Detector struct {
 	places [classes][]uint32
 	had    []cover
 	ways   ways
+	asked  question
+	knew   clock
 }
 
 // agent is what is known of one.
 type agent struct {
 	clk      clock
 	alive    bool
-	plain    list // loads and stores that it does not know to be complete
-	sided    list // puts and gets
-	updates  list // of words
+	parent   history.Agent // that begot it last
+	plain    list          // loads and stores that it does not know to be complete
+	sided    list          // puts and gets
+	updates  list          // of words
 	links    map[int32]*link
 	lastLink *link
 	lastPE   int32
@@ -213,6 +216,7 @@ func (d *Detector) start(r *history.Record) {
 		d.alive++
 	}
 	a.tick()
+	a.parent = r.Other
 	from := d.agents[r.Other].clk
 	d.join(&a.clk, &from)
 	d.agents[r.Other].tick()

@@ -247,7 +247,11 @@ func (d *Detector) fold(w *word) {
 func (d *Detector) allKnow(w *word, u *event) bool {
 	living := false
 	for _, r := range w.readers {
-		if a := &d.agents[r.agent]; a.alive {
+		a := &d.agents[r.agent]
+		if !a.alive { // a program of a grid: the next one that its stream begins may look again
+			a = &d.agents[a.parent]
+		}
+		if a.alive {
 			living = true
 			if !d.knows(&a.clk, u) {
 				return false

@@ -84,7 +84,9 @@ func NewContext(s Setup) *Context {
 		c.ports[i].held = None
 	}
 	if s.RecordLines {
-		c.lines = &lines{taken: map[taken]uintptr{}, ended: map[taken]ending{}, text: map[uintptr]string{}}
+		c.lines = &lines{
+			taken: map[taken]uintptr{}, ended: map[taken]ending{}, text: map[uintptr]string{}, frames: map[uintptr]uintptr{},
+		}
 	}
 	return c
 }
@@ -154,7 +156,7 @@ func (c *Context) Cell(i int32) *Cell { return &c.cells[i] }
 // do hands the instruction in c.in to the core.
 func (c *Context) do() {
 	if c.lines != nil {
-		c.lines.now = callerPC()
+		c.lines.now = c.lines.caller()
 	}
 	c.calls++
 	c.core.Do(&c.in)
@@ -241,6 +243,27 @@ type lines struct {
 	taken map[taken]uintptr
 	ended map[taken]ending // lifetimes that an undirected receive ended
 	text  map[uintptr]string
+
+	frames map[uintptr]uintptr // by return address: the frame's own PC, 0 where it is no kernel's
+}
+
+// caller is callerPC, which every instruction asks for: it remembers what it found out about
+// return addresses.
+func (l *lines) caller() uintptr {
+	var pcs [8]uintptr // the kernel is seldom farther away
+	for _, ret := range pcs[:runtime.Callers(3, pcs[:])] {
+		pc, ok := l.frames[ret]
+		if !ok {
+			if f, _ := runtime.CallersFrames([]uintptr{ret}).Next(); !inside(f.Function) {
+				pc = f.PC
+			}
+			l.frames[ret] = pc
+		}
+		if pc != 0 {
+			return pc
+		}
+	}
+	return callerPC()
 }
 
 type ending struct {
@@ -271,7 +294,7 @@ func callerPC() uintptr {
 }
 
 func inside(function string) bool {
-	for _, p := range [...]string{"kernbench/tl.(*Context)", "kernbench/tl.callerPC", "runtime."} {
+	for _, p := range [...]string{"kernbench/tl.(*Context)", "kernbench/tl.(*lines)", "kernbench/tl.callerPC", "runtime."} {
 		if strings.HasPrefix(function, p) {
 			return true
 		}

@@ -147,8 +147,8 @@ func TestSyncCompletesNothing(t *testing.T) {
 	}
 }
 
-// A chain of ranks that put, signal and wait: random programs without races. In each phase
-// some ranks write parts of others' windows that nobody else touches; then all meet.
+// phases is a random program without races. In each phase some ranks write parts of others'
+// windows that nobody else touches, and tell them; then all meet.
 type phases struct {
 	world, elems int
 	moves        [][]move // by phase
@@ -158,7 +158,6 @@ type move struct {
 	from, to int
 	part     int // of the window: one each
 	how      int
-	meet     bool // notifies the receiver, rather than rely on the barrier
 }
 
 const numHows = 7

@@ -153,15 +153,15 @@ func (r *rank) get(in *tl.Instr) {
 		n: int32(in.N), total: int32(in.N), bytes: bytes, at: r.Clock, line: r.ctx.Line(),
 	}
 	f := effect{win: s.Win, member: s.Peer, to: i, word: -1, local: s.Local, start: call}
-	from := e.m.HBM(int(pe))
-	t.route = e.route(from, node(e.m, s.Local))
+	ask, data := r.routesFrom(r.peers.at(i), node(e.m, s.Local))
+	t.route = data
 	start := r.starts(i, byGet, r.Clock+e.spec.DMA.Setup)
 	user := r.fly(t, f)
 	if pe == r.pe {
 		r.begin(start, t.route, noc.Collective, bytes, user, r.laneKey(des.Arrive, laneProgram))
 	} else {
 		x.xfers[user].kind = aRequestGet
-		r.begin(start, e.request(e.m.PE(int(r.pe)), from), noc.Control, int64(e.topo.Fabric.RequestBytes), user, r.laneKey(des.Arrive, laneProgram))
+		r.begin(start, ask, noc.Control, int64(e.topo.Fabric.RequestBytes), user, r.laneKey(des.Arrive, laneProgram))
 	}
 	if !s.NBI {
 		r.waitCell = int32(user)

@@ -22,6 +22,8 @@ type peer struct {
 	back    noc.Route // from the peer to the PE
 	tcm     noc.Route // from the PE's TCM to the peer's HBM, once a tensor was put
 	hbm     noc.Route // from the PE's HBM to the peer's HBM, once memory was put
+	ask     noc.Route // from the PE to the peer's HBM, for a request, once something was got
+	data    noc.Route // from the peer's HBM to the PE's HBM, likewise
 
 	started [channels]unit.Time // latest start of a transfer, by channel; of random schedules
 }
@@ -117,4 +119,18 @@ func (r *rank) routeTo(p *peer, from machine.NodeID) noc.Route {
 		*known = e.route(from, e.m.HBM(int(p.pe)))
 	}
 	return *known
+}
+
+// routesFrom are the paths of a get from a peer's HBM into a memory: of the request, and of
+// the data.
+func (r *rank) routesFrom(p *peer, to machine.NodeID) (ask, data noc.Route) {
+	e := r.run.e
+	from, own := e.m.HBM(int(p.pe)), e.m.HBM(int(r.pe))
+	if p.data.Hops() == 0 {
+		p.ask, p.data = e.request(e.m.PE(int(r.pe)), from), e.route(from, own)
+	}
+	if to != own {
+		return p.ask, e.route(from, to)
+	}
+	return p.ask, p.data
 }

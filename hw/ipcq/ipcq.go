@@ -163,7 +163,7 @@ func Wake(ring *tl.Ring, since, at unit.Time) unit.Time {
 	if at <= since {
 		return since
 	}
-	if !ring.Poll {
+	if !ring.Poll || ring.PollEvery <= 0 {
 		return at + ring.WakeCost
 	}
 	ticks := (at - since + ring.PollEvery - 1) / ring.PollEvery

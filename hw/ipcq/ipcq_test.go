@@ -60,6 +60,7 @@ func TestWake(t *testing.T) {
 		{&poll, 100 * ns, 100*ns + 1, 110 * ns},
 		{&poll, 100 * ns, 110 * ns, 110 * ns},
 		{&poll, 103 * ns, 134 * ns, 143 * ns},
+		{&tl.Ring{Poll: true, WakeCost: 7 * ns}, 100 * ns, 101 * ns, 108 * ns}, // no interval: as if it slept
 	}
 	for _, tt := range tests {
 		if got := Wake(tt.ring, tt.since, tt.at); got != tt.want {

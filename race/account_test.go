@@ -23,6 +23,8 @@ type account struct {
 	open   map[history.Agent][]uint64 // accesses that a quiet completes
 	met    []int64
 	seqs   map[uint32][2]uint32
+	line   string // of all records; "": where the test is
+	added  int
 }
 
 // span is bytes [lo, lo+n) of the data of a rank.
@@ -72,7 +74,8 @@ func (h *account) agent(r int) history.Agent {
 
 // add appends a record of a rank, with the line of the test as its place.
 func (h *account) add(r int, call string, rec history.Record) {
-	rec.Agent, rec.Call = h.agent(r), call
+	rec.Agent, rec.Call, rec.Line = h.agent(r), call, h.line
+	h.added++
 	if rec.Line == "" {
 		for i := 2; ; i++ {
 			_, file, line, ok := runtime.Caller(i)

@@ -55,15 +55,16 @@ func (d *Detector) look(r *history.Record, cmp tl.Cmp, value int64, isWait bool)
 	w := d.wordAt(r)
 	a := &d.agents[r.Agent]
 	d.reads(w, r.Agent)
-	known := a.clk
+	d.knew = a.clk
 	a.tick()
-	q := question{
-		clk: &known, asked: a.clk.time, cmp: cmp, value: value, typ: w.typ,
+	q, known := &d.asked, &d.knew
+	*q = question{
+		clk: known, asked: a.clk.time, cmp: cmp, value: value, typ: w.typ,
 		base: w.base, updates: w.updates, later: w.later,
 	}
-	d.trust(w, &q, r.Seen)
+	d.trust(w, q, r.Seen)
 	y := &d.ways.answer
-	if !d.learn(&q, y) {
+	if !d.learn(q, y) {
 		d.believe(w, r.Agent, r.Seen)
 		return
 	}
@@ -72,8 +73,8 @@ func (d *Detector) look(r *history.Record, cmp tl.Cmp, value int64, isWait bool)
 		taught: y.width() > 0 || len(y.sure) > 0,
 	}
 	if isWait {
-		d.missedBefore(w, &q, &s)
-		d.keep(w, &q, &s, y)
+		d.missedBefore(w, q, &s)
+		d.keep(w, q, &s, y)
 	}
 	if y.one != nil {
 		d.join(&a.clk, y.one)
@@ -83,7 +84,7 @@ func (d *Detector) look(r *history.Record, cmp tl.Cmp, value int64, isWait bool)
 		d.cover(c.link, s.witness, c.upTo)
 	}
 	for _, u := range y.sure {
-		if !d.knows(&known, u) && !slices.ContainsFunc(u.seen, func(x witness) bool { return x.agent == r.Agent }) {
+		if !d.knows(known, u) && !slices.ContainsFunc(u.seen, func(x witness) bool { return x.agent == r.Agent }) {
 			u.seen = append(u.seen, s.witness)
 		}
 	}

@@ -61,8 +61,8 @@ func boundedQueue(ctx context.Context, h *Host) error {
 // many items ahead as there are slots. It has the numbers items, slots and elements per item.
 //
 // A slot has two words that count together: the consumer's is 2q+1 when the slot holds its
-// q-th item, the producer's is 2q when q items were taken out of it. Each has one writer, and
-// neither ever goes back.
+// q-th item, the producer's is 2q when q items were taken out of it. Each only grows, so that
+// one run proves the queue for every timing.
 func queueKernel(c *tl.Context, a tl.Args) {
 	items, slots, size := a.Int(0), a.Int(1), a.Int(2)
 	w, me, n := a.Window(0), c.Rank(), c.WorldSize()
@@ -74,14 +74,14 @@ func queueKernel(c *tl.Context, a tl.Args) {
 	produce := func(i int) {
 		slot, q := i%slots, int64(i/slots)
 		c.WaitUntil(empty.At(slot), tl.GE, 2*q)
-		c.PutSignal(queue.Slice(slot*size, size), next, in.Slice(i*size, size), full.At(slot), tl.SignalSet, 2*q+1)
+		c.PutSignal(queue.Slice(slot*size, size), next, in.Slice(i*size, size), full.At(slot), tl.SignalAdd, min(q, 1)+1)
 	}
 	consume := func(i int) {
 		slot, q := i%slots, int64(i/slots)
 		c.WaitUntil(full.At(slot), tl.GE, 2*q+1)
 		c.Copy(out.Slice(i*size, size), c.Local(queue.Slice(slot*size, size)))
 		c.PipeBarrier() // the item has been read before its slot is said to be empty
-		c.Notify(empty.At(slot), before, tl.SignalSet, 2*q+2)
+		c.Notify(empty.At(slot), before, tl.SignalAdd, 2)
 	}
 	for i := range items + slots {
 		if i >= slots && i-slots < items {

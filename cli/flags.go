@@ -172,6 +172,27 @@ func optionFlags(f *pflag.FlagSet, s *lab.Spec) error {
 	return nil
 }
 
+// maybe is a switch that was set, or not, or was not given at all.
+type maybe struct{ to **bool }
+
+func (m maybe) Type() string { return "bool" }
+
+func (m maybe) String() string {
+	if m.to == nil || *m.to == nil {
+		return ""
+	}
+	return strconv.FormatBool(**m.to)
+}
+
+func (m maybe) Set(s string) error {
+	on, err := strconv.ParseBool(s)
+	if err != nil {
+		return errors.New("true or false is expected")
+	}
+	*m.to = &on
+	return nil
+}
+
 // seed is a flag with any number that a seed can be, decimal or 0x....
 type seed uint64
 

@@ -59,7 +59,8 @@ kernbench help shows all verbs.
 const exitCodes = `
 Exit status:
     0  all right
-    1  a result is wrong: a rank failed its verification
+    1  a result is wrong, or could be: a rank failed its verification, a race or another hazard
+       was found, or schedules came to different results
     2  the command line, a configuration or a file is at fault
     3  the kernel is at fault: deadlock, use after credit, ...
     4  kernbench itself is at fault: please report what it prints

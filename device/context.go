@@ -47,6 +47,9 @@ type Config struct {
 	// Check judges every collective right after its launch, while its result is still in
 	// memory. It may be nil.
 	Check func(*Call) error
+	// Fresh is told of memory of a window that is new, on each member: zeros, whatever was there
+	// before. It may be nil.
+	Fresh func(a mem.Addr, bytes int64)
 }
 
 // Context is a host program's view of the machine. It must be used by one goroutine at a
@@ -65,7 +68,8 @@ type Context struct {
 	events      []*Event        // of queued work
 	busy        map[any]bool    // tensors, windows and teams that queued work uses
 	streamsMade int
-	gone        []any // tensors and windows that were freed last
+	live        []*mem.Window // all windows: those of teams, meeting places, and what algorithms bring
+	gone        []any         // tensors and windows that were freed last
 	made        int
 	runs        []*Launched
 	plan        *Plan // installed last

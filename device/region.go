@@ -18,13 +18,8 @@ func (c *Context) Region(a mem.Addr) string {
 			return name
 		}
 	}
-	for _, w := range slices.Backward(c.windows) {
+	for _, w := range slices.Backward(c.live) {
 		if name := windowAt(w, a); name != "" {
-			return name
-		}
-	}
-	for _, t := range slices.Backward(c.teams) {
-		if name := windowAt(t.Meeting, a); name != "" {
 			return name
 		}
 	}

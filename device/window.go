@@ -64,6 +64,12 @@ func (c *Context) window(name string, t *mem.Team, l *mem.Layout) (*mem.Window, 
 		return nil, err
 	}
 	w := mem.NewWindow(name, t, l, off)
+	c.live = append(c.live, w)
+	if c.cfg.Fresh != nil {
+		for r := range t.Size() {
+			c.cfg.Fresh(w.Addr(r, 0), l.Bytes)
+		}
+	}
 	if err := c.mapZeros(w); err != nil {
 		return nil, errors.Join(err, c.release(w))
 	}
@@ -119,6 +125,7 @@ func (c *Context) FreeWindow(w *mem.Window) error {
 // release takes a window's memory away.
 func (c *Context) release(w *mem.Window) error {
 	w.Released = true
+	c.live = slices.DeleteFunc(c.live, func(x *mem.Window) bool { return x == w })
 	c.remember(w)
 	var errs []error
 	if log := c.cfg.Executor.Data(); log != nil {

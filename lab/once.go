@@ -14,7 +14,10 @@ import (
 	"kernbench/device"
 	"kernbench/exec/mock"
 	"kernbench/exec/sim"
+	"kernbench/history"
+	"kernbench/mem"
 	"kernbench/oplog"
+	"kernbench/race"
 	"kernbench/trace"
 	"kernbench/unit"
 )
@@ -36,7 +39,9 @@ type outcome struct {
 	launches []*device.Launched
 	judged   []judgement
 	values   []bench.Values
-	took     unit.Time // as the program says; 0: it says nothing
+	races    *race.Report // nil: nobody looked
+	passes   int          // that the judge of races needed
+	took     unit.Time    // as the program says; 0: it says nothing
 	report   []string
 	leaks    []device.Leak
 	results  hash.Hash // of the results of all collectives
@@ -45,9 +50,26 @@ type outcome struct {
 
 // pass is one execution of a spec among several.
 type pass struct {
+	watch    *watch // judge of races, or nil
 	explain  bool   // keep source lines and contributor sets, to explain a failure
 	quiet    bool   // show nothing of what happens
 	schedule uint64 // random schedule; 0: the executor's own
+}
+
+// history is where an executor writes what it did to memory, for the judge of races.
+func (p *pass) history() *history.Log {
+	if p.watch == nil {
+		return nil
+	}
+	return p.watch.detector.Log()
+}
+
+// fresh is who wants to know of new memory.
+func (p *pass) fresh() func(mem.Addr, int64) {
+	if p.watch == nil {
+		return nil
+	}
+	return p.watch.detector.Fresh
 }
 
 // once executes a spec. The outcome is as far as the run came.
@@ -75,9 +97,13 @@ func (x *setting) once(ctx context.Context, p pass) (out *outcome, err error) {
 	dev, err := device.New(device.Config{
 		Machine: x.machine, Topology: x.topo, CCL: x.ccl, Executor: executor, World: x.world, PEs: x.pes,
 		Check: func(c *device.Call) error { return out.judge(x, data, c) },
+		Fresh: p.fresh(),
 	})
 	if err != nil {
 		return out, errors.Join(err, closeViews())
+	}
+	if p.watch != nil {
+		p.watch.dev = dev
 	}
 	host := bench.NewHost(x.program, dev, bench.Options{
 		Algorithm: x.Algorithm, NElem: x.NElem, DType: x.DType, Op: x.Op, Seed: x.Seed,
@@ -110,7 +136,7 @@ func (x *setting) executor(data *oplog.Log, views trace.Sink, p pass) device.Exe
 	if x.Executor == Mock {
 		return mock.New(mock.Options{
 			Data: data, RecordLines: p.explain, Pointers: pointers,
-			Seed: p.schedule, Order: x.order, NoAtomics: !x.topo.Fabric.Atomics,
+			Seed: p.schedule, Order: x.order, NoAtomics: !x.topo.Fabric.Atomics, History: p.history(),
 		})
 	}
 	phase := "simulate"
@@ -125,7 +151,7 @@ func (x *setting) executor(data *oplog.Log, views trace.Sink, p pass) device.Exe
 	}
 	return sim.New(x.machine, x.topo, sim.Options{
 		Fidelity: x.fidelity, Data: data, RecordLines: p.explain, Trace: views, Progress: progress, Pointers: pointers,
-		Seed: p.schedule,
+		Seed: p.schedule, History: p.history(),
 	})
 }
 

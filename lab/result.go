@@ -50,10 +50,13 @@ type Result struct {
 	EventsPerSecond float64       `json:"events_per_second"`
 	NsPerMessage    float64       `json:"wall_ns_per_message"`
 
+	Class   *Class   `json:"class,omitempty"` // where races were looked for
+	Hazards []Hazard `json:"hazards"`         // that were found, each kind and pair of places once
+
 	Schedules *Schedules `json:"schedules,omitempty"` // where further ones were asked for
 
 	Failures []Failure `json:"failures"` // at most MaxFailures of RanksFailed
-	Verdicts []Verdict `json:"verdicts"` // provenance, values, deadlock
+	Verdicts []Verdict `json:"verdicts"` // provenance, values, deadlock, race; schedules
 	Notes    []string  `json:"notes"`
 	Report   []string  `json:"report"` // lines of the bench
 
@@ -116,7 +119,7 @@ const (
 
 // Verdict is one question that a run answers, or why it does not.
 type Verdict struct {
-	Question string `json:"question"` // provenance, values, deadlock
+	Question string `json:"question"` // provenance, values, deadlock, race, schedules
 	State    State  `json:"state"`
 	Detail   string `json:"detail,omitempty"`
 }

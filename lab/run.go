@@ -30,7 +30,7 @@ func Run(ctx context.Context, s Spec) (*Result, error) {
 }
 
 func (x *setting) run(ctx context.Context) (*Result, error) {
-	first, err := x.once(ctx, pass{schedule: x.Schedule})
+	first, err := x.first(ctx)
 	r, ferr := x.result(first, first, err), err
 	if fault.Is(err) || err == nil && first.wrong() {
 		r, ferr = x.explain(ctx, first, err)
@@ -51,6 +51,7 @@ func (x *setting) explain(ctx context.Context, first *outcome, err error) (*Resu
 	var again error
 	if ctx.Err() == nil {
 		second, again = x.once(ctx, pass{explain: true, quiet: true, schedule: x.Schedule})
+		second.races, second.passes = first.races, first.passes
 	}
 	switch {
 	case ctx.Err() != nil:

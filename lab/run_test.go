@@ -144,6 +144,7 @@ func TestWhatIsNotCheckedIsSaid(t *testing.T) {
 		"provenance: not checked: add --verify-data",
 		"values: not checked: add --verify-data",
 		"deadlock: checked (all kernels ended and took all messages, with 4 slots per direction)",
+		"race: not checked: add --race",
 	}
 	if !slices.Equal(got, want) {
 		t.Fatalf("got %q", got)

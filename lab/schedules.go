@@ -83,8 +83,10 @@ func (x *setting) outcome(out *outcome, err error) Outcome {
 		out.results.Write(binary.LittleEndian.AppendUint64(nil, v.Digest))
 	}
 	o := Outcome{Digest: hex.EncodeToString(out.results.Sum(nil)[:8]), Verified: len(out.judged) > 0 || len(out.values) > 0}
+	results := *out
+	results.races = nil // hazards say what could happen, not what did
 	var r Result
-	x.verdicts(&r, out, nil)
+	x.verdicts(&r, &results, nil)
 	if !r.OK() {
 		o.Wrong, o.What = true, firstWrong(&r, nil)
 	}

@@ -33,6 +33,7 @@ type Spec struct {
 
 	Options map[string]string `json:"options,omitempty"` // of the bench, by name: see bench.Program.Options
 
+	Race       *bool  `json:"race,omitempty"`     // look for hazards; nil: with Mock, which has no time to lose
 	VerifyData bool   `json:"verify_data"`        // move bytes, and check provenance and values
 	Executor   string `json:"executor,omitempty"` // Sim or Mock; Sim
 	Fidelity   string `json:"fidelity,omitempty"` // of Sim: ideal, slot or flit; slot

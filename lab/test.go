@@ -175,6 +175,7 @@ func (x *setting) testRow(ctx context.Context, name string, world int, exhaustiv
 		return row
 	}
 	alg := choice.Algorithm
+	races := alg.Window != nil // what passes through rings has its order
 	what, err := collective.Lookup(alg.Collective)
 	if err != nil {
 		row.Cases, row.Failed, row.First = 1, 1, err.Error()
@@ -190,6 +191,7 @@ func (x *setting) testRow(ctx context.Context, name string, world int, exhaustiv
 		}
 		y := *x
 		y.Algorithm, y.Ranks, y.world, y.NElem, y.DType, y.Op = name, world, world, c.n, c.typ, c.op
+		y.Race = &races
 		r, err := y.run(ctx)
 		row.Cases++
 		if err == nil && r.OK() {

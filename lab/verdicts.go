@@ -7,6 +7,7 @@ import (
 
 	"kernbench/bench"
 	"kernbench/fault"
+	"kernbench/race"
 	"kernbench/verify"
 )
 
@@ -15,7 +16,8 @@ const (
 	provenance = "provenance"
 	values     = "values"
 	deadlock   = "deadlock"
-	schedules  = "schedules" // where they were asked for
+	races      = "race"
+	schedules  = "schedules" // where they were asked for, or where they matter
 )
 
 const addVerify = "add --verify-data"
@@ -42,7 +44,10 @@ func (x *setting) verdicts(r *Result, out *outcome, err error) {
 		p = Verdict{provenance, NotApplicable, "no collective"}
 		v = programValues(r, out.values)
 	}
-	r.Verdicts = []Verdict{p, v, x.deadlock(out, err)}
+	r.Verdicts = []Verdict{p, v, x.deadlock(out, err), x.raceVerdict(r, out, err)}
+	if x.Schedules == 0 && out.races != nil && out.races.Class == race.Scheduled {
+		r.Verdicts = append(r.Verdicts, Verdict{schedules, NotChecked, "add --seeds N for N other ones"})
+	}
 }
 
 func (x *setting) deadlock(out *outcome, err error) Verdict {

@@ -25,6 +25,7 @@ type result struct {
 	*lab.Result
 	OK       bool          `json:"ok"`
 	Failures []lab.Failure `json:"failures"`
+	Hazards  []lab.Hazard  `json:"hazards"`
 	Verdicts []lab.Verdict `json:"verdicts"`
 	Notes    []string      `json:"notes"`
 	Report   []string      `json:"report"`
@@ -32,7 +33,7 @@ type result struct {
 }
 
 func withVerdict(r *lab.Result) result {
-	return result{r, r.OK(), list(r.Failures), list(r.Verdicts), list(r.Notes), list(r.Report), list(r.Traffic)}
+	return result{r, r.OK(), list(r.Failures), list(r.Hazards), list(r.Verdicts), list(r.Notes), list(r.Report), list(r.Traffic)}
 }
 
 func list[T any](s []T) []T {

@@ -13,6 +13,7 @@ import (
 
 	"kernbench/dtype"
 	"kernbench/lab"
+	"kernbench/race"
 	"kernbench/unit"
 
 	"github.com/google/go-cmp/cmp"
@@ -77,6 +78,15 @@ var results = map[string]*lab.Result{
 		WorldSize: 2, ElemsPerRank: 64, DType: "f32", BytesPerRank: 256,
 		RanksOK: 2, RanksChecked: true, Launches: 1, WallTime: 250 * time.Microsecond,
 		Traffic: []lab.Traffic{{Rank: 0, Read: 256, Gets: 1, Notifies: 1, Waits: 1, Atomics: 2}, {Rank: 1, Notifies: 1, Waits: 1, Syncs: 1}},
+		Class: &lab.Class{Name: "scheduled", What: "the outcome may depend on who comes first", Claim: "this run says nothing certain about other timings", Depends: []lab.Depend{
+			{Op: "set", Call: "put_signal", Line: "x.go:7", Why: "hides what the word held before", Count: 1200},
+			{Op: "load_scalar", Call: "load_scalar", Why: "what it reads depends on when it looks", Count: 1},
+		}},
+		Hazards: []lab.Hazard{{
+			Kind: race.Race, Where: "box.data of sip0.cube0.pe2, element 64", Missing: "a fence between put at x.go:7 and notify at x.go:9", Count: 3,
+			First:  race.Access{Agent: "rank 0", PE: "sip0.cube0.pe0", Call: "put", Line: "x.go:7", Does: "write", Bytes: 256, State: "in flight"},
+			Second: race.Access{Agent: "rank 1", Rank: 1, PE: "sip0.cube0.pe2", Call: "load", Line: "x.go:12", Does: "read", Bytes: 256},
+		}},
 		Schedules: &lab.Schedules{Asked: 20, Done: 20, Outcomes: []lab.Outcome{
 			{Digest: "6ce1d2ba32cd6a87", Schedule: 4, Runs: 18, Verified: true},
 			{Digest: "58713721e1e56425", Schedule: 2, Runs: 2, Wrong: true, What: "rank 1 (sip0.cube0.pe2) element 3: got 0, expected 3\nand more", Repeat: "--schedule 2", Verified: true},
@@ -84,6 +94,7 @@ var results = map[string]*lab.Result{
 		}},
 		Verdicts: []lab.Verdict{
 			{Question: "provenance", State: lab.Checked, Detail: "each element is the one that it should be"},
+			{Question: "race", State: lab.Failed, Detail: "3 hazards at 1 pair of places"},
 			{Question: "schedules", State: lab.Failed, Detail: "3 different outcomes in 21 runs, 2 of them wrong"},
 		},
 	},

@@ -31,7 +31,9 @@ func Text(w io.Writer, r *lab.Result) error {
 		cost(b, r)
 	}
 	failures(b, r)
+	hazards(b, r)
 	verdicts(b, r)
+	class(b, r)
 	schedules(b, r)
 	for i, n := range r.Notes {
 		if i == 0 {

@@ -1,0 +1,116 @@
+package lab
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"kernbench/device"
+	"kernbench/fault"
+	"kernbench/mem"
+	"kernbench/race"
+)
+
+// Hazard is two accesses that nothing orders, though the outcome depends on their order.
+type Hazard = race.Hazard
+
+// Class is what one run of a program says about its runs with other timings.
+type Class struct {
+	Name    string   `json:"name"`  // directed, counting, scheduled
+	What    string   `json:"what"`  // what the program does, in words
+	Claim   string   `json:"claim"` // what follows from it
+	Depends []Depend `json:"depends,omitempty"`
+}
+
+// Depend is an operation that makes the outcome depend on the schedule.
+type Depend = race.Depend
+
+// races tells whether a run looks for hazards: as a rule on the executor without a clock, where
+// it costs the least.
+func (x *setting) races() bool {
+	if x.Race != nil {
+		return *x.Race
+	}
+	return x.Executor == Mock
+}
+
+// watch is a judge of races at its work on one execution.
+type watch struct {
+	detector *race.Detector
+	dev      *device.Context // of the execution; nil before there is one
+	machine  interface{ PEName(int) string }
+}
+
+// region names memory by the part of a window or the tensor that it belongs to.
+func (w *watch) region(a mem.Addr) string {
+	if w.dev == nil {
+		return ""
+	}
+	name := w.dev.Region(a)
+	if name == "" {
+		return ""
+	}
+	place := w.machine.PEName(a.Unit())
+	if i := strings.LastIndexByte(name, '['); i >= 0 && strings.HasSuffix(name, "]") {
+		return fmt.Sprintf("%s of %s, element %s", name[:i], place, name[i+1:len(name)-1])
+	}
+	return name + " of " + place
+}
+
+// first is the execution of a spec whose figures count, with what a judge of races found. The
+// judge may ask for more passes over the same program: those that it gets are quiet.
+func (x *setting) first(ctx context.Context) (*outcome, error) {
+	p := pass{schedule: x.Schedule}
+	if !x.races() {
+		return x.once(ctx, p)
+	}
+	p.watch = &watch{machine: x.machine}
+	p.watch.detector = race.New(race.Options{Order: x.order, PEName: x.machine.PEName, Region: p.watch.region})
+	out, err := x.once(ctx, p)
+	report := p.watch.detector.Report()
+	for passes := 1; ; passes++ {
+		out.races, out.passes = report, passes
+		if !report.Again || ctx.Err() != nil {
+			return out, err
+		}
+		next := p.watch.detector.Next()
+		p.quiet, p.watch.detector, p.watch.dev = true, next, nil
+		if x.Progress != nil {
+			x.Progress(Progress{Phase: "races", Done: int64(passes)})
+		}
+		if _, again := x.once(ctx, p); ctx.Err() != nil || again != nil && !fault.Is(again) {
+			return out, err
+		}
+		report = next.Report()
+	}
+}
+
+// whats says what programs of a class do.
+var whats = map[race.Class]string{
+	race.Directed:  "directed messages, and memory that nobody shares",
+	race.Counting:  "shared memory, and words that only grow",
+	race.Scheduled: "the outcome may depend on who comes first",
+}
+
+// raceVerdict says what was found, and fills in the hazards.
+func (x *setting) raceVerdict(r *Result, out *outcome, err error) Verdict {
+	rep := out.races
+	if rep == nil {
+		return Verdict{races, NotChecked, "add --race"}
+	}
+	r.Hazards = rep.Hazards
+	r.Class = &Class{Name: rep.Class.String(), What: whats[rep.Class], Claim: rep.Class.Claim(), Depends: rep.Depends}
+	switch {
+	case rep.Total > 0:
+		detail := count(rep.Total, "hazard")
+		if places := len(rep.Hazards) + rep.Left; places < rep.Total {
+			detail += fmt.Sprintf(" at %s of places", count(places, "pair"))
+		}
+		return Verdict{races, Failed, detail}
+	case rep.Unsettled:
+		return Verdict{races, NotChecked, fmt.Sprintf("no hazards found, but %d passes over the program did not settle what notifications come later", out.passes)}
+	case err != nil:
+		return Verdict{races, NotChecked, "the run did not end; no hazards until then"}
+	}
+	return Verdict{races, Checked, fmt.Sprintf("no hazards, memory order %v", x.order)}
+}

@@ -142,3 +142,17 @@ func TestRaceOfAHang(t *testing.T) {
 		}
 	})
 }
+
+// A test of an algorithm over a window finds its races, in runs whose results are right too.
+func TestTestsFindRaces(t *testing.T) {
+	sum, err := lab.Test(ctx, lab.TestSpec{Algorithms: []string{hasty.Name, meets.Name}, Ranks: []int{1, 3}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range sum.Rows {
+		racy := row.Algorithm == hasty.Name && row.World > 1
+		if racy != (row.Failed > 0) || row.Cases == 0 {
+			t.Errorf("%s, %d ranks: %d of %d failed: %s", row.Algorithm, row.World, row.Failed, row.Cases, row.First)
+		}
+	}
+}

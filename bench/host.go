@@ -10,7 +10,6 @@ import (
 	"kernbench/dist"
 	"kernbench/dtype"
 	"kernbench/tl"
-	"kernbench/unit"
 )
 
 // Options are what a person can say about any program's work.
@@ -31,10 +30,10 @@ type Host struct {
 	Dist   *dist.Dist
 	Options
 
-	program *Program
-	took    unit.Time
-	report  func(line string)
-	values  []Values
+	program  *Program
+	measured []*device.Launched
+	report   func(line string)
+	values   []Values
 }
 
 // NewHost makes the host of a program on a device. What the program reports goes to
@@ -83,12 +82,12 @@ func (p *Program) DefaultRanks(machine int) int { return min(p.Ranks, machine) }
 // Report adds a line to what the run prints.
 func (h *Host) Report(format string, args ...any) { h.report(fmt.Sprintf(format, args...)) }
 
-// Took says which simulated time is that of the program, when it is not that of all its
-// collectives, or launches, together.
-func (h *Host) Took(d unit.Time) { h.took = d }
+// Measure says that time, traffic and messages of the program are those of some launches, and
+// not of all its collectives or launches together.
+func (h *Host) Measure(l ...*device.Launched) { h.measured = append(h.measured, l...) }
 
-// Time is what Took said last, or 0.
-func (h *Host) Time() unit.Time { return h.took }
+// Measured lists what Measure was told.
+func (h *Host) Measured() []*device.Launched { return h.measured }
 
 // ErrNoLaunch is a program that never launched anything: there is nothing to report on.
 var ErrNoLaunch = errors.New("launched nothing")

@@ -63,20 +63,20 @@ func intraNodeReduceScatter(ctx context.Context, h *Host) error {
 		return err
 	}
 	swizzle := h.Switch("swizzle")
-	took, err := s.run(ctx, swizzle)
+	own, err := s.run(ctx, swizzle)
 	if err != nil {
 		return err
 	}
+	h.Measure(own)
 	if err := s.compare(plan.Name); err != nil {
 		return err
 	}
-	if took > 0 {
-		h.Took(took)
+	if took := own.Result.Duration(); took > 0 {
 		other, err := s.run(ctx, !swizzle)
 		if err != nil {
 			return err
 		}
-		s.report(plan.Name, swizzle, took, other, theirs)
+		s.report(plan.Name, swizzle, took, other.Result.Duration(), theirs)
 	}
 	return s.free()
 }
@@ -137,20 +137,20 @@ func (s *scatterReduce) prepare(pes []int32) (err error) {
 	return nil
 }
 
-// run does all calls and says how long they took.
-func (s *scatterReduce) run(ctx context.Context, swizzle bool) (unit.Time, error) {
+// run does all calls at once.
+func (s *scatterReduce) run(ctx context.Context, swizzle bool) (*device.Launched, error) {
 	for call := range s.calls {
 		for r := range s.pes {
 			if err := s.call(call, r, swizzle); err != nil {
-				return 0, err
+				return nil, err
 			}
 		}
 	}
 	if err := s.h.Device.Synchronize(ctx); err != nil {
-		return 0, err
+		return nil, err
 	}
 	launches := s.h.Device.Launches()
-	return launches[len(launches)-1].Result.Duration(), nil
+	return launches[len(launches)-1], nil
 }
 
 // call queues one reduce-scatter on a rank's stream.
@@ -183,6 +183,9 @@ func (s *scatterReduce) call(call, rank int, swizzle bool) error {
 		return err
 	}
 	programs := s.programs
+	if programs == 0 && s.h.Switch("persistent") {
+		programs = s.h.Device.Programs()
+	}
 	if tiles := tl.CDiv(rows, s.bm) * tl.CDiv(s.n, s.bn); programs == 0 || programs > tiles {
 		programs = tiles
 	}
@@ -309,7 +312,8 @@ var IntraNodeReduceScatter = Register(Program{
 		{Name: "m", Kind: Number, Default: "1024", Min: 1, Help: "rows of each rank's matrix"},
 		{Name: "n", Kind: Number, Default: "2048", Min: 1, Help: "columns"},
 		{Name: "tile", Kind: Extents, Default: "256x64", Help: "block that a program reduces at a time"},
-		{Name: "programs", Kind: Number, Default: "0", Max: 1 << 24, Help: "programs of the reduce kernel, which share out the tiles; 0: one for each tile"},
+		{Name: "persistent", Kind: Switch, Default: "false", Help: "as many programs of the reduce kernel as a PE holds, which share out the tiles, not one for each tile"},
+		{Name: "programs", Kind: Number, Default: "0", Max: 1 << 24, Help: "so many programs that share out the tiles; 0: as --persistent says"},
 		{Name: "swizzle", Kind: Switch, Default: "true", Help: "each rank starts its copies at the next one, not all at rank 0"},
 		{Name: "calls", Kind: Number, Default: "1", Min: 1, Max: 64, Help: "reduce-scatters, one right after the other"},
 		{Name: "barrier", Kind: Switch, Default: "false", Help: "all ranks meet before each call, as calls right after each other need"},

@@ -22,6 +22,9 @@ type Grid struct {
 	Team *mem.Team
 }
 
+// Programs is how many programs a PE holds at the same time (pe.programs).
+func (c *Context) Programs() int { return c.cfg.Topology.PE.Programs }
+
 // Launch queues a kernel. Its arguments are those of LaunchKernel.
 func (s *Stream) Launch(name string, k tl.Kernel, g Grid, args ...any) error {
 	op, err := s.launch(name, k, g, args)

@@ -39,9 +39,9 @@ type outcome struct {
 	launches []*device.Launched
 	judged   []judgement
 	values   []bench.Values
-	races    *race.Report // nil: nobody looked
-	passes   int          // that the judge of races needed
-	took     unit.Time    // as the program says; 0: it says nothing
+	races    *race.Report       // nil: nobody looked
+	passes   int                // that the judge of races needed
+	measured []*device.Launched // whose figures are those of the program; nil: all
 	report   []string
 	leaks    []device.Leak
 	results  hash.Hash // of the results of all collectives
@@ -121,7 +121,7 @@ func (x *setting) once(ctx context.Context, p pass) (out *outcome, err error) {
 	}
 	out.wall = time.Since(start)
 	out.plan, out.call, out.launches, out.values = dev.Plan(), dev.FirstCall(), dev.Launches(), host.Values()
-	out.took = host.Time()
+	out.measured = host.Measured()
 	if err == nil {
 		out.leaks, err = dev.ReleaseAll()
 	}

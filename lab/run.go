@@ -94,17 +94,17 @@ func (x *setting) result(first, told *outcome, err error) *Result {
 	x.collective(r, first)
 	for _, l := range first.launches {
 		r.WorldSize = max(r.WorldSize, l.World)
+		r.Events += l.Result.Events // of the tool's work
+		if first.measured != nil && !slices.Contains(first.measured, l) {
+			continue
+		}
 		r.Messages += l.Result.Messages
 		r.MessageBytes += l.Result.Bytes
-		r.Events += l.Result.Events
 		r.SlotHazards += l.Result.Hazards
 		r.count(l.Result.Traffic)
-		if first.plan == nil || l.Call != nil {
+		if first.plan == nil || l.Call != nil || first.measured != nil {
 			r.SimulatedTime += l.Result.Duration()
 		}
-	}
-	if first.took > 0 {
-		r.SimulatedTime = first.took
 	}
 	if p := first.plan; p != nil {
 		r.WorldSize = p.World
@@ -172,8 +172,11 @@ func (x *setting) bandwidth(r *Result, out *outcome) {
 		}
 		took += j.call.Result.Duration()
 	}
-	if out.took > 0 {
-		took = out.took
+	if out.measured != nil {
+		took = 0
+		for _, l := range out.measured {
+			took += l.Result.Duration()
+		}
 	}
 	if took <= 0 {
 		return
@@ -208,8 +211,8 @@ func (x *setting) notes(r *Result, first, told *outcome) {
 	if x.order == mem.Sequential {
 		note("memory_order: %v takes every remote operation as done before the next one begins: it hides missing fences and barriers, which show on the machines that do not", x.order)
 	}
-	if first.took > 0 && len(first.judged) > 0 {
-		note("simulated time and bandwidths are what the bench measured itself, not those of %s", first.judged[0].call.Plan.Name)
+	if first.measured != nil && len(first.judged) > 0 {
+		note("time, bandwidth and traffic are those of the bench's own launches, not of %s", first.judged[0].call.Plan.Name)
 	}
 	for _, l := range first.leaks {
 		note("the bench did not free %s (%v)", l.Name, l.Bytes)

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"fmt"
 	"io"
 	"strings"
 
@@ -63,14 +62,22 @@ func moved(t *lab.Traffic) string {
 
 // signals is how often it was signalled and waited.
 func signals(t *lab.Traffic) string {
-	s := fmt.Sprintf("%s, %s", plural(t.Notifies, "notify", "notifies"), plural(t.Waits, "wait", "waits"))
-	if t.Atomics > 0 {
-		s += ", " + plural(t.Atomics, "atomic", "atomics")
+	var parts []string
+	for _, p := range []struct {
+		n         int64
+		one, many string
+	}{
+		{t.Notifies, "notify", "notifies"}, {t.Waits, "wait", "waits"},
+		{t.Atomics, "atomic", "atomics"}, {t.Syncs, "sync or barrier", "syncs and barriers"},
+	} {
+		if p.n > 0 {
+			parts = append(parts, plural(p.n, p.one, p.many))
+		}
 	}
-	if t.Syncs > 0 {
-		s += ", " + plural(t.Syncs, "sync or barrier", "syncs and barriers")
+	if len(parts) == 0 {
+		return "no signals"
 	}
-	return s
+	return strings.Join(parts, ", ")
 }
 
 func plural(n int64, one, many string) string {

@@ -150,7 +150,7 @@ func (c *Context) takeFrom(op string, port int, s Shape, t dtype.Type, dst *Ref)
 	got := c.in.GotPort
 	p := &c.ports[got]
 	if c.lines != nil {
-		c.lines.taken[taken{got, p.taken}] = c.lines.now
+		c.lines.take(got, p.taken)
 	}
 	if r.slot {
 		p.held = r.cell
@@ -170,10 +170,10 @@ func (c *Context) noteEnding(op string) {
 	if c.lines == nil {
 		return
 	}
-	pc := callerPC()
+	call := c.lines.caller()
 	for i := range c.ports {
 		if p := &c.ports[i]; p.held != None {
-			c.lines.ended[taken{i, p.taken - 1}] = ending{op + "(any)", pc}
+			c.lines.end(i, p.taken-1, ending{op + "(any)", call})
 		}
 	}
 }
@@ -215,7 +215,7 @@ func (c *Context) useAfterCredit(op string, t Tensor) error {
 func (c *Context) describeEnd(port int, seq uint32) string {
 	if c.lines != nil {
 		if e, ok := c.lines.ended[taken{port, seq}]; ok {
-			return e.op + " at " + lineOf(e.pc)
+			return e.op + " at " + c.lines.text[e.call]
 		}
 	}
 	if c.ports[port].taken <= seq+1 {
@@ -227,7 +227,7 @@ func (c *Context) describeEnd(port int, seq uint32) string {
 func (c *Context) describeTake(port int, seq uint32) string {
 	s := fmt.Sprintf("recv(%v) #%d", c.wiring.In[port].Dir, seq)
 	if c.lines != nil {
-		if l := lineOf(c.lines.taken[taken{port, seq}]); l != "" {
+		if l := c.lines.text[c.lines.taken[taken{port, seq}]]; l != "" {
 			s += " at " + l
 		}
 	}

@@ -3,7 +3,6 @@ package tl
 import (
 	"fmt"
 	"runtime"
-	"strings"
 
 	"kernbench/fault"
 	"kernbench/mem"
@@ -84,9 +83,7 @@ func NewContext(s Setup) *Context {
 		c.ports[i].held = None
 	}
 	if s.RecordLines {
-		c.lines = &lines{
-			taken: map[taken]uintptr{}, ended: map[taken]ending{}, text: map[uintptr]string{}, frames: map[uintptr]uintptr{},
-		}
+		c.lines = newLines()
 	}
 	return c
 }
@@ -165,7 +162,7 @@ func (c *Context) do() {
 // Place says where the kernel is: rank, PE, time and the source line of the call that it
 // is in. It walks the stack, so it is for faults only.
 func (c *Context) Place(op string) fault.Place {
-	p := fault.Place{Rank: c.rank, Op: op, Line: lineOf(callerPC())}
+	p := fault.Place{Rank: c.rank, Op: op, Line: callerLine()}
 	if c.name != nil {
 		p.PE = c.name()
 	}
@@ -235,101 +232,4 @@ func (c *Context) panicPlace() fault.Place {
 func stack() string {
 	buf := make([]byte, 8<<10)
 	return string(buf[:runtime.Stack(buf, false)])
-}
-
-// lines remembers source lines, so that a fault can name the other operation too.
-type lines struct {
-	now   uintptr
-	taken map[taken]uintptr
-	ended map[taken]ending // lifetimes that an undirected receive ended
-	text  map[uintptr]string
-
-	frames map[uintptr]uintptr // by return address: the frame's own PC, 0 where it is no kernel's
-}
-
-// caller is callerPC, which every instruction asks for: it remembers what it found out about
-// return addresses.
-func (l *lines) caller() uintptr {
-	var pcs [8]uintptr // the kernel is seldom farther away
-	for _, ret := range pcs[:runtime.Callers(3, pcs[:])] {
-		pc, ok := l.frames[ret]
-		if !ok {
-			if f, _ := runtime.CallersFrames([]uintptr{ret}).Next(); !inside(f.Function) {
-				pc = f.PC
-			}
-			l.frames[ret] = pc
-		}
-		if pc != 0 {
-			return pc
-		}
-	}
-	return callerPC()
-}
-
-type ending struct {
-	op string
-	pc uintptr
-}
-
-type taken struct {
-	port int
-	seq  uint32
-}
-
-// callerPC is the innermost frame that belongs to the kernel: the first outside this
-// package's own files and the executors.
-func callerPC() uintptr {
-	var pcs [24]uintptr
-	n := runtime.Callers(3, pcs[:])
-	frames := runtime.CallersFrames(pcs[:n])
-	for {
-		f, more := frames.Next()
-		if !inside(f.Function) {
-			return f.PC
-		}
-		if !more {
-			return 0
-		}
-	}
-}
-
-func inside(function string) bool {
-	for _, p := range [...]string{"kernbench/tl.(*Context)", "kernbench/tl.(*lines)", "kernbench/tl.callerPC", "runtime."} {
-		if strings.HasPrefix(function, p) {
-			return true
-		}
-	}
-	// Methods only: a function in there may be a kernel, in an executor's own tests.
-	return strings.HasPrefix(function, "kernbench/exec/") && strings.Contains(function, ".(*")
-}
-
-// lineOf is file:line of a program counter, the file without its folders but the last.
-func lineOf(pc uintptr) string {
-	if pc == 0 {
-		return ""
-	}
-	f, _ := runtime.CallersFrames([]uintptr{pc + 1}).Next()
-	if f.File == "" {
-		return ""
-	}
-	file := f.File
-	if i := strings.LastIndexByte(file, '/'); i >= 0 {
-		if j := strings.LastIndexByte(file[:i], '/'); j >= 0 {
-			file = file[j+1:]
-		}
-	}
-	return fmt.Sprintf("%s:%d", file, f.Line)
-}
-
-// Line is the source line of the instruction being executed, when lines are recorded.
-func (c *Context) Line() string {
-	if c.lines == nil {
-		return ""
-	}
-	s, ok := c.lines.text[c.lines.now]
-	if !ok {
-		s = lineOf(c.lines.now)
-		c.lines.text[c.lines.now] = s
-	}
-	return s
 }

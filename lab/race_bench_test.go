@@ -1,0 +1,27 @@
+package lab_test
+
+import (
+	"fmt"
+	"testing"
+
+	"kernbench/lab"
+)
+
+// BenchmarkRace is what looking for hazards costs, at 64 ranks with data: divide the time
+// with by the time without.
+func BenchmarkRace(b *testing.B) {
+	for _, executor := range []string{lab.Mock, lab.Sim} {
+		for _, name := range []string{"ring_allreduce_chunked", "window_allreduce_ring", "window_allreduce_onephase"} {
+			for _, race := range []bool{false, true} {
+				b.Run(fmt.Sprintf("%s/%s/race=%v", executor, name, race), func(b *testing.B) {
+					for b.Loop() {
+						s := lab.Spec{Algorithm: name, Ranks: 64, NElem: 4096, Executor: executor, Race: &race, VerifyData: true}
+						if r, err := lab.Run(b.Context(), s); err != nil || !r.OK() {
+							b.Fatal(err, r)
+						}
+					}
+				})
+			}
+		}
+	}
+}

@@ -1,0 +1,118 @@
+package tl
+
+import (
+	"fmt"
+	"runtime"
+	"strings"
+)
+
+// lines remembers source lines, so that a fault, a hazard or a record can name the kernel's
+// call. A call is told apart by its return address in the kernel.
+type lines struct {
+	now   uintptr
+	taken map[taken]uintptr // receives, the latest of each ring
+	ended map[taken]ending  // lifetimes that an undirected receive ended
+
+	// text is the line of a return address, and "" of one that is no kernel's.
+	text map[uintptr]string
+}
+
+func newLines() *lines {
+	return &lines{taken: map[taken]uintptr{}, ended: map[taken]ending{}, text: map[uintptr]string{}}
+}
+
+type ending struct {
+	op   string
+	call uintptr
+}
+
+type taken struct {
+	port int
+	seq  uint32
+}
+
+// recent is how many receives of a ring are remembered: a kernel that uses a slot later than
+// that is told which it was without its line.
+const recent = 64
+
+func (l *lines) take(port int, seq uint32) {
+	l.taken[taken{port, seq}] = l.now
+	delete(l.taken, taken{port, seq - recent})
+}
+
+func (l *lines) end(port int, seq uint32, e ending) {
+	l.ended[taken{port, seq}] = e
+	delete(l.ended, taken{port, seq - recent})
+}
+
+// depth is how many frames are looked at: the kernel is seldom more than four away.
+const depth = 8
+
+// caller is the return address of the innermost call by a kernel. Every instruction asks for
+// it, so it looks at return addresses only, and remembers what they belong to.
+func (l *lines) caller() uintptr {
+	var stack [depth]uintptr
+	returns(&stack)
+	for _, ret := range stack {
+		if ret == 0 {
+			break
+		}
+		text, ok := l.text[ret]
+		if !ok {
+			// Behind an address that nothing lies at, Frames shows what was inlined at ret.
+			text = kernelLine([]uintptr{ret, 1})
+			l.text[ret] = text
+		}
+		if text != "" {
+			return ret
+		}
+	}
+	return 0
+}
+
+// callerLine is the line of the innermost call by a kernel, found the slow way.
+func callerLine() string {
+	var pcs [24]uintptr
+	return kernelLine(pcs[:runtime.Callers(2, pcs[:])])
+}
+
+// kernelLine is file:line of the innermost of some frames that belongs to a kernel, the file
+// without its folders but the last; "" if there is none. A return address may stand for
+// several frames, by inlining.
+func kernelLine(pcs []uintptr) string {
+	frames := runtime.CallersFrames(pcs)
+	for {
+		f, more := frames.Next()
+		if f.File != "" && !inside(f.Function) {
+			file := f.File
+			if i := strings.LastIndexByte(file, '/'); i >= 0 {
+				if j := strings.LastIndexByte(file[:i], '/'); j >= 0 {
+					file = file[j+1:]
+				}
+			}
+			return fmt.Sprintf("%s:%d", file, f.Line)
+		}
+		if !more {
+			return ""
+		}
+	}
+}
+
+// inside tells whether a function is this package's own or an executor's: not the kernel's.
+func inside(function string) bool {
+	for _, p := range [...]string{"kernbench/tl.(*Context)", "kernbench/tl.(*lines)", "kernbench/tl.callerLine", "kernbench/tl.returns", "runtime."} {
+		if strings.HasPrefix(function, p) {
+			return true
+		}
+	}
+	// Methods only: a function in there may be a kernel, in an executor's own tests.
+	return strings.HasPrefix(function, "kernbench/exec/") && strings.Contains(function, ".(*")
+}
+
+// Line is the source line of the instruction being executed, when lines are recorded.
+func (c *Context) Line() string {
+	if c.lines == nil {
+		return ""
+	}
+	return c.lines.text[c.lines.now]
+}

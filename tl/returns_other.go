@@ -1,0 +1,14 @@
+//go:build !amd64
+
+package tl
+
+import "runtime"
+
+// returns stores the innermost return addresses, and a 0 behind the last if there are fewer
+// than eight.
+func returns(stack *[depth]uintptr) {
+	n := runtime.Callers(3, stack[:])
+	if n < depth {
+		stack[n] = 0
+	}
+}

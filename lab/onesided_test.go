@@ -68,6 +68,16 @@ var (
 		tellAll(c, ready)
 		c.WaitUntil(ready, tl.GE, 1)
 	}))
+	// anyone goes on when the first of the others has told it something.
+	anyone = registered("lab_anyone", stageAndRead(func(c *tl.Context, ready tl.Signal) {
+		c.PipeBarrier()
+		for peer := range c.WorldSize() {
+			if peer != c.Rank() {
+				c.Notify(ready.At(0), peer, tl.SignalAdd, 1)
+			}
+		}
+		c.WaitUntil(ready.At(0), tl.GE, 1)
+	}))
 	// forgets lets rank 1 wait for a word that nobody updates.
 	forgets = registered("lab_forgets", stageAndRead(func(c *tl.Context, ready tl.Signal) {
 		if c.Rank() == 1 {

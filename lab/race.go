@@ -70,15 +70,20 @@ func (x *setting) first(ctx context.Context) (*outcome, error) {
 	report := p.watch.detector.Report()
 	for passes := 1; ; passes++ {
 		out.races, out.passes = report, passes
-		if !report.Again || ctx.Err() != nil {
+		if !report.Again {
 			return out, err
+		}
+		if ctx.Err() != nil {
+			return out, ctx.Err()
 		}
 		next := p.watch.detector.Next()
 		p.quiet, p.watch.detector, p.watch.dev = true, next, nil
 		if x.Progress != nil {
 			x.Progress(Progress{Phase: "races", Done: int64(passes)})
 		}
-		if _, again := x.once(ctx, p); ctx.Err() != nil || again != nil && !fault.Is(again) {
+		if _, again := x.once(ctx, p); ctx.Err() != nil {
+			return out, ctx.Err()
+		} else if again != nil && !fault.Is(again) {
 			return out, err
 		}
 		report = next.Report()
@@ -109,6 +114,8 @@ func (x *setting) raceVerdict(r *Result, out *outcome, err error) Verdict {
 		return Verdict{races, Failed, detail}
 	case rep.Unsettled:
 		return Verdict{races, NotChecked, fmt.Sprintf("no hazards found, but %d passes over the program did not settle what notifications come later", out.passes)}
+	case rep.Again:
+		return Verdict{races, NotChecked, "no hazards found, but the run could not be repeated to see what notifications come later"}
 	case err != nil:
 		return Verdict{races, NotChecked, "the run did not end; no hazards until then"}
 	}

@@ -1,6 +1,7 @@
 package lab_test
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"strings"
@@ -154,5 +155,30 @@ func TestTestsFindRaces(t *testing.T) {
 		if racy != (row.Failed > 0) || row.Cases == 0 {
 			t.Errorf("%s, %d ranks: %d of %d failed: %s", row.Algorithm, row.World, row.Failed, row.Cases, row.First)
 		}
+	}
+}
+
+// A notification that comes after a wait which it could have ended is seen when the program is
+// run again. Ctrl-C leaves the question open.
+func TestNotificationsThatComeLater(t *testing.T) {
+	s, again := gather(anyone.Name, lab.Mock), 0
+	s.Progress = func(p lab.Progress) {
+		if p.Phase == "races" {
+			again++
+		}
+	}
+	r, err := lab.Run(ctx, s)
+	if err != nil || again == 0 || r.Verdict("race").State != lab.Failed {
+		t.Fatalf("%d passes more, %v: %v", again, err, r.Verdict("race"))
+	}
+	stopped, cancel := context.WithCancel(ctx)
+	s.Progress = func(p lab.Progress) {
+		if p.Phase == "races" {
+			cancel()
+		}
+	}
+	r, err = lab.Run(stopped, s)
+	if !errors.Is(err, context.Canceled) || r.Verdict("race").State == lab.Checked {
+		t.Fatalf("%v: %v", err, r.Verdict("race"))
 	}
 }

@@ -172,10 +172,8 @@ func (d *Detector) missingEdge(f, e *event) string {
 		finish = ""
 	}
 	switch {
-	case told != nil && finish != "":
-		return fmt.Sprintf("%s between %s and %s of %v, by which %v could know", finish, here, spot(told.call, told.line), who, whom)
-	case told != nil:
-		return fmt.Sprintf("%v told %v too early, by %s: it must do so after %s is complete", who, whom, spot(told.call, told.line), here)
+	case told != nil: // before f was over
+		return fmt.Sprintf("%s between %s and %s of %v, by which %v could know", finishing(f), here, spot(told.call, told.line), who, whom)
 	case !f.write:
 		return fmt.Sprintf("%v must not write before %v has read: a barrier between %s and %s, or a signal that %v sends%s and %v waits for before %s",
 			whom, who, here, there, who, after(finish, here), whom, there)

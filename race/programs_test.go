@@ -1,7 +1,6 @@
 package race_test
 
 import (
-	"context"
 	"flag"
 	"fmt"
 	"math/rand/v2"
@@ -230,22 +229,45 @@ func (p *program) run(t *testing.T, k tl.Kernel, seed uint64, judge bool) ([][]f
 	for range p.ranks {
 		cfg.Inputs = append(cfg.Inputs, make([]float64, 2*blockLen))
 	}
-	var d *race.Detector
 	if judge {
-		d = race.New(race.Options{Order: mem.PutSignal})
-		cfg.History = d.Log()
+		out, report, err := race.Try(k, cfg)
+		if err != nil {
+			t.Fatalf("%v\n%v", err, p)
+		}
+		return out, report
 	}
-	o, err := mock.Observe(context.Background(), k, cfg)
+	out, err := mock.Try(k, cfg)
 	if err != nil {
 		t.Fatalf("%v\n%v", err, p)
 	}
-	if d == nil {
-		return o.Outputs, nil
-	}
-	return o.Outputs, d.Report()
+	return out, nil
 }
 
 func sameOutputs(a, b [][]float64) bool { return slices.EqualFunc(a, b, slices.Equal) }
+
+// Run ends a test by a hazard, and only by one.
+func TestRun(t *testing.T) {
+	p := &program{ranks: 2, blocks: 1, words: 1, acts: [][]act{
+		{{do: doPut, peer: 1}, {do: doFence}, {do: doNotify, peer: 1}},
+		{{do: doWait, count: 1}, {do: doTake}},
+	}}
+	cfg := mock.Config{Inputs: [][]float64{{1, 2, 3, 4, 0, 0, 0, 0}, make([]float64, 8)}, DType: dtype.F32, Layout: p.layout()}
+	if got := race.Run(t, p.kernel(-1, -1), cfg); !slices.Equal(got[1][4:], []float64{1, 2, 3, 4}) {
+		t.Errorf("got %v", got)
+	}
+	var f failing
+	race.Run(&f, p.kernel(0, 1), cfg) // without the fence
+	if !strings.Contains(f.text, "1 hazards:") || !strings.Contains(f.text, "fence") {
+		t.Errorf("without the fence: %q", f.text)
+	}
+}
+
+// failing is a test that is told of its failure and goes on.
+type failing struct{ text string }
+
+func (f *failing) Helper() {}
+
+func (f *failing) Fatalf(format string, args ...any) { f.text += fmt.Sprintf(format, args...) }
 
 // Programs whose order is complete are not reported, and give the same bytes in every schedule.
 // Without any one of the operations that order, a program is reported, or its outcome does not

@@ -2,11 +2,13 @@ package examples
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"kernbench/dtype"
 	"kernbench/exec/mock"
 	"kernbench/mem"
+	"kernbench/race"
 	"kernbench/tl"
 )
 
@@ -124,6 +126,31 @@ func twoBlocks(c *tl.Context, a tl.Args) {
 
 // end
 
+// guide: no fence
+func tooEarly(c *tl.Context, a tl.Args) {
+	w := a.Window(0)
+	data, arrived := c.Data(w, "exchange.data"), c.Signals(w, "exchange.arrived")
+	right := (c.Rank() + 1) % c.WorldSize()
+
+	c.PutTensor(data, right, c.Load(a.Shard(c.Rank())))
+	c.Notify(arrived, right, tl.SignalAdd, 1) // may be there before the put
+	c.WaitUntil(arrived, tl.GE, 1)
+	c.Store(a.Shard(c.Rank()), c.Load(c.Local(data)))
+}
+
+// end
+
+// guide: race run
+func findTooEarly(t *testing.T) {
+	layout, err := exchange(4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	race.Run(t, tooEarly, mock.Config{Inputs: three(4), DType: dtype.F32, Layout: layout})
+}
+
+// end
+
 func TestFence(t *testing.T) {
 	l, err := exchange(4)
 	if err != nil {
@@ -176,3 +203,34 @@ func TestRounds(t *testing.T) {
 	sum := []float64{111, 222, 333, 444}
 	expect(t, mock.Run(t, rounds, mock.Config{Inputs: three(4), DType: dtype.F32, Layout: l}), sum, sum, sum)
 }
+
+// hazards are the kernels behind the blocks "hazard NAME" of the pages.
+var hazards = map[string]tl.Kernel{"no fence": tooEarly}
+
+// TestHazardBlocks: the block "hazard NAME" is what the judge says of the kernel of that name.
+func TestHazardBlocks(t *testing.T) {
+	shown := 0
+	for _, b := range pageBlocks(t) {
+		name, ok := strings.CutPrefix(b.info, "hazard ")
+		if !ok {
+			continue
+		}
+		shown++
+		layout, err := exchange(4)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, report, err := race.Try(hazards[name], mock.Config{Inputs: three(4), DType: dtype.F32, Layout: layout})
+		if err != nil || report.Total == 0 {
+			t.Fatalf("%s: %v, %d hazards", name, err, report.Total)
+		}
+		if line := missing(b.text, report.Hazards[0].String()); line != "" {
+			t.Errorf("%v: no line is, behind those before it,\n%s\nin\n%v", &b, line, report.Hazards[0].String())
+		}
+	}
+	if shown != len(hazards) {
+		t.Errorf("the pages show %d hazards of %d", shown, len(hazards))
+	}
+}
+
+var _ = findTooEarly // shown, and not run: it fails

@@ -13,7 +13,7 @@ import (
 // have come to it as often.
 func TestBarriersAreReusable(t *testing.T) {
 	const world, uses = 4, 1000
-	layout, err := scratchLayout(world, 1, dtype.F32, 1)
+	layout, err := scratchLayout(world, 1, dtype.F32, 1, meshRow(world))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -24,8 +24,8 @@ func TestBarriersAreReusable(t *testing.T) {
 	}{
 		{"mesh", meshBarrier, func(int) []int { return []int{0, 1, 2, 3} }},
 		{"neighbour", func(c *tl.Context, row tl.Signal, use int) {
-			tell(c, row, (c.Rank()+1)%world)
-			heed(c, row, (c.Rank()+world-1)%world, use)
+			tell(c, row.At(fromLeft), (c.Rank()+1)%world)
+			heed(c, row.At(fromLeft), use)
 		}, func(rank int) []int { return []int{(rank + world - 1) % world} }},
 	} {
 		for seed := range uint64(3) {

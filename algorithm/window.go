@@ -10,19 +10,23 @@ import (
 )
 
 // This file is what the kernels over a symmetric window have in common. Each such window is
-// one buffer, scratch: data, and after them rows of signals. Word p of a row is for rank p
-// to notify, so that each word has one writer.
+// one buffer, scratch: data, and after them rows of signals. Each word has one writer: word p
+// of a mesh's row is for rank p to notify, and the first two of a ring's are for the left and
+// the right neighbour.
 //
 // Words only grow. A row that is used for the k-th time is waited for to come to k, so that
 // it can be used any number of times: a wait for 1 would let the second use run straight
 // through. Kernels whose rounds have a row each use it once.
 
-// rowWords is the number of signals in a row: one for each rank, and at least 16, which are
-// 64 bytes.
-func rowWords(world int) int { return max(16, world) }
+// ringRow is the number of signals in a row of a ring: 64 bytes.
+const ringRow = 16
 
-// scratchLayout declares a window of n elements and rows of signals.
-func scratchLayout(world, n int, t dtype.Type, rows int) (*mem.Layout, error) {
+// meshRow is the number of signals in a row of a mesh: one for each rank, and as many as in a
+// ring's at least.
+func meshRow(world int) int { return max(ringRow, world) }
+
+// scratchLayout declares a window of n elements and rows of so many signals.
+func scratchLayout(world, n int, t dtype.Type, rows, perRow int) (*mem.Layout, error) {
 	if world < 1 || n < 0 || !t.Valid() {
 		return nil, fmt.Errorf("a window for %d ranks with %d elements of %v: at least one rank, no negative number, and a type", world, n, t)
 	}
@@ -30,7 +34,7 @@ func scratchLayout(world, n int, t dtype.Type, rows int) (*mem.Layout, error) {
 	if over := parts[0].Bytes() % 4; over != 0 {
 		parts = append(parts, mem.DataPart("pad", dtype.U8, int(4-over))) // signals are int32
 	}
-	parts = append(parts, mem.SignalPart("signals", mem.Int32, max(1, rows)*rowWords(world)))
+	parts = append(parts, mem.SignalPart("signals", mem.Int32, max(1, rows)*perRow))
 	return mem.NewLayout(0, []mem.Buffer{{Name: "scratch", Parts: parts}})
 }
 
@@ -40,36 +44,38 @@ func scratch(c *tl.Context, a tl.Args, n int) (tl.Sym, tl.Signal) {
 	return c.Data(w, "scratch.data").Slice(0, n), c.Signals(w, "scratch.signals")
 }
 
-// row is row i of the signals.
+// row is row i of the signals of a mesh.
 func row(c *tl.Context, signals tl.Signal, i int) tl.Signal {
-	return signals.At(i * rowWords(c.WorldSize()))
+	return signals.At(i * meshRow(c.WorldSize()))
 }
 
-// tell notifies a peer in a row. What the peer is to see must have taken effect: own stores
+// The words of a ring's row.
+const (
+	fromLeft = iota
+	fromRight
+)
+
+// tell notifies a peer by a word. What the peer is to see must have taken effect: own stores
 // by a pipe barrier, puts by a fence.
-func tell(c *tl.Context, row tl.Signal, peer int) {
-	c.Notify(row.At(c.Rank()), peer, tl.SignalAdd, 1)
-}
+func tell(c *tl.Context, word tl.Signal, peer int) { c.Notify(word, peer, tl.SignalAdd, 1) }
 
 // once is the number of uses of a row that serves one round.
 const once = 1
 
-// heed waits for what a peer tells in a row that is used for the use-th time, from 1 on.
-func heed(c *tl.Context, row tl.Signal, peer, use int) {
-	c.WaitUntil(row.At(peer), tl.GE, int64(use))
-}
+// heed waits for what is told by a word that is used for the use-th time, from 1 on.
+func heed(c *tl.Context, word tl.Signal, use int) { c.WaitUntil(word, tl.GE, int64(use)) }
 
 // meshBarrier holds every rank until all have come, for the use-th time in this row. It takes
 // N-1 notifications per rank.
 func meshBarrier(c *tl.Context, row tl.Signal, use int) {
 	for peer := range c.WorldSize() {
 		if peer != c.Rank() {
-			tell(c, row, peer)
+			tell(c, row.At(c.Rank()), peer)
 		}
 	}
 	for peer := range c.WorldSize() {
 		if peer != c.Rank() {
-			heed(c, row, peer, use)
+			heed(c, row.At(peer), use)
 		}
 	}
 }

@@ -39,7 +39,7 @@ var WindowAllToAll = Register(Algorithm{
 		return nil
 	},
 	Window: func(world, nElem int, t dtype.Type) (*mem.Layout, error) {
-		return scratchLayout(world, nElem, t, 1)
+		return scratchLayout(world, nElem, t, 1, meshRow(world))
 	},
 	Steps:  "N-1 puts, 1 barrier",
 	Cost:   "(N-1) beta M/N + 2 alpha: (N-1)/N M bytes and N-1 notifications per rank",

@@ -29,7 +29,7 @@ var WindowAllGather = Register(Algorithm{
 	Topology:   "none",
 	Kernel:     windowAllGather,
 	Window: func(world, nElem int, t dtype.Type) (*mem.Layout, error) {
-		return scratchLayout(world, nElem, t, 1)
+		return scratchLayout(world, nElem, t, 1, meshRow(world))
 	},
 	Steps:  "1 barrier, N-1 reads",
 	Cost:   "alpha + (N-1) (alpha + beta M): (N-1) M bytes and N-1 notifications per rank",

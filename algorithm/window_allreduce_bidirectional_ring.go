@@ -21,14 +21,14 @@ func windowAllReduceBidirectionalRing(c *tl.Context, a tl.Args) {
 	half := func(k, which int) tl.Sym { return data.Chunk(n, (k+2*n)%n).Chunk(2, which) }
 
 	meet := func(round int) {
-		r := row(c, signals, round)
-		tell(c, r, right)
+		r := signals.At(round * ringRow)
+		tell(c, r.At(fromLeft), right)
 		if left != right {
-			tell(c, r, left)
+			tell(c, r.At(fromRight), left)
 		}
-		heed(c, r, left, once)
+		heed(c, r.At(fromLeft), once)
 		if left != right {
-			heed(c, r, right, once)
+			heed(c, r.At(fromRight), once)
 		}
 	}
 
@@ -66,7 +66,7 @@ var WindowAllReduceBidirectionalRing = Register(Algorithm{
 	Topology:   "none",
 	Kernel:     windowAllReduceBidirectionalRing,
 	Window: func(world, nElem int, t dtype.Type) (*mem.Layout, error) {
-		return scratchLayout(world, nElem, t, 2*(world-1)+1)
+		return scratchLayout(world, nElem, t, 2*(world-1)+1, ringRow)
 	},
 	Steps:  "2(N-1)+1 barriers, 2(N-1) pairs of puts",
 	Cost:   "2(N-1) (2 alpha + beta M/2N): 2(N-1)/N M bytes and 2(2N-1) notifications per rank, 3 where there are two",

@@ -23,9 +23,9 @@ func windowAllReduceRing(c *tl.Context, a tl.Args) {
 	move(c, c.Local(data), a.Shard(me))
 	meet := func(round int) {
 		c.PipeBarrier() // the last step's chunk is stored, and so the left one's is read
-		r := row(c, signals, round)
-		tell(c, r, right)
-		heed(c, r, left, once)
+		r := signals.At(round * ringRow)
+		tell(c, r.At(fromLeft), right)
+		heed(c, r.At(fromLeft), once)
 	}
 	for step := range n - 1 {
 		meet(step)
@@ -59,7 +59,7 @@ var WindowAllReduceRing = Register(Algorithm{
 	Window: func(world, nElem int, t dtype.Type) (*mem.Layout, error) {
 		// One chunk more than is used: windows for this algorithm are sized so where they
 		// are sized by hand, with room for a chunk on its way.
-		return scratchLayout(world, nElem+tl.CDiv(nElem, max(1, world)), t, 2*(world-1))
+		return scratchLayout(world, nElem+tl.CDiv(nElem, max(1, world)), t, 2*(world-1), ringRow)
 	},
 	Steps:  "2(N-1) barriers and reads",
 	Cost:   "2(N-1) (2 alpha + beta M/N): 2(N-1)/N M bytes and 2(N-1) notifications per rank",

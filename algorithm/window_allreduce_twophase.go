@@ -35,7 +35,7 @@ var WindowAllReduceTwoPhase = Register(Algorithm{
 	Topology:   "none",
 	Kernel:     windowAllReduceTwoPhase,
 	Window: func(world, nElem int, t dtype.Type) (*mem.Layout, error) {
-		return scratchLayout(world, nElem, t, 2)
+		return scratchLayout(world, nElem, t, 2, meshRow(world))
 	},
 	Steps:  "2 barriers, 2(N-1) reads",
 	Cost:   "2 alpha + 2(N-1) (alpha + beta M/N): 2(N-1)/N M bytes and 2(N-1) notifications per rank",

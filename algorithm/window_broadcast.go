@@ -32,7 +32,7 @@ var WindowBroadcast = Register(Algorithm{
 	Kernel:     windowBroadcast,
 	KernelArgs: func(int, int) []int { return []int{0} }, // the root
 	Window: func(world, nElem int, t dtype.Type) (*mem.Layout, error) {
-		return scratchLayout(world, nElem, t, 1)
+		return scratchLayout(world, nElem, t, 1, meshRow(world))
 	},
 	Steps:  "1 barrier, 1 read",
 	Cost:   "2 alpha + (N-1) beta M at the root's memory: M bytes per rank but the root, N-1 notifications per rank",

@@ -28,7 +28,7 @@ var WindowReduceScatter = Register(Algorithm{
 	Topology:   "none",
 	Kernel:     windowReduceScatter,
 	Window: func(world, nElem int, t dtype.Type) (*mem.Layout, error) {
-		return scratchLayout(world, nElem, t, 1)
+		return scratchLayout(world, nElem, t, 1, meshRow(world))
 	},
 	Steps:  "1 barrier, N-1 reads",
 	Cost:   "alpha + (N-1) (alpha + beta M/N): (N-1)/N M bytes and N-1 notifications per rank",

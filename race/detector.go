@@ -175,7 +175,9 @@ func (d *Detector) record(r *history.Record) {
 			d.completeOp(&a.sided, r.Op, r.Done)
 		}
 	case history.Drain:
-		d.completeAll(&a.plain)
+		for a.plain.head != nil {
+			d.finish(a.plain.head)
+		}
 	case history.Fence:
 		a.fences++
 	case history.Quiet:
@@ -258,8 +260,22 @@ func (d *Detector) endGrid(s history.Agent) {
 	}
 }
 
-// rest forgets what only matters while something runs.
+// rest forgets what only matters while something runs: whatever begins now begins after it.
 func (d *Detector) rest() {
+	for _, p := range d.pages {
+		for i := range p.segs {
+			s := &p.segs[i]
+			d.release(s.one)
+			if s.rest != nil {
+				for _, f := range s.rest.events {
+					d.release(f)
+				}
+				d.rests = append(d.rests, s.rest)
+			}
+		}
+	}
+	clear(d.pages)
+	d.lastPage = nil
 	for i, q := range d.rings {
 		q.forget(d)
 		delete(d.rings, i)

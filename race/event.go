@@ -55,7 +55,11 @@ type event struct {
 	seq    uint32
 	before seqs
 
-	carrier *event    // when that is complete, so is this one: the signal of a put, the put of a source
+	// What an earlier access by the same PE had to come after, which this one waited for.
+	via     *link
+	viaUpTo seqs
+
+	carrier *event    // when that is complete, so is this one: the signal of a put, the put of a source, the next access by the same PE
 	seen    []witness // others who know of the completion
 
 	op   uint64
@@ -137,7 +141,7 @@ func (d *Detector) release(e *event) {
 		}
 		d.drop(&e.clk)
 		next := e.carrier
-		e.carrier, e.word, e.link = nil, nil, nil
+		e.carrier, e.word, e.link, e.via = nil, nil, nil, nil
 		d.events = append(d.events, e)
 		d.liveEvents--
 		e = next
@@ -184,6 +188,34 @@ func (d *Detector) completeAll(l *list) {
 	}
 }
 
+// finish completes an event, and with it what had to be there before.
+func (d *Detector) finish(e *event) {
+	now := witness{e.agent, d.agents[e.agent].clk.time}
+	if e.link != nil {
+		d.cover(e.link, now, e.before)
+	}
+	if e.via != nil {
+		d.cover(e.via, now, e.viaUpTo)
+	}
+	d.complete(e)
+}
+
+// inherit notes what must have been there before f, which e waits for.
+func (e *event) inherit(f *event) {
+	take := func(l *link, upTo seqs) {
+		switch {
+		case l == nil || upTo == (seqs{}):
+		case l == e.link:
+			e.before.raise(upTo)
+		case e.via == nil || e.via == l:
+			e.via = l
+			e.viaUpTo.raise(upTo)
+		}
+	}
+	take(f.link, f.before)
+	take(f.via, f.viaUpTo)
+}
+
 func (d *Detector) completeEverything(a *agent) {
 	d.completeAll(&a.plain)
 	d.completeAll(&a.sided)
@@ -197,17 +229,22 @@ func (d *Detector) completeOp(l *list, op uint64, done history.Done) bool {
 		return false
 	}
 	found := false
-	finish := func(e *event) {
+	end := func(e *event) {
 		found = true
 		if done == history.Whole || e.local {
-			d.complete(e)
+			if put := e.carrier; done == history.Source && put != nil && put.carrier != nil {
+				// Who knows the moment of the signal knows it from the signal itself, which
+				// comes after the reading, or from a later moment.
+				e.done = put.carrier.clk.time
+			}
+			d.finish(e)
 		}
 	}
 	if op-l.head.op < l.tail.op-op {
 		for e := l.head; e != nil && e.op <= op; {
 			next := e.next
 			if e.op == op {
-				finish(e)
+				end(e)
 			}
 			e = next
 		}
@@ -216,7 +253,7 @@ func (d *Detector) completeOp(l *list, op uint64, done history.Done) bool {
 	for e := l.tail; e != nil && e.op >= op; {
 		prev := e.prev
 		if e.op == op {
-			finish(e)
+			end(e)
 		}
 		e = prev
 	}

@@ -151,10 +151,10 @@ func (y *way) weaker(o *way, c *clock) bool {
 
 // ways is scratch.
 type ways struct {
-	answer, other, again way
-	opt                  []*event
-	weight               []int64
-	order                []int
+	answer, other, again, choice way
+	opt                          []*event
+	weight                       []int64
+	order                        []int
 }
 
 // learn answers a question. It is false where nothing explains what was seen.
@@ -220,7 +220,13 @@ func (d *Detector) last(q *question, c *event, y *way) bool {
 	}
 	d.ways.opt = opt
 	need, sign := missing(q, q.typ.Wrap(v))
-	if need > 0 && !d.weigh(opt, need, sign, y) {
+	switch {
+	case need == 0:
+	case q.cmp == tl.EQ && differ(opt):
+		if !d.choose(opt, need*sign, y) {
+			return false
+		}
+	case !d.weigh(opt, need, sign, y):
 		return false
 	}
 	if c != nil {
@@ -357,9 +363,9 @@ func (d *Detector) weighLinks(opt []*event, w []int64, slack int64, single bool,
 			}
 			y.cover(u.link, upTo)
 		}
-		gone := int64(0) // with u
-		for k := i; k < len(opt); k++ {
-			if o := opt[k]; k == i || o.agent == u.agent && o.before[control] >= u.seq {
+		gone := w[i] // without u, and without what comes after it
+		for k := 0; k < len(opt) && gone <= slack; k++ {
+			if o := opt[k]; k != i && d.before(u, o, &o.clk) {
 				gone += w[k]
 			}
 		}

@@ -150,6 +150,7 @@ func (d *Detector) newRest() *rest {
 	if n := len(d.rests); n > 0 {
 		r := d.rests[n-1]
 		d.rests = d.rests[:n-1]
+		r.events = r.events[:0]
 		return r
 	}
 	return &rest{}
@@ -218,6 +219,11 @@ func (d *Detector) follow(f, e *event, a mem.Addr, n int64) (keep, ordered bool)
 	} else {
 		ordered = d.before(f, e, &d.agents[e.agent].clk)
 		d.memo.f, d.memo.ordered = f, ordered
+	}
+	if f.agent == e.agent && f.plain() && f.done == 0 && f.carrier == nil && (e.plain() || e.local) {
+		f.carrier = e // which waits for it
+		e.refs++
+		e.inherit(f)
 	}
 	if f.write || e.write {
 		d.conflict(f, e, ordered, a, n)

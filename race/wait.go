@@ -15,6 +15,7 @@ type sighting struct {
 	when       unit.Time
 	cmp        tl.Cmp
 	value      int64
+	latest     int64  // the word with all updates that need not come after the wait
 	taught     bool   // the updates told it something
 	upTo       uint32 // the last place on its link of an update with data that must have been there
 }
@@ -69,7 +70,7 @@ func (d *Detector) look(r *history.Record, cmp tl.Cmp, value int64, isWait bool)
 		return
 	}
 	s := sighting{
-		witness: witness{r.Agent, a.clk.time}, call: r.Call, line: r.Line, when: r.Time, cmp: cmp, value: value,
+		witness: witness{r.Agent, a.clk.time}, call: r.Call, line: r.Line, when: r.Time, cmp: cmp, value: value, latest: w.latest,
 		taught: y.width() > 0 || len(y.sure) > 0,
 	}
 	if isWait {
@@ -258,7 +259,15 @@ func (d *Detector) missedBefore(w *word, q *question, s *sighting) {
 // late judges an update that comes after waits in the account.
 func (d *Detector) late(w *word, e *event) {
 	spoils := func(s *sighting) bool {
-		return s.call != "test" && !s.cmp.Holds(w.typ, w.latest, s.value) && e.clk.at(s.agent) < s.time
+		if e.clk.at(s.agent) >= s.time {
+			return false
+		}
+		if e.set {
+			s.latest = e.value
+		} else {
+			s.latest = w.typ.Wrap(s.latest + e.value)
+		}
+		return s.call != "test" && !s.cmp.Holds(w.typ, s.latest, s.value)
 	}
 	for i := range w.plain {
 		s := &w.plain[i]

@@ -98,11 +98,11 @@ func (d *Detector) race(f, e *event, a mem.Addr, n int64) {
 func (d *Detector) state(f, e *event) string {
 	switch {
 	case f.done == 0:
-		return "in flight, nobody has waited for its end"
-	case d.agents[e.agent].clk.at(f.agent) >= f.issued:
-		return "in flight when its rank told others last"
+		return "still in flight, for all that is known"
+	case f.agent != e.agent && d.agents[e.agent].clk.at(f.agent) >= f.issued:
+		return fmt.Sprintf("over by now, but in flight when %v told others last", d.log.Who(f.agent))
 	}
-	return "its rank has told nobody since"
+	return fmt.Sprintf("over by now, but nothing tells %v so", d.log.Who(e.agent))
 }
 
 // lost reports two updates of a word.
@@ -166,15 +166,18 @@ func (d *Detector) missingEdge(f, e *event) string {
 	if f.agent == e.agent {
 		return d.missingInOne(f, e, here, there)
 	}
-	told := d.toldAfter(f, e.agent)
-	finish := finishing(f)
-	if f.done != 0 {
-		finish = ""
+	if s, u := d.unsure(f, e); u != nil {
+		return fmt.Sprintf("%s of %v ends with %v %d, which may come about without %s of %v, because something else counts instead: wait for all that is added, or give each sender a word of its own",
+			spot(s.call, s.line), whom, s.cmp, s.value, spot(u.call, u.line), who)
 	}
-	switch {
-	case told != nil: // before f was over
-		return fmt.Sprintf("%s between %s and %s of %v, by which %v could know", finishing(f), here, spot(told.call, told.line), who, whom)
-	case !f.write:
+	finish := finishing(f, int32(whom.PE))
+	if told := d.toldAfter(f, e.agent); told != nil {
+		return fmt.Sprintf("%s of %v between %s and %s, which tells %v", finish, who, here, spot(told.call, told.line), whom)
+	}
+	if f.done != 0 {
+		finish = "" // it is over, only nobody says so
+	}
+	if !f.write {
 		return fmt.Sprintf("%v must not write before %v has read: a barrier between %s and %s, or a signal that %v sends%s and %v waits for before %s",
 			whom, who, here, there, who, after(finish, here), whom, there)
 	}
@@ -185,20 +188,22 @@ func after(finish, here string) string {
 	if finish == "" {
 		return " after " + here
 	}
-	return " after " + finish + " after " + here
+	return " after " + here + " and " + finish
 }
 
-// finishing is what makes others sure of the end of an access.
-func finishing(f *event) string {
+// finishing is what makes somebody on a PE sure of the end of an access.
+func finishing(f *event, pe int32) string {
 	switch {
+	case f.kind == history.Copy:
+		return "the end of the copy"
 	case f.plain() && !f.write:
 		return "a use of the loaded tensor (or a pipe_barrier)"
 	case f.plain():
 		return "a pipe_barrier"
-	case f.local || !f.write:
+	case f.link == nil || f.link.to != pe: // a get, or the source of a put, too
 		return "a quiet"
 	}
-	return "a fence (for the same peer; else a quiet)"
+	return "a fence (or quiet)"
 }
 
 // missingInOne is missingEdge for two accesses of the same agent.
@@ -231,4 +236,31 @@ func (d *Detector) toldAfter(f *event, x history.Agent) *place {
 		}
 	}
 	return nil
+}
+
+// unsure finds a wait of the agent of e that may have ended without the update which would
+// have ordered f before it.
+func (d *Detector) unsure(f, e *event) (*sighting, *event) {
+	a := &d.agents[e.agent]
+	for i := a.waits - 1; i >= max(0, a.waits-len(a.waited)); i-- {
+		s := &a.waited[i%len(a.waited)]
+		for _, us := range [...][]*event{s.word.updates, s.word.later} {
+			for _, u := range us {
+				if u.agent == f.agent && (u.foreseen || !d.knows(&a.clk, u)) && d.told(f, u) {
+					return s, u
+				}
+			}
+		}
+	}
+	return nil, nil
+}
+
+// told tells whether whoever knows an update by the agent of f knows f to be over.
+func (d *Detector) told(f, u *event) bool {
+	for ; f != nil; f = f.carrier {
+		if f == u || f.done != 0 && u.clk.time >= f.done || f.link != nil && f.link == u.link && u.before[f.class] >= f.seq {
+			return true
+		}
+	}
+	return false
 }

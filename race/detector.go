@@ -79,6 +79,8 @@ type agent struct {
 
 	releases [8]release // where it last told others something
 	released int
+	waited   [4]sighting // its last looks at words
+	waits    int
 }
 
 // release is a place at which an agent let others know what it has done.

@@ -10,6 +10,7 @@ import (
 // link is what one agent sends to the memory of one PE: stores, puts, notifications, numbered.
 type link struct {
 	agent  history.Agent
+	to     int32  // PE
 	seq    uint32 // of the last
 	fenced uint32 // what has at most this number takes effect before what follows
 	fences uint32 // fences of the agent that have been taken into account
@@ -35,7 +36,7 @@ func (d *Detector) linkTo(agent history.Agent, to int32) *link {
 	}
 	l := a.links[to]
 	if l == nil {
-		l = &link{agent: agent, fences: a.fences}
+		l = &link{agent: agent, to: to, fences: a.fences}
 		if a.links == nil {
 			a.links = map[int32]*link{}
 		}

@@ -180,7 +180,7 @@ func (r *Report) String() string {
 	if r.Total == 0 {
 		b.WriteString("no hazards")
 	} else {
-		fmt.Fprintf(&b, "%d hazards at %d pairs of places", r.Total, len(r.Hazards)+r.Left)
+		fmt.Fprintf(&b, "hazards: %d, at %d pairs of places", r.Total, len(r.Hazards)+r.Left)
 	}
 	fmt.Fprintf(&b, "; %v: %s", r.Class, r.Class.Claim())
 	for i := range r.Hazards {

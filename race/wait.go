@@ -11,6 +11,7 @@ import (
 // sighting is a wait that is over: who saw what, where.
 type sighting struct {
 	witness
+	word       *word
 	call, line string
 	when       unit.Time
 	cmp        tl.Cmp
@@ -70,9 +71,11 @@ func (d *Detector) look(r *history.Record, cmp tl.Cmp, value int64, isWait bool)
 		return
 	}
 	s := sighting{
-		witness: witness{r.Agent, a.clk.time}, call: r.Call, line: r.Line, when: r.Time, cmp: cmp, value: value, latest: w.latest,
+		witness: witness{r.Agent, a.clk.time}, word: w, call: r.Call, line: r.Line, when: r.Time, cmp: cmp, value: value, latest: w.latest,
 		taught: y.width() > 0 || len(y.sure) > 0,
 	}
+	a.waited[a.waits%len(a.waited)] = s
+	a.waits++
 	if isWait {
 		d.missedBefore(w, q, &s)
 		d.keep(w, q, &s, y)

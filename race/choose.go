@@ -52,7 +52,7 @@ func (d *Detector) choose(opt []*event, sum int64, y *way) bool {
 			}
 		}
 		if found {
-			y.common(c)
+			d.common(y, c)
 		}
 		found = true
 	}

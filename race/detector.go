@@ -333,6 +333,7 @@ func (d *Detector) putting(r *history.Record) {
 		e.refs++
 		d.started(s, at)
 		d.access(s)
+		e.via, e.viaUpTo = s.via, s.viaUpTo
 		d.release(s)
 	}
 	if r.Range.Bytes > 0 {

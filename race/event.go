@@ -59,7 +59,8 @@ type event struct {
 	via     *link
 	viaUpTo seqs
 
-	carrier *event    // when that is complete, so is this one: the signal of a put, the put of a source, the next access by the same PE
+	carrier *event    // when that is complete, so is this one: the signal of a put, the put of a source
+	waiters []*event  // of a load or store, as carrier: accesses by the same PE that wait for it
 	seen    []witness // others who know of the completion
 
 	op   uint64
@@ -124,7 +125,7 @@ func (d *Detector) newEvent(r *history.Record) *event {
 	a := &d.agents[r.Agent]
 	*e = event{
 		refs: 1, agent: r.Agent, issued: a.clk.time, kind: r.Kind, op: r.Op,
-		call: r.Call, line: r.Line, time: r.Time, nbi: r.NBI, seen: e.seen[:0],
+		call: r.Call, line: r.Line, time: r.Time, nbi: r.NBI, seen: e.seen[:0], waiters: e.waiters[:0],
 	}
 	return e
 }
@@ -140,6 +141,9 @@ func (d *Detector) release(e *event) {
 			e.link.remove(e)
 		}
 		d.drop(&e.clk)
+		for _, x := range e.waiters {
+			d.release(x)
+		}
 		next := e.carrier
 		e.carrier, e.word, e.link, e.via = nil, nil, nil, nil
 		d.events = append(d.events, e)
@@ -260,8 +264,38 @@ func (d *Detector) completeOp(l *list, op uint64, done history.Done) bool {
 	return found
 }
 
+// mostWaiters bounds the waiters that are kept of one event.
+const mostWaiters = 8
+
+// waitFor notes that e, by the same PE, waits for f.
+func (d *Detector) waitFor(f, e *event) {
+	if n := len(f.waiters); n > 0 && f.waiters[n-1] == e {
+		return
+	}
+	e.refs++
+	e.inherit(f)
+	if len(f.waiters) == mostWaiters {
+		d.release(f.waiters[mostWaiters-1])
+		f.waiters = f.waiters[:mostWaiters-1]
+	}
+	f.waiters = append(f.waiters, e)
+}
+
 // knows tells whether whoever has the clock knows that the event is complete.
 func (d *Detector) knows(c *clock, e *event) bool {
+	if d.knowsItself(c, e) {
+		return true
+	}
+	for _, x := range e.waiters {
+		if d.knowsItself(c, x) {
+			return true
+		}
+	}
+	return false
+}
+
+// knowsItself is knows without what follows from accesses that waited for the event.
+func (d *Detector) knowsItself(c *clock, e *event) bool {
 	for ; e != nil; e = e.carrier {
 		if e.done != 0 && c.at(e.agent) >= e.done {
 			return true

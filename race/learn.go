@@ -46,6 +46,9 @@ type way struct {
 	times  []uint32    // and that of each agent at least up to here
 	covers []linkCover // what has been sent on links has taken effect
 	sure   []*event    // updates that have taken effect
+
+	v     vec // scratch of clock
+	known clock
 }
 
 type linkCover struct {
@@ -102,8 +105,33 @@ func (y *way) cover(l *link, upTo seqs) {
 	y.covers = append(y.covers, linkCover{l, upTo})
 }
 
+// clock is a clock that knows what the way tells.
+func (y *way) clock() *clock {
+	if len(y.times) == 0 && y.one != nil {
+		return y.one
+	}
+	if y.one != nil {
+		y.whole(y.one)
+	}
+	y.v.t = y.times
+	y.known = clock{v: &y.v, agent: -1}
+	return &y.known
+}
+
 // common keeps of y what is also so in o.
-func (y *way) common(o *way) {
+func (d *Detector) common(y, o *way) {
+	yc, oc := y.clock(), o.clock()
+	n := len(y.sure)
+	for _, u := range o.sure {
+		if !slices.Contains(y.sure[:n], u) && d.knows(yc, u) {
+			y.sure = append(y.sure, u)
+		}
+	}
+	y.sure = slices.DeleteFunc(y.sure, func(u *event) bool { return !slices.Contains(o.sure, u) && !d.knows(oc, u) })
+	y.commonTimes(o)
+}
+
+func (y *way) commonTimes(o *way) {
 	n := min(y.width(), o.width())
 	for len(y.times) < n {
 		y.times = append(y.times, 0)
@@ -124,7 +152,6 @@ func (y *way) common(o *way) {
 			}
 		}
 	}
-	y.sure = slices.DeleteFunc(y.sure, func(u *event) bool { return !slices.Contains(o.sure, u) })
 }
 
 // weaker tells whether y teaches less than o to somebody who knows c.
@@ -172,7 +199,7 @@ func (d *Detector) learn(q *question, y *way) bool {
 		if !found {
 			found = d.last(q, c, y)
 		} else if d.last(q, c, &d.ways.other) {
-			y.common(&d.ways.other)
+			d.common(y, &d.ways.other)
 		}
 	}
 	overwritten := false

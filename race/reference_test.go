@@ -21,6 +21,7 @@ type tiny struct {
 	order mem.Ordering
 	ops   []tinyOp // of all ranks, rank by rank
 	first []int    // of each rank, index into ops
+	home  []int    // PE of each rank; two programs may share one
 }
 
 type tinyOp struct {
@@ -64,7 +65,7 @@ func (p *tiny) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%v\n", p.order)
 	for i := range p.ops {
-		fmt.Fprintf(&b, "%d: rank %d %v\n", i, p.ops[i].rank, &p.ops[i])
+		fmt.Fprintf(&b, "%d: rank %d on PE %d %v\n", i, p.ops[i].rank, p.home[p.ops[i].rank], &p.ops[i])
 	}
 	return b.String()
 }
@@ -101,14 +102,14 @@ func (p *tiny) flying(s *tinyState, i int, do func(side, cell int, write bool)) 
 		do(0, o.peer*2+o.cell, o.do == tinyStore)
 	case o.puts():
 		if s.step[i] < read {
-			do(1, o.rank*2+o.src, false)
+			do(1, p.home[o.rank]*2+o.src, false)
 		}
 		if s.step[i] < there {
 			do(0, o.peer*2+o.cell, true)
 		}
 	case o.gets():
 		do(0, o.peer*2+o.cell, false)
-		do(1, o.rank*2+o.src, true)
+		do(1, p.home[o.rank]*2+o.src, true)
 	}
 }
 
@@ -190,12 +191,12 @@ func (p *tiny) successors(s *tinyState, do func(t tinyState, i int)) {
 			}
 			t.step[i] = over
 		case o.gets():
-			if p.ownBusy(s, i, o.rank*2+o.src) {
+			if p.ownBusy(s, i, p.home[o.rank]*2+o.src) {
 				continue
 			}
 			t.step[i] = over
 		case o.puts() && s.step[i] == begun:
-			if p.ownBusy(s, i, o.rank*2+o.src) {
+			if p.ownBusy(s, i, p.home[o.rank]*2+o.src) {
 				continue
 			}
 			t.step[i] = read
@@ -252,7 +253,7 @@ func (p *tiny) enabled(s *tinyState, i int) bool {
 			return false
 		}
 	}
-	return o.do != tinyWait || o.cmp.Holds(mem.Int64, int64(s.words[o.rank*2+o.cell]), o.v)
+	return o.do != tinyWait || o.cmp.Holds(mem.Int64, int64(s.words[p.home[o.rank]*2+o.cell]), o.v)
 }
 
 // pair is two accesses by operations that are under way at the same time in some schedule.
@@ -321,7 +322,7 @@ func (p *tiny) waits(i, e, k, x int) bool {
 		if a.plain() {
 			here := a.peer*2 + a.cell
 			if b.plain() && b.peer*2+b.cell == here && p.waits(j, destination, k, x) ||
-				(b.puts() || b.gets()) && b.rank*2+b.src == here && p.waits(j, source, k, x) {
+				(b.puts() || b.gets()) && p.home[b.rank]*2+b.src == here && p.waits(j, source, k, x) {
 				return true
 			}
 		}
@@ -360,7 +361,7 @@ func (p *tiny) conflicts(s *tinyState, pairs map[pair]bool) {
 func (p *tiny) account(l *history.Log, rng *rand.Rand) bool {
 	s := tinyState{}
 	agent := func(r int) history.Agent {
-		return l.Agent(history.Who{Rank: r, PE: r, Stream: -1, Program: -1})
+		return l.Agent(history.Who{Rank: r, PE: p.home[r], Stream: -1, Program: -1})
 	}
 	for r, f := range p.first {
 		s.next[r] = uint8(f)
@@ -424,16 +425,16 @@ func (p *tiny) tell(l *history.Log, s *tinyState, i int, ids []uint64, agent fun
 	case tinyStore:
 		rec.Kind = history.Store
 	case tinyPut, tinyPutNBI, tinyPutSignal:
-		rec.Kind, rec.Source = history.Put, cell(o.rank, o.src)
+		rec.Kind, rec.Source = history.Put, cell(p.home[o.rank], o.src)
 	case tinyGet, tinyGetNBI:
-		rec.Kind, rec.Source = history.Get, cell(o.rank, o.src)
+		rec.Kind, rec.Source = history.Get, cell(p.home[o.rank], o.src)
 	case tinyNotify, tinySet:
 		if rec = word; o.do == tinySet {
 			rec.Update = tl.SignalSet
 		}
 	case tinyWait:
 		rec = word
-		rec.Kind, rec.Cmp, rec.Word, rec.Seen = history.Wait, o.cmp, wordOf(o.rank, o.cell), int64(s.words[o.rank*2+o.cell])
+		rec.Kind, rec.Cmp, rec.Word, rec.Seen = history.Wait, o.cmp, wordOf(p.home[o.rank], o.cell), int64(s.words[p.home[o.rank]*2+o.cell])
 	case tinyFence:
 		rec.Kind = history.Fence
 	case tinyQuiet:
@@ -462,7 +463,11 @@ func drawTiny(t *rapid.T, sets bool) *tiny {
 		kinds = append(kinds, tinySet, tinySet, tinySet)
 	}
 	ranks := rapid.IntRange(2, 3).Draw(t, "ranks")
+	shared := rapid.IntRange(0, 3).Draw(t, "shared") == 0
 	for r := range ranks {
+		if p.home = append(p.home, r); shared && r == 1 {
+			p.home[1] = 0
+		}
 		p.first = append(p.first, len(p.ops))
 		for range rapid.IntRange(1, mostTinyOps).Draw(t, "ops") {
 			o := tinyOp{
@@ -480,10 +485,10 @@ func drawTiny(t *rapid.T, sets bool) *tiny {
 				o.v = int64(rapid.IntRange(0, 2).Draw(t, "v"))
 			}
 			if o.do == tinyWait {
-				o.peer = r
+				o.peer = p.home[r]
 			}
-			if (o.puts() || o.gets()) && o.peer == r {
-				o.peer = (r + 1) % ranks
+			if (o.puts() || o.gets()) && o.peer == p.home[r] {
+				o.peer = (o.peer + 1) % ranks
 			}
 			if o.puts() || o.gets() {
 				o.src = rapid.IntRange(0, 1).Draw(t, "src")
@@ -538,9 +543,13 @@ func TestAgainstAllSchedules(t *testing.T) {
 
 func checkTiny(t *rapid.T, p *tiny, all outcome, rep *race.Report) {
 	t.Helper()
-	found := false
+	found, uncertain := false, false
 	for _, h := range rep.Hazards {
-		if h.Kind != race.Race {
+		// Where a value may be lost or missed, what follows from a wait is anyone's guess.
+		uncertain = uncertain || h.Kind != race.Race
+	}
+	for _, h := range rep.Hazards {
+		if h.Kind != race.Race || uncertain {
 			continue
 		}
 		found = true
@@ -552,7 +561,7 @@ func checkTiny(t *rapid.T, p *tiny, all outcome, rep *race.Report) {
 			t.Fatalf("reported, but no schedule has it:\n%v\n%v", &h, p)
 		}
 	}
-	if len(all.pairs) > 0 && !found {
+	if len(all.pairs) > 0 && !found && !uncertain {
 		t.Fatalf("not reported: %v\n%v", all.pairs, p)
 	}
 }

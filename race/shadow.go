@@ -220,10 +220,8 @@ func (d *Detector) follow(f, e *event, a mem.Addr, n int64) (keep, ordered bool)
 		ordered = d.before(f, e, &d.agents[e.agent].clk)
 		d.memo.f, d.memo.ordered = f, ordered
 	}
-	if f.agent == e.agent && f.plain() && f.done == 0 && f.carrier == nil && (e.plain() || e.local) {
-		f.carrier = e // which waits for it
-		e.refs++
-		e.inherit(f)
+	if f.agent == e.agent && f.plain() && f.done == 0 && (e.plain() || e.local) {
+		d.waitFor(f, e)
 	}
 	if f.write || e.write {
 		d.conflict(f, e, ordered, a, n)

@@ -88,6 +88,9 @@ func (d *Detector) look(r *history.Record, cmp tl.Cmp, value int64, isWait bool)
 		d.cover(c.link, s.witness, c.upTo)
 	}
 	for _, u := range y.sure {
+		if u.via != nil {
+			d.cover(u.via, s.witness, u.viaUpTo)
+		}
 		if !d.knows(known, u) && !slices.ContainsFunc(u.seen, func(x witness) bool { return x.agent == r.Agent }) {
 			u.seen = append(u.seen, s.witness)
 		}

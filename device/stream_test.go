@@ -277,7 +277,7 @@ func TestStreamsRefuse(t *testing.T) {
 		{"joining no stream", func(h *host) error { return h.s.Join(nil) }, is(device.ErrStream), "no stream"},
 		{"waiting in an unknown way", func(h *host) error { return h.s.WaitValue(h.w, 0, "ready", 0, 9, 1) }, is(device.ErrStream), "Cmp(9)"},
 		{"waiting for data", func(h *host) error { return h.s.WaitValue(h.w, 0, "data", 0, tl.EQ, 1) }, is(device.ErrWindow), "holds data"},
-		{"writing beyond the words", func(h *host) error { return h.s.WriteValue(h.w, 0, "ready", 16, 1) }, outside("word"), "words 16 to 16"},
+		{"writing beyond the words", func(h *host) error { return h.s.WriteValue(h.w, 0, "ready", 16, 1) }, outside("word"), "word 16 of"},
 		{"writing what does not fit", func(h *host) error { return h.s.WriteValue(h.w, 0, "ready", 0, 1<<31) }, is(device.ErrWindow), "does not fit"},
 		{"writing to a window that was freed", func(h *host) error { _ = h.c.FreeWindow(h.w); return h.s.WriteValue(h.w, 0, "ready", 0, 1) },
 			func(err error) bool { return errors.As(err, new(*fault.Released)) }, "write_value"},

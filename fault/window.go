@@ -12,7 +12,11 @@ type OutOfBounds struct {
 }
 
 func (e *OutOfBounds) Error() string {
-	return fmt.Sprintf("%v: out of bounds: %ss %d to %d of %s.%s, which has 0 to %d", e.Place, e.Unit, e.From, e.To-1, e.Window, e.Buffer, e.Size-1)
+	what := fmt.Sprintf("%ss %d to %d", e.Unit, e.From, e.To-1)
+	if e.To == e.From+1 {
+		what = fmt.Sprintf("%s %d", e.Unit, e.From)
+	}
+	return fmt.Sprintf("%v: out of bounds: %s of %s.%s, which has 0 to %d", e.Place, what, e.Window, e.Buffer, e.Size-1)
 }
 
 // NotMember is an operation on a window or team by a PE that is no member, or that names a

@@ -225,7 +225,7 @@ func (c *Context) DropAll() {
 
 func (c *Context) panicPlace() fault.Place {
 	p := c.Place("")
-	p.Line = "" // the stack below says it
+	p.Line = panicLine()
 	return p
 }
 

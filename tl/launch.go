@@ -43,14 +43,27 @@ func (a Args) Out(rank, n int) Ref {
 	return Ref{a.Outs[rank], Dims(a.OutElems[rank]), a.DType}.Slice(0, n)
 }
 
-// Window is argument i among the windows.
-func (a Args) Window(i int) *mem.Window { return a.Windows[i] }
+// Window is argument i among the windows. It panics when there are fewer.
+func (a Args) Window(i int) *mem.Window {
+	return argument(a.Windows, i, "Window", "an algorithm's row declares its window in the field Window, a mock.Config in Layout")
+}
 
-// Tensor is argument i among the tensors.
-func (a Args) Tensor(i int) Ref { return a.Tensors[i] }
+// Tensor is argument i among the tensors. It panics when there are fewer.
+func (a Args) Tensor(i int) Ref {
+	return argument(a.Tensors, i, "Tensor", "tensors are arguments of the launch")
+}
 
-// Int is argument i among the numbers.
-func (a Args) Int(i int) int { return a.Ints[i] }
+// Int is argument i among the numbers. It panics when there are fewer.
+func (a Args) Int(i int) int {
+	return argument(a.Ints, i, "Int", "an algorithm's row makes its numbers in the field KernelArgs, a mock.Config has them in Args")
+}
+
+func argument[T any](list []T, i int, what, hint string) T {
+	if i < 0 || i >= len(list) {
+		panic(fmt.Sprintf("%s(%d): the launch has %d of these arguments; %s", what, i, len(list), hint))
+	}
+	return list[i]
+}
 
 // Launch is one start of a kernel on some PEs of the machine, in one group or several
 // that run side by side and do not talk to each other.

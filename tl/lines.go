@@ -84,16 +84,38 @@ func kernelLine(pcs []uintptr) string {
 	for {
 		f, more := frames.Next()
 		if f.File != "" && !inside(f.Function) {
-			file := f.File
-			if i := strings.LastIndexByte(file, '/'); i >= 0 {
-				if j := strings.LastIndexByte(file[:i], '/'); j >= 0 {
-					file = file[j+1:]
-				}
-			}
-			return fmt.Sprintf("%s:%d", file, f.Line)
+			return fileLine(&f)
 		}
 		if !more {
 			return ""
+		}
+	}
+}
+
+func fileLine(f *runtime.Frame) string {
+	file := f.File
+	if i := strings.LastIndexByte(file, '/'); i >= 0 {
+		if j := strings.LastIndexByte(file[:i], '/'); j >= 0 {
+			file = file[j+1:]
+		}
+	}
+	return fmt.Sprintf("%s:%d", file, f.Line)
+}
+
+// panicLine is the line of a kernel that panicked: the innermost of the frames that is neither
+// of the runtime nor of the packages whose functions a kernel calls. A deferred function asks
+// for it.
+func panicLine() string {
+	var pcs [64]uintptr
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs[:])])
+	for {
+		f, more := frames.Next()
+		own := strings.HasPrefix(f.Function, "kernbench/tl.") || strings.HasPrefix(f.Function, "kernbench/mem.")
+		switch {
+		case f.Function == "kernbench/tl.(*Context).Run" || !more:
+			return ""
+		case !own && !strings.HasPrefix(f.Function, "runtime."):
+			return fileLine(&f)
 		}
 	}
 }

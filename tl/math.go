@@ -27,6 +27,9 @@ func (c *Context) Minimum(a, b Tensor) Tensor { return c.binary("minimum", dtype
 // Combine is the operation by which a collective reduces: Add for sum and avg, Mul for
 // prod, Maximum, Minimum. An average still needs Scale by 1/N at its end: see Finish.
 func (c *Context) Combine(op ReduceOp, a, b Tensor) Tensor {
+	if op > Avg {
+		c.misuse("combine", fmt.Sprintf("%v: one of sum, prod, max, min, avg", op))
+	}
 	return c.binary(op.String(), op.Binary(), a, b)
 }
 

@@ -108,11 +108,15 @@ func (c *Context) put(dst Sym, peer int, p *putting) {
 		}
 		local, _, _ = c.resolve(p.src.Addr)
 	}
+	if p.atomic && p.by > Avg {
+		c.misuse(p.op, fmt.Sprintf("%v: one of sum, prod, max, min, avg", p.by))
+	}
 	if p.signal {
 		if p.word.win != dst.win {
 			c.misuse(p.op, "the signal lies in another window than the destination")
 		}
 		c.oneWord(p.op, p.word, peer)
+		c.signalOp(p.op, p.update)
 		c.wordValue(p.op, p.word, p.value)
 		c.counts.Notifies++
 	}

@@ -73,13 +73,16 @@ type Signal struct {
 
 // At is word i, counted from the first of s.
 func (s Signal) At(i int) Signal {
-	s.first += i
+	s.first = clamp(s.first + clamp(i))
 	s.dims = 0
 	return s
 }
 
 // Slice is n words from lo on.
 func (s Signal) Slice(lo, n int) Signal { return s.At(lo).Grid([]int{n}, []int{1}) }
+
+// mostWords is the most that a tensor of signals can name, and how far apart.
+const mostWords = 1 << 24
 
 // Grid is a tensor of words: extents and strides, in words, of up to five dimensions. The
 // first word is that of s.
@@ -88,10 +91,12 @@ func (s Signal) Grid(extents, strides []int) Signal {
 	if len(extents) != len(strides) || len(extents) > signalDims {
 		return s
 	}
+	words := 1
 	for i, n := range extents {
-		if n < 1 {
+		if n < 1 || n > mostWords/words || strides[i] < -mostWords || strides[i] > mostWords {
 			return s
 		}
+		words *= n
 		s.extent[i], s.stride[i] = int32(n), int32(strides[i])
 	}
 	s.dims = len(extents)
@@ -132,7 +137,7 @@ func (c *Context) wordsOf(op string, s Signal, peer int) {
 	}
 	c.member(op, s.win, peer)
 	if s.dims < 0 {
-		c.misuse(op, fmt.Sprintf("a tensor of signals has up to %d extents, each at least 1, and as many strides", signalDims))
+		c.misuse(op, fmt.Sprintf("a tensor of signals has up to %d extents, each at least 1, and as many strides; it names up to %d words, no farther apart than that", signalDims, mostWords))
 	}
 	c.words = c.words[:0]
 	n := s.Len()
@@ -160,7 +165,14 @@ func (c *Context) oneWord(op string, s Signal, peer int) {
 	c.wordsOf(op, s, peer)
 }
 
-// value checks that a word can hold a value.
+// signalOp checks that there is such an operation.
+func (c *Context) signalOp(op string, o SignalOp) {
+	if o > SignalAdd {
+		c.misuse(op, fmt.Sprintf("SignalOp(%d): one of SignalSet, SignalAdd", uint8(o)))
+	}
+}
+
+// wordValue checks that a word can hold a value.
 func (c *Context) wordValue(op string, s Signal, v int64) int64 {
 	if s.part.Word.Wrap(v) != v {
 		c.misuse(op, fmt.Sprintf("%d does not fit in %v", v, s.part))
@@ -180,6 +192,7 @@ func (c *Context) signalled(kind Op, s Signal, peer int) *OneSided {
 // (PipeBarrier).
 func (c *Context) Notify(s Signal, peer int, op SignalOp, v int64) {
 	c.oneWord("notify", s, peer)
+	c.signalOp("notify", op)
 	v = c.wordValue("notify", s, v)
 	x := c.signalled(OpNotify, s, peer)
 	x.Op, x.Value = op, v

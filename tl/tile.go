@@ -20,7 +20,7 @@ type Desc struct {
 
 // Desc describes what r names as a matrix of rows × cols in blocks.
 func (c *Context) Desc(r Ref, rows, cols, blockRows, blockCols int) Desc {
-	if rows < 0 || cols < 0 || rows*cols != r.Len() {
+	if rows < 0 || cols < 0 || cols > 0 && rows > r.Len()/cols || rows*cols != r.Len() {
 		c.misuse("desc", fmt.Sprintf("%d × %d elements: the reference has %d", rows, cols, r.Len()))
 	}
 	d := Desc{Addr: r.Addr, DType: r.DType, Rows: rows, Cols: cols, Stride: cols, BlockRows: blockRows, BlockCols: blockCols}
@@ -28,8 +28,13 @@ func (c *Context) Desc(r Ref, rows, cols, blockRows, blockCols int) Desc {
 	return d
 }
 
-// Sub is rows [row, row+rows) of d, all columns.
+// Sub is rows [row, row+rows) of d, all columns, clipped at the last row. Rows before the first
+// or behind the last are refused where they are used.
 func (d Desc) Sub(row, rows int) Desc {
+	if row < 0 || rows < 0 || row > d.Rows {
+		d.Rows = -1
+		return d
+	}
 	d.Addr += mem.Addr(int64(row) * int64(d.Stride) * int64(d.DType.Size()))
 	d.Rows = min(rows, d.Rows-row)
 	return d
@@ -46,7 +51,7 @@ func (c *Context) checkDesc(op string, d *Desc) {
 	case d.BlockRows < 1 || d.BlockCols < 1:
 		c.misuse(op, fmt.Sprintf("blocks of %d × %d: both extents must be at least 1", d.BlockRows, d.BlockCols))
 	case d.Rows < 0 || d.Cols < 0:
-		c.misuse(op, fmt.Sprintf("a matrix of %d × %d", d.Rows, d.Cols))
+		c.misuse(op, "a matrix of rows that there are none of: Sub takes rows of the matrix, the first from 0 on")
 	case d.Stride < d.Cols:
 		c.misuse(op, fmt.Sprintf("rows of %d elements every %d elements would overlap", d.Cols, d.Stride))
 	}

@@ -85,10 +85,16 @@ func (s Sym) Window() *mem.Window { return s.win }
 
 // Slice is elements [lo, lo+n), counted from the first of s, as a vector.
 func (s Sym) Slice(lo, n int) Sym {
-	s.off += int64(lo) * int64(s.DType().Size())
+	s.off = clamp(s.off + int64(clamp(lo))*int64(s.DType().Size()))
 	s.shape = Dims(n)
 	return s
 }
+
+// beyond is farther than any memory goes. What is named so far outside of a part stays
+// outside, and does not come round to its beginning.
+const beyond = 1 << 56
+
+func clamp[T int | int64](v T) T { return min(max(v, -beyond), beyond) }
 
 // Chunk is part i of parts, as mem.ChunkOf splits.
 func (s Sym) Chunk(parts, i int) Sym {
@@ -98,15 +104,15 @@ func (s Sym) Chunk(parts, i int) Sym {
 
 // At is s in the copy of a member: an address that this PE can load from and store to.
 func (c *Context) At(s Sym, peer int) Ref {
-	return c.symAt("at", s, peer)
+	return c.symAt("address", s, peer)
 }
 
 // Local is s in this PE's own copy.
 func (c *Context) Local(s Sym) Ref {
 	if s.win == nil {
-		c.misuse("local", "the zero Sym: use what Context.Data returns")
+		c.misuse("address", "the zero Sym: use what Context.Data returns")
 	}
-	return c.symAt("local", s, c.own("local", s.win))
+	return c.symAt("address", s, c.own("address", s.win))
 }
 
 func (c *Context) symAt(op string, s Sym, peer int) Ref {

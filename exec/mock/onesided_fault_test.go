@@ -39,7 +39,7 @@ func TestOneSidedFaults(t *testing.T) {
 				c.Notify(c.Signals(w, "small").At(4), 1, tl.SignalSet, 1)
 			},
 			want: &fault.OutOfBounds{},
-			text: []string{"notify", "words 4 to 4 of window.small, which has 0 to 3"},
+			text: []string{"notify", "word 4 of window.small, which has 0 to 3"},
 		},
 		{
 			name: "a tensor of words out of bounds",
@@ -47,7 +47,7 @@ func TestOneSidedFaults(t *testing.T) {
 				c.WaitUntil(c.Signals(w, "flags").At(0).Grid([]int{3}, []int{2}), tl.EQ, 0)
 			},
 			want: &fault.OutOfBounds{},
-			text: []string{"wait_until", "words 4 to 4 of window.flags"},
+			text: []string{"wait_until", "word 4 of window.flags"},
 		},
 		{
 			name: "no member",

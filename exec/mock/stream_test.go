@@ -381,7 +381,7 @@ func TestStreamFaults(t *testing.T) {
 	}{
 		{"a freed window", func(d *devices) { d.on(0, d.write(0, 0, 1)); d.w.Released = true }, "rank 0 write_value at host.go:4: window w was freed before"},
 		{"no such peer", func(d *devices) { d.on(0, d.wait(2, 0, tl.EQ, 1)) }, "rank 0 wait_value at host.go:5: no peer 2"},
-		{"no such word", func(d *devices) { d.on(0, d.write(0, 99, 1)) }, "out of bounds: words 99 to 99"},
+		{"no such word", func(d *devices) { d.on(0, d.write(0, 99, 1)) }, "out of bounds: word 99 of"},
 		{"a copy of no memory", func(d *devices) { d.on(1, copied(1, 0, 0, 14, 3)) }, "rank 1 copy at host.go:1: bad address"},
 		{"a copy of half an element", func(d *devices) {
 			c := copied(1, 0, 0, 0, 1)

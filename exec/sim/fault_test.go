@@ -138,7 +138,7 @@ func TestFaults(t *testing.T) {
 			name:   "a panic",
 			kernel: func(c *tl.Context, a tl.Args) { _ = a.Ints[c.Rank()] },
 			want:   &fault.Panic{},
-			text:   []string{"kernel panicked: runtime error: index out of range", "fault_test.go:"},
+			text:   []string{" at sim/fault_test.go:", ": kernel panicked: runtime error: index out of range", "goroutine "},
 		},
 		{
 			name:   "forwarding from the only slot",

@@ -1,0 +1,95 @@
+package tl_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"kernbench/dtype"
+	"kernbench/exec/mock"
+	"kernbench/fault"
+	"kernbench/mem"
+	"kernbench/tl"
+)
+
+// What a kernel names far outside of a window, or of what there is to choose from, must not come
+// round to something that is there.
+func TestOutOfRange(t *testing.T) {
+	layout, err := mem.NewLayout(0, []mem.Buffer{{Name: "b", Parts: []mem.Part{
+		mem.DataPart("data", dtype.F32, 8), mem.SignalPart("words", mem.Int32, 4),
+	}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	matrix := func(c *tl.Context, d tl.Sym) tl.Desc { return c.Desc(c.Local(d), 4, 2, 2, 2) }
+	bounds := func(err error) bool { _, ok := errors.AsType[*fault.OutOfBounds](err); return ok }
+	misuse := func(err error) bool { _, ok := errors.AsType[*fault.Misuse](err); return ok }
+	for _, tt := range []struct {
+		name string
+		do   func(c *tl.Context, d tl.Sym, s tl.Signal)
+		is   func(error) bool
+		text string
+	}{
+		{"slice that overflows", func(c *tl.Context, d tl.Sym, _ tl.Signal) { c.Load(c.At(d.Slice(1<<62, 4), 0)) }, bounds, "address at tl/misuse_test.go:"},
+		{"slices that overflow together", func(c *tl.Context, d tl.Sym, _ tl.Signal) {
+			for range 1 << 10 {
+				d = d.Slice(1<<56, 4)
+			}
+			c.Load(c.Local(d))
+		}, bounds, "b.data, which has 0 to 7"},
+		{"there and back", func(c *tl.Context, d tl.Sym, _ tl.Signal) { c.Load(c.Local(d.Slice(1<<40, 4).Slice(4-1<<40, 4))) }, nil, ""},
+		{"one word", func(c *tl.Context, _ tl.Sym, s tl.Signal) { c.WaitUntil(s.At(4), tl.GE, 0) }, bounds, "out of bounds: word 4 of window.b.words, which has 0 to 3"},
+		{"words that overflow", func(c *tl.Context, _ tl.Sym, s tl.Signal) { c.WaitUntil(s.At(1<<62).At(1<<62).At(1<<62), tl.GE, 0) }, bounds, "out of bounds"},
+		{"stride that overflows", func(c *tl.Context, _ tl.Sym, s tl.Signal) { c.WaitUntil(s.Grid([]int{2}, []int{1 << 40}), tl.GE, 0) }, misuse, "no farther apart"},
+		{"extent that overflows", func(c *tl.Context, _ tl.Sym, s tl.Signal) { c.WaitUntil(s.Grid([]int{1<<32 + 1}, []int{0}), tl.GE, 0) }, misuse, "up to 16777216 words"},
+		{"extents that overflow together", func(c *tl.Context, _ tl.Sym, s tl.Signal) {
+			c.WaitUntil(s.Grid([]int{1 << 20, 1 << 20, 1 << 20}, []int{0, 0, 0}), tl.GE, 0)
+		}, misuse, "up to 16777216 words"},
+		{"signal operation", func(c *tl.Context, _ tl.Sym, s tl.Signal) { c.Notify(s.At(0), 0, 9, 1) }, misuse, "SignalOp(9): one of SignalSet, SignalAdd"},
+		{"signal operation of a put", func(c *tl.Context, d tl.Sym, s tl.Signal) {
+			c.PutTensorSignal(d.Slice(0, 1), 0, c.Full(tl.Dims(1), dtype.F32, 1), s.At(0), 9, 1)
+		}, misuse, "SignalOp(9)"},
+		{"operation of a put", func(c *tl.Context, d tl.Sym, _ tl.Signal) {
+			c.PutTensorCombine(d.Slice(0, 1), 0, c.Full(tl.Dims(1), dtype.F32, 1), 9)
+		}, misuse, "reduceop(9): one of sum, prod, max, min, avg"},
+		{"operation of combine", func(c *tl.Context, _ tl.Sym, _ tl.Signal) {
+			one := c.Full(tl.Dims(1), dtype.F32, 1)
+			c.Combine(9, one, one)
+		}, misuse, "reduceop(9)"},
+		{"rows before the first", func(c *tl.Context, d tl.Sym, _ tl.Signal) { c.LoadTile(matrix(c, d).Sub(-2, 4), 2, 0) }, misuse, "Sub takes rows of the matrix"},
+		{"rows behind the last", func(c *tl.Context, d tl.Sym, _ tl.Signal) { c.LoadTile(matrix(c, d).Sub(5, 1), 0, 0) }, misuse, "Sub takes rows of the matrix"},
+		{"rows as far as there are", func(c *tl.Context, d tl.Sym, _ tl.Signal) { c.LoadTile(matrix(c, d).Sub(2, 9), 0, 0) }, nil, ""},
+		{"matrix that overflows", func(c *tl.Context, d tl.Sym, _ tl.Signal) { c.Desc(c.Local(d.Slice(0, 0)), 1<<32, 1<<32, 1, 1) }, misuse, "the reference has 0"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := mock.Try(func(c *tl.Context, a tl.Args) {
+				tt.do(c, c.Data(a.Window(0), "b.data"), c.Signals(a.Window(0), "b.words"))
+			}, mock.Config{World: 1, Layout: layout})
+			switch {
+			case tt.is == nil && err != nil:
+				t.Errorf("got %v, want no error", err)
+			case tt.is != nil && (err == nil || !tt.is(err) || !strings.Contains(err.Error(), tt.text)):
+				t.Errorf("got %v, want one that contains %q", err, tt.text)
+			}
+		})
+	}
+}
+
+// A kernel that asks for an argument which the launch does not have is told where it did, what
+// there is, and who gives it.
+func TestMissingArgument(t *testing.T) {
+	for name, k := range map[string]tl.Kernel{
+		"Window(0): the launch has 0 of these": func(_ *tl.Context, a tl.Args) { a.Window(0) },
+		"Tensor(7): the launch has ":           func(_ *tl.Context, a tl.Args) { a.Tensor(7) },
+		"Int(-1): the launch has 0 of these":   func(_ *tl.Context, a tl.Args) { a.Int(-1) },
+		"Slice(3, 2) of a reference to 4":      func(_ *tl.Context, a tl.Args) { a.Shard(0).Slice(3, 2) },
+	} {
+		_, err := mock.Try(k, mock.Config{Inputs: [][]float64{{1, 2, 3, 4}}})
+		p, ok := errors.AsType[*fault.Panic](err)
+		if !ok || !strings.HasPrefix(err.Error(), "rank 0 at tl/misuse_test.go:") || !strings.Contains(err.Error(), name) {
+			t.Errorf("got %v, want one of this file that contains %q", err, name)
+		} else if p.Stack == "" {
+			t.Errorf("%s: without its stack", name)
+		}
+	}
+}

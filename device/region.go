@@ -19,7 +19,7 @@ func (c *Context) Region(a mem.Addr) string {
 		}
 	}
 	for _, w := range slices.Backward(c.live) {
-		if name := windowAt(w, a); name != "" {
+		if name := w.NameAt(a); name != "" {
 			return name
 		}
 	}
@@ -29,7 +29,7 @@ func (c *Context) Region(a mem.Addr) string {
 		case *Tensor:
 			name = x.at(a)
 		case *mem.Window:
-			name = windowAt(x, a)
+			name = x.NameAt(a)
 		}
 		if name != "" {
 			return name
@@ -55,24 +55,4 @@ func (t *Tensor) at(a mem.Addr) string {
 		}
 	}
 	return ""
-}
-
-// windowAt names the element of a window at an address, or is empty.
-func windowAt(w *mem.Window, a mem.Addr) string {
-	if a.Space() != mem.HBM {
-		return ""
-	}
-	if _, ok := w.Team.Rank(a.Unit()); !ok {
-		return ""
-	}
-	off := a.Offset() - w.Base
-	if off < 0 || off >= w.Layout.Bytes {
-		return ""
-	}
-	for i := range w.Layout.Parts {
-		if p := &w.Layout.Parts[i]; p.Off <= off && off < p.Off+p.Bytes() {
-			return fmt.Sprintf("%s.%s[%d]", w.Name, p.FullName(), (off-p.Off)/int64(p.ElemSize()))
-		}
-	}
-	return w.Name
 }

@@ -259,6 +259,27 @@ func (w *Window) WordAddr(rank int, word int32) Addr {
 	return w.Addr(rank, p.Off+int64(word-p.First)*int64(p.Word.Size()))
 }
 
+// NameAt is how reports call the element at a physical address: window.buffer.part[3]. It is
+// empty for an address outside of all members' copies.
+func (w *Window) NameAt(a Addr) string {
+	if a.Space() != HBM {
+		return ""
+	}
+	if _, ok := w.Team.Rank(a.Unit()); !ok {
+		return ""
+	}
+	off := a.Offset() - w.Base
+	if off < 0 || off >= w.Layout.Bytes {
+		return ""
+	}
+	for i := range w.Layout.Parts {
+		if p := &w.Layout.Parts[i]; p.Off <= off && off < p.Off+p.Bytes() {
+			return fmt.Sprintf("%s.%s[%d]", w.Name, p.full, (off-p.Off)/int64(p.ElemSize()))
+		}
+	}
+	return w.Name
+}
+
 // WordName is how errors call a control word: window.buffer.part[3].
 func (w *Window) WordName(word int32) string {
 	p := w.PartOfWord(word)

@@ -2,9 +2,11 @@ package race
 
 import (
 	"context"
+	"fmt"
 	"strings"
 
 	"kernbench/exec/mock"
+	"kernbench/mem"
 	"kernbench/tl"
 )
 
@@ -32,10 +34,11 @@ func Run(t mock.TB, k tl.Kernel, cfg mock.Config) [][]float64 {
 // lies in the ranks' shards and the last report. The configuration's History is not used. An
 // error is a fault of the kernel; the report is then on what came before.
 func Try(k tl.Kernel, cfg mock.Config) ([][]float64, *Report, error) {
-	d := New(Options{Order: cfg.Order})
+	var m memory
+	d := New(Options{Order: cfg.Order, Region: m.name})
 	for {
 		cfg.History = d.Log()
-		o, err := mock.Observe(context.Background(), k, cfg)
+		o, err := mock.Observe(context.Background(), m.watch(k), cfg)
 		rep := d.Report()
 		if err != nil {
 			return nil, rep, err
@@ -45,4 +48,37 @@ func Try(k tl.Kernel, cfg mock.Config) ([][]float64, *Report, error) {
 		}
 		d = d.Next()
 	}
+}
+
+// memory is what lies where in a run of the mock executor, as its kernel is told.
+type memory struct{ args tl.Args }
+
+// watch is a kernel that remembers what it was told.
+func (m *memory) watch(k tl.Kernel) tl.Kernel {
+	return func(c *tl.Context, a tl.Args) {
+		m.args = a
+		k(c, a)
+	}
+}
+
+// name names what lies at an address.
+func (m *memory) name(a mem.Addr) string {
+	name := ""
+	for _, w := range m.args.Windows {
+		name += w.NameAt(a)
+	}
+	elements := func(what string, at []mem.Addr, n func(rank int) int) {
+		for r, first := range at {
+			if size := m.args.DType.Size(); a >= first && a < first+mem.Addr(n(r)*size) {
+				name = fmt.Sprintf("%s[%d]", what, int(a-first)/size)
+			}
+		}
+	}
+	elements("shard", m.args.Shards, func(int) int { return m.args.NElem })
+	elements("result", m.args.Outs, func(r int) int { return m.args.OutElems[r] })
+	part, index, ok := strings.Cut(strings.TrimSuffix(name, "]"), "[")
+	if !ok {
+		return ""
+	}
+	return fmt.Sprintf("%s of rank %d, element %s", part, a.Unit(), index)
 }

@@ -1,11 +1,15 @@
 package lab_test
 
 import (
+	"context"
 	"errors"
 	"sync/atomic"
 
 	"kernbench/algorithm"
+	"kernbench/bench"
+	"kernbench/device"
 	"kernbench/dtype"
+	"kernbench/mem"
 	"kernbench/tl"
 )
 
@@ -170,3 +174,30 @@ func ringSum(c *tl.Context, a tl.Args) {
 	}
 	c.Store(mine, acc)
 }
+
+// A grid of three programs that wait for each other, of which two are on the PE at a time.
+var _ = bench.Register(bench.Program{
+	Name: "lab_test_waits_for_itself", Parallel: true, Ranks: 1,
+	Run: func(ctx context.Context, h *bench.Host) error {
+		team, err := h.Device.NewTeam("alone", h.Devices()[:1])
+		if err != nil {
+			return err
+		}
+		w, err := h.Device.NewWindow("words", team, 0, mem.Buffer{Name: "came", Parts: []mem.Part{mem.SignalPart("", mem.Int32, 1)}})
+		if err != nil {
+			return err
+		}
+		s, err := h.Device.NewStream(int(h.Devices()[0]))
+		if err != nil {
+			return err
+		}
+		if err := s.Launch("meet", func(c *tl.Context, a tl.Args) {
+			came := c.Signals(a.Window(0), "came")
+			c.Notify(came, 0, tl.SignalAdd, 1)
+			c.WaitUntil(came, tl.GE, 3)
+		}, device.Grid{Programs: 3, Resident: 2, Team: team}, w); err != nil {
+			return err
+		}
+		return h.Device.Synchronize(ctx)
+	},
+})

@@ -230,4 +230,7 @@ func TestInterruptedSchedules(t *testing.T) {
 	if !errors.Is(err, context.Canceled) || r == nil || r.Schedules == nil || r.Schedules.Done != 3 || r.Schedules.Asked != 1000 {
 		t.Fatalf("%+v, %v", r, err)
 	}
+	if v := r.Verdict("schedules"); v.State != lab.NotChecked || !strings.HasPrefix(v.Detail, "interrupted: 3 of 1000 schedules more came to the same result") {
+		t.Errorf("%v", v)
+	}
 }

@@ -104,7 +104,10 @@ func (x *setting) raceVerdict(r *Result, out *outcome, err error) Verdict {
 		return Verdict{races, NotChecked, "add --race"}
 	}
 	r.Hazards = rep.Hazards
-	r.Class = &Class{Name: rep.Class.String(), What: whats[rep.Class], Claim: rep.Class.Claim(), Depends: rep.Depends}
+	if whole := err == nil && !rep.Unsettled && !rep.Again; whole || rep.Class == race.Scheduled {
+		// Of part of a program only this is certain: what it has done depends on the schedule.
+		r.Class = &Class{Name: rep.Class.String(), What: whats[rep.Class], Claim: rep.Class.Claim(), Depends: rep.Depends}
+	}
 	switch {
 	case rep.Total > 0:
 		detail := count(rep.Total, "hazard")

@@ -112,6 +112,9 @@ func (x *setting) result(first, told *outcome, err error) *Result {
 			r.WorldSize = max(r.WorldSize, j.call.Plan.World)
 		}
 	}
+	if r.WorldSize == 0 {
+		r.WorldSize = len(x.pes) // who was asked for, where nothing came of it
+	}
 	x.bandwidth(r, first)
 	if sec := first.wall.Seconds(); sec > 0 && r.Events > 0 {
 		r.EventsPerSecond = float64(r.Events) / sec

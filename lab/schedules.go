@@ -120,6 +120,8 @@ func (s *Schedules) verdict() Verdict {
 	switch n := len(s.Outcomes); {
 	case s.Done == 0:
 		return Verdict{schedules, NotChecked, "interrupted"}
+	case n == 1 && bad == 0 && s.Done < s.Asked:
+		v.State, v.Detail = NotChecked, fmt.Sprintf("interrupted: %d of %d schedules more came to the same result, bit by bit", s.Done, s.Asked)
 	case n == 1 && bad == 0:
 		v.Detail = fmt.Sprintf("%s more came to the same result, bit by bit", count(s.Done, "schedule"))
 	case n == 1:
@@ -130,6 +132,9 @@ func (s *Schedules) verdict() Verdict {
 		v.State, v.Detail = Failed, fmt.Sprintf("%d different results in %d runs, and nobody knows which is right", n, s.Done+1)
 	default:
 		v.Detail = fmt.Sprintf("%d different results in %d runs, all within their bounds", n, s.Done+1)
+		if s.Done < s.Asked {
+			v.State, v.Detail = NotChecked, "interrupted: "+v.Detail
+		}
 	}
 	return v
 }

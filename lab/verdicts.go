@@ -53,6 +53,8 @@ func (x *setting) verdicts(r *Result, out *outcome, err error) {
 func (x *setting) deadlock(out *outcome, err error) Verdict {
 	var d *fault.Deadlock
 	switch {
+	case errors.As(err, &d) && d.Streams > 0:
+		return Verdict{deadlock, Failed, fmt.Sprintf("%d of %d streams cannot go on", d.Stuck, d.Streams)}
 	case errors.As(err, &d):
 		return Verdict{deadlock, Failed, fmt.Sprintf("%d of %d ranks cannot go on", len(d.Blocked), d.World)}
 	case err != nil:

@@ -105,6 +105,15 @@ func TestFaults(t *testing.T) {
 				t.Fatalf("got %v", err)
 			}
 		})
+		t.Run("streams", func(t *testing.T) {
+			r, err := lab.Run(ctx, lab.Spec{Bench: "lab_test_waits_for_itself", Devices: []int{5, 9}, Executor: executor, Race: &yes})
+			if _, ok := errors.AsType[*fault.Deadlock](err); !ok {
+				t.Fatalf("got %v", err)
+			}
+			if v := r.Verdict("deadlock"); v.State != lab.Failed || v.Detail != "1 of 1 streams cannot go on" || r.WorldSize != 2 || r.Class != nil {
+				t.Fatalf("%v, %+v", v, r)
+			}
+		})
 		t.Run("one slot", func(t *testing.T) {
 			_, err := lab.Run(ctx, lab.Spec{Algorithm: "ring_allreduce", Ranks: 4, Sets: []string{"defaults.n_slots=1"}, Executor: executor})
 			var d *fault.Deadlock

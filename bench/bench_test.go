@@ -108,9 +108,22 @@ func TestLookup(t *testing.T) {
 	}
 }
 
+// An algorithm can be run by its name alone, whatever it performs.
+func TestFor(t *testing.T) {
+	for collective, want := range map[string]*bench.Program{
+		"all_reduce": bench.CCLAllReduce, "all_gather": bench.AllGatherDistributed, "broadcast": bench.BroadcastDistributed,
+		"reduce_scatter": bench.ReduceScatterDistributed, "all_to_all": bench.AllToAllDistributed,
+		"shift": bench.CCLHello, "barrier": bench.CCLHello, "": bench.CCLHello,
+	} {
+		if got := bench.For(collective); got != want {
+			t.Errorf("%q is run by %s, want %s", collective, got.Name, want.Name)
+		}
+	}
+}
+
 func TestRegisterPanicsOnDefects(t *testing.T) {
 	run := func(context.Context, *bench.Host) error { return nil }
-	for _, p := range []bench.Program{{Run: run}, {Name: "test_nothing"}, {Name: "ccl_hello", Run: run}} {
+	for _, p := range []bench.Program{{Run: run}, {Name: "test_nothing"}, {Name: "ccl_hello", Run: run}, {Name: "test_performs", Performs: "all_gather", Run: run}} {
 		func() {
 			defer func() {
 				if recover() == nil {

@@ -34,9 +34,12 @@ func cclHello(ctx context.Context, h *Host) error {
 	return freeAll(append(tensors, results.tensors...)...)
 }
 
+// anyAlgorithm is the name of the program that can run any algorithm.
+const anyAlgorithm = "ccl_hello"
+
 // CCLHello is the first program.
 var CCLHello = Register(Program{
-	Name:        "ccl_hello",
+	Name:        anyAlgorithm,
 	Summary:     "hello world: launch hello_send by name, every rank ends with its predecessor's vector",
 	Algorithm:   "hello_send",
 	Collectives: true,

@@ -18,6 +18,9 @@ type Program struct {
 	// "" is defaults.algorithm. Collectives tells whether it runs one at all.
 	Algorithm   string
 	Collectives bool
+	// Performs is the collective whose algorithms the program runs when one of them is named
+	// and no program is: see For. No two programs have the same.
+	Performs string
 	// Parallel tells that the program runs on chosen PEs, Ranks of them when nobody says
 	// how many. Every program with Collectives does.
 	Parallel bool
@@ -51,6 +54,9 @@ func Register(p Program) *Program {
 	if found {
 		panic("bench: two rows are called " + p.Name)
 	}
+	if p.Performs != "" && For(p.Performs).Performs == p.Performs {
+		panic(fmt.Sprintf("bench: %s and %s both perform %s", For(p.Performs).Name, p.Name, p.Performs))
+	}
 	rows = slices.Insert(rows, i, &p)
 	return &p
 }
@@ -59,6 +65,21 @@ func byName(p *Program, name string) int { return strings.Compare(p.Name, name) 
 
 // All lists the programs by name.
 func All() []*Program { return slices.Clone(rows) }
+
+// For is the program that runs an algorithm of a collective when nobody names another: the one
+// that says so, or ccl_hello, which launches any.
+func For(collective string) *Program {
+	other := &Program{}
+	for _, p := range rows {
+		switch {
+		case p.Performs == collective && collective != "":
+			return p
+		case p.Name == anyAlgorithm:
+			other = p
+		}
+	}
+	return other
+}
 
 // Lookup is the program called name.
 func Lookup(name string) (*Program, error) {

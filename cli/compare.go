@@ -13,16 +13,23 @@ func (a *app) compareCommand() *cobra.Command {
 	spec := lab.Spec{Executor: lab.Sim}
 	var format string
 	cmd := &cobra.Command{
-		Use:   "compare",
-		Short: "Time an algorithm with every buffer_kind × backpressure, in a table",
-		Long: `Run a bench once for each memory that can hold the ring slots and each way to wait for them.
+		Use:   "compare [ALGORITHM ALGORITHM...]",
+		Short: "Time several algorithms, or one with every buffer_kind × backpressure, in a table",
+		Long: `Run a bench with each of several algorithms of one collective; or, when none are named, once
+for each memory that can hold the ring slots and each way to wait for them.
 ` + exitCodes,
-		Example: "  kernbench compare --algorithm ring_allreduce --ranks 8 --n-elem 1024",
-		Args:    nothing,
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		Example: `  kernbench compare ring_allreduce_chunked window_allreduce_twophase --ranks 8 --n-elem 1024
+  kernbench compare --algorithm ring_allreduce --ranks 8 --n-elem 1024`,
+		RunE: func(cmd *cobra.Command, algorithms []string) error {
 			bar := newProgress(a.err)
 			spec.Progress = bar.report
-			rows, err := lab.Compare(cmd.Context(), spec, nil)
+			run := lab.Compare
+			if len(algorithms) > 0 {
+				run = func(ctx context.Context, s lab.Spec, row func(lab.CompareRow)) ([]lab.CompareRow, error) {
+					return lab.CompareAlgorithms(ctx, s, algorithms, row)
+				}
+			}
+			rows, err := run(cmd.Context(), spec, nil)
 			bar.done()
 			if common := commonError(rows); common != nil {
 				return common

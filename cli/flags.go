@@ -238,7 +238,7 @@ func seedFlag(f *pflag.FlagSet, s *lab.Spec) {
 }
 
 func benchFlag(f *pflag.FlagSet, s *lab.Spec) {
-	f.StringVar(&s.Bench, "bench", "ccl_allreduce", "host program, by `NAME` (kernbench list benches)")
+	f.StringVar(&s.Bench, "bench", "", "host program, by `NAME` (kernbench list benches) (default: the one for what --algorithm performs, else ccl_allreduce)")
 }
 
 func verifyFlag(f *pflag.FlagSet, s *lab.Spec) {

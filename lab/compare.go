@@ -2,15 +2,17 @@ package lab
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"kernbench/device"
 )
 
-// CompareRow is one way to set the rings, and the run that it gave.
+// CompareRow is one of the runs that are compared: an algorithm, or one way to set the rings.
 type CompareRow struct {
-	BufferKind   string  `json:"buffer_kind"`
-	Backpressure string  `json:"backpressure"`
+	Algorithm    string  `json:"algorithm,omitempty"`
+	BufferKind   string  `json:"buffer_kind,omitempty"`
+	Backpressure string  `json:"backpressure,omitempty"`
 	Result       *Result `json:"result,omitempty"`
 	Error        string  `json:"error,omitempty"` // what kept this run from its end
 	Err          error   `json:"-"`               // the same as a type
@@ -40,32 +42,76 @@ func Compare(ctx context.Context, s Spec, row func(CompareRow)) ([]CompareRow, e
 	if err != nil {
 		return nil, err
 	}
+	name = choice.Config.Name
 	if choice.Algorithm.Window != nil {
-		return nil, fmt.Errorf("algorithm %s works on a symmetric window and uses no rings: there is nothing to compare", choice.Config.Name)
+		return nil, fmt.Errorf("algorithm %s works on a symmetric window and uses no rings: there is nothing to compare, but it with others: kernbench compare %[1]s OTHER", name)
 	}
 	var rows []CompareRow
+	var specs []Spec
 	for _, kind := range bufferKinds {
 		for _, pressure := range backpressures {
-			if s.Progress != nil {
-				s.Progress(Progress{Phase: "compare", Done: int64(len(rows)), Total: int64(len(bufferKinds) * len(backpressures))})
-			}
 			one := s
 			// For the entry itself: what it has of its own beats the defaults.
 			one.Sets = append(s.Sets[:len(s.Sets):len(s.Sets)],
-				fmt.Sprintf("algorithms.%s.buffer_kind=%s", choice.Config.Name, kind),
-				fmt.Sprintf("algorithms.%s.backpressure=%s", choice.Config.Name, pressure))
-			one.Progress = nil
-			r := CompareRow{BufferKind: kind, Backpressure: pressure}
-			if r.Result, r.Err = Run(ctx, one); r.Err != nil {
-				r.Error = r.Err.Error()
-			}
-			if ctx.Err() != nil {
-				return rows, ctx.Err()
-			}
-			rows = append(rows, r)
-			if row != nil {
-				row(r)
-			}
+				fmt.Sprintf("algorithms.%s.buffer_kind=%s", name, kind),
+				fmt.Sprintf("algorithms.%s.backpressure=%s", name, pressure))
+			rows, specs = append(rows, CompareRow{BufferKind: kind, Backpressure: pressure}), append(specs, one)
+		}
+	}
+	return compare(ctx, s, rows, specs, row)
+}
+
+// CompareAlgorithms runs a spec with each of several algorithms of one collective, as Compare
+// does with several settings of one.
+func CompareAlgorithms(ctx context.Context, s Spec, names []string, row func(CompareRow)) ([]CompareRow, error) {
+	switch {
+	case s.Algorithm != "":
+		return nil, fmt.Errorf("algorithm %s, and algorithms that are compared with each other: one of them says what is compared", s.Algorithm)
+	case len(names) < 2:
+		return nil, errors.New("at least two algorithms can be compared")
+	}
+	s.Algorithm = names[0]
+	x, err := load(s) // the program is the same for all
+	if err != nil {
+		return nil, err
+	}
+	var rows []CompareRow
+	var specs []Spec
+	var first *device.Choice
+	for _, name := range names {
+		choice, err := device.ResolveAlgorithm(x.ccl, name)
+		if err != nil {
+			return nil, err
+		}
+		if first == nil {
+			first = choice
+		}
+		if a, b := first.Algorithm, choice.Algorithm; a.Collective != b.Collective {
+			return nil, fmt.Errorf("%s performs %s and %s %s: only what performs the same can be compared", names[0], a.Collective, name, b.Collective)
+		}
+		one := s
+		one.Bench, one.Algorithm = x.program.Name, name
+		rows, specs = append(rows, CompareRow{Algorithm: name}), append(specs, one)
+	}
+	return compare(ctx, s, rows, specs, row)
+}
+
+// compare runs specs one by one and completes their rows.
+func compare(ctx context.Context, s Spec, rows []CompareRow, specs []Spec, row func(CompareRow)) ([]CompareRow, error) {
+	for i := range rows {
+		if s.Progress != nil {
+			s.Progress(Progress{Phase: "compare", Done: int64(i), Total: int64(len(rows))})
+		}
+		specs[i].Progress = nil
+		r := &rows[i]
+		if r.Result, r.Err = Run(ctx, specs[i]); r.Err != nil {
+			r.Error = r.Err.Error()
+		}
+		if ctx.Err() != nil {
+			return rows[:i], ctx.Err()
+		}
+		if row != nil {
+			row(*r)
 		}
 	}
 	return rows, nil

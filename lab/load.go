@@ -33,9 +33,6 @@ type setting struct {
 
 // load finds everything that a spec names, and says what is wrong with it.
 func load(s Spec) (*setting, error) {
-	if s.Bench == "" {
-		s.Bench = bench.CCLAllReduce.Name
-	}
 	if s.Executor == "" {
 		s.Executor = Sim
 	}
@@ -62,7 +59,10 @@ func load(s Spec) (*setting, error) {
 	if s.Executor == Mock && s.TraceFile != "" {
 		return nil, fmt.Errorf("trace file %s: the executor %s has no clock and makes no trace", s.TraceFile, Mock)
 	}
-	if x.program, err = bench.Lookup(s.Bench); err != nil {
+	if err := x.configure(); err != nil {
+		return nil, err
+	}
+	if err := x.choose(); err != nil {
 		return nil, err
 	}
 	p := x.program
@@ -78,9 +78,6 @@ func load(s Spec) (*setting, error) {
 	if err := p.CheckOptions(s.Options); err != nil {
 		return nil, err
 	}
-	if err := x.configure(); err != nil {
-		return nil, err
-	}
 	if err := x.ranks(); err != nil {
 		return nil, err
 	}
@@ -94,6 +91,26 @@ func load(s Spec) (*setting, error) {
 		}
 	}
 	return x, nil
+}
+
+// choose finds the program: the one that is named, or the one for what the algorithm performs.
+func (x *setting) choose() (err error) {
+	switch {
+	case x.Bench == "" && x.Algorithm != "":
+		choice, err := device.ResolveAlgorithm(x.ccl, x.Algorithm)
+		if err != nil {
+			return err
+		}
+		x.program = bench.For(choice.Algorithm.Collective)
+	case x.Bench == "":
+		x.program = bench.CCLAllReduce
+	default:
+		x.program, err = bench.Lookup(x.Bench)
+	}
+	if err == nil {
+		x.Bench = x.program.Name
+	}
+	return err
 }
 
 // configure loads both files and builds the machine.

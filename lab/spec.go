@@ -21,7 +21,7 @@ type Spec struct {
 	Topology  string   `json:"topology,omitempty"`  // file or preset; the default machine
 	CCL       string   `json:"ccl,omitempty"`       // file; the built-in ccl.yaml
 	Sets      []string `json:"sets,omitempty"`      // KEY=VALUE over either file
-	Bench     string   `json:"bench,omitempty"`     // see bench.All; ccl_allreduce
+	Bench     string   `json:"bench,omitempty"`     // see bench.All; the one for what Algorithm performs, else ccl_allreduce
 	Algorithm string   `json:"algorithm,omitempty"` // entry of ccl.yaml or algorithm of the library; the bench's own
 
 	Ranks   int         `json:"ranks,omitempty"`   // take part: the first of the machine in rank order; as the bench or the configuration says

@@ -3,6 +3,7 @@ package lab_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -104,6 +105,45 @@ func TestCompare(t *testing.T) {
 	}
 	if _, err := lab.Compare(ctx, lab.Spec{Bench: "gemm_single_pe"}, nil); err == nil {
 		t.Fatal("a bench without rings was compared")
+	}
+}
+
+// Algorithms of one collective are compared by time, those over windows with those over rings.
+func TestCompareAlgorithms(t *testing.T) {
+	names := []string{"ring_allreduce_chunked", "window_allreduce_twophase", "lab_double", "ring_allreduce_hbm"}
+	var streamed []string
+	rows, err := lab.CompareAlgorithms(ctx, lab.Spec{Ranks: 4, NElem: 4096, VerifyData: true}, names, func(r lab.CompareRow) { streamed = append(streamed, r.Algorithm) })
+	if err != nil || !slices.Equal(streamed, names) {
+		t.Fatalf("%v, %v", streamed, err)
+	}
+	for i, r := range rows {
+		if r.Algorithm != names[i] || r.Err != nil || r.Result.Algorithm != names[i] || r.Result.OK() != (names[i] != "lab_double") {
+			t.Errorf("%s: %+v", names[i], r)
+		}
+		if r.Result.SimulatedTime <= 0 || r.Result.Bench != "ccl_allreduce" || len(r.Result.Traffic) != 4 || r.Result.Traffic[0].Remote() == 0 {
+			t.Errorf("%s: %+v", names[i], r.Result)
+		}
+	}
+	if rows[0].Result.SimulatedTime == rows[1].Result.SimulatedTime {
+		t.Error("two algorithms take to the picosecond as long")
+	}
+	rows, err = lab.CompareAlgorithms(ctx, lab.Spec{}, []string{"window_allgather", meets.Name}, nil)
+	if err != nil || len(rows) != 2 || rows[1].Err != nil || rows[1].Result.Bench != "allgather_distributed" {
+		t.Errorf("%+v, %v", rows, err)
+	}
+	for want, c := range map[string]struct {
+		spec  lab.Spec
+		names []string
+	}{
+		"at least two":                {lab.Spec{}, names[:1]},
+		"one of them says what":       {lab.Spec{Algorithm: "lab_double"}, names},
+		"window_allgather all_gather": {lab.Spec{}, []string{"ring_allreduce", "window_allgather"}},
+		"unknown algorithm":           {lab.Spec{}, []string{"ring_allreduce", "ring_alreduce_chunke"}},
+		"would change nothing":        {lab.Spec{Bench: "gemm_single_pe"}, names},
+	} {
+		if rows, err := lab.CompareAlgorithms(ctx, c.spec, c.names, nil); err == nil || !strings.Contains(err.Error(), want) || rows != nil {
+			t.Errorf("%v, %v: want an error with %q", rows, err, want)
+		}
 	}
 }
 

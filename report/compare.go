@@ -7,35 +7,83 @@ import (
 	"strings"
 
 	"kernbench/lab"
+	"kernbench/unit"
 )
 
-// Comparison prints the runs of one spec with different rings as a table, below what they
-// have in common.
+// Comparison prints runs of one spec as a table, with different rings below what they have in
+// common, or with different algorithms.
 func Comparison(w io.Writer, rows []lab.CompareRow) error {
+	algorithms := len(rows) > 0 && rows[0].Algorithm != ""
 	var b bytes.Buffer
 	for _, row := range rows {
 		if row.Result != nil && row.Error == "" {
-			subject(&b, row.Result)
+			r := *row.Result
+			if algorithms {
+				r.Algorithm = ""
+			}
+			subject(&b, &r)
 			b.WriteByte('\n')
 			break
 		}
 	}
-	t := Table{Head: []string{"buffer_kind", "backpressure", ">simulated time", ">algbw GB/s", ">busbw GB/s", "result"}}
-	for _, row := range rows {
-		r := row.Result
-		switch {
-		case row.Error != "" || r == nil:
+	head, names := []string{"buffer_kind", "backpressure"}, func(row *lab.CompareRow) []string {
+		return []string{row.BufferKind, row.Backpressure}
+	}
+	if algorithms {
+		head, names = []string{"algorithm"}, func(row *lab.CompareRow) []string { return []string{row.Algorithm} }
+	}
+	head = append(head, ">simulated time", ">algbw GB/s", ">busbw GB/s")
+	if algorithms {
+		head = append(head, ">most bytes of a rank", ">× the fastest")
+	}
+	t := Table{Head: append(head, "result")}
+	best := fastest(rows)
+	for i := range rows {
+		row := &rows[i]
+		r, cells := row.Result, names(row)
+		if row.Error != "" || r == nil {
 			first, _, _ := strings.Cut(row.Error, "\n")
-			t.Add(row.BufferKind, row.Backpressure, "", "", "", first)
-		default:
-			t.Add(row.BufferKind, row.Backpressure, r.SimulatedTime.String(), significant(r.AlgBW), significant(r.BusBW), outcome(r))
+			for len(cells) < len(t.Head)-1 {
+				cells = append(cells, "")
+			}
+			t.Add(append(cells, first)...)
+			continue
 		}
+		cells = append(cells, r.SimulatedTime.String(), significant(r.AlgBW), significant(r.BusBW))
+		if algorithms {
+			times := ""
+			if best > 0 && r.OK() {
+				times = fmt.Sprintf("%.2f", float64(r.SimulatedTime)/float64(best))
+			}
+			cells = append(cells, size(mostMoved(r)), times)
+		}
+		t.Add(append(cells, outcome(r))...)
 	}
 	if err := t.Write(&b); err != nil {
 		return err
 	}
 	_, err := w.Write(b.Bytes())
 	return err
+}
+
+// fastest is the shortest time of the runs that are not wrong.
+func fastest(rows []lab.CompareRow) unit.Time {
+	best := unit.Time(0)
+	for _, row := range rows {
+		if r := row.Result; row.Error == "" && r != nil && r.OK() && (best == 0 || r.SimulatedTime < best) {
+			best = r.SimulatedTime
+		}
+	}
+	return best
+}
+
+// mostMoved is the most bytes that a rank sent, read and wrote.
+func mostMoved(r *lab.Result) int64 {
+	most := int64(0)
+	for i := range r.Traffic {
+		most = max(most, r.Traffic[i].Remote())
+	}
+	return most
 }
 
 // outcome is a result's verdicts in a word.

@@ -164,6 +164,25 @@ func TestGoldenComparison(t *testing.T) {
 	golden(t, "comparison.text", b.Bytes())
 }
 
+func TestGoldenAlgorithms(t *testing.T) {
+	slow := *results["good"]
+	slow.SimulatedTime, slow.AlgBW, slow.BusBW = 30*unit.Microsecond, 1.5, 2.75
+	slow.Traffic = []lab.Traffic{{Sent: 1 << 10, Read: 1 << 12}, {Written: 1 << 11}}
+	early := *results["bad"]
+	early.SimulatedTime = 1 * unit.Nanosecond // what is wrong is no match for what is right
+	rows := []lab.CompareRow{
+		{Algorithm: "a", Error: "deadlock: 4 of 4\n  cycle: 0 -> 1"},
+		{Algorithm: "b", Result: &early},
+		{Algorithm: "c", Result: results["good"]},
+		{Algorithm: "d", Result: &slow},
+	}
+	var b bytes.Buffer
+	if err := Comparison(&b, rows); err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "algorithms.text", b.Bytes())
+}
+
 func TestGoldenProbe(t *testing.T) {
 	rows := []lab.ProbeRow{
 		{Case: "own slice", Placement: "pe0 reads its own slice", Bytes: 16384, Time: 77 * unit.Nanosecond, GBs: 212.78, Published: 77},

@@ -221,8 +221,8 @@ func touching(d *rand.Rand) *program {
 		for r := range p.world {
 			for range d.IntN(12) {
 				k := kinds[d.IntN(len(kinds))]
-				if round > 0 && (k == doSetNear || k == doSwap) {
-					continue // they would take back what is waited for
+				if k == doSwap && round > 0 || k == doSetNear && (round > 0 || meet != doBarrier) {
+					continue // it could take back what is waited for
 				}
 				add(r, step{kind: k, n: []int{p.elems, p.elems / 2, 1, 0}[d.IntN(4)], peer: d.IntN(p.world)})
 			}

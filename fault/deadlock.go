@@ -12,7 +12,7 @@ import (
 // Blocked is one rank that cannot go on; in a run of streams one stream or program of a grid.
 type Blocked struct {
 	Place            // the operation it is in, and since when (Time)
-	Of        string // what of the rank it is, where a rank has several: "stream 1", "stream 1 program 3"
+	Of        string // what of the rank it is, where a rank has several: "stream 1", "program 3 of 8 of add on stream 1"
 	Sending   bool   // waits for a free slot; otherwise for a message
 	Dir       string
 	Peers     []int // whom it waits for: one rank, or several when any direction would do

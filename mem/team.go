@@ -50,18 +50,6 @@ func (t *Team) Translate(rank int, to *Team) (int, bool) {
 	return to.Rank(int(t.PEs[rank]))
 }
 
-// Behind lists, by rank, the members that have begun fewer rendezvous than the member with a
-// rank: those whom it waits for when it waits in one.
-func (t *Team) Behind(rank int) []int {
-	var ranks []int
-	for r, met := range t.Met {
-		if met < t.Met[rank] {
-			ranks = append(ranks, r)
-		}
-	}
-	return ranks
-}
-
 // Rounds is the number of rounds of a dissemination barrier: log2 of the size, rounded up.
 func (t *Team) Rounds() int {
 	n := 0

@@ -32,14 +32,61 @@ func (w *Wiring) WaitsForAny(slots int) fault.Blocked {
 	return b
 }
 
-// WaitsForWord is a rank that waits for a word of its own copy of a window, which holds held.
-// Peers are the ranks of the launch that could still change it.
-func (x *OneSided) WaitsForWord(word int32, held int64, peers []int) fault.Blocked {
-	b := fault.Blocked{Peers: peers, Word: x.Win.WordName(word), Held: held, Unsigned: x.WordType == mem.Uint64}
-	if b.Want = fmt.Sprintf("%v %d", x.Cmp, x.Value); b.Unsigned {
+// WaitsForWord is a kernel or stream on a PE that waits for words by this instruction, or
+// looks at one again and again. Peers are the ranks that could still change them.
+func (in *Instr) WaitsForWord(pe int32, peers []int) fault.Blocked {
+	x := *in.Side
+	word := x.Word
+	switch in.Op {
+	case OpWaitWord, OpTestWord:
+		word = x.Words[max(0, x.Failing(0))]
+	case OpCompareSwap:
+		x.Cmp, x.Value = EQ, x.Expect
+	}
+	b := fault.Blocked{
+		Peers: peers, Word: x.Win.WordName(word), Held: x.Win.Words(int(x.Peer))[word], Unsigned: x.WordType == mem.Uint64,
+	}
+	switch {
+	case in.Op == OpReadWord || in.Op == OpFetchAdd:
+		b.Want = "to change"
+	case b.Unsigned:
 		b.Want = fmt.Sprintf("%v %d", x.Cmp, uint64(x.Value))
+	default:
+		b.Want = fmt.Sprintf("%v %d", x.Cmp, x.Value)
+	}
+	if x.Win.Team.PEs[x.Peer] != pe {
+		b.Word += fmt.Sprintf(" of rank %d", x.Peer)
 	}
 	return b
+}
+
+// Failing is the first of the words of a wait or test, from number at on and round, that does
+// not satisfy it; -1 when all do.
+func (x *OneSided) Failing(at int) int {
+	held := x.Win.Words(int(x.Peer))
+	for k := range x.Words {
+		i := at + k
+		if i >= len(x.Words) {
+			i -= len(x.Words)
+		}
+		if !x.Cmp.Holds(x.WordType, held[x.Words[i]], x.Value) {
+			return i
+		}
+	}
+	return -1
+}
+
+// Awaits tells whether a kernel on a PE that waits for words could be waiting for what the
+// one on another PE has yet to do: for that of any member of the team that has not ended, and
+// in a rendezvous for that of members who have not come to it, ended or not.
+func (x *OneSided) Awaits(pe, other int32, ended bool) bool {
+	t := x.Win.Team
+	member, ok := t.Rank(int(other))
+	if ok && x.Win == t.Meeting {
+		me, _ := t.Rank(int(pe))
+		return t.Met[member] < t.Met[me]
+	}
+	return ok && other != pe && !ended
 }
 
 // Call is the instruction in the words of the kernel API, for reports: put_signal_nbi.

@@ -117,10 +117,6 @@ type Cell struct {
 	InSlot  bool
 	Local   bool // a slot outside TCM whose bytes have been fetched into the PE
 
-	// Access numbers the load that fills the cell, for the account of memory, until somebody
-	// has waited for it; 0: there is none.
-	Access uint64
-
 	state  cellState
 	used   bool // since the reclaiming hand last passed
 	pinned bool

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"kernbench/dtype"
+	"kernbench/fault"
 	"kernbench/mem"
 	"kernbench/unit"
 )
@@ -29,6 +30,14 @@ type Stream struct {
 	PE   int32 //
 	Rank int   // of the device among those of the program
 	Ops  []StreamOp
+}
+
+// Name is how reports call a stream.
+func (s *Stream) Name() string { return fmt.Sprintf("stream %d", s.ID) }
+
+// ProgramName is how reports call a program of a launch on it.
+func (s *Stream) ProgramName(l *GridLaunch, program int) string {
+	return fmt.Sprintf("program %d of %d of %s on stream %d", program, l.Grid, l.Name, s.ID)
 }
 
 // StreamKind says what an operation of a stream does.
@@ -72,6 +81,31 @@ type StreamOp struct {
 	HostName string // what the host calls it, for reports
 }
 
+// Side is the word of a wait or write as an instruction has it.
+func (op *StreamOp) Side() OneSided {
+	return OneSided{
+		Win: op.Win, Peer: int32(op.Peer), Word: op.Word, Words: []int32{op.Word}, WordType: op.Win.PartOfWord(op.Word).Word,
+		Op: SignalSet, Cmp: op.Cmp, Value: op.Value,
+	}
+}
+
+// CheckWord checks the word of a wait or write when its turn has come.
+func (op *StreamOp) CheckWord(p fault.Place) error {
+	w := op.Win
+	switch {
+	case w.Released:
+		return &fault.Released{Place: p, Window: w.Name}
+	case op.Peer < 0 || op.Peer >= w.Team.Size():
+		return &fault.NotMember{Place: p, Team: w.Team.Name, Size: w.Team.Size(), Peer: op.Peer, ByRank: true}
+	case w.PartOfWord(op.Word) == nil:
+		return &fault.OutOfBounds{
+			Place: p, Window: w.Name, Buffer: "words", Unit: "word",
+			From: int64(op.Word), To: int64(op.Word) + 1, Size: int64(w.Layout.Words),
+		}
+	}
+	return nil
+}
+
 // Traffic is what a copy does to the memory of PEs other than the stream's own.
 func (op *StreamOp) Traffic(pe int32) Traffic {
 	var t Traffic
@@ -103,6 +137,11 @@ type GridLaunch struct {
 // Gang is a group of launches on several streams that start at the same time, when the last
 // of their streams has come to them.
 type Gang struct{ Members int }
+
+// Waits says what a launch waits for to whose group so many have come, for reports.
+func (g *Gang) Waits(came int) string {
+	return fmt.Sprintf("the other launches of its group: %d of %d are there", came, g.Members)
+}
 
 // Event marks a place in a stream. It happens once.
 type Event struct {

@@ -2,10 +2,8 @@ package mock
 
 import (
 	"fmt"
-	"slices"
 
 	"kernbench/fault"
-	"kernbench/mem"
 	"kernbench/tl"
 )
 
@@ -35,14 +33,14 @@ func (x *run) deadlock() error {
 }
 
 // describe says what a rank waits for, but for its place. peers lists who could still change
-// the words of a window.
-func (r *rank) describe(peers func(*mem.Window) []int) fault.Blocked {
+// the words that it waits for.
+func (r *rank) describe(peers func() []int) fault.Blocked {
 	w, slots := r.wiring, r.run.launch.Ring.Slots
 	switch r.wait {
 	case forSlot:
 		return w.WaitsToSend(r.port, r.out[r.port].occupancy(), slots)
 	case forWord, forChange:
-		return r.describeWord(peers(r.at.Side.Win))
+		return r.at.WaitsForWord(r.pe, peers())
 	}
 	if r.port == tl.AnyPort {
 		return w.WaitsForAny(slots)
@@ -50,39 +48,11 @@ func (r *rank) describe(peers func(*mem.Window) []int) fault.Blocked {
 	return w.WaitsToRecv(r.port, r.in[r.port].occupancy(), slots)
 }
 
-// describeWord says which word a rank waits for, or looks at again and again.
-func (r *rank) describeWord(peers []int) fault.Blocked {
-	in, x := r.at, *r.at.Side
-	held := x.Win.Words(int(x.Peer))
-	word := x.Word
-	switch in.Op {
-	case tl.OpWaitWord, tl.OpTestWord:
-		word, _ = failing(&x)
-	case tl.OpCompareSwap:
-		x.Cmp, x.Value = tl.EQ, x.Expect
-	}
-	b := x.WaitsForWord(word, held[word], peers)
-	if in.Op == tl.OpReadWord || in.Op == tl.OpFetchAdd {
-		b.Want = "to change"
-	}
-	if x.Win.Team.PEs[x.Peer] != r.pe {
-		b.Word += fmt.Sprintf(" of rank %d", x.Peer)
-	}
-	return b
-}
-
-// others are the ranks of this one's group that are members of a window's team and have not
-// ended; in a rendezvous, those members that have not come to it, ended or not.
-func (r *rank) others(w *mem.Window) []int {
-	awaited := func(o *rank, _ int) bool { return o != r && !o.over }
-	if w == w.Team.Meeting {
-		me, _ := w.Team.Rank(int(r.pe))
-		behind := w.Team.Behind(me)
-		awaited = func(_ *rank, member int) bool { return slices.Contains(behind, member) }
-	}
+// others are the ranks of this one's group that could still change the words that it waits for.
+func (r *rank) others() []int {
 	var peers []int
 	for _, o := range r.run.ranks {
-		if member, ok := w.Team.Rank(int(o.pe)); ok && o.group == r.group && awaited(o, member) {
+		if o.group == r.group && r.at.Side.Awaits(r.pe, o.pe, o.over) {
 			peers = append(peers, o.index)
 		}
 	}

@@ -49,10 +49,7 @@ func (r *rank) oneSided(in *tl.Instr) {
 	if !looks {
 		r.polls = polls{}
 	}
-	access := uint64(0)
-	if x.history != nil {
-		access = r.accountOneSided(in)
-	}
+	access := r.book.Sided(in)
 	e := &r.now
 	if x.random != nil && x.opts.Order != mem.Sequential {
 		e = new(effect)
@@ -77,9 +74,9 @@ func (r *rank) oneSided(in *tl.Instr) {
 		r.polled(in)
 	case access == 0 || in.Side.NBI:
 	case in.Op == tl.OpPut:
-		r.tell(history.Record{Kind: history.Complete, Op: access, Done: history.Source})
+		r.book.Done(access, history.Source)
 	case in.Op == tl.OpGet:
-		r.tell(history.Record{Kind: history.Complete, Op: access})
+		r.book.Done(access, history.Whole)
 	}
 }
 
@@ -164,17 +161,9 @@ func (e *effect) update() {
 	if s.Hit {
 		x.set(s.Win, s.Peer, s.Word, s.WordType.Wrap(v))
 	}
-	if x.history == nil || e.op != tl.OpFetchAdd && e.op != tl.OpCompareSwap {
-		return
+	if x.history != nil && (e.op == tl.OpFetchAdd || e.op == tl.OpCompareSwap) {
+		e.by.Tell(history.Atomic(e.op, s, held)) // the kernel is still in the call
 	}
-	rec := history.Record{
-		Kind: history.RMW, Peer: s.Win.Team.PEs[s.Peer], Word: s.Win.WordAddr(int(s.Peer), s.Word), Type: s.WordType,
-		Update: tl.SignalAdd, Value: s.Value, Seen: held, Wrote: s.Hit,
-	}
-	if e.op == tl.OpCompareSwap {
-		rec.Update = tl.SignalSet
-	}
-	e.by.tell(rec) // the kernel is still in the call
 }
 
 // launchEffect starts an effect that takes place later.
@@ -233,7 +222,5 @@ func (r *rank) order(in *tl.Instr) {
 			r.park(forEffects)
 		}
 	}
-	if r.run.history != nil {
-		r.tell(history.Record{Kind: kind})
-	}
+	r.book.Plain(kind)
 }

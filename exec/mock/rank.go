@@ -23,6 +23,7 @@ type rank struct {
 	stream  *stream // of a program of a grid
 	program int
 	agent   history.Agent // in the account of memory
+	book    *history.Book // nil: nobody keeps the account
 
 	in, out []*ring
 	held    []bool // by port of in: its oldest slot is lent to the kernel
@@ -36,7 +37,6 @@ type rank struct {
 	err       error
 	calls     int
 	carrying  tl.Value // of a send or receive under way, which holds a reference
-	op        uint64   // in the account of memory: the store whose pieces are being issued
 
 	lanes   map[int32]*lane // by PE: order of what is on its way there
 	fences  uint32          // so far
@@ -74,6 +74,7 @@ func (r *rank) start(s tl.Setup, k tl.Kernel, a tl.Args) {
 	s.Ring, s.Addrs, s.Scratch = &x.launch.Ring, x.launch.Addrs, x.launch.Scratch
 	s.RecordLines = x.opts.RecordLines || x.history != nil
 	r.kernel = tl.NewContext(s)
+	r.book = x.history.Book(r.kernel, r)
 	r.in = make([]*ring, len(r.wiring.In))
 	r.held = make([]bool, len(r.in))
 	r.next, r.stop = iter.Pull(r.body(k, a))
@@ -141,9 +142,7 @@ func (r *rank) Do(in *tl.Instr) {
 		r.lazy = x.chance(16)
 		r.giveWay()
 	}
-	if x.history != nil {
-		r.accountOperands(in)
-	}
+	r.book.Operands(in)
 	switch in.Op {
 	case tl.OpSend:
 		r.send(in)
@@ -162,9 +161,7 @@ func (r *rank) Do(in *tl.Instr) {
 		if x.log != nil {
 			r.perform(in, x.log)
 		}
-		if x.history != nil {
-			r.accountAccess(in)
-		}
+		r.book.Accesses(in)
 	}
 }
 

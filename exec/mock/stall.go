@@ -1,11 +1,9 @@
 package mock
 
 import (
-	"fmt"
 	"slices"
 
 	"kernbench/fault"
-	"kernbench/mem"
 	"kernbench/tl"
 )
 
@@ -31,8 +29,8 @@ func (x *run) stall() error {
 			})
 		}
 		for _, r := range g.resident {
-			b := r.describe(func(*mem.Window) []int { return x.living(r.stream, r) })
-			b.Of = fmt.Sprintf("program %d of %d of %s on stream %d", r.program, g.Grid, g.Name, s.ID)
+			b := r.describe(func() []int { return x.living(r.stream, r) })
+			b.Of = s.ProgramName(g.GridLaunch, r.program)
 			blocked, programs = append(blocked, b), append(programs, r)
 		}
 	}
@@ -58,14 +56,11 @@ func (s *stream) describe() fault.Blocked {
 		b.Word = "event " + op.Event.Name
 	case tl.StreamLaunch:
 		g := op.Launch.Gang
-		b.Word = fmt.Sprintf("the other launches of its group: %d of %d are there", len(s.run.batch.gangs[g]), g.Members)
+		b.Word = g.Waits(len(s.run.batch.gangs[g]))
 	case tl.StreamWait:
-		b = s.side.WaitsForWord(op.Word, op.Win.Words(op.Peer)[op.Word], peers)
-		if op.Win.Team.PEs[op.Peer] != s.PE {
-			b.Word += fmt.Sprintf(" of rank %d", op.Peer)
-		}
+		b = (&tl.Instr{Op: tl.OpWaitWord, Side: &s.side}).WaitsForWord(s.PE, peers)
 	}
-	b.Place, b.Of = s.place(op), fmt.Sprintf("stream %d", s.ID)
+	b.Place, b.Of = s.place(op), s.Name()
 	return b
 }
 

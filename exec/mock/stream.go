@@ -149,11 +149,7 @@ func (s *stream) copy(op *tl.StreamOp) (progress, error) {
 	}
 	x.batch.count(s.Rank, op.Traffic(s.PE))
 	if x.history != nil {
-		s.tell(op, history.Record{
-			Kind: history.Copy, Op: x.history.NextOp(),
-			Source: history.Range{Addr: op.Src, Bytes: op.Bytes, Rows: int32(op.Rows), Pitch: op.SrcPitch},
-			Range:  history.Range{Addr: op.Dst, Bytes: op.Bytes, Rows: int32(op.Rows), Pitch: op.DstPitch},
-		})
+		s.tell(op, history.Copied(op, x.history.NextOp()))
 	}
 	return ended, nil
 }
@@ -202,47 +198,25 @@ func (x *run) event(e *tl.Event) *event {
 // word writes a word or waits for one.
 func (s *stream) word(op *tl.StreamOp) (progress, error) {
 	x := s.run
-	if err := s.checkWord(op); err != nil {
+	if err := op.CheckWord(s.place(op)); err != nil {
 		return ended, err
 	}
-	s.side = tl.OneSided{
-		Win: op.Win, Peer: int32(op.Peer), Word: op.Word, Words: []int32{op.Word}, WordType: op.Win.PartOfWord(op.Word).Word,
-		Op: tl.SignalSet, Cmp: op.Cmp, Value: op.Value,
-	}
-	rec := history.Record{Word: op.Win.WordAddr(op.Peer, op.Word), Type: s.side.WordType, Value: op.Value}
+	s.side = op.Side()
 	if op.Kind == tl.StreamWrite {
 		if x.history != nil {
-			rec.Kind, rec.Peer, rec.Update = history.Notify, op.Win.Team.PEs[op.Peer], tl.SignalSet
-			s.tell(op, rec)
+			s.tell(op, history.Notification(&s.side))
 		}
 		x.set(op.Win, s.side.Peer, op.Word, s.side.WordType.Wrap(op.Value))
 		return ended, nil
 	}
-	if _, ok := failing(&s.side); !ok {
+	if s.side.Failing(0) >= 0 {
 		x.watch(s, &s.side)
 		return waits, nil
 	}
 	if x.history != nil {
-		rec.Kind, rec.Cmp, rec.Seen = history.Wait, op.Cmp, op.Win.Words(op.Peer)[op.Word]
-		s.tell(op, rec)
+		s.tell(op, history.Look(history.Wait, &s.side, op.Word))
 	}
 	return ended, nil
-}
-
-func (s *stream) checkWord(op *tl.StreamOp) error {
-	w := op.Win
-	switch {
-	case w.Released:
-		return &fault.Released{Place: s.place(op), Window: w.Name}
-	case op.Peer < 0 || op.Peer >= w.Team.Size():
-		return &fault.NotMember{Place: s.place(op), Team: w.Team.Name, Size: w.Team.Size(), Peer: op.Peer, ByRank: true}
-	case w.PartOfWord(op.Word) == nil:
-		return &fault.OutOfBounds{
-			Place: s.place(op), Window: w.Name, Buffer: "words", Unit: "word",
-			From: int64(op.Word), To: int64(op.Word) + 1, Size: int64(w.Layout.Words),
-		}
-	}
-	return nil
 }
 
 // tell adds a record of what a stream does.

@@ -20,8 +20,8 @@ func (r *rank) send(in *tl.Instr) {
 		}
 	}
 	if r.run.history != nil {
-		if in.A == tl.None && in.N > 0 {
-			r.accountMemory(history.Load, in.Addr, in.Bytes())
+		if in.A == tl.None {
+			r.book.Accessed(history.Load, in.Addr, in.Bytes())
 		}
 		p.op, p.line = r.run.history.NextOp(), r.kernel.Line()
 	}
@@ -44,8 +44,8 @@ func (r *rank) recv(in *tl.Instr) {
 	if !r.agrees(in) {
 		return // the Context says what is wrong
 	}
-	if in.Port == tl.AnyPort && r.run.history != nil {
-		r.tell(history.Record{Kind: history.Any})
+	if in.Port == tl.AnyPort {
+		r.book.Plain(history.Any)
 	}
 	first := ring.take()
 	r.carrying = first.value
@@ -59,8 +59,8 @@ func (r *rank) recv(in *tl.Instr) {
 	}
 	r.carrying = 0
 	r.deliver(in, first.payload)
-	if in.Dst == tl.None && in.N > 0 && r.run.history != nil {
-		r.accountMemory(history.Store, in.Addr, in.Bytes())
+	if in.Dst == tl.None {
+		r.book.Accessed(history.Store, in.Addr, in.Bytes())
 	}
 }
 

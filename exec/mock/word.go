@@ -2,7 +2,6 @@ package mock
 
 import (
 	"kernbench/fault"
-	"kernbench/history"
 	"kernbench/mem"
 	"kernbench/tl"
 )
@@ -11,18 +10,6 @@ import (
 type watch struct {
 	actor actor
 	side  *tl.OneSided
-}
-
-// failing is the first word that does not satisfy a comparison; ok is false when there is
-// one.
-func failing(x *tl.OneSided) (word int32, ok bool) {
-	held := x.Win.Words(int(x.Peer))
-	for _, w := range x.Words {
-		if !x.Cmp.Holds(x.WordType, held[w], x.Value) {
-			return w, false
-		}
-	}
-	return 0, true
 }
 
 // set changes a word, and wakes those whom it lets go on. They look again when they have
@@ -40,7 +27,7 @@ func (x *run) set(w *mem.Window, peer, word int32, v int64) {
 	for _, o := range all {
 		if o.side.Win != w {
 			left = append(left, o)
-		} else if _, ok := failing(o.side); ok {
+		} else if o.side.Failing(0) < 0 {
 			x.wake(o.actor)
 		} else {
 			left = append(left, o)
@@ -69,42 +56,29 @@ func (x *run) watch(a actor, side *tl.OneSided) {
 func (r *rank) waitWord(in *tl.Instr) {
 	r.polls = polls{}
 	x := in.Side
-	for {
-		if _, ok := failing(x); ok {
-			break
-		}
+	for x.Failing(0) >= 0 {
 		r.run.watch(r, x)
 		r.park(forWord)
 	}
-	if r.run.history != nil {
-		r.accountSeen(x)
-	}
+	r.book.Seen(x)
 }
 
 // lookAtWords tests or reads words as they are.
 func (r *rank) lookAtWords(in *tl.Instr) {
 	x := in.Side
-	account := r.run.history != nil
+	failing := -1
 	if in.Op == tl.OpReadWord {
 		x.Got = x.Win.Words(int(x.Peer))[x.Word]
-		if account {
-			r.accountWord(history.Read, x, x.Word)
-		}
-		r.polled(in)
-		return
+	} else {
+		failing = x.Failing(0)
+		x.Hit = failing < 0
 	}
-	word, ok := failing(x)
-	if x.Hit = ok; ok {
+	r.book.Looked(in, failing)
+	if x.Hit {
 		r.polls = polls{}
-		if account {
-			r.accountSeen(x)
-		}
-		return
+	} else {
+		r.polled(in)
 	}
-	if account {
-		r.accountWord(history.Poll, x, word)
-	}
-	r.polled(in)
 }
 
 // polls tells a kernel that spins from one that looks at many words once: it counts how

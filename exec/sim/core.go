@@ -38,8 +38,9 @@ func (r *rank) Do(in *tl.Instr) {
 		r.countHazards(in)
 	}
 	r.instr = in
-	if r.run.history != nil {
-		r.accountInstr(in)
+	if r.book != nil {
+		r.book.Operands(in)
+		r.book.Accesses(in)
 	}
 	switch in.Op {
 	case tl.OpLoad:

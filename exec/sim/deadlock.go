@@ -4,8 +4,6 @@ import (
 	"fmt"
 
 	"kernbench/fault"
-	"kernbench/mem"
-	"kernbench/tl"
 )
 
 // deadlock explains why nobody can go on. Groups do not talk to each other, so it is
@@ -60,7 +58,7 @@ func (r *rank) operation() string {
 func (r *rank) describe() fault.Blocked {
 	switch r.wait {
 	case forWord, forChange:
-		return r.describeWord()
+		return r.instr.WaitsForWord(r.pe, r.others())
 	}
 	w, slots := &r.run.launch.Groups[r.group].Wiring[r.index], r.run.ring.Slots
 	switch r.wait {
@@ -73,36 +71,11 @@ func (r *rank) describe() fault.Blocked {
 	return w.WaitsForAny(slots)
 }
 
-// describeWord says which word a rank waits for, or polls.
-func (r *rank) describeWord() fault.Blocked {
-	s := *r.instr.Side
-	held, word := s.Win.Words(int(s.Peer)), s.Word
-	switch r.instr.Op {
-	case tl.OpWaitWord, tl.OpTestWord:
-		word = s.Words[max(0, r.watch.firstFailing(0))]
-	case tl.OpCompareSwap:
-		s.Cmp, s.Value = tl.EQ, s.Expect
-	}
-	b := s.WaitsForWord(word, held[word], r.others(s.Win.Team))
-	switch r.instr.Op {
-	case tl.OpReadWord, tl.OpFetchAdd:
-		b.Want = "to change"
-	}
-	if s.Win.Team.PEs[s.Peer] != r.pe {
-		b.Word += fmt.Sprintf(" of rank %d", s.Peer)
-	}
-	return b
-}
-
-// others are the ranks of this one's group that are members of a team and have not ended.
-func (r *rank) others(t *mem.Team) []int {
+// others are the ranks of this one's group that could still change the words that it waits for.
+func (r *rank) others() []int {
 	var ranks []int
 	for i := range r.run.ranks {
-		o := &r.run.ranks[i]
-		if o == r || o.group != r.group || o.done {
-			continue
-		}
-		if _, member := t.Rank(int(o.pe)); member {
+		if o := &r.run.ranks[i]; o.group == r.group && r.instr.Side.Awaits(r.pe, o.pe, o.done) {
 			ranks = append(ranks, int(o.index))
 		}
 	}

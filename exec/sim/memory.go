@@ -158,7 +158,7 @@ func (r *rank) stage(in *tl.Instr) tl.Value {
 	r.flying++
 	r.ask(r.startsAccess(r.Clock+r.run.e.spec.DMA.Setup, false), t, aRequestStage, laneProgram)
 	r.park(forCopy)
-	r.accountMemory(history.Load, in.Addr, bytes)
+	r.book.Accessed(history.Load, in.Addr, bytes)
 	return v
 }
 

@@ -93,7 +93,7 @@ func (r *rank) put(in *tl.Instr) {
 	}
 	r.order(i, way(from), true)
 	r.enqueue(dma.Collective)
-	op := r.accountSided(in)
+	op := r.book.Sided(in)
 	p := r.peers.at(i)
 	t := transfer{
 		kind: aPut, rank: r.id, cell: tl.None, slot: -1, typ: in.Type, addr: s.Remote,
@@ -130,7 +130,7 @@ func (r *rank) put(in *tl.Instr) {
 		r.park(forSource)
 	}
 	if !s.NBI {
-		r.accountDone(op, history.Source)
+		r.book.Done(op, history.Source)
 	}
 	r.sequential(i)
 }
@@ -147,7 +147,7 @@ func (r *rank) get(in *tl.Instr) {
 	r.address("get", s.Local, bytes)
 	r.awaitLocal(s.Local, bytes, true)
 	r.enqueue(dma.Collective)
-	op := r.accountSided(in)
+	op := r.book.Sided(in)
 	t := transfer{
 		kind: aGet, rank: r.id, cell: tl.None, slot: -1, typ: in.Type, addr: s.Remote,
 		n: int32(in.N), total: int32(in.N), bytes: bytes, at: r.Clock, line: r.ctx.Line(),
@@ -166,7 +166,7 @@ func (r *rank) get(in *tl.Instr) {
 	if !s.NBI {
 		r.waitCell = int32(user)
 		r.park(forGet)
-		r.accountDone(op, history.Whole)
+		r.book.Done(op, history.Whole)
 	}
 }
 

@@ -75,7 +75,7 @@ func (r *rank) fence() {
 		r.park(forPipes)
 	}
 	r.fences++
-	r.accountPlain(history.Fence)
+	r.book.Plain(history.Fence)
 	r.stallSpan(from)
 }
 
@@ -86,7 +86,7 @@ func (r *rank) quiet() {
 		r.park(forQuiet)
 	}
 	r.Clock = max(r.Clock, r.home, r.stored)
-	r.accountPlain(history.Quiet)
+	r.book.Plain(history.Quiet)
 	r.stallSpan(from)
 }
 
@@ -97,7 +97,7 @@ func (r *rank) drainEngines() {
 		r.park(forEngines)
 	}
 	r.Clock = max(r.Clock, r.stored, r.computed)
-	r.accountPlain(history.Drain)
+	r.book.Plain(history.Drain)
 	r.stallSpan(from)
 }
 

@@ -59,6 +59,7 @@ func (x *run) prepareRank(g *tl.Group, gi, i int, base int32) error {
 		Now:         func() (unit.Time, bool) { return r.Clock, true },
 		RecordLines: e.opts.RecordLines || e.opts.History != nil,
 	})
+	r.book = x.history.Book(r.ctx, r)
 	r.next, r.stop = iter.Pull(r.body(x.launch.Kernel, g.Args))
 	return nil
 }

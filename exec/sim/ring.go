@@ -148,7 +148,7 @@ func (r *rank) recv(in *tl.Instr) {
 			r.letGo(i)
 		}
 		port = r.pick()
-		r.accountPlain(history.Any)
+		r.book.Plain(history.Any)
 	} else {
 		r.letGo(port)
 		r.visible(port)
@@ -292,7 +292,7 @@ func (r *rank) copyOut(in *tl.Instr, port int) {
 		_, seen := q.Peek()
 		r.Clock = max(r.Clock, seen)
 	}
-	r.accountMemory(history.Store, in.Addr, in.Bytes())
+	r.book.Accessed(history.Store, in.Addr, in.Bytes())
 }
 
 // as is what a token holds as elements of a type, which without strict validation may be

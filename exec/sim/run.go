@@ -67,7 +67,9 @@ type rank struct {
 	any int // port that the last undirected receive took from
 
 	sided // one-sided communication
-	told  // of the account of memory
+
+	agent history.Agent // in the account of memory
+	book  *history.Book // nil: nobody keeps the account
 
 	wait     waiting
 	waitPort int32

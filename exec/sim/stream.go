@@ -142,6 +142,7 @@ func (x *run) begins(r *rank, index, world, program, programs int, k tl.Kernel, 
 		Now:         func() (unit.Time, bool) { return r.Clock, true },
 		RecordLines: e.opts.RecordLines || e.opts.History != nil,
 	})
+	r.book = x.history.Book(r.ctx, r)
 	r.next, r.stop = iter.Pull(r.body(k, a))
 }
 
@@ -258,23 +259,15 @@ func (r *rank) awaitEvent(e *tl.Event) {
 
 // onWord writes a word, or waits for one, as a kernel would.
 func (r *rank) onWord(op *tl.StreamOp) {
-	in := tl.Instr{Op: tl.OpWaitWord, Dst: tl.None, A: tl.None, B: tl.None, C: tl.None}
-	in.Side = &tl.OneSided{
-		Win: op.Win, Peer: int32(op.Peer), Word: op.Word, Words: []int32{op.Word},
-		WordType: op.Win.PartOfWord(op.Word).Word, Op: tl.SignalSet, Cmp: op.Cmp, Value: op.Value,
+	if err := op.CheckWord(r.placeOfOp()); err != nil {
+		r.ctx.Fail(err)
 	}
+	side := op.Side()
+	in := tl.Instr{Op: tl.OpWaitWord, Dst: tl.None, A: tl.None, B: tl.None, C: tl.None, Side: &side}
 	if op.Kind == tl.StreamWrite {
 		in.Op = tl.OpNotify
 	}
 	r.Do(&in)
-}
-
-// streamName is how reports call a stream or a program.
-func (r *rank) streamName() string {
-	if r.parent != nil {
-		return fmt.Sprintf("stream %d program %d", r.run.batch.Streams[r.parent.id].ID, r.id-r.parent.stream.grid.first)
-	}
-	return fmt.Sprintf("stream %d", r.run.batch.Streams[r.id].ID)
 }
 
 // memoryOf is the node of an address that a copy engine reads or writes.

@@ -49,7 +49,7 @@ func (v *event) numberIn(h *history.Log) uint32 {
 // accountMark says that a stream has come to an event.
 func (r *rank) accountMark(v *event) {
 	if h := r.run.history; h != nil {
-		r.tell(history.Record{Kind: history.Mark, Ring: v.numberIn(h)})
+		r.Tell(history.Record{Kind: history.Mark, Ring: v.numberIn(h)})
 	}
 }
 
@@ -57,17 +57,13 @@ func (r *rank) accountMark(v *event) {
 // everything here anyway.
 func (r *rank) accountPass(v *event) {
 	if h := r.run.history; h != nil && v.number != 0 {
-		r.tell(history.Record{Kind: history.Pass, Ring: v.numberIn(h)})
+		r.Tell(history.Record{Kind: history.Pass, Ring: v.numberIn(h)})
 	}
 }
 
 // accountCopy says what a copy engine reads and writes.
 func (r *rank) accountCopy(op *tl.StreamOp) {
 	if h := r.run.history; h != nil {
-		r.tell(history.Record{
-			Kind: history.Copy, Op: h.NextOp(),
-			Source: history.Range{Addr: op.Src, Bytes: op.Bytes, Rows: int32(op.Rows), Pitch: op.SrcPitch},
-			Range:  history.Range{Addr: op.Dst, Bytes: op.Bytes, Rows: int32(op.Rows), Pitch: op.DstPitch},
-		})
+		r.Tell(history.Copied(op, h.NextOp()))
 	}
 }

@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"fmt"
 	"slices"
 
 	"kernbench/fault"
@@ -44,10 +43,13 @@ func (x *run) stalled() error {
 	}
 	x.hung = true
 	for i, r := range stuck {
-		blocked[i].Of = r.streamName()
-		blocked[i].Place = r.placeOfOp()
-		if r.stream == nil {
+		if r.stream != nil {
+			blocked[i].Of = x.batch.Streams[r.id].Name()
+			blocked[i].Place = r.placeOfOp()
+		} else {
 			r.stop()
+			g := &r.parent.stream.grid
+			blocked[i].Of = x.batch.Streams[r.parent.id].ProgramName(g.GridLaunch, int(r.id-g.first))
 			blocked[i].Place = r.place
 		}
 		blocked[i].Time = r.since
@@ -81,7 +83,7 @@ func (r *rank) describeInStream(living []int) fault.Blocked {
 	case tl.StreamAwait:
 		b.Word = "event " + op.Event.Name
 	case tl.StreamLaunch:
-		b.Word = fmt.Sprintf("the other launches of its group (%d of %d are there)", len(r.run.batch.gangs[op.Launch.Gang].came), op.Launch.Gang.Members)
+		b.Word = op.Launch.Gang.Waits(len(r.run.batch.gangs[op.Launch.Gang].came))
 	}
 	return b
 }

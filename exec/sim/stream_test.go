@@ -259,6 +259,17 @@ func TestStreamFaults(t *testing.T) {
 	if bad, ok := errors.AsType[*fault.BadAddress](err); !ok || bad.Line != "host.go:1" {
 		t.Errorf("a copy beyond memory: %v", err)
 	}
+	s = newStreams(t, 1, 8)
+	w, err := newWindow([]int32{0}, []mem.Buffer{words(1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.add(0, tl.StreamOp{Kind: tl.StreamWait, Win: w, Cmp: tl.GE, Value: 1, Line: "host.go:2"})
+	w.Released = true
+	_, err = s.run(t, sim.Options{})
+	if gone, ok := errors.AsType[*fault.Released](err); !ok || gone.Op != "wait_value" || gone.Line != "host.go:2" {
+		t.Errorf("a wait for a word of a window that is gone: %v", err)
+	}
 }
 
 // An event that nobody records is a deadlock, not a hang.

@@ -3,6 +3,7 @@ package sim
 import (
 	"kernbench/des"
 	"kernbench/fault"
+	"kernbench/history"
 	"kernbench/hw/ipcq"
 	"kernbench/hw/noc"
 	"kernbench/mem"
@@ -31,22 +32,6 @@ type watch struct {
 	next   int32
 }
 
-// firstFailing is the first word, from number at on and round, that does not satisfy; -1 when
-// all do.
-func (w *watch) firstFailing(at int) int {
-	held := w.Win.Words(int(w.Peer))
-	for k := range w.Words {
-		i := at + k
-		if i >= len(w.Words) {
-			i -= len(w.Words)
-		}
-		if !w.Cmp.Holds(w.WordType, held[w.Words[i]], w.Value) {
-			return i
-		}
-	}
-	return -1
-}
-
 // waitWord waits until all of some words satisfy a comparison. Whether they do at the
 // kernel's clock is known when global time has reached it; until then it only is known that
 // a kernel which finds them wanting waits.
@@ -55,7 +40,7 @@ func (r *rank) waitWord(in *tl.Instr) {
 	w := &r.watch
 	*w = watch{OneSided: in.Side}
 	for settled := false; ; settled = true {
-		w.at = w.firstFailing(0)
+		w.at = w.Failing(0)
 		if w.at < 0 && settled {
 			r.Clock += r.readCost(in.Side)
 			break
@@ -72,7 +57,7 @@ func (r *rank) waitWord(in *tl.Instr) {
 			break
 		}
 	}
-	r.accountSeen(in.Side)
+	r.book.Seen(in.Side)
 	r.signalSpan(from, w.over)
 }
 
@@ -110,7 +95,7 @@ func (r *rank) notify(in *tl.Instr) {
 	call := r.Clock
 	i := r.peer(s.Win.Team.PEs[s.Peer])
 	r.order(i, byControl, false)
-	r.accountSided(in)
+	r.book.Sided(in)
 	p := r.peers.at(i)
 	p.out++
 	r.message(aNotify, i, p.control, effect{
@@ -162,7 +147,9 @@ func (x *run) atomicArrived(r *rank, user uint32, now unit.Time) {
 	t.kind = aReply
 	f.got = f.win.Words(int(f.member))[f.word]
 	r.begin(now, r.peers.at(f.to).back, noc.Control, int64(x.e.topo.Fabric.RequestBytes), user, r.laneKey(des.Arrive, laneReply))
-	r.accountAtomic(f, now)
+	if x.history != nil {
+		r.tellAt(history.Atomic(r.instr.Op, r.instr.Side, f.got), now)
+	}
 	if f.changes(f.got) {
 		done := *f // the table may grow
 		x.update(&done, now)
@@ -184,7 +171,7 @@ func (r *rank) poll(in *tl.Instr) {
 	for {
 		if in.Op == tl.OpTestWord {
 			r.watch = watch{OneSided: s}
-			r.watch.at = r.watch.firstFailing(0)
+			r.watch.at = r.watch.Failing(0)
 			s.Hit = r.watch.at < 0
 		} else {
 			s.Got = s.Win.Words(int(s.Peer))[s.Word]
@@ -195,7 +182,7 @@ func (r *rank) poll(in *tl.Instr) {
 		r.rest()
 	}
 	r.Clock += r.readCost(s)
-	r.accountPoll(in)
+	r.book.Looked(in, r.watch.at)
 	r.signalSpan(from, false)
 }
 
@@ -231,7 +218,7 @@ func (x *run) look(win *mem.Window, member, word int32, now unit.Time) {
 		if w.posted || w.Win != win || w.Peer != member || w.Words[w.at] != word {
 			continue
 		}
-		if at := w.firstFailing(w.at); at >= 0 {
+		if at := w.Failing(w.at); at >= 0 {
 			w.at = at
 			continue
 		}

@@ -89,7 +89,7 @@ func TestWordDeadlocks(t *testing.T) {
 			if c.Rank() != 1 {
 				c.Sync(w.Team)
 			}
-		}, []string{"sync at", "meeting.rounds[0] >= 1, which is 0"}},
+		}, []string{"sync at", "meeting.rounds[0] >= 1, which is 0", "missing sync: rank 1 finished without the sync that rank 0 waits for", "every member of a team"}},
 	}
 	for _, tt := range tests {
 		for _, yield := range []bool{false, true} {

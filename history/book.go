@@ -1,0 +1,228 @@
+package history
+
+import (
+	"kernbench/mem"
+	"kernbench/tl"
+)
+
+// Teller is a kernel's core as its book needs it.
+type Teller interface {
+	// Tell adds a record of what the kernel does in the instruction that it is in.
+	Tell(Record)
+	// Slot is the ring of an incoming port, and the message of it that was taken last.
+	Slot(in uint8) (ring, seq uint32)
+}
+
+// Book tells what a kernel does, instruction by instruction, and remembers what it has
+// started. A nil Book tells nothing.
+type Book struct {
+	log    *Log
+	kernel *tl.Context
+	teller Teller
+	loads  []load // by cell
+	store  uint64 // the store whose pieces are being issued
+}
+
+// load is one that fills a cell, and that nobody has waited for.
+type load struct {
+	op  uint64
+	gen uint32 // of the cell
+}
+
+// Book opens the book of a kernel. That of no log is nil.
+func (l *Log) Book(c *tl.Context, t Teller) *Book {
+	if l == nil {
+		return nil
+	}
+	return &Book{log: l, kernel: c, teller: t}
+}
+
+// Operands tells which tensors an instruction waits for, and which slots it reads.
+func (b *Book) Operands(in *tl.Instr) {
+	if b == nil {
+		return
+	}
+	for _, i := range [...]int32{in.A, in.B, in.C} {
+		b.use(i)
+	}
+	switch in.Op {
+	case tl.OpComposite:
+		for _, i := range in.Pipe.BiasCell {
+			b.use(i)
+		}
+	case tl.OpAwait:
+		b.use(in.Dst) // completes the memory of the composite
+	}
+}
+
+func (b *Book) use(i int32) {
+	if i == tl.None {
+		return
+	}
+	c := b.kernel.Cell(i)
+	if int(i) < len(b.loads) {
+		if l := &b.loads[i]; l.op != 0 && l.gen == c.Gen() {
+			b.teller.Tell(Record{Kind: Complete, Op: l.op})
+			l.op = 0
+		}
+	}
+	if c.InSlot {
+		ring, seq := b.teller.Slot(c.In)
+		b.teller.Tell(Record{Kind: Use, Ring: ring, Seq: seq})
+	}
+}
+
+// fills is the load that fills a cell: a new one with its first piece.
+func (b *Book) fills(i int32, first bool) uint64 {
+	for int(i) >= len(b.loads) {
+		b.loads = append(b.loads, load{})
+	}
+	if first {
+		b.loads[i] = load{b.log.NextOp(), b.kernel.Cell(i).Gen()}
+	}
+	return b.loads[i].op
+}
+
+// Accesses tells what memory a load, store or composite begins to access.
+func (b *Book) Accesses(in *tl.Instr) {
+	if b == nil {
+		return
+	}
+	switch in.Op {
+	case tl.OpLoad:
+		b.teller.Tell(Record{Kind: Load, Op: b.fills(in.Dst, in.Piece == 0), Range: rows(in)})
+	case tl.OpStore:
+		if in.Piece == 0 {
+			b.store = b.log.NextOp()
+		}
+		b.teller.Tell(Record{Kind: Store, Op: b.store, Range: rows(in)})
+	case tl.OpComposite:
+		op, p := b.fills(in.Dst, true), in.Pipe
+		b.teller.Tell(Record{Kind: Load, Op: op, Range: Range{Addr: p.A.Addr, Bytes: p.A.Bytes()}})
+		if p.Gemm {
+			b.teller.Tell(Record{Kind: Load, Op: op, Range: Range{Addr: p.B.Addr, Bytes: p.B.Bytes()}})
+		}
+		b.teller.Tell(Record{Kind: Store, Op: op, Range: Range{Addr: p.Out.Addr, Bytes: p.Out.Bytes()}})
+	}
+}
+
+// rows is the memory of a load or store.
+func rows(in *tl.Instr) Range {
+	return Range{Addr: in.Addr, Bytes: in.Bytes() / int64(max(1, in.Rows)), Rows: int32(in.Rows), Pitch: in.Pitch}
+}
+
+// Accessed tells that an instruction has read or written memory, and has waited for it.
+func (b *Book) Accessed(k Kind, a mem.Addr, bytes int64) {
+	if b == nil || bytes == 0 {
+		return
+	}
+	op := b.log.NextOp()
+	b.teller.Tell(Record{Kind: k, Op: op, Range: Range{Addr: a, Bytes: bytes}})
+	b.teller.Tell(Record{Kind: Complete, Op: op})
+}
+
+// Sided tells of a put, get or notification that is issued, and numbers it.
+func (b *Book) Sided(in *tl.Instr) (op uint64) {
+	if b == nil {
+		return 0
+	}
+	s := in.Side
+	bytes := in.Bytes()
+	rec := Record{
+		Peer: s.Win.Team.PEs[s.Peer], NBI: s.NBI,
+		Range: Range{Addr: s.Remote, Bytes: bytes}, Source: Range{Addr: s.Local, Bytes: bytes},
+	}
+	switch in.Op {
+	case tl.OpPut:
+		op = b.log.NextOp()
+		rec.Kind, rec.Op, rec.Atomic, rec.Float = Put, op, s.Atomic, s.Atomic && in.Type.IsFloat()
+		if in.A != tl.None {
+			rec.Source = Range{}
+		}
+		b.teller.Tell(rec)
+	case tl.OpGet:
+		op = b.log.NextOp()
+		rec.Kind, rec.Op = Get, op
+		b.teller.Tell(rec)
+	}
+	if in.Op == tl.OpNotify || in.Op == tl.OpPut && s.Signal {
+		rec := Notification(s)
+		rec.Op, rec.Carry = op, in.Op == tl.OpPut
+		b.teller.Tell(rec)
+	}
+	return op
+}
+
+// Done tells that a kernel has waited for its side of a put or get.
+func (b *Book) Done(op uint64, d Done) {
+	if b != nil {
+		b.teller.Tell(Record{Kind: Complete, Op: op, Done: d})
+	}
+}
+
+// Plain tells what needs no more than its kind.
+func (b *Book) Plain(k Kind) {
+	if b != nil {
+		b.teller.Tell(Record{Kind: k})
+	}
+}
+
+// Seen tells which words a wait or test has seen satisfy it.
+func (b *Book) Seen(s *tl.OneSided) {
+	if b == nil {
+		return
+	}
+	for _, w := range s.Words {
+		b.teller.Tell(Look(Wait, s, w))
+	}
+}
+
+// Looked tells what a test or read has seen. failing is the number of a word that does not
+// satisfy a test which has not hit.
+func (b *Book) Looked(in *tl.Instr, failing int) {
+	switch s := in.Side; {
+	case b == nil:
+	case in.Op == tl.OpReadWord:
+		b.teller.Tell(Look(Read, s, s.Word))
+	case s.Hit:
+		b.Seen(s)
+	default:
+		b.teller.Tell(Look(Poll, s, s.Words[failing]))
+	}
+}
+
+// Look is a word as it is now, in the eyes of one who waits for it, tests it or reads it.
+func Look(k Kind, s *tl.OneSided, word int32) Record {
+	rec := Record{Kind: k, Word: s.Win.WordAddr(int(s.Peer), word), Type: s.WordType, Seen: s.Win.Words(int(s.Peer))[word]}
+	if k != Read {
+		rec.Cmp, rec.Value = s.Cmp, s.Value
+	}
+	return rec
+}
+
+// Notification is an update of a word by a notification or a put.
+func Notification(s *tl.OneSided) Record {
+	return Record{
+		Kind: Notify, Peer: s.Win.Team.PEs[s.Peer], Word: s.Win.WordAddr(int(s.Peer), s.Word), Type: s.WordType,
+		Update: s.Op, Value: s.Value,
+	}
+}
+
+// Atomic is what an atomic has done to a word that held a value.
+func Atomic(op tl.Op, s *tl.OneSided, held int64) Record {
+	rec := Notification(s)
+	rec.Kind, rec.Update, rec.Seen, rec.Wrote = RMW, tl.SignalAdd, held, true
+	if op == tl.OpCompareSwap {
+		rec.Update, rec.Wrote = tl.SignalSet, held == s.Expect
+	}
+	return rec
+}
+
+// Copied is what a copy engine reads and writes.
+func Copied(op *tl.StreamOp, number uint64) Record {
+	return Record{
+		Kind: Copy, Op: number,
+		Source: Range{Addr: op.Src, Bytes: op.Bytes, Rows: int32(op.Rows), Pitch: op.SrcPitch},
+		Range:  Range{Addr: op.Dst, Bytes: op.Bytes, Rows: int32(op.Rows), Pitch: op.DstPitch},
+	}
+}

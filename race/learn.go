@@ -128,7 +128,29 @@ func (d *Detector) common(y, o *way) {
 		}
 	}
 	y.sure = slices.DeleteFunc(y.sure, func(u *event) bool { return !slices.Contains(o.sure, u) && !d.knows(oc, u) })
+	for _, x := range o.covers {
+		y.cover(x.link, x.link.emptied(yc))
+	}
+	y.covers = slices.DeleteFunc(y.covers, func(c linkCover) bool { return o.upTo(c.link, oc) == (seqs{}) })
+	for i := range y.covers {
+		c := &y.covers[i]
+		upTo := o.upTo(c.link, oc)
+		for k := range upTo {
+			c.upTo[k] = min(c.upTo[k], upTo[k])
+		}
+	}
 	y.commonTimes(o)
+}
+
+// upTo is how far a way, whose clock is c, tells a link to have been emptied.
+func (y *way) upTo(l *link, c *clock) seqs {
+	upTo := l.emptied(c)
+	for i := range y.covers {
+		if y.covers[i].link == l {
+			upTo.raise(y.covers[i].upTo)
+		}
+	}
+	return upTo
 }
 
 func (y *way) commonTimes(o *way) {
@@ -140,18 +162,6 @@ func (y *way) commonTimes(o *way) {
 		y.times[i] = min(y.at(history.Agent(i)), o.at(history.Agent(i)))
 	}
 	y.one, y.times = nil, y.times[:n]
-	y.covers = slices.DeleteFunc(y.covers, func(c linkCover) bool {
-		return !slices.ContainsFunc(o.covers, func(x linkCover) bool { return x.link == c.link })
-	})
-	for i := range y.covers {
-		for _, x := range o.covers {
-			if x.link == y.covers[i].link {
-				for k := range x.upTo {
-					y.covers[i].upTo[k] = min(y.covers[i].upTo[k], x.upTo[k])
-				}
-			}
-		}
-	}
 }
 
 // weaker tells whether y teaches less than o to somebody who knows c.

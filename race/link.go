@@ -98,6 +98,16 @@ func (l *link) covers(c *clock, e *event) bool {
 	return false
 }
 
+// emptied is how far the clock knows the link to have been emptied.
+func (l *link) emptied(c *clock) (upTo seqs) {
+	for i := range l.known {
+		if v := &l.known[i]; c.at(v.agent) >= v.time {
+			upTo.raise(v.upTo)
+		}
+	}
+	return upTo
+}
+
 // cover notes that an agent knows, from a moment on, what went up to certain places.
 func (d *Detector) cover(l *link, w witness, upTo seqs) {
 	if upTo == (seqs{}) {

@@ -74,18 +74,17 @@ func (c *Context) away(a mem.Addr) bool { return a.Space() == mem.HBM && a.Unit(
 
 // putting is what the forms of put differ in.
 type putting struct {
-	op      string
-	nbi     bool
-	atomic  bool
-	by      ReduceOp
-	signal  bool
-	word    Signal
-	update  SignalOp
-	value   int64
-	memory  bool // the source is src, else t
-	src     Ref
-	t       Tensor
-	tensorN int
+	op     string
+	nbi    bool
+	atomic bool
+	by     ReduceOp
+	signal bool
+	word   Signal
+	update SignalOp
+	value  int64
+	memory bool // the source is src, else t
+	src    Ref
+	t      Tensor
 }
 
 func (c *Context) put(dst Sym, peer int, p *putting) {

@@ -83,10 +83,15 @@ func (p *Program) DefaultRanks(machine int) int { return min(p.Ranks, machine) }
 func (h *Host) Report(format string, args ...any) { h.report(fmt.Sprintf(format, args...)) }
 
 // Measure says that time, traffic and messages of the program are those of some launches, and
-// not of all its collectives or launches together.
-func (h *Host) Measure(l ...*device.Launched) { h.measured = append(h.measured, l...) }
+// not of all its collectives or launches together. A program may say so before it has any.
+func (h *Host) Measure(l ...*device.Launched) {
+	if h.measured == nil {
+		h.measured = []*device.Launched{}
+	}
+	h.measured = append(h.measured, l...)
+}
 
-// Measured lists what Measure was told.
+// Measured lists what Measure was told; nil: it was not called.
 func (h *Host) Measured() []*device.Launched { return h.measured }
 
 // ErrNoLaunch is a program that never launched anything: there is nothing to report on.

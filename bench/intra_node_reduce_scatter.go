@@ -20,7 +20,8 @@ type scatterReduce struct {
 	h        *Host
 	m, n     int // of each rank's matrix
 	bm, bn   int // of a tile
-	programs int
+	programs int // of the reduce kernel
+	resident int // of them, at the same time
 	calls    int
 	barrier  bool
 
@@ -55,6 +56,10 @@ func intraNodeReduceScatter(ctx context.Context, h *Host) error {
 	if int64(s.m)*int64(s.n) > math.MaxInt32 {
 		return fmt.Errorf("--m %d --n %d: more than %d elements", s.m, s.n, math.MaxInt32)
 	}
+	if err := errors.Join(s.grid(plan.World), h.Device.NeedAtomics()); err != nil {
+		return err
+	}
+	h.Measure() // what the library takes is said beside it
 	if err := s.prepare(plan.PEs); err != nil {
 		return err
 	}
@@ -79,6 +84,25 @@ func intraNodeReduceScatter(ctx context.Context, h *Host) error {
 		s.report(plan.Name, swizzle, took, other.Result.Duration(), theirs)
 	}
 	return s.free()
+}
+
+// grid works out how many programs reduce, and how many of them a PE can hold: each has three
+// tiles in its share of the scratch memory, the sum so far, what is added to it, and the next sum.
+func (s *scatterReduce) grid(world int) error {
+	rows := s.m / world
+	tile := unit.Bytes(min(s.bm, rows)) * unit.Bytes(min(s.bn, s.n)) * unit.Bytes(s.h.DType.Size())
+	fit := int(s.h.Device.Scratch() / (3 * tile))
+	if fit == 0 {
+		return fmt.Errorf("--tile %dx%d: three tiles of %v do not fit in the scratch memory of a PE, %v (pe.tcm.scratch)", s.bm, s.bn, tile, s.h.Device.Scratch())
+	}
+	s.resident = min(fit, s.h.Device.Programs())
+	if s.programs == 0 && s.h.Switch("persistent") {
+		s.programs = s.resident
+	}
+	if tiles := tl.CDiv(rows, s.bm) * tl.CDiv(s.n, s.bn); s.programs == 0 || s.programs > tiles {
+		s.programs = tiles
+	}
+	return nil
 }
 
 // inputs are those of a call: of different calls they differ, so that what strays from one
@@ -182,14 +206,7 @@ func (s *scatterReduce) call(call, rank int, swizzle bool) error {
 	if err := meet(); err != nil {
 		return err
 	}
-	programs := s.programs
-	if programs == 0 && s.h.Switch("persistent") {
-		programs = s.h.Device.Programs()
-	}
-	if tiles := tl.CDiv(rows, s.bm) * tl.CDiv(s.n, s.bn); programs == 0 || programs > tiles {
-		programs = tiles
-	}
-	return stream.Launch("ring_reduce", ringReduce, device.Grid{Programs: programs, Team: s.team},
+	return stream.Launch("ring_reduce", ringReduce, device.Grid{Programs: s.programs, Resident: s.resident, Team: s.team},
 		s.window, s.out[call].tensors, s.m, s.n, s.bm, s.bn)
 }
 
@@ -312,7 +329,7 @@ var IntraNodeReduceScatter = Register(Program{
 		{Name: "m", Kind: Number, Default: "1024", Min: 1, Help: "rows of each rank's matrix"},
 		{Name: "n", Kind: Number, Default: "2048", Min: 1, Help: "columns"},
 		{Name: "tile", Kind: Extents, Default: "256x64", Help: "block that a program reduces at a time"},
-		{Name: "persistent", Kind: Switch, Default: "false", Help: "as many programs of the reduce kernel as a PE holds, which share out the tiles, not one for each tile"},
+		{Name: "persistent", Kind: Switch, Default: "false", Help: "as many programs of the reduce kernel as a PE has room for, which share out the tiles, not one for each tile"},
 		{Name: "programs", Kind: Number, Default: "0", Max: 1 << 24, Help: "so many programs that share out the tiles; 0: as --persistent says"},
 		{Name: "swizzle", Kind: Switch, Default: "true", Help: "each rank starts its copies at the next one, not all at rank 0"},
 		{Name: "calls", Kind: Number, Default: "1", Min: 1, Max: 64, Help: "reduce-scatters, one right after the other"},

@@ -2,6 +2,8 @@ package bench
 
 import (
 	"fmt"
+	"math"
+	"slices"
 
 	"kernbench/device"
 	"kernbench/dtype"
@@ -10,7 +12,7 @@ import (
 )
 
 // vector is private memory of some PEs, n elements on each: a tensor on every SIP that has
-// some of them.
+// some of them, or several where one cannot have as many elements.
 type vector struct {
 	h       *Host
 	n       int
@@ -21,25 +23,27 @@ type vector struct {
 func (h *Host) vector(name string, pes []int32, n int, fill func(rank int) []float64) (*vector, error) {
 	v := &vector{h: h, n: n}
 	rank := 0
-	for sip, some := range h.bySIP(pes) {
+	for sip, all := range h.bySIP(pes) {
 		if err := h.Device.SetDevice(sip); err != nil {
 			return nil, err
 		}
-		x, err := h.Device.EmptyOn(some, n, h.DType)
-		if err != nil {
-			return nil, err
-		}
-		v.tensors = append(v.tensors, x.Named(fmt.Sprintf("%s on SIP %d", name, sip)))
-		if fill != nil && h.Device.HasData() {
-			var values []float64
-			for i := range some {
-				values = append(values, fill(rank+i)...)
-			}
-			if err := x.CopyIn(values); err != nil {
+		for some := range slices.Chunk(all, max(1, math.MaxInt32/max(1, n))) {
+			x, err := h.Device.EmptyOn(some, n, h.DType)
+			if err != nil {
 				return nil, err
 			}
+			v.tensors = append(v.tensors, x.Named(fmt.Sprintf("%s on SIP %d", name, sip)))
+			if fill != nil && h.Device.HasData() {
+				var values []float64
+				for i := range some {
+					values = append(values, fill(rank+i)...)
+				}
+				if err := x.CopyIn(values); err != nil {
+					return nil, err
+				}
+			}
+			rank += len(some)
 		}
-		rank += len(some)
 	}
 	return v, h.Device.SetDevice(0)
 }

@@ -154,7 +154,8 @@ func optionFlags(f *pflag.FlagSet, s *lab.Spec) error {
 	}
 	for _, name := range names {
 		flag := f.VarPF(&choices{to: &s.Options, name: name}, name, "", "")
-		var have []string
+		var usages []string
+		have := map[string][]string{} // by usage
 		for _, p := range of[name] {
 			i := slices.IndexFunc(p.Options, func(o bench.Option) bool { return o.Name == name })
 			o := &p.Options[i]
@@ -162,12 +163,16 @@ func optionFlags(f *pflag.FlagSet, s *lab.Spec) error {
 			if o.Kind == bench.Switch {
 				flag.NoOptDefVal = "true"
 			}
-			if flag.Usage == "" {
-				flag.Usage = fmt.Sprintf("%s: %s (default %s)", o.Help, o.Allowed(), o.Default)
+			usage := fmt.Sprintf("%s: %s (default %s)", o.Help, o.Allowed(), o.Default)
+			if have[usage] == nil {
+				usages = append(usages, usage)
 			}
-			have = append(have, p.Name)
+			have[usage] = append(have[usage], p.Name)
 		}
-		flag.Usage += " [" + strings.Join(have, ", ") + "]"
+		for i, usage := range usages {
+			usages[i] += " [" + strings.Join(have[usage], ", ") + "]"
+		}
+		flag.Usage = strings.Join(usages, "; ")
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"kernbench/fault"
 	"kernbench/mem"
 	"kernbench/tl"
 	"kernbench/unit"
@@ -24,6 +25,19 @@ type Grid struct {
 
 // Programs is how many programs a PE holds at the same time (pe.programs).
 func (c *Context) Programs() int { return c.cfg.Topology.PE.Programs }
+
+// Scratch is the memory for tensors that a PE has (pe.tcm.scratch). Programs that are on it at the
+// same time share it evenly.
+func (c *Context) Scratch() unit.Bytes { return c.cfg.Topology.PE.TCM.Scratch }
+
+// NeedAtomics refuses a machine whose PEs cannot update words of each other and get the old
+// values (fabric.p2p_native_atomics): for programs that would find out in the middle.
+func (c *Context) NeedAtomics() error {
+	if c.cfg.Topology.Fabric.Atomics {
+		return nil
+	}
+	return &fault.Unsupported{Place: hostPlace("need_atomics"), What: "fabric.p2p_native_atomics"}
+}
 
 // Launch queues a kernel. Its arguments are those of LaunchKernel.
 func (s *Stream) Launch(name string, k tl.Kernel, g Grid, args ...any) error {
@@ -147,5 +161,5 @@ func (c *Context) share() unit.Bytes {
 		}
 		together[s.dev.rank] += n
 	}
-	return c.scratch() / unit.Bytes(slices.Max(append(together, 1)))
+	return c.Scratch() / unit.Bytes(slices.Max(append(together, 1)))
 }

@@ -78,7 +78,7 @@ func (c *Context) LaunchGroups(ctx context.Context, name string, k tl.Kernel, ri
 	if err := c.idleAll(); err != nil {
 		return nil, fmt.Errorf("launch %s: %w", name, err)
 	}
-	l := &tl.Launch{Name: name, Kernel: k, Groups: groups, Ring: ring, Addrs: c.addrs, Scratch: c.scratch(), Tensors: c.inUse}
+	l := &tl.Launch{Name: name, Kernel: k, Groups: groups, Ring: ring, Addrs: c.addrs, Scratch: c.Scratch(), Tensors: c.inUse}
 	if err := l.Validate(); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrLaunch, err)
 	}

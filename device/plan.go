@@ -11,7 +11,6 @@ import (
 	"kernbench/mem"
 	"kernbench/tl"
 	"kernbench/topology"
-	"kernbench/unit"
 )
 
 // Plan is an algorithm made ready to run: its configuration, its ranks and their rings.
@@ -173,4 +172,3 @@ func ringOf(cfg *conf.Resolved) (tl.Ring, error) {
 }
 
 // scratch is what a kernel's intermediate tensors have on each PE.
-func (c *Context) scratch() unit.Bytes { return c.cfg.Topology.PE.TCM.Scratch }

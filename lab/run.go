@@ -214,7 +214,7 @@ func (x *setting) notes(r *Result, first, told *outcome) {
 	if x.order == mem.Sequential {
 		note("memory_order: %v takes every remote operation as done before the next one begins: it hides missing fences and barriers, which show on the machines that do not", x.order)
 	}
-	if first.measured != nil && len(first.judged) > 0 {
+	if len(first.measured) > 0 && len(first.judged) > 0 {
 		note("time, bandwidth and traffic are those of the bench's own launches, not of %s", first.judged[0].call.Plan.Name)
 	}
 	for _, l := range first.leaks {

@@ -88,14 +88,15 @@ func subject(w io.Writer, r *lab.Result) {
 }
 
 func cost(w io.Writer, r *lab.Result) {
-	if r.Timed {
+	ended := r.Fault == ""
+	if r.Timed && (ended || r.SimulatedTime > 0) {
 		field(w, "simulated time", "%v", r.SimulatedTime)
 		if r.AlgBW > 0 {
 			field(w, "algbw", "%s GB/s", significant(r.AlgBW))
 			field(w, "busbw", "%s GB/s", significant(r.BusBW))
 		}
 	}
-	if r.Messages > 0 || len(r.Traffic) == 0 {
+	if r.Messages > 0 || ended && len(r.Traffic) == 0 {
 		field(w, "messages", "%s (%v)", count(r.Messages), size(r.MessageBytes))
 	}
 	traffic(w, r)

@@ -146,14 +146,17 @@ func TestRaceOfAHang(t *testing.T) {
 
 // A test of an algorithm over a window finds its races, in runs whose results are right too.
 func TestTestsFindRaces(t *testing.T) {
-	sum, err := lab.Test(ctx, lab.TestSpec{Algorithms: []string{hasty.Name, meets.Name}, Ranks: []int{1, 3}})
+	sum, err := lab.Test(ctx, lab.TestSpec{Algorithms: []string{hasty.Name, meets.Name, undrained.Name}, Ranks: []int{1, 3}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, row := range sum.Rows {
-		racy := row.Algorithm == hasty.Name && row.World > 1
+		racy := row.Algorithm != meets.Name && row.World > 1
 		if racy != (row.Failed > 0) || row.Cases == 0 {
 			t.Errorf("%s, %d ranks: %d of %d failed: %s", row.Algorithm, row.World, row.Failed, row.Cases, row.First)
+		}
+		if racy && row.Algorithm == undrained.Name && (!strings.Contains(row.First, "\nrace on "+undrained.Name+".data") || !strings.Contains(row.First, "missing: a pipe_barrier")) {
+			t.Errorf("the hazard is not told: %s", row.First)
 		}
 	}
 }

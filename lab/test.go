@@ -231,7 +231,7 @@ func (x *setting) possible(c *device.Choice, what *collective.Collective, world 
 	return err
 }
 
-// firstWrong says in a line what a run found.
+// firstWrong says what a run found first: in a line, or for a hazard in a few.
 func firstWrong(r *Result, err error) string {
 	switch {
 	case err != nil:
@@ -240,6 +240,9 @@ func firstWrong(r *Result, err error) string {
 		return r.Failures[0].String()
 	}
 	for _, v := range r.Verdicts {
+		if v.State == Failed && v.Question == races && len(r.Hazards) > 0 {
+			return v.String() + "\n" + r.Hazards[0].String()
+		}
 		if v.State == Failed {
 			return v.String()
 		}

@@ -84,7 +84,7 @@ func (c *check) explain(f *Failure) {
 		if c.Operation != nil {
 			f.Step = c.Operation(got.Why)
 		}
-		f.Reason = fmt.Sprintf("computed by %s, which is not an operation of %s", f.Step, c.meaning())
+		f.Reason = fmt.Sprintf("computed by %s, which is not an operation of %s, or not on contributions alone", f.Step, c.meaning())
 	default:
 		c.explainSets(f, d)
 	}

@@ -166,7 +166,11 @@ func (d *Detector) missingEdge(f, e *event) string {
 	if f.agent == e.agent {
 		return d.missingInOne(f, e, here, there)
 	}
-	if s, u := d.unsure(f, e); u != nil {
+	switch s, u := d.unsure(f, e); {
+	case u != nil && u.order > s.turn: // it is not the one that this wait is for
+		return fmt.Sprintf("%v must wait, before %s, for %s of %v too; or, if %s is of a later round, %v must first wait for a signal that %v sends after %s, or meet it in a barrier",
+			whom, there, spot(u.call, u.line), who, here, who, whom, there)
+	case u != nil:
 		return fmt.Sprintf("%s of %v ends with %v %d, which may come about without %s of %v, because something else counts instead: wait for all that is added, or give each sender a word of its own",
 			spot(s.call, s.line), whom, s.cmp, s.value, spot(u.call, u.line), who)
 	}
@@ -238,21 +242,28 @@ func (d *Detector) toldAfter(f *event, x history.Agent) *place {
 	return nil
 }
 
-// unsure finds a wait of the agent of e that may have ended without the update which would
-// have ordered f before it.
-func (d *Detector) unsure(f, e *event) (*sighting, *event) {
+// unsure finds a wait of the agent of e that may have ended without an update which would have
+// ordered f before it. As a rule the n-th wait for a word is for the n-th update by an agent: one
+// of those comes first.
+func (d *Detector) unsure(f, e *event) (wait *sighting, update *event) {
 	a := &d.agents[e.agent]
 	for i := a.waits - 1; i >= max(0, a.waits-len(a.waited)); i-- {
 		s := &a.waited[i%len(a.waited)]
 		for _, us := range [...][]*event{s.word.updates, s.word.later} {
 			for _, u := range us {
-				if u.agent == f.agent && (u.foreseen || !d.knows(&a.clk, u)) && d.told(f, u) {
+				if u.agent != f.agent || !u.foreseen && d.knows(&a.clk, u) || !d.told(f, u) {
+					continue
+				}
+				if u.order <= s.turn {
 					return s, u
+				}
+				if update == nil {
+					wait, update = s, u
 				}
 			}
 		}
 	}
-	return nil, nil
+	return wait, update
 }
 
 // told tells whether whoever knows an update by the agent of f knows f to be over.

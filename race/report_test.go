@@ -206,6 +206,23 @@ func TestMissing(t *testing.T) {
 			h.store(1, at(1, 0, 64))
 		}, "rank 1 must not write before rank 0 has read: a barrier between load at"},
 		{"one word for each", twoMay(true), "which may come about without notify at"},
+		{"a wait for the first notification, twice", func(h *account) {
+			h.notify(0, wordOf(1, 0), 1)
+			h.wait(1, 0, tl.GE, 1)
+			h.store(0, at(0, 0, 64))
+			h.drain(0)
+			h.notify(0, wordOf(1, 0), 1)
+			h.wait(1, 0, tl.GE, 1)
+			h.read(1, at(0, 0, 64))
+		}, "of rank 1 ends with >= 1, which may come about without notify at"},
+		{"a writer that is a round ahead", func(h *account) {
+			h.notify(0, wordOf(1, 0), 1)
+			h.wait(1, 0, tl.GE, 1)
+			h.store(0, at(0, 0, 64))
+			h.drain(0)
+			h.notify(0, wordOf(1, 0), 1)
+			h.read(1, at(0, 0, 64)) // in the round that the wait was for
+		}, "is of a later round, rank 0 must first wait for a signal that rank 1 sends after load at"},
 		{"quiet before own store", func(h *account) {
 			h.putNBI(0, at(1, 0, 64), at(0, 0, 64))
 			h.store(0, at(0, 0, 64))

@@ -33,6 +33,7 @@ type word struct {
 // reader is an agent to whom the order of updates matters: it waits, reads, or sets.
 type reader struct {
 	agent   history.Agent
+	looks   uint32 // how often it has looked
 	mark    uint32 // time at which it knew all that is folded into base
 	awaited bool   // known from an earlier pass, and not come yet
 }
@@ -75,6 +76,17 @@ func (d *Detector) reads(w *word, a history.Agent) {
 		}
 	}
 	d.again = d.facts.reads(w.addr, a) || d.again
+}
+
+// look counts the looks of a reader.
+func (w *word) look(a history.Agent) uint32 {
+	for i := range w.readers {
+		if r := &w.readers[i]; r.agent == a {
+			r.looks++
+			return r.looks
+		}
+	}
+	return 0
 }
 
 // notify is an update without an answer.

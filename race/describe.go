@@ -225,15 +225,15 @@ func (d *Detector) missingInOne(f, e *event, here, there string) string {
 	return fmt.Sprintf("a quiet between %s and %s: until then the memory belongs to the DMA", here, there)
 }
 
-// toldAfter is the first place known at which the agent of f told others something after f
-// that has come to agent x.
+// toldAfter is the last place known at which the agent of f told others something after f that
+// has come to agent x. Earlier ones, such as a signal that f itself carries, need not have.
 func (d *Detector) toldAfter(f *event, x history.Agent) *place {
 	a := &d.agents[f.agent]
 	known := d.agents[x].clk.at(f.agent)
 	if known < f.issued {
 		return nil
 	}
-	for i := max(0, a.released-len(a.releases)); i < a.released; i++ {
+	for i := a.released - 1; i >= max(0, a.released-len(a.releases)); i-- {
 		r := &a.releases[i%len(a.releases)]
 		if r.time >= f.issued && r.time <= known && r.call != "" {
 			return &place{call: r.call, line: r.line}

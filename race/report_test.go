@@ -171,6 +171,15 @@ func TestMissing(t *testing.T) {
 			h.wait(1, 0, tl.GE, 1)
 			h.read(1, at(1, 0, 64))
 		}, "a fence (or quiet) of rank 0 between put at"},
+		{"fence between puts that both signal", func(h *account) {
+			h.put(0, at(1, 0, 64), at(0, 0, 64))
+			h.notify(0, wordOf(1, 1), 1)
+			h.line = "here.go:1"
+			h.notify(0, wordOf(1, 0), 1)
+			h.line = ""
+			h.wait(1, 0, tl.GE, 1)
+			h.read(1, at(1, 0, 64))
+		}, "and notify at here.go:1, which tells rank 1"},
 		{"fence of a put that is over by now", func(h *account) {
 			h.put(0, at(1, 0, 64), at(0, 0, 64))
 			h.notify(0, wordOf(1, 0), 1)

@@ -588,6 +588,18 @@ func TestStreams(t *testing.T) {
 			}
 			l.Add(history.Record{Kind: history.Copy, Agent: s1, Op: 9, Call: "copy", Range: at(0, 0, 64).rng(), Source: at(1, 0, 64).rng()})
 		}, nil},
+		{"two grids, one after the other", func(l *history.Log, s1, s2 history.Agent) {
+			for op := range uint64(2) {
+				for i := range 3 {
+					p := agent(l, 1, i)
+					l.Add(history.Record{Kind: history.Start, Agent: p, Other: s1})
+					l.Add(history.Record{Kind: history.Store, Agent: p, Op: 10*op + uint64(5+i), Call: "store", Range: at(1, int64(i+int(op))%3*8, 8).rng()})
+				}
+				for i := range 3 {
+					l.Add(history.Record{Kind: history.Join, Agent: s1, Other: agent(l, 1, i)})
+				}
+			}
+		}, nil},
 		{"programs of a grid", func(l *history.Log, s1, s2 history.Agent) {
 			for i := range 3 {
 				p := agent(l, 1, i)

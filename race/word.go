@@ -100,7 +100,6 @@ func (d *Detector) notify(r *history.Record) {
 		e.refs++
 		e.carries = true
 		e.via, e.viaUpTo = a.put.via, a.put.viaUpTo
-		e.before.raise(a.put.before)
 		if d.opts.Order == mem.ByChannel {
 			e.before[collective] = max(e.before[collective], a.put.seq)
 			e.link.told = e.before

@@ -218,7 +218,11 @@ func (x *setting) notes(r *Result, first, told *outcome) {
 		note("time, bandwidth and traffic are those of the bench's own launches, not of %s", first.judged[0].call.Plan.Name)
 	}
 	for _, l := range first.leaks {
-		note("the bench did not free %s (%v)", l.Name, l.Bytes)
+		size := ""
+		if l.Bytes > 0 {
+			size = fmt.Sprintf(" (%v)", l.Bytes)
+		}
+		note("the bench did not free %s%s", l.Name, size)
 	}
 }
 

@@ -295,6 +295,7 @@ func (d *Detector) rest() {
 // plainAccess is a load, a store or a copy by a stream.
 func (d *Detector) plainAccess(r *history.Record) {
 	if r.Kind == history.Copy {
+		d.sided = true // nobody at the other end receives it
 		e := d.newEvent(r)
 		e.rng, e.done = r.Source, e.issued
 		d.access(e)

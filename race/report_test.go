@@ -357,3 +357,55 @@ func TestManyPrograms(t *testing.T) {
 		t.Error(rep)
 	}
 }
+
+// Streams are ordered by events, programs of one grid by launches, and copies are no messages.
+func TestMissingBetweenStreams(t *testing.T) {
+	start := func(l *history.Log, w history.Who, parent history.Agent) history.Agent {
+		a := l.Agent(w)
+		l.Add(history.Record{Kind: history.Start, Agent: a, Other: parent})
+		return a
+	}
+	stream := func(l *history.Log, id, pe int) history.Agent {
+		return start(l, history.Who{Rank: pe, PE: pe, Stream: id, Program: -1}, history.Host)
+	}
+	program := func(l *history.Log, s history.Agent, id, pe, program int) history.Agent {
+		return start(l, history.Who{Rank: pe, PE: pe, Stream: id, Program: program}, s)
+	}
+	copied := func(l *history.Log, a history.Agent) {
+		l.Add(history.Record{Kind: history.Copy, Agent: a, Op: l.NextOp(), Call: "copy", Range: at(1, 0, 64).rng(), Source: at(0, 0, 64).rng()})
+	}
+	stored := func(l *history.Log, a history.Agent) {
+		l.Add(history.Record{Kind: history.Store, Agent: a, Op: l.NextOp(), Call: "store", Range: at(1, 0, 64).rng()})
+	}
+	for _, c := range []struct {
+		name, want string
+		run        func(l *history.Log)
+	}{
+		{"a copy alone", "", func(l *history.Log) { copied(l, stream(l, 0, 0)) }},
+		{"copies", "or an event of one stream that the other awaits (a join) between them", func(l *history.Log) {
+			copied(l, stream(l, 0, 0))
+			copied(l, stream(l, 1, 1))
+		}},
+		{"programs of two grids", "or a barrier, or an event of one stream that the other awaits (a join), between them", func(l *history.Log) {
+			s, o := stream(l, 0, 0), stream(l, 1, 1)
+			stored(l, program(l, s, 0, 0, 0))
+			stored(l, program(l, o, 1, 1, 0))
+		}},
+		{"programs of one grid", "or the end of a launch and another launch between them", func(l *history.Log) {
+			s := stream(l, 0, 0)
+			p, o := program(l, s, 0, 0, 0), program(l, s, 0, 0, 1)
+			stored(l, p)
+			stored(l, o)
+		}},
+	} {
+		d := race.New(race.Options{})
+		c.run(d.Log())
+		rep := d.Report()
+		switch {
+		case c.want == "" && (rep.Total > 0 || rep.Class != race.Counting):
+			t.Errorf("%s: %v", c.name, rep)
+		case c.want != "" && (rep.Total != 1 || !strings.Contains(rep.Hazards[0].Missing, c.want)):
+			t.Errorf("%s: want %q in\n%v", c.name, c.want, rep)
+		}
+	}
+}

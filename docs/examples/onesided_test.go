@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"kernbench/algorithm"
 	"kernbench/dtype"
 	"kernbench/exec/mock"
 	"kernbench/mem"
@@ -58,12 +59,13 @@ func three(n int) [][]float64 {
 }
 
 // guide: pull layout
-// staged is a place to stage a vector in, and a word for each rank that can tell.
-func staged(world, n int) (*mem.Layout, error) {
-	return mem.NewLayout(0, []mem.Buffer{{Name: "scratch", Parts: []mem.Part{
-		mem.DataPart("data", dtype.F32, n),
-		mem.SignalPart("ready", mem.Int32, world),
-	}}})
+// staged is a place to stage a vector in, and a word for each rank that can tell. Each begins a
+// buffer, so that it is aligned whatever the type and the number of elements.
+func staged(world, n int, t dtype.Type) (*mem.Layout, error) {
+	return mem.NewLayout(0, []mem.Buffer{
+		{Name: "data", Parts: []mem.Part{mem.DataPart("", t, max(1, n))}},
+		{Name: "ready", Parts: []mem.Part{mem.SignalPart("", mem.Int32, world)}},
+	})
 }
 
 // end
@@ -72,7 +74,7 @@ func staged(world, n int) (*mem.Layout, error) {
 // sumByPull stages every vector where the others can read it, meets everybody, and reads.
 func sumByPull(c *tl.Context, a tl.Args) {
 	w := a.Window(0)
-	data, ready := c.Data(w, "scratch.data"), c.Signals(w, "scratch.ready")
+	data, ready := c.Data(w, "data").Slice(0, a.NElem), c.Signals(w, "ready")
 	me, n := c.Rank(), c.WorldSize()
 
 	c.Store(c.Local(data), c.Load(a.Shard(me)))
@@ -90,16 +92,31 @@ func sumByPull(c *tl.Context, a tl.Args) {
 	acc := c.Load(c.Local(data))
 	for peer := range n {
 		if peer != me {
-			acc = c.Add(acc, c.Load(c.At(data, peer)))
+			acc = c.Combine(a.Op, acc, c.Load(c.At(data, peer)))
 		}
 	}
-	c.Store(a.Shard(me), acc)
+	c.Store(a.Out(me, a.NElem), c.Finish(a.Op, acc, n))
 }
 
 // end
 
+// guide: window row
+var _ = algorithm.Register(algorithm.Algorithm{
+	Name:       "sum_by_pull",
+	Summary:    "everybody stages its vector, meets, and reads all others",
+	Collective: "all_reduce",
+	Topology:   "none", // it uses no rings
+	Kernel:     sumByPull,
+	Window:     staged, // for each call, from its ranks, elements per rank and type
+	Steps:      "1 barrier, N-1 reads",
+	Cost:       "alpha + (N-1) (alpha + beta M)",
+	Source:     "this guide",
+})
+
+// end
+
 func TestPull(t *testing.T) {
-	l, err := staged(3, 4)
+	l, err := staged(3, 4, dtype.F32)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -123,7 +123,7 @@ func NewStall(streams, stuck int, blocked []Blocked, grids []Grid) *Deadlock {
 	switch {
 	case len(grids) > 0:
 		g := &grids[0]
-		d.Advice = fmt.Sprintf("the programs of %s wait for some that cannot start before they end: launch at most %d programs, or raise the limit to %d", g.Kernel, g.Resident, g.Programs)
+		d.Advice = fmt.Sprintf("the programs of %s wait for some that cannot start before they end: launch at most %d programs, or let %d be resident (pe.programs is the most)", g.Kernel, g.Resident, g.Programs)
 	case d.Missing == "" && lacksRecord(blocked):
 		d.Advice = "record every event on a stream that does not wait for the one that awaits it"
 	default:

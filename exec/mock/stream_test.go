@@ -315,7 +315,7 @@ func TestStalls(t *testing.T) {
 			d.on(1, copied(1, 0, 0, 0, 1))
 		}, []string{
 			"deadlock: 1 of 2 streams cannot go on",
-			"try: the programs of work wait for some that cannot start before they end: launch at most 2 programs, or raise the limit to 4",
+			"try: the programs of work wait for some that cannot start before they end: launch at most 2 programs, or let 4 be resident (pe.programs is the most)",
 			"grid of work on stream 0 of rank 0: 4 programs, 2 resident: 0 ended, 2 wait, 2 never started",
 			"program 0 of 4 of work on stream 0 of rank 0 wait_until at mock/stream_test.go:",
 			"program 1 of 4 of work on stream 0 of rank 0 wait_until",

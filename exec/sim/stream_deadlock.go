@@ -9,9 +9,8 @@ import (
 
 // stalled explains why streams cannot go on.
 func (x *run) stalled() error {
-	var stuck []*rank
+	var stuck, open []*rank // open: the streams among what has not ended
 	var grids []fault.Grid
-	left := 0
 	at := max(x.e.q.Now(), x.result.End)
 	for i := range x.ranks {
 		r := &x.ranks[i]
@@ -20,7 +19,7 @@ func (x *run) stalled() error {
 		}
 		at = max(at, r.since)
 		if r.stream != nil {
-			left++
+			open = append(open, r)
 			if g, ok := r.stream.stuckGrid(); ok {
 				g.Stream = x.batch.Streams[r.id].ID
 				if g.NeverStarted() > 0 {
@@ -32,14 +31,9 @@ func (x *run) stalled() error {
 		stuck = append(stuck, r)
 	}
 	slices.SortStableFunc(stuck, func(a, b *rank) int { return int(a.index - b.index) })
-	var living []int
-	for _, r := range stuck {
-		living = append(living, int(r.index))
-	}
-	living = slices.Compact(living)
 	blocked := make([]fault.Blocked, len(stuck))
 	for i, r := range stuck {
-		blocked[i] = r.describeInStream(living)
+		blocked[i] = r.describeInStream(r.living(open))
 	}
 	x.hung = true
 	for i, r := range stuck {
@@ -54,9 +48,23 @@ func (x *run) stalled() error {
 		}
 		blocked[i].Time = r.since
 	}
-	d := fault.NewStall(len(x.batch.Streams), left, blocked, grids)
+	d := fault.NewStall(len(x.batch.Streams), len(open), blocked, grids)
 	d.Time, d.Timed = at, true
 	return d
+}
+
+// living are the ranks that have something left to do besides a stream, or besides a program of
+// it. open are the streams that have not ended.
+func (r *rank) living(open []*rank) []int {
+	var ranks []int
+	for _, o := range open {
+		if g := &o.stream.grid; o == r || o == r.parent && g.started == g.Grid && g.started-g.ended == 1 {
+			continue
+		}
+		ranks = append(ranks, int(o.index))
+	}
+	slices.Sort(ranks)
+	return slices.Compact(ranks)
 }
 
 // stuckGrid is the grid whose programs a stream waits for, if it does.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 
 	"kernbench/dtype"
@@ -283,5 +284,43 @@ func TestStreamDeadlock(t *testing.T) {
 	}
 	if len(d.Blocked) != 1 || d.Blocked[0].Line != "host.go:7" {
 		t.Errorf("blocked: %v", d.Blocked)
+	}
+}
+
+// A wait for a word that nobody is left to change says so, whether a stream waits or the last
+// program of its grid; as long as another stream is there it might be that one's turn.
+func TestNobodyIsLeftToNotify(t *testing.T) {
+	waits := func(w *mem.Window) tl.StreamOp {
+		return tl.StreamOp{Kind: tl.StreamWait, Win: w, Cmp: tl.GE, Value: 7, Line: "host.go:7"}
+	}
+	program := func(w *mem.Window, grid, resident int) tl.StreamOp {
+		return launchOp(func(c *tl.Context, _ tl.Args) { c.WaitUntil(c.Signals(w, "sig").At(0), tl.GE, 7) }, grid, resident)
+	}
+	never := tl.StreamOp{Kind: tl.StreamAwait, Event: &tl.Event{Name: "never"}}
+	const lost = "missing notification: nobody is left who could change "
+	for _, tt := range []struct {
+		name string
+		ops  func(w *mem.Window) []tl.StreamOp // of streams 0, 1
+		want string
+	}{
+		{"a stream", func(w *mem.Window) []tl.StreamOp { return []tl.StreamOp{waits(w)} }, lost},
+		{"a program", func(w *mem.Window) []tl.StreamOp { return []tl.StreamOp{program(w, 1, 1)} }, lost},
+		{"two programs", func(w *mem.Window) []tl.StreamOp { return []tl.StreamOp{program(w, 2, 2)} }, ""},
+		{"a program before others", func(w *mem.Window) []tl.StreamOp { return []tl.StreamOp{program(w, 2, 1)} }, ""},
+		{"two streams", func(w *mem.Window) []tl.StreamOp { return []tl.StreamOp{waits(w), never} }, ""},
+	} {
+		s := newStreams(t, 2, 8)
+		w, err := newWindow([]int32{0, 1}, []mem.Buffer{words(4)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, op := range tt.ops(w) {
+			s.add(i, op)
+		}
+		_, err = s.run(t, sim.Options{})
+		d, ok := errors.AsType[*fault.Deadlock](err)
+		if !ok || !strings.HasPrefix(d.Missing, tt.want) || (tt.want == "") != (d.Missing == "") {
+			t.Errorf("%s: %v", tt.name, err)
+		}
 	}
 }

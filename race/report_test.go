@@ -70,6 +70,10 @@ func TestClass(t *testing.T) {
 			h.recv(1, 1)
 		}, race.Scheduled, []string{"recv"}},
 		{"set", func(h *account) { h.set(0, wordOf(1, 0), 1) }, race.Scheduled, []string{"set"}},
+		{"overflow", func(h *account) {
+			h.notify(0, wordOf(1, 0), math.MaxInt64)
+			h.notify(0, wordOf(1, 0), 1)
+		}, race.Scheduled, []string{"overflow"}},
 		{"less", func(h *account) { h.notify(0, wordOf(1, 0), -1) }, race.Scheduled, []string{"add"}},
 		{"other waits", func(h *account) {
 			h.wait(1, 0, tl.EQ, 0)

@@ -1,6 +1,7 @@
 package race
 
 import (
+	"fmt"
 	"slices"
 
 	"kernbench/history"
@@ -159,7 +160,11 @@ func (d *Detector) updated(e *event, r *history.Record) {
 	if e.set {
 		w.latest = e.value
 	} else {
-		w.latest = w.typ.Wrap(w.latest + e.value)
+		sum := w.typ.Wrap(w.latest + e.value)
+		if e.value > 0 && w.typ.Less(sum, w.latest) {
+			d.depend("overflow", fmt.Sprintf("%v holds no number that large: the word begins again", w.typ), r.Call, r.Line)
+		}
+		w.latest = sum
 	}
 	d.late(w, e)
 	w.updates = append(w.updates, e)

@@ -18,6 +18,7 @@ import (
 	"kernbench/conf"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 //go:embed templates/*.tmpl
@@ -50,6 +51,24 @@ type scaffold struct {
 	Root    string // of the checkout, for the replace line
 	Go      string // the go line of go.mod
 	Require []string
+	Window  bool // over symmetric memory, instead of rings
+}
+
+// algorithmFiles are the algorithm and its test.
+func (s *scaffold) algorithmFiles(dir string) []file {
+	kind := "algorithm"
+	if s.Window {
+		kind = "window"
+	}
+	return []file{
+		{filepath.Join(dir, s.Name+".go"), kind + ".go.tmpl"},
+		{filepath.Join(dir, s.Name+"_test.go"), kind + "_test.go.tmpl"},
+	}
+}
+
+// windowFlag asks for symmetric memory.
+func windowFlag(f *pflag.FlagSet, to *bool) {
+	f.BoolVar(to, "window", false, "a kernel over symmetric memory, with signals, instead of one that sends messages")
 }
 
 // algorithmName is what a name must look like to be a file, a key of ccl.yaml and, without

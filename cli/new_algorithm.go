@@ -8,12 +8,13 @@ import (
 )
 
 func (a *app) newAlgorithmCommand() *cobra.Command {
-	return &cobra.Command{
+	var window bool
+	cmd := &cobra.Command{
 		Use:   "algorithm NAME",
 		Short: "Write algorithm/NAME.go and its test into this checkout of kernbench",
 		Long: `Write a working all-reduce and its test, to be changed into what you have in mind. It must be
 called inside a checkout of kernbench; elsewhere, kernbench new project DIR makes a module of your own.`,
-		Example: "  kernbench new algorithm ring_max",
+		Example: "  kernbench new algorithm ring_max\n  kernbench new algorithm pull_max --window",
 		Args:    oneName("NAME"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			s, err := newScaffold(args[0])
@@ -24,12 +25,8 @@ called inside a checkout of kernbench; elsewhere, kernbench new project DIR make
 			if err != nil {
 				return fmt.Errorf("%w: change into one, or start a module of your own with kernbench new project DIR", err)
 			}
-			s.Package = "algorithm"
-			dir := filepath.Join(root, "algorithm")
-			files := []file{
-				{filepath.Join(dir, s.Name+".go"), "algorithm.go.tmpl"},
-				{filepath.Join(dir, s.Name+"_test.go"), "algorithm_test.go.tmpl"},
-			}
+			s.Package, s.Window = "algorithm", window
+			files := s.algorithmFiles(filepath.Join(root, "algorithm"))
 			if err := s.write(files); err != nil {
 				return err
 			}
@@ -39,6 +36,8 @@ called inside a checkout of kernbench; elsewhere, kernbench new project DIR make
 			return templates.ExecuteTemplate(a.out, "algorithm.txt.tmpl", s)
 		},
 	}
+	windowFlag(cmd.Flags(), &window)
+	return cmd
 }
 
 // oneName takes exactly one argument.

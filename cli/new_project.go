@@ -15,6 +15,7 @@ import (
 
 func (a *app) newProjectCommand() *cobra.Command {
 	var name, where string
+	var window bool
 	cmd := &cobra.Command{
 		Use:   "project DIR",
 		Short: "Write a module of your own: an algorithm, its test, and a main with every verb",
@@ -27,10 +28,12 @@ is kernbench, with every verb. Its go.mod points at a checkout of kernbench by a
 			if err != nil {
 				return err
 			}
+			s.Window = window
 			return a.newProject(s, args[0], where)
 		},
 	}
 	cmd.Flags().StringVar(&name, "algorithm", "my_allreduce", "`NAME` of the algorithm")
+	windowFlag(cmd.Flags(), &window)
 	cmd.Flags().StringVar(&where, "kernbench", "", "`PATH` of the checkout of kernbench (default: this one, else the one this program was built from)")
 	return cmd
 }
@@ -68,13 +71,8 @@ func (a *app) newProject(s *scaffold, dir, where string) error {
 		return err
 	}
 	at := func(name string) string { return filepath.Join(abs, name) }
-	err = s.write([]file{
-		{at("go.mod"), "go.mod.tmpl"},
-		{at("main.go"), "main.go.tmpl"},
-		{at(s.Name + ".go"), "algorithm.go.tmpl"},
-		{at(s.Name + "_test.go"), "algorithm_test.go.tmpl"},
-		{at("README.md"), "README.md.tmpl"},
-	})
+	err = s.write(append(s.algorithmFiles(abs),
+		file{at("go.mod"), "go.mod.tmpl"}, file{at("main.go"), "main.go.tmpl"}, file{at("README.md"), "README.md.tmpl"}))
 	if err == nil {
 		err = createFile(at("go.sum"), sums)
 	}

@@ -175,10 +175,14 @@ func (h *account) set(r int, w history.Word, v int64) {
 func (h *account) wait(r, i int, cmp tl.Cmp, v int64) { h.waitAs(r, "wait_until", i, cmp, v) }
 
 func (h *account) waitAs(r int, call string, i int, cmp tl.Cmp, v int64) {
-	w := wordOf(r, i)
+	h.tb.Helper()
+	h.waitAt(r, call, wordOf(r, i), cmp, v)
+}
+
+func (h *account) waitAt(r int, call string, w history.Word, cmp tl.Cmp, v int64) {
 	if !cmp.Holds(mem.Int64, h.values[w], v) {
 		h.tb.Helper()
-		h.tb.Fatalf("rank %d: word %d holds %d: the wait for %v %d would not be over", r, i, h.values[w], cmp, v)
+		h.tb.Fatalf("rank %d: %v holds %d: the wait for %v %d would not be over", r, w, h.values[w], cmp, v)
 	}
 	h.add(r, call, history.Record{Kind: history.Wait, Word: w, Type: mem.Int64, Cmp: cmp, Value: v, Seen: h.values[w]})
 }

@@ -104,6 +104,30 @@ func TestCorners(t *testing.T) {
 			h.fetchAdd(2, wordOf(1, 0), 1)
 			h.read(2, at(1, 0, 640))
 		}, nil},
+		{"a late reader learns it from each of many", 7, mem.PutSignal, func(h *account) {
+			for i, r := range []int{0, 3, 4, 5, 6} {
+				h.put(r, at(1, int64(r)*64, 64), a(r))
+				h.quiet(r)
+				h.notify(r, wordOf(1, 0), 1)
+				h.wait(1, 0, tl.GE, int64(i+1))
+			}
+			h.fetchAdd(2, wordOf(1, 0), 1)
+			h.read(2, at(1, 0, 640))
+		}, nil},
+		{"set again by who has seen it: another reader knows the first all the same", 3, mem.PutSignal, func(h *account) {
+			h.putSignal(2, a(0), a(2), wordOf(0, 0), 1)
+			h.wait(0, 0, tl.EQ, 1)
+			h.set(0, wordOf(0, 0), 1)
+			h.waitAt(1, "wait_until", wordOf(0, 0), tl.EQ, 1)
+			h.read(1, a(0))
+		}, nil},
+		{"the same, where the set comes later", 3, mem.ByChannel, func(h *account) {
+			h.putSignal(2, a(0), a(2), wordOf(0, 0), 1)
+			h.wait(0, 0, tl.EQ, 1)
+			h.waitAt(1, "wait_until", wordOf(0, 0), tl.EQ, 1)
+			h.set(0, wordOf(0, 0), 1)
+			h.read(1, a(0))
+		}, nil},
 		{"a late notifier is no explanation of what it has waited for", 3, mem.PutSignal, func(h *account) {
 			h.put(0, a(2), a(0))
 			h.fence(0)

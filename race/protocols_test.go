@@ -588,6 +588,15 @@ func TestStreams(t *testing.T) {
 			}
 			l.Add(history.Record{Kind: history.Copy, Agent: s1, Op: 9, Call: "copy", Range: at(0, 0, 64).rng(), Source: at(1, 0, 64).rng()})
 		}, nil},
+		{"write_value is over before the stream goes on", func(l *history.Log, s1, s2 history.Agent) {
+			write := func(s history.Agent, v int64) {
+				l.Add(history.Record{Kind: history.Notify, Agent: s, Call: "write_value", Word: wordOf(1, 0), Peer: 1, Type: mem.Int32, Update: tl.SignalSet, Value: v})
+			}
+			write(s1, 1)
+			l.Add(history.Record{Kind: history.Mark, Agent: s1, Ring: 9})
+			l.Add(history.Record{Kind: history.Pass, Agent: s2, Ring: 9})
+			write(s2, 2)
+		}, nil},
 		{"two grids, one after the other", func(l *history.Log, s1, s2 history.Agent) {
 			for op := range uint64(2) {
 				for i := range 3 {

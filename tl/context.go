@@ -17,9 +17,6 @@ import (
 type Context struct {
 	core Core
 	in   Instr
-	side OneSided
-
-	dropped Instr // apart from in, which may be in the making
 
 	rank, world, perCube int
 	pe                   int
@@ -36,13 +33,16 @@ type Context struct {
 	scratch  scratch
 	lines    *lines // nil unless source lines are recorded
 	calls    uint32 // instructions so far: an operand's cell remembers the one that uses it
-	failed   error  // the first fault
+	counts   Traffic
+	failed   error // the first fault
 
 	program, grid int // of a grid; grid is 0 where there is none
 	lastTeam      *mem.Team
 	lastRank      int     // in lastTeam
 	words         []int32 // of the signal that an operation names
-	counts        Traffic
+	side          OneSided
+
+	dropped Instr // apart from in, which may be in the making
 }
 
 // portState is what the kernel side knows of one ring that it receives from.

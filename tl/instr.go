@@ -76,8 +76,8 @@ type Instr struct {
 	Binary dtype.BinaryOp
 	Unary  dtype.UnaryOp
 	Type   dtype.Type // of Dst, or of what is stored or sent
-	Port   int        // index in Wiring.Out or Wiring.In
 	Copy   bool       // receive: assemble in scratch rather than lend the slot
+	Port   int        // index in Wiring.Out or Wiring.In
 
 	Dst, A, B, C             int32 // cells
 	DstOff, AOff, BOff, COff int32 // elements

@@ -43,9 +43,11 @@ func (x *run) accountBegin() {
 	}
 	number := x.history.NextRings(rings)
 	for i := range x.ranks {
-		for p := range x.ranks[i].tx {
-			q := &x.ranks[i].tx[p]
-			q.number = number
+		r := &x.ranks[i]
+		r.sends = make([]sending, len(r.tx))
+		for p := range r.tx {
+			q := &r.tx[p]
+			r.sends[p].number = number
 			x.ranks[q.peer].rx[q.peerIn].number = number
 			number++
 		}
@@ -63,25 +65,32 @@ func (r *rank) accountJoin() {
 	}
 }
 
+// sending is a ring that a rank sends into in the account: its number, and the payload that
+// was sent last.
+type sending struct {
+	number uint32
+	op     uint64
+	line   string
+}
+
 // accountSend says that the next part of the payload in a ring has its slot.
-func (r *rank) accountSend(q *txPort, at unit.Time) {
-	if r.run.history != nil {
-		r.tellAt(history.Record{
-			Kind: history.Send, Op: q.op, Ring: q.number, Seq: q.MyHead, Slots: q.Slots, Call: tl.OpSend.String(), Line: q.line,
-		}, at)
-	}
+func (r *rank) accountSend(port int, at unit.Time) {
+	q, s := &r.tx[port], &r.sends[port]
+	r.tellAt(history.Record{
+		Kind: history.Send, Op: s.op, Ring: s.number, Seq: q.MyHead, Slots: q.Slots, Call: tl.OpSend.String(), Line: s.line,
+	}, at)
 }
 
 // accountRecv says that the message at the head of a ring is taken.
 func (r *rank) accountRecv(q *rxPort) {
-	if r.run.history != nil {
+	if r.book != nil {
 		r.Tell(history.Record{Kind: history.Recv, Ring: q.number, Seq: q.Taken})
 	}
 }
 
 // accountCredit says that the oldest slot of a ring is given back.
 func (r *rank) accountCredit(q *rxPort, at unit.Time) {
-	if r.run.history != nil {
+	if r.book != nil {
 		r.tellAt(history.Record{Kind: history.Credit, Ring: q.number, Seq: q.MyTail - 1, Call: "credit"}, at)
 	}
 }

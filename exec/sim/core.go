@@ -80,7 +80,7 @@ func (r *rank) Do(in *tl.Instr) {
 	case tl.OpDrain:
 		r.drainEngines()
 	}
-	r.spin.polls = 0
+	r.polls = 0
 }
 
 func (r *rank) release(v tl.Value) {

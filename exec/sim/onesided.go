@@ -15,17 +15,15 @@ import (
 
 // sided is what a rank has for one-sided communication.
 type sided struct {
-	instr    *tl.Instr // being carried out
-	peers    peers
-	flights  int32     // puts, gets, notifications and atomics that are not complete
-	home     unit.Time // when the latest acknowledgement of those is back
-	stored   unit.Time // when that of the latest store to another PE's memory is
-	computed unit.Time // when the latest arithmetic is done
-	fences   uint32
-	reply    int64 // of an atomic
-	watch    watch
-	spin     spin
-	chance   chance
+	peers   peers
+	flights int32     // puts, gets, notifications and atomics that are not complete
+	home    unit.Time // when the latest acknowledgement of those is back
+	stored  unit.Time // when that of the latest store to another PE's memory is
+	fences  uint32
+	reply   int64 // of an atomic
+	watch   watch
+	spin    spin
+	chance  chance
 }
 
 // effect is what a transfer of one-sided communication does where it arrives.

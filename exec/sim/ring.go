@@ -59,7 +59,8 @@ func (r *rank) send(in *tl.Instr) {
 	r.enqueue(dma.Collective)
 	seq := q.MyHead
 	if x.history != nil {
-		q.op, q.line = x.history.NextOp(), r.ctx.Line()
+		s := &r.sends[port]
+		s.op, s.line = x.history.NextOp(), r.ctx.Line()
 	}
 	q.Stream = ipcq.Stream{Token: tok, Per: int32(x.ring.SlotElems(in.Type)), NotBefore: r.Clock, Slot: slot, In: slotIn}
 	r.token(port, r.Clock)
@@ -86,7 +87,9 @@ func (r *rank) token(port int, at unit.Time) {
 	if x.ring.OnRecv {
 		t.slot = -1 // its credit has gone
 	}
-	r.accountSend(q, at)
+	if x.history != nil {
+		r.accountSend(port, at)
+	}
 	i := x.newTransfer(t)
 	r.flying++
 	key := r.key(des.Arrive, laneToken+uint8(port), q.MyHead)

@@ -66,11 +66,6 @@ type rank struct {
 
 	any int // port that the last undirected receive took from
 
-	sided // one-sided communication
-
-	agent history.Agent // in the account of memory
-	book  *history.Book // nil: nobody keeps the account
-
 	wait     waiting
 	waitPort int32
 	waitCell int32
@@ -80,18 +75,27 @@ type rank struct {
 	lanes    [4]uint32
 	under    []access // of memory, under way
 	calls    uint32
+	polls    int32     // made with nothing else between
+	instr    *tl.Instr // being carried out
+	computed unit.Time // when the latest arithmetic is done
+
+	next  func() (struct{}, bool)
+	yield func(struct{}) bool
+	book  *history.Book // nil: nobody keeps the account of memory
+
+	sided // one-sided communication
+
+	stop  func()
+	err   error
+	began unit.Time
 
 	stream *stream // of a rank that is a stream
 	parent *rank   // of a program of a grid: its stream
-	began  unit.Time
 
-	next  func() (struct{}, bool)
-	stop  func()
-	yield func(struct{}) bool
-	done  bool
-	err   error
-
+	agent     history.Agent // in the account of memory
+	done      bool
 	dismissed bool        // told to end without a result
+	sends     []sending   // in the account, by port; nil: there is none
 	place     fault.Place // where it was when the launch hung
 }
 
@@ -103,11 +107,6 @@ type txPort struct {
 	dir    tl.Dir
 	source noc.Route // from TCM
 	slots  noc.Route // from the memory that holds this rank's own slots
-
-	// In the account of memory: of the ring, and of the payload sent last.
-	number uint32
-	op     uint64
-	line   string
 }
 
 // rxPort is a ring that a rank receives from.

@@ -131,7 +131,7 @@ func (r *rank) atomic(in *tl.Instr) {
 	s.Got = r.reply
 	s.Hit = in.Op == tl.OpFetchAdd || s.Got == s.Expect
 	if f.changes(s.Got) {
-		r.spin.polls = 0
+		r.polls = 0
 	} else if r.spins(in) {
 		r.rest()
 	}

@@ -59,7 +59,8 @@ const never = `
 	tl -> exec, hw, des, machine;
 	algorithm -> exec, hw, des, machine, conf, device;
 	exec, hw -> algorithm, bench, dist;
-	trace, oplog -> exec, hw;
+	trace, oplog, history -> exec, hw;
+	race -> exec/sim, hw, machine, device;
 `
 
 // outside are the packages of other modules that a package may import. Every other one

@@ -3,6 +3,6 @@
 // something that another component decides; what others can see of them happens in the
 // order of simulated time.
 //
-// It imports machine, conf, hw, des, oplog, trace, fault, tl and what is below. Start at
+// It imports machine, conf, hw, des, oplog, trace, history, fault, tl and what is below. Start at
 // Executor; core.go is what an instruction costs.
 package sim

@@ -20,7 +20,6 @@ type account struct {
 	log    *history.Log
 	ranks  int
 	values map[history.Word]int64
-	open   map[history.Agent][]uint64 // accesses that a quiet completes
 	met    []int64
 	seqs   map[uint32][2]uint32
 	line   string // of all records; "": where the test is

@@ -216,8 +216,6 @@ func (x *record) name() string {
 		return "load"
 	case recStore:
 		return "store"
-	case recCopy:
-		return "recv"
 	case recCombine:
 		return "combine (" + x.binary.String() + ")"
 	case recGemm:

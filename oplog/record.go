@@ -14,7 +14,6 @@ type kind uint8
 const (
 	recLoad    kind = iota // Dst[DstOff:+N] of Total elements = memory at Addr
 	recStore               // memory at Addr = A[AOff:+N]
-	recCopy                // Dst[DstOff:+N] of Total elements = A[AOff:+N]
 	recMath                // Dst = math
 	recGemm                // Dst = A × B, sizes Outer, Axis, Inner
 	recCast                // Dst = the bytes of A from AOff on, From elements read as N elements of Type
@@ -126,11 +125,6 @@ func (l *Log) Store(o Origin, a mem.Addr, v tl.Value, off int32, n int, t dtype.
 // elements of value v, from element off on: an update that nothing comes between.
 func (l *Log) Combine(o Origin, a mem.Addr, v tl.Value, off int32, n int, t dtype.Type, by dtype.BinaryOp) {
 	l.add(o, record{kind: recCombine, a: v, aOff: off, n: int32(n), typ: t, addr: a, binary: by})
-}
-
-// Copy records that n elements of v become part of dst, as in Load.
-func (l *Log) Copy(o Origin, dst tl.Value, off, total int, v tl.Value, vOff int32, n int, t dtype.Type) {
-	l.add(o, record{kind: recCopy, dst: dst, dstOff: int32(off), total: int32(total), a: v, aOff: vOff, n: int32(n), typ: t})
 }
 
 // Cast records that n elements of type t are made of the bytes of v, whose elements are

@@ -70,12 +70,6 @@ func (r *replay) perform(x *record) {
 		r.load(x)
 	case recStore:
 		r.store(x)
-	case recCopy:
-		d := r.part(x.dst, x)
-		s := r.src(x.a, x.typ, x.aOff, x.n)
-		copy(d, s)
-		r.pa = collective.Slice(r.pa[:0], r.values[x.a].prov, int(x.aOff), int(x.n))
-		r.place(x, r.pa)
 	case recMath:
 		r.math(x)
 	case recGemm:

@@ -64,7 +64,6 @@ type Rx struct {
 	PeerHeadCache uint32 // tokens that are visible
 	Taken         uint32 // tokens that the kernel has taken
 	MyTail        uint32 // slots given back, in order
-	Held          bool   // the last taken token's slot is still the kernel's
 	lastCredit    unit.Time
 	slots         []slot
 }

@@ -1,0 +1,222 @@
+package sim
+
+import (
+	"context"
+	"fmt"
+	"iter"
+
+	"kernbench/fault"
+	"kernbench/hw/noc"
+	"kernbench/tl"
+	"kernbench/trace"
+)
+
+// body is a rank's coroutine.
+func (r *rank) body(k tl.Kernel, a tl.Args) iter.Seq[struct{}] {
+	return func(yield func(struct{}) bool) {
+		r.yield = yield
+		abandoned, err := r.ctx.Run(k, a)
+		switch {
+		case r.dismissed:
+			return
+		case abandoned:
+			err = &fault.Misuse{Place: r.run.e.place(r, "abandon"), Reason: "it is for executors: a kernel ends by returning"}
+		}
+		if err == nil {
+			_, err = r.ctx.Run(r.drain, a)
+		}
+		r.err = err
+		r.done = true
+	}
+}
+
+// drain ends a kernel: it gives back what it holds and waits for its own transfers.
+func (r *rank) drain(*tl.Context, tl.Args) {
+	for i := range r.rx {
+		r.letGo(i)
+	}
+	for r.flying > 0 || r.pipes > 0 {
+		r.park(forDrain)
+	}
+	for r.flights > 0 {
+		r.park(forQuiet)
+	}
+	end := max(r.Clock, r.Last, r.home)
+	r.run.result.End = max(r.run.result.End, end)
+	if r.run.e.opts.Trace != nil {
+		r.emit(trace.Event{Kind: trace.Kernel, Peer: -1, Start: r.began, End: end})
+	}
+	r.Clock = end
+}
+
+// simulate runs a launch to rest.
+func (x *run) simulate(ctx context.Context) error {
+	x.result, x.ctx = tl.Result{Start: x.start, End: x.start}, ctx
+	q := &x.e.q
+	before := q.Popped()
+	x.accountBegin()
+	for i := range x.ranks {
+		if x.ranks[i].next == nil {
+			continue // a program of a grid: its stream starts it
+		}
+		if x.resume(&x.ranks[i]); x.gaveUp {
+			break
+		}
+	}
+	for n := 0; ; n++ {
+		if n%checkEvery == 0 || x.gaveUp {
+			if err := ctx.Err(); err != nil {
+				return fmt.Errorf("stopped at t=%v: %w", q.Now(), err)
+			}
+			if p := x.e.opts.Progress; p != nil && n%(1<<16) == 0 {
+				p(len(x.ranks)-x.left, len(x.ranks), q.Now())
+			}
+		}
+		ev, ok := q.Pop()
+		if !ok && x.fault == nil && x.patient() {
+			continue
+		}
+		if !ok || x.fault != nil && ev.Time > x.faultAt.time {
+			break
+		}
+		switch kind := noc.Kind(ev); kind {
+		case kindWake:
+			x.woken(&x.ranks[noc.Index(ev)])
+		case kindCredit:
+			x.credited(&x.ranks[noc.Index(ev)], int(ev.Arg))
+		default:
+			x.e.net.Handle(ev)
+		}
+	}
+	x.result.Events = q.Popped() - before
+	x.countTraffic()
+	if x.fault != nil {
+		return x.fault
+	}
+	switch {
+	case x.left > 0 && x.batch != nil:
+		return x.stalled()
+	case x.left > 0:
+		return x.deadlock()
+	}
+	return x.leftOver()
+}
+
+// countTraffic adds up what each rank did. The programs of a device are one rank.
+func (x *run) countTraffic() {
+	for i := range x.ranks {
+		r := &x.ranks[i]
+		if r.ctx == nil {
+			continue // a program that never started
+		}
+		at := i
+		if x.batch != nil {
+			at = int(r.index)
+		}
+		for len(x.result.Traffic) <= at {
+			x.result.Traffic = append(x.result.Traffic, tl.Traffic{Rank: len(x.result.Traffic)})
+		}
+		x.result.Traffic[at].Add(r.ctx.Traffic())
+		if r.stream != nil {
+			for k := range r.stream.ops {
+				x.result.Traffic[at].Add(r.stream.ops[k].Traffic(r.pe))
+			}
+		}
+	}
+}
+
+// resume lets a kernel go on until it parks again or ends.
+func (x *run) resume(r *rank) {
+	r.wait = nothing
+	r.next()
+	if !r.done {
+		return
+	}
+	x.left--
+	if r.err != nil && (x.fault == nil || r.Clock < x.faultAt.time || r.Clock == x.faultAt.time && r.id < x.faultAt.rank) {
+		x.fault, x.faultAt = r.err, faultAt{r.Clock, r.id}
+	}
+	if r.err == nil {
+		r.accountJoin()
+	}
+	if r.parent != nil && r.err == nil {
+		r.programEnded()
+	}
+}
+
+// park stops a kernel until something resumes it.
+func (r *rank) park(w waiting) {
+	r.wait, r.since = w, r.Clock
+	if !r.yield(struct{}{}) {
+		if r.run.hung {
+			r.place = r.ctx.Place(r.operation())
+			r.place.Time = r.since
+			if w == forChange {
+				r.place.Time = r.spin.began
+			}
+		}
+		r.dismissed = true
+		r.ctx.Abandon()
+	}
+}
+
+// sync waits until global time has reached the kernel's clock and everything before has
+// happened.
+func (r *rank) sync() {
+	r.wake(r.Clock)
+	r.park(forTime)
+}
+
+// woken resumes a kernel whose time has come. A wake-up that is no longer meant is told
+// by what the kernel waits for now.
+func (x *run) woken(r *rank) {
+	now := x.e.q.Now()
+	switch {
+	case r.wait == forTime && r.Clock != now:
+		return
+	case r.wait == forWord && r.watch.posted && r.Clock == now:
+	case r.wait != forTime && r.wait != forDMA && r.wait != forDrain && r.wait != forOthers:
+		return
+	}
+	r.Clock = max(r.Clock, now)
+	x.resume(r)
+}
+
+// leftOver is the fault of a launch that ended well but for messages in its rings.
+func (x *run) leftOver() error {
+	for i := range x.ranks {
+		r := &x.ranks[i]
+		for p := range r.rx {
+			if n := r.rx[p].Visible(); n > 0 {
+				return &fault.Unreceived{
+					Place: fault.Place{Rank: int(r.index), PE: x.e.m.PEName(int(r.pe)), Time: x.result.End, Timed: true},
+					Dir:   x.launch.Groups[r.group].Wiring[r.index].In[p].Dir.String(),
+					From:  int(x.ranks[r.rx[p].peer].index), Count: int(n),
+				}
+			}
+		}
+	}
+	for i := range x.ranks {
+		r := &x.ranks[i]
+		for p := range r.tx {
+			if t := &r.tx[p]; t.MyHead != t.PeerTailCache {
+				return fmt.Errorf("internal error: ended with %d credits of rank %d %v not home", t.MyHead-t.PeerTailCache, r.index, t.dir)
+			}
+		}
+	}
+	return nil
+}
+
+// stopAll ends the coroutines that are left and drops their values.
+func (x *run) stopAll() {
+	for i := range x.ranks {
+		r := &x.ranks[i]
+		if r.stop == nil {
+			continue // not prepared
+		}
+		r.stop()
+		if x.log != nil {
+			r.ctx.DropAll()
+		}
+	}
+}

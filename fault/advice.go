@@ -1,0 +1,70 @@
+package fault
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// advice is what to try. lost is the wait that nobody can end, or nil.
+func advice(d *Deadlock, lost *Blocked, at map[int]*Blocked) string {
+	switch {
+	case lost != nil && lost.Word != "" && len(lost.Peers) > 0:
+		return "let every member of a team come to each of its syncs and barriers, on every rank and in every branch"
+	case lost != nil && lost.Word == "":
+		return "give every receive its send and every send its receive, on every rank and in every branch"
+	case len(d.Cycle) == 0:
+		return wordAdvice(d.Blocked)
+	}
+	sending, slots, waiting := 0, 0, 0
+	for _, r := range d.Cycle {
+		if at[r].Sending {
+			sending++
+			slots = at[r].Slots
+		}
+		if at[r].Word != "" {
+			waiting++
+		}
+	}
+	switch {
+	case waiting == len(d.Cycle):
+		return "every rank of the cycle waits before it notifies: let one of them notify first"
+	case waiting > 0:
+		return wordAdvice(d.Blocked)
+	case sending == 0:
+		return "every rank of the cycle receives before it sends: let one of them send first"
+	case slots == 1:
+		return "with n_slots: 1 a rank that forwards a received slot can never send it on: try n_slots: 2"
+	default:
+		return fmt.Sprintf("the ranks of the cycle wait for free slots: receive earlier, or try n_slots: %d", slots*2)
+	}
+}
+
+// wordAdvice is what to try when words are waited for, or empty.
+func wordAdvice(blocked []Blocked) string {
+	any := false
+	for i := range blocked {
+		b := &blocked[i]
+		if b.Word == "" || b.Want == "" {
+			continue
+		}
+		any = true
+		if want, ok := strings.CutPrefix(b.Want, "== "); ok && b.passed(want) {
+			return fmt.Sprintf("%s may have passed %s before anybody looked: wait with >=, or notify again only when the wait is over", b.Word, want)
+		}
+	}
+	if !any {
+		return ""
+	}
+	return "give every wait the notifications that satisfy it: the right member, word and value, on every rank and in every branch"
+}
+
+// passed tells whether the word holds more than what it should equal.
+func (b *Blocked) passed(want string) bool {
+	if b.Unsigned {
+		v, err := strconv.ParseUint(want, 10, 64)
+		return err == nil && uint64(b.Held) > v
+	}
+	v, err := strconv.ParseInt(want, 10, 64)
+	return err == nil && b.Held > v
+}

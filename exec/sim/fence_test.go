@@ -20,6 +20,15 @@ func TestOrderUnderSchedules(t *testing.T) {
 	full := func(c *tl.Context, v float64) tl.Tensor { return c.Full(tl.Dims(n), dtype.F16, v) }
 	tell := func(c *tl.Context, s tl.Signal) { c.Notify(s, 1, tl.SignalAdd, 1) }
 	waits := func(c *tl.Context, d tl.Sym, s tl.Signal) { c.WaitUntil(s, tl.GE, 1) }
+	published := func(c *tl.Context, d tl.Sym, s tl.Signal) {
+		c.Store(c.Local(d), full(c, 7))
+		c.PipeBarrier()
+		tell(c, s)
+	}
+	fetches := func(c *tl.Context, d tl.Sym, s tl.Signal) {
+		c.WaitUntil(s, tl.GE, 1)
+		c.Get(c.Local(d), d, 0)
+	}
 	tests := []struct {
 		name   string
 		send   side
@@ -79,31 +88,13 @@ func TestOrderUnderSchedules(t *testing.T) {
 		{"own store, notify", func(c *tl.Context, d tl.Sym, s tl.Signal) {
 			c.Store(c.Local(d), full(c, 7))
 			tell(c, s)
-		}, func(c *tl.Context, d tl.Sym, s tl.Signal) {
-			c.WaitUntil(s, tl.GE, 1)
-			c.Get(c.Local(d), d, 0)
-		}, nil, everyOrder},
-		{"own store, pipe barrier, notify", func(c *tl.Context, d tl.Sym, s tl.Signal) {
-			c.Store(c.Local(d), full(c, 7))
-			c.PipeBarrier()
-			tell(c, s)
-		}, func(c *tl.Context, d tl.Sym, s tl.Signal) {
-			c.WaitUntil(s, tl.GE, 1)
-			c.Get(c.Local(d), d, 0)
-		}, everyOrder, nil},
-		{"nbi get, read", func(c *tl.Context, d tl.Sym, s tl.Signal) {
-			c.Store(c.Local(d), full(c, 7))
-			c.PipeBarrier()
-			tell(c, s)
-		}, func(c *tl.Context, d tl.Sym, s tl.Signal) {
+		}, fetches, nil, everyOrder},
+		{"own store, pipe barrier, notify", published, fetches, everyOrder, nil},
+		{"nbi get, read", published, func(c *tl.Context, d tl.Sym, s tl.Signal) {
 			c.WaitUntil(s, tl.GE, 1)
 			c.GetNBI(c.Local(d), d, 0)
 		}, nil, everyOrder},
-		{"nbi get, quiet, read", func(c *tl.Context, d tl.Sym, s tl.Signal) {
-			c.Store(c.Local(d), full(c, 7))
-			c.PipeBarrier()
-			tell(c, s)
-		}, func(c *tl.Context, d tl.Sym, s tl.Signal) {
+		{"nbi get, quiet, read", published, func(c *tl.Context, d tl.Sym, s tl.Signal) {
 			c.WaitUntil(s, tl.GE, 1)
 			c.GetNBI(c.Local(d), d, 0)
 			c.Quiet()

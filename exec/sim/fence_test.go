@@ -51,6 +51,23 @@ func TestOrderUnderSchedules(t *testing.T) {
 			c.Quiet()
 			tell(c, s)
 		}, waits, everyOrder, nil},
+		{"put of memory whose source is waited for, notify", func(c *tl.Context, d tl.Sym, s tl.Signal) {
+			c.Store(c.Local(d), full(c, 7))
+			c.Put(d, 1, c.Local(d))
+			tell(c, s)
+		}, waits, orders(mem.InOrder, mem.Sequential), orders(mem.PutSignal, mem.ByChannel)},
+		{"two puts of memory whose sources are waited for, put with signal", func(c *tl.Context, d tl.Sym, s tl.Signal) {
+			c.Store(c.Local(d), full(c, 7))
+			c.Put(d.Slice(0, n/2), 1, c.Local(d.Slice(0, n/2)))
+			c.Put(d.Slice(n/2, n/2), 1, c.Local(d.Slice(n/2, n/2)))
+			c.PutSignal(d.Slice(0, 0), 1, c.Local(d.Slice(0, 0)), s, tl.SignalSet, 1)
+		}, waits, orders(mem.ByChannel, mem.InOrder, mem.Sequential), orders(mem.PutSignal)},
+		{"put of memory whose source is waited for, fence, notify", func(c *tl.Context, d tl.Sym, s tl.Signal) {
+			c.Store(c.Local(d), full(c, 7))
+			c.Put(d, 1, c.Local(d))
+			c.Fence()
+			tell(c, s)
+		}, waits, everyOrder, nil},
 		{"put with signal", func(c *tl.Context, d tl.Sym, s tl.Signal) {
 			c.PutTensorSignal(d, 1, full(c, 7), s, tl.SignalSet, 1)
 		}, waits, everyOrder, nil},

@@ -84,6 +84,8 @@ func (x *run) simulate(ctx context.Context) error {
 			x.woken(&x.ranks[noc.Index(ev)])
 		case kindCredit:
 			x.credited(&x.ranks[noc.Index(ev)], int(ev.Arg))
+		case kindLate:
+			x.deliveredSided(noc.Index(ev), ev.Time)
 		default:
 			x.e.net.Handle(ev)
 		}

@@ -43,6 +43,7 @@ type effect struct {
 	combine bool
 	by      dtype.BinaryOp
 	start   unit.Time // of the call
+	late    unit.Time // by which a random schedule puts off what has arrived; -1: it has
 	next    uint32
 }
 
@@ -99,7 +100,7 @@ func (r *rank) put(in *tl.Instr) {
 	}
 	f := effect{
 		win: s.Win, member: s.Peer, to: i, word: -1, local: s.Local, memory: fromMemory,
-		combine: s.Atomic, by: in.Binary, start: call,
+		combine: s.Atomic, by: in.Binary, start: call, late: r.lateness(),
 	}
 	if s.Signal {
 		f.word, f.typ, f.op, f.value = s.Word, s.WordType, effectOp(s.Op), s.Value
@@ -215,6 +216,10 @@ func (x *run) deliveredSided(user uint32, now unit.Time) {
 	case anAtomic:
 		x.atomicArrived(r, user, now)
 		return
+	case aPut:
+		if x.putOff(r, user, now) {
+			return
+		}
 	}
 	f := x.effects[t.side]
 	r.flights--

@@ -25,7 +25,9 @@ type peer struct {
 	ask     noc.Route // from the PE to the peer's HBM, for a request, once something was got
 	data    noc.Route // from the peer's HBM to the PE's HBM, likewise
 
-	started [channels]unit.Time // latest start of a transfer, by channel; of random schedules
+	// Of random schedules.
+	started [channels]unit.Time // latest start of a transfer, by channel
+	landed  unit.Time           // latest arrival of a put, also of one that is to come
 }
 
 // way tells the ways to one destination apart: what goes the same way arrives in its order.

@@ -70,7 +70,7 @@ type rank struct {
 	since    unit.Time
 	flying   int32 // transfers of its own that are not complete
 	pipes    int32 // composites that are not complete
-	lanes    [4]uint32
+	lanes    [laneLate + 1]uint32
 	under    []access // of memory, under way
 	calls    uint32
 	polls    int32     // made with nothing else between
@@ -150,6 +150,7 @@ const (
 const (
 	kindWake   = noc.FirstFree + iota // rank Index: its clock has been reached
 	kindCredit                        // rank Index: credit for ring Arg
+	kindLate                          // put Index arrives at last
 )
 
 // Lanes order what one rank causes at one instant: each has one poster.
@@ -158,6 +159,7 @@ const (
 	lanePipe                 // transfers of composites
 	laneReply                // data that a request asked for
 	laneWake
+	laneLate        // puts that a random schedule puts off
 	laneToken  = 16 // plus ring
 	laneCredit = 64 // plus ring
 )

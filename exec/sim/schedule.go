@@ -1,6 +1,8 @@
 package sim
 
 import (
+	"kernbench/des"
+	"kernbench/hw/noc"
 	"kernbench/mem"
 	"kernbench/unit"
 )
@@ -67,6 +69,36 @@ func (r *rank) starts(i int32, c channel, at unit.Time) unit.Time {
 	p := r.peers.at(i)
 	p.started[c] = max(p.started[c], at)
 	return p.started[c]
+}
+
+// lateness is by how much a put arrives later than it could. A put whose call waits for its source
+// starts before what follows it; only so a signal that is sent after it can be there before.
+func (r *rank) lateness() unit.Time {
+	if r.run.e.opts.Seed == 0 || r.run.e.order > mem.ByChannel {
+		return 0
+	}
+	return r.delay()
+}
+
+// putOff lets a put arrive later, if a random schedule says so. What the memory order puts
+// before another put stays before it.
+func (x *run) putOff(r *rank, user uint32, now unit.Time) bool {
+	f := &x.effects[x.xfers[user].side]
+	if x.e.opts.Seed == 0 || f.late < 0 {
+		return false
+	}
+	at := now + f.late
+	f.late = -1
+	if x.e.order == mem.ByChannel {
+		p := r.peers.at(f.to)
+		at = max(at, p.landed+1)
+		p.landed = at
+	}
+	if at == now {
+		return false
+	}
+	x.e.q.Post(des.Event{Time: at, Key: r.laneKey(des.Arrive, laneLate), Target: noc.Target(kindLate, user)})
+	return true
 }
 
 // startsAccess is starts for loads and stores, which keep their order. Only stores are

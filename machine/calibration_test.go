@@ -1,18 +1,21 @@
 package machine
 
 import (
+	"sync"
 	"testing"
 
 	"kernbench/conf"
 	"kernbench/unit"
 )
 
+// setup is what starting a descriptor takes on the default machine.
+var setup = sync.OnceValue(func() unit.Time { return conf.DefaultTopology().PE.DMA.Setup })
+
 // reading is how long a PE needs to read bytes of a slice when nothing else moves: DMA's setup, the request to the
 // memory, then the data back, each cut through all its links.
 func reading(m *Machine, pe, slice int, bytes int64) unit.Time {
 	const request = 16
-	setup := conf.DefaultTopology().PE.DMA.Setup
-	wait := setup
+	wait := setup()
 	if hops := m.RouteRequest(nil, m.PE(pe), m.HBM(slice)); len(hops) > 0 {
 		head, slowest := m.Latency(hops)
 		wait += head + slowest.Serial().Time(request)

@@ -2,6 +2,8 @@ package sim_test
 
 import (
 	"context"
+	"strings"
+	"sync"
 	"testing"
 
 	"kernbench/conf"
@@ -39,14 +41,7 @@ type setup struct {
 
 func newBench(t testing.TB, k tl.Kernel, s setup) *bench {
 	t.Helper()
-	topo, err := conf.LoadTopology(nil, s.sets)
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := machine.Build(topo)
-	if err != nil {
-		t.Fatal(err)
-	}
+	topo, m := built(t, s.sets)
 	def(&s.typ, dtype.F16)
 	def(&s.topology, "ring_1d")
 	def(&s.slots, 4)
@@ -77,6 +72,33 @@ func newBench(t testing.TB, k tl.Kernel, s setup) *bench {
 		s.ring(&r)
 	}
 	return &bench{topo, m, &tl.Launch{Name: "test", Kernel: k, Groups: []tl.Group{g}, Ring: r, Addrs: &mem.Map{}, Scratch: topo.PE.TCM.Scratch}, s.n, s.typ}
+}
+
+// builds are the machines that tests have asked for, by their settings.
+var builds sync.Map
+
+type build struct {
+	topo *conf.Topology
+	m    *machine.Machine
+}
+
+// built is the default machine with some settings. It is read only.
+func built(t testing.TB, sets []string) (*conf.Topology, *machine.Machine) {
+	t.Helper()
+	key := strings.Join(sets, " ")
+	if b, ok := builds.Load(key); ok {
+		return b.(build).topo, b.(build).m
+	}
+	topo, err := conf.LoadTopology(nil, sets)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := machine.Build(topo)
+	if err != nil {
+		t.Fatal(err)
+	}
+	builds.Store(key, build{topo, m})
+	return topo, m
 }
 
 func def[T comparable](p *T, v T) {

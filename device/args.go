@@ -85,7 +85,7 @@ func (c *Context) sortOut(name string, args []any) (*arguments, error) {
 	return a, nil
 }
 
-// shards lists all shards of the tensors in rank order.
+// shardsOf lists all shards of the tensors in rank order.
 func shardsOf(tensors []*Tensor) []Shard {
 	var all []Shard
 	for _, t := range tensors {

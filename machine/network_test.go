@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// distance is how many edges a shortest way of a grid with or without wraps has.
+// gridDistance is how many edges a shortest way of a grid with or without wraps has.
 func gridDistance(a, b, w, h int, wrap bool) int {
 	line := func(a, b, n int) int {
 		d := max(a-b, b-a)

@@ -129,7 +129,7 @@ func (c *Context) Signals(w *mem.Window, name string) Signal {
 	return Signal{win: w, part: p}.Slice(0, p.Count)
 }
 
-// words checks a signal for an operation and lists its words into c.words. The operation
+// wordsOf checks a signal for an operation and lists its words into c.words. The operation
 // concerns the copy of member peer.
 func (c *Context) wordsOf(op string, s Signal, peer int) {
 	if s.win == nil {

@@ -42,19 +42,19 @@ func (r *rank) accountEnd() {
 }
 
 // accountSend says that the next part of a payload has its slot.
-func (q *ring) accountSend(p *payload) {
-	q.from.run.history.Add(history.Record{
-		Kind: history.Send, Agent: q.from.agent, Op: p.op, Ring: q.number, Seq: uint32(q.head), Slots: uint32(q.cfg.Slots),
+func (r *ring) accountSend(p *payload) {
+	r.from.run.history.Add(history.Record{
+		Kind: history.Send, Agent: r.from.agent, Op: p.op, Ring: r.number, Seq: uint32(r.head), Slots: uint32(r.cfg.Slots),
 		Call: tl.OpSend.String(), Line: p.line,
 	})
 }
 
 // accountRecv says that the message at the head is taken.
-func (q *ring) accountRecv() {
-	q.to.Tell(history.Record{Kind: history.Recv, Ring: q.number, Seq: uint32(q.taken)})
+func (r *ring) accountRecv() {
+	r.to.Tell(history.Record{Kind: history.Recv, Ring: r.number, Seq: uint32(r.taken)})
 }
 
 // accountCredit says that the oldest slot is given back.
-func (q *ring) accountCredit() {
-	q.to.Tell(history.Record{Kind: history.Credit, Ring: q.number, Seq: uint32(q.tail)})
+func (r *ring) accountCredit() {
+	r.to.Tell(history.Record{Kind: history.Credit, Ring: r.number, Seq: uint32(r.tail)})
 }

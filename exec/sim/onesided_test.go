@@ -11,7 +11,7 @@ import (
 	"kernbench/unit"
 )
 
-// request is what a control message needs from a PE into the HBM of another.
+// notice is what a control message needs from a PE into the HBM of another.
 func (c *terms) notice(from, to int) unit.Time {
 	return c.path(c.b.m.PE(from), c.b.m.HBM(to), c.request())
 }

@@ -219,17 +219,17 @@ func (r *rank) startProgram(at unit.Time) {
 }
 
 // programEnded lets the next program of a grid start where this one was, or its stream go on.
-func (p *rank) programEnded() {
-	r := p.parent
-	g := &r.stream.grid
+func (r *rank) programEnded() {
+	s := r.parent
+	g := &s.stream.grid
 	g.ended++
-	p.accountEnd()
-	r.Clock = max(r.Clock, p.Clock)
+	r.accountEnd()
+	s.Clock = max(s.Clock, r.Clock)
 	switch {
 	case g.started < g.Grid:
-		r.startProgram(p.Clock)
+		s.startProgram(r.Clock)
 	case g.ended == g.Grid:
-		r.wake(r.Clock)
+		s.wake(s.Clock)
 	}
 }
 

@@ -38,7 +38,7 @@ func (r *rank) accountEnd() {
 	h.Add(history.Record{Kind: history.Join, Agent: begetter, Other: r.agent, Time: r.Clock})
 }
 
-// number is the event's in the account.
+// numberIn is the event's number in the account.
 func (v *event) numberIn(h *history.Log) uint32 {
 	if v.number == 0 {
 		v.number = h.NextRings(1) + 1 // 0: has none

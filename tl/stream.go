@@ -3,6 +3,8 @@ package tl
 import (
 	"errors"
 	"fmt"
+	"math"
+	"slices"
 
 	"kernbench/dtype"
 	"kernbench/fault"
@@ -55,7 +57,12 @@ const (
 
 var streamNames = [...]string{"copy", "launch", "record", "wait_event", "wait_value", "write_value"}
 
-func (k StreamKind) String() string { return streamNames[k] }
+func (k StreamKind) String() string {
+	if int(k) < len(streamNames) {
+		return streamNames[k]
+	}
+	return fmt.Sprintf("StreamKind(%d)", uint8(k))
+}
 
 // StreamOp is one operation of a stream.
 type StreamOp struct {
@@ -122,6 +129,24 @@ func (op *StreamOp) Traffic(pe int32) Traffic {
 	return t
 }
 
+// Traffic is what the devices of a batch have done, one entry for each, by rank: their copies,
+// and what programs says of the programs of stream i.
+func (b *Batch) Traffic(programs func(i int) Traffic) []Traffic {
+	var all []Traffic
+	for i := range b.Streams {
+		s := &b.Streams[i]
+		k, found := slices.BinarySearchFunc(all, s.Rank, func(t Traffic, rank int) int { return t.Rank - rank })
+		if !found {
+			all = slices.Insert(all, k, Traffic{Rank: s.Rank})
+		}
+		all[k].Add(programs(i))
+		for j := range s.Ops {
+			all[k].Add(s.Ops[j].Traffic(s.PE))
+		}
+	}
+	return all
+}
+
 // GridLaunch is a kernel to run on a device: Grid programs, of which Resident at most are on
 // the device at the same time. A program that has started stays until it ends.
 type GridLaunch struct {
@@ -152,6 +177,7 @@ type Event struct {
 // Validate checks what no executor can run.
 func (b *Batch) Validate() error {
 	gangs := map[*Gang]int{}
+	recorded := map[*Event]bool{}
 	for i := range b.Streams {
 		s := &b.Streams[i]
 		for k := range s.Ops {
@@ -159,8 +185,13 @@ func (b *Batch) Validate() error {
 			if err := op.validate(); err != nil {
 				return fmt.Errorf("stream %d of rank %d, operation %d (%v): %w", s.ID, s.Rank, k, op.Kind, err)
 			}
-			if op.Kind == StreamLaunch && op.Launch.Gang != nil {
+			switch {
+			case op.Kind == StreamLaunch && op.Launch.Gang != nil:
 				gangs[op.Launch.Gang]++
+			case op.Kind == StreamRecord && (op.Event.Happened || recorded[op.Event]):
+				return fmt.Errorf("stream %d of rank %d, operation %d: event %q is recorded again: it happens once", s.ID, s.Rank, k, op.Event.Name)
+			case op.Kind == StreamRecord:
+				recorded[op.Event] = true
 			}
 		}
 	}
@@ -175,25 +206,54 @@ func (b *Batch) Validate() error {
 func (op *StreamOp) validate() error {
 	switch op.Kind {
 	case StreamCopy:
-		if op.Bytes < 1 || op.Rows < 1 {
-			return fmt.Errorf("%d rows of %d bytes", op.Rows, op.Bytes)
-		}
+		return op.validateCopy()
 	case StreamLaunch:
 		l := op.Launch
 		switch {
 		case l == nil || l.Kernel == nil:
 			return errors.New("no kernel")
-		case l.Grid < 1 || l.Resident < 1:
-			return fmt.Errorf("a grid of %d programs, %d resident: both must be at least 1", l.Grid, l.Resident)
+		case l.Grid < 1 || l.Resident < 1 || l.Grid > math.MaxInt32:
+			return fmt.Errorf("a grid of %d programs, %d resident: both must be at least 1, and programs at most %d", l.Grid, l.Resident, math.MaxInt32)
 		}
 	case StreamRecord, StreamAwait:
 		if op.Event == nil {
 			return errors.New("no event")
 		}
 	case StreamWait, StreamWrite:
-		if op.Win == nil {
+		switch {
+		case op.Win == nil:
 			return errors.New("no word")
+		case op.Cmp > LE:
+			return fmt.Errorf("%v: one of EQ, NE, GT, GE, LT, LE", op.Cmp)
 		}
+		if p := op.Win.PartOfWord(op.Word); p != nil && p.Word.Wrap(op.Value) != op.Value {
+			return fmt.Errorf("%d does not fit in %v", op.Value, p)
+		}
+	default:
+		return errors.New("there is no such operation")
+	}
+	return nil
+}
+
+// validateCopy checks that the rows of a copy are whole elements, lie apart, and are within
+// what an address can reach.
+func (op *StreamOp) validateCopy() error {
+	size := int64(op.Type.Size())
+	switch {
+	case !op.Type.Valid():
+		return errors.New("no element type given")
+	case op.Bytes < 1 || op.Rows < 1 || op.Bytes%size != 0:
+		return fmt.Errorf("%d rows of %d bytes, of elements of %d", op.Rows, op.Bytes, size)
+	case op.Bytes > mem.MaxOffset:
+		return fmt.Errorf("rows of %d bytes: more than a memory can have", op.Bytes)
+	}
+	for _, pitch := range []int64{op.DstPitch, op.SrcPitch} {
+		if op.Rows > 1 && (pitch < op.Bytes || pitch%size != 0 || int64(op.Rows-1) > mem.MaxOffset/pitch) {
+			return fmt.Errorf("%d rows of %d bytes, %d bytes apart", op.Rows, op.Bytes, pitch)
+		}
+	}
+	if op.Dst.Offset()%size != 0 || op.Src.Offset()%size != 0 {
+		return fmt.Errorf("%v elements must lie at multiples of %d bytes: not at %v and %v", op.Type, size, op.Dst, op.Src)
 	}
 	return nil
 }

@@ -70,7 +70,7 @@ func (s *stream) programEnded(r *rank) {
 	x, g := s.run, &s.grid
 	g.ended++
 	g.resident = slices.DeleteFunc(g.resident, func(o *rank) bool { return o == r })
-	x.batch.count(s.Rank, r.kernel.Traffic())
+	s.traffic.Add(r.kernel.Traffic())
 	r.clear()
 	switch {
 	case g.started < g.Grid:
@@ -78,14 +78,4 @@ func (s *stream) programEnded(r *rank) {
 	case g.ended == g.Grid:
 		x.wake(s)
 	}
-}
-
-// count adds what a program did to what its rank has done.
-func (b *batch) count(rank int, t tl.Traffic) {
-	i := slices.IndexFunc(b.traffic, func(o tl.Traffic) bool { return o.Rank == rank })
-	if i < 0 {
-		i = len(b.traffic)
-		b.traffic = append(b.traffic, tl.Traffic{Rank: rank})
-	}
-	b.traffic[i].Add(t)
 }

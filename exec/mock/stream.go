@@ -2,8 +2,6 @@ package mock
 
 import (
 	"context"
-	"fmt"
-	"slices"
 
 	"kernbench/fault"
 	"kernbench/history"
@@ -16,7 +14,6 @@ type batch struct {
 	streams []*stream
 	events  map[*tl.Event]*event
 	gangs   map[*tl.Gang][]*stream // that have come to their launch of it
-	traffic []tl.Traffic           // of the ranks that had programs, in the order of their first end
 }
 
 // event is an event that streams of this run record or await.
@@ -30,12 +27,13 @@ type event struct {
 type stream struct {
 	standing
 	*tl.Stream
-	run    *run
-	agent  history.Agent
-	at     int         // operation under way
-	side   tl.OneSided // the word that it waits for or writes
-	copied tl.Value    // read by a copy that has not written yet
-	grid   grid        // of a launch under way
+	run     *run
+	agent   history.Agent
+	at      int         // operation under way
+	side    tl.OneSided // the word that it waits for or writes
+	copied  tl.Value    // read by a copy that has not written yet
+	grid    grid        // of a launch under way
+	traffic tl.Traffic  // of programs that have ended
 }
 
 // progress is how far an operation has come in a turn.
@@ -68,8 +66,7 @@ func (e *Executor) RunStreams(ctx context.Context, b *tl.Batch) (*tl.Result, err
 	if err := x.loop(); err != nil {
 		return nil, err
 	}
-	x.result.Traffic = x.batch.traffic
-	slices.SortFunc(x.result.Traffic, func(a, b tl.Traffic) int { return a.Rank - b.Rank })
+	x.result.Traffic = b.Traffic(func(i int) tl.Traffic { return x.batch.streams[i].traffic })
 	return x.finish()
 }
 
@@ -126,11 +123,7 @@ func (s *stream) place(op *tl.StreamOp) fault.Place {
 func (s *stream) copy(op *tl.StreamOp) (progress, error) {
 	x := s.run
 	if log := x.log; log != nil {
-		size := int64(op.Type.Size())
-		if size == 0 || op.Bytes%size != 0 {
-			return ended, &fault.Misuse{Place: s.place(op), Reason: fmt.Sprintf("a copy of rows of %d bytes, of elements of %d", op.Bytes, size)}
-		}
-		n := int(op.Bytes / size)
+		n := int(op.Bytes) / op.Type.Size()
 		o := oplog.Origin{Rank: int32(s.Rank), PE: s.PE, Line: op.Line, Call: op.Kind.String()}
 		if s.copied == 0 {
 			s.copied = log.NewValue()
@@ -147,7 +140,6 @@ func (s *stream) copy(op *tl.StreamOp) (progress, error) {
 		log.Release(s.copied)
 		s.copied = 0
 	}
-	x.batch.count(s.Rank, op.Traffic(s.PE))
 	if x.history != nil {
 		s.tell(op, history.Copied(op, x.history.NextOp()))
 	}

@@ -387,7 +387,7 @@ func TestStreamFaults(t *testing.T) {
 			c := copied(1, 0, 0, 0, 1)
 			c.Bytes = 6
 			d.on(1, c)
-		}, "a copy of rows of 6 bytes, of elements of 4"},
+		}, "stream 0 of rank 1, operation 0 (copy): 1 rows of 6 bytes, of elements of 4"},
 		{"a fault of a program", func(d *devices) {
 			d.on(1, d.launch(1, 2, 1, func(c *tl.Context, flags tl.Signal) { c.Notify(flags.At(4), 0, tl.SignalSet, 1) }))
 		}, "rank 1 notify at mock/stream_test.go:"},

@@ -47,9 +47,13 @@ func (l *lane) join(x *run, e *effect) {
 	g := &l.groups[len(l.groups)-1]
 	e.lane = l
 	g.left++
+	if x.opts.Order == mem.PutSignal && len(l.groups) == 1 {
+		e.allow(x) // nothing goes before it, and it before nothing
+		return
+	}
 	q := &g.queues[e.class()]
 	*q = append(*q, e)
-	if len(l.groups) == 1 && (x.opts.Order == mem.PutSignal || len(*q) == 1) {
+	if len(l.groups) == 1 && len(*q) == 1 {
 		e.allow(x)
 	}
 }
@@ -80,8 +84,10 @@ func (l *lane) leave(x *run, e *effect) {
 
 // open lets those effects of a group arrive that nothing goes before any more.
 func (g *group) open(x *run) {
-	for _, q := range g.queues {
-		if x.opts.Order != mem.PutSignal {
+	for i, q := range g.queues {
+		if x.opts.Order == mem.PutSignal {
+			g.queues[i] = nil // none waits in it any more
+		} else {
 			q = q[:min(1, len(q))]
 		}
 		for _, e := range q {

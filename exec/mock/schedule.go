@@ -78,12 +78,12 @@ func (x *run) loop() error {
 				if err := x.give(a); err != nil {
 					return err
 				}
+				i -= x.forget(i)
 			}
 		}
 		if !moved && !x.patient() {
 			return x.stuck()
 		}
-		x.forget()
 	}
 	return nil
 }
@@ -99,7 +99,7 @@ func (x *run) anyOrder() error {
 		if err := x.give(a); err != nil {
 			return err
 		}
-		x.forget()
+		x.forget(-1)
 	}
 	return nil
 }
@@ -142,12 +142,20 @@ func (x *run) pick() actor {
 // chance is true once in n times, and never in schedules that are not random.
 func (x *run) chance(n int) bool { return x.random != nil && x.random.IntN(n) == 0 }
 
-// forget drops those that have ended, once they are many: programs of grids.
-func (x *run) forget() {
-	if x.batch != nil && x.gone > 16+len(x.actors)/2 {
-		x.actors = slices.DeleteFunc(x.actors, func(a actor) bool { return a.turns().over })
-		x.gone = 0
+// forget drops those that have ended, once they are many: programs of grids. It tells how many
+// of them there were up to index at.
+func (x *run) forget(at int) (before int) {
+	if x.batch == nil || x.gone <= 16+len(x.actors)/2 {
+		return 0
 	}
+	for _, a := range x.actors[:at+1] {
+		if a.turns().over {
+			before++
+		}
+	}
+	x.actors = slices.DeleteFunc(x.actors, func(a actor) bool { return a.turns().over })
+	x.gone = 0
+	return before
 }
 
 // stuck explains why nobody can go on.

@@ -105,14 +105,49 @@ func TestCorners(t *testing.T) {
 			h.read(2, at(1, 0, 640))
 		}, nil},
 		{"a late reader learns it from each of many", 7, mem.PutSignal, func(h *account) {
-			for _, r := range []int{0, 3, 4, 5, 6} {
-				h.put(r, at(1, int64(r)*64, 64), a(r))
+			for i := range int64(10) {
+				r := []int{0, 3, 4, 5, 6}[i%5]
+				h.put(r, at(1, i*64, 64), a(r))
 				h.quiet(r)
 				h.notify(r, wordOf(1, 0), 1)
 			}
-			h.wait(1, 0, tl.GE, 5)
+			h.wait(1, 0, tl.GE, 10)
 			h.fetchAdd(2, wordOf(1, 0), 1)
 			h.read(2, at(1, 0, 640))
+		}, nil},
+		{"an add that was set away explains nothing", 2, mem.PutSignal, reset(true, true), nil},
+		{"an add that came too late for a wait, and another after it", 2, mem.PutSignal, func(h *account) {
+			h.wait(0, 0, tl.NE, 2)
+			h.notify(0, wordOf(0, 0), 1)
+			h.notify(1, wordOf(0, 0), 1)
+			h.notify(1, wordOf(0, 0), 1)
+		}, []string{"missed_value wait_until notify"}},
+		{"who adds 2 after 1 cannot be who was seen", 3, mem.PutSignal, func(h *account) {
+			h.put(1, a(2), a(1))
+			h.quiet(1)
+			h.notify(1, wordOf(2, 0), 2)
+			h.wait(2, 0, tl.EQ, 2)
+			h.read(2, a(2))
+			h.notify(0, wordOf(2, 0), 1)
+			h.fence(0)
+			h.notify(0, wordOf(2, 0), 2)
+		}, []string{"missed_value wait_until notify"}},
+		{"two who add 1 may come instead of one who adds 2", 4, mem.PutSignal, func(h *account) {
+			h.put(1, a(2), a(1))
+			h.quiet(1)
+			h.notify(1, wordOf(2, 0), 2)
+			h.wait(2, 0, tl.GE, 2)
+			h.read(2, a(2))
+			h.notify(0, wordOf(2, 0), 1)
+			h.notify(3, wordOf(2, 0), 1)
+		}, []string{"race put load"}},
+		{"one who adds 1 may not", 3, mem.PutSignal, func(h *account) {
+			h.put(1, a(2), a(1))
+			h.quiet(1)
+			h.notify(1, wordOf(2, 0), 2)
+			h.wait(2, 0, tl.GE, 2)
+			h.read(2, a(2))
+			h.notify(0, wordOf(2, 0), 1)
 		}, nil},
 		{"set again by who has seen it: another reader knows the first all the same", 3, mem.PutSignal, func(h *account) {
 			h.putSignal(2, a(0), a(2), wordOf(0, 0), 1)

@@ -20,7 +20,7 @@ type question struct {
 	base    int64
 	updates []*event
 	later   []*event
-	extra   *event // one more
+	after   []*event // that came later in the account, but need not have
 }
 
 // all are the updates that can have been there.
@@ -35,8 +35,10 @@ func (q *question) all(yield func(*event) bool) {
 			return
 		}
 	}
-	if q.extra != nil {
-		yield(q.extra)
+	for _, u := range q.after {
+		if !yield(u) {
+			return
+		}
 	}
 }
 

@@ -32,8 +32,12 @@ type wait struct {
 	settled bool  // it is known to depend on later updates
 }
 
-// mostWaits bounds the waits that are kept of one word.
-const mostWaits = 1024
+// mostWaits bounds the waits that are kept of one word, mostAfter the updates that are kept for
+// one of them before they are taken for explanations.
+const (
+	mostWaits = 1024
+	mostAfter = 256
+)
 
 // waited is a wait that is over, or a test that was answered by yes.
 func (d *Detector) waited(r *history.Record) {
@@ -171,9 +175,9 @@ func (d *Detector) keep(w *word, q *question, s *sighting, y *way) {
 		x = &wait{}
 	}
 	x.sighting, x.settled, x.clk = *s, false, q.clk.hold()
-	updates, later := append(x.q.updates[:0], q.updates...), append(x.q.later[:0], q.later...)
+	updates, later, after := append(x.q.updates[:0], q.updates...), append(x.q.later[:0], q.later...), x.q.after[:0]
 	x.q = *q
-	x.q.clk, x.q.updates, x.q.later = &x.clk, updates, later
+	x.q.clk, x.q.updates, x.q.later, x.q.after = &x.clk, updates, later, after
 	for u := range x.q.holds {
 		u.refs++
 	}
@@ -207,6 +211,11 @@ func (q *question) holds(yield func(*event) bool) {
 		}
 	}
 	for _, u := range q.later {
+		if !yield(u) {
+			return
+		}
+	}
+	for _, u := range q.after {
 		if !yield(u) {
 			return
 		}
@@ -296,13 +305,17 @@ func (d *Detector) late(w *word, e *event) {
 		if foreseen || !x.taught {
 			continue
 		}
-		if !x.settled {
-			x.q.extra = e
-			x.settled = d.learn(&x.q, &d.ways.again) && d.ways.again.weaker(&x.way, &x.clk)
-			x.q.extra = nil
-		}
 		if x.settled {
 			d.again = d.facts.comes(d, w, e) || d.again
+			continue
+		}
+		x.q.after = append(x.q.after, e) // alone it may be no explanation, but with others to come
+		e.refs++
+		x.settled = len(x.q.after) == mostAfter || d.learn(&x.q, &d.ways.again) && d.ways.again.weaker(&x.way, &x.clk)
+		if x.settled {
+			for _, u := range x.q.after {
+				d.again = d.facts.comes(d, w, u) || d.again
+			}
 		}
 	}
 }

@@ -3,7 +3,7 @@
 // asked for and by whom, in an order that agrees with every edge of the protocol; it says
 // nothing of how long things took, so that a judge sees the same in a run without a clock.
 //
-// It imports tl, mem and unit. Start at Record and Log.
+// It imports tl, mem and unit. Start at Record and Log; Book makes records of instructions.
 package history
 
 import (

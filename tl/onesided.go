@@ -135,8 +135,9 @@ func (c *Context) put(dst Sym, peer int, p *putting) {
 		c.side.Op, c.side.Value = p.update, p.value
 	}
 	c.counts.Puts++
-	if c.away(to.Addr) {
-		c.counts.Written += to.Bytes()
+	c.countAccess(OpStore, to.Addr, to.Bytes())
+	if p.memory {
+		c.countAccess(OpLoad, local, to.Bytes())
 	}
 	c.do()
 }
@@ -209,9 +210,8 @@ func (c *Context) get(op string, dst Ref, src Sym, peer int, nbi bool) {
 	}
 	c.side = OneSided{Win: src.win, Peer: int32(peer), Remote: from.Addr, Local: local, NBI: nbi}
 	c.counts.Gets++
-	if c.away(from.Addr) {
-		c.counts.Read += from.Bytes()
-	}
+	c.countAccess(OpLoad, from.Addr, from.Bytes())
+	c.countAccess(OpStore, local, from.Bytes())
 	c.do()
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"kernbench/dtype"
 	"kernbench/exec/sim"
+	"kernbench/hw/noc"
 	"kernbench/mem"
 	"kernbench/tl"
 	"kernbench/unit"
@@ -200,5 +201,42 @@ func TestSyncClosedForm(t *testing.T) {
 	c := termsOf(b.bench)
 	if got, want := b.took(t, sim.Options{}), c.I+c.notice(0, 1)+max(c.W, c.back(1, 0)); got != want {
 		t.Errorf("took %v, closed form %v", got, want)
+	}
+}
+
+// TestPutFromTheMemoryOfAnother: a put whose source lies elsewhere returns when that has been
+// read, not when it has been asked for; and what is read there counts.
+func TestPutFromTheMemoryOfAnother(t *testing.T) {
+	const n = 32 << 10 // reading it takes longer than telling its owner
+	for _, f := range []noc.Fidelity{noc.Slot, noc.Flit, noc.Ideal} {
+		b := newWindows(t, func(c *tl.Context, a tl.Args) {
+			s := c.Signals(a.Window(0), "sig")
+			switch src := a.Shard(1); c.Rank() {
+			case 0:
+				c.Put(c.Data(a.Window(0), "data"), 2, src)
+				c.Notify(s, 1, tl.SignalAdd, 1) // it may be overwritten
+			case 1:
+				c.WaitUntil(s, tl.GE, 1)
+				c.Store(src.Slice(n-1, 1), c.Full(tl.Dims(1), a.DType, 9))
+			}
+		}, setup{world: 3, n: n}, data(n), words(1))
+		log := b.fill(t, func(r, _ int) float64 { return float64(r) })
+		if err := zero(log, b.win); err != nil {
+			t.Fatal(err)
+		}
+		res, err := b.run(sim.Options{Data: log, Fidelity: f})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := log.Read(b.win.Addr(2, 0), dtype.F16, n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v := dtype.At(dtype.F16, got, n-1); v != 1 {
+			t.Errorf("%v: the put brought %v, which its source held after it had returned", f, v)
+		}
+		if want := (tl.Traffic{Read: 2 * n, Written: 2 * n, Puts: 1, Notifies: 1}); res.Traffic[0] != want {
+			t.Errorf("%v: traffic %+v, want %+v", f, res.Traffic[0], want)
+		}
 	}
 }

@@ -120,7 +120,7 @@ func (s *sink) Departed(user uint32, end unit.Time) {
 		r.rx[port].EndRead(slot, end)
 		r.giveCredits(int(port))
 	}
-	if r.wait == forSource && r.waitCell == int32(user) {
+	if t.kind == aPut && r.wait == forSource && r.waitCell == int32(user) {
 		r.Clock = max(r.Clock, end)
 		x.resume(r)
 	}

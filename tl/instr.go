@@ -22,7 +22,7 @@ const (
 	OpAwait               // waits until Dst, the handle of a pipeline, is complete
 	OpDrop                // tensor A will not be used again
 
-	// These have a OneSided in Side, but for the three that order.
+	// These have a OneSided in Side, but for the last four.
 	OpPut         // tensor A, or memory at Side.Local when A is None -> memory at Side.Remote
 	OpGet         // memory at Side.Remote -> memory at Side.Local
 	OpNotify      // updates a word
@@ -34,11 +34,12 @@ const (
 	OpFence       // order at each destination
 	OpQuiet       // completion everywhere
 	OpDrain       // completion of this PE's loads, stores and arithmetic
+	OpMeet        // a program of a grid comes to a rendezvous: takes no time
 )
 
 var opNames = [...]string{
 	"load", "store", "math", "gemm", "send", "recv", "recv_async", "composite", "wait", "free",
-	"put", "get", "notify", "wait_until", "test", "load_scalar", "fetch_add", "compare_swap", "fence", "quiet", "pipe_barrier",
+	"put", "get", "notify", "wait_until", "test", "load_scalar", "fetch_add", "compare_swap", "fence", "quiet", "pipe_barrier", "sync",
 }
 
 func (o Op) String() string { return opNames[o] }

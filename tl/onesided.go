@@ -244,6 +244,9 @@ func (c *Context) Sync(t *mem.Team) {
 		c.misuse("sync", "the team has no meeting place: make teams with device.Context.NewTeam")
 	}
 	me := c.own("sync", t.Meeting)
+	if c.grid > 0 {
+		c.plain(OpMeet) // of several programs on a PE, the Core knows who comes first
+	}
 	t.Met[me]++
 	if t.Size() == 1 {
 		return

@@ -27,6 +27,10 @@ func (r *rank) Do(in *tl.Instr) {
 		r.run.gaveUp, r.dismissed = true, true
 		r.ctx.Abandon()
 	}
+	if in.Op == tl.OpMeet {
+		r.sync()
+		return
+	}
 	if r.run.e.opts.Yield {
 		r.sync()
 	}
@@ -196,23 +200,23 @@ func (r *rank) produce(in *tl.Instr, start, end unit.Time, k trace.Kind) {
 
 // enqueue waits for room in a DMA queue and takes a place in it. A queue only empties by
 // itself, so that one with room may be entered ahead of time, unless a payload that is
-// still being sent, or a composite, may take the room meanwhile.
+// still being sent, a composite, or another program on the PE may take the room meanwhile.
 func (r *rank) enqueue(q dma.Queue) {
-	spec := &r.run.e.spec.DMA
-	if q == dma.Compute && r.pipes > 0 || q == dma.Collective && r.DMA.Used(q)+r.unsent() >= spec.Depth {
+	spec, engine := &r.run.e.spec.DMA, &r.engines.DMA
+	if q == dma.Compute && r.pipes > 0 || q == dma.Collective && engine.Used(q)+r.unsent() >= spec.Depth || r.parent != nil {
 		r.sync()
 	}
-	if r.DMA.Full(spec, q, r.Clock) {
+	if engine.Full(spec, q, r.Clock) {
 		r.sync()
-		for r.DMA.Full(spec, q, r.Clock) {
-			if end, ok := r.DMA.NextLeaves(q); ok {
+		for engine.Full(spec, q, r.Clock) {
+			if end, ok := engine.NextLeaves(q); ok {
 				r.wake(end)
 			}
 			r.waitPort = int32(q)
 			r.park(forDMA)
 		}
 	}
-	r.DMA.Enter(q)
+	engine.Enter(q)
 }
 
 // unsent is the number of tokens of payloads that are being sent which have no slot yet.

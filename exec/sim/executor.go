@@ -165,7 +165,7 @@ func (e *Executor) checkAddress(a mem.Addr, bytes int64) string {
 	if a.Unit() >= units {
 		return fmt.Sprintf("the machine has %d memories of that kind", units)
 	}
-	if have := int64(e.capacity[a.Space()]); a.Offset()+bytes > have {
+	if have := int64(e.capacity[a.Space()]); a.Offset() > have || bytes < 0 || bytes > have-a.Offset() {
 		return fmt.Sprintf("the memory has %d bytes", have)
 	}
 	return ""

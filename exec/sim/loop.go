@@ -47,6 +47,9 @@ func (r *rank) drain(*tl.Context, tl.Args) {
 		r.emit(trace.Event{Kind: trace.Kernel, Peer: -1, Start: r.began, End: end})
 	}
 	r.Clock = end
+	if r.parent != nil {
+		r.sync() // programs begin in the order in which others end
+	}
 }
 
 // simulate runs a launch to rest.
@@ -57,7 +60,7 @@ func (x *run) simulate(ctx context.Context) error {
 	x.accountBegin()
 	for i := range x.ranks {
 		if x.ranks[i].next == nil {
-			continue // a program of a grid: its stream starts it
+			continue // the place of a program: its stream starts it
 		}
 		if x.resume(&x.ranks[i]); x.gaveUp {
 			break
@@ -69,7 +72,7 @@ func (x *run) simulate(ctx context.Context) error {
 				return fmt.Errorf("stopped at t=%v: %w", q.Now(), err)
 			}
 			if p := x.e.opts.Progress; p != nil && n%(1<<16) == 0 {
-				p(len(x.ranks)-x.left, len(x.ranks), q.Now())
+				p(x.all-x.left, x.all, q.Now())
 			}
 		}
 		ev, ok := q.Pop()
@@ -104,26 +107,17 @@ func (x *run) simulate(ctx context.Context) error {
 	return x.leftOver()
 }
 
-// countTraffic adds up what each rank did. The programs of a device are one rank.
+// countTraffic adds up what each rank did.
 func (x *run) countTraffic() {
+	if x.batch != nil {
+		x.result.Traffic = x.batch.Traffic(func(i int) tl.Traffic { return x.ranks[i].stream.traffic })
+		return
+	}
+	x.result.Traffic = make([]tl.Traffic, len(x.ranks))
 	for i := range x.ranks {
-		r := &x.ranks[i]
-		if r.ctx == nil {
-			continue // a program that never started
-		}
-		at := i
-		if x.batch != nil {
-			at = int(r.index)
-		}
-		for len(x.result.Traffic) <= at {
-			x.result.Traffic = append(x.result.Traffic, tl.Traffic{Rank: len(x.result.Traffic)})
-		}
-		x.result.Traffic[at].Add(r.ctx.Traffic())
-		if r.stream != nil {
-			for k := range r.stream.ops {
-				x.result.Traffic[at].Add(r.stream.ops[k].Traffic(r.pe))
-			}
-		}
+		t := &x.result.Traffic[i]
+		t.Rank = i
+		t.Add(x.ranks[i].ctx.Traffic())
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 func (e *Executor) prepare(l *tl.Launch) (*run, error) {
 	x := &run{e: e, launch: l, log: e.opts.Data, history: e.opts.History, ring: &l.Ring, start: e.Now(), xfers: make([]transfer, 1, 256)}
 	x.ranks = make([]rank, l.World())
-	x.left = len(x.ranks)
+	x.left, x.all = len(x.ranks), len(x.ranks)
 	base := int32(0)
 	for gi := range l.Groups {
 		g := &l.Groups[gi]

@@ -101,7 +101,7 @@ func (r *rank) token(port int, at unit.Time) {
 func (r *rank) pump(port int, at unit.Time) {
 	q := &r.tx[port]
 	for q.Streaming() && q.Free() > 0 {
-		r.DMA.Enter(dma.Collective)
+		r.engines.DMA.Enter(dma.Collective)
 		r.token(port, max(at, q.Stream.NotBefore))
 	}
 }

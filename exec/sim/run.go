@@ -22,7 +22,8 @@ type run struct {
 	log    *oplog.Log
 	ring   *tl.Ring
 	ranks  []rank // of all groups, one after the other
-	left   int
+	left   int    // of the kernels, those that have not ended
+	all    int
 	xfers  []transfer
 	free   uint32 // list of unused transfers; 0: none
 	start  unit.Time
@@ -87,8 +88,9 @@ type rank struct {
 	err   error
 	began unit.Time
 
-	stream *stream // of a rank that is a stream
-	parent *rank   // of a program of a grid: its stream
+	stream  *stream // of a rank that is a stream
+	parent  *rank   // of a program of a grid: its stream
+	program int     // its number
 
 	agent     history.Agent // in the account of memory
 	done      bool

@@ -12,7 +12,8 @@ import (
 )
 
 // batch is what a run of streams has besides: streams are the first ranks of the run, the
-// programs of their grids the rest. A program becomes a coroutine when it starts.
+// others are the places of the programs that are resident. A program takes the place of one
+// that has ended.
 type batch struct {
 	*tl.Batch
 	engines map[int32]*rank // by PE: the first of its streams, whose engines its programs use
@@ -36,15 +37,16 @@ type event struct {
 
 // stream is what a rank that is a stream has besides.
 type stream struct {
-	ops  []tl.StreamOp
-	op   *tl.StreamOp // under way
-	grid grid
+	ops     []tl.StreamOp
+	op      *tl.StreamOp // under way
+	grid    grid
+	places  []rank     // of its programs
+	traffic tl.Traffic // of those that have ended
 }
 
 // grid is the launch that a stream is at.
 type grid struct {
 	*tl.GridLaunch
-	first          int32 // id of its first program
 	started, ended int
 }
 
@@ -74,7 +76,8 @@ func (e *Executor) prepareBatch(b *tl.Batch) (*run, error) {
 		e: e, launch: l, log: e.opts.Data, history: e.opts.History, ring: &l.Ring, start: e.Now(), xfers: make([]transfer, 1, 256),
 		batch: &batch{Batch: b, engines: map[int32]*rank{}, gangs: map[*tl.Gang]*gang{}, events: map[*tl.Event]*event{}},
 	}
-	programs := 0
+	places := make([]int, len(b.Streams)) // that the programs of a stream need
+	all := len(b.Streams)
 	for i := range b.Streams {
 		s := &b.Streams[i]
 		if s.PE < 0 || int(s.PE) >= e.m.NumPEs() {
@@ -83,7 +86,8 @@ func (e *Executor) prepareBatch(b *tl.Batch) (*run, error) {
 		for k := range s.Ops {
 			switch op := &s.Ops[k]; op.Kind {
 			case tl.StreamLaunch:
-				programs += op.Launch.Grid
+				places[i] = max(places[i], min(op.Launch.Grid, op.Launch.Resident))
+				all += op.Launch.Grid
 				if g := op.Launch.Gang; g != nil && x.batch.gangs[g] == nil {
 					x.batch.gangs[g] = &gang{}
 				}
@@ -94,9 +98,13 @@ func (e *Executor) prepareBatch(b *tl.Batch) (*run, error) {
 			}
 		}
 	}
-	x.ranks = make([]rank, len(b.Streams)+programs)
-	x.left = len(x.ranks)
-	next := int32(len(b.Streams))
+	next := len(b.Streams)
+	for _, n := range places {
+		next += n
+	}
+	x.ranks = make([]rank, next)
+	x.left, x.all = all, all
+	next = len(b.Streams)
 	for i := range b.Streams {
 		s := &b.Streams[i]
 		r := &x.ranks[i]
@@ -105,23 +113,24 @@ func (e *Executor) prepareBatch(b *tl.Batch) (*run, error) {
 			x.batch.engines[s.PE] = r
 			r.Math.FreeAt, r.GEMM.FreeAt = x.start, x.start
 		}
-		r.stream = &stream{ops: s.Ops}
-		r.stream.grid.first = next
-		for k := range s.Ops {
-			if s.Ops[k].Kind == tl.StreamLaunch {
-				next += int32(s.Ops[k].Launch.Grid)
-			}
+		r.stream = &stream{ops: s.Ops, places: x.ranks[next : next+places[i]]}
+		for k := range r.stream.places {
+			r.stream.places[k].id = int32(next + k)
 		}
+		next += places[i]
 		x.begins(r, s.Rank, 1, 0, 0, r.work, tl.Args{})
 		r.accountStart()
 	}
 	return x, nil
 }
 
-// prepareAgent fills in what streams and programs have in common.
+// prepareAgent fills in what streams and programs have in common. What tells the agents of a
+// place apart goes on counting.
 func (x *run) prepareAgent(r *rank, id, pe int32, index int) {
 	e := x.e
-	*r = rank{run: x, id: id, index: int32(index), pe: pe, any: -1}
+	lanes, drawn := r.lanes, r.chance.drawn
+	*r = rank{run: x, id: id, index: int32(index), pe: pe, any: -1, lanes: lanes}
+	r.chance.drawn = drawn
 	r.component = uint32(len(e.m.Links)+e.m.NumPEs()) + uint32(id)
 	r.engines = &r.PE
 	if first := x.batch.engines[pe]; first != nil {
@@ -175,13 +184,12 @@ func (r *rank) launchGrid(l *tl.GridLaunch) {
 	if l.Gang != nil {
 		r.meet(r.run.batch.gangs[l.Gang], l.Gang.Members)
 	}
-	for range min(l.Resident, l.Grid) {
-		r.startProgram(r.Clock)
+	for i := range min(l.Resident, l.Grid) {
+		r.startProgram(&r.stream.places[i], r.Clock)
 	}
 	for g.ended < l.Grid {
 		r.park(forOthers)
 	}
-	g.first += int32(l.Grid)
 }
 
 // meet waits until all members of a group launch have come to it, and starts when the last
@@ -203,12 +211,12 @@ func (r *rank) meet(g *gang, members int) {
 	r.Clock = g.at
 }
 
-// startProgram starts the next program of the grid that a stream is at.
-func (r *rank) startProgram(at unit.Time) {
+// startProgram starts the next program of the grid that a stream is at, in a place that is
+// free.
+func (r *rank) startProgram(p *rank, at unit.Time) {
 	x, g := r.run, &r.stream.grid
-	p := &x.ranks[g.first+int32(g.started)]
-	x.prepareAgent(p, g.first+int32(g.started), r.pe, g.Rank)
-	p.parent = r
+	x.prepareAgent(p, p.id, r.pe, g.Rank)
+	p.parent, p.program = r, g.started
 	p.Clock = at
 	p.began = at
 	x.begins(p, g.Rank, g.World, g.started, g.Grid, g.Kernel, g.Args)
@@ -224,10 +232,14 @@ func (r *rank) programEnded() {
 	g := &s.stream.grid
 	g.ended++
 	r.accountEnd()
+	s.stream.traffic.Add(r.ctx.Traffic())
+	if r.run.log != nil {
+		r.ctx.DropAll()
+	}
 	s.Clock = max(s.Clock, r.Clock)
 	switch {
 	case g.started < g.Grid:
-		s.startProgram(r.Clock)
+		s.startProgram(r, r.Clock)
 	case g.ended == g.Grid:
 		s.wake(s.Clock)
 	}
@@ -257,7 +269,8 @@ func (r *rank) awaitEvent(e *tl.Event) {
 	r.accountPass(v)
 }
 
-// onWord writes a word, or waits for one, as a kernel would.
+// onWord writes a word, or waits for one, as a kernel would. What the stream does next finds
+// it written.
 func (r *rank) onWord(op *tl.StreamOp) {
 	if err := op.CheckWord(r.placeOfOp()); err != nil {
 		r.ctx.Fail(err)
@@ -268,6 +281,10 @@ func (r *rank) onWord(op *tl.StreamOp) {
 		in.Op = tl.OpNotify
 	}
 	r.Do(&in)
+	for r.flights > 0 {
+		r.park(forQuiet)
+	}
+	r.Clock = max(r.Clock, r.home)
 }
 
 // memoryOf is the node of an address that a copy engine reads or writes.

@@ -18,7 +18,7 @@ func (r *rank) accountStart() {
 		who.Stream = streams[r.id].ID
 	} else {
 		who.Rank = int(r.parent.index)
-		who.Stream, who.Program = streams[r.parent.id].ID, int(r.id-r.parent.stream.grid.first)
+		who.Stream, who.Program = streams[r.parent.id].ID, r.program
 		begetter = r.parent.agent
 	}
 	r.agent = h.Agent(who)

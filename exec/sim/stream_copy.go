@@ -4,6 +4,7 @@ import (
 	"kernbench/des"
 	"kernbench/fault"
 	"kernbench/hw/noc"
+	"kernbench/machine"
 	"kernbench/mem"
 	"kernbench/tl"
 	"kernbench/trace"
@@ -29,7 +30,7 @@ func (r *rank) engineCopy(op *tl.StreamOp) {
 	from, to := r.memoryOf(op, false), r.memoryOf(op, true)
 	route := e.route(from, to)
 	if from == to {
-		route = r.outOf(op.Src)
+		route = e.route(from, r.beside(op.Src))
 	}
 	start := r.Clock
 	r.flying++
@@ -42,10 +43,13 @@ func (r *rank) engineCopy(op *tl.StreamOp) {
 	}
 }
 
-// outOf is a path that begins at a memory and ends beside it.
-func (r *rank) outOf(a mem.Addr) noc.Route {
+// beside is the PE next to a memory, or a PE of the cube that it serves.
+func (r *rank) beside(a mem.Addr) machine.NodeID {
 	e := r.run.e
-	return e.route(node(e.m, a), e.m.PE(a.Unit()))
+	if a.Space() == mem.SRAM {
+		return e.m.PE(a.Unit() * e.m.PEsPerCube())
+	}
+	return e.m.PE(a.Unit())
 }
 
 // engineAddress checks the memory that a copy engine touches.
@@ -72,7 +76,7 @@ func (r *rank) copyDelivered(t *transfer, now unit.Time) {
 		back.addr = op.Dst
 		back.kind = anEngineReturn
 		e := x.e
-		r.begin(now, e.route(e.m.PE(op.Dst.Unit()), node(e.m, op.Dst)), noc.Collective, t.bytes, x.newTransfer(back), r.laneKey(des.Arrive, laneReply))
+		r.begin(now, e.route(r.beside(op.Dst), node(e.m, op.Dst)), noc.Collective, t.bytes, x.newTransfer(back), r.laneKey(des.Arrive, laneReply))
 		return
 	}
 	if log := x.log; log != nil {

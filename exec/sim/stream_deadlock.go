@@ -21,7 +21,7 @@ func (x *run) stalled() error {
 		if r.stream != nil {
 			open = append(open, r)
 			if g, ok := r.stream.stuckGrid(); ok {
-				g.Stream = x.batch.Streams[r.id].ID
+				g.Rank, g.Stream = int(r.index), x.batch.Streams[r.id].ID
 				if g.NeverStarted() > 0 {
 					grids = append(grids, g)
 				}
@@ -43,7 +43,7 @@ func (x *run) stalled() error {
 		} else {
 			r.stop()
 			g := &r.parent.stream.grid
-			blocked[i].Of = x.batch.Streams[r.parent.id].ProgramName(g.GridLaunch, int(r.id-g.first))
+			blocked[i].Of = x.batch.Streams[r.parent.id].ProgramName(g.GridLaunch, r.program)
 			blocked[i].Place = r.place
 		}
 		blocked[i].Time = r.since
@@ -74,7 +74,7 @@ func (s *stream) stuckGrid() (g fault.Grid, ok bool) {
 	}
 	l := &s.grid
 	return fault.Grid{
-		Rank: l.Rank, Kernel: l.Name, Programs: l.Grid, Resident: l.Resident, Ended: l.ended, Waiting: l.started - l.ended,
+		Kernel: l.Name, Programs: l.Grid, Resident: l.Resident, Ended: l.ended, Waiting: l.started - l.ended,
 	}, true
 }
 

@@ -27,9 +27,12 @@ type streamBench struct {
 
 const away = 1 << 20
 
-func newStreams(t testing.TB, devices, n int) *streamBench {
+func newStreams(t testing.TB, devices, n int) *streamBench { return newStreamsOn(t, devices, n) }
+
+// newStreamsOn is newStreams on a machine with other settings.
+func newStreamsOn(t testing.TB, devices, n int, sets ...string) *streamBench {
 	t.Helper()
-	b := newBench(t, func(*tl.Context, tl.Args) {}, setup{world: devices, n: n, typ: dtype.F32})
+	b := newBench(t, func(*tl.Context, tl.Args) {}, setup{world: devices, n: n, typ: dtype.F32, sets: sets})
 	s := &streamBench{bench: b, log: b.fill(t, func(r, i int) float64 { return float64(1000*r + i) })}
 	for r := range devices {
 		if err := s.log.Map(mem.At(mem.HBM, r, away), dtype.F32, n); err != nil {

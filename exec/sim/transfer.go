@@ -129,9 +129,23 @@ func (s *sink) Departed(user uint32, end unit.Time) {
 // leave frees a place in a DMA queue at a time to come; a kernel that waits for one looks
 // again then.
 func (r *rank) leave(q dma.Queue, end unit.Time) {
-	r.DMA.Leave(q, r.run.e.q.Now(), end)
+	r.engines.DMA.Leave(q, r.run.e.q.Now(), end)
+	if r.parent == nil {
+		r.room(q, end)
+		return
+	}
+	for i := range r.run.batch.Streams { // all programs on the PE
+		if s := &r.run.ranks[i]; s.pe == r.pe {
+			for k := range s.stream.places {
+				s.stream.places[k].room(q, end)
+			}
+		}
+	}
+}
+
+func (r *rank) room(q dma.Queue, at unit.Time) {
 	if r.wait == forDMA && r.waitPort == int32(q) {
-		r.wake(end)
+		r.wake(at)
 	}
 }
 

@@ -172,6 +172,10 @@ func (d *Detector) update(s *seg, base mem.Addr, e *event) {
 		e.refs++
 		return
 	}
+	if !e.write {
+		d.updateReads(s, base, e)
+		return
+	}
 	kept := d.kept[:0]
 	unordered := 0
 	one := func(f *event) {
@@ -206,6 +210,39 @@ func (d *Detector) update(s *seg, base mem.Addr, e *event) {
 		s.rest = nil
 	}
 	d.kept = kept
+}
+
+// updateReads lets a read follow those of a stretch. It takes the place of an earlier one of
+// its agent; those of others stay until a write comes.
+func (d *Detector) updateReads(s *seg, base mem.Addr, e *event) {
+	free := -1 // a place in rest; len(rest) stands for one
+	events := s.rest.events
+	for i := range len(events) + 1 {
+		f := s.one
+		if i < len(events) {
+			f = events[i]
+		}
+		if f == e {
+			return
+		}
+		if !f.write && f.agent != e.agent {
+			continue
+		}
+		if keep, _ := d.follow(f, e, base+mem.Addr(s.lo), int64(s.hi-s.lo)); !keep {
+			free = i
+		}
+	}
+	e.refs++
+	switch {
+	case free < 0:
+		s.rest.events = append(events, e)
+	case free < len(events):
+		d.release(events[free])
+		events[free] = e
+	default:
+		d.release(s.one)
+		s.one = e
+	}
 }
 
 // follow judges e after f, and tells whether f must be kept: because not everything that is

@@ -18,7 +18,7 @@ func (c *Context) Send(d Dir, t Tensor) {
 		Op: OpSend, Type: t.dtype, Port: c.outPort(d), Dst: None, A: i, B: None, C: None,
 		AOff: t.off, N: t.Len(), Shape: t.shape,
 	}
-	c.counts.Sent += t.Bytes()
+	c.counts.Sent += c.in.Bytes()
 	c.do()
 }
 
@@ -33,7 +33,7 @@ func (c *Context) SendRef(d Dir, r Ref) {
 		Op: OpSend, Type: r.DType, Port: port, Dst: None, A: None, B: None, C: None,
 		N: r.Len(), Shape: r.Shape, Addr: pa,
 	}
-	c.counts.Sent += r.Bytes()
+	c.counts.Sent += c.in.Bytes()
 	c.do()
 }
 

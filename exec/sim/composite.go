@@ -97,7 +97,7 @@ func (q *pipeline) operand(at unit.Time, a mem.Addr, bytes int64) {
 	r := q.r
 	r.engines.DMA.Enter(dma.Compute)
 	t := transfer{kind: aTile, rank: r.id, cell: tl.None, slot: -1, addr: a, bytes: bytes, at: at, pipe: q, off: int32(q.asked)}
-	r.ask(at, t, aRequestTile, lanePipe)
+	r.ask(at, &t, aRequestTile, lanePipe)
 }
 
 // arrived: an operand of a step has come in. Products are computed in order.
@@ -133,7 +133,7 @@ func (q *pipeline) compute(now unit.Time) {
 	end = q.epilogue(tl.PerOutputTile, m*n, end)
 	r.engines.DMA.Enter(dma.Compute)
 	t := transfer{kind: anOutput, rank: r.id, cell: tl.None, slot: -1, addr: q.p.Out.Addr, bytes: int64(m*n) * int64(q.p.Type.Size()), at: end, pipe: q}
-	i := r.run.newTransfer(t)
+	i := r.run.newTransfer(&t)
 	r.begin(end+spec.DMA.Setup, r.toMemory(t.addr), noc.Compute, t.bytes, i, r.laneKey(des.Arrive, lanePipe))
 }
 

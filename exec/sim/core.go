@@ -24,27 +24,18 @@ func (r *rank) Do(in *tl.Instr) {
 		return
 	}
 	if r.calls++; r.calls%checkEvery == 0 && r.run.ctx.Err() != nil {
-		r.run.gaveUp, r.dismissed = true, true
+		r.run.until, r.dismissed = -1, true
 		r.ctx.Abandon()
 	}
 	if in.Op == tl.OpMeet {
 		r.sync()
 		return
 	}
-	if r.run.e.opts.Yield {
-		r.sync()
-	}
-	r.Clock += r.run.e.spec.Issue
-	if r.run.e.opts.Seed != 0 {
-		r.Clock += r.pause()
-	}
-	if r.run.ring.OnRecv {
-		r.countHazards(in)
-	}
 	r.instr = in
-	if r.book != nil {
-		r.book.Operands(in)
-		r.book.Accesses(in)
+	if r.run.watched {
+		r.issueWatched(in)
+	} else {
+		r.Clock += r.run.e.spec.Issue
 	}
 	switch in.Op {
 	case tl.OpLoad:
@@ -85,6 +76,23 @@ func (r *rank) Do(in *tl.Instr) {
 		r.drainEngines()
 	}
 	r.polls = 0
+}
+
+// issueWatched issues an instruction of a run of which somebody wants more than its figures.
+func (r *rank) issueWatched(in *tl.Instr) {
+	x := r.run
+	if x.e.opts.Yield {
+		r.sync()
+	}
+	r.Clock += x.e.spec.Issue
+	if x.e.opts.Seed != 0 {
+		r.Clock += r.pause()
+	}
+	if x.ring.OnRecv {
+		r.countHazards(in)
+	}
+	r.book.Operands(in)
+	r.book.Accesses(in)
 }
 
 func (r *rank) release(v tl.Value) {

@@ -55,6 +55,8 @@ func (r *rank) drain(*tl.Context, tl.Args) {
 // simulate runs a launch to rest.
 func (x *run) simulate(ctx context.Context) error {
 	x.result, x.ctx = tl.Result{Start: x.start, End: x.start}, ctx
+	o := &x.e.opts
+	x.watched = o.Yield || o.Seed != 0 || x.history != nil || x.ring.OnRecv
 	q := &x.e.q
 	before := q.Popped()
 	x.accountBegin()
@@ -62,18 +64,20 @@ func (x *run) simulate(ctx context.Context) error {
 		if x.ranks[i].next == nil {
 			continue // the place of a program: its stream starts it
 		}
-		if x.resume(&x.ranks[i]); x.gaveUp {
+		if x.resume(&x.ranks[i]); x.until < 0 {
 			break
 		}
 	}
-	for n := 0; ; n++ {
-		if n%checkEvery == 0 || x.gaveUp {
+	for looks := 0; ; x.until-- {
+		if x.until <= 0 {
 			if err := ctx.Err(); err != nil {
 				return fmt.Errorf("stopped at t=%v: %w", q.Now(), err)
 			}
-			if p := x.e.opts.Progress; p != nil && n%(1<<16) == 0 {
+			if p := x.e.opts.Progress; p != nil && looks%16 == 0 {
 				p(x.all-x.left, x.all, q.Now())
 			}
+			x.until = checkEvery
+			looks++
 		}
 		ev, ok := q.Pop()
 		if !ok && x.fault == nil && x.patient() {

@@ -13,9 +13,9 @@ import (
 // load starts a read of memory: a request to the memory, and the data back. The PE's own
 // memories need no request. The time of the descriptor is the CPU's plus DMA's setup.
 func (r *rank) load(in *tl.Instr) {
-	bytes := in.Bytes()
-	r.address("load", in.Addr, span(in))
-	r.await(in.Addr, span(in), aLoad)
+	bytes, reach := in.Bytes(), span(in)
+	r.address("load", in.Addr, reach)
+	r.await(in.Addr, reach, aLoad)
 	r.enqueue(dma.Compute)
 	c := r.ctx.Cell(in.Dst)
 	c.Waiting++
@@ -32,12 +32,12 @@ func (r *rank) load(in *tl.Instr) {
 		log.Retain(t.value)
 	}
 	r.flying++
-	r.access(r.ask(r.startsAccess(r.Clock+r.run.e.spec.DMA.Setup, false), t, aRequest, laneProgram))
+	r.access(r.ask(r.startsAccess(r.Clock+r.run.e.spec.DMA.Setup, false), &t, aRequest, laneProgram))
 }
 
 // ask starts the transfer of data from memory to this PE, by way of a request where the
 // memory is not its own.
-func (r *rank) ask(at unit.Time, t transfer, request transferKind, lane uint8) uint32 {
+func (r *rank) ask(at unit.Time, t *transfer, request transferKind, lane uint8) uint32 {
 	e := r.run.e
 	if r.owns(t.addr) {
 		i := r.run.newTransfer(t)
@@ -60,10 +60,10 @@ func (r *rank) ask(at unit.Time, t transfer, request transferKind, lane uint8) u
 
 // store starts a write to memory. The value is what the tensor holds now.
 func (r *rank) store(in *tl.Instr) {
-	bytes := in.Bytes()
-	r.address("store", in.Addr, span(in))
+	bytes, reach := in.Bytes(), span(in)
+	r.address("store", in.Addr, reach)
 	r.operand(in.A)
-	r.await(in.Addr, span(in), aStore)
+	r.await(in.Addr, reach, aStore)
 	to := r.storing(in.Addr)
 	r.enqueue(dma.Compute)
 	e, c := r.run.e, r.ctx.Cell(in.A)
@@ -81,7 +81,7 @@ func (r *rank) store(in *tl.Instr) {
 		t.side = uint32(to + 1)
 		r.peers.at(to).out++
 	}
-	i := r.run.newTransfer(t)
+	i := r.run.newTransfer(&t)
 	r.begin(r.startsAccess(r.Clock+e.spec.DMA.Setup, true), r.toMemory(in.Addr), noc.Compute, bytes, i, r.laneKey(des.Arrive, laneProgram))
 	r.access(i)
 	if to >= 0 {
@@ -156,7 +156,7 @@ func (r *rank) stage(in *tl.Instr) tl.Value {
 		log.Retain(v)
 	}
 	r.flying++
-	r.ask(r.startsAccess(r.Clock+r.run.e.spec.DMA.Setup, false), t, aRequestStage, laneProgram)
+	r.ask(r.startsAccess(r.Clock+r.run.e.spec.DMA.Setup, false), &t, aRequestStage, laneProgram)
 	r.park(forCopy)
 	r.book.Accessed(history.Load, in.Addr, bytes)
 	return v
@@ -171,6 +171,6 @@ func (r *rank) fetch(cell int32, port int, slot int32, bytes int64) {
 		t.slot, t.rx = slot, uint8(port)
 		r.rx[port].BeginRead(slot)
 	}
-	i := r.run.newTransfer(t)
+	i := r.run.newTransfer(&t)
 	r.begin(r.Clock+r.run.e.spec.DMA.Setup, r.rx[port].fetch, noc.Compute, bytes, i, r.laneKey(des.Arrive, laneProgram))
 }

@@ -56,16 +56,16 @@ const (
 	swapWord
 )
 
-func (x *run) newEffect(e effect) uint32 {
+func (x *run) newEffect(e *effect) uint32 {
 	if i := x.freeEffect; i != 0 {
 		x.freeEffect = x.effects[i].next
-		x.effects[i] = e
+		x.effects[i] = *e
 		return i
 	}
 	if len(x.effects) == 0 {
 		x.effects = append(x.effects, effect{}) // number 0 means none
 	}
-	x.effects = append(x.effects, e)
+	x.effects = append(x.effects, *e)
 	return uint32(len(x.effects) - 1)
 }
 
@@ -115,7 +115,7 @@ func (r *rank) put(in *tl.Instr) {
 	}
 	t.route = r.routeTo(p, from)
 	start := r.starts(i, byPut, r.Clock+e.spec.DMA.Setup)
-	user := r.fly(t, f)
+	user := r.fly(&t, &f)
 	p.out++
 	if fromMemory && !r.holds(s.Local) {
 		// The source is asked for, where it lies.
@@ -155,7 +155,7 @@ func (r *rank) get(in *tl.Instr) {
 	ask, data := r.routesFrom(r.peers.at(i), node(e.m, s.Local))
 	t.route = data
 	start := r.starts(i, byGet, r.Clock+e.spec.DMA.Setup)
-	user := r.fly(t, f)
+	user := r.fly(&t, &f)
 	if pe == r.pe {
 		r.begin(start, t.route, noc.Collective, bytes, user, r.laneKey(des.Arrive, laneProgram))
 	} else {
@@ -170,7 +170,7 @@ func (r *rank) get(in *tl.Instr) {
 }
 
 // fly makes a transfer and what it does on arrival.
-func (r *rank) fly(t transfer, f effect) uint32 {
+func (r *rank) fly(t *transfer, f *effect) uint32 {
 	r.flights++
 	t.side = r.run.newEffect(f)
 	return r.run.newTransfer(t)

@@ -90,7 +90,7 @@ func (r *rank) token(port int, at unit.Time) {
 	if x.history != nil {
 		r.accountSend(port, at)
 	}
-	i := x.newTransfer(t)
+	i := x.newTransfer(&t)
 	r.flying++
 	key := r.key(des.Arrive, laneToken+uint8(port), q.MyHead)
 	q.MyHead++
@@ -281,7 +281,7 @@ func (r *rank) copyOut(in *tl.Instr, port int) {
 		if t.n > 0 {
 			q.BeginRead(slot)
 			r.flying++
-			i := x.newTransfer(t)
+			i := x.newTransfer(&t)
 			r.begin(r.Clock+e.spec.DMA.Setup, e.route(slots, node(e.m, addr)), noc.Compute, t.bytes, i, r.laneKey(des.Arrive, laneProgram))
 			r.park(forCopy)
 		}

@@ -36,7 +36,8 @@ type run struct {
 	batch *batch // of a run of streams, or nil
 	words
 	history *history.Log
-	gaveUp  bool // a kernel has seen that the launch was cancelled
+	watched bool // its instructions need more than to be carried out: see issueWatched
+	until   int  // events until the loop looks whether the launch was cancelled; -1 when a kernel has seen it
 }
 
 // faultAt orders faults: the one that comes out of a launch is the first in simulated
@@ -125,27 +126,29 @@ type rxPort struct {
 type waiting uint8
 
 const (
-	nothing    waiting = iota
-	forTime            // global time to reach its clock
-	forToken           // a token at ring waitPort
-	forAny             // a token at any ring
-	forCredit          // a free slot of ring waitPort
-	forStream          // the payload in ring waitPort to be accepted whole
-	forCell            // waitCell to be complete
-	forDMA             // room in a DMA queue
-	forDrain           // its transfers to be complete
-	forCopy            // a copy to memory to be complete
-	forAccess          // earlier accesses to the same memory to be complete
-	forOthers          // of a stream: its programs, its copy, its gang, an event
-	forSource          // the source of put waitCell to be read
-	forGet             // get waitCell to be complete
-	forReply           // that to atomic waitCell
-	forPeer            // what was sent to peer waitPort to be acknowledged
-	forPipes           // composites to be complete
-	forEngines         // loads, stores and composites to be complete
-	forQuiet           // everything to be complete
-	forWord            // words
-	forChange          // any word to change: it has polled in vain
+	nothing   waiting = iota
+	forTime           // global time to reach its clock
+	forToken          // a token at ring waitPort
+	forAny            // a token at any ring
+	forCredit         // a free slot of ring waitPort
+	forStream         // the payload in ring waitPort to be accepted whole
+	forCell           // waitCell to be complete
+	forDMA            // room in a DMA queue
+	forCopy           // a copy to memory to be complete
+	forAccess         // earlier accesses to the same memory to be complete
+	forOthers         // of a stream: its programs, its copy, its gang, an event
+	forSource         // the source of put waitCell to be read
+	forWord           // words
+	forChange         // any word to change: it has polled in vain
+
+	// From here on what progress ends.
+	forGet     // get waitCell to be complete
+	forReply   // that to atomic waitCell
+	forPeer    // what was sent to peer waitPort to be acknowledged
+	forPipes   // composites to be complete
+	forEngines // loads, stores and composites to be complete
+	forQuiet   // everything to be complete
+	forDrain   // its transfers to be complete
 )
 
 // Event kinds beyond the fabric's.

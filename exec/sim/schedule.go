@@ -104,9 +104,13 @@ func (x *run) putOff(r *rank, user uint32, now unit.Time) bool {
 // startsAccess is starts for loads and stores, which keep their order. Only stores are
 // delayed: a load that comes late is one that was issued late.
 func (r *rank) startsAccess(at unit.Time, store bool) unit.Time {
-	if r.run.e.opts.Seed == 0 {
-		return at
+	if r.run.e.opts.Seed != 0 {
+		return r.delayedAccess(at, store)
 	}
+	return at
+}
+
+func (r *rank) delayedAccess(at unit.Time, store bool) unit.Time {
 	if store {
 		at += r.delay()
 	}

@@ -74,13 +74,14 @@ const (
 	aRequestGet
 )
 
-func (x *run) newTransfer(t transfer) uint32 {
+// newTransfer gives a transfer its place in the table.
+func (x *run) newTransfer(t *transfer) uint32 {
 	if i := x.free; i != 0 {
 		x.free = x.xfers[i].next
-		x.xfers[i] = t
+		x.xfers[i] = *t
 		return i
 	}
-	x.xfers = append(x.xfers, t)
+	x.xfers = append(x.xfers, *t)
 	return uint32(len(x.xfers) - 1)
 }
 
@@ -175,20 +176,20 @@ func (t *transfer) origin(r *rank, now unit.Time) oplog.Origin {
 func (s *sink) Delivered(user uint32) {
 	x := s.run
 	now := x.e.q.Now()
-	if x.xfers[user].kind >= aPut {
+	place := &x.xfers[user]
+	if place.kind >= aPut {
 		x.deliveredSided(user, now)
 		return
 	}
-	t := x.xfers[user]
-	r := &x.ranks[t.rank]
-	if t.kind >= aRequest {
-		x.xfers[user].kind = t.kind - aRequest + aLoad // what was asked for
-		r.begin(now, t.route, noc.Compute, t.bytes, user, r.laneKey(des.Arrive, laneReply))
+	r := &x.ranks[place.rank]
+	if place.kind >= aRequest {
+		place.kind -= aRequest - aLoad // what was asked for
+		r.begin(now, place.route, noc.Compute, place.bytes, user, r.laneKey(des.Arrive, laneReply))
 		return
 	}
-	x.xfers[user].pipe = nil
-	x.xfers[user].next = x.free
-	x.free = user
+	t := *place
+	place.pipe = nil
+	place.next, x.free = x.free, user
 	switch t.kind {
 	case aToken:
 		x.arrive(r, &t, now)
@@ -231,7 +232,9 @@ func (s *sink) Delivered(user uint32) {
 		x.resume(r)
 		return
 	}
-	r.progress(0, now)
+	if r.wait >= forGet {
+		r.progress(0, now)
+	}
 }
 
 // eachRow calls f with the elements of each stretch of memory of a load or store.

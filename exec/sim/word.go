@@ -107,7 +107,7 @@ func (r *rank) notify(in *tl.Instr) {
 // message starts a control message to a peer.
 func (r *rank) message(kind transferKind, i int32, route noc.Route, f effect) (user uint32) {
 	at := r.starts(i, byWord, r.Clock)
-	user = r.fly(transfer{kind: kind, rank: r.id, cell: tl.None, slot: -1, at: r.Clock}, f)
+	user = r.fly(&transfer{kind: kind, rank: r.id, cell: tl.None, slot: -1, at: r.Clock}, &f)
 	r.begin(at, route, noc.Control, int64(r.run.e.topo.Fabric.RequestBytes), user, r.laneKey(des.Arrive, laneProgram))
 	return user
 }

@@ -37,6 +37,9 @@ type Context struct {
 	failed   error // the first fault
 
 	program, grid int // of a grid; grid is 0 where there is none
+	coreType      CoreType
+	engine        bool  // there is one to post tasks to
+	turn          *Turn // that has begun
 	lastTeam      *mem.Team
 	lastRank      int     // in lastTeam
 	words         []int32 // of the signal that an operation names
@@ -68,6 +71,8 @@ type Setup struct {
 	CellCapacity int                      // cells to make room for at once; 0: grow as needed
 
 	Program, Grid int // of a grid: what ProgramID(0) and NumPrograms(0) answer; Grid 0: no grid
+	CoreType      CoreType
+	Engine        bool // Post has an engine to post to
 }
 
 // NewContext makes the context of one rank.
@@ -76,6 +81,7 @@ func NewContext(s Setup) *Context {
 		core: s.Core, rank: s.Rank, world: s.World, perCube: max(1, s.PEsPerCube), pe: s.PE,
 		wiring: s.Wiring, ring: s.Ring, addrs: s.Addrs, name: s.PEName, now: s.Now,
 		freeCell: None, cells: make([]Cell, 0, s.CellCapacity), program: s.Program, grid: s.Grid,
+		coreType: s.CoreType, engine: s.Engine,
 	}
 	c.scratch.init(int64(s.Scratch))
 	c.ports = make([]portState, len(s.Wiring.In))
@@ -156,6 +162,9 @@ func (c *Context) do() {
 		c.lines.now = c.lines.caller()
 	}
 	c.calls++
+	if c.coreType != CoreAny {
+		c.checkCore()
+	}
 	c.core.Do(&c.in)
 }
 

@@ -65,7 +65,7 @@ type Composite struct {
 	Epilogue []Epilogue
 }
 
-// Handle is a pipeline that has been started.
+// Handle is a pipeline, or a task of the communication engine, that has been started.
 type Handle struct {
 	cell int32
 	gen  uint32
@@ -90,12 +90,12 @@ func (c *Context) Composite(p Composite) Handle {
 	if p.B.DType != dtype.Invalid {
 		pipe.Gemm = true
 		pipe.M, pipe.K, pipe.N = c.matrices("composite", p.A.DType, p.B.DType, p.A.Shape, p.B.Shape)
-		pipe.B = c.physical(p.B)
+		pipe.B = c.physical("composite", p.B)
 	}
 	if p.Out.DType != pipe.Type || p.Out.Len() != pipe.M*pipe.N {
 		c.misuse("composite", fmt.Sprintf("the output is %s, the result %s", describe(p.Out.DType, p.Out.Shape), describe(pipe.Type, Dims(pipe.M, pipe.N))))
 	}
-	pipe.A, pipe.Out = c.physical(p.A), c.physical(p.Out)
+	pipe.A, pipe.Out = c.physical("composite", p.A), c.physical("composite", p.Out)
 	for _, e := range p.Epilogue {
 		cell := None
 		if e.Scope == PerKTile && e.Op != EpilogueScale {
@@ -117,9 +117,9 @@ func (c *Context) Composite(p Composite) Handle {
 }
 
 // physical is r at the address where it lies, which must be one shard.
-func (c *Context) physical(r Ref) Ref {
-	if n := c.pieces("composite", r); n != 1 {
-		c.badAddress("composite", r, "an operand must lie in one shard and not be empty")
+func (c *Context) physical(op string, r Ref) Ref {
+	if n := c.pieces(op, r); n != 1 {
+		c.badAddress(op, r, "an operand must lie in one shard and not be empty")
 	}
 	r.Addr, _, _ = c.resolve(r.Addr)
 	return r
@@ -128,13 +128,14 @@ func (c *Context) physical(r Ref) Ref {
 // BiasOff is the first element of a step's bias within its cell.
 func (e *Epilogue) BiasOff() int32 { return e.Bias.off }
 
-// Await waits until the pipeline has stored its last tile. A handle is awaited once.
+// Await waits until the pipeline has stored its last tile, or until the task has ended. A
+// handle is awaited once.
 func (c *Context) Await(h Handle) {
 	if !h.ok {
-		c.misuse("wait", "the zero Handle: use what Composite returned")
+		c.misuse("wait", "the zero Handle: use what Composite or Post returned")
 	}
 	if c.cells[h.cell].gen != h.gen {
-		c.misuse("wait", "the composite was waited for before")
+		c.misuse("wait", "it was waited for before")
 	}
 	c.in = Instr{Op: OpAwait, Dst: h.cell, A: None, B: None, C: None}
 	c.do()

@@ -19,10 +19,10 @@ const (
 	OpRecv                // next message of ring Port (AnyPort: of any ring) -> Dst
 	OpPost                // announces a receive from ring Port; nothing is taken yet
 	OpComposite           // starts a tiled pipeline, described by Pipe
-	OpAwait               // waits until Dst, the handle of a pipeline, is complete
+	OpAwait               // waits until Dst, the handle of a pipeline or task, is complete
 	OpDrop                // tensor A will not be used again
 
-	// These have a OneSided in Side, but for the last four.
+	// These have a OneSided in Side, but for the last four of this group.
 	OpPut         // tensor A, or memory at Side.Local when A is None -> memory at Side.Remote
 	OpGet         // memory at Side.Remote -> memory at Side.Local
 	OpNotify      // updates a word
@@ -35,11 +35,16 @@ const (
 	OpQuiet       // completion everywhere
 	OpDrain       // completion of this PE's loads, stores and arithmetic
 	OpMeet        // a program of a grid comes to a rendezvous: takes no time
+
+	OpTask      // hands Task to the communication engine of this PE; Dst is its handle
+	OpBeginTurn // Turn begins: takes no time
+	OpEndTurn   // Turn ends: takes no time
 )
 
 var opNames = [...]string{
 	"load", "store", "math", "gemm", "send", "recv", "recv_async", "composite", "wait", "free",
 	"put", "get", "notify", "wait_until", "test", "load_scalar", "fetch_add", "compare_swap", "fence", "quiet", "pipe_barrier", "sync",
+	"post", "begin_turn", "end_turn",
 }
 
 func (o Op) String() string { return opNames[o] }
@@ -92,6 +97,8 @@ type Instr struct {
 	Pitch                    int64    // bytes from one to the next
 	Pipe                     *Pipe
 	Side                     *OneSided
+	Task                     *Task
+	Turn                     *Turn
 
 	// Filled in by the Core for receives.
 	GotPort  int
@@ -137,7 +144,7 @@ const (
 	cellFree cellState = iota
 	cellScratch
 	cellSlot
-	cellHandle // of a pipeline
+	cellHandle // of a pipeline or task
 )
 
 // Gen tells uses of one cell apart: it changes whenever the cell gets a new tensor.

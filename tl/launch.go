@@ -27,6 +27,49 @@ type Args struct {
 	OutElems []int
 
 	Windows []*mem.Window // symmetric memory, in the order of the launch's arguments
+
+	// InBlocks says where the block of each rank lies in a contribution that consists of such
+	// blocks, in elements from the address of the shard on; OutBlocks the same of a result.
+	// Nil: one after the other. See InBlock, OutBlock.
+	InBlocks, OutBlocks []mem.Chunk
+
+	// Uses is what the kernel keeps about its window from one call to the next, on this rank:
+	// how often it has used what it counts. Nil: the window is new, of zeros.
+	Uses []int
+}
+
+// InBlock is block j, of so many, of what a rank brings.
+func (a Args) InBlock(rank, blocks, j int) Ref {
+	if a.InBlocks == nil {
+		return a.Shard(rank).Chunk(blocks, j)
+	}
+	return blockAt(a.Shards[rank], a.InBlocks[j], a.DType)
+}
+
+// OutBlock is block j, of so many, of a rank's result, which has n elements.
+func (a Args) OutBlock(rank, n, blocks, j int) Ref {
+	if a.OutBlocks == nil {
+		return a.Out(rank, n).Chunk(blocks, j)
+	}
+	at := a.Shards
+	if a.Outs != nil {
+		at = a.Outs
+	}
+	return blockAt(at[rank], a.OutBlocks[j], a.DType)
+}
+
+func blockAt(at mem.Addr, b mem.Chunk, t dtype.Type) Ref {
+	return Ref{at + mem.Addr(b.Lo*t.Size()), Dims(b.N), t}
+}
+
+// Use counts one more use of what the kernel's window has for it, and returns how often that
+// has been used with this one: what a word that grows by one with each use comes to.
+func (a Args) Use(i int) int {
+	if a.Uses == nil {
+		return 1
+	}
+	a.Uses[i]++
+	return a.Uses[i]
 }
 
 // Shard is the slice of the first tensor that belongs to a rank: NElem elements.

@@ -18,6 +18,7 @@ type Batch struct {
 	Streams []Stream
 	Addrs   *mem.Map
 	Scratch unit.Bytes // per program
+	Engine  *Engine    // communication engines of the PEs; nil: there are none to post tasks to
 
 	// Poll, PollEvery and WakeCost say how a program that waits for a word finds out, as
 	// those of Ring do.
@@ -156,7 +157,16 @@ type GridLaunch struct {
 	Rank, World int // what Context.Rank and WorldSize answer
 	Grid        int
 	Resident    int
-	Gang        *Gang // starts with all its members, or not at all; nil: alone
+	Cores       []CoreType // by program; nil: of any type
+	Gang        *Gang      // starts with all its members, or not at all; nil: alone
+}
+
+// CoreType is the type of the core that runs a program.
+func (l *GridLaunch) CoreType(program int) CoreType {
+	if l.Cores == nil {
+		return CoreAny
+	}
+	return l.Cores[program]
 }
 
 // Gang is a group of launches on several streams that start at the same time, when the last
@@ -214,6 +224,8 @@ func (op *StreamOp) validate() error {
 			return errors.New("no kernel")
 		case l.Grid < 1 || l.Resident < 1 || l.Grid > math.MaxInt32:
 			return fmt.Errorf("a grid of %d programs, %d resident: both must be at least 1, and programs at most %d", l.Grid, l.Resident, math.MaxInt32)
+		case l.Cores != nil && len(l.Cores) != l.Grid:
+			return fmt.Errorf("%d programs and types of cores for %d", l.Grid, len(l.Cores))
 		}
 	case StreamRecord, StreamAwait:
 		if op.Event == nil {

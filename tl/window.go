@@ -16,6 +16,7 @@ type Sym struct {
 	part  *mem.Part
 	off   int64 // bytes from the start of the part; may lie outside until it is used
 	shape Shape
+	as    dtype.Type // Invalid: that of the part
 }
 
 // Data finds data of a window by the name of their part, as a vector.
@@ -68,10 +69,23 @@ func (s Sym) Shape() Shape { return s.shape }
 
 // DType is the element type.
 func (s Sym) DType() dtype.Type {
-	if s.part == nil {
+	switch {
+	case s.part == nil:
 		return dtype.Invalid
+	case s.as != dtype.Invalid:
+		return s.as
 	}
 	return s.part.Type
+}
+
+// As is the same bytes as elements of another type of the same size: it panics when the size
+// differs. Elements keep their bits.
+func (s Sym) As(t dtype.Type) Sym {
+	if t.Size() != s.DType().Size() {
+		panic(fmt.Sprintf("%v as %v: the sizes of the elements differ", s.DType(), t))
+	}
+	s.as = t
+	return s
 }
 
 // Len is the number of elements.
@@ -128,7 +142,7 @@ func (c *Context) symAt(op string, s Sym, peer int) Ref {
 			From: s.off / size, To: (s.off + n) / size, Size: int64(s.part.Count),
 		})
 	}
-	return Ref{s.win.Addr(peer, s.part.Off+s.off), s.shape, s.part.Type}
+	return Ref{s.win.Addr(peer, s.part.Off+s.off), s.shape, s.DType()}
 }
 
 // TeamRank is this PE's rank in a team; ok is false when it is no member.

@@ -1,0 +1,50 @@
+package tl
+
+import "fmt"
+
+// Turn is the part that one rank has in one collective, where several are performed beside
+// each other and beside other work: by tasks of communication engines. It tells the data pass
+// whose contribution memory holds when the collective begins, and where its result is when
+// it ends, so that each is judged by itself. It takes no time.
+type Turn struct {
+	ID      int32    // of the collective in this run, from 1 on: the same on all its ranks
+	World   int      // ranks of the collective
+	Rank    int      // this one among them
+	Op      ReduceOp // by which contributions are merged
+	Label   int      // under which this rank's contribution is known: other collectives have others
+	In, Out []Ref    // contribution and result, in the order of the collective's definition; each in one shard
+}
+
+// BeginTurn says that a collective begins for this rank. Its instructions merge contributions
+// until EndTurn.
+func (c *Context) BeginTurn(t *Turn) {
+	if c.turn != nil || t == nil || t.ID < 1 || t.Op > Avg {
+		c.misuse("begin_turn", fmt.Sprintf("%+v: turns have numbers from 1 on, and one ends before the next begins", t))
+	}
+	own := *t
+	own.In, own.Out = c.turnRefs(t.In), c.turnRefs(t.Out)
+	c.turn = &own
+	c.in = Instr{Op: OpBeginTurn, Dst: None, A: None, B: None, C: None, Turn: c.turn}
+	c.do()
+}
+
+// EndTurn says that the result of the turn that has begun is there.
+func (c *Context) EndTurn() {
+	if c.turn == nil {
+		c.misuse("end_turn", "no turn has begun")
+	}
+	c.in = Instr{Op: OpEndTurn, Dst: None, A: None, B: None, C: None, Turn: c.turn}
+	c.turn = nil
+	c.do()
+}
+
+// turnRefs is a list at the addresses where it lies, without what is empty.
+func (c *Context) turnRefs(list []Ref) []Ref {
+	var refs []Ref
+	for _, r := range list {
+		if r.Len() > 0 {
+			refs = append(refs, c.physical("begin_turn", r))
+		}
+	}
+	return refs
+}

@@ -15,7 +15,7 @@ import (
 )
 
 // Agent is something that does one thing after the other: a kernel on a PE, a program of a
-// grid, a stream, the host. Numbers are dense, in the order of their first appearance.
+// grid, a stream, a task of a communication engine or a queue of tasks, the host. Numbers are dense, in the order of their first appearance.
 type Agent int32
 
 // Host is the program that launches everything.
@@ -53,8 +53,8 @@ const (
 	Credit // Agent has given the slot of message Seq of ring Ring back
 	Any    // Agent takes from whichever ring has a message (what follows is its Recv)
 
-	Mark // Agent, a stream, has come to event Ring
-	Pass // Agent, a stream, goes on after event Ring
+	Mark // Agent has come to event Ring: one of streams, that a task was posted or has ended
+	Pass // Agent goes on after event Ring
 	Copy // Agent, a stream, reads Source and writes Range by a copy engine; Op. Complete before what the stream does next
 )
 
@@ -123,18 +123,37 @@ type Who struct {
 	PE      int // -1 for the host
 	Stream  int // -1 for a kernel that was launched on its own
 	Program int // in its grid, or -1
+
+	// Of a communication engine: 1 + the number of one of its queues, and 1 + that of a task in
+	// the order in which the queue has got them. Task 0 is the queue itself, Queue 0 neither.
+	Queue, Task int
 }
 
 func (w Who) String() string {
 	switch {
 	case w.PE < 0:
 		return "host"
+	case w.Queue > 0:
+		return w.ofEngine()
 	case w.Stream < 0:
 		return fmt.Sprintf("rank %d", w.Rank)
 	case w.Program < 0:
 		return fmt.Sprintf("stream %d of rank %d", w.Stream, w.Rank)
 	}
 	return fmt.Sprintf("rank %d program %d", w.Rank, w.Program)
+}
+
+// ofEngine names a queue of a communication engine, or a task; the first queue, which most
+// tasks are in, goes without saying.
+func (w Who) ofEngine() string {
+	s := fmt.Sprintf("the communication engine of rank %d", w.Rank)
+	if w.Queue > 1 || w.Task == 0 {
+		s = fmt.Sprintf("queue %d of %s", w.Queue-1, s)
+	}
+	if w.Task > 0 {
+		s = fmt.Sprintf("task %d of %s", w.Task-1, s)
+	}
+	return s
 }
 
 // batch is the number of records that are handed over at once.
@@ -154,9 +173,9 @@ type Log struct {
 
 // New makes a log. The judge must not keep the slice.
 func New(judge func([]Record)) *Log {
+	host := Who{Rank: -1, PE: -1, Stream: -1, Program: -1}
 	return &Log{
-		agents: []Who{{-1, -1, -1, -1}}, index: map[Who]Agent{{-1, -1, -1, -1}: Host},
-		cur: make([]Record, 0, batch), judge: judge,
+		agents: []Who{host}, index: map[Who]Agent{host: Host}, cur: make([]Record, 0, batch), judge: judge,
 	}
 }
 

@@ -28,8 +28,8 @@ func (r *replay) math(x *record) {
 		dtype.BinaryScalar(x.binary, t, d, a, x.f)
 		r.infinity(x, d, a)
 		r.pa = collective.Slice(r.pa[:0], r.values[x.a].prov, int(x.aOff), int(n))
-		if r.isAverage(x) {
-			v.prov = collective.Scale(v.prov[:0], r.pa, r.world, r.cause(x))
+		if s := r.scope(x); s.averages(x) {
+			v.prov = collective.Scale(v.prov[:0], r.pa, s.world, r.cause(x))
 		} else {
 			v.prov = collective.Obscure(v.prov[:0], r.pa, r.cause(x))
 		}
@@ -42,7 +42,7 @@ func (r *replay) math(x *record) {
 		return
 	case tl.MathFill:
 		dtype.Fill(t, d, x.f)
-		if r.combining && collective.Neutral(r.op, t, x.f) {
+		if s := r.scope(x); s.combining && collective.Neutral(s.op, t, x.f) {
 			v.prov = collective.MakeNeutral(v.prov[:0], int(n))
 		} else {
 			v.prov = collective.MakeConstant(v.prov[:0], int(n))
@@ -119,16 +119,16 @@ func (r *replay) binary(x *record, d []byte) {
 		r.pb = collective.Slice(r.pb[:0], pb, int(x.bOff), int(n))
 		pb = r.pb
 	}
-	if r.combining && collective.Combines(r.op, x.binary) {
+	if s := r.scope(x); s.combining && collective.Combines(s.op, x.binary) {
 		v.prov = r.hasher.Merge(v.prov[:0], pa, pb, r.cause(x))
 		return
 	}
 	v.prov = collective.Obscure(v.prov[:0], pa, r.cause(x))
 }
 
-// isAverage recognises the one scaling that an average may do: by 1/N.
-func (r *replay) isAverage(x *record) bool {
-	return r.combining && collective.Scales(collective.Call{World: r.world, Type: x.typ, Op: r.op}, x.binary, x.f)
+// averages recognises the one scaling that an average may do: by 1/N.
+func (s scope) averages(x *record) bool {
+	return s.combining && collective.Scales(collective.Call{World: s.world, Type: x.typ, Op: s.op}, x.binary, x.f)
 }
 
 func spread(one []byte, n int) []byte {
@@ -198,10 +198,21 @@ func (r *replay) fault(lines []string) error {
 	if errors.Is(r.badErr, errUnwritten) {
 		return &fault.Unwritten{Place: p, Addr: r.bad.addr.String(), First: r.unwritten}
 	}
-	if r.bad.kind == recLoad || r.bad.kind == recStore || r.bad.kind == recCombine {
+	if r.bad.accesses() {
 		return &fault.BadAddress{Place: p, Addr: r.bad.addr.String(), Bytes: int64(r.bad.n) * int64(r.bad.typ.Size()), Reason: r.badErr.Error()}
 	}
 	return fmt.Errorf("%v: %w", p, r.badErr)
+}
+
+// accesses tells whether a record that could not be performed is an access to memory.
+func (x *record) accesses() bool {
+	switch x.kind {
+	case recLoad, recStore, recCombine:
+		return true
+	case recBeginTurn, recEndTurn:
+		return x.typ.Valid() // it is at one of its pieces
+	}
+	return false
 }
 
 var mathNames = [...]string{
@@ -222,6 +233,10 @@ func (x *record) name() string {
 		return "dot"
 	case recCast:
 		return "recv as " + x.typ.String() + " of " + x.from.String()
+	case recBeginTurn:
+		return "begin_turn"
+	case recEndTurn:
+		return "end_turn"
 	}
 	switch x.math {
 	case tl.MathBinary:

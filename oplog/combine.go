@@ -3,6 +3,7 @@ package oplog
 import (
 	"kernbench/collective"
 	"kernbench/dtype"
+	"kernbench/tl"
 )
 
 // combine performs an update of memory. Its provenance is that of the same arithmetic on
@@ -20,17 +21,16 @@ func (r *replay) combine(x *record) {
 		r.fail(x, errUnwritten)
 		return
 	}
-	size := x.typ.Size()
-	data := p.data[off*size : (off+n)*size]
+	data := p.bytes(off, n)
 	r.before = append(r.before[:0], data...)
 	src := r.src(x.a, x.typ, x.aOff, x.n)
 	dtype.Binary(x.binary, x.typ, data, r.before, src)
 	r.infinity(x, data, r.before, src)
 
 	r.pa = collective.Slice(r.pa[:0], p.prov, off, n)
-	if r.combining && collective.Combines(r.op, x.binary) {
+	if s := r.scope(x); s.combining && collective.Combines(s.op, x.binary) {
 		r.pb = collective.Slice(r.pb[:0], r.values[x.a].prov, int(x.aOff), n)
-		r.pc = r.neutral(r.pc[:0], x.typ)
+		r.pc = r.neutral(r.pc[:0], s.op, x.typ)
 		r.pa = r.hasher.Merge(r.pa[:0], r.pc, r.pb, r.cause(x))
 	} else {
 		r.pc = collective.Obscure(r.pc[:0], r.pa, r.cause(x))
@@ -40,8 +40,8 @@ func (r *replay) combine(x *record) {
 }
 
 // neutral extends dst by r.pa, the provenance of the elements in r.before, with those
-// constants that the operation of the collective does not notice as what they are.
-func (r *replay) neutral(dst collective.Prov, t dtype.Type) collective.Prov {
+// constants that operation op of the collective does not notice as what they are.
+func (r *replay) neutral(dst collective.Prov, op tl.ReduceOp, t dtype.Type) collective.Prov {
 	at := 0
 	for _, run := range r.pa {
 		lo := at
@@ -51,7 +51,7 @@ func (r *replay) neutral(dst collective.Prov, t dtype.Type) collective.Prov {
 			continue
 		}
 		for i := lo; i < at; i++ {
-			if collective.Neutral(r.op, t, dtype.At(t, r.before, i)) {
+			if collective.Neutral(op, t, dtype.At(t, r.before, i)) {
 				dst = collective.MakeNeutral(dst, 1)
 			} else {
 				dst = collective.MakeConstant(dst, 1)

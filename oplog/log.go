@@ -23,10 +23,11 @@ type Options struct {
 // methods of an executor (Load, Store, Math, ...) and of a host (Map, Write, Read, ...)
 // must be called from one goroutine.
 type Log struct {
-	opts Options
-	refs []uint32 // reference counts by value; 0 is not a value
-	free []tl.Value
-	cur  []record
+	opts  Options
+	refs  []uint32 // reference counts by value; 0 is not a value
+	free  []tl.Value
+	cur   []record
+	turns []*tl.Turn // of the records in cur
 
 	lines     []string
 	lineIndex func(string) int32
@@ -62,7 +63,7 @@ func New(o Options) *Log {
 func (l *Log) replayAll() {
 	defer close(l.done)
 	for s := range l.work {
-		l.rep.run(s.recs)
+		l.rep.run(s)
 		select {
 		case l.recycle <- s.recs[:0]:
 		default:
@@ -76,11 +77,12 @@ func (l *Log) replayAll() {
 // handOver passes the current segment to the replay.
 func (l *Log) handOver(flush chan struct{}) {
 	if l.work == nil {
-		l.rep.run(l.cur)
-		l.cur = l.cur[:0]
+		l.rep.run(segment{recs: l.cur, turns: l.turns})
+		l.cur, l.turns = l.cur[:0], l.turns[:0]
 		return
 	}
-	l.work <- segment{l.cur, flush}
+	l.work <- segment{l.cur, l.turns, flush}
+	l.turns = nil
 	select {
 	case l.cur = <-l.recycle:
 	default:

@@ -26,6 +26,12 @@ type piece struct {
 
 func (p *piece) end() mem.Addr { return p.base + mem.Addr(len(p.data)) }
 
+// bytes is n elements from off on.
+func (p *piece) bytes(off, n int) []byte {
+	size := p.typ.Size()
+	return p.data[off*size : (off+n)*size]
+}
+
 // search is the index of the last piece that starts at or before a, or -1.
 func (m *memory) search(a mem.Addr) int {
 	lo, hi := 0, len(m.pieces)

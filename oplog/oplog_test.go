@@ -23,24 +23,26 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // bench is a log with a context, so that tests can say what a kernel says.
 type bench struct {
 	*oplog.Log
-	c *tl.Context
+	c      *tl.Context
+	origin oplog.Origin
+	addrs  *mem.Map
 }
 
 func newBench(t interface {
 	Fatal(...any)
 	Cleanup(func())
 }, o oplog.Options) *bench {
-	b := &bench{Log: oplog.New(o)}
+	b := &bench{Log: oplog.New(o), origin: oplog.Origin{Rank: 3, PE: 7, Line: "lib/kernel.go:5"}, addrs: &mem.Map{}}
 	t.Cleanup(b.Close)
 	b.c = tl.NewContext(tl.Setup{
-		Core: b, World: 1, Wiring: &tl.Wiring{}, Ring: &tl.Ring{}, Addrs: &mem.Map{}, Scratch: 1 << 20,
+		Core: b, World: 1, Wiring: &tl.Wiring{}, Ring: &tl.Ring{}, Addrs: b.addrs, Scratch: 1 << 20,
 	})
 	return b
 }
 
 // Do is an executor without rings.
 func (b *bench) Do(in *tl.Instr) {
-	o := oplog.Origin{Rank: 3, PE: 7, Line: "lib/kernel.go:5"}
+	o := b.origin
 	switch in.Op {
 	case tl.OpLoad:
 		cell := b.c.Cell(in.Dst)

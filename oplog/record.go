@@ -12,15 +12,17 @@ import (
 type kind uint8
 
 const (
-	recLoad    kind = iota // Dst[DstOff:+N] of Total elements = memory at Addr
-	recStore               // memory at Addr = A[AOff:+N]
-	recMath                // Dst = math
-	recGemm                // Dst = A × B, sizes Outer, Axis, Inner
-	recCast                // Dst = the bytes of A from AOff on, From elements read as N elements of Type
-	recCombine             // memory at Addr = Binary(memory at Addr, A[AOff:+N])
-	recDrop                // A is gone
-	recBegin               // a collective by reduction op over total ranks begins
-	recEnd                 // and ends
+	recLoad      kind = iota // Dst[DstOff:+N] of Total elements = memory at Addr
+	recStore                 // memory at Addr = A[AOff:+N]
+	recMath                  // Dst = math
+	recGemm                  // Dst = A × B, sizes Outer, Axis, Inner
+	recCast                  // Dst = the bytes of A from AOff on, From elements read as N elements of Type
+	recCombine               // memory at Addr = Binary(memory at Addr, A[AOff:+N])
+	recDrop                  // A is gone
+	recBegin                 // a collective by reduction op over total ranks begins
+	recEnd                   // and ends
+	recBeginTurn             // turn N of the segment's begins
+	recEndTurn               // and ends
 )
 
 // record is one entry of the log.
@@ -40,6 +42,7 @@ type record struct {
 	n, total           int32
 	outer, axis, inner int32
 	line, call         int32 // in Log.lines
+	turn               int32 // whose contributions it merges; 0: those of recBegin
 	f, g               float64
 	addr               mem.Addr
 	time               unit.Time
@@ -51,19 +54,21 @@ const segmentLen = 1024
 
 type segment struct {
 	recs  []record
+	turns []*tl.Turn
 	flush chan struct{} // closed when everything up to here is done, if not nil
 }
 
 // Origin says who performed an operation, for the places of faults.
 type Origin struct {
 	Rank, PE int32
+	Turn     int32 // number of the collective that it is part of, 0: none of those that turns began
 	Time     unit.Time
 	Line     string // empty unless lines are recorded
 	Call     string // the kernel's operation, where that is not what the record is: put
 }
 
 func (l *Log) add(o Origin, r record) {
-	r.rank, r.pe, r.time = o.Rank, o.PE, o.Time
+	r.rank, r.pe, r.turn, r.time = o.Rank, o.PE, o.Turn, o.Time
 	if o.Line != "" {
 		r.line = l.lineIndex(o.Line)
 	}

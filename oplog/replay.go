@@ -20,9 +20,8 @@ type replay struct {
 	values []value
 	pool   [40][][]byte // buffers by binary logarithm of their capacity
 
-	combining bool // inside a collective
-	op        tl.ReduceOp
-	world     int
+	whole scope // of the run: the collective between recBegin and recEnd
+	turns turns
 
 	pa, pb, pc collective.Prov // operands' provenance and a result's, reused
 	before     []byte          // what memory held before it was combined, reused
@@ -47,7 +46,7 @@ func newReplay(o Options) *replay {
 
 // run replays a segment. A panic in here is a defect of this program: it becomes an
 // error of the run rather than the end of the process.
-func (r *replay) run(recs []record) {
+func (r *replay) run(s segment) {
 	var at *record
 	defer func() {
 		if p := recover(); p != nil && r.badErr == nil {
@@ -55,16 +54,16 @@ func (r *replay) run(recs []record) {
 			r.bad, r.badErr = &bad, fmt.Errorf("internal error in replay: %v\n%s", p, debug.Stack())
 		}
 	}()
-	for i := range recs {
-		at = &recs[i]
+	for i := range s.recs {
+		at = &s.recs[i]
 		if r.badErr != nil && at.kind != recDrop {
 			continue
 		}
-		r.perform(at)
+		r.perform(at, s.turns)
 	}
 }
 
-func (r *replay) perform(x *record) {
+func (r *replay) perform(x *record, list []*tl.Turn) {
 	switch x.kind {
 	case recLoad:
 		r.load(x)
@@ -88,9 +87,13 @@ func (r *replay) perform(x *record) {
 	case recDrop:
 		r.drop(x.a)
 	case recBegin:
-		r.combining, r.op, r.world = true, x.op, int(x.total)
+		r.whole = scope{true, x.op, int(x.total)}
 	case recEnd:
-		r.combining = false
+		r.whole.combining = false
+	case recBeginTurn:
+		r.beginTurn(x, list[x.n])
+	case recEndTurn:
+		r.endTurn(x, list[x.n])
 	}
 }
 
@@ -112,8 +115,7 @@ func (r *replay) load(x *record) {
 		r.unwritten = i
 		r.fail(x, errUnwritten)
 	}
-	size := x.typ.Size()
-	copy(r.part(x.dst, x), p.data[off*size:(off+int(x.n))*size])
+	copy(r.part(x.dst, x), p.bytes(off, int(x.n)))
 	r.pa = collective.Slice(r.pa[:0], p.prov, off, int(x.n))
 	r.place(x, r.pa)
 }

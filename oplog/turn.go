@@ -1,0 +1,149 @@
+package oplog
+
+import (
+	"errors"
+	"fmt"
+
+	"kernbench/collective"
+	"kernbench/dtype"
+	"kernbench/tl"
+)
+
+// CapturedTurn is what memory held when a rank began a collective and when it ended it.
+type CapturedTurn struct {
+	Turn  *tl.Turn
+	Type  dtype.Type // of all elements; not valid where there are none
+	In    []byte     // the contribution
+	Out   []byte     // the result, and its provenance: of turns that ended
+	Prov  collective.Prov
+	Ended bool
+}
+
+// scope is what merges the contributions of one collective.
+type scope struct {
+	combining bool // there is one
+	op        tl.ReduceOp
+	world     int
+}
+
+// turns are the collectives that are performed beside each other, since they were last taken.
+type turns struct {
+	scopes   map[int32]scope // by number
+	open     map[*tl.Turn]*CapturedTurn
+	captured []*CapturedTurn // in order of beginning
+}
+
+// BeginTurn records that a collective begins for a rank: what memory holds is its contribution
+// from now on, and what lies where its result goes is forgotten. Records whose Origin names
+// the turn merge contributions by its operation.
+func (l *Log) BeginTurn(o Origin, t *tl.Turn) { l.turn(o, recBeginTurn, t) }
+
+// EndTurn records that the result of a turn that has begun is in memory.
+func (l *Log) EndTurn(o Origin, t *tl.Turn) { l.turn(o, recEndTurn, t) }
+
+func (l *Log) turn(o Origin, k kind, t *tl.Turn) {
+	l.turns = append(l.turns, t)
+	l.add(o, record{kind: k, n: int32(len(l.turns) - 1)})
+}
+
+// TakeTurns is what was captured since it was last called, in the order in which the turns
+// began, beside the first fault of the replay. It is for the time after a launch: turns that
+// have not ended by then never will.
+func (l *Log) TakeTurns() ([]*CapturedTurn, error) {
+	err := l.Flush()
+	captured := l.rep.turns.captured
+	l.rep.turns = turns{}
+	return captured, err
+}
+
+// scope is what merges the contributions that a record brings together.
+func (r *replay) scope(x *record) scope {
+	if x.turn == 0 {
+		return r.whole
+	}
+	return r.turns.scopes[x.turn]
+}
+
+var (
+	errTwice    = errors.New("the turn has begun already")
+	errNotBegun = errors.New("the turn has not begun")
+)
+
+// beginTurn keeps the contribution, forgets what lies where the result goes, and then gives
+// the contribution its labels, which so hold where the two overlap.
+func (r *replay) beginTurn(x *record, t *tl.Turn) {
+	k := &r.turns
+	if k.open == nil {
+		k.scopes, k.open = map[int32]scope{}, map[*tl.Turn]*CapturedTurn{}
+	}
+	if k.open[t] != nil {
+		r.fail(x, errTwice)
+		return
+	}
+	c := &CapturedTurn{Turn: t}
+	k.scopes[t.ID], k.open[t] = scope{true, t.Op, t.World}, c
+	k.captured = append(k.captured, c)
+	for _, ref := range t.In {
+		p, off, ok := r.turnMemory(x, c, ref)
+		if !ok {
+			return
+		}
+		if i := firstUnwritten(p.prov, off, ref.Len()); i >= 0 {
+			r.unwritten = i
+			r.fail(x, errUnwritten)
+			return
+		}
+		c.In = append(c.In, p.bytes(off, ref.Len())...)
+	}
+	for _, ref := range t.Out {
+		p, off, ok := r.turnMemory(x, c, ref)
+		if !ok {
+			return
+		}
+		r.pa = collective.MakeUnwritten(r.pa[:0], ref.Len())
+		p.prov = collective.Overwrite(p.prov, off, r.pa)
+	}
+	base := int64(0)
+	for _, ref := range t.In {
+		p, off, _ := r.turnMemory(x, c, ref)
+		r.pa = r.hasher.Own(r.pa[:0], t.Label, base, ref.Len())
+		p.prov = collective.Overwrite(p.prov, off, r.pa)
+		base += int64(ref.Len())
+	}
+}
+
+func (r *replay) endTurn(x *record, t *tl.Turn) {
+	c := r.turns.open[t]
+	if c == nil {
+		r.fail(x, errNotBegun)
+		return
+	}
+	delete(r.turns.open, t)
+	for _, ref := range t.Out {
+		p, off, ok := r.turnMemory(x, c, ref)
+		if !ok {
+			return
+		}
+		c.Out = append(c.Out, p.bytes(off, ref.Len())...)
+		c.Prov = collective.Slice(c.Prov, p.prov, off, ref.Len())
+	}
+	c.Ended = true
+}
+
+// turnMemory is where a piece of a contribution or a result lies. What is wrong with it
+// becomes a fault of the record, with that piece as its place.
+func (r *replay) turnMemory(x *record, c *CapturedTurn, ref tl.Ref) (*piece, int, bool) {
+	x.addr, x.typ, x.n = ref.Addr, ref.DType, int32(ref.Len())
+	p, off, err := r.memory.at(ref.Addr, ref.DType, ref.Len())
+	if c.Type.Size() == 0 {
+		c.Type = ref.DType
+	}
+	if err == nil && ref.DType != c.Type {
+		err = fmt.Errorf("a turn of %v has a piece of %v: all of them are of one type", c.Type, ref.DType)
+	}
+	if err != nil {
+		r.fail(x, err)
+		return nil, 0, false
+	}
+	return p, off, true
+}

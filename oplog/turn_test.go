@@ -75,7 +75,7 @@ func TestTurnCapturesAndMerges(t *testing.T) {
 		c := as[0].c
 		c.Store(x, c.Add(c.Load(x), c.Load(y)))
 		as[0].c.EndTurn()
-		as[0].c.Store(x, c.Zeros(dtype.F32, 3)) // what comes later changes nothing
+		as[0].c.Store(x, c.Full(tl.Dims(3), dtype.F32, 0)) // what comes later changes nothing
 		turns := take(t, as[0].Log)
 		if len(turns) != 2 || !turns[0].Ended || turns[1].Ended {
 			t.Fatalf("%+v", turns)

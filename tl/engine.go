@@ -48,6 +48,14 @@ func (c *Context) Post(t *Task) Handle {
 	return h
 }
 
+// TaskName is how reports call a task with a number among those of its queue.
+func TaskName(t *Task, number int) string {
+	if t.Name == "" {
+		return fmt.Sprintf("task %d of queue %d of the communication engine", number, t.Queue)
+	}
+	return fmt.Sprintf("task %d (%s) of queue %d of the communication engine", number, t.Name, t.Queue)
+}
+
 // CoreType says what a core has beside its CPU and DMA.
 type CoreType uint8
 

@@ -16,9 +16,9 @@ var ErrWindow = errors.New("window refused")
 
 // NewWindow makes symmetric memory for a team: bytes at the same offset of each member's HBM
 // slice, carved into buffers in their order, as mem.NewLayout says. 0 bytes are as many as the
-// buffers need. It is all zero before anybody can reach it. All members have it, or, when one
-// has no room, none. No two windows have one name at the same time. The error tells
-// everything that is wrong with the declaration at once.
+// buffers need. It is all zero before anybody can reach it, but for staging memory. All members
+// have it, or, when one has no room, none. No two windows have one name at the same time. The
+// error tells everything that is wrong with the declaration at once.
 func (c *Context) NewWindow(name string, t *mem.Team, bytes int64, buffers ...mem.Buffer) (*mem.Window, error) {
 	l, err := mem.NewLayout(bytes, buffers)
 	return c.newWindow(name, t, l, err)
@@ -76,7 +76,8 @@ func (c *Context) window(name string, t *mem.Team, l *mem.Layout) (*mem.Window, 
 	return w, nil
 }
 
-// mapZeros gives the data of a window their memory. Its control words are zero as they are.
+// mapZeros gives the data of a window their memory, of zeros but for staging memory. Its
+// control words are zero as they are.
 func (c *Context) mapZeros(w *mem.Window) error {
 	log := c.cfg.Executor.Data()
 	if log == nil {
@@ -84,12 +85,17 @@ func (c *Context) mapZeros(w *mem.Window) error {
 	}
 	most := int64(0)
 	for i := range w.Layout.Parts {
-		most = max(most, w.Layout.Parts[i].Bytes())
+		if p := &w.Layout.Parts[i]; !p.Staging {
+			most = max(most, p.Bytes())
+		}
 	}
 	zeros := make([]byte, most)
 	for a, p := range pieces(w) {
 		if err := log.Map(a, p.Type, p.Count); err != nil {
 			return err
+		}
+		if p.Staging {
+			continue
 		}
 		if err := log.Write(a, p.Type, zeros[:p.Bytes()]); err != nil {
 			return err

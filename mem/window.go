@@ -52,6 +52,10 @@ type Part struct {
 	Word  WordType   // of control words; NoWord: the part holds data
 	Count int        // elements
 
+	// Staging memory is not zero to begin with: reading what nobody wrote is a fault. It costs
+	// the data pass nothing before somebody uses it.
+	Staging bool
+
 	Off   int64 // from the start of the window; set by NewLayout
 	First int32 // of control words: index of the first among those of the window; set by NewLayout
 	full  string
@@ -59,6 +63,11 @@ type Part struct {
 
 // DataPart declares n elements of data.
 func DataPart(name string, t dtype.Type, n int) Part { return Part{Name: name, Type: t, Count: n} }
+
+// StagingPart declares n elements of data that hold nothing before somebody writes them.
+func StagingPart(name string, t dtype.Type, n int) Part {
+	return Part{Name: name, Type: t, Count: n, Staging: true}
+}
 
 // SignalPart declares n control words.
 func SignalPart(name string, t WordType, n int) Part { return Part{Name: name, Word: t, Count: n} }
@@ -137,6 +146,9 @@ func NewLayout(bytes int64, buffers []Buffer) (*Layout, error) {
 				bad("part %q: give it either an element type or a type of control words", p.full)
 				continue
 			}
+			if p.Staging && p.Word != NoWord {
+				bad("part %q of staging memory: control words are zero to begin with", p.full)
+			}
 			if p.Count < 1 || int64(p.Count) > MaxOffset/size {
 				bad("part %q of %d elements: at least 1, and at most what a memory can address", p.full, p.Count)
 				continue
@@ -211,7 +223,7 @@ func (l *Layout) Names() []string {
 
 // Window is symmetric memory: a stretch of the HBM slice of each member of a team, at the
 // same offset everywhere and carved alike. It is all zero when it is made, before any member
-// can reach it.
+// can reach it, but for staging memory.
 type Window struct {
 	Name     string
 	Team     *Team

@@ -10,9 +10,9 @@ import (
 // pass for what is written there next.
 func (l *Log) Forget(a mem.Addr, t dtype.Type, n int) error {
 	l.settle()
-	s, off, err := l.at(a, t, n)
+	s, off, err := l.rep.memory.find(a, t, n)
 	if err != nil {
-		return err
+		return hostAccess(a, t, n, err)
 	}
 	s.prov = collective.Overwrite(s.prov, off, collective.MakeUnwritten(nil, n))
 	return nil

@@ -128,9 +128,13 @@ func (l *Log) Unmap(a mem.Addr) error {
 func (l *Log) at(a mem.Addr, t dtype.Type, n int) (*piece, int, error) {
 	p, off, err := l.rep.memory.at(a, t, n)
 	if err != nil {
-		err = fmt.Errorf("%d elements of %v at %v: %w", n, t, a, err)
+		err = hostAccess(a, t, n, err)
 	}
 	return p, off, err
+}
+
+func hostAccess(a mem.Addr, t dtype.Type, n int, err error) error {
+	return fmt.Errorf("%d elements of %v at %v: %w", n, t, a, err)
 }
 
 // Write puts host data into memory.

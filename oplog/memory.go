@@ -19,12 +19,12 @@ type memory struct {
 type piece struct {
 	base mem.Addr
 	typ  dtype.Type
-	n    int
-	data []byte
+	size int    // bytes
+	data []byte // nil until somebody asks for the piece: large memory that nobody uses costs nothing
 	prov collective.Prov
 }
 
-func (p *piece) end() mem.Addr { return p.base + mem.Addr(len(p.data)) }
+func (p *piece) end() mem.Addr { return p.base + mem.Addr(p.size) }
 
 // bytes is n elements from off on.
 func (p *piece) bytes(off, n int) []byte {
@@ -47,13 +47,13 @@ func (m *memory) search(a mem.Addr) int {
 }
 
 func (m *memory) insert(a mem.Addr, t dtype.Type, n int) error {
-	p := &piece{base: a, typ: t, n: n, data: make([]byte, n*t.Size()), prov: collective.MakeUnwritten(nil, n)}
+	p := &piece{base: a, typ: t, size: n * t.Size(), prov: collective.MakeUnwritten(nil, n)}
 	i := m.search(a)
 	if i >= 0 && m.pieces[i].end() > a {
 		return fmt.Errorf("memory at %v is in use from %v on", a, m.pieces[i].base)
 	}
 	if i+1 < len(m.pieces) && p.end() > m.pieces[i+1].base {
-		return fmt.Errorf("%d bytes at %v run into memory in use from %v on", len(p.data), a, m.pieces[i+1].base)
+		return fmt.Errorf("%d bytes at %v run into memory in use from %v on", p.size, a, m.pieces[i+1].base)
 	}
 	m.pieces = slices.Insert(m.pieces, i+1, p)
 	return nil
@@ -73,6 +73,15 @@ func (m *memory) remove(a mem.Addr) error {
 // another type of the same size sees the same bytes; other sizes are refused. The error
 // leaves a to those who tell it.
 func (m *memory) at(a mem.Addr, t dtype.Type, n int) (*piece, int, error) {
+	p, off, err := m.find(a, t, n)
+	if err == nil && p.data == nil {
+		p.data = make([]byte, p.size)
+	}
+	return p, off, err
+}
+
+// find is at for those who do not ask for the bytes.
+func (m *memory) find(a mem.Addr, t dtype.Type, n int) (*piece, int, error) {
 	p := m.last
 	if p == nil || a < p.base || a >= p.end() {
 		i := m.search(a)
@@ -83,8 +92,8 @@ func (m *memory) at(a mem.Addr, t dtype.Type, n int) (*piece, int, error) {
 		m.last = p
 	}
 	off, size := int(a-p.base), t.Size()
-	if off+n*size > len(p.data) {
-		return nil, 0, fmt.Errorf("only %d bytes are mapped from there on", max(0, len(p.data)-off))
+	if off+n*size > p.size {
+		return nil, 0, fmt.Errorf("only %d bytes are mapped from there on", max(0, p.size-off))
 	}
 	if p.typ.Size() != size {
 		return nil, 0, fmt.Errorf("the memory holds %v: access as %v would split elements", p.typ, t)

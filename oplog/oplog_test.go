@@ -346,3 +346,20 @@ func BenchmarkAdd(b *testing.B) {
 		l.c.Free(l.c.Add(x, x))
 	}
 }
+
+// BenchmarkAccess is the way to memory and back, of so few elements that finding them counts.
+func BenchmarkAccess(b *testing.B) {
+	l := newBench(b, oplog.Options{Inline: true})
+	const pieces = 64
+	for i := range pieces {
+		l.put(b, i, dtype.F32, 1, 2, 3, 4)
+	}
+	for b.Loop() {
+		for i := range pieces {
+			x := l.ref(i, 4, dtype.F32)
+			v := l.c.Load(x)
+			l.c.Store(x, v)
+			l.c.Free(v)
+		}
+	}
+}

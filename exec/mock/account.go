@@ -32,11 +32,14 @@ func (x *run) accountStart() {
 	}
 }
 
-// accountEnd says that a rank or program has ended, with all that it started.
+// accountEnd says that a rank, program or task has ended, with all that it started.
 func (r *rank) accountEnd() {
 	begetter := history.Host
-	if r.stream != nil {
+	switch {
+	case r.stream != nil:
 		begetter = r.stream.agent
+	case r.task != nil:
+		begetter = r.task.queue.agent
 	}
 	r.run.history.Add(history.Record{Kind: history.Join, Agent: begetter, Other: r.agent})
 }

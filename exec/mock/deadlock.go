@@ -41,6 +41,8 @@ func (r *rank) describe(peers func() []int) fault.Blocked {
 		return w.WaitsToSend(r.port, r.out[r.port].occupancy(), slots)
 	case forWord, forChange:
 		return r.at.WaitsForWord(r.pe, peers())
+	case forTask:
+		return fault.Blocked{Peers: []int{r.awaited.queue.rank}, Word: r.awaited.name()}
 	}
 	if r.port == tl.AnyPort {
 		return w.WaitsForAny(slots)

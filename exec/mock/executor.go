@@ -56,7 +56,7 @@ type run struct {
 	failed  error // the first fault
 	hung    bool
 
-	actors []actor // ranks, or streams and programs, in the order of their turns
+	actors []actor // ranks, or streams, programs and tasks, in the order of their turns
 	left   int     // of them that have not ended
 	gone   int     // that have, and are still in actors
 	random *rand.Rand
@@ -131,7 +131,7 @@ func (x *run) wire() {
 		base := len(x.ranks)
 		for i, pe := range g.PEs {
 			r := &rank{run: x, group: gi, index: i, pe: pe, served: -1, wiring: &g.Wiring[i]}
-			r.start(tl.Setup{Rank: i, World: len(g.PEs), PEsPerCube: g.PEsPerCube}, l.Kernel, g.Args)
+			r.start(tl.Setup{Rank: i, World: len(g.PEs), PEsPerCube: g.PEsPerCube, Scratch: l.Scratch}, l.Kernel, g.Args)
 			x.ranks = append(x.ranks, r)
 			x.enter(r)
 		}

@@ -14,15 +14,23 @@ type grid struct {
 	started        int
 	ended          int
 	resident       []*rank // those that have started and not ended
+
+	tasks int                    // posted by programs and not ended
+	last  [tl.EngineQueues]*task // the last that they have posted to each queue; nil: none
 }
+
+// left is the number of programs, and of tasks that they have posted, that have not ended.
+func (g *grid) left() int { return g.Grid - g.ended + g.tasks }
 
 func offset(k int, pitch int64) mem.Addr { return mem.Addr(int64(k) * pitch) }
 
 // launch starts a kernel, or a group launch when all its members are there, and ends when all
-// programs have.
-func (s *stream) launch(l *tl.GridLaunch) progress {
+// programs have, and all tasks that they have posted.
+func (s *stream) launch(op *tl.StreamOp) progress {
+	l := op.Launch
 	switch {
-	case s.grid.GridLaunch != nil && s.grid.ended == l.Grid:
+	case s.grid.GridLaunch != nil && s.grid.left() == 0:
+		s.accountTasks(op)
 		s.grid = grid{}
 		return ended
 	case s.grid.GridLaunch != nil:
@@ -54,7 +62,10 @@ func (s *stream) startGrid() {
 func (s *stream) startProgram() {
 	x, g := s.run, &s.grid
 	r := &rank{run: x, stream: s, index: g.Rank, pe: s.PE, served: -1, wiring: &tl.Wiring{}, program: g.started}
-	r.start(tl.Setup{Rank: g.Rank, World: g.World, PEsPerCube: 1, Program: g.started, Grid: g.Grid}, g.Kernel, g.Args)
+	r.start(tl.Setup{
+		Rank: g.Rank, World: g.World, PEsPerCube: 1, Scratch: x.launch.Scratch, Program: g.started, Grid: g.Grid,
+		CoreType: g.CoreType(g.started), Engine: x.batch.engine != nil,
+	}, g.Kernel, g.Args)
 	if x.history != nil {
 		r.agent = x.history.Agent(history.Who{Rank: s.Rank, PE: int(s.PE), Stream: s.ID, Program: g.started})
 		x.history.Add(history.Record{Kind: history.Start, Agent: r.agent, Other: s.agent})
@@ -75,7 +86,7 @@ func (s *stream) programEnded(r *rank) {
 	switch {
 	case g.started < g.Grid:
 		s.startProgram()
-	case g.ended == g.Grid:
+	case g.left() == 0:
 		x.wake(s)
 	}
 }

@@ -10,8 +10,8 @@ import (
 	"kernbench/tl"
 )
 
-// rank is the Core of one rank, or of one program of a grid: it performs every instruction
-// at once, and gives way to the others where it must wait.
+// rank is the Core of one rank, of one program of a grid, or of one task of a communication
+// engine: it performs every instruction at once, and gives way to the others where it must wait.
 type rank struct {
 	standing
 	run     *run
@@ -22,8 +22,11 @@ type rank struct {
 	pe      int32
 	stream  *stream // of a program of a grid
 	program int
-	agent   history.Agent // in the account of memory
-	book    *history.Book // nil: nobody keeps the account
+	task    *task           // that it performs, or nil
+	posted  map[int32]*task // by cell of their handles: those that were not awaited
+	turnID  int32           // of the collective that has begun, or 0
+	agent   history.Agent   // in the account of memory
+	book    *history.Book   // nil: nobody keeps the account
 
 	in, out []*ring
 	held    []bool // by port of in: its oldest slot is lent to the kernel
@@ -45,10 +48,11 @@ type rank struct {
 	polls   polls
 
 	// While it has given way: what it waits for.
-	wait  waiting
-	port  int         // of out when it waits to send, else of in, or tl.AnyPort
-	at    *tl.Instr   // the instruction it is in
-	place fault.Place // where it was when the launch hung
+	wait    waiting
+	port    int       // of out when it waits to send, else of in, or tl.AnyPort
+	at      *tl.Instr // the instruction it is in
+	awaited *task
+	place   fault.Place // where it was when the launch hung
 }
 
 // waiting says what a rank waits for.
@@ -61,6 +65,7 @@ const (
 	forWord    // to satisfy a comparison
 	forChange  // of any word: it has polled in vain
 	forEffects // of its own
+	forTask    // to end
 )
 
 // checkEvery is the number of instructions after which a kernel that never waits looks
@@ -71,7 +76,7 @@ const checkEvery = 1024
 func (r *rank) start(s tl.Setup, k tl.Kernel, a tl.Args) {
 	x := r.run
 	s.Core, s.PE, s.Wiring, s.CellCapacity = r, int(r.pe), r.wiring, 8
-	s.Ring, s.Addrs, s.Scratch = &x.launch.Ring, x.launch.Addrs, x.launch.Scratch
+	s.Ring, s.Addrs = &x.launch.Ring, x.launch.Addrs
 	s.RecordLines = x.opts.RecordLines || x.history != nil
 	r.kernel = tl.NewContext(s)
 	r.book = x.history.Book(r.kernel, r)
@@ -119,8 +124,11 @@ func (r *rank) settle() {
 	if r.run.history != nil {
 		r.accountEnd()
 	}
-	if r.stream != nil {
+	switch {
+	case r.stream != nil:
 		r.stream.programEnded(r)
+	case r.task != nil:
+		r.task.end()
 	}
 }
 
@@ -156,6 +164,14 @@ func (r *rank) Do(in *tl.Instr) {
 		r.lookAtWords(in)
 	case tl.OpFence, tl.OpQuiet, tl.OpDrain:
 		r.order(in)
+	case tl.OpTask:
+		r.polls = polls{}
+		r.post(in)
+	case tl.OpAwait:
+		r.polls = polls{}
+		r.awaitTask(in)
+	case tl.OpBeginTurn, tl.OpEndTurn:
+		r.mark(in)
 	default:
 		r.polls = polls{}
 		if x.log != nil {
@@ -206,6 +222,21 @@ func (r *rank) perform(in *tl.Instr, log *oplog.Log) {
 	}
 }
 
+// mark tells the data pass that a collective begins or ends for this rank.
+func (r *rank) mark(in *tl.Instr) {
+	log := r.run.log
+	if in.Op == tl.OpBeginTurn {
+		if r.turnID = in.Turn.ID; log != nil {
+			log.BeginTurn(r.origin(), in.Turn)
+		}
+		return
+	}
+	if log != nil {
+		log.EndTurn(r.origin(), in.Turn)
+	}
+	r.turnID = 0
+}
+
 // row is where row k of a load or store lies.
 func row(in *tl.Instr, k int) mem.Addr { return in.Addr + mem.Addr(int64(k)*in.Pitch) }
 
@@ -219,7 +250,7 @@ func (r *rank) drop(in *tl.Instr) {
 }
 
 func (r *rank) origin() oplog.Origin {
-	return oplog.Origin{Rank: int32(r.index), PE: r.pe, Line: r.kernel.Line()}
+	return oplog.Origin{Rank: int32(r.index), PE: r.pe, Line: r.kernel.Line(), Turn: r.turnID}
 }
 
 // countHazards counts, under the older credit rule, operands that lie in slots which a

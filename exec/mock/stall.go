@@ -11,7 +11,7 @@ import (
 func (x *run) stall() error {
 	var blocked []fault.Blocked
 	var grids []fault.Grid
-	var programs []*rank // of those blocked that are programs; nil: a stream
+	var programs []*rank // of those blocked that are programs or tasks; nil: a stream
 	left := 0
 	for _, s := range x.batch.streams {
 		if s.over {
@@ -32,6 +32,16 @@ func (x *run) stall() error {
 			b := r.describe(func() []int { return x.living(r.stream, r) })
 			b.Of = s.ProgramName(g.GridLaunch, r.program)
 			blocked, programs = append(blocked, b), append(programs, r)
+		}
+	}
+	for _, e := range x.batch.engines {
+		for i := range e.queues {
+			if tasks := e.queues[i].tasks; len(tasks) > 0 { // the others have not begun
+				t := tasks[0]
+				b := t.rank.describe(func() []int { return x.living(t.stream, t.rank) })
+				b.Of = t.name()
+				blocked, programs = append(blocked, b), append(programs, t.rank)
+			}
 		}
 	}
 	x.hung = true
@@ -65,11 +75,11 @@ func (s *stream) describe() fault.Blocked {
 }
 
 // living are the ranks, in order, that have something left to do besides a stream, or besides
-// a program of it.
+// a program of it or a task that one has posted.
 func (x *run) living(s *stream, r *rank) []int {
 	var ranks []int
 	for _, o := range x.batch.streams {
-		if o == s && (r == nil || len(s.grid.resident) == 1 && s.grid.started == s.grid.Grid) {
+		if o == s && (r == nil || s.grid.left() == 1) {
 			continue
 		}
 		if !o.over {

@@ -14,6 +14,10 @@ type batch struct {
 	streams []*stream
 	events  map[*tl.Event]*event
 	gangs   map[*tl.Gang][]*stream // that have come to their launch of it
+
+	engine  *tl.Engine // nil: there are none
+	engines []*engine  // of the PEs, in the order of the streams
+	byPE    map[int32]*engine
 }
 
 // event is an event that streams of this run record or await.
@@ -62,9 +66,13 @@ func (e *Executor) RunStreams(ctx context.Context, b *tl.Batch) (*tl.Result, err
 		x.batch.streams = append(x.batch.streams, s)
 		x.enter(s)
 	}
+	x.engines(b)
 	defer x.clear()
 	if err := x.loop(); err != nil {
 		return nil, err
+	}
+	if x.history != nil {
+		x.accountEngines()
 	}
 	x.result.Traffic = b.Traffic(func(i int) tl.Traffic { return x.batch.streams[i].traffic })
 	return x.finish()
@@ -102,7 +110,7 @@ func (s *stream) do(op *tl.StreamOp) (progress, error) {
 	case tl.StreamCopy:
 		return s.copy(op)
 	case tl.StreamLaunch:
-		return s.launch(op.Launch), nil
+		return s.launch(op), nil
 	case tl.StreamRecord:
 		s.record(op)
 	case tl.StreamAwait:

@@ -1,0 +1,170 @@
+package mock
+
+import (
+	"kernbench/history"
+	"kernbench/tl"
+)
+
+// engine is the communication engine of a PE.
+type engine struct {
+	queues [tl.EngineQueues]queue
+}
+
+// queue performs tasks one after the other.
+type queue struct {
+	run    *run
+	number int
+	rank   int // of the device
+	pe     int32
+	tasks  []*task // posted and not ended: the first is under way
+	posted int     // so far
+	agent  history.Agent
+}
+
+// task is one of them.
+type task struct {
+	tl.Task
+	queue  *queue
+	number int     // in its queue
+	stream *stream // whose launch posted it, and ends after it
+	event  uint32  // in the account of memory: its posting, then its end
+	rank   *rank   // that performs it, once it is under way
+	ended  bool
+	waiter *rank // that awaits it
+}
+
+// engines makes the communication engine of each PE, where the batch has them.
+func (x *run) engines(b *tl.Batch) {
+	if b.Engine == nil {
+		return
+	}
+	x.batch.engine, x.batch.byPE = b.Engine, map[int32]*engine{}
+	for i := range b.Streams {
+		s := &b.Streams[i]
+		if x.batch.byPE[s.PE] != nil {
+			continue
+		}
+		e := &engine{}
+		for q := range e.queues {
+			e.queues[q] = queue{run: x, number: q, rank: s.Rank, pe: s.PE}
+			x.accountQueue(&e.queues[q])
+		}
+		x.batch.byPE[s.PE] = e
+		x.batch.engines = append(x.batch.engines, e)
+	}
+}
+
+// name is how reports call a task.
+func (t *task) name() string { return tl.TaskName(&t.Task, t.number) }
+
+// accountQueue says that a queue begins: what it performs comes after no more than it knows.
+func (x *run) accountQueue(q *queue) {
+	if x.history == nil {
+		return
+	}
+	q.agent = x.history.Agent(q.who())
+	x.history.Add(history.Record{Kind: history.Start, Agent: q.agent, Other: history.Host})
+}
+
+func (q *queue) who() history.Who {
+	return history.Who{Rank: q.rank, PE: int(q.pe), Stream: -1, Program: -1, Queue: 1 + q.number}
+}
+
+// accountEngines says that all queues have come to rest.
+func (x *run) accountEngines() {
+	for _, e := range x.batch.engines {
+		for i := range e.queues {
+			x.history.Add(history.Record{Kind: history.Join, Agent: history.Host, Other: e.queues[i].agent})
+		}
+	}
+}
+
+// post appends a task to its queue.
+func (r *rank) post(in *tl.Instr) {
+	x, s := r.run, r.stream
+	q := &x.batch.byPE[r.pe].queues[in.Task.Queue]
+	t := &task{Task: *in.Task, queue: q, number: q.posted, stream: s}
+	if r.posted == nil {
+		r.posted = map[int32]*task{}
+	}
+	r.posted[in.Dst] = t
+	q.posted++
+	s.grid.tasks++
+	s.grid.last[q.number] = t
+	if x.history != nil {
+		t.event = x.history.NextRings(1)
+		r.book.Plain(history.Drain) // what the program has stored is there before the task begins
+		r.Tell(history.Record{Kind: history.Mark, Ring: t.event})
+	}
+	if q.tasks = append(q.tasks, t); len(q.tasks) == 1 {
+		q.start()
+	}
+}
+
+// start begins the first of the tasks, as a program that takes turns with the others.
+func (q *queue) start() {
+	x, t := q.run, q.tasks[0]
+	r := &rank{run: x, task: t, index: t.Rank, pe: q.pe, served: -1, wiring: &tl.Wiring{}}
+	t.rank = r
+	r.start(tl.Setup{Rank: t.Rank, World: t.World, PEsPerCube: 1, Scratch: x.batch.engine.Scratch}, t.Kernel, t.Args)
+	if x.history != nil {
+		who := q.who()
+		who.Task = 1 + t.number
+		r.agent = x.history.Agent(who)
+		x.history.Add(history.Record{Kind: history.Pass, Agent: q.agent, Ring: t.event})
+		x.history.Add(history.Record{Kind: history.Start, Agent: r.agent, Other: q.agent})
+	}
+	x.enter(r)
+}
+
+// end lets those go on that wait for the task, and begins the next one.
+func (t *task) end() {
+	q, s := t.queue, t.stream
+	x := q.run
+	if x.history != nil {
+		x.history.Add(history.Record{Kind: history.Mark, Agent: q.agent, Ring: t.event})
+	}
+	t.ended = true
+	s.traffic.Add(t.rank.kernel.Traffic())
+	t.rank.clear()
+	t.rank = nil
+	if t.waiter != nil {
+		x.wake(t.waiter)
+	}
+	if s.grid.tasks--; s.grid.left() == 0 {
+		x.wake(s)
+	}
+	if q.tasks = q.tasks[1:]; len(q.tasks) > 0 {
+		q.start()
+	}
+}
+
+// awaitTask waits for the end of a task. Pipelines have ended when they are awaited.
+func (r *rank) awaitTask(in *tl.Instr) {
+	t := r.posted[in.Dst]
+	if t == nil {
+		return
+	}
+	delete(r.posted, in.Dst)
+	t.waiter, r.awaited = r, t
+	for !t.ended {
+		r.park(forTask)
+	}
+	t.waiter, r.awaited = nil, nil
+	if r.run.history != nil {
+		r.Tell(history.Record{Kind: history.Pass, Ring: t.event})
+	}
+}
+
+// accountTasks says that the stream goes on after the tasks that its launch has posted. Who
+// comes after the last task of a queue comes after all before it.
+func (s *stream) accountTasks(op *tl.StreamOp) {
+	if s.run.history == nil {
+		return
+	}
+	for _, t := range s.grid.last {
+		if t != nil {
+			s.tell(op, history.Record{Kind: history.Pass, Ring: t.event})
+		}
+	}
+}

@@ -26,8 +26,8 @@ type Algorithm struct {
 	Check      func(world, nElem int) error // refuses what it cannot do; nil when it can do all that its topology can
 
 	// Window is the symmetric memory that a call on nElem elements per rank needs, nil for
-	// none. Each call gets a window of its own, of zeros, whose members are the ranks of the
-	// call: Args.Window(0).
+	// none: Args.Window(0), whose members are the ranks of the call. It is a new one, of zeros,
+	// or calls take turns with two that outlive them, made for the largest: see Args.Uses.
 	Window  func(world, nElem int, t dtype.Type) (*mem.Layout, error)
 	Atomics bool // needs atomics on the memory of other PEs: fabric.p2p_native_atomics
 

@@ -16,7 +16,27 @@ import (
 //
 // Words only grow. A row that is used for the k-th time is waited for to come to k, so that
 // it can be used any number of times: a wait for 1 would let the second use run straight
-// through. Kernels whose rounds have a row each use it once.
+// through. A call of a kernel uses each row of its window once, and takes from Args.Use which
+// use of the window it is.
+//
+// Calls that follow one another on the same ranks work on two windows in turn, and each call
+// is followed by Quiet and PipeBarrier. That is enough for every kernel here:
+//
+//   - Nobody leaves a call before all who read its copy of the window, and all whose copies it
+//     writes without having heard of them in the same call, have told it, directly or through
+//     others, that they have begun that call. In a mesh everybody tells everybody. In a ring by
+//     reads a rank is told by the left one, round after round what that one was told, and after
+//     N-1 rounds that its right neighbour, its reader, has come. In a ring by puts both
+//     neighbours tell it in each round.
+//   - Who has begun a call has ended the one before: its reads are over, and what it put is
+//     there, before it tells anybody anything of the new one.
+//
+// So a rank that begins call k+2, and writes the window of call k again, has ended call k+1,
+// in which it was told that the others have ended call k. On one window a rank could stage
+// for its next call what a slower one still reads for this one.
+//
+// What data a window holds from before does not matter: each call writes what it reads. Calls
+// may differ in their elements, as signals lie behind the data of the largest.
 
 // ringRow is the number of signals in a row of a ring: 64 bytes.
 const ringRow = 16
@@ -38,10 +58,54 @@ func scratchLayout(world, n int, t dtype.Type, rows, perRow int) (*mem.Layout, e
 	return mem.NewLayout(0, []mem.Buffer{{Name: "scratch", Parts: parts}})
 }
 
-// scratch is the first n elements of the data of a kernel's window, and its signals.
+// scratch is the first n elements of the data of a kernel's window, and its signals. A window
+// for elements of one type serves all types of that size.
 func scratch(c *tl.Context, a tl.Args, n int) (tl.Sym, tl.Signal) {
 	w := a.Window(0)
-	return c.Data(w, "scratch.data").Slice(0, n), c.Signals(w, "scratch.signals")
+	return c.Data(w, "scratch.data").As(a.DType).Slice(0, n), c.Signals(w, "scratch.signals")
+}
+
+// packed is where the blocks that a rank brings lie in a window, one for each of n ranks: one
+// after the other, whatever lies between them in its memory.
+func packed(a tl.Args, n, j int) mem.Chunk {
+	if a.InBlocks == nil {
+		return mem.ChunkOf(a.NElem, n, j)
+	}
+	lo := 0
+	for _, b := range a.InBlocks[:j] {
+		lo += b.N
+	}
+	return mem.Chunk{Lo: lo, N: a.InBlocks[j].N}
+}
+
+// brought is the number of elements in all n blocks that a rank brings.
+func brought(a tl.Args, n int) int {
+	last := packed(a, n, n-1)
+	return last.Lo + last.N
+}
+
+// stageBlocks copies the n blocks that this rank brings to its copy of a window.
+func stageBlocks(c *tl.Context, a tl.Args, n int, data tl.Sym) {
+	if a.InBlocks == nil {
+		move(c, c.Local(data), a.Shard(c.Rank()))
+		return
+	}
+	for j := range n {
+		b := packed(a, n, j)
+		move(c, c.Local(data.Slice(b.Lo, b.N)), a.InBlock(c.Rank(), n, j))
+	}
+}
+
+// takeBlocks copies the n equal blocks of this rank's copy of a window to where its result
+// has them.
+func takeBlocks(c *tl.Context, a tl.Args, n int, data tl.Sym) {
+	if a.OutBlocks == nil {
+		move(c, a.Out(c.Rank(), data.Len()), c.Local(data))
+		return
+	}
+	for j := range n {
+		move(c, a.OutBlock(c.Rank(), data.Len(), n, j), c.Local(data.Chunk(n, j)))
+	}
 }
 
 // row is row i of the signals of a mesh.
@@ -58,9 +122,6 @@ const (
 // tell notifies a peer by a word. What the peer is to see must have taken effect: own stores
 // by a pipe barrier, puts by a fence.
 func tell(c *tl.Context, word tl.Signal, peer int) { c.Notify(word, peer, tl.SignalAdd, 1) }
-
-// once is the number of uses of a row that serves one round.
-const once = 1
 
 // heed waits for what is told by a word that is used for the use-th time, from 1 on.
 func heed(c *tl.Context, word tl.Signal, use int) { c.WaitUntil(word, tl.GE, int64(use)) }

@@ -12,17 +12,17 @@ import (
 // When all have met, everybody has N blocks in its own copy and takes them out.
 func windowAllToAll(c *tl.Context, a tl.Args) {
 	me, n := c.Rank(), c.WorldSize()
-	data, signals := scratch(c, a, a.NElem)
-	in, slot := a.Shard(me), data.Chunk(n, me)
+	data, signals := scratch(c, a, brought(a, n))
+	slot := data.Chunk(n, me)
 
-	move(c, c.Local(slot), in.Chunk(n, me))
+	move(c, c.Local(slot), a.InBlock(me, n, me))
 	for i := 1; i < n; i++ {
 		d := (me + i) % n // nobody gets two blocks at a time
-		c.Put(slot, d, in.Chunk(n, d))
+		c.Put(slot, d, a.InBlock(me, n, d))
 	}
 	c.Fence() // at each destination the block comes before the notification
-	meshBarrier(c, row(c, signals, 0), once)
-	move(c, a.Out(me, a.NElem), c.Local(data))
+	meshBarrier(c, row(c, signals, 0), a.Use(0))
+	takeBlocks(c, a, n, data)
 }
 
 // WindowAllToAll puts, meets and copies out.

@@ -11,13 +11,12 @@ import (
 func windowAllGather(c *tl.Context, a tl.Args) {
 	me, n := c.Rank(), c.WorldSize()
 	data, signals := scratch(c, a, a.NElem)
-	out := a.Out(me, n*a.NElem)
 
 	move(c, c.Local(data), a.Shard(me))
 	c.PipeBarrier() // what was staged is there before anybody hears of it
-	meshBarrier(c, row(c, signals, 0), once)
+	meshBarrier(c, row(c, signals, 0), a.Use(0))
 	for peer := range n {
-		move(c, out.Slice(peer*a.NElem, a.NElem), c.At(data, peer))
+		move(c, a.OutBlock(me, n*a.NElem, n, peer), c.At(data, peer))
 	}
 }
 

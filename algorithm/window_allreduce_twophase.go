@@ -13,15 +13,15 @@ import (
 func windowAllReduceTwoPhase(c *tl.Context, a tl.Args) {
 	me, n := c.Rank(), c.WorldSize()
 	data, signals := scratch(c, a, a.NElem)
-	out := a.Out(me, a.NElem)
+	out, use := a.Out(me, a.NElem), a.Use(0)
 
 	move(c, c.Local(data), a.Shard(me))
 	c.PipeBarrier() // what was staged is there before anybody hears of it
-	meshBarrier(c, row(c, signals, 0), once)
+	meshBarrier(c, row(c, signals, 0), use)
 	reduce(c, a.Op, c.Local(data.Chunk(n, me)), data.Chunk(n, me))
 
 	c.PipeBarrier() // and so is the result
-	meshBarrier(c, row(c, signals, 1), once)
+	meshBarrier(c, row(c, signals, 1), use)
 	for peer := range n {
 		move(c, out.Chunk(n, peer), c.At(data.Chunk(n, peer), peer))
 	}

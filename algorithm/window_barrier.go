@@ -6,9 +6,8 @@ import (
 	"kernbench/tl"
 )
 
-// windowBarrier is the rendezvous of the window's team. Its words only grow, so that it can
-// be come to any number of times, as the rows of signals of the other kernels cannot. Of the
-// window itself it uses nothing.
+// windowBarrier is the rendezvous of the window's team, which counts itself how often each
+// member has come. Of the window it uses nothing.
 func windowBarrier(c *tl.Context, a tl.Args) {
 	c.Sync(a.Window(0).Team)
 }

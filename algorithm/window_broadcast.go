@@ -19,7 +19,7 @@ func windowBroadcast(c *tl.Context, a tl.Args) {
 		move(c, c.Local(data), a.Shard(me))
 		c.PipeBarrier() // what was staged is there before anybody hears of it
 	}
-	meshBarrier(c, row(c, signals, 0), once)
+	meshBarrier(c, row(c, signals, 0), a.Use(0))
 	move(c, a.Out(me, a.NElem), theirs)
 }
 

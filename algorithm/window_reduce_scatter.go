@@ -11,12 +11,13 @@ import (
 // Ranks begin with their own copy, so that each adds in another order.
 func windowReduceScatter(c *tl.Context, a tl.Args) {
 	me, n := c.Rank(), c.WorldSize()
-	data, signals := scratch(c, a, a.NElem)
-	mine := data.Chunk(n, me)
+	data, signals := scratch(c, a, brought(a, n))
+	own := packed(a, n, me)
+	mine := data.Slice(own.Lo, own.N)
 
-	move(c, c.Local(data), a.Shard(me))
+	stageBlocks(c, a, n, data)
 	c.PipeBarrier() // what was staged is there before anybody hears of it
-	meshBarrier(c, row(c, signals, 0), once)
+	meshBarrier(c, row(c, signals, 0), a.Use(0))
 	reduce(c, a.Op, a.Out(me, mine.Len()), mine)
 }
 

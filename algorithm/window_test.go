@@ -190,6 +190,14 @@ func TestWindowReductionOrder(t *testing.T) {
 		agree bool
 	}{
 		{algorithm.WindowReduceScatter, func(world, rank, _ int) []int { return ownFirst(world, rank) }, false},
+		{algorithm.WindowReduceScatterRing, func(world, rank, _ int) []int { return walk(world, rank+1, 1) }, false},
+		{algorithm.WindowReduceScatterBidirectionalRing, func(world, rank, i int) []int {
+			_, chunk, within := chunkAt(n, world, i)
+			if within < mem.ChunkOf(chunk.N, 2, 0).N {
+				return walk(world, rank+1, 1)
+			}
+			return walk(world, rank-1, -1)
+		}, false},
 		{algorithm.WindowAllReduceOnePhase, func(world, rank, _ int) []int { return ownFirst(world, rank) }, false},
 		{algorithm.WindowAllReduceTwoPhase, func(world, _, i int) []int {
 			owner, _, _ := chunkAt(n, world, i)
@@ -271,6 +279,7 @@ func TestWindowTraffic(t *testing.T) {
 	none := func(_, _, _ int) int64 { return 0 }
 	others := func(p, _, _ int) int64 { return int64(p - 1) }
 	twice := func(p, _, _ int) int64 { return int64(2 * (p - 1)) }
+	bothWays := func(p, _, _ int) int64 { return int64(min(2, p-1) * (p - 1)) }
 	tests := []struct {
 		a                       *algorithm.Algorithm
 		n                       func(p int) int
@@ -285,7 +294,13 @@ func TestWindowTraffic(t *testing.T) {
 			return int64(min(2, p-1) * (2*p - 1)) // of two ranks both neighbours are one
 		}, func(p, _, _ int) int64 { return int64(4 * (p - 1)) }, [3][2]int64{{1024, 6}, {1536, 56}, {1792, 240}}},
 		{algorithm.WindowAllGather, one, whole, none, others, none, [3][2]int64{{256, 2}, {768, 12}, {1792, 56}}},
+		{algorithm.WindowAllGatherRing, one, whole, none, others, none, [3][2]int64{{256, 2}, {768, 12}, {1792, 56}}},
+		{algorithm.WindowAllGatherBidirectionalRing, one, none, whole, bothWays, twice, [3][2]int64{{256, 2}, {768, 24}, {1792, 112}}},
 		{algorithm.WindowReduceScatter, each, block, none, others, none, [3][2]int64{{256, 2}, {768, 12}, {1792, 56}}},
+		{algorithm.WindowReduceScatterRing, each, block, none, others, none, [3][2]int64{{256, 2}, {768, 12}, {1792, 56}}},
+		{algorithm.WindowReduceScatterBidirectionalRing, each, none, block, func(p, _, _ int) int64 {
+			return int64(min(2, p-1) * p)
+		}, twice, [3][2]int64{{256, 4}, {768, 32}, {1792, 128}}},
 		{algorithm.WindowAllToAll, each, none, block, others, others, [3][2]int64{{256, 2}, {768, 12}, {1792, 56}}},
 		{algorithm.WindowBroadcast, one, func(_, n, rank int) int64 { return int64(size * n * min(1, rank)) }, none, others, none,
 			[3][2]int64{{256, 2}, {256, 12}, {256, 56}}},
@@ -331,6 +346,10 @@ func TestWindowBytes(t *testing.T) {
 	}{
 		{algorithm.WindowAllGather, one, [4]int64{320, 320, 320, 320}, 64, 16},
 		{algorithm.WindowBroadcast, one, [4]int64{320, 320, 320, 320}, 64, 16},
+		{algorithm.WindowAllGatherRing, one, [4]int64{576, 1216, 2496, 5056}, 128, 16},
+		{algorithm.WindowAllGatherBidirectionalRing, one, [4]int64{576, 1216, 2496, 5056}, 128, 16},
+		{algorithm.WindowReduceScatterRing, each, [4]int64{576, 1216, 2496, 5056}, 128, 16},
+		{algorithm.WindowReduceScatterBidirectionalRing, each, [4]int64{640, 1280, 2560, 5120}, 128, 32},
 		{algorithm.WindowReduceScatter, each, [4]int64{576, 1088, 2112, 4160}, 128, 16},
 		{algorithm.WindowAllToAll, each, [4]int64{576, 1088, 2112, 4160}, 128, 16},
 		{algorithm.WindowAllReduceOnePhase, vector, [4]int64{1088, 1088, 1088, 1088}, 256, 16},
@@ -382,6 +401,7 @@ func TestWindowRefusals(t *testing.T) {
 			"negative number":  func() (*mem.Layout, error) { return a.Window(4, -64, dtype.F32) },
 			"no type":          func() (*mem.Layout, error) { return a.Window(4, 64, dtype.Invalid) },
 			"beyond all bytes": func() (*mem.Layout, error) { return a.Window(4, math.MaxInt/2, dtype.F64) },
+			"beyond all ints":  func() (*mem.Layout, error) { return a.Window(4, math.MaxInt/2+1, dtype.F64) },
 		} {
 			if _, err := bad(); err == nil {
 				t.Errorf("%s: %s: no error", a.Name, name)

@@ -1,0 +1,258 @@
+package algorithm_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"kernbench/algorithm"
+	"kernbench/collective"
+	"kernbench/dtype"
+	"kernbench/exec/mock"
+	"kernbench/mem"
+	"kernbench/race"
+	"kernbench/tl"
+)
+
+// again is a program of several calls of one algorithm on the same ranks, right after each
+// other, on windows that take turns. Each call has its own place in what a rank brings and in
+// what it ends with.
+type again struct {
+	a       *algorithm.Algorithm
+	co      *collective.Collective
+	world   int
+	sizes   []int // elements of each call
+	windows int
+	apart   bool // the blocks of contributions and results do not lie one after the other
+
+	mu   sync.Mutex
+	made map[*mem.Window][]*mem.Window
+}
+
+// between is what lies between blocks that lie apart, in elements.
+const between = 3
+
+// call is call k as its collective knows it.
+func (x *again) call(k int) collective.Call {
+	return collective.Call{World: x.world, Elems: x.sizes[k], Type: dtype.I32, Op: tl.Sum, Root: x.root(k)}
+}
+
+// root stays for three calls: for two on one window, and for two right after each other.
+func (x *again) root(k int) int { return k / 3 % x.world }
+
+// blocks says where the blocks lie of which n elements consist that call k brings, or leaves.
+func (x *again) blocks(k, n int, several bool) []mem.Chunk {
+	if !several {
+		return []mem.Chunk{{Lo: 0, N: n}}
+	}
+	bs := mem.Chunked(n, x.world)
+	for j := range bs {
+		if x.apart {
+			bs[j].Lo = (x.world - 1 - j) * (tl.CDiv(n, x.world) + between) // and in another order
+		}
+	}
+	return bs
+}
+
+func (x *again) in(k int) []mem.Chunk {
+	several := x.a.Collective == "reduce_scatter" || strings.HasPrefix(x.a.Collective, "all_to_all")
+	return x.blocks(k, x.co.In(x.call(k), 0), several)
+}
+
+func (x *again) out(k, rank int) []mem.Chunk {
+	several := x.a.Collective == "all_gather" || strings.HasPrefix(x.a.Collective, "all_to_all")
+	return x.blocks(k, x.co.Out(x.call(k), rank), several)
+}
+
+// room is what a call has to itself in a contribution and in a result, blocks apart or not.
+func (x *again) room(k int) int {
+	return (x.co.Out(x.call(k), 0) + x.co.In(x.call(k), 0)) + (between+1)*x.world
+}
+
+// first is where what belongs to call k begins.
+func (x *again) first(k int) int {
+	lo := 0
+	for i := range k {
+		lo += x.room(i)
+	}
+	return lo
+}
+
+// layouts are the window of a call, and a stretch of memory for all windows of the program.
+func (x *again) layouts(t *testing.T) (one, all *mem.Layout) {
+	t.Helper()
+	// Not the type of the elements, but one of their size.
+	one, err := x.a.Window(x.world, slices.Max(x.sizes), dtype.F32)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var buffers []mem.Buffer
+	for i := range x.windows {
+		b := mem.Buffer{Name: fmt.Sprint("w", i)}
+		for _, p := range one.Parts {
+			p.Name = strings.ReplaceAll(p.FullName(), ".", "_")
+			b.Parts = append(b.Parts, p)
+		}
+		if len(b.Parts) == 0 {
+			b.Parts = []mem.Part{mem.DataPart("nothing", dtype.I32, 1)}
+		}
+		buffers = append(buffers, b)
+	}
+	if all, err = mem.NewLayout(0, buffers); err != nil {
+		t.Fatal(err)
+	}
+	return one, all
+}
+
+// window is the one that call k works on, out of the memory of all.
+func (x *again) window(k int, one *mem.Layout, all *mem.Window) *mem.Window {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.made[all] == nil {
+		if x.made == nil {
+			x.made = map[*mem.Window][]*mem.Window{}
+		}
+		per := len(all.Layout.Parts) / x.windows
+		for i := range x.windows {
+			x.made[all] = append(x.made[all], mem.NewWindow(fmt.Sprint("window", i), all.Team, one, all.Base+all.Layout.Parts[i*per].Off))
+		}
+	}
+	return x.made[all][k%x.windows]
+}
+
+// kernel makes all calls.
+func (x *again) kernel(one *mem.Layout) tl.Kernel {
+	return func(c *tl.Context, a tl.Args) {
+		uses := make([][]int, x.windows)
+		for i := range uses {
+			uses[i] = make([]int, 2*x.world)
+		}
+		for k := range x.sizes {
+			own := a
+			own.NElem, own.Ints, own.Uses = x.sizes[k], nil, uses[k%x.windows]
+			if x.co.Rooted {
+				own.Ints = []int{x.root(k)}
+			}
+			own.Windows = []*mem.Window{x.window(k, one, a.Windows[0])}
+			own.Shards, own.Outs, own.OutElems = slices.Clone(a.Shards), slices.Clone(a.Outs), slices.Repeat([]int{x.room(k)}, x.world)
+			for r := range x.world {
+				own.Shards[r] += mem.Addr(x.first(k) * a.DType.Size())
+				own.Outs[r] += mem.Addr(x.first(k) * a.DType.Size())
+			}
+			if in := x.in(k); x.apart && len(in) == x.world {
+				own.InBlocks = in
+			}
+			if out := x.out(k, c.Rank()); x.apart && len(out) == x.world {
+				own.OutBlocks = out
+			}
+			x.a.Kernel(c, own)
+			c.Quiet()
+			c.PipeBarrier()
+		}
+	}
+}
+
+// at is where element i of those that lie in blocks is.
+func at(blocks []mem.Chunk, i int) int {
+	for _, b := range blocks {
+		if i < b.N {
+			return b.Lo + i
+		}
+		i -= b.N
+	}
+	panic("no such element")
+}
+
+// value is element i of what a rank brings to call k.
+func value(k, rank, i int) int { return 1000*k + 100*rank + i%100 + i/100*7 }
+
+// run makes the calls in a schedule, and says what is wrong: a value, or a hazard.
+func (x *again) run(t *testing.T, seed uint64) error {
+	t.Helper()
+	one, all := x.layouts(t)
+	total := x.first(len(x.sizes))
+	in := filled(x.world, total, func(int, int) float64 { return -1 })
+	for r := range in {
+		for k := range x.sizes {
+			for i := range x.co.In(x.call(k), r) {
+				in[r][x.first(k)+at(x.in(k), i)] = float64(value(k, r, i))
+			}
+		}
+	}
+	got, rep, err := race.Try(x.kernel(one), mock.Config{
+		Topology: x.a.Topology, Inputs: in, DType: dtype.I32, Layout: all, OutElems: slices.Repeat([]int{total}, x.world), Seed: seed,
+	})
+	if err != nil {
+		return err
+	}
+	if rep.Total > 0 || rep.Unsettled {
+		return fmt.Errorf("%d hazards, unsettled %v: %v", rep.Total, rep.Unsettled, rep)
+	}
+	for k := range x.sizes {
+		for r := range x.world {
+			i := 0
+			for _, p := range x.co.Parts(nil, x.call(k), r) {
+				for j := range p.N {
+					want := 0
+					for f := range p.From.N {
+						want += value(k, p.From.At(f), int(p.Base)+j)
+					}
+					if v := got[r][x.first(k)+at(x.out(k, r), i)]; v != float64(want) {
+						return fmt.Errorf("call %d: rank %d has %v for element %d, not %d", k, r, v, i, want)
+					}
+					i++
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// Calls follow one another at once, on two windows that take turns, with whatever number of
+// elements fits: nobody is overtaken, and no call sees what another left behind.
+func TestWindowsInTurn(t *testing.T) {
+	for _, a := range overWindows() {
+		t.Run(a.Name, func(t *testing.T) {
+			t.Parallel()
+			co, err := collective.Lookup(a.Collective)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, world := range []int{1, 2, 3, 4, 7} {
+				sizes := []int{5, 12, 1, 0, 9, 12}
+				if co.Blocks {
+					for i := range sizes {
+						sizes[i] *= world
+					}
+				}
+				for _, apart := range []bool{false, true} {
+					for seed := range uint64(5) {
+						x := &again{a: a, co: co, world: world, sizes: sizes, windows: 2, apart: apart}
+						if err := x.run(t, seed); err != nil {
+							t.Fatalf("%d ranks, blocks apart: %v, schedule %d: %v", world, apart, seed, err)
+						}
+					}
+				}
+			}
+		})
+	}
+}
+
+// On one window a rank overtakes those that still read what it brought before.
+func TestOneWindowIsNotEnough(t *testing.T) {
+	for _, a := range []*algorithm.Algorithm{
+		algorithm.WindowAllGather, algorithm.WindowAllGatherRing, algorithm.WindowReduceScatter, algorithm.WindowReduceScatterRing,
+		algorithm.WindowAllToAll, algorithm.WindowBroadcast, algorithm.WindowAllReduceOnePhase, algorithm.WindowAllReduceTwoPhase,
+	} {
+		co, err := collective.Lookup(a.Collective)
+		if err != nil {
+			t.Fatal(err)
+		}
+		x := &again{a: a, co: co, world: 3, sizes: []int{12, 12}, windows: 1}
+		if err := x.run(t, 1); err == nil {
+			t.Errorf("%s: nothing found", a.Name)
+		}
+	}
+}

@@ -1,0 +1,154 @@
+package algorithm
+
+import (
+	"kernbench/tl"
+	"kernbench/topology"
+)
+
+// ring is a call of a kernel over a window whose ranks stand in a ring. An all-reduce is a
+// reduce-scatter and an all-gather, by reads or by puts: each half of it is here once, for the
+// kernels that are both and for those that are one.
+type ring struct {
+	c               *tl.Context
+	a               tl.Args
+	me, n           int
+	left, right     int
+	data            tl.Sym
+	chunk           func(k int) tl.Sym // chunk k of N: all ranks have them in the same places
+	signals         tl.Signal
+	use, roundsDone int
+}
+
+// newRing is the ring of a call whose window holds so many elements.
+func newRing(c *tl.Context, a tl.Args, elems int, chunk func(data tl.Sym, k int) tl.Sym) *ring {
+	me, n := c.Rank(), c.WorldSize()
+	r := &ring{c: c, a: a, me: me, n: n, left: (me + n - 1) % n, right: (me + 1) % n, use: a.Use(0)}
+	r.data, r.signals = scratch(c, a, elems)
+	r.chunk = func(k int) tl.Sym { return chunk(r.data, (k+2*n)%n) }
+	return r
+}
+
+// ofVector is a ring on the chunks of a vector that every rank brings, all of it staged.
+func ofVector(c *tl.Context, a tl.Args) *ring {
+	r := newRing(c, a, a.NElem, func(data tl.Sym, k int) tl.Sym { return data.Chunk(c.WorldSize(), k) })
+	move(c, c.Local(r.data), a.Shard(r.me))
+	return r
+}
+
+// ofBlocks is a ring on the blocks that every rank brings, all of them staged.
+func ofBlocks(c *tl.Context, a tl.Args) *ring {
+	n := c.WorldSize()
+	r := newRing(c, a, brought(a, n), func(data tl.Sym, k int) tl.Sym {
+		b := packed(a, n, k)
+		return data.Slice(b.Lo, b.N)
+	})
+	stageBlocks(c, a, n, r.data)
+	return r
+}
+
+// ofSlots is a ring on slots for the vectors of all ranks, with the own one in its slot.
+func ofSlots(c *tl.Context, a tl.Args) *ring {
+	n := c.WorldSize()
+	r := newRing(c, a, n*a.NElem, func(data tl.Sym, k int) tl.Sym { return data.Chunk(n, k) })
+	move(c, c.Local(r.chunk(r.me)), a.Shard(r.me))
+	return r
+}
+
+// row is the signals of the next round.
+func (r *ring) row() tl.Signal {
+	r.roundsDone++
+	return r.signals.At((r.roundsDone - 1) * ringRow)
+}
+
+// meetLeft ends a round by reads: what this rank has stored is there, and what it has read
+// from the left is its own, before it tells the right; then it waits for the left.
+func (r *ring) meetLeft() {
+	r.c.PipeBarrier()
+	row := r.row()
+	tell(r.c, row.At(fromLeft), r.right)
+	heed(r.c, row.At(fromLeft), r.use)
+}
+
+// meetBoth ends a round by puts: it tells both neighbours, and waits for both.
+func (r *ring) meetBoth() {
+	row := r.row()
+	tell(r.c, row.At(fromLeft), r.right)
+	if r.left != r.right {
+		tell(r.c, row.At(fromRight), r.left)
+	}
+	heed(r.c, row.At(fromLeft), r.use)
+	if r.left != r.right {
+		heed(r.c, row.At(fromRight), r.use)
+	}
+}
+
+// reduceByReads adds, step by step, a chunk of the left neighbour to the own one. Chunk k
+// comes together on its way from rank k+1 round to rank k, where it ends.
+func (r *ring) reduceByReads() {
+	for step := range r.n - 1 {
+		r.meetLeft()
+		_, k := topology.RingStep(r.me-1, step, r.n)
+		chunk := r.chunk(k)
+		for lo, length := range tiles(chunk.Len(), r.a.DType) {
+			part := chunk.Slice(lo, length)
+			acc := r.c.Combine(r.a.Op, r.c.Load(r.c.At(part, r.left)), r.c.Load(r.c.Local(part)))
+			if k == r.me {
+				acc = r.c.Finish(r.a.Op, acc, r.n)
+			}
+			r.c.Store(r.c.Local(part), acc)
+		}
+	}
+}
+
+// gatherByReads keeps, step by step, a chunk of the left neighbour, from that of the left
+// rank itself on.
+func (r *ring) gatherByReads() {
+	for step := range r.n - 1 {
+		r.meetLeft()
+		_, k := topology.RingGatherStep(r.me-1, step, r.n)
+		chunk := r.chunk(k)
+		move(r.c, r.c.Local(chunk), r.c.At(chunk, r.left))
+	}
+}
+
+// halves are the two halves of a chunk: one goes right, the other left.
+func (r *ring) halves(right, left int) (east, west tl.Sym) {
+	return r.chunk(right).Chunk(2, 0), r.chunk(left).Chunk(2, 1)
+}
+
+// reduceByPuts combines, step by step, a half chunk into that of the right neighbour and one
+// into that of the left. Both halves of chunk k end at rank k: the one that goes right came
+// together in the order of k+1, k+2, ..., the other in the reverse.
+func (r *ring) reduceByPuts() {
+	if r.n > 1 {
+		r.c.PipeBarrier() // what was staged is there before anybody combines into it
+		r.meetBoth()
+	}
+	for s := 1; s < r.n; s++ {
+		east, west := r.halves(r.me-s, r.me+s)
+		r.c.PutCombine(east, r.right, r.c.Local(east), r.a.Op)
+		r.c.PutCombine(west, r.left, r.c.Local(west), r.a.Op)
+		r.c.Fence() // at each neighbour its half comes before the notification
+		r.meetBoth()
+	}
+}
+
+// gatherByPuts hands on, step by step, a half chunk to each side, from those of the own chunk
+// on.
+func (r *ring) gatherByPuts() {
+	for s := 1; s < r.n; s++ {
+		east, west := r.halves(r.me-s+1, r.me+s-1)
+		r.c.Put(east, r.right, r.c.Local(east))
+		r.c.Put(west, r.left, r.c.Local(west))
+		r.c.Fence()
+		r.meetBoth()
+	}
+}
+
+// finish stores what came together in a window, divided where that is asked for.
+func (r *ring) finish(dst tl.Ref, src tl.Sym) {
+	for lo, length := range tiles(src.Len(), r.a.DType) {
+		sum := r.c.Load(r.c.Local(src.Slice(lo, length)))
+		r.c.Store(dst.Slice(lo, length), r.c.Finish(r.a.Op, sum, r.n))
+	}
+}

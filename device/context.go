@@ -74,6 +74,7 @@ type Context struct {
 	runs        []*Launched
 	plan        *Plan // installed last
 	first       *Call // launched first, also when it did not end
+	turns       int32 // numbered so far
 }
 
 // Launched is one launch that ended well.
@@ -211,3 +212,10 @@ func (c *Context) FirstCall() *Call { return c.first }
 
 // Plan is the plan that was installed last, or nil.
 func (c *Context) Plan() *Plan { return c.plan }
+
+// NextTurn numbers a collective that tasks of communication engines perform: what tl.Turn
+// calls its ID.
+func (c *Context) NextTurn() int32 {
+	c.turns++
+	return c.turns
+}

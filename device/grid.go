@@ -21,6 +21,9 @@ type Grid struct {
 	// Team gives the kernel its Rank and WorldSize. Nil: those of the PE among all that have
 	// streams.
 	Team *mem.Team
+
+	Cores  []tl.CoreType // of the programs, in their order; nil: any type
+	Engine bool          // the programs post tasks to the communication engine of the PE
 }
 
 // Programs is how many programs a PE holds at the same time (pe.programs).
@@ -109,7 +112,7 @@ func (s *Stream) launch(name string, k tl.Kernel, g Grid, args []any) (queued, e
 		return op, fmt.Errorf("launch %s on %v: %w: %w", name, s, ErrLaunch, fmt.Errorf(format, args...))
 	}
 	holds := c.cfg.Topology.PE.Programs
-	l := &tl.GridLaunch{Name: name, Kernel: k, Grid: g.Programs, Resident: g.Resident}
+	l := &tl.GridLaunch{Name: name, Kernel: k, Grid: g.Programs, Resident: g.Resident, Cores: g.Cores}
 	if l.Resident == 0 {
 		l.Resident = holds
 	}
@@ -120,6 +123,8 @@ func (s *Stream) launch(name string, k tl.Kernel, g Grid, args []any) (queued, e
 		return refuse("a grid of %d programs: at least 1", g.Programs)
 	case l.Resident < 1 || l.Resident > holds:
 		return refuse("%d resident programs: a PE holds 1 to %d (pe.programs)", l.Resident, holds)
+	case g.Cores != nil && len(g.Cores) != g.Programs:
+		return refuse("a grid of %d programs, and types of cores for %d", g.Programs, len(g.Cores))
 	}
 	if t := g.Team; t != nil {
 		if err := c.usableTeam(t); err != nil {
@@ -132,7 +137,7 @@ func (s *Stream) launch(name string, k tl.Kernel, g Grid, args []any) (queued, e
 		l.Rank, l.World, l.Args = rank, t.Size(), a.on(t.PEs)
 		a.uses = append(a.uses, t)
 	}
-	return queued{tl.StreamOp{Kind: tl.StreamLaunch, HostName: name, Launch: l}, a}, nil
+	return queued{tl.StreamOp{Kind: tl.StreamLaunch, HostName: name, Launch: l}, a, g.Engine}, nil
 }
 
 // rank gives launches that are on no team their place among all PEs that have streams, which

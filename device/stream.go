@@ -33,7 +33,8 @@ type streamDevice struct{ rank, pe int }
 // queued is an operation that waits for Synchronize.
 type queued struct {
 	tl.StreamOp
-	args *arguments // of a launch that is on no team
+	args   *arguments // of a launch that is on no team
+	engine bool       // a launch whose programs post tasks
 }
 
 // NewStream makes a stream of a PE, by its number in the machine. A PE may have several. PEs

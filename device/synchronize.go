@@ -46,6 +46,9 @@ func (c *Context) batch() *tl.Batch {
 		work := tl.Stream{ID: s.id, PE: int32(s.dev.pe), Rank: s.dev.rank}
 		for i := range s.ops {
 			c.rank(s, &s.ops[i])
+			if s.ops[i].engine {
+				b.Engine = &tl.Engine{Scratch: c.Scratch()}
+			}
 			work.Ops = append(work.Ops, s.ops[i].StreamOp)
 		}
 		b.Streams = append(b.Streams, work)

@@ -120,9 +120,10 @@ func panicLine() string {
 	}
 }
 
-// inside tells whether a function is this package's own or an executor's: not the kernel's.
+// inside tells whether a function is this package's own, an executor's or a dialect's: not the
+// kernel's.
 func inside(function string) bool {
-	for _, p := range [...]string{"kernbench/tl.(*Context)", "kernbench/tl.(*lines)", "kernbench/tl.callerLine", "kernbench/tl.returns", "runtime."} {
+	for _, p := range [...]string{"kernbench/tl.(*Context)", "kernbench/hccl.(*", "kernbench/tl.(*lines)", "kernbench/tl.callerLine", "kernbench/tl.returns", "runtime."} {
 		if strings.HasPrefix(function, p) {
 			return true
 		}

@@ -90,6 +90,10 @@ type Deadlock struct {
 	// among those that have programs to start. Streams is 0 for a launch.
 	Streams, Stuck int
 	Grids          []Grid
+
+	// Queues is what ranks had asked of their communication engines, by rank, where whoever
+	// asked on their behalf keeps a list.
+	Queues []TaskQueue
 }
 
 // NewDeadlock works out why nobody can go on: the shortest cycle of the wait-for graph,
@@ -198,6 +202,7 @@ func (d *Deadlock) Error() string {
 			fmt.Fprintf(&b, " and %d more", n-most)
 		}
 	}
+	b.WriteString(queues(d.Queues))
 	if d.showsRings() {
 		const ranks = 32
 		fmt.Fprintf(&b, "\n%s", Pointers(d.Rings, ranks))

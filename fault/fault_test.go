@@ -182,6 +182,12 @@ func TestTexts(t *testing.T) {
 		fmt.Fprintf(&b, "--- streams\n%v\n\n", d)
 	}
 
+	for name, queues := range taskQueues() {
+		d := fault.NewStall(4, 4, []fault.Blocked{word(0, 0, ">= 1", 1)}, nil)
+		d.Queues = queues
+		fmt.Fprintf(&b, "--- %s\n%v\n\n", name, d)
+	}
+
 	golden := filepath.Join("testdata", "texts.golden")
 	if *update {
 		if err := os.MkdirAll("testdata", 0o755); err != nil {

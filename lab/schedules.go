@@ -101,7 +101,7 @@ var whens = regexp.MustCompile(`,?( since)? t=[0-9.]+[a-zµ]+| at [A-Za-z0-9_./-
 func timeless(err error) string {
 	if d, ok := errors.AsType[*fault.Deadlock](err); ok {
 		bare := *d
-		bare.Rings = nil
+		bare.Rings, bare.Queues = nil, nil
 		err = &bare
 	}
 	return whens.ReplaceAllString(err.Error(), "")

@@ -1,0 +1,149 @@
+package hccl
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"kernbench/conf"
+	"kernbench/dtype"
+)
+
+// DataType is the type of the elements of a task, with the numbers of the HCCL enumeration.
+type DataType uint8
+
+// The data types. There is no number 13.
+const (
+	Int8    DataType = 0
+	Int16   DataType = 1
+	Int32   DataType = 2
+	FP16    DataType = 3
+	FP32    DataType = 4
+	Int64   DataType = 5
+	Uint64  DataType = 6
+	Uint8   DataType = 7
+	Uint16  DataType = 8
+	Uint32  DataType = 9
+	FP64    DataType = 10
+	BFP16   DataType = 11
+	Int128  DataType = 12
+	HiF8    DataType = 14
+	FP8E4M3 DataType = 15
+	FP8E5M2 DataType = 16
+	FP8E8M0 DataType = 17
+)
+
+const dataTypePrefix = "HCCL_DATA_TYPE_"
+
+// dataTypes is what is known of each type, by number. Types without arithmetic here travel
+// as the bits of a type of the same size.
+var dataTypes = [...]struct {
+	name    string
+	size    int
+	carrier dtype.Type // Invalid: none
+	reduces bool
+}{
+	Int8:    {"INT8", 1, dtype.I8, true},
+	Int16:   {"INT16", 2, dtype.I16, true},
+	Int32:   {"INT32", 4, dtype.I32, true},
+	FP16:    {"FP16", 2, dtype.F16, true},
+	FP32:    {"FP32", 4, dtype.F32, true},
+	Int64:   {"INT64", 8, dtype.I64, false},
+	Uint64:  {"UINT64", 8, dtype.I64, false},
+	Uint8:   {"UINT8", 1, dtype.U8, false},
+	Uint16:  {"UINT16", 2, dtype.I16, false},
+	Uint32:  {"UINT32", 4, dtype.I32, false},
+	FP64:    {"FP64", 8, dtype.F64, false},
+	BFP16:   {"BFP16", 2, dtype.BF16, true},
+	Int128:  {"INT128", 16, dtype.Invalid, false},
+	HiF8:    {"HIF8", 1, dtype.U8, false},
+	FP8E4M3: {"FP8E4M3", 1, dtype.U8, false},
+	FP8E5M2: {"FP8E5M2", 1, dtype.U8, false},
+	FP8E8M0: {"FP8E8M0", 1, dtype.U8, false},
+}
+
+// DataTypes lists every data type by number.
+func DataTypes() []DataType {
+	var all []DataType
+	for i := range dataTypes {
+		if t := DataType(i); t.Valid() {
+			all = append(all, t)
+		}
+	}
+	return all
+}
+
+// Valid reports whether t is one of DataTypes.
+func (t DataType) Valid() bool { return int(t) < len(dataTypes) && dataTypes[t].name != "" }
+
+// Size is the bytes of one element, 0 for a type that is not valid.
+func (t DataType) Size() int {
+	if !t.Valid() {
+		return 0
+	}
+	return dataTypes[t].size
+}
+
+// Reducible reports whether tasks that combine contributions take elements of this type.
+// Tasks that only copy take any.
+func (t DataType) Reducible() bool { return t.Valid() && dataTypes[t].reduces }
+
+// Carrier is the type of the elements in which values of t lie in tensors, of the same size:
+// Uint16 as the bits of i16, the types of eight bits as u8. INT128 has none.
+func (t DataType) Carrier() (dtype.Type, bool) {
+	if !t.Valid() || dataTypes[t].carrier == dtype.Invalid {
+		return dtype.Invalid, false
+	}
+	return dataTypes[t].carrier, true
+}
+
+// String is the name in the HCCL enumeration.
+func (t DataType) String() string {
+	if !t.Valid() {
+		return fmt.Sprintf("HcclDataType(%d)", uint8(t))
+	}
+	return dataTypePrefix + dataTypes[t].name
+}
+
+// ParseDataType reads the name in the HCCL enumeration, in either case and with or without
+// its prefix: HCCL_DATA_TYPE_FP16, fp16.
+func ParseDataType(s string) (DataType, error) {
+	var short []string
+	for _, t := range DataTypes() {
+		short = append(short, strings.ToLower(dataTypes[t].name))
+	}
+	name := strings.TrimPrefix(strings.ToLower(s), strings.ToLower(dataTypePrefix))
+	if i := slices.Index(short, name); i >= 0 {
+		return DataTypes()[i], nil
+	}
+	return 0, fmt.Errorf("unknown data type %s: %s", quoted(s), known(name, short))
+}
+
+// reducibleNames is the types that Reducible accepts, for messages.
+func reducibleNames() string {
+	var names []string
+	for _, t := range DataTypes() {
+		if t.Reducible() {
+			names = append(names, t.String())
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+// known says which of some words was meant, where one is near, and which there are.
+func known(word string, words []string) string {
+	all := "known are " + strings.Join(words, ", ")
+	if near := conf.Nearest(word, words); near != "" {
+		return fmt.Sprintf("did you mean %q? %s", near, all)
+	}
+	return all
+}
+
+// quoted is s for a message, shortened where it is long.
+func quoted(s string) string {
+	const most = 160
+	if len(s) > most {
+		return fmt.Sprintf("%q... (%d bytes)", s[:most], len(s))
+	}
+	return fmt.Sprintf("%q", s)
+}

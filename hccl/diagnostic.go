@@ -1,0 +1,134 @@
+package hccl
+
+import (
+	"fmt"
+	"strings"
+
+	"kernbench/fault"
+)
+
+// Severity tells how bad a Diagnostic is.
+type Severity uint8
+
+// The severities: an Error breaks a rule, a Warning is allowed and probably not meant.
+const (
+	Error Severity = iota
+	Warning
+)
+
+func (s Severity) String() string {
+	if s == Warning {
+		return "warning"
+	}
+	return "error"
+}
+
+// Diagnostic is one thing that a program does wrong with tasks: where, what was found and
+// what would be right.
+type Diagnostic struct {
+	Severity Severity
+	Place    fault.Place // Rank is fault.Host for what the host does
+	Block    int         // the core of the device, for what a kernel does
+	Core     string      // its type, or empty
+	Call     string      // with what matters of its arguments: Commit(handle 3)
+	Rule     Rule
+	Found    string
+	Right    string // what to do instead, or empty
+	Returned string // what the call returned, or empty
+}
+
+// String is the diagnostic in one line.
+func (d Diagnostic) String() string {
+	var b strings.Builder
+	b.WriteString("hccl: ")
+	if d.Severity == Warning {
+		b.WriteString("warning: ")
+	}
+	if at := d.at(); at != "" {
+		b.WriteString(at + ": ")
+	}
+	if d.Call != "" {
+		b.WriteString(d.Call + ": ")
+	}
+	b.WriteString(d.Found)
+	if d.Right != "" {
+		b.WriteString(": " + d.Right)
+	}
+	if d.Returned != "" {
+		fmt.Fprintf(&b, " (returned %s)", d.Returned)
+	}
+	fmt.Fprintf(&b, " [%s]", d.Rule)
+	return strings.ReplaceAll(b.String(), "\n", " ")
+}
+
+// at is the place, with the core between the rank and the line.
+func (d Diagnostic) at() string {
+	p := d.Place
+	p.Op = ""
+	if p.Rank == fault.Host {
+		return p.String()
+	}
+	core := fmt.Sprintf("block %d", d.Block)
+	if d.Core != "" {
+		core += " (" + d.Core + ")"
+	}
+	who := fault.Place{Rank: p.Rank, PE: p.PE}
+	when := fault.Place{Rank: fault.Host, Line: p.Line, Time: p.Time, Timed: p.Timed}
+	return strings.TrimSpace(who.String() + " " + core + " " + when.String())
+}
+
+// Misuse is what a program did wrong with tasks, in the order in which it was found: of very
+// much, the first.
+type Misuse struct {
+	Diagnostics []Diagnostic
+	More        int // that were found after these
+}
+
+// maxDiagnostics is how many a Misuse keeps.
+const maxDiagnostics = 100
+
+// Add appends a diagnostic while there is room.
+func (m *Misuse) Add(d Diagnostic) {
+	if len(m.Diagnostics) == maxDiagnostics {
+		m.More++
+		return
+	}
+	m.Diagnostics = append(m.Diagnostics, d)
+}
+
+// Has tells whether a rule was broken, as far as diagnostics were kept.
+func (m *Misuse) Has(r Rule) bool {
+	for i := range m.Diagnostics {
+		if m.Diagnostics[i].Rule == r {
+			return true
+		}
+	}
+	return false
+}
+
+// Error is the diagnostics, one in a line: of many, the first.
+func (m *Misuse) Error() string {
+	const most = 10
+	var b strings.Builder
+	shown := min(most, len(m.Diagnostics))
+	for i := range shown {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		b.WriteString(m.Diagnostics[i].String())
+	}
+	if rest := len(m.Diagnostics) - shown + m.More; rest > 0 {
+		fmt.Fprintf(&b, "\nhccl: and %d more", rest)
+	}
+	return b.String()
+}
+
+// err is m as an error, nil where nothing worse than a warning was found.
+func (m *Misuse) err() error {
+	for i := range m.Diagnostics {
+		if m.Diagnostics[i].Severity == Error {
+			return m
+		}
+	}
+	return nil
+}

@@ -1,0 +1,272 @@
+package hccl
+
+import (
+	"errors"
+	"fmt"
+
+	"kernbench/fault"
+)
+
+// The layout of tilings: the bytes of the init tiling and of each cc tiling behind it.
+const (
+	initTilingBytes = 64
+	ccTilingBytes   = 280
+	maxCcTilings    = 8
+
+	maxName = 127 // bytes of a name or an algorithm string, without the zero that ends it
+)
+
+// What setters return.
+const (
+	settingTaken   = 0
+	settingRefused = 1
+)
+
+// CcTiling says how the tasks of one operation are performed: host programs make it, and
+// kernels choose it with SetCcTiling. Setters return 0, or 1 where they change nothing; why
+// is in Diagnostics.
+type CcTiling struct {
+	group     string
+	op        OpType
+	config    string
+	parsed    AlgConfig // of one in a Tiling
+	reduce    ReduceOp
+	stepSize  uint8
+	skipLocal bool
+	silent    bool
+	misuse    Misuse
+	told      int // diagnostics that a Tiling has, too
+}
+
+// NewCcTiling is the tiling of an operation of a group, with an algorithm string as
+// KnownAlgConfigs lists them.
+func NewCcTiling(group string, op OpType, algConfig string) *CcTiling {
+	c := &CcTiling{}
+	c.SetGroupName(group)
+	c.SetOpType(op)
+	c.SetAlgConfig(algConfig)
+	return c
+}
+
+// SetGroupName sets the group of the tasks: a name of 1 to 127 bytes.
+func (c *CcTiling) SetGroupName(name string) int {
+	if name == "" || len(name) > maxName {
+		return c.refuse("SetGroupName", BadGroupName, fmt.Sprintf("the name %s has %d bytes", quoted(name), len(name)), fmt.Sprintf("1 to %d fit", maxName))
+	}
+	c.group = name
+	return settingTaken
+}
+
+// SetOpType sets the operation.
+func (c *CcTiling) SetOpType(op OpType) int {
+	if !op.Valid() {
+		return c.refuse("SetOpType", BadSetting, fmt.Sprintf("there is no operation %d", uint8(op)), numbered(OpTypes()))
+	}
+	c.op = op
+	return settingTaken
+}
+
+// SetAlgConfig sets the algorithm string. What it says is looked at when the tiling is added
+// to a Tiling.
+func (c *CcTiling) SetAlgConfig(s string) int {
+	if len(s) > maxName {
+		return c.refuse("SetAlgConfig", BadAlgorithm, fmt.Sprintf("the algorithm string %s is too long", quoted(s)), fmt.Sprintf("%d bytes fit", maxName))
+	}
+	c.config = s
+	return settingTaken
+}
+
+// SetReduceType sets what contributions are combined by.
+func (c *CcTiling) SetReduceType(op ReduceOp) int {
+	if !op.Supported() {
+		return c.refuse("SetReduceType", BadOp, fmt.Sprintf("tasks do not combine by %v", op), numbered([]ReduceOp{ReduceSum, ReduceMax, ReduceMin}))
+	}
+	c.reduce = op
+	return settingTaken
+}
+
+// SetStepSize sets how many steps of a turn one Commit releases, in tasks that go in steps;
+// with 0 it releases the turn.
+func (c *CcTiling) SetStepSize(steps uint8) int {
+	c.stepSize = steps
+	return settingTaken
+}
+
+// SetSkipLocalRankCopy leaves out the copy of a rank's own block when it is 1: of AllGather
+// and AlltoAll.
+func (c *CcTiling) SetSkipLocalRankCopy(skip uint8) int {
+	return c.setBool("SetSkipLocalRankCopy", skip, &c.skipLocal)
+}
+
+// SetDebugMode performs tasks without communication when it is 1: they are counted and end,
+// and move nothing.
+func (c *CcTiling) SetDebugMode(mode uint8) int {
+	return c.setBool("SetDebugMode", mode, &c.silent)
+}
+
+func (c *CcTiling) setBool(call string, v uint8, into *bool) int {
+	if v > 1 {
+		return c.refuse(call, BadSetting, fmt.Sprintf("the value is %d", v), "0 or 1")
+	}
+	*into = v == 1
+	return settingTaken
+}
+
+func (c *CcTiling) refuse(call string, r Rule, found, right string) int {
+	c.misuse.Add(hostDiagnostic("CcTiling."+call, r, found, right, fmt.Sprint(settingRefused)))
+	return settingRefused
+}
+
+func hostDiagnostic(call string, r Rule, found, right, returned string) Diagnostic {
+	return Diagnostic{Place: fault.Place{Rank: fault.Host}, Call: call, Rule: r, Found: found, Right: right, Returned: returned}
+}
+
+// numbered lists values of an enumeration with their numbers.
+func numbered[T interface {
+	~uint8
+	fmt.Stringer
+}](values []T) string {
+	s := "use one of "
+	for i, v := range values {
+		if i > 0 {
+			s += ", "
+		}
+		s += fmt.Sprintf("%v (%d)", v, uint8(v))
+	}
+	return s
+}
+
+// Diagnostics is why setters refused.
+func (c *CcTiling) Diagnostics() []Diagnostic { return c.misuse.Diagnostics }
+
+// GroupName is the group of the tasks.
+func (c *CcTiling) GroupName() string { return c.group }
+
+// OpType is the operation.
+func (c *CcTiling) OpType() OpType { return c.op }
+
+// AlgConfig is the algorithm, of a tiling that was added to a Tiling; the zero AlgConfig of
+// another one.
+func (c *CcTiling) AlgConfig() AlgConfig { return c.parsed }
+
+// ReduceType is what contributions are combined by.
+func (c *CcTiling) ReduceType() ReduceOp { return c.reduce }
+
+// StepSize is how many steps one Commit releases, 0 for all of a turn.
+func (c *CcTiling) StepSize() int { return int(c.stepSize) }
+
+// SkipLocalRankCopy tells whether the copy of a rank's own block is left out.
+func (c *CcTiling) SkipLocalRankCopy() bool { return c.skipLocal }
+
+// CommunicationOff tells whether tasks move nothing.
+func (c *CcTiling) CommunicationOff() bool { return c.silent }
+
+// check tells what keeps the settings from going together.
+func (c *CcTiling) check() (parsed AlgConfig, r Rule, err error) {
+	switch {
+	case c.group == "":
+		return parsed, BadGroupName, errors.New("the cc tiling has no group: SetGroupName")
+	case c.op == 0:
+		return parsed, BadSetting, errors.New("the cc tiling has no operation: SetOpType")
+	}
+	if parsed, err = ParseAlgConfig(c.config); err == nil {
+		err = parsed.For(c.op)
+	}
+	if err != nil {
+		return parsed, BadAlgorithm, err
+	}
+	if c.stepSize > 0 && (c.op != OpAlltoAllV || parsed.Level1 != "pairwise") {
+		return parsed, BadSetting, fmt.Errorf("the step size of %v with %q is %d: only AlltoAllV with level1:pairwise goes in steps", c.op, parsed, c.stepSize)
+	}
+	if c.skipLocal && c.op != OpAllGather && c.op != OpAlltoAll {
+		return parsed, BadSetting, fmt.Errorf("%v is to skip the copy of a rank's own block: only AllGather and AlltoAll have one", c.op)
+	}
+	return parsed, "", nil
+}
+
+// Tiling is what a host program gives to a kernel: the init tiling, and up to eight cc
+// tilings behind it, each at the offset that SetCcTiling takes.
+type Tiling struct {
+	started bool
+	cc      []*CcTiling
+	misuse  Misuse
+}
+
+// NewTiling is a tiling with nothing in it.
+func NewTiling() *Tiling { return &Tiling{} }
+
+// AddInit makes the init tiling, which comes before every cc tiling. It returns 0, or 1 where
+// there is one.
+func (t *Tiling) AddInit() int {
+	if t.started {
+		_, status := t.refuse("AddInit", TilingOrder, "there is an init tiling already", "make it once")
+		return status
+	}
+	t.started = true
+	return settingTaken
+}
+
+// AddCc appends a cc tiling as it is now: it may be changed and added again. It returns the
+// offset and 0, or -1 and 1 where it adds nothing; why is in Diagnostics, and what setters
+// of c had refused.
+func (t *Tiling) AddCc(c *CcTiling) (offset, status int) {
+	switch {
+	case c == nil:
+		return t.refuse("AddCc", BadSetting, "there is no cc tiling", "make one with NewCcTiling")
+	case !t.started:
+		return t.refuse("AddCc", TilingOrder, "there is no init tiling yet", "AddInit comes first")
+	case len(t.cc) == maxCcTilings:
+		return t.refuse("AddCc", TooManyTilings, fmt.Sprintf("there are %d cc tilings already", maxCcTilings), "use one for several tasks")
+	}
+	for _, d := range c.misuse.Diagnostics[c.told:] {
+		t.misuse.Add(d)
+	}
+	c.told = len(c.misuse.Diagnostics)
+	parsed, rule, err := c.check()
+	if err != nil {
+		return t.refuse("AddCc", rule, err.Error(), "")
+	}
+	own := *c
+	own.parsed, own.misuse, own.told = parsed, Misuse{}, 0
+	t.cc = append(t.cc, &own)
+	return t.offset(len(t.cc) - 1), settingTaken
+}
+
+func (t *Tiling) refuse(call string, r Rule, found, right string) (offset, status int) {
+	t.misuse.Add(hostDiagnostic("Tiling."+call, r, found, right, fmt.Sprint(settingRefused)))
+	return -1, settingRefused
+}
+
+// At is the cc tiling at an offset.
+func (t *Tiling) At(offset int) (*CcTiling, bool) {
+	i := (offset - initTilingBytes) / ccTilingBytes
+	if offset < initTilingBytes || i >= len(t.cc) || offset != t.offset(i) {
+		return nil, false
+	}
+	return t.cc[i], true
+}
+
+// Offsets is where cc tilings lie.
+func (t *Tiling) Offsets() []int {
+	var all []int
+	for i := range t.cc {
+		all = append(all, t.offset(i))
+	}
+	return all
+}
+
+func (t *Tiling) offset(i int) int { return initTilingBytes + ccTilingBytes*i }
+
+// Bytes is the size of the structure so far, 0 before AddInit.
+func (t *Tiling) Bytes() int {
+	if !t.started {
+		return 0
+	}
+	return t.offset(len(t.cc))
+}
+
+// Diagnostics is why something was refused.
+func (t *Tiling) Diagnostics() []Diagnostic { return t.misuse.Diagnostics }
+
+// Err is a *Misuse with what was refused, nil if nothing was.
+func (t *Tiling) Err() error { return t.misuse.err() }

@@ -9,6 +9,9 @@ type Topology struct {
 	SIP    SIP    `conf:"sip" doc:"one SIP (package): a mesh of cubes and an IO chiplet"`
 	Cube   Cube   `conf:"cube" doc:"one cube: PEs at its corners, a router mesh, an HBM stack, an SRAM"`
 	PE     PE     `conf:"pe" doc:"one PE and the engines in it"`
+
+	CommEngine CommEngine `conf:"comm_engine" doc:"the communication engines, which perform what programs post to them"`
+
 	Fabric Fabric `conf:"fabric" doc:"sizes of what travels on all links"`
 
 	places places
@@ -158,6 +161,11 @@ type DMA struct {
 type IPCQ struct {
 	Send unit.Time `conf:"send_ns" doc:"time of a send beside issue and DMA"`
 	Recv unit.Time `conf:"recv_ns" doc:"time of a recv beside issue, once the token is visible"`
+}
+
+// CommEngine says where communication engines are: cores beside the PEs, with a CPU, a DMA and a vector engine like theirs.
+type CommEngine struct {
+	Per string `conf:"per" doc:"pe: one at each PE; sip: one for all PEs of a SIP, at the first of them" enum:"pe|sip"`
 }
 
 // Fabric holds the sizes of what travels on links.

@@ -37,6 +37,9 @@ type engine uint8
 
 var engineNames = [...]string{"kernel", "calls", "dma", "math", "gemm", "messages", "credits", "copy engine"}
 
+// perCore is the distance between the engines of two cores of a PE.
+const perCore engine = 8
+
 var engineOf = [...]engine{
 	Kernel: 0, Send: 1, Recv: 1, Wait: 1, Load: 2, Store: 2, Math: 3, Gemm: 4, Message: 5, Credit: 6,
 	Put: 2, Get: 2, Notify: 5, Signal: 1, Atomic: 1, Copy: 7,
@@ -45,6 +48,17 @@ var engineOf = [...]engine{
 type track struct {
 	pe     int32
 	engine engine
+}
+
+// trackOf is the track of an event.
+func trackOf(e *Event) track { return track{e.PE, engineOf[e.Kind] + perCore*engine(e.Core)} }
+
+// name is what a track is called.
+func (t track) name() string {
+	if t.engine >= perCore {
+		return "communication engine: " + engineNames[t.engine-perCore]
+	}
+	return engineNames[t.engine]
 }
 
 // maxLanes is the distance between the track ids of two engines: ids order the tracks.
@@ -113,7 +127,7 @@ func (p *Perfetto) lane(e *Event) int {
 		p.seen[e.PE] = true
 		p.meta("process_name", e.PE, 0, p.name(e.PE))
 	}
-	t := track{e.PE, engineOf[e.Kind]}
+	t := trackOf(e)
 	ends := p.lanes[t]
 	for i, last := range ends {
 		if last <= e.Start {
@@ -122,7 +136,7 @@ func (p *Perfetto) lane(e *Event) int {
 		}
 	}
 	p.lanes[t] = append(ends, e.End)
-	name := engineNames[t.engine]
+	name := t.name()
 	if len(ends) > 0 {
 		name += " " + strconv.Itoa(len(ends)+1)
 	}
@@ -205,7 +219,7 @@ func (p *Perfetto) arrow(phase string, e *Event, lane int, at unit.Time) {
 // appendPlace appends process, track and time; the format counts in microseconds.
 func (p *Perfetto) appendPlace(b []byte, e *Event, lane int, at unit.Time) []byte {
 	b = strconv.AppendInt(append(b, `,"pid":`...), int64(e.PE), 10)
-	b = strconv.AppendInt(append(b, `,"tid":`...), int64(int(engineOf[e.Kind])*maxLanes+lane), 10)
+	b = strconv.AppendInt(append(b, `,"tid":`...), int64(int(trackOf(e).engine)*maxLanes+lane), 10)
 	return appendDecimal(append(b, `,"ts":`...), at, unit.Microsecond)
 }
 

@@ -20,6 +20,9 @@ func NewText(w io.Writer, pe Names) *Text {
 // Emit implements Sink.
 func (t *Text) Emit(e *Event) {
 	b := fmt.Appendf(t.line, "%12v %12v  %-20s %5d  %-8v", e.Start, e.End, t.name(e.PE), e.Rank, e.Kind)
+	if e.Core == CommCore {
+		b = append(b, " of the communication engine"...)
+	}
 	if e.Dir != 0 {
 		b = fmt.Appendf(b, " dir=%v", tl.Dir(e.Dir))
 	}

@@ -40,10 +40,20 @@ var kindNames = [...]string{
 
 func (k Kind) String() string { return kindNames[k] }
 
+// Core tells the cores of a PE apart.
+type Core uint8
+
+// The cores.
+const (
+	PECore   Core = iota // the PE's own
+	CommCore             // its communication engine
+)
+
 // Event is one thing that happened to one rank. It is a value; a Sink must copy what it
 // keeps.
 type Event struct {
 	Kind       Kind
+	Core       Core
 	PE         int32 // index in the machine
 	Rank       int32 // in its group
 	Peer       int32 // PE at the other end of a message or credit, or -1

@@ -27,6 +27,7 @@ type pipeline struct {
 	computed int    // steps whose product is booked
 	missing  [2]int // operands that have not arrived, by step modulo 2
 	outputs  int    // tiles of the output that are not stored yet
+	turn     int32  // collective that it is part of, or 0
 }
 
 // tiling cuts n into tiles.
@@ -53,7 +54,7 @@ func (r *rank) composite(in *tl.Instr) {
 		r.park(forDrain)
 	}
 	g := &e.spec.GEMM
-	q := &pipeline{r: r, p: p, cell: dst, gen: r.ctx.Cell(dst).Gen(), rows: tiling{p.M, g.TileM}, cols: tiling{p.N, g.TileN}, depth: tiling{p.K, g.TileK}}
+	q := &pipeline{r: r, p: p, turn: r.turn, cell: dst, gen: r.ctx.Cell(dst).Gen(), rows: tiling{p.M, g.TileM}, cols: tiling{p.N, g.TileN}, depth: tiling{p.K, g.TileK}}
 	if !p.Gemm {
 		q.cols.tile = max(1, int(e.topo.Fabric.MessageBytes)/p.Type.Size())
 	}
@@ -158,7 +159,9 @@ func (q *pipeline) stored(now unit.Time) {
 	}
 	r := q.r
 	if log := r.run.log; log != nil {
-		log.Store(r.originAt(now), q.p.Out.Addr, q.value, 0, q.p.M*q.p.N, q.p.Type)
+		o := r.originAt(now)
+		o.Turn = q.turn
+		log.Store(o, q.p.Out.Addr, q.value, 0, q.p.M*q.p.N, q.p.Type)
 		log.Release(q.value)
 	}
 	r.pipes--

@@ -27,8 +27,7 @@ func (r *rank) Do(in *tl.Instr) {
 		r.run.until, r.dismissed = -1, true
 		r.ctx.Abandon()
 	}
-	if in.Op == tl.OpMeet {
-		r.sync()
+	if in.Op >= tl.OpMeet && r.timeless(in) {
 		return
 	}
 	r.instr = in
@@ -54,6 +53,7 @@ func (r *rank) Do(in *tl.Instr) {
 		r.composite(in)
 	case tl.OpAwait:
 		r.complete(in.Dst)
+		r.awaited(in.Dst)
 	case tl.OpPut:
 		r.put(in)
 	case tl.OpGet:
@@ -74,6 +74,8 @@ func (r *rank) Do(in *tl.Instr) {
 		r.quiet()
 	case tl.OpDrain:
 		r.drainEngines()
+	case tl.OpTask:
+		r.post(in)
 	}
 	r.polls = 0
 }
@@ -84,7 +86,11 @@ func (r *rank) issueWatched(in *tl.Instr) {
 	if x.e.opts.Yield {
 		r.sync()
 	}
-	r.Clock += x.e.spec.Issue
+	if r.task != nil {
+		r.task.queue.engine.issue(r)
+	} else {
+		r.Clock += x.e.spec.Issue
+	}
 	if x.e.opts.Seed != 0 {
 		r.Clock += r.pause()
 	}
@@ -104,7 +110,7 @@ func (r *rank) release(v tl.Value) {
 func (r *rank) origin() oplog.Origin { return r.originAt(r.Clock) }
 
 func (r *rank) originAt(t unit.Time) oplog.Origin {
-	return oplog.Origin{Rank: r.index, PE: r.pe, Time: t, Line: r.ctx.Line()}
+	return oplog.Origin{Rank: r.index, PE: r.pe, Turn: r.turn, Time: t, Line: r.ctx.Line()}
 }
 
 // complete waits until a cell's contents are known to have come, and moves the clock to

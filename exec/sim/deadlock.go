@@ -39,7 +39,7 @@ func (x *run) deadlock() error {
 // operation names what a parked rank waits in.
 func (r *rank) operation() string {
 	switch r.wait {
-	case forWord, forChange:
+	case forWord, forChange, forCell:
 		return r.instr.Call()
 	}
 	w := &r.run.launch.Groups[r.group].Wiring[r.index]
@@ -59,6 +59,9 @@ func (r *rank) describe() fault.Blocked {
 	switch r.wait {
 	case forWord, forChange:
 		return r.instr.WaitsForWord(r.pe, r.others())
+	case forCell:
+		t := r.postOf(r.waitCell)
+		return fault.Blocked{Word: t.name(), Peers: []int{t.queue.rank}}
 	}
 	w, slots := &r.run.launch.Groups[r.group].Wiring[r.index], r.run.ring.Slots
 	switch r.wait {

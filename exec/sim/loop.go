@@ -56,7 +56,7 @@ func (r *rank) drain(*tl.Context, tl.Args) {
 func (x *run) simulate(ctx context.Context) error {
 	x.result, x.ctx = tl.Result{Start: x.start, End: x.start}, ctx
 	o := &x.e.opts
-	x.watched = o.Yield || o.Seed != 0 || x.history != nil || x.ring.OnRecv
+	x.watched = o.Yield || o.Seed != 0 || x.history != nil || x.ring.OnRecv || x.batch != nil && x.batch.Engine != nil
 	q := &x.e.q
 	before := q.Popped()
 	x.accountBegin()
@@ -107,6 +107,8 @@ func (x *run) simulate(ctx context.Context) error {
 		return x.stalled()
 	case x.left > 0:
 		return x.deadlock()
+	case x.batch != nil:
+		x.accountQueues()
 	}
 	return x.leftOver()
 }
@@ -139,7 +141,11 @@ func (x *run) resume(r *rank) {
 	if r.err == nil {
 		r.accountJoin()
 	}
-	if r.parent != nil && r.err == nil {
+	switch {
+	case r.parent == nil || r.err != nil:
+	case r.task != nil:
+		r.taskEnded()
+	default:
 		r.programEnded()
 	}
 }

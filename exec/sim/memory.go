@@ -21,7 +21,7 @@ func (r *rank) load(in *tl.Instr) {
 	c.Waiting++
 	t := transfer{
 		kind: aLoad, rank: r.id, cell: in.Dst, gen: c.Gen(), slot: -1, typ: in.Type, addr: in.Addr,
-		off: in.DstOff, n: int32(in.N), total: int32(in.Shape.Elems()), bytes: bytes, at: r.Clock, line: r.ctx.Line(),
+		off: in.DstOff, n: int32(in.N), total: int32(in.Shape.Elems()), bytes: bytes, at: r.Clock, line: r.ctx.Line(), turn: r.turn,
 		rows: int32(in.Rows), pitch: in.Pitch,
 	}
 	if log := r.run.log; log != nil {
@@ -44,7 +44,7 @@ func (r *rank) ask(at unit.Time, t *transfer, request transferKind, lane uint8) 
 		r.begin(at, r.fromHBM, noc.Compute, t.bytes, i, r.laneKey(des.Arrive, lane))
 		return i
 	}
-	from, to := node(e.m, t.addr), e.m.PE(int(r.pe))
+	from, to := node(e.m, t.addr), e.m.PE(int(r.seat))
 	t.route = e.route(from, to)
 	ask := e.request(to, from)
 	if ask.Hops() == 0 {
@@ -69,7 +69,7 @@ func (r *rank) store(in *tl.Instr) {
 	e, c := r.run.e, r.ctx.Cell(in.A)
 	t := transfer{
 		kind: aStore, rank: r.id, cell: tl.None, slot: -1, typ: in.Type, addr: in.Addr,
-		value: c.Value, off: c.Off + in.AOff, n: int32(in.N), bytes: bytes, at: r.Clock, line: r.ctx.Line(),
+		value: c.Value, off: c.Off + in.AOff, n: int32(in.N), bytes: bytes, at: r.Clock, line: r.ctx.Line(), turn: r.turn,
 		rows: int32(in.Rows), pitch: in.Pitch,
 	}
 	if r.run.log != nil {
@@ -99,7 +99,7 @@ func (r *rank) storing(a mem.Addr) int32 {
 		r.order(i, byStore, false)
 		return i
 	default:
-		if i, ok := r.peers.find(r.pe); ok {
+		if i, ok := r.peers.find(r.seat); ok {
 			r.order(i, byStore, false)
 		}
 	}
@@ -114,8 +114,8 @@ func span(in *tl.Instr) int64 {
 	return int64(in.Rows-1)*in.Pitch + in.Bytes()/int64(in.Rows)
 }
 
-// owns tells whether an address is in the PE's own HBM slice.
-func (r *rank) owns(a mem.Addr) bool { return a.Space() == mem.HBM && a.Unit() == int(r.pe) }
+// owns tells whether an address is in the HBM slice beside the core.
+func (r *rank) owns(a mem.Addr) bool { return a.Space() == mem.HBM && a.Unit() == int(r.seat) }
 
 // toMemory is the path from the PE to a memory.
 func (r *rank) toMemory(a mem.Addr) noc.Route {
@@ -123,7 +123,7 @@ func (r *rank) toMemory(a mem.Addr) noc.Route {
 		return r.toHBM
 	}
 	e := r.run.e
-	return e.route(e.m.PE(int(r.pe)), node(e.m, a))
+	return e.route(e.m.PE(int(r.seat)), node(e.m, a))
 }
 
 // lend notes that a transfer reads a tensor, which keeps a ring slot from going back
@@ -147,7 +147,7 @@ func (r *rank) stage(in *tl.Instr) tl.Value {
 	r.enqueue(dma.Compute)
 	t := transfer{
 		kind: aStage, rank: r.id, cell: tl.None, slot: -1, typ: in.Type, addr: in.Addr,
-		n: int32(in.N), total: int32(in.N), bytes: bytes, at: r.Clock, line: r.ctx.Line(),
+		n: int32(in.N), total: int32(in.N), bytes: bytes, at: r.Clock, line: r.ctx.Line(), turn: r.turn,
 	}
 	var v tl.Value
 	if log := r.run.log; log != nil {

@@ -78,7 +78,7 @@ func (r *rank) put(in *tl.Instr) {
 	i := r.peer(s.Win.Team.PEs[s.Peer])
 	r.address("put", s.Remote, bytes)
 	fromMemory := in.A == tl.None && in.N > 0
-	from := e.m.TCM(int(r.pe))
+	from := e.m.TCM(int(r.seat))
 	switch {
 	case fromMemory:
 		r.address("put", s.Local, bytes)
@@ -96,7 +96,7 @@ func (r *rank) put(in *tl.Instr) {
 	p := r.peers.at(i)
 	t := transfer{
 		kind: aPut, rank: r.id, cell: tl.None, slot: -1, typ: in.Type, addr: s.Remote,
-		n: int32(in.N), total: int32(in.N), bytes: bytes, at: r.Clock, line: r.ctx.Line(),
+		n: int32(in.N), total: int32(in.N), bytes: bytes, at: r.Clock, line: r.ctx.Line(), turn: r.turn,
 	}
 	f := effect{
 		win: s.Win, member: s.Peer, to: i, word: -1, local: s.Local, memory: fromMemory,
@@ -120,7 +120,7 @@ func (r *rank) put(in *tl.Instr) {
 	if fromMemory && !r.holds(s.Local) {
 		// The source is asked for, where it lies.
 		x.xfers[user].kind = aRequestPut
-		r.begin(start, e.request(e.m.PE(int(r.pe)), from), noc.Control, int64(e.topo.Fabric.RequestBytes), user, r.laneKey(des.Arrive, laneProgram))
+		r.begin(start, e.request(e.m.PE(int(r.seat)), from), noc.Control, int64(e.topo.Fabric.RequestBytes), user, r.laneKey(des.Arrive, laneProgram))
 	} else {
 		r.begin(start, t.route, noc.Collective, bytes, user, r.laneKey(des.Arrive, laneProgram))
 	}
@@ -149,14 +149,14 @@ func (r *rank) get(in *tl.Instr) {
 	op := r.book.Sided(in)
 	t := transfer{
 		kind: aGet, rank: r.id, cell: tl.None, slot: -1, typ: in.Type, addr: s.Remote,
-		n: int32(in.N), total: int32(in.N), bytes: bytes, at: r.Clock, line: r.ctx.Line(),
+		n: int32(in.N), total: int32(in.N), bytes: bytes, at: r.Clock, line: r.ctx.Line(), turn: r.turn,
 	}
 	f := effect{win: s.Win, member: s.Peer, to: i, word: -1, local: s.Local, start: call}
 	ask, data := r.routesFrom(r.peers.at(i), node(e.m, s.Local))
 	t.route = data
 	start := r.starts(i, byGet, r.Clock+e.spec.DMA.Setup)
 	user := r.fly(&t, &f)
-	if pe == r.pe {
+	if pe == r.seat {
 		r.begin(start, t.route, noc.Collective, bytes, user, r.laneKey(des.Arrive, laneProgram))
 	} else {
 		x.xfers[user].kind = aRequestGet
@@ -176,9 +176,9 @@ func (r *rank) fly(t *transfer, f *effect) uint32 {
 	return r.run.newTransfer(t)
 }
 
-// holds tells whether an address is in the PE's tile, so that reading it needs no request.
+// holds tells whether an address is in the core's tile, so that reading it needs no request.
 func (r *rank) holds(a mem.Addr) bool {
-	return a.Space() != mem.SRAM && a.Unit() == int(r.pe)
+	return a.Space() != mem.SRAM && a.Unit() == int(r.seat)
 }
 
 // awaitLocal waits for the PE's own loads and stores under way that an access to its side of

@@ -31,7 +31,7 @@ func (r *rank) order(i int32, w way, put bool) {
 // awaitPeer waits until everything that was sent to a peer has been acknowledged.
 func (r *rank) awaitPeer(i int32) {
 	from := r.Clock
-	own := r.peers.at(i).pe == r.pe
+	own := r.peers.at(i).pe == r.seat
 	for r.peers.at(i).out > 0 || own && r.writing() {
 		r.waitPort = i
 		r.park(forPeer)
@@ -40,7 +40,7 @@ func (r *rank) awaitPeer(i int32) {
 	r.stallSpan(from)
 }
 
-// writing tells whether a store to the own HBM slice is under way.
+// writing tells whether a store to the HBM slice beside the core is under way.
 func (r *rank) writing() bool {
 	for i := range r.under {
 		if u := &r.under[i]; u.write && r.owns(u.lo) {
@@ -62,7 +62,7 @@ func (r *rank) acknowledge(i int32, now unit.Time) unit.Time {
 // sequential waits, on a machine that promises it, until what was sent last to a peer has
 // been acknowledged.
 func (r *rank) sequential(i int32) {
-	if r.run.e.order == mem.Sequential && r.peers.at(i).pe != r.pe {
+	if r.run.e.order == mem.Sequential && r.peers.at(i).pe != r.seat {
 		r.awaitPeer(i)
 	}
 }

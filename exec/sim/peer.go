@@ -97,7 +97,7 @@ func (r *rank) peer(pe int32) int32 {
 	}
 	e := r.run.e
 	r.address(r.instr.Call(), mem.At(mem.HBM, int(pe), 0), 0)
-	own, other := e.m.PE(int(r.pe)), e.m.PE(int(pe))
+	own, other := e.m.PE(int(r.seat)), e.m.PE(int(pe))
 	p := peer{pe: pe, way: noWay, putWay: noWay, control: e.route(own, e.m.HBM(int(pe))), back: e.route(other, own)}
 	head, slowest := e.net.Latency(p.back)
 	if p.ack = head; slowest > 0 {
@@ -111,8 +111,8 @@ func (r *rank) routeTo(p *peer, from machine.NodeID) noc.Route {
 	e := r.run.e
 	known := &p.hbm
 	switch from {
-	case e.m.HBM(int(r.pe)):
-	case e.m.TCM(int(r.pe)):
+	case e.m.HBM(int(r.seat)):
+	case e.m.TCM(int(r.seat)):
 		known = &p.tcm
 	default:
 		return e.route(from, e.m.HBM(int(p.pe)))
@@ -127,9 +127,9 @@ func (r *rank) routeTo(p *peer, from machine.NodeID) noc.Route {
 // the data.
 func (r *rank) routesFrom(p *peer, to machine.NodeID) (ask, data noc.Route) {
 	e := r.run.e
-	from, own := e.m.HBM(int(p.pe)), e.m.HBM(int(r.pe))
+	from, own := e.m.HBM(int(p.pe)), e.m.HBM(int(r.seat))
 	if p.data.Hops() == 0 {
-		p.ask, p.data = e.request(e.m.PE(int(r.pe)), from), e.route(from, own)
+		p.ask, p.data = e.request(e.m.PE(int(r.seat)), from), e.route(from, own)
 	}
 	if to != own {
 		return p.ask, e.route(from, to)

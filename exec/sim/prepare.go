@@ -38,7 +38,7 @@ func (x *run) prepareRank(g *tl.Group, gi, i int, base int32) error {
 	e, id := x.e, base+int32(i)
 	r := &x.ranks[id]
 	w := &g.Wiring[i]
-	*r = rank{run: x, id: id, index: int32(i), pe: g.PEs[i], group: int32(gi), base: base, any: -1}
+	*r = rank{run: x, id: id, index: int32(i), pe: g.PEs[i], seat: g.PEs[i], source: uint32(g.PEs[i]), group: int32(gi), base: base, any: -1}
 	if int(r.pe) >= e.m.NumPEs() {
 		return fmt.Errorf("rank %d is to run on PE %d: the machine has %d", i, r.pe, e.m.NumPEs())
 	}

@@ -276,7 +276,7 @@ func (r *rank) copyOut(in *tl.Instr, port int) {
 		v, off := r.as(in.Type, &tok)
 		t := transfer{
 			kind: aCopy, rank: r.id, cell: tl.None, slot: slot, rx: uint8(port), typ: in.Type, addr: addr,
-			value: v, off: off, n: tok.N, bytes: tok.Bytes(), at: r.Clock, line: r.ctx.Line(),
+			value: v, off: off, n: tok.N, bytes: tok.Bytes(), at: r.Clock, line: r.ctx.Line(), turn: r.turn,
 		}
 		if t.n > 0 {
 			q.BeginRead(slot)

@@ -57,6 +57,8 @@ type rank struct {
 	id        int32 // in run.ranks
 	index     int32 // in its group
 	pe        int32
+	seat      int32  // PE at which it sits: the same, but for a communication engine that several share
+	source    uint32 // that the fabric keeps what it sends in order by
 	group     int32
 	base      int32 // id of rank 0 of the group
 
@@ -90,13 +92,16 @@ type rank struct {
 	began unit.Time
 
 	stream  *stream // of a rank that is a stream
-	parent  *rank   // of a program of a grid: its stream
+	parent  *rank   // of a program of a grid, or of a task that such a one has posted: its stream
 	program int     // its number
+	task    *task   // of a communication engine; nil: it is none
+	turn    int32   // number of the collective that has begun, or 0
 
 	agent     history.Agent // in the account of memory
 	done      bool
 	dismissed bool        // told to end without a result
 	sends     []sending   // in the account, by port; nil: there is none
+	posts     []*task     // that it has posted and not awaited
 	place     fault.Place // where it was when the launch hung
 }
 

@@ -12,13 +12,14 @@ import (
 )
 
 // batch is what a run of streams has besides: streams are the first ranks of the run, the
-// others are the places of the programs that are resident. A program takes the place of one
-// that has ended.
+// others are the places of the programs that are resident, and of the tasks of communication
+// engines. A program takes the place of one that has ended.
 type batch struct {
 	*tl.Batch
 	engines map[int32]*rank // by PE: the first of its streams, whose engines its programs use
 	gangs   map[*tl.Gang]*gang
 	events  map[*tl.Event]*event
+	queues  map[int32][]*queue // of communication engines, by PE that posts to them
 }
 
 // gang is a group launch: the streams that have come to it.
@@ -48,7 +49,13 @@ type stream struct {
 type grid struct {
 	*tl.GridLaunch
 	started, ended int
+
+	tasks int                    // posted by programs and not ended
+	last  [tl.EngineQueues]*task // the last that they have posted to each queue
 }
+
+// over tells whether all programs have ended, and all tasks that they have posted.
+func (g *grid) over() bool { return g.ended == g.Grid && g.tasks == 0 }
 
 // RunStreams lets all streams do what is queued, side by side, and returns when everything
 // has come to rest.
@@ -102,7 +109,8 @@ func (e *Executor) prepareBatch(b *tl.Batch) (*run, error) {
 	for _, n := range places {
 		next += n
 	}
-	x.ranks = make([]rank, next)
+	tasks := next
+	x.ranks = make([]rank, next+x.countEngines())
 	x.left, x.all = all, all
 	next = len(b.Streams)
 	for i := range b.Streams {
@@ -118,9 +126,10 @@ func (e *Executor) prepareBatch(b *tl.Batch) (*run, error) {
 			r.stream.places[k].id = int32(next + k)
 		}
 		next += places[i]
-		x.begins(r, s.Rank, 1, 0, 0, r.work, tl.Args{})
+		x.begins(r, tl.Setup{Rank: s.Rank, World: 1, Scratch: b.Scratch}, r.work, tl.Args{})
 		r.accountStart()
 	}
+	x.prepareEngines(tasks)
 	return x, nil
 }
 
@@ -129,7 +138,7 @@ func (e *Executor) prepareBatch(b *tl.Batch) (*run, error) {
 func (x *run) prepareAgent(r *rank, id, pe int32, index int) {
 	e := x.e
 	lanes, drawn := r.lanes, r.chance.drawn
-	*r = rank{run: x, id: id, index: int32(index), pe: pe, any: -1, lanes: lanes}
+	*r = rank{run: x, id: id, index: int32(index), pe: pe, source: uint32(pe), any: -1, lanes: lanes}
 	r.chance.drawn = drawn
 	r.component = uint32(len(e.m.Links)+e.m.NumPEs()) + uint32(id)
 	r.engines = &r.PE
@@ -137,20 +146,25 @@ func (x *run) prepareAgent(r *rank, id, pe int32, index int) {
 		r.engines = &first.PE
 	}
 	r.Clock = x.start
-	own, hbm := e.m.PE(int(pe)), e.m.HBM(int(pe))
-	r.fromHBM, r.toHBM = e.route(hbm, own), e.route(own, hbm)
+	r.sit(pe)
 }
 
-// begins makes the coroutine of a stream or program. Something must resume it.
-func (x *run) begins(r *rank, index, world, program, programs int, k tl.Kernel, a tl.Args) {
+// sit places the core of an agent at a PE.
+func (r *rank) sit(pe int32) {
+	e := r.run.e
+	own, hbm := e.m.PE(int(pe)), e.m.HBM(int(pe))
+	r.seat, r.fromHBM, r.toHBM = pe, e.route(hbm, own), e.route(own, hbm)
+}
+
+// begins makes the coroutine of a stream, program or task, and completes its setup. Something
+// must resume it.
+func (x *run) begins(r *rank, s tl.Setup, k tl.Kernel, a tl.Args) {
 	e := x.e
-	r.ctx = tl.NewContext(tl.Setup{
-		Core: r, Rank: index, World: world, PE: int(r.pe), PEsPerCube: 1, Wiring: &tl.Wiring{}, Ring: x.ring,
-		Addrs: x.launch.Addrs, Scratch: x.launch.Scratch, Program: program, Grid: programs,
-		PEName:      func() string { return e.m.PEName(int(r.pe)) },
-		Now:         func() (unit.Time, bool) { return r.Clock, true },
-		RecordLines: e.opts.RecordLines || e.opts.History != nil,
-	})
+	s.Core, s.PE, s.PEsPerCube, s.Wiring, s.Ring, s.Addrs = r, int(r.pe), 1, &tl.Wiring{}, x.ring, x.launch.Addrs
+	s.PEName = func() string { return e.m.PEName(int(r.pe)) }
+	s.Now = func() (unit.Time, bool) { return r.Clock, true }
+	s.RecordLines = e.opts.RecordLines || e.opts.History != nil
+	r.ctx = tl.NewContext(s)
 	r.book = x.history.Book(r.ctx, r)
 	r.next, r.stop = iter.Pull(r.body(k, a))
 }
@@ -177,19 +191,20 @@ func (r *rank) work(*tl.Context, tl.Args) {
 }
 
 // launchGrid starts the programs of a kernel, as many as may be resident, and waits until all
-// have ended.
+// have ended, and all tasks that they have posted.
 func (r *rank) launchGrid(l *tl.GridLaunch) {
 	g := &r.stream.grid
-	g.GridLaunch, g.started, g.ended = l, 0, 0
+	*g = grid{GridLaunch: l}
 	if l.Gang != nil {
 		r.meet(r.run.batch.gangs[l.Gang], l.Gang.Members)
 	}
 	for i := range min(l.Resident, l.Grid) {
 		r.startProgram(&r.stream.places[i], r.Clock)
 	}
-	for g.ended < l.Grid {
+	for !g.over() {
 		r.park(forOthers)
 	}
+	r.accountTasks()
 }
 
 // meet waits until all members of a group launch have come to it, and starts when the last
@@ -219,7 +234,10 @@ func (r *rank) startProgram(p *rank, at unit.Time) {
 	p.parent, p.program = r, g.started
 	p.Clock = at
 	p.began = at
-	x.begins(p, g.Rank, g.World, g.started, g.Grid, g.Kernel, g.Args)
+	x.begins(p, tl.Setup{
+		Rank: g.Rank, World: g.World, Scratch: x.launch.Scratch, Program: g.started, Grid: g.Grid,
+		CoreType: g.CoreType(g.started), Engine: x.batch.Engine != nil,
+	}, g.Kernel, g.Args)
 	p.accountStart()
 	g.started++
 	p.wait = forTime
@@ -240,7 +258,7 @@ func (r *rank) programEnded() {
 	switch {
 	case g.started < g.Grid:
 		s.startProgram(r, r.Clock)
-	case g.ended == g.Grid:
+	case g.over():
 		s.wake(s.Clock)
 	}
 }

@@ -25,14 +25,17 @@ func (r *rank) accountStart() {
 	h.Add(history.Record{Kind: history.Start, Agent: r.agent, Other: begetter, Time: r.Clock})
 }
 
-// accountEnd says that a stream or program has ended, with all that it started.
+// accountEnd says that a stream, program or task has ended, with all that it started.
 func (r *rank) accountEnd() {
 	h := r.run.history
 	if h == nil {
 		return
 	}
 	begetter := history.Host
-	if r.parent != nil {
+	switch {
+	case r.task != nil:
+		begetter = r.task.queue.agent
+	case r.parent != nil:
 		begetter = r.parent.agent
 	}
 	h.Add(history.Record{Kind: history.Join, Agent: begetter, Other: r.agent, Time: r.Clock})

@@ -42,8 +42,11 @@ func (x *run) stalled() error {
 			blocked[i].Place = r.placeOfOp()
 		} else {
 			r.stop()
-			g := &r.parent.stream.grid
-			blocked[i].Of = x.batch.Streams[r.parent.id].ProgramName(g.GridLaunch, r.program)
+			if r.task != nil {
+				blocked[i].Of = r.task.name()
+			} else {
+				blocked[i].Of = x.batch.Streams[r.parent.id].ProgramName(r.parent.stream.grid.GridLaunch, r.program)
+			}
 			blocked[i].Place = r.place
 		}
 		blocked[i].Time = r.since
@@ -54,11 +57,11 @@ func (x *run) stalled() error {
 }
 
 // living are the ranks that have something left to do besides a stream, or besides a program of
-// it. open are the streams that have not ended.
+// it or a task that one has posted. open are the streams that have not ended.
 func (r *rank) living(open []*rank) []int {
 	var ranks []int
 	for _, o := range open {
-		if g := &o.stream.grid; o == r || o == r.parent && g.started == g.Grid && g.started-g.ended == 1 {
+		if g := &o.stream.grid; o == r || o == r.parent && g.Grid-g.ended+g.tasks == 1 {
 			continue
 		}
 		ranks = append(ranks, int(o.index))
@@ -78,12 +81,14 @@ func (s *stream) stuckGrid() (g fault.Grid, ok bool) {
 	}, true
 }
 
-// describeInStream says what a stream or a program waits for, but for its place. living are
+// describeInStream says what a stream, a program or a task waits for, but for its place. living are
 // the ranks that something is left of.
 func (r *rank) describeInStream(living []int) fault.Blocked {
 	if r.wait != forOthers {
 		b := r.describe()
-		b.Peers = living
+		if r.wait != forCell {
+			b.Peers = living
+		}
 		return b
 	}
 	b := fault.Blocked{Word: "its own end", Peers: living}

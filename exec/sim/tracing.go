@@ -12,6 +12,9 @@ import (
 // come out of order.
 func (r *rank) emit(e trace.Event) {
 	e.PE, e.Rank = r.pe, r.index
+	if r.task != nil {
+		e.Core = trace.CommCore
+	}
 	r.run.trace = append(r.run.trace, e)
 }
 
@@ -30,7 +33,7 @@ func (x *run) emitTrace() {
 	slices.SortFunc(x.trace, func(a, b trace.Event) int {
 		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.PE, b.PE), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Seq, b.Seq),
 			cmp.Compare(a.Dir, b.Dir), cmp.Compare(a.Peer, b.Peer), cmp.Compare(a.End, b.End), cmp.Compare(a.Bytes, b.Bytes),
-			cmp.Compare(a.Rank, b.Rank), cmp.Compare(a.Stalled, b.Stalled))
+			cmp.Compare(a.Rank, b.Rank), cmp.Compare(a.Stalled, b.Stalled), cmp.Compare(a.Core, b.Core))
 	})
 	for i := range x.trace {
 		ev := &x.trace[i]

@@ -27,6 +27,7 @@ type transfer struct {
 	gen   uint32
 	slot  int32 // ring slot that it reads, or -1
 	rx    uint8 // ring of that slot
+	turn  int32 // collective that it is part of, or 0
 	next  uint32
 	value tl.Value
 	off   int32 // first element within the value
@@ -90,7 +91,7 @@ func (r *rank) begin(at unit.Time, route noc.Route, c noc.Class, bytes int64, i 
 	x := r.run
 	t := &x.xfers[i]
 	x.e.net.Send(at, noc.Transfer{
-		Route: route, Class: c, Bytes: bytes, Source: uint32(r.pe), User: i,
+		Route: route, Class: c, Bytes: bytes, Source: r.source, User: i,
 		Taken: x.log != nil && (t.kind == aLoad || t.kind == aStage || t.kind == anEngineCopy),
 	}, key)
 }
@@ -131,8 +132,14 @@ func (s *sink) Departed(user uint32, end unit.Time) {
 // again then.
 func (r *rank) leave(q dma.Queue, end unit.Time) {
 	r.engines.DMA.Leave(q, r.run.e.q.Now(), end)
-	if r.parent == nil {
+	switch {
+	case r.parent == nil:
 		r.room(q, end)
+		return
+	case r.task != nil:
+		for _, other := range r.task.queue.engine.queues {
+			other.place.room(q, end)
+		}
 		return
 	}
 	for i := range r.run.batch.Streams { // all programs on the PE
@@ -169,7 +176,7 @@ func (s *sink) Taken(user uint32) {
 }
 
 func (t *transfer) origin(r *rank, now unit.Time) oplog.Origin {
-	return oplog.Origin{Rank: r.index, PE: r.pe, Time: now, Line: t.line}
+	return oplog.Origin{Rank: r.index, PE: r.pe, Turn: t.turn, Time: now, Line: t.line}
 }
 
 // Delivered: a transfer has arrived whole.

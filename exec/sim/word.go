@@ -81,9 +81,9 @@ func (r *rank) readCost(s *tl.OneSided) unit.Time {
 	net, pe := r.run.e.net, s.Win.Team.PEs[s.Peer]
 	path := r.fromHBM
 	cost := unit.Time(0)
-	if pe != r.pe {
+	if pe != r.seat {
 		p := r.peers.at(r.peer(pe))
-		cost, path = p.ack, r.run.e.route(r.run.e.m.HBM(int(pe)), r.run.e.m.PE(int(r.pe)))
+		cost, path = p.ack, r.run.e.route(r.run.e.m.HBM(int(pe)), r.run.e.m.PE(int(r.seat)))
 	}
 	head, slowest := net.Latency(path)
 	return cost + head + slowest.Serial().Time(int64(max(1, len(s.Words)))*int64(s.WordType.Size()))

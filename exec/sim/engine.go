@@ -1,0 +1,218 @@
+package sim
+
+import (
+	"slices"
+
+	"kernbench/history"
+	"kernbench/hw/pe"
+	"kernbench/tl"
+	"kernbench/unit"
+)
+
+// commEngine is a communication engine: a core of its own, with the queues of the PEs that it
+// serves. Its queues share the CPU, the DMA and the vector unit.
+type commEngine struct {
+	pe.PE
+	free   unit.Time // when the CPU has issued what it was given
+	queues []*queue
+}
+
+// queue performs tasks one after the other, in a place that they take turns in.
+type queue struct {
+	engine  *commEngine
+	place   *rank
+	pe      int32
+	rank    int // of the device
+	number  int
+	tasks   []*task // that wait for their turn
+	running *task
+	posted  int
+	agent   history.Agent // in the account of memory
+	joined  bool          // its end is in there, too
+}
+
+// task is a program that an engine performs.
+type task struct {
+	*tl.Task
+	queue  *queue
+	number int   // in its queue
+	parent *rank // stream whose launch ends after it
+
+	// Who posted it, and the handle there: another program may have the place by now.
+	poster *rank
+	ctx    *tl.Context
+	cell   int32
+	gen    uint32
+	event  uint32 // in the account of memory: its posting, then its end
+}
+
+// name is how reports call it.
+func (t *task) name() string { return tl.TaskName(t.Task, t.number) }
+
+// countEngines is the number of places that the tasks of a batch need.
+func (x *run) countEngines() int {
+	if x.batch.Engine == nil {
+		return 0
+	}
+	seen := map[int32]bool{}
+	for i := range x.batch.Streams {
+		seen[x.batch.Streams[i].PE] = true
+	}
+	return len(seen) * tl.EngineQueues
+}
+
+// prepareEngines makes the engines of the PEs of a batch; places are those of their tasks.
+func (x *run) prepareEngines(first int) {
+	if x.batch.Engine == nil {
+		return
+	}
+	x.batch.queues = map[int32][]*queue{}
+	seats := map[int32]*commEngine{}
+	for i := range x.batch.Streams {
+		s := &x.batch.Streams[i]
+		if x.batch.queues[s.PE] != nil {
+			continue
+		}
+		seat := x.seat(s.PE)
+		c := seats[seat]
+		if c == nil {
+			c = &commEngine{free: x.start}
+			c.Math.FreeAt, c.GEMM.FreeAt = x.start, x.start
+			seats[seat] = c
+		}
+		for k := range tl.EngineQueues {
+			q := &queue{engine: c, place: &x.ranks[first], pe: s.PE, rank: s.Rank, number: k}
+			q.place.id = int32(first)
+			first++
+			c.queues = append(c.queues, q)
+			x.batch.queues[s.PE] = append(x.batch.queues[s.PE], q)
+			x.accountQueue(q)
+		}
+	}
+}
+
+// seat is the PE at which the engine that serves a PE sits.
+func (x *run) seat(pe int32) int32 {
+	if x.e.topo.CommEngine.Per != "sip" {
+		return pe
+	}
+	perSIP := int32(x.e.m.CubesPerSIP() * x.e.m.PEsPerCube())
+	return pe / perSIP * perSIP
+}
+
+// post appends a task to its queue. It comes after the loads and stores of the program, and
+// after the tasks that were posted before by the clock.
+func (r *rank) post(in *tl.Instr) {
+	x := r.run
+	for r.moving() {
+		r.park(forEngines)
+	}
+	r.Clock = max(r.Clock, r.stored)
+	r.sync()
+	q := x.batch.queues[r.pe][in.Task.Queue]
+	own, c := *in.Task, r.ctx.Cell(in.Dst)
+	t := &task{Task: &own, queue: q, number: q.posted, parent: r.parent, poster: r, ctx: r.ctx, cell: in.Dst, gen: c.Gen()}
+	c.Waiting++
+	q.posted++
+	g := &r.parent.stream.grid
+	g.tasks++
+	g.last[q.number] = t
+	x.left++
+	x.all++
+	r.posts = append(r.posts, t)
+	r.accountPost(t)
+	q.tasks = append(q.tasks, t)
+	if q.running == nil {
+		q.start(x, r.Clock)
+	}
+}
+
+// start begins the next task.
+func (q *queue) start(x *run, at unit.Time) {
+	t, p := q.tasks[0], q.place
+	q.tasks = q.tasks[1:]
+	q.running = t
+	x.prepareAgent(p, p.id, q.pe, t.Rank)
+	p.parent, p.task = t.parent, t
+	p.sit(x.seat(q.pe))
+	p.engines, p.source = &q.engine.PE, uint32(x.e.m.NumPEs())+uint32(p.seat)
+	p.Clock, p.began = at, at
+	x.begins(p, tl.Setup{Rank: t.Rank, World: t.World, Scratch: x.batch.Engine.Scratch}, t.Kernel, t.Args)
+	q.accountTask(p, at)
+	p.wait = forTime
+	p.wake(at)
+}
+
+// taskEnded lets those go on who wait for the task that this was, and the next one begin.
+func (r *rank) taskEnded() {
+	x, t, s := r.run, r.task, r.parent
+	q, g := t.queue, &s.stream.grid
+	r.accountTaskEnd()
+	s.stream.traffic.Add(r.ctx.Traffic())
+	if x.log != nil {
+		r.ctx.DropAll()
+	}
+	end := r.Clock
+	s.Clock = max(s.Clock, end)
+	q.running = nil
+	if len(q.tasks) > 0 {
+		q.start(x, end) // r is that one from here on
+	}
+	if g.tasks--; g.over() {
+		s.wake(s.Clock)
+	}
+	if t.poster.ctx == t.ctx && !t.poster.done {
+		t.poster.filled(&transfer{cell: t.cell, gen: t.gen}, end)
+	}
+}
+
+// postOf is the task whose handle a cell is, or nil.
+func (r *rank) postOf(cell int32) *task {
+	for _, t := range r.posts {
+		if t.cell == cell && t.gen == r.ctx.Cell(cell).Gen() {
+			return t
+		}
+	}
+	return nil
+}
+
+// awaited: a program goes on after what a handle stands for.
+func (r *rank) awaited(cell int32) {
+	if t := r.postOf(cell); t != nil {
+		r.posts = slices.DeleteFunc(r.posts, func(other *task) bool { return other == t })
+		if r.run.history != nil {
+			r.Tell(history.Record{Kind: history.Pass, Ring: t.event})
+		}
+	}
+}
+
+// issue gives an instruction to the CPU of the engine, which issues those of all its tasks in
+// the order in which they come.
+func (c *commEngine) issue(r *rank) {
+	r.sync()
+	c.free = max(c.free, r.Clock) + r.run.e.spec.Issue
+	r.Clock = c.free
+}
+
+// timeless carries out what takes no time, if an instruction is of that kind.
+func (r *rank) timeless(in *tl.Instr) bool {
+	switch in.Op {
+	case tl.OpMeet:
+		r.sync()
+	case tl.OpBeginTurn:
+		r.sync()
+		r.turn = in.Turn.ID
+		if log := r.run.log; log != nil {
+			log.BeginTurn(r.origin(), in.Turn)
+		}
+	case tl.OpEndTurn:
+		r.sync()
+		if log := r.run.log; log != nil {
+			log.EndTurn(r.origin(), in.Turn)
+		}
+		r.turn = 0
+	default:
+		return false
+	}
+	return true
+}

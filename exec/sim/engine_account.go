@@ -1,0 +1,78 @@
+package sim
+
+import (
+	"kernbench/history"
+	"kernbench/tl"
+	"kernbench/unit"
+)
+
+func (q *queue) who() history.Who {
+	return history.Who{Rank: q.rank, PE: int(q.pe), Stream: -1, Program: -1, Queue: 1 + q.number}
+}
+
+// accountQueue says that a queue of an engine begins: what it performs comes after no more
+// than it knows.
+func (x *run) accountQueue(q *queue) {
+	if h := x.history; h != nil {
+		q.agent = h.Agent(q.who())
+		h.Add(history.Record{Kind: history.Start, Agent: q.agent, Other: history.Host, Time: x.start})
+	}
+}
+
+// accountQueues says that all queues have come to rest.
+func (x *run) accountQueues() {
+	if x.history == nil {
+		return
+	}
+	for i := range x.batch.Streams {
+		for _, q := range x.batch.queues[x.batch.Streams[i].PE] {
+			if !q.joined {
+				x.history.Add(history.Record{Kind: history.Join, Agent: history.Host, Other: q.agent, Time: x.result.End})
+			}
+			q.joined = true
+		}
+	}
+}
+
+// accountPost says that a program has posted a task, after all that it has stored.
+func (r *rank) accountPost(t *task) {
+	if h := r.run.history; h != nil {
+		t.event = h.NextRings(1)
+		r.book.Plain(history.Drain)
+		r.Tell(history.Record{Kind: history.Mark, Ring: t.event})
+	}
+}
+
+// accountTask says that the task which a queue has come to begins on a rank.
+func (q *queue) accountTask(r *rank, at unit.Time) {
+	h := r.run.history
+	if h == nil {
+		return
+	}
+	who := q.who()
+	who.Task = 1 + r.task.number
+	r.agent = h.Agent(who)
+	h.Add(history.Record{Kind: history.Pass, Agent: q.agent, Ring: r.task.event, Call: tl.OpTask.String(), Time: at})
+	h.Add(history.Record{Kind: history.Start, Agent: r.agent, Other: q.agent, Time: at})
+}
+
+// accountTaskEnd says that a task has ended, for those who go on after it.
+func (r *rank) accountTaskEnd() {
+	if h := r.run.history; h != nil {
+		r.accountEnd()
+		h.Add(history.Record{Kind: history.Mark, Agent: r.task.queue.agent, Ring: r.task.event, Call: tl.OpTask.String(), Time: r.Clock})
+	}
+}
+
+// accountTasks says that a stream goes on after the tasks that its launch has posted. Who
+// comes after the last one of a queue comes after all before it.
+func (r *rank) accountTasks() {
+	if r.run.history == nil {
+		return
+	}
+	for _, t := range r.stream.grid.last {
+		if t != nil {
+			r.Tell(history.Record{Kind: history.Pass, Ring: t.event})
+		}
+	}
+}

@@ -188,19 +188,6 @@ func (d *Detector) missingEdge(f, e *event) string {
 	return fmt.Sprintf("%v must wait, before %s, for a signal that %v sends%s; or %s between them", whom, there, who, after(finish, here), meeting(who, whom))
 }
 
-// meeting is what two agents have to order all that they do before and after.
-func meeting(a, b history.Who) string {
-	switch {
-	case a.Stream < 0 || b.Stream < 0:
-		return "a barrier"
-	case a.PE == b.PE && a.Stream == b.Stream:
-		return "the end of a launch and another launch"
-	case a.Program < 0 || b.Program < 0:
-		return "an event of one stream that the other awaits (a join)"
-	}
-	return "a barrier, or an event of one stream that the other awaits (a join),"
-}
-
 func after(finish, here string) string {
 	if finish == "" {
 		return " after " + here

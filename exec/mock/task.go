@@ -111,7 +111,7 @@ func (q *queue) start() {
 		who := q.who()
 		who.Task = 1 + t.number
 		r.agent = x.history.Agent(who)
-		x.history.Add(history.Record{Kind: history.Pass, Agent: q.agent, Ring: t.event})
+		x.history.Add(history.Record{Kind: history.Pass, Agent: q.agent, Ring: t.event, Call: tl.OpTask.String()})
 		x.history.Add(history.Record{Kind: history.Start, Agent: r.agent, Other: q.agent})
 	}
 	x.enter(r)
@@ -122,7 +122,7 @@ func (t *task) end() {
 	q, s := t.queue, t.stream
 	x := q.run
 	if x.history != nil {
-		x.history.Add(history.Record{Kind: history.Mark, Agent: q.agent, Ring: t.event})
+		x.history.Add(history.Record{Kind: history.Mark, Agent: q.agent, Ring: t.event, Call: tl.OpTask.String()})
 	}
 	t.ended = true
 	s.traffic.Add(t.rank.kernel.Traffic())

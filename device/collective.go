@@ -12,10 +12,11 @@ import (
 
 // Call is one collective that a launch performed, with all that a judge needs.
 type Call struct {
+	Title      string // how reports tell it from others of one launch; "": it was alone
 	Plan       *Plan
 	Collective *collective.Collective
 	Groups     []CallGroup // side by side: one, or one per shard with rank_level: sip
-	Result     tl.Result
+	Result     tl.Result   // of the launch that performed it
 }
 
 // ElemsPerRank is what each rank brings: a shard, or with rank_level: sip all shards of a
@@ -35,9 +36,15 @@ type CallGroup struct {
 	Addrs    []mem.Addr // physical, by rank: where the input was
 	OutAddrs []mem.Addr // and where the output is; nil: in the place of the input
 	Inputs   [][]byte   // by rank, as they were before; nil in a run without data
+
+	// Outputs are the results and Provs their provenance, where they were taken while the launch
+	// went on: memory may hold something else by now, and there are no addresses. Nil: results are
+	// in memory.
+	Outputs [][]byte
+	Provs   []collective.Prov
 }
 
-// Out is the physical address of the result of a rank.
+// Out is the physical address of the result of a rank, if it is in memory.
 func (g *CallGroup) Out(rank int) mem.Addr {
 	if g.OutAddrs == nil {
 		return g.Addrs[rank]

@@ -82,7 +82,7 @@ type Launched struct {
 	Name   string
 	World  int // PEs
 	Result tl.Result
-	Call   *Call // the collective that it performed, or nil
+	Call   *Call // the collective that it performed, the first of several, or nil
 }
 
 const (

@@ -27,7 +27,8 @@ func (out *outcome) judge(x *setting, data *oplog.Log, c *device.Call) error {
 				return err
 			}
 			j.verdicts = append(j.verdicts, v)
-			c.Groups[i].Inputs = nil // they have served their purpose, and can be large
+			g := &c.Groups[i] // what was kept has served its purpose, and can be large
+			g.Inputs, g.Outputs, g.Provs = nil, nil, nil
 		}
 	}
 	out.judged = append(out.judged, j)
@@ -36,18 +37,15 @@ func (out *outcome) judge(x *setting, data *oplog.Log, c *device.Call) error {
 
 // verify judges the results of one group of ranks, and adds their bytes to digest.
 func (x *setting) verify(data *oplog.Log, c *device.Call, g *device.CallGroup, digest hash.Hash) (*verify.Verdict, error) {
-	outs := make([][]byte, len(g.PEs))
-	provs := make([]collective.Prov, len(g.PEs))
-	for r := range g.PEs {
-		n := c.Collective.Out(g.Call, r)
-		if n == 0 {
-			continue // it ends with nothing, as after a barrier
-		}
+	outs, provs := g.Outputs, g.Provs
+	if outs == nil {
 		var err error
-		if outs[r], provs[r], err = data.View(g.Out(r), g.Call.Type, n); err != nil {
-			return nil, fmt.Errorf("result of rank %d (%s): %w", r, x.machine.PEName(int(g.PEs[r])), err)
+		if outs, provs, err = x.inMemory(data, c, g); err != nil {
+			return nil, err
 		}
-		digest.Write(outs[r])
+	}
+	for _, out := range outs {
+		digest.Write(out)
 	}
 	in := verify.Input{
 		Collective: c.Collective, Call: g.Call, Hasher: data.Hasher(),
@@ -62,6 +60,32 @@ func (x *setting) verify(data *oplog.Log, c *device.Call, g *device.CallGroup, d
 		in.NotApplicable = fmt.Sprintf("%s may count a contribution twice, which %v does not notice", c.Plan.Name, g.Call.Op)
 	}
 	return verify.Check(in)
+}
+
+// inMemory finds the results of a group of ranks where they were left.
+func (x *setting) inMemory(data *oplog.Log, c *device.Call, g *device.CallGroup) ([][]byte, []collective.Prov, error) {
+	outs := make([][]byte, len(g.PEs))
+	provs := make([]collective.Prov, len(g.PEs))
+	for r := range g.PEs {
+		n := c.Collective.Out(g.Call, r)
+		if n == 0 {
+			continue // it ends with nothing, as after a barrier
+		}
+		var err error
+		if outs[r], provs[r], err = data.View(g.Out(r), g.Call.Type, n); err != nil {
+			return nil, nil, fmt.Errorf("result of rank %d (%s): %w", r, x.machine.PEName(int(g.PEs[r])), err)
+		}
+	}
+	return outs, provs, nil
+}
+
+// who is a rank of a group among all that take part in a run: its PE, or with rank_level: sip
+// the rank, which is a SIP.
+func who(c *device.Call, g, rank int) int {
+	if c.Plan.PerSIP() {
+		return rank
+	}
+	return int(c.Groups[g].PEs[rank])
 }
 
 // wrong tells whether the result of a collective is wrong.
@@ -85,7 +109,7 @@ func (j *judgement) failures(dst []Failure) []Failure {
 				return dst
 			}
 			f := Failure{
-				Rank: f.Rank, PE: f.Place, Index: f.Element, Elements: f.Wrong, Question: provenance,
+				Collective: j.call.Title, Rank: f.Rank, PE: f.Place, Index: f.Element, Elements: f.Wrong, Question: provenance,
 				Got: f.Got, Expected: f.Want, Reason: f.Reason,
 				Missing: ranksOf(f.Missing, labels), Duplicated: ranksOf(f.Duplicated, labels), Times: times(f.Duplicated),
 			}

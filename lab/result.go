@@ -18,9 +18,14 @@ type Result struct {
 	Algorithm  string `json:"algorithm,omitempty"`  // as named: an entry of ccl.yaml
 	Collective string `json:"collective,omitempty"` // all_reduce, ...
 	Topology   string `json:"logical_topology,omitempty"`
-	Executor   string `json:"executor"`
-	Fidelity   string `json:"fidelity,omitempty"`
-	Machine    string `json:"machine"` // "2 SIPs x 16 cubes x 8 PEs"
+
+	// Collectives counts those that programs of streams performed, several in a launch. Of
+	// several kinds, Algorithm and Collective name each once.
+	Collectives int `json:"collectives,omitempty"`
+
+	Executor string `json:"executor"`
+	Fidelity string `json:"fidelity,omitempty"`
+	Machine  string `json:"machine"` // "2 SIPs x 16 cubes x 8 PEs"
 
 	MemoryOrder string `json:"memory_order"` // what the machine promises: put_signal, ...
 	Schedule    uint64 `json:"schedule"`     // random schedule; 0: the executor's own
@@ -85,6 +90,7 @@ func (r *Result) OK() bool {
 
 // Failure is one rank whose result is wrong.
 type Failure struct {
+	Collective string `json:"collective,omitempty"` // which one, where a launch performed several
 	Rank       int    `json:"rank"`
 	PE         string `json:"pe"`
 	Index      int    `json:"index"`              // first wrong element
@@ -100,6 +106,9 @@ type Failure struct {
 
 func (f *Failure) String() string {
 	s := fmt.Sprintf("rank %d (%s) element %d: got %s, expected %s", f.Rank, f.PE, f.Index, f.Got, f.Expected)
+	if f.Collective != "" {
+		s = f.Collective + ": " + s
+	}
 	if f.Reason != "" {
 		s += ": " + f.Reason
 	}

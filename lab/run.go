@@ -140,13 +140,11 @@ func (r *Result) count(traffic []Traffic) {
 // collective says what was performed: as it was launched, which a program may have chosen
 // otherwise than its options say.
 func (x *setting) collective(r *Result, out *outcome) {
-	p := out.plan
-	if p == nil {
-		return
-	}
-	r.Algorithm, r.Collective = p.Name, p.Algorithm.Collective
-	if hasRings(p) {
-		r.Topology = p.Topology.Name
+	if p := out.plan; p != nil {
+		r.Algorithm, r.Collective = p.Name, p.Algorithm.Collective
+		if hasRings(p) {
+			r.Topology = p.Topology.Name
+		}
 	}
 	if out.call == nil {
 		return
@@ -157,6 +155,7 @@ func (x *setting) collective(r *Result, out *outcome) {
 	if out.call.Collective.Reduces {
 		r.Op = c.Op.String()
 	}
+	x.turns(r, out)
 }
 
 // hasRings tells whether some rank of a plan has a neighbour.
@@ -165,27 +164,34 @@ func hasRings(p *device.Plan) bool {
 }
 
 // bandwidth is that of the collectives: bytes of a rank over simulated time, and times the
-// bus factor.
+// bus factor. A launch that performed several took its time once.
 func (x *setting) bandwidth(r *Result, out *outcome) {
-	var bytes unit.Bytes
-	var took unit.Time
-	for _, j := range out.judged {
-		for _, g := range j.call.Groups {
-			bytes += j.call.Collective.Bytes(g.Call)
-		}
-		took += j.call.Result.Duration()
+	launches := out.measured
+	if launches == nil {
+		launches = out.performing()
 	}
-	if out.measured != nil {
-		took = 0
-		for _, l := range out.measured {
-			took += l.Result.Duration()
-		}
+	var took unit.Time
+	for _, l := range launches {
+		took += l.Result.Duration()
 	}
 	if took <= 0 {
 		return
 	}
-	r.AlgBW = float64(bytes) / took.Ns()
-	r.BusBW = r.AlgBW * out.judged[0].call.Collective.BusFactor(out.judged[0].call.Plan.World)
+	var bytes unit.Bytes
+	var bus float64
+	for _, j := range out.judged {
+		for _, g := range j.call.Groups {
+			n := j.call.Collective.Bytes(g.Call)
+			bytes += n
+			bus += float64(n) * j.call.Collective.BusFactor(j.call.Plan.World)
+		}
+	}
+	r.AlgBW, r.BusBW = float64(bytes)/took.Ns(), bus/took.Ns()
+}
+
+// performing are the launches that performed collectives.
+func (out *outcome) performing() []*device.Launched {
+	return slices.DeleteFunc(slices.Clone(out.launches), func(l *device.Launched) bool { return l.Call == nil })
 }
 
 // notes are what a user would want to know and did not ask.
@@ -214,7 +220,8 @@ func (x *setting) notes(r *Result, first, told *outcome) {
 	if x.order == mem.Sequential {
 		note("memory_order: %v takes every remote operation as done before the next one begins: it hides missing fences and barriers, which show on the machines that do not", x.order)
 	}
-	if len(first.measured) > 0 && len(first.judged) > 0 {
+	elsewhere := func(l *device.Launched) bool { return !slices.Contains(first.measured, l) }
+	if len(first.measured) > 0 && slices.ContainsFunc(first.performing(), elsewhere) {
 		note("time, bandwidth and traffic are those of the bench's own launches, not of %s", first.judged[0].call.Plan.Name)
 	}
 	for _, l := range first.leaks {
@@ -230,8 +237,10 @@ func (x *setting) notes(r *Result, first, told *outcome) {
 func (x *setting) traffic(out *outcome, note func(string, ...any)) {
 	var moved int64
 	var need unit.Bytes
+	for _, l := range out.performing() {
+		moved += l.Result.Bytes
+	}
 	for _, j := range out.judged {
-		moved += j.call.Result.Bytes
 		for _, g := range j.call.Groups {
 			need += j.call.Collective.Demand(g.Call)
 		}

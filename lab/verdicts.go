@@ -70,10 +70,10 @@ func (x *setting) collectives(r *Result, out *outcome) (p, v Verdict) {
 	var ps, vs []verify.Question
 	failed := map[int]bool{} // a rank is right only if it is in all groups
 	for _, j := range out.judged {
-		for _, g := range j.verdicts {
+		for i, g := range j.verdicts {
 			ps, vs = append(ps, g.Provenance), append(vs, g.Values)
 			for _, rank := range g.Failing {
-				failed[rank] = true
+				failed[who(j.call, i, rank)] = true
 			}
 		}
 		r.Failures = j.failures(r.Failures)

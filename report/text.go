@@ -65,6 +65,9 @@ func subject(w io.Writer, r *lab.Result) {
 		}
 		field(w, "algorithm", "%s%s", r.Algorithm, doing)
 	}
+	if r.Collectives > 0 {
+		field(w, "collectives", "%d, performed by programs of streams", r.Collectives)
+	}
 	executor := r.Executor
 	if r.Fidelity != "" {
 		executor += ", fidelity " + r.Fidelity
@@ -141,6 +144,9 @@ func failures(w io.Writer, r *lab.Result) {
 		place := fmt.Sprintf("rank %d", f.Rank)
 		if f.PE != "" {
 			place += " (" + f.PE + ")"
+		}
+		if f.Collective != "" {
+			place += " in " + f.Collective
 		}
 		fmt.Fprintf(w, "FAIL %s: %s, element %d", place, f.Question, f.Index)
 		if f.Elements > 1 {

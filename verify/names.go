@@ -73,9 +73,9 @@ func (c *check) names(cs []collective.Contributor) string {
 	case others == 0:
 		return names(own)
 	case len(own) == 0:
-		return fmt.Sprintf("%d from other groups", others)
+		return fmt.Sprintf("%d from other collectives", others)
 	}
-	return fmt.Sprintf("%s, and %d from other groups", names(own), others)
+	return fmt.Sprintf("%s, and %d from other collectives", names(own), others)
 }
 
 func continues(a, b collective.Contributor) bool {

@@ -25,6 +25,14 @@ func windowAllToAll(c *tl.Context, a tl.Args) {
 	takeBlocks(c, a, n, data)
 }
 
+// equalBlocks tells whether each of the ranks can get a block of the same size.
+func equalBlocks(world, nElem int) error {
+	if world < 1 || nElem%world != 0 {
+		return fmt.Errorf("%d elements among %d ranks: each rank gets a block of the same size, so the number must be a multiple of the ranks", nElem, world)
+	}
+	return nil
+}
+
 // WindowAllToAll puts, meets and copies out.
 var WindowAllToAll = Register(Algorithm{
 	Name:       "window_all_to_all",
@@ -32,12 +40,7 @@ var WindowAllToAll = Register(Algorithm{
 	Collective: "all_to_all",
 	Topology:   "none",
 	Kernel:     windowAllToAll,
-	Check: func(world, nElem int) error {
-		if world < 1 || nElem%world != 0 {
-			return fmt.Errorf("%d elements among %d ranks: each rank gets a block of the same size, so the number must be a multiple of the ranks", nElem, world)
-		}
-		return nil
-	},
+	Check:      equalBlocks,
 	Window: func(world, nElem int, t dtype.Type) (*mem.Layout, error) {
 		return scratchLayout(world, nElem, t, 1, meshRow(world))
 	},

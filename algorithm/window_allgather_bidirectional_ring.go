@@ -8,7 +8,6 @@ import "kernbench/tl"
 // right one the second, and each but once.
 func windowAllGatherBidirectionalRing(c *tl.Context, a tl.Args) {
 	r := ofSlots(c, a)
-	c.PipeBarrier() // what was staged is there before it is put
 	r.gatherByPuts()
 	takeBlocks(c, a, r.n, r.data)
 }

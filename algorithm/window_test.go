@@ -39,6 +39,9 @@ func observe(t *testing.T, a *algorithm.Algorithm, typ dtype.Type, in [][]float6
 		t.Fatal(err)
 	}
 	world, n := len(in), len(in[0])
+	if len(args) == 0 && a.KernelArgs != nil {
+		args = a.KernelArgs(world, n)
+	}
 	layout, err := a.Window(world, n, typ)
 	if err != nil {
 		t.Fatal(err)
@@ -81,24 +84,34 @@ func TestWindowValues(t *testing.T) {
 		sums map[[2]int]float64 // by world and rank: the sum of the result
 	}
 	reduced := map[[2]int]float64{{2, 0}: 90880, {2, 1}: 90880, {4, 3}: 284160, {8, 0}: 977920, {8, 7}: 977920, {16, 9}: 3594240}
+	gathered := func(_, _, i int) float64 { return float64(100*(i/64) + i%64) }
+	gatheredSums := map[[2]int]float64{{2, 0}: 10432, {4, 2}: 46464}
+	scattered := func(p, d, j int) float64 { return float64(p*(64*d+j) + 100*p*(p-1)/2) }
+	scatteredSums := map[[2]int]float64{{2, 0}: 64 * (100 + 226) / 2, {2, 1}: 64 * (228 + 354) / 2, {4, 2}: 64 * (1112 + 1364) / 2}
+	forEach := func(r, i int) float64 { return float64(1000*r + 100*(i/64) + i%64) }
+	fromEach := func(_, r, i int) float64 { return float64(1000*(i/64) + 100*r + i%64) }
+	exchanged := map[[2]int]float64{{4, 2}: 443264}
 	tests := []table{
 		{algorithm.WindowAllReduceOnePhase, vector, place, all, reduced},
 		{algorithm.WindowAllReduceTwoPhase, vector, place, all, reduced},
 		{algorithm.WindowAllReduceRing, vector, place, all, reduced},
 		{algorithm.WindowAllReduceBidirectionalRing, vector, place, all, reduced},
-		{algorithm.WindowAllGather, one, place, func(_, _, i int) float64 { return float64(100*(i/64) + i%64) },
-			map[[2]int]float64{{2, 0}: 10432, {4, 2}: 46464}},
-		{algorithm.WindowReduceScatter, each, place, func(p, d, j int) float64 { return float64(p*(64*d+j) + 100*p*(p-1)/2) },
-			map[[2]int]float64{{2, 0}: 64 * (100 + 226) / 2, {2, 1}: 64 * (228 + 354) / 2, {4, 2}: 64 * (1112 + 1364) / 2}},
+		{algorithm.WindowAllGather, one, place, gathered, gatheredSums},
+		{algorithm.WindowAllGatherRing, one, place, gathered, gatheredSums},
+		{algorithm.WindowAllGatherBidirectionalRing, one, place, gathered, gatheredSums},
+		{algorithm.WindowReduceScatter, each, place, scattered, scatteredSums},
+		{algorithm.WindowReduceScatterRing, each, place, scattered, scatteredSums},
+		{algorithm.WindowReduceScatterBidirectionalRing, each, place, scattered, scatteredSums},
+		{algorithm.WindowAllToAll, each, forEach, fromEach, exchanged},
+		{algorithm.WindowAllToAllV, each, forEach, fromEach, exchanged},
+		{algorithm.WindowAllToAllVPairwise, each, forEach, fromEach, exchanged},
 		{algorithm.WindowBroadcast, one, place, func(_, _, i int) float64 { return float64(i) },
 			map[[2]int]float64{{2, 1}: 2016, {16, 15}: 2016}},
-		{algorithm.WindowAllToAll, each, func(r, i int) float64 { return float64(1000*r + 100*(i/64) + i%64) },
-			func(_, r, i int) float64 { return float64(1000*(i/64) + 100*r + i%64) }, map[[2]int]float64{{4, 2}: 443264}},
 	}
 	for _, tt := range tests {
 		for _, world := range []int{2, 4, 8, 16} {
 			t.Run(fmt.Sprintf("%s/%d", tt.a.Name, world), func(t *testing.T) {
-				out := observe(t, tt.a, dtype.F32, filled(world, tt.n(world), tt.in), 0)
+				out := observe(t, tt.a, dtype.F32, filled(world, tt.n(world), tt.in))
 				for r, got := range out.Outputs {
 					want := make([]float64, len(got))
 					sum := 0.0
@@ -226,7 +239,7 @@ func TestWindowReductionOrder(t *testing.T) {
 					}); i < 0 {
 						t.Fatal("no order shows in these inputs")
 					}
-					out := observe(t, tt.a, typ, in, 0)
+					out := observe(t, tt.a, typ, in)
 					same := true
 					for r, got := range out.Outputs {
 						lo := 0
@@ -309,7 +322,7 @@ func TestWindowTraffic(t *testing.T) {
 		for k, world := range []int{2, 4, 8, 16, 31} {
 			t.Run(fmt.Sprintf("%s/%d", tt.a.Name, world), func(t *testing.T) {
 				n := tt.n(world)
-				out := observe(t, tt.a, dtype.F32, filled(world, n, func(int, int) float64 { return 1 }), 0)
+				out := observe(t, tt.a, dtype.F32, filled(world, n, func(int, int) float64 { return 1 }))
 				want := make([]tl.Traffic, world)
 				total := int64(0)
 				for r := range want {
@@ -352,6 +365,8 @@ func TestWindowBytes(t *testing.T) {
 		{algorithm.WindowReduceScatterBidirectionalRing, each, [4]int64{640, 1280, 2560, 5120}, 128, 32},
 		{algorithm.WindowReduceScatter, each, [4]int64{576, 1088, 2112, 4160}, 128, 16},
 		{algorithm.WindowAllToAll, each, [4]int64{576, 1088, 2112, 4160}, 128, 16},
+		{algorithm.WindowAllToAllV, each, [4]int64{640, 1152, 2176, 4224}, 128, 32},
+		{algorithm.WindowAllToAllVPairwise, each, [4]int64{640, 1152, 2176, 4224}, 128, 32},
 		{algorithm.WindowAllReduceOnePhase, vector, [4]int64{1088, 1088, 1088, 1088}, 256, 16},
 		{algorithm.WindowAllReduceTwoPhase, vector, [4]int64{1152, 1152, 1152, 1152}, 256, 32},
 		{algorithm.WindowAllReduceRing, vector, [4]int64{1664, 1664, 2048, 3008}, 384, 32},

@@ -3,6 +3,7 @@ package bench
 import (
 	"context"
 
+	"kernbench/collective"
 	"kernbench/device"
 )
 
@@ -17,11 +18,15 @@ func cclHello(ctx context.Context, h *Host) error {
 	if err != nil {
 		return err
 	}
+	what, err := collective.Lookup(plan.Algorithm.Collective)
+	if err != nil {
+		return err
+	}
 	args := []any{tensors, h.Op}
 	var results vector
 	if most, err := h.mostResults(plan, h.Elems(plan)); err != nil {
 		return err
-	} else if most > h.Elems(plan) && !plan.PerSIP() { // no room for them in the place of the contributions
+	} else if (what.Apart || most > h.Elems(plan)) && !plan.PerSIP() { // no room for them in the place of the contributions
 		apart, err := h.vector("results", plan.PEs, most, nil)
 		if err != nil {
 			return err

@@ -2,6 +2,7 @@ package collective
 
 import (
 	"fmt"
+	"math"
 
 	"kernbench/dtype"
 	"kernbench/tl"
@@ -15,6 +16,10 @@ type Call struct {
 	Type  dtype.Type  // of an element
 	Op    tl.ReduceOp // for collectives that reduce
 	Root  int         // for collectives that have one
+
+	// Counts are the elements that go from each rank, its row, to each, for collectives whose
+	// blocks differ. Nil: they are equal, Elems/World.
+	Counts [][]int
 
 	// Labels names the ranks in provenance: rank r's contributions carry the label
 	// Labels.At(r). The zero value means that ranks carry their own number. Groups that
@@ -49,12 +54,40 @@ func (co *Collective) Check(c Call) error {
 		return fmt.Errorf("%s of %d elements: the number cannot be negative", co.Name, c.Elems)
 	case c.Type.Size() == 0:
 		return fmt.Errorf("%s: no element type given", co.Name)
-	case co.Blocks && c.Elems%c.World != 0:
+	case !co.Counted && c.Counts != nil:
+		return fmt.Errorf("%s with counts for each pair of ranks: its blocks are equal", co.Name)
+	case co.Blocks && c.Counts == nil && c.Elems%c.World != 0:
 		return fmt.Errorf("%s of %d elements among %d ranks: each rank gets a block of the same size, so the number must be a multiple of the ranks", co.Name, c.Elems, c.World)
 	case co.Rooted && (c.Root < 0 || c.Root >= c.World):
 		return fmt.Errorf("%s with root %d: the ranks are 0..%d", co.Name, c.Root, c.World-1)
 	case co.Reduces && int(c.Op) >= len(tl.ReduceOps()):
 		return fmt.Errorf("%s: unknown reduction %v", co.Name, c.Op)
+	}
+	return co.checkCounts(c)
+}
+
+// checkCounts tells whether there is a count for each pair of ranks.
+func (co *Collective) checkCounts(c Call) error {
+	if c.Counts == nil {
+		return nil
+	}
+	if len(c.Counts) != c.World {
+		return fmt.Errorf("%s of %d ranks with %d rows of counts: each rank has one", co.Name, c.World, len(c.Counts))
+	}
+	left := math.MaxInt
+	for r, row := range c.Counts {
+		if len(row) != c.World {
+			return fmt.Errorf("%s of %d ranks: rank %d has %d counts: one for each rank", co.Name, c.World, r, len(row))
+		}
+		for d, n := range row {
+			if n < 0 {
+				return fmt.Errorf("%s: rank %d sends %d elements to rank %d: the number cannot be negative", co.Name, r, n, d)
+			}
+			if n > left {
+				return fmt.Errorf("%s: rank %d sends %d elements to rank %d: there cannot be so many in all", co.Name, r, n, d)
+			}
+			left -= n
+		}
 	}
 	return nil
 }
@@ -73,9 +106,15 @@ func (c Call) labels(r Ranks) Ranks {
 func (c Call) bytes(n int) unit.Bytes { return unit.Bytes(n) * unit.Bytes(c.Type.Size()) }
 
 // Bytes is the size of a call in the sense of nccl-tests, the numerator of algbw: the
-// larger of what a rank brings and what it ends with.
+// larger of what a rank brings and what it ends with. Where ranks differ, no rank has more.
 func (co *Collective) Bytes(c Call) unit.Bytes {
-	return c.bytes(max(co.In(c, 0), co.Out(c, 0)))
+	most := max(co.In(c, 0), co.Out(c, 0))
+	if c.Counts != nil {
+		for r := range c.World {
+			most = max(most, co.In(c, r), co.Out(c, r))
+		}
+	}
+	return c.bytes(most)
 }
 
 // Own extends dst by the labels of rank's input.

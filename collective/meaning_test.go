@@ -92,6 +92,38 @@ func TestAllToAll(t *testing.T) {
 	}
 }
 
+// The pairs of a vendor's example, by hand: three elements or so from each rank to each.
+func TestAllToAllV(t *testing.T) {
+	h := NewHasher(1, true)
+	c := Call{World: 4, Type: dtype.F16, Counts: [][]int{{3, 3, 3, 3}, {2, 2, 3, 2}, {1, 4, 4, 4}, {0, 3, 3, 3}}}
+	e, err := AllToAllV.Expect(h, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := [][]Part{ // by receiver: so many of each sender, from its element on
+		{{3, onlyRank(0), 0}, {2, onlyRank(1), 0}, {1, onlyRank(2), 0}, {0, onlyRank(3), 0}},
+		{{3, onlyRank(0), 3}, {2, onlyRank(1), 2}, {4, onlyRank(2), 1}, {3, onlyRank(3), 0}},
+		{{3, onlyRank(0), 6}, {3, onlyRank(1), 4}, {4, onlyRank(2), 5}, {3, onlyRank(3), 3}},
+		{{3, onlyRank(0), 9}, {2, onlyRank(1), 7}, {4, onlyRank(2), 9}, {3, onlyRank(3), 6}},
+	}
+	ins, outs := []int{12, 9, 13, 9}, []int{6, 12, 13, 12}
+	for r := range want {
+		if got := e.Parts(r); !slices.Equal(got, want[r]) {
+			t.Errorf("rank %d ends with %v, want %v", r, got, want[r])
+		}
+		if in, out := AllToAllV.In(c, r), AllToAllV.Out(c, r); in != ins[r] || out != outs[r] {
+			t.Errorf("rank %d brings %d elements and ends with %d, want %d, %d", r, in, out, ins[r], outs[r])
+		}
+		checkProv(t, h, e, r)
+	}
+	if got, want := AllToAllV.Demand(c), unit.Bytes(2*(43-3-2-4-3)); got != want {
+		t.Errorf("demand %d, want %d", got, want)
+	}
+	if got, want := AllToAllV.Bytes(c), unit.Bytes(2*13); got != want {
+		t.Errorf("size %d, want %d", got, want)
+	}
+}
+
 func TestExpectationOfGroups(t *testing.T) {
 	h := NewHasher(2, true)
 	c := Call{World: 3, Elems: 4, Type: dtype.F32, Op: tl.Avg, Labels: Ranks{First: 5, Stride: 128}}
@@ -121,6 +153,7 @@ func TestDemandAndBusFactor(t *testing.T) {
 		{"reduce_scatter", 7 * 208, 208, 0.875},
 		{"broadcast", 7 * 208, 208, 1},
 		{"all_to_all", 7 * 208, 208, 0.875},
+		{"all_to_all_v", 7 * 208, 208, 0.875},
 		{"shift", 8 * 208, 208, 1},
 		{"barrier", 0, 0, 0},
 	}
@@ -161,6 +194,12 @@ func TestImpossibleCalls(t *testing.T) {
 		{"no type", AllReduce, func(c *Call) { c.Type = dtype.Invalid }, "no element type"},
 		{"no such operation", AllReduce, func(c *Call) { c.Op = 99 }, "unknown reduction"},
 		{"blocks that do not divide", AllToAll, func(c *Call) { c.Elems = 9 }, "all_to_all of 9 elements among 4 ranks: each rank gets a block"},
+		{"unequal blocks without counts", AllToAllV, func(c *Call) { c.Elems = 9 }, "all_to_all_v of 9 elements among 4 ranks"},
+		{"too few rows", AllToAllV, func(c *Call) { c.Counts = make([][]int, 3) }, "4 ranks with 3 rows of counts"},
+		{"too short a row", AllToAllV, func(c *Call) { c.Counts = [][]int{{1, 2, 3, 4}, {1, 2, 3}, nil, nil} }, "rank 1 has 3 counts"},
+		{"a negative count", AllToAllV, func(c *Call) { c.Counts = [][]int{{1, 2, 3, 4}, {1, 2, -3, 4}, nil, nil} }, "rank 1 sends -3 elements to rank 2"},
+		{"more than can be", AllToAllV, func(c *Call) { c.Counts = [][]int{{1, math.MaxInt, 0, 0}, nil, nil, nil} }, "rank 0 sends 9223372036854775807 elements to rank 1: there cannot be so many"},
+		{"counts of equal blocks", AllToAll, func(c *Call) { c.Counts = [][]int{} }, "its blocks are equal"},
 		{"no such root", Broadcast, func(c *Call) { c.Root = 4 }, "root 4"},
 	}
 	for _, tt := range tests {

@@ -17,6 +17,8 @@ type Collective struct {
 	Rooted     bool // Call.Root counts
 	SameOutput bool // all ranks end with the same elements
 	Blocks     bool // Call.Elems is one block for each rank: a multiple of World
+	Counted    bool // Call.Counts counts, where it is given: Elems does not then
+	Apart      bool // results cannot take the place of contributions, which may be read when the first of them come
 
 	In  func(c Call, rank int) int // elements that a rank brings
 	Out func(c Call, rank int) int // elements that it ends with

@@ -1,0 +1,151 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"kernbench/device"
+	"kernbench/dtype"
+	"kernbench/hccl"
+	"kernbench/tl"
+)
+
+// tasks is what the programs of the task API have in common: a group of all devices, a tiling
+// of one operation, and kernels that run on a few cores of each.
+type tasks struct {
+	h      *Host
+	name   string
+	pes    []int32
+	comm   *hccl.Comm
+	tiling *hccl.Tiling
+	offset int // of the operation's tiling
+	typ    hccl.DataType
+	op     hccl.ReduceOp
+	cores  hccl.Cores
+}
+
+// algOption chooses the algorithm of an operation.
+func algOption(op hccl.OpType) Option {
+	var words []string
+	for _, s := range hccl.KnownAlgConfigs() {
+		if strings.HasPrefix(s, op.String()+"=") {
+			words = append(words, s)
+		}
+	}
+	return Option{Name: "alg", Kind: Word, Words: words, Default: words[0], Help: "algorithm string of the tiling"}
+}
+
+// aivOption is the number of vector cores.
+var aivOption = Option{Name: "aiv", Kind: Number, Default: "2", Min: 1, Max: 64, Help: "AIV cores of each device: all make the calls, the first posts the tasks"}
+
+// tasks makes a group of the chosen devices and a tiling by the option alg, which change may
+// change further.
+func (h *Host) tasks(name string, op hccl.OpType, cores hccl.Cores, change func(*hccl.CcTiling)) (*tasks, error) {
+	t := &tasks{h: h, name: name, pes: h.Devices(), cores: cores, tiling: hccl.NewTiling()}
+	var ok bool
+	if t.typ, ok = typeOf(h.DType); !ok {
+		return nil, fmt.Errorf("--dtype %v: tasks have no such elements", h.DType)
+	}
+	if t.op, ok = opOf(h.Op); !ok {
+		return nil, fmt.Errorf("--op %v: tasks combine by sum, max and min", h.Op)
+	}
+	cc := hccl.NewCcTiling("world", op, h.Word("alg"))
+	if change != nil {
+		change(cc)
+	}
+	t.tiling.AddInit()
+	t.offset, _ = t.tiling.AddCc(cc)
+	if err := t.tiling.Err(); err != nil {
+		return nil, err
+	}
+	var err error
+	t.comm, err = hccl.NewComm(h.Device, "world", t.pes, hccl.Options{})
+	return t, err
+}
+
+// typeOf is the type of the task API for elements of a type.
+func typeOf(t dtype.Type) (hccl.DataType, bool) {
+	for _, d := range hccl.DataTypes() {
+		if c, ok := d.Carrier(); ok && c == t {
+			return d, true
+		}
+	}
+	return 0, false
+}
+
+// opOf is the operation of the task API.
+func opOf(op tl.ReduceOp) (hccl.ReduceOp, bool) {
+	for _, o := range []hccl.ReduceOp{hccl.ReduceSum, hccl.ReduceMax, hccl.ReduceMin} {
+		if o.TL() == op {
+			return o, true
+		}
+	}
+	return 0, false
+}
+
+// launch runs a kernel on all devices, in which calls is what every core that calls does with
+// an object that is ready: Wait, SyncAll and Finalize are its own.
+func (t *tasks) launch(ctx context.Context, calls func(k *hccl.Kernel, o *hccl.Hccl), buffers ...*vector) (*device.Launched, error) {
+	l := hccl.Launch{Name: t.name, Cores: t.cores, Comms: []*hccl.Comm{t.comm}, Tiling: t.tiling}
+	for _, b := range buffers {
+		l.Buffers = append(l.Buffers, b.tensors)
+	}
+	caller := hccl.AIV
+	if t.cores.AIV == 0 {
+		caller = hccl.AIC
+	}
+	l.Kernel = func(k *hccl.Kernel) {
+		if k.CoreType() != caller {
+			return
+		}
+		o := k.New(hccl.Config{})
+		o.InitV2(k.HcclContext(0), k.Tiling())
+		if o.SetCcTilingV2(t.offset) != hccl.Success {
+			return
+		}
+		calls(k, o)
+	}
+	out, err := l.Run(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range out.Warnings {
+		t.h.Report("%v", w)
+	}
+	return out.Launched, nil
+}
+
+// took is a launch's time for reports, "-" without a clock.
+func took(l *device.Launched) string {
+	if l.Result.Duration() == 0 {
+		return "-"
+	}
+	return l.Result.Duration().String()
+}
+
+// agree compares what two buffers hold, exactly.
+func (t *tasks) agree(what string, got, want *vector) error {
+	for r := range t.pes {
+		if err := got.expect(fmt.Sprintf("%s, rank %d", what, r), r, func() []float64 {
+			v, err := want.read(r)
+			if err != nil {
+				return nil
+			}
+			return v
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *tasks) free(buffers ...*vector) error {
+	errs := []error{t.comm.Free()}
+	for _, b := range slices.Backward(buffers) {
+		errs = append(errs, b.free())
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,108 @@
+package bench
+
+import (
+	"context"
+
+	"kernbench/hccl"
+)
+
+// unevenCounts is how many elements rank r sends to rank d: those of the vendor's example for
+// four ranks, times what a unit is, and some like them for other worlds.
+func unevenCounts(world, unit int) [][]int {
+	example := [][]int{{3, 3, 3, 3}, {2, 2, 3, 2}, {1, 4, 4, 4}, {3, 3, 3, 3}}
+	counts := make([][]int, world)
+	for r := range counts {
+		counts[r] = make([]int, world)
+		for d := range counts[r] {
+			counts[r][d] = unit * (1 + (3*r+5*d+r*d)%5)
+			if world == len(example) {
+				counts[r][d] = unit * example[r][d]
+			}
+		}
+	}
+	return counts
+}
+
+// prefix is where blocks of these counts lie one behind the other, and their sum.
+func prefix(counts []uint64) (displs []uint64, sum int) {
+	for _, n := range counts {
+		displs = append(displs, uint64(sum))
+		sum += int(n)
+	}
+	return displs, sum
+}
+
+// hcclAlltoAllV exchanges blocks of uneven counts, as many turns as are asked for.
+func hcclAlltoAllV(ctx context.Context, h *Host) error {
+	steps := h.Number("step-size")
+	t, err := h.tasks("hccl_alltoallv", hccl.OpAlltoAllV, hccl.Cores{AIV: h.Number("aiv")}, func(cc *hccl.CcTiling) { cc.SetStepSize(uint8(steps)) })
+	if err != nil {
+		return err
+	}
+	world, repeat := len(t.pes), h.Number("repeat")
+	counts := unevenCounts(world, h.NElem)
+	sends, recvs := make([][]uint64, world), make([][]uint64, world)
+	most := 0
+	for r := range counts {
+		for j := range counts {
+			// A turn takes the next part of each block: blocks have room for all turns.
+			sends[r] = append(sends[r], uint64(counts[r][j]))
+			recvs[r] = append(recvs[r], uint64(counts[j][r]))
+		}
+		_, s := prefix(sends[r])
+		_, d := prefix(recvs[r])
+		most = max(most, s*repeat, d*repeat)
+	}
+	spread := func(counts []uint64) []uint64 {
+		displs, _ := prefix(counts)
+		for i := range displs {
+			displs[i] *= uint64(repeat)
+		}
+		return displs
+	}
+	in := Inputs{Seed: h.Seed, World: world, Type: h.DType, Op: h.Op}
+	x, err := h.vector("x", t.pes, most, func(rank int) []float64 { return in.Vector(rank, most) })
+	if err != nil {
+		return err
+	}
+	y, err := h.vector("y", t.pes, most, nil)
+	if err != nil {
+		return err
+	}
+	run, err := t.launch(ctx, func(k *hccl.Kernel, o *hccl.Hccl) {
+		me := o.GetRankID()
+		id := o.AlltoAllV(hccl.CommitNow, k.GM(0), sends[me], spread(sends[me]), t.typ, k.GM(1), recvs[me], spread(recvs[me]), t.typ, uint8(repeat))
+		if steps > 0 {
+			slices := make([]int, steps)
+			for o.Iterate(hccl.Sources, id, slices) > 0 {
+				k.PipeBarrier() // here a kernel works on what the ranks in slices have sent
+			}
+		}
+		for range repeat {
+			o.Wait(id)
+		}
+		k.SyncAll(hccl.AIVOnly)
+		o.Finalize()
+	}, x, y)
+	if err != nil {
+		return err
+	}
+	h.Measure(run)
+	h.Report("all-to-all of uneven blocks of %v on %d ranks, %d turns, %s: %s", h.DType, world, repeat, h.Word("alg"), took(run))
+	return t.free(x, y)
+}
+
+// HcclAlltoAllV is uneven counts.
+var HcclAlltoAllV = Register(Program{
+	Name:     "hccl_alltoallv",
+	Summary:  "task API: all-to-all with uneven counts, in turns, at once or in steps that Iterate goes through",
+	Parallel: true,
+	Ranks:    4,
+	NElem:    64,
+	Options: []Option{
+		algOption(hccl.OpAlltoAllV), aivOption,
+		{Name: "repeat", Kind: Number, Default: "2", Min: 1, Max: 255, Help: "turns"},
+		{Name: "step-size", Kind: Number, Default: "0", Min: 0, Max: 255, Help: "steps that one commit releases, with level1:pairwise; 0: all of a turn"},
+	},
+	Run: hcclAlltoAllV,
+})

@@ -1,0 +1,238 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"kernbench/device"
+	"kernbench/dtype"
+	"kernbench/hccl"
+	"kernbench/tl"
+	"kernbench/unit"
+)
+
+// rowsAtOnce is how many rows of the left operand a core multiplies at a time.
+const rowsAtOnce = 32
+
+// mc2 is a matrix product of which each device has a slice of the inner extent, so that its
+// partial products are to be added up over all devices: in tiles of rows, each of which is on
+// its way while the next is computed.
+type mc2 struct {
+	t       *tasks // with communication
+	silent  *tasks // and without
+	h       *Host
+	m, n, k int
+	a, b    *vector // of each device: m × k and k × n
+	c       *vector // sums of partial products
+	whole   *vector // the same, unfused
+}
+
+// parts is what a run of the kernel does.
+type parts struct{ compute, communicate bool }
+
+func mc2MatmulAllReduce(ctx context.Context, h *Host) (err error) {
+	x := &mc2{h: h, m: h.Number("m"), n: h.Number("n"), k: h.Number("k")}
+	if h.NElem > 0 {
+		return errors.New("the product is --m × --n: there is no number per rank to choose")
+	}
+	if h.Op != tl.Sum {
+		return fmt.Errorf("--op %v: partial products are added up", h.Op)
+	}
+	if int64(x.m)*int64(max(x.n, x.k)) > math.MaxInt32 || int64(x.k)*int64(x.n) > math.MaxInt32 {
+		return fmt.Errorf("--m %d --n %d --k %d: a matrix has at most %d elements", x.m, x.n, x.k, math.MaxInt32)
+	}
+	// Two pairs of rows: while one is multiplied the next comes in and the last goes out.
+	need := unit.Bytes(x.k*x.n+2*rowsAtOnce*(x.k+x.n)) * unit.Bytes(h.DType.Size())
+	if have := h.Device.Scratch(); need > have {
+		return fmt.Errorf("--n %d --k %d: the right operand and some rows take %v, and the scratch memory of a PE is %v (pe.tcm.scratch)", x.n, x.k, need, have)
+	}
+	most := min(h.Number("tiles"), x.m)
+	cores := hccl.Cores{AIC: 1}
+	if x.t, err = h.tasks("mc2_matmul_allreduce", hccl.OpAllReduce, cores, nil); err != nil {
+		return err
+	}
+	if x.silent, err = x.t.silently(); err != nil {
+		return err
+	}
+	if err := x.allocate(); err != nil {
+		return err
+	}
+	unfused, err := x.run(ctx, 1, parts{true, true}, x.whole)
+	if err != nil {
+		return err
+	}
+	var best *device.Launched
+	var rows []overlap
+	for tiles := 1; ; tiles = min(2*tiles, most) {
+		row := overlap{tiles: tiles}
+		run, err := x.run(ctx, tiles, parts{true, true}, x.c)
+		if err != nil {
+			return err
+		}
+		if best == nil || run.Result.Duration() < best.Result.Duration() {
+			best = run
+		}
+		if err := x.t.agree(fmt.Sprintf("%d tiles against one", tiles), x.c, x.whole); err != nil {
+			return err
+		}
+		if row.fused = run.Result.Duration(); row.fused > 0 {
+			if row.compute, err = x.time(ctx, tiles, parts{compute: true}); err != nil {
+				return err
+			}
+			if row.communication, err = x.time(ctx, tiles, parts{communicate: true}); err != nil {
+				return err
+			}
+		}
+		rows = append(rows, row)
+		if tiles == most {
+			break
+		}
+	}
+	h.Measure(best)
+	x.report(unfused.Result.Duration(), rows)
+	return errors.Join(x.t.free(), freeAll(slices.Concat(x.a.tensors, x.b.tensors, x.c.tensors, x.whole.tensors)...))
+}
+
+// silently is the same group with a tiling whose tasks move nothing.
+func (t *tasks) silently() (*tasks, error) {
+	s := *t
+	s.tiling = hccl.NewTiling()
+	cc := hccl.NewCcTiling("world", hccl.OpAllReduce, t.h.Word("alg"))
+	cc.SetDebugMode(1)
+	s.tiling.AddInit()
+	s.offset, _ = s.tiling.AddCc(cc)
+	return &s, s.tiling.Err()
+}
+
+// allocate makes the matrices. The numbers are small and whole, so that the sums of all
+// partial products are exact in any order.
+func (x *mc2) allocate() (err error) {
+	fill := func(n, by int) func(rank int) []float64 {
+		return func(rank int) []float64 {
+			v := make([]float64, n)
+			for i := range v {
+				v[i] = float64((i*by+rank+int(x.h.Seed%7))%3 - 1)
+			}
+			return v
+		}
+	}
+	if x.a, err = x.h.vector("a", x.t.pes, x.m*x.k, fill(x.m*x.k, 5)); err != nil {
+		return err
+	}
+	if x.b, err = x.h.vector("b", x.t.pes, x.k*x.n, fill(x.k*x.n, 7)); err != nil {
+		return err
+	}
+	if x.c, err = x.h.vector("c", x.t.pes, x.m*x.n, nil); err != nil {
+		return err
+	}
+	x.whole, err = x.h.vector("c, unfused", x.t.pes, x.m*x.n, nil)
+	return err
+}
+
+// time is how long a part of the work takes by itself.
+func (x *mc2) time(ctx context.Context, tiles int, p parts) (unit.Time, error) {
+	run, err := x.run(ctx, tiles, p, x.c)
+	if err != nil {
+		return 0, err
+	}
+	return run.Result.Duration(), nil
+}
+
+// run computes in so many tiles of rows, of which the last may be smaller and has a task of
+// its own.
+func (x *mc2) run(ctx context.Context, tiles int, p parts, out *vector) (*device.Launched, error) {
+	t := x.t
+	if !p.communicate {
+		t = x.silent
+	}
+	split, err := tilesOf(x.m, tl.CDiv(x.m, tiles))
+	if err != nil {
+		return nil, err
+	}
+	return t.launch(ctx, func(k *hccl.Kernel, o *hccl.Hccl) {
+		a, b, c := k.Buffer(0), k.Buffer(1), k.Buffer(2)
+		var right tl.Tensor
+		if p.compute {
+			b.Shape = tl.Dims(x.k, x.n)
+			right = k.Load(b)
+			k.Pin(right)
+		}
+		ids := make([]hccl.Handle, len(split))
+		for i, s := range split {
+			at := c.Slice(s.lo*x.n, 0).Addr
+			ids[i] = o.AllReduce(hccl.CommitLater, at, at, uint64(s.n*x.n), t.typ, t.op, s.repeat)
+		}
+		for i, s := range split {
+			for turn := range int(s.repeat) {
+				row := s.lo + turn*s.n
+				if p.compute {
+					x.multiply(k, a.Slice(row*x.k, s.n*x.k), right, c.Slice(row*x.n, s.n*x.n))
+				}
+				o.Commit(ids[i])
+			}
+		}
+		o.Finalize()
+	}, x.a, x.b, out)
+}
+
+// multiply computes a tile, some rows at a time. The right operand stays in the core's memory.
+func (x *mc2) multiply(k *hccl.Kernel, a tl.Ref, right tl.Tensor, c tl.Ref) {
+	for lo := 0; lo*x.k < a.Len(); lo += rowsAtOnce {
+		n := min(rowsAtOnce, a.Len()/x.k-lo)
+		left := k.Load(a.Slice(lo*x.k, n*x.k)).Reshape(n, x.k)
+		k.Store(c.Slice(lo*x.n, n*x.n), k.Dot(left, right).Reshape(n*x.n))
+	}
+}
+
+// overlap is what is known of a number of tiles.
+type overlap struct {
+	tiles                         int
+	compute, communication, fused unit.Time
+}
+
+// exposed is the communication that computing does not hide.
+func (o *overlap) exposed() unit.Time { return o.fused - o.compute }
+
+// efficiency is the part of what could be hidden that is: 1 when the shorter of the two goes
+// on wholly beside the other, 0 when one waits for the other.
+func (o *overlap) efficiency() float64 {
+	return float64(o.compute+o.communication-o.fused) / float64(min(o.compute, o.communication))
+}
+
+func (x *mc2) report(unfused unit.Time, rows []overlap) {
+	h := x.h
+	h.Report("C = A B on %d ranks, A %d × %d and B %d × %d %v on each, partial products added up by %s:", len(x.t.pes), x.m, x.k, x.k, x.n, h.DType, h.Word("alg"))
+	if unfused == 0 {
+		h.Report("  without a clock there are no times: -p sim has them")
+		return
+	}
+	h.Report("  unfused: compute, then communicate  %v", unfused)
+	h.Report("  %5s %12s %14s %12s %12s %11s %12s %8s", "tiles", "compute", "communication", "fused", "exposed", "efficiency", "bound", "speed-up")
+	for i := range rows {
+		o := &rows[i]
+		h.Report("  %5d %12v %14v %12v %12v %10.1f%% %12v %8.2f", o.tiles, o.compute, o.communication, o.fused, o.exposed(),
+			100*o.efficiency(), max(o.compute, o.communication), float64(unfused)/float64(o.fused))
+	}
+	h.Report("  compute: tasks that move nothing; communication: no products; exposed: fused less compute; efficiency: what")
+	h.Report("  is hidden of what could be; bound: the longer of compute and communication in as many tiles")
+}
+
+// MC2MatmulAllReduce is a product fused with the all-reduce of its tiles.
+var MC2MatmulAllReduce = Register(Program{
+	Name:     "mc2_matmul_allreduce",
+	Summary:  "task API: a tiled matrix product whose tiles are all-reduced while the next are computed, for a sweep of tile counts",
+	Parallel: true,
+	Ranks:    4,
+	DType:    dtype.F16,
+	Options: []Option{
+		algOption(hccl.OpAllReduce),
+		{Name: "m", Kind: Number, Default: "512", Min: 1, Max: 1 << 20, Help: "rows of the product"},
+		{Name: "n", Kind: Number, Default: "512", Min: 1, Max: 1 << 20, Help: "columns of the product"},
+		{Name: "k", Kind: Number, Default: "256", Min: 1, Max: 1 << 20, Help: "inner extent on each rank"},
+		{Name: "tiles", Kind: Number, Default: "32", Min: 1, Max: 255, Help: "most tiles: 1, 2, 4, ... of them are tried"},
+	},
+	Run: mc2MatmulAllReduce,
+})

@@ -1,0 +1,60 @@
+package hccl
+
+import (
+	"fmt"
+
+	"kernbench/mem"
+	"kernbench/tl"
+)
+
+// MaxItems is the number of writes that a list can have.
+const MaxItems = 2047
+
+// BatchItem is one write of a list: Count elements from an address of this device to one of
+// any device (GetWindowsInAddr of its rank).
+type BatchItem struct {
+	Dst, Src mem.Addr
+	Count    uint64
+	DataType DataType
+}
+
+// BatchWrite prepares and commits a task that copies a list of pieces of memory, in order.
+// When it has ended they are sent; whether they are there, the receiver finds out by itself.
+func (h *Hccl) BatchWrite(items []BatchItem) Handle {
+	t := &task{op: OpBatchWrite, items: items, repeat: 1, call: fmt.Sprintf("BatchWrite(%d items)", len(items))}
+	if !h.ready(t) {
+		return Invalid
+	}
+	if len(items) < 1 || len(items) > MaxItems {
+		return h.refuseTask(BadItems, t.call, fmt.Sprintf("%d items", len(items)), fmt.Sprintf("1 to %d", MaxItems))
+	}
+	for i, it := range items {
+		_, known := it.DataType.Carrier()
+		switch {
+		case it.Dst == 0 || it.Src == 0:
+			return h.refuseTask(NullBuffer, t.call, fmt.Sprintf("an address of item %d is null", i), "both have addresses")
+		case !known:
+			return h.refuseTask(BadDataType, t.call, fmt.Sprintf("item %d: tasks have no elements of %v", i, it.DataType), "see HcclDataType; HCCL_DATA_TYPE_INT128 is not supported")
+		case it.Count == 0 || !fits(it.Count, 1, it.DataType):
+			return h.refuseTask(BadCount, t.call, fmt.Sprintf("item %d has %d elements", i, it.Count), "at least 1, and no more than a memory can have")
+		}
+	}
+	t.items = append([]BatchItem(nil), items...)
+	return h.post(CommitNow, t)
+}
+
+// tileBytes is how much of a list passes through the engine's memory at a time.
+const tileBytes = 64 << 10
+
+// write performs a list of writes.
+func (t *task) write(c *tl.Context) {
+	for _, it := range t.items {
+		typ, _ := it.DataType.Carrier()
+		per := tileBytes / typ.Size()
+		for lo := 0; lo < int(it.Count); lo += per {
+			n := min(per, int(it.Count)-lo)
+			at := mem.Addr(lo * typ.Size())
+			c.Copy(tl.Ref{Addr: it.Dst + at, Shape: tl.Dims(n), DType: typ}, tl.Ref{Addr: it.Src + at, Shape: tl.Dims(n), DType: typ})
+		}
+	}
+}

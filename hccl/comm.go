@@ -1,0 +1,96 @@
+package hccl
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"kernbench/device"
+	"kernbench/mem"
+	"kernbench/unit"
+)
+
+// ErrComm is wrapped by what is wrong with a group, or with a launch on groups.
+var ErrComm = errors.New("hccl: refused")
+
+// DefaultBuffer is the size of a group's staging buffers when nobody says otherwise.
+const DefaultBuffer = 1 << 20
+
+// Options of a group.
+type Options struct {
+	// Buffer is the size of each staging buffer that tasks pass their data through: a task
+	// with more data goes through it several times. 0: DefaultBuffer.
+	Buffer unit.Bytes
+	// Window is memory of each member that the others can reach: what GetWindowsInAddr and
+	// GetWindowsOutAddr find, which are buffers "in" and "out" of it. Nil: there is none.
+	Window *mem.Window
+}
+
+// Comm is a group of devices, each of which is a PE with a rank of its own.
+type Comm struct {
+	name string
+	dev  *device.Context
+	team *mem.Team
+	opts Options
+}
+
+// NewComm makes a group of PEs, by their numbers in the machine: the first has rank 0.
+func NewComm(dev *device.Context, name string, pes []int32, o Options) (*Comm, error) {
+	if o.Buffer == 0 {
+		o.Buffer = DefaultBuffer
+	}
+	switch {
+	case name == "" || len(name) > maxName:
+		return nil, fmt.Errorf("%w: a group named %q: 1 to %d bytes", ErrComm, name, maxName)
+	case o.Buffer < 64:
+		return nil, fmt.Errorf("%w: group %s: staging buffers of %v: at least 64 bytes", ErrComm, name, o.Buffer)
+	case o.Window != nil && !slices.Equal(o.Window.Team.PEs, pes):
+		return nil, fmt.Errorf("%w: group %s: window %s is of team %s, which has other members", ErrComm, name, o.Window.Name, o.Window.Team.Name)
+	}
+	team, err := dev.NewTeam(name, pes)
+	if err != nil {
+		return nil, fmt.Errorf("%w: group %s: %w", ErrComm, name, err)
+	}
+	return &Comm{name: name, dev: dev, team: team, opts: o}, nil
+}
+
+// Name is the group's name, by which tilings know it.
+func (g *Comm) Name() string { return g.name }
+
+// Size is the number of ranks.
+func (g *Comm) Size() int { return g.team.Size() }
+
+// PEs lists the members by rank.
+func (g *Comm) PEs() []int32 { return slices.Clone(g.team.PEs) }
+
+// Free ends the group.
+func (g *Comm) Free() error { return g.dev.FreeTeam(g.team) }
+
+// perServer is the number of ranks that share a server, which here is a SIP; ok is false when
+// it is not the same for all, or ranks of a server do not follow one another.
+func (g *Comm) perServer() (n int, ok bool) {
+	m := g.dev.Machine()
+	per := m.NumPEs() / m.SIPs()
+	first := 0
+	for r, pe := range g.team.PEs {
+		if int(pe)/per == int(g.team.PEs[first])/per {
+			continue
+		}
+		if n == 0 {
+			n = r - first
+		}
+		if r-first != n {
+			return 0, false
+		}
+		first = r
+	}
+	last := g.Size() - first
+	if n == 0 {
+		n = last
+	}
+	servers := map[int]bool{}
+	for r := 0; r < g.Size(); r += n {
+		servers[int(g.team.PEs[r])/per] = true
+	}
+	return n, last == n && len(servers) == g.Size()/n
+}

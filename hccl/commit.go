@@ -1,0 +1,160 @@
+package hccl
+
+import (
+	"fmt"
+
+	"kernbench/tl"
+)
+
+// Commit releases one more turn of a task, or as many steps as its tiling says. What this
+// core has stored before is there when the turn begins; what other cores have, when a SyncAll
+// came between.
+func (h *Hccl) Commit(id Handle) {
+	call := fmt.Sprintf("Commit(handle %d)", id)
+	t, ok := h.find(call, id, "ignored")
+	if !ok {
+		return
+	}
+	if done := h.commits[id]; done >= t.units() {
+		h.refuse(CommitTooOften, call, fmt.Sprintf("%d were prepared by %s, and all are committed", t.units(), t.call),
+			h.often("Commit", t), "ignored")
+		return
+	}
+	h.release(t, 1)
+}
+
+// often says how often a call is made for a task.
+func (h *Hccl) often(call string, t *task) string {
+	s := fmt.Sprintf("call %s once for each of %d turns", call, t.repeat)
+	if per := t.unitsPerTurn(); per > 1 && call == "Commit" {
+		s = fmt.Sprintf("call %s %d times: %d for each of %d turns", call, t.units(), per, t.repeat)
+	}
+	if t.repeat == 1 && t.stride > 0 {
+		s += fmt.Sprintf("; strideCount is %d: the stride comes before repeat", t.stride)
+	}
+	return s
+}
+
+// Wait waits until one more turn of a task has ended: the first call for its first turn, and
+// so on. It returns Success or Failure.
+func (h *Hccl) Wait(id Handle) int {
+	call := fmt.Sprintf("Wait(handle %d)", id)
+	t, ok := h.find(call, id, "-1")
+	if !ok {
+		return Failure
+	}
+	n := h.waits[id]
+	switch {
+	case n >= t.repeat:
+		return h.refuse(WaitTooOften, call, fmt.Sprintf("%d turns were prepared by %s, and all were waited for", t.repeat, t.call), h.often("Wait", t), "-1")
+	case n >= h.commits[id]/t.unitsPerTurn():
+		return h.refuse(WaitBeforeCommit, call, fmt.Sprintf("%d turns are committed, and as many were waited for", h.commits[id]/t.unitsPerTurn()), "Commit a turn before it is waited for", "-1")
+	}
+	if id < h.lastWait {
+		h.warn(WaitOrder, call, fmt.Sprintf("handle %d was waited for before", h.lastWait), "wait in the order of the Prepare calls: tasks end in that order")
+	}
+	h.lastWait = max(h.lastWait, id)
+	h.waits[id]++
+	h.waitSync, h.waitAt = h.k.syncs, h.diagnostic(Error, FinalizeBeforeWait, call, "", "", "")
+	h.remembered()
+	h.board.await(h.k.Context, h.board.done, id, n+1)
+	return Success
+}
+
+// remembered waits for ever when another core of the device has called Finalize.
+func (h *Hccl) remembered() {
+	if h.k.session.cores.all() == 1 {
+		return
+	}
+	if h.k.Meet(); h.g.members[h.me].forgotten {
+		h.k.WaitUntil(h.k.Signals(h.g.board, "tasks.answers"), tl.GE, 1)
+	}
+}
+
+// Query is the number of turns of a task that have ended, Failure for none. It does not wait.
+func (h *Hccl) Query(id Handle) int {
+	call := fmt.Sprintf("Query(handle %d)", id)
+	if _, ok := h.find(call, id, "-1"); !ok {
+		return Failure
+	}
+	return int(h.k.LoadScalar(h.board.done.At(int(id))))
+}
+
+// find is the task of a handle. What is wrong with the handle is told.
+func (h *Hccl) find(call string, id Handle, returned string) (*task, bool) {
+	switch {
+	case h.g == nil:
+		h.refuse(NoInit, call, "the object was not initialised", "InitV2 comes first", returned)
+	case h.finalized:
+		h.refuse(AfterFinalize, call, "the object was finalised "+h.finalAt, "call it before Finalize", returned)
+	case id < 0 || int(id) >= MaxTasks:
+		h.refuse(BadHandle, call, fmt.Sprintf("there is no handle %d", id), fmt.Sprintf("handles are 0 to %d; a Prepare that was refused returns -1", MaxTasks-1), returned)
+	case int(id) >= len(h.tasks):
+		h.refuse(BadHandle, call, fmt.Sprintf("%d tasks were prepared", len(h.tasks)), "use what a Prepare call returned", returned)
+	default:
+		return h.tasks[id], true
+	}
+	return nil, false
+}
+
+// InterHcclGroupSync lets the tasks of this group that are prepared later wait until a task
+// of the other group has ended all its turns. It counts as a task. It returns Success or
+// Failure.
+func (h *Hccl) InterHcclGroupSync(group int, id Handle) int {
+	call := fmt.Sprintf("InterHcclGroupSync(group %d, handle %d)", group, id)
+	t := &task{call: call, repeat: 1}
+	switch {
+	case h.g == nil:
+		return h.refuse(NoInit, call, "the object was not initialised", "InitV2 comes first", "-1")
+	case h.finalized:
+		return h.refuse(AfterFinalize, call, "the object was finalised "+h.finalAt, "call it before Finalize", "-1")
+	case h.wrongCore(t):
+		return Failure
+	case group == h.g.queue || group < 0 || group >= len(h.k.session.runs):
+		return h.refuse(BadGroup, call, fmt.Sprintf("the object is of group %d of %d of the launch", h.g.queue, len(h.k.session.runs)), "name the other one", "-1")
+	case id < 0 || int(id) >= MaxTasks:
+		return h.refuse(BadHandle, call, fmt.Sprintf("there is no handle %d", id), "use what a Prepare call of the other group returned", "-1")
+	}
+	other := h.k.session.runs[group]
+	if _, ok := h.k.TeamRank(other.comm.team); !ok {
+		return h.refuse(BadGroup, call, fmt.Sprintf("this device is no member of group %s", other.comm.name), "wait for tasks that it takes part in", "-1")
+	}
+	t.after, t.afterGroup = id, other
+	if h.post(CommitNow, t) == Invalid {
+		return Failure
+	}
+	return Success
+}
+
+// Finalize says that there will be no more tasks, and waits on the core that posts until all
+// turns of all tasks have ended. The object cannot be used afterwards. Other cores of the
+// device that are still to wait for a turn wait for ever: SyncAll comes before.
+func (h *Hccl) Finalize() {
+	const call = "Finalize()"
+	switch {
+	case h.g == nil:
+		h.refuse(NoInit, call, "the object was not initialised", "InitV2 comes first", "")
+		return
+	case h.finalized:
+		h.refuse(AfterFinalize, call, "the object was finalised "+h.finalAt, "call it once", "")
+		return
+	}
+	h.finalized, h.finalSync = true, h.k.syncs
+	h.finalAt = "at " + h.k.Place("Finalize").Line
+	if !h.posts || len(h.tasks) == 0 {
+		return
+	}
+	for i, t := range h.tasks {
+		if h.commits[i] < t.units() {
+			h.refuse(FinalizeUncommitted, call, fmt.Sprintf("%d of %d turns of handle %d (%s) are committed", h.commits[i]/t.unitsPerTurn(), t.repeat, i, t.call),
+				"Commit every turn before: Finalize waits for all of them", "never")
+			break
+		}
+	}
+	for i, t := range h.tasks {
+		h.board.await(h.k.Context, h.board.done, Handle(i), t.repeat)
+	}
+	// The server forgets what has ended: who looks for it now does not find it.
+	h.k.Meet()
+	h.g.members[h.me].forgotten = true
+}

@@ -1,0 +1,212 @@
+package hccl
+
+import (
+	"fmt"
+	"slices"
+
+	"kernbench/fault"
+)
+
+// conclude collects what was found wrong, by device, core and time.
+func (s *session) conclude() (*Outcome, error) {
+	all := &Misuse{}
+	out := &Outcome{}
+	add := func(d Diagnostic) {
+		if d.Severity == Warning {
+			out.Warnings = append(out.Warnings, d)
+			return
+		}
+		all.Add(d)
+	}
+	for _, cores := range s.kernels {
+		for _, k := range cores {
+			if k == nil {
+				continue // it never began
+			}
+			for _, d := range k.found {
+				add(d)
+			}
+		}
+		for _, d := range tooEarly(cores) {
+			add(d)
+		}
+	}
+	for _, g := range s.runs {
+		for _, d := range g.mismatches() {
+			add(d)
+		}
+	}
+	if all.err() == nil {
+		return out, nil
+	}
+	for _, d := range out.Warnings { // they may explain the rest
+		all.Add(d)
+	}
+	return out, all
+}
+
+// tooEarly tells of cores of a device that do their last Wait no earlier than another one's
+// Finalize, as far as SyncAll says: it went well, if it did, by chance.
+func tooEarly(cores []*Kernel) []Diagnostic {
+	var found []Diagnostic
+	for _, k := range cores {
+		if k == nil {
+			continue
+		}
+		for _, h := range k.objects {
+			if !h.finalized || !h.posts || len(h.tasks) == 0 {
+				continue
+			}
+			for _, other := range cores {
+				if other == nil || other == k {
+					continue
+				}
+				for _, o := range other.objects {
+					if o.g != h.g || o.lastWait == Invalid || met(k, other, o.waitSync, h.finalSync) {
+						continue
+					}
+					d := o.waitAt
+					d.Found = fmt.Sprintf("nothing lets it come before Finalize of block %d (%v) %s, after which it waits for ever", k.block, k.typ, h.finalAt)
+					d.Right = "call SyncAll on all cores between their last Wait and Finalize"
+					found = append(found, d)
+				}
+			}
+		}
+	}
+	return found
+}
+
+// met tells whether two cores have a SyncAll between a wait of the one and Finalize of the
+// other.
+func met(a, b *Kernel, wait, final [2]int) bool {
+	return wait[AllCores] < final[AllCores] || a.typ == AIV && b.typ == AIV && wait[AIVOnly] < final[AIVOnly]
+}
+
+// mismatches tells of tasks that are not what those of the first rank are.
+func (g *run) mismatches() []Diagnostic {
+	var found []Diagnostic
+	first := g.members[0].tasks
+	for r := 1; r < len(g.members); r++ {
+		tasks := g.members[r].tasks
+		for i := range max(len(first), len(tasks)) {
+			var d Diagnostic
+			switch {
+			case i >= len(tasks):
+				d = first[i].where
+				d.Found = fmt.Sprintf("rank %d of group %s has prepared %d tasks, rank 0 %d", r, g.comm.name, len(tasks), len(first))
+			case i >= len(first):
+				d = tasks[i].where
+				d.Found = fmt.Sprintf("rank %d of group %s has prepared %d tasks, rank 0 %d", r, g.comm.name, len(tasks), len(first))
+			default:
+				why := first[i].differs(tasks[i])
+				if why == "" {
+					continue
+				}
+				d = tasks[i].where
+				d.Found = fmt.Sprintf("handle %d of rank %d is not that of rank 0, %s: %s", i, r, first[i].call, why)
+			}
+			d.Rule, d.Right = Mismatch, "all ranks prepare the same tasks in the same order"
+			found = append(found, d)
+			break // what follows is a consequence
+		}
+	}
+	return append(found, g.uneven()...)
+}
+
+// differs tells in what a task of another rank is not the same.
+func (t *task) differs(o *task) string {
+	switch {
+	case t.op != o.op:
+		return fmt.Sprintf("it is %s", o.name())
+	case t.count != o.count:
+		return fmt.Sprintf("the count is %d", o.count)
+	case t.carrier != o.carrier:
+		return fmt.Sprintf("the type is %v", o.typ)
+	case t.reduce != o.reduce:
+		return fmt.Sprintf("the operation is %v", o.reduce)
+	case t.repeat != o.repeat:
+		return fmt.Sprintf("repeat is %d", o.repeat)
+	case t.row != o.row:
+		return fmt.Sprintf("the algorithm is %q", o.cc.AlgConfig())
+	case t.unitsPerTurn() != o.unitsPerTurn():
+		return fmt.Sprintf("the step size is %d", o.cc.StepSize())
+	}
+	return ""
+}
+
+// uneven tells of AlltoAllV tasks in which one rank sends not what the other receives.
+func (g *run) uneven() []Diagnostic {
+	var found []Diagnostic
+	for i, t := range g.members[0].tasks {
+		if t.op != OpAlltoAllV {
+			continue
+		}
+	pairs:
+		for r := range g.members {
+			for d := range g.members {
+				if i >= len(g.members[r].tasks) || i >= len(g.members[d].tasks) {
+					continue
+				}
+				from, to := g.members[r].tasks[i], g.members[d].tasks[i]
+				if from.op != OpAlltoAllV || to.op != OpAlltoAllV || from.sends[d].N == to.recvs[r].N {
+					continue
+				}
+				diag := from.where
+				diag.Rule = Mismatch
+				diag.Found = fmt.Sprintf("rank %d sends %d elements to rank %d, which expects %d", r, from.sends[d].N, d, to.recvs[r].N)
+				diag.Right = fmt.Sprintf("sendCounts[%d] of rank %d and recvCounts[%d] of rank %d are the same", d, r, r, d)
+				found = append(found, diag)
+				break pairs
+			}
+		}
+	}
+	return found
+}
+
+// queues is what every rank's tasks have come to, for the report of a deadlock.
+func (s *session) queues() []fault.TaskQueue {
+	var all []fault.TaskQueue
+	for _, g := range s.runs {
+		for r := range g.members {
+			all = append(all, g.queueOf(r))
+		}
+	}
+	return all
+}
+
+func (g *run) queueOf(rank int) fault.TaskQueue {
+	pe := g.comm.team.PEs[rank]
+	q := fault.TaskQueue{Rank: rank, PE: g.session.dev.Machine().PEName(int(pe)), Name: "group " + g.comm.name}
+	m := &g.members[rank]
+	if len(m.tasks) == 0 {
+		q.State = "no tasks"
+		return q
+	}
+	device := slices.Index(g.session.team.PEs, pe)
+	if m.owner.finalized {
+		q.State = fmt.Sprintf("Finalize called by block %d (%v) %s", m.owner.k.block, m.owner.k.typ, m.owner.finalAt)
+	}
+	words := g.board.Words(rank)
+	word := func(part string, h Handle) int {
+		return int(words[g.board.Layout.Find("tasks."+part).First+int32(h)])
+	}
+	for _, t := range m.tasks {
+		per := t.unitsPerTurn()
+		e := fault.QueuedTask{
+			Handle: int(t.handle), Name: t.name(), Turns: t.repeat,
+			Committed: word("committed", t.handle) / per, Done: word("done", t.handle),
+		}
+		for _, k := range g.session.kernels[device] {
+			if k == nil {
+				continue
+			}
+			for _, h := range k.objects {
+				if h.g == g && int(t.handle) < len(h.waits) {
+					e.Waited = max(e.Waited, h.waits[t.handle])
+				}
+			}
+		}
+		q.Tasks = append(q.Tasks, e)
+	}
+	return q
+}

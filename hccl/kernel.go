@@ -1,0 +1,134 @@
+package hccl
+
+import (
+	"fmt"
+
+	"kernbench/fault"
+	"kernbench/mem"
+	"kernbench/tl"
+)
+
+// CoreType is the type of a core.
+type CoreType uint8
+
+// The types of cores.
+const (
+	AIC CoreType = iota // cube: matrix products
+	AIV                 // vector: all other arithmetic on tensors
+)
+
+func (t CoreType) String() string {
+	if t == AIC {
+		return "AIC"
+	}
+	return "AIV"
+}
+
+// unit is the type as the instruction set has it.
+func (t CoreType) unit() tl.CoreType {
+	if t == AIC {
+		return tl.CoreCube
+	}
+	return tl.CoreVector
+}
+
+// Kernel is what the program of one core holds: all instructions of tl, and the launch.
+type Kernel struct {
+	*tl.Context
+	session *session
+	device  int // among those of the launch
+	typ     CoreType
+	block   int // among the cores of its type
+	syncs   [2]int
+	objects []*Hccl
+	found   []Diagnostic
+}
+
+// CoreType is the type of this core (g_coreType).
+func (k *Kernel) CoreType() CoreType { return k.typ }
+
+// BlockIdx is the number of this core among those of its type on the device (GetBlockIdx).
+func (k *Kernel) BlockIdx() int { return k.block }
+
+// BlockNum is the number of cores of its type on the device (GetBlockNum).
+func (k *Kernel) BlockNum() int { return k.session.cores.of(k.typ) }
+
+// HcclContext is the context of a group of the launch, 0 or 1 (GetHcclContext): what InitV2
+// takes.
+func (k *Kernel) HcclContext(group int) HcclContext { return HcclContext{group, true} }
+
+// HcclContext names a group of the launch. The zero value is none.
+type HcclContext struct {
+	group int
+	given bool
+}
+
+// Tiling is what the launch was given.
+func (k *Kernel) Tiling() *Tiling { return k.session.launch.Tiling }
+
+// Buffer is what this device has of a buffer of the launch. It panics when the launch has
+// fewer.
+func (k *Kernel) Buffer(i int) tl.Ref {
+	refs := k.session.buffers
+	if i < 0 || i >= len(refs) {
+		panic(fmt.Sprintf("Buffer(%d): the launch has %d buffers", i, len(refs)))
+	}
+	return refs[i][k.device]
+}
+
+// GM is the address of Buffer(i).
+func (k *Kernel) GM(i int) mem.Addr { return k.Buffer(i).Addr }
+
+// SyncScope says which cores of a device a SyncAll is for.
+type SyncScope uint8
+
+// The scopes.
+const (
+	AIVOnly  SyncScope = iota // SyncAll<true>
+	AllCores                  // SyncAll<false>
+)
+
+func (s SyncScope) String() string {
+	if s == AIVOnly {
+		return "true"
+	}
+	return "false"
+}
+
+// SyncAll waits until all cores of this device that the scope names have come to it as often
+// as this one. What they had stored before is there afterwards.
+func (k *Kernel) SyncAll(s SyncScope) {
+	n := k.session.cores.AIV
+	switch {
+	case s > AllCores:
+		k.Fail(&fault.Misuse{Place: k.Place("sync_all"), Reason: fmt.Sprintf("SyncScope(%d): one of AIVOnly, AllCores", s)})
+	case s == AIVOnly && k.typ == AIC:
+		k.Fail(&fault.Misuse{Place: k.Place("sync_all"), Reason: "SyncAll of the AIV cores on an AIC: the AIC cores take part in SyncAll(AllCores) only"})
+	case s == AllCores:
+		n += k.session.cores.AIC
+	}
+	k.syncs[s]++
+	k.PipeBarrier()
+	if n == 1 {
+		return
+	}
+	came := k.Signals(k.session.meeting, "cores.came").At(int(s))
+	k.Notify(came, k.device, tl.SignalAdd, 1)
+	k.WaitUntil(came, tl.GE, int64(n*k.syncs[s]))
+}
+
+// New makes an object of this core (Hccl<serverType, config>).
+func (k *Kernel) New(c Config) *Hccl {
+	h := &Hccl{k: k, config: c}
+	k.objects = append(k.objects, h)
+	return h
+}
+
+// end is what happens when the program of a core has come to its end.
+func (k *Kernel) end() {
+	for _, h := range k.objects {
+		if h.g != nil && h.posts && !h.finalized && len(h.tasks) > 0 {
+			h.warn(NoFinalize, "the end of the kernel", "tasks were prepared, and Finalize was not called", "Finalize at the end: the server waits for more tasks otherwise")
+		}
+	}
+}

@@ -1,0 +1,157 @@
+package hccl
+
+import (
+	"fmt"
+
+	"kernbench/algorithm"
+	"kernbench/dtype"
+	"kernbench/mem"
+	"kernbench/unit"
+)
+
+// run is what one launch has for a group.
+type run struct {
+	session *session
+	comm    *Comm
+	queue   int // of the engines, and the number of the group among those of the launch
+	board   *mem.Window
+	staging map[stagingKey]*staging
+	members []member // by rank
+	turns   map[turnKey]int32
+}
+
+// member is what one rank has for a group. Its cores share it; only the one that posts
+// writes.
+type member struct {
+	tasks []*task // posted, by handle
+	owner *Hccl   // of the core that posts
+
+	forgotten bool // Finalize has ended
+
+	// uses is what the tasks keep about staging buffers: for each of the two that take turns
+	// the uses that its words count, and how often the two were used.
+	uses  map[*staging]*[2][]int
+	calls map[*staging]int
+}
+
+// turnKey names a unit of a task: a turn, or some steps of one.
+type turnKey struct {
+	handle Handle
+	unit   int
+}
+
+// turnID is the number of a unit among all that the device performs, the same for all ranks.
+func (g *run) turnID(h Handle, unit int) int32 {
+	k := turnKey{h, unit}
+	id, ok := g.turns[k]
+	if !ok {
+		id = g.session.dev.NextTurn()
+		g.turns[k] = id
+	}
+	return id
+}
+
+// labels is under which number contributions of rank 0 to a unit are known, ranks following.
+// Numbers repeat after very many, which no two units that are near each other share.
+func (g *run) labels(id int32) int {
+	return int(int64(id) * int64(g.comm.Size()) % (1 << 30))
+}
+
+// stagingKey tells buffers apart: each algorithm has its own words, and elements of one size
+// share them.
+type stagingKey struct {
+	row  *algorithm.Algorithm
+	size int
+}
+
+// staging is the two windows that calls of one algorithm use in turn. The second use of one
+// comes after a use of the other, in which every rank hears that all have ended the first.
+type staging struct {
+	windows [2]*mem.Window
+	elems   int // that a call can have, as the algorithm counts them
+	uses    int // that a window's words count
+}
+
+// carriers are types of each size of elements, for the data of staging buffers.
+var carriers = []dtype.Type{dtype.U8, dtype.F16, dtype.F32, dtype.F64}
+
+// openRun makes what a launch needs for a group: its words, and staging buffers for what the
+// tiling says.
+func (s *session) openRun(g *Comm, queue int) (*run, error) {
+	r := &run{
+		session: s, comm: g, queue: queue, staging: map[stagingKey]*staging{},
+		members: make([]member, g.Size()), turns: map[turnKey]int32{},
+	}
+	for i := range r.members {
+		r.members[i] = member{uses: map[*staging]*[2][]int{}, calls: map[*staging]int{}}
+	}
+	words, err := boardLayout()
+	if err != nil {
+		return nil, err
+	}
+	prefix := s.launch.Name + "." + g.name
+	if r.board, err = s.window(prefix, g.team, words); err != nil {
+		return nil, err
+	}
+	if s.launch.Tiling == nil {
+		return r, nil
+	}
+	for _, at := range s.launch.Tiling.Offsets() {
+		cc, _ := s.launch.Tiling.At(at)
+		if cc.GroupName() != g.name || cc.OpType() == OpBatchWrite {
+			continue
+		}
+		row, err := cc.AlgConfig().Row()
+		if err != nil {
+			return nil, err
+		}
+		for _, t := range carriers {
+			if err := r.stage(prefix, row, t); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return r, nil
+}
+
+// stage makes the staging buffers of an algorithm for elements of a size.
+func (g *run) stage(prefix string, row *algorithm.Algorithm, t dtype.Type) error {
+	k := stagingKey{row, t.Size()}
+	if g.staging[k] != nil {
+		return nil
+	}
+	world := g.comm.Size()
+	// A multiple of the ranks, so that each block has as much.
+	most := max(1, int(g.comm.opts.Buffer/unit.Bytes(t.Size()))/world) * world
+	if row.Collective == "all_gather" {
+		most /= world // its windows are for a block
+	}
+	l, err := row.Window(world, most, t)
+	if err != nil {
+		return fmt.Errorf("staging buffer of %s: %w", row.Name, err)
+	}
+	for i := range l.Parts {
+		if p := &l.Parts[i]; p.Word == mem.NoWord {
+			p.Staging = true
+		}
+	}
+	st := &staging{elems: most, uses: max(1, 2*world)}
+	for i := range st.windows {
+		name := fmt.Sprintf("%s.%s.%d.%d", prefix, row.Name, t.Size(), i)
+		if st.windows[i], err = g.session.window(name, g.comm.team, l); err != nil {
+			return err
+		}
+	}
+	g.staging[k] = st
+	return nil
+}
+
+// take is the window that the next call of a rank uses, with what the rank keeps about it.
+func (m *member) take(st *staging) (*mem.Window, []int) {
+	if m.uses[st] == nil {
+		m.uses[st] = &[2][]int{make([]int, st.uses), make([]int, st.uses)}
+	}
+	i := m.calls[st] % 2
+	m.calls[st]++
+	return st.windows[i], m.uses[st][i]
+}

@@ -1,0 +1,202 @@
+package hccl
+
+import (
+	"fmt"
+
+	"kernbench/algorithm"
+	"kernbench/collective"
+	"kernbench/dtype"
+	"kernbench/mem"
+	"kernbench/tl"
+)
+
+// task is one that was prepared: by the core that posts, also what its engine performs.
+type task struct {
+	g      *run
+	me     int // rank
+	handle Handle
+	call   string // as it was prepared
+	where  Diagnostic
+
+	op         OpType // 0: of InterHcclGroupSync
+	cc         *CcTiling
+	row        *algorithm.Algorithm
+	send, recv mem.Addr
+	count      int // elements of a block
+	stride     int // elements from block to block, or 0
+	typ        DataType
+	carrier    dtype.Type
+	reduce     ReduceOp
+	repeat     int
+	sends      []mem.Chunk // of AlltoAllV, by rank
+	recvs      []mem.Chunk
+	items      []BatchItem
+	after      Handle // of InterHcclGroupSync: the task of the other group
+	afterGroup *run
+}
+
+// world is the number of ranks.
+func (t *task) world() int { return t.g.comm.Size() }
+
+// name is what reports call the task.
+func (t *task) name() string {
+	if t.op == 0 {
+		return "InterHcclGroupSync"
+	}
+	return t.op.String()
+}
+
+// unitsPerTurn is how often a turn is committed: once, or as often as its steps go into
+// those of a Commit.
+func (t *task) unitsPerTurn() int {
+	if t.cc == nil || t.cc.StepSize() == 0 {
+		return 1
+	}
+	return t.world() / t.cc.StepSize()
+}
+
+func (t *task) units() int { return t.repeat * t.unitsPerTurn() }
+
+// pitch is how far the blocks of two ranks lie apart, in elements.
+func (t *task) pitch() int {
+	if t.stride > 0 {
+		return t.stride
+	}
+	return t.count
+}
+
+// inBlocks is where a turn's contribution lies, in elements from the send buffer on: in one
+// block, or one for each rank.
+func (t *task) inBlocks(turn int) []mem.Chunk {
+	switch t.op {
+	case OpAllReduce, OpAllGather:
+		return []mem.Chunk{{Lo: turn * t.count, N: t.count}}
+	case OpAlltoAllV:
+		return advanced(t.sends, turn)
+	}
+	return t.pitched(turn)
+}
+
+// outBlocks is inBlocks of the result, from the receive buffer on.
+func (t *task) outBlocks(turn int) []mem.Chunk {
+	switch t.op {
+	case OpAllReduce, OpReduceScatter:
+		return []mem.Chunk{{Lo: turn * t.count, N: t.count}}
+	case OpAlltoAllV:
+		return advanced(t.recvs, turn)
+	}
+	return t.pitched(turn)
+}
+
+// pitched is a block for each rank.
+func (t *task) pitched(turn int) []mem.Chunk {
+	blocks := make([]mem.Chunk, t.world())
+	for j := range blocks {
+		blocks[j] = mem.Chunk{Lo: j*t.pitch() + turn*t.count, N: t.count}
+	}
+	return blocks
+}
+
+// advanced is blocks as a turn finds them: each behind those of the turns before.
+func advanced(blocks []mem.Chunk, turn int) []mem.Chunk {
+	all := make([]mem.Chunk, len(blocks))
+	for j, b := range blocks {
+		all[j] = mem.Chunk{Lo: b.Lo + turn*b.N, N: b.N}
+	}
+	return all
+}
+
+// within tells whether step k of an exchange, of which rank from sends to rank to, is one of
+// a unit's.
+func (t *task) within(unit, from, to int) bool {
+	if t.unitsPerTurn() == 1 {
+		return true
+	}
+	p, size := t.world(), t.cc.StepSize()
+	k := (to - from + p) % p
+	return k/size == unit%t.unitsPerTurn()
+}
+
+// blocks is what a unit sends and receives: those of its turn, without what other steps move.
+func (t *task) blocks(unit int) (in, out []mem.Chunk) {
+	turn := unit / t.unitsPerTurn()
+	in, out = t.inBlocks(turn), t.outBlocks(turn)
+	if t.unitsPerTurn() == 1 {
+		return in, out
+	}
+	for j := range in {
+		if !t.within(unit, t.me, j) {
+			in[j].N = 0
+		}
+		if !t.within(unit, j, t.me) {
+			out[j].N = 0
+		}
+	}
+	return in, out
+}
+
+// turn is a unit as the data pass knows it.
+func (t *task) turn(unit int) *tl.Turn {
+	in, out := t.blocks(unit)
+	refs := func(at mem.Addr, blocks []mem.Chunk) []tl.Ref {
+		list := make([]tl.Ref, len(blocks))
+		for j, b := range blocks {
+			list[j] = ref(at, t, b.Lo, b.N)
+		}
+		return list
+	}
+	id := t.g.turnID(t.handle, unit)
+	return &tl.Turn{
+		ID: id, World: t.world(), Rank: t.me, Op: t.reduce.TL(), Label: t.g.labels(id) + t.me,
+		In: refs(t.send, in), Out: refs(t.recv, out),
+	}
+}
+
+// meaning is the collective that a unit performs, given the tasks of all ranks.
+func meaning(tasks []*task, unit int, id int32) collective.Call {
+	t := tasks[0]
+	c := collective.Call{
+		World: t.world(), Elems: t.count, Type: t.carrier, Op: t.reduce.TL(),
+		Labels: collective.Ranks{First: t.g.labels(id), N: t.world(), Stride: 1},
+	}
+	switch t.op {
+	case OpReduceScatter, OpAlltoAll:
+		c.Elems = t.count * t.world()
+	case OpAlltoAllV:
+		c.Elems = 0
+		c.Counts = make([][]int, len(tasks))
+		for r, from := range tasks {
+			in, _ := from.blocks(unit)
+			c.Counts[r] = make([]int, len(in))
+			for j, b := range in {
+				c.Counts[r][j] = b.N
+			}
+		}
+	}
+	return c
+}
+
+// collectiveName is what tasks of a type perform, by name in package collective.
+func (o OpType) collectiveName() string {
+	switch o {
+	case OpAllReduce:
+		return "all_reduce"
+	case OpAllGather:
+		return "all_gather"
+	case OpReduceScatter:
+		return "reduce_scatter"
+	case OpAlltoAll:
+		return "all_to_all"
+	}
+	return "all_to_all_v"
+}
+
+// title is what reports call a unit.
+func (t *task) title(unit int) string {
+	per := t.unitsPerTurn()
+	s := fmt.Sprintf("%s handle %d turn %d", t.name(), t.handle, unit/per)
+	if per > 1 {
+		s += fmt.Sprintf(" steps from %d", unit%per*t.cc.StepSize())
+	}
+	return s
+}

@@ -177,6 +177,9 @@ func fits(what *collective.Collective, cc collective.Call, outs []int) error {
 	if err := what.Check(cc); err != nil {
 		return err
 	}
+	if what.Apart && outs == nil {
+		return fmt.Errorf("%w: results of %s cannot take the place of the contributions: say with Into where they go", ErrShape, what.Name)
+	}
 	for r := range cc.World {
 		in, out := what.In(cc, r), what.Out(cc, r)
 		switch {

@@ -270,6 +270,10 @@ func TestOptionsAreRefused(t *testing.T) {
 			t.Errorf("case %d: %v", i, err)
 		}
 	}
+	installed(t, c, "window_all_to_all_v", 4)
+	if _, err := c.Launch(ctx, "window_all_to_all_v", oneCube(t, c, 4)); !errors.Is(err, device.ErrShape) || !strings.Contains(err.Error(), "say with Into") {
+		t.Errorf("blocks that differ, in the place of others: %v", err)
+	}
 }
 
 // Each call gets a window of zeros of its own, which is gone after it, and so is its memory.

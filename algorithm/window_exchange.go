@@ -1,0 +1,149 @@
+package algorithm
+
+import (
+	"fmt"
+
+	"kernbench/dtype"
+	"kernbench/mem"
+	"kernbench/tl"
+)
+
+// This file exchanges blocks whose sizes differ from pair to pair, and are known only to the
+// two ranks of a pair. A rank's copy of the window has one slot for each rank that may send to
+// it, all of one size, so that a block goes in chunks of up to a slot: put with the word that
+// says that it is there, taken out, and credited with a word at the sender, which waits for
+// that before it fills the slot again.
+//
+// Words count chunks from the first one of the window on, over calls, so that calls may follow
+// one another on one window: the next call's first chunk waits for the credit of this one's
+// last.
+//
+// Nobody waits for ever, whatever the counts. The exchange is cut into steps and a step into
+// rounds: in round m of the step in which a pair has its turn, the sender puts chunk m, if
+// there is one, and then the receiver takes it. Every rank goes through steps and rounds in the
+// same order, puts first and then takes. To put chunk m a rank needs the credit of chunk m-1,
+// which the receiver gives in an earlier round, and to take it the put of the same round: what
+// anybody waits for, somebody else does strictly earlier in that order. So among all that are
+// waiting, who is earliest in it waits for something that has been done.
+
+// exchange is a call of a kernel that exchanges blocks.
+type exchange struct {
+	c             *tl.Context
+	a             tl.Args
+	me, n         int
+	perServer     int // ranks
+	data          tl.Sym
+	slot          int       // elements
+	ready, credit tl.Signal // word p is told by rank p
+	sent, taken   []int     // chunks by peer, from the first of the window on
+}
+
+func newExchange(c *tl.Context, a tl.Args, perServer int) *exchange {
+	w, n := a.Window(0), c.WorldSize()
+	x := &exchange{c: c, a: a, me: c.Rank(), n: n, perServer: perServer, data: c.Data(w, "scratch.data").As(a.DType)}
+	x.slot = x.data.Len() / n
+	signals := c.Signals(w, "scratch.signals")
+	x.ready, x.credit = row(c, signals, 0), row(c, signals, 1)
+	uses := a.Uses
+	if uses == nil {
+		uses = make([]int, 2*n)
+	}
+	x.sent, x.taken = uses[:n], uses[n:2*n]
+	return x
+}
+
+// chunk is chunk m of a block. There are rounds of them.
+func (x *exchange) chunk(block tl.Ref, m int) tl.Ref {
+	return block.Slice(m*x.slot, min(x.slot, block.Len()-m*x.slot))
+}
+
+// rounds is the number of chunks of a block.
+func (x *exchange) rounds(block tl.Ref) int {
+	if block.Len() == 0 {
+		return 0
+	}
+	if x.slot == 0 {
+		panic(fmt.Sprintf("a window of %d elements for %d ranks: each needs a slot of one element at least", x.data.Len(), x.n))
+	}
+	return tl.CDiv(block.Len(), x.slot)
+}
+
+func (x *exchange) in(d int) tl.Ref  { return x.a.InBlock(x.me, x.n, d) }
+func (x *exchange) out(s int) tl.Ref { return x.a.OutBlock(x.me, x.a.NElem, x.n, s) }
+
+// partners are the i-th rank that this one sends to in a step, and the i-th that sends to it:
+// all ranks of the server so many further on, and so many before. Everybody begins at its own
+// place there, so that nobody gets two chunks at a time.
+func (x *exchange) partners(step, i int) (to, from int) {
+	l := x.perServer
+	server, place, servers := x.me/l, x.me%l, x.n/l
+	to = (server+step)%servers*l + (place+i)%l
+	from = (server-step+servers)%servers*l + (place-i+l)%l
+	return to, from
+}
+
+// step exchanges blocks with the partners of a step.
+func (x *exchange) step(step int) {
+	most := 0
+	for i := range x.perServer {
+		to, from := x.partners(step, i)
+		if to == x.me {
+			move(x.c, x.out(x.me), x.in(x.me))
+			continue
+		}
+		most = max(most, x.rounds(x.in(to)), x.rounds(x.out(from)))
+	}
+	for m := range most {
+		x.round(step, m)
+	}
+}
+
+// round puts chunk m for each partner that has so many, and then takes chunk m from each.
+func (x *exchange) round(step, m int) {
+	for i := range x.perServer {
+		if to, _ := x.partners(step, i); to != x.me && m < x.rounds(x.in(to)) {
+			x.put(to, x.chunk(x.in(to), m))
+		}
+	}
+	took := false
+	for i := range x.perServer {
+		if _, from := x.partners(step, i); from != x.me && m < x.rounds(x.out(from)) {
+			x.take(x.chunk(x.out(from), m), from)
+			took = true
+		}
+	}
+	if !took {
+		return
+	}
+	x.c.PipeBarrier() // slots are read before their senders hear that they may fill them again
+	for i := range x.perServer {
+		if _, from := x.partners(step, i); from != x.me && m < x.rounds(x.out(from)) {
+			tell(x.c, x.credit.At(x.me), from)
+		}
+	}
+}
+
+// put fills the slot that this rank has at another.
+func (x *exchange) put(to int, chunk tl.Ref) {
+	if x.sent[to] > 0 {
+		heed(x.c, x.credit.At(to), x.sent[to])
+	}
+	x.sent[to]++
+	x.c.PutSignal(x.data.Slice(x.me*x.slot, chunk.Len()), to, chunk, x.ready.At(x.me), tl.SignalAdd, 1)
+}
+
+// take copies out of the slot that another rank has here.
+func (x *exchange) take(chunk tl.Ref, from int) {
+	x.taken[from]++
+	heed(x.c, x.ready.At(from), x.taken[from])
+	move(x.c, chunk, x.c.Local(x.data.Slice(from*x.slot, chunk.Len())))
+}
+
+// exchangeWindow has slots that together take what a rank brings, and words for chunks and
+// credits.
+func exchangeWindow(world, nElem int, t dtype.Type) (*mem.Layout, error) {
+	if nElem >= 0 {
+		nElem = max(nElem, world)
+	}
+	return scratchLayout(world, nElem, t, 2, meshRow(world))
+}

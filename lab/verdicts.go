@@ -104,7 +104,7 @@ func join(question string, qs []verify.Question) Verdict {
 	}
 	detail := worst.Text
 	if n > 1 && worst.Status == verify.Fail {
-		detail += fmt.Sprintf("; and in %d more groups", n-1)
+		detail += fmt.Sprintf("; and in %d more collectives", n-1)
 	}
 	return Verdict{question, states[worst.Status].state, detail}
 }

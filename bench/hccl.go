@@ -27,6 +27,9 @@ type tasks struct {
 	cores  hccl.Cores
 }
 
+// ErrDType is wrapped by refusals of an element type that a program has no use for.
+var ErrDType = errors.New("element type not supported")
+
 // algOption chooses the algorithm of an operation.
 func algOption(op hccl.OpType) Option {
 	var words []string
@@ -48,6 +51,9 @@ func (h *Host) tasks(name string, op hccl.OpType, cores hccl.Cores, change func(
 	var ok bool
 	if t.typ, ok = typeOf(h.DType); !ok {
 		return nil, fmt.Errorf("--dtype %v: tasks have no such elements", h.DType)
+	}
+	if op.Reduces() && !t.typ.Reducible() {
+		return nil, fmt.Errorf("--dtype %v: %v combines f32, f16, bf16, i8, i16 and i32 only: %w", h.DType, op, ErrDType)
 	}
 	if t.op, ok = opOf(h.Op); !ok {
 		return nil, fmt.Errorf("--op %v: tasks combine by sum, max and min", h.Op)
@@ -148,4 +154,18 @@ func (t *tasks) free(buffers ...*vector) error {
 		errs = append(errs, b.free())
 	}
 	return errors.Join(errs...)
+}
+
+// exact is a rank's n contributions: whole numbers so small that what they combine to is exact
+// in any order.
+func (t *tasks) exact(rank, n int) []float64 {
+	most := 3
+	if float64(most*len(t.pes)) > exactTo(t.h.DType) {
+		most = 1
+	}
+	v := make([]float64, n)
+	for i := range v {
+		v[i] = float64((3*i+i/7+5*rank+int(t.h.Seed%64))%(2*most+1) - most)
+	}
+	return v
 }

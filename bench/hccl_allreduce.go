@@ -16,8 +16,7 @@ func hcclAllReduce(ctx context.Context, h *Host) error {
 		return err
 	}
 	n, tile := h.NElem, h.Number("tile")
-	in := Inputs{Seed: h.Seed, World: len(t.pes), Type: h.DType, Op: h.Op}
-	x, err := h.vector("x", t.pes, n, func(rank int) []float64 { return in.Vector(rank, n) })
+	x, err := h.vector("x", t.pes, n, func(rank int) []float64 { return t.exact(rank, n) })
 	if err != nil {
 		return err
 	}

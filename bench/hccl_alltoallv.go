@@ -2,6 +2,7 @@ package bench
 
 import (
 	"context"
+	"fmt"
 
 	"kernbench/hccl"
 )
@@ -65,7 +66,7 @@ func hcclAlltoAllV(ctx context.Context, h *Host) error {
 	if err != nil {
 		return err
 	}
-	y, err := h.vector("y", t.pes, most, nil)
+	y, err := h.vector("y", t.pes, most, func(int) []float64 { return make([]float64, most) })
 	if err != nil {
 		return err
 	}
@@ -89,6 +90,18 @@ func hcclAlltoAllV(ctx context.Context, h *Host) error {
 	}
 	h.Measure(run)
 	h.Report("all-to-all of uneven blocks of %v on %d ranks, %d turns, %s: %s", h.DType, world, repeat, h.Word("alg"), took(run))
+	for d := range world {
+		if err := y.expect(fmt.Sprintf("blocks of rank %d", d), d, func() []float64 {
+			v := make([]float64, most)
+			for r, to := range spread(recvs[d]) {
+				from := spread(sends[r])[d]
+				copy(v[to:], in.Vector(r, most)[from:from+uint64(counts[r][d]*repeat)])
+			}
+			return v
+		}); err != nil {
+			return err
+		}
+	}
 	return t.free(x, y)
 }
 

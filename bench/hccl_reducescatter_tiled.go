@@ -19,8 +19,7 @@ func hcclReduceScatterTiled(ctx context.Context, h *Host) error {
 		return fmt.Errorf("--n-elem %d: the elements of a block do not divide into %d tiles", n, tiles)
 	}
 	tile := n / tiles
-	in := Inputs{Seed: h.Seed, World: world, Type: h.DType, Op: h.Op}
-	x, err := h.vector("x", t.pes, n*world, func(rank int) []float64 { return in.Vector(rank, n*world) })
+	x, err := h.vector("x", t.pes, n*world, func(rank int) []float64 { return t.exact(rank, n*world) })
 	if err != nil {
 		return err
 	}

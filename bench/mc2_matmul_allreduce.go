@@ -107,22 +107,31 @@ func (t *tasks) silently() (*tasks, error) {
 	return &s, s.tiling.Err()
 }
 
-// allocate makes the matrices. The numbers are small and whole, so that the sums of all
-// partial products are exact in any order.
+// allocate makes the matrices. The numbers are small and whole, and of A so few are not 0 that
+// all sums are exact in any order.
 func (x *mc2) allocate() (err error) {
-	fill := func(n, by int) func(rank int) []float64 {
-		return func(rank int) []float64 {
-			v := make([]float64, n)
-			for i := range v {
-				v[i] = float64((i*by+rank+int(x.h.Seed%7))%3 - 1)
+	every := 1 + int(float64(x.k*len(x.t.pes))/exactTo(x.h.DType))
+	number := func(i, by, rank int) float64 { return float64((i*by+i/7+rank+int(x.h.Seed%7))%3 - 1) }
+	left := func(rank int) []float64 {
+		v := make([]float64, x.m*x.k)
+		for i := range v {
+			if i%x.k%every == 0 {
+				v[i] = number(i, 5, rank)
 			}
-			return v
 		}
+		return v
 	}
-	if x.a, err = x.h.vector("a", x.t.pes, x.m*x.k, fill(x.m*x.k, 5)); err != nil {
+	right := func(rank int) []float64 {
+		v := make([]float64, x.k*x.n)
+		for i := range v {
+			v[i] = number(i, 11, rank)
+		}
+		return v
+	}
+	if x.a, err = x.h.vector("a", x.t.pes, x.m*x.k, left); err != nil {
 		return err
 	}
-	if x.b, err = x.h.vector("b", x.t.pes, x.k*x.n, fill(x.k*x.n, 7)); err != nil {
+	if x.b, err = x.h.vector("b", x.t.pes, x.k*x.n, right); err != nil {
 		return err
 	}
 	if x.c, err = x.h.vector("c", x.t.pes, x.m*x.n, nil); err != nil {

@@ -9,14 +9,13 @@ import (
 
 // conclude collects what was found wrong, by device, core and time.
 func (s *session) conclude() (*Outcome, error) {
-	all := &Misuse{}
-	out := &Outcome{}
+	all, warnings := &Misuse{}, &Misuse{}
 	add := func(d Diagnostic) {
 		if d.Severity == Warning {
-			out.Warnings = append(out.Warnings, d)
-			return
+			warnings.Add(d)
+		} else {
+			all.Add(d)
 		}
-		all.Add(d)
 	}
 	for _, cores := range s.kernels {
 		for _, k := range cores {
@@ -36,6 +35,7 @@ func (s *session) conclude() (*Outcome, error) {
 			add(d)
 		}
 	}
+	out := &Outcome{Warnings: warnings.Diagnostics}
 	if all.err() == nil {
 		return out, nil
 	}

@@ -35,6 +35,7 @@ type Diagnostic struct {
 	Found    string
 	Right    string // what to do instead, or empty
 	Returned string // what the call returned, or empty
+	Alike    int    // on how many other cores and how many other times the same was found
 }
 
 // String is the diagnostic in one line.
@@ -56,6 +57,9 @@ func (d Diagnostic) String() string {
 	}
 	if d.Returned != "" {
 		fmt.Fprintf(&b, " (returned %s)", d.Returned)
+	}
+	if d.Alike > 0 {
+		fmt.Fprintf(&b, ", and %d more like it", d.Alike)
 	}
 	fmt.Fprintf(&b, " [%s]", d.Rule)
 	return strings.ReplaceAll(b.String(), "\n", " ")
@@ -87,13 +91,25 @@ type Misuse struct {
 // maxDiagnostics is how many a Misuse keeps.
 const maxDiagnostics = 100
 
-// Add appends a diagnostic while there is room.
+// Add appends a diagnostic while there is room. One that says the same of the same call as
+// another is counted with it.
 func (m *Misuse) Add(d Diagnostic) {
+	for i := range m.Diagnostics {
+		if o := &m.Diagnostics[i]; o.same(&d) {
+			o.Alike++
+			return
+		}
+	}
 	if len(m.Diagnostics) == maxDiagnostics {
 		m.More++
 		return
 	}
 	m.Diagnostics = append(m.Diagnostics, d)
+}
+
+// same tells whether two diagnostics differ only in who found them, and when.
+func (d *Diagnostic) same(o *Diagnostic) bool {
+	return d.Rule == o.Rule && d.Place.Line == o.Place.Line && d.Place.Line != "" && d.Call == o.Call && d.Found == o.Found && d.Severity == o.Severity
 }
 
 // Has tells whether a rule was broken, as far as diagnostics were kept.

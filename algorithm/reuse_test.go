@@ -93,6 +93,7 @@ func (x *again) layouts(t *testing.T) (one, all *mem.Layout) {
 		b := mem.Buffer{Name: fmt.Sprint("w", i)}
 		for _, p := range one.Parts {
 			p.Name = strings.ReplaceAll(p.FullName(), ".", "_")
+			p.Staging = p.Word == mem.NoWord // no kernel may read what no call has written
 			b.Parts = append(b.Parts, p)
 		}
 		if len(b.Parts) == 0 {

@@ -3,6 +3,7 @@ package mock_test
 import (
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"kernbench/collective"
@@ -401,5 +402,31 @@ func TestTensorsOfWords(t *testing.T) {
 				}, mock.Config{World: 2, Layout: l, Seed: seed})
 			}
 		})
+	}
+}
+
+// Staging memory holds nothing until somebody writes it, other data of a window zeros.
+func TestStagingMemory(t *testing.T) {
+	l, err := mem.NewLayout(0, []mem.Buffer{
+		{Name: "staging", Parts: []mem.Part{mem.StagingPart("", dtype.F32, 4)}},
+		{Name: "zeros", Parts: []mem.Part{mem.DataPart("", dtype.F32, 4)}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, writes := range []bool{false, true} {
+		got, err := mock.Try(func(c *tl.Context, a tl.Args) {
+			in, zeros := c.Local(c.Data(a.Window(0), "staging")), c.Local(c.Data(a.Window(0), "zeros"))
+			if writes {
+				c.Copy(in, a.Shard(c.Rank()))
+			}
+			c.Store(a.Shard(c.Rank()), c.Add(c.Load(in), c.Load(zeros)))
+		}, mock.Config{Inputs: [][]float64{{1, 2, 3, 4}}, Layout: l})
+		if !writes && (err == nil || !strings.Contains(err.Error(), "was never written")) {
+			t.Errorf("read at first: %v", err)
+		}
+		if writes && (err != nil || !slices.Equal(got[0], []float64{1, 2, 3, 4})) {
+			t.Errorf("read what was written: %v, %v", got, err)
+		}
 	}
 }

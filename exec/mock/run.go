@@ -242,7 +242,7 @@ func (cfg *Config) load(log *oplog.Log, l *tl.Launch, o *Outcome) error {
 	return zero(log, o.Window)
 }
 
-// zero makes the data of a window.
+// zero makes the data of a window: zeros, but for staging memory.
 func zero(log *oplog.Log, w *mem.Window) error {
 	for r := range w.Team.Size() {
 		for i := range w.Layout.Parts {
@@ -253,6 +253,9 @@ func zero(log *oplog.Log, w *mem.Window) error {
 			at := w.Addr(r, p.Off)
 			if err := log.Map(at, p.Type, p.Count); err != nil {
 				return err
+			}
+			if p.Staging {
+				continue // it holds nothing until a kernel writes it
 			}
 			if err := log.Write(at, p.Type, make([]byte, p.Bytes())); err != nil {
 				return err

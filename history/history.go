@@ -99,6 +99,7 @@ type Record struct {
 	Float  bool // Put: what is combined rounds, so that the order of several shows
 
 	Agent, Other Agent
+	Task         int32  // as Who.Task, of whichever of the two performs tasks; the log knows
 	Peer         int32  // PE
 	Op           uint64 // of an access, shared by its pieces; of a send, shared by its messages
 	Range        Range
@@ -179,19 +180,32 @@ func New(judge func([]Record)) *Log {
 	}
 }
 
-// Agent is the number of an agent, which is new when nobody has asked for it before.
+// Agent is the number of an agent, which is new when nobody has asked for it before. The tasks
+// of a queue share one, as they come one after the other: who asks for it begins a task.
 func (l *Log) Agent(w Who) Agent {
-	a, ok := l.index[w]
+	key := w
+	key.Task = min(1, w.Task)
+	a, ok := l.index[key]
 	if !ok {
 		a = Agent(len(l.agents))
 		l.agents = append(l.agents, w)
-		l.index[w] = a
+		l.index[key] = a
 	}
+	l.agents[a].Task = w.Task
 	return a
 }
 
-// Who tells who an agent is.
+// Who tells who an agent is, now.
 func (l *Log) Who(a Agent) Who { return l.agents[a] }
+
+// WhoIn tells who an agent was in a record of so many as its Task.
+func (l *Log) WhoIn(a Agent, task int32) Who {
+	w := l.agents[a]
+	if w.Task > 0 && task > 0 {
+		w.Task = int(task)
+	}
+	return w
+}
 
 // NextOp numbers an access; 0 is none.
 func (l *Log) NextOp() uint64 { l.op++; return l.op }
@@ -205,6 +219,11 @@ func (l *Log) NextRings(n int) uint32 {
 
 // Add appends a record.
 func (l *Log) Add(r Record) {
+	of := r.Agent
+	if r.Kind == Join {
+		of = r.Other
+	}
+	r.Task = int32(l.agents[of].Task)
 	l.cur = append(l.cur, r)
 	if len(l.cur) == batch {
 		l.Flush()

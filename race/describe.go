@@ -38,8 +38,7 @@ func (d *Detector) peName(pe int) string {
 }
 
 // side begins the description of one side of a hazard.
-func (d *Detector) side(a history.Agent, call, line string, t unit.Time) Access {
-	w := d.log.Who(a)
+func (d *Detector) side(w history.Who, call, line string, t unit.Time) Access {
 	s := Access{Who: w, Agent: w.String(), Rank: w.Rank, PE: d.peName(w.PE), Call: call, Line: line}
 	if d.log.Timed {
 		s.Time = t
@@ -47,9 +46,12 @@ func (d *Detector) side(a history.Agent, call, line string, t unit.Time) Access 
 	return s
 }
 
+// who tells whose event it is.
+func (d *Detector) who(e *event) history.Who { return d.log.WhoIn(e.agent, e.task) }
+
 // describe is the side of an event.
 func (d *Detector) describe(e *event) Access {
-	s := d.side(e.agent, e.call, e.line, e.time)
+	s := d.side(d.who(e), e.call, e.line, e.time)
 	s.Addr, s.Bytes = uint64(e.rng.Addr), e.rng.Bytes
 	if e.rng.Rows > 1 {
 		s.Rows = e.rng.Rows
@@ -100,9 +102,9 @@ func (d *Detector) state(f, e *event) string {
 	case f.done == 0:
 		return "still in flight, for all that is known"
 	case f.agent != e.agent && d.agents[e.agent].clk.at(f.agent) >= f.issued:
-		return fmt.Sprintf("over by now, but in flight when %v told others last", d.log.Who(f.agent))
+		return fmt.Sprintf("over by now, but in flight when %v told others last", d.who(f))
 	}
-	return fmt.Sprintf("over by now, but nothing tells %v so", d.log.Who(e.agent))
+	return fmt.Sprintf("over by now, but nothing tells %v so", d.who(e))
 }
 
 // lost reports two updates of a word.
@@ -115,7 +117,7 @@ func (d *Detector) lost(f, e *event) {
 	if !setter.set || setter.rmw {
 		setter, other = e, f
 	}
-	who, whom := d.log.Who(setter.agent), d.log.Who(other.agent)
+	who, whom := d.who(setter), d.who(other)
 	if setter.agent == other.agent {
 		h.Missing = fmt.Sprintf("a fence or quiet of %v between %s and %s: nothing orders two notifications", who, spot(f.call, f.line), spot(e.call, e.line))
 		return
@@ -126,25 +128,27 @@ func (d *Detector) lost(f, e *event) {
 
 // missed reports a wait and an update that may spoil what it waits for.
 func (d *Detector) missed(w *word, s *sighting, e *event) {
-	first := d.side(s.agent, s.call, s.line, s.when)
+	who := d.log.WhoIn(s.agent, s.task)
+	first := d.side(who, s.call, s.line, s.when)
 	first.Addr, first.Does = uint64(w.addr), fmt.Sprintf("wait %v %d", s.cmp, s.value)
 	h := d.open(MissedValue, w.addr, first, d.describe(e), s.agent, e.agent)
 	if h == nil {
 		return
 	}
 	h.Missing = fmt.Sprintf("%v may update the word before %v has looked: let it wait for an answer that %v sends after %s; or use a word that only grows, and wait with >=",
-		d.log.Who(e.agent), d.log.Who(s.agent), d.log.Who(s.agent), spot(s.call, s.line))
+		d.who(e), who, who, spot(s.call, s.line))
 }
 
 // slot reports the use of a slot that was given back.
 func (d *Detector) slot(use, send place) {
-	f, e := d.side(use.agent, use.call, use.line, use.when), d.side(send.agent, send.call, send.line, send.when)
+	user, sender := d.log.Who(use.agent), d.log.Who(send.agent) // rings are no tasks'
+	f, e := d.side(user, use.call, use.line, use.when), d.side(sender, send.call, send.line, send.when)
 	f.Does, e.Does = "read", "write"
 	h := d.open(Slot, 0, f, e, use.agent, send.agent)
 	if h == nil {
 		return
 	}
-	h.Where = fmt.Sprintf("a ring slot from %v to %v", d.log.Who(send.agent), d.log.Who(use.agent))
+	h.Where = fmt.Sprintf("a ring slot from %v to %v", sender, user)
 	h.Missing = fmt.Sprintf("the tensor is used at %s after its slot was given back: use it before the next receive from there, or copy it first", spot(use.call, use.line))
 }
 
@@ -161,7 +165,7 @@ func spot(call, line string) string {
 
 // missingEdge says what would order f before e.
 func (d *Detector) missingEdge(f, e *event) string {
-	who, whom := d.log.Who(f.agent), d.log.Who(e.agent)
+	who, whom := d.who(f), d.who(e)
 	here, there := spot(f.call, f.line), spot(e.call, e.line)
 	if f.agent == e.agent {
 		return d.missingInOne(f, e, here, there)

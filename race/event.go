@@ -38,6 +38,7 @@ type witness struct {
 type event struct {
 	refs    int32
 	agent   history.Agent
+	task    int32  // as of its record
 	issued  uint32 // time of agent
 	done    uint32 // time of agent at which it knows of the completion; 0: not yet
 	kind    history.Kind
@@ -124,7 +125,7 @@ func (d *Detector) newEvent(r *history.Record) *event {
 	d.liveEvents++
 	a := &d.agents[r.Agent]
 	*e = event{
-		refs: 1, agent: r.Agent, issued: a.clk.time, kind: r.Kind, op: r.Op,
+		refs: 1, agent: r.Agent, task: r.Task, issued: a.clk.time, kind: r.Kind, op: r.Op,
 		call: r.Call, line: r.Line, time: r.Time, nbi: r.NBI, seen: e.seen[:0], waiters: e.waiters[:0],
 	}
 	return e

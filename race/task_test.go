@@ -7,6 +7,7 @@ import (
 
 	"kernbench/dtype"
 	"kernbench/exec/mock"
+	"kernbench/history"
 	"kernbench/mem"
 	"kernbench/race"
 	"kernbench/tl"
@@ -179,6 +180,18 @@ func TestTasks(t *testing.T) {
 				writes(c, words)
 			})))
 		}, "read of task 1 of the communication engine of rank 0, write of rank 0 program 0", "the post of the task, or an await of it, between "},
+		{"the first of three", func(d *tasked) {
+			nothing := func(*tl.Context, tl.Signal) {}
+			d.batch(on(0, d.launch(1, func(c *tl.Context, words tl.Signal) {
+				for _, k := range []body{reads, nothing, nothing} {
+					d.post(c, 0, k)
+				}
+				for range 5 {
+					c.FetchAdd(words.At(1), 0, 1) // meanwhile the others may begin
+				}
+				writes(c, words)
+			})))
+		}, "read of task 0 of the communication engine of rank 0, write of rank 0 program 0", "the post of the task, or an await of it, between "},
 		{"one queue", func(d *tasked) {
 			d.batch(on(0, d.launch(1, func(c *tl.Context, words tl.Signal) {
 				d.post(c, 0, writes)
@@ -279,5 +292,28 @@ func TestTasks(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A thousand tasks of a queue are one agent after another, of which little is kept.
+func TestManyTasks(t *testing.T) {
+	d := race.New(race.Options{})
+	l := d.Log()
+	who := history.Who{Rank: 0, PE: 0, Stream: -1, Program: -1, Queue: 1}
+	q := l.Agent(who)
+	l.Add(history.Record{Kind: history.Start, Agent: q})
+	for i := range 1000 {
+		who.Task = 1 + i
+		a := l.Agent(who)
+		l.Add(history.Record{Kind: history.Start, Agent: a, Other: q})
+		l.Add(history.Record{Kind: history.Store, Agent: a, Op: l.NextOp(), Call: "store", Range: at(0, int64(i%10)*8, 64).rng()})
+		l.Add(history.Record{Kind: history.Join, Agent: q, Other: a})
+	}
+	l.Flush()
+	if events, clocks := d.Live(); events > 100 || clocks > 8 {
+		t.Errorf("%d events and %d clocks are held though all tasks have ended", events, clocks)
+	}
+	if rep := d.Report(); rep.Total > 0 {
+		t.Error(rep)
 	}
 }

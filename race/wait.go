@@ -12,6 +12,7 @@ import (
 type sighting struct {
 	witness
 	word       *word
+	task       int32  // as of its record
 	turn       uint32 // how often its agent has looked at the word
 	call, line string
 	when       unit.Time
@@ -76,7 +77,8 @@ func (d *Detector) look(r *history.Record, cmp tl.Cmp, value int64, isWait bool)
 		return
 	}
 	s := sighting{
-		witness: witness{r.Agent, a.clk.time}, word: w, turn: w.look(r.Agent), call: r.Call, line: r.Line, when: r.Time, cmp: cmp, value: value, latest: w.latest,
+		witness: witness{r.Agent, a.clk.time}, word: w, task: r.Task, turn: w.look(r.Agent), call: r.Call, line: r.Line, when: r.Time,
+		cmp: cmp, value: value, latest: w.latest,
 		taught: y.width() > 0 || len(y.sure) > 0,
 	}
 	a.waited[a.waits%len(a.waited)] = s

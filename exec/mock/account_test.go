@@ -36,7 +36,7 @@ func newTold() *told {
 
 func (a *told) record(r history.Record) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%v: %v", a.log.Who(r.Agent), r.Kind)
+	fmt.Fprintf(&b, "%v: %v", a.log.WhoIn(r.Agent, r.Task), r.Kind)
 	field := func(show bool, format string, v ...any) {
 		if show {
 			fmt.Fprintf(&b, " "+format, v...)
@@ -46,7 +46,7 @@ func (a *told) record(r history.Record) string {
 		field(r.Bytes > 0, "%s=%v+%d", name, r.Addr, r.Bytes)
 		field(r.Rows > 1, "rows=%d/%d", r.Rows, r.Pitch)
 	}
-	field(r.Kind == history.Start || r.Kind == history.Join, "%v", a.log.Who(r.Other))
+	field(r.Kind == history.Start || r.Kind == history.Join, "%v", a.log.WhoIn(r.Other, r.Task))
 	field(r.Call != "" && r.Call != r.Kind.String(), "(%s)", r.Call)
 	field(r.Op > 0, "#%d", r.Op)
 	field(r.Kind == history.Put || r.Kind == history.Get || r.Kind == history.Notify || r.Kind == history.RMW, "pe=%d", r.Peer)

@@ -201,22 +201,27 @@ func TestEngineSharesThePorts(t *testing.T) {
 func TestQueues(t *testing.T) {
 	c := termsOf(newStreams(t, 1, 8).bench)
 	const n = 100
+	const elems = 32 * 1024
+	math := c.spec.Math.Time(elems)
+	compute := func(c *tl.Context, _ tl.Args) { c.Full(tl.Dims(elems), dtype.F32, 1) }
 	tests := []struct {
 		name   string
+		task   tl.Kernel
 		queues []int
 		want   unit.Time
 	}{
-		{"one", []int{0}, c.I + n*c.I},
-		{"a queue", []int{0, 0, 0}, c.I + 3*n*c.I},
-		{"two queues", []int{0, 1}, c.I + 2*n*c.I},
-		{"three in two queues", []int{1, 0, 1}, c.I + 3*n*c.I},
+		{"one", issues(n), []int{0}, c.I + n*c.I},
+		{"a queue", issues(n), []int{0, 0, 0}, c.I + 3*n*c.I},
+		{"two queues", issues(n), []int{0, 1}, c.I + 2*n*c.I},
+		{"three in two queues", issues(n), []int{1, 0, 1}, c.I + 3*n*c.I},
+		{"one vector unit", compute, []int{0, 1}, 2*c.I + 2*math},
 	}
 	for _, tt := range tests {
 		var spans []trace.Event
 		s := newEngines(t, 1, 8)
 		s.one(0, func(c *tl.Context, _ tl.Args) {
 			for _, q := range tt.queues {
-				c.Post(task(q, issues(n)))
+				c.Post(task(q, tt.task))
 			}
 		})
 		got := s.took(t, sim.Options{Trace: sinkFunc(func(e *trace.Event) {
@@ -261,9 +266,10 @@ func TestTasksOutliveTheirPosters(t *testing.T) {
 	op := launchOp(func(c *tl.Context, _ tl.Args) {
 		h := c.Post(task(c.ProgramID(0)%2, func(c *tl.Context, a tl.Args) { issues(n)(c, a); ran++ }))
 		if c.ProgramID(0) == 3 {
-			c.Await(h)
+			if c.Await(h); ran != 4 {
+				t.Errorf("it goes on after %d tasks of 4, the last of which it awaits", ran)
+			}
 		}
-		c.Full(tl.Dims(8), dtype.F32, 1)
 	}, 4, 1)
 	next := unit.Time(0)
 	s.add(0, op, launchOp(func(c *tl.Context, _ tl.Args) { next = c.Place("").Time }, 1, 1))

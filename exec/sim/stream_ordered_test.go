@@ -44,7 +44,7 @@ type tale struct {
 // orderedQueue makes such a program.
 func orderedQueue(d *rand.Rand) *queueing {
 	o := &orderer{
-		queueing: &queueing{devices: 1 + d.IntN(4), queue: []int{1, 2, 3, 64}[d.IntN(4)], poll: d.IntN(2) == 0, order: mem.Ordering(d.IntN(4))},
+		queueing: &queueing{devices: 1 + d.IntN(4), queue: []int{1, 2, 3, 64}[d.IntN(4)], poll: d.IntN(2) == 0, order: mem.Ordering(d.IntN(4)), engine: []string{"", "pe", "sip"}[d.IntN(3)]},
 		d:        d, wrote: map[block]use{}, reads: map[block][]use{}, words: map[[2]int]*counter{}, events: eventCount,
 	}
 	n := max(o.devices, 1+d.IntN(5))
@@ -147,6 +147,9 @@ func (o *orderer) add() {
 	}
 	if a.do == actPutSignal {
 		a.dev = a.to.dev
+	}
+	if o.engine != "" && a.do != actMeet && a.do != actWaitIn {
+		a.post = d.IntN(5) // a task that waits would stop those behind it
 	}
 	if a.from == a.to && a.do != actLoadStore {
 		return

@@ -29,6 +29,7 @@ type queueing struct {
 	queue   int   // depth of the DMA queues
 	poll    bool
 	order   mem.Ordering
+	engine  string   // comm_engine.per; empty: programs have none to post to
 	acts    []queued // in the order in which they are queued
 }
 
@@ -43,6 +44,7 @@ type queued struct {
 	count  int64
 	grid   int
 	hold   int // resident
+	post   int // what programs do with their work: 0: it; 1, 2: post it to a queue; 3, 4: and await it
 }
 
 // block is one of the blocks of a device: the first few lie in HBM, the others in the window.
@@ -121,6 +123,9 @@ func (q *queueing) place(w *mem.Window, b block) mem.Addr {
 // batch makes what an executor runs.
 func (q *queueing) batch(ws []*mem.Window) *tl.Batch {
 	b := &tl.Batch{Addrs: &mem.Map{}, Scratch: 1 << 16, Poll: q.poll, PollEvery: 7 * unit.Nanosecond, WakeCost: 3 * unit.Nanosecond}
+	if q.engine != "" {
+		b.Engine = &tl.Engine{Scratch: 1 << 15}
+	}
 	for i, d := range q.streams {
 		b.Streams = append(b.Streams, tl.Stream{ID: i, PE: int32(d), Rank: d})
 	}
@@ -172,7 +177,7 @@ func (q *queueing) batch(ws []*mem.Window) *tl.Batch {
 			op.Kind = tl.StreamLaunch
 			g := &tl.GridLaunch{
 				Name: fmt.Sprint("act", a.do), World: q.devices, Grid: a.grid, Resident: a.hold,
-				Kernel: func(c *tl.Context, args tl.Args) { perform(q, a, c, args) }, Args: tl.Args{Windows: ws, DType: dtype.I32},
+				Kernel: q.kernel(a), Args: tl.Args{Windows: ws, DType: dtype.I32},
 			}
 			g.Rank, _ = ws[1].Team.Rank(int(s.PE)) // that of the other team
 			if a.do == actGroup {
@@ -189,20 +194,38 @@ func (q *queueing) batch(ws []*mem.Window) *tl.Batch {
 	return b
 }
 
-// perform is the kernel of an operation. It is no method, so that faults name its lines.
-func perform(q *queueing, a queued, c *tl.Context, args tl.Args) {
+// kernel is what the programs of an operation do: its work, or its posting.
+func (q *queueing) kernel(a queued) tl.Kernel {
+	return func(c *tl.Context, args tl.Args) {
+		pid, n := c.ProgramID(0), c.NumPrograms(0)
+		if q.engine == "" || a.post == 0 {
+			perform(q, a, pid, n, c, args)
+			return
+		}
+		h := c.Post(&tl.Task{
+			Name: fmt.Sprint("act", a.do), Queue: a.post % tl.EngineQueues, Rank: c.Rank(), World: c.WorldSize(), Args: args,
+			Kernel: func(c *tl.Context, args tl.Args) { perform(q, a, pid, n, c, args) },
+		})
+		if a.post > tl.EngineQueues {
+			c.Await(h)
+		}
+	}
+}
+
+// perform is the work of program pid of n of an operation. It is no method, so that faults
+// name its lines.
+func perform(q *queueing, a queued, pid, n int, c *tl.Context, args tl.Args) {
 	w := args.Window(0)
 	sig := c.Signals(w, "sig").At(a.word % wordCount)
 	me, _ := c.TeamRank(w.Team)
 	peer, _ := w.Team.Rank(a.to.dev)
 	owner, _ := w.Team.Rank(a.from.dev)
 	part := func(b block, i int) tl.Ref {
-		return c.Ref(q.place(w, b), tl.Dims(blockElems), args.DType).Chunk(c.NumPrograms(0), i)
+		return c.Ref(q.place(w, b), tl.Dims(blockElems), args.DType).Chunk(n, i)
 	}
 	sym := func(b block) tl.Sym { // the parts of blocks of the window
-		return c.Data(w, "data").Slice((b.i-plainBlocks)*blockElems, blockElems).Chunk(c.NumPrograms(0), c.ProgramID(0))
+		return c.Data(w, "data").Slice((b.i-plainBlocks)*blockElems, blockElems).Chunk(n, pid)
 	}
-	pid := c.ProgramID(0)
 	add := func(i int) {
 		x := c.Load(part(a.from, i))
 		c.Store(part(a.to, i), c.Add(x, c.Full(x.Shape(), args.DType, float64(1+pid+a.word))))
@@ -242,7 +265,7 @@ func perform(q *queueing, a queued, c *tl.Context, args tl.Args) {
 	case actClaim:
 		for {
 			i := c.FetchAdd(sig, me, 1) - a.count
-			if i < 0 || i >= int64(c.NumPrograms(0)) {
+			if i < 0 || i >= int64(n) {
 				return
 			}
 			x := c.Load(part(a.from, int(i)))
@@ -331,6 +354,9 @@ func (q *queueing) onSim(f noc.Fidelity, yield bool, seed uint64) (*leftover, er
 	m := machineFor(q.queue)
 	topo := *m.t
 	topo.Fabric.MemoryOrder = q.order.String()
+	if q.engine != "" {
+		topo.CommEngine.Per = q.engine
+	}
 	return q.judged(func(l *oplog.Log, o *leftover, d *race.Detector) streamExecutor {
 		return sim.New(m.m, &topo, sim.Options{Data: l, Fidelity: f, Yield: yield, Trace: &o.trace, Seed: seed, History: d.Log()})
 	})

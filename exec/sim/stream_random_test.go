@@ -28,6 +28,7 @@ func decodeQueue(data []byte) *queueing {
 	}
 	q := &queueing{
 		devices: 1 + at(0)%4, queue: []int{1, 2, 3, 64}[at(1)%4], poll: at(2)&1 != 0, order: mem.Ordering(at(3) % 4),
+		engine: []string{"", "pe", "sip"}[at(2)/2%3],
 	}
 	for i := range 1 + at(4)%5 {
 		q.streams = append(q.streams, (i+at(5))%q.devices)
@@ -37,7 +38,7 @@ func decodeQueue(data []byte) *queueing {
 			stream: at(i) % len(q.streams), do: streamAct(at(i+1)) % streamActs,
 			from: block{at(i+2) % q.devices, at(i+2) / 16 % blocks}, to: block{at(i+3) % q.devices, at(i+3) / 16 % blocks},
 			word: at(i+4) % 4, dev: at(i+4) / 16 % q.devices, count: int64(at(i+4) / 4 % 4),
-			grid: 1 + at(i+5)%6, hold: 1 + at(i+5)/8%4,
+			grid: 1 + at(i+5)%6, hold: 1 + at(i+5)/8%4, post: at(i+5) / 32 % 5,
 		}
 		q.acts = append(q.acts, a)
 		q.mend()

@@ -78,3 +78,31 @@ func TestMisuseIsAnError(t *testing.T) {
 		t.Errorf("two are shown as %s", m.Error())
 	}
 }
+
+// What many cores do wrong at the same call is told once, with how many they are.
+func TestMisuseCountsWhatIsAlike(t *testing.T) {
+	var m Misuse
+	d := Diagnostic{Place: fault.Place{Rank: 0, Line: "k.go:7"}, Call: "Wait(handle 0)", Rule: WaitTooOften, Found: "x", Returned: "-1"}
+	for rank := range 200 {
+		d.Place.Rank = rank
+		m.Add(d)
+	}
+	for _, change := range []func(d *Diagnostic){
+		func(d *Diagnostic) { d.Place.Line = "k.go:8" },
+		func(d *Diagnostic) { d.Call = "Wait(handle 1)" },
+		func(d *Diagnostic) { d.Rule = WaitBeforeCommit },
+		func(d *Diagnostic) { d.Found = "y" },
+		func(d *Diagnostic) { d.Severity = Warning },
+	} {
+		other := d
+		change(&other)
+		m.Add(other)
+	}
+	if len(m.Diagnostics) != 6 || m.More != 0 || m.Diagnostics[0].Alike != 199 || m.Diagnostics[0].Place.Rank != 0 || m.Diagnostics[5].Alike != 0 {
+		t.Errorf("%d diagnostics, %d more: %+v", len(m.Diagnostics), m.More, m.Diagnostics)
+	}
+	want := "hccl: rank 0 block 0 at k.go:7: Wait(handle 0): x (returned -1), and 199 more like it [wait-too-often]"
+	if got := m.Diagnostics[0].String(); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}

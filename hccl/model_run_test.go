@@ -1,0 +1,298 @@
+package hccl_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"kernbench/collective"
+	"kernbench/conf"
+	"kernbench/device"
+	"kernbench/dtype"
+	"kernbench/exec/mock"
+	"kernbench/exec/sim"
+	"kernbench/fault"
+	"kernbench/hccl"
+	"kernbench/machine"
+	"kernbench/mem"
+	"kernbench/oplog"
+	"kernbench/unit"
+	"kernbench/verify"
+)
+
+// way is how a program is performed.
+type way struct {
+	timed bool
+	seed  uint64 // of the order in which the mock executor goes
+	cores int    // of each device, which all make the same calls
+	mesh  bool   // by the algorithms fullmesh
+
+	buffer unit.Bytes // for staging
+}
+
+// performed is what a program came to.
+type performed struct {
+	answers [][][]int // by device and core
+	judged  int       // results that are right
+	err     error
+	out     *hccl.Outcome
+}
+
+// smallest is the smallest machine that the programs fit on, made once.
+var smallest = func() func() (*conf.Topology, *machine.Machine, error) {
+	top, err := conf.LoadTopology(nil, []string{"system.sips.count=1", "sip.cube_mesh.w=1", "sip.cube_mesh.h=1", "cube.pe_layout.pe_per_corner=1"})
+	if err != nil {
+		return func() (*conf.Topology, *machine.Machine, error) { return nil, nil, err }
+	}
+	m, err := machine.Build(top)
+	return func() (*conf.Topology, *machine.Machine, error) { return top, m, err }
+}()
+
+// perform runs a program on the package.
+func perform(p *program, w way) (*performed, error) {
+	top, m, err := smallest()
+	if err != nil {
+		return nil, err
+	}
+	var x device.Executor
+	log := oplog.New(oplog.Options{Timed: w.timed, Inline: !w.timed})
+	defer log.Close()
+	if x = mock.New(mock.Options{Data: log, Seed: w.seed}); w.timed {
+		x = sim.New(m, top, sim.Options{Data: log})
+	}
+	done := &performed{answers: make([][][]int, p.ranks)}
+	check := func(c *device.Call) error {
+		g := &c.Groups[0]
+		v, err := verify.Check(verify.Input{
+			Collective: c.Collective, Call: g.Call, Hasher: log.Hasher(),
+			In:   func(rank int) []byte { return g.Inputs[rank] },
+			Out:  func(rank int) []byte { return g.Outputs[rank] },
+			Prov: func(rank int) collective.Prov { return g.Provs[rank] },
+		})
+		switch {
+		case err != nil:
+			return err
+		case !v.OK():
+			return fmt.Errorf("%s: %v", c.Title, v.Failures)
+		}
+		done.judged++
+		return nil
+	}
+	dev, err := device.New(device.Config{Machine: m, Topology: top, Executor: x, Check: check})
+	if err != nil {
+		return nil, err
+	}
+	tiling, offsets := hccl.NewTiling(), make([][]int, len(p.groups))
+	tiling.AddInit()
+	var comms []*hccl.Comm
+	for g, members := range p.groups {
+		pes := make([]int32, len(members))
+		for i, d := range members {
+			pes[i] = int32(d)
+		}
+		name := fmt.Sprintf("g%d", g)
+		comm, err := hccl.NewComm(dev, name, pes, hccl.Options{Buffer: w.buffer})
+		if err != nil {
+			return nil, err
+		}
+		comms = append(comms, comm)
+		for _, op := range planned {
+			alg := hccl.DefaultAlgConfig(op)
+			if w.mesh {
+				alg = op.String() + "=level0:fullmesh"
+			}
+			at, _ := tiling.AddCc(hccl.NewCcTiling(name, op, alg))
+			offsets[g] = append(offsets[g], at)
+		}
+	}
+	if err := tiling.Err(); err != nil {
+		return nil, err
+	}
+	var buffers [][]*device.Tensor
+	for range 2 {
+		b, err := dev.Zeros(p.ranks, 2*maxPlan*regionElems, dtype.F32, device.DPPolicy{PE: device.RowWise, NumCubes: 1, NumPEs: p.ranks})
+		if err != nil {
+			return nil, err
+		}
+		values := make([]float64, b.Elems())
+		for i := range values {
+			values[i] = float64(i % 1021)
+		}
+		if err := b.CopyIn(values); err != nil {
+			return nil, err
+		}
+		buffers = append(buffers, []*device.Tensor{b})
+	}
+	for d := range done.answers {
+		done.answers[d] = make([][]int, w.cores)
+	}
+	l := &hccl.Launch{
+		Name: "program", Cores: hccl.Cores{AIV: w.cores}, Comms: comms, Tiling: tiling, Buffers: buffers,
+		Kernel: func(k *hccl.Kernel) {
+			d := k.Rank()
+			into := &done.answers[d][k.BlockIdx()]
+			objects := make([]*hccl.Hccl, len(p.groups))
+			for g := range objects {
+				objects[g] = k.New(hccl.Config{})
+				if p.bare[d] || p.member(g, d) < 0 {
+					continue
+				}
+				objects[g].InitV2(k.HcclContext(g), k.Tiling())
+				for _, at := range offsets[g] {
+					objects[g].SetCcTilingV2(at)
+				}
+			}
+			for _, s := range p.steps[d] {
+				if s.act == actFinalize {
+					k.SyncAll(hccl.AIVOnly)
+				}
+				*into = append(*into, s.perform(k, objects[s.group], len(p.groups[s.group])))
+			}
+		},
+	}
+	done.out, done.err = l.Run(context.Background())
+	return done, nil
+}
+
+// perform makes the call; what it returns nothing for is 0.
+func (s step) perform(k *hccl.Kernel, h *hccl.Hccl, world int) int {
+	id := hccl.Handle(s.handle)
+	switch s.act {
+	case actPrepare:
+		return int(s.prepare(k, h, world))
+	case actGroupSync:
+		return h.InterHcclGroupSync(1-s.group, id)
+	case actCommit:
+		h.Commit(id)
+	case actWait:
+		return h.Wait(id)
+	case actQuery:
+		return h.Query(id)
+	case actFinalize:
+		h.Finalize()
+	}
+	return 0
+}
+
+func (s step) prepare(k *hccl.Kernel, h *hccl.Hccl, world int) hccl.Handle {
+	at := mem.Addr(4 * s.region * regionElems)
+	send, recv, count, repeat := k.GM(0)+at, k.GM(1)+at, uint64(s.count), uint8(s.repeat)
+	typ, op, release := hccl.FP32, hccl.ReduceSum, hccl.CommitLater
+	if s.now {
+		release = hccl.CommitNow
+	}
+	switch s.spoil {
+	case noRepeat:
+		repeat = 0
+	case nullBuffer:
+		recv = 0
+	case badType:
+		typ = 13
+	case notReducible:
+		typ = hccl.FP64
+	case badOp:
+		op = hccl.ReduceProd
+	case noCount:
+		count = 0
+	case noTiling:
+		n := make([]uint64, world)
+		return h.AlltoAllV(release, send, n, n, typ, recv, n, n, typ, repeat)
+	}
+	stride := count * uint64(repeat) // room for all turns
+	switch s.op {
+	case hccl.OpAllGather:
+		return h.AllGather(release, send, recv, count, typ, stride, repeat)
+	case hccl.OpReduceScatter:
+		return h.ReduceScatter(release, send, recv, count, typ, op, stride, repeat)
+	case hccl.OpAlltoAll:
+		return h.AlltoAll(release, send, recv, count, typ, stride, repeat)
+	}
+	return h.AllReduce(release, send, recv, count, typ, op, repeat)
+}
+
+// compare tells in what a program came to something else than the model says.
+func compare(want foreseen, got *performed, cores int) error {
+	dead, hangs := errors.AsType[*fault.Deadlock](got.err)
+	misuse, misused := errors.AsType[*hccl.Misuse](got.err)
+	switch {
+	case hangs == want.ends:
+		return fmt.Errorf("comes to its end: %v, the model says %v: %v", !hangs, want.ends, got.err)
+	case got.err != nil && dead == nil && !misused:
+		return fmt.Errorf("failed: %w", got.err)
+	case want.ends && got.judged != want.turns:
+		return fmt.Errorf("%d turns were judged, %d in the model: %w", got.judged, want.turns, got.err)
+	}
+	for d, answers := range want.answers {
+		for core, returned := range got.answers[d] {
+			// A core that does not post does not wait in Finalize.
+			if core == 0 && len(returned) != len(answers) || len(returned) < len(answers) {
+				return fmt.Errorf("device %d core %d: %d calls returned, %d in the model", d, core, len(returned), len(answers))
+			}
+			for i, a := range answers {
+				if returned[i] < a.low || returned[i] > a.high {
+					return fmt.Errorf("device %d core %d, call %d: returned %d, in the model %d to %d", d, core, i, returned[i], a.low, a.high)
+				}
+			}
+		}
+	}
+	var found []hccl.Diagnostic
+	switch {
+	case misused && misuse.More > 0:
+		return nil // some of the rules were not kept
+	case misused:
+		found = misuse.Diagnostics
+	case got.out != nil:
+		found = got.out.Warnings
+	}
+	if hangs && (cores > 1 || !misused) {
+		return nil // cores that do not wait in Finalize break more; warnings alone are not told beside a deadlock
+	}
+	broken, told := map[hccl.Rule]int{}, map[hccl.Rule]int{}
+	for _, rules := range want.broken {
+		for _, r := range rules {
+			broken[r] += cores
+		}
+	}
+	for _, f := range found {
+		if f.Rule != hccl.Mismatch && f.Rule != hccl.NoFinalize {
+			told[f.Rule] += 1 + f.Alike
+		}
+	}
+	if !maps.Equal(broken, told) {
+		return fmt.Errorf("broken are %v, in the model %v", told, broken)
+	}
+	return nil
+}
+
+func TestCallsAreAsTheModelSays(t *testing.T) {
+	ended, hung := 0, 0
+	rapid.Check(t, func(t *rapid.T) {
+		p := drawProgram(t)
+		w := way{
+			timed: rapid.IntRange(0, 4).Draw(t, "timed") == 4, seed: rapid.Uint64Range(0, 3).Draw(t, "seed"),
+			cores: rapid.IntRange(1, 2).Draw(t, "cores"), mesh: rapid.Bool().Draw(t, "mesh"),
+			buffer: rapid.SampledFrom([]unit.Bytes{64, 256, hccl.DefaultBuffer}).Draw(t, "buffer"),
+		}
+		want := foresee(p)
+		got, err := perform(p, w)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := compare(want, got, w.cores); err != nil {
+			t.Fatalf("%v\n%+v\n%+v\n%+v\n%v", err, p, want, got.answers, got.err)
+		}
+		if want.ends {
+			ended++
+		} else {
+			hung++
+		}
+	})
+	t.Logf("%d programs came to their end, %d did not", ended, hung)
+	if ended+hung >= 50 && (ended == 0 || hung == 0) {
+		t.Errorf("%d programs came to their end, %d did not: the property looks at both", ended, hung)
+	}
+}

@@ -34,12 +34,15 @@ var ErrDType = errors.New("element type not supported")
 func algOption(op hccl.OpType) Option {
 	var words []string
 	for _, s := range hccl.KnownAlgConfigs() {
-		if strings.HasPrefix(s, op.String()+"=") {
-			words = append(words, s)
+		if levels, ok := strings.CutPrefix(s, op.String()+"="); ok {
+			words = append(words, levels)
 		}
 	}
-	return Option{Name: "alg", Kind: Word, Words: words, Default: words[0], Help: "algorithm string of the tiling"}
+	return Option{Name: "alg", Kind: Word, Words: words, Default: words[0], Help: "algorithm string of the tiling, after Op="}
 }
+
+// alg is the whole algorithm string that was chosen.
+func (h *Host) alg(op hccl.OpType) string { return op.String() + "=" + h.Word("alg") }
 
 // aivOption is the number of vector cores.
 var aivOption = Option{Name: "aiv", Kind: Number, Default: "2", Min: 1, Max: 64, Help: "AIV cores of each device: all make the calls, the first posts the tasks"}
@@ -58,7 +61,7 @@ func (h *Host) tasks(name string, op hccl.OpType, cores hccl.Cores, change func(
 	if t.op, ok = opOf(h.Op); !ok {
 		return nil, fmt.Errorf("--op %v: tasks combine by sum, max and min", h.Op)
 	}
-	cc := hccl.NewCcTiling("world", op, h.Word("alg"))
+	cc := hccl.NewCcTiling("world", op, h.alg(op))
 	if change != nil {
 		change(cc)
 	}

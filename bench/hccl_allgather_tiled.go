@@ -54,7 +54,7 @@ func hcclAllGatherTiled(ctx context.Context, h *Host) error {
 		return err
 	}
 	h.Measure(one, tiled)
-	h.Report("all-gather of %d %v from each of %d ranks, %s:", n, h.DType, world, h.Word("alg"))
+	h.Report("all-gather of %d %v from each of %d ranks, %s:", n, h.DType, world, h.alg(hccl.OpAllGather))
 	h.Report("  one task                            %s", took(one))
 	h.Report("  tiles of %-26s %s", p.describe(), took(tiled))
 	if err := t.agree("tiles against one task", z, y); err != nil {

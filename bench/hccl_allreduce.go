@@ -55,7 +55,7 @@ func hcclAllReduce(ctx context.Context, h *Host) error {
 		return err
 	}
 	h.Measure(one, tiled)
-	h.Report("all-reduce of %d %v on %d ranks, %s:", n, h.DType, len(t.pes), h.Word("alg"))
+	h.Report("all-reduce of %d %v on %d ranks, %s:", n, h.DType, len(t.pes), h.alg(hccl.OpAllReduce))
 	h.Report("  one task                      %s", took(one))
 	h.Report("  tiles of %-20s %s", p.describe(), took(tiled))
 	if err := t.agree("tiles against one task", z, y); err != nil {

@@ -89,7 +89,7 @@ func hcclAlltoAllV(ctx context.Context, h *Host) error {
 		return err
 	}
 	h.Measure(run)
-	h.Report("all-to-all of uneven blocks of %v on %d ranks, %d turns, %s: %s", h.DType, world, repeat, h.Word("alg"), took(run))
+	h.Report("all-to-all of uneven blocks of %v on %d ranks, %d turns, %s: %s", h.DType, world, repeat, h.alg(hccl.OpAlltoAllV), took(run))
 	for d := range world {
 		if err := y.expect(fmt.Sprintf("blocks of rank %d", d), d, func() []float64 {
 			v := make([]float64, most)

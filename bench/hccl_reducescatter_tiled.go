@@ -66,7 +66,7 @@ func hcclReduceScatterTiled(ctx context.Context, h *Host) error {
 		return err
 	}
 	h.Measure(one, turns, several)
-	h.Report("reduce-scatter of %d blocks of %d %v on %d ranks, %s:", world, n, h.DType, world, h.Word("alg"))
+	h.Report("reduce-scatter of %d blocks of %d %v on %d ranks, %s:", world, n, h.DType, world, h.alg(hccl.OpReduceScatter))
 	h.Report("  one task                  %s", took(one))
 	h.Report("  one task, %2d turns of %-4d %s", tiles, tile, took(turns))
 	h.Report("  %2d tasks of %-4d          %s", tiles, tile, took(several))

@@ -100,7 +100,7 @@ func mc2MatmulAllReduce(ctx context.Context, h *Host) (err error) {
 func (t *tasks) silently() (*tasks, error) {
 	s := *t
 	s.tiling = hccl.NewTiling()
-	cc := hccl.NewCcTiling("world", hccl.OpAllReduce, t.h.Word("alg"))
+	cc := hccl.NewCcTiling("world", hccl.OpAllReduce, t.h.alg(hccl.OpAllReduce))
 	cc.SetDebugMode(1)
 	s.tiling.AddInit()
 	s.offset, _ = s.tiling.AddCc(cc)
@@ -213,7 +213,7 @@ func (o *overlap) efficiency() float64 {
 
 func (x *mc2) report(unfused unit.Time, rows []overlap) {
 	h := x.h
-	h.Report("C = A B on %d ranks, A %d × %d and B %d × %d %v on each, partial products added up by %s:", len(x.t.pes), x.m, x.k, x.k, x.n, h.DType, h.Word("alg"))
+	h.Report("C = A B on %d ranks, A %d × %d and B %d × %d %v on each, partial products added up by %s:", len(x.t.pes), x.m, x.k, x.k, x.n, h.DType, h.alg(hccl.OpAllReduce))
 	if unfused == 0 {
 		h.Report("  without a clock there are no times: -p sim has them")
 		return

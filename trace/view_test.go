@@ -25,7 +25,7 @@ const ns = unit.Nanosecond
 
 // twoRanks is a run of two ranks that send to each other along E and along W, so that both
 // messages from 0 to 1 have the same number. Rank 1 receives before rank 0 has sent, and
-// two loads of rank 0 overlap.
+// two loads of rank 0 overlap. A store of rank 1 overlaps one of its communication engine.
 var twoRanks = []Event{
 	{Kind: Load, PE: 0, Peer: -1, Start: 0, End: 20 * ns, Bytes: 64},
 	{Kind: Load, PE: 0, Peer: -1, Start: 4 * ns, End: 24 * ns, Bytes: 64},
@@ -38,6 +38,8 @@ var twoRanks = []Event{
 	{Kind: Math, PE: 1, Rank: 1, Peer: -1, Start: 41 * ns, End: 41001, Bytes: 64},
 	{Kind: Credit, PE: 1, Rank: 1, Peer: 0, Start: 41001, End: 50 * ns, Bytes: 16},
 	{Kind: Store, PE: 1, Rank: 1, Peer: -1, Start: 41001, End: 12 * unit.Microsecond, Bytes: 64},
+	{Kind: Kernel, PE: 1, Rank: 1, Core: CommCore, Peer: -1, Start: 42 * ns, End: 60 * ns},
+	{Kind: Store, PE: 1, Rank: 1, Core: CommCore, Peer: -1, Start: 44 * ns, End: 58 * ns, Bytes: 64},
 }
 
 func views() map[string]func(w *bytes.Buffer) Writer {

@@ -16,7 +16,6 @@ type Call struct {
 	Plan       *Plan
 	Collective *collective.Collective
 	Groups     []CallGroup // side by side: one, or one per shard with rank_level: sip
-	Result     tl.Result   // of the launch that performed it
 }
 
 // ElemsPerRank is what each rank brings: a shard, or with rank_level: sip all shards of a
@@ -127,8 +126,7 @@ func (c *Context) perform(ctx context.Context, p *Plan, a *arguments) (run *Laun
 	if err != nil {
 		return nil, err
 	}
-	call.Result = run.Result
-	run.Call = call
+	run.Calls = []*Call{call}
 	if c.cfg.Check != nil {
 		if err := c.cfg.Check(call); err != nil {
 			return nil, err

@@ -82,7 +82,7 @@ type Launched struct {
 	Name   string
 	World  int // PEs
 	Result tl.Result
-	Call   *Call // the collective that it performed, the first of several, or nil
+	Calls  []*Call // the collectives that it performed
 }
 
 const (

@@ -30,7 +30,7 @@ func TestHelloByName(t *testing.T) {
 		t.Fatal(err)
 	}
 	run := must(c.Launch(context.Background(), "hello_send", x, n))(t)
-	if run.World != 4 || run.Result.Messages != 4 || run.Call == nil || run.Call.Collective.Name != "shift" {
+	if run.World != 4 || run.Result.Messages != 4 || len(run.Calls) != 1 || run.Calls[0].Collective.Name != "shift" {
 		t.Fatalf("%+v", run)
 	}
 	got := must(x.Read())(t)

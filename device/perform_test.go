@@ -136,7 +136,7 @@ func TestSeparateResults(t *testing.T) {
 			if got := must(x.Read())(t); !slices.Equal(got, ramp(12)) {
 				t.Errorf("the contributions became %v", got)
 			}
-			g := run.Call.Groups[0]
+			g := run.Calls[0].Groups[0]
 			for r, s := range y.Shards() {
 				if g.Out(r) != s.Addr || g.Addrs[r] != x.Shards()[r].Addr || g.Out(r) == g.Addrs[r] {
 					t.Errorf("rank %d: %v and %v", r, g.Addrs[r], g.Out(r))
@@ -192,7 +192,7 @@ func TestRoots(t *testing.T) {
 					t.Errorf("element %d is %v", r, v)
 				}
 			}
-			if root := run.Call.Groups[0].Call.Root; root != int(tt.want)/3 {
+			if root := run.Calls[0].Groups[0].Call.Root; root != int(tt.want)/3 {
 				t.Errorf("the call's root is %d", root)
 			}
 		})

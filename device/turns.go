@@ -82,9 +82,7 @@ func (c *Context) judgeTurns(p *Performed, call *Call, turns []*oplog.CapturedTu
 		}
 	}
 	run := c.runs[len(c.runs)-1]
-	if call.Result = run.Result; run.Call == nil {
-		run.Call = call
-	}
+	run.Calls = append(run.Calls, call)
 	if c.cfg.Check == nil {
 		return nil
 	}

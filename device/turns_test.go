@@ -107,7 +107,7 @@ func TestTurnsAreJudged(t *testing.T) {
 	if err := s.run(t, s.performed(t)); err != nil {
 		t.Fatal(err)
 	}
-	if len(calls) != 2 || c.FirstCall() != calls[0] || c.Launches()[0].Call != calls[0] {
+	if len(calls) != 2 || c.FirstCall() != calls[0] || !slices.Equal(c.Launches()[0].Calls, calls) {
 		t.Fatalf("%d calls, first %p", len(calls), c.FirstCall())
 	}
 	for i, call := range calls {

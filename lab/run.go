@@ -102,7 +102,7 @@ func (x *setting) result(first, told *outcome, err error) *Result {
 		r.MessageBytes += l.Result.Bytes
 		r.SlotHazards += l.Result.Hazards
 		r.count(l.Result.Traffic)
-		if first.plan == nil || l.Call != nil || first.measured != nil {
+		if first.plan == nil || len(l.Calls) > 0 || first.measured != nil {
 			r.SimulatedTime += l.Result.Duration()
 		}
 	}
@@ -164,11 +164,16 @@ func hasRings(p *device.Plan) bool {
 }
 
 // bandwidth is that of the collectives: bytes of a rank over simulated time, and times the
-// bus factor. A launch that performed several took its time once.
+// bus factor. A launch that performed several took its time once. Where a program measures
+// launches that perform collectives, only these count.
 func (x *setting) bandwidth(r *Result, out *outcome) {
-	launches := out.measured
-	if launches == nil {
-		launches = out.performing()
+	with := performing(out.launches)
+	launches := with
+	if out.measured != nil {
+		launches = out.measured
+		if own := performing(out.measured); len(own) > 0 {
+			with = own
+		}
 	}
 	var took unit.Time
 	for _, l := range launches {
@@ -179,19 +184,21 @@ func (x *setting) bandwidth(r *Result, out *outcome) {
 	}
 	var bytes unit.Bytes
 	var bus float64
-	for _, j := range out.judged {
-		for _, g := range j.call.Groups {
-			n := j.call.Collective.Bytes(g.Call)
-			bytes += n
-			bus += float64(n) * j.call.Collective.BusFactor(j.call.Plan.World)
+	for _, l := range with {
+		for _, c := range l.Calls {
+			for _, g := range c.Groups {
+				n := c.Collective.Bytes(g.Call)
+				bytes += n
+				bus += float64(n) * c.Collective.BusFactor(c.Plan.World)
+			}
 		}
 	}
 	r.AlgBW, r.BusBW = float64(bytes)/took.Ns(), bus/took.Ns()
 }
 
-// performing are the launches that performed collectives.
-func (out *outcome) performing() []*device.Launched {
-	return slices.DeleteFunc(slices.Clone(out.launches), func(l *device.Launched) bool { return l.Call == nil })
+// performing are those launches that performed collectives.
+func performing(launches []*device.Launched) []*device.Launched {
+	return slices.DeleteFunc(slices.Clone(launches), func(l *device.Launched) bool { return len(l.Calls) == 0 })
 }
 
 // notes are what a user would want to know and did not ask.
@@ -220,8 +227,7 @@ func (x *setting) notes(r *Result, first, told *outcome) {
 	if x.order == mem.Sequential {
 		note("memory_order: %v takes every remote operation as done before the next one begins: it hides missing fences and barriers, which show on the machines that do not", x.order)
 	}
-	elsewhere := func(l *device.Launched) bool { return !slices.Contains(first.measured, l) }
-	if len(first.measured) > 0 && slices.ContainsFunc(first.performing(), elsewhere) {
+	if len(first.measured) > 0 && len(performing(first.measured)) == 0 && len(first.judged) > 0 {
 		note("time, bandwidth and traffic are those of the bench's own launches, not of %s", first.judged[0].call.Plan.Name)
 	}
 	for _, l := range first.leaks {
@@ -237,7 +243,7 @@ func (x *setting) notes(r *Result, first, told *outcome) {
 func (x *setting) traffic(out *outcome, note func(string, ...any)) {
 	var moved int64
 	var need unit.Bytes
-	for _, l := range out.performing() {
+	for _, l := range performing(out.launches) {
 		moved += l.Result.Bytes
 	}
 	for _, j := range out.judged {

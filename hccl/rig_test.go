@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"kernbench/collective"
 	"kernbench/conf"
 	"kernbench/device"
@@ -12,33 +14,44 @@ import (
 	"kernbench/exec/mock"
 	"kernbench/exec/sim"
 	"kernbench/hccl"
+	"kernbench/history"
 	"kernbench/machine"
+	"kernbench/mem"
 	"kernbench/oplog"
+	"kernbench/race"
+	"kernbench/trace"
 	"kernbench/verify"
 )
 
 // rig is devices on a small machine, with a judge.
 type rig struct {
-	testing.TB
+	tester
 	dev    *device.Context
-	judged []string // title and verdicts of each collective
+	judged []string       // title of each collective
+	calls  []*device.Call // what they were
+}
+
+// tester is what a rig needs of a test or of a property.
+type tester interface {
+	rapid.TB
+	Cleanup(f func())
 }
 
 // small is a machine of 2 SIPs × (2 × 1 cubes) × 4 PEs = 16 PEs.
 var small = []string{"system.sips.count=2", "sip.cube_mesh.w=2", "sip.cube_mesh.h=1", "cube.pe_layout.pe_per_corner=1"}
 
-// executors are what each test of behaviour runs on.
-var executors = map[string]func(m *machine.Machine, top *conf.Topology, log *oplog.Log) device.Executor{
-	"mock": func(_ *machine.Machine, _ *conf.Topology, log *oplog.Log) device.Executor {
-		return mock.New(mock.Options{Data: log})
-	},
-	"random mock": func(_ *machine.Machine, _ *conf.Topology, log *oplog.Log) device.Executor {
-		return mock.New(mock.Options{Data: log, Seed: 7})
-	},
-	"sim": func(m *machine.Machine, top *conf.Topology, log *oplog.Log) device.Executor {
-		return sim.New(m, top, sim.Options{Data: log})
-	},
+// how is the way in which a rig runs programs.
+type how struct {
+	timed bool           // on the executor with a clock
+	seed  uint64         // of the order in which the one without goes
+	yield bool           // sim.Options.Yield
+	judge *race.Detector // nil: nobody looks for races
+	trace trace.Sink
+	sets  []string // of the machine
 }
+
+// executors are what each test of behaviour runs on.
+var executors = map[string]how{"mock": {}, "random mock": {seed: 7}, "sim": {timed: true}}
 
 // onEach runs a test on each executor.
 func onEach(t *testing.T, f func(t *testing.T, r *rig)) {
@@ -49,25 +62,61 @@ func onEach(t *testing.T, f func(t *testing.T, r *rig)) {
 
 func newRig(t testing.TB, executor string, sets ...string) *rig {
 	t.Helper()
-	top, err := conf.LoadTopology(nil, append(small[:len(small):len(small)], sets...))
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := machine.Build(top)
-	if err != nil {
-		t.Fatal(err)
-	}
+	way := executors[executor]
+	way.sets = sets
+	return openRig(t, way)
+}
+
+func openRig(t tester, way how) *rig {
+	t.Helper()
+	top, m := built(t, way.sets)
 	log := oplog.New(oplog.Options{Inline: true})
 	t.Cleanup(log.Close)
-	r := &rig{TB: t}
+	var x device.Executor
+	var fresh func(mem.Addr, int64)
+	var account *history.Log
+	if way.judge != nil {
+		fresh, account = way.judge.Fresh, way.judge.Log()
+	}
+	if way.timed {
+		x = sim.New(m, top, sim.Options{Data: log, Yield: way.yield, History: account, Trace: way.trace})
+	} else {
+		x = mock.New(mock.Options{Data: log, Seed: way.seed, History: account})
+	}
+	r := &rig{tester: t}
+	var err error
 	r.dev, err = device.New(device.Config{
-		Machine: m, Topology: top, Executor: executors[executor](m, top, log),
-		Check: func(c *device.Call) error { return r.judge(c, log) },
+		Machine: m, Topology: top, Executor: x, Fresh: fresh, Check: func(c *device.Call) error { return r.judge(c, log) },
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return r
+}
+
+// machines is those that there are, by settings.
+var machines = map[string]struct {
+	top *conf.Topology
+	m   *machine.Machine
+}{}
+
+func built(t tester, sets []string) (*conf.Topology, *machine.Machine) {
+	t.Helper()
+	key := fmt.Sprint(sets)
+	if got, ok := machines[key]; ok {
+		return got.top, got.m
+	}
+	top, err := conf.LoadTopology(nil, append(small[:len(small):len(small)], sets...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := machines[key]
+	got.top = top
+	if got.m, err = machine.Build(top); err != nil {
+		t.Fatal(err)
+	}
+	machines[key] = got
+	return got.top, got.m
 }
 
 func (r *rig) judge(c *device.Call, log *oplog.Log) error {
@@ -81,7 +130,7 @@ func (r *rig) judge(c *device.Call, log *oplog.Log) error {
 	if err != nil {
 		return err
 	}
-	r.judged = append(r.judged, c.Title)
+	r.judged, r.calls = append(r.judged, c.Title), append(r.calls, c)
 	if !v.OK() {
 		r.Errorf("%s: provenance %v, values %v: %v", c.Title, v.Provenance, v.Values, v.Failures)
 	}

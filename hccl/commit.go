@@ -55,7 +55,9 @@ func (h *Hccl) Wait(id Handle) int {
 	}
 	h.lastWait = max(h.lastWait, id)
 	h.waits[id]++
-	h.waitSync, h.waitAt = h.k.syncs, h.diagnostic(Error, FinalizeBeforeWait, call, "", "", "")
+	if h.k.session.cores.all() > 1 {
+		h.waitSync, h.waitAt = h.k.syncs, h.diagnostic(Error, FinalizeBeforeWait, call, "", "", "")
+	}
 	h.remembered()
 	h.board.await(h.k.Context, h.board.done, id, n+1)
 	return Success

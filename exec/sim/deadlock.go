@@ -60,8 +60,9 @@ func (r *rank) describe() fault.Blocked {
 	case forWord, forChange:
 		return r.instr.WaitsForWord(r.pe, r.others())
 	case forCell:
-		t := r.postOf(r.waitCell)
-		return fault.Blocked{Word: t.name(), Peers: []int{t.queue.rank}}
+		if t := r.postOf(r.waitCell); t != nil {
+			return fault.Blocked{Word: t.name(), Peers: []int{t.queue.rank}}
+		}
 	}
 	w, slots := &r.run.launch.Groups[r.group].Wiring[r.index], r.run.ring.Slots
 	switch r.wait {

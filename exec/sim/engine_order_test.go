@@ -3,8 +3,10 @@ package sim_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"regexp"
 	"slices"
+	"strings"
 	"testing"
 
 	"kernbench/collective"
@@ -201,5 +203,43 @@ func TestTasksAreCancelled(t *testing.T) {
 	})
 	if _, err := sim.New(s.m, s.topo, sim.Options{Data: s.log}).RunStreams(ctx, &s.batch); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v, want it cancelled", err)
+	}
+}
+
+// What tasks and the programs that post them do wrong comes out with its place.
+func TestTaskFaults(t *testing.T) {
+	fills := func(n int) tl.Kernel { return func(c *tl.Context, _ tl.Args) { c.Full(tl.Dims(n), dtype.F32, 1) } }
+	posts := func(k tl.Kernel) tl.Kernel { return func(c *tl.Context, _ tl.Args) { c.Post(task(1, k)) } }
+	adds := func(c *tl.Context, _ tl.Args) {
+		x := c.Load(f32(0, 0, 4))
+		c.Add(x, x)
+	}
+	tests := []struct {
+		name   string
+		engine bool
+		core   tl.CoreType
+		kernel tl.Kernel
+		want   string // of the error; empty: none
+	}{
+		{"no engine", false, tl.CoreAny, posts(fills(1)), "post at FILE t=0ns: there is no communication engine"},
+		{"a task that posts", true, tl.CoreAny, posts(posts(fills(1))), "post at FILE t=2ns: there is no communication engine"},
+		{"room in scratch", true, tl.CoreAny, posts(fills(256)), ""},
+		{"its own scratch", true, tl.CoreAny, posts(fills(257)), "the result needs 1028 B, scratch has 1 KiB"},
+		{"beyond memory", true, tl.CoreAny, posts(func(c *tl.Context, _ tl.Args) { c.Load(f32(9999, 0, 1)) }), "load at FILE t=4ns: bad address"},
+		{"a cube core adds", true, tl.CoreCube, adds, "a cube core has no vector unit"},
+		{"a task is of no such type", true, tl.CoreCube, posts(adds), ""},
+	}
+	for _, tt := range tests {
+		s := newStreams(t, 1, 8)
+		if tt.engine {
+			s.batch.Engine = &tl.Engine{Scratch: 1 << 10}
+		}
+		op := launchOp(tt.kernel, 1, 1)
+		op.Launch.Cores = []tl.CoreType{tt.core}
+		s.add(0, op)
+		_, err := s.run(t, sim.Options{})
+		if got := lineNumber.ReplaceAllString(fmt.Sprint(err), "FILE"); tt.want == "" && err != nil || !strings.Contains(got, tt.want) {
+			t.Errorf("%s: %s, want %q", tt.name, got, tt.want)
+		}
 	}
 }

@@ -79,6 +79,7 @@ func everything(pe, other int, looks bool) tl.Kernel {
 		c.PutTensor(sym, me, c.Convert(x.Slice(0, 512), dtype.F16))
 		c.Quiet()
 		c.Get(own, sym, peer)
+		c.Await(c.Composite(tl.Composite{A: f32(pe, 0, 1024), Out: f32(pe, away, 1024), Epilogue: []tl.Epilogue{{Op: tl.EpilogueReLU}}}))
 		for looks && c.LoadScalar(sig.At(1)) == 0 {
 		}
 		c.Store(f32(pe, away, 64), c.Neg(c.Load(f32(pe, 0, 64))))

@@ -59,10 +59,10 @@ type Hccl struct {
 	posts  bool // this core does
 	cc     map[OpType]*CcTiling
 
-	tasks     []*task // prepared, by handle
-	waits     []int   // turns waited for, by handle
-	commits   []int   // units committed
-	iterated  []int   // units that Iterate has given
+	tasks     []*task  // prepared, by handle
+	waits     []int    // turns waited for, by handle
+	commits   []int    // units committed
+	iterated  [2][]int // units that Iterate has given, by side
 	lastWait  Handle
 	finalized bool
 	finalAt   string // where
@@ -75,7 +75,7 @@ type Hccl struct {
 // context initialises one object.
 func (h *Hccl) InitV2(context HcclContext, t *Tiling) {
 	const call = "InitV2"
-	k := h.k
+	k := h.maker()
 	runs := k.session.runs
 	switch {
 	case h.g != nil:
@@ -89,6 +89,10 @@ func (h *Hccl) InitV2(context HcclContext, t *Tiling) {
 		return
 	case t == nil || t != k.session.launch.Tiling:
 		h.refuse(BadTiling, call, "this is not the tiling of the launch", "pass what Kernel.Tiling returns", "")
+		return
+	}
+	if why, right := h.noPoster(); why != "" {
+		h.refuse(WrongCore, call, why, right, "")
 		return
 	}
 	g := runs[context.group]
@@ -114,6 +118,36 @@ func (h *Hccl) InitV2(context HcclContext, t *Tiling) {
 	}
 }
 
+// noPoster tells why no core can post, where the object names one that there is not.
+func (h *Hccl) noPoster() (found, right string) {
+	typ := h.k.typ
+	switch h.config.Server {
+	case DefaultCore:
+	case OnAIC:
+		typ = AIC
+	case OnAIV:
+		typ = AIV
+	default:
+		return fmt.Sprintf("Config names Server(%d)", h.config.Server), "one of DefaultCore, OnAIC, OnAIV"
+	}
+	n := h.k.session.cores.of(typ)
+	switch b := h.config.Block; {
+	case n == 0:
+		return fmt.Sprintf("the object lets an %v post, and the launch has none", typ), "launch some, or name the other type in Config"
+	case b < 0 || b >= n:
+		return fmt.Sprintf("the object lets block %d of the %v cores post, and the launch has %d of them", b, typ, n), fmt.Sprintf("a Block of 0 to %d", n-1)
+	}
+	return "", ""
+}
+
+// maker is the kernel that made the object.
+func (h *Hccl) maker() *Kernel {
+	if h == nil || h.k == nil {
+		panic("hccl: this object is of no kernel: Kernel.New makes objects")
+	}
+	return h.k
+}
+
 // SetCcTilingV2 chooses the cc tiling at an offset for the tasks of its operation that are
 // prepared from now on. It returns Success or Failure.
 func (h *Hccl) SetCcTilingV2(offset int) int {
@@ -121,7 +155,7 @@ func (h *Hccl) SetCcTilingV2(offset int) int {
 	if h.g == nil {
 		return h.refuse(NoInit, call, "the object was not initialised", "InitV2 comes first", "-1")
 	}
-	t := h.k.session.launch.Tiling
+	t := h.k.session.tiling
 	cc, ok := t.At(offset)
 	if !ok {
 		return h.refuse(BadTiling, call, "there is no cc tiling at that offset", fmt.Sprintf("they lie at %v", t.Offsets()), "-1")
@@ -177,9 +211,12 @@ func (h *Hccl) windowAddr(name, buffer string, rank int) mem.Addr {
 	return w.Addr(rank, w.Layout.Find(buffer).Off)
 }
 
-// refuse notes what is wrong with a call, and is Failure.
+// refuse notes what is wrong with a call, and is Failure. It reads a word, so that a kernel
+// which calls again and again until it goes well is seen to wait for what never comes.
 func (h *Hccl) refuse(r Rule, call, found, right, returned string) int {
-	h.k.found = append(h.k.found, h.diagnostic(Error, r, call, found, right, returned))
+	k := h.maker()
+	k.found.Add(h.diagnostic(Error, r, call, found, right, returned))
+	k.LoadScalar(k.Signals(k.session.meeting, "cores.came").At(0))
 	return Failure
 }
 
@@ -190,7 +227,7 @@ func (h *Hccl) refuseTask(r Rule, call, found, right string) Handle {
 
 // warn notes what is probably not meant.
 func (h *Hccl) warn(r Rule, call, found, right string) {
-	h.k.found = append(h.k.found, h.diagnostic(Warning, r, call, found, right, ""))
+	h.k.found.Add(h.diagnostic(Warning, r, call, found, right, ""))
 }
 
 func (h *Hccl) diagnostic(s Severity, r Rule, call, found, right, returned string) Diagnostic {

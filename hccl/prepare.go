@@ -114,12 +114,18 @@ func (h *Hccl) prepare(commit Release, t *task, count, stride uint64) Handle {
 		return h.refuseTask(NotReducible, t.call, fmt.Sprintf("%v cannot be combined", t.typ), "one of "+reducibleNames())
 	case t.op.Reduces() && !t.reduce.Supported():
 		return h.refuseTask(BadOp, t.call, fmt.Sprintf("tasks do not combine by %v", t.reduce), numbered([]ReduceOp{ReduceSum, ReduceMax, ReduceMin}))
+	case t.op.Reduces() && t.cc.reduceSet && t.cc.reduce != t.reduce:
+		return h.refuseTask(BadOp, t.call, fmt.Sprintf("the tiling has reduce type %v", t.cc.reduce), "combine by the same here, or leave SetReduceType out")
 	case count == 0 && t.op != OpAlltoAllV:
 		return h.refuseTask(BadCount, t.call, "the count is 0", "at least 1 element")
 	case !fits(max(count, stride), world*uint64(t.repeat), t.typ):
 		return h.refuseTask(BadCount, t.call, "it reaches farther than a memory goes", "fewer elements, or a smaller stride")
 	}
 	t.carrier, t.count, t.stride = carrier, int(count), int(stride)
+	t.g, t.me = h.g, h.me
+	if why := t.beyond(h.k.session); why != "" {
+		return h.refuseTask(OutsideBuffer, t.call, why, "a larger buffer, or smaller counts, displacements, stride or repeat")
+	}
 	t.row, _ = t.cc.AlgConfig().Row() // the tiling was checked
 	if why := h.levels(t); why != "" {
 		return h.refuseTask(BadAlgorithm, t.call, why, "choose another algorithm for SetCcTilingV2")
@@ -186,7 +192,10 @@ func (h *Hccl) post(commit Release, t *task) Handle {
 	t.g, t.me, t.handle = h.g, h.me, Handle(len(h.tasks))
 	t.where = h.diagnostic(Error, Mismatch, t.call, "", "", "")
 	h.tasks = append(h.tasks, t)
-	h.waits, h.commits, h.iterated = append(h.waits, 0), append(h.commits, 0), append(h.iterated, 0)
+	h.waits, h.commits = append(h.waits, 0), append(h.commits, 0)
+	for side := range h.iterated {
+		h.iterated[side] = append(h.iterated[side], 0)
+	}
 	h.suspect(t)
 	if h.posts {
 		m := &h.g.members[h.me]
@@ -211,12 +220,18 @@ func (h *Hccl) release(t *task, units int) {
 
 // suspect tells of strides that are allowed and probably not meant.
 func (h *Hccl) suspect(t *task) {
+	if t.op == OpAlltoAllV && t.sharesSources() {
+		h.warn(OverlappingSources, t.call, "elements are sent to more than one rank: the result cannot be judged", "blocks apart, if that was not meant")
+	}
 	if t.op == OpAllReduce || t.op == OpAlltoAllV || t.op == OpBatchWrite || t.op == 0 || t.world() == 1 {
 		return
 	}
 	reach, what := t.count*t.repeat, "written twice"
 	if t.op == OpReduceScatter {
 		what = "read twice"
+		if t.sharesSources() {
+			what += ", and the result cannot be judged"
+		}
 	}
 	switch {
 	case t.pitch() >= reach:

@@ -53,24 +53,22 @@ func (h *Hccl) Wait(id Handle) int {
 	if id < h.lastWait {
 		h.warn(WaitOrder, call, fmt.Sprintf("handle %d was waited for before", h.lastWait), "wait in the order of the Prepare calls: tasks end in that order")
 	}
-	h.lastWait = max(h.lastWait, id)
 	h.waits[id]++
-	if h.k.session.cores.all() > 1 {
-		h.waitSync, h.waitAt = h.k.syncs, h.diagnostic(Error, FinalizeBeforeWait, call, "", "", "")
-	}
-	h.remembered()
-	h.board.await(h.k.Context, h.board.done, id, n+1)
+	h.waitFor(call, h.board.done, id, n+1)
 	return Success
 }
 
-// remembered waits for ever when another core of the device has called Finalize.
-func (h *Hccl) remembered() {
-	if h.k.session.cores.all() == 1 {
-		return
+// waitFor waits until a word of a task has come to n: for ever when another core of the
+// device has called Finalize.
+func (h *Hccl) waitFor(call string, s tl.Signal, id Handle, n int) {
+	h.lastWait = max(h.lastWait, id)
+	if h.k.session.cores.all() > 1 {
+		h.waitSync, h.waitAt = h.k.syncs, h.diagnostic(Error, FinalizeBeforeWait, call, "", "", "")
+		if h.k.Meet(); h.g.members[h.me].forgotten {
+			h.k.WaitUntil(h.k.Signals(h.g.board, "tasks.answers"), tl.GE, 1)
+		}
 	}
-	if h.k.Meet(); h.g.members[h.me].forgotten {
-		h.k.WaitUntil(h.k.Signals(h.g.board, "tasks.answers"), tl.GE, 1)
-	}
+	h.board.await(h.k.Context, s, id, n)
 }
 
 // Query is the number of turns of a task that have ended, Failure for none. It does not wait.

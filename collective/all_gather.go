@@ -9,12 +9,7 @@ var AllGather = register(Collective{
 	SameOutput: true,
 	In:         elems,
 	Out:        func(c Call, _ int) int { return c.World * c.Elems },
-	Parts: func(dst []Part, c Call, _ int) []Part {
-		for r := range c.World {
-			dst = append(dst, Part{N: c.Elems, From: onlyRank(r)})
-		}
-		return dst
-	},
-	Demand:    func(c Call) unit.Bytes { return toOthers(c, c.World*c.Elems) },
-	BusFactor: func(n int) float64 { return float64(n-1) / float64(n) },
+	Parts:      func(dst []Part, c Call, _ int) []Part { return everyVector(dst, c) },
+	Demand:     func(c Call) unit.Bytes { return toOthers(c, c.World*c.Elems) },
+	BusFactor:  func(n int) float64 { return float64(n-1) / float64(n) },
 })

@@ -12,7 +12,7 @@ import (
 // Call is one instance of a collective: what a program asked for.
 type Call struct {
 	World int         // ranks that take part
-	Elems int         // elements that each rank brings (broadcast: that the root brings)
+	Elems int         // elements that each rank brings (broadcast, scatter: that the root brings)
 	Type  dtype.Type  // of an element
 	Op    tl.ReduceOp // for collectives that reduce
 	Root  int         // for collectives that have one
@@ -107,8 +107,12 @@ func (c Call) bytes(n int) unit.Bytes { return unit.Bytes(n) * unit.Bytes(c.Type
 
 // Bytes is the size of a call in the sense of nccl-tests, the numerator of algbw: the
 // larger of what a rank brings and what it ends with. Where ranks differ, no rank has more.
+// A row that counts otherwise says so.
 func (co *Collective) Bytes(c Call) unit.Bytes {
-	most := max(co.In(c, 0), co.Out(c, 0))
+	if co.Size != nil {
+		return co.Size(c)
+	}
+	most := max(co.In(c, c.Root), co.Out(c, c.Root))
 	if c.Counts != nil {
 		for r := range c.World {
 			most = max(most, co.In(c, r), co.Out(c, r))

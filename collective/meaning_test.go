@@ -124,6 +124,29 @@ func TestAllToAllV(t *testing.T) {
 	}
 }
 
+// Where there is a root, each rank has what is its own to bring or to end with, by hand.
+func TestRoots(t *testing.T) {
+	c := Call{World: 3, Elems: 6, Type: dtype.F16, Root: 2}
+	all := Ranks{N: 3, Stride: 1}
+	tests := []struct {
+		co    *Collective
+		in    [3]int
+		parts [3][]Part
+	}{
+		{Reduce, [3]int{6, 6, 6}, [3][]Part{2: {{6, all, 0}}}},
+		{Gather, [3]int{6, 6, 6}, [3][]Part{2: {{6, onlyRank(0), 0}, {6, onlyRank(1), 0}, {6, onlyRank(2), 0}}}},
+		{Scatter, [3]int{0, 0, 6}, [3][]Part{{{2, onlyRank(2), 0}}, {{2, onlyRank(2), 2}}, {{2, onlyRank(2), 4}}}},
+		{Broadcast, [3]int{6, 6, 6}, [3][]Part{{{6, onlyRank(2), 0}}, {{6, onlyRank(2), 0}}, {{6, onlyRank(2), 0}}}},
+	}
+	for _, tt := range tests {
+		for r := range c.World {
+			if got := tt.co.Parts(nil, c, r); !slices.Equal(got, tt.parts[r]) || tt.co.In(c, r) != tt.in[r] {
+				t.Errorf("%s: rank %d brings %d elements and ends with %v, want %d, %v", tt.co.Name, r, tt.co.In(c, r), got, tt.in[r], tt.parts[r])
+			}
+		}
+	}
+}
+
 func TestExpectationOfGroups(t *testing.T) {
 	h := NewHasher(2, true)
 	c := Call{World: 3, Elems: 4, Type: dtype.F32, Op: tl.Avg, Labels: Ranks{First: 5, Stride: 128}}
@@ -154,7 +177,12 @@ func TestDemandAndBusFactor(t *testing.T) {
 		{"broadcast", 7 * 208, 208, 1},
 		{"all_to_all", 7 * 208, 208, 0.875},
 		{"all_to_all_v", 7 * 208, 208, 0.875},
+		{"reduce", 7 * 208, 208, 1},
+		{"gather", 7 * 208, 1664, 0.875},
+		{"scatter", 7 * 26, 208, 0.875},
 		{"shift", 8 * 208, 208, 1},
+		{"sendrecv", 8 * 208, 208, 1},
+		{"hypercube", 7 * 1664, 7 * 208, 1},
 		{"barrier", 0, 0, 0},
 	}
 	for _, tt := range tests {
@@ -163,6 +191,9 @@ func TestDemandAndBusFactor(t *testing.T) {
 			t.Fatal(err)
 		}
 		c := Call{World: 8, Elems: 104, Type: dtype.F16}
+		if co.Rooted {
+			c.Root = 3
+		}
 		if got := co.Demand(c); got != tt.demand {
 			t.Errorf("%s: demand %d, want %d", tt.name, got, tt.demand)
 		}
@@ -172,7 +203,7 @@ func TestDemandAndBusFactor(t *testing.T) {
 		if got := co.BusFactor(8); got != tt.factor {
 			t.Errorf("%s: bus factor %v, want %v", tt.name, got, tt.factor)
 		}
-		if c.World = 1; co.Demand(c) != 0 {
+		if c.World, c.Root = 1, 0; co.Demand(c) != 0 {
 			t.Errorf("%s: one rank alone must move %v", tt.name, co.Demand(c))
 		}
 	}
@@ -201,6 +232,8 @@ func TestImpossibleCalls(t *testing.T) {
 		{"more than can be", AllToAllV, func(c *Call) { c.Counts = [][]int{{1, math.MaxInt, 0, 0}, nil, nil, nil} }, "rank 0 sends 9223372036854775807 elements to rank 1: there cannot be so many"},
 		{"counts of equal blocks", AllToAll, func(c *Call) { c.Counts = [][]int{} }, "its blocks are equal"},
 		{"no such root", Broadcast, func(c *Call) { c.Root = 4 }, "root 4"},
+		{"no such root of a reduction", Reduce, func(c *Call) { c.Root = -1 }, "reduce with root -1: the ranks are 0..3"},
+		{"blocks of a root that do not divide", Scatter, func(c *Call) { c.Elems = 9 }, "scatter of 9 elements among 4 ranks"},
 	}
 	for _, tt := range tests {
 		c := ok

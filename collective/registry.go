@@ -26,6 +26,9 @@ type Collective struct {
 	// Parts appends the contributors of rank's output, in order and complete.
 	Parts func(dst []Part, c Call, rank int) []Part
 
+	// Size is the numerator of algbw, where it is not what Bytes says otherwise. Nil: it is.
+	Size func(c Call) unit.Bytes
+
 	// Demand is the fewest bytes that any algorithm must move between ranks, all ranks
 	// together, when memories and links do not compute.
 	Demand func(c Call) unit.Bytes

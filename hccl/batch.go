@@ -1,6 +1,7 @@
 package hccl
 
 import (
+	"cmp"
 	"fmt"
 
 	"kernbench/mem"
@@ -37,6 +38,11 @@ func (h *Hccl) BatchWrite(items []BatchItem) Handle {
 			return h.refuseTask(BadDataType, t.call, fmt.Sprintf("item %d: tasks have no elements of %v", i, it.DataType), "see HcclDataType; HCCL_DATA_TYPE_INT128 is not supported")
 		case it.Count == 0 || !fits(it.Count, 1, it.DataType):
 			return h.refuseTask(BadCount, t.call, fmt.Sprintf("item %d has %d elements", i, it.Count), "at least 1, and no more than a memory can have")
+		}
+		src := h.k.session.outside(fmt.Sprintf("Src of item %d", i), it.Src, 0, int(it.Count), it.DataType.Size())
+		dst := h.k.session.outside(fmt.Sprintf("Dst of item %d", i), it.Dst, 0, int(it.Count), it.DataType.Size())
+		if why := cmp.Or(src, dst); why != "" {
+			return h.refuseTask(OutsideBuffer, t.call, why, "a larger buffer, or a smaller count")
 		}
 	}
 	t.items = append([]BatchItem(nil), items...)

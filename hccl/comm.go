@@ -40,10 +40,14 @@ func NewComm(dev *device.Context, name string, pes []int32, o Options) (*Comm, e
 		o.Buffer = DefaultBuffer
 	}
 	switch {
+	case dev == nil:
+		return nil, fmt.Errorf("%w: group %s: no device", ErrComm, name)
 	case name == "" || len(name) > maxName:
 		return nil, fmt.Errorf("%w: a group named %q: 1 to %d bytes", ErrComm, name, maxName)
 	case o.Buffer < 64:
 		return nil, fmt.Errorf("%w: group %s: staging buffers of %v: at least 64 bytes", ErrComm, name, o.Buffer)
+	case o.Window != nil && o.Window.Released:
+		return nil, fmt.Errorf("%w: group %s: window %s was freed", ErrComm, name, o.Window.Name)
 	case o.Window != nil && !slices.Equal(o.Window.Team.PEs, pes):
 		return nil, fmt.Errorf("%w: group %s: window %s is of team %s, which has other members", ErrComm, name, o.Window.Name, o.Window.Team.Name)
 	}
@@ -64,7 +68,12 @@ func (g *Comm) Size() int { return g.team.Size() }
 func (g *Comm) PEs() []int32 { return slices.Clone(g.team.PEs) }
 
 // Free ends the group.
-func (g *Comm) Free() error { return g.dev.FreeTeam(g.team) }
+func (g *Comm) Free() error {
+	if g == nil || g.dev == nil {
+		return fmt.Errorf("%w: free of a group that NewComm has not made", ErrComm)
+	}
+	return g.dev.FreeTeam(g.team)
+}
 
 // perServer is the number of ranks that share a server, which here is a SIP; ok is false when
 // it is not the same for all, or ranks of a server do not follow one another.

@@ -1,6 +1,7 @@
 package hccl
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -8,8 +9,8 @@ import (
 )
 
 // conclude collects what was found wrong, by device, core and time.
-func (s *session) conclude() (*Outcome, error) {
-	all, warnings := &Misuse{}, &Misuse{}
+func (s *session) conclude() (all, warnings *Misuse) {
+	all, warnings = &Misuse{}, &Misuse{}
 	add := func(d Diagnostic) {
 		if d.Severity == Warning {
 			warnings.Add(d)
@@ -22,9 +23,10 @@ func (s *session) conclude() (*Outcome, error) {
 			if k == nil {
 				continue // it never began
 			}
-			for _, d := range k.found {
+			for _, d := range k.found.Diagnostics {
 				add(d)
 			}
+			all.More += k.found.More
 		}
 		for _, d := range tooEarly(cores) {
 			add(d)
@@ -35,14 +37,22 @@ func (s *session) conclude() (*Outcome, error) {
 			add(d)
 		}
 	}
-	out := &Outcome{Warnings: warnings.Diagnostics}
-	if all.err() == nil {
-		return out, nil
+	return all, warnings
+}
+
+// explained is what went wrong together with the misuse of the API, where there is either.
+// Warnings may explain the rest.
+func explained(failed error, misuse, warnings *Misuse) error {
+	if failed == nil && misuse.err() == nil {
+		return nil
 	}
-	for _, d := range out.Warnings { // they may explain the rest
-		all.Add(d)
+	for _, d := range warnings.Diagnostics {
+		misuse.Add(d)
 	}
-	return out, all
+	if len(misuse.Diagnostics) == 0 {
+		return failed
+	}
+	return errors.Join(failed, misuse)
 }
 
 // tooEarly tells of cores of a device that do their last Wait no earlier than another one's

@@ -96,7 +96,7 @@ const maxDiagnostics = 100
 func (m *Misuse) Add(d Diagnostic) {
 	for i := range m.Diagnostics {
 		if o := &m.Diagnostics[i]; o.same(&d) {
-			o.Alike++
+			o.Alike += 1 + d.Alike
 			return
 		}
 	}

@@ -9,10 +9,10 @@ import (
 // judge hands every unit that the tasks performed to the judge of collectives, group by group
 // in the order of the tasks, and returns failed. Of tasks that ranks did not prepare alike
 // nothing can be said.
-func (s *session) judge(failed, misuse error) error {
+func (s *session) judge(failed error, misuse *Misuse) error {
 	var all []device.Performed
 	for _, g := range s.runs {
-		if m, ok := misuse.(*Misuse); ok && m.Has(Mismatch) {
+		if misuse.Has(Mismatch) {
 			break
 		}
 		all = append(all, g.performed()...)
@@ -27,12 +27,16 @@ func (g *run) performed() []device.Performed {
 		if first.op == 0 || first.op == OpBatchWrite || first.cc.CommunicationOff() {
 			continue
 		}
-		tasks := make([]*task, len(g.members))
+		tasks, shared := make([]*task, len(g.members)), false
 		for r := range g.members {
 			if i >= len(g.members[r].tasks) {
 				return all
 			}
 			tasks[r] = g.members[r].tasks[i]
+			shared = shared || tasks[r].sharesSources()
+		}
+		if shared {
+			continue
 		}
 		for unit := range first.units() {
 			id := g.turnID(first.handle, unit)

@@ -41,7 +41,7 @@ type Kernel struct {
 	block   int // among the cores of its type
 	syncs   [2]int
 	objects []*Hccl
-	found   []Diagnostic
+	found   Misuse // so far, by time
 }
 
 // CoreType is the type of this core (g_coreType).
@@ -128,7 +128,11 @@ func (k *Kernel) New(c Config) *Hccl {
 func (k *Kernel) end() {
 	for _, h := range k.objects {
 		if h.g != nil && h.posts && !h.finalized && len(h.tasks) > 0 {
-			h.warn(NoFinalize, "the end of the kernel", "tasks were prepared, and Finalize was not called", "Finalize at the end: the server waits for more tasks otherwise")
+			last := h.tasks[len(h.tasks)-1]
+			d := h.diagnostic(Warning, NoFinalize, "the end of the kernel", fmt.Sprintf("%s was prepared, and Finalize was not called", last.call),
+				"Finalize at the end: the server waits for more tasks otherwise", "")
+			d.Place.Line = last.where.Place.Line
+			k.found.Add(d)
 		}
 	}
 }

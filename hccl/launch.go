@@ -44,6 +44,7 @@ type Outcome struct {
 type session struct {
 	launch  *Launch
 	dev     *device.Context
+	tiling  *Tiling // as it was when the launch began
 	cores   Cores
 	team    *mem.Team   // all devices
 	meeting *mem.Window // words of SyncAll
@@ -66,14 +67,13 @@ func (l *Launch) Run(ctx context.Context) (*Outcome, error) {
 	if d, ok := errors.AsType[*fault.Deadlock](err); ok {
 		d.Queues = s.queues()
 	}
-	out, misuse := s.conclude()
-	err = s.judge(err, misuse)
-	if err = errors.Join(err, misuse, s.free()); err != nil {
+	misuse, warnings := s.conclude()
+	err = explained(s.judge(err, misuse), misuse, warnings)
+	if err = errors.Join(err, s.free()); err != nil {
 		return nil, err
 	}
 	runs := s.dev.Launches()
-	out.Launched = runs[len(runs)-1]
-	return out, nil
+	return &Outcome{Launched: runs[len(runs)-1], Warnings: warnings.Diagnostics}, nil
 }
 
 // prepare makes what a launch needs. On an error what was made so far is in the session.
@@ -86,14 +86,19 @@ func (l *Launch) prepare() (*session, error) {
 		return s, fmt.Errorf("%w: %d AIC and %d AIV: at least one core, and no negative number", ErrComm, l.Cores.AIC, l.Cores.AIV)
 	case len(l.Comms) < 1 || len(l.Comms) > tl.EngineQueues || slices.Contains(l.Comms, nil):
 		return s, fmt.Errorf("%w: %d groups: one or two", ErrComm, len(l.Comms))
+	case slices.ContainsFunc(l.Comms, func(g *Comm) bool { return g.dev == nil }):
+		return s, fmt.Errorf("%w: a group that NewComm has not made", ErrComm)
 	case len(l.Comms) == 2 && l.Comms[0] == l.Comms[1]:
 		return s, fmt.Errorf("%w: group %s twice", ErrComm, l.Comms[0].name)
 	}
-	s.dev = l.Comms[0].dev
+	s.dev, s.tiling = l.Comms[0].dev, l.Tiling.clone()
 	var pes []int32
 	for _, g := range l.Comms {
-		if g.dev != s.dev {
+		switch w := g.opts.Window; {
+		case g.dev != s.dev:
 			return s, fmt.Errorf("%w: group %s: %w", ErrComm, g.name, device.ErrForeign)
+		case w != nil && w.Released:
+			return s, fmt.Errorf("%w: group %s: window %s was freed", ErrComm, g.name, w.Name)
 		}
 		for _, pe := range g.team.PEs {
 			if !slices.Contains(pes, pe) {
@@ -143,7 +148,13 @@ func (s *session) findBuffers() error {
 	for i, tensors := range s.launch.Buffers {
 		at := map[int32]tl.Ref{}
 		for _, t := range tensors {
+			if t == nil {
+				return fmt.Errorf("%w: buffer %d has a tensor that is nil", ErrComm, i)
+			}
 			for _, sh := range t.Shards() {
+				if _, twice := at[int32(sh.Rank)]; twice {
+					return fmt.Errorf("%w: buffer %d has two shards on %s: one on each device", ErrComm, i, s.dev.Machine().PEName(sh.Rank))
+				}
 				at[int32(sh.Rank)] = tl.Ref{Addr: sh.Addr, Shape: tl.Dims(sh.Region.Elems()), DType: t.DType()}
 			}
 		}

@@ -26,9 +26,10 @@ import (
 // rig is devices on a small machine, with a judge.
 type rig struct {
 	tester
-	dev    *device.Context
-	judged []string       // title of each collective
-	calls  []*device.Call // what they were
+	dev      *device.Context
+	executor string         // "" for one that is not among executors
+	judged   []string       // title of each collective
+	calls    []*device.Call // what they were
 }
 
 // tester is what a rig needs of a test or of a property.
@@ -65,7 +66,9 @@ func newRig(t testing.TB, executor string, sets ...string) *rig {
 	t.Helper()
 	way := executors[executor]
 	way.sets = sets
-	return openRig(t, way)
+	r := openRig(t, way)
+	r.executor = executor
+	return r
 }
 
 func openRig(t tester, way how) *rig {

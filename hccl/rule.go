@@ -33,6 +33,7 @@ const (
 	StrideTooShort          Rule = "stride-too-short"
 	StrideLooksLikeRepeat   Rule = "stride-looks-like-repeat"
 	OverlappingDestinations Rule = "overlapping-destinations"
+	OverlappingSources      Rule = "overlapping-sources"
 	BadItems                Rule = "bad-items"
 	Mismatch                Rule = "mismatch"
 )
@@ -47,7 +48,6 @@ const (
 	WaitTooOften        Rule = "wait-too-often"
 	WaitOrder           Rule = "wait-order"
 	BadIterate          Rule = "bad-iterate"
-	NoQueues            Rule = "no-queues"
 	FinalizeUncommitted Rule = "finalize-uncommitted"
 	FinalizeBeforeWait  Rule = "finalize-before-wait"
 	AfterFinalize       Rule = "after-finalize"
@@ -70,20 +70,21 @@ var rules = []struct {
 	{NoTiling, "SetCcTiling for an operation comes before its first task"},
 	{TooManyGroups, "a kernel has objects of at most 2 groups"},
 
-	{WrongCore, "tasks come from one type of core, AIC or AIV: from the one that the object names, if it names one"},
+	{WrongCore, "tasks come from one type of core, AIC or AIV; an object that names the core which posts names one that there is"},
 	{RepeatZero, "repeat is 1 to 255"},
 	{TooManyPrepares, "a group has at most 63 tasks"},
 	{NullBuffer, "buffers and lists are not null"},
-	{OutsideBuffer, "what all turns read and write lies in the buffers"},
+	{OutsideBuffer, "what all turns read and write lies in the buffer in which it begins"},
 	{BadDataType, "a data type is one of the enumeration that elements here can have"},
 	{NotReducible, "what is combined is fp32, fp16, bfp16, int8, int16 or int32"},
 	{TypesDiffer, "what is sent and what is received have one type"},
 	{BadCount, "a count is positive, but for AlltoAllV, and a list has one for each rank"},
-	{BadOp, "contributions are combined by sum, max or min"},
+	{BadOp, "contributions are combined by sum, max or min, and as the tiling says where it does"},
 	{StrideTooShort, "blocks a stride apart do not overlap: the stride is 0 or at least the count"},
 	{StrideLooksLikeRepeat, "the argument before repeat is the stride: a small stride with repeat 1 was probably meant as repeat"},
 	{OverlappingDestinations, "turns write nothing twice: with repeat over 1 a stride says how far the blocks of ranks are apart"},
-	{BadItems, "a list of writes has 1 to 2047 items, each to memory of a rank of the group"},
+	{OverlappingSources, "what one turn sends to two ranks is twice in memory: otherwise its result is not judged"},
+	{BadItems, "a list of writes has 1 to 2047 items"},
 	{Mismatch, "all ranks of a group prepare the same tasks in the same order; what one sends the other receives"},
 
 	{BadHandle, "a handle comes from a task that was prepared"},
@@ -94,7 +95,6 @@ var rules = []struct {
 	{WaitTooOften, "each turn is waited for at most once"},
 	{WaitOrder, "tasks are waited for in the order in which they were prepared"},
 	{BadIterate, "Iterate is for AlltoAllV in steps: step size over 0 and level1:pairwise"},
-	{NoQueues, "queues are for lists of writes"},
 	{FinalizeUncommitted, "all turns are committed before Finalize"},
 	{FinalizeBeforeWait, "all cores have done their waits before one does Finalize: SyncAll lies between"},
 	{AfterFinalize, "nothing comes after Finalize"},

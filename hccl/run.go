@@ -93,11 +93,10 @@ func (s *session) openRun(g *Comm, queue int) (*run, error) {
 	if r.board, err = s.window(prefix, g.team, words); err != nil {
 		return nil, err
 	}
-	if s.launch.Tiling == nil {
+	if s.tiling == nil {
 		return r, nil
 	}
-	for _, at := range s.launch.Tiling.Offsets() {
-		cc, _ := s.launch.Tiling.At(at)
+	for _, cc := range s.tiling.cc {
 		if cc.GroupName() != g.name || cc.OpType() == OpBatchWrite {
 			continue
 		}

@@ -2,6 +2,7 @@ package hccl
 
 import (
 	"fmt"
+	"slices"
 
 	"kernbench/algorithm"
 	"kernbench/collective"
@@ -95,6 +96,19 @@ func (t *task) pitched(turn int) []mem.Chunk {
 		blocks[j] = mem.Chunk{Lo: j*t.pitch() + turn*t.count, N: t.count}
 	}
 	return blocks
+}
+
+// sharesSources tells whether elements are in the blocks of two ranks. Contributions are known
+// by their place in memory, which then says too little.
+func (t *task) sharesSources() bool {
+	blocks := slices.DeleteFunc(t.inBlocks(0), func(b mem.Chunk) bool { return b.N == 0 })
+	slices.SortFunc(blocks, func(a, b mem.Chunk) int { return a.Lo - b.Lo })
+	for i := 1; i < len(blocks); i++ {
+		if blocks[i].Lo < blocks[i-1].Lo+blocks[i-1].N {
+			return true
+		}
+	}
+	return false
 }
 
 // advanced is blocks as a turn finds them: each behind those of the turns before.

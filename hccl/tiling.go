@@ -3,6 +3,7 @@ package hccl
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"kernbench/fault"
 )
@@ -31,8 +32,8 @@ type CcTiling struct {
 	config    string
 	parsed    AlgConfig // of one in a Tiling
 	reduce    ReduceOp
+	reduceSet bool
 	stepSize  uint8
-	skipLocal bool
 	silent    bool
 	misuse    Misuse
 	told      int // diagnostics that a Tiling has, too
@@ -76,12 +77,13 @@ func (c *CcTiling) SetAlgConfig(s string) int {
 	return settingTaken
 }
 
-// SetReduceType sets what contributions are combined by.
+// SetReduceType says what contributions are combined by. Tasks say it, too: one that combines
+// by another operation is refused. A tiling that says nothing is for all.
 func (c *CcTiling) SetReduceType(op ReduceOp) int {
 	if !op.Supported() {
 		return c.refuse("SetReduceType", BadOp, fmt.Sprintf("tasks do not combine by %v", op), numbered([]ReduceOp{ReduceSum, ReduceMax, ReduceMin}))
 	}
-	c.reduce = op
+	c.reduce, c.reduceSet = op, true
 	return settingTaken
 }
 
@@ -92,23 +94,13 @@ func (c *CcTiling) SetStepSize(steps uint8) int {
 	return settingTaken
 }
 
-// SetSkipLocalRankCopy leaves out the copy of a rank's own block when it is 1: of AllGather
-// and AlltoAll.
-func (c *CcTiling) SetSkipLocalRankCopy(skip uint8) int {
-	return c.setBool("SetSkipLocalRankCopy", skip, &c.skipLocal)
-}
-
 // SetDebugMode performs tasks without communication when it is 1: they are counted and end,
 // and move nothing.
 func (c *CcTiling) SetDebugMode(mode uint8) int {
-	return c.setBool("SetDebugMode", mode, &c.silent)
-}
-
-func (c *CcTiling) setBool(call string, v uint8, into *bool) int {
-	if v > 1 {
-		return c.refuse(call, BadSetting, fmt.Sprintf("the value is %d", v), "0 or 1")
+	if mode > 1 {
+		return c.refuse("SetDebugMode", BadSetting, fmt.Sprintf("the value is %d", mode), "0 or 1")
 	}
-	*into = v == 1
+	c.silent = mode == 1
 	return settingTaken
 }
 
@@ -149,14 +141,11 @@ func (c *CcTiling) OpType() OpType { return c.op }
 // another one.
 func (c *CcTiling) AlgConfig() AlgConfig { return c.parsed }
 
-// ReduceType is what contributions are combined by.
-func (c *CcTiling) ReduceType() ReduceOp { return c.reduce }
+// ReduceType is what contributions are combined by; ok is false where nothing was set.
+func (c *CcTiling) ReduceType() (op ReduceOp, ok bool) { return c.reduce, c.reduceSet }
 
 // StepSize is how many steps one Commit releases, 0 for all of a turn.
 func (c *CcTiling) StepSize() int { return int(c.stepSize) }
-
-// SkipLocalRankCopy tells whether the copy of a rank's own block is left out.
-func (c *CcTiling) SkipLocalRankCopy() bool { return c.skipLocal }
 
 // CommunicationOff tells whether tasks move nothing.
 func (c *CcTiling) CommunicationOff() bool { return c.silent }
@@ -177,9 +166,6 @@ func (c *CcTiling) check() (parsed AlgConfig, r Rule, err error) {
 	}
 	if c.stepSize > 0 && (c.op != OpAlltoAllV || parsed.Level1 != "pairwise") {
 		return parsed, BadSetting, fmt.Errorf("the step size of %v with %q is %d: only AlltoAllV with level1:pairwise goes in steps", c.op, parsed, c.stepSize)
-	}
-	if c.skipLocal && c.op != OpAllGather && c.op != OpAlltoAll {
-		return parsed, BadSetting, fmt.Errorf("%v is to skip the copy of a rank's own block: only AllGather and AlltoAll have one", c.op)
 	}
 	return parsed, "", nil
 }
@@ -232,18 +218,27 @@ func (t *Tiling) AddCc(c *CcTiling) (offset, status int) {
 	return t.offset(len(t.cc) - 1), settingTaken
 }
 
+// clone is a tiling that stays as it is; nil for none.
+func (t *Tiling) clone() *Tiling {
+	if t == nil {
+		return nil
+	}
+	return &Tiling{started: t.started, cc: slices.Clone(t.cc)}
+}
+
 func (t *Tiling) refuse(call string, r Rule, found, right string) (offset, status int) {
 	t.misuse.Add(hostDiagnostic("Tiling."+call, r, found, right, fmt.Sprint(settingRefused)))
 	return -1, settingRefused
 }
 
-// At is the cc tiling at an offset.
+// At is a copy of the cc tiling at an offset.
 func (t *Tiling) At(offset int) (*CcTiling, bool) {
 	i := (offset - initTilingBytes) / ccTilingBytes
 	if offset < initTilingBytes || i >= len(t.cc) || offset != t.offset(i) {
 		return nil, false
 	}
-	return t.cc[i], true
+	own := *t.cc[i]
+	return &own, true
 }
 
 // Offsets is where cc tilings lie.

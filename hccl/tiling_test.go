@@ -26,8 +26,6 @@ func TestSettersTakeAndRefuse(t *testing.T) {
 		{"product", func(c *CcTiling) int { return c.SetReduceType(ReduceProd) }, BadOp, "tasks do not combine by HCCL_REDUCE_PROD: use one of HCCL_REDUCE_SUM (0), HCCL_REDUCE_MAX (2), HCCL_REDUCE_MIN (3)"},
 		{"no reduction", func(c *CcTiling) int { return c.SetReduceType(9) }, BadOp, "HcclReduceOp(9)"},
 		{"step size", func(c *CcTiling) int { return c.SetStepSize(255) }, "", ""},
-		{"skip", func(c *CcTiling) int { return c.SetSkipLocalRankCopy(1) }, "", ""},
-		{"skip twice", func(c *CcTiling) int { return c.SetSkipLocalRankCopy(2) }, BadSetting, "the value is 2: 0 or 1"},
 		{"debug mode", func(c *CcTiling) int { return c.SetDebugMode(1) }, "", ""},
 		{"unknown debug mode", func(c *CcTiling) int { return c.SetDebugMode(4) }, BadSetting, "CcTiling.SetDebugMode: the value is 4"},
 	} {
@@ -54,7 +52,7 @@ func TestSettersTakeAndRefuse(t *testing.T) {
 // same compares settings.
 func same(a, b *CcTiling) bool {
 	return a.group == b.group && a.op == b.op && a.config == b.config && a.reduce == b.reduce &&
-		a.stepSize == b.stepSize && a.skipLocal == b.skipLocal && a.silent == b.silent
+		a.reduceSet == b.reduceSet && a.stepSize == b.stepSize && a.silent == b.silent
 }
 
 func TestTilingsLieAtTheirOffsets(t *testing.T) {
@@ -97,7 +95,6 @@ func TestTilingsLieAtTheirOffsets(t *testing.T) {
 func TestTilingsKeepWhatWasSet(t *testing.T) {
 	c := NewCcTiling("group", OpAllGather, "AllGather=level0:ring")
 	c.SetReduceType(ReduceMin)
-	c.SetSkipLocalRankCopy(1)
 	c.SetDebugMode(1)
 	tiling := NewTiling()
 	tiling.AddInit()
@@ -107,8 +104,18 @@ func TestTilingsKeepWhatWasSet(t *testing.T) {
 		t.Fatal(tiling.Err())
 	}
 	if got.GroupName() != "group" || got.OpType() != OpAllGather || got.AlgConfig() != (AlgConfig{OpAllGather, "ring", ""}) ||
-		got.ReduceType() != ReduceMin || got.StepSize() != 0 || !got.SkipLocalRankCopy() || !got.CommunicationOff() {
+		got.StepSize() != 0 || !got.CommunicationOff() {
 		t.Errorf("%+v", got)
+	}
+	if op, ok := got.ReduceType(); op != ReduceMin || !ok {
+		t.Errorf("the reduction is %v, %v", op, ok)
+	}
+	if op, ok := NewCcTiling("group", OpAllReduce, "").ReduceType(); ok {
+		t.Errorf("nothing was set, and the reduction is %v", op)
+	}
+	got.SetGroupName("other")
+	if again, _ := tiling.At(offset); again.GroupName() != "group" {
+		t.Errorf("a copy was changed, and the tiling is for %s", again.GroupName())
 	}
 	if tiling.Err() != nil {
 		t.Error(tiling.Err())
@@ -153,9 +160,6 @@ func TestTilingsRefuse(t *testing.T) {
 		{"steps without pairs", func() (*Tiling, int) {
 			return add(ready(), with(OpAlltoAllV, func(c *CcTiling) { c.SetStepSize(1); c.SetAlgConfig("AlltoAllV=level0:fullmesh") }))
 		}, BadSetting, "step size"},
-		{"skip in an AllReduce", func() (*Tiling, int) {
-			return add(ready(), with(OpAllReduce, func(c *CcTiling) { c.SetSkipLocalRankCopy(1) }))
-		}, BadSetting, "only AllGather and AlltoAll"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			tiling, status := tt.do()

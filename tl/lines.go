@@ -110,7 +110,7 @@ func panicLine() string {
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs[:])])
 	for {
 		f, more := frames.Next()
-		own := strings.HasPrefix(f.Function, "kernbench/tl.") || strings.HasPrefix(f.Function, "kernbench/mem.")
+		own := strings.HasPrefix(f.Function, "kernbench/tl.") || strings.HasPrefix(f.Function, "kernbench/mem.") || strings.HasPrefix(f.Function, "kernbench/hccl.(*")
 		switch {
 		case f.Function == "kernbench/tl.(*Context).Run" || !more:
 			return ""
@@ -120,10 +120,10 @@ func panicLine() string {
 	}
 }
 
-// inside tells whether a function is this package's own, an executor's or a dialect's: not the
-// kernel's.
+// inside tells whether a function is this package's own, an executor's or a dialect's, or of
+// the libraries below them: not the kernel's.
 func inside(function string) bool {
-	for _, p := range [...]string{"kernbench/tl.(*Context)", "kernbench/hccl.(*", "kernbench/tl.(*lines)", "kernbench/tl.callerLine", "kernbench/tl.returns", "runtime."} {
+	for _, p := range [...]string{"kernbench/tl.(*Context)", "kernbench/hccl.(*", "kernbench/tl.(*lines)", "kernbench/tl.callerLine", "kernbench/tl.returns", "runtime.", "iter."} {
 		if strings.HasPrefix(function, p) {
 			return true
 		}

@@ -13,9 +13,9 @@ const (
 
 // Iterate goes through the steps of an AlltoAllV that goes in steps: it puts the ranks of the
 // next steps into slices and returns how many there are, as many as one Commit releases. When
-// all steps of all turns were given it returns 0; each side is counted by itself. In step k
-// this rank sends to rank me+k and receives from rank me-k, of the world size; Sources waits
-// until that has been received.
+// all steps of all turns were given, to either side, it returns 0. In step k this rank sends to
+// rank me+k and receives from rank me-k, of the world size; Sources waits until that has been
+// received.
 func (h *Hccl) Iterate(side Side, id Handle, slices []int) int {
 	call := fmt.Sprintf("Iterate(handle %d, %d slices)", id, len(slices))
 	t, ok := h.find(call, id, "0")
@@ -37,7 +37,7 @@ func (h *Hccl) Iterate(side Side, id Handle, slices []int) int {
 		h.refuse(BadIterate, call, fmt.Sprintf("%d ranks come at a time", size), "give room for as many as the step size", "0")
 		return 0
 	}
-	unit := h.iterated[side][id]
+	unit := h.iterated[id]
 	if unit == t.units() {
 		return 0
 	}
@@ -45,7 +45,7 @@ func (h *Hccl) Iterate(side Side, id Handle, slices []int) int {
 		h.refuse(WaitBeforeCommit, call, fmt.Sprintf("%d of %d Commits were made", h.commits[id], t.units()), "Commit steps before they are waited for", "0")
 		return 0
 	}
-	h.iterated[side][id]++
+	h.iterated[id]++
 	first := unit % t.unitsPerTurn() * size
 	p := t.world()
 	for i := range size {

@@ -76,18 +76,19 @@ func TestIterateOrder(t *testing.T) {
 func TestIterateCalls(t *testing.T) {
 	onEach(t, func(t *testing.T, r *rig) {
 		r.iterate(8, 4, 8, func(k *hccl.Kernel, h *hccl.Hccl, id hccl.Handle) {
-			for _, side := range []hccl.Side{hccl.Destinations, hccl.Sources} {
-				slices := make([]int, 4)
-				for call := range 18 {
-					want := 4
-					if call >= 16 {
-						want = 0
-					} else if side == hccl.Destinations {
-						h.Commit(id)
-					}
-					if n := h.Iterate(side, id, slices); n != want {
-						t.Errorf("side %v call %d: %d, not %d", side, call, n, want)
-					}
+			slices := make([]int, 4)
+			for call := range 18 {
+				want, side := 4, hccl.Destinations
+				if call%3 == 1 {
+					side = hccl.Sources
+				}
+				if call >= 16 {
+					want = 0
+				} else {
+					h.Commit(id)
+				}
+				if n := h.Iterate(side, id, slices); n != want {
+					t.Errorf("call %d: %d, not %d", call, n, want)
 				}
 			}
 		})
@@ -116,8 +117,8 @@ func (r *rig) iterate(world, size, repeat int, body func(k *hccl.Kernel, h *hccl
 	}
 }
 
-// A kernel computes the blocks of a step, commits it and goes on; then it takes the blocks of
-// each step as soon as they are there. Nothing races.
+// A kernel computes the blocks of a step, commits it and goes on to the next; in another task
+// it takes the blocks of each step as soon as they are there. Nothing races.
 func TestComputeAndWaitBySteps(t *testing.T) {
 	const world, n, repeat = 6, 5, 2
 	for _, size := range []int{1, 2, 3, 6} {
@@ -139,37 +140,36 @@ func (r *rig) bySteps(world, n, repeat, size int, o hccl.Options) {
 	elems, _ := f.extent(world)
 	g := r.on(first(world), o)
 	value := func(rank, i int) float64 { return float64(100*rank + i) }
-	a := r.spread(g.PEs(), elems, dtype.F32, value)
-	send, recv := r.spread(g.PEs(), elems, dtype.F32, constant(untouched)), r.spread(g.PEs(), elems, dtype.F32, constant(untouched))
-	b := r.spread(g.PEs(), elems, dtype.F32, constant(untouched))
+	fresh := func() *memory { return r.spread(g.PEs(), elems, dtype.F32, constant(untouched)) }
+	a, send, recv, back, b := r.spread(g.PEs(), elems, dtype.F32, value), fresh(), fresh(), fresh(), fresh()
 	r.run(r.launch(g, hccl.Cores{AIV: 1}, func(k *hccl.Kernel, h *hccl.Hccl) {
-		block := func(buffer, turn, rank int) tl.Ref { // of a turn, for or from a rank
-			at := n * (repeat*rank + turn)
-			return tl.Ref{Addr: k.GM(buffer) + mem.Addr(4*at), Shape: tl.Dims(n), DType: dtype.F32}
+		double := func(from, to, turn, rank int) { // the block of a turn, for or from a rank
+			at := mem.Addr(4 * n * (repeat*rank + turn))
+			block := func(buffer int) tl.Ref {
+				return tl.Ref{Addr: k.GM(buffer) + at, Shape: tl.Dims(n), DType: dtype.F32}
+			}
+			x := k.Load(block(from))
+			k.Store(block(to), k.Add(x, x))
 		}
 		id := f.prepare(h, hccl.CommitLater, k.GM(1), k.GM(2))
 		ranks := make([]int, size)
 		for u := 0; h.Iterate(hccl.Destinations, id, ranks) > 0; u++ {
-			turn := u * size / world
 			for _, to := range ranks {
-				x := k.Load(block(0, turn, to))
-				k.Store(block(1, turn, to), k.Add(x, x))
+				double(0, 1, u*size/world, to)
 			}
 			h.Commit(id)
 		}
+		id = f.prepare(h, hccl.CommitNow, k.GM(2), k.GM(3)) // and back again
 		for u := 0; h.Iterate(hccl.Sources, id, ranks) > 0; u++ {
-			turn := u * size / world
 			for _, from := range ranks {
-				x := k.Load(block(2, turn, from))
-				k.Store(block(3, turn, from), k.Add(x, x))
+				double(3, 4, u*size/world, from)
 			}
 		}
 		h.Finalize()
-	}, []*memory{a, send, recv, b}, steps(size)))
+	}, []*memory{a, send, recv, back, b}, steps(size)))
 	for rank, got := range b.read() {
 		for i, v := range got {
-			from, within := i/(n*repeat), i%(n*repeat)
-			if want := 4 * value(from, rank*n*repeat+within); v != want {
+			if want := 4 * value(rank, i); v != want {
 				r.Fatalf("step size %d: rank %d element %d is %v, not %v", size, rank, i, v, want)
 			}
 		}

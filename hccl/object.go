@@ -59,10 +59,10 @@ type Hccl struct {
 	posts  bool // this core does
 	cc     map[OpType]*CcTiling
 
-	tasks     []*task  // prepared, by handle
-	waits     []int    // turns waited for, by handle
-	commits   []int    // units committed
-	iterated  [2][]int // units that Iterate has given, by side
+	tasks     []*task // prepared, by handle
+	waits     []int   // turns waited for, by handle
+	commits   []int   // units committed
+	iterated  []int   // units that Iterate has given
 	lastWait  Handle
 	finalized bool
 	finalAt   string // where

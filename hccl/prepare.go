@@ -192,10 +192,7 @@ func (h *Hccl) post(commit Release, t *task) Handle {
 	t.g, t.me, t.handle = h.g, h.me, Handle(len(h.tasks))
 	t.where = h.diagnostic(Error, Mismatch, t.call, "", "", "")
 	h.tasks = append(h.tasks, t)
-	h.waits, h.commits = append(h.waits, 0), append(h.commits, 0)
-	for side := range h.iterated {
-		h.iterated[side] = append(h.iterated[side], 0)
-	}
+	h.waits, h.commits, h.iterated = append(h.waits, 0), append(h.commits, 0), append(h.iterated, 0)
 	h.suspect(t)
 	if h.posts {
 		m := &h.g.members[h.me]

@@ -28,6 +28,7 @@ type Topology struct {
 	Summary string // one sentence, for listings
 	Planar  bool   // uses a Grid
 	Wraps   bool   // a rank may be its own neighbour in a small world
+	Most    int    // ranks that it can have; 0: any number
 
 	// Links appends rank's links in the order of their directions. The grid covers world.
 	Links func(dst []Link, rank, world int, g Grid) []Link
@@ -73,6 +74,9 @@ func (t *Topology) Fit(world int, g Grid) (Grid, error) {
 	}
 	if world > 1<<31-1 {
 		return g, fmt.Errorf("%s of %d ranks: at most 2^31-1 can be numbered", t.Name, world)
+	}
+	if t.Most > 0 && world > t.Most {
+		return g, fmt.Errorf("%s of %d ranks: at most %d have directions enough", t.Name, world, t.Most)
 	}
 	if !t.Planar {
 		return Grid{}, nil

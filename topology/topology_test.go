@@ -51,6 +51,13 @@ func TestWire(t *testing.T) {
 			"parent>0.0 child0>3.0 | parent<0.0 child0<3.0",
 			"parent>0.1 | parent<0.1", "parent>1.1 | parent<1.1"}},
 		{topology: "none", world: 2, want: []string{"|", "|"}},
+		{topology: "hypercube", world: 1, want: []string{"|"}},
+		{topology: "hypercube", world: 5, want: []string{
+			"dim0>1.0 dim1>2.1 dim2>4.0 | dim0<1.0 dim1<2.1 dim2<4.0",
+			"dim0>0.0 dim1>3.1 | dim0<0.0 dim1<3.1",
+			"dim0>3.0 dim1>0.1 | dim0<3.0 dim1<0.1",
+			"dim0>2.0 dim1>1.1 | dim0<2.0 dim1<1.1",
+			"dim2>0.2 | dim2<0.2"}},
 		{ // the guide's pattern A: odd ranks lack W
 			topology: "ring_1d", world: 4, override: patternA, want: []string{
 				"E>1.1 W>3.0 | W<3.0", "E>2.0 | E<2.1 W<0.0", "E>3.1 W>1.0 | W<1.0", "E>0.0 | E<0.1 W<2.0"},
@@ -166,6 +173,7 @@ func TestWireErrors(t *testing.T) {
 		{"does not divide", "mesh_2d", 6, Grid{W: 4}, nil, "w=4 h=0 does not cover"},
 		{"negative", "mesh_2d", 6, Grid{W: -2, H: -3}, nil, "negative"},
 		{"too wide", "mesh_2d", 2, Grid{H: 5}, nil, "does not cover"},
+		{"more than it has directions for", "hypercube", 1<<16 + 1, Grid{}, nil, "hypercube of 65537 ranks: at most 65536 have directions enough"},
 		{"peer beyond the world", "ring_1d", 4, Grid{}, to(tl.East, 4), "rank 0, direction E: there is no rank 4 among 4"},
 		{"negative peer", "ring_1d", 4, Grid{}, to(tl.North, -1), "rank 0, direction N: there is no rank -1"},
 		{"self without wrap", "mesh_2d", 4, Grid{}, to(tl.East, 1), "rank 1, direction E: leads to itself"},

@@ -50,9 +50,6 @@ func (h *Hccl) Wait(id Handle) int {
 	case n >= h.commits[id]/t.unitsPerTurn():
 		return h.refuse(WaitBeforeCommit, call, fmt.Sprintf("%d turns are committed, and as many were waited for", h.commits[id]/t.unitsPerTurn()), "Commit a turn before it is waited for", "-1")
 	}
-	if id < h.lastWait {
-		h.warn(WaitOrder, call, fmt.Sprintf("handle %d was waited for before", h.lastWait), "wait in the order of the Prepare calls: tasks end in that order")
-	}
 	h.waits[id]++
 	h.waitFor(call, h.board.done, id, n+1)
 	return Success
@@ -61,6 +58,9 @@ func (h *Hccl) Wait(id Handle) int {
 // waitFor waits until a word of a task has come to n: for ever when another core of the
 // device has called Finalize.
 func (h *Hccl) waitFor(call string, s tl.Signal, id Handle, n int) {
+	if id < h.lastWait {
+		h.warn(WaitOrder, call, fmt.Sprintf("handle %d was waited for before", h.lastWait), "wait in the order of the Prepare calls: tasks end in that order")
+	}
 	h.lastWait = max(h.lastWait, id)
 	if h.k.session.cores.all() > 1 {
 		h.waitSync, h.waitAt = h.k.syncs, h.diagnostic(Error, FinalizeBeforeWait, call, "", "", "")
@@ -74,10 +74,15 @@ func (h *Hccl) waitFor(call string, s tl.Signal, id Handle, n int) {
 // Query is the number of turns of a task that have ended, Failure for none. It does not wait.
 func (h *Hccl) Query(id Handle) int {
 	call := fmt.Sprintf("Query(handle %d)", id)
-	if _, ok := h.find(call, id, "-1"); !ok {
+	t, ok := h.find(call, id, "-1")
+	if !ok {
 		return Failure
 	}
-	return int(h.k.LoadScalar(h.board.done.At(int(id))))
+	n := int(h.k.LoadScalar(h.board.done.At(int(id))))
+	if per := t.unitsPerTurn(); per > 1 { // what Iterate has waited for has ended, though the other word may come later
+		n = max(n, int(h.k.LoadScalar(h.board.steps.At(int(id))))/per)
+	}
+	return n
 }
 
 // find is the task of a handle. What is wrong with the handle is told.

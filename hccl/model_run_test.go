@@ -28,16 +28,32 @@ import (
 type way struct {
 	timed bool
 	seed  uint64 // of the order in which the mock executor goes
-	cores int    // of each device, which all make the same calls
 	mesh  bool   // by the algorithms fullmesh
 
 	buffer unit.Bytes // for staging
+
+	cores  hccl.Cores // of each device, which all make the same calls
+	config hccl.Config
+	poster int // the core that posts, AIC first
 }
+
+// layouts are cores, and which of them posts.
+var layouts = []way{
+	{cores: hccl.Cores{AIV: 1}},
+	{cores: hccl.Cores{AIV: 2}},
+	{cores: hccl.Cores{AIC: 2}, config: hccl.Config{Block: 1}, poster: 1},
+	{cores: hccl.Cores{AIC: 2, AIV: 2}, config: hccl.Config{Server: hccl.OnAIV}, poster: 2},
+	{cores: hccl.Cores{AIC: 1, AIV: 1}, config: hccl.Config{Server: hccl.OnAIC}, poster: 0},
+}
+
+func (w way) count() int { return w.cores.AIC + w.cores.AIV }
 
 // performed is what a program came to.
 type performed struct {
 	answers [][][]int // by device and core
 	judged  int       // results that are right
+	sent    []float64 // all of the buffer that tasks send from, by device
+	left    []float64 // of the one that they receive in, at the end
 	err     error
 	out     *hccl.Outcome
 }
@@ -100,12 +116,14 @@ func perform(p *program, w way) (*performed, error) {
 			return nil, err
 		}
 		comms = append(comms, comm)
-		for _, op := range planned {
-			alg := hccl.DefaultAlgConfig(op)
-			if w.mesh {
-				alg = op.String() + "=level0:fullmesh"
+		for _, op := range p.operations(g) {
+			cc := hccl.NewCcTiling(name, op, hccl.DefaultAlgConfig(op))
+			if op == hccl.OpAlltoAllV {
+				cc.SetStepSize(uint8(p.stepSize[g]))
+			} else if w.mesh {
+				cc.SetAlgConfig(op.String() + "=level0:fullmesh")
 			}
-			at, _ := tiling.AddCc(hccl.NewCcTiling(name, op, alg))
+			at, _ := tiling.AddCc(cc)
 			offsets[g] = append(offsets[g], at)
 		}
 	}
@@ -114,30 +132,34 @@ func perform(p *program, w way) (*performed, error) {
 	}
 	var buffers [][]*device.Tensor
 	for range 2 {
-		b, err := dev.Zeros(p.ranks, 2*maxPlan*regionElems, dtype.F32, device.DPPolicy{PE: device.RowWise, NumCubes: 1, NumPEs: p.ranks})
+		b, err := dev.Zeros(p.ranks, bufferElems, dtype.F32, device.DPPolicy{PE: device.RowWise, NumCubes: 1, NumPEs: p.ranks})
 		if err != nil {
-			return nil, err
-		}
-		values := make([]float64, b.Elems())
-		for i := range values {
-			values[i] = float64(i % 1021)
-		}
-		if err := b.CopyIn(values); err != nil {
 			return nil, err
 		}
 		buffers = append(buffers, []*device.Tensor{b})
 	}
+	done.sent = make([]float64, p.ranks*bufferElems)
+	for i := range done.sent {
+		done.sent[i] = float64(i % 1021)
+	}
+	if err := buffers[0][0].CopyIn(done.sent); err != nil {
+		return nil, err
+	}
 	for d := range done.answers {
-		done.answers[d] = make([][]int, w.cores)
+		done.answers[d] = make([][]int, w.count())
 	}
 	l := &hccl.Launch{
-		Name: "program", Cores: hccl.Cores{AIV: w.cores}, Comms: comms, Tiling: tiling, Buffers: buffers,
+		Name: "program", Cores: w.cores, Comms: comms, Tiling: tiling, Buffers: buffers,
 		Kernel: func(k *hccl.Kernel) {
 			d := k.Rank()
-			into := &done.answers[d][k.BlockIdx()]
+			core := k.BlockIdx()
+			if k.CoreType() == hccl.AIV {
+				core += w.cores.AIC
+			}
+			into := &done.answers[d][core]
 			objects := make([]*hccl.Hccl, len(p.groups))
 			for g := range objects {
-				objects[g] = k.New(hccl.Config{})
+				objects[g] = k.New(w.config)
 				if p.bare[d] || p.member(g, d) < 0 {
 					continue
 				}
@@ -148,22 +170,25 @@ func perform(p *program, w way) (*performed, error) {
 			}
 			for _, s := range p.steps[d] {
 				if s.act == actFinalize {
-					k.SyncAll(hccl.AIVOnly)
+					k.SyncAll(hccl.AllCores)
 				}
-				*into = append(*into, s.perform(k, objects[s.group], len(p.groups[s.group])))
+				*into = append(*into, s.perform(k, objects[s.group], p))
 			}
 		},
 	}
 	done.out, done.err = l.Run(context.Background())
-	return done, nil
+	if _, hangs := errors.AsType[*fault.Deadlock](done.err); !hangs {
+		done.left, err = buffers[1][0].Read()
+	}
+	return done, err
 }
 
 // perform makes the call; what it returns nothing for is 0.
-func (s step) perform(k *hccl.Kernel, h *hccl.Hccl, world int) int {
+func (s step) perform(k *hccl.Kernel, h *hccl.Hccl, p *program) int {
 	id := hccl.Handle(s.handle)
 	switch s.act {
 	case actPrepare:
-		return int(s.prepare(k, h, world))
+		return int(s.prepare(k, h, p))
 	case actGroupSync:
 		return h.InterHcclGroupSync(1-s.group, id)
 	case actCommit:
@@ -172,13 +197,16 @@ func (s step) perform(k *hccl.Kernel, h *hccl.Hccl, world int) int {
 		return h.Wait(id)
 	case actQuery:
 		return h.Query(id)
+	case actIterate:
+		ranks := make([]int, max(1, p.stepSize[s.group]))
+		return listed(ranks[:h.Iterate(s.side, id, ranks)])
 	case actFinalize:
 		h.Finalize()
 	}
 	return 0
 }
 
-func (s step) prepare(k *hccl.Kernel, h *hccl.Hccl, world int) hccl.Handle {
+func (s step) prepare(k *hccl.Kernel, h *hccl.Hccl, p *program) hccl.Handle {
 	at := mem.Addr(4 * s.region * regionElems)
 	send, recv, count, repeat := k.GM(0)+at, k.GM(1)+at, uint64(s.count), uint8(s.repeat)
 	typ, op, release := hccl.FP32, hccl.ReduceSum, hccl.CommitLater
@@ -199,8 +227,10 @@ func (s step) prepare(k *hccl.Kernel, h *hccl.Hccl, world int) hccl.Handle {
 	case noCount:
 		count = 0
 	case noTiling:
-		n := make([]uint64, world)
-		return h.AlltoAllV(release, send, n, n, typ, recv, n, n, typ, repeat)
+		if p.stepSize[s.group] > 0 {
+			return h.AlltoAll(release, send, recv, count, typ, 0, repeat)
+		}
+		s.op = hccl.OpAlltoAllV
 	}
 	stride := count * uint64(repeat) // room for all turns
 	switch s.op {
@@ -211,11 +241,59 @@ func (s step) prepare(k *hccl.Kernel, h *hccl.Hccl, world int) hccl.Handle {
 	case hccl.OpAlltoAll:
 		return h.AlltoAll(release, send, recv, count, typ, stride, repeat)
 	}
+	if s.op == hccl.OpAlltoAllV {
+		world := len(p.groups[s.group])
+		counts, displs := make([]uint64, world), make([]uint64, world)
+		for j := range counts {
+			counts[j], displs[j] = count, uint64(j)*stride
+		}
+		return h.AlltoAllV(release, send, counts, displs, typ, recv, counts, displs, typ, repeat)
+	}
 	return h.AllReduce(release, send, recv, count, typ, op, repeat)
 }
 
+// collectives are what a task performs on the elements of all its turns: with a stride of as
+// many elements, turns are parts of one collective on all.
+var collectives = map[hccl.OpType]string{
+	hccl.OpAllReduce: "all_reduce", hccl.OpAllGather: "all_gather", hccl.OpReduceScatter: "reduce_scatter",
+	hccl.OpAlltoAll: "all_to_all", hccl.OpAlltoAllV: "all_to_all",
+}
+
+// received is what tasks leave in the buffers, by device.
+func received(p *program, tasks []step, sent []float64) ([]float64, error) {
+	left := make([]float64, len(sent))
+	for _, s := range tasks {
+		co, err := collective.Lookup(collectives[s.op])
+		if err != nil {
+			return nil, err
+		}
+		members := p.groups[s.group]
+		c := collective.Call{World: len(members), Elems: s.count * s.repeat, Type: dtype.F32}
+		if s.op != hccl.OpAllReduce && s.op != hccl.OpAllGather { // counts are of the block of a rank
+			c.Elems *= c.World
+		}
+		e, err := co.Expect(new(collective.Hasher), c)
+		if err != nil {
+			return nil, err
+		}
+		for r, d := range members {
+			at := d*bufferElems + s.region*regionElems
+			for _, part := range e.Parts(r) {
+				for i := range part.N {
+					for j := range part.From.N {
+						from := members[part.From.At(j)]
+						left[at] += sent[from*bufferElems+s.region*regionElems+int(part.Base)+i]
+					}
+					at++
+				}
+			}
+		}
+	}
+	return left, nil
+}
+
 // compare tells in what a program came to something else than the model says.
-func compare(want foreseen, got *performed, cores int) error {
+func compare(p *program, want foreseen, got *performed, w way) error {
 	dead, hangs := errors.AsType[*fault.Deadlock](got.err)
 	misuse, misused := errors.AsType[*hccl.Misuse](got.err)
 	switch {
@@ -223,16 +301,30 @@ func compare(want foreseen, got *performed, cores int) error {
 		return fmt.Errorf("comes to its end: %v, the model says %v: %v", !hangs, want.ends, got.err)
 	case got.err != nil && dead == nil && !misused:
 		return fmt.Errorf("failed: %w", got.err)
-	case want.ends && got.judged != want.turns:
-		return fmt.Errorf("%d turns were judged, %d in the model: %w", got.judged, want.turns, got.err)
+	case want.ends && got.judged != want.units:
+		return fmt.Errorf("%d turns were judged, %d in the model: %w", got.judged, want.units, got.err)
+	}
+	if want.ends {
+		left, err := received(p, want.tasks, got.sent)
+		if err != nil {
+			return err
+		}
+		for i := range left {
+			if left[i] != got.left[i] {
+				return fmt.Errorf("element %d of device %d is %v at the end, want %v", i%bufferElems, i/bufferElems, got.left[i], left[i])
+			}
+		}
 	}
 	for d, answers := range want.answers {
 		for core, returned := range got.answers[d] {
 			// A core that does not post does not wait in Finalize.
-			if core == 0 && len(returned) != len(answers) || len(returned) < len(answers) {
+			if core == w.poster && len(returned) != len(answers) || len(returned) < len(answers) {
 				return fmt.Errorf("device %d core %d: %d calls returned, %d in the model", d, core, len(returned), len(answers))
 			}
 			for i, a := range answers {
+				if core != w.poster {
+					a.high = a.slower
+				}
 				if returned[i] < a.low || returned[i] > a.high {
 					return fmt.Errorf("device %d core %d, call %d: returned %d, in the model %d to %d", d, core, i, returned[i], a.low, a.high)
 				}
@@ -248,13 +340,13 @@ func compare(want foreseen, got *performed, cores int) error {
 	case got.out != nil:
 		found = got.out.Warnings
 	}
-	if hangs && (cores > 1 || !misused) {
+	if hangs && (w.count() > 1 || !misused) {
 		return nil // cores that do not wait in Finalize break more; warnings alone are not told beside a deadlock
 	}
 	broken, told := map[hccl.Rule]int{}, map[hccl.Rule]int{}
 	for _, rules := range want.broken {
 		for _, r := range rules {
-			broken[r] += cores
+			broken[r] += w.count()
 		}
 	}
 	for _, f := range found {
@@ -271,18 +363,19 @@ func compare(want foreseen, got *performed, cores int) error {
 func TestCallsAreAsTheModelSays(t *testing.T) {
 	ended, hung := 0, 0
 	rapid.Check(t, func(t *rapid.T) {
-		p := drawProgram(t)
-		w := way{
-			timed: rapid.IntRange(0, 4).Draw(t, "timed") == 4, seed: rapid.Uint64Range(0, 3).Draw(t, "seed"),
-			cores: rapid.IntRange(1, 2).Draw(t, "cores"), mesh: rapid.Bool().Draw(t, "mesh"),
-			buffer: rapid.SampledFrom([]unit.Bytes{64, 256, hccl.DefaultBuffer}).Draw(t, "buffer"),
-		}
+		c := newChance(t)
+		p, w := drawProgram(c), pick(c, "cores", layouts)
+		w.timed, w.seed = c.between(0, 4, "timed") == 4, uint64(c.between(0, 9, "seed"))
+		w.mesh, w.buffer = c.between(0, 1, "mesh") == 1, pick(c, "buffer", []unit.Bytes{64, 256, hccl.DefaultBuffer})
 		want := foresee(p)
+		if p.stepped && !want.ends {
+			return
+		}
 		got, err := perform(p, w)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := compare(want, got, w.cores); err != nil {
+		if err := compare(p, want, got, w); err != nil {
 			t.Fatalf("%v\n%+v\n%+v\n%+v\n%v", err, p, want, got.answers, got.err)
 		}
 		if want.ends {

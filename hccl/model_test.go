@@ -1,6 +1,10 @@
 package hccl_test
 
-import "kernbench/hccl"
+import (
+	"fmt"
+
+	"kernbench/hccl"
+)
 
 // The model of the task API: what each call returns, which rule it breaks, and whether a
 // program comes to its end. It knows the rules and nothing of how the package keeps them: no
@@ -16,6 +20,7 @@ const (
 	actCommit
 	actWait
 	actQuery
+	actIterate
 	actFinalize
 )
 
@@ -45,7 +50,8 @@ func (s spoil) breaks() hccl.Rule {
 type step struct {
 	act    act
 	group  int
-	handle int // of Commit, Wait, Query; in the other group, of InterHcclGroupSync
+	handle int // of Commit, Wait, Query, Iterate; in the other group, of InterHcclGroupSync
+	side   hccl.Side
 
 	op            hccl.OpType
 	count, repeat int
@@ -54,12 +60,25 @@ type step struct {
 	region        int // of the buffers
 }
 
+func (s step) String() string {
+	name := [...]string{"prepare", "groupsync", "commit", "wait", "query", "iterate", "finalize"}[s.act]
+	switch s.act {
+	case actPrepare:
+		return fmt.Sprintf("%s:%v(%d×%d now=%v spoil=%d)@%d", name, s.op, s.count, s.repeat, s.now, s.spoil, s.group)
+	case actIterate:
+		return fmt.Sprintf("%s(%d side=%d)@%d", name, s.handle, s.side, s.group)
+	}
+	return fmt.Sprintf("%s(%d)@%d", name, s.handle, s.group)
+}
+
 // program is what the ranks of up to two groups do.
 type program struct {
-	ranks  int
-	groups [][]int  // members, ascending
-	bare   []bool   // by rank: its objects are not initialised
-	steps  [][]step // by rank
+	ranks    int
+	groups   [][]int  // members, ascending
+	stepped  bool     // some tasks go in steps
+	stepSize []int    // by group: of its AlltoAllV; 0: there is none, and AlltoAll
+	bare     []bool   // by rank: its objects are not initialised
+	steps    [][]step // by rank
 }
 
 // member is the rank of a device in a group, -1 for none.
@@ -72,51 +91,53 @@ func (p *program) member(group, device int) int {
 	return -1
 }
 
-// answer is what a call returns: one of a range.
-type answer struct{ low, high int }
+// answer is what a call returns: one of a range. On a core that does not post, and may be
+// slower than the one that does, the range has another end.
+type answer struct{ low, high, slower int }
 
-func one(n int) answer { return answer{n, n} }
+func one(n int) answer { return answer{n, n, n} }
 
 // foreseen is what a program comes to.
 type foreseen struct {
 	answers [][]answer    // by device: of the calls that return
 	broken  [][]hccl.Rule // by device: in the order of calls, of those that do not return, too
-	turns   int           // of collectives that end on all ranks
+	tasks   []step        // that are collectives
+	units   int           // of these that end on all ranks
 	ends    bool          // all calls return and all tasks end
 }
 
-// modelTask is a task on one rank.
+// modelTask is a task on one rank. Each Commit lets go a unit: a turn, or some steps of one.
 type modelTask struct {
-	step                     step
-	committed, waited, ended int
-	other                    *modelObject // of InterHcclGroupSync
+	step             step
+	turns, per       int          // units of a turn
+	committed, ended int          // units
+	waited           int          // turns
+	iterated         int          // units, given to either side
+	received         int          // units that Iterate has waited for
+	other            *modelObject // of InterHcclGroupSync
 }
 
-func (t *modelTask) turns() int {
-	if t.step.act == actGroupSync {
-		return 1
-	}
-	return t.step.repeat
-}
+func (t *modelTask) units() int { return t.turns * t.per }
 
 // modelObject is what a rank has of a group.
 type modelObject struct {
+	me, world, size   int // its rank, and the step size of its AlltoAllV
 	usable, finalized bool
 	tasks             []*modelTask
 	lastWait          int
 }
 
-// current is the task whose turn is next, and its handle; nil when all have ended.
+// current is the task whose unit is next, and its handle; nil when all have ended.
 func (o *modelObject) current() (*modelTask, int) {
 	for i, t := range o.tasks {
-		if t.ended < t.turns() {
+		if t.ended < t.units() {
 			return t, i
 		}
 	}
 	return nil, len(o.tasks)
 }
 
-// past tells whether turn u of a handle has ended or can begin.
+// past tells whether unit u of a handle has ended or can begin.
 func (o *modelObject) past(handle, u int) bool {
 	t, at := o.current()
 	switch {
@@ -143,11 +164,13 @@ func foresee(p *program) foreseen {
 	for g := range p.groups {
 		objects := make([]*modelObject, p.ranks)
 		for _, d := range p.groups[g] {
-			objects[d] = &modelObject{usable: !p.bare[d], lastWait: -1}
+			objects[d] = &modelObject{
+				me: p.member(g, d), world: len(p.groups[g]), size: p.stepSize[g], usable: !p.bare[d], lastWait: -1,
+			}
 		}
 		m.objects = append(m.objects, objects)
 	}
-	for m.calls() || m.turns() {
+	for m.calls() || m.units() {
 	}
 	m.out.ends = true
 	for d := range p.ranks {
@@ -162,7 +185,8 @@ func foresee(p *program) foreseen {
 			m.out.ends = m.out.ends && t == nil
 			for _, t := range o.tasks {
 				if t.step.act == actPrepare && d == m.p.groups[g][0] {
-					m.out.turns += t.ended
+					m.out.tasks = append(m.out.tasks, t.step)
+					m.out.units += t.ended
 				}
 			}
 		}
@@ -188,8 +212,9 @@ func (m *model) calls() bool {
 	return moved
 }
 
-// turns lets every turn end that can: when all ranks of the group have come to it.
-func (m *model) turns() bool {
+// units lets every unit end that can: when all ranks of the group have come to it. One of some
+// steps may end earlier.
+func (m *model) units() bool {
 	moved := false
 	for _, objects := range m.objects {
 		for _, o := range objects {
@@ -203,7 +228,7 @@ func (m *model) turns() bool {
 			all := true
 			if t.step.act == actGroupSync {
 				i := t.step.handle
-				all = i < len(t.other.tasks) && t.other.tasks[i].ended == t.other.tasks[i].turns()
+				all = i < len(t.other.tasks) && t.other.tasks[i].ended == t.other.tasks[i].units()
 			} else {
 				for _, peer := range objects {
 					all = all && (peer == nil || peer.past(handle, t.ended))
@@ -228,8 +253,8 @@ func (m *model) breaks(d, n int, r hccl.Rule) (answer, bool) {
 func (m *model) call(d int, s step) (a answer, returns bool) {
 	o := m.objects[s.group][d]
 	failed := -1
-	if s.act == actCommit || s.act == actFinalize {
-		failed = 0 // they return nothing
+	if s.act == actCommit || s.act == actFinalize || s.act == actIterate {
+		failed = 0 // Iterate gives nobody, the others return nothing
 	}
 	switch {
 	case !o.usable:
@@ -251,13 +276,15 @@ func (m *model) call(d int, s step) (a answer, returns bool) {
 	t := o.tasks[s.handle]
 	switch s.act {
 	case actCommit:
-		if t.committed == t.turns() {
+		if t.committed == t.units() {
 			return m.breaks(d, 0, hccl.CommitTooOften)
 		}
 		t.committed++
 		return one(0), true
 	case actQuery:
-		return answer{t.waited, t.committed}, true
+		return answer{max(t.waited, t.received/t.per), t.committed / t.per, t.turns}, true
+	case actIterate:
+		return m.iterate(d, o, t, s)
 	}
 	return m.wait(d, o, t, s.handle)
 }
@@ -269,9 +296,12 @@ func (m *model) prepare(d int, o *modelObject, s step) (answer, bool) {
 	case len(o.tasks) == hccl.MaxTasks:
 		return m.breaks(d, -1, hccl.TooManyPrepares)
 	}
-	t := &modelTask{step: s}
+	t := &modelTask{step: s, turns: s.repeat, per: 1}
+	if s.op == hccl.OpAlltoAllV {
+		t.per = o.world / o.size
+	}
 	if s.now {
-		t.committed = s.repeat
+		t.committed = t.units()
 	}
 	o.tasks = append(o.tasks, t)
 	return one(len(o.tasks) - 1), true
@@ -287,32 +317,38 @@ func (m *model) groupSync(d int, o *modelObject, s step) (answer, bool) {
 	case len(o.tasks) == hccl.MaxTasks:
 		return m.breaks(d, -1, hccl.TooManyPrepares)
 	}
-	o.tasks = append(o.tasks, &modelTask{step: s, committed: 1, other: m.objects[other][d]})
+	o.tasks = append(o.tasks, &modelTask{step: s, turns: 1, per: 1, committed: 1, other: m.objects[other][d]})
 	return one(0), true
 }
 
 func (m *model) wait(d int, o *modelObject, t *modelTask, handle int) (answer, bool) {
 	if !m.entered[d] {
 		switch {
-		case t.waited == t.turns():
+		case t.waited == t.turns:
 			return m.breaks(d, -1, hccl.WaitTooOften)
-		case t.waited == t.committed:
+		case t.waited == t.committed/t.per:
 			return m.breaks(d, -1, hccl.WaitBeforeCommit)
-		case handle < o.lastWait:
-			m.breaks(d, 0, hccl.WaitOrder)
 		}
+		m.waits(d, o, handle)
 		m.entered[d] = true
-		o.lastWait = max(o.lastWait, handle)
 		t.waited++
 	}
-	return one(0), t.ended >= t.waited
+	return one(0), t.ended/t.per >= t.waited
+}
+
+// waits notes whether waits come in the order of the tasks.
+func (m *model) waits(d int, o *modelObject, handle int) {
+	if handle < o.lastWait {
+		m.breaks(d, 0, hccl.WaitOrder)
+	}
+	o.lastWait = max(o.lastWait, handle)
 }
 
 func (m *model) finalize(d int, o *modelObject) (answer, bool) {
 	if !m.entered[d] {
 		m.entered[d], o.finalized = true, true
 		for _, t := range o.tasks {
-			if t.committed < t.turns() {
+			if t.committed < t.units() {
 				m.breaks(d, 0, hccl.FinalizeUncommitted)
 				break
 			}
@@ -320,4 +356,43 @@ func (m *model) finalize(d int, o *modelObject) (answer, bool) {
 	}
 	t, _ := o.current()
 	return one(0), t == nil
+}
+
+func (m *model) iterate(d int, o *modelObject, t *modelTask, s step) (answer, bool) {
+	side := s.side
+	if !m.entered[d] {
+		switch {
+		case t.step.act != actPrepare || t.step.op != hccl.OpAlltoAllV:
+			return m.breaks(d, 0, hccl.BadIterate)
+		case t.iterated == t.units():
+			return one(0), true
+		case side == hccl.Sources && t.iterated == t.committed:
+			return m.breaks(d, 0, hccl.WaitBeforeCommit)
+		case side == hccl.Sources:
+			m.waits(d, o, s.handle)
+		}
+		m.entered[d] = true
+		t.iterated++
+		if side == hccl.Sources {
+			t.received = t.iterated
+		}
+	}
+	ranks := make([]int, o.size)
+	for i := range ranks {
+		k := (t.iterated-1)%t.per*o.size + i
+		if side == hccl.Sources {
+			k = o.world - k
+		}
+		ranks[i] = (o.me + k) % o.world
+	}
+	return one(listed(ranks)), side == hccl.Destinations || t.ended >= t.iterated
+}
+
+// listed is a list of ranks as a number.
+func listed(ranks []int) int {
+	n := 0
+	for _, r := range ranks {
+		n = 10*n + 1 + r
+	}
+	return n
 }

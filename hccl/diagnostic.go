@@ -107,6 +107,16 @@ func (m *Misuse) Add(d Diagnostic) {
 	m.Diagnostics = append(m.Diagnostics, d)
 }
 
+// find is the place of the last diagnostic that says this of a call, -1 for none.
+func (m *Misuse) find(r Rule, call, found string) int {
+	for i := len(m.Diagnostics) - 1; i >= 0; i-- {
+		if d := &m.Diagnostics[i]; d.Rule == r && d.Call == call && d.Found == found {
+			return i
+		}
+	}
+	return -1
+}
+
 // same tells whether two diagnostics differ only in who found them, and when.
 func (d *Diagnostic) same(o *Diagnostic) bool {
 	return d.Rule == o.Rule && d.Place.Line == o.Place.Line && d.Place.Line != "" && d.Call == o.Call && d.Found == o.Found && d.Severity == o.Severity

@@ -42,6 +42,7 @@ type Kernel struct {
 	syncs   [2]int
 	objects []*Hccl
 	found   Misuse // so far, by time
+	refused repeated
 }
 
 // CoreType is the type of this core (g_coreType).

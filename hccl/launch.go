@@ -82,7 +82,7 @@ func (l *Launch) prepare() (*session, error) {
 	switch {
 	case l.Kernel == nil:
 		return s, fmt.Errorf("%w: no kernel", ErrComm)
-	case l.Cores.AIC < 0 || l.Cores.AIV < 0 || l.Cores.all() < 1:
+	case l.Cores.AIC < 0 || l.Cores.AIV < 0 || l.Cores == (Cores{}):
 		return s, fmt.Errorf("%w: %d AIC and %d AIV: at least one core, and no negative number", ErrComm, l.Cores.AIC, l.Cores.AIV)
 	case len(l.Comms) < 1 || len(l.Comms) > tl.EngineQueues || slices.Contains(l.Comms, nil):
 		return s, fmt.Errorf("%w: %d groups: one or two", ErrComm, len(l.Comms))
@@ -92,6 +92,9 @@ func (l *Launch) prepare() (*session, error) {
 		return s, fmt.Errorf("%w: group %s twice", ErrComm, l.Comms[0].name)
 	}
 	s.dev, s.tiling = l.Comms[0].dev, l.Tiling.clone()
+	if n := s.dev.Programs(); l.Cores.AIC > n || l.Cores.AIV > n-l.Cores.AIC {
+		return s, fmt.Errorf("%w: %d AIC and %d AIV: a PE has 1 to %d cores (pe.programs)", ErrComm, l.Cores.AIC, l.Cores.AIV, n)
+	}
 	var pes []int32
 	for _, g := range l.Comms {
 		switch w := g.opts.Window; {

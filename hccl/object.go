@@ -215,9 +215,32 @@ func (h *Hccl) windowAddr(name, buffer string, rank int) mem.Addr {
 // which calls again and again until it goes well is seen to wait for what never comes.
 func (h *Hccl) refuse(r Rule, call, found, right, returned string) int {
 	k := h.maker()
-	k.found.Add(h.diagnostic(Error, r, call, found, right, returned))
+	if !k.refused.again(r, call, found) {
+		k.found.Add(h.diagnostic(Error, r, call, found, right, returned))
+		k.refused.at = k.found.find(r, call, found)
+	} else if k.refused.at >= 0 {
+		k.found.Diagnostics[k.refused.at].Alike++ // to look for the place takes long
+	}
 	k.LoadScalar(k.Signals(k.session.meeting, "cores.came").At(0))
 	return Failure
+}
+
+// repeated counts how often one after the other the same was refused.
+type repeated struct {
+	rule        Rule
+	call, found string
+	times       int
+	at          int // among the diagnostics, -1 where there was no room for it
+}
+
+// again tells whether the same was refused so often that it comes from a loop.
+func (r *repeated) again(rule Rule, call, found string) bool {
+	const loop = 32
+	if r.rule != rule || r.call != call || r.found != found {
+		*r = repeated{rule: rule, call: call, found: found, at: -1}
+	}
+	r.times++
+	return r.times > loop
 }
 
 // refuseTask is refuse for calls that return a handle.

@@ -1,0 +1,120 @@
+package algorithm_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"kernbench/algorithm"
+	"kernbench/exec/mock"
+	"kernbench/fault"
+	"kernbench/topology"
+)
+
+// allReduces lists what is known of the all-reduces on rings beyond their result, besides
+// those that TestTraffic and TestSingleSlot have: messages and elements that cross in all, for
+// a world of ranks with n elements each.
+var allReduces = []struct {
+	a        *algorithm.Algorithm
+	messages func(world int, g topology.Grid) int
+	elements func(world, n int, g topology.Grid) int
+	slots    int // that it needs for any number of ranks
+	same     bool
+}{
+	{algorithm.RecursiveDoublingAllReduce, func(world int, _ topology.Grid) int {
+		core, dims := topology.Fold(world)
+		return core*dims + 2*(world-core)
+	}, func(world, n int, _ topology.Grid) int {
+		core, dims := topology.Fold(world)
+		return (core*dims + 2*(world-core)) * n
+	}, 1, true},
+	{algorithm.HalvingDoublingAllReduce, func(world int, _ topology.Grid) int {
+		core, dims := topology.Fold(world)
+		return 2*core*dims + 2*(world-core)
+	}, least, 2, true},
+	{algorithm.BinomialAllReduce, func(world int, _ topology.Grid) int { return 2 * (world - 1) }, least, 1, true},
+}
+
+// least is the fewest elements that an all-reduce can move.
+func least(world, n int, _ topology.Grid) int { return 2 * (world - 1) * n }
+
+// observeOnRings runs an algorithm without a window on the mock.
+func observeOnRings(a *algorithm.Algorithm, g topology.Grid, in [][]float64, slots int) (*mock.Outcome, error) {
+	cfg := mock.Config{Topology: a.Topology, W: g.W, H: g.H, Neighbors: a.Neighbors, Inputs: in, Slots: slots}
+	if a.KernelArgs != nil {
+		cfg.Args = a.KernelArgs(len(in), len(in[0]))
+	}
+	return mock.Observe(context.Background(), a.Kernel, cfg)
+}
+
+// eachAllReduce calls f for every world of every row, on every grid.
+func eachAllReduce(t *testing.T, f func(t *testing.T, i, world int, g topology.Grid)) {
+	for i, tt := range allReduces {
+		t.Run(tt.a.Name, func(t *testing.T) {
+			t.Parallel()
+			for _, world := range []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 16, 31, 32} {
+				for _, g := range grids(t, tt.a.Topology, world) {
+					t.Run(size{world: world, grid: g}.String(), func(t *testing.T) { f(t, i, world, g) })
+				}
+			}
+		})
+	}
+}
+
+// What crosses is what the published cost says, whether or not the elements divide.
+func TestAllReduceTraffic(t *testing.T) {
+	eachAllReduce(t, func(t *testing.T, i, world int, g topology.Grid) {
+		tt := allReduces[i]
+		for _, n := range []int{320, 449} { // no chunk is empty
+			out, err := observeOnRings(tt.a, g, numbered(world, n), 2)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, want := out.Result.Messages, int64(tt.messages(world, g)); got != want {
+				t.Errorf("%d elements: %d messages, want %d", n, got, want)
+			}
+			if got, want := out.Result.Bytes, int64(tt.elements(world, n, g)*4); got != want {
+				t.Errorf("%d elements: %d bytes, want %d", n, got, want)
+			}
+		}
+	})
+}
+
+// With as many slots as it needs an algorithm ends, and with fewer some world hangs.
+func TestAllReduceSlots(t *testing.T) {
+	eachAllReduce(t, func(t *testing.T, i, world int, g topology.Grid) {
+		if _, err := observeOnRings(allReduces[i].a, g, numbered(world, 320), allReduces[i].slots); err != nil {
+			t.Fatal(err)
+		}
+	})
+	for _, tt := range allReduces {
+		if tt.slots == 1 {
+			continue
+		}
+		_, err := observeOnRings(tt.a, topology.Grid{}, numbered(16, 320), tt.slots-1)
+		var hang *fault.Deadlock
+		if !errors.As(err, &hang) {
+			t.Errorf("%s with %d slots: %v, want a deadlock", tt.a.Name, tt.slots-1, err)
+		}
+	}
+}
+
+// Where each sum is made by one rank, or by both sides alike, all ranks have the same bits.
+func TestAllReduceSameBits(t *testing.T) {
+	eachAllReduce(t, func(t *testing.T, i, world int, g topology.Grid) {
+		rng := rand.New(rand.NewPCG(1, 2))
+		in := filled(world, 100, func(int, int) float64 { return rng.NormFloat64() })
+		out, err := observeOnRings(allReduces[i].a, g, in, 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for r := range world {
+			if same := slices.Equal(out.Out[r], out.Out[0]); !same && allReduces[i].same {
+				t.Fatal(fmt.Errorf("ranks 0 and %d differ", r))
+			}
+		}
+	})
+}

@@ -1,0 +1,73 @@
+package sim_test
+
+import (
+	"fmt"
+	"testing"
+
+	"kernbench/algorithm"
+	"kernbench/exec/sim"
+	"kernbench/topology"
+	"kernbench/unit"
+)
+
+// alike is a machine on which all pairs of ranks are alike, and do not meet: packages of one
+// PE, each joined to each.
+func alike(ranks int) []string {
+	return []string{
+		fmt.Sprintf("system.sips.count=%d", ranks), "system.sips.topology=full", "sip.cube_mesh.w=1", "sip.cube_mesh.h=1",
+		"cube.pe_layout.pe_per_corner=1", "cube.pe_layout.corners=[NW]", "pe.ipcq.send_ns=0.5", "pe.ipcq.recv_ns=0.25",
+	}
+}
+
+// message is one that is sent, on its way, and received.
+func (c *terms) message(bytes int64) unit.Time { return c.Tx + c.token(0, 1, bytes) + c.W + c.Rx }
+
+// step is a message of n elements that is added to as many.
+func (c *terms) step(n int) unit.Time { return c.message(int64(2*n)) + c.I + c.spec.Math.Time(n) }
+
+// TestAllReduceClosedForms: where no two messages meet, an all-reduce takes the steps of its
+// alpha-beta formula. A sum is loaded, and the result stored, at the two ends.
+func TestAllReduceClosedForms(t *testing.T) {
+	const n = 1920
+	tests := []struct {
+		a     *algorithm.Algorithm
+		steps func(c *terms, ranks int) unit.Time
+	}{
+		{algorithm.RecursiveDoublingAllReduce, func(c *terms, ranks int) unit.Time {
+			_, dims := topology.Fold(ranks)
+			return unit.Time(dims) * c.step(n)
+		}},
+		{algorithm.BinomialAllReduce, func(c *terms, ranks int) unit.Time {
+			_, dims := topology.Fold(ranks)
+			return unit.Time(dims) * (c.step(n) + c.message(2*n) + c.I)
+		}},
+		{algorithm.HalvingDoublingAllReduce, func(c *terms, ranks int) (t unit.Time) {
+			_, dims := topology.Fold(ranks)
+			for k := range dims {
+				t += c.step(n >> (k + 1))
+			}
+			for k := dims - 1; k >= 0; k-- {
+				part := int64(2 * n >> (k + 1))
+				t += c.message(part) + c.I
+				if k > 0 { // stored, and loaded with what was there before: the port of HBM does both
+					t += max(c.I, c.b.topo.Cube.HBMBW.Serial().Time(part)) + c.own(2*part)
+				}
+			}
+			// A store of the own part is issued before it is sent on, and the last store is of a half.
+			return t + c.I - c.own(2*n) + c.own(n)
+		}},
+	}
+	for _, tt := range tests {
+		for _, ranks := range []int{2, 4, 8, 16} {
+			t.Run(fmt.Sprintf("%s/%d", tt.a.Name, ranks), func(t *testing.T) {
+				b := newBench(t, tt.a.Kernel, setup{world: ranks, n: n, topology: tt.a.Topology, sets: alike(ranks)})
+				c := termsOf(b)
+				want := c.I + c.own(2*n) + tt.steps(&c, ranks) + c.own(2*n)
+				res, err := b.run(sim.Options{})
+				if err != nil || res.Duration() != want {
+					t.Errorf("took %v, %v; closed form %v (step %v)", res.Duration(), err, want, c.step(n))
+				}
+			})
+		}
+	}
+}

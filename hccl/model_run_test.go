@@ -280,6 +280,7 @@ func received(p *program, tasks []step, sent []float64) ([]float64, error) {
 			at := d*bufferElems + s.region*regionElems
 			for _, part := range e.Parts(r) {
 				for i := range part.N {
+					left[at] = 0
 					for j := range part.From.N {
 						from := members[part.From.At(j)]
 						left[at] += sent[from*bufferElems+s.region*regionElems+int(part.Base)+i]

@@ -20,7 +20,8 @@ type BatchItem struct {
 }
 
 // BatchWrite prepares and commits a task that copies a list of pieces of memory, in order.
-// When it has ended they are sent; whether they are there, the receiver finds out by itself.
+// When it has ended they are there, and whoever waits for it may tell the receivers; the
+// original says no more than that they are sent.
 func (h *Hccl) BatchWrite(items []BatchItem) Handle {
 	t := &task{op: OpBatchWrite, items: items, repeat: 1, call: fmt.Sprintf("BatchWrite(%d items)", len(items))}
 	if !h.ready(t) {
@@ -63,4 +64,5 @@ func (t *task) write(c *tl.Context) {
 			c.Copy(tl.Ref{Addr: it.Dst + at, Shape: tl.Dims(n), DType: typ}, tl.Ref{Addr: it.Src + at, Shape: tl.Dims(n), DType: typ})
 		}
 	}
+	c.PipeBarrier()
 }

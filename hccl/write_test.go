@@ -1,0 +1,109 @@
+package hccl_test
+
+import (
+	"slices"
+	"testing"
+
+	"kernbench/dtype"
+	"kernbench/hccl"
+	"kernbench/mem"
+	"kernbench/race"
+	"kernbench/tl"
+)
+
+// A BatchWrite puts pieces into the windows of other ranks; when it has ended, a word of the
+// sender tells each receiver that they are there.
+func TestBatchWrite(t *testing.T) {
+	const world, n, gap = 4, 300, 10
+	onEach(t, func(t *testing.T, r *rig) { r.batchWrite(world, n, gap) })
+	for _, way := range []how{{}, {seed: 4}, {timed: true}} {
+		content(t, watched(func(judge *race.Detector) {
+			way.judge = judge
+			openRig(t, way).batchWrite(world, n, gap)
+		}))
+	}
+}
+
+// batchWrite lets each rank r send n elements to every rank d, to r*(n+gap) elements of its
+// window, and its first element once more, to buffer "out".
+func (r *rig) batchWrite(world, n, gap int) {
+	r.Helper()
+	pes := first(world)
+	team, err := r.dev.NewTeam("window", pes)
+	if err != nil {
+		r.Fatal(err)
+	}
+	w, err := r.dev.NewWindow("box", team, 0,
+		mem.Buffer{Name: "in", Parts: []mem.Part{mem.StagingPart("", dtype.F16, world*(n+gap))}},
+		mem.Buffer{Name: "out", Parts: []mem.Part{mem.StagingPart("", dtype.F16, world)}},
+		mem.Buffer{Name: "came", Parts: []mem.Part{mem.SignalPart("", mem.Int32, 1)}})
+	if err != nil {
+		r.Fatal(err)
+	}
+	g := r.on(pes, hccl.Options{Window: w})
+	value := func(rank, i int) float64 { return float64((400*rank + i) % 1999) }
+	x := r.spread(pes, world*n, dtype.F16, value)
+	got, firsts := r.spread(pes, world*n, dtype.F16, constant(untouched)), r.spread(pes, world, dtype.F16, constant(untouched))
+	r.run(r.launch(g, hccl.Cores{AIV: 1}, func(k *hccl.Kernel, h *hccl.Hccl) {
+		me, size := h.GetRankID(), mem.Addr(2)
+		var items []hccl.BatchItem
+		for d := range h.GetRankDim() {
+			src := k.GM(0) + mem.Addr(d*n)*size
+			items = append(items,
+				hccl.BatchItem{Dst: h.GetWindowsInAddr(d) + mem.Addr(me*(n+gap))*size, Src: src, Count: uint64(n), DataType: hccl.FP16},
+				hccl.BatchItem{Dst: h.GetWindowsOutAddr(d) + mem.Addr(me)*size, Src: src, Count: 1, DataType: hccl.FP16})
+		}
+		if id := h.BatchWrite(items); h.Wait(id) != hccl.Success {
+			r.Errorf("rank %d: the list was not sent", me)
+		}
+		came := k.Signals(w, "came")
+		for d := range h.GetRankDim() {
+			k.Notify(came, d, tl.SignalAdd, 1)
+		}
+		k.WaitUntil(came, tl.GE, int64(world))
+		for s := range world {
+			from := tl.Ref{Addr: h.GetWindowsInAddr(me) + mem.Addr(s*(n+gap))*size, Shape: tl.Dims(n), DType: dtype.F16}
+			k.Copy(k.Buffer(1).Chunk(world, s), from)
+		}
+		k.Copy(k.Buffer(2), tl.Ref{Addr: h.GetWindowsOutAddr(me), Shape: tl.Dims(world), DType: dtype.F16})
+		h.Finalize()
+	}, []*memory{x, got, firsts}, usual(hccl.OpBatchWrite)))
+	want, wantFirst := make([][]float64, world), make([][]float64, world)
+	for d := range world {
+		for s := range world {
+			for i := range n {
+				want[d] = append(want[d], value(s, d*n+i))
+			}
+			wantFirst[d] = append(wantFirst[d], value(s, d*n))
+		}
+	}
+	got.holds("blocks", want)
+	firsts.holds("first elements", wantFirst)
+	if len(r.judged) > 0 {
+		r.Errorf("judged were %v: lists of writes are no collective", r.judged)
+	}
+}
+
+// A list longer than what passes through the engine at a time, of any type.
+func TestLongWrites(t *testing.T) {
+	onEach(t, func(t *testing.T, r *rig) {
+		const n = 40_000
+		for _, typ := range []hccl.DataType{hccl.FP8E4M3, hccl.FP64} {
+			carrier, _ := typ.Carrier()
+			g, err := hccl.NewComm(r.dev, "world", first(1), hccl.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			x := r.spread(first(1), n, carrier, func(_, i int) float64 { return float64(i % 251) })
+			y := r.spread(first(1), n, carrier, constant(0))
+			r.run(r.launch(g, hccl.Cores{AIV: 1}, func(k *hccl.Kernel, h *hccl.Hccl) {
+				h.BatchWrite([]hccl.BatchItem{{Dst: k.GM(1), Src: k.GM(0), Count: n, DataType: typ}})
+				h.Finalize()
+			}, []*memory{x, y}, usual(hccl.OpBatchWrite)))
+			y.holds(typ.String(), [][]float64{slices.Concat(x.read()...)})
+			if err := g.Free(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+}

@@ -36,7 +36,7 @@ func meshAllReduce(c *tl.Context, a tl.Args) {
 	if has(tl.East) {
 		c.Send(tl.East, acc)
 	}
-	c.Store(mine, acc)
+	c.Store(a.Out(c.Rank(), a.NElem), acc)
 }
 
 // MeshAllReduce reduces along rows and the west column, and broadcasts back.

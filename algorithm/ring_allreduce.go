@@ -19,7 +19,7 @@ func ringAllReduce(c *tl.Context, a tl.Args) {
 		acc = c.Combine(a.Op, acc, recv)
 		current = recv
 	}
-	c.Store(mine, c.Finish(a.Op, acc, c.WorldSize()))
+	c.Store(a.Out(c.Rank(), a.NElem), c.Finish(a.Op, acc, c.WorldSize()))
 }
 
 // RingAllReduce rotates whole vectors.

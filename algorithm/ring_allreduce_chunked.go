@@ -15,7 +15,7 @@ import (
 // received into, so here too n_slots must be at least 2.
 func ringAllReduceChunked(c *tl.Context, a tl.Args) {
 	n := c.WorldSize()
-	mine := a.Shard(c.Rank())
+	mine, out := a.Shard(c.Rank()), a.Out(c.Rank(), a.NElem)
 
 	// Reduce-scatter. The own part is fetched while the message is on its way.
 	part := c.Load(mine.Chunk(n, c.Rank()))
@@ -29,14 +29,14 @@ func ringAllReduceChunked(c *tl.Context, a tl.Args) {
 		c.Free(own)
 	}
 	part = c.Finish(a.Op, part, n)
-	c.Store(mine.Chunk(n, (c.Rank()+1)%n), part)
+	c.Store(out.Chunk(n, (c.Rank()+1)%n), part)
 
 	// All-gather.
 	for step := range n - 1 {
 		_, k := topology.RingGatherStep(c.Rank(), step, n)
 		c.Send(tl.East, part)
 		c.Free(part)
-		chunk := mine.Chunk(n, k)
+		chunk := out.Chunk(n, k)
 		part = c.Recv(tl.West, chunk.Shape, chunk.DType)
 		c.Store(chunk, part)
 	}

@@ -23,7 +23,7 @@ func treeAllReduce(c *tl.Context, a tl.Args) {
 	for i := range children {
 		c.Send(tl.Child0+tl.Dir(i), acc)
 	}
-	c.Store(mine, acc)
+	c.Store(a.Out(c.Rank(), a.NElem), acc)
 }
 
 // TreeAllReduce reduces and broadcasts on a binary tree.

@@ -125,6 +125,7 @@ func (c *check) conclude() {
 		}
 		c.verdict.RanksFail++
 		c.verdict.Failing = append(c.verdict.Failing, rank)
+		c.verdict.Wrong += max(c.provBad[rank].elements, c.valueBad[rank].elements)
 		if len(c.verdict.Failures) < MaxFailures {
 			c.verdict.Failures = append(c.verdict.Failures, c.failure(rank))
 		}

@@ -31,6 +31,9 @@ func (c *check) provenance() {
 		}
 		for at, d := range collective.Differences(want, got) {
 			c.provBad[rank].add(at, int(d.Got.N))
+			if d.Got.Kind == collective.Unwritten {
+				c.verdict.Unwritten += int(d.Got.N)
+			}
 		}
 	}
 	ranks, elements := failing(c.provBad)

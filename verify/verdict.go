@@ -45,6 +45,8 @@ type Verdict struct {
 
 	RanksOK, RanksFail int
 	Failing            []int     // the ranks that fail
+	Wrong              int       // elements of theirs, each once: by provenance or by value, whichever finds more
+	Unwritten          int       // elements of theirs that nothing was written to
 	Failures           []Failure // of the first of them, MaxFailures at most
 
 	// For collectives that give every rank the same: how many different results there

@@ -36,6 +36,9 @@ var allReduces = []struct {
 		return 2*core*dims + 2*(world-core)
 	}, least, 2, true},
 	{algorithm.BinomialAllReduce, func(world int, _ topology.Grid) int { return 2 * (world - 1) }, least, 1, true},
+	{algorithm.BidirectionalRingAllReduce, func(world int, _ topology.Grid) int { return world * 2 * 2 * (world - 1) }, least, 2, true},
+	{algorithm.TorusAllReduce, func(world int, g topology.Grid) int { return world * 2 * (g.W + g.H - 2) }, least, 2, true},
+	{algorithm.MultiRingAllReduce, func(world int, g topology.Grid) int { return world * 4 * 2 * (g.W + g.H - 2) }, least, 2, true},
 }
 
 // least is the fewest elements that an all-reduce can move.

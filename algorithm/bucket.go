@@ -1,0 +1,108 @@
+package algorithm
+
+import (
+	"kernbench/mem"
+	"kernbench/tl"
+	"kernbench/topology"
+)
+
+// bucket is a vector that n ranks reduce and gather on a ring, in n chunks that travel like
+// buckets from hand to hand. All that are side by side use a direction of their own, so that
+// their messages are under way at the same time.
+//
+// A rank sends on while it holds the slot that it received into: n_slots must be at least 2.
+type bucket struct {
+	c        *tl.Context
+	op       tl.ReduceOp
+	to, from tl.Dir
+	me, n    int // place in the ring, counted the way that the buckets go
+
+	result tl.Ref                // of all n chunks
+	own    func(k int) tl.Tensor // what this rank brings to chunk k
+	brings tl.Tensor             // to the chunk that comes next
+	part   tl.Tensor             // what it has in hand
+}
+
+// ofMemory brings what lies where the result will.
+func (b *bucket) ofMemory(v tl.Ref) *bucket {
+	b.result, b.own = v, func(k int) tl.Tensor { return b.c.Load(v.Chunk(b.n, k)) }
+	return b
+}
+
+// after brings what another bucket has in hand, whose result it makes part of.
+func (b *bucket) after(first *bucket) *bucket {
+	sum := first.part
+	b.result, b.own = first.mine(), func(k int) tl.Tensor {
+		chunk := mem.ChunkOf(sum.Len(), b.n, k)
+		return sum.Slice(chunk.Lo, chunk.N)
+	}
+	return b
+}
+
+// mine is the chunk that this rank has in hand when all are reduced.
+func (b *bucket) mine() tl.Ref { return b.result.Chunk(b.n, (b.me+1)%b.n) }
+
+// reduceBuckets takes n-1 steps: in each a rank sends on what it has in hand, and adds what it
+// brings to what comes. Its own part is fetched while the message is on its way.
+func reduceBuckets(bs ...*bucket) {
+	for _, b := range bs {
+		b.part = b.own(b.me)
+	}
+	steps(bs, func(b *bucket, step int) {
+		_, k := topology.RingStep(b.me, step, b.n)
+		b.brings = b.own(k)
+		b.c.Send(b.to, b.part)
+	}, func(b *bucket, _ int) {
+		got := b.c.Recv(b.from, b.brings.Shape(), b.brings.DType())
+		b.part = b.c.Combine(b.op, b.brings, got)
+	})
+}
+
+// finishBuckets ends a reduction over all ranks, and stores the chunk in hand.
+func finishBuckets(bs ...*bucket) {
+	for _, b := range bs {
+		b.part = b.c.Finish(b.op, b.part, b.c.WorldSize())
+		b.c.Store(b.mine(), b.part)
+	}
+}
+
+// gatherBuckets takes n-1 steps, too: the complete chunks go once round.
+func gatherBuckets(bs ...*bucket) {
+	steps(bs, func(b *bucket, _ int) {
+		b.c.Send(b.to, b.part)
+	}, func(b *bucket, step int) {
+		_, k := topology.RingGatherStep(b.me, step, b.n)
+		chunk := b.result.Chunk(b.n, k)
+		b.part = b.c.Recv(b.from, chunk.Shape, chunk.DType)
+		b.c.Store(chunk, b.part)
+	})
+}
+
+// takeBuckets takes in hand again what others have completed in memory since.
+func takeBuckets(bs ...*bucket) {
+	for _, b := range bs {
+		if b.n > 1 {
+			b.part = b.c.Load(b.mine())
+		}
+	}
+}
+
+// steps lets all send before any receives, as often as their rings need it.
+func steps(bs []*bucket, send, recv func(b *bucket, step int)) {
+	most := 0
+	for _, b := range bs {
+		most = max(most, b.n-1)
+	}
+	for step := range most {
+		for _, b := range bs {
+			if step < b.n-1 {
+				send(b, step)
+			}
+		}
+		for _, b := range bs {
+			if step < b.n-1 {
+				recv(b, step)
+			}
+		}
+	}
+}

@@ -17,6 +17,8 @@ func TestModelKnowsTheDocuments(t *testing.T) {
 	times := func(n int, s step) []step { return slices.Repeat([]step{s}, n) }
 	end := call(actFinalize, 0)
 	steps := step{act: actPrepare, op: hccl.OpAlltoAllV, count: 3, repeat: 2, now: true}
+	later := steps
+	later.now = false
 	iterate := func(side hccl.Side) step { return step{act: actIterate, side: side} }
 
 	for _, tt := range []struct {
@@ -104,6 +106,15 @@ func TestModelKnowsTheDocuments(t *testing.T) {
 			name: "sources in steps", ranks: 4, size: 1, ends: true,
 			steps: [][]step{slices.Concat([]step{steps}, times(9, iterate(hccl.Sources)), []step{call(actQuery, 0), end})},
 			want:  []int{0, 1, 4, 3, 2, 1, 4, 3, 2, 0, 2, 0},
+		},
+		{
+			name: "half of the steps of a turn", ranks: 4, size: 2, ends: true,
+			steps: [][]step{{
+				later, call(actCommit, 0), iterate(hccl.Sources), call(actQuery, 0), call(actWait, 0),
+				call(actCommit, 0), call(actWait, 0), call(actQuery, 0), call(actCommit, 0), call(actCommit, 0), end,
+			}},
+			want:   []int{0, 0, 14, 0, -1, 0, 0, 1, 0, 0, 0},
+			broken: []hccl.Rule{hccl.WaitBeforeCommit},
 		},
 		{
 			name: "destinations in steps of two", ranks: 4, size: 2, ends: true,

@@ -66,6 +66,7 @@ func (l *Launch) Run(ctx context.Context) (*Outcome, error) {
 	err = s.perform(ctx)
 	if d, ok := errors.AsType[*fault.Deadlock](err); ok {
 		d.Queues = s.queues()
+		err = fmt.Errorf("launch %s: %w", l.Name, d) // the text of err was made without them
 	}
 	misuse, warnings := s.conclude()
 	err = explained(s.judge(err, misuse), misuse, warnings)

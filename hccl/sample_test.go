@@ -89,7 +89,7 @@ func TestSampleOfQuery(t *testing.T) {
 			}
 			t.Error("all ten turns are done")
 		}, hccl.CommitNow)
-		says(t, err, []hccl.Rule{hccl.StrideLooksLikeRepeat}, trap, "deadlock", "tasks.done[0] to change, which is 1")
+		says(t, err, []hccl.Rule{hccl.StrideLooksLikeRepeat}, trap, "deadlock", "tasks.done[0] to change, which is 1", "0       ReduceScatter  1         1          1     0")
 	})
 }
 

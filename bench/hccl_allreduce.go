@@ -113,6 +113,7 @@ var HcclAllReduce = Register(Program{
 	Name:     "hccl_allreduce",
 	Summary:  "task API: all-reduce of 300 elements in one task, and again in tiles of 2 × 128 + 44 by repeat",
 	Parallel: true,
+	Combines: true,
 	Ranks:    4,
 	DType:    dtype.F16,
 	NElem:    300,

@@ -83,6 +83,7 @@ var HcclReduceScatterTiled = Register(Program{
 	Name:     "hccl_reducescatter_tiled",
 	Summary:  "task API: reduce-scatter of blocks of 300 in 3 tiles: by repeat 3 with a stride of 300, and by 3 calls",
 	Parallel: true,
+	Combines: true,
 	Ranks:    4,
 	NElem:    300,
 	Options: []Option{

@@ -25,6 +25,8 @@ type Program struct {
 	// how many. Every program with Collectives does.
 	Parallel bool
 	Ranks    int // 0: as configured
+	// Combines tells that an operation can be chosen. Every program with Collectives does.
+	Combines bool
 	// DType and NElem are what the program takes when nobody says otherwise.
 	DType   dtype.Type // Invalid: F16
 	NElem   int        // 0: as configured

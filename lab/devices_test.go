@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"kernbench/lab"
+	"kernbench/tl"
 )
 
 // Ranks are the devices that were named, in the machine's order, wherever they are.
@@ -26,6 +27,15 @@ func TestDevices(t *testing.T) {
 	}
 }
 
+// Programs that combine take an operation, though they name no algorithm.
+func TestTasksCombine(t *testing.T) {
+	for _, name := range []string{"hccl_allreduce", "hccl_reducescatter_tiled"} {
+		if _, err := lab.Run(ctx, lab.Spec{Bench: name, Op: tl.Min, VerifyData: true, Executor: lab.Mock}); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 func TestDevicesAreRefused(t *testing.T) {
 	for _, tt := range []struct {
 		spec lab.Spec
@@ -37,6 +47,8 @@ func TestDevicesAreRefused(t *testing.T) {
 		{lab.Spec{Devices: []int{}}, "at least one"},
 		{lab.Spec{Devices: []int{0, 1, 2, 5}, Ranks: 3}, "3 ranks and devices 0-2,5: one of them"},
 		{lab.Spec{Devices: []int{0}, Bench: "gemm_single_pe"}, "runs no collective"},
+		{lab.Spec{Bench: "mc2_matmul_allreduce", Op: tl.Max}, "an operation would change nothing"},
+		{lab.Spec{Bench: "hccl_allreduce", Op: tl.Prod}, "--op prod: tasks combine by sum, max and min"},
 		{lab.Spec{Devices: []int{0}, Sets: []string{"defaults.rank_level=sip"}}, "a rank is a SIP"},
 		{lab.Spec{Options: map[string]string{"moed": "ring"}}, "no option --moed"},
 	} {

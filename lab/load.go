@@ -70,7 +70,7 @@ func load(s Spec) (*setting, error) {
 		x.DType = p.DefaultDType()
 	}
 	switch {
-	case !p.Collectives && (s.Algorithm != "" || s.Op != tl.Sum), !p.Collectives && !p.Parallel && (s.Ranks > 0 || s.Devices != nil):
+	case !p.Collectives && (s.Algorithm != "" || s.Op != tl.Sum && !p.Combines), !p.Collectives && !p.Parallel && (s.Ranks > 0 || s.Devices != nil):
 		return nil, fmt.Errorf("bench %s runs no collective: an algorithm, a number of ranks, devices or an operation would change nothing", p.Name)
 	case s.Ranks > 0 && s.Devices != nil:
 		return nil, fmt.Errorf("%d ranks and devices %s: one of them says who takes part", s.Ranks, deviceList(s.Devices))

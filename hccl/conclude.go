@@ -189,7 +189,6 @@ func (g *run) queueOf(rank int) fault.TaskQueue {
 	q := fault.TaskQueue{Rank: rank, PE: g.session.dev.Machine().PEName(int(pe)), Name: "group " + g.comm.name}
 	m := &g.members[rank]
 	if len(m.tasks) == 0 {
-		q.State = "no tasks"
 		return q
 	}
 	device := slices.Index(g.session.team.PEs, pe)

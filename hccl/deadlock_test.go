@@ -1,0 +1,103 @@
+package hccl_test
+
+import (
+	"context"
+	"errors"
+	"regexp"
+	"strings"
+	"testing"
+
+	"kernbench/dtype"
+	"kernbench/fault"
+	"kernbench/hccl"
+)
+
+// A program that never ends is told what became of the tasks of every rank.
+func TestDeadlocks(t *testing.T) {
+	tests := []struct {
+		name string
+		body func(k *hccl.Kernel, h *hccl.Hccl)
+		want string // the table
+		rule hccl.Rule
+	}{
+		{"a rank prepares nothing", func(k *hccl.Kernel, h *hccl.Hccl) {
+			if h.GetRankID() != 1 {
+				h.Wait(prepared(k, h, hccl.CommitNow, 2))
+			}
+			h.Finalize()
+		}, `tasks of ranks 0, 2, group world
+    handle  name       prepared  committed  done  waited
+    0       AllReduce  2         2          0     1
+  tasks of rank 1 (sip0.cube0.pe1), group world: none`, hccl.Mismatch},
+		{"a rank does not commit", func(k *hccl.Kernel, h *hccl.Hccl) {
+			id := prepared(k, h, hccl.CommitLater, 2)
+			h.Commit(id)
+			h.Wait(id)
+			if h.GetRankID() != 1 {
+				h.Commit(id)
+				h.Wait(id)
+			}
+			for h.GetRankID() == 1 && h.Query(id) < 2 {
+			}
+			h.Finalize()
+		}, `tasks of ranks 0, 2, group world
+    handle  name       prepared  committed  done  waited
+    0       AllReduce  2         2          1     2
+  tasks of rank 1 (sip0.cube0.pe1), group world
+    handle  name       prepared  committed  done  waited
+    0       AllReduce  2         1          1     1`, ""},
+		{"Finalize with a turn that is not committed", func(k *hccl.Kernel, h *hccl.Hccl) {
+			h.Commit(prepared(k, h, hccl.CommitLater, 2))
+			h.Finalize()
+		}, `tasks of ranks 0-2, group world: Finalize called by block 0 (AIV) at hccl/deadlock_test.go
+    handle  name       prepared  committed  done  waited
+    0       AllReduce  2         1          1     0`, hccl.FinalizeUncommitted},
+		{"Query for more than there are", func(k *hccl.Kernel, h *hccl.Hccl) {
+			id := prepared(k, h, hccl.CommitNow, 1)
+			for h.Query(id) < 10 {
+			}
+			h.Finalize()
+		}, `tasks of ranks 0-2, group world
+    handle  name       prepared  committed  done  waited
+    0       AllReduce  1         1          1     0`, ""},
+		{"a task behind one that is not committed", func(k *hccl.Kernel, h *hccl.Hccl) {
+			prepared(k, h, hccl.CommitLater, 1)
+			id := prepared(k, h, hccl.CommitNow, 3)
+			h.Wait(id)
+		}, `tasks of ranks 0-2, group world
+    handle  name       prepared  committed  done  waited
+    0       AllReduce  1         0          0     0
+    1       AllReduce  3         3          0     1`, ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			onEach(t, func(t *testing.T, r *rig) {
+				g := r.on(first(3), hccl.Options{})
+				x, y := r.spread(g.PEs(), 60, dtype.F32, constant(1)), r.spread(g.PEs(), 60, dtype.F32, constant(0))
+				l := r.launch(g, hccl.Cores{AIV: 1}, tt.body, []*memory{x, y}, usual(hccl.OpAllReduce))
+				_, err := l.Run(context.Background())
+				dead, ok := errors.AsType[*fault.Deadlock](err)
+				if !ok {
+					t.Fatalf("got %v", err)
+				}
+				if got := table(dead); got != tt.want {
+					t.Errorf("the report has\n%s\nnot\n%s", got, tt.want)
+				}
+				if m, misused := errors.AsType[*hccl.Misuse](err); tt.rule != "" && !isMisuse(err, tt.rule) || tt.rule == "" && misused {
+					t.Errorf("misuse: %v", m)
+				}
+			})
+		})
+	}
+}
+
+// prepared is an AllReduce.
+func prepared(k *hccl.Kernel, h *hccl.Hccl, release hccl.Release, repeat uint8) hccl.Handle {
+	return h.AllReduce(release, k.GM(0), k.GM(1), 20, hccl.FP32, hccl.ReduceSum, repeat)
+}
+
+// table is what a report says of tasks, without the lines of this file.
+func table(d *fault.Deadlock) string {
+	_, rest, _ := strings.Cut(d.Error(), "\n  tasks of ")
+	return regexp.MustCompile(`deadlock_test\.go:\d+`).ReplaceAllString("tasks of "+rest, "deadlock_test.go")
+}

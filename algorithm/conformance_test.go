@@ -95,7 +95,8 @@ type run struct {
 	size
 	typ   dtype.Type
 	op    tl.ReduceOp
-	apart bool // results do not replace contributions
+	args  []int // numbers of the launch; nil: those that the row makes
+	apart bool  // results do not replace contributions
 	seed  uint64
 }
 
@@ -119,7 +120,7 @@ func judge(a *algorithm.Algorithm, x run) (*verify.Verdict, error) {
 		Inputs: inputs(x.world, x.n, x.typ, x.op), DType: x.typ, Op: x.op, SlotBytes: slotBytes, Slots: 2,
 		Seed: x.seed,
 	}
-	if a.KernelArgs != nil {
+	if cfg.Args = x.args; x.args == nil && a.KernelArgs != nil {
 		cfg.Args = a.KernelArgs(x.world, x.n)
 	}
 	if a.Window != nil {
@@ -158,16 +159,16 @@ func outElems(co *collective.Collective, c collective.Call) []int {
 }
 
 // places says where results of a run may lie: in the place of the contributions, which is
-// all that kernels on rings know, and apart from them.
+// all that some kernels on rings know, and apart from them.
 func places(t *testing.T, a *algorithm.Algorithm, x run) (apart []bool) {
-	if a.Window == nil {
+	if a.Window == nil && (a.Collective == "all_reduce" || a.Collective == "shift") {
 		return []bool{false}
 	}
 	co, err := collective.Lookup(a.Collective)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if co.Apart || slices.Max(outElems(co, x.call(co, []int{0}))) > x.n {
+	if co.Apart || slices.Max(outElems(co, x.call(co, append(slices.Clone(x.args), 0)))) > x.n {
 		return []bool{true}
 	}
 	return []bool{false, true}

@@ -56,19 +56,20 @@ func (x *again) blocks(k, n int, several bool) []mem.Chunk {
 	return bs
 }
 
-func (x *again) in(k int) []mem.Chunk {
-	several := x.a.Collective == "reduce_scatter" || strings.HasPrefix(x.a.Collective, "all_to_all")
-	return x.blocks(k, x.co.In(x.call(k), 0), several)
+func (x *again) in(k, rank int) []mem.Chunk {
+	several := x.a.Collective == "reduce_scatter" || x.a.Collective == "scatter" || strings.HasPrefix(x.a.Collective, "all_to_all")
+	return x.blocks(k, x.co.In(x.call(k), rank), several)
 }
 
 func (x *again) out(k, rank int) []mem.Chunk {
-	several := x.a.Collective == "all_gather" || strings.HasPrefix(x.a.Collective, "all_to_all")
+	several := x.a.Collective == "all_gather" || x.a.Collective == "gather" || strings.HasPrefix(x.a.Collective, "all_to_all")
 	return x.blocks(k, x.co.Out(x.call(k), rank), several)
 }
 
 // room is what a call has to itself in a contribution and in a result, blocks apart or not.
 func (x *again) room(k int) int {
-	return (x.co.Out(x.call(k), 0) + x.co.In(x.call(k), 0)) + (between+1)*x.world
+	c := x.call(k) // no rank has more than the root
+	return x.co.Out(c, c.Root) + x.co.In(c, c.Root) + (between+1)*x.world
 }
 
 // first is where what belongs to call k begins.
@@ -142,7 +143,7 @@ func (x *again) kernel(one *mem.Layout) tl.Kernel {
 				own.Shards[r] += mem.Addr(x.first(k) * a.DType.Size())
 				own.Outs[r] += mem.Addr(x.first(k) * a.DType.Size())
 			}
-			if in := x.in(k); x.apart && len(in) == x.world {
+			if in := x.in(k, c.Rank()); x.apart && len(in) == x.world {
 				own.InBlocks = in
 			}
 			if out := x.out(k, c.Rank()); x.apart && len(out) == x.world {
@@ -178,7 +179,7 @@ func (x *again) run(t *testing.T, seed uint64) error {
 	for r := range in {
 		for k := range x.sizes {
 			for i := range x.co.In(x.call(k), r) {
-				in[r][x.first(k)+at(x.in(k), i)] = float64(value(k, r, i))
+				in[r][x.first(k)+at(x.in(k, r), i)] = float64(value(k, r, i))
 			}
 		}
 	}

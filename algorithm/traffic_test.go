@@ -63,9 +63,14 @@ func TestSingleSlot(t *testing.T) {
 		{algorithm.RingAllReduceChunked, 5, true},
 		{algorithm.MeshAllReduce, 9, false},
 		{algorithm.TreeAllReduce, 7, false},
+		{algorithm.RingAllGather, 2, false},
+		{algorithm.RingAllGather, 3, true},
+		{algorithm.RingReduceScatter, 2, false},
+		{algorithm.RingReduceScatter, 5, true},
+		{algorithm.RingSendRecv, 5, false},
 	}
 	for _, tt := range tests {
-		cfg := mock.Config{Topology: tt.a.Topology, Inputs: numbered(tt.world, 64), Slots: 1}
+		cfg := mock.Config{Topology: tt.a.Topology, Inputs: numbered(tt.world, 64), Slots: 1, OutElems: slices.Repeat([]int{64 * tt.world}, tt.world)}
 		_, err := mock.Try(tt.a.Kernel, cfg)
 		var hang *fault.Deadlock
 		if errors.As(err, &hang) != tt.hangs || !tt.hangs && err != nil {

@@ -31,8 +31,13 @@ var WindowAllGatherRing = Register(Algorithm{
 
 // slotsWindow has a slot for the vector of each rank, and a row of signals for each step.
 func slotsWindow(world, nElem int, t dtype.Type) (*mem.Layout, error) {
-	if nElem > mem.MaxOffset/max(1, world) {
-		return nil, fmt.Errorf("slots of %d elements for %d ranks: more than a memory can address", nElem, world)
+	return slotsOf(world, nElem, t, world-1, ringRow)
+}
+
+// slotsOf declares a window that has a slot of n elements for each rank.
+func slotsOf(world, n int, t dtype.Type, rows, perRow int) (*mem.Layout, error) {
+	if n > mem.MaxOffset/max(1, world) {
+		return nil, fmt.Errorf("slots of %d elements for %d ranks: more than a memory can address", n, world)
 	}
-	return scratchLayout(world, world*nElem, t, world-1, ringRow)
+	return scratchLayout(world, world*n, t, rows, perRow)
 }

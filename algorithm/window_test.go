@@ -371,6 +371,14 @@ func TestWindowBytes(t *testing.T) {
 		{algorithm.WindowAllReduceTwoPhase, vector, [4]int64{1152, 1152, 1152, 1152}, 256, 32},
 		{algorithm.WindowAllReduceRing, vector, [4]int64{1664, 1664, 2048, 3008}, 384, 32},
 		{algorithm.WindowAllReduceBidirectionalRing, vector, [4]int64{1216, 1472, 1984, 3008}, 256, 48},
+		{algorithm.PairwiseReduceScatter, each, [4]int64{576, 1088, 2112, 4160}, 128, 16},
+		{algorithm.PairwiseAllToAll, each, [4]int64{576, 1088, 2112, 4160}, 128, 16},
+		{algorithm.LinearGather, one, [4]int64{640, 1152, 2176, 4224}, 128, 32},
+		{algorithm.LinearScatter, each, [4]int64{384, 384, 384, 384}, 64, 32},
+		{algorithm.BruckAllGather, one, [4]int64{512, 1024, 2048, 4096}, 128, 0},
+		{algorithm.BruckAllToAll, each, [4]int64{512, 1536, 4096, 10240}, 128, 0},
+		{algorithm.BinomialGather, one, [4]int64{512, 1024, 2048, 4096}, 128, 0},
+		{algorithm.BinomialScatter, each, [4]int64{512, 1024, 2048, 4096}, 128, 0},
 	}
 	for _, tt := range tests {
 		for k, world := range []int{2, 4, 8, 16} {
@@ -381,8 +389,12 @@ func TestWindowBytes(t *testing.T) {
 			if l.Bytes != tt.bytes[k] {
 				t.Errorf("%s of %d ranks: %d bytes, want %d", tt.a.Name, world, l.Bytes, tt.bytes[k])
 			}
-			if data, signals := l.Find("scratch.data"), l.Find("scratch.signals"); k == 0 && (data.Count != tt.data || signals.Count != tt.words) {
-				t.Errorf("%s: %v and %v", tt.a.Name, data, signals)
+			words := 0
+			if signals := l.Find("scratch.signals"); signals != nil {
+				words = signals.Count
+			}
+			if data := l.Find("scratch.data"); k == 0 && (data.Count != tt.data || words != tt.words) {
+				t.Errorf("%s: %v and %d signals", tt.a.Name, data, words)
 			}
 		}
 	}
@@ -400,7 +412,9 @@ func TestWindowOfAnySize(t *testing.T) {
 				l, err := a.Window(40, n*40, typ)
 				if err != nil {
 					t.Errorf("%s, %d × %v: %v", a.Name, n, typ, err)
-				} else if w := l.Find("scratch.signals"); !strings.HasSuffix(a.Name, "_ring") && w.Count%40 != 0 || w.Count%16 != 0 && w.Count%40 != 0 {
+				} else if w := l.Find("scratch.signals"); w == nil {
+					continue // a neighbour's messages need none
+				} else if !strings.HasSuffix(a.Name, "_ring") && w.Count%40 != 0 || w.Count%16 != 0 && w.Count%40 != 0 {
 					t.Errorf("%s of 40 ranks: %v is no number of rows", a.Name, w)
 				}
 			}
@@ -458,31 +472,5 @@ func TestWindowsInAnySchedule(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-// Nobody leaves a barrier before all have come, however often they come.
-func TestWindowBarrier(t *testing.T) {
-	const rounds = 5
-	for _, world := range []int{1, 2, 3, 5, 8} {
-		layout, err := algorithm.WindowBarrier.Window(world, 0, dtype.F32)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for seed := range uint64(10) {
-			come := make([]int, world) // ranks take turns, so that one may look at all
-			kernel := func(c *tl.Context, a tl.Args) {
-				for round := range rounds {
-					come[c.Rank()]++
-					algorithm.WindowBarrier.Kernel(c, a)
-					if least := slices.Min(come); least <= round {
-						t.Errorf("%d ranks, seed %d: rank %d leaves round %d when they have come %v times", world, seed, c.Rank(), round, come)
-					}
-				}
-			}
-			if _, err := mock.Try(kernel, mock.Config{World: world, Topology: "none", Layout: layout, Seed: seed}); err != nil {
-				t.Fatal(err)
-			}
-		}
 	}
 }

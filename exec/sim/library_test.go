@@ -2,6 +2,7 @@ package sim_test
 
 import (
 	"slices"
+	"testing"
 
 	"kernbench/algorithm"
 )
@@ -10,4 +11,14 @@ import (
 // judged here by the conformance tests of the library.
 func onRings() []*algorithm.Algorithm {
 	return slices.DeleteFunc(algorithm.All(), func(a *algorithm.Algorithm) bool { return a.Window != nil })
+}
+
+// libraryBench is a launch of an algorithm of the library, with the numbers that its row makes.
+func libraryBench(t testing.TB, a *algorithm.Algorithm, s setup) *bench {
+	t.Helper()
+	s.topology, s.neighbors = a.Topology, a.Neighbors
+	if a.KernelArgs != nil {
+		s.args = a.KernelArgs(s.world, s.n)
+	}
+	return newBench(t, a.Kernel, s)
 }

@@ -67,7 +67,7 @@ func TestLibraryOnSim(t *testing.T) {
 				for _, space := range []mem.Space{mem.TCM, mem.HBM, mem.SRAM} {
 					for _, f := range []noc.Fidelity{noc.Slot, noc.Ideal, noc.Flit} {
 						t.Run(fmt.Sprintf("%s/%d/%d/%v/%v", a.Name, world, n, space, f), func(t *testing.T) {
-							b := newBench(t, a.Kernel, setup{world: world, n: n, topology: a.Topology, space: space, slotBytes: 1024})
+							b := libraryBench(t, a, setup{world: world, n: n, space: space, slotBytes: 1024})
 							checkAllReduce(t, b, sim.Options{Fidelity: f})
 						})
 					}
@@ -115,7 +115,7 @@ func TestRunAheadCannotBeSeen(t *testing.T) {
 					var traces [2]collector
 					var results [2]*tl.Result
 					for i, yield := range []bool{false, true} {
-						b := newBench(t, a.Kernel, setup{world: 16, n: 5000, topology: a.Topology, space: space, ring: func(r *tl.Ring) { r.Poll = poll }})
+						b := libraryBench(t, a, setup{world: 16, n: 5000, space: space, ring: func(r *tl.Ring) { r.Poll = poll }})
 						res, err := b.run(sim.Options{Yield: yield, Trace: &traces[i]})
 						if err != nil {
 							t.Fatal(err)
@@ -239,7 +239,7 @@ func TestIdealIsFastest(t *testing.T) {
 	for _, a := range onRings() {
 		var took [2]unit.Time
 		for i, f := range []noc.Fidelity{noc.Ideal, noc.Slot} {
-			res, err := newBench(t, a.Kernel, setup{world: 64, n: 4000, topology: a.Topology}).run(sim.Options{Fidelity: f})
+			res, err := libraryBench(t, a, setup{world: 64, n: 4000}).run(sim.Options{Fidelity: f})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -1,0 +1,47 @@
+package algorithm
+
+import (
+	"kernbench/dtype"
+	"kernbench/mem"
+	"kernbench/tl"
+	"kernbench/topology"
+)
+
+// binomialScatter sends blocks down a binomial tree: each child gets, in one message, its own and
+// those of the ranks below it, which follow one another when they are counted from the root on.
+// So the root puts its blocks in this order first, in staging memory, and ranks between receive
+// in theirs.
+func binomialScatter(c *tl.Context, a tl.Args) {
+	r, me := fromRoot(c, a), c.Rank()
+	m := a.NElem / r.n
+	all := staging(c, a, a.NElem) // the blocks of the ranks from this one on
+	up, children := topology.BinomialStep(r.me, r.n)
+	if up < 0 {
+		for i := range r.n {
+			move(c, all.Chunk(r.n, i), a.InBlock(me, r.n, r.rank(i)))
+		}
+	} else {
+		c.RecvTo(topology.HopWest(up), run(all, r.n, 0, r.below(r.me)))
+	}
+	for k := children - 1; k >= 0; k-- {
+		c.SendRef(topology.HopEast(k), run(all, r.n, 1<<k, r.below(r.me+1<<k)))
+	}
+	move(c, a.Out(me, m), all.Chunk(r.n, 0))
+}
+
+// BinomialScatter has the fewest steps that a scatter can.
+var BinomialScatter = Register(Algorithm{
+	Name:       "binomial_scatter",
+	Summary:    "blocks go down a binomial tree: the fewest steps, for small blocks",
+	Collective: "scatter",
+	Topology:   "circulant",
+	Kernel:     binomialScatter,
+	KernelArgs: firstIsRoot,
+	Check:      equalBlocks,
+	Window: func(world, nElem int, t dtype.Type) (*mem.Layout, error) {
+		return stagingLayout(world, 1, nElem, t)
+	},
+	Steps:  "ceil(log2 N)",
+	Cost:   "ceil(log2 N) alpha + (N-1)/N beta M: log2(N)/2 M bytes in all for powers of two",
+	Source: "Chan, Heimlich, Purkayastha, van de Geijn, Collective communication: theory, practice, and experience, Concurrency Computat.: Pract. Exper. 19(13), 2007",
+})

@@ -1,0 +1,80 @@
+package algorithm
+
+import (
+	"kernbench/dtype"
+	"kernbench/mem"
+	"kernbench/tl"
+	"kernbench/topology"
+)
+
+// bruckAllToAll sends blocks on by hops: block i of a rank, which is the one for the rank i
+// further on, makes the hops of which i is the sum. In step k a rank sends, in one message, all
+// blocks whose number has bit k to the rank 2^k further on, and those that come from the rank 2^k
+// before take their places. After the last step place i has what came from the rank i before.
+//
+// Each block crosses as often as its number has bits, but messages are few: that is quicker for
+// small blocks. Messages come together and arrive in staging memory.
+func bruckAllToAll(c *tl.Context, a tl.Args) {
+	me, n := c.Rank(), c.WorldSize()
+	m := brought(a, n) / n
+	rest := staging(c, a, bruckBlocks(n)*m)
+	area := func(blocks int) tl.Ref { // the next so many blocks of the staging memory
+		r := rest.Slice(0, blocks*m)
+		rest = rest.Slice(blocks*m, rest.Len()-blocks*m)
+		return r
+	}
+	pack := area(n / 2)
+	place := make([]tl.Ref, n) // where block i is
+	for i := range place {
+		place[i] = a.InBlock(me, n, (me+i)%n)
+	}
+	for k := range topology.Hops(n) {
+		count := hopping(n, k)
+		came := area(count)
+		j := 0
+		for i := range n {
+			if i>>k&1 == 1 {
+				move(c, pack.Slice(j*m, m), place[i])
+				place[i] = came.Slice(j*m, m)
+				j++
+			}
+		}
+		c.SendRef(topology.HopEast(k), pack.Slice(0, count*m))
+		c.RecvTo(topology.HopWest(k), came)
+	}
+	for i, p := range place {
+		keep(c, a.OutBlock(me, n*m, n, (me-i+n)%n), p)
+	}
+}
+
+// hopping is how many of n blocks make hop k.
+func hopping(n, k int) int {
+	whole, rest := n>>(k+1), n&(1<<(k+1)-1)
+	return whole<<k + max(0, rest-1<<k)
+}
+
+// bruckBlocks is the number of blocks that staging memory has room for: those of each message that
+// arrives, and of the one that is made.
+func bruckBlocks(n int) int {
+	blocks := n / 2
+	for k := range topology.Hops(n) {
+		blocks += hopping(n, k)
+	}
+	return blocks
+}
+
+// BruckAllToAll sends few messages of many blocks.
+var BruckAllToAll = Register(Algorithm{
+	Name:       "bruck_all_to_all",
+	Summary:    "blocks are sent on by hops of 1, 2, 4, ... ranks, all that make a hop in one message: the fewest steps, for small blocks",
+	Collective: "all_to_all",
+	Topology:   "circulant",
+	Kernel:     bruckAllToAll,
+	Check:      equalBlocks,
+	Window: func(world, nElem int, t dtype.Type) (*mem.Layout, error) {
+		return stagingLayout(world, bruckBlocks(max(1, world)), tl.CDiv(nElem, max(1, world)), t)
+	},
+	Steps:  "ceil(log2 N)",
+	Cost:   "ceil(log2 N) (alpha + beta M/2) for powers of two: log2(N)/2 M bytes per rank",
+	Source: "Bruck, Ho, Kipnis, Upfal, Weathersby, Efficient algorithms for all-to-all communications in multiport message-passing systems, IEEE Trans. Parallel Distrib. Syst. 8(11), 1997, sec. 3",
+})

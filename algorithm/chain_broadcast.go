@@ -1,0 +1,35 @@
+package algorithm
+
+import "kernbench/tl"
+
+// chainBroadcast hands the vector on from the root round to the rank before it, piece by piece,
+// each straight from the slot that it came into.
+func chainBroadcast(c *tl.Context, a tl.Args) {
+	r, me := fromRoot(c, a), c.Rank()
+	mine, out, n := a.Shard(me), a.Out(me, a.NElem), pieces(c, a)
+	for k := range n {
+		var v tl.Tensor
+		if r.me == 0 {
+			v = c.Load(mine.Chunk(n, k))
+		} else {
+			v = c.Recv(tl.West, mine.Chunk(n, k).Shape, a.DType)
+		}
+		if r.me < r.n-1 {
+			c.Send(tl.East, v)
+		}
+		c.Store(out.Chunk(n, k), v)
+	}
+}
+
+// ChainBroadcast moves long vectors at the rate of one link, whatever the number of ranks.
+var ChainBroadcast = Register(Algorithm{
+	Name:       "chain_broadcast",
+	Summary:    "the vector goes along a chain of ranks in pieces, each handed on while the next one comes: for long vectors",
+	Collective: "broadcast",
+	Topology:   "ring_1d",
+	Kernel:     chainBroadcast,
+	KernelArgs: rootAndPieces,
+	Steps:      "N-2+c for c pieces",
+	Cost:       "(N-2+c) (alpha + beta M/c), least for c = sqrt((N-2) beta M/alpha): (N-1) M bytes in all",
+	Source:     "the pipelined chain of Pjesivac-Grbovic, Angskun, Bosilca, Fagg, Gabriel, Dongarra, Performance analysis of MPI collective operations, Cluster Computing 10(2), 2007",
+})

@@ -1,0 +1,34 @@
+package algorithm
+
+import "kernbench/tl"
+
+// chainReduce is the chain of a broadcast backwards: sums of one piece after the other go from
+// the rank before the root round to the root, and each rank adds its own on the way.
+func chainReduce(c *tl.Context, a tl.Args) {
+	r, me := fromRoot(c, a), c.Rank()
+	mine, n := a.Shard(me), pieces(c, a)
+	for k := range n {
+		acc := c.Load(mine.Chunk(n, k))
+		if r.me < r.n-1 {
+			acc = c.Combine(a.Op, acc, c.Recv(tl.East, acc.Shape(), acc.DType()))
+		}
+		if r.me > 0 {
+			c.Send(tl.West, acc)
+		} else {
+			c.Store(a.Out(me, a.NElem).Chunk(n, k), c.Finish(a.Op, acc, r.n))
+		}
+	}
+}
+
+// ChainReduce moves long vectors at the rate of one link, whatever the number of ranks.
+var ChainReduce = Register(Algorithm{
+	Name:       "chain_reduce",
+	Summary:    "sums go along a chain of ranks to the root in pieces, each handed on while the next one comes: for long vectors",
+	Collective: "reduce",
+	Topology:   "ring_1d",
+	Kernel:     chainReduce,
+	KernelArgs: rootAndPieces,
+	Steps:      "N-2+c for c pieces",
+	Cost:       "(N-2+c) (alpha + (beta + gamma) M/c), least for c = sqrt((N-2) beta M/alpha): (N-1) M bytes in all",
+	Source:     "the pipelined chain of Pjesivac-Grbovic, Angskun, Bosilca, Fagg, Gabriel, Dongarra, Performance analysis of MPI collective operations, Cluster Computing 10(2), 2007",
+})

@@ -1,0 +1,155 @@
+package algorithm_test
+
+import (
+	"fmt"
+	"math/bits"
+	"slices"
+	"testing"
+
+	"kernbench/algorithm"
+	"kernbench/collective"
+	"kernbench/dtype"
+	"kernbench/exec/mock"
+	"kernbench/tl"
+)
+
+// countedWorlds are the world sizes for which counts are compared with closed forms.
+var countedWorlds = []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 16, 31, 32}
+
+// perRank is the number of elements for each rank in these tests: messages fit in a slot.
+const perRank = 2
+
+// counted runs an algorithm on vectors of perRank elements for each rank and counts what passes.
+func counted(t *testing.T, a *algorithm.Algorithm, world int, args ...int) tl.Result {
+	t.Helper()
+	co, err := collective.Lookup(a.Collective)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := perRank * world
+	cfg := mock.Config{World: world, Topology: a.Topology, Inputs: numbered(world, n), Args: args}
+	if len(args) == 0 && a.KernelArgs != nil {
+		cfg.Args = a.KernelArgs(world, n)
+	}
+	call := collective.Call{World: world, Elems: n, Type: dtype.F32}
+	if co.Rooted {
+		call.Root = cfg.Args[0]
+	}
+	cfg.OutElems = outElems(co, call)
+	if a.Window != nil {
+		if cfg.Layout, err = a.Window(world, n, dtype.F32); err != nil {
+			t.Fatal(err)
+		}
+	}
+	o, err := mock.Observe(t.Context(), a.Kernel, cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o.Result
+}
+
+// hops is how often blocks cross of which the i-th goes as many hops as i has bits.
+func hops(world int) int {
+	n := 0
+	for i := range world {
+		n += bits.OnesCount(uint(i))
+	}
+	return n
+}
+
+// What passes through rings are the messages and bytes of the published costs, all ranks
+// together, on every number of ranks: p of them, with a block of b bytes for each in a vector.
+func TestMessageCounts(t *testing.T) {
+	const size = 4
+	rounds := func(p int) int { return bits.Len(uint(p - 1)) } // log2, rounded up
+	tests := []struct {
+		a               *algorithm.Algorithm
+		args            []int
+		messages, bytes func(p, b int) int
+	}{
+		{algorithm.RingAllGather, nil, func(p, _ int) int { return p * (p - 1) }, func(p, b int) int { return p * (p - 1) * p * b }},
+		{algorithm.RecursiveDoublingAllGather, nil, func(p, _ int) int { return p * rounds(p) }, func(p, b int) int { return p * (p - 1) * p * b }},
+		{algorithm.HypercubeExchange, nil, func(p, _ int) int { return p * rounds(p) }, func(p, b int) int { return p * (p - 1) * p * b }},
+		{algorithm.BruckAllGather, nil, func(p, _ int) int { return p * rounds(p) }, func(p, b int) int { return p * (p - 1) * p * b }},
+		{algorithm.RingReduceScatter, nil, func(p, _ int) int { return p * (p - 1) }, func(p, b int) int { return p * (p - 1) * b }},
+		{algorithm.RecursiveHalvingReduceScatter, nil, func(p, _ int) int { return p * rounds(p) }, func(p, b int) int { return p * (p - 1) * b }},
+		{algorithm.BruckAllToAll, nil, func(p, _ int) int { return p * rounds(p) }, func(p, b int) int { return p * hops(p) * b }},
+		{algorithm.BinomialBroadcast, nil, func(p, _ int) int { return p - 1 }, func(p, b int) int { return (p - 1) * p * b }},
+		{algorithm.ChainBroadcast, []int{0, 2}, func(p, _ int) int { return 2 * (p - 1) }, func(p, b int) int { return (p - 1) * p * b }},
+		{algorithm.ScatterAllGatherBroadcast, nil, func(p, _ int) int { return p - 1 + p*(p-1) }, func(p, b int) int { return (hops(p) + p*(p-1)) * b }},
+		{algorithm.BinomialReduce, nil, func(p, _ int) int { return p - 1 }, func(p, b int) int { return (p - 1) * p * b }},
+		{algorithm.ChainReduce, []int{0, 2}, func(p, _ int) int { return 2 * (p - 1) }, func(p, b int) int { return (p - 1) * p * b }},
+		{algorithm.BinomialGather, nil, func(p, _ int) int { return p - 1 }, func(p, b int) int { return hops(p) * p * b }},
+		{algorithm.BinomialScatter, nil, func(p, _ int) int { return p - 1 }, func(p, b int) int { return hops(p) * b }},
+		{algorithm.TreeBarrier, nil, func(p, _ int) int { return 2 * (p - 1) }, func(_, _ int) int { return 0 }},
+		{algorithm.RingSendRecv, nil, func(p, _ int) int { return p }, func(p, b int) int { return p * p * b }},
+	}
+	for _, tt := range tests {
+		for _, world := range countedWorlds {
+			if tt.a.Check != nil && tt.a.Check(world, perRank*world) != nil {
+				continue
+			}
+			t.Run(fmt.Sprintf("%s/%d", tt.a.Name, world), func(t *testing.T) {
+				got := counted(t, tt.a, world, tt.args...)
+				messages, bytes := int64(tt.messages(world, perRank*size)), int64(tt.bytes(world, perRank*size))
+				if got.Messages != messages || got.Bytes != bytes {
+					t.Errorf("%d messages, %d bytes; want %d, %d", got.Messages, got.Bytes, messages, bytes)
+				}
+				if i := slices.IndexFunc(got.Traffic, func(r tl.Traffic) bool { return r != (tl.Traffic{Rank: r.Rank, Sent: r.Sent}) }); i >= 0 {
+					t.Errorf("rank %d did %+v to the memory of others", i, got.Traffic[i])
+				}
+			})
+		}
+	}
+}
+
+// What is put and notified are the published figures, rank by rank.
+func TestNotificationCounts(t *testing.T) {
+	const block = 4 * perRank
+	all := func(p, _ int) tl.Traffic {
+		others := int64(p - 1)
+		return tl.Traffic{Written: others * block, Puts: others, Notifies: others, Waits: others}
+	}
+	tests := []struct {
+		a    *algorithm.Algorithm
+		root int // that of the run
+		want func(p, rank int) tl.Traffic
+	}{
+		{algorithm.PairwiseReduceScatter, 0, all},
+		{algorithm.PairwiseAllToAll, 0, all},
+		{algorithm.LinearGather, 1, func(p, rank int) tl.Traffic {
+			if others := int64(p - 1); rank == 1 {
+				return tl.Traffic{Notifies: others, Waits: others}
+			}
+			return tl.Traffic{Written: int64(p) * block, Puts: 1, Notifies: 1, Waits: 1}
+		}},
+		{algorithm.LinearScatter, 1, func(p, rank int) tl.Traffic {
+			if rank == 1 {
+				return all(p, rank)
+			}
+			return tl.Traffic{Notifies: 1, Waits: 1}
+		}},
+		{algorithm.AllPairsBarrier, 0, func(p, _ int) tl.Traffic {
+			return tl.Traffic{Notifies: int64(p - 1), Waits: int64(p - 1)}
+		}},
+	}
+	for _, tt := range tests {
+		for _, world := range countedWorlds {
+			if world <= tt.root {
+				continue
+			}
+			t.Run(fmt.Sprintf("%s/%d", tt.a.Name, world), func(t *testing.T) {
+				got := counted(t, tt.a, world, tt.root)
+				if got.Messages != 0 {
+					t.Errorf("%d messages through rings", got.Messages)
+				}
+				for r, have := range got.Traffic {
+					want := tt.want(world, r)
+					if want.Rank = r; have != want {
+						t.Errorf("rank %d did %+v, want %+v", r, have, want)
+					}
+				}
+			})
+		}
+	}
+}

@@ -1,0 +1,53 @@
+package algorithm
+
+import (
+	"fmt"
+
+	"kernbench/mem"
+	"kernbench/tl"
+	"kernbench/topology"
+)
+
+// rooted counts the ranks of a call from its root on, so that trees and chains need not know
+// which rank that is: the root is 0, the rank after it 1, round to the one before it.
+type rooted struct {
+	root, me, n int
+}
+
+// fromRoot is the call of a collective whose root is the first number of the launch.
+func fromRoot(c *tl.Context, a tl.Args) rooted {
+	root, n := a.Int(0), c.WorldSize()
+	if root < 0 || root >= n {
+		panic(fmt.Sprintf("root %d of %d ranks: the root is one of 0 to %d", root, n, n-1))
+	}
+	return rooted{root, (c.Rank() - root + n) % n, n}
+}
+
+// rank is the rank that is counted as i.
+func (r rooted) rank(i int) int { return (i + r.root) % r.n }
+
+// below is the number of ranks in the binomial tree under one that is counted as i, itself
+// included: these are counted from i on.
+func (r rooted) below(i int) int {
+	up, _ := topology.BinomialStep(i, r.n)
+	if up < 0 {
+		return r.n
+	}
+	return min(1<<up, r.n-i)
+}
+
+// firstIsRoot are the numbers of a launch that says nothing of its root: it is rank 0.
+func firstIsRoot(int, int) []int { return []int{0} }
+
+// run is so many chunks of a vector, of parts in all, from the first on.
+func run(v tl.Ref, parts, first, count int) tl.Ref {
+	lo, last := mem.ChunkOf(v.Len(), parts, first).Lo, mem.ChunkOf(v.Len(), parts, first+count-1)
+	return v.Slice(lo, last.Lo+last.N-lo)
+}
+
+// keep copies a contribution to where the result goes, unless it lies there already.
+func keep(c *tl.Context, dst, src tl.Ref) {
+	if dst.Addr != src.Addr {
+		move(c, dst, src)
+	}
+}

@@ -1,0 +1,48 @@
+package algorithm
+
+import (
+	"kernbench/tl"
+	"kernbench/topology"
+)
+
+// scatterAllGatherBroadcast cuts the vector in as many chunks as there are ranks. First they go
+// down a binomial tree, each rank keeping those of the ranks below it and its own; then chunks go
+// once round a ring, as in ring_allgather. So the root sends 2 M bytes at most, where it sends
+// log2 N times M in a binomial tree.
+//
+// In the ring a rank also gets chunks that it has from the tree: everybody takes the same steps.
+func scatterAllGatherBroadcast(c *tl.Context, a tl.Args) {
+	r, me := fromRoot(c, a), c.Rank()
+	out := a.Out(me, a.NElem)
+	up, children := topology.BinomialStep(r.me, r.n)
+	if up < 0 {
+		keep(c, out, a.Shard(me))
+	} else {
+		c.RecvTo(topology.HopWest(up), run(out, r.n, r.me, r.below(r.me)))
+	}
+	for k := children - 1; k >= 0; k-- {
+		child := r.me + 1<<k
+		c.SendRef(topology.HopEast(k), run(out, r.n, child, r.below(child)))
+	}
+	part := c.Load(out.Chunk(r.n, r.me))
+	for step := range r.n - 1 {
+		_, k := topology.RingGatherStep(r.me-1, step, r.n)
+		c.Send(topology.HopEast(0), part)
+		c.Free(part)
+		part = c.Recv(topology.HopWest(0), out.Chunk(r.n, k).Shape, a.DType)
+		c.Store(out.Chunk(r.n, k), part)
+	}
+}
+
+// ScatterAllGatherBroadcast is for long vectors among few ranks.
+var ScatterAllGatherBroadcast = Register(Algorithm{
+	Name:       "scatter_allgather_broadcast",
+	Summary:    "chunks of the vector go down a binomial tree and then once round a ring: for long vectors",
+	Collective: "broadcast",
+	Topology:   "circulant",
+	Kernel:     scatterAllGatherBroadcast,
+	KernelArgs: firstIsRoot,
+	Steps:      "ceil(log2 N) + N-1",
+	Cost:       "(log2 N + N-1) alpha + 2(N-1)/N beta M",
+	Source:     "Barnett, Shuler, van de Geijn, Gupta, Payne, Watts, Interprocessor collective communication library (InterCom), Scalable High Performance Computing Conference 1994",
+})

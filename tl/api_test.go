@@ -29,7 +29,7 @@ func TestDirNames(t *testing.T) {
 		}
 	}
 	for _, s := range []string{"", "e", "dim16", "dir(9)", "api_test.W"} {
-		if _, err := tl.ParseDir(s); err == nil || !strings.Contains(err.Error(), "dim0..dim15 api_test.E") {
+		if _, err := tl.ParseDir(s); err == nil || !strings.Contains(err.Error(), "dim0..dim15 ") || !strings.Contains(err.Error(), " api_test.E") {
 			t.Errorf("ParseDir(%q): %v, want an error that lists the directions", s, err)
 		}
 	}

@@ -227,3 +227,51 @@ func TestLaunchesFollowEachOther(t *testing.T) {
 		leavesNothing(r, g, x)
 	})
 }
+
+// A tiling that is for another group only is of no use, and says so.
+func TestTilingOfAnotherGroup(t *testing.T) {
+	onEach(t, func(t *testing.T, r *rig) {
+		g, x := r.group(4, hccl.Options{}), r.buffer(4, 300, dtype.F32, pageInput)
+		tiling, at := r.tiling(hccl.NewCcTiling("nobody", hccl.OpAllReduce, "AllReduce=level0:ring"))
+		l := hccl.Launch{
+			Name: "other", Cores: hccl.Cores{AIV: 1}, Comms: []*hccl.Comm{g}, Tiling: tiling, Buffers: tensors(x),
+			Kernel: func(k *hccl.Kernel) {
+				h := k.New(hccl.Config{})
+				h.InitV2(k.HcclContext(0), k.Tiling())
+				if got := h.SetCcTilingV2(at[0]); got != hccl.Failure {
+					t.Errorf("SetCcTilingV2 returned %d", got)
+				}
+				if got := h.AllReduce(hccl.CommitNow, k.GM(0), k.GM(0), 300, hccl.FP32, hccl.ReduceSum, 1); got != hccl.Invalid {
+					t.Errorf("AllReduce returned %d", got)
+				}
+				h.Finalize()
+			},
+		}
+		_, err := l.Run(context.Background())
+		says(t, err, []hccl.Rule{hccl.BadTiling, hccl.NoTiling}, `for group "nobody", the object is of group "world"`)
+		leavesNothing(r, g, x)
+	})
+}
+
+// Nobody sends anything to anybody: that is a task, too, wherever nothing lies.
+func TestEmptyExchange(t *testing.T) {
+	onEach(t, func(t *testing.T, r *rig) {
+		g, x := r.group(4, hccl.Options{}), r.buffer(4, 300, dtype.F32, pageInput)
+		tiling, at := r.tiling(hccl.NewCcTiling("world", hccl.OpAlltoAllV, "AlltoAll=level0:fullmesh"))
+		r.run(hccl.Launch{
+			Name: "empty", Cores: hccl.Cores{AIV: 1}, Comms: []*hccl.Comm{g}, Tiling: tiling, Buffers: tensors(x),
+			Kernel: func(k *hccl.Kernel) {
+				h := k.New(hccl.Config{})
+				h.InitV2(k.HcclContext(0), k.Tiling())
+				h.SetCcTilingV2(at[0])
+				none, far := make([]uint64, 4), []uint64{1 << 30, 300, 0, 1 << 30}
+				id := h.AlltoAllV(hccl.CommitNow, k.GM(0), none, far, hccl.FP32, k.GM(0), none, far, hccl.FP32, 255)
+				for range 255 {
+					h.Wait(id)
+				}
+				h.Finalize()
+			},
+		})
+		leavesNothing(r, g, x)
+	})
+}

@@ -80,7 +80,7 @@ var preparing = []mistake{
 		kernel: refusedReduce(true, false, 10, hccl.FP32, hccl.ReduceSum, 1)},
 	{name: "count", rule: hccl.BadCount, call: "AllReduce(count 0, HCCL_DATA_TYPE_FP32, HCCL_REDUCE_SUM, repeat 1)", found: "the count is 0", right: "at least 1", returned: "-1",
 		kernel: refusedReduce(true, true, 0, hccl.FP32, hccl.ReduceSum, 1)},
-	{name: "count without end", rule: hccl.BadCount, call: "AllReduce(count 18446744073709551615, HCCL_DATA_TYPE_INT8, HCCL_REDUCE_SUM, repeat 255)", found: "farther than a memory goes", right: "fewer", returned: "-1",
+	{name: "count without end", rule: hccl.BadCount, call: "AllReduce(count 18446744073709551615, HCCL_DATA_TYPE_INT8, HCCL_REDUCE_SUM, repeat 255)", found: "there are 18446744073709551615 elements", right: "at most 2147483647", returned: "-1",
 		kernel: refusedReduce(true, true, math.MaxUint64, hccl.Int8, hccl.ReduceSum, 255)},
 	{name: "stride without end", rule: hccl.BadCount, call: "ReduceScatter(recvCount 10, HCCL_DATA_TYPE_FP32, HCCL_REDUCE_SUM, strideCount 9223372036854775808, repeat 1)", found: "farther than a memory goes", right: "smaller stride", returned: "-1",
 		kernel: func(m *maker) {

@@ -2,6 +2,7 @@ package hccl
 
 import (
 	"fmt"
+	"math"
 
 	"kernbench/mem"
 	"kernbench/tl"
@@ -83,13 +84,16 @@ func (h *Hccl) AlltoAllV(commit Release, sendBuf mem.Addr, sendCounts, sdispls [
 func displaced(counts, displs []uint64, t DataType, repeat uint8) ([]mem.Chunk, string) {
 	blocks := make([]mem.Chunk, len(counts))
 	for j := range counts {
-		if !fits(counts[j], max(1, uint64(repeat)), t) || !fits(displs[j], 1, t) {
+		if counts[j] > mostElems || !fits(counts[j], max(1, uint64(repeat)), t) || !fits(displs[j], 1, t) {
 			return nil, fmt.Sprintf("%d elements at %d for rank %d are more than a memory can have", counts[j], displs[j], j)
 		}
 		blocks[j] = mem.Chunk{Lo: int(displs[j]), N: int(counts[j])}
 	}
 	return blocks, ""
 }
+
+// mostElems is how many elements a tensor can have here.
+const mostElems = math.MaxInt32
 
 // fits tells whether so many elements, so many times, are within what an address can reach.
 func fits(n, times uint64, t DataType) bool {
@@ -118,6 +122,8 @@ func (h *Hccl) prepare(commit Release, t *task, count, stride uint64) Handle {
 		return h.refuseTask(BadOp, t.call, fmt.Sprintf("the tiling has reduce type %v", t.cc.reduce), "combine by the same here, or leave SetReduceType out")
 	case count == 0 && t.op != OpAlltoAllV:
 		return h.refuseTask(BadCount, t.call, "the count is 0", "at least 1 element")
+	case count > mostElems:
+		return h.refuseTask(BadCount, t.call, fmt.Sprintf("there are %d elements", count), fmt.Sprintf("a block has at most %d", mostElems))
 	case !fits(max(count, stride), world*uint64(t.repeat), t.typ):
 		return h.refuseTask(BadCount, t.call, "it reaches farther than a memory goes", "fewer elements, or a smaller stride")
 	}

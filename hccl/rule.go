@@ -3,7 +3,7 @@ package hccl
 // Rule is a rule of the task API, by a short name that stays.
 type Rule string
 
-// The rules of setting up: tilings on the host, Init and SetCcTiling in kernels.
+// The rules of setting up: tilings on the host, InitV2 and SetCcTilingV2 in kernels.
 const (
 	BadSetting     Rule = "bad-setting"
 	BadGroupName   Rule = "bad-group-name"
@@ -63,12 +63,12 @@ var rules = []struct {
 	{BadAlgorithm, "an algorithm string is Operation=level0:algorithm[;level1:algorithm], of what is known, and for the operation of its tiling"},
 	{TilingOrder, "the init tiling comes first, and once"},
 	{TooManyTilings, "a tiling has at most 8 cc tilings"},
-	{NoContext, "Init gets the context of a group that this rank is a member of, and a tiling"},
+	{NoContext, "InitV2 gets the context of a group that this device is a member of"},
 	{InitTwice, "an object is initialised once, and a context initialises one object"},
-	{NoInit, "Init comes before every other call"},
-	{BadTiling, "SetCcTiling gets the offset of a cc tiling, of the group of the object"},
-	{NoTiling, "SetCcTiling for an operation comes before its first task"},
-	{TooManyGroups, "a kernel has objects of at most 2 groups"},
+	{NoInit, "InitV2 comes before every other call"},
+	{BadTiling, "InitV2 gets the tiling of the launch, SetCcTilingV2 the offset of a cc tiling in it, for the group of the object"},
+	{NoTiling, "SetCcTilingV2 for an operation comes before its first task"},
+	{TooManyGroups, "a context is that of one of the 1 or 2 groups of the launch"},
 
 	{WrongCore, "tasks come from one type of core, AIC or AIV; an object that names the core which posts names one that there is"},
 	{RepeatZero, "repeat is 1 to 255"},
@@ -80,7 +80,7 @@ var rules = []struct {
 	{TypesDiffer, "what is sent and what is received have one type"},
 	{BadCount, "a count is positive, but for AlltoAllV, and a list has one for each rank"},
 	{BadOp, "contributions are combined by sum, max or min, and as the tiling says where it does"},
-	{StrideTooShort, "blocks a stride apart do not overlap: the stride is 0 or at least the count"},
+	{StrideTooShort, "the blocks of two ranks, a stride apart, do not overlap: a stride is 0 or at least the count times repeat"},
 	{StrideLooksLikeRepeat, "the argument before repeat is the stride: a small stride with repeat 1 was probably meant as repeat"},
 	{OverlappingDestinations, "turns write nothing twice: with repeat over 1 a stride says how far the blocks of ranks are apart"},
 	{OverlappingSources, "what one turn sends to two ranks is twice in memory: otherwise its result is not judged"},
@@ -89,7 +89,7 @@ var rules = []struct {
 
 	{BadHandle, "a handle comes from a task that was prepared"},
 	{BadRank, "a rank is 0 to the size of the group less 1"},
-	{BadGroup, "a group waits for a task of another group that the kernel has initialised"},
+	{BadGroup, "InterHcclGroupSync names the other group of the launch, which this device is a member of"},
 	{CommitTooOften, "each turn is committed once"},
 	{WaitBeforeCommit, "a turn is committed before it is waited for"},
 	{WaitTooOften, "each turn is waited for at most once"},

@@ -24,33 +24,47 @@ var allReduces = []struct {
 	slots    int // that it needs for any number of ranks
 	same     bool
 }{
-	{algorithm.RecursiveDoublingAllReduce, func(world int, _ topology.Grid) int {
-		core, dims := topology.Fold(world)
-		return core*dims + 2*(world-core)
-	}, func(world, n int, _ topology.Grid) int {
-		core, dims := topology.Fold(world)
-		return (core*dims + 2*(world-core)) * n
-	}, 1, true},
-	{algorithm.HalvingDoublingAllReduce, func(world int, _ topology.Grid) int {
-		core, dims := topology.Fold(world)
-		return 2*core*dims + 2*(world-core)
-	}, least, 2, true},
+	{algorithm.RecursiveDoublingAllReduce, inDimensions, wholeInDimensions, 1, true},
+	{algorithm.BineAllReduce, inDimensions, wholeInDimensions, 1, true},
+	{algorithm.HalvingDoublingAllReduce, halvings(1), least, 2, true},
+	{algorithm.SwingAllReduce, halvings(2), least, 2, true},
 	{algorithm.BinomialAllReduce, func(world int, _ topology.Grid) int { return 2 * (world - 1) }, least, 1, true},
 	{algorithm.BidirectionalRingAllReduce, func(world int, _ topology.Grid) int { return world * 2 * 2 * (world - 1) }, least, 2, true},
 	{algorithm.TorusAllReduce, func(world int, g topology.Grid) int { return world * 2 * (g.W + g.H - 2) }, least, 2, true},
 	{algorithm.MultiRingAllReduce, func(world int, g topology.Grid) int { return world * 4 * 2 * (g.W + g.H - 2) }, least, 2, true},
 }
 
+// inDimensions is the messages where ranks exchange once in each dimension, with guests that give
+// and take.
+func inDimensions(world int, _ topology.Grid) int {
+	core, dims := topology.Fold(world)
+	return core*dims + 2*(world-core)
+}
+
+func wholeInDimensions(world, n int, g topology.Grid) int { return inDimensions(world, g) * n }
+
+// halvings are those where they exchange twice, for so many vectors side by side.
+func halvings(vectors int) func(world int, _ topology.Grid) int {
+	return func(world int, _ topology.Grid) int {
+		core, dims := topology.Fold(world)
+		return vectors*2*core*dims + 2*(world-core)
+	}
+}
+
 // least is the fewest elements that an all-reduce can move.
 func least(world, n int, _ topology.Grid) int { return 2 * (world - 1) * n }
 
-// observeOnRings runs an algorithm without a window on the mock.
-func observeOnRings(a *algorithm.Algorithm, g topology.Grid, in [][]float64, slots int) (*mock.Outcome, error) {
+// onRings is a run of an algorithm without a window.
+func onRings(a *algorithm.Algorithm, g topology.Grid, in [][]float64, slots int) mock.Config {
 	cfg := mock.Config{Topology: a.Topology, W: g.W, H: g.H, Neighbors: a.Neighbors, Inputs: in, Slots: slots}
 	if a.KernelArgs != nil {
 		cfg.Args = a.KernelArgs(len(in), len(in[0]))
 	}
-	return mock.Observe(context.Background(), a.Kernel, cfg)
+	return cfg
+}
+
+func observeOnRings(a *algorithm.Algorithm, g topology.Grid, in [][]float64, slots int) (*mock.Outcome, error) {
+	return mock.Observe(context.Background(), a.Kernel, onRings(a, g, in, slots))
 }
 
 // eachAllReduce calls f for every world of every row, on every grid.
@@ -120,4 +134,32 @@ func TestAllReduceSameBits(t *testing.T) {
 			}
 		}
 	})
+}
+
+// A vector that does not fit in scratch memory goes in segments.
+func TestAllReduceBeyondScratch(t *testing.T) {
+	for _, a := range []*algorithm.Algorithm{
+		algorithm.RecursiveDoublingAllReduce, algorithm.HalvingDoublingAllReduce, algorithm.BinomialAllReduce, algorithm.SwingAllReduce,
+		algorithm.BidirectionalRingAllReduce, algorithm.TorusAllReduce, algorithm.MultiRingAllReduce, algorithm.DoubleTreeAllReduce,
+	} {
+		for _, world := range []int{1, 4} {
+			t.Run(fmt.Sprintf("%s/%d", a.Name, world), func(t *testing.T) {
+				t.Parallel()
+				const n = 150_001 // 600 kB
+				cfg := onRings(a, topology.Grid{}, filled(world, n, func(r, i int) float64 { return float64(r + i%1000) }), 2)
+				cfg.Scratch = 512 << 10
+				out, err := mock.Observe(context.Background(), a.Kernel, cfg)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for r, got := range out.Outputs {
+					for i, v := range got {
+						if want := float64(world*(world-1)/2 + world*(i%1000)); v != want {
+							t.Fatalf("rank %d has %v for element %d, want %v", r, v, i, want)
+						}
+					}
+				}
+			})
+		}
+	}
 }

@@ -8,12 +8,15 @@ import "kernbench/tl"
 // n_slots must be at least 2, as a rank sends on while it holds the slot that it received into.
 func bidirectionalRingAllReduce(c *tl.Context, a tl.Args) {
 	me, n := c.Rank(), c.WorldSize()
-	mine := a.Shard(me)
-	east := (&bucket{c: c, op: a.Op, to: tl.East, from: tl.West, me: me, n: n}).ofMemory(mine.Chunk(2, 0))
-	west := (&bucket{c: c, op: a.Op, to: tl.West, from: tl.East, me: n - 1 - me, n: n}).ofMemory(mine.Chunk(2, 1))
-	reduceBuckets(east, west)
-	finishBuckets(east, west)
-	gatherBuckets(east, west)
+	east := &bucket{c: c, op: a.Op, to: tl.East, from: tl.West, me: me, n: n}
+	west := &bucket{c: c, op: a.Op, to: tl.West, from: tl.East, me: n - 1 - me, n: n}
+	for mine := range segments(a.Shard(me), n) {
+		east.ofMemory(mine.Chunk(2, 0))
+		west.ofMemory(mine.Chunk(2, 1))
+		reduceBuckets(east, west)
+		finishBuckets(east, west)
+		gatherBuckets(east, west)
+	}
 }
 
 // BidirectionalRingAllReduce uses the links of both directions.

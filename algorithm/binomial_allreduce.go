@@ -11,9 +11,14 @@ import (
 // lowest bit of its number that is set, and its children are those in the dimensions below.
 // Children with small subtrees are ready first, and answered last.
 //
-// Each direction carries one message, so one slot is enough.
+// Each direction carries one message of a segment, so one slot is enough.
 func binomialAllReduce(c *tl.Context, a tl.Args) {
-	mine := a.Shard(c.Rank())
+	for mine := range segments(a.Shard(c.Rank()), 1) {
+		binomialSegment(c, a.Op, mine)
+	}
+}
+
+func binomialSegment(c *tl.Context, op tl.ReduceOp, mine tl.Ref) {
 	up := bits.TrailingZeros(uint(c.Rank())) // the dimension of the parent; of the root: none
 	below := min(up, bits.Len(uint(c.WorldSize()-1)))
 	isChild := func(k int) bool { return c.Rank()+1<<k < c.WorldSize() }
@@ -21,11 +26,11 @@ func binomialAllReduce(c *tl.Context, a tl.Args) {
 	acc := c.Load(mine)
 	for k := range below {
 		if isChild(k) {
-			acc = c.Combine(a.Op, acc, c.Recv(tl.Dim(k), acc.Shape(), acc.DType()))
+			acc = c.Combine(op, acc, c.Recv(tl.Dim(k), acc.Shape(), acc.DType()))
 		}
 	}
 	if c.Rank() == 0 {
-		acc = c.Finish(a.Op, acc, c.WorldSize())
+		acc = c.Finish(op, acc, c.WorldSize())
 	} else {
 		c.Send(tl.Dim(up), acc)
 		acc = c.Recv(tl.Dim(up), acc.Shape(), acc.DType())

@@ -7,33 +7,53 @@ import "kernbench/tl"
 // hold sums of the same part of the vector, each give one half of it away and go on with the
 // other; in the second half they put their parts together again, in the reverse order.
 func halvingDoublingAllReduce(c *tl.Context, a tl.Args) {
-	folded(c, a, func(sum tl.Tensor, dims int) {
-		halveAndDouble(c, a, sum, dims, func(k int) int { return c.Rank() >> k & 1 })
+	folded(c, a, func(mine tl.Ref, sum tl.Tensor, dims int) {
+		halveAndDouble(c, a.Op, dims, &halving{
+			dir: tl.Dim, half: func(k int) int { return c.Rank() >> k & 1 },
+			parts: []tl.Ref{mine}, sum: sum,
+		})
 	})
 }
 
-// halveAndDouble does the work on a power of two of ranks. Half says which half of its part a
-// rank keeps in dimension k: its neighbour there, which came by the same part, the other.
+// halving is a vector that a power of two of ranks reduce and gather so, along dimensions of
+// its own.
+type halving struct {
+	dir   func(k int) tl.Dir
+	half  func(k int) int // which half of its part this rank keeps in dimension k; its neighbour, which has the same part, keeps the other
+	parts []tl.Ref        // parts[k] is what this rank has before dimension k
+	sum   tl.Tensor       // what it has in hand
+}
+
+// halveAndDouble takes several vectors side by side.
 //
 // Each direction carries two messages, and the first one's slot is held until the second is
 // taken: n_slots must be at least 2, unless parts are longer than a slot.
-func halveAndDouble(c *tl.Context, a tl.Args, sum tl.Tensor, dims int, half func(k int) int) {
-	parts := make([]tl.Ref, dims+1) // parts[k] is what this rank holds before dimension k
-	parts[0] = a.Shard(c.Rank())
+func halveAndDouble(c *tl.Context, op tl.ReduceOp, dims int, vs ...*halving) {
 	for k := range dims {
-		parts[k+1] = parts[k].Chunk(2, half(k))
-		keep, give := halves(sum, half(k))
-		c.Send(tl.Dim(k), give)
-		sum = c.Combine(a.Op, keep, c.Recv(tl.Dim(k), keep.Shape(), keep.DType()))
+		for _, v := range vs {
+			v.parts = append(v.parts, v.parts[k].Chunk(2, v.half(k)))
+			var give tl.Tensor
+			v.sum, give = halves(v.sum, v.half(k))
+			c.Send(v.dir(k), give)
+		}
+		for _, v := range vs {
+			v.sum = c.Combine(op, v.sum, c.Recv(v.dir(k), v.sum.Shape(), v.sum.DType()))
+		}
 	}
-	sum = c.Finish(a.Op, sum, c.WorldSize())
-	c.Store(parts[dims], sum)
+	for _, v := range vs {
+		v.sum = c.Finish(op, v.sum, c.WorldSize())
+		c.Store(v.parts[dims], v.sum)
+	}
 	for k := dims - 1; k >= 0; k-- {
-		c.Send(tl.Dim(k), sum)
-		other := parts[k].Chunk(2, 1-half(k))
-		c.Store(other, c.Recv(tl.Dim(k), other.Shape, other.DType))
-		if k > 0 {
-			sum = c.Load(parts[k]) // two tensors come together in memory only
+		for _, v := range vs {
+			c.Send(v.dir(k), v.sum)
+		}
+		for _, v := range vs {
+			other := v.parts[k].Chunk(2, 1-v.half(k))
+			c.Store(other, c.Recv(v.dir(k), other.Shape, other.DType))
+			if k > 0 {
+				v.sum = c.Load(v.parts[k]) // two tensors come together in memory only
+			}
 		}
 	}
 }

@@ -9,21 +9,23 @@ import "kernbench/tl"
 //
 // n_slots must be at least 2, as a rank sends on while it holds the slot that it received into.
 func multiRingAllReduce(c *tl.Context, a tl.Args) {
-	t, mine := torusOf(c, a), a.Shard(c.Rank())
+	t := torusOf(c, a)
 	first := []*bucket{t.eastward(), t.westward(), t.southward(), t.northward()}
-	for i, b := range first {
-		b.ofMemory(mine.Chunk(len(first), i))
-	}
-	reduceBuckets(first...)
 	second := []*bucket{t.southward(), t.northward(), t.eastward(), t.westward()}
-	for i, b := range second {
-		b.after(first[i])
+	for mine := range segments(a.Shard(c.Rank()), min(t.w, t.h)) {
+		for i, b := range first {
+			b.ofMemory(mine.Chunk(len(first), i))
+		}
+		reduceBuckets(first...)
+		for i, b := range second {
+			b.after(first[i])
+		}
+		reduceBuckets(second...)
+		finishBuckets(second...)
+		gatherBuckets(second...)
+		takeBuckets(first...)
+		gatherBuckets(first...)
 	}
-	reduceBuckets(second...)
-	finishBuckets(second...)
-	gatherBuckets(second...)
-	takeBuckets(first...)
-	gatherBuckets(first...)
 }
 
 // MultiRingAllReduce uses all links of a torus, in both directions.

@@ -9,10 +9,10 @@ import (
 // the other: after dimension k the ranks of a subcube of 2^(k+1) have the same sum. Both sides
 // of an exchange add the same two vectors, so that all ranks end with the same bits.
 //
-// Each direction carries one message, so one slot is enough.
+// Each direction carries one message of a segment, so one slot is enough, unless it holds more
+// than a segment.
 func recursiveDoublingAllReduce(c *tl.Context, a tl.Args) {
-	mine := a.Shard(c.Rank())
-	folded(c, a, func(acc tl.Tensor, dims int) {
+	folded(c, a, func(mine tl.Ref, acc tl.Tensor, dims int) {
 		for k := range dims {
 			c.Send(tl.Dim(k), acc)
 			acc = c.Combine(a.Op, acc, c.Recv(tl.Dim(k), acc.Shape(), acc.DType()))
@@ -23,22 +23,23 @@ func recursiveDoublingAllReduce(c *tl.Context, a tl.Args) {
 
 // folded serves any number of ranks with an algorithm for a power of two, which gets the sum
 // of a host and its guest, and leaves the result in memory. Guests only give and take.
-func folded(c *tl.Context, a tl.Args, core func(sum tl.Tensor, dims int)) {
+func folded(c *tl.Context, a tl.Args, core func(mine tl.Ref, sum tl.Tensor, dims int)) {
 	ranks, dims := topology.Fold(c.WorldSize())
-	mine := a.Shard(c.Rank())
-	sum := c.Load(mine)
-	if c.Rank() >= ranks {
-		c.Send(tl.Dim(dims), sum)
-		c.RecvTo(tl.Dim(dims), mine)
-		return
-	}
-	host := c.Rank()+ranks < c.WorldSize()
-	if host {
-		sum = c.Combine(a.Op, sum, c.Recv(tl.Dim(dims), sum.Shape(), sum.DType()))
-	}
-	core(sum, dims)
-	if host {
-		c.SendRef(tl.Dim(dims), mine)
+	for mine := range segments(a.Shard(c.Rank()), 1) {
+		sum := c.Load(mine)
+		if c.Rank() >= ranks {
+			c.Send(tl.Dim(dims), sum)
+			c.RecvTo(tl.Dim(dims), mine)
+			continue
+		}
+		host := c.Rank()+ranks < c.WorldSize()
+		if host {
+			sum = c.Combine(a.Op, sum, c.Recv(tl.Dim(dims), sum.Shape(), sum.DType()))
+		}
+		core(mine, sum, dims)
+		if host {
+			c.SendRef(tl.Dim(dims), mine)
+		}
 	}
 }
 

@@ -9,14 +9,15 @@ import "kernbench/tl"
 // n_slots must be at least 2, as a rank sends on while it holds the slot that it received into.
 func torusAllReduce(c *tl.Context, a tl.Args) {
 	t := torusOf(c, a)
-	row := t.eastward().ofMemory(a.Shard(c.Rank()))
-	reduceBuckets(row)
-	column := t.southward().after(row)
-	reduceBuckets(column)
-	finishBuckets(column)
-	gatherBuckets(column)
-	takeBuckets(row)
-	gatherBuckets(row)
+	row, column := t.eastward(), t.southward()
+	for mine := range segments(a.Shard(c.Rank()), t.w) {
+		reduceBuckets(row.ofMemory(mine))
+		reduceBuckets(column.after(row))
+		finishBuckets(column)
+		gatherBuckets(column)
+		takeBuckets(row)
+		gatherBuckets(row)
+	}
 }
 
 // torus is a rank's place in a torus of w by h.

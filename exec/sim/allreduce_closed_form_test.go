@@ -29,14 +29,16 @@ func (c *terms) step(n int) unit.Time { return c.message(int64(2*n)) + c.I + c.s
 // alpha-beta formula. A sum is loaded, and the result stored, at the two ends.
 func TestAllReduceClosedForms(t *testing.T) {
 	const n = 1920
+	exchanged := func(c *terms, ranks int) unit.Time {
+		_, dims := topology.Fold(ranks)
+		return unit.Time(dims) * c.step(n)
+	}
 	tests := []struct {
 		a     *algorithm.Algorithm
 		steps func(c *terms, ranks int) unit.Time
 	}{
-		{algorithm.RecursiveDoublingAllReduce, func(c *terms, ranks int) unit.Time {
-			_, dims := topology.Fold(ranks)
-			return unit.Time(dims) * c.step(n)
-		}},
+		{algorithm.RecursiveDoublingAllReduce, exchanged},
+		{algorithm.BineAllReduce, exchanged},
 		{algorithm.BinomialAllReduce, func(c *terms, ranks int) unit.Time {
 			_, dims := topology.Fold(ranks)
 			return unit.Time(dims) * (c.step(n) + c.message(2*n) + c.I)

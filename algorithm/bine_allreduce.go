@@ -1,0 +1,39 @@
+package algorithm
+
+import "kernbench/tl"
+
+// bineAllReduce exchanges whole vectors along a Bine butterfly, the far partners first: at each
+// step they are about half as far apart on a ring as at the one before, on the other side. On
+// the whole that is a third less than the hypercube's, and less crosses between groups of
+// neighbours.
+//
+// With the far partners first both sides of an exchange have sums of as many ranks, each the
+// same as all that had a part in it, so that all ranks end with the same bits. It would not be
+// so with the near ones first: of 8 ranks, 0 would be with 1, 6 and 7 then, and 1 with 0, 2 and 3.
+//
+// It is the form for short vectors. That for long ones, a reduce-scatter and an all-gather
+// along the same butterfly, is swing_allreduce.
+//
+// Each direction carries one message of a segment, so one slot is enough, unless it holds more
+// than a segment.
+func bineAllReduce(c *tl.Context, a tl.Args) {
+	folded(c, a, func(mine tl.Ref, acc tl.Tensor, dims int) {
+		for k := dims - 1; k >= 0; k-- {
+			c.Send(tl.Dim(k), acc)
+			acc = c.Combine(a.Op, acc, c.Recv(tl.Dim(k), acc.Shape(), acc.DType()))
+		}
+		c.Store(mine, c.Finish(a.Op, acc, c.WorldSize()))
+	})
+}
+
+// BineAllReduce keeps recursive doubling near.
+var BineAllReduce = Register(Algorithm{
+	Name:       "bine_allreduce",
+	Summary:    "whole vectors are exchanged along a Bine butterfly: as few steps as recursive doubling, with partners that are nearer",
+	Collective: "all_reduce",
+	Topology:   "swing",
+	Kernel:     bineAllReduce,
+	Steps:      "floor(log2 N), and 2 more unless N is a power of two",
+	Cost:       "log2(N) (alpha + beta M): log2(N) M bytes per rank",
+	Source:     "De Sensi, Pasqualoni, Piarulli, Bonato, Ba, Turisini, Domke, Hoefler, Bine trees: enhancing collective operations by optimizing communication locality, SC 2025",
+})

@@ -1,0 +1,131 @@
+package algorithm
+
+import (
+	"fmt"
+	"math"
+	"math/bits"
+
+	"kernbench/dtype"
+	"kernbench/tl"
+	"kernbench/topology"
+)
+
+// doubleTreeAllReduce reduces and broadcasts one half of the vector on each of two binary
+// trees. As nearly every rank is a leaf of one of them, both together use the links in both
+// directions. A half goes in chunks, so that all levels of a tree work at the same time.
+//
+// In round i a leaf sends chunk i up. Each level takes a round, so that a rank which is d
+// below the root passes chunk i up in round i+h-d, and hands its sum down in round i+h+d, for
+// a common height h. All that a rank waits for happens in an earlier round, or in the same one
+// nearer to the root, or to the leaves: with n_slots of at least 2 nobody waits for ever. With
+// one slot a rank that sends up may hold up a parent that sends down.
+//
+// Args.Int(0) is the number of chunks of a half; 0 is as many as are best.
+func doubleTreeAllReduce(c *tl.Context, a tl.Args) {
+	height := bits.Len(uint(c.WorldSize()))
+	var trees [2]chunkedTree
+	rounds := 0
+	for i := range trees {
+		trees[i] = newChunkedTree(c, a, i, height)
+		rounds = max(rounds, trees[i].chunks+2*height)
+	}
+	for round := range rounds {
+		for i := range trees {
+			trees[i].up(round - height + trees[i].depth)
+		}
+		for i := range trees {
+			trees[i].down(round - height - trees[i].depth)
+		}
+	}
+}
+
+// chunkedTree is a rank's place in one of the trees, with half of the vector.
+type chunkedTree struct {
+	c       *tl.Context
+	op      tl.ReduceOp
+	dirs    topology.TreeDirs
+	depth   int     // below the root
+	is      [2]bool // there is such a child
+	half    tl.Ref
+	chunks  int
+	reduced tl.Tensor // of the root: the chunk that is complete
+}
+
+func newChunkedTree(c *tl.Context, a tl.Args, tree, height int) chunkedTree {
+	t := chunkedTree{c: c, op: a.Op, dirs: topology.TwoTreeDirs[tree], half: a.Shard(c.Rank()).Chunk(2, tree)}
+	up, children := topology.TwoTreeStep(c.Rank(), c.WorldSize(), tree)
+	for k, child := range children {
+		t.is[k] = child >= 0
+	}
+	for ; up >= 0; t.depth++ {
+		up, _ = topology.TwoTreeStep(up, c.WorldSize(), tree)
+	}
+	t.chunks = a.Int(0)
+	switch {
+	case t.chunks < 0:
+		panic(fmt.Sprintf("%d chunks: one or more, or 0 for as many as are best", t.chunks))
+	case t.chunks == 0:
+		t.chunks = treePieces(t.half.Len(), a.DType, height)
+	}
+	t.chunks = max(1, min(t.chunks, t.half.Len()))
+	return t
+}
+
+// treePieces is the number of chunks for which latency and transfer are in balance: for a
+// pipeline of so many levels up and as many down.
+func treePieces(n int, t dtype.Type, height int) int {
+	bytes := float64(n) * float64(t.Size())
+	best := math.Round(math.Sqrt(float64(2*height-1) * bytes / latencyBytes))
+	return max(1, int(best), int(math.Ceil(bytes/tileBytes))) // and not too long for scratch memory
+}
+
+func (t *chunkedTree) chunk(i int) tl.Ref { return t.half.Chunk(t.chunks, i) }
+
+// up adds chunk i of the children to the own one, and passes the sum on.
+func (t *chunkedTree) up(i int) {
+	if i < 0 || i >= t.chunks {
+		return
+	}
+	sum := t.c.Load(t.chunk(i))
+	for k, dir := range t.dirs.Children {
+		if t.is[k] {
+			sum = t.c.Combine(t.op, sum, t.c.Recv(dir, sum.Shape(), sum.DType()))
+		}
+	}
+	if t.depth > 0 {
+		t.c.Send(t.dirs.Parent, sum)
+		return
+	}
+	t.reduced = t.c.Finish(t.op, sum, t.c.WorldSize())
+}
+
+// down takes chunk i of the result from the parent, and passes it on. The root has it from
+// the same round.
+func (t *chunkedTree) down(i int) {
+	if i < 0 || i >= t.chunks {
+		return
+	}
+	result := t.reduced
+	if t.depth > 0 {
+		result = t.c.Recv(t.dirs.Parent, t.chunk(i).Shape, t.half.DType)
+	}
+	for k, dir := range t.dirs.Children {
+		if t.is[k] {
+			t.c.Send(dir, result)
+		}
+	}
+	t.c.Store(t.chunk(i), result)
+}
+
+// DoubleTreeAllReduce has the steps of a tree and nearly the bytes of a ring.
+var DoubleTreeAllReduce = Register(Algorithm{
+	Name:       "double_tree_allreduce",
+	Summary:    "half of the vector on each of two binary trees, in chunks, so that all ranks and levels are busy",
+	Collective: "all_reduce",
+	Topology:   "two_trees",
+	Kernel:     doubleTreeAllReduce,
+	KernelArgs: func(int, int) []int { return []int{0} }, // chunks of a half: as many as are best
+	Steps:      "2 log2(N) + k - 1 for k chunks per tree",
+	Cost:       "about 2 log2(N) alpha + 2 beta M, and the filling of the pipeline: 2(N-1) M bytes in all",
+	Source:     "Sanders, Speck, Traeff, Two-tree algorithms for full bandwidth broadcast, reduction and scan, Parallel Computing 35(12), 2009; the trees: NCCL 2.4",
+})

@@ -1,0 +1,36 @@
+package algorithm
+
+import (
+	"kernbench/tl"
+	"kernbench/topology"
+)
+
+// swingAllReduce halves and doubles like halvingDoublingAllReduce, but with partners that are
+// near on a ring: at distance 1, 1, 3, 5, 11, ..., on alternating sides. What is largest goes
+// the shortest way. Half of the vector swings the other way round, so that the links on both
+// sides of a rank are used at the same time.
+func swingAllReduce(c *tl.Context, a tl.Args) {
+	folded(c, a, func(mine tl.Ref, sum tl.Tensor, dims int) {
+		keep, mirrored := halves(sum, 0)
+		reflection := (1<<dims - c.Rank()) & (1<<dims - 1)
+		halveAndDouble(c, a.Op, dims, &halving{
+			dir: tl.Dim, half: func(k int) int { return topology.SwingHalf(c.Rank(), k, dims) },
+			parts: []tl.Ref{mine.Chunk(2, 0)}, sum: keep,
+		}, &halving{
+			dir: topology.MirrorDim, half: func(k int) int { return topology.SwingHalf(reflection, k, dims) },
+			parts: []tl.Ref{mine.Chunk(2, 1)}, sum: mirrored,
+		})
+	})
+}
+
+// SwingAllReduce is for rings and tori, where distance costs bandwidth.
+var SwingAllReduce = Register(Algorithm{
+	Name:       "swing_allreduce",
+	Summary:    "halving and doubling with partners at distances 1, 1, 3, 5, ... on alternating sides of a ring, and half of the vector mirrored",
+	Collective: "all_reduce",
+	Topology:   "swing",
+	Kernel:     swingAllReduce,
+	Steps:      "2 floor(log2 N), and 2 more unless N is a power of two",
+	Cost:       "2 log2(N) alpha + 2(N-1)/N beta M/2 where both sides go side by side and no messages meet: 2(N-1) M bytes in all",
+	Source:     "De Sensi, Bonato, Saam, Hoefler, Swing: short-cutting rings for higher bandwidth allreduce, NSDI 2024",
+})

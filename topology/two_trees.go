@@ -1,0 +1,91 @@
+package topology
+
+import (
+	"math/bits"
+
+	"kernbench/tl"
+)
+
+// TreeDirs are the names of the neighbours in one of the trees of TwoTrees.
+type TreeDirs struct {
+	Parent   tl.Dir
+	Children [2]tl.Dir
+}
+
+// TwoTreeDirs are those of both trees.
+var TwoTreeDirs = [2]TreeDirs{
+	{tl.Parent, [2]tl.Dir{tl.Child0, tl.Child1}},
+	{tl.RegisterDir("second.parent"), [2]tl.Dir{tl.RegisterDir("second.child0"), tl.RegisterDir("second.child1")}},
+}
+
+// TwoTrees is two binary trees over the same ranks, in which nearly every rank is a leaf of
+// one and has children in the other, as TwoTreeStep counts.
+var TwoTrees = Register(Topology{
+	Name:    "two_trees",
+	Summary: "two binary trees in which nearly every rank is a leaf of one: parent, child0, child1, and the same after second.",
+	Links: func(dst []Link, rank, world int, _ Grid) []Link {
+		for tree, dirs := range TwoTreeDirs {
+			parent, children := TwoTreeStep(rank, world, tree)
+			if parent >= 0 {
+				dst = append(dst, Link{dirs.Parent, int32(parent)})
+			}
+			for k, child := range children {
+				if child >= 0 {
+					dst = append(dst, Link{dirs.Children[k], int32(child)})
+				}
+			}
+		}
+		return dst
+	},
+})
+
+// TwoTreeStep is rank's place in tree 0 or 1: its parent and its children, -1 for none.
+//
+// In the first tree odd ranks are leaves, and a rank whose lowest bit set is 2^b stands at
+// height b over those around it. The second is the first with the ranks in reverse order,
+// which makes odd ones of even ones; an odd number of ranks is shifted by one instead.
+func TwoTreeStep(rank, world, tree int) (parent int, children [2]int) {
+	to := func(r int) int { return r }
+	from := to
+	switch {
+	case tree == 1 && world%2 == 0:
+		to = func(r int) int { return world - 1 - r }
+		from = to
+	case tree == 1:
+		to = func(r int) int { return mod(r-1, world) }
+		from = func(r int) int { return mod(r+1, world) }
+	}
+	parent, children = evenTree(to(rank), world)
+	if parent >= 0 {
+		parent = from(parent)
+	}
+	for k, child := range children {
+		if child >= 0 {
+			children[k] = from(child)
+		}
+	}
+	return parent, children
+}
+
+// evenTree is the first of the trees. Rank 0 is over all others: its only child is the
+// greatest power of two. Where the parent that a rank should have does not exist, the one
+// beyond its other side takes it.
+func evenTree(r, world int) (parent int, children [2]int) {
+	step := r & -r // to the parent; half of it to the children
+	parent, children = -1, [2]int{-1, -1}
+	if r == 0 {
+		step = 1 << bits.Len(uint(world-1))
+	} else if parent = (r - step) | step<<1; parent >= world {
+		parent = r - step
+	}
+	if r > 0 && step > 1 {
+		children[0] = r - step/2
+	}
+	for half := step / 2; half > 0; half /= 2 {
+		if r+half < world {
+			children[1] = r + half
+			break
+		}
+	}
+	return parent, children
+}

@@ -132,7 +132,7 @@ func TestProvenanceAgainstMultisets(t *testing.T) {
 		want := model(p)
 		for step := range 8 {
 			why := int32(10 + step)
-			switch rapid.SampledFrom([]string{"merge", "merge", "double", "overwrite", "overwrite", "slice", "concat", "scale", "obscure"}).Draw(t, "op") {
+			switch rapid.SampledFrom([]string{"merge", "merge", "double", "overwrite", "overwrite", "slice", "concat", "replace", "scale", "obscure"}).Draw(t, "op") {
 			case "merge":
 				q := vector(t, h, n)
 				mq := model(q)
@@ -162,6 +162,17 @@ func TestProvenanceAgainstMultisets(t *testing.T) {
 				q := vector(t, h, rapid.IntRange(1, 4).Draw(t, "m"))
 				want = append(slices.Clone(want), model(q)...)
 				p, n = Concat(p, q), n+q.Len()
+			case "replace":
+				old, by := vector(t, h, n), vector(t, h, n)
+				if off := rapid.IntRange(0, n-1).Draw(t, "off"); rapid.Bool().Draw(t, "as it is") {
+					old = Overwrite(old, off, Slice(nil, p, off, n-off))
+				}
+				for i, e := range model(old) {
+					if e.equal(want[i]) {
+						want[i] = model(by)[i]
+					}
+				}
+				p = Replace(nil, p, old, by)
 			case "scale":
 				p = Scale(nil, p, 4, why)
 				for i := range want {

@@ -117,6 +117,9 @@ func (r *replay) load(x *record) {
 	}
 	copy(r.part(x.dst, x), p.bytes(off, int(x.n)))
 	r.pa = collective.Slice(r.pa[:0], p.prov, off, int(x.n))
+	if x.turn != 0 && r.turns.hidden > 0 {
+		r.pa = r.seen(x, r.pa)
+	}
 	r.place(x, r.pa)
 }
 

@@ -29,13 +29,14 @@ type scope struct {
 // turns are the collectives that are performed beside each other, since they were last taken.
 type turns struct {
 	scopes   map[int32]scope // by number
-	open     map[*tl.Turn]*CapturedTurn
+	open     map[*tl.Turn]*opened
+	hidden   int             // turns of which memory shows other labels
 	captured []*CapturedTurn // in order of beginning
 }
 
 // BeginTurn records that a collective begins for a rank: what memory holds is its contribution
-// from now on, and what lies where its result goes is forgotten. Records whose Origin names
-// the turn merge contributions by its operation.
+// from now on, which others may share, and what lies where its result goes is forgotten.
+// Records whose Origin names the turn merge contributions by its operation.
 func (l *Log) BeginTurn(o Origin, t *tl.Turn) { l.turn(o, recBeginTurn, t) }
 
 // EndTurn records that the result of a turn that has begun is in memory.
@@ -74,14 +75,15 @@ var (
 func (r *replay) beginTurn(x *record, t *tl.Turn) {
 	k := &r.turns
 	if k.open == nil {
-		k.scopes, k.open = map[int32]scope{}, map[*tl.Turn]*CapturedTurn{}
+		k.scopes, k.open = map[int32]scope{}, map[*tl.Turn]*opened{}
 	}
 	if k.open[t] != nil {
 		r.fail(x, errTwice)
 		return
 	}
 	c := &CapturedTurn{Turn: t}
-	k.scopes[t.ID], k.open[t] = scope{true, t.Op, t.World}, c
+	r.share(t)
+	k.scopes[t.ID], k.open[t] = scope{true, t.Op, t.World}, &opened{CapturedTurn: c}
 	k.captured = append(k.captured, c)
 	for _, ref := range t.In {
 		p, off, ok := r.turnMemory(x, c, ref)
@@ -103,22 +105,26 @@ func (r *replay) beginTurn(x *record, t *tl.Turn) {
 		r.pa = collective.MakeUnwritten(r.pa[:0], ref.Len())
 		p.prov = collective.Overwrite(p.prov, off, r.pa)
 	}
-	base := int64(0)
+	base := 0
 	for _, ref := range t.In {
 		p, off, _ := r.turnMemory(x, c, ref)
-		r.pa = r.hasher.Own(r.pa[:0], t.Label, base, ref.Len())
+		r.pa = r.own(r.pa[:0], t, base, ref.Len())
 		p.prov = collective.Overwrite(p.prov, off, r.pa)
-		base += int64(ref.Len())
+		base += ref.Len()
 	}
 }
 
 func (r *replay) endTurn(x *record, t *tl.Turn) {
-	c := r.turns.open[t]
-	if c == nil {
+	o := r.turns.open[t]
+	if o == nil {
 		r.fail(x, errNotBegun)
 		return
 	}
 	delete(r.turns.open, t)
+	if o.shown != nil {
+		r.turns.hidden--
+	}
+	c := o.CapturedTurn
 	for _, ref := range t.Out {
 		p, off, ok := r.turnMemory(x, c, ref)
 		if !ok {

@@ -42,11 +42,15 @@ func (c cell) merge(d cell, value float64, permitted bool) cell {
 	return m
 }
 
+// alike tells whether two cells hold the same contributions, for all that is known of them.
+func (c cell) alike(d cell) bool { return c.kind == d.kind && maps.Equal(c.set, d.set) }
+
 // modelled is memory of several ranks, in a log and in the model.
 type modelled struct {
-	t     *rapid.T
-	log   *oplog.Log
-	cells [][]cell
+	t        *rapid.T
+	log      *oplog.Log
+	cells    [][]cell
+	programs []*turning
 }
 
 const modelElems = 6
@@ -72,6 +76,41 @@ type turning struct {
 	agent *agent
 	open  *tl.Turn
 	want  *wanted
+	parts map[int]labelled // of its contribution, by element of its rank's memory
+}
+
+// labelled is an element of a contribution: with the label of its turn, and as memory shows it.
+type labelled struct{ own, shown cell }
+
+// read is what a program sees: in a turn, contributions to it by its labels, though others may
+// share them.
+func (m *modelled) read(p *turning, rank, lo, n int) []cell {
+	seen := slices.Clone(m.at(rank, lo, n))
+	for _, q := range m.programs {
+		if p.open == nil || q.open == nil || q.open.ID != p.open.ID || q.agent.c.Rank() != rank {
+			continue
+		}
+		for i := range seen {
+			if part, ok := q.parts[lo+i]; ok && seen[i].alike(part.shown) {
+				part.own.value = seen[i].value
+				seen[i] = part.own
+			}
+		}
+	}
+	return seen
+}
+
+// label is what memory shows from now on of an element of a contribution. Those who had the
+// same see theirs in it.
+func (m *modelled) label(p *turning, at int, own cell) {
+	rank := p.agent.c.Rank()
+	for _, q := range m.programs {
+		if part, ok := q.parts[at]; ok && q.open != nil && q.agent.c.Rank() == rank && m.cells[rank][at].alike(part.shown) {
+			part.shown = own
+			q.parts[at] = part
+		}
+	}
+	p.parts[at] = labelled{own, own}
 }
 
 // wanted is a turn as the model captures it.
@@ -108,19 +147,23 @@ func (m *modelled) begin(p *turning, id int) *wanted {
 	if !readable(w.in) {
 		return nil
 	}
-	p.open, p.want = t, w
+	p.want, p.parts = w, map[int]labelled{}
+	k := int64(0)
+	for _, at := range inAt {
+		for i := range at[1] {
+			m.label(p, at[0]+i, cell{collective.Written, w.in[k].value, map[[2]int64]int64{{int64(t.Label), k}: 1}})
+			k++
+		}
+	}
+	p.open = t
 	p.agent.c.BeginTurn(t)
 	for _, at := range outAt {
 		for i := range at[1] {
 			m.cells[rank][at[0]+i] = cell{}
 		}
 	}
-	k := int64(0)
-	for _, at := range inAt {
-		for i := range at[1] {
-			m.cells[rank][at[0]+i] = cell{collective.Written, w.in[k].value, map[[2]int64]int64{{int64(t.Label), k}: 1}}
-			k++
-		}
+	for at, part := range p.parts {
+		m.cells[rank][at] = part.own
 	}
 	return w
 }
@@ -156,7 +199,7 @@ func (m *modelled) act(p *turning) {
 		}
 		return out
 	}
-	a, b, d := m.at(aRank, aLo, n), m.at(bRank, bLo, n), m.at(dRank, dLo, n)
+	a, b, d := m.read(p, aRank, aLo, n), m.read(p, bRank, bLo, n), m.at(dRank, dLo, n)
 	c := p.agent.c
 	switch rapid.SampledFrom([]string{"copy", "compute", "update"}).Draw(m.t, "action") {
 	case "copy":
@@ -231,12 +274,20 @@ func TestTurnsAgainstModel(t *testing.T) {
 			m.cells = append(m.cells, cells)
 			programs = append(programs, &turning{agent: a}, &turning{agent: a.beside()})
 		}
+		m.programs = programs
 		var want []*wanted
 		for range rapid.IntRange(1, 60).Draw(t, "steps") {
 			p := rapid.SampledFrom(programs).Draw(t, "program")
 			switch k := rapid.IntRange(0, 5).Draw(t, "step"); {
 			case k == 0 && p.open == nil:
-				if w := m.begin(p, rapid.IntRange(1, len(ops)-1).Draw(t, "collective")); w != nil {
+				id := rapid.IntRange(1, len(ops)-1).Draw(t, "collective")
+				twice := slices.ContainsFunc(programs, func(q *turning) bool {
+					return q.open != nil && int(q.open.ID) == id && q.agent.c.Rank() == p.agent.c.Rank()
+				})
+				if twice { // a rank takes part once
+					continue
+				}
+				if w := m.begin(p, id); w != nil {
 					want = append(want, w)
 				}
 			case k == 1 && p.open != nil:

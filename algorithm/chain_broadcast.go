@@ -3,22 +3,33 @@ package algorithm
 import "kernbench/tl"
 
 // chainBroadcast hands the vector on from the root round to the rank before it, piece by piece,
-// each straight from the slot that it came into.
+// each straight from the slot that it came into. The root fetches a piece while the one before
+// it leaves.
 func chainBroadcast(c *tl.Context, a tl.Args) {
 	r, me := fromRoot(c, a), c.Rank()
 	mine, out, n := a.Shard(me), a.Out(me, a.NElem), pieces(c, a)
-	for k := range n {
-		var v tl.Tensor
-		if r.me == 0 {
-			v = c.Load(mine.Chunk(n, k))
-		} else {
-			v = c.Recv(tl.West, mine.Chunk(n, k).Shape, a.DType)
+	if r.me > 0 {
+		for k := range n {
+			v := c.Recv(tl.West, out.Chunk(n, k).Shape, a.DType)
+			if r.me < r.n-1 {
+				c.Send(tl.East, v)
+			}
+			c.Store(out.Chunk(n, k), v)
 		}
-		if r.me < r.n-1 {
-			c.Send(tl.East, v)
-		}
-		c.Store(out.Chunk(n, k), v)
+		return
 	}
+	if r.n > 1 {
+		next := c.Load(mine.Chunk(n, 0))
+		for k := range n {
+			v := next
+			if k+1 < n {
+				next = c.Load(mine.Chunk(n, k+1))
+			}
+			c.Send(tl.East, v)
+			c.Free(v)
+		}
+	}
+	keep(c, out, mine)
 }
 
 // ChainBroadcast moves long vectors at the rate of one link, whatever the number of ranks.

@@ -3,12 +3,17 @@ package algorithm
 import "kernbench/tl"
 
 // chainReduce is the chain of a broadcast backwards: sums of one piece after the other go from
-// the rank before the root round to the root, and each rank adds its own on the way.
+// the rank before the root round to the root, and each rank adds its own on the way, which it
+// fetches while the sum before is on its way.
 func chainReduce(c *tl.Context, a tl.Args) {
 	r, me := fromRoot(c, a), c.Rank()
 	mine, n := a.Shard(me), pieces(c, a)
+	next := c.Load(mine.Chunk(n, 0))
 	for k := range n {
-		acc := c.Load(mine.Chunk(n, k))
+		acc := next
+		if k+1 < n {
+			next = c.Load(mine.Chunk(n, k+1))
+		}
 		if r.me < r.n-1 {
 			acc = c.Combine(a.Op, acc, c.Recv(tl.East, acc.Shape(), acc.DType()))
 		}

@@ -13,11 +13,12 @@ func onRings() []*algorithm.Algorithm {
 	return slices.DeleteFunc(algorithm.All(), func(a *algorithm.Algorithm) bool { return a.Window != nil })
 }
 
-// libraryBench is a launch of an algorithm of the library, with the numbers that its row makes.
+// libraryBench is a launch of an algorithm of the library, with the numbers that its row makes
+// where the setup has none.
 func libraryBench(t testing.TB, a *algorithm.Algorithm, s setup) *bench {
 	t.Helper()
 	s.topology, s.neighbors = a.Topology, a.Neighbors
-	if a.KernelArgs != nil {
+	if s.args == nil && a.KernelArgs != nil {
 		s.args = a.KernelArgs(s.world, s.n)
 	}
 	return newBench(t, a.Kernel, s)

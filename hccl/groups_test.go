@@ -184,6 +184,28 @@ func TestInterHcclGroupSync(t *testing.T) {
 	}
 }
 
+// Two groups may send the same buffer at the same time.
+func TestGroupsShareABuffer(t *testing.T) {
+	onEach(t, func(t *testing.T, r *rig) {
+		p := r.pairOf([]int32{0, 1, 2, 3}, []int32{3, 2, 9}, gatherAndReduce, 300, 4)
+		reduce := &form{op: hccl.OpAllReduce, count: 300, repeat: 1, typ: hccl.FP32}
+		r.run(p.launch(func(k *hccl.Kernel, h [2]*hccl.Hccl) {
+			for i, o := range h {
+				if o != nil {
+					reduce.prepare(o, hccl.CommitNow, k.GM(0), k.GM(2+i))
+				}
+			}
+			for _, o := range h {
+				if o != nil {
+					o.Finalize()
+				}
+			}
+		}))
+		p.check(reduce, 0, 0, 2)
+		p.check(reduce, 1, 0, 3)
+	})
+}
+
 // Tasks of two groups go side by side: together they take less than one after the other, and
 // no less than the longer one.
 func TestGroupsOverlapInTime(t *testing.T) {
@@ -194,7 +216,7 @@ func TestGroupsOverlapInTime(t *testing.T) {
 			return r.run(p.launch(func(k *hccl.Kernel, h [2]*hccl.Hccl) {
 				for _, i := range groups {
 					if h[i] != nil {
-						h[i].AllReduce(hccl.CommitNow, k.GM(i), k.GM(2+i), 4000, hccl.FP32, hccl.ReduceSum, 1)
+						h[i].AllReduce(hccl.CommitNow, k.GM(0), k.GM(2+i), 4000, hccl.FP32, hccl.ReduceSum, 1)
 					}
 				}
 				for _, o := range h {

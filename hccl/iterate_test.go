@@ -95,6 +95,29 @@ func TestIterateCalls(t *testing.T) {
 	})
 }
 
+// A wait for steps comes before Finalize as one for a turn does.
+func TestIterateAfterFinalize(t *testing.T) {
+	for _, meet := range []bool{false, true} {
+		onEach(t, func(t *testing.T, r *rig) {
+			f := equal(2, 3, 1)
+			g := r.on(first(2), hccl.Options{})
+			x, y := r.spread(g.PEs(), 6, f.carrier(), f.input), r.spread(g.PEs(), 6, f.carrier(), constant(untouched))
+			l := r.launch(g, hccl.Cores{AIV: 2}, func(k *hccl.Kernel, h *hccl.Hccl) {
+				id := f.prepare(h, hccl.CommitNow, k.GM(0), k.GM(1))
+				for ranks := make([]int, 1); h.Iterate(hccl.Sources, id, ranks) > 0; {
+				}
+				if meet {
+					k.SyncAll(hccl.AIVOnly)
+				}
+				h.Finalize()
+			}, []*memory{x, y}, steps(1))
+			if _, err := l.Run(t.Context()); (err == nil) != meet || !meet && !isMisuse(err, hccl.FinalizeBeforeWait) {
+				t.Errorf("with SyncAll %v: %v", meet, err)
+			}
+		})
+	}
+}
+
 // iterate runs a kernel with an AlltoAllV in steps, and checks its result.
 func (r *rig) iterate(world, size, repeat int, body func(k *hccl.Kernel, h *hccl.Hccl, id hccl.Handle)) {
 	r.Helper()

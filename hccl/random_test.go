@@ -15,8 +15,8 @@ import (
 
 var thorough = flag.Bool("thorough", false, "more random tasks")
 
-// places are where groups of a size may lie: in one SIP, or over both, where those of each
-// follow one another, in any order.
+// drawPlace draws where a group lies: in one SIP, or in both with half of it each. even keeps
+// those of a SIP together.
 func drawPlace(t *rapid.T, even bool) []int32 {
 	world := rapid.IntRange(1, 6).Draw(t, "ranks")
 	if world%2 == 0 && rapid.Bool().Draw(t, "two SIPs") {
@@ -35,7 +35,7 @@ func drawPlace(t *rapid.T, even bool) []int32 {
 }
 
 // drawForm draws a task for an algorithm string, of the types that it takes.
-func drawForm(t *rapid.T, alg string, world int) (f *form, op hccl.OpType) {
+func drawForm(t *rapid.T, alg string, world int) *form {
 	parsed, err := hccl.ParseAlgConfig(alg)
 	if err != nil {
 		t.Fatal(err)
@@ -46,7 +46,7 @@ func drawForm(t *rapid.T, alg string, world int) (f *form, op hccl.OpType) {
 			types = append(types, typ)
 		}
 	}
-	f = &form{op: parsed.Op, repeat: rapid.IntRange(1, 4).Draw(t, "repeat")}
+	f := &form{op: parsed.Op, repeat: rapid.IntRange(1, 4).Draw(t, "repeat")}
 	if f.op == hccl.OpAlltoAll && rapid.Bool().Draw(t, "uneven") || f.op == hccl.OpAlltoAllV {
 		counts := make([][]uint64, world)
 		for r := range counts {
@@ -67,7 +67,7 @@ func drawForm(t *rapid.T, alg string, world int) (f *form, op hccl.OpType) {
 	}
 	f.typ = rapid.SampledFrom(types).Draw(t, "type")
 	f.reduce = rapid.SampledFrom([]hccl.ReduceOp{hccl.ReduceSum, hccl.ReduceMax, hccl.ReduceMin}).Draw(t, "op")
-	return f, f.op
+	return f
 }
 
 // style is how a kernel uses a task.
@@ -116,7 +116,7 @@ func TestRandomTasks(t *testing.T) {
 		alg := rapid.SampledFrom(algs).Draw(t, "algorithm")
 		parsed, _ := hccl.ParseAlgConfig(alg)
 		pes := drawPlace(t, parsed.Level1 != "")
-		f, op := drawForm(t, alg, len(pes))
+		f := drawForm(t, alg, len(pes))
 		buffer := unit.Bytes(rapid.SampledFrom([]int{64, 96, 200, 1024, 0}).Draw(t, "buffer"))
 		s := style{
 			cores: rapid.IntRange(1, 3).Draw(t, "cores"), now: rapid.Bool().Draw(t, "now"), waits: rapid.Bool().Draw(t, "waits"),
@@ -130,7 +130,7 @@ func TestRandomTasks(t *testing.T) {
 			x := r.spread(pes, send, f.carrier(), f.input)
 			y, z := r.spread(pes, recv, f.carrier(), constant(untouched)), r.spread(pes, recv, f.carrier(), constant(untouched))
 			in, want := x.read(), y.read()
-			r.run(r.launch(g, hccl.Cores{AIV: s.cores}, s.kernel(t, f), []*memory{x, y, z}, hccl.NewCcTiling("world", op, alg)))
+			r.run(r.launch(g, hccl.Cores{AIV: s.cores}, s.kernel(t, f), []*memory{x, y, z}, hccl.NewCcTiling("world", f.op, alg)))
 			for turn := range f.repeat {
 				f.apply(turn, in, want)
 			}

@@ -1,0 +1,93 @@
+package algorithm
+
+import (
+	"fmt"
+
+	"kernbench/dtype"
+	"kernbench/mem"
+	"kernbench/tl"
+)
+
+// hierarchicalAllReduce follows the levels of the machine: a reduce-scatter on a ring of the
+// PEs of a cube, after which each of them has a part of its cube's sum; an all-reduce of each
+// part on a ring of those PEs of all cubes that have it; and an all-gather in the cube. So all
+// PEs work all the time, and what leaves a cube does so from all of them at once, each with
+// one part. Between the levels nobody waits for more than neighbours.
+//
+// With the numbers of a launch there may be more levels: each is how many of a level make one
+// of the next, from the PEs on, and the last level has what remains. 8, 16 are cubes of 8 PEs
+// and packages of 16 cubes. Without numbers a cube has as many PEs as take part in it, or as
+// divide the ranks where the last cube has fewer.
+//
+// Rings are by puts in both directions, as those of windowAllReduceBidirectionalRing. A level
+// begins when both neighbours have come to it: nothing is put in the place of what the level
+// before still combines.
+func hierarchicalAllReduce(c *tl.Context, a tl.Args) {
+	whole := ofVector(c, a)
+	rings := levelRings(whole, levelWidths(c, a))
+	for _, r := range rings {
+		r.reduceByPuts()
+	}
+	for i := range rings {
+		rings[len(rings)-1-i].gatherByPuts()
+	}
+	whole.finish(a.Out(whole.me, a.NElem), whole.data)
+}
+
+// levelWidths is how many of each level make one of the next.
+func levelWidths(c *tl.Context, a tl.Args) []int {
+	widths := append([]int(nil), a.Ints...)
+	rest := c.WorldSize()
+	if len(widths) == 0 {
+		widths = []int{gcd(c.NumPrograms(0), rest)}
+	}
+	for _, w := range widths {
+		if w < 1 || rest%w != 0 {
+			panic(fmt.Sprintf("levels of %v: they do not divide %d ranks", widths, c.WorldSize()))
+		}
+		rest /= w
+	}
+	return append(widths, rest)
+}
+
+func gcd(a, b int) int {
+	for b > 0 {
+		a, b = b, a%b
+	}
+	return a
+}
+
+// levelRings are the rings that this rank stands in, one in each level, on the chunk that the
+// level below leaves it with.
+func levelRings(whole *ring, widths []int) []*ring {
+	var rings []*ring
+	part, row, stride := whole.data, 0, 1
+	for _, n := range widths {
+		if n == 1 {
+			continue
+		}
+		of := part
+		r := &ring{c: whole.c, a: whole.a, me: whole.me / stride % n, n: n, use: whole.use, signals: whole.signals.At(row * ringRow)}
+		first := whole.me - r.me*stride
+		r.left, r.right = first+(r.me+n-1)%n*stride, first+(r.me+1)%n*stride
+		r.chunk = func(k int) tl.Sym { return of.Chunk(n, (k+2*n)%n) }
+		rings = append(rings, r)
+		part, row, stride = r.chunk(r.me), row+2*n-1, stride*n
+	}
+	return rings
+}
+
+// HierarchicalAllReduce uses all lanes between cubes at once.
+var HierarchicalAllReduce = Register(Algorithm{
+	Name:       "hierarchical_allreduce",
+	Summary:    "reduce-scatter in the cube, all-reduce of each PE's part across cubes, all-gather in the cube, on rings by puts into a symmetric window",
+	Collective: "all_reduce",
+	Topology:   "none",
+	Kernel:     hierarchicalAllReduce,
+	Window: func(world, nElem int, t dtype.Type) (*mem.Layout, error) {
+		return scratchLayout(world, nElem, t, 2*world-1, ringRow) // several levels have fewer rows than one
+	},
+	Steps:  "2(L-1) + 2(N/L-1) pairs of puts for cubes of L, and a barrier of neighbours with each and before each level",
+	Cost:   "2(L-1) (2 alpha + beta M/2L) + 2(N/L-1) (2 alpha + beta M/2N): 2(N-1)/N M bytes per rank, of which less than 2M/L leave a cube",
+	Source: "reduce-scatter inside, all-reduce across, all-gather inside: Cho, Finkler, Serrano, Kung, Hunter, BlueConnect: decomposing all-reduce for deep learning on heterogeneous network hierarchy, MLSys 2019",
+})

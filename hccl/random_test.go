@@ -157,7 +157,7 @@ func TestRandomTasks(t *testing.T) {
 		rapid.Check(t, check)
 	}
 	for _, alg := range algs {
-		if seen[alg] == 0 {
+		if *thorough && seen[alg] == 0 {
 			t.Errorf("%q was not among what was drawn", alg)
 		}
 	}

@@ -1,0 +1,179 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"kernbench/dtype"
+	"kernbench/lab"
+	"kernbench/report"
+	"kernbench/tl"
+	"kernbench/unit"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// perfWriter prints a sweep in one of the formats.
+type perfWriter interface {
+	Begin(*lab.Sweep) error
+	Row(*lab.Sweep, *lab.PerfRow) error
+	End(*lab.Sweep) error
+}
+
+func newPerfWriter(w io.Writer, format string, algorithm bool) perfWriter {
+	switch format {
+	case "json":
+		return report.PerfJSON{W: w}
+	case "csv":
+		return &report.PerfCSV{W: w}
+	}
+	return &report.PerfTable{W: w, Algorithm: algorithm}
+}
+
+func (a *app) perfCommand() *cobra.Command {
+	spec := lab.PerfSpec{Min: 8, Max: 128 * unit.MiB, Factor: 2, Iterations: 20, Warmup: 1, Memory: 2 * unit.GiB}
+	var format, check string
+	var algorithm bool
+	cmd := &cobra.Command{
+		Use:   "perf COLLECTIVE",
+		Short: "Measure a collective over a sweep of sizes, in the table of nccl-tests",
+		Long: `Measure a collective at every size from -b to -e, as nccl-tests does, with its flags, its columns
+and its bandwidths. COLLECTIVE is a name of kernbench (kernbench list collectives) or of nccl-tests:
+all_reduce, alltoall, sendrecv, all_gather_perf, ...
+
+Time is simulated: it is the same in each iteration and each run, so that -n and -w change nothing.
+` + exitCodes,
+		Example: `  kernbench perf all_reduce --ranks 8 -b 1K -e 1M
+  kernbench perf all_gather --ranks 8 -b 64K -e 64K --algorithm all
+  kernbench perf all_reduce --ranks 8 -b 64K -e 1M -f 4 --vary n_slots=2,4,8 --format csv`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return fmt.Errorf("%s: name one collective (kernbench list collectives), got %d", cmd.CommandPath(), len(args))
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			spec.Collective, spec.Check = args[0], check == "1"
+			if cmd.Flags().Changed("stepbytes") && !cmd.Flags().Changed("stepfactor") {
+				spec.Factor = 0
+			}
+			return a.perf(cmd.Context(), spec, newPerfWriter(a.out, format, algorithm))
+		},
+	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	sweepFlags(f, &spec)
+	f.VarP(newWord(&check, "1", "0|1", "0", "1"), "check", "c", "check every result by provenance and by value: 0 or 1")
+	f.Var(&size{&spec.Memory}, "mem", "contributions and results of all ranks up to which they are checked; beyond, only time is measured")
+	f.Var(&listed[string]{to: &spec.Algorithms, all: func() { spec.AllAlgorithms = true }, parse: anyName, kind: "NAME,...|all"},
+		"algorithm", "algorithms or entries of ccl.yaml (kernbench list algorithms), or all that can have these ranks (default: defaults.algorithm if it performs this, else that of the bench for it)")
+	f.BoolVar(&algorithm, "algo", false, "a column that says the algorithm, also where there is only one")
+	f.Var((*count)(&spec.Base.Ranks), "ranks", "how many PEs take part, the first of the machine (default: as ccl.yaml says, else all)")
+	machineFlags(f, &spec.Base)
+	f.Var((*variations)(&spec.Vary), "vary", "`KEY=V1,V2,...` measures with each of the values: of a key as --set has it, or of a setting of the algorithm such as n_slots (repeatable)")
+	f.Var(newWord(&spec.Base.Executor, lab.Sim, "EXECUTOR", lab.Sim, lab.Mock), "platform", "executor: sim (with time), mock (no clock: only what is checked)")
+	fidelityFlag(f, &spec.Base)
+	seedFlag(f, &spec.Base)
+	f.Var(newWord(&format, "text", "FORMAT", "text", "json", "csv"), "format", "text, json or csv")
+	return cmd
+}
+
+// sweepFlags are those that nccl-tests has, by its names.
+func sweepFlags(f *pflag.FlagSet, s *lab.PerfSpec) {
+	f.VarP(&size{&s.Min}, "minbytes", "b", "smallest size")
+	f.VarP(&size{&s.Max}, "maxbytes", "e", "largest size")
+	f.IntVarP(&s.Factor, "stepfactor", "f", s.Factor, "`FACTOR` from one size to the next")
+	f.VarP(&size{&s.Step}, "stepbytes", "i", "step from one size to the next, instead of a factor")
+	f.VarP(&listed[dtype.Type]{to: &s.Types, all: func() { s.Types = dtype.Types() }, parse: dtype.Parse, kind: "TYPE,...|all"},
+		"datatype", "d", "element types: "+join(dtype.Types())+" (default f32)")
+	f.VarP(&listed[tl.ReduceOp]{to: &s.Ops, all: func() { s.Ops = tl.ReduceOps() }, parse: tl.ParseReduceOp, kind: "OP,...|all"},
+		"op", "o", "reductions, where something is reduced: "+join(tl.ReduceOps())+" (default sum)")
+	f.VarP(&rootList{&s.Roots, &s.AllRoots}, "root", "r", "roots, where there is one (default 0)")
+	f.VarP((*count)(&s.Iterations), "iters", "n", "iterations: accepted, and not repeated")
+	f.IntVarP(&s.Warmup, "warmup_iters", "w", s.Warmup, "`N` iterations before: accepted, and not made")
+}
+
+// perf measures and prints row by row, as far as it came.
+func (a *app) perf(ctx context.Context, spec lab.PerfSpec, w perfWriter) error {
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	bar := newProgress(a.err)
+	spec.Progress = bar.report
+	var sweep *lab.Sweep
+	print := func(err error) {
+		if err != nil {
+			stop(told{err}) // what cannot be printed need not be measured
+		}
+	}
+	s, err := lab.Perf(ctx, spec, func(s *lab.Sweep) {
+		sweep = s
+		print(w.Begin(s))
+	}, func(r *lab.PerfRow) {
+		bar.done()
+		if ctx.Err() == nil || !is[told](context.Cause(ctx)) {
+			print(w.Row(sweep, r))
+		}
+	})
+	bar.done()
+	if failed, ok := errors.AsType[told](context.Cause(ctx)); ok {
+		return failed.error
+	}
+	if s != nil {
+		if perr := w.End(s); perr != nil {
+			return perr
+		}
+	}
+	if err != nil {
+		return interrupted(ctx, err)
+	}
+	return perfOutcome(ctx, s)
+}
+
+// perfOutcome is what the exit status follows: of the runs that did not end the one with the
+// highest, else a wrong result. The table has told it.
+func perfOutcome(ctx context.Context, s *lab.Sweep) error {
+	var err error
+	status, measured := ExitOK, false
+	for i := range s.Rows {
+		for _, p := range s.Rows[i].Placements() {
+			measured = true
+			if p.Err == nil {
+				continue
+			}
+			if e := exitStatus(ctx, p.Err); e > status {
+				err, status = told{p.Err}, e
+			}
+		}
+	}
+	switch {
+	case !measured:
+		return fmt.Errorf("nothing was measured: %s", s.Rows[0].Note)
+	case err == nil && s.Wrong > 0:
+		return errWrong
+	}
+	return err
+}
+
+// size is a flag with a number of bytes; 0 stands for "not given".
+type size struct{ to *unit.Bytes }
+
+func (s *size) Type() string { return "SIZE" }
+
+func (s *size) String() string {
+	if s.to == nil || *s.to == 0 {
+		return ""
+	}
+	return strings.ReplaceAll(s.to.String(), " ", "")
+}
+
+func (s *size) Set(text string) error {
+	n, err := unit.ParseBytes(text)
+	if err == nil {
+		*s.to = n
+	}
+	return err
+}

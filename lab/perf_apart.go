@@ -1,0 +1,54 @@
+package lab
+
+import (
+	"context"
+
+	"kernbench/bench"
+	"kernbench/collective"
+	"kernbench/dtype"
+	"kernbench/unit"
+)
+
+// leavesApart tells whether the kernel of a target leaves results where Into says. One that
+// always stores to its shard cannot be measured out of place: it would leave nothing there. A
+// short run without a clock shows it.
+func (p *perfPlan) leavesApart(ctx context.Context, t perfTarget) bool {
+	c := collective.Call{World: t.plan.World, Type: dtype.F32}
+	c.Elems = smallest(p.what, t, c)
+	if !fitsInPlace(p.what, c) || mostOut(p.what, c) == 0 {
+		return true // elsewhere is the only place there is
+	}
+	alg := t.plan.Algorithm
+	if known, ok := p.apart[alg]; ok {
+		return known
+	}
+	x := *t.x
+	x.Executor, x.VerifyData = Mock, true
+	x.NElem, x.DType, x.program = c.Elems, c.Type, bench.Once(false, 0)
+	apart := true
+	// What goes wrong here, goes wrong again when it is measured, and is told then.
+	if out, err := x.once(ctx, pass{quiet: true}); err == nil && len(out.judged) > 0 {
+		unwritten, all := 0, 0
+		for _, v := range out.judged[0].verdicts {
+			unwritten += v.Unwritten
+		}
+		for r := range c.World {
+			all += p.what.Out(c, r)
+		}
+		apart = unwritten < all
+	}
+	p.apart[alg] = apart
+	return apart
+}
+
+// smallest is a number of elements that an algorithm takes, or 0 where none of a few is one.
+func smallest(what *collective.Collective, t perfTarget, c collective.Call) int {
+	for _, count := range []int{1, 2, 4, 64, 4096} {
+		_, elems := counts(what, c, parts(what, c)*unit.Bytes(count*c.Type.Size()))
+		c.Elems = elems
+		if check := t.plan.Algorithm.Check; check == nil || refusal(check, c) == nil {
+			return elems
+		}
+	}
+	return 0
+}

@@ -1,0 +1,224 @@
+package lab
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"kernbench/algorithm"
+	"kernbench/bench"
+	"kernbench/collective"
+	"kernbench/device"
+	"kernbench/dtype"
+	"kernbench/exec/mock"
+	"kernbench/tl"
+	"kernbench/unit"
+)
+
+// perfPlan is a sweep with everything loaded that it names.
+type perfPlan struct {
+	spec  *PerfSpec
+	what  *collective.Collective
+	sizes []unit.Bytes
+	sweep *Sweep
+	rows  []*PerfRow
+	jobs  []*perfJob                    // by row, two at most for each
+	apart map[*algorithm.Algorithm]bool // which leave results where they are told
+}
+
+// perfJob is one run: a row with results in one of the two places.
+type perfJob struct {
+	row     int
+	setting *setting // with everything that the run needs
+	call    collective.Call
+	inPlace bool
+	bytes   unit.Bytes // of data that it moves; 0: none
+}
+
+// perfTarget is an algorithm on a machine with its settings.
+type perfTarget struct {
+	x        *setting
+	plan     *device.Plan
+	settings []Setting
+	apart    bool // results can go elsewhere than to the contributions
+}
+
+// planPerf finds out what is to be measured, and says what is wrong with it.
+func planPerf(ctx context.Context, s *PerfSpec) (*perfPlan, error) {
+	what, err := FindCollective(s.Collective)
+	if err != nil {
+		return nil, err
+	}
+	if s.Iterations < 0 || s.Warmup < 0 {
+		return nil, fmt.Errorf("%d iterations after %d: neither can be negative", s.Iterations, s.Warmup)
+	}
+	p := &perfPlan{spec: s, what: what, apart: map[*algorithm.Algorithm]bool{}}
+	if p.sizes, err = s.sizes(); err != nil {
+		return nil, err
+	}
+	if len(s.Types) == 0 {
+		s.Types = []dtype.Type{dtype.F32}
+	}
+	if len(s.Ops) == 0 || !what.Reduces {
+		s.Ops = []tl.ReduceOp{tl.Sum}
+	}
+	if s.Base.Executor == "" {
+		s.Base.Executor = Sim
+	}
+	p.sweep = &Sweep{
+		Collective: what.Name, Executor: s.Base.Executor, Min: s.Min, Max: s.Max, Factor: s.Factor, Step: s.Step,
+		Iterations: s.Iterations, Warmup: s.Warmup, Check: s.Check, Timed: s.Base.Executor == Sim,
+		Algorithms: []string{}, Varied: []Variation{}, Notes: []string{}, Rows: []PerfRow{},
+	}
+	for _, v := range s.Vary {
+		if slices.ContainsFunc(p.sweep.Varied, func(other Variation) bool { return other.Key == v.Key }) {
+			return nil, fmt.Errorf("key %s is varied twice: its values belong into one list", v.Key)
+		}
+		p.sweep.Varied = append(p.sweep.Varied, v)
+	}
+	targets, err := p.targets()
+	if err != nil {
+		return nil, err
+	}
+	for i, t := range targets {
+		if i == 0 {
+			p.sweep.Ranks, p.sweep.Machine = t.plan.World, t.x.describe()
+			if p.sweep.Timed {
+				p.sweep.Fidelity = t.x.fidelity.String()
+			}
+		}
+		if t.plan.World != p.sweep.Ranks {
+			p.sweep.Ranks = 0
+		}
+		if !slices.Contains(p.sweep.Algorithms, t.plan.Name) {
+			p.sweep.Algorithms = append(p.sweep.Algorithms, t.plan.Name)
+		}
+		if err := p.add(ctx, t); err != nil {
+			return nil, err
+		}
+	}
+	if len(p.rows) == 0 {
+		return nil, fmt.Errorf("%s of %d ranks: sizes up to %v have no element for each of them", what.Name, p.sweep.Ranks, s.Max)
+	}
+	p.sweep.Planned = len(p.rows)
+	p.notes()
+	return p, nil
+}
+
+// targets lists every algorithm under every combination of what is varied.
+func (p *perfPlan) targets() ([]perfTarget, error) {
+	var all []perfTarget
+	for _, settings := range combinations(p.spec.Vary) {
+		names, err := p.algorithms(settings)
+		if err != nil {
+			return nil, err
+		}
+		for _, name := range names {
+			t, err := p.target(name, settings)
+			switch {
+			case err == nil:
+				all = append(all, t)
+			case p.spec.AllAlgorithms:
+				p.note("%s is left out: %v", name, err)
+			default:
+				return nil, err
+			}
+		}
+	}
+	if len(all) == 0 {
+		return nil, fmt.Errorf("no algorithm of %s can have these ranks: %s", p.what.Name, strings.Join(p.sweep.Notes, "; "))
+	}
+	return all, nil
+}
+
+// combinations lists every choice of one value for each key, the last key changing fastest.
+func combinations(vary []Variation) [][]Setting {
+	all := [][]Setting{{}}
+	for _, v := range vary {
+		var longer [][]Setting
+		for _, c := range all {
+			for _, value := range v.Values {
+				longer = append(longer, append(slices.Clone(c), Setting{v.Key, value}))
+			}
+		}
+		all = longer
+	}
+	return all
+}
+
+// algorithms are those to measure, by name.
+func (p *perfPlan) algorithms(settings []Setting) ([]string, error) {
+	switch {
+	case p.spec.AllAlgorithms && len(p.spec.Algorithms) > 0:
+		return nil, fmt.Errorf("algorithms %s, and all: one of the two", strings.Join(p.spec.Algorithms, ", "))
+	case p.spec.AllAlgorithms:
+		return algorithmsOf(p.what.Name), nil
+	case len(p.spec.Algorithms) > 0:
+		return p.spec.Algorithms, nil
+	}
+	x, err := p.load("", settings)
+	if err != nil {
+		return nil, err
+	}
+	return []string{DefaultAlgorithm(x.ccl, p.what)}, nil
+}
+
+// load makes the setting of an algorithm, or of none.
+func (p *perfPlan) load(algorithm string, settings []Setting) (*setting, error) {
+	b := &p.spec.Base
+	one := Spec{
+		Topology: b.Topology, CCL: b.CCL, Sets: slices.Clone(b.Sets), Ranks: b.Ranks, Seed: b.Seed,
+		Executor: b.Executor, Fidelity: b.Fidelity, Bench: bench.CCLHello.Name, Algorithm: algorithm,
+	}
+	for _, s := range settings {
+		switch {
+		case strings.Contains(s.Key, "."):
+			one.Sets = append(one.Sets, s.Key+"="+s.Value)
+		case algorithm != "": // for the entry itself: what it has of its own beats the defaults
+			one.Sets = append(one.Sets, fmt.Sprintf("algorithms.%s.%s=%s", algorithm, s.Key, s.Value))
+		}
+	}
+	return load(one)
+}
+
+// target makes an algorithm ready, on a device that is only asked whether it can be.
+func (p *perfPlan) target(name string, settings []Setting) (t perfTarget, err error) {
+	x, err := p.load(name, settings)
+	if err != nil {
+		return t, err
+	}
+	executor := mock.New(mock.Options{Order: x.order, NoAtomics: !x.topo.Fabric.Atomics})
+	defer executor.Close()
+	dev, err := device.New(device.Config{Machine: x.machine, Topology: x.topo, CCL: x.ccl, Executor: executor, World: x.world})
+	if err != nil {
+		return t, err
+	}
+	plan, err := dev.InstallIPCQ(name)
+	switch {
+	case err != nil:
+		return t, err
+	case plan.Algorithm.Collective != p.what.Name:
+		return t, fmt.Errorf("algorithm %s performs %s, not %s", plan.Name, plan.Algorithm.Collective, p.what.Name)
+	case plan.PerSIP():
+		return t, fmt.Errorf("algorithm %s: with rank_level: sip a rank is a SIP: what is measured goes between PEs", plan.Name)
+	}
+	return perfTarget{x: x, plan: plan, settings: settings}, nil
+}
+
+// note adds what the reader of the whole sweep should know, once.
+func (p *perfPlan) note(format string, args ...any) {
+	if text := fmt.Sprintf(format, args...); !slices.Contains(p.sweep.Notes, text) {
+		p.sweep.Notes = append(p.sweep.Notes, text)
+	}
+}
+
+func (p *perfPlan) notes() {
+	s := p.spec
+	switch {
+	case !p.sweep.Timed:
+		p.note("the executor %s has no clock: there are no times, and one iteration is all", Mock)
+	case s.Iterations > 1 || s.Warmup > 0:
+		p.note("time is simulated, from a machine at rest: the first iteration takes what all take, and is the only one")
+	}
+}

@@ -1,0 +1,83 @@
+package lab
+
+import (
+	"context"
+	"runtime"
+
+	"kernbench/unit"
+)
+
+// measure makes all runs, as many beside each other as the program may use processors and the
+// memory for data allows, and hands out rows in the order of the plan. Rows that are finished
+// when ctx ends the rest come too.
+func (p *perfPlan) measure(ctx context.Context, row func(*PerfRow)) error {
+	type ended struct {
+		job *perfJob
+		as  *Placement
+	}
+	left := make([]int, len(p.rows)) // runs of each row
+	for _, j := range p.jobs {
+		left[j.row]++
+	}
+	out, next, running := 0, 0, 0
+	inUse := unit.Bytes(0)
+	ends := make(chan ended)
+	for {
+		for ; out < len(p.rows) && left[out] == 0; out++ {
+			row(p.rows[out])
+		}
+		if p.spec.Progress != nil {
+			p.spec.Progress(Progress{Phase: "perf", Done: int64(out), Total: int64(len(p.rows))})
+		}
+		for ctx.Err() == nil && next < len(p.jobs) && running < runtime.GOMAXPROCS(0) {
+			j := p.jobs[next]
+			if running > 0 && inUse+j.bytes > p.spec.Memory {
+				break
+			}
+			next, running, inUse = next+1, running+1, inUse+j.bytes
+			go func() { ends <- ended{j, j.run(ctx, p)} }()
+		}
+		if running == 0 {
+			break
+		}
+		e := <-ends
+		running, inUse = running-1, inUse-e.job.bytes
+		if e.as.Err != nil && ctx.Err() != nil {
+			continue // it did not come to its end
+		}
+		left[e.job.row]--
+		if r := p.rows[e.job.row]; e.job.inPlace {
+			r.InPlace = e.as
+		} else {
+			r.OutOfPlace = e.as
+		}
+	}
+	for ; out < len(p.rows); out++ {
+		if left[out] == 0 {
+			row(p.rows[out])
+		}
+	}
+	return ctx.Err()
+}
+
+// run makes one run.
+func (j *perfJob) run(ctx context.Context, p *perfPlan) *Placement {
+	out, err := j.setting.once(ctx, pass{quiet: true})
+	at := &Placement{Err: err}
+	if err != nil {
+		at.Error = err.Error()
+		return at
+	}
+	if at.Time = out.launches[0].Result.Duration(); p.sweep.Timed && at.Time > 0 {
+		at.AlgBW = float64(p.what.Bytes(j.call)) / at.Time.Ns()
+		at.BusBW = at.AlgBW * p.what.BusFactor(j.call.World)
+	}
+	if j.setting.VerifyData {
+		wrong := int64(0)
+		for _, v := range out.judged[0].verdicts {
+			wrong += int64(v.Wrong)
+		}
+		at.Wrong = &wrong
+	}
+	return at
+}

@@ -1,0 +1,181 @@
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"kernbench/lab"
+)
+
+// PerfTable prints a sweep as nccl-tests does, row by row: what it has in columns stands in the
+// same columns, and what it does not have, behind them.
+type PerfTable struct {
+	W         io.Writer
+	Algorithm bool // a column for it, also where there is only one
+
+	wide []int // the columns behind
+}
+
+// Begin prints what stands above the rows.
+func (t *PerfTable) Begin(s *lab.Sweep) error {
+	var b bytes.Buffer
+	line := func(format string, args ...any) {
+		b.WriteString(strings.TrimRight("# "+fmt.Sprintf(format, args...), " ") + "\n")
+	}
+	line("Collective test starting: %s", s.Collective)
+	step := fmt.Sprintf("%d(factor)", s.Factor)
+	if s.Step > 0 {
+		step = fmt.Sprintf("%d(bytes)", int64(s.Step))
+	}
+	check := 0
+	if s.Check {
+		check = 1
+	}
+	line("minBytes %d maxBytes %d step: %s warmup iters: %d iters: %d validation: %d",
+		int64(s.Min), int64(s.Max), step, s.Warmup, s.Iterations, check)
+	line("")
+	line("Using devices")
+	executor := s.Executor
+	if s.Fidelity != "" {
+		executor += ", fidelity " + s.Fidelity
+	}
+	who := plural(int64(s.Ranks), "rank", "ranks")
+	if s.Ranks == 0 {
+		who = "ranks"
+	}
+	line(" %s on %s (%s)", who, s.Machine, executor)
+	for _, n := range s.Notes {
+		line("note: %s", n)
+	}
+	line("")
+	const five, four = "%10s  %12s  %8s  %6s  %6s", "  %7s  %6s  %6s  %6s"
+	line(five+"           out-of-place                       in-place", "", "", "", "", "")
+	behind := t.columns(s)
+	line(five+four+four+"%s", "size", "count", "type", "redop", "root",
+		"time", "algbw", "busbw", "#wrong", "time", "algbw", "busbw", "#wrong", behind)
+	line(five+four+four, "(B)", "(elements)", "", "", "", "(us)", "(GB/s)", "(GB/s)", "", "(us)", "(GB/s)", "(GB/s)", "")
+	_, err := t.W.Write(b.Bytes())
+	return err
+}
+
+// columns chooses those behind, and gives the line of their headings.
+func (t *PerfTable) columns(s *lab.Sweep) string {
+	t.wide = nil
+	var head []string
+	column := func(name string, cells []string) {
+		head = append(head, name)
+		wide := utf8.RuneCountInString(name)
+		for _, c := range cells {
+			wide = max(wide, utf8.RuneCountInString(c))
+		}
+		t.wide = append(t.wide, wide)
+	}
+	if t.Algorithm = t.Algorithm || len(s.Algorithms) > 1; t.Algorithm {
+		column("algorithm", s.Algorithms)
+	}
+	for _, v := range s.Varied {
+		column(v.Key, v.Values)
+	}
+	return t.cells(head)
+}
+
+func (t *PerfTable) cells(texts []string) string {
+	var b strings.Builder
+	for i, text := range texts {
+		b.WriteString("  " + text + strings.Repeat(" ", max(0, t.wide[i]-utf8.RuneCountInString(text))))
+	}
+	return b.String()
+}
+
+// Row prints a row.
+func (t *PerfTable) Row(s *lab.Sweep, r *lab.PerfRow) error {
+	var behind []string
+	if t.Algorithm {
+		behind = append(behind, r.Algorithm)
+	}
+	for _, set := range r.Settings {
+		behind = append(behind, set.Value)
+	}
+	text := fmt.Sprintf("%12d  %12d  %8s  %6s  %6d", int64(r.Size), r.Count, r.Type, r.RedOp, r.Root) +
+		placement(s, r.OutOfPlace) + placement(s, r.InPlace) + t.cells(behind)
+	if note := remark(r); note != "" {
+		text += "  # " + note
+	}
+	_, err := io.WriteString(t.W, strings.TrimRight(text, " ")+"\n")
+	return err
+}
+
+// placement is the four columns of one.
+func placement(s *lab.Sweep, p *lab.Placement) string {
+	const form = "  %7s  %6s  %6s  %6s"
+	if p == nil || p.Error != "" {
+		return fmt.Sprintf(form, "N/A", "N/A", "N/A", "N/A")
+	}
+	wrong := "N/A"
+	if p.Wrong != nil {
+		wrong = strconv.FormatInt(*p.Wrong, 10)
+	}
+	if !s.Timed {
+		return fmt.Sprintf(form, "-", "-", "-", wrong)
+	}
+	return fmt.Sprintf(form, fitting(p.Time.Ns()/1e3, 7), fitting(p.AlgBW, 6), fitting(p.BusBW, 6), wrong)
+}
+
+// fitting prints a number as nccl-tests does: with two decimals as long as the column has a place
+// to spare, then with fewer, then as a power of ten.
+func fitting(v float64, width int) string {
+	for places := 2; places >= 0; places-- {
+		if s := strconv.FormatFloat(v, 'f', places, 64); len(s) <= width {
+			return s
+		}
+	}
+	return strconv.FormatFloat(v, 'e', width-6, 64)
+}
+
+// remark is what kept a row from its end, in a line, or what else there is to say of it.
+func remark(r *lab.PerfRow) string {
+	text := r.Note
+	for _, p := range r.Placements() {
+		if p.Error != "" {
+			text = p.Error
+			break
+		}
+	}
+	first, _, _ := strings.Cut(text, "\n")
+	return first
+}
+
+// End prints what stands below the rows.
+func (t *PerfTable) End(s *lab.Sweep) error {
+	var b bytes.Buffer
+	switch {
+	case s.Wrong > 0:
+		fmt.Fprintf(&b, "# Out of bounds values : %d FAILED\n", s.Wrong)
+	case s.Checked:
+		fmt.Fprintln(&b, "# Out of bounds values : 0 OK")
+	default:
+		fmt.Fprintln(&b, "# Out of bounds values : N/A")
+	}
+	busbw := "-"
+	if s.Timed {
+		busbw = fmt.Sprintf("%g", rounded(s.AvgBusBW))
+	}
+	fmt.Fprintf(&b, "# Avg bus bandwidth    : %s\n#\n", busbw)
+	if n := s.Planned - len(s.Rows); n > 0 {
+		fmt.Fprintf(&b, "# Collective test interrupted: %s, %s not measured\n", s.Collective, plural(int64(n), "row", "rows"))
+	} else {
+		fmt.Fprintf(&b, "# Collective test concluded: %s\n", s.Collective)
+	}
+	_, err := t.W.Write(b.Bytes())
+	return err
+}
+
+// rounded keeps six significant digits.
+func rounded(v float64) float64 {
+	v, _ = strconv.ParseFloat(strconv.FormatFloat(v, 'g', 6, 64), 64)
+	return v
+}

@@ -1,0 +1,76 @@
+package report
+
+import (
+	"encoding/csv"
+	"io"
+	"strconv"
+
+	"kernbench/lab"
+)
+
+// PerfCSV prints a sweep with a line for each row, what it was measured with first. A field is
+// empty where there is nothing to say: no clock, nobody looked, or no such placement.
+type PerfCSV struct {
+	W io.Writer
+}
+
+// Begin prints the line of headings: always the same, but for the keys that are varied.
+func (c *PerfCSV) Begin(s *lab.Sweep) error {
+	head := []string{"collective", "ranks", "algorithm"}
+	for _, v := range s.Varied {
+		head = append(head, v.Key)
+	}
+	head = append(head, "type", "redop", "root", "size_bytes", "count")
+	for _, place := range []string{"out_of_place", "in_place"} {
+		head = append(head, place+"_time_us", place+"_algbw_gbs", place+"_busbw_gbs", place+"_wrong")
+	}
+	return c.line(append(head, "note"))
+}
+
+// Row prints a row.
+func (c *PerfCSV) Row(s *lab.Sweep, r *lab.PerfRow) error {
+	cells := []string{s.Collective, strconv.Itoa(r.Ranks), r.Algorithm}
+	for _, set := range r.Settings {
+		cells = append(cells, set.Value)
+	}
+	cells = append(cells, r.Type, r.RedOp, strconv.Itoa(r.Root), strconv.FormatInt(int64(r.Size), 10), strconv.Itoa(r.Count))
+	for _, p := range []*lab.Placement{r.OutOfPlace, r.InPlace} {
+		four := make([]string, 4)
+		if p != nil && p.Error == "" && s.Timed {
+			for i, v := range []float64{float64(p.Time) / 1e6, p.AlgBW, p.BusBW} {
+				four[i] = strconv.FormatFloat(v, 'g', -1, 64)
+			}
+		}
+		if p != nil && p.Wrong != nil {
+			four[3] = strconv.FormatInt(*p.Wrong, 10)
+		}
+		cells = append(cells, four...)
+	}
+	return c.line(append(cells, remark(r)))
+}
+
+// End prints nothing: sums are for who reads.
+func (c *PerfCSV) End(*lab.Sweep) error { return nil }
+
+func (c *PerfCSV) line(cells []string) error {
+	w := csv.NewWriter(c.W)
+	if err := w.Write(cells); err != nil {
+		return err
+	}
+	w.Flush()
+	return w.Error()
+}
+
+// PerfJSON prints a sweep when it is over, as one object.
+type PerfJSON struct {
+	W io.Writer
+}
+
+// Begin prints nothing yet.
+func (PerfJSON) Begin(*lab.Sweep) error { return nil }
+
+// Row prints nothing yet.
+func (PerfJSON) Row(*lab.Sweep, *lab.PerfRow) error { return nil }
+
+// End prints all.
+func (j PerfJSON) End(s *lab.Sweep) error { return JSON(j.W, s) }

@@ -1,6 +1,8 @@
 package machine
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
 	"kernbench/unit"
@@ -135,5 +137,26 @@ func BenchmarkBuild(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// Home agrees with the names of nodes, which begin with where they stand.
+func TestHome(t *testing.T) {
+	m := mustBuild(t, "system.sips.count=3", "sip.cube_mesh.network=switch")
+	for i := range m.Links {
+		for _, n := range []NodeID{m.Links[i].From, m.Links[i].To} {
+			sip, cube := m.Home(n)
+			prefix := "switch"
+			if sip >= 0 {
+				prefix = fmt.Sprintf("sip%d.", sip)
+			}
+			if cube >= 0 {
+				prefix += fmt.Sprintf("cube%d.", cube-sip*m.CubesPerSIP())
+			}
+			name := m.NodeName(n)
+			if !strings.HasPrefix(name, prefix) || (cube < 0) == strings.Contains(name, ".cube") {
+				t.Fatalf("%s stands in SIP %d, cube %d", name, sip, cube)
+			}
+		}
 	}
 }

@@ -8,6 +8,18 @@ func (m *Machine) PEName(pe int) string {
 	return fmt.Sprintf("sip%d.cube%d.pe%d", c.SIP, c.Cube, c.PE)
 }
 
+// Home is the SIP and the cube, through the whole machine, that a node stands in; -1 where it stands in none.
+func (m *Machine) Home(n NodeID) (sip, cube int) {
+	switch p := m.place(n); p.kind {
+	case kindIO, kindHub:
+		return p.cube, -1
+	case kindSystemHub:
+		return -1, -1
+	default:
+		return p.cube / m.cubes, p.cube
+	}
+}
+
 // NodeName is the name of a node: "sip0.cube3.pe1", "sip0.cube3.pe1.hbm", "sip0.cube3.sram", "sip0.cube3.r2c1",
 // "sip0.io", "sip0.switch", "switch".
 func (m *Machine) NodeName(n NodeID) string {

@@ -1,0 +1,226 @@
+package bound
+
+import (
+	"fmt"
+	"slices"
+
+	"kernbench/collective"
+	"kernbench/conf"
+	"kernbench/machine"
+	"kernbench/unit"
+)
+
+// Kind is where a limit comes from.
+type Kind string
+
+// The kinds, in the order of results.
+const (
+	Distance Kind = "distance" // two ranks and the delays between them
+	Node     Kind = "node"     // what must leave or enter one rank
+	Volume   Kind = "volume"   // all that must move, over all that ranks can send
+	Cut      Kind = "cut"      // what must leave a part of the machine
+	Flow     Kind = "flow"     // how many links everything must pass, over what they carry
+	Compute  Kind = "compute"  // combinings, over the vector units
+	Memory   Kind = "memory"   // what must pass the port of one rank's memory
+	Slots    Kind = "slots"    // slots of rings and the round trips of their credits
+)
+
+// Bound is one limit: no algorithm is faster.
+type Bound struct {
+	Kind    Kind
+	Time    unit.Time // rounded down
+	Witness Witness
+}
+
+// Witness is what a limit comes from. Which fields are set depends on the kind.
+type Witness struct {
+	Bytes int64     // that must pass (compute: element pairs to combine)
+	Rate  unit.Rate // of what they must pass, together (compute: pairs per second)
+
+	From, To string   // distance: the nodes
+	Ranks    []int    // the ranks at issue: two of a distance, one of a node or memory, those inside of a cut
+	Others   []int    // cut: the ranks outside
+	Links    []string // distance: the way; node, cut, flow: what must be passed
+	Port     string   // memory: its name
+	Inbound  bool     // node, slots: what enters counts, not what leaves
+
+	Channel *Channel // slots: the slowest of those that count
+	Slots   int      // slots: with which the path of that channel would limit it
+}
+
+// Options is what limits depend on beside the machine and the call.
+type Options struct {
+	Ideal       bool      // links and ports are not shared: only distance, compute and slots limit
+	VectorUnits int       // that combine; 0: one of each rank. Communication engines have further ones
+	Channels    []Channel // rings as configured, for algorithms that use nothing else; nil: none
+}
+
+// Result is every limit of a call, in the order of kinds, those of zero left out.
+type Result struct {
+	Bounds   []Bound
+	Hardware unit.Time // the highest limit but for slots: of the machine
+	Limit    unit.Time // the highest of all: of the machine as it is configured
+
+	binding [2]int // in Bounds, of Hardware and Limit; -1: there is none
+}
+
+// Binding is the limit that sets Hardware, nil when there is none.
+func (r *Result) Binding() *Bound { return r.at(r.binding[0]) }
+
+// Configured is the limit that sets Limit, nil when there is none.
+func (r *Result) Configured() *Bound { return r.at(r.binding[1]) }
+
+func (r *Result) at(i int) *Bound {
+	if i < 0 {
+		return nil
+	}
+	return &r.Bounds[i]
+}
+
+// Solver knows the limits of one machine with ranks on some of its PEs. What it finds out about
+// its cuts it keeps, for calls of other sizes. It is for one goroutine at a time.
+type Solver struct {
+	g             *graph
+	lanes         int64     // elements that a vector unit combines in a clock
+	clock         unit.Time // of it
+	parts         []cut
+	some          []int // ranks to ask flows and distances about: all where they are few
+	unit, largest int64 // a divisor of all rates, and the largest rate in it
+	net           *network
+	cuts          map[cutKey][]cut
+	ways          map[cutKey]farthest
+	links         linksOf
+}
+
+// cutKey is what the choice of cuts depends on.
+type cutKey struct {
+	form form
+	root int
+}
+
+// linksOf are the links at each rank.
+type linksOf struct{ out, in [][]int32 }
+
+// New makes a solver: t is what m was built from, and pes are the places of the ranks.
+func New(m *machine.Machine, t *conf.Topology, pes []int32) (*Solver, error) {
+	for r, pe := range pes {
+		if pe < 0 || int(pe) >= m.NumPEs() {
+			return nil, fmt.Errorf("rank %d is on PE %d: the machine has %d", r, pe, m.NumPEs())
+		}
+	}
+	if len(pes) == 0 {
+		return nil, fmt.Errorf("no ranks: at least one must take part")
+	}
+	math := &t.PE.Math
+	return newSolver(fromMachine(m, pes), int64(math.Lanes), max(1, unit.Nanoseconds(1/math.ClockGHz))), nil
+}
+
+func newSolver(g *graph, lanes int64, clock unit.Time) *Solver {
+	s := &Solver{g: g, lanes: lanes, clock: clock, cuts: map[cutKey][]cut{}, ways: map[cutKey]farthest{}}
+	s.parts = g.parts()
+	for i := range g.edges {
+		s.unit = gcd(s.unit, g.edges[i].rate)
+	}
+	s.unit = max(s.unit, 1)
+	s.largest = 1
+	s.links = linksOf{make([][]int32, g.nodes), make([][]int32, g.nodes)}
+	for i := range g.edges {
+		e := &g.edges[i]
+		s.largest = max(s.largest, e.rate/s.unit)
+		s.links.out[e.from] = append(s.links.out[e.from], int32(i))
+		s.links.in[e.to] = append(s.links.in[e.to], int32(i))
+	}
+	s.choose()
+	return s
+}
+
+// small tells whether there is time to ask about every rank.
+func (s *Solver) small() bool { return len(s.g.rank)*len(s.g.edges) <= 4_000_000 }
+
+// choose takes the ranks to ask about: all where that is soon done, else some all over the
+// machine.
+func (s *Solver) choose() {
+	world, most := len(s.g.rank), 2_000_000/(len(s.g.edges)+1)
+	most = min(max(most/16, 4), 64)
+	if world <= most {
+		for r := range world {
+			s.some = append(s.some, r)
+		}
+		return
+	}
+	for k := range most {
+		s.some = append(s.some, k*(world-1)/(most-1))
+	}
+}
+
+func (s *Solver) network() *network {
+	if s.net == nil {
+		s.net = newNetwork(s.g)
+	}
+	return s.net
+}
+
+// Of finds the limits of a call, whose ranks are those of the solver.
+func (s *Solver) Of(co *collective.Collective, c collective.Call, o Options) (*Result, error) {
+	if c.World != len(s.g.rank) {
+		return nil, fmt.Errorf("%s of %d ranks on a machine with %d", co.Name, c.World, len(s.g.rank))
+	}
+	d, err := newDemand(co, c)
+	if err != nil {
+		return nil, err
+	}
+	size := int64(c.Type.Size())
+	var all []Bound
+	all = append(all, s.distance(d))
+	l := d.locals()
+	if !o.Ideal {
+		all = append(all, s.node(d, &l, size), s.volume(d, size), s.cut(d, size), s.flow(d, size))
+	}
+	all = append(all, s.compute(d, o.VectorUnits))
+	if !o.Ideal {
+		all = append(all, s.memory(&l, size))
+	}
+	all = append(all, slotted(d, &l, size, &o))
+	r := &Result{binding: [2]int{-1, -1}}
+	r.Bounds = slices.DeleteFunc(all, func(b Bound) bool { return b.Time <= 0 })
+	for i, b := range r.Bounds {
+		if b.Kind != Slots && b.Time > r.Hardware {
+			r.Hardware, r.binding[0] = b.Time, i
+		}
+		if b.Time > r.Limit {
+			r.Limit, r.binding[1] = b.Time, i
+		}
+	}
+	return r, nil
+}
+
+// distance: the first byte must leave one memory, pass the links and enter another. What
+// instructions cost to issue is not counted, nor the time of the bytes themselves. A meeting moves
+// nothing between memories, and counts the links alone.
+func (s *Solver) distance(d *demand) Bound {
+	key := cutKey{form: d.form, root: d.root}
+	f, known := s.ways[key]
+	if !known || d.form == pairs || d.form == chunksSum && d.elems < d.world || d.form == blocksRoot {
+		f, known = s.farthest(d)
+		if known {
+			s.ways[key] = f
+		}
+	}
+	if !known {
+		return Bound{Kind: Distance}
+	}
+	g := s.g
+	b := Bound{Distance, f.delay, Witness{Ranks: []int{f.from, f.to}, From: g.nodeStr(g.rank[f.from]), To: g.nodeStr(g.rank[f.to]), Links: s.names(f.path)}}
+	if d.form != meeting {
+		b.Time += g.access[f.from] + g.access[f.to]
+	}
+	return b
+}
+
+func (s *Solver) names(edges []int32) []string {
+	var list []string
+	for _, e := range edges {
+		list = append(list, s.g.edgeStr(e))
+	}
+	return list
+}

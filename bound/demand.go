@@ -1,0 +1,263 @@
+package bound
+
+import (
+	"fmt"
+
+	"kernbench/collective"
+	"kernbench/mem"
+)
+
+// form is what a collective asks of the ranks, as far as limits are concerned.
+type form uint8
+
+const (
+	nothing     form = iota // one rank, or no elements
+	meeting                 // every rank must know that all have come
+	everyoneAll             // all ranks end with all contributions
+	everyoneSum             // all ranks end with the reduction
+	chunksSum               // every rank ends with its chunk of the reduction
+	rootSum                 // the root ends with the reduction
+	rootAll                 // the root ends with all contributions
+	fromRoot                // all ranks end with the root's contribution
+	blocksRoot              // every rank ends with its block of the root's contribution
+	pairs                   // every rank has something for some others
+)
+
+// demand is a call of a collective as limits see it. Numbers are elements.
+type demand struct {
+	form  form
+	world int
+	elems int
+	root  int
+	total int64 // fewest elements that move between ranks
+	block int64 // of every ordered pair, where form is pairs and all are alike
+	flows []flow
+}
+
+// flow is what one rank has for another.
+type flow struct {
+	from, to int32
+	elems    int64
+}
+
+// most bounds what a call may move, so that no sum leaves 63 bits.
+const most = int64(1) << 60
+
+// newDemand reads a call.
+func newDemand(co *collective.Collective, c collective.Call) (*demand, error) {
+	if err := co.Check(c); err != nil {
+		return nil, err
+	}
+	d := &demand{world: c.World, elems: c.Elems, root: c.Root}
+	size := int64(c.Type.Size())
+	each := int64(c.Elems)
+	for _, row := range c.Counts {
+		each = max(each, count(row))
+	}
+	if limit := most / size / int64(c.World) / int64(c.World); each > limit {
+		return nil, fmt.Errorf("%s of %d elements among %d ranks: limits are known for at most %d", co.Name, each, c.World, limit)
+	}
+	d.total = int64(co.Demand(c)) / size
+	outs := 0
+	for r := range c.World {
+		outs = max(outs, co.Out(c, r))
+	}
+	switch {
+	case c.World == 1:
+	case outs == 0 && co.SameOutput:
+		if co.In(c, 0) == 0 && co.Out(collective.Call{World: 2, Elems: 1, Type: c.Type}, 0) == 0 {
+			d.form = meeting
+		}
+	case outs == 0:
+	case co.Reduces && co.SameOutput:
+		d.form = everyoneSum
+	case co.Reduces && co.Rooted:
+		d.form = rootSum
+	case co.Reduces:
+		d.form = chunksSum
+	case co.SameOutput && co.Rooted:
+		d.form = fromRoot
+	case co.SameOutput:
+		d.form = everyoneAll
+	case co.Rooted && co.Out(c, (c.Root+1)%c.World) == 0:
+		d.form = rootAll
+	case co.Rooted:
+		d.form = blocksRoot
+	default:
+		d.form = pairs
+		d.trade(co, c)
+	}
+	return d, nil
+}
+
+func count(row []int) int64 {
+	n := int64(0)
+	for _, k := range row {
+		n += int64(k)
+	}
+	return n
+}
+
+// trade finds out who has how much for whom.
+func (d *demand) trade(co *collective.Collective, c collective.Call) {
+	if co.Blocks && c.Counts == nil {
+		d.block = int64(c.Elems / c.World)
+		return
+	}
+	var parts []collective.Part
+	for v := range c.World {
+		parts = co.Parts(parts[:0], c, v)
+		for _, p := range parts {
+			if p.N > 0 && p.From.First != v {
+				d.flows = append(d.flows, flow{int32(p.From.First), int32(v), int64(p.N)})
+			}
+		}
+	}
+}
+
+// chunk is the part of a reduction, or of the root's contribution, that is for a rank.
+func (d *demand) chunk(rank int) int64 {
+	return int64(mem.ChunkOf(d.elems, d.world, rank).N)
+}
+
+// crossing is the fewest elements that must go from ranks inside to ranks that are not.
+func (d *demand) crossing(inside func(rank int) bool) int64 {
+	n, beyond := 0, int64(0)
+	for r := range d.world {
+		if inside(r) {
+			n++
+		} else if d.form == chunksSum || d.form == blocksRoot {
+			beyond += d.chunk(r)
+		}
+	}
+	if n == 0 || n == d.world {
+		return 0
+	}
+	elems := int64(d.elems)
+	switch d.form {
+	case everyoneAll:
+		return elems * int64(n)
+	case everyoneSum:
+		return elems
+	case chunksSum:
+		return beyond
+	case rootSum:
+		if !inside(d.root) {
+			return elems
+		}
+	case rootAll:
+		if !inside(d.root) {
+			return elems * int64(n)
+		}
+	case fromRoot:
+		if inside(d.root) {
+			return elems
+		}
+	case blocksRoot:
+		if inside(d.root) {
+			return beyond
+		}
+	case pairs:
+		sum := d.block * int64(n) * int64(d.world-n)
+		for _, f := range d.flows {
+			if inside(int(f.from)) && !inside(int(f.to)) {
+				sum += f.elems
+			}
+		}
+		return sum
+	}
+	return 0
+}
+
+// local is what every rank has to do with its own memory and links. Numbers are elements.
+type local struct {
+	leaves, enters []int64 // over its links
+	reads, writes  []int64 // of its memory
+}
+
+// locals finds them, for every rank.
+func (d *demand) locals() local {
+	n := d.world
+	l := local{make([]int64, n), make([]int64, n), make([]int64, n), make([]int64, n)}
+	elems, others := int64(d.elems), int64(n-1)
+	for r := range n {
+		leaves, enters, reads, writes := int64(0), int64(0), int64(0), int64(0)
+		isRoot := r == d.root
+		switch d.form {
+		case everyoneAll:
+			leaves, enters = elems, elems*others
+			reads, writes = leaves, enters
+		case everyoneSum:
+			leaves, enters, reads, writes = elems, elems, elems, elems
+		case chunksSum:
+			leaves, enters = elems-d.chunk(r), d.chunk(r)
+			reads, writes = elems, enters
+		case rootSum:
+			reads = elems
+			if isRoot {
+				enters, writes = elems, elems
+			} else {
+				leaves = elems
+			}
+		case rootAll:
+			if isRoot {
+				enters, writes = elems*others, elems*others
+			} else {
+				leaves, reads = elems, elems
+			}
+		case fromRoot:
+			if isRoot {
+				leaves, reads = elems, elems
+			} else {
+				enters, writes = elems, elems
+			}
+		case blocksRoot:
+			if isRoot {
+				leaves = elems - d.chunk(r)
+				reads = leaves
+			} else {
+				enters, writes = d.chunk(r), d.chunk(r)
+			}
+		case pairs:
+			leaves, enters = d.block*others, d.block*others
+			reads, writes = leaves, enters
+		}
+		l.leaves[r], l.enters[r], l.reads[r], l.writes[r] = leaves, enters, reads, writes
+	}
+	for _, f := range d.flows {
+		l.leaves[f.from] += f.elems
+		l.reads[f.from] += f.elems
+		l.enters[f.to] += f.elems
+		l.writes[f.to] += f.elems
+	}
+	return l
+}
+
+// combinings is the fewest times that two elements must be made one.
+func (d *demand) combinings() int64 {
+	switch d.form {
+	case everyoneSum, chunksSum, rootSum:
+		return int64(d.elems) * int64(d.world-1)
+	}
+	return 0
+}
+
+// depends tells whether a rank must learn of another before it can end.
+func (d *demand) depends(on, rank int) bool {
+	if on == rank {
+		return false
+	}
+	switch d.form {
+	case meeting, everyoneAll, everyoneSum:
+		return true
+	case chunksSum:
+		return d.chunk(rank) > 0
+	case rootSum, rootAll:
+		return rank == d.root
+	case fromRoot:
+		return on == d.root
+	case blocksRoot:
+		return on == d.root && d.chunk(rank) > 0
+	}
+	return d.block > 0
+}

@@ -1,0 +1,157 @@
+package bound
+
+import (
+	"container/heap"
+	"slices"
+
+	"kernbench/unit"
+)
+
+// reach is the shortest delay from a node to every node, and the link by which each is reached.
+type reach struct {
+	at  []unit.Time
+	via []int32
+}
+
+// from finds the shortest ways out of a node, by Dijkstra's method.
+func (g *graph) from(node int32) reach {
+	r := reach{make([]unit.Time, g.nodes), make([]int32, g.nodes)}
+	for i := range r.at {
+		r.at[i], r.via[i] = unit.MaxTime, -1
+	}
+	r.at[node] = 0
+	q := &waits{{0, node}}
+	for q.Len() > 0 {
+		w := heap.Pop(q).(wait)
+		if w.at > r.at[w.node] {
+			continue
+		}
+		for _, i := range g.out[w.node] {
+			e := &g.edges[i]
+			if at := w.at + e.latency; at < r.at[e.to] {
+				r.at[e.to], r.via[e.to] = at, i
+				heap.Push(q, wait{at, e.to})
+			}
+		}
+	}
+	return r
+}
+
+// way lists the links to a node.
+func (r *reach) way(g *graph, to int32) []int32 {
+	var path []int32
+	for r.via[to] >= 0 {
+		path = append(path, r.via[to])
+		to = g.edges[r.via[to]].from
+	}
+	slices.Reverse(path)
+	return path
+}
+
+type wait struct {
+	at   unit.Time
+	node int32
+}
+
+type waits []wait
+
+func (q waits) Len() int           { return len(q) }
+func (q waits) Less(i, j int) bool { return q[i].at < q[j].at }
+func (q waits) Swap(i, j int)      { q[i], q[j] = q[j], q[i] }
+func (q *waits) Push(w any)        { *q = append(*q, w.(wait)) }
+
+func (q *waits) Pop() any {
+	old := *q
+	w := old[len(old)-1]
+	*q = old[:len(old)-1]
+	return w
+}
+
+// farthest are the two ranks that are farthest from each other of those of which one must learn
+// of the other.
+type farthest struct {
+	from, to int
+	delay    unit.Time // of the links between them
+	path     []int32
+}
+
+// farthest looks for the largest of the delays. Where there are many ranks it asks from some of
+// them only: each answer leads to a rank at an end of the machine, from which it asks next. Fewer
+// questions make the limit weaker, and never wrong.
+func (s *Solver) farthest(d *demand) (farthest, bool) {
+	g := s.g
+	best, found := farthest{}, false
+	ask := func(g *graph, from int, turned bool) int {
+		r := g.from(g.rank[from])
+		last := -1
+		for to := range g.rank {
+			on, rank := from, to
+			if turned {
+				on, rank = to, from
+			}
+			if !d.depends(on, rank) || r.at[g.rank[to]] == unit.MaxTime {
+				continue
+			}
+			if at := r.at[g.rank[to]]; last < 0 || at > r.at[g.rank[last]] {
+				last = to
+			}
+			if at := r.at[g.rank[to]]; !found || at > best.delay {
+				found, best = true, farthest{on, rank, at, r.way(g, g.rank[to])}
+				if turned {
+					slices.Reverse(best.path)
+				}
+			}
+		}
+		return last
+	}
+	switch d.form {
+	case fromRoot, blocksRoot:
+		ask(g, d.root, false)
+	case rootSum, rootAll:
+		ask(g.reversed(), d.root, true)
+	case nothing:
+	default:
+		if len(d.flows) > 0 {
+			return s.farthestFlow(d)
+		}
+		asked := map[int]bool{}
+		for _, start := range s.some {
+			for at := start; at >= 0 && !asked[at]; {
+				asked[at] = true
+				at = ask(g, at, false)
+			}
+		}
+	}
+	return best, found
+}
+
+// farthestFlow is farthest where some pairs of ranks have something for each other.
+func (s *Solver) farthestFlow(d *demand) (best farthest, found bool) {
+	g := s.g
+	from, r := int32(-1), reach{}
+	asked := 0
+	for _, i := range bySender(d.flows) {
+		f := &d.flows[i]
+		if f.from != from {
+			if asked++; asked > max(len(s.some), 1) && !s.small() {
+				break
+			}
+			from, r = f.from, g.from(g.rank[f.from])
+		}
+		to := g.rank[f.to]
+		if at := r.at[to]; at != unit.MaxTime && (!found || at > best.delay) {
+			best, found = farthest{int(f.from), int(f.to), at, r.way(g, to)}, true
+		}
+	}
+	return best, found
+}
+
+// bySender are the numbers of flows, those of one sender together.
+func bySender(flows []flow) []int {
+	list := make([]int, len(flows))
+	for i := range list {
+		list[i] = i
+	}
+	slices.SortStableFunc(list, func(a, b int) int { return int(flows[a].from - flows[b].from) })
+	return list
+}

@@ -1,0 +1,195 @@
+package bound
+
+import (
+	"slices"
+
+	"kernbench/unit"
+)
+
+// limit tells whether bytes over a rate take longer than a bound, and makes them the bound.
+func (b *Bound) limit(bytes, rate int64) bool {
+	t := over(bytes, rate)
+	if t <= b.Time {
+		return false
+	}
+	b.Time, b.Witness = t, Witness{Bytes: bytes, Rate: unit.Rate(rate)}
+	return true
+}
+
+// rates adds up links.
+func (g *graph) rates(edges []int32) int64 {
+	sum := int64(0)
+	for _, e := range edges {
+		sum += g.edges[e].rate
+	}
+	return sum
+}
+
+// node: what a rank has for others must leave it, and what others have for it must enter.
+func (s *Solver) node(d *demand, l *local, size int64) Bound {
+	b := Bound{Kind: Node}
+	var links []int32
+	for r, n := range s.g.rank {
+		for _, in := range []bool{false, true} {
+			edges, elems := s.links.out[n], l.leaves[r]
+			if in {
+				edges, elems = s.links.in[n], l.enters[r]
+			}
+			if b.limit(elems*size, s.g.rates(edges)) {
+				b.Witness.Ranks, b.Witness.Inbound, links = []int{r}, in, edges
+			}
+		}
+	}
+	b.Witness.Links = s.names(links)
+	return b
+}
+
+// volume: all that must move between ranks starts at one of them, or at a memory between them:
+// where several read what one has left in an SRAM, it starts there.
+func (s *Solver) volume(d *demand, size int64) Bound {
+	b := Bound{Kind: Volume}
+	if d.form == nothing {
+		return b
+	}
+	rate := int64(0)
+	for _, n := range s.g.rank {
+		rate += s.g.rates(s.links.out[n])
+	}
+	for _, n := range s.g.relays {
+		rate += s.g.rates(s.links.out[n])
+	}
+	b.limit(d.total*size, rate)
+	return b
+}
+
+// cut: what ranks of one part of the machine have for those of the rest must leave it.
+func (s *Solver) cut(d *demand, size int64) Bound {
+	b := Bound{Kind: Cut}
+	if d.form == nothing || d.form == meeting {
+		return b
+	}
+	key := cutKey{form: d.form, root: d.root}
+	cuts, known := s.cuts[key]
+	if !known {
+		cuts = s.search(d)
+		s.cuts[key] = cuts
+	}
+	best := -1
+	for i := range cuts {
+		c := &cuts[i]
+		if b.limit(s.crossing(d, c)*size, c.capacity) {
+			best = i
+		}
+	}
+	if best < 0 {
+		return b
+	}
+	w, inside := &b.Witness, cuts[best].inside
+	for r, n := range s.g.rank {
+		if inside(n) {
+			w.Ranks = append(w.Ranks, r)
+		} else {
+			w.Others = append(w.Others, r)
+		}
+	}
+	for i := range s.g.edges {
+		if e := &s.g.edges[i]; inside(e.from) && !inside(e.to) {
+			w.Links = append(w.Links, s.g.edgeStr(int32(i)))
+		}
+	}
+	return b
+}
+
+// crossing is demand.crossing of the ranks of a cut, without asking for each rank where their
+// number is enough.
+func (s *Solver) crossing(d *demand, c *cut) int64 {
+	switch d.form {
+	case everyoneAll:
+		return int64(d.elems) * int64(c.ranks)
+	case everyoneSum:
+		return int64(d.elems)
+	case pairs:
+		if len(d.flows) == 0 {
+			return d.block * int64(c.ranks) * int64(d.world-c.ranks)
+		}
+	}
+	return d.crossing(func(r int) bool { return c.inside(s.g.rank[r]) })
+}
+
+// flow: everything that pairs of ranks have for each other passes some links on its way.
+func (s *Solver) flow(d *demand, size int64) Bound {
+	b := Bound{Kind: Flow}
+	if d.form != pairs {
+		return b
+	}
+	var links []int32
+	for _, t := range s.tolls(d) {
+		if t.passes <= uint64(most)/uint64(size) && b.limit(int64(t.passes)*size, t.capacity) {
+			links = t.links
+		}
+	}
+	b.Witness.Links = s.names(links)
+	return b
+}
+
+// compute: of n elements that become one, n-1 pairs are combined, each by a lane in a clock.
+func (s *Solver) compute(d *demand, units int) Bound {
+	b := Bound{Kind: Compute}
+	if units == 0 {
+		units = len(s.g.rank)
+	}
+	lanes := s.lanes * int64(units)
+	n := d.combinings()
+	if n == 0 {
+		return b
+	}
+	b.Time = unit.Time(scaled(n, int64(s.clock), lanes))
+	b.Witness = Witness{Bytes: n, Rate: unit.Rate(scaled(lanes, int64(unit.Second), int64(s.clock)))}
+	return b
+}
+
+// memory: contributions are read once, and what comes from others is written once, by the port of
+// the rank's HBM slice. A port serves reads and writes in turn. What takes its own place may stay,
+// so that a rank's own part of a gathered result counts nowhere. TCM and SRAM set no limit: an
+// algorithm can do without.
+func (s *Solver) memory(l *local, size int64) Bound {
+	b := Bound{Kind: Memory}
+	for r, n := range s.g.rank {
+		if s.g.port[r] > 0 && b.limit((l.reads[r]+l.writes[r])*size, s.g.port[r]) {
+			b.Witness.Ranks, b.Witness.Port = []int{r}, s.g.nodeStr(n)+".hbm"
+		}
+	}
+	return b
+}
+
+// slotted: an algorithm that uses rings alone moves everything in slots. What leaves a rank leaves
+// in its rings, what enters enters by them, and all of them carry all.
+func slotted(d *demand, l *local, size int64, o *Options) Bound {
+	b := Bound{Kind: Slots}
+	channels := o.Channels
+	if len(channels) == 0 || d.form == nothing || d.form == meeting {
+		return b
+	}
+	out, in, all := make([][]*Channel, d.world), make([][]*Channel, d.world), []*Channel(nil)
+	for i := range channels {
+		c := &channels[i]
+		out[c.From], in[c.To], all = append(out[c.From], c), append(in[c.To], c), append(all, c)
+	}
+	try := func(set []*Channel, bytes int64, ranks []int, inbound bool) {
+		t := carry(set, bytes, o.Ideal)
+		if t <= b.Time {
+			return
+		}
+		slowest := slices.MinFunc(set, func(a, b *Channel) int { return int(a.PerSecond() - b.PerSecond()) })
+		b.Time, b.Witness = t, Witness{Bytes: bytes, Ranks: ranks, Inbound: inbound, Channel: slowest, Slots: slowest.Lift()}
+		for _, c := range set {
+			b.Witness.Rate += c.PerSecond()
+		}
+	}
+	for r := range d.world {
+		try(out[r], l.leaves[r]*size, []int{r}, false)
+		try(in[r], l.enters[r]*size, []int{r}, true)
+	}
+	try(all, d.total*size, nil, false)
+	return b
+}

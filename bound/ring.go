@@ -1,0 +1,88 @@
+package bound
+
+import (
+	"math"
+
+	"kernbench/hw/memory"
+	"kernbench/machine"
+	"kernbench/tl"
+	"kernbench/unit"
+)
+
+// Channel is one ring, from a rank to another, with what limits it.
+type Channel struct {
+	From, To  int // ranks
+	Slots     int
+	SlotBytes int64
+	Rate      unit.Rate // of the slowest link of its path
+	RoundTrip unit.Time // from the start of a full slot to that of the next in its place, at least
+}
+
+// PerSecond is what the channel carries in the long run: no more than its path, and no more than
+// its slots in a round trip.
+func (c *Channel) PerSecond() unit.Rate { return min(c.Rate, c.bySlots()) }
+
+// bySlots is what slots carry in the long run, however fast the path is.
+func (c *Channel) bySlots() unit.Rate {
+	if c.RoundTrip == 0 {
+		return math.MaxInt64
+	}
+	return unit.Rate(scaled(int64(c.Slots)*c.SlotBytes, int64(unit.Second), int64(c.RoundTrip)))
+}
+
+// Lift is the fewest slots with which the path limits the channel, and not its slots.
+func (c *Channel) Lift() int {
+	inFlight := scaled(int64(c.Rate), int64(c.RoundTrip), int64(unit.Second))
+	return int(1 + max(0, inFlight-1)/c.SlotBytes)
+}
+
+// Channels are the rings of ranks that run on some PEs. A round trip counts what no receiver can
+// shorten: the way of the token with a full slot, and that of the credit back. A token starts at
+// the sender's TCM or, forwarded, in its ring memory: the faster counts.
+func Channels(m *machine.Machine, pes []int32, wiring []tl.Wiring, ring *tl.Ring) []Channel {
+	var all []Channel
+	for from := range wiring {
+		for _, o := range wiring[from].Out {
+			if int(o.Peer) == from {
+				continue
+			}
+			a, b := int(pes[from]), int(pes[o.Peer])
+			slots := memory.RingNode(m, b, ring.Space)
+			head, rate := m.Latency(m.Route(nil, m.TCM(a), slots))
+			forwarded, its := m.Latency(m.Route(nil, memory.RingNode(m, a, ring.Space), slots))
+			head, rate = min(head, forwarded), max(rate, its)
+			back, slowest := m.Latency(m.Route(nil, m.PE(b), m.PE(a)))
+			c := Channel{From: from, To: int(o.Peer), Slots: ring.Slots, SlotBytes: ring.SlotBytes, Rate: rate}
+			c.RoundTrip = head + over(ring.SlotBytes, int64(rate)) + back
+			if slowest > 0 {
+				c.RoundTrip += over(ring.CreditBytes, int64(slowest))
+			}
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+// carry is the least time in which channels carry bytes. In a time T a slot takes a full token for
+// each round trip that T holds, and one that is not answered any more; so together
+//
+//	bytes <= sum over channels of slots × slot bytes + T × rate
+//
+// where the first term is only that of channels which their slots limit. Where paths are not
+// shared (ideal), tokens in several slots do not share their own either, and slots alone count.
+func carry(channels []*Channel, bytes int64, ideal bool) unit.Time {
+	rate := int64(0)
+	for _, c := range channels {
+		most := c.bySlots()
+		if !ideal && c.Rate <= most {
+			most = c.Rate
+		} else {
+			bytes -= int64(c.Slots) * c.SlotBytes
+			most = min(most, math.MaxInt64-1) + 1 // it was rounded down
+		}
+		if rate += int64(most); rate < 0 {
+			return 0
+		}
+	}
+	return over(bytes, rate)
+}

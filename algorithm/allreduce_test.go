@@ -31,6 +31,10 @@ var allReduces = []struct {
 	{algorithm.BinomialAllReduce, func(world int, _ topology.Grid) int { return 2 * (world - 1) }, least, 1, true},
 	{algorithm.BidirectionalRingAllReduce, func(world int, _ topology.Grid) int { return world * 2 * 2 * (world - 1) }, least, 2, true},
 	{algorithm.TorusAllReduce, func(world int, g topology.Grid) int { return world * 2 * (g.W + g.H - 2) }, least, 2, true},
+	{algorithm.MeshAllReduceChunked, func(world int, g topology.Grid) int {
+		return g.H*2*g.W*(g.W-1) + g.W*2*g.H*(g.H-1)
+	}, least, 2, true},
+	{algorithm.MeshCenterAllReduce, func(world int, _ topology.Grid) int { return 2 * (world - 1) }, least, 1, true},
 	{algorithm.MultiRingAllReduce, func(world int, g topology.Grid) int { return world * 4 * 2 * (g.W + g.H - 2) }, least, 2, true},
 }
 
@@ -141,6 +145,7 @@ func TestAllReduceBeyondScratch(t *testing.T) {
 	for _, a := range []*algorithm.Algorithm{
 		algorithm.RecursiveDoublingAllReduce, algorithm.HalvingDoublingAllReduce, algorithm.BinomialAllReduce, algorithm.SwingAllReduce,
 		algorithm.BidirectionalRingAllReduce, algorithm.TorusAllReduce, algorithm.MultiRingAllReduce, algorithm.DoubleTreeAllReduce,
+		algorithm.MeshAllReduceChunked, algorithm.MeshCenterAllReduce,
 	} {
 		for _, world := range []int{1, 4} {
 			t.Run(fmt.Sprintf("%s/%d", a.Name, world), func(t *testing.T) {

@@ -80,10 +80,7 @@ func TestAllReduceClosedForms(t *testing.T) {
 func TestTorusClosedForm(t *testing.T) {
 	for _, side := range []int{2, 3, 4} {
 		ranks, n := side*side, side*side*100
-		b := newBench(t, algorithm.TorusAllReduce.Kernel, setup{world: ranks, n: n, topology: "torus_2d", sets: []string{
-			"system.sips.count=1", fmt.Sprintf("sip.cube_mesh.w=%d", side), fmt.Sprintf("sip.cube_mesh.h=%d", side), "sip.cube_mesh.network=torus",
-			"cube.pe_layout.pe_per_corner=1", "cube.pe_layout.corners=[NW]", "pe.ipcq.send_ns=0.5", "pe.ipcq.recv_ns=0.25",
-		}})
+		b := newBench(t, algorithm.TorusAllReduce.Kernel, setup{world: ranks, n: n, topology: "torus_2d", sets: uniformGrid(side, "torus")})
 		c, hops := termsOf(b), unit.Time(side-1)
 		row, column := n/side, n/ranks
 		want := c.I + c.own(int64(2*row)) + hops*(c.step(row)+c.step(column))
@@ -94,5 +91,27 @@ func TestTorusClosedForm(t *testing.T) {
 		if err != nil || res.Duration() != want {
 			t.Errorf("%d x %d: took %v, %v; closed form %v", side, side, res.Duration(), err, want)
 		}
+	}
+}
+
+// uniformGrid is a machine of cubes of one PE on a square.
+func uniformGrid(side int, network string) []string {
+	return []string{
+		"system.sips.count=1", fmt.Sprintf("sip.cube_mesh.w=%d", side), fmt.Sprintf("sip.cube_mesh.h=%d", side), "sip.cube_mesh.network=" + network,
+		"cube.pe_layout.pe_per_corner=1", "cube.pe_layout.corners=[NW]", "pe.ipcq.send_ns=0.5", "pe.ipcq.recv_ns=0.25",
+	}
+}
+
+// TestMeshCenterClosedForm: on a mesh of 4 x 4 the north-west corner is farthest from the
+// middle, two hops in either dimension. The middle of a line adds what has come from its short
+// side while the long one's sum was on its way. Answers go the long way first.
+func TestMeshCenterClosedForm(t *testing.T) {
+	const n = 640
+	b := newBench(t, algorithm.MeshCenterAllReduce.Kernel, setup{world: 16, n: n, topology: "mesh_2d", sets: uniformGrid(4, "mesh")})
+	c := termsOf(b)
+	want := c.I + c.own(2*n) + 2*(2*c.step(n)+c.spec.Math.Time(n)) + 4*(c.message(2*n)+c.I) + c.own(2*n)
+	res, err := b.run(sim.Options{})
+	if err != nil || res.Duration() != want {
+		t.Errorf("took %v, %v; closed form %v", res.Duration(), err, want)
 	}
 }

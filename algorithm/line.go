@@ -1,0 +1,90 @@
+package algorithm
+
+import (
+	"kernbench/mem"
+	"kernbench/tl"
+)
+
+// line is a vector that n ranks in a line reduce and gather, in n chunks: chunk k comes
+// together at rank k, from both ends, and goes back to both.
+type line struct {
+	c           *tl.Context
+	op          tl.ReduceOp
+	ahead, back tl.Dir // to the next rank, and to the one before
+	me, n       int
+	result      tl.Ref                // of all n chunks
+	own         func(k int) tl.Tensor // what this rank brings to chunk k
+	part        tl.Tensor             // the own chunk
+}
+
+// ofMemory brings what lies where the result will.
+func (l *line) ofMemory(v tl.Ref) *line {
+	l.result, l.own = v, func(k int) tl.Tensor { return l.c.Load(v.Chunk(l.n, k)) }
+	return l
+}
+
+// after brings the part that another line leaves this rank with.
+func (l *line) after(first *line) *line {
+	sum := first.part
+	l.result, l.own = first.mine(), func(k int) tl.Tensor {
+		chunk := mem.ChunkOf(sum.Len(), l.n, k)
+		return sum.Slice(chunk.Lo, chunk.N)
+	}
+	return l
+}
+
+func (l *line) chunk(k int) tl.Ref { return l.result.Chunk(l.n, k) }
+
+func (l *line) mine() tl.Ref { return l.chunk(l.me) }
+
+// reduce takes n-1 steps. Those chunks go first that have the longest way, so that each is
+// passed on in the step after the one in which it came, and both directions are busy alike.
+func (l *line) reduce() {
+	l.part = l.own(l.me)
+	for step := range l.n - 1 {
+		l.pass(l.n-1-step, l.ahead, l.back, func(k int) bool { return k > l.me }, l.me > 0)
+		l.pass(step, l.back, l.ahead, func(k int) bool { return k < l.me }, l.me < l.n-1)
+	}
+}
+
+// pass adds what this rank brings to chunk k to what comes, if anybody stands behind it, and
+// sends it on, if its place is beyond.
+func (l *line) pass(k int, to, from tl.Dir, beyond func(k int) bool, comes bool) {
+	switch {
+	case k == l.me && comes:
+		l.part = l.c.Combine(l.op, l.part, l.c.Recv(from, l.part.Shape(), l.part.DType()))
+	case beyond(k):
+		sum := l.own(k)
+		if comes {
+			sum = l.c.Combine(l.op, sum, l.c.Recv(from, sum.Shape(), sum.DType()))
+		}
+		l.c.Send(to, sum)
+	}
+}
+
+// gather takes n-1 steps, too: a rank sends its own chunk both ways, and then what comes.
+func (l *line) gather() {
+	ahead, back := l.part, l.part // to be sent next
+	for step := range l.n - 1 {
+		if l.me < l.n-1 && step <= l.me {
+			l.c.Send(l.ahead, ahead)
+		}
+		if l.me > 0 && step <= l.n-1-l.me {
+			l.c.Send(l.back, back)
+		}
+		if step < l.me {
+			ahead = l.take(l.back, l.me-1-step)
+		}
+		if step < l.n-1-l.me {
+			back = l.take(l.ahead, l.me+1+step)
+		}
+	}
+}
+
+// take receives chunk k of the result.
+func (l *line) take(from tl.Dir, k int) tl.Tensor {
+	chunk := l.chunk(k)
+	t := l.c.Recv(from, chunk.Shape, chunk.DType)
+	l.c.Store(chunk, t)
+	return t
+}

@@ -37,10 +37,12 @@ func pieces(c *tl.Context, a tl.Args) int {
 	return max(1, min(asked, a.NElem))
 }
 
-// bestPieces is the number of pieces by the formula.
+// bestPieces is the number of pieces by the formula, but as many as it takes that none is longer
+// than a tile.
 func bestPieces(ranks, elems int, t dtype.Type) int {
 	bytes := float64(elems) * float64(t.Size())
-	return max(1, int(math.Round(math.Sqrt(float64(max(0, ranks-2))*bytes/latencyBytes))))
+	best := math.Round(math.Sqrt(float64(max(0, ranks-2)) * bytes / latencyBytes))
+	return max(int(best), tl.CDiv(elems, tileBytes/t.Size()))
 }
 
 // rootAndPieces are the numbers of a launch that says nothing: the root is rank 0, and pieces

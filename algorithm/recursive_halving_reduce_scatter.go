@@ -8,7 +8,8 @@ import (
 
 // recursiveHalvingReduceScatter sends, to a partner at distance N/2, then N/4, ..., 1, that half
 // of what a rank still works on which belongs to the partner's side, and adds what comes to the
-// other. After each step a rank works on half as many chunks.
+// other. After each step a rank works on half as many chunks. It holds the vector in scratch
+// memory, which must have room for it.
 func recursiveHalvingReduceScatter(c *tl.Context, a tl.Args) {
 	me, n := c.Rank(), c.WorldSize()
 	at := func(chunk int) int { // where a chunk begins, in elements

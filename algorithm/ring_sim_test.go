@@ -36,11 +36,22 @@ func TestRingsOnSim(t *testing.T) {
 	}
 }
 
-// A vector longer than a PE's scratch memory goes through rings where nothing has to be held.
-func TestCopiesBeyondScratch(t *testing.T) {
+// Chunks that differ by an element have as many strips, and of one of them the last is empty.
+func TestStripsOfUnequalChunks(t *testing.T) {
+	const tile = 64 << 10 / 8
+	for _, a := range []*algorithm.Algorithm{algorithm.RingReduceScatter, algorithm.ScatterAllGatherBroadcast} {
+		for _, n := range []int{3*tile - 1, 3 * tile, 3*tile + 1} {
+			check(t, a, run{size: size{world: 3, n: n}, typ: dtype.F64, op: tl.Max})
+		}
+	}
+}
+
+// A vector longer than a PE's scratch memory goes through rings in tiles.
+func TestRingsBeyondScratch(t *testing.T) {
 	for _, a := range []*algorithm.Algorithm{
-		algorithm.RingAllGather, algorithm.RecursiveDoublingAllGather, algorithm.RingSendRecv,
-		algorithm.BinomialBroadcast, algorithm.BinomialReduce,
+		algorithm.RingAllGather, algorithm.RecursiveDoublingAllGather, algorithm.RingReduceScatter, algorithm.RingSendRecv,
+		algorithm.BinomialBroadcast, algorithm.ChainBroadcast, algorithm.ScatterAllGatherBroadcast,
+		algorithm.BinomialReduce, algorithm.ChainReduce,
 	} {
 		t.Run(a.Name, func(t *testing.T) {
 			t.Parallel()

@@ -60,7 +60,8 @@ func TestPieces(t *testing.T) {
 // The number of pieces is the one of the formula: a slot's worth of latency, by hand.
 func TestBestPieces(t *testing.T) {
 	for _, tt := range []struct{ world, n, pieces int }{
-		{2, 1 << 16, 1},      // nobody hands on
+		{2, 1 << 14, 1},      // nobody hands on
+		{2, 1 << 16, 4},      // and a piece is a tile at most
 		{3, 1024, 1},         // 1 × 4 KiB / 4 KiB
 		{6, 4096, 4},         // 4 × 16 KiB / 4 KiB
 		{18, 1 << 14, 16},    // 16 × 64 KiB / 4 KiB

@@ -24,13 +24,16 @@ func scatterAllGatherBroadcast(c *tl.Context, a tl.Args) {
 		child := r.me + 1<<k
 		c.SendRef(topology.HopEast(k), run(out, r.n, child, r.below(child)))
 	}
-	part := c.Load(out.Chunk(r.n, r.me))
-	for step := range r.n - 1 {
-		_, k := topology.RingGatherStep(r.me-1, step, r.n)
-		c.Send(topology.HopEast(0), part)
-		c.Free(part)
-		part = c.Recv(topology.HopWest(0), out.Chunk(r.n, k).Shape, a.DType)
-		c.Store(out.Chunk(r.n, k), part)
+	for i := range strips(out, r.n) {
+		part := c.Load(strip(out.Chunk(r.n, r.me), i))
+		for step := range r.n - 1 {
+			_, k := topology.RingGatherStep(r.me-1, step, r.n)
+			c.Send(topology.HopEast(0), part)
+			c.Free(part)
+			to := strip(out.Chunk(r.n, k), i)
+			part = c.Recv(topology.HopWest(0), to.Shape, a.DType)
+			c.Store(to, part)
+		}
 	}
 }
 

@@ -115,3 +115,49 @@ func TestMeshCenterClosedForm(t *testing.T) {
 		t.Errorf("took %v, %v; closed form %v", res.Duration(), err, want)
 	}
 }
+
+// TestBidirectionalRingByHand follows the clock of a rank, which is that of all: two messages
+// are sent one after the other, and each is received, and added, as it comes.
+func TestBidirectionalRingByHand(t *testing.T) {
+	const ranks, chunk = 6, 48 // elements: short, so that the second message need not wait for the first one's tail
+	b := newBench(t, algorithm.BidirectionalRingAllReduce.Kernel, setup{world: ranks, n: 2 * ranks * chunk, sets: uniformRing(ranks)})
+	c := termsOf(b)
+	flight, add := c.token(0, 1, 2*chunk), c.spec.Math.Time(chunk)
+	var clock, math unit.Time
+	var ready, sent [2]unit.Time // of what goes either way
+	for way := range ready {
+		clock += c.I
+		ready[way] = clock + c.own(2*chunk)
+	}
+	exchange := func(before unit.Time, took func(way int)) {
+		for way := range ready {
+			clock = max(clock+before+c.I, ready[way]) + c.Tx
+			sent[way] = clock
+		}
+		for way := range ready {
+			clock = max(clock+c.I, sent[way]+flight) + c.Rx
+			took(way)
+		}
+	}
+	for range ranks - 1 {
+		exchange(c.I, func(way int) { // before: the load of what is added
+			clock += c.I
+			math = max(clock, math) + add // one after the other
+			ready[way] = math
+		})
+	}
+	for way := range ready {
+		clock = max(clock+c.I, ready[way]) // stored
+	}
+	for range ranks - 1 {
+		exchange(0, func(way int) {
+			clock += c.I // for the store
+			ready[way] = clock
+		})
+	}
+	want := clock + c.own(2*chunk)
+	res, err := b.run(sim.Options{})
+	if err != nil || res.Duration() != want {
+		t.Errorf("took %v, %v; by hand %v", res.Duration(), err, want)
+	}
+}

@@ -149,6 +149,17 @@ func (m *Misuse) Error() string {
 	return b.String()
 }
 
+// Unwrap is the first mistake of a kernel as what kernels do wrong (fault.Is), nil where only
+// the host is at fault.
+func (m *Misuse) Unwrap() error {
+	for _, d := range m.Diagnostics {
+		if d.Severity == Error && d.Place.Rank != fault.Host {
+			return &fault.Misuse{Place: d.Place, Reason: d.Found}
+		}
+	}
+	return nil
+}
+
 // err is m as an error, nil where nothing worse than a warning was found.
 func (m *Misuse) err() error {
 	for i := range m.Diagnostics {

@@ -106,3 +106,25 @@ func TestMisuseCountsWhatIsAlike(t *testing.T) {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 }
+
+// What a kernel does wrong is a fault of the kernel, as far as exit statuses go; what the host
+// does wrong is not.
+func TestMisuseOfKernelsIsAFault(t *testing.T) {
+	kernel := Diagnostic{Place: fault.Place{Rank: 1, Line: "k.go:7"}, Rule: BadHandle, Found: "no handle"}
+	host := hostDiagnostic("AddCc", TilingOrder, "too early", "", "1")
+	warning := kernel
+	warning.Severity = Warning
+	for _, c := range []struct {
+		name string
+		list []Diagnostic
+		want bool
+	}{
+		{"kernel", []Diagnostic{host, kernel}, true},
+		{"host", []Diagnostic{host}, false},
+		{"warning", []Diagnostic{warning}, false},
+	} {
+		if got := fault.Is(fmt.Errorf("launch: %w", &Misuse{Diagnostics: c.list})); got != c.want {
+			t.Errorf("%s: %v", c.name, got)
+		}
+	}
+}

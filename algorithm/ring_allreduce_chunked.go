@@ -13,9 +13,24 @@ import (
 // With fewer elements than ranks some chunks are empty: they travel as empty messages, so
 // that all ranks take the same steps. A rank sends while it still holds the slot that it
 // received into, so here too n_slots must be at least 2.
+//
+// A rank holds three chunks in its scratch memory. A vector whose chunks are too large for that
+// goes round in parts, one after the other.
 func ringAllReduceChunked(c *tl.Context, a tl.Args) {
-	n := c.WorldSize()
 	mine, out := a.Shard(c.Rank()), a.Out(c.Rank(), a.NElem)
+	most := c.WorldSize() * (ringChunkBytes / a.DType.Size())
+	for lo := 0; lo < a.NElem; lo += most {
+		n := min(most, a.NElem-lo)
+		onceRound(c, a.Op, mine.Slice(lo, n), out.Slice(lo, n))
+	}
+}
+
+// ringChunkBytes is the largest chunk: a quarter of the scratch memory that PEs usually have.
+const ringChunkBytes = 256 << 10
+
+// onceRound reduces what one part of the vector, mine, is on all ranks, to out.
+func onceRound(c *tl.Context, op tl.ReduceOp, mine, out tl.Ref) {
+	n := c.WorldSize()
 
 	// Reduce-scatter. The own part is fetched while the message is on its way.
 	part := c.Load(mine.Chunk(n, c.Rank()))
@@ -25,10 +40,10 @@ func ringAllReduceChunked(c *tl.Context, a tl.Args) {
 		c.Send(tl.East, part)
 		c.Free(part)
 		got := c.Recv(tl.West, own.Shape(), own.DType())
-		part = c.Combine(a.Op, own, got)
+		part = c.Combine(op, own, got)
 		c.Free(own)
 	}
-	part = c.Finish(a.Op, part, n)
+	part = c.Finish(op, part, n)
 	c.Store(out.Chunk(n, (c.Rank()+1)%n), part)
 
 	// All-gather.
@@ -40,6 +55,7 @@ func ringAllReduceChunked(c *tl.Context, a tl.Args) {
 		part = c.Recv(tl.West, chunk.Shape, chunk.DType)
 		c.Store(chunk, part)
 	}
+	c.Free(part)
 }
 
 // RingAllReduceChunked moves the fewest bytes that an all-reduce can.
@@ -49,7 +65,7 @@ var RingAllReduceChunked = Register(Algorithm{
 	Collective: "all_reduce",
 	Topology:   "ring_1d",
 	Kernel:     ringAllReduceChunked,
-	Steps:      "2(N-1)",
+	Steps:      "2(N-1) for every 256 KiB N",
 	Cost:       "2(N-1) (alpha + beta M/N): 2(N-1)/N M bytes per rank",
 	Source:     "Patarasuk, Yuan, Bandwidth optimal all-reduce algorithms for clusters of workstations, J. Parallel Distrib. Comput. 69(2), 2009",
 })

@@ -163,3 +163,17 @@ func TestPerfSizesAreThoseAskedFor(t *testing.T) {
 		}
 	})
 }
+
+// A vector may be larger than what a PE can hold: what runs when nobody names an algorithm takes any.
+func TestPerfOfLargeVectors(t *testing.T) {
+	for _, name := range []string{"all_reduce", "all_gather", "reduce_scatter", "all_to_all", "all_to_all_v", "broadcast"} {
+		s := perfOf(name, 2)
+		s.Base.Topology, s.Min = "ahbm-cube", 3*unit.MiB+12*unit.Byte
+		s.Max = s.Min
+		for _, p := range measured(t, s).Rows[0].Placements() {
+			if p.Err != nil || p.Wrong == nil || *p.Wrong != 0 {
+				t.Errorf("%s: %+v", name, p)
+			}
+		}
+	}
+}

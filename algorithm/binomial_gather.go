@@ -7,12 +7,16 @@ import (
 
 // binomialGather collects vectors up a binomial tree: a rank appends to its own what its children
 // have, and sends all in one message to its parent. Counted from the root on, the ranks below a
-// child follow one another, and so do their vectors. They come together in staging memory.
+// child follow one another, and so do their vectors. They come together in staging memory, but for
+// rank 0 as the root, whose result has this order.
 func binomialGather(c *tl.Context, a tl.Args) {
 	r, me := fromRoot(c, a), c.Rank()
 	all := staging(c, a, r.n*a.NElem) // the vectors of the ranks from this one on
+	if r.me == 0 && r.root == 0 && a.OutBlocks == nil {
+		all = a.Out(me, r.n*a.NElem)
+	}
 	up, children := topology.BinomialStep(r.me, r.n)
-	move(c, all.Chunk(r.n, 0), a.Shard(me))
+	keep(c, all.Chunk(r.n, 0), a.Shard(me))
 	for k := range children {
 		c.RecvTo(topology.HopEast(k), run(all, r.n, 1<<k, r.below(r.me+1<<k)))
 	}
@@ -21,7 +25,7 @@ func binomialGather(c *tl.Context, a tl.Args) {
 		return
 	}
 	for i := range r.n {
-		move(c, a.OutBlock(me, r.n*a.NElem, r.n, r.rank(i)), all.Chunk(r.n, i))
+		keep(c, a.OutBlock(me, r.n*a.NElem, r.n, r.rank(i)), all.Chunk(r.n, i))
 	}
 }
 

@@ -9,24 +9,27 @@ import (
 
 // binomialScatter sends blocks down a binomial tree: each child gets, in one message, its own and
 // those of the ranks below it, which follow one another when they are counted from the root on.
-// So the root puts its blocks in this order first, in staging memory, and ranks between receive
-// in theirs.
+// So the root puts its blocks in this order first, in staging memory, unless it is rank 0 and
+// they have it; ranks between receive in theirs.
 func binomialScatter(c *tl.Context, a tl.Args) {
 	r, me := fromRoot(c, a), c.Rank()
 	m := a.NElem / r.n
 	all := staging(c, a, a.NElem) // the blocks of the ranks from this one on
 	up, children := topology.BinomialStep(r.me, r.n)
-	if up < 0 {
+	switch {
+	case up >= 0:
+		c.RecvTo(topology.HopWest(up), run(all, r.n, 0, r.below(r.me)))
+	case r.root == 0 && a.InBlocks == nil:
+		all = a.Shard(me)
+	default:
 		for i := range r.n {
 			move(c, all.Chunk(r.n, i), a.InBlock(me, r.n, r.rank(i)))
 		}
-	} else {
-		c.RecvTo(topology.HopWest(up), run(all, r.n, 0, r.below(r.me)))
 	}
 	for k := children - 1; k >= 0; k-- {
 		c.SendRef(topology.HopEast(k), run(all, r.n, 1<<k, r.below(r.me+1<<k)))
 	}
-	move(c, a.Out(me, m), all.Chunk(r.n, 0))
+	keep(c, a.Out(me, m), all.Chunk(r.n, 0))
 }
 
 // BinomialScatter has the fewest steps that a scatter can.

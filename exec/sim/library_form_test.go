@@ -63,7 +63,7 @@ func TestLibraryClosedForms(t *testing.T) {
 		// behind that store.
 		{algorithm.RecursiveDoublingAllGather, all, n, nil, func(c *terms, n int) unit.Time {
 			bytes := int64(2 * n)
-			took := c.I + 2*c.own(bytes) + c.b.topo.Cube.HBMBW.Serial().Time(bytes)
+			took := c.I + 2*c.own(bytes) + max(c.I, c.b.topo.Cube.HBMBW.Serial().Time(bytes))
 			for k := range 3 {
 				if k > 0 {
 					took += c.I + c.own(bytes)
@@ -78,6 +78,39 @@ func TestLibraryClosedForms(t *testing.T) {
 		{algorithm.TreeBarrier, all, n, nil, func(c *terms, _ int) unit.Time {
 			step := c.Tx + c.token(0, 1, 1) + c.W + c.Rx
 			return c.I + c.spec.Math.Time(0) + 6*step + 5*c.I + 2*(c.I+c.Rx)
+		}},
+		// The ranks before end, as in recursive doubling; then all vectors are copied one by one.
+		{algorithm.BruckAllGather, all, n / 4, nil, func(c *terms, n int) unit.Time {
+			bytes := int64(2 * n)
+			took := c.I + 2*c.own(bytes) + max(c.I, c.b.topo.Cube.HBMBW.Serial().Time(bytes))
+			for k := range 3 {
+				if k > 0 {
+					took += c.I + c.own(bytes<<k)
+				}
+				took += c.Tx + c.token(0, 1, bytes<<k) + c.W + c.Rx + c.own(bytes<<k)
+			}
+			return took + ranks*(c.I+c.own(bytes)) + c.own(bytes)
+		}},
+		// The longest way is from rank 7 by 6 and 4, which has heard of 5 before.
+		{algorithm.BinomialGather, all, n / 4, nil, func(c *terms, n int) unit.Time {
+			bytes := int64(2 * n)
+			took := c.I + 2*c.own(bytes) + max(c.I, c.b.topo.Cube.HBMBW.Serial().Time(bytes))
+			for k := range 3 {
+				if k > 0 {
+					took += c.I + c.own(bytes<<k)
+				}
+				took += c.Tx + c.token(0, 1, bytes<<k) + c.W + c.Rx + c.own(bytes<<k)
+			}
+			return took
+		}},
+		// And there, but for the copy at its end, which is out of staging memory.
+		{algorithm.BinomialScatter, all, n, nil, func(c *terms, n int) unit.Time {
+			took := unit.Time(0)
+			for part := n / 2; part >= n/ranks; part /= 2 {
+				bytes := int64(2 * part)
+				took += c.I + c.own(bytes) + c.Tx + c.token(0, 1, bytes) + c.W + c.Rx + c.own(bytes)
+			}
+			return took + c.I + 2*c.own(int64(2*n/ranks))
 		}},
 		{algorithm.RecursiveHalvingReduceScatter, all, n, nil, func(c *terms, n int) unit.Time {
 			took := c.I + c.own(int64(2*n))

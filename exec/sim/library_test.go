@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"kernbench/algorithm"
+	"kernbench/mem"
 )
 
 // onRings lists the algorithms of the library that need rings only. Those over a window are
@@ -14,12 +15,24 @@ func onRings() []*algorithm.Algorithm {
 }
 
 // libraryBench is a launch of an algorithm of the library, with the numbers that its row makes
-// where the setup has none.
+// where the setup has none, and its window.
 func libraryBench(t testing.TB, a *algorithm.Algorithm, s setup) *bench {
 	t.Helper()
 	s.topology, s.neighbors = a.Topology, a.Neighbors
 	if s.args == nil && a.KernelArgs != nil {
 		s.args = a.KernelArgs(s.world, s.n)
 	}
-	return newBench(t, a.Kernel, s)
+	b := newBench(t, a.Kernel, s)
+	if a.Window != nil {
+		l, err := a.Window(s.world, s.n, b.typ)
+		if err != nil {
+			t.Fatal(err)
+		}
+		team, err := mem.NewTeam("all", b.launch.Groups[0].PEs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.launch.Groups[0].Args.Windows = []*mem.Window{mem.NewWindow("w", team, l, windowAt)}
+	}
+	return b
 }

@@ -33,9 +33,12 @@ var levels = []struct {
 	{32, 8, nil, []int{8, 4}},
 }
 
-// hierarchical is a run of it on one of these shapes.
-func hierarchical(t *testing.T, world, perCube, n int, asked []int) mock.Config {
-	layout, err := algorithm.HierarchicalAllReduce.Window(world, n, dtype.F32)
+// byLevels are the algorithms that follow the levels of a machine.
+var byLevels = []*algorithm.Algorithm{algorithm.HierarchicalAllReduce, algorithm.CubeRootAllReduce}
+
+// onLevels is a run of one on one of these shapes.
+func onLevels(t *testing.T, a *algorithm.Algorithm, world, perCube, n int, asked []int) mock.Config {
+	layout, err := a.Window(world, n, dtype.F32)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,30 +48,32 @@ func hierarchical(t *testing.T, world, perCube, n int, asked []int) mock.Config 
 	}
 }
 
-// At every level all is reduced and gathered, and no rank's put meets what another still uses.
-func TestHierarchicalLevels(t *testing.T) {
-	for _, l := range levels {
-		for _, n := range []int{1, 7, 96, 101} {
-			t.Run(fmt.Sprintf("%d/%d/%v/n=%d", l.world, l.perCube, l.asked, n), func(t *testing.T) {
-				for seed := range uint64(3) {
-					cfg := hierarchical(t, l.world, l.perCube, n, l.asked)
-					cfg.Seed = seed
-					got, rep, err := race.Try(algorithm.HierarchicalAllReduce.Kernel, cfg)
-					if err != nil {
-						t.Fatal(err)
-					}
-					if rep.Total > 0 || rep.Unsettled {
-						t.Fatalf("%d hazards, unsettled %v: %v", rep.Total, rep.Unsettled, rep)
-					}
-					for r := range got {
-						for i, v := range got[r] {
-							if want := float64((l.world-1)*l.world*(2*l.world-1)/6 + i*l.world); v != want {
-								t.Fatalf("rank %d has %v for element %d, want %v", r, v, i, want)
+// At every level all is reduced and gathered, and nobody touches what another still uses.
+func TestLevels(t *testing.T) {
+	for _, a := range byLevels {
+		for _, l := range levels {
+			for _, n := range []int{1, 7, 101} {
+				t.Run(fmt.Sprintf("%s/%d/%d/%v/n=%d", a.Name, l.world, l.perCube, l.asked, n), func(t *testing.T) {
+					for seed := range uint64(3) {
+						cfg := onLevels(t, a, l.world, l.perCube, n, l.asked)
+						cfg.Seed = seed
+						got, rep, err := race.Try(a.Kernel, cfg)
+						if err != nil {
+							t.Fatal(err)
+						}
+						if rep.Total > 0 || rep.Unsettled {
+							t.Fatalf("%d hazards, unsettled %v: %v", rep.Total, rep.Unsettled, rep)
+						}
+						for r := range got {
+							for i, v := range got[r] {
+								if want := float64((l.world-1)*l.world*(2*l.world-1)/6 + i*l.world); v != want {
+									t.Fatalf("rank %d has %v for element %d, want %v", r, v, i, want)
+								}
 							}
 						}
 					}
-				}
-			})
+				})
+			}
 		}
 	}
 }
@@ -79,7 +84,7 @@ func TestHierarchicalTraffic(t *testing.T) {
 	const perRank = 16
 	for _, l := range levels {
 		n := perRank * l.world
-		out, err := mock.Observe(context.Background(), algorithm.HierarchicalAllReduce.Kernel, hierarchical(t, l.world, l.perCube, n, l.asked))
+		out, err := mock.Observe(context.Background(), algorithm.HierarchicalAllReduce.Kernel, onLevels(t, algorithm.HierarchicalAllReduce, l.world, l.perCube, n, l.asked))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -98,28 +103,58 @@ func TestHierarchicalTraffic(t *testing.T) {
 	}
 }
 
-// Calls that follow one another on two windows do not see each other, with levels either.
-func TestHierarchicalInTurn(t *testing.T) {
+// A root reads the vectors of its members, once for each level; all but the first rank read
+// the result, once.
+func TestCubeRootTraffic(t *testing.T) {
+	const n = 48
 	for _, l := range levels {
-		a := *algorithm.HierarchicalAllReduce
-		a.Kernel = func(c *tl.Context, args tl.Args) {
-			args.Ints = l.widths
-			algorithm.HierarchicalAllReduce.Kernel(c, args)
+		out, err := mock.Observe(context.Background(), algorithm.CubeRootAllReduce.Kernel, onLevels(t, algorithm.CubeRootAllReduce, l.world, l.perCube, n, l.asked))
+		if err != nil {
+			t.Fatal(err)
 		}
-		for seed := range uint64(3) {
-			x := &again{a: &a, co: collective.AllReduce, world: l.world, sizes: []int{5, 12, 1, 0, 9, 40}, windows: 2}
-			if err := x.run(t, seed); err != nil {
-				t.Fatalf("%d ranks, %v, schedule %d: %v", l.world, l.widths, seed, err)
+		for r, got := range out.Result.Traffic {
+			members, stride := 0, 1
+			for _, w := range l.widths {
+				if r%(stride*w) != 0 {
+					break
+				}
+				members, stride = members+w-1, stride*w
+			}
+			own := min(r, 1) // all but the first rank are a member once
+			want := tl.Traffic{Rank: r, Read: int64((members + own) * n * 4), Notifies: int64(members + own), Waits: int64(members + own)}
+			if d := cmp.Diff(want, got); d != "" {
+				t.Fatalf("%d ranks, %d in a cube, %v: traffic (-want +got):\n%s", l.world, l.perCube, l.asked, d)
 			}
 		}
 	}
 }
 
-func TestHierarchicalRefusesLevels(t *testing.T) {
-	for _, asked := range [][]int{{3}, {2, 3}, {0}, {-2}} {
-		_, err := mock.Try(algorithm.HierarchicalAllReduce.Kernel, hierarchical(t, 8, 8, 4, asked))
-		if want := fmt.Sprintf("levels of %v: they do not divide 8 ranks", asked); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v: %v, want %q", asked, err, want)
+// Calls that follow one another on two windows do not see each other, with levels either.
+func TestLevelsInTurn(t *testing.T) {
+	for _, a := range byLevels {
+		for _, l := range levels {
+			row := *a
+			row.Kernel = func(c *tl.Context, args tl.Args) {
+				args.Ints = l.widths
+				a.Kernel(c, args)
+			}
+			for seed := range uint64(3) {
+				x := &again{a: &row, co: collective.AllReduce, world: l.world, sizes: []int{5, 12, 1, 0, 9, 40}, windows: 2}
+				if err := x.run(t, seed); err != nil {
+					t.Fatalf("%s, %d ranks, %v, schedule %d: %v", a.Name, l.world, l.widths, seed, err)
+				}
+			}
+		}
+	}
+}
+
+func TestLevelsThatDoNotDivide(t *testing.T) {
+	for _, a := range byLevels {
+		for _, asked := range [][]int{{3}, {2, 3}, {0}, {-2}} {
+			_, err := mock.Try(a.Kernel, onLevels(t, a, 8, 8, 4, asked))
+			if want := fmt.Sprintf("levels of %v: they do not divide 8 ranks", asked); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s, %v: %v, want %q", a.Name, asked, err, want)
+			}
 		}
 	}
 }

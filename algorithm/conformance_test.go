@@ -21,7 +21,7 @@ import (
 // stay cheap.
 const slotBytes = 512
 
-var worlds = []int{1, 2, 3, 4, 5, 7, 8, 16, 31}
+var worlds = []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 16, 31, 32}
 
 // counts are element counts that do not divide, are fewer than the ranks, fill a slot or
 // several. Where each rank gets a block, they are those of a block.

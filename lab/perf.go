@@ -89,7 +89,7 @@ type PerfRow struct {
 	OutOfPlace *Placement `json:"out_of_place"`
 	InPlace    *Placement `json:"in_place"` // nil: results cannot take the place of contributions
 
-	Note string `json:"note,omitempty"` // why nothing was measured, or not checked
+	Note string `json:"note,omitempty"` // why nothing was measured or checked, or what shows again what is wrong
 }
 
 // Setting is a key of a configuration and its value.

@@ -62,6 +62,10 @@ func TestPerfCountsWrongElements(t *testing.T) {
 		if *double.InPlace.Wrong != 4*1024 {
 			t.Errorf("all are wrong: %+v", *double.InPlace.Wrong)
 		}
+		command := "again: kernbench run --bench ccl_hello --algorithm lab_double --ranks 4 --n-elem 1024 --dtype f32 --op sum --platform " + executor
+		if !strings.HasPrefix(double.Note, command) {
+			t.Errorf("%q does not say how to see it again", double.Note)
+		}
 		if want := *odd.OutOfPlace.Wrong + *odd.InPlace.Wrong + *double.InPlace.Wrong; sweep.Wrong != want || !sweep.Checked {
 			t.Errorf("%d wrong in all, want %d", sweep.Wrong, want)
 		}

@@ -31,6 +31,7 @@ type perfPlan struct {
 type perfJob struct {
 	row     int
 	setting *setting // with everything that the run needs
+	what    *collective.Collective
 	call    collective.Call
 	inPlace bool
 	bytes   unit.Bytes // of data that it moves; 0: none

@@ -147,7 +147,7 @@ func (p *perfPlan) point(t perfTarget, c collective.Call, count int) error {
 		x := *t.x
 		x.NElem, x.DType, x.Op = max(1, c.Elems), c.Type, c.Op
 		x.program = bench.Once(inPlace, c.Root)
-		job := &perfJob{row: len(p.rows) - 1, setting: &x, call: c, inPlace: inPlace}
+		job := &perfJob{row: len(p.rows) - 1, setting: &x, what: p.what, call: c, inPlace: inPlace}
 		switch moved := data(p.what, c, inPlace); {
 		case !p.spec.Check:
 		case moved <= p.spec.Memory:

@@ -35,7 +35,7 @@ func (p *perfPlan) measure(ctx context.Context, row func(*PerfRow)) error {
 				break
 			}
 			next, running, inUse = next+1, running+1, inUse+j.bytes
-			go func() { ends <- ended{j, j.run(ctx, p)} }()
+			go func() { ends <- ended{j, j.run(ctx)} }()
 		}
 		if running == 0 {
 			break
@@ -46,10 +46,14 @@ func (p *perfPlan) measure(ctx context.Context, row func(*PerfRow)) error {
 			continue // it did not come to its end
 		}
 		left[e.job.row]--
-		if r := p.rows[e.job.row]; e.job.inPlace {
+		r := p.rows[e.job.row]
+		if e.job.inPlace {
 			r.InPlace = e.as
 		} else {
 			r.OutOfPlace = e.as
+		}
+		if e.as.Wrong != nil && *e.as.Wrong > 0 && r.Note == "" {
+			r.Note = e.job.again()
 		}
 	}
 	for ; out < len(p.rows); out++ {
@@ -60,17 +64,28 @@ func (p *perfPlan) measure(ctx context.Context, row func(*PerfRow)) error {
 	return ctx.Err()
 }
 
+// again is what shows a wrong result once more, and where it is: the usual way to run an algorithm,
+// with root 0 and results where the contributions are, if they can go there.
+func (j *perfJob) again() string {
+	if j.call.Root != 0 || !j.inPlace && fitsInPlace(j.what, j.call) {
+		return ""
+	}
+	x := *j.setting
+	x.Ranks = j.call.World
+	return "again: " + x.command()
+}
+
 // run makes one run.
-func (j *perfJob) run(ctx context.Context, p *perfPlan) *Placement {
+func (j *perfJob) run(ctx context.Context) *Placement {
 	out, err := j.setting.once(ctx, pass{quiet: true})
 	at := &Placement{Err: err}
 	if err != nil {
 		at.Error = err.Error()
 		return at
 	}
-	if at.Time = out.launches[0].Result.Duration(); p.sweep.Timed && at.Time > 0 {
-		at.AlgBW = float64(p.what.Bytes(j.call)) / at.Time.Ns()
-		at.BusBW = at.AlgBW * p.what.BusFactor(j.call.World)
+	if at.Time = out.launches[0].Result.Duration(); j.setting.Executor == Sim && at.Time > 0 {
+		at.AlgBW = float64(j.what.Bytes(j.call)) / at.Time.Ns()
+		at.BusBW = at.AlgBW * j.what.BusFactor(j.call.World)
 	}
 	if j.setting.VerifyData {
 		wrong := int64(0)

@@ -44,7 +44,7 @@ func perfOf(collective string, ranks int) lab.PerfSpec {
 // Whatever the library has is measured, and right wherever its results go.
 func TestPerfOfTheLibrary(t *testing.T) {
 	rows := 0
-	for _, name := range []string{"all_reduce", "all_gather", "reduce_scatter", "all_to_all", "all_to_all_v", "broadcast", "barrier", "shift"} {
+	for _, name := range []string{"all_reduce", "all_gather", "reduce_scatter", "all_to_all", "all_to_all_v", "broadcast", "reduce", "gather", "scatter", "barrier", "shift"} {
 		s := perfOf(name, 4)
 		s.AllAlgorithms = true
 		s.Base.Executor = lab.Mock
@@ -93,7 +93,11 @@ func TestPerfCounts(t *testing.T) {
 		{"alltoall", 32, 1024, "none", -1, true, 1024, 7. / 8},
 		{"all_to_all_v_perf", 32, 1024, "none", -1, false, 1024, 7. / 8},
 		{"broadcast", 256, 1024, "none", 3, true, 1024, 1},
+		{"reduce", 256, 1024, "sum", 3, true, 1024, 1},
+		{"gather", 32, 1024, "none", 3, false, 1024, 7. / 8},
+		{"scatter", 32, 1024, "none", 3, true, 1024, 7. / 8},
 		{"sendrecv", 256, 1024, "none", -1, true, 1024, 1},
+		{"hypercube", 32, 1024, "none", -1, false, 7 * 32 * 4, 1},
 		{"barrier", 0, 0, "none", -1, false, 0, 0},
 	} {
 		t.Run(tt.collective, func(t *testing.T) {

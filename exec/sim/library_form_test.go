@@ -112,6 +112,19 @@ func TestLibraryClosedForms(t *testing.T) {
 			}
 			return took + c.I + 2*c.own(int64(2*n/ranks))
 		}},
+		// Who has put waits for the word that comes with what another one put at the same time, and
+		// ends when it has copied out and knows that its last block has come.
+		{algorithm.PairwiseAllToAll, all, n, nil, func(c *terms, n int) unit.Time {
+			bytes := int64(2 * n / ranks)
+			step := c.I + c.S + c.path(c.b.m.HBM(0), c.b.m.HBM(1), bytes) + c.W
+			known := c.path(c.b.m.PE(1), c.b.m.PE(0), int64(c.b.topo.Fabric.RequestBytes))
+			return c.I + c.own(bytes) + (ranks-1)*step + max(c.I+2*c.own(int64(2*n)), known)
+		}},
+		{algorithm.PairwiseReduceScatter, all, n, nil, func(c *terms, n int) unit.Time {
+			bytes := int64(2 * n / ranks)
+			step := c.I + c.S + c.path(c.b.m.HBM(0), c.b.m.HBM(1), bytes) + c.W + 2*c.I + c.own(bytes) + c.spec.Math.Time(n/ranks)
+			return c.I + c.own(bytes) + (ranks-1)*step + c.I + 2*c.own(bytes)
+		}},
 		{algorithm.RecursiveHalvingReduceScatter, all, n, nil, func(c *terms, n int) unit.Time {
 			took := c.I + c.own(int64(2*n))
 			for part := n / 2; part >= n/ranks; part /= 2 {

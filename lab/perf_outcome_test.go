@@ -161,6 +161,17 @@ func TestPerfVaries(t *testing.T) {
 	}
 }
 
+// Machines and worlds may differ from row to row: nothing is said of all of them then.
+func TestPerfVariesTheMachine(t *testing.T) {
+	s := perfOf("broadcast", 0)
+	s.Base.Topology, s.Check = "ahbm-cube", false
+	s.Vary = []lab.Variation{{"cube.pe_layout.pe_per_corner", []string{"1", "2"}}}
+	sweep := measured(t, s)
+	if a, b := sweep.Rows[0], sweep.Rows[1]; a.Ranks != 4 || b.Ranks != 8 || sweep.Ranks != 0 || sweep.Machine != "machines that differ" {
+		t.Errorf("%d and %d ranks; of all: %d on %s", a.Ranks, b.Ranks, sweep.Ranks, sweep.Machine)
+	}
+}
+
 // Runs are independent of each other: side by side they come to what they come to alone.
 func TestPerfSideBySide(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))

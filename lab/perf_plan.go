@@ -92,6 +92,9 @@ func planPerf(ctx context.Context, s *PerfSpec) (*perfPlan, error) {
 		if t.plan.World != p.sweep.Ranks {
 			p.sweep.Ranks = 0
 		}
+		if t.x.describe() != p.sweep.Machine {
+			p.sweep.Machine = "machines that differ"
+		}
 		if !slices.Contains(p.sweep.Algorithms, t.plan.Name) {
 			p.sweep.Algorithms = append(p.sweep.Algorithms, t.plan.Name)
 		}

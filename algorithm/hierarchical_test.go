@@ -34,7 +34,7 @@ var levels = []struct {
 }
 
 // byLevels are the algorithms that follow the levels of a machine.
-var byLevels = []*algorithm.Algorithm{algorithm.HierarchicalAllReduce, algorithm.CubeRootAllReduce}
+var byLevels = []*algorithm.Algorithm{algorithm.HierarchicalAllReduce, algorithm.HierarchicalDirectAllReduce, algorithm.CubeRootAllReduce}
 
 // onLevels is a run of one on one of these shapes.
 func onLevels(t *testing.T, a *algorithm.Algorithm, world, perCube, n int, asked []int) mock.Config {
@@ -92,6 +92,29 @@ func TestHierarchicalTraffic(t *testing.T) {
 		for _, w := range l.widths {
 			want.Puts += int64(4 * (w - 1))
 			want.Notifies += int64(min(2, w-1) * (2*w - 1)) // of two ranks both neighbours are one
+		}
+		want.Waits = want.Notifies
+		for r, got := range out.Result.Traffic {
+			want.Rank = r
+			if d := cmp.Diff(want, got); d != "" {
+				t.Fatalf("%d ranks, %d in a cube, %v: traffic (-want +got):\n%s", l.world, l.perCube, l.asked, d)
+			}
+		}
+	}
+}
+
+// By reads it is the same bytes, and two barriers for each level.
+func TestHierarchicalDirectTraffic(t *testing.T) {
+	const perRank = 16
+	for _, l := range levels {
+		a := algorithm.HierarchicalDirectAllReduce
+		out, err := mock.Observe(context.Background(), a.Kernel, onLevels(t, a, l.world, l.perCube, perRank*l.world, l.asked))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := tl.Traffic{Read: int64(2 * (l.world - 1) * perRank * 4)}
+		for _, w := range l.widths {
+			want.Notifies += int64(2 * (w - 1))
 		}
 		want.Waits = want.Notifies
 		for r, got := range out.Result.Traffic {

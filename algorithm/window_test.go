@@ -372,6 +372,7 @@ func TestWindowBytes(t *testing.T) {
 		{algorithm.WindowAllReduceRing, vector, [4]int64{1664, 1664, 2048, 3008}, 384, 32},
 		{algorithm.WindowAllReduceBidirectionalRing, vector, [4]int64{1216, 1472, 1984, 3008}, 256, 48},
 		{algorithm.CubeRootAllReduce, vector, [4]int64{1088, 1088, 1088, 1088}, 256, 16},
+		{algorithm.HierarchicalDirectAllReduce, vector, [4]int64{1152, 1152, 1152, 1152}, 256, 32},
 		{algorithm.HierarchicalAllReduce, vector, [4]int64{1216, 1472, 1984, 3008}, 256, 48},
 		{algorithm.PairwiseReduceScatter, each, [4]int64{576, 1088, 2112, 4160}, 128, 16},
 		{algorithm.PairwiseAllToAll, each, [4]int64{576, 1088, 2112, 4160}, 128, 16},

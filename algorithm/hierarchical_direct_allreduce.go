@@ -1,0 +1,136 @@
+package algorithm
+
+import (
+	"kernbench/dtype"
+	"kernbench/mem"
+	"kernbench/tl"
+)
+
+// hierarchicalDirectAllReduce is hierarchicalAllReduce without rings: at each level a rank
+// reads its part out of the copies of all others of its group, one after the other without a
+// wait between, and at the end the parts of the others. So a level takes two barriers,
+// however many ranks it has, where a ring takes one for each of them.
+//
+// A rank reads what others keep until they have heard that it has: it writes its own part only
+// on the way up, and on the way back nobody begins before all of the group have come.
+func hierarchicalDirectAllReduce(c *tl.Context, a tl.Args) {
+	me, use := c.Rank(), a.Use(0)
+	data, signals := scratch(c, a, a.NElem)
+	move(c, c.Local(data), a.Shard(me))
+
+	var teams []levelTeam
+	part, stride, word := data, 1, 0
+	for _, n := range levelWidths(c, a) {
+		if n == 1 {
+			continue
+		}
+		place := me / stride % n
+		g := levelTeam{
+			c: c, first: me - place*stride, stride: stride, n: n, me: place, part: part,
+			up: row(c, signals, 0).At(word), back: row(c, signals, 1).At(word), use: use,
+		}
+		teams = append(teams, g)
+		part, stride, word = g.chunk(place), stride*n, word+n
+	}
+	for i, g := range teams {
+		g.meet(g.up)
+		g.reduce(a.Op, i == len(teams)-1)
+	}
+	for i := range teams {
+		g := teams[len(teams)-1-i]
+		g.meet(g.back)
+		g.gather()
+	}
+	move(c, a.Out(me, a.NElem), c.Local(data))
+}
+
+// levelTeam is the ranks of a group at one level, stride apart, with the part of the vector
+// that the level below has left them.
+type levelTeam struct {
+	c                    *tl.Context
+	first, stride, n, me int
+	part                 tl.Sym
+	up, back             tl.Signal // word i is told by member i
+	use                  int
+}
+
+func (g levelTeam) chunk(i int) tl.Sym { return g.part.Chunk(g.n, i) }
+
+// others lists the other members, from the next one on, so that nobody is asked by all at once.
+func (g levelTeam) others(yield func(i, rank int) bool) {
+	for k := 1; k < g.n; k++ {
+		if i := (g.me + k) % g.n; !yield(i, g.first+i*g.stride) {
+			return
+		}
+	}
+}
+
+// meet waits for all members, with what they have stored.
+func (g levelTeam) meet(words tl.Signal) {
+	g.c.PipeBarrier()
+	for _, rank := range g.others {
+		tell(g.c, words.At(g.me), rank)
+	}
+	for i := range g.others {
+		heed(g.c, words.At(i), g.use)
+	}
+}
+
+// read starts the reads of a part of what each of the others has, as much at a time as scratch
+// memory has room for, and then lets it be used.
+func (g levelTeam) read(of func(i int) tl.Sym, use func(piece func(i int) tl.Sym, came []tl.Tensor)) {
+	per := max(1, 4*tileBytes/g.n/g.part.DType().Size())
+	most := tl.CDiv(g.part.Len(), g.n) // chunks differ by an element
+	came := make([]tl.Tensor, g.n)
+	for lo := 0; lo < most; lo += per {
+		piece := func(i int) tl.Sym {
+			s := of(i)
+			return s.Slice(min(lo, s.Len()), min(per, max(0, s.Len()-lo)))
+		}
+		for i, rank := range g.others {
+			came[i] = g.c.Load(g.c.At(piece(i), rank))
+		}
+		use(piece, came)
+	}
+}
+
+// reduce adds what the others have in the own chunk to it, and ends the reduction at the last
+// level.
+func (g levelTeam) reduce(op tl.ReduceOp, last bool) {
+	own := func(int) tl.Sym { return g.chunk(g.me) }
+	g.read(own, func(piece func(i int) tl.Sym, came []tl.Tensor) {
+		here := g.c.Local(piece(g.me))
+		acc := g.c.Load(here)
+		for i := range g.others {
+			acc = g.c.Combine(op, acc, came[i])
+		}
+		if last {
+			acc = g.c.Finish(op, acc, g.c.WorldSize())
+		}
+		g.c.Store(here, acc)
+	})
+}
+
+// gather keeps what the others have in their chunks.
+func (g levelTeam) gather() {
+	g.read(g.chunk, func(piece func(i int) tl.Sym, came []tl.Tensor) {
+		for i := range g.others {
+			g.c.Store(g.c.Local(piece(i)), came[i])
+		}
+	})
+}
+
+// HierarchicalDirectAllReduce has a fixed number of barriers for each level.
+var HierarchicalDirectAllReduce = Register(Algorithm{
+	Name:       "hierarchical_direct_allreduce",
+	Summary:    "reduce-scatter in the cube, all-reduce of each PE's part across cubes, all-gather in the cube, by reads of a symmetric window",
+	Collective: "all_reduce",
+	Topology:   "none",
+	Kernel:     hierarchicalDirectAllReduce,
+	Window: func(world, nElem int, t dtype.Type) (*mem.Layout, error) {
+		return scratchLayout(world, nElem, t, 2, meshRow(world)) // all levels together have no more members than ranks
+	},
+	Steps:  "2 barriers, 2(L-1) and 2(N/L-1) reads for each of two levels, with cubes of L",
+	Cost:   "4 alpha + 2(L-1) (alpha + beta M/L) + 2(N/L-1) (alpha + beta M/N): 2(N-1)/N M bytes per rank, of which less than 2M/L leave a cube",
+	Source: "reduce-scatter inside, all-reduce across, all-gather inside: Cho, Finkler, Serrano, Kung, Hunter, BlueConnect, MLSys 2019; the two phases of each level: window_allreduce_twophase",
+})

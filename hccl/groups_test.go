@@ -232,3 +232,31 @@ func TestGroupsOverlapInTime(t *testing.T) {
 		}
 	}
 }
+
+// Contributions to collectives of groups of any sizes are known by numbers of their own.
+func TestLabelsOfGroups(t *testing.T) {
+	r := newRig(t, "sim")
+	p := r.pairOf([]int32{0, 1, 2, 3, 4, 5, 6}, []int32{8, 9, 10}, [2]hccl.OpType{hccl.OpAllReduce, hccl.OpAllGather}, 300, 4)
+	r.run(p.launch(func(k *hccl.Kernel, h [2]*hccl.Hccl) {
+		for i := range h {
+			if h[i] != nil {
+				h[i].AllReduce(hccl.CommitNow, k.GM(2*i), k.GM(2*i+1), 10, hccl.FP32, hccl.ReduceSum, 5)
+				h[i].Finalize()
+			}
+		}
+	}))
+	if len(r.calls) != 10 {
+		t.Fatalf("%d collectives were judged, not 10", len(r.calls))
+	}
+	seen := map[int]string{}
+	for _, c := range r.calls {
+		call := c.Groups[0].Call
+		for rank := range call.World {
+			label := call.Labels.At(rank)
+			if other, taken := seen[label]; taken {
+				t.Errorf("label %d is of rank %d of %s, and of %s", label, rank, c.Title, other)
+			}
+			seen[label] = c.Title
+		}
+	}
+}

@@ -51,10 +51,11 @@ func (g *run) turnID(h Handle, unit int) int32 {
 	return id
 }
 
-// labels is under which number contributions of rank 0 to a unit are known, ranks following.
-// Numbers repeat after very many, which no two units that are near each other share.
+// labels is under which number contributions of rank 0 to a unit are known, ranks following:
+// as many numbers for each unit as a group can have ranks, so that groups of different sizes
+// share none. Numbers repeat after very many.
 func (g *run) labels(id int32) int {
-	return int(int64(id) * int64(g.comm.Size()) % (1 << 30))
+	return int(int64(id) * int64(g.session.dev.Machine().NumPEs()) % (1 << 30))
 }
 
 // stagingKey tells buffers apart: each algorithm has its own words, and elements of one size

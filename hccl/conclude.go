@@ -28,7 +28,7 @@ func (s *session) conclude() (all, warnings *Misuse) {
 			}
 			all.More += k.found.More
 		}
-		for _, d := range tooEarly(cores) {
+		for _, d := range append(s.unlike(cores), tooEarly(cores)...) {
 			add(d)
 		}
 	}
@@ -140,6 +140,8 @@ func (t *task) differs(o *task) string {
 		return fmt.Sprintf("the algorithm is %q", o.cc.AlgConfig())
 	case t.unitsPerTurn() != o.unitsPerTurn():
 		return fmt.Sprintf("the step size is %d", o.cc.StepSize())
+	case t.silent() != o.silent():
+		return "its tiling switches communication off, or that of rank 0 does"
 	}
 	return ""
 }

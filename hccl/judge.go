@@ -24,7 +24,7 @@ func (s *session) judge(failed error, misuse *Misuse) error {
 func (g *run) performed() []device.Performed {
 	var all []device.Performed
 	for i, first := range g.members[0].tasks {
-		if first.op == 0 || first.op == OpBatchWrite || first.cc.CommunicationOff() {
+		if first.op == 0 || first.op == OpBatchWrite || first.silent() {
 			continue
 		}
 		tasks, shared := make([]*task, len(g.members)), false

@@ -43,6 +43,7 @@ type Kernel struct {
 	objects []*Hccl
 	found   Misuse // so far, by time
 	refused repeated
+	ended   bool
 }
 
 // CoreType is the type of this core (g_coreType).
@@ -127,6 +128,7 @@ func (k *Kernel) New(c Config) *Hccl {
 
 // end is what happens when the program of a core has come to its end.
 func (k *Kernel) end() {
+	k.ended = true
 	for _, h := range k.objects {
 		if h.g != nil && h.posts && !h.finalized && len(h.tasks) > 0 {
 			last := h.tasks[len(h.tasks)-1]

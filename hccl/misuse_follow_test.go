@@ -38,6 +38,49 @@ var following = []mistake{
 			}
 			m.h.Finalize()
 		}},
+	{name: "only on the other core", rule: hccl.CoresDiffer, cores: hccl.Cores{AIV: 2}, block: 1, call: tenSums,
+		found: "block 0 (AIV) posts the tasks of this device, and has prepared 0", right: "the one that Config names",
+		kernel: func(m *maker) {
+			m.init()
+			if m.BlockIdx() == 1 {
+				m.does(func() { m.h.AllReduce(hccl.CommitNow, m.send, m.recv, 10, hccl.FP32, hccl.ReduceSum, 1) })
+			}
+			m.SyncAll(hccl.AIVOnly)
+			m.h.Finalize()
+		}},
+	{name: "and waited for", rule: hccl.CoresDiffer, cores: hccl.Cores{AIV: 2}, block: 1, call: tenSums, deadlock: true,
+		found: "has prepared 0: this one is never performed", right: "prepare the same",
+		kernel: func(m *maker) {
+			if m.BlockIdx() == 1 {
+				m.init()
+				var id hccl.Handle
+				m.does(func() { id = m.h.AllReduce(hccl.CommitNow, m.send, m.recv, 10, hccl.FP32, hccl.ReduceSum, 1) })
+				m.h.Wait(id)
+			}
+		}},
+	{name: "another one", rule: hccl.CoresDiffer, cores: hccl.Cores{AIV: 2}, block: 1, call: "AllReduce(count 11, HCCL_DATA_TYPE_FP32, HCCL_REDUCE_SUM, repeat 1)",
+		found: "handle 0 is another task on the core that posts, block 0 (AIV): " + tenSums, right: "prepare the same",
+		kernel: func(m *maker) {
+			m.init()
+			n := uint64(10 + m.BlockIdx())
+			m.does(func() { m.h.AllReduce(hccl.CommitNow, m.send, m.recv, n, hccl.FP32, hccl.ReduceSum, 1) })
+			m.SyncAll(hccl.AIVOnly)
+			m.h.Finalize()
+		}},
+	{name: "two that post", rule: hccl.WrongCore, cores: hccl.Cores{AIV: 2}, block: 1, call: tenSums,
+		found: "block 0 (AIV) posts the tasks of this device", right: "the same Config", returned: "-1",
+		kernel: func(m *maker) {
+			m.h = m.New(hccl.Config{Server: hccl.OnAIV, Block: m.BlockIdx()})
+			m.init()
+			if m.BlockIdx() == 0 {
+				m.reduce(hccl.CommitNow, 1)
+			}
+			m.SyncAll(hccl.AIVOnly)
+			if m.BlockIdx() == 1 {
+				m.refused(m.h.AllReduce(hccl.CommitNow, m.send, m.recv, 10, hccl.FP32, hccl.ReduceSum, 1))
+			}
+			m.h.Finalize()
+		}},
 	{name: "what one sends", rule: hccl.Mismatch, call: v("[5 5 6 5]"), found: "rank 0 sends 6 elements to rank 2, which expects 5", right: "sendCounts[2] of rank 0 and recvCounts[0] of rank 2",
 		kernel: func(m *maker) {
 			m.init()
@@ -63,6 +106,13 @@ var following = []mistake{
 			m.h.Finalize()
 		}},
 
+	{name: "blocks of two turns", rule: hccl.OverlappingDestinations, warning: true, call: "AlltoAllV(sendCounts [5 5 5 5], sdispls [0 50 100 150], HCCL_DATA_TYPE_FP32, recvCounts [5 5 5 5], rdispls [30 20 5 0], HCCL_DATA_TYPE_FP32, repeat 2)",
+		found: "what comes from rank 3 in 2 turns overlaps what comes from rank 2: elements are written twice", right: "room for all turns",
+		kernel: func(m *maker) {
+			m.init()
+			m.prepared(m.h.AlltoAllV(hccl.CommitNow, m.send, fours(5), fifties, hccl.FP32, m.recv, fours(5), []uint64{30, 20, 5, 0}, hccl.FP32, 2))
+			m.h.Finalize()
+		}},
 	{name: "one for two", rule: hccl.OverlappingSources, warning: true, call: "AlltoAllV(sendCounts [5 5 5 5], sdispls [9 9 9 9], HCCL_DATA_TYPE_FP32, recvCounts [5 5 5 5], rdispls [0 50 100 150], HCCL_DATA_TYPE_FP32, repeat 1)",
 		found: "sent to more than one rank", right: "blocks apart",
 		kernel: func(m *maker) {
@@ -185,6 +235,11 @@ var following = []mistake{
 			id := m.ready(hccl.CommitNow, 1)
 			m.h.Finalize()
 			m.is(-1, m.h.Wait(id))
+		}},
+	{name: "tiling", rule: hccl.AfterFinalize, call: "SetCcTilingV2(64)", found: "finalised at", right: "before Finalize", returned: "-1",
+		kernel: func(m *maker) {
+			m.init().h.Finalize()
+			m.is(-1, m.h.SetCcTilingV2(m.t.offsets[0]))
 		}},
 	{name: "prepare", rule: hccl.AfterFinalize, call: tenSums, found: "finalised at", right: "before Finalize", returned: "-1",
 		kernel: func(m *maker) {

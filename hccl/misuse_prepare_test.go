@@ -82,6 +82,10 @@ var preparing = []mistake{
 		kernel: refusedReduce(true, true, 0, hccl.FP32, hccl.ReduceSum, 1)},
 	{name: "count without end", rule: hccl.BadCount, call: "AllReduce(count 18446744073709551615, HCCL_DATA_TYPE_INT8, HCCL_REDUCE_SUM, repeat 255)", found: "there are 18446744073709551615 elements", right: "at most 2147483647", returned: "-1",
 		kernel: refusedReduce(true, true, math.MaxUint64, hccl.Int8, hccl.ReduceSum, 255)},
+	{name: "long strides", rule: hccl.OutsideBuffer, call: "ReduceScatter(recvCount 1, HCCL_DATA_TYPE_FP32, HCCL_REDUCE_SUM, strideCount 41943040, repeat 255)", found: "elements 0 to 125829374 from sendBuf on are needed", right: "stride", returned: "-1",
+		kernel: func(m *maker) {
+			m.init().refused(m.h.ReduceScatter(hccl.CommitNow, m.send, m.recv, 1, hccl.FP32, hccl.ReduceSum, 40<<20, 255))
+		}},
 	{name: "stride without end", rule: hccl.BadCount, call: "ReduceScatter(recvCount 10, HCCL_DATA_TYPE_FP32, HCCL_REDUCE_SUM, strideCount 9223372036854775808, repeat 1)", found: "farther than a memory goes", right: "smaller stride", returned: "-1",
 		kernel: func(m *maker) {
 			m.init()

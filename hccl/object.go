@@ -155,6 +155,9 @@ func (h *Hccl) SetCcTilingV2(offset int) int {
 	if h.g == nil {
 		return h.refuse(NoInit, call, "the object was not initialised", "InitV2 comes first", "-1")
 	}
+	if h.finalized {
+		return h.refuse(AfterFinalize, call, "the object was finalised "+h.finalAt, "choose tilings before Finalize", "-1")
+	}
 	t := h.k.session.tiling
 	cc, ok := t.At(offset)
 	if !ok {

@@ -124,7 +124,7 @@ func (h *Hccl) prepare(commit Release, t *task, count, stride uint64) Handle {
 		return h.refuseTask(BadCount, t.call, "the count is 0", "at least 1 element")
 	case count > mostElems:
 		return h.refuseTask(BadCount, t.call, fmt.Sprintf("there are %d elements", count), fmt.Sprintf("a block has at most %d", mostElems))
-	case !fits(max(count, stride), world*uint64(t.repeat), t.typ):
+	case !fits(count, uint64(t.repeat), t.typ) || t.op != OpAllReduce && !fits(max(count, stride), world, t.typ):
 		return h.refuseTask(BadCount, t.call, "it reaches farther than a memory goes", "fewer elements, or a smaller stride")
 	}
 	t.carrier, t.count, t.stride = carrier, int(count), int(stride)
@@ -195,13 +195,17 @@ func (h *Hccl) post(commit Release, t *task) Handle {
 		return h.refuseTask(TooManyPrepares, t.call, fmt.Sprintf("%d tasks were prepared before", len(h.tasks)),
 			fmt.Sprintf("a group has at most %d in a launch, InterHcclGroupSync among them: use repeat", MaxTasks))
 	}
+	m := &h.g.members[h.me]
+	if h.posts && len(m.tasks) > 0 && m.owner != h {
+		return h.refuseTask(WrongCore, t.call, fmt.Sprintf("block %d (%v) posts the tasks of this device, and Config names this core", m.owner.k.block, m.owner.k.typ),
+			"give the objects of all cores the same Config")
+	}
 	t.g, t.me, t.handle = h.g, h.me, Handle(len(h.tasks))
 	t.where = h.diagnostic(Error, Mismatch, t.call, "", "", "")
 	h.tasks = append(h.tasks, t)
 	h.waits, h.commits, h.iterated = append(h.waits, 0), append(h.commits, 0), append(h.iterated, 0)
 	h.suspect(t)
 	if h.posts {
-		m := &h.g.members[h.me]
 		m.owner = h
 		m.tasks = append(m.tasks, t)
 		h.k.Post(&tl.Task{Name: fmt.Sprintf("%s handle %d", t.name(), t.handle), Queue: h.g.queue, Kernel: t.perform, Rank: h.me, World: t.world()})
@@ -225,6 +229,12 @@ func (h *Hccl) release(t *task, units int) {
 func (h *Hccl) suspect(t *task) {
 	if t.op == OpAlltoAllV && t.sharesSources() {
 		h.warn(OverlappingSources, t.call, "elements are sent to more than one rank: the result cannot be judged", "blocks apart, if that was not meant")
+	}
+	if t.op == OpAlltoAllV {
+		if a, b, ok := overlapping(t.recvs, t.repeat); ok {
+			h.warn(OverlappingDestinations, t.call, fmt.Sprintf("what comes from rank %d in %d turns overlaps what comes from rank %d: elements are written twice", a, t.repeat, b),
+				"rdispls that leave room for all turns of each block")
+		}
 	}
 	if t.op == OpAllReduce || t.op == OpAlltoAllV || t.op == OpBatchWrite || t.op == 0 || t.world() == 1 {
 		return

@@ -17,7 +17,7 @@ func (t *task) perform(c *tl.Context, _ tl.Args) {
 			other.await(c, other.finished, t.after, 1)
 		case t.op == OpBatchWrite:
 			t.write(c)
-		case !t.cc.CommunicationOff():
+		case !t.silent():
 			c.BeginTurn(t.turn(unit))
 			t.exchange(c, unit)
 			c.EndTurn()

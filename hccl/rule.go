@@ -21,6 +21,7 @@ const (
 // The rules of preparing tasks.
 const (
 	WrongCore               Rule = "wrong-core"
+	CoresDiffer             Rule = "cores-differ"
 	RepeatZero              Rule = "repeat-zero"
 	TooManyPrepares         Rule = "too-many-prepares"
 	NullBuffer              Rule = "null-buffer"
@@ -70,7 +71,8 @@ var rules = []struct {
 	{NoTiling, "SetCcTilingV2 for an operation comes before its first task"},
 	{TooManyGroups, "a context is that of one of the 1 or 2 groups of the launch"},
 
-	{WrongCore, "tasks come from one type of core, AIC or AIV; an object that names the core which posts names one that there is"},
+	{WrongCore, "tasks come from one type of core, AIC or AIV; an object that names the core which posts names one that there is, the same on all cores"},
+	{CoresDiffer, "cores of a device that prepare tasks prepare the same, and the one that posts among them"},
 	{RepeatZero, "repeat is 1 to 255"},
 	{TooManyPrepares, "a group has at most 63 tasks"},
 	{NullBuffer, "buffers and lists are not null"},
@@ -82,7 +84,7 @@ var rules = []struct {
 	{BadOp, "contributions are combined by sum, max or min, and as the tiling says where it does"},
 	{StrideTooShort, "the blocks of two ranks, a stride apart, do not overlap: a stride is 0 or at least the count times repeat"},
 	{StrideLooksLikeRepeat, "the argument before repeat is the stride: a small stride with repeat 1 was probably meant as repeat"},
-	{OverlappingDestinations, "turns write nothing twice: with repeat over 1 a stride says how far the blocks of ranks are apart"},
+	{OverlappingDestinations, "turns write nothing twice: with repeat over 1 a stride, or rdispls, leaves room for all turns between the blocks of ranks"},
 	{OverlappingSources, "what one turn sends to two ranks is twice in memory: otherwise its result is not judged"},
 	{BadItems, "a list of writes has 1 to 2047 items"},
 	{Mismatch, "all ranks of a group prepare the same tasks in the same order; what one sends the other receives"},

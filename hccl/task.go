@@ -47,6 +47,9 @@ func (t *task) name() string {
 	return t.op.String()
 }
 
+// silent tells whether its turns move nothing.
+func (t *task) silent() bool { return t.cc != nil && t.cc.CommunicationOff() }
+
 // unitsPerTurn is how often a turn is committed: once, or as often as its steps go into
 // those of a Commit.
 func (t *task) unitsPerTurn() int {
@@ -101,14 +104,26 @@ func (t *task) pitched(turn int) []mem.Chunk {
 // sharesSources tells whether elements are in the blocks of two ranks. Contributions are known
 // by their place in memory, which then says too little.
 func (t *task) sharesSources() bool {
-	blocks := slices.DeleteFunc(t.inBlocks(0), func(b mem.Chunk) bool { return b.N == 0 })
-	slices.SortFunc(blocks, func(a, b mem.Chunk) int { return a.Lo - b.Lo })
-	for i := 1; i < len(blocks); i++ {
-		if blocks[i].Lo < blocks[i-1].Lo+blocks[i-1].N {
-			return true
+	_, _, shares := overlapping(t.inBlocks(0), 1)
+	return shares
+}
+
+// overlapping finds two ranks whose blocks have elements in common, of any of so many turns.
+func overlapping(blocks []mem.Chunk, turns int) (a, b int, ok bool) {
+	order := make([]int, 0, len(blocks))
+	for rank := range blocks {
+		if blocks[rank].N > 0 {
+			order = append(order, rank)
 		}
 	}
-	return false
+	slices.SortStableFunc(order, func(a, b int) int { return blocks[a].Lo - blocks[b].Lo })
+	for i := 1; i < len(order); i++ {
+		a, b = order[i-1], order[i]
+		if blocks[b].Lo < blocks[a].Lo+blocks[a].N*turns {
+			return a, b, true
+		}
+	}
+	return 0, 0, false
 }
 
 // advanced is blocks as a turn finds them: each behind those of the turns before.

@@ -27,25 +27,28 @@ const (
 
 // Bound is one limit: no algorithm is faster.
 type Bound struct {
-	Kind    Kind
-	Time    unit.Time // rounded down
-	Witness Witness
+	Kind    Kind      `json:"kind"`
+	Time    unit.Time `json:"time_ps"` // rounded down
+	Witness Witness   `json:"witness"`
 }
 
 // Witness is what a limit comes from. Which fields are set depends on the kind.
 type Witness struct {
-	Bytes int64     // that must pass (compute: element pairs to combine)
-	Rate  unit.Rate // of what they must pass, together (compute: pairs per second)
+	Bytes int64     `json:"bytes,omitempty"`      // that must pass
+	Pairs int64     `json:"pairs,omitempty"`      // compute: of elements, to be combined
+	Rate  unit.Rate `json:"per_second,omitempty"` // of what they must pass, together; compute: pairs
 
-	From, To string   // distance: the nodes
-	Ranks    []int    // the ranks at issue: two of a distance, one of a node or memory, those inside of a cut
-	Others   []int    // cut: the ranks outside
-	Links    []string // distance: the way; node, cut, flow: what must be passed
-	Port     string   // memory: its name
-	Inbound  bool     // node, slots: what enters counts, not what leaves
+	From   string   `json:"from,omitempty"`   // distance: the nodes
+	To     string   `json:"to,omitempty"`     //
+	Ranks  []int    `json:"ranks,omitempty"`  // at issue: two of a distance, one of a node or memory, those inside of a cut
+	Others []int    `json:"others,omitempty"` // cut: the ranks outside
+	Links  []string `json:"links,omitempty"`  // distance: the way; node, cut, flow: what must be passed
+	Port   string   `json:"port,omitempty"`   // memory: its name
 
-	Channel *Channel // slots: the slowest of those that count
-	Slots   int      // slots: with which the path of that channel would limit it
+	Inbound bool `json:"inbound,omitempty"` // node, slots: what enters counts, not what leaves
+
+	Channel *Channel `json:"channel,omitempty"`      // slots: the slowest of those that count
+	Slots   int      `json:"slots_enough,omitempty"` // slots: with which the path of that channel would limit it
 }
 
 // Options is what limits depend on beside the machine and the call.
@@ -89,6 +92,7 @@ type Solver struct {
 	net           *network
 	cuts          map[cutKey][]cut
 	ways          map[cutKey]farthest
+	alike         []toll // where every rank has one element for every other
 	links         linksOf
 }
 

@@ -108,6 +108,10 @@ func (s *Solver) crossing(d *demand, c *cut) int64 {
 		return int64(d.elems) * int64(c.ranks)
 	case everyoneSum:
 		return int64(d.elems)
+	case chunksSum:
+		if d.elems%d.world == 0 {
+			return int64(d.elems/d.world) * int64(d.world-c.ranks)
+		}
 	case pairs:
 		if len(d.flows) == 0 {
 			return d.block * int64(c.ranks) * int64(d.world-c.ranks)
@@ -119,12 +123,22 @@ func (s *Solver) crossing(d *demand, c *cut) int64 {
 // flow: everything that pairs of ranks have for each other passes some links on its way.
 func (s *Solver) flow(d *demand, size int64) Bound {
 	b := Bound{Kind: Flow}
-	if d.form != pairs {
+	if d.form != pairs || d.block == 0 && len(d.flows) == 0 {
 		return b
 	}
+	each, tolls := uint64(max(1, d.block)), s.alike
+	switch {
+	case len(d.flows) > 0:
+		tolls = s.tolls(d)
+	case tolls == nil:
+		one := *d
+		one.block = 1
+		tolls = s.tolls(&one)
+		s.alike = tolls
+	}
 	var links []int32
-	for _, t := range s.tolls(d) {
-		if t.passes <= uint64(most)/uint64(size) && b.limit(int64(t.passes)*size, t.capacity) {
+	for _, t := range tolls {
+		if t.passes <= uint64(most)/uint64(size)/each && b.limit(int64(t.passes*each)*size, t.capacity) {
 			links = t.links
 		}
 	}
@@ -144,7 +158,7 @@ func (s *Solver) compute(d *demand, units int) Bound {
 		return b
 	}
 	b.Time = unit.Time(scaled(n, int64(s.clock), lanes))
-	b.Witness = Witness{Bytes: n, Rate: unit.Rate(scaled(lanes, int64(unit.Second), int64(s.clock)))}
+	b.Witness = Witness{Pairs: n, Rate: unit.Rate(scaled(lanes, int64(unit.Second), int64(s.clock)))}
 	return b
 }
 

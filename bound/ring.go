@@ -11,11 +11,12 @@ import (
 
 // Channel is one ring, from a rank to another, with what limits it.
 type Channel struct {
-	From, To  int // ranks
-	Slots     int
-	SlotBytes int64
-	Rate      unit.Rate // of the slowest link of its path
-	RoundTrip unit.Time // from the start of a full slot to that of the next in its place, at least
+	From      int       `json:"from"` // rank
+	To        int       `json:"to"`
+	Slots     int       `json:"n_slots"`
+	SlotBytes int64     `json:"slot_bytes"`
+	Rate      unit.Rate `json:"path_bytes_per_second"` // of the slowest link of its path
+	RoundTrip unit.Time `json:"round_trip_ps"`         // from the start of a full slot to that of the next in its place, at least
 }
 
 // PerSecond is what the channel carries in the long run: no more than its path, and no more than

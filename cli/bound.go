@@ -1,0 +1,69 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+
+	"kernbench/dtype"
+	"kernbench/lab"
+	"kernbench/report"
+	"kernbench/unit"
+
+	"github.com/spf13/cobra"
+)
+
+func (a *app) boundCommand() *cobra.Command {
+	spec := lab.BoundSpec{Min: unit.KiB, Max: 16 * unit.MiB, Factor: 8}
+	var format string
+	cmd := &cobra.Command{
+		Use:   "bound COLLECTIVE",
+		Short: "Say how fast a collective could be on a machine, and what limits it",
+		Long: `Lower limits of a collective's simulated time that no algorithm beats on this machine, each with
+what it comes from: two ranks, a link, a cut through the machine, a memory, the vector units. The
+highest, marked by *, is the limit. The last, slots, is that of the rings of one algorithm as they
+are configured, and of no other.
+` + exitCodes,
+		Example: `  kernbench bound all_reduce --ranks 8
+  kernbench bound all_to_all -b 1M -e 1M --topology ahbm-1sip
+  kernbench bound broadcast --ranks 64 --n-elem 4096 --dtype f16 --set defaults.n_slots=2 --format json`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return fmt.Errorf("%s: name one collective (kernbench list collectives), got %d", cmd.CommandPath(), len(args))
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			spec.Collective = args[0]
+			flags := cmd.Flags()
+			if flags.Changed("n-elem") && (flags.Changed("minbytes") || flags.Changed("maxbytes")) {
+				return errors.New("--n-elem and a range of sizes: one of the two says how much")
+			}
+			if flags.Changed("stepbytes") && !flags.Changed("stepfactor") {
+				spec.Factor = 0
+			}
+			l, err := lab.Bound(cmd.Context(), spec)
+			if l != nil {
+				if perr := show(a, format, l, report.Bound); perr != nil {
+					return perr
+				}
+			}
+			return interrupted(cmd.Context(), err)
+		},
+	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	f.VarP(&size{&spec.Min}, "minbytes", "b", "smallest size")
+	f.VarP(&size{&spec.Max}, "maxbytes", "e", "largest size")
+	f.IntVarP(&spec.Factor, "stepfactor", "f", spec.Factor, "`FACTOR` from one size to the next")
+	f.VarP(&size{&spec.Step}, "stepbytes", "i", "step from one size to the next, instead of a factor")
+	f.Var((*count)(&spec.Base.NElem), "n-elem", "elements per rank, instead of a range of sizes")
+	f.Var(&parsed[dtype.Type]{to: &spec.Base.DType, parse: dtype.Parse, kind: "TYPE"}, "dtype", "element type: "+join(dtype.Types())+" (default f32)")
+	f.IntVarP(&spec.Root, "root", "r", 0, "`RANK` of the root, where there is one")
+	f.Var((*count)(&spec.Base.Ranks), "ranks", "how many PEs take part, the first of the machine (default: as ccl.yaml says, else all)")
+	f.VarP((*deviceList)(&spec.Base.Devices), "device", "d", "PEs that take part, by their places in the machine's rank order: 0-3 or 0,2,5-7 (instead of --ranks)")
+	machineFlags(f, &spec.Base)
+	f.StringVar(&spec.Base.Algorithm, "algorithm", "", "`NAME` of the algorithm whose rings count as configured (default: that of perf)")
+	fidelityFlag(f, &spec.Base)
+	formatFlag(f, &format)
+	return cmd
+}

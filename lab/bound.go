@@ -1,0 +1,215 @@
+package lab
+
+import (
+	"context"
+	"fmt"
+
+	"kernbench/bench"
+	"kernbench/bound"
+	"kernbench/collective"
+	"kernbench/device"
+	"kernbench/dtype"
+	"kernbench/exec/mock"
+	"kernbench/hw/noc"
+	"kernbench/unit"
+)
+
+// BoundSpec says of which calls of a collective the limits are wanted.
+type BoundSpec struct {
+	// Base is the machine, who takes part, the algorithm whose rings count, the type, the fidelity
+	// and, with NElem, the one size; what else it says is not asked.
+	Base Spec
+
+	Collective string // by its own name or that of nccl-tests
+	Root       int    // not asked where there is none
+
+	Min, Max unit.Bytes // of a call, in the sense of nccl-tests; not asked with Base.NElem
+	Factor   int        // from one size to the next; or
+	Step     unit.Bytes // what is added; one of the two is 0
+}
+
+// Limit is one limit of a collective, with what it comes from.
+type Limit = bound.Bound
+
+// LimitKind is where a limit comes from.
+type LimitKind = bound.Kind
+
+// The kinds of limits.
+const (
+	ByDistance = bound.Distance
+	ByNode     = bound.Node
+	ByVolume   = bound.Volume
+	ByCut      = bound.Cut
+	ByFlow     = bound.Flow
+	ByCompute  = bound.Compute
+	ByMemory   = bound.Memory
+	BySlots    = bound.Slots
+)
+
+// LimitKinds lists them in the order of a row.
+var LimitKinds = []LimitKind{ByDistance, ByNode, ByVolume, ByCut, ByFlow, ByCompute, ByMemory, BySlots}
+
+// Limits is how fast a collective could be.
+type Limits struct {
+	Collective string  `json:"collective"`
+	Machine    string  `json:"machine"`
+	Fidelity   string  `json:"fidelity"`
+	Ranks      int     `json:"ranks"`
+	PEs        []int32 `json:"-"` // by rank
+	Algorithm  string  `json:"algorithm"`
+	Rings      bool    `json:"rings"` // the algorithm uses nothing but rings, so that their slots limit it
+	Type       string  `json:"type"`
+	Root       int     `json:"root"` // -1 where there is none
+
+	Rows  []LimitRow `json:"rows"`
+	Notes []string   `json:"notes"`
+}
+
+// LimitRow is every limit at one size.
+type LimitRow struct {
+	Size  unit.Bytes `json:"size"`              // of a call, the numerator of algbw
+	Elems int        `json:"elements_per_rank"` // that each rank brings (broadcast, scatter: the root)
+
+	Bounds     []Limit   `json:"bounds"`
+	Hardware   unit.Time `json:"hardware_ps"`      // of the machine, whatever its rings
+	ByHardware LimitKind `json:"hardware_binding"` // "": nothing limits it
+	Configured unit.Time `json:"as_configured_ps"` // with the algorithm's rings, too
+	Binding    LimitKind `json:"as_configured_binding"`
+	AlgBW      float64   `json:"algbw_gbs"` // at most, as configured; 0: nothing limits it
+	BusBW      float64   `json:"busbw_gbs"`
+}
+
+// Bound finds the limits of a collective. The error is a mistake in the spec, or the interruption
+// by ctx, with which comes what was finished.
+func Bound(ctx context.Context, s BoundSpec) (*Limits, error) {
+	what, err := FindCollective(s.Collective)
+	if err != nil {
+		return nil, err
+	}
+	if s.Base.DType == dtype.Invalid {
+		s.Base.DType = dtype.F32
+	}
+	x, l, o, err := boundTarget(&s, what)
+	if err != nil {
+		return nil, err
+	}
+	solver, err := bound.New(x.machine, x.topo, l.PEs)
+	if err != nil {
+		return nil, err
+	}
+	calls, err := boundCalls(&s, what, l)
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range calls {
+		if ctx.Err() != nil {
+			return l, ctx.Err()
+		}
+		r, err := solver.Of(what, c, o)
+		if err != nil {
+			return nil, err
+		}
+		row := LimitRow{Size: what.Bytes(c), Elems: c.Elems, Bounds: r.Bounds, Hardware: r.Hardware, Configured: r.Limit}
+		if b := r.Binding(); b != nil {
+			row.ByHardware = b.Kind
+		}
+		if b := r.Configured(); b != nil {
+			row.Binding = b.Kind
+			row.AlgBW = float64(row.Size) / b.Time.Ns()
+			row.BusBW = row.AlgBW * what.BusFactor(c.World)
+		}
+		l.Rows = append(l.Rows, row)
+	}
+	return l, nil
+}
+
+// boundTarget loads the machine and the algorithm, and finds out who takes part.
+func boundTarget(s *BoundSpec, what *collective.Collective) (*setting, *Limits, bound.Options, error) {
+	var o bound.Options
+	b := &s.Base
+	one := Spec{
+		Topology: b.Topology, CCL: b.CCL, Sets: b.Sets, Ranks: b.Ranks, Devices: b.Devices, Fidelity: b.Fidelity,
+		Bench: bench.CCLHello.Name, Algorithm: b.Algorithm,
+	}
+	x, err := load(one)
+	if err != nil {
+		return nil, nil, o, err
+	}
+	name := b.Algorithm
+	if name == "" {
+		name = DefaultAlgorithm(x.ccl, what)
+	}
+	executor := mock.New(mock.Options{Order: x.order, NoAtomics: !x.topo.Fabric.Atomics})
+	defer executor.Close()
+	dev, err := device.New(device.Config{Machine: x.machine, Topology: x.topo, CCL: x.ccl, Executor: executor, World: x.world, PEs: x.pes})
+	if err != nil {
+		return nil, nil, o, err
+	}
+	l := &Limits{
+		Collective: what.Name, Machine: x.describe(), Fidelity: x.fidelity.String(), Algorithm: name, Type: b.DType.String(), Root: -1,
+		Rows: []LimitRow{}, Notes: []string{},
+	}
+	if what.Rooted {
+		l.Root = s.Root
+	}
+	o.Ideal = x.fidelity == noc.Ideal
+	plan, err := dev.InstallIPCQ(name)
+	switch {
+	case err != nil && b.Algorithm == "" && x.world <= x.machine.NumPEs(): // nobody asked for it
+		l.Algorithm, l.PEs = "", x.participants()
+		l.Ranks = len(l.PEs)
+		l.Notes = append(l.Notes, fmt.Sprintf("no rings count: %v", err))
+		return x, l, o, nil
+	case err != nil:
+		return nil, nil, o, err
+	case plan.Algorithm.Collective != what.Name:
+		return nil, nil, o, fmt.Errorf("algorithm %s performs %s, not %s", name, plan.Algorithm.Collective, what.Name)
+	case plan.PerSIP():
+		return nil, nil, o, fmt.Errorf("algorithm %s: with rank_level: sip a rank is a SIP: limits are known between PEs", name)
+	}
+	l.PEs, l.Ranks, l.Rings = plan.PEs, plan.World, plan.Algorithm.Window == nil
+	if l.Rings {
+		o.Channels = bound.Channels(x.machine, plan.PEs, plan.Wiring, &plan.Ring)
+	}
+	return x, l, o, nil
+}
+
+// participants are those that take part, whatever the algorithm: all PEs unless some are named.
+func (x *setting) participants() []int32 {
+	if x.pes != nil {
+		return x.pes
+	}
+	pes := make([]int32, x.machine.NumPEs())
+	for i := range pes {
+		pes[i] = int32(i)
+	}
+	if x.world > 0 {
+		pes = pes[:x.world]
+	}
+	return pes
+}
+
+// boundCalls lists the calls of all sizes, those that come to the same once.
+func boundCalls(s *BoundSpec, what *collective.Collective, l *Limits) ([]collective.Call, error) {
+	c := collective.Call{World: l.Ranks, Type: s.Base.DType, Root: s.Root}
+	if s.Base.NElem > 0 || largest(what, c) == 0 { // a barrier has no size
+		c.Elems = s.Base.NElem
+		return []collective.Call{c}, nil
+	}
+	sweep := PerfSpec{Min: s.Min, Max: s.Max, Factor: s.Factor, Step: s.Step}
+	all, err := sweep.sizes()
+	if err != nil {
+		return nil, err
+	}
+	var calls []collective.Call
+	for _, size := range all {
+		if _, elems := counts(what, c, size); elems > 0 && elems != c.Elems {
+			c.Elems = elems
+			calls = append(calls, c)
+		}
+	}
+	if len(calls) == 0 {
+		return nil, fmt.Errorf("%s of %d ranks: sizes up to %v have no element for each of them", what.Name, l.Ranks, s.Max)
+	}
+	return calls, nil
+}

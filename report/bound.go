@@ -1,0 +1,179 @@
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+
+	"kernbench/lab"
+)
+
+// Bound prints the limits of a collective, a row for each size, and below what each comes from at
+// the largest.
+func Bound(w io.Writer, l *lab.Limits) error {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "%s of %d ranks", l.Collective, l.Ranks)
+	if l.Root >= 0 {
+		fmt.Fprintf(&b, " from or to rank %d", l.Root)
+	}
+	fmt.Fprintf(&b, " on %s, fidelity %s, %s\n", l.Machine, l.Fidelity, l.Type)
+	if l.Rings {
+		fmt.Fprintf(&b, "as configured for %s\n", l.Algorithm)
+	}
+	if len(l.Rows) == 0 {
+		_, err := w.Write(b.Bytes())
+		return err
+	}
+	var kinds []lab.LimitKind
+	for _, k := range lab.LimitKinds {
+		for i := range l.Rows {
+			if limitOf(&l.Rows[i], k) != nil {
+				kinds = append(kinds, k)
+				break
+			}
+		}
+	}
+	t := Table{Head: []string{">size", ">elements"}}
+	for _, k := range kinds {
+		t.Head = append(t.Head, ">"+string(k))
+	}
+	t.Head = append(t.Head, ">hardware")
+	if l.Rings {
+		t.Head = append(t.Head, ">as configured")
+	}
+	t.Head = append(t.Head, ">algbw GB/s", ">busbw GB/s")
+	for i := range l.Rows {
+		row := &l.Rows[i]
+		cells := []string{size(int64(row.Size)), count(int64(row.Elems))}
+		for _, k := range kinds {
+			cell := ""
+			if limit := limitOf(row, k); limit != nil {
+				if cell = limit.Time.String(); k == row.Binding {
+					cell = "*" + cell
+				}
+			}
+			cells = append(cells, cell)
+		}
+		cells = append(cells, row.Hardware.String())
+		if l.Rings {
+			cells = append(cells, row.Configured.String())
+		}
+		t.Add(append(cells, atMost(row.AlgBW), atMost(row.BusBW))...)
+	}
+	b.WriteByte('\n')
+	if err := t.Write(&b); err != nil {
+		return err
+	}
+	last := &l.Rows[len(l.Rows)-1]
+	from := Table{Head: []string{"limit", "where it comes from, at " + size(int64(last.Size))}}
+	for i := range last.Bounds {
+		one, mark := &last.Bounds[i], ""
+		if one.Kind == last.Binding {
+			mark = "*"
+		}
+		from.Add(mark+string(one.Kind), witness(one))
+	}
+	if len(from.Rows) > 0 {
+		b.WriteByte('\n')
+		if err := from.Write(&b); err != nil {
+			return err
+		}
+	}
+	for _, note := range l.Notes {
+		fmt.Fprintf(&b, "note: %s\n", note)
+	}
+	_, err := w.Write(b.Bytes())
+	return err
+}
+
+func limitOf(row *lab.LimitRow, k lab.LimitKind) *lab.Limit {
+	for i := range row.Bounds {
+		if row.Bounds[i].Kind == k {
+			return &row.Bounds[i]
+		}
+	}
+	return nil
+}
+
+// atMost is a bandwidth, or nothing where nothing limits it.
+func atMost(f float64) string {
+	if f == 0 {
+		return "-"
+	}
+	return significant(f)
+}
+
+// witness is where a limit comes from, in a line.
+func witness(b *lab.Limit) string {
+	w := &b.Witness
+	through := fmt.Sprintf("%s at %v", size(w.Bytes), w.Rate)
+	way := "leave"
+	if w.Inbound {
+		way = "enter"
+	}
+	switch b.Kind {
+	case lab.ByDistance:
+		return fmt.Sprintf("rank %d, %s, to rank %d, %s: %s", w.Ranks[0], w.From, w.Ranks[1], w.To, plural(int64(len(w.Links)), "link", "links"))
+	case lab.ByNode:
+		return fmt.Sprintf("%s must %s rank %d by %s", through, way, w.Ranks[0], few(w.Links))
+	case lab.ByVolume:
+		return fmt.Sprintf("%s in all must leave ranks, and SRAMs between them", through)
+	case lab.ByCut:
+		return fmt.Sprintf("%s must go from %s to %s by %s", through, ranksOf(w.Ranks), ranksOf(w.Others), few(w.Links))
+	case lab.ByFlow:
+		return fmt.Sprintf("%s, counted once for each link, must pass %s", through, few(w.Links))
+	case lab.ByCompute:
+		return fmt.Sprintf("%s pairs of elements must be combined, %s/s at most", count(w.Pairs), perSecond(float64(w.Rate)))
+	case lab.ByMemory:
+		return fmt.Sprintf("%s of rank %d must pass %s", through, w.Ranks[0], w.Port)
+	}
+	c := w.Channel
+	through = fmt.Sprintf("%s at %s GB/s", size(w.Bytes), significant(w.Rate.GBs())) // a rate of no round number
+	whose := "all rings together carry " + through
+	if len(w.Ranks) > 0 {
+		whose = fmt.Sprintf("%s must %s rank %d by its rings", through, way, w.Ranks[0])
+	}
+	text := fmt.Sprintf("%s; ring %d->%d has %s of %s and a round trip of %v", whose, c.From, c.To, plural(int64(c.Slots), "slot", "slots"), size(c.SlotBytes), c.RoundTrip)
+	if w.Slots > c.Slots {
+		return fmt.Sprintf("%s: %d slots would fill its path of %v", text, w.Slots, c.Rate)
+	}
+	return fmt.Sprintf("%s, enough for its path of %v", text, c.Rate)
+}
+
+// few names the first of some links and says how many there are.
+func few(links []string) string {
+	const most = 2
+	if len(links) <= most {
+		return strings.Join(links, ", ")
+	}
+	return fmt.Sprintf("%s (%s)", strings.Join(links[:most], ", ")+", ...", plural(int64(len(links)), "link", "links"))
+}
+
+// ranksOf writes ranks as a person does: rank 3, ranks 0-3,7.
+func ranksOf(ranks []int) string {
+	var b strings.Builder
+	parts := 0
+	for lo := 0; lo < len(ranks); {
+		hi := lo + 1
+		for hi < len(ranks) && ranks[hi] == ranks[hi-1]+1 {
+			hi++
+		}
+		if parts++; parts > 4 {
+			b.WriteString(",...")
+			break
+		}
+		if lo > 0 {
+			b.WriteByte(',')
+		}
+		fmt.Fprint(&b, ranks[lo])
+		if hi-lo > 1 {
+			fmt.Fprintf(&b, "-%d", ranks[hi-1])
+		}
+		lo = hi
+	}
+	if len(ranks) == 1 {
+		return "rank " + b.String()
+	}
+	return "ranks " + b.String()
+}

@@ -13,8 +13,7 @@ import (
 // always stores to its shard cannot be measured out of place: it would leave nothing there. A
 // short run without a clock shows it.
 func (p *perfPlan) leavesApart(ctx context.Context, t perfTarget) bool {
-	c := collective.Call{World: t.plan.World, Type: dtype.F32}
-	c.Elems = smallest(p.what, t, c)
+	c, _ := p.small(t)
 	if !fitsInPlace(p.what, c) || mostOut(p.what, c) == 0 {
 		return true // elsewhere is the only place there is
 	}
@@ -41,14 +40,19 @@ func (p *perfPlan) leavesApart(ctx context.Context, t perfTarget) bool {
 	return apart
 }
 
-// smallest is a number of elements that an algorithm takes, or 0 where none of a few is one.
-func smallest(what *collective.Collective, t perfTarget, c collective.Call) int {
+// small is a call with few elements that an algorithm takes, or why it takes none.
+func (p *perfPlan) small(t perfTarget) (c collective.Call, err error) {
+	c = collective.Call{World: t.plan.World, Type: dtype.F32}
 	for _, count := range []int{1, 2, 4, 64, 4096} {
-		_, elems := counts(what, c, parts(what, c)*unit.Bytes(count*c.Type.Size()))
-		c.Elems = elems
-		if check := t.plan.Algorithm.Check; check == nil || refusal(check, c) == nil {
-			return elems
+		_, c.Elems = counts(p.what, c, parts(p.what, c)*unit.Bytes(count*c.Type.Size()))
+		check := t.plan.Algorithm.Check
+		if check == nil {
+			return c, nil
+		}
+		if err = refusal(check, c); err == nil {
+			return c, nil
 		}
 	}
-	return 0
+	c.Elems = 0
+	return c, err
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -81,6 +82,12 @@ func TestPerfOfWhatAnAlgorithmRefuses(t *testing.T) {
 			t.Errorf("%+v", r)
 		}
 	}
+	s.Algorithms, s.AllAlgorithms = nil, true // of all, those that take nothing are left out
+	all := measured(t, s)
+	if slices.Contains(all.Algorithms, "lab_bad_check") || !slices.Contains(all.Algorithms, "lab_odd") || !strings.Contains(strings.Join(all.Notes, "\n"), "lab_bad_check is left out: its Check panicked") {
+		t.Errorf("%q, %q", all.Algorithms, all.Notes)
+	}
+	s.AllAlgorithms = false
 	s.Algorithms = []string{"lab_bad_check"} // a panic is a refusal
 	if r := measured(t, s).Rows[0]; !strings.Contains(r.Note, "panicked") {
 		t.Errorf("%+v", r)

@@ -120,6 +120,9 @@ func (p *perfPlan) targets() ([]perfTarget, error) {
 		}
 		for _, name := range names {
 			t, err := p.target(name, settings)
+			if err == nil && p.spec.AllAlgorithms {
+				_, err = p.small(t)
+			}
 			switch {
 			case err == nil:
 				all = append(all, t)

@@ -15,7 +15,11 @@ func hcclAllReduce(ctx context.Context, h *Host) error {
 	if err != nil {
 		return err
 	}
-	n, tile := h.NElem, h.Number("tile")
+	n := h.NElem
+	p, err := tilesOf(n, h.Number("tile"))
+	if err != nil {
+		return err
+	}
 	x, err := h.vector("x", t.pes, n, func(rank int) []float64 { return t.exact(rank, n) })
 	if err != nil {
 		return err
@@ -34,10 +38,6 @@ func hcclAllReduce(ctx context.Context, h *Host) error {
 		k.SyncAll(hccl.AIVOnly)
 		o.Finalize()
 	}, x, y)
-	if err != nil {
-		return err
-	}
-	p, err := tilesOf(n, tile)
 	if err != nil {
 		return err
 	}
@@ -95,6 +95,15 @@ func tilesOf(n, tile int) (splits, error) {
 		p = append(p, split{lo: whole * tile, n: rest, repeat: 1})
 	}
 	return p, nil
+}
+
+// turns is how many parts there are in all.
+func (p splits) turns() int {
+	n := 0
+	for _, s := range p {
+		n += int(s.repeat)
+	}
+	return n
 }
 
 func (p splits) describe() string {

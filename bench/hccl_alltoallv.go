@@ -62,7 +62,11 @@ func hcclAlltoAllV(ctx context.Context, h *Host) error {
 		return displs
 	}
 	in := Inputs{Seed: h.Seed, World: world, Type: h.DType, Op: h.Op}
-	x, err := h.vector("x", t.pes, most, func(rank int) []float64 { return in.Vector(rank, most) })
+	sent := make([][]float64, world) // made once: every rank's result needs parts of all
+	x, err := h.vector("x", t.pes, most, func(rank int) []float64 {
+		sent[rank] = in.Vector(rank, most)
+		return sent[rank]
+	})
 	if err != nil {
 		return err
 	}
@@ -95,7 +99,7 @@ func hcclAlltoAllV(ctx context.Context, h *Host) error {
 			v := make([]float64, most)
 			for r, to := range spread(recvs[d]) {
 				from := spread(sends[r])[d]
-				copy(v[to:], in.Vector(r, most)[from:from+uint64(counts[r][d]*repeat)])
+				copy(v[to:], sent[r][from:from+uint64(counts[r][d]*repeat)])
 			}
 			return v
 		}); err != nil {

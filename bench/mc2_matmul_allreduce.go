@@ -60,29 +60,33 @@ func mc2MatmulAllReduce(ctx context.Context, h *Host) (err error) {
 	if err := x.allocate(); err != nil {
 		return err
 	}
-	unfused, err := x.run(ctx, 1, parts{true, true}, x.whole)
+	unfused, err := x.run(ctx, splits{{n: x.m, repeat: 1}}, parts{true, true}, x.whole)
 	if err != nil {
 		return err
 	}
 	var best *device.Launched
 	var rows []overlap
 	for tiles := 1; ; tiles = min(2*tiles, most) {
-		row := overlap{tiles: tiles}
-		run, err := x.run(ctx, tiles, parts{true, true}, x.c)
+		split, err := tilesOf(x.m, tl.CDiv(x.m, tiles))
+		if err != nil {
+			return err
+		}
+		row := overlap{tiles: split.turns()} // fewer than were asked for, where rows do not divide
+		run, err := x.run(ctx, split, parts{true, true}, x.c)
 		if err != nil {
 			return err
 		}
 		if best == nil || run.Result.Duration() < best.Result.Duration() {
 			best = run
 		}
-		if err := x.t.agree(fmt.Sprintf("%d tiles against one", tiles), x.c, x.whole); err != nil {
+		if err := x.t.agree(fmt.Sprintf("%d tiles against one", row.tiles), x.c, x.whole); err != nil {
 			return err
 		}
 		if row.fused = run.Result.Duration(); row.fused > 0 {
-			if row.compute, err = x.time(ctx, tiles, parts{compute: true}); err != nil {
+			if row.compute, err = x.time(ctx, split, parts{compute: true}); err != nil {
 				return err
 			}
-			if row.communication, err = x.time(ctx, tiles, parts{communicate: true}); err != nil {
+			if row.communication, err = x.time(ctx, split, parts{communicate: true}); err != nil {
 				return err
 			}
 		}
@@ -142,24 +146,19 @@ func (x *mc2) allocate() (err error) {
 }
 
 // time is how long a part of the work takes by itself.
-func (x *mc2) time(ctx context.Context, tiles int, p parts) (unit.Time, error) {
-	run, err := x.run(ctx, tiles, p, x.c)
+func (x *mc2) time(ctx context.Context, split splits, p parts) (unit.Time, error) {
+	run, err := x.run(ctx, split, p, x.c)
 	if err != nil {
 		return 0, err
 	}
 	return run.Result.Duration(), nil
 }
 
-// run computes in so many tiles of rows, of which the last may be smaller and has a task of
-// its own.
-func (x *mc2) run(ctx context.Context, tiles int, p parts, out *vector) (*device.Launched, error) {
+// run computes in tiles of rows, of which the last may be smaller and has a task of its own.
+func (x *mc2) run(ctx context.Context, split splits, p parts, out *vector) (*device.Launched, error) {
 	t := x.t
 	if !p.communicate {
 		t = x.silent
-	}
-	split, err := tilesOf(x.m, tl.CDiv(x.m, tiles))
-	if err != nil {
-		return nil, err
 	}
 	return t.launch(ctx, func(k *hccl.Kernel, o *hccl.Hccl) {
 		a, b, c := k.Buffer(0), k.Buffer(1), k.Buffer(2)

@@ -1,6 +1,7 @@
 package lab_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -36,6 +37,23 @@ func TestTasksCombine(t *testing.T) {
 	}
 }
 
+// The rows of the sweep have the tiles that there were, where fewer came than were asked for.
+func TestTilesAreCounted(t *testing.T) {
+	r, err := lab.Run(ctx, lab.Spec{Bench: "mc2_matmul_allreduce", Executor: lab.Sim, Ranks: 2, Options: map[string]string{"m": "10", "n": "8", "k": "4", "tiles": "8"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var tiles []string
+	for _, line := range r.Report {
+		if f := strings.Fields(line); len(f) == 8 && f[0] != "tiles" {
+			tiles = append(tiles, f[0])
+		}
+	}
+	if !slices.Equal(tiles, []string{"1", "2", "4", "5"}) {
+		t.Errorf("rows for %v tiles, not for 1, 2, 4 and 5:\n%s", tiles, strings.Join(r.Report, "\n"))
+	}
+}
+
 func TestDevicesAreRefused(t *testing.T) {
 	for _, tt := range []struct {
 		spec lab.Spec
@@ -47,7 +65,9 @@ func TestDevicesAreRefused(t *testing.T) {
 		{lab.Spec{Devices: []int{}}, "at least one"},
 		{lab.Spec{Devices: []int{0, 1, 2, 5}, Ranks: 3}, "3 ranks and devices 0-2,5: one of them"},
 		{lab.Spec{Devices: []int{0}, Bench: "gemm_single_pe"}, "runs no collective"},
-		{lab.Spec{Bench: "mc2_matmul_allreduce", Op: tl.Max}, "an operation would change nothing"},
+		{lab.Spec{Bench: "mc2_matmul_allreduce", Op: tl.Max}, "another operation would change nothing"},
+		{lab.Spec{Bench: "mc2_matmul_allreduce", Algorithm: "ring_allreduce"}, "an algorithm would change nothing"},
+		{lab.Spec{Bench: "hccl_allreduce", Options: map[string]string{"tile": "1"}}, "300 elements in tiles of 1 are 300 turns"},
 		{lab.Spec{Bench: "hccl_allreduce", Op: tl.Prod}, "--op prod: tasks combine by sum, max and min"},
 		{lab.Spec{Devices: []int{0}, Sets: []string{"defaults.rank_level=sip"}}, "a rank is a SIP"},
 		{lab.Spec{Options: map[string]string{"moed": "ring"}}, "no option --moed"},

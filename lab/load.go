@@ -70,8 +70,12 @@ func load(s Spec) (*setting, error) {
 		x.DType = p.DefaultDType()
 	}
 	switch {
-	case !p.Collectives && (s.Algorithm != "" || s.Op != tl.Sum && !p.Combines), !p.Collectives && !p.Parallel && (s.Ranks > 0 || s.Devices != nil):
-		return nil, fmt.Errorf("bench %s runs no collective: an algorithm, a number of ranks, devices or an operation would change nothing", p.Name)
+	case !p.Collectives && s.Algorithm != "":
+		return nil, fmt.Errorf("bench %s calls no collective by an algorithm's name: an algorithm would change nothing", p.Name)
+	case !p.Collectives && !p.Combines && s.Op != tl.Sum:
+		return nil, fmt.Errorf("bench %s has no operation to choose: another operation would change nothing", p.Name)
+	case !p.Collectives && !p.Parallel && (s.Ranks > 0 || s.Devices != nil):
+		return nil, fmt.Errorf("bench %s runs no collective: a number of ranks, or devices, would change nothing", p.Name)
 	case s.Ranks > 0 && s.Devices != nil:
 		return nil, fmt.Errorf("%d ranks and devices %s: one of them says who takes part", s.Ranks, deviceList(s.Devices))
 	}

@@ -1,6 +1,7 @@
 package bound
 
 import (
+	"cmp"
 	"container/heap"
 	"slices"
 
@@ -125,15 +126,30 @@ func (s *Solver) farthest(d *demand) (farthest, bool) {
 	return best, found
 }
 
-// farthestFlow is farthest where some pairs of ranks have something for each other.
+// farthestFlow is farthest where some pairs of ranks have something for each other. Where there
+// are many it looks at a few, of those between SIPs or else between cubes.
 func (s *Solver) farthestFlow(d *demand) (best farthest, found bool) {
 	g := s.g
-	from, r := int32(-1), reach{}
-	asked := 0
-	for _, i := range bySender(d.flows) {
-		f := &d.flows[i]
+	list := make([]flow, len(d.flows))
+	copy(list, d.flows)
+	apart := func(f *flow) int {
+		a, b := g.rank[f.from], g.rank[f.to]
+		switch {
+		case g.sip[a] != g.sip[b]:
+			return 0
+		case g.cube[a] != g.cube[b]:
+			return 1
+		}
+		return 2
+	}
+	slices.SortStableFunc(list, func(a, b flow) int {
+		return cmp.Or(apart(&a)-apart(&b), int(a.from-b.from))
+	})
+	from, r, asked := int32(-1), reach{}, 0
+	for i := range list {
+		f := &list[i]
 		if f.from != from {
-			if asked++; asked > max(len(s.some), 1) && !s.small() {
+			if asked++; asked > len(s.some) && !s.small() {
 				break
 			}
 			from, r = f.from, g.from(g.rank[f.from])
@@ -144,14 +160,4 @@ func (s *Solver) farthestFlow(d *demand) (best farthest, found bool) {
 		}
 	}
 	return best, found
-}
-
-// bySender are the numbers of flows, those of one sender together.
-func bySender(flows []flow) []int {
-	list := make([]int, len(flows))
-	for i := range list {
-		list[i] = i
-	}
-	slices.SortStableFunc(list, func(a, b int) int { return int(flows[a].from - flows[b].from) })
-	return list
 }

@@ -2,8 +2,11 @@ package bound
 
 import (
 	"fmt"
+	"math/bits"
 	"testing"
 
+	"kernbench/collective"
+	"kernbench/dtype"
 	"kernbench/unit"
 
 	"pgregory.net/rapid"
@@ -84,6 +87,28 @@ func TestLargestFlowIsSmallestCut(t *testing.T) {
 	})
 }
 
+// Where the number of ranks inside a cut is enough, it comes to the same as asking each of them.
+func TestCrossingByNumbers(t *testing.T) {
+	for co, c := range calls {
+		var ranks []int32
+		for r := range int32(c.World) {
+			ranks = append(ranks, r)
+		}
+		s := &Solver{g: &graph{rank: ranks}}
+		d, err := newDemand(co, c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for set := range 1 << c.World {
+			inside := func(r int) bool { return set>>r&1 == 1 }
+			one := cut{inside: func(n int32) bool { return inside(int(n)) }, ranks: bits.OnesCount(uint(set))}
+			if got, want := s.crossing(d, &one), d.crossing(inside); got != want {
+				t.Errorf("%s of %d elements, root %d: %d leave the ranks %b of %d, want %d", co.Name, c.Elems, c.Root, got, set, c.World, want)
+			}
+		}
+	}
+}
+
 func TestOver(t *testing.T) {
 	tests := []struct {
 		bytes, rate int64
@@ -104,4 +129,65 @@ func TestOver(t *testing.T) {
 			t.Errorf("%d B over %d B/s: %d ps, want %d", test.bytes, test.rate, got, test.want)
 		}
 	}
+}
+
+// Of all ranks that depend on each other, the farthest are those with the longest of the shortest
+// ways, as Floyd and Warshall find them.
+func TestFarthest(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		g := anyGraph(t)
+		world := len(g.rank)
+		delay := make([][]unit.Time, g.nodes)
+		for a := range delay {
+			delay[a] = make([]unit.Time, g.nodes)
+			for b := range delay[a] {
+				if a != b {
+					delay[a][b] = unit.MaxTime / 2
+				}
+			}
+		}
+		for _, e := range g.edges {
+			delay[e.from][e.to] = min(delay[e.from][e.to], e.latency)
+		}
+		for k := range g.nodes {
+			for a := range g.nodes {
+				for b := range g.nodes {
+					delay[a][b] = min(delay[a][b], delay[a][k]+delay[k][b])
+				}
+			}
+		}
+		co := rapid.SampledFrom(collective.All()).Draw(t, "collective")
+		c := collective.Call{World: world, Elems: world, Type: dtype.F32, Root: rapid.IntRange(0, world-1).Draw(t, "root")}
+		d, err := newDemand(co, c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := unit.Time(0)
+		means := meaning(co, c)
+		for on := range world {
+			for rank := range world {
+				depends := d.form == meeting && on != rank
+				for p := range means.pieces {
+					depends = depends || p.from == on && p.to == rank
+				}
+				if depends {
+					want = max(want, delay[g.rank[on]][g.rank[rank]])
+				}
+			}
+		}
+		f, found := newSolver(g, 1, 1).farthest(d)
+		if !found || f.delay != want {
+			t.Fatalf("%s: %v, want %v", co.Name, f.delay, want)
+		}
+		at, sum := g.rank[f.from], unit.Time(0)
+		for _, e := range f.path {
+			if g.edges[e].from != at {
+				t.Fatalf("the way does not hang together: %v", f.path)
+			}
+			at, sum = g.edges[e].to, sum+g.edges[e].latency
+		}
+		if at != g.rank[f.to] || sum != want {
+			t.Fatalf("a way of %v to %d, want one of %v to %d", sum, at, want, g.rank[f.to])
+		}
+	})
 }

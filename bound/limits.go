@@ -77,6 +77,9 @@ func (s *Solver) cut(d *demand, size int64) Bound {
 	best := -1
 	for i := range cuts {
 		c := &cuts[i]
+		if len(d.flows) > 0 && (c.ranks == 1 || c.ranks == d.world-1) {
+			continue // as node says
+		}
 		if b.limit(s.crossing(d, c)*size, c.capacity) {
 			best = i
 		}
@@ -101,21 +104,24 @@ func (s *Solver) cut(d *demand, size int64) Bound {
 }
 
 // crossing is demand.crossing of the ranks of a cut, without asking for each rank where their
-// number is enough.
+// number, and on which side the root is, are enough.
 func (s *Solver) crossing(d *demand, c *cut) int64 {
-	switch d.form {
-	case everyoneAll:
-		return int64(d.elems) * int64(c.ranks)
-	case everyoneSum:
-		return int64(d.elems)
-	case chunksSum:
-		if d.elems%d.world == 0 {
-			return int64(d.elems/d.world) * int64(d.world-c.ranks)
-		}
-	case pairs:
-		if len(d.flows) == 0 {
-			return d.block * int64(c.ranks) * int64(d.world-c.ranks)
-		}
+	elems, inside, outside := int64(d.elems), int64(c.ranks), int64(d.world-c.ranks)
+	rooted := func() bool { return c.inside(s.g.rank[d.root]) }
+	even := d.elems%d.world == 0
+	switch {
+	case inside == 0 || outside == 0:
+		return 0
+	case d.form == everyoneAll, d.form == rootAll && !rooted():
+		return elems * inside
+	case d.form == everyoneSum, d.form == rootSum && !rooted(), d.form == fromRoot && rooted():
+		return elems
+	case d.form == rootAll || d.form == rootSum || d.form == fromRoot:
+		return 0
+	case d.form == chunksSum && even, d.form == blocksRoot && even && rooted():
+		return elems / int64(d.world) * outside
+	case d.form == pairs && len(d.flows) == 0:
+		return d.block * inside * outside
 	}
 	return d.crossing(func(r int) bool { return c.inside(s.g.rank[r]) })
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -28,6 +29,8 @@ type experiment struct {
 	sets      []string
 	algorithm string
 	world     int
+	pes       []int32 // of the ranks; nil: the first of the machine
+	root      int
 	elems     int
 	typ       dtype.Type
 	fidelity  noc.Fidelity
@@ -62,11 +65,11 @@ func (e *experiment) run() (m measured, err error) {
 	}
 	executor := sim.New(hardware, topo, sim.Options{Fidelity: e.fidelity})
 	defer executor.Close()
-	dev, err := device.New(device.Config{Machine: hardware, Topology: topo, CCL: ccl, Executor: executor, World: e.world})
+	dev, err := device.New(device.Config{Machine: hardware, Topology: topo, CCL: ccl, Executor: executor, World: e.world, PEs: e.pes})
 	if err != nil {
 		return m, fmt.Errorf("%w: %w", errCannot, err)
 	}
-	program := bench.Once(e.inPlace, 0)
+	program := bench.Once(e.inPlace, e.root)
 	host := bench.NewHost(program, dev, bench.Options{Algorithm: e.algorithm, NElem: e.elems, DType: e.typ}, func(string) {})
 	if err := program.Execute(context.Background(), host); err != nil {
 		return m, fmt.Errorf("%w: %w", errCannot, err)
@@ -171,12 +174,19 @@ func anyExperiment(t *rapid.T) *experiment {
 		fidelity:  rapid.SampledFrom([]noc.Fidelity{noc.Slot, noc.Slot, noc.Ideal, noc.Flit}).Draw(t, "fidelity"),
 	}
 	e.sets = append(sets, anyRing(t, a, e.world)...)
+	if rapid.Bool().Draw(t, "anywhere") { // not the first of the machine
+		e.pes = rapid.SliceOfNDistinct(rapid.Int32Range(0, int32(pes-1)), e.world, e.world, rapid.ID).Draw(t, "PEs")
+		slices.Sort(e.pes)
+	}
+	if what.Rooted {
+		e.root = rapid.IntRange(0, e.world-1).Draw(t, "root")
+	}
 	e.elems = e.world * rapid.SampledFrom([]int{1, 2, 15, 64, 1000, 4096}).Draw(t, "elements for each rank")
 	if !what.Blocks {
 		e.elems += rapid.IntRange(0, e.world-1).Draw(t, "and more")
 	}
-	c := collective.Call{World: e.world, Elems: e.elems, Type: e.typ}
-	e.inPlace = !what.Apart && what.Out(c, 0) <= e.elems && rapid.Bool().Draw(t, "in place")
+	c := collective.Call{World: e.world, Elems: e.elems, Type: e.typ, Root: e.root}
+	e.inPlace = !what.Apart && what.Out(c, e.root) <= e.elems && rapid.Bool().Draw(t, "in place")
 	return e
 }
 

@@ -71,7 +71,7 @@ func load(s Spec) (*setting, error) {
 	}
 	switch {
 	case !p.Collectives && s.Algorithm != "":
-		return nil, fmt.Errorf("bench %s calls no collective by an algorithm's name: an algorithm would change nothing", p.Name)
+		return nil, fmt.Errorf("bench %s runs no collective by an algorithm's name: an algorithm would change nothing", p.Name)
 	case !p.Collectives && !p.Combines && s.Op != tl.Sum:
 		return nil, fmt.Errorf("bench %s has no operation to choose: another operation would change nothing", p.Name)
 	case !p.Collectives && !p.Parallel && (s.Ranks > 0 || s.Devices != nil):

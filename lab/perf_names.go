@@ -22,7 +22,7 @@ func FindCollective(name string) (*collective.Collective, error) {
 		if names := algorithmsOf(co.Name); len(names) > 0 {
 			performed = append(performed, co.Name)
 		}
-		if bare(co.Name) == key || found == nil && elsewhere[key] == co.Name {
+		if bare(co.Name) == key {
 			found = co
 		}
 	}
@@ -40,9 +40,6 @@ func FindCollective(name string) (*collective.Collective, error) {
 
 // bare is a name without what its spellings differ by.
 func bare(name string) string { return strings.NewReplacer("_", "", "-", "").Replace(name) }
-
-// elsewhere are collectives that nccl-tests calls otherwise, bare.
-var elsewhere = map[string]string{"sendrecv": "shift"}
 
 // algorithmsOf lists the library's algorithms of a collective by name.
 func algorithmsOf(collective string) []string {

@@ -95,9 +95,9 @@ func met(a, b *Kernel, wait, final [2]int) bool {
 // mismatches tells of tasks that are not what those of the first rank are.
 func (g *run) mismatches() []Diagnostic {
 	var found []Diagnostic
-	first := g.members[0].tasks
-	for r := 1; r < len(g.members); r++ {
-		tasks := g.members[r].tasks
+	byRank := g.shared()
+	first := byRank[0]
+	for r, tasks := range byRank {
 		for i := range max(len(first), len(tasks)) {
 			var d Diagnostic
 			switch {
@@ -113,9 +113,9 @@ func (g *run) mismatches() []Diagnostic {
 					continue
 				}
 				d = tasks[i].where
-				d.Found = fmt.Sprintf("handle %d of rank %d is not that of rank 0, %s: %s", i, r, first[i].call, why)
+				d.Found = fmt.Sprintf("handle %d of rank %d is not that of rank 0, %s: %s", tasks[i].handle, r, first[i].call, why)
 			}
-			d.Rule, d.Right = Mismatch, "all ranks prepare the same tasks in the same order"
+			d.Rule, d.Right = Mismatch, "all ranks prepare the same tasks in the same order, but for BatchWrite and InterHcclGroupSync"
 			found = append(found, d)
 			break // what follows is a consequence
 		}
@@ -148,18 +148,19 @@ func (t *task) differs(o *task) string {
 
 // uneven tells of AlltoAllV tasks in which one rank sends not what the other receives.
 func (g *run) uneven() []Diagnostic {
+	byRank := g.shared()
 	var found []Diagnostic
-	for i, t := range g.members[0].tasks {
+	for i, t := range byRank[0] {
 		if t.op != OpAlltoAllV {
 			continue
 		}
 	pairs:
-		for r := range g.members {
-			for d := range g.members {
-				if i >= len(g.members[r].tasks) || i >= len(g.members[d].tasks) {
+		for r := range byRank {
+			for d := range byRank {
+				if i >= len(byRank[r]) || i >= len(byRank[d]) {
 					continue
 				}
-				from, to := g.members[r].tasks[i], g.members[d].tasks[i]
+				from, to := byRank[r][i], byRank[d][i]
 				if from.op != OpAlltoAllV || to.op != OpAlltoAllV || from.sends[d].N == to.recvs[r].N {
 					continue
 				}

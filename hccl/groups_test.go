@@ -184,6 +184,36 @@ func TestInterHcclGroupSync(t *testing.T) {
 	}
 }
 
+// Who is in one of the groups only waits for no other, and has other handles.
+func TestInterHcclGroupSyncOfSome(t *testing.T) {
+	onEach(t, func(t *testing.T, r *rig) {
+		p := r.pairOf([]int32{0, 1, 2, 3}, []int32{2, 3, 9}, gatherAndReduce, 20, 4)
+		r.run(p.launch(func(k *hccl.Kernel, h [2]*hccl.Hccl) {
+			if h[1] != nil {
+				h[1].AllGather(hccl.CommitNow, k.GM(1), k.GM(2), 5, hccl.FP32, 0, 1)
+				if h[0] != nil && h[0].InterHcclGroupSync(1, 0) != hccl.Success {
+					panic("refused")
+				}
+			}
+			if h[0] != nil {
+				id := h[0].AllReduce(hccl.CommitNow, k.GM(0), k.GM(3), 20, hccl.FP32, hccl.ReduceSum, 1)
+				if want := hccl.Handle(h[0].GetRankID() / 2); id != want {
+					panic("not the next handle")
+				}
+				h[0].Finalize()
+			}
+			if h[1] != nil {
+				h[1].Finalize()
+			}
+		}))
+		p.check(&form{op: hccl.OpAllGather, count: 5, typ: hccl.FP32}, 1, 1, 2)
+		p.check(&form{op: hccl.OpAllReduce, count: 20, typ: hccl.FP32}, 0, 0, 3)
+		if len(r.judged) != 2 {
+			t.Errorf("judged %v", r.judged)
+		}
+	})
+}
+
 // Two groups may send the same buffer at the same time.
 func TestGroupsShareABuffer(t *testing.T) {
 	onEach(t, func(t *testing.T, r *rig) {

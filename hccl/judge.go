@@ -23,23 +23,24 @@ func (s *session) judge(failed error, misuse *Misuse) error {
 // performed is the units of a group.
 func (g *run) performed() []device.Performed {
 	var all []device.Performed
-	for i, first := range g.members[0].tasks {
-		if first.op == 0 || first.op == OpBatchWrite || first.silent() {
+	byRank := g.shared()
+	for i, first := range byRank[0] {
+		if first.silent() {
 			continue
 		}
-		tasks, shared := make([]*task, len(g.members)), false
-		for r := range g.members {
-			if i >= len(g.members[r].tasks) {
+		tasks, twice := make([]*task, len(g.members)), false
+		for r := range byRank {
+			if i >= len(byRank[r]) {
 				return all
 			}
-			tasks[r] = g.members[r].tasks[i]
-			shared = shared || tasks[r].sharesSources()
+			tasks[r] = byRank[r][i]
+			twice = twice || tasks[r].sharesSources()
 		}
-		if shared {
+		if twice {
 			continue
 		}
 		for unit := range first.units() {
-			id := g.turnID(first.handle, unit)
+			id := g.turnID(first.order, unit)
 			all = append(all, device.Performed{
 				ID: id, Title: first.title(unit), Algorithm: first.row, Collective: first.op.collectiveName(),
 				Call: meaning(tasks, unit, id), PEs: slices.Clone(g.comm.team.PEs),

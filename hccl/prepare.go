@@ -202,6 +202,11 @@ func (h *Hccl) post(commit Release, t *task) Handle {
 	}
 	t.g, t.me, t.handle = h.g, h.me, Handle(len(h.tasks))
 	t.where = h.diagnostic(Error, Mismatch, t.call, "", "", "")
+	for _, before := range h.tasks {
+		if before.shared() {
+			t.order++
+		}
+	}
 	h.tasks = append(h.tasks, t)
 	h.waits, h.commits, h.iterated = append(h.waits, 0), append(h.commits, 0), append(h.iterated, 0)
 	h.suspect(t)

@@ -87,7 +87,7 @@ var rules = []struct {
 	{OverlappingDestinations, "turns write nothing twice: with repeat over 1 a stride, or rdispls, leaves room for all turns between the blocks of ranks"},
 	{OverlappingSources, "what one turn sends to two ranks is twice in memory: otherwise its result is not judged"},
 	{BadItems, "a list of writes has 1 to 2047 items"},
-	{Mismatch, "all ranks of a group prepare the same tasks in the same order; what one sends the other receives"},
+	{Mismatch, "all ranks of a group prepare the same tasks in the same order, but for BatchWrite and InterHcclGroupSync; what one sends the other receives"},
 
 	{BadHandle, "a handle comes from a task that was prepared"},
 	{BadRank, "a rank is 0 to the size of the group less 1"},

@@ -2,6 +2,7 @@ package hccl
 
 import (
 	"fmt"
+	"slices"
 
 	"kernbench/algorithm"
 	"kernbench/dtype"
@@ -34,15 +35,29 @@ type member struct {
 	calls map[*staging]int
 }
 
-// turnKey names a unit of a task: a turn, or some steps of one.
+// turnKey names a unit of a task: a turn, or some steps of one. Tasks are known by their order
+// among those that all ranks take part in: handles may differ.
 type turnKey struct {
-	handle Handle
-	unit   int
+	order int
+	unit  int
+}
+
+// shared reports whether all ranks of the group take part in a task: not in lists of writes,
+// and in what a group waits for, of which each rank has its own.
+func (t *task) shared() bool { return t.op != 0 && t.op != OpBatchWrite }
+
+// shared is the tasks in which all ranks take part, by rank and in their order.
+func (g *run) shared() [][]*task {
+	byRank := make([][]*task, len(g.members))
+	for r := range byRank {
+		byRank[r] = slices.DeleteFunc(slices.Clone(g.members[r].tasks), func(t *task) bool { return !t.shared() })
+	}
+	return byRank
 }
 
 // turnID is the number of a unit among all that the device performs, the same for all ranks.
-func (g *run) turnID(h Handle, unit int) int32 {
-	k := turnKey{h, unit}
+func (g *run) turnID(order, unit int) int32 {
+	k := turnKey{order, unit}
 	id, ok := g.turns[k]
 	if !ok {
 		id = g.session.dev.NextTurn()

@@ -16,6 +16,7 @@ type task struct {
 	g      *run
 	me     int // rank
 	handle Handle
+	order  int    // among those that all ranks take part in
 	call   string // as it was prepared
 	where  Diagnostic
 
@@ -174,7 +175,7 @@ func (t *task) turn(unit int) *tl.Turn {
 		}
 		return list
 	}
-	id := t.g.turnID(t.handle, unit)
+	id := t.g.turnID(t.order, unit)
 	return &tl.Turn{
 		ID: id, World: t.world(), Rank: t.me, Op: t.reduce.TL(), Label: t.g.labels(id) + t.me,
 		In: refs(t.send, in), Out: refs(t.recv, out),

@@ -107,3 +107,30 @@ func TestLongWrites(t *testing.T) {
 		}
 	})
 }
+
+// Only those who have something to send write: the others' next handle is another one.
+func TestBatchWriteOfOneRank(t *testing.T) {
+	onEach(t, func(t *testing.T, r *rig) {
+		pes := first(3)
+		x, y := r.spread(pes, 20, dtype.F32, func(rank, i int) float64 { return float64(100*rank + i) }), r.spread(pes, 20, dtype.F32, constant(untouched))
+		r.run(r.launch(r.on(pes, hccl.Options{}), hccl.Cores{AIV: 1}, func(k *hccl.Kernel, h *hccl.Hccl) {
+			if h.GetRankID() == 1 {
+				h.Wait(h.BatchWrite([]hccl.BatchItem{{Dst: k.GM(1) + 40, Src: k.GM(0), Count: 10, DataType: hccl.FP32}}))
+			}
+			h.AllReduce(hccl.CommitNow, k.GM(0), k.GM(1), 10, hccl.FP32, hccl.ReduceMax, 1)
+			h.Finalize()
+		}, []*memory{x, y}, usual(hccl.OpBatchWrite), usual(hccl.OpAllReduce)))
+		for rank, got := range y.read() {
+			want := slices.Repeat([]float64{untouched}, 20)
+			for i := range 10 {
+				want[i] = float64(200 + i)
+				if rank == 1 {
+					want[10+i] = float64(100 + i)
+				}
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("rank %d has %v, not %v", rank, got, want)
+			}
+		}
+	})
+}

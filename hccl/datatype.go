@@ -2,7 +2,6 @@ package hccl
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"kernbench/conf"
@@ -103,20 +102,6 @@ func (t DataType) String() string {
 		return fmt.Sprintf("HcclDataType(%d)", uint8(t))
 	}
 	return dataTypePrefix + dataTypes[t].name
-}
-
-// ParseDataType reads the name in the HCCL enumeration, in either case and with or without
-// its prefix: HCCL_DATA_TYPE_FP16, fp16.
-func ParseDataType(s string) (DataType, error) {
-	var short []string
-	for _, t := range DataTypes() {
-		short = append(short, strings.ToLower(dataTypes[t].name))
-	}
-	name := strings.TrimPrefix(strings.ToLower(s), strings.ToLower(dataTypePrefix))
-	if i := slices.Index(short, name); i >= 0 {
-		return DataTypes()[i], nil
-	}
-	return 0, fmt.Errorf("unknown data type %s: %s", quoted(s), known(name, short))
 }
 
 // reducibleNames is the types that Reducible accepts, for messages.

@@ -64,26 +64,3 @@ func TestNumbersWithoutDataType(t *testing.T) {
 		t.Errorf("String() = %q, want %q", got, want)
 	}
 }
-
-func TestParseDataType(t *testing.T) {
-	for _, want := range DataTypes() {
-		short := strings.TrimPrefix(want.String(), "HCCL_DATA_TYPE_")
-		for _, name := range []string{want.String(), strings.ToLower(want.String()), short, strings.ToLower(short)} {
-			if got, err := ParseDataType(name); err != nil || got != want {
-				t.Errorf("ParseDataType(%q) = %v, %v; want %v", name, got, err, want)
-			}
-		}
-	}
-	for _, tt := range []struct{ name, text, want string }{
-		{"near miss", "fp61", `unknown data type "fp61": did you mean "fp16"? known are int8,`},
-		{"empty", "", `unknown data type "": known are int8, int16, `},
-		{"prefix only", "HCCL_DATA_TYPE_", `unknown data type "HCCL_DATA_TYPE_": known are int8`},
-		{"long", strings.Repeat("fp16", 1000), `... (4000 bytes): known are`},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			if _, err := ParseDataType(tt.text); err == nil || !strings.Contains(err.Error(), tt.want) {
-				t.Errorf("error %v, want one with %q", err, tt.want)
-			}
-		})
-	}
-}

@@ -225,6 +225,9 @@ func (o OpType) collectiveName() string {
 func (t *task) title(unit int) string {
 	per := t.unitsPerTurn()
 	s := fmt.Sprintf("%s handle %d turn %d", t.name(), t.handle, unit/per)
+	if len(t.g.session.runs) > 1 {
+		s += " of group " + t.g.comm.name
+	}
 	if per > 1 {
 		s += fmt.Sprintf(" steps from %d", unit%per*t.cc.StepSize())
 	}

@@ -10,9 +10,9 @@ func bidirectionalRingAllReduce(c *tl.Context, a tl.Args) {
 	me, n := c.Rank(), c.WorldSize()
 	east := &bucket{c: c, op: a.Op, to: tl.East, from: tl.West, me: me, n: n}
 	west := &bucket{c: c, op: a.Op, to: tl.West, from: tl.East, me: n - 1 - me, n: n}
-	for mine := range segments(a.Shard(me), n) {
-		east.ofMemory(mine.Chunk(2, 0))
-		west.ofMemory(mine.Chunk(2, 1))
+	for mine, out := range segments(a, me, n) {
+		east.ofMemory(mine.Chunk(2, 0), out.Chunk(2, 0))
+		west.ofMemory(mine.Chunk(2, 1), out.Chunk(2, 1))
 		reduceBuckets(east, west)
 		finishBuckets(east, west)
 		gatherBuckets(east, west)

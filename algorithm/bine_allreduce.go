@@ -17,12 +17,12 @@ import "kernbench/tl"
 // Each direction carries one message of a segment, so one slot is enough, unless it holds more
 // than a segment.
 func bineAllReduce(c *tl.Context, a tl.Args) {
-	folded(c, a, func(mine tl.Ref, acc tl.Tensor, dims int) {
+	folded(c, a, func(out tl.Ref, acc tl.Tensor, dims int) {
 		for k := dims - 1; k >= 0; k-- {
 			c.Send(tl.Dim(k), acc)
 			acc = c.Combine(a.Op, acc, c.Recv(tl.Dim(k), acc.Shape(), acc.DType()))
 		}
-		c.Store(mine, c.Finish(a.Op, acc, c.WorldSize()))
+		c.Store(out, c.Finish(a.Op, acc, c.WorldSize()))
 	})
 }
 

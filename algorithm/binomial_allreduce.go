@@ -13,12 +13,12 @@ import (
 //
 // Each direction carries one message of a segment, so one slot is enough.
 func binomialAllReduce(c *tl.Context, a tl.Args) {
-	for mine := range segments(a.Shard(c.Rank()), 1) {
-		binomialSegment(c, a.Op, mine)
+	for mine, out := range segments(a, c.Rank(), 1) {
+		binomialSegment(c, a.Op, mine, out)
 	}
 }
 
-func binomialSegment(c *tl.Context, op tl.ReduceOp, mine tl.Ref) {
+func binomialSegment(c *tl.Context, op tl.ReduceOp, mine, out tl.Ref) {
 	up := bits.TrailingZeros(uint(c.Rank())) // the dimension of the parent; of the root: none
 	below := min(up, bits.Len(uint(c.WorldSize()-1)))
 	isChild := func(k int) bool { return c.Rank()+1<<k < c.WorldSize() }
@@ -40,7 +40,7 @@ func binomialSegment(c *tl.Context, op tl.ReduceOp, mine tl.Ref) {
 			c.Send(tl.Dim(k), acc)
 		}
 	}
-	c.Store(mine, acc)
+	c.Store(out, acc)
 }
 
 // BinomialAllReduce has one step for each bit of a rank's number in either half.

@@ -23,9 +23,9 @@ type bucket struct {
 	part   tl.Tensor             // what it has in hand
 }
 
-// ofMemory brings what lies where the result will.
-func (b *bucket) ofMemory(v tl.Ref) *bucket {
-	b.result, b.own = v, func(k int) tl.Tensor { return b.c.Load(v.Chunk(b.n, k)) }
+// ofMemory brings what lies in memory, and leaves the result there, or elsewhere.
+func (b *bucket) ofMemory(v, result tl.Ref) *bucket {
+	b.result, b.own = result, func(k int) tl.Tensor { return b.c.Load(v.Chunk(b.n, k)) }
 	return b
 }
 

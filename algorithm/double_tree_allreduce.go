@@ -46,13 +46,14 @@ type chunkedTree struct {
 	dirs    topology.TreeDirs
 	depth   int     // below the root
 	is      [2]bool // there is such a child
-	half    tl.Ref
+	half    tl.Ref  // of the vector
+	out     tl.Ref  // and of the result
 	chunks  int
 	reduced tl.Tensor // of the root: the chunk that is complete
 }
 
 func newChunkedTree(c *tl.Context, a tl.Args, tree, height int) chunkedTree {
-	t := chunkedTree{c: c, op: a.Op, dirs: topology.TwoTreeDirs[tree], half: a.Shard(c.Rank()).Chunk(2, tree)}
+	t := chunkedTree{c: c, op: a.Op, dirs: topology.TwoTreeDirs[tree], half: a.Shard(c.Rank()).Chunk(2, tree), out: a.Out(c.Rank(), a.NElem).Chunk(2, tree)}
 	up, children := topology.TwoTreeStep(c.Rank(), c.WorldSize(), tree)
 	for k, child := range children {
 		t.is[k] = child >= 0
@@ -114,7 +115,7 @@ func (t *chunkedTree) down(i int) {
 			t.c.Send(dir, result)
 		}
 	}
-	t.c.Store(t.chunk(i), result)
+	t.c.Store(t.out.Chunk(t.chunks, i), result)
 }
 
 // DoubleTreeAllReduce has the steps of a tree and nearly the bytes of a ring.

@@ -7,10 +7,10 @@ import "kernbench/tl"
 // hold sums of the same part of the vector, each give one half of it away and go on with the
 // other; in the second half they put their parts together again, in the reverse order.
 func halvingDoublingAllReduce(c *tl.Context, a tl.Args) {
-	folded(c, a, func(mine tl.Ref, sum tl.Tensor, dims int) {
+	folded(c, a, func(out tl.Ref, sum tl.Tensor, dims int) {
 		halveAndDouble(c, a.Op, dims, &halving{
 			dir: tl.Dim, half: func(k int) int { return c.Rank() >> k & 1 },
-			parts: []tl.Ref{mine}, sum: sum,
+			parts: []tl.Ref{out}, sum: sum,
 		})
 	})
 }
@@ -20,7 +20,7 @@ func halvingDoublingAllReduce(c *tl.Context, a tl.Args) {
 type halving struct {
 	dir   func(k int) tl.Dir
 	half  func(k int) int // which half of its part this rank keeps in dimension k; its neighbour, which has the same part, keeps the other
-	parts []tl.Ref        // parts[k] is what this rank has before dimension k
+	parts []tl.Ref        // parts[k] is where what this rank has before dimension k belongs
 	sum   tl.Tensor       // what it has in hand
 }
 

@@ -17,9 +17,9 @@ type line struct {
 	part        tl.Tensor             // the own chunk
 }
 
-// ofMemory brings what lies where the result will.
-func (l *line) ofMemory(v tl.Ref) *line {
-	l.result, l.own = v, func(k int) tl.Tensor { return l.c.Load(v.Chunk(l.n, k)) }
+// ofMemory brings what lies in memory, and leaves the result there, or elsewhere.
+func (l *line) ofMemory(v, result tl.Ref) *line {
+	l.result, l.own = result, func(k int) tl.Tensor { return l.c.Load(v.Chunk(l.n, k)) }
 	return l
 }
 

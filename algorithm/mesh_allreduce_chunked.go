@@ -12,8 +12,8 @@ func meshAllReduceChunked(c *tl.Context, a tl.Args) {
 	x, y, w, h := meshPlace(c)
 	row := &line{c: c, op: a.Op, ahead: tl.East, back: tl.West, me: x, n: w}
 	column := &line{c: c, op: a.Op, ahead: tl.South, back: tl.North, me: y, n: h}
-	for mine := range segments(a.Shard(c.Rank()), w) {
-		row.ofMemory(mine).reduce()
+	for mine, out := range segments(a, c.Rank(), w) {
+		row.ofMemory(mine, out).reduce()
 		column.after(row).reduce()
 		column.part = c.Finish(a.Op, column.part, c.WorldSize())
 		c.Store(column.mine(), column.part)

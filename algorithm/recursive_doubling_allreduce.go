@@ -12,33 +12,33 @@ import (
 // Each direction carries one message of a segment, so one slot is enough, unless it holds more
 // than a segment.
 func recursiveDoublingAllReduce(c *tl.Context, a tl.Args) {
-	folded(c, a, func(mine tl.Ref, acc tl.Tensor, dims int) {
+	folded(c, a, func(out tl.Ref, acc tl.Tensor, dims int) {
 		for k := range dims {
 			c.Send(tl.Dim(k), acc)
 			acc = c.Combine(a.Op, acc, c.Recv(tl.Dim(k), acc.Shape(), acc.DType()))
 		}
-		c.Store(mine, c.Finish(a.Op, acc, c.WorldSize()))
+		c.Store(out, c.Finish(a.Op, acc, c.WorldSize()))
 	})
 }
 
 // folded serves any number of ranks with an algorithm for a power of two, which gets the sum
 // of a host and its guest, and leaves the result in memory. Guests only give and take.
-func folded(c *tl.Context, a tl.Args, core func(mine tl.Ref, sum tl.Tensor, dims int)) {
+func folded(c *tl.Context, a tl.Args, core func(out tl.Ref, sum tl.Tensor, dims int)) {
 	ranks, dims := topology.Fold(c.WorldSize())
-	for mine := range segments(a.Shard(c.Rank()), 1) {
+	for mine, out := range segments(a, c.Rank(), 1) {
 		sum := c.Load(mine)
 		if c.Rank() >= ranks {
 			c.Send(tl.Dim(dims), sum)
-			c.RecvTo(tl.Dim(dims), mine)
+			c.RecvTo(tl.Dim(dims), out)
 			continue
 		}
 		host := c.Rank()+ranks < c.WorldSize()
 		if host {
 			sum = c.Combine(a.Op, sum, c.Recv(tl.Dim(dims), sum.Shape(), sum.DType()))
 		}
-		core(mine, sum, dims)
+		core(out, sum, dims)
 		if host {
-			c.SendRef(tl.Dim(dims), mine)
+			c.SendRef(tl.Dim(dims), out)
 		}
 	}
 }

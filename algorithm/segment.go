@@ -10,13 +10,15 @@ import (
 // the longest chunk: a few of that size have room in a PE's scratch memory.
 const segmentBytes = 128 << 10
 
-// segments cuts a vector into parts that are reduced one after the other, each of at most so
-// many segments' bytes.
-func segments(vector tl.Ref, most int) iter.Seq[tl.Ref] {
-	per := most * segmentBytes / vector.DType.Size()
-	return func(yield func(tl.Ref) bool) {
-		for lo := 0; lo < vector.Len(); lo += per {
-			if !yield(vector.Slice(lo, min(per, vector.Len()-lo))) {
+// segments cuts a rank's vector, and the place of the result with it, into parts that are
+// reduced one after the other, each of at most so many segments' bytes.
+func segments(a tl.Args, rank, most int) iter.Seq2[tl.Ref, tl.Ref] {
+	mine, out := a.Shard(rank), a.Out(rank, a.NElem)
+	per := most * segmentBytes / a.DType.Size()
+	return func(yield func(mine, out tl.Ref) bool) {
+		for lo := 0; lo < a.NElem; lo += per {
+			n := min(per, a.NElem-lo)
+			if !yield(mine.Slice(lo, n), out.Slice(lo, n)) {
 				return
 			}
 		}

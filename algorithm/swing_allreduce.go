@@ -10,15 +10,15 @@ import (
 // the shortest way. Half of the vector swings the other way round, so that the links on both
 // sides of a rank are used at the same time.
 func swingAllReduce(c *tl.Context, a tl.Args) {
-	folded(c, a, func(mine tl.Ref, sum tl.Tensor, dims int) {
+	folded(c, a, func(out tl.Ref, sum tl.Tensor, dims int) {
 		keep, mirrored := halves(sum, 0)
 		reflection := (1<<dims - c.Rank()) & (1<<dims - 1)
 		halveAndDouble(c, a.Op, dims, &halving{
 			dir: tl.Dim, half: func(k int) int { return topology.SwingHalf(c.Rank(), k, dims) },
-			parts: []tl.Ref{mine.Chunk(2, 0)}, sum: keep,
+			parts: []tl.Ref{out.Chunk(2, 0)}, sum: keep,
 		}, &halving{
 			dir: topology.MirrorDim, half: func(k int) int { return topology.SwingHalf(reflection, k, dims) },
-			parts: []tl.Ref{mine.Chunk(2, 1)}, sum: mirrored,
+			parts: []tl.Ref{out.Chunk(2, 1)}, sum: mirrored,
 		})
 	})
 }

@@ -10,8 +10,8 @@ import "kernbench/tl"
 func torusAllReduce(c *tl.Context, a tl.Args) {
 	t := torusOf(c, a)
 	row, column := t.eastward(), t.southward()
-	for mine := range segments(a.Shard(c.Rank()), t.w) {
-		reduceBuckets(row.ofMemory(mine))
+	for mine, out := range segments(a, c.Rank(), t.w) {
+		reduceBuckets(row.ofMemory(mine, out))
 		reduceBuckets(column.after(row))
 		finishBuckets(column)
 		gatherBuckets(column)

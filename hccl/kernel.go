@@ -68,12 +68,12 @@ type HcclContext struct {
 // Tiling is what the launch was given.
 func (k *Kernel) Tiling() *Tiling { return k.session.launch.Tiling }
 
-// Buffer is what this device has of a buffer of the launch. It panics when the launch has
-// fewer.
+// Buffer is what this device has of a buffer of the launch. The kernel fails when the launch
+// has fewer.
 func (k *Kernel) Buffer(i int) tl.Ref {
 	refs := k.session.buffers
 	if i < 0 || i >= len(refs) {
-		panic(fmt.Sprintf("Buffer(%d): the launch has %d buffers", i, len(refs)))
+		k.Fail(&fault.Misuse{Place: k.Place("buffer"), Reason: fmt.Sprintf("Buffer(%d): the launch has %d buffers", i, len(refs))})
 	}
 	return refs[i][k.device]
 }

@@ -20,8 +20,9 @@ const (
 	Volume   Kind = "volume"   // all that must move, over all that ranks can send
 	Cut      Kind = "cut"      // what must leave a part of the machine
 	Flow     Kind = "flow"     // how many links everything must pass, over what they carry
-	Compute  Kind = "compute"  // combinings, over the vector units
+	Compute  Kind = "compute"  // combinings, over vector units and memories
 	Memory   Kind = "memory"   // what must pass the port of one rank's memory
+	Vector   Kind = "vector"   // combinings of an algorithm on rings, over the vector units
 	Slots    Kind = "slots"    // slots of rings and the round trips of their credits
 )
 
@@ -35,8 +36,8 @@ type Bound struct {
 // Witness is what a limit comes from. Which fields are set depends on the kind.
 type Witness struct {
 	Bytes int64     `json:"bytes,omitempty"`      // that must pass
-	Pairs int64     `json:"pairs,omitempty"`      // compute: of elements, to be combined
-	Rate  unit.Rate `json:"per_second,omitempty"` // of what they must pass, together; compute: pairs
+	Pairs int64     `json:"pairs,omitempty"`      // compute, vector: of elements, to be combined
+	Rate  unit.Rate `json:"per_second,omitempty"` // of what they must pass, together; compute, vector: pairs
 
 	From   string   `json:"from,omitempty"`   // distance: the nodes
 	To     string   `json:"to,omitempty"`     //
@@ -53,7 +54,7 @@ type Witness struct {
 
 // Options is what limits depend on beside the machine and the call.
 type Options struct {
-	Ideal       bool      // links and ports are not shared: only distance, compute and slots limit
+	Ideal       bool      // links and ports are not shared: only distance, vector and slots limit
 	VectorUnits int       // that combine; 0: one of each rank. Communication engines have further ones
 	Channels    []Channel // rings as configured, for algorithms that use nothing else; nil: none
 }
@@ -61,7 +62,7 @@ type Options struct {
 // Result is every limit of a call, in the order of kinds, those of zero left out.
 type Result struct {
 	Bounds   []Bound
-	Hardware unit.Time // the highest limit but for slots: of the machine
+	Hardware unit.Time // the highest limit but for vector and slots: of the machine
 	Limit    unit.Time // the highest of all: of the machine as it is configured
 
 	binding [2]int // in Bounds, of Hardware and Limit; -1: there is none
@@ -180,15 +181,14 @@ func (s *Solver) Of(co *collective.Collective, c collective.Call, o Options) (*R
 	if !o.Ideal {
 		all = append(all, s.node(d, &l, size), s.volume(d, size), s.cut(d, size), s.flow(d, size))
 	}
-	all = append(all, s.compute(d, o.VectorUnits))
 	if !o.Ideal {
-		all = append(all, s.memory(&l, size))
+		all = append(all, s.compute(d, &o, size), s.memory(&l, size))
 	}
-	all = append(all, slotted(d, &l, size, &o))
+	all = append(all, s.vector(d, &o), slotted(d, &l, size, &o))
 	r := &Result{binding: [2]int{-1, -1}}
 	r.Bounds = slices.DeleteFunc(all, func(b Bound) bool { return b.Time <= 0 })
 	for i, b := range r.Bounds {
-		if b.Kind != Slots && b.Time > r.Hardware {
+		if b.Kind != Slots && b.Kind != Vector && b.Time > r.Hardware {
 			r.Hardware, r.binding[0] = b.Time, i
 		}
 		if b.Time > r.Limit {

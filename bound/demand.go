@@ -191,13 +191,12 @@ func (d *demand) locals() local {
 			leaves, enters, reads, writes = elems, elems, elems, elems
 		case chunksSum:
 			leaves, enters = elems-d.chunk(r), d.chunk(r)
-			reads, writes = elems, enters
+			reads, writes = leaves, enters
 		case rootSum:
-			reads = elems
 			if isRoot {
 				enters, writes = elems, elems
 			} else {
-				leaves = elems
+				leaves, reads = elems, elems
 			}
 		case rootAll:
 			if isRoot {

@@ -112,7 +112,7 @@ func TestDemandsFollowTheMeaning(t *testing.T) {
 			for to := range c.World {
 				for _, p := range co.Parts(nil, c, to) {
 					for i := range p.From.N {
-						if p.From.At(i) == r && (p.From.N > 1 || to != r) {
+						if p.From.At(i) == r && to != r {
 							for j := range p.N {
 								reads[p.Base+int64(j)] = true
 							}

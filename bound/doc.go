@@ -9,8 +9,8 @@
 //   - contributions start in, and results end in, the HBM slices of the ranks, through their ports;
 //   - what leaves or enters a PE's tile passes its link to the router, and every link carries its
 //     rate and no more; data may go any way that the links allow, also through other memories;
-//   - no link, switch or memory combines or copies data; only the vector units of the ranks combine,
-//     at most a lane's pair of elements per clock;
+//   - no link or switch combines or copies data. The vector units of the ranks combine, at most a
+//     lane's pair of elements per clock, and so do their memories, what is put into them;
 //   - elements travel in their own type.
 //
 // There is no limit by fan-out (LogP's), although an instruction costs its issue: a rank can load

@@ -2,6 +2,7 @@ package bound
 
 import (
 	"fmt"
+	"math"
 	"math/bits"
 	"testing"
 
@@ -190,4 +191,20 @@ func TestFarthest(t *testing.T) {
 			t.Fatalf("a way of %v to %d, want one of %v to %d", sum, at, want, g.rank[f.to])
 		}
 	})
+}
+
+func TestScaled(t *testing.T) {
+	tests := []struct{ a, b, c, down, up int64 }{
+		{0, 5, 3, 0, 0},
+		{6, 5, 3, 10, 10},
+		{7, 5, 3, 11, 12},
+		{1 << 40, 1 << 40, 1 << 40, 1 << 40, 1 << 40},
+		{1<<40 + 1, 1 << 40, 1<<40 + 2, 1<<40 - 1, 1 << 40},
+		{1 << 62, 1 << 62, 1, math.MaxInt64, math.MaxInt64},
+	}
+	for _, test := range tests {
+		if down, up := scaled(test.a, test.b, test.c), scaledUp(test.a, test.b, test.c); down != test.down || up != test.up {
+			t.Errorf("%d × %d / %d is %d, rounded up %d; want %d and %d", test.a, test.b, test.c, down, up, test.down, test.up)
+		}
+	}
 }

@@ -151,6 +151,17 @@ func scaled(a, b, c int64) int64 {
 	return int64(min(q, math.MaxInt64))
 }
 
+// scaledUp is scaled, rounded up.
+func scaledUp(a, b, c int64) int64 {
+	q := scaled(a, b, c)
+	if high, low := bits.Mul64(uint64(a), uint64(b)); q < math.MaxInt64 {
+		if h, l := bits.Mul64(uint64(q), uint64(c)); h != high || l != low {
+			q++
+		}
+	}
+	return q
+}
+
 // less tells whether a/b < c/d; none is negative.
 func less(a, b, c, d int64) bool {
 	h1, l1 := bits.Mul64(uint64(a), uint64(d))

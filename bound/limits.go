@@ -152,25 +152,45 @@ func (s *Solver) flow(d *demand, size int64) Bound {
 	return b
 }
 
-// compute: of n elements that become one, n-1 pairs are combined, each by a lane in a clock.
-func (s *Solver) compute(d *demand, units int) Bound {
-	b := Bound{Kind: Compute}
+// compute: of n elements that become one, n-1 pairs are combined. A lane of a vector unit combines a
+// pair in a clock; and a rank's memory combines what is put into it with what is there
+// (PutCombine), as it passes the port and for no further time.
+func (s *Solver) compute(d *demand, o *Options, size int64) Bound {
+	perSecond := s.vectors(o)
+	for _, rate := range s.g.port {
+		perSecond += (rate + size - 1) / size
+	}
+	return combining(Compute, d, perSecond)
+}
+
+// vector: an algorithm that uses rings alone combines in vector units alone.
+func (s *Solver) vector(d *demand, o *Options) Bound {
+	if len(o.Channels) == 0 {
+		return Bound{Kind: Vector}
+	}
+	return combining(Vector, d, s.vectors(o))
+}
+
+// vectors is how many pairs the vector units combine in a second, rounded up.
+func (s *Solver) vectors(o *Options) int64 {
+	units := o.VectorUnits
 	if units == 0 {
 		units = len(s.g.rank)
 	}
-	lanes := s.lanes * int64(units)
-	n := d.combinings()
-	if n == 0 {
-		return b
-	}
-	b.Time = unit.Time(scaled(n, int64(s.clock), lanes))
-	b.Witness = Witness{Pairs: n, Rate: unit.Rate(scaled(lanes, int64(unit.Second), int64(s.clock)))}
-	return b
+	return min(scaledUp(s.lanes*int64(units), int64(unit.Second), int64(s.clock)), most)
 }
 
-// memory: contributions are read once, and what comes from others is written once, by the port of
-// the rank's HBM slice. A port serves reads and writes in turn. What takes its own place may stay,
-// so that a rank's own part of a gathered result counts nowhere. TCM and SRAM set no limit: an
+func combining(k Kind, d *demand, perSecond int64) Bound {
+	n := d.combinings()
+	if n == 0 {
+		return Bound{Kind: k}
+	}
+	return Bound{k, over(n, perSecond), Witness{Pairs: n, Rate: unit.Rate(perSecond)}}
+}
+
+// memory: what others need of a contribution is read once, and what comes from others is written
+// once, by the port of the rank's HBM slice. A port serves reads and writes in turn. A rank's own
+// part of its result may stay where it is, gathered or combined into, and counts nowhere. TCM and SRAM set no limit: an
 // algorithm can do without.
 func (s *Solver) memory(l *local, size int64) Bound {
 	b := Bound{Kind: Memory}

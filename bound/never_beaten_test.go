@@ -214,6 +214,32 @@ func TestNoRunBeatsItsLimits(t *testing.T) {
 	}
 }
 
+// Runs that were faster than limits which forgot what the model gives away.
+func TestFastRuns(t *testing.T) {
+	cube := []string{"system.sips.count=1", "sip.cube_mesh.w=1", "sip.cube_mesh.h=1", "pe.issue_ns=0", "pe.dma.setup_ns=0"}
+	t.Run("memories combine", func(t *testing.T) {
+		e := experiment{sets: append(cube, "pe.math.lanes=1", "pe.math.setup_ns=0"), algorithm: "hierarchical_allreduce", world: 2, elems: 4000, typ: dtype.F16}
+		m, err := e.run()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if vectors := 2000 * unit.Nanosecond; m.time >= vectors || m.limits.Limit > m.time {
+			t.Errorf("%v, with a limit of %v; 2 vector units alone need %v", m.time, m.limits.Limit, vectors)
+		}
+	})
+	t.Run("slots of a ring share no path", func(t *testing.T) {
+		e := experiment{sets: append(cube, "cube.noc.link_bw_gbs=1", "algorithms.binomial_reduce.module=binomial_reduce", "algorithms.binomial_reduce.n_slots=16"),
+			algorithm: "binomial_reduce", world: 3, elems: 12288, typ: dtype.I64, fidelity: noc.Ideal}
+		m, err := e.run()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if alone := 98304 * unit.Nanosecond / 2; m.time >= alone || m.limits.Limit > m.time {
+			t.Errorf("%v, with a limit of %v; two paths alone need %v", m.time, m.limits.Limit, alone)
+		}
+	})
+}
+
 // The limits are not idle: these runs come close to them.
 func TestRunsComeCloseToTheirLimits(t *testing.T) {
 	with := func(sets ...string) []string {
@@ -226,7 +252,7 @@ func TestRunsComeCloseToTheirLimits(t *testing.T) {
 	}{
 		{experiment{sets: with("cube.hbm_to_router_bw_gbs=32"), algorithm: "hello_send", world: 8, elems: 1 << 16}, bound.Memory, 1.1},
 		{experiment{sets: with("pe.link_bw_gbs=16"), algorithm: "window_allgather_ring", world: 8, elems: 1 << 16}, bound.Node, 1.5},
-		{experiment{sets: with("pe.math.lanes=1"), algorithm: "window_allreduce_ring", world: 8, elems: 1 << 14}, bound.Compute, 1.3},
+		{experiment{sets: with("pe.math.lanes=1"), algorithm: "ring_allreduce_chunked", world: 8, elems: 1 << 14}, bound.Vector, 1.3},
 		{experiment{sets: with("cube.hbm.access_ns=100000"), algorithm: "hello_send", world: 8, elems: 1}, bound.Distance, 1.1},
 		// Slots of both directions count, and the algorithm uses one.
 		{experiment{sets: with("algorithms.ring_allgather.n_slots=2", "algorithms.ring_allgather.slot_size=64", "cube.noc.router_ns=1000"),

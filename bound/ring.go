@@ -79,7 +79,9 @@ func carry(channels []*Channel, bytes int64, ideal bool) unit.Time {
 			most = c.Rate
 		} else {
 			bytes -= int64(c.Slots) * c.SlotBytes
-			most = min(most, math.MaxInt64-1) + 1 // it was rounded down
+			if c.RoundTrip > 0 { // bySlots is rounded down
+				most = unit.Rate(scaledUp(int64(c.Slots)*c.SlotBytes, int64(unit.Second), int64(c.RoundTrip)))
+			}
 		}
 		if rate += int64(most); rate < 0 {
 			return 0

@@ -43,11 +43,12 @@ const (
 	ByFlow     = bound.Flow
 	ByCompute  = bound.Compute
 	ByMemory   = bound.Memory
+	ByVector   = bound.Vector
 	BySlots    = bound.Slots
 )
 
 // LimitKinds lists them in the order of a row.
-var LimitKinds = []LimitKind{ByDistance, ByNode, ByVolume, ByCut, ByFlow, ByCompute, ByMemory, BySlots}
+var LimitKinds = []LimitKind{ByDistance, ByNode, ByVolume, ByCut, ByFlow, ByCompute, ByMemory, ByVector, BySlots}
 
 // Limits is how fast a collective could be.
 type Limits struct {
@@ -57,7 +58,7 @@ type Limits struct {
 	Ranks      int     `json:"ranks"`
 	PEs        []int32 `json:"-"` // by rank
 	Algorithm  string  `json:"algorithm"`
-	Rings      bool    `json:"rings"` // the algorithm uses nothing but rings, so that their slots limit it
+	Rings      bool    `json:"rings"` // the algorithm uses nothing but rings, so that their slots, and the vector units, limit it
 	Type       string  `json:"type"`
 	Root       int     `json:"root"` // -1 where there is none
 

@@ -124,7 +124,9 @@ func witness(b *lab.Limit) string {
 	case lab.ByFlow:
 		return fmt.Sprintf("%s, counted once for each link, must pass %s", through, few(w.Links))
 	case lab.ByCompute:
-		return fmt.Sprintf("%s pairs of elements must be combined, %s/s at most", count(w.Pairs), perSecond(float64(w.Rate)))
+		return fmt.Sprintf("%s pairs of elements must be combined, %s/s at most in vector units and memories", count(w.Pairs), perSecond(float64(w.Rate)))
+	case lab.ByVector:
+		return fmt.Sprintf("%s pairs of elements must be combined, %s/s at most in vector units", count(w.Pairs), perSecond(float64(w.Rate)))
 	case lab.ByMemory:
 		return fmt.Sprintf("%s of rank %d must pass %s", through, w.Ranks[0], w.Port)
 	}

@@ -21,6 +21,7 @@ func limits() *lab.Limits {
 			{Kind: bound.Flow, Time: 5000, Witness: bound.Witness{Bytes: 1 << 20, Rate: unit.GBPerSecond, Links: []string{"a", "b", "c"}}},
 			{Kind: bound.Compute, Time: 6000, Witness: bound.Witness{Pairs: 1 << 20, Rate: 64e9}},
 			{Kind: bound.Memory, Time: 8000, Witness: bound.Witness{Bytes: 1 << 20, Rate: unit.GBPerSecond, Ranks: []int{1}, Port: "sip0.cube0.pe1.hbm"}},
+			{Kind: bound.Vector, Time: 8500, Witness: bound.Witness{Pairs: 1 << 20, Rate: 32e9}},
 			{Kind: bound.Slots, Time: 9000, Witness: bound.Witness{Bytes: 1 << 20, Rate: 1234567890, Ranks: []int{1}, Slots: 7,
 				Channel: &bound.Channel{From: 1, To: 2, Slots: 1, SlotBytes: 4096, Rate: unit.GBPerSecond, RoundTrip: 70602}}},
 		},

@@ -1,6 +1,7 @@
 package mock
 
 import (
+	"fmt"
 	"iter"
 
 	"kernbench/fault"
@@ -90,6 +91,9 @@ func (r *rank) body(k tl.Kernel, a tl.Args) iter.Seq[struct{}] {
 	return func(yield func(struct{}) bool) {
 		r.yield = yield
 		r.abandoned, r.err = r.kernel.Run(k, a)
+		if r.err != nil && r.task != nil {
+			r.err = fmt.Errorf("%s: %w", r.task.name(), r.err)
+		}
 		r.at = nil
 		if !r.abandoned {
 			for port := range r.in {

@@ -314,7 +314,7 @@ func TestTaskFaults(t *testing.T) {
 		}, misuse, "rank 0 dot at mock/task_test.go: a vector core has no matrix unit"},
 		{"a task panics", true, tl.CoreCube, func(d *devices, c *tl.Context) {
 			c.Await(c.Post(d.task("x", 0, func(c *tl.Context, flags tl.Signal) { panic("oh") })))
-		}, func(err error) bool { _, ok := errors.AsType[*fault.Panic](err); return ok }, "rank 1 at mock/task_test.go: kernel panicked: oh"},
+		}, func(err error) bool { _, ok := errors.AsType[*fault.Panic](err); return ok }, "task 0 (x) of queue 0 of the communication engine: rank 1 at mock/task_test.go: kernel panicked: oh"},
 		{"a task's scratch is its own", true, tl.CoreVector, func(d *devices, c *tl.Context) {
 			c.Full(tl.Dims(1024), dtype.I32, 1)
 			c.Post(d.task("x", 0, func(c *tl.Context, flags tl.Signal) { c.Full(tl.Dims(257), dtype.I32, 1) }))

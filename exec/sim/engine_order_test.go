@@ -225,7 +225,7 @@ func TestTaskFaults(t *testing.T) {
 		{"a task that posts", true, tl.CoreAny, posts(posts(fills(1))), "post at FILE t=2ns: there is no communication engine"},
 		{"room in scratch", true, tl.CoreAny, posts(fills(256)), ""},
 		{"its own scratch", true, tl.CoreAny, posts(fills(257)), "the result needs 1028 B, scratch has 1 KiB"},
-		{"beyond memory", true, tl.CoreAny, posts(func(c *tl.Context, _ tl.Args) { c.Load(f32(9999, 0, 1)) }), "load at FILE t=4ns: bad address"},
+		{"beyond memory", true, tl.CoreAny, posts(func(c *tl.Context, _ tl.Args) { c.Load(f32(9999, 0, 1)) }), "task 0 (t) of queue 1 of the communication engine: rank 0 (sip0.cube0.pe0) load at FILE t=4ns: bad address"},
 		{"a cube core adds", true, tl.CoreCube, adds, "a cube core has no vector unit"},
 		{"a task is of no such type", true, tl.CoreCube, posts(adds), ""},
 	}

@@ -25,6 +25,9 @@ func (r *rank) body(k tl.Kernel, a tl.Args) iter.Seq[struct{}] {
 		if err == nil {
 			_, err = r.ctx.Run(r.drain, a)
 		}
+		if err != nil && r.task != nil {
+			err = fmt.Errorf("%s: %w", r.task.name(), err)
+		}
 		r.err = err
 		r.done = true
 	}

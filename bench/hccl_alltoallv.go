@@ -46,7 +46,6 @@ func hcclAlltoAllV(ctx context.Context, h *Host) error {
 	most := 0
 	for r := range counts {
 		for j := range counts {
-			// A turn takes the next part of each block: blocks have room for all turns.
 			sends[r] = append(sends[r], uint64(counts[r][j]))
 			recvs[r] = append(recvs[r], uint64(counts[j][r]))
 		}
@@ -54,6 +53,7 @@ func hcclAlltoAllV(ctx context.Context, h *Host) error {
 		_, d := prefix(recvs[r])
 		most = max(most, s*repeat, d*repeat)
 	}
+	// A turn takes the next part of each block: blocks have room for all turns.
 	spread := func(counts []uint64) []uint64 {
 		displs, _ := prefix(counts)
 		for i := range displs {

@@ -24,7 +24,7 @@ const (
 )
 
 // CcTiling says how the tasks of one operation are performed: host programs make it, and
-// kernels choose it with SetCcTiling. Setters return 0, or 1 where they change nothing; why
+// kernels choose it with SetCcTilingV2. Setters return 0, or 1 where they change nothing; why
 // is in Diagnostics.
 type CcTiling struct {
 	group     string
@@ -171,7 +171,7 @@ func (c *CcTiling) check() (parsed AlgConfig, r Rule, err error) {
 }
 
 // Tiling is what a host program gives to a kernel: the init tiling, and up to eight cc
-// tilings behind it, each at the offset that SetCcTiling takes.
+// tilings behind it, each at the offset that SetCcTilingV2 takes.
 type Tiling struct {
 	started bool
 	cc      []*CcTiling

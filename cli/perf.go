@@ -72,6 +72,7 @@ Time is simulated: it is the same in each iteration and each run, so that -n and
 	f.Var(&listed[string]{to: &spec.Algorithms, all: func() { spec.AllAlgorithms = true }, parse: anyName, kind: "NAME,...|all"},
 		"algorithm", "algorithms or entries of ccl.yaml (kernbench list algorithms), or all that can have these ranks (default: defaults.algorithm if it performs this, else that of the bench for it)")
 	f.BoolVar(&algorithm, "algo", false, "a column that says the algorithm, also where there is only one")
+	f.BoolVar(&spec.Bound, "bound", false, "columns with the lower bound of each row as configured, how near it comes to that, and what limits it")
 	f.Var((*count)(&spec.Base.Ranks), "ranks", "how many PEs take part, the first of the machine (default: as ccl.yaml says, else all)")
 	machineFlags(f, &spec.Base)
 	f.Var((*variations)(&spec.Vary), "vary", "`KEY=V1,V2,...` measures with each of the values: of a key as --set has it, or of a setting of the algorithm such as n_slots (repeatable)")

@@ -153,14 +153,13 @@ func boundTarget(s *BoundSpec, what *collective.Collective) (*setting, *Limits, 
 	if what.Rooted {
 		l.Root = s.Root
 	}
-	o.Ideal = x.fidelity == noc.Ideal
 	plan, err := dev.InstallIPCQ(name)
 	switch {
 	case err != nil && b.Algorithm == "" && x.world <= x.machine.NumPEs(): // nobody asked for it
 		l.Algorithm, l.PEs = "", x.participants()
 		l.Ranks = len(l.PEs)
 		l.Notes = append(l.Notes, fmt.Sprintf("no rings count: %v", err))
-		return x, l, o, nil
+		return x, l, bound.Options{Ideal: x.fidelity == noc.Ideal}, nil
 	case err != nil:
 		return nil, nil, o, err
 	case plan.Algorithm.Collective != what.Name:
@@ -169,10 +168,17 @@ func boundTarget(s *BoundSpec, what *collective.Collective) (*setting, *Limits, 
 		return nil, nil, o, fmt.Errorf("algorithm %s: with rank_level: sip a rank is a SIP: limits are known between PEs", name)
 	}
 	l.PEs, l.Ranks, l.Rings = plan.PEs, plan.World, plan.Algorithm.Window == nil
-	if l.Rings {
+	return x, l, boundOptions(x, plan), nil
+}
+
+// boundOptions is what limits depend on beside the machine and the call: who uses rings alone is
+// limited by them.
+func boundOptions(x *setting, plan *device.Plan) bound.Options {
+	o := bound.Options{Ideal: x.fidelity == noc.Ideal}
+	if plan.Algorithm.Window == nil {
 		o.Channels = bound.Channels(x.machine, plan.PEs, plan.Wiring, &plan.Ring)
 	}
-	return x, l, o, nil
+	return o
 }
 
 // participants are those that take part, whatever the algorithm: all PEs unless some are named.

@@ -33,6 +33,8 @@ type PerfSpec struct {
 	Check              bool       // move bytes, and judge every result by provenance and by value
 	Memory             unit.Bytes // contributions and results of all ranks up to which that is done
 
+	Bound bool // say beside each row how fast it could have been
+
 	Vary []Variation // settings of which every combination is measured
 
 	Progress func(p Progress) // may be nil
@@ -59,6 +61,7 @@ type Sweep struct {
 	Iterations int        `json:"iterations"`
 	Warmup     int        `json:"warmup_iterations"`
 	Check      bool       `json:"check"`
+	Bound      bool       `json:"bound,omitempty"` // rows have one
 
 	Algorithms []string    `json:"algorithms"`
 	Varied     []Variation `json:"varied"` // Vary of the spec
@@ -88,6 +91,7 @@ type PerfRow struct {
 
 	OutOfPlace *Placement `json:"out_of_place"`
 	InPlace    *Placement `json:"in_place"` // nil: results cannot take the place of contributions
+	*PerfBound            // nil: nobody asked
 
 	Note string `json:"note,omitempty"` // why nothing was measured or checked, or what shows again what is wrong
 }
@@ -123,6 +127,7 @@ func Perf(ctx context.Context, s PerfSpec, begin func(*Sweep), row func(*PerfRow
 		begin(p.sweep)
 	}
 	err = p.measure(ctx, func(r *PerfRow) {
+		p.bound(r)
 		p.sweep.add(r)
 		if row != nil {
 			row(r)

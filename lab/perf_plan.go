@@ -25,6 +25,9 @@ type perfPlan struct {
 	rows  []*PerfRow
 	jobs  []*perfJob                    // by row, two at most for each
 	apart map[*algorithm.Algorithm]bool // which leave results where they are told
+
+	solvers []perfSolver // of machines with their ranks
+	bounded map[*PerfRow]perfLimits
 }
 
 // perfJob is one run: a row with results in one of the two places.
@@ -42,7 +45,8 @@ type perfTarget struct {
 	x        *setting
 	plan     *device.Plan
 	settings []Setting
-	apart    bool // results can go elsewhere than to the contributions
+	apart    bool       // results can go elsewhere than to the contributions
+	limits   perfLimits // of no call yet
 }
 
 // planPerf finds out what is to be measured, and says what is wrong with it.
@@ -54,7 +58,7 @@ func planPerf(ctx context.Context, s *PerfSpec) (*perfPlan, error) {
 	if s.Iterations < 0 || s.Warmup < 0 {
 		return nil, fmt.Errorf("%d iterations after %d: neither can be negative", s.Iterations, s.Warmup)
 	}
-	p := &perfPlan{spec: s, what: what, apart: map[*algorithm.Algorithm]bool{}}
+	p := &perfPlan{spec: s, what: what, apart: map[*algorithm.Algorithm]bool{}, bounded: map[*PerfRow]perfLimits{}}
 	if p.sizes, err = s.sizes(); err != nil {
 		return nil, err
 	}
@@ -69,7 +73,7 @@ func planPerf(ctx context.Context, s *PerfSpec) (*perfPlan, error) {
 	}
 	p.sweep = &Sweep{
 		Collective: what.Name, Executor: s.Base.Executor, Min: s.Min, Max: s.Max, Factor: s.Factor, Step: s.Step,
-		Iterations: s.Iterations, Warmup: s.Warmup, Check: s.Check, Timed: s.Base.Executor == Sim,
+		Iterations: s.Iterations, Warmup: s.Warmup, Check: s.Check, Bound: s.Bound, Timed: s.Base.Executor == Sim,
 		Algorithms: []string{}, Varied: []Variation{}, Notes: []string{}, Rows: []PerfRow{},
 	}
 	for _, v := range s.Vary {

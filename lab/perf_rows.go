@@ -15,6 +15,9 @@ func (p *perfPlan) add(ctx context.Context, t perfTarget) error {
 	if t.apart = p.leavesApart(ctx, t); !t.apart {
 		p.note("%s leaves its results where the contributions are: there is nothing to measure out of place", t.plan.Name)
 	}
+	if err := p.limits(&t); err != nil {
+		return err
+	}
 	roots, err := p.roots(t.plan.World)
 	if err != nil {
 		return err
@@ -134,6 +137,10 @@ func (p *perfPlan) point(t perfTarget, c collective.Call, count int) error {
 		row.Root = c.Root
 	}
 	p.rows = append(p.rows, row)
+	if on := t.limits; on.solver != nil {
+		on.call = c
+		p.bounded[row] = on
+	}
 	if check := t.plan.Algorithm.Check; check != nil {
 		if err := refusal(check, c); err != nil {
 			row.Note = err.Error()

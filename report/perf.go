@@ -57,7 +57,7 @@ func (t *PerfTable) Begin(s *lab.Sweep) error {
 	behind := t.columns(s)
 	line(five+four+four+"%s", "size", "count", "type", "redop", "root",
 		"time", "algbw", "busbw", "#wrong", "time", "algbw", "busbw", "#wrong", behind)
-	line(five+four+four, "(B)", "(elements)", "", "", "", "(us)", "(GB/s)", "(GB/s)", "", "(us)", "(GB/s)", "(GB/s)", "")
+	line(five+four+four+"%s", "(B)", "(elements)", "", "", "", "(us)", "(GB/s)", "(GB/s)", "", "(us)", "(GB/s)", "(GB/s)", "", t.units(s))
 	_, err := t.W.Write(b.Bytes())
 	return err
 }
@@ -80,7 +80,19 @@ func (t *PerfTable) columns(s *lab.Sweep) string {
 	for _, v := range s.Varied {
 		column(v.Key, v.Values)
 	}
+	if s.Bound {
+		column(threeOfBound("bound", "of bound", "limit"), nil)
+	}
 	return t.cells(head)
+}
+
+// units is the line below the headings, as far as columns behind have units.
+func (t *PerfTable) units(s *lab.Sweep) string {
+	below := make([]string, len(t.wide))
+	if s.Bound {
+		below[len(below)-1] = threeOfBound("(us)", "", "")
+	}
+	return t.cells(below)
 }
 
 func (t *PerfTable) cells(texts []string) string {
@@ -99,6 +111,9 @@ func (t *PerfTable) Row(s *lab.Sweep, r *lab.PerfRow) error {
 	}
 	for _, set := range r.Settings {
 		behind = append(behind, set.Value)
+	}
+	if s.Bound {
+		behind = append(behind, boundCells(r.PerfBound))
 	}
 	text := fmt.Sprintf("%12d  %12d  %8s  %6s  %6d", int64(r.Size), r.Count, r.Type, r.RedOp, r.Root) +
 		placement(s, r.OutOfPlace) + placement(s, r.InPlace) + t.cells(behind)

@@ -14,7 +14,8 @@ type PerfCSV struct {
 	W io.Writer
 }
 
-// Begin prints the line of headings: always the same, but for the keys that are varied.
+// Begin prints the line of headings: always the same, but for the keys that are varied and for
+// bounds, where they are asked for.
 func (c *PerfCSV) Begin(s *lab.Sweep) error {
 	head := []string{"collective", "ranks", "algorithm"}
 	for _, v := range s.Varied {
@@ -23,6 +24,9 @@ func (c *PerfCSV) Begin(s *lab.Sweep) error {
 	head = append(head, "type", "redop", "root", "size_bytes", "count")
 	for _, place := range []string{"out_of_place", "in_place"} {
 		head = append(head, place+"_time_us", place+"_algbw_gbs", place+"_busbw_gbs", place+"_wrong")
+	}
+	if s.Bound {
+		head = append(head, "bound_us", "bound_fraction", "bound_limit")
 	}
 	return c.line(append(head, "note"))
 }
@@ -46,7 +50,18 @@ func (c *PerfCSV) Row(s *lab.Sweep, r *lab.PerfRow) error {
 		}
 		cells = append(cells, four...)
 	}
+	if s.Bound {
+		cells = append(cells, digits(r.Us), digits(r.Fraction), string(r.Limit))
+	}
 	return c.line(append(cells, remark(r)))
+}
+
+// digits are all of a number, or nothing.
+func digits(v *float64) string {
+	if v == nil {
+		return ""
+	}
+	return strconv.FormatFloat(*v, 'g', -1, 64)
 }
 
 // End prints nothing: sums are for who reads.

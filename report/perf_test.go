@@ -48,6 +48,23 @@ func sweep() *lab.Sweep {
 	}
 }
 
+// bounded is that sweep with bounds: some near and some far, and none where there is no
+// number.
+func bounded() *lab.Sweep {
+	s := sweep()
+	s.Bound = true
+	number := func(v float64) *float64 { return &v }
+	for i, b := range []lab.PerfBound{
+		{Us: number(0.3312), Fraction: number(0.99985), Limit: lab.ByDistance},
+		{Us: number(1234567.8), Fraction: number(0.0123), Limit: lab.ByCut},
+		{Us: number(0.25), Fraction: number(0.25), Limit: lab.BySlots},
+		{},
+	} {
+		s.Rows[i].PerfBound = &b
+	}
+	return s
+}
+
 // perfWriter prints a sweep.
 type perfWriter interface {
 	Begin(*lab.Sweep) error
@@ -82,6 +99,9 @@ func TestGoldenPerf(t *testing.T) {
 		{"perf_mock.text", func(w io.Writer) perfWriter { return &PerfTable{W: w} }, mock},
 		{"perf.csv", func(w io.Writer) perfWriter { return &PerfCSV{W: w} }, sweep()},
 		{"perf.json", func(w io.Writer) perfWriter { return PerfJSON{W: w} }, sweep()},
+		{"perf_bound.text", func(w io.Writer) perfWriter { return &PerfTable{W: w} }, bounded()},
+		{"perf_bound.csv", func(w io.Writer) perfWriter { return &PerfCSV{W: w} }, bounded()},
+		{"perf_bound.json", func(w io.Writer) perfWriter { return PerfJSON{W: w} }, bounded()},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var b bytes.Buffer

@@ -1,0 +1,87 @@
+package lab
+
+import (
+	"reflect"
+	"slices"
+
+	"kernbench/bound"
+	"kernbench/collective"
+	"kernbench/conf"
+)
+
+// PerfBound is how fast a row could have been, with the rings of its algorithm as they are.
+type PerfBound struct {
+	Us       *float64  `json:"bound_us"`       // nil: nothing limits it, or there is no clock
+	Fraction *float64  `json:"bound_fraction"` // of what the faster placement took; nil: none came to its end
+	Limit    LimitKind `json:"bound_limit"`    // that it comes from; "": none
+}
+
+// perfSolver knows the limits of one machine with its ranks, for all rows of all algorithms there.
+type perfSolver struct {
+	topo   *conf.Topology
+	pes    []int32
+	solver *bound.Solver
+}
+
+// perfLimits is what the limits of one row depend on.
+type perfLimits struct {
+	solver  *bound.Solver
+	options bound.Options
+	call    collective.Call
+}
+
+// limits finds out what limits depend on for all rows of a target, but for their calls. Nothing
+// is compared with times that there are not.
+func (p *perfPlan) limits(t *perfTarget) error {
+	if !p.spec.Bound || !p.sweep.Timed {
+		return nil
+	}
+	t.limits.options = boundOptions(t.x, t.plan)
+	for _, known := range p.solvers {
+		if slices.Equal(known.pes, t.plan.PEs) && reflect.DeepEqual(known.topo, t.x.topo) {
+			t.limits.solver = known.solver
+			return nil
+		}
+	}
+	solver, err := bound.New(t.x.machine, t.x.topo, t.plan.PEs)
+	if err != nil {
+		return err
+	}
+	t.limits.solver = solver
+	p.solvers = append(p.solvers, perfSolver{t.x.topo, t.plan.PEs, solver})
+	return nil
+}
+
+// bound says how fast a row that came to its end could have been. A call without limits is one that
+// no algorithm can perform, or too large for them to be known.
+func (p *perfPlan) bound(r *PerfRow) {
+	if !p.spec.Bound {
+		return
+	}
+	r.PerfBound = &PerfBound{}
+	on, timed := p.bounded[r]
+	if !timed {
+		return
+	}
+	limits, err := on.solver.Of(p.what, on.call, on.options)
+	if err != nil {
+		if r.Note == "" {
+			r.Note = "no bound: " + err.Error()
+		}
+		return
+	}
+	least := limits.Configured()
+	if least == nil {
+		return
+	}
+	us := least.Time.Ns() / 1e3
+	r.Us, r.Limit = &us, least.Kind
+	for _, at := range r.Placements() {
+		if at.Err != nil || at.Time <= 0 {
+			continue
+		}
+		if f := float64(least.Time) / float64(at.Time); r.Fraction == nil || f > *r.Fraction {
+			r.Fraction = &f
+		}
+	}
+}

@@ -20,8 +20,9 @@ type BatchItem struct {
 }
 
 // BatchWrite prepares and commits a task that copies a list of pieces of memory, in order.
-// When it has ended they are there, and whoever waits for it may tell the receivers; the
-// original says no more than that they are sent.
+// Wait means that they are sent, not that they are there: the sources may be overwritten. A
+// task that is prepared after it begins when they are there, so that who has waited for a
+// collective of all ranks finds them.
 func (h *Hccl) BatchWrite(items []BatchItem) Handle {
 	t := &task{op: OpBatchWrite, items: items, repeat: 1, call: fmt.Sprintf("BatchWrite(%d items)", len(items))}
 	if !h.ready(t) {
@@ -53,7 +54,8 @@ func (h *Hccl) BatchWrite(items []BatchItem) Handle {
 // tileBytes is how much of a list passes through the engine's memory at a time.
 const tileBytes = 64 << 10
 
-// write performs a list of writes.
+// write sends a list of writes. They arrive before the task ends, and may do so after it has
+// said that it is done.
 func (t *task) write(c *tl.Context) {
 	for _, it := range t.items {
 		typ, _ := it.DataType.Carrier()
@@ -64,5 +66,4 @@ func (t *task) write(c *tl.Context) {
 			c.Copy(tl.Ref{Addr: it.Dst + at, Shape: tl.Dims(n), DType: typ}, tl.Ref{Addr: it.Src + at, Shape: tl.Dims(n), DType: typ})
 		}
 	}
-	c.PipeBarrier()
 }

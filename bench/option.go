@@ -61,7 +61,7 @@ func (o *Option) Check(value string) error {
 			return nil
 		}
 		if near := conf.Nearest(value, o.Words); near != "" {
-			return fmt.Errorf("--%s %s: did you mean %q?", o.Name, value, near)
+			return fmt.Errorf("--%s %s: did you mean %q? one of %s is expected", o.Name, value, near, strings.Join(o.Words, ", "))
 		}
 		return fmt.Errorf("--%s %s: one of %s is expected", o.Name, value, strings.Join(o.Words, ", "))
 	case Number:

@@ -8,8 +8,8 @@ import (
 	"kernbench/tl"
 )
 
-// MaxItems is the number of writes that a list can have.
-const MaxItems = 2047
+// maxItems is the number of writes that a list can have.
+const maxItems = 2047
 
 // BatchItem is one write of a list: Count elements from an address of this device to one of
 // any device (GetWindowsInAddr of its rank).
@@ -28,8 +28,8 @@ func (h *Hccl) BatchWrite(items []BatchItem) Handle {
 	if !h.ready(t) {
 		return Invalid
 	}
-	if len(items) < 1 || len(items) > MaxItems {
-		return h.refuseTask(BadItems, t.call, fmt.Sprintf("%d items", len(items)), fmt.Sprintf("1 to %d", MaxItems))
+	if len(items) < 1 || len(items) > maxItems {
+		return h.refuseTask(BadItems, t.call, fmt.Sprintf("%d items", len(items)), fmt.Sprintf("1 to %d", maxItems))
 	}
 	for i, it := range items {
 		_, known := it.DataType.Carrier()

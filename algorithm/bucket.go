@@ -1,7 +1,6 @@
 package algorithm
 
 import (
-	"kernbench/mem"
 	"kernbench/tl"
 	"kernbench/topology"
 )
@@ -25,17 +24,13 @@ type bucket struct {
 
 // ofMemory brings what lies in memory, and leaves the result there, or elsewhere.
 func (b *bucket) ofMemory(v, result tl.Ref) *bucket {
-	b.result, b.own = result, func(k int) tl.Tensor { return b.c.Load(v.Chunk(b.n, k)) }
+	b.result, b.own = result, chunksInMemory(b.c, v, b.n)
 	return b
 }
 
 // after brings what another bucket has in hand, whose result it makes part of.
 func (b *bucket) after(first *bucket) *bucket {
-	sum := first.part
-	b.result, b.own = first.mine(), func(k int) tl.Tensor {
-		chunk := mem.ChunkOf(sum.Len(), b.n, k)
-		return sum.Slice(chunk.Lo, chunk.N)
-	}
+	b.result, b.own = first.mine(), chunksInHand(first.part, b.n)
 	return b
 }
 

@@ -1,7 +1,6 @@
 package algorithm
 
 import (
-	"kernbench/mem"
 	"kernbench/tl"
 )
 
@@ -19,17 +18,13 @@ type line struct {
 
 // ofMemory brings what lies in memory, and leaves the result there, or elsewhere.
 func (l *line) ofMemory(v, result tl.Ref) *line {
-	l.result, l.own = result, func(k int) tl.Tensor { return l.c.Load(v.Chunk(l.n, k)) }
+	l.result, l.own = result, chunksInMemory(l.c, v, l.n)
 	return l
 }
 
 // after brings the part that another line leaves this rank with.
 func (l *line) after(first *line) *line {
-	sum := first.part
-	l.result, l.own = first.mine(), func(k int) tl.Tensor {
-		chunk := mem.ChunkOf(sum.Len(), l.n, k)
-		return sum.Slice(chunk.Lo, chunk.N)
-	}
+	l.result, l.own = first.mine(), chunksInHand(first.part, l.n)
 	return l
 }
 

@@ -3,6 +3,7 @@ package algorithm
 import (
 	"iter"
 
+	"kernbench/mem"
 	"kernbench/tl"
 )
 
@@ -22,5 +23,18 @@ func segments(a tl.Args, rank, most int) iter.Seq2[tl.Ref, tl.Ref] {
 				return
 			}
 		}
+	}
+}
+
+// chunksInMemory is what a rank brings to each of n chunks, when that lies in memory.
+func chunksInMemory(c *tl.Context, v tl.Ref, n int) func(k int) tl.Tensor {
+	return func(k int) tl.Tensor { return c.Load(v.Chunk(n, k)) }
+}
+
+// chunksInHand is what a rank brings to each of n chunks, when it has that in hand.
+func chunksInHand(t tl.Tensor, n int) func(k int) tl.Tensor {
+	return func(k int) tl.Tensor {
+		chunk := mem.ChunkOf(t.Len(), n, k)
+		return t.Slice(chunk.Lo, chunk.N)
 	}
 }

@@ -96,7 +96,7 @@ func opOf(op tl.ReduceOp) (hccl.ReduceOp, bool) {
 }
 
 // launch runs a kernel on all devices, in which calls is what every core that calls does with
-// an object that is ready: Wait, SyncAll and Finalize are its own.
+// an object that is ready. When all of them have waited the object is finalised.
 func (t *tasks) launch(ctx context.Context, calls func(k *hccl.Kernel, o *hccl.Hccl), buffers ...*vector) (*device.Launched, error) {
 	l := hccl.Launch{Name: t.name, Cores: t.cores, Comms: []*hccl.Comm{t.comm}, Tiling: t.tiling}
 	for _, b := range buffers {
@@ -116,6 +116,10 @@ func (t *tasks) launch(ctx context.Context, calls func(k *hccl.Kernel, o *hccl.H
 			return
 		}
 		calls(k, o)
+		if caller == hccl.AIV {
+			k.SyncAll(hccl.AIVOnly)
+		}
+		o.Finalize()
 	}
 	out, err := l.Run(ctx)
 	if err != nil {

@@ -34,8 +34,6 @@ func hcclAllGatherTiled(ctx context.Context, h *Host) error {
 	one, err := t.launch(ctx, func(k *hccl.Kernel, o *hccl.Hccl) {
 		id := o.AllGather(hccl.CommitNow, k.GM(0), k.GM(1), uint64(n), t.typ, 0, 1)
 		o.Wait(id)
-		k.SyncAll(hccl.AIVOnly)
-		o.Finalize()
 	}, x, y)
 	if err != nil {
 		return err
@@ -47,8 +45,6 @@ func hcclAllGatherTiled(ctx context.Context, h *Host) error {
 			ids[i] = o.AllGather(hccl.CommitNow, send.Addr, recv.Addr, uint64(s.n), t.typ, uint64(n), s.repeat)
 		}
 		p.wait(o, ids)
-		k.SyncAll(hccl.AIVOnly)
-		o.Finalize()
 	}, x, z)
 	if err != nil {
 		return err

@@ -35,8 +35,6 @@ func hcclAllReduce(ctx context.Context, h *Host) error {
 	one, err := t.launch(ctx, func(k *hccl.Kernel, o *hccl.Hccl) {
 		id := o.AllReduce(hccl.CommitNow, k.GM(0), k.GM(1), uint64(n), t.typ, t.op, 1)
 		o.Wait(id)
-		k.SyncAll(hccl.AIVOnly)
-		o.Finalize()
 	}, x, y)
 	if err != nil {
 		return err
@@ -48,8 +46,6 @@ func hcclAllReduce(ctx context.Context, h *Host) error {
 			ids[i] = o.AllReduce(hccl.CommitNow, send.Addr, recv.Addr, uint64(s.n), t.typ, t.op, s.repeat)
 		}
 		p.wait(o, ids)
-		k.SyncAll(hccl.AIVOnly)
-		o.Finalize()
 	}, x, z)
 	if err != nil {
 		return err

@@ -86,8 +86,6 @@ func hcclAlltoAllV(ctx context.Context, h *Host) error {
 		for range repeat {
 			o.Wait(id)
 		}
-		k.SyncAll(hccl.AIVOnly)
-		o.Finalize()
 	}, x, y)
 	if err != nil {
 		return err

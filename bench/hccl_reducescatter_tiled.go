@@ -29,14 +29,9 @@ func hcclReduceScatterTiled(ctx context.Context, h *Host) error {
 			return err
 		}
 	}
-	finish := func(k *hccl.Kernel, o *hccl.Hccl) {
-		k.SyncAll(hccl.AIVOnly)
-		o.Finalize()
-	}
 	one, err := t.launch(ctx, func(k *hccl.Kernel, o *hccl.Hccl) {
 		id := o.ReduceScatter(hccl.CommitNow, k.GM(0), k.GM(1), uint64(n), t.typ, t.op, 0, 1)
 		o.Wait(id)
-		finish(k, o)
 	}, x, y[0])
 	if err != nil {
 		return err
@@ -46,7 +41,6 @@ func hcclReduceScatterTiled(ctx context.Context, h *Host) error {
 		for range tiles {
 			o.Wait(id)
 		}
-		finish(k, o)
 	}, x, y[1])
 	if err != nil {
 		return err
@@ -60,7 +54,6 @@ func hcclReduceScatterTiled(ctx context.Context, h *Host) error {
 		for _, id := range ids {
 			o.Wait(id)
 		}
-		finish(k, o)
 	}, x, y[2])
 	if err != nil {
 		return err

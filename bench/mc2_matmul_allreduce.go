@@ -182,7 +182,6 @@ func (x *mc2) run(ctx context.Context, split splits, p parts, out *vector) (*dev
 				o.Commit(ids[i])
 			}
 		}
-		o.Finalize()
 	}, x.a, x.b, out)
 }
 

@@ -8,6 +8,7 @@ package history
 
 import (
 	"fmt"
+	"sync"
 
 	"kernbench/mem"
 	"kernbench/tl"
@@ -157,32 +158,33 @@ func (w Who) ofEngine() string {
 	return s
 }
 
-// batch is the number of records that are handed over at once.
-const batch = 512
-
-// Log takes records from an executor and hands them to a judge in batches, in order.
+// Log takes records from an executor and hands them to a judge in batches, in order. The judge
+// works beside the executor, but for Flush.
 type Log struct {
 	Timed bool // the executor has a clock
 
+	known  sync.RWMutex // for agents: the judge asks who they are
 	agents []Who
 	index  map[Who]Agent
 	cur    []Record
-	judge  func([]Record)
-	op     uint64
-	ring   uint32
+	handover
+	op   uint64
+	ring uint32
 }
 
 // New makes a log. The judge must not keep the slice.
 func New(judge func([]Record)) *Log {
 	host := Who{Rank: -1, PE: -1, Stream: -1, Program: -1}
 	return &Log{
-		agents: []Who{host}, index: map[Who]Agent{host: Host}, cur: make([]Record, 0, batch), judge: judge,
+		agents: []Who{host}, index: map[Who]Agent{host: Host}, cur: make([]Record, 0, batch), handover: handover{judge: judge},
 	}
 }
 
 // Agent is the number of an agent, which is new when nobody has asked for it before. The tasks
 // of a queue share one, as they come one after the other: who asks for it begins a task.
 func (l *Log) Agent(w Who) Agent {
+	l.known.Lock()
+	defer l.known.Unlock()
 	key := w
 	key.Task = min(1, w.Task)
 	a, ok := l.index[key]
@@ -196,11 +198,15 @@ func (l *Log) Agent(w Who) Agent {
 }
 
 // Who tells who an agent is, now.
-func (l *Log) Who(a Agent) Who { return l.agents[a] }
+func (l *Log) Who(a Agent) Who {
+	l.known.RLock()
+	defer l.known.RUnlock()
+	return l.agents[a]
+}
 
 // WhoIn tells who an agent was in a record of so many as its Task.
 func (l *Log) WhoIn(a Agent, task int32) Who {
-	w := l.agents[a]
+	w := l.Who(a)
 	if w.Task > 0 && task > 0 {
 		w.Task = int(task)
 	}
@@ -226,12 +232,13 @@ func (l *Log) Add(r Record) {
 	r.Task = int32(l.agents[of].Task)
 	l.cur = append(l.cur, r)
 	if len(l.cur) == batch {
-		l.Flush()
+		l.cur = l.handOver(l.cur)
 	}
 }
 
-// Flush hands over what has been added.
+// Flush hands over what has been added, and returns when the judge is done with it.
 func (l *Log) Flush() {
+	l.rest()
 	if len(l.cur) > 0 {
 		l.judge(l.cur)
 		l.cur = l.cur[:0]

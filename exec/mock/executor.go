@@ -110,11 +110,8 @@ func (e *Executor) Launch(ctx context.Context, l *tl.Launch) (*tl.Result, error)
 	return x.finish()
 }
 
-// finish hands over what the logs still hold.
+// finish hands over what the log still holds.
 func (x *run) finish() (*tl.Result, error) {
-	if x.history != nil {
-		x.history.Flush()
-	}
 	if x.log != nil {
 		if err := x.log.Flush(); err != nil {
 			return nil, err
@@ -165,8 +162,12 @@ func (x *run) leftOver() error {
 	return nil
 }
 
-// clear ends all coroutines and drops all references.
+// clear ends all coroutines and drops all references, and hands over what the account still
+// holds, however the run ended.
 func (x *run) clear() {
+	if x.history != nil {
+		defer x.history.Flush()
+	}
 	for _, a := range x.actors {
 		if r, ok := a.(*rank); ok {
 			r.stop()

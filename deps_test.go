@@ -34,7 +34,7 @@ const house = `
 	dist, hccl;
 	device;
 	algorithm < tl, collective, topology, mem, dtype, unit;
-	verify, race, bound;
+	verify, race, bound, numerics, calibrate;
 	exec/mock, exec/sim;
 	hw/pe;
 	hw/ipcq, hw/dma, hw/vector, hw/gemm, hw/memory, hw/noc;
@@ -69,6 +69,8 @@ const outside = `
 	cli < github.com/spf13/cobra, github.com/spf13/pflag, github.com/schollz/progressbar/v3, golang.org/x/term;
 	conf < go.yaml.in/yaml/v4;
 	dtype < golang.org/x/sys/cpu;
+	store < modernc.org/sqlite;
+	calibrate < gonum.org/v1/gonum;
 `
 
 // plan is house, read.

@@ -1,0 +1,53 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+)
+
+// Query runs SQL of the user's and hands out the names of the columns, then row by row, as text. A
+// value that there is not is the empty text.
+func (s *Store) Query(ctx context.Context, query string, row func(cells []string) error) error {
+	rows, err := s.db.QueryContext(ctx, query)
+	if err != nil {
+		return s.explain(err)
+	}
+	defer rows.Close()
+	names, err := rows.Columns()
+	if err != nil {
+		return s.explain(err)
+	}
+	if err := row(names); err != nil {
+		return err
+	}
+	values, to := make([]any, len(names)), make([]any, len(names))
+	for i := range to {
+		to[i] = &values[i]
+	}
+	for rows.Next() {
+		if err := rows.Scan(to...); err != nil {
+			return s.explain(err)
+		}
+		cells := make([]string, len(names))
+		for i, v := range values {
+			cells[i] = text(v)
+		}
+		if err := row(cells); err != nil {
+			return err
+		}
+	}
+	return s.explain(rows.Err())
+}
+
+func text(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return ""
+	case []byte:
+		return string(v)
+	case float64:
+		return strconv.FormatFloat(v, 'g', -1, 64)
+	}
+	return fmt.Sprint(v)
+}

@@ -1,0 +1,140 @@
+package store
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"strings"
+
+	"modernc.org/sqlite" // the driver
+)
+
+// Store is an open file.
+type Store struct {
+	db   *sql.DB
+	file string
+}
+
+// Open opens a file to read and to write, and makes it if there is none.
+func Open(file string) (*Store, error) {
+	s, err := open(file, "rwc")
+	if err != nil {
+		return nil, err
+	}
+	if err := s.prepare(); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+// OpenToRead opens a file that is there. Nothing that is asked of it changes it.
+func OpenToRead(file string) (*Store, error) {
+	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%s: there is no such file: kernbench tune --db %[1]s makes it", file)
+	} else if err != nil {
+		return nil, err
+	}
+	s, err := open(file, "ro")
+	if err != nil {
+		return nil, err
+	}
+	if _, err := s.check(s.db); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+// open connects to a file. Who finds it locked waits: others hold it for the moment that it takes
+// to write a point.
+func open(file, mode string) (*Store, error) {
+	if file == "" {
+		return nil, errors.New("a database needs a file name")
+	}
+	name := url.URL{Scheme: "file", Opaque: (&url.URL{Path: file}).EscapedPath()}
+	q := url.Values{"mode": {mode}, "_pragma": {"busy_timeout(60000)"}, "_txlock": {"immediate"}}
+	if mode != "ro" {
+		q["_pragma"] = append(q["_pragma"], "journal_mode(WAL)", "synchronous(NORMAL)", "foreign_keys(1)")
+	}
+	name.RawQuery = q.Encode()
+	db, err := sql.Open("sqlite", name.String())
+	if err != nil {
+		return nil, err
+	}
+	db.SetMaxOpenConns(1) // of this process: writers of one file wait for each other anyway
+	return &Store{db, file}, nil
+}
+
+// prepare makes the tables of a new file.
+func (s *Store) prepare() error {
+	tx, err := s.db.Begin()
+	if err != nil {
+		return s.explain(err)
+	}
+	defer tx.Rollback() // changes nothing that was committed
+	fresh, err := s.check(tx)
+	if err != nil || !fresh {
+		return err
+	}
+	if _, err := tx.Exec(fmt.Sprintf("%s; PRAGMA application_id = %d; PRAGMA user_version = %d", schema, appID, version)); err != nil {
+		return s.explain(err)
+	}
+	return s.explain(tx.Commit())
+}
+
+// asker is a database or a transaction.
+type asker interface {
+	QueryRow(query string, args ...any) *sql.Row
+}
+
+// check tells whether a file is empty, and refuses one that holds something else, or what a later
+// version wrote.
+func (s *Store) check(db asker) (fresh bool, err error) {
+	var app, has, tables int64
+	for query, to := range map[string]*int64{
+		"PRAGMA application_id": &app, "PRAGMA user_version": &has, "SELECT count(*) FROM sqlite_master": &tables,
+	} {
+		if err := db.QueryRow(query).Scan(to); err != nil {
+			return false, s.explain(err)
+		}
+	}
+	switch {
+	case app == 0 && has == 0 && tables == 0:
+		return true, nil
+	case app != appID:
+		return false, fmt.Errorf("%s: is a database of another program: name another file with --db", s.file)
+	case has > version:
+		return false, fmt.Errorf("%s: was written by a newer kernbench: it has version %d, this program knows 1 to %d", s.file, has, version)
+	}
+	return false, nil
+}
+
+// explain names the file in an error of the database, and what a person can do about the usual
+// ones.
+func (s *Store) explain(err error) error {
+	if err == nil {
+		return nil
+	}
+	const notADatabase, busy, cannotOpen, readOnly = 26, 5, 14, 8
+	if e, ok := errors.AsType[*sqlite.Error](err); ok {
+		switch e.Code() & 0xff {
+		case notADatabase:
+			return fmt.Errorf("%s: is no database: name another file with --db", s.file)
+		case busy:
+			return fmt.Errorf("%s: another process has held it for a minute: %w", s.file, err)
+		case cannotOpen:
+			return fmt.Errorf("%s: cannot be opened: is its folder there, and may it be written? %w", s.file, err)
+		case readOnly:
+			return fmt.Errorf("%s: only reading is allowed: %w", s.file, err)
+		}
+	}
+	if strings.HasPrefix(err.Error(), s.file) {
+		return err
+	}
+	return fmt.Errorf("%s: %w", s.file, err)
+}
+
+// Close closes the file.
+func (s *Store) Close() error { return s.explain(s.db.Close()) }

@@ -7,7 +7,7 @@ import "kernbench/tl"
 // it leaves.
 func chainBroadcast(c *tl.Context, a tl.Args) {
 	r, me := fromRoot(c, a), c.Rank()
-	mine, out, n := a.Shard(me), a.Out(me, a.NElem), pieces(c, a)
+	mine, out, n := a.Shard(me), a.Out(me, a.NElem), pieces(a, a.NElem, r.n-1)
 	if r.me > 0 {
 		for k := range n {
 			v := c.Recv(tl.West, out.Chunk(n, k).Shape, a.DType)
@@ -39,7 +39,8 @@ var ChainBroadcast = Register(Algorithm{
 	Collective: "broadcast",
 	Topology:   "ring_1d",
 	Kernel:     chainBroadcast,
-	KernelArgs: rootAndPieces,
+	KernelArgs: firstIsRoot,
+	Pipelined:  true,
 	Steps:      "N-2+c for c pieces",
 	Cost:       "(N-2+c) (alpha + beta M/c), least for c = sqrt((N-2) beta M/alpha): (N-1) M bytes in all",
 	Source:     "the pipelined chain of Pjesivac-Grbovic, Angskun, Bosilca, Fagg, Gabriel, Dongarra, Performance analysis of MPI collective operations, Cluster Computing 10(2), 2007",

@@ -7,7 +7,7 @@ import "kernbench/tl"
 // fetches while the sum before is on its way.
 func chainReduce(c *tl.Context, a tl.Args) {
 	r, me := fromRoot(c, a), c.Rank()
-	mine, n := a.Shard(me), pieces(c, a)
+	mine, n := a.Shard(me), pieces(a, a.NElem, r.n-1)
 	next := c.Load(mine.Chunk(n, 0))
 	for k := range n {
 		acc := next
@@ -32,7 +32,8 @@ var ChainReduce = Register(Algorithm{
 	Collective: "reduce",
 	Topology:   "ring_1d",
 	Kernel:     chainReduce,
-	KernelArgs: rootAndPieces,
+	KernelArgs: firstIsRoot,
+	Pipelined:  true,
 	Steps:      "N-2+c for c pieces",
 	Cost:       "(N-2+c) (alpha + (beta + gamma) M/c), least for c = sqrt((N-2) beta M/alpha): (N-1) M bytes in all",
 	Source:     "the pipelined chain of Pjesivac-Grbovic, Angskun, Bosilca, Fagg, Gabriel, Dongarra, Performance analysis of MPI collective operations, Cluster Computing 10(2), 2007",

@@ -96,6 +96,7 @@ type run struct {
 	typ   dtype.Type
 	op    tl.ReduceOp
 	args  []int // numbers of the launch; nil: those that the row makes
+	chunk int64 // bytes of a pipeline's pieces; 0: as it finds best
 	apart bool  // results do not replace contributions
 	seed  uint64
 }
@@ -118,7 +119,7 @@ func judge(a *algorithm.Algorithm, x run) (*verify.Verdict, error) {
 	cfg := mock.Config{
 		World: x.world, Topology: a.Topology, W: x.grid.W, H: x.grid.H, Neighbors: a.Neighbors,
 		Inputs: inputs(x.world, x.n, x.typ, x.op), DType: x.typ, Op: x.op, SlotBytes: slotBytes, Slots: 2,
-		Seed: x.seed,
+		Seed: x.seed, ChunkBytes: x.chunk,
 	}
 	if cfg.Args = x.args; x.args == nil && a.KernelArgs != nil {
 		cfg.Args = a.KernelArgs(x.world, x.n)

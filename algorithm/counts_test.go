@@ -19,21 +19,19 @@ var countedWorlds = []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 16, 31, 32}
 // perRank is the number of elements for each rank in these tests: messages fit in a slot.
 const perRank = 2
 
-// counted runs an algorithm on vectors of perRank elements for each rank and counts what passes.
-func counted(t *testing.T, a *algorithm.Algorithm, world int, args ...int) tl.Result {
+// counted runs an algorithm on vectors of perRank elements for each rank, pipelines in so many
+// pieces, and counts what passes.
+func counted(t *testing.T, a *algorithm.Algorithm, world, root, pieces int) tl.Result {
 	t.Helper()
 	co, err := collective.Lookup(a.Collective)
 	if err != nil {
 		t.Fatal(err)
 	}
 	n := perRank * world
-	cfg := mock.Config{World: world, Topology: a.Topology, Inputs: numbered(world, n), Args: args}
-	if len(args) == 0 && a.KernelArgs != nil {
-		cfg.Args = a.KernelArgs(world, n)
-	}
+	cfg := mock.Config{World: world, Topology: a.Topology, Inputs: numbered(world, n), ChunkBytes: int64(4 * n / pieces)}
 	call := collective.Call{World: world, Elems: n, Type: dtype.F32}
 	if co.Rooted {
-		call.Root = cfg.Args[0]
+		cfg.Args, call.Root = []int{root}, root
 	}
 	cfg.OutElems = outElems(co, call)
 	if a.Window != nil {
@@ -64,25 +62,25 @@ func TestMessageCounts(t *testing.T) {
 	rounds := func(p int) int { return bits.Len(uint(p - 1)) } // log2, rounded up
 	tests := []struct {
 		a               *algorithm.Algorithm
-		args            []int
+		pieces          int
 		messages, bytes func(p, b int) int
 	}{
-		{algorithm.RingAllGather, nil, func(p, _ int) int { return p * (p - 1) }, func(p, b int) int { return p * (p - 1) * p * b }},
-		{algorithm.RecursiveDoublingAllGather, nil, func(p, _ int) int { return p * rounds(p) }, func(p, b int) int { return p * (p - 1) * p * b }},
-		{algorithm.HypercubeExchange, nil, func(p, _ int) int { return p * rounds(p) }, func(p, b int) int { return p * (p - 1) * p * b }},
-		{algorithm.BruckAllGather, nil, func(p, _ int) int { return p * rounds(p) }, func(p, b int) int { return p * (p - 1) * p * b }},
-		{algorithm.RingReduceScatter, nil, func(p, _ int) int { return p * (p - 1) }, func(p, b int) int { return p * (p - 1) * b }},
-		{algorithm.RecursiveHalvingReduceScatter, nil, func(p, _ int) int { return p * rounds(p) }, func(p, b int) int { return p * (p - 1) * b }},
-		{algorithm.BruckAllToAll, nil, func(p, _ int) int { return p * rounds(p) }, func(p, b int) int { return p * hops(p) * b }},
-		{algorithm.BinomialBroadcast, nil, func(p, _ int) int { return p - 1 }, func(p, b int) int { return (p - 1) * p * b }},
-		{algorithm.ChainBroadcast, []int{0, 2}, func(p, _ int) int { return 2 * (p - 1) }, func(p, b int) int { return (p - 1) * p * b }},
-		{algorithm.ScatterAllGatherBroadcast, nil, func(p, _ int) int { return p - 1 + p*(p-1) }, func(p, b int) int { return (hops(p) + p*(p-1)) * b }},
-		{algorithm.BinomialReduce, nil, func(p, _ int) int { return p - 1 }, func(p, b int) int { return (p - 1) * p * b }},
-		{algorithm.ChainReduce, []int{0, 2}, func(p, _ int) int { return 2 * (p - 1) }, func(p, b int) int { return (p - 1) * p * b }},
-		{algorithm.BinomialGather, nil, func(p, _ int) int { return p - 1 }, func(p, b int) int { return hops(p) * p * b }},
-		{algorithm.BinomialScatter, nil, func(p, _ int) int { return p - 1 }, func(p, b int) int { return hops(p) * b }},
-		{algorithm.TreeBarrier, nil, func(p, _ int) int { return 2 * (p - 1) }, func(_, _ int) int { return 0 }},
-		{algorithm.RingSendRecv, nil, func(p, _ int) int { return p }, func(p, b int) int { return p * p * b }},
+		{algorithm.RingAllGather, 1, func(p, _ int) int { return p * (p - 1) }, func(p, b int) int { return p * (p - 1) * p * b }},
+		{algorithm.RecursiveDoublingAllGather, 1, func(p, _ int) int { return p * rounds(p) }, func(p, b int) int { return p * (p - 1) * p * b }},
+		{algorithm.HypercubeExchange, 1, func(p, _ int) int { return p * rounds(p) }, func(p, b int) int { return p * (p - 1) * p * b }},
+		{algorithm.BruckAllGather, 1, func(p, _ int) int { return p * rounds(p) }, func(p, b int) int { return p * (p - 1) * p * b }},
+		{algorithm.RingReduceScatter, 1, func(p, _ int) int { return p * (p - 1) }, func(p, b int) int { return p * (p - 1) * b }},
+		{algorithm.RecursiveHalvingReduceScatter, 1, func(p, _ int) int { return p * rounds(p) }, func(p, b int) int { return p * (p - 1) * b }},
+		{algorithm.BruckAllToAll, 1, func(p, _ int) int { return p * rounds(p) }, func(p, b int) int { return p * hops(p) * b }},
+		{algorithm.BinomialBroadcast, 1, func(p, _ int) int { return p - 1 }, func(p, b int) int { return (p - 1) * p * b }},
+		{algorithm.ChainBroadcast, 2, func(p, _ int) int { return 2 * (p - 1) }, func(p, b int) int { return (p - 1) * p * b }},
+		{algorithm.ScatterAllGatherBroadcast, 1, func(p, _ int) int { return p - 1 + p*(p-1) }, func(p, b int) int { return (hops(p) + p*(p-1)) * b }},
+		{algorithm.BinomialReduce, 1, func(p, _ int) int { return p - 1 }, func(p, b int) int { return (p - 1) * p * b }},
+		{algorithm.ChainReduce, 2, func(p, _ int) int { return 2 * (p - 1) }, func(p, b int) int { return (p - 1) * p * b }},
+		{algorithm.BinomialGather, 1, func(p, _ int) int { return p - 1 }, func(p, b int) int { return hops(p) * p * b }},
+		{algorithm.BinomialScatter, 1, func(p, _ int) int { return p - 1 }, func(p, b int) int { return hops(p) * b }},
+		{algorithm.TreeBarrier, 1, func(p, _ int) int { return 2 * (p - 1) }, func(_, _ int) int { return 0 }},
+		{algorithm.RingSendRecv, 1, func(p, _ int) int { return p }, func(p, b int) int { return p * p * b }},
 	}
 	for _, tt := range tests {
 		for _, world := range countedWorlds {
@@ -90,7 +88,7 @@ func TestMessageCounts(t *testing.T) {
 				continue
 			}
 			t.Run(fmt.Sprintf("%s/%d", tt.a.Name, world), func(t *testing.T) {
-				got := counted(t, tt.a, world, tt.args...)
+				got := counted(t, tt.a, world, 0, tt.pieces)
 				messages, bytes := int64(tt.messages(world, perRank*size)), int64(tt.bytes(world, perRank*size))
 				if got.Messages != messages || got.Bytes != bytes {
 					t.Errorf("%d messages, %d bytes; want %d, %d", got.Messages, got.Bytes, messages, bytes)
@@ -139,7 +137,7 @@ func TestNotificationCounts(t *testing.T) {
 				continue
 			}
 			t.Run(fmt.Sprintf("%s/%d", tt.a.Name, world), func(t *testing.T) {
-				got := counted(t, tt.a, world, tt.root)
+				got := counted(t, tt.a, world, tt.root, 1)
 				if got.Messages != 0 {
 					t.Errorf("%d messages through rings", got.Messages)
 				}

@@ -1,11 +1,8 @@
 package algorithm
 
 import (
-	"fmt"
-	"math"
 	"math/bits"
 
-	"kernbench/dtype"
 	"kernbench/tl"
 	"kernbench/topology"
 )
@@ -19,8 +16,6 @@ import (
 // a common height h. All that a rank waits for happens in an earlier round, or in the same one
 // nearer to the root, or to the leaves: with n_slots of at least 2 nobody waits for ever. With
 // one slot a rank that sends up may hold up a parent that sends down.
-//
-// Args.Int(0) is the number of chunks of a half; 0 is as many as are best.
 func doubleTreeAllReduce(c *tl.Context, a tl.Args) {
 	height := bits.Len(uint(c.WorldSize()))
 	var trees [2]chunkedTree
@@ -61,23 +56,8 @@ func newChunkedTree(c *tl.Context, a tl.Args, tree, height int) chunkedTree {
 	for ; up >= 0; t.depth++ {
 		up, _ = topology.TwoTreeStep(up, c.WorldSize(), tree)
 	}
-	t.chunks = a.Int(0)
-	switch {
-	case t.chunks < 0:
-		panic(fmt.Sprintf("%d chunks: one or more, or 0 for as many as are best", t.chunks))
-	case t.chunks == 0:
-		t.chunks = treePieces(t.half.Len(), a.DType, height)
-	}
-	t.chunks = max(1, min(t.chunks, t.half.Len()))
+	t.chunks = pieces(a, t.half.Len(), 2*height) // so many levels up and as many down
 	return t
-}
-
-// treePieces is the number of chunks for which latency and transfer are in balance: for a
-// pipeline of so many levels up and as many down.
-func treePieces(n int, t dtype.Type, height int) int {
-	bytes := float64(n) * float64(t.Size())
-	best := math.Round(math.Sqrt(float64(2*height-1) * bytes / latencyBytes))
-	return max(1, int(best), int(math.Ceil(bytes/tileBytes))) // and not too long for scratch memory
 }
 
 func (t *chunkedTree) chunk(i int) tl.Ref { return t.half.Chunk(t.chunks, i) }
@@ -125,7 +105,7 @@ var DoubleTreeAllReduce = Register(Algorithm{
 	Collective: "all_reduce",
 	Topology:   "two_trees",
 	Kernel:     doubleTreeAllReduce,
-	KernelArgs: func(int, int) []int { return []int{0} }, // chunks of a half: as many as are best
+	Pipelined:  true,
 	Steps:      "2 log2(N) + k - 1 for k chunks per tree",
 	Cost:       "about 2 log2(N) alpha + 2 beta M, and the filling of the pipeline: 2(N-1) M bytes in all",
 	Source:     "Sanders, Speck, Traeff, Two-tree algorithms for full bandwidth broadcast, reduction and scan, Parallel Computing 35(12), 2009; the trees: NCCL 2.4",

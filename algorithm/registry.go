@@ -28,8 +28,9 @@ type Algorithm struct {
 	// Window is the symmetric memory that a call on nElem elements per rank needs, nil for
 	// none: Args.Window(0), whose members are the ranks of the call. It is a new one, of zeros,
 	// or calls take turns with two that outlive them, made for the largest: see Args.Uses.
-	Window  func(world, nElem int, t dtype.Type) (*mem.Layout, error)
-	Atomics bool // needs atomics on the memory of other PEs: fabric.p2p_native_atomics
+	Window    func(world, nElem int, t dtype.Type) (*mem.Layout, error)
+	Pipelined bool // sends a vector in pieces, of chunk_size: Args.ChunkBytes
+	Atomics   bool // needs atomics on the memory of other PEs: fabric.p2p_native_atomics
 
 	Steps  string // rounds that follow one another, as a formula in N (ranks)
 	Cost   string // time and bytes, as a formula in alpha, beta, N and M (bytes per rank)

@@ -42,44 +42,6 @@ func TestRoots(t *testing.T) {
 	}
 }
 
-// Along a chain the vector may be cut in any number of pieces.
-func TestPieces(t *testing.T) {
-	for _, a := range []*algorithm.Algorithm{algorithm.ChainBroadcast, algorithm.ChainReduce} {
-		for _, pieces := range []int{0, 1, 2, 3, 40, 1000} {
-			for _, n := range []int{0, 1, 41, 2000} {
-				for _, world := range []int{1, 2, 5} {
-					t.Run(fmt.Sprintf("%s/%d/%d/%d", a.Name, pieces, n, world), func(t *testing.T) {
-						check(t, a, run{size: size{world: world, n: n}, typ: dtype.I16, op: tl.Sum, args: []int{world / 2, pieces}})
-					})
-				}
-			}
-		}
-	}
-}
-
-// The number of pieces is the one of the formula: a slot's worth of latency, by hand.
-func TestBestPieces(t *testing.T) {
-	for _, tt := range []struct{ world, n, pieces int }{
-		{2, 1 << 14, 1},      // nobody hands on
-		{2, 1 << 16, 4},      // and a piece is a tile at most
-		{3, 1024, 1},         // 1 × 4 KiB / 4 KiB
-		{6, 4096, 4},         // 4 × 16 KiB / 4 KiB
-		{18, 1 << 14, 16},    // 16 × 64 KiB / 4 KiB
-		{18, 3, 1},           // hardly anything
-		{102, 25 * 1024, 50}, // 100 × 100 KiB / 4 KiB
-	} {
-		o, err := mock.Observe(t.Context(), algorithm.ChainBroadcast.Kernel, mock.Config{
-			Inputs: numbered(tt.world, tt.n), Args: []int{0, 0}, SlotBytes: 1 << 20, // a piece is a message
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if want := int64((tt.world - 1) * tt.pieces); o.Result.Messages != want {
-			t.Errorf("%d elements along %d ranks: %d messages, want %d", tt.n, tt.world, o.Result.Messages, want)
-		}
-	}
-}
-
 // What cannot be is said, before anybody waits for it.
 func TestRootedRefusals(t *testing.T) {
 	for _, a := range withRoot(t) {
@@ -98,12 +60,6 @@ func TestRootedRefusals(t *testing.T) {
 			if want := fmt.Sprintf("root %d of 3 ranks: the root is one of 0 to 2", root); err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("%s: %v, want it to contain %q", a.Name, err, want)
 			}
-		}
-	}
-	for _, a := range []*algorithm.Algorithm{algorithm.ChainBroadcast, algorithm.ChainReduce} {
-		_, err := mock.Try(a.Kernel, mock.Config{Inputs: numbered(3, 6), Args: []int{0, -2}})
-		if err == nil || !strings.Contains(err.Error(), "-2 pieces: one or more, or 0") {
-			t.Errorf("%s: %v", a.Name, err)
 		}
 	}
 	for _, a := range []*algorithm.Algorithm{algorithm.RecursiveDoublingAllGather, algorithm.RecursiveHalvingReduceScatter, algorithm.HypercubeExchange} {

@@ -26,6 +26,7 @@ type Settings struct {
 	Backpressure     string     `conf:"backpressure" doc:"how a sender waits for a slot and a receiver for a token: woken by an interrupt, or reading the pointer again and again" enum:"sleep|poll"`
 	NSlots           int        `conf:"n_slots" doc:"slots per direction" min:"1" max:"4096"`
 	SlotSize         unit.Bytes `conf:"slot_size" doc:"bytes of a slot; larger payloads are streamed through several" min:"8" max:"1GiB"`
+	ChunkSize        unit.Bytes `conf:"chunk_size" doc:"pieces in which a pipelined algorithm sends a vector on: bytes, or auto, as many as its formula finds best" max:"1GiB" zero:"auto"`
 	VCChunkSize      unit.Bytes `conf:"vc_chunk_size" doc:"reserved for interleaving virtual channels; read and checked, without effect" max:"1GiB"`
 	CreditBytes      unit.Bytes `conf:"ipcq_credit_size_bytes" doc:"bytes of a credit message" max:"1MiB"`
 	Credit           string     `conf:"credit" doc:"when a slot's credit leaves: at the end of the received tensor's life, or inside recv" enum:"on_release|on_recv"`
@@ -49,6 +50,7 @@ type Algorithm struct {
 	Backpressure     *string     `conf:"backpressure"`
 	NSlots           *int        `conf:"n_slots"`
 	SlotSize         *unit.Bytes `conf:"slot_size"`
+	ChunkSize        *unit.Bytes `conf:"chunk_size"`
 	VCChunkSize      *unit.Bytes `conf:"vc_chunk_size"`
 	CreditBytes      *unit.Bytes `conf:"ipcq_credit_size_bytes"`
 	Credit           *string     `conf:"credit"`

@@ -34,6 +34,7 @@ const (
 //	max    largest value allowed, in YAML syntax, so "1s" for a time
 //	enum   the words allowed, separated by |
 //	unique the elements of the list must differ
+//	zero   a word that stands for 0, which no number does
 type field struct {
 	key      string
 	doc      string
@@ -44,6 +45,7 @@ type field struct {
 	min, max limit
 	enum     []string
 	unique   bool
+	zero     string
 	fields   []*field // kindStruct: its keys
 	elem     *field   // kindList, kindMap: its elements
 }
@@ -69,7 +71,7 @@ var (
 // describe reads the tags of typ, which is the type of the field with that tag. It panics on a mistake in the tags,
 // which the tests of this package would show.
 func describe(typ reflect.Type, tag reflect.StructTag) *field {
-	f := &field{key: tag.Get("conf"), doc: tag.Get("doc"), typ: typ, unique: tag.Get("unique") != ""}
+	f := &field{key: tag.Get("conf"), doc: tag.Get("doc"), typ: typ, unique: tag.Get("unique") != "", zero: tag.Get("zero")}
 	if typ.Kind() == reflect.Pointer {
 		f.optional, f.typ = typ.Elem().Kind() != reflect.Struct, typ.Elem()
 	}

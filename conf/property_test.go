@@ -42,6 +42,9 @@ func leaves(root *field) []leaf {
 
 // write prints a value as a YAML file would have it.
 func (l leaf) write(v reflect.Value) string {
+	if l.f.zero != "" && v.IsZero() {
+		return l.f.zero
+	}
 	switch x := v.Interface().(type) {
 	case unit.Time:
 		return strconv.FormatFloat(x.Ns(), 'f', -1, 64)
@@ -76,6 +79,9 @@ func (l leaf) draw(t *rapid.T) reflect.Value {
 			v.Set(reflect.ValueOf(rapid.SliceOfN(rapid.IntRange(0, 3), 8, 8).Draw(t, l.path)))
 		}
 	default:
+		if f.zero != "" && rapid.Bool().Draw(t, l.path+" by its word") {
+			return v
+		}
 		v.SetInt(rapid.Int64Range(int64(f.min.value), int64(f.max.value)).Draw(t, l.path))
 	}
 	return v
@@ -150,7 +156,7 @@ func TestRangesAreEnforced(t *testing.T) {
 			above.SetInt(int64(f.max.value) + 1)
 		}
 		for _, v := range []reflect.Value{below, above} {
-			arg := l.path + "=" + l.write(v)
+			arg := l.path + "=" + leaf{f: &field{}}.write(v)
 			if err := loadSet(arg); err == nil || !strings.Contains(err.Error(), l.path) {
 				t.Errorf("%s: %v", arg, err)
 			}

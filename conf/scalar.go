@@ -20,6 +20,9 @@ var nameForm = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$`)
 // and what would be right.
 func (f *field) scalar(n *yaml.Node) (reflect.Value, error) {
 	v := reflect.New(f.typ).Elem()
+	if f.zero != "" && n.Tag == "!!str" && n.Value == f.zero {
+		return v, nil
+	}
 	switch f.kind {
 	case kindBool:
 		if n.Tag != "!!bool" {
@@ -148,7 +151,7 @@ func (f *field) quantity(n *yaml.Node) (int64, error) {
 		x = int64(b)
 	}
 	if err != nil {
-		if len(text) > 40 { // a number that is out of every bound: its digits would not help
+		if f.zero != "" || len(text) > 40 { // a number that is out of every bound: its digits would not help
 			return 0, fmt.Errorf("found %s; %s is expected", clip(f.show(n)), f.expected())
 		}
 		return 0, err // says what was found and what would be right
@@ -192,6 +195,9 @@ func (f *field) expected() string {
 	case kindRate:
 		return "a number of GB/s, or a rate such as 1.2TB/s,"
 	case kindBytes:
+		if f.zero != "" {
+			return "a number of bytes, a size such as 4KiB, or " + f.zero
+		}
 		return "a number of bytes, or a size such as 4KiB,"
 	}
 	if f.enum != nil {

@@ -99,10 +99,16 @@ func (s object) either(f *field, number string, scale float64, pattern string) {
 		{"type": number, "minimum": f.min.value / scale, "maximum": f.max.value / scale},
 		{"type": "string", "pattern": pattern},
 	}
+	if f.zero != "" {
+		s["anyOf"] = append(s["anyOf"].([]object), object{"const": f.zero})
+	}
 }
 
 // plain turns a default into what a YAML file would have: times in ns, rates in GB/s.
 func (f *field) plain(v reflect.Value) any {
+	if f.zero != "" && v.IsZero() {
+		return f.zero
+	}
 	switch x := v.Interface().(type) {
 	case unit.Time:
 		return x.Ns()

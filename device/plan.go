@@ -29,6 +29,8 @@ type Plan struct {
 	Topology *topology.Topology
 	Wiring   []tl.Wiring // by rank
 	Ring     tl.Ring
+
+	LatencyBytes int64 // for pipelines: see tl.Args; 0: the algorithm is none
 }
 
 // PerSIP tells whether a rank is a SIP.
@@ -99,6 +101,9 @@ func (c *Context) InstallIPCQ(name string, options ...Install) (*Plan, error) {
 			p.RankToPE = append(p.RankToPE, c.cfg.Machine.Coord(int(pe)))
 		}
 		p.PEsPerCube = c.perCube(p.PEs)
+		if p.Algorithm.Pipelined {
+			p.LatencyBytes = c.latencyBytes(p)
+		}
 	}
 	c.plan = p
 	return p, nil

@@ -26,6 +26,11 @@ type Args struct {
 	Outs     []mem.Addr
 	OutElems []int
 
+	// ChunkBytes is how long the pieces are in which a pipeline sends a vector on; 0: as its
+	// formula finds best. LatencyBytes is what the formula must know of the machine, alpha/beta:
+	// what a link carries in the time that an empty message takes to the next rank; 0: unknown.
+	ChunkBytes, LatencyBytes int64
+
 	Windows []*mem.Window // symmetric memory, in the order of the launch's arguments
 
 	// InBlocks says where the block of each rank lies in a contribution that consists of such

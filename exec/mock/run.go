@@ -28,6 +28,8 @@ type Config struct {
 	Op     tl.ReduceOp // Sum
 	Args   []int       // Args.Ints of the kernel
 
+	ChunkBytes, LatencyBytes int64 // Args of a pipeline: as it finds best, and unknown
+
 	Slots      int        // per direction: 4
 	SlotBytes  int64      // 4096
 	PEsPerCube int        // World: all in one cube
@@ -152,7 +154,7 @@ func (cfg *Config) launch(k tl.Kernel) (*tl.Launch, error) {
 	}
 	g := tl.Group{
 		PEs: make([]int32, cfg.World), PEsPerCube: cfg.PEsPerCube, Wiring: wiring,
-		Args: tl.Args{Op: cfg.Op, DType: cfg.DType, NElem: n, Shards: make([]mem.Addr, cfg.World), Ints: cfg.Args},
+		Args: tl.Args{Op: cfg.Op, DType: cfg.DType, NElem: n, Shards: make([]mem.Addr, cfg.World), Ints: cfg.Args, ChunkBytes: cfg.ChunkBytes, LatencyBytes: cfg.LatencyBytes},
 	}
 	for r := range g.PEs {
 		g.PEs[r] = int32(r)

@@ -38,6 +38,7 @@ type setup struct {
 	ring      func(*tl.Ring)
 	neighbors topology.Override
 	args      []int
+	chunk     int64 // of pipelines: as they find best
 }
 
 func newBench(t testing.TB, k tl.Kernel, s setup) *bench {
@@ -62,7 +63,7 @@ func newBench(t testing.TB, k tl.Kernel, s setup) *bench {
 	}
 	g := tl.Group{
 		PEs: make([]int32, s.world), PEsPerCube: min(s.world, m.PEsPerCube()), Wiring: w,
-		Args: tl.Args{Op: s.op, DType: s.typ, NElem: s.n, Ints: s.args, Shards: make([]mem.Addr, s.world)},
+		Args: tl.Args{Op: s.op, DType: s.typ, NElem: s.n, Ints: s.args, ChunkBytes: s.chunk, Shards: make([]mem.Addr, s.world)},
 	}
 	for i := range g.PEs {
 		g.PEs[i] = int32(i)

@@ -36,14 +36,14 @@ func TestLibraryClosedForms(t *testing.T) {
 			return c.I + c.own(bytes) + c.Tx + c.token(0, 1, bytes) + c.W + c.Rx + c.own(bytes)
 		}},
 		// Pieces follow one another at the rate of the slowest link ...
-		{algorithm.ChainBroadcast, ring, pieces * 2 * n, []int{0, pieces}, func(c *terms, n int) unit.Time {
+		{algorithm.ChainBroadcast, ring, pieces * 2 * n, []int{0}, func(c *terms, n int) unit.Time {
 			bytes := int64(2 * n / pieces)
 			_, slowest := c.b.m.Latency(c.b.m.Route(nil, c.b.m.TCM(0), c.b.m.TCM(1)))
 			step := c.Tx + c.token(0, 1, bytes) + c.W + c.Rx + c.I
 			return c.I + c.own(bytes) + (ranks-1)*step + (pieces-1)*slowest.Serial().Time(bytes) + c.own(bytes)
 		}},
 		// ... or at that of the ranks, which receive, add, send, and start a load of the next but one.
-		{algorithm.ChainReduce, ring, pieces * 2 * n, []int{0, pieces}, func(c *terms, n int) unit.Time {
+		{algorithm.ChainReduce, ring, pieces * 2 * n, []int{0}, func(c *terms, n int) unit.Time {
 			bytes, add := int64(2*n/pieces), c.spec.Math.Time(n/pieces)
 			step := c.Tx + c.token(0, 1, bytes) + c.W + c.Rx + c.I + add
 			each := c.Rx + c.I + add + c.Tx + c.I
@@ -135,7 +135,7 @@ func TestLibraryClosedForms(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.a.Name, func(t *testing.T) {
-			b := libraryBench(t, tt.a, setup{world: ranks, n: tt.n, sets: tt.sets, args: tt.args, slots: 2 * pieces})
+			b := libraryBench(t, tt.a, setup{world: ranks, n: tt.n, sets: tt.sets, args: tt.args, chunk: 4 * n, slots: 2 * pieces})
 			c := termsOf(b)
 			res, err := b.run(sim.Options{})
 			if err != nil {

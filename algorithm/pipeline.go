@@ -1,0 +1,34 @@
+package algorithm
+
+import (
+	"math"
+
+	"kernbench/tl"
+)
+
+// This file is what pipelines have in common: they cut a vector in pieces, so that a rank hands on
+// one piece while it receives the next. With c pieces the last one has passed s stages after s-1+c
+// steps of alpha + beta M/c, which is least for
+//
+//	c = sqrt((s-1) beta M / alpha)
+//
+// A launch says how long a piece is, or leaves it to that formula.
+
+// usualLatencyBytes is alpha/beta where nobody knows the machine: of the order that the default
+// one has. Twice or half of it costs a few per cent.
+const usualLatencyBytes = 4096
+
+// pieces is the number of pieces in which n elements go through so many stages: by the formula as
+// many as it takes, too, that none is longer than a tile.
+func pieces(a tl.Args, n, stages int) int {
+	size := a.DType.Size()
+	if a.ChunkBytes > 0 {
+		return max(1, tl.CDiv(n, max(1, int(a.ChunkBytes)/size)))
+	}
+	latency := float64(usualLatencyBytes)
+	if a.LatencyBytes > 0 {
+		latency = float64(a.LatencyBytes)
+	}
+	best := math.Round(math.Sqrt(float64(max(0, stages-1)) * float64(n) * float64(size) / latency))
+	return max(1, min(n, max(int(best), tl.CDiv(n, tileBytes/size))))
+}

@@ -1,0 +1,65 @@
+package algorithm_test
+
+import (
+	"fmt"
+	"testing"
+
+	"kernbench/algorithm"
+	"kernbench/dtype"
+	"kernbench/exec/mock"
+	"kernbench/tl"
+)
+
+// A vector may be cut in pieces of any size.
+func TestPieces(t *testing.T) {
+	for _, a := range algorithm.All() {
+		if !a.Pipelined {
+			continue
+		}
+		for _, bytes := range []int64{0, 1, 2, 6, 80, 1000} {
+			for _, n := range []int{0, 1, 41, 500} {
+				for _, world := range []int{1, 2, 5} {
+					t.Run(fmt.Sprintf("%s/%d/%d/%d", a.Name, bytes, n, world), func(t *testing.T) {
+						check(t, a, run{size: size{world: world, n: n * world}, typ: dtype.I16, op: tl.Sum, chunk: bytes})
+					})
+				}
+			}
+		}
+	}
+}
+
+// Pieces are as long as is asked for, or as the formula says with what is known of the machine.
+func TestChoiceOfPieces(t *testing.T) {
+	for _, tt := range []struct {
+		world, n       int
+		chunk, latency int64
+		pieces         int
+	}{
+		{2, 1 << 14, 0, 0, 1},         // nobody hands on
+		{2, 1 << 16, 0, 0, 4},         // and a piece is a tile at most
+		{3, 1024, 0, 0, 1},            // 1 × 4 KiB / 4 KiB
+		{6, 4096, 0, 0, 4},            // 4 × 16 KiB / 4 KiB
+		{6, 4096, 0, 1024, 8},         // 4 × 16 KiB / 1 KiB
+		{6, 4096, 0, 1 << 30, 1},      // latency is all
+		{6, 4096, 0, 1, 256},          // and nothing
+		{18, 1 << 14, 0, 0, 16},       // 16 × 64 KiB / 4 KiB
+		{18, 3, 0, 1, 3},              // no more than there are elements
+		{102, 25 * 1024, 0, 0, 50},    // 100 × 100 KiB / 4 KiB
+		{6, 4096, 4096, 1, 4},         // what is asked for
+		{6, 4097, 4096, 1, 5},         // and no longer
+		{6, 4096, 4099, 1, 4},         // of whole elements
+		{6, 10, 3, 1, 10},             // one at least
+		{2, 1 << 16, 128 << 10, 0, 2}, // be it longer than a tile
+	} {
+		o, err := mock.Observe(t.Context(), algorithm.ChainBroadcast.Kernel, mock.Config{
+			Inputs: numbered(tt.world, tt.n), Args: []int{0}, SlotBytes: 1 << 20, // a piece is a message
+			ChunkBytes: tt.chunk, LatencyBytes: tt.latency,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := int64((tt.world - 1) * tt.pieces); o.Result.Messages != want {
+			t.Errorf("%+v: %d messages, want %d", tt, o.Result.Messages, want)
+		}
+	}
+}

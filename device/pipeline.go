@@ -1,0 +1,27 @@
+package device
+
+import "kernbench/unit"
+
+// latencyBytes is alpha/beta of a plan's ways from rank to rank: what the slowest link of a way
+// carries in the time that an empty message takes. Ways differ: it is the mean of those that the
+// plan's topology has, as a pipeline goes over all of them.
+func (c *Context) latencyBytes(p *Plan) int64 {
+	m, pe := c.cfg.Machine, &c.cfg.Topology.PE
+	own := pe.Issue + pe.IPCQ.Send + pe.DMA.Setup + pe.IPCQ.Recv
+	var sum float64
+	ways := 0
+	for r := range p.Wiring {
+		for _, out := range p.Wiring[r].Out {
+			if int(out.Peer) == r {
+				continue
+			}
+			head, slowest := m.Latency(m.Route(nil, m.TCM(int(p.PEs[r])), m.TCM(int(p.PEs[out.Peer]))))
+			sum += float64(own+head) / float64(unit.Second) * float64(slowest)
+			ways++
+		}
+	}
+	if ways == 0 {
+		return 0
+	}
+	return max(1, int64(sum/float64(ways)))
+}

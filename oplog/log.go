@@ -17,6 +17,7 @@ type Options struct {
 	Timed   bool                // the executor has a clock: places carry times
 	PEName  func(pe int) string // for places; may be nil
 	Inline  bool                // replay in the caller's goroutine, for short runs
+	Audit   bool                // keep the tree of additions of every element, and what rounding did
 }
 
 // Log is the operation log of one run and the memory that its replay works on. The
@@ -146,6 +147,7 @@ func (l *Log) Write(a mem.Addr, t dtype.Type, data []byte) error {
 	}
 	copy(s.data[off*t.Size():], data)
 	s.prov = collective.Overwrite(s.prov, off, collective.MakeConstant(nil, len(data)/t.Size()))
+	l.rep.mark(s, off, len(data)/t.Size(), Tree{})
 	return nil
 }
 
@@ -188,6 +190,7 @@ func (l *Log) Label(rank int, base int64, a mem.Addr, t dtype.Type, n int) error
 		return &fault.Unwritten{Place: fault.Place{Rank: rank, Op: "contribution"}, Addr: a.String(), First: i}
 	}
 	s.prov = collective.Overwrite(s.prov, off, l.rep.hasher.Own(nil, rank, base, n))
+	l.rep.mark(s, off, n, Tree{Terms: 1})
 	return nil
 }
 

@@ -22,6 +22,8 @@ type piece struct {
 	size int    // bytes
 	data []byte // nil until somebody asks for the piece: large memory that nobody uses costs nothing
 	prov collective.Prov
+
+	trees []Tree // of the elements, where somebody asks for them
 }
 
 func (p *piece) end() mem.Addr { return p.base + mem.Addr(p.size) }

@@ -32,16 +32,22 @@ type replay struct {
 	infiniteAt int
 	causes     []record // explain mode: operations that may have made elements opaque
 	causeIndex map[causeKey]int32
+	audit      *audit // nil: nobody asks
 }
 
 // value is the contents of a tensor.
 type value struct {
-	buf  []byte
-	prov collective.Prov
+	buf   []byte
+	prov  collective.Prov
+	trees []Tree // with an audit
 }
 
 func newReplay(o Options) *replay {
-	return &replay{opts: o, hasher: collective.NewHasher(o.Seed, o.Explain), causeIndex: map[causeKey]int32{}}
+	r := &replay{opts: o, hasher: collective.NewHasher(o.Seed, o.Explain), causeIndex: map[causeKey]int32{}}
+	if o.Audit {
+		r.audit = new(audit)
+	}
+	return r
 }
 
 // run replays a segment. A panic in here is a defect of this program: it becomes an
@@ -60,6 +66,9 @@ func (r *replay) run(s segment) {
 			continue
 		}
 		r.perform(at, s.turns)
+		if r.audit != nil && r.badErr == nil {
+			r.follow(at)
+		}
 	}
 }
 

@@ -110,6 +110,7 @@ func (r *replay) beginTurn(x *record, t *tl.Turn) {
 		p, off, _ := r.turnMemory(x, c, ref)
 		r.pa = r.own(r.pa[:0], t, base, ref.Len())
 		p.prov = collective.Overwrite(p.prov, off, r.pa)
+		r.mark(p, off, ref.Len(), Tree{Terms: 1})
 		base += ref.Len()
 	}
 }

@@ -1,0 +1,254 @@
+package oplog
+
+import (
+	"encoding/binary"
+	"math"
+
+	"kernbench/dtype"
+	"kernbench/fault"
+	"kernbench/tl"
+)
+
+// Tree says how an element came about by additions of contributions.
+type Tree struct {
+	Terms  uint32 // contributions in it, each as often as it was added
+	Height uint32 // roundings on the way of that contribution which has most
+	// Growth is the most that roundings on one way may have changed a contribution, to first
+	// order: the sum of their unit roundoffs, in units of that of f64.
+	Growth uint64
+}
+
+// Event is the first operation of a kind, of an element of its result.
+type Event struct {
+	Place   fault.Place
+	Element int
+}
+
+// Audit is what rounding did in all operations of a log. It is known with Options.Audit only.
+type Audit struct {
+	Additions int64 // of two elements that both have contributions
+	Stalled   int64 // of those, such that change nothing, although neither operand is 0
+
+	FirstStalled *Event // nil: there is none
+	Overflow     *Event // the first operation that made an infinity or a NaN of finite operands
+}
+
+// audit keeps the tree of every element beside it.
+type audit struct {
+	sum      Audit
+	stalled  record // that of sum.FirstStalled
+	infinite record
+}
+
+// Audit is the account so far.
+func (l *Log) Audit() Audit {
+	l.settle()
+	a := l.rep.audit
+	sum := a.sum
+	place := func(e *Event, x *record) *Event {
+		if e == nil {
+			return nil
+		}
+		return &Event{l.rep.placeOf(x, l.lines), e.Element}
+	}
+	sum.FirstStalled, sum.Overflow = place(sum.FirstStalled, &a.stalled), place(sum.Overflow, &a.infinite)
+	return sum
+}
+
+// Trees are those of n elements of memory, valid until the next launch.
+func (l *Log) Trees(at tl.Ref) ([]Tree, error) {
+	if err := l.Flush(); err != nil {
+		return nil, err
+	}
+	p, off, err := l.at(at.Addr, at.DType, at.Len())
+	if err != nil {
+		return nil, err
+	}
+	return p.treesOf(off, at.Len()), nil
+}
+
+// roundoff is the roundoff of a type in units of that of f64; integers have none.
+func roundoff(t dtype.Type) uint64 { return uint64(dtype.Epsilon(t) * 0x1p53) }
+
+// treesOf are those of n elements from off on. Memory has them from their first use on.
+func (p *piece) treesOf(off, n int) []Tree {
+	if p.trees == nil {
+		p.trees = make([]Tree, p.size/p.typ.Size())
+	}
+	return p.trees[off : off+n]
+}
+
+// mark says what elements of memory are from now on: contributions, or nothing that counts.
+func (r *replay) mark(p *piece, off, n int, t Tree) {
+	if r.audit == nil {
+		return
+	}
+	for i := range p.treesOf(off, n) {
+		p.trees[off+i] = t
+	}
+}
+
+// grown are the trees of a value of n elements, which may be those of what it was before.
+func (v *value) grown(n int) []Tree {
+	if cap(v.trees) < n {
+		v.trees = make([]Tree, n)
+	}
+	v.trees = v.trees[:n]
+	return v.trees
+}
+
+// follow keeps the trees of what a record has just made.
+func (r *replay) follow(x *record) {
+	switch x.kind {
+	case recLoad:
+		if p, off, err := r.memory.at(x.addr, x.typ, int(x.n)); err == nil {
+			copy(r.values[x.dst].grown(int(x.total))[x.dstOff:], p.treesOf(off, int(x.n)))
+		}
+	case recStore:
+		if p, off, err := r.memory.at(x.addr, x.typ, int(x.n)); err == nil {
+			copy(p.treesOf(off, int(x.n)), r.values[x.a].trees[x.aOff:])
+		}
+	case recCombine:
+		if p, off, err := r.memory.at(x.addr, x.typ, int(x.n)); err == nil {
+			to := p.treesOf(off, int(x.n))
+			r.join(x, to, to, r.values[x.a].trees[x.aOff:], p.bytes(off, int(x.n)), r.before, r.src(x.a, x.typ, x.aOff, x.n))
+		}
+	case recMath:
+		r.followMath(x)
+	case recCast, recGemm:
+		clear(r.values[x.dst].grown(int(x.n)))
+	}
+}
+
+func (r *replay) followMath(x *record) {
+	to := r.values[x.dst].grown(int(x.n))
+	out := r.values[x.dst].buf
+	switch x.math {
+	case tl.MathBinary:
+		na, nb := x.n, x.n
+		if x.axis == 0 {
+			na = 1
+		}
+		if x.inner == 0 {
+			nb = 1
+		}
+		a, b := r.values[x.a].trees[x.aOff:x.aOff+na], r.values[x.b].trees[x.bOff:x.bOff+nb]
+		if na != nb {
+			clear(to) // no collective does that to contributions
+			return
+		}
+		r.join(x, to, a, b, out, r.src(x.a, x.typ, x.aOff, na), r.src(x.b, x.typ, x.bOff, nb))
+	case tl.MathBinaryScalar:
+		copy(to, r.values[x.a].trees[x.aOff:])
+		rounded(to, x.typ)
+		r.broken(x, x.typ, out, r.src(x.a, x.typ, x.aOff, x.n), nil)
+	case tl.MathConvert:
+		copy(to, r.values[x.a].trees[x.aOff:])
+		if dtype.Epsilon(x.typ) > dtype.Epsilon(x.from) {
+			rounded(to, x.typ)
+		}
+		r.broken(x, x.from, out, r.src(x.a, x.from, x.aOff, x.n), nil)
+	default:
+		clear(to)
+	}
+}
+
+// rounded gives contributions one rounding more.
+func rounded(trees []Tree, t dtype.Type) {
+	u := roundoff(t)
+	for i := range trees {
+		if trees[i].Terms != 0 {
+			trees[i].Height++
+			trees[i].Growth += u
+		}
+	}
+}
+
+// join makes the trees of elements that were combined of two. What has no contributions is a
+// constant that an accumulator began with: it adds nothing, or else provenance says so.
+func (r *replay) join(x *record, to, a, b []Tree, out, left, right []byte) {
+	u := roundoff(x.typ)
+	if x.binary == dtype.Max || x.binary == dtype.Min {
+		u = 0
+	}
+	sum := &r.audit.sum
+	for i := range to {
+		s, t := a[i], b[i]
+		switch {
+		case s.Terms == 0:
+			to[i] = t
+		case t.Terms == 0:
+			to[i] = s
+		default:
+			j := Tree{addTerms(s.Terms, t.Terms), max(s.Height, t.Height), max(s.Growth, t.Growth) + u}
+			if u != 0 {
+				j.Height++
+			}
+			to[i] = j
+			if x.binary != dtype.Add {
+				continue
+			}
+			sum.Additions++
+			if stalls(x.typ, out, left, right, i) {
+				if sum.Stalled++; sum.FirstStalled == nil {
+					sum.FirstStalled, r.audit.stalled = &Event{Element: i}, *x
+				}
+			}
+		}
+	}
+	r.broken(x, x.typ, out, left, right)
+}
+
+func addTerms(a, b uint32) uint32 {
+	if a > math.MaxUint32-b {
+		return math.MaxUint32
+	}
+	return a + b
+}
+
+// stalls tells whether element i of a sum is one of its operands although the other is not 0.
+func stalls(t dtype.Type, out, a, b []byte, i int) bool {
+	var s, x, y, sign, infinite uint64
+	switch t {
+	case dtype.F16, dtype.BF16:
+		sign, infinite = 1<<15, 0x7c00
+		if t == dtype.BF16 {
+			infinite = 0x7f80
+		}
+		s, x, y = uint64(binary.LittleEndian.Uint16(out[2*i:])), uint64(binary.LittleEndian.Uint16(a[2*i:])), uint64(binary.LittleEndian.Uint16(b[2*i:]))
+	case dtype.F32:
+		sign, infinite = 1<<31, 0x7f800000
+		s, x, y = uint64(binary.LittleEndian.Uint32(out[4*i:])), uint64(binary.LittleEndian.Uint32(a[4*i:])), uint64(binary.LittleEndian.Uint32(b[4*i:]))
+	case dtype.F64:
+		sign, infinite = 1<<63, 0x7ff0000000000000
+		s, x, y = binary.LittleEndian.Uint64(out[8*i:]), binary.LittleEndian.Uint64(a[8*i:]), binary.LittleEndian.Uint64(b[8*i:])
+	default:
+		return false
+	}
+	return s&infinite != infinite && (s == x && y&^sign != 0 || s == y && x&^sign != 0)
+}
+
+// broken looks for the first infinity or NaN that was made of finite operands, which are of a
+// type of their own.
+func (r *replay) broken(x *record, from dtype.Type, out, a, b []byte) {
+	if r.audit.sum.Overflow != nil {
+		return
+	}
+	for lo := 0; ; {
+		i := dtype.FirstNonFinite(x.typ, out[lo*x.typ.Size():])
+		if i < 0 {
+			return
+		}
+		i += lo
+		if finite(from, a, i) && (b == nil || finite(from, b, i)) {
+			r.audit.sum.Overflow, r.audit.infinite = &Event{Element: i}, *x
+			return
+		}
+		lo = i + 1
+	}
+}
+
+func finite(t dtype.Type, b []byte, i int) bool {
+	size := t.Size()
+	return dtype.FirstNonFinite(t, b[i*size:(i+1)*size]) < 0
+}

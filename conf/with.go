@@ -1,0 +1,68 @@
+package conf
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"reflect"
+	"strings"
+)
+
+// With is the configuration with further settings of one algorithm, each KEY=VALUE, as if its entry had them.
+func (c *CCL) With(algorithm string, settings []string) (*CCL, error) {
+	with := &CCL{Defaults: c.Defaults, Algorithms: maps.Clone(c.Algorithms), places: maps.Clone(c.places)}
+	if own := c.Algorithms[algorithm]; own != nil {
+		changed := *own
+		with.Algorithms[algorithm] = &changed
+	}
+	l := &ledger{places: with.places, failed: make(map[string]bool)}
+	for _, s := range settings {
+		d := &decoder{ledger: l}
+		d.set(cclSchema(), reflect.ValueOf(with).Elem(), "algorithms."+algorithm+"."+s)
+	}
+	with.check(l)
+	if err := l.errs.err(); err != nil {
+		return nil, err
+	}
+	return with, nil
+}
+
+// Set is a setting that an entry has, as With takes it.
+type Set struct {
+	Key, Value string
+}
+
+// Sets lists the settings of Settings that an entry has of its own, in their order.
+func (a *Algorithm) Sets() []Set {
+	var all []Set
+	v := reflect.ValueOf(a).Elem()
+	for _, f := range cclSchema().child("algorithms").elem.fields {
+		p := v.Field(f.index)
+		if !f.optional || p.IsNil() {
+			continue
+		}
+		text := fmt.Sprint(p.Elem().Interface())
+		switch {
+		case p.Elem().IsZero() && f.zero != "":
+			text = f.zero
+		case f.kind == kindBytes:
+			text = strings.ReplaceAll(text, " ", "")
+		case f.kind == kindTime: // to the picosecond
+			text = fmt.Sprintf("%dps", p.Elem().Int())
+		}
+		all = append(all, Set{f.key, text})
+	}
+	return all
+}
+
+// Fingerprint tells machines apart: two that differ in any key differ in it.
+func (t *Topology) Fingerprint() string {
+	data, err := json.Marshal(t)
+	if err != nil {
+		panic(err) // numbers, words and lists of them have a JSON form
+	}
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:8])
+}

@@ -28,6 +28,7 @@ type Settings struct {
 	SlotSize         unit.Bytes `conf:"slot_size" doc:"bytes of a slot; larger payloads are streamed through several" min:"8" max:"1GiB"`
 	ChunkSize        unit.Bytes `conf:"chunk_size" doc:"pieces in which a pipelined algorithm sends a vector on: bytes, or auto, as many as its formula finds best" max:"1GiB" zero:"auto"`
 	VCChunkSize      unit.Bytes `conf:"vc_chunk_size" doc:"reserved for interleaving virtual channels; read and checked, without effect" max:"1GiB"`
+	Protocol         string     `conf:"protocol" doc:"how messages say that they are there; what that takes is in topology.yaml, software.protocols" enum:"simple|ll|ll128"`
 	CreditBytes      unit.Bytes `conf:"ipcq_credit_size_bytes" doc:"bytes of a credit message" max:"1MiB"`
 	Credit           string     `conf:"credit" doc:"when a slot's credit leaves: at the end of the received tensor's life, or inside recv" enum:"on_release|on_recv"`
 	StrictValidation bool       `conf:"strict_validation" doc:"recv refuses a token whose type or shape is not what it asks for"`
@@ -52,6 +53,7 @@ type Algorithm struct {
 	SlotSize         *unit.Bytes `conf:"slot_size"`
 	ChunkSize        *unit.Bytes `conf:"chunk_size"`
 	VCChunkSize      *unit.Bytes `conf:"vc_chunk_size"`
+	Protocol         *string     `conf:"protocol"`
 	CreditBytes      *unit.Bytes `conf:"ipcq_credit_size_bytes"`
 	Credit           *string     `conf:"credit"`
 	StrictValidation *bool       `conf:"strict_validation"`

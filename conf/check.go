@@ -12,6 +12,7 @@ const maxPEs = 1 << 22
 func (t *Topology) check(l *ledger) {
 	t.checkSIPs(l)
 	t.checkConnections(l)
+	t.checkRings(l)
 	layout := &t.Cube.PELayout
 	if len(layout.Corners) == 0 {
 		l.disagree([]string{"cube.pe_layout.corners"}, "found an empty list; at least one corner is expected")

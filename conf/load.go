@@ -36,7 +36,7 @@ func must[T any](t *T, err error) *T {
 // names. The error is an Errors with everything that is wrong.
 func LoadTopology(files []Source, sets []string) (*Topology, error) {
 	t := new(Topology)
-	l := load(t, topologySchema(), builtin("topology.yaml"), files, sets)
+	l := load(t, topologySchema(), builtin("topology.yaml"), nil, files, sets)
 	t.places = l.places
 	t.check(l)
 	if err := l.errs.err(); err != nil {
@@ -45,10 +45,15 @@ func LoadTopology(files []Source, sets []string) (*Topology, error) {
 	return t, nil
 }
 
-// LoadCCL reads the embedded defaults, then the files, then the --set arguments. Algorithms are merged by name.
+// LoadCCL reads the embedded defaults, then the files, then the --set arguments. Algorithms are merged by name. On a
+// machine it is Topology.LoadCCL that says what runs there.
 func LoadCCL(files []Source, sets []string) (*CCL, error) {
+	return loadCCL(&Topology{}, files, sets)
+}
+
+func loadCCL(t *Topology, files []Source, sets []string) (*CCL, error) {
 	c := new(CCL)
-	l := load(c, cclSchema(), builtin("ccl.yaml"), files, sets)
+	l := load(c, cclSchema(), builtin("ccl.yaml"), func(l *ledger) { c.rings(t, l) }, files, sets)
 	c.places = l.places
 	c.check(l)
 	if err := l.errs.err(); err != nil {
@@ -57,8 +62,8 @@ func LoadCCL(files []Source, sets []string) (*CCL, error) {
 	return c, nil
 }
 
-// load decodes all sources into what to points to.
-func load(to any, root *field, base Source, files []Source, sets []string) *ledger {
+// load decodes all sources into what to points to. What changes the defaults behind the first of them may be nil.
+func load(to any, root *field, base Source, change func(*ledger), files []Source, sets []string) *ledger {
 	l := &ledger{places: make(places), failed: make(map[string]bool)}
 	v := reflect.ValueOf(to).Elem()
 	for i, src := range append([]Source{base}, files...) {
@@ -72,6 +77,9 @@ func load(to any, root *field, base Source, files []Source, sets []string) *ledg
 			l.add(err)
 		case node != nil:
 			d.value(node, root, v, "")
+		}
+		if i == 0 && change != nil {
+			change(l)
 		}
 	}
 	for _, arg := range sets {

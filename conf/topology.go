@@ -14,6 +14,9 @@ type Topology struct {
 
 	Fabric Fabric `conf:"fabric" doc:"sizes of what travels on all links"`
 
+	Software Software `conf:"software" doc:"what programs add to what the hardware takes"`
+	Rings    Rings    `conf:"rings" doc:"the machine's own defaults of the rings in ccl.yaml"`
+
 	places places
 }
 

@@ -40,7 +40,7 @@ var (
 type Config struct {
 	Machine  *machine.Machine
 	Topology *conf.Topology
-	CCL      *conf.CCL // nil: the built-in ccl.yaml
+	CCL      *conf.CCL // nil: the built-in ccl.yaml with the rings of the topology
 	Executor Executor
 	World    int     // ranks of algorithms that are installed; 0: as configured
 	PEs      []int32 // that are those ranks: see Install; nil: the first World
@@ -99,7 +99,10 @@ func New(cfg Config) (*Context, error) {
 		return nil, errors.New("device: machine, topology and executor are needed")
 	}
 	if cfg.CCL == nil {
-		cfg.CCL = conf.DefaultCCL()
+		var err error
+		if cfg.CCL, err = cfg.Topology.LoadCCL(nil, nil); err != nil {
+			return nil, err
+		}
 	}
 	return &Context{
 		cfg: cfg, addrs: new(mem.Map), nextVA: vaPage,

@@ -65,7 +65,7 @@ func (c *Context) LaunchTeam(ctx context.Context, name string, k tl.Kernel, t *m
 // launchBare runs a kernel on some PEs without rings.
 func (c *Context) launchBare(ctx context.Context, name string, k tl.Kernel, pes []int32, a *arguments) (*Launched, error) {
 	defaults := c.cfg.CCL.Merge(name, &conf.Algorithm{})
-	ring, err := ringOf(&defaults)
+	ring, err := c.ringOf(&defaults)
 	if err != nil {
 		return nil, err
 	}

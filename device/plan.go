@@ -11,6 +11,7 @@ import (
 	"kernbench/mem"
 	"kernbench/tl"
 	"kernbench/topology"
+	"kernbench/unit"
 )
 
 // Plan is an algorithm made ready to run: its configuration, its ranks and their rings.
@@ -29,6 +30,7 @@ type Plan struct {
 	Topology *topology.Topology
 	Wiring   []tl.Wiring // by rank
 	Ring     tl.Ring
+	Start    unit.Time // of a collective, in software: beside its simulated time
 
 	LatencyBytes int64 // for pipelines: see tl.Args; 0: the algorithm is none
 }
@@ -87,9 +89,10 @@ func (c *Context) InstallIPCQ(name string, options ...Install) (*Plan, error) {
 	}); err != nil {
 		return nil, fmt.Errorf("algorithm %s: %w", p.Name, err)
 	}
-	if p.Ring, err = ringOf(&cfg); err != nil {
+	if p.Ring, err = c.ringOf(&cfg); err != nil {
 		return nil, err
 	}
+	p.Start = c.cfg.Topology.Software.Protocol(cfg.Protocol).Launch
 	p.PEsPerCube = 1
 	if !p.PerSIP() {
 		for r := range p.World {
@@ -163,7 +166,7 @@ func (c *Context) world(cfg *conf.Resolved, asked int) (int, error) {
 }
 
 // ringOf is the configuration of the rings as executors take it.
-func ringOf(cfg *conf.Resolved) (tl.Ring, error) {
+func (c *Context) ringOf(cfg *conf.Resolved) (tl.Ring, error) {
 	space, err := mem.ParseSpace(cfg.BufferKind)
 	if err != nil {
 		return tl.Ring{}, cfg.Errorf("buffer_kind", "%v", err)
@@ -171,7 +174,7 @@ func ringOf(cfg *conf.Resolved) (tl.Ring, error) {
 	r := tl.Ring{
 		Slots: cfg.NSlots, SlotBytes: int64(cfg.SlotSize), Space: space, CreditBytes: int64(cfg.CreditBytes),
 		Poll: cfg.Backpressure == "poll", PollEvery: cfg.PollInterval, WakeCost: cfg.WakeCost,
-		OnRecv: cfg.Credit == "on_recv", Strict: cfg.StrictValidation,
+		OnRecv: cfg.Credit == "on_recv", Strict: cfg.StrictValidation, Protocol: protocolOf(&c.cfg.Topology.Software, cfg.Protocol),
 	}
 	return r, r.Validate()
 }

@@ -17,11 +17,11 @@ func (c *Context) Synchronize(ctx context.Context) error {
 		return nil
 	}
 	defaults := c.cfg.CCL.Merge("streams", &conf.Algorithm{})
-	ring, err := ringOf(&defaults)
+	ring, err := c.ringOf(&defaults)
 	if err != nil {
 		return err
 	}
-	b.Poll, b.PollEvery, b.WakeCost = ring.Poll, ring.PollEvery, ring.WakeCost
+	b.Poll, b.PollEvery, b.WakeCost, b.Protocol = ring.Poll, ring.PollEvery, ring.WakeCost, ring.Protocol
 	res, err := c.cfg.Executor.RunStreams(ctx, b)
 	c.drop()
 	if err != nil {

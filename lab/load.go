@@ -134,7 +134,7 @@ func (x *setting) configure() error {
 	if err != nil {
 		return err
 	}
-	if x.ccl, err = conf.LoadCCL(cclFiles, cclSets); err != nil {
+	if x.ccl, err = x.topo.LoadCCL(cclFiles, cclSets); err != nil {
 		return err
 	}
 	if err := device.CheckEntries(x.ccl); err != nil {

@@ -181,6 +181,7 @@ type Ring struct {
 	WakeCost    unit.Time // of the interrupt that ends a sleep
 	OnRecv      bool      // the older rule: the credit leaves inside the receive
 	Strict      bool      // a receive must agree with what was sent in type and shape
+	Protocol    Protocol  // of its messages, and of those to windows
 }
 
 // Validate checks the limits of the ring's fields.
@@ -197,7 +198,7 @@ func (r *Ring) Validate() error {
 	case r.CreditBytes < 0 || r.WakeCost < 0:
 		return fmt.Errorf("credit size and wake cost must not be negative")
 	}
-	return nil
+	return r.Protocol.Validate()
 }
 
 // Parts is the number of slot messages in which n elements of a type travel.

@@ -21,10 +21,11 @@ type Batch struct {
 	Engine  *Engine    // communication engines of the PEs; nil: there are none to post tasks to
 
 	// Poll, PollEvery and WakeCost say how a program that waits for a word finds out, as
-	// those of Ring do.
+	// those of Ring do, and Protocol is that of messages to windows.
 	Poll      bool
 	PollEvery unit.Time
 	WakeCost  unit.Time
+	Protocol  Protocol
 }
 
 // Stream is a queue of operations of one device, which is a PE.

@@ -96,6 +96,8 @@ func (x *run) simulate(ctx context.Context) error {
 			x.credited(&x.ranks[noc.Index(ev)], int(ev.Arg))
 		case kindLate:
 			x.deliveredSided(noc.Index(ev), ev.Time)
+		case kindSeen:
+			(*sink)(x.e).Delivered(noc.Index(ev))
 		default:
 			x.e.net.Handle(ev)
 		}

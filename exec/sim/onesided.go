@@ -122,7 +122,7 @@ func (r *rank) put(in *tl.Instr) {
 		x.xfers[user].kind = aRequestPut
 		r.begin(start, e.request(e.m.PE(int(r.seat)), from), noc.Control, int64(e.topo.Fabric.RequestBytes), user, r.laneKey(des.Arrive, laneProgram))
 	} else {
-		r.begin(start, t.route, noc.Collective, bytes, user, r.laneKey(des.Arrive, laneProgram))
+		r.begin(start, t.route, noc.Collective, x.ring.Protocol.Wire(bytes), user, r.laneKey(des.Arrive, laneProgram))
 	}
 	if fromMemory && !s.NBI {
 		r.waitCell = int32(user)
@@ -211,9 +211,16 @@ func (x *run) deliveredSided(user uint32, now unit.Time) {
 	switch t.kind {
 	case aRequestPut, aRequestGet:
 		x.xfers[user].kind = t.kind - aRequestPut + aPut
-		r.begin(now, t.route, noc.Collective, t.bytes, user, r.laneKey(des.Arrive, laneReply))
+		bytes := t.bytes
+		if t.kind == aRequestPut {
+			bytes = x.ring.Protocol.Wire(bytes)
+		}
+		r.begin(now, t.route, noc.Collective, bytes, user, r.laneKey(des.Arrive, laneReply))
 		return
 	case anAtomic:
+		if x.unseenWord(r, user, now) {
+			return
+		}
 		x.atomicArrived(r, user, now)
 		return
 	case aPut:
@@ -222,10 +229,15 @@ func (x *run) deliveredSided(user uint32, now unit.Time) {
 		}
 	}
 	f := x.effects[t.side]
+	if t.kind == aPut && !t.seen {
+		x.putArrived(&t, &f, now)
+	}
+	if t.kind <= aNotify && f.word >= 0 && x.unseenWord(r, user, now) {
+		return
+	}
 	r.flights--
 	switch t.kind {
 	case aPut:
-		x.putArrived(&t, &f, now)
 		r.sidedSpan(trace.Put, &f, now, t.bytes)
 		r.home = max(r.home, r.acknowledge(f.to, now))
 	case aGet:

@@ -95,10 +95,10 @@ func (x *run) connect(r *rank) {
 		q := &r.rx[i]
 		*q = rxPort{peer: peer, peerOut: p.PeerOut, held: -1, fetch: e.route(slots, e.m.PE(int(r.pe)))}
 		q.Init(x.ring.Slots)
-		// The credit's way back: latency of the path, and its bytes over the slowest link.
+		// The credit's way back: latency of the path, its bytes over the slowest link, and until it is seen.
 		back := e.route(e.m.PE(int(r.pe)), e.m.PE(int(x.ranks[peer].pe)))
 		head, slowest := e.net.Latency(back)
-		q.credit = head
+		q.credit = head + x.ring.Protocol.Credit
 		if slowest > 0 {
 			q.credit += slowest.Serial().Time(x.ring.CreditBytes)
 		}

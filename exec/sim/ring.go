@@ -94,7 +94,7 @@ func (r *rank) token(port int, at unit.Time) {
 	r.flying++
 	key := r.key(des.Arrive, laneToken+uint8(port), q.MyHead)
 	q.MyHead++
-	r.begin(at+x.e.spec.DMA.Setup, route, noc.Collective, t.bytes, i, key)
+	r.begin(at+x.e.spec.DMA.Setup, route, noc.Collective, x.ring.Protocol.Wire(t.bytes), i, key)
 }
 
 // pump sends what the stream of a ring still has, as far as there are slots.

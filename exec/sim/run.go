@@ -74,7 +74,7 @@ type rank struct {
 	since    unit.Time
 	flying   int32 // transfers of its own that are not complete
 	pipes    int32 // composites that are not complete
-	lanes    [laneLate + 1]uint32
+	lanes    [laneSeen + 1]uint32
 	under    []access // of memory, under way
 	calls    uint32
 	polls    int32     // made with nothing else between
@@ -161,6 +161,7 @@ const (
 	kindWake   = noc.FirstFree + iota // rank Index: its clock has been reached
 	kindCredit                        // rank Index: credit for ring Arg
 	kindLate                          // put Index arrives at last
+	kindSeen                          // transfer Index is seen by its receiver
 )
 
 // Lanes order what one rank causes at one instant: each has one poster.
@@ -170,6 +171,7 @@ const (
 	laneReply                // data that a request asked for
 	laneWake
 	laneLate        // puts that a random schedule puts off
+	laneSeen        // what has arrived and is yet to be seen
 	laneToken  = 16 // plus ring
 	laneCredit = 64 // plus ring
 )

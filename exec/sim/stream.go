@@ -77,7 +77,7 @@ func (e *Executor) RunStreams(ctx context.Context, b *tl.Batch) (*tl.Result, err
 func (e *Executor) prepareBatch(b *tl.Batch) (*run, error) {
 	l := &tl.Launch{
 		Name: "streams", Groups: []tl.Group{{}}, Addrs: b.Addrs, Scratch: b.Scratch,
-		Ring: tl.Ring{Slots: 1, SlotBytes: 8, Poll: b.Poll, PollEvery: b.PollEvery, WakeCost: b.WakeCost},
+		Ring: tl.Ring{Slots: 1, SlotBytes: 8, Poll: b.Poll, PollEvery: b.PollEvery, WakeCost: b.WakeCost, Protocol: b.Protocol},
 	}
 	x := &run{
 		e: e, launch: l, log: e.opts.Data, history: e.opts.History, ring: &l.Ring, start: e.Now(), xfers: make([]transfer, 1, 256),

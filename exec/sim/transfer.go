@@ -27,6 +27,7 @@ type transfer struct {
 	gen   uint32
 	slot  int32 // ring slot that it reads, or -1
 	rx    uint8 // ring of that slot
+	seen  bool  // what has arrived is also seen, or will be
 	turn  int32 // collective that it is part of, or 0
 	next  uint32
 	value tl.Value
@@ -192,6 +193,9 @@ func (s *sink) Delivered(user uint32) {
 	if place.kind >= aRequest {
 		place.kind -= aRequest - aLoad // what was asked for
 		r.begin(now, place.route, noc.Compute, place.bytes, user, r.laneKey(des.Arrive, laneReply))
+		return
+	}
+	if place.kind == aToken && x.unseen(r, user, now) {
 		return
 	}
 	t := *place

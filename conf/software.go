@@ -1,0 +1,82 @@
+package conf
+
+import (
+	"math"
+
+	"kernbench/unit"
+)
+
+// Software is what programs add to what the hardware takes.
+type Software struct {
+	Launch    unit.Time `conf:"launch_ns" doc:"start of a collective, from its call to its first instruction: no part of a simulated time, but of the times that perf prints"`
+	Protocols Protocols `conf:"protocols" doc:"the ways in which a message says that it is there; the setting protocol of ccl.yaml chooses one"`
+}
+
+// Protocols are what each of them takes.
+type Protocols struct {
+	LL     Protocol `conf:"ll" doc:"low latency: each word of data beside a flag"`
+	LL128  Protocol `conf:"ll128" doc:"lines of 128 bytes, one of whose words is a flag"`
+	Simple Protocol `conf:"simple" doc:"data, a fence, and a flag behind them"`
+}
+
+// Protocol is what software adds to a message.
+type Protocol struct {
+	Latency    unit.Time `conf:"latency_ns" doc:"from the arrival of a message until its receiver sees it; nobody is occupied meanwhile"`
+	Efficiency float64   `conf:"efficiency" doc:"bytes of data per byte on the links" min:"0.01" max:"1"`
+	Launch     unit.Time `conf:"launch_ns" doc:"start of a collective with this protocol; 0: software.launch_ns"`
+}
+
+// Protocol is what the protocol of that name takes, its start with it.
+func (s *Software) Protocol(name string) Protocol {
+	p := s.Protocols.Simple
+	switch name {
+	case "ll":
+		p = s.Protocols.LL
+	case "ll128":
+		p = s.Protocols.LL128
+	}
+	if p.Launch == 0 {
+		p.Launch = s.Launch
+	}
+	return p
+}
+
+// Payload is how many of a million bytes on the links are data.
+func (p *Protocol) Payload() int64 { return int64(math.Round(p.Efficiency * 1e6)) }
+
+// Rings are the machine's own defaults of settings in ccl.yaml, as large as its links need: a file of the user's own and
+// --set go before them, the built-in ccl.yaml behind.
+type Rings struct {
+	NSlots   int        `conf:"n_slots" doc:"slots per direction where ccl.yaml does not say; 0: the built-in defaults.n_slots" min:"0" max:"4096"`
+	SlotSize unit.Bytes `conf:"slot_size" doc:"bytes of a slot where ccl.yaml does not say; 0: the built-in defaults.slot_size" min:"0" max:"1GiB"`
+}
+
+// LoadCCL reads the embedded ccl.yaml, then what the machine says of its rings, then the files, then the --set arguments.
+func (t *Topology) LoadCCL(files []Source, sets []string) (*CCL, error) {
+	return loadCCL(t, files, sets)
+}
+
+// rings puts what the machine says of its rings over what is there.
+func (c *CCL) rings(t *Topology, l *ledger) {
+	from := func(key, setting string) {
+		if at, ok := t.places[key]; ok {
+			l.places[join("defaults", setting)] = at
+		}
+	}
+	if r := &t.Rings; r.NSlots > 0 {
+		c.Defaults.NSlots = r.NSlots
+		from("rings.n_slots", "n_slots")
+	}
+	if r := &t.Rings; r.SlotSize > 0 {
+		c.Defaults.SlotSize = r.SlotSize
+		from("rings.slot_size", "slot_size")
+	}
+}
+
+// checkRings refuses slots that ccl.yaml would refuse.
+func (t *Topology) checkRings(l *ledger) {
+	const key, least = "rings.slot_size", 8
+	if size := t.Rings.SlotSize; size > 0 && size < least {
+		l.disagree([]string{key}, "found %v; a slot has at least %d bytes, and 0 stands for that of ccl.yaml", size, least)
+	}
+}

@@ -1,0 +1,104 @@
+package conf
+
+import (
+	"strings"
+	"testing"
+
+	"kernbench/unit"
+)
+
+// TestProtocols: a protocol has its own start, or that of all.
+func TestProtocols(t *testing.T) {
+	top, err := LoadTopology([]Source{{"node.yaml", []byte(`
+software:
+  launch_ns: 8us
+  protocols:
+    ll: {latency_ns: 184, efficiency: 0.5, launch_ns: 6.6us}
+    ll128: {latency_ns: 1.484us, efficiency: 0.9375}
+`)}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const ns = unit.Nanosecond
+	for _, tt := range []struct {
+		name            string
+		latency, launch unit.Time
+		payload         int64
+	}{
+		{"simple", 0, 8000 * ns, 1_000_000},
+		{"ll", 184 * ns, 6600 * ns, 500_000},
+		{"ll128", 1484 * ns, 8000 * ns, 937_500},
+	} {
+		if p := top.Software.Protocol(tt.name); p.Latency != tt.latency || p.Launch != tt.launch || p.Payload() != tt.payload {
+			t.Errorf("%s: %+v, %d of a million are data", tt.name, p, p.Payload())
+		}
+	}
+	for _, name := range []string{"simple", "ll", "ll128"} {
+		if p := DefaultTopology().Software.Protocol(name); p != (Protocol{Efficiency: 1}) {
+			t.Errorf("the default machine adds %+v to %s", p, name)
+		}
+	}
+}
+
+// TestRingsOfTheMachine: the machine goes before what is built in, and behind everything that the user says.
+func TestRingsOfTheMachine(t *testing.T) {
+	machine := []Source{{"node.yaml", []byte("rings:\n  n_slots: 8\n  slot_size: 512KiB\n")}}
+	user := []Source{{"ccl.yaml", []byte("defaults: {n_slots: 5}\nalgorithms: {mine: {module: ring_allreduce, slot_size: 64}}\n")}}
+	for _, tt := range []struct {
+		name    string
+		machine []Source
+		ccl     []Source
+		sets    []string
+		entry   string
+		slots   int
+		size    unit.Bytes
+	}{
+		{"built in", nil, nil, nil, "", 4, 4 * unit.KiB},
+		{"machine", machine, nil, nil, "", 8, 512 * unit.KiB},
+		{"machine and file", machine, user, nil, "", 5, 512 * unit.KiB},
+		{"machine, file and set", machine, user, []string{"defaults.slot_size=1KiB"}, "", 5, unit.KiB},
+		{"entry of the user's", machine, user, []string{"defaults.slot_size=1KiB"}, "mine", 5, 64},
+		{"set for an entry", machine, nil, []string{"algorithms.ring_allreduce.n_slots=2"}, "ring_allreduce", 2, 512 * unit.KiB},
+		{"only one of the two", []Source{{"node.yaml", []byte("rings: {n_slots: 16}")}}, nil, nil, "", 16, 4 * unit.KiB},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			top, err := LoadTopology(tt.machine, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ccl, err := top.LoadCCL(tt.ccl, tt.sets)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r, err := ccl.Resolve(tt.entry)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r.NSlots != tt.slots || r.SlotSize != tt.size {
+				t.Errorf("%d slots of %v, want %d of %v", r.NSlots, r.SlotSize, tt.slots, tt.size)
+			}
+		})
+	}
+}
+
+// TestRingsKnowTheirPlace: what is wrong with a setting that came from the machine is shown there.
+func TestRingsKnowTheirPlace(t *testing.T) {
+	top, err := LoadTopology([]Source{{"node.yaml", []byte("rings:\n  n_slots: 8\n")}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ccl, err := top.LoadCCL(nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := ccl.Resolve("ring_allreduce")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text := r.Errorf("n_slots", "too many").Error(); !strings.HasPrefix(text, "node.yaml:2:3: defaults.n_slots: too many\n") {
+		t.Error(text)
+	}
+	if text := r.Errorf("slot_size", "too large").Error(); !strings.HasPrefix(text, "built-in ccl.yaml:") {
+		t.Error(text)
+	}
+}

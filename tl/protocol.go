@@ -1,0 +1,43 @@
+package tl
+
+import (
+	"fmt"
+	"math/bits"
+
+	"kernbench/unit"
+)
+
+// Protocol is what software adds to a message: how its receiver learns that it is there, and what
+// that takes of the links. The zero value adds nothing.
+type Protocol struct {
+	Latency unit.Time // from the arrival of a message until its receiver sees it
+	Credit  unit.Time // the same of a credit
+
+	// Payload is how many of a million bytes on the links are data, the others being flags. 0: all.
+	Payload int64
+}
+
+// million bytes on the links are what a Payload is a part of.
+const million = 1_000_000
+
+// Wire is how many bytes on the links so many bytes of data take.
+func (p *Protocol) Wire(data int64) int64 {
+	if p.Payload == 0 || p.Payload == million {
+		return data
+	}
+	high, low := bits.Mul64(uint64(data), million)
+	low, carry := bits.Add64(low, uint64(p.Payload)-1, 0)
+	wire, _ := bits.Div64(high+carry, low, uint64(p.Payload))
+	return int64(wire)
+}
+
+// Validate checks the limits of the protocol's fields.
+func (p *Protocol) Validate() error {
+	switch {
+	case p.Latency < 0 || p.Credit < 0:
+		return fmt.Errorf("latency of a message %v, of a credit %v: neither can be negative", p.Latency, p.Credit)
+	case p.Payload < 0 || p.Payload > million:
+		return fmt.Errorf("%d of a million bytes on the links are data: must be 1 to %d, or 0 for all", p.Payload, million)
+	}
+	return nil
+}

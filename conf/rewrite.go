@@ -1,0 +1,94 @@
+package conf
+
+import (
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v4"
+)
+
+// Change is a key of a file, a dotted path as --set has it, and its new value as YAML writes it.
+type Change struct {
+	Key, Value string
+	Why        string // in a line, for the comment behind the value
+}
+
+// Rewrite returns a file with some keys changed, or added at the end of what they belong to, and everything else as it is,
+// comments included. What it says above all of it comes first, each line as a comment. Whether the keys and values are
+// right is for who loads the file.
+func Rewrite(src Source, changes []Change, above []string) ([]byte, error) {
+	data := strings.TrimPrefix(string(src.Data), "\ufeff")
+	t := newText(src.Name, data)
+	root, fault := parse(t, data, 0)
+	if fault != nil {
+		return nil, fault
+	}
+	if root == nil || root.Kind == yaml.ScalarNode && root.Tag == "!!null" {
+		root = &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}
+	}
+	for _, c := range changes {
+		if err := change(t, root, c); err != nil {
+			return nil, err
+		}
+	}
+	text, err := yaml.Dump(root, yaml.WithIndent(2), yaml.WithLineWidth(-1))
+	if err != nil {
+		return nil, t.at(1, 1, 1).errorf("", "cannot be written: %v", err)
+	}
+	var b strings.Builder
+	for _, line := range above {
+		b.WriteString(strings.TrimRight("# "+line, " ") + "\n")
+	}
+	if len(above) > 0 {
+		b.WriteString("\n")
+	}
+	b.Write(text)
+	return []byte(b.String()), nil
+}
+
+// change makes one change below root.
+func change(t *text, root *yaml.Node, c Change) error {
+	n := root
+	parts := strings.Split(c.Key, ".")
+	for _, part := range parts {
+		if n.Kind == yaml.AliasNode {
+			n = n.Alias
+		}
+		if c.Why != "" {
+			n.Style &^= yaml.FlowStyle // a comment ends a line
+		}
+		switch {
+		case n.Kind == yaml.SequenceNode:
+			i, err := strconv.Atoi(part)
+			if err != nil || i < 0 || i >= len(n.Content) {
+				return t.at(n.Line, n.Column, 1).errorf(c.Key, "has no element %s: the list has %d", part, len(n.Content))
+			}
+			n = n.Content[i]
+		case n.Kind == yaml.ScalarNode && n.Tag == "!!null": // a key with nothing below it
+			*n = yaml.Node{Kind: yaml.MappingNode, Tag: "!!map", HeadComment: n.HeadComment}
+			n = child(n, part)
+		case n.Kind == yaml.MappingNode:
+			n = child(n, part)
+		default:
+			return t.at(n.Line, n.Column, 1).errorf(c.Key, "found %s; a mapping is expected", found(n))
+		}
+	}
+	comment := ""
+	if c.Why != "" {
+		comment = "# " + c.Why
+	}
+	*n = yaml.Node{Kind: yaml.ScalarNode, Value: c.Value, HeadComment: n.HeadComment, LineComment: comment, FootComment: n.FootComment}
+	return nil
+}
+
+// child is the value of a key of a mapping, which is added where it is missing.
+func child(n *yaml.Node, key string) *yaml.Node {
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if n.Content[i].Value == key {
+			return n.Content[i+1]
+		}
+	}
+	v := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!null"}
+	n.Content = append(n.Content, &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: key}, v)
+	return v
+}

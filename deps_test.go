@@ -70,7 +70,7 @@ const outside = `
 	conf < go.yaml.in/yaml/v4;
 	dtype < golang.org/x/sys/cpu;
 	store < modernc.org/sqlite;
-	calibrate < gonum.org/v1/gonum;
+	calibrate < gonum.org/v1/gonum/optimize;
 `
 
 // plan is house, read.

@@ -11,7 +11,7 @@ import (
 // Fit finds the values with the smallest loss. It begins at several places, always the same ones:
 // the fastest program of a row changes with the values, so that there are several valleys.
 func (p *Problem) Fit() ([]float64, error) {
-	return p.descend(p.starts(), nil)
+	return p.descend(p.starts(), nil, 0.3, 0.1, 0.01)
 }
 
 // starts are the values for which times are known, and those with each parameter, and all
@@ -37,9 +37,10 @@ func (p *Problem) starts() [][]float64 {
 	return all
 }
 
-// descend goes downhill from each of the starts, and once more from the best, while those that
-// are held stay. It works on logarithms: all parameters are above 0 and known to a factor, if at all.
-func (p *Problem) descend(starts [][]float64, held map[int]float64) ([]float64, error) {
+// descend goes downhill from each of the starts with the first of the sizes of a simplex, and once
+// more from the best with each of the others, while those that are held stay. It works on
+// logarithms: all parameters are above 0 and known to a factor, if at all.
+func (p *Problem) descend(starts [][]float64, held map[int]float64, sizes ...float64) ([]float64, error) {
 	var free []int
 	for i := range p.Params {
 		if _, ok := held[i]; !ok {
@@ -62,7 +63,9 @@ func (p *Problem) descend(starts [][]float64, held map[int]float64) ([]float64, 
 	problem := optimize.Problem{Func: func(x []float64) float64 { return p.Loss(values(x)) }}
 	least, best := math.Inf(1), []float64(nil)
 	down := func(from []float64, size float64) error {
-		r, err := optimize.Minimize(problem, from, &optimize.Settings{FuncEvaluations: 4000}, &optimize.NelderMead{SimplexSize: size})
+		r, err := optimize.Minimize(problem, from, &optimize.Settings{
+			FuncEvaluations: 4000, Converger: &optimize.FunctionConverge{Absolute: 1e-9, Iterations: 60},
+		}, &optimize.NelderMead{SimplexSize: size})
 		if err != nil {
 			return fmt.Errorf("the fit came to no end: %w", err)
 		}
@@ -76,11 +79,11 @@ func (p *Problem) descend(starts [][]float64, held map[int]float64) ([]float64, 
 		for k, i := range free {
 			x[k] = math.Log(s[i])
 		}
-		if err := down(x, 0.3); err != nil {
+		if err := down(x, sizes[0]); err != nil {
 			return nil, err
 		}
 	}
-	for _, size := range []float64{0.1, 0.01} {
+	for _, size := range sizes[1:] {
 		if err := down(slices.Clone(best), size); err != nil {
 			return nil, err
 		}
@@ -99,29 +102,54 @@ const widest = 10
 // rises by less than Clear, when all others are fitted anew. They are 0 and infinite where it does
 // not rise as far as anybody looked: the table says nothing about that side.
 func (p *Problem) Range(fitted []float64, param int) (low, high float64, err error) {
+	if low, err = p.edge(fitted, param, -1); err != nil {
+		return 0, 0, err
+	}
+	if high, err = p.edge(fitted, param, 1); err != nil {
+		return 0, 0, err
+	}
+	return low, high, nil
+}
+
+// edge looks in one direction, in steps that double, and then halves the last one.
+func (p *Problem) edge(fitted []float64, param int, direction float64) (float64, error) {
 	most := p.Deviation(fitted) + Clear
-	side := func(step float64) (float64, error) {
-		from, v := fitted, fitted[param]
-		for edge := v; ; {
-			if v *= step; v > fitted[param]*widest || v < fitted[param]/widest {
-				if step > 1 {
-					return math.Inf(1), nil
-				}
-				return 0, nil
-			}
-			refit, err := p.descend([][]float64{from}, map[int]float64{param: v})
-			if err != nil {
-				return 0, err
-			}
-			if p.Deviation(refit) > most {
-				return edge, nil
-			}
-			from, edge = refit, v
+	at := func(d float64) float64 { return fitted[param] * math.Exp(direction*d) }
+	from := fitted
+	tolerates := func(d float64) (bool, error) {
+		refit, err := p.descend([][]float64{from}, map[int]float64{param: at(d)}, 0.05)
+		if err != nil || p.Deviation(refit) > most {
+			return false, err
+		}
+		from = refit
+		return true, nil
+	}
+	const first, fine = 0.02, 0.02 // as factors, about
+	inside, outside := 0.0, first
+	for ; ; outside = 2 * outside {
+		if outside = min(outside, math.Log(widest)); outside == inside {
+			return at(math.Inf(1)), nil
+		}
+		ok, err := tolerates(outside)
+		if err != nil {
+			return 0, err
+		}
+		if !ok {
+			break
+		}
+		inside = outside
+	}
+	for outside-inside > fine {
+		middle := (inside + outside) / 2
+		ok, err := tolerates(middle)
+		switch {
+		case err != nil:
+			return 0, err
+		case ok:
+			inside = middle
+		default:
+			outside = middle
 		}
 	}
-	const step = 1.05
-	if low, err = side(1 / step); err == nil {
-		high, err = side(step)
-	}
-	return low, high, err
+	return at(inside), nil
 }

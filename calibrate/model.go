@@ -87,7 +87,7 @@ const knee = 0.05
 
 // How much it costs to leave a prior: enough to choose where the table says nothing, and next to
 // nothing beside what it says.
-const pull = 1e-6
+const pull = 1e-5
 
 // Loss is what a fit makes small.
 func (p *Problem) Loss(values []float64) float64 {

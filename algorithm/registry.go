@@ -30,7 +30,12 @@ type Algorithm struct {
 	// or calls take turns with two that outlive them, made for the largest: see Args.Uses.
 	Window    func(world, nElem int, t dtype.Type) (*mem.Layout, error)
 	Pipelined bool // sends a vector in pieces, of chunk_size: Args.ChunkBytes
-	Atomics   bool // needs atomics on the memory of other PEs: fabric.p2p_native_atomics
+
+	// Way says, of a chain or a tree on rings, which ranks a vector passes; nil where it goes no
+	// such way. There is a lower limit for it: see package bound.
+	Way func(world, root int) Way
+
+	Atomics bool // needs atomics on the memory of other PEs: fabric.p2p_native_atomics
 
 	Steps  string // rounds that follow one another, as a formula in N (ranks)
 	Cost   string // time and bytes, as a formula in alpha, beta, N and M (bytes per rank)

@@ -31,6 +31,7 @@ type Settings struct {
 	Protocol         string     `conf:"protocol" doc:"how messages say that they are there; what that takes is in topology.yaml, software.protocols" enum:"simple|ll|ll128"`
 	CreditBytes      unit.Bytes `conf:"ipcq_credit_size_bytes" doc:"bytes of a credit message" max:"1MiB"`
 	Credit           string     `conf:"credit" doc:"when a slot's credit leaves: at the end of the received tensor's life, or inside recv" enum:"on_release|on_recv"`
+	Accumulate       string     `conf:"accumulate" doc:"type in which partial sums of 16-bit floats are kept and travel: that of the elements, or f32, rounded once at the end" enum:"same|f32"`
 	StrictValidation bool       `conf:"strict_validation" doc:"recv refuses a token whose type or shape is not what it asks for"`
 	PollInterval     unit.Time  `conf:"poll_interval_ns" doc:"time between two reads of a pointer with backpressure: poll" min:"1ps"`
 	WakeCost         unit.Time  `conf:"wake_cost_ns" doc:"time from the interrupt to the next instruction with backpressure: sleep"`
@@ -56,6 +57,7 @@ type Algorithm struct {
 	Protocol         *string     `conf:"protocol"`
 	CreditBytes      *unit.Bytes `conf:"ipcq_credit_size_bytes"`
 	Credit           *string     `conf:"credit"`
+	Accumulate       *string     `conf:"accumulate"`
 	StrictValidation *bool       `conf:"strict_validation"`
 	PollInterval     *unit.Time  `conf:"poll_interval_ns"`
 	WakeCost         *unit.Time  `conf:"wake_cost_ns"`

@@ -84,6 +84,7 @@ func (c *Context) perform(ctx context.Context, p *Plan, a *arguments) (run *Laun
 	}
 	call := &Call{Plan: p, Collective: what}
 	groups := make([]tl.Group, len(contributions))
+	acc := p.accumulation(what, collective.Call{Type: a.DType, Op: a.Op})
 	var windows []*mem.Window
 	defer func() {
 		for _, w := range windows {
@@ -99,17 +100,25 @@ func (c *Context) perform(ctx context.Context, p *Plan, a *arguments) (run *Laun
 		if err != nil {
 			return nil, err
 		}
+		name := p.Name
+		if len(contributions) > 1 {
+			name = fmt.Sprintf("%s.%d", name, g)
+		}
 		if p.Algorithm.Window != nil {
-			name := p.Name
-			if len(contributions) > 1 {
-				name = fmt.Sprintf("%s.%d", name, g)
-			}
-			w, err := c.windowOf(p, name, &cg)
+			seen := acc.call(cg)
+			w, err := c.windowOf(p, name, &seen)
 			if err != nil {
 				return nil, fmt.Errorf("launch %s: window: %w", p.Name, err)
 			}
 			windows = append(windows, w)
 			group.Args.Windows = append([]*mem.Window{w}, group.Args.Windows...)
+		}
+		if acc != nil {
+			w, err := c.stage(acc, name+".accumulate", &cg, &group)
+			if err != nil {
+				return nil, fmt.Errorf("launch %s: %w", p.Name, err)
+			}
+			windows = append(windows, w)
 		}
 		call.Groups, groups[g] = append(call.Groups, cg), group
 	}
@@ -119,7 +128,11 @@ func (c *Context) perform(ctx context.Context, p *Plan, a *arguments) (run *Laun
 	if c.first == nil {
 		c.first = call
 	}
-	run, err = c.LaunchGroups(ctx, p.Name, p.Algorithm.Kernel, p.Ring, groups)
+	kernel := p.Algorithm.Kernel
+	if acc != nil {
+		kernel = acc.run(what, call.Groups[0].Call.Root)
+	}
+	run, err = c.LaunchGroups(ctx, p.Name, kernel, p.Ring, groups)
 	if log := c.cfg.Executor.Data(); log != nil {
 		log.End()
 	}

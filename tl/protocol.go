@@ -31,6 +31,17 @@ func (p *Protocol) Wire(data int64) int64 {
 	return int64(wire)
 }
 
+// Data is how fast data go over a link of such a rate, at most.
+func (p *Protocol) Data(link unit.Rate) unit.Rate {
+	if p.Payload == 0 || p.Payload == million {
+		return link
+	}
+	high, low := bits.Mul64(uint64(link), uint64(p.Payload))
+	low, carry := bits.Add64(low, million-1, 0)
+	rate, _ := bits.Div64(high+carry, low, million)
+	return unit.Rate(rate)
+}
+
 // Validate checks the limits of the protocol's fields.
 func (p *Protocol) Validate() error {
 	switch {

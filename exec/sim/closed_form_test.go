@@ -51,12 +51,14 @@ func (c *terms) own(bytes int64) unit.Time {
 
 // token is a slot message from the send to its being visible.
 func (c *terms) token(from, to int, bytes int64) unit.Time {
-	return c.S + c.path(c.b.m.TCM(from), memory.RingNode(c.b.m, to, c.b.launch.Ring.Space), bytes)
+	ring := &c.b.launch.Ring
+	return c.S + c.path(c.b.m.TCM(from), memory.RingNode(c.b.m, to, ring.Space), ring.Protocol.Wire(bytes)) + ring.Protocol.Latency
 }
 
 // credit is the way of a credit back.
 func (c *terms) credit(from, to int) unit.Time {
-	return c.path(c.b.m.PE(from), c.b.m.PE(to), c.b.launch.Ring.CreditBytes)
+	ring := &c.b.launch.Ring
+	return c.path(c.b.m.PE(from), c.b.m.PE(to), ring.CreditBytes) + ring.Protocol.Credit
 }
 
 // TestRingClosedForm: on a uniform ring all ranks do the same at the same time, so that
@@ -80,6 +82,9 @@ func TestRingClosedForm(t *testing.T) {
 		{"poll", func(r *tl.Ring) { r.Poll, r.PollEvery = true, 7*unit.Nanosecond }},
 		{"poll, rarely", func(r *tl.Ring) { r.Poll, r.PollEvery = true, 10*unit.Microsecond }},
 		{"credit on receive", func(r *tl.Ring) { r.OnRecv, r.WakeCost = true, 5*unit.Nanosecond }},
+		{"ll", func(r *tl.Ring) { r.Protocol = protocols["ll"] }},
+		{"ll128", func(r *tl.Ring) { r.Protocol, r.WakeCost = protocols["ll128"], 33*unit.Nanosecond }},
+		{"simple", func(r *tl.Ring) { r.Protocol, r.Poll, r.PollEvery = protocols["simple"], true, 7*unit.Nanosecond }},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -217,6 +222,7 @@ func TestSlotRoundTrip(t *testing.T) {
 			if wake > 0 && slots > 1 {
 				continue // who sleeps when is another matter
 			}
+			protocol := protocols[[]string{1: "simple", 2: "ll", 4: "ll128"}[slots]]
 			b := newBench(t, func(c *tl.Context, a tl.Args) {
 				x := c.Full(tl.Dims(4), a.DType, 1)
 				for range messages {
@@ -226,7 +232,7 @@ func TestSlotRoundTrip(t *testing.T) {
 						like(c, tl.West, x)
 					}
 				}
-			}, setup{world: 2, slots: slots, ring: func(r *tl.Ring) { r.WakeCost = wake }})
+			}, setup{world: 2, slots: slots, ring: func(r *tl.Ring) { r.WakeCost, r.Protocol = wake, protocol }})
 			c := termsOf(b)
 			var events collector
 			if _, err := b.run(sim.Options{Trace: &events}); err != nil {

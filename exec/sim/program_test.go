@@ -20,6 +20,7 @@ type program struct {
 	space        mem.Space
 	poll, onRecv bool
 	wake         unit.Time
+	protocol     string
 	queue        int // depth of the DMA queues
 	steps        [][]step
 	directed     bool
@@ -85,7 +86,7 @@ func decode(data []byte) *program {
 		world: 2 + at(0)%5, slots: 1 + at(1)%4, slotBytes: []int64{8, 16, 64, 256}[at(2)%4], elems: 1 + at(3)%40,
 		space: []mem.Space{mem.TCM, mem.HBM, mem.SRAM}[at(4)%3], poll: at(5)&1 != 0, onRecv: at(5)&6 == 6,
 		wake: unit.Time(at(5)>>3) * 700, queue: []int{1, 2, 3, 64}[at(6)%4], directed: true,
-		sided: at(7)&0x40 != 0, order: mem.Ordering(at(7) >> 4 & 3),
+		sided: at(7)&0x40 != 0, order: mem.Ordering(at(7) >> 4 & 3), protocol: []string{"", "ll", "simple"}[at(3)/40%3],
 	}
 	switch at(7) % 4 {
 	case 1:
@@ -227,7 +228,7 @@ func (p *program) launch() (*tl.Launch, error) {
 	}
 	r := tl.Ring{
 		Slots: p.slots, SlotBytes: p.slotBytes, Space: p.space, CreditBytes: 16, Strict: true, OnRecv: p.onRecv,
-		Poll: p.poll, PollEvery: 7 * unit.Nanosecond, WakeCost: p.wake,
+		Poll: p.poll, PollEvery: 7 * unit.Nanosecond, WakeCost: p.wake, Protocol: protocols[p.protocol],
 	}
 	return &tl.Launch{Name: "random", Kernel: func(c *tl.Context, a tl.Args) { interpret(p, c, a) }, Groups: []tl.Group{g}, Ring: r, Addrs: &mem.Map{}, Scratch: 1 << 20}, nil
 }

@@ -1,0 +1,58 @@
+package tl
+
+import (
+	"testing"
+
+	"kernbench/unit"
+
+	"pgregory.net/rapid"
+)
+
+func TestProtocolOnTheLinks(t *testing.T) {
+	half, line := Protocol{Payload: 500_000}, Protocol{Payload: 937_500}
+	for _, tt := range []struct {
+		p          *Protocol
+		data, wire int64
+	}{
+		{&Protocol{}, 12345, 12345},
+		{&Protocol{Payload: million}, 12345, 12345},
+		{&half, 0, 0},
+		{&half, 4, 8},
+		{&line, 120, 128},
+		{&line, 121, 130}, // 129.07
+		{&line, 1, 2},
+		{&Protocol{Payload: 1}, 1 << 40, million << 40},
+	} {
+		if got := tt.p.Wire(tt.data); got != tt.wire {
+			t.Errorf("%d of a million: %d bytes of data take %d, want %d", tt.p.Payload, tt.data, got, tt.wire)
+		}
+	}
+	if got := line.Data(100 * unit.GBPerSecond); got != 93_750*unit.GBPerSecond/1000 {
+		t.Errorf("100 GB/s carry %v of data", got)
+	}
+}
+
+// What so many bytes on the links carry is no less than the data were, and a byte less would be.
+func TestProtocolWastesNothing(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := Protocol{Payload: rapid.Int64Range(1, million).Draw(t, "payload")}
+		data := rapid.Int64Range(1, 1<<40).Draw(t, "data")
+		wire := p.Wire(data)
+		carries := func(wire int64) float64 { return float64(wire) / million * float64(p.Payload) }
+		if carries(wire) < float64(data)*(1-1e-12) || carries(wire-1) > float64(data)*(1+1e-12) {
+			t.Fatalf("%d bytes of data take %d", data, wire)
+		}
+	})
+}
+
+func TestProtocolLimits(t *testing.T) {
+	for _, p := range []Protocol{{Latency: -1}, {Credit: -1}, {Payload: -1}, {Payload: million + 1}} {
+		ring := Ring{Slots: 1, SlotBytes: 8, Space: 1, Protocol: p}
+		if err := p.Validate(); err == nil || ring.Validate() == nil {
+			t.Errorf("%+v: %v", p, err)
+		}
+	}
+	if err := (&Protocol{Latency: 5, Credit: 5, Payload: 1}).Validate(); err != nil {
+		t.Error(err)
+	}
+}

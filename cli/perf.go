@@ -83,14 +83,19 @@ Time is simulated: it is the same in each iteration and each run, so that -n and
 	return cmd
 }
 
-// sweepFlags are those that nccl-tests has, by its names.
-func sweepFlags(f *pflag.FlagSet, s *lab.PerfSpec) {
+// sizeFlags are those of which calls there are to be, by the names of nccl-tests.
+func sizeFlags(f *pflag.FlagSet, s *lab.PerfSpec) {
 	f.VarP(&size{&s.Min}, "minbytes", "b", "smallest size")
 	f.VarP(&size{&s.Max}, "maxbytes", "e", "largest size")
 	f.IntVarP(&s.Factor, "stepfactor", "f", s.Factor, "`FACTOR` from one size to the next")
 	f.VarP(&size{&s.Step}, "stepbytes", "i", "step from one size to the next, instead of a factor")
 	f.VarP(&listed[dtype.Type]{to: &s.Types, all: func() { s.Types = dtype.Types() }, parse: dtype.Parse, kind: "TYPE,...|all"},
 		"datatype", "d", "element types: "+join(dtype.Types())+" (default f32)")
+}
+
+// sweepFlags are those that nccl-tests has, by its names.
+func sweepFlags(f *pflag.FlagSet, s *lab.PerfSpec) {
+	sizeFlags(f, s)
 	f.VarP(&listed[tl.ReduceOp]{to: &s.Ops, all: func() { s.Ops = tl.ReduceOps() }, parse: tl.ParseReduceOp, kind: "OP,...|all"},
 		"op", "o", "reductions, where something is reduced: "+join(tl.ReduceOps())+" (default sum)")
 	f.VarP(&rootList{&s.Roots, &s.AllRoots}, "root", "r", "roots, where there is one (default 0)")

@@ -32,6 +32,8 @@ type perfPlan struct {
 
 // perfJob is one run: a row with results in one of the two places.
 type perfJob struct {
+	messages, events int64 // of the simulation, when it has ended
+
 	row     int
 	setting *setting // with everything that the run needs
 	what    *collective.Collective

@@ -7,61 +7,73 @@ import (
 	"kernbench/unit"
 )
 
-// measure makes all runs, as many beside each other as the program may use processors and the
-// memory for data allows, and hands out rows in the order of the plan. Rows that are finished
-// when ctx ends the rest come too.
+// measure makes all runs, and hands out rows in the order of the plan. Rows that are finished when
+// ctx ends the rest come too.
 func (p *perfPlan) measure(ctx context.Context, row func(*PerfRow)) error {
-	type ended struct {
-		job *perfJob
-		as  *Placement
-	}
 	left := make([]int, len(p.rows)) // runs of each row
 	for _, j := range p.jobs {
 		left[j.row]++
 	}
-	out, next, running := 0, 0, 0
-	inUse := unit.Bytes(0)
-	ends := make(chan ended)
-	for {
+	out := 0
+	flush := func() {
 		for ; out < len(p.rows) && left[out] == 0; out++ {
 			row(p.rows[out])
 		}
 		if p.spec.Progress != nil {
 			p.spec.Progress(Progress{Phase: "perf", Done: int64(out), Total: int64(len(p.rows))})
 		}
-		for ctx.Err() == nil && next < len(p.jobs) && running < runtime.GOMAXPROCS(0) {
-			j := p.jobs[next]
-			if running > 0 && inUse+j.bytes > p.spec.Memory {
-				break
-			}
-			next, running, inUse = next+1, running+1, inUse+j.bytes
-			go func() { ends <- ended{j, j.run(ctx)} }()
-		}
-		if running == 0 {
-			break
-		}
-		e := <-ends
-		running, inUse = running-1, inUse-e.job.bytes
-		if e.as.Err != nil && ctx.Err() != nil {
-			continue // it did not come to its end
-		}
-		left[e.job.row]--
-		r := p.rows[e.job.row]
-		if e.job.inPlace {
-			r.InPlace = e.as
-		} else {
-			r.OutOfPlace = e.as
-		}
-		if e.as.Wrong != nil && *e.as.Wrong > 0 && r.Note == "" {
-			r.Note = e.job.again()
-		}
 	}
+	flush()
+	sideBySide(ctx, p.jobs, p.spec.Memory, func(j *perfJob, as *Placement) {
+		left[j.row]--
+		r := p.rows[j.row]
+		if j.inPlace {
+			r.InPlace = as
+		} else {
+			r.OutOfPlace = as
+		}
+		if as.Wrong != nil && *as.Wrong > 0 && r.Note == "" {
+			r.Note = j.again()
+		}
+		flush()
+	})
 	for ; out < len(p.rows); out++ {
 		if left[out] == 0 {
 			row(p.rows[out])
 		}
 	}
 	return ctx.Err()
+}
+
+// sideBySide makes runs, as many beside each other as the program may use processors and the
+// memory for data allows. Each is handed out when it ended, from the goroutine of the caller; one
+// that ctx ended is not.
+func sideBySide(ctx context.Context, jobs []*perfJob, memory unit.Bytes, ended func(*perfJob, *Placement)) {
+	type end struct {
+		job *perfJob
+		as  *Placement
+	}
+	next, running := 0, 0
+	inUse := unit.Bytes(0)
+	ends := make(chan end)
+	for {
+		for ctx.Err() == nil && next < len(jobs) && running < runtime.GOMAXPROCS(0) {
+			j := jobs[next]
+			if running > 0 && inUse+j.bytes > memory {
+				break
+			}
+			next, running, inUse = next+1, running+1, inUse+j.bytes
+			go func() { ends <- end{j, j.run(ctx)} }()
+		}
+		if running == 0 {
+			return
+		}
+		e := <-ends
+		running, inUse = running-1, inUse-e.job.bytes
+		if e.as.Err == nil || ctx.Err() == nil {
+			ended(e.job, e.as)
+		}
+	}
 }
 
 // again is what shows a wrong result once more, and where it is: the usual way to run an algorithm,
@@ -87,6 +99,7 @@ func (j *perfJob) run(ctx context.Context) *Placement {
 		at.AlgBW = float64(j.what.Bytes(j.call)) / at.Time.Ns()
 		at.BusBW = at.AlgBW * j.what.BusFactor(j.call.World)
 	}
+	j.messages, j.events = out.launches[0].Result.Messages, out.launches[0].Result.Events
 	if j.setting.VerifyData {
 		wrong := int64(0)
 		for _, v := range out.judged[0].verdicts {

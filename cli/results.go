@@ -1,0 +1,220 @@
+package cli
+
+import (
+	"context"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"kernbench/lab"
+	"kernbench/report"
+	"kernbench/store"
+
+	"github.com/spf13/cobra"
+)
+
+// results are the verbs below "kernbench results", and the database that they ask.
+type results struct {
+	*app
+	db, format string
+}
+
+func (a *app) resultsCommand() *cobra.Command {
+	r := &results{app: a}
+	cmd := &cobra.Command{
+		Use:   "results [list|show|best|crossovers|diff|query]",
+		Short: "Ask what kernbench tune has measured",
+		Long: `Ask the database that kernbench tune keeps its points in. RUN is a number that the list shows;
+left out, it is the last run.
+` + exitCodes,
+		Example: `  kernbench results
+  kernbench results best --format markdown
+  kernbench results diff 1 2
+  kernbench results query "SELECT algorithm, min(time_ps) FROM point WHERE size = 4096 GROUP BY algorithm"`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return unknownWord("question", args[0], verbs(cmd))
+			}
+			return nil
+		},
+		RunE: func(*cobra.Command, []string) error { return r.read(r.list) },
+	}
+	cmd.PersistentFlags().StringVar(&r.db, "db", defaultDB, "`FILE` of the database")
+	add := func(c *cobra.Command, formats ...string) {
+		c.Flags().Var(newWord(&r.format, "text", "FORMAT", formats...), "format", oneOf(formats))
+		cmd.AddCommand(c)
+	}
+	cmd.Flags().Var(newWord(&r.format, "text", "FORMAT", "text", "json"), "format", "text or json")
+	add(&cobra.Command{
+		Use: "list", Short: "List the runs: when, of what, how many points", Args: nothing,
+		RunE: func(*cobra.Command, []string) error { return r.read(r.list) },
+	}, "text", "json")
+	add(&cobra.Command{
+		Use: "show [RUN]", Short: "List every point of a run", Args: runs(0, 1),
+		RunE: r.of(func(x *lab.RunPoints) error {
+			if r.format == "csv" {
+				return report.PointsCSV(r.out, x)
+			}
+			return show(r.app, r.format, x, report.Points)
+		}),
+	}, "text", "json", "csv")
+	add(&cobra.Command{
+		Use: "best [RUN]", Short: "The best algorithm of every size, its bound and how near it comes", Args: runs(0, 1),
+		RunE: r.of(func(x *lab.RunPoints) error { return r.best(x.Best()) }),
+	}, "text", "json", "csv", "markdown")
+	add(&cobra.Command{
+		Use: "crossovers [RUN]", Short: "The sizes at which another choice becomes the best", Args: runs(0, 1),
+		RunE: r.of(func(x *lab.RunPoints) error {
+			if r.format == "csv" {
+				return report.CrossoversCSV(r.out, x.Best())
+			}
+			return show(r.app, r.format, x.Best(), report.Crossovers)
+		}),
+	}, "text", "json", "csv")
+	add(&cobra.Command{
+		Use: "diff RUN RUN", Short: "The points whose time differs between two runs; exit status 1 if there are any", Args: runs(2, 2),
+		RunE: func(_ *cobra.Command, args []string) error {
+			return r.read(func(st *store.Store) error { return r.diff(st, args[0], args[1]) })
+		},
+	}, "text", "json", "csv")
+	add(&cobra.Command{
+		Use: "query SQL", Short: "Ask in SQL (the tables are in docs/tune.md); nothing is changed", Args: runs(1, 1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return r.read(func(st *store.Store) error { return r.query(cmd.Context(), st, args[0]) })
+		},
+	}, "text", "csv", "json")
+	return cmd
+}
+
+// oneOf is a list of words as a sentence has it.
+func oneOf(words []string) string {
+	text := words[0]
+	for i, w := range words[1:] {
+		if i == len(words)-2 {
+			text += " or " + w
+		} else {
+			text += ", " + w
+		}
+	}
+	return text
+}
+
+// runs takes so many arguments.
+func runs(least, most int) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if n := len(args); n < least || n > most {
+			return fmt.Errorf("kernbench results %s: got %d arguments", cmd.Use, n)
+		}
+		return nil
+	}
+}
+
+// read opens the database for one question.
+func (r *results) read(ask func(*store.Store) error) error {
+	st, err := store.OpenToRead(r.db)
+	if err != nil {
+		return err
+	}
+	return errors.Join(ask(st), st.Close())
+}
+
+// of answers about the run that is named, or the last.
+func (r *results) of(tell func(*lab.RunPoints) error) func(*cobra.Command, []string) error {
+	return func(_ *cobra.Command, args []string) error {
+		return r.read(func(st *store.Store) error {
+			run := "0"
+			if len(args) > 0 {
+				run = args[0]
+			}
+			x, err := points(st, run, len(args) > 0)
+			if err != nil {
+				return err
+			}
+			return tell(x)
+		})
+	}
+}
+
+// points finds a run by what the user calls it.
+func points(st *store.Store, name string, named bool) (*lab.RunPoints, error) {
+	run, err := strconv.ParseInt(name, 10, 64)
+	if err != nil || named && run < 1 {
+		return nil, fmt.Errorf("run %q: a number from kernbench results list is expected", name)
+	}
+	return lab.PointsOf(st, run)
+}
+
+func (r *results) list(st *store.Store) error {
+	all, err := st.Runs()
+	if err != nil {
+		return err
+	}
+	return show(r.app, r.format, all, report.Runs)
+}
+
+func (r *results) best(groups []*lab.TuneGroup) error {
+	switch r.format {
+	case "csv":
+		return report.BestCSV(r.out, groups)
+	case "markdown":
+		return report.BestMarkdown(r.out, groups)
+	}
+	return show(r.app, r.format, groups, report.Best)
+}
+
+func (r *results) diff(st *store.Store, a, b string) error {
+	was, err := points(st, a, true)
+	if err != nil {
+		return err
+	}
+	is, err := points(st, b, true)
+	if err != nil {
+		return err
+	}
+	d := lab.DiffRuns(was, is)
+	if r.format == "csv" {
+		err = report.DiffCSV(r.out, d)
+	} else {
+		err = show(r.app, r.format, d, report.Diff)
+	}
+	if err == nil && !d.Empty() {
+		err = errWrong
+	}
+	return err
+}
+
+// query prints what SQL comes to.
+func (r *results) query(ctx context.Context, st *store.Store, query string) error {
+	var head []string
+	var rows [][]string
+	if err := st.Query(ctx, query, func(cells []string) error {
+		if head == nil {
+			head = cells
+			return nil
+		}
+		rows = append(rows, cells)
+		return nil
+	}); err != nil {
+		return err
+	}
+	switch r.format {
+	case "csv":
+		w := csv.NewWriter(r.out)
+		w.Write(head)
+		w.WriteAll(rows)
+		return w.Error()
+	case "json":
+		objects := []map[string]string{}
+		for _, row := range rows {
+			o := map[string]string{}
+			for i, cell := range row {
+				o[head[i]] = cell
+			}
+			objects = append(objects, o)
+		}
+		return report.JSON(r.out, objects)
+	}
+	t := report.Table{Head: head, Rows: rows}
+	return t.Write(r.out)
+}

@@ -1,0 +1,188 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"kernbench/lab"
+	"kernbench/report"
+	"kernbench/store"
+	"kernbench/tl"
+	"kernbench/unit"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// defaultDB is where results are kept when nobody names a file.
+const defaultDB = "kernbench.db"
+
+func (a *app) tuneCommand() *cobra.Command {
+	spec := lab.TuneSpec{
+		Min: 64, Max: 64 * unit.MiB, Factor: 4, Best: 3, AllTo: 4 * unit.MiB, MeasureTo: 64 * unit.MiB, Budget: 50_000_000,
+	}
+	sweep := lab.PerfSpec{Min: spec.Min, Max: spec.Max, Factor: spec.Factor}
+	var db, table, format string
+	var root int
+	cmd := &cobra.Command{
+		Use:   "tune COLLECTIVE...",
+		Short: "Find the fastest algorithm and settings for every size of a machine",
+		Long: `Measure algorithms with several settings at every size from -b to -e, on each topology and number
+of ranks, and say which is the fastest where. Every point is kept in a database as soon as it is
+there: a sweep that was interrupted or killed goes on where it was when the same command is given
+again. What the points say is printed, written as a table for the algorithm auto with --table, and
+asked for again with kernbench results.
+
+Every algorithm is checked by provenance and by value before it is timed; one that is wrong is left
+out. All are measured up to --all-to, the --best of them up to --measure-to, and what is larger, or
+takes more than --budget events to simulate, is estimated from smaller sizes and marked ~.
+` + exitCodes,
+		Example: `  kernbench tune all_reduce --ranks 8 --table tuned.yaml
+  kernbench run --algorithm auto --ranks 8 --tuning tuned.yaml
+  kernbench tune all_reduce all_gather --topology ahbm,dgx-h100 --ranks 8 -b 1K -e 64M
+  kernbench results best --format markdown`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return fmt.Errorf("%s: name a collective (kernbench list collectives)", cmd.CommandPath())
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			spec.Collectives = args
+			if cmd.Flags().Changed("stepbytes") && !cmd.Flags().Changed("stepfactor") {
+				sweep.Factor = 0
+			}
+			spec.Min, spec.Max, spec.Factor, spec.Step, spec.Types = sweep.Min, sweep.Max, sweep.Factor, sweep.Step, sweep.Types
+			spec.Root = root
+			if spec.Vary == nil {
+				spec.Vary = lab.DefaultVary()
+			}
+			spec.Command = "kernbench " + strings.Join(words(cmd, args), " ")
+			return a.tune(cmd.Context(), spec, db, table, format)
+		},
+	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	sizeFlags(f, &sweep)
+	f.Var(&parsed[tl.ReduceOp]{to: &spec.Op, parse: tl.ParseReduceOp, kind: "OP"}, "op", "reduction, where something is reduced: "+join(tl.ReduceOps())+" (default sum)")
+	f.IntVarP(&root, "root", "r", 0, "`RANK` of the root, where there is one")
+	f.Var(&listed[string]{to: &spec.Topologies, all: func() {}, parse: anyName, kind: "NAME,..."}, "topology", "machines: topology.yaml files or presets (kernbench list presets)")
+	f.Var((*rankList)(&spec.Ranks), "ranks", "numbers of PEs that take part, the first of the machine (default: as ccl.yaml says, else all)")
+	f.StringVar(&spec.Base.CCL, "ccl", "", "settings of the algorithms: a ccl.yaml `FILE` over the built-in one")
+	f.StringArrayVar(&spec.Base.Sets, "set", nil, "`KEY=VALUE` changes a key of either file, such as system.sips.count=8 (repeatable)")
+	fidelityFlag(f, &spec.Base)
+	f.Var(&listed[string]{to: &spec.Algorithms, all: func() { spec.Algorithms = nil }, parse: anyName, kind: "NAME,...|all"}, "algorithm", "algorithms or entries of ccl.yaml (default all that can have the ranks)")
+	f.Var((*variations)(&spec.Vary), "vary", "`KEY=V1,V2,...` tries algorithms with each value of a setting, beside what is configured (repeatable; default "+varyText(lab.DefaultVary())+")")
+	f.IntVar(&spec.Best, "best", spec.Best, "`N` algorithms, each with its N best settings, that are measured above --all-to")
+	f.Var(&size{&spec.AllTo}, "all-to", "size up to which every algorithm is measured")
+	f.Var(&size{&spec.MeasureTo}, "measure-to", "size up to which anything is measured")
+	f.Var((*millions)(&spec.Budget), "budget", "events that the simulation of one point may take, by the size before")
+	f.StringVar(&db, "db", defaultDB, "`FILE` of the database")
+	f.StringVar(&table, "table", "", "`FILE` to write the tuning table to, for --tuning of run and perf")
+	f.Var(newWord(&format, "text", "FORMAT", "text", "json", "csv", "markdown"), "format", "text, json, csv or markdown")
+	return cmd
+}
+
+// varyText is what --vary would be.
+func varyText(vary []lab.Variation) string {
+	var all []string
+	for _, v := range vary {
+		all = append(all, v.Key+"="+strings.Join(v.Values, ","))
+	}
+	return strings.Join(all, " ")
+}
+
+// words is a command line as it can be given again.
+func words(cmd *cobra.Command, args []string) []string {
+	all := append([]string{cmd.Name()}, args...)
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		values := []string{f.Value.String()}
+		if list, ok := f.Value.(pflag.SliceValue); ok {
+			values = list.GetSlice()
+		}
+		for _, v := range values {
+			all = append(all, "--"+f.Name, v)
+		}
+	})
+	return all
+}
+
+// tune measures, prints what came out, and writes the table if all is there.
+func (a *app) tune(ctx context.Context, spec lab.TuneSpec, db, table, format string) (err error) {
+	if spec.Program, err = lab.Program(); err != nil {
+		return err
+	}
+	st, err := store.Open(db)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, st.Close()) }()
+	bar := newProgress(a.err)
+	spec.Progress = bar.report
+	t, err := lab.Tune(ctx, spec, st)
+	bar.done()
+	if t != nil {
+		if perr := a.showTuned(format, t); perr != nil {
+			return errors.Join(err, perr)
+		}
+	}
+	switch {
+	case err != nil && t != nil && ctx.Err() != nil:
+		return fmt.Errorf("interrupted; %s are in %s, and the same command goes on from there: %w", pointsDone(t), db, err)
+	case err != nil:
+		return interrupted(ctx, err)
+	}
+	if table != "" {
+		if err := replaceFile(table, func(w io.Writer) error { return report.TuningFile(w, t.Groups) }); err != nil {
+			return err
+		}
+	}
+	if len(t.Wrong) > 0 {
+		return errWrong
+	}
+	return nil
+}
+
+func pointsDone(t *lab.Tuned) string {
+	if n := t.Simulated + t.Found; n != 1 {
+		return fmt.Sprintf("%d points", n)
+	}
+	return "1 point"
+}
+
+func (a *app) showTuned(format string, t *lab.Tuned) error {
+	switch format {
+	case "csv":
+		return report.BestCSV(a.out, t.Groups)
+	case "markdown":
+		return report.BestMarkdown(a.out, t.Groups)
+	}
+	return show(a, format, t, report.Tuned)
+}
+
+// replaceFile writes a file of which nobody ever sees a part.
+func replaceFile(name string, write func(io.Writer) error) error {
+	var b bytes.Buffer
+	if err := write(&b); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(filepath.Dir(name), filepath.Base(name)+".*")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(b.Bytes())
+	err = errors.Join(err, f.Chmod(0o644), f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), name)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(f.Name()))
+	}
+	return nil
+}

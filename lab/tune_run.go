@@ -1,0 +1,255 @@
+package lab
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math/bits"
+	"slices"
+	"strings"
+
+	"kernbench/unit"
+)
+
+// sweep goes through the sizes of a group, the smallest first.
+func (t *tuner) sweep(ctx context.Context, g *tuneGroup) error {
+	t.progress(g)
+	if err := t.verify(ctx, g); err != nil {
+		return err
+	}
+	all := len(g.targets)
+	for at, s := range g.sizes {
+		if at > 0 && s.size > t.spec.AllTo && g.sizes[at-1].size <= t.spec.AllTo {
+			g.prune(at-1, t.spec.Best)
+		}
+		if s.size <= t.spec.MeasureTo {
+			if err := t.measure(ctx, g, at); err != nil {
+				return err
+			}
+		}
+		if err := t.estimate(g, at); err != nil {
+			return err
+		}
+		t.done += int64(all - len(g.targets)) // that were not worth it
+		if err := t.bounds(g, at); err != nil {
+			return err
+		}
+		t.progress(g)
+	}
+	return nil
+}
+
+func (t *tuner) progress(g *tuneGroup) {
+	if t.spec.Progress != nil {
+		t.spec.Progress(Progress{Phase: fmt.Sprintf("tune %s, %d ranks of %s", g.what.Name, g.call.World, g.machine.name), Done: t.done, Total: t.total})
+	}
+}
+
+// tuneRun is a run for all targets to which it is one.
+type tuneRun struct {
+	points  []*Point
+	targets []*tuneTarget
+	job     *perfJob
+	expect  int64 // events
+}
+
+// measure brings the points of one size: from the store, or by simulation.
+func (t *tuner) measure(ctx context.Context, g *tuneGroup, at int) error {
+	runs := map[string]*tuneRun{}
+	var order []*tuneRun
+	for _, v := range g.targets {
+		p := g.point(t, v, at)
+		c := g.call
+		c.Elems = p.Elems
+		if check := v.plan.Algorithm.Check; check != nil && refusal(check, c) != nil {
+			t.done++
+			continue
+		}
+		known, err := t.store.Find(t.out.Run, p.Key)
+		if err != nil {
+			return err
+		}
+		if known != nil {
+			v.points[at] = known
+			t.out.Points, t.out.Found, t.done = t.out.Points+1, t.out.Found+1, t.done+1
+			if known.Error != "" {
+				t.failed(known)
+			}
+			continue
+		}
+		expect := v.expect(g, at)
+		if v.skipped = v.skipped || expect > t.spec.Budget; v.skipped {
+			t.done++
+			continue
+		}
+		same := v.key(t.spec.Program, g.machine, g.what, c, g.inPlace, p.Size)
+		r := runs[same]
+		if r == nil {
+			r = &tuneRun{job: g.job(v, c), expect: expect}
+			runs[same], order = r, append(order, r)
+		}
+		r.points, r.targets = append(r.points, p), append(r.targets, v)
+	}
+	// The longest first, so that no processor waits for one that began last.
+	slices.SortStableFunc(order, func(a, b *tuneRun) int { return cmp.Compare(b.expect, a.expect) })
+	of, jobs := map[*perfJob]*tuneRun{}, []*perfJob{}
+	for _, r := range order {
+		of[r.job], jobs = r, append(jobs, r.job)
+	}
+	inner, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	sideBySide(inner, jobs, 0, func(j *perfJob, as *Placement) {
+		if err := t.ended(of[j], at, as); err != nil {
+			stop(err)
+		}
+		t.progress(g)
+	})
+	return firstOf(ctx, inner)
+}
+
+// ended keeps what came out of a run.
+func (t *tuner) ended(r *tuneRun, at int, as *Placement) error {
+	if is[*InternalError](as.Err) {
+		return as.Err
+	}
+	t.out.Simulated++
+	for i, p := range r.points {
+		p.Time, p.Messages, p.Events, p.Error = as.Time, r.job.messages, r.job.events, as.Error
+		if p.Error != "" {
+			t.failed(p)
+		}
+		if err := t.store.Put(t.out.Run, p); err != nil {
+			return err
+		}
+		r.targets[i].points[at] = p
+		t.out.Points, t.done = t.out.Points+1, t.done+1
+	}
+	return nil
+}
+
+// failed counts a point, and says what kept it from its end, once for each algorithm.
+func (t *tuner) failed(p *Point) {
+	t.out.Failed++
+	first, _, _ := strings.Cut(p.Error, "\n")
+	if at := p.Topology + " " + p.Algorithm; !t.told[at] {
+		t.told[at] = true
+		with := ""
+		if p.Settings != "" {
+			with = " with " + p.Settings
+		}
+		t.note("%s: %s of %v%s: %s", p.Topology, p.Algorithm, p.Size, with, first)
+	}
+}
+
+// expect is how many events the simulation of a size will take, by the size before: the more bytes
+// the more messages. 0: nobody knows.
+func (v *tuneTarget) expect(g *tuneGroup, at int) int64 {
+	for i := at - 1; i >= 0; i-- {
+		if p := v.points[i]; p != nil && p.Error == "" && !p.Estimated {
+			return mulDiv(p.Events, int64(g.sizes[at].elems), max(1, int64(g.sizes[i].elems)))
+		}
+	}
+	return 0
+}
+
+// mulDiv is a·b/c of numbers that are not negative, without an overflow on the way; the largest
+// number there is where the result is larger.
+func mulDiv(a, b, c int64) int64 {
+	hi, lo := bits.Mul64(uint64(a), uint64(b))
+	if hi >= uint64(c) {
+		return 1<<63 - 1
+	}
+	q, _ := bits.Div64(hi, lo, uint64(c))
+	return int64(min(q, 1<<63-1))
+}
+
+// prune keeps the best algorithms by one size, each with its best settings and as it is configured.
+func (g *tuneGroup) prune(at, best int) {
+	ranked := slices.DeleteFunc(slices.Clone(g.targets), func(v *tuneTarget) bool {
+		return v.points[at] == nil || v.points[at].Error != ""
+	})
+	slices.SortStableFunc(ranked, func(a, b *tuneTarget) int { return faster(a.points[at], b.points[at]) })
+	left := map[string]int{} // targets of an algorithm that stay
+	var keep []*tuneTarget
+	for _, v := range ranked {
+		n, in := left[v.name]
+		switch {
+		case !in && len(left) == best:
+			continue
+		case n == best && !plainly(v.points[at]):
+			continue
+		case !plainly(v.points[at]):
+			left[v.name] = n + 1
+		default:
+			left[v.name] = n
+		}
+		keep = append(keep, v)
+	}
+	g.targets = slices.DeleteFunc(g.targets, func(v *tuneTarget) bool { return !slices.Contains(keep, v) })
+}
+
+// estimate adds what is too large to be measured: from the last two sizes that were, whose
+// difference is what further bytes cost. How far off that is shows where the last of them is
+// estimated from those before.
+func (t *tuner) estimate(g *tuneGroup, at int) error {
+	for _, v := range g.targets {
+		if v.points[at] != nil || !v.skipped && g.sizes[at].size <= t.spec.MeasureTo {
+			continue
+		}
+		var from []*Point
+		for _, p := range v.points[:at] {
+			if p != nil && !p.Estimated && p.Error == "" {
+				from = append(from, p)
+			}
+		}
+		if n := len(from); n < 3 {
+			continue
+		} else {
+			from = from[n-3:]
+		}
+		p := g.point(t, v, at)
+		p.Key = from[2].Key + fmt.Sprintf("~%d", p.Size)
+		p.Estimated, p.Time = true, onward(from[1], from[2], p.Size)
+		off := float64(onward(from[0], from[1], from[2].Size))/float64(from[2].Time) - 1
+		p.EstimateError = &off
+		if err := t.store.Put(t.out.Run, p); err != nil {
+			return err
+		}
+		v.points[at] = p
+		t.out.Points, t.out.Estimated = t.out.Points+1, t.out.Estimated+1
+	}
+	return nil
+}
+
+// onward continues the line through two points.
+func onward(a, b *Point, to unit.Bytes) unit.Time {
+	rise := max(0, b.Time-a.Time)
+	return b.Time + unit.Time(mulDiv(int64(rise), int64(to-b.Size), int64(b.Size-a.Size)))
+}
+
+// bounds adds to the best points of a size how fast they could have been: to that of all, and to
+// that of the algorithms as they are configured.
+func (t *tuner) bounds(g *tuneGroup, at int) error {
+	var best, plain *tuneTarget
+	for _, v := range g.targets {
+		p := v.points[at]
+		if p == nil || p.Error != "" {
+			continue
+		}
+		if best == nil || faster(p, best.points[at]) < 0 {
+			best = v
+		}
+		if plainly(p) && (plain == nil || faster(p, plain.points[at]) < 0) {
+			plain = v
+		}
+	}
+	for _, v := range []*tuneTarget{best, plain} {
+		if v == nil {
+			continue
+		}
+		if err := t.bound(g, v, v.points[at]); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,104 @@
+package lab
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"kernbench/collective"
+	"kernbench/device"
+	"kernbench/dtype"
+	"kernbench/fault"
+	"kernbench/unit"
+)
+
+// verify takes out of a group what is wrong: a run with data of each algorithm tells, on few
+// elements.
+func (t *tuner) verify(ctx context.Context, g *tuneGroup) error {
+	var jobs []*perfJob
+	refused, keys := map[string]string{}, map[*perfJob]string{}
+	seen := map[string]bool{}
+	for _, v := range g.targets {
+		if seen[v.name] {
+			continue
+		}
+		seen[v.name] = true
+		c, err := fewElements(g.what, v.plan)
+		if err != nil {
+			return err // it was asked before
+		}
+		c.Op, c.Root = g.call.Op, g.call.Root
+		key := "verdict " + v.key(t.spec.Program, g.machine, g.what, c, g.inPlace, -1)
+		found, known, err := t.store.Verdict(key)
+		if err != nil {
+			return err
+		}
+		if known {
+			refused[v.name] = found
+			continue
+		}
+		j := g.job(v, c)
+		j.setting.VerifyData = true
+		keys[j], jobs = key, append(jobs, j)
+	}
+	inner, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	sideBySide(inner, jobs, 0, func(j *perfJob, as *Placement) {
+		if err := t.verdict(j, keys[j], as, refused); err != nil {
+			stop(err)
+		}
+	})
+	if err := firstOf(ctx, inner); err != nil {
+		return err
+	}
+	for _, v := range g.targets {
+		if why := refused[v.name]; why != "" && v.settings == "" {
+			t.out.Wrong = append(t.out.Wrong, fmt.Sprintf("%s of %d ranks of %s: %s", v.name, g.call.World, g.machine.name, why))
+		}
+	}
+	before := len(g.targets)
+	g.targets = slices.DeleteFunc(g.targets, func(v *tuneTarget) bool { return refused[v.name] != "" })
+	t.done += int64((before - len(g.targets)) * len(g.sizes))
+	return nil
+}
+
+// verdict keeps what a check found.
+func (t *tuner) verdict(j *perfJob, key string, as *Placement, refused map[string]string) error {
+	name, why := j.setting.Algorithm, ""
+	switch {
+	case fault.Is(as.Err):
+		why = as.Error
+	case as.Err != nil:
+		return fmt.Errorf("algorithm %s: %w", name, as.Err)
+	case as.Wrong != nil && *as.Wrong > 0:
+		if why = fmt.Sprintf("%d elements are wrong", *as.Wrong); j.again() != "" {
+			why += "; " + j.again()
+		}
+	}
+	refused[name] = why
+	return t.store.PutVerdict(key, t.spec.Program, name, j.call.World, j.call.Elems, why)
+}
+
+// firstOf is what ended work on inner: the interruption of all, or what went wrong in it.
+func firstOf(ctx, inner context.Context) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return context.Cause(inner)
+}
+
+// fewElements is a call that an algorithm takes, or why it takes none: if it can, on a number of
+// elements that nothing divides.
+func fewElements(what *collective.Collective, plan *device.Plan) (c collective.Call, err error) {
+	c = collective.Call{World: plan.World, Type: dtype.F32}
+	for _, count := range []int{61, 64, 1, 2, 4, 4096} {
+		_, c.Elems = counts(what, c, parts(what, c)*unit.Bytes(count*c.Type.Size()))
+		if check := plan.Algorithm.Check; check != nil {
+			if err = refusal(check, c); err != nil {
+				continue
+			}
+		}
+		return c, nil
+	}
+	return c, err
+}

@@ -5,11 +5,15 @@ import (
 	"strings"
 )
 
-// maxPEs bounds the machine; the design point is 100,000.
-const maxPEs = 1 << 22
+// maxPEs and maxSIPs bound the machine; the design point is 100,000 PEs.
+const (
+	maxPEs  = 1 << 22
+	maxSIPs = 1 << 20
+)
 
 // check holds the keys of a topology against each other.
 func (t *Topology) check(l *ledger) {
+	t.checkLevels(l)
 	t.checkSIPs(l)
 	t.checkConnections(l)
 	t.checkRings(l)
@@ -54,7 +58,7 @@ func (t *Topology) checkSIPs(l *ledger) {
 		l.disagree(grid, "the SIP grid is %d × %d = %d, the number of SIPs %d; they must agree%s",
 			s.W, s.H, s.W*s.H, s.Count, l.both(grid...))
 	}
-	if w, h := s.Grid(); s.W == 0 && s.H == 0 && h == 1 && w > 1 && (s.Topology == "torus_2d" || s.Topology == "mesh_2d_no_wrap") {
+	if w, h := s.Grid(); len(t.System.Levels) == 0 && s.W == 0 && s.H == 0 && h == 1 && w > 1 && (s.Topology == "torus_2d" || s.Topology == "mesh_2d_no_wrap") {
 		l.disagree([]string{"system.sips.count", "system.sips.topology"},
 			"%d SIPs make no square for %s; give system.sips.w and system.sips.h", s.Count, s.Topology)
 	}

@@ -193,6 +193,7 @@ func (d *decoder) list(n *yaml.Node, f *field, v reflect.Value, path string) {
 	}
 	list := reflect.MakeSlice(f.typ, len(n.Content), len(n.Content))
 	before := len(d.ledger.errs)
+	d.ledger.places.forget(path) // the elements of the list that this one replaces
 	for i, item := range n.Content {
 		below := join(path, strconv.Itoa(i))
 		d.mark(below, d.at(item))
@@ -200,9 +201,6 @@ func (d *decoder) list(n *yaml.Node, f *field, v reflect.Value, path string) {
 		if len(d.ledger.errs) == before && f.unique && repeats(list.Slice(0, i), list.Index(i)) {
 			d.fail(item, path, "found %v a second time; each may stand once", list.Index(i))
 		}
-	}
-	for i := len(n.Content); i < v.Len(); i++ {
-		delete(d.ledger.places, join(path, strconv.Itoa(i))) // of the list that this one replaces
 	}
 	if len(d.ledger.errs) > before {
 		d.ledger.failed[path] = true

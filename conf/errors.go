@@ -117,6 +117,15 @@ func (ps places) find(key string) place {
 	}
 }
 
+// forget drops all places below key.
+func (ps places) forget(key string) {
+	for path := range ps {
+		if strings.HasPrefix(path, key+".") {
+			delete(ps, path)
+		}
+	}
+}
+
 // latest returns whichever of the keys was set last, and its place: the one to blame when they disagree.
 func (ps places) latest(keys ...string) (string, place) {
 	last, at := keys[0], ps.find(keys[0])

@@ -200,7 +200,7 @@ func (f *field) child(key string) *field {
 	return nil
 }
 
-// paths lists the dotted paths of everything below f that can be set, with NAME for a free key.
+// paths lists the dotted paths of everything below f that can be set, with NAME for a free key and N for an index.
 func (f *field) paths(prefix string) []string {
 	var all []string
 	switch f.kind {
@@ -212,6 +212,8 @@ func (f *field) paths(prefix string) []string {
 		}
 	case kindMap:
 		all = f.elem.paths(join(prefix, "NAME"))
+	case kindList:
+		all = f.elem.paths(join(prefix, "N"))
 	}
 	return all
 }

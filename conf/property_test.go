@@ -32,12 +32,21 @@ func leaves(root *field) []leaf {
 				walk(c, join(path, c.key), func(v reflect.Value) reflect.Value { return get(v).Field(c.index) })
 			}
 		case kindMap:
+		case kindList:
+			if f.elem.kind != kindStruct { // others: levelLeaves
+				all = append(all, leaf{path, f, get})
+			}
 		default:
 			all = append(all, leaf{path, f, get})
 		}
 	}
 	walk(root, "", func(v reflect.Value) reflect.Value { return v })
 	return all
+}
+
+// everyLeaf is leaves with those of both files and of the first level.
+func everyLeaf() []leaf {
+	return slices.Concat(leaves(topologySchema()), leaves(cclSchema()), levelLeaves())
 }
 
 // write prints a value as a YAML file would have it.
@@ -138,7 +147,7 @@ func TestEveryValueArrives(t *testing.T) {
 
 // TestRangesAreEnforced sets each number just outside its range.
 func TestRangesAreEnforced(t *testing.T) {
-	for _, l := range append(leaves(topologySchema()), leaves(cclSchema())...) {
+	for _, l := range everyLeaf() {
 		f := l.f
 		switch f.kind {
 		case kindBool, kindString, kindList:
@@ -166,7 +175,7 @@ func TestRangesAreEnforced(t *testing.T) {
 
 // TestMistypedKeys leaves out the first letter of each key, in a file and in --set, and expects the key to be named.
 func TestMistypedKeys(t *testing.T) {
-	for _, l := range append(leaves(topologySchema()), leaves(cclSchema())...) {
+	for _, l := range everyLeaf() {
 		parts := strings.Split(l.path, ".")
 		last := len(parts) - 1
 		key := parts[last]
@@ -178,7 +187,10 @@ func TestMistypedKeys(t *testing.T) {
 		if err := loadSet(arg); err == nil || !strings.Contains(err.Error(), strconv.Quote(l.path)) {
 			t.Errorf("--set %s: %v", arg, err)
 		}
-		yaml := strings.Join(parts, ": {") + ": 1" + strings.Repeat("}", last)
+		yaml := strings.ReplaceAll(strings.Join(parts, ": {")+": 1"+strings.Repeat("}", last), "levels: {0: {", "levels: [{")
+		if strings.Contains(yaml, "[") {
+			yaml = strings.TrimSuffix(yaml, "}}") + "]}"
+		}
 		load := func(s Source) error { _, err := LoadTopology([]Source{s}, nil); return err }
 		if cclSchema().child(parts[0]) != nil {
 			load = func(s Source) error { _, err := LoadCCL([]Source{s}, nil); return err }
@@ -194,6 +206,9 @@ func loadSet(arg string) error {
 	topology, ccl, err := SplitSets([]string{arg})
 	if err != nil {
 		return err
+	}
+	if strings.HasPrefix(arg, "system.levels.") {
+		topology = append([]string{oneLevel}, topology...)
 	}
 	_, err1 := LoadTopology(nil, topology)
 	_, err2 := LoadCCL(nil, ccl)

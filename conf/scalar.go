@@ -183,6 +183,9 @@ func (f *field) expected() string {
 	case kindMap:
 		return "a mapping of names"
 	case kindList:
+		if f.elem.kind == kindStruct {
+			return "a list of mappings with the keys " + strings.Join(f.elem.keys(), ", ")
+		}
 		return "a list such as [" + f.elem.example() + ", ...]"
 	case kindInt:
 		return "a whole number, " + f.rangeText() + ","

@@ -25,11 +25,13 @@ type System struct {
 	SIPs   SIPs   `conf:"sips" doc:"number and arrangement of the SIPs"`
 	Link   Link   `conf:"link" doc:"one link of the network between SIPs, per direction"`
 	Switch Switch `conf:"switch" doc:"the switch between SIPs, where the network has one"`
+
+	Levels []Level `conf:"levels" doc:"the levels of the network between SIPs, innermost first, instead of sips.count, topology, w and h, link and switch, which are the short form for one level; their counts multiply to the number of SIPs"`
 }
 
 // SIPs says how many SIPs there are and how they are joined.
 type SIPs struct {
-	Count       int    `conf:"count" doc:"number of SIPs" min:"1" max:"65536"`
+	Count       int    `conf:"count" doc:"number of SIPs; with levels it follows from them" min:"1" max:"1048576"`
 	Topology    string `conf:"topology" doc:"network between SIPs" enum:"switch|ring_1d|torus_2d|mesh_2d_no_wrap|full"`
 	W           int    `conf:"w" doc:"width of the SIP grid (torus_2d, mesh_2d_no_wrap); 0: the square root of count" min:"0" max:"65536"`
 	H           int    `conf:"h" doc:"height of the SIP grid; w × h must be count" min:"0" max:"65536"`
@@ -38,8 +40,9 @@ type SIPs struct {
 
 // Link is a link between two SIPs or from a SIP to the switch.
 type Link struct {
-	BW      unit.Rate `conf:"bw_gbs" doc:"bandwidth in GB/s"`
+	BW      unit.Rate `conf:"bw_gbs" doc:"bandwidth in GB/s that a program gets"`
 	Latency unit.Time `conf:"latency_ns" doc:"propagation delay"`
+	Line    unit.Rate `conf:"line_bw_gbs" doc:"rate of the line in GB/s, for information: what is above bw_gbs is lost to protocols; 0: not known" min:"0GB/s"`
 }
 
 // Switch is a switch in a network level.

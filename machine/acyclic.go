@@ -75,8 +75,8 @@ func (g *waitGraph) cycle() []Hop {
 
 // checkRouting refuses a machine whose fabric could lock up. It looks at a small machine of the same kinds, in which all
 // that can follow one another does so: a wider mesh or a longer ring repeats it. SIPs being alike, all are
-// folded onto one, and the network between them, looked at by itself, onto one vertex; a circle of the whole is one
-// of the folded machine too.
+// folded onto one, and the network between them, looked at by itself (levelWaits), onto one vertex; a circle of the whole
+// is one of the folded machine too.
 func checkRouting(t *conf.Topology) error {
 	m, err := build(window(t))
 	if err != nil {
@@ -89,9 +89,14 @@ func checkRouting(t *conf.Topology) error {
 	if m.outside == nil {
 		return nil
 	}
-	if circle := outerWaits(t).cycle(); circle != nil {
-		return t.Errorf("system.sips.topology", "its routes wait for each other in a circle of %d links, so the fabric can lock up",
-			len(circle))
+	l, err := newLevels(t, true)
+	if err != nil {
+		return fmt.Errorf("machine: the routing between fewer SIPs: %w", err)
+	}
+	g := l.foldedWaits()
+	if circle := g.cycle(); circle != nil {
+		return t.Errorf(t.LevelKey(l.levelOf(circle), "network"),
+			"its routes wait for each other in a circle of %d links, so the fabric can lock up", len(circle))
 	}
 	return nil
 }
@@ -116,6 +121,7 @@ const (
 // window is t with less of what repeats.
 func window(t *conf.Topology) *conf.Topology {
 	s := *t
+	s.System.Levels = nil
 	s.System.SIPs.Count = min(t.System.SIPs.Count, 2)
 	s.System.SIPs.W, s.System.SIPs.H = 0, 0
 	s.System.SIPs.Topology = "full"
@@ -125,7 +131,7 @@ func window(t *conf.Topology) *conf.Topology {
 
 // shrink returns the size of a network that shows all that w × h sites of its kind do.
 func shrink(name string, w, h int) (int, int) {
-	k, _ := findKind(name) // one that is unknown has been refused before
+	k, _ := findKind(name, ofCubes) // one that is unknown has been refused before
 	most := otherWindow
 	switch {
 	case k.ring:
@@ -137,32 +143,6 @@ func shrink(name string, w, h int) (int, int) {
 		return min(w, most), min(h, most)
 	}
 	return min(w*h, most), 1
-}
-
-// outerWaits is the graph of the network between SIPs, by itself.
-func outerWaits(t *conf.Topology) *waitGraph {
-	k, _ := findKind(t.System.SIPs.Topology)
-	w, h := t.System.SIPs.Grid()
-	w, h = shrink(t.System.SIPs.Topology, w, h)
-	return networkWaits(k.build(size{n: w * h, w: w, h: h}), w*h)
-}
-
-// networkWaits is the graph of the edges of a network that joins n sites.
-func networkWaits(net network, n int) *waitGraph {
-	g := newWaitGraph(len(net.edges()), int(net.channels()))
-	var route []Hop
-	for from := range n {
-		for to := range n {
-			route = route[:0]
-			for at := from; at != to; {
-				s := net.next(from, at, to)
-				route = append(route, Hop{LinkID(s.edge), s.channel})
-				at = int(s.site)
-			}
-			g.add(route)
-		}
-	}
-	return g
 }
 
 // foldedWaits is the graph of all routes of the first SIP, to itself and to the second, with the second folded onto the

@@ -101,15 +101,30 @@ func (o oneChannel) next(from, at, to int) step {
 	return s
 }
 
+// networkWaits is the graph of the edges of a network that joins n sites.
+func networkWaits(net network, n int) *waitGraph {
+	g := newWaitGraph(len(net.edges()), int(net.channels()))
+	for from := range n {
+		for to := range n {
+			g.stretch(net, 0, from, to, -1, -1)
+		}
+	}
+	return g
+}
+
 func TestRingWithoutDatelineIsRefused(t *testing.T) {
 	for _, name := range []string{"ring", "torus"} {
-		k, _ := findKind(name)
-		net := k.build(size{n: 25, w: 5, h: 5})
-		if c := networkWaits(net, 25).cycle(); c != nil {
-			t.Errorf("%s: circle %v", name, c)
-		}
-		if networkWaits(oneChannel{net}, 25).cycle() == nil {
-			t.Errorf("%s: without a dateline there is no circle", name)
+		k, _ := findKind(name, ofCubes)
+		for _, net := range []network{
+			k.build(size{n: 25, w: 5, h: 5}),
+			k.join(plan{n: 25, dims: []int{5, 5}}),
+		} {
+			if c := networkWaits(net, 25).cycle(); c != nil {
+				t.Errorf("%s: circle %v", name, c)
+			}
+			if networkWaits(oneChannel{net}, 25).cycle() == nil {
+				t.Errorf("%s: without a dateline there is no circle", name)
+			}
 		}
 	}
 }

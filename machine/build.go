@@ -41,7 +41,7 @@ func build(t *conf.Topology) (*Machine, error) {
 	copy(m.connOf, t.SIP.UCIe.ConnectionOfPE)
 
 	mesh := t.SIP.CubeMesh
-	inner, err := findKind(mesh.Network)
+	inner, err := findKind(mesh.Network, ofCubes)
 	if err != nil {
 		return nil, t.Errorf("sip.cube_mesh.network", "%v", err)
 	}
@@ -53,7 +53,7 @@ func build(t *conf.Topology) (*Machine, error) {
 	m.perSIP = m.inSIP.hubs()
 	if m.shore {
 		m.perSIP++
-		if err := m.joinSIPs(t); err != nil {
+		if m.outside, err = newLevels(t, false); err != nil {
 			return nil, err
 		}
 	}
@@ -63,34 +63,25 @@ func build(t *conf.Topology) (*Machine, error) {
 		}
 		m.final = m.turned + m.inSIP.channels()
 	}
-	if n := m.outerLink(len(m.endsOut)); n > maxLinks {
+	if n := m.numLinks(); n > maxLinks {
 		return nil, t.Errorf("system.sips.count", "the machine has %d links; at most %d fit", n, maxLinks)
 	}
 	m.makeLinks(t)
 	return m, nil
 }
 
-func (m *Machine) joinSIPs(t *conf.Topology) error {
-	w, h := t.System.SIPs.Grid()
-	const key = "system.sips.topology"
-	k, err := findKind(t.System.SIPs.Topology)
-	switch {
-	case err != nil:
-		return t.Errorf(key, "%v", err)
-	case k.limit > 0 && m.sips > k.limit:
-		return t.Errorf(key, "%q joins at most %d SIPs; the system has %d", t.System.SIPs.Topology, k.limit, m.sips)
-	case k.grid && w*h != m.sips:
-		return t.Errorf(key, "a grid of %d × %d SIPs has not %d SIPs", w, h, m.sips)
+// numLinks is how many links there are in all.
+func (m *Machine) numLinks() int {
+	if m.outside == nil {
+		return m.outerLink(0)
 	}
-	m.outside = k.build(size{n: m.sips, w: w, h: h})
-	m.endsOut = m.outside.edges()
-	return nil
+	return m.outerLink(m.outside.edges())
 }
 
 // makeLinks fills Links in the order that layout, crossing and outerLink count in.
 func (m *Machine) makeLinks(t *conf.Topology) {
 	s := newSpecs(t, m)
-	m.Links = make([]Link, 0, m.outerLink(len(m.endsOut)))
+	m.Links = make([]Link, 0, m.numLinks())
 	for cube := range m.NumCubes() {
 		m.makeCube(s, NodeID(cube*m.cube.nodes))
 	}
@@ -109,12 +100,23 @@ func (m *Machine) makeLinks(t *conf.Topology) {
 			}
 		}
 	}
-	for _, e := range m.endsOut {
-		spec := s.outer
-		if int(e.from) >= m.sips {
-			spec = s.fromSwitch
+	if m.outside != nil {
+		m.makeLevels(t)
+	}
+}
+
+// makeLevels adds the links between SIPs.
+func (m *Machine) makeLevels(t *conf.Topology) {
+	for i := range m.outside.at {
+		at := &m.outside.at[i]
+		s := newLevelSpecs(t, m.outside, i)
+		ends := at.net.edges()
+		for copy := range at.copies {
+			for _, e := range ends {
+				from, to := m.outside.site(i, copy, int(e.from)), m.outside.site(i, copy, int(e.to))
+				m.Links = append(m.Links, Link{m.outerNode(from), m.outerNode(to), s.of(e)})
+			}
 		}
-		m.Links = append(m.Links, Link{m.outerNode(e.from), m.outerNode(e.to), spec})
 	}
 }
 
@@ -171,10 +173,10 @@ func (m *Machine) siteNode(sip int, site int32, s side, conn int) NodeID {
 	return NodeID(m.NumCubes()*m.cube.nodes + sip*m.perSIP + int(site) - m.cubes)
 }
 
-// outerNode is the node of a site of the network between SIPs: an IO chiplet or a switch.
-func (m *Machine) outerNode(site int32) NodeID {
-	if int(site) < m.sips {
-		return m.siteNode(int(site), int32(m.cubes), north, 0)
+// outerNode is the node of a site of the network between SIPs: an IO chiplet, a gateway or a switch.
+func (m *Machine) outerNode(site int) NodeID {
+	if site < m.sips {
+		return m.siteNode(site, int32(m.cubes), north, 0)
 	}
-	return NodeID(m.NumCubes()*m.cube.nodes + m.sips*m.perSIP + int(site) - m.sips)
+	return NodeID(m.NumCubes()*m.cube.nodes + m.sips*m.perSIP + site - m.sips)
 }

@@ -5,6 +5,9 @@ import (
 	"kernbench/unit"
 )
 
+// maxSIPs bounds what levels may multiply to.
+const maxSIPs = 1 << 20
+
 // checkValues refuses what conf cannot know to be impossible, and all that would make Build itself fail.
 func checkValues(t *conf.Topology) error {
 	var errs conf.Errors
@@ -20,7 +23,6 @@ func checkValues(t *conf.Topology) error {
 		{"pe.tcm.bw_gbs", t.PE.TCM.BW},
 		{"sip.ucie.bw_gbs", t.SIP.UCIe.BW},
 		{"sip.io.bw_gbs", t.SIP.IO.BW},
-		{"system.link.bw_gbs", t.System.Link.BW},
 	} {
 		if r.rate <= 0 {
 			refuse(r.key, "a bandwidth must be above 0")
@@ -38,13 +40,12 @@ func checkValues(t *conf.Topology) error {
 		{"sip.io.overhead_ns", t.SIP.IO.Overhead},
 		{"sip.io.pcie_ep_ns", t.SIP.IO.PCIe},
 		{"sip.cube_mesh.switch.overhead_ns", t.SIP.CubeMesh.Switch.Overhead},
-		{"system.link.latency_ns", t.System.Link.Latency},
-		{"system.switch.overhead_ns", t.System.Switch.Overhead},
 	} {
 		if d.time < 0 || d.time > unit.Second {
 			refuse(d.key, "a delay of %v is not between 0 and 1 s", d.time)
 		}
 	}
+	checkLevels(t, refuse)
 	if d := t.Cube.NoC.Pitch * t.Cube.NoC.NsPerMM; !(d >= 0 && d <= 1e9) {
 		refuse("cube.noc.pitch_mm", "a wire delay of pitch_mm × ns_per_mm = %g ns is not between 0 and 1 s", d)
 	}
@@ -53,7 +54,7 @@ func checkValues(t *conf.Topology) error {
 		value int
 		max   int
 	}{
-		{"system.sips.count", t.System.SIPs.Count, 1 << 16},
+		{"system.sips.count", t.System.SIPs.Count, maxSIPs},
 		{"sip.cube_mesh.w", t.SIP.CubeMesh.W, 1 << 10},
 		{"sip.cube_mesh.h", t.SIP.CubeMesh.H, 1 << 10},
 		{"sip.ucie.connections", t.SIP.UCIe.Connections, 256},
@@ -95,4 +96,50 @@ func checkValues(t *conf.Topology) error {
 		return t.Errorf("system.sips.count", "%d cubes have more than %d links", cubes, maxLinks)
 	}
 	return nil
+}
+
+// checkLevels refuses levels that cannot be built.
+func checkLevels(t *conf.Topology, refuse func(key, format string, args ...any)) {
+	sips := 1
+	between := t.System.Between()
+	for i := range between {
+		l := &between[i]
+		key := func(k string) string { return t.LevelKey(i, k) }
+		if l.Link.BW <= 0 {
+			refuse(key("link.bw_gbs"), "a bandwidth must be above 0")
+		}
+		for _, d := range []struct {
+			key  string
+			time unit.Time
+		}{
+			{"link.latency_ns", l.Link.Latency},
+			{"switch.overhead_ns", l.Switch.Overhead},
+			{"gateway.overhead_ns", l.Gateway.Overhead},
+		} {
+			if d.time < 0 || d.time > unit.Second {
+				refuse(key(d.key), "a delay of %v is not between 0 and 1 s", d.time)
+			}
+		}
+		grid := 1
+		for _, d := range l.Dims {
+			grid *= min(max(d, 0), maxSIPs)
+			grid = min(grid, maxSIPs+1)
+		}
+		wantsGrid := l.Network == "mesh" || l.Network == "torus"
+		switch n, short := l.Members(), len(t.System.Levels) == 0; {
+		case short && wantsGrid && grid != n:
+			refuse(key("dims"), "a grid of %d × %d SIPs has not %d SIPs", l.Dims[0], l.Dims[1], n)
+		case short:
+		case n < 1 || n > maxSIPs:
+			refuse(key("count"), "%d is not between 1 and %d", n, maxSIPs)
+		case wantsGrid && (grid != n || len(l.Dims) == 0):
+			refuse(key("dims"), "dims of %v have not %d members", l.Dims, n)
+		case i == 0 && l.ByGroup():
+			refuse(key("join"), "there is no group below the innermost level")
+		}
+		sips = min(sips*max(l.Members(), 1), maxSIPs+1)
+	}
+	if len(t.System.Levels) > 0 && sips != t.System.SIPs.Count {
+		refuse("system.sips.count", "it is %d; the levels make %d", t.System.SIPs.Count, sips)
+	}
 }

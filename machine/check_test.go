@@ -19,7 +19,7 @@ func TestImpossibleMachines(t *testing.T) {
 		{"negative delay", func(t *conf.Topology) { t.SIP.UCIe.Port = -1 }, "sip.ucie.port_ns: a delay of -0.001ns"},
 		{"endless delay", func(t *conf.Topology) { t.System.Link.Latency = unit.MaxTime }, "system.link.latency_ns: "},
 		{"endless wire", func(t *conf.Topology) { t.Cube.NoC.Pitch = 1e300 }, "cube.noc.pitch_mm: "},
-		{"no SIP", func(t *conf.Topology) { t.System.SIPs.Count = 0 }, "system.sips.count: 0 is not between 1 and 65536"},
+		{"no SIP", func(t *conf.Topology) { t.System.SIPs.Count = 0 }, "system.sips.count: 0 is not between 1 and 1048576"},
 		{"no corner", func(t *conf.Topology) { t.Cube.PELayout.Corners = nil; t.SIP.UCIe.ConnectionOfPE = nil },
 			"cube.pe_layout.corners: 0 is not between 1 and 4"},
 		{"unknown corner", func(t *conf.Topology) { t.Cube.PELayout.Corners[1] = "EN" }, `cube.pe_layout.corners: "EN" is no corner`},
@@ -39,7 +39,7 @@ func TestImpossibleMachines(t *testing.T) {
 			s.Topology, s.Count, s.W, s.H = "mesh_2d_no_wrap", 5, 2, 3
 		}, "system.sips.topology: a grid of 2 × 3 SIPs has not 5 SIPs"},
 		{"too many in full", func(t *conf.Topology) { t.System.SIPs.Topology, t.System.SIPs.Count = "full", 1025 },
-			`system.sips.topology: "full" joins at most 1024 SIPs; the system has 1025`},
+			`system.sips.topology: "full" joins at most 1024; there are 1025`},
 		{"too many links of cubes", func(t *conf.Topology) { t.System.SIPs.Count = 65536 }, "system.sips.count: 1048576 cubes have more than"},
 		{"too many links between cubes", func(t *conf.Topology) {
 			t.SIP.CubeMesh = conf.CubeMesh{W: 32, H: 32, Network: "full"}

@@ -25,9 +25,10 @@ func newFull(s size) network {
 	return f
 }
 
-func (f *full) edges() []edge   { return f.list }
-func (f *full) hubs() int       { return 0 }
-func (f *full) channels() uint8 { return 1 }
+func (f *full) edges() []edge      { return f.list }
+func (f *full) hubs() int          { return 0 }
+func (f *full) hubName(int) string { return "" }
+func (f *full) channels() uint8    { return 1 }
 
 func (f *full) next(_, at, to int) step {
 	var e int32
@@ -44,4 +45,9 @@ func (f *full) next(_, at, to int) step {
 	return step{edge: e, site: f.list[e].to}
 }
 
-var _ = register(kind{names: []string{"full"}, limit: 1024, build: newFull})
+var _ = register(kind{
+	names: []string{"full"},
+	limit: 1024,
+	build: newFull,
+	join:  func(p plan) network { return newFull(size{n: p.sites()}) },
+})

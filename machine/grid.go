@@ -1,6 +1,6 @@
 package machine
 
-// grid is what mesh, torus and ring share: sites in w columns and h rows, dimension-order routing (along the row first,
+// grid is what mesh, torus and ring of cubes share: sites in w columns and h rows, dimension-order routing (along the row first,
 // then along the column), and the shortest way round where a dimension wraps.
 //
 // A dimension of one site has no links; one of two has a link each way and no wrap, since both ways round are the
@@ -65,8 +65,9 @@ func shoreEdges(list *[]edge, n, border int) (up, down []int32) {
 	return up, down
 }
 
-func (g *grid) edges() []edge { return g.list }
-func (g *grid) hubs() int     { return 0 }
+func (g *grid) edges() []edge      { return g.list }
+func (g *grid) hubs() int          { return 0 }
+func (g *grid) hubName(int) string { return "" }
 
 func (g *grid) channels() uint8 {
 	if g.wrapX || g.wrapY {

@@ -48,8 +48,7 @@ type Machine struct {
 	cubes   int // per SIP
 	inSIP   network
 	ends    []edge  // of inSIP
-	outside network // between SIPs; nil where there is one
-	endsOut []edge  // of outside
+	outside *levels // between SIPs; nil where there is one
 
 	shore    bool          // whether a SIP has an IO chiplet: there is more than one SIP
 	perSIP   int           // nodes of a SIP outside its cubes: the IO chiplet, switches between cubes

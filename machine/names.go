@@ -21,7 +21,7 @@ func (m *Machine) Home(n NodeID) (sip, cube int) {
 }
 
 // NodeName is the name of a node: "sip0.cube3.pe1", "sip0.cube3.pe1.hbm", "sip0.cube3.sram", "sip0.cube3.r2c1",
-// "sip0.io", "sip0.switch", "switch".
+// "sip0.io", "sip0.switch", "switch"; of levels with names "rail3.leaf0", "rack.gateway2".
 func (m *Machine) NodeName(n NodeID) string {
 	p := m.place(n)
 	switch p.kind {
@@ -30,7 +30,7 @@ func (m *Machine) NodeName(n NodeID) string {
 	case kindHub:
 		return numbered(fmt.Sprintf("sip%d.switch", p.cube), p.index)
 	case kindSystemHub:
-		return numbered("switch", p.index)
+		return m.outside.nodeName(m.sips + p.index)
 	}
 	cube := fmt.Sprintf("sip%d.cube%d", p.cube/m.cubes, p.cube%m.cubes)
 	switch p.kind {

@@ -2,6 +2,7 @@ package machine
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -20,21 +21,24 @@ func gridDistance(a, b, w, h int, wrap bool) int {
 
 func TestNetworksTakeShortestWays(t *testing.T) {
 	sizes := [][2]int{{1, 1}, {2, 1}, {3, 1}, {1, 4}, {2, 2}, {3, 2}, {5, 4}, {4, 6}, {7, 3}}
-	tests := []struct {
+	type kindTest struct {
 		name     string
 		distance func(a, b, w, h int) int
-	}{
+	}
+	tests := []kindTest{
 		{"mesh", func(a, b, w, h int) int { return gridDistance(a, b, w, h, false) }},
 		{"torus", func(a, b, w, h int) int { return gridDistance(a, b, w, h, true) }},
 		{"ring", func(a, b, w, h int) int { return gridDistance(a, b, w*h, 1, true) }},
 		{"full", func(a, b, w, h int) int { return min(1, max(a-b, b-a)) }},
 		{"switch", func(a, b, w, h int) int { return 2 * min(1, max(a-b, b-a)) }},
 	}
-	if len(tests) != len(kinds) {
-		t.Errorf("%d kinds of network are tested, %d exist", len(tests), len(kinds))
+	for i := range kinds {
+		if k := &kinds[i]; k.build != nil && !slices.ContainsFunc(tests, func(test kindTest) bool { return test.name == k.names[0] }) {
+			t.Errorf("%s is not tested", k.names[0])
+		}
 	}
 	for _, test := range tests {
-		k, err := findKind(test.name)
+		k, err := findKind(test.name, ofCubes)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -76,7 +80,7 @@ func walkNetwork(t *testing.T, net network, from, to int) int {
 }
 
 func TestDateline(t *testing.T) {
-	k, _ := findKind("ring")
+	k, _ := findKind("ring", ofCubes)
 	net := k.build(size{n: 7})
 	for _, test := range []struct {
 		from, to int
@@ -102,7 +106,7 @@ func TestDateline(t *testing.T) {
 }
 
 func TestEqualWaysRoundGoUp(t *testing.T) {
-	k, _ := findKind("ring")
+	k, _ := findKind("ring", ofCubes)
 	net := k.build(size{n: 4})
 	for from := range 4 {
 		if s := net.next(from, from, (from+2)%4); int(s.site) != (from+1)%4 {
@@ -112,9 +116,15 @@ func TestEqualWaysRoundGoUp(t *testing.T) {
 }
 
 func TestUnknownNetwork(t *testing.T) {
-	_, err := findKind("hypercube")
-	const want = `there is no network "hypercube"; there are full, mesh, mesh_2d_no_wrap, ring, ring_1d, switch, torus, torus_2d`
-	if err == nil || err.Error() != want {
-		t.Errorf("error %q, want %q", err, want)
+	for _, test := range []struct {
+		usable func(*kind) bool
+		want   string
+	}{
+		{ofCubes, `there is no network "hypercube"; there are full, mesh, ring, switch, torus`},
+		{ofSIPs, `there is no network "hypercube"; there are dragonfly, fat_tree, full, mesh, ring, switch, torus`},
+	} {
+		if _, err := findKind("hypercube", test.usable); err == nil || err.Error() != test.want {
+			t.Errorf("error %q, want %q", err, test.want)
+		}
 	}
 }

@@ -1,11 +1,19 @@
 package machine
 
+import "kernbench/conf"
+
 // A ring is a torus of one row. Its cubes lie around the SIP's way out, each with its own link to it.
 var _ = register(kind{
-	names: []string{"ring", "ring_1d"},
+	names: []string{"ring"},
 	ring:  true,
 	build: func(s size) network {
 		s.w, s.h = s.n, 1
 		return newGrid(s, true, true)
 	},
+	fit: func(p *plan, _ *conf.Level) (string, error) {
+		p.dims = []int{p.n}
+		return "", nil
+	},
+	small: smallLattice(ringWindow),
+	join:  func(p plan) network { return newLattice(p.dims, true, p.gateway) },
 })

@@ -13,7 +13,7 @@ const (
 	kindRouter
 	kindIO
 	kindHub       // a switch between the cubes of a SIP
-	kindSystemHub // a switch between SIPs
+	kindSystemHub // a gateway or switch between SIPs
 )
 
 // place is a node's position in the machine.

@@ -7,17 +7,14 @@ import (
 
 // specs are the kinds of link that a machine has.
 type specs struct {
-	noc, tile, hbm, tcm, sram, sramPort          *LinkSpec
-	crossing, fromIO, fromHub, outer, fromSwitch *LinkSpec
+	noc, tile, hbm, tcm, sram, sramPort *LinkSpec
+	crossing, fromIO, fromHub           *LinkSpec
 }
 
 // newSpecs sets the delays. A router's is paid on the link out of it to a next router: leaving the network at a PE's own
 // router is free. Crossing from cube to cube pays both ports. An IO chiplet's is paid on every link out of it.
 func newSpecs(t *conf.Topology, m *Machine) *specs {
-	inner, outer := m.inSIP.channels(), uint8(1)
-	if m.outside != nil {
-		outer = m.outside.channels()
-	}
+	inner := m.inSIP.channels()
 	link := func(rate unit.Rate, router, wire unit.Time, channels uint8) *LinkSpec {
 		return &LinkSpec{Serial: rate.Serial(), Rate: rate, Router: router, Wire: wire,
 			Buffer: int64(t.Fabric.BufferBytes), Channels: channels}
@@ -27,20 +24,62 @@ func newSpecs(t *conf.Topology, m *Machine) *specs {
 		p.Port = true
 		return p
 	}
-	noc, ucie, io, out := t.Cube.NoC, t.SIP.UCIe, t.SIP.IO, t.System.Link
+	noc, ucie, io := t.Cube.NoC, t.SIP.UCIe, t.SIP.IO
 	crossing := 2 * ucie.Port
-	outerRate := min(out.BW, io.BW)
 	return &specs{
-		noc:        link(noc.BW, noc.Router, unit.Nanoseconds(noc.Pitch*noc.NsPerMM), m.final+1),
-		tile:       link(t.PE.LinkBW, 0, 0, 1),
-		sram:       link(t.Cube.SRAMBW, 0, 0, 1),
-		hbm:        port(t.Cube.HBMBW, t.Cube.HBM.Access),
-		tcm:        port(t.PE.TCM.BW, t.PE.TCM.Access),
-		sramPort:   port(t.Cube.SRAMBW, t.Cube.SRAM.Access),
-		crossing:   link(ucie.BW, 0, crossing, inner),
-		fromIO:     link(ucie.BW, io.Overhead+io.PCIe, crossing, inner),
-		fromHub:    link(ucie.BW, t.SIP.CubeMesh.Switch.Overhead, crossing, inner),
-		outer:      link(outerRate, io.Overhead+io.PCIe, out.Latency, outer),
-		fromSwitch: link(outerRate, t.System.Switch.Overhead, out.Latency, outer),
+		noc:      link(noc.BW, noc.Router, unit.Nanoseconds(noc.Pitch*noc.NsPerMM), m.final+1),
+		tile:     link(t.PE.LinkBW, 0, 0, 1),
+		sram:     link(t.Cube.SRAMBW, 0, 0, 1),
+		hbm:      port(t.Cube.HBMBW, t.Cube.HBM.Access),
+		tcm:      port(t.PE.TCM.BW, t.PE.TCM.Access),
+		sramPort: port(t.Cube.SRAMBW, t.Cube.SRAM.Access),
+		crossing: link(ucie.BW, 0, crossing, inner),
+		fromIO:   link(ucie.BW, io.Overhead+io.PCIe, crossing, inner),
+		fromHub:  link(ucie.BW, t.SIP.CubeMesh.Switch.Overhead, crossing, inner),
 	}
+}
+
+// levelSpecs are the kinds of link of a level.
+type levelSpecs struct {
+	at                                       *level
+	fromMember, fromGateway, inner, toMember *LinkSpec // inner is between hubs or from one to the gateway
+}
+
+// newLevelSpecs sets the delays of a level. What a link leaves delays: the IO chiplet of a SIP, a gateway, a switch. At a SIP
+// a link is no wider than its IO chiplet.
+func newLevelSpecs(t *conf.Topology, l *levels, i int) *levelSpecs {
+	between := t.System.Between()
+	c, at, io := &between[i], &l.at[i], t.SIP.IO
+	link := func(rate unit.Rate, router unit.Time) *LinkSpec {
+		return &LinkSpec{Serial: rate.Serial(), Rate: rate, Router: router, Wire: c.Link.Latency,
+			Buffer: int64(t.Fabric.BufferBytes), Channels: at.net.channels()}
+	}
+	s := &levelSpecs{at: at}
+	member, end := io.Overhead+io.PCIe, min(c.Link.BW, io.BW)
+	if at.group {
+		member, end = c.Gateway.Overhead, c.Link.BW
+	}
+	s.fromMember, s.toMember = link(end, member), link(end, c.Switch.Overhead)
+	s.inner = link(c.Link.BW, c.Switch.Overhead)
+	if at.gateway {
+		if at.net.hubs() > 0 { // that is where its links lead
+			end = c.Link.BW
+		}
+		s.fromGateway = link(end, between[i+1].Gateway.Overhead)
+	}
+	return s
+}
+
+// of is the kind of an edge of a level's network.
+func (s *levelSpecs) of(e edge) *LinkSpec {
+	n := int32(s.at.n)
+	switch {
+	case e.from < n:
+		return s.fromMember
+	case e.from == n && s.at.gateway:
+		return s.fromGateway
+	case e.to < n:
+		return s.toMember
+	}
+	return s.inner
 }

@@ -26,8 +26,9 @@ func newCrossbar(s size) network {
 	return c
 }
 
-func (c *crossbar) edges() []edge   { return c.list }
-func (c *crossbar) channels() uint8 { return 1 }
+func (c *crossbar) edges() []edge      { return c.list }
+func (c *crossbar) channels() uint8    { return 1 }
+func (c *crossbar) hubName(int) string { return "switch" }
 
 func (c *crossbar) hubs() int {
 	if c.n > 1 {
@@ -51,4 +52,8 @@ func (c *crossbar) next(_, at, to int) step {
 	return step{edge: e, site: c.list[e].to}
 }
 
-var _ = register(kind{names: []string{"switch"}, build: newCrossbar})
+var _ = register(kind{
+	names: []string{"switch"},
+	build: newCrossbar,
+	join:  func(p plan) network { return newCrossbar(size{n: p.sites()}) },
+})

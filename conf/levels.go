@@ -1,0 +1,203 @@
+package conf
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Level is one level of the network between SIPs. What is left out is the zero value.
+type Level struct {
+	Name      string    `conf:"name" doc:"what its switches and gateways are called; left out: level0, level1, ..."`
+	Network   string    `conf:"network" doc:"how its members are joined" enum:"ring|mesh|torus|full|switch|fat_tree|dragonfly"`
+	Count     int       `conf:"count" doc:"number of members; left out: the product of dims" min:"1" max:"1048576"`
+	Dims      []int     `conf:"dims" doc:"members along each dimension of a mesh or torus, of which there may be any number; the first one counts fastest" min:"1" max:"1048576"`
+	Join      string    `conf:"join" doc:"each: every SIP has a link of its own into this level, so that there is a plane of it for each SIP of a group of the levels below; group: a group of the levels below has one way out, a gateway; left out: each" enum:"each|group"`
+	Link      Link      `conf:"link" doc:"one link of this level, per direction"`
+	Switch    Switch    `conf:"switch" doc:"a switch of this level: switch, fat_tree, dragonfly"`
+	Gateway   Switch    `conf:"gateway" doc:"the way out of each group of the levels below, with join: group"`
+	FatTree   FatTree   `conf:"fat_tree" doc:"with network: fat_tree, its switches; it has as many tiers as its members need"`
+	Dragonfly Dragonfly `conf:"dragonfly" doc:"with network: dragonfly, its routers; its groups are as many as its members need"`
+	Paths     string    `conf:"paths" doc:"which of several equal paths of a fat_tree or dragonfly a message takes: destination: that of its destination, so that those of a permutation may stay apart; hash: a hash of source and destination, collisions and all; left out: destination" enum:"destination|hash"`
+}
+
+// FatTree says what the switches of a fat tree are like.
+type FatTree struct {
+	Radix         int     `conf:"radix" doc:"ports of a switch" min:"2" max:"65536"`
+	Oversubscribe float64 `conf:"oversubscription" doc:"links of a leaf to its members for each link to its spines; left out: 1" min:"1" max:"1024"`
+}
+
+// Dragonfly says how many routers make a group, and what joins them.
+type Dragonfly struct {
+	Routers   int `conf:"routers" doc:"routers in a group, each joined to each" min:"1" max:"4096"`
+	PerRouter int `conf:"per_router" doc:"members at a router" min:"1" max:"4096"`
+	Global    int `conf:"global_links" doc:"links between each pair of groups, over the routers in turn; left out: 1" min:"1" max:"4096"`
+}
+
+// maxLevels and maxDims bound how deep a machine is.
+const (
+	maxLevels = 16
+	maxDims   = 16
+)
+
+// Members is how many members a level joins: count or, where that is left out, the product of dims.
+func (l *Level) Members() int {
+	if l.Count > 0 {
+		return l.Count
+	}
+	return product(l.Dims)
+}
+
+// product is 0 for no dimensions and at most a little above what any machine may have.
+func product(dims []int) int {
+	n := min(len(dims), 1)
+	for _, d := range dims {
+		n = min(n*d, maxPEs+1)
+	}
+	return n
+}
+
+// ByGroup tells whether the groups of the levels below have one way out each.
+func (l *Level) ByGroup() bool { return l.Join == "group" }
+
+// Between lists the levels of the network between SIPs, innermost first: those of system.levels or else the one that
+// system.sips describes, without a name.
+func (s *System) Between() []Level {
+	if len(s.Levels) > 0 {
+		return s.Levels
+	}
+	one := Level{Count: s.SIPs.Count, Link: s.Link, Switch: s.Switch, Network: s.SIPs.Topology}
+	switch s.SIPs.Topology {
+	case "ring_1d":
+		one.Network = "ring"
+	case "torus_2d", "mesh_2d_no_wrap":
+		one.Network, _, _ = strings.Cut(s.SIPs.Topology, "_")
+		w, h := s.SIPs.Grid()
+		one.Dims = []int{w, h}
+	}
+	return []Level{one}
+}
+
+// LevelKey is the dotted path of a key of a level, for errors: of the short form where there are no levels.
+func (t *Topology) LevelKey(level int, key string) string {
+	if len(t.System.Levels) > 0 {
+		return join(fmt.Sprintf("system.levels.%d", level), key)
+	}
+	switch key {
+	case "count":
+		return "system.sips.count"
+	case "network", "dims":
+		return "system.sips.topology"
+	}
+	return join("system", key)
+}
+
+// shortForm are the keys of one level without system.levels, and what says the same in a level.
+var shortForm = []struct{ key, inLevel string }{
+	{"system.sips.topology", "network"},
+	{"system.sips.w", "dims"},
+	{"system.sips.h", "dims"},
+	{"system.link.bw_gbs", "link.bw_gbs"},
+	{"system.link.latency_ns", "link.latency_ns"},
+	{"system.link.line_bw_gbs", "link.line_bw_gbs"},
+	{"system.switch.overhead_ns", "switch.overhead_ns"},
+}
+
+// checkLevels holds the levels against the short form and against themselves, and sets the number of SIPs, which
+// follows from them.
+func (t *Topology) checkLevels(l *ledger) {
+	levels := t.System.Levels
+	if len(levels) == 0 || l.doubtful("system.levels") {
+		return
+	}
+	const all = "system.levels"
+	if len(levels) > maxLevels {
+		l.disagree([]string{all}, "found %d levels; at most %d are allowed", len(levels), maxLevels)
+		return
+	}
+	for _, short := range shortForm {
+		if !l.untouched(short.key) {
+			l.add(l.places.find(short.key).errorf(short.key, "the machine has levels (%v), each of which has a %s of its own; leave this key out",
+				l.places.find(all), short.inLevel))
+		}
+	}
+	names := make(map[string]int)
+	sips, before := 1, len(l.errs)
+	for i := range levels {
+		t.checkLevel(l, i)
+		if name := levels[i].Name; name != "" {
+			if first, again := names[name]; again {
+				l.disagree([]string{t.LevelKey(i, "name")}, "level %d is called %q, too; a name is for one level", first, name)
+			}
+			names[name] = i
+		}
+		sips = min(sips*max(levels[i].Members(), 1), maxPEs+1)
+	}
+	const count = "system.sips.count"
+	switch {
+	case len(l.errs) > before: // what the levels make is not known
+	case l.untouched(count):
+		t.System.SIPs.Count = min(sips, maxSIPs)
+		if sips > maxSIPs {
+			l.disagree([]string{all}, "the levels make more than %d SIPs", maxSIPs)
+		}
+	case sips != t.System.SIPs.Count && !l.doubtful(count):
+		l.add(l.places.find(count).errorf(count, "the levels (%v) make %d SIPs, not %d; leave this key out",
+			l.places.find(all), sips, t.System.SIPs.Count))
+	}
+}
+
+// checkLevel holds the keys of one level against each other.
+func (t *Topology) checkLevel(l *ledger, i int) {
+	level := &t.System.Levels[i]
+	here := fmt.Sprintf("system.levels.%d", i)
+	wrong := func(key, format string, args ...any) {
+		l.disagree([]string{join(here, key)}, format, args...)
+	}
+	grid := level.Network == "mesh" || level.Network == "torus"
+	switch {
+	case level.Network == "":
+		l.disagree([]string{here}, "the level names no network; ring, mesh, torus, full, switch, fat_tree or dragonfly is expected")
+		return
+	case len(level.Dims) > 0 && !grid:
+		wrong("dims", "dims are for mesh and torus; a %s has a count", level.Network)
+	case len(level.Dims) > maxDims:
+		wrong("dims", "found %d dimensions; at most %d are allowed", len(level.Dims), maxDims)
+	case grid && len(level.Dims) == 0:
+		l.disagree([]string{here}, "a %s needs dims, such as dims: [4, 4, 4]", level.Network)
+	case level.Members() == 0:
+		l.disagree([]string{here}, "the level has no count")
+	case level.Count > 0 && len(level.Dims) > 0 && product(level.Dims) != level.Count:
+		keys := []string{join(here, "count"), join(here, "dims")}
+		l.disagree(keys, "the product of dims is %d, count is %d; leave count out%s", product(level.Dims), level.Count, l.both(keys...))
+	}
+	if level.Link.BW == 0 {
+		l.disagree([]string{here}, "the level has no link.bw_gbs")
+	}
+	if i == 0 && level.ByGroup() {
+		wrong("join", "the innermost level joins SIPs: there is no group below it that could have a gateway")
+	}
+	for _, only := range []struct {
+		key      string
+		given    bool
+		networks []string
+	}{
+		{"fat_tree", level.FatTree != FatTree{}, []string{"fat_tree"}},
+		{"dragonfly", level.Dragonfly != Dragonfly{}, []string{"dragonfly"}},
+		{"switch", level.Switch != Switch{}, []string{"switch", "fat_tree", "dragonfly"}},
+		{"paths", level.Paths != "", []string{"fat_tree", "dragonfly"}},
+	} {
+		if only.given && !slices.Contains(only.networks, level.Network) {
+			wrong(only.key, "the key belongs to network: %s, and this is a %s", oneOf(only.networks), level.Network)
+		}
+	}
+	if level.Gateway != (Switch{}) && !level.ByGroup() {
+		wrong("gateway", "there are gateways with join: group only")
+	}
+	switch {
+	case level.Network == "fat_tree" && level.FatTree.Radix == 0:
+		l.disagree([]string{here}, "a fat_tree needs fat_tree.radix, the ports of a switch")
+	case level.Network == "dragonfly" && (level.Dragonfly.Routers == 0 || level.Dragonfly.PerRouter == 0):
+		l.disagree([]string{here}, "a dragonfly needs dragonfly.routers, the routers in a group, and dragonfly.per_router, the members at each")
+	}
+}

@@ -1,0 +1,255 @@
+package machine
+
+import (
+	"fmt"
+
+	"kernbench/conf"
+)
+
+// levels is the network between SIPs, composed of levels, innermost first: members of level 0 are SIPs, and those of
+// each other level are groups of the level below. A SIP's number counts fastest in level 0.
+//
+// A level joins its members in one of two ways. Each SIP may have a link of its own into it: then there is a plane of it for
+// every SIP of a group below, which joins the SIPs with that place in their groups; so a torus is a ring of rings, and
+// rails join GPU i of all hosts. Or each group below has one way out, a gateway, which is a site of the level below
+// and a member of this one.
+//
+// A message goes first to the place in its own group that its destination has in its own, and then along the plane.
+// Where a level between is one with gateways it goes up through gateways to the level that its two ends have in
+// common, across, and down to that place; planes come after that too. So a route takes links of each kind once: up from
+// below, across, down from above, planes from below. No circle can close over kinds, and none within one, since each
+// network by itself has none. Build checks both.
+type levels struct {
+	sips int
+	at   []level
+}
+
+// level is one level. Its networks are all alike; sites of theirs are numbered as network says, with a gateway for shore.
+type level struct {
+	net     network
+	name    string // of its switches and gateways; "" in the short form
+	n       int    // members of a network
+	below   int    // SIPs in a member, which is a group of the levels below
+	span    int    // SIPs in a group of this level: below · n
+	group   bool   // a member has one way out
+	gateway bool   // so have groups of this level
+	planes  int    // networks side by side that join the same members
+	copies  int    // networks in all
+	count   int    // edges of a network
+
+	firstEdge, firstGateway, firstHub int
+}
+
+// newLevels plans the networks of t; small ones, of the same kinds, where the routing is to be checked.
+func newLevels(t *conf.Topology, small bool) (*levels, error) {
+	between := t.System.Between()
+	l := &levels{sips: 1}
+	edges := 0
+	for i := range between {
+		c := &between[i]
+		k, err := findKind(c.Network, ofSIPs)
+		if err != nil {
+			return nil, t.Errorf(t.LevelKey(i, "network"), "%v", err)
+		}
+		p := plan{n: c.Members(), dims: c.Dims, gateway: i+1 < len(between) && between[i+1].ByGroup()}
+		if k.limit > 0 && p.n > k.limit {
+			return nil, t.Errorf(t.LevelKey(i, "network"), "%q joins at most %d; there are %d", c.Network, k.limit, p.n)
+		}
+		if k.fit != nil {
+			if key, err := k.fit(&p, c); err != nil {
+				return nil, t.Errorf(t.LevelKey(i, key), "%v", err)
+			}
+		}
+		switch {
+		case !small:
+		case k.small != nil:
+			p = k.small(p)
+		default:
+			p.n = min(p.n, otherWindow)
+		}
+		at := level{net: k.join(p), name: c.Name, n: p.n, below: l.sips, span: l.sips * p.n, group: c.ByGroup(), gateway: p.gateway, planes: 1}
+		if at.name == "" && len(t.System.Levels) > 0 {
+			at.name = fmt.Sprintf("level%d", i)
+		}
+		if !at.group {
+			at.planes = at.below
+		}
+		at.count = len(at.net.edges())
+		l.at = append(l.at, at)
+		l.sips = at.span
+	}
+	sites := l.sips
+	for i := range l.at {
+		at := &l.at[i]
+		groups := l.sips / at.span
+		at.copies = groups * at.planes
+		at.firstEdge = edges
+		edges += at.copies * at.count
+		if at.gateway {
+			at.firstGateway = sites
+			sites += groups
+		}
+		at.firstHub = sites
+		sites += at.copies * at.net.hubs()
+		if edges > maxLinks || sites > maxLinks {
+			return nil, t.Errorf(t.LevelKey(i, "count"), "with this level the machine has more than %d links or switches", maxLinks)
+		}
+	}
+	return l, nil
+}
+
+// edges is the number of edges of all levels; those of a level come network by network.
+func (l *levels) edges() int {
+	last := &l.at[len(l.at)-1]
+	return last.firstEdge + last.copies*last.count
+}
+
+// site is the number through all levels of a site of a level's network.
+func (l *levels) site(level, copy, local int) int {
+	at := &l.at[level]
+	group, plane := copy/at.planes, copy%at.planes
+	switch {
+	case local < at.n && at.group:
+		return l.at[level-1].firstGateway + group*at.n + local
+	case local < at.n:
+		return group*at.span + local*at.below + plane
+	case at.gateway && local == at.n:
+		return at.firstGateway + group
+	case at.gateway:
+		local--
+	}
+	return at.firstHub + copy*at.net.hubs() + local - at.n
+}
+
+// A stand is a site in one of the networks to which it belongs.
+type stand struct{ level, copy, local int }
+
+// stand finds the network of a gateway, that of the groups whose way out it is, or of a hub.
+func (l *levels) stand(site int) stand {
+	level := len(l.at) - 1
+	for ; level > 0; level-- {
+		at := &l.at[level]
+		if site >= at.firstHub || at.gateway && site >= at.firstGateway {
+			break
+		}
+	}
+	at := &l.at[level]
+	if site < at.firstHub {
+		return stand{level, (site - at.firstGateway) * at.planes, at.n}
+	}
+	hubs := at.net.hubs()
+	local := at.n + (site-at.firstHub)%hubs
+	if at.gateway {
+		local++
+	}
+	return stand{level, (site - at.firstHub) / hubs, local}
+}
+
+// member is the place of a SIP's group among the members of a level.
+func (at *level) member(sip int) int { return sip / at.below % at.n }
+
+// network is the number of the network of a level that a SIP has a link to, or its group a gateway.
+func (at *level) network(sip int) int { return sip/at.span*at.planes + sip%at.planes }
+
+// crossing is the level at which a message goes from gateway to gateway; -1 is none.
+func (l *levels) crossing(from, to int) int {
+	for i := len(l.at) - 1; i > 0; i-- {
+		if at := &l.at[i]; at.group && at.member(from) != at.member(to) {
+			return i
+		}
+	}
+	return -1
+}
+
+// next is the step of a message between two SIPs out of any site on its way.
+func (l *levels) next(from, at, to int) step {
+	cross := l.crossing(from, to)
+	var s stand
+	var start, end int // in the network of s
+	switch {
+	case at >= l.sips:
+		s = l.stand(at)
+		v := &l.at[s.level]
+		start, end = v.member(from), v.member(to)
+		if s.level < cross {
+			landing := l.landing(from, to, cross)
+			group := s.copy / v.planes
+			switch down, gateway := group == landing/v.span, s.local == v.n; {
+			case down && gateway:
+				start, s.copy = v.n, v.network(landing)
+			case down:
+				start = v.n
+			case gateway: // it goes on in the level above, where it is a member
+				v = &l.at[s.level+1]
+				s = stand{s.level + 1, group / v.n, group % v.n}
+				if start = v.member(from); s.level < cross {
+					end = v.n
+				} else {
+					end = v.member(to)
+				}
+			default:
+				end = v.n
+			}
+		}
+	case cross >= 0 && l.at[cross].member(at) != l.at[cross].member(to):
+		level := cross - 1
+		for l.at[level].group {
+			level--
+		}
+		v := &l.at[level]
+		s = stand{level, v.network(at), v.member(at)}
+		start, end = s.local, v.n
+	default:
+		level := 0
+		for l.at[level].group || l.at[level].member(at) == l.at[level].member(to) {
+			level++
+		}
+		v := &l.at[level]
+		s = stand{level, v.network(at), v.member(at)}
+		start, end = v.member(from), v.member(to)
+	}
+	v := &l.at[s.level]
+	taken := v.net.next(start, s.local, end)
+	return step{
+		edge: int32(v.firstEdge + s.copy*v.count + int(taken.edge)),
+		site: int32(l.site(s.level, s.copy, int(taken.site))), channel: taken.channel,
+	}
+}
+
+// landing is the SIP at which a message arrives that has crossed a level of gateways: it has the destination's place in all
+// levels up to that one.
+func (l *levels) landing(from, to, cross int) int {
+	span := l.at[cross].span
+	return from/span*span + to%span
+}
+
+// nodeName is the name of a gateway or hub: its level, the number of its network or group where there are several, and what
+// it is there: "rail3.leaf0", "rack.gateway2". The short form has no names, and one network.
+func (l *levels) nodeName(site int) string {
+	s := l.stand(site)
+	at := &l.at[s.level]
+	if at.gateway && s.local == at.n {
+		return fmt.Sprintf("%s.gateway%d", l.at[s.level+1].name, s.copy/at.planes)
+	}
+	hub := at.net.hubName((site - at.firstHub) % at.net.hubs())
+	switch {
+	case at.name == "":
+		return hub
+	case at.copies == 1:
+		return at.name + "." + hub
+	}
+	return fmt.Sprintf("%s%d.%s", at.name, s.copy, hub)
+}
+
+// groupOf is the group of a level that a site is in; -1 where it is in none.
+func (l *levels) groupOf(level, site int) int {
+	if site < l.sips {
+		return site / l.at[level].span
+	}
+	s := l.stand(site)
+	if s.level > level {
+		return -1
+	}
+	at := &l.at[s.level]
+	return s.copy / at.planes * at.span / l.at[level].span
+}

@@ -83,7 +83,7 @@ func Crossovers(w io.Writer, groups []*lab.TuneGroup) error {
 				to = size(int64(r.To))
 			}
 			if r.Regret != nil {
-				regret = percent(*r.Regret)
+				regret = share(*r.Regret)
 			}
 			if with == "" {
 				with = "as configured"

@@ -126,7 +126,7 @@ func bestTable(g *lab.TuneGroup) *Table {
 			cells = append(cells, "-", "-", "-", "-")
 		}
 		if r.RunnerUp != nil {
-			cells = append(cells, r.RunnerUp.Algorithm, percent(float64(r.RunnerUp.Time-r.Best.Time)/float64(max(1, r.Best.Time))))
+			cells = append(cells, r.RunnerUp.Algorithm, share(float64(r.RunnerUp.Time-r.Best.Time)/float64(max(1, r.Best.Time))))
 		}
 		t.Add(cells...)
 	}
@@ -168,7 +168,7 @@ func ratio(p *lab.Point, bound int64) string {
 	return strconv.FormatFloat(float64(p.Time)/float64(bound), 'f', 2, 64)
 }
 
-func percent(f float64) string { return strconv.FormatFloat(100*f, 'f', 1, 64) + "%" }
+func share(f float64) string { return strconv.FormatFloat(100*f, 'f', 1, 64) + "%" }
 
 // estimates says how far estimates are off where that is known.
 func estimates(g *lab.TuneGroup) string {
@@ -182,7 +182,7 @@ func estimates(g *lab.TuneGroup) string {
 	if !any {
 		return ""
 	}
-	return fmt.Sprintf("~ is estimated from smaller sizes; the largest that was measured is estimated from those before it to within %s", percent(worst))
+	return fmt.Sprintf("~ is estimated from smaller sizes; the largest that was measured is estimated from those before it to within %s", share(worst))
 }
 
 // BestCSV prints a line for each size of each group.

@@ -27,7 +27,7 @@ func TuningFile(w io.Writer, groups []*lab.TuneGroup) error {
 			}
 			fmt.Fprintf(&b, "      # from %s %s", size(int64(r.From)), upTo)
 			if r.Regret != nil {
-				fmt.Fprintf(&b, "; regret between sizes about %s", percent(*r.Regret))
+				fmt.Fprintf(&b, "; regret between sizes about %s", share(*r.Regret))
 			}
 			b.WriteString("\n")
 			for k := range g.Rows {
@@ -37,7 +37,7 @@ func TuningFile(w io.Writer, groups []*lab.TuneGroup) error {
 				}
 				fmt.Fprintf(&b, "      #   %s: %s", size(int64(row.Size)), pointTime(row.Best))
 				if row.RunnerUp != nil {
-					fmt.Fprintf(&b, "; %s takes %s more", row.RunnerUp.Algorithm, percent(float64(row.RunnerUp.Time-row.Best.Time)/float64(max(1, row.Best.Time))))
+					fmt.Fprintf(&b, "; %s takes %s more", row.RunnerUp.Algorithm, share(float64(row.RunnerUp.Time-row.Best.Time)/float64(max(1, row.Best.Time))))
 				}
 				b.WriteString("\n")
 			}

@@ -130,6 +130,12 @@ func anyMachine(t *rapid.T) (sets []string, pes int) {
 	} {
 		delay(key)
 	}
+	for _, p := range []string{"simple", "ll", "ll128"} {
+		key := "software.protocols." + p
+		delay(key + ".latency_ns")
+		delay(key + ".launch_ns")
+		set("%s.efficiency=%g", key, rapid.SampledFrom([]float64{1, 0.9375, 0.5, 0.38, 0.01}).Draw(t, "efficiency of "+p))
+	}
 	set("pe.math.lanes=%d", rapid.SampledFrom([]int{1, 8, 64, 1024}).Draw(t, "lanes"))
 	set("pe.math.setup_ns=%d", rapid.IntRange(0, 4).Draw(t, "setup"))
 	return sets, sips * w * h * 4 * corner
@@ -144,6 +150,7 @@ func anyRing(t *rapid.T, a *algorithm.Algorithm, world int) []string {
 		fmt.Sprintf("%sslot_size=%d", key, rapid.SampledFrom([]int{64, 512, 4096}).Draw(t, "slot_size")),
 		key + "buffer_kind=" + rapid.SampledFrom([]string{"tcm", "tcm", "sram", "hbm"}).Draw(t, "buffer_kind"),
 		key + "backpressure=" + rapid.SampledFrom([]string{"sleep", "poll"}).Draw(t, "backpressure"),
+		key + "protocol=" + rapid.SampledFrom([]string{"simple", "ll", "ll128"}).Draw(t, "protocol"),
 		key + "credit=" + rapid.SampledFrom([]string{"on_release", "on_release", "on_recv"}).Draw(t, "credit"),
 	}
 	if top, err := topology.Lookup(a.Topology); err == nil && top.Planar {

@@ -15,7 +15,7 @@ type Channel struct {
 	To        int       `json:"to"`
 	Slots     int       `json:"n_slots"`
 	SlotBytes int64     `json:"slot_bytes"`
-	Rate      unit.Rate `json:"path_bytes_per_second"` // of the slowest link of its path
+	Rate      unit.Rate `json:"path_bytes_per_second"` // of data, on the slowest link of its path
 	RoundTrip unit.Time `json:"round_trip_ps"`         // from the start of a full slot to that of the next in its place, at least
 }
 
@@ -52,12 +52,14 @@ func Channels(m *machine.Machine, pes []int32, wiring []tl.Wiring, ring *tl.Ring
 			head, rate := m.Latency(m.Route(nil, m.TCM(a), slots))
 			forwarded, its := m.Latency(m.Route(nil, memory.RingNode(m, a, ring.Space), slots))
 			head, rate = min(head, forwarded), max(rate, its)
+			head, rate = head+ring.Protocol.Latency, ring.Protocol.Data(rate)
 			back, slowest := m.Latency(m.Route(nil, m.PE(b), m.PE(a)))
 			c := Channel{From: from, To: int(o.Peer), Slots: ring.Slots, SlotBytes: ring.SlotBytes, Rate: rate}
 			c.RoundTrip = head + over(ring.SlotBytes, int64(rate)) + back
 			if slowest > 0 {
 				c.RoundTrip += over(ring.CreditBytes, int64(slowest))
 			}
+			c.RoundTrip += ring.Protocol.Credit
 			all = append(all, c)
 		}
 	}

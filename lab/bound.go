@@ -62,6 +62,8 @@ type Limits struct {
 	Type       string  `json:"type"`
 	Root       int     `json:"root"` // -1 where there is none
 
+	Launch unit.Time `json:"launch_overhead_ps"` // of the algorithm in software: beside all limits
+
 	Rows  []LimitRow `json:"rows"`
 	Notes []string   `json:"notes"`
 }
@@ -167,7 +169,7 @@ func boundTarget(s *BoundSpec, what *collective.Collective) (*setting, *Limits, 
 	case plan.PerSIP():
 		return nil, nil, o, fmt.Errorf("algorithm %s: with rank_level: sip a rank is a SIP: limits are known between PEs", name)
 	}
-	l.PEs, l.Ranks, l.Rings = plan.PEs, plan.World, plan.Algorithm.Window == nil
+	l.PEs, l.Ranks, l.Rings, l.Launch = plan.PEs, plan.World, plan.Algorithm.Window == nil, plan.Start
 	return x, l, boundOptions(x, plan), nil
 }
 

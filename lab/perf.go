@@ -87,7 +87,8 @@ type PerfRow struct {
 	Root      int        `json:"root"`  // -1 where there is none
 	Algorithm string     `json:"algorithm"`
 	Ranks     int        `json:"ranks"`
-	Settings  []Setting  `json:"settings"` // what Vary made of them, in its order
+	Settings  []Setting  `json:"settings"`           // what Vary made of them, in its order
+	Launch    unit.Time  `json:"launch_overhead_ps"` // of the call in software, which its times have in them
 
 	OutOfPlace *Placement `json:"out_of_place"`
 	InPlace    *Placement `json:"in_place"` // nil: results cannot take the place of contributions
@@ -105,7 +106,7 @@ type Setting struct {
 // Placement is a collective with results in a place of their own, or in that of the
 // contributions.
 type Placement struct {
-	Time  unit.Time `json:"time_ps"`
+	Time  unit.Time `json:"time_ps"`   // simulated, and behind the Launch of the row
 	AlgBW float64   `json:"algbw_gbs"` // 1e9 bytes per second
 	BusBW float64   `json:"busbw_gbs"`
 	Wrong *int64    `json:"wrong"` // elements of all ranks; nil: nobody looked

@@ -74,13 +74,14 @@ func (p *perfPlan) bound(r *PerfRow) {
 	if least == nil {
 		return
 	}
-	us := least.Time.Ns() / 1e3
+	long := least.Time + r.Launch // behind the same start as what was measured
+	us := long.Ns() / 1e3
 	r.Us, r.Limit = &us, least.Kind
 	for _, at := range r.Placements() {
 		if at.Err != nil || at.Time <= 0 {
 			continue
 		}
-		if f := float64(least.Time) / float64(at.Time); r.Fraction == nil || f > *r.Fraction {
+		if f := float64(long) / float64(at.Time); r.Fraction == nil || f > *r.Fraction {
 			r.Fraction = &f
 		}
 	}

@@ -40,6 +40,7 @@ type perfJob struct {
 	call    collective.Call
 	inPlace bool
 	bytes   unit.Bytes // of data that it moves; 0: none
+	launch  unit.Time  // in software
 }
 
 // perfTarget is an algorithm on a machine with its settings.
@@ -234,4 +235,5 @@ func (p *perfPlan) notes() {
 	case s.Iterations > 1 || s.Warmup > 0:
 		p.note("time is simulated, from a machine at rest: the first iteration takes what all take, and is the only one")
 	}
+	p.noteOverhead()
 }

@@ -136,6 +136,9 @@ func (p *perfPlan) point(t perfTarget, c collective.Call, count int) error {
 	if p.what.Rooted {
 		row.Root = c.Root
 	}
+	if p.sweep.Timed {
+		row.Launch = t.plan.Start
+	}
 	p.rows = append(p.rows, row)
 	if on := t.limits; on.solver != nil {
 		on.call = c
@@ -154,7 +157,7 @@ func (p *perfPlan) point(t perfTarget, c collective.Call, count int) error {
 		x := *t.x
 		x.NElem, x.DType, x.Op = max(1, c.Elems), c.Type, c.Op
 		x.program = bench.Once(inPlace, c.Root)
-		job := &perfJob{row: len(p.rows) - 1, setting: &x, what: p.what, call: c, inPlace: inPlace}
+		job := &perfJob{row: len(p.rows) - 1, setting: &x, what: p.what, call: c, inPlace: inPlace, launch: row.Launch}
 		switch moved := data(p.what, c, inPlace); {
 		case !p.spec.Check:
 		case moved <= p.spec.Memory:

@@ -40,9 +40,10 @@ type Result struct {
 	RanksFailed  int  `json:"ranks_failed"`
 	RanksChecked bool `json:"ranks_checked"` // false: nobody looked at the data
 
-	Timed         bool      `json:"timed"`             // the executor has a clock
-	SimulatedTime unit.Time `json:"simulated_time_ps"` // of the collective, or of all launches of another bench
-	AlgBW         float64   `json:"algbw_gbs"`         // 1e9 bytes per second
+	Timed         bool      `json:"timed"`              // the executor has a clock
+	SimulatedTime unit.Time `json:"simulated_time_ps"`  // of the collective, or of all launches of another bench
+	Launch        unit.Time `json:"launch_overhead_ps"` // of those collectives, in software: beside that time
+	AlgBW         float64   `json:"algbw_gbs"`          // 1e9 bytes per second
 	BusBW         float64   `json:"busbw_gbs"`
 	Launches      int       `json:"launches"`
 	Messages      int64     `json:"messages"`

@@ -104,6 +104,9 @@ func (x *setting) result(first, told *outcome, err error) *Result {
 		r.count(l.Result.Traffic)
 		if first.plan == nil || len(l.Calls) > 0 || first.measured != nil {
 			r.SimulatedTime += l.Result.Duration()
+			if r.Timed {
+				r.Launch += overhead(l)
+			}
 		}
 	}
 	if p := first.plan; p != nil {

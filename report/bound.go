@@ -21,6 +21,9 @@ func Bound(w io.Writer, l *lab.Limits) error {
 	if l.Rings {
 		fmt.Fprintf(&b, "as configured for %s\n", l.Algorithm)
 	}
+	if l.Launch > 0 {
+		fmt.Fprintf(&b, "software takes %v to start it, beside these times\n", l.Launch)
+	}
 	if len(l.Rows) == 0 {
 		_, err := w.Write(b.Bytes())
 		return err

@@ -29,7 +29,7 @@ func limits() *lab.Limits {
 	small := lab.LimitRow{Size: 4, Elems: 1, Hardware: 1000, ByHardware: bound.Distance, Configured: 1000, Binding: bound.Distance, Bounds: row.Bounds[:1]}
 	return &lab.Limits{
 		Collective: "reduce", Machine: "1 SIP × 1 cube × 8 PEs", Fidelity: "slot", Ranks: 8, Algorithm: "chain_reduce", Rings: true,
-		Type: "f32", Root: 2, Rows: []lab.LimitRow{small, row}, Notes: []string{"something to know"},
+		Type: "f32", Root: 2, Launch: 8400 * unit.Nanosecond, Rows: []lab.LimitRow{small, row}, Notes: []string{"something to know"},
 	}
 }
 

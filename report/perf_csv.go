@@ -25,6 +25,7 @@ func (c *PerfCSV) Begin(s *lab.Sweep) error {
 	for _, place := range []string{"out_of_place", "in_place"} {
 		head = append(head, place+"_time_us", place+"_algbw_gbs", place+"_busbw_gbs", place+"_wrong")
 	}
+	head = append(head, "launch_us")
 	if s.Bound {
 		head = append(head, "bound_us", "bound_fraction", "bound_limit")
 	}
@@ -50,6 +51,11 @@ func (c *PerfCSV) Row(s *lab.Sweep, r *lab.PerfRow) error {
 		}
 		cells = append(cells, four...)
 	}
+	launch := ""
+	if s.Timed {
+		launch = strconv.FormatFloat(float64(r.Launch)/1e6, 'g', -1, 64)
+	}
+	cells = append(cells, launch)
 	if s.Bound {
 		cells = append(cells, digits(r.Us), digits(r.Fraction), string(r.Limit))
 	}

@@ -31,7 +31,7 @@ func sweep() *lab.Sweep {
 				InPlace:    &lab.Placement{Time: 12345678 * unit.Nanosecond, AlgBW: 123.456, BusBW: 4567.891, Wrong: elements(7)},
 			},
 			{
-				Size: 134217728, Count: 33554432, Type: "bf16", RedOp: "none", Root: 255, Algorithm: "tree", Ranks: 8, Settings: both,
+				Size: 134217728, Count: 33554432, Type: "bf16", RedOp: "none", Root: 255, Algorithm: "tree", Ranks: 8, Settings: both, Launch: 8400 * unit.Nanosecond,
 				OutOfPlace: &lab.Placement{Time: 99999_999 * unit.Nanosecond, AlgBW: 123456.7, BusBW: 12345678},
 				Note:       "not checked: too large",
 			},
@@ -172,7 +172,7 @@ func TestPerfIsReadable(t *testing.T) {
 	var b bytes.Buffer
 	printed(t, &PerfCSV{W: &b}, sweep())
 	lines, err := csv.NewReader(&b).ReadAll() // which counts fields
-	if err != nil || len(lines) != 5 || len(lines[0]) != 19 {
+	if err != nil || len(lines) != 5 || len(lines[0]) != 20 {
 		t.Fatalf("%v, %q", err, lines)
 	}
 	if got := lines[1][10]; lines[0][10] != "out_of_place_time_us" || got != "0.33125" {

@@ -45,7 +45,7 @@ var results = map[string]*lab.Result{
 		Executor: "sim", Fidelity: "slot", Machine: "2 SIPs x 16 cubes x 8 PEs",
 		WorldSize: 256, ElemsPerRank: 1040, DType: "f16", Op: "sum", BytesPerRank: 2080,
 		RanksOK: 256, RanksChecked: true,
-		Timed: true, SimulatedTime: 12_345_678, AlgBW: 0.1684, BusBW: 0.33550,
+		Timed: true, SimulatedTime: 12_345_678, Launch: 6_600_000, AlgBW: 0.1684, BusBW: 0.33550,
 		Launches: 1, Messages: 130560, MessageBytes: 130560 * 2080, Events: 1234567,
 		WallTime: 412 * time.Millisecond, EventsPerSecond: 2.9965e6, NsPerMessage: 3155,
 		Verdicts: []lab.Verdict{

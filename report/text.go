@@ -94,6 +94,9 @@ func cost(w io.Writer, r *lab.Result) {
 	ended := r.Fault == ""
 	if r.Timed && (ended || r.SimulatedTime > 0) {
 		field(w, "simulated time", "%v", r.SimulatedTime)
+		if r.Launch > 0 {
+			field(w, "launch", "%v before it, in software", r.Launch)
+		}
 		if r.AlgBW > 0 {
 			field(w, "algbw", "%s GB/s", significant(r.AlgBW))
 			field(w, "busbw", "%s GB/s", significant(r.BusBW))

@@ -18,7 +18,7 @@ func cutsOf(inside func(int32) bool, ranks, world int, out, in int64) [2]cut {
 	}
 }
 
-// parts are the cuts that the machine's build suggests: each tile, cube and SIP, and, in each
+// parts are the cuts that the machine's build suggests: each tile, cube, SIP and group of SIPs, and, in each
 // order, all nodes up to a place.
 func (g *graph) parts() []cut {
 	tile := make([]int32, g.nodes)
@@ -29,7 +29,7 @@ func (g *graph) parts() []cut {
 		tile[n] = int32(r)
 	}
 	var all []cut
-	for _, label := range [][]int32{tile, g.cube, g.sip} {
+	for _, label := range append([][]int32{tile, g.cube, g.sip}, g.groups...) {
 		all = append(all, g.pieces(label)...)
 	}
 	for _, o := range g.orders {

@@ -15,9 +15,10 @@ type graph struct {
 	out   [][]int32 // edges by the node that they leave
 	rank  []int32   // node by rank
 
-	cube   []int32 // of each node, counted from 0; what is in no cube is a part of its own, and counts on
-	sip    []int32 // likewise
-	orders []order // arrangements of the nodes; everything up to a place may be one side of a cut
+	cube   []int32   // of each node, counted from 0; what is in no cube is a part of its own, and counts on
+	sip    []int32   // likewise
+	groups [][]int32 // likewise for groups of SIPs, by level; -1 is in none
+	orders []order   // arrangements of the nodes; everything up to a place may be one side of a cut
 
 	port    []int64     // rate of each rank's HBM port, which its contributions leave by and its results enter by
 	access  []unit.Time // and its delay
@@ -131,6 +132,38 @@ func (g *graph) arrange(m *machine.Machine) {
 		}
 	}
 	g.orders = append(g.orders, order)
+	for i, level := range m.Levels() {
+		g.arrangeLevel(m, i, &level)
+	}
+}
+
+// arrangeLevel adds the groups of a level of SIPs, and an order for each dimension of it: along a torus its planes are
+// the sides of a cut. What is in no member comes last.
+func (g *graph) arrangeLevel(m *machine.Machine, i int, level *machine.Level) {
+	group, member := make([]int32, g.nodes), make([]int32, g.nodes)
+	for n := range g.nodes {
+		group[n] = int32(m.Group(i, machine.NodeID(n)))
+		if i > 0 {
+			member[n] = g.groups[i-1][n]
+		} else if member[n] = g.sip[n]; int(member[n]) >= m.SIPs() {
+			member[n] = -1
+		}
+	}
+	g.groups = append(g.groups, group)
+	stride := int32(1)
+	for _, d := range level.Dims {
+		if d == 1 {
+			continue
+		}
+		o := order{make([]int32, g.nodes)}
+		for n, k := range member {
+			if o.place[n] = int32(d); k >= 0 {
+				o.place[n] = k / stride % int32(d)
+			}
+		}
+		g.orders = append(g.orders, o)
+		stride *= int32(d)
+	}
 }
 
 // over is bytes × 1e12 / rate in whole picoseconds, rounded down.

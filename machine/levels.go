@@ -237,9 +237,13 @@ func (l *levels) nodeName(site int) string {
 		return hub
 	case at.copies == 1:
 		return at.name + "." + hub
+	case isDigit(at.name[len(at.name)-1]):
+		return fmt.Sprintf("%s.%d.%s", at.name, s.copy, hub)
 	}
 	return fmt.Sprintf("%s%d.%s", at.name, s.copy, hub)
 }
+
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
 // groupOf is the group of a level that a site is in; -1 where it is in none.
 func (l *levels) groupOf(level, site int) int {

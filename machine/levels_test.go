@@ -301,3 +301,44 @@ func TestImpossibleLevels(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 }
+
+// TestNested: the parts of a machine, and the groups that nodes stand in, agree with the names of nodes.
+func TestNested(t *testing.T) {
+	m := mustBuild(t, chips(
+		"{name: tray, network: torus, dims: [2, 3], link: {bw_gbs: 40, line_bw_gbs: 50}}",
+		"{name: rack, network: switch, count: 3, join: group, link: {bw_gbs: 30}}",
+		"{name: rail, network: switch, count: 2, join: each, link: {bw_gbs: 20}}",
+	)...)
+	if got, want := m.Nested(), []int{1, 2, 6, 18, 36}; !slices.Equal(got, want) {
+		t.Errorf("nested parts of %v PEs, want %v", got, want)
+	}
+	if got, want := mustBuild(t).Nested(), []int{8, 128, 256}; !slices.Equal(got, want) {
+		t.Errorf("the default machine has parts of %v PEs, want %v", got, want)
+	}
+	levels := m.Levels()
+	if l := levels[0]; len(levels) != 3 || l.Name != "tray" || l.Members != 6 || l.Rate != unit.GBs(40) || l.Line != unit.GBs(50) || !l.Planes || levels[1].Planes {
+		t.Errorf("levels %+v", levels)
+	}
+	nodes := make(map[string]NodeID)
+	for i := range m.Links {
+		nodes[m.NodeName(m.Links[i].From)] = m.Links[i].From
+	}
+	for name, want := range map[string][3]int{
+		"sip20.io":       {3, 1, 0},
+		"sip7.cube0.pe0": {1, 0, 0},
+		"rack.gateway4":  {4, 1, 0},
+		"rack1.switch":   {-1, 1, 0},
+		"rail5.switch":   {-1, -1, 0},
+	} {
+		n, ok := nodes[name]
+		if !ok {
+			t.Errorf("there is no %s", name)
+			continue
+		}
+		for level, group := range want {
+			if got := m.Group(level, n); got != group {
+				t.Errorf("%s stands in group %d of level %d, want %d", name, got, level, group)
+			}
+		}
+	}
+}

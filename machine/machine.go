@@ -49,6 +49,7 @@ type Machine struct {
 	inSIP   network
 	ends    []edge  // of inSIP
 	outside *levels // between SIPs; nil where there is one
+	levels  []Level // of outside, in words
 
 	shore    bool          // whether a SIP has an IO chiplet: there is more than one SIP
 	perSIP   int           // nodes of a SIP outside its cubes: the IO chiplet, switches between cubes

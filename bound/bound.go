@@ -22,9 +22,17 @@ const (
 	Flow     Kind = "flow"     // how many links everything must pass, over what they carry
 	Compute  Kind = "compute"  // combinings, over vector units and memories
 	Memory   Kind = "memory"   // what must pass the port of one rank's memory
-	Vector   Kind = "vector"   // combinings of an algorithm on rings, over the vector units
-	Slots    Kind = "slots"    // slots of rings and the round trips of their credits
+
+	// Of one algorithm, with its rings as they are.
+	Vector    Kind = "vector"   // combinings of an algorithm on rings, over the vector units
+	FanOut    Kind = "fan-out"  // sends, or receives, one after the other
+	Slots     Kind = "slots"    // slots of rings and the round trips of their credits
+	Pipelined Kind = "pipeline" // a vector that goes from rank to rank in pieces
 )
+
+// OfRings tells whether limits of that kind are those of one algorithm as it is configured, and
+// not those of the machine.
+func (k Kind) OfRings() bool { return k == Vector || k == FanOut || k == Slots || k == Pipelined }
 
 // Bound is one limit: no algorithm is faster.
 type Bound struct {
@@ -41,12 +49,24 @@ type Witness struct {
 
 	From   string   `json:"from,omitempty"`   // distance: the nodes
 	To     string   `json:"to,omitempty"`     //
-	Ranks  []int    `json:"ranks,omitempty"`  // at issue: two of a distance, one of a node or memory, those inside of a cut
+	Ranks  []int    `json:"ranks,omitempty"`  // at issue: two of a distance, one of a node or memory, those inside of a cut, the way of a pipeline
 	Others []int    `json:"others,omitempty"` // cut: the ranks outside
 	Links  []string `json:"links,omitempty"`  // distance: the way; node, cut, flow: what must be passed
 	Port   string   `json:"port,omitempty"`   // memory: its name
 
-	Inbound bool `json:"inbound,omitempty"` // node, slots: what enters counts, not what leaves
+	// Of a flow: how much of what passes each of the links counts (nil: all), and by how much of it
+	// the limit could be higher, with the best of weights.
+	Weights []float64 `json:"weights,omitempty"`
+	Within  float64   `json:"within,omitempty"`
+
+	Inbound bool `json:"inbound,omitempty"` // node, slots, fan-out: what enters counts, not what leaves
+
+	Gap   unit.Time  `json:"gap_ps,omitempty"`            // fan-out: between two sends, or receives, of a rank
+	Hop   unit.Time  `json:"hop_ps,omitempty"`            // fan-out: from a send until what it carried is there; pipeline: the longest of those
+	Tree  []TreeStep `json:"tree,omitempty"`              // fan-out: how many ranks are reached by when
+	Turn  unit.Time  `json:"turn_ps,omitempty"`           // pipeline: of a rank with a piece
+	Piece int64      `json:"piece_bytes,omitempty"`       // pipeline: the best
+	Taken int64      `json:"piece_bytes_taken,omitempty"` // pipeline: as it is set, where that is known
 
 	Channel *Channel `json:"channel,omitempty"`      // slots: the slowest of those that count
 	Slots   int      `json:"slots_enough,omitempty"` // slots: with which the path of that channel would limit it
@@ -54,15 +74,16 @@ type Witness struct {
 
 // Options is what limits depend on beside the machine and the call.
 type Options struct {
-	Ideal       bool      // links and ports are not shared: only distance, vector and slots limit
+	Ideal       bool      // links and ports are not shared: only distance and the limits of rings remain
 	VectorUnits int       // that combine; 0: one of each rank. Communication engines have further ones
 	Channels    []Channel // rings as configured, for algorithms that use nothing else; nil: none
+	Pipeline    *Pipeline // of such an algorithm, where it is one
 }
 
 // Result is every limit of a call, in the order of kinds, those of zero left out.
 type Result struct {
 	Bounds   []Bound
-	Hardware unit.Time // the highest limit but for vector and slots: of the machine
+	Hardware unit.Time // the highest limit but for those of rings: of the machine
 	Limit    unit.Time // the highest of all: of the machine as it is configured
 
 	binding [2]int // in Bounds, of Hardware and Limit; -1: there is none
@@ -87,6 +108,7 @@ type Solver struct {
 	g             *graph
 	lanes         int64     // elements that a vector unit combines in a clock
 	clock         unit.Time // of it
+	costs         costs
 	parts         []cut
 	some          []int // ranks to ask flows and distances about: all where they are few
 	unit, largest int64 // a divisor of all rates, and the largest rate in it
@@ -94,6 +116,7 @@ type Solver struct {
 	cuts          map[cutKey][]cut
 	ways          map[cutKey]farthest
 	alike         []toll // where every rank has one element for every other
+	traded        []traded
 	links         linksOf
 }
 
@@ -117,7 +140,9 @@ func New(m *machine.Machine, t *conf.Topology, pes []int32) (*Solver, error) {
 		return nil, fmt.Errorf("no ranks: at least one must take part")
 	}
 	math := &t.PE.Math
-	return newSolver(fromMachine(m, pes), int64(math.Lanes), max(1, unit.Nanoseconds(1/math.ClockGHz))), nil
+	s := newSolver(fromMachine(m, pes), int64(math.Lanes), max(1, unit.Nanoseconds(1/math.ClockGHz)))
+	s.costs = costs{issue: t.PE.Issue, send: t.PE.IPCQ.Send, recv: t.PE.IPCQ.Recv, setup: t.PE.DMA.Setup}
+	return s, nil
 }
 
 func newSolver(g *graph, lanes int64, clock unit.Time) *Solver {
@@ -179,16 +204,17 @@ func (s *Solver) Of(co *collective.Collective, c collective.Call, o Options) (*R
 	all = append(all, s.distance(d))
 	l := d.locals()
 	if !o.Ideal {
-		all = append(all, s.node(d, &l, size), s.volume(d, size), s.cut(d, size), s.flow(d, size))
+		cut := s.cut(d, size)
+		all = append(all, s.node(d, &l, size), s.volume(d, size), cut, s.flow(d, size, cut.Time))
 	}
 	if !o.Ideal {
 		all = append(all, s.compute(d, &o, size), s.memory(&l, size))
 	}
-	all = append(all, s.vector(d, &o), slotted(d, &l, size, &o))
+	all = append(all, s.vector(d, &o), s.fanOut(d, size, &o), slotted(d, &l, size, &o), s.pipeline(d, size, &o))
 	r := &Result{binding: [2]int{-1, -1}}
 	r.Bounds = slices.DeleteFunc(all, func(b Bound) bool { return b.Time <= 0 })
 	for i, b := range r.Bounds {
-		if b.Kind != Slots && b.Kind != Vector && b.Time > r.Hardware {
+		if !b.Kind.OfRings() && b.Time > r.Hardware {
 			r.Hardware, r.binding[0] = b.Time, i
 		}
 		if b.Time > r.Limit {

@@ -38,6 +38,31 @@ func fullMesh(n int) *graph {
 	return bare(n, ranks, edges)
 }
 
+// leafSpine is leaves of some ranks each, with so many times more bandwidth below a leaf than above.
+func leafSpine(leaves, each, over int) *graph {
+	n := leaves * each
+	spine := int32(n + leaves)
+	var edges []edge
+	var ranks []int32
+	for leaf := range int32(leaves) {
+		at := int32(n) + leaf
+		for r := leaf * int32(each); r < (leaf+1)*int32(each); r++ {
+			edges = append(edges, edge{from: r, to: at, rate: gb}, edge{from: at, to: r, rate: gb})
+			ranks = append(ranks, r)
+		}
+		up := int64(each) * gb / int64(over)
+		edges = append(edges, edge{from: at, to: spine, rate: up, class: 1}, edge{from: spine, to: at, rate: up, class: 1})
+	}
+	g := bare(n+leaves+1, ranks, edges)
+	for leaf := range leaves {
+		g.sip[n+leaf] = int32(leaf + 1)
+		for r := range each {
+			g.sip[leaf*each+r] = int32(leaf + 1)
+		}
+	}
+	return g
+}
+
 // lattice is a mesh or torus of ranks of any number of dimensions.
 func lattice(wrap bool, dims ...int) *graph {
 	n := 1
@@ -111,6 +136,11 @@ func TestClosedForms(t *testing.T) {
 		{"mesh 4x4 reduce_scatter", lattice(false, 4, 4), collective.ReduceScatter, Node, 15. / 16 / 2},
 		{"mesh 8x4 all_to_all", lattice(false, 8, 4), collective.AllToAll, Cut, 8. / 4},
 		{"mesh 4x4 broadcast", lattice(false, 4, 4), collective.Broadcast, Cut, 1. / 2},
+		{"leaf-spine 4x8, 16:1, all_reduce", leafSpine(4, 8, 16), collective.AllReduce, Cut, 16. / 8},
+		{"leaf-spine 4x8, 4:1, all_reduce", leafSpine(4, 8, 4), collective.AllReduce, Cut, 1},
+		{"leaf-spine 4x8, 4:1, all_to_all", leafSpine(4, 8, 4), collective.AllToAll, Cut, 4 * 24. / 32},
+		{"leaf-spine 4x8, 4:1, all_to_all", leafSpine(4, 8, 4), collective.AllToAll, Flow, 4 * 24. / 32},
+		{"leaf-spine 4x8, 1:1, all_to_all", leafSpine(4, 8, 1), collective.AllToAll, Node, 31. / 32},
 	}
 	for _, test := range tests {
 		t.Run(test.name+" "+string(test.kind), func(t *testing.T) {

@@ -126,8 +126,9 @@ func (s *Solver) crossing(d *demand, c *cut) int64 {
 	return d.crossing(func(r int) bool { return c.inside(s.g.rank[r]) })
 }
 
-// flow: everything that pairs of ranks have for each other passes some links on its way.
-func (s *Solver) flow(d *demand, size int64) Bound {
+// flow: everything that pairs of ranks have for each other passes some links on its way. A limit
+// that is known saves the search for a better one that is not there.
+func (s *Solver) flow(d *demand, size int64, known unit.Time) Bound {
 	b := Bound{Kind: Flow}
 	if d.form != pairs || d.block == 0 && len(d.flows) == 0 {
 		return b
@@ -149,6 +150,7 @@ func (s *Solver) flow(d *demand, size int64) Bound {
 		}
 	}
 	b.Witness.Links = s.names(links)
+	s.exceed(&b, d, size, max(known, b.Time))
 	return b
 }
 

@@ -83,6 +83,10 @@ func (e *experiment) run() (m measured, err error) {
 	o := bound.Options{Ideal: e.fidelity == noc.Ideal}
 	if plan.Algorithm.Window == nil {
 		o.Channels = bound.Channels(hardware, group.PEs, plan.Wiring, &plan.Ring)
+		if way := plan.Algorithm.Way; way != nil {
+			w := way(group.Call.World, group.Call.Root)
+			o.Pipeline = &bound.Pipeline{Ranks: w.Ranks, Parts: w.Parts}
+		}
 	}
 	m.time = dev.Launches()[0].Result.Duration()
 	m.limits, err = solver.Of(call.Collective, group.Call, o)
@@ -93,8 +97,16 @@ func (e *experiment) run() (m measured, err error) {
 func anyMachine(t *rapid.T) (sets []string, pes int) {
 	set := func(format string, args ...any) { sets = append(sets, fmt.Sprintf(format, args...)) }
 	sips := rapid.SampledFrom([]int{1, 1, 2, 3, 4, 6}).Draw(t, "sips")
-	set("system.sips.count=%d", sips)
+	levels := rapid.IntRange(0, 2).Draw(t, "levels or not") == 2
+	if levels {
+		text := ""
+		text, sips = anyLevels(t)
+		set("%s", text)
+	} else {
+		set("system.sips.count=%d", sips)
+	}
 	switch network := rapid.SampledFrom([]string{"switch", "ring_1d", "full", "torus_2d", "mesh_2d_no_wrap"}).Draw(t, "between SIPs"); {
+	case levels:
 	case strings.Contains(network, "2d"):
 		w := rapid.SampledFrom([]int{1, sips}).Draw(t, "SIPs in a row")
 		if sips == 6 {
@@ -120,13 +132,17 @@ func anyMachine(t *rapid.T) (sets []string, pes int) {
 		set("%s=%g", key, rapid.SampledFrom([]float64{0, 0.5, 3, 40, 500}).Draw(t, key))
 	}
 	for _, key := range []string{
-		"sip.ucie.bw_gbs", "cube.noc.link_bw_gbs", "pe.link_bw_gbs", "system.link.bw_gbs", "sip.io.bw_gbs",
+		"sip.ucie.bw_gbs", "cube.noc.link_bw_gbs", "pe.link_bw_gbs", "sip.io.bw_gbs",
 		"cube.hbm_to_router_bw_gbs", "cube.sram_to_router_bw_gbs", "pe.tcm.bw_gbs",
 	} {
 		rate(key)
 	}
+	if !levels {
+		rate("system.link.bw_gbs")
+		delay("system.link.latency_ns")
+	}
 	for _, key := range []string{
-		"cube.noc.router_ns", "sip.ucie.port_ns", "system.link.latency_ns", "cube.hbm.access_ns", "pe.tcm.access_ns", "pe.issue_ns", "pe.dma.setup_ns",
+		"cube.noc.router_ns", "sip.ucie.port_ns", "cube.hbm.access_ns", "pe.tcm.access_ns", "pe.issue_ns", "pe.dma.setup_ns", "pe.ipcq.send_ns", "pe.ipcq.recv_ns",
 	} {
 		delay(key)
 	}
@@ -152,6 +168,9 @@ func anyRing(t *rapid.T, a *algorithm.Algorithm, world int) []string {
 		key + "backpressure=" + rapid.SampledFrom([]string{"sleep", "poll"}).Draw(t, "backpressure"),
 		key + "protocol=" + rapid.SampledFrom([]string{"simple", "ll", "ll128"}).Draw(t, "protocol"),
 		key + "credit=" + rapid.SampledFrom([]string{"on_release", "on_release", "on_recv"}).Draw(t, "credit"),
+	}
+	if a.Pipelined {
+		sets = append(sets, key+"chunk_size="+rapid.SampledFrom([]string{"auto", "auto", "64", "1KiB", "64KiB"}).Draw(t, "chunk_size"))
 	}
 	if top, err := topology.Lookup(a.Topology); err == nil && top.Planar {
 		w := 1

@@ -17,6 +17,7 @@ type Channel struct {
 	SlotBytes int64     `json:"slot_bytes"`
 	Rate      unit.Rate `json:"path_bytes_per_second"` // of data, on the slowest link of its path
 	RoundTrip unit.Time `json:"round_trip_ps"`         // from the start of a full slot to that of the next in its place, at least
+	Delay     unit.Time `json:"delay_ps"`              // of a token without its bytes, at least
 }
 
 // PerSecond is what the channel carries in the long run: no more than its path, and no more than
@@ -54,7 +55,7 @@ func Channels(m *machine.Machine, pes []int32, wiring []tl.Wiring, ring *tl.Ring
 			head, rate = min(head, forwarded), max(rate, its)
 			head, rate = head+ring.Protocol.Latency, ring.Protocol.Data(rate)
 			back, slowest := m.Latency(m.Route(nil, m.PE(b), m.PE(a)))
-			c := Channel{From: from, To: int(o.Peer), Slots: ring.Slots, SlotBytes: ring.SlotBytes, Rate: rate}
+			c := Channel{From: from, To: int(o.Peer), Slots: ring.Slots, SlotBytes: ring.SlotBytes, Rate: rate, Delay: head}
 			c.RoundTrip = head + over(ring.SlotBytes, int64(rate)) + back
 			if slowest > 0 {
 				c.RoundTrip += over(ring.CreditBytes, int64(slowest))

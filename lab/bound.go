@@ -11,6 +11,7 @@ import (
 	"kernbench/dtype"
 	"kernbench/exec/mock"
 	"kernbench/hw/noc"
+	"kernbench/tl"
 	"kernbench/unit"
 )
 
@@ -31,6 +32,9 @@ type BoundSpec struct {
 // Limit is one limit of a collective, with what it comes from.
 type Limit = bound.Bound
 
+// LimitWitness is what a limit comes from.
+type LimitWitness = bound.Witness
+
 // LimitKind is where a limit comes from.
 type LimitKind = bound.Kind
 
@@ -43,12 +47,15 @@ const (
 	ByFlow     = bound.Flow
 	ByCompute  = bound.Compute
 	ByMemory   = bound.Memory
-	ByVector   = bound.Vector
+
+	ByVector   = bound.Vector // and those below: of one algorithm, as it is configured
+	ByFanOut   = bound.FanOut
 	BySlots    = bound.Slots
+	ByPipeline = bound.Pipelined
 )
 
 // LimitKinds lists them in the order of a row.
-var LimitKinds = []LimitKind{ByDistance, ByNode, ByVolume, ByCut, ByFlow, ByCompute, ByMemory, ByVector, BySlots}
+var LimitKinds = []LimitKind{ByDistance, ByNode, ByVolume, ByCut, ByFlow, ByCompute, ByMemory, ByVector, ByFanOut, BySlots, ByPipeline}
 
 // Limits is how fast a collective could be.
 type Limits struct {
@@ -58,7 +65,7 @@ type Limits struct {
 	Ranks      int     `json:"ranks"`
 	PEs        []int32 `json:"-"` // by rank
 	Algorithm  string  `json:"algorithm"`
-	Rings      bool    `json:"rings"` // the algorithm uses nothing but rings, so that their slots, and the vector units, limit it
+	Rings      bool    `json:"rings"` // the algorithm uses nothing but rings, which limit it as they are configured
 	Type       string  `json:"type"`
 	Root       int     `json:"root"` // -1 where there is none
 
@@ -92,7 +99,7 @@ func Bound(ctx context.Context, s BoundSpec) (*Limits, error) {
 	if s.Base.DType == dtype.Invalid {
 		s.Base.DType = dtype.F32
 	}
-	x, l, o, err := boundTarget(&s, what)
+	x, l, plan, err := boundTarget(&s, what)
 	if err != nil {
 		return nil, err
 	}
@@ -104,10 +111,12 @@ func Bound(ctx context.Context, s BoundSpec) (*Limits, error) {
 	if err != nil {
 		return nil, err
 	}
+	o := boundOptions(x, plan)
 	for _, c := range calls {
 		if ctx.Err() != nil {
 			return l, ctx.Err()
 		}
+		o.Pipeline = pipeline(plan, c)
 		r, err := solver.Of(what, c, o)
 		if err != nil {
 			return nil, err
@@ -126,9 +135,9 @@ func Bound(ctx context.Context, s BoundSpec) (*Limits, error) {
 	return l, nil
 }
 
-// boundTarget loads the machine and the algorithm, and finds out who takes part.
-func boundTarget(s *BoundSpec, what *collective.Collective) (*setting, *Limits, bound.Options, error) {
-	var o bound.Options
+// boundTarget loads the machine and the algorithm, and finds out who takes part. There is no plan
+// where nobody asked for an algorithm, and the usual one cannot have these ranks.
+func boundTarget(s *BoundSpec, what *collective.Collective) (*setting, *Limits, *device.Plan, error) {
 	b := &s.Base
 	one := Spec{
 		Topology: b.Topology, CCL: b.CCL, Sets: b.Sets, Ranks: b.Ranks, Devices: b.Devices, Fidelity: b.Fidelity,
@@ -136,7 +145,7 @@ func boundTarget(s *BoundSpec, what *collective.Collective) (*setting, *Limits, 
 	}
 	x, err := load(one)
 	if err != nil {
-		return nil, nil, o, err
+		return nil, nil, nil, err
 	}
 	name := b.Algorithm
 	if name == "" {
@@ -146,7 +155,7 @@ func boundTarget(s *BoundSpec, what *collective.Collective) (*setting, *Limits, 
 	defer executor.Close()
 	dev, err := device.New(device.Config{Machine: x.machine, Topology: x.topo, CCL: x.ccl, Executor: executor, World: x.world, PEs: x.pes})
 	if err != nil {
-		return nil, nil, o, err
+		return nil, nil, nil, err
 	}
 	l := &Limits{
 		Collective: what.Name, Machine: x.describe(), Fidelity: x.fidelity.String(), Algorithm: name, Type: b.DType.String(), Root: -1,
@@ -161,26 +170,37 @@ func boundTarget(s *BoundSpec, what *collective.Collective) (*setting, *Limits, 
 		l.Algorithm, l.PEs = "", x.participants()
 		l.Ranks = len(l.PEs)
 		l.Notes = append(l.Notes, fmt.Sprintf("no rings count: %v", err))
-		return x, l, bound.Options{Ideal: x.fidelity == noc.Ideal}, nil
+		return x, l, nil, nil
 	case err != nil:
-		return nil, nil, o, err
+		return nil, nil, nil, err
 	case plan.Algorithm.Collective != what.Name:
-		return nil, nil, o, fmt.Errorf("algorithm %s performs %s, not %s", name, plan.Algorithm.Collective, what.Name)
+		return nil, nil, nil, fmt.Errorf("algorithm %s performs %s, not %s", name, plan.Algorithm.Collective, what.Name)
 	case plan.PerSIP():
-		return nil, nil, o, fmt.Errorf("algorithm %s: with rank_level: sip a rank is a SIP: limits are known between PEs", name)
+		return nil, nil, nil, fmt.Errorf("algorithm %s: with rank_level: sip a rank is a SIP: limits are known between PEs", name)
 	}
 	l.PEs, l.Ranks, l.Rings, l.Launch = plan.PEs, plan.World, plan.Algorithm.Window == nil, plan.Start
-	return x, l, boundOptions(x, plan), nil
+	return x, l, plan, nil
 }
 
 // boundOptions is what limits depend on beside the machine and the call: who uses rings alone is
-// limited by them.
+// limited by them. A plan of nil is no algorithm.
 func boundOptions(x *setting, plan *device.Plan) bound.Options {
 	o := bound.Options{Ideal: x.fidelity == noc.Ideal}
-	if plan.Algorithm.Window == nil {
+	if plan != nil && plan.Algorithm.Window == nil {
 		o.Channels = bound.Channels(x.machine, plan.PEs, plan.Wiring, &plan.Ring)
 	}
 	return o
+}
+
+// pipeline is the way that a call takes with an algorithm that has one.
+func pipeline(plan *device.Plan, c collective.Call) *bound.Pipeline {
+	if plan == nil || plan.Algorithm.Window != nil || plan.Algorithm.Way == nil {
+		return nil
+	}
+	w := plan.Algorithm.Way(c.World, c.Root)
+	return &bound.Pipeline{Ranks: w.Ranks, Parts: w.Parts, Piece: w.Piece(tl.Args{
+		NElem: c.Elems, DType: c.Type, ChunkBytes: int64(plan.Config.ChunkSize), LatencyBytes: plan.LatencyBytes,
+	})}
 }
 
 // participants are those that take part, whatever the algorithm: all PEs unless some are named.

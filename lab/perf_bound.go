@@ -7,13 +7,19 @@ import (
 	"kernbench/bound"
 	"kernbench/collective"
 	"kernbench/conf"
+	"kernbench/device"
 )
 
-// PerfBound is how fast a row could have been, with the rings of its algorithm as they are.
+// PerfBound is how fast a row could have been: with the rings of its algorithm as they are, and on
+// the machine whatever the algorithm.
 type PerfBound struct {
 	Us       *float64  `json:"bound_us"`       // nil: nothing limits it, or there is no clock
 	Fraction *float64  `json:"bound_fraction"` // of what the faster placement took; nil: none came to its end
 	Limit    LimitKind `json:"bound_limit"`    // that it comes from; "": none
+
+	HardwareUs       *float64  `json:"hardware_bound_us"`
+	HardwareFraction *float64  `json:"hardware_bound_fraction"`
+	HardwareLimit    LimitKind `json:"hardware_bound_limit"`
 }
 
 // perfSolver knows the limits of one machine with its ranks, for all rows of all algorithms there.
@@ -26,7 +32,8 @@ type perfSolver struct {
 // perfLimits is what the limits of one row depend on.
 type perfLimits struct {
 	solver  *bound.Solver
-	options bound.Options
+	plan    *device.Plan
+	options bound.Options // but for the pipeline, which is the call's
 	call    collective.Call
 }
 
@@ -36,7 +43,7 @@ func (p *perfPlan) limits(t *perfTarget) error {
 	if !p.spec.Bound || !p.sweep.Timed {
 		return nil
 	}
-	t.limits.options = boundOptions(t.x, t.plan)
+	t.limits.plan, t.limits.options = t.plan, boundOptions(t.x, t.plan)
 	for _, known := range p.solvers {
 		if slices.Equal(known.pes, t.plan.PEs) && reflect.DeepEqual(known.topo, t.x.topo) {
 			t.limits.solver = known.solver
@@ -63,6 +70,7 @@ func (p *perfPlan) bound(r *PerfRow) {
 	if !timed {
 		return
 	}
+	on.options.Pipeline = pipeline(on.plan, on.call)
 	limits, err := on.solver.Of(p.what, on.call, on.options)
 	if err != nil {
 		if r.Note == "" {
@@ -70,19 +78,23 @@ func (p *perfPlan) bound(r *PerfRow) {
 		}
 		return
 	}
-	least := limits.Configured()
-	if least == nil {
-		return
+	r.Us, r.Fraction, r.Limit = r.against(limits.Configured())
+	r.HardwareUs, r.HardwareFraction, r.HardwareLimit = r.against(limits.Binding())
+}
+
+// against says of a limit how long it is, and how near to it the faster placement comes.
+func (r *PerfRow) against(limit *bound.Bound) (us, fraction *float64, kind LimitKind) {
+	if limit == nil {
+		return nil, nil, ""
 	}
-	long := least.Time + r.Launch // behind the same start as what was measured
-	us := long.Ns() / 1e3
-	r.Us, r.Limit = &us, least.Kind
 	for _, at := range r.Placements() {
 		if at.Err != nil || at.Time <= 0 {
 			continue
 		}
-		if f := float64(long) / float64(at.Time); r.Fraction == nil || f > *r.Fraction {
-			r.Fraction = &f
+		if f := float64(limit.Time+r.Launch) / float64(at.Time); fraction == nil || f > *fraction {
+			fraction = &f
 		}
 	}
+	long := (limit.Time + r.Launch).Ns() / 1e3 // behind the same start as what was measured
+	return &long, fraction, limit.Kind
 }

@@ -54,7 +54,7 @@ func TestPerfBounds(t *testing.T) {
 			s := boundedSweep(tt.collective, tt.ranks)
 			tt.change(&s)
 			sweep := swept(t, s)
-			bind, rings := map[LimitKind]bool{}, 0
+			bind, rings, apart := map[LimitKind]bool{}, 0, 0
 			for i := range sweep.Rows {
 				r := &sweep.Rows[i]
 				where := fmt.Sprintf("%s %v %s from %d, %v", r.Algorithm, r.Size, r.Type, r.Root, r.Settings)
@@ -68,10 +68,15 @@ func TestPerfBounds(t *testing.T) {
 				}
 				near(t, where, *r.Fraction*float64(fastest), *r.Us*1e6)
 				l := alone(t, &s, r)
-				if row := l.Rows[0]; row.Binding != r.Limit {
-					t.Errorf("%s: %v by %s, alone %+v", where, *r.Us, r.Limit, row)
+				if row := l.Rows[0]; row.Binding != r.Limit || row.ByHardware != r.HardwareLimit {
+					t.Errorf("%s: %v by %s, %v by %s, alone %+v", where, *r.Us, r.Limit, *r.HardwareUs, r.HardwareLimit, row)
 				} else {
 					near(t, where, *r.Us, row.Configured.Ns()/1e3)
+					near(t, where, *r.HardwareUs, row.Hardware.Ns()/1e3)
+				}
+				near(t, where, *r.HardwareFraction*float64(fastest), *r.HardwareUs*1e6)
+				if *r.HardwareUs < *r.Us {
+					apart++
 				}
 				if l.Rings {
 					rings++
@@ -84,6 +89,9 @@ func TestPerfBounds(t *testing.T) {
 			}
 			if tt.collective == "all_reduce" && rings == 0 {
 				t.Error("no algorithm is on rings")
+			}
+			if bind[BySlots] && apart == 0 {
+				t.Error("nowhere do rings limit more than the machine")
 			}
 		})
 	}

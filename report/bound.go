@@ -2,8 +2,10 @@ package report
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"kernbench/lab"
@@ -125,7 +127,30 @@ func witness(b *lab.Limit) string {
 	case lab.ByCut:
 		return fmt.Sprintf("%s must go from %s to %s by %s", through, ranksOf(w.Ranks), ranksOf(w.Others), few(w.Links))
 	case lab.ByFlow:
+		if w.Weights != nil {
+			full, links := fullest(w), plural(int64(len(w.Links)), "link", "links")
+			return fmt.Sprintf("%s at %s GB/s, each of %s by its weight: mostly %s; at most %.1f%% more by any weights", size(w.Bytes), significant(w.Rate.GBs()), links, few(full), 100*w.Within)
+		}
 		return fmt.Sprintf("%s, counted once for each link, must pass %s", through, few(w.Links))
+	case lab.ByFanOut:
+		sizes := make([]string, len(w.Tree))
+		for i, s := range w.Tree {
+			sizes[i] = count(s.Ranks)
+		}
+		if w.Inbound {
+			return fmt.Sprintf("a rank receives once in %v, %v after it was sent: it can have something of %s ranks", w.Gap, w.Hop, strings.Join(sizes, ", "))
+		}
+		return fmt.Sprintf("a rank sends once in %v, and it is there after %v: %s ranks can have something of one", w.Gap, w.Hop, strings.Join(sizes, ", "))
+	case lab.ByPipeline:
+		text := fmt.Sprintf("%s along %s, hops of up to %v", size(w.Bytes), ranksOnTheWay(w.Ranks), w.Hop)
+		if w.Turn > 0 {
+			text += fmt.Sprintf(" and turns of %v", w.Turn)
+		}
+		text += ": best in pieces of " + size(w.Piece)
+		if w.Taken > 0 {
+			text += ", taken are " + size(w.Taken)
+		}
+		return text
 	case lab.ByCompute:
 		return fmt.Sprintf("%s pairs of elements must be combined, %s/s at most in vector units and memories", count(w.Pairs), perSecond(float64(w.Rate)))
 	case lab.ByVector:
@@ -144,6 +169,37 @@ func witness(b *lab.Limit) string {
 		return fmt.Sprintf("%s: %d slots would fill its path of %v", text, w.Slots, c.Rate)
 	}
 	return fmt.Sprintf("%s, enough for its path of %v", text, c.Rate)
+}
+
+// fullest are the links of a flow that count most, those that count more first.
+func fullest(w *lab.LimitWitness) []string {
+	by := make([]int, len(w.Links))
+	for i := range by {
+		by[i] = i
+	}
+	slices.SortStableFunc(by, func(a, b int) int { return cmp.Compare(w.Weights[b], w.Weights[a]) })
+	links := make([]string, len(by))
+	for i, k := range by {
+		links[i] = w.Links[k]
+	}
+	return links
+}
+
+// ranksOnTheWay writes a way from rank to rank, the middle of a long one left out.
+func ranksOnTheWay(ranks []int) string {
+	const most = 6
+	var b strings.Builder
+	for i, r := range ranks {
+		switch {
+		case i == 0:
+			fmt.Fprintf(&b, "ranks %d", r)
+		case len(ranks) <= most || i < most-2 || i == len(ranks)-1:
+			fmt.Fprintf(&b, "-%d", r)
+		case i == most-2:
+			b.WriteString("-...")
+		}
+	}
+	return b.String()
 }
 
 // few names the first of some links and says how many there are.

@@ -22,8 +22,10 @@ func limits() *lab.Limits {
 			{Kind: bound.Compute, Time: 6000, Witness: bound.Witness{Pairs: 1 << 20, Rate: 64e9}},
 			{Kind: bound.Memory, Time: 8000, Witness: bound.Witness{Bytes: 1 << 20, Rate: unit.GBPerSecond, Ranks: []int{1}, Port: "sip0.cube0.pe1.hbm"}},
 			{Kind: bound.Vector, Time: 8500, Witness: bound.Witness{Pairs: 1 << 20, Rate: 32e9}},
+			{Kind: bound.FanOut, Time: 8600, Witness: bound.Witness{Gap: 2000, Hop: 20000, Tree: []bound.TreeStep{{Time: 0, Ranks: 1}, {Time: 20000, Ranks: 2}, {Time: 40000, Ranks: 8}}}},
 			{Kind: bound.Slots, Time: 9000, Witness: bound.Witness{Bytes: 1 << 20, Rate: 1234567890, Ranks: []int{1}, Slots: 7,
 				Channel: &bound.Channel{From: 1, To: 2, Slots: 1, SlotBytes: 4096, Rate: unit.GBPerSecond, RoundTrip: 70602}}},
+			{Kind: bound.Pipelined, Time: 8700, Witness: bound.Witness{Bytes: 4 << 20, Ranks: []int{1, 2, 3, 4, 5, 6, 7, 0}, Hop: 21000, Turn: 4000, Piece: 8192, Taken: 4096}},
 		},
 	}
 	small := lab.LimitRow{Size: 4, Elems: 1, Hardware: 1000, ByHardware: bound.Distance, Configured: 1000, Binding: bound.Distance, Bounds: row.Bounds[:1]}
@@ -44,4 +46,29 @@ func TestBound(t *testing.T) {
 		t.Fatal(err)
 	}
 	golden(t, "bound_json", b.Bytes())
+}
+
+// What a limit comes from has other words where more, or something else, is known.
+func TestWitness(t *testing.T) {
+	for _, tt := range []struct {
+		b    bound.Bound
+		want string
+	}{
+		{
+			bound.Bound{Kind: bound.Flow, Witness: bound.Witness{Bytes: 3 << 20, Rate: 12345678900, Links: []string{"a", "b", "c"}, Weights: []float64{0.5, 0.25, 1}, Within: 0.004}},
+			"3 MiB at 12.3 GB/s, each of 3 links by its weight: mostly c, a, ... (3 links); at most 0.4% more by any weights",
+		},
+		{
+			bound.Bound{Kind: bound.FanOut, Witness: bound.Witness{Gap: 2000, Hop: 20000, Inbound: true, Tree: []bound.TreeStep{{Time: 0, Ranks: 1}, {Time: 20000, Ranks: 1024}}}},
+			"a rank receives once in 2ns, 20ns after it was sent: it can have something of 1, 1,024 ranks",
+		},
+		{
+			bound.Bound{Kind: bound.Pipelined, Witness: bound.Witness{Bytes: 100, Ranks: []int{0, 4, 6}, Hop: 21000, Piece: 100}},
+			"100 B along ranks 0-4-6, hops of up to 21ns: best in pieces of 100 B",
+		},
+	} {
+		if got := witness(&tt.b); got != tt.want {
+			t.Errorf("%s:\n%s\nwant\n%s", tt.b.Kind, got, tt.want)
+		}
+	}
 }

@@ -81,7 +81,7 @@ func (t *PerfTable) columns(s *lab.Sweep) string {
 		column(v.Key, v.Values)
 	}
 	if s.Bound {
-		column(threeOfBound("bound", "of bound", "limit"), nil)
+		column(headsOfBound, nil)
 	}
 	return t.cells(head)
 }
@@ -90,7 +90,7 @@ func (t *PerfTable) columns(s *lab.Sweep) string {
 func (t *PerfTable) units(s *lab.Sweep) string {
 	below := make([]string, len(t.wide))
 	if s.Bound {
-		below[len(below)-1] = threeOfBound("(us)", "", "")
+		below[len(below)-1] = unitsOfBound
 	}
 	return t.cells(below)
 }

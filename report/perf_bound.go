@@ -6,19 +6,44 @@ import (
 	"kernbench/lab"
 )
 
-// threeOfBound are the columns of a bound, beside each other as one.
-func threeOfBound(us, fraction, limit string) string {
-	return fmt.Sprintf("%7s  %8s  %-8s", us, fraction, limit)
+// headsOfBound are the headings of how fast a row could have been, with its algorithm as it is
+// configured and on the machine with any, beside each other as one column; and the line below.
+var (
+	headsOfBound = sixOfBound("bound", "of bound", "limit", "hardware", "of hardware", "limit")
+	unitsOfBound = sixOfBound("(us)", "", "", "(us)", "", "")
+)
+
+func sixOfBound(us, fraction, limit, hardwareUs, hardwareFraction, hardwareLimit string) string {
+	return fmt.Sprintf("%7s  %8s  %-8s  %8s  %11s  %-8s", us, fraction, limit, hardwareUs, hardwareFraction, hardwareLimit)
 }
 
 // boundCells is how fast a row could have been, and how near it comes to that.
 func boundCells(b *lab.PerfBound) string {
-	us, fraction, limit := "-", "-", "-"
-	if b.Us != nil {
-		us, limit = fitting(*b.Us, 7), string(b.Limit)
+	us, fraction, limit := boundOf(b.Us, b.Fraction, b.Limit)
+	hardwareUs, hardwareFraction, hardwareLimit := boundOf(b.HardwareUs, b.HardwareFraction, b.HardwareLimit)
+	return sixOfBound(us, fraction, limit, hardwareUs, hardwareFraction, hardwareLimit)
+}
+
+func boundOf(us, fraction *float64, limit lab.LimitKind) (time, part, by string) {
+	time, part, by = "-", "-", "-"
+	if us != nil {
+		time, by = fitting(*us, 7), string(limit)
 	}
-	if b.Fraction != nil {
-		fraction = fmt.Sprintf("%.1f%%", 100**b.Fraction)
+	if fraction != nil {
+		part = fmt.Sprintf("%.1f%%", 100**fraction)
 	}
-	return threeOfBound(us, fraction, limit)
+	return time, part, by
+}
+
+// boundFields are the same for CSV, below boundNames.
+func boundFields(b *lab.PerfBound) []string {
+	return []string{
+		digits(b.Us), digits(b.Fraction), string(b.Limit),
+		digits(b.HardwareUs), digits(b.HardwareFraction), string(b.HardwareLimit),
+	}
+}
+
+var boundNames = []string{
+	"bound_us", "bound_fraction", "bound_limit",
+	"hardware_bound_us", "hardware_bound_fraction", "hardware_bound_limit",
 }

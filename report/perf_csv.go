@@ -27,7 +27,7 @@ func (c *PerfCSV) Begin(s *lab.Sweep) error {
 	}
 	head = append(head, "launch_us")
 	if s.Bound {
-		head = append(head, "bound_us", "bound_fraction", "bound_limit")
+		head = append(head, boundNames...)
 	}
 	return c.line(append(head, "note"))
 }
@@ -57,7 +57,7 @@ func (c *PerfCSV) Row(s *lab.Sweep, r *lab.PerfRow) error {
 	}
 	cells = append(cells, launch)
 	if s.Bound {
-		cells = append(cells, digits(r.Us), digits(r.Fraction), string(r.Limit))
+		cells = append(cells, boundFields(r.PerfBound)...)
 	}
 	return c.line(append(cells, remark(r)))
 }

@@ -55,8 +55,14 @@ func bounded() *lab.Sweep {
 	s.Bound = true
 	number := func(v float64) *float64 { return &v }
 	for i, b := range []lab.PerfBound{
-		{Us: number(0.3312), Fraction: number(0.99985), Limit: lab.ByDistance},
-		{Us: number(1234567.8), Fraction: number(0.0123), Limit: lab.ByCut},
+		{
+			Us: number(0.3312), Fraction: number(0.99985), Limit: lab.ByDistance,
+			HardwareUs: number(0.3312), HardwareFraction: number(0.99985), HardwareLimit: lab.ByDistance,
+		},
+		{
+			Us: number(1234567.8), Fraction: number(0.0123), Limit: lab.ByPipeline,
+			HardwareUs: number(123456.78), HardwareFraction: number(0.00123), HardwareLimit: lab.ByCut,
+		},
 		{Us: number(0.25), Fraction: number(0.25), Limit: lab.BySlots},
 		{},
 	} {

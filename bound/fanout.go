@@ -1,0 +1,150 @@
+package bound
+
+import "kernbench/unit"
+
+// costs are what the model takes of a rank's time, at least, beside the bytes.
+type costs struct {
+	issue unit.Time // of an instruction
+	send  unit.Time // of a send beside it
+	recv  unit.Time // of a receive beside it
+	setup unit.Time // of a descriptor
+}
+
+// hop is the least time from the start of a send in a ring until what it carried can be used at
+// the other end.
+func (c *costs) hop(ch *Channel, bytes int64) unit.Time {
+	return c.issue + c.send + c.setup + ch.Delay + over(bytes, int64(ch.Rate)) + c.recv
+}
+
+// TreeStep is how many ranks can know of something, or be known of, at a time.
+type TreeStep struct {
+	Time  unit.Time `json:"time_ps"`
+	Ranks int64     `json:"ranks"`
+}
+
+// fanOut: an algorithm that uses rings alone brings what one rank has to others by sends, one
+// after the other, and those that have it send it on: so many can have it at a time t as
+//
+//	R(t) = R(t - g) + R(t - L)
+//
+// with g the least time between two sends of a rank, and L that of one (LogP). Turned round, it
+// says how soon a rank can have something of all others, with g between two receives. Any
+// collective asks for one of the two or for both.
+func (s *Solver) fanOut(d *demand, size int64, o *Options) Bound {
+	b := Bound{Kind: FanOut}
+	if len(o.Channels) == 0 {
+		return b
+	}
+	bytes, ends := size, unit.Time(0)
+	if d.form == meeting {
+		bytes = 0
+	} else {
+		ends = 2 * minimum(s.g.access)
+	}
+	hop := unit.MaxTime
+	for i := range o.Channels {
+		hop = min(hop, s.costs.hop(&o.Channels[i], bytes))
+	}
+	reach, gather := d.spread()
+	try := func(ranks int64, gap unit.Time, inbound bool) {
+		if ranks < 2 {
+			return
+		}
+		t, steps := tree(ranks, gap, hop)
+		if t += ends; t > b.Time {
+			b.Time, b.Witness = t, Witness{Gap: gap, Hop: hop, Tree: steps, Inbound: inbound}
+		}
+	}
+	try(reach, s.costs.issue+s.costs.send, false)
+	try(gather, s.costs.issue+s.costs.recv, true)
+	return b
+}
+
+func minimum(times []unit.Time) unit.Time {
+	least := unit.MaxTime
+	for _, t := range times {
+		least = min(least, t)
+	}
+	return least
+}
+
+// spread is how many ranks must know of what some one rank has, itself among them, and of how many
+// some one rank must know.
+func (d *demand) spread() (reach, gather int64) {
+	all, chunks := int64(d.world), int64(0) // ranks with a chunk
+	for r := range d.world {
+		if d.chunk(r) > 0 {
+			chunks++
+		}
+	}
+	switch d.form {
+	case meeting, everyoneAll, everyoneSum:
+		return all, all
+	case chunksSum:
+		return min(chunks+1, all), all // from one that has none, where there is such a rank
+	case rootSum, rootAll:
+		return 0, all
+	case fromRoot:
+		return all, 0
+	case blocksRoot:
+		if d.chunk(d.root) == 0 {
+			chunks++
+		}
+		return chunks, 0
+	case pairs:
+		if d.block > 0 {
+			return all, all
+		}
+		to, from, seen := map[int32]int64{}, map[int32]int64{}, map[[2]int32]bool{}
+		for _, f := range d.flows {
+			if pair := [2]int32{f.from, f.to}; !seen[pair] {
+				seen[pair] = true
+				to[f.from]++
+				from[f.to]++
+				reach, gather = max(reach, to[f.from]+1), max(gather, from[f.to]+1)
+			}
+		}
+	}
+	return reach, gather
+}
+
+// tree is when so many ranks can have something that one has at 0, and how many have it on the way
+// there, after each step of the longer of gap and hop. Who has it since t sends so that it arrives
+// at t+hop, t+gap+hop and so on.
+func tree(ranks int64, gap, hop unit.Time) (at unit.Time, steps []TreeStep) {
+	type arrivals struct {
+		at unit.Time
+		n  int64
+	}
+	step, known := max(gap, hop), int64(1)
+	steps = []TreeStep{{0, 1}}
+	// Times only grow, and with them what is a gap, or a hop, behind them: two queues in order.
+	again, first := []arrivals(nil), []arrivals{{hop, 1}}
+	take := func(q *[]arrivals, at unit.Time) (n int64) {
+		for len(*q) > 0 && (*q)[0].at == at {
+			n += (*q)[0].n
+			*q = (*q)[1:]
+		}
+		return n
+	}
+	for known < ranks {
+		at = unit.MaxTime
+		for _, q := range [][]arrivals{again, first} {
+			if len(q) > 0 {
+				at = min(at, q[0].at)
+			}
+		}
+		for last := steps[len(steps)-1].Time; step > 0 && last+step < at; last += step {
+			steps = append(steps, TreeStep{last + step, known})
+		}
+		n := take(&again, at) + take(&first, at)
+		if gap == 0 || hop == 0 { // as many as one likes at once
+			n = ranks
+		}
+		if known = min(known+n, ranks); known == ranks || at == steps[len(steps)-1].Time+step {
+			steps = append(steps, TreeStep{at, known})
+		}
+		again, first = append(again, arrivals{at + gap, n}), append(first, arrivals{at + hop, n})
+	}
+	return at, steps
+}

@@ -128,5 +128,6 @@ func DefaultVary() []Variation {
 		{"n_slots", []string{"4", "8", "16"}},
 		{"slot_size", []string{"4KiB", "32KiB", "256KiB"}},
 		{"chunk_size", []string{"auto", "32KiB", "256KiB"}},
+		{"protocol", []string{"simple", "ll", "ll128"}},
 	}
 }

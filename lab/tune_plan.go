@@ -17,6 +17,7 @@ import (
 	"kernbench/dtype"
 	"kernbench/exec/mock"
 	"kernbench/store"
+	"kernbench/tl"
 	"kernbench/unit"
 )
 
@@ -324,6 +325,7 @@ func (v *tuneTarget) key(program string, m *tuneMachine, what *collective.Collec
 	if !v.plan.Algorithm.Pipelined {
 		cfg.ChunkSize = 0
 	}
+	cfg.Protocol = "" // what it takes counts, by whatever name
 	if size >= 0 && cfg.SlotSize >= max(size, oneSlot) {
 		cfg.SlotSize = 0
 	}
@@ -333,7 +335,9 @@ func (v *tuneTarget) key(program string, m *tuneMachine, what *collective.Collec
 		Call                                              collective.Call
 		InPlace                                           bool
 		Seed                                              uint64
-	}{program, m.fingerprint, v.plan.Algorithm.Name, what.Name, m.base.fidelity.String(), cfg, c, inPlace, m.base.Seed})
+		Protocol                                          tl.Protocol
+		Start                                             unit.Time
+	}{program, m.fingerprint, v.plan.Algorithm.Name, what.Name, m.base.fidelity.String(), cfg, c, inPlace, m.base.Seed, v.plan.Ring.Protocol, v.plan.Start})
 	if err != nil {
 		panic(err) // numbers and words have a JSON form
 	}
@@ -366,7 +370,7 @@ func (g *tuneGroup) job(v *tuneTarget, c collective.Call) *perfJob {
 	x := *v.x
 	x.NElem, x.DType, x.Op = max(1, c.Elems), c.Type, c.Op
 	x.program = bench.Once(g.inPlace, c.Root)
-	return &perfJob{setting: &x, what: g.what, call: c, inPlace: g.inPlace}
+	return &perfJob{setting: &x, what: g.what, call: c, inPlace: g.inPlace, launch: v.plan.Start}
 }
 
 // point is what is known of a call before it is measured.

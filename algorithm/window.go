@@ -146,8 +146,11 @@ func meshBarrier(c *tl.Context, row tl.Signal, use int) {
 const tileBytes = 64 << 10
 
 // tiles lists where the tiles of n elements begin, and their elements.
-func tiles(n int, t dtype.Type) iter.Seq2[int, int] {
-	per := tileBytes / t.Size()
+func tiles(n int, t dtype.Type) iter.Seq2[int, int] { return cut(n, tileBytes, t) }
+
+// cut lists where the pieces of n elements begin that have so many bytes, and their elements.
+func cut(n, bytes int, t dtype.Type) iter.Seq2[int, int] {
+	per := bytes / t.Size()
 	return func(yield func(lo, n int) bool) {
 		for lo := 0; lo < n; lo += per {
 			if !yield(lo, min(per, n-lo)) {

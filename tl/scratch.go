@@ -75,6 +75,9 @@ func (c *Context) newScratch(op string, n int64) int32 {
 	return i
 }
 
+// ScratchBytes is the size of the PE's scratch memory, which all results of a kernel share.
+func (c *Context) ScratchBytes() int64 { return c.scratch.size }
+
 // kill ends a scratch tensor and gives its room back.
 func (c *Context) kill(i int32) {
 	s, b := &c.scratch, &c.cells[i]

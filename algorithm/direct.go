@@ -1,0 +1,130 @@
+package algorithm
+
+import (
+	"kernbench/dtype"
+	"kernbench/mem"
+	"kernbench/tl"
+)
+
+// This file is what the kernels have in common that take contributions straight to where results
+// belong, by loads and stores of the memory of others. Each element of the result has one rank
+// that works on it, its owner: it loads what others bring, combines it on the way, and stores it
+// wherever it is wanted. Nothing is staged, so that every byte passes each memory once.
+//
+// Nobody else touches an owner's elements, so that a result may take the place of what it is made
+// of, and nobody waits for anybody in between. All meet twice: before the first load, as what
+// others bring must be there, and after the last store.
+//
+// Many loads are under way while earlier ones are combined and stored: that hides the way to the
+// memories of others. Everybody begins with the rank after it, so that no memory is asked by all
+// at once. What comes is combined in rank order, whoever does it, so that the bits of a result do
+// not depend on how it was shared out.
+
+// carry is work on elements that lie at several places, one for each rank that brings them: they
+// are combined, and stored to others. All places have as many elements.
+type carry struct {
+	from, to []tl.Ref
+}
+
+// directWindow is one to meet by, and for nothing else.
+func directWindow(world, _ int, t dtype.Type) (*mem.Layout, error) {
+	return scratchLayout(world, 0, t, 2, meshRow(world))
+}
+
+// direct does all work of a rank, between two meetings of all ranks, in tiles of up to so many
+// bytes. Long ones keep many bytes under way; what is stored to others had better be short, so
+// that one of them does not hold up the rest.
+func direct(c *tl.Context, a tl.Args, most int, work ...carry) {
+	_, signals := scratch(c, a, 0)
+	use := a.Use(0)
+	meetAll(c, row(c, signals, 0), use)
+	takeAcross(c, a, most, work)
+	c.PipeBarrier() // what was stored is there before anybody hears of it
+	meetAll(c, row(c, signals, 1), use)
+}
+
+// The tiles of results that stay with their owner, and of those that others get.
+const (
+	tileToSelf   = 128 << 10
+	tileToOthers = 32 << 10
+)
+
+// pieceToEach is how much of a tile is stored to one of several ranks before the next gets as
+// much: the way out of a PE has room for one of each.
+const pieceToEach = 8 << 10
+
+// loadsAhead is the number of loads under way: as many as the DMA of a PE usually takes.
+const loadsAhead = 64
+
+// meetAll is meshBarrier with one wait for all: a look at words takes as long as one at a word.
+func meetAll(c *tl.Context, row tl.Signal, use int) {
+	for _, r := range fromNext(c.Rank(), c.WorldSize()) {
+		tell(c, row.At(c.Rank()), r) // itself too
+	}
+	heed(c, row.Slice(0, c.WorldSize()), use)
+}
+
+// takeAcross goes through tiles, one of each work by turns.
+func takeAcross(c *tl.Context, a tl.Args, most int, work []carry) {
+	longest, widest := 0, 1
+	for _, w := range work {
+		longest, widest = max(longest, w.from[0].Len()), max(widest, len(w.from))
+	}
+	ahead := max(1, loadsAhead/widest)
+	most = min(most, int(c.ScratchBytes())/2/(widest*(ahead+1))) // sums take as much again
+	per := max(1, most/a.DType.Size())
+	tile := func(r tl.Ref, turn int) tl.Ref {
+		lo := min(turn/len(work)*per, r.Len())
+		return r.Slice(lo, min(per, r.Len()-lo))
+	}
+	came := make([][]tl.Tensor, ahead+1) // by turn
+	for i := range came {
+		came[i] = make([]tl.Tensor, widest)
+	}
+	load := func(turn int) {
+		from := work[turn%len(work)].from
+		for _, k := range fromNext(c.Rank(), len(from)) {
+			came[turn%len(came)][k] = c.Load(tile(from[k], turn))
+		}
+	}
+	turns := tl.CDiv(longest, per) * len(work)
+	for turn := range min(ahead, turns) {
+		load(turn)
+	}
+	for turn := range turns {
+		if turn+ahead < turns {
+			load(turn + ahead)
+		}
+		w := work[turn%len(work)]
+		sum := combine(c, a.Op, came[turn%len(came)][:len(w.from)])
+		for lo, n := range cut(sum.Len(), pieceToEach, a.DType) {
+			for _, to := range w.to {
+				c.Store(tile(to, turn).Slice(lo, n), sum.Slice(lo, n))
+			}
+		}
+		c.Free(sum)
+	}
+}
+
+// combine makes one tensor of several, in their order, and frees them.
+func combine(c *tl.Context, op tl.ReduceOp, ts []tl.Tensor) tl.Tensor {
+	sum := ts[0]
+	for _, t := range ts[1:] {
+		next := c.Combine(op, sum, t)
+		c.Free(t)
+		c.Free(sum)
+		sum = next
+	}
+	return c.Finish(op, sum, len(ts))
+}
+
+// fromNext lists n ranks from the one after a rank on, and that one last.
+func fromNext(rank, n int) func(yield func(i, rank int) bool) {
+	return func(yield func(i, rank int) bool) {
+		for i := range n {
+			if !yield(i, (rank+1+i)%n) {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,53 @@
+package algorithm
+
+import "kernbench/tl"
+
+// directAllToAll lets every rank load what others have for it. In place that would be overwritten
+// where others still have to load: there the two ranks of a pair share what they have for each
+// other. One takes the first halves of both blocks across, the other the second halves, each
+// loading a tile of either block before it stores any.
+func directAllToAll(c *tl.Context, a tl.Args) {
+	me, n := c.Rank(), c.WorldSize()
+	var work []carry
+	take := func(from, to int, part func(block tl.Ref) tl.Ref) {
+		work = append(work, carry{
+			from: []tl.Ref{part(a.InBlock(from, n, to))},
+			to:   []tl.Ref{part(a.OutBlock(to, a.NElem, n, from))},
+		})
+	}
+	for _, r := range fromNext(me, n) {
+		if a.Outs != nil {
+			take(r, me, func(block tl.Ref) tl.Ref { return block })
+			continue
+		}
+		half := func(block tl.Ref) tl.Ref {
+			if me < r {
+				return block.Chunk(2, 0)
+			}
+			return block.Chunk(2, 1)
+		}
+		if r != me {
+			take(me, r, half)
+			take(r, me, half)
+		}
+	}
+	most := tileToSelf
+	if a.Outs == nil {
+		most = tileToOthers
+	}
+	direct(c, a, most, work...)
+}
+
+// DirectAllToAll stages nothing.
+var DirectAllToAll = Register(Algorithm{
+	Name:       "direct_all_to_all",
+	Summary:    "each rank loads what others have for it; in place, the two ranks of a pair exchange their blocks, half of them each",
+	Collective: "all_to_all",
+	Topology:   "none",
+	Kernel:     directAllToAll,
+	Check:      equalBlocks,
+	Window:     directWindow,
+	Steps:      "2 barriers, N loads side by side",
+	Cost:       "2 ceil(log2 N) alpha + (N-1)/N beta M: (N-1)/N M bytes per rank",
+	Source:     "the all-to-all by direct reads of github.com/microsoft/mscclpp",
+})

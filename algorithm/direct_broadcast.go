@@ -1,0 +1,44 @@
+package algorithm
+
+import "kernbench/tl"
+
+// directBroadcast gives each rank but the root one chunk of the vector to load from the root and
+// to store to all. So each chunk leaves the root once, and its own link, and those of the others
+// to each other, carry it on at the same time.
+func directBroadcast(c *tl.Context, a tl.Args) {
+	r := fromRoot(c, a)
+	var work []carry
+	if owner, owners := r.owner(); owner >= 0 {
+		m := carry{from: []tl.Ref{a.Shard(r.root).Chunk(owners, owner)}}
+		for _, rank := range fromNext(c.Rank(), r.n) {
+			if rank != r.root || a.Outs != nil {
+				m.to = append(m.to, a.Out(rank, a.NElem).Chunk(owners, owner))
+			}
+		}
+		work = append(work, m)
+	}
+	direct(c, a, tileToOthers, work...)
+}
+
+// owner is this rank's place among those that share the work of a root, which are all but the
+// root, unless there are no others; -1 is none.
+func (r rooted) owner() (owner, owners int) {
+	if r.n == 1 {
+		return 0, 1
+	}
+	return r.me - 1, r.n - 1
+}
+
+// DirectBroadcast uses all links of the root at once.
+var DirectBroadcast = Register(Algorithm{
+	Name:       "direct_broadcast",
+	Summary:    "each rank but the root loads a chunk from the root and stores it to all: scatter and all-gather side by side",
+	Collective: "broadcast",
+	Topology:   "none",
+	Kernel:     directBroadcast,
+	KernelArgs: firstIsRoot,
+	Window:     directWindow,
+	Steps:      "2 barriers, a load and N stores side by side",
+	Cost:       "2 ceil(log2 N) alpha + beta M: M bytes of the root, (N-2)/(N-1) M of others",
+	Source:     "scatter and all-gather of scatter_allgather_broadcast, by loads and stores",
+})

@@ -1,0 +1,43 @@
+package algorithm
+
+import (
+	"kernbench/dtype"
+	"kernbench/mem"
+	"kernbench/tl"
+)
+
+// directReduceScatter lets every rank load its chunk of all vectors and combine it. In place a
+// result lies where others still have to load: there it waits in a window for all to be done.
+func directReduceScatter(c *tl.Context, a tl.Args) {
+	me, n := c.Rank(), c.WorldSize()
+	m := carry{}
+	for r := range n {
+		m.from = append(m.from, a.InBlock(r, n, me))
+	}
+	out := a.Out(me, m.from[me].Len())
+	if a.Outs != nil {
+		m.to = []tl.Ref{out}
+		direct(c, a, tileToSelf, m)
+		return
+	}
+	data, _ := scratch(c, a, out.Len())
+	kept := c.Local(data)
+	m.to = []tl.Ref{kept}
+	direct(c, a, tileToSelf, m)
+	move(c, out, kept)
+}
+
+// DirectReduceScatter pulls.
+var DirectReduceScatter = Register(Algorithm{
+	Name:       "direct_reduce_scatter",
+	Summary:    "each rank loads its chunk of all vectors and combines it",
+	Collective: "reduce_scatter",
+	Topology:   "none",
+	Kernel:     directReduceScatter,
+	Window: func(world, nElem int, t dtype.Type) (*mem.Layout, error) {
+		return scratchLayout(world, tl.CDiv(nElem, max(1, world)), t, 2, meshRow(world))
+	},
+	Steps:  "2 barriers, N loads side by side",
+	Cost:   "2 ceil(log2 N) alpha + (N-1)/N beta M: (N-1)/N M bytes per rank",
+	Source: "the reduce-scatter half of two-shot all-reduce, by reads: github.com/microsoft/mscclpp",
+})

@@ -6,12 +6,16 @@ import (
 
 	"kernbench/collective"
 	"kernbench/device"
+	"kernbench/numerics"
 )
 
 // Once is a program for those who measure: whatever the algorithm performs, it performs it once,
 // on contributions by seed. Results go into memory of their own, or with inPlace where the
 // contributions are, from their first element on. It is in no listing.
-func Once(inPlace bool, root int) *Program {
+func Once(inPlace bool, root int) *Program { return OnceOn(inPlace, root, nil) }
+
+// OnceOn is Once on contributions of a set; nil: on Inputs.
+func OnceOn(inPlace bool, root int, set *numerics.Set) *Program {
 	return &Program{Name: "perf", Collectives: true, Run: func(ctx context.Context, h *Host) error {
 		plan, err := h.Device.InstallIPCQ(h.Algorithm)
 		if err != nil {
@@ -24,7 +28,7 @@ func Once(inPlace bool, root int) *Program {
 		if err != nil {
 			return fmt.Errorf("algorithm %s: %w", plan.Name, err)
 		}
-		in, err := h.seeded(plan)
+		in, err := h.seeded(plan, set)
 		if err != nil {
 			return err
 		}
@@ -51,8 +55,8 @@ func Once(inPlace bool, root int) *Program {
 	}}
 }
 
-// seeded is what all ranks bring, filled with Inputs.
-func (h *Host) seeded(p *device.Plan) (*vector, error) {
+// seeded is what all ranks bring, filled with a set or with Inputs.
+func (h *Host) seeded(p *device.Plan, set *numerics.Set) (*vector, error) {
 	v, err := h.vector("contributions", p.PEs, h.Elems(p), nil)
 	if err != nil || !h.Device.HasData() {
 		return v, err
@@ -62,7 +66,11 @@ func (h *Host) seeded(p *device.Plan) (*vector, error) {
 	for _, x := range v.tensors {
 		data := make([]byte, 0, x.Elems()*h.DType.Size())
 		for range x.Shards() {
-			data = in.append(data, rank, v.n)
+			if set != nil {
+				data = set.Append(data, h.DType, h.Seed, p.World, rank, v.n)
+			} else {
+				data = in.append(data, rank, v.n)
+			}
 			rank++
 		}
 		if err := x.CopyInBytes(data); err != nil {

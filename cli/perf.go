@@ -38,6 +38,7 @@ func (a *app) perfCommand() *cobra.Command {
 	spec := lab.PerfSpec{Min: 8, Max: 128 * unit.MiB, Factor: 2, Iterations: 20, Warmup: 1, Memory: 2 * unit.GiB}
 	var format, check string
 	var algorithm bool
+	var rounding numericsFlags
 	cmd := &cobra.Command{
 		Use:   "perf COLLECTIVE",
 		Short: "Measure a collective over a sweep of sizes, in the table of nccl-tests",
@@ -49,7 +50,8 @@ Time is simulated: it is the same in each iteration and each run, so that -n and
 ` + exitCodes,
 		Example: `  kernbench perf all_reduce --ranks 8 -b 1K -e 1M
   kernbench perf all_gather --ranks 8 -b 64K -e 64K --algorithm all
-  kernbench perf all_reduce --ranks 8 -b 64K -e 1M -f 4 --vary n_slots=2,4,8 --format csv`,
+  kernbench perf all_reduce --ranks 8 -b 64K -e 1M -f 4 --vary n_slots=2,4,8 --format csv
+  kernbench perf all_reduce --ranks 64 -d bf16 --numerics --algorithm all --vary accumulate=same,f32`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 {
 				return fmt.Errorf("%s: name one collective (kernbench list collectives), got %d", cmd.CommandPath(), len(args))
@@ -60,6 +62,16 @@ Time is simulated: it is the same in each iteration and each run, so that -n and
 			spec.Collective, spec.Check = args[0], check == "1"
 			if cmd.Flags().Changed("stepbytes") && !cmd.Flags().Changed("stepfactor") {
 				spec.Factor = 0
+			}
+			switch {
+			case rounding.on:
+				s, err := rounding.spec(cmd, spec)
+				if err != nil {
+					return err
+				}
+				return a.perfNumerics(cmd.Context(), s, newNumericsWriter(a.out, format))
+			case cmd.Flags().Changed("inputs"):
+				return errors.New("--inputs: what ranks contribute matters with --numerics only: add it")
 			}
 			return a.perf(cmd.Context(), spec, newPerfWriter(a.out, format, algorithm))
 		},
@@ -73,6 +85,7 @@ Time is simulated: it is the same in each iteration and each run, so that -n and
 		"algorithm", "algorithms or entries of ccl.yaml (kernbench list algorithms), or all that can have these ranks (default: defaults.algorithm if it performs this, else that of the bench for it)")
 	f.BoolVar(&algorithm, "algo", false, "a column that says the algorithm, also where there is only one")
 	f.BoolVar(&spec.Bound, "bound", false, "columns with the lower bound of each row as configured, how near it comes to that, and what limits it")
+	rounding.add(f)
 	f.Var((*count)(&spec.Base.Ranks), "ranks", "how many PEs take part, the first of the machine (default: as ccl.yaml says, else all)")
 	machineFlags(f, &spec.Base)
 	f.Var((*variations)(&spec.Vary), "vary", "`KEY=V1,V2,...` measures with each of the values: of a key as --set has it, or of a setting of the algorithm such as n_slots (repeatable)")

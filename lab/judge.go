@@ -21,6 +21,11 @@ type judgement struct {
 func (out *outcome) judge(x *setting, data *oplog.Log, c *device.Call) error {
 	j := judgement{call: c}
 	if data != nil {
+		if x.inspect != nil {
+			if err := x.inspect(data, c); err != nil {
+				return err
+			}
+		}
 		for i := range c.Groups {
 			v, err := x.verify(data, c, &c.Groups[i], out.results)
 			if err != nil {

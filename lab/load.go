@@ -14,6 +14,7 @@ import (
 	"kernbench/hw/noc"
 	"kernbench/machine"
 	"kernbench/mem"
+	"kernbench/oplog"
 	"kernbench/tl"
 )
 
@@ -29,6 +30,9 @@ type setting struct {
 	order mem.Ordering // what the machine promises about the order of one-sided operations
 	world int          // ranks that the device is asked for; 0: as configured
 	pes   []int32      // that they are; nil: the first of the machine
+
+	trees   bool                                        // keep the tree of additions of every element
+	inspect func(data *oplog.Log, c *device.Call) error // looks at what a collective left behind; may be nil
 }
 
 // load finds everything that a spec names, and says what is wrong with it.

@@ -84,7 +84,7 @@ func (x *setting) once(ctx context.Context, p pass) (out *outcome, err error) {
 	if x.VerifyData {
 		data = oplog.New(oplog.Options{
 			Seed: x.Seed, Explain: p.explain, Timed: x.Executor == Sim, PEName: x.machine.PEName,
-			Inline: x.Executor == Mock,
+			Inline: x.Executor == Mock, Audit: x.trees,
 		})
 		defer data.Close()
 	}
@@ -135,7 +135,7 @@ func (x *setting) executor(data *oplog.Log, views trace.Sink, p pass) device.Exe
 	}
 	if x.Executor == Mock {
 		return mock.New(mock.Options{
-			Data: data, RecordLines: p.explain, Pointers: pointers,
+			Data: data, RecordLines: p.explain || x.trees, Pointers: pointers,
 			Seed: p.schedule, Order: x.order, NoAtomics: !x.topo.Fabric.Atomics, History: p.history(),
 		})
 	}
@@ -150,7 +150,7 @@ func (x *setting) executor(data *oplog.Log, views trace.Sink, p pass) device.Exe
 		}
 	}
 	return sim.New(x.machine, x.topo, sim.Options{
-		Fidelity: x.fidelity, Data: data, RecordLines: p.explain, Trace: views, Progress: progress, Pointers: pointers,
+		Fidelity: x.fidelity, Data: data, RecordLines: p.explain || x.trees, Trace: views, Progress: progress, Pointers: pointers,
 		Seed: p.schedule, History: p.history(),
 	})
 }

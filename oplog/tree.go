@@ -6,6 +6,7 @@ import (
 
 	"kernbench/dtype"
 	"kernbench/fault"
+	"kernbench/mem"
 	"kernbench/tl"
 )
 
@@ -56,15 +57,15 @@ func (l *Log) Audit() Audit {
 }
 
 // Trees are those of n elements of memory, valid until the next launch.
-func (l *Log) Trees(at tl.Ref) ([]Tree, error) {
+func (l *Log) Trees(a mem.Addr, t dtype.Type, n int) ([]Tree, error) {
 	if err := l.Flush(); err != nil {
 		return nil, err
 	}
-	p, off, err := l.at(at.Addr, at.DType, at.Len())
+	p, off, err := l.at(a, t, n)
 	if err != nil {
 		return nil, err
 	}
-	return p.treesOf(off, at.Len()), nil
+	return p.treesOf(off, n), nil
 }
 
 // roundoff is the roundoff of a type in units of that of f64; integers have none.

@@ -87,7 +87,7 @@ func (b *bench) tree(t *testing.T, out tl.Tensor) (grown, oplog.Audit) {
 	t.Helper()
 	at := b.put(t, 9000, out.DType(), 0)
 	b.c.Store(at, out)
-	trees, err := b.Trees(at)
+	trees, err := b.Trees(at.Addr, at.DType, at.Len())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -160,7 +160,7 @@ func TestTreesThroughMemory(t *testing.T) {
 
 func (b *bench) check(t *testing.T, at tl.Ref, want ...oplog.Tree) {
 	t.Helper()
-	got, err := b.Trees(at)
+	got, err := b.Trees(at.Addr, at.DType, at.Len())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,129 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"kernbench/lab"
+	"kernbench/numerics"
+	"kernbench/report"
+	"kernbench/unit"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// numericsFlags are those of perf that ask what rounding does.
+type numericsFlags struct {
+	on     bool
+	inputs []string
+	all    bool
+}
+
+func (n *numericsFlags) add(f *pflag.FlagSet) {
+	var names []string
+	for _, s := range numerics.Sets() {
+		names = append(names, s.Name)
+	}
+	f.BoolVar(&n.on, "numerics", false, "look at rounding instead: error in ulp against exact sums and its bound, overflow, stagnation, and whether bits depend on ranks and chunks")
+	f.Var(&listed[string]{to: &n.inputs, all: func() { n.all = true }, parse: anyName, kind: "NAME,...|all"},
+		"inputs", "what ranks contribute, with --numerics: "+strings.Join(names, ", ")+" (default "+names[0]+")")
+}
+
+// spec is what the flags of perf ask for, of one size unless they say which.
+func (n *numericsFlags) spec(cmd *cobra.Command, s lab.PerfSpec) (lab.NumericsSpec, error) {
+	if s.Bound {
+		return lab.NumericsSpec{}, errors.New("--bound and --numerics: one of the two")
+	}
+	const usual = 64 * unit.KiB
+	f := cmd.Flags()
+	switch least, most := f.Changed("minbytes"), f.Changed("maxbytes"); {
+	case !least && !most:
+		s.Min, s.Max = usual, usual
+	case !most:
+		s.Max = s.Min
+	case !least:
+		s.Min = s.Max
+	}
+	return lab.NumericsSpec{PerfSpec: s, Inputs: n.inputs, AllInputs: n.all}, nil
+}
+
+// numericsWriter prints what rounding did in one of the formats.
+type numericsWriter interface {
+	Begin(*lab.Numerics) error
+	Row(*lab.Numerics, *lab.NumericsRow) error
+	End(*lab.Numerics) error
+}
+
+func newNumericsWriter(w io.Writer, format string) numericsWriter {
+	switch format {
+	case "json":
+		return report.NumericsJSON{W: w}
+	case "csv":
+		return &report.NumericsCSV{W: w}
+	}
+	return &report.NumericsTable{W: w}
+}
+
+// perfNumerics looks at rounding and prints row by row, as far as it came.
+func (a *app) perfNumerics(ctx context.Context, spec lab.NumericsSpec, w numericsWriter) error {
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	bar := newProgress(a.err)
+	spec.Progress = bar.report
+	var found *lab.Numerics
+	print := func(err error) {
+		if err != nil {
+			stop(told{err}) // what cannot be printed need not be found out
+		}
+	}
+	n, err := lab.RunNumerics(ctx, spec, func(n *lab.Numerics) {
+		found = n
+		print(w.Begin(n))
+	}, func(r *lab.NumericsRow) {
+		bar.done()
+		if ctx.Err() == nil || !is[told](context.Cause(ctx)) {
+			print(w.Row(found, r))
+		}
+	})
+	bar.done()
+	if failed, ok := errors.AsType[told](context.Cause(ctx)); ok {
+		return failed.error
+	}
+	if n != nil {
+		if perr := w.End(n); perr != nil {
+			return perr
+		}
+	}
+	if err != nil {
+		return interrupted(ctx, err)
+	}
+	return numericsOutcome(ctx, n)
+}
+
+// numericsOutcome is what the exit status follows: of the runs that did not end the one with the
+// highest, else a result that is wrong or farther off than it can be. The table has told it.
+func numericsOutcome(ctx context.Context, n *lab.Numerics) error {
+	var err error
+	status, looked, bad := ExitOK, false, false
+	for i := range n.Rows {
+		r := &n.Rows[i]
+		looked, bad = looked || r.NumericsFound != nil || r.Err != nil, bad || r.Bad()
+		if r.Err == nil {
+			continue
+		}
+		if e := exitStatus(ctx, r.Err); e > status {
+			err, status = told{r.Err}, e
+		}
+	}
+	switch {
+	case !looked:
+		return fmt.Errorf("nothing was looked at: %s", n.Rows[0].Note)
+	case err == nil && bad:
+		return errWrong
+	}
+	return err
+}

@@ -1,0 +1,299 @@
+package report
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"kernbench/lab"
+)
+
+// NumericsTable prints what rounding did, row by row.
+type NumericsTable struct {
+	W io.Writer
+
+	wide []int // the columns behind
+}
+
+// numericsForm is the columns that every row has.
+const numericsForm = "%12s  %12s  %5s  %5s  %4s  %7s  %8s  %8s  %8s  %6s  %8s  %8s  %6s  %6s  %4s  %8s  %10s"
+
+// Begin prints what stands above the rows.
+func (t *NumericsTable) Begin(n *lab.Numerics) error {
+	var b strings.Builder
+	line := func(format string, args ...any) {
+		b.WriteString(strings.TrimRight("# "+fmt.Sprintf(format, args...), " ") + "\n")
+	}
+	line("Rounding in %s, against exact sums: inputs %s, seed %d", n.Collective, strings.Join(n.Inputs, ", "), n.Seed)
+	executor := n.Executor
+	if n.Fidelity != "" {
+		executor += ", fidelity " + n.Fidelity
+	}
+	who := plural(int64(n.Ranks), "rank", "ranks")
+	if n.Ranks == 0 {
+		who = "ranks"
+	}
+	line(" %s on %s (%s)", who, n.Machine, executor)
+	for _, note := range n.Notes {
+		line("note: %s", note)
+	}
+	line("")
+	head := []string{"algorithm"}
+	t.wide = []int{widest("algorithm", n.Algorithms)}
+	if len(n.Inputs) > 1 {
+		head, t.wide = append(head, "inputs"), append(t.wide, widest("inputs", n.Inputs))
+	}
+	for _, v := range n.Varied {
+		head, t.wide = append(head, v.Key), append(t.wide, widest(v.Key, v.Values))
+	}
+	cells := func(behind string, texts ...any) {
+		b.WriteString("#" + strings.TrimRight(fmt.Sprintf(numericsForm, texts...)[1:]+behind, " ") + "\n")
+	}
+	cells(t.cells(head), "size", "count", "type", "redop", "root", "height", "max ulp", "mean ulp", "bound", "within", "overflow", "stalled", "ranks", "chunks", "bits", "time", "moved")
+	cells("", "(B)", "(elements)", "", "", "", "", "", "", "(ulp)", "", "", "", "", "", "", "(us)", "(B)")
+	_, err := io.WriteString(t.W, b.String())
+	return err
+}
+
+func widest(name string, cells []string) int {
+	wide := utf8.RuneCountInString(name)
+	for _, c := range cells {
+		wide = max(wide, utf8.RuneCountInString(c))
+	}
+	return wide
+}
+
+func (t *NumericsTable) cells(texts []string) string {
+	var b strings.Builder
+	for i, text := range texts {
+		b.WriteString("  " + text + strings.Repeat(" ", max(0, t.wide[i]-utf8.RuneCountInString(text))))
+	}
+	return b.String()
+}
+
+// Row prints a row, and below it where a sum overflowed first, and where one stalled if more than
+// one in a hundred additions do.
+func (t *NumericsTable) Row(n *lab.Numerics, r *lab.NumericsRow) error {
+	behind := []string{r.Algorithm}
+	if len(n.Inputs) > 1 {
+		behind = append(behind, r.Inputs)
+	}
+	for _, set := range r.Settings {
+		behind = append(behind, set.Value)
+	}
+	cells := []any{strconv.FormatInt(int64(r.Size), 10), strconv.Itoa(r.Count), r.Type, r.RedOp, strconv.Itoa(r.Root)}
+	var below string
+	if f := r.NumericsFound; f == nil {
+		for range 12 {
+			cells = append(cells, "N/A")
+		}
+	} else {
+		within := "yes"
+		if !f.Within() {
+			within = "NO"
+		}
+		time := "-"
+		if n.Timed {
+			time = fitting(f.Time.Ns()/1e3, 8)
+		}
+		cells = append(cells, heights(f), ulps(f.MaxULP), ulps(f.MeanULP), ulps(f.BoundULP), within,
+			strconv.FormatInt(f.Overflow, 10), stalled(f), alike(f.RanksAgree), alike(f.ChunkingAgrees), f.Bits,
+			time, strconv.FormatInt(f.Moved, 10))
+		if f.FirstOverflow != nil {
+			below += fmt.Sprintf("#   overflows first: element %d of %v\n", f.FirstOverflow.Element, f.FirstOverflow)
+		}
+		if f.Stalled > f.Additions/100 { // of few it hardly matters where
+			below += fmt.Sprintf("#   stalls first: element %d of %v\n", f.FirstStalled.Element, f.FirstStalled)
+		}
+	}
+	text := fmt.Sprintf(numericsForm, cells...) + t.cells(behind)
+	if note, _, _ := strings.Cut(r.Note, "\n"); note != "" {
+		text += "  # " + note
+	}
+	_, err := io.WriteString(t.W, strings.TrimRight(text, " ")+"\n"+below)
+	return err
+}
+
+// heights are those of all trees: one number, or from and to.
+func heights(f *lab.NumericsFound) string {
+	if f.MinHeight == f.MaxHeight {
+		return strconv.Itoa(int(f.MaxHeight))
+	}
+	return fmt.Sprintf("%d-%d", f.MinHeight, f.MaxHeight)
+}
+
+// ulps prints a number of units in the last place.
+func ulps(v float64) string {
+	switch {
+	case v == 0:
+		return "0"
+	case v < 0.01:
+		return strconv.FormatFloat(v, 'e', 1, 64)
+	case v >= 1e5 || math.IsInf(v, 0):
+		return strconv.FormatFloat(v, 'e', 2, 64)
+	}
+	return fitting(v, 8)
+}
+
+// stalled is the part of additions that changed nothing.
+func stalled(f *lab.NumericsFound) string {
+	if f.Stalled == 0 {
+		return "0"
+	}
+	return fmt.Sprintf("%.2f%%", 100*float64(f.Stalled)/float64(f.Additions))
+}
+
+func alike(same *bool) string {
+	switch {
+	case same == nil:
+		return "-"
+	case *same:
+		return "same"
+	}
+	return "differ"
+}
+
+// End prints what stands below the rows.
+func (t *NumericsTable) End(n *lab.Numerics) error {
+	var b strings.Builder
+	beyond, found, narrow, chunks := int64(0), false, false, []string{}
+	for i := range n.Rows {
+		r := &n.Rows[i]
+		narrow = narrow || r.Type == "bf16" || r.Type == "f16"
+		if r.NumericsFound == nil {
+			continue
+		}
+		found, beyond = true, beyond+r.Beyond
+		for _, c := range r.Chunkings[1:] {
+			text := chunking(&c)
+			if c.Error != "" {
+				continue
+			}
+			if !contains(chunks, text) {
+				chunks = append(chunks, text)
+			}
+		}
+	}
+	switch {
+	case beyond > 0:
+		fmt.Fprintf(&b, "# Results beyond their bound : %d FAILED\n", beyond)
+	case found:
+		fmt.Fprintln(&b, "# Results beyond their bound : 0 OK")
+	default:
+		fmt.Fprintln(&b, "# Results beyond their bound : N/A")
+	}
+	if len(chunks) > 0 {
+		fmt.Fprintf(&b, "# chunks: those elements that all have, beside %s\n", strings.Join(chunks, "; "))
+	}
+	varied := false
+	for _, v := range n.Varied {
+		varied = varied || v.Key == "accumulate" || strings.HasSuffix(v.Key, ".accumulate")
+	}
+	if narrow && !varied {
+		fmt.Fprintln(&b, "# partial sums in f32, beside those: --vary accumulate=same,f32")
+	}
+	if left := n.Planned - len(n.Rows); left > 0 {
+		fmt.Fprintf(&b, "# interrupted: %s not looked at\n", plural(int64(left), "row", "rows"))
+	}
+	_, err := io.WriteString(t.W, b.String())
+	return err
+}
+
+// chunking is one in words, without its numbers, which differ from row to row.
+func chunking(c *lab.Chunking) string {
+	switch c.Name {
+	case "count/2":
+		return "half the elements"
+	case "count-1":
+		return "one element less"
+	case "slots":
+		return "twice the slots of half the size"
+	}
+	return "another " + c.Name
+}
+
+func contains(all []string, one string) bool {
+	for _, s := range all {
+		if s == one {
+			return true
+		}
+	}
+	return false
+}
+
+// NumericsCSV prints a line for each row.
+type NumericsCSV struct {
+	W io.Writer
+}
+
+// Begin prints the line of headings.
+func (c *NumericsCSV) Begin(n *lab.Numerics) error {
+	head := []string{"collective", "ranks", "algorithm"}
+	for _, v := range n.Varied {
+		head = append(head, v.Key)
+	}
+	return c.line(append(head, "inputs", "type", "redop", "root", "size_bytes", "count",
+		"min_height", "height", "max_ulp", "mean_ulp", "bound_ulp", "of_bound", "beyond_bound", "max_condition",
+		"overflow", "additions", "stalled", "ranks_agree", "chunking_agrees", "bits", "hash", "time_us", "moved_bytes", "note"))
+}
+
+// Row prints a row.
+func (c *NumericsCSV) Row(n *lab.Numerics, r *lab.NumericsRow) error {
+	cells := []string{n.Collective, strconv.Itoa(r.Ranks), r.Algorithm}
+	for _, set := range r.Settings {
+		cells = append(cells, set.Value)
+	}
+	cells = append(cells, r.Inputs, r.Type, r.RedOp, strconv.Itoa(r.Root), strconv.FormatInt(int64(r.Size), 10), strconv.Itoa(r.Count))
+	found := make([]string, 17)
+	if f := r.NumericsFound; f != nil {
+		whole := func(v int64) string { return strconv.FormatInt(v, 10) }
+		real := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+		truth := func(v *bool) string {
+			if v == nil {
+				return ""
+			}
+			return strconv.FormatBool(*v)
+		}
+		time := ""
+		if n.Timed {
+			time = real(float64(f.Time) / 1e6)
+		}
+		found = []string{
+			whole(int64(f.MinHeight)), whole(int64(f.MaxHeight)), real(f.MaxULP), real(f.MeanULP), real(f.BoundULP), real(f.OfBound),
+			whole(f.Beyond), real(f.Condition), whole(f.Overflow), whole(f.Additions), whole(f.Stalled),
+			truth(f.RanksAgree), truth(f.ChunkingAgrees), f.Bits, f.Hash, time, whole(f.Moved),
+		}
+	}
+	note, _, _ := strings.Cut(r.Note, "\n")
+	return c.line(append(append(cells, found...), note))
+}
+
+// End prints nothing.
+func (c *NumericsCSV) End(*lab.Numerics) error { return nil }
+
+func (c *NumericsCSV) line(cells []string) error {
+	w := csv.NewWriter(c.W)
+	if err := w.Write(cells); err != nil {
+		return err
+	}
+	w.Flush()
+	return w.Error()
+}
+
+// NumericsJSON prints all when it is over, as one object.
+type NumericsJSON struct {
+	W io.Writer
+}
+
+// Begin prints nothing yet.
+func (NumericsJSON) Begin(*lab.Numerics) error { return nil }
+
+// Row prints nothing yet.
+func (NumericsJSON) Row(*lab.Numerics, *lab.NumericsRow) error { return nil }
+
+// End prints all.
+func (j NumericsJSON) End(n *lab.Numerics) error { return JSON(j.W, n) }

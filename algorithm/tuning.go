@@ -72,11 +72,15 @@ func (t *Tuning) For(machine, collective string, ranks int, typ dtype.Type) (*Tu
 	for i := range t.Tables {
 		x := &t.Tables[i]
 		if x.Machine != machine {
-			no.Topologies = append(no.Topologies, x.Topology)
+			if !slices.Contains(no.Topologies, x.Topology) {
+				no.Topologies = append(no.Topologies, x.Topology)
+			}
 			continue
 		}
 		here = true
-		no.Known = append(no.Known, fmt.Sprintf("%s of %d ranks", x.Collective, x.Ranks))
+		if known := fmt.Sprintf("%s of %d ranks", x.Collective, x.Ranks); !slices.Contains(no.Known, known) {
+			no.Known = append(no.Known, known)
+		}
 		if x.Collective == collective && x.Ranks == ranks && (best == nil || farther(typ, best.Type, x.Type)) {
 			best = x
 		}
@@ -87,8 +91,6 @@ func (t *Tuning) For(machine, collective string, ranks int, typ dtype.Type) (*Tu
 	if here {
 		no.Topologies = nil
 	}
-	slices.Sort(no.Topologies)
-	no.Topologies, no.Known = slices.Compact(no.Topologies), slices.Compact(no.Known)
 	return nil, no
 }
 

@@ -23,7 +23,7 @@ type example struct {
 
 // perform runs an example by an algorithm. Results go into tensors of their own.
 func (h *Host) perform(ctx context.Context, algorithm string, x example) error {
-	plan, err := h.Device.InstallIPCQ(algorithm)
+	plan, err := h.Device.InstallIPCQ(algorithm, device.Install{Collective: x.collective})
 	if err != nil {
 		return err
 	}

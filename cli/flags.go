@@ -227,9 +227,15 @@ func machineFlags(f *pflag.FlagSet, s *lab.Spec) {
 	f.StringArrayVar(&s.Sets, "set", nil, "`KEY=VALUE` changes a key of either file, such as system.sips.count=8 (repeatable)")
 }
 
+// tuningFlag is for verbs that may run auto.
+func tuningFlag(f *pflag.FlagSet, s *lab.Spec) {
+	f.StringVar(&s.Tuning, "tuning", "", "tuning table by which the algorithm auto chooses: a `FILE` that kernbench tune --table wrote")
+}
+
 // workFlags are those of every verb that runs a collective.
 func workFlags(f *pflag.FlagSet, s *lab.Spec) {
-	f.StringVar(&s.Algorithm, "algorithm", "", "`NAME` of an algorithm or of an entry of ccl.yaml (kernbench list algorithms)")
+	f.StringVar(&s.Algorithm, "algorithm", "", "`NAME` of an algorithm or of an entry of ccl.yaml (kernbench list algorithms), or auto")
+	tuningFlag(f, s)
 	f.Var((*count)(&s.Ranks), "ranks", "how many PEs take part, the first of the machine (default: as the bench or ccl.yaml says, else all)")
 	f.Var((*count)(&s.NElem), "n-elem", "elements per rank (default: as the bench or ccl.yaml says)")
 	f.Var(&parsed[dtype.Type]{to: &s.DType, parse: dtype.Parse, kind: "TYPE"}, "dtype", "element type: "+join(dtype.Types())+" (default: that of the bench, mostly f16)")

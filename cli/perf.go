@@ -81,13 +81,14 @@ Time is simulated: it is the same in each iteration and each run, so that -n and
 	sweepFlags(f, &spec)
 	f.VarP(newWord(&check, "1", "0|1", "0", "1"), "check", "c", "check every result by provenance and by value: 0 or 1")
 	f.Var(&size{&spec.Memory}, "mem", "contributions and results of all ranks up to which they are checked; beyond, only time is measured")
-	f.Var(&listed[string]{to: &spec.Algorithms, all: func() { spec.AllAlgorithms = true }, parse: anyName, kind: "NAME,...|all"},
-		"algorithm", "algorithms or entries of ccl.yaml (kernbench list algorithms), or all that can have these ranks (default: defaults.algorithm if it performs this, else that of the bench for it)")
+	f.Var(&listed[string]{to: &spec.Algorithms, all: func() { spec.AllAlgorithms = true }, parse: anyName, kind: "NAME,...|all|auto"},
+		"algorithm", "algorithms or entries of ccl.yaml (kernbench list algorithms), all that can have these ranks, or auto: for each size the one that --tuning has, without it the fastest of all (default: defaults.algorithm if it performs this, else that of the bench for it)")
 	f.BoolVar(&algorithm, "algo", false, "a column that says the algorithm, also where there is only one")
 	f.BoolVar(&spec.Bound, "bound", false, "columns with the lower bound of each row as configured, how near it comes to that, and what limits it")
 	rounding.add(f)
 	f.Var((*count)(&spec.Base.Ranks), "ranks", "how many PEs take part, the first of the machine (default: as ccl.yaml says, else all)")
 	machineFlags(f, &spec.Base)
+	tuningFlag(f, &spec.Base)
 	f.Var((*variations)(&spec.Vary), "vary", "`KEY=V1,V2,...` measures with each of the values: of a key as --set has it, or of a setting of the algorithm such as n_slots (repeatable)")
 	f.Var(newWord(&spec.Base.Executor, lab.Sim, "EXECUTOR", lab.Sim, lab.Mock), "platform", "executor: sim (with time), mock (no clock: only what is checked)")
 	fidelityFlag(f, &spec.Base)

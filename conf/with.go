@@ -34,23 +34,26 @@ type Set struct {
 	Key, Value string
 }
 
-// Sets lists the settings of Settings that an entry has of its own, in their order.
+// Sets lists what an entry says of its own, in the order of its keys.
 func (a *Algorithm) Sets() []Set {
 	var all []Set
 	v := reflect.ValueOf(a).Elem()
 	for _, f := range cclSchema().child("algorithms").elem.fields {
-		p := v.Field(f.index)
-		if !f.optional || p.IsNil() {
+		x := v.Field(f.index)
+		if x.IsZero() {
 			continue
 		}
-		text := fmt.Sprint(p.Elem().Interface())
+		if f.optional {
+			x = x.Elem()
+		}
+		text := fmt.Sprint(x.Interface())
 		switch {
-		case p.Elem().IsZero() && f.zero != "":
+		case x.IsZero() && f.zero != "":
 			text = f.zero
 		case f.kind == kindBytes:
 			text = strings.ReplaceAll(text, " ", "")
 		case f.kind == kindTime: // to the picosecond
-			text = fmt.Sprintf("%dps", p.Elem().Int())
+			text = fmt.Sprintf("%dps", x.Int())
 		}
 		all = append(all, Set{f.key, text})
 	}

@@ -29,7 +29,8 @@ func TestWithChangesOneEntryOfACopy(t *testing.T) {
 		}
 		want := []conf.Set{{Key: "slot_size", Value: "6000B"}, {Key: "poll_interval_ns", Value: "1500ps"}}
 		if name == "ring_allreduce" {
-			want = append([]conf.Set{{Key: "n_slots", Value: "3"}}, want...)
+			own := []conf.Set{{Key: "module", Value: "ring_allreduce"}, {Key: "topology", Value: "ring_1d"}, {Key: "n_slots", Value: "3"}}
+			want = append(own, want...)
 		}
 		if diff := cmp.Diff(want, w.Algorithms[name].Sets()); diff != "" {
 			t.Error(diff)

@@ -78,6 +78,9 @@ func (c *Context) perform(ctx context.Context, p *Plan, a *arguments) (run *Laun
 	if err != nil {
 		return nil, fmt.Errorf("launch %s: %w", p.Name, err)
 	}
+	if p, err = p.chosen(a, contributions[0]); err != nil {
+		return nil, err // with what it is called
+	}
 	what, err := collective.Lookup(p.Algorithm.Collective)
 	if err != nil {
 		return nil, fmt.Errorf("algorithm %s: %w", p.Name, err)

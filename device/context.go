@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"kernbench/algorithm"
 	"kernbench/conf"
 	"kernbench/machine"
 	"kernbench/mem"
@@ -40,7 +41,8 @@ var (
 type Config struct {
 	Machine  *machine.Machine
 	Topology *conf.Topology
-	CCL      *conf.CCL // nil: the built-in ccl.yaml with the rings of the topology
+	CCL      *conf.CCL         // nil: the built-in ccl.yaml with the rings of the topology
+	Tuning   *algorithm.Tuning // that auto chooses by; nil: there is none
 	Executor Executor
 	World    int     // ranks of algorithms that are installed; 0: as configured
 	PEs      []int32 // that are those ranks: see Install; nil: the first World
@@ -213,8 +215,13 @@ func (c *Context) ReleaseAll() ([]Leak, error) {
 // end: Launches has those that did.
 func (c *Context) FirstCall() *Call { return c.first }
 
-// Plan is the plan that was installed last, or nil.
-func (c *Context) Plan() *Plan { return c.plan }
+// Plan is the plan that was installed last, or nil; where that is one of auto, what it chose last.
+func (c *Context) Plan() *Plan {
+	if p := c.plan; p != nil && p.auto != nil && p.auto.last != nil {
+		return p.auto.last
+	}
+	return c.plan
+}
 
 // NextTurn numbers a collective that tasks of communication engines perform: what tl.Turn
 // calls its ID.

@@ -33,6 +33,10 @@ type Plan struct {
 	Start    unit.Time // of a collective, in software: beside its simulated time
 
 	LatencyBytes int64 // for pipelines: see tl.Args; 0: the algorithm is none
+
+	Tuned []string // settings that auto chose with it, over those that are configured, each KEY=VALUE
+
+	auto *auto // chooses for each call; nil: this plan performs all
 }
 
 // PerSIP tells whether a rank is a SIP.
@@ -42,12 +46,22 @@ func (p *Plan) PerSIP() bool { return p.Config.RankLevel == "sip" }
 type Install struct {
 	World int     // ranks; 0: as configured
 	PEs   []int32 // that are the ranks, ascending; nil: the first World of the machine
+
+	Collective string // that auto chooses for; "": the only one that is tuned, else all_reduce
 }
 
 // InstallIPCQ makes an algorithm ready: name is an entry of ccl.yaml or an algorithm of
-// the library, and "" is defaults.algorithm. Launches use the plan that was installed last.
+// the library, and "" is defaults.algorithm. Launches use the plan that was installed last. With
+// auto each call is performed by what the tuning table has for it.
 func (c *Context) InstallIPCQ(name string, options ...Install) (*Plan, error) {
-	choice, err := ResolveAlgorithm(c.cfg.CCL, name)
+	if IsAuto(c.cfg.CCL, name) {
+		return c.installAuto(options)
+	}
+	return c.install(c.cfg.CCL, name, options)
+}
+
+func (c *Context) install(ccl *conf.CCL, name string, options []Install) (*Plan, error) {
+	choice, err := ResolveAlgorithm(ccl, name)
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"kernbench/algorithm"
 	"kernbench/bench"
 	"kernbench/conf"
 	"kernbench/device"
@@ -25,6 +26,7 @@ type setting struct {
 	topo     *conf.Topology
 	ccl      *conf.CCL
 	machine  *machine.Machine
+	tuning   *algorithm.Tuning // that auto chooses by, or nil
 	fidelity noc.Fidelity
 
 	order mem.Ordering // what the machine promises about the order of one-sided operations
@@ -94,6 +96,9 @@ func load(s Spec) (*setting, error) {
 		if name == "" {
 			name = x.program.Algorithm
 		}
+		if device.IsAuto(x.ccl, name) {
+			return x, nil
+		}
 		if _, err := device.ResolveAlgorithm(x.ccl, name); err != nil {
 			return nil, err
 		}
@@ -104,6 +109,8 @@ func load(s Spec) (*setting, error) {
 // choose finds the program: the one that is named, or the one for what the algorithm performs.
 func (x *setting) choose() (err error) {
 	switch {
+	case x.Bench == "" && x.Algorithm != "" && device.IsAuto(x.ccl, x.Algorithm):
+		x.program = x.autoProgram()
 	case x.Bench == "" && x.Algorithm != "":
 		choice, err := device.ResolveAlgorithm(x.ccl, x.Algorithm)
 		if err != nil {
@@ -145,6 +152,9 @@ func (x *setting) configure() error {
 		return err
 	}
 	if x.order, err = mem.ParseOrdering(x.topo.Fabric.MemoryOrder); err != nil {
+		return err
+	}
+	if x.tuning, err = loadTuning(x.Tuning); err != nil {
 		return err
 	}
 	x.machine, err = machine.Build(x.topo)

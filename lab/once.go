@@ -95,7 +95,7 @@ func (x *setting) once(ctx context.Context, p pass) (out *outcome, err error) {
 	executor := x.executor(data, views, p)
 	defer executor.Close()
 	dev, err := device.New(device.Config{
-		Machine: x.machine, Topology: x.topo, CCL: x.ccl, Executor: executor, World: x.world, PEs: x.pes,
+		Machine: x.machine, Topology: x.topo, CCL: x.ccl, Tuning: x.tuning, Executor: executor, World: x.world, PEs: x.pes,
 		Check: func(c *device.Call) error { return out.judge(x, data, c) },
 		Fresh: p.fresh(),
 	})

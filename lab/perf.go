@@ -17,7 +17,7 @@ type PerfSpec struct {
 	Base Spec
 
 	Collective    string   // by its own name or that of nccl-tests
-	Algorithms    []string // entries of ccl.yaml or of the library; nil: one, as DefaultAlgorithm says
+	Algorithms    []string // entries of ccl.yaml or of the library, or auto alone; nil: one, as DefaultAlgorithm says
 	AllAlgorithms bool     // all of the library that perform it and can have these ranks
 
 	Min, Max unit.Bytes // of a call, in the sense of nccl-tests
@@ -127,13 +127,13 @@ func Perf(ctx context.Context, s PerfSpec, begin func(*Sweep), row func(*PerfRow
 	if begin != nil {
 		begin(p.sweep)
 	}
-	err = p.measure(ctx, func(r *PerfRow) {
+	err = p.measure(ctx, p.pick(func(r *PerfRow) {
 		p.bound(r)
 		p.sweep.add(r)
 		if row != nil {
 			row(r)
 		}
-	})
+	}))
 	return p.sweep, err
 }
 

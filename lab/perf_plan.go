@@ -28,6 +28,8 @@ type perfPlan struct {
 
 	solvers []perfSolver // of machines with their ranks
 	bounded map[*PerfRow]perfLimits
+
+	call func(*PerfRow) string // what rows have in common of which only the fastest is shown; nil: all are
 }
 
 // perfJob is one run: a row with results in one of the two places.
@@ -85,36 +87,65 @@ func planPerf(ctx context.Context, s *PerfSpec) (*perfPlan, error) {
 		}
 		p.sweep.Varied = append(p.sweep.Varied, v)
 	}
-	targets, err := p.targets()
+	auto, tuning, err := p.isAuto()
+	switch {
+	case err != nil:
+		return nil, err
+	case tuning != nil:
+		err = p.addTuned(ctx, tuning)
+	default:
+		if auto {
+			s.Algorithms, s.AllAlgorithms = nil, true
+		}
+		err = p.addAll(ctx)
+	}
 	if err != nil {
 		return nil, err
-	}
-	for i, t := range targets {
-		if i == 0 {
-			p.sweep.Ranks, p.sweep.Machine = t.plan.World, t.x.describe()
-			if p.sweep.Timed {
-				p.sweep.Fidelity = t.x.fidelity.String()
-			}
-		}
-		if t.plan.World != p.sweep.Ranks {
-			p.sweep.Ranks = 0
-		}
-		if t.x.describe() != p.sweep.Machine {
-			p.sweep.Machine = "machines that differ"
-		}
-		if !slices.Contains(p.sweep.Algorithms, t.plan.Name) {
-			p.sweep.Algorithms = append(p.sweep.Algorithms, t.plan.Name)
-		}
-		if err := p.add(ctx, t); err != nil {
-			return nil, err
-		}
 	}
 	if len(p.rows) == 0 {
 		return nil, fmt.Errorf("%s of %d ranks: sizes up to %v have no element for each of them", what.Name, p.sweep.Ranks, s.Max)
 	}
 	p.sweep.Planned = len(p.rows)
+	if auto && tuning == nil {
+		p.fastest()
+	}
 	p.notes()
 	return p, nil
+}
+
+// addAll plans the rows of all targets.
+func (p *perfPlan) addAll(ctx context.Context) error {
+	targets, err := p.targets()
+	if err != nil {
+		return err
+	}
+	for _, t := range targets {
+		p.describe(t)
+		if err := p.add(ctx, t); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// describe says in the head of the sweep what a target is, as far as all are alike.
+func (p *perfPlan) describe(t perfTarget) {
+	w := p.sweep
+	if len(w.Algorithms) == 0 {
+		w.Ranks, w.Machine = t.plan.World, t.x.describe()
+		if w.Timed {
+			w.Fidelity = t.x.fidelity.String()
+		}
+	}
+	if t.plan.World != w.Ranks {
+		w.Ranks = 0
+	}
+	if t.x.describe() != w.Machine {
+		w.Machine = "machines that differ"
+	}
+	if !slices.Contains(w.Algorithms, t.plan.Name) {
+		w.Algorithms = append(w.Algorithms, t.plan.Name)
+	}
 }
 
 // targets lists every algorithm under every combination of what is varied.

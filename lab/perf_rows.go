@@ -12,10 +12,7 @@ import (
 // add plans the rows of a target: by type, operation and root, as nccl-tests goes through them,
 // and size.
 func (p *perfPlan) add(ctx context.Context, t perfTarget) error {
-	if t.apart = p.leavesApart(ctx, t); !t.apart {
-		p.note("%s leaves its results where the contributions are: there is nothing to measure out of place", t.plan.Name)
-	}
-	if err := p.limits(&t); err != nil {
+	if err := p.measurable(ctx, &t); err != nil {
 		return err
 	}
 	roots, err := p.roots(t.plan.World)
@@ -32,6 +29,14 @@ func (p *perfPlan) add(ctx context.Context, t perfTarget) error {
 		}
 	}
 	return nil
+}
+
+// measurable finds out what there is to measure of a target, and beside which limits.
+func (p *perfPlan) measurable(ctx context.Context, t *perfTarget) error {
+	if t.apart = p.leavesApart(ctx, *t); !t.apart {
+		p.note("%s leaves its results where the contributions are: there is nothing to measure out of place", t.plan.Name)
+	}
+	return p.limits(t)
 }
 
 func (p *perfPlan) roots(world int) ([]int, error) {

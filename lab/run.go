@@ -207,6 +207,7 @@ func performing(launches []*device.Launched) []*device.Launched {
 // notes are what a user would want to know and did not ask.
 func (x *setting) notes(r *Result, first, told *outcome) {
 	note := func(format string, args ...any) { r.Notes = append(r.Notes, fmt.Sprintf(format, args...)) }
+	x.noteAuto(first.plan, note)
 	if len(first.judged) > 0 {
 		x.traffic(first, note)
 	}

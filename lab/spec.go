@@ -21,6 +21,7 @@ type Spec struct {
 	Topology  string   `json:"topology,omitempty"`  // file or preset; the default machine
 	CCL       string   `json:"ccl,omitempty"`       // file; the built-in ccl.yaml
 	Sets      []string `json:"sets,omitempty"`      // KEY=VALUE over either file
+	Tuning    string   `json:"tuning,omitempty"`    // file that kernbench tune wrote, by which the algorithm auto chooses
 	Bench     string   `json:"bench,omitempty"`     // see bench.All; the one for what Algorithm performs, else ccl_allreduce
 	Algorithm string   `json:"algorithm,omitempty"` // entry of ccl.yaml or algorithm of the library; the bench's own
 

@@ -122,7 +122,8 @@ func (s *TuneSpec) check() error {
 	return nil
 }
 
-// DefaultVary is what settings algorithms are tried with when nobody says otherwise.
+// DefaultVary is what settings algorithms are tried with when nobody says otherwise, as far as each
+// makes a difference.
 func DefaultVary() []Variation {
 	return []Variation{
 		{"n_slots", []string{"4", "8", "16"}},

@@ -293,7 +293,8 @@ func (t *tuner) target(m *tuneMachine, what *collective.Collective, name string,
 func (m *tuneMachine) change(plan *device.Plan, name, setting string) (bool, error) {
 	key, _, _ := strings.Cut(setting, "=")
 	switch {
-	case (key == "n_slots" || key == "slot_size") && !hasRings(plan), key == "chunk_size" && !plan.Algorithm.Pipelined:
+	case (key == "n_slots" || key == "slot_size") && !hasRings(plan), key == "chunk_size" && !plan.Algorithm.Pipelined,
+		key == "protocol" && onlyProtocol(m.base.topo):
 		return false, nil
 	}
 	with, err := m.base.ccl.With(name, []string{setting})
@@ -302,6 +303,13 @@ func (m *tuneMachine) change(plan *device.Plan, name, setting string) (bool, err
 	}
 	before, after := m.base.resolved(name), with.Merge(name, with.Algorithms[name])
 	return before.Settings != after.Settings || before.W != after.W || before.H != after.H || before.Topology != after.Topology, nil
+}
+
+// onlyProtocol tells whether all protocols of a machine take the same.
+func onlyProtocol(t *conf.Topology) bool {
+	s := &t.Software
+	simple := s.Protocol("simple")
+	return s.Protocol("ll") == simple && s.Protocol("ll128") == simple
 }
 
 // resolved is what an algorithm runs with when nobody says otherwise.
@@ -411,7 +419,8 @@ func (t *tuner) bound(g *tuneGroup, v *tuneTarget, p *Point) error {
 	if err != nil {
 		return nil // too large for its limits to be known
 	}
-	p.Bound = &store.Bound{Hardware: r.Hardware, Configured: r.Limit}
+	start := v.plan.Start // in software, of what was measured too
+	p.Bound = &store.Bound{Hardware: r.Hardware + start, Configured: r.Limit + start}
 	if b := r.Binding(); b != nil {
 		p.Bound.HardwareLimit = string(b.Kind)
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -18,7 +19,7 @@ func TuningFile(w io.Writer, groups []*lab.TuneGroup) error {
 	for _, g := range groups {
 		fmt.Fprintf(&b, "  # %s\n", heading(g))
 		fmt.Fprintf(&b, "  - topology: %s\n    fingerprint: %s\n    fidelity: %s\n    collective: %s\n    ranks: %d\n    type: %s\n    rows:\n",
-			strconv.Quote(g.Topology), strconv.Quote(g.Fingerprint), g.Fidelity, g.Collective, g.Ranks, g.Type)
+			strconv.Quote(named(g.Topology)), strconv.Quote(g.Fingerprint), g.Fidelity, g.Collective, g.Ranks, g.Type)
 		for i := range g.Ranges {
 			r := &g.Ranges[i]
 			upTo := "on"
@@ -52,4 +53,15 @@ func TuningFile(w io.Writer, groups []*lab.TuneGroup) error {
 	}
 	_, err := w.Write(b.Bytes())
 	return err
+}
+
+// named is a machine's name as one word: of a file the last part.
+func named(topology string) string {
+	word := []rune(filepath.Base(topology))
+	for i, c := range word {
+		if !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-", c) || i == 0 && (c == '.' || c == '-') {
+			word[i] = '_'
+		}
+	}
+	return string(word[:min(len(word), 100)])
 }

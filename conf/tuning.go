@@ -1,0 +1,98 @@
+package conf
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+	"sync"
+
+	"kernbench/unit"
+)
+
+// Tuning is a tuning table as kernbench tune writes it: which algorithm is fastest at which size.
+type Tuning struct {
+	Tables []TuningTable `conf:"tables" doc:"one for each machine, collective, number of ranks and type"`
+
+	places places
+}
+
+// TuningTable is what is known of a collective of so many ranks of one machine.
+type TuningTable struct {
+	Topology    string      `conf:"topology" doc:"the machine as it was named"`
+	Fingerprint string      `conf:"fingerprint" doc:"of the machine's description: on another the table is refused"`
+	Fidelity    string      `conf:"fidelity" doc:"of the network that was simulated" enum:"ideal|slot|flit"`
+	Collective  string      `conf:"collective" doc:"what is performed"`
+	Ranks       int         `conf:"ranks" doc:"the first so many of the machine" min:"1" max:"16777216"`
+	Type        string      `conf:"type" doc:"element type that was measured"`
+	Rows        []TuningRow `conf:"rows" doc:"what to use from a size on, the smallest first"`
+}
+
+// TuningRow is what to use from a size on, up to the next row.
+type TuningRow struct {
+	From unit.Bytes `conf:"from" doc:"size of the call in bytes" min:"0"`
+	Use  string     `conf:"use" doc:"an algorithm, or an entry of ccl.yaml"`
+	With Algorithm  `conf:"with" doc:"settings over those of its entry"`
+	Else []string   `conf:"else" doc:"what to use where that refuses a call, the fastest first"`
+}
+
+var tuningSchema = sync.OnceValue(func() *field { return describe(reflect.TypeFor[Tuning](), "") })
+
+// LoadTuning reads a tuning table. The error is an Errors with everything that is wrong.
+func LoadTuning(file Source) (*Tuning, error) {
+	t := new(Tuning)
+	l := &ledger{places: make(places), failed: make(map[string]bool)}
+	data := strings.TrimPrefix(string(file.Data), "\ufeff")
+	d := &decoder{text: newText(file.Name, data), ledger: l}
+	switch node, err := parse(d.text, data, 0); {
+	case err != nil:
+		l.add(err)
+	case node != nil:
+		d.value(node, tuningSchema(), reflect.ValueOf(t).Elem(), "")
+	}
+	t.places = l.places
+	t.check(l, d.text)
+	if err := l.errs.err(); err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
+// check looks for what is missing, and for rows in another order than that of their sizes.
+func (t *Tuning) check(l *ledger, file *text) {
+	if len(t.Tables) == 0 && len(l.errs) == 0 {
+		l.add(file.at(1, 1, 1).errorf("tables", "there is none; kernbench tune --table FILE writes a file with some"))
+	}
+	for i := range t.Tables {
+		table, at := &t.Tables[i], join("tables", fmt.Sprint(i))
+		for _, needed := range []struct {
+			key     string
+			missing bool
+		}{
+			{"fingerprint", table.Fingerprint == ""}, {"collective", table.Collective == ""}, {"ranks", table.Ranks == 0},
+			{"type", table.Type == ""}, {"rows", len(table.Rows) == 0},
+		} {
+			if path := join(at, needed.key); needed.missing && !l.doubtful(path) {
+				l.add(t.places.find(at).errorf(path, "is missing"))
+			}
+		}
+		last := unit.Bytes(-1)
+		for k := range table.Rows {
+			row, at := &table.Rows[k], join(join(at, "rows"), fmt.Sprint(k))
+			switch from := join(at, "from"); {
+			case l.doubtful(at) || l.doubtful(from):
+			case row.Use == "" && !l.doubtful(join(at, "use")):
+				l.add(t.places.find(at).errorf(join(at, "use"), "is missing"))
+			case k == 0 && row.From != 0:
+				l.add(t.places.find(from).errorf(from, "found %v; the first row is from 0 on", row.From))
+			case row.From <= last:
+				l.add(t.places.find(from).errorf(from, "found %v behind %v; rows are in the order of their sizes", row.From, last))
+			}
+			last = row.From
+		}
+	}
+}
+
+// Errorf makes an error about key, a dotted path such as "tables.0.type", at the place where it was set.
+func (t *Tuning) Errorf(key, format string, args ...any) *Error {
+	return t.places.find(key).errorf(key, format, args...)
+}

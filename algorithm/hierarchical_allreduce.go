@@ -2,6 +2,7 @@ package algorithm
 
 import (
 	"fmt"
+	"slices"
 
 	"kernbench/dtype"
 	"kernbench/mem"
@@ -14,10 +15,11 @@ import (
 // PEs work all the time, and what leaves a cube does so from all of them at once, each with
 // one part. Between the levels nobody waits for more than neighbours.
 //
-// With the numbers of a launch there may be more levels: each is how many of a level make one
-// of the next, from the PEs on, and the last level has what remains. 8, 16 are cubes of 8 PEs
-// and packages of 16 cubes. Without numbers a cube has as many PEs as take part in it, or as
-// divide the ranks where the last cube has fewer.
+// There may be more levels, or others: each is how many of a level make one of the next, from
+// the PEs on, and the last level has what remains. 8, 16 are cubes of 8 PEs and packages of 16
+// cubes. They are the numbers of the launch or else those of the machine (Args.Levels): its
+// cubes, packages, hosts, rows of a torus. Where neither is known a cube has as many PEs as take
+// part in it, or as divide the ranks where the last cube has fewer.
 //
 // Rings are by puts in both directions, as those of windowAllReduceBidirectionalRing. A level
 // begins when both neighbours have come to it: nothing is put in the place of what the level
@@ -36,9 +38,13 @@ func hierarchicalAllReduce(c *tl.Context, a tl.Args) {
 
 // levelWidths is how many of each level make one of the next.
 func levelWidths(c *tl.Context, a tl.Args) []int {
-	widths := append([]int(nil), a.Ints...)
+	widths := slices.Clone(a.Ints)
 	rest := c.WorldSize()
-	if len(widths) == 0 {
+	switch {
+	case len(widths) > 0:
+	case len(a.Levels) > 0:
+		widths = slices.Clone(a.Levels)
+	default:
 		widths = []int{gcd(c.NumPrograms(0), rest)}
 	}
 	for _, w := range widths {

@@ -141,14 +141,5 @@ func peList(shards []Shard) []int32 {
 
 // perCube is how many PEs of a list share a cube: the most that any cube has.
 func (c *Context) perCube(pes []int32) int {
-	most, n := 1, 0
-	for i, pe := range pes {
-		if i > 0 && int(pe)/c.cfg.Machine.PEsPerCube() == int(pes[i-1])/c.cfg.Machine.PEsPerCube() {
-			n++
-		} else {
-			n = 1
-		}
-		most = max(most, n)
-	}
-	return most
+	return together(pes, int32(c.cfg.Machine.PEsPerCube()))
 }

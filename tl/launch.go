@@ -31,6 +31,11 @@ type Args struct {
 	// what a link carries in the time that an empty message takes to the next rank; 0: unknown.
 	ChunkBytes, LatencyBytes int64
 
+	// Levels is how many neighbouring ranks of each part of the machine make one of the next
+	// part, from a cube on: of a SIP, of a host, of a row of a torus. What remains is the last
+	// level, and is not in it. Nil: not known, or the machine has no parts.
+	Levels []int
+
 	Windows []*mem.Window // symmetric memory, in the order of the launch's arguments
 
 	// InBlocks says where the block of each rank lies in a contribution that consists of such

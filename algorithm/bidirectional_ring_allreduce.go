@@ -26,6 +26,7 @@ var BidirectionalRingAllReduce = Register(Algorithm{
 	Collective: "all_reduce",
 	Topology:   "ring_1d",
 	Kernel:     bidirectionalRingAllReduce,
+	MinSlots:   2,
 	Steps:      "2(N-1)",
 	Cost:       "2(N-1) (alpha + beta M/2N) where both directions go side by side: 2(N-1)/N M bytes per rank",
 	Source:     "rings in both directions: Jain, Sabharwal, Optimal bucket algorithms for large MPI collectives on torus interconnects, ICS 2010",

@@ -41,6 +41,7 @@ var BinomialScatter = Register(Algorithm{
 	Kernel:     binomialScatter,
 	KernelArgs: firstIsRoot,
 	Check:      equalBlocks,
+	Constraint: "elements a multiple of N",
 	Window: func(world, nElem int, t dtype.Type) (*mem.Layout, error) {
 		return stagingLayout(world, 1, nElem, t)
 	},

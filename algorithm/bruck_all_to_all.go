@@ -71,6 +71,7 @@ var BruckAllToAll = Register(Algorithm{
 	Topology:   "circulant",
 	Kernel:     bruckAllToAll,
 	Check:      equalBlocks,
+	Constraint: "elements a multiple of N",
 	Window: func(world, nElem int, t dtype.Type) (*mem.Layout, error) {
 		return stagingLayout(world, bruckBlocks(max(1, world)), tl.CDiv(nElem, max(1, world)), t)
 	},

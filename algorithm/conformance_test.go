@@ -57,6 +57,13 @@ func grids(t *testing.T, name string, world int) []topology.Grid {
 	return gs
 }
 
+// someGrid is the shape in the middle of them, or none.
+func someGrid(t *testing.T, a *algorithm.Algorithm, world int) topology.Grid {
+	t.Helper()
+	gs := grids(t, a.Topology, world)
+	return gs[len(gs)/2]
+}
+
 // inputs are small numbers without exact partners, so that a lost or doubled contribution
 // changes a sum; integers stay small enough to be exact in every type.
 func inputs(world, n int, t dtype.Type, op tl.ReduceOp) [][]float64 {
@@ -96,6 +103,7 @@ type run struct {
 	typ   dtype.Type
 	op    tl.ReduceOp
 	args  []int // numbers of the launch; nil: those that the row makes
+	cube  int   // ranks that share one; 0: all
 	chunk int64 // bytes of a pipeline's pieces; 0: as it finds best
 	apart bool  // results do not replace contributions
 	seed  uint64
@@ -119,7 +127,7 @@ func judge(a *algorithm.Algorithm, x run) (*verify.Verdict, error) {
 	cfg := mock.Config{
 		World: x.world, Topology: a.Topology, W: x.grid.W, H: x.grid.H, Neighbors: a.Neighbors,
 		Inputs: inputs(x.world, x.n, x.typ, x.op), DType: x.typ, Op: x.op, SlotBytes: slotBytes, Slots: 2,
-		Seed: x.seed, ChunkBytes: x.chunk,
+		Seed: x.seed, ChunkBytes: x.chunk, PEsPerCube: x.cube,
 	}
 	if cfg.Args = x.args; x.args == nil && a.KernelArgs != nil {
 		cfg.Args = a.KernelArgs(x.world, x.n)

@@ -11,6 +11,7 @@ import (
 	"kernbench/dtype"
 	"kernbench/exec/mock"
 	"kernbench/tl"
+	"kernbench/topology"
 )
 
 // countedWorlds are the world sizes for which counts are compared with closed forms.
@@ -28,7 +29,8 @@ func counted(t *testing.T, a *algorithm.Algorithm, world, root, pieces int) tl.R
 		t.Fatal(err)
 	}
 	n := perRank * world
-	cfg := mock.Config{World: world, Topology: a.Topology, Inputs: numbered(world, n), ChunkBytes: int64(4 * n / pieces)}
+	grid := someGrid(t, a, world)
+	cfg := mock.Config{World: world, Topology: a.Topology, W: grid.W, H: grid.H, Inputs: numbered(world, n), ChunkBytes: int64(4 * n / pieces)}
 	call := collective.Call{World: world, Elems: n, Type: dtype.F32}
 	if co.Rooted {
 		cfg.Args, call.Root = []int{root}, root
@@ -55,6 +57,16 @@ func hops(world int) int {
 	return n
 }
 
+// gathered is the elements that pass when halves of halves of n come together at rank 0: who keeps
+// the second half in dimension k sends it, when it has gathered those of its dimensions above.
+func gathered(n, k, dims int) int {
+	if k == dims {
+		return 0
+	}
+	lower := tl.CDiv(n, 2)
+	return n - lower + gathered(lower, k+1, dims) + gathered(n-lower, k+1, dims)
+}
+
 // What passes through rings are the messages and bytes of the published costs, all ranks
 // together, on every number of ranks: p of them, with a block of b bytes for each in a vector.
 func TestMessageCounts(t *testing.T) {
@@ -74,11 +86,22 @@ func TestMessageCounts(t *testing.T) {
 		{algorithm.BruckAllToAll, 1, func(p, _ int) int { return p * rounds(p) }, func(p, b int) int { return p * hops(p) * b }},
 		{algorithm.BinomialBroadcast, 1, func(p, _ int) int { return p - 1 }, func(p, b int) int { return (p - 1) * p * b }},
 		{algorithm.ChainBroadcast, 2, func(p, _ int) int { return 2 * (p - 1) }, func(p, b int) int { return (p - 1) * p * b }},
+		{algorithm.DoubleTreeBroadcast, 2, func(p, _ int) int { return 2 * (p - 1) }, func(p, b int) int { return (p - 1) * p * b }},
+		{algorithm.DoubleTreeReduce, 2, func(p, _ int) int { return 2 * (p - 1) }, func(p, b int) int { return (p - 1) * p * b }},
 		{algorithm.ScatterAllGatherBroadcast, 1, func(p, _ int) int { return p - 1 + p*(p-1) }, func(p, b int) int { return (hops(p) + p*(p-1)) * b }},
 		{algorithm.BinomialReduce, 1, func(p, _ int) int { return p - 1 }, func(p, b int) int { return (p - 1) * p * b }},
 		{algorithm.ChainReduce, 2, func(p, _ int) int { return 2 * (p - 1) }, func(p, b int) int { return (p - 1) * p * b }},
 		{algorithm.BinomialGather, 1, func(p, _ int) int { return p - 1 }, func(p, b int) int { return hops(p) * p * b }},
 		{algorithm.BinomialScatter, 1, func(p, _ int) int { return p - 1 }, func(p, b int) int { return hops(p) * b }},
+		// The ranks of the hypercube halve, and all but one send what they have come to; their guests give
+		// their vectors.
+		{algorithm.ReduceScatterGatherReduce, 1, func(p, _ int) int {
+			core, dims := topology.Fold(p)
+			return core*dims + core - 1 + p - core
+		}, func(p, b int) int {
+			core, dims := topology.Fold(p)
+			return (core-1)*p*b + gathered(p*b/4, 0, dims)*4 + (p-core)*p*b
+		}},
 		{algorithm.TreeBarrier, 1, func(p, _ int) int { return 2 * (p - 1) }, func(_, _ int) int { return 0 }},
 		{algorithm.RingSendRecv, 1, func(p, _ int) int { return p }, func(p, b int) int { return p * p * b }},
 	}
@@ -100,6 +123,42 @@ func TestMessageCounts(t *testing.T) {
 		}
 	}
 }
+
+// On a grid of w by h all rows work at the same time, and all columns.
+func TestMessageCountsOnGrids(t *testing.T) {
+	byDimension := func(w, h int) int { return w * h * (w + h - 2) }
+	quarters := func(w, h int) int { return 4 * w * h * (w*h - 1) }
+	for _, tt := range []struct {
+		a        *algorithm.Algorithm
+		messages func(w, h int) int
+		vectors  int // in what all ranks together receive from each other, N-1 times
+	}{
+		{algorithm.TorusAllGather, byDimension, countAll},
+		{algorithm.MeshAllGather, byDimension, countAll},
+		{algorithm.MultiRingAllGather, quarters, countAll},
+		{algorithm.TorusReduceScatter, byDimension, 1},
+		{algorithm.MeshReduceScatter, byDimension, 1},
+		{algorithm.MultiRingReduceScatter, quarters, 1},
+	} {
+		for _, world := range countedWorlds {
+			t.Run(fmt.Sprintf("%s/%d", tt.a.Name, world), func(t *testing.T) {
+				grid := someGrid(t, tt.a, world)
+				got := counted(t, tt.a, world, 0, 1)
+				vectors := tt.vectors
+				if vectors == countAll {
+					vectors = world
+				}
+				messages, bytes := int64(tt.messages(grid.W, grid.H)), int64(vectors*(world-1)*4*perRank*world)
+				if got.Messages != messages || got.Bytes != bytes {
+					t.Errorf("%d x %d: %d messages, %d bytes; want %d, %d", grid.W, grid.H, got.Messages, got.Bytes, messages, bytes)
+				}
+			})
+		}
+	}
+}
+
+// countAll is as many vectors as there are ranks.
+const countAll = 0
 
 // What is put and notified are the published figures, rank by rank.
 func TestNotificationCounts(t *testing.T) {

@@ -46,6 +46,7 @@ var DirectAllToAll = Register(Algorithm{
 	Topology:   "none",
 	Kernel:     directAllToAll,
 	Check:      equalBlocks,
+	Constraint: "elements a multiple of N",
 	Window:     directWindow,
 	Steps:      "2 barriers, N loads side by side",
 	Cost:       "2 ceil(log2 N) alpha + (N-1)/N beta M: (N-1)/N M bytes per rank",

@@ -107,6 +107,7 @@ var DoubleTreeAllReduce = Register(Algorithm{
 	Kernel:     doubleTreeAllReduce,
 	Pipelined:  true,
 	Way:        firstOfTwoTrees,
+	MinSlots:   2,
 	Steps:      "2 log2(N) + k - 1 for k chunks per tree",
 	Cost:       "about 2 log2(N) alpha + 2 beta M, and the filling of the pipeline: 2(N-1) M bytes in all",
 	Source:     "Sanders, Speck, Traeff, Two-tree algorithms for full bandwidth broadcast, reduction and scan, Parallel Computing 35(12), 2009; the trees: NCCL 2.4",

@@ -14,24 +14,12 @@ import (
 // A rank reads what others keep until they have heard that it has: it writes its own part only
 // on the way up, and on the way back nobody begins before all of the group have come.
 func hierarchicalDirectAllReduce(c *tl.Context, a tl.Args) {
-	me, use := c.Rank(), a.Use(0)
 	data, signals := scratch(c, a, a.NElem)
-	move(c, c.Local(data), a.Shard(me))
-
-	var teams []levelTeam
-	part, stride, word := data, 1, 0
-	for _, n := range levelWidths(c, a) {
-		if n == 1 {
-			continue
-		}
-		place := me / stride % n
-		g := levelTeam{
-			c: c, first: me - place*stride, stride: stride, n: n, me: place, part: part,
-			up: row(c, signals, 0).At(word), back: row(c, signals, 1).At(word), use: use,
-		}
-		teams = append(teams, g)
-		part, stride, word = g.chunk(place), stride*n, word+n
-	}
+	move(c, c.Local(data), a.Shard(c.Rank()))
+	teams := levelTeams(c, a, signals, func(first, count int) tl.Sym {
+		lo, last := mem.ChunkOf(a.NElem, c.WorldSize(), first).Lo, mem.ChunkOf(a.NElem, c.WorldSize(), first+count-1)
+		return data.Slice(lo, last.Lo+last.N-lo)
+	})
 	for i, g := range teams {
 		g.meet(g.up)
 		g.reduce(a.Op, i == len(teams)-1)
@@ -41,20 +29,39 @@ func hierarchicalDirectAllReduce(c *tl.Context, a tl.Args) {
 		g.meet(g.back)
 		g.gather()
 	}
-	move(c, a.Out(me, a.NElem), c.Local(data))
+	move(c, a.Out(c.Rank(), a.NElem), c.Local(data))
 }
 
-// levelTeam is the ranks of a group at one level, stride apart, with the part of the vector
-// that the level below has left them.
+// levelTeams are the groups that this rank is in, one for each level with more than one member,
+// from the innermost on. What they work on has as many places as there are ranks, and stretch is so
+// many of them: each level has those that the level below leaves this rank with.
+func levelTeams(c *tl.Context, a tl.Args, signals tl.Signal, stretch func(first, count int) tl.Sym) []levelTeam {
+	var teams []levelTeam
+	me, use := c.Rank(), a.Use(0)
+	first, count, stride, word := 0, c.WorldSize(), 1, 0
+	for _, n := range levelWidths(c, a) {
+		if n == 1 {
+			continue
+		}
+		place, lo, each := me/stride%n, first, count/n
+		teams = append(teams, levelTeam{
+			c: c, first: me - place*stride, stride: stride, n: n, me: place,
+			chunk: func(i int) tl.Sym { return stretch(lo+i*each, each) },
+			up:    row(c, signals, 0).At(word), back: row(c, signals, 1).At(word), use: use,
+		})
+		first, count, stride, word = lo+place*each, each, stride*n, word+n
+	}
+	return teams
+}
+
+// levelTeam is the ranks of a group at one level, stride apart.
 type levelTeam struct {
 	c                    *tl.Context
 	first, stride, n, me int
-	part                 tl.Sym
-	up, back             tl.Signal // word i is told by member i
+	chunk                func(i int) tl.Sym // member i's
+	up, back             tl.Signal          // word i is told by member i
 	use                  int
 }
-
-func (g levelTeam) chunk(i int) tl.Sym { return g.part.Chunk(g.n, i) }
 
 // others lists the other members, from the next one on, so that nobody is asked by all at once.
 func (g levelTeam) others(yield func(i, rank int) bool) {
@@ -79,8 +86,11 @@ func (g levelTeam) meet(words tl.Signal) {
 // read starts the reads of a part of what each of the others has, as much at a time as scratch
 // memory has room for, and then lets it be used.
 func (g levelTeam) read(of func(i int) tl.Sym, use func(piece func(i int) tl.Sym, came []tl.Tensor)) {
-	per := max(1, 4*tileBytes/g.n/g.part.DType().Size())
-	most := tl.CDiv(g.part.Len(), g.n) // chunks differ by an element
+	most := 0
+	for i := range g.n {
+		most = max(most, g.chunk(i).Len())
+	}
+	per := max(1, 4*tileBytes/g.n/g.chunk(0).DType().Size())
 	came := make([]tl.Tensor, g.n)
 	for lo := 0; lo < most; lo += per {
 		piece := func(i int) tl.Sym {

@@ -3,6 +3,7 @@ package algorithm_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -33,7 +34,7 @@ var levels = []struct {
 	{32, 8, nil, []int{8, 4}},
 }
 
-// byLevels are the algorithms that follow the levels of a machine.
+// byLevels are the all-reduces that follow the levels of a machine.
 var byLevels = []*algorithm.Algorithm{algorithm.HierarchicalAllReduce, algorithm.HierarchicalDirectAllReduce, algorithm.CubeRootAllReduce}
 
 // onLevels is a run of one on one of these shapes.
@@ -45,6 +46,69 @@ func onLevels(t *testing.T, a *algorithm.Algorithm, world, perCube, n int, asked
 	return mock.Config{
 		Topology: "none", PEsPerCube: perCube, Args: asked, Layout: layout,
 		Inputs: filled(world, n, func(r, i int) float64 { return float64(r*r + i) }),
+	}
+}
+
+// othersByLevels are the other algorithms that do, and what each rank does to the memory of others
+// when a block has b bytes. The last one knows of one level, and of what is beyond.
+var othersByLevels = []struct {
+	a    *algorithm.Algorithm
+	want func(world, b int, widths []int) tl.Traffic
+}{
+	{algorithm.HierarchicalAllGather, func(world, b int, widths []int) (t tl.Traffic) {
+		t.Read = int64((world - 1) * world * b) // a rank's vector is a block of all ranks here
+		return meetings(t, widths)
+	}},
+	{algorithm.HierarchicalReduceScatter, func(world, b int, widths []int) (t tl.Traffic) {
+		t.Read = int64((world - 1) * b)
+		return meetings(t, widths)
+	}},
+	{algorithm.HierarchicalAllToAll, func(world, b int, widths []int) (t tl.Traffic) {
+		places := append(widths, 1)[0]
+		cubes := world / places
+		t.Puts = int64((places-1)*cubes + cubes - 1)
+		t.Written = int64((places-1)*cubes*b + (cubes-1)*places*b)
+		t.Notifies, t.Waits = t.Puts, t.Puts
+		return t
+	}},
+}
+
+// meetings is one barrier of each level.
+func meetings(t tl.Traffic, widths []int) tl.Traffic {
+	for _, w := range widths {
+		t.Notifies += int64(w - 1)
+	}
+	t.Waits = t.Notifies
+	return t
+}
+
+// Whatever the levels are, results are right, and of each rank's traffic little leaves a level.
+func TestOthersByLevels(t *testing.T) {
+	const perRank = 3
+	for _, o := range othersByLevels {
+		for _, l := range levels {
+			t.Run(fmt.Sprintf("%s/%d/%d/%v", o.a.Name, l.world, l.perCube, l.asked), func(t *testing.T) {
+				x := run{size: size{world: l.world}, typ: dtype.F32, op: tl.Sum, cube: l.perCube, args: l.asked}
+				for _, x.n = range []int{0, perRank * l.world, 7 * l.world, 101} {
+					for x.seed = range uint64(3) {
+						check(t, o.a, x)
+					}
+				}
+				n := perRank * l.world
+				cfg := onLevels(t, o.a, l.world, l.perCube, n, l.asked)
+				cfg.OutElems = slices.Repeat([]int{n * l.world}, l.world)
+				out, err := mock.Observe(t.Context(), o.a.Kernel, cfg)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for r, got := range out.Result.Traffic {
+					want := o.want(l.world, 4*perRank, l.widths)
+					if want.Rank = r; got != want {
+						t.Fatalf("rank %d did %+v, want %+v", r, got, want)
+					}
+				}
+			})
+		}
 	}
 }
 
@@ -154,15 +218,29 @@ func TestCubeRootTraffic(t *testing.T) {
 
 // Calls that follow one another on two windows do not see each other, with levels either.
 func TestLevelsInTurn(t *testing.T) {
-	for _, a := range byLevels {
+	all := slices.Clone(byLevels)
+	for _, o := range othersByLevels {
+		all = append(all, o.a)
+	}
+	for _, a := range all {
+		co, err := collective.Lookup(a.Collective)
+		if err != nil {
+			t.Fatal(err)
+		}
 		for _, l := range levels {
+			sizes := []int{5, 12, 1, 0, 9, 40}
+			if co.Blocks {
+				for i := range sizes {
+					sizes[i] *= l.world
+				}
+			}
 			row := *a
 			row.Kernel = func(c *tl.Context, args tl.Args) {
 				args.Ints = l.widths
 				a.Kernel(c, args)
 			}
 			for seed := range uint64(2) {
-				x := &again{a: &row, co: collective.AllReduce, world: l.world, sizes: []int{5, 12, 1, 0, 9, 40}, windows: 2}
+				x := &again{a: &row, co: co, world: l.world, sizes: sizes, windows: 2}
 				if err := x.run(t, seed); err != nil {
 					t.Fatalf("%s, %d ranks, %v, schedule %d: %v", a.Name, l.world, l.widths, seed, err)
 				}

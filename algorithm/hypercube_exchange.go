@@ -8,6 +8,7 @@ var HypercubeExchange = Register(Algorithm{
 	Topology:   "hypercube",
 	Kernel:     recursiveDoublingAllGather,
 	Check:      powerOfTwo,
+	Constraint: "N a power of two",
 	Steps:      "log2 N",
 	Cost:       "log2(N) alpha + (N-1) beta M: (N-1) M bytes per rank",
 	Source:     "hypercube_perf of github.com/NVIDIA/nccl-tests",

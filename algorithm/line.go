@@ -11,24 +11,32 @@ type line struct {
 	op          tl.ReduceOp
 	ahead, back tl.Dir // to the next rank, and to the one before
 	me, n       int
-	result      tl.Ref                // of all n chunks
+	chunk       func(k int) tl.Ref    // of the result
 	own         func(k int) tl.Tensor // what this rank brings to chunk k
 	part        tl.Tensor             // the own chunk
 }
 
 // ofMemory brings what lies in memory, and leaves the result there, or elsewhere.
 func (l *line) ofMemory(v, result tl.Ref) *line {
-	l.result, l.own = result, chunksInMemory(l.c, v, l.n)
+	l.chunk = func(k int) tl.Ref { return result.Chunk(l.n, k) }
+	l.own = chunksInMemory(l.c, v, l.n)
 	return l
 }
 
 // after brings the part that another line leaves this rank with.
 func (l *line) after(first *line) *line {
-	l.result, l.own = first.mine(), chunksInHand(first.part, l.n)
+	result := first.mine()
+	l.chunk = func(k int) tl.Ref { return result.Chunk(l.n, k) }
+	l.own = chunksInHand(first.part, l.n)
 	return l
 }
 
-func (l *line) chunk(k int) tl.Ref { return l.result.Chunk(l.n, k) }
+// tile brings tile i of what lies in memory in n parts, and leaves the result there.
+func (l *line) tile(part func(k int) tl.Ref, i int) *line {
+	l.chunk = func(k int) tl.Ref { return strip(part(k), i) }
+	l.own = func(k int) tl.Tensor { return l.c.Load(l.chunk(k)) }
+	return l
+}
 
 func (l *line) mine() tl.Ref { return l.chunk(l.me) }
 

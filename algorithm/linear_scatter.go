@@ -36,6 +36,7 @@ var LinearScatter = Register(Algorithm{
 	Kernel:     linearScatter,
 	KernelArgs: firstIsRoot,
 	Check:      equalBlocks,
+	Constraint: "elements a multiple of N",
 	Window: func(world, nElem int, t dtype.Type) (*mem.Layout, error) {
 		return scratchLayout(world, tl.CDiv(nElem, max(1, world)), t, 2, meshRow(world))
 	},

@@ -9,16 +9,15 @@ import "kernbench/tl"
 //
 // n_slots must be at least 2, as a rank sends on while it holds the slot that it received into.
 func meshAllReduceChunked(c *tl.Context, a tl.Args) {
-	x, y, w, h := meshPlace(c)
-	row := &line{c: c, op: a.Op, ahead: tl.East, back: tl.West, me: x, n: w}
-	column := &line{c: c, op: a.Op, ahead: tl.South, back: tl.North, me: y, n: h}
-	for mine, out := range segments(a, c.Rank(), w) {
+	g := meshOf(c, a)
+	row, column := g.row(), g.column()
+	for mine, out := range segments(a, c.Rank(), g.w) {
 		row.ofMemory(mine, out).reduce()
 		column.after(row).reduce()
 		column.part = c.Finish(a.Op, column.part, c.WorldSize())
 		c.Store(column.mine(), column.part)
 		column.gather()
-		if w > 1 {
+		if g.w > 1 {
 			row.part = c.Load(row.mine())
 			row.gather()
 		}
@@ -45,6 +44,7 @@ var MeshAllReduceChunked = Register(Algorithm{
 	Collective: "all_reduce",
 	Topology:   "mesh_2d",
 	Kernel:     meshAllReduceChunked,
+	MinSlots:   2,
 	Steps:      "2(w-1) + 2(h-1)",
 	Cost:       "2(w-1) (alpha + beta M/w) + 2(h-1) (alpha + beta M/N) where both directions go side by side: 2(N-1) M bytes in all",
 	Source:     "bucket algorithms on a linear array: Chan, Heimlich, Purkayastha, van de Geijn, Collective communication: theory, practice, and experience, Concurrency and Computation 19(13), 2007",

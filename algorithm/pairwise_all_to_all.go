@@ -33,6 +33,7 @@ var PairwiseAllToAll = Register(Algorithm{
 	Topology:   "none",
 	Kernel:     pairwiseAllToAll,
 	Check:      equalBlocks,
+	Constraint: "elements a multiple of N",
 	Window: func(world, nElem int, t dtype.Type) (*mem.Layout, error) {
 		return scratchLayout(world, nElem, t, 1, meshRow(world))
 	},

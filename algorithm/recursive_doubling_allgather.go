@@ -38,6 +38,7 @@ var RecursiveDoublingAllGather = Register(Algorithm{
 	Topology:   "hypercube",
 	Kernel:     recursiveDoublingAllGather,
 	Check:      powerOfTwo,
+	Constraint: "N a power of two",
 	Steps:      "log2 N",
 	Cost:       "log2(N) alpha + (N-1) beta M: (N-1) M bytes per rank",
 	Source:     "Thakur, Rabenseifner, Gropp, Optimization of collective communication operations in MPICH, Int. J. High Perform. Comput. Appl. 19(1), 2005, sec. 4.1",

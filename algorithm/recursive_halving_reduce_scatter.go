@@ -40,6 +40,7 @@ var RecursiveHalvingReduceScatter = Register(Algorithm{
 	Topology:   "hypercube",
 	Kernel:     recursiveHalvingReduceScatter,
 	Check:      powerOfTwo,
+	Constraint: "N a power of two",
 	Steps:      "log2 N",
 	Cost:       "log2(N) alpha + (N-1)/N (beta + gamma) M: (N-1)/N M bytes per rank",
 	Source:     "Thakur, Rabenseifner, Gropp, Optimization of collective communication operations in MPICH, Int. J. High Perform. Comput. Appl. 19(1), 2005, sec. 4.2",

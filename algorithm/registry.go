@@ -24,6 +24,8 @@ type Algorithm struct {
 	Kernel     tl.Kernel
 	KernelArgs func(world, nElem int) []int // Args.Ints of a launch; nil for none
 	Check      func(world, nElem int) error // refuses what it cannot do; nil when it can do all that its topology can
+	Constraint string                       // what Check asks for, as a formula in N (ranks) and the number of elements
+	MinSlots   int                          // that a ring must have, as a rank sends on what it holds; 0: one is enough
 
 	// Window is the symmetric memory that a call on nElem elements per rank needs, nil for
 	// none: Args.Window(0), whose members are the ranks of the call. It is a new one, of zeros,

@@ -34,6 +34,7 @@ var RingAllGather = Register(Algorithm{
 	Collective: "all_gather",
 	Topology:   "ring_1d",
 	Kernel:     ringAllGather,
+	MinSlots:   2,
 	Steps:      "N-1",
 	Cost:       "(N-1) (alpha + beta M): (N-1) M bytes per rank",
 	Source:     "the ring of all-gather: Thakur, Rabenseifner, Gropp, Optimization of collective communication operations in MPICH, Int. J. High Perform. Comput. Appl. 19(1), 2005, sec. 4.1",

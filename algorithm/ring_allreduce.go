@@ -29,6 +29,7 @@ var RingAllReduce = Register(Algorithm{
 	Collective: "all_reduce",
 	Topology:   "ring_1d",
 	Kernel:     ringAllReduce,
+	MinSlots:   2,
 	Steps:      "N-1",
 	Cost:       "(N-1) (alpha + beta M): (N-1) M bytes per rank",
 	Source:     "the all-to-all broadcast on a ring with a sum on the way: Grama, Gupta, Karypis, Kumar, Introduction to Parallel Computing, 2nd ed., sec. 4.2",

@@ -65,6 +65,7 @@ var RingAllReduceChunked = Register(Algorithm{
 	Collective: "all_reduce",
 	Topology:   "ring_1d",
 	Kernel:     ringAllReduceChunked,
+	MinSlots:   2,
 	Steps:      "2(N-1) for every 256 KiB N",
 	Cost:       "2(N-1) (alpha + beta M/N): 2(N-1)/N M bytes per rank",
 	Source:     "Patarasuk, Yuan, Bandwidth optimal all-reduce algorithms for clusters of workstations, J. Parallel Distrib. Comput. 69(2), 2009",

@@ -50,6 +50,7 @@ var RingReduceScatter = Register(Algorithm{
 	Collective: "reduce_scatter",
 	Topology:   "ring_1d",
 	Kernel:     ringReduceScatter,
+	MinSlots:   2,
 	Steps:      "N-1",
 	Cost:       "(N-1) (alpha + (beta + gamma) M/N): (N-1)/N M bytes per rank",
 	Source:     "the first half of Patarasuk, Yuan, Bandwidth optimal all-reduce algorithms for clusters of workstations, J. Parallel Distrib. Comput. 69(2), 2009",

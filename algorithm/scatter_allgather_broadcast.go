@@ -45,6 +45,7 @@ var ScatterAllGatherBroadcast = Register(Algorithm{
 	Topology:   "circulant",
 	Kernel:     scatterAllGatherBroadcast,
 	KernelArgs: firstIsRoot,
+	MinSlots:   2,
 	Steps:      "ceil(log2 N) + N-1",
 	Cost:       "(log2 N + N-1) alpha + 2(N-1)/N beta M",
 	Source:     "Barnett, Shuler, van de Geijn, Gupta, Payne, Watts, Interprocessor collective communication library (InterCom), Scalable High Performance Computing Conference 1994",

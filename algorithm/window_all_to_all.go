@@ -41,6 +41,7 @@ var WindowAllToAll = Register(Algorithm{
 	Topology:   "none",
 	Kernel:     windowAllToAll,
 	Check:      equalBlocks,
+	Constraint: "elements a multiple of N",
 	Window: func(world, nElem int, t dtype.Type) (*mem.Layout, error) {
 		return scratchLayout(world, nElem, t, 1, meshRow(world))
 	},

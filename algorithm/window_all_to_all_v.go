@@ -15,6 +15,7 @@ var WindowAllToAllV = Register(Algorithm{
 	Topology:   "none",
 	Kernel:     windowAllToAllV,
 	Check:      equalBlocks,
+	Constraint: "elements a multiple of N",
 	Window:     exchangeWindow,
 	Steps:      "1 step of ceil(largest block / slot) rounds",
 	Cost:       "(N-1) beta M/N + 2 alpha for equal blocks of a slot: (N-1)/N M bytes and 2(N-1) notifications per rank",

@@ -39,6 +39,7 @@ var WindowAllToAllVPairwise = Register(Algorithm{
 	Topology:   "none",
 	Kernel:     windowAllToAllVPairwise,
 	Check:      equalBlocks,
+	Constraint: "elements a multiple of N",
 	Window:     exchangeWindow,
 	Steps:      "N steps of ceil(block / slot) rounds",
 	Cost:       "(N-1) (2 alpha + beta M/N) for equal blocks of a slot: (N-1)/N M bytes and 2(N-1) notifications per rank",

@@ -16,6 +16,9 @@ import (
 // onSim runs an algorithm on the simulated machine and wants its result right.
 func onSim(t *testing.T, a *algorithm.Algorithm, s lab.Spec) *lab.Result {
 	t.Helper()
+	if g := someGrid(t, a, s.Ranks); g.W > 0 {
+		s.Sets = append(s.Sets, fmt.Sprintf("algorithms.%s.w=%d", a.Name, g.W))
+	}
 	s.Bench, s.Algorithm, s.Executor, s.VerifyData = bench.CCLHello.Name, a.Name, lab.Sim, true
 	r, err := lab.Run(context.Background(), s)
 	if err != nil {
@@ -29,15 +32,15 @@ func onSim(t *testing.T, a *algorithm.Algorithm, s lab.Spec) *lab.Result {
 
 // The simulated machine gives each result that the executor without a clock does, in every
 // memory order that a machine may promise, on ranks that fill a cube and on more.
-func TestWindowsOnSim(t *testing.T) {
-	for _, a := range overWindows() {
+func TestLibraryOnSim(t *testing.T) {
+	for _, a := range algorithm.All() {
 		t.Run(a.Name, func(t *testing.T) {
 			t.Parallel()
 			k := 0
-			for _, world := range []int{1, 2, 3, 4, 8, 17} {
-				for _, n := range counts(t, a, world, dtype.F16) {
-					if n == 0 {
-						continue // a tensor has at least one element
+			for i, world := range []int{1, 2, 3, 4, 8, 17} {
+				for j, n := range counts(t, a, world, dtype.F16)[1:] { // a tensor has one element at least
+					if k++; !*exhaustive && i != j || a.Check != nil && a.Check(world, n) != nil {
+						continue
 					}
 					order := mem.Ordering(k % (int(mem.Sequential) + 1))
 					typ, op := dtype.Types()[k%len(dtype.Types())], ops(t, a)[k%len(ops(t, a))]
@@ -47,7 +50,6 @@ func TestWindowsOnSim(t *testing.T) {
 							Sets: []string{"fabric.memory_order=" + order.String()},
 						})
 					})
-					k++
 				}
 			}
 		})
@@ -71,7 +73,10 @@ func TestWindowsOnSimInAnySchedule(t *testing.T) {
 
 // A vector longer than a PE's scratch memory goes through it tile by tile.
 func TestWindowsBeyondScratch(t *testing.T) {
-	for _, a := range onScratch() {
+	for _, a := range overWindows() {
+		if a.Collective == "barrier" {
+			continue
+		}
 		t.Run(a.Name, func(t *testing.T) {
 			t.Parallel()
 			const n = 100_000 // 800 kB

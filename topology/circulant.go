@@ -46,6 +46,17 @@ var hops = func() (dirs [MaxHops]struct{ east, west tl.Dir }) {
 	return dirs
 }()
 
+// Hop is the direction that leads from one rank to another, and the one that it comes from there.
+// They are a power of two apart, one way round or the other.
+func Hop(from, to, world int) (out, in tl.Dir) {
+	if d := mod(to-from, world); d&(d-1) == 0 {
+		k := bits.TrailingZeros(uint(d))
+		return HopEast(k), HopWest(k)
+	}
+	k := bits.TrailingZeros(uint(mod(from-to, world)))
+	return HopWest(k), HopEast(k)
+}
+
 // BinomialStep is a rank's place in the binomial tree of so many ranks in which rank 0 is the
 // root: the parent is Hop(up) back, and the children are Hop(k) on, for k from 0 to children-1.
 // At the root up is -1. The ranks below child rank+2^k and itself are [rank+2^k, rank+2^(k+1)),

@@ -89,3 +89,62 @@ func evenTree(r, world int) (parent int, children [2]int) {
 	}
 	return parent, children
 }
+
+// TwoTreesUnderStep is rank's place in tree 0 or 1 of two binary trees over all ranks but the root,
+// counted from the root on, which is 0 and over both of them: its parent and its children, -1 for
+// none. All ranks but the root are a leaf of one tree at least, and each edge spans a power of two of
+// ranks, so that Circulant has it for any root.
+func TwoTreesUnderStep(rank, world, tree int) (parent int, children [2]int) {
+	nodes := world - 1
+	if rank == 0 {
+		return -1, [2]int{-1, underRoot(nodes, tree)}
+	}
+	shift, mirror, extra := 1, false, -1 // of the numbers in evenTree; extra: who is none of them
+	if tree == 1 && nodes%2 == 0 {
+		mirror = true
+	} else if tree == 1 && nodes > 1 {
+		shift, extra = 2, 1 // under the first of the others, which has one child
+		nodes--
+	}
+	if rank == extra {
+		return shift, [2]int{-1, -1}
+	}
+	convert := func(i int) int {
+		if mirror {
+			return nodes - i
+		}
+		return i + shift
+	}
+	at := rank - shift
+	if mirror {
+		at = nodes - rank
+	}
+	parent, children = evenTree(at, nodes)
+	if parent < 0 {
+		parent = 0
+	} else {
+		parent = convert(parent)
+	}
+	for k, child := range children {
+		if child >= 0 {
+			children[k] = convert(child)
+		}
+	}
+	if at == 0 {
+		children[0] = extra
+	}
+	return parent, children
+}
+
+// underRoot is the first rank of a tree, or none.
+func underRoot(nodes, tree int) int {
+	switch {
+	case nodes == 0:
+		return -1
+	case tree == 1 && nodes%2 == 0:
+		return nodes
+	case tree == 1 && nodes > 1:
+		return 2
+	}
+	return 1
+}

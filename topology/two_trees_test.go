@@ -1,6 +1,10 @@
 package topology
 
-import "testing"
+import (
+	"testing"
+
+	"kernbench/tl"
+)
 
 // Both are trees: each rank but one has a parent, of which it is a child, and the root is
 // reached in few steps. Nearly all ranks are leaves of one of the two.
@@ -66,6 +70,72 @@ func TestTwoTreesByHand(t *testing.T) {
 		parent, children := TwoTreeStep(tt.rank, tt.world, tt.tree)
 		if parent != tt.parent || children != tt.children {
 			t.Errorf("rank %d of %d, tree %d: %d, %v; want %d, %v", tt.rank, tt.world, tt.tree, parent, children, tt.parent, tt.children)
+		}
+	}
+}
+
+// Under any root both trees have all ranks, each edge seen from both ends and a hop long, and no rank
+// hands on in both.
+func TestTwoTreesUnderARoot(t *testing.T) {
+	for world := 1; world <= 70; world++ {
+		busy := make([]int, world)
+		for tree := range 2 {
+			reached, deepest := 0, 0
+			for rank := range world {
+				parent, children := TwoTreesUnderStep(rank, world, tree)
+				if (parent < 0) != (rank == 0) {
+					t.Fatalf("%d ranks, tree %d: %d has parent %d", world, tree, rank, parent)
+				}
+				handsOn := 0
+				for _, child := range children {
+					if child < 0 {
+						continue
+					}
+					handsOn = 1
+					if up, _ := TwoTreesUnderStep(child, world, tree); up != rank {
+						t.Errorf("%d ranks, tree %d: %d is a child of %d and has parent %d", world, tree, child, rank, up)
+					}
+					out, in := Hop(rank, child, world)
+					if back, _ := in.Opposite(); back != out {
+						t.Errorf("%d ranks: from %d to %d by %v, which is %v there", world, rank, child, out, in)
+					}
+				}
+				if busy[rank] += handsOn; rank > 0 && busy[rank] > 1 {
+					t.Errorf("%d ranks: %d hands on in both trees", world, rank)
+				}
+				depth := 0
+				for at := rank; at > 0 && depth <= world; depth++ {
+					at, _ = TwoTreesUnderStep(at, world, tree)
+				}
+				if depth <= world {
+					reached++
+				}
+				deepest = max(deepest, depth)
+			}
+			if reached != world || deepest > Hops(world)+1 {
+				t.Errorf("%d ranks, tree %d: %d ranks under the root, as deep as %d", world, tree, reached, deepest)
+			}
+		}
+	}
+}
+
+// A hop leads from one rank to another where they are a power of two apart.
+func TestHop(t *testing.T) {
+	for world := 2; world <= 33; world++ {
+		for rank := range world {
+			for _, k := range Circulant.Links(nil, rank, world, Grid{}) {
+				out, in := Hop(rank, int(k.Peer), world)
+				peers := map[tl.Dir]int32{}
+				for _, l := range Circulant.Links(nil, rank, world, Grid{}) {
+					peers[l.Dir] = l.Peer
+				}
+				if peers[out] != k.Peer {
+					t.Errorf("%d ranks: from %d to %d by %v, which leads to %d", world, rank, k.Peer, out, peers[out])
+				}
+				if back, _ := in.Opposite(); back != out {
+					t.Errorf("%v arrives as %v", out, in)
+				}
+			}
 		}
 	}
 }

@@ -1,0 +1,30 @@
+package algorithm
+
+import (
+	"fmt"
+
+	"kernbench/topology"
+)
+
+// Constraints lists what a call, and the machine, must be like for an algorithm, as people read it.
+func (a *Algorithm) Constraints() []string {
+	var all []string
+	if a.Constraint != "" {
+		all = append(all, a.Constraint)
+	}
+	if t, err := topology.Lookup(a.Topology); err == nil {
+		if t.Planar {
+			all = append(all, "N = w h")
+		}
+		if t.Most > 0 {
+			all = append(all, fmt.Sprintf("N <= %d", t.Most))
+		}
+	}
+	if a.MinSlots > 0 {
+		all = append(all, fmt.Sprintf("n_slots >= %d", a.MinSlots))
+	}
+	if a.Atomics {
+		all = append(all, "fabric.p2p_native_atomics")
+	}
+	return all
+}

@@ -1,0 +1,49 @@
+package algorithm
+
+import "kernbench/tl"
+
+// doubleTreeReduce is doubleTreeBroadcast backwards: sums of one half of the vector come up each of
+// the two trees, chunk by chunk. A rank that is d below the root passes chunk i up in round
+// i+height-d, in which it has what its children have sent in the round before.
+func doubleTreeReduce(c *tl.Context, a tl.Args) {
+	r, me := fromRoot(c, a), c.Rank()
+	mine := a.Shard(me)
+	trees := rootedTrees(r, a)
+	for round := range trees[0].rounds() + 1 {
+		for half, t := range trees {
+			i := round - t.height + t.depth
+			if i < 0 || i >= t.chunks {
+				continue
+			}
+			acc := c.Load(mine.Chunk(2, half).Chunk(t.chunks, i))
+			for _, child := range t.down {
+				acc = c.Combine(a.Op, acc, c.Recv(child.from, acc.Shape(), acc.DType()))
+			}
+			if r.me > 0 {
+				c.Send(t.up.to, acc)
+			} else {
+				c.Store(a.Out(me, a.NElem).Chunk(2, half).Chunk(t.chunks, i), c.Finish(a.Op, acc, r.n))
+			}
+			c.Free(acc)
+		}
+	}
+}
+
+// toTwoTrees is the way of a broadcast back.
+func toTwoTrees(world, root int) Way { return backwards(underTwoTrees(world, root)) }
+
+// DoubleTreeReduce has the steps of a tree and the bytes of a chain.
+var DoubleTreeReduce = Register(Algorithm{
+	Name:       "double_tree_reduce",
+	Summary:    "sums of half of the vector up each of two binary trees, in chunks: few steps, and all ranks send and receive at the rate of a link",
+	Collective: "reduce",
+	Topology:   "circulant",
+	Kernel:     doubleTreeReduce,
+	KernelArgs: firstIsRoot,
+	Pipelined:  true,
+	Way:        toTwoTrees,
+	MinSlots:   2,
+	Steps:      "log2(N) + c for c chunks of a half",
+	Cost:       "about (log2(N) + c) (alpha + (beta + 2 gamma) M/2c) for each tree, side by side: (N-1) M bytes in all",
+	Source:     "Sanders, Speck, Traeff, Two-tree algorithms for full bandwidth broadcast, reduction and scan, Parallel Computing 35(12), 2009",
+})

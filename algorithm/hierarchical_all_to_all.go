@@ -1,0 +1,89 @@
+package algorithm
+
+import (
+	"kernbench/dtype"
+	"kernbench/mem"
+	"kernbench/tl"
+)
+
+// hierarchicalAllToAll is aligned to rails: in a cube every PE gives the PE of each place what it
+// has for the PEs of that place in all cubes, and these then send what their cube has for each of
+// the others in one message, from place to place. So L blocks cross together, and no PE talks to
+// another place of another cube. Cubes are those of hierarchicalAllReduce: a launch may say with a
+// number how many ranks make one.
+//
+// The window has two halves: for what comes from the own cube, by cube and then place, and for what
+// comes across, which is in the order of ranks then. Row 0 of the signals tells of the former, a
+// word for each block, row 1 of the latter, a word for each cube.
+func hierarchicalAllToAll(c *tl.Context, a tl.Args) {
+	me, n := c.Rank(), c.WorldSize()
+	places := innermost(levelWidths(c, a))
+	cubes, cube, place := n/places, me/places, me%places
+	data, signals := scratch(c, a, 2*brought(a, n))
+	fromCube, fromAll := data.Chunk(2, 0), data.Chunk(2, 1)
+	given, crossed, use := row(c, signals, 0), row(c, signals, 1), a.Use(0)
+
+	for i := range cubes {
+		to := (cube + i + 1) % cubes // the own one last: its blocks go no further
+		for k := range places {
+			at := (place + k) % places
+			block, slot := a.InBlock(me, n, to*places+at), fromCube.Chunk(n, to*places+place)
+			if to == cube {
+				slot = fromAll.Chunk(n, me)
+			}
+			if at == place {
+				move(c, c.Local(slot), block)
+			} else {
+				c.PutSignal(slot, cube*places+at, block, given.At(to*places+place), tl.SignalAdd, 1)
+			}
+		}
+	}
+	c.PipeBarrier() // what stays here is there before it is sent
+	for i := range cubes {
+		to := (cube + i + 1) % cubes
+		for k := range places {
+			if k != place {
+				heed(c, given.At(to*places+k), use)
+			}
+		}
+		if to != cube {
+			c.PutSignal(fromAll.Chunk(cubes, cube), to*places+place, c.Local(fromCube.Chunk(cubes, to)), crossed.At(cube), tl.SignalAdd, 1)
+		}
+	}
+	for from := range cubes {
+		if from != cube {
+			heed(c, crossed.At(from), use)
+		}
+	}
+	takeBlocks(c, a, n, fromAll)
+}
+
+// innermost is the width of the first level that has more than one member.
+func innermost(widths []int) int {
+	for _, w := range widths {
+		if w > 1 {
+			return w
+		}
+	}
+	return 1
+}
+
+// HierarchicalAllToAll sends few and long messages from cube to cube.
+var HierarchicalAllToAll = Register(Algorithm{
+	Name:       "hierarchical_all_to_all",
+	Summary:    "blocks go to the PE of their place in the own cube first, and from there, all of a cube together, to the same place of the other cubes",
+	Collective: "all_to_all",
+	Topology:   "none",
+	Kernel:     hierarchicalAllToAll,
+	Check:      equalBlocks,
+	Constraint: "elements a multiple of N",
+	Window: func(world, nElem int, t dtype.Type) (*mem.Layout, error) {
+		if nElem > mem.MaxOffset/2 {
+			return scratchLayout(world, nElem, t, 2, meshRow(world)) // which says why not
+		}
+		return scratchLayout(world, 2*nElem, t, 2, meshRow(world))
+	},
+	Steps:  "(L-1) N/L puts in cubes of L, then N/L-1 across",
+	Cost:   "(L-1) (alpha N/L + beta M/L) + (N/L-1) (alpha + beta M L/N): (L-1)/L M bytes in the cube and (N-L)/N M across per rank",
+	Source: "PXN, rail-aligned: NVIDIA, Doubling all2all performance with NVIDIA Collective Communication Library 2.12, 2022; 2D all-to-all: Kumar, Sabharwal, Garg, Heidelberger, Optimization of all-to-all communication on the Blue Gene/L supercomputer, ICPP 2008",
+})

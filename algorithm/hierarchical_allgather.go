@@ -1,0 +1,46 @@
+package algorithm
+
+import (
+	"kernbench/dtype"
+	"kernbench/mem"
+	"kernbench/tl"
+)
+
+// hierarchicalAllGather follows the levels of the machine from the outside in: first every PE reads
+// the vectors of the PEs that have its place in the other cubes, so that each vector crosses to
+// each cube once, all PEs at the same time; then what those of its own cube have, for whom it has
+// done the same. Levels are those of hierarchicalAllReduce, and take the same numbers.
+//
+// A rank reads what others keep until all of the group have come to the next level, or to the next
+// call.
+func hierarchicalAllGather(c *tl.Context, a tl.Args) {
+	me, n := c.Rank(), c.WorldSize()
+	data, signals := scratch(c, a, n*a.NElem)
+	o := levelOrderOf(levelWidths(c, a), n, func(int) int { return a.NElem })
+	move(c, c.Local(o.block(data, me)), a.Shard(me))
+
+	teams := levelTeams(c, a, signals, func(first, count int) tl.Sym { return o.stretch(data, first, count) })
+	for i := range teams {
+		g := teams[len(teams)-1-i]
+		g.meet(g.up)
+		g.gather()
+	}
+	for r := range n {
+		move(c, a.OutBlock(me, n*a.NElem, n, r), c.Local(o.block(data, r)))
+	}
+}
+
+// HierarchicalAllGather lets each vector cross to each cube once.
+var HierarchicalAllGather = Register(Algorithm{
+	Name:       "hierarchical_allgather",
+	Summary:    "all-gather across cubes among the PEs of one place, then in the cube of what they have, by reads of a symmetric window",
+	Collective: "all_gather",
+	Topology:   "none",
+	Kernel:     hierarchicalAllGather,
+	Window: func(world, nElem int, t dtype.Type) (*mem.Layout, error) {
+		return slotsOf(world, nElem, t, 1, meshRow(world)) // all levels together have no more members than ranks
+	},
+	Steps:  "a barrier, N/L-1 reads, a barrier and L-1 reads with cubes of L",
+	Cost:   "2 alpha + (N/L-1) (alpha + beta M) + (L-1) (alpha + beta M N/L): (N-1) M bytes per rank, of which (N/L-1) M cross to its cube",
+	Source: "the 2D all-gather across and inside nodes of github.com/ByteDance-Seed/Triton-distributed; locality-aware: Bienz, Gautam, Kharel, A locality-aware Bruck allgather, EuroMPI 2022",
+})

@@ -1,0 +1,45 @@
+package algorithm
+
+import "kernbench/tl"
+
+// levelOrder is the order in which the blocks of all ranks lie in memory for those who go level by
+// level: by the place in the innermost group first, so that the ranks with one place in their
+// groups, whose blocks go across together, follow one another.
+type levelOrder struct {
+	widths []int
+	start  []int // where the block at a place begins, and where all end
+}
+
+// levelOrderOf places blocks of so many elements.
+func levelOrderOf(widths []int, world int, elems func(rank int) int) levelOrder {
+	o := levelOrder{widths: widths, start: make([]int, world+1)}
+	sizes := make([]int, world)
+	for r := range world {
+		sizes[o.place(r, world)] = elems(r)
+	}
+	for p, n := range sizes {
+		o.start[p+1] = o.start[p] + n
+	}
+	return o
+}
+
+// place is where the block of a rank comes.
+func (o levelOrder) place(rank, world int) int {
+	p := 0
+	for _, w := range o.widths {
+		world /= w
+		p += rank % w * world
+		rank /= w
+	}
+	return p
+}
+
+// stretch is so many blocks, from the one at a place on, in memory that holds all.
+func (o levelOrder) stretch(all tl.Sym, first, count int) tl.Sym {
+	return all.Slice(o.start[first], o.start[first+count]-o.start[first])
+}
+
+// block is the block of a rank.
+func (o levelOrder) block(all tl.Sym, rank int) tl.Sym {
+	return o.stretch(all, o.place(rank, len(o.start)-1), 1)
+}

@@ -1,0 +1,57 @@
+package algorithm
+
+import (
+	"kernbench/dtype"
+	"kernbench/mem"
+	"kernbench/tl"
+)
+
+// windowReduceScatterPush is windowReduceScatter the other way round: every rank puts each chunk
+// of its vector into its slot at the owner, with the word that says that it is there, and adds up
+// what has come for itself: its own chunk first, then those of the others in ascending order.
+func windowReduceScatterPush(c *tl.Context, a tl.Args) {
+	me, n := c.Rank(), c.WorldSize()
+	data, signals := scratch(c, a, n*largest(a, n))
+	came, use := row(c, signals, 0), a.Use(0)
+	slot := func(owner, from int) tl.Sym { return data.Chunk(n, from).Slice(0, packed(a, n, owner).N) }
+	for i := 1; i < n; i++ {
+		to := (me + i) % n // nobody gets two chunks at a time
+		c.PutSignal(slot(to, me), to, a.InBlock(me, n, to), came.At(me), tl.SignalAdd, 1)
+	}
+	addUp(c, a.Op, a.Out(me, packed(a, n, me).N), a.InBlock(me, n, me), func(from int, wait bool) tl.Sym {
+		if wait {
+			heed(c, came.At(from), use)
+		}
+		return slot(me, from)
+	})
+}
+
+// addUp stores the sum of what this rank brings and of what has come from each of the others, which
+// it waits for in ascending order. In floating point that order is part of the result.
+func addUp(c *tl.Context, op tl.ReduceOp, dst, own tl.Ref, came func(from int, wait bool) tl.Sym) {
+	me, n := c.Rank(), c.WorldSize()
+	for i := range strips(own, 1) { // one at least: who has nothing to add waits, too
+		acc := c.Load(strip(own, i))
+		for from := range n {
+			if from != me {
+				acc = c.Combine(op, acc, c.Load(strip(c.Local(came(from, i == 0)), i)))
+			}
+		}
+		c.Store(strip(dst, i), c.Finish(op, acc, n))
+	}
+}
+
+// WindowReduceScatterPush takes one way.
+var WindowReduceScatterPush = Register(Algorithm{
+	Name:       "window_reduce_scatter_push",
+	Summary:    "every rank puts each chunk into its owner's symmetric window, where it is added up: one way, for short vectors",
+	Collective: "reduce_scatter",
+	Topology:   "none",
+	Kernel:     windowReduceScatterPush,
+	Window: func(world, nElem int, t dtype.Type) (*mem.Layout, error) {
+		return slotsOf(world, tl.CDiv(nElem, max(1, world)), t, 1, meshRow(world))
+	},
+	Steps:  "N-1 puts side by side",
+	Cost:   "alpha + (N-1) beta M/N + N gamma M/N: (N-1)/N M bytes and N-1 notifications per rank",
+	Source: "scatter and local reduction of github.com/ByteDance-Seed/Triton-distributed (tutorial 05), by puts with signals",
+})

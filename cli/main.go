@@ -28,11 +28,12 @@ func Main(args []string) int {
 
 // app is what the verbs share.
 type app struct {
+	args     []string // without the program's name
 	out, err io.Writer
 }
 
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	a := &app{out: stdout, err: stderr}
+	a := &app{args: args, out: stdout, err: stderr}
 	root := a.root()
 	root.SetArgs(args)
 	root.SetOut(stdout)

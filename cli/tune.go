@@ -17,7 +17,6 @@ import (
 	"kernbench/unit"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 )
 
 // defaultDB is where results are kept when nobody names a file.
@@ -63,7 +62,7 @@ takes more than --budget events to simulate, is estimated from smaller sizes and
 			if spec.Vary == nil {
 				spec.Vary = lab.DefaultVary()
 			}
-			spec.Command = "kernbench " + strings.Join(words(cmd, args), " ")
+			spec.Command = a.commandLine()
 			return a.tune(cmd.Context(), spec, db, table, format)
 		},
 	}
@@ -98,19 +97,16 @@ func varyText(vary []lab.Variation) string {
 	return strings.Join(all, " ")
 }
 
-// words is a command line as it can be given again.
-func words(cmd *cobra.Command, args []string) []string {
-	all := append([]string{cmd.Name()}, args...)
-	cmd.Flags().Visit(func(f *pflag.Flag) {
-		values := []string{f.Value.String()}
-		if list, ok := f.Value.(pflag.SliceValue); ok {
-			values = list.GetSlice()
+// commandLine is what was called, as it can be called again.
+func (a *app) commandLine() string {
+	line := "kernbench"
+	for _, arg := range a.args {
+		if arg == "" || strings.ContainsAny(arg, " \t\n\"'\\$*?;&|<>()[]{}`") {
+			arg = "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
 		}
-		for _, v := range values {
-			all = append(all, "--"+f.Name, v)
-		}
-	})
-	return all
+		line += " " + arg
+	}
+	return line
 }
 
 // tune measures, prints what came out, and writes the table if all is there.

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"kernbench/algorithm"
+	"kernbench/bench"
 	"kernbench/collective"
 	"kernbench/device"
 )
@@ -131,6 +132,29 @@ func (p *perfPlan) choose(ctx context.Context, row *algorithm.TuningRow, c colle
 		}
 	}
 	return t, nil, fmt.Errorf("nothing that is tuned takes a call of %v: %s", p.what.Bytes(c), strings.Join(refusals, "; "))
+}
+
+// isRight tells whether an algorithm may be chosen: one that is wrong on few elements may not, also
+// where nobody checks the rows.
+func (p *perfPlan) isRight(ctx context.Context, t perfTarget) bool {
+	c, err := fewElements(p.what, t.plan)
+	if err != nil {
+		return false // which targets asked before
+	}
+	x := *t.x
+	x.Executor, x.VerifyData, x.NElem, x.DType = Mock, true, max(1, c.Elems), c.Type
+	x.program = bench.Once(fitsInPlace(p.what, c), 0)
+	j := perfJob{setting: &x, what: p.what, call: c}
+	switch at := j.run(ctx); {
+	case at.Err != nil:
+		why, _, _ := strings.Cut(at.Error, "\n")
+		p.note("%s is left out: %s", t.plan.Name, why)
+	case at.Wrong != nil && *at.Wrong > 0:
+		p.note("%s is left out: %d elements are wrong", t.plan.Name, *at.Wrong)
+	default:
+		return true
+	}
+	return false
 }
 
 // fastest makes a sweep over all algorithms one over sizes: rows of one call stand together, and

@@ -97,7 +97,7 @@ func planPerf(ctx context.Context, s *PerfSpec) (*perfPlan, error) {
 		if auto {
 			s.Algorithms, s.AllAlgorithms = nil, true
 		}
-		err = p.addAll(ctx)
+		err = p.addAll(ctx, auto)
 	}
 	if err != nil {
 		return nil, err
@@ -113,13 +113,16 @@ func planPerf(ctx context.Context, s *PerfSpec) (*perfPlan, error) {
 	return p, nil
 }
 
-// addAll plans the rows of all targets.
-func (p *perfPlan) addAll(ctx context.Context) error {
+// addAll plans the rows of all targets, or of those that are right.
+func (p *perfPlan) addAll(ctx context.Context, right bool) error {
 	targets, err := p.targets()
 	if err != nil {
 		return err
 	}
 	for _, t := range targets {
+		if right && !p.isRight(ctx, t) {
+			continue
+		}
 		p.describe(t)
 		if err := p.add(ctx, t); err != nil {
 			return err

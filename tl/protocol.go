@@ -25,6 +25,10 @@ func (p *Protocol) Wire(data int64) int64 {
 	if p.Payload == 0 || p.Payload == million {
 		return data
 	}
+	return p.flagged(data)
+}
+
+func (p *Protocol) flagged(data int64) int64 {
 	high, low := bits.Mul64(uint64(data), million)
 	low, carry := bits.Add64(low, uint64(p.Payload)-1, 0)
 	wire, _ := bits.Div64(high+carry, low, uint64(p.Payload))

@@ -9,12 +9,16 @@ import (
 // unseen tells whether what has arrived is yet to be seen by its receiver, and sees to it that it will be: so much later
 // as the protocol takes. Nobody is occupied meanwhile, so that messages behind it keep their distance.
 func (x *run) unseen(r *rank, user uint32, now unit.Time) bool {
-	t, late := &x.xfers[user], x.ring.Protocol.Latency
-	if late == 0 || t.seen {
+	return x.ring.Protocol.Latency > 0 && x.late(r, user, now)
+}
+
+func (x *run) late(r *rank, user uint32, now unit.Time) bool {
+	t := &x.xfers[user]
+	if t.seen {
 		return false
 	}
 	t.seen = true
-	x.e.q.Post(des.Event{Time: now + late, Key: r.laneKey(des.Arrive, laneSeen), Target: noc.Target(kindSeen, user)})
+	x.e.q.Post(des.Event{Time: now + x.ring.Protocol.Latency, Key: r.laneKey(des.Arrive, laneSeen), Target: noc.Target(kindSeen, user)})
 	return true
 }
 

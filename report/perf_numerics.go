@@ -100,7 +100,11 @@ func (t *NumericsTable) Row(n *lab.Numerics, r *lab.NumericsRow) error {
 		if n.Timed {
 			time = fitting(f.Time.Ns()/1e3, 8)
 		}
-		cells = append(cells, heights(f), ulps(f.MaxULP), ulps(f.MeanULP), ulps(f.BoundULP), within,
+		most, mean, bound := ulps(f.MaxULP), ulps(f.MeanULP), ulps(f.BoundULP)
+		if f.Overflow == f.Elements { // there is nothing to measure
+			most, mean, bound = "-", "-", "-"
+		}
+		cells = append(cells, heights(f), most, mean, bound, within,
 			strconv.FormatInt(f.Overflow, 10), stalled(f), alike(f.RanksAgree), alike(f.ChunkingAgrees), f.Bits,
 			time, strconv.FormatInt(f.Moved, 10))
 		if f.FirstOverflow != nil {

@@ -37,7 +37,7 @@ func TestMessagesAllocateNothing(t *testing.T) {
 	}
 	for _, space := range []mem.Space{mem.TCM, mem.HBM} {
 		for _, n := range []int{800, 100_000} { // a slot, and several
-			s := setup{world: 8, n: n, space: space}
+			s := setup{world: 8, n: n, space: space, ring: func(r *tl.Ring) { r.Protocol = protocols["ll128"] }}
 			few, many := newBench(t, rounds(5), s), newBench(t, rounds(20), s)
 			e := sim.New(few.m, few.topo, sim.Options{})
 			a, b := allocations(t, e, few.launch), allocations(t, e, many.launch)
@@ -75,7 +75,8 @@ func TestOneSidedAllocatesNothing(t *testing.T) {
 			}
 		}
 	}
-	few, many := newWindows(t, rounds(5), setup{world: world}, data(n), words(3)), newWindows(t, rounds(50), setup{world: world}, data(n), words(3))
+	s := setup{world: world, ring: func(r *tl.Ring) { r.Protocol = protocols["ll128"] }}
+	few, many := newWindows(t, rounds(5), s, data(n), words(3)), newWindows(t, rounds(50), s, data(n), words(3))
 	e := sim.New(few.m, few.topo, sim.Options{})
 	launch := func(b *windowBench) float64 {
 		b.renew()

@@ -25,6 +25,5 @@ func (x *run) late(r *rank, user uint32, now unit.Time) bool {
 // unseenWord is unseen for the update of a word. All updates from elsewhere are late by the same, atomics too, so that
 // those that come the same way take effect in their order. The data of a put do not wait: only its word tells of them.
 func (x *run) unseenWord(r *rank, user uint32, now unit.Time) bool {
-	to := x.effects[x.xfers[user].side].to
-	return r.peers.at(to).pe != r.seat && x.unseen(r, user, now)
+	return x.ring.Protocol.Latency > 0 && r.peers.at(x.effects[x.xfers[user].side].to).pe != r.seat && x.late(r, user, now)
 }

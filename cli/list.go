@@ -2,13 +2,11 @@ package cli
 
 import (
 	"fmt"
-	"reflect"
+	"io"
 	"strings"
 
-	"kernbench/algorithm"
 	"kernbench/bench"
 	"kernbench/collective"
-	"kernbench/conf"
 	"kernbench/machine"
 	"kernbench/report"
 	"kernbench/topology"
@@ -19,7 +17,7 @@ import (
 // listings are what list can print, in the order in which its help names them.
 var listings = []struct {
 	name  string
-	print func(a *app) error
+	print func(a *app, o *listOptions) error
 }{
 	{"benches", (*app).listBenches},
 	{"algorithms", (*app).listAlgorithms},
@@ -28,100 +26,154 @@ var listings = []struct {
 	{"collectives", (*app).listCollectives},
 }
 
+// listOptions are what a listing is asked for.
+type listOptions struct {
+	format     string
+	names      []string // of algorithms; none: all
+	collective string
+	short      bool
+}
+
 func (a *app) listCommand() *cobra.Command {
 	var names []string
 	for _, l := range listings {
 		names = append(names, l.name)
 	}
-	return &cobra.Command{
-		Use:       "list " + strings.Join(names, "|"),
-		Short:     "List what there is to name in the other commands",
-		Args:      choice("list", names),
+	var o listOptions
+	cmd := &cobra.Command{
+		Use:   "list " + strings.Join(names, "|") + " [NAME...]",
+		Short: "List what there is to name in the other commands",
+		Long: `List what there is to name in the other commands.
+
+Of each algorithm it is said what it performs, the steps and the cost that have been published for
+it, what it asks for, and where it comes from: of all, of those that are named, or of those that
+perform one collective.`,
+		Example: `  kernbench list algorithms --short
+  kernbench list algorithms --collective all_gather
+  kernbench list algorithms ring_allgather bruck_allgather
+  kernbench list collectives --format json`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if err := choice("list", names)(cmd, args[:min(1, len(args))]); err != nil {
+				return err
+			}
+			switch {
+			case args[0] == "algorithms":
+				return nil
+			case len(args) > 1:
+				return fmt.Errorf("%s %s: it takes no names, got %q", cmd.CommandPath(), args[0], args[1])
+			case o.collective != "" || o.short:
+				return fmt.Errorf("%s %s: --collective and --short are for algorithms", cmd.CommandPath(), args[0])
+			}
+			return nil
+		},
 		ValidArgs: names,
 		RunE: func(_ *cobra.Command, args []string) error {
+			o.names = args[1:]
 			for _, l := range listings {
 				if l.name == args[0] {
-					return l.print(a)
+					return l.print(a, &o)
 				}
 			}
 			return nil // Args let nothing else through
 		},
 	}
+	f := cmd.Flags()
+	f.StringVar(&o.collective, "collective", "", "only algorithms that perform `NAME`")
+	f.BoolVar(&o.short, "short", false, "one line for each algorithm")
+	formatFlag(f, &o.format)
+	return cmd
 }
 
-func (a *app) listBenches() error {
-	t := report.Table{Head: []string{"bench", "what it does"}}
+// rowsOf prints rows as a table, or for a program.
+func rowsOf[T any](a *app, o *listOptions, rows []T, head []string, cells func(T) []string) error {
+	return show(a, o.format, rows, func(w io.Writer, rows []T) error {
+		t := report.Table{Head: head}
+		for _, r := range rows {
+			t.Add(cells(r)...)
+		}
+		return t.Write(w)
+	})
+}
+
+type listedBench struct {
+	Name    string         `json:"name"`
+	Summary string         `json:"summary"`
+	Options []listedOption `json:"options"`
+}
+
+type listedOption struct {
+	Name    string `json:"name"`
+	Default string `json:"default"`
+	Allowed string `json:"allowed"`
+	Help    string `json:"help"`
+}
+
+func (a *app) listBenches(o *listOptions) error {
+	var all []listedBench
 	for _, b := range bench.All() {
-		t.Add(b.Name, b.Summary)
-	}
-	if err := t.Write(a.out); err != nil {
-		return err
-	}
-	t = report.Table{Head: []string{"option of", "option", "default", "can be", "what it does"}}
-	for _, b := range bench.All() {
+		l := listedBench{b.Name, b.Summary, []listedOption{}}
 		for i := range b.Options {
-			o := &b.Options[i]
-			t.Add(b.Name, "--"+o.Name, o.Default, o.Allowed(), o.Help)
+			op := &b.Options[i]
+			l.Options = append(l.Options, listedOption{op.Name, op.Default, op.Allowed(), op.Help})
 		}
+		all = append(all, l)
 	}
-	if len(t.Rows) == 0 {
-		return nil
-	}
-	fmt.Fprintln(a.out)
-	return t.Write(a.out)
-}
-
-func (a *app) listAlgorithms() error {
-	t := report.Table{Head: []string{"algorithm", "collective", "topology", "steps", "what it does"}}
-	for _, r := range algorithm.All() {
-		t.Add(r.Name, r.Collective, r.Topology, r.Steps, r.Summary)
-	}
-	if err := t.Write(a.out); err != nil {
-		return err
-	}
-	t = report.Table{Head: []string{"entry of ccl.yaml", "algorithm", "with"}}
-	ccl := conf.DefaultCCL()
-	for _, name := range ccl.Names() {
-		if r, with := ccl.Merge(name, ccl.Algorithms[name]), changes(ccl.Algorithms[name]); name != r.Module || with != "" {
-			t.Add(name, r.Module, with)
+	return show(a, o.format, all, func(w io.Writer, all []listedBench) error {
+		benches := report.Table{Head: []string{"bench", "what it does"}}
+		options := report.Table{Head: []string{"option of", "option", "default", "can be", "what it does"}}
+		for _, b := range all {
+			benches.Add(b.Name, b.Summary)
+			for _, op := range b.Options {
+				options.Add(b.Name, "--"+op.Name, op.Default, op.Allowed, op.Help)
+			}
 		}
-	}
-	fmt.Fprintln(a.out)
-	return t.Write(a.out)
-}
-
-// changes names the settings that an entry has for itself.
-func changes(entry *conf.Algorithm) string {
-	var list []string
-	v := reflect.ValueOf(entry).Elem()
-	for i := range v.NumField() {
-		if f := v.Field(i); f.Kind() == reflect.Pointer && !f.IsNil() {
-			list = append(list, fmt.Sprintf("%s: %v", v.Type().Field(i).Tag.Get("conf"), f.Elem()))
+		if err := benches.Write(w); err != nil || len(options.Rows) == 0 {
+			return err
 		}
-	}
-	return strings.Join(list, ", ")
+		fmt.Fprintln(w)
+		return options.Write(w)
+	})
 }
 
-func (a *app) listTopologies() error {
-	t := report.Table{Head: []string{"logical topology", "what it is"}}
-	for _, r := range topology.All() {
-		t.Add(r.Name, r.Summary)
-	}
-	return t.Write(a.out)
+type listedTopology struct {
+	Name    string `json:"name"`
+	Summary string `json:"summary"`
+	Planar  bool   `json:"planar"`     // takes w and h
+	Most    int    `json:"most_ranks"` // 0: any number
 }
 
-func (a *app) listPresets() error {
-	t := report.Table{Head: []string{"preset", "machine"}}
+func (a *app) listTopologies(o *listOptions) error {
+	var all []listedTopology
+	for _, t := range topology.All() {
+		all = append(all, listedTopology{t.Name, t.Summary, t.Planar, t.Most})
+	}
+	return rowsOf(a, o, all, []string{"logical topology", "what it is"}, func(t listedTopology) []string { return []string{t.Name, t.Summary} })
+}
+
+type listedPreset struct {
+	Name    string `json:"name"`
+	Machine string `json:"machine"`
+}
+
+func (a *app) listPresets(o *listOptions) error {
+	var all []listedPreset
 	for _, p := range machine.Presets() {
-		t.Add(p.Name, p.Doc)
+		all = append(all, listedPreset{p.Name, p.Doc})
 	}
-	return t.Write(a.out)
+	return rowsOf(a, o, all, []string{"preset", "machine"}, func(p listedPreset) []string { return []string{p.Name, p.Machine} })
 }
 
-func (a *app) listCollectives() error {
-	t := report.Table{Head: []string{"collective", "what it means"}}
+type listedCollective struct {
+	Name    string `json:"name"`
+	Summary string `json:"summary"`
+	Reduces bool   `json:"reduces"`
+	Rooted  bool   `json:"rooted"`
+}
+
+func (a *app) listCollectives(o *listOptions) error {
+	var all []listedCollective
 	for _, c := range collective.All() {
-		t.Add(c.Name, c.Summary)
+		all = append(all, listedCollective{c.Name, c.Summary, c.Reduces, c.Rooted})
 	}
-	return t.Write(a.out)
+	return rowsOf(a, o, all, []string{"collective", "what it means"}, func(c listedCollective) []string { return []string{c.Name, c.Summary} })
 }

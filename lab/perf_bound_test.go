@@ -46,7 +46,7 @@ func TestPerfBounds(t *testing.T) {
 			s.Algorithms = []string{"ring_allreduce", "ring_allreduce_chunked"}
 			s.Vary = []Variation{{"slot_size", []string{"64", "4096"}}}
 		}, []LimitKind{BySlots}},
-		{"settings of the machine", "all_gather", 8, func(s *PerfSpec) {
+		{"settings of the machine", "all_gather", 4, func(s *PerfSpec) {
 			s.Vary = []Variation{{"pe.link_bw_gbs", []string{"16", "256"}}, {"cube.hbm.access_ns", []string{"10", "5000"}}}
 		}, []LimitKind{ByNode, ByDistance}},
 	} {

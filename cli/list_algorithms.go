@@ -1,0 +1,156 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"reflect"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"kernbench/algorithm"
+	"kernbench/conf"
+	"kernbench/lab"
+	"kernbench/report"
+)
+
+// listedAlgorithm is a row of the library for a program.
+type listedAlgorithm struct {
+	Name        string   `json:"name"`
+	Collective  string   `json:"collective"`
+	Topology    string   `json:"topology"`
+	Summary     string   `json:"summary"`
+	Steps       string   `json:"steps"`
+	Cost        string   `json:"cost"`
+	Constraints []string `json:"constraints"`
+	Pipelined   bool     `json:"pipelined"` // takes a chunk_size
+	Window      bool     `json:"window"`    // works on symmetric memory
+	Source      string   `json:"source"`
+}
+
+func (a *app) listAlgorithms(o *listOptions) error {
+	rows, err := o.algorithms()
+	if err != nil {
+		return err
+	}
+	all := make([]listedAlgorithm, 0, len(rows))
+	for _, r := range rows {
+		all = append(all, listedAlgorithm{
+			r.Name, r.Collective, r.Topology, r.Summary, r.Steps, r.Cost, append([]string{}, r.Constraints()...), r.Pipelined, r.Window != nil, r.Source,
+		})
+	}
+	print := algorithmsInFull
+	if o.short {
+		print = algorithmsInShort
+	}
+	if err := show(a, o.format, all, print); err != nil || o.format == "json" || len(o.names) > 0 || o.collective != "" {
+		return err
+	}
+	fmt.Fprintln(a.out)
+	return entriesOfCCL(a.out)
+}
+
+// algorithms are those that are asked for.
+func (o *listOptions) algorithms() ([]*algorithm.Algorithm, error) {
+	rows := algorithm.All()
+	if o.collective != "" {
+		co, err := lab.FindCollective(o.collective)
+		if err != nil {
+			return nil, err
+		}
+		rows = slices.DeleteFunc(rows, func(r *algorithm.Algorithm) bool { return r.Collective != co.Name })
+	}
+	if len(o.names) == 0 {
+		return rows, nil
+	}
+	var named []*algorithm.Algorithm
+	var known []string
+	for _, r := range rows {
+		known = append(known, r.Name)
+	}
+	for _, name := range o.names {
+		i := slices.Index(known, name)
+		if i < 0 {
+			return nil, unknownWord("algorithm", name, known)
+		}
+		named = append(named, rows[i])
+	}
+	return named, nil
+}
+
+func algorithmsInShort(w io.Writer, all []listedAlgorithm) error {
+	t := report.Table{Head: []string{"algorithm", "collective", "topology", "constraints", "what it does"}}
+	for _, r := range all {
+		t.Add(r.Name, r.Collective, r.Topology, strings.Join(r.Constraints, ", "), r.Summary)
+	}
+	return t.Write(w)
+}
+
+// algorithmsInFull prints a paragraph for each.
+func algorithmsInFull(w io.Writer, all []listedAlgorithm) error {
+	for i, r := range all {
+		if i > 0 {
+			fmt.Fprintln(w)
+		}
+		fmt.Fprintf(w, "%s  %s on %s\n", r.Name, r.Collective, r.Topology)
+		paragraph(w, "does", r.Summary)
+		paragraph(w, "steps", r.Steps)
+		paragraph(w, "cost", r.Cost)
+		needs := strings.Join(r.Constraints, ", ")
+		if needs == "" {
+			needs = "any number of ranks and elements"
+		}
+		paragraph(w, "needs", needs)
+		if r.Pipelined {
+			paragraph(w, "takes", "chunk_size: auto or bytes")
+		}
+		paragraph(w, "source", r.Source)
+	}
+	_, err := fmt.Fprint(w, `
+N: ranks; M: bytes that a rank brings; L: ranks of a cube; w, h: sides of a grid; c, k: pieces
+alpha: latency of a message; beta: time of a byte; gamma: time of a byte that is combined
+`)
+	return err
+}
+
+// paragraph prints a text in lines that a terminal has room for, after what it is.
+func paragraph(w io.Writer, what, text string) {
+	const most = 110
+	line := fmt.Sprintf("    %-8s", what)
+	blank := true // nothing of the text is in the line yet
+	for word := range strings.FieldsSeq(text) {
+		if !blank && utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > most {
+			fmt.Fprintln(w, line)
+			line, blank = strings.Repeat(" ", 12), true
+		}
+		if !blank {
+			line += " "
+		}
+		line, blank = line+word, false
+	}
+	fmt.Fprintln(w, strings.TrimRight(line, " "))
+}
+
+// entriesOfCCL lists what else the built-in ccl.yaml gives a name.
+func entriesOfCCL(w io.Writer) error {
+	t := report.Table{Head: []string{"entry of ccl.yaml", "algorithm", "with"}}
+	ccl := conf.DefaultCCL()
+	for _, name := range ccl.Names() {
+		if r, with := ccl.Merge(name, ccl.Algorithms[name]), changes(ccl.Algorithms[name]); name != r.Module || with != "" {
+			t.Add(name, r.Module, with)
+		}
+	}
+	return t.Write(w)
+}
+
+// changes names the settings that an entry has for itself.
+func changes(entry *conf.Algorithm) string {
+	var list []string
+	v := reflect.ValueOf(entry).Elem()
+	for i := range v.NumField() {
+		if f := v.Field(i); f.Kind() == reflect.Pointer && !f.IsNil() {
+			list = append(list, fmt.Sprintf("%s: %v", v.Type().Field(i).Tag.Get("conf"), f.Elem()))
+		}
+	}
+	return strings.Join(list, ", ")
+}

@@ -53,6 +53,7 @@ type Witness struct {
 	Others []int    `json:"others,omitempty"` // cut: the ranks outside
 	Links  []string `json:"links,omitempty"`  // distance: the way; node, cut, flow: what must be passed
 	Port   string   `json:"port,omitempty"`   // memory: its name
+	Parts  string   `json:"parts,omitempty"`  // volume: what it must leave; empty: ranks, and SRAMs between them
 
 	// Of a flow: how much of what passes each of the links counts (nil: all), and by how much of it
 	// the limit could be higher, with the best of weights.

@@ -1,6 +1,8 @@
 package bound
 
 import (
+	"cmp"
+	"fmt"
 	"math"
 	"math/bits"
 
@@ -18,6 +20,7 @@ type graph struct {
 	cube   []int32   // of each node, counted from 0; what is in no cube is a part of its own, and counts on
 	sip    []int32   // likewise
 	groups [][]int32 // likewise for groups of SIPs, by level; -1 is in none
+	levels []string  // what the members of each level are called
 	orders []order   // arrangements of the nodes; everything up to a place may be one side of a cut
 
 	port    []int64     // rate of each rank's HBM port, which its contributions leave by and its results enter by
@@ -133,6 +136,7 @@ func (g *graph) arrange(m *machine.Machine) {
 	}
 	g.orders = append(g.orders, order)
 	for i, level := range m.Levels() {
+		g.levels = append(g.levels, cmp.Or(level.Name, fmt.Sprintf("level %d", i)))
 		g.arrangeLevel(m, i, &level)
 	}
 }

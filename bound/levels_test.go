@@ -65,6 +65,9 @@ func TestClosedFormsOfLevels(t *testing.T) {
 	}{
 		{"torus 4x4x4", torus("[4, 4, 4]"), collective.AllGather, bound.Cut, 63. / 6},
 		{"torus 4x4x4", torus("[4, 4, 4]"), collective.ReduceScatter, bound.Cut, 63. / (6 * 64)},
+		{"torus 4x4x4", torus("[4, 4, 4]"), collective.AllReduce, bound.Volume, 2 * 63. / (6 * 64)},
+		{"hosts behind gateways", hosts, collective.AllReduce, bound.Volume, 2 * 3. / 4},
+		{"hosts on rails", rails, collective.AllReduce, bound.Volume, 2 * 3. / (4 * 8)},
 		{"torus 8x4x4", torus("[8, 4, 4]"), collective.AllToAll, bound.Cut, 8. / 8}, // of N·a·s/8B; here the bytes are N·s
 		{"torus 4x4x4", torus("[4, 4, 4]"), collective.AllToAll, bound.Flow, 4. / 8},
 		{"a ring of rings of rings", "[" + strings.Repeat("{network: ring, count: 4, link: {bw_gbs: 1}}, ", 2) + "{network: ring, count: 4, link: {bw_gbs: 1}}]",

@@ -44,24 +44,6 @@ func (s *Solver) node(d *demand, l *local, size int64) Bound {
 	return b
 }
 
-// volume: all that must move between ranks starts at one of them, or at a memory between them:
-// where several read what one has left in an SRAM, it starts there.
-func (s *Solver) volume(d *demand, size int64) Bound {
-	b := Bound{Kind: Volume}
-	if d.form == nothing {
-		return b
-	}
-	rate := int64(0)
-	for _, n := range s.g.rank {
-		rate += s.g.rates(s.links.out[n])
-	}
-	for _, n := range s.g.relays {
-		rate += s.g.rates(s.links.out[n])
-	}
-	b.limit(d.total*size, rate)
-	return b
-}
-
 // cut: what ranks of one part of the machine have for those of the rest must leave it.
 func (s *Solver) cut(d *demand, size int64) Bound {
 	b := Bound{Kind: Cut}

@@ -123,6 +123,9 @@ func witness(b *lab.Limit) string {
 	case lab.ByNode:
 		return fmt.Sprintf("%s must %s rank %d by %s", through, way, w.Ranks[0], few(w.Links))
 	case lab.ByVolume:
+		if w.Parts != "" {
+			return fmt.Sprintf("%s in all must go from %s to others", through, w.Parts)
+		}
 		return fmt.Sprintf("%s in all must leave ranks, and SRAMs between them", through)
 	case lab.ByCut:
 		return fmt.Sprintf("%s must go from %s to %s by %s", through, ranksOf(w.Ranks), ranksOf(w.Others), few(w.Links))

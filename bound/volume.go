@@ -1,0 +1,75 @@
+package bound
+
+// volume: all that must move between ranks starts at one of them, or at a memory between them: where several read what one
+// has left in an SRAM, it starts there. The same holds of whole cubes, SIPs and groups of SIPs, with what must move
+// between those: nothing combines or copies outside of them.
+func (s *Solver) volume(d *demand, size int64) Bound {
+	b := Bound{Kind: Volume}
+	if d.form == nothing {
+		return b
+	}
+	g := s.g
+	rate := int64(0)
+	for _, n := range g.rank {
+		rate += g.rates(s.links.out[n])
+	}
+	for _, n := range g.relays {
+		rate += g.rates(s.links.out[n])
+	}
+	b.limit(d.total*size, rate)
+	for i, label := range append([][]int32{g.cube, g.sip}, g.groups...) {
+		ranks := map[int32]int64{} // by part
+		for _, n := range g.rank {
+			ranks[label[n]]++
+		}
+		rate := int64(0)
+		for e := range g.edges {
+			e := &g.edges[e]
+			if from := label[e.from]; from != label[e.to] && ranks[from] > 0 {
+				rate += e.rate
+			}
+		}
+		if b.limit(d.between(ranks, label, g.rank)*size, rate) {
+			b.Witness.Parts = g.partName(i)
+		}
+	}
+	return b
+}
+
+// partName says what the parts of volume are.
+func (g *graph) partName(i int) string {
+	switch {
+	case i == 0:
+		return "cubes"
+	case i == 1:
+		return "SIPs"
+	}
+	return "groups of " + g.levels[i-2]
+}
+
+// between is the fewest elements that must go from parts of the machine to others; ranks says how many each has.
+func (d *demand) between(ranks map[int32]int64, label, at []int32) int64 {
+	n, elems, others := int64(d.world), int64(d.elems), int64(len(ranks)-1)
+	switch d.form {
+	case everyoneAll:
+		return n * elems * others
+	case everyoneSum:
+		return 2 * elems * others // to be combined, and then to be told
+	case chunksSum, rootSum, fromRoot:
+		return elems * others
+	case rootAll:
+		return elems * (n - ranks[label[at[d.root]]])
+	case pairs:
+		sum := d.block * n * n
+		for _, k := range ranks {
+			sum -= d.block * k * k
+		}
+		for _, f := range d.flows {
+			if label[at[f.from]] != label[at[f.to]] {
+				sum += f.elems
+			}
+		}
+		return sum
+	}
+	return 0
+}

@@ -1,0 +1,99 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"kernbench/lab"
+	"kernbench/report"
+	"kernbench/unit"
+
+	"github.com/spf13/cobra"
+)
+
+func (a *app) calibrateCommand() *cobra.Command {
+	spec := lab.CalibrateSpec{HoldOut: lab.HoldOut{Every: 3}, Largest: 32 * unit.MiB}
+	var format, to string
+	cmd := &cobra.Command{
+		Use:   "calibrate FILE",
+		Short: "Fit a machine to measured times of a collective, and tell how far it is off",
+		Long: `Fit latencies, the rate of links and the overhead of a message to a table of measured times, and
+hold the simulator with them against the sizes that the fit did not see.
+
+FILE is what nccl-tests prints, what it writes with -J, or a table with columns size_bytes and
+time_us below lines "# key: value": ranks, collective, dtype, hardware, source. Which of them it is,
+shows. The library that was measured chose algorithm and protocol by size; so does the model: at
+each size it is the fastest of the algorithms with each of the machine's protocols. Sizes at which
+no such choice could be as slow as the table says, for a larger one is faster, are set aside and
+named, and so is what no machine of this kind could explain.
+
+Parameters, by the names that --keep takes: launch (start of a collective), ll, ll128, simple
+(software's part of a hop with each protocol), message (overhead of a receive), rate (of links).
+` + exitCodes,
+		Example: `  kernbench calibrate a100.tsv --topology dgx-a100
+  kernbench calibrate a100.tsv --topology dgx-a100 --hold-out above=1M -o my-a100.yaml
+  kernbench calibrate all_reduce_perf.log --topology dgx-h100 --keep ll,ll128,simple --format json`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return fmt.Errorf("%s: name one file with a measured table, got %d", cmd.CommandPath(), len(args))
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			spec.File = args[0]
+			if to != "" {
+				// Better now than after the work.
+				if dir := filepath.Dir(to); !isDir(dir) {
+					return fmt.Errorf("-o %s: there is no folder %s", to, dir)
+				}
+			}
+			bar := newProgress(a.err)
+			spec.Progress = bar.report
+			c, err := lab.Calibrate(cmd.Context(), spec)
+			bar.done()
+			if err != nil {
+				return interrupted(cmd.Context(), err)
+			}
+			if to != "" {
+				text, err := c.YAML()
+				if err != nil {
+					return err
+				}
+				if err := os.WriteFile(to, text, 0o666); err != nil {
+					return err
+				}
+			}
+			switch format {
+			case "json":
+				return report.JSON(a.out, c)
+			case "csv":
+				return report.CalibrationCSV(a.out, c)
+			}
+			return report.Calibration(a.out, c)
+		},
+	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	machineFlags(f, &spec.Base)
+	f.Lookup("topology").Usage = "machine that is fitted: a topology.yaml `FILE`, or a preset (kernbench list presets)"
+	f.StringVar(&spec.Collective, "collective", "", "`NAME` of what was measured (default: as the table says)")
+	f.Var((*count)(&spec.Base.Ranks), "ranks", "how many took part (default: as the table says)")
+	f.Var(&listed[string]{to: &spec.Algorithms, all: func() { spec.AllAlgorithms = true }, parse: anyName, kind: "NAME,...|all"},
+		"algorithm", "algorithms that the library may have run, or all that there are (default: those known of NCCL and RCCL)")
+	f.Var(&parsed[lab.HoldOut]{to: &spec.HoldOut, parse: lab.ParseHoldOut, kind: "N|above=SIZE|below=SIZE|none"},
+		"hold-out", "sizes that the fit does not see: one of N, or those above or below one")
+	f.Var(&listed[string]{to: &spec.Keep, all: func() {}, parse: anyName, kind: "NAME,..."},
+		"keep", "parameters that stay as they are: "+strings.Join(lab.CalibrateParameters(), ", "))
+	f.Var(&size{&spec.Largest}, "largest", "size up to which times are simulated; beyond, they go on as between that and its half, and are marked ~")
+	f.StringVarP(&to, "output", "o", "", "write the fitted machine to a topology.yaml `FILE`, for --topology")
+	fidelityFlag(f, &spec.Base)
+	f.Var(newWord(&format, "text", "FORMAT", "text", "json", "csv"), "format", "text, json or csv")
+	return cmd
+}
+
+func isDir(name string) bool {
+	info, err := os.Stat(name)
+	return err == nil && info.IsDir()
+}

@@ -1,0 +1,119 @@
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+
+	"kernbench/lab"
+	"kernbench/unit"
+)
+
+// Calibration prints what a machine was fitted to, size by size, with what, and how near it came.
+func Calibration(w io.Writer, c *lab.Calibration) error {
+	var b bytes.Buffer
+	place := "out of place"
+	if c.InPlace {
+		place = "in place"
+	}
+	fmt.Fprintf(&b, "%s of %d ranks, %s, %s, as measured in %s\n", c.Collective, c.Ranks, c.Type, place, c.File)
+	for _, r := range c.Header {
+		if r.Key == "hardware" || r.Key == "source" {
+			fmt.Fprintf(&b, "%s: %s\n", r.Key, r.Value)
+		}
+	}
+	fmt.Fprintf(&b, "fitted to %s, %s, fidelity %s; held out: %s\n\n", c.Topology, c.Machine, c.Fidelity, heldOut(c.HoldOut))
+
+	t := Table{Head: []string{">size", ">measured µs", ">simulated µs", ">error", "size was", "algorithm", "protocol"}}
+	for i := range c.Rows {
+		r := &c.Rows[i]
+		simulated := inMicros(r.Simulated)
+		if r.Extrapolated {
+			simulated = "~" + simulated
+		}
+		role := string(r.Role)
+		if r.Why != "" {
+			role += ": " + r.Why
+		}
+		t.Add(size(int64(r.Size)), inMicros(r.Measured), simulated, percent(r.Error), role, r.Algorithm, r.Protocol)
+	}
+	if err := t.Write(&b); err != nil {
+		return err
+	}
+	b.WriteByte('\n')
+	if err := parameters(&b, c); err != nil {
+		return err
+	}
+	b.WriteByte('\n')
+	e := Table{Head: []string{"error over", ">sizes", ">geometric mean", ">largest", "at"}}
+	for _, one := range []struct {
+		name string
+		*lab.Errors
+	}{{"fitted sizes", &c.Fitted}, {"held-out sizes", &c.HeldOut}, {"sizes set aside", &c.Aside}, {"fitted and held out, on the machine as it was", &c.Before}} {
+		if one.Sizes > 0 {
+			e.Add(one.name, count(int64(one.Sizes)), fmt.Sprintf("%.1f %%", one.Mean*100), fmt.Sprintf("%.1f %%", one.Largest*100), size(int64(one.At)))
+		}
+	}
+	if err := e.Write(&b); err != nil {
+		return err
+	}
+	if len(c.Findings)+len(c.Notes) > 0 {
+		b.WriteByte('\n')
+	}
+	for _, f := range c.Findings {
+		fmt.Fprintf(&b, "not explained: %s\n", f)
+	}
+	for _, n := range c.Notes {
+		fmt.Fprintf(&b, "note: %s\n", n)
+	}
+	_, err := w.Write(b.Bytes())
+	return err
+}
+
+// parameters are the keys of the machine, before and after.
+func parameters(w io.Writer, c *lab.Calibration) error {
+	t := Table{Head: []string{"parameter", "key", ">before", ">fitted", "unit", "could be"}}
+	for i := range c.Parameters {
+		p := &c.Parameters[i]
+		span := "" // how far off it could be
+		switch {
+		case p.Kept != "":
+			span = "kept: " + p.Kept
+		case p.Low != nil && p.High != nil:
+			span = significant(*p.Low) + " to " + significant(*p.High)
+		case p.Low != nil:
+			span = significant(*p.Low) + " and more"
+		case p.High != nil:
+			span = significant(*p.High) + " and less"
+		}
+		t.Add(p.Name, p.Key, plain(p.Base), plain(p.Fitted), p.Unit, span)
+	}
+	return t.Write(w)
+}
+
+// plain prints a parameter with four digits or more.
+func plain(f float64) string {
+	if f >= 1000 {
+		return fmt.Sprintf("%.0f", f)
+	}
+	return fmt.Sprintf("%.4g", f)
+}
+
+func heldOut(h lab.HoldOut) string {
+	switch {
+	case h.Every > 0:
+		return fmt.Sprintf("one size of %d", h.Every)
+	case h.Above > 0:
+		return "sizes above " + size(int64(h.Above))
+	case h.Below > 0:
+		return "sizes below " + size(int64(h.Below))
+	}
+	return "none"
+}
+
+func percent(f float64) string {
+	return strings.Replace(fmt.Sprintf("%+.1f %%", f*100), "-0.0 ", "+0.0 ", 1)
+}
+
+func inMicros(t unit.Time) string { return significant(t.Ns() / 1e3) }

@@ -110,6 +110,8 @@ type Solver struct {
 	lanes         int64     // elements that a vector unit combines in a clock
 	clock         unit.Time // of it
 	costs         costs
+	pes           []int32 // places of the ranks
+	digits        []digit // dimensions of the machine
 	parts         []cut
 	some          []int // ranks to ask flows and distances about: all where they are few
 	unit, largest int64 // a divisor of all rates, and the largest rate in it
@@ -142,6 +144,7 @@ func New(m *machine.Machine, t *conf.Topology, pes []int32) (*Solver, error) {
 	}
 	math := &t.PE.Math
 	s := newSolver(fromMachine(m, pes), int64(math.Lanes), max(1, unit.Nanoseconds(1/math.ClockGHz)))
+	s.pes, s.digits = pes, digits(withRows(m.Nested(), m.PEsPerCube(), t.SIP.CubeMesh.W))
 	s.costs = costs{issue: t.PE.Issue, send: t.PE.IPCQ.Send, recv: t.PE.IPCQ.Recv, setup: t.PE.DMA.Setup}
 	return s, nil
 }

@@ -253,6 +253,18 @@ func TestFastRuns(t *testing.T) {
 			t.Errorf("%v, with a limit of %v; 2 vector units alone need %v", m.time, m.limits.Limit, vectors)
 		}
 	})
+	t.Run("a payload comes while it is received", func(t *testing.T) {
+		name := "algorithms.binomial_broadcast."
+		e := experiment{sets: append(cube, "cube.noc.link_bw_gbs=1", "pe.ipcq.recv_ns=500", name+"module=binomial_broadcast", name+"n_slots=16", name+"slot_size=64"),
+			algorithm: "binomial_broadcast", world: 4, elems: 93, typ: dtype.I64}
+		m, err := e.run()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if after := 2 * (500 + 744) * unit.Nanosecond; m.time >= after || m.limits.Limit > m.time {
+			t.Errorf("%v, with a limit of %v; two hops that first take all bytes and then a receive need %v", m.time, m.limits.Limit, after)
+		}
+	})
 	t.Run("slots of a ring share no path", func(t *testing.T) {
 		e := experiment{sets: append(cube, "cube.noc.link_bw_gbs=1", "algorithms.binomial_reduce.module=binomial_reduce", "algorithms.binomial_reduce.n_slots=16"),
 			algorithm: "binomial_reduce", world: 3, elems: 12288, typ: dtype.I64, fidelity: noc.Ideal}

@@ -17,14 +17,42 @@ type Pipeline struct {
 // way is what limits a pipeline. Times are picoseconds, slopes picoseconds per byte.
 type way struct {
 	bytes float64
-	ideal bool      // pieces do not share links
-	delay float64   // of all hops together, and of the memories at both ends
-	hop   unit.Time // the longest of those
-	turn  float64   // that a rank in the middle has with each piece, at least
-	all   float64   // slope of all hops together
-	inner float64   // without the first and the last
-	ends  float64   // the smaller of those two
-	most  float64   // the largest
+	ideal bool    // pieces do not share links
+	delay float64 // of all hops together, with a receive in each, and of the memories at both ends
+	hop   float64 // the longest of those
+	recv  float64 // of a receive, in which all but the first part of a piece can come
+	turn  float64 // that a rank in the middle has with each piece, at least
+	all   slopes  // of all hops
+	inner slopes  // without the first and the last
+	ends  float64 // the smaller of those two
+	most  float64 // the largest
+}
+
+// slopes are those of some hops, and how many have each.
+type slopes []struct {
+	slope float64
+	hops  int
+}
+
+func (s *slopes) add(slope float64) {
+	for i := range *s {
+		if (*s)[i].slope == slope {
+			(*s)[i].hops++
+			return
+		}
+	}
+	*s = append(*s, struct {
+		slope float64
+		hops  int
+	}{slope, 1})
+}
+
+// beyond is what so many bytes take on all hops longer than a receive.
+func (s slopes) beyond(bytes, recv float64) (sum float64) {
+	for _, one := range s {
+		sum += float64(one.hops) * max(0, bytes*one.slope-recv)
+	}
+	return sum
 }
 
 // pipeline: an algorithm that sends a vector along a chain, in pieces of any size. With the largest
@@ -36,7 +64,8 @@ type way struct {
 //     delays + c · slopes in the middle + (M/c-1) · turn;
 //   - all bytes pass the slowest hop: delays + M · slope.
 //
-// The highest of the three is least for some c. That is the limit, whatever pieces are taken.
+// A receive ends when it has taken its time and all has come, whichever is later. The highest of the
+// three is least for some c. That is the limit, whatever pieces are taken.
 func (s *Solver) pipeline(d *demand, size int64, o *Options) Bound {
 	b := Bound{Kind: Pipelined}
 	if o.Pipeline == nil || len(o.Pipeline.Ranks) < 2 || d.form == nothing || d.form == meeting {
@@ -51,7 +80,9 @@ func (s *Solver) pipeline(d *demand, size int64, o *Options) Bound {
 	w.bytes = float64(bytes)
 	c := w.best(float64(size))
 	b.Time = whole(w.at(c))
-	b.Witness = Witness{Bytes: bytes, Ranks: p.Ranks, Turn: unit.Time(w.turn), Hop: w.hop, Piece: int64(math.Round(c)), Taken: p.Piece}
+	b.Witness = Witness{
+		Bytes: bytes, Ranks: p.Ranks, Hop: unit.Time(w.hop), Turn: unit.Time(w.turn), Piece: int64(math.Round(c)), Taken: p.Piece,
+	}
 	return b
 }
 
@@ -60,7 +91,7 @@ func whole(t float64) unit.Time { return unit.Time(max(0, t*(1-1e-12)-1)) }
 
 // way adds up the hops between ranks, false where a ring is missing.
 func (s *Solver) way(ranks []int, o *Options) (way, bool) {
-	w := way{ideal: o.Ideal}
+	w := way{ideal: o.Ideal, recv: float64(s.costs.recv)}
 	for i := range ranks[1:] {
 		var ring *Channel
 		for k := range o.Channels {
@@ -71,9 +102,7 @@ func (s *Solver) way(ranks []int, o *Options) (way, bool) {
 		if ring == nil || ring.Rate <= 0 {
 			return w, false
 		}
-		hop := s.costs.hop(ring, 0)
-		w.hop = max(w.hop, hop)
-		w.hopOf(float64(hop), float64(unit.Second)/float64(ring.Rate), i == 0, i == len(ranks)-2)
+		w.add(float64(s.costs.hop(ring, 0)), float64(unit.Second)/float64(ring.Rate), i == 0, i == len(ranks)-2)
 	}
 	if len(ranks) > 2 {
 		w.turn = float64(2*s.costs.issue + s.costs.send + s.costs.recv)
@@ -83,48 +112,39 @@ func (s *Solver) way(ranks []int, o *Options) (way, bool) {
 	return w, true
 }
 
-// hopOf adds a hop.
-func (w *way) hopOf(delay, slope float64, first, last bool) {
-	w.delay, w.all, w.most = w.delay+delay, w.all+slope, max(w.most, slope)
+// add counts a hop.
+func (w *way) add(delay, slope float64, first, last bool) {
+	w.hop, w.delay, w.most = max(w.hop, delay), w.delay+delay, max(w.most, slope)
+	w.all.add(slope)
 	switch {
 	case first:
 		w.ends = slope
 	case last:
 		w.ends = min(w.ends, slope)
 	default:
-		w.inner += slope
+		w.inner.add(slope)
 	}
 }
 
 // at is the limit for a largest piece of c bytes.
-func (w *way) at(c float64) float64 { return max(w.byLinks(c), w.byTurns(c)) }
-
-func (w *way) byLinks(c float64) float64 {
+func (w *way) at(c float64) float64 {
+	whole := w.delay + w.all.beyond(c, w.recv)
+	turns := w.delay + w.inner.beyond(c, w.recv) + (w.bytes/c-1)*w.turn
 	if w.ideal {
-		return w.delay + c*w.all
+		return max(whole, turns)
 	}
-	return w.delay + max(c*w.all+(w.bytes-c)*w.ends, w.bytes*w.most)
+	return max(whole+(w.bytes-c)*w.ends, turns, w.delay-w.recv+w.bytes*w.most)
 }
 
-func (w *way) byTurns(c float64) float64 {
-	return w.delay + c*w.inner + (w.bytes/c-1)*w.turn
-}
-
-// best is the largest piece for which the limit is least: byLinks grows with it, and byTurns falls
-// as far as the square root says.
+// best is the largest piece for which the limit, which is convex, is least.
 func (w *way) best(least float64) float64 {
 	low, high := min(least, w.bytes), w.bytes
-	if w.inner > 0 {
-		high = min(high, max(low, math.Sqrt(w.bytes*w.turn/w.inner)))
-	}
-	if w.byLinks(high) <= w.byTurns(high) {
-		return high
-	}
-	for range 200 { // to where they cross
-		if c := (low + high) / 2; w.byLinks(c) < w.byTurns(c) {
-			low = c
+	for range 200 {
+		a, b := low+(high-low)/3, high-(high-low)/3
+		if w.at(a) < w.at(b) {
+			high = b
 		} else {
-			high = c
+			low = a
 		}
 	}
 	return high

@@ -12,8 +12,9 @@ import (
 )
 
 // chain is how long so many pieces of so many bytes take through hops, each with a delay and a
-// slope: a rank takes a turn with a piece, and a link carries one after the other.
-func chain(delays, slopes []float64, turn float64, pieces []float64) float64 {
+// slope: a rank takes a turn with a piece, and a link carries one after the other. A receive starts
+// with the first byte.
+func chain(delays, slopes []float64, recv, turn float64, pieces []float64) float64 {
 	hops := len(delays)
 	cpu, link := make([]float64, hops+1), make([]float64, hops)
 	end := 0.0
@@ -27,7 +28,7 @@ func chain(delays, slopes []float64, turn float64, pieces []float64) float64 {
 			}
 			start = max(start, link[h])
 			link[h] = start + bytes*slopes[h]
-			at = link[h] + delays[h]
+			at = max(link[h]+delays[h]-recv, start+delays[h])
 		}
 		end = max(end, at)
 	}
@@ -38,19 +39,20 @@ func chain(delays, slopes []float64, turn float64, pieces []float64) float64 {
 func TestNoPipelineIsFaster(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		hops := rapid.IntRange(1, 9).Draw(t, "hops")
-		turn := rapid.Float64Range(0, 50).Draw(t, "turn")
+		recv := rapid.Float64Range(0, 300).Draw(t, "receive")
+		turn := recv + rapid.Float64Range(0, 50).Draw(t, "turn")
 		bytes := float64(rapid.IntRange(1, 2000).Draw(t, "bytes"))
 		var w way
 		w.bytes = bytes
-		w.turn = turn
+		w.turn, w.recv = turn, recv
 		if hops < 2 {
 			w.turn = 0
 		}
 		var delays, slopes []float64
 		for h := range hops {
-			delays = append(delays, rapid.Float64Range(turn, 200).Draw(t, "delay")) // a turn is part of the delay
+			delays = append(delays, turn+rapid.Float64Range(0, 200).Draw(t, "delay")) // a turn is part of the delay
 			slopes = append(slopes, rapid.Float64Range(0.01, 3).Draw(t, "slope"))
-			w.hopOf(delays[h], slopes[h], h == 0, h == hops-1)
+			w.add(delays[h], slopes[h], h == 0, h == hops-1)
 		}
 		c := w.best(1e-3)
 		limit := w.at(c)
@@ -60,7 +62,7 @@ func TestNoPipelineIsFaster(t *testing.T) {
 			for i := range pieces {
 				pieces[i] = bytes / float64(k)
 			}
-			fastest = min(fastest, chain(delays, slopes, w.turn, pieces))
+			fastest = min(fastest, chain(delays, slopes, recv, w.turn, pieces))
 		}
 		cuts := rapid.SliceOfN(rapid.Float64Range(0.01, 1), 1, 12).Draw(t, "pieces")
 		sum := 0.0
@@ -70,7 +72,7 @@ func TestNoPipelineIsFaster(t *testing.T) {
 		for i := range cuts {
 			cuts[i] *= bytes / sum
 		}
-		fastest = min(fastest, chain(delays, slopes, w.turn, cuts))
+		fastest = min(fastest, chain(delays, slopes, recv, w.turn, cuts))
 		if limit > fastest*(1+1e-9) {
 			t.Fatalf("%v is faster than the limit of %v with pieces of %v", fastest, limit, c)
 		}
@@ -86,7 +88,7 @@ func TestPipelineAndTheTextbook(t *testing.T) {
 	const a, slope, hops, bytes = 1000, 4, 16, 1 << 16
 	w := way{bytes: bytes, turn: a}
 	for h := range hops {
-		w.hopOf(a, slope, h == 0, h == hops-1)
+		w.add(a, slope, h == 0, h == hops-1)
 	}
 	textbook := math.Pow(math.Sqrt((hops-1)*a)+math.Sqrt(bytes*slope), 2)
 	if got := w.at(w.best(1)); got > textbook || got < 0.7*textbook {

@@ -1,0 +1,87 @@
+package bound
+
+import (
+	"cmp"
+	"slices"
+
+	"kernbench/unit"
+)
+
+// Bisection is the narrowest place that was found between two halves of the ranks. It is looked for
+// between halves that lie together along one dimension of the machine: there may be a narrower one.
+type Bisection struct {
+	Rate  unit.Rate `json:"bytes_per_second"` // from one half to the other
+	Links []string  `json:"links"`
+	Ranks int       `json:"ranks"` // of the first half; the other has as many, or one more
+}
+
+// digit is a way to arrange PEs: by their number over stride, modulo n.
+type digit struct{ stride, n int }
+
+// digits are the dimensions of nested parts, of which sizes are the numbers of PEs.
+func digits(sizes []int) []digit {
+	all := []digit{{1, 1}} // in the order of their numbers
+	stride := 1
+	for _, size := range sizes {
+		if n := size / stride; n > 1 {
+			all = append(all, digit{stride, n})
+		}
+		stride = size
+	}
+	return all
+}
+
+// flowsAreSoonDone is the number of links up to which smallest cuts between halves are looked for.
+const flowsAreSoonDone = 400_000
+
+// Bisection finds it, false where there is one rank, or where links are too many to ask.
+func (s *Solver) Bisection() (Bisection, bool) {
+	world := len(s.g.rank)
+	if world < 2 || len(s.g.edges) > flowsAreSoonDone {
+		return Bisection{}, false
+	}
+	var best cut
+	found := false
+	for _, d := range s.digits {
+		ranks := make([]int, world)
+		for r := range ranks {
+			ranks[r] = r
+		}
+		slices.SortStableFunc(ranks, func(a, b int) int {
+			return cmp.Compare(int(s.pes[a])/d.stride%d.n, int(s.pes[b])/d.stride%d.n)
+		})
+		for _, half := range [][2][]int{{ranks[:world/2], ranks[world/2:]}, {ranks[world/2:], ranks[:world/2]}} {
+			if c := s.between(half[0], half[1]); !found || c.capacity < best.capacity {
+				best, found = c, true
+			}
+		}
+	}
+	b := Bisection{Rate: unit.Rate(best.capacity), Links: []string{}, Ranks: world / 2}
+	for i := range s.g.edges {
+		if e := &s.g.edges[i]; best.inside(e.from) && !best.inside(e.to) {
+			b.Links = append(b.Links, s.g.edgeStr(int32(i)))
+		}
+	}
+	return b, true
+}
+
+// between is the smallest cut with some ranks inside and some others not.
+func (s *Solver) between(inside, outside []int) cut {
+	n := s.network()
+	n.clear(s.unit, 1)
+	for _, r := range inside {
+		n.arcs[n.in[r]].left = unlimited
+	}
+	for _, r := range outside {
+		n.arcs[n.out[r]].left = unlimited
+	}
+	n.run()
+	return s.g.measure(n.inside())
+}
+
+// withRows puts rows of cubes among the sizes of nested parts.
+func withRows(sizes []int, cube, cubes int) []int {
+	all := append(slices.Clone(sizes), cube*cubes)
+	slices.Sort(all)
+	return slices.Compact(all)
+}

@@ -206,7 +206,7 @@ func (t *tuner) targets(m *tuneMachine, what *collective.Collective) ([]*tuneTar
 		}
 		all = append(all, plain)
 		known := map[string]bool{plain.key(t.spec.Program, m, what, collective.Call{}, false, -1): true}
-		for _, settings := range combinations(t.spec.Vary) {
+		for _, settings := range withNone(t.spec.Vary) {
 			v, err := t.target(m, what, name, append(slices.Clone(shape), settings...))
 			if err != nil {
 				return nil, err
@@ -223,6 +223,21 @@ func (t *tuner) targets(m *tuneMachine, what *collective.Collective) ([]*tuneTar
 	}
 	m.pes = all[0].plan.PEs
 	return all, nil
+}
+
+// withNone lists every choice of one value for each key, or of none: what is configured.
+func withNone(vary []Variation) [][]Setting {
+	all := [][]Setting{{}}
+	for _, v := range vary {
+		longer := slices.Clone(all)
+		for _, c := range all {
+			for _, value := range v.Values {
+				longer = append(longer, append(slices.Clone(c), Setting{v.Key, value}))
+			}
+		}
+		all = longer
+	}
+	return all
 }
 
 // shape is what an algorithm needs on a grid that has no square for its ranks, and of which nobody

@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 }
 
 // pages are the documents whose blocks are held against what happens.
-var pages = []string{"../author-guide.md", "../one-sided.md", "../hccl.md", "../perf.md", "../bound.md", "../numerics.md", "../machines.md", "../model.md"}
+var pages = []string{"../author-guide.md", "../one-sided.md", "../hccl.md", "../perf.md", "../bound.md", "../tune.md", "../numerics.md", "../machines.md", "../model.md"}
 
 // block is one fenced block of a page.
 type block struct {
@@ -227,13 +227,17 @@ func TestConsoleBlocks(t *testing.T) {
 		t.Fatal(err)
 	}
 	ran := 0
+	page, dir := "", ""
 	for _, b := range pageBlocks(t) {
 		if b.info != "console" {
 			continue
 		}
+		if b.page != page { // whose commands use each other's files
+			page, dir = b.page, t.TempDir()
+		}
 		for _, c := range commands(b.text) {
 			ran++
-			out, err := runCommand(t, self, c.line)
+			out, err := runCommand(t, self, dir, c.line)
 			if line := missing(c.output, out); line != "" {
 				t.Errorf("%v: $ %s\nno line is, behind those before it,\n%s\nin (%v)\n%s", &b, c.line, line, err, out)
 			}
@@ -258,11 +262,24 @@ func commands(text string) []command {
 	return all
 }
 
-// runCommand runs "[NAME=VALUE]... kernbench ARGUMENT..." and returns what it prints. A
-// status that tells of a fault is no failure here: the output is what counts.
-func runCommand(t *testing.T, self, line string) (string, error) {
+// words splits a command line at blanks, but not between double quotes.
+func words(line string) []string {
+	var all []string
+	for i, part := range strings.Split(line, `"`) {
+		if i%2 == 0 {
+			all = append(all, strings.Fields(part)...)
+		} else {
+			all = append(all, part)
+		}
+	}
+	return all
+}
+
+// runCommand runs "[NAME=VALUE]... kernbench ARGUMENT..." in a folder and returns what it prints.
+// A status that tells of a fault is no failure here: the output is what counts.
+func runCommand(t *testing.T, self, dir, line string) (string, error) {
 	t.Helper()
-	words := strings.Fields(line)
+	words := words(line)
 	env := append(os.Environ(), asKernbench+"=1")
 	for len(words) > 0 && strings.Contains(words[0], "=") {
 		env, words = append(env, words[0]), words[1:]
@@ -271,7 +288,7 @@ func runCommand(t *testing.T, self, line string) (string, error) {
 		t.Fatalf("cannot run %q: mark its block console norun", line)
 	}
 	cmd := exec.Command(self, words[1:]...)
-	cmd.Env, cmd.Dir = env, t.TempDir()
+	cmd.Env, cmd.Dir = env, dir
 	out, err := cmd.CombinedOutput()
 	var status *exec.ExitError
 	if err != nil && !errors.As(err, &status) {

@@ -8,15 +8,16 @@ import "kernbench/tl"
 // n_slots must be at least 2, as a rank sends on while it holds the slot that it received into.
 func bidirectionalRingAllReduce(c *tl.Context, a tl.Args) {
 	me, n := c.Rank(), c.WorldSize()
-	east := &bucket{c: c, op: a.Op, to: tl.East, from: tl.West, me: me, n: n}
-	west := &bucket{c: c, op: a.Op, to: tl.West, from: tl.East, me: n - 1 - me, n: n}
-	for mine, out := range segments(a, me, n) {
-		east.ofMemory(mine.Chunk(2, 0), out.Chunk(2, 0))
-		west.ofMemory(mine.Chunk(2, 1), out.Chunk(2, 1))
-		reduceBuckets(east, west)
-		finishBuckets(east, west)
-		gatherBuckets(east, west)
+	half := func(i int, l lane) *lane {
+		mine, out := a.Shard(me).Chunk(2, i), a.Out(me, a.NElem).Chunk(2, i)
+		l.n, l.reduces, l.gathers = n, true, true
+		l.brings = func(k int) tl.Ref { return mine.Chunk(n, k) }
+		l.keeps = func(k int) tl.Ref { return out.Chunk(n, k) }
+		return &l
 	}
+	goRound(c, a.Op, piecesOf(c, a, tl.CDiv(a.NElem, 2*n), 2),
+		half(0, lane{to: tl.East, from: tl.West, me: me}),
+		half(1, lane{to: tl.West, from: tl.East, me: n - 1 - me}))
 }
 
 // BidirectionalRingAllReduce uses the links of both directions.
@@ -27,6 +28,7 @@ var BidirectionalRingAllReduce = Register(Algorithm{
 	Topology:   "ring_1d",
 	Kernel:     bidirectionalRingAllReduce,
 	MinSlots:   2,
+	Pipelined:  true,
 	Steps:      "2(N-1)",
 	Cost:       "2(N-1) (alpha + beta M/2N) where both directions go side by side: 2(N-1)/N M bytes per rank",
 	Source:     "rings in both directions: Jain, Sabharwal, Optimal bucket algorithms for large MPI collectives on torus interconnects, ICS 2010",

@@ -105,6 +105,7 @@ type run struct {
 	args  []int // numbers of the launch; nil: those that the row makes
 	cube  int   // ranks that share one; 0: all
 	chunk int64 // bytes of a pipeline's pieces; 0: as it finds best
+	slots int   // of each ring; 0: two
 	apart bool  // results do not replace contributions
 	seed  uint64
 }
@@ -128,6 +129,9 @@ func judge(a *algorithm.Algorithm, x run) (*verify.Verdict, error) {
 		World: x.world, Topology: a.Topology, W: x.grid.W, H: x.grid.H, Neighbors: a.Neighbors,
 		Inputs: inputs(x.world, x.n, x.typ, x.op), DType: x.typ, Op: x.op, SlotBytes: slotBytes, Slots: 2,
 		Seed: x.seed, ChunkBytes: x.chunk, PEsPerCube: x.cube,
+	}
+	if x.slots > 0 {
+		cfg.Slots = x.slots
 	}
 	if cfg.Args = x.args; x.args == nil && a.KernelArgs != nil {
 		cfg.Args = a.KernelArgs(x.world, x.n)

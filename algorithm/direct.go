@@ -37,6 +37,7 @@ func directWindow(world, _ int, t dtype.Type) (*mem.Layout, error) {
 func direct(c *tl.Context, a tl.Args, most int, work ...carry) {
 	_, signals := scratch(c, a, 0)
 	use := a.Use(0)
+	c.PipeBarrier() // what was stored before is there, too
 	meetAll(c, row(c, signals, 0), use)
 	takeAcross(c, a, most, work)
 	c.PipeBarrier() // what was stored is there before anybody hears of it

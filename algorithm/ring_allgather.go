@@ -1,30 +1,20 @@
 package algorithm
 
-import (
-	"kernbench/tl"
-	"kernbench/topology"
-)
+import "kernbench/tl"
 
 // ringAllGather passes every rank's vector once round the ring: in each of N-1 steps a rank
-// hands on what it got last, straight from its slot, and keeps a copy. Long vectors go round
-// tile by tile.
+// hands on what it got last, straight from its slot, and keeps a copy. Long vectors go in pieces.
 //
 // A rank sends while it still holds the slot that it received into, so n_slots must be at
 // least 2.
 func ringAllGather(c *tl.Context, a tl.Args) {
 	me, n := c.Rank(), c.WorldSize()
-	mine, out := a.Shard(me), a.Out(me, n*a.NElem)
-	for lo, length := range tiles(a.NElem, a.DType) {
-		part := c.Load(mine.Slice(lo, length))
-		c.Store(out.Chunk(n, me).Slice(lo, length), part)
-		for step := range n - 1 {
-			_, k := topology.RingGatherStep(me-1, step, n)
-			c.Send(tl.East, part)
-			c.Free(part)
-			part = c.Recv(tl.West, tl.Dims(length), a.DType)
-			c.Store(out.Chunk(n, k).Slice(lo, length), part)
-		}
-	}
+	out := a.Out(me, n*a.NElem)
+	goRound(c, a.Op, piecesOf(c, a, a.NElem, 1), &lane{
+		to: tl.East, from: tl.West, me: (me + n - 1) % n, n: n, gathers: true,
+		brings: func(int) tl.Ref { return a.Shard(me) },
+		keeps:  func(k int) tl.Ref { return out.Chunk(n, k) },
+	})
 }
 
 // RingAllGather rotates vectors.
@@ -35,6 +25,7 @@ var RingAllGather = Register(Algorithm{
 	Topology:   "ring_1d",
 	Kernel:     ringAllGather,
 	MinSlots:   2,
+	Pipelined:  true,
 	Steps:      "N-1",
 	Cost:       "(N-1) (alpha + beta M): (N-1) M bytes per rank",
 	Source:     "the ring of all-gather: Thakur, Rabenseifner, Gropp, Optimization of collective communication operations in MPICH, Int. J. High Perform. Comput. Appl. 19(1), 2005, sec. 4.1",

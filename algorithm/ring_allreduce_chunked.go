@@ -1,9 +1,6 @@
 package algorithm
 
-import (
-	"kernbench/tl"
-	"kernbench/topology"
-)
+import "kernbench/tl"
 
 // ringAllReduceChunked is a reduce-scatter and an all-gather on a ring. The vector is
 // split into N chunks. In the first N-1 steps partial sums travel east, each rank adding
@@ -14,48 +11,16 @@ import (
 // that all ranks take the same steps. A rank sends while it still holds the slot that it
 // received into, so here too n_slots must be at least 2.
 //
-// A rank holds three chunks in its scratch memory. A vector whose chunks are too large for that
-// goes round in parts, one after the other.
+// Long chunks go in pieces. Where a slot takes a piece, several are in flight, which hides the way
+// from rank to rank.
 func ringAllReduceChunked(c *tl.Context, a tl.Args) {
-	mine, out := a.Shard(c.Rank()), a.Out(c.Rank(), a.NElem)
-	most := c.WorldSize() * (ringChunkBytes / a.DType.Size())
-	for lo := 0; lo < a.NElem; lo += most {
-		n := min(most, a.NElem-lo)
-		onceRound(c, a.Op, mine.Slice(lo, n), out.Slice(lo, n))
-	}
-}
-
-// ringChunkBytes is the largest chunk: a quarter of the scratch memory that PEs usually have.
-const ringChunkBytes = 256 << 10
-
-// onceRound reduces what one part of the vector, mine, is on all ranks, to out.
-func onceRound(c *tl.Context, op tl.ReduceOp, mine, out tl.Ref) {
-	n := c.WorldSize()
-
-	// Reduce-scatter. The own part is fetched while the message is on its way.
-	part := c.Load(mine.Chunk(n, c.Rank()))
-	for step := range n - 1 {
-		_, k := topology.RingStep(c.Rank(), step, n)
-		own := c.Load(mine.Chunk(n, k))
-		c.Send(tl.East, part)
-		c.Free(part)
-		got := c.Recv(tl.West, own.Shape(), own.DType())
-		part = c.Combine(op, own, got)
-		c.Free(own)
-	}
-	part = c.Finish(op, part, n)
-	c.Store(out.Chunk(n, (c.Rank()+1)%n), part)
-
-	// All-gather.
-	for step := range n - 1 {
-		_, k := topology.RingGatherStep(c.Rank(), step, n)
-		c.Send(tl.East, part)
-		c.Free(part)
-		chunk := out.Chunk(n, k)
-		part = c.Recv(tl.West, chunk.Shape, chunk.DType)
-		c.Store(chunk, part)
-	}
-	c.Free(part)
+	me, n := c.Rank(), c.WorldSize()
+	mine, out := a.Shard(me), a.Out(me, a.NElem)
+	goRound(c, a.Op, piecesOf(c, a, mine.Chunk(n, 0).Len(), 1), &lane{
+		to: tl.East, from: tl.West, me: me, n: n, reduces: true, gathers: true,
+		brings: func(k int) tl.Ref { return mine.Chunk(n, k) },
+		keeps:  func(k int) tl.Ref { return out.Chunk(n, k) },
+	})
 }
 
 // RingAllReduceChunked moves the fewest bytes that an all-reduce can.
@@ -66,7 +31,8 @@ var RingAllReduceChunked = Register(Algorithm{
 	Topology:   "ring_1d",
 	Kernel:     ringAllReduceChunked,
 	MinSlots:   2,
-	Steps:      "2(N-1) for every 256 KiB N",
+	Pipelined:  true,
+	Steps:      "2(N-1) for each wave of pieces in flight",
 	Cost:       "2(N-1) (alpha + beta M/N): 2(N-1)/N M bytes per rank",
 	Source:     "Patarasuk, Yuan, Bandwidth optimal all-reduce algorithms for clusters of workstations, J. Parallel Distrib. Comput. 69(2), 2009",
 })

@@ -37,6 +37,19 @@ func scatterAllGatherBroadcast(c *tl.Context, a tl.Args) {
 	}
 }
 
+// strips is the number of strips of each of n chunks of a vector: a strip is no longer than a
+// tile, and all chunks have as many, so that all ranks take the same steps.
+func strips(v tl.Ref, n int) int {
+	return max(1, tl.CDiv(v.Chunk(n, 0).Len(), tileBytes/v.DType.Size())) // no chunk is longer than the first
+}
+
+// strip is strip i of a chunk: shorter than the others, or empty, where the chunk ends.
+func strip(chunk tl.Ref, i int) tl.Ref {
+	per := tileBytes / chunk.DType.Size()
+	lo := min(i*per, chunk.Len())
+	return chunk.Slice(lo, min(per, chunk.Len()-lo))
+}
+
 // ScatterAllGatherBroadcast is for long vectors among few ranks.
 var ScatterAllGatherBroadcast = Register(Algorithm{
 	Name:       "scatter_allgather_broadcast",

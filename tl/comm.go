@@ -22,6 +22,10 @@ func (c *Context) Send(d Dir, t Tensor) {
 	c.do()
 }
 
+// Slots is how many slots each of the kernel's rings has, and how long they are: a longer payload
+// goes in several.
+func (c *Context) Slots() (n int, bytes int64) { return c.ring.Slots, c.ring.SlotBytes }
+
 // SendRef is Send from memory: the address form. What r names must lie in one memory.
 func (c *Context) SendRef(d Dir, r Ref) {
 	port := c.outPort(d)

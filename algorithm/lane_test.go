@@ -1,0 +1,72 @@
+package algorithm_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"kernbench/algorithm"
+	"kernbench/dtype"
+	"kernbench/exec/mock"
+	"kernbench/tl"
+)
+
+// lanes are the algorithms whose pieces go round rings, several in flight.
+var lanes = []*algorithm.Algorithm{
+	algorithm.RingAllReduceChunked, algorithm.BidirectionalRingAllReduce, algorithm.RingAllGather, algorithm.RingReduceScatter,
+}
+
+// However many pieces are in flight, of however many, each gets to where it belongs, and nobody
+// waits for ever for a slot.
+func TestPiecesInFlight(t *testing.T) {
+	for _, a := range lanes {
+		for _, slots := range []int{2, 3, 4, 7} {
+			for _, pieces := range []int{1, 2, 3, 5, 8, 13} {
+				for _, world := range []int{1, 2, 3, 5} {
+					t.Run(fmt.Sprintf("%s/%d/%d/%d", a.Name, slots, pieces, world), func(t *testing.T) {
+						n := world * pieces * 8
+						for _, n := range []int{n - 1, n} { // the last chunk is shorter, or none
+							check(t, a, run{size: size{world: world, n: n}, typ: dtype.I16, op: tl.Sum, chunk: 8 * 2, slots: slots})
+						}
+					})
+				}
+			}
+		}
+	}
+}
+
+// A slot that is large enough takes a piece; through small ones long pieces stream. Chunks are cut
+// so that those in flight set out together.
+func TestPiecesFitSlots(t *testing.T) {
+	const world = 4
+	for _, tt := range []struct {
+		slots    int
+		slot     int64
+		chunk    int64 // asked for
+		bytes    int   // of a chunk
+		messages int   // for a chunk in each step
+	}{
+		{slots: 4, slot: 4 << 10, bytes: 4 << 10, messages: 1},
+		{slots: 4, slot: 4 << 10, bytes: 256 << 10, messages: 64},     // two pieces of 32 slots
+		{slots: 4, slot: 4 << 10, bytes: 258 << 10, messages: 3 * 22}, // three of 86 KiB
+		{slots: 4, slot: 64 << 10, bytes: 192 << 10, messages: 4},     // two in flight, as scratch memory permits
+		{slots: 4, slot: 64 << 10, bytes: 256 << 10, messages: 4},
+		{slots: 9, slot: 64 << 10, bytes: 320 << 10, messages: 6},
+		{slots: 2, slot: 64 << 10, bytes: 256 << 10, messages: 4},
+		{slots: 4, slot: 4 << 10, chunk: 2 << 10, bytes: 4 << 10, messages: 2},
+	} {
+		n := world * tt.bytes / 4
+		o, err := mock.Observe(t.Context(), algorithm.RingAllReduceChunked.Kernel, mock.Config{
+			Inputs: numbered(world, n), Slots: tt.slots, SlotBytes: tt.slot, ChunkBytes: tt.chunk,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := int64(2 * (world - 1) * world * tt.messages); o.Result.Messages != want {
+			t.Errorf("%+v: %d messages, not %d", tt, o.Result.Messages, want)
+		}
+		if want := slices.Repeat([]float64{6}, n); !slices.Equal(o.Outputs[0], want) {
+			t.Errorf("%+v: a wrong result", tt)
+		}
+	}
+}

@@ -54,7 +54,7 @@ type Worst struct {
 	Rank    int     `json:"rank"`
 	Element int     `json:"element"` // of the contributions
 	Got     float64 `json:"got"`
-	Exact   float64 `json:"exact"` // rounded once
+	Exact   float64 `json:"exact"` // as a float64
 }
 
 // Within tells whether every result is as near to the exact one as its tree of additions promises.
@@ -124,7 +124,8 @@ type judge struct {
 
 	at      int
 	mag     float64 // not less than the sum of magnitudes
-	nearest float64 // the exact result, rounded once
+	exact   float64 // the exact result, as a float64
+	nearest float64 // and rounded once to the type
 	ulp     float64 // at the exact result
 
 	got    float64 // the result that was judged last, and how far it is off
@@ -160,6 +161,7 @@ func (j *judge) element(at int) error {
 		dtype.Set(j.Type, b[:], 0, j.nearest)
 		j.nearest = dtype.At(j.Type, b[:], 0)
 	}
+	j.exact = math.Copysign(min(exact, math.MaxFloat64), j.nearest)
 	j.ulp = ULP(j.Type, exact)
 	return nil
 }
@@ -213,7 +215,7 @@ func (j *judge) result(res *Result, i int) float64 {
 		}
 		if ulps > r.MaxULP {
 			r.MaxULP, r.BoundULP = ulps, bound/j.ulp
-			r.Worst = &Worst{Rank: res.Rank, Element: j.at, Got: got, Exact: j.nearest}
+			r.Worst = &Worst{Rank: res.Rank, Element: j.at, Got: got, Exact: j.exact}
 		}
 	}
 	return ulps

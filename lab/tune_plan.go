@@ -430,7 +430,9 @@ func (t *tuner) bound(g *tuneGroup, v *tuneTarget, p *Point) error {
 	}
 	c := g.call
 	c.Elems = p.Elems
-	r, err := m.solver.Of(g.what, c, boundOptions(v.x, v.plan))
+	options := boundOptions(v.x, v.plan)
+	options.Pipeline = pipeline(v.plan, c)
+	r, err := m.solver.Of(g.what, c, options)
 	if err != nil {
 		return nil // too large for its limits to be known
 	}

@@ -26,8 +26,12 @@ func chainBroadcast(c *tl.Context, a tl.Args) {
 				next = c.Load(mine.Chunk(n, k+1))
 			}
 			c.Send(tl.East, v)
+			if out.Addr != mine.Addr {
+				c.Store(out.Chunk(n, k), v)
+			}
 			c.Free(v)
 		}
+		return
 	}
 	keep(c, out, mine)
 }

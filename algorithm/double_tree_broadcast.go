@@ -32,15 +32,11 @@ func doubleTreeBroadcast(c *tl.Context, a tl.Args) {
 			for _, child := range t.down {
 				c.Send(child.to, v)
 			}
-			if r.me == 0 {
-				c.Free(v)
-			} else {
+			if r.me > 0 || out.Addr != mine.Addr {
 				c.Store(to, v)
 			}
+			c.Free(v)
 		}
-	}
-	if r.me == 0 {
-		keep(c, out, mine)
 	}
 }
 

@@ -6,14 +6,19 @@ import "kernbench/tl"
 // into its northmost, and sends the result back the way it came. Who has no neighbour in
 // a direction is at the rim, so the kernel need not know w and h.
 func meshAllReduce(c *tl.Context, a tl.Args) {
-	mine := a.Shard(c.Rank())
 	has := func(d tl.Dir) bool { _, ok := c.Neighbor(d); return ok }
-	acc := c.Load(mine)
+	for mine, out := range segments(a, c.Rank(), 1) {
+		c.Store(out, toCornerAndBack(c, a.Op, c.Load(mine), has))
+	}
+}
+
+// toCornerAndBack makes the result of what a rank brings.
+func toCornerAndBack(c *tl.Context, op tl.ReduceOp, acc tl.Tensor, has func(d tl.Dir) bool) tl.Tensor {
 	recv := func(d tl.Dir) tl.Tensor { return c.Recv(d, acc.Shape(), acc.DType()) }
 
 	// Rows, from east to west.
 	if has(tl.East) {
-		acc = c.Combine(a.Op, acc, recv(tl.East))
+		acc = c.Combine(op, acc, recv(tl.East))
 	}
 	if has(tl.West) {
 		c.Send(tl.West, acc)
@@ -21,13 +26,13 @@ func meshAllReduce(c *tl.Context, a tl.Args) {
 	} else {
 		// The west column, from south to north.
 		if has(tl.South) {
-			acc = c.Combine(a.Op, acc, recv(tl.South))
+			acc = c.Combine(op, acc, recv(tl.South))
 		}
 		if has(tl.North) {
 			c.Send(tl.North, acc)
 			acc = recv(tl.North)
 		} else {
-			acc = c.Finish(a.Op, acc, c.WorldSize())
+			acc = c.Finish(op, acc, c.WorldSize())
 		}
 		if has(tl.South) {
 			c.Send(tl.South, acc)
@@ -36,7 +41,7 @@ func meshAllReduce(c *tl.Context, a tl.Args) {
 	if has(tl.East) {
 		c.Send(tl.East, acc)
 	}
-	c.Store(a.Out(c.Rank(), a.NElem), acc)
+	return acc
 }
 
 // MeshAllReduce reduces along rows and the west column, and broadcasts back.

@@ -1,35 +1,55 @@
 package algorithm
 
 import (
-	"kernbench/mem"
 	"kernbench/tl"
 	"kernbench/topology"
 )
 
 // recursiveHalvingReduceScatter sends, to a partner at distance N/2, then N/4, ..., 1, that half
 // of what a rank still works on which belongs to the partner's side, and adds what comes to the
-// other. After each step a rank works on half as many chunks. It holds the vector in scratch
-// memory, which must have room for it.
+// other. After each step a rank works on half as many chunks. It has them in hand as soon as they
+// are no longer than a segment; longer ones are kept in staging memory, and go tile by tile.
 func recursiveHalvingReduceScatter(c *tl.Context, a tl.Args) {
 	me, n := c.Rank(), c.WorldSize()
 	at := func(chunk int) int { // where a chunk begins, in elements
 		if chunk == n {
-			return a.NElem
+			return brought(a, n)
 		}
-		return mem.ChunkOf(a.NElem, n, chunk).Lo
+		return packed(a, n, chunk).Lo
 	}
-	acc, first := c.Load(a.Shard(me)), 0 // of the chunks from first on
-	for k := topology.Hops(n) - 1; k >= 0; k-- {
+	v, stage := bringBlocks(c, a)
+	first, k := 0, topology.Hops(n)-1                             // v has the chunks from first on
+	for ; k >= 0 && at(2<<k)*a.DType.Size() > segmentBytes; k-- { // all ranks alike: the first chunks are the longest
 		middle := at(first+1<<k) - at(first)
-		give, own := acc.Slice(middle, acc.Len()-middle), acc.Slice(0, middle)
+		own, give := v.Slice(0, middle), v.Slice(middle, v.Len()-middle)
 		if me>>k&1 == 1 {
-			give, own = own, give
-			first += 1 << k
+			own, give, first = give, own, first+1<<k
+		}
+		v = stage.Slice(at(first), own.Len())
+		for i := range strips(stage.Slice(0, at(1<<k)), 1) {
+			part := c.Load(strip(own, i))
+			c.Send(tl.Dim(k), c.Load(strip(give, i)))
+			c.Store(strip(v, i), c.Combine(a.Op, part, c.Recv(tl.Dim(k), part.Shape(), part.DType())))
+		}
+	}
+	out := a.Out(me, packed(a, n, me).N)
+	if k < 0 {
+		for i := range strips(v, 1) {
+			c.Store(strip(out, i), c.Finish(a.Op, c.Load(strip(v, i)), n))
+		}
+		return
+	}
+	acc := c.Load(v)
+	for ; k >= 0; k-- {
+		middle := at(first+1<<k) - at(first)
+		own, give := acc.Slice(0, middle), acc.Slice(middle, acc.Len()-middle)
+		if me>>k&1 == 1 {
+			own, give, first = give, own, first+1<<k
 		}
 		c.Send(tl.Dim(k), give)
 		acc = c.Combine(a.Op, own, c.Recv(tl.Dim(k), own.Shape(), own.DType()))
 	}
-	c.Store(a.Out(me, acc.Len()), c.Finish(a.Op, acc, n))
+	c.Store(out, c.Finish(a.Op, acc, n))
 }
 
 // RecursiveHalvingReduceScatter has the fewest steps that a reduce-scatter can.
@@ -39,6 +59,7 @@ var RecursiveHalvingReduceScatter = Register(Algorithm{
 	Collective: "reduce_scatter",
 	Topology:   "hypercube",
 	Kernel:     recursiveHalvingReduceScatter,
+	Window:     vectorWindow,
 	Check:      powerOfTwo,
 	Constraint: "N a power of two",
 	Steps:      "log2 N",

@@ -9,21 +9,22 @@ import (
 // children's sums, passes its own up, and sends the result down as it came.
 func treeAllReduce(c *tl.Context, a tl.Args) {
 	parent, children := topology.TreeStep(c.Rank(), c.WorldSize())
-	mine := a.Shard(c.Rank())
-	acc := c.Load(mine)
-	for i := range children {
-		acc = c.Combine(a.Op, acc, c.Recv(tl.Child0+tl.Dir(i), acc.Shape(), acc.DType()))
+	for mine, out := range segments(a, c.Rank(), 1) {
+		acc := c.Load(mine)
+		for i := range children {
+			acc = c.Combine(a.Op, acc, c.Recv(tl.Child0+tl.Dir(i), acc.Shape(), acc.DType()))
+		}
+		if parent < 0 {
+			acc = c.Finish(a.Op, acc, c.WorldSize())
+		} else {
+			c.Send(tl.Parent, acc)
+			acc = c.Recv(tl.Parent, acc.Shape(), acc.DType())
+		}
+		for i := range children {
+			c.Send(tl.Child0+tl.Dir(i), acc)
+		}
+		c.Store(out, acc)
 	}
-	if parent < 0 {
-		acc = c.Finish(a.Op, acc, c.WorldSize())
-	} else {
-		c.Send(tl.Parent, acc)
-		acc = c.Recv(tl.Parent, acc.Shape(), acc.DType())
-	}
-	for i := range children {
-		c.Send(tl.Child0+tl.Dir(i), acc)
-	}
-	c.Store(a.Out(c.Rank(), a.NElem), acc)
 }
 
 // TreeAllReduce reduces and broadcasts on a binary tree.

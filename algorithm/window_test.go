@@ -403,6 +403,7 @@ func TestWindowBytes(t *testing.T) {
 		{algorithm.TorusReduceScatter, each, [4]int64{512, 1024, 2048, 4096}, 128, 0},
 		{algorithm.MeshReduceScatter, each, [4]int64{512, 1024, 2048, 4096}, 128, 0},
 		{algorithm.MultiRingReduceScatter, each, [4]int64{384, 640, 1152, 2176}, 96, 0},
+		{algorithm.RecursiveHalvingReduceScatter, each, [4]int64{512, 1024, 2048, 4096}, 128, 0},
 		{algorithm.DirectReduceScatter, each, [4]int64{384, 384, 384, 384}, 64, 32},
 		{algorithm.ReduceScatterGatherReduce, vector, [4]int64{1024, 1024, 1024, 1024}, 256, 0},
 	}

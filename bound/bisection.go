@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 
+	"kernbench/conf"
+	"kernbench/machine"
 	"kernbench/unit"
 )
 
@@ -34,11 +36,27 @@ func digits(sizes []int) []digit {
 // flowsAreSoonDone is the number of links up to which smallest cuts between halves are looked for.
 const flowsAreSoonDone = 400_000
 
-// Bisection finds it, false where there is one rank, or where links are too many to ask.
-func (s *Solver) Bisection() (Bisection, bool) {
+// Bisect finds it for all PEs of a machine, that was built from t; nil where there is one, or where
+// links are too many to ask.
+func Bisect(m *machine.Machine, t *conf.Topology) (*Bisection, error) {
+	if len(m.Links) > flowsAreSoonDone {
+		return nil, nil
+	}
+	pes := make([]int32, m.NumPEs())
+	for i := range pes {
+		pes[i] = int32(i)
+	}
+	s, err := New(m, t, pes)
+	if err != nil {
+		return nil, err
+	}
+	return s.bisection(), nil
+}
+
+func (s *Solver) bisection() *Bisection {
 	world := len(s.g.rank)
-	if world < 2 || len(s.g.edges) > flowsAreSoonDone {
-		return Bisection{}, false
+	if world < 2 {
+		return nil
 	}
 	var best cut
 	found := false
@@ -56,13 +74,13 @@ func (s *Solver) Bisection() (Bisection, bool) {
 			}
 		}
 	}
-	b := Bisection{Rate: unit.Rate(best.capacity), Links: []string{}, Ranks: world / 2}
+	b := &Bisection{Rate: unit.Rate(best.capacity), Links: []string{}, Ranks: world / 2}
 	for i := range s.g.edges {
 		if e := &s.g.edges[i]; best.inside(e.from) && !best.inside(e.to) {
 			b.Links = append(b.Links, s.g.edgeStr(int32(i)))
 		}
 	}
-	return b, true
+	return b
 }
 
 // between is the smallest cut with some ranks inside and some others not.

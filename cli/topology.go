@@ -1,0 +1,127 @@
+package cli
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+
+	"kernbench/lab"
+	"kernbench/report"
+
+	"github.com/spf13/cobra"
+)
+
+func (a *app) topologyCommand() *cobra.Command {
+	verbs := []string{"show", "validate"}
+	cmd := &cobra.Command{
+		Use:   "topology show|validate",
+		Short: "Draw a machine with its links' rates, or check files that describe one",
+		Args:  cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return fmt.Errorf("%s: show or validate is expected", cmd.CommandPath())
+			}
+			return unknownWord("verb of topology", args[0], verbs)
+		},
+	}
+	cmd.AddCommand(a.topologyShowCommand(), a.topologyValidateCommand())
+	return cmd
+}
+
+func (a *app) topologyShowCommand() *cobra.Command {
+	var sets []string
+	var format, output string
+	cmd := &cobra.Command{
+		Use:   "show [PRESET|FILE]",
+		Short: "Draw a machine: its networks, what its links carry, its memories",
+		Long: `Draws each network of a machine once, however many there are of it: the levels of SIPs from the
+outermost in, one SIP with its cubes, one cube with its routers, PEs and SRAM. Below stand every kind
+of link with its rate, the memories, and the narrowest place between two halves of the PEs. Without a
+name it is the built-in machine.
+` + exitCodes,
+		Example: `  kernbench topology show
+  kernbench topology show dgx-h100 --format svg -o dgx-h100.svg
+  kernbench topology show mine.yaml --set system.sips.count=4 --format json`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			name := ""
+			if len(args) > 0 {
+				name = args[0]
+			}
+			d, err := lab.Draw(name, sets)
+			if err != nil {
+				return err
+			}
+			var b bytes.Buffer
+			switch format {
+			case "svg":
+				err = report.TopologySVG(&b, d)
+			case "json":
+				err = report.JSON(&b, d)
+			default:
+				err = report.Topology(&b, d)
+			}
+			if err != nil {
+				return err
+			}
+			if output != "" && output != lab.Standard {
+				return os.WriteFile(output, b.Bytes(), 0o666)
+			}
+			_, err = a.out.Write(b.Bytes())
+			return err
+		},
+	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	f.StringArrayVar(&sets, "set", nil, "`KEY=VALUE` changes a key of topology.yaml, such as system.sips.count=8 (repeatable)")
+	f.Var(newWord(&format, "text", "FORMAT", "text", "svg", "json"), "format", "text, svg or json")
+	f.StringVarP(&output, "output", "o", "", "`FILE` to write to, instead of standard output")
+	return cmd
+}
+
+func (a *app) topologyValidateCommand() *cobra.Command {
+	var sets []string
+	var format string
+	cmd := &cobra.Command{
+		Use:   "validate FILE...",
+		Short: "Check files that describe a machine, and build it",
+		Long: `Checks each FILE, or preset, by itself, and prints everything that is wrong with it: where, what was
+found there, and what would be right; also what only the whole machine shows, such as buffers too
+small for a message and routes that could wait for each other in a circle. - is standard input.
+
+Exit status 0 says that all files are right, 2 that one is not.
+`,
+		Example: `  kernbench topology validate mine.yaml
+  kernbench topology validate machines/*.yaml --format json
+  sed s/256/128/ mine.yaml | kernbench topology validate -`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return fmt.Errorf("%s: name a file, or - for standard input", cmd.CommandPath())
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			all, err := lab.ValidateTopology(cmd.Context(), args, sets, cmd.InOrStdin())
+			if all != nil {
+				if perr := show(a, format, all, report.Validity); perr != nil {
+					return perr
+				}
+			}
+			if err != nil {
+				return interrupted(cmd.Context(), err)
+			}
+			for i := range all {
+				if !all[i].OK {
+					return told{errors.New(all[i].File + " describes no machine")}
+				}
+			}
+			return nil
+		},
+	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	f.StringArrayVar(&sets, "set", nil, "`KEY=VALUE` changes a key of topology.yaml over each file (repeatable)")
+	formatFlag(f, &format)
+	return cmd
+}

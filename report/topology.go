@@ -1,0 +1,129 @@
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"kernbench/lab"
+	"kernbench/unit"
+)
+
+// Topology draws a machine as text: each of its networks once, then what its links and memories do.
+func Topology(w io.Writer, d *lab.Drawing) error {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "%s: %s, %s in all\n", d.Name, d.Machine, plural(int64(d.PEs), "PE", "PEs"))
+	for i := range d.Stages {
+		s := &d.Stages[i]
+		fmt.Fprintf(&b, "\n%s\n", titleOf(s))
+		for _, line := range sketch(s) {
+			b.WriteString("  " + strings.TrimRight(line, " ") + "\n")
+		}
+	}
+	links := linksOf(d)
+	memories := Table{Head: []string{"memory", ">each", ">number", ">in all", ">GB/s each", ">access"}}
+	for _, m := range d.Memories {
+		memories.Add(m.Name, size(int64(m.Each)), count(int64(m.Count)), size(int64(m.Each)*int64(m.Count)), rateCell(m.Rate), m.Delay.String())
+	}
+	for _, t := range []*Table{links, &memories} {
+		b.WriteByte('\n')
+		if err := t.Write(&b); err != nil {
+			return err
+		}
+	}
+	fmt.Fprintf(&b, "\n%s, one for each direction\n", plural(int64(d.Links), "link", "links"))
+	if s := d.Bisection; s != nil {
+		fmt.Fprintf(&b, "bisection: %v each way between %s and the rest, by %s\n", s.Rate, plural(int64(s.Ranks), "PE", "PEs"), few(s.Links))
+	}
+	_, err := w.Write(b.Bytes())
+	return err
+}
+
+// linksOf is a line for each kind of link; what is known of lines has columns of its own.
+func linksOf(d *lab.Drawing) *Table {
+	t := &Table{Head: []string{"where", "link", ">GB/s", ">delay", ">links"}}
+	lines := slices.ContainsFunc(d.Kinds, func(k lab.LinkKind) bool { return k.Line > 0 })
+	if lines {
+		t.Head = append(t.Head, ">line GB/s", ">of line")
+	}
+	for i := range d.Kinds {
+		k := &d.Kinds[i]
+		cells := []string{k.Stage, k.Name, ratesOf(k), k.Delay.String(), count(int64(k.Links))}
+		if k.Line > 0 {
+			cells = append(cells, rateCell(k.Line), shareOf(k.Share()))
+		}
+		t.Add(cells...)
+	}
+	return t
+}
+
+// ratesOf is the rate of a link, or of those side by side.
+func ratesOf(k *lab.LinkKind) string {
+	if k.Beside > 1 {
+		return fmt.Sprintf("%d × %s", k.Beside, rateCell(k.Rate))
+	}
+	return rateCell(k.Rate)
+}
+
+// titleOf says what a network joins.
+func titleOf(s *lab.Stage) string {
+	members := 0
+	for _, n := range s.Nodes {
+		if n.Member {
+			members++
+		}
+	}
+	text := s.Name + ": "
+	switch {
+	case members == 1:
+		text += "one " + s.Member
+	case s.Network == "switch":
+		text += fmt.Sprintf("%s on a switch", many(members, s.Member))
+	case s.Network == "full":
+		text += fmt.Sprintf("%s, each joined to each", many(members, s.Member))
+	case len(s.Dims) > 1:
+		sizes := make([]string, len(s.Dims))
+		for i, n := range s.Dims {
+			sizes[i] = strconv.Itoa(n)
+		}
+		text += fmt.Sprintf("%s of %s %s", s.Network, strings.Join(sizes, " × "), strings.TrimPrefix(many(2, s.Member), "2 "))
+	default:
+		text += fmt.Sprintf("%s of %s", strings.ReplaceAll(s.Network, "_", " "), many(members, s.Member))
+	}
+	if s.Alike > 1 {
+		text += fmt.Sprintf(", one of %s alike", count(int64(s.Alike)))
+	}
+	return text
+}
+
+// many counts what has a name of several words, the first of which takes the plural.
+func many(n int, what string) string {
+	first, rest, _ := strings.Cut(what, " ")
+	if n != 1 {
+		first += "s"
+	}
+	return strings.TrimSuffix(fmt.Sprintf("%s %s %s", count(int64(n)), first, rest), " ")
+}
+
+func rateCell(r unit.Rate) string { return strconv.FormatFloat(r.GBs(), 'f', -1, 64) }
+
+func shareOf(f float64) string { return strconv.FormatFloat(100*f, 'f', 1, 64) + "%" }
+
+// Validity says of each file whether it describes a machine, and of those that do not, why.
+func Validity(w io.Writer, all []lab.Validity) error {
+	var b bytes.Buffer
+	for i := range all {
+		v := &all[i]
+		if v.OK {
+			fmt.Fprintf(&b, "%s: ok, %s\n", v.File, v.Machine)
+		}
+		for _, f := range v.Faults {
+			fmt.Fprintln(&b, f.Text)
+		}
+	}
+	_, err := w.Write(b.Bytes())
+	return err
+}

@@ -252,7 +252,18 @@ func presetNames() []string {
 // describe is the machine in words.
 func (x *setting) describe() string {
 	m := x.machine
-	return fmt.Sprintf("%s × %s × %s", count(m.SIPs(), "SIP"), count(m.CubesPerSIP(), "cube"), count(m.PEsPerCube(), "PE"))
+	sips := count(m.SIPs(), "SIP")
+	var levels []string
+	for _, l := range m.Levels() {
+		if l.Name != "" { // else it is the only one
+			size := strings.ReplaceAll(strings.Trim(fmt.Sprint(l.Dims), "[]"), " ", " × ")
+			levels = append(levels, fmt.Sprintf("%s: %s of %s", l.Name, l.Network, size))
+		}
+	}
+	if len(levels) > 0 {
+		sips += " (" + strings.Join(levels, ", ") + ")"
+	}
+	return fmt.Sprintf("%s × %s × %s", sips, count(m.CubesPerSIP(), "cube"), count(m.PEsPerCube(), "PE"))
 }
 
 func count(n int, what string) string {

@@ -26,7 +26,7 @@ var accelerators = []struct {
 	{"ascend-910b-8", 8, 8, 28, alike(14 * 1200), nil},
 	{"atlas-a3-384", 384, 8, 392, alike(14 * 1200), nil},
 	{"atlas-a3-384", 384, 16, 392, alike(26*1200 + 4*1900), nil}, // two nodes, twice round
-	{"tpu-v4", 64, 4, 50, alike(6 * 1000), nil}, // a row, which wraps
+	{"tpu-v4", 64, 4, 50, alike(6 * 1000), nil},                  // a row, which wraps
 	{"tpu-v5p", 64, 4, 90, alike(6 * 1000), nil},
 	{"leaf-spine-roce", 32, 16, 48.5, rails, nil}, // two hosts, twice round
 	// Its share of DRAM is narrower than the links.
@@ -42,7 +42,7 @@ var nvlink = map[string]lasting{"ll": {14 * 600, 6600}, "ll128": {14 * 1900, 140
 // rails is that between two hosts: what goes to the next GPU of the other one goes over NVLink first, and pays its links
 // and switch, but not what software adds.
 var rails = map[string]lasting{
-	"ll": {26*600 + 4*(2700+275), 6600}, "ll128": {26*1900 + 4*(4000+275), 14000}, "simple": {26*3400 + 4*(5500+275), 8400},
+	"ll": {26*600 + 4*(2700+275), 6600}, "ll128": {26*1900 + 4*(4000+275), 14000}, "simple": {26*3400 + 4*(14000+275), 8400},
 }
 
 // alike is a machine of whose protocols nothing is known.

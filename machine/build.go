@@ -56,7 +56,7 @@ func build(t *conf.Topology) (*Machine, error) {
 		if m.outside, err = newLevels(t, false); err != nil {
 			return nil, err
 		}
-		m.levels = levelsOf(t)
+		m.levels = m.outside.words(t)
 	}
 	if len(m.ends) > 0 { // else all traffic is in its last cube at once
 		if !m.cube.apart {

@@ -9,7 +9,7 @@ import (
 
 // Level is one level of the network between SIPs.
 type Level struct {
-	Name    string // "" where the machine has one that its description does not name
+	Name    string // "" where it is the only one and described without levels
 	Network string // ring, mesh, torus, full, switch, fat_tree, dragonfly
 	Dims    []int  // members along each dimension; one number where the network has no dimensions
 	Members int    // their product
@@ -35,6 +35,17 @@ func (m *Machine) Group(level int, n NodeID) int {
 	return m.outside.groupOf(level, p.cube/m.cubes)
 }
 
+// Between is the outermost level that a message from one PE to another takes; -1 within a SIP.
+func (m *Machine) Between(a, b int) int {
+	from, to := a/(m.cube.pes*m.cubes), b/(m.cube.pes*m.cubes)
+	for i := len(m.levels) - 1; i >= 0 && from != to; i-- {
+		if below := m.levels[i].Below; from/below != to/below {
+			return i
+		}
+	}
+	return -1
+}
+
 // Nested lists the numbers of PEs of the parts that the machine is made of, one within the other: a cube, a SIP, each
 // dimension of each level of SIPs. The last is all.
 func (m *Machine) Nested() []int {
@@ -47,20 +58,19 @@ func (m *Machine) Nested() []int {
 	return slices.Compact(sizes)
 }
 
-// levelsOf describes the levels of t.
-func levelsOf(t *conf.Topology) []Level {
+// words describes the levels of t.
+func (l *levels) words(t *conf.Topology) []Level {
 	var all []Level
-	below := 1
-	for _, c := range t.System.Between() {
-		l := Level{
-			Name: c.Name, Network: c.Network, Dims: c.Dims, Members: c.Members(), Below: below, Planes: !c.ByGroup(),
+	for i, c := range t.System.Between() {
+		at := &l.at[i]
+		w := Level{
+			Name: at.name, Network: c.Network, Dims: c.Dims, Members: at.n, Below: at.below, Planes: !at.group,
 			Rate: c.Link.BW, Line: c.Link.Line,
 		}
-		if len(l.Dims) == 0 {
-			l.Dims = []int{l.Members}
+		if len(w.Dims) == 0 {
+			w.Dims = []int{w.Members}
 		}
-		all = append(all, l)
-		below *= l.Members
+		all = append(all, w)
 	}
 	return all
 }

@@ -220,7 +220,8 @@ func missing(want, got string) string {
 }
 
 // TestConsoleBlocks runs the kernbench commands of the console blocks and holds their
-// output against what the page shows. A block "console norun" is not run.
+// output against what the page shows. A block "console norun" is not run, and a
+// block "yaml NAME" is a file for those behind it.
 func TestConsoleBlocks(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {
@@ -229,11 +230,16 @@ func TestConsoleBlocks(t *testing.T) {
 	ran := 0
 	page, dir := "", ""
 	for _, b := range pageBlocks(t) {
-		if b.info != "console" {
-			continue
-		}
 		if b.page != page { // whose commands use each other's files
 			page, dir = b.page, t.TempDir()
+		}
+		if name, ok := strings.CutPrefix(b.info, "yaml "); ok {
+			if err := os.WriteFile(filepath.Join(dir, name), []byte(b.text), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if b.info != "console" {
+			continue
 		}
 		for _, c := range commands(b.text) {
 			ran++

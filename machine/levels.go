@@ -161,59 +161,54 @@ func (l *levels) crossing(from, to int) int {
 	return -1
 }
 
-// next is the step of a message between two SIPs out of any site on its way.
-func (l *levels) next(from, at, to int) step {
+// route appends the hops from one SIP to another; the number of the first edge is first.
+func (l *levels) route(hops []Hop, first, from, to int) []Hop {
+	for at := from; at != to; {
+		s, end := l.stretch(from, at, to)
+		v := &l.at[s.level]
+		edge := first + v.firstEdge + s.copy*v.count
+		for local := s.local; local != end; {
+			taken := v.net.next(s.local, local, end)
+			hops = append(hops, Hop{LinkID(edge + int(taken.edge)), taken.channel})
+			local = int(taken.site)
+		}
+		at = l.site(s.level, s.copy, end)
+	}
+	return hops
+}
+
+// stretch is where a message between two SIPs goes on, in which network, from a SIP or a gateway on its way, and the site
+// of that network at which it leaves it.
+func (l *levels) stretch(from, at, to int) (s stand, end int) {
 	cross := l.crossing(from, to)
-	var s stand
-	var start, end int // in the network of s
 	switch {
 	case at >= l.sips:
 		s = l.stand(at)
 		v := &l.at[s.level]
-		start, end = v.member(from), v.member(to)
-		if s.level < cross {
-			landing := l.landing(from, to, cross)
-			group := s.copy / v.planes
-			switch down, gateway := group == landing/v.span, s.local == v.n; {
-			case down && gateway:
-				start, s.copy = v.n, v.network(landing)
-			case down:
-				start = v.n
-			case gateway: // it goes on in the level above, where it is a member
-				v = &l.at[s.level+1]
-				s = stand{s.level + 1, group / v.n, group % v.n}
-				if start = v.member(from); s.level < cross {
-					end = v.n
-				} else {
-					end = v.member(to)
-				}
-			default:
-				end = v.n
-			}
+		group := s.copy / v.planes
+		if landing := l.landing(from, to, cross); group == landing/v.span { // down
+			return stand{s.level, v.network(landing), v.n}, v.member(to)
 		}
+		v = &l.at[s.level+1] // where it is a member
+		s = stand{s.level + 1, group / v.n, group % v.n}
+		if s.level < cross {
+			return s, v.n
+		}
+		return s, v.member(to)
 	case cross >= 0 && l.at[cross].member(at) != l.at[cross].member(to):
 		level := cross - 1
 		for l.at[level].group {
 			level--
 		}
 		v := &l.at[level]
-		s = stand{level, v.network(at), v.member(at)}
-		start, end = s.local, v.n
-	default:
-		level := 0
-		for l.at[level].group || l.at[level].member(at) == l.at[level].member(to) {
-			level++
-		}
-		v := &l.at[level]
-		s = stand{level, v.network(at), v.member(at)}
-		start, end = v.member(from), v.member(to)
+		return stand{level, v.network(at), v.member(at)}, v.n
 	}
-	v := &l.at[s.level]
-	taken := v.net.next(start, s.local, end)
-	return step{
-		edge: int32(v.firstEdge + s.copy*v.count + int(taken.edge)),
-		site: int32(l.site(s.level, s.copy, int(taken.site))), channel: taken.channel,
+	level := 0
+	for l.at[level].group || l.at[level].member(at) == l.at[level].member(to) {
+		level++
 	}
+	v := &l.at[level]
+	return stand{level, v.network(at), v.member(at)}, v.member(to)
 }
 
 // landing is the SIP at which a message arrives that has crossed a level of gateways: it has the destination's place in all

@@ -53,29 +53,25 @@ func (l *levels) everyEdge() []edge {
 	return all
 }
 
-// follow walks from one SIP to another and returns the edges.
+// follow is the route from one SIP to another, or what is wrong with it.
 func (l *levels) follow(all []edge, from, to int) ([]Hop, error) {
-	var route []Hop
-	for at := from; at != to; {
-		s := l.next(from, at, to)
-		level, first := 0, 0
-		for i := range l.at {
-			if int(s.edge) >= l.at[i].firstEdge {
-				level, first = i, l.at[i].firstEdge
-			}
+	route := l.route(nil, 0, from, to)
+	at := from
+	for i, h := range route {
+		level := len(l.at) - 1
+		for l.at[level].firstEdge > int(h.Link) {
+			level--
 		}
 		switch {
-		case int(s.edge) < first || int(s.edge) >= len(all):
-			return nil, fmt.Errorf("from %d: edge %d of %d", at, s.edge, len(all))
-		case int(all[s.edge].from) != at || all[s.edge].to != s.site:
-			return nil, fmt.Errorf("out of site %d it takes an edge from %d to %d, and says it leads to %d", at, all[s.edge].from, all[s.edge].to, s.site)
-		case s.channel >= l.at[level].net.channels():
-			return nil, fmt.Errorf("channel %d in level %d", s.channel, level)
-		case len(route) > 200:
-			return nil, fmt.Errorf("it does not arrive")
+		case int(all[h.Link].from) != at:
+			return nil, fmt.Errorf("hop %d leaves site %d, the message is at %d", i, all[h.Link].from, at)
+		case h.Channel >= l.at[level].net.channels():
+			return nil, fmt.Errorf("hop %d is on channel %d in level %d", i, h.Channel, level)
 		}
-		route = append(route, Hop{LinkID(s.edge), s.channel})
-		at = int(s.site)
+		at = int(all[h.Link].to)
+	}
+	if at != to {
+		return nil, fmt.Errorf("it ends at site %d", at)
 	}
 	return route, nil
 }
@@ -341,4 +337,58 @@ func TestNested(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestManySIPs: a machine of a hundred thousand SIPs is built, and routed by arithmetic.
+func TestManySIPs(t *testing.T) {
+	if testing.Short() {
+		t.Skip("its links take half a GiB")
+	}
+	m := mustBuild(t, manySIPs...)
+	if m.SIPs() != 102400 {
+		t.Fatalf("%d SIPs", m.SIPs())
+	}
+	buf := make([]Hop, 0, 64)
+	pe := 0
+	for range 2000 {
+		from, to := m.PE(pe), m.PE(m.NumPEs()-1-pe)
+		buf = m.Route(buf[:0], from, to)
+		if err := m.checkRoute(from, to, buf); err != nil {
+			t.Fatalf("from %s to %s: %v", m.NodeName(from), m.NodeName(to), err)
+		}
+		pe = (pe + 7919) % m.NumPEs()
+	}
+	if n := testing.AllocsPerRun(1000, func() {
+		buf = m.Route(buf[:0], m.PE(pe), m.PE(m.NumPEs()-1-pe))
+		pe = (pe + 7919) % m.NumPEs()
+	}); n != 0 {
+		t.Errorf("%v allocations per route", n)
+	}
+}
+
+// manySIPs are hosts of 8 on rails of fat trees, in 16 halls.
+var manySIPs = chips(
+	"{network: switch, count: 8, link: {bw_gbs: 370}}",
+	"{network: fat_tree, count: 800, join: each, link: {bw_gbs: 48}, fat_tree: {radix: 64}}",
+	"{network: dragonfly, count: 16, join: group, link: {bw_gbs: 400}, dragonfly: {routers: 4, per_router: 1}}",
+)
+
+func BenchmarkLevels(b *testing.B) {
+	b.Run("build 102400 SIPs", func(b *testing.B) {
+		t := topology(b, manySIPs...)
+		b.ReportAllocs()
+		for b.Loop() {
+			if _, err := Build(t); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("route", func(b *testing.B) {
+		m := mustBuild(b, manySIPs...)
+		var buf []Hop
+		for b.Loop() {
+			buf = m.Route(buf[:0], m.PE(3), m.PE(m.NumPEs()-1))
+		}
+		b.ReportMetric(float64(len(buf)), "hops")
+	})
 }

@@ -62,11 +62,7 @@ func (w *walk) travel(sip, from, to int) {
 
 // abroad goes from one SIP's shore to another's.
 func (w *walk) abroad(from, to int) {
-	for sip := from; sip != to; {
-		s := w.m.outside.next(from, sip, to)
-		w.hop(w.m.outerLink(int(s.edge)), s.channel)
-		sip = int(s.site)
-	}
+	w.buf = w.m.outside.route(w.buf, w.m.outerLink(0), from, to)
 	w.row, w.column = 0, 0
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"kernbench/algorithm"
 	"kernbench/collective"
 	"kernbench/numerics"
 	"kernbench/oplog"
@@ -160,6 +161,9 @@ func planNumerics(ctx context.Context, s *NumericsSpec) (*numericsPlan, error) {
 	if p.perfPlan, err = planPerf(ctx, &s.PerfSpec); err != nil {
 		return nil, err
 	}
+	if p.call != nil {
+		return nil, fmt.Errorf("algorithm %s is whichever is fastest, which without a tuning table nobody knows before: name some, or all", algorithm.Auto)
+	}
 	for _, t := range s.Types {
 		for _, op := range s.Ops {
 			if err := numerics.Applies(t, op); err != nil {
@@ -201,7 +205,7 @@ func (p *numericsPlan) row(ctx context.Context, i int) *NumericsRow {
 		out.Note = fmt.Sprintf("not looked at: the data of all ranks and their trees are %v, and --mem %v", need, p.spec.Memory)
 		return out
 	}
-	out.NumericsFound, out.Err = p.find(ctx, r, j, set)
+	out.NumericsFound, out.Err = p.find(ctx, j, set)
 	switch {
 	case out.Err != nil:
 		out.Note, out.NumericsFound = out.Err.Error(), nil

@@ -27,7 +27,7 @@ type summed struct {
 }
 
 // find makes the run of a row, and those with other chunks.
-func (p *numericsPlan) find(ctx context.Context, r *PerfRow, j *perfJob, set *numerics.Set) (*NumericsFound, error) {
+func (p *numericsPlan) find(ctx context.Context, j *perfJob, set *numerics.Set) (*NumericsFound, error) {
 	first, err := j.sum(ctx, *j.setting, j.call.Elems, set, true)
 	if err != nil {
 		return nil, err
@@ -50,7 +50,7 @@ func (p *numericsPlan) find(ctx context.Context, r *PerfRow, j *perfJob, set *nu
 			found.Wrong += int64(v.Wrong)
 		}
 	}
-	found.Chunkings = p.chunkings(r, j, first.out.plan)
+	found.Chunkings = j.chunkings(first.out.plan)
 	for i := range found.Chunkings {
 		c := &found.Chunkings[i]
 		if i == 0 {
@@ -59,7 +59,7 @@ func (p *numericsPlan) find(ctx context.Context, r *PerfRow, j *perfJob, set *nu
 		}
 		x := j.setting
 		if len(c.Settings) > 0 {
-			if x, err = p.load(r.Algorithm, append(slices.Clone(r.Settings), c.Settings...)); err != nil {
+			if x, err = j.with(c.Settings); err != nil {
 				return nil, err
 			}
 		}
@@ -109,7 +109,7 @@ func digest(b []byte) string {
 
 // chunkings are the ways to cut the same sums differently that an algorithm has: by fewer elements,
 // which moves the bounds of all chunks, by slots, and by the pieces of a pipeline.
-func (p *numericsPlan) chunkings(r *PerfRow, j *perfJob, plan *device.Plan) []Chunking {
+func (j *perfJob) chunkings(plan *device.Plan) []Chunking {
 	n := j.call.Elems
 	all := []Chunking{{Name: "as it is", Elements: n, Settings: []Setting{}}}
 	for _, less := range []Chunking{{Name: "count/2", Elements: n / 2}, {Name: "count-1", Elements: n - 1}} {
@@ -130,6 +130,16 @@ func (p *numericsPlan) chunkings(r *PerfRow, j *perfJob, plan *device.Plan) []Ch
 		all = append(all, Chunking{Name: "chunk_size", Elements: n, Settings: []Setting{{"chunk_size", strconv.Itoa(size)}}})
 	}
 	return all
+}
+
+// with is the setting of a job with other settings of its algorithm.
+func (j *perfJob) with(settings []Setting) (*setting, error) {
+	spec := j.setting.Spec
+	spec.Sets = slices.Clone(spec.Sets)
+	for _, s := range settings {
+		spec.Sets = append(spec.Sets, fmt.Sprintf("algorithms.%s.%s=%s", spec.Algorithm, s.Key, s.Value))
+	}
+	return load(spec)
 }
 
 // sum makes one run on inputs, with what a setting says.

@@ -12,6 +12,8 @@ import (
 	"kernbench/lab"
 	"kernbench/tl"
 	"kernbench/unit"
+
+	"pgregory.net/rapid"
 )
 
 // rounding is a small sweep over what rounding does.
@@ -145,7 +147,7 @@ func TestNumericsAgreement(t *testing.T) {
 		chunkings     []string
 	}{
 		{"ring_allreduce", false, true, []string{"as it is", "count/2", "count-1", "slots"}},
-		{"ring_allreduce_chunked", true, false, []string{"as it is", "count/2", "count-1", "slots"}},
+		{"ring_allreduce_chunked", true, false, []string{"as it is", "count/2", "count-1", "slots", "chunk_size"}},
 		{"binomial_allreduce", true, true, []string{"as it is", "count/2", "count-1", "slots"}},
 		{"window_allreduce_onephase", false, true, []string{"as it is", "count/2", "count-1"}},
 		{"double_tree_allreduce", true, false, []string{"as it is", "count/2", "count-1", "slots", "chunk_size"}},
@@ -208,6 +210,9 @@ func TestNumericsRefuses(t *testing.T) {
 		{"integers", func(s *lab.NumericsSpec) { s.Types = []dtype.Type{dtype.I32} }, "no float type"},
 		{"maxima", func(s *lab.NumericsSpec) { s.Ops = []tl.ReduceOp{tl.Max} }, "rounds nothing"},
 		{"inputs", func(s *lab.NumericsSpec) { s.Inputs = []string{"random"} }, `unknown inputs "random": one of uniform`},
+		{"whatever is fastest", func(s *lab.NumericsSpec) {
+			s.Algorithms, s.Base.Executor = []string{"auto"}, lab.Sim
+		}, "name some, or all"},
 		{"collective", func(s *lab.NumericsSpec) { s.Collective = "all_reduc" }, "did you mean"},
 		{"setting", func(s *lab.NumericsSpec) {
 			s.Vary = []lab.Variation{{Key: "accumulate", Values: []string{"f64"}}}
@@ -235,4 +240,37 @@ func TestNumericsThatDoNotEnd(t *testing.T) {
 	if !errors.Is(err, context.Canceled) || len(n.Rows) == 0 || len(n.Rows) == n.Planned {
 		t.Errorf("%d of %d rows: %v", len(n.Rows), n.Planned, err)
 	}
+}
+
+// Whatever is drawn, no result is farther off than the tree of its additions allows.
+func TestNumericsNeverBeyondTheirBounds(t *testing.T) {
+	names := map[string][]string{
+		"all_reduce": {"ring_allreduce", "ring_allreduce_chunked", "bidirectional_ring_allreduce", "binomial_allreduce", "double_tree_allreduce",
+			"swing_allreduce", "direct_allreduce", "window_allreduce_onephase", "window_allreduce_bidirectional_ring"},
+		"reduce_scatter": {"ring_reduce_scatter", "pairwise_reduce_scatter", "window_reduce_scatter"},
+		"reduce":         {"chain_reduce", "binomial_reduce", "direct_reduce"},
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		collective := rapid.SampledFrom([]string{"all_reduce", "reduce_scatter", "reduce"}).Draw(t, "collective")
+		s := rounding(collective, rapid.IntRange(1, 8).Draw(t, "ranks"), rapid.SampledFrom(names[collective]).Draw(t, "algorithm"))
+		s.Base.Topology, s.Base.Seed = "ahbm-cube", rapid.Uint64().Draw(t, "seed")
+		s.Min = unit.Bytes(rapid.IntRange(64, 600).Draw(t, "size"))
+		s.Max = s.Min
+		s.Types = []dtype.Type{rapid.SampledFrom([]dtype.Type{dtype.BF16, dtype.F16, dtype.F32, dtype.F64}).Draw(t, "type")}
+		s.Ops = []tl.ReduceOp{rapid.SampledFrom([]tl.ReduceOp{tl.Sum, tl.Avg}).Draw(t, "op")}
+		s.Inputs = []string{rapid.SampledFrom([]string{"uniform", "normal", "ones", "wide", "cancel"}).Draw(t, "inputs")}
+		s.Base.Sets = []string{"defaults.accumulate=" + rapid.SampledFrom([]string{"same", "f32"}).Draw(t, "accumulate")}
+		n, err := lab.RunNumerics(context.Background(), s, nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range n.Rows {
+			if r.NumericsFound == nil {
+				t.Skip(r.Note) // some algorithms do not take all ranks
+			}
+			if r.Bad() || r.Incomplete > 0 || r.OfBound > 1 || r.Overflow > 0 {
+				t.Fatalf("%s: %+v, worst %+v", r.Note, r.Report, r.Worst)
+			}
+		}
+	})
 }

@@ -218,14 +218,20 @@ func (s *Solver) Of(co *collective.Collective, c collective.Call, o Options) (*R
 	r := &Result{binding: [2]int{-1, -1}}
 	r.Bounds = slices.DeleteFunc(all, func(b Bound) bool { return b.Time <= 0 })
 	for i, b := range r.Bounds {
-		if !b.Kind.OfRings() && b.Time > r.Hardware {
+		if !b.Kind.OfRings() && r.above(b.Time, r.Hardware, r.Binding()) {
 			r.Hardware, r.binding[0] = b.Time, i
 		}
-		if b.Time > r.Limit {
+		if r.above(b.Time, r.Limit, r.Configured()) {
 			r.Limit, r.binding[1] = b.Time, i
 		}
 	}
 	return r, nil
+}
+
+// above tells whether a limit takes the place of the highest so far. Of equal ones the first counts,
+// but for volume, which names no links.
+func (r *Result) above(t, highest unit.Time, by *Bound) bool {
+	return t > highest || t == highest && by != nil && by.Kind == Volume
 }
 
 // distance: the first byte must leave one memory, pass the links and enter another. What

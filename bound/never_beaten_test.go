@@ -265,6 +265,18 @@ func TestFastRuns(t *testing.T) {
 			t.Errorf("%v, with a limit of %v; two hops that first take all bytes and then a receive need %v", m.time, m.limits.Limit, after)
 		}
 	})
+	t.Run("parts of a piece share no path", func(t *testing.T) {
+		name := "algorithms.chain_broadcast."
+		e := experiment{sets: append(cube, "cube.noc.link_bw_gbs=1", "pe.link_bw_gbs=1", name+"module=chain_broadcast", name+"n_slots=2", name+"slot_size=64"),
+			algorithm: "chain_broadcast", world: 4, elems: 13, typ: dtype.I64, fidelity: noc.Ideal}
+		m, err := e.run()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if whole := 3 * 104 * unit.Nanosecond; m.time >= whole || m.limits.Limit > m.time {
+			t.Errorf("%v, with a limit of %v; three hops of all bytes need %v", m.time, m.limits.Limit, whole)
+		}
+	})
 	t.Run("slots of a ring share no path", func(t *testing.T) {
 		e := experiment{sets: append(cube, "cube.noc.link_bw_gbs=1", "algorithms.binomial_reduce.module=binomial_reduce", "algorithms.binomial_reduce.n_slots=16"),
 			algorithm: "binomial_reduce", world: 3, elems: 12288, typ: dtype.I64, fidelity: noc.Ideal}

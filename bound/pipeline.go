@@ -17,7 +17,8 @@ type Pipeline struct {
 // way is what limits a pipeline. Times are picoseconds, slopes picoseconds per byte.
 type way struct {
 	bytes float64
-	ideal bool    // pieces do not share links
+	ideal bool    // pieces do not share links, nor do the parts of a piece that lie in several slots
+	slot  float64 // bytes of the largest
 	delay float64 // of all hops together, with a receive in each, and of the memories at both ends
 	hop   float64 // the longest of those
 	recv  float64 // of a receive, in which all but the first part of a piece can come
@@ -102,6 +103,7 @@ func (s *Solver) way(ranks []int, o *Options) (way, bool) {
 		if ring == nil || ring.Rate <= 0 {
 			return w, false
 		}
+		w.slot = max(w.slot, float64(ring.SlotBytes))
 		w.add(float64(s.costs.hop(ring, 0)), float64(unit.Second)/float64(ring.Rate), i == 0, i == len(ranks)-2)
 	}
 	if len(ranks) > 2 {
@@ -128,17 +130,25 @@ func (w *way) add(delay, slope float64, first, last bool) {
 
 // at is the limit for a largest piece of c bytes.
 func (w *way) at(c float64) float64 {
-	whole := w.delay + w.all.beyond(c, w.recv)
-	turns := w.delay + w.inner.beyond(c, w.recv) + (w.bytes/c-1)*w.turn
+	together := c // what of a piece comes one byte after the other
+	if w.ideal {
+		together = min(c, w.slot)
+	}
+	whole := w.delay + w.all.beyond(together, w.recv)
+	turns := w.delay + w.inner.beyond(together, w.recv) + (w.bytes/c-1)*w.turn
 	if w.ideal {
 		return max(whole, turns)
 	}
 	return max(whole+(w.bytes-c)*w.ends, turns, w.delay-w.recv+w.bytes*w.most)
 }
 
-// best is the largest piece for which the limit, which is convex, is least.
+// best is the largest piece for which the limit is least. It is convex, in ideal up to a slot; beyond
+// that the fewest pieces are best.
 func (w *way) best(least float64) float64 {
 	low, high := min(least, w.bytes), w.bytes
+	if w.ideal {
+		high = min(high, max(low, w.slot))
+	}
 	for range 200 {
 		a, b := low+(high-low)/3, high-(high-low)/3
 		if w.at(a) < w.at(b) {
@@ -146,6 +156,9 @@ func (w *way) best(least float64) float64 {
 		} else {
 			low = a
 		}
+	}
+	if w.at(w.bytes) < w.at(high) {
+		return w.bytes
 	}
 	return high
 }

@@ -53,14 +53,15 @@ func Channels(m *machine.Machine, pes []int32, wiring []tl.Wiring, ring *tl.Ring
 			head, rate := m.Latency(m.Route(nil, m.TCM(a), slots))
 			forwarded, its := m.Latency(m.Route(nil, memory.RingNode(m, a, ring.Space), slots))
 			head, rate = min(head, forwarded), max(rate, its)
-			head, rate = head+ring.Protocol.Latency, ring.Protocol.Data(rate)
+			late, seen := ring.Protocol.Late(m.Between(a, b))
+			head, rate = head+late, ring.Protocol.Data(rate)
 			back, slowest := m.Latency(m.Route(nil, m.PE(b), m.PE(a)))
 			c := Channel{From: from, To: int(o.Peer), Slots: ring.Slots, SlotBytes: ring.SlotBytes, Rate: rate, Delay: head}
 			c.RoundTrip = head + over(ring.SlotBytes, int64(rate)) + back
 			if slowest > 0 {
 				c.RoundTrip += over(ring.CreditBytes, int64(slowest))
 			}
-			c.RoundTrip += ring.Protocol.Credit
+			c.RoundTrip += seen
 			all = append(all, c)
 		}
 	}

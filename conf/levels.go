@@ -18,6 +18,7 @@ type Level struct {
 	Gateway   Switch    `conf:"gateway" doc:"the way out of each group of the levels below, with join: group"`
 	FatTree   FatTree   `conf:"fat_tree" doc:"with network: fat_tree, its switches; it has as many tiers as its members need"`
 	Dragonfly Dragonfly `conf:"dragonfly" doc:"with network: dragonfly, its routers; its groups are as many as its members need"`
+	Software  Hops      `conf:"software" doc:"the software part of a message that takes this level, instead of that in software.protocols"`
 	Paths     string    `conf:"paths" doc:"which of several equal paths of a fat_tree or dragonfly a message takes: destination: that of its destination, so that those of a permutation may stay apart; hash: a hash of source and destination, collisions and all; left out: destination" enum:"destination|hash"`
 }
 

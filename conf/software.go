@@ -26,6 +26,38 @@ type Protocol struct {
 	Launch     unit.Time `conf:"launch_ns" doc:"start of a collective with this protocol; 0: software.launch_ns"`
 }
 
+// Hops are latencies of a level of the network, by protocol.
+type Hops struct {
+	LL     unit.Time `conf:"ll_ns" doc:"latency of a message of ll; 0: software.protocols.ll.latency_ns"`
+	LL128  unit.Time `conf:"ll128_ns" doc:"latency of a message of ll128; 0: software.protocols.ll128.latency_ns"`
+	Simple unit.Time `conf:"simple_ns" doc:"latency of a message of simple; 0: software.protocols.simple.latency_ns"`
+}
+
+// Latencies is from the arrival of a message of that protocol until its receiver sees it, by the outermost level of the
+// network that it has taken: of one that has taken none first. It is one number where that makes no difference.
+func (t *Topology) Latencies(protocol string) []unit.Time {
+	usual := t.Software.Protocol(protocol).Latency
+	all := []unit.Time{usual}
+	differ := false
+	for _, l := range t.System.Levels {
+		late := l.Software.Simple
+		switch protocol {
+		case "ll":
+			late = l.Software.LL
+		case "ll128":
+			late = l.Software.LL128
+		}
+		if late == 0 {
+			late = usual
+		}
+		all, differ = append(all, late), differ || late != usual
+	}
+	if !differ {
+		return all[:1]
+	}
+	return all
+}
+
 // Protocol is what the protocol of that name takes, its start with it.
 func (s *Software) Protocol(name string) Protocol {
 	p := s.Protocols.Simple

@@ -1,6 +1,7 @@
 package conf
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -100,5 +101,28 @@ func TestRingsKnowTheirPlace(t *testing.T) {
 	}
 	if text := r.Errorf("slot_size", "too large").Error(); !strings.HasPrefix(text, "built-in ccl.yaml:") {
 		t.Error(text)
+	}
+}
+
+// TestLatenciesByLevel: a level of the network may have its own; what it does not say is that of all.
+func TestLatenciesByLevel(t *testing.T) {
+	top, err := LoadTopology([]Source{{"rack.yaml", []byte(`
+system:
+  levels:
+    - {network: switch, count: 8, link: {bw_gbs: 100}}
+    - {network: switch, count: 4, link: {bw_gbs: 50}, software: {simple_ns: 11484, ll128_ns: 5}}
+software: {protocols: {simple: {latency_ns: 2984}, ll: {latency_ns: 184}, ll128: {latency_ns: 5}}}
+`)}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const ns = unit.Nanosecond
+	for name, want := range map[string][]unit.Time{"simple": {2984 * ns, 2984 * ns, 11484 * ns}, "ll": {184 * ns}, "ll128": {5 * ns}} {
+		if got := top.Latencies(name); !slices.Equal(got, want) {
+			t.Errorf("%s: %v, want %v", name, got, want)
+		}
+	}
+	if got := DefaultTopology().Latencies("ll"); !slices.Equal(got, []unit.Time{0}) {
+		t.Errorf("the default machine: %v", got)
 	}
 }

@@ -7,7 +7,7 @@ import "kernbench/unit"
 // plan's topology has, as a pipeline goes over all of them.
 func (c *Context) latencyBytes(p *Plan) int64 {
 	m, pe := c.cfg.Machine, &c.cfg.Topology.PE
-	own := pe.Issue + pe.IPCQ.Send + pe.DMA.Setup + pe.IPCQ.Recv + p.Ring.Protocol.Latency
+	own := pe.Issue + pe.IPCQ.Send + pe.DMA.Setup + pe.IPCQ.Recv
 	var sum float64
 	ways := 0
 	for r := range p.Wiring {
@@ -16,7 +16,8 @@ func (c *Context) latencyBytes(p *Plan) int64 {
 				continue
 			}
 			head, slowest := m.Latency(m.Route(nil, m.TCM(int(p.PEs[r])), m.TCM(int(p.PEs[out.Peer]))))
-			sum += float64(own+head) / float64(unit.Second) * float64(p.Ring.Protocol.Data(slowest))
+			late, _ := p.Ring.Protocol.Late(m.Between(int(p.PEs[r]), int(p.PEs[out.Peer])))
+			sum += float64(own+head+late) / float64(unit.Second) * float64(p.Ring.Protocol.Data(slowest))
 			ways++
 		}
 	}

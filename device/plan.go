@@ -188,7 +188,7 @@ func (c *Context) ringOf(cfg *conf.Resolved) (tl.Ring, error) {
 	r := tl.Ring{
 		Slots: cfg.NSlots, SlotBytes: int64(cfg.SlotSize), Space: space, CreditBytes: int64(cfg.CreditBytes),
 		Poll: cfg.Backpressure == "poll", PollEvery: cfg.PollInterval, WakeCost: cfg.WakeCost,
-		OnRecv: cfg.Credit == "on_recv", Strict: cfg.StrictValidation, Protocol: protocolOf(&c.cfg.Topology.Software, cfg.Protocol),
+		OnRecv: cfg.Credit == "on_recv", Strict: cfg.StrictValidation, Protocol: protocolOf(c.cfg.Topology, cfg.Protocol),
 	}
 	return r, r.Validate()
 }

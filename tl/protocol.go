@@ -3,6 +3,7 @@ package tl
 import (
 	"fmt"
 	"math/bits"
+	"slices"
 
 	"kernbench/unit"
 )
@@ -10,8 +11,10 @@ import (
 // Protocol is what software adds to a message: how its receiver learns that it is there, and what
 // that takes of the links. The zero value adds nothing.
 type Protocol struct {
-	Latency unit.Time // from the arrival of a message until its receiver sees it
-	Credit  unit.Time // the same of a credit
+	// Latency is from the arrival of a message until its receiver sees it, and Credit the same of a credit: by the
+	// outermost level of the network between SIPs that it has taken, of one that has taken none first. Of those levels
+	// that are not there it is as of the last one; nil: none.
+	Latency, Credit []unit.Time
 
 	// Payload is how many of a million bytes on the links are data, the others being flags. 0: all.
 	Payload int64
@@ -19,6 +22,18 @@ type Protocol struct {
 
 // million bytes on the links are what a Payload is a part of.
 const million = 1_000_000
+
+// Late is the latency of a message, and of a credit, that has taken a level of the network; -1: none.
+func (p *Protocol) Late(level int) (message, credit unit.Time) {
+	return of(p.Latency, level), of(p.Credit, level)
+}
+
+func of(latencies []unit.Time, level int) unit.Time {
+	if len(latencies) == 0 {
+		return 0
+	}
+	return latencies[min(level+1, len(latencies)-1)]
+}
 
 // Wire is how many bytes on the links so many bytes of data take.
 func (p *Protocol) Wire(data int64) int64 {
@@ -48,9 +63,12 @@ func (p *Protocol) Data(link unit.Rate) unit.Rate {
 
 // Validate checks the limits of the protocol's fields.
 func (p *Protocol) Validate() error {
+	for _, late := range slices.Concat(p.Latency, p.Credit) {
+		if late < 0 {
+			return fmt.Errorf("latency of a message or credit %v: cannot be negative", late)
+		}
+	}
 	switch {
-	case p.Latency < 0 || p.Credit < 0:
-		return fmt.Errorf("latency of a message %v, of a credit %v: neither can be negative", p.Latency, p.Credit)
 	case p.Payload < 0 || p.Payload > million:
 		return fmt.Errorf("%d of a million bytes on the links are data: must be 1 to %d, or 0 for all", p.Payload, million)
 	}

@@ -46,13 +46,26 @@ func TestProtocolWastesNothing(t *testing.T) {
 }
 
 func TestProtocolLimits(t *testing.T) {
-	for _, p := range []Protocol{{Latency: -1}, {Credit: -1}, {Payload: -1}, {Payload: million + 1}} {
+	for _, p := range []Protocol{{Latency: []unit.Time{0, -1}}, {Credit: []unit.Time{-1}}, {Payload: -1}, {Payload: million + 1}} {
 		ring := Ring{Slots: 1, SlotBytes: 8, Space: 1, Protocol: p}
 		if err := p.Validate(); err == nil || ring.Validate() == nil {
 			t.Errorf("%+v: %v", p, err)
 		}
 	}
-	if err := (&Protocol{Latency: 5, Credit: 5, Payload: 1}).Validate(); err != nil {
+	if err := (&Protocol{Latency: []unit.Time{5}, Credit: []unit.Time{5}, Payload: 1}).Validate(); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestLate: a latency for each level, the last one also for those that are not there.
+func TestLate(t *testing.T) {
+	p := Protocol{Latency: []unit.Time{1, 2, 3}, Credit: []unit.Time{7}}
+	for level, want := range map[int]unit.Time{-1: 1, 0: 2, 1: 3, 2: 3} {
+		if message, credit := p.Late(level); message != want || credit != 7 {
+			t.Errorf("level %d: %v and %v, want %v and 7ps", level, message, credit, want)
+		}
+	}
+	if message, credit := (&Protocol{}).Late(0); message != 0 || credit != 0 {
+		t.Errorf("%v and %v of no protocol", message, credit)
 	}
 }

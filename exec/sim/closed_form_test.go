@@ -52,13 +52,22 @@ func (c *terms) own(bytes int64) unit.Time {
 // token is a slot message from the send to its being visible.
 func (c *terms) token(from, to int, bytes int64) unit.Time {
 	ring := &c.b.launch.Ring
-	return c.S + c.path(c.b.m.TCM(from), memory.RingNode(c.b.m, to, ring.Space), ring.Protocol.Wire(bytes)) + ring.Protocol.Latency
+	return c.S + c.path(c.b.m.TCM(from), memory.RingNode(c.b.m, to, ring.Space), ring.Protocol.Wire(bytes)) + c.late(from, to, false)
+}
+
+// late is what software adds to a message, or to a credit.
+func (c *terms) late(from, to int, credit bool) unit.Time {
+	message, seen := c.b.launch.Ring.Protocol.Late(c.b.m.Between(from, to))
+	if credit {
+		return seen
+	}
+	return message
 }
 
 // credit is the way of a credit back.
 func (c *terms) credit(from, to int) unit.Time {
 	ring := &c.b.launch.Ring
-	return c.path(c.b.m.PE(from), c.b.m.PE(to), ring.CreditBytes) + ring.Protocol.Credit
+	return c.path(c.b.m.PE(from), c.b.m.PE(to), ring.CreditBytes) + c.late(from, to, true)
 }
 
 // TestRingClosedForm: on a uniform ring all ranks do the same at the same time, so that

@@ -218,7 +218,7 @@ func (x *run) deliveredSided(user uint32, now unit.Time) {
 		r.begin(now, t.route, noc.Collective, bytes, user, r.laneKey(des.Arrive, laneReply))
 		return
 	case anAtomic:
-		if x.unseenWord(r, user, now) {
+		if x.unseen(r, user, now, r.peers.at(x.effects[t.side].to).late) {
 			return
 		}
 		x.atomicArrived(r, user, now)
@@ -232,7 +232,7 @@ func (x *run) deliveredSided(user uint32, now unit.Time) {
 	if t.kind == aPut && !t.seen {
 		x.putArrived(&t, &f, now)
 	}
-	if t.kind <= aNotify && f.word >= 0 && x.unseenWord(r, user, now) {
+	if t.kind <= aNotify && f.word >= 0 && x.unseen(r, user, now, r.peers.at(f.to).late) {
 		return
 	}
 	r.flights--

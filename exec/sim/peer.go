@@ -14,6 +14,7 @@ type peer struct {
 	out    int32     // puts, stores and notifications that are on their way there
 	home   unit.Time // when the latest acknowledgement of those that have arrived is back
 	ack    unit.Time // what an acknowledgement takes
+	late   unit.Time // from the arrival of what concerns a word until it is seen
 	fenced uint32    // fences before the latest operation there
 	way    way       // that the latest operation there took
 	putWay way       // that the latest put there took
@@ -102,6 +103,9 @@ func (r *rank) peer(pe int32) int32 {
 	head, slowest := e.net.Latency(p.back)
 	if p.ack = head; slowest > 0 {
 		p.ack += slowest.Serial().Time(int64(e.topo.Fabric.RequestBytes))
+	}
+	if pe != r.seat {
+		p.late, _ = r.run.ring.Protocol.Late(e.m.Between(int(r.seat), int(pe)))
 	}
 	return r.peers.add(p)
 }

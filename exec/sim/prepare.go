@@ -89,6 +89,7 @@ func (x *run) connect(r *rank) {
 			Tx: ipcq.Tx{Slots: uint32(x.ring.Slots)}, peer: peer, peerIn: o.PeerIn, dir: o.Dir,
 			source: e.route(e.m.TCM(int(r.pe)), to), slots: e.route(slots, to),
 		}
+		r.tx[i].late, _ = x.ring.Protocol.Late(e.m.Between(int(r.pe), int(x.ranks[peer].pe)))
 	}
 	for i, p := range w.In {
 		peer := r.base + p.Peer
@@ -98,7 +99,8 @@ func (x *run) connect(r *rank) {
 		// The credit's way back: latency of the path, its bytes over the slowest link, and until it is seen.
 		back := e.route(e.m.PE(int(r.pe)), e.m.PE(int(x.ranks[peer].pe)))
 		head, slowest := e.net.Latency(back)
-		q.credit = head + x.ring.Protocol.Credit
+		_, seen := x.ring.Protocol.Late(e.m.Between(int(r.pe), int(x.ranks[peer].pe)))
+		q.credit = head + seen
 		if slowest > 0 {
 			q.credit += slowest.Serial().Time(x.ring.CreditBytes)
 		}

@@ -15,9 +15,9 @@ import (
 
 // protocols are three as machines have them, each with figures of its own; "" is none.
 var protocols = map[string]tl.Protocol{
-	"ll":     {Latency: 184_001, Credit: 184_001, Payload: 500_000},
-	"ll128":  {Latency: 1_484_003, Credit: 184_001, Payload: 937_500},
-	"simple": {Latency: 2_984_007, Credit: 184_001},
+	"ll":     {Latency: []unit.Time{184_001}, Credit: []unit.Time{184_001}, Payload: 500_000},
+	"ll128":  {Latency: []unit.Time{1_484_003}, Credit: []unit.Time{184_001}, Payload: 937_500},
+	"simple": {Latency: []unit.Time{2_984_007}, Credit: []unit.Time{184_001}},
 }
 
 // TestOneMessage: under a protocol a message takes its flags on the links, and is seen some time after its arrival.
@@ -81,12 +81,12 @@ func TestStreamUnderProtocols(t *testing.T) {
 		free, c := took(parts, tl.Protocol{})
 		_, slowest := c.b.m.Latency(c.b.m.Route(nil, c.b.m.TCM(0), c.b.m.TCM(1)))
 		wire := slowest.Serial().Time(p.Wire(slot)) - slowest.Serial().Time(slot)
-		if got, _ := took(parts, p); got != free+parts*wire+p.Latency {
-			t.Errorf("%s: %v, want %v on the links, and %v once", name, got, free+parts*wire, p.Latency)
+		if got, _ := took(parts, p); got != free+parts*wire+p.Latency[0] {
+			t.Errorf("%s: %v, want %v on the links, and %v once", name, got, free+parts*wire, p.Latency[0])
 		}
 		alone, _ := took(1, tl.Protocol{})
-		if got, _ := took(1, p); got != alone+parts*(wire+p.Latency)+(parts-1)*p.Credit {
-			t.Errorf("%s, one slot: %v, want %v + %d × (%v + %v) + %d × %v", name, got, alone, parts, wire, p.Latency, parts-1, p.Credit)
+		if got, _ := took(1, p); got != alone+parts*(wire+p.Latency[0])+(parts-1)*p.Credit[0] {
+			t.Errorf("%s, one slot: %v, want %v + %d × (%v + %v) + %d × %v", name, got, alone, parts, wire, p.Latency[0], parts-1, p.Credit[0])
 		}
 	}
 }
@@ -166,7 +166,7 @@ func TestSignalsUnderProtocols(t *testing.T) {
 					}
 					want := free + wire
 					if peer == 1 {
-						want += tt.latencies * p.Latency
+						want += tt.latencies * p.Latency[0]
 					}
 					if got, _ := took(p, false); got != want {
 						t.Errorf("took %v, want %v: %v without a protocol", got, want, free)
@@ -175,8 +175,8 @@ func TestSignalsUnderProtocols(t *testing.T) {
 						return
 					}
 					free, _ = took(tl.Protocol{}, true)
-					if got, _ := took(p, true); got != free+wire+tt.latencies*p.Latency {
-						t.Errorf("with one who waits: took %v, want %v + %v + %d × %v", got, free, wire, tt.latencies, p.Latency)
+					if got, _ := took(p, true); got != free+wire+tt.latencies*p.Latency[0] {
+						t.Errorf("with one who waits: took %v, want %v + %v + %d × %v", got, free, wire, tt.latencies, p.Latency[0])
 					}
 				})
 			}
@@ -211,6 +211,51 @@ func TestDataComeBeforeTheirSignal(t *testing.T) {
 	for i := range 8 {
 		if v := dtype.At(dtype.F16, got, i); v != 2 {
 			t.Fatalf("element %d is %v: the later put came last, and long before the signal was seen", i, v)
+		}
+	}
+}
+
+// TestLatencyByLevel: a message through a network of hosts is seen when the figure of that network says, and so is a signal;
+// credits have the same of theirs.
+func TestLatencyByLevel(t *testing.T) {
+	sets := []string{
+		"system.levels=[{name: host, network: switch, count: 2, link: {bw_gbs: 100, latency_ns: 5}}, {name: rail, network: switch, count: 2, link: {bw_gbs: 50, latency_ns: 9}}]",
+		"sip.cube_mesh.w=1", "sip.cube_mesh.h=1", "cube.pe_layout.pe_per_corner=1", "cube.pe_layout.corners=[NW, NE]",
+	}
+	late := tl.Protocol{Latency: []unit.Time{100_000, 2_000_000, 30_000_000}, Credit: []unit.Time{1000, 20_000, 300_000}}
+	for _, tt := range []struct {
+		peer  int32
+		level int
+	}{{1, -1}, {2, 0}, {3, 0}, {4, 1}, {7, 1}} {
+		took := func(p tl.Protocol, kernel tl.Kernel) unit.Time {
+			b := newWindows(t, kernel, setup{world: 2, slots: 1, sets: sets, ring: func(r *tl.Ring) { r.Protocol = p }}, words(1))
+			b.launch.Groups[0].PEs[1] = tt.peer
+			team, _ := mem.NewTeam("pair", []int32{0, tt.peer})
+			b.launch.Groups[0].Args.Windows[0] = mem.NewWindow("w", team, b.win.Layout, windowAt)
+			return b.took(t, sim.Options{})
+		}
+		message, credit := late.Late(tt.level)
+		twice := func(c *tl.Context, a tl.Args) {
+			for range 2 {
+				if c.Rank() == 0 {
+					c.Send(tl.East, c.Full(tl.Dims(4), a.DType, 1))
+				} else {
+					c.Recv(tl.West, tl.Dims(4), a.DType)
+				}
+			}
+		}
+		if got, free := took(late, twice), took(tl.Protocol{}, twice); got != free+2*message+credit {
+			t.Errorf("two messages to PE %d: %v, want %v + 2 × %v + %v", tt.peer, got, free, message, credit)
+		}
+		signal := func(c *tl.Context, a tl.Args) {
+			if s := c.Signals(a.Window(0), "sig").At(0); c.Rank() == 0 {
+				c.Notify(s, 1, tl.SignalSet, 1)
+			} else {
+				c.WaitUntil(s, tl.EQ, 1)
+			}
+		}
+		if got, free := took(late, signal), took(tl.Protocol{}, signal); got != free+message {
+			t.Errorf("a signal to PE %d: %v, want %v + %v", tt.peer, got, free, message)
 		}
 	}
 }

@@ -113,6 +113,7 @@ type txPort struct {
 	dir    tl.Dir
 	source noc.Route // from TCM
 	slots  noc.Route // from the memory that holds this rank's own slots
+	late   unit.Time // from a token's arrival until it is seen
 }
 
 // rxPort is a ring that a rank receives from.

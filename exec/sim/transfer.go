@@ -195,7 +195,7 @@ func (s *sink) Delivered(user uint32) {
 		r.begin(now, place.route, noc.Compute, place.bytes, user, r.laneKey(des.Arrive, laneReply))
 		return
 	}
-	if place.kind == aToken && x.unseen(r, user, now) {
+	if place.kind == aToken && x.unseen(r, user, now, r.tx[place.port].late) {
 		return
 	}
 	t := *place

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"kernbench/lab"
+	"kernbench/machine"
 	"kernbench/report"
 	"kernbench/store"
 	"kernbench/tl"
@@ -71,7 +72,7 @@ takes more than --budget events to simulate, is estimated from smaller sizes and
 	sizeFlags(f, &sweep)
 	f.Var(&parsed[tl.ReduceOp]{to: &spec.Op, parse: tl.ParseReduceOp, kind: "OP"}, "op", "reduction, where something is reduced: "+join(tl.ReduceOps())+" (default sum)")
 	f.IntVarP(&root, "root", "r", 0, "`RANK` of the root, where there is one")
-	f.Var(&listed[string]{to: &spec.Topologies, all: func() {}, parse: anyName, kind: "NAME,..."}, "topology", "machines: topology.yaml files or presets (kernbench list presets)")
+	f.Var(&listed[string]{to: &spec.Topologies, all: func() { spec.Topologies = presets() }, parse: anyName, kind: "NAME,...|all"}, "topology", "machines: topology.yaml files or presets (kernbench list presets), or all presets")
 	f.Var((*rankList)(&spec.Ranks), "ranks", "numbers of PEs that take part, the first of the machine (default: as ccl.yaml says, else all)")
 	f.StringVar(&spec.Base.CCL, "ccl", "", "settings of the algorithms: a ccl.yaml `FILE` over the built-in one")
 	f.StringArrayVar(&spec.Base.Sets, "set", nil, "`KEY=VALUE` changes a key of either file, such as system.sips.count=8 (repeatable)")
@@ -86,6 +87,15 @@ takes more than --budget events to simulate, is estimated from smaller sizes and
 	f.StringVar(&table, "table", "", "`FILE` to write the tuning table to, for --tuning of run and perf")
 	f.Var(newWord(&format, "text", "FORMAT", "text", "json", "csv", "markdown"), "format", "text, json, csv or markdown")
 	return cmd
+}
+
+// presets lists the machines that come with the program.
+func presets() []string {
+	var names []string
+	for _, p := range machine.Presets() {
+		names = append(names, p.Name)
+	}
+	return names
 }
 
 // varyText is what --vary would be.

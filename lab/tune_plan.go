@@ -1,23 +1,15 @@
 package lab
 
 import (
-	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 
 	"kernbench/bench"
 	"kernbench/bound"
 	"kernbench/collective"
-	"kernbench/conf"
 	"kernbench/device"
 	"kernbench/dtype"
-	"kernbench/exec/mock"
 	"kernbench/store"
-	"kernbench/tl"
 	"kernbench/unit"
 )
 
@@ -183,211 +175,6 @@ func (t *tuner) planCalls(m *tuneMachine, what *collective.Collective, sizes []u
 	return nil
 }
 
-// targets lists the algorithms of a collective that can have the ranks of a machine, each as it is
-// configured and with every combination of settings that is another for it.
-func (t *tuner) targets(m *tuneMachine, what *collective.Collective) ([]*tuneTarget, error) {
-	names := t.spec.Algorithms
-	if len(names) == 0 {
-		names = algorithmsOf(what.Name)
-	}
-	var all []*tuneTarget
-	for _, name := range names {
-		shape := t.shape(m, name)
-		plain, err := t.target(m, what, name, shape)
-		if err == nil {
-			_, err = fewElements(what, plain.plan)
-		}
-		switch {
-		case err != nil && len(t.spec.Algorithms) > 0:
-			return nil, err
-		case err != nil:
-			t.note("%s: %v", m.name, err)
-			continue
-		}
-		all = append(all, plain)
-		known := map[string]bool{plain.key(t.spec.Program, m, what, collective.Call{}, false, -1): true}
-		for _, settings := range withNone(t.spec.Vary) {
-			v, err := t.target(m, what, name, append(slices.Clone(shape), settings...))
-			if err != nil {
-				return nil, err
-			}
-			key := v.key(t.spec.Program, m, what, collective.Call{}, false, -1)
-			if !known[key] {
-				known[key] = true
-				all = append(all, v)
-			}
-		}
-	}
-	if len(all) == 0 {
-		return nil, fmt.Errorf("no algorithm of %s can have these ranks: %s", what.Name, strings.Join(t.out.Notes, "; "))
-	}
-	m.pes = all[0].plan.PEs
-	return all, nil
-}
-
-// withNone lists every choice of one value for each key, or of none: what is configured.
-func withNone(vary []Variation) [][]Setting {
-	all := [][]Setting{{}}
-	for _, v := range vary {
-		longer := slices.Clone(all)
-		for _, c := range all {
-			for _, value := range v.Values {
-				longer = append(longer, append(slices.Clone(c), Setting{v.Key, value}))
-			}
-		}
-		all = longer
-	}
-	return all
-}
-
-// shape is what an algorithm needs on a grid that has no square for its ranks, and of which nobody
-// said how wide it is: that it is as near to a square as can be.
-func (t *tuner) shape(m *tuneMachine, name string) []Setting {
-	choice, err := device.ResolveAlgorithm(m.base.ccl, name)
-	if err != nil || !choice.Topology.Planar || choice.Config.W > 0 || choice.Config.H > 0 {
-		return nil
-	}
-	world := m.base.world
-	if world == 0 {
-		world = m.base.machine.NumPEs()
-	}
-	h := 1
-	for n := 2; n*n <= world; n++ {
-		if world%n == 0 {
-			h = n
-		}
-	}
-	if h*h == world || h == 1 {
-		return nil // a square needs no word, and a line is none of it
-	}
-	return []Setting{{"w", fmt.Sprint(world / h)}}
-}
-
-// target makes an algorithm ready, on a device that is only asked whether it can be.
-func (t *tuner) target(m *tuneMachine, what *collective.Collective, name string, settings []Setting) (*tuneTarget, error) {
-	x := *m.base
-	x.Algorithm = name
-	var sets []string
-	for _, s := range settings {
-		if strings.Contains(s.Key, ".") {
-			return nil, fmt.Errorf("key %s: tune varies settings of algorithms, such as n_slots; another machine is another table: use --set, or several topologies", s.Key)
-		}
-		sets = append(sets, s.Key+"="+s.Value)
-	}
-	var err error
-	if x.ccl, err = x.ccl.With(name, sets); err != nil {
-		return nil, err
-	}
-	executor := mock.New(mock.Options{Order: x.order, NoAtomics: !x.topo.Fabric.Atomics})
-	defer executor.Close()
-	dev, err := device.New(device.Config{Machine: x.machine, Topology: x.topo, CCL: x.ccl, Executor: executor, World: x.world})
-	if err != nil {
-		return nil, err
-	}
-	plan, err := dev.InstallIPCQ(name)
-	switch {
-	case err != nil:
-		return nil, err
-	case plan.Algorithm.Collective != what.Name:
-		return nil, fmt.Errorf("algorithm %s performs %s, not %s", name, plan.Algorithm.Collective, what.Name)
-	case plan.PerSIP():
-		return nil, fmt.Errorf("algorithm %s: with rank_level: sip a rank is a SIP: what is measured goes between PEs", name)
-	}
-	var changes []string
-	for _, set := range sets {
-		if ok, err := m.change(plan, name, set); err != nil {
-			return nil, err
-		} else if ok {
-			changes = append(changes, set)
-		}
-	}
-	return &tuneTarget{name: name, settings: strings.Join(changes, " "), x: &x, plan: plan}, nil
-}
-
-// change tells whether a setting makes a difference to what an algorithm is configured with.
-func (m *tuneMachine) change(plan *device.Plan, name, setting string) (bool, error) {
-	key, _, _ := strings.Cut(setting, "=")
-	switch {
-	case (key == "n_slots" || key == "slot_size") && !hasRings(plan), key == "chunk_size" && !plan.Algorithm.Pipelined,
-		key == "protocol" && onlyProtocol(m.base.topo):
-		return false, nil
-	}
-	with, err := m.base.ccl.With(name, []string{setting})
-	if err != nil {
-		return false, err
-	}
-	before, after := m.base.resolved(name), with.Merge(name, with.Algorithms[name])
-	return before.Settings != after.Settings || before.W != after.W || before.H != after.H || before.Topology != after.Topology, nil
-}
-
-// onlyProtocol tells whether all protocols of a machine take the same.
-func onlyProtocol(t *conf.Topology) bool {
-	s := &t.Software
-	simple := s.Protocol("simple")
-	return s.Protocol("ll") == simple && s.Protocol("ll128") == simple
-}
-
-// resolved is what an algorithm runs with when nobody says otherwise.
-func (x *setting) resolved(name string) conf.Resolved {
-	entry := x.ccl.Algorithms[name]
-	if entry == nil {
-		entry = &conf.Algorithm{}
-	}
-	return x.ccl.Merge(name, entry)
-}
-
-// key is a hash of everything that the time of a call depends on. Settings that a target has no use
-// for are no part of it. With a size, neither is the size of a slot that holds all of that: so long
-// a message is never cut.
-func (v *tuneTarget) key(program string, m *tuneMachine, what *collective.Collective, c collective.Call, inPlace bool, size unit.Bytes) string {
-	cfg := v.plan.Config
-	cfg.Name, cfg.Settings.Algorithm, cfg.WorldSize, cfg.NElem = "", "", 0, 0
-	if !hasRings(v.plan) {
-		cfg.NSlots, cfg.SlotSize = 0, 0
-	}
-	if !v.plan.Algorithm.Pipelined {
-		cfg.ChunkSize = 0
-	}
-	cfg.Protocol = "" // what it takes counts, by whatever name
-	if size >= 0 && cfg.SlotSize >= max(size, oneSlot) {
-		cfg.SlotSize = 0
-	}
-	data, err := json.Marshal(struct {
-		Program, Machine, Algorithm, Collective, Fidelity string
-		Config                                            conf.Resolved
-		Call                                              collective.Call
-		InPlace                                           bool
-		Seed                                              uint64
-		Protocol                                          tl.Protocol
-		Start                                             unit.Time
-	}{program, m.fingerprint, v.plan.Algorithm.Name, what.Name, m.base.fidelity.String(), cfg, c, inPlace, m.base.Seed, v.plan.Ring.Protocol, v.plan.Start})
-	if err != nil {
-		panic(err) // numbers and words have a JSON form
-	}
-	sum := sha256.Sum256(data)
-	return hex.EncodeToString(sum[:])
-}
-
-// oneSlot is what a slot must hold at least to be of no further concern: algorithms send flags and
-// lengths beside what they are called for.
-const oneSlot = unit.KiB
-
-// faster orders points: the faster, then what was measured, then what needs fewer settings.
-func faster(a, b *Point) int {
-	measured := func(p *Point) int {
-		if p.Estimated {
-			return 1
-		}
-		return 0
-	}
-	return cmp.Or(cmp.Compare(a.Time, b.Time), cmp.Compare(measured(a), measured(b)),
-		cmp.Compare(strings.Count(a.Settings, "="), strings.Count(b.Settings, "=")),
-		cmp.Compare(a.Algorithm, b.Algorithm), naturally(a.Settings, b.Settings))
-}
-
-// naturally orders texts with numbers in them as a person would: 4 before 16.
-func naturally(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), strings.Compare(a, b)) }
-
 // job is the run of a call.
 func (g *tuneGroup) job(v *tuneTarget, c collective.Call) *perfJob {
 	x := *v.x
@@ -414,35 +201,4 @@ func (g *tuneGroup) point(t *tuner, v *tuneTarget, at int) *Point {
 		p.Root = c.Root
 	}
 	return p
-}
-
-// bound keeps how fast a point could have been, unless that is known.
-func (t *tuner) bound(g *tuneGroup, v *tuneTarget, p *Point) error {
-	if p.Bound != nil || p.Error != "" {
-		return nil
-	}
-	m := g.machine
-	if m.solver == nil {
-		var err error
-		if m.solver, err = bound.New(m.base.machine, m.base.topo, m.pes); err != nil {
-			return err
-		}
-	}
-	c := g.call
-	c.Elems = p.Elems
-	options := boundOptions(v.x, v.plan)
-	options.Pipeline = pipeline(v.plan, c)
-	r, err := m.solver.Of(g.what, c, options)
-	if err != nil {
-		return nil // too large for its limits to be known
-	}
-	start := v.plan.Start // in software, of what was measured too
-	p.Bound = &store.Bound{Hardware: r.Hardware + start, Configured: r.Limit + start}
-	if b := r.Binding(); b != nil {
-		p.Bound.HardwareLimit = string(b.Kind)
-	}
-	if b := r.Configured(); b != nil {
-		p.Bound.ConfiguredLimit = string(b.Kind)
-	}
-	return t.store.PutBound(p.Key, p.Bound)
 }

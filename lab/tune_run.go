@@ -7,8 +7,6 @@ import (
 	"math/bits"
 	"slices"
 	"strings"
-
-	"kernbench/unit"
 )
 
 // sweep goes through the sizes of a group, the smallest first.
@@ -19,6 +17,9 @@ func (t *tuner) sweep(ctx context.Context, g *tuneGroup) error {
 	}
 	all := len(g.targets)
 	for at, s := range g.sizes {
+		if at > 0 {
+			g.thin(at - 1)
+		}
 		if at > 0 && s.size > t.spec.AllTo && g.sizes[at-1].size <= t.spec.AllTo {
 			g.prune(at-1, t.spec.Best)
 		}
@@ -161,95 +162,4 @@ func mulDiv(a, b, c int64) int64 {
 	}
 	q, _ := bits.Div64(hi, lo, uint64(c))
 	return int64(min(q, 1<<63-1))
-}
-
-// prune keeps the best algorithms by one size, each with its best settings and as it is configured.
-func (g *tuneGroup) prune(at, best int) {
-	ranked := slices.DeleteFunc(slices.Clone(g.targets), func(v *tuneTarget) bool {
-		return v.points[at] == nil || v.points[at].Error != ""
-	})
-	slices.SortStableFunc(ranked, func(a, b *tuneTarget) int { return faster(a.points[at], b.points[at]) })
-	left := map[string]int{} // targets of an algorithm that stay
-	var keep []*tuneTarget
-	for _, v := range ranked {
-		n, in := left[v.name]
-		switch {
-		case !in && len(left) == best:
-			continue
-		case n == best && !plainly(v.points[at]):
-			continue
-		case !plainly(v.points[at]):
-			left[v.name] = n + 1
-		default:
-			left[v.name] = n
-		}
-		keep = append(keep, v)
-	}
-	g.targets = slices.DeleteFunc(g.targets, func(v *tuneTarget) bool { return !slices.Contains(keep, v) })
-}
-
-// estimate adds what is too large to be measured: from the last two sizes that were, whose
-// difference is what further bytes cost. How far off that is shows where the last of them is
-// estimated from those before.
-func (t *tuner) estimate(g *tuneGroup, at int) error {
-	for _, v := range g.targets {
-		if v.points[at] != nil || !v.skipped && g.sizes[at].size <= t.spec.MeasureTo {
-			continue
-		}
-		var from []*Point
-		for _, p := range v.points[:at] {
-			if p != nil && !p.Estimated && p.Error == "" {
-				from = append(from, p)
-			}
-		}
-		if n := len(from); n < 3 {
-			continue
-		} else {
-			from = from[n-3:]
-		}
-		p := g.point(t, v, at)
-		p.Key = from[2].Key + fmt.Sprintf("~%d", p.Size)
-		p.Estimated, p.Time = true, onward(from[1], from[2], p.Size)
-		off := float64(onward(from[0], from[1], from[2].Size))/float64(from[2].Time) - 1
-		p.EstimateError = &off
-		if err := t.store.Put(t.out.Run, p); err != nil {
-			return err
-		}
-		v.points[at] = p
-		t.out.Points, t.out.Estimated = t.out.Points+1, t.out.Estimated+1
-	}
-	return nil
-}
-
-// onward continues the line through two points.
-func onward(a, b *Point, to unit.Bytes) unit.Time {
-	rise := max(0, b.Time-a.Time)
-	return b.Time + unit.Time(mulDiv(int64(rise), int64(to-b.Size), int64(b.Size-a.Size)))
-}
-
-// bounds adds to the best points of a size how fast they could have been: to that of all, and to
-// that of the algorithms as they are configured.
-func (t *tuner) bounds(g *tuneGroup, at int) error {
-	var best, plain *tuneTarget
-	for _, v := range g.targets {
-		p := v.points[at]
-		if p == nil || p.Error != "" {
-			continue
-		}
-		if best == nil || faster(p, best.points[at]) < 0 {
-			best = v
-		}
-		if plainly(p) && (plain == nil || faster(p, plain.points[at]) < 0) {
-			plain = v
-		}
-	}
-	for _, v := range []*tuneTarget{best, plain} {
-		if v == nil {
-			continue
-		}
-		if err := t.bound(g, v, v.points[at]); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -78,7 +78,11 @@ func (d *decoder) set(root *field, v reflect.Value, arg string) {
 		case kindList:
 			i, err := strconv.Atoi(part)
 			if err != nil || i < 0 || i >= v.Len() {
-				d.ledger.add(whole.errorf(clip(path), "found the index %q; %s has %d elements, counted from 0", clip(part), at, v.Len()))
+				hint := ""
+				if k := named(v, part); k >= 0 {
+					hint = fmt.Sprintf("; did you mean %q?", join(at, strconv.Itoa(k))+strings.TrimPrefix(path, next))
+				}
+				d.ledger.add(whole.errorf(clip(path), "found the index %q; %s has %d elements, counted from 0%s", clip(part), at, v.Len(), hint))
 				return
 			}
 			if list := v; f.unique {
@@ -107,6 +111,16 @@ func (d *decoder) set(root *field, v reflect.Value, arg string) {
 	if !unique() {
 		d.fail(node, path, "found %v a second time in the list; each may stand once", v)
 	}
+}
+
+// named is the element of a list whose key name has that value, or -1.
+func named(list reflect.Value, name string) int {
+	for i := range list.Len() {
+		if e := list.Index(i); e.Kind() == reflect.Struct && e.FieldByName("Name").IsValid() && e.FieldByName("Name").String() == name {
+			return i
+		}
+	}
+	return -1
 }
 
 // suggestPath says which path may have been meant when part is unknown below at.

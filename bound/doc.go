@@ -13,8 +13,10 @@
 //     lane's pair of elements per clock, and so do their memories, what is put into them;
 //   - elements travel in their own type.
 //
-// There is no limit by fan-out (LogP's), although an instruction costs its issue: a rank can load
-// what is elsewhere by itself, so that one instruction of each informs all.
+// There is no limit of the hardware by fan-out (LogP's), although an instruction costs its issue: a
+// rank can load what is elsewhere by itself, so that one instruction of each informs all. Who works
+// on rings alone has that limit, those of slots and vector units, and along a chain or a tree one of
+// its pieces: all of these are of an algorithm as it is configured.
 //
 // It imports machine, hw/memory, collective, conf, mem, tl and unit. Start at New.
 package bound

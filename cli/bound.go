@@ -20,8 +20,8 @@ func (a *app) boundCommand() *cobra.Command {
 		Short: "Say how fast a collective could be on a machine, and what limits it",
 		Long: `Lower limits of a collective's simulated time that no algorithm beats on this machine, each with
 what it comes from: two ranks, a link, a cut through the machine, a memory, the vector units. The
-highest, marked by *, is the limit. The last, slots, is that of the rings of one algorithm as they
-are configured, and of no other.
+highest, marked by *, is the limit. The last, vector, fan-out, slots and pipeline, are those of one
+algorithm on rings as it is configured, and of no other.
 ` + exitCodes,
 		Example: `  kernbench bound all_reduce --ranks 8
   kernbench bound all_to_all -b 1M -e 1M --topology ahbm-1sip

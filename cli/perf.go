@@ -84,7 +84,7 @@ Time is simulated: it is the same in each iteration and each run, so that -n and
 	f.Var(&listed[string]{to: &spec.Algorithms, all: func() { spec.AllAlgorithms = true }, parse: anyName, kind: "NAME,...|all|auto"},
 		"algorithm", "algorithms or entries of ccl.yaml (kernbench list algorithms), all that can have these ranks, or auto: for each size the one that --tuning has, without it the fastest of all (default: defaults.algorithm if it performs this, else that of the bench for it)")
 	f.BoolVar(&algorithm, "algo", false, "a column that says the algorithm, also where there is only one")
-	f.BoolVar(&spec.Bound, "bound", false, "columns with the lower bound of each row as configured, how near it comes to that, and what limits it")
+	f.BoolVar(&spec.Bound, "bound", false, "columns with the lower bounds of each row, as configured and of the hardware, how near it comes to each, and what limits it")
 	rounding.add(f)
 	f.Var((*count)(&spec.Base.Ranks), "ranks", "how many PEs take part, the first of the machine (default: as ccl.yaml says, else all)")
 	machineFlags(f, &spec.Base)

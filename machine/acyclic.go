@@ -14,6 +14,7 @@ import (
 type waitGraph struct {
 	channels int
 	next     [][]int32 // by vertex = link · channels + channel
+	route    []Hop     // of stretch
 }
 
 func newWaitGraph(links, channels int) *waitGraph {

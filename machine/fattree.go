@@ -171,12 +171,13 @@ var _ = register(kind{
 		return "fat_tree.radix", err
 	},
 	small: func(p plan) plan {
+		const tiers = 3 // further ones do what these do
 		s := treeShape{}
 		p.n = 1
-		for i := range p.tree.down {
+		for i := range min(len(p.tree.down), tiers) {
 			s.down = append(s.down, 2)
 			p.n *= 2
-			if i < len(p.tree.up) {
+			if i < min(len(p.tree.up), tiers-1) {
 				s.up = append(s.up, min(p.tree.up[i], 2))
 			}
 		}

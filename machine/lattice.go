@@ -1,5 +1,7 @@
 package machine
 
+import "slices"
+
 // lattice is a mesh or torus of any number of dimensions between SIPs: a ring is a torus of one. It routes dimension by
 // dimension, the first one first, each the shortest way, up where both are as long. A dimension of one member has no
 // links; one of two has a link each way and no wrap. A message starts each dimension on channel 0 and is on channel 1 from
@@ -82,14 +84,20 @@ func (l *lattice) next(from, at, to int) step {
 	return s
 }
 
-// smallLattice makes at most so many members along each dimension of a plan.
+// smallLattice makes at most so many members along each dimension of a plan, and keeps the largest three: what two
+// dimensions do to each other all do, and their number counts in the exponent.
 func smallLattice(most int) func(plan) plan {
+	const kept = 3
 	return func(p plan) plan {
-		dims := make([]int, len(p.dims))
+		large := slices.Clone(p.dims)
+		slices.SortFunc(large, func(a, b int) int { return b - a })
+		var dims []int
 		p.n = 1
-		for i, d := range p.dims {
-			dims[i] = min(d, most)
-			p.n *= dims[i]
+		for _, d := range p.dims {
+			if len(dims) < kept && d >= large[min(kept, len(large))-1] {
+				dims = append(dims, min(d, most))
+				p.n *= min(d, most)
+			}
 		}
 		p.dims = dims
 		return p

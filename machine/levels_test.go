@@ -366,6 +366,25 @@ func TestManySIPs(t *testing.T) {
 	}
 }
 
+// TestDeepLevels: the check of the routing does not grow with the size of a machine.
+func TestDeepLevels(t *testing.T) {
+	for _, level := range []string{
+		"{network: torus, dims: [5, 5, 1, 5, 5, 5], link: {bw_gbs: 1}}",
+		"{network: mesh, dims: [2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2], link: {bw_gbs: 1}}",
+		"{network: fat_tree, count: 5000, fat_tree: {radix: 4}, link: {bw_gbs: 1}}",
+	} {
+		m := mustBuild(t, chips(level)...)
+		from, to := m.PE(3), m.PE(m.NumPEs()-2)
+		if err := m.checkRoute(from, to, m.Route(nil, from, to)); err != nil {
+			t.Errorf("%s: %v", level, err)
+		}
+		small, err := newLevels(topology(t, chips(level)...), true)
+		if err != nil || small.sips > 125 {
+			t.Errorf("%s: the check looks at %d SIPs: %v", level, small.sips, err)
+		}
+	}
+}
+
 // manySIPs are hosts of 8 on rails of fat trees, in 16 halls.
 var manySIPs = chips(
 	"{network: switch, count: 8, link: {bw_gbs: 370}}",
@@ -377,6 +396,14 @@ func BenchmarkLevels(b *testing.B) {
 	b.Run("build 102400 SIPs", func(b *testing.B) {
 		t := topology(b, manySIPs...)
 		b.ReportAllocs()
+		for b.Loop() {
+			if _, err := Build(t); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("build a torus", func(b *testing.B) {
+		t := topology(b, chips("{network: torus, dims: [4, 4, 4], link: {bw_gbs: 1}}")...)
 		for b.Loop() {
 			if _, err := Build(t); err != nil {
 				b.Fatal(err)

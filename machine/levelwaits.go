@@ -44,7 +44,7 @@ func (l *levels) foldedWaits() *waitGraph {
 // stretch records a way through a network whose edges are the links from first on, and what comes before and after it;
 // a negative number is nothing.
 func (g *waitGraph) stretch(net network, first, from, to, before, after int) {
-	var route []Hop
+	route := g.route[:0]
 	if before >= 0 {
 		route = append(route, Hop{Link: LinkID(before)})
 	}
@@ -57,6 +57,7 @@ func (g *waitGraph) stretch(net network, first, from, to, before, after int) {
 		route = append(route, Hop{Link: LinkID(after)})
 	}
 	g.add(route)
+	g.route = route
 }
 
 // levelOf is the innermost level that a circle of foldedWaits passes.

@@ -150,9 +150,12 @@ func (m *tuneMachine) change(plan *device.Plan, name, setting string) (bool, err
 
 // onlyProtocol tells whether all protocols of a machine take the same.
 func onlyProtocol(t *conf.Topology) bool {
-	s := &t.Software
-	simple := s.Protocol("simple")
-	return s.Protocol("ll") == simple && s.Protocol("ll128") == simple
+	for _, name := range []string{"ll", "ll128"} {
+		if t.Software.Protocol(name) != t.Software.Protocol("simple") || !slices.Equal(t.Latencies(name), t.Latencies("simple")) {
+			return false
+		}
+	}
+	return true
 }
 
 // resolved is what an algorithm runs with when nobody says otherwise.

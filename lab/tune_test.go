@@ -188,8 +188,12 @@ func TestTuneLeavesOutWhatIsWrong(t *testing.T) {
 
 // A slot that holds the whole call is as good as any larger one: that is why they are measured once.
 func TestLargerSlotsChangeNothingForSmallCalls(t *testing.T) {
-	for _, collective := range []string{"all_reduce", "all_gather", "all_to_all", "reduce_scatter", "broadcast"} {
-		s := perfOf(collective, 8)
+	for _, x := range []struct{ collective, topology, protocol string }{
+		{"all_reduce", "", "simple"}, {"all_gather", "", "simple"}, {"all_to_all", "", "simple"}, {"reduce_scatter", "", "simple"}, {"broadcast", "", "simple"},
+		{"all_reduce", "dgx-h100", "ll"}, {"all_reduce", "dgx-h100", "ll128"},
+	} {
+		s := perfOf(x.collective, 8)
+		s.Base.Topology, s.Base.Sets = x.topology, []string{"defaults.protocol=" + x.protocol}
 		s.Min, s.Max, s.Check, s.AllAlgorithms = unit.KiB, 4*unit.KiB, false, true
 		s.Vary = []lab.Variation{{Key: "slot_size", Values: []string{"4KiB", "64KiB"}}}
 		times := map[string]unit.Time{}
@@ -203,7 +207,7 @@ func TestLargerSlotsChangeNothingForSmallCalls(t *testing.T) {
 			}
 			key := r.Algorithm + " " + r.Size.String()
 			if other, known := times[key]; known && other != at.Time {
-				t.Errorf("%s: %v with slots of 4 KiB, %v with 64 KiB", key, other, at.Time)
+				t.Errorf("%s, protocol %s: %v with slots of 4 KiB, %v with 64 KiB", key, x.protocol, other, at.Time)
 			}
 			times[key] = at.Time
 		}

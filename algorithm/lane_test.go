@@ -49,9 +49,9 @@ func TestPiecesFitSlots(t *testing.T) {
 		{slots: 4, slot: 4 << 10, bytes: 4 << 10, messages: 1},
 		{slots: 4, slot: 4 << 10, bytes: 256 << 10, messages: 64},     // two pieces of 32 slots
 		{slots: 4, slot: 4 << 10, bytes: 258 << 10, messages: 3 * 22}, // three of 86 KiB
-		{slots: 4, slot: 64 << 10, bytes: 192 << 10, messages: 4},     // two in flight, as scratch memory permits
-		{slots: 4, slot: 64 << 10, bytes: 256 << 10, messages: 4},
-		{slots: 9, slot: 64 << 10, bytes: 320 << 10, messages: 6},
+		{slots: 4, slot: 64 << 10, bytes: 192 << 10, messages: 3},
+		{slots: 4, slot: 64 << 10, bytes: 256 << 10, messages: 6}, // three in flight
+		{slots: 9, slot: 64 << 10, bytes: 320 << 10, messages: 8}, // four, as scratch memory permits
 		{slots: 2, slot: 64 << 10, bytes: 256 << 10, messages: 4},
 		{slots: 4, slot: 4 << 10, chunk: 2 << 10, bytes: 4 << 10, messages: 2},
 	} {

@@ -2,21 +2,38 @@ package algorithm
 
 import "kernbench/tl"
 
-// ringSendRecv sends a vector to the next rank and receives that of the one before, from memory
-// to memory, so that it may be of any length.
+// ringSendRecv sends a vector to the next rank and receives that of the one before. A long one goes
+// in pieces, several in flight: while one is on its way the next is loaded and the one before it
+// stored, where the result may take the vector's place.
 func ringSendRecv(c *tl.Context, a tl.Args) {
 	me := c.Rank()
-	c.SendRef(tl.East, a.Shard(me)) // when it returns, the result may take the vector's place
-	c.RecvTo(tl.West, a.Out(me, a.NElem))
+	mine, out := a.Shard(me), a.Out(me, a.NElem)
+	p := piecesOf(c, a, a.NElem, 1)
+	next := c.Load(mine.Chunk(p.number, 0))
+	for i := range p.number + p.flight {
+		if before := i - p.flight; before >= 0 {
+			to := out.Chunk(p.number, before)
+			c.Store(to, c.Recv(tl.West, to.Shape, to.DType))
+		}
+		if i < p.number {
+			piece := next
+			if i+1 < p.number {
+				next = c.Load(mine.Chunk(p.number, i+1))
+			}
+			c.Send(tl.East, piece)
+			c.Free(piece)
+		}
+	}
 }
 
 // RingSendRecv is what a link can do.
 var RingSendRecv = Register(Algorithm{
 	Name:       "ring_sendrecv",
-	Summary:    "every rank sends to the next and receives from the one before, from memory to memory",
+	Summary:    "every rank sends to the next and receives from the one before, in pieces",
 	Collective: "sendrecv",
 	Topology:   "ring_1d",
 	Kernel:     ringSendRecv,
+	Pipelined:  true,
 	Steps:      "1",
 	Cost:       "alpha + beta M: M bytes per rank",
 	Source:     "sendrecv_perf of github.com/NVIDIA/nccl-tests",

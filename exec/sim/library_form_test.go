@@ -33,7 +33,7 @@ func TestLibraryClosedForms(t *testing.T) {
 		}},
 		{algorithm.RingSendRecv, ring, n, nil, func(c *terms, n int) unit.Time {
 			bytes := int64(2 * n)
-			return c.I + c.own(bytes) + c.Tx + c.token(0, 1, bytes) + c.W + c.Rx + c.own(bytes)
+			return c.I + c.own(bytes) + c.Tx + c.token(0, 1, bytes) + c.W + c.Rx + c.I + c.own(bytes)
 		}},
 		// Pieces follow one another at the rate of the slowest link ...
 		{algorithm.ChainBroadcast, ring, pieces * 2 * n, []int{0}, func(c *terms, n int) unit.Time {

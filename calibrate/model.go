@@ -44,6 +44,18 @@ func (p *Problem) time(g *Program, values []float64) float64 {
 	return math.Max(t, 1e-3) // planes go below 0 somewhere, times do not
 }
 
+// Depends tells whether the time of any fitted program changes with a parameter.
+func (p *Problem) Depends(param int) bool {
+	for i := range p.Rows {
+		for k := range p.Rows[i].Programs {
+			if p.Rows[i].Fitted && p.Rows[i].Programs[k].Slope[param] != 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // axis is what times are planes over.
 func (p *Param) axis(v float64) float64 {
 	if p.Inverse {

@@ -130,9 +130,7 @@ func Calibrate(ctx context.Context, s CalibrateSpec) (*Calibration, error) {
 	if err := c.fit(ctx); err != nil {
 		return nil, err
 	}
-	if err := c.ranges(); err != nil {
-		return nil, err
-	}
+	c.result.Parameters = c.parameters()
 	if err := c.conclude(ctx); err != nil {
 		return nil, err
 	}
@@ -151,6 +149,7 @@ type calibration struct {
 	memo     map[simulated]unit.Time // 0: it did not come to its end
 	failed   map[string]bool         // algorithms of which that was told
 	best     *fitPoint
+	ranges   map[int][2]float64 // by parameter
 	result   *Calibration
 }
 
@@ -202,7 +201,7 @@ func planCalibration(ctx context.Context, s *CalibrateSpec) (*calibration, error
 		return nil, fmt.Errorf("%s was measured with %d ranks: it says nothing about %d", s.File, t.Ranks, s.Base.Ranks)
 	}
 	c := &calibration{
-		spec: s, table: t, memo: map[simulated]unit.Time{}, failed: map[string]bool{},
+		spec: s, table: t, memo: map[simulated]unit.Time{}, failed: map[string]bool{}, ranges: map[int][2]float64{},
 		plan: &perfPlan{spec: &PerfSpec{Base: s.Base}, what: what, sweep: &Sweep{}, apart: map[*algorithm.Algorithm]bool{}},
 		call: collective.Call{World: s.Base.Ranks, Type: dtype.F32},
 	}

@@ -42,6 +42,8 @@ func (c *Calibration) YAML() ([]byte, error) {
 			why += fmt.Sprintf("; could be %.3g and more", *p.Low)
 		case p.High != nil:
 			why += fmt.Sprintf("; could be %.3g and less", *p.High)
+		default:
+			why += "; the table hardly tells"
 		}
 		for _, s := range p.param.settings(p.Fitted) {
 			changes = append(changes, conf.Change{Key: s.Key, Value: s.Value, Why: why})

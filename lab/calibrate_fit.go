@@ -12,15 +12,28 @@ import (
 // fitPoint is a set of values, and what the simulator makes of them.
 type fitPoint struct {
 	values  []float64
-	free    []int
+	free    []int              // parameters, by their places
+	rows    []int              // of the table
+	near    [][]int            // by row: the programs of the problem's rows
 	problem *calibrate.Problem // near the values
 	loss    float64
 }
 
-// The fit ends when no value moves by more than this, or after so many rounds.
+// limit lets a fit go so far from the values, as a factor.
+func (p *fitPoint) limit(factor float64) {
+	for f := range p.problem.Params {
+		q := &p.problem.Params[f]
+		q.Min, q.Max = max(1e-3, q.At/factor), max(2e-3, q.At*factor)
+	}
+}
+
+// A fit begins with steps of at most a factor, and ends when no value moves by more than is
+// settled, when steps become too short, or after so many rounds.
 const (
-	settled    = 0.003
-	mostRounds = 8
+	firstStep    = 4
+	settled      = 0.003
+	shortestStep = 1.1
+	mostRounds   = 10
 )
 
 // rowsOf lists the rows with any of some roles.
@@ -35,8 +48,8 @@ func (c *calibration) rowsOf(roles ...Role) []int {
 }
 
 // fit simulates, fits the planes that it finds to the table, and simulates there again, until
-// nothing moves: what is small in the end is the error of the simulator. Where a step makes it
-// larger, for planes hold only so far, half of it is taken.
+// nothing moves: what is small in the end is the error of the simulator. Planes hold only so far:
+// where a step makes it larger, a shorter one is taken.
 func (c *calibration) fit(ctx context.Context) error {
 	rows := c.rowsOf(ToFit)
 	values, err := c.first(ctx, rows)
@@ -49,36 +62,55 @@ func (c *calibration) fit(ctx context.Context) error {
 			free = append(free, i)
 		}
 	}
-	for c.result.Rounds = 1; ; c.result.Rounds++ {
-		now := &fitPoint{values: values, free: free}
-		if now.problem, err = c.planes(ctx, values, rows, free); err != nil {
+	for step := float64(firstStep); c.result.Rounds < mostRounds && step > shortestStep; {
+		c.result.Rounds++
+		now, err := c.look(ctx, values, rows, free)
+		if err != nil {
 			return err
 		}
-		now.loss = now.problem.Loss(pick(values, free))
-		if c.best == nil || now.loss < c.best.loss {
-			c.best = now
-		}
-		if c.result.Rounds == mostRounds {
-			return nil
-		}
-		if c.best == now {
-			next, err := now.problem.Fit()
-			if err != nil {
+		switch {
+		case c.best == nil || now.loss < c.best.loss:
+			if err := c.incline(ctx, now); err != nil {
 				return err
 			}
-			values = slices.Clone(now.values)
-			for f, i := range free {
-				values[i] = rounded(max(1e-3, next[f]))
-			}
-		} else {
-			for i := range values {
-				values[i] = rounded(math.Sqrt(values[i] * c.best.values[i]))
-			}
+			c.best = now
+		default:
+			step = math.Sqrt(step)
+		}
+		c.best.limit(step)
+		next, err := c.best.problem.Fit()
+		if err != nil {
+			return err
+		}
+		values = slices.Clone(c.best.values)
+		for f, i := range free {
+			values[i] = rounded(max(1e-3, next[f]))
 		}
 		if apart(values, c.best.values) < settled {
-			return nil
+			break
 		}
 	}
+	return c.settle()
+}
+
+// settle finds out how far each value could be off, and puts those back on which nothing depends.
+func (c *calibration) settle() error {
+	b := c.best
+	b.limit(1e3)
+	fitted := pick(b.values, b.free)
+	for f, i := range b.free {
+		if !b.problem.Depends(f) {
+			c.params[i].kept = "no time depends on it"
+			b.values[i] = c.params[i].base
+			continue
+		}
+		low, high, err := b.problem.Range(fitted, f)
+		if err != nil {
+			return err
+		}
+		c.ranges[i] = [2]float64{low, high}
+	}
+	return nil
 }
 
 // pick takes some values out of all.
@@ -138,50 +170,32 @@ func (c *calibration) first(ctx context.Context, rows []int) ([]float64, error) 
 
 // fastest is the program that is at a row, and its time; -1 if none can run.
 func (c *calibration) fastest(values []float64, row int) (float64, int) {
-	id := c.id(values)
 	best, which := math.Inf(1), -1
 	for k := range c.programs {
-		if t := c.time(id, k, row); t < best {
+		if t := c.time(values, k, row); t < best {
 			best, which = t, k
 		}
 	}
 	return best, which
 }
 
-// ranges finds out how far each value could be off, and puts those back of which the table says
-// nothing at all.
-func (c *calibration) ranges() error {
-	b := c.best
-	fitted := pick(b.values, b.free)
+// parameters are what came out, with how far each could be off.
+func (c *calibration) parameters() []FittedParameter {
+	var all []FittedParameter
 	for i := range c.params {
 		m := &c.params[i]
-		p := FittedParameter{Name: m.name, Key: m.keys[0], Unit: m.unit(), Base: m.base, Fitted: b.values[i], Kept: m.kept, param: *m}
-		if m.kept != "" {
-			p.Fitted = m.base
-		} else if err := c.rangeOf(&p, fitted, slices.Index(b.free, i)); err != nil {
-			return err
+		p := FittedParameter{Name: m.name, Key: m.keys[0], Unit: m.unit(), Base: m.base, Fitted: c.best.values[i], Kept: m.kept, param: *m}
+		if r, fitted := c.ranges[i]; fitted && m.kept == "" {
+			if r[0] > 0 {
+				p.Low = &r[0]
+			}
+			if !math.IsInf(r[1], 1) {
+				p.High = &r[1]
+			}
 		}
-		b.values[i] = p.Fitted
-		c.result.Parameters = append(c.result.Parameters, p)
+		all = append(all, p)
 	}
-	return nil
-}
-
-func (c *calibration) rangeOf(p *FittedParameter, fitted []float64, f int) error {
-	low, high, err := c.best.problem.Range(fitted, f)
-	if err != nil {
-		return err
-	}
-	if low > 0 {
-		p.Low = &low
-	}
-	if !math.IsInf(high, 1) {
-		p.High = &high
-	}
-	if p.Low == nil && p.High == nil {
-		p.Fitted, p.Kept = p.Base, "the table says nothing about it"
-	}
-	return nil
+	return all
 }
 
 // isInternal tells of an error that is a defect of kernbench.

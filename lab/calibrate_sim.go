@@ -5,14 +5,17 @@ import (
 	"fmt"
 	"math"
 	"runtime"
+	"slices"
 	"strconv"
+	"strings"
 
 	"kernbench/bench"
 	"kernbench/calibrate"
 	"kernbench/unit"
 )
 
-// simulated is a run: a program at a size, on the machine with some values of its parameters.
+// simulated is a run: a program at a size, on the machine with some values of those parameters
+// that it can depend on. The start of a collective is none: it stands beside the time of a run.
 type simulated struct {
 	values  string
 	program int
@@ -21,9 +24,29 @@ type simulated struct {
 
 // wanted is a run that is yet to be made.
 type wanted struct {
-	key  simulated
-	on   *setting
-	plus unit.Time // start of the collective
+	key simulated
+	on  *setting
+}
+
+// key is that of a run.
+func (c *calibration) key(values []float64, program, elems int) simulated {
+	var id strings.Builder
+	for i := range c.params {
+		if m := &c.params[i]; m.name != paramLaunch && c.affects(m, program) {
+			id.WriteString(m.text(values[i]))
+			id.WriteByte(' ')
+		}
+	}
+	return simulated{id.String(), program, elems}
+}
+
+// start is that of a collective with the protocol of a program, in ns.
+func (c *calibration) start(values []float64, program int) float64 {
+	m := &c.params[0]
+	if m.plus == nil {
+		return values[0]
+	}
+	return values[0] + m.plus[slices.Index(protocols, c.programs[program].protocol)]
 }
 
 // settingsOf are values as settings of a machine.
@@ -55,12 +78,11 @@ func rounded(v float64) float64 { return math.Round(v*1e3) / 1e3 }
 // simulate makes those runs of programs, at sizes by their elements, that have not been made yet.
 func (c *calibration) simulate(ctx context.Context, values []float64, programs []int, elems func(program int) []int) error {
 	settings := c.settingsOf(values)
-	id := fmt.Sprint(settings)
 	var jobs []wanted
 	for _, k := range programs {
 		var t *perfTarget
 		for _, n := range elems(k) {
-			key := simulated{id, k, n}
+			key := c.key(values, k, n)
 			if _, done := c.memo[key]; done {
 				continue
 			}
@@ -85,7 +107,7 @@ func (c *calibration) simulate(ctx context.Context, values []float64, programs [
 			inPlace := fitsInPlace(c.plan.what, call) && (c.table.InPlace || !c.programs[k].apart)
 			x := *t.x
 			x.NElem, x.DType, x.Op, x.program = max(1, n), call.Type, call.Op, bench.Once(inPlace, call.Root)
-			jobs = append(jobs, wanted{key, &x, t.plan.Start})
+			jobs = append(jobs, wanted{key, &x})
 			c.memo[key] = 0 // asked for once
 		}
 	}
@@ -114,7 +136,7 @@ func (c *calibration) run(ctx context.Context, jobs []wanted) error {
 					ends <- ended{j, 0, err}
 					return
 				}
-				ends <- ended{j, out.launches[0].Result.Duration() + j.plus, nil}
+				ends <- ended{j, out.launches[0].Result.Duration(), nil}
 			}()
 		}
 		if running == 0 {
@@ -148,10 +170,10 @@ func (c *calibration) anchors() (low, high int) {
 
 // time is that of a program at a row, in ns; NaN where it has none. Beyond the largest size that is
 // simulated time goes on as it went between that and its half.
-func (c *calibration) time(id string, program, row int) float64 {
+func (c *calibration) time(values []float64, program, row int) float64 {
 	at := func(elems int) float64 {
-		if t := c.memo[simulated{id, program, elems}]; t > 0 {
-			return t.Ns()
+		if t := c.memo[c.key(values, program, elems)]; t > 0 {
+			return c.start(values, program) + t.Ns()
 		}
 		return math.NaN()
 	}
@@ -205,16 +227,15 @@ func (c *calibration) times(ctx context.Context, values []float64, rows []int) e
 	if err := c.simulate(ctx, values, all, func(int) []int { return first }); err != nil {
 		return err
 	}
-	id := c.id(values)
 	fastest := math.Inf(1)
 	for k := range all {
-		if t := c.memo[simulated{id, k, probe}]; t > 0 {
+		if t := c.memo[c.key(values, k, probe)]; t > 0 {
 			fastest = min(fastest, t.Ns())
 		}
 	}
 	var hopeful []int
 	for k := range all {
-		if t := c.memo[simulated{id, k, probe}]; t > 0 && t.Ns() <= hopeless*fastest {
+		if t := c.memo[c.key(values, k, probe)]; t > 0 && t.Ns() <= hopeless*fastest {
 			hopeful = append(hopeful, k)
 		}
 	}
@@ -222,80 +243,77 @@ func (c *calibration) times(ctx context.Context, values []float64, rows []int) e
 	return c.simulate(ctx, values, hopeful, func(int) []int { return then })
 }
 
-func (c *calibration) id(values []float64) string { return fmt.Sprint(c.settingsOf(values)) }
-
-// planes makes a problem for the fit of what is simulated near some values: the times of all
-// programs that come near the fastest, and how they change with each parameter.
-func (c *calibration) planes(ctx context.Context, values []float64, rows []int, free []int) (*calibrate.Problem, error) {
+// look makes a problem for the fit of what is simulated at some values: the times of all programs
+// that come near the fastest. How they change, incline finds out.
+func (c *calibration) look(ctx context.Context, values []float64, rows, free []int) (*fitPoint, error) {
 	if err := c.times(ctx, values, rows); err != nil {
 		return nil, err
 	}
-	id := c.id(values)
-	near := make([][]int, len(rows)) // programs
-	needs := make([][]int, len(c.programs))
+	p := &fitPoint{values: values, free: free, rows: rows, problem: &calibrate.Problem{}, near: make([][]int, len(rows))}
 	for r, i := range rows {
-		fastest := math.Inf(1)
-		for k := range c.programs {
-			if t := c.time(id, k, i); t < fastest {
-				fastest = t
-			}
+		row := calibrate.Row{Measured: c.rows[i].Time.Ns(), Fitted: true}
+		fastest, k := c.fastest(values, i)
+		if k < 0 {
+			return nil, fmt.Errorf("nothing can run at %v: %s", c.rows[i].Size, lastNote(c.result.Notes))
 		}
 		for k := range c.programs {
-			const promising = 2
-			if t := c.time(id, k, i); t <= promising*fastest {
-				near[r] = append(near[r], k)
-				needs[k] = append(needs[k], i)
+			const promising = 3
+			if t := c.time(values, k, i); t <= promising*fastest {
+				p.near[r] = append(p.near[r], k)
+				row.Programs = append(row.Programs, calibrate.Program{Time: t, Slope: make([]float64, len(free))})
 			}
+		}
+		p.problem.Rows = append(p.problem.Rows, row)
+	}
+	for _, i := range free {
+		m := &c.params[i]
+		p.problem.Params = append(p.problem.Params, calibrate.Param{At: values[i], Prior: m.base, Inverse: m.rate})
+	}
+	p.limit(1) // until it is known how times change
+	p.loss = p.problem.Loss(pick(values, free))
+	return p, nil
+}
+
+// incline finds out how times change with each parameter, by moving it a little.
+func (c *calibration) incline(ctx context.Context, p *fitPoint) error {
+	needs := make([][]int, len(c.programs))
+	for r, i := range p.rows {
+		for _, k := range p.near[r] {
+			needs[k] = append(needs[k], i)
 		}
 	}
-	p := &calibrate.Problem{}
-	moved := make([]string, len(free)) // by parameter: the id of the values with it moved
-	by := make([]float64, len(free))
-	for f, i := range free {
+	for f, i := range p.free {
 		m := &c.params[i]
-		p.Params = append(p.Params, calibrate.Param{At: values[i], Prior: m.base, Min: 1e-3, Max: 1e6, Inverse: m.rate})
-		there := append([]float64{}, values...)
-		there[i] = rounded(values[i]*1.05 + nudge(m))
-		moved[f], by[f] = c.id(there), there[i]
-		if m.name == paramLaunch {
-			continue // times follow it, whatever runs
+		there := append([]float64{}, p.values...)
+		there[i] = rounded(p.values[i]*1.05 + nudge(m))
+		from, to := p.values[i], there[i]
+		if m.rate {
+			from, to = 1/from, 1/to
 		}
+		affected := func(k int) bool { return m.name != paramLaunch && c.affects(m, k) }
 		if err := c.simulate(ctx, there, upTo(len(c.programs)), func(k int) []int {
-			if !c.affects(m, k) {
+			if !affected(k) {
 				return nil
 			}
 			return c.elemsOf(needs[k])
 		}); err != nil {
-			return nil, err
+			return err
 		}
-	}
-	for r, i := range rows {
-		row := calibrate.Row{Measured: c.rows[i].Time.Ns(), Fitted: true}
-		for _, k := range near[r] {
-			g := calibrate.Program{Time: c.time(id, k, i), Slope: make([]float64, len(free))}
-			for f, j := range free {
-				m := &c.params[j]
+		for r, row := range p.rows {
+			for g, k := range p.near[r] {
+				program := &p.problem.Rows[r].Programs[g]
 				switch {
-				case m.name == paramLaunch:
-					g.Slope[f] = 1
-				case c.affects(m, k):
-					from, to := values[j], by[f]
-					if m.rate {
-						from, to = 1/from, 1/to
-					}
-					if s := (c.time(moved[f], k, i) - g.Time) / (to - from); !math.IsNaN(s) {
-						g.Slope[f] = s
+				case m.name == paramLaunch: // times follow it, whatever runs
+					program.Slope[f] = 1
+				case affected(k):
+					if s := (c.time(there, k, row) - program.Time) / (to - from); !math.IsNaN(s) {
+						program.Slope[f] = s
 					}
 				}
 			}
-			row.Programs = append(row.Programs, g)
 		}
-		if len(row.Programs) == 0 {
-			return nil, fmt.Errorf("nothing can run at %v: %s", c.rows[i].Size, lastNote(c.result.Notes))
-		}
-		p.Rows = append(p.Rows, row)
 	}
-	return p, nil
+	return nil
 }
 
 // nudge is by how much a parameter is moved at least, so that whole picoseconds show it.

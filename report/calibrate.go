@@ -86,6 +86,8 @@ func parameters(w io.Writer, c *lab.Calibration) error {
 			span = significant(*p.Low) + " and more"
 		case p.High != nil:
 			span = significant(*p.High) + " and less"
+		default:
+			span = "ten times more or less: the table hardly tells"
 		}
 		t.Add(p.Name, p.Key, plain(p.Base), plain(p.Fitted), p.Unit, span)
 	}

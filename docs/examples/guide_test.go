@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 }
 
 // pages are the documents whose blocks are held against what happens.
-var pages = []string{"../author-guide.md", "../one-sided.md", "../hccl.md", "../perf.md", "../bound.md", "../tune.md", "../numerics.md", "../machines.md", "../topology.md", "../model.md"}
+var pages = []string{"../author-guide.md", "../one-sided.md", "../hccl.md", "../perf.md", "../bound.md", "../calibrate.md", "../tune.md", "../numerics.md", "../machines.md", "../topology.md", "../model.md"}
 
 // block is one fenced block of a page.
 type block struct {
@@ -221,7 +221,7 @@ func missing(want, got string) string {
 
 // TestConsoleBlocks runs the kernbench commands of the console blocks and holds their
 // output against what the page shows. A block "console norun" is not run, and a
-// block "yaml NAME" is a file for those behind it.
+// block "yaml NAME" or "tsv NAME" is a file for those behind it.
 func TestConsoleBlocks(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {
@@ -233,7 +233,7 @@ func TestConsoleBlocks(t *testing.T) {
 		if b.page != page { // whose commands use each other's files
 			page, dir = b.page, t.TempDir()
 		}
-		if name, ok := strings.CutPrefix(b.info, "yaml "); ok {
+		if kind, name, ok := strings.Cut(b.info, " "); ok && (kind == "yaml" || kind == "tsv") {
 			if err := os.WriteFile(filepath.Join(dir, name), []byte(b.text), 0o644); err != nil {
 				t.Fatal(err)
 			}

@@ -9,42 +9,42 @@ import (
 
 // Point is one call of one algorithm on one machine, and what it took.
 type Point struct {
-	Key     string // a hash of everything that the time depends on
-	Program string // fingerprint of what measured
+	Key     string `json:"key"`     // a hash of everything that the time depends on
+	Program string `json:"program"` // fingerprint of what measured
 
-	Topology    string // as it was named: a preset or a file
-	Machine     string // in words
-	Fingerprint string // of the machine's description
-	Fidelity    string
+	Topology    string `json:"topology"`    // as it was named: a preset or a file
+	Machine     string `json:"machine"`     // in words
+	Fingerprint string `json:"fingerprint"` // of the machine's description
+	Fidelity    string `json:"fidelity"`
 
-	Collective string
-	Algorithm  string
-	Settings   string // over those that are configured, such as "n_slots=8 slot_size=16384"; "": none
-	Type       string
-	Op         string // none where nothing is reduced
-	Root       int    // -1 where there is none
-	Ranks      int
-	Size       unit.Bytes // the most that a rank brings or ends with
-	Elems      int        // that each rank brings
-	InPlace    bool
+	Collective string     `json:"collective"`
+	Algorithm  string     `json:"algorithm"`
+	Settings   string     `json:"settings"` // over those that are configured, such as "n_slots=8 slot_size=16384"; "": none
+	Type       string     `json:"type"`
+	Op         string     `json:"op"`   // none where nothing is reduced
+	Root       int        `json:"root"` // -1 where there is none
+	Ranks      int        `json:"ranks"`
+	Size       unit.Bytes `json:"size"`  // the most that a rank brings or ends with
+	Elems      int        `json:"elems"` // that each rank brings
+	InPlace    bool       `json:"in_place"`
 
-	Time     unit.Time
-	Messages int64
-	Events   int64  // of the simulation: what it cost
-	Error    string // what kept it from its end; then there is no time
+	Time     unit.Time `json:"time_ps"`
+	Messages int64     `json:"messages"`
+	Events   int64     `json:"events"` // of the simulation: what it cost
+	Error    string    `json:"error"`  // what kept it from its end; then there is no time
 
-	Estimated     bool     // from smaller sizes, not measured
-	EstimateError *float64 // of the same estimate for the largest size that was measured, relative to that; nil: unknown
+	Estimated     bool     `json:"estimated"`      // from smaller sizes, not measured
+	EstimateError *float64 `json:"estimate_error"` // of the same estimate for the largest size that was measured, relative to that; nil: unknown
 
-	Bound *Bound // nil: nobody asked
+	Bound *Bound `json:"bound"` // nil: nobody asked
 }
 
 // Bound is how fast the call of a point could have been.
 type Bound struct {
-	Hardware        unit.Time // whatever the rings
-	HardwareLimit   string
-	Configured      unit.Time // with the rings of the point's algorithm
-	ConfiguredLimit string
+	Hardware        unit.Time `json:"hardware_ps"` // whatever the rings
+	HardwareLimit   string    `json:"hardware_limit"`
+	Configured      unit.Time `json:"configured_ps"` // with the rings of the point's algorithm
+	ConfiguredLimit string    `json:"configured_limit"`
 }
 
 const pointColumns = `p.key, p.program, p.topology, p.machine, p.fingerprint, p.fidelity, p.collective, p.algorithm, p.settings,

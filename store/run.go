@@ -8,16 +8,16 @@ import (
 
 // Run is one sweep.
 type Run struct {
-	ID       int64
-	Started  time.Time
-	Finished time.Time // zero: it did not come to its end, or is still under way
-	Command  string
-	Program  string // fingerprint of what measured
+	ID       int64     `json:"id"`
+	Started  time.Time `json:"started"`
+	Finished time.Time `json:"finished,omitzero"` // zero: it did not come to its end, or is still under way
+	Command  string    `json:"command"`
+	Program  string    `json:"program"` // fingerprint of what measured
 
-	Points      int // that it measured or found
-	Topologies  string
-	Collectives string
-	Fidelity    string
+	Points      int    `json:"points"` // that it measured or found
+	Topologies  string `json:"topologies"`
+	Collectives string `json:"collectives"`
+	Fidelity    string `json:"fidelity"`
 }
 
 // Begin records that a run begins, and returns its number.
@@ -84,4 +84,3 @@ func (s *Store) Run(id int64) (*Run, error) {
 	}
 	return nil, fmt.Errorf("%s: there is no run %d: the runs are %d to %d", s.file, id, all[0].ID, all[len(all)-1].ID)
 }
-

@@ -6,12 +6,13 @@ import (
 
 	"kernbench/collective"
 	"kernbench/device"
+	"kernbench/mem"
 	"kernbench/numerics"
 )
 
 // Once is a program for those who measure: whatever the algorithm performs, it performs it once,
-// on contributions by seed. Results go into memory of their own, or with inPlace where the
-// contributions are, from their first element on. It is in no listing.
+// on contributions by seed. Results go into memory of their own, or with inPlace into that of the
+// contributions, as NCCL has it. It is in no listing.
 func Once(inPlace bool, root int) *Program { return OnceOn(inPlace, root, nil) }
 
 // OnceOn is Once on contributions of a set; nil: on Inputs.
@@ -28,13 +29,16 @@ func OnceOn(inPlace bool, root int, set *numerics.Set) *Program {
 		if err != nil {
 			return fmt.Errorf("algorithm %s: %w", plan.Name, err)
 		}
-		in, err := h.seeded(plan, set)
-		if err != nil {
-			return err
-		}
 		var options []device.Option
 		if what.Rooted {
 			options = append(options, device.Root(root))
+		}
+		if inPlace && what.InPlace != nil {
+			return h.inOneMemory(ctx, plan, what, root, set, options)
+		}
+		in, err := h.seeded(plan, set)
+		if err != nil {
+			return err
 		}
 		most, err := h.mostResults(plan, in.n)
 		if err != nil {
@@ -55,11 +59,57 @@ func OnceOn(inPlace bool, root int, set *numerics.Set) *Program {
 	}}
 }
 
+// inOneMemory performs a collective of which contributions and results have different places in
+// the memory that they share.
+func (h *Host) inOneMemory(ctx context.Context, p *device.Plan, what *collective.Collective, root int, set *numerics.Set, options []device.Option) error {
+	call := collective.Call{World: p.World, Elems: h.Elems(p), Type: h.DType, Op: h.Op, Root: root}
+	_, _, room := what.Shared(call, 0)
+	shared, err := h.vector("contributions and results", p.PEs, max(room, call.Elems), nil)
+	if err != nil {
+		return err
+	}
+	in, out := vector{h: h, n: call.Elems}, vector{h: h}
+	first := 0
+	for _, x := range shared.tensors {
+		brings, err := x.View(func(i int) mem.Chunk {
+			at, _, _ := what.Shared(call, first+i)
+			return mem.Chunk{Lo: at, N: call.Elems}
+		})
+		if err != nil {
+			return err
+		}
+		ends, err := x.View(func(i int) mem.Chunk {
+			_, at, _ := what.Shared(call, first+i)
+			return mem.Chunk{Lo: at, N: what.Out(call, first+i)}
+		})
+		if err != nil {
+			return err
+		}
+		first += len(x.Shards())
+		in.tensors, out.tensors = append(in.tensors, brings.Named("contributions")), append(out.tensors, ends.Named("results"))
+	}
+	if err := h.seed(p, &in, set); err != nil {
+		return err
+	}
+	if _, err := h.Device.Perform(ctx, p, h.Op, in.tensors, append(options, device.Into(out.tensors...))...); err != nil {
+		return err
+	}
+	return freeAll(shared.tensors...)
+}
+
 // seeded is what all ranks bring, filled with a set or with Inputs.
 func (h *Host) seeded(p *device.Plan, set *numerics.Set) (*vector, error) {
 	v, err := h.vector("contributions", p.PEs, h.Elems(p), nil)
-	if err != nil || !h.Device.HasData() {
+	if err != nil {
 		return v, err
+	}
+	return v, h.seed(p, v, set)
+}
+
+// seed fills a vector so.
+func (h *Host) seed(p *device.Plan, v *vector, set *numerics.Set) error {
+	if !h.Device.HasData() {
+		return nil
 	}
 	in := Inputs{Seed: h.Seed, World: p.World, Type: h.DType, Op: h.Op}
 	rank := 0
@@ -74,8 +124,8 @@ func (h *Host) seeded(p *device.Plan, set *numerics.Set) (*vector, error) {
 			rank++
 		}
 		if err := x.CopyInBytes(data); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return v, nil
+	return nil
 }

@@ -9,7 +9,11 @@ var AllGather = register(Collective{
 	SameOutput: true,
 	In:         elems,
 	Out:        func(c Call, _ int) int { return c.World * c.Elems },
+	InPlace:    ownBlock,
 	Parts:      func(dst []Part, c Call, _ int) []Part { return everyVector(dst, c) },
 	Demand:     func(c Call) unit.Bytes { return toOthers(c, c.World*c.Elems) },
 	BusFactor:  func(n int) float64 { return float64(n-1) / float64(n) },
 })
+
+// ownBlock lets a contribution be that block of the result which it becomes.
+func ownBlock(c Call, rank int) (in, out int) { return rank * c.Elems, 0 }

@@ -9,6 +9,12 @@ var Gather = register(Collective{
 	Rooted:  true,
 	In:      elems,
 	Out:     func(c Call, rank int) int { return atRoot(c, rank, c.World*c.Elems) },
+	InPlace: func(c Call, rank int) (in, out int) {
+		if rank != c.Root {
+			return 0, 0 // which ends with nothing
+		}
+		return ownBlock(c, rank)
+	},
 	Parts: func(dst []Part, c Call, rank int) []Part {
 		if rank != c.Root {
 			return dst

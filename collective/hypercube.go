@@ -10,6 +10,7 @@ var HyperCube = register(Collective{
 	SameOutput: true,
 	In:         AllGather.In,
 	Out:        AllGather.Out,
+	InPlace:    ownBlock,
 	Parts:      AllGather.Parts,
 	Size:       func(c Call) unit.Bytes { return toOthers(c, c.Elems) },
 	Demand:     AllGather.Demand,

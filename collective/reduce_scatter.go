@@ -13,6 +13,7 @@ var ReduceScatter = register(Collective{
 	Reduces: true,
 	In:      elems,
 	Out:     func(c Call, rank int) int { return mem.ChunkOf(c.Elems, c.World, rank).N },
+	InPlace: func(c Call, rank int) (in, out int) { return 0, mem.ChunkOf(c.Elems, c.World, rank).Lo },
 	Parts: func(dst []Part, c Call, rank int) []Part {
 		chunk := mem.ChunkOf(c.Elems, c.World, rank)
 		return append(dst, Part{N: chunk.N, From: everyone(c), Base: int64(chunk.Lo)})

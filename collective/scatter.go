@@ -11,6 +11,12 @@ var Scatter = register(Collective{
 	Blocks:  true,
 	In:      func(c Call, rank int) int { return atRoot(c, rank, c.Elems) },
 	Out:     func(c Call, _ int) int { return c.Elems / c.World },
+	InPlace: func(c Call, rank int) (in, out int) {
+		if rank != c.Root {
+			return 0, 0 // which brings nothing
+		}
+		return 0, rank * (c.Elems / c.World)
+	},
 	Parts: func(dst []Part, c Call, rank int) []Part {
 		n := c.Elems / c.World
 		return append(dst, Part{N: n, From: onlyRank(c.Root), Base: int64(rank * n)})

@@ -222,27 +222,35 @@ func (c *Context) label(call *Call, a *arguments) error {
 		g := &call.Groups[i]
 		g.Inputs = make([][]byte, len(g.PEs))
 		for r, addr := range g.Addrs {
-			n := call.Collective.In(g.Call, r)
+			if n := call.Collective.In(g.Call, r); n > 0 { // it may bring nothing, as to a barrier
+				data, err := log.Read(addr, g.Call.Type, n)
+				if err != nil {
+					return fmt.Errorf("contribution of rank %d (%s): %w", r, c.cfg.Machine.PEName(int(g.PEs[r])), err)
+				}
+				g.Inputs[r] = data
+			}
+		}
+		for r, addr := range g.OutAddrs {
+			n := call.Collective.Out(g.Call, r)
 			if n == 0 {
-				continue // it brings nothing, as to a barrier
+				continue
 			}
-			data, err := log.Read(addr, g.Call.Type, n)
+			err := log.Forget(addr, g.Call.Type, n)
+			if size := mem.Addr(g.Call.Type.Size()); err == nil && g.Addrs[r] < addr+mem.Addr(n)*size && addr < g.Addrs[r]+mem.Addr(len(g.Inputs[r])) {
+				err = log.Write(g.Addrs[r], g.Call.Type, g.Inputs[r]) // what they share is a contribution yet
+			}
 			if err != nil {
-				return fmt.Errorf("contribution of rank %d (%s): %w", r, c.cfg.Machine.PEName(int(g.PEs[r])), err)
+				return fmt.Errorf("result of rank %d (%s): %w", r, c.cfg.Machine.PEName(int(g.PEs[r])), err)
 			}
-			g.Inputs[r] = data
+		}
+		for r, addr := range g.Addrs {
 			label := r
 			if g.Call.Labels.N > 0 {
 				label = g.Call.Labels.At(r)
 			}
-			if err := log.Label(label, 0, addr, g.Call.Type, n); err != nil {
-				return err
-			}
-		}
-		for r, addr := range g.OutAddrs {
-			if n := call.Collective.Out(g.Call, r); n > 0 {
-				if err := log.Forget(addr, g.Call.Type, n); err != nil {
-					return fmt.Errorf("result of rank %d (%s): %w", r, c.cfg.Machine.PEName(int(g.PEs[r])), err)
+			if n := call.Collective.In(g.Call, r); n > 0 {
+				if err := log.Label(label, 0, addr, g.Call.Type, n); err != nil {
+					return err
 				}
 			}
 		}

@@ -31,7 +31,8 @@ type Tensor struct {
 	shards     []Shard
 	replicated bool
 	freed      bool
-	host       []byte // contents of a tensor on the host
+	of         *Tensor // whose memory a view shares
+	host       []byte  // contents of a tensor on the host
 }
 
 // Zeros makes a tensor of zeros on the current SIP.
@@ -181,6 +182,9 @@ func byOffset(shards []Shard) [][]Shard {
 
 // Free gives the tensor's memory and addresses back.
 func (t *Tensor) Free() error {
+	if t.of != nil {
+		return fmt.Errorf("free of %s: %w: it is a view of %s, which is to be freed", t.name, ErrShape, t.of.name)
+	}
 	if t.freed {
 		return fmt.Errorf("free of %s: %w", t.name, ErrFreed)
 	}
@@ -257,7 +261,7 @@ func (t *Tensor) usable(c *Context) error {
 	switch {
 	case t == nil:
 		return fmt.Errorf("%w: no tensor", ErrLaunch)
-	case t.freed:
+	case t.freed || t.of != nil && t.of.freed:
 		return fmt.Errorf("%s: %w", t.name, ErrFreed)
 	case t.ctx != c:
 		return fmt.Errorf("%s: %w", t.name, ErrForeign)

@@ -188,9 +188,9 @@ func refusal(check func(world, nElem int) error, c collective.Call) (err error) 
 	return check(c.World, c.Elems)
 }
 
-// fitsInPlace tells whether results can go where the contributions are.
+// fitsInPlace tells whether contributions and results can share memory.
 func fitsInPlace(what *collective.Collective, c collective.Call) bool {
-	return !what.Apart && c.Elems > 0 && mostOut(what, c) <= c.Elems
+	return !what.Apart && c.Elems > 0 && (what.InPlace != nil || mostOut(what, c) <= c.Elems)
 }
 
 func mostOut(what *collective.Collective, c collective.Call) int {
@@ -204,9 +204,10 @@ func mostOut(what *collective.Collective, c collective.Call) int {
 // data is the size of the contributions of all ranks, and of what they end with if that goes
 // elsewhere.
 func data(what *collective.Collective, c collective.Call, inPlace bool) unit.Bytes {
-	n := c.Elems
-	if !inPlace {
-		n += mostOut(what, c)
+	n := c.Elems + mostOut(what, c)
+	if inPlace {
+		_, _, room := what.Shared(c, 0)
+		n = max(room, c.Elems)
 	}
 	return unit.Bytes(n) * unit.Bytes(c.World) * unit.Bytes(c.Type.Size())
 }

@@ -79,7 +79,7 @@ func sideBySide(ctx context.Context, jobs []*perfJob, memory unit.Bytes, ended f
 // again is what shows a wrong result once more, and where it is: the usual way to run an algorithm,
 // with root 0 and results where the contributions are, if they can go there.
 func (j *perfJob) again() string {
-	if j.call.Root != 0 || !j.inPlace && fitsInPlace(j.what, j.call) {
+	if j.call.Root != 0 || j.inPlace && j.what.InPlace != nil || !j.inPlace && fitsInPlace(j.what, j.call) {
 		return ""
 	}
 	x := *j.setting

@@ -46,7 +46,7 @@ func TestPerfOfTheLibrary(t *testing.T) {
 	rows := 0
 	for _, name := range []string{"all_reduce", "all_gather", "reduce_scatter", "all_to_all", "all_to_all_v", "broadcast", "reduce", "gather", "scatter", "barrier", "shift"} {
 		s := perfOf(name, 4)
-		s.AllAlgorithms = true
+		s.AllAlgorithms, s.AllRoots = true, true
 		s.Base.Executor = lab.Mock
 		sweep := measured(t, s)
 		if sweep.Collective != name {
@@ -64,6 +64,9 @@ func TestPerfOfTheLibrary(t *testing.T) {
 				if p.Error != "" || p.Wrong == nil || *p.Wrong != 0 {
 					t.Errorf("%s: %+v", r.Algorithm, p)
 				}
+			}
+			if (name == "all_gather" || name == "gather") && len(r.Placements()) != 2 {
+				t.Errorf("%s: %d placements, want both", r.Algorithm, len(r.Placements()))
 			}
 			if name == "all_reduce" && (strings.HasPrefix(r.Algorithm, "window_") || strings.HasPrefix(r.Algorithm, "ring_")) && len(r.Placements()) != 2 {
 				t.Errorf("%s: %d placements, want both", r.Algorithm, len(r.Placements()))
@@ -88,16 +91,16 @@ func TestPerfCounts(t *testing.T) {
 		factor     float64 // busbw over algbw
 	}{
 		{"all_reduce", 256, 1024, "sum", -1, true, 1024, 2 * 7. / 8},
-		{"all_gather", 32, 1024, "none", -1, false, 1024, 7. / 8},
+		{"all_gather", 32, 1024, "none", -1, true, 1024, 7. / 8},
 		{"reduce_scatter", 32, 1024, "sum", -1, true, 1024, 7. / 8},
 		{"alltoall", 32, 1024, "none", -1, true, 1024, 7. / 8},
 		{"all_to_all_v_perf", 32, 1024, "none", -1, false, 1024, 7. / 8},
 		{"broadcast", 256, 1024, "none", 3, true, 1024, 1},
 		{"reduce", 256, 1024, "sum", 3, true, 1024, 1},
-		{"gather", 32, 1024, "none", 3, false, 1024, 7. / 8},
+		{"gather", 32, 1024, "none", 3, true, 1024, 7. / 8},
 		{"scatter", 32, 1024, "none", 3, true, 1024, 7. / 8},
 		{"sendrecv", 256, 1024, "none", -1, true, 1024, 1},
-		{"hypercube", 32, 1024, "none", -1, false, 7 * 32 * 4, 1},
+		{"hypercube", 32, 1024, "none", -1, true, 7 * 32 * 4, 1},
 		{"barrier", 0, 0, "none", -1, false, 0, 0},
 	} {
 		t.Run(tt.collective, func(t *testing.T) {

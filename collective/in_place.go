@@ -1,0 +1,17 @@
+package collective
+
+// Shared says where a rank's contribution and its result begin in memory that they share in place,
+// and how many elements that memory needs on any rank.
+func (co *Collective) Shared(c Call, rank int) (in, out, room int) {
+	for r := range c.World {
+		i, o := 0, 0
+		if co.InPlace != nil {
+			i, o = co.InPlace(c, r)
+		}
+		if r == rank {
+			in, out = i, o
+		}
+		room = max(room, i+co.In(c, r), o+co.Out(c, r))
+	}
+	return in, out, room
+}

@@ -62,7 +62,7 @@ func piecesOf(c *tl.Context, a tl.Args, chunk, lanes int) ringPieces {
 	}
 	flight := 1
 	if bytes <= slot {
-		flight = int(max(1, min(int64(slots-1), scratch/4/bytes)))
+		flight = int(max(1, min(int64(slots-max(1, slots/4)), scratch/4/bytes)))
 	}
 	number := max(1, tl.CDiv(chunk, max(1, int(bytes)/a.DType.Size())))
 	flight = min(flight, number)

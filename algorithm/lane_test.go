@@ -14,6 +14,7 @@ import (
 // lanes are the algorithms whose pieces go round rings, several in flight.
 var lanes = []*algorithm.Algorithm{
 	algorithm.RingAllReduceChunked, algorithm.BidirectionalRingAllReduce, algorithm.RingAllGather, algorithm.RingReduceScatter,
+	algorithm.RingSendRecv,
 }
 
 // However many pieces are in flight, of however many, each gets to where it belongs, and nobody
@@ -35,6 +36,13 @@ func TestPiecesInFlight(t *testing.T) {
 	}
 }
 
+// Between neighbours one slot is enough.
+func TestPiecesThroughOneSlot(t *testing.T) {
+	for _, world := range []int{1, 2, 5} {
+		check(t, algorithm.RingSendRecv, run{size: size{world: world, n: 100}, typ: dtype.I16, op: tl.Sum, chunk: 16, slots: 1})
+	}
+}
+
 // A slot that is large enough takes a piece; through small ones long pieces stream. Chunks are cut
 // so that those in flight set out together.
 func TestPiecesFitSlots(t *testing.T) {
@@ -51,7 +59,7 @@ func TestPiecesFitSlots(t *testing.T) {
 		{slots: 4, slot: 4 << 10, bytes: 258 << 10, messages: 3 * 22}, // three of 86 KiB
 		{slots: 4, slot: 64 << 10, bytes: 192 << 10, messages: 3},
 		{slots: 4, slot: 64 << 10, bytes: 256 << 10, messages: 6}, // three in flight
-		{slots: 9, slot: 64 << 10, bytes: 320 << 10, messages: 8}, // four, as scratch memory permits
+		{slots: 9, slot: 64 << 10, bytes: 320 << 10, messages: 8}, // four
 		{slots: 2, slot: 64 << 10, bytes: 256 << 10, messages: 4},
 		{slots: 4, slot: 4 << 10, chunk: 2 << 10, bytes: 4 << 10, messages: 2},
 	} {

@@ -25,25 +25,32 @@ func allocations(t *testing.T, e *sim.Executor, l *tl.Launch) float64 {
 	return testing.AllocsPerRun(5, launch)
 }
 
-// TestMessagesAllocateNothing: a launch with four times the messages allocates no more than
-// one with few: what is allocated belongs to the launch.
+// TestMessagesAllocateNothing: a launch with some four times the messages, of the same length,
+// allocates no more than one with few: what is allocated belongs to the launch.
 func TestMessagesAllocateNothing(t *testing.T) {
-	rounds := func(k int) tl.Kernel {
-		return func(c *tl.Context, a tl.Args) {
-			for range k {
-				algorithm.RingAllReduceChunked.Kernel(c, a)
-			}
-		}
-	}
+	const world, few, many = 8, 5, 20 // pieces of a chunk
 	for _, space := range []mem.Space{mem.TCM, mem.HBM} {
-		for _, n := range []int{800, 100_000} { // a slot, and several
-			s := setup{world: 8, n: n, space: space, ring: func(r *tl.Ring) { r.Protocol = protocols["ll128"] }}
-			few, many := newBench(t, rounds(5), s), newBench(t, rounds(20), s)
-			e := sim.New(few.m, few.topo, sim.Options{})
-			a, b := allocations(t, e, few.launch), allocations(t, e, many.launch)
-			const messages = 15 * 2 * 7 * 8
+		for _, piece := range []int{100, 12_500} { // a slot, and several
+			pieces := func(k int) (float64, int64) {
+				b := newBench(t, algorithm.RingAllReduceChunked.Kernel, setup{
+					world: world, n: world * k * piece, chunk: int64(2 * piece), space: space,
+					ring: func(r *tl.Ring) { r.Protocol = protocols["ll128"] },
+				})
+				e := sim.New(b.m, b.topo, sim.Options{})
+				a := allocations(t, e, b.launch)
+				res, err := e.Launch(t.Context(), b.launch)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return a, res.Messages
+			}
+			a, messages := pieces(few)
+			b, more := pieces(many)
+			if more < 3*messages {
+				t.Errorf("%v, pieces of %d elements: %d messages, and only %d of a vector four times as long", space, piece, messages, more)
+			}
 			if b-a > 8 { // tables that still grow
-				t.Errorf("%v, %d elements: %v allocations, with %d messages more %v", space, n, a, messages, b)
+				t.Errorf("%v, pieces of %d elements: %v allocations with %d messages, %v with %d", space, piece, a, messages, b, more)
 			}
 		}
 	}

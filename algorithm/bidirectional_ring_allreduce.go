@@ -27,6 +27,7 @@ var BidirectionalRingAllReduce = Register(Algorithm{
 	Collective: "all_reduce",
 	Topology:   "ring_1d",
 	Kernel:     bidirectionalRingAllReduce,
+	Local:      true,
 	MinSlots:   2,
 	Pipelined:  true,
 	Steps:      "2(N-1)",

@@ -31,6 +31,7 @@ var BinomialReduce = Register(Algorithm{
 	Collective: "reduce",
 	Topology:   "circulant",
 	Kernel:     binomialReduce,
+	Local:      true,
 	KernelArgs: firstIsRoot,
 	Way:        binomialTo,
 	Steps:      "ceil(log2 N)",

@@ -43,6 +43,7 @@ var ChainBroadcast = Register(Algorithm{
 	Collective: "broadcast",
 	Topology:   "ring_1d",
 	Kernel:     chainBroadcast,
+	Local:      true,
 	KernelArgs: firstIsRoot,
 	Pipelined:  true,
 	Way:        chainFrom,

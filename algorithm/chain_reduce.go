@@ -32,6 +32,7 @@ var ChainReduce = Register(Algorithm{
 	Collective: "reduce",
 	Topology:   "ring_1d",
 	Kernel:     chainReduce,
+	Local:      true,
 	KernelArgs: firstIsRoot,
 	Pipelined:  true,
 	Way:        chainTo,

@@ -20,6 +20,8 @@ var HelloSend = Register(Algorithm{
 	Collective: "shift",
 	Topology:   "ring_1d",
 	Kernel:     helloSend,
+	Local:      true,
+	Sends:      []tl.Dir{tl.East},
 	Steps:      "1",
 	Cost:       "alpha + beta M",
 	Source:     "folklore",

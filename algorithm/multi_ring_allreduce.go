@@ -35,6 +35,7 @@ var MultiRingAllReduce = Register(Algorithm{
 	Collective: "all_reduce",
 	Topology:   "torus_2d",
 	Kernel:     multiRingAllReduce,
+	Local:      true,
 	MinSlots:   2,
 	Steps:      "4(max(w,h)-1)",
 	Cost:       "4(s-1) alpha + 2(N-1)/N beta M/4 on a torus of s by s: 2(N-1)/N M bytes per rank",

@@ -39,6 +39,11 @@ type Algorithm struct {
 
 	Atomics bool // needs atomics on the memory of other PEs: fabric.p2p_native_atomics
 
+	// Local says that the kernel keeps to the memory of its own PE and to receives that name their
+	// direction: see tl.Launch.Local. Simulating it is several times as fast.
+	Local bool
+	Sends []tl.Dir // of a local kernel: the directions that it sends in; nil: any
+
 	Steps  string // rounds that follow one another, as a formula in N (ranks)
 	Cost   string // time and bytes, as a formula in alpha, beta, N and M (bytes per rank)
 	Source string // where it comes from

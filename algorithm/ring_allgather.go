@@ -24,6 +24,8 @@ var RingAllGather = Register(Algorithm{
 	Collective: "all_gather",
 	Topology:   "ring_1d",
 	Kernel:     ringAllGather,
+	Local:      true,
+	Sends:      []tl.Dir{tl.East},
 	MinSlots:   2,
 	Pipelined:  true,
 	Steps:      "N-1",

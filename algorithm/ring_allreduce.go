@@ -29,6 +29,8 @@ var RingAllReduce = Register(Algorithm{
 	Collective: "all_reduce",
 	Topology:   "ring_1d",
 	Kernel:     ringAllReduce,
+	Local:      true,
+	Sends:      []tl.Dir{tl.East},
 	MinSlots:   2,
 	Steps:      "N-1",
 	Cost:       "(N-1) (alpha + beta M): (N-1) M bytes per rank",

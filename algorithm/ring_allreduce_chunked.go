@@ -30,6 +30,8 @@ var RingAllReduceChunked = Register(Algorithm{
 	Collective: "all_reduce",
 	Topology:   "ring_1d",
 	Kernel:     ringAllReduceChunked,
+	Local:      true,
+	Sends:      []tl.Dir{tl.East},
 	MinSlots:   2,
 	Pipelined:  true,
 	Steps:      "2(N-1) for each wave of pieces in flight",

@@ -27,6 +27,8 @@ var RingReduceScatter = Register(Algorithm{
 	Collective: "reduce_scatter",
 	Topology:   "ring_1d",
 	Kernel:     ringReduceScatter,
+	Local:      true,
+	Sends:      []tl.Dir{tl.East},
 	MinSlots:   2,
 	Pipelined:  true,
 	Steps:      "N-1",

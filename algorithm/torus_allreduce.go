@@ -62,6 +62,7 @@ var TorusAllReduce = Register(Algorithm{
 	Collective: "all_reduce",
 	Topology:   "torus_2d",
 	Kernel:     torusAllReduce,
+	Local:      true,
 	MinSlots:   2,
 	Steps:      "2(w-1) + 2(h-1)",
 	Cost:       "2(w-1) (alpha + beta M/w) + 2(h-1) (alpha + beta M/N): 2(N-1)/N M bytes per rank",

@@ -135,7 +135,11 @@ func (c *Context) perform(ctx context.Context, p *Plan, a *arguments) (run *Laun
 	if acc != nil {
 		kernel = acc.run(what, call.Groups[0].Call.Root)
 	}
-	run, err = c.LaunchGroups(ctx, p.Name, kernel, p.Ring, groups)
+	l := &tl.Launch{Name: p.Name, Kernel: kernel, Groups: groups, Ring: p.Ring}
+	if p.Algorithm.Local && acc == nil && call.own() {
+		l.Local, l.Sends = true, p.Algorithm.Sends
+	}
+	run, err = c.launch(ctx, l)
 	if log := c.cfg.Executor.Data(); log != nil {
 		log.End()
 	}
@@ -149,6 +153,21 @@ func (c *Context) perform(ctx context.Context, p *Plan, a *arguments) (run *Laun
 		}
 	}
 	return run, nil
+}
+
+// own tells whether what each rank brings, and its result, lie in the HBM slice of its own PE.
+func (c *Call) own() bool {
+	for i := range c.Groups {
+		g := &c.Groups[i]
+		for r, pe := range g.PEs {
+			for _, a := range [...]mem.Addr{g.Addrs[r], g.Out(r)} {
+				if a.Space() != mem.HBM || a.Unit() != int(pe) {
+					return false
+				}
+			}
+		}
+	}
+	return true
 }
 
 // group completes the call of one group of ranks, and the arguments that its kernels get.

@@ -75,10 +75,16 @@ func (c *Context) launchBare(ctx context.Context, name string, k tl.Kernel, pes 
 
 // LaunchGroups starts a kernel on explicit groups of PEs, all at the same simulated time.
 func (c *Context) LaunchGroups(ctx context.Context, name string, k tl.Kernel, ring tl.Ring, groups []tl.Group) (*Launched, error) {
+	return c.launch(ctx, &tl.Launch{Name: name, Kernel: k, Groups: groups, Ring: ring})
+}
+
+// launch starts what says where a kernel runs, in the memory of this device.
+func (c *Context) launch(ctx context.Context, l *tl.Launch) (*Launched, error) {
+	name, groups := l.Name, l.Groups
 	if err := c.idleAll(); err != nil {
 		return nil, fmt.Errorf("launch %s: %w", name, err)
 	}
-	l := &tl.Launch{Name: name, Kernel: k, Groups: groups, Ring: ring, Addrs: c.addrs, Scratch: c.Scratch(), Tensors: c.inUse}
+	l.Addrs, l.Scratch, l.Tensors = c.addrs, c.Scratch(), c.inUse
 	if err := l.Validate(); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrLaunch, err)
 	}

@@ -38,6 +38,8 @@ type Context struct {
 
 	program, grid int // of a grid; grid is 0 where there is none
 	coreType      CoreType
+	local         bool  // see Launch.Local
+	sends         []Dir // see Launch.Sends
 	engine        bool  // there is one to post tasks to
 	turn          *Turn // that has begun
 	lastTeam      *mem.Team
@@ -72,7 +74,9 @@ type Setup struct {
 
 	Program, Grid int // of a grid: what ProgramID(0) and NumPrograms(0) answer; Grid 0: no grid
 	CoreType      CoreType
-	Engine        bool // Post has an engine to post to
+	Local         bool  // what Launch.Local says
+	Sends         []Dir // and Launch.Sends
+	Engine        bool  // Post has an engine to post to
 }
 
 // NewContext makes the context of one rank.
@@ -81,7 +85,7 @@ func NewContext(s Setup) *Context {
 		core: s.Core, rank: s.Rank, world: s.World, perCube: max(1, s.PEsPerCube), pe: s.PE,
 		wiring: s.Wiring, ring: s.Ring, addrs: s.Addrs, name: s.PEName, now: s.Now,
 		freeCell: None, cells: make([]Cell, 0, s.CellCapacity), program: s.Program, grid: s.Grid,
-		coreType: s.CoreType, engine: s.Engine,
+		coreType: s.CoreType, local: s.Local, sends: s.Sends, engine: s.Engine,
 	}
 	c.scratch.init(int64(s.Scratch))
 	c.ports = make([]portState, len(s.Wiring.In))
@@ -164,6 +168,9 @@ func (c *Context) do() {
 	c.calls++
 	if c.coreType != CoreAny {
 		c.checkCore()
+	}
+	if c.local {
+		c.checkLocal()
 	}
 	c.core.Do(&c.in)
 }

@@ -3,6 +3,7 @@ package tl
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"kernbench/dtype"
 	"kernbench/mem"
@@ -128,6 +129,15 @@ type Launch struct {
 	Addrs   *mem.Map
 	Scratch unit.Bytes // per PE
 
+	// Local says that the kernel keeps to itself: it loads from and stores to its own PE's HBM slice,
+	// and hears of others by receives that name their direction. So what it does can be known
+	// before its time comes, which makes launches fast; what else it tries is a misuse.
+	Local bool
+
+	// Sends are the directions in which the kernel of a local launch sends at all; nil: any that its
+	// rings have. Rings that are not used share their links with nobody.
+	Sends []Dir
+
 	// Tensors is what tensors hold of a PE's HBM slice, which rings cannot have. Nil: nothing.
 	Tensors func(pe int) unit.Bytes
 }
@@ -139,6 +149,9 @@ type Group struct {
 	Wiring     []Wiring
 	Args       Args
 }
+
+// SendsIn tells whether the kernel may send in a direction.
+func (l *Launch) SendsIn(d Dir) bool { return l.Sends == nil || slices.Contains(l.Sends, d) }
 
 // World is the number of ranks in all groups.
 func (l *Launch) World() int {

@@ -47,6 +47,7 @@ type Executor struct {
 	order    mem.Ordering
 	q        des.Queue
 	net      *noc.Fabric
+	hbm      *machine.LinkSpec        // the port of a PE's HBM slice
 	capacity [mem.SRAM + 1]unit.Bytes // of one memory, by kind
 	routes   map[[2]machine.NodeID]noc.Route
 	asks     map[[2]machine.NodeID]noc.Route // of read requests
@@ -68,6 +69,7 @@ func New(m *machine.Machine, t *conf.Topology, o Options) *Executor {
 	for s := mem.HBM; s <= mem.SRAM; s++ {
 		e.capacity[s] = m.Capacity(node(m, mem.At(s, 0, 0))) // memories of a kind are alike
 	}
+	e.hbm = m.Links[m.Route(nil, m.HBM(0), m.PE(0))[0].Link].LinkSpec
 	e.net = noc.New(&e.q, m, (*sink)(e), o.Fidelity, noc.Sizes{Message: t.Fabric.MessageBytes, Flit: t.Fabric.FlitBytes, Buffer: t.Fabric.BufferBytes})
 	return e
 }
@@ -111,6 +113,7 @@ func (e *Executor) perform(ctx context.Context, x *run) (*tl.Result, error) {
 	e.broken = errExited
 	defer func() { // also when a kernel ends the goroutine
 		x.stopAll()
+		e.net.Mingle()
 		e.run = nil
 	}()
 	err := x.simulate(ctx)
@@ -119,7 +122,7 @@ func (e *Executor) perform(ctx context.Context, x *run) (*tl.Result, error) {
 			fmt.Fprintf(e.opts.Pointers, "launch %s, group %d of %d:\n%s\n", l.Name, g, len(l.Groups), fault.Pointers(x.rings(int32(g)), 0))
 		}
 	}
-	e.end = max(e.end, x.result.End)
+	e.end = max(e.end, x.result.End, x.rest)
 	x.stopAll()
 	if x.history != nil {
 		x.history.Flush()

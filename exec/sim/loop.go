@@ -38,7 +38,7 @@ func (r *rank) drain(*tl.Context, tl.Args) {
 	for i := range r.rx {
 		r.letGo(i)
 	}
-	for r.flying > 0 || r.pipes > 0 {
+	for r.flying > 0 || r.pipes > 0 || r.unsent() > 0 && !r.run.still {
 		r.park(forDrain)
 	}
 	for r.flights > 0 {
@@ -55,6 +55,21 @@ func (r *rank) drain(*tl.Context, tl.Args) {
 	}
 }
 
+// endUnsent lets kernels end whose payloads nobody has taken, or ever will: nothing else happens
+// any more. It is for those who did not take them to be at fault.
+func (x *run) endUnsent() bool {
+	if x.still {
+		return false
+	}
+	x.still = true
+	for i := range x.ranks {
+		if r := &x.ranks[i]; r.wait == forDrain {
+			x.resume(r)
+		}
+	}
+	return true
+}
+
 // simulate runs a launch to rest.
 func (x *run) simulate(ctx context.Context) error {
 	x.result, x.ctx = tl.Result{Start: x.start, End: x.start}, ctx
@@ -67,6 +82,10 @@ func (x *run) simulate(ctx context.Context) error {
 		if x.ranks[i].next == nil {
 			continue // the place of a program: its stream starts it
 		}
+		if x.ahead {
+			x.ready = append(x.ready, int32(i))
+			continue
+		}
 		if x.resume(&x.ranks[i]); x.until < 0 {
 			break
 		}
@@ -77,13 +96,16 @@ func (x *run) simulate(ctx context.Context) error {
 				return fmt.Errorf("stopped at t=%v: %w", q.Now(), err)
 			}
 			if p := x.e.opts.Progress; p != nil && looks%16 == 0 {
-				p(x.all-x.left, x.all, q.Now())
+				p(x.all-x.left, x.all, max(q.Now(), x.reached))
 			}
 			x.until = checkEvery
 			looks++
 		}
+		if x.catchUp() {
+			continue
+		}
 		ev, ok := q.Pop()
-		if !ok && x.fault == nil && x.patient() {
+		if !ok && x.fault == nil && (x.patient() || x.endUnsent()) {
 			continue
 		}
 		if !ok || x.fault != nil && ev.Time > x.faultAt.time {
@@ -97,7 +119,7 @@ func (x *run) simulate(ctx context.Context) error {
 		case kindLate:
 			x.deliveredSided(noc.Index(ev), ev.Time)
 		case kindSeen:
-			(*sink)(x.e).Delivered(noc.Index(ev))
+			(*sink)(x.e).Delivered(noc.Index(ev), ev.Time)
 		default:
 			x.e.net.Handle(ev)
 		}

@@ -31,6 +31,7 @@ func (e *Executor) prepare(l *tl.Launch) (*run, error) {
 	for i := range x.ranks {
 		x.connect(&x.ranks[i])
 	}
+	x.goAhead()
 	return x, nil
 }
 
@@ -57,7 +58,7 @@ func (x *run) prepareRank(g *tl.Group, gi, i int, base int32) error {
 		Wiring: w, Ring: x.ring, Addrs: x.launch.Addrs, Scratch: x.launch.Scratch,
 		PEName:      func() string { return e.m.PEName(int(r.pe)) },
 		Now:         func() (unit.Time, bool) { return r.Clock, true },
-		RecordLines: e.opts.RecordLines || e.opts.History != nil,
+		RecordLines: e.opts.RecordLines || e.opts.History != nil, Local: x.launch.Local, Sends: x.launch.Sends,
 	})
 	r.book = x.history.Book(r.ctx, r)
 	r.next, r.stop = iter.Pull(r.body(x.launch.Kernel, g.Args))

@@ -25,6 +25,7 @@ type program struct {
 	steps        [][]step
 	directed     bool
 	sided        bool // some steps are one-sided
+	local        bool // none reaches beyond the PE but by its rings
 	order        mem.Ordering
 }
 
@@ -96,6 +97,9 @@ func decode(data []byte) *program {
 	default:
 		p.topology, p.skip = "ring_1d", at(7)%4 == 3
 	}
+	if p.local = at(7)&0x08 != 0 && !p.sided; p.local {
+		p.space, p.onRecv, p.queue = mem.TCM, false, 64
+	}
 	p.steps = make([][]step, p.world)
 	var rank int
 	for i := 8; i+1 < len(data); i += 2 {
@@ -113,6 +117,7 @@ func decode(data []byte) *program {
 			kinds = numSidedKinds
 		}
 		s := step{kind: stepKind(k) % kinds, dir: dirs[b%len(dirs)], peer: b % p.world}
+		s.kind = p.permitted(s.kind)
 		s.n = []int{p.elems, p.elems, p.elems, p.elems / 2, 1, 0}[b/4%6]
 		if b == 0xff {
 			s.dir = tl.Dim(3) // not installed
@@ -121,6 +126,21 @@ func decode(data []byte) *program {
 		p.steps[rank] = append(p.steps[rank], s)
 	}
 	return p
+}
+
+// permitted is a kind of step, or what stands for it in a program that keeps to itself.
+func (p *program) permitted(k stepKind) stepKind {
+	switch k {
+	case doPeek, doPoke, doProbe, doPipe, doAwait:
+		if p.local {
+			return doAdd
+		}
+	case doRecvTo, doAny:
+		if p.local {
+			return doRecv
+		}
+	}
+	return k
 }
 
 // interpret is the kernel of a program. It is no method, so that faults name its lines.
@@ -230,5 +250,5 @@ func (p *program) launch() (*tl.Launch, error) {
 		Slots: p.slots, SlotBytes: p.slotBytes, Space: p.space, CreditBytes: 16, Strict: true, OnRecv: p.onRecv,
 		Poll: p.poll, PollEvery: 7 * unit.Nanosecond, WakeCost: p.wake, Protocol: protocols[p.protocol],
 	}
-	return &tl.Launch{Name: "random", Kernel: func(c *tl.Context, a tl.Args) { interpret(p, c, a) }, Groups: []tl.Group{g}, Ring: r, Addrs: &mem.Map{}, Scratch: 1 << 20}, nil
+	return &tl.Launch{Name: "random", Kernel: func(c *tl.Context, a tl.Args) { interpret(p, c, a) }, Groups: []tl.Group{g}, Ring: r, Addrs: &mem.Map{}, Scratch: 1 << 20, Local: p.local}, nil
 }

@@ -155,7 +155,10 @@ func matched(d *rand.Rand) *program {
 		panic(err)
 	}
 	wiring := l.Groups[0].Wiring
-	add := func(r int, s step) { p.steps[r] = append(p.steps[r], s) }
+	add := func(r int, s step) {
+		s.kind = p.permitted(s.kind)
+		p.steps[r] = append(p.steps[r], s)
+	}
 	size := func() int { return []int{p.elems, p.elems, p.elems / 2, 1, 0}[d.IntN(5)] }
 	others := []stepKind{doAdd, doAdd, doStore, doLoad, doPeek, doPoke, doPoke, doProbe, doFull, doPipe, doAwait}
 	other := func(r int) {
@@ -179,7 +182,7 @@ func matched(d *rand.Rand) *program {
 			other(r)
 		}
 		for r := range p.world {
-			undirected := d.IntN(4) == 0
+			undirected := d.IntN(4) == 0 && !p.local
 			for _, port := range arrives[r] {
 				s := step{kind: []stepKind{doRecv, doRecv, doPost, doRecvTo}[d.IntN(4)], dir: wiring[r].In[port].Dir, n: n}
 				if undirected {

@@ -50,13 +50,18 @@ func (r *rank) send(in *tl.Instr) {
 		r.waitPort = int32(port)
 		r.park(w)
 	}
+	if x.ahead {
+		r.accepted(q)
+	}
 	if x.log != nil {
 		for range tok.Parts - 1 {
 			x.log.Retain(tok.Value)
 		}
 	}
 	r.Clock += x.e.spec.Send
-	r.enqueue(dma.Collective)
+	if !x.ahead {
+		r.enqueue(dma.Collective)
+	}
 	seq := q.MyHead
 	if x.history != nil {
 		s := &r.sends[port]
@@ -90,6 +95,11 @@ func (r *rank) token(port int, at unit.Time) {
 	if x.history != nil {
 		r.accountSend(port, at)
 	}
+	if q.own != nil {
+		q.MyHead++
+		r.carry(q, &t)
+		return
+	}
 	i := x.newTransfer(&t)
 	r.flying++
 	key := r.key(des.Arrive, laneToken+uint8(port), q.MyHead)
@@ -101,8 +111,13 @@ func (r *rank) token(port int, at unit.Time) {
 func (r *rank) pump(port int, at unit.Time) {
 	q := &r.tx[port]
 	for q.Streaming() && q.Free() > 0 {
-		r.engines.DMA.Enter(dma.Collective)
+		if r.run.ahead {
+			at = max(at, q.credit())
+		} else {
+			r.engines.DMA.Enter(dma.Collective)
+		}
 		r.token(port, max(at, q.Stream.NotBefore))
+		q.accepted = at
 	}
 }
 
@@ -135,6 +150,13 @@ func (x *run) arrive(s *rank, t *transfer, now unit.Time) {
 	if p.Arrive(t.token, t.seq, now) == 0 {
 		return
 	}
+	if x.ahead {
+		x.rest = max(x.rest, now)
+		if r.wait == forToken && r.waitPort == int32(q.peerIn) {
+			x.wakeUp(r)
+		}
+		return
+	}
 	if r.wait == forToken && r.waitPort == int32(q.peerIn) || r.wait == forAny {
 		r.Clock = ipcq.Wake(x.ring, r.since, now)
 		x.resume(r)
@@ -159,7 +181,8 @@ func (r *rank) recv(in *tl.Instr) {
 	q := &r.rx[port]
 	tok, seen := q.Peek()
 	got := *tok
-	r.Clock = max(r.Clock, seen) + x.e.spec.Recv
+	r.seen(seen)
+	r.Clock += x.e.spec.Recv
 	stalled := r.Clock - x.e.spec.Recv - from
 	in.GotPort, in.GotShape, in.GotType, in.GotN = port, got.Shape, got.Type, int(got.Total)
 	seq := q.Taken
@@ -255,7 +278,7 @@ func (r *rank) assemble(in *tl.Instr, port int) {
 		}
 		r.visible(port)
 		_, seen := q.Peek()
-		r.Clock = max(r.Clock, seen)
+		r.seen(seen)
 	}
 	c.Ready = r.Clock
 }
@@ -293,7 +316,7 @@ func (r *rank) copyOut(in *tl.Instr, port int) {
 		}
 		r.visible(port)
 		_, seen := q.Peek()
-		r.Clock = max(r.Clock, seen)
+		r.seen(seen)
 	}
 	r.book.Accessed(history.Store, in.Addr, in.Bytes())
 }
@@ -331,10 +354,14 @@ func (r *rank) giveCredits(port int) {
 		}
 		q.sent++
 		r.accountCredit(q, at)
-		x.e.q.Post(des.Event{
-			Time: at + q.credit, Key: r.key(des.Arrive, laneCredit+uint8(port), q.sent),
-			Target: noc.Target(kindCredit, uint32(q.peer)), Arg: uint32(q.peerOut),
-		})
+		if x.ahead {
+			x.creditAhead(q, at+q.credit)
+		} else {
+			x.e.q.Post(des.Event{
+				Time: at + q.credit, Key: r.key(des.Arrive, laneCredit+uint8(port), q.sent),
+				Target: noc.Target(kindCredit, uint32(q.peer)), Arg: uint32(q.peerOut),
+			})
+		}
 		if x.e.opts.Trace != nil {
 			r.emit(trace.Event{Kind: trace.Credit, Peer: x.ranks[q.peer].pe, Start: at, End: at + q.credit, Bytes: x.ring.CreditBytes, Seq: int64(q.sent - 1)})
 		}

@@ -253,6 +253,7 @@ func TestIdealIsFastest(t *testing.T) {
 
 func benchmarkRing(b *testing.B, world, bytes int, sets []string, data bool) {
 	x := newBench(b, algorithm.RingAllReduceChunked.Kernel, setup{world: world, n: bytes / 2, sets: sets})
+	x.launch.Local, x.launch.Sends = true, []tl.Dir{tl.East}
 	b.ReportAllocs()
 	var res *tl.Result
 	for range b.N {

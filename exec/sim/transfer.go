@@ -110,7 +110,9 @@ func (s *sink) Departed(user uint32, end unit.Time) {
 	case aLoad, aStore, aTile, anOutput, aStage:
 		r.leave(dma.Compute, end)
 	case aToken:
-		r.leave(dma.Collective, end)
+		if !x.ahead {
+			r.leave(dma.Collective, end)
+		}
 		r.flying--
 		r.Last = max(r.Last, end)
 		if r.flying == 0 && r.wait == forDrain {
@@ -181,9 +183,8 @@ func (t *transfer) origin(r *rank, now unit.Time) oplog.Origin {
 }
 
 // Delivered: a transfer has arrived whole.
-func (s *sink) Delivered(user uint32) {
+func (s *sink) Delivered(user uint32, now unit.Time) {
 	x := s.run
-	now := x.e.q.Now()
 	place := &x.xfers[user]
 	if place.kind >= aPut {
 		x.deliveredSided(user, now)
@@ -195,7 +196,7 @@ func (s *sink) Delivered(user uint32) {
 		r.begin(now, place.route, noc.Compute, place.bytes, user, r.laneKey(des.Arrive, laneReply))
 		return
 	}
-	if place.kind == aToken && x.unseen(r, user, now, r.tx[place.port].late) {
+	if place.kind == aToken && !x.ahead && x.unseen(r, user, now, r.tx[place.port].late) {
 		return
 	}
 	t := *place
@@ -203,6 +204,9 @@ func (s *sink) Delivered(user uint32) {
 	place.next, x.free = x.free, user
 	switch t.kind {
 	case aToken:
+		if x.ahead {
+			now += r.tx[t.port].late
+		}
 		x.arrive(r, &t, now)
 		return
 	case aTile:

@@ -189,7 +189,7 @@ func (n *Fabric) from(m *message) uint32 {
 	if m.hop == 0 {
 		return uint32(len(n.links)) + 1 + m.source
 	}
-	return n.bufs[m.in].link + 1
+	return m.via
 }
 
 func (n *Fabric) unlink(b *buffer, mi, prev uint32) {
@@ -219,15 +219,23 @@ func (n *Fabric) start(li, mi uint32) {
 		m = &n.msgs[mi]
 	}
 	if m.last() {
+		if n.alone != nil {
+			n.deliver(mi)
+			return
+		}
 		n.q.Post(des.Event{Time: m.tail, Key: n.key(l, li, des.Arrive), Target: Target(kindDeliver, 0), Arg: mi})
 		return
 	}
 	n.bufs[m.into].held += m.bytes
-	m.in = m.into
+	m.in, m.via = m.into, li+1
 	m.hop++
 	h := n.hops[m.route.first+uint32(m.hop)]
 	m.into = h.buf + uint32(m.class)*n.inClass
 	m.arrived = now + l.latency
+	if n.isolated(m.route.first + m.hop) {
+		n.follow(mi, n.key(l, li, des.Arrive))
+		return
+	}
 	if l.latency == 0 {
 		n.arrive(h.link, mi) // at once: ports and the links of a tile have no wires
 		return
@@ -237,6 +245,9 @@ func (n *Fabric) start(li, mi uint32) {
 
 // release gives back the buffer that m came from, at the time its tail leaves.
 func (n *Fabric) release(m *message, at unit.Time) {
+	if m.in == nowhere {
+		return
+	}
 	b := &n.bufs[m.in]
 	r := release{at, int64(m.bytes)}
 	if b.few == 2 {

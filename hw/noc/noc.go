@@ -64,8 +64,9 @@ type Sink interface {
 	Departed(user uint32, end unit.Time)
 	// Taken says that the source's bytes have been read, for transfers that asked.
 	Taken(user uint32)
-	// Delivered says that the last byte has arrived, now.
-	Delivered(user uint32)
+	// Delivered says that the last byte arrives at a time: now, or while routes are isolated
+	// perhaps later.
+	Delivered(user uint32, at unit.Time)
 }
 
 // Event kinds: the top bits of des.Event.Target. Kinds from FirstFree on are the owner's.
@@ -111,6 +112,8 @@ type Fabric struct {
 	msgs    []message
 	free    uint32 // list of unused messages, by next; 0: none
 	ties    []uint32
+	alone   []bool             // by hop: the link is passed by that route alone; nil: routes are not isolated
+	freeAt  []unit.Time        // by hop: of such a link; of the first hop at fidelity Ideal: when the latest transfer arrives
 	lines   map[line]chain     // who waits behind a transfer of several messages
 	latest  map[line]unit.Time // when the latest transfer arrives, by link with a memory; ideal only
 }
@@ -170,7 +173,8 @@ type message struct {
 	user    uint32
 	route   Route
 	into    uint32 // buffer that it goes into next
-	in      uint32 // buffer that it is in, from its second link on
+	in      uint32 // buffer that it is in, from its second link on; nowhere where nobody counts
+	via     uint32 // 1 + the link it came from, from its second one on
 	source  uint32
 	next    uint32
 	hop     uint32
@@ -179,7 +183,10 @@ type message struct {
 	inLine  bool // at the front of a line
 }
 
-const never = unit.MaxTime
+const (
+	never          = unit.MaxTime
+	nowhere uint32 = 1<<32 - 1
+)
 
 // Sizes are the largest message, a flit, and the input buffers of links that name none.
 type Sizes struct{ Message, Flit, Buffer unit.Bytes }
@@ -281,6 +288,10 @@ func (n *Fabric) Send(at unit.Time, t Transfer, key des.Key) {
 	}
 	h := n.hops[t.Route.first]
 	n.msgs[i].into = h.buf + uint32(t.Class)*n.inClass
+	if n.isolated(t.Route.first) {
+		n.follow(i, key)
+		return
+	}
 	n.q.Post(des.Event{Time: at, Key: key, Target: Target(kindArrive, h.link), Arg: i})
 }
 
@@ -303,7 +314,7 @@ func (n *Fabric) Handle(e des.Event) {
 			if taken {
 				n.sink.Taken(user)
 			}
-			n.sink.Delivered(user)
+			n.sink.Delivered(user, n.q.Now())
 		}
 	}
 }

@@ -22,7 +22,7 @@ type recorder struct {
 
 func (r *recorder) Departed(u uint32, end unit.Time) { r.departed[u] = end }
 func (r *recorder) Taken(u uint32)                   { r.taken[u] = r.q.Now() }
-func (r *recorder) Delivered(u uint32) {
+func (r *recorder) Delivered(u uint32, _ unit.Time) {
 	r.delivered[u] = r.q.Now()
 	r.order = append(r.order, u)
 }
@@ -215,6 +215,6 @@ func BenchmarkMessage(b *testing.B) {
 
 type nothing struct{}
 
-func (nothing) Departed(uint32, unit.Time) {}
-func (nothing) Taken(uint32)               {}
-func (nothing) Delivered(uint32)           {}
+func (nothing) Departed(uint32, unit.Time)  {}
+func (nothing) Taken(uint32)                {}
+func (nothing) Delivered(uint32, unit.Time) {}

@@ -19,6 +19,8 @@ type lane struct {
 	me, n    int // place in the ring, counted the way that the chunks go
 
 	reduces, gathers bool
+	ranks            int                // that have added to what is complete; 0: those of the ring
+	partial          bool               // others are to add to it
 	brings           func(k int) tl.Ref // what this rank has of chunk k: of all that are reduced, or of chunk me+1
 	keeps            func(k int) tl.Ref // where chunk k of the result goes: chunk me+1, and all that are gathered
 
@@ -81,7 +83,10 @@ func goRound(c *tl.Context, op tl.ReduceOp, p ringPieces, lanes ...*lane) {
 		}
 		return
 	}
-	turns := p.number * lanes[0].steps()
+	turns := 0
+	for _, l := range lanes {
+		turns = max(turns, p.number*l.steps())
+	}
 	for turn := range p.flight {
 		for _, l := range lanes {
 			l.begin(c, p.at(turn, l.steps()))
@@ -89,19 +94,28 @@ func goRound(c *tl.Context, op tl.ReduceOp, p ringPieces, lanes ...*lane) {
 	}
 	for turn := range turns + p.flight {
 		if before := turn - p.flight; before >= 0 {
-			for _, l := range lanes {
+			for _, l := range p.busy(lanes, before) {
 				l.receive(c, op, p.at(before, l.steps()))
 			}
-			for _, l := range lanes {
+			for _, l := range p.busy(lanes, before) {
 				l.complete(c, op, p.at(before, l.steps()))
 			}
 		}
 		if turn < turns {
-			for _, l := range lanes {
+			for _, l := range p.busy(lanes, turn) {
 				l.send(c, p.at(turn, l.steps()))
 			}
 		}
 	}
+}
+
+// busy are the lanes that are not through. Longer rings, which take more steps, come first.
+func (p ringPieces) busy(lanes []*lane, turn int) []*lane {
+	n := len(lanes)
+	for n > 0 && turn >= p.number*lanes[n-1].steps() {
+		n--
+	}
+	return lanes[:n]
 }
 
 // turn is what a rank does with a piece in one step.
@@ -139,7 +153,7 @@ func (l *lane) own() int {
 func (l *lane) send(c *tl.Context, t turn) {
 	if t.step == 0 {
 		l.inHand[t.place] = l.first[t.place]
-		if !l.reduces {
+		if !l.reduces && l.keeps(l.own()).Addr != l.brings(l.own()).Addr {
 			c.Store(t.of(l.keeps(l.own())), l.inHand[t.place])
 		}
 	}
@@ -176,7 +190,9 @@ func (l *lane) receive(c *tl.Context, op tl.ReduceOp, t turn) {
 // complete stores a piece to which all ranks have added.
 func (l *lane) complete(c *tl.Context, op tl.ReduceOp, t turn) {
 	if l.reduces && t.step == l.n-2 {
-		l.inHand[t.place] = c.Finish(op, l.inHand[t.place], l.n)
+		if ranks := max(l.ranks, l.n); !l.partial {
+			l.inHand[t.place] = c.Finish(op, l.inHand[t.place], ranks)
+		}
 		c.Store(t.of(l.keeps((l.me+1)%l.n)), l.inHand[t.place])
 	}
 }

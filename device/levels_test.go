@@ -24,7 +24,7 @@ func TestLevels(t *testing.T) {
 		pes  []int32
 		want []int
 	}{
-		{"cubes and SIPs", nil, some(0, 256), []int{8, 16}},
+		{"cubes and SIPs", nil, some(0, 256), []int{8, 4, 4}},
 		{"cubes, the last one half full", nil, some(0, 12), []int{4}},
 		{"one cube", nil, some(0, 8), nil},
 		{"a number that nothing divides", nil, some(0, 13), nil},

@@ -90,6 +90,12 @@ func (c *Context) install(ccl *conf.CCL, name string, options []Install) (*Plan,
 		return nil, err
 	}
 	grid := topology.Grid{W: cfg.W, H: cfg.H}
+	if p.PEsPerCube = 1; !p.PerSIP() {
+		c.seat(p, pes)
+	}
+	if p.Topology.Nested {
+		grid = topology.WithLevels(c.levels(p.PEs))
+	}
 	if _, err := p.Topology.Fit(p.World, grid); err != nil {
 		hint := ""
 		if p.World > 1 && p.Topology.Planar {
@@ -107,23 +113,24 @@ func (c *Context) install(ccl *conf.CCL, name string, options []Install) (*Plan,
 		return nil, err
 	}
 	p.Start = c.cfg.Topology.Software.Protocol(cfg.Protocol).Launch
-	p.PEsPerCube = 1
-	if !p.PerSIP() {
-		for r := range p.World {
-			pe := int32(r)
-			if pes != nil {
-				pe = pes[r]
-			}
-			p.PEs = append(p.PEs, pe)
-			p.RankToPE = append(p.RankToPE, c.cfg.Machine.Coord(int(pe)))
-		}
-		p.PEsPerCube = c.perCube(p.PEs)
-		if p.Algorithm.Pipelined {
-			p.LatencyBytes = c.latencyBytes(p)
-		}
+	if !p.PerSIP() && p.Algorithm.Pipelined {
+		p.LatencyBytes = c.latencyBytes(p)
 	}
 	c.plan = p
 	return p, nil
+}
+
+// seat gives each rank its PE.
+func (c *Context) seat(p *Plan, pes []int32) {
+	for r := range p.World {
+		pe := int32(r)
+		if pes != nil {
+			pe = pes[r]
+		}
+		p.PEs = append(p.PEs, pe)
+		p.RankToPE = append(p.RankToPE, c.cfg.Machine.Coord(int(pe)))
+	}
+	p.PEsPerCube = c.perCube(p.PEs)
 }
 
 // checkPEs refuses lists of PEs that are no ranks.

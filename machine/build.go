@@ -50,6 +50,9 @@ func build(t *conf.Topology) (*Machine, error) {
 	}
 	m.inSIP = inner.build(size{n: m.cubes, w: mesh.W, h: mesh.H, shore: m.shore})
 	m.ends = m.inSIP.edges()
+	if m.row = m.cubes; inner.grid {
+		m.row = mesh.W
+	}
 	m.perSIP = m.inSIP.hubs()
 	if m.shore {
 		m.perSIP++

@@ -308,7 +308,7 @@ func TestNested(t *testing.T) {
 	if got, want := m.Nested(), []int{1, 2, 6, 18, 36}; !slices.Equal(got, want) {
 		t.Errorf("nested parts of %v PEs, want %v", got, want)
 	}
-	if got, want := mustBuild(t).Nested(), []int{8, 128, 256}; !slices.Equal(got, want) {
+	if got, want := mustBuild(t).Nested(), []int{8, 32, 128, 256}; !slices.Equal(got, want) {
 		t.Errorf("the default machine has parts of %v PEs, want %v", got, want)
 	}
 	levels := m.Levels()

@@ -46,6 +46,7 @@ type Machine struct {
 	cube    layout // nodes and links of one cube
 	sips    int
 	cubes   int // per SIP
+	row     int // of them side by side: of a row, or all where the SIP has no rows
 	inSIP   network
 	ends    []edge  // of inSIP
 	outside *levels // between SIPs; nil where there is one

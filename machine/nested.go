@@ -46,10 +46,10 @@ func (m *Machine) Between(a, b int) int {
 	return -1
 }
 
-// Nested lists the numbers of PEs of the parts that the machine is made of, one within the other: a cube, a SIP, each
+// Nested lists the numbers of PEs of the parts that the machine is made of, one within the other: a cube, a row of cubes, a SIP, each
 // dimension of each level of SIPs. The last is all.
 func (m *Machine) Nested() []int {
-	sizes := []int{m.cube.pes, m.cube.pes * m.cubes}
+	sizes := []int{m.cube.pes, m.cube.pes * m.row, m.cube.pes * m.cubes}
 	for i := range m.levels {
 		for _, d := range m.levels[i].Dims {
 			sizes = append(sizes, sizes[len(sizes)-1]*d)

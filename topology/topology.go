@@ -14,9 +14,14 @@ type Link struct {
 	Peer int32
 }
 
-// Grid is the extent of a topology of two dimensions. The zero Grid stands for "a square".
+// Grid is the extent of a topology. The zero Grid stands for "a square" of one with two
+// dimensions, and for a single level.
 type Grid struct {
 	W, H int
+
+	// Levels says how many of each level make one of the next, from ranks on, of a topology of
+	// levels; what follows the last that is not 0 has the ranks that remain.
+	Levels [MostLevels]int
 }
 
 // Topology is a family of neighbour maps. Each is a row at the foot of its file.
@@ -26,7 +31,8 @@ type Grid struct {
 type Topology struct {
 	Name    string
 	Summary string // one sentence, for listings
-	Planar  bool   // uses a Grid
+	Planar  bool   // uses W and H of a Grid
+	Nested  bool   // uses the Levels of a Grid
 	Wraps   bool   // a rank may be its own neighbour in a small world
 	Most    int    // ranks that it can have; 0: any number
 
@@ -78,7 +84,10 @@ func (t *Topology) Fit(world int, g Grid) (Grid, error) {
 	if t.Most > 0 && world > t.Most {
 		return g, fmt.Errorf("%s of %d ranks: at most %d have directions enough", t.Name, world, t.Most)
 	}
-	if !t.Planar {
+	switch {
+	case t.Nested:
+		return t.fitLevels(world, g)
+	case !t.Planar:
 		return Grid{}, nil
 	}
 	return t.fitGrid(world, g)

@@ -27,6 +27,7 @@ type Config struct {
 	DType  dtype.Type  // F32
 	Op     tl.ReduceOp // Sum
 	Args   []int       // Args.Ints of the kernel
+	Levels []int       // of ranks that lie together: tl.Args.Levels
 
 	ChunkBytes, LatencyBytes int64 // Args of a pipeline: as it finds best, and unknown
 
@@ -148,13 +149,13 @@ func (cfg *Config) launch(k tl.Kernel) (*tl.Launch, error) {
 	if err != nil {
 		return nil, err
 	}
-	wiring, err := top.Wire(cfg.World, topology.Grid{W: cfg.W, H: cfg.H}, cfg.Neighbors)
+	wiring, err := top.Wire(cfg.World, cfg.grid(top), cfg.Neighbors)
 	if err != nil {
 		return nil, err
 	}
 	g := tl.Group{
 		PEs: make([]int32, cfg.World), PEsPerCube: cfg.PEsPerCube, Wiring: wiring,
-		Args: tl.Args{Op: cfg.Op, DType: cfg.DType, NElem: n, Shards: make([]mem.Addr, cfg.World), Ints: cfg.Args, ChunkBytes: cfg.ChunkBytes, LatencyBytes: cfg.LatencyBytes},
+		Args: tl.Args{Op: cfg.Op, DType: cfg.DType, NElem: n, Shards: make([]mem.Addr, cfg.World), Levels: cfg.Levels, Ints: cfg.Args, ChunkBytes: cfg.ChunkBytes, LatencyBytes: cfg.LatencyBytes},
 	}
 	for r := range g.PEs {
 		g.PEs[r] = int32(r)
@@ -167,6 +168,13 @@ func (cfg *Config) launch(k tl.Kernel) (*tl.Launch, error) {
 		Name: "mock", Kernel: k, Groups: []tl.Group{g}, Addrs: &mem.Map{}, Scratch: cfg.Scratch,
 		Ring: tl.Ring{Slots: cfg.Slots, SlotBytes: cfg.SlotBytes, Space: mem.TCM, OnRecv: cfg.OnRecv, Strict: !cfg.Loose},
 	}, nil
+}
+
+func (cfg *Config) grid(t *topology.Topology) topology.Grid {
+	if t.Nested {
+		return topology.WithLevels(cfg.Levels)
+	}
+	return topology.Grid{W: cfg.W, H: cfg.H}
 }
 
 // place lays results and the window behind the shards, at one offset on all ranks.

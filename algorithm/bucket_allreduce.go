@@ -1,0 +1,139 @@
+package algorithm
+
+import (
+	"cmp"
+	"slices"
+
+	"kernbench/tl"
+	"kernbench/topology"
+)
+
+// bucketAllReduce keeps all links of a torus of any number of dimensions busy. The vector has two
+// parts for each dimension. Each part goes by dimension: a reduce-scatter along one, of what is
+// left along the next, and so on, an all-reduce along the last, and all-gathers back to the first.
+// No two parts are in the same dimension at the same time but the two that go round it in opposite
+// directions: each pair begins with a dimension of its own.
+//
+// A rank sends while it still holds the slot that it received into, so n_slots must be at least 2.
+func bucketAllReduce(c *tl.Context, a tl.Args) {
+	dims := levelCircles(c, a)
+	parts := make([]*bucketPart, 2*len(dims))
+	for i := range parts {
+		parts[i] = &bucketPart{first: i / 2, west: i%2 == 1, dims: dims}
+	}
+	allReduceByLevels(c, a, dims, parts)
+}
+
+// allReduceByLevels takes parts of the vector through all levels and back.
+func allReduceByLevels(c *tl.Context, a tl.Args, dims []levelCircle, parts []*bucketPart) {
+	mine, out := a.Shard(c.Rank()), a.Out(c.Rank(), a.NElem)
+	if len(dims) == 0 {
+		move(c, out, mine)
+		return
+	}
+	for i, p := range parts {
+		p.from, p.block, p.most = mine.Chunk(len(parts), i), out.Chunk(len(parts), i), tl.CDiv(a.NElem, len(parts))
+	}
+	for k := range dims {
+		bucketRound(c, a, parts, func(p *bucketPart) *lane { return p.reduce(k, k == len(dims)-1, c.WorldSize()) })
+	}
+	for k := len(dims) - 2; k >= 0; k-- {
+		bucketRound(c, a, parts, func(p *bucketPart) *lane { return p.gather(k) })
+	}
+}
+
+// bucketRound takes all parts through one of their dimensions.
+func bucketRound(c *tl.Context, a tl.Args, parts []*bucketPart, next func(p *bucketPart) *lane) {
+	var lanes []*lane
+	longest := 0
+	for _, p := range parts {
+		if l := next(p); l != nil {
+			lanes = append(lanes, l)
+			longest = max(longest, p.chunk)
+		}
+	}
+	slices.SortStableFunc(lanes, func(a, b *lane) int { return cmp.Compare(b.steps(), a.steps()) })
+	goRound(c, a.Op, piecesOf(c, a, longest, len(lanes)), lanes...)
+}
+
+// levelCircle is a rank's place in the ring of a level.
+type levelCircle struct{ level, me, n int }
+
+// levelCircles are the rings that a rank stands in, by level.
+func levelCircles(c *tl.Context, a tl.Args) []levelCircle {
+	var all []levelCircle
+	stride := 1
+	for k, n := range topology.LevelsOf(c.WorldSize(), a.Levels) {
+		all = append(all, levelCircle{k, c.Rank() / stride % n, n})
+		stride *= n
+	}
+	return all
+}
+
+// bucketPart is a part of the vector on its way through the dimensions, from the first on.
+type bucketPart struct {
+	from, block tl.Ref   // what the rank brings to the dimension at hand, and where the result of that goes
+	outer       []tl.Ref // the blocks of the dimensions before
+	most, chunk int      // bounds of a block and of its chunks, the same on all ranks
+	mosts       []int
+	first       int
+	west        bool
+	back        bool // the way back goes round the other way, and from the last level on
+	dims        []levelCircle
+	stage       int // of a pipeline: how many rounds are behind it
+}
+
+// lane is the part's ring in its dimension k.
+func (p *bucketPart) lane(k int) *lane {
+	d := p.dims[(p.first+k)%len(p.dims)]
+	l := &lane{to: topology.LevelEast(d.level), from: topology.LevelWest(d.level), me: d.me, n: d.n}
+	if p.west {
+		l.to, l.from, l.me = l.from, l.to, d.n-1-d.me
+	}
+	return l
+}
+
+func (p *bucketPart) reduce(k int, last bool, world int) *lane {
+	l := p.lane(k)
+	from, block := p.from, p.block
+	l.reduces, l.gathers, l.partial, l.ranks = true, last, !last, world
+	l.brings = func(i int) tl.Ref { return from.Chunk(l.n, i) }
+	l.keeps = func(i int) tl.Ref { return block.Chunk(l.n, i) }
+	p.chunk = tl.CDiv(p.most, l.n)
+	if !last || p.back {
+		p.outer, p.mosts = append(p.outer, block), append(p.mosts, p.chunk)
+		p.most = p.chunk
+		p.block = block.Chunk(l.n, (l.me+1)%l.n)
+		p.from = p.block
+	}
+	return l
+}
+
+func (p *bucketPart) gather(k int) *lane {
+	l := p.lane(k)
+	block := p.outer[k]
+	l.gathers = true
+	l.brings = func(i int) tl.Ref { return block.Chunk(l.n, i) }
+	if p.back {
+		l.to, l.from, l.me = l.from, l.to, l.n-1-l.me
+		l.brings = func(i int) tl.Ref { return block.Chunk(l.n, (l.n+1-i)%l.n) }
+	}
+	l.keeps = l.brings
+	p.chunk = p.mosts[k]
+	return l
+}
+
+// BucketAllReduce uses all links of a torus of any number of dimensions.
+var BucketAllReduce = Register(Algorithm{
+	Name:       "bucket_allreduce",
+	Summary:    "two parts of the vector for each level of the machine, in opposite directions round its rings, each part through all levels: all links of a torus are busy",
+	Collective: "all_reduce",
+	Topology:   "hierarchical",
+	Kernel:     bucketAllReduce,
+	MinSlots:   2,
+	Pipelined:  true,
+	Local:      true,
+	Steps:      "2 sum(n_k - 1) over the levels",
+	Cost:       "2 sum(n_k - 1) alpha + 2(N-1)/N beta M/2D on a torus of D dimensions: 2(N-1)/N M bytes per rank",
+	Source:     "Sack, Gropp, Collective algorithms for multiported torus networks, ACM Trans. Parallel Comput. 1(2), 2015; Jain, Sabharwal, ICS 2010",
+})

@@ -1,0 +1,50 @@
+package algorithm_test
+
+import (
+	"fmt"
+	"testing"
+
+	"kernbench/algorithm"
+	"kernbench/dtype"
+	"kernbench/exec/mock"
+	"kernbench/race"
+	"kernbench/tl"
+)
+
+// TestBuckets: on machines of one to four levels all is reduced and gathered, also where chunks are
+// empty and where rings have unequal lengths, and a rank sends what each ring of its levels carries.
+func TestBuckets(t *testing.T) {
+	for _, a := range []*algorithm.Algorithm{algorithm.BucketAllReduce, algorithm.HierarchicalRingAllReduce, algorithm.HierarchicalPipelinedAllReduce} {
+		for _, levels := range [][]int{{1}, {2}, {5}, {2, 2}, {4, 3}, {2, 3, 2}, {2, 2, 2, 3}} {
+			world := 1
+			for _, n := range levels {
+				world *= n
+			}
+			for _, n := range []int{1, 7, world * 24, 5000} {
+				for _, op := range []tl.ReduceOp{tl.Sum, tl.Avg, tl.Max} {
+					t.Run(fmt.Sprintf("%s/%v/%d/%v", a.Name, levels, n, op), func(t *testing.T) {
+						got, report, err := race.Try(a.Kernel, mock.Config{
+							Op: op, DType: dtype.F64, Topology: a.Topology, Levels: levels[:len(levels)-1], SlotBytes: 64,
+							Inputs: filled(world, n, func(r, i int) float64 { return float64(r*r + i) }),
+						})
+						if err != nil {
+							t.Fatal(err)
+						}
+						if report.Total > 0 {
+							t.Fatalf("%d hazards: %v", report.Total, report)
+						}
+						for r := range got {
+							for i, v := range got[r] {
+								sum := float64((world-1)*world*(2*world-1)/6 + i*world)
+								want := map[tl.ReduceOp]float64{tl.Sum: sum, tl.Avg: sum / float64(world), tl.Max: float64((world-1)*(world-1) + i)}[op]
+								if v != want {
+									t.Fatalf("rank %d has %v for element %d, want %v", r, v, i, want)
+								}
+							}
+						}
+					})
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,74 @@
+package algorithm
+
+import (
+	"math"
+
+	"kernbench/tl"
+)
+
+// hierarchicalPipelinedAllReduce is hierarchicalRingAllReduce with all levels at work at the same
+// time: the vector goes in parts, one behind the other, each a level behind the one before it. On
+// the way out, where it is reduced, a part goes east round the rings, and on the way back, where it
+// is gathered, west, so that no two parts ever share a direction of a level.
+//
+// A rank sends while it still holds the slot that it received into, so n_slots must be at least 2.
+func hierarchicalPipelinedAllReduce(c *tl.Context, a tl.Args) {
+	dims := levelCircles(c, a)
+	mine, out := a.Shard(c.Rank()), a.Out(c.Rank(), a.NElem)
+	if len(dims) == 0 {
+		move(c, out, mine)
+		return
+	}
+	parts := make([]*bucketPart, levelParts(a, dims))
+	for i := range parts {
+		parts[i] = &bucketPart{
+			from: mine.Chunk(len(parts), i), block: out.Chunk(len(parts), i), most: tl.CDiv(a.NElem, len(parts)),
+			back: true, dims: dims, stage: -i,
+		}
+	}
+	for range 2*len(dims) + len(parts) - 1 {
+		bucketRound(c, a, parts, func(p *bucketPart) *lane {
+			stage := p.stage
+			p.stage++
+			switch {
+			case stage < 0 || stage >= 2*len(dims):
+				return nil
+			case stage < len(dims):
+				l := p.reduce(stage, false, c.WorldSize())
+				l.partial = stage < len(dims)-1
+				return l
+			}
+			return p.gather(2*len(dims) - 1 - stage)
+		})
+	}
+}
+
+// mostParts bounds the parts: the more there are, the shorter are their messages.
+const mostParts = 32
+
+// levelParts is the number of parts: with P of them and D levels a vector of M bytes takes 2D+P-1
+// rounds of alpha + beta M/(n P), n being what a part is cut in on the innermost level, which is
+// least for P = sqrt((2D-1) beta M/(n alpha)).
+func levelParts(a tl.Args, dims []levelCircle) int {
+	latency := float64(max(a.LatencyBytes, 1))
+	bytes := float64(a.NElem) * float64(a.DType.Size()) / float64(dims[0].n)
+	if a.ChunkBytes > 0 {
+		return max(1, min(mostParts, int(math.Ceil(bytes/float64(a.ChunkBytes)))))
+	}
+	return max(1, min(mostParts, int(math.Round(math.Sqrt(float64(2*len(dims)-1)*bytes/latency)))))
+}
+
+// HierarchicalPipelinedAllReduce takes as long as its slowest level, where there is much to move.
+var HierarchicalPipelinedAllReduce = Register(Algorithm{
+	Name:       "hierarchical_pipelined_allreduce",
+	Summary:    "parts of the vector one behind the other through all levels of the machine and back on rings, so that all levels are busy at the same time",
+	Collective: "all_reduce",
+	Topology:   "hierarchical",
+	Kernel:     hierarchicalPipelinedAllReduce,
+	MinSlots:   2,
+	Pipelined:  true,
+	Local:      true,
+	Steps:      "2D + P - 1 rounds of at most n_k - 1 for P parts and D levels",
+	Cost:       "(2D + P - 1) max_k((n_k - 1) (alpha_k + beta_k M/(n_0 n_1 ... n_k P))): 2(N-1)/N M bytes per rank, of which 2M/n_0 leave a cube",
+	Source:     "the levels: Cho, Finkler, Serrano, Kung, Hunter, BlueConnect, MLSys 2019; chunks that are on different levels at a time: Rashidi, Won, Srinivasan, Sridharan, Krishna, Themis: a network bandwidth-aware collective scheduling policy for distributed training of DL models, ISCA 2022",
+})

@@ -28,7 +28,7 @@ type Detector struct {
 	pages  map[mem.Addr]*page
 	words  map[history.Word]*word
 	rings  map[uint32]*ring
-	marks  map[uint32]clock
+	marks  map[uint32]mark
 
 	lastKey  mem.Addr
 	lastPage *page
@@ -76,6 +76,7 @@ type agent struct {
 	fences   uint32
 	put      *event // its last put, which a signal may go with
 	grid     clock  // of a stream: what the programs of its grid knew that have ended
+	last     post   // of a queue of tasks
 
 	releases [8]release // where it last told others something
 	released int
@@ -102,7 +103,7 @@ func newDetector(o Options, f *facts) *Detector {
 	}
 	d := &Detector{
 		opts: o, facts: f,
-		pages: map[mem.Addr]*page{}, words: map[history.Word]*word{}, rings: map[uint32]*ring{}, marks: map[uint32]clock{},
+		pages: map[mem.Addr]*page{}, words: map[history.Word]*word{}, rings: map[uint32]*ring{}, marks: map[uint32]mark{},
 	}
 	d.log = history.New(d.judge)
 	d.agent(history.Host)
@@ -200,13 +201,9 @@ func (d *Detector) record(r *history.Record) {
 	case history.Any:
 		d.depend("recv", "takes whichever message comes first", r.Call, r.Line)
 	case history.Mark:
-		old := d.marks[r.Ring]
-		d.drop(&old)
-		d.marks[r.Ring] = d.tell(r)
+		d.mark(r)
 	case history.Pass:
-		if c, ok := d.marks[r.Ring]; ok {
-			d.join(&a.clk, &c)
-		}
+		d.pass(r)
 	}
 }
 
@@ -282,8 +279,8 @@ func (d *Detector) rest() {
 		q.forget(d)
 		delete(d.rings, i)
 	}
-	for i, c := range d.marks {
-		d.drop(&c)
+	for i, m := range d.marks {
+		d.drop(&m.clk)
 		delete(d.marks, i)
 	}
 	for _, w := range d.words {

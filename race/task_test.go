@@ -295,6 +295,91 @@ func TestTasks(t *testing.T) {
 	}
 }
 
+// One run says nothing of others where it is for the schedule to say whose task comes first in a
+// queue: what the tasks do is ordered in this run, and in others the other way round.
+func TestClassOfTasks(t *testing.T) {
+	nothing := func(*tl.Context, tl.Signal) {}
+	twice := func(d *tasked, queue int) { // by two programs that know nothing of each other
+		d.batch(on(0, d.launch(2, func(c *tl.Context, _ tl.Signal) { d.post(c, queue*c.ProgramID(0), nothing) })))
+	}
+	for _, c := range []struct {
+		name  string
+		build func(d *tasked)
+		posts int // that the schedule orders; 0: what one run proves is so in all
+	}{
+		{"of two programs, in one queue", func(d *tasked) { twice(d, 0) }, 2},
+		{"of two programs, in two queues", func(d *tasked) { twice(d, 1) }, 0},
+		{"of one program", func(d *tasked) {
+			d.batch(on(0, d.launch(1, func(c *tl.Context, words tl.Signal) {
+				d.post(c, 0, writes)
+				d.post(c, 0, writes)
+			})))
+		}, 0},
+		{"a word orders the posts", func(d *tasked) {
+			d.batch(on(0, d.launch(2, func(c *tl.Context, words tl.Signal) {
+				if c.ProgramID(0) == 0 {
+					d.post(c, 0, writes)
+					c.Notify(words.At(0), 0, tl.SignalAdd, 1)
+				} else {
+					c.WaitUntil(words.At(0), tl.GE, 1)
+					d.post(c, 0, reads)
+				}
+			})))
+		}, 0},
+		{"a word orders only some", func(d *tasked) {
+			d.batch(on(0, d.launch(3, func(c *tl.Context, words tl.Signal) {
+				switch c.ProgramID(0) {
+				case 0:
+					d.post(c, 0, writes)
+					c.Notify(words.At(0), 0, tl.SignalAdd, 1)
+				case 1:
+					c.WaitUntil(words.At(0), tl.GE, 1)
+					c.Await(d.post(c, 0, reads))
+					c.Notify(words.At(0), 0, tl.SignalAdd, 1)
+				case 2:
+					c.WaitUntil(words.At(0), tl.GE, 1)
+					d.post(c, 0, reads)
+				}
+			})))
+		}, 2},
+		{"of two launches", func(d *tasked) {
+			post := d.launch(1, func(c *tl.Context, _ tl.Signal) { d.post(c, 0, writes) })
+			d.batch(on(0, post, post))
+			d.batch(on(0, post))
+		}, 0},
+		{"of two streams", func(d *tasked) {
+			d.batch(on(0, d.launch(1, func(c *tl.Context, _ tl.Signal) { d.post(c, 0, writes) })),
+				on(0, d.launch(1, func(c *tl.Context, _ tl.Signal) { d.post(c, 0, reads) })))
+		}, 2},
+		{"of two streams, one after the other", func(d *tasked) {
+			e := &tl.Event{Name: "done"}
+			post := d.launch(1, func(c *tl.Context, _ tl.Signal) { d.post(c, 0, writes) })
+			d.batch(on(0, post, tl.StreamOp{Kind: tl.StreamRecord, Event: e}), on(0, tl.StreamOp{Kind: tl.StreamAwait, Event: e}, post))
+		}, 0},
+		{"of two devices", func(d *tasked) {
+			d.batch(on(0, d.launch(1, func(c *tl.Context, _ tl.Signal) { d.post(c, 0, writes) })),
+				on(1, d.launch(1, func(c *tl.Context, _ tl.Signal) { d.post(c, 0, nothing) })))
+		}, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			for seed := range uint64(25) {
+				d := newTasked(t, 2)
+				c.build(d)
+				rep := d.judged(t, seed)
+				posts := 0
+				for _, dep := range rep.Depends {
+					if posts += dep.Count; dep.Op != "post" || dep.Call != "post" || !strings.HasPrefix(dep.Line, "race/task_test.go:") {
+						t.Errorf("seed %d: %+v", seed, dep)
+					}
+				}
+				if rep.Total > 0 || posts != c.posts || (rep.Class == race.Scheduled) != (c.posts > 0) {
+					t.Fatalf("seed %d: %v, and %d posts", seed, rep, posts)
+				}
+			}
+		})
+	}
+}
+
 // A thousand tasks of a queue are one agent after another, of which little is kept.
 func TestManyTasks(t *testing.T) {
 	d := race.New(race.Options{})

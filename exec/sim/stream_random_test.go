@@ -15,6 +15,7 @@ import (
 	"kernbench/hw/noc"
 	"kernbench/mem"
 	"kernbench/race"
+	"kernbench/tl"
 )
 
 // decodeQueue makes a program of streams of bytes: six for its frame, then six for each
@@ -165,6 +166,23 @@ func anyQueue(d *rand.Rand) *queueing {
 // programs run ahead; and where the judge says that one run proves it, in every other run.
 func TestAnyStreams(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) { judgeQueue(t, anyQueue(dice(t))) })
+}
+
+// Streams whose tasks share a queue: in which order they come to it is for the clock to say, and
+// what the tasks of the other queue come after depends on it.
+func TestStreamsThatShareAQueueOfTasks(t *testing.T) {
+	data, window := block{0, 0}, block{0, 3}
+	const andAwaited = tl.EngineQueues
+	q := &queueing{devices: 1, streams: []int{0, 0}, queue: 64, engine: "pe", acts: []queued{
+		{stream: 0, do: actCombine, from: data, to: window, grid: 1, hold: 1, post: 1 + andAwaited},
+		{stream: 1, do: actLoadStore, from: data, to: window, grid: 1, hold: 1, post: 1},
+		{stream: 1, do: actPutNBI, from: window, to: block{0, 2}, grid: 1, hold: 1, post: 2},
+	}}
+	judgeQueue(t, q)
+	o, err := q.onSim(noc.Slot, false, 0)
+	if err != nil || o.err != nil || o.report.Class != race.Scheduled {
+		t.Errorf("%v, %v, %v", err, o.err, o.report)
+	}
 }
 
 // FuzzStreams is the same on whatever bytes the fuzzer finds.

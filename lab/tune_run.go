@@ -143,11 +143,11 @@ func (t *tuner) failed(p *Point) {
 }
 
 // expect is how many events the simulation of a size will take, by the size before: the more bytes
-// the more messages. 0: nobody knows.
+// the more messages. One that is worked out ahead takes no event and counts as one. 0: nobody knows.
 func (v *tuneTarget) expect(g *tuneGroup, at int) int64 {
 	for i := at - 1; i >= 0; i-- {
 		if p := v.points[i]; p != nil && p.Error == "" && !p.Estimated {
-			return mulDiv(p.Events, int64(g.sizes[at].elems), max(1, int64(g.sizes[i].elems)))
+			return mulDiv(max(p.Events, p.Messages), int64(g.sizes[at].elems), max(1, int64(g.sizes[i].elems)))
 		}
 	}
 	return 0

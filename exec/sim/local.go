@@ -151,7 +151,7 @@ func (e *Executor) portTime(bytes int64) unit.Time {
 	return t
 }
 
-// access books an access of the PE to its own slice, which the kernel starts now.
+// accessAhead books an access of the PE to its own slice, which the kernel starts now.
 func (r *rank) accessAhead(bytes int64) (departed, done unit.Time) {
 	departed, done = r.port(bytes, r.Clock+r.run.e.spec.DMA.Setup)
 	r.engines.DMA.Leave(dma.Compute, r.Clock, departed)

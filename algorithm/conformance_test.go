@@ -263,23 +263,10 @@ func allSizes(t *testing.T, a *algorithm.Algorithm, typ dtype.Type) []size {
 	return all
 }
 
-// allWorlds lists every world with every count, each on one grid of the topology: which one goes
-// through them with k. TestConformanceSizes has them all.
-func allWorlds(t *testing.T, a *algorithm.Algorithm, typ dtype.Type, k int) []size {
-	var all []size
-	for _, world := range worlds {
-		gs := grids(t, a.Topology, world)
-		for j, n := range counts(t, a, world, typ) {
-			all = append(all, size{world, n, gs[(k+j)%len(gs)]})
-		}
-	}
-	return all
-}
-
-// sizes is the k-th sample of all sizes, or every world and count.
+// sizes is the k-th sample of all sizes, or all.
 func sizes(t *testing.T, a *algorithm.Algorithm, typ dtype.Type, k int) []size {
 	if *exhaustive {
-		return allWorlds(t, a, typ, k)
+		return allSizes(t, a, typ)
 	}
 	world := worlds[k%len(worlds)]
 	ns := counts(t, a, world, typ)

@@ -39,15 +39,7 @@ func (t *PerfTable) Begin(s *lab.Sweep) error {
 		int64(s.Min), int64(s.Max), step, s.Warmup, s.Iterations, check)
 	line("")
 	line("Using devices")
-	executor := s.Executor
-	if s.Fidelity != "" {
-		executor += ", fidelity " + s.Fidelity
-	}
-	who := plural(int64(s.Ranks), "rank", "ranks")
-	if s.Ranks == 0 {
-		who = "ranks"
-	}
-	line(" %s on %s (%s)", who, s.Machine, executor)
+	line(" %s", participants(s.Ranks, s.Machine, s.Executor, s.Fidelity))
 	for _, n := range s.Notes {
 		line("note: %s", n)
 	}
@@ -60,6 +52,18 @@ func (t *PerfTable) Begin(s *lab.Sweep) error {
 	line(five+four+four+"%s", "(B)", "(elements)", "", "", "", "(us)", "(GB/s)", "(GB/s)", "", "(us)", "(GB/s)", "(GB/s)", "", t.units(s))
 	_, err := t.W.Write(b.Bytes())
 	return err
+}
+
+// participants says who took part in a sweep, and where. Ranks are 0 where rows differ.
+func participants(ranks int, machine, executor, fidelity string) string {
+	if fidelity != "" {
+		executor += ", fidelity " + fidelity
+	}
+	who := plural(int64(ranks), "rank", "ranks")
+	if ranks == 0 {
+		who = "ranks"
+	}
+	return fmt.Sprintf("%s on %s (%s)", who, machine, executor)
 }
 
 // columns chooses those behind, and gives the line of their headings.

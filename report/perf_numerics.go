@@ -29,15 +29,7 @@ func (t *NumericsTable) Begin(n *lab.Numerics) error {
 		b.WriteString(strings.TrimRight("# "+fmt.Sprintf(format, args...), " ") + "\n")
 	}
 	line("Rounding in %s, against exact sums: inputs %s, seed %d", n.Collective, strings.Join(n.Inputs, ", "), n.Seed)
-	executor := n.Executor
-	if n.Fidelity != "" {
-		executor += ", fidelity " + n.Fidelity
-	}
-	who := plural(int64(n.Ranks), "rank", "ranks")
-	if n.Ranks == 0 {
-		who = "ranks"
-	}
-	line(" %s on %s (%s)", who, n.Machine, executor)
+	line(" %s", participants(n.Ranks, n.Machine, n.Executor, n.Fidelity))
 	for _, note := range n.Notes {
 		line("note: %s", note)
 	}

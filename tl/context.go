@@ -3,6 +3,7 @@ package tl
 import (
 	"fmt"
 	"runtime"
+	"slices"
 
 	"kernbench/fault"
 	"kernbench/mem"
@@ -81,21 +82,34 @@ type Setup struct {
 
 // NewContext makes the context of one rank.
 func NewContext(s Setup) *Context {
-	c := &Context{
+	c := new(Context)
+	c.Reset(s)
+	return c
+}
+
+// Reset makes c the context of another rank, as NewContext would, and keeps the room that it has.
+// The kernel that had it has ended.
+func (c *Context) Reset(s Setup) {
+	cells, ports, words, known := c.cells[:0], c.ports[:0], c.words[:0], c.lines
+	*c = Context{
 		core: s.Core, rank: s.Rank, world: s.World, perCube: max(1, s.PEsPerCube), pe: s.PE,
 		wiring: s.Wiring, ring: s.Ring, addrs: s.Addrs, name: s.PEName, now: s.Now,
-		freeCell: None, cells: make([]Cell, 0, s.CellCapacity), program: s.Program, grid: s.Grid,
+		freeCell: None, cells: slices.Grow(cells, s.CellCapacity), words: words, program: s.Program, grid: s.Grid,
 		coreType: s.CoreType, local: s.Local, sends: s.Sends, engine: s.Engine,
 	}
 	c.scratch.init(int64(s.Scratch))
-	c.ports = make([]portState, len(s.Wiring.In))
-	for i := range c.ports {
-		c.ports[i].held = None
+	for range s.Wiring.In {
+		ports = append(ports, portState{held: None})
 	}
-	if s.RecordLines {
+	c.ports = ports
+	switch {
+	case !s.RecordLines:
+	case known != nil:
+		known.forget()
+		c.lines = known
+	default:
 		c.lines = newLines()
 	}
-	return c
 }
 
 // Rank is the index of this PE in the launch's group, 0 to WorldSize-1.

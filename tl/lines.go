@@ -21,6 +21,13 @@ func newLines() *lines {
 	return &lines{taken: map[taken]uintptr{}, ended: map[taken]ending{}, text: map[uintptr]string{}}
 }
 
+// forget is for another rank: what return addresses belong to stays true.
+func (l *lines) forget() {
+	l.now = 0
+	clear(l.taken)
+	clear(l.ended)
+}
+
 type ending struct {
 	op   string
 	call uintptr

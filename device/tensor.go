@@ -27,7 +27,6 @@ type Tensor struct {
 	dtype      dtype.Type
 	sip        int
 	va         mem.Addr
-	extents    []mem.Addr // starts of its extents in the address map
 	shards     []Shard
 	replicated bool
 	freed      bool
@@ -159,7 +158,6 @@ func (t *Tensor) mapAddresses() error {
 		if err := t.ctx.addrs.Insert(e); err != nil {
 			return err
 		}
-		t.extents = append(t.extents, e.VA)
 	}
 	return nil
 }
@@ -194,9 +192,7 @@ func (t *Tensor) Free() error {
 	t.freed = true
 	t.ctx.remember(t)
 	t.host = nil
-	for _, va := range t.extents {
-		t.ctx.addrs.Remove(va)
-	}
+	t.ctx.addrs.Remove(t.va, t.va+mem.Addr(t.span()))
 	var errs []error
 	log := t.ctx.cfg.Executor.Data()
 	for _, s := range t.shards {

@@ -16,7 +16,7 @@ func (t *Tensor) View(part func(i int) mem.Chunk) (*Tensor, error) {
 		return nil, fmt.Errorf("%w: a view of %s, which has %d rows: it is for vectors", ErrShape, t.name, t.rows)
 	}
 	v := *t
-	v.of, v.extents, v.shards, v.cols = t, nil, nil, 0
+	v.of, v.shards, v.cols = t, nil, 0
 	for i, s := range t.shards {
 		p := part(i)
 		if p.Lo < 0 || p.N < 0 || p.Lo+p.N > s.Region.Elems() {

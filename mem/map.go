@@ -1,6 +1,7 @@
 package mem
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 )
@@ -35,14 +36,14 @@ func (m *Map) Insert(e Extent) error {
 	return nil
 }
 
-// Remove takes the extent that starts at va out and says whether there was one.
-func (m *Map) Remove(va Addr) bool {
-	i := m.find(va)
-	if i < 1 || m.extents[i-1].VA != va {
-		return false
-	}
-	m.extents = slices.Delete(m.extents, i-1, i)
-	return true
+// Remove takes out the extents that start at addresses from one on and before another, and returns
+// how many there were: of a tensor with many shards all at once.
+func (m *Map) Remove(from, to Addr) int {
+	start := func(e Extent, a Addr) int { return cmp.Compare(e.VA, a) }
+	lo, _ := slices.BinarySearchFunc(m.extents, from, start)
+	hi, _ := slices.BinarySearchFunc(m.extents, max(from, to), start)
+	m.extents = slices.Delete(m.extents, lo, hi)
+	return hi - lo
 }
 
 // find is the number of extents that start at or before va.

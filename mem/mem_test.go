@@ -191,16 +191,17 @@ func TestMapAgainstModel(t *testing.T) {
 				}
 			},
 			"remove": func(t *rapid.T) {
-				va := rapid.IntRange(0, size-1).Draw(t, "va")
-				o := owner[va]
-				starts := o >= 0 && all[o].VA == mem.Addr(va)
-				if m.Remove(mem.Addr(va)) != starts {
-					t.Fatalf("Remove(%d) = %v", va, !starts)
-				}
-				for i := range owner {
-					if starts && owner[i] == o {
-						owner[i] = -1
+				from := rapid.IntRange(0, size).Draw(t, "from")
+				to := rapid.IntRange(0, size).Draw(t, "to")
+				starts := func(o int) bool { return o >= 0 && from <= int(all[o].VA) && int(all[o].VA) < to }
+				want := map[int]bool{}
+				for i, o := range owner {
+					if starts(o) {
+						want[o], owner[i] = true, -1
 					}
+				}
+				if got := m.Remove(mem.Addr(from), mem.Addr(to)); got != len(want) {
+					t.Fatalf("Remove(%d, %d) = %d, want %d", from, to, got, len(want))
 				}
 			},
 			"": func(t *rapid.T) {

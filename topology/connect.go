@@ -49,6 +49,9 @@ type links struct {
 	// arriving lists the links that lead to each rank, as flat and start do.
 	arriving   []int32
 	arriveFrom []int32
+
+	faces [maxDirs + 1][]tl.Dir // what opposites said, as names of levels take time to take apart
+	faced [maxDirs + 1]bool
 }
 
 func newLinks(world, each int) *links {
@@ -135,29 +138,21 @@ func (l *links) indexArrivals() {
 
 // opposites lists the names that a ring sent into under d goes by at the far end, in
 // order. A child cannot know which one it is to its parent.
-func opposites(d tl.Dir) []tl.Dir {
+func (l *links) opposites(d tl.Dir) []tl.Dir {
+	if l.faced[d] {
+		return l.faces[d]
+	}
+	l.faced[d] = true
 	if d == tl.Parent {
-		return parentFaces
+		l.faces[d] = []tl.Dir{tl.Child0, tl.Child1}
+	} else if o, ok := d.Opposite(); ok {
+		l.faces[d] = []tl.Dir{o}
 	}
-	if o, ok := d.Opposite(); ok {
-		return faces[o : o+1 : o+1]
-	}
-	return nil
+	return l.faces[d]
 }
 
-var parentFaces = []tl.Dir{tl.Child0, tl.Child1}
-
-// faces is the list of all directions, so that a list of one need not be made.
-var faces = func() []tl.Dir {
-	ds := make([]tl.Dir, 256)
-	for i := range ds {
-		ds[i] = tl.Dir(i)
-	}
-	return ds
-}()
-
 func (l *links) leadsBack(from int32, k Link) tl.Dir {
-	for _, o := range opposites(k.Dir) {
+	for _, o := range l.opposites(k.Dir) {
 		if back, ok := l.peerOf(k.Peer, o); ok && back == from && !l.claimed(k.Peer, o) {
 			return o
 		}
@@ -166,7 +161,7 @@ func (l *links) leadsBack(from int32, k Link) tl.Dir {
 }
 
 func (l *links) notSentUnder(_ int32, k Link) tl.Dir {
-	for _, o := range opposites(k.Dir) {
+	for _, o := range l.opposites(k.Dir) {
 		if _, ok := l.peerOf(k.Peer, o); !ok && !l.claimed(k.Peer, o) {
 			return o
 		}
@@ -184,7 +179,7 @@ func (l *links) sentUnder(from int32, k Link) tl.Dir {
 }
 
 func (l *links) opposite(_ int32, k Link) tl.Dir {
-	for _, o := range opposites(k.Dir) {
+	for _, o := range l.opposites(k.Dir) {
 		if !l.claimed(k.Peer, o) {
 			return o
 		}
@@ -195,7 +190,7 @@ func (l *links) opposite(_ int32, k Link) tl.Dir {
 // homeless is the error for a ring that its peer has no name left for.
 func (l *links) homeless(from int32, k Link) error {
 	err := fmt.Errorf("rank %d sends %v to rank %d, which has no direction left to receive it from", from, k.Dir, k.Peer)
-	for _, o := range opposites(k.Dir) {
+	for _, o := range l.opposites(k.Dir) {
 		for _, i := range l.to(k.Peer) {
 			if l.name[i] == o {
 				other, _ := slices.BinarySearch(l.start, i+1)

@@ -140,13 +140,31 @@ func (l *Log) Cast(o Origin, v tl.Value, off int32, from dtype.Type, n int, t dt
 	return d
 }
 
+// Operand is a tensor as arithmetic finds it: a value, from element Off on.
+type Operand struct {
+	Value tl.Value
+	Off   int32
+}
+
 // Math records the arithmetic of an OpMath or OpGemm whose operands are known, and
 // returns the value that it makes.
 func (l *Log) Math(o Origin, in *tl.Instr, c *tl.Context) tl.Value {
+	operand := func(i int32) Operand {
+		if i == tl.None {
+			return Operand{}
+		}
+		return Operand{c.Cell(i).Value, c.Cell(i).Off}
+	}
+	return l.MathOf(o, in, operand(in.A), operand(in.B), operand(in.C))
+}
+
+// MathOf is Math of operands that somebody else has looked up.
+func (l *Log) MathOf(o Origin, in *tl.Instr, a, b, c Operand) tl.Value {
 	r := record{
 		kind: recMath, math: in.Math, binary: in.Binary, unary: in.Unary, typ: in.Type, from: in.Type,
 		n: int32(in.N), total: int32(in.N), outer: int32(in.Outer), axis: int32(in.Axis), inner: int32(in.Inner),
-		f: in.Scalar, g: in.Scalar2, aOff: in.AOff, bOff: in.BOff, cOff: in.COff,
+		f: in.Scalar, g: in.Scalar2, a: a.Value, b: b.Value, c: c.Value,
+		aOff: a.Off + in.AOff, bOff: b.Off + in.BOff, cOff: c.Off + in.COff,
 	}
 	if in.Op == tl.OpGemm {
 		r.kind = recGemm
@@ -154,15 +172,6 @@ func (l *Log) Math(o Origin, in *tl.Instr, c *tl.Context) tl.Value {
 	if in.Math == tl.MathConvert && in.Op == tl.OpMath {
 		r.from = dtype.Type(in.Outer)
 	}
-	operand := func(i int32, v *tl.Value, off *int32) {
-		if i != tl.None {
-			cell := c.Cell(i)
-			*v, *off = cell.Value, *off+cell.Off
-		}
-	}
-	operand(in.A, &r.a, &r.aOff)
-	operand(in.B, &r.b, &r.bOff)
-	operand(in.C, &r.c, &r.cOff)
 	r.dst = l.NewValue()
 	l.add(o, r)
 	return r.dst

@@ -131,7 +131,8 @@ type Launch struct {
 
 	// Local says that the kernel keeps to itself: it loads from and stores to its own PE's HBM slice,
 	// and hears of others by receives that name their direction. So what it does can be known
-	// before its time comes, which makes launches fast; what else it tries is a misuse.
+	// before its time comes, which makes launches fast; what else it tries is a misuse. Its code must
+	// depend on its arguments alone: it runs ahead of time, and again to explain a fault.
 	Local bool
 
 	// Sends are the directions in which the kernel of a local launch sends at all; nil: any that its

@@ -123,9 +123,6 @@ func (r *rank) complete(i int32) {
 	}
 	r.Clock = max(r.Clock, r.ctx.Cell(i).Ready)
 	if r.Clock > from && r.run.e.opts.Trace != nil {
-		if r.run.ahead && r.ctx.Cell(i).Local {
-			r.foresaw = r.Clock
-		}
 		r.emit(trace.Event{Kind: trace.Wait, Peer: -1, Start: from, End: r.Clock, Stalled: r.Clock - from})
 	}
 }
@@ -220,14 +217,6 @@ func (r *rank) produce(in *tl.Instr, start, end unit.Time, k trace.Kind) {
 // still being sent, a composite, or another program on the PE may take the room meanwhile.
 func (r *rank) enqueue(q dma.Queue) {
 	spec, engine := &r.run.e.spec.DMA, &r.engines.DMA
-	if r.run.ahead {
-		for engine.Full(spec, q, r.Clock) {
-			end, _ := engine.NextLeaves(q)
-			r.Clock, r.foresaw = max(r.Clock, end), end
-		}
-		engine.Enter(q)
-		return
-	}
 	if q == dma.Compute && r.pipes > 0 || q == dma.Collective && engine.Used(q)+r.unsent() >= spec.Depth || r.parent != nil {
 		r.sync()
 	}

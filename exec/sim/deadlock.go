@@ -28,7 +28,7 @@ func (x *run) deadlock() error {
 	}
 	d := fault.NewDeadlock(len(x.launch.Groups[stuck[0].group].PEs), blocked)
 	// Kernels run ahead of the clock of events, as far as to where they wait.
-	at := max(x.e.q.Now(), x.rest, x.result.End)
+	at := max(x.e.q.Now(), x.result.End)
 	for _, r := range stuck {
 		at = max(at, r.since)
 	}

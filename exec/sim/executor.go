@@ -52,6 +52,7 @@ type Executor struct {
 	routes   map[[2]machine.NodeID]noc.Route
 	asks     map[[2]machine.NodeID]noc.Route // of read requests
 	run      *run
+	follow   *follow   // instead, of a launch on the short way
 	end      unit.Time // of the last launch's kernels
 	broken   error
 }
@@ -99,6 +100,13 @@ func (e *Executor) Launch(ctx context.Context, l *tl.Launch) (*tl.Result, error)
 	if err := l.Validate(); err != nil {
 		return nil, err
 	}
+	if e.follows(l) {
+		w, err := e.prepareFollow(l)
+		if err != nil {
+			return nil, err
+		}
+		return w.perform(ctx)
+	}
 	x, err := e.prepare(l)
 	if err != nil {
 		return nil, err
@@ -113,7 +121,6 @@ func (e *Executor) perform(ctx context.Context, x *run) (*tl.Result, error) {
 	e.broken = errExited
 	defer func() { // also when a kernel ends the goroutine
 		x.stopAll()
-		e.net.Mingle()
 		e.run = nil
 	}()
 	err := x.simulate(ctx)
@@ -122,12 +129,12 @@ func (e *Executor) perform(ctx context.Context, x *run) (*tl.Result, error) {
 			fmt.Fprintf(e.opts.Pointers, "launch %s, group %d of %d:\n%s\n", l.Name, g, len(l.Groups), fault.Pointers(x.rings(int32(g)), 0))
 		}
 	}
-	e.end = max(e.end, x.result.End, x.rest)
+	e.end = max(e.end, x.result.End)
 	x.stopAll()
 	if x.history != nil {
 		x.history.Flush()
 	}
-	x.emitTrace()
+	x.traces.emit(e.opts.Trace, x.fault != nil, x.faultAt.time)
 	if err == nil && e.opts.Data != nil {
 		err = e.opts.Data.Flush()
 	}
@@ -176,5 +183,9 @@ func (e *Executor) checkAddress(a mem.Addr, bytes int64) string {
 
 // place fills in what only the machine knows of a fault's place.
 func (e *Executor) place(r *rank, op string) fault.Place {
-	return fault.Place{Rank: int(r.index), PE: e.m.PEName(int(r.pe)), Op: op, Time: r.Clock, Timed: true}
+	return e.placeOf(int(r.index), int(r.pe), op, r.Clock)
+}
+
+func (e *Executor) placeOf(rank, pe int, op string, at unit.Time) fault.Place {
+	return fault.Place{Rank: rank, PE: e.m.PEName(pe), Op: op, Time: at, Timed: true}
 }

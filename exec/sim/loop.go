@@ -82,10 +82,6 @@ func (x *run) simulate(ctx context.Context) error {
 		if x.ranks[i].next == nil {
 			continue // the place of a program: its stream starts it
 		}
-		if x.ahead {
-			x.ready = append(x.ready, int32(i))
-			continue
-		}
 		if x.resume(&x.ranks[i]); x.until < 0 {
 			break
 		}
@@ -96,13 +92,10 @@ func (x *run) simulate(ctx context.Context) error {
 				return fmt.Errorf("stopped at t=%v: %w", q.Now(), err)
 			}
 			if p := x.e.opts.Progress; p != nil && looks%16 == 0 {
-				p(x.all-x.left, x.all, max(q.Now(), x.reached))
+				p(x.all-x.left, x.all, q.Now())
 			}
 			x.until = checkEvery
 			looks++
-		}
-		if x.catchUp() {
-			continue
 		}
 		ev, ok := q.Pop()
 		if !ok && x.fault == nil && (x.patient() || x.endUnsent()) {

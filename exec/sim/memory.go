@@ -18,10 +18,6 @@ func (r *rank) load(in *tl.Instr) {
 	r.await(in.Addr, reach, aLoad)
 	r.enqueue(dma.Compute)
 	c := r.ctx.Cell(in.Dst)
-	if r.run.ahead {
-		r.loadAhead(in, c)
-		return
-	}
 	c.Waiting++
 	t := transfer{
 		kind: aLoad, rank: r.id, cell: in.Dst, gen: c.Gen(), slot: -1, typ: in.Type, addr: in.Addr,
@@ -71,10 +67,6 @@ func (r *rank) store(in *tl.Instr) {
 	to := r.storing(in.Addr)
 	r.enqueue(dma.Compute)
 	e, c := r.run.e, r.ctx.Cell(in.A)
-	if r.run.ahead {
-		r.storeAhead(in, c)
-		return
-	}
 	t := transfer{
 		kind: aStore, rank: r.id, cell: tl.None, slot: -1, typ: in.Type, addr: in.Addr,
 		value: c.Value, off: c.Off + in.AOff, n: int32(in.N), bytes: bytes, at: r.Clock, line: r.ctx.Line(), turn: r.turn,
@@ -162,10 +154,6 @@ func (r *rank) stage(in *tl.Instr) tl.Value {
 		v = log.NewValue()
 		t.value = v
 		log.Retain(v)
-	}
-	if r.run.ahead {
-		r.stageAhead(&t)
-		return v
 	}
 	r.flying++
 	r.ask(r.startsAccess(r.Clock+r.run.e.spec.DMA.Setup, false), &t, aRequestStage, laneProgram)

@@ -1,10 +1,8 @@
 package sim
 
 import (
-	"fmt"
 	"iter"
 
-	"kernbench/fault"
 	"kernbench/hw/ipcq"
 	"kernbench/hw/memory"
 	"kernbench/mem"
@@ -31,7 +29,6 @@ func (e *Executor) prepare(l *tl.Launch) (*run, error) {
 	for i := range x.ranks {
 		x.connect(&x.ranks[i])
 	}
-	x.goAhead()
 	return x, nil
 }
 
@@ -40,18 +37,11 @@ func (x *run) prepareRank(g *tl.Group, gi, i int, base int32) error {
 	r := &x.ranks[id]
 	w := &g.Wiring[i]
 	*r = rank{run: x, id: id, index: int32(i), pe: g.PEs[i], seat: g.PEs[i], source: uint32(g.PEs[i]), group: int32(gi), base: base, any: -1}
-	if int(r.pe) >= e.m.NumPEs() {
-		return fmt.Errorf("rank %d is to run on PE %d: the machine has %d", i, r.pe, e.m.NumPEs())
-	}
-	if len(w.In) > laneCredit-laneToken || len(w.Out) > laneCredit-laneToken {
-		return fmt.Errorf("rank %d has %d rings: at most %d", i, max(len(w.In), len(w.Out)), laneCredit-laneToken)
+	if err := e.checkRank(x.launch, g, i); err != nil {
+		return err
 	}
 	r.engines, r.component = &r.PE, uint32(len(e.m.Links))+uint32(r.pe)
 	r.Clock, r.began, r.Math.FreeAt, r.GEMM.FreeAt = x.start, x.start, x.start, x.start
-	need := unit.Bytes(int64(len(w.In)) * int64(x.ring.Slots) * x.ring.SlotBytes)
-	if have := memory.RingRoom(e.m, int(r.pe), x.ring.Space, x.taken(int(r.pe))); need > have {
-		return &fault.RingMemory{Place: e.place(r, "launch"), Kind: x.ring.Space.String(), Need: need, Have: have}
-	}
 	r.tx, r.rx = make([]txPort, len(w.Out)), make([]rxPort, len(w.In))
 	r.ctx = tl.NewContext(tl.Setup{
 		Core: r, Rank: i, World: len(g.PEs), PE: int(r.pe), PEsPerCube: g.PEsPerCube,
@@ -66,12 +56,12 @@ func (x *run) prepareRank(g *tl.Group, gi, i int, base int32) error {
 }
 
 // taken is what a PE's rings cannot have of the memory that they lie in.
-func (x *run) taken(pe int) unit.Bytes {
+func taken(l *tl.Launch, pe int) unit.Bytes {
 	switch {
-	case x.ring.Space == mem.TCM:
-		return x.launch.Scratch
-	case x.ring.Space == mem.HBM && x.launch.Tensors != nil:
-		return x.launch.Tensors(pe)
+	case l.Ring.Space == mem.TCM:
+		return l.Scratch
+	case l.Ring.Space == mem.HBM && l.Tensors != nil:
+		return l.Tensors(pe)
 	}
 	return 0
 }
@@ -97,13 +87,18 @@ func (x *run) connect(r *rank) {
 		q := &r.rx[i]
 		*q = rxPort{peer: peer, peerOut: p.PeerOut, held: -1, fetch: e.route(slots, e.m.PE(int(r.pe)))}
 		q.Init(x.ring.Slots)
-		// The credit's way back: latency of the path, its bytes over the slowest link, and until it is seen.
-		back := e.route(e.m.PE(int(r.pe)), e.m.PE(int(x.ranks[peer].pe)))
-		head, slowest := e.net.Latency(back)
-		_, seen := x.ring.Protocol.Late(e.m.Between(int(r.pe), int(x.ranks[peer].pe)))
-		q.credit = head + seen
-		if slowest > 0 {
-			q.credit += slowest.Serial().Time(x.ring.CreditBytes)
-		}
+		q.credit = e.creditTime(x.ring, int(r.pe), int(x.ranks[peer].pe))
 	}
+}
+
+// creditTime is what a credit takes on its way back: the latency of the path, its bytes over the
+// slowest link, and until it is seen.
+func (e *Executor) creditTime(ring *tl.Ring, from, to int) unit.Time {
+	back := e.route(e.m.PE(from), e.m.PE(to))
+	head, slowest := e.net.Latency(back)
+	_, seen := ring.Protocol.Late(e.m.Between(from, to))
+	if slowest > 0 {
+		seen += slowest.Serial().Time(ring.CreditBytes)
+	}
+	return head + seen
 }

@@ -50,18 +50,13 @@ func (r *rank) send(in *tl.Instr) {
 		r.waitPort = int32(port)
 		r.park(w)
 	}
-	if x.ahead {
-		r.accepted(q)
-	}
 	if x.log != nil {
 		for range tok.Parts - 1 {
 			x.log.Retain(tok.Value)
 		}
 	}
 	r.Clock += x.e.spec.Send
-	if !x.ahead {
-		r.enqueue(dma.Collective)
-	}
+	r.enqueue(dma.Collective)
 	seq := q.MyHead
 	if x.history != nil {
 		s := &r.sends[port]
@@ -95,11 +90,6 @@ func (r *rank) token(port int, at unit.Time) {
 	if x.history != nil {
 		r.accountSend(port, at)
 	}
-	if q.own != nil {
-		q.MyHead++
-		r.carry(q, &t)
-		return
-	}
 	i := x.newTransfer(&t)
 	r.flying++
 	key := r.key(des.Arrive, laneToken+uint8(port), q.MyHead)
@@ -111,13 +101,8 @@ func (r *rank) token(port int, at unit.Time) {
 func (r *rank) pump(port int, at unit.Time) {
 	q := &r.tx[port]
 	for q.Streaming() && q.Free() > 0 {
-		if r.run.ahead {
-			at = max(at, q.credit())
-		} else {
-			r.engines.DMA.Enter(dma.Collective)
-		}
+		r.engines.DMA.Enter(dma.Collective)
 		r.token(port, max(at, q.Stream.NotBefore))
-		q.accepted = at
 	}
 }
 
@@ -147,14 +132,7 @@ func (x *run) arrive(s *rank, t *transfer, now unit.Time) {
 	}
 	x.result.Messages++
 	x.result.Bytes += t.bytes
-	if p.Arrive(t.token, t.seq, now) == 0 {
-		return
-	}
-	if x.ahead {
-		x.rest = max(x.rest, now)
-		if r.wait == forToken && r.waitPort == int32(q.peerIn) {
-			x.wakeUp(r)
-		}
+	if p.Arrive(t.token, t.seq) == 0 {
 		return
 	}
 	if r.wait == forToken && r.waitPort == int32(q.peerIn) || r.wait == forAny {
@@ -179,9 +157,7 @@ func (r *rank) recv(in *tl.Instr) {
 		r.visible(port)
 	}
 	q := &r.rx[port]
-	tok, seen := q.Peek()
-	got := *tok
-	r.seen(seen)
+	got := *q.Peek()
 	r.Clock += x.e.spec.Recv
 	stalled := r.Clock - x.e.spec.Recv - from
 	in.GotPort, in.GotShape, in.GotType, in.GotN = port, got.Shape, got.Type, int(got.Total)
@@ -277,8 +253,6 @@ func (r *rank) assemble(in *tl.Instr, port int) {
 			break
 		}
 		r.visible(port)
-		_, seen := q.Peek()
-		r.seen(seen)
 	}
 	c.Ready = r.Clock
 }
@@ -315,8 +289,6 @@ func (r *rank) copyOut(in *tl.Instr, port int) {
 			break
 		}
 		r.visible(port)
-		_, seen := q.Peek()
-		r.seen(seen)
 	}
 	r.book.Accessed(history.Store, in.Addr, in.Bytes())
 }
@@ -354,14 +326,10 @@ func (r *rank) giveCredits(port int) {
 		}
 		q.sent++
 		r.accountCredit(q, at)
-		if x.ahead {
-			x.creditAhead(q, at+q.credit)
-		} else {
-			x.e.q.Post(des.Event{
-				Time: at + q.credit, Key: r.key(des.Arrive, laneCredit+uint8(port), q.sent),
-				Target: noc.Target(kindCredit, uint32(q.peer)), Arg: uint32(q.peerOut),
-			})
-		}
+		x.e.q.Post(des.Event{
+			Time: at + q.credit, Key: r.key(des.Arrive, laneCredit+uint8(port), q.sent),
+			Target: noc.Target(kindCredit, uint32(q.peer)), Arg: uint32(q.peerOut),
+		})
 		if x.e.opts.Trace != nil {
 			r.emit(trace.Event{Kind: trace.Credit, Peer: x.ranks[q.peer].pe, Start: at, End: at + q.credit, Bytes: x.ring.CreditBytes, Seq: int64(q.sent - 1)})
 		}

@@ -11,7 +11,6 @@ import (
 	"kernbench/hw/pe"
 	"kernbench/oplog"
 	"kernbench/tl"
-	"kernbench/trace"
 	"kernbench/unit"
 )
 
@@ -30,21 +29,15 @@ type run struct {
 	result tl.Result
 	fault  error // earliest in simulated time
 	faultAt
-	trace []trace.Event
+	traces
 	ctx   context.Context
 	hung  bool
 	batch *batch // of a run of streams, or nil
 	words
-	history  *history.Log
-	ahead    bool    // what comes of it is known ahead of time: see local.go
-	ready    []int32 // ahead: kernels that can go on
-	first    int     // of those
-	foreseen []foreseen
-	reached  unit.Time // ahead: by some kernel
-	rest     unit.Time // ahead: when the latest message and credit arrive
-	still    bool      // nothing happens any more
-	watched  bool      // its instructions need more than to be carried out: see issueWatched
-	until    int       // events until the loop looks whether the launch was cancelled; -1 when a kernel has seen it
+	history *history.Log
+	still   bool // nothing happens any more
+	watched bool // its instructions need more than to be carried out: see issueWatched
+	until   int  // events until the loop looks whether the launch was cancelled; -1 when a kernel has seen it
 }
 
 // faultAt orders faults: the one that comes out of a launch is the first in simulated
@@ -72,8 +65,6 @@ type rank struct {
 	tx             []txPort
 	rx             []rxPort
 	fromHBM, toHBM noc.Route // its own slice
-	foresaw        unit.Time // ahead: the latest time at which it was to hear of something, when it had
-	portFree       unit.Time // ahead: when the port of that slice is free, or the latest access done
 
 	any int // port that the last undirected receive took from
 
@@ -117,15 +108,12 @@ type rank struct {
 // txPort is a ring that a rank sends into.
 type txPort struct {
 	ipcq.Tx
-	peer     int32 // id
-	peerIn   uint8
-	dir      tl.Dir
-	source   noc.Route    // from TCM
-	own      *noc.Private // the same, where it shares no link; ahead only
-	credits  []unit.Time  // when those of the latest tokens came, by token; ahead only
-	accepted unit.Time    // when the latest token was; ahead only
-	slots    noc.Route    // from the memory that holds this rank's own slots
-	late     unit.Time    // from a token's arrival until it is seen
+	peer   int32 // id
+	peerIn uint8
+	dir    tl.Dir
+	source noc.Route // from TCM
+	slots  noc.Route // from the memory that holds this rank's own slots
+	late   unit.Time // from a token's arrival until it is seen
 }
 
 // rxPort is a ring that a rank receives from.

@@ -15,10 +15,21 @@ func (r *rank) emit(e trace.Event) {
 	if r.task != nil {
 		e.Core = trace.CommCore
 	}
-	if calls := e.Kind == trace.Send || e.Kind == trace.Recv || e.Kind == trace.Wait; calls && r.foresaw > e.Start {
-		r.run.foreseen = append(r.run.foreseen, foreseen{len(r.run.trace), r.foresaw})
+	r.run.traces.add(e, 0)
+}
+
+// traces are the events of a launch.
+type traces struct {
+	trace    []trace.Event
+	foreseen []foreseen
+}
+
+// add keeps an event of a rank that has heard by now of what comes at a time.
+func (t *traces) add(e trace.Event, seen unit.Time) {
+	if calls := e.Kind == trace.Send || e.Kind == trace.Recv || e.Kind == trace.Wait; calls && seen > e.Start {
+		t.foreseen = append(t.foreseen, foreseen{len(t.trace), seen})
 	}
-	r.run.trace = append(r.run.trace, e)
+	t.trace = append(t.trace, e)
 }
 
 // foreseen is an event of the trace of which nobody could know before a time.
@@ -33,35 +44,35 @@ func (r *rank) emitSpan(k trace.Kind, start, end unit.Time, bytes int64) {
 	}
 }
 
-// emitTrace hands a launch's events to the consumer, in the order that trace.Sink names.
-// After a fault it leaves out what kernels did beyond it, running ahead.
-func (x *run) emitTrace() {
-	if x.e.opts.Trace == nil {
+// emit hands a launch's events to the consumer, in the order that trace.Sink names. After a
+// fault, at a time, it leaves out what kernels did beyond it, running ahead.
+func (t *traces) emit(to trace.Sink, fault bool, at unit.Time) {
+	if to == nil {
 		return
 	}
-	if x.fault != nil {
-		x.forget()
+	if fault {
+		t.forget(at)
 	}
-	slices.SortFunc(x.trace, func(a, b trace.Event) int {
+	slices.SortFunc(t.trace, func(a, b trace.Event) int {
 		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.PE, b.PE), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Seq, b.Seq),
 			cmp.Compare(a.Dir, b.Dir), cmp.Compare(a.Peer, b.Peer), cmp.Compare(a.End, b.End), cmp.Compare(a.Bytes, b.Bytes),
 			cmp.Compare(a.Rank, b.Rank), cmp.Compare(a.Stalled, b.Stalled), cmp.Compare(a.Core, b.Core))
 	})
-	for i := range x.trace {
-		ev := &x.trace[i]
-		if x.fault != nil && (ev.Start > x.faultAt.time || ev.End > x.faultAt.time && knownAtEnd(ev.Kind)) {
+	for i := range t.trace {
+		ev := &t.trace[i]
+		if fault && (ev.Start > at || ev.End > at && knownAtEnd(ev.Kind)) {
 			continue
 		}
-		x.e.opts.Trace.Emit(ev)
+		to.Emit(ev)
 	}
-	x.trace = nil
+	t.trace = nil
 }
 
 // forget takes out what a fault has kept from being known: of that the long way says nothing either.
-func (x *run) forget() {
-	for _, f := range slices.Backward(x.foreseen) {
-		if f.at > x.faultAt.time {
-			x.trace = slices.Delete(x.trace, f.event, f.event+1)
+func (t *traces) forget(after unit.Time) {
+	for _, f := range slices.Backward(t.foreseen) {
+		if f.at > after {
+			t.trace = slices.Delete(t.trace, f.event, f.event+1)
 		}
 	}
 }

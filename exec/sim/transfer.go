@@ -102,6 +102,10 @@ type sink Executor
 
 // Departed: a source has been read; its DMA queue has room, and its ring slot may go.
 func (s *sink) Departed(user uint32, end unit.Time) {
+	if s.follow != nil {
+		s.follow.departed(user, end)
+		return
+	}
 	x := s.run
 	t := &x.xfers[user]
 	r := &x.ranks[t.rank]
@@ -110,9 +114,7 @@ func (s *sink) Departed(user uint32, end unit.Time) {
 	case aLoad, aStore, aTile, anOutput, aStage:
 		r.leave(dma.Compute, end)
 	case aToken:
-		if !x.ahead {
-			r.leave(dma.Collective, end)
-		}
+		r.leave(dma.Collective, end)
 		r.flying--
 		r.Last = max(r.Last, end)
 		if r.flying == 0 && r.wait == forDrain {
@@ -184,6 +186,10 @@ func (t *transfer) origin(r *rank, now unit.Time) oplog.Origin {
 
 // Delivered: a transfer has arrived whole.
 func (s *sink) Delivered(user uint32, now unit.Time) {
+	if s.follow != nil {
+		s.follow.delivered(user, now)
+		return
+	}
 	x := s.run
 	place := &x.xfers[user]
 	if place.kind >= aPut {
@@ -196,7 +202,7 @@ func (s *sink) Delivered(user uint32, now unit.Time) {
 		r.begin(now, place.route, noc.Compute, place.bytes, user, r.laneKey(des.Arrive, laneReply))
 		return
 	}
-	if place.kind == aToken && !x.ahead && x.unseen(r, user, now, r.tx[place.port].late) {
+	if place.kind == aToken && x.unseen(r, user, now, r.tx[place.port].late) {
 		return
 	}
 	t := *place
@@ -204,9 +210,6 @@ func (s *sink) Delivered(user uint32, now unit.Time) {
 	place.next, x.free = x.free, user
 	switch t.kind {
 	case aToken:
-		if x.ahead {
-			now += r.tx[t.port].late
-		}
 		x.arrive(r, &t, now)
 		return
 	case aTile:

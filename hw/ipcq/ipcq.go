@@ -71,7 +71,6 @@ type Rx struct {
 // slot is the state of one slot at the receiver.
 type slot struct {
 	token Token
-	seen  unit.Time // when the token became visible
 	end   unit.Time // of the last use so far: reads, and the kernel letting go
 	reads int32     // reads whose end is not known yet
 	ended bool      // the kernel has let go
@@ -84,7 +83,7 @@ func (r *Rx) Init(slots int) { *r = Rx{slots: make([]slot, slots)} }
 // Arrive puts token number seq of the ring into its slot. Tokens become visible in ring
 // order: one that has overtaken another, on a faster way from another memory, waits for
 // it. It returns the number of tokens that have become visible now.
-func (r *Rx) Arrive(t Token, seq uint32, now unit.Time) int {
+func (r *Rx) Arrive(t Token, seq uint32) int {
 	s := &r.slots[seq%uint32(len(r.slots))]
 	s.token, s.here, s.end, s.ended = t, true, 0, false
 	n := 0
@@ -93,7 +92,7 @@ func (r *Rx) Arrive(t Token, seq uint32, now unit.Time) int {
 		if !s.here {
 			return n
 		}
-		s.here, s.seen = false, now
+		s.here = false
 		r.PeerHeadCache++
 		n++
 	}
@@ -105,11 +104,8 @@ func (r *Rx) Visible() uint32 { return r.PeerHeadCache - r.Taken }
 // Occupied is the number of slots that are not free.
 func (r *Rx) Occupied() uint32 { return r.PeerHeadCache - r.MyTail }
 
-// Peek is the next token to take and when it became visible.
-func (r *Rx) Peek() (*Token, unit.Time) {
-	s := &r.slots[r.Taken%uint32(len(r.slots))]
-	return &s.token, s.seen
-}
+// Peek is the next token to take.
+func (r *Rx) Peek() *Token { return &r.slots[r.Taken%uint32(len(r.slots))].token }
 
 // Take takes the next token and returns its slot. The slot is the kernel's until Release.
 func (r *Rx) Take() (Token, int32) {

@@ -73,7 +73,7 @@ func TestOverwritten(t *testing.T) {
 	var r Rx
 	r.Init(2)
 	for seq := range uint32(3) {
-		r.Arrive(Token{N: int32(seq)}, seq, 0)
+		r.Arrive(Token{N: int32(seq)}, seq)
 	}
 	if !r.Overwritten(0) || r.Overwritten(1) || r.Overwritten(2) {
 		t.Error("the third token lies where the first one lay")
@@ -93,7 +93,7 @@ type model struct {
 
 type modelToken struct {
 	arrived, let bool
-	seen, end    unit.Time
+	end          unit.Time
 	reads        int
 }
 
@@ -134,19 +134,18 @@ func TestRxAgainstModel(t *testing.T) {
 				m.tokens[i].arrived = true
 				before := m.shown
 				for m.shown < len(m.tokens) && m.tokens[m.shown].arrived {
-					m.tokens[m.shown].seen = now
 					m.shown++
 				}
-				if got := r.Arrive(Token{N: int32(i), Type: dtype.I8}, uint32(i), now); got != m.shown-before {
+				if got := r.Arrive(Token{N: int32(i), Type: dtype.I8}, uint32(i)); got != m.shown-before {
 					t.Fatalf("token %d made %d visible, want %d", i, got, m.shown-before)
 				}
 			case 2:
 				if m.taken == m.shown {
 					continue
 				}
-				tok, seen := r.Peek()
-				if int(tok.N) != m.taken || seen != m.tokens[m.taken].seen {
-					t.Fatalf("next is token %d, visible at %v; want %d at %v", tok.N, seen, m.taken, m.tokens[m.taken].seen)
+				tok := r.Peek()
+				if int(tok.N) != m.taken {
+					t.Fatalf("next is token %d, want %d", tok.N, m.taken)
 				}
 				got, s := r.Take()
 				if int(got.N) != m.taken || s != slot(m.taken) || r.Bytes(s) != int64(m.taken) {

@@ -78,59 +78,125 @@ func (n *Fabric) isolated(hop uint32) bool {
 	return !n.ideal && int(hop) < len(n.alone) && n.alone[hop]
 }
 
-// Through carries a transfer of one message over a route all of whose links are its own: its
-// last byte leaves the source at departed and arrives at delivered. It is not ok where another
-// route has one of the links too; then nothing has happened.
-func (n *Fabric) Through(p *Private, bytes int64, at unit.Time) (departed, delivered unit.Time) {
-	bytes = max(1, bytes)
-	if n.ideal {
-		delivered = max(at+p.slowest.Time(bytes)+p.latency, p.freeAt[0])
-		p.freeAt[0] = delivered
-		return at + p.links[0].Serial.Time(bytes), delivered
+// Private is a route that shares no link, ready for Through.
+type Private struct {
+	way   *way
+	first uint32    // of its hops
+	at    unit.Time // when its latest message started; at fidelity Ideal, when it arrives
+	clear *passage  // of that message, which met no other; nil: Fabric.freeAt knows when links are free
+}
+
+// Private is the route as one for Through; ok is false where it shares a link.
+func (n *Fabric) Private(r Route) (p Private, ok bool) {
+	if r.hops == 0 || n.alone == nil {
+		return Private{}, false
 	}
-	arrived, tail := at, at
-	for i, l := range p.links {
-		start := max(arrived, p.freeAt[i])
-		end := max(start+l.Serial.Time(bytes), tail)
-		p.freeAt[i] = end
+	for k := range r.hops {
+		if !n.alone[r.first+k] && !(n.ideal && k > 0) {
+			return Private{}, false
+		}
+	}
+	w := &n.ways
+	for _, h := range n.path(r) {
+		w = w.then(n.links[h.link].spec)
+	}
+	return Private{way: w, first: r.first}, true
+}
+
+// Through carries a transfer of one message over a route all of whose links are its own: its
+// last byte leaves the source at departed and arrives at delivered.
+func (n *Fabric) Through(p *Private, bytes int64, at unit.Time) (departed, delivered unit.Time) {
+	t := p.way.latest
+	if t == nil || t.bytes != bytes {
+		t = p.way.passage(bytes)
+	}
+	switch {
+	case n.ideal:
+		p.at = max(p.at, at+t.alone)
+		return at + t.departed, p.at
+	case p.clear == t && at >= p.at+t.gap:
+		p.at = at
+		return at + t.departed, at + t.delivered
+	}
+	return n.squeeze(p, t, at)
+}
+
+// squeeze is Through where a message may have to wait for the one before.
+func (n *Fabric) squeeze(p *Private, t *passage, at unit.Time) (departed, delivered unit.Time) {
+	free := n.freeAt[p.first : p.first+uint32(len(p.way.links))]
+	if p.clear != nil {
+		for i, end := range p.clear.ends {
+			free[i] = p.at + end
+		}
+		p.clear = nil
+	}
+	arrived, tail, waits := at, at, false
+	for i, l := range p.way.links {
+		start := max(arrived, free[i])
+		waits = waits || start > arrived
+		end := max(start+t.takes[i], tail)
+		free[i] = end
 		if i == 0 {
 			departed = end
 		}
 		latency := l.Router + l.Wire
 		arrived, tail = start+latency, end+latency
 	}
+	if !waits {
+		p.at, p.clear = at, t
+	}
 	return departed, tail
 }
 
-// Private is a route that shares no link, ready for Through.
-type Private struct {
-	links   []*machine.LinkSpec
-	freeAt  []unit.Time
-	slowest unit.Serial
-	latency unit.Time
+// way is what routes have in common whose links are alike, one after the other.
+type way struct {
+	links    []*machine.LinkSpec
+	latest   *passage
+	passages map[int64]*passage // by bytes
+	longer   []*way
 }
 
-// Private is the route as one for Through; nil where it shares a link.
-func (n *Fabric) Private(r Route) *Private {
-	if r.hops == 0 || n.alone == nil {
-		return nil
-	}
-	for k := range r.hops {
-		if !n.alone[r.first+k] && !(n.ideal && k > 0) {
-			return nil
+// then is the way that goes on over one more link.
+func (w *way) then(l *machine.LinkSpec) *way {
+	for _, next := range w.longer {
+		if next.links[len(w.links)] == l {
+			return next
 		}
 	}
-	p := &Private{freeAt: n.freeAt[r.first : r.first+r.hops]}
-	slowest := unit.Rate(0)
-	for _, h := range n.path(r) {
-		l := &n.links[h.link]
-		p.links = append(p.links, l.spec)
-		p.latency += l.latency
-		if slowest == 0 || l.spec.Rate < slowest {
-			slowest, p.slowest = l.spec.Rate, l.spec.Serial
+	next := &way{links: append(w.links[:len(w.links):len(w.links)], l), passages: map[int64]*passage{}}
+	w.longer = append(w.longer, next)
+	return next
+}
+
+// passage is how a message of one size passes a way on which it meets no other, in times from
+// its start. A message of the same size that starts a gap later does not meet it either.
+type passage struct {
+	bytes               int64
+	departed, delivered unit.Time
+	alone               unit.Time // when it arrives at fidelity Ideal
+	gap                 unit.Time
+	takes, ends         []unit.Time // by link: how long it is taken, and until when
+}
+
+func (w *way) passage(bytes int64) *passage {
+	t := w.passages[bytes]
+	if t == nil {
+		t = &passage{bytes: bytes}
+		var start, tail, latency unit.Time
+		for _, l := range w.links {
+			takes := l.Serial.Time(max(1, bytes))
+			end := max(start+takes, tail)
+			t.takes, t.ends = append(t.takes, takes), append(t.ends, end)
+			t.gap = max(t.gap, end-start)
+			t.alone = max(t.alone, takes)
+			start, tail = start+l.Router+l.Wire, end+l.Router+l.Wire
+			latency += l.Router + l.Wire
 		}
+		t.departed, t.delivered, t.alone = t.ends[0], tail, t.alone+latency
+		w.passages[bytes] = t
 	}
-	return p
+	w.latest = t
+	return t
 }
 
 // follow takes a message of one part over the links ahead that are its route's alone, and to

@@ -114,6 +114,7 @@ type Fabric struct {
 	ties    []uint32
 	alone   []bool             // by hop: the link is passed by that route alone; nil: routes are not isolated
 	freeAt  []unit.Time        // by hop: of such a link; of the first hop at fidelity Ideal: when the latest transfer arrives
+	ways    way                // of routes that share no link
 	lines   map[line]chain     // who waits behind a transfer of several messages
 	latest  map[line]unit.Time // when the latest transfer arrives, by link with a memory; ideal only
 }

@@ -1,0 +1,337 @@
+package sim
+
+import (
+	"context"
+	"fmt"
+
+	"kernbench/fault"
+	"kernbench/hw/noc"
+	"kernbench/oplog"
+	"kernbench/tl"
+	"kernbench/trace"
+	"kernbench/unit"
+)
+
+// follow is one launch on the short way: see follows.
+type follow struct {
+	e      *Executor
+	launch *tl.Launch
+	log    *oplog.Log
+	ring   *tl.Ring
+	ranks  []follower // of all groups, one after the other
+	left   int        // of the kernels, those that have not ended
+	start  unit.Time
+	rest   unit.Time // when the latest message, credit and access come to their end
+	result tl.Result
+	fault  int32 // rank whose kernel is at fault, first in simulated time; or -1
+	at     unit.Time
+	still  bool // nothing happens any more
+	traces
+
+	ctx   context.Context
+	until int // steps and events until the loop looks whether the launch was cancelled
+
+	ready   []int32 // ranks that can go on
+	first   int     // of those
+	reached unit.Time
+
+	forms     []form
+	formIndex map[formKey]uint32
+	access    struct { // the latest one
+		bytes int64
+		time  unit.Time
+	}
+	slots    []slot      // of all rings, at their receivers
+	tokens   []token     // what they hold, for the log; else nil
+	credits  []unit.Time // when those of the latest tokens came, of all rings, at their senders
+	wires    []wire      // tokens on links that several routes share
+	wireFree uint32      // list of unused ones; 0: none
+
+	idle     []*recorder
+	busy     map[int32]*recorder // of ranks whose kernel has been recorded in part
+	traffic  []tl.Traffic
+	detailed bool // details are wanted
+}
+
+// follower is one rank of it. What every step needs comes first.
+type follower struct {
+	ops    []op
+	at     int32 // in ops
+	wait   waiting
+	port   uint8 // that it waits at
+	begun  bool  // the op at hand is
+	done   bool
+	clock  unit.Time
+	memory unit.Time // when the memory's port is free, or at fidelity Ideal the latest access done
+	math   unit.Time // when that engine is free
+	last   unit.Time // when the last of its own transfers, and of its arithmetic, is complete
+	cells  []cell
+	dma    []unit.Time // when loads and stores leave that queue, in order
+	tx     []sender
+	rx     []receiver
+	part   int32 // of the payload that is being assembled
+	flying int32 // tokens on shared links that have not left
+	gemm   unit.Time
+	seen   unit.Time // the latest time at which it was to hear of something, when it had
+
+	from, waited unit.Time // when the op at hand was issued, and knew its operand
+	passed       int64     // ops in earlier parts of the record
+	details      []detail
+	got          uint32  // form of what it received last
+	values       []token // of its tensors, by cell, for the log
+	staged       tl.Value
+	id           int32 // in follow.ranks
+	index, pe    int32
+	group, base  int32
+}
+
+// cell is what is known of a tensor.
+type cell struct {
+	ready unit.Time
+	slot  int32 // of a ring, in which it lies, or -1
+	port  uint8 // that ring
+	local bool  // has been loaded
+}
+
+// sender is a rank's end of a ring that it sends into.
+type sender struct {
+	own       noc.Private
+	private   bool // own is the route
+	peerIn    uint8
+	dir       tl.Dir
+	peer      int32  // id
+	head      uint32 // tokens sent
+	tail      uint32 // slots that came back
+	credits   uint32 // first in follow.credits
+	streaming bool
+	accepted  unit.Time // when the latest token of a payload of several was
+	late      unit.Time // from a token's arrival until it is seen
+	route     noc.Route // from TCM
+	stream    partial
+}
+
+// partial is a payload of which not all tokens have been accepted.
+type partial struct {
+	token
+	next      int32
+	slot      int32 // of a ring, that its source lies in, or -1
+	in        uint8 // that ring
+	notBefore unit.Time
+}
+
+// token is the contents of a slot message: of a value from element off on.
+type token struct {
+	value tl.Value
+	off   int32
+	form  uint32
+}
+
+// receiver is a rank's end of a ring that it receives from.
+type receiver struct {
+	slots   uint32 // first in follow.slots
+	head    uint32 // tokens that have come
+	taken   uint32 // of which the kernel has taken
+	tail    uint32 // slots given back
+	held    int32  // slot that the kernel holds, or -1
+	peer    int32  // id
+	peerOut uint8
+	sent    unit.Time // when the latest credit left
+	credit  unit.Time // that a credit takes
+}
+
+// slot is one slot of a ring at its receiver.
+type slot struct {
+	seen  unit.Time // when its token became visible
+	end   unit.Time // of its last use so far
+	form  uint32
+	reads int16 // reads whose end is not known yet
+	ended bool  // the kernel has let go
+}
+
+// perform follows a launch to its end.
+func (w *follow) perform(ctx context.Context) (*tl.Result, error) {
+	e := w.e
+	e.follow, e.broken = w, errExited
+	defer func() { // also when a kernel ends the goroutine
+		w.stopAll()
+		e.net.Mingle()
+		e.follow = nil
+	}()
+	err := w.simulate(ctx)
+	if e.opts.Pointers != nil {
+		for g := range w.launch.Groups {
+			fmt.Fprintf(e.opts.Pointers, "launch %s, group %d of %d:\n%s\n", w.launch.Name, g, len(w.launch.Groups), fault.Pointers(w.rings(int32(g)), 0))
+		}
+	}
+	e.end = max(e.end, w.result.End, w.rest)
+	w.stopAll()
+	w.traces.emit(e.opts.Trace, w.fault >= 0, w.at)
+	if err == nil && w.log != nil {
+		err = w.log.Flush()
+	}
+	if e.broken = err; err != nil {
+		return nil, err
+	}
+	return &w.result, nil
+}
+
+// simulate follows all ranks to rest.
+func (w *follow) simulate(ctx context.Context) error {
+	w.result, w.ctx = tl.Result{Start: w.start, End: w.start}, ctx
+	q := &w.e.q
+	before := q.Popped()
+	w.ready = make([]int32, len(w.ranks), 2*len(w.ranks))
+	for i := range w.ready {
+		w.ready[i] = int32(i)
+	}
+	for looks := 0; ; w.until-- {
+		if w.until <= 0 {
+			if err := ctx.Err(); err != nil {
+				return fmt.Errorf("stopped at t=%v: %w", q.Now(), err)
+			}
+			if p := w.e.opts.Progress; p != nil && looks%16 == 0 {
+				p(len(w.ranks)-w.left, len(w.ranks), max(q.Now(), w.reached))
+			}
+			w.until = checkEvery
+			looks++
+		}
+		if w.catchUp() {
+			continue
+		}
+		ev, ok := q.Pop()
+		if !ok && w.fault < 0 && w.endUnsent() {
+			continue
+		}
+		if !ok || w.fault >= 0 && ev.Time > w.at {
+			break
+		}
+		w.e.net.Handle(ev)
+	}
+	w.result.Events = q.Popped() - before
+	for i := range w.traffic {
+		w.traffic[i].Rank = i
+	}
+	w.result.Traffic = w.traffic
+	switch {
+	case w.fault >= 0:
+		return w.explain(&w.ranks[w.fault])
+	case w.left > 0:
+		return w.deadlock()
+	}
+	return w.leftOver()
+}
+
+// catchUp carries out the next rank that can go on; false when there is none.
+func (w *follow) catchUp() bool {
+	if w.first == len(w.ready) {
+		return false
+	}
+	f := &w.ranks[w.ready[w.first]]
+	if w.first++; w.first == len(w.ready) {
+		w.first, w.ready = 0, w.ready[:0]
+	}
+	w.reached = max(w.reached, f.clock)
+	if w.fault < 0 || f.clock <= w.at { // else what it does would come after the end
+		w.step(f)
+	}
+	return true
+}
+
+// wake lets a rank that waits go on.
+func (w *follow) wake(f *follower) {
+	f.wait = nothing
+	w.ready = append(w.ready, f.id)
+}
+
+// endUnsent lets kernels end whose payloads nobody has taken, or ever will: nothing else happens
+// any more. It is for those who did not take them to be at fault.
+func (w *follow) endUnsent() bool {
+	if w.still {
+		return false
+	}
+	w.still = true
+	for i := range w.ranks {
+		if f := &w.ranks[i]; f.wait == forDrain {
+			w.wake(f)
+		}
+	}
+	return true
+}
+
+// firstPart and laterPart are how many instructions are recorded at once: enough for a short
+// kernel to be recorded whole, after which its coroutine is free for another, and few enough for
+// those of a long one to stay in the cache until they are followed.
+const (
+	firstPart = 512
+	laterPart = 128
+)
+
+// record gets the next part of a kernel's instructions; false when the launch was cancelled.
+func (w *follow) record(f *follower) bool {
+	if w.ctx.Err() != nil {
+		w.until = 0
+		return false
+	}
+	r := w.busy[f.id]
+	if r == nil {
+		if n := len(w.idle); n > 0 {
+			r, w.idle = w.idle[n-1], w.idle[:n-1]
+		} else {
+			r = w.newRecorder()
+		}
+		r.f, r.ended, r.room = f, false, firstPart
+	} else {
+		r.room = laterPart
+	}
+	r.ops, r.detail = r.ops[:0], r.detail[:0]
+	r.next()
+	for i := range f.ops {
+		if f.ops[i].kind != opDrop {
+			f.passed++
+		}
+	}
+	f.ops, f.details, f.at = append(f.ops[:0], r.ops...), append(f.details[:0], r.detail...), 0
+	for len(f.cells) < len(r.known) {
+		f.cells = append(f.cells, cell{slot: -1})
+	}
+	if w.log != nil {
+		for len(f.values) < len(r.known) {
+			f.values = append(f.values, token{})
+		}
+	}
+	if !r.ended {
+		w.busy[f.id] = r
+		return true
+	}
+	delete(w.busy, f.id)
+	w.idle = append(w.idle, r)
+	return true
+}
+
+// stopAll ends the coroutines and drops the values that are left.
+func (w *follow) stopAll() {
+	for _, r := range w.busy {
+		r.gone = true
+		r.stop()
+	}
+	for _, r := range w.idle {
+		r.gone = true
+		r.stop()
+	}
+	w.busy, w.idle = nil, nil
+	if w.log == nil {
+		return
+	}
+	for i := range w.ranks {
+		for k, v := range w.ranks[i].values {
+			w.log.Release(v.value)
+			w.ranks[i].values[k].value = 0
+		}
+	}
+}
+
+// emit keeps an event of a rank until the launch is over.
+func (w *follow) emit(f *follower, e trace.Event) {
+	e.PE, e.Rank = f.pe, f.index
+	w.traces.add(e, f.seen)
+}

@@ -1,0 +1,286 @@
+package sim
+
+import (
+	"iter"
+
+	"kernbench/dtype"
+	"kernbench/fault"
+	"kernbench/hw/noc"
+	"kernbench/tl"
+	"kernbench/unit"
+)
+
+// op is an instruction as it is recorded: what its time depends on.
+type op struct {
+	kind opKind
+	port uint8
+	more bool // opLoad: a further piece of its tensor; opRecv: the payload is assembled
+	form uint32
+	dst  int32
+	a, b int32 // cells, or tl.None: none, or one that is empty
+	c    int32
+	time unit.Time // that its engine works: the memory's port, MATH, GEMM
+}
+
+type opKind uint8
+
+const (
+	opLoad opKind = iota
+	opStore
+	opMath
+	opGemm
+	opSend
+	opSendRef // from memory
+	opRecv
+	opPost  // costs its issue only
+	opDrop  // the value of cell a is gone; with a log only
+	opEnd   // of the kernel
+	opFault // of the kernel: it is run again to say what it was
+)
+
+// detail is the rest of an op, for a log or a trace.
+type detail struct {
+	in   tl.Instr
+	line string
+}
+
+// form is what tokens of one payload have in common, by the number that ops and tokens have.
+type form struct {
+	typ   dtype.Type
+	shape tl.Shape
+	n     int32 // elements
+	per   int32 // of them in a slot
+	parts int32
+
+	bytes [2]int64     // of a part; of the last one
+	wire  [2]int64     // those on the links
+	tcm   [2]unit.Time // to copy them within TCM
+}
+
+// last tells parts apart: 1 for the last one, 0 for others.
+func (f *form) last(part int32) int {
+	if part+1 == f.parts {
+		return 1
+	}
+	return 0
+}
+
+// elems is the number of elements of a part.
+func (f *form) elems(part int32) int32 { return min(f.per, f.n-part*f.per) }
+
+type formKey struct {
+	typ   dtype.Type
+	shape tl.Shape
+}
+
+// recorder is the Core of a kernel that is being recorded. It needs nobody else: a local kernel
+// learns nothing from others but data, which it cannot look at.
+type recorder struct {
+	w      *follow
+	f      *follower
+	ctx    *tl.Context
+	setup  tl.Setup
+	ops    []op
+	detail []detail
+	room   int      // for ops, until the kernel is stopped to be followed so far
+	known  []uint32 // generation of the cell's tensor that an op fills, by cell
+	forms  [8]struct {
+		key formKey
+		id  uint32
+	}
+	next   func() (struct{}, bool)
+	stop   func()
+	yield  func(struct{}) bool
+	ended  bool // the kernel has
+	gone   bool // it has been told to end
+	repeat *again
+}
+
+// newRecorder makes one, whose coroutine records one kernel after the other.
+func (w *follow) newRecorder() *recorder {
+	r := &recorder{w: w}
+	r.setup = tl.Setup{
+		Core: r, Ring: w.ring, Addrs: w.launch.Addrs, Scratch: w.launch.Scratch,
+		PEName:      func() string { return w.e.m.PEName(int(r.f.pe)) },
+		Now:         func() (unit.Time, bool) { return r.now(), true },
+		RecordLines: w.e.opts.RecordLines, Local: true, Sends: w.launch.Sends,
+	}
+	r.next, r.stop = iter.Pull(func(yield func(struct{}) bool) {
+		r.yield = yield
+		for {
+			r.run()
+			if r.gone || !yield(struct{}{}) {
+				return
+			}
+		}
+	})
+	return r
+}
+
+// now is the simulated time, which is known only when a kernel is run again.
+func (r *recorder) now() unit.Time {
+	if r.repeat != nil {
+		return r.repeat.at
+	}
+	return 0
+}
+
+// run takes the kernel of a rank from its beginning to its end.
+func (r *recorder) run() (err error) {
+	w, f := r.w, r.f
+	g := &w.launch.Groups[f.group]
+	s := &r.setup
+	s.Rank, s.World, s.PE, s.PEsPerCube, s.Wiring = int(f.index), len(g.PEs), int(f.pe), g.PEsPerCube, &g.Wiring[f.index]
+	r.ctx = tl.NewContext(*s)
+	clear(r.known)
+	abandoned, err := r.ctx.Run(w.launch.Kernel, g.Args)
+	switch {
+	case r.gone:
+		return err
+	case abandoned:
+		err = &fault.Misuse{Place: w.e.placeOf(int(f.index), int(f.pe), "abandon", r.now()), Reason: "it is for executors: a kernel ends by returning"}
+	}
+	if err != nil {
+		r.ops = append(r.ops, op{kind: opFault})
+	} else {
+		r.ops = append(r.ops, op{kind: opEnd})
+	}
+	r.add(detail{})
+	w.traffic[f.id] = r.ctx.Traffic()
+	r.ended = true
+	return err
+}
+
+func (r *recorder) add(d detail) {
+	if r.w.detailed {
+		r.detail = append(r.detail, d)
+	}
+}
+
+// Do records an instruction.
+func (r *recorder) Do(in *tl.Instr) {
+	if r.repeat != nil && in.Op != tl.OpDrop && r.repeat.reached(r, in) {
+		return
+	}
+	o := op{dst: tl.None, a: tl.None, b: tl.None, c: tl.None}
+	switch in.Op {
+	case tl.OpDrop:
+		o.kind, o.a = opDrop, in.A
+	case tl.OpLoad:
+		r.address("load", in, span(in))
+		o.kind, o.more, o.time = opLoad, in.Piece > 0, r.w.accessTime(in.Bytes())
+		o.dst = r.fills(in.Dst)
+	case tl.OpStore:
+		r.address("store", in, span(in))
+		o.kind, o.a, o.time = opStore, r.reads(in.A), r.w.accessTime(in.Bytes())
+	case tl.OpMath:
+		n := in.N
+		if in.Math == tl.MathReduce {
+			n = in.Outer * in.Axis * in.Inner
+		}
+		o.kind, o.a, o.b, o.c, o.time = opMath, r.reads(in.A), r.reads(in.B), r.reads(in.C), r.w.e.spec.Math.Time(n)
+		o.dst = r.fills(in.Dst)
+	case tl.OpGemm:
+		o.kind, o.a, o.b, o.time = opGemm, r.reads(in.A), r.reads(in.B), r.w.e.spec.GEMM.Time(in.Outer, in.Axis, in.Inner)
+		o.dst = r.fills(in.Dst)
+	case tl.OpSend:
+		o.kind, o.port, o.form, o.a = opSend, uint8(in.Port), r.form(in), r.reads(in.A)
+		if in.A == tl.None && in.N > 0 {
+			r.address("send", in, in.Bytes())
+			o.kind, o.time = opSendRef, r.w.accessTime(in.Bytes())
+		}
+	case tl.OpRecv:
+		o.kind, o.port, o.form, o.more = opRecv, uint8(in.Port), r.form(in), in.Copy
+		o.dst = r.fills(in.Dst)
+		in.GotPort, in.GotShape, in.GotType, in.GotN = in.Port, in.Shape, in.Type, in.N
+	default: // a receive that is announced: there is nothing else in local kernels
+		o.kind = opPost
+	}
+	r.record(o, in)
+}
+
+func (r *recorder) record(o op, in *tl.Instr) {
+	if r.repeat != nil {
+		return
+	}
+	r.ops = append(r.ops, o)
+	if r.w.detailed {
+		r.detail = append(r.detail, detail{*in, r.ctx.Line()})
+	}
+	if len(r.ops) >= r.room && !r.yield(struct{}{}) {
+		r.gone = true
+		r.ctx.Abandon()
+	}
+}
+
+// fills is the cell of a tensor that an op makes.
+func (r *recorder) fills(i int32) int32 {
+	if i == tl.None {
+		return i
+	}
+	for int(i) >= len(r.known) {
+		r.known = append(r.known, 0)
+	}
+	c := r.ctx.Cell(i)
+	r.known[i] = c.Gen()
+	if r.w.log != nil {
+		c.Value = 1 // so that its end is told
+	}
+	return i
+}
+
+// reads is the cell of an operand. One that no op has filled is empty.
+func (r *recorder) reads(i int32) int32 {
+	if i == tl.None || int(i) >= len(r.known) || r.known[i] != r.ctx.Cell(i).Gen() {
+		return tl.None
+	}
+	return i
+}
+
+func (r *recorder) address(call string, in *tl.Instr, bytes int64) {
+	if why := r.w.e.checkAddress(in.Addr, bytes); why != "" {
+		r.record(op{kind: opPost}, in) // it has been issued
+		r.ctx.Fail(&fault.BadAddress{Place: r.ctx.Place(call), Addr: in.Addr.String(), Bytes: bytes, Reason: why})
+	}
+}
+
+// form is the number of the form of what is sent or received.
+func (r *recorder) form(in *tl.Instr) uint32 {
+	key := formKey{in.Type, in.Shape}
+	e := &r.forms[(in.N^int(in.Type))&7]
+	if e.id == 0 || e.key != key {
+		e.key, e.id = key, r.w.formOf(key)
+	}
+	return e.id
+}
+
+// formOf looks a form up, or makes it. No form is number 0.
+func (w *follow) formOf(k formKey) uint32 {
+	id, ok := w.formIndex[k]
+	if !ok {
+		size, n := int64(k.typ.Size()), k.shape.Elems()
+		f := form{typ: k.typ, shape: k.shape, n: int32(n), per: int32(w.ring.SlotElems(k.typ)), parts: int32(w.ring.Parts(n, k.typ))}
+		f.bytes = [2]int64{int64(f.per) * size, int64(f.elems(f.parts-1)) * size}
+		for i, b := range f.bytes {
+			f.wire[i], f.tcm[i] = w.ring.Protocol.Wire(b), w.e.spec.TCM.Time(b)
+		}
+		id = uint32(len(w.forms))
+		w.forms = append(w.forms, f)
+		w.formIndex[k] = id
+	}
+	return id
+}
+
+// accessTime is what the port of an HBM slice takes for so many bytes, message by message.
+func (w *follow) accessTime(bytes int64) unit.Time {
+	if bytes == w.access.bytes {
+		return w.access.time
+	}
+	e := w.e
+	t := e.hbm.Serial.Time(bytes)
+	if most := int64(e.topo.Fabric.MessageBytes); bytes > most && e.opts.Fidelity != noc.Ideal {
+		t = e.hbm.Serial.Time(bytes%most) + unit.Time(bytes/most)*e.hbm.Serial.Time(most)
+	}
+	w.access.bytes, w.access.time = bytes, t
+	return t
+}

@@ -12,8 +12,11 @@ func Overwrite(p Prov, off int, src Prov) Prov {
 		return p
 	}
 	first, skip := p.find(off)
+	if len(src) == 1 && p.overwriteRun(first, int32(skip), &src[0]) {
+		return p
+	}
 	if skip == 0 && len(src) == 1 && p[first].N == int32(n) {
-		p[first] = src[0] // the common case: a chunk that has its own run
+		p[first] = src[0]
 		return joinAround(p, first, first)
 	}
 	last, rest := first, skip+n // the run in which the range ends, and where in it
@@ -43,6 +46,28 @@ func Overwrite(p Prov, off int, src Prov) Prov {
 		p[at] = right
 	}
 	return joinAround(p, from, from+len(src)-1)
+}
+
+// overwriteRun is Overwrite of a part of run i, from its element skip on, where the part goes
+// over to a neighbour: what happens to a vector that is filled chunk by chunk.
+func (p Prov) overwriteRun(i int, skip int32, src *Run) bool {
+	r := &p[i]
+	if src.N >= r.N {
+		return false
+	}
+	if next := i + 1; skip+src.N == r.N && next < len(p) && src.joins(&p[next]) {
+		s := &p[next]
+		r.N -= src.N
+		s.N, s.Base, s.Depth = s.N+src.N, src.Base, max(s.Depth, src.Depth)
+		return true
+	}
+	if skip == 0 && i > 0 && p[i-1].joins(src) {
+		s := &p[i-1]
+		*r = r.part(src.N, r.N-src.N)
+		s.N, s.Depth = s.N+src.N, max(s.Depth, src.Depth)
+		return true
+	}
+	return false
 }
 
 // resize makes room for n runs where lo..hi-1 were, keeping what follows.

@@ -16,119 +16,108 @@ var errUnwritten = errors.New("never written")
 // collective's own operation merges contributors, a change of type keeps them, the
 // division of an average is permitted once, anything else is opaque.
 func (r *replay) math(x *record) {
-	t, n := x.typ, x.n
-	d := r.make(x.dst, int(n)*t.Size())
-	v := &r.values[x.dst]
+	t, n, m := x.typ, x.n, r.rest(x)
+	v, d := r.make(x)
 	switch x.math {
 	case tl.MathBinary:
-		r.binary(x, d)
+		r.elementwise(x, v, d)
 		return
 	case tl.MathBinaryScalar:
 		a := r.src(x.a, t, x.aOff, n)
-		dtype.BinaryScalar(x.binary, t, d, a, x.f)
+		dtype.BinaryScalar(x.binary(), t, d, a, m.f)
 		r.infinity(x, d, a)
-		r.pa = collective.Slice(r.pa[:0], r.values[x.a].prov, int(x.aOff), int(n))
-		if s := r.scope(x); s.averages(x) {
-			v.prov = collective.Scale(v.prov[:0], r.pa, s.world, r.cause(x))
+		r.pa = collective.Slice(r.pa[:0], r.values.at(x.a).prov, int(x.aOff), int(n))
+		if s := r.scope(x); s.averages(x, m.f) {
+			v.prov = collective.Scale(v.prov, r.pa, s.world, r.cause(x))
 		} else {
-			v.prov = collective.Obscure(v.prov[:0], r.pa, r.cause(x))
+			v.prov = collective.Obscure(v.prov, r.pa, r.cause(x))
 		}
 		return
 	case tl.MathConvert:
 		a := r.src(x.a, x.from, x.aOff, n)
 		dtype.Convert(t, x.from, d, a)
-		v.prov = collective.Slice(v.prov[:0], r.values[x.a].prov, int(x.aOff), int(n))
+		v.prov = collective.Slice(v.prov, r.values.at(x.a).prov, int(x.aOff), int(n))
 		collective.Round(v.prov)
 		return
 	case tl.MathFill:
-		dtype.Fill(t, d, x.f)
-		if s := r.scope(x); s.combining && collective.Neutral(s.op, t, x.f) {
-			v.prov = collective.MakeNeutral(v.prov[:0], int(n))
+		dtype.Fill(t, d, m.f)
+		if s := r.scope(x); s.combining && collective.Neutral(s.op, t, m.f) {
+			v.prov = collective.MakeNeutral(v.prov, int(n))
 		} else {
-			v.prov = collective.MakeConstant(v.prov[:0], int(n))
+			v.prov = collective.MakeConstant(v.prov, int(n))
 		}
 		return
 	case tl.MathTranspose:
-		transpose(d, r.src(x.a, t, x.aOff, n), t.Size(), int(x.outer), int(x.axis))
+		transpose(d, r.src(x.a, t, x.aOff, n), t.Size(), int(m.outer), int(m.axis))
 	case tl.MathUnary:
 		a := r.src(x.a, t, x.aOff, n)
-		dtype.Unary(x.unary, t, d, a)
+		dtype.Unary(dtype.UnaryOp(x.sub), t, d, a)
 		r.infinity(x, d, a)
 		r.obscure(x, v)
 		return
 	case tl.MathFMA:
-		a, b, c := r.src(x.a, t, x.aOff, n), r.src(x.b, t, x.bOff, n), r.src(x.c, t, x.cOff, n)
+		a, b, c := r.src(x.a, t, x.aOff, n), r.src(x.b, t, x.bOff, n), r.src(m.c, t, m.cOff, n)
 		dtype.FMA(t, d, a, b, c)
 		r.infinity(x, d, a, b, c)
 	case tl.MathClamp:
-		dtype.Clamp(t, d, r.src(x.a, t, x.aOff, n), x.f, x.g)
+		dtype.Clamp(t, d, r.src(x.a, t, x.aOff, n), m.f, m.g)
 		r.obscure(x, v)
 		return
 	case tl.MathReduce:
-		dtype.ReduceAxis(x.binary, t, d, r.src(x.a, t, x.aOff, x.outer*x.axis*x.inner), int(x.outer), int(x.axis), int(x.inner))
+		dtype.ReduceAxis(x.binary(), t, d, r.src(x.a, t, x.aOff, m.outer*m.axis*m.inner), int(m.outer), int(m.axis), int(m.inner))
 	case tl.MathSoftmax:
-		dtype.Softmax(t, d, r.src(x.a, t, x.aOff, n), int(x.outer), int(x.axis), int(x.inner))
+		dtype.Softmax(t, d, r.src(x.a, t, x.aOff, n), int(m.outer), int(m.axis), int(m.inner))
 	case tl.MathRowAdd:
-		row := r.src(x.b, t, x.bOff, x.inner)
+		row := r.src(x.b, t, x.bOff, m.inner)
 		a := r.src(x.a, t, x.aOff, n)
 		for i := 0; i < len(d); i += len(row) {
 			dtype.Binary(dtype.Add, t, d[i:i+len(row)], a[i:i+len(row)], row)
 		}
 	}
-	v.prov = collective.MakeOpaque(v.prov[:0], int(n), r.cause(x))
+	v.prov = collective.MakeOpaque(v.prov, int(n), r.cause(x))
 }
 
 // obscure gives the result of an elementwise operation on A that no collective permits
 // its provenance: opaque by it, or by what made the operand so before.
 func (r *replay) obscure(x *record, v *value) {
-	r.pa = collective.Slice(r.pa[:0], r.values[x.a].prov, int(x.aOff), int(x.n))
-	v.prov = collective.Obscure(v.prov[:0], r.pa, r.cause(x))
+	r.pa = collective.Slice(r.pa[:0], r.values.at(x.a).prov, int(x.aOff), int(x.n))
+	v.prov = collective.Obscure(v.prov, r.pa, r.cause(x))
 }
 
-func (r *replay) binary(x *record, d []byte) {
+// elementwise is the arithmetic of two operands. One of them may be a single element.
+func (r *replay) elementwise(x *record, v *value, d []byte) {
 	t, n := x.typ, x.n
-	na, nb := n, n
-	if x.axis == 0 {
-		na = 1
-	}
-	if x.inner == 0 {
-		nb = 1
-	}
-	a, b := r.src(x.a, t, x.aOff, na), r.src(x.b, t, x.bOff, nb)
-	v := &r.values[x.dst]
-	if na != nb {
-		// A single element against many: spread it out first.
-		if na == 1 {
-			a = spread(a, int(n))
-		} else {
-			b = spread(b, int(n))
+	va, vb := r.values.at(x.a), r.values.at(x.b)
+	if x.rest != 0 {
+		if m := r.rest(x); m.axis == 0 != (m.inner == 0) && n != 1 {
+			var a, b []byte
+			if m.axis == 0 {
+				a, b = spread(va.elems(t, x.aOff, 1), int(n)), vb.elems(t, x.bOff, n)
+			} else {
+				a, b = va.elems(t, x.aOff, n), spread(vb.elems(t, x.bOff, 1), int(n))
+			}
+			dtype.Binary(x.binary(), t, d, a, b)
+			r.infinity(x, d, a, b)
+			v.prov = collective.MakeOpaque(v.prov, int(n), r.cause(x))
+			return
 		}
-		dtype.Binary(x.binary, t, d, a, b)
+	}
+	a, b := va.elems(t, x.aOff, n), vb.elems(t, x.bOff, n)
+	dtype.Binary(x.binary(), t, d, a, b)
+	if r.opts.Explain {
 		r.infinity(x, d, a, b)
-		v.prov = collective.MakeOpaque(v.prov[:0], int(n), r.cause(x))
+	}
+	pa, pb := va.labels(&r.pa, x.aOff, n), vb.labels(&r.pb, x.bOff, n)
+	if s := r.scope(x); s.combining && collective.Combines(s.op, x.binary()) {
+		v.prov = r.hasher.Merge(v.prov, pa, pb, r.cause(x))
 		return
 	}
-	dtype.Binary(x.binary, t, d, a, b)
-	r.infinity(x, d, a, b)
-	pa, pb := r.values[x.a].prov, r.values[x.b].prov
-	if x.aOff != 0 || pa.Len() != int(n) {
-		r.pa = collective.Slice(r.pa[:0], pa, int(x.aOff), int(n))
-		pa = r.pa
-	}
-	if x.bOff != 0 || pb.Len() != int(n) {
-		r.pb = collective.Slice(r.pb[:0], pb, int(x.bOff), int(n))
-		pb = r.pb
-	}
-	if s := r.scope(x); s.combining && collective.Combines(s.op, x.binary) {
-		v.prov = r.hasher.Merge(v.prov[:0], pa, pb, r.cause(x))
-		return
-	}
-	v.prov = collective.Obscure(v.prov[:0], pa, r.cause(x))
+	v.prov = collective.Obscure(v.prov, pa, r.cause(x))
 }
 
 // averages recognises the one scaling that an average may do: by 1/N.
-func (s scope) averages(x *record) bool {
-	return s.combining && collective.Scales(collective.Call{World: s.world, Type: x.typ, Op: s.op}, x.binary, x.f)
+func (s scope) averages(x *record, by float64) bool {
+	return s.combining && collective.Scales(collective.Call{World: s.world, Type: x.typ, Op: s.op}, x.binary(), by)
 }
 
 func spread(one []byte, n int) []byte {
@@ -148,12 +137,16 @@ func transpose(dst, src []byte, size, rows, cols int) {
 }
 
 // cause is the id under which an element made opaque by x names it: without explain mode
-// the kind of operation, with it the rank and line too.
+// the kind of operation, with it who did it too.
 func (r *replay) cause(x *record) int32 {
 	if !r.opts.Explain {
-		return int32(x.kind)<<16 | int32(x.math)<<8 | int32(x.binary)<<4 | int32(x.unary)
+		op := int32(x.sub) << 4
+		if x.unary() {
+			op = int32(x.sub)
+		}
+		return int32(x.kind)<<16 | int32(x.math)<<8 | op
 	}
-	k := causeKey{x.rank, x.line, x.kind, x.math, x.binary, x.unary}
+	k := causeKey{x.who, x.kind, x.math, x.sub}
 	i, ok := r.causeIndex[k]
 	if !ok {
 		i = int32(len(r.causes))
@@ -164,44 +157,53 @@ func (r *replay) cause(x *record) int32 {
 }
 
 type causeKey struct {
-	rank, line int32
-	kind       kind
-	math       tl.MathOp
-	binary     dtype.BinaryOp
-	unary      dtype.UnaryOp
+	who  Who
+	kind kind
+	math tl.MathOp
+	sub  uint8
 }
 
 // causeBase keeps the two forms of cause apart.
 const causeBase = 1 << 20
 
-func (r *replay) why(id int32, lines []string) string {
-	if i := int(id - causeBase); i >= 0 && i < len(r.causes) {
-		return r.placeOf(&r.causes[i], lines).String()
+func (x *record) unary() bool { return x.kind == recMath && x.math == tl.MathUnary }
+
+// Why explains the operation that made an element opaque.
+func (l *Log) Why(id int32) string {
+	if i := int(id - causeBase); i >= 0 && i < len(l.rep.causes) {
+		return l.placeOf(&l.rep.causes[i]).String()
 	}
-	x := record{kind: kind(id >> 16), math: tl.MathOp(id >> 8), binary: dtype.BinaryOp(id >> 4 & 15), unary: dtype.UnaryOp(id & 15)}
+	x := record{kind: kind(id >> 16), math: tl.MathOp(id >> 8), sub: uint8(id >> 4 & 15)}
+	if x.unary() {
+		x.sub = uint8(id & 15)
+	}
 	return x.name()
 }
 
-func (r *replay) overflow(lines []string) string {
-	if r.infinite == nil {
+// Overflow describes the first operation that made an infinity out of finite operands,
+// or is empty. It is known in explain mode only.
+func (l *Log) Overflow() string {
+	x := l.rep.infinite
+	if x == nil {
 		return ""
 	}
-	return fmt.Sprintf("%v overflowed %v at element %d", r.placeOf(r.infinite, lines), r.infinite.typ, r.infiniteAt)
+	return fmt.Sprintf("%v overflowed %v at element %d", l.placeOf(x), x.typ, l.rep.infiniteAt)
 }
 
 // fault is the first record that could not be performed, as the error of its place.
-func (r *replay) fault(lines []string) error {
-	if r.badErr == nil {
+func (l *Log) fault() error {
+	x, err := l.rep.bad, l.rep.badErr
+	if err == nil {
 		return nil
 	}
-	p := r.placeOf(r.bad, lines)
-	if errors.Is(r.badErr, errUnwritten) {
-		return &fault.Unwritten{Place: p, Addr: r.bad.addr.String(), First: r.unwritten}
+	p := l.placeOf(x)
+	if errors.Is(err, errUnwritten) {
+		return &fault.Unwritten{Place: p, Addr: x.addr.String(), First: l.rep.unwritten}
 	}
-	if r.bad.accesses() {
-		return &fault.BadAddress{Place: p, Addr: r.bad.addr.String(), Bytes: int64(r.bad.n) * int64(r.bad.typ.Size()), Reason: r.badErr.Error()}
+	if x.accesses() {
+		return &fault.BadAddress{Place: p, Addr: x.addr.String(), Bytes: int64(x.n) * int64(x.typ.Size()), Reason: err.Error()}
 	}
-	return fmt.Errorf("%v: %w", p, r.badErr)
+	return fmt.Errorf("%v: %w", p, err)
 }
 
 // accesses tells whether a record that could not be performed is an access to memory.
@@ -228,7 +230,7 @@ func (x *record) name() string {
 	case recStore:
 		return "store"
 	case recCombine:
-		return "combine (" + x.binary.String() + ")"
+		return "combine (" + x.binary().String() + ")"
 	case recGemm:
 		return "dot"
 	case recCast:
@@ -240,11 +242,11 @@ func (x *record) name() string {
 	}
 	switch x.math {
 	case tl.MathBinary:
-		return x.binary.String()
+		return x.binary().String()
 	case tl.MathBinaryScalar:
-		return "scale (" + x.binary.String() + ")"
+		return "scale (" + x.binary().String() + ")"
 	case tl.MathUnary:
-		return x.unary.String()
+		return dtype.UnaryOp(x.sub).String()
 	}
 	if int(x.math) < len(mathNames) && mathNames[x.math] != "" {
 		return mathNames[x.math]

@@ -24,12 +24,12 @@ func (r *replay) combine(x *record) {
 	data := p.bytes(off, n)
 	r.before = append(r.before[:0], data...)
 	src := r.src(x.a, x.typ, x.aOff, x.n)
-	dtype.Binary(x.binary, x.typ, data, r.before, src)
+	dtype.Binary(x.binary(), x.typ, data, r.before, src)
 	r.infinity(x, data, r.before, src)
 
 	r.pa = collective.Slice(r.pa[:0], p.prov, off, n)
-	if s := r.scope(x); s.combining && collective.Combines(s.op, x.binary) {
-		r.pb = collective.Slice(r.pb[:0], r.values[x.a].prov, int(x.aOff), n)
+	if s := r.scope(x); s.combining && collective.Combines(s.op, x.binary()) {
+		r.pb = collective.Slice(r.pb[:0], r.values.at(x.a).prov, int(x.aOff), n)
 		r.pc = r.neutral(r.pc[:0], s.op, x.typ)
 		r.pa = r.hasher.Merge(r.pa[:0], r.pc, r.pb, r.cause(x))
 	} else {

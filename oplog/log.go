@@ -24,24 +24,30 @@ type Options struct {
 // methods of an executor (Load, Store, Math, ...) and of a host (Map, Write, Read, ...)
 // must be called from one goroutine.
 type Log struct {
-	opts  Options
-	refs  []uint32 // reference counts by value; 0 is not a value
-	free  []tl.Value
-	cur   []record
-	turns []*tl.Turn // of the records in cur
+	opts Options
+	refs []uint32 // reference counts by value; 0 is not a value
+	free []tl.Value
+	gone [2]tl.Value // that the next record takes along
+	cur  segment
 
 	lines     []string
 	lineIndex func(string) int32
+	whos      []performer
+	whoIndex  map[performer]Who
+	lately    []Who // by rank: its last
 
 	work    chan segment
-	recycle chan []record
+	recycle chan segment
 	done    chan struct{}
 	rep     *replay
 }
 
 // New starts a log. Close must be called at the end.
 func New(o Options) *Log {
-	l := &Log{opts: o, refs: make([]uint32, 1, 64), cur: make([]record, 0, segmentLen), lines: []string{""}}
+	l := &Log{
+		opts: o, refs: make([]uint32, 1, 64), cur: newSegment(),
+		lines: []string{""}, whos: make([]performer, 1), whoIndex: map[performer]Who{{}: 0},
+	}
 	index := map[string]int32{}
 	l.lineIndex = func(s string) int32 {
 		i, ok := index[s]
@@ -55,7 +61,7 @@ func New(o Options) *Log {
 	l.rep = newReplay(o)
 	if !o.Inline {
 		const depth = 8
-		l.work, l.recycle, l.done = make(chan segment, depth), make(chan []record, depth+2), make(chan struct{})
+		l.work, l.recycle, l.done = make(chan segment, depth), make(chan segment, depth+2), make(chan struct{})
 		go l.replayAll()
 	}
 	return l
@@ -64,9 +70,9 @@ func New(o Options) *Log {
 func (l *Log) replayAll() {
 	defer close(l.done)
 	for s := range l.work {
-		l.rep.run(s)
+		l.rep.run(&s)
 		select {
-		case l.recycle <- s.recs[:0]:
+		case l.recycle <- s.again():
 		default:
 		}
 		if s.flush != nil {
@@ -78,30 +84,32 @@ func (l *Log) replayAll() {
 // handOver passes the current segment to the replay.
 func (l *Log) handOver(flush chan struct{}) {
 	if l.work == nil {
-		l.rep.run(segment{recs: l.cur, turns: l.turns})
-		l.cur, l.turns = l.cur[:0], l.turns[:0]
+		l.rep.run(&l.cur)
+		l.cur = l.cur.again()
 		return
 	}
-	l.work <- segment{l.cur, l.turns, flush}
-	l.turns = nil
+	l.cur.flush = flush
+	l.work <- l.cur
 	select {
 	case l.cur = <-l.recycle:
 	default:
-		l.cur = make([]record, 0, segmentLen)
+		l.cur = newSegment()
 	}
 }
 
 // Flush waits until everything recorded has been replayed and returns the first fault
 // that the replay found, such as a read of memory that was never written.
 func (l *Log) Flush() error {
-	if l.work == nil {
+	switch {
+	case len(l.cur.recs) == 0: // a segment is handed over when there is more to record
+	case l.work == nil:
 		l.handOver(nil)
-	} else {
+	default:
 		done := make(chan struct{})
 		l.handOver(done)
 		<-done
 	}
-	return l.rep.fault(l.lines)
+	return l.fault()
 }
 
 // Close ends the replay. The log must not be used afterwards.
@@ -196,21 +204,15 @@ func (l *Log) Label(rank int, base int64, a mem.Addr, t dtype.Type, n int) error
 
 // Begin says which reduction merges contributions from now on, over how many ranks.
 func (l *Log) Begin(op tl.ReduceOp, world int) {
-	l.add(Origin{}, record{kind: recBegin, op: op, total: int32(world)})
+	x := l.next(By{})
+	x.kind, x.sub, x.n = recBegin, uint8(op), int32(world)
 }
 
 // End says that no operation merges contributions any more.
-func (l *Log) End() { l.add(Origin{}, record{kind: recEnd}) }
+func (l *Log) End() { l.next(By{}).kind = recEnd }
 
 // Hasher is what the provenance of this log is hashed with.
 func (l *Log) Hasher() *collective.Hasher { return l.rep.hasher }
-
-// Why explains the operation that made an element opaque.
-func (l *Log) Why(id int32) string { return l.rep.why(id, l.lines) }
-
-// Overflow describes the first operation that made an infinity out of finite operands,
-// or is empty. It is known in explain mode only.
-func (l *Log) Overflow() string { return l.rep.overflow(l.lines) }
 
 // settle replays what has been recorded, keeping its fault for the next Flush.
 func (l *Log) settle() { _ = l.Flush() }

@@ -51,7 +51,9 @@ func (l *Log) loadAll(o Origin, n int, t dtype.Type, a mem.Addr) tl.Value {
 // composite's. Sizes are m×k and k×n.
 func (l *Log) Gemm(o Origin, a, b tl.Value, m, k, n int, t dtype.Type) tl.Value {
 	v := l.NewValue()
-	l.add(o, record{kind: recGemm, dst: v, a: a, b: b, typ: t, n: int32(m * n), total: int32(m * n), outer: int32(m), axis: int32(k), inner: int32(n)})
+	x := l.next(l.by(o))
+	x.kind, x.typ, x.n, x.dst, x.a, x.b = recGemm, t, int32(m*n), v, a, b
+	l.with(x, rest{outer: int32(m), axis: int32(k), inner: int32(n)})
 	return v
 }
 
@@ -59,6 +61,9 @@ func (l *Log) Gemm(o Origin, a, b tl.Value, m, k, n int, t dtype.Type) tl.Value 
 // instruction stream of a kernel: a composite's epilogue.
 func (l *Log) Elementwise(o Origin, m tl.MathOp, op dtype.BinaryOp, a, b tl.Value, bOff int32, n, row int, f, g float64, t dtype.Type) tl.Value {
 	v := l.NewValue()
-	l.add(o, record{kind: recMath, math: m, binary: op, dst: v, a: a, b: b, bOff: bOff, typ: t, from: t, n: int32(n), total: int32(n), inner: int32(row), f: f, g: g})
+	x := l.next(l.by(o))
+	x.kind, x.math, x.sub, x.typ, x.from = recMath, m, uint8(op), t, t
+	x.n, x.dst, x.a, x.b, x.bOff = int32(n), v, a, b, bOff
+	l.with(x, rest{inner: int32(row), f: f, g: g})
 	return v
 }

@@ -1,8 +1,6 @@
 package oplog
 
 import (
-	"math"
-
 	"kernbench/dtype"
 	"kernbench/mem"
 	"kernbench/tl"
@@ -18,67 +16,86 @@ const (
 	recGemm                  // Dst = A × B, sizes Outer, Axis, Inner
 	recCast                  // Dst = the bytes of A from AOff on, From elements read as N elements of Type
 	recCombine               // memory at Addr = Binary(memory at Addr, A[AOff:+N])
-	recDrop                  // A is gone
-	recBegin                 // a collective by reduction op over total ranks begins
+	recDrop                  // what is Gone, and no more
+	recBegin                 // a collective by reduction op Sub over N ranks begins
 	recEnd                   // and ends
 	recBeginTurn             // turn N of the segment's begins
 	recEndTurn               // and ends
 )
 
-// record is one entry of the log.
+// record is one entry of the log: a cache line, with what most entries need. The rest is in
+// the segment's list of rests.
 type record struct {
-	kind   kind
-	math   tl.MathOp
-	binary dtype.BinaryOp
-	unary  dtype.UnaryOp
-	typ    dtype.Type
-	from   dtype.Type  // of the operand, when it differs
-	op     tl.ReduceOp // recBegin: how contributions are combined
+	kind kind
+	math tl.MathOp
+	sub  uint8 // the operation, of the kind that the record has
+	typ  dtype.Type
+	from dtype.Type // of the operand, when it differs
+	rest uint16     // in segment.rests; 0: nothing that is not here
 
-	rank, pe           int32
-	dst, a, b, c       tl.Value
-	dstOff, aOff       int32
-	bOff, cOff         int32
-	n, total           int32
-	outer, axis, inner int32
-	line, call         int32 // in Log.lines
-	turn               int32 // whose contributions it merges; 0: those of recBegin
-	f, g               float64
-	addr               mem.Addr
-	time               unit.Time
+	who  Who
+	turn int32 // whose contributions it merges; 0: those of recBegin
+	time unit.Time
+
+	n          int32
+	dst, a, b  tl.Value
+	aOff, bOff int32
+	addr       mem.Addr
+	gone       [2]tl.Value // that nobody holds any more since the record before
 }
+
+// rest is what few entries need.
+type rest struct {
+	c                  tl.Value
+	cOff, dstOff       int32
+	total              int32 // elements of a value that is loaded in parts
+	outer, axis, inner int32
+	f, g               float64
+}
+
+func (x *record) binary() dtype.BinaryOp { return dtype.BinaryOp(x.sub) }
 
 // segmentLen is the number of records that are handed over at once: enough to make the
 // hand-over cheap, few enough to stay in cache.
 const segmentLen = 1024
 
+// segment is a stretch of the log.
 type segment struct {
 	recs  []record
-	turns []*tl.Turn
+	rests []rest        // the first is that of records that have none
+	turns []*tl.Turn    // of the records
 	flush chan struct{} // closed when everything up to here is done, if not nil
 }
 
-// Origin says who performed an operation, for the places of faults.
-type Origin struct {
-	Rank, PE int32
-	Turn     int32 // number of the collective that it is part of, 0: none of those that turns began
-	Time     unit.Time
-	Line     string // empty unless lines are recorded
-	Call     string // the kernel's operation, where that is not what the record is: put
+func newSegment() segment {
+	return segment{recs: make([]record, 0, segmentLen), rests: make([]rest, 1, 16)}
 }
 
-func (l *Log) add(o Origin, r record) {
-	r.rank, r.pe, r.turn, r.time = o.Rank, o.PE, o.Turn, o.Time
-	if o.Line != "" {
-		r.line = l.lineIndex(o.Line)
-	}
-	if o.Call != "" {
-		r.call = l.lineIndex(o.Call)
-	}
-	l.cur = append(l.cur, r)
-	if len(l.cur) == cap(l.cur) {
+// again is the segment, empty.
+func (s segment) again() segment {
+	clear(s.turns)
+	return segment{recs: s.recs[:0], rests: s.rests[:1], turns: s.turns[:0]}
+}
+
+// next is room for a record by o.
+func (l *Log) next(o By) *record {
+	n := len(l.cur.recs)
+	if n == cap(l.cur.recs) {
 		l.handOver(nil)
+		n = 0
 	}
+	l.cur.recs = l.cur.recs[:n+1]
+	x := &l.cur.recs[n]
+	*x = record{}
+	x.who, x.turn, x.time, x.gone = o.Who, o.Turn, o.Time, l.gone
+	l.gone = [2]tl.Value{}
+	return x
+}
+
+// with gives a record what few have.
+func (l *Log) with(x *record, r rest) {
+	x.rest = uint16(len(l.cur.rests))
+	l.cur.rests = append(l.cur.rests, r)
 }
 
 // NewValue names a value to be made, with one reference.
@@ -89,11 +106,7 @@ func (l *Log) NewValue() tl.Value {
 		l.refs[v] = 1
 		return v
 	}
-	if len(l.refs) == math.MaxUint32 {
-		panic("oplog: more than 4294967295 values alive")
-	}
-	l.refs = append(l.refs, 1)
-	return tl.Value(len(l.refs) - 1)
+	return l.anotherValue()
 }
 
 // Retain adds a reference.
@@ -110,33 +123,76 @@ func (l *Log) Release(v tl.Value) {
 		return
 	}
 	if l.refs[v]--; l.refs[v] == 0 {
-		l.add(Origin{}, record{kind: recDrop, a: v})
-		l.free = append(l.free, v)
+		l.drop(v)
 	}
+}
+
+// drop gives the name of a value back. What is gone goes with the next record.
+func (l *Log) drop(v tl.Value) {
+	l.free = append(l.free, v)
+	switch {
+	case l.gone[0] == 0:
+		l.gone[0] = v
+	case l.gone[1] == 0:
+		l.gone[1] = v
+	default:
+		l.next(By{}).kind = recDrop
+		l.gone[0] = v
+	}
+}
+
+// LoadBy records that n elements of memory are a value, which it makes.
+func (l *Log) LoadBy(o By, n int32, t dtype.Type, a mem.Addr) tl.Value {
+	v := l.NewValue()
+	x := l.next(o)
+	x.kind, x.typ, x.n, x.dst, x.addr = recLoad, t, n, v, a
+	return v
 }
 
 // Load records that n elements of memory become part of value dst, of total elements in
 // all, from element off on.
 func (l *Log) Load(o Origin, dst tl.Value, off, n, total int, t dtype.Type, a mem.Addr) {
-	l.add(o, record{kind: recLoad, dst: dst, dstOff: int32(off), n: int32(n), total: int32(total), typ: t, addr: a})
+	x := l.next(l.by(o))
+	x.kind, x.typ, x.n, x.dst, x.addr = recLoad, t, int32(n), dst, a
+	if n != total {
+		l.with(x, rest{dstOff: int32(off), total: int32(total)})
+	}
+}
+
+// StoreBy is Store.
+func (l *Log) StoreBy(o By, a mem.Addr, v tl.Value, off, n int32, t dtype.Type) {
+	x := l.next(o)
+	x.kind, x.typ, x.n, x.a, x.aOff, x.addr = recStore, t, n, v, off, a
 }
 
 // Store records that n elements of value v, from element off on, are visible at a.
 func (l *Log) Store(o Origin, a mem.Addr, v tl.Value, off int32, n int, t dtype.Type) {
-	l.add(o, record{kind: recStore, a: v, aOff: off, n: int32(n), typ: t, addr: a})
+	l.StoreBy(l.by(o), a, v, off, int32(n), t)
 }
 
 // Combine records that n elements at a become what operation by makes of them and of n
 // elements of value v, from element off on: an update that nothing comes between.
 func (l *Log) Combine(o Origin, a mem.Addr, v tl.Value, off int32, n int, t dtype.Type, by dtype.BinaryOp) {
-	l.add(o, record{kind: recCombine, a: v, aOff: off, n: int32(n), typ: t, addr: a, binary: by})
+	x := l.next(l.by(o))
+	x.kind, x.sub, x.typ, x.n, x.a, x.aOff, x.addr = recCombine, uint8(by), t, int32(n), v, off, a
 }
 
 // Cast records that n elements of type t are made of the bytes of v, whose elements are
 // of type from: a receive without strict validation. It returns the value.
 func (l *Log) Cast(o Origin, v tl.Value, off int32, from dtype.Type, n int, t dtype.Type) tl.Value {
 	d := l.NewValue()
-	l.add(o, record{kind: recCast, dst: d, a: v, aOff: off, from: from, n: int32(n), total: int32(n), typ: t})
+	x := l.next(l.by(o))
+	x.kind, x.typ, x.from, x.n, x.dst, x.a, x.aOff = recCast, t, from, int32(n), d, v, off
+	return d
+}
+
+// BinaryBy records arithmetic on two operands of n elements each, from elements aOff and bOff
+// of their values on, and returns the value that it makes.
+func (l *Log) BinaryBy(o By, op dtype.BinaryOp, t dtype.Type, n int32, a tl.Value, aOff int32, b tl.Value, bOff int32) tl.Value {
+	d := l.NewValue()
+	x := l.next(o)
+	x.kind, x.math, x.sub, x.typ, x.from = recMath, tl.MathBinary, uint8(op), t, t
+	x.n, x.dst, x.a, x.b, x.aOff, x.bOff = n, d, a, b, aOff, bOff
 	return d
 }
 
@@ -160,19 +216,25 @@ func (l *Log) Math(o Origin, in *tl.Instr, c *tl.Context) tl.Value {
 
 // MathOf is Math of operands that somebody else has looked up.
 func (l *Log) MathOf(o Origin, in *tl.Instr, a, b, c Operand) tl.Value {
-	r := record{
-		kind: recMath, math: in.Math, binary: in.Binary, unary: in.Unary, typ: in.Type, from: in.Type,
-		n: int32(in.N), total: int32(in.N), outer: int32(in.Outer), axis: int32(in.Axis), inner: int32(in.Inner),
-		f: in.Scalar, g: in.Scalar2, a: a.Value, b: b.Value, c: c.Value,
-		aOff: a.Off + in.AOff, bOff: b.Off + in.BOff, cOff: c.Off + in.COff,
+	aOff, bOff := a.Off+in.AOff, b.Off+in.BOff
+	if in.Op == tl.OpMath && in.Math == tl.MathBinary && in.Axis == 1 && in.Inner == 1 {
+		return l.BinaryBy(l.by(o), in.Binary, in.Type, int32(in.N), a.Value, aOff, b.Value, bOff)
 	}
-	if in.Op == tl.OpGemm {
-		r.kind = recGemm
+	d := l.NewValue()
+	x := l.next(l.by(o))
+	x.kind, x.math, x.sub, x.typ, x.from = recMath, in.Math, uint8(in.Binary), in.Type, in.Type
+	x.n, x.dst, x.a, x.b, x.aOff, x.bOff = int32(in.N), d, a.Value, b.Value, aOff, bOff
+	switch {
+	case in.Op == tl.OpGemm:
+		x.kind = recGemm
+	case in.Math == tl.MathConvert:
+		x.from = dtype.Type(in.Outer)
+	case in.Math == tl.MathUnary:
+		x.sub = uint8(in.Unary)
 	}
-	if in.Math == tl.MathConvert && in.Op == tl.OpMath {
-		r.from = dtype.Type(in.Outer)
-	}
-	r.dst = l.NewValue()
-	l.add(o, r)
-	return r.dst
+	l.with(x, rest{
+		c: c.Value, cOff: c.Off + in.COff,
+		outer: int32(in.Outer), axis: int32(in.Axis), inner: int32(in.Inner), f: in.Scalar, g: in.Scalar2,
+	})
+	return d
 }

@@ -3,7 +3,6 @@ package oplog
 import (
 	"fmt"
 	"math"
-	"math/bits"
 	"runtime/debug"
 
 	"kernbench/collective"
@@ -17,8 +16,9 @@ type replay struct {
 	opts   Options
 	memory memory
 	hasher *collective.Hasher
-	values []value
-	pool   [40][][]byte // buffers by binary logarithm of their capacity
+	values values
+	rests  []rest // of the records at hand
+	asked  byte   // what foresee asked for, lest it be left out
 
 	whole scope // of the run: the collective between recBegin and recEnd
 	turns turns
@@ -35,13 +35,6 @@ type replay struct {
 	audit      *audit // nil: nobody asks
 }
 
-// value is the contents of a tensor.
-type value struct {
-	buf   []byte
-	prov  collective.Prov
-	trees []Tree // with an audit
-}
-
 func newReplay(o Options) *replay {
 	r := &replay{opts: o, hasher: collective.NewHasher(o.Seed, o.Explain), causeIndex: map[causeKey]int32{}}
 	if o.Audit {
@@ -52,24 +45,53 @@ func newReplay(o Options) *replay {
 
 // run replays a segment. A panic in here is a defect of this program: it becomes an
 // error of the run rather than the end of the process.
-func (r *replay) run(s segment) {
+func (r *replay) run(s *segment) {
 	var at *record
 	defer func() {
 		if p := recover(); p != nil && r.badErr == nil {
-			bad := *at
-			r.bad, r.badErr = &bad, fmt.Errorf("internal error in replay: %v\n%s", p, debug.Stack())
+			r.fail(at, fmt.Errorf("internal error in replay: %v\n%s", p, debug.Stack()))
 		}
 	}()
-	for i := range s.recs {
-		at = &s.recs[i]
-		if r.badErr != nil && at.kind != recDrop {
-			continue
-		}
-		r.perform(at, s.turns)
-		if r.audit != nil && r.badErr == nil {
-			r.follow(at)
+	r.rests = s.rests
+	for lo := 0; lo < len(s.recs); lo += foresight {
+		few := s.recs[lo:min(lo+foresight, len(s.recs))]
+		r.foresee(few)
+		for i := range few {
+			at = &few[i]
+			if at.gone[0] != 0 {
+				r.values.drop(at.gone[0])
+				if at.gone[1] != 0 {
+					r.values.drop(at.gone[1])
+				}
+			}
+			if r.badErr != nil {
+				continue
+			}
+			r.perform(at, s.turns)
+			if r.audit != nil && r.badErr == nil {
+				r.follow(at)
+			}
 		}
 	}
+}
+
+// foresight is how many records are looked at together. In a run of many ranks what they concern
+// is far away: it comes sooner when all of it is asked for before the first of it is needed.
+const foresight = 16
+
+// foresee asks for the memory of records that are performed next.
+func (r *replay) foresee(recs []record) {
+	seen := byte(0)
+	for i := range recs {
+		x := &recs[i]
+		if x.kind != recLoad && x.kind != recStore {
+			continue
+		}
+		if p := r.memory.hit(x.addr); p != nil && p.data != nil {
+			seen += p.data[x.addr-p.base] + byte(p.prov[0].N)
+		}
+	}
+	r.asked = seen
 }
 
 func (r *replay) perform(x *record, list []*tl.Turn) {
@@ -81,22 +103,19 @@ func (r *replay) perform(x *record, list []*tl.Turn) {
 	case recMath:
 		r.math(x)
 	case recGemm:
-		d := r.make(x.dst, int(x.n)*x.typ.Size())
-		a, b := r.src(x.a, x.typ, x.aOff, x.outer*x.axis), r.src(x.b, x.typ, x.bOff, x.axis*x.inner)
-		dtype.Dot(x.typ, d, a, b, int(x.outer), int(x.axis), int(x.inner))
-		v := &r.values[x.dst]
-		v.prov = collective.MakeOpaque(v.prov[:0], int(x.n), r.cause(x))
+		m := r.rest(x)
+		v, d := r.make(x)
+		a, b := r.src(x.a, x.typ, x.aOff, m.outer*m.axis), r.src(x.b, x.typ, x.bOff, m.axis*m.inner)
+		dtype.Dot(x.typ, d, a, b, int(m.outer), int(m.axis), int(m.inner))
+		v.prov = collective.MakeOpaque(v.prov, int(x.n), r.cause(x))
 	case recCast:
-		d := r.make(x.dst, int(x.n)*x.typ.Size())
-		copy(d, r.values[x.a].buf[int(x.aOff)*x.from.Size():])
-		v := &r.values[x.dst]
-		v.prov = collective.MakeOpaque(v.prov[:0], int(x.n), r.cause(x))
+		v, d := r.make(x)
+		copy(d, r.values.at(x.a).buf[int(x.aOff)*x.from.Size():])
+		v.prov = collective.MakeOpaque(v.prov, int(x.n), r.cause(x))
 	case recCombine:
 		r.combine(x)
-	case recDrop:
-		r.drop(x.a)
 	case recBegin:
-		r.whole = scope{true, x.op, int(x.total)}
+		r.whole = scope{true, tl.ReduceOp(x.sub), int(x.n)}
 	case recEnd:
 		r.whole.combining = false
 	case recBeginTurn:
@@ -105,6 +124,9 @@ func (r *replay) perform(x *record, list []*tl.Turn) {
 		r.endTurn(x, list[x.n])
 	}
 }
+
+// rest is what few records have.
+func (r *replay) rest(x *record) *rest { return &r.rests[x.rest] }
 
 func (r *replay) fail(x *record, err error) {
 	if r.badErr == nil {
@@ -117,19 +139,37 @@ func (r *replay) load(x *record) {
 	p, off, err := r.memory.at(x.addr, x.typ, int(x.n))
 	if err != nil {
 		r.fail(x, err)
-		r.part(x.dst, x)
 		return
 	}
 	if i := firstUnwritten(p.prov, off, int(x.n)); i >= 0 {
 		r.unwritten = i
 		r.fail(x, errUnwritten)
+		return
 	}
-	copy(r.part(x.dst, x), p.bytes(off, int(x.n)))
+	v := r.values.at(x.dst)
+	data := p.bytes(off, int(x.n))
+	shared := x.turn != 0 && r.turns.hidden > 0
+	if x.rest == 0 && !shared {
+		copy(r.values.make(v, len(data)), data)
+		v.prov = collective.Slice(v.prov, p.prov, off, int(x.n))
+		return
+	}
 	r.pa = collective.Slice(r.pa[:0], p.prov, off, int(x.n))
-	if x.turn != 0 && r.turns.hidden > 0 {
+	if shared {
 		r.pa = r.seen(x, r.pa)
 	}
-	r.place(x, r.pa)
+	if x.rest == 0 {
+		copy(r.values.make(v, len(data)), data)
+		v.prov = append(v.prov, r.pa...)
+		return
+	}
+	m, size := r.rest(x), x.typ.Size()
+	if v.buf == nil { // the first part
+		r.values.make(v, int(m.total)*size)
+		v.prov = collective.MakeUnwritten(v.prov, int(m.total))
+	}
+	copy(v.buf[int(m.dstOff)*size:], data)
+	v.prov = collective.Overwrite(v.prov, int(m.dstOff), r.pa)
 }
 
 func (r *replay) store(x *record) {
@@ -138,74 +178,26 @@ func (r *replay) store(x *record) {
 		r.fail(x, err)
 		return
 	}
-	copy(p.data[off*x.typ.Size():], r.src(x.a, x.typ, x.aOff, x.n))
-	src := r.values[x.a].prov
-	if int(x.aOff) != 0 || src.Len() != int(x.n) {
-		r.pa = collective.Slice(r.pa[:0], src, int(x.aOff), int(x.n))
-		src = r.pa
-	}
-	p.prov = collective.Overwrite(p.prov, off, src)
+	v := r.values.at(x.a)
+	copy(p.bytes(off, int(x.n)), v.elems(x.typ, x.aOff, x.n))
+	p.prov = collective.Overwrite(p.prov, off, v.labels(&r.pa, x.aOff, x.n))
 }
 
 // src is n elements of a value from off on.
 func (r *replay) src(v tl.Value, t dtype.Type, off, n int32) []byte {
-	s := t.Size()
-	return r.values[v].buf[int(off)*s : int(off+n)*s]
+	return r.values.at(v).elems(t, off, n)
 }
 
-// make gives value v a buffer of n bytes.
-func (r *replay) make(v tl.Value, n int) []byte {
-	for int(v) >= len(r.values) {
-		r.values = append(r.values, value{})
-	}
-	k := bits.Len(uint(max(n, 16) - 1))
-	var buf []byte
-	if f := r.pool[k]; len(f) > 0 {
-		buf, r.pool[k] = f[len(f)-1], f[:len(f)-1]
-	} else {
-		buf = make([]byte, 1<<k)
-	}
-	r.values[v].buf = buf[:n]
-	return buf[:n]
-}
-
-// part is the elements of a value that is filled piece by piece which a record fills.
-func (r *replay) part(v tl.Value, x *record) []byte {
-	s := x.typ.Size()
-	if int(v) >= len(r.values) || r.values[v].buf == nil {
-		r.make(v, int(x.total)*s)
-		r.values[v].prov = r.values[v].prov[:0]
-		if x.n != x.total {
-			r.values[v].prov = collective.MakeUnwritten(r.values[v].prov, int(x.total))
-		}
-	}
-	return r.values[v].buf[int(x.dstOff)*s : int(x.dstOff+x.n)*s]
-}
-
-// place gives the elements that a record fills their provenance.
-func (r *replay) place(x *record, src collective.Prov) {
-	v := &r.values[x.dst]
-	if x.n == x.total {
-		v.prov = append(v.prov[:0], src...)
-		return
-	}
-	v.prov = collective.Overwrite(v.prov, int(x.dstOff), src)
-}
-
-func (r *replay) drop(v tl.Value) {
-	if int(v) >= len(r.values) || r.values[v].buf == nil {
-		return
-	}
-	b := r.values[v].buf
-	k := bits.Len(uint(cap(b) - 1))
-	r.pool[k] = append(r.pool[k], b)
-	r.values[v].buf = nil
+// make gives the value that a record makes a buffer.
+func (r *replay) make(x *record) (*value, []byte) {
+	v := r.values.at(x.dst)
+	return v, r.values.make(v, int(x.n)*x.typ.Size())
 }
 
 // infinity looks, in explain mode, for the first overflow: an infinity made of operands
 // that had none.
 func (r *replay) infinity(x *record, out []byte, operands ...[]byte) {
-	if !r.opts.Explain || r.infinite != nil || !x.typ.IsFloat() {
+	if r.infinite != nil || !x.typ.IsFloat() {
 		return
 	}
 	i := dtype.FirstNonFinite(x.typ, out)
@@ -221,16 +213,15 @@ func (r *replay) infinity(x *record, out []byte, operands ...[]byte) {
 	r.infinite, r.infiniteAt = &first, i
 }
 
-func (r *replay) placeOf(x *record, lines []string) fault.Place {
-	p := fault.Place{Rank: int(x.rank), Op: x.name(), Time: x.time, Timed: r.opts.Timed}
-	if r.opts.PEName != nil {
-		p.PE = r.opts.PEName(int(x.pe))
+// placeOf is the place of a record.
+func (l *Log) placeOf(x *record) fault.Place {
+	w := l.whos[x.who]
+	p := fault.Place{Rank: int(w.rank), Op: x.name(), Time: x.time, Timed: l.opts.Timed, Line: l.lines[w.line]}
+	if l.opts.PEName != nil {
+		p.PE = l.opts.PEName(int(w.pe))
 	}
-	if int(x.line) < len(lines) {
-		p.Line = lines[x.line]
-	}
-	if x.call > 0 && int(x.call) < len(lines) {
-		p.Op = lines[x.call]
+	if w.call != 0 {
+		p.Op = l.lines[w.call]
 	}
 	return p
 }

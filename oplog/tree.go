@@ -39,6 +39,25 @@ type audit struct {
 	sum      Audit
 	stalled  record // that of sum.FirstStalled
 	infinite record
+	trees    [][]Tree // of values, by their names
+}
+
+// of are the trees of a value.
+func (a *audit) of(v tl.Value) *[]Tree {
+	for int(v) >= len(a.trees) {
+		a.trees = append(a.trees, nil)
+	}
+	return &a.trees[v]
+}
+
+// grown are the trees of a value of n elements, which may be those of what it was before.
+func (a *audit) grown(v tl.Value, n int32) []Tree {
+	t := a.of(v)
+	if cap(*t) < int(n) {
+		*t = make([]Tree, n)
+	}
+	*t = (*t)[:n]
+	return *t
 }
 
 // Audit is the account so far.
@@ -50,7 +69,7 @@ func (l *Log) Audit() Audit {
 		if e == nil {
 			return nil
 		}
-		return &Event{l.rep.placeOf(x, l.lines), e.Element}
+		return &Event{l.placeOf(x), e.Element}
 	}
 	sum.FirstStalled, sum.Overflow = place(sum.FirstStalled, &a.stalled), place(sum.Overflow, &a.infinite)
 	return sum
@@ -89,62 +108,56 @@ func (r *replay) mark(p *piece, off, n int, t Tree) {
 	}
 }
 
-// grown are the trees of a value of n elements, which may be those of what it was before.
-func (v *value) grown(n int) []Tree {
-	if cap(v.trees) < n {
-		v.trees = make([]Tree, n)
-	}
-	v.trees = v.trees[:n]
-	return v.trees
-}
-
 // follow keeps the trees of what a record has just made.
 func (r *replay) follow(x *record) {
 	switch x.kind {
 	case recLoad:
 		if p, off, err := r.memory.at(x.addr, x.typ, int(x.n)); err == nil {
-			copy(r.values[x.dst].grown(int(x.total))[x.dstOff:], p.treesOf(off, int(x.n)))
+			m := *r.rest(x)
+			if x.rest == 0 {
+				m.total = x.n
+			}
+			copy(r.audit.grown(x.dst, m.total)[m.dstOff:], p.treesOf(off, int(x.n)))
 		}
 	case recStore:
 		if p, off, err := r.memory.at(x.addr, x.typ, int(x.n)); err == nil {
-			copy(p.treesOf(off, int(x.n)), r.values[x.a].trees[x.aOff:])
+			copy(p.treesOf(off, int(x.n)), (*r.audit.of(x.a))[x.aOff:])
 		}
 	case recCombine:
 		if p, off, err := r.memory.at(x.addr, x.typ, int(x.n)); err == nil {
 			to := p.treesOf(off, int(x.n))
-			r.join(x, to, to, r.values[x.a].trees[x.aOff:], p.bytes(off, int(x.n)), r.before, r.src(x.a, x.typ, x.aOff, x.n))
+			r.join(x, to, to, (*r.audit.of(x.a))[x.aOff:], p.bytes(off, int(x.n)), r.before, r.src(x.a, x.typ, x.aOff, x.n))
 		}
 	case recMath:
 		r.followMath(x)
 	case recCast, recGemm:
-		clear(r.values[x.dst].grown(int(x.n)))
+		clear(r.audit.grown(x.dst, x.n))
 	}
 }
 
 func (r *replay) followMath(x *record) {
-	to := r.values[x.dst].grown(int(x.n))
-	out := r.values[x.dst].buf
+	to := r.audit.grown(x.dst, x.n)
+	out := r.values.at(x.dst).buf
 	switch x.math {
 	case tl.MathBinary:
 		na, nb := x.n, x.n
-		if x.axis == 0 {
+		if m := r.rest(x); x.rest != 0 && m.axis == 0 {
 			na = 1
-		}
-		if x.inner == 0 {
+		} else if x.rest != 0 && m.inner == 0 {
 			nb = 1
 		}
-		a, b := r.values[x.a].trees[x.aOff:x.aOff+na], r.values[x.b].trees[x.bOff:x.bOff+nb]
+		a, b := (*r.audit.of(x.a))[x.aOff:x.aOff+na], (*r.audit.of(x.b))[x.bOff:x.bOff+nb]
 		if na != nb {
 			clear(to) // no collective does that to contributions
 			return
 		}
 		r.join(x, to, a, b, out, r.src(x.a, x.typ, x.aOff, na), r.src(x.b, x.typ, x.bOff, nb))
 	case tl.MathBinaryScalar:
-		copy(to, r.values[x.a].trees[x.aOff:])
+		copy(to, (*r.audit.of(x.a))[x.aOff:])
 		rounded(to, x.typ)
 		r.broken(x, x.typ, out, r.src(x.a, x.typ, x.aOff, x.n), nil)
 	case tl.MathConvert:
-		copy(to, r.values[x.a].trees[x.aOff:])
+		copy(to, (*r.audit.of(x.a))[x.aOff:])
 		if dtype.Epsilon(x.typ) > dtype.Epsilon(x.from) {
 			rounded(to, x.typ)
 		}
@@ -169,7 +182,7 @@ func rounded(trees []Tree, t dtype.Type) {
 // constant that an accumulator began with: it adds nothing, or else provenance says so.
 func (r *replay) join(x *record, to, a, b []Tree, out, left, right []byte) {
 	u := roundoff(x.typ)
-	if x.binary == dtype.Max || x.binary == dtype.Min {
+	if x.binary() == dtype.Max || x.binary() == dtype.Min {
 		u = 0
 	}
 	sum := &r.audit.sum
@@ -186,7 +199,7 @@ func (r *replay) join(x *record, to, a, b []Tree, out, left, right []byte) {
 				j.Height++
 			}
 			to[i] = j
-			if x.binary != dtype.Add {
+			if x.binary() != dtype.Add {
 				continue
 			}
 			sum.Additions++

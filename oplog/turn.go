@@ -43,8 +43,9 @@ func (l *Log) BeginTurn(o Origin, t *tl.Turn) { l.turn(o, recBeginTurn, t) }
 func (l *Log) EndTurn(o Origin, t *tl.Turn) { l.turn(o, recEndTurn, t) }
 
 func (l *Log) turn(o Origin, k kind, t *tl.Turn) {
-	l.turns = append(l.turns, t)
-	l.add(o, record{kind: k, n: int32(len(l.turns) - 1)})
+	x := l.next(l.by(o))
+	x.kind, x.n = k, int32(len(l.cur.turns))
+	l.cur.turns = append(l.cur.turns, t)
 }
 
 // TakeTurns is what was captured since it was last called, in the order in which the turns

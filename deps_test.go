@@ -27,7 +27,8 @@ import (
 const house = `
 	cmd/kernbench < cli;
 	cli;
-	report < lab, unit;
+	report < speed, lab, unit;
+	speed;
 	lab;
 	store;
 	bench;

@@ -6,6 +6,7 @@ import (
 
 	"kernbench/fault"
 	"kernbench/lab"
+	"kernbench/speed"
 )
 
 // The exit status of the process.
@@ -32,7 +33,8 @@ func exitStatus(ctx context.Context, err error) int {
 		return ExitWrong
 	case ctx.Err() != nil && errors.Is(err, context.Canceled):
 		return ExitInterrupted
-	case is[*lab.InternalError](err): // also one that came while a fault was being explained
+	case is[*lab.InternalError](err), // also one that came while a fault was being explained
+		is[*speed.Failure](err):
 		return ExitInternal
 	case fault.Is(err):
 		return ExitFault

@@ -1,5 +1,5 @@
-// Package report turns what lab found out into what a person looks at, or a program reads:
-// aligned text and JSON. It computes nothing that lab does not say.
+// Package report turns what lab found out, and what speed measured, into what a person looks at,
+// or a program reads: aligned text and JSON. It computes nothing that they do not say.
 //
-// It imports lab and unit. Start at Text, JSON and Table.
+// It imports lab, speed and unit. Start at Text, JSON and Table.
 package report

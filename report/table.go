@@ -53,3 +53,25 @@ func (t *Table) Write(w io.Writer) error {
 	}
 	return b.Flush()
 }
+
+// Markdown prints the table for a page.
+func (t *Table) Markdown(w io.Writer) error {
+	b := bufio.NewWriter(w)
+	line := func(cells []string) { b.WriteString("| " + strings.Join(cells, " | ") + " |\n") }
+	head, rule := make([]string, len(t.Head)), ""
+	for i, h := range t.Head {
+		name, right := strings.CutPrefix(h, ">")
+		head[i] = name
+		if right {
+			rule += "|--:"
+		} else {
+			rule += "|---"
+		}
+	}
+	line(head)
+	b.WriteString(rule + "|\n")
+	for _, row := range t.Rows {
+		line(append(row[:len(row):len(row)], make([]string, max(0, len(head)-len(row)))...))
+	}
+	return b.Flush()
+}

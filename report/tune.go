@@ -7,7 +7,6 @@ import (
 	"io"
 	"math"
 	"strconv"
-	"strings"
 
 	"kernbench/lab"
 )
@@ -67,19 +66,8 @@ func BestMarkdown(w io.Writer, groups []*lab.TuneGroup) error {
 		}
 		fmt.Fprintf(&b, "%s\n\n", heading(g))
 		t := bestTable(g)
-		rule := ""
-		for i, h := range t.Head {
-			name, right := strings.CutPrefix(h, ">")
-			t.Head[i] = name
-			if right {
-				rule += "|--:"
-			} else {
-				rule += "|---"
-			}
-		}
-		fmt.Fprintf(&b, "| %s |\n%s|\n", strings.Join(t.Head, " | "), rule)
-		for _, row := range t.Rows {
-			fmt.Fprintf(&b, "| %s |\n", strings.Join(row, " | "))
+		if err := t.Markdown(&b); err != nil {
+			return err
 		}
 		if far := estimates(g); far != "" {
 			fmt.Fprintf(&b, "\n%s\n", far)

@@ -28,11 +28,7 @@ func (e *Executor) prepareFollow(l *tl.Launch) (*follow, error) {
 			outs, ins = outs+len(wiring.Out), ins+len(wiring.In)
 		}
 	}
-	tx, rx := make([]sender, outs), make([]receiver, ins)
-	w.credits, w.slots = make([]unit.Time, outs*w.ring.Slots), make([]slot, ins*w.ring.Slots)
-	if w.log != nil {
-		w.tokens = make([]token, len(w.slots))
-	}
+	tx, rx := w.newRings(outs, ins)
 	base, id := int32(0), int32(0)
 	var uses []noc.Use
 	credits, slots := uint32(0), uint32(0)
@@ -77,6 +73,15 @@ func (e *Executor) prepareFollow(l *tl.Launch) (*follow, error) {
 		}
 	}
 	return w, nil
+}
+
+// newRings are the ends of all rings, and their slots.
+func (w *follow) newRings(outs, ins int) ([]sender, []receiver) {
+	w.credits, w.slots = make([]unit.Time, outs*w.ring.Slots), make([]slot, ins*w.ring.Slots)
+	if w.log != nil {
+		w.tokens = make([]token, len(w.slots))
+	}
+	return make([]sender, outs), make([]receiver, ins)
 }
 
 // checkRank refuses ranks that the machine cannot have.

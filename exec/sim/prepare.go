@@ -42,7 +42,7 @@ func (x *run) prepareRank(g *tl.Group, gi, i int, base int32) error {
 	}
 	r.engines, r.component = &r.PE, uint32(len(e.m.Links))+uint32(r.pe)
 	r.Clock, r.began, r.Math.FreeAt, r.GEMM.FreeAt = x.start, x.start, x.start, x.start
-	r.tx, r.rx = make([]txPort, len(w.Out)), make([]rxPort, len(w.In))
+	r.tx, r.rx = newPorts(w)
 	r.ctx = tl.NewContext(tl.Setup{
 		Core: r, Rank: i, World: len(g.PEs), PE: int(r.pe), PEsPerCube: g.PEsPerCube,
 		Wiring: w, Ring: x.ring, Addrs: x.launch.Addrs, Scratch: x.launch.Scratch,
@@ -53,6 +53,11 @@ func (x *run) prepareRank(g *tl.Group, gi, i int, base int32) error {
 	r.book = x.history.Book(r.ctx, r)
 	r.next, r.stop = iter.Pull(r.body(x.launch.Kernel, g.Args))
 	return nil
+}
+
+// newPorts are the ends of a rank's rings.
+func newPorts(w *tl.Wiring) ([]txPort, []rxPort) {
+	return make([]txPort, len(w.Out)), make([]rxPort, len(w.In))
 }
 
 // taken is what a PE's rings cannot have of the memory that they lie in.

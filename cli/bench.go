@@ -1,0 +1,133 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"time"
+
+	"kernbench/lab"
+	"kernbench/report"
+	"kernbench/speed"
+
+	"github.com/spf13/cobra"
+)
+
+// Limits of time where none is given: of a row, and of an algorithm whose growth is measured.
+const (
+	limitOfRow    = 5 * time.Minute
+	limitOfGrowth = 10 * time.Second
+)
+
+func (a *app) benchCommand() *cobra.Command {
+	spec := speed.Spec{Runs: 5, Limit: limitOfRow}
+	var format, save, compare string
+	var list, growth bool
+	cmd := &cobra.Command{
+		Use:   "bench",
+		Short: "Measure kernbench itself: how long runs take and how much memory, against what they must reach",
+		Long: `Measure how fast kernbench is on this computer: commands from the start of the process to its exit,
+its event queue, a message, a machine, the memory of a PE. Each row is measured --runs times; its
+median stands beside what it must reach on two cores. What is not reached is no error.
+
+With --growth, measure how simulating each algorithm grows with the number of ranks instead.
+
+(A bench of kernbench run --bench is another thing: a program that runs on the simulated machine.)
+` + exitCodes,
+		Example: `  kernbench bench --short
+  kernbench bench --only 'ring-256*,start' --runs 3
+  kernbench bench --save before.json
+  kernbench bench --compare before.json
+  kernbench bench --growth --only 'ring_*' --format markdown`,
+		Args: nothing,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			spec.Command, spec.Version = a.commandLine(), version()
+			bar := newProgress(a.err)
+			spec.Progress = func(p speed.Progress) {
+				bar.report(lab.Progress{Phase: p.Name, Done: int64(p.Done), Total: int64(p.Total)})
+			}
+			switch {
+			case growth && (list || save != "" || compare != ""):
+				return errors.New("--growth has a table of its own: --list, --save and --compare are for the rows without it")
+			case list:
+				return show(a, format, speed.Names(spec.Short), report.SpeedRows)
+			case growth:
+				if !cmd.Flags().Changed("limit") {
+					spec.Limit = limitOfGrowth
+				}
+				if !cmd.Flags().Changed("runs") {
+					spec.Runs = 1
+				}
+				g, err := speed.Grow(cmd.Context(), spec)
+				bar.done()
+				if g != nil && len(g.Rows) > 0 {
+					if perr := marked(a, format, g, report.Growth, report.GrowthMarkdown); perr != nil {
+						return perr
+					}
+				}
+				return interrupted(cmd.Context(), err)
+			}
+			return a.bench(cmd.Context(), spec, bar, format, save, compare)
+		},
+	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	f.Var(&listed[string]{to: &spec.Only, all: func() {}, parse: anyName, kind: "PATTERN,...|all"}, "only", "rows by name (--list), or those that match, such as 'ring-*'; with --growth, algorithms")
+	f.BoolVar(&spec.Short, "short", false, "small sizes, which take seconds")
+	f.Var((*count)(&spec.Runs), "runs", "runs of each row, of which the median counts (with --growth 1, and the least)")
+	f.DurationVar(&spec.Limit, "limit", spec.Limit, "`TIME` that all runs of a row may take together (with --growth 10s, for all sizes of an algorithm)")
+	f.BoolVar(&list, "list", false, "list the rows and what they must reach, and measure nothing")
+	f.BoolVar(&growth, "growth", false, "fit the exponents by which time, messages and events of each algorithm grow with the number of ranks")
+	f.StringVar(&save, "save", "", "write the table to a `FILE` too, for --compare")
+	f.StringVar(&compare, "compare", "", "put the figures of a `FILE` that --save wrote beside, and the ratios")
+	f.Var(newWord(&format, "text", "FORMAT", "text", "json", "markdown"), "format", "text, json or markdown")
+	return cmd
+}
+
+// marked prints in one of three formats.
+func marked[T any](a *app, format string, v T, text, markdown func(io.Writer, T) error) error {
+	if format == "markdown" {
+		text = markdown
+	}
+	return show(a, format, v, text)
+}
+
+// bench measures, prints what is finished, and keeps it if all is there.
+func (a *app) bench(ctx context.Context, spec speed.Spec, bar *progress, format, save, compare string) error {
+	var old *speed.Table
+	if compare != "" {
+		var err error
+		if old, err = speed.Load(compare); err != nil {
+			return err
+		}
+	}
+	if save != "" {
+		if dir := filepath.Dir(save); !isDir(dir) { // better now than after the work
+			return fmt.Errorf("--save %s: there is no folder %s", save, dir)
+		}
+	}
+	t, err := speed.Measure(ctx, spec)
+	bar.done()
+	if t == nil {
+		return interrupted(ctx, err)
+	}
+	if err == nil && save != "" {
+		if err := replaceFile(save, func(w io.Writer) error { return report.JSON(w, t) }); err != nil {
+			return err
+		}
+	}
+	if old != nil {
+		t.Compare(compare, old)
+	}
+	if len(t.Rows) > 0 {
+		if perr := marked(a, format, t, report.Speed, report.SpeedMarkdown); perr != nil {
+			return perr
+		}
+	}
+	if err != nil {
+		return interrupted(ctx, err)
+	}
+	return t.Err()
+}

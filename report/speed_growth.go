@@ -1,0 +1,60 @@
+package report
+
+import (
+	"fmt"
+	"io"
+
+	"kernbench/speed"
+)
+
+// Growth prints how simulating each algorithm grows with the number of ranks.
+func Growth(w io.Writer, g *speed.Growth) error {
+	t := growthTable(g)
+	if err := t.Write(w); err != nil {
+		return err
+	}
+	return growthFoot(w, g)
+}
+
+// GrowthMarkdown prints the same for a page.
+func GrowthMarkdown(w io.Writer, g *speed.Growth) error {
+	t := growthTable(g)
+	if err := t.Markdown(w); err != nil {
+		return err
+	}
+	return growthFoot(w, g)
+}
+
+func growthTable(g *speed.Growth) *Table {
+	t := &Table{Head: []string{"algorithm", "collective", ">time", ">messages", ">events", ">up to ranks", ">time then", ">messages then", ">events each", ">time each", "why no further"}}
+	for i := range g.Rows {
+		r := &g.Rows[i]
+		cells := []string{r.Algorithm, r.Collective, power(r.Time), power(r.Messages), power(r.Events)}
+		if len(r.Points) == 0 {
+			cells = append(cells, "", "", "", "", "")
+		} else {
+			p := r.Points[len(r.Points)-1]
+			events, each := "-", "-"
+			if p.Messages > 0 {
+				events, each = significant(float64(p.Events)/float64(p.Messages)), amount(speed.Seconds, p.Seconds/float64(p.Messages))
+			}
+			cells = append(cells, count(int64(p.Ranks)), amount(speed.Seconds, p.Seconds), count(p.Messages), events, each)
+		}
+		t.Add(append(cells, r.Note)...)
+	}
+	return t
+}
+
+// power is an exponent of the number of ranks.
+func power(e *float64) string {
+	if e == nil {
+		return "-"
+	}
+	return fmt.Sprintf("N^%.2f", max(*e, 0)) // and not N^-0.00
+}
+
+func growthFoot(w io.Writer, g *speed.Growth) error {
+	_, err := fmt.Fprintf(w, "\n%s f16 per rank, fidelity %s; exponents of the last three numbers of ranks; messages are those of slots, puts, gets and notifications\n%s",
+		count(int64(g.Elements)), g.Fidelity, whereAndWhen(g.Kernbench, &g.Machine, g.Date))
+	return err
+}

@@ -1,0 +1,37 @@
+package speed
+
+import (
+	"testing"
+
+	"kernbench/lab"
+)
+
+// BenchmarkRun is the simulations of the table's rows within this process, for profiles:
+// go test ./speed -run xxx -bench Run/ring-1024-slot -cpuprofile cpu.prof -memprofile mem.prof
+func BenchmarkRun(b *testing.B) {
+	sips := func(count string) []string { return []string{"system.sips.count=" + count} }
+	for _, r := range []struct {
+		name string
+		spec lab.Spec
+	}{
+		{"ring-256-slot", lab.Spec{NElem: 32768}},
+		{"ring-256-verify", lab.Spec{NElem: 32768, VerifyData: true}},
+		{"ring-1024-slot", lab.Spec{NElem: 32768, Sets: sips("8")}},
+		{"ring-1024-ideal", lab.Spec{NElem: 32768, Sets: sips("8"), Fidelity: "ideal"}},
+		{"ring-4096-slot", lab.Spec{NElem: 32768, Sets: sips("32")}},
+		{"ring-4096-ideal", lab.Spec{NElem: 32768, Sets: sips("32"), Fidelity: "ideal"}},
+		{"provenance-4096", lab.Spec{NElem: 32768, Sets: sips("32"), VerifyData: true}},
+		{"torus-4096", lab.Spec{NElem: 32768, Sets: sips("32"), Algorithm: "torus_allreduce"}},
+		{"halving-65536-ideal", lab.Spec{NElem: 8192, Sets: sips("512"), Algorithm: "halving_doubling_allreduce", Fidelity: "ideal"}},
+		{"hierarchical-65536", lab.Spec{NElem: 8192, Sets: sips("512"), Algorithm: "hierarchical_ring_allreduce"}},
+	} {
+		b.Run(r.name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if res, err := lab.Run(b.Context(), r.spec); err != nil || !res.OK() {
+					b.Fatal(err, res)
+				}
+			}
+		})
+	}
+}

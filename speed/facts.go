@@ -1,0 +1,43 @@
+package speed
+
+import (
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+)
+
+// Machine is the computer that measured.
+type Machine struct {
+	CPU    string `json:"cpu"` // model; empty where nobody says
+	Cores  int    `json:"cores"`
+	Memory int64  `json:"memory_bytes,omitempty"`
+	OS     string `json:"os"`
+	Arch   string `json:"arch"`
+	Go     string `json:"go"`
+}
+
+// ThisMachine is the computer that this runs on.
+func ThisMachine() Machine {
+	m := Machine{Cores: runtime.NumCPU(), OS: runtime.GOOS, Arch: runtime.GOARCH, Go: runtime.Version()}
+	m.CPU = valueIn("/proc/cpuinfo", "model name")
+	if kib, ok := strings.CutSuffix(valueIn("/proc/meminfo", "MemTotal"), " kB"); ok {
+		n, _ := strconv.ParseInt(kib, 10, 64) // else it is left out
+		m.Memory = n << 10
+	}
+	return m
+}
+
+// valueIn is the first value of a name in a file of lines "name: value"; empty where there is none.
+func valueIn(file, name string) string {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return ""
+	}
+	for line := range strings.Lines(string(text)) {
+		if key, value, found := strings.Cut(line, ":"); found && strings.TrimSpace(key) == name {
+			return strings.TrimSpace(value)
+		}
+	}
+	return ""
+}

@@ -1,0 +1,195 @@
+package speed
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"kernbench/algorithm"
+	"kernbench/lab"
+)
+
+// Growth says how the work of simulating each algorithm grows with the number of ranks.
+type Growth struct {
+	Kernbench string      `json:"kernbench"` // version
+	Machine   Machine     `json:"machine"`
+	Date      time.Time   `json:"date"`
+	Command   string      `json:"command"`
+	Elements  int         `json:"elements_per_rank"` // of f16
+	Fidelity  string      `json:"fidelity"`
+	Rows      []GrowthRow `json:"rows"`
+}
+
+// GrowthRow is one algorithm. Exponents are those of the last sizes, where constant parts weigh
+// least; nil: there are too few sizes, or nothing to count.
+type GrowthRow struct {
+	Algorithm  string        `json:"algorithm"`
+	Collective string        `json:"collective"`
+	Points     []GrowthPoint `json:"points"`
+	Time       *float64      `json:"time_exponent,omitempty"`
+	Messages   *float64      `json:"messages_exponent,omitempty"`
+	Events     *float64      `json:"events_exponent,omitempty"`
+	Note       string        `json:"note,omitempty"` // why it went no further
+}
+
+// GrowthPoint is one number of ranks.
+type GrowthPoint struct {
+	Ranks    int     `json:"ranks"`
+	Seconds  float64 `json:"seconds"`  // of the launch and what is around it, the least of all runs
+	Messages int64   `json:"messages"` // of slots; puts, gets and notifications of words
+	Events   int64   `json:"events"`
+}
+
+const (
+	growthElements = 8192 // 16 KiB: a multiple of all numbers of ranks
+	lastSizes      = 3
+)
+
+// growthRanks are the numbers of ranks, as far as time allows.
+func growthRanks(short bool) []int {
+	if short {
+		return []int{8, 16, 32, 64}
+	}
+	return []int{64, 128, 256, 512, 1024, 2048, 4096}
+}
+
+// Grow simulates algorithms on more and more ranks until the next number would take longer than
+// what is left of the limit, and fits powers of the number of ranks. Only are names of algorithms.
+// When ctx ends, the algorithms that are finished are there.
+func Grow(ctx context.Context, s Spec) (*Growth, error) {
+	if s.Runs < 1 || s.Limit <= 0 {
+		return nil, fmt.Errorf("%d runs in %v: there must be at least one, and time for it", s.Runs, s.Limit)
+	}
+	all, err := chosenAlgorithms(s.Only)
+	if err != nil {
+		return nil, err
+	}
+	g := &Growth{
+		Kernbench: s.Version, Machine: ThisMachine(), Date: time.Now().UTC().Truncate(time.Second), Command: s.Command,
+		Elements: growthElements, Fidelity: "slot",
+	}
+	for i, a := range all {
+		if s.Progress != nil {
+			s.Progress(Progress{a.Name, i, len(all)})
+		}
+		row, err := growthOf(ctx, a, &s)
+		if err != nil {
+			return g, err
+		}
+		g.Rows = append(g.Rows, *row)
+	}
+	return g, nil
+}
+
+func chosenAlgorithms(only []string) ([]*algorithm.Algorithm, error) {
+	all := algorithm.All()
+	if len(only) == 0 {
+		return all, nil
+	}
+	var names []string
+	for _, a := range all {
+		names = append(names, a.Name)
+	}
+	wanted := map[string]bool{}
+	for _, pattern := range only {
+		some, err := matching("algorithm", pattern, names, "kernbench list algorithms")
+		if err != nil {
+			return nil, err
+		}
+		for _, name := range some {
+			wanted[name] = true
+		}
+	}
+	return slices.DeleteFunc(all, func(a *algorithm.Algorithm) bool { return !wanted[a.Name] }), nil
+}
+
+// growthOf is the row of one algorithm. The error is that of ctx.
+func growthOf(ctx context.Context, a *algorithm.Algorithm, s *Spec) (*GrowthRow, error) {
+	row := &GrowthRow{Algorithm: a.Name, Collective: a.Collective, Points: []GrowthPoint{}}
+	inner, stop := context.WithTimeout(ctx, s.Limit)
+	defer stop()
+	start := time.Now()
+	for _, n := range growthRanks(s.Short) {
+		if next := row.expect(); next > 0 && next*float64(s.Runs) > (s.Limit-time.Since(start)).Seconds() {
+			row.Note = fmt.Sprintf("%d ranks would take %.2g s a run", n, next)
+			break
+		}
+		p, err := growthPoint(inner, a.Name, n, s.Runs)
+		switch {
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
+		case errors.Is(err, context.DeadlineExceeded):
+			row.Note = fmt.Sprintf("%d ranks did not end within %v", n, s.Limit)
+		case err != nil:
+			first, _, _ := strings.Cut(err.Error(), "\n")
+			row.Note = fmt.Sprintf("%d ranks: %s", n, first)
+		}
+		if err != nil {
+			break
+		}
+		row.Points = append(row.Points, p)
+	}
+	row.fit()
+	return row, nil
+}
+
+// expect is how long a run of the next number of ranks will take, going on as before; 0: nobody knows.
+func (r *GrowthRow) expect() float64 {
+	n := len(r.Points)
+	if n < 2 {
+		return 0
+	}
+	last := r.Points[n-1].Seconds
+	return last * max(2, last/r.Points[n-2].Seconds)
+}
+
+func growthPoint(ctx context.Context, name string, ranks, runs int) (GrowthPoint, error) {
+	p := GrowthPoint{Ranks: ranks, Seconds: math.Inf(1)}
+	const inSIP = 128
+	spec := lab.Spec{Algorithm: name, Ranks: ranks, NElem: growthElements, Sets: []string{fmt.Sprintf("system.sips.count=%d", (ranks+inSIP-1)/inSIP)}}
+	for range runs {
+		r, err := lab.Run(ctx, spec)
+		if err != nil {
+			return p, err
+		}
+		p.Seconds = min(p.Seconds, r.WallTime.Seconds())
+		p.Messages, p.Events = r.Messages, r.Events
+		for i := range r.Traffic {
+			t := &r.Traffic[i]
+			p.Messages += t.Puts + t.Gets + t.Notifies
+		}
+	}
+	return p, nil
+}
+
+// fit finds the exponents.
+func (r *GrowthRow) fit() {
+	last := r.Points[max(0, len(r.Points)-lastSizes):]
+	r.Time = exponent(last, func(p *GrowthPoint) float64 { return p.Seconds })
+	r.Messages = exponent(last, func(p *GrowthPoint) float64 { return float64(p.Messages) })
+	r.Events = exponent(last, func(p *GrowthPoint) float64 { return float64(p.Events) })
+}
+
+// exponent is that of the power of the number of ranks which is nearest to some counts: a straight
+// line through their logarithms, by least squares. Nil: fewer than two, or one of nothing.
+func exponent(points []GrowthPoint, of func(*GrowthPoint) float64) *float64 {
+	if len(points) < 2 {
+		return nil
+	}
+	var x, y, xx, xy float64
+	for i := range points {
+		v := of(&points[i])
+		if v <= 0 {
+			return nil
+		}
+		a, b := math.Log(float64(points[i].Ranks)), math.Log(v)
+		x, y, xx, xy = x+a, y+b, xx+a*a, xy+a*b
+	}
+	n := float64(len(points))
+	e := (n*xy - x*y) / (n*xx - x*x)
+	return &e
+}

@@ -1,0 +1,201 @@
+package speed
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"time"
+)
+
+const (
+	ns  = 1e-9
+	kib = 1 << 10
+	mib = 1 << 20
+	gib = 1 << 30
+)
+
+// works are the rows of the table, in its order: full size, or as small as a check of the whole
+// repository has time for.
+func works(short bool) []*work {
+	if short {
+		return []*work{
+			hold(1e3).must("per event", atMost(40*ns)).must("allocations per event", atMost(0)),
+			message(256).must(perMessage, atMost(250*ns)),
+			ring(256).must(wallTime, below(0.15)),
+			ring(256, "--fidelity", "ideal"),
+			ring(256, "--verify-data").must(wallTime, below(0.4)),
+			halvingDoubling(256),
+			build(4096).must(wallTime, below(0.1)),
+			hierarchical(512),
+			bytesPerPE(512),
+			torus(256),
+			provenance(256),
+			firstEvent().must(wallTime, below(0.05)),
+			twoCores("4K"),
+		}
+	}
+	return []*work{
+		hold(1e3).must("per event", atMost(40*ns)).must("allocations per event", atMost(0)),
+		hold(1e6).must("per event", atMost(60*ns)).must("allocations per event", atMost(0)),
+		message(256).must(perMessage, atMost(250*ns)),
+		message(4096).must(perMessage, atMost(500*ns)),
+		ring(256).must(wallTime, below(0.15)),
+		ring(256, "--fidelity", "ideal"),
+		ring(256, "--verify-data").must(wallTime, below(0.4)),
+		ring(1024).must(wallTime, below(1)).aim(wallTime, atMost(0.35)).must(peakMemory, below(150*mib)).
+			must(perMessage, atMost(1400*ns/3)).aim(perMessage, atMost(468*ns)),
+		ring(1024, "--fidelity", "ideal").must(wallTime, below(0.35)).must(peakMemory, below(150*mib)).
+			must(perMessage, below(468*ns)).aim(perMessage, atMost(468*ns/3)),
+		ring(4096).must(wallTime, below(20)).aim(wallTime, atMost(9)).must(peakMemory, below(gib)),
+		ring(4096, "--fidelity", "ideal").must(wallTime, below(9)).must(peakMemory, below(gib)),
+		halvingDoubling(65536).must(wallTime, below(4)).aim(wallTime, below(1.5)),
+		build(4096).must(wallTime, below(0.1)),
+		build(102400).must(wallTime, below(2)),
+		hierarchical(65536).must(wallTime, below(30)).must(peakMemory, below(4*gib)),
+		hierarchical(102400).must(wallTime, below(60)).must(peakMemory, below(4*gib)),
+		bytesPerPE(65536).must(stackBytes, atMost(5*kib)).must(ringBytes, atMost(2*kib)).must(otherBytes, atMost(3*kib)),
+		torus(4096).must(wallTime, below(2)),
+		provenance(4096).must(ratioOfTimes, atMost(2)),
+		firstEvent().must(wallTime, below(0.05)),
+		twoCores("256K").must(ratioOfTimes, atLeast(1.9)),
+	}
+}
+
+// must says what a figure has to reach, and aim what it should.
+func (w *work) must(what string, t *Target) *work {
+	w.figure(what).Must = t
+	return w
+}
+
+func (w *work) aim(what string, t *Target) *work {
+	w.figure(what).Aim = t
+	return w
+}
+
+func (w *work) figure(what string) *Figure {
+	for i := range w.figures {
+		if w.figures[i].What == what {
+			return &w.figures[i]
+		}
+	}
+	panic("speed: " + w.name + " has no figure " + what)
+}
+
+// group writes a number with its digits in threes, as a person does.
+func group(n int) string {
+	s := strconv.Itoa(n)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+// onPEs are the arguments for a machine of so many PEs: whole SIPs of the default one.
+func onPEs(pes int, args ...string) []string {
+	const inSIP, usual = 128, 256
+	if pes != usual {
+		args = append(args, "--set", fmt.Sprintf("system.sips.count=%d", pes/inSIP))
+	}
+	return append([]string{"run"}, args...)
+}
+
+// command is a row that times one command.
+func command(name, what string, args []string) *work {
+	return &work{
+		name: name, what: what, command: args,
+		figures: []Figure{{What: wallTime, Unit: Seconds}, {What: userCPU, Unit: Seconds}, {What: peakMemory, Unit: Bytes}, {What: perMessage, Unit: Seconds}},
+		run: func(ctx context.Context, m *meter) ([]float64, *Outcome, error) {
+			c, err := m.execute(ctx, args)
+			if err != nil {
+				return nil, nil, err
+			}
+			o, each := outcomeOf(c.stdout), 0.0
+			if o != nil && o.Messages > 0 {
+				each = c.wall.Seconds() / float64(o.Messages)
+			}
+			return []float64{c.wall.Seconds(), c.user.Seconds(), float64(c.memory), each}, o, nil
+		},
+	}
+}
+
+func ring(pes int, flags ...string) *work {
+	name, what := fmt.Sprintf("ring-%d", pes), fmt.Sprintf("ring_allreduce_chunked, %s PEs, 64 KiB per PE, ", group(pes))
+	switch {
+	case len(flags) == 0:
+		name, what = name+"-slot", what+"fidelity slot"
+	case flags[0] == "--verify-data":
+		name, what = name+"-verify", what+"fidelity slot, every byte checked"
+	default:
+		name, what = name+"-ideal", what+"fidelity ideal"
+	}
+	return command(name, what, onPEs(pes, append([]string{"--n-elem", "32768"}, flags...)...))
+}
+
+func halvingDoubling(pes int) *work {
+	return command(fmt.Sprintf("halving-%d-ideal", pes), fmt.Sprintf("recursive halving and doubling, %s PEs, 16 KiB per PE, fidelity ideal", group(pes)),
+		onPEs(pes, "--algorithm", "halving_doubling_allreduce", "--n-elem", "8192", "--fidelity", "ideal"))
+}
+
+func hierarchical(pes int) *work {
+	return command(fmt.Sprintf("hierarchical-%d", pes), fmt.Sprintf("hierarchical_ring_allreduce, %s PEs, 16 KiB per PE", group(pes)),
+		onPEs(pes, "--algorithm", "hierarchical_ring_allreduce", "--n-elem", "8192"))
+}
+
+func torus(pes int) *work {
+	return command(fmt.Sprintf("torus-%d", pes), fmt.Sprintf("torus_allreduce, rings of rows and of columns, %s PEs, 64 KiB per PE", group(pes)),
+		onPEs(pes, "--algorithm", "torus_allreduce", "--n-elem", "32768"))
+}
+
+// firstEvent is a run that does next to nothing: what comes before its first event takes no longer.
+func firstEvent() *work {
+	return command("start", "hello_send on all 256 PEs of the default machine, from start to exit: more than to the first event",
+		onPEs(256, "--algorithm", "hello_send", "--n-elem", "1"))
+}
+
+// ratioOfTimes is the figure of a row that compares two commands.
+const ratioOfTimes = "ratio of wall times"
+
+// provenance compares a run that is checked with one that is not.
+func provenance(pes int) *work {
+	args := onPEs(pes, "--n-elem", "32768")
+	checked := append(args[:len(args):len(args)], "--verify-data")
+	return &work{
+		name: fmt.Sprintf("provenance-%d", pes), what: fmt.Sprintf("ring_allreduce_chunked, %s PEs, 64 KiB per PE, with --verify-data over without", group(pes)), command: checked,
+		figures: []Figure{{What: ratioOfTimes, Unit: Times}, {What: wallTime, Unit: Seconds}, {What: userCPU, Unit: Seconds}, {What: peakMemory, Unit: Bytes}},
+		run: func(ctx context.Context, m *meter) ([]float64, *Outcome, error) {
+			plain, err := m.execute(ctx, args)
+			if err != nil {
+				return nil, nil, err
+			}
+			c, err := m.execute(ctx, checked)
+			if err != nil {
+				return nil, nil, err
+			}
+			return []float64{c.wall.Seconds() / plain.wall.Seconds(), c.wall.Seconds(), c.user.Seconds(), float64(c.memory)}, outcomeOf(c.stdout), nil
+		},
+	}
+}
+
+// twoCores compares a sweep on one core with the same on two, by what the Go runtime may use.
+func twoCores(largest string) *work {
+	args := []string{"tune", "all_reduce", "--ranks", "64", "-b", "4K", "-e", largest, "-f", "4", "--vary", "n_slots=2,4"}
+	return &work{
+		name: "tune-cores", what: "a sweep over algorithms and sizes, on one core over on two", command: args,
+		figures: []Figure{{What: ratioOfTimes, Unit: Times}, {What: wallTime, Unit: Seconds}, {What: userCPU, Unit: Seconds}, {What: peakMemory, Unit: Bytes}},
+		run: func(ctx context.Context, m *meter) ([]float64, *Outcome, error) {
+			var both [2]cost
+			for i := range both {
+				// Each in a database of its own, or the second would find all points.
+				db := filepath.Join(m.dir, fmt.Sprintf("%d.db", time.Now().UnixNano()))
+				c, err := m.execute(ctx, append(args[:len(args):len(args)], "--db", db), fmt.Sprintf("GOMAXPROCS=%d", i+1))
+				if err != nil {
+					return nil, nil, err
+				}
+				both[i] = c
+			}
+			one, two := both[0], both[1]
+			return []float64{one.wall.Seconds() / two.wall.Seconds(), two.wall.Seconds(), two.user.Seconds(), float64(two.memory)}, nil, nil
+		},
+	}
+}

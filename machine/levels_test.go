@@ -393,23 +393,33 @@ var manySIPs = chips(
 )
 
 func BenchmarkLevels(b *testing.B) {
-	b.Run("build 102400 SIPs", func(b *testing.B) {
-		t := topology(b, manySIPs...)
-		b.ReportAllocs()
-		for b.Loop() {
-			if _, err := Build(t); err != nil {
-				b.Fatal(err)
+	chip := func(level string) []string { return chips("{link: {bw_gbs: 100}, " + level + "}") }
+	for _, bm := range []struct {
+		name string
+		sets []string
+	}{
+		{"64 in a torus", chip("network: torus, dims: [4, 4, 4]")},
+		{"4096 in a torus", chip("network: torus, dims: [16, 16, 16]")},
+		{"102400 in a torus", chip("network: torus, dims: [32, 32, 100]")},
+		{"102400 in a mesh", chip("network: mesh, dims: [320, 320]")},
+		{"102400 in a ring", chip("network: ring, count: 102400")},
+		{"102400 on a switch", chip("network: switch, count: 102400")},
+		{"102400 on a fat tree", chip("network: fat_tree, count: 102400, fat_tree: {radix: 64}")},
+		{"102400 in a dragonfly", chip("network: dragonfly, count: 102400, dragonfly: {routers: 32, per_router: 16}")},
+		{"102400 on three levels", manySIPs},
+		{"SIPs of 128 PEs, 102400 on a torus", []string{"system.levels=[{network: torus, dims: [20, 40], link: {bw_gbs: 256}}]"}},
+		{"SIPs of 128 PEs, 25600 joined to each", []string{"system.levels=[{network: full, count: 200, link: {bw_gbs: 256}}]"}},
+	} {
+		b.Run("build "+bm.name, func(b *testing.B) {
+			t := topology(b, bm.sets...)
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := Build(t); err != nil {
+					b.Fatal(err)
+				}
 			}
-		}
-	})
-	b.Run("build a torus", func(b *testing.B) {
-		t := topology(b, chips("{network: torus, dims: [4, 4, 4], link: {bw_gbs: 1}}")...)
-		for b.Loop() {
-			if _, err := Build(t); err != nil {
-				b.Fatal(err)
-			}
-		}
-	})
+		})
+	}
 	b.Run("route", func(b *testing.B) {
 		m := mustBuild(b, manySIPs...)
 		var buf []Hop

@@ -19,6 +19,7 @@ import (
 // Main runs the command line with the process's own streams and returns the exit status,
 // one of the constants in this package. args are without the program's name.
 func Main(args []string) int {
+	paceGarbage()
 	// Stop as soon as the first Ctrl-C came, so that a second one ends the process the hard way.
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()

@@ -1,0 +1,20 @@
+package cli
+
+import "testing"
+
+func TestGarbagePercent(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		live uint64
+		want int
+	}{
+		{"nothing yet", 0, 300},
+		{"a small run", 20 << 20, 300},
+		{"128 MiB beside as much", 128 << 20, 100},
+		{"a large machine", 2 << 30, 50},
+	} {
+		if got := garbagePercent(c.live); got != c.want {
+			t.Errorf("%s: %d bytes in use may have %d %% of garbage, want %d", c.name, c.live, got, c.want)
+		}
+	}
+}

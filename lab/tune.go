@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"kernbench/algorithm"
@@ -69,7 +70,7 @@ type Tuned struct {
 // what was finished.
 func Tune(ctx context.Context, s TuneSpec, st *store.Store) (*Tuned, error) {
 	t := &tuner{spec: &s, store: st, told: map[string]bool{}, out: &Tuned{Wrong: []string{}, Notes: []string{}, Groups: []*TuneGroup{}}}
-	if err := t.plan(); err != nil {
+	if err := t.plan(ctx); err != nil {
 		return nil, err
 	}
 	var err error
@@ -114,6 +115,9 @@ func (s *TuneSpec) check() error {
 	}
 	seen := map[string]bool{}
 	for _, v := range s.Vary {
+		if strings.Contains(v.Key, ".") {
+			return fmt.Errorf("key %s: tune varies settings of algorithms, such as n_slots; another machine is another table: use --set, or several topologies", v.Key)
+		}
 		if seen[v.Key] {
 			return fmt.Errorf("key %s is varied twice: its values belong into one list", v.Key)
 		}

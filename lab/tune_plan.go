@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
@@ -59,7 +60,7 @@ type tuneTarget struct {
 }
 
 // plan loads what the spec names and finds all that could be measured.
-func (t *tuner) plan() error {
+func (t *tuner) plan(ctx context.Context) error {
 	s := t.spec
 	if err := s.check(); err != nil {
 		return err
@@ -97,7 +98,7 @@ func (t *tuner) plan() error {
 				continue
 			}
 			for _, what := range whats {
-				if err := t.planCalls(m, what, sizes); err != nil {
+				if err := t.planCalls(ctx, m, what, sizes); err != nil {
 					return err
 				}
 			}
@@ -133,8 +134,8 @@ func (t *tuner) machine(topology string, ranks int) (*tuneMachine, error) {
 const defaultMachine = "ahbm"
 
 // planCalls plans a collective on a machine, for every type.
-func (t *tuner) planCalls(m *tuneMachine, what *collective.Collective, sizes []unit.Bytes) error {
-	targets, err := t.targets(m, what)
+func (t *tuner) planCalls(ctx context.Context, m *tuneMachine, what *collective.Collective, sizes []unit.Bytes) error {
+	targets, err := t.targets(ctx, m, what)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,8 @@
 package lab
 
 import (
+	"cmp"
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,43 +15,92 @@ import (
 
 // targets lists the algorithms of a collective that can have the ranks of a machine, each as it is
 // configured and with every combination of settings that is another for it.
-func (t *tuner) targets(m *tuneMachine, what *collective.Collective) ([]*tuneTarget, error) {
+func (t *tuner) targets(ctx context.Context, m *tuneMachine, what *collective.Collective) ([]*tuneTarget, error) {
 	names := t.spec.Algorithms
 	if len(names) == 0 {
 		names = algorithmsOf(what.Name)
 	}
-	var all []*tuneTarget
-	for _, name := range names {
-		shape := t.shape(m, name)
-		plain, err := t.target(m, what, name, shape)
-		if err == nil {
-			_, err = fewElements(what, plain.plan)
-		}
-		switch {
-		case err != nil && len(t.spec.Algorithms) > 0:
-			return nil, err
-		case err != nil:
-			t.note("%s: %v", m.name, err)
-			continue
-		}
-		all = append(all, plain)
-		known := map[string]bool{plain.key(t.spec.Program, m, what, collective.Call{}, false, -1): true}
-		for _, settings := range withNone(t.spec.Vary) {
-			v, err := t.target(m, what, name, append(slices.Clone(shape), settings...))
-			if err != nil {
-				return nil, err
-			}
-			key := v.key(t.spec.Program, m, what, collective.Call{}, false, -1)
-			if !known[key] {
-				known[key] = true
-				all = append(all, v)
-			}
-		}
+	type found struct {
+		targets    []*tuneTarget
+		refused    error // that the algorithm can have these ranks at all
+		impossible error // a setting
 	}
-	if len(all) == 0 {
+	var all []*tuneTarget
+	var first error
+	err := inOrder(ctx, len(names), func(i int) (f found) {
+		f.targets, f.refused, f.impossible = t.ofAlgorithm(m, what, names[i])
+		return f
+	}, func(f found) {
+		switch {
+		case first != nil:
+		case f.refused != nil && len(t.spec.Algorithms) > 0:
+			first = f.refused
+		case f.refused != nil:
+			t.note("%s: %v", m.name, f.refused)
+		case f.impossible != nil:
+			first = f.impossible
+		default:
+			all = append(all, f.targets...)
+		}
+	})
+	switch err := cmp.Or(first, err); {
+	case err != nil:
+		return nil, err
+	case len(all) == 0:
 		return nil, fmt.Errorf("no algorithm of %s can have these ranks: %s", what.Name, strings.Join(t.out.Notes, "; "))
 	}
 	m.pes = all[0].plan.PEs
+	return all, nil
+}
+
+// ofAlgorithm is an algorithm as it is configured, and with all settings that are others for it. It may be refused
+// as it is, or a setting be impossible.
+func (t *tuner) ofAlgorithm(m *tuneMachine, what *collective.Collective, name string) (all []*tuneTarget, refused, impossible error) {
+	shape := t.shape(m, name)
+	plain, err := t.target(m, what, name, shape)
+	if err == nil {
+		_, err = fewElements(what, plain.plan)
+	}
+	if err != nil {
+		return nil, err, nil
+	}
+	all = append(all, plain)
+	known := map[string]bool{plain.key(t.spec.Program, m, what, collective.Call{}, false, -1): true}
+	vary, err := t.vary(m, plain)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, settings := range withNone(vary) {
+		v, err := t.target(m, what, name, append(slices.Clone(shape), settings...))
+		if err != nil {
+			return nil, nil, err
+		}
+		key := v.key(t.spec.Program, m, what, collective.Call{}, false, -1)
+		if !known[key] {
+			known[key] = true
+			all = append(all, v)
+		}
+	}
+	return all, nil, nil
+}
+
+// vary is what of the settings makes a difference to an algorithm: combinations with what makes none are not worth
+// being looked at.
+func (t *tuner) vary(m *tuneMachine, plain *tuneTarget) ([]Variation, error) {
+	var all []Variation
+	for _, v := range t.spec.Vary {
+		own := Variation{Key: v.Key}
+		for _, value := range v.Values {
+			different, err := m.change(plain.plan, plain.name, v.Key+"="+value)
+			if err != nil {
+				return nil, err
+			}
+			if different {
+				own.Values = append(own.Values, value)
+			}
+		}
+		all = append(all, own)
+	}
 	return all, nil
 }
 
@@ -97,9 +148,6 @@ func (t *tuner) target(m *tuneMachine, what *collective.Collective, name string,
 	x.Algorithm = name
 	var sets []string
 	for _, s := range settings {
-		if strings.Contains(s.Key, ".") {
-			return nil, fmt.Errorf("key %s: tune varies settings of algorithms, such as n_slots; another machine is another table: use --set, or several topologies", s.Key)
-		}
 		sets = append(sets, s.Key+"="+s.Value)
 	}
 	var err error
@@ -135,17 +183,17 @@ func (t *tuner) target(m *tuneMachine, what *collective.Collective, name string,
 // change tells whether a setting makes a difference to what an algorithm is configured with.
 func (m *tuneMachine) change(plan *device.Plan, name, setting string) (bool, error) {
 	key, _, _ := strings.Cut(setting, "=")
+	with, err := m.base.ccl.With(name, []string{setting})
 	switch {
+	case err != nil:
+		return false, err
 	case (key == "n_slots" || key == "slot_size") && !hasRings(plan), key == "chunk_size" && !plan.Algorithm.Pipelined,
 		key == "protocol" && onlyProtocol(m.base.topo):
 		return false, nil
 	}
-	with, err := m.base.ccl.With(name, []string{setting})
-	if err != nil {
-		return false, err
-	}
 	before, after := m.base.resolved(name), with.Merge(name, with.Algorithms[name])
-	return before.Settings != after.Settings || before.W != after.W || before.H != after.H || before.Topology != after.Topology, nil
+	return before.Settings != after.Settings || before.W != after.W || before.H != after.H ||
+		before.Topology != after.Topology || before.Module != after.Module || before.RootCube != after.RootCube, nil
 }
 
 // onlyProtocol tells whether all protocols of a machine take the same.

@@ -135,8 +135,14 @@ func (e *Expectation) floats(ref *Reference, part Part, lo, n int, in func(int) 
 	ref.setError(e.Call, float64(part.From.N))
 	clear(ref.Beyond)
 	clear(ref.suspect)
+	sums := (e.Call.Op == tl.Sum || e.Call.Op == tl.Avg) && e.Call.Type != dtype.F64
 	for k := range part.From.N {
-		x := ref.dec.Floats(e.Call.Type, e.operand(part, lo, n, in(part.From.At(k))))
+		data := e.operand(part, lo, n, in(part.From.At(k)))
+		if k > 0 && sums { // float64 has so many more bits than these types
+			dtype.Accumulate(e.Call.Type, ref.Value, ref.Mag, data)
+			continue
+		}
+		x := ref.dec.Floats(e.Call.Type, data)
 		switch {
 		case k == 0:
 			ref.begin(e.Call.Op, x)
@@ -144,10 +150,8 @@ func (e *Expectation) floats(ref *Reference, part Part, lo, n int, in func(int) 
 			ref.multiply(x)
 		case e.Call.Op == tl.Max, e.Call.Op == tl.Min:
 			ref.choose(e.Call.Op, x)
-		case e.Call.Type == dtype.F64:
-			ref.accumulate(x)
 		default:
-			ref.add(x)
+			ref.accumulate(x)
 		}
 	}
 	ref.finish(e.Call)
@@ -165,15 +169,6 @@ func (ref *Reference) begin(op tl.ReduceOp, operands []float64) {
 			ref.Mag[i] = max(1, math.Abs(x))
 			ref.suspect[i] = !safe(x)
 		}
-	}
-}
-
-// add is enough for types with far fewer bits than float64.
-func (ref *Reference) add(operands []float64) {
-	value, mag := ref.Value[:len(operands)], ref.Mag[:len(operands)]
-	for i, x := range operands {
-		value[i] += x
-		mag[i] += math.Abs(x)
 	}
 }
 

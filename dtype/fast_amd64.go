@@ -120,3 +120,31 @@ func f32Min(dst, a, b *byte, n int)
 
 //go:noescape
 func i32Add(dst, a, b *byte, n int)
+
+// accumulateFast accumulates the first done elements by assembly.
+func accumulateFast(t Type, sum, size []float64, src []byte, n int) (done int) {
+	if !hasVectors || n < group {
+		return 0
+	}
+	n &^= group - 1
+	switch t {
+	case F16:
+		f16Accumulate(&sum[0], &size[0], &src[0], n)
+	case BF16:
+		bf16Accumulate(&sum[0], &size[0], &src[0], n)
+	case F32:
+		f32Accumulate(&sum[0], &size[0], &src[0], n)
+	default:
+		return 0
+	}
+	return n
+}
+
+//go:noescape
+func f16Accumulate(sum, size *float64, src *byte, n int)
+
+//go:noescape
+func bf16Accumulate(sum, size *float64, src *byte, n int)
+
+//go:noescape
+func f32Accumulate(sum, size *float64, src *byte, n int)

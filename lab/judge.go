@@ -40,7 +40,7 @@ func (out *outcome) judge(x *setting, data *oplog.Log, c *device.Call) error {
 	return nil
 }
 
-// verify judges the results of one group of ranks, and adds their bytes to digest.
+// verify judges the results of one group of ranks, and adds their bytes to digest where it is asked for.
 func (x *setting) verify(data *oplog.Log, c *device.Call, g *device.CallGroup, digest hash.Hash) (*verify.Verdict, error) {
 	outs, provs := g.Outputs, g.Provs
 	if outs == nil {
@@ -49,8 +49,10 @@ func (x *setting) verify(data *oplog.Log, c *device.Call, g *device.CallGroup, d
 			return nil, err
 		}
 	}
-	for _, out := range outs {
-		digest.Write(out)
+	if x.Schedules > 0 { // somebody compares them with those of other runs
+		for _, out := range outs {
+			digest.Write(out)
+		}
 	}
 	in := verify.Input{
 		Collective: c.Collective, Call: g.Call, Hasher: data.Hasher(),

@@ -9,7 +9,8 @@ import (
 )
 
 // Input is what there is to judge. The functions are asked rank by rank, several times
-// over; what they return need only hold until the same function is called again.
+// over, In and Out by several goroutines at the same time; what they return holds until Check
+// returns.
 type Input struct {
 	Collective *collective.Collective
 	Call       collective.Call
@@ -60,9 +61,6 @@ type check struct {
 	depth    int      // most roundings of any contribution, -1 where that is unknown
 
 	same []bool // rank's output equals rank 0's, bit by bit; nil where that means nothing
-	ref  collective.Reference
-	tol  []float64 // the bound of each element of ref
-	dec  collective.Decoder
 }
 
 // damage is how many elements of a rank are wrong, and the first of them.
@@ -75,6 +73,13 @@ func (d *damage) add(at, n int) {
 		d.first = at
 	}
 	d.elements += n
+}
+
+// join adds the damage of other elements.
+func (d *damage) join(o damage) {
+	if o.elements > 0 {
+		d.add(o.first, o.elements)
+	}
 }
 
 func (c *check) lengths() error {
@@ -104,7 +109,7 @@ func (c *check) equals() {
 		return
 	}
 	c.same = make([]bool, c.Call.World)
-	first := bytes.Clone(c.Out(0))
+	first := c.Out(0)
 	results := map[[sha256.Size]byte]bool{}
 	for rank := range c.same {
 		out := c.Out(rank)

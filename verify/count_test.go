@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"math"
 	"testing"
 
 	"kernbench/collective"
@@ -21,5 +22,26 @@ func TestWrongElementsAreCounted(t *testing.T) {
 	w.set(vector{make([]byte, 20), collective.Slice(nil, collective.MakeUnwritten(nil, 9), 0, 5)}, 3) // 5
 	if v := judge(t, w.input()); v.Wrong != 1+5+3+5 || v.Unwritten != 3+5 {
 		t.Errorf("%d elements are wrong, %d unwritten; want 14 and 8", v.Wrong, v.Unwritten)
+	}
+}
+
+// So they are in results so long that several judge them beside each other.
+func TestWrongElementsOfLongResults(t *testing.T) {
+	const n = 5*blockElems + 17
+	for rank := range 2 {
+		w := newWorld(collective.AllReduce, sumOf(3, n, dtype.F32), false, rankPlusOne)
+		w.ring()
+		bad := []int{2*blockElems + 5, 5*blockElems + 3, 3 * blockElems}
+		for _, at := range bad {
+			dtype.Set(dtype.F32, w.out[rank].data, at, 99)
+		}
+		dtype.Set(dtype.F32, w.out[rank].data, n-1, math.Inf(1))
+		v := judge(t, w.input())
+		if v.Wrong != 4 || v.RanksFail != 1 || v.Failures[0].Element != bad[0] || v.Failures[0].Wrong != 4 {
+			t.Errorf("rank %d: %d elements of %d ranks are wrong: %v", rank, v.Wrong, v.RanksFail, v.Failures)
+		}
+		if o := v.Overflow; o.Elements != 1 || o.InRange != 1 || o.Element != n-1 || o.Rank != rank {
+			t.Errorf("rank %d: overflow %+v", rank, o)
+		}
 	}
 }

@@ -3,7 +3,6 @@ package verify
 import (
 	"bytes"
 	"fmt"
-	"math"
 
 	"kernbench/collective"
 	"kernbench/dtype"
@@ -85,40 +84,6 @@ func (c *check) sameAsFirst(rank int) bool {
 	return true
 }
 
-// reductions judges a collective that combines. Where all ranks should hold the same, a
-// block of the reference is made once and held against all ranks.
-func (c *check) reductions(b *bound) {
-	last := c.Call.World
-	if c.Collective.SameOutput {
-		last = 1
-	}
-	for rank := range last {
-		at := 0
-		for _, p := range c.expect.Parts(rank) {
-			for lo := 0; lo < p.N; lo += blockElems {
-				n := min(blockElems, p.N-lo)
-				c.expect.Reference(&c.ref, p, lo, n, c.In)
-				c.tol = b.all(c.tol[:0], &c.ref)
-				if c.Collective.SameOutput {
-					c.blockOfAll(at+lo, n)
-				} else {
-					c.block(rank, at+lo, n)
-				}
-			}
-			at += p.N
-		}
-	}
-	c.share()
-}
-
-func (c *check) blockOfAll(at, n int) {
-	for rank := range c.Call.World {
-		if rank == 0 || !c.same[rank] {
-			c.block(rank, at, n)
-		}
-	}
-}
-
 // share gives ranks that hold rank 0's bits its judgement, and counts what overflowed.
 func (c *check) share() {
 	o := &c.verdict.Overflow
@@ -136,44 +101,6 @@ func (c *check) share() {
 		o.Ranks++
 		o.Elements += d.elements
 		o.InRange += c.inRange[rank]
-	}
-}
-
-// block holds n elements of rank's output, from at on, against the reference.
-func (c *check) block(rank, at, n int) {
-	t := c.Call.Type
-	size := t.Size()
-	out := c.Out(rank)[at*size:][:n*size]
-	if t.IsInt() {
-		for i, want := range c.ref.Int {
-			if dtype.AtInt(t, out, i) != want {
-				c.valueBad[rank].add(at+i, 1)
-			}
-		}
-		return
-	}
-	limit := overflows(t)
-	for i, got := range c.dec.Floats(t, out) {
-		want, tol := c.ref.Value[i], c.tol[i]
-		if got == want || math.Abs(got-want) <= tol && !math.IsInf(got, 0) {
-			continue
-		}
-		finite := !math.IsNaN(want) && !math.IsInf(want, 0) || c.ref.Beyond[i]
-		switch {
-		case math.IsNaN(want) && math.IsNaN(got):
-		case !finite || !math.IsNaN(got) && !math.IsInf(got, 0):
-			c.valueBad[rank].add(at+i, 1)
-		default: // an infinity, or the NaN of two, where the exact result is a number
-			c.overflow[rank].add(at+i, 1)
-			if math.Abs(want) < limit {
-				c.inRange[rank]++
-			}
-			// Rounding up to tol on the way may carry a result over the limit.
-			excused := math.Abs(want)+tol >= limit
-			if !excused || math.IsNaN(got) || math.Signbit(got) != math.Signbit(want) {
-				c.valueBad[rank].add(at+i, 1)
-			}
-		}
 	}
 }
 

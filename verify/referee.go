@@ -1,0 +1,153 @@
+package verify
+
+import (
+	"fmt"
+	"math"
+	"runtime"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+
+	"kernbench/collective"
+	"kernbench/dtype"
+)
+
+// patch is a stretch of a rank's output, of one part, that is referred to at a time.
+type patch struct {
+	rank, at int
+	part     collective.Part
+	lo, n    int
+}
+
+// patches cuts what is to be judged of a reduction: where all ranks should hold the same, the
+// output of rank 0 stands for all.
+func (c *check) patches() []patch {
+	last := c.Call.World
+	if c.Collective.SameOutput {
+		last = 1
+	}
+	var all []patch
+	for rank := range last {
+		at := 0
+		for _, p := range c.expect.Parts(rank) {
+			for lo := 0; lo < p.N; lo += blockElems {
+				all = append(all, patch{rank, at + lo, p, lo, min(blockElems, p.N-lo)})
+			}
+			at += p.N
+		}
+	}
+	return all
+}
+
+// reductions judges a collective that combines, patch by patch, on all processors. Where all ranks
+// should hold the same, the reference of a patch is made once and held against all ranks.
+func (c *check) reductions(b *bound) {
+	patches := c.patches()
+	referees := make([]*referee, min(runtime.GOMAXPROCS(0), len(patches)))
+	var next atomic.Int32
+	var all sync.WaitGroup
+	for i := range referees {
+		r := newReferee(c, b)
+		all.Go(func() {
+			defer r.stop()
+			for k := int(next.Add(1)) - 1; k < len(patches); k = int(next.Add(1)) - 1 {
+				r.patch(&patches[k])
+			}
+		})
+		referees[i] = r
+	}
+	all.Wait()
+	for _, r := range referees {
+		r.report()
+	}
+	c.share()
+}
+
+// referee is one of those who judge patches beside each other.
+type referee struct {
+	*check
+	bound    *bound
+	ref      collective.Reference
+	tol      []float64 // the bound of each element of ref
+	dec      collective.Decoder
+	wrong    []damage // by rank
+	overflow []damage
+	inRange  []int
+	defect   string // of this program
+}
+
+// stop keeps a panic for those who wait.
+func (r *referee) stop() {
+	if v := recover(); v != nil {
+		r.defect = fmt.Sprintf("%v\n%s", v, debug.Stack())
+	}
+}
+
+func newReferee(c *check, b *bound) *referee {
+	world := c.Call.World
+	return &referee{check: c, bound: b, wrong: make([]damage, world), overflow: make([]damage, world), inRange: make([]int, world)}
+}
+
+func (r *referee) patch(p *patch) {
+	r.expect.Reference(&r.ref, p.part, p.lo, p.n, r.In)
+	r.tol = r.bound.all(r.tol[:0], &r.ref)
+	if !r.Collective.SameOutput {
+		r.block(p.rank, p.at, p.n)
+		return
+	}
+	for rank := range r.Call.World {
+		if rank == 0 || !r.same[rank] {
+			r.block(rank, p.at, p.n)
+		}
+	}
+}
+
+// report adds what a referee found to what others did.
+func (r *referee) report() {
+	if r.defect != "" {
+		panic(r.defect)
+	}
+	for rank := range r.wrong {
+		r.valueBad[rank].join(r.wrong[rank])
+		r.check.overflow[rank].join(r.overflow[rank])
+		r.check.inRange[rank] += r.inRange[rank]
+	}
+}
+
+// block holds n elements of rank's output, from at on, against the reference.
+func (r *referee) block(rank, at, n int) {
+	t := r.Call.Type
+	size := t.Size()
+	out := r.Out(rank)[at*size:][:n*size]
+	if t.IsInt() {
+		for i, want := range r.ref.Int {
+			if dtype.AtInt(t, out, i) != want {
+				r.wrong[rank].add(at+i, 1)
+			}
+		}
+		return
+	}
+	limit := overflows(t)
+	for i, got := range r.dec.Floats(t, out) {
+		want, tol := r.ref.Value[i], r.tol[i]
+		if got == want || math.Abs(got-want) <= tol && !math.IsInf(got, 0) {
+			continue
+		}
+		finite := !math.IsNaN(want) && !math.IsInf(want, 0) || r.ref.Beyond[i]
+		switch {
+		case math.IsNaN(want) && math.IsNaN(got):
+		case !finite || !math.IsNaN(got) && !math.IsInf(got, 0):
+			r.wrong[rank].add(at+i, 1)
+		default: // an infinity, or the NaN of two, where the exact result is a number
+			r.overflow[rank].add(at+i, 1)
+			if math.Abs(want) < limit {
+				r.inRange[rank]++
+			}
+			// Rounding up to tol on the way may carry a result over the limit.
+			excused := math.Abs(want)+tol >= limit
+			if !excused || math.IsNaN(got) || math.Signbit(got) != math.Signbit(want) {
+				r.wrong[rank].add(at+i, 1)
+			}
+		}
+	}
+}

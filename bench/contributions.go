@@ -75,7 +75,7 @@ func (h *Host) contribution(p *device.Plan, rank int) (*device.Tensor, error) {
 	return x, h.fill(x, p, rank, err)
 }
 
-// fill copies inputs into a vector whose first elements are those of rank first, the next
+// fill fills a vector with inputs, whose first elements are those of rank first, the next
 // those of the next rank. It hands on the error of making the vector.
 func (h *Host) fill(x *device.Tensor, p *device.Plan, first int, err error) error {
 	if err != nil || !h.Device.HasData() {
@@ -83,11 +83,14 @@ func (h *Host) fill(x *device.Tensor, p *device.Plan, first int, err error) erro
 	}
 	x.Named(fmt.Sprintf("contributions on SIP %d", x.Device()))
 	in := Inputs{Seed: h.Seed, World: p.World, Type: h.DType, Op: h.Op}
-	data, n := make([]byte, 0, x.Elems()*h.DType.Size()), h.Elems(p)
-	for rank := first; len(data) < cap(data); rank++ {
-		data = in.append(data, rank, n)
-	}
-	return x.CopyInBytes(data)
+	w, n, size := in.writer(), h.Elems(p), h.DType.Size()
+	return x.FillShards(func(s device.Shard, data []byte) {
+		for at := s.Region.Col; len(data) > 0; {
+			k := min(n-at%n, len(data)/size)
+			w.write(data[:k*size], first+at/n, at%n)
+			data, at = data[k*size:], at+k
+		}
+	})
 }
 
 // Elems is the number of elements per rank: as asked for, else as configured.

@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"encoding/binary"
 	"math/bits"
 
 	"kernbench/dtype"
@@ -86,19 +87,44 @@ func (in Inputs) integers() levels {
 	return levels{0, 2, 0, 1}
 }
 
-// append extends dst by the n elements of a rank as they are stored.
-func (in Inputs) append(dst []byte, rank, n int) []byte {
-	l, size := in.levels(), in.Type.Size()
-	table := make([]byte, l.number()*size)
-	for k := range l.number() {
-		dtype.Set(in.Type, table, k, l.value(k))
+// writer writes inputs as they are stored. It may be shared by goroutines.
+type writer struct {
+	Inputs
+	levels
+	table []byte // the levels, as they are stored
+}
+
+func (in Inputs) writer() *writer {
+	w := &writer{Inputs: in, levels: in.levels()}
+	w.table = make([]byte, w.number()*in.Type.Size())
+	for k := range w.number() {
+		dtype.Set(in.Type, w.table, k, w.value(k))
 	}
-	base := in.base(rank)
-	for i := range n {
-		at := l.pick(base, i) * size
-		dst = append(dst, table[at:at+size]...)
+	return w
+}
+
+// write fills dst with the elements of a rank from one on.
+func (w *writer) write(dst []byte, rank, first int) {
+	base, l, table, size := w.base(rank)+uint64(first), w.levels, w.table, w.Type.Size()
+	n := len(dst) / size
+	switch size {
+	case 1:
+		for i := range n {
+			dst[i] = table[l.pick(base, i)]
+		}
+	case 2:
+		for i := range n {
+			binary.LittleEndian.PutUint16(dst[2*i:], binary.LittleEndian.Uint16(table[2*l.pick(base, i):]))
+		}
+	case 4:
+		for i := range n {
+			binary.LittleEndian.PutUint32(dst[4*i:], binary.LittleEndian.Uint32(table[4*l.pick(base, i):]))
+		}
+	default:
+		for i := range n {
+			binary.LittleEndian.PutUint64(dst[8*i:], binary.LittleEndian.Uint64(table[8*l.pick(base, i):]))
+		}
 	}
-	return dst
 }
 
 // Vector is all that a rank brings.

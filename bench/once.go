@@ -112,20 +112,19 @@ func (h *Host) seed(p *device.Plan, v *vector, set *numerics.Set) error {
 		return nil
 	}
 	in := Inputs{Seed: h.Seed, World: p.World, Type: h.DType, Op: h.Op}
-	rank := 0
+	w, first := in.writer(), 0
 	for _, x := range v.tensors {
-		data := make([]byte, 0, x.Elems()*h.DType.Size())
-		for range x.Shards() {
+		if err := x.FillShards(func(s device.Shard, data []byte) {
+			rank := first + s.Region.Col/v.n
 			if set != nil {
-				data = set.Append(data, h.DType, h.Seed, p.World, rank, v.n)
+				set.Append(data[:0], h.DType, h.Seed, p.World, rank, v.n)
 			} else {
-				data = in.append(data, rank, v.n)
+				w.write(data, rank, 0)
 			}
-			rank++
-		}
-		if err := x.CopyInBytes(data); err != nil {
+		}); err != nil {
 			return err
 		}
+		first += len(x.Shards())
 	}
 	return nil
 }

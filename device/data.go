@@ -3,6 +3,9 @@ package device
 import (
 	"bytes"
 	"fmt"
+	"runtime"
+	"sync"
+	"sync/atomic"
 
 	"kernbench/dtype"
 	"kernbench/fault"
@@ -29,6 +32,12 @@ func (t *Tensor) CopyInBytes(data []byte) error {
 		copy(t.host, data)
 		return nil
 	}
+	return t.FillShards(func(s Shard, shard []byte) { t.gather(shard[:0], data, s.Region) })
+}
+
+// FillShards writes to all shards what fill makes: the elements of a shard as they are stored, row
+// by row. It is called for several shards at the same time, and in a run without data for none.
+func (t *Tensor) FillShards(fill func(s Shard, data []byte)) error {
 	if err := t.usable(t.ctx); err != nil {
 		return fmt.Errorf("copy in: %w", err)
 	}
@@ -39,13 +48,23 @@ func (t *Tensor) CopyInBytes(data []byte) error {
 	if log == nil {
 		return nil
 	}
-	var buf []byte
-	for _, s := range t.shards {
-		buf = t.gather(buf[:0], data, s.Region)
-		if err := log.Write(s.Addr, t.dtype, buf); err != nil {
+	memory := make([][]byte, len(t.shards))
+	for i, s := range t.shards {
+		var err error
+		if memory[i], err = log.Memory(s.Addr, t.dtype, s.Region.Elems()); err != nil {
 			return fmt.Errorf("copy into %s: %w", t.name, err)
 		}
 	}
+	var next atomic.Int32
+	var all sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(memory)) {
+		all.Go(func() {
+			for i := int(next.Add(1)) - 1; i < len(memory); i = int(next.Add(1)) - 1 {
+				fill(t.shards[i], memory[i])
+			}
+		})
+	}
+	all.Wait()
 	return nil
 }
 

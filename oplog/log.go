@@ -148,15 +148,21 @@ func hostAccess(a mem.Addr, t dtype.Type, n int, err error) error {
 
 // Write puts host data into memory.
 func (l *Log) Write(a mem.Addr, t dtype.Type, data []byte) error {
+	to, err := l.Memory(a, t, len(data)/t.Size())
+	copy(to, data)
+	return err
+}
+
+// Memory is n elements at a, which the host is about to write: valid until the next launch.
+func (l *Log) Memory(a mem.Addr, t dtype.Type, n int) ([]byte, error) {
 	l.settle()
-	s, off, err := l.at(a, t, len(data)/t.Size())
+	s, off, err := l.at(a, t, n)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	copy(s.data[off*t.Size():], data)
-	s.prov = collective.Overwrite(s.prov, off, collective.MakeConstant(nil, len(data)/t.Size()))
-	l.rep.mark(s, off, len(data)/t.Size(), Tree{})
-	return nil
+	s.prov = collective.Overwrite(s.prov, off, collective.MakeConstant(nil, n))
+	l.rep.mark(s, off, n, Tree{})
+	return s.bytes(off, n), nil
 }
 
 // Read returns a copy of n elements of memory as they are now. It is a fault to read

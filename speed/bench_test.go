@@ -22,6 +22,7 @@ func BenchmarkRun(b *testing.B) {
 		{"ring-4096-ideal", lab.Spec{NElem: 32768, Sets: sips("32"), Fidelity: "ideal"}},
 		{"provenance-4096", lab.Spec{NElem: 32768, Sets: sips("32"), VerifyData: true}},
 		{"torus-4096", lab.Spec{NElem: 32768, Sets: sips("32"), Algorithm: "torus_allreduce"}},
+		{"torus-4096-links", lab.Spec{NElem: 32768, Topology: "tpu-v4", Sets: []string{"system.levels.0.dims=[64,64]"}, Algorithm: "torus_allreduce"}},
 		{"halving-65536-ideal", lab.Spec{NElem: 8192, Sets: sips("512"), Algorithm: "halving_doubling_allreduce", Fidelity: "ideal"}},
 		{"hierarchical-65536", lab.Spec{NElem: 8192, Sets: sips("512"), Algorithm: "hierarchical_ring_allreduce"}},
 	} {

@@ -29,7 +29,7 @@ func works(short bool) []*work {
 			build(4096).must(wallTime, below(0.1)),
 			hierarchical(512),
 			bytesPerPE(512),
-			torus(256),
+			torus(256), torusOfLinks(8),
 			provenance(256),
 			firstEvent().must(wallTime, below(0.05)),
 			twoCores("4K"),
@@ -56,6 +56,7 @@ func works(short bool) []*work {
 		hierarchical(102400).must(wallTime, below(60)).must(peakMemory, below(4*gib)),
 		bytesPerPE(65536).must(stackBytes, atMost(5*kib)).must(ringBytes, atMost(2*kib)).must(otherBytes, atMost(3*kib)),
 		torus(4096).must(wallTime, below(2)),
+		torusOfLinks(64).must(wallTime, below(2)),
 		provenance(4096).must(ratioOfTimes, atMost(2)),
 		firstEvent().must(wallTime, below(0.05)),
 		twoCores("256K").must(ratioOfTimes, atLeast(1.9)),
@@ -145,6 +146,13 @@ func hierarchical(pes int) *work {
 func torus(pes int) *work {
 	return command(fmt.Sprintf("torus-%d", pes), fmt.Sprintf("torus_allreduce, rings of rows and of columns, %s PEs, 64 KiB per PE", group(pes)),
 		onPEs(pes, "--algorithm", "torus_allreduce", "--n-elem", "32768"))
+}
+
+// torusOfLinks is the same on a machine whose links are those rings.
+func torusOfLinks(side int) *work {
+	pes := side * side
+	return command(fmt.Sprintf("torus-%d-links", pes), fmt.Sprintf("torus_allreduce on a torus of %d × %d TPU v4 chips, 64 KiB per PE", side, side),
+		[]string{"run", "--topology", "tpu-v4", "--set", fmt.Sprintf("system.levels.0.dims=[%d,%d]", side, side), "--algorithm", "torus_allreduce", "--n-elem", "32768"})
 }
 
 // firstEvent is a run that does next to nothing: what comes before its first event takes no longer.

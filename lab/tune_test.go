@@ -34,7 +34,7 @@ func tuneOf(algorithms ...string) lab.TuneSpec {
 	}
 }
 
-func openStore(t *testing.T, file string) *store.Store {
+func openStore(t testing.TB, file string) *store.Store {
 	t.Helper()
 	st, err := store.Open(file)
 	if err != nil {

@@ -42,6 +42,7 @@ type perfJob struct {
 	call    collective.Call
 	inPlace bool
 	bytes   unit.Bytes // of data that it moves; 0: none
+	length  int64      // of the run, beside others: the more the longer; 0: nobody knows
 	launch  unit.Time  // in software
 }
 

@@ -162,7 +162,7 @@ func (p *perfPlan) point(t perfTarget, c collective.Call, count int) error {
 		x := *t.x
 		x.NElem, x.DType, x.Op = max(1, c.Elems), c.Type, c.Op
 		x.program = bench.Once(inPlace, c.Root)
-		job := &perfJob{row: len(p.rows) - 1, setting: &x, what: p.what, call: c, inPlace: inPlace, launch: row.Launch}
+		job := &perfJob{row: len(p.rows) - 1, setting: &x, what: p.what, call: c, inPlace: inPlace, launch: row.Launch, length: int64(c.Elems) * int64(c.Type.Size())}
 		switch moved := data(p.what, c, inPlace); {
 		case !p.spec.Check:
 		case moved <= p.spec.Memory:

@@ -3,6 +3,7 @@ package lab
 import (
 	"context"
 	"runtime"
+	"slices"
 
 	"kernbench/unit"
 )
@@ -46,34 +47,63 @@ func (p *perfPlan) measure(ctx context.Context, row func(*PerfRow)) error {
 }
 
 // sideBySide makes runs, as many beside each other as the program may use processors and the
-// memory for data allows. Each is handed out when it ended, from the goroutine of the caller; one
-// that ctx ended is not.
+// memory for data allows. The first processor takes them in their order, so that whoever waits for the
+// first does not wait for long; all others take the longest that is left, so that none is alone with that at the
+// end. Each is handed out when it ended, from the goroutine of the caller; one that ctx ended is not.
 func sideBySide(ctx context.Context, jobs []*perfJob, memory unit.Bytes, ended func(*perfJob, *Placement)) {
 	type end struct {
 		job *perfJob
 		as  *Placement
 	}
-	next, running := 0, 0
-	inUse := unit.Bytes(0)
+	left := slices.Clone(jobs)
+	var inOrder *perfJob // that the first processor has
+	running, inUse := 0, unit.Bytes(0)
 	ends := make(chan end)
 	for {
-		for ctx.Err() == nil && next < len(jobs) && running < runtime.GOMAXPROCS(0) {
-			j := jobs[next]
-			if running > 0 && inUse+j.bytes > memory {
+		for ctx.Err() == nil && len(left) > 0 && running < runtime.GOMAXPROCS(0) {
+			at := 0
+			if inOrder != nil {
+				at = longest(left, memory-inUse)
+			} else if running > 0 && inUse+left[0].bytes > memory {
+				at = none
+			}
+			if at == none {
 				break
 			}
-			next, running, inUse = next+1, running+1, inUse+j.bytes
+			j := left[at]
+			if inOrder == nil {
+				inOrder = j
+			}
+			left = slices.Delete(left, at, at+1)
+			running, inUse = running+1, inUse+j.bytes
 			go func() { ends <- end{j, j.run(ctx)} }()
 		}
 		if running == 0 {
 			return
 		}
 		e := <-ends
+		if e.job == inOrder {
+			inOrder = nil
+		}
 		running, inUse = running-1, inUse-e.job.bytes
 		if e.as.Err == nil || ctx.Err() == nil {
 			ended(e.job, e.as)
 		}
 	}
+}
+
+// none is the place of no job.
+const none = -1
+
+// longest is the place of the longest job, the first of several, of those whose data have room.
+func longest(jobs []*perfJob, room unit.Bytes) int {
+	at := none
+	for i, j := range jobs {
+		if j.bytes <= room && (at == none || j.length > jobs[at].length) {
+			at = i
+		}
+	}
+	return at
 }
 
 // again is what shows a wrong result once more, and where it is: the usual way to run an algorithm,

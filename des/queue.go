@@ -6,43 +6,53 @@ import (
 	"kernbench/unit"
 )
 
-// The wheel has 4096 buckets of 2^shift ps. The width follows the events: narrow where
-// they are dense, so that the heap of the current bucket stays small, wide where most
-// would fall beyond the wheel.
+// A time is a number of 8 digits in base 256. An event waits at the level of the highest
+// digit in which its time differs from that of the current window, in the slot of that
+// digit: a slot of level 0 is one picosecond, one of level 1 is 256, and so on.
 const (
-	buckets         = 4096
-	firstShift uint = 9  // 512 ps: the wheel reaches 2.1 µs
-	leastShift uint = 3  // 8 ps: 33 ns
-	mostShift  uint = 20 // 1 µs: 4 ms
-	review          = 2048
+	digitBits = 8
+	digits    = 1 << digitBits
+	levels    = 64 / digitBits
+	few       = 64 // events of a slot of level 1 that are put in order without going to level 0
 )
 
-// Queue is a set of events and the clock of the one popped last. Events of the current
-// bucket of time are in a small heap, those of the next 4095 buckets in unsorted lists,
-// later ones in a large heap. Events are values: no pointer, no closure, and no
+// Queue is a set of events and the clock of the one popped last. It lives on what its
+// owner promises, that nothing is posted into the past: events move from level to level,
+// always downwards, until those of one window of time, a picosecond or 256, are put in
+// order all at once. Where many are dense, an event moves about twice between blocks that
+// are read in sequence; nothing is searched. Events are values: no pointer, no closure, and no
 // allocation once the queue has grown.
 type Queue struct {
 	now    unit.Time
 	popped int64
 	count  int
 
-	shift  uint
-	near   heap  // events of bucket at and before
-	at     int64 // current bucket
-	far    heap  // events of buckets from at+buckets on
-	lists  [buckets]uint32
-	filled [buckets / 64]uint64 // which lists are not empty
-	inList int
-	nodes  []node
-	free   uint32 // list of unused nodes; 0: none
+	run  []Event // of the current window, in order
+	at   int     // in run: the next one
+	near heap    // those of the window that were posted since
+	end  uint64  // of the window
+	base uint64  // its beginning
+	raw  []Event // that are to become a run
 
-	turns, taken, late int // since the last review: of the wheel, events it gave, events beyond it
+	some   uint8 // levels with events
+	filled [levels][digits / 64]uint64
+	slots  [levels][digits]slot
+	blocks []block // number 0 is none
+	free   uint32  // list of unused blocks
 }
 
-// node is an event in a list.
-type node struct {
-	Event
-	next uint32
+// slot is a list of events without order.
+type slot struct {
+	head   uint32 // block that is being filled; those behind it are full
+	events uint32
+}
+
+const perBlock = 21
+
+// block holds events of a slot. It fills eight cache lines.
+type block struct {
+	next   uint32
+	events [perBlock]Event
 }
 
 // Now is the time of the event popped last.
@@ -60,141 +70,112 @@ func (q *Queue) Post(e Event) {
 		panic("des: event posted into the past")
 	}
 	q.count++
-	q.place(e)
-}
-
-func (q *Queue) place(e Event) {
-	b := int64(e.Time) >> q.shift
-	switch {
-	case b <= q.at:
+	if uint64(e.Time) < q.end {
 		q.near.push(e)
-	case b < q.at+buckets:
-		q.enlist(e, b)
-	default:
-		q.late++
-		q.far.push(e)
+		return
 	}
-}
-
-func (q *Queue) enlist(e Event, b int64) {
-	i := q.free
-	if i != 0 {
-		q.free = q.nodes[i].next
-	} else {
-		if len(q.nodes) == 0 {
-			q.nodes = append(q.nodes, node{}) // number 0 means none
-		}
-		q.nodes = append(q.nodes, node{})
-		i = uint32(len(q.nodes) - 1)
-	}
-	k := b & (buckets - 1)
-	q.nodes[i] = node{e, q.lists[k]}
-	q.lists[k] = i
-	q.filled[k/64] |= 1 << (k % 64)
-	q.inList++
+	q.place(&e)
 }
 
 // Pop takes the next event and moves the clock to it; false when there is none.
 func (q *Queue) Pop() (Event, bool) {
-	if len(q.near) == 0 {
-		if q.count == 0 {
-			return Event{}, false
+	var e Event
+	switch {
+	case q.at < len(q.run):
+		if len(q.near) > 0 && q.near[0].before(&q.run[q.at]) {
+			e = q.near.pop()
+			break
 		}
-		q.turn()
+		e = q.run[q.at]
+		q.at++
+	case len(q.near) > 0:
+		e = q.near.pop()
+	case q.count == 0:
+		return Event{}, false
+	default:
+		q.refill()
+		e, q.at = q.run[0], 1
 	}
-	e := q.near.pop()
 	q.now = e.Time
 	q.popped++
 	q.count--
 	return e, true
 }
 
-// turn moves the wheel to the next bucket that has events.
-func (q *Queue) turn() {
-	if q.turns++; q.turns >= review || q.shift == 0 {
-		q.adapt()
-		if len(q.near) > 0 {
+// place puts an event beyond the current window into its slot.
+func (q *Queue) place(e *Event) {
+	level := uint(bits.Len64((uint64(e.Time)^q.base)|1)-1) / digitBits
+	k := uint(e.Time>>(level*digitBits)) & (digits - 1)
+	s := &q.slots[level][k]
+	i := s.events % perBlock
+	if i == 0 {
+		b := q.newBlock()
+		q.blocks[b].next, s.head = s.head, b
+		q.filled[level][k/64] |= 1 << (k % 64)
+		q.some |= 1 << level
+	}
+	q.blocks[s.head].events[i] = *e
+	s.events++
+}
+
+func (q *Queue) newBlock() uint32 {
+	if b := q.free; b != 0 {
+		q.free = q.blocks[b].next
+		return b
+	}
+	if len(q.blocks) == 0 {
+		q.blocks = append(q.blocks, block{})
+	}
+	q.blocks = append(q.blocks, block{})
+	return uint32(len(q.blocks) - 1)
+}
+
+// refill moves the window to the next events and puts them in order.
+func (q *Queue) refill() {
+	for {
+		level := uint(bits.TrailingZeros8(q.some))
+		k := q.first(level)
+		s := q.slots[level][k]
+		q.slots[level][k] = slot{}
+		shift := level * digitBits
+		q.base = q.base>>(shift+digitBits)<<(shift+digitBits) | uint64(k)<<shift
+		if level == 0 || level == 1 && s.events <= few {
+			q.end = q.base + 1<<shift
+			q.sort(s, level == 0)
 			return
 		}
+		last := (s.events-1)%perBlock + 1
+		for b := s.head; b != 0; last = perBlock {
+			for i := range last {
+				e := q.blocks[b].events[i] // blocks may move meanwhile
+				q.place(&e)
+			}
+			b = q.drop(b)
+		}
 	}
-	if q.inList == 0 {
-		q.at = int64(q.far[0].Time) >> q.shift
-	} else {
-		q.at = q.nextFilled()
+}
+
+// first is the earliest slot of a level that has events, which it has no longer.
+func (q *Queue) first(level uint) uint {
+	f := &q.filled[level]
+	w := uint(0)
+	for f[w] == 0 {
+		w++
 	}
-	for len(q.far) > 0 {
-		b := int64(q.far[0].Time) >> q.shift
-		if b >= q.at+buckets {
+	k := w*64 + uint(bits.TrailingZeros64(f[w]))
+	f[w] &= f[w] - 1
+	for ; f[w] == 0; w++ {
+		if w == uint(len(f)-1) {
+			q.some &^= 1 << level
 			break
 		}
-		e := q.far.pop()
-		if b <= q.at {
-			q.near.push(e)
-		} else {
-			q.enlist(e, b)
-		}
 	}
-	k := q.at & (buckets - 1)
-	for i := q.lists[k]; i != 0; {
-		n := &q.nodes[i]
-		q.near.push(n.Event)
-		next := n.next
-		n.next, q.free = q.free, i
-		i = next
-		q.inList--
-		q.taken++
-	}
-	q.lists[k] = 0
-	q.filled[k/64] &^= 1 << (k % 64)
+	return k
 }
 
-// adapt changes the width of buckets when the last turns were far from a handful of
-// events each, and sorts what is to come into the new ones.
-func (q *Queue) adapt() {
-	shift := q.shift
-	switch {
-	case shift == 0:
-		shift = firstShift
-	case q.taken > 16*q.turns && shift > leastShift:
-		shift = max(leastShift, shift-uint(bits.Len(uint(q.taken/q.turns/8))))
-	case q.late > q.taken/4 && q.taken < 4*q.turns && shift < mostShift:
-		shift++
-	}
-	q.turns, q.taken, q.late = 0, 0, 0
-	if shift == q.shift {
-		return
-	}
-	q.shift = shift
-	all := append(heap(nil), q.far...)
-	q.far = q.far[:0]
-	for k := range q.lists {
-		for i := q.lists[k]; i != 0; {
-			n := &q.nodes[i]
-			all = append(all, n.Event)
-			next := n.next
-			n.next, q.free = q.free, i
-			i = next
-		}
-		q.lists[k] = 0
-	}
-	q.filled, q.inList = [buckets / 64]uint64{}, 0
-	q.at = int64(q.now) >> shift
-	for _, e := range all {
-		q.place(e)
-	}
-	q.late = 0
-}
-
-// nextFilled is the first bucket after the current one whose list is not empty. Events
-// in the far heap are later than any in a list.
-func (q *Queue) nextFilled() int64 {
-	from := (q.at + 1) & (buckets - 1)
-	w := from / 64
-	word := q.filled[w] >> (from % 64) << (from % 64)
-	for word == 0 {
-		w = (w + 1) % int64(len(q.filled))
-		word = q.filled[w]
-	}
-	k := w*64 + int64(bits.TrailingZeros64(word))
-	return q.at + 1 + (k-from)&(buckets-1)
+// drop frees a block and tells the next one of its slot.
+func (q *Queue) drop(b uint32) (next uint32) {
+	next = q.blocks[b].next
+	q.blocks[b].next, q.free = q.free, b
+	return next
 }

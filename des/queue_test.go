@@ -5,11 +5,15 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+	"unsafe"
 
 	"pgregory.net/rapid"
 
 	"kernbench/unit"
 )
+
+// byTime orders events as a plain sort does.
+func byTime(a, b Event) int { return cmp.Or(cmp.Compare(a.Time, b.Time), cmp.Compare(a.Key, b.Key)) }
 
 func TestPopIsTotalOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -25,9 +29,7 @@ func TestPopIsTotalOrder(t *testing.T) {
 			all = append(all, e)
 			q.Post(e)
 		}
-		slices.SortFunc(all, func(a, b Event) int {
-			return cmp.Or(cmp.Compare(a.Time, b.Time), cmp.Compare(a.Key, b.Key))
-		})
+		slices.SortFunc(all, byTime)
 		for i, want := range all {
 			got, ok := q.Pop()
 			if !ok || got != want {
@@ -66,19 +68,17 @@ func TestThePastIsClosed(t *testing.T) {
 }
 
 // TestMixedPostAndPop holds the queue against a sorted list while events are posted and
-// popped in turns, over spans from within a bucket to far beyond the wheel.
+// popped in turns, over spans from within a window to that of the highest digit.
 func TestMixedPostAndPop(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var q Queue
 		var model []Event
 		for i := range rapid.IntRange(1, 400).Draw(t, "steps") {
 			if rapid.IntRange(0, 2).Draw(t, "what") > 0 {
-				span := rapid.SampledFrom([]int64{0, 3, 600, 100_000, 5_000_000, 1 << 40}).Draw(t, "span")
+				span := rapid.SampledFrom([]int64{0, 3, 600, 100_000, 5_000_000, 1 << 40, 1<<62 - 1}).Draw(t, "span")
 				e := Event{Time: q.Now() + unit.Time(rapid.Int64Range(0, span).Draw(t, "delay")), Key: MakeKey(0, uint32(i%3), 0, uint32(i))}
 				q.Post(e)
-				k, _ := slices.BinarySearchFunc(model, e, func(a, b Event) int {
-					return cmp.Or(cmp.Compare(a.Time, b.Time), cmp.Compare(a.Key, b.Key))
-				})
+				k, _ := slices.BinarySearchFunc(model, e, byTime)
 				model = slices.Insert(model, k, e)
 				continue
 			}
@@ -96,36 +96,96 @@ func TestMixedPostAndPop(t *testing.T) {
 	})
 }
 
-// BenchmarkHold is the hold model: pop an event, post one a random time later.
-func BenchmarkHold(b *testing.B) {
-	for _, live := range []int{1e3, 1e5, 1e6} {
-		b.Run(itoa(live), func(b *testing.B) {
-			var q Queue
-			r := rand.New(rand.NewPCG(1, 2))
-			delay := make([]unit.Time, 1<<12)
-			for i := range delay {
-				delay[i] = unit.Time(r.Int64N(100_000))
+// TestCrowdsAreSorted holds the queue against a sorted list when thousands share few instants,
+// whose keys differ in some of their parts alone, and when popped events bring others.
+func TestCrowdsAreSorted(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
+		span := rapid.SampledFrom([]int64{1, 2, 200, 3_000, 100_000}).Draw(t, "span")
+		phases := rapid.IntRange(1, 3).Draw(t, "phases")
+		components := rapid.SampledFrom([]int{1, 7, 300, 1 << 28}).Draw(t, "components")
+		lanes := rapid.SampledFrom([]int{1, 256}).Draw(t, "lanes")
+		var q Queue
+		var posted, popped []Event
+		post := func() {
+			e := Event{
+				Time:   q.Now() + unit.Time(r.Int64N(span)),
+				Key:    MakeKey(Phase(r.IntN(phases)), uint32(r.IntN(components)), uint8(r.IntN(lanes)), uint32(len(posted))),
+				Target: uint32(len(posted)),
 			}
-			for i := range live {
-				q.Post(Event{Time: delay[i&4095], Key: MakeKey(Arrive, uint32(i), 0, 0)})
+			posted = append(posted, e)
+			q.Post(e)
+		}
+		for range rapid.SampledFrom([]int{20, 70, 500, 5_000}).Draw(t, "events") {
+			post()
+		}
+		// What is posted at the instant of the event popped last may come before it by its key,
+		// so that the whole is sorted by time alone, and by key between posts.
+		from := 0
+		inOrder := func() {
+			if !slices.IsSortedFunc(popped[from:], byTime) {
+				t.Fatalf("popped out of order after %d events", from)
 			}
-			b.ReportAllocs()
-			b.ResetTimer()
-			for i := range b.N {
-				e, _ := q.Pop()
-				e.Time += delay[i&4095]
-				q.Post(e)
+			from = len(popped)
+		}
+		more := len(posted)
+		for {
+			e, ok := q.Pop()
+			if !ok {
+				break
 			}
-		})
+			popped = append(popped, e)
+			if len(posted) < 2*more && r.IntN(3) == 0 {
+				inOrder()
+				post()
+			}
+		}
+		inOrder()
+		if !slices.IsSortedFunc(popped, func(a, b Event) int { return cmp.Compare(a.Time, b.Time) }) {
+			t.Fatal("time went back")
+		}
+		slices.SortFunc(popped, func(a, b Event) int { return cmp.Compare(a.Target, b.Target) })
+		if !slices.Equal(popped, posted) {
+			t.Fatalf("%d events came out of %d, or others", len(popped), len(posted))
+		}
+	})
+}
+
+// TestPeaksAreBounded: what the queue keeps after a crowd is what the crowd filled, and is used
+// again; and a queue that nothing much is in has little.
+func TestPeaksAreBounded(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	var q Queue
+	hold := func(live, events int) {
+		for q.Len() < live {
+			q.Post(Event{Time: q.Now() + unit.Time(r.Int64N(50_000)), Key: Key(r.Uint64() >> 3)})
+		}
+		for range events {
+			e, _ := q.Pop()
+			e.Time += unit.Time(r.Int64N(50_000))
+			q.Post(e)
+		}
+		for q.Len() > 0 {
+			q.Pop()
+		}
+	}
+	most := func(live int) int { return live/perBlock + min(live, 3*digits) + 2 }
+	for _, live := range []int{10, 300, 20_000} {
+		for range 3 {
+			hold(live, 5*live)
+		}
+		if n := len(q.blocks); n > most(live) {
+			t.Errorf("%d blocks of %d events after %d lived, want at most %d", n, perBlock, live, most(live))
+		}
+	}
+	if allocs := testing.AllocsPerRun(3, func() { hold(20_000, 50_000) }); allocs > 2 {
+		t.Errorf("%v allocations in a queue that has grown", allocs)
 	}
 }
 
-func itoa(n int) string {
-	switch n {
-	case 1e3:
-		return "1e3"
-	case 1e5:
-		return "1e5"
+// TestEventsAreCompact: a block fills whole cache lines.
+func TestEventsAreCompact(t *testing.T) {
+	if n := unsafe.Sizeof(block{}); n != 512 {
+		t.Errorf("a block has %d bytes, want 512", n)
 	}
-	return "1e6"
 }

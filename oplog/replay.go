@@ -79,6 +79,9 @@ func (r *replay) run(s *segment) {
 // is far away: it comes sooner when all of it is asked for before the first of it is needed.
 const foresight = 16
 
+// longForesight is how many bytes of each are asked for: of more, the processor finds out itself.
+const longForesight, cacheLine = 512, 64
+
 // foresee asks for the memory of records that are performed next.
 func (r *replay) foresee(recs []record) {
 	seen := byte(0)
@@ -87,8 +90,14 @@ func (r *replay) foresee(recs []record) {
 		if x.kind != recLoad && x.kind != recStore {
 			continue
 		}
-		if p := r.memory.hit(x.addr); p != nil && p.data != nil {
-			seen += p.data[x.addr-p.base] + byte(p.prov[0].N)
+		p := r.memory.hit(x.addr)
+		if p == nil || p.data == nil {
+			continue
+		}
+		seen += byte(p.prov[0].N)
+		lo := int(x.addr - p.base)
+		for at := lo; at < min(lo+int(x.n)*x.typ.Size(), lo+longForesight, len(p.data)); at += cacheLine {
+			seen += p.data[at]
 		}
 	}
 	r.asked = seen

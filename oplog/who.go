@@ -68,6 +68,12 @@ func (l *Log) number(p performer) Who {
 	return w
 }
 
+// Origin is what a By stands for.
+func (l *Log) Origin(o By) Origin {
+	p := l.whos[o.Who]
+	return Origin{Rank: p.rank, PE: p.pe, Turn: o.Turn, Time: o.Time, Line: l.lines[p.line], Call: l.lines[p.call]}
+}
+
 func (l *Log) by(o Origin) By { return By{l.Who(o), o.Turn, o.Time} }
 
 // anotherValue is a value beyond those that have been.

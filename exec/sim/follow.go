@@ -77,6 +77,7 @@ type follower struct {
 	from, waited unit.Time // when the op at hand was issued, and knew its operand
 	passed       int64     // ops in earlier parts of the record
 	details      []detail
+	whole        []tl.Instr
 	got          uint32  // form of what it received last
 	values       []token // of its tensors, by cell, for the log
 	staged       tl.Value
@@ -283,7 +284,7 @@ func (w *follow) record(f *follower) bool {
 	} else {
 		r.room = laterPart
 	}
-	r.ops, r.detail = r.ops[:0], r.detail[:0]
+	r.ops, r.detail, r.whole = r.ops[:0], r.detail[:0], append(r.whole[:0], tl.Instr{})
 	r.next()
 	for i := range f.ops {
 		if f.ops[i].kind != opDrop {
@@ -291,6 +292,7 @@ func (w *follow) record(f *follower) bool {
 		}
 	}
 	f.ops, f.details, f.at = append(f.ops[:0], r.ops...), append(f.details[:0], r.detail...), 0
+	f.whole = append(f.whole[:0], r.whole...)
 	for len(f.cells) < len(r.known) {
 		f.cells = append(f.cells, cell{slot: -1})
 	}

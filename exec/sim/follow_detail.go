@@ -10,9 +10,10 @@ import (
 
 // This file is what following leaves in the log and in the trace.
 
-func (w *follow) origin(f *follower, at unit.Time) oplog.Origin {
-	return oplog.Origin{Rank: f.index, PE: f.pe, Time: at, Line: f.details[f.at].line}
-}
+// by is who does the op at hand.
+func (f *follower) by(at unit.Time) oplog.By { return oplog.By{Who: f.details[f.at].who, Time: at} }
+
+func (d *detail) bytes() int64 { return int64(d.n) * int64(d.typ.Size()) }
 
 // release drops a tensor's value.
 func (w *follow) release(v *token) {
@@ -22,25 +23,32 @@ func (w *follow) release(v *token) {
 
 // loaded: a load is complete.
 func (w *follow) loaded(f *follower, done unit.Time) {
-	in := &f.details[f.at].in
 	if w.log != nil {
-		v := &f.values[in.Dst]
-		if in.Piece == 0 {
-			*v = token{value: w.log.NewValue()}
+		d, v := &f.details[f.at], &f.values[f.ops[f.at].dst]
+		if d.whole == 0 {
+			*v = token{value: w.log.LoadBy(f.by(done), d.n, d.typ, d.addr)}
+		} else {
+			in := &f.whole[d.whole]
+			if in.Piece == 0 {
+				*v = token{value: w.log.NewValue()}
+			}
+			o := w.log.Origin(f.by(done))
+			eachRow(in, in.DstOff, func(off, n int32, a mem.Addr) { w.log.Load(o, v.value, int(off), int(n), in.Shape.Elems(), in.Type, a) })
 		}
-		o := w.origin(f, done)
-		eachRow(in, in.DstOff, func(off, n int32, a mem.Addr) { w.log.Load(o, v.value, int(off), int(n), in.Shape.Elems(), in.Type, a) })
 	}
 	w.span(f, trace.Load, f.clock, done)
 }
 
 // stored: a store is complete.
 func (w *follow) stored(f *follower, o *op, done unit.Time) {
-	in := &f.details[f.at].in
 	if w.log != nil {
-		v := w.valueOf(f, o.a)
-		at := w.origin(f, done)
-		eachRow(in, v.Off+in.AOff, func(off, n int32, a mem.Addr) { w.log.Store(at, a, v.Value, off, int(n), in.Type) })
+		d, v, by := &f.details[f.at], w.valueOf(f, o.a), f.by(done)
+		if d.whole == 0 {
+			w.log.StoreBy(by, d.addr, v.Value, v.Off+d.aOff, d.n, d.typ)
+		} else {
+			in := &f.whole[d.whole]
+			eachRow(in, v.Off+in.AOff, func(off, n int32, a mem.Addr) { w.log.StoreBy(by, a, v.Value, off, n, in.Type) })
+		}
 	}
 	w.span(f, trace.Store, f.clock, done)
 }
@@ -48,7 +56,13 @@ func (w *follow) stored(f *follower, o *op, done unit.Time) {
 // computed: an engine works from start to end.
 func (w *follow) computed(f *follower, o *op, start, end unit.Time, k trace.Kind) {
 	if w.log != nil {
-		v := w.log.MathOf(w.origin(f, f.clock), &f.details[f.at].in, w.valueOf(f, o.a), w.valueOf(f, o.b), w.valueOf(f, o.c))
+		d, by, a, b := &f.details[f.at], f.by(f.clock), w.valueOf(f, o.a), w.valueOf(f, o.b)
+		var v tl.Value
+		if d.whole == 0 {
+			v = w.log.BinaryBy(by, d.by, d.typ, d.n, a.Value, a.Off+d.aOff, b.Value, b.Off+d.bOff)
+		} else {
+			v = w.log.MathOf(w.log.Origin(by), &f.whole[d.whole], a, b, w.valueOf(f, o.c))
+		}
 		f.values[o.dst] = token{value: v}
 	}
 	w.span(f, k, start, end)
@@ -64,15 +78,14 @@ func (w *follow) valueOf(f *follower, cell int32) oplog.Operand {
 
 func (w *follow) span(f *follower, k trace.Kind, start, end unit.Time) {
 	if w.e.opts.Trace != nil {
-		w.emit(f, trace.Event{Kind: k, Peer: -1, Start: start, End: end, Bytes: f.details[f.at].in.Bytes()})
+		w.emit(f, trace.Event{Kind: k, Peer: -1, Start: start, End: end, Bytes: f.details[f.at].bytes()})
 	}
 }
 
 // stagedAt: the source of a send from memory is in the PE.
 func (w *follow) stagedAt(f *follower, done unit.Time) {
-	in := &f.details[f.at].in
-	f.staged = w.log.NewValue()
-	w.log.Load(w.origin(f, done), f.staged, 0, in.N, in.N, in.Type, in.Addr)
+	d := &f.details[f.at]
+	f.staged = w.log.LoadBy(f.by(done), d.n, d.typ, d.addr)
 }
 
 // sourceValue gives what is sent its contents, and each of its tokens a reference to them.
@@ -83,7 +96,7 @@ func (w *follow) sourceValue(f *follower, o *op, t *token) {
 		more--
 	} else {
 		v := w.valueOf(f, o.a)
-		t.value, t.off = v.Value, v.Off+f.details[f.at].in.AOff
+		t.value, t.off = v.Value, v.Off+f.details[f.at].aOff
 	}
 	for range more {
 		w.log.Retain(t.value)
@@ -110,7 +123,7 @@ func (w *follow) as(f *follower, t token, id uint32) token {
 	if from.typ == to.typ || from.n == 0 {
 		return t
 	}
-	v := w.log.Cast(w.origin(f, f.clock), t.value, t.off, from.typ, int(to.n), to.typ)
+	v := w.log.Cast(w.log.Origin(f.by(f.clock)), t.value, t.off, from.typ, int(to.n), to.typ)
 	w.log.Release(t.value)
 	return token{value: v}
 }
@@ -121,7 +134,7 @@ func (w *follow) received(f *follower, o *op, p *receiver) {
 	in := &w.launch.Groups[f.group].Wiring[f.index].In[o.port]
 	w.emit(f, trace.Event{
 		Kind: trace.Recv, Peer: w.ranks[p.peer].pe, Dir: uint8(in.Dir), Start: f.from, End: f.clock,
-		Bytes: f.details[f.at].in.Bytes(), Seq: int64(seq), Stalled: f.waited - w.e.spec.Recv - f.from,
+		Bytes: f.details[f.at].bytes(), Seq: int64(seq), Stalled: f.waited - w.e.spec.Recv - f.from,
 	})
 }
 

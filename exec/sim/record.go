@@ -6,6 +6,8 @@ import (
 	"kernbench/dtype"
 	"kernbench/fault"
 	"kernbench/hw/noc"
+	"kernbench/mem"
+	"kernbench/oplog"
 	"kernbench/tl"
 	"kernbench/unit"
 )
@@ -40,8 +42,13 @@ const (
 
 // detail is the rest of an op, for a log or a trace.
 type detail struct {
-	in   tl.Instr
-	line string
+	who        oplog.Who
+	n          int32    // elements
+	aOff, bOff int32    // of the operands, in their tensors
+	addr       mem.Addr // of an access
+	typ        dtype.Type
+	by         dtype.BinaryOp
+	whole      int32 // the instruction itself, in the list of those, if that is not all; 0: it is
 }
 
 // form is what tokens of one payload have in common, by the number that ops and tokens have.
@@ -82,8 +89,9 @@ type recorder struct {
 	setup  tl.Setup
 	ops    []op
 	detail []detail
-	room   int      // for ops, until the kernel is stopped to be followed so far
-	known  []uint32 // generation of the cell's tensor that an op fills, by cell
+	whole  []tl.Instr // of details that need more; the first is of none
+	room   int        // for ops, until the kernel is stopped to be followed so far
+	known  []uint32   // generation of the cell's tensor that an op fills, by cell
 	forms  [8]struct {
 		key formKey
 		id  uint32
@@ -145,16 +153,36 @@ func (r *recorder) run() (err error) {
 	} else {
 		r.ops = append(r.ops, op{kind: opEnd})
 	}
-	r.add(detail{})
+	if w.detailed {
+		r.detail = append(r.detail, detail{})
+	}
 	w.traffic[f.id] = r.ctx.Traffic()
 	r.ended = true
 	return err
 }
 
-func (r *recorder) add(d detail) {
-	if r.w.detailed {
-		r.detail = append(r.detail, d)
+// describe keeps what a log or a trace will be told of an op.
+func (r *recorder) describe(o *op, in *tl.Instr) {
+	d := detail{n: int32(in.N), aOff: in.AOff, bOff: in.BOff, addr: in.Addr, typ: in.Type, by: in.Binary}
+	if log := r.w.log; log != nil {
+		d.who = log.Who(oplog.Origin{Rank: r.f.index, PE: r.f.pe, Line: r.ctx.Line()})
 	}
+	plain := true
+	switch o.kind {
+	case opLoad:
+		plain = in.Rows == 0 && in.N == in.Shape.Elems()
+	case opStore:
+		plain = in.Rows == 0
+	case opMath:
+		plain = in.Math == tl.MathBinary && in.Axis == 1 && in.Inner == 1
+	case opGemm:
+		plain = false
+	}
+	if !plain {
+		d.whole = int32(len(r.whole))
+		r.whole = append(r.whole, *in)
+	}
+	r.detail = append(r.detail, d)
 }
 
 // Do records an instruction.
@@ -205,7 +233,7 @@ func (r *recorder) record(o op, in *tl.Instr) {
 	}
 	r.ops = append(r.ops, o)
 	if r.w.detailed {
-		r.detail = append(r.detail, detail{*in, r.ctx.Line()})
+		r.describe(&o, in)
 	}
 	if len(r.ops) >= r.room && !r.yield(struct{}{}) {
 		r.gone = true

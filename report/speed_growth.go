@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"strings"
 
 	"kernbench/speed"
 )
@@ -26,7 +27,7 @@ func GrowthMarkdown(w io.Writer, g *speed.Growth) error {
 }
 
 func growthTable(g *speed.Growth) *Table {
-	t := &Table{Head: []string{"algorithm", "collective", ">time", ">messages", ">events", ">up to ranks", ">time then", ">messages then", ">events each", ">time each", "why no further"}}
+	t := &Table{Head: []string{"algorithm", "collective", ">CPU", ">messages", ">events", ">up to ranks", ">CPU then", ">messages then", ">events each", ">CPU each", "why no further"}}
 	for i := range g.Rows {
 		r := &g.Rows[i]
 		cells := []string{r.Algorithm, r.Collective, power(r.Time), power(r.Messages), power(r.Events)}
@@ -40,9 +41,18 @@ func growthTable(g *speed.Growth) *Table {
 			}
 			cells = append(cells, count(int64(p.Ranks)), amount(speed.Seconds, p.Seconds), count(p.Messages), events, each)
 		}
-		t.Add(append(cells, r.Note)...)
+		t.Add(append(cells, shortened(r.Note))...)
 	}
 	return t
+}
+
+// shortened is a note that leaves room for the rest of its line; a program gets all of it.
+func shortened(s string) string {
+	const most = 72
+	if r := []rune(s); len(r) > most {
+		return strings.TrimRight(string(r[:most]), " ") + " ..."
+	}
+	return s
 }
 
 // power is an exponent of the number of ranks.

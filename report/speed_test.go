@@ -75,7 +75,7 @@ func TestGrowth(t *testing.T) {
 			{Algorithm: "ring", Collective: "all_reduce", Points: []speed.GrowthPoint{{Ranks: 8, Seconds: 0.1, Messages: 10, Events: 20}, {Ranks: 1024, Seconds: 0.4, Messages: 40, Events: 90}},
 				Time: number(2.003), Messages: number(2), Events: number(1.9), Note: "2048 ranks would take 20 s a run"},
 			{Algorithm: "direct", Collective: "all_gather", Points: []speed.GrowthPoint{{Ranks: 8, Seconds: 0.1, Events: 20}}},
-			{Algorithm: "none", Collective: "barrier", Points: []speed.GrowthPoint{}, Note: "8 ranks: no"},
+			{Algorithm: "none", Collective: "barrier", Points: []speed.GrowthPoint{}, Note: "8 ranks: no, not that many, for they would have to stand in each other's way all of the time"},
 		},
 	}
 	var text, markdown bytes.Buffer

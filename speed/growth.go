@@ -2,9 +2,9 @@ package speed
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -39,30 +39,33 @@ type GrowthRow struct {
 // GrowthPoint is one number of ranks.
 type GrowthPoint struct {
 	Ranks    int     `json:"ranks"`
-	Seconds  float64 `json:"seconds"`  // of the launch and what is around it, the least of all runs
-	Messages int64   `json:"messages"` // of slots; puts, gets and notifications of words
+	Seconds  float64 `json:"cpu_seconds"` // of a run: user CPU time, the least of all runs
+	Messages int64   `json:"messages"`    // of slots; puts, gets and notifications of words
 	Events   int64   `json:"events"`
 }
 
 const (
-	growthElements = 8192 // 16 KiB: a multiple of all numbers of ranks
+	growthElements = 2048 // 4 KiB, a slot; a multiple of the numbers of ranks that all-to-alls come to
 	lastSizes      = 3
 )
+
+// began is about when the process did.
+var began = time.Now()
 
 // growthRanks are the numbers of ranks, as far as time allows.
 func growthRanks(short bool) []int {
 	if short {
 		return []int{8, 16, 32, 64}
 	}
-	return []int{64, 128, 256, 512, 1024, 2048, 4096}
+	return []int{16, 32, 64, 128, 256, 512, 1024, 2048, 4096}
 }
 
 // Grow simulates algorithms on more and more ranks until the next number would take longer than
-// what is left of the limit, and fits powers of the number of ranks. Only are names of algorithms.
-// When ctx ends, the algorithms that are finished are there.
+// what is left of the limit, which is one of CPU time, and fits powers of the number of ranks. Only
+// are names of algorithms. When ctx ends, the algorithms that are finished are there.
 func Grow(ctx context.Context, s Spec) (*Growth, error) {
 	if s.Runs < 1 || s.Limit <= 0 {
-		return nil, fmt.Errorf("%d runs in %v: there must be at least one, and time for it", s.Runs, s.Limit)
+		return nil, errNoTime(&s)
 	}
 	all, err := chosenAlgorithms(s.Only)
 	if err != nil {
@@ -110,11 +113,11 @@ func chosenAlgorithms(only []string) ([]*algorithm.Algorithm, error) {
 // growthOf is the row of one algorithm. The error is that of ctx.
 func growthOf(ctx context.Context, a *algorithm.Algorithm, s *Spec) (*GrowthRow, error) {
 	row := &GrowthRow{Algorithm: a.Name, Collective: a.Collective, Points: []GrowthPoint{}}
-	inner, stop := context.WithTimeout(ctx, s.Limit)
+	inner, stop := withinCPU(ctx, s.Limit)
 	defer stop()
-	start := time.Now()
+	start := processTime()
 	for _, n := range growthRanks(s.Short) {
-		if next := row.expect(); next > 0 && next*float64(s.Runs) > (s.Limit-time.Since(start)).Seconds() {
+		if next := row.expect(n); next > 0 && next*float64(s.Runs) > (s.Limit-processTime()+start).Seconds() {
 			row.Note = fmt.Sprintf("%d ranks would take %.2g s a run", n, next)
 			break
 		}
@@ -122,29 +125,49 @@ func growthOf(ctx context.Context, a *algorithm.Algorithm, s *Spec) (*GrowthRow,
 		switch {
 		case ctx.Err() != nil:
 			return nil, ctx.Err()
-		case errors.Is(err, context.DeadlineExceeded):
+		case err != nil && inner.Err() != nil:
 			row.Note = fmt.Sprintf("%d ranks did not end within %v", n, s.Limit)
-		case err != nil:
+			row.fit()
+			return row, nil
+		case err != nil: // a number of ranks that it cannot have, perhaps, and it can have the next
 			first, _, _ := strings.Cut(err.Error(), "\n")
 			row.Note = fmt.Sprintf("%d ranks: %s", n, first)
+			continue
 		}
-		if err != nil {
-			break
-		}
-		row.Points = append(row.Points, p)
+		row.Points, row.Note = append(row.Points, p), ""
 	}
 	row.fit()
 	return row, nil
 }
 
-// expect is how long a run of the next number of ranks will take, going on as before; 0: nobody knows.
-func (r *GrowthRow) expect() float64 {
-	n := len(r.Points)
-	if n < 2 {
+// withinCPU is a context that ends when this process has used so much more CPU time.
+func withinCPU(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
+	ctx, stop := context.WithCancel(ctx)
+	end := processTime() + limit
+	go func() {
+		often := time.NewTicker(min(limit, 20*time.Millisecond))
+		defer often.Stop()
+		for processTime() < end {
+			select {
+			case <-ctx.Done():
+				return
+			case <-often.C:
+			}
+		}
+		stop()
+	}()
+	return ctx, stop
+}
+
+// expect is how long a run of so many ranks will take, going on as before; 0: nobody knows.
+func (r *GrowthRow) expect(ranks int) float64 {
+	k := len(r.Points)
+	if k < 2 {
 		return 0
 	}
-	last := r.Points[n-1].Seconds
-	return last * max(2, last/r.Points[n-2].Seconds)
+	a, b := &r.Points[k-2], &r.Points[k-1]
+	e := math.Log(b.Seconds/a.Seconds) / math.Log(float64(b.Ranks)/float64(a.Ranks))
+	return b.Seconds * math.Pow(float64(ranks)/float64(b.Ranks), max(1, e))
 }
 
 func growthPoint(ctx context.Context, name string, ranks, runs int) (GrowthPoint, error) {
@@ -152,11 +175,13 @@ func growthPoint(ctx context.Context, name string, ranks, runs int) (GrowthPoint
 	const inSIP = 128
 	spec := lab.Spec{Algorithm: name, Ranks: ranks, NElem: growthElements, Sets: []string{fmt.Sprintf("system.sips.count=%d", (ranks+inSIP-1)/inSIP)}}
 	for range runs {
+		runtime.GC() // what others left is not to be collected now
+		start := processTime()
 		r, err := lab.Run(ctx, spec)
 		if err != nil {
 			return p, err
 		}
-		p.Seconds = min(p.Seconds, r.WallTime.Seconds())
+		p.Seconds = min(p.Seconds, max(time.Microsecond, processTime()-start).Seconds()) // a coarse clock may stand still
 		p.Messages, p.Events = r.Messages, r.Events
 		for i := range r.Traffic {
 			t := &r.Traffic[i]

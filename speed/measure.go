@@ -74,7 +74,7 @@ func Measure(ctx context.Context, s Spec) (*Table, error) {
 		return nil, err
 	}
 	if s.Runs < 1 || s.Limit <= 0 {
-		return nil, fmt.Errorf("%d runs in %v: there must be at least one, and time for it", s.Runs, s.Limit)
+		return nil, errNoTime(&s)
 	}
 	m := &meter{program: s.Program}
 	if m.program == "" {
@@ -110,6 +110,10 @@ func Measure(ctx context.Context, s Spec) (*Table, error) {
 		}
 	}
 	return t, err
+}
+
+func errNoTime(s *Spec) error {
+	return fmt.Errorf("%d runs in %v: there must be at least one, and time for it", s.Runs, s.Limit)
 }
 
 func later(w *work) int {

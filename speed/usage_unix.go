@@ -6,7 +6,17 @@ import (
 	"os"
 	"runtime"
 	"syscall"
+	"time"
 )
+
+// processTime is the CPU time that this process has used, in its own code.
+func processTime() time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		return time.Since(began)
+	}
+	return time.Duration(u.Utime.Nano())
+}
 
 // mostResident is the peak of a process's resident memory in bytes. On Linux a process begins with
 // the peak of the one that started it.

@@ -90,6 +90,7 @@ type recorder struct {
 	ops    []op
 	detail []detail
 	whole  []tl.Instr // of details that need more; the first is of none
+	who    oplog.Who  // the rank, where lines are not recorded
 	room   int        // for ops, until the kernel is stopped to be followed so far
 	known  []uint32   // generation of the cell's tensor that an op fills, by cell
 	forms  [8]struct {
@@ -141,6 +142,9 @@ func (r *recorder) run() (err error) {
 	s.Rank, s.World, s.PE, s.PEsPerCube, s.Wiring = int(f.index), len(g.PEs), int(f.pe), g.PEsPerCube, &g.Wiring[f.index]
 	r.ctx = tl.NewContext(*s)
 	clear(r.known)
+	if w.log != nil {
+		r.who = w.log.Who(oplog.Origin{Rank: f.index, PE: f.pe})
+	}
 	abandoned, err := r.ctx.Run(w.launch.Kernel, g.Args)
 	switch {
 	case r.gone:
@@ -163,9 +167,13 @@ func (r *recorder) run() (err error) {
 
 // describe keeps what a log or a trace will be told of an op.
 func (r *recorder) describe(o *op, in *tl.Instr) {
-	d := detail{n: int32(in.N), aOff: in.AOff, bOff: in.BOff, addr: in.Addr, typ: in.Type, by: in.Binary}
-	if log := r.w.log; log != nil {
-		d.who = log.Who(oplog.Origin{Rank: r.f.index, PE: r.f.pe, Line: r.ctx.Line()})
+	if o.kind == opDrop {
+		r.detail = append(r.detail, detail{})
+		return
+	}
+	d := detail{who: r.who, n: int32(in.N), aOff: in.AOff, bOff: in.BOff, addr: in.Addr, typ: in.Type, by: in.Binary}
+	if line := r.ctx.Line(); line != "" && r.w.log != nil {
+		d.who = r.w.log.Who(oplog.Origin{Rank: r.f.index, PE: r.f.pe, Line: line})
 	}
 	plain := true
 	switch o.kind {

@@ -64,7 +64,7 @@ func (e *Executor) prepareFollow(l *tl.Launch) (*follow, error) {
 		}
 		base += int32(len(g.PEs))
 	}
-	e.net.Isolate(uses)
+	e.net.Isolate(uses, w.lead())
 	for i := range w.ranks {
 		for k := range w.ranks[i].tx {
 			if s := &w.ranks[i].tx[k]; l.SendsIn(s.dir) {
@@ -82,6 +82,19 @@ func (w *follow) newRings(outs, ins int) ([]sender, []receiver) {
 		w.tokens = make([]token, len(w.slots))
 	}
 	return make([]sender, outs), make([]receiver, ins)
+}
+
+// lead is from what happens on the fabric to what is sent because of it: a send after a receive,
+// or what waited for a credit.
+func (w *follow) lead() unit.Time {
+	spec := &w.e.spec
+	least := spec.Issue + spec.Send
+	for i := range w.ranks {
+		for k := range w.ranks[i].rx {
+			least = min(least, w.ranks[i].rx[k].credit)
+		}
+	}
+	return least + spec.DMA.Setup
 }
 
 // checkRank refuses ranks that the machine cannot have.

@@ -140,7 +140,11 @@ func (r *recorder) run() (err error) {
 	g := &w.launch.Groups[f.group]
 	s := &r.setup
 	s.Rank, s.World, s.PE, s.PEsPerCube, s.Wiring = int(f.index), len(g.PEs), int(f.pe), g.PEsPerCube, &g.Wiring[f.index]
-	r.ctx = tl.NewContext(*s)
+	if r.ctx == nil {
+		r.ctx = tl.NewContext(*s)
+	} else {
+		r.ctx.Reset(*s)
+	}
 	clear(r.known)
 	if w.log != nil {
 		r.who = w.log.Who(oplog.Origin{Rank: f.index, PE: f.pe})

@@ -1,16 +1,18 @@
 package noc
 
 import (
-	"kernbench/des"
 	"kernbench/machine"
 	"kernbench/unit"
 )
 
-// This file follows messages over links that only one route passes. Nobody can come between
-// what is sent there, so that a message is known to start when it and the link are ready, in
-// the order in which messages were sent, and needs no event. What comes out is the same to the
-// picosecond, and so is the order in which messages come to links that several routes pass:
-// each comes with the key of the event that would have brought it.
+// This file follows messages on their way without an event for each link. Over a link that only
+// one route passes nobody can come between what is sent there, so that a message is known to start
+// when it and the link are ready, in the order in which messages were sent. To a link that several
+// routes pass a message goes at once where nobody else can come before it: those that reach it by
+// the same edge, from the same link, keep their order; of those that reach it by others none is on
+// its way; and what is sent from now on, a lead later, cannot be there yet. What comes out is the
+// same to the picosecond, and so is the order in which messages come to links where it is not
+// known: each comes with the key of the event that would have brought it.
 
 // Use is a route that traffic takes, with what can be on its way there at the same time, and
 // the largest transfer.
@@ -22,7 +24,9 @@ type Use struct {
 // Isolate says which routes all traffic takes until Mingle is called. Sends to links that one of
 // them has for itself must come in the order of their times, and the sink may hear of arrivals
 // before their time. It is for the fidelities Slot and Ideal, on a fabric at rest.
-func (n *Fabric) Isolate(uses []Use) {
+//
+// What is sent because of something that happens on the fabric is sent a lead later, or more.
+func (n *Fabric) Isolate(uses []Use, lead unit.Time) {
 	n.alone = make([]bool, len(n.hops))
 	if old := n.freeAt; len(old) < len(n.hops) {
 		n.freeAt = make([]unit.Time, len(n.hops))
@@ -40,6 +44,8 @@ func (n *Fabric) Isolate(uses []Use) {
 		}
 		return
 	}
+	n.lead = lead
+	n.connect(uses)
 	users := make([]uint16, len(n.links))
 	for i := range uses {
 		for _, h := range n.path(uses[i].Route) {
@@ -71,12 +77,7 @@ func (n *Fabric) holds(path []hop, bytes int64) bool {
 }
 
 // Mingle ends Isolate: the fabric is at rest again.
-func (n *Fabric) Mingle() { n.alone = nil }
-
-// isolated tells whether the link of a hop belongs to its route alone.
-func (n *Fabric) isolated(hop uint32) bool {
-	return !n.ideal && int(hop) < len(n.alone) && n.alone[hop]
-}
+func (n *Fabric) Mingle() { n.alone, n.edges = nil, nil }
 
 // Private is a route that shares no link, ready for Through.
 type Private struct {
@@ -197,44 +198,6 @@ func (w *way) passage(bytes int64) *passage {
 	}
 	w.latest = t
 	return t
-}
-
-// follow takes a message of one part over the links ahead that are its route's alone, and to
-// the first that is not. The key is that of the event that would have brought it here.
-func (n *Fabric) follow(mi uint32, key des.Key) {
-	m := &n.msgs[mi]
-	for {
-		at := m.route.first + m.hop
-		h := n.hops[at]
-		if !n.alone[at] {
-			n.q.Post(des.Event{Time: m.arrived, Key: key, Target: Target(kindArrive, h.link), Arg: mi})
-			return
-		}
-		l := &n.links[h.link]
-		start := max(m.arrived, n.freeAt[at])
-		if start > m.arrived {
-			key = n.key(l, h.link, des.Retry)
-		}
-		end := max(start+l.spec.Serial.Time(int64(m.bytes)), m.tail)
-		n.freeAt[at] = end
-		m.tail = end + l.latency
-		if m.hop > 0 {
-			n.release(m, end)
-		} else {
-			n.sink.Departed(m.user, end)
-			m = &n.msgs[mi]
-		}
-		if m.last() {
-			n.deliver(mi)
-			return
-		}
-		m.in, m.via = nowhere, h.link+1
-		m.hop++
-		m.into = n.hops[m.route.first+m.hop].buf + uint32(m.class)*n.inClass
-		if m.arrived = start + l.latency; l.latency > 0 {
-			key = n.key(l, h.link, des.Arrive)
-		}
-	}
 }
 
 // deliver tells the sink of a message on its last link, ahead of time.

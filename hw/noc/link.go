@@ -210,6 +210,9 @@ func (n *Fabric) start(li, mi uint32) {
 	now := n.q.Now()
 	l.freeAt = max(now+l.spec.Serial.Time(int64(m.bytes)), m.tail)
 	l.served = n.from(m)
+	if n.edges != nil {
+		n.reached(m)
+	}
 	end := l.freeAt
 	m.tail = end + l.latency
 	if m.hop > 0 {
@@ -232,9 +235,12 @@ func (n *Fabric) start(li, mi uint32) {
 	h := n.hops[m.route.first+uint32(m.hop)]
 	m.into = h.buf + uint32(m.class)*n.inClass
 	m.arrived = now + l.latency
-	if n.isolated(m.route.first + m.hop) {
-		n.follow(mi, n.key(l, li, des.Arrive))
-		return
+	if n.edges != nil {
+		n.edges[h.edge].flying++
+		if n.alone[m.route.first+m.hop] || n.follows(m, h) {
+			n.follow(mi, n.key(l, li, des.Arrive))
+			return
+		}
 	}
 	if l.latency == 0 {
 		n.arrive(h.link, mi) // at once: ports and the links of a tile have no wires
@@ -299,6 +305,9 @@ func (n *Fabric) leaveSource(l *link, li uint32, m *message, end unit.Time) {
 	m.inLine = false
 	i := n.newMessage()
 	n.msgs[i] = next
+	if n.edges != nil {
+		n.expect(next.route)
+	}
 	n.enter(l, li, i, end)
 }
 

@@ -115,12 +115,17 @@ type Fabric struct {
 	alone   []bool             // by hop: the link is passed by that route alone; nil: routes are not isolated
 	freeAt  []unit.Time        // by hop: of such a link; of the first hop at fidelity Ideal: when the latest transfer arrives
 	ways    way                // of routes that share no link
+	edges   []edge             // between links of isolated routes
+	pending []uint32           // by link: messages that are on their way to it
+	lead    unit.Time          // from what happens on the fabric to what is sent because of it
 	lines   map[line]chain     // who waits behind a transfer of several messages
 	latest  map[line]unit.Time // when the latest transfer arrives, by link with a memory; ideal only
 }
 
-// hop is a link of a stored route and its buffer in the first class.
-type hop struct{ link, buf uint32 }
+// hop is a link of a stored route and its buffer in the first class. While routes are isolated it
+// has the number of the edge by which the link is reached, and how near a source is to the link by
+// another one, in ps.
+type hop struct{ link, buf, edge, others uint32 }
 
 // link is the state of one link.
 type link struct {
@@ -243,7 +248,7 @@ func (n *Fabric) AddRoute(from, to machine.NodeID, request bool) Route {
 		if l.spec.Port && i == len(path)-1 {
 			buf = l.bufs + l.channels - 1
 		}
-		n.hops = append(n.hops, hop{uint32(h.Link), buf})
+		n.hops = append(n.hops, hop{link: uint32(h.Link), buf: buf})
 	}
 	return Route{uint32(first), uint32(len(path))}
 }
@@ -289,9 +294,12 @@ func (n *Fabric) Send(at unit.Time, t Transfer, key des.Key) {
 	}
 	h := n.hops[t.Route.first]
 	n.msgs[i].into = h.buf + uint32(t.Class)*n.inClass
-	if n.isolated(t.Route.first) {
-		n.follow(i, key)
-		return
+	if n.edges != nil {
+		n.expect(t.Route)
+		if n.alone[t.Route.first] {
+			n.follow(i, key)
+			return
+		}
 	}
 	n.q.Post(des.Event{Time: at, Key: key, Target: Target(kindArrive, h.link), Arg: i})
 }

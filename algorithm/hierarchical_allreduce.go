@@ -2,6 +2,7 @@ package algorithm
 
 import (
 	"fmt"
+	"math/bits"
 	"slices"
 
 	"kernbench/dtype"
@@ -64,21 +65,23 @@ func gcd(a, b int) int {
 }
 
 // levelRings are the rings that this rank stands in, one in each level, on the chunk that the
-// level below leaves it with.
+// level below leaves it with. Each has a row of the signals, which counts its rounds: rows for all of
+// them would take more memory in a large machine than the data.
 func levelRings(whole *ring, widths []int) []*ring {
 	var rings []*ring
-	part, row, stride := whole.data, 0, 1
+	part, stride := whole.data, 1
 	for _, n := range widths {
 		if n == 1 {
 			continue
 		}
 		of := part
-		r := &ring{c: whole.c, a: whole.a, me: whole.me / stride % n, n: n, use: whole.use, signals: whole.signals.At(row * ringRow)}
+		level := len(rings)
+		r := &ring{c: whole.c, a: whole.a, me: whole.me / stride % n, n: n, signals: whole.signals.At(level * ringRow), counted: 1 + level}
 		first := whole.me - r.me*stride
 		r.left, r.right = first+(r.me+n-1)%n*stride, first+(r.me+1)%n*stride
 		r.chunk = func(k int) tl.Sym { return of.Chunk(n, (k+2*n)%n) }
 		rings = append(rings, r)
-		part, row, stride = r.chunk(r.me), row+2*n-1, stride*n
+		part, stride = r.chunk(r.me), stride*n
 	}
 	return rings
 }
@@ -91,7 +94,7 @@ var HierarchicalAllReduce = Register(Algorithm{
 	Topology:   "none",
 	Kernel:     hierarchicalAllReduce,
 	Window: func(world, nElem int, t dtype.Type) (*mem.Layout, error) {
-		return scratchLayout(world, nElem, t, 2*world-1, ringRow) // several levels have fewer rows than one
+		return scratchLayout(world, nElem, t, bits.Len(uint(world)), ringRow) // a row for each level, of two members at least
 	},
 	Steps:  "2(L-1) + 2(N/L-1) pairs of puts for cubes of L, and a barrier of neighbours with each and before each level",
 	Cost:   "2(L-1) (2 alpha + beta M/2L) + 2(N/L-1) (2 alpha + beta M/2N): 2(N-1)/N M bytes per rank, of which less than 2M/L leave a cube",

@@ -16,8 +16,8 @@ import (
 //
 // Words only grow. A row that is used for the k-th time is waited for to come to k, so that
 // it can be used any number of times: a wait for 1 would let the second use run straight
-// through. A call of a kernel uses each row of its window once, and takes from Args.Use which
-// use of the window it is.
+// through. A call of a kernel uses each row of its window once, or in the rings of levels once in
+// each round, and takes from Args.Use which use it is.
 //
 // Calls that follow one another on the same ranks work on two windows in turn, and each call
 // is followed by Quiet and PipeBarrier. That is enough for every kernel here:

@@ -17,6 +17,7 @@ type ring struct {
 	chunk           func(k int) tl.Sym // chunk k of N: all ranks have them in the same places
 	signals         tl.Signal
 	use, roundsDone int
+	counted         int // place among the window's uses of a row that serves all rounds; 0: each round has a row
 }
 
 // newRing is the ring of a call whose window holds so many elements.
@@ -54,31 +55,39 @@ func ofSlots(c *tl.Context, a tl.Args) *ring {
 	return r
 }
 
-// row is the signals of the next round.
-func (r *ring) row() tl.Signal {
+// round begins a round: the words that are told in it, and what they come to. A ring has a row for
+// each of its rounds, as such windows are laid out, or one whose words count them, in this call and
+// in those before.
+func (r *ring) round() (row tl.Signal, use int) {
 	r.roundsDone++
-	return r.signals.At((r.roundsDone - 1) * ringRow)
+	switch {
+	case r.counted == 0:
+		return r.signals.At((r.roundsDone - 1) * ringRow), r.use
+	case r.a.Uses == nil:
+		return r.signals, r.roundsDone
+	}
+	return r.signals, r.a.Use(r.counted)
 }
 
 // meetLeft ends a round by reads: what this rank has stored is there, and what it has read
 // from the left is its own, before it tells the right; then it waits for the left.
 func (r *ring) meetLeft() {
 	r.c.PipeBarrier()
-	row := r.row()
+	row, use := r.round()
 	tell(r.c, row.At(fromLeft), r.right)
-	heed(r.c, row.At(fromLeft), r.use)
+	heed(r.c, row.At(fromLeft), use)
 }
 
 // meetBoth ends a round by puts: it tells both neighbours, and waits for both.
 func (r *ring) meetBoth() {
-	row := r.row()
+	row, use := r.round()
 	tell(r.c, row.At(fromLeft), r.right)
 	if r.left != r.right {
 		tell(r.c, row.At(fromRight), r.left)
 	}
-	heed(r.c, row.At(fromLeft), r.use)
+	heed(r.c, row.At(fromLeft), use)
 	if r.left != r.right {
-		heed(r.c, row.At(fromRight), r.use)
+		heed(r.c, row.At(fromRight), use)
 	}
 }
 

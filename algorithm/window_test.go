@@ -384,7 +384,7 @@ func TestWindowBytes(t *testing.T) {
 		{algorithm.WindowAllReduceBidirectionalRing, vector, [4]int64{1216, 1472, 1984, 3008}, 256, 48},
 		{algorithm.CubeRootAllReduce, vector, [4]int64{1088, 1088, 1088, 1088}, 256, 16},
 		{algorithm.HierarchicalDirectAllReduce, vector, [4]int64{1152, 1152, 1152, 1152}, 256, 32},
-		{algorithm.HierarchicalAllReduce, vector, [4]int64{1216, 1472, 1984, 3008}, 256, 48},
+		{algorithm.HierarchicalAllReduce, vector, [4]int64{1152, 1216, 1280, 1344}, 256, 32},
 		{algorithm.PairwiseReduceScatter, each, [4]int64{576, 1088, 2112, 4160}, 128, 16},
 		{algorithm.PairwiseAllToAll, each, [4]int64{576, 1088, 2112, 4160}, 128, 16},
 		{algorithm.LinearGather, one, [4]int64{640, 1152, 2176, 4224}, 128, 32},

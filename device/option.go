@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"slices"
 
+	"kernbench/algorithm"
 	"kernbench/collective"
 	"kernbench/mem"
 	"kernbench/tl"
+	"kernbench/topology"
 )
 
 // Option says how a collective is performed: an argument of Perform, or of Launch.
@@ -134,8 +136,24 @@ func (c *Context) windowOf(p *Plan, name string, g *CallGroup) (*mem.Window, err
 		return nil, err
 	}
 	w, err := c.window(name, t, l)
+	if many, ok := errors.AsType[*TooManyWords](err); ok {
+		if other := withoutWindow(p.Algorithm); other != "" {
+			err = fmt.Errorf("%w; %s does without", many, other)
+		}
+	}
 	if err != nil {
 		return nil, errors.Join(err, c.release(t.Meeting))
 	}
 	return w, nil
+}
+
+// withoutWindow names what performs the collective of an algorithm by messages alone: of levels as a large
+// machine has them, if there is such a one.
+func withoutWindow(a *algorithm.Algorithm) (name string) {
+	for _, b := range algorithm.All() {
+		if b.Collective == a.Collective && b.Window == nil && (name == "" || b.Topology == topology.Hierarchical.Name) {
+			name = b.Name
+		}
+	}
+	return name
 }

@@ -51,8 +51,25 @@ func (c *Context) newWindow(name string, t *mem.Team, l *mem.Layout, bad error) 
 	return w, nil
 }
 
+// mostWords bounds what the control words of a window take on all members together: 8 bytes each, of the
+// memory of this program.
+const mostWords = 2 * unit.GiB
+
+// TooManyWords is a window whose control words are more than this program keeps.
+type TooManyWords struct{ Words, Members int }
+
+func (e *TooManyWords) Error() string {
+	return fmt.Sprintf("%d control words on each of %d members would take %v of this program's memory: %v is what they may",
+		e.Words, e.Members, e.bytes(), mostWords)
+}
+
+func (e *TooManyWords) bytes() unit.Bytes { return 8 * unit.Bytes(e.Words) * unit.Bytes(e.Members) }
+
 // window makes a window that the context does not list.
 func (c *Context) window(name string, t *mem.Team, l *mem.Layout) (*mem.Window, error) {
+	if e := (&TooManyWords{l.Words, t.Size()}); e.bytes() > mostWords {
+		return nil, e
+	}
 	heaps := make([]*mem.Allocator, t.Size())
 	for r, pe := range t.PEs {
 		heaps[r] = c.heap(int(pe))

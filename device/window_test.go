@@ -343,6 +343,35 @@ func TestWindowsAreAllOrNothing(t *testing.T) {
 	}
 }
 
+// Control words that would take all memory of this program are refused before they do, and the error
+// names an algorithm that needs none.
+func TestTooManyWords(t *testing.T) {
+	c := openOn(t, mock.New(mock.Options{}), []string{"system.sips.count=2048"}, nil) // 16,384 PEs
+	everybody := make([]int32, c.Machine().NumPEs())
+	for pe := range everybody {
+		everybody[pe] = int32(pe)
+	}
+	team := must(c.NewTeam("everybody", everybody))(t)
+	many := new(device.TooManyWords)
+	words := mem.Buffer{Name: "words", Parts: []mem.Part{mem.SignalPart("", mem.Int32, 1<<14+1)}}
+	if _, err := c.NewWindow("box", team, 0, words); !errors.As(err, &many) || many.Words != 1<<14+1 || many.Members != 1<<14 {
+		t.Errorf("a window: %v", err)
+	}
+	plan := must(c.InstallIPCQ("hierarchical_direct_allreduce"))(t)
+	var tensors []*device.Tensor
+	for sip := range c.Machine().SIPs() {
+		if err := c.SetDevice(sip); err != nil {
+			t.Fatal(err)
+		}
+		tensors = append(tensors, must(c.EmptyRanks(8, 16, dtype.F16))(t))
+	}
+	_, err := c.Perform(t.Context(), plan, tl.Sum, tensors)
+	const want = "32768 control words on each of 16384 members would take 4 GiB of this program's memory: 2 GiB is what they may; hierarchical_ring_allreduce does without"
+	if !errors.As(err, &many) || !strings.Contains(err.Error(), want) {
+		t.Errorf("a collective: %v", err)
+	}
+}
+
 // Teams overlap: a PE has a rank of its own in each, and their windows share no memory.
 func TestOverlappingTeams(t *testing.T) {
 	c := open(t)

@@ -13,13 +13,21 @@ import (
 // payload longer than a slot goes as several messages: Send returns with the first, the
 // rest follow by themselves, and the next Send in that direction waits for the last.
 func (c *Context) Send(d Dir, t Tensor) {
-	i := c.use("send", t)
-	c.in = Instr{
-		Op: OpSend, Type: t.dtype, Port: c.outPort(d), Dst: None, A: i, B: None, C: None,
-		AOff: t.off, N: t.Len(), Shape: t.shape,
+	if !c.live(&t) {
+		c.unusable("send", &t)
 	}
-	c.counts.Sent += c.in.Bytes()
-	c.do()
+	port := c.wiring.OutIndex(d)
+	if port < 0 {
+		c.noOutPort(d)
+	}
+	in := c.usually(OpSend, t.dtype, int(t.n), t.shape)
+	in.Port, in.A, in.AOff = port, t.cell, t.off
+	c.counts.Sent += in.Bytes()
+	if c.local && port != c.may {
+		c.checkLocal()
+		c.may = port
+	}
+	c.issue()
 }
 
 // Slots is how many slots each of the kernel's rings has, and how long they are: a longer payload
@@ -28,16 +36,17 @@ func (c *Context) Slots() (n int, bytes int64) { return c.ring.Slots, c.ring.Slo
 
 // SendRef is Send from memory: the address form. What r names must lie in one memory.
 func (c *Context) SendRef(d Dir, r Ref) {
-	port := c.outPort(d)
-	if c.pieces("send", r) > 1 {
-		c.badAddress("send", r, "a message is read from one shard: send the shards one by one, or load first")
+	port := c.wiring.OutIndex(d)
+	if port < 0 {
+		c.noOutPort(d)
+	}
+	if c.pieces("send", &r) > 1 {
+		c.badAddress("send", &r, "a message is read from one shard: send the shards one by one, or load first")
 	}
 	pa, _, _ := c.resolve(r.Addr)
-	c.in = Instr{
-		Op: OpSend, Type: r.DType, Port: port, Dst: None, A: None, B: None, C: None,
-		N: r.Len(), Shape: r.Shape, Addr: pa,
-	}
-	c.counts.Sent += c.in.Bytes()
+	in := c.usually(OpSend, r.DType, r.Shape.Elems(), r.Shape)
+	in.Port, in.Addr = port, pa
+	c.counts.Sent += in.Bytes()
 	c.do()
 }
 
@@ -46,20 +55,25 @@ func (c *Context) SendRef(d Dir, r Ref) {
 // only then does the sender get the slot back. With AnyDir it takes from whichever ring
 // has a message, in turn, and ends the lifetimes of all directions. A payload longer
 // than a slot is assembled in scratch and has no such limit.
-func (c *Context) Recv(d Dir, s Shape, t dtype.Type) Tensor {
-	r, _ := c.take("recv", d, s, t, nil)
+func (c *Context) Recv(d Dir, s Shape, t dtype.Type) (r Tensor) {
+	if port := c.wiring.InIndex(d); d != AnyDir && port >= 0 && c.ports[port].posted <= c.ports[port].taken {
+		c.takeFrom("recv", port, s, t, nil, &r)
+	} else {
+		c.take("recv", d, s, t, nil, &r)
+	}
 	return r
 }
 
 // RecvAny is Recv(AnyDir) that also says which direction it was.
-func (c *Context) RecvAny(s Shape, t dtype.Type) (Tensor, Dir) {
-	return c.take("recv", AnyDir, s, t, nil)
+func (c *Context) RecvAny(s Shape, t dtype.Type) (r Tensor, d Dir) {
+	got := c.take("recv", AnyDir, s, t, nil, &r)
+	return r, c.wiring.In[got].Dir
 }
 
 // RecvTo is Recv that copies the message to the place dst names and returns the slot to
 // its sender when the copy is done. It returns dst.
 func (c *Context) RecvTo(d Dir, dst Ref) Ref {
-	c.take("recv", d, dst.Shape, dst.DType, &dst)
+	c.take("recv", d, dst.Shape, dst.DType, &dst, nil)
 	return dst
 }
 
@@ -80,15 +94,14 @@ func (c *Context) RecvAsync(d Dir, s Shape, t dtype.Type) Future {
 	}
 	c.checkType("recv_async", t)
 	p := c.inPort("recv_async", d)
-	c.in = Instr{Op: OpPost, Port: p, Type: t, N: s.Elems(), Dst: None, A: None, B: None, C: None}
-	c.do()
+	c.emit(&Instr{Op: OpPost, Port: p, Type: t, N: s.Elems(), Dst: None, A: None, B: None, C: None})
 	f := Future{p, c.ports[p].posted, d, s, t}
 	c.ports[p].posted++
 	return f
 }
 
 // Wait takes the message of a future: what Recv would have returned.
-func (c *Context) Wait(f Future) Tensor {
+func (c *Context) Wait(f Future) (r Tensor) {
 	if f.dtype == dtype.Invalid {
 		c.misuse("wait", "the zero Future: use what RecvAsync returned")
 	}
@@ -100,27 +113,35 @@ func (c *Context) Wait(f Future) Tensor {
 		}
 		c.misuse("wait", "the future "+what)
 	}
-	r, _ := c.takeFrom("wait", f.port, f.shape, f.dtype, nil)
+	c.takeFrom("wait", f.port, f.shape, f.dtype, nil, &r)
 	return r
 }
 
-// take resolves the direction and refuses to jump the queue of announced receives.
-func (c *Context) take(op string, d Dir, s Shape, t dtype.Type, dst *Ref) (Tensor, Dir) {
+// take resolves the direction and refuses to jump the queue of announced receives. It returns
+// the ring that the message came from.
+func (c *Context) take(op string, d Dir, s Shape, t dtype.Type, dst *Ref, r *Tensor) int {
 	port := AnyPort
 	if d != AnyDir {
 		port = c.inPort(op, d)
-	} else if len(c.ports) == 0 {
-		c.invalidDir("any", nil, false)
-	}
-	for i := range c.ports {
-		if p := &c.ports[i]; (port == i || port == AnyPort) && p.posted > p.taken {
-			c.misuse(op, fmt.Sprintf("direction %v has %d announced receive(s): wait for their futures first", c.wiring.In[i].Dir, p.posted-p.taken))
+		c.checkPosted(op, port)
+	} else {
+		if len(c.ports) == 0 {
+			c.invalidDir("any", nil, false)
+		}
+		for i := range c.ports {
+			c.checkPosted(op, i)
 		}
 	}
-	return c.takeFrom(op, port, s, t, dst)
+	return c.takeFrom(op, port, s, t, dst, r)
 }
 
-func (c *Context) takeFrom(op string, port int, s Shape, t dtype.Type, dst *Ref) (Tensor, Dir) {
+func (c *Context) checkPosted(op string, port int) {
+	if p := &c.ports[port]; p.posted > p.taken {
+		c.misuse(op, fmt.Sprintf("direction %v has %d announced receive(s): wait for their futures first", c.wiring.In[port].Dir, p.posted-p.taken))
+	}
+}
+
+func (c *Context) takeFrom(op string, port int, s Shape, t dtype.Type, dst *Ref, r *Tensor) int {
 	c.checkType(op, t)
 	if port == AnyPort {
 		c.noteEnding(op)
@@ -130,42 +151,43 @@ func (c *Context) takeFrom(op string, port int, s Shape, t dtype.Type, dst *Ref)
 	} else {
 		c.endSlot(port)
 	}
-	n := s.Elems()
-	addr, dstCell, copied := mem.Addr(0), None, dst != nil
-	var r Tensor
+	n, addr, cell, copied := s.Elems(), mem.Addr(0), None, dst != nil
 	switch {
 	case dst != nil:
-		if c.pieces(op, *dst) > 1 {
-			c.badAddress(op, *dst, "a message is copied into one shard")
+		if c.pieces(op, dst) > 1 {
+			c.badAddress(op, dst, "a message is copied into one shard")
 		}
 		addr, _, _ = c.resolve(dst.Addr)
 	case int64(n)*int64(t.Size()) > c.ring.SlotBytes:
-		r = c.result(op, t, s)
-		dstCell, copied = r.cell, true
+		c.result(op, t, s, r)
+		cell, copied = r.cell, true
 	default:
-		dstCell = c.newCell(cellSlot)
-		r = Tensor{cell: dstCell, gen: c.cells[dstCell].gen, pe: int32(c.pe), shape: s, dtype: t, slot: true}
+		cell = c.newCell(cellSlot)
+		r.cell, r.gen, r.pe, r.shape, r.n, r.dtype, r.slot = cell, c.cells[cell].gen, int32(c.pe), s, int32(n), t, true
 	}
-	c.in = Instr{
-		Op: OpRecv, Type: t, Port: port, N: n, Shape: s, Dst: dstCell, A: None, B: None, C: None,
-		Copy: copied, Addr: addr,
+	in := c.usually(OpRecv, t, n, s)
+	in.Port, in.Dst, in.Copy, in.Addr = port, cell, copied, addr
+	if c.local && (port == AnyPort || dst != nil) {
+		c.checkLocal()
 	}
-	c.do()
-	got := c.in.GotPort
+	c.issue()
+	got := in.GotPort
 	p := &c.ports[got]
 	if c.lines != nil {
 		c.lines.take(got, p.taken)
 	}
-	if r.slot {
-		p.held = r.cell
+	if cell != None && !copied {
+		p.held = cell
 		r.port, r.seq = uint8(got), p.taken
 	}
 	p.taken++
 	if p.posted < p.taken {
 		p.posted = p.taken
 	}
-	c.checkReceived(op, got, s, t)
-	return r, c.wiring.In[got].Dir
+	if in.GotN != n || in.GotType != t || in.GotShape != s {
+		c.checkReceived(op, got)
+	}
+	return got
 }
 
 // noteEnding remembers that an undirected receive ends the lifetimes of all slots: the
@@ -192,23 +214,20 @@ func (c *Context) endSlot(port int) {
 	p.held = None
 }
 
-func (c *Context) checkReceived(op string, port int, s Shape, t dtype.Type) {
+// checkReceived judges what came in place of what the kernel wants, which the instruction says.
+func (c *Context) checkReceived(op string, port int) {
 	in := &c.in
-	same := in.GotN == s.Elems() && in.GotType == t && in.GotShape == s
-	if !c.ring.Strict {
-		same = in.GotN == s.Elems() && in.GotType.Size() == t.Size()
-	}
-	if same {
+	if !c.ring.Strict && in.GotN == in.N && in.GotType.Size() == in.Type.Size() {
 		return
 	}
 	c.Fail(&fault.Mismatch{
 		Place: c.Place(fmt.Sprintf("%s(%v)", op, c.wiring.In[port].Dir)),
-		Want:  describe(t, s), Got: describe(in.GotType, in.GotShape), Sender: int(c.wiring.In[port].Peer),
+		Want:  describe(in.Type, in.Shape), Got: describe(in.GotType, in.GotShape), Sender: int(c.wiring.In[port].Peer),
 	})
 }
 
 // useAfterCredit explains the use of a tensor whose slot has gone back.
-func (c *Context) useAfterCredit(op string, t Tensor) error {
+func (c *Context) useAfterCredit(op string, t *Tensor) error {
 	return &fault.UseAfterCredit{
 		Place: c.Place(op),
 		Slot:  c.describeTake(int(t.port), t.seq),
@@ -219,7 +238,7 @@ func (c *Context) useAfterCredit(op string, t Tensor) error {
 func (c *Context) describeEnd(port int, seq uint32) string {
 	if c.lines != nil {
 		if e, ok := c.lines.ended[taken{port, seq}]; ok {
-			return e.op + " at " + c.lines.text[e.call]
+			return e.op + " at " + e.call.text()
 		}
 	}
 	if c.ports[port].taken <= seq+1 {
@@ -231,23 +250,19 @@ func (c *Context) describeEnd(port int, seq uint32) string {
 func (c *Context) describeTake(port int, seq uint32) string {
 	s := fmt.Sprintf("recv(%v) #%d", c.wiring.In[port].Dir, seq)
 	if c.lines != nil {
-		if l := c.lines.text[c.lines.taken[taken{port, seq}]]; l != "" {
+		if l := c.lines.takenAt(port, seq, c.ports[port].taken); l != "" {
 			s += " at " + l
 		}
 	}
 	return s
 }
 
-func (c *Context) outPort(d Dir) int {
-	i := c.wiring.OutIndex(d)
-	if i < 0 {
-		names := make([]string, len(c.wiring.Out))
-		for k := range names {
-			names[k] = c.wiring.Out[k].Dir.String()
-		}
-		c.invalidDir(d.String(), names, true)
+func (c *Context) noOutPort(d Dir) {
+	names := make([]string, len(c.wiring.Out))
+	for k := range names {
+		names[k] = c.wiring.Out[k].Dir.String()
 	}
-	return i
+	c.invalidDir(d.String(), names, true)
 }
 
 func (c *Context) inPort(op string, d Dir) int {

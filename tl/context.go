@@ -16,30 +16,33 @@ import (
 // Operations return no errors: what a kernel does wrong stops that kernel at once and
 // comes out of the launch as one of the types of package fault.
 type Context struct {
-	core Core
-	in   Instr
+	core     Core
+	calls    uint32 // instructions so far: an operand's cell remembers the one that uses it
+	freeCell int32
+	cells    []Cell
+	scratch  scratch
+	ports    []portState
+	wiring   *Wiring
+	ring     *Ring
+	near     mem.Run  // found last: a kernel keeps to a few shards
+	slice    mem.Addr // first of this PE's HBM
+	pe       int
+	may      int  // send to: the port that checkSend found last
+	watched  bool // there is more to an instruction than to hand it over: see inspect
+	usual    bool // in is as usually makes it
+	local    bool // see Launch.Local
+	coreType CoreType
+	in       Instr
+	counts   Traffic
 
 	rank, world, perCube int
-	pe                   int
-	wiring               *Wiring
-	ring                 *Ring
 	addrs                *mem.Map
-	near                 mem.Run       // found last: a kernel keeps to a few shards
 	name                 func() string // of the PE
 	now                  func() (unit.Time, bool)
+	lines                *lines // nil unless source lines are recorded
+	failed               error  // the first fault
 
-	cells    []Cell
-	freeCell int32
-	ports    []portState
-	scratch  scratch
-	lines    *lines // nil unless source lines are recorded
-	calls    uint32 // instructions so far: an operand's cell remembers the one that uses it
-	counts   Traffic
-	failed   error // the first fault
-
-	program, grid int // of a grid; grid is 0 where there is none
-	coreType      CoreType
-	local         bool  // see Launch.Local
+	program, grid int   // of a grid; grid is 0 where there is none
 	sends         []Dir // see Launch.Sends
 	engine        bool  // there is one to post tasks to
 	turn          *Turn // that has begun
@@ -97,6 +100,9 @@ func (c *Context) Reset(s Setup) {
 		freeCell: None, cells: slices.Grow(cells, s.CellCapacity), words: words, program: s.Program, grid: s.Grid,
 		coreType: s.CoreType, local: s.Local, sends: s.Sends, engine: s.Engine,
 	}
+	c.slice = mem.At(mem.HBM, s.PE, 0)
+	c.may = -1
+	c.watched = s.RecordLines || s.CoreType != CoreAny
 	c.scratch.init(int64(s.Scratch))
 	for range s.Wiring.In {
 		ports = append(ports, portState{held: None})
@@ -173,21 +179,6 @@ func CDiv(a, b int) int { return (a + b - 1) / b }
 
 // Cell gives a Core the state of an operand.
 func (c *Context) Cell(i int32) *Cell { return &c.cells[i] }
-
-// do hands the instruction in c.in to the core.
-func (c *Context) do() {
-	if c.lines != nil {
-		c.lines.now = c.lines.caller()
-	}
-	c.calls++
-	if c.coreType != CoreAny {
-		c.checkCore()
-	}
-	if c.local {
-		c.checkLocal()
-	}
-	c.core.Do(&c.in)
-}
 
 // Place says where the kernel is: rank, PE, time and the source line of the call that it
 // is in. It walks the stack, so it is for faults only.

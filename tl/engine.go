@@ -43,8 +43,7 @@ func (c *Context) Post(t *Task) Handle {
 	}
 	i := c.newCell(cellHandle)
 	h := Handle{i, c.cells[i].gen, true}
-	c.in = Instr{Op: OpTask, Dst: i, A: None, B: None, C: None, Task: t}
-	c.do()
+	c.emit(&Instr{Op: OpTask, Dst: i, A: None, B: None, C: None, Task: t})
 	return h
 }
 

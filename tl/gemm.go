@@ -7,15 +7,15 @@ import (
 )
 
 // Dot is the matrix product of a (m×k) and b (k×n).
-func (c *Context) Dot(a, b Tensor) Tensor {
-	ia, ib := c.use("dot", a), c.use("dot", b)
+func (c *Context) Dot(a, b Tensor) (r Tensor) {
+	ia, ib := c.use("dot", &a), c.use("dot", &b)
 	m, k, n := c.matrices("dot", a.dtype, b.dtype, a.shape, b.shape)
-	r := c.result("dot", a.dtype, Dims(m, n))
-	c.in = Instr{
+	shape := Dims(m, n)
+	c.result("dot", a.dtype, shape, &r)
+	c.emit(&Instr{
 		Op: OpGemm, Type: a.dtype, Dst: r.cell, A: ia, AOff: a.off, B: ib, BOff: b.off, C: None,
-		N: m * n, Shape: r.shape, Outer: m, Axis: k, Inner: n,
-	}
-	c.do()
+		N: m * n, Shape: shape, Outer: m, Axis: k, Inner: n,
+	})
 	return r
 }
 
@@ -102,7 +102,7 @@ func (c *Context) Composite(p Composite) Handle {
 			c.misuse("composite", "only a scale can run after every K tile: a bias or relu there would act once per tile")
 		}
 		if e.Op == EpilogueBias {
-			cell = c.use("composite", e.Bias)
+			cell = c.use("composite", &e.Bias)
 			if e.Bias.dtype != pipe.Type || e.Bias.Len() != pipe.N {
 				c.misuse("composite", fmt.Sprintf("the bias is %s, a row has %s", describe(e.Bias.dtype, e.Bias.shape), describe(pipe.Type, Dims(pipe.N))))
 			}
@@ -111,15 +111,14 @@ func (c *Context) Composite(p Composite) Handle {
 	}
 	i := c.newCell(cellHandle)
 	h := Handle{i, c.cells[i].gen, true}
-	c.in = Instr{Op: OpComposite, Type: pipe.Type, Dst: i, A: None, B: None, C: None, N: pipe.M * pipe.N, Pipe: pipe}
-	c.do()
+	c.emit(&Instr{Op: OpComposite, Type: pipe.Type, Dst: i, A: None, B: None, C: None, N: pipe.M * pipe.N, Pipe: pipe})
 	return h
 }
 
 // physical is r at the address where it lies, which must be one shard.
 func (c *Context) physical(op string, r Ref) Ref {
-	if n := c.pieces(op, r); n != 1 {
-		c.badAddress(op, r, "an operand must lie in one shard and not be empty")
+	if n := c.pieces(op, &r); n != 1 {
+		c.badAddress(op, &r, "an operand must lie in one shard and not be empty")
 	}
 	r.Addr, _, _ = c.resolve(r.Addr)
 	return r
@@ -137,7 +136,6 @@ func (c *Context) Await(h Handle) {
 	if c.cells[h.cell].gen != h.gen {
 		c.misuse("wait", "it was waited for before")
 	}
-	c.in = Instr{Op: OpAwait, Dst: h.cell, A: None, B: None, C: None}
-	c.do()
+	c.emit(&Instr{Op: OpAwait, Dst: h.cell, A: None, B: None, C: None})
 	c.drop(h.cell)
 }

@@ -100,7 +100,7 @@ type Instr struct {
 	Task                     *Task
 	Turn                     *Turn
 
-	// Filled in by the Core for receives.
+	// Filled in by the Core for receives. Other instructions have what the last one left.
 	GotPort  int
 	GotShape Shape
 	GotType  dtype.Type
@@ -125,8 +125,8 @@ type Cell struct {
 	InSlot  bool
 	Local   bool // a slot outside TCM whose bytes have been fetched into the PE
 
-	state  cellState
-	used   bool // since the reclaiming hand last passed
+	state  cellState // up to here all is zero where there is no tensor
+	used   bool      // since the reclaiming hand last passed
 	pinned bool
 	// reclaimed says how the previous tensor of this cell ended: by the reclaiming hand,
 	// or freed by the kernel.

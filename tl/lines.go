@@ -7,30 +7,27 @@ import (
 )
 
 // lines remembers source lines, so that a fault, a hazard or a record can name the kernel's
-// call. A call is told apart by its return address in the kernel.
+// call.
 type lines struct {
-	now   uintptr
-	taken map[taken]uintptr // receives, the latest of each ring
-	ended map[taken]ending  // lifetimes that an undirected receive ended
-
-	// text is the line of a return address, and "" of one that is no kernel's.
-	text map[uintptr]string
+	now   *call            // nil: none of the innermost frames is a kernel's
+	taken [][]*call        // by ring: the latest receives, that with number n at n mod recent
+	ended map[taken]ending // lifetimes that an undirected receive ended
 }
 
-func newLines() *lines {
-	return &lines{taken: map[taken]uintptr{}, ended: map[taken]ending{}, text: map[uintptr]string{}}
-}
+func newLines() *lines { return &lines{ended: map[taken]ending{}} }
 
-// forget is for another rank: what return addresses belong to stays true.
+// forget is for another rank.
 func (l *lines) forget() {
-	l.now = 0
-	clear(l.taken)
+	l.now = nil
+	for i := range l.taken {
+		l.taken[i] = l.taken[i][:0]
+	}
 	clear(l.ended)
 }
 
 type ending struct {
 	op   string
-	call uintptr
+	call *call
 }
 
 type taken struct {
@@ -42,9 +39,24 @@ type taken struct {
 // that is told which it was without its line.
 const recent = 64
 
+// take notes a receive, of which there was one for each number before.
 func (l *lines) take(port int, seq uint32) {
-	l.taken[taken{port, seq}] = l.now
-	delete(l.taken, taken{port, seq - recent})
+	for len(l.taken) <= port {
+		l.taken = append(l.taken, nil)
+	}
+	if t := &l.taken[port]; seq < recent {
+		*t = append(*t, l.now)
+	} else {
+		(*t)[seq%recent] = l.now
+	}
+}
+
+// takenAt is the line of receive number seq of the so many that a ring has had, or "".
+func (l *lines) takenAt(port int, seq, had uint32) string {
+	if seq >= had || had-seq > recent {
+		return ""
+	}
+	return l.taken[port][seq%recent].text()
 }
 
 func (l *lines) end(port int, seq uint32, e ending) {
@@ -53,28 +65,22 @@ func (l *lines) end(port int, seq uint32, e ending) {
 }
 
 // depth is how many frames are looked at: the kernel is seldom more than four away.
-const depth = 8
+const depth = 12
 
-// caller is the return address of the innermost call by a kernel. Every instruction asks for
-// it, so it looks at return addresses only, and remembers what they belong to.
-func (l *lines) caller() uintptr {
+// caller is the innermost call by a kernel. Every instruction asks for it, so it looks at
+// return addresses only.
+func (l *lines) caller() *call {
 	var stack [depth]uintptr
 	returns(&stack)
 	for _, ret := range stack {
 		if ret == 0 {
 			break
 		}
-		text, ok := l.text[ret]
-		if !ok {
-			// Behind an address that nothing lies at, Frames shows what was inlined at ret.
-			text = kernelLine([]uintptr{ret, 1})
-			l.text[ret] = text
-		}
-		if text != "" {
-			return ret
+		if k := callAt(ret); k.line != "" {
+			return k
 		}
 	}
-	return 0
+	return nil
 }
 
 // callerLine is the line of the innermost call by a kernel, found the slow way.
@@ -144,5 +150,5 @@ func (c *Context) Line() string {
 	if c.lines == nil {
 		return ""
 	}
-	return c.lines.text[c.lines.now]
+	return c.lines.now.text()
 }

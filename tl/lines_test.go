@@ -14,7 +14,7 @@ func (l *lines) atDepth(n int) (text string) {
 	if n > 0 {
 		return l.atDepth(n - 1)
 	}
-	return l.text[l.caller()]
+	return l.caller().text()
 }
 
 // inlined is small enough to be inlined into whoever calls it.
@@ -48,18 +48,30 @@ func here() string {
 	return strings.Join(parts[len(parts)-2:], "/") + ":" + strconv.Itoa(line)
 }
 
-// Of a ring only the latest receives are remembered.
+// Of a ring only the latest receives are remembered, and on a context that was another rank's none of that.
 func TestRecentReceives(t *testing.T) {
 	l := newLines()
-	for seq := range uint32(10 * recent) {
-		l.now = uintptr(seq) + 1
-		l.take(2, seq)
-		l.end(2, seq, ending{"recv", l.now})
-	}
-	if len(l.taken) != recent || len(l.ended) != recent {
-		t.Errorf("%d receives and %d endings remembered, want %d", len(l.taken), len(l.ended), recent)
-	}
-	if l.taken[taken{2, 10*recent - 1}] != 10*recent {
-		t.Error("the latest is lost")
+	for range 2 {
+		for seq := range uint32(10 * recent) {
+			l.now = &call{line: strconv.Itoa(int(seq))}
+			l.take(2, seq)
+			l.end(2, seq, ending{"recv", l.now})
+			for back, want := range map[uint32]bool{0: true, recent - 1: true, recent: false} {
+				if back > seq {
+					continue
+				}
+				got := l.takenAt(2, seq-back, seq+1)
+				if want && got != strconv.Itoa(int(seq-back)) || !want && got != "" {
+					t.Fatalf("receive %d after %d: %q", seq-back, seq, got)
+				}
+			}
+		}
+		if len(l.ended) != recent || len(l.taken[2]) != recent {
+			t.Errorf("%d endings and %d receives remembered, want %d", len(l.ended), len(l.taken[2]), recent)
+		}
+		l.forget()
+		if len(l.ended) != 0 || l.now != nil || l.takenAt(2, 0, 0) != "" {
+			t.Error("something is remembered")
+		}
 	}
 }

@@ -7,44 +7,60 @@ import (
 )
 
 // Add is a + b, element by element. One operand may have a single element.
-func (c *Context) Add(a, b Tensor) Tensor { return c.binary("add", dtype.Add, a, b) }
+func (c *Context) Add(a, b Tensor) (r Tensor) {
+	c.binary("add", dtype.Add, &a, &b, &r)
+	return r
+}
 
 // Sub is a - b.
-func (c *Context) Sub(a, b Tensor) Tensor { return c.binary("sub", dtype.Sub, a, b) }
+func (c *Context) Sub(a, b Tensor) (r Tensor) {
+	c.binary("sub", dtype.Sub, &a, &b, &r)
+	return r
+}
 
 // Mul is a × b.
-func (c *Context) Mul(a, b Tensor) Tensor { return c.binary("mul", dtype.Mul, a, b) }
+func (c *Context) Mul(a, b Tensor) (r Tensor) {
+	c.binary("mul", dtype.Mul, &a, &b, &r)
+	return r
+}
 
 // Div is a ÷ b.
-func (c *Context) Div(a, b Tensor) Tensor { return c.binary("div", dtype.Div, a, b) }
+func (c *Context) Div(a, b Tensor) (r Tensor) {
+	c.binary("div", dtype.Div, &a, &b, &r)
+	return r
+}
 
 // Maximum is the larger of a and b.
-func (c *Context) Maximum(a, b Tensor) Tensor { return c.binary("maximum", dtype.Max, a, b) }
+func (c *Context) Maximum(a, b Tensor) (r Tensor) {
+	c.binary("maximum", dtype.Max, &a, &b, &r)
+	return r
+}
 
 // Minimum is the smaller of a and b.
-func (c *Context) Minimum(a, b Tensor) Tensor { return c.binary("minimum", dtype.Min, a, b) }
+func (c *Context) Minimum(a, b Tensor) (r Tensor) {
+	c.binary("minimum", dtype.Min, &a, &b, &r)
+	return r
+}
 
 // Combine is the operation by which a collective reduces: Add for sum and avg, Mul for
 // prod, Maximum, Minimum. An average still needs Scale by 1/N at its end: see Finish.
-func (c *Context) Combine(op ReduceOp, a, b Tensor) Tensor {
+func (c *Context) Combine(op ReduceOp, a, b Tensor) (r Tensor) {
 	if op > Avg {
 		c.misuse("combine", fmt.Sprintf("%v: one of sum, prod, max, min, avg", op))
 	}
-	return c.binary(op.String(), op.Binary(), a, b)
+	c.binary(reduceOpNames[op], op.Binary(), &a, &b, &r)
+	return r
 }
 
 // Binary is the elementwise operation that combines two contributions.
 func (o ReduceOp) Binary() dtype.BinaryOp {
-	switch o {
-	case Prod:
-		return dtype.Mul
-	case Max:
-		return dtype.Max
-	case Min:
-		return dtype.Min
+	if int(o) < len(reduceBinaries) {
+		return reduceBinaries[o]
 	}
 	return dtype.Add
 }
+
+var reduceBinaries = [...]dtype.BinaryOp{Sum: dtype.Add, Prod: dtype.Mul, Max: dtype.Max, Min: dtype.Min, Avg: dtype.Add}
 
 // Finish turns the combination of n contributions into the result of a collective: for
 // avg it divides by n, for the other operations it is t itself.
@@ -56,39 +72,44 @@ func (c *Context) Finish(op ReduceOp, t Tensor, n int) Tensor {
 }
 
 // Scale combines every element with a number: Scale(dtype.Mul, t, 0.5) halves.
-func (c *Context) Scale(op dtype.BinaryOp, t Tensor, f float64) Tensor {
-	i := c.use("scale", t)
-	r := c.result("scale", t.dtype, t.shape)
-	c.math(Instr{Math: MathBinaryScalar, Binary: op, A: i, AOff: t.off, B: None, C: None, Scalar: f}, r)
+func (c *Context) Scale(op dtype.BinaryOp, t Tensor, f float64) (r Tensor) {
+	i := c.use("scale", &t)
+	c.result("scale", t.dtype, t.shape, &r)
+	c.math(&Instr{Math: MathBinaryScalar, Binary: op, A: i, AOff: t.off, B: None, C: None, Scalar: f}, &r)
 	return r
 }
 
-func (c *Context) binary(name string, op dtype.BinaryOp, a, b Tensor) Tensor {
-	ia, ib := c.use(name, a), c.use(name, b)
+func (c *Context) binary(name string, op dtype.BinaryOp, a, b, r *Tensor) {
+	if !c.live(a) {
+		c.unusable(name, a)
+	}
+	if !c.live(b) {
+		c.unusable(name, b)
+	}
 	if a.dtype != b.dtype {
 		c.misuse(name, fmt.Sprintf("operands are %v and %v: Convert one of them", a.dtype, b.dtype))
 	}
-	in := Instr{Math: MathBinary, Binary: op, A: ia, AOff: a.off, B: ib, BOff: b.off, C: None, Axis: 1, Inner: 1}
-	s := a.shape
-	switch na, nb := a.Len(), b.Len(); {
-	case na == nb:
-	case nb == 1:
-		in.Inner = 0 // stride of b
-	case na == 1:
-		in.Axis, s = 0, b.shape // stride of a
-	default:
-		c.misuse(name, fmt.Sprintf("operands have shapes %v and %v", a.shape, b.shape))
+	s, strideA, strideB := a.shape, 1, 1
+	if a.n != b.n {
+		switch {
+		case b.n == 1:
+			strideB = 0
+		case a.n == 1:
+			strideA, s = 0, b.shape
+		default:
+			c.misuse(name, fmt.Sprintf("operands have shapes %v and %v", a.shape, b.shape))
+		}
 	}
-	r := c.result(name, a.dtype, s)
-	c.math(in, r)
-	return r
+	c.result(name, a.dtype, s, r)
+	in := c.usually(OpMath, a.dtype, int(r.n), s)
+	in.Binary, in.Dst, in.A, in.AOff, in.B, in.BOff, in.Axis, in.Inner = op, r.cell, a.cell, a.off, b.cell, b.off, strideA, strideB
+	c.issue()
 }
 
 // math completes an arithmetic instruction and hands it over.
-func (c *Context) math(in Instr, r Tensor) {
-	in.Op, in.Type, in.Dst, in.N, in.Shape = OpMath, r.dtype, r.cell, r.Len(), r.shape
-	c.in = in
-	c.do()
+func (c *Context) math(in *Instr, r *Tensor) {
+	in.Op, in.Type, in.Dst, in.N, in.Shape = OpMath, r.dtype, r.cell, int(r.n), r.shape
+	c.emit(in)
 }
 
 // Abs is |a|.
@@ -106,48 +127,48 @@ func (c *Context) Log(a Tensor) Tensor { return c.unary("log", dtype.Log, a) }
 // Sqrt is the square root.
 func (c *Context) Sqrt(a Tensor) Tensor { return c.unary("sqrt", dtype.Sqrt, a) }
 
-func (c *Context) unary(name string, op dtype.UnaryOp, a Tensor) Tensor {
-	i := c.use(name, a)
-	r := c.result(name, a.dtype, a.shape)
-	c.math(Instr{Math: MathUnary, Unary: op, A: i, AOff: a.off, B: None, C: None}, r)
+func (c *Context) unary(name string, op dtype.UnaryOp, a Tensor) (r Tensor) {
+	i := c.use(name, &a)
+	c.result(name, a.dtype, a.shape, &r)
+	c.math(&Instr{Math: MathUnary, Unary: op, A: i, AOff: a.off, B: None, C: None}, &r)
 	return r
 }
 
 // FMA is a×b + d with one rounding.
-func (c *Context) FMA(a, b, d Tensor) Tensor {
-	ia, ib, id := c.use("fma", a), c.use("fma", b), c.use("fma", d)
-	if a.dtype != b.dtype || a.dtype != d.dtype || a.Len() != b.Len() || a.Len() != d.Len() {
+func (c *Context) FMA(a, b, d Tensor) (r Tensor) {
+	ia, ib, id := c.use("fma", &a), c.use("fma", &b), c.use("fma", &d)
+	if a.dtype != b.dtype || a.dtype != d.dtype || a.n != b.n || a.n != d.n {
 		c.misuse("fma", fmt.Sprintf("operands are %s, %s and %s: types and sizes must agree",
 			describe(a.dtype, a.shape), describe(b.dtype, b.shape), describe(d.dtype, d.shape)))
 	}
-	r := c.result("fma", a.dtype, a.shape)
-	c.math(Instr{Math: MathFMA, A: ia, AOff: a.off, B: ib, BOff: b.off, C: id, COff: d.off}, r)
+	c.result("fma", a.dtype, a.shape, &r)
+	c.math(&Instr{Math: MathFMA, A: ia, AOff: a.off, B: ib, BOff: b.off, C: id, COff: d.off}, &r)
 	return r
 }
 
 // Clamp limits every element to [lo, hi].
-func (c *Context) Clamp(a Tensor, lo, hi float64) Tensor {
-	i := c.use("clamp", a)
+func (c *Context) Clamp(a Tensor, lo, hi float64) (r Tensor) {
+	i := c.use("clamp", &a)
 	if !(lo <= hi) {
 		c.misuse("clamp", fmt.Sprintf("limits %g and %g: the first must not exceed the second", lo, hi))
 	}
-	r := c.result("clamp", a.dtype, a.shape)
-	c.math(Instr{Math: MathClamp, A: i, AOff: a.off, B: None, C: None, Scalar: lo, Scalar2: hi}, r)
+	c.result("clamp", a.dtype, a.shape, &r)
+	c.math(&Instr{Math: MathClamp, A: i, AOff: a.off, B: None, C: None, Scalar: lo, Scalar2: hi}, &r)
 	return r
 }
 
 // Convert is a with element type t.
-func (c *Context) Convert(a Tensor, t dtype.Type) Tensor {
-	i := c.use("convert", a)
-	r := c.result("convert", t, a.shape)
-	c.math(Instr{Math: MathConvert, A: i, AOff: a.off, B: None, C: None, Outer: int(a.dtype)}, r)
+func (c *Context) Convert(a Tensor, t dtype.Type) (r Tensor) {
+	i := c.use("convert", &a)
+	c.result("convert", t, a.shape, &r)
+	c.math(&Instr{Math: MathConvert, A: i, AOff: a.off, B: None, C: None, Outer: int(a.dtype)}, &r)
 	return r
 }
 
 // Full is a tensor with the same number everywhere.
-func (c *Context) Full(s Shape, t dtype.Type, f float64) Tensor {
-	r := c.result("full", t, s)
-	c.math(Instr{Math: MathFill, A: None, B: None, C: None, Scalar: f}, r)
+func (c *Context) Full(s Shape, t dtype.Type, f float64) (r Tensor) {
+	c.result("full", t, s, &r)
+	c.math(&Instr{Math: MathFill, A: None, B: None, C: None, Scalar: f}, &r)
 	return r
 }
 
@@ -157,30 +178,31 @@ func (c *Context) Sum(a Tensor, axis int) Tensor { return c.reduce("sum", dtype.
 // Max is the largest along an axis, which disappears from the shape.
 func (c *Context) Max(a Tensor, axis int) Tensor { return c.reduce("max", dtype.Max, a, axis) }
 
-func (c *Context) reduce(name string, op dtype.BinaryOp, a Tensor, axis int) Tensor {
-	i := c.use(name, a)
+func (c *Context) reduce(name string, op dtype.BinaryOp, a Tensor, axis int) (r Tensor) {
+	i := c.use(name, &a)
 	axis = c.axis(name, a, axis)
 	in := Instr{Math: MathReduce, Binary: op, A: i, AOff: a.off, B: None, C: None}
 	in.Outer, in.Axis, in.Inner = a.shape.split(axis)
 	if in.Axis == 0 {
 		c.misuse(name, fmt.Sprintf("axis %d of %v is empty", axis, a.shape))
 	}
-	r := c.result(name, a.dtype, a.shape.without(axis))
-	c.math(in, r)
+	shape := a.shape.without(axis)
+	c.result(name, a.dtype, shape, &r)
+	c.math(&in, &r)
 	return r
 }
 
 // Softmax is exp(a - max) / sum(exp(a - max)) along an axis.
-func (c *Context) Softmax(a Tensor, axis int) Tensor {
-	i := c.use("softmax", a)
+func (c *Context) Softmax(a Tensor, axis int) (r Tensor) {
+	i := c.use("softmax", &a)
 	axis = c.axis("softmax", a, axis)
 	if !a.dtype.IsFloat() {
 		c.misuse("softmax", fmt.Sprintf("needs a floating type, not %v", a.dtype))
 	}
 	in := Instr{Math: MathSoftmax, A: i, AOff: a.off, B: None, C: None}
 	in.Outer, in.Axis, in.Inner = a.shape.split(axis)
-	r := c.result("softmax", a.dtype, a.shape)
-	c.math(in, r)
+	c.result("softmax", a.dtype, a.shape, &r)
+	c.math(&in, &r)
 	return r
 }
 
@@ -195,12 +217,13 @@ func (c *Context) axis(name string, a Tensor, axis int) int {
 }
 
 // Transpose turns a matrix.
-func (c *Context) Transpose(a Tensor) Tensor {
-	i := c.use("transpose", a)
+func (c *Context) Transpose(a Tensor) (r Tensor) {
+	i := c.use("transpose", &a)
 	if a.shape.Len() != 2 {
 		c.misuse("transpose", fmt.Sprintf("needs a matrix, not shape %v", a.shape))
 	}
-	r := c.result("transpose", a.dtype, Dims(a.shape.Dim(1), a.shape.Dim(0)))
-	c.math(Instr{Math: MathTranspose, A: i, AOff: a.off, B: None, C: None, Outer: a.shape.Dim(0), Axis: a.shape.Dim(1)}, r)
+	shape := Dims(a.shape.Dim(1), a.shape.Dim(0))
+	c.result("transpose", a.dtype, shape, &r)
+	c.math(&Instr{Math: MathTranspose, A: i, AOff: a.off, B: None, C: None, Outer: a.shape.Dim(0), Axis: a.shape.Dim(1)}, &r)
 	return r
 }

@@ -16,50 +16,78 @@ func (c *Context) Ref(a mem.Addr, s Shape, t dtype.Type) Ref {
 
 // Load starts a copy of what r names into scratch and returns at once; the first
 // operation that needs the tensor waits for it. A reference may span several shards.
-func (c *Context) Load(r Ref) Tensor {
-	t := c.result("load", r.DType, r.Shape)
-	if t.Len() == 0 {
+func (c *Context) Load(r Ref) (t Tensor) {
+	c.result("load", r.DType, r.Shape, &t)
+	if t.n == 0 {
 		return t
 	}
-	c.transfer("load", OpLoad, r, t, 0)
+	if pa, ok := c.whole(&r, int(t.n)); ok {
+		in := c.usually(OpLoad, r.DType, int(t.n), r.Shape)
+		in.Dst, in.Addr, in.Pieces = t.cell, pa, 1
+		if pa-c.slice > mem.MaxOffset {
+			c.elsewhere()
+		}
+		c.issue()
+		return t
+	}
+	c.transfer("load", OpLoad, &r, &t)
 	return t
 }
 
 // Store starts a copy of t to the place that r names and returns at once. Shape may
 // differ as long as type and number of elements agree.
 func (c *Context) Store(r Ref, t Tensor) {
-	c.use("store", t)
-	if r.DType != t.dtype || r.Len() != t.Len() {
+	if !c.live(&t) {
+		c.unusable("store", &t)
+	}
+	if r.DType != t.dtype || r.Shape.Elems() != int(t.n) {
 		c.misuse("store", fmt.Sprintf("the destination is %s, the tensor %s", describe(r.DType, r.Shape), describe(t.dtype, t.shape)))
 	}
-	if t.Len() == 0 {
+	if t.n == 0 {
 		return
 	}
-	c.transfer("store", OpStore, r, t, t.off)
+	if pa, ok := c.whole(&r, int(t.n)); ok {
+		in := c.usually(OpStore, r.DType, int(t.n), r.Shape)
+		in.A, in.AOff, in.Addr, in.Pieces = t.cell, t.off, pa, 1
+		if pa-c.slice > mem.MaxOffset {
+			c.elsewhere()
+		}
+		c.issue()
+		return
+	}
+	c.transfer("store", OpStore, &r, &t)
+}
+
+// whole is where n elements lie, in the plain case: one aligned piece of the memory that was used last.
+func (c *Context) whole(r *Ref, n int) (pa mem.Addr, ok bool) {
+	off, size := r.Addr-c.near.From, r.DType.Size()
+	pa = c.near.At + off
+	end := off + mem.Addr(n*size)
+	return pa, off < end && end <= c.near.To-c.near.From && int(pa)&(size-1) == 0 // sizes are powers of 2
+}
+
+// elsewhere counts a load or store of memory that is not this PE's, which a local launch refuses.
+func (c *Context) elsewhere() {
+	in := &c.in
+	c.countAccess(in.Op, in.Addr, in.Bytes())
+	if c.local {
+		c.checkLocal()
+	}
 }
 
 // transfer emits one instruction for each contiguous piece of r.
-func (c *Context) transfer(op string, kind Op, r Ref, t Tensor, off int32) {
-	size := int64(r.DType.Size())
-	a, left := r.Addr, r.Bytes()
-	pa, n, ok := c.resolve(a)
-	pieces := 1
-	if !ok || n < left || pa.Offset()%size != 0 { // not the plain case of one aligned piece
-		pieces = c.pieces(op, r)
-	}
+func (c *Context) transfer(op string, kind Op, r *Ref, t *Tensor) {
+	size, a, left, off := int64(r.DType.Size()), r.Addr, r.Bytes(), t.off
+	pieces := c.pieces(op, r)
 	for k := range pieces {
-		if k > 0 {
-			pa, n, _ = c.resolve(a)
-		}
+		pa, n, _ := c.resolve(a)
 		n = min(n, left)
-		c.in = Instr{
-			Op: kind, Type: r.DType, Dst: None, A: None, B: None, C: None,
-			N: int(n / size), Shape: r.Shape, Addr: pa, Piece: k, Pieces: pieces,
-		}
+		in := c.usually(kind, r.DType, int(n/size), r.Shape)
+		in.Addr, in.Piece, in.Pieces = pa, k, pieces
 		if kind == OpLoad {
-			c.in.Dst, c.in.DstOff = t.cell, off
+			in.Dst, in.DstOff = t.cell, off
 		} else {
-			c.in.A, c.in.AOff = t.cell, off
+			in.A, in.AOff = t.cell, off
 		}
 		c.countAccess(kind, pa, n)
 		c.do()
@@ -82,7 +110,7 @@ func (c *Context) resolve(a mem.Addr) (pa mem.Addr, contiguous int64, ok bool) {
 }
 
 // pieces counts the shards that r spans and checks that all of it is mapped and aligned.
-func (c *Context) pieces(op string, r Ref) int {
+func (c *Context) pieces(op string, r *Ref) int {
 	c.check(op, r.DType, r.Shape)
 	size := int64(r.DType.Size())
 	a, left, k := r.Addr, r.Bytes(), 0
@@ -107,7 +135,7 @@ func (c *Context) pieces(op string, r Ref) int {
 	return k
 }
 
-func (c *Context) badAddress(op string, r Ref, reason string) {
+func (c *Context) badAddress(op string, r *Ref, reason string) {
 	c.Fail(&fault.BadAddress{Place: c.Place(op), Addr: r.Addr.String(), Bytes: r.Bytes(), Reason: reason})
 }
 

@@ -70,7 +70,7 @@ func (c *Context) Traffic() Traffic {
 }
 
 // away tells whether memory is another PE's.
-func (c *Context) away(a mem.Addr) bool { return a.Space() == mem.HBM && a.Unit() != c.pe }
+func (c *Context) away(a mem.Addr) bool { return a-c.slice > mem.MaxOffset && a.Space() == mem.HBM }
 
 // putting is what the forms of put differ in.
 type putting struct {
@@ -95,15 +95,15 @@ func (c *Context) put(dst Sym, peer int, p *putting) {
 		n, typ, shape = p.src.Len(), p.src.DType, p.src.Shape
 		c.checkType(p.op, typ)
 	} else {
-		cell = c.use(p.op, p.t)
+		cell = c.use(p.op, &p.t)
 		off, n, typ, shape = p.t.off, p.t.Len(), p.t.dtype, p.t.shape
 	}
 	if typ != to.DType || n != to.Len() {
 		c.misuse(p.op, fmt.Sprintf("the destination is %s, the source %s", describe(to.DType, to.Shape), describe(typ, shape)))
 	}
 	if p.memory && n > 0 {
-		if c.pieces(p.op, p.src) > 1 {
-			c.badAddress(p.op, p.src, "a put reads one shard: put the shards one by one")
+		if c.pieces(p.op, &p.src) > 1 {
+			c.badAddress(p.op, &p.src, "a put reads one shard: put the shards one by one")
 		}
 		local, _, _ = c.resolve(p.src.Addr)
 	}
@@ -122,13 +122,11 @@ func (c *Context) put(dst Sym, peer int, p *putting) {
 	if n == 0 && !p.signal {
 		return
 	}
-	c.in = Instr{
-		Op: OpPut, Type: typ, Dst: None, A: cell, B: None, C: None, AOff: off, N: n, Shape: shape,
-		Addr: local, Side: &c.side,
-	}
+	in := c.usually(OpPut, typ, n, shape)
+	in.A, in.AOff, in.Addr, in.Side = cell, off, local, &c.side
 	c.side = OneSided{Win: dst.win, Peer: int32(peer), Remote: to.Addr, Local: local, NBI: p.nbi, Atomic: p.atomic}
 	if p.atomic {
-		c.in.Binary = p.by.Binary()
+		in.Binary = p.by.Binary()
 	}
 	if p.signal {
 		c.side.Signal, c.side.Word, c.side.WordType = true, c.words[0], p.word.part.Word
@@ -200,18 +198,16 @@ func (c *Context) get(op string, dst Ref, src Sym, peer int, nbi bool) {
 	if dst.Len() == 0 {
 		return
 	}
-	if c.pieces(op, dst) > 1 {
-		c.badAddress(op, dst, "a get writes one shard: get the shards one by one")
+	if c.pieces(op, &dst) > 1 {
+		c.badAddress(op, &dst, "a get writes one shard: get the shards one by one")
 	}
 	local, _, _ := c.resolve(dst.Addr)
-	c.in = Instr{
-		Op: OpGet, Type: dst.DType, Dst: None, A: None, B: None, C: None, N: dst.Len(), Shape: dst.Shape,
-		Addr: local, Side: &c.side,
-	}
 	c.side = OneSided{Win: src.win, Peer: int32(peer), Remote: from.Addr, Local: local, NBI: nbi}
 	c.counts.Gets++
 	c.countAccess(OpLoad, from.Addr, from.Bytes())
 	c.countAccess(OpStore, local, from.Bytes())
+	in := c.usually(OpGet, dst.DType, dst.Len(), dst.Shape)
+	in.Addr, in.Side = local, &c.side
 	c.do()
 }
 
@@ -233,7 +229,7 @@ func (c *Context) PipeBarrier() { c.plain(OpDrain) }
 func (c *Context) Meet() { c.plain(OpMeet) }
 
 func (c *Context) plain(op Op) {
-	c.in = Instr{Op: op, Dst: None, A: None, B: None, C: None}
+	c.usually(op, dtype.Invalid, 0, Shape{})
 	c.do()
 }
 

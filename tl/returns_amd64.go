@@ -1,7 +1,7 @@
 package tl
 
 // returns stores the innermost return addresses, that of its caller first, and a 0 behind
-// the last if there are fewer than eight. runtime.Callers also resolves inlining, which takes
+// the last if there are fewer than twelve. runtime.Callers also resolves inlining, which takes
 // ten times as long and has to be done but once for each address.
 //
 //go:noescape

@@ -1,13 +1,13 @@
 #include "textflag.h"
 
-// func returns(stack *[8]uintptr)
+// func returns(stack *[12]uintptr)
 //
 // Frame pointers chain the frames: at each is the one before, and above it the return
 // address. The chain of a goroutine or coroutine ends in 0.
 TEXT ·returns(SB), NOSPLIT|NOFRAME, $0-8
 	MOVQ stack+0(FP), DI
 	MOVQ BP, AX
-	MOVQ $8, CX
+	MOVQ $12, CX
 
 frame:
 	TESTQ AX, AX

@@ -5,7 +5,7 @@ package tl
 import "runtime"
 
 // returns stores the innermost return addresses, and a 0 behind the last if there are fewer
-// than eight.
+// than twelve.
 func returns(stack *[depth]uintptr) {
 	n := runtime.Callers(3, stack[:])
 	if n < depth {

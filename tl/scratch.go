@@ -30,6 +30,35 @@ func (s *scratch) init(size int64) {
 func (c *Context) newScratch(op string, n int64) int32 {
 	s := &c.scratch
 	n = max(n, 1)
+	end := s.size
+	if s.hand != None {
+		end = c.cells[s.hand].lo
+	}
+	if end-s.pos < n {
+		c.makeRoom(op, n)
+	}
+	i := c.newCell(cellScratch)
+	b := &c.cells[i]
+	b.lo, b.n, b.used = s.pos, n, true
+	s.pos += n
+	b.next = s.hand
+	if s.hand == None {
+		b.prev, s.last = s.last, i
+	} else {
+		h := &c.cells[s.hand]
+		b.prev, h.prev = h.prev, i
+	}
+	if b.prev == None {
+		s.first = i
+	} else {
+		c.cells[b.prev].next = i
+	}
+	return i
+}
+
+// makeRoom moves the hand on until there are n bytes between the cursor and the block there.
+func (c *Context) makeRoom(op string, n int64) {
+	s := &c.scratch
 	turns := 0
 	for {
 		end := s.size
@@ -37,7 +66,7 @@ func (c *Context) newScratch(op string, n int64) int32 {
 			end = c.cells[s.hand].lo
 		}
 		if end-s.pos >= n {
-			break
+			return
 		}
 		if s.hand == None {
 			if turns++; turns > 2 {
@@ -56,23 +85,6 @@ func (c *Context) newScratch(op string, n int64) int32 {
 		c.kill(reclaimed)
 		c.cells[reclaimed].reclaimed = true
 	}
-	i := c.newCell(cellScratch)
-	b := &c.cells[i]
-	b.lo, b.n, b.used = s.pos, n, true
-	s.pos += n
-	b.next = s.hand
-	if s.hand == None {
-		b.prev, s.last = s.last, i
-	} else {
-		b.prev = c.cells[s.hand].prev
-		c.cells[s.hand].prev = i
-	}
-	if b.prev == None {
-		s.first = i
-	} else {
-		c.cells[b.prev].next = i
-	}
-	return i
 }
 
 // ScratchBytes is the size of the PE's scratch memory, which all results of a kernel share.
@@ -109,34 +121,39 @@ func (c *Context) drop(i int32) {
 		c.core.Do(&c.dropped)
 	}
 	b := &c.cells[i]
-	*b = Cell{gen: b.gen + 1, next: c.freeCell, prev: None}
-	c.freeCell = i
+	b.Ready, b.Value, b.Off, b.Waiting, b.Slot, b.In, b.InSlot, b.Local, b.state = 0, 0, 0, 0, 0, 0, false, false, cellFree
+	b.used, b.pinned, b.reclaimed = false, false, false
+	b.gen++
+	b.next, c.freeCell = c.freeCell, i
 }
 
 func (c *Context) newCell(st cellState) int32 {
-	if i := c.freeCell; i != None {
-		b := &c.cells[i]
-		c.freeCell = b.next
-		*b = Cell{gen: b.gen, state: st, next: None, prev: None, reclaimed: b.reclaimed}
-		return i
+	i := c.freeCell
+	if i == None {
+		i = int32(len(c.cells))
+		c.cells = append(c.cells, Cell{gen: 1, next: None})
 	}
-	c.cells = append(c.cells, Cell{gen: 1, state: st, next: None, prev: None})
-	return int32(len(c.cells) - 1)
+	b := &c.cells[i]
+	b.state, b.call = st, 0
+	c.freeCell = b.next
+	return i
 }
 
 // Free gives the scratch of t back. It is never needed for correctness; loops over many
 // steps keep a small footprint by freeing what they made, last made first. Freeing a
 // received slot does nothing: the next receive ends it.
 func (c *Context) Free(t Tensor) {
-	i := c.use("free", t)
-	if c.cells[i].state == cellScratch {
-		c.kill(i)
+	if !c.live(&t) {
+		c.unusable("free", &t)
+	}
+	if c.cells[t.cell].state == cellScratch {
+		c.kill(t.cell)
 	}
 }
 
 // Pin keeps t from being reclaimed however long it stays unused; Free ends it.
 func (c *Context) Pin(t Tensor) {
-	i := c.use("pin", t)
+	i := c.use("pin", &t)
 	if b := &c.cells[i]; b.state == cellScratch && !b.pinned {
 		b.pinned = true
 		c.scratch.pinned += b.n
@@ -144,16 +161,23 @@ func (c *Context) Pin(t Tensor) {
 }
 
 // result makes the tensor that an instruction fills.
-func (c *Context) result(op string, t dtype.Type, s Shape) Tensor {
-	c.check(op, t, s)
-	i := c.newScratch(op, int64(s.Elems())*int64(t.Size()))
-	return Tensor{cell: i, gen: c.cells[i].gen, pe: int32(c.pe), shape: s, dtype: t}
+func (c *Context) result(op string, t dtype.Type, s Shape, r *Tensor) {
+	n := s.Elems()
+	if !t.Valid() || n > maxElems {
+		c.check(op, t, s)
+	}
+	i := c.newScratch(op, int64(n)*int64(t.Size()))
+	// By field: r is zero, and a literal would be made beside it and copied.
+	r.cell, r.gen, r.pe, r.shape, r.n, r.dtype = i, c.cells[i].gen, int32(c.pe), s, int32(n), t
 }
+
+// maxElems is the most elements that a tensor can have.
+const maxElems = 1<<31 - 1
 
 // check refuses what no tensor can be, and no instruction can count.
 func (c *Context) check(op string, t dtype.Type, s Shape) {
 	c.checkType(op, t)
-	if s.Elems() > 1<<31-1 {
+	if s.Elems() > maxElems {
 		c.misuse(op, "a tensor has at most 2147483647 elements")
 	}
 }
@@ -165,22 +189,34 @@ func (c *Context) checkType(op string, t dtype.Type) {
 }
 
 // use checks that t still exists and returns its cell.
-func (c *Context) use(op string, t Tensor) int32 {
+func (c *Context) use(op string, t *Tensor) int32 {
+	if !c.live(t) {
+		c.unusable(op, t)
+	}
+	return t.cell
+}
+
+// live tells whether t still exists, and if so that it is used. The zero Tensor does not: cells
+// have no generation 0.
+func (c *Context) live(t *Tensor) bool {
+	if int(t.pe) != c.pe || uint(t.cell) >= uint(len(c.cells)) {
+		return false
+	}
+	b := &c.cells[t.cell]
+	if b.gen != t.gen {
+		return false
+	}
+	b.used, b.call = true, c.calls
+	return true
+}
+
+func (c *Context) unusable(op string, t *Tensor) {
 	if t.dtype == dtype.Invalid {
 		c.misuse(op, "the operand is the zero Tensor: it was never loaded, received or computed")
 	}
 	if int(t.pe) != c.pe || int(t.cell) >= len(c.cells) {
 		c.misuse(op, "the operand is a tensor of another rank or launch: what a rank needs of another must be sent")
 	}
-	b := &c.cells[t.cell]
-	if b.gen != t.gen {
-		c.stale(op, t)
-	}
-	b.used, b.call = true, c.calls
-	return t.cell
-}
-
-func (c *Context) stale(op string, t Tensor) {
 	if !t.slot {
 		c.Fail(&fault.UseAfterFree{
 			Place: c.Place(op), Tensor: describe(t.dtype, t.shape),

@@ -3,6 +3,7 @@ package tl
 import (
 	"fmt"
 
+	"kernbench/dtype"
 	"kernbench/fault"
 	"kernbench/mem"
 )
@@ -180,11 +181,16 @@ func (c *Context) wordValue(op string, s Signal, v int64) int64 {
 	return v
 }
 
-// signalled makes the instruction of an operation on words.
-func (c *Context) signalled(kind Op, s Signal, peer int) *OneSided {
-	c.in = Instr{Op: kind, Dst: None, A: None, B: None, C: None, Side: &c.side}
+// signalled makes what an operation on words has besides its kind.
+func (c *Context) signalled(s Signal, peer int) *OneSided {
 	c.side = OneSided{Win: s.win, Peer: int32(peer), Word: c.words[0], Words: c.words, WordType: s.part.Word}
 	return &c.side
+}
+
+// signal hands over an operation on words.
+func (c *Context) signal(kind Op) {
+	c.usually(kind, dtype.Invalid, 0, Shape{}).Side = &c.side
+	c.do()
 }
 
 // Notify updates a word of member peer and returns at once. It is ordered after nothing that
@@ -194,10 +200,10 @@ func (c *Context) Notify(s Signal, peer int, op SignalOp, v int64) {
 	c.oneWord("notify", s, peer)
 	c.signalOp("notify", op)
 	v = c.wordValue("notify", s, v)
-	x := c.signalled(OpNotify, s, peer)
+	x := c.signalled(s, peer)
 	x.Op, x.Value = op, v
 	c.counts.Notifies++
-	c.do()
+	c.signal(OpNotify)
 }
 
 // WaitUntil waits until all words of s in this PE's own copy satisfy cmp with v. It changes
@@ -205,18 +211,18 @@ func (c *Context) Notify(s Signal, peer int, op SignalOp, v int64) {
 // that went before them.
 func (c *Context) WaitUntil(s Signal, cmp Cmp, v int64) {
 	c.wait("wait_until", s, cmp, v)
-	x := c.signalled(OpWaitWord, s, int(c.side.Peer))
+	x := c.signalled(s, int(c.side.Peer))
 	x.Cmp, x.Value = cmp, v
 	c.counts.Waits += int64(len(c.words))
-	c.do()
+	c.signal(OpWaitWord)
 }
 
 // Test tells at once whether all words of s in this PE's own copy satisfy cmp with v.
 func (c *Context) Test(s Signal, cmp Cmp, v int64) bool {
 	c.wait("test", s, cmp, v)
-	x := c.signalled(OpTestWord, s, int(c.side.Peer))
+	x := c.signalled(s, int(c.side.Peer))
 	x.Cmp, x.Value = cmp, v
-	c.do()
+	c.signal(OpTestWord)
 	return c.side.Hit
 }
 
@@ -242,8 +248,8 @@ func (c *Context) LoadScalar(s Signal) int64 {
 	}
 	me := c.own("load_scalar", s.win)
 	c.oneWord("load_scalar", s, me)
-	c.signalled(OpReadWord, s, me)
-	c.do()
+	c.signalled(s, me)
+	c.signal(OpReadWord)
 	return c.side.Got
 }
 
@@ -251,10 +257,10 @@ func (c *Context) LoadScalar(s Signal) int64 {
 func (c *Context) FetchAdd(s Signal, peer int, v int64) int64 {
 	c.oneWord("fetch_add", s, peer)
 	v = c.wordValue("fetch_add", s, v)
-	x := c.signalled(OpFetchAdd, s, peer)
+	x := c.signalled(s, peer)
 	x.Op, x.Value = SignalAdd, v
 	c.counts.Atomics++
-	c.do()
+	c.signal(OpFetchAdd)
 	return c.side.Got
 }
 
@@ -263,9 +269,9 @@ func (c *Context) FetchAdd(s Signal, peer int, v int64) int64 {
 func (c *Context) CompareSwap(s Signal, peer int, old, v int64) int64 {
 	c.oneWord("compare_swap", s, peer)
 	old, v = c.wordValue("compare_swap", s, old), c.wordValue("compare_swap", s, v)
-	x := c.signalled(OpCompareSwap, s, peer)
+	x := c.signalled(s, peer)
 	x.Expect, x.Value = old, v
 	c.counts.Atomics++
-	c.do()
+	c.signal(OpCompareSwap)
 	return c.side.Got
 }

@@ -16,12 +16,13 @@ type Tensor struct {
 	off   int32
 	pe    int32 // whose it is
 	shape Shape
+	n     int32 // elements
+	seq   uint32
 	dtype dtype.Type
 	// A tensor in a ring slot remembers which message it was, so that a late use can name
 	// the receive that ended it.
 	slot bool
 	port uint8
-	seq  uint32
 }
 
 // Shape is the tensor's extents.
@@ -31,7 +32,7 @@ func (t Tensor) Shape() Shape { return t.shape }
 func (t Tensor) DType() dtype.Type { return t.dtype }
 
 // Len is the number of elements.
-func (t Tensor) Len() int { return t.shape.Elems() }
+func (t Tensor) Len() int { return int(t.n) }
 
 // Bytes is the size of the values.
 func (t Tensor) Bytes() int64 { return int64(t.Len()) * int64(t.dtype.Size()) }
@@ -43,7 +44,7 @@ func (t Tensor) Slice(lo, n int) Tensor {
 		panic(fmt.Sprintf("Slice(%d, %d) of a tensor of %d elements", lo, n, t.Len()))
 	}
 	t.off += int32(lo)
-	t.shape = Dims(n)
+	t.shape, t.n = vector(n), int32(n)
 	return t
 }
 
@@ -79,11 +80,34 @@ func (r Ref) Slice(lo, n int) Ref {
 	if lo < 0 || n < 0 || n > r.Len()-lo {
 		panic(fmt.Sprintf("Slice(%d, %d) of a reference to %d elements", lo, n, r.Len()))
 	}
-	return Ref{r.Addr + mem.Addr(lo*r.DType.Size()), Dims(n), r.DType}
+	return Ref{r.Addr + mem.Addr(lo*r.DType.Size()), vector(n), r.DType}
 }
 
 // Chunk is part i of parts, as mem.ChunkOf splits.
 func (r Ref) Chunk(parts, i int) Ref {
 	c := mem.ChunkOf(r.Len(), parts, i)
 	return r.Slice(c.Lo, c.N)
+}
+
+// Split is Chunk for kernels that take many of the parts: it divides but once.
+func (r Ref) Split(parts int) *Split {
+	return &Split{of: r, parts: parts, each: r.Len() / parts, longer: r.Len() % parts}
+}
+
+// Split names the parts of values in memory.
+type Split struct {
+	of                  Ref
+	parts, each, longer int // the first ones are longer by an element
+}
+
+// Chunk is part i. It panics when there is none.
+func (s *Split) Chunk(i int) Ref {
+	if uint(i) >= uint(s.parts) {
+		panic(fmt.Sprintf("Chunk(%d) of %d", i, s.parts))
+	}
+	lo, n := i*s.each+i, s.each+1
+	if i >= s.longer {
+		lo, n = i*s.each+s.longer, s.each
+	}
+	return Ref{s.of.Addr + mem.Addr(lo*s.of.DType.Size()), vector(n), s.of.DType}
 }

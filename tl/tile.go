@@ -58,11 +58,12 @@ func (c *Context) checkDesc(op string, d *Desc) {
 }
 
 // LoadTile is Load of the block whose first element is (row, col), clipped at the edge.
-func (c *Context) LoadTile(d Desc, row, col int) Tensor {
+func (c *Context) LoadTile(d Desc, row, col int) (t Tensor) {
 	rows, cols := c.clip("load_tile", &d, row, col)
-	t := c.result("load_tile", d.DType, Dims(rows, cols))
+	shape := Dims(rows, cols)
+	c.result("load_tile", d.DType, shape, &t)
 	if rows > 0 && cols > 0 {
-		c.tile("load_tile", OpLoad, &d, row, col, rows, cols, t)
+		c.tile("load_tile", OpLoad, &d, row, col, rows, cols, &t)
 	}
 	return t
 }
@@ -70,13 +71,13 @@ func (c *Context) LoadTile(d Desc, row, col int) Tensor {
 // StoreTile is Store of the block whose first element is (row, col). t has the shape of the
 // block as the edge clips it: that of LoadTile.
 func (c *Context) StoreTile(d Desc, row, col int, t Tensor) {
-	c.use("store_tile", t)
+	c.use("store_tile", &t)
 	rows, cols := c.clip("store_tile", &d, row, col)
 	if t.dtype != d.DType || t.shape != Dims(rows, cols) {
 		c.misuse("store_tile", fmt.Sprintf("the block is %s, the tensor %s", describe(d.DType, Dims(rows, cols)), describe(t.dtype, t.shape)))
 	}
 	if rows > 0 && cols > 0 {
-		c.tile("store_tile", OpStore, &d, row, col, rows, cols, t)
+		c.tile("store_tile", OpStore, &d, row, col, rows, cols, &t)
 	}
 }
 
@@ -90,7 +91,7 @@ func (c *Context) clip(op string, d *Desc, row, col int) (rows, cols int) {
 }
 
 // tile emits the instruction of a block, which must lie in one memory.
-func (c *Context) tile(op string, kind Op, d *Desc, row, col, rows, cols int, t Tensor) {
+func (c *Context) tile(op string, kind Op, d *Desc, row, col, rows, cols int, t *Tensor) {
 	size := int64(d.DType.Size())
 	pitch := int64(d.Stride) * size
 	first := d.Addr + mem.Addr(int64(row)*pitch+int64(col)*size)
@@ -98,28 +99,28 @@ func (c *Context) tile(op string, kind Op, d *Desc, row, col, rows, cols int, t 
 	whole := Ref{first, Dims(int(span / size)), d.DType}
 	pa, n, ok := c.resolve(first)
 	if !ok {
-		c.badAddress(op, whole, "nothing is mapped there for this PE")
+		c.badAddress(op, &whole, "nothing is mapped there for this PE")
 	}
 	if n < span {
-		c.badAddress(op, whole, "a block must lie in one shard")
+		c.badAddress(op, &whole, "a block must lie in one shard")
 	}
 	if pa.Offset()%size != 0 {
-		c.badAddress(op, whole, fmt.Sprintf("%v elements must lie at multiples of %d bytes", d.DType, size))
+		c.badAddress(op, &whole, fmt.Sprintf("%v elements must lie at multiples of %d bytes", d.DType, size))
 	}
-	c.in = Instr{
-		Op: kind, Type: d.DType, Dst: None, A: None, B: None, C: None, N: rows * cols, Shape: Dims(rows, cols),
+	in := Instr{
+		Op: kind, Type: d.DType, Dst: None, A: None, B: None, C: None, N: rows * cols, Shape: t.shape,
 		Addr: pa, Pieces: 1, Rows: rows, Pitch: pitch,
 	}
 	if rows == 1 || int64(cols)*size == pitch {
-		c.in.Rows, c.in.Pitch = 0, 0 // the rows follow one another
+		in.Rows, in.Pitch = 0, 0 // the rows follow one another
 	}
 	if kind == OpLoad {
-		c.in.Dst, c.in.DstOff = t.cell, t.off
+		in.Dst, in.DstOff = t.cell, t.off
 	} else {
-		c.in.A, c.in.AOff = t.cell, t.off
+		in.A, in.AOff = t.cell, t.off
 	}
-	c.countAccess(kind, pa, int64(rows*cols)*size)
-	c.do()
+	c.countAccess(kind, pa, in.Bytes())
+	c.emit(&in)
 }
 
 // countAccess counts a load or store of another PE's memory.

@@ -24,8 +24,7 @@ func (c *Context) BeginTurn(t *Turn) {
 	own := *t
 	own.In, own.Out = c.turnRefs(t.In), c.turnRefs(t.Out)
 	c.turn = &own
-	c.in = Instr{Op: OpBeginTurn, Dst: None, A: None, B: None, C: None, Turn: c.turn}
-	c.do()
+	c.emit(&Instr{Op: OpBeginTurn, Dst: None, A: None, B: None, C: None, Turn: c.turn})
 }
 
 // EndTurn says that the result of the turn that has begun is there.
@@ -33,9 +32,9 @@ func (c *Context) EndTurn() {
 	if c.turn == nil {
 		c.misuse("end_turn", "no turn has begun")
 	}
-	c.in = Instr{Op: OpEndTurn, Dst: None, A: None, B: None, C: None, Turn: c.turn}
+	ended := c.turn
 	c.turn = nil
-	c.do()
+	c.emit(&Instr{Op: OpEndTurn, Dst: None, A: None, B: None, C: None, Turn: ended})
 }
 
 // turnRefs is a list at the addresses where it lies, without what is empty.

@@ -9,10 +9,9 @@ import "kernbench/tl"
 func bidirectionalRingAllReduce(c *tl.Context, a tl.Args) {
 	me, n := c.Rank(), c.WorldSize()
 	half := func(i int, l lane) *lane {
-		mine, out := a.Shard(me).Chunk(2, i), a.Out(me, a.NElem).Chunk(2, i)
+		mine, out := a.Shard(me).Chunk(2, i).Split(n), a.Out(me, a.NElem).Chunk(2, i).Split(n)
 		l.n, l.reduces, l.gathers = n, true, true
-		l.brings = func(k int) tl.Ref { return mine.Chunk(n, k) }
-		l.keeps = func(k int) tl.Ref { return out.Chunk(n, k) }
+		l.brings, l.keeps = mine.Chunk, out.Chunk
 		return &l
 	}
 	goRound(c, a.Op, piecesOf(c, a, tl.CDiv(a.NElem, 2*n), 2),

@@ -97,8 +97,7 @@ func (p *bucketPart) reduce(k int, last bool, world int) *lane {
 	l := p.lane(k)
 	from, block := p.from, p.block
 	l.reduces, l.gathers, l.partial, l.ranks = true, last, !last, world
-	l.brings = func(i int) tl.Ref { return from.Chunk(l.n, i) }
-	l.keeps = func(i int) tl.Ref { return block.Chunk(l.n, i) }
+	l.brings, l.keeps = from.Split(l.n).Chunk, block.Split(l.n).Chunk
 	p.chunk = tl.CDiv(p.most, l.n)
 	if !last || p.back {
 		p.outer, p.mosts = append(p.outer, block), append(p.mosts, p.chunk)
@@ -113,10 +112,11 @@ func (p *bucketPart) gather(k int) *lane {
 	l := p.lane(k)
 	block := p.outer[k]
 	l.gathers = true
-	l.brings = func(i int) tl.Ref { return block.Chunk(l.n, i) }
+	chunks := block.Split(l.n)
+	l.brings = chunks.Chunk
 	if p.back {
 		l.to, l.from, l.me = l.from, l.to, l.n-1-l.me
-		l.brings = func(i int) tl.Ref { return block.Chunk(l.n, (l.n+1-i)%l.n) }
+		l.brings = func(i int) tl.Ref { return chunks.Chunk((l.n + 1 - i) % l.n) }
 	}
 	l.keeps = l.brings
 	p.chunk = p.mosts[k]

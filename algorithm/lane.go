@@ -1,9 +1,6 @@
 package algorithm
 
-import (
-	"kernbench/tl"
-	"kernbench/topology"
-)
+import "kernbench/tl"
 
 // lane is a vector that n ranks reduce, gather, or both, on a ring, in n chunks that go from hand
 // to hand: partial sums for n-1 steps, of which each rank adds its own part, and then what is
@@ -23,6 +20,9 @@ type lane struct {
 	partial          bool               // others are to add to it
 	brings           func(k int) tl.Ref // what this rank has of chunk k: of all that are reduced, or of chunk me+1
 	keeps            func(k int) tl.Ref // where chunk k of the result goes: chunk me+1, and all that are gathered
+
+	ringPieces
+	sent, received course
 
 	// By piece in flight: what the rank begins with, what it sends next, and what it adds to what comes.
 	first, inHand, adds []tl.Tensor
@@ -73,71 +73,84 @@ func piecesOf(c *tl.Context, a tl.Args, chunk, lanes int) ringPieces {
 }
 
 // goRound takes all lanes through all their steps, side by side: all send before any receives.
+// Longer rings, which take more steps, come first.
 func goRound(c *tl.Context, op tl.ReduceOp, p ringPieces, lanes ...*lane) {
-	for _, l := range lanes {
-		l.first, l.inHand, l.adds = make([]tl.Tensor, p.flight), make([]tl.Tensor, p.flight), make([]tl.Tensor, p.flight)
-	}
 	if lanes[0].n == 1 {
 		for _, l := range lanes {
 			move(c, l.keeps(0), l.brings(0))
 		}
 		return
 	}
-	turns := 0
 	for _, l := range lanes {
-		turns = max(turns, p.number*l.steps())
+		hands := make([]tl.Tensor, 3*p.flight)
+		l.ringPieces, l.first, l.inHand, l.adds = p, hands[:p.flight], hands[p.flight:2*p.flight], hands[2*p.flight:]
+		l.sent.steps, l.received.steps = l.steps(), l.steps()
 	}
-	for turn := range p.flight {
+	for piece := range p.flight {
 		for _, l := range lanes {
-			l.begin(c, p.at(turn, l.steps()))
+			l.begin(c, piece, piece)
 		}
 	}
-	for turn := range turns + p.flight {
-		if before := turn - p.flight; before >= 0 {
-			for _, l := range p.busy(lanes, before) {
-				l.receive(c, op, p.at(before, l.steps()))
+	sending, receiving := lanes, lanes // those that are not through
+	for turn := 0; len(receiving) > 0; turn++ {
+		if turn >= p.flight {
+			for _, l := range receiving {
+				l.receive(c, op)
 			}
-			for _, l := range p.busy(lanes, before) {
-				l.complete(c, op, p.at(before, l.steps()))
+			for _, l := range receiving {
+				l.complete(c, op)
+			}
+			for n := len(receiving); n > 0 && receiving[n-1].received.first == p.number; n-- {
+				receiving = receiving[:n-1]
 			}
 		}
-		if turn < turns {
-			for _, l := range p.busy(lanes, turn) {
-				l.send(c, p.at(turn, l.steps()))
-			}
+		for _, l := range sending {
+			l.send(c)
+		}
+		for n := len(sending); n > 0 && sending[n-1].sent.first == p.number; n-- {
+			sending = sending[:n-1]
 		}
 	}
 }
 
-// busy are the lanes that are not through. Longer rings, which take more steps, come first.
-func (p ringPieces) busy(lanes []*lane, turn int) []*lane {
-	n := len(lanes)
-	for n > 0 && turn >= p.number*lanes[n-1].steps() {
-		n--
+// course is how far a lane has come: the pieces in flight take all their steps together before
+// the next ones start.
+type course struct {
+	step, steps int
+	place       int // of a piece among those in flight
+	first       int // of these pieces
+}
+
+func (t *course) next(flight int) {
+	if t.place++; t.place < flight {
+		return
 	}
-	return lanes[:n]
+	t.place = 0
+	if t.step++; t.step == t.steps {
+		t.step = 0
+		t.first += flight
+	}
 }
 
-// turn is what a rank does with a piece in one step.
-type turn struct {
-	step   int
-	place  int // among those in flight
-	pieces int
-	piece  int
+// piece is a piece of a chunk.
+func (l *lane) piece(chunk tl.Ref, i int) tl.Ref {
+	if l.number == 1 {
+		return chunk
+	}
+	return chunk.Chunk(l.number, i)
 }
 
-// at is the turn of a number: those in flight take all their steps together before the next ones
-// start.
-func (p ringPieces) at(i, steps int) turn {
-	wave, rest := i/(p.flight*steps), i%(p.flight*steps)
-	return turn{rest / p.flight, rest % p.flight, p.number, wave*p.flight + rest%p.flight}
+// before is the chunk that is so many before this rank's, as topology.RingStep has them.
+func (l *lane) before(steps int) int {
+	if k := l.me - steps; k >= 0 {
+		return k
+	}
+	return l.me - steps + l.n
 }
-
-func (t turn) of(chunk tl.Ref) tl.Ref { return chunk.Chunk(t.pieces, t.piece) }
 
 // begin starts to load a piece that no other rank has had.
-func (l *lane) begin(c *tl.Context, t turn) {
-	l.first[t.place] = c.Load(t.of(l.brings(l.own())))
+func (l *lane) begin(c *tl.Context, place, piece int) {
+	l.first[place] = c.Load(l.piece(l.brings(l.own()), piece))
 }
 
 // own is the chunk that this rank begins with.
@@ -150,49 +163,54 @@ func (l *lane) own() int {
 
 // send sends the piece in hand, and starts to load what is added to the one that comes instead,
 // or the one that goes then.
-func (l *lane) send(c *tl.Context, t turn) {
+func (l *lane) send(c *tl.Context) {
+	t := &l.sent
+	piece, hand := t.first+t.place, &l.inHand[t.place]
 	if t.step == 0 {
-		l.inHand[t.place] = l.first[t.place]
+		*hand = l.first[t.place]
 		if !l.reduces && l.keeps(l.own()).Addr != l.brings(l.own()).Addr {
-			c.Store(t.of(l.keeps(l.own())), l.inHand[t.place])
+			c.Store(l.piece(l.keeps(l.own()), piece), *hand)
 		}
 	}
-	if next := t.piece + len(l.first); t.step == l.steps()-1 && next < t.pieces {
-		l.begin(c, turn{place: t.place, pieces: t.pieces, piece: next})
+	if next := piece + l.flight; t.step == t.steps-1 && next < l.number {
+		l.begin(c, t.place, next)
 	}
 	if l.reduces && t.step < l.n-1 {
-		_, k := topology.RingStep(l.me, t.step, l.n)
-		l.adds[t.place] = c.Load(t.of(l.brings(k)))
+		l.adds[t.place] = c.Load(l.piece(l.brings(l.before(t.step+1)), piece))
 	}
-	c.Send(l.to, l.inHand[t.place])
-	c.Free(l.inHand[t.place])
+	c.Send(l.to, *hand)
+	c.Free(*hand)
+	t.next(l.flight)
 }
 
 // receive takes the piece that comes instead of one that was sent.
-func (l *lane) receive(c *tl.Context, op tl.ReduceOp, t turn) {
+func (l *lane) receive(c *tl.Context, op tl.ReduceOp) {
+	t := &l.received
+	hand := &l.inHand[t.place]
 	if l.reduces && t.step < l.n-1 {
-		own := l.adds[t.place]
-		l.inHand[t.place] = c.Combine(op, own, c.Recv(l.from, own.Shape(), own.DType()))
-		c.Free(own)
+		own := &l.adds[t.place]
+		*hand = c.Combine(op, *own, c.Recv(l.from, own.Shape(), own.DType()))
+		c.Free(*own)
 		return
 	}
 	step := t.step
 	if l.reduces {
 		step -= l.n - 1
 	}
-	_, k := topology.RingGatherStep(l.me, step, l.n)
-	kept := t.of(l.keeps(k))
-	got := c.Recv(l.from, kept.Shape, kept.DType)
-	c.Store(kept, got)
-	l.inHand[t.place] = got
+	kept := l.piece(l.keeps(l.before(step)), t.first+t.place)
+	*hand = c.Recv(l.from, kept.Shape, kept.DType)
+	c.Store(kept, *hand)
 }
 
 // complete stores a piece to which all ranks have added.
-func (l *lane) complete(c *tl.Context, op tl.ReduceOp, t turn) {
+func (l *lane) complete(c *tl.Context, op tl.ReduceOp) {
+	t := &l.received
 	if l.reduces && t.step == l.n-2 {
-		if ranks := max(l.ranks, l.n); !l.partial {
-			l.inHand[t.place] = c.Finish(op, l.inHand[t.place], ranks)
+		hand := &l.inHand[t.place]
+		if !l.partial {
+			*hand = c.Finish(op, *hand, max(l.ranks, l.n))
 		}
-		c.Store(t.of(l.keeps((l.me+1)%l.n)), l.inHand[t.place])
+		c.Store(l.piece(l.keeps((l.me+1)%l.n), t.first+t.place), *hand)
 	}
+	t.next(l.flight)
 }

@@ -15,11 +15,10 @@ import "kernbench/tl"
 // from rank to rank.
 func ringAllReduceChunked(c *tl.Context, a tl.Args) {
 	me, n := c.Rank(), c.WorldSize()
-	mine, out := a.Shard(me), a.Out(me, a.NElem)
-	goRound(c, a.Op, piecesOf(c, a, mine.Chunk(n, 0).Len(), 1), &lane{
+	mine, out := a.Shard(me).Split(n), a.Out(me, a.NElem).Split(n)
+	goRound(c, a.Op, piecesOf(c, a, mine.Chunk(0).Len(), 1), &lane{
 		to: tl.East, from: tl.West, me: me, n: n, reduces: true, gathers: true,
-		brings: func(k int) tl.Ref { return mine.Chunk(n, k) },
-		keeps:  func(k int) tl.Ref { return out.Chunk(n, k) },
+		brings: mine.Chunk, keeps: out.Chunk,
 	})
 }
 

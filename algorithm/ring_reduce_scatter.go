@@ -11,11 +11,11 @@ import "kernbench/tl"
 // be at least 2.
 func ringReduceScatter(c *tl.Context, a tl.Args) {
 	me, n := c.Rank(), c.WorldSize()
-	mine := a.Shard(me)
-	out := a.Out(me, mine.Chunk(n, me).Len())
-	goRound(c, a.Op, piecesOf(c, a, mine.Chunk(n, 0).Len(), 1), &lane{
+	mine := a.Shard(me).Split(n)
+	out := a.Out(me, mine.Chunk(me).Len())
+	goRound(c, a.Op, piecesOf(c, a, mine.Chunk(0).Len(), 1), &lane{
 		to: tl.East, from: tl.West, me: (me + n - 1) % n, n: n, reduces: true,
-		brings: func(k int) tl.Ref { return mine.Chunk(n, k) },
+		brings: mine.Chunk,
 		keeps:  func(int) tl.Ref { return out },
 	})
 }

@@ -30,7 +30,7 @@ func (e *Executor) prepareFollow(l *tl.Launch) (*follow, error) {
 	}
 	tx, rx := w.newRings(outs, ins)
 	base, id := int32(0), int32(0)
-	var uses []noc.Use
+	uses := make([]noc.Use, 0, outs)
 	credits, slots := uint32(0), uint32(0)
 	for gi := range l.Groups {
 		g := &l.Groups[gi]
@@ -51,10 +51,9 @@ func (e *Executor) prepareFollow(l *tl.Launch) (*follow, error) {
 				if !l.SendsIn(o.Dir) {
 					continue
 				}
-				s.route = e.route(e.m.TCM(int(pe)), e.m.TCM(int(peer)))
 				s.late, _ = w.ring.Protocol.Late(e.m.Between(int(pe), int(peer)))
 				largest := w.ring.Protocol.Wire(w.ring.SlotBytes)
-				uses = append(uses, noc.Use{Route: s.route, Bytes: int64(w.ring.Slots) * largest, Largest: largest})
+				uses = append(uses, noc.Use{From: e.m.TCM(int(pe)), To: e.m.TCM(int(peer)), Bytes: int64(w.ring.Slots) * largest, Largest: largest})
 			}
 			for k, p := range wiring.In {
 				f.rx[k] = receiver{peer: base + p.Peer, peerOut: p.PeerOut, held: -1, slots: slots, credit: e.creditTime(w.ring, int(pe), int(g.PEs[p.Peer]))}
@@ -68,7 +67,8 @@ func (e *Executor) prepareFollow(l *tl.Launch) (*follow, error) {
 	for i := range w.ranks {
 		for k := range w.ranks[i].tx {
 			if s := &w.ranks[i].tx[k]; l.SendsIn(s.dir) {
-				s.own, s.private = e.net.Private(s.route)
+				s.route, s.own, s.private = uses[0].Route, uses[0].Private, uses[0].Alone
+				uses = uses[1:]
 			}
 		}
 	}

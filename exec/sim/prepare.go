@@ -99,8 +99,7 @@ func (x *run) connect(r *rank) {
 // creditTime is what a credit takes on its way back: the latency of the path, its bytes over the
 // slowest link, and until it is seen.
 func (e *Executor) creditTime(ring *tl.Ring, from, to int) unit.Time {
-	back := e.route(e.m.PE(from), e.m.PE(to))
-	head, slowest := e.net.Latency(back)
+	head, slowest := e.net.Between(e.m.PE(from), e.m.PE(to))
 	_, seen := ring.Protocol.Late(e.m.Between(from, to))
 	if slowest > 0 {
 		seen += slowest.Serial().Time(ring.CreditBytes)

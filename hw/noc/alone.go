@@ -14,37 +14,33 @@ import (
 // same to the picosecond, and so is the order in which messages come to links where it is not
 // known: each comes with the key of the event that would have brought it.
 
-// Use is a route that traffic takes, with what can be on its way there at the same time, and
-// the largest transfer.
+// Use is a way that traffic takes, with what can be on it at the same time, and the largest
+// transfer. Isolate says what becomes of it.
 type Use struct {
-	Route          Route
+	From, To       machine.NodeID
 	Bytes, Largest int64
+
+	Route   Route   // for Send
+	Private Private // for Through, where Alone: then there may be no Route
+	Alone   bool
 }
 
-// Isolate says which routes all traffic takes until Mingle is called. Sends to links that one of
-// them has for itself must come in the order of their times, and the sink may hear of arrivals
-// before their time. It is for the fidelities Slot and Ideal, on a fabric at rest.
+// Isolate says which ways all traffic takes until Mingle is called. Uses from one node stand side
+// by side. Sends to links that one of them has for itself must come in the order of their times, and
+// the sink may hear of arrivals before their time. It is for the fidelities Slot and Ideal, on a
+// fabric at rest.
 //
 // What is sent because of something that happens on the fabric is sent a lead later, or more.
 func (n *Fabric) Isolate(uses []Use, lead unit.Time) {
-	n.alone = make([]bool, len(n.hops))
-	if old := n.freeAt; len(old) < len(n.hops) {
-		n.freeAt = make([]unit.Time, len(n.hops))
-		copy(n.freeAt, old)
-	}
+	n.kept, n.lead = len(n.hops), lead
 	if n.ideal {
-		seen := make(map[uint32]int, len(uses))
-		for i := range uses {
-			seen[uses[i].Route.first]++
-		}
-		for i := range uses {
-			if r := uses[i].Route; r.hops > 0 && seen[r.first] == 1 {
-				n.alone[r.first] = true
-			}
-		}
+		n.isolateIdeal(uses)
 		return
 	}
-	n.lead = lead
+	for i := range uses {
+		uses[i].Route = n.AddRoute(uses[i].From, uses[i].To, false)
+	}
+	n.alone, n.freeAt = make([]bool, len(n.hops)), make([]unit.Time, len(n.hops))
 	n.connect(uses)
 	users := make([]uint16, len(n.links))
 	for i := range uses {
@@ -60,8 +56,47 @@ func (n *Fabric) Isolate(uses []Use, lead unit.Time) {
 		if u.Largest > n.most || !n.holds(path, u.Bytes) {
 			continue
 		}
+		u.Alone = len(path) > 0
 		for k, h := range path {
-			n.alone[u.Route.first+uint32(k)] = users[h.link] == 1
+			alone := users[h.link] == 1
+			n.alone[u.Route.first+uint32(k)] = alone
+			u.Alone = u.Alone && alone
+		}
+		if u.Alone {
+			w := &n.ways
+			for _, h := range path {
+				w = w.then(n.links[h.link].spec)
+			}
+			u.Private = Private{way: w, first: u.Route.first}
+		}
+	}
+}
+
+// isolateIdeal is Isolate where transfers do not meet, but for those of one source to one memory.
+func (n *Fabric) isolateIdeal(uses []Use) {
+	for i := 0; i < len(uses); {
+		k := i + 1
+		for k < len(uses) && uses[k].From == uses[i].From {
+			k++
+		}
+		for same := uses[i:k]; i < k; i++ {
+			u := &uses[i]
+			u.Alone = true
+			for o := range same {
+				if &same[o] != u && same[o].To == u.To {
+					u.Alone = false
+				}
+			}
+			n.found = n.m.Route(n.found[:0], u.From, u.To)
+			if u.Alone = u.Alone && len(n.found) > 0; !u.Alone {
+				u.Route = n.AddRoute(u.From, u.To, false)
+				continue
+			}
+			w := &n.ways
+			for _, h := range n.found {
+				w = w.then(n.links[h.Link].spec)
+			}
+			u.Private = Private{way: w}
 		}
 	}
 }
@@ -69,7 +104,7 @@ func (n *Fabric) Isolate(uses []Use, lead unit.Time) {
 // holds tells whether no input buffer of a path can be filled by so many bytes.
 func (n *Fabric) holds(path []hop, bytes int64) bool {
 	for _, h := range path {
-		if int64(n.bufs[h.buf].room) < bytes {
+		if int64(n.roomOf(&n.links[h.link])) < bytes {
 			return false
 		}
 	}
@@ -77,7 +112,10 @@ func (n *Fabric) holds(path []hop, bytes int64) bool {
 }
 
 // Mingle ends Isolate: the fabric is at rest again.
-func (n *Fabric) Mingle() { n.alone, n.edges = nil, nil }
+func (n *Fabric) Mingle() {
+	n.hops = n.hops[:n.kept]
+	n.alone, n.freeAt, n.edges, n.pending = nil, nil, nil, nil
+}
 
 // Private is a route that shares no link, ready for Through.
 type Private struct {
@@ -85,23 +123,6 @@ type Private struct {
 	first uint32    // of its hops
 	at    unit.Time // when its latest message started; at fidelity Ideal, when it arrives
 	clear *passage  // of that message, which met no other; nil: Fabric.freeAt knows when links are free
-}
-
-// Private is the route as one for Through; ok is false where it shares a link.
-func (n *Fabric) Private(r Route) (p Private, ok bool) {
-	if r.hops == 0 || n.alone == nil {
-		return Private{}, false
-	}
-	for k := range r.hops {
-		if !n.alone[r.first+k] && !(n.ideal && k > 0) {
-			return Private{}, false
-		}
-	}
-	w := &n.ways
-	for _, h := range n.path(r) {
-		w = w.then(n.links[h.link].spec)
-	}
-	return Private{way: w, first: r.first}, true
 }
 
 // Through carries a transfer of one message over a route all of whose links are its own: its

@@ -159,5 +159,5 @@ func (n *Fabric) follows(m *message, h hop) bool {
 	if h.others != lonely && (n.pending[h.link] > e.pending || m.arrived >= n.q.Now()+n.lead+unit.Time(h.others)) {
 		return false
 	}
-	return m.last() || n.fits(&n.bufs[m.into], m.bytes, m.arrived)
+	return m.last() || n.fits(h.link, &n.bufs[m.into], m.bytes, m.arrived)
 }

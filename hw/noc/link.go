@@ -26,7 +26,7 @@ func (n *Fabric) arrive(li, mi uint32) {
 		return
 	}
 	now := n.q.Now()
-	if l.waiting == 0 && l.freeAt <= now && (m.last() || n.fits(&n.bufs[m.into], m.bytes, now)) {
+	if l.waiting == 0 && l.freeAt <= now && (m.last() || n.fits(li, &n.bufs[m.into], m.bytes, now)) {
 		n.start(li, mi)
 		return
 	}
@@ -42,10 +42,13 @@ func (n *Fabric) arrive(li, mi uint32) {
 	n.schedule(li)
 }
 
-// fits tells whether a message has room now.
-func (n *Fabric) fits(b *buffer, bytes int32, now unit.Time) bool {
+// fits tells whether a message has room in a buffer of link li now.
+func (n *Fabric) fits(li uint32, b *buffer, bytes int32, now unit.Time) bool {
 	if b.held <= b.room-bytes {
 		return true
+	}
+	if b.room == 0 {
+		b.link, b.room = li, n.roomOf(&n.links[li])
 	}
 	n.settle(b, now)
 	return b.held <= b.room-bytes
@@ -68,8 +71,8 @@ func (n *Fabric) settle(b *buffer, now unit.Time) {
 }
 
 // roomAt is when a message that does not fit will, as far as is known; never if unknown.
-func (n *Fabric) roomAt(b *buffer, bytes int32, now unit.Time) unit.Time {
-	if n.fits(b, bytes, now) {
+func (n *Fabric) roomAt(li uint32, b *buffer, bytes int32, now unit.Time) unit.Time {
+	if n.fits(li, b, bytes, now) {
 		return now
 	}
 	over := int64(b.held) + int64(bytes) - int64(b.room)
@@ -101,7 +104,7 @@ func (n *Fabric) schedule(li uint32) {
 			m := &n.msgs[b.head]
 			t := now
 			if !m.last() {
-				t = n.roomAt(b, m.bytes, now)
+				t = n.roomAt(li, b, m.bytes, now)
 			}
 			b.blocked = t > now // an earlier release may come to be known
 			at = min(at, t)
@@ -141,7 +144,7 @@ func (n *Fabric) retry(li uint32) {
 	}
 	l.retryAt = never
 	if l.freeAt <= now && l.waiting > 0 {
-		if mi, prev := n.pick(l, now); mi != 0 {
+		if mi, prev := n.pick(li, now); mi != 0 {
 			n.unlink(&n.bufs[n.msgs[mi].into], mi, prev)
 			l.waiting--
 			n.start(li, mi)
@@ -154,8 +157,8 @@ func (n *Fabric) retry(li uint32) {
 }
 
 // pick chooses a message and says which one stands before it in its queue, if any.
-func (n *Fabric) pick(l *link, now unit.Time) (msg, prev uint32) {
-	first := never
+func (n *Fabric) pick(li uint32, now unit.Time) (msg, prev uint32) {
+	l, first := &n.links[li], never
 	turn := ^uint32(0)
 	for k := range n.buffersOf(l) {
 		b := &n.bufs[k]
@@ -172,7 +175,7 @@ func (n *Fabric) pick(l *link, now unit.Time) (msg, prev uint32) {
 			if !slices.Contains(n.ties, from) {
 				n.ties = append(n.ties, from)
 				t := from - l.served - 1 // distance after the one served last, modulo 2^32
-				if (m.arrived < first || t < turn) && (m.last() || n.fits(b, m.bytes, now)) {
+				if (m.arrived < first || t < turn) && (m.last() || n.fits(li, b, m.bytes, now)) {
 					first, turn = m.arrived, t
 					msg, prev = mi, before
 				}

@@ -105,6 +105,7 @@ type Fabric struct {
 	most  int64 // bytes of a message
 
 	links   []link
+	room    int32    // bytes of an input buffer of a link that names none
 	bufs    []buffer // class by class, each link by link
 	inClass uint32   // buffers of one class
 	spill   [][]release
@@ -115,6 +116,8 @@ type Fabric struct {
 	alone   []bool             // by hop: the link is passed by that route alone; nil: routes are not isolated
 	freeAt  []unit.Time        // by hop: of such a link; of the first hop at fidelity Ideal: when the latest transfer arrives
 	ways    way                // of routes that share no link
+	kept    int                // hops of routes that outlive Isolate
+	found   []machine.Hop      // the path found last
 	edges   []edge             // between links of isolated routes
 	pending []uint32           // by link: messages that are on their way to it
 	lead    unit.Time          // from what happens on the fabric to what is sent because of it
@@ -153,7 +156,8 @@ type line struct {
 type chain struct{ head, tail uint32 }
 
 // buffer is the input buffer at the far end of a link, for one class and channel, and
-// the queue of messages at the near end that want to go into it. It fills a cache line.
+// the queue of messages at the near end that want to go into it. It fills a cache line. Until its
+// first message its link and room are zero: most buffers of a large machine are never used.
 type buffer struct {
 	link       uint32
 	held       int32 // bytes, including those whose release lies ahead
@@ -212,19 +216,9 @@ func New(q *des.Queue, m *machine.Machine, sink Sink, f Fidelity, sizes Sizes) *
 		}
 		n.inClass += n.links[i].channels
 	}
-	n.bufs = make([]buffer, n.inClass*uint32(classes))
-	for i := range n.links {
-		l := &n.links[i]
-		room := sizes.Buffer
-		if l.spec.Buffer > 0 {
-			room = unit.Bytes(l.spec.Buffer)
-		}
-		for c := range uint32(classes) {
-			for k := range l.channels {
-				b := &n.bufs[c*n.inClass+l.bufs+k]
-				b.link, b.room = uint32(i), int32(min(room, 1<<30))
-			}
-		}
+	n.room = int32(min(sizes.Buffer, most))
+	if !n.ideal {
+		n.bufs = make([]buffer, n.inClass*uint32(classes))
 	}
 	n.msgs = make([]message, 1, 1024)
 	n.spill = make([][]release, 1)
@@ -233,15 +227,25 @@ func New(q *des.Queue, m *machine.Machine, sink Sink, f Fidelity, sizes Sizes) *
 	return n
 }
 
+// most is the largest room of a buffer that counts.
+const most = 1 << 30
+
+// roomOf is how many bytes each input buffer of a link holds.
+func (n *Fabric) roomOf(l *link) int32 {
+	if l.spec.Buffer > 0 {
+		return int32(min(l.spec.Buffer, most))
+	}
+	return n.room
+}
+
 // AddRoute stores the path between two nodes; request leaves out the far memory's port.
 func (n *Fabric) AddRoute(from, to machine.NodeID, request bool) Route {
-	var path []machine.Hop
 	if request {
-		path = n.m.RouteRequest(nil, from, to)
+		n.found = n.m.RouteRequest(n.found[:0], from, to)
 	} else {
-		path = n.m.Route(nil, from, to)
+		n.found = n.m.Route(n.found[:0], from, to)
 	}
-	first := len(n.hops)
+	path, first := n.found, len(n.hops)
 	for i, h := range path {
 		l := &n.links[h.Link]
 		buf := l.bufs + uint32(h.Channel)
@@ -258,6 +262,19 @@ func (n *Fabric) AddRoute(from, to machine.NodeID, request bool) Route {
 func (n *Fabric) Latency(r Route) (head unit.Time, slowest unit.Rate) {
 	for _, h := range n.path(r) {
 		l := &n.links[h.link]
+		head += l.latency
+		if slowest == 0 || l.spec.Rate < slowest {
+			slowest = l.spec.Rate
+		}
+	}
+	return head, slowest
+}
+
+// Between is the Latency of the path between two nodes, which need not be stored.
+func (n *Fabric) Between(from, to machine.NodeID) (head unit.Time, slowest unit.Rate) {
+	n.found = n.m.Route(n.found[:0], from, to)
+	for _, h := range n.found {
+		l := &n.links[h.Link]
 		head += l.latency
 		if slowest == 0 || l.spec.Rate < slowest {
 			slowest = l.spec.Rate

@@ -32,6 +32,39 @@ type Reference struct {
 	ulps, magUlps float64 // Error as factors of Value and Mag
 }
 
+// NewReference is one of n elements with so many contributions each, which Put fills.
+func (e *Expectation) NewReference(n, contributions int) Reference {
+	if e.Call.Type.IsInt() {
+		return Reference{Int: make([]int64, n)}
+	}
+	ref := Reference{Value: make([]float64, n), Mag: make([]float64, n), Beyond: make([]bool, n)}
+	ref.setError(e.Call, float64(contributions))
+	return ref
+}
+
+// Put makes another reference, of the same call, that of the elements from lo on. It may be called
+// by several for elements that do not overlap.
+func (ref *Reference) Put(lo int, part *Reference) {
+	if ref.Int != nil {
+		copy(ref.Int[lo:], part.Int)
+		return
+	}
+	copy(ref.Value[lo:], part.Value)
+	copy(ref.Mag[lo:], part.Mag)
+	copy(ref.Beyond[lo:], part.Beyond)
+}
+
+// Slice is that of elements lo to lo+n-1.
+func (ref *Reference) Slice(lo, n int) Reference {
+	s := Reference{ulps: ref.ulps, magUlps: ref.magUlps}
+	if ref.Int != nil {
+		s.Int = ref.Int[lo : lo+n]
+		return s
+	}
+	s.Value, s.Mag, s.Beyond = ref.Value[lo:lo+n], ref.Mag[lo:lo+n], ref.Beyond[lo:lo+n]
+	return s
+}
+
 // Error bounds how far Value of element i is from the exact result. It is small beside
 // the rounding of the element type.
 func (ref *Reference) Error(i int) float64 {

@@ -1,6 +1,7 @@
 package device
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -34,7 +35,7 @@ type CallGroup struct {
 	PEs      []int32    // by rank
 	Addrs    []mem.Addr // physical, by rank: where the input was
 	OutAddrs []mem.Addr // and where the output is; nil: in the place of the input
-	Inputs   [][]byte   // by rank, as they were before; nil in a run without data
+	Inputs   [][]byte   // by rank, as they were before; nil in a run without data, and where nobody wants them
 
 	// Outputs are the results and Provs their provenance, where they were taken while the launch
 	// went on: memory may hold something else by now, and there are no addresses. Nil: results are
@@ -229,7 +230,8 @@ func fits(what *collective.Collective, cc collective.Call, outs []int) error {
 	return nil
 }
 
-// label says in the data pass whose every contribution is, and keeps a copy of it. What lies
+// label says in the data pass whose every contribution is, and keeps a copy of those that are
+// wanted later. What lies
 // where separate results go is forgotten, lest the results of an earlier call pass for these.
 func (c *Context) label(call *Call, a *arguments) error {
 	log := c.cfg.Executor.Data()
@@ -239,14 +241,26 @@ func (c *Context) label(call *Call, a *arguments) error {
 	log.Begin(a.Op, call.Plan.World)
 	for i := range call.Groups {
 		g := &call.Groups[i]
-		g.Inputs = make([][]byte, len(g.PEs))
+		brought := make([][]byte, len(g.PEs))
 		for r, addr := range g.Addrs {
 			if n := call.Collective.In(g.Call, r); n > 0 { // it may bring nothing, as to a barrier
-				data, err := log.Read(addr, g.Call.Type, n)
-				if err != nil {
+				var err error
+				if brought[r], err = log.Look(addr, g.Call.Type, n); err != nil {
 					return fmt.Errorf("contribution of rank %d (%s): %w", r, c.cfg.Machine.PEName(int(g.PEs[r])), err)
 				}
-				g.Inputs[r] = data
+			}
+		}
+		keep := true
+		if c.cfg.Contributed != nil {
+			var err error
+			if keep, err = c.cfg.Contributed(call, g, func(r int) []byte { return brought[r] }); err != nil {
+				return err
+			}
+		}
+		if keep {
+			g.Inputs = make([][]byte, len(g.PEs))
+			for r := range brought {
+				g.Inputs[r] = bytes.Clone(brought[r])
 			}
 		}
 		for r, addr := range g.OutAddrs {
@@ -255,8 +269,8 @@ func (c *Context) label(call *Call, a *arguments) error {
 				continue
 			}
 			err := log.Forget(addr, g.Call.Type, n)
-			if size := mem.Addr(g.Call.Type.Size()); err == nil && g.Addrs[r] < addr+mem.Addr(n)*size && addr < g.Addrs[r]+mem.Addr(len(g.Inputs[r])) {
-				err = log.Write(g.Addrs[r], g.Call.Type, g.Inputs[r]) // what they share is a contribution yet
+			if size := mem.Addr(g.Call.Type.Size()); err == nil && g.Addrs[r] < addr+mem.Addr(n)*size && addr < g.Addrs[r]+mem.Addr(len(brought[r])) {
+				err = log.Write(g.Addrs[r], g.Call.Type, brought[r]) // what they share is a contribution yet
 			}
 			if err != nil {
 				return fmt.Errorf("result of rank %d (%s): %w", r, c.cfg.Machine.PEName(int(g.PEs[r])), err)

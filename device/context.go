@@ -49,6 +49,9 @@ type Config struct {
 	// Check judges every collective right after its launch, while its result is still in
 	// memory. It may be nil.
 	Check func(*Call) error
+	// Contributed looks at what the ranks of a group bring to a collective, while it is in memory,
+	// and tells whether a copy is to be kept in the group. Nil: it is.
+	Contributed func(c *Call, g *CallGroup, in func(rank int) []byte) (keep bool, err error)
 	// Fresh is told of memory of a window that is new, on each member: zeros, whatever was there
 	// before. It may be nil.
 	Fresh func(a mem.Addr, bytes int64)

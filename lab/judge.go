@@ -2,7 +2,6 @@ package lab
 
 import (
 	"fmt"
-	"hash"
 
 	"kernbench/collective"
 	"kernbench/device"
@@ -17,6 +16,21 @@ type judgement struct {
 	verdicts []*verify.Verdict // nil in a run without data
 }
 
+// expect is who sums up contributions before they are overwritten, so that no copy of them is
+// needed. Who inspects what a collective left behind may ask for them.
+func (out *outcome) expect(x *setting) func(*device.Call, *device.CallGroup, func(int) []byte) (bool, error) {
+	if x.inspect != nil {
+		return nil
+	}
+	return func(c *device.Call, g *device.CallGroup, in func(int) []byte) (keep bool, err error) {
+		e, err := verify.Expect(c.Collective, g.Call, in)
+		if e != nil {
+			out.expected[g] = e
+		}
+		return e == nil, err
+	}
+}
+
 // judge looks at the memory that a collective left behind.
 func (out *outcome) judge(x *setting, data *oplog.Log, c *device.Call) error {
 	j := judgement{call: c}
@@ -27,21 +41,23 @@ func (out *outcome) judge(x *setting, data *oplog.Log, c *device.Call) error {
 			}
 		}
 		for i := range c.Groups {
-			v, err := x.verify(data, c, &c.Groups[i], out.results)
+			v, err := out.verify(x, data, c, &c.Groups[i])
 			if err != nil {
 				return err
 			}
 			j.verdicts = append(j.verdicts, v)
 			g := &c.Groups[i] // what was kept has served its purpose, and can be large
 			g.Inputs, g.Outputs, g.Provs = nil, nil, nil
+			delete(out.expected, g)
 		}
 	}
 	out.judged = append(out.judged, j)
 	return nil
 }
 
-// verify judges the results of one group of ranks, and adds their bytes to digest where it is asked for.
-func (x *setting) verify(data *oplog.Log, c *device.Call, g *device.CallGroup, digest hash.Hash) (*verify.Verdict, error) {
+// verify judges the results of one group of ranks, and adds their bytes to a digest where that is
+// asked for.
+func (out *outcome) verify(x *setting, data *oplog.Log, c *device.Call, g *device.CallGroup) (*verify.Verdict, error) {
 	outs, provs := g.Outputs, g.Provs
 	if outs == nil {
 		var err error
@@ -50,13 +66,14 @@ func (x *setting) verify(data *oplog.Log, c *device.Call, g *device.CallGroup, d
 		}
 	}
 	if x.Schedules > 0 { // somebody compares them with those of other runs
-		for _, out := range outs {
-			digest.Write(out)
+		for _, result := range outs {
+			out.results.Write(result)
 		}
 	}
 	in := verify.Input{
 		Collective: c.Collective, Call: g.Call, Hasher: data.Hasher(),
 		In:        func(r int) []byte { return g.Inputs[r] },
+		Expected:  out.expected[g],
 		Out:       func(r int) []byte { return outs[r] },
 		Prov:      func(r int) collective.Prov { return provs[r] },
 		Operation: data.Why,

@@ -20,6 +20,7 @@ import (
 	"kernbench/race"
 	"kernbench/trace"
 	"kernbench/unit"
+	"kernbench/verify"
 )
 
 // InternalError is a panic in the tool itself: a defect of it, whatever the input was.
@@ -44,7 +45,8 @@ type outcome struct {
 	measured []*device.Launched // whose figures are those of the program; nil: all
 	report   []string
 	leaks    []device.Leak
-	results  hash.Hash // of the results of all collectives
+	expected map[*device.CallGroup]*verify.Expected // of collectives that have begun and not been judged
+	results  hash.Hash                              // of the results of all collectives
 	wall     time.Duration
 }
 
@@ -74,7 +76,7 @@ func (p *pass) fresh() func(mem.Addr, int64) {
 
 // once executes a spec. The outcome is as far as the run came.
 func (x *setting) once(ctx context.Context, p pass) (out *outcome, err error) {
-	out = &outcome{results: sha256.New()}
+	out = &outcome{results: sha256.New(), expected: map[*device.CallGroup]*verify.Expected{}}
 	defer func() {
 		if v := recover(); v != nil {
 			err = &InternalError{v, string(debug.Stack())}
@@ -96,8 +98,9 @@ func (x *setting) once(ctx context.Context, p pass) (out *outcome, err error) {
 	defer executor.Close()
 	dev, err := device.New(device.Config{
 		Machine: x.machine, Topology: x.topo, CCL: x.ccl, Tuning: x.tuning, Executor: executor, World: x.world, PEs: x.pes,
-		Check: func(c *device.Call) error { return out.judge(x, data, c) },
-		Fresh: p.fresh(),
+		Check:       func(c *device.Call) error { return out.judge(x, data, c) },
+		Contributed: out.expect(x),
+		Fresh:       p.fresh(),
 	})
 	if err != nil {
 		return out, errors.Join(err, closeViews())

@@ -1,6 +1,7 @@
 package oplog
 
 import (
+	"bytes"
 	"fmt"
 
 	"kernbench/collective"
@@ -168,6 +169,12 @@ func (l *Log) Memory(a mem.Addr, t dtype.Type, n int) ([]byte, error) {
 // Read returns a copy of n elements of memory as they are now. It is a fault to read
 // what was never written.
 func (l *Log) Read(a mem.Addr, t dtype.Type, n int) ([]byte, error) {
+	data, err := l.Look(a, t, n)
+	return bytes.Clone(data), err
+}
+
+// Look is Read of the memory itself, valid until somebody writes there.
+func (l *Log) Look(a mem.Addr, t dtype.Type, n int) ([]byte, error) {
 	if err := l.Flush(); err != nil {
 		return nil, err
 	}
@@ -178,7 +185,7 @@ func (l *Log) Read(a mem.Addr, t dtype.Type, n int) ([]byte, error) {
 	if i := firstUnwritten(s.prov, off, n); i >= 0 {
 		return nil, &fault.Unwritten{Place: fault.Place{Rank: fault.Host, Op: "host read"}, Addr: a.String(), First: i}
 	}
-	return append([]byte(nil), s.data[off*t.Size():(off+n)*t.Size()]...), nil
+	return s.bytes(off, n), nil
 }
 
 // View is the memory itself and its provenance, for judges: valid until the next launch.

@@ -1,12 +1,7 @@
 package verify
 
 import (
-	"fmt"
 	"math"
-	"runtime"
-	"runtime/debug"
-	"sync"
-	"sync/atomic"
 
 	"kernbench/collective"
 	"kernbench/dtype"
@@ -43,20 +38,11 @@ func (c *check) patches() []patch {
 // should hold the same, the reference of a patch is made once and held against all ranks.
 func (c *check) reductions(b *bound) {
 	patches := c.patches()
-	referees := make([]*referee, min(runtime.GOMAXPROCS(0), len(patches)))
-	var next atomic.Int32
-	var all sync.WaitGroup
+	referees := make([]*referee, workers(len(patches)))
 	for i := range referees {
-		r := newReferee(c, b)
-		all.Go(func() {
-			defer r.stop()
-			for k := int(next.Add(1)) - 1; k < len(patches); k = int(next.Add(1)) - 1 {
-				r.patch(&patches[k])
-			}
-		})
-		referees[i] = r
+		referees[i] = newReferee(c, b)
 	}
-	all.Wait()
+	beside(len(referees), len(patches), func(worker, i int) { referees[worker].patch(&patches[i]) })
 	for _, r := range referees {
 		r.report()
 	}
@@ -73,14 +59,6 @@ type referee struct {
 	wrong    []damage // by rank
 	overflow []damage
 	inRange  []int
-	defect   string // of this program
-}
-
-// stop keeps a panic for those who wait.
-func (r *referee) stop() {
-	if v := recover(); v != nil {
-		r.defect = fmt.Sprintf("%v\n%s", v, debug.Stack())
-	}
 }
 
 func newReferee(c *check, b *bound) *referee {
@@ -89,7 +67,7 @@ func newReferee(c *check, b *bound) *referee {
 }
 
 func (r *referee) patch(p *patch) {
-	r.expect.Reference(&r.ref, p.part, p.lo, p.n, r.In)
+	r.refer(&r.ref, p.part, p.lo, p.n)
 	r.tol = r.bound.all(r.tol[:0], &r.ref)
 	if !r.Collective.SameOutput {
 		r.block(p.rank, p.at, p.n)
@@ -104,9 +82,6 @@ func (r *referee) patch(p *patch) {
 
 // report adds what a referee found to what others did.
 func (r *referee) report() {
-	if r.defect != "" {
-		panic(r.defect)
-	}
 	for rank := range r.wrong {
 		r.valueBad[rank].join(r.wrong[rank])
 		r.check.overflow[rank].join(r.overflow[rank])

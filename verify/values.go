@@ -115,7 +115,7 @@ func (c *check) wanted(rank, i int) string {
 			return show(c.Call.Type, c.In(p.From.At(0)), int(p.Base)+i)
 		}
 		var ref collective.Reference
-		c.expect.Reference(&ref, p, i, 1, c.In)
+		c.refer(&ref, p, i, 1)
 		if c.Call.Type.IsInt() {
 			return fmt.Sprint(ref.Int[0])
 		}

@@ -3,6 +3,7 @@ package verify
 import (
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -13,13 +14,44 @@ import (
 	"pgregory.net/rapid"
 )
 
+// judge judges, and again by what was expected before anybody overwrote the inputs: that comes to
+// the same.
 func judge(t rapid.TB, in Input) *Verdict {
 	t.Helper()
 	v, err := Check(in)
+	if err != nil || in.Out == nil {
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	e, err := Expect(in.Collective, in.Call, in.In)
 	if err != nil {
 		t.Fatal(err)
 	}
+	if e == nil {
+		return v
+	}
+	in.Expected, in.In = e, func(int) []byte { panic("somebody asks for inputs") }
+	if again, err := Check(in); err != nil || !reflect.DeepEqual(again, v) {
+		t.Fatalf("by what was expected before: %v\n%+v, by inputs\n%+v", err, again, v)
+	}
 	return v
+}
+
+// Results that are no reduction of everybody's contributions need the inputs.
+func TestExpectOnlyReductions(t *testing.T) {
+	for _, co := range collective.All() {
+		call := collective.Call{World: 4, Elems: 8, Type: dtype.F32}
+		w := newWorld(co, call, false, rankPlusOne)
+		e, err := Expect(co, call, func(r int) []byte { return w.in[r] })
+		if want := co == collective.AllReduce || co == collective.Reduce || co == collective.ReduceScatter; err != nil || (e != nil) != want {
+			t.Errorf("%s: %v, %v", co.Name, e != nil, err)
+		}
+	}
+	if _, err := Expect(collective.AllReduce, sumOf(2, 3, dtype.F32), func(int) []byte { return make([]byte, 8) }); err == nil {
+		t.Error("8 bytes are not 3 elements")
+	}
 }
 
 func sumOf(worldSize, elems int, typ dtype.Type) collective.Call {

@@ -1,0 +1,37 @@
+package verify
+
+import (
+	"fmt"
+	"runtime"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+)
+
+// workers is how many work beside each other on n things.
+func workers(n int) int { return min(runtime.GOMAXPROCS(0), n) }
+
+// beside has n things done by so many workers, each of which takes the next one that is left. A
+// panic comes out here.
+func beside(workers, n int, do func(worker, i int)) {
+	var next atomic.Int32
+	var defect atomic.Pointer[string]
+	var all sync.WaitGroup
+	for worker := range workers {
+		all.Go(func() {
+			defer func() {
+				if v := recover(); v != nil {
+					s := fmt.Sprintf("%v\n%s", v, debug.Stack())
+					defect.Store(&s)
+				}
+			}()
+			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
+				do(worker, i)
+			}
+		})
+	}
+	all.Wait()
+	if s := defect.Load(); s != nil {
+		panic(*s)
+	}
+}

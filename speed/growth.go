@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"kernbench/algorithm"
+	"kernbench/fault"
 	"kernbench/lab"
 )
 
@@ -40,7 +41,7 @@ type GrowthRow struct {
 type GrowthPoint struct {
 	Ranks    int     `json:"ranks"`
 	Seconds  float64 `json:"cpu_seconds"` // of a run: user CPU time, the least of all runs
-	Messages int64   `json:"messages"`    // of slots; puts, gets and notifications of words
+	Messages int64   `json:"messages"`    // of slots; puts, gets and updates of words
 	Events   int64   `json:"events"`
 }
 
@@ -129,10 +130,14 @@ func growthOf(ctx context.Context, a *algorithm.Algorithm, s *Spec) (*GrowthRow,
 			row.Note = fmt.Sprintf("%d ranks did not end within %v", n, s.Limit)
 			row.fit()
 			return row, nil
-		case err != nil: // a number of ranks that it cannot have, perhaps, and it can have the next
+		case err != nil:
 			first, _, _ := strings.Cut(err.Error(), "\n")
 			row.Note = fmt.Sprintf("%d ranks: %s", n, first)
-			continue
+			if fault.Is(err) {
+				row.fit()
+				return row, nil
+			}
+			continue // a number of ranks that it cannot have, perhaps, and it can have the next
 		}
 		row.Points, row.Note = append(row.Points, p), ""
 	}
@@ -185,7 +190,7 @@ func growthPoint(ctx context.Context, name string, ranks, runs int) (GrowthPoint
 		p.Messages, p.Events = r.Messages, r.Events
 		for i := range r.Traffic {
 			t := &r.Traffic[i]
-			p.Messages += t.Puts + t.Gets + t.Notifies
+			p.Messages += t.Puts + t.Gets + t.Notifies + t.Atomics
 		}
 	}
 	return p, nil

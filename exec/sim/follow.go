@@ -47,6 +47,7 @@ type follow struct {
 	wires    []wire      // tokens on links that several routes share
 	wireFree uint32      // list of unused ones; 0: none
 
+	part     recording // that is being made
 	idle     []*recorder
 	busy     map[int32]*recorder // of ranks whose kernel has been recorded in part
 	traffic  []tl.Traffic
@@ -284,15 +285,17 @@ func (w *follow) record(f *follower) bool {
 	} else {
 		r.room = laterPart
 	}
-	r.ops, r.detail, r.whole = r.ops[:0], r.detail[:0], append(r.whole[:0], tl.Instr{})
+	w.part = recording{w.part.ops[:0], w.part.detail[:0], append(w.part.whole[:0], tl.Instr{})}
 	r.next()
 	for i := range f.ops {
 		if f.ops[i].kind != opDrop {
 			f.passed++
 		}
 	}
-	f.ops, f.details, f.at = append(f.ops[:0], r.ops...), append(f.details[:0], r.detail...), 0
-	f.whole = append(f.whole[:0], r.whole...)
+	f.ops, f.details, f.at = kept(f.ops, w.part.ops), kept(f.details, w.part.detail), 0
+	if w.detailed {
+		f.whole = kept(f.whole, w.part.whole)
+	}
 	for len(f.cells) < len(r.known) {
 		f.cells = append(f.cells, cell{slot: -1})
 	}
@@ -308,6 +311,15 @@ func (w *follow) record(f *follower) bool {
 	delete(w.busy, f.id)
 	w.idle = append(w.idle, r)
 	return true
+}
+
+// kept is a copy of a part in the place of the one before. There are many of them at a time: one in
+// the place of a much longer one gets memory of its own.
+func kept[T any](before, part []T) []T {
+	if cap(before) > 2*len(part) {
+		before = make([]T, 0, len(part))
+	}
+	return append(before[:0], part...)
 }
 
 // stopAll ends the coroutines and drops the values that are left.

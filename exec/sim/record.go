@@ -80,20 +80,25 @@ type formKey struct {
 	shape tl.Shape
 }
 
-// recorder is the Core of a kernel that is being recorded. It needs nobody else: a local kernel
-// learns nothing from others but data, which it cannot look at.
-type recorder struct {
-	w      *follow
-	f      *follower
-	ctx    *tl.Context
-	setup  tl.Setup
+// recording is a part of a kernel's instructions. Recorders take turns with one, which so stays in
+// the cache; what they leave in it is copied.
+type recording struct {
 	ops    []op
 	detail []detail
 	whole  []tl.Instr // of details that need more; the first is of none
-	who    oplog.Who  // the rank, where lines are not recorded
-	room   int        // for ops, until the kernel is stopped to be followed so far
-	known  []uint32   // generation of the cell's tensor that an op fills, by cell
-	forms  [8]struct {
+}
+
+// recorder is the Core of a kernel that is being recorded. It needs nobody else: a local kernel
+// learns nothing from others but data, which it cannot look at.
+type recorder struct {
+	w     *follow
+	f     *follower
+	ctx   *tl.Context
+	setup tl.Setup
+	who   oplog.Who // the rank, where lines are not recorded
+	room  int       // for ops, until the kernel is stopped to be followed so far
+	known []uint32  // generation of the cell's tensor that an op fills, by cell
+	forms [8]struct {
 		key formKey
 		id  uint32
 	}
@@ -157,12 +162,12 @@ func (r *recorder) run() (err error) {
 		err = &fault.Misuse{Place: w.e.placeOf(int(f.index), int(f.pe), "abandon", r.now()), Reason: "it is for executors: a kernel ends by returning"}
 	}
 	if err != nil {
-		r.ops = append(r.ops, op{kind: opFault})
+		r.w.part.ops = append(r.w.part.ops, op{kind: opFault})
 	} else {
-		r.ops = append(r.ops, op{kind: opEnd})
+		r.w.part.ops = append(r.w.part.ops, op{kind: opEnd})
 	}
 	if w.detailed {
-		r.detail = append(r.detail, detail{})
+		r.w.part.detail = append(r.w.part.detail, detail{})
 	}
 	w.traffic[f.id] = r.ctx.Traffic()
 	r.ended = true
@@ -172,7 +177,7 @@ func (r *recorder) run() (err error) {
 // describe keeps what a log or a trace will be told of an op.
 func (r *recorder) describe(o *op, in *tl.Instr) {
 	if o.kind == opDrop {
-		r.detail = append(r.detail, detail{})
+		r.w.part.detail = append(r.w.part.detail, detail{})
 		return
 	}
 	d := detail{who: r.who, n: int32(in.N), aOff: in.AOff, bOff: in.BOff, addr: in.Addr, typ: in.Type, by: in.Binary}
@@ -191,10 +196,10 @@ func (r *recorder) describe(o *op, in *tl.Instr) {
 		plain = false
 	}
 	if !plain {
-		d.whole = int32(len(r.whole))
-		r.whole = append(r.whole, *in)
+		d.whole = int32(len(r.w.part.whole))
+		r.w.part.whole = append(r.w.part.whole, *in)
 	}
-	r.detail = append(r.detail, d)
+	r.w.part.detail = append(r.w.part.detail, d)
 }
 
 // Do records an instruction.
@@ -243,11 +248,11 @@ func (r *recorder) record(o op, in *tl.Instr) {
 	if r.repeat != nil {
 		return
 	}
-	r.ops = append(r.ops, o)
+	r.w.part.ops = append(r.w.part.ops, o)
 	if r.w.detailed {
 		r.describe(&o, in)
 	}
-	if len(r.ops) >= r.room && !r.yield(struct{}{}) {
+	if len(r.w.part.ops) >= r.room && !r.yield(struct{}{}) {
 		r.gone = true
 		r.ctx.Abandon()
 	}

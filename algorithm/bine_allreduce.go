@@ -33,6 +33,8 @@ var BineAllReduce = Register(Algorithm{
 	Collective: "all_reduce",
 	Topology:   "swing",
 	Kernel:     bineAllReduce,
+	Local:      true,
+	LocalFor:   nobodyFolds,
 	Steps:      "floor(log2 N), and 2 more unless N is a power of two",
 	Cost:       "log2(N) (alpha + beta M): log2(N) M bytes per rank",
 	Source:     "De Sensi, Pasqualoni, Piarulli, Bonato, Ba, Turisini, Domke, Hoefler, Bine trees: enhancing collective operations by optimizing communication locality, SC 2025",

@@ -105,6 +105,7 @@ var DoubleTreeBroadcast = Register(Algorithm{
 	Collective: "broadcast",
 	Topology:   "circulant",
 	Kernel:     doubleTreeBroadcast,
+	Local:      true,
 	KernelArgs: firstIsRoot,
 	Pipelined:  true,
 	Way:        underTwoTrees,

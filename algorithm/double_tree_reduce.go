@@ -39,6 +39,7 @@ var DoubleTreeReduce = Register(Algorithm{
 	Collective: "reduce",
 	Topology:   "circulant",
 	Kernel:     doubleTreeReduce,
+	Local:      true,
 	KernelArgs: firstIsRoot,
 	Pipelined:  true,
 	Way:        toTwoTrees,

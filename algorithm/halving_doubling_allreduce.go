@@ -75,6 +75,8 @@ var HalvingDoublingAllReduce = Register(Algorithm{
 	Collective: "all_reduce",
 	Topology:   "hypercube",
 	Kernel:     halvingDoublingAllReduce,
+	Local:      true,
+	LocalFor:   nobodyFolds,
 	MinSlots:   2,
 	Steps:      "2 floor(log2 N), and 2 more unless N is a power of two",
 	Cost:       "2 log2(N) alpha + 2(N-1)/N beta M: 2(N-1) M bytes in all for any N",

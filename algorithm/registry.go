@@ -42,6 +42,10 @@ type Algorithm struct {
 	// Local says that the kernel keeps to the memory of its own PE and to receives that name their
 	// direction: see tl.Launch.Local. Simulating it is several times as fast.
 	Local bool
+
+	// LocalFor limits Local to some numbers of ranks; nil: any.
+	LocalFor func(ranks int) bool
+
 	Sends []tl.Dir // of a local kernel: the directions that it sends in; nil: any
 
 	Steps  string // rounds that follow one another, as a formula in N (ranks)
@@ -49,6 +53,16 @@ type Algorithm struct {
 	Source string // where it comes from
 
 	Idempotent bool // contributions may count more than once, as max and min permit
+}
+
+// IsLocal tells whether its kernel is local in groups of ranks.
+func (a *Algorithm) IsLocal(groups []tl.Group) bool {
+	for g := range groups {
+		if a.LocalFor != nil && !a.LocalFor(len(groups[g].PEs)) {
+			return false
+		}
+	}
+	return a.Local
 }
 
 var rows []*Algorithm

@@ -30,6 +30,8 @@ var SwingAllReduce = Register(Algorithm{
 	Collective: "all_reduce",
 	Topology:   "swing",
 	Kernel:     swingAllReduce,
+	Local:      true,
+	LocalFor:   nobodyFolds,
 	MinSlots:   2,
 	Steps:      "2 floor(log2 N), and 2 more unless N is a power of two",
 	Cost:       "2 log2(N) alpha + 2(N-1)/N beta M/2 where both sides go side by side and no messages meet: 2(N-1) M bytes in all",

@@ -137,7 +137,7 @@ func (c *Context) perform(ctx context.Context, p *Plan, a *arguments) (run *Laun
 		kernel = acc.run(what, call.Groups[0].Call.Root)
 	}
 	l := &tl.Launch{Name: p.Name, Kernel: kernel, Groups: groups, Ring: p.Ring}
-	if p.Algorithm.Local && acc == nil && call.own() {
+	if p.Algorithm.IsLocal(groups) && acc == nil && call.own() {
 		l.Local, l.Sends = true, p.Algorithm.Sends
 	}
 	run, err = c.launch(ctx, l)

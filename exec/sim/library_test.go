@@ -23,7 +23,7 @@ func libraryBench(t testing.TB, a *algorithm.Algorithm, s setup) *bench {
 		s.args = a.KernelArgs(s.world, s.n)
 	}
 	b := newBench(t, a.Kernel, s)
-	b.launch.Local, b.launch.Sends = a.Local, a.Sends
+	b.launch.Local, b.launch.Sends = a.IsLocal(b.launch.Groups), a.Sends
 	if a.Window != nil {
 		l, err := a.Window(s.world, s.n, b.typ)
 		if err != nil {

@@ -22,7 +22,7 @@ type arguments struct {
 	outAt         map[int32]Shard // shards of outs by PE, once asked for
 	outReplicated bool
 
-	at         map[int32]Shard // shards of lead by PE, once asked for
+	shards     []Shard // of lead, in the order of PEs, once asked for
 	replicated bool
 }
 
@@ -87,7 +87,11 @@ func (c *Context) sortOut(name string, args []any) (*arguments, error) {
 
 // shardsOf lists all shards of the tensors in rank order.
 func shardsOf(tensors []*Tensor) []Shard {
-	var all []Shard
+	n := 0
+	for _, t := range tensors {
+		n += len(t.shards)
+	}
+	all := make([]Shard, 0, n)
 	for _, t := range tensors {
 		all = append(all, t.shards...)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sort"
 
 	"kernbench/conf"
 	"kernbench/mem"
@@ -111,18 +112,15 @@ func (a *arguments) on(pes []int32) tl.Args {
 	if len(a.lead) == 0 {
 		return args
 	}
-	if a.at == nil {
-		a.at = map[int32]Shard{}
-		for _, s := range shardsOf(a.lead) {
-			a.at[int32(s.Rank)] = s
-		}
+	if a.shards == nil {
+		a.shards = shardsOf(a.lead)
 		a.replicated = slices.ContainsFunc(a.lead, func(t *Tensor) bool { return t.replicated })
 	}
 	args.Shards = make([]mem.Addr, len(pes))
 	first := true
 	for rank, pe := range pes {
-		s, ok := a.at[pe]
-		if !ok {
+		s := shardOn(a.shards, pe)
+		if s == nil {
 			continue
 		}
 		args.Shards[rank] = s.address(a.replicated)
@@ -134,6 +132,15 @@ func (a *arguments) on(pes []int32) tl.Args {
 		}
 	}
 	return args
+}
+
+// shardOn is the shard of a PE, the last of several, in shards in the order of PEs; nil: it has none.
+func shardOn(shards []Shard, pe int32) *Shard {
+	next := sort.Search(len(shards), func(i int) bool { return shards[i].Rank > int(pe) })
+	if next == 0 || shards[next-1].Rank != int(pe) {
+		return nil
+	}
+	return &shards[next-1]
 }
 
 // peList lists the PEs of shards in rank order, each once.

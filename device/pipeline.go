@@ -1,6 +1,9 @@
 package device
 
-import "kernbench/unit"
+import (
+	"kernbench/machine"
+	"kernbench/unit"
+)
 
 // latencyBytes is alpha/beta of a plan's ways from rank to rank: what the slowest link of a way
 // carries in the time that an empty message takes. Ways differ: it is the mean of those that the
@@ -10,12 +13,14 @@ func (c *Context) latencyBytes(p *Plan) int64 {
 	own := pe.Issue + pe.IPCQ.Send + pe.DMA.Setup + pe.IPCQ.Recv
 	var sum float64
 	ways := 0
+	var way []machine.Hop
 	for r := range p.Wiring {
 		for _, out := range p.Wiring[r].Out {
 			if int(out.Peer) == r {
 				continue
 			}
-			head, slowest := m.Latency(m.Route(nil, m.TCM(int(p.PEs[r])), m.TCM(int(p.PEs[out.Peer]))))
+			way = m.Route(way[:0], m.TCM(int(p.PEs[r])), m.TCM(int(p.PEs[out.Peer])))
+			head, slowest := m.Latency(way)
 			late, _ := p.Ring.Protocol.Late(m.Between(int(p.PEs[r]), int(p.PEs[out.Peer])))
 			sum += float64(own+head+late) / float64(unit.Second) * float64(p.Ring.Protocol.Data(slowest))
 			ways++

@@ -23,9 +23,7 @@ type Serial struct {
 // Serial returns the time per byte of r. It panics unless r is positive: a link without a rate is a mistake of the
 // caller, who has the name of the key that was wrong.
 func (r Rate) Serial() Serial {
-	if r <= 0 {
-		panic(fmt.Sprintf("unit: Serial of the rate %d B/s: a rate must be positive", int64(r)))
-	}
+	r.check("Serial")
 	g := gcd(uint64(Second), uint64(r))
 	s := Serial{num: uint64(Second) / g, den: uint64(r) / g}
 	for shift := range uint64(63) { // the shift that serves the most bytes
@@ -47,6 +45,18 @@ func (r Rate) Serial() Serial {
 		}
 	}
 	return s
+}
+
+func (r Rate) check(what string) {
+	if r <= 0 {
+		panic(fmt.Sprintf("unit: %s of the rate %d B/s: a rate must be positive", what, int64(r)))
+	}
+}
+
+// Time is r.Serial().Time(bytes), for who asks once: making a Serial takes a hundred times as long. It panics as that does.
+func (r Rate) Time(bytes int64) Time {
+	r.check("Time")
+	return Serial{num: uint64(Second), den: uint64(r)}.timeWide(bytes)
 }
 
 // Time returns ⌈bytes × 1e12 / rate⌉ ps, exactly. Zero or fewer bytes take no time; a time that does not fit is MaxTime.

@@ -103,3 +103,14 @@ func BenchmarkSerialTime(b *testing.B) {
 		b.Fatal("time ran backwards")
 	}
 }
+
+// What is asked once is what is asked often.
+func TestRateTime(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		r := Rate(rapid.Int64Range(1, math.MaxInt64).Draw(t, "rate"))
+		n := rapid.Int64().Draw(t, "bytes")
+		if got, want := r.Time(n), r.Serial().Time(n); got != want {
+			t.Fatalf("%d bytes at %d B/s take %d, want %d", n, int64(r), got, want)
+		}
+	})
+}

@@ -102,7 +102,7 @@ func (r *rank) peer(pe int32) int32 {
 	p := peer{pe: pe, way: noWay, putWay: noWay, control: e.route(own, e.m.HBM(int(pe))), back: e.route(other, own)}
 	head, slowest := e.net.Latency(p.back)
 	if p.ack = head; slowest > 0 {
-		p.ack += slowest.Serial().Time(int64(e.topo.Fabric.RequestBytes))
+		p.ack += slowest.Time(int64(e.topo.Fabric.RequestBytes))
 	}
 	if pe != r.seat {
 		p.late, _ = r.run.ring.Protocol.Late(e.m.Between(int(r.seat), int(pe)))

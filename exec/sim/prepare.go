@@ -102,7 +102,7 @@ func (e *Executor) creditTime(ring *tl.Ring, from, to int) unit.Time {
 	head, slowest := e.net.Between(e.m.PE(from), e.m.PE(to))
 	_, seen := ring.Protocol.Late(e.m.Between(from, to))
 	if slowest > 0 {
-		seen += slowest.Serial().Time(ring.CreditBytes)
+		seen += slowest.Time(ring.CreditBytes)
 	}
 	return head + seen
 }

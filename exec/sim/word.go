@@ -86,7 +86,7 @@ func (r *rank) readCost(s *tl.OneSided) unit.Time {
 		cost, path = p.ack, r.run.e.route(r.run.e.m.HBM(int(pe)), r.run.e.m.PE(int(r.seat)))
 	}
 	head, slowest := net.Latency(path)
-	return cost + head + slowest.Serial().Time(int64(max(1, len(s.Words)))*int64(s.WordType.Size()))
+	return cost + head + slowest.Time(int64(max(1, len(s.Words)))*int64(s.WordType.Size()))
 }
 
 // notify sends an update of a word on its way.

@@ -24,7 +24,7 @@ func (n *Fabric) pass(m *message, mi uint32) {
 	if first := path[0].link; n.links[first].spec.Port && !n.links[at].spec.Port {
 		at = first
 	}
-	key := line{at, m.source, m.class}
+	key := line{at, m.via, m.class}
 	end = max(end, n.latest[key])
 	n.latest[key] = end
 	user := m.user

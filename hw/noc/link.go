@@ -2,6 +2,7 @@ package noc
 
 import (
 	"iter"
+	"math/bits"
 	"slices"
 
 	"kernbench/des"
@@ -34,6 +35,7 @@ func (n *Fabric) arrive(li, mi uint32) {
 	m.next = 0
 	if b.head == 0 {
 		b.head = mi
+		l.queues |= n.queue(l, m)
 	} else {
 		n.msgs[b.tail].next = mi
 	}
@@ -96,11 +98,8 @@ func (n *Fabric) schedule(li uint32) {
 	if l.freeAt > now {
 		at = l.freeAt
 	} else {
-		for k := range n.buffersOf(l) {
+		for k := range n.waitedFor(l) {
 			b := &n.bufs[k]
-			if b.head == 0 {
-				continue
-			}
 			m := &n.msgs[b.head]
 			t := now
 			if !m.last() {
@@ -116,14 +115,20 @@ func (n *Fabric) schedule(li uint32) {
 	}
 }
 
-// buffersOf are the numbers of the buffers of a link, class by class.
-func (n *Fabric) buffersOf(l *link) iter.Seq[uint32] {
+// queue is the bit, among those of its link, of the queue that m stands in.
+func (n *Fabric) queue(l *link, m *message) uint64 {
+	class := uint32(m.class)
+	return 1 << (class*l.channels + m.into - class*n.inClass - l.bufs)
+}
+
+// waitedFor are the numbers of the buffers of a link that messages wait for, class by class.
+func (n *Fabric) waitedFor(l *link) iter.Seq[uint32] {
 	return func(yield func(uint32) bool) {
-		for c := range uint32(classes) {
-			for k := range l.channels {
-				if !yield(c*n.inClass + l.bufs + k) {
-					return
-				}
+		for q := l.queues; q != 0; q &= q - 1 {
+			k := uint32(bits.TrailingZeros64(q))
+			c := k / l.channels
+			if !yield(c*n.inClass + l.bufs + k - c*l.channels) {
+				return
 			}
 		}
 	}
@@ -145,7 +150,12 @@ func (n *Fabric) retry(li uint32) {
 	l.retryAt = never
 	if l.freeAt <= now && l.waiting > 0 {
 		if mi, prev := n.pick(li, now); mi != 0 {
-			n.unlink(&n.bufs[n.msgs[mi].into], mi, prev)
+			m := &n.msgs[mi]
+			b := &n.bufs[m.into]
+			n.unlink(b, mi, prev)
+			if b.head == 0 {
+				l.queues &^= n.queue(l, m)
+			}
 			l.waiting--
 			n.start(li, mi)
 			l = &n.links[li]
@@ -160,7 +170,7 @@ func (n *Fabric) retry(li uint32) {
 func (n *Fabric) pick(li uint32, now unit.Time) (msg, prev uint32) {
 	l, first := &n.links[li], never
 	turn := ^uint32(0)
-	for k := range n.buffersOf(l) {
+	for k := range n.waitedFor(l) {
 		b := &n.bufs[k]
 		n.ties = n.ties[:0]
 		before := uint32(0)
@@ -190,7 +200,7 @@ func (n *Fabric) pick(li uint32, now unit.Time) (msg, prev uint32) {
 // all links.
 func (n *Fabric) from(m *message) uint32 {
 	if m.hop == 0 {
-		return uint32(len(n.links)) + 1 + m.source
+		return uint32(len(n.links)) + 1 + m.via
 	}
 	return m.via
 }
@@ -326,7 +336,7 @@ func (n *Fabric) enter(l *link, li, mi uint32, at unit.Time) {
 // transfer of several messages without one before it starts a line.
 func (n *Fabric) standInLine(l *link, li, mi uint32) bool {
 	m := &n.msgs[mi]
-	key := line{li, m.source, m.class}
+	key := line{li, m.via, m.class}
 	behind, ok := n.lines[key]
 	if ok {
 		m.next = 0
@@ -350,7 +360,7 @@ func (n *Fabric) standInLine(l *link, li, mi uint32) bool {
 // nextInLine lets the next message of a line come when the last of the transfer before
 // it has left.
 func (n *Fabric) nextInLine(l *link, li uint32, m *message, end unit.Time) {
-	key := line{li, m.source, m.class}
+	key := line{li, m.via, m.class}
 	behind := n.lines[key]
 	next := behind.head
 	if next == 0 {

@@ -130,12 +130,13 @@ type Fabric struct {
 // another one, in ps.
 type hop struct{ link, buf, edge, others uint32 }
 
-// link is the state of one link.
+// link is the state of one link. It fills a cache line.
 type link struct {
 	freeAt   unit.Time
 	retryAt  unit.Time // of the retry that counts, or never
 	spec     *machine.LinkSpec
 	latency  unit.Time
+	queues   uint64 // of its buffers, class by class, those for which a message waits
 	bufs     uint32 // first of its buffers in the first class
 	waiting  uint32
 	served   uint32 // where the message it took last came from
@@ -174,7 +175,7 @@ type release struct {
 	bytes int64
 }
 
-// message is a part of a transfer on its way.
+// message is a part of a transfer on its way. It fills a cache line.
 type message struct {
 	arrived unit.Time // of its head at the link that it wants next
 	tail    unit.Time // of its last byte there
@@ -184,8 +185,7 @@ type message struct {
 	route   Route
 	into    uint32 // buffer that it goes into next
 	in      uint32 // buffer that it is in, from its second link on; nowhere where nobody counts
-	via     uint32 // 1 + the link it came from, from its second one on
-	source  uint32
+	via     uint32 // who sent it; 1 + the link it came from, from its second one on
 	next    uint32
 	hop     uint32
 	class   Class
@@ -307,7 +307,7 @@ func (n *Fabric) Send(at unit.Time, t Transfer, key des.Key) {
 	}
 	n.msgs[i] = message{
 		arrived: at, tail: at, left: max(0, t.Bytes-part), bytes: int32(part),
-		user: t.User, route: t.Route, class: t.Class, taken: t.Taken, source: t.Source,
+		user: t.User, route: t.Route, class: t.Class, taken: t.Taken, via: t.Source,
 	}
 	h := n.hops[t.Route.first]
 	n.msgs[i].into = h.buf + uint32(t.Class)*n.inClass

@@ -141,7 +141,7 @@ func (l *Log) drop(v tl.Value) {
 	}
 }
 
-// LoadBy records that n elements of memory are a value, which it makes.
+// LoadBy is Load of a whole value, which it makes, by somebody whose number is known.
 func (l *Log) LoadBy(o By, n int32, t dtype.Type, a mem.Addr) tl.Value {
 	v := l.NewValue()
 	x := l.next(o)
@@ -159,7 +159,7 @@ func (l *Log) Load(o Origin, dst tl.Value, off, n, total int, t dtype.Type, a me
 	}
 }
 
-// StoreBy is Store.
+// StoreBy is Store by somebody whose number is known.
 func (l *Log) StoreBy(o By, a mem.Addr, v tl.Value, off, n int32, t dtype.Type) {
 	x := l.next(o)
 	x.kind, x.typ, x.n, x.a, x.aOff, x.addr = recStore, t, n, v, off, a

@@ -32,6 +32,9 @@ func TestWhoIsTold(t *testing.T) {
 			v := b.LoadBy(number(b, first), 2, dtype.F32, x.Addr)
 			b.StoreBy(number(b, first), x.Addr, v, 0, 2, dtype.F32)
 			b.StoreBy(number(b, tt.origin), at(5), v, 0, 2, dtype.F32)
+			if o := b.Origin(number(b, tt.origin)); o != tt.origin {
+				t.Errorf("%+v is remembered as %+v", tt.origin, o)
+			}
 			if err := b.Flush(); err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("%v, want %q", err, tt.want)
 			}

@@ -3,14 +3,15 @@ package report
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
 	"kernbench/speed"
 )
 
-// Speed prints what was measured of kernbench: a line for each figure, but CPU time and memory of a
-// command only beside the first of its row where they have nothing to reach.
+// Speed prints what was measured of kernbench: a line for each figure, but CPU time and memory only
+// beside the first of their row where they have nothing to reach.
 func Speed(w io.Writer, t *speed.Table) error {
 	table := speedTable(t)
 	if err := table.Write(w); err != nil {
@@ -38,7 +39,7 @@ func speedTable(t *speed.Table) *Table {
 		r := &t.Rows[i]
 		for j := range r.Figures {
 			f := &r.Figures[j]
-			if aside := r.Command != "" && j > 0; !aside || f.Must != nil || f.Aim != nil {
+			if aside := j > 0 && slices.Contains([]string{"user CPU", "peak memory", "per message"}, f.What); !aside || f.Must != nil || f.Aim != nil {
 				out.Rows = append(out.Rows, speedCells(t, r, f, j == 0))
 			}
 		}

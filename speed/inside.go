@@ -33,7 +33,7 @@ var delays = [20]unit.Time{10, 1000, 3030, 3030, 3030, 3030, 3030, 3030, 3030, 3
 // hold pops events and posts as many, while so many are live.
 func hold(live int) *work {
 	name := fmt.Sprintf("hold-1e%d", len(fmt.Sprint(live))-1)
-	figures := []Figure{{What: "per event", Unit: Seconds}, {What: "allocations per event", Unit: Number}}
+	figures := []Figure{{What: "per event", Unit: Seconds}, {What: "allocations per event", Unit: Number}, {What: userCPU, Unit: Seconds}}
 	return inside(name, fmt.Sprintf("event queue: pop one, post one, %s live, at the distances of real runs", group(live)), figures,
 		func(ctx context.Context) ([]float64, error) {
 			const batch, batches = 1 << 16, 32
@@ -50,17 +50,17 @@ func hold(live int) *work {
 			holds(2*live + batch) // until the queue has grown and knows how dense events are
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
-			start := time.Now()
+			start, used := time.Now(), processTime()
 			for range batches {
 				holds(batch)
 				if err := ctx.Err(); err != nil {
 					return nil, err
 				}
 			}
-			took := time.Since(start).Seconds()
+			took, cpu := time.Since(start).Seconds(), (processTime() - used).Seconds()
 			runtime.ReadMemStats(&after)
 			allocations := (after.Mallocs - before.Mallocs) / (batch * batches) // whole ones, as package testing has it
-			return []float64{took / (batch * batches), float64(allocations)}, nil
+			return []float64{took / (batch * batches), float64(allocations), cpu / (batch * batches)}, nil
 		})
 }
 
@@ -86,18 +86,18 @@ func machineOf(pes int) (*conf.Topology, *machine.Machine, error) {
 // build makes a machine, and the state of its links that a simulation begins with.
 func build(pes int) *work {
 	return inside(fmt.Sprintf("build-%d", pes), fmt.Sprintf("building a machine of %s PEs, and a simulator of its links", group(pes)),
-		[]Figure{{What: wallTime, Unit: Seconds}},
+		[]Figure{{What: wallTime, Unit: Seconds}, {What: userCPU, Unit: Seconds}},
 		func(ctx context.Context) ([]float64, error) {
 			runtime.GC() // what others left is not to be collected now
-			start := time.Now()
+			start, used := time.Now(), processTime()
 			topo, m, err := machineOf(pes)
 			if err != nil {
 				return nil, err
 			}
 			e := sim.New(m, topo, sim.Options{})
-			took := time.Since(start).Seconds()
+			took, cpu := time.Since(start).Seconds(), (processTime() - used).Seconds()
 			e.Close()
-			return []float64{took}, ctx.Err()
+			return []float64{took, cpu}, ctx.Err()
 		})
 }
 
@@ -105,7 +105,7 @@ func build(pes int) *work {
 // DMA, links, and its credit. Each pair of PEs has its way alone.
 func message(pes int) *work {
 	return inside(fmt.Sprintf("message-%d", pes), fmt.Sprintf("one slot message between two PEs that have their links alone, on %s PEs at once", group(pes)),
-		[]Figure{{What: perMessage, Unit: Seconds}},
+		[]Figure{{What: perMessage, Unit: Seconds}, {What: userCPU, Unit: Seconds}},
 		func(ctx context.Context) ([]float64, error) {
 			topo, m, err := machineOf(pes)
 			if err != nil {
@@ -113,7 +113,7 @@ func message(pes int) *work {
 			}
 			// A short launch and a long one: what comes before and after messages is in both.
 			few, many := 8, 8+max(64, 1<<19/pes)
-			var took [2]time.Duration
+			var took, cpu [2]time.Duration
 			var messages [2]int64
 			for i, rounds := range []int{few, many} {
 				l, err := pairs(topo, pes, rounds)
@@ -122,16 +122,19 @@ func message(pes int) *work {
 				}
 				e := sim.New(m, topo, sim.Options{})
 				runtime.GC()
-				start := time.Now()
+				start, used := time.Now(), processTime()
 				res, err := e.Launch(ctx, l)
-				took[i] = time.Since(start)
+				took[i], cpu[i] = time.Since(start), processTime()-used
 				e.Close()
 				if err != nil {
 					return nil, err
 				}
 				messages[i] = res.Messages
 			}
-			return []float64{(took[1] - took[0]).Seconds() / float64(messages[1]-messages[0])}, nil
+			each := func(t [2]time.Duration) float64 {
+				return max(0, t[1]-t[0]).Seconds() / float64(messages[1]-messages[0])
+			}
+			return []float64{each(took), each(cpu)}, nil
 		})
 }
 

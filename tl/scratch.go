@@ -117,8 +117,9 @@ func (c *Context) kill(i int32) {
 // drop tells the core that a cell's value is done with and recycles the cell.
 func (c *Context) drop(i int32) {
 	if c.cells[i].Value != 0 {
-		c.dropped = Instr{Op: OpDrop, Dst: None, A: i, B: None, C: None}
-		c.core.Do(&c.dropped)
+		d := &c.dropped // all else in it stays zero
+		d.Op, d.Dst, d.A, d.B, d.C = OpDrop, None, i, None, None
+		c.core.Do(d)
 	}
 	b := &c.cells[i]
 	b.Ready, b.Value, b.Off, b.Waiting, b.Slot, b.In, b.InSlot, b.Local, b.state = 0, 0, 0, 0, 0, 0, false, false, cellFree

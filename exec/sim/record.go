@@ -176,10 +176,6 @@ func (r *recorder) run() (err error) {
 
 // describe keeps what a log or a trace will be told of an op.
 func (r *recorder) describe(o *op, in *tl.Instr) {
-	if o.kind == opDrop {
-		r.w.part.detail = append(r.w.part.detail, detail{})
-		return
-	}
 	d := detail{who: r.who, n: int32(in.N), aOff: in.AOff, bOff: in.BOff, addr: in.Addr, typ: in.Type, by: in.Binary}
 	if line := r.ctx.Line(); line != "" && r.w.log != nil {
 		d.who = r.w.log.Who(oplog.Origin{Rank: r.f.index, PE: r.f.pe, Line: line})
@@ -204,13 +200,15 @@ func (r *recorder) describe(o *op, in *tl.Instr) {
 
 // Do records an instruction.
 func (r *recorder) Do(in *tl.Instr) {
-	if r.repeat != nil && in.Op != tl.OpDrop && r.repeat.reached(r, in) {
+	if in.Op == tl.OpDrop {
+		r.drop(in.A)
+		return
+	}
+	if r.repeat != nil && r.repeat.reached(r, in) {
 		return
 	}
 	o := op{dst: tl.None, a: tl.None, b: tl.None, c: tl.None}
 	switch in.Op {
-	case tl.OpDrop:
-		o.kind, o.a = opDrop, in.A
 	case tl.OpLoad:
 		r.address("load", in, span(in))
 		o.kind, o.more, o.time = opLoad, in.Piece > 0, r.w.accessTime(in.Bytes())
@@ -242,6 +240,18 @@ func (r *recorder) Do(in *tl.Instr) {
 		o.kind = opPost
 	}
 	r.record(o, in)
+}
+
+// drop records that the value of a cell is gone, which no kernel is stopped at.
+func (r *recorder) drop(cell int32) {
+	if r.repeat != nil {
+		return
+	}
+	p := &r.w.part
+	p.ops = append(p.ops, op{kind: opDrop, a: cell})
+	if r.w.detailed {
+		p.detail = append(p.detail, detail{})
+	}
 }
 
 func (r *recorder) record(o op, in *tl.Instr) {

@@ -14,7 +14,7 @@ func bidirectionalRingAllReduce(c *tl.Context, a tl.Args) {
 		l.brings, l.keeps = mine.Chunk, out.Chunk
 		return &l
 	}
-	goRound(c, a.Op, piecesOf(c, a, tl.CDiv(a.NElem, 2*n), 2),
+	goRound(c, a.Op, piecesOf(c, &a, tl.CDiv(a.NElem, 2*n), 2),
 		half(0, lane{to: tl.East, from: tl.West, me: me}),
 		half(1, lane{to: tl.West, from: tl.East, me: n - 1 - me}))
 }

@@ -13,7 +13,7 @@ import (
 //
 // Each direction carries one message of a segment, so one slot is enough.
 func binomialAllReduce(c *tl.Context, a tl.Args) {
-	for mine, out := range segments(a, c.Rank(), 1) {
+	for mine, out := range segments(&a, c.Rank(), 1) {
 		binomialSegment(c, a.Op, mine, out)
 	}
 }

@@ -16,16 +16,16 @@ import (
 //
 // A rank sends while it still holds the slot that it received into, so n_slots must be at least 2.
 func bucketAllReduce(c *tl.Context, a tl.Args) {
-	dims := levelCircles(c, a)
+	dims := levelCircles(c, &a)
 	parts := make([]*bucketPart, 2*len(dims))
 	for i := range parts {
 		parts[i] = &bucketPart{first: i / 2, west: i%2 == 1, dims: dims}
 	}
-	allReduceByLevels(c, a, dims, parts)
+	allReduceByLevels(c, &a, dims, parts)
 }
 
 // allReduceByLevels takes parts of the vector through all levels and back.
-func allReduceByLevels(c *tl.Context, a tl.Args, dims []levelCircle, parts []*bucketPart) {
+func allReduceByLevels(c *tl.Context, a *tl.Args, dims []levelCircle, parts []*bucketPart) {
 	mine, out := a.Shard(c.Rank()), a.Out(c.Rank(), a.NElem)
 	if len(dims) == 0 {
 		move(c, out, mine)
@@ -43,7 +43,7 @@ func allReduceByLevels(c *tl.Context, a tl.Args, dims []levelCircle, parts []*bu
 }
 
 // bucketRound takes all parts through one of their dimensions.
-func bucketRound(c *tl.Context, a tl.Args, parts []*bucketPart, next func(p *bucketPart) *lane) {
+func bucketRound(c *tl.Context, a *tl.Args, parts []*bucketPart, next func(p *bucketPart) *lane) {
 	var lanes []*lane
 	longest := 0
 	for _, p := range parts {
@@ -60,7 +60,7 @@ func bucketRound(c *tl.Context, a tl.Args, parts []*bucketPart, next func(p *buc
 type levelCircle struct{ level, me, n int }
 
 // levelCircles are the rings that a rank stands in, by level.
-func levelCircles(c *tl.Context, a tl.Args) []levelCircle {
+func levelCircles(c *tl.Context, a *tl.Args) []levelCircle {
 	var all []levelCircle
 	stride := 1
 	for k, n := range topology.LevelsOf(c.WorldSize(), a.Levels) {

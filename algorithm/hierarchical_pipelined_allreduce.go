@@ -13,7 +13,7 @@ import (
 //
 // A rank sends while it still holds the slot that it received into, so n_slots must be at least 2.
 func hierarchicalPipelinedAllReduce(c *tl.Context, a tl.Args) {
-	dims := levelCircles(c, a)
+	dims := levelCircles(c, &a)
 	mine, out := a.Shard(c.Rank()), a.Out(c.Rank(), a.NElem)
 	if len(dims) == 0 {
 		move(c, out, mine)
@@ -27,7 +27,7 @@ func hierarchicalPipelinedAllReduce(c *tl.Context, a tl.Args) {
 		}
 	}
 	for range 2*len(dims) + len(parts) - 1 {
-		bucketRound(c, a, parts, func(p *bucketPart) *lane {
+		bucketRound(c, &a, parts, func(p *bucketPart) *lane {
 			stage := p.stage
 			p.stage++
 			switch {

@@ -10,8 +10,8 @@ import "kernbench/tl"
 //
 // A rank sends while it still holds the slot that it received into, so n_slots must be at least 2.
 func hierarchicalRingAllReduce(c *tl.Context, a tl.Args) {
-	dims := levelCircles(c, a)
-	allReduceByLevels(c, a, dims, []*bucketPart{{dims: dims}, {dims: dims, west: true}})
+	dims := levelCircles(c, &a)
+	allReduceByLevels(c, &a, dims, []*bucketPart{{dims: dims}, {dims: dims, west: true}})
 }
 
 // HierarchicalRingAllReduce has messages to neighbours only, and few of them.

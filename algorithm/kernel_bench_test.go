@@ -2,6 +2,8 @@ package algorithm_test
 
 import (
 	"fmt"
+	"iter"
+	"runtime"
 	"testing"
 
 	"kernbench/algorithm"
@@ -74,8 +76,11 @@ func rankOf(t testing.TB, a *algorithm.Algorithm, world, nElem int) (tl.Setup, t
 		t.Fatal(err)
 	}
 	me, shards, addrs := world/2, make([]mem.Addr, world), &mem.Map{}
+	bytes := int64(nElem * 2)
+	if a.Collective == "all_gather" {
+		bytes *= int64(world)
+	}
 	for r := range shards {
-		bytes := int64(nElem * 2)
 		shards[r] = mem.At(mem.Virtual, 0, 4096+int64(r)*bytes)
 		if err := addrs.Insert(mem.Extent{VA: shards[r], Bytes: bytes, PA: mem.At(mem.HBM, r, 0)}); err != nil {
 			t.Fatal(err)
@@ -89,4 +94,69 @@ func rankOf(t testing.TB, a *algorithm.Algorithm, world, nElem int) (tl.Setup, t
 		Rank: me, World: world, PE: me, PEsPerCube: 8, Wiring: &wiring[me], Addrs: addrs, Scratch: unit.Bytes(1 << 20),
 		Ring: &tl.Ring{Slots: 4, SlotBytes: 4096, Space: mem.TCM, Strict: true}, Local: a.Local, Sends: a.Sends,
 	}, args
+}
+
+// parked is a Core that gives way in each instruction.
+type parked struct {
+	idle
+	yield func(struct{}) bool
+	c     *tl.Context
+}
+
+func (p *parked) Do(in *tl.Instr) {
+	p.idle.Do(in)
+	if !p.yield(struct{}{}) {
+		p.c.Abandon()
+	}
+}
+
+// BenchmarkStack is what a coroutine takes of stack, over all instructions of its kernel.
+func BenchmarkStack(b *testing.B) {
+	const ranks = 1024
+	for _, a := range algorithm.All() {
+		if a.Window != nil || a.Check != nil && a.Check(ranks, 4*ranks) != nil {
+			continue
+		}
+		b.Run(a.Name, func(b *testing.B) {
+			setup, args := rankOf(b, a, ranks, 4*ranks)
+			for b.Loop() {
+				before := stacks()
+				var stops []func()
+				for range ranks {
+					stop, err := atTheEnd(a, setup, args)
+					if stops = append(stops, stop); err != nil {
+						b.Skip(err) // it needs more than a rank in the middle is given here
+					}
+				}
+				b.ReportMetric(float64(stacks()-before)/ranks, "stack-B/rank")
+				for _, stop := range stops {
+					stop()
+				}
+			}
+		})
+	}
+}
+
+// atTheEnd starts a kernel in a coroutine and lets it go on for as long as it can.
+func atTheEnd(a *algorithm.Algorithm, setup tl.Setup, args tl.Args) (stop func(), err error) {
+	p := &parked{}
+	setup.Core = p
+	p.c = tl.NewContext(setup)
+	ended := false
+	next, stop := iter.Pull(func(yield func(struct{}) bool) {
+		p.yield = yield
+		_, err = p.c.Run(a.Kernel, args)
+		ended = true
+		yield(struct{}{})
+	})
+	for !ended {
+		next()
+	}
+	return stop, err
+}
+
+func stacks() uint64 {
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.StackInuse
 }

@@ -53,7 +53,7 @@ const largeSlot = 32 << 10
 
 // piecesOf cuts chunks of up to so many elements, of so many lanes side by side. Pieces that fit
 // in a slot can be in flight together; of others the next waits until the one before is through.
-func piecesOf(c *tl.Context, a tl.Args, chunk, lanes int) ringPieces {
+func piecesOf(c *tl.Context, a *tl.Args, chunk, lanes int) ringPieces {
 	slots, slot := c.Slots()
 	scratch := c.ScratchBytes() / int64(lanes)
 	bytes := min(longPiece, scratch/8) // four of them are there at a time

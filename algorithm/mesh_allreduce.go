@@ -7,7 +7,7 @@ import "kernbench/tl"
 // a direction is at the rim, so the kernel need not know w and h.
 func meshAllReduce(c *tl.Context, a tl.Args) {
 	has := func(d tl.Dir) bool { _, ok := c.Neighbor(d); return ok }
-	for mine, out := range segments(a, c.Rank(), 1) {
+	for mine, out := range segments(&a, c.Rank(), 1) {
 		c.Store(out, toCornerAndBack(c, a.Op, c.Load(mine), has))
 	}
 }

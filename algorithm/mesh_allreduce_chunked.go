@@ -11,7 +11,7 @@ import "kernbench/tl"
 func meshAllReduceChunked(c *tl.Context, a tl.Args) {
 	g := meshOf(c, a)
 	row, column := g.row(), g.column()
-	for mine, out := range segments(a, c.Rank(), g.w) {
+	for mine, out := range segments(&a, c.Rank(), g.w) {
 		row.ofMemory(mine, out).reduce()
 		column.after(row).reduce()
 		column.part = c.Finish(a.Op, column.part, c.WorldSize())

@@ -12,7 +12,7 @@ import "kernbench/tl"
 // Each direction carries one message of a segment, so one slot is enough.
 func meshCenterAllReduce(c *tl.Context, a tl.Args) {
 	x, y, w, h := meshPlace(c)
-	for mine, out := range segments(a, c.Rank(), 1) {
+	for mine, out := range segments(&a, c.Rank(), 1) {
 		acc := c.Load(mine)
 		toCenter(c, a.Op, &acc, x, w, tl.East, tl.West, func() {
 			toCenter(c, a.Op, &acc, y, h, tl.South, tl.North, func() {

@@ -12,7 +12,7 @@ func multiRingAllReduce(c *tl.Context, a tl.Args) {
 	t := torusOf(c, a)
 	first := []*bucket{t.eastward(), t.westward(), t.southward(), t.northward()}
 	second := []*bucket{t.southward(), t.northward(), t.eastward(), t.westward()}
-	for mine, out := range segments(a, c.Rank(), min(t.w, t.h)) {
+	for mine, out := range segments(&a, c.Rank(), min(t.w, t.h)) {
 		for i, b := range first {
 			b.ofMemory(mine.Chunk(len(first), i), out.Chunk(len(first), i))
 		}

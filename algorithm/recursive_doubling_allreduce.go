@@ -25,7 +25,7 @@ func recursiveDoublingAllReduce(c *tl.Context, a tl.Args) {
 // of a host and its guest, and leaves the result in memory. Guests only give and take.
 func folded(c *tl.Context, a tl.Args, core func(out tl.Ref, sum tl.Tensor, dims int)) {
 	ranks, dims := topology.Fold(c.WorldSize())
-	for mine, out := range segments(a, c.Rank(), 1) {
+	for mine, out := range segments(&a, c.Rank(), 1) {
 		sum := c.Load(mine)
 		if c.Rank() >= ranks {
 			c.Send(tl.Dim(dims), sum)

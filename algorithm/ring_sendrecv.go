@@ -13,7 +13,7 @@ func ringSendRecv(c *tl.Context, a tl.Args) {
 		c.RecvTo(tl.West, out)
 		return
 	}
-	p := piecesOf(c, a, a.NElem, 1)
+	p := piecesOf(c, &a, a.NElem, 1)
 	next := c.Load(mine.Chunk(p.number, 0))
 	for i := range p.number + p.flight {
 		if before := i - p.flight; before >= 0 {

@@ -13,7 +13,7 @@ const segmentBytes = 128 << 10
 
 // segments cuts a rank's vector, and the place of the result with it, into parts that are
 // reduced one after the other, each of at most so many segments' bytes.
-func segments(a tl.Args, rank, most int) iter.Seq2[tl.Ref, tl.Ref] {
+func segments(a *tl.Args, rank, most int) iter.Seq2[tl.Ref, tl.Ref] {
 	mine, out := a.Shard(rank), a.Out(rank, a.NElem)
 	per := most * segmentBytes / a.DType.Size()
 	return func(yield func(mine, out tl.Ref) bool) {

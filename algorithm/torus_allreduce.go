@@ -10,7 +10,7 @@ import "kernbench/tl"
 func torusAllReduce(c *tl.Context, a tl.Args) {
 	t := torusOf(c, a)
 	row, column := t.eastward(), t.southward()
-	for mine, out := range segments(a, c.Rank(), t.w) {
+	for mine, out := range segments(&a, c.Rank(), t.w) {
 		reduceBuckets(row.ofMemory(mine, out))
 		reduceBuckets(column.after(row))
 		finishBuckets(column)

@@ -9,7 +9,7 @@ import (
 // children's sums, passes its own up, and sends the result down as it came.
 func treeAllReduce(c *tl.Context, a tl.Args) {
 	parent, children := topology.TreeStep(c.Rank(), c.WorldSize())
-	for mine, out := range segments(a, c.Rank(), 1) {
+	for mine, out := range segments(&a, c.Rank(), 1) {
 		acc := c.Load(mine)
 		for i := range children {
 			acc = c.Combine(a.Op, acc, c.Recv(tl.Child0+tl.Dir(i), acc.Shape(), acc.DType()))

@@ -50,7 +50,7 @@ type Args struct {
 }
 
 // InBlock is block j, of so many, of what a rank brings.
-func (a Args) InBlock(rank, blocks, j int) Ref {
+func (a *Args) InBlock(rank, blocks, j int) Ref {
 	if a.InBlocks == nil {
 		return a.Shard(rank).Chunk(blocks, j)
 	}
@@ -58,7 +58,7 @@ func (a Args) InBlock(rank, blocks, j int) Ref {
 }
 
 // OutBlock is block j, of so many, of a rank's result, which has n elements.
-func (a Args) OutBlock(rank, n, blocks, j int) Ref {
+func (a *Args) OutBlock(rank, n, blocks, j int) Ref {
 	if a.OutBlocks == nil {
 		return a.Out(rank, n).Chunk(blocks, j)
 	}
@@ -75,7 +75,7 @@ func blockAt(at mem.Addr, b mem.Chunk, t dtype.Type) Ref {
 
 // Use counts one more use of what the kernel's window has for it, and returns how often that
 // has been used with this one: what a word that grows by one with each use comes to.
-func (a Args) Use(i int) int {
+func (a *Args) Use(i int) int {
 	if a.Uses == nil {
 		return 1
 	}
@@ -84,13 +84,13 @@ func (a Args) Use(i int) int {
 }
 
 // Shard is the slice of the first tensor that belongs to a rank: NElem elements.
-func (a Args) Shard(rank int) Ref {
+func (a *Args) Shard(rank int) Ref {
 	return Ref{a.Shards[rank], Dims(a.NElem), a.DType}
 }
 
 // Out is where a rank's result of n elements goes: its place among Outs, or the first n of
 // its shard.
-func (a Args) Out(rank, n int) Ref {
+func (a *Args) Out(rank, n int) Ref {
 	if a.Outs == nil {
 		return Ref{a.Shards[rank], Dims(n), a.DType}
 	}
@@ -98,17 +98,17 @@ func (a Args) Out(rank, n int) Ref {
 }
 
 // Window is argument i among the windows. It panics when there are fewer.
-func (a Args) Window(i int) *mem.Window {
+func (a *Args) Window(i int) *mem.Window {
 	return argument(a.Windows, i, "Window", "an algorithm's row declares its window in the field Window, a mock.Config in Layout")
 }
 
 // Tensor is argument i among the tensors. It panics when there are fewer.
-func (a Args) Tensor(i int) Ref {
+func (a *Args) Tensor(i int) Ref {
 	return argument(a.Tensors, i, "Tensor", "tensors are arguments of the launch")
 }
 
 // Int is argument i among the numbers. It panics when there are fewer.
-func (a Args) Int(i int) int {
+func (a *Args) Int(i int) int {
 	return argument(a.Ints, i, "Int", "an algorithm's row makes its numbers in the field KernelArgs, a mock.Config has them in Args")
 }
 

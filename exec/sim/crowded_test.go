@@ -45,6 +45,7 @@ func TestCrowded(t *testing.T) {
 			rt.Skip("not for this world")
 		}
 		s := setup{world: world, n: n, slots: rapid.IntRange(2, 6).Draw(rt, "slots"), slotBytes: 512, sets: sets}
+		ahead := rapid.Bool().Draw(rt, "ahead")
 		mixed := rapid.Uint64().Draw(rt, "mixed") // which PE each rank has
 		var results [2]*tl.Result
 		for i, short := range []bool{true, false} {
@@ -57,7 +58,7 @@ func TestCrowded(t *testing.T) {
 					g.Args.Shards[i], g.Args.Shards[k] = g.Args.Shards[k], g.Args.Shards[i]
 				})
 			}
-			res, err := b.run(sim.Options{})
+			res, err := b.run(sim.Options{RecordAhead: short && ahead})
 			if err != nil {
 				rt.Fatal(err)
 			}

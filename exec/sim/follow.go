@@ -35,7 +35,8 @@ type follow struct {
 	first   int     // of those
 	reached unit.Time
 
-	forms     []form
+	forms     []form // as far as they are known to those who follow
+	made      []form // and to those who record
 	formIndex map[formKey]uint32
 	access    struct { // the latest one
 		bytes int64
@@ -48,6 +49,7 @@ type follow struct {
 	wireFree uint32      // list of unused ones; 0: none
 
 	part     recording // that is being made
+	ahead    *ahead    // nil: parts are recorded when they are needed
 	idle     []*recorder
 	busy     map[int32]*recorder // of ranks whose kernel has been recorded in part
 	traffic  []tl.Traffic
@@ -186,6 +188,7 @@ func (w *follow) simulate(ctx context.Context) error {
 	for i := range w.ready {
 		w.ready[i] = int32(i)
 	}
+	w.recordAhead()
 	for looks := 0; ; w.until-- {
 		if w.until <= 0 {
 			if err := ctx.Err(); err != nil {
@@ -209,6 +212,7 @@ func (w *follow) simulate(ctx context.Context) error {
 		}
 		w.e.net.Handle(ev)
 	}
+	w.quit()
 	w.result.Events = q.Popped() - before
 	for i := range w.traffic {
 		w.traffic[i].Rank = i
@@ -274,43 +278,60 @@ func (w *follow) record(f *follower) bool {
 		w.until = 0
 		return false
 	}
-	r := w.busy[f.id]
+	for i := range f.ops {
+		if f.ops[i].kind != opDrop {
+			f.passed++
+		}
+	}
+	f.at = 0
+	if w.ahead != nil {
+		w.ahead.next(w, f)
+		return true
+	}
+	r := w.recordPart(f.id)
+	w.forms = w.made
+	f.ops, f.details = kept(f.ops, w.part.ops), kept(f.details, w.part.detail)
+	if w.detailed {
+		f.whole = kept(f.whole, w.part.whole)
+	}
+	f.widen(len(r.known))
+	if w.log != nil {
+		for len(f.values) < len(r.known) {
+			f.values = append(f.values, token{})
+		}
+	}
+	return true
+}
+
+// widen makes room for so many cells.
+func (f *follower) widen(cells int) {
+	for len(f.cells) < cells {
+		f.cells = append(f.cells, cell{slot: -1})
+	}
+}
+
+// recordPart lets the kernel of a rank go on until it has made a part, and returns its recorder.
+func (w *follow) recordPart(rank int32) *recorder {
+	r := w.busy[rank]
 	if r == nil {
 		if n := len(w.idle); n > 0 {
 			r, w.idle = w.idle[n-1], w.idle[:n-1]
 		} else {
 			r = w.newRecorder()
 		}
-		r.f, r.ended, r.room = f, false, firstPart
+		r.f, r.ended, r.room = &w.ranks[rank], false, firstPart
 	} else {
 		r.room = laterPart
 	}
 	w.part = recording{w.part.ops[:0], w.part.detail[:0], append(w.part.whole[:0], tl.Instr{})}
 	r.next()
-	for i := range f.ops {
-		if f.ops[i].kind != opDrop {
-			f.passed++
-		}
+	if r.ended {
+		delete(w.busy, rank)
+		w.idle = append(w.idle, r)
+	} else {
+		w.busy[rank] = r
 	}
-	f.ops, f.details, f.at = kept(f.ops, w.part.ops), kept(f.details, w.part.detail), 0
-	if w.detailed {
-		f.whole = kept(f.whole, w.part.whole)
-	}
-	for len(f.cells) < len(r.known) {
-		f.cells = append(f.cells, cell{slot: -1})
-	}
-	if w.log != nil {
-		for len(f.values) < len(r.known) {
-			f.values = append(f.values, token{})
-		}
-	}
-	if !r.ended {
-		w.busy[f.id] = r
-		return true
-	}
-	delete(w.busy, f.id)
-	w.idle = append(w.idle, r)
-	return true
+	return r
 }
 
 // kept is a copy of a part in the place of the one before. There are many of them at a time: one in
@@ -324,6 +345,7 @@ func kept[T any](before, part []T) []T {
 
 // stopAll ends the coroutines and drops the values that are left.
 func (w *follow) stopAll() {
+	w.quit()
 	for _, r := range w.busy {
 		r.gone = true
 		r.stop()

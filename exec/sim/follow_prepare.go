@@ -15,7 +15,7 @@ func (e *Executor) prepareFollow(l *tl.Launch) (*follow, error) {
 	w := &follow{
 		e: e, launch: l, log: e.opts.Data, ring: &l.Ring, start: e.Now(), rest: e.Now(), fault: -1,
 		ranks: make([]follower, l.World()), left: l.World(), traffic: make([]tl.Traffic, l.World()),
-		forms: make([]form, 1, 16), formIndex: map[formKey]uint32{}, wires: make([]wire, 1), busy: map[int32]*recorder{},
+		made: make([]form, 1, 16), formIndex: map[formKey]uint32{}, wires: make([]wire, 1), busy: map[int32]*recorder{},
 		detailed: e.opts.Data != nil || e.opts.Trace != nil,
 	}
 	outs, ins := 0, 0

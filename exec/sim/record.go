@@ -319,8 +319,8 @@ func (w *follow) formOf(k formKey) uint32 {
 		for i, b := range f.bytes {
 			f.wire[i], f.tcm[i] = w.ring.Protocol.Wire(b), w.e.spec.TCM.Time(b)
 		}
-		id = uint32(len(w.forms))
-		w.forms = append(w.forms, f)
+		id = uint32(len(w.made))
+		w.made = append(w.made, f)
 		w.formIndex[k] = id
 	}
 	return id

@@ -53,12 +53,13 @@ type follow struct {
 	idle     []*recorder
 	busy     map[int32]*recorder // of ranks whose kernel has been recorded in part
 	traffic  []tl.Traffic
-	detailed bool // details are wanted
+	who      []oplog.Who // the ranks, for the log
+	detailed bool        // details are wanted
 }
 
 // follower is one rank of it. What every step needs comes first.
 type follower struct {
-	ops    []op
+	recording
 	at     int32 // in ops
 	wait   waiting
 	port   uint8 // that it waits at
@@ -79,10 +80,8 @@ type follower struct {
 
 	from, waited unit.Time // when the op at hand was issued, and knew its operand
 	passed       int64     // ops in earlier parts of the record
-	details      []detail
-	whole        []tl.Instr
-	got          uint32  // form of what it received last
-	values       []token // of its tensors, by cell, for the log
+	got          uint32    // form of what it received last
+	values       []token   // of its tensors, by cell, for the log
 	staged       tl.Value
 	id           int32 // in follow.ranks
 	index, pe    int32
@@ -188,6 +187,12 @@ func (w *follow) simulate(ctx context.Context) error {
 	for i := range w.ready {
 		w.ready[i] = int32(i)
 	}
+	if w.log != nil {
+		w.who = make([]oplog.Who, len(w.ranks))
+		for i := range w.who {
+			w.who[i] = w.log.Who(oplog.Origin{Rank: w.ranks[i].index, PE: w.ranks[i].pe})
+		}
+	}
 	w.recordAhead()
 	for looks := 0; ; w.until-- {
 		if w.until <= 0 {
@@ -290,23 +295,26 @@ func (w *follow) record(f *follower) bool {
 	}
 	r := w.recordPart(f.id)
 	w.forms = w.made
-	f.ops, f.details = kept(f.ops, w.part.ops), kept(f.details, w.part.detail)
-	if w.detailed {
-		f.whole = kept(f.whole, w.part.whole)
-	}
-	f.widen(len(r.known))
-	if w.log != nil {
-		for len(f.values) < len(r.known) {
-			f.values = append(f.values, token{})
-		}
-	}
+	f.keep(&w.part)
+	w.widen(f, len(r.known))
 	return true
 }
 
 // widen makes room for so many cells.
-func (f *follower) widen(cells int) {
+func (w *follow) widen(f *follower, cells int) {
 	for len(f.cells) < cells {
 		f.cells = append(f.cells, cell{slot: -1})
+	}
+	for w.log != nil && len(f.values) < cells {
+		f.values = append(f.values, token{})
+	}
+}
+
+// keep copies a part that has been made.
+func (r *recording) keep(made *recording) {
+	r.ops, r.detail = kept(r.ops, made.ops), kept(r.detail, made.detail)
+	if len(made.detail) > 0 {
+		r.whole = kept(r.whole, made.whole)
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 // This file is what following leaves in the log and in the trace.
 
 // by is who does the op at hand.
-func (f *follower) by(at unit.Time) oplog.By { return oplog.By{Who: f.details[f.at].who, Time: at} }
+func (f *follower) by(at unit.Time) oplog.By { return oplog.By{Who: f.detail[f.at].who, Time: at} }
 
 func (d *detail) bytes() int64 { return int64(d.n) * int64(d.typ.Size()) }
 
@@ -24,7 +24,7 @@ func (w *follow) release(v *token) {
 // loaded: a load is complete.
 func (w *follow) loaded(f *follower, done unit.Time) {
 	if w.log != nil {
-		d, v := &f.details[f.at], &f.values[f.ops[f.at].dst]
+		d, v := &f.detail[f.at], &f.values[f.ops[f.at].dst]
 		if d.whole == 0 {
 			*v = token{value: w.log.LoadBy(f.by(done), d.n, d.typ, d.addr)}
 		} else {
@@ -42,7 +42,7 @@ func (w *follow) loaded(f *follower, done unit.Time) {
 // stored: a store is complete.
 func (w *follow) stored(f *follower, o *op, done unit.Time) {
 	if w.log != nil {
-		d, v, by := &f.details[f.at], w.valueOf(f, o.a), f.by(done)
+		d, v, by := &f.detail[f.at], w.valueOf(f, o.a), f.by(done)
 		if d.whole == 0 {
 			w.log.StoreBy(by, d.addr, v.Value, v.Off+d.aOff, d.n, d.typ)
 		} else {
@@ -56,7 +56,7 @@ func (w *follow) stored(f *follower, o *op, done unit.Time) {
 // computed: an engine works from start to end.
 func (w *follow) computed(f *follower, o *op, start, end unit.Time, k trace.Kind) {
 	if w.log != nil {
-		d, by, a, b := &f.details[f.at], f.by(f.clock), w.valueOf(f, o.a), w.valueOf(f, o.b)
+		d, by, a, b := &f.detail[f.at], f.by(f.clock), w.valueOf(f, o.a), w.valueOf(f, o.b)
 		var v tl.Value
 		if d.whole == 0 {
 			v = w.log.BinaryBy(by, d.by, d.typ, d.n, a.Value, a.Off+d.aOff, b.Value, b.Off+d.bOff)
@@ -78,13 +78,13 @@ func (w *follow) valueOf(f *follower, cell int32) oplog.Operand {
 
 func (w *follow) span(f *follower, k trace.Kind, start, end unit.Time) {
 	if w.e.opts.Trace != nil {
-		w.emit(f, trace.Event{Kind: k, Peer: -1, Start: start, End: end, Bytes: f.details[f.at].bytes()})
+		w.emit(f, trace.Event{Kind: k, Peer: -1, Start: start, End: end, Bytes: f.detail[f.at].bytes()})
 	}
 }
 
 // stagedAt: the source of a send from memory is in the PE.
 func (w *follow) stagedAt(f *follower, done unit.Time) {
-	d := &f.details[f.at]
+	d := &f.detail[f.at]
 	f.staged = w.log.LoadBy(f.by(done), d.n, d.typ, d.addr)
 }
 
@@ -96,7 +96,7 @@ func (w *follow) sourceValue(f *follower, o *op, t *token) {
 		more--
 	} else {
 		v := w.valueOf(f, o.a)
-		t.value, t.off = v.Value, v.Off+f.details[f.at].aOff
+		t.value, t.off = v.Value, v.Off+f.detail[f.at].aOff
 	}
 	for range more {
 		w.log.Retain(t.value)
@@ -134,7 +134,7 @@ func (w *follow) received(f *follower, o *op, p *receiver) {
 	in := &w.launch.Groups[f.group].Wiring[f.index].In[o.port]
 	w.emit(f, trace.Event{
 		Kind: trace.Recv, Peer: w.ranks[p.peer].pe, Dir: uint8(in.Dir), Start: f.from, End: f.clock,
-		Bytes: f.details[f.at].bytes(), Seq: int64(seq), Stalled: f.waited - w.e.spec.Recv - f.from,
+		Bytes: f.detail[f.at].bytes(), Seq: int64(seq), Stalled: f.waited - w.e.spec.Recv - f.from,
 	})
 }
 

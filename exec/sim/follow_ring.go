@@ -50,7 +50,7 @@ func (w *follow) send(f *follower, o *op) bool {
 	if w.e.opts.Trace != nil {
 		w.emit(f, trace.Event{
 			Kind: trace.Send, Peer: w.ranks[s.peer].pe, Dir: uint8(s.dir), Start: f.from, End: f.clock,
-			Bytes: f.details[f.at].bytes(), Seq: int64(seq), Stalled: f.clock - f.waited - w.e.spec.Send,
+			Bytes: f.detail[f.at].bytes(), Seq: int64(seq), Stalled: f.clock - f.waited - w.e.spec.Send,
 		})
 	}
 	return true

@@ -95,9 +95,8 @@ type recorder struct {
 	f     *follower
 	ctx   *tl.Context
 	setup tl.Setup
-	who   oplog.Who // the rank, where lines are not recorded
-	room  int       // for ops, until the kernel is stopped to be followed so far
-	known []uint32  // generation of the cell's tensor that an op fills, by cell
+	room  int      // for ops, until the kernel is stopped to be followed so far
+	known []uint32 // generation of the cell's tensor that an op fills, by cell
 	forms [8]struct {
 		key formKey
 		id  uint32
@@ -151,9 +150,6 @@ func (r *recorder) run() (err error) {
 		r.ctx.Reset(*s)
 	}
 	clear(r.known)
-	if w.log != nil {
-		r.who = w.log.Who(oplog.Origin{Rank: f.index, PE: f.pe})
-	}
 	abandoned, err := r.ctx.Run(w.launch.Kernel, g.Args)
 	switch {
 	case r.gone:
@@ -176,7 +172,10 @@ func (r *recorder) run() (err error) {
 
 // describe keeps what a log or a trace will be told of an op.
 func (r *recorder) describe(o *op, in *tl.Instr) {
-	d := detail{who: r.who, n: int32(in.N), aOff: in.AOff, bOff: in.BOff, addr: in.Addr, typ: in.Type, by: in.Binary}
+	d := detail{n: int32(in.N), aOff: in.AOff, bOff: in.BOff, addr: in.Addr, typ: in.Type, by: in.Binary}
+	if w := r.w; w.log != nil {
+		d.who = w.who[r.f.id]
+	}
 	if line := r.ctx.Line(); line != "" && r.w.log != nil {
 		d.who = r.w.log.Who(oplog.Origin{Rank: r.f.index, PE: r.f.pe, Line: line})
 	}

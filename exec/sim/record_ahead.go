@@ -15,7 +15,7 @@ const recordAheadFrom = 64
 
 // tape is a part of a kernel's instructions that has been recorded and not yet followed.
 type tape struct {
-	ops   []op
+	recording
 	cells int    // that they name
 	forms []form // that there are by then
 	here  bool
@@ -32,8 +32,9 @@ type ahead struct {
 
 // recordAhead starts it, if that is of use, and has it record the first part of all kernels.
 func (w *follow) recordAhead() {
-	if !w.e.opts.RecordAhead || w.detailed || len(w.ranks) < recordAheadFrom || runtime.GOMAXPROCS(0) < 2 {
-		return
+	o := &w.e.opts
+	if !o.RecordAhead || len(w.ranks) < recordAheadFrom || runtime.GOMAXPROCS(0) < 2 || w.log != nil && o.RecordLines {
+		return // the log, which numbers lines, is of one goroutine
 	}
 	n := len(w.ranks)
 	a := &ahead{wanted: make(chan int32, n), done: make(chan int32, n+1), tapes: make([]tape, n), ended: make(chan struct{})}
@@ -55,7 +56,8 @@ func (w *follow) recordAhead() {
 			}
 			r := w.recordPart(i)
 			t := &a.tapes[i]
-			t.ops, t.cells, t.forms = kept(t.ops, w.part.ops), len(r.known), w.made
+			t.keep(&w.part)
+			t.cells, t.forms = len(r.known), w.made
 			a.done <- i
 		}
 		exits = false
@@ -72,8 +74,8 @@ func (a *ahead) next(w *follow, f *follower) {
 		}
 		a.tapes[i].here = true
 	}
-	f.ops, t.ops, t.here = t.ops, f.ops, false
-	f.widen(t.cells)
+	f.recording, t.recording, t.here = t.recording, f.recording, false
+	w.widen(f, t.cells)
 	if len(t.forms) > len(w.forms) {
 		w.forms = t.forms
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"kernbench/algorithm"
 	"kernbench/dtype"
 	"kernbench/exec/sim"
 	"kernbench/mem"
@@ -76,6 +77,30 @@ func TestRecordAhead(t *testing.T) {
 				t.Errorf("ahead: %s\nelse:  %s", said[0], said[1])
 			}
 		})
+	}
+}
+
+// TestRecordAheadValues: the log is told the same, by one goroutine.
+func TestRecordAheadValues(t *testing.T) {
+	var got [2]string
+	for i, ahead := range []bool{true, false} {
+		b := libraryBench(t, algorithm.RingAllReduceChunked, setup{world: 96, n: 700, typ: dtype.I32})
+		log := b.fill(t, func(r, i int) float64 { return float64(r*31 + i) })
+		res, err := b.run(sim.Options{RecordAhead: ahead, Data: log})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got[i] = fmt.Sprint(res.End)
+		for _, a := range b.launch.Groups[0].Args.Shards {
+			data, prov, err := log.View(a, b.typ, b.n)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got[i] += fmt.Sprint(data, prov)
+		}
+	}
+	if got[0] != got[1] {
+		t.Error("results differ")
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 // go test ./speed -run xxx -bench Run/ring-1024-slot -cpuprofile cpu.prof -memprofile mem.prof
 func BenchmarkRun(b *testing.B) {
 	sips := func(count string) []string { return []string{"system.sips.count=" + count} }
+	_, halls := ofSwitches([]int{8, 8, 8})
 	for _, r := range []struct {
 		name string
 		spec lab.Spec
@@ -24,7 +25,8 @@ func BenchmarkRun(b *testing.B) {
 		{"torus-4096", lab.Spec{NElem: 32768, Sets: sips("32"), Algorithm: "torus_allreduce"}},
 		{"torus-4096-links", lab.Spec{NElem: 32768, Topology: "tpu-v4", Sets: []string{"system.levels.0.dims=[64,64]"}, Algorithm: "torus_allreduce"}},
 		{"halving-65536-ideal", lab.Spec{NElem: 8192, Sets: sips("512"), Algorithm: "halving_doubling_allreduce", Fidelity: "ideal"}},
-		{"hierarchical-65536", lab.Spec{NElem: 8192, Sets: sips("512"), Algorithm: "hierarchical_ring_allreduce"}},
+		{"hierarchical-65536-slot", lab.Spec{NElem: 8192, Sets: []string{halls}, Algorithm: hierarchicalName}},
+		{"hierarchical-65536-ideal", lab.Spec{NElem: 8192, Sets: []string{halls}, Algorithm: hierarchicalName, Fidelity: "ideal"}},
 	} {
 		b.Run(r.name, func(b *testing.B) {
 			b.ReportAllocs()

@@ -18,8 +18,9 @@ const (
 
 // bytesPerPE takes stock of memory while a launch on so many PEs is under way: what is live, and
 // not what the collector has yet to find. In this process, which has to see its own heap.
-func bytesPerPE(pes int) *work {
-	return inside("bytes-per-pe", fmt.Sprintf("live memory of hierarchical_ring_allreduce under way, %s PEs, 16 KiB per PE", group(pes)),
+func bytesPerPE(counts ...int) *work {
+	pes, levels := ofSwitches(counts)
+	return inside("bytes-per-pe", fmt.Sprintf("live memory of hierarchical_pipelined_allreduce under way, %s PEs on switches of %s, 16 KiB per PE", group(pes), joined(counts)),
 		[]Figure{{What: stackBytes, Unit: Bytes}, {What: ringBytes, Unit: Bytes}, {What: otherBytes, Unit: Bytes}},
 		func(ctx context.Context) ([]float64, error) {
 			// Every allocation is told of. Before a launch nobody has any that would be missing.
@@ -32,7 +33,7 @@ func bytesPerPE(pes int) *work {
 			defer stop()
 			looks := 0
 			_, err := lab.Run(ctx, lab.Spec{
-				Algorithm: "hierarchical_ring_allreduce", NElem: 8192, Sets: []string{fmt.Sprintf("system.sips.count=%d", pes/128)},
+				Algorithm: hierarchicalName, NElem: 8192, Sets: []string{levels},
 				Progress: func(p lab.Progress) {
 					// Each time that is twice as far: few looks, some of them late.
 					if looks++; looks&(looks-1) != 0 || p.Done > 0 {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -27,8 +28,8 @@ func works(short bool) []*work {
 			ring(256, "--verify-data").must(wallTime, below(0.4)),
 			halvingDoubling(256),
 			build(4096).must(wallTime, below(0.1)),
-			hierarchical(512),
-			bytesPerPE(512),
+			hierarchical("slot", 2, 2),
+			bytesPerPE(2, 2),
 			torus(256), torusOfLinks(8),
 			provenance(256),
 			firstEvent().must(wallTime, below(0.05)),
@@ -52,9 +53,11 @@ func works(short bool) []*work {
 		halvingDoubling(65536).must(wallTime, below(4)).aim(wallTime, below(1.5)),
 		build(4096).must(wallTime, below(0.1)),
 		build(102400).must(wallTime, below(2)),
-		hierarchical(65536).must(wallTime, below(30)).must(peakMemory, below(4*gib)),
-		hierarchical(102400).must(wallTime, below(60)).must(peakMemory, below(4*gib)),
-		bytesPerPE(65536).must(stackBytes, atMost(5*kib)).must(ringBytes, atMost(2*kib)).must(otherBytes, atMost(3*kib)),
+		hierarchical("slot", 8, 8, 8).must(wallTime, below(30)).must(peakMemory, below(4*gib)),
+		hierarchical("ideal", 8, 8, 8).must(wallTime, below(30)).must(peakMemory, below(4*gib)),
+		hierarchical("slot", 8, 10, 10).must(wallTime, below(60)).must(peakMemory, below(4*gib)),
+		hierarchical("ideal", 8, 10, 10).must(wallTime, below(60)).must(peakMemory, below(4*gib)),
+		bytesPerPE(8, 8, 8).must(stackBytes, atMost(5*kib)).must(ringBytes, atMost(2*kib)).must(otherBytes, atMost(3*kib)),
 		torus(4096).must(wallTime, below(2)),
 		torusOfLinks(64).must(wallTime, below(2)),
 		provenance(4096).must(ratioOfTimes, atMost(2)),
@@ -138,9 +141,34 @@ func halvingDoubling(pes int) *work {
 		onPEs(pes, "--algorithm", "halving_doubling_allreduce", "--n-elem", "8192", "--fidelity", "ideal"))
 }
 
-func hierarchical(pes int) *work {
-	return command(fmt.Sprintf("hierarchical-%d", pes), fmt.Sprintf("hierarchical_ring_allreduce, %s PEs, 16 KiB per PE", group(pes)),
-		onPEs(pes, "--algorithm", "hierarchical_ring_allreduce", "--n-elem", "8192"))
+func hierarchical(fidelity string, counts ...int) *work {
+	pes, levels := ofSwitches(counts)
+	return command(fmt.Sprintf("hierarchical-%d-%s", pes, fidelity), fmt.Sprintf("hierarchical_pipelined_allreduce, %s PEs on switches of %s, 16 KiB per PE, fidelity %s", group(pes), joined(counts), fidelity),
+		[]string{"run", "--set", levels, "--algorithm", hierarchicalName, "--n-elem", "8192", "--fidelity", fidelity})
+}
+
+// hierarchicalName is the all-reduce of the largest machines: all of their levels at work at once.
+const hierarchicalName = "hierarchical_pipelined_allreduce"
+
+// ofSwitches is a machine of default SIPs on switches, which are on switches: its PEs, and its
+// setting.
+func ofSwitches(counts []int) (pes int, levels string) {
+	pes = 128
+	parts := make([]string, len(counts))
+	for i, n := range counts {
+		pes *= n
+		parts[i] = fmt.Sprintf("{name: level%d, network: switch, count: %d, link: {bw_gbs: 256, latency_ns: 30}, switch: {overhead_ns: 5}}", i, n)
+	}
+	return pes, "system.levels=[" + strings.Join(parts, ", ") + "]"
+}
+
+// joined writes counts as 8 × 10 × 10.
+func joined(counts []int) string {
+	parts := make([]string, len(counts))
+	for i, n := range counts {
+		parts[i] = strconv.Itoa(n)
+	}
+	return strings.Join(parts, " × ")
 }
 
 func torus(pes int) *work {

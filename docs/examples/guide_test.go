@@ -334,7 +334,7 @@ func TestReferenceIsComplete(t *testing.T) {
 		t.Fatal(err)
 	}
 	ref, _, _ := strings.Cut(string(text[strings.Index(string(text), "## Reference"):]), "## Testing")
-	forExecutors := []string{"Abandon", "Cell", "DropAll", "Fail", "Line", "Place", "Run"}
+	forExecutors := []string{"Abandon", "Cell", "DropAll", "Fail", "Line", "Place", "Reset", "Run"}
 	c := reflect.TypeFor[*tl.Context]()
 	for i := range c.NumMethod() {
 		name := c.Method(i).Name

@@ -75,6 +75,7 @@ type follower struct {
 	rx     []receiver
 	part   int32 // of the payload that is being assembled
 	flying int32 // tokens on shared links that have not left
+	unsent int32 // rings with a payload of which parts have no slot yet
 	gemm   unit.Time
 	seen   unit.Time // the latest time at which it was to hear of something, when it had
 

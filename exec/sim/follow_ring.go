@@ -36,6 +36,7 @@ func (w *follow) send(f *follower, o *op) bool {
 	seq := s.head
 	t, in, at := w.source(f, o)
 	if parts := w.forms[o.form].parts; parts > 1 {
+		f.unsent++
 		s.streaming, s.stream = true, partial{token: t, slot: at, in: in, notBefore: f.clock}
 		if at >= 0 {
 			w.slots[f.rx[in].slots+uint32(at)].reads += int16(parts)
@@ -97,7 +98,9 @@ func (w *follow) pump(f *follower, port int, at unit.Time) {
 		}
 		part := t.next
 		t.next++
-		s.streaming = t.next < w.forms[t.form].parts
+		if s.streaming = t.next < w.forms[t.form].parts; !s.streaming {
+			f.unsent--
+		}
 		w.token(f, port, t.token, part, t.slot, t.in, max(at, t.notBefore))
 	}
 }
@@ -127,6 +130,7 @@ func (w *follow) token(f *follower, port int, t token, part, slot int32, in uint
 	f.flying++
 	w.e.net.Send(at+w.e.spec.DMA.Setup, noc.Transfer{
 		Route: s.route, Class: noc.Collective, Bytes: size, Source: uint32(f.pe), User: i,
+		Ordered: form.parts == 1 && f.unsent == 0 && w.e.spec.Issue+w.e.spec.Send > 0,
 	}, des.MakeKey(des.Arrive, uint32(len(w.e.m.Links))+uint32(f.pe), laneToken+uint8(port), seq))
 }
 

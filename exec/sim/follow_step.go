@@ -66,7 +66,7 @@ func (f *follower) waits(for_ waiting, port uint8) bool {
 
 // end completes a kernel, when all that it sends has been accepted and has left.
 func (w *follow) end(f *follower) {
-	if f.flying > 0 || !w.still && f.unsent() {
+	if f.flying > 0 || !w.still && f.unsent > 0 {
 		f.waits(forDrain, 0)
 		return
 	}
@@ -77,16 +77,6 @@ func (w *follow) end(f *follower) {
 	}
 	f.clock, f.done = end, true
 	w.left--
-}
-
-// unsent tells whether there are payloads of which parts have no slot yet.
-func (f *follower) unsent() bool {
-	for i := range f.tx {
-		if f.tx[i].streaming {
-			return true
-		}
-	}
-	return false
 }
 
 // failed notes that the kernel of a rank is at fault now. The fault that counts is the first in

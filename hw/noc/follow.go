@@ -68,10 +68,13 @@ const (
 	unknown = lonely - 1
 )
 
+// aSource tells sources from links.
+const aSource = 1 << 31
+
 // connect finds the edges of all routes. Those of a link have numbers side by side.
 func (n *Fabric) connect(uses []Use) {
 	type known struct {
-		from uint32    // link, or nowhere: sources
+		from uint32    // link, or the source
 		next uint32    // another one of the same link, or 0
 		id   uint32    // number of the edge
 		near unit.Time // from a source to the link, at least
@@ -79,7 +82,7 @@ func (n *Fabric) connect(uses []Use) {
 	found := make([]known, 1, 2*len(uses)+1)
 	first := make([]uint32, len(n.links))
 	for i := range uses {
-		from, far := nowhere, unit.Time(0)
+		from, far := aSource|uint32(uses[i].From), unit.Time(0)
 		path := n.path(uses[i].Route)
 		for k := range path {
 			h := &path[k]
@@ -123,8 +126,9 @@ func (n *Fabric) connect(uses []Use) {
 	}
 }
 
-// expect notes that a message will pass a route.
+// expect notes that a message will pass a route, and is on its way to the first link.
 func (n *Fabric) expect(r Route) {
+	n.edges[n.hops[r.first].edge].flying++
 	for _, h := range n.path(r) {
 		if h.others != lonely {
 			n.edges[h.edge].pending++
@@ -141,15 +145,13 @@ func (n *Fabric) reached(m *message) {
 		e.pending--
 		n.pending[h.link]--
 	}
-	if m.hop > 0 {
-		e.flying--
-	}
+	e.flying--
 }
 
 // follows tells whether a message, on its way to a link, starts there before all others that are
 // not there yet, and without waiting for room.
 func (n *Fabric) follows(m *message, h hop) bool {
-	if m.hop == 0 {
+	if m.hop == 0 && (!m.ordered || m.left > 0 || m.inLine || h.others != lonely || n.links[h.link].lines > 0) {
 		return false
 	}
 	e := &n.edges[h.edge]

@@ -191,6 +191,7 @@ type message struct {
 	class   Class
 	taken   bool // tell the sink when the source has been read
 	inLine  bool // at the front of a line
+	ordered bool // see Transfer
 }
 
 const (
@@ -293,6 +294,10 @@ type Transfer struct {
 	Source uint32 // who sends: transfers of one source, class and route keep their order
 	User   uint32 // handed back to the sink
 	Taken  bool   // whether Sink.Taken is wanted
+
+	// Ordered says that nothing that the source sends from now on starts as early: then this can go
+	// before its time comes, while routes are isolated.
+	Ordered bool
 }
 
 // Send starts a transfer at a time that is not past. The key orders it among what happens
@@ -307,13 +312,13 @@ func (n *Fabric) Send(at unit.Time, t Transfer, key des.Key) {
 	}
 	n.msgs[i] = message{
 		arrived: at, tail: at, left: max(0, t.Bytes-part), bytes: int32(part),
-		user: t.User, route: t.Route, class: t.Class, taken: t.Taken, via: t.Source,
+		user: t.User, route: t.Route, class: t.Class, taken: t.Taken, via: t.Source, ordered: t.Ordered,
 	}
 	h := n.hops[t.Route.first]
 	n.msgs[i].into = h.buf + uint32(t.Class)*n.inClass
 	if n.edges != nil {
 		n.expect(t.Route)
-		if n.alone[t.Route.first] {
+		if n.alone[t.Route.first] || n.follows(&n.msgs[i], h) {
 			n.follow(i, key)
 			return
 		}

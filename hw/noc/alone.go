@@ -5,14 +5,9 @@ import (
 	"kernbench/unit"
 )
 
-// This file follows messages on their way without an event for each link. Over a link that only
-// one route passes nobody can come between what is sent there, so that a message is known to start
-// when it and the link are ready, in the order in which messages were sent. To a link that several
-// routes pass a message goes at once where nobody else can come before it: those that reach it by
-// the same edge, from the same link, keep their order; of those that reach it by others none is on
-// its way; and what is sent from now on, a lead later, cannot be there yet. What comes out is the
-// same to the picosecond, and so is the order in which messages come to links where it is not
-// known: each comes with the key of the event that would have brought it.
+// This file is about ways that one route has for itself. Nobody can come between what is sent
+// there, so that a message is known to start when it and the link are ready, in the order in which
+// messages were sent, and needs no event. Where routes share links, see follow.
 
 // Use is a way that traffic takes, with what can be on it at the same time, and the largest
 // transfer. Isolate says what becomes of it.

@@ -5,6 +5,13 @@ import (
 	"kernbench/unit"
 )
 
+// This file follows messages over links that several routes pass, without an event for each link. A
+// message goes on at once where nobody else can come before it: those that reach the link by the
+// same edge, from the same link, keep their order; of those that reach it by others none is on its
+// way; and what is sent from now on, a lead later, cannot be there yet. What comes out is the same
+// to the picosecond, and so is the order in which messages come to links where it is not known:
+// each comes with the key of the event that would have brought it.
+
 // follow takes a message of one part over the links ahead, to the first at which another may come
 // before it. The key is that of the event that would have brought it here.
 func (n *Fabric) follow(mi uint32, key des.Key) {

@@ -114,7 +114,7 @@ type Fabric struct {
 	free    uint32 // list of unused messages, by next; 0: none
 	ties    []uint32
 	alone   []bool             // by hop: the link is passed by that route alone; nil: routes are not isolated
-	freeAt  []unit.Time        // by hop: of such a link; of the first hop at fidelity Ideal: when the latest transfer arrives
+	freeAt  []unit.Time        // by hop: of such a link
 	ways    way                // of routes that share no link
 	kept    int                // hops of routes that outlive Isolate
 	found   []machine.Hop      // the path found last

@@ -17,8 +17,8 @@ type Machine struct {
 	Go     string `json:"go"`
 }
 
-// ThisMachine is the computer that this runs on.
-func ThisMachine() Machine {
+// thisMachine is the computer that this runs on.
+func thisMachine() Machine {
 	m := Machine{Cores: runtime.NumCPU(), OS: runtime.GOOS, Arch: runtime.GOARCH, Go: runtime.Version()}
 	m.CPU = valueIn("/proc/cpuinfo", "model name")
 	if kib, ok := strings.CutSuffix(valueIn("/proc/meminfo", "MemTotal"), " kB"); ok {

@@ -73,7 +73,7 @@ func Grow(ctx context.Context, s Spec) (*Growth, error) {
 		return nil, err
 	}
 	g := &Growth{
-		Kernbench: s.Version, Machine: ThisMachine(), Date: time.Now().UTC().Truncate(time.Second), Command: s.Command,
+		Kernbench: s.Version, Machine: thisMachine(), Date: time.Now().UTC().Truncate(time.Second), Command: s.Command,
 		Elements: growthElements, Fidelity: "slot",
 	}
 	for i, a := range all {

@@ -86,7 +86,7 @@ func Measure(ctx context.Context, s Spec) (*Table, error) {
 		return nil, err
 	}
 	defer os.RemoveAll(m.dir)
-	t := &Table{Kernbench: s.Version, Machine: ThisMachine(), Date: time.Now().UTC().Truncate(time.Second), Command: s.Command, Runs: s.Runs}
+	t := &Table{Kernbench: s.Version, Machine: thisMachine(), Date: time.Now().UTC().Truncate(time.Second), Command: s.Command, Runs: s.Runs}
 	rows := make([]*Row, len(all))
 	// Commands first: a process that this one starts counts what this one had as its own.
 	order := make([]int, len(all))

@@ -31,9 +31,13 @@ var RingAllReduceChunked = Register(Algorithm{
 	Kernel:     ringAllReduceChunked,
 	Local:      true,
 	Sends:      []tl.Dir{tl.East},
+	Alike:      evenChunks,
 	MinSlots:   2,
 	Pipelined:  true,
 	Steps:      "2(N-1) for each wave of pieces in flight",
 	Cost:       "2(N-1) (alpha + beta M/N): 2(N-1)/N M bytes per rank",
 	Source:     "Patarasuk, Yuan, Bandwidth optimal all-reduce algorithms for clusters of workstations, J. Parallel Distrib. Comput. 69(2), 2009",
 })
+
+// evenChunks tells whether a vector falls into chunks of equal length.
+func evenChunks(a *tl.Args, ranks int) bool { return a.NElem%ranks == 0 }

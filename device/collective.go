@@ -138,7 +138,7 @@ func (c *Context) perform(ctx context.Context, p *Plan, a *arguments) (run *Laun
 	}
 	l := &tl.Launch{Name: p.Name, Kernel: kernel, Groups: groups, Ring: p.Ring}
 	if p.Algorithm.IsLocal(groups) && acc == nil && call.own() {
-		l.Local, l.Sends = true, p.Algorithm.Sends
+		l.Local, l.Sends, l.Alike = true, p.Algorithm.Sends, p.Algorithm.IsAlike(groups)
 	}
 	run, err = c.launch(ctx, l)
 	if log := c.cfg.Executor.Data(); log != nil {

@@ -139,6 +139,11 @@ type Launch struct {
 	// rings have. Rings that are not used share their links with nobody.
 	Sends []Dir
 
+	// Alike says of a local launch that all ranks of a group issue the same instructions, in the same
+	// order and of the same lengths, at rings of the same number: they differ in addresses, and in
+	// whom their rings lead to. Then those of one rank stand for all.
+	Alike bool
+
 	// Tensors is what tensors hold of a PE's HBM slice, which rings cannot have. Nil: nothing.
 	Tensors func(pe int) unit.Bytes
 }

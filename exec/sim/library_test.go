@@ -24,6 +24,7 @@ func libraryBench(t testing.TB, a *algorithm.Algorithm, s setup) *bench {
 	}
 	b := newBench(t, a.Kernel, s)
 	b.launch.Local, b.launch.Sends = a.IsLocal(b.launch.Groups), a.Sends
+	b.launch.Alike = b.launch.Local && a.IsAlike(b.launch.Groups)
 	if a.Window != nil {
 		l, err := a.Window(s.world, s.n, b.typ)
 		if err != nil {

@@ -31,8 +31,9 @@ type follow struct {
 	ctx   context.Context
 	until int // steps and events until the loop looks whether the launch was cancelled
 
-	ready   []int32 // ranks that can go on
-	first   int     // of those
+	ready   []int32 // ranks that can go on, from first on, and round
+	first   int
+	going   int // how many
 	reached unit.Time
 
 	forms     []form // as far as they are known to those who follow
@@ -184,7 +185,7 @@ func (w *follow) simulate(ctx context.Context) error {
 	w.result, w.ctx = tl.Result{Start: w.start, End: w.start}, ctx
 	q := &w.e.q
 	before := q.Popped()
-	w.ready = make([]int32, len(w.ranks), 2*len(w.ranks))
+	w.ready, w.going = make([]int32, len(w.ranks)), len(w.ranks)
 	for i := range w.ready {
 		w.ready[i] = int32(i)
 	}
@@ -194,7 +195,12 @@ func (w *follow) simulate(ctx context.Context) error {
 			w.who[i] = w.log.Who(oplog.Origin{Rank: w.ranks[i].index, PE: w.ranks[i].pe})
 		}
 	}
-	w.recordAhead()
+	switch shared, err := w.recordShared(); {
+	case err != nil:
+		return err
+	case !shared:
+		w.recordAhead()
+	}
 	for looks := 0; ; w.until-- {
 		if w.until <= 0 {
 			if err := ctx.Err(); err != nil {
@@ -235,12 +241,13 @@ func (w *follow) simulate(ctx context.Context) error {
 
 // catchUp carries out the next rank that can go on; false when there is none.
 func (w *follow) catchUp() bool {
-	if w.first == len(w.ready) {
+	if w.going == 0 {
 		return false
 	}
 	f := &w.ranks[w.ready[w.first]]
+	w.going--
 	if w.first++; w.first == len(w.ready) {
-		w.first, w.ready = 0, w.ready[:0]
+		w.first = 0
 	}
 	w.reached = max(w.reached, f.clock)
 	if w.fault < 0 || f.clock <= w.at { // else what it does would come after the end
@@ -252,7 +259,12 @@ func (w *follow) catchUp() bool {
 // wake lets a rank that waits go on.
 func (w *follow) wake(f *follower) {
 	f.wait = nothing
-	w.ready = append(w.ready, f.id)
+	i := w.first + w.going
+	if i >= len(w.ready) {
+		i -= len(w.ready)
+	}
+	w.ready[i] = f.id
+	w.going++
 }
 
 // endUnsent lets kernels end whose payloads nobody has taken, or ever will: nothing else happens

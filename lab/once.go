@@ -154,7 +154,7 @@ func (x *setting) executor(data *oplog.Log, views trace.Sink, p pass) device.Exe
 	}
 	return sim.New(x.machine, x.topo, sim.Options{
 		Fidelity: x.fidelity, Data: data, RecordLines: p.explain || x.trees, Trace: views, Progress: progress, Pointers: pointers,
-		Seed: p.schedule, History: p.history(), RecordAhead: !p.quiet, // a run of its own, not one of many
+		Seed: p.schedule, History: p.history(), SecondCore: !p.quiet, // a run of its own, not one of many
 	})
 }
 

@@ -58,7 +58,7 @@ func TestCrowded(t *testing.T) {
 					g.Args.Shards[i], g.Args.Shards[k] = g.Args.Shards[k], g.Args.Shards[i]
 				})
 			}
-			res, err := b.run(sim.Options{RecordAhead: short && ahead})
+			res, err := b.run(sim.Options{SecondCore: short && ahead})
 			if err != nil {
 				rt.Fatal(err)
 			}

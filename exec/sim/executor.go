@@ -30,9 +30,9 @@ type Options struct {
 	Seed        uint64       // of random delays within what the memory order allows; 0: none
 	Pointers    io.Writer    // gets the pointers of all rings as each launch leaves them, or nil
 
-	// RecordAhead lets a second processor record the kernels of local launches, where there is
-	// one that has nothing better to do. It changes no result.
-	RecordAhead bool
+	// SecondCore lets a second processor record the kernels of local launches, or follow half of
+	// their ranks, where there is one that has nothing better to do. It changes no result.
+	SecondCore bool
 
 	// Yield stops every kernel at every instruction until global time has caught up. It
 	// changes no result; tests hold it against the normal way.

@@ -49,6 +49,9 @@ type follow struct {
 	wires    []wire      // tokens on links that several routes share
 	wireFree uint32      // list of unused ones; 0: none
 
+	side    *side // of two that follow the launch; nil: one does
+	private bool  // all rings have links of their own
+
 	part     recording // that is being made
 	ahead    *ahead    // nil: parts are recorded when they are needed
 	idle     []*recorder
@@ -200,6 +203,10 @@ func (w *follow) simulate(ctx context.Context) error {
 		return err
 	case !shared:
 		w.recordAhead()
+	case w.bySides():
+		if err := w.followSides(); err != nil {
+			return err
+		}
 	}
 	for looks := 0; ; w.until-- {
 		if w.until <= 0 {

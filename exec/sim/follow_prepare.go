@@ -53,7 +53,11 @@ func (e *Executor) prepareFollow(l *tl.Launch) (*follow, error) {
 				}
 				s.late, _ = w.ring.Protocol.Late(e.m.Between(int(pe), int(peer)))
 				largest := w.ring.Protocol.Wire(w.ring.SlotBytes)
-				uses = append(uses, noc.Use{From: e.m.TCM(int(pe)), To: e.m.TCM(int(peer)), Bytes: int64(w.ring.Slots) * largest, Largest: largest})
+				u := noc.Use{From: e.m.TCM(int(pe)), To: e.m.TCM(int(peer)), Bytes: int64(w.ring.Slots) * largest, Largest: largest}
+				if int(id) >= w.half() {
+					u.Side = 1
+				}
+				uses = append(uses, u)
 			}
 			for k, p := range wiring.In {
 				f.rx[k] = receiver{peer: base + p.Peer, peerOut: p.PeerOut, held: -1, slots: slots, credit: e.creditTime(w.ring, int(pe), int(g.PEs[p.Peer]))}
@@ -64,10 +68,12 @@ func (e *Executor) prepareFollow(l *tl.Launch) (*follow, error) {
 		base += int32(len(g.PEs))
 	}
 	e.net.Isolate(uses, w.lead())
+	w.private = true
 	for i := range w.ranks {
 		for k := range w.ranks[i].tx {
 			if s := &w.ranks[i].tx[k]; l.SendsIn(s.dir) {
 				s.route, s.own, s.private = uses[0].Route, uses[0].Private, uses[0].Alone
+				w.private = w.private && s.private
 				uses = uses[1:]
 			}
 		}

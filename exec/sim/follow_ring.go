@@ -144,19 +144,27 @@ func (w *follow) endRead(f *follower, port uint8, slot int32, end unit.Time) {
 
 // arrive: a token has come to its receiver.
 func (w *follow) arrive(f *follower, s *sender, t token, seq uint32, bytes int64, sent, now unit.Time) {
-	r := &w.ranks[s.peer]
-	p := &r.rx[s.peerIn]
 	if w.e.opts.Trace != nil {
-		w.emit(f, trace.Event{Kind: trace.Message, Peer: r.pe, Dir: uint8(s.dir), Start: sent, End: now, Bytes: bytes, Seq: int64(seq)})
+		w.emit(f, trace.Event{Kind: trace.Message, Peer: w.ranks[s.peer].pe, Dir: uint8(s.dir), Start: sent, End: now, Bytes: bytes, Seq: int64(seq)})
 	}
+	w.rest = max(w.rest, now)
+	if x := w.side; x != nil && !x.follows(s.peer) {
+		x.tell(crossing{rank: s.peer, port: s.peerIn, form: t.form, at: now})
+		return
+	}
+	w.come(&w.ranks[s.peer], s.peerIn, t, now)
+}
+
+// come: a rank has got a token, which it can see from now on.
+func (w *follow) come(r *follower, port uint8, t token, now unit.Time) {
+	p := &r.rx[port]
 	i := p.slots + p.head%uint32(w.ring.Slots)
 	w.slots[i] = slot{seen: now, form: t.form}
 	if w.log != nil {
 		w.tokens[i] = t
 	}
 	p.head++
-	w.rest = max(w.rest, now)
-	if r.wait == forToken && r.port == s.peerIn {
+	if r.wait == forToken && r.port == port {
 		w.wake(r)
 	}
 }
@@ -262,18 +270,26 @@ func (w *follow) giveCredits(f *follower, port int) {
 
 // credited: a ring's sender gets a slot back at a time.
 func (w *follow) credited(p *receiver, at unit.Time) {
-	f := &w.ranks[p.peer]
-	s := &f.tx[p.peerOut]
 	w.rest = max(w.rest, at)
+	if x := w.side; x != nil && !x.follows(p.peer) {
+		x.tell(crossing{rank: p.peer, port: p.peerOut, at: at})
+		return
+	}
+	w.slotBack(&w.ranks[p.peer], p.peerOut, at)
+}
+
+// slotBack: a rank may use a slot of a ring again, from a time on.
+func (w *follow) slotBack(f *follower, port uint8, at unit.Time) {
+	s := &f.tx[port]
 	w.credits[s.credits+s.tail%uint32(w.ring.Slots)] = at
 	s.tail++
 	if s.streaming {
-		w.pump(f, int(p.peerOut), at)
+		w.pump(f, int(port), at)
 		if !s.streaming && f.wait == forDrain && f.flying == 0 {
 			w.wake(f)
 		}
 	}
-	if f.port == p.peerOut && (f.wait == forCredit || f.wait == forStream && !s.streaming) {
+	if f.port == port && (f.wait == forCredit || f.wait == forStream && !s.streaming) {
 		w.wake(f)
 	}
 }

@@ -33,7 +33,7 @@ type ahead struct {
 // recordAhead starts it, if that is of use, and has it record the first part of all kernels.
 func (w *follow) recordAhead() {
 	o := &w.e.opts
-	if !o.RecordAhead || len(w.ranks) < recordAheadFrom || runtime.GOMAXPROCS(0) < 2 || w.log != nil && o.RecordLines {
+	if !o.SecondCore || len(w.ranks) < recordAheadFrom || runtime.GOMAXPROCS(0) < 2 || w.log != nil && o.RecordLines {
 		return // the log, which numbers lines, is of one goroutine
 	}
 	n := len(w.ranks)

@@ -64,7 +64,7 @@ func TestRecordAhead(t *testing.T) {
 			for i, ahead := range []bool{true, false} {
 				b := newBench(t, k, setup{world: 80, n: 8})
 				b.launch.Local, b.launch.Sends = true, []tl.Dir{tl.East}
-				res, err := b.run(sim.Options{RecordAhead: ahead})
+				res, err := b.run(sim.Options{SecondCore: ahead})
 				said[i], _, _ = strings.Cut(fmt.Sprint(err), "goroutine") // whose stack is another's
 				if res != nil {
 					said[i] = fmt.Sprint(res.End, res.Messages, res.Events, res.Traffic)
@@ -86,7 +86,7 @@ func TestRecordAheadValues(t *testing.T) {
 	for i, ahead := range []bool{true, false} {
 		b := libraryBench(t, algorithm.RingAllReduceChunked, setup{world: 96, n: 700, typ: dtype.I32})
 		log := b.fill(t, func(r, i int) float64 { return float64(r*31 + i) })
-		res, err := b.run(sim.Options{RecordAhead: ahead, Data: log})
+		res, err := b.run(sim.Options{SecondCore: ahead, Data: log})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -122,7 +122,7 @@ func TestRecordAheadStops(t *testing.T) {
 	b.launch.Local = true
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	if _, err := sim.New(b.m, b.topo, sim.Options{RecordAhead: true}).Launch(ctx, b.launch); err == nil {
+	if _, err := sim.New(b.m, b.topo, sim.Options{SecondCore: true}).Launch(ctx, b.launch); err == nil {
 		t.Fatal("it ended")
 	}
 	for range 100 {
@@ -147,7 +147,7 @@ func TestKernelThatExits(t *testing.T) {
 		go func() {
 			back := false
 			defer func() { returned <- back }()
-			_, _ = b.run(sim.Options{RecordAhead: ahead})
+			_, _ = b.run(sim.Options{SecondCore: ahead})
 			back = true
 		}()
 		if <-returned {

@@ -1,14 +1,19 @@
 package sim_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
+	"time"
 
-	"kernbench/algorithm"
 	"kernbench/dtype"
 	"kernbench/exec/sim"
+	"kernbench/hw/noc"
 	"kernbench/tl"
+	"kernbench/unit"
 )
 
 // TestShared: ranks that are alike come to the same, right or wrong, when one is recorded for all.
@@ -34,21 +39,23 @@ func TestShared(t *testing.T) {
 		"free tensor": ring(40, func(c *tl.Context, i int, v tl.Tensor) { useFreed(c, i == 33, v) }),
 	} {
 		t.Run(name, func(t *testing.T) {
-			var said [2]string
-			for i, alike := range []bool{true, false} {
-				b := newBench(t, k, setup{world: 70, n: 8})
-				b.launch.Local, b.launch.Sends, b.launch.Alike = true, []tl.Dir{tl.East}, alike
-				res, err := b.run(sim.Options{})
-				said[i], _, _ = strings.Cut(fmt.Sprint(err), "goroutine") // whose stack is another's
-				if res != nil {
-					said[i] = fmt.Sprint(res.End, res.Messages, res.Events, res.Traffic)
+			for _, fidelity := range []noc.Fidelity{noc.Slot, noc.Ideal} {
+				said := map[string]string{}
+				for _, how := range []string{"alone", "alike", "two sides"} {
+					b := newBench(t, k, setup{world: 70, n: 8})
+					b.launch.Local, b.launch.Sends, b.launch.Alike = true, []tl.Dir{tl.East}, how != "alone"
+					res, err := b.run(sim.Options{Fidelity: fidelity, SecondCore: how == "two sides"})
+					said[how], _, _ = strings.Cut(fmt.Sprint(err), "goroutine") // whose stack is another's
+					if res != nil {
+						said[how] = fmt.Sprint(res.End, res.Messages, res.Bytes, res.Events, res.Traffic)
+					}
 				}
-			}
-			if (name == "nothing") != !strings.Contains(said[0], ": ") {
-				t.Errorf("said %s", said[0])
-			}
-			if said[0] != said[1] {
-				t.Errorf("alike: %s\nelse:  %s", said[0], said[1])
+				if (name == "nothing") != !strings.Contains(said["alone"], ": ") {
+					t.Errorf("said %s", said["alone"])
+				}
+				if said["alike"] != said["alone"] || said["two sides"] != said["alone"] {
+					t.Errorf("fidelity %v: %v", fidelity, said)
+				}
 			}
 		})
 	}
@@ -134,24 +141,66 @@ func TestSharedUnevenRings(t *testing.T) {
 	}
 }
 
-// TestSharedRecord: how long a library's ring takes is the same whether ranks share a record.
-func TestSharedRecord(t *testing.T) {
-	for _, n := range []int{96, 960, 9600} {
-		var end [2]string
-		for i, alike := range []bool{true, false} {
-			b := libraryBench(t, algorithm.RingAllReduceChunked, setup{world: 96, n: n})
-			if !b.launch.Alike {
-				t.Fatal("the row does not say that its ranks are alike")
+// TestTwoSides: how long the library's algorithms take is the same when ranks share a record, and when
+// two goroutines follow them.
+func TestTwoSides(t *testing.T) {
+	found := 0
+	for _, a := range onRings() {
+		for _, s := range []setup{{world: 64, n: 64 * 30}, {world: 100, n: 100}, {world: 128, n: 128 * 100, slots: 2, slotBytes: 64}} {
+			if a.Alike == nil || a.Check != nil && a.Check(s.world, s.n) != nil {
+				continue
 			}
-			b.launch.Alike = alike
-			res, err := b.run(sim.Options{})
-			if err != nil {
-				t.Fatal(err)
+			s.slots = max(s.slots, a.MinSlots)
+			var end [2]string
+			for i := range end {
+				b := libraryBench(t, a, s)
+				if !b.launch.Alike {
+					break
+				}
+				found++
+				b.launch.Alike = i == 1
+				res, err := b.run(sim.Options{Fidelity: noc.Ideal, SecondCore: i == 1})
+				if err != nil {
+					t.Fatal(a.Name, err)
+				}
+				end[i] = fmt.Sprint(res.End, res.Messages, res.Bytes, res.Events, res.Traffic)
 			}
-			end[i] = fmt.Sprint(res.End, res.Messages, res.Bytes, res.Events, res.Traffic)
-		}
-		if end[0] != end[1] {
-			t.Errorf("%d elements: alike %s, else %s", n, end[0], end[1])
+			if end[0] != end[1] {
+				t.Errorf("%s, %d ranks: two sides %s, else %s", a.Name, s.world, end[1], end[0])
+			}
 		}
 	}
+	if found < 4 {
+		t.Error("there are too few such algorithms to say anything")
+	}
+}
+
+// TestTwoSidesStop: a launch that is cancelled leaves no goroutine.
+func TestTwoSidesStop(t *testing.T) {
+	before := runtime.NumGoroutine()
+	b := newBench(t, func(c *tl.Context, a tl.Args) {
+		v := c.Load(a.Shard(c.Rank()))
+		for range 20_000 {
+			c.Send(tl.East, v)
+			v = c.Recv(tl.West, v.Shape(), v.DType())
+		}
+	}, setup{world: 96, n: 8})
+	b.launch.Local, b.launch.Sends, b.launch.Alike = true, []tl.Dir{tl.East}, true
+	ctx, cancel := context.WithCancel(t.Context())
+	x := sim.New(b.m, b.topo, sim.Options{Fidelity: noc.Ideal, SecondCore: true, Progress: func(done, all int, _ unit.Time) {
+		if done > 0 || all != 96 {
+			t.Errorf("%d of %d kernels have ended", done, all)
+		}
+		cancel()
+	}})
+	if _, err := x.Launch(ctx, b.launch); !errors.Is(err, context.Canceled) {
+		t.Errorf("said %v", err)
+	}
+	for range 100 {
+		if runtime.NumGoroutine() <= before {
+			return
+		}
+		time.Sleep(time.Millisecond)
+	}
+	t.Errorf("%d goroutines, %d before", runtime.NumGoroutine(), before)
 }

@@ -14,6 +14,7 @@ import (
 type Use struct {
 	From, To       machine.NodeID
 	Bytes, Largest int64
+	Side           uint8 // 0 or 1: Through may be called at the same time on each side
 
 	Route   Route   // for Send
 	Private Private // for Through, where Alone: then there may be no Route
@@ -58,7 +59,7 @@ func (n *Fabric) Isolate(uses []Use, lead unit.Time) {
 			u.Alone = u.Alone && alone
 		}
 		if u.Alone {
-			w := &n.ways
+			w := &n.ways[u.Side]
 			for _, h := range path {
 				w = w.then(n.links[h.link].spec)
 			}
@@ -87,7 +88,7 @@ func (n *Fabric) isolateIdeal(uses []Use) {
 				u.Route = n.AddRoute(u.From, u.To, false)
 				continue
 			}
-			w := &n.ways
+			w := &n.ways[u.Side]
 			for _, h := range n.found {
 				w = w.then(n.links[h.Link].spec)
 			}

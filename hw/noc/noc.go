@@ -115,7 +115,7 @@ type Fabric struct {
 	ties    []uint32
 	alone   []bool             // by hop: the link is passed by that route alone; nil: routes are not isolated
 	freeAt  []unit.Time        // by hop: of such a link
-	ways    way                // of routes that share no link
+	ways    [2]way             // of routes that share no link, by side
 	kept    int                // hops of routes that outlive Isolate
 	found   []machine.Hop      // the path found last
 	edges   []edge             // between links of isolated routes

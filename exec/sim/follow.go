@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"kernbench/fault"
-	"kernbench/hw/noc"
 	"kernbench/oplog"
 	"kernbench/tl"
 	"kernbench/trace"
@@ -43,11 +42,14 @@ type follow struct {
 		bytes int64
 		time  unit.Time
 	}
-	slots    []slot      // of all rings, at their receivers
-	tokens   []token     // what they hold, for the log; else nil
-	credits  []unit.Time // when those of the latest tokens came, of all rings, at their senders
-	wires    []wire      // tokens on links that several routes share
-	wireFree uint32      // list of unused ones; 0: none
+	rings    []ring
+	slots    []slot   // of all rings, one after the other
+	tokens   []token  // what they hold, for the log; else nil
+	ports    []uint32 // numbers of the rings of all ranks: those that one sends into, then those that it receives from
+	manners  []manner // of rings
+	payloads []payload
+	wires    []wire // tokens on links that several routes share
+	wireFree uint32 // list of unused ones; 0: none
 
 	side    *side // of two that follow the launch; nil: one does
 	private bool  // all rings have links of their own
@@ -75,11 +77,11 @@ type follower struct {
 	last   unit.Time // when the last of its own transfers, and of its arithmetic, is complete
 	cells  []cell
 	dma    []unit.Time // when loads and stores leave that queue, in order
-	tx     []sender
-	rx     []receiver
-	part   int32 // of the payload that is being assembled
-	flying int32 // tokens on shared links that have not left
-	unsent int32 // rings with a payload of which parts have no slot yet
+	tx, rx uint32      // first in follow.ports
+	ins    int32       // rings that it receives from
+	part   int32       // of the payload that is being assembled
+	flying int32       // tokens on shared links that have not left
+	unsent int32       // rings with a payload of which parts have no slot yet
 	gemm   unit.Time
 	seen   unit.Time // the latest time at which it was to hear of something, when it had
 
@@ -91,69 +93,6 @@ type follower struct {
 	id           int32 // in follow.ranks
 	index, pe    int32
 	group, base  int32
-}
-
-// cell is what is known of a tensor.
-type cell struct {
-	ready unit.Time
-	slot  int32 // of a ring, in which it lies, or -1
-	port  uint8 // that ring
-	local bool  // has been loaded
-}
-
-// sender is a rank's end of a ring that it sends into.
-type sender struct {
-	own       noc.Private
-	private   bool // own is the route
-	peerIn    uint8
-	dir       tl.Dir
-	peer      int32  // id
-	head      uint32 // tokens sent
-	tail      uint32 // slots that came back
-	credits   uint32 // first in follow.credits
-	streaming bool
-	accepted  unit.Time // when the latest token of a payload of several was
-	late      unit.Time // from a token's arrival until it is seen
-	route     noc.Route // from TCM
-	stream    partial
-}
-
-// partial is a payload of which not all tokens have been accepted.
-type partial struct {
-	token
-	next      int32
-	slot      int32 // of a ring, that its source lies in, or -1
-	in        uint8 // that ring
-	notBefore unit.Time
-}
-
-// token is the contents of a slot message: of a value from element off on.
-type token struct {
-	value tl.Value
-	off   int32
-	form  uint32
-}
-
-// receiver is a rank's end of a ring that it receives from.
-type receiver struct {
-	slots   uint32 // first in follow.slots
-	head    uint32 // tokens that have come
-	taken   uint32 // of which the kernel has taken
-	tail    uint32 // slots given back
-	held    int32  // slot that the kernel holds, or -1
-	peer    int32  // id
-	peerOut uint8
-	sent    unit.Time // when the latest credit left
-	credit  unit.Time // that a credit takes
-}
-
-// slot is one slot of a ring at its receiver.
-type slot struct {
-	seen  unit.Time // when its token became visible
-	end   unit.Time // of its last use so far
-	form  uint32
-	reads int16 // reads whose end is not known yet
-	ended bool  // the kernel has let go
 }
 
 // perform follows a launch to its end.
@@ -168,7 +107,7 @@ func (w *follow) perform(ctx context.Context) (*tl.Result, error) {
 	err := w.simulate(ctx)
 	if e.opts.Pointers != nil {
 		for g := range w.launch.Groups {
-			fmt.Fprintf(e.opts.Pointers, "launch %s, group %d of %d:\n%s\n", w.launch.Name, g, len(w.launch.Groups), fault.Pointers(w.rings(int32(g)), 0))
+			fmt.Fprintf(e.opts.Pointers, "launch %s, group %d of %d:\n%s\n", w.launch.Name, g, len(w.launch.Groups), fault.Pointers(w.ringEnds(int32(g)), 0))
 		}
 	}
 	e.end = max(e.end, w.result.End, w.rest)

@@ -129,11 +129,11 @@ func (w *follow) as(f *follower, t token, id uint32) token {
 }
 
 // received: a payload has been taken whole.
-func (w *follow) received(f *follower, o *op, p *receiver) {
-	seq := p.taken - uint32(max(1, f.part))
+func (w *follow) received(f *follower, o *op, r *ring) {
+	seq := r.taken - uint32(max(1, f.part))
 	in := &w.launch.Groups[f.group].Wiring[f.index].In[o.port]
 	w.emit(f, trace.Event{
-		Kind: trace.Recv, Peer: w.ranks[p.peer].pe, Dir: uint8(in.Dir), Start: f.from, End: f.clock,
+		Kind: trace.Recv, Peer: w.ranks[r.from].pe, Dir: uint8(in.Dir), Start: f.from, End: f.clock,
 		Bytes: f.detail[f.at].bytes(), Seq: int64(seq), Stalled: f.waited - w.e.spec.Recv - f.from,
 	})
 }

@@ -84,7 +84,7 @@ func (w *follow) deadlock() error {
 		blocked = append(blocked, w.blocked(f))
 	}
 	d := fault.NewDeadlock(len(w.launch.Groups[group].PEs), blocked)
-	d.Rings, d.Time, d.Timed = w.rings(group), at, true
+	d.Rings, d.Time, d.Timed = w.ringEnds(group), at, true
 	return d
 }
 
@@ -94,21 +94,21 @@ func (w *follow) blocked(f *follower) fault.Blocked {
 	a := &again{at: f.clock, target: f.number()}
 	var b fault.Blocked
 	if f.wait == forToken {
-		p := &f.rx[f.port]
+		r := &w.rings[w.ports[f.rx+uint32(f.port)]]
 		a.op = "recv(" + wiring.In[f.port].Dir.String() + ")"
-		b = wiring.WaitsToRecv(int(f.port), int(p.head-p.tail), slots)
+		b = wiring.WaitsToRecv(int(f.port), int(r.come-r.given), slots)
 	} else {
-		s := &f.tx[f.port]
-		a.op = "send(" + s.dir.String() + ")"
-		b = wiring.WaitsToSend(int(f.port), int(s.head-s.tail), slots)
+		r := w.out(f, f.port)
+		a.op = "send(" + wiring.Out[f.port].Dir.String() + ")"
+		b = wiring.WaitsToSend(int(f.port), int(r.head-r.tail), slots)
 	}
 	_ = w.repeat(f, a) // it ends where it is to tell its place
 	b.Place = a.place
 	return b
 }
 
-// rings lists the ends of all rings of a group, by rank and direction.
-func (w *follow) rings(group int32) []fault.RingEnd {
+// ringEnds lists the ends of all rings of a group, by rank and direction.
+func (w *follow) ringEnds(group int32) []fault.RingEnd {
 	var ends []fault.RingEnd
 	for i := range w.ranks {
 		f := &w.ranks[i]
@@ -116,14 +116,15 @@ func (w *follow) rings(group int32) []fault.RingEnd {
 			continue
 		}
 		ends = append(ends, w.launch.Groups[group].Wiring[f.index].Ends(int(f.index), func(i int, e *fault.RingEnd) {
-			s := &f.tx[i]
-			e.Mine, e.Cached = s.head, s.tail
-			if s.streaming {
-				e.Pending = fmt.Sprintf("sent %d of %d parts", s.stream.next, w.forms[s.stream.form].parts)
+			r := w.out(f, uint8(i))
+			e.Mine, e.Cached = r.head, r.tail
+			if w.streaming(r) {
+				s := &w.payloads[r.payload-1]
+				e.Pending = fmt.Sprintf("sent %d of %d parts", s.next, w.forms[s.form].parts)
 			}
 		}, func(i int, e *fault.RingEnd) {
-			p := &f.rx[i]
-			e.Mine, e.Cached = p.tail, p.head
+			r := &w.rings[w.ports[f.rx+uint32(i)]]
+			e.Mine, e.Cached = r.given, r.come
 		})...)
 	}
 	return ends
@@ -133,22 +134,19 @@ func (w *follow) rings(group int32) []fault.RingEnd {
 func (w *follow) leftOver() error {
 	for i := range w.ranks {
 		f := &w.ranks[i]
-		for k := range f.rx {
-			if p := &f.rx[k]; p.head != p.taken {
+		for k := range f.ins {
+			if r := &w.rings[w.ports[f.rx+uint32(k)]]; r.come != r.taken {
 				return &fault.Unreceived{
 					Place: w.e.placeOf(int(f.index), int(f.pe), "", w.result.End),
 					Dir:   w.launch.Groups[f.group].Wiring[f.index].In[k].Dir.String(),
-					From:  int(w.ranks[p.peer].index), Count: int(p.head - p.taken),
+					From:  int(w.ranks[r.from].index), Count: int(r.come - r.taken),
 				}
 			}
 		}
 	}
-	for i := range w.ranks {
-		f := &w.ranks[i]
-		for k := range f.tx {
-			if s := &f.tx[k]; s.head != s.tail {
-				return fmt.Errorf("internal error: ended with %d credits of rank %d %v not home", s.head-s.tail, f.index, s.dir)
-			}
+	for i := range w.rings {
+		if r := &w.rings[i]; r.head != r.tail {
+			return fmt.Errorf("internal error: ended with %d credits of rank %d %v not home", r.head-r.tail, w.ranks[r.from].index, tl.Dir(w.dirOf(r)))
 		}
 	}
 	return nil

@@ -6,6 +6,7 @@ import (
 	"kernbench/fault"
 	"kernbench/hw/memory"
 	"kernbench/hw/noc"
+	"kernbench/machine"
 	"kernbench/tl"
 	"kernbench/unit"
 )
@@ -18,76 +19,89 @@ func (e *Executor) prepareFollow(l *tl.Launch) (*follow, error) {
 		made: make([]form, 1, 16), formIndex: map[formKey]uint32{}, wires: make([]wire, 1), busy: map[int32]*recorder{},
 		detailed: e.opts.Data != nil || e.opts.Trace != nil,
 	}
-	outs, ins := 0, 0
-	for gi := range l.Groups {
-		for i := range l.Groups[gi].PEs {
-			wiring := &l.Groups[gi].Wiring[i]
-			if err := e.checkRank(l, &l.Groups[gi], i); err != nil {
-				return nil, err
-			}
-			outs, ins = outs+len(wiring.Out), ins+len(wiring.In)
-		}
-	}
-	tx, rx := w.newRings(outs, ins)
-	base, id := int32(0), int32(0)
-	uses := make([]noc.Use, 0, outs)
-	credits, slots := uint32(0), uint32(0)
+	ports, id := uint32(0), int32(0)
+	base := int32(0)
 	for gi := range l.Groups {
 		g := &l.Groups[gi]
 		for i, pe := range g.PEs {
-			wiring := &g.Wiring[i]
-			f := &w.ranks[id]
-			*f = follower{
+			if err := e.checkRank(l, g, i); err != nil {
+				return nil, err
+			}
+			outs, ins := uint32(len(g.Wiring[i].Out)), uint32(len(g.Wiring[i].In))
+			w.ranks[id] = follower{
 				id: id, index: int32(i), pe: pe, group: int32(gi), base: base,
 				clock: w.start, memory: w.start, math: w.start, gemm: w.start,
-				tx: tx[:len(wiring.Out):len(wiring.Out)], rx: rx[:len(wiring.In):len(wiring.In)],
+				tx: ports, rx: ports + outs, ins: int32(ins),
 			}
-			tx, rx = tx[len(wiring.Out):], rx[len(wiring.In):]
-			for k, o := range wiring.Out {
-				peer := g.PEs[o.Peer]
-				s := &f.tx[k]
-				*s = sender{peer: base + o.Peer, peerIn: o.PeerIn, dir: o.Dir, credits: credits}
-				credits += uint32(w.ring.Slots)
-				if !l.SendsIn(o.Dir) {
-					continue
-				}
-				s.late, _ = w.ring.Protocol.Late(e.m.Between(int(pe), int(peer)))
-				largest := w.ring.Protocol.Wire(w.ring.SlotBytes)
-				u := noc.Use{From: e.m.TCM(int(pe)), To: e.m.TCM(int(peer)), Bytes: int64(w.ring.Slots) * largest, Largest: largest}
-				if int(id) >= w.half() {
-					u.Side = 1
-				}
-				uses = append(uses, u)
-			}
-			for k, p := range wiring.In {
-				f.rx[k] = receiver{peer: base + p.Peer, peerOut: p.PeerOut, held: -1, slots: slots, credit: e.creditTime(w.ring, int(pe), int(g.PEs[p.Peer]))}
-				slots += uint32(w.ring.Slots)
-			}
+			ports += outs + ins
 			id++
 		}
 		base += int32(len(g.PEs))
 	}
-	e.net.Isolate(uses, w.lead())
-	w.private = true
-	for i := range w.ranks {
-		for k := range w.ranks[i].tx {
-			if s := &w.ranks[i].tx[k]; l.SendsIn(s.dir) {
-				s.route, s.own, s.private = uses[0].Route, uses[0].Private, uses[0].Alone
-				w.private = w.private && s.private
-				uses = uses[1:]
-			}
-		}
-	}
+	w.newRings(ports)
+	w.connect()
 	return w, nil
 }
 
-// newRings are the ends of all rings, and their slots.
-func (w *follow) newRings(outs, ins int) ([]sender, []receiver) {
-	w.credits, w.slots = make([]unit.Time, outs*w.ring.Slots), make([]slot, ins*w.ring.Slots)
+// newRings makes the rings into which somebody may send, and their slots. All others are noRing.
+func (w *follow) newRings(ports uint32) {
+	l := w.launch
+	rings := 1
+	for g := range l.Groups {
+		for i := range l.Groups[g].Wiring {
+			for _, o := range l.Groups[g].Wiring[i].Out {
+				if l.SendsIn(o.Dir) {
+					rings++
+				}
+			}
+		}
+	}
+	w.rings, w.slots, w.ports = make([]ring, rings), make([]slot, rings*w.ring.Slots), make([]uint32, ports)
 	if w.log != nil {
 		w.tokens = make([]token, len(w.slots))
 	}
-	return make([]sender, outs), make([]receiver, ins)
+}
+
+// connect leads rings from rank to rank, and finds their ways. Those of a receiver lie side by side.
+func (w *follow) connect() {
+	e, l := w.e, w.launch
+	id := uint32(noRing)
+	alike := e.m.Alike()
+	uses := make([]noc.Use, len(w.rings)-1)
+	for i := range w.ranks {
+		f := &w.ranks[i]
+		g := &l.Groups[f.group]
+		for k, p := range g.Wiring[f.index].In {
+			from := &w.ranks[f.base+p.Peer]
+			like := w.mannerOf(alike, from, f)
+			if l.Sends != nil && !l.SendsIn(g.Wiring[p.Peer].Out[p.PeerOut].Dir) {
+				continue
+			}
+			id++
+			w.rings[id] = ring{from: from.id, to: f.id, out: p.PeerOut, manner: like}
+			w.ports[from.tx+uint32(p.PeerOut)], w.ports[f.rx+uint32(k)] = id, id
+			uses[id-1] = noc.Use{From: e.m.TCM(int(from.pe)), To: e.m.TCM(int(f.pe)), Like: like, Side: w.sideOf(from.id)}
+		}
+	}
+	largest := w.ring.Protocol.Wire(w.ring.SlotBytes)
+	e.net.Isolate(uses, noc.Load{Bytes: int64(w.ring.Slots) * largest, Largest: largest, Lead: w.lead()})
+	w.private = true
+	for i := range uses {
+		r := &w.rings[i+1]
+		r.own, r.private = uses[i].Private, uses[i].Alone
+		w.private = w.private && r.private
+	}
+}
+
+// mannerOf is the manner of rings from one rank to another. Each side that may follow the sender has its own.
+func (w *follow) mannerOf(alike *machine.Alike, from, to *follower) uint32 {
+	n := 2 * alike.Number(int(from.pe), int(to.pe))
+	if int(n) == len(w.manners) {
+		late, _ := w.ring.Protocol.Late(w.e.m.Between(int(from.pe), int(to.pe)))
+		m := manner{late: late, credit: w.e.creditTime(w.ring, int(to.pe), int(from.pe))}
+		w.manners = append(w.manners, m, m)
+	}
+	return n + uint32(w.sideOf(from.id))
 }
 
 // lead is from what happens on the fabric to what is sent because of it: a send after a receive,
@@ -95,10 +109,8 @@ func (w *follow) newRings(outs, ins int) ([]sender, []receiver) {
 func (w *follow) lead() unit.Time {
 	spec := &w.e.spec
 	least := spec.Issue + spec.Send
-	for i := range w.ranks {
-		for k := range w.ranks[i].rx {
-			least = min(least, w.ranks[i].rx[k].credit)
-		}
+	for i := range w.manners {
+		least = min(least, w.manners[i].credit)
 	}
 	return least + spec.DMA.Setup
 }

@@ -25,12 +25,11 @@ const stepsBetween = 64
 // spins is how often a side with nothing to do looks before it sleeps: some tens of microseconds.
 const spins = 1 << 14
 
-// crossing is a token or a credit for a rank of the other side.
+// crossing is a token or a credit of a ring for its end on the other side.
 type crossing struct {
 	at   unit.Time
+	ring uint32
 	form uint32 // of the token; 0: it is a credit
-	rank int32
-	port uint8
 }
 
 // side is what tells one of the two from the other.
@@ -59,6 +58,14 @@ type sides struct {
 
 // half is the number of ranks that side 0 follows.
 func (w *follow) half() int { return len(w.ranks) / 2 }
+
+// sideOf is the side that follows a rank, where there are two.
+func (w *follow) sideOf(rank int32) uint8 {
+	if int(rank) < w.half() {
+		return 0
+	}
+	return 1
+}
 
 // bySides tells whether two goroutines are to follow the launch.
 func (w *follow) bySides() bool {
@@ -91,6 +98,7 @@ func (w *follow) followSides() error {
 		w.result.Bytes += h.result.Bytes
 		w.result.End, w.rest, w.reached = max(w.result.End, h.result.End), max(w.rest, h.rest), max(w.reached, h.reached)
 	}
+	w.joinPayloads(halves[0].payloads, halves[1].payloads)
 	w.fault, w.at = s.fault, s.at
 	return err
 }
@@ -174,10 +182,10 @@ func (w *follow) exchange() bool {
 	s.full[x.me].Store(false)
 	s.mu.Unlock()
 	for _, c := range came {
-		if f := &w.ranks[c.rank]; c.form == 0 {
-			w.slotBack(f, c.port, c.at)
+		if c.form == 0 {
+			w.slotBack(c.ring, c.at)
 		} else {
-			w.come(f, c.port, token{form: c.form}, c.at)
+			w.come(c.ring, token{form: c.form}, c.at)
 		}
 	}
 	return !s.over.Load()

@@ -23,8 +23,8 @@ func (w *follow) step(f *follower) {
 				f.at++
 				continue
 			case opEnd:
-				for i := range f.rx {
-					w.letGo(f, i)
+				for i := range uint32(f.ins) {
+					w.letGo(f, w.ports[f.rx+i])
 				}
 			case opFault:
 				w.failed(f)
@@ -194,8 +194,8 @@ func (w *follow) read(f *follower, i int32, end unit.Time) {
 		return
 	}
 	if c := &f.cells[i]; c.slot >= 0 {
-		s := &w.slots[f.rx[c.port].slots+uint32(c.slot)]
-		s.end = max(s.end, end)
+		s := &w.slots[c.slot]
+		s.time = max(s.time, end)
 	}
 }
 

@@ -9,38 +9,46 @@ import (
 // there, so that a message is known to start when it and the link are ready, in the order in which
 // messages were sent, and needs no event. Where routes share links, see follow.
 
-// Use is a way that traffic takes, with what can be on it at the same time, and the largest
-// transfer. Isolate says what becomes of it.
+// Use is a way that traffic takes. Isolate says what becomes of it.
 type Use struct {
-	From, To       machine.NodeID
-	Bytes, Largest int64
-	Side           uint8 // 0 or 1: Through may be called at the same time on each side
+	From, To machine.NodeID
 
-	Route   Route   // for Send
-	Private Private // for Through, where Alone: then there may be no Route
-	Alone   bool
+	// Like is the number of its kind: uses of one kind are of one side, and take links of the same
+	// kinds, one after the other.
+	Like uint32
+	Side uint8 // 0 or 1: Through may be called at the same time on each side
+
+	Private
+	Alone bool // it is for Through; else its Route is for Send
 }
 
-// Isolate says which ways all traffic takes until Mingle is called. Uses from one node stand side
+// Load is what Isolate is to know of all uses.
+type Load struct {
+	Bytes   int64     // that can be on the way of a use at the same time
+	Largest int64     // transfer
+	Lead    unit.Time // what is sent because of something that happens on the fabric is sent so much later, or more
+}
+
+// Isolate says which ways all traffic takes until Mingle is called. Uses to one node stand side
 // by side. Sends to links that one of them has for itself must come in the order of their times, and
 // the sink may hear of arrivals before their time. It is for the fidelities Slot and Ideal, on a
 // fabric at rest.
-//
-// What is sent because of something that happens on the fabric is sent a lead later, or more.
-func (n *Fabric) Isolate(uses []Use, lead unit.Time) {
-	n.kept, n.lead = len(n.hops), lead
+func (n *Fabric) Isolate(uses []Use, load Load) {
+	n.kept, n.lead = len(n.hops), load.Lead
 	if n.ideal {
 		n.isolateIdeal(uses)
 		return
 	}
 	for i := range uses {
-		uses[i].Route = n.AddRoute(uses[i].From, uses[i].To, false)
+		u := &uses[i]
+		r := n.AddRoute(u.From, u.To, false)
+		u.Private = Private{first: r.first, clear: r.hops}
 	}
 	n.alone, n.freeAt = make([]bool, len(n.hops)), make([]unit.Time, len(n.hops))
 	n.connect(uses)
 	users := make([]uint16, len(n.links))
 	for i := range uses {
-		for _, h := range n.path(uses[i].Route) {
+		for _, h := range n.path(uses[i].Route()) {
 			if users[h.link] < 2 {
 				users[h.link]++
 			}
@@ -48,23 +56,27 @@ func (n *Fabric) Isolate(uses []Use, lead unit.Time) {
 	}
 	for i := range uses {
 		u := &uses[i]
-		path := n.path(u.Route)
-		if u.Largest > n.most || !n.holds(path, u.Bytes) {
+		path := n.path(u.Route())
+		if load.Largest > n.most || !n.holds(path, load.Bytes) {
 			continue
 		}
 		u.Alone = len(path) > 0
 		for k, h := range path {
 			alone := users[h.link] == 1
-			n.alone[u.Route.first+uint32(k)] = alone
+			n.alone[u.first+uint32(k)] = alone
 			u.Alone = u.Alone && alone
 		}
-		if u.Alone {
+		if !u.Alone {
+			continue
+		}
+		if n.wayOf(u.Like) == nil {
 			w := &n.ways[u.Side]
 			for _, h := range path {
 				w = w.then(n.links[h.link].spec)
 			}
-			u.Private = Private{way: w, first: u.Route.first}
+			n.alike[u.Like] = w
 		}
+		u.clear = 0
 	}
 }
 
@@ -72,29 +84,41 @@ func (n *Fabric) Isolate(uses []Use, lead unit.Time) {
 func (n *Fabric) isolateIdeal(uses []Use) {
 	for i := 0; i < len(uses); {
 		k := i + 1
-		for k < len(uses) && uses[k].From == uses[i].From {
+		for k < len(uses) && uses[k].To == uses[i].To {
 			k++
 		}
 		for same := uses[i:k]; i < k; i++ {
 			u := &uses[i]
 			u.Alone = true
 			for o := range same {
-				if &same[o] != u && same[o].To == u.To {
+				if &same[o] != u && same[o].From == u.From {
 					u.Alone = false
 				}
 			}
+			if u.Alone && n.wayOf(u.Like) != nil {
+				continue
+			}
 			n.found = n.m.Route(n.found[:0], u.From, u.To)
 			if u.Alone = u.Alone && len(n.found) > 0; !u.Alone {
-				u.Route = n.AddRoute(u.From, u.To, false)
+				r := n.AddRoute(u.From, u.To, false)
+				u.Private = Private{first: r.first, clear: r.hops}
 				continue
 			}
 			w := &n.ways[u.Side]
 			for _, h := range n.found {
 				w = w.then(n.links[h.Link].spec)
 			}
-			u.Private = Private{way: w}
+			n.alike[u.Like] = w
 		}
 	}
+}
+
+// wayOf is the way of a kind, or nil.
+func (n *Fabric) wayOf(like uint32) *way {
+	for int(like) >= len(n.alike) {
+		n.alike = append(n.alike, nil)
+	}
+	return n.alike[like]
 }
 
 // holds tells whether no input buffer of a path can be filled by so many bytes.
@@ -110,46 +134,51 @@ func (n *Fabric) holds(path []hop, bytes int64) bool {
 // Mingle ends Isolate: the fabric is at rest again.
 func (n *Fabric) Mingle() {
 	n.hops = n.hops[:n.kept]
-	n.alone, n.freeAt, n.edges, n.pending = nil, nil, nil, nil
+	n.alone, n.freeAt, n.edges, n.pending, n.alike = nil, nil, nil, nil, nil
 }
 
-// Private is a route that shares no link, ready for Through.
+// Private is what a use is on its way. There may be millions: it holds no pointer.
 type Private struct {
-	way   *way
-	first uint32    // of its hops
 	at    unit.Time // when its latest message started; at fidelity Ideal, when it arrives
-	clear *passage  // of that message, which met no other; nil: Fabric.freeAt knows when links are free
+	first uint32    // of its hops
+	clear uint32    // passage of that message, which met no other; 0: Fabric.freeAt knows when links are free. For Send: how many hops
 }
 
-// Through carries a transfer of one message over a route all of whose links are its own: its
+// Route is the route of a use for Send.
+func (p *Private) Route() Route { return Route{p.first, p.clear} }
+
+// Through carries a transfer of one message over a way of a kind all of whose links are its own: its
 // last byte leaves the source at departed and arrives at delivered.
-func (n *Fabric) Through(p *Private, bytes int64, at unit.Time) (departed, delivered unit.Time) {
-	t := p.way.latest
-	if t == nil || t.bytes != bytes {
-		t = p.way.passage(bytes)
+func (n *Fabric) Through(p *Private, like uint32, bytes int64, at unit.Time) (departed, delivered unit.Time) {
+	w := n.alike[like]
+	k := w.latest
+	if k == 0 || w.passages[k-1].bytes != bytes {
+		k = w.passage(bytes)
 	}
+	t := &w.passages[k-1]
 	switch {
 	case n.ideal:
 		p.at = max(p.at, at+t.alone)
 		return at + t.departed, p.at
-	case p.clear == t && at >= p.at+t.gap:
+	case p.clear == k && at >= p.at+t.gap:
 		p.at = at
 		return at + t.departed, at + t.delivered
 	}
-	return n.squeeze(p, t, at)
+	return n.squeeze(p, w, k, at)
 }
 
 // squeeze is Through where a message may have to wait for the one before.
-func (n *Fabric) squeeze(p *Private, t *passage, at unit.Time) (departed, delivered unit.Time) {
-	free := n.freeAt[p.first : p.first+uint32(len(p.way.links))]
-	if p.clear != nil {
-		for i, end := range p.clear.ends {
+func (n *Fabric) squeeze(p *Private, w *way, k uint32, at unit.Time) (departed, delivered unit.Time) {
+	free := n.freeAt[p.first : p.first+uint32(len(w.links))]
+	if p.clear != 0 {
+		for i, end := range w.passages[p.clear-1].ends {
 			free[i] = p.at + end
 		}
-		p.clear = nil
+		p.clear = 0
 	}
+	t := &w.passages[k-1]
 	arrived, tail, waits := at, at, false
-	for i, l := range p.way.links {
+	for i, l := range w.links {
 		start := max(arrived, free[i])
 		waits = waits || start > arrived
 		end := max(start+t.takes[i], tail)
@@ -161,16 +190,17 @@ func (n *Fabric) squeeze(p *Private, t *passage, at unit.Time) (departed, delive
 		arrived, tail = start+latency, end+latency
 	}
 	if !waits {
-		p.at, p.clear = at, t
+		p.at, p.clear = at, k
 	}
 	return departed, tail
 }
 
 // way is what routes have in common whose links are alike, one after the other.
 type way struct {
+	latest   uint32    // number of the passage that was asked for last
+	passages []passage // numbered from 1 on
+	bySize   map[int64]uint32
 	links    []*machine.LinkSpec
-	latest   *passage
-	passages map[int64]*passage // by bytes
 	longer   []*way
 }
 
@@ -181,7 +211,7 @@ func (w *way) then(l *machine.LinkSpec) *way {
 			return next
 		}
 	}
-	next := &way{links: append(w.links[:len(w.links):len(w.links)], l), passages: map[int64]*passage{}}
+	next := &way{links: append(w.links[:len(w.links):len(w.links)], l), bySize: map[int64]uint32{}}
 	w.longer = append(w.longer, next)
 	return next
 }
@@ -196,25 +226,28 @@ type passage struct {
 	takes, ends         []unit.Time // by link: how long it is taken, and until when
 }
 
-func (w *way) passage(bytes int64) *passage {
-	t := w.passages[bytes]
-	if t == nil {
-		t = &passage{bytes: bytes}
-		var start, tail, latency unit.Time
-		for _, l := range w.links {
-			takes := l.Serial.Time(max(1, bytes))
-			end := max(start+takes, tail)
-			t.takes, t.ends = append(t.takes, takes), append(t.ends, end)
-			t.gap = max(t.gap, end-start)
-			t.alone = max(t.alone, takes)
-			start, tail = start+l.Router+l.Wire, end+l.Router+l.Wire
-			latency += l.Router + l.Wire
-		}
-		t.departed, t.delivered, t.alone = t.ends[0], tail, t.alone+latency
-		w.passages[bytes] = t
+// passage is the number of that of messages of a size.
+func (w *way) passage(bytes int64) uint32 {
+	if k := w.bySize[bytes]; k != 0 {
+		w.latest = k
+		return k
 	}
-	w.latest = t
-	return t
+	t := passage{bytes: bytes}
+	var start, tail, latency unit.Time
+	for _, l := range w.links {
+		takes := l.Serial.Time(max(1, bytes))
+		end := max(start+takes, tail)
+		t.takes, t.ends = append(t.takes, takes), append(t.ends, end)
+		t.gap = max(t.gap, end-start)
+		t.alone = max(t.alone, takes)
+		start, tail = start+l.Router+l.Wire, end+l.Router+l.Wire
+		latency += l.Router + l.Wire
+	}
+	t.departed, t.delivered, t.alone = t.ends[0], tail, t.alone+latency
+	w.passages = append(w.passages, t)
+	w.latest = uint32(len(w.passages))
+	w.bySize[bytes] = w.latest
+	return w.latest
 }
 
 // deliver tells the sink of a message on its last link, ahead of time.

@@ -90,7 +90,7 @@ func (n *Fabric) connect(uses []Use) {
 	first := make([]uint32, len(n.links))
 	for i := range uses {
 		from, far := aSource|uint32(uses[i].From), unit.Time(0)
-		path := n.path(uses[i].Route)
+		path := n.path(uses[i].Route())
 		for k := range path {
 			h := &path[k]
 			e := first[h.link]
@@ -116,7 +116,7 @@ func (n *Fabric) connect(uses []Use) {
 	}
 	n.edges, n.pending = make([]edge, id), make([]uint32, len(n.links))
 	for i := range uses {
-		path := n.path(uses[i].Route)
+		path := n.path(uses[i].Route())
 		for k := range path {
 			h := &path[k]
 			if h.others != unknown {

@@ -116,6 +116,7 @@ type Fabric struct {
 	alone   []bool             // by hop: the link is passed by that route alone; nil: routes are not isolated
 	freeAt  []unit.Time        // by hop: of such a link
 	ways    [2]way             // of routes that share no link, by side
+	alike   []*way             // of uses of a kind
 	kept    int                // hops of routes that outlive Isolate
 	found   []machine.Hop      // the path found last
 	edges   []edge             // between links of isolated routes

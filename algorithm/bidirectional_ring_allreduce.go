@@ -27,6 +27,7 @@ var BidirectionalRingAllReduce = Register(Algorithm{
 	Topology:   "ring_1d",
 	Kernel:     bidirectionalRingAllReduce,
 	Local:      true,
+	Alike:      evenHalves,
 	MinSlots:   2,
 	Pipelined:  true,
 	Steps:      "2(N-1)",

@@ -34,6 +34,7 @@ var BineAllReduce = Register(Algorithm{
 	Topology:   "swing",
 	Kernel:     bineAllReduce,
 	Local:      true,
+	Alike:      pairsAlike,
 	LocalFor:   nobodyFolds,
 	Steps:      "floor(log2 N), and 2 more unless N is a power of two",
 	Cost:       "log2(N) (alpha + beta M): log2(N) M bytes per rank",

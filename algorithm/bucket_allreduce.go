@@ -133,6 +133,7 @@ var BucketAllReduce = Register(Algorithm{
 	MinSlots:   2,
 	Pipelined:  true,
 	Local:      true,
+	Alike:      func(g *tl.Group) bool { return evenLevels(g, func(levels []int) int { return 2 * len(levels) }) },
 	Steps:      "2 sum(n_k - 1) over the levels",
 	Cost:       "2 sum(n_k - 1) alpha + 2(N-1)/N beta M/2D on a torus of D dimensions: 2(N-1)/N M bytes per rank",
 	Source:     "Sack, Gropp, Collective algorithms for multiported torus networks, ACM Trans. Parallel Comput. 1(2), 2015; Jain, Sabharwal, ICS 2010",

@@ -21,6 +21,7 @@ var HelloSend = Register(Algorithm{
 	Topology:   "ring_1d",
 	Kernel:     helloSend,
 	Local:      true,
+	Alike:      wholeVectors,
 	Sends:      []tl.Dir{tl.East},
 	Steps:      "1",
 	Cost:       "alpha + beta M",

@@ -19,7 +19,7 @@ func hierarchicalPipelinedAllReduce(c *tl.Context, a tl.Args) {
 		move(c, out, mine)
 		return
 	}
-	parts := make([]*bucketPart, levelParts(a, dims))
+	parts := make([]*bucketPart, levelParts(&a, dims[0].n, len(dims)))
 	for i := range parts {
 		parts[i] = &bucketPart{
 			from: mine.Chunk(len(parts), i), block: out.Chunk(len(parts), i), most: tl.CDiv(a.NElem, len(parts)),
@@ -49,13 +49,18 @@ const mostParts = 32
 // levelParts is the number of parts: with P of them and D levels a vector of M bytes takes 2D+P-1
 // rounds of alpha + beta M/(n P), n being what a part is cut in on the innermost level, which is
 // least for P = sqrt((2D-1) beta M/(n alpha)).
-func levelParts(a tl.Args, dims []levelCircle) int {
+func levelParts(a *tl.Args, innermost, levels int) int {
 	latency := float64(max(a.LatencyBytes, 1))
-	bytes := float64(a.NElem) * float64(a.DType.Size()) / float64(dims[0].n)
+	bytes := float64(a.NElem) * float64(a.DType.Size()) / float64(innermost)
 	if a.ChunkBytes > 0 {
 		return max(1, min(mostParts, int(math.Ceil(bytes/float64(a.ChunkBytes)))))
 	}
-	return max(1, min(mostParts, int(math.Round(math.Sqrt(float64(2*len(dims)-1)*bytes/latency)))))
+	return max(1, min(mostParts, int(math.Round(math.Sqrt(float64(2*levels-1)*bytes/latency)))))
+}
+
+// evenLevelParts is evenLevels of these parts.
+func evenLevelParts(g *tl.Group) bool {
+	return evenLevels(g, func(levels []int) int { return levelParts(&g.Args, levels[0], len(levels)) })
 }
 
 // HierarchicalPipelinedAllReduce takes as long as its slowest level, where there is much to move.
@@ -68,6 +73,7 @@ var HierarchicalPipelinedAllReduce = Register(Algorithm{
 	MinSlots:   2,
 	Pipelined:  true,
 	Local:      true,
+	Alike:      evenLevelParts,
 	Steps:      "2D + P - 1 rounds of at most n_k - 1 for P parts and D levels",
 	Cost:       "(2D + P - 1) max_k((n_k - 1) (alpha_k + beta_k M/(n_0 n_1 ... n_k P))): 2(N-1)/N M bytes per rank, of which 2M/n_0 leave a cube",
 	Source:     "the levels: Cho, Finkler, Serrano, Kung, Hunter, BlueConnect, MLSys 2019; chunks that are on different levels at a time: Rashidi, Won, Srinivasan, Sridharan, Krishna, Themis: a network bandwidth-aware collective scheduling policy for distributed training of DL models, ISCA 2022",

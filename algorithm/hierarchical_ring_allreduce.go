@@ -24,6 +24,7 @@ var HierarchicalRingAllReduce = Register(Algorithm{
 	MinSlots:   2,
 	Pipelined:  true,
 	Local:      true,
+	Alike:      func(g *tl.Group) bool { return evenLevels(g, func([]int) int { return 2 }) },
 	Steps:      "2 sum(n_k - 1) over the levels",
 	Cost:       "2 sum((n_k - 1) (alpha_k + beta_k M/(2 n_0 n_1 ... n_k))): 2(N-1)/N M bytes per rank, of which 2M/n_0 leave a cube",
 	Source:     "reduce-scatter inside, all-reduce across, all-gather inside: Cho, Finkler, Serrano, Kung, Hunter, BlueConnect: decomposing all-reduce for deep learning on heterogeneous network hierarchy, MLSys 2019",

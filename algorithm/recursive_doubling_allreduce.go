@@ -54,6 +54,7 @@ var RecursiveDoublingAllReduce = Register(Algorithm{
 	Topology:   "hypercube",
 	Kernel:     recursiveDoublingAllReduce,
 	Local:      true,
+	Alike:      pairsAlike,
 	LocalFor:   nobodyFolds,
 	Steps:      "floor(log2 N), and 2 more unless N is a power of two",
 	Cost:       "log2(N) (alpha + beta M): log2(N) M bytes per rank",

@@ -48,10 +48,9 @@ type Algorithm struct {
 
 	Sends []tl.Dir // of a local kernel: the directions that it sends in; nil: any
 
-	// Alike tells for which arguments and numbers of ranks the kernel is alike on all of them, as
-	// tl.Launch.Alike has it; nil: for none. A run of such ranks that is only timed takes a fraction of
-	// the time: one of them is carried out.
-	Alike func(a *tl.Args, ranks int) bool
+	// Alike tells of which groups all ranks do the same, as tl.Launch.Alike has it; nil: of none. A
+	// run of such ranks that is only timed takes a fraction of the time: one of them is carried out.
+	Alike func(g *tl.Group) bool
 
 	Steps  string // rounds that follow one another, as a formula in N (ranks)
 	Cost   string // time and bytes, as a formula in alpha, beta, N and M (bytes per rank)
@@ -68,31 +67,6 @@ func (a *Algorithm) IsLocal(groups []tl.Group) bool {
 		}
 	}
 	return a.Local
-}
-
-// IsAlike tells whether its kernel does the same on all ranks of each group.
-func (a *Algorithm) IsAlike(groups []tl.Group) bool {
-	for g := range groups {
-		args := &groups[g].Args
-		if a.Alike == nil || !evenly(args) || !a.Alike(args, len(groups[g].PEs)) {
-			return false
-		}
-	}
-	return true
-}
-
-// evenly tells whether all ranks bring and get equally much, in one piece, and either all or none
-// of them get it in place of what they brought.
-func evenly(a *tl.Args) bool {
-	if a.InBlocks != nil || a.OutBlocks != nil {
-		return false
-	}
-	for r := range a.Outs {
-		if (a.Outs[r] == a.Shards[r]) != (a.Outs[0] == a.Shards[0]) || a.OutElems[r] != a.OutElems[0] {
-			return false
-		}
-	}
-	return true
 }
 
 var rows []*Algorithm

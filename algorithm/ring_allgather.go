@@ -25,6 +25,7 @@ var RingAllGather = Register(Algorithm{
 	Topology:   "ring_1d",
 	Kernel:     ringAllGather,
 	Local:      true,
+	Alike:      gathersAlike,
 	Sends:      []tl.Dir{tl.East},
 	MinSlots:   2,
 	Pipelined:  true,

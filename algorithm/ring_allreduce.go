@@ -30,6 +30,7 @@ var RingAllReduce = Register(Algorithm{
 	Topology:   "ring_1d",
 	Kernel:     ringAllReduce,
 	Local:      true,
+	Alike:      wholeVectors,
 	Sends:      []tl.Dir{tl.East},
 	MinSlots:   2,
 	Steps:      "N-1",

@@ -38,6 +38,3 @@ var RingAllReduceChunked = Register(Algorithm{
 	Cost:       "2(N-1) (alpha + beta M/N): 2(N-1)/N M bytes per rank",
 	Source:     "Patarasuk, Yuan, Bandwidth optimal all-reduce algorithms for clusters of workstations, J. Parallel Distrib. Comput. 69(2), 2009",
 })
-
-// evenChunks tells whether a vector falls into chunks of equal length.
-func evenChunks(a *tl.Args, ranks int) bool { return a.NElem%ranks == 0 }

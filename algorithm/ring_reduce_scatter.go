@@ -28,6 +28,7 @@ var RingReduceScatter = Register(Algorithm{
 	Topology:   "ring_1d",
 	Kernel:     ringReduceScatter,
 	Local:      true,
+	Alike:      evenChunks,
 	Sends:      []tl.Dir{tl.East},
 	MinSlots:   2,
 	Pipelined:  true,

@@ -15,7 +15,7 @@ const segmentBytes = 128 << 10
 // reduced one after the other, each of at most so many segments' bytes.
 func segments(a *tl.Args, rank, most int) iter.Seq2[tl.Ref, tl.Ref] {
 	mine, out := a.Shard(rank), a.Out(rank, a.NElem)
-	per := most * segmentBytes / a.DType.Size()
+	per := segmentElems(a, most)
 	return func(yield func(mine, out tl.Ref) bool) {
 		for lo := 0; lo < a.NElem; lo += per {
 			n := min(per, a.NElem-lo)
@@ -25,6 +25,9 @@ func segments(a *tl.Args, rank, most int) iter.Seq2[tl.Ref, tl.Ref] {
 		}
 	}
 }
+
+// segmentElems is the number of elements in so many segments' bytes.
+func segmentElems(a *tl.Args, most int) int { return most * segmentBytes / a.DType.Size() }
 
 // chunksInMemory is what a rank brings to each of n chunks, when that lies in memory.
 func chunksInMemory(c *tl.Context, v tl.Ref, n int) func(k int) tl.Tensor {

@@ -31,6 +31,7 @@ var SwingAllReduce = Register(Algorithm{
 	Topology:   "swing",
 	Kernel:     swingAllReduce,
 	Local:      true,
+	Alike:      func(g *tl.Group) bool { return halvesAlike(g, 2) },
 	LocalFor:   nobodyFolds,
 	MinSlots:   2,
 	Steps:      "2 floor(log2 N), and 2 more unless N is a power of two",

@@ -30,12 +30,20 @@ type torus struct {
 // torusOf finds it out: the neighbour in the south is w ranks on, or the rank itself where
 // there is one row only.
 func torusOf(c *tl.Context, a tl.Args) torus {
-	n := c.WorldSize()
-	w := n
-	if south, ok := c.Neighbor(tl.South); ok && south != c.Rank() {
-		w = (south - c.Rank() + n) % n
+	n, south := c.WorldSize(), c.Rank()
+	if peer, ok := c.Neighbor(tl.South); ok {
+		south = peer
 	}
+	w := rowLength(c.Rank(), south, n)
 	return torus{c, a.Op, c.Rank() % w, c.Rank() / w, w, n / w}
+}
+
+// rowLength is how many of n ranks stand in a row.
+func rowLength(rank, south, n int) int {
+	if south == rank {
+		return n
+	}
+	return (south - rank + n) % n
 }
 
 // The rings of rows and columns, in either direction.
@@ -55,6 +63,12 @@ func (t torus) northward() *bucket {
 	return &bucket{c: t.c, op: t.op, to: tl.North, from: tl.South, me: t.h - 1 - t.y, n: t.h}
 }
 
+// reducesOnTorus tells whether all chunks of a column's ring are equally long.
+func reducesOnTorus(g *tl.Group) bool {
+	w, h, ok := torusAlike(g)
+	return ok && evenSegments(&g.Args, w, w*h)
+}
+
 // TorusAllReduce has a step for each rank of a row and a column, not of the world.
 var TorusAllReduce = Register(Algorithm{
 	Name:       "torus_allreduce",
@@ -63,6 +77,7 @@ var TorusAllReduce = Register(Algorithm{
 	Topology:   "torus_2d",
 	Kernel:     torusAllReduce,
 	Local:      true,
+	Alike:      reducesOnTorus,
 	MinSlots:   2,
 	Steps:      "2(w-1) + 2(h-1)",
 	Cost:       "2(w-1) (alpha + beta M/w) + 2(h-1) (alpha + beta M/N): 2(N-1)/N M bytes per rank",

@@ -9,10 +9,21 @@ import (
 // This file is what it takes for all ranks of a group to do the same. On rings nobody is first: each
 // rank takes as many steps as the others, and what it does in one depends on others by lengths alone.
 
-// IsAlike tells whether its kernel does the same on all ranks of each group.
+// IsAlike tells whether its kernel does the same on all ranks of each group, or of each of the kinds into which it
+// sorts them.
 func (a *Algorithm) IsAlike(groups []tl.Group) bool {
-	for g := range groups {
-		if a.Alike == nil || !evenly(&groups[g].Args) || !a.Alike(&groups[g]) {
+	for i := range groups {
+		g := &groups[i]
+		if a.Alike == nil || !evenly(&g.Args) {
+			return false
+		}
+		if a.Alike(g) {
+			continue
+		}
+		if a.Kinds != nil {
+			g.Kinds = a.Kinds(g)
+		}
+		if g.Kinds == nil {
 			return false
 		}
 	}
@@ -67,6 +78,46 @@ func pairsAlike(g *tl.Group) bool { return nobodyFolds(len(g.PEs)) }
 // until each has a chunk of its own.
 func halvesAlike(g *tl.Group, parts int) bool {
 	return pairsAlike(g) && evenSegments(&g.Args, 1, parts*len(g.PEs))
+}
+
+// kindsOfHalves sorts ranks that give away one half after the other by the halves that they keep of what does not fall
+// into equal ones, which is less and less; nil where somebody folds.
+func kindsOfHalves(g *tl.Group) []int32 {
+	if !pairsAlike(g) {
+		return nil
+	}
+	per, all := segmentElems(&g.Args, 1), g.Args.NElem
+	_, dims := topology.Fold(len(g.PEs))
+	known := map[string]int32{}
+	kinds := make([]int32, len(g.PEs))
+	var kept []byte
+	for r := range kinds {
+		kept = kept[:0]
+		for lo := 0; lo < all; lo += per {
+			if n := min(per, all-lo); lo == 0 || n < per { // others are like the first
+				kept = keptHalves(kept, n, r, dims)
+			}
+		}
+		k, ok := known[string(kept)]
+		if !ok {
+			k = int32(len(known))
+			known[string(kept)] = k
+		}
+		kinds[r] = k
+	}
+	return kinds
+}
+
+// keptHalves lists which halves a rank keeps of n elements, where they are not equal.
+func keptHalves(list []byte, n, rank, dims int) []byte {
+	for k := range dims {
+		half := rank >> k & 1
+		if n%2 > 0 {
+			list = append(list, byte(k), byte(half))
+		}
+		n = (n + 1 - half) / 2
+	}
+	return list
 }
 
 // evenSegments tells whether each of the parts that segments makes falls into so many equal chunks.

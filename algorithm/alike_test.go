@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"reflect"
+	"slices"
 	"testing"
 
 	"kernbench/algorithm"
@@ -23,7 +24,7 @@ func TestAlike(t *testing.T) {
 		t.Run(a.Name, func(t *testing.T) {
 			t.Parallel()
 			rng := rand.New(rand.NewPCG(7, uint64(len(a.Name))))
-			tried, said, more := 0, 0, 0
+			tried, said, sorted, more := 0, 0, 0, 0
 			for tried < scenes {
 				s := anyScene(rng, a)
 				g, ok := s.group(t, a)
@@ -31,19 +32,25 @@ func TestAlike(t *testing.T) {
 					continue
 				}
 				tried++
-				alike := a.IsAlike([]tl.Group{g})
-				differs := s.differs(a, &g)
+				groups := []tl.Group{g}
+				alike := a.IsAlike(groups)
+				differs := s.differs(a, &groups[0])
 				switch {
 				case alike && differs != "":
 					t.Fatalf("%+v: %s", s, differs)
 				case s.world == 1 || s.n == 0: // nothing to tell apart
+				case alike && groups[0].Kinds != nil:
+					sorted++
 				case alike:
 					said++
 				case differs == "":
 					more++
 				}
 			}
-			t.Logf("%d of %d said, %d more", said, tried, more)
+			t.Logf("%d of %d said, %d sorted, %d more", said, tried, sorted, more)
+			if a.Kinds != nil && sorted < 20 {
+				t.Errorf("ranks are sorted in %d of %d scenes: too few to judge it by", sorted, tried)
+			}
 			if a.Alike != nil && said < 20 {
 				t.Errorf("ranks are called alike in %d of %d scenes: too few to judge it by", said, tried)
 			}
@@ -163,14 +170,31 @@ func fields(in *tl.Instr) string {
 	return s
 }
 
-// differs says what some rank does that the first one does not.
+// differs says what some rank does that the first one of its kind does not.
 func (s *scene) differs(a *algorithm.Algorithm, g *tl.Group) string {
+	kinds := g.Kinds
+	if kinds == nil {
+		kinds = make([]int32, len(g.PEs))
+	}
+	for kind := range slices.Max(kinds) + 1 {
+		if differs := s.differsIn(a, g, kinds, kind); differs != "" {
+			return differs
+		}
+	}
+	return ""
+}
+
+func (s *scene) differsIn(a *algorithm.Algorithm, g *tl.Group, kinds []int32, kind int32) string {
 	l := &listener{c: &tl.Context{}}
+	lead := slices.Index(kinds, kind)
 	var first error
 	var traffic tl.Traffic
 	for r := range g.PEs {
+		if kinds[r] != kind {
+			continue
+		}
 		clear(l.known)
-		l.at, l.leading = 0, r == 0
+		l.at, l.leading = 0, r == lead
 		l.c.Reset(s.setup(l, a, g, r))
 		_, err := l.c.Run(a.Kernel, g.Args)
 		did := l.c.Traffic()

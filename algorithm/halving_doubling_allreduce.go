@@ -77,6 +77,7 @@ var HalvingDoublingAllReduce = Register(Algorithm{
 	Kernel:     halvingDoublingAllReduce,
 	Local:      true,
 	Alike:      func(g *tl.Group) bool { return halvesAlike(g, 1) },
+	Kinds:      kindsOfHalves,
 	LocalFor:   nobodyFolds,
 	MinSlots:   2,
 	Steps:      "2 floor(log2 N), and 2 more unless N is a power of two",

@@ -52,6 +52,10 @@ type Algorithm struct {
 	// run of such ranks that is only timed takes a fraction of the time: one of them is carried out.
 	Alike func(g *tl.Group) bool
 
+	// Kinds sorts the ranks of a group that are not all alike, by rank, into kinds of some that are, as tl.Group.Kinds
+	// has them; nil: it cannot.
+	Kinds func(g *tl.Group) []int32
+
 	Steps  string // rounds that follow one another, as a formula in N (ranks)
 	Cost   string // time and bytes, as a formula in alpha, beta, N and M (bytes per rank)
 	Source string // where it comes from

@@ -141,7 +141,8 @@ type Launch struct {
 
 	// Alike says of a local launch that all ranks of a group issue the same instructions, in the same
 	// order and of the same lengths, at rings of the same number: they differ in addresses, and in
-	// whom their rings lead to. Then those of one rank stand for all.
+	// whom their rings lead to. Then those of one rank stand for all; where the group sorts its ranks into
+	// kinds, for all of its kind.
 	Alike bool
 
 	// Tensors is what tensors hold of a PE's HBM slice, which rings cannot have. Nil: nothing.
@@ -154,6 +155,10 @@ type Group struct {
 	PEsPerCube int     // ranks that share a cube: NumPrograms(0)
 	Wiring     []Wiring
 	Args       Args
+
+	// Kinds is the kind of each rank of a launch of ranks that are alike, from 0 on: see Launch.Alike. Nil:
+	// all are of one kind.
+	Kinds []int32
 }
 
 // SendsIn tells whether the kernel may send in a direction.

@@ -2,13 +2,14 @@ package sim
 
 import (
 	"fmt"
+	"slices"
 
 	"kernbench/fault"
 	"kernbench/tl"
 )
 
-// A launch that says that its ranks are alike (tl.Launch.Alike) is recorded on one rank of each
-// group, whose record stands for those of all. What a log or a trace is told has addresses in it, and is
+// A launch that says that its ranks are alike (tl.Launch.Alike) is recorded on one rank of each kind
+// of each group, whose record stands for those of all. What a log or a trace is told has addresses in it, and is
 // each rank's own. That the launch says so rightly is for tests to hold; a few more ranks are recorded
 // and compared, which finds most kernels that are not as they say.
 
@@ -32,7 +33,7 @@ func (w *follow) recordShared() (bool, error) {
 	first := 0
 	for g := range l.Groups {
 		ranks := w.ranks[first : first+len(l.Groups[g].PEs)]
-		if ok, err := w.recordGroup(ranks); !ok || err != nil {
+		if ok, err := w.recordGroup(ranks, l.Groups[g].Kinds); !ok || err != nil {
 			return false, err
 		}
 		first += len(ranks)
@@ -61,29 +62,50 @@ func wiredAlike(all []tl.Wiring) bool {
 	return true
 }
 
-// recordGroup gives the ranks of a group the record of the first of them.
-func (w *follow) recordGroup(ranks []follower) (bool, error) {
-	ops, cells := w.recordWhole(ranks[0].id)
-	if ops == nil {
+// likeness is the record of the first rank of a kind, and how many cells it names.
+type likeness struct {
+	ops   []op
+	cells int
+	first int32
+}
+
+// recordGroup gives the ranks of a group the record of the first of their kind.
+func (w *follow) recordGroup(ranks []follower, kinds []int32) (bool, error) {
+	if kinds == nil {
+		kinds = make([]int32, len(ranks))
+	}
+	known := make([]likeness, slices.Max(kinds)+1)
+	if len(known) > len(ranks)/sharedFrom {
 		return false, nil
+	}
+	all := 0
+	for i, k := range kinds {
+		l := &known[k]
+		if l.ops == nil {
+			if l.ops, l.cells = w.recordWhole(ranks[i].id); l.ops == nil {
+				return false, nil
+			}
+			l.first = ranks[i].id
+		}
+		all += l.cells
 	}
 	for _, i := range [...]int{1, len(ranks) / 2, len(ranks) - 1} {
 		same, _ := w.recordWhole(ranks[i].id)
 		if same == nil {
 			return false, nil
 		}
-		if err := w.compare(&ranks[i], ops, same); err != nil {
+		if err := w.compare(&ranks[i], &known[kinds[i]], same); err != nil {
 			return false, err
 		}
 	}
-	all := make([]cell, len(ranks)*cells)
-	for i := range all {
-		all[i].slot = -1
+	cells := make([]cell, all)
+	for i := range cells {
+		cells[i].slot = -1
 	}
 	for i := range ranks {
-		f := &ranks[i]
-		f.ops, f.cells, all = ops, all[:cells:cells], all[cells:]
-		w.traffic[f.id] = w.traffic[ranks[0].id]
+		f, l := &ranks[i], &known[kinds[i]]
+		f.ops, f.cells, cells = l.ops, cells[:l.cells:l.cells], cells[l.cells:]
+		w.traffic[f.id] = w.traffic[l.first]
 	}
 	return true, nil
 }
@@ -110,14 +132,15 @@ func (w *follow) recordWhole(rank int32) ([]op, int) {
 }
 
 // compare refuses a kernel that is not alike.
-func (w *follow) compare(f *follower, ops, same []op) error {
+func (w *follow) compare(f *follower, like *likeness, same []op) error {
+	ops, first := like.ops, w.ranks[like.first].index
 	for i := range min(len(ops), len(same)) {
 		if ops[i] != same[i] {
-			return w.unlike(f, fmt.Sprintf("instruction %d is %s, rank 0 has %s", i+1, w.describeOp(&same[i]), w.describeOp(&ops[i])))
+			return w.unlike(f, fmt.Sprintf("instruction %d is %s, rank %d has %s", i+1, w.describeOp(&same[i]), first, w.describeOp(&ops[i])))
 		}
 	}
 	if len(ops) != len(same) {
-		return w.unlike(f, fmt.Sprintf("it has %d instructions, rank 0 %d", len(same), len(ops)))
+		return w.unlike(f, fmt.Sprintf("it has %d instructions, rank %d %d", len(same), first, len(ops)))
 	}
 	return nil
 }

@@ -124,6 +124,32 @@ func TestUnlike(t *testing.T) {
 	}
 }
 
+// TestUnlikeKind: nor does a rank pass for another kind.
+func TestUnlikeKind(t *testing.T) {
+	for name, kinds := range map[string][]int32{"right": make([]int32, 24), "wrong": make([]int32, 24)} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, func(c *tl.Context, a tl.Args) {
+				c.Load(a.Shard(c.Rank()).Slice(0, 8-c.Rank()%2))
+			}, setup{world: 24, n: 8})
+			for i := range kinds {
+				kinds[i] = int32(i % 2)
+			}
+			if name == "wrong" {
+				kinds[12] = 1
+			}
+			b.launch.Local, b.launch.Alike, b.launch.Groups[0].Kinds = true, true, kinds
+			_, err := b.run(sim.Options{})
+			if says := "rank 12 (sip0.cube1.pe4) test t=0ns: the launch says that its ranks are alike: instruction 1 is load (0.063ns), rank 1 has load (0.055ns)"; name == "wrong" {
+				if err == nil || !strings.Contains(err.Error(), says) {
+					t.Errorf("said %v, want %s", err, says)
+				}
+			} else if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
 // TestSharedUnevenRings: where ranks have other rings than the first, none stands for all.
 func TestSharedUnevenRings(t *testing.T) {
 	k := func(c *tl.Context, a tl.Args) {
@@ -146,7 +172,7 @@ func TestSharedUnevenRings(t *testing.T) {
 func TestTwoSides(t *testing.T) {
 	found := 0
 	for _, a := range onRings() {
-		for _, s := range []setup{{world: 64, n: 64 * 30}, {world: 100, n: 100}, {world: 128, n: 128 * 100, slots: 2, slotBytes: 64}} {
+		for _, s := range []setup{{world: 64, n: 64 * 30}, {world: 100, n: 100}, {world: 128, n: 128 * 100, slots: 2, slotBytes: 64}, {world: 128, n: 64}, {world: 64, n: 64*30 + 32}} {
 			if a.Alike == nil || a.Check != nil && a.Check(s.world, s.n) != nil {
 				continue
 			}

@@ -28,6 +28,7 @@ type replay struct {
 	bad        *record         // first record that could not be performed
 	badErr     error
 	unwritten  int     // its first never-written element
+	untimed    bool    // nobody knows when it was
 	infinite   *record // first record that overflowed
 	infiniteAt int
 	causes     []record // explain mode: operations that may have made elements opaque
@@ -225,7 +226,7 @@ func (r *replay) infinity(x *record, out []byte, operands ...[]byte) {
 // placeOf is the place of a record.
 func (l *Log) placeOf(x *record) fault.Place {
 	w := l.whos[x.who]
-	p := fault.Place{Rank: int(w.rank), Op: x.name(), Time: x.time, Timed: l.opts.Timed, Line: l.lines[w.line]}
+	p := fault.Place{Rank: int(w.rank), Op: x.name(), Time: x.time, Timed: l.opts.Timed && !l.rep.untimed, Line: l.lines[w.line]}
 	if l.opts.PEName != nil {
 		p.PE = l.opts.PEName(int(w.pe))
 	}

@@ -109,6 +109,9 @@ func (e *Executor) Launch(ctx context.Context, l *tl.Launch) (*tl.Result, error)
 		if err != nil {
 			return nil, err
 		}
+		if u := e.unison(l); u != nil {
+			return u.follow(ctx, w)
+		}
 		return w.perform(ctx)
 	}
 	x, err := e.prepare(l)

@@ -202,14 +202,14 @@ func (w *follow) catchUp() bool {
 	return true
 }
 
-// wake lets a rank that waits go on.
+// wake lets a rank that waits go on, before all others: what it waited for is in the cache yet, and those who
+// talk to each other go on together.
 func (w *follow) wake(f *follower) {
 	f.wait = nothing
-	i := w.first + w.going
-	if i >= len(w.ready) {
-		i -= len(w.ready)
+	if w.first--; w.first < 0 {
+		w.first = len(w.ready) - 1
 	}
-	w.ready[i] = f.id
+	w.ready[w.first] = f.id
 	w.going++
 }
 

@@ -18,7 +18,7 @@ import (
 func TestAlike(t *testing.T) {
 	const scenes = 200
 	for _, a := range algorithm.All() {
-		if !a.Local || a.Window != nil || a.Alike == nil && !testing.Verbose() {
+		if !a.Local || a.Alike == nil && !testing.Verbose() {
 			continue
 		}
 		t.Run(a.Name, func(t *testing.T) {
@@ -61,9 +61,10 @@ func TestAlike(t *testing.T) {
 // Rows call their ranks alike where that saves most: with many of them, and round numbers of elements.
 func TestAlikeWhereItPays(t *testing.T) {
 	alike := []string{
-		"bidirectional_ring_allreduce", "bine_allreduce", "halving_doubling_allreduce", "hello_send",
-		"hierarchical_ring_allreduce", "multi_ring_allgather", "multi_ring_allreduce", "recursive_doubling_allreduce", "ring_allgather",
-		"ring_allreduce", "ring_allreduce_chunked", "ring_reduce_scatter", "swing_allreduce", "torus_allgather", "torus_allreduce",
+		"bidirectional_ring_allreduce", "bine_allreduce", "halving_doubling_allreduce", "hello_send", "hierarchical_ring_allreduce",
+		"multi_ring_allgather", "multi_ring_allreduce", "multi_ring_reduce_scatter", "recursive_doubling_allreduce",
+		"recursive_halving_reduce_scatter", "ring_allgather", "ring_allreduce", "ring_allreduce_chunked", "ring_reduce_scatter",
+		"swing_allreduce", "torus_allgather", "torus_allreduce", "torus_reduce_scatter",
 	}
 	for _, name := range alike {
 		a, err := algorithm.Lookup(name)

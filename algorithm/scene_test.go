@@ -132,6 +132,9 @@ func (s *scene) group(t *testing.T, a *algorithm.Algorithm) (g tl.Group, ok bool
 	if err != nil {
 		return g, false
 	}
+	if a.Check != nil && a.Check(s.world, s.n) != nil {
+		return g, false
+	}
 	co, err := collective.Lookup(a.Collective)
 	if err != nil {
 		t.Fatal(err)
@@ -157,6 +160,18 @@ func (s *scene) group(t *testing.T, a *algorithm.Algorithm) (g tl.Group, ok bool
 			g.Args.Outs, g.Args.OutElems = append(g.Args.Outs, out), append(g.Args.OutElems, co.Out(call, r))
 		}
 	}
+	if a.Window == nil {
+		return g, true
+	}
+	layout, err := a.Window(s.world, s.n, s.typ)
+	if err != nil {
+		t.Fatal(err)
+	}
+	team, err := mem.NewTeam("all", g.PEs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g.Args.Windows = []*mem.Window{mem.NewWindow("w", team, layout, 1<<32)}
 	return g, true
 }
 

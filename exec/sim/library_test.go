@@ -8,10 +8,11 @@ import (
 	"kernbench/mem"
 )
 
-// onRings lists the algorithms of the library that need rings only. Those over a window are
-// judged here by the conformance tests of the library.
+// onRings lists the algorithms of the library that talk through rings only: a window of those that
+// are local is memory of their own. Others over a window are judged here by the conformance tests
+// of the library.
 func onRings() []*algorithm.Algorithm {
-	return slices.DeleteFunc(algorithm.All(), func(a *algorithm.Algorithm) bool { return a.Window != nil })
+	return slices.DeleteFunc(algorithm.All(), func(a *algorithm.Algorithm) bool { return a.Window != nil && !a.Local })
 }
 
 // libraryBench is a launch of an algorithm of the library, with the numbers that its row makes

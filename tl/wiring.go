@@ -10,15 +10,15 @@ type Wiring struct {
 
 // OutPort is a ring that a rank sends into.
 type OutPort struct {
-	Dir    Dir   // what the sender calls it
 	Peer   int32 // rank in the group that receives
+	Dir    Dir   // what the sender calls it
 	PeerIn uint8 // index of this ring in the peer's In
 }
 
 // InPort is a ring that a rank receives from.
 type InPort struct {
-	Dir     Dir   // what the receiver calls it
 	Peer    int32 // rank in the group that sends
+	Dir     Dir   // what the receiver calls it
 	PeerOut uint8 // index of this ring in the peer's Out
 }
 

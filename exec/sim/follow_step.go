@@ -97,6 +97,11 @@ func (w *follow) enqueue(f *follower) {
 	if f.dma[0] > f.clock {
 		f.clock, f.seen = f.dma[0], f.dma[0]
 	}
+	f.leave()
+}
+
+// leave takes out of the queue of the DMA what has left it by now: the first, and others.
+func (f *follower) leave() {
 	gone := 1
 	for gone < len(f.dma) && f.dma[gone] <= f.clock {
 		gone++
@@ -118,6 +123,9 @@ func (w *follow) book(f *follower, takes unit.Time) (departed, done unit.Time) {
 		departed, done = f.memory, f.memory+hbm.Router+hbm.Wire
 	}
 	f.last, w.rest = max(f.last, done), max(w.rest, done)
+	if len(f.dma) == cap(f.dma) && len(f.dma) > 0 && f.dma[0] <= f.clock {
+		f.leave() // rather than need more memory
+	}
 	i := len(f.dma)
 	f.dma = append(f.dma, departed)
 	for ; i > 0 && f.dma[i-1] > departed; i-- {

@@ -30,6 +30,7 @@ func (w *follow) recordShared() (bool, error) {
 			return false, nil
 		}
 	}
+	defer func() { w.forms = w.made }() // also when only some groups have a record
 	first := 0
 	for g := range l.Groups {
 		ranks := w.ranks[first : first+len(l.Groups[g].PEs)]
@@ -38,7 +39,6 @@ func (w *follow) recordShared() (bool, error) {
 		}
 		first += len(ranks)
 	}
-	w.forms = w.made
 	return true, nil
 }
 
@@ -78,7 +78,6 @@ func (w *follow) recordGroup(ranks []follower, kinds []int32) (bool, error) {
 	if len(known) > len(ranks)/sharedFrom {
 		return false, nil
 	}
-	all := 0
 	for i, k := range kinds {
 		l := &known[k]
 		if l.ops == nil {
@@ -87,7 +86,6 @@ func (w *follow) recordGroup(ranks []follower, kinds []int32) (bool, error) {
 			}
 			l.first = ranks[i].id
 		}
-		all += l.cells
 	}
 	for _, i := range [...]int{1, len(ranks) / 2, len(ranks) - 1} {
 		same, _ := w.recordWhole(ranks[i].id)
@@ -97,6 +95,13 @@ func (w *follow) recordGroup(ranks []follower, kinds []int32) (bool, error) {
 		if err := w.compare(&ranks[i], &known[kinds[i]], same); err != nil {
 			return false, err
 		}
+	}
+	for i := range known {
+		known[i].cells = reuseCells(known[i].ops, known[i].cells)
+	}
+	all := 0
+	for _, k := range kinds {
+		all += known[k].cells
 	}
 	cells := make([]cell, all)
 	for i := range cells {

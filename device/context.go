@@ -61,8 +61,8 @@ type Config struct {
 // time.
 type Context struct {
 	cfg         Config
-	current     int // SIP
-	hbm         []*mem.Allocator
+	current     int             // SIP
+	hbm         []mem.Allocator // by PE, of those that have had something
 	addrs       *mem.Map
 	nextVA      mem.Addr
 	tensors     []*Tensor // on the device and not freed, oldest first
@@ -111,7 +111,7 @@ func New(cfg Config) (*Context, error) {
 	}
 	return &Context{
 		cfg: cfg, addrs: new(mem.Map), nextVA: vaPage,
-		hbm: make([]*mem.Allocator, cfg.Machine.NumPEs()),
+		hbm: make([]mem.Allocator, cfg.Machine.NumPEs()),
 	}, nil
 }
 
@@ -141,11 +141,12 @@ func (c *Context) Launches() []*Launched { return slices.Clone(c.runs) }
 
 // heap is what is free of a PE's HBM slice.
 func (c *Context) heap(pe int) *mem.Allocator {
-	if c.hbm[pe] == nil {
+	a := &c.hbm[pe]
+	if a.Capacity() == 0 {
 		m := c.cfg.Machine
-		c.hbm[pe] = mem.NewAllocator(min(int64(m.Capacity(m.HBM(pe))), mem.MaxOffset+1), hbmAlign)
+		*a = *mem.NewAllocator(min(int64(m.Capacity(m.HBM(pe))), mem.MaxOffset+1), hbmAlign)
 	}
-	return c.hbm[pe]
+	return a
 }
 
 // alloc reserves memory in the HBM slice of a PE.
@@ -169,9 +170,6 @@ func (c *Context) HBMInUse(at machine.Coord) (unit.Bytes, error) {
 }
 
 func (c *Context) inUse(pe int) unit.Bytes {
-	if c.hbm[pe] == nil {
-		return 0
-	}
 	return unit.Bytes(c.hbm[pe].InUse())
 }
 

@@ -14,16 +14,20 @@ var ErrFull = errors.New("memory full")
 // come back. The zero Allocator has no memory; use NewAllocator.
 type Allocator struct {
 	capacity, align int64
-	free            []run // by offset, never adjacent
-	used            map[int64]int64
+	top             int64 // from there on all is free
+	free            []run // below, by offset, never adjacent
+	used            []run // by offset
 }
 
 type run struct{ off, n int64 }
 
 // NewAllocator manages offsets [0, capacity) in multiples of align bytes.
 func NewAllocator(capacity, align int64) *Allocator {
-	return &Allocator{capacity: capacity, align: align, free: []run{{0, capacity}}, used: map[int64]int64{}}
+	return &Allocator{capacity: capacity, align: align}
 }
+
+// Capacity is how many bytes there are.
+func (a *Allocator) Capacity() int64 { return a.capacity }
 
 // Alloc reserves n bytes and returns their offset, or an error that wraps ErrFull and
 // names what was asked, what is free, and the longest free run.
@@ -56,10 +60,11 @@ func (a *Allocator) firstFrom(off, n int64) (int64, bool) {
 			return first, true
 		}
 	}
-	return 0, false
+	first := max(off, a.top)
+	return first, a.capacity-first >= n
 }
 
-// runAt is the index of the first free run that ends behind an offset.
+// runAt is the index of the first free run below the top that ends behind an offset.
 func (a *Allocator) runAt(off int64) int {
 	i, _ := slices.BinarySearchFunc(a.free, off, func(r run, o int64) int { return cmp.Compare(r.off+r.n-1, o) })
 	return i
@@ -67,7 +72,16 @@ func (a *Allocator) runAt(off int64) int {
 
 // take reserves n bytes at off, which are free.
 func (a *Allocator) take(off, n int64) {
+	k, _ := a.find(off)
+	a.used = slices.Insert(a.used, k, run{off, n})
 	i := a.runAt(off)
+	if i == len(a.free) {
+		if off > a.top {
+			a.free = append(a.free, run{a.top, off - a.top})
+		}
+		a.top = off + n
+		return
+	}
 	r := a.free[i]
 	before, behind := run{r.off, off - r.off}, run{off + n, r.off + r.n - off - n}
 	switch {
@@ -81,12 +95,16 @@ func (a *Allocator) take(off, n int64) {
 	default:
 		a.free = slices.Delete(a.free, i, i+1)
 	}
-	a.used[off] = n
+}
+
+// find is the index in used of the run at an offset, or where it would be.
+func (a *Allocator) find(off int64) (int, bool) {
+	return slices.BinarySearchFunc(a.used, off, func(r run, o int64) int { return cmp.Compare(r.off, o) })
 }
 
 // full is the error of an allocation for which there is no room.
 func (a *Allocator) full(n int64) error {
-	var total, longest int64
+	total, longest := a.capacity-a.top, a.capacity-a.top
 	for _, r := range a.free {
 		total += r.n
 		longest = max(longest, r.n)
@@ -97,27 +115,33 @@ func (a *Allocator) full(n int64) error {
 // Free gives back the run at offset. An offset that Alloc did not return, or that was
 // freed already, is an error.
 func (a *Allocator) Free(off int64) error {
-	n, ok := a.used[off]
+	k, ok := a.find(off)
 	if !ok {
 		return fmt.Errorf("free of offset %#x: nothing is allocated there", off)
 	}
-	delete(a.used, off)
-	i, _ := slices.BinarySearchFunc(a.free, off, func(r run, o int64) int { return int(min(1, max(-1, r.off-o))) })
-	a.free = slices.Insert(a.free, i, run{off, n})
-	if i+1 < len(a.free) && a.free[i].off+a.free[i].n == a.free[i+1].off {
-		a.free[i].n += a.free[i+1].n
-		a.free = slices.Delete(a.free, i+1, i+2)
-	}
-	if i > 0 && a.free[i-1].off+a.free[i-1].n == a.free[i].off {
-		a.free[i-1].n += a.free[i].n
+	r := a.used[k]
+	a.used = slices.Delete(a.used, k, k+1)
+	i := a.runAt(off)
+	if i < len(a.free) && r.off+r.n == a.free[i].off {
+		r.n += a.free[i].n
 		a.free = slices.Delete(a.free, i, i+1)
+	}
+	if i > 0 && a.free[i-1].off+a.free[i-1].n == r.off {
+		i--
+		r = run{a.free[i].off, a.free[i].n + r.n}
+		a.free = slices.Delete(a.free, i, i+1)
+	}
+	if r.off+r.n == a.top {
+		a.top = r.off
+	} else {
+		a.free = slices.Insert(a.free, i, r)
 	}
 	return nil
 }
 
 // InUse is the number of bytes handed out.
 func (a *Allocator) InUse() int64 {
-	total := a.capacity
+	total := a.top
 	for _, r := range a.free {
 		total -= r.n
 	}

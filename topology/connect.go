@@ -45,7 +45,8 @@ type links struct {
 	flat  []Link
 	start []int32 // rank r's are flat[start[r]:start[r+1]]
 
-	name []tl.Dir // of each link: what the peer calls it; AnyDir while that is open
+	name  []tl.Dir    // of each link: what the peer calls it; AnyDir while that is open
+	names [][4]uint64 // of each rank: a bit for each name under which a ring arrives
 	// arriving lists the links that lead to each rank, as flat and start do.
 	arriving   []int32
 	arriveFrom []int32
@@ -84,12 +85,7 @@ func (l *links) peerOf(rank int32, d tl.Dir) (peer int32, ok bool) {
 
 // claimed tells whether a ring arrives at rank under name d.
 func (l *links) claimed(rank int32, d tl.Dir) bool {
-	for _, i := range l.to(rank) {
-		if l.name[i] == d {
-			return true
-		}
-	}
-	return false
+	return l.names[rank][d/64]>>(d%64)&1 > 0
 }
 
 func (l *links) connect() ([]tl.Wiring, error) {
@@ -99,12 +95,17 @@ func (l *links) connect() ([]tl.Wiring, error) {
 			return nil, fmt.Errorf("%d ranks send to rank %d, which can tell %d directions apart", n, r, maxDirs)
 		}
 	}
-	l.name = make([]tl.Dir, len(l.flat))
+	l.name, l.names = make([]tl.Dir, len(l.flat)), make([][4]uint64, l.world())
 	for _, rule := range [...]func(from int32, k Link) tl.Dir{l.leadsBack, l.notSentUnder, l.sentUnder, l.opposite} {
 		for from := range int32(l.world()) {
 			for i := l.start[from]; i < l.start[from+1]; i++ {
-				if l.name[i] == tl.AnyDir {
-					l.name[i] = rule(from, l.flat[i])
+				if l.name[i] != tl.AnyDir {
+					continue
+				}
+				k := l.flat[i]
+				if d := rule(from, k); d != tl.AnyDir {
+					l.name[i] = d
+					l.names[k.Peer][d/64] |= 1 << (d % 64)
 				}
 			}
 		}

@@ -13,14 +13,18 @@ import (
 // the topology's.
 type Override func(rank, world int, m map[tl.Dir]int) map[tl.Dir]int
 
+// manyLinks is how many links of each rank there is room for from the first.
+const manyLinks = 16
+
 // Wire makes the rings of t for world ranks, with the override where it is not nil.
 func (t *Topology) Wire(world int, g Grid, override Override) ([]tl.Wiring, error) {
 	g, err := t.Fit(world, g)
 	if err != nil {
 		return nil, err
 	}
-	links := newLinks(world, 4)
 	var own []Link // apart from the others' links: a row from elsewhere may do more than append
+	own = t.Links(own, 0, world, g)
+	links := newLinks(world, min(len(own), manyLinks)) // others have about as many as the first, in a tree or star fewer
 	for rank := range world {
 		own = t.Links(own[:0], rank, world, g)
 		links.flat = append(links.flat, own...)

@@ -325,6 +325,15 @@ func BenchmarkWireRing65536(b *testing.B) {
 	}
 }
 
+func BenchmarkWireHypercube65536(b *testing.B) {
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := Hypercube.Wire(65536, Grid{}, nil); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
 func BenchmarkWireOverride65536(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {

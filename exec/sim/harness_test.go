@@ -132,17 +132,6 @@ func (b *bench) fill(t testing.TB, f func(r, i int) float64) *oplog.Log {
 			t.Fatal(err)
 		}
 	}
-	for _, w := range b.launch.Groups[0].Args.Windows {
-		for r := range w.Team.PEs {
-			for _, p := range w.Layout.Parts {
-				if p.Word == mem.NoWord {
-					if err := log.Map(w.Addr(r, p.Off), p.Type, p.Count); err != nil {
-						t.Fatal(err)
-					}
-				}
-			}
-		}
-	}
 	log.Begin(b.launch.Groups[0].Args.Op, len(b.launch.Groups[0].PEs))
 	return log
 }

@@ -27,6 +27,15 @@ func (b *bench) results(t *testing.T, o sim.Options) string {
 			t.Fatal(err)
 		}
 	}
+	for _, w := range b.launch.Groups[0].Args.Windows {
+		for r := range w.Team.PEs {
+			for _, p := range w.Layout.Parts {
+				if err := o.Data.Map(w.Addr(r, p.Off), p.Type, p.Count); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	}
 	res, err := b.run(o)
 	if err != nil {
 		return err.Error()

@@ -39,45 +39,55 @@ func (n *Fabric) Isolate(uses []Use, load Load) {
 		n.isolateIdeal(uses)
 		return
 	}
+	n.isolated = true
+	for i := range n.links {
+		n.links[i].own.flags &^= alone
+	}
+	// Hops stand for links of the machine until it is known which of these there has to be state for.
+	users := make([]uint8, len(n.m.Links))
 	for i := range uses {
 		u := &uses[i]
-		r := n.AddRoute(u.From, u.To, false)
-		u.Private = Private{first: r.first, clear: r.hops}
-	}
-	n.alone, n.freeAt = make([]bool, len(n.hops)), make([]unit.Time, len(n.hops))
-	n.connect(uses)
-	users := make([]uint16, len(n.links))
-	for i := range uses {
-		for _, h := range n.path(uses[i].Route()) {
-			if users[h.link] < 2 {
-				users[h.link]++
+		n.found = n.m.Route(n.found[:0], u.From, u.To)
+		u.Private = Private{first: uint32(len(n.hops)), clear: uint32(len(n.found))}
+		for k, h := range n.found {
+			n.hops = append(n.hops, n.makeHop(uint32(h.Link), n.channelOf(n.found, k)))
+			if users[h.Link] < 2 {
+				users[h.Link]++
 			}
 		}
 	}
+	hops, private := n.hops[:n.kept], 0
 	for i := range uses {
 		u := &uses[i]
 		path := n.path(u.Route())
-		if load.Largest > n.most || !n.holds(path, load.Bytes) {
-			continue
-		}
-		u.Alone = len(path) > 0
-		for k, h := range path {
-			alone := users[h.link] == 1
-			n.alone[u.first+uint32(k)] = alone
-			u.Alone = u.Alone && alone
+		meets := load.Largest > n.most || !n.holds(path, load.Bytes)
+		u.Alone = len(path) > 0 && !meets
+		for _, h := range path {
+			u.Alone = u.Alone && users[n.linkOf(h)] == 1
 		}
 		if !u.Alone {
+			u.first = uint32(len(hops))
+			for _, h := range path {
+				li := n.link(machine.LinkID(n.linkOf(h)))
+				if !meets && users[n.linkOf(h)] == 1 {
+					n.links[li].own.flags |= alone
+				}
+				hops = append(hops, n.makeHop(li, n.laneAt(h, 0)))
+			}
 			continue
 		}
 		if n.wayOf(u.Like) == nil {
 			w := &n.ways[u.Side]
 			for _, h := range path {
-				w = w.then(n.links[h.link].spec)
+				w = w.then(n.m.Links[n.linkOf(h)].LinkSpec)
 			}
 			n.alike[u.Like] = w
 		}
-		u.clear = 0
+		u.Private = Private{first: uint32(private)}
+		private += len(path)
 	}
+	n.hops, n.freeAt = hops, make([]unit.Time, private)
+	n.connect(uses)
 }
 
 // isolateIdeal is Isolate where transfers do not meet, but for those of one source to one memory.
@@ -106,7 +116,7 @@ func (n *Fabric) isolateIdeal(uses []Use) {
 			}
 			w := &n.ways[u.Side]
 			for _, h := range n.found {
-				w = w.then(n.links[h.Link].spec)
+				w = w.then(n.m.Links[h.Link].LinkSpec)
 			}
 			n.alike[u.Like] = w
 		}
@@ -121,10 +131,10 @@ func (n *Fabric) wayOf(like uint32) *way {
 	return n.alike[like]
 }
 
-// holds tells whether no input buffer of a path can be filled by so many bytes.
+// holds tells whether no input buffer of a path in the machine can be filled by so many bytes.
 func (n *Fabric) holds(path []hop, bytes int64) bool {
 	for _, h := range path {
-		if int64(n.roomOf(&n.links[h.link])) < bytes {
+		if int64(n.roomOf(n.m.Links[n.linkOf(h)].LinkSpec)) < bytes {
 			return false
 		}
 	}
@@ -133,8 +143,8 @@ func (n *Fabric) holds(path []hop, bytes int64) bool {
 
 // Mingle ends Isolate: the fabric is at rest again.
 func (n *Fabric) Mingle() {
-	n.hops = n.hops[:n.kept]
-	n.alone, n.freeAt, n.edges, n.pending, n.alike = nil, nil, nil, nil, nil
+	n.hops, n.isolated = n.hops[:n.kept], false
+	n.freeAt, n.edges, n.junctions, n.alike = nil, nil, nil, nil
 }
 
 // Private is what a use is on its way. There may be millions: it holds no pointer.

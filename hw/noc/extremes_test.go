@@ -21,12 +21,11 @@ func TestLargestMessages(t *testing.T) {
 			break
 		}
 		n.Handle(e)
-		for i := range n.bufs {
-			if b := &n.bufs[i]; b.held > b.room || b.held < 0 {
-				t.Fatalf("buffer %d of link %d holds %d of %d bytes", i, b.link, b.held, b.room)
-			} else {
-				most = max(most, b.held)
+		for b := range n.buffers() {
+			if room := n.kinds[b.kind].room; b.held > room || b.held < 0 {
+				t.Fatalf("a buffer of a %v holds %d of %d bytes", *n.kinds[b.kind].spec, b.held, room)
 			}
+			most = max(most, b.held)
 		}
 	}
 	if most != 1<<30 || len(r.order) != 2 {

@@ -12,31 +12,39 @@ import (
 // to the picosecond, and so is the order in which messages come to links where it is not known:
 // each comes with the key of the event that would have brought it.
 
-// follow takes a message of one part over the links ahead, to the first at which another may come
-// before it. The key is that of the event that would have brought it here.
-func (n *Fabric) follow(mi uint32, key des.Key) {
+// cause is the event that would have brought a message to a link: one that has a key, or one that a
+// link causes, whose key is made when it is needed.
+type cause struct {
+	key   des.Key
+	by    uint32 // 1 + the link
+	phase des.Phase
+}
+
+func (n *Fabric) keyOf(c cause) des.Key {
+	if c.by == 0 {
+		return c.key
+	}
+	return n.key(c.by-1, c.phase)
+}
+
+// follow takes a message over the link ahead, which it goes on to by an edge, and further, to the first
+// at which another may come before it.
+func (n *Fabric) follow(mi, e uint32, c cause) {
 	m := &n.msgs[mi]
+	path := n.path(m.route)
+	li := n.linkOf(path[m.hop])
 	for {
-		at := m.route.first + m.hop
-		h := n.hops[at]
-		l := &n.links[h.link]
-		free := &l.freeAt
-		if n.alone[at] {
-			free = &n.freeAt[at]
-		} else if !n.follows(m, h) {
-			n.q.Post(des.Event{Time: m.arrived, Key: key, Target: Target(kindArrive, h.link), Arg: mi})
-			return
-		} else {
-			l.served = n.from(m)
-			n.reached(m)
-		}
-		start := max(m.arrived, *free)
+		l := &n.links[li]
+		l.served = from(m)
+		n.reached(li, e)
+		start := max(m.arrived, l.freeAt)
 		if start > m.arrived {
-			key = n.key(l, h.link, des.Retry)
+			c = cause{by: li + 1, phase: des.Retry}
 		}
-		end := max(start+l.spec.Serial.Time(int64(m.bytes)), m.tail)
-		*free = end
-		m.tail = end + l.latency
+		k := n.kind(l)
+		end := max(start+k.serial.Time(int64(m.bytes)), m.tail)
+		l.freeAt = end
+		m.tail = end + k.latency
 		if m.hop > 0 {
 			n.release(m, end)
 		} else {
@@ -47,126 +55,45 @@ func (n *Fabric) follow(mi uint32, key des.Key) {
 			n.deliver(mi)
 			return
 		}
-		if m.in = nowhere; !n.alone[at] {
+		if m.in = nowhere; l.own.flags&alone == 0 {
 			m.in = m.into
-			n.bufs[m.into].held += m.bytes
+			n.buffer(m.into).held += m.bytes
 		}
-		m.via = h.link + 1
+		m.via = li + 1
 		m.hop++
-		next := n.hops[m.route.first+m.hop]
-		n.edges[next.edge].flying++
-		m.into = next.buf + uint32(m.class)*n.inClass
-		if m.arrived = start + l.latency; l.latency > 0 {
-			key = n.key(l, h.link, des.Arrive)
+		if m.arrived = start + k.latency; k.latency > 0 {
+			c = cause{by: li + 1, phase: des.Arrive}
+		}
+		h := path[m.hop]
+		li, e, m.lane = n.linkOf(h), n.edgeTo(path, m.hop), n.laneAt(h, m.class())
+		n.flies(li, e)
+		if !n.goesOn(m, li, e) {
+			n.q.Post(des.Event{Time: m.arrived, Key: n.keyOf(c), Target: Target(kindArrive, li), Arg: mi})
+			return
 		}
 	}
 }
 
-// edge is how messages reach a link: from the link before, or from sources.
-type edge struct {
-	pending uint32 // messages that are on their way over it, or will be, where the link has others
-	flying  uint32 // messages that are
-}
-
-// lonely are the links that have one edge: no other source is near. Of unknown ones it has yet to
-// be found out.
-const (
-	lonely  = 1<<32 - 1
-	unknown = lonely - 1
-)
-
-// aSource tells sources from links.
-const aSource = 1 << 31
-
-// connect finds the edges of all routes. Those of a link have numbers side by side.
-func (n *Fabric) connect(uses []Use) {
-	type known struct {
-		from uint32    // link, or the source
-		next uint32    // another one of the same link, or 0
-		id   uint32    // number of the edge
-		near unit.Time // from a source to the link, at least
+// goesOn tells whether a message, on its way to a link by an edge, starts there before all others that
+// are not there yet, and without waiting for room. If so it knows into which buffer it goes.
+func (n *Fabric) goesOn(m *message, li, e uint32) bool {
+	l := &n.links[li]
+	if l.own.flags&alone != 0 {
+		return true
 	}
-	found := make([]known, 1, 2*len(uses)+1)
-	first := make([]uint32, len(n.links))
-	for i := range uses {
-		from, far := aSource|uint32(uses[i].From), unit.Time(0)
-		path := n.path(uses[i].Route())
-		for k := range path {
-			h := &path[k]
-			e := first[h.link]
-			for e != 0 && found[e].from != from {
-				e = found[e].next
-			}
-			if e == 0 {
-				e = uint32(len(found))
-				found = append(found, known{from: from, next: first[h.link], near: far})
-				first[h.link] = e
-			}
-			found[e].near = min(found[e].near, far)
-			h.edge, h.others = e, unknown
-			from, far = h.link, far+n.links[h.link].latency
+	if e == onlyEdge {
+		if l.flying > 1 {
+			return false // one is ahead of it
 		}
-	}
-	id := uint32(0)
-	for _, e := range first {
-		for ; e != 0; e = found[e].next {
-			found[e].id = id
-			id++
-		}
-	}
-	n.edges, n.pending = make([]edge, id), make([]uint32, len(n.links))
-	for i := range uses {
-		path := n.path(uses[i].Route())
-		for k := range path {
-			h := &path[k]
-			if h.others != unknown {
-				continue // of a route that has been seen to
-			}
-			h.others = lonely
-			for e := first[h.link]; e != 0; e = found[e].next {
-				if e != h.edge {
-					h.others = min(h.others, uint32(min(found[e].near, unknown-1)))
-				}
-			}
-			h.edge = found[h.edge].id
-		}
-	}
-}
-
-// expect notes that a message will pass a route, and is on its way to the first link.
-func (n *Fabric) expect(r Route) {
-	n.edges[n.hops[r.first].edge].flying++
-	for _, h := range n.path(r) {
-		if h.others != lonely {
-			n.edges[h.edge].pending++
-			n.pending[h.link]++
-		}
-	}
-}
-
-// reached notes that a message starts on a link.
-func (n *Fabric) reached(m *message) {
-	h := &n.hops[m.route.first+m.hop]
-	e := &n.edges[h.edge]
-	if h.others != lonely {
-		e.pending--
-		n.pending[h.link]--
-	}
-	e.flying--
-}
-
-// follows tells whether a message, on its way to a link, starts there before all others that are
-// not there yet, and without waiting for room.
-func (n *Fabric) follows(m *message, h hop) bool {
-	if m.hop == 0 && (!m.ordered || m.left > 0 || m.inLine || h.others != lonely || n.links[h.link].lines > 0) {
+	} else if x := &n.edges[e]; x.flying > 1 || n.junctions[li].pending > x.pending || m.arrived >= n.q.Now()+n.lead+unit.Time(x.near) {
 		return false
 	}
-	e := &n.edges[h.edge]
-	if e.flying > 1 {
-		return false // one is ahead of it
-	}
-	if h.others != lonely && (n.pending[h.link] > e.pending || m.arrived >= n.q.Now()+n.lead+unit.Time(h.others)) {
+	switch {
+	case m.hop == 0 && (!m.ordered || m.left > 0 || m.inLine || e != onlyEdge || n.queues[l.queue].lines > 0):
 		return false
+	case m.last():
+		return true
 	}
-	return m.last() || n.fits(h.link, &n.bufs[m.into], m.bytes, m.arrived)
+	m.into = n.into(li, m.lane)
+	return n.fits(m.into, m.bytes, m.arrived)
 }

@@ -10,25 +10,24 @@ func (n *Fabric) pass(m *message, mi uint32) {
 	path := n.path(m.route)
 	end, departed := now, now
 	for k, h := range path {
-		l := &n.links[h.link]
-		d := l.spec.Serial.Time(int64(m.bytes) + m.left)
+		d := n.kind(&n.links[n.linkOf(h)]).serial.Time(int64(m.bytes) + m.left)
 		end = max(end, now+d)
 		if k == 0 {
 			departed += d
 		}
 	}
 	for _, h := range path {
-		end += n.links[h.link].latency
+		end += n.kind(&n.links[n.linkOf(h)]).latency
 	}
-	at := path[len(path)-1].link
-	if first := path[0].link; n.links[first].spec.Port && !n.links[at].spec.Port {
+	at := n.linkOf(path[len(path)-1])
+	if first := n.linkOf(path[0]); n.kind(&n.links[first]).spec.Port && !n.kind(&n.links[at]).spec.Port {
 		at = first
 	}
-	key := line{at, m.via, m.class}
+	key := line{at, m.via, m.class()}
 	end = max(end, n.latest[key])
 	n.latest[key] = end
 	user := m.user
 	m.left, m.hop = 0, m.route.hops
-	n.q.Post(des.Event{Time: end, Key: n.key(&n.links[at], at, des.Arrive), Target: Target(kindDeliver, 0), Arg: mi})
+	n.q.Post(des.Event{Time: end, Key: n.key(at, des.Arrive), Target: Target(kindDeliver, 0), Arg: mi})
 	n.sink.Departed(user, departed)
 }

@@ -2,7 +2,6 @@ package noc
 
 import (
 	"iter"
-	"math/bits"
 	"slices"
 
 	"kernbench/des"
@@ -12,9 +11,12 @@ import (
 // last tells whether m is at the last link of its route: what follows takes everything.
 func (m *message) last() bool { return m.hop+1 == m.route.hops }
 
-// arrive handles the head of a message that reaches the near end of a link.
+// hopOf is the hop that a message wants next.
+func (n *Fabric) hopOf(m *message) hop { return n.hops[m.route.first+m.hop] }
+
+// arrive handles the head of a message that reaches the near end of link li.
 func (n *Fabric) arrive(li, mi uint32) {
-	l, m := &n.links[li], &n.msgs[mi]
+	m := &n.msgs[mi]
 	if n.ideal {
 		n.pass(m, mi)
 		return
@@ -23,72 +25,26 @@ func (n *Fabric) arrive(li, mi uint32) {
 		n.sink.Taken(m.user)
 		m = &n.msgs[mi]
 	}
-	if m.hop == 0 && !m.inLine && (l.lines > 0 || m.left > 0) && n.standInLine(l, li, mi) {
+	l := &n.links[li]
+	if m.hop == 0 && !m.inLine && (n.queues[l.queue].lines > 0 || m.left > 0) && n.standInLine(li, mi) {
 		return
 	}
+	m.into = n.into(li, m.lane)
 	now := n.q.Now()
-	if l.waiting == 0 && l.freeAt <= now && (m.last() || n.fits(li, &n.bufs[m.into], m.bytes, now)) {
+	if n.queues[l.queue].waiting == 0 && l.freeAt <= now && (m.last() || n.fits(m.into, m.bytes, now)) {
 		n.start(li, mi)
 		return
 	}
-	b := &n.bufs[m.into]
+	a := &n.lanes[n.laneOf(m.into)]
 	m.next = 0
-	if b.head == 0 {
-		b.head = mi
-		l.queues |= n.queue(l, m)
+	if a.head == 0 {
+		a.head = mi
 	} else {
-		n.msgs[b.tail].next = mi
+		n.msgs[a.tail].next = mi
 	}
-	b.tail = mi
-	l.waiting++
+	a.tail = mi
+	n.queue(l).waiting++
 	n.schedule(li)
-}
-
-// fits tells whether a message has room in a buffer of link li now.
-func (n *Fabric) fits(li uint32, b *buffer, bytes int32, now unit.Time) bool {
-	if b.held <= b.room-bytes {
-		return true
-	}
-	if b.room == 0 {
-		b.link, b.room = li, n.roomOf(&n.links[li])
-	}
-	n.settle(b, now)
-	return b.held <= b.room-bytes
-}
-
-// settle takes out what has been released by now. The earliest releases stay in the
-// buffer itself.
-func (n *Fabric) settle(b *buffer, now unit.Time) {
-	for b.few > 0 && b.first[0].at <= now {
-		b.held -= int32(b.first[0].bytes)
-		b.first[0] = b.first[1]
-		b.few--
-		if b.more != 0 && len(n.spill[b.more]) > 0 {
-			rest := n.spill[b.more]
-			b.first[b.few] = rest[0]
-			b.few++
-			n.spill[b.more] = rest[:copy(rest, rest[1:])]
-		}
-	}
-}
-
-// roomAt is when a message that does not fit will, as far as is known; never if unknown.
-func (n *Fabric) roomAt(li uint32, b *buffer, bytes int32, now unit.Time) unit.Time {
-	if n.fits(li, b, bytes, now) {
-		return now
-	}
-	over := int64(b.held) + int64(bytes) - int64(b.room)
-	for _, r := range b.first[:b.few] {
-		if over -= r.bytes; over <= 0 {
-			return r.at
-		}
-	}
-	for _, r := range n.spill[b.more] {
-		if over -= r.bytes; over <= 0 {
-			return r.at
-		}
-	}
-	return never
 }
 
 // schedule makes sure that link li looks again for work when it can next do some.
@@ -98,36 +54,31 @@ func (n *Fabric) schedule(li uint32) {
 	if l.freeAt > now {
 		at = l.freeAt
 	} else {
-		for k := range n.waitedFor(l) {
-			b := &n.bufs[k]
-			m := &n.msgs[b.head]
+		for a := range n.waitedFor(l) {
+			m := &n.msgs[a.head]
 			t := now
 			if !m.last() {
-				t = n.roomAt(li, b, m.bytes, now)
+				t = n.roomAt(m.into, m.bytes, now)
 			}
-			b.blocked = t > now // an earlier release may come to be known
+			if b := n.buffer(m.into); t > now {
+				b.flags |= blocked // an earlier release may come to be known
+			} else {
+				b.flags &^= blocked
+			}
 			at = min(at, t)
 		}
 	}
-	if at < l.retryAt {
-		l.retryAt = at
-		n.q.Post(des.Event{Time: at, Key: n.key(l, li, des.Retry), Target: Target(kindRetry, li)})
+	if q := n.queue(l); at < q.retryAt {
+		q.retryAt = at
+		n.q.Post(des.Event{Time: at, Key: n.key(li, des.Retry), Target: Target(kindRetry, li)})
 	}
 }
 
-// queue is the bit, among those of its link, of the queue that m stands in.
-func (n *Fabric) queue(l *link, m *message) uint64 {
-	class := uint32(m.class)
-	return 1 << (class*l.channels + m.into - class*n.inClass - l.bufs)
-}
-
-// waitedFor are the numbers of the buffers of a link that messages wait for, class by class.
-func (n *Fabric) waitedFor(l *link) iter.Seq[uint32] {
-	return func(yield func(uint32) bool) {
-		for q := l.queues; q != 0; q &= q - 1 {
-			k := uint32(bits.TrailingZeros64(q))
-			c := k / l.channels
-			if !yield(c*n.inClass + l.bufs + k - c*l.channels) {
+// waitedFor are the lanes of a link that messages wait for, class by class.
+func (n *Fabric) waitedFor(l *link) iter.Seq[*lane] {
+	return func(yield func(*lane) bool) {
+		for i := l.lanes; i != 0; i = n.lanes[i].next {
+			if a := &n.lanes[i]; a.head != 0 && !yield(a) {
 				return
 			}
 		}
@@ -135,57 +86,54 @@ func (n *Fabric) waitedFor(l *link) iter.Seq[uint32] {
 }
 
 // key orders what link li causes; components of the owner come after all links.
-func (n *Fabric) key(l *link, li uint32, p des.Phase) des.Key {
+func (n *Fabric) key(li uint32, p des.Phase) des.Key {
+	l := &n.links[li]
 	l.counter++
-	return des.MakeKey(p, li, 0, l.counter)
+	return des.MakeKey(p, l.id, 0, l.counter)
 }
 
 // retry lets a link choose among the heads of its queues: the one that came first and
 // has room, then round robin over where they came from.
 func (n *Fabric) retry(li uint32) {
 	l, now := &n.links[li], n.q.Now()
-	if l.retryAt != now {
+	q := &n.queues[l.queue]
+	if q.retryAt != now {
 		return // superseded by an earlier one
 	}
-	l.retryAt = never
-	if l.freeAt <= now && l.waiting > 0 {
-		if mi, prev := n.pick(li, now); mi != 0 {
-			m := &n.msgs[mi]
-			b := &n.bufs[m.into]
-			n.unlink(b, mi, prev)
-			if b.head == 0 {
-				l.queues &^= n.queue(l, m)
-			}
-			l.waiting--
+	q.retryAt = never
+	if l.freeAt <= now && q.waiting > 0 {
+		if mi, prev := n.pick(l, now); mi != 0 {
+			a := &n.lanes[n.laneOf(n.msgs[mi].into)]
+			n.unlink(a, mi, prev)
+			q.waiting--
 			n.start(li, mi)
-			l = &n.links[li]
+			q = &n.queues[l.queue]
 		}
 	}
-	if l.waiting > 0 {
+	if q.waiting > 0 {
 		n.schedule(li)
 	}
 }
 
 // pick chooses a message and says which one stands before it in its queue, if any.
-func (n *Fabric) pick(li uint32, now unit.Time) (msg, prev uint32) {
-	l, first := &n.links[li], never
+func (n *Fabric) pick(l *link, now unit.Time) (msg, prev uint32) {
+	first, served := never, n.inputOf(l.served)
 	turn := ^uint32(0)
-	for k := range n.waitedFor(l) {
-		b := &n.bufs[k]
+	for a := range n.waitedFor(l) {
 		n.ties = n.ties[:0]
 		before := uint32(0)
 		// Messages whose heads came at the same instant stand side by side: each of a
 		// different input may go first.
-		for mi := b.head; mi != 0; mi = n.msgs[mi].next {
+		for mi := a.head; mi != 0; mi = n.msgs[mi].next {
 			m := &n.msgs[mi]
-			if m.arrived != n.msgs[b.head].arrived || m.arrived > first {
+			if m.arrived != n.msgs[a.head].arrived || m.arrived > first {
 				break
 			}
-			from := n.from(m)
+			from := n.inputOf(from(m))
 			if !slices.Contains(n.ties, from) {
 				n.ties = append(n.ties, from)
-				t := from - l.served - 1 // distance after the one served last, modulo 2^32
-				if (m.arrived < first || t < turn) && (m.last() || n.fits(li, b, m.bytes, now)) {
+				t := from - served - 1 // distance after the one served last, modulo 2^32
+				if (m.arrived < first || t < turn) && (m.last() || n.fits(m.into, m.bytes, now)) {
 					first, turn = m.arrived, t
 					msg, prev = mi, before
 				}
@@ -196,118 +144,94 @@ func (n *Fabric) pick(li uint32, now unit.Time) (msg, prev uint32) {
 	return msg, prev
 }
 
-// from is where a message came from: the link before, or its source, which counts after
-// all links.
-func (n *Fabric) from(m *message) uint32 {
+// aSource tells sources from links.
+const aSource = 1 << 31
+
+// from is where a message came from: 1 + the link before, or its source.
+func from(m *message) uint32 {
 	if m.hop == 0 {
-		return uint32(len(n.links)) + 1 + m.via
+		return aSource | m.via
 	}
 	return m.via
 }
 
-func (n *Fabric) unlink(b *buffer, mi, prev uint32) {
+// inputOf counts where messages come from as the machine does: sources come after all links.
+func (n *Fabric) inputOf(from uint32) uint32 {
+	switch {
+	case from >= aSource:
+		return uint32(len(n.index)) + 1 + from - aSource
+	case from > 0:
+		return n.links[from-1].id + 1
+	}
+	return 0
+}
+
+func (n *Fabric) unlink(a *lane, mi, prev uint32) {
 	next := n.msgs[mi].next
 	if prev == 0 {
-		b.head = next
+		a.head = next
 	} else {
 		n.msgs[prev].next = next
 	}
-	if b.tail == mi {
-		b.tail = prev
+	if a.tail == mi {
+		a.tail = prev
 	}
 }
 
 // start puts a message on its link now.
 func (n *Fabric) start(li, mi uint32) {
 	l, m := &n.links[li], &n.msgs[mi]
-	now := n.q.Now()
-	l.freeAt = max(now+l.spec.Serial.Time(int64(m.bytes)), m.tail)
-	l.served = n.from(m)
-	if n.edges != nil {
-		n.reached(m)
+	now, k := n.q.Now(), n.kind(l)
+	l.freeAt = max(now+k.serial.Time(int64(m.bytes)), m.tail)
+	l.served = from(m)
+	if n.isolated {
+		n.reached(li, n.edgeTo(n.path(m.route), m.hop))
 	}
 	end := l.freeAt
-	m.tail = end + l.latency
+	m.tail = end + k.latency
 	if m.hop > 0 {
 		n.release(m, end)
 	} else {
-		n.leaveSource(l, li, m, end)
+		n.leaveSource(li, m, end)
 		m = &n.msgs[mi]
 	}
 	if m.last() {
-		if n.alone != nil {
+		if n.isolated {
 			n.deliver(mi)
 			return
 		}
-		n.q.Post(des.Event{Time: m.tail, Key: n.key(l, li, des.Arrive), Target: Target(kindDeliver, 0), Arg: mi})
+		n.q.Post(des.Event{Time: m.tail, Key: n.key(li, des.Arrive), Target: Target(kindDeliver, 0), Arg: mi})
 		return
 	}
-	n.bufs[m.into].held += m.bytes
+	n.buffer(m.into).held += m.bytes
 	m.in, m.via = m.into, li+1
 	m.hop++
-	h := n.hops[m.route.first+uint32(m.hop)]
-	m.into = h.buf + uint32(m.class)*n.inClass
-	m.arrived = now + l.latency
-	if n.edges != nil {
-		n.edges[h.edge].flying++
-		if n.alone[m.route.first+m.hop] || n.follows(m, h) {
-			n.follow(mi, n.key(l, li, des.Arrive))
+	m.arrived = now + k.latency
+	path := n.path(m.route)
+	h := path[m.hop]
+	m.lane = n.laneAt(h, m.class())
+	next := n.linkOf(h)
+	if n.isolated {
+		e := n.edgeTo(path, m.hop)
+		n.flies(next, e)
+		if n.goesOn(m, next, e) {
+			n.follow(mi, e, cause{by: li + 1, phase: des.Arrive})
 			return
 		}
 	}
-	if l.latency == 0 {
-		n.arrive(h.link, mi) // at once: ports and the links of a tile have no wires
+	if k.latency == 0 {
+		n.arrive(next, mi) // at once: ports and the links of a tile have no wires
 		return
 	}
-	n.q.Post(des.Event{Time: m.arrived, Key: n.key(l, li, des.Arrive), Target: Target(kindArrive, h.link), Arg: mi})
-}
-
-// release gives back the buffer that m came from, at the time its tail leaves.
-func (n *Fabric) release(m *message, at unit.Time) {
-	if m.in == nowhere {
-		return
-	}
-	b := &n.bufs[m.in]
-	r := release{at, int64(m.bytes)}
-	if b.few == 2 {
-		n.settle(b, n.q.Now())
-	}
-	switch {
-	case b.few < 2:
-		b.first[b.few] = r
-		b.few++
-		if b.few == 2 && b.first[0].at > at {
-			b.first[0], b.first[1] = b.first[1], b.first[0]
-		}
-	default:
-		if b.first[1].at > at {
-			r, b.first[1] = b.first[1], r
-			if b.first[0].at > at {
-				b.first[0], b.first[1] = b.first[1], b.first[0]
-			}
-		}
-		if b.more == 0 {
-			n.spill = append(n.spill, nil)
-			b.more = uint32(len(n.spill) - 1)
-		}
-		rest := append(n.spill[b.more], r)
-		for i := len(rest) - 1; i > 0 && rest[i-1].at > r.at; i-- {
-			rest[i], rest[i-1] = rest[i-1], rest[i]
-		}
-		n.spill[b.more] = rest
-	}
-	if b.blocked {
-		b.blocked = false
-		n.schedule(b.link)
-	}
+	n.q.Post(des.Event{Time: m.arrived, Key: n.key(li, des.Arrive), Target: Target(kindArrive, next), Arg: mi})
 }
 
 // leaveSource tells the sink of the last part, or sends the next part after this one: a
 // long transfer takes turns at the source with those of others.
-func (n *Fabric) leaveSource(l *link, li uint32, m *message, end unit.Time) {
+func (n *Fabric) leaveSource(li uint32, m *message, end unit.Time) {
 	if m.left == 0 {
 		if m.inLine {
-			n.nextInLine(l, li, m, end)
+			n.nextInLine(li, m, end)
 		}
 		n.sink.Departed(m.user, end)
 		return
@@ -318,25 +242,25 @@ func (n *Fabric) leaveSource(l *link, li uint32, m *message, end unit.Time) {
 	m.inLine = false
 	i := n.newMessage()
 	n.msgs[i] = next
-	if n.edges != nil {
-		n.expect(next.route)
+	if n.isolated {
+		n.expect(n.path(next.route))
 	}
-	n.enter(l, li, i, end)
+	n.enter(li, i, end)
 }
 
 // enter brings a message to the near end of its first link at a time to come.
-func (n *Fabric) enter(l *link, li, mi uint32, at unit.Time) {
+func (n *Fabric) enter(li, mi uint32, at unit.Time) {
 	m := &n.msgs[mi]
 	m.arrived, m.tail, m.hop = at, at, 0
-	m.into = n.hops[m.route.first].buf + uint32(m.class)*n.inClass
-	n.q.Post(des.Event{Time: at, Key: n.key(l, li, des.Arrive), Target: Target(kindArrive, li), Arg: mi})
+	m.lane = n.laneAt(n.hopOf(m), m.class())
+	n.q.Post(des.Event{Time: at, Key: n.key(li, des.Arrive), Target: Target(kindArrive, li), Arg: mi})
 }
 
 // standInLine puts a message behind a longer transfer of its source, if there is one. A
 // transfer of several messages without one before it starts a line.
-func (n *Fabric) standInLine(l *link, li, mi uint32) bool {
+func (n *Fabric) standInLine(li, mi uint32) bool {
 	m := &n.msgs[mi]
-	key := line{li, m.via, m.class}
+	key := line{li, m.via, m.class()}
 	behind, ok := n.lines[key]
 	if ok {
 		m.next = 0
@@ -351,7 +275,7 @@ func (n *Fabric) standInLine(l *link, li, mi uint32) bool {
 	}
 	if m.left > 0 {
 		n.lines[key] = chain{}
-		l.lines++
+		n.queue(&n.links[li]).lines++
 		m.inLine = true
 	}
 	return false
@@ -359,17 +283,17 @@ func (n *Fabric) standInLine(l *link, li, mi uint32) bool {
 
 // nextInLine lets the next message of a line come when the last of the transfer before
 // it has left.
-func (n *Fabric) nextInLine(l *link, li uint32, m *message, end unit.Time) {
-	key := line{li, m.via, m.class}
+func (n *Fabric) nextInLine(li uint32, m *message, end unit.Time) {
+	key := line{li, m.via, m.class()}
 	behind := n.lines[key]
 	next := behind.head
 	if next == 0 {
 		delete(n.lines, key)
-		l.lines--
+		n.queue(&n.links[li]).lines--
 		return
 	}
 	behind.head = n.msgs[next].next
 	n.lines[key] = behind
 	n.msgs[next].inLine = true
-	n.enter(l, li, next, end)
+	n.enter(li, next, end)
 }

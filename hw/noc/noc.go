@@ -18,6 +18,7 @@ package noc
 
 import (
 	"fmt"
+	"math/bits"
 
 	"kernbench/des"
 	"kernbench/machine"
@@ -104,46 +105,30 @@ type Fabric struct {
 	ideal bool
 	most  int64 // bytes of a message
 
-	links   []link
-	room    int32    // bytes of an input buffer of a link that names none
-	bufs    []buffer // class by class, each link by link
-	inClass uint32   // buffers of one class
-	spill   [][]release
-	hops    []hop
-	msgs    []message
-	free    uint32 // list of unused messages, by next; 0: none
-	ties    []uint32
-	alone   []bool             // by hop: the link is passed by that route alone; nil: routes are not isolated
-	freeAt  []unit.Time        // by hop: of such a link
-	ways    [2]way             // of routes that share no link, by side
-	alike   []*way             // of uses of a kind
-	kept    int                // hops of routes that outlive Isolate
-	found   []machine.Hop      // the path found last
-	edges   []edge             // between links of isolated routes
-	pending []uint32           // by link: messages that are on their way to it
-	lead    unit.Time          // from what happens on the fabric to what is sent because of it
-	lines   map[line]chain     // who waits behind a transfer of several messages
-	latest  map[line]unit.Time // when the latest transfer arrives, by link with a memory; ideal only
-}
+	index    []uint32 // by link of the machine: 1 + its number in links; 0: no route passes it
+	links    []link
+	kinds    []kind
+	room     int32  // bytes of an input buffer of a link that names none
+	lanes    []lane // of all links; number 0 is none, as of queues and spill
+	queues   []queue
+	spill    [][]release
+	hops     []hop
+	edgeBits uint8 // of a hop
+	msgs     []message
+	free     uint32             // list of unused messages, by next; 0: none
+	ties     []uint32           // see pick
+	found    []machine.Hop      // the path found last
+	lines    map[line]chain     // who waits behind a transfer of several messages
+	latest   map[line]unit.Time // when the latest transfer arrives, by link with a memory; ideal only
 
-// hop is a link of a stored route and its buffer in the first class. While routes are isolated it
-// has the number of the edge by which the link is reached, and how near a source is to the link by
-// another one, in ps.
-type hop struct{ link, buf, edge, others uint32 }
-
-// link is the state of one link. It fills a cache line.
-type link struct {
-	freeAt   unit.Time
-	retryAt  unit.Time // of the retry that counts, or never
-	spec     *machine.LinkSpec
-	latency  unit.Time
-	queues   uint64 // of its buffers, class by class, those for which a message waits
-	bufs     uint32 // first of its buffers in the first class
-	waiting  uint32
-	served   uint32 // where the message it took last came from
-	counter  uint32
-	lines    uint32 // how many lines wait at it
-	channels uint32
+	isolated  bool        // routes are: see Isolate
+	kept      int         // hops of routes that outlive it
+	lead      unit.Time   // from what happens on the fabric to what is sent because of it
+	edges     []edge      // of links that have several; number 0 is none
+	junctions []junction  // by link
+	ways      [2]way      // of routes that share no link, by side
+	alike     []*way      // of uses of a kind
+	freeAt    []unit.Time // by link of such a route
 }
 
 // line is what one source sends in one class into a link at its side. While a transfer
@@ -157,25 +142,6 @@ type line struct {
 // chain is a list of messages, by next.
 type chain struct{ head, tail uint32 }
 
-// buffer is the input buffer at the far end of a link, for one class and channel, and
-// the queue of messages at the near end that want to go into it. It fills a cache line. Until its
-// first message its link and room are zero: most buffers of a large machine are never used.
-type buffer struct {
-	link       uint32
-	held       int32 // bytes, including those whose release lies ahead
-	room       int32
-	head, tail uint32
-	more       uint32     // where further releases are in Fabric.spill, if anywhere
-	few        uint8      // releases in first
-	blocked    bool       // the queue waits for room that nobody has announced yet
-	first      [2]release // earliest releases
-}
-
-type release struct {
-	at    unit.Time
-	bytes int64
-}
-
 // message is a part of a transfer on its way. It fills a cache line.
 type message struct {
 	arrived unit.Time // of its head at the link that it wants next
@@ -184,21 +150,16 @@ type message struct {
 	bytes   int32
 	user    uint32
 	route   Route
-	into    uint32 // buffer that it goes into next
+	into    uint32 // buffer that it goes into next, from when it comes to the link
 	in      uint32 // buffer that it is in, from its second link on; nowhere where nobody counts
 	via     uint32 // who sent it; 1 + the link it came from, from its second one on
 	next    uint32
 	hop     uint32
-	class   Class
-	taken   bool // tell the sink when the source has been read
-	inLine  bool // at the front of a line
-	ordered bool // see Transfer
+	lane    uint8 // its class, and the channel of the link that it wants next
+	taken   bool  // tell the sink when the source has been read
+	inLine  bool  // at the front of a line
+	ordered bool  // see Transfer
 }
-
-const (
-	never          = unit.MaxTime
-	nowhere uint32 = 1<<32 - 1
-)
 
 // Sizes are the largest message, a flit, and the input buffers of links that name none.
 type Sizes struct{ Message, Flit, Buffer unit.Bytes }
@@ -209,35 +170,14 @@ func New(q *des.Queue, m *machine.Machine, sink Sink, f Fidelity, sizes Sizes) *
 	if f == Flit {
 		n.most = int64(sizes.Flit)
 	}
-	n.links = make([]link, len(m.Links))
-	for i := range n.links {
-		s := m.Links[i].LinkSpec
-		n.links[i] = link{retryAt: never, spec: s, latency: s.Router + s.Wire, bufs: n.inClass, channels: uint32(max(1, s.Channels))}
-		if s.Port {
-			n.links[i].channels++ // what is to be written has a queue of its own: it never waits for what is read
-		}
-		n.inClass += n.links[i].channels
-	}
+	n.index = make([]uint32, len(m.Links))
+	n.edgeBits = uint8(32 - channelBits - bits.Len(uint(len(m.Links)-1)))
 	n.room = int32(min(sizes.Buffer, most))
-	if !n.ideal {
-		n.bufs = make([]buffer, n.inClass*uint32(classes))
-	}
+	n.lanes, n.queues, n.spill = make([]lane, 1), make([]queue, 1), make([][]release, 1)
 	n.msgs = make([]message, 1, 1024)
-	n.spill = make([][]release, 1)
 	n.lines = map[line]chain{}
 	n.latest = map[line]unit.Time{}
 	return n
-}
-
-// most is the largest room of a buffer that counts.
-const most = 1 << 30
-
-// roomOf is how many bytes each input buffer of a link holds.
-func (n *Fabric) roomOf(l *link) int32 {
-	if l.spec.Buffer > 0 {
-		return int32(min(l.spec.Buffer, most))
-	}
-	return n.room
 }
 
 // AddRoute stores the path between two nodes; request leaves out the far memory's port.
@@ -247,26 +187,21 @@ func (n *Fabric) AddRoute(from, to machine.NodeID, request bool) Route {
 	} else {
 		n.found = n.m.Route(n.found[:0], from, to)
 	}
-	path, first := n.found, len(n.hops)
-	for i, h := range path {
-		l := &n.links[h.Link]
-		buf := l.bufs + uint32(h.Channel)
-		if l.spec.Port && i == len(path)-1 {
-			buf = l.bufs + l.channels - 1
-		}
-		n.hops = append(n.hops, hop{link: uint32(h.Link), buf: buf})
+	first := len(n.hops)
+	for i, h := range n.found {
+		n.hops = append(n.hops, n.makeHop(n.link(h.Link), n.channelOf(n.found, i)))
 	}
-	return Route{uint32(first), uint32(len(path))}
+	return Route{uint32(first), uint32(len(n.found))}
 }
 
 // Latency is what the head of a message needs over a path without contention, and the
 // rate of its slowest link (0 for a path without links).
 func (n *Fabric) Latency(r Route) (head unit.Time, slowest unit.Rate) {
 	for _, h := range n.path(r) {
-		l := &n.links[h.link]
-		head += l.latency
-		if slowest == 0 || l.spec.Rate < slowest {
-			slowest = l.spec.Rate
+		k := n.kind(&n.links[n.linkOf(h)])
+		head += k.latency
+		if slowest == 0 || k.spec.Rate < slowest {
+			slowest = k.spec.Rate
 		}
 	}
 	return head, slowest
@@ -275,14 +210,7 @@ func (n *Fabric) Latency(r Route) (head unit.Time, slowest unit.Rate) {
 // Between is the Latency of the path between two nodes, which need not be stored.
 func (n *Fabric) Between(from, to machine.NodeID) (head unit.Time, slowest unit.Rate) {
 	n.found = n.m.Route(n.found[:0], from, to)
-	for _, h := range n.found {
-		l := &n.links[h.Link]
-		head += l.latency
-		if slowest == 0 || l.spec.Rate < slowest {
-			slowest = l.spec.Rate
-		}
-	}
-	return head, slowest
+	return n.m.Latency(n.found)
 }
 
 func (n *Fabric) path(r Route) []hop { return n.hops[r.first : r.first+uint32(r.hops)] }
@@ -311,20 +239,21 @@ func (n *Fabric) Send(at unit.Time, t Transfer, key des.Key) {
 		n.q.Post(des.Event{Time: at, Key: key, Target: Target(kindDeliver, 0), Arg: i})
 		return
 	}
-	n.msgs[i] = message{
-		arrived: at, tail: at, left: max(0, t.Bytes-part), bytes: int32(part),
-		user: t.User, route: t.Route, class: t.Class, taken: t.Taken, via: t.Source, ordered: t.Ordered,
-	}
 	h := n.hops[t.Route.first]
-	n.msgs[i].into = h.buf + uint32(t.Class)*n.inClass
-	if n.edges != nil {
-		n.expect(t.Route)
-		if n.alone[t.Route.first] || n.follows(&n.msgs[i], h) {
-			n.follow(i, key)
+	li := n.linkOf(h)
+	n.msgs[i] = message{
+		arrived: at, tail: at, left: max(0, t.Bytes-part), bytes: int32(part), lane: n.laneAt(h, t.Class),
+		user: t.User, route: t.Route, taken: t.Taken, via: t.Source, ordered: t.Ordered,
+	}
+	if n.isolated {
+		path := n.path(t.Route)
+		n.expect(path)
+		if e := n.edgeTo(path, 0); n.goesOn(&n.msgs[i], li, e) {
+			n.follow(i, e, cause{key: key})
 			return
 		}
 	}
-	n.q.Post(des.Event{Time: at, Key: key, Target: Target(kindArrive, h.link), Arg: i})
+	n.q.Post(des.Event{Time: at, Key: key, Target: Target(kindArrive, li), Arg: i})
 }
 
 // Handle acts on an event of a kind below FirstFree.

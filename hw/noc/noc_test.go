@@ -1,6 +1,7 @@
 package noc
 
 import (
+	"iter"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -44,6 +45,22 @@ func fabric(m *machine.Machine, topo *conf.Topology, f Fidelity) (*Fabric, *reco
 	q := &des.Queue{}
 	r := &recorder{q, map[uint32]unit.Time{}, map[uint32]unit.Time{}, map[uint32]unit.Time{}, nil}
 	return New(q, m, r, f, Sizes{topo.Fabric.MessageBytes, topo.Fabric.FlitBytes, topo.Fabric.BufferBytes}), r, q
+}
+
+// buffers are the input buffers that messages have come to, and their numbers.
+func (n *Fabric) buffers() iter.Seq2[*buffer, uint32] {
+	return func(yield func(*buffer, uint32) bool) {
+		for i := range n.links {
+			if !yield(&n.links[i].own, uint32(i)) {
+				return
+			}
+		}
+		for i := 1; i < len(n.lanes); i++ {
+			if !yield(&n.lanes[i].buffer, aLane|uint32(i)) {
+				return
+			}
+		}
+	}
 }
 
 func drain(n *Fabric, q *des.Queue) {
@@ -91,7 +108,7 @@ func TestUncontendedIsClosedForm(t *testing.T) {
 				}
 				events := int64(2) // to the first link, and from the last
 				for _, h := range n.path(route)[:route.Hops()-1] {
-					if n.links[h.link].latency > 0 {
+					if n.kind(&n.links[n.linkOf(h)]).latency > 0 {
 						events++
 					}
 				}
@@ -187,10 +204,15 @@ func TestConservation(t *testing.T) {
 						t.Fatalf("message %d arrived at %v, before its uncontended %v", u, r.delivered[u], alone[u])
 					}
 				}
-				for i := range n.bufs {
-					n.settle(&n.bufs[i], unit.MaxTime)
-					if n.bufs[i].held != 0 || n.bufs[i].head != 0 {
-						t.Fatalf("buffer %d still holds %d bytes", i, n.bufs[i].held)
+				for b, i := range n.buffers() {
+					n.settle(i, unit.MaxTime-1)
+					if b.held != 0 {
+						t.Fatalf("buffer %d still holds %d bytes", i, b.held)
+					}
+				}
+				for i := range n.lanes {
+					if n.lanes[i].head != 0 {
+						t.Fatalf("message %d still waits", n.lanes[i].head)
 					}
 				}
 			})

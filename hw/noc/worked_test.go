@@ -34,7 +34,7 @@ func newRig(room int64, nsPerByte ...int64) rig {
 func (r rig) over(links ...uint32) Route {
 	first := len(r.Fabric.hops)
 	for _, l := range links {
-		r.Fabric.hops = append(r.Fabric.hops, hop{link: l, buf: r.links[l].bufs})
+		r.Fabric.hops = append(r.Fabric.hops, r.makeHop(r.link(machine.LinkID(l)), 0))
 	}
 	return Route{uint32(first), uint32(len(links))}
 }

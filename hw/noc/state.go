@@ -1,0 +1,203 @@
+package noc
+
+import (
+	"fmt"
+
+	"kernbench/machine"
+	"kernbench/unit"
+)
+
+// This file is about what is known of a link. State is made for links that some route passes, in
+// the order in which routes come to pass them, so that what lies together is near in memory. Only
+// the keys of events know a link by its number in the machine.
+
+// link is the state of one link: all that a message touches which passes at once. It fills a cache
+// line.
+type link struct {
+	freeAt  unit.Time
+	own     buffer // of the class and channel that came first; others are lanes
+	flying  uint32 // messages that are on their way to it by its one edge, while routes are isolated
+	id      uint32 // in the machine
+	counter uint32
+	served  uint32 // where the message it took last came from: see from
+	lanes   uint32 // first in Fabric.lanes
+	queue   uint32 // in Fabric.queues
+}
+
+// buffer is the input buffer at the far end of a link, for one class and channel.
+type buffer struct {
+	first [2]unit.Time // when the earliest releases are; never where there are none
+	part  [2]int32     // bytes of them
+	held  int32        // bytes, including those whose release lies ahead
+	kind  uint16       // of the link
+	lane  uint8        // class and channel, or unused
+	flags uint8
+}
+
+// Flags of buffers and, at their own buffer, of links.
+const (
+	blocked uint8 = 1 << iota // a queue waits for room that nobody has announced yet
+	spilled                   // there are further releases
+	alone                     // one route alone passes the link
+)
+
+// lane is a class and channel of a link of which there is more to say.
+type lane struct {
+	buffer            // where it is not the link's own
+	head, tail uint32 // messages at the near end that wait to go into the buffer
+	spill      uint32 // further releases, in Fabric.spill
+	next       uint32 // lane of the link, by class and channel
+	link       uint32
+}
+
+// queue is what there is to say of a link at which messages have had to wait.
+type queue struct {
+	retryAt unit.Time // of the retry that counts, or never
+	waiting uint32
+	lines   uint32 // how many lines wait at it
+}
+
+// kind is what links have in common that are alike.
+type kind struct {
+	spec    *machine.LinkSpec
+	serial  unit.Serial
+	latency unit.Time
+	room    int32 // bytes of an input buffer
+}
+
+const (
+	never          = unit.MaxTime
+	nowhere uint32 = 1<<32 - 1
+	aLane   uint32 = 1 << 31 // tells lanes from links, where a number stands for a buffer
+	unused  uint8  = 1<<8 - 1
+)
+
+// most is the largest room of a buffer that counts.
+const most = 1 << 30
+
+// hop is a link of a stored route, a channel there and, while routes are isolated, by which edge it
+// is reached. The link has the highest bits, as many as the links of the machine need.
+type hop uint32
+
+const (
+	channelBits = 3
+	channels    = 1 << channelBits
+)
+
+func (n *Fabric) makeHop(link uint32, channel uint8) hop {
+	return hop(link<<channelBits|uint32(channel)) << (n.edgeBits & 31)
+}
+
+func (n *Fabric) linkOf(h hop) uint32 { return uint32(h >> (n.edgeBits & 31) >> channelBits) }
+
+// edgeNumber is 1 + which of several edges leads to the link, perhaps one of those further on where
+// it is farEdge; 0 where there is but one.
+func (n *Fabric) edgeNumber(h hop) uint32 { return uint32(h) & n.farEdge() }
+func (n *Fabric) farEdge() uint32         { return 1<<(n.edgeBits&31) - 1 }
+
+func (m *message) class() Class { return Class(m.lane >> channelBits) }
+
+// laneAt is the lane of a class, at the channel of a hop.
+func (n *Fabric) laneAt(h hop, class Class) uint8 {
+	return uint8(class)<<channelBits | uint8(h>>(n.edgeBits&31))&(channels-1)
+}
+
+// channelOf is the channel of hop i of a path in the machine. What is to be written into a memory
+// has a queue of its own at the port: it never waits for what is read.
+func (n *Fabric) channelOf(path []machine.Hop, i int) uint8 {
+	if s := n.m.Links[path[i].Link].LinkSpec; s.Port && i == len(path)-1 {
+		return max(1, s.Channels)
+	}
+	return path[i].Channel
+}
+
+// link is the number of a link of the machine among those of which there is state.
+func (n *Fabric) link(id machine.LinkID) uint32 {
+	if i := n.index[id]; i != 0 {
+		return i - 1
+	}
+	n.links = append(n.links, link{own: n.empty(n.kindOf(n.m.Links[id].LinkSpec), unused), id: uint32(id)})
+	n.index[id] = uint32(len(n.links))
+	return uint32(len(n.links) - 1)
+}
+
+func (n *Fabric) empty(kind uint16, lane uint8) buffer {
+	return buffer{first: [2]unit.Time{never, never}, kind: kind, lane: lane}
+}
+
+// kindOf finds the kind of links with a specification. There are a few for each level of a machine.
+func (n *Fabric) kindOf(s *machine.LinkSpec) uint16 {
+	for i := range n.kinds {
+		if n.kinds[i].spec == s {
+			return uint16(i)
+		}
+	}
+	if s.Channels >= channels {
+		panic(fmt.Sprintf("noc: a link with %d channels: at most %d", s.Channels, channels-1))
+	}
+	n.kinds = append(n.kinds, kind{spec: s, serial: s.Serial, latency: s.Router + s.Wire, room: n.roomOf(s)})
+	return uint16(len(n.kinds) - 1)
+}
+
+// roomOf is how many bytes each input buffer of a link holds.
+func (n *Fabric) roomOf(s *machine.LinkSpec) int32 {
+	if s.Buffer > 0 {
+		return int32(min(s.Buffer, most))
+	}
+	return n.room
+}
+
+func (n *Fabric) kind(l *link) *kind { return &n.kinds[l.own.kind] }
+
+// into is the number of the buffer of a class and channel of a link.
+func (n *Fabric) into(li uint32, lane uint8) uint32 {
+	b := &n.links[li].own
+	if b.lane == lane {
+		return li
+	}
+	if b.lane == unused {
+		b.lane = lane
+		return li
+	}
+	return aLane | n.lane(li, lane)
+}
+
+// buffer is the buffer with a number.
+func (n *Fabric) buffer(i uint32) *buffer {
+	if i < aLane {
+		return &n.links[i].own
+	}
+	return &n.lanes[i-aLane].buffer
+}
+
+// laneOf is the lane of a buffer with a number.
+func (n *Fabric) laneOf(i uint32) uint32 {
+	if i < aLane {
+		return n.lane(i, n.links[i].own.lane)
+	}
+	return i - aLane
+}
+
+// lane finds a lane of a link, and makes it when it is not there.
+func (n *Fabric) lane(li uint32, which uint8) uint32 {
+	at := &n.links[li].lanes
+	for *at != 0 && n.lanes[*at].lane < which {
+		at = &n.lanes[*at].next
+	}
+	if i := *at; i != 0 && n.lanes[i].lane == which {
+		return i
+	}
+	i, next := uint32(len(n.lanes)), *at
+	*at = i // before they move
+	n.lanes = append(n.lanes, lane{buffer: n.empty(n.links[li].own.kind, which), link: li, next: next})
+	return i
+}
+
+// queue is the queue of a link, which is made when it is not there.
+func (n *Fabric) queue(l *link) *queue {
+	if l.queue == 0 {
+		n.queues = append(n.queues, queue{retryAt: never})
+		l.queue = uint32(len(n.queues) - 1)
+	}
+	return &n.queues[l.queue]
+}

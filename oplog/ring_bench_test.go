@@ -125,3 +125,50 @@ func BenchmarkRing(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkUnisonRing is the same by ranks that do it in unison.
+func BenchmarkUnisonRing(b *testing.B) {
+	for _, ranks := range []int{256, 1024} {
+		b.Run(fmt.Sprintf("ranks=%d", ranks), func(b *testing.B) {
+			r := newRing(b, oplog.Options{}, ranks, 32768)
+			pes, from, at := make([]int32, ranks), make([]int32, ranks), make([]mem.Addr, ranks)
+			for i := range ranks {
+				pes[i], from[i] = int32(i), int32((i+ranks-1)%ranks)
+			}
+			r.Begin(tl.Sum, ranks)
+			u, way := r.Unison(pes), oplog.NewWay(from)
+			places := func(k int) []mem.Addr {
+				for i := range at {
+					at[i], _ = r.chunk(i, i+k)
+				}
+				return at
+			}
+			_, n := r.chunk(0, 0)
+			b.ReportAllocs()
+			for b.Loop() {
+				for i := range ranks {
+					if err := r.Label(i, 0, mem.At(mem.HBM, i, 0), ringType, r.elems); err != nil {
+						b.Fatal(err)
+					}
+				}
+				hand := u.Load(places(0), ringType, n)
+				for step := range 2 * (ranks - 1) {
+					hand = u.Came(hand, way)
+					if step < ranks-1 {
+						own := u.Load(places(-1-step), ringType, n)
+						sum := u.Binary(dtype.Add, ringType, int32(n), own, hand)
+						u.Release(own)
+						u.Release(hand)
+						hand = sum
+					}
+					if step >= ranks-2 {
+						u.Store(places(-1-step), ringType, hand, n)
+					}
+				}
+				u.Release(hand)
+			}
+			messages := 2 * ranks * (ranks - 1)
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(messages), "ns/message")
+		})
+	}
+}

@@ -66,10 +66,31 @@ func (u *Unison) piece(r int, k kind, a mem.Addr, t dtype.Type, n int) (*piece, 
 	return p, off
 }
 
+// foresee asks for the memory that ranks access next, so many bytes from rank r on, as
+// replay.foresee does.
+func (u *Unison) foresee(at []mem.Addr, r, bytes int) {
+	seen := byte(0)
+	for last := min(r+foresight, len(at)); r < last; r++ {
+		p := u.last[r]
+		if p == nil || at[r] < p.base {
+			continue
+		}
+		seen += byte(p.prov[0].N)
+		lo := int(at[r] - p.base)
+		for i := lo; i < min(lo+bytes, lo+longForesight, len(p.data)); i += cacheLine {
+			seen += p.data[i]
+		}
+	}
+	u.rep.asked = seen
+}
+
 // Load is n elements of memory of each rank, from an address of its own on.
 func (u *Unison) Load(at []mem.Addr, t dtype.Type, n int) Chord {
 	c := u.column(n * t.Size())
 	for r, a := range at {
+		if r%foresight == 0 {
+			u.foresee(at, r, n*t.Size())
+		}
 		p, off := u.piece(r, recLoad, a, t, n)
 		if p == nil {
 			break
@@ -89,6 +110,9 @@ func (u *Unison) Load(at []mem.Addr, t dtype.Type, n int) Chord {
 // Store writes the first n elements of v to memory of each rank.
 func (u *Unison) Store(at []mem.Addr, t dtype.Type, v Chord, n int) {
 	for r, a := range at {
+		if r%foresight == 0 {
+			u.foresee(at, r, n*t.Size())
+		}
 		p, i := u.piece(r, recStore, a, t, n)
 		if p == nil {
 			break

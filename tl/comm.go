@@ -13,6 +13,10 @@ import (
 // payload longer than a slot goes as several messages: Send returns with the first, the
 // rest follow by themselves, and the next Send in that direction waits for the last.
 func (c *Context) Send(d Dir, t Tensor) {
+	if c.reading != nil {
+		c.readSend(d, &t)
+		return
+	}
 	if !c.live(&t) {
 		c.unusable("send", &t)
 	}
@@ -56,6 +60,10 @@ func (c *Context) SendRef(d Dir, r Ref) {
 // has a message, in turn, and ends the lifetimes of all directions. A payload longer
 // than a slot is assembled in scratch and has no such limit.
 func (c *Context) Recv(d Dir, s Shape, t dtype.Type) (r Tensor) {
+	if c.reading != nil {
+		c.readRecv(d, s, t, &r)
+		return r
+	}
 	if port := c.wiring.InIndex(d); d != AnyDir && port >= 0 && c.ports[port].posted <= c.ports[port].taken {
 		c.takeFrom("recv", port, s, t, nil, &r)
 	} else {

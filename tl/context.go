@@ -50,6 +50,7 @@ type Context struct {
 	lastRank      int     // in lastTeam
 	words         []int32 // of the signal that an operation names
 	side          OneSided
+	reading       *Reading // nil, but of a kernel that is run with a script
 
 	dropped Instr // apart from in, which may be in the making
 }
@@ -78,9 +79,10 @@ type Setup struct {
 
 	Program, Grid int // of a grid: what ProgramID(0) and NumPrograms(0) answer; Grid 0: no grid
 	CoreType      CoreType
-	Local         bool  // what Launch.Local says
-	Sends         []Dir // and Launch.Sends
-	Engine        bool  // Post has an engine to post to
+	Local         bool     // what Launch.Local says
+	Sends         []Dir    // and Launch.Sends
+	Engine        bool     // Post has an engine to post to
+	Reading       *Reading // of a script, by which the kernel is run for its addresses
 }
 
 // NewContext makes the context of one rank.
@@ -98,7 +100,7 @@ func (c *Context) Reset(s Setup) {
 		core: s.Core, rank: s.Rank, world: s.World, perCube: max(1, s.PEsPerCube), pe: s.PE,
 		wiring: s.Wiring, ring: s.Ring, addrs: s.Addrs, name: s.PEName, now: s.Now,
 		freeCell: None, cells: slices.Grow(cells, s.CellCapacity), words: words, program: s.Program, grid: s.Grid,
-		coreType: s.CoreType, local: s.Local, sends: s.Sends, engine: s.Engine,
+		coreType: s.CoreType, local: s.Local, sends: s.Sends, engine: s.Engine, reading: s.Reading,
 	}
 	c.slice = mem.At(mem.HBM, s.PE, 0)
 	c.may = -1

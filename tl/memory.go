@@ -17,6 +17,10 @@ func (c *Context) Ref(a mem.Addr, s Shape, t dtype.Type) Ref {
 // Load starts a copy of what r names into scratch and returns at once; the first
 // operation that needs the tensor waits for it. A reference may span several shards.
 func (c *Context) Load(r Ref) (t Tensor) {
+	if c.reading != nil {
+		c.readLoad(&r, &t)
+		return t
+	}
 	c.result("load", r.DType, r.Shape, &t)
 	if t.n == 0 {
 		return t
@@ -37,6 +41,10 @@ func (c *Context) Load(r Ref) (t Tensor) {
 // Store starts a copy of t to the place that r names and returns at once. Shape may
 // differ as long as type and number of elements agree.
 func (c *Context) Store(r Ref, t Tensor) {
+	if c.reading != nil {
+		c.readStore(&r, &t)
+		return
+	}
 	if !c.live(&t) {
 		c.unusable("store", &t)
 	}

@@ -2,9 +2,7 @@ package sim
 
 import (
 	"iter"
-	"slices"
 
-	"kernbench/fault"
 	"kernbench/mem"
 	"kernbench/oplog"
 	"kernbench/tl"
@@ -22,16 +20,18 @@ type choir struct {
 	at     []mem.Addr // of its accesses by all ranks, one access after the other
 	stride int        // from one access to the next
 	access int        // to be carried out next
+	line   int        // of the score's script, likewise
+	until  int        // line before which the voices wait
 	cuts   map[cut][]int32
 
 	tensors []oplog.Chord   // by cell
 	sent    [][]oplog.Chord // by ring: what is on its way
 }
 
-// cut is an operand of a beat, the first or the second, which begins elsewhere in its tensor on some
+// cut is an operand of a line, the first or the second, which begins elsewhere in its tensor on some
 // ranks than on others.
 type cut struct {
-	beat   int // in the part
+	line   int
 	second bool
 }
 
@@ -48,6 +48,7 @@ func (c *choir) gather() {
 	for r := range c.voices {
 		v := &c.voices[r]
 		v.choir, v.rank = c, r
+		v.read = tl.Reading{Script: &c.script, Wait: v.wait, Apart: c.stride, Cut: v.cut}
 		v.next, v.stop = iter.Pull(v.sing)
 	}
 }
@@ -61,21 +62,25 @@ func (c *choir) disperse() {
 
 // ask has all ranks say where they do a part of the score, which is the last one or not.
 func (c *choir) ask(part []beat, last bool) error {
-	accesses := 0
+	accesses, lines := 0, 0
 	for i := range part {
 		if part[i].accesses() {
 			accesses++
+		}
+		if part[i].kind != beatDrop {
+			lines++
 		}
 	}
 	if need := accesses * c.stride; need > len(c.at) {
 		c.at = make([]mem.Addr, need)
 	}
-	c.part, c.access = part, 0
+	c.part, c.access, c.line = part, 0, c.until
+	c.until += lines
 	clear(c.cuts)
 	for r := range c.voices {
 		v := &c.voices[r]
-		v.beat, v.place = 0, r
-		if _, more := v.next(); v.err == nil && (more == last || v.beat < len(part)) {
+		v.read.At, v.read.Place, v.read.Until = c.at, r, c.until
+		if _, more := v.next(); v.err == nil && (more == last || v.read.Next < c.until) {
 			v.err = v.unlike("it ends before or after rank 0")
 		}
 		if v.err != nil {
@@ -85,27 +90,27 @@ func (c *choir) ask(part []beat, last bool) error {
 	return nil
 }
 
-// perform carries out beat i of the part.
-func (c *choir) perform(i int) {
-	u, b := c.data, &c.part[i]
+// perform carries out a beat.
+func (c *choir) perform(b *beat) {
+	u := c.data
 	switch b.kind {
 	case beatLoad:
 		c.fill(b.dst, u.Load(c.where(), b.typ, int(b.n)))
 	case beatStore:
-		v := c.operand(i, b.a, false, b.aOff)
+		v := c.operand(b, b.a, false, b.aOff)
 		u.Store(c.where(), b.typ, v, int(b.n))
 		u.Release(v)
 	case beatBinary:
-		v, w := c.operand(i, b.a, false, b.aOff), c.operand(i, b.b, true, b.bOff)
+		v, w := c.operand(b, b.a, false, b.aOff), c.operand(b, b.b, true, b.bOff)
 		c.fill(b.dst, u.Binary(b.by, b.typ, b.n, v, w))
 		u.Release(v)
 		u.Release(w)
 	case beatScale:
-		v := c.operand(i, b.a, false, b.aOff)
+		v := c.operand(b, b.a, false, b.aOff)
 		c.fill(b.dst, u.Scale(b.by, b.typ, b.n, v, b.factor))
 		u.Release(v)
 	case beatSend:
-		c.sent[b.port] = append(c.sent[b.port], c.operand(i, b.a, false, b.aOff))
+		c.sent[b.port] = append(c.sent[b.port], c.operand(b, b.a, false, b.aOff))
 	case beatSendRef:
 		c.sent[b.port] = append(c.sent[b.port], u.Load(c.where(), b.typ, int(b.n)))
 	case beatRecv:
@@ -116,18 +121,20 @@ func (c *choir) perform(i int) {
 	case beatDrop:
 		u.Release(c.tensors[b.a])
 		c.tensors[b.a] = oplog.Chord{}
+		return // it has no line
 	}
+	c.line++
 }
 
 // operand is one more of the tensor in a cell, from an element on, which ranks may have of their own.
-func (c *choir) operand(beat int, cell int32, second bool, off int32) oplog.Chord {
-	if c.part[beat].n == 0 {
+func (c *choir) operand(b *beat, cell int32, second bool, off int32) oplog.Chord {
+	if b.n == 0 {
 		return oplog.Chord{}
 	}
 	v := c.tensors[cell]
 	if len(c.cuts) > 0 {
-		if from := c.cuts[cut{beat, second}]; from != nil {
-			return c.data.Cut(v, from, c.part[beat].typ, c.part[beat].n)
+		if from := c.cuts[cut{c.line, second}]; from != nil {
+			return c.data.Cut(v, from, b.typ, b.n)
 		}
 	}
 	return v.From(off)
@@ -146,84 +153,4 @@ func (c *choir) fill(cell int32, v oplog.Chord) {
 		c.tensors = append(c.tensors, oplog.Chord{})
 	}
 	c.tensors[cell] = v
-}
-
-// voice is the kernel of a rank, run for its addresses: the Core of what it does.
-type voice struct {
-	*choir
-	rank    int
-	ctx     *tl.Context
-	next    func() (struct{}, bool)
-	stop    func()
-	yield   func(struct{}) bool
-	beat    int // in the part
-	place   int // in choir.at
-	leaving bool
-	err     error
-}
-
-// sing runs the kernel to its end.
-func (v *voice) sing(yield func(struct{}) bool) {
-	v.yield = yield
-	v.ctx = tl.NewContext(v.e.setup(v.launch, v.group, v.rank, v))
-	abandoned, err := v.ctx.Run(v.launch.Kernel, v.group.Args)
-	if v.err == nil && !v.leaving {
-		if v.err = err; abandoned {
-			v.err = v.unlike("it gives up")
-		}
-	}
-}
-
-// Do notes where an instruction is, once its part is asked for.
-func (v *voice) Do(in *tl.Instr) {
-	for {
-		for v.beat < len(v.part) && v.part[v.beat].kind == beatDrop { // which are told of rank 0 only
-			v.beat++
-		}
-		if v.beat < len(v.part) {
-			break
-		}
-		if !v.yield(struct{}{}) {
-			v.leaving = true
-			v.ctx.Abandon()
-		}
-	}
-	b := &v.part[v.beat]
-	if !b.is(in) {
-		v.err = v.unlike("it goes on otherwise than rank 0")
-		v.ctx.Abandon()
-	}
-	if in.AOff != b.aOff {
-		v.cut(cut{v.beat, false}, b.aOff, in.AOff)
-	}
-	if in.BOff != b.bOff {
-		v.cut(cut{v.beat, true}, b.bOff, in.BOff)
-	}
-	v.beat++
-	switch b.kind {
-	case beatLoad, beatStore, beatSendRef:
-		v.at[v.place] = in.Addr
-		v.place += v.stride
-	case beatRecv:
-		got(in)
-	}
-}
-
-// cut notes that the operand of a beat begins elsewhere in its tensor than that of rank 0.
-func (v *voice) cut(o cut, first, off int32) {
-	all := v.cuts[o]
-	if all == nil {
-		all = slices.Repeat([]int32{first}, len(v.voices))
-		v.cuts[o] = all
-	}
-	all[v.rank] = off
-}
-
-// unlike says that a kernel is not what its launch says.
-func (v *voice) unlike(how string) error {
-	pe := v.group.PEs[v.rank]
-	return &fault.Misuse{
-		Place:  fault.Place{Rank: v.rank, PE: v.e.m.PEName(int(pe)), Op: v.launch.Name},
-		Reason: "the launch says that its ranks are alike: " + how,
-	}
 }

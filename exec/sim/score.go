@@ -40,9 +40,11 @@ func (b *beat) accesses() bool {
 
 // score is what all ranks of a group do, as one of them has it.
 type score struct {
-	beats []beat
-	from  []*oplog.Way // by ring that is received from: whose messages each rank gets
-	feeds []uint8      // by such a ring: the ring that they are sent into
+	beats  []beat
+	lines  []*beat      // those that are no drops
+	script tl.Script    // of these
+	from   []*oplog.Way // by ring that is received from: whose messages each rank gets
+	feeds  []uint8      // by such a ring: the ring that they are sent into
 }
 
 // longestScore is the most beats that are kept.
@@ -75,6 +77,11 @@ func (e *Executor) write(l *tl.Launch, g *tl.Group) (score, bool) {
 	abandoned, err := w.ctx.Run(l.Kernel, g.Args)
 	for n := len(w.beats); n > 0 && w.beats[n-1].kind == beatDrop; n-- {
 		w.beats = w.beats[:n-1] // a kernel ends with what it does last
+	}
+	for i := range w.beats {
+		if w.beats[i].kind != beatDrop {
+			w.lines = append(w.lines, &w.beats[i])
+		}
 	}
 	return w.score, err == nil && !abandoned && !w.other
 }
@@ -130,6 +137,9 @@ func (w *writer) Do(in *tl.Instr) {
 	}
 	w.fills(in.Dst)
 	w.beats = append(w.beats, b)
+	if b.kind != beatDrop {
+		w.script.Write(w.ctx, in)
+	}
 	if w.other = w.other || len(w.beats) > longestScore; w.other && b.kind != beatDrop {
 		w.ctx.Abandon()
 	}

@@ -14,7 +14,7 @@ import (
 // to data, and in what order, does not depend on when, since each hears of the others by receives
 // that name their direction, and touches its own memory alone. So data is carried out beside the
 // clock, all ranks of a group at a time, beat by beat: the kernel of one rank is run to find what all
-// do (score), and then that of each for its addresses (voice). That each does it is checked.
+// do (score), and then that of each for its addresses, which is checked to do the same (voice).
 //
 // What goes wrong with data comes without a time. Who wants that, or lines, or sets, has the log.
 
@@ -118,7 +118,7 @@ func (u *unison) group(i int) error {
 			return err
 		}
 		for k := range part {
-			c.perform(k)
+			c.perform(&part[k])
 			if c.data.Failed() {
 				return c.data.Fault()
 			}

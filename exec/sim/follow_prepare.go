@@ -5,8 +5,6 @@ import (
 
 	"kernbench/fault"
 	"kernbench/hw/memory"
-	"kernbench/hw/noc"
-	"kernbench/machine"
 	"kernbench/tl"
 	"kernbench/unit"
 )
@@ -28,11 +26,10 @@ func (e *Executor) prepareFollow(l *tl.Launch) (*follow, error) {
 				return nil, err
 			}
 			outs, ins := uint32(len(g.Wiring[i].Out)), uint32(len(g.Wiring[i].In))
-			w.ranks[id] = follower{
-				id: id, index: int32(i), pe: pe, group: int32(gi), base: base,
-				clock: w.start, memory: w.start, math: w.start, gemm: w.start,
-				tx: ports, rx: ports + outs, ins: int32(ins),
-			}
+			f := &w.ranks[id]
+			f.id, f.index, f.pe, f.group, f.base = id, int32(i), pe, int32(gi), base
+			f.clock, f.memory, f.math, f.gemm = w.start, w.start, w.start, w.start
+			f.tx, f.rx, f.ins = ports, ports+outs, int32(ins)
 			ports += outs + ins
 			id++
 		}
@@ -60,59 +57,6 @@ func (w *follow) newRings(ports uint32) {
 	if w.log != nil {
 		w.tokens = make([]token, len(w.slots))
 	}
-}
-
-// connect leads rings from rank to rank, and finds their ways. Those of a receiver lie side by side.
-func (w *follow) connect() {
-	e, l := w.e, w.launch
-	id := uint32(noRing)
-	alike := e.m.Alike()
-	uses := make([]noc.Use, len(w.rings)-1)
-	for i := range w.ranks {
-		f := &w.ranks[i]
-		g := &l.Groups[f.group]
-		for k, p := range g.Wiring[f.index].In {
-			from := &w.ranks[f.base+p.Peer]
-			like := w.mannerOf(alike, from, f)
-			if l.Sends != nil && !l.SendsIn(g.Wiring[p.Peer].Out[p.PeerOut].Dir) {
-				continue
-			}
-			id++
-			w.rings[id] = ring{from: from.id, to: f.id, out: p.PeerOut, manner: like}
-			w.ports[from.tx+uint32(p.PeerOut)], w.ports[f.rx+uint32(k)] = id, id
-			uses[id-1] = noc.Use{From: e.m.TCM(int(from.pe)), To: e.m.TCM(int(f.pe)), Like: like, Side: w.sideOf(from.id)}
-		}
-	}
-	largest := w.ring.Protocol.Wire(w.ring.SlotBytes)
-	e.net.Isolate(uses, noc.Load{Bytes: int64(w.ring.Slots) * largest, Largest: largest, Lead: w.lead()})
-	w.private = true
-	for i := range uses {
-		r := &w.rings[i+1]
-		r.own, r.private = uses[i].Private, uses[i].Alone
-		w.private = w.private && r.private
-	}
-}
-
-// mannerOf is the manner of rings from one rank to another. Each side that may follow the sender has its own.
-func (w *follow) mannerOf(alike *machine.Alike, from, to *follower) uint32 {
-	n := 2 * alike.Number(int(from.pe), int(to.pe))
-	if int(n) == len(w.manners) {
-		late, _ := w.ring.Protocol.Late(w.e.m.Between(int(from.pe), int(to.pe)))
-		m := manner{late: late, credit: w.e.creditTime(w.ring, int(to.pe), int(from.pe))}
-		w.manners = append(w.manners, m, m)
-	}
-	return n + uint32(w.sideOf(from.id))
-}
-
-// lead is from what happens on the fabric to what is sent because of it: a send after a receive,
-// or what waited for a credit.
-func (w *follow) lead() unit.Time {
-	spec := &w.e.spec
-	least := spec.Issue + spec.Send
-	for i := range w.manners {
-		least = min(least, w.manners[i].credit)
-	}
-	return least + spec.DMA.Setup
 }
 
 // checkRank refuses ranks that the machine cannot have.

@@ -5,6 +5,7 @@ import (
 
 	"kernbench/hw/ipcq"
 	"kernbench/hw/memory"
+	"kernbench/machine"
 	"kernbench/mem"
 	"kernbench/tl"
 	"kernbench/unit"
@@ -78,6 +79,7 @@ func (x *run) connect(r *rank) {
 	own, hbm := e.m.PE(int(r.pe)), e.m.HBM(int(r.pe))
 	r.fromHBM, r.toHBM = e.route(hbm, own), e.route(own, hbm)
 	slots := memory.RingNode(e.m, int(r.pe), x.ring.Space)
+	var hops []machine.Hop
 	for i, o := range w.Out {
 		peer := r.base + o.Peer
 		to := memory.RingNode(e.m, int(x.ranks[peer].pe), x.ring.Space)
@@ -92,17 +94,6 @@ func (x *run) connect(r *rank) {
 		q := &r.rx[i]
 		*q = rxPort{peer: peer, peerOut: p.PeerOut, held: -1, fetch: e.route(slots, e.m.PE(int(r.pe)))}
 		q.Init(x.ring.Slots)
-		q.credit = e.creditTime(x.ring, int(r.pe), int(x.ranks[peer].pe))
+		q.credit, hops = e.creditTime(x.ring, int(r.pe), int(x.ranks[peer].pe), hops)
 	}
-}
-
-// creditTime is what a credit takes on its way back: the latency of the path, its bytes over the
-// slowest link, and until it is seen.
-func (e *Executor) creditTime(ring *tl.Ring, from, to int) unit.Time {
-	head, slowest := e.net.Between(e.m.PE(from), e.m.PE(to))
-	_, seen := ring.Protocol.Late(e.m.Between(from, to))
-	if slowest > 0 {
-		seen += slowest.Time(ring.CreditBytes)
-	}
-	return head + seen
 }

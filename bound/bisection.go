@@ -39,7 +39,7 @@ const flowsAreSoonDone = 400_000
 // Bisect finds it for all PEs of a machine, that was built from t; nil where there is one, or where
 // links are too many to ask.
 func Bisect(m *machine.Machine, t *conf.Topology) (*Bisection, error) {
-	if len(m.Links) > flowsAreSoonDone {
+	if m.NumLinks() > flowsAreSoonDone {
 		return nil, nil
 	}
 	pes := make([]int32, m.NumPEs())

@@ -74,11 +74,11 @@ func (g *graph) reversed() *graph {
 // edges: they lead from a node to itself.
 func fromMachine(m *machine.Machine, pes []int32) *graph {
 	g := &graph{}
-	ids := make([]machine.LinkID, 0, len(m.Links))
+	ids := make([]machine.LinkID, 0, m.NumLinks())
 	classes := map[*machine.LinkSpec]int32{}
 	ports := map[machine.NodeID]*machine.LinkSpec{}
-	for i := range m.Links {
-		l := &m.Links[i]
+	for i := range m.NumLinks() {
+		l := m.Link(machine.LinkID(i))
 		g.nodes = max(g.nodes, int(l.From)+1, int(l.To)+1)
 		if l.Port {
 			ports[l.From] = l.LinkSpec

@@ -156,8 +156,8 @@ func (d *Drawing) where(n machine.NodeID) byte {
 // kinds counts the links of each kind, and makes those that are the same in both directions one.
 func (d *Drawing) kinds() {
 	m := d.machine
-	for i := range m.Links {
-		l := &m.Links[i]
+	for i := range m.NumLinks() {
+		l := m.Link(machine.LinkID(i))
 		if l.Port {
 			continue
 		}
@@ -167,7 +167,7 @@ func (d *Drawing) kinds() {
 }
 
 // kind is the kind of a link, which may be a new one.
-func (d *Drawing) kind(l *machine.Link) int {
+func (d *Drawing) kind(l machine.Link) int {
 	key := kindKey{l.LinkSpec, d.where(l.From), d.where(l.To)}
 	if k, ok := d.specs[key]; ok {
 		return k
@@ -204,7 +204,7 @@ func (d *Drawing) kind(l *machine.Link) int {
 }
 
 // stageOf is where a link is, with the rate of its line where that is known.
-func (d *Drawing) stageOf(l *machine.Link) (string, unit.Rate) {
+func (d *Drawing) stageOf(l machine.Link) (string, unit.Rate) {
 	fromSIP, fromCube := d.machine.Home(l.From)
 	toSIP, toCube := d.machine.Home(l.To)
 	switch {

@@ -35,7 +35,7 @@ func (d *Drawing) kindOf(n machine.NodeID) string {
 }
 
 // levelOf is the level of a link between SIPs: the first of which both ends are in one group.
-func (d *Drawing) levelOf(l *machine.Link) int {
+func (d *Drawing) levelOf(l machine.Link) int {
 	for i := range d.levelKind {
 		if g := d.machine.Group(i, l.From); g >= 0 && g == d.machine.Group(i, l.To) {
 			return i
@@ -58,9 +58,9 @@ func (d *Drawing) levels() {
 		}
 		d.levelKind = append(d.levelKind, name)
 	}
-	links := make([][]*machine.Link, len(all))
-	for i := range m.Links {
-		l := &m.Links[i]
+	links := make([][]machine.Link, len(all))
+	for i := range m.NumLinks() {
+		l := m.Link(machine.LinkID(i))
 		if l.Port || d.where(l.From) == 'c' || d.where(l.To) == 'c' {
 			continue
 		}
@@ -78,7 +78,7 @@ func (d *Drawing) levels() {
 }
 
 // level describes a level: what hangs together with the first of its links.
-func (d *Drawing) level(i int, level *machine.Level, links []*machine.Link) {
+func (d *Drawing) level(i int, level *machine.Level, links []machine.Link) {
 	m := d.machine
 	s := Stage{Name: d.levelKind[i], Network: level.Network, Dims: level.Dims, Member: "SIP", Nodes: []Node{}, Joins: []Joint{}}
 	switch {
@@ -172,8 +172,8 @@ func (d *Drawing) sip() {
 		return at
 	}
 	var joints joints
-	for i := range m.Links {
-		l := &m.Links[i]
+	for i := range m.NumLinks() {
+		l := m.Link(machine.LinkID(i))
 		if l.Port {
 			continue
 		}
@@ -193,9 +193,9 @@ func (d *Drawing) cube() {
 	s := Stage{Name: cubeStage, Network: "mesh", Dims: []int{noc.W, noc.H}, Member: "router", Alike: m.NumCubes(), Joins: []Joint{}}
 	ids := map[machine.NodeID]int{}
 	var joints joints
-	var links, out []*machine.Link
-	for i := range m.Links {
-		l := &m.Links[i]
+	var links, out []machine.Link
+	for i := range m.NumLinks() {
+		l := m.Link(machine.LinkID(i))
 		if _, from := m.Home(l.From); l.Port || from != 0 {
 			continue
 		}

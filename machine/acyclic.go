@@ -159,7 +159,7 @@ func (m *Machine) foldedWaits() *waitGraph {
 		for _, h := range route {
 			link := int(h.Link)
 			switch {
-			case m.Links[link].Port:
+			case m.Spec(LinkID(link)).Port:
 				continue
 			case link >= m.outerLink(0):
 				h = Hop{Link: abroad}

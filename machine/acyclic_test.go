@@ -9,13 +9,13 @@ import (
 
 // allWaits is the graph of every route that m has, nothing folded and nothing left out.
 func allWaits(m *Machine) *waitGraph {
-	g := newWaitGraph(len(m.Links), 5)
+	g := newWaitGraph(m.NumLinks(), 5)
 	var route []Hop
 	ends := m.endpoints()
 	for _, from := range ends {
 		for _, to := range ends {
 			route = m.Route(route[:0], from, to)
-			route = slices.DeleteFunc(route, func(h Hop) bool { return m.Links[h.Link].Port })
+			route = slices.DeleteFunc(route, func(h Hop) bool { return m.Spec(h.Link).Port })
 			g.add(route)
 		}
 	}
@@ -148,11 +148,11 @@ func TestEveryChannelIsNeeded(t *testing.T) {
 			}
 			channels := m.final
 			test.spoil(m)
-			g := newWaitGraph(len(m.Links), int(channels)+1)
+			g := newWaitGraph(m.NumLinks(), int(channels)+1)
 			ends := m.endpoints()
 			for _, from := range ends {
 				for _, to := range ends {
-					g.add(slices.DeleteFunc(m.Route(nil, from, to), func(h Hop) bool { return m.Links[h.Link].Port }))
+					g.add(slices.DeleteFunc(m.Route(nil, from, to), func(h Hop) bool { return m.Spec(h.Link).Port }))
 				}
 			}
 			if g.cycle() == nil {

@@ -55,7 +55,7 @@ func (a *Alike) between(from, to uint32) uint32 {
 	a.hops = m.outside.route(a.hops, first, int(to), int(from))
 	a.way = append(a.way[:0], byte(m.Between(int(from*a.perSIP), int(to*a.perSIP))))
 	for i, h := range a.hops {
-		spec := m.Links[h.Link].LinkSpec
+		spec := m.Spec(h.Link)
 		id, ok := a.specs[spec]
 		if !ok {
 			id = uint32(len(a.specs)) + 1

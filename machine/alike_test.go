@@ -36,7 +36,7 @@ func TestAlike(t *testing.T) {
 			routeOf := func(a, b int) (r route) {
 				for i, ends := range [...][2]NodeID{{m.TCM(a), m.TCM(b)}, {m.PE(b), m.PE(a)}, {m.HBM(a), m.PE(b)}, {m.PE(b), m.HBM(a)}} {
 					for _, h := range m.Route(nil, ends[0], ends[1]) {
-						r.specs[i] = append(r.specs[i], m.Links[h.Link].LinkSpec)
+						r.specs[i] = append(r.specs[i], m.Spec(h.Link))
 					}
 				}
 				r.level = m.Between(a, b)

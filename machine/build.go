@@ -5,7 +5,7 @@ import (
 	"kernbench/unit"
 )
 
-// maxLinks bounds a machine to about 2 GiB of links.
+// maxLinks bounds a machine: what carries messages has some bytes for each link.
 const maxLinks = 1 << 27
 
 // Build makes the machine that t describes. Errors are conf.Errors with the key to blame: an impossible value, an input
@@ -67,67 +67,89 @@ func build(t *conf.Topology) (*Machine, error) {
 		}
 		m.final = m.turned + m.inSIP.channels()
 	}
-	if n := m.numLinks(); n > maxLinks {
-		return nil, t.Errorf("system.sips.count", "the machine has %d links; at most %d fit", n, maxLinks)
+	if m.links = m.outerLink(0); m.outside != nil {
+		m.links = m.outerLink(m.outside.edges())
+	}
+	if m.links > maxLinks {
+		return nil, t.Errorf("system.sips.count", "the machine has %d links; at most %d fit", m.links, maxLinks)
 	}
 	m.makeLinks(t)
 	return m, nil
 }
 
-// numLinks is how many links there are in all.
-func (m *Machine) numLinks() int {
-	if m.outside == nil {
-		return m.outerLink(0)
-	}
-	return m.outerLink(m.outside.edges())
-}
-
-// makeLinks fills Links in the order that layout, crossing and outerLink count in.
+// makeLinks makes those of the first cube, in the order that layout counts in, and says of what kinds others are.
 func (m *Machine) makeLinks(t *conf.Topology) {
-	s := newSpecs(t, m)
-	m.Links = make([]Link, 0, m.numLinks())
-	for cube := range m.NumCubes() {
-		m.makeCube(s, NodeID(cube*m.cube.nodes))
-	}
-	for sip := range m.sips {
-		for _, e := range m.ends {
-			spec := s.crossing
-			switch {
-			case int(e.from) < m.cubes:
-			case m.shore && int(e.from) == m.cubes:
-				spec = s.fromIO
-			default:
-				spec = s.fromHub
-			}
-			for conn := range m.conns {
-				m.Links = append(m.Links, Link{m.siteNode(sip, e.from, e.out, conn), m.siteNode(sip, e.to, e.in, conn), spec})
-			}
-		}
-	}
-	if m.outside != nil {
-		m.makeLevels(t)
+	m.specs = newSpecs(t, m)
+	m.inCube = make([]Link, 0, m.cube.links)
+	m.makeCube(m.specs)
+	for i := range m.outer() {
+		m.outside.at[i].specs = newLevelSpecs(t, m.outside, i)
 	}
 }
 
-// makeLevels adds the links between SIPs.
-func (m *Machine) makeLevels(t *conf.Topology) {
-	for i := range m.outside.at {
-		at := &m.outside.at[i]
-		s := newLevelSpecs(t, m.outside, i)
-		ends := at.net.edges()
-		for copy := range at.copies {
-			for _, e := range ends {
-				from, to := m.outside.site(i, copy, int(e.from)), m.outside.site(i, copy, int(e.to))
-				m.Links = append(m.Links, Link{m.outerNode(from), m.outerNode(to), s.of(e)})
-			}
-		}
+// outer are the levels between SIPs.
+func (m *Machine) outer() []level {
+	if m.outside == nil {
+		return nil
 	}
+	return m.outside.at
 }
 
-func (m *Machine) makeCube(s *specs, base NodeID) {
+// NumLinks is how many links there are in all.
+func (m *Machine) NumLinks() int { return m.links }
+
+// Spec is the kind of a link.
+func (m *Machine) Spec(id LinkID) *LinkSpec {
+	i := int(id)
+	if n := m.NumCubes() * m.cube.links; i < n {
+		return m.inCube[i%m.cube.links].LinkSpec
+	} else if i -= n; i < m.sips*len(m.ends)*m.conns {
+		return m.crossingSpec(m.ends[i/m.conns%len(m.ends)])
+	}
+	at, i := m.outside.edge(i - m.sips*len(m.ends)*m.conns)
+	return at.specs.of(at.ends[i%at.count])
+}
+
+// Link is a link by its number, as layout, crossing and outerLink count.
+func (m *Machine) Link(id LinkID) Link {
+	i := int(id)
+	if n := m.NumCubes() * m.cube.links; i < n {
+		l, base := m.inCube[i%m.cube.links], NodeID(i/m.cube.links*m.cube.nodes)
+		return Link{base + l.From, base + l.To, l.LinkSpec}
+	} else if i -= n; i < m.sips*len(m.ends)*m.conns {
+		sip, e, conn := i/(len(m.ends)*m.conns), m.ends[i/m.conns%len(m.ends)], i%m.conns
+		return Link{m.siteNode(sip, e.from, e.out, conn), m.siteNode(sip, e.to, e.in, conn), m.crossingSpec(e)}
+	}
+	at, i := m.outside.edge(i - m.sips*len(m.ends)*m.conns)
+	e, copy := at.ends[i%at.count], i/at.count
+	site := func(local int32) NodeID { return m.outerNode(m.outside.site(at.number, copy, int(local))) }
+	return Link{site(e.from), site(e.to), at.specs.of(e)}
+}
+
+// crossingSpec is the kind of an edge between the cubes of a SIP.
+func (m *Machine) crossingSpec(e edge) *LinkSpec {
+	switch {
+	case int(e.from) < m.cubes:
+		return m.specs.crossing
+	case m.shore && int(e.from) == m.cubes:
+		return m.specs.fromIO
+	}
+	return m.specs.fromHub
+}
+
+// OfLinks is a machine of nothing but links of some kinds, which lead nowhere: for tests of who carries messages over them.
+func OfLinks(kinds ...*LinkSpec) *Machine {
+	m := &Machine{sips: 1, cubes: 1, cube: layout{links: len(kinds)}, links: len(kinds)}
+	for _, k := range kinds {
+		m.inCube = append(m.inCube, Link{LinkSpec: k})
+	}
+	return m
+}
+
+func (m *Machine) makeCube(s *specs) {
 	l := &m.cube
-	router := func(x, y int) NodeID { return base + NodeID(l.router(point{x, y})) }
-	add := func(from, to NodeID, spec *LinkSpec) { m.Links = append(m.Links, Link{from, to, spec}) }
+	router := func(x, y int) NodeID { return NodeID(l.router(point{x, y})) }
+	add := func(from, to NodeID, spec *LinkSpec) { m.inCube = append(m.inCube, Link{from, to, spec}) }
 	for y := range l.h {
 		for x := range l.w - 1 {
 			add(router(x, y), router(x+1, y), s.noc)
@@ -149,20 +171,20 @@ func (m *Machine) makeCube(s *specs, base NodeID) {
 		}
 	}
 	for i, p := range l.pe {
-		add(base+NodeID(l.peNode+i), router(p.x, p.y), s.tile)
+		add(NodeID(l.peNode+i), router(p.x, p.y), s.tile)
 	}
 	for i, p := range l.pe {
-		add(router(p.x, p.y), base+NodeID(l.peNode+i), s.tile)
+		add(router(p.x, p.y), NodeID(l.peNode+i), s.tile)
 	}
 	for i := range l.pes {
-		add(base+NodeID(l.hbmNode+i), base+NodeID(l.hbmNode+i), s.hbm)
+		add(NodeID(l.hbmNode+i), NodeID(l.hbmNode+i), s.hbm)
 	}
 	for range 2 { // read ports, write ports
 		for i := range l.pes {
-			add(base+NodeID(l.tcmNode+i), base+NodeID(l.tcmNode+i), s.tcm)
+			add(NodeID(l.tcmNode+i), NodeID(l.tcmNode+i), s.tcm)
 		}
 	}
-	sram, at := base+NodeID(l.sramNode), router(l.sram.x, l.sram.y)
+	sram, at := NodeID(l.sramNode), router(l.sram.x, l.sram.y)
 	add(sram, sram, s.sramPort)
 	add(sram, at, s.sram)
 	add(at, sram, s.sram)

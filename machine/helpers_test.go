@@ -49,7 +49,7 @@ func (m *Machine) site(n NodeID) NodeID {
 func (m *Machine) checkRoute(from, to NodeID, route []Hop) error {
 	at := m.site(from)
 	for i, h := range route {
-		l := m.Links[h.Link]
+		l := m.Link(h.Link)
 		switch {
 		case m.site(l.From) != at:
 			return fmt.Errorf("hop %d, %s, does not begin at %s", i, m.LinkName(h.Link), m.NodeName(at))
@@ -70,7 +70,7 @@ func (m *Machine) checkRoute(from, to NodeID, route []Hop) error {
 		}
 	}
 	for _, h := range route {
-		if m.Links[h.Link].Port {
+		if m.Spec(h.Link).Port {
 			ports--
 		}
 	}
@@ -90,4 +90,13 @@ func (m *Machine) endpoints() []NodeID {
 		list = append(list, m.SRAM(cube))
 	}
 	return list
+}
+
+// allLinks are all links by their numbers.
+func (m *Machine) allLinks() []Link {
+	all := make([]Link, m.NumLinks())
+	for i := range all {
+		all[i] = m.Link(LinkID(i))
+	}
+	return all
 }

@@ -36,6 +36,9 @@ type level struct {
 	planes  int    // networks side by side that join the same members
 	copies  int    // networks in all
 	count   int    // edges of a network
+	number  int    // of the level
+	ends    []edge // of a network
+	specs   *levelSpecs
 
 	firstEdge, firstGateway, firstHub int
 }
@@ -74,7 +77,8 @@ func newLevels(t *conf.Topology, small bool) (*levels, error) {
 		if !at.group {
 			at.planes = at.below
 		}
-		at.count = len(at.net.edges())
+		at.ends, at.number = at.net.edges(), i
+		at.count = len(at.ends)
 		l.at = append(l.at, at)
 		l.sips = at.span
 	}
@@ -102,6 +106,15 @@ func newLevels(t *conf.Topology, small bool) (*levels, error) {
 func (l *levels) edges() int {
 	last := &l.at[len(l.at)-1]
 	return last.firstEdge + last.copies*last.count
+}
+
+// edge is the level of an edge, and its number among those of that.
+func (l *levels) edge(i int) (*level, int) {
+	k := len(l.at) - 1
+	for i < l.at[k].firstEdge {
+		k--
+	}
+	return &l.at[k], i - l.at[k].firstEdge
 }
 
 // site is the number through all levels of a site of a level's network.

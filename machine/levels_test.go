@@ -234,7 +234,7 @@ func TestLevelRoutes(t *testing.T) {
 			m := mustBuild(t, test.sets...)
 			var got []string
 			for _, h := range m.Route(nil, m.PE(test.from), m.PE(test.to)) {
-				if name := m.NodeName(m.Links[h.Link].To); strings.HasSuffix(name, ".io") || !strings.HasPrefix(name, "sip") {
+				if name := m.NodeName(m.Link(h.Link).To); strings.HasSuffix(name, ".io") || !strings.HasPrefix(name, "sip") {
 					got = append(got, name)
 				}
 			}
@@ -259,7 +259,7 @@ func TestLevelDelays(t *testing.T) {
 	got := unit.Time(0)
 	var rates []unit.Rate
 	for _, h := range edges {
-		if l := &m.Links[h.Link]; int(h.Link) >= m.outerLink(0) {
+		if l := m.Link(h.Link); int(h.Link) >= m.outerLink(0) {
 			got += l.Router + l.Wire
 			rates = append(rates, l.Rate)
 		}
@@ -316,8 +316,8 @@ func TestNested(t *testing.T) {
 		t.Errorf("levels %+v", levels)
 	}
 	nodes := make(map[string]NodeID)
-	for i := range m.Links {
-		nodes[m.NodeName(m.Links[i].From)] = m.Links[i].From
+	for i := range LinkID(m.NumLinks()) {
+		nodes[m.NodeName(m.Link(i).From)] = m.Link(i).From
 	}
 	for name, want := range map[string][3]int{
 		"sip20.io":       {3, 1, 0},

@@ -7,11 +7,11 @@ import (
 // NodeID names a node of one Machine: a PE, a memory, a router, an IO chiplet or a switch.
 type NodeID int32
 
-// LinkID is an index into Machine.Links.
+// LinkID is the number of a link, from 0 on.
 type LinkID int32
 
 // Link is one directed link. What it has in common with the other links of its kind stands in its LinkSpec, which is
-// shared, so that the links of a large machine stay small.
+// shared.
 type Link struct {
 	From, To NodeID // a memory port has its memory at both ends: what goes in and what comes out pass it alike
 	*LinkSpec
@@ -41,14 +41,15 @@ type Coord struct{ SIP, Cube, PE int }
 // Nodes and links are numbered cube by cube, every cube alike; then SIP by SIP what joins its cubes; then what joins the
 // SIPs. So the number of any of them is a matter of arithmetic and no table per pair, or per PE, is needed.
 type Machine struct {
-	Links []Link
-
 	cube    layout // nodes and links of one cube
+	inCube  []Link // of the first one, by number
+	links   int    // in all
 	sips    int
 	cubes   int // per SIP
 	row     int // of them side by side: of a row, or all where the SIP has no rows
 	inSIP   network
-	ends    []edge  // of inSIP
+	ends    []edge // of inSIP
+	specs   *specs
 	outside *levels // between SIPs; nil where there is one
 	levels  []Level // of outside, in words
 
@@ -118,7 +119,7 @@ func (m *Machine) Capacity(n NodeID) unit.Bytes {
 // for no hops. An uncontended message of b bytes has arrived whole at head + b / slowest.
 func (m *Machine) Latency(hops []Hop) (head unit.Time, slowest unit.Rate) {
 	for _, h := range hops {
-		l := &m.Links[h.Link]
+		l := m.Spec(h.Link)
 		head += l.Router + l.Wire
 		if slowest == 0 || l.Rate < slowest {
 			slowest = l.Rate

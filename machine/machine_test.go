@@ -15,8 +15,8 @@ func TestDefaultMachine(t *testing.T) {
 	}
 	// Of a cube: 120 between routers, 8 × (inject, eject, HBM, TCM read, TCM write), 3 of the SRAM. Of a SIP: 48 between
 	// cubes and 8 to and from the IO chiplet, 4 connections each. Between the SIPs: 2 to and 2 from the switch.
-	if want := 32*(120+8*5+3) + 2*(48+8)*4 + 4; len(m.Links) != want {
-		t.Errorf("%d links, want %d", len(m.Links), want)
+	if want := 32*(120+8*5+3) + 2*(48+8)*4 + 4; m.NumLinks() != want {
+		t.Errorf("%d links, want %d", m.NumLinks(), want)
 	}
 	if c := m.Capacity(m.HBM(3)); c != 4*unit.GiB {
 		t.Errorf("an HBM slice has %v", c)
@@ -30,7 +30,7 @@ func TestDefaultMachine(t *testing.T) {
 	if c := m.Capacity(m.PE(3)); c != 0 {
 		t.Errorf("a PE has %v", c)
 	}
-	for _, l := range m.Links {
+	for _, l := range m.allLinks() {
 		if c := m.Capacity(l.From); l.Port != (l.From == l.To) || l.Port && c == 0 {
 			t.Fatalf("%s -> %s: port %t, capacity %v", m.NodeName(l.From), m.NodeName(l.To), l.Port, c)
 		}
@@ -66,7 +66,7 @@ func TestNamesAreDistinct(t *testing.T) {
 		m := mustBuild(t, shape(3, "switch", 0, 0, 3, 3, network, 3, 1)...)
 		nodes := make(map[string]NodeID)
 		links := make(map[string]bool)
-		for id, l := range m.Links {
+		for id, l := range m.allLinks() {
 			for _, n := range []NodeID{l.From, l.To} {
 				name := m.NodeName(n)
 				if other, ok := nodes[name]; ok && other != n {
@@ -143,8 +143,8 @@ func BenchmarkBuild(b *testing.B) {
 // Home agrees with the names of nodes, which begin with where they stand.
 func TestHome(t *testing.T) {
 	m := mustBuild(t, "system.sips.count=3", "sip.cube_mesh.network=switch")
-	for i := range m.Links {
-		for _, n := range []NodeID{m.Links[i].From, m.Links[i].To} {
+	for i := range LinkID(m.NumLinks()) {
+		for _, n := range []NodeID{m.Link(i).From, m.Link(i).To} {
 			sip, cube := m.Home(n)
 			prefix := "switch"
 			if sip >= 0 {

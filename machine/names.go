@@ -57,7 +57,7 @@ func numbered(name string, i int) string {
 // LinkName is the name of a link: "sip0.cube0.r0c0->sip0.cube0.r0c1", with "#2" for the connection where links between
 // the same two nodes are several, "sip0.cube0.pe1.hbm.port", "sip0.cube0.pe1.tcm.read".
 func (m *Machine) LinkName(id LinkID) string {
-	l := m.Links[id]
+	l := m.Link(id)
 	from := m.NodeName(l.From)
 	if l.Port {
 		switch i := int(id) % m.cube.links; {

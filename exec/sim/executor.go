@@ -74,7 +74,7 @@ func New(m *machine.Machine, t *conf.Topology, o Options) *Executor {
 	for s := mem.HBM; s <= mem.SRAM; s++ {
 		e.capacity[s] = m.Capacity(node(m, mem.At(s, 0, 0))) // memories of a kind are alike
 	}
-	e.hbm = m.Links[m.Route(nil, m.HBM(0), m.PE(0))[0].Link].LinkSpec
+	e.hbm = m.Spec(m.Route(nil, m.HBM(0), m.PE(0))[0].Link)
 	e.net = noc.New(&e.q, m, (*sink)(e), o.Fidelity, noc.Sizes{Message: t.Fabric.MessageBytes, Flit: t.Fabric.FlitBytes, Buffer: t.Fabric.BufferBytes})
 	return e
 }

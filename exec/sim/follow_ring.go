@@ -141,7 +141,7 @@ func (w *follow) token(f *follower, id uint32, t token, part, slot int32, at uni
 	w.e.net.Send(at+w.e.spec.DMA.Setup, noc.Transfer{
 		Route: r.own.Route(), Class: noc.Collective, Bytes: size, Source: uint32(f.pe), User: i,
 		Ordered: form.parts == 1 && f.unsent == 0 && w.e.spec.Issue+w.e.spec.Send > 0,
-	}, des.MakeKey(des.Arrive, uint32(len(w.e.m.Links))+uint32(f.pe), laneToken+r.out, seq))
+	}, des.MakeKey(des.Arrive, uint32(w.e.m.NumLinks())+uint32(f.pe), laneToken+r.out, seq))
 }
 
 // endRead completes a read of a slot.

@@ -41,7 +41,7 @@ func (x *run) prepareRank(g *tl.Group, gi, i int, base int32) error {
 	if err := e.checkRank(x.launch, g, i); err != nil {
 		return err
 	}
-	r.engines, r.component = &r.PE, uint32(len(e.m.Links))+uint32(r.pe)
+	r.engines, r.component = &r.PE, uint32(e.m.NumLinks())+uint32(r.pe)
 	r.Clock, r.began, r.Math.FreeAt, r.GEMM.FreeAt = x.start, x.start, x.start, x.start
 	r.tx, r.rx = newPorts(w)
 	r.ctx = tl.NewContext(tl.Setup{

@@ -140,7 +140,7 @@ func (x *run) prepareAgent(r *rank, id, pe int32, index int) {
 	lanes, drawn := r.lanes, r.chance.drawn
 	*r = rank{run: x, id: id, index: int32(index), pe: pe, source: uint32(pe), any: -1, lanes: lanes}
 	r.chance.drawn = drawn
-	r.component = uint32(len(e.m.Links)+e.m.NumPEs()) + uint32(id)
+	r.component = uint32(e.m.NumLinks()+e.m.NumPEs()) + uint32(id)
 	r.engines = &r.PE
 	if first := x.batch.engines[pe]; first != nil {
 		r.engines = &first.PE

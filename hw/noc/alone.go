@@ -44,7 +44,7 @@ func (n *Fabric) Isolate(uses []Use, load Load) {
 		n.links[i].own.flags &^= alone
 	}
 	// Hops stand for links of the machine until it is known which of these there has to be state for.
-	users := make([]uint8, len(n.m.Links))
+	users := make([]uint8, n.m.NumLinks())
 	for i := range uses {
 		u := &uses[i]
 		n.found = n.m.Route(n.found[:0], u.From, u.To)
@@ -79,7 +79,7 @@ func (n *Fabric) Isolate(uses []Use, load Load) {
 		if n.wayOf(u.Like) == nil {
 			w := &n.ways[u.Side]
 			for _, h := range path {
-				w = w.then(n.m.Links[n.linkOf(h)].LinkSpec)
+				w = w.then(n.m.Spec(machine.LinkID(n.linkOf(h))))
 			}
 			n.alike[u.Like] = w
 		}
@@ -116,7 +116,7 @@ func (n *Fabric) isolateIdeal(uses []Use) {
 			}
 			w := &n.ways[u.Side]
 			for _, h := range n.found {
-				w = w.then(n.m.Links[h.Link].LinkSpec)
+				w = w.then(n.m.Spec(h.Link))
 			}
 			n.alike[u.Like] = w
 		}
@@ -134,7 +134,7 @@ func (n *Fabric) wayOf(like uint32) *way {
 // holds tells whether no input buffer of a path in the machine can be filled by so many bytes.
 func (n *Fabric) holds(path []hop, bytes int64) bool {
 	for _, h := range path {
-		if int64(n.roomOf(n.m.Links[n.linkOf(h)].LinkSpec)) < bytes {
+		if int64(n.roomOf(n.m.Spec(machine.LinkID(n.linkOf(h))))) < bytes {
 			return false
 		}
 	}

@@ -170,8 +170,8 @@ func New(q *des.Queue, m *machine.Machine, sink Sink, f Fidelity, sizes Sizes) *
 	if f == Flit {
 		n.most = int64(sizes.Flit)
 	}
-	n.index = make([]uint32, len(m.Links))
-	n.edgeBits = uint8(32 - channelBits - bits.Len(uint(len(m.Links)-1)))
+	n.index = make([]uint32, m.NumLinks())
+	n.edgeBits = uint8(32 - channelBits - bits.Len(uint(m.NumLinks()-1)))
 	n.room = int32(min(sizes.Buffer, most))
 	n.lanes, n.queues, n.spill = make([]lane, 1), make([]queue, 1), make([][]release, 1)
 	n.msgs = make([]message, 1, 1024)

@@ -105,7 +105,7 @@ func (n *Fabric) laneAt(h hop, class Class) uint8 {
 // channelOf is the channel of hop i of a path in the machine. What is to be written into a memory
 // has a queue of its own at the port: it never waits for what is read.
 func (n *Fabric) channelOf(path []machine.Hop, i int) uint8 {
-	if s := n.m.Links[path[i].Link].LinkSpec; s.Port && i == len(path)-1 {
+	if s := n.m.Spec(path[i].Link); s.Port && i == len(path)-1 {
 		return max(1, s.Channels)
 	}
 	return path[i].Channel
@@ -116,7 +116,7 @@ func (n *Fabric) link(id machine.LinkID) uint32 {
 	if i := n.index[id]; i != 0 {
 		return i - 1
 	}
-	n.links = append(n.links, link{own: n.empty(n.kindOf(n.m.Links[id].LinkSpec), unused), id: uint32(id)})
+	n.links = append(n.links, link{own: n.empty(n.kindOf(n.m.Spec(id)), unused), id: uint32(id)})
 	n.index[id] = uint32(len(n.links))
 	return uint32(len(n.links) - 1)
 }

@@ -19,16 +19,16 @@ type rig struct {
 // newRig makes links of so many ns per byte, divisors of 1e9, with latencies of 5 ns and buffers of room
 // bytes, for messages of up to 4096 bytes.
 func newRig(room int64, nsPerByte ...int64) rig {
-	m := &machine.Machine{}
+	var kinds []*machine.LinkSpec
 	for _, k := range nsPerByte {
 		rate := unit.Rate(1_000_000_000 / k)
-		m.Links = append(m.Links, machine.Link{LinkSpec: &machine.LinkSpec{
+		kinds = append(kinds, &machine.LinkSpec{
 			Rate: rate, Serial: rate.Serial(), Router: 3 * ns, Wire: 2 * ns, Buffer: room, Channels: 1,
-		}})
+		})
 	}
 	q := &des.Queue{}
 	r := &recorder{q, map[uint32]unit.Time{}, map[uint32]unit.Time{}, map[uint32]unit.Time{}, nil}
-	return rig{New(q, m, r, Slot, Sizes{4096, 256, 4096}), r}
+	return rig{New(q, machine.OfLinks(kinds...), r, Slot, Sizes{4096, 256, 4096}), r}
 }
 
 func (r rig) over(links ...uint32) Route {

@@ -37,8 +37,9 @@ type Queue struct {
 	some   uint8 // levels with events
 	filled [levels][digits / 64]uint64
 	slots  [levels][digits]slot
-	blocks []block // number 0 is none
-	free   uint32  // list of unused blocks
+	blocks []block       // number 0 is none
+	free   uint32        // list of unused blocks
+	soon   func([]Event) // see Soon
 }
 
 // slot is a list of events without order.
@@ -137,6 +138,9 @@ func (q *Queue) refill() {
 		k := q.first(level)
 		s := q.slots[level][k]
 		q.slots[level][k] = slot{}
+		if level == 1 && q.soon != nil {
+			q.tell(s)
+		}
 		shift := level * digitBits
 		q.base = q.base>>(shift+digitBits)<<(shift+digitBits) | uint64(k)<<shift
 		if level == 0 || level == 1 && s.events <= few {
@@ -152,6 +156,19 @@ func (q *Queue) refill() {
 			}
 			b = q.drop(b)
 		}
+	}
+}
+
+// Soon lets the owner have a look at most events once, when they are dozens or hundreds away, so that
+// what they concern is at hand when they come. They are in no order, and others may come before.
+func (q *Queue) Soon(look func([]Event)) { q.soon = look }
+
+// tell shows the events of a slot to the owner.
+func (q *Queue) tell(s slot) {
+	last := (s.events-1)%perBlock + 1
+	for b := s.head; b != 0; last = perBlock {
+		q.soon(q.blocks[b].events[:last])
+		b = q.blocks[b].next
 	}
 }
 

@@ -97,6 +97,35 @@ func TestMixedPostAndPop(t *testing.T) {
 	})
 }
 
+// TestSoon: of events that are posted well ahead the owner sees nearly all, before they come, and none
+// twice.
+func TestSoon(t *testing.T) {
+	var q Queue
+	seen := map[Key]int{}
+	q.Soon(func(events []Event) {
+		for _, e := range events {
+			if e.Time < q.Now() {
+				t.Errorf("an event of %v is shown at %v", e.Time, q.Now())
+			}
+			seen[e.Key]++
+		}
+	})
+	const live, events = 500, 20_000
+	r := rand.New(rand.NewPCG(1, 2))
+	for i := range uint32(events) {
+		q.Post(Event{Time: q.Now() + 2000 + unit.Time(r.IntN(20_000)), Key: MakeKey(0, i, 0, 0)})
+		if i >= live {
+			e, _ := q.Pop()
+			if seen[e.Key] > 1 {
+				t.Fatalf("event %+v is shown %d times", e, seen[e.Key])
+			}
+		}
+	}
+	if n := len(seen); n < (events-live)*95/100 {
+		t.Errorf("%d of %d events are shown", n, events-live)
+	}
+}
+
 // TestCrowdsAreSorted holds the queue against a sorted list when thousands share few instants,
 // whose keys differ in some of their parts alone, and when popped events bring others.
 func TestCrowdsAreSorted(t *testing.T) {

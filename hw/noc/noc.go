@@ -113,7 +113,8 @@ type Fabric struct {
 	queues   []queue
 	spill    [][]release
 	hops     []hop
-	edgeBits uint8 // of a hop
+	edgeBits uint8  // of a hop
+	looked   uint32 // what soon has seen, which nobody needs
 	msgs     []message
 	free     uint32             // list of unused messages, by next; 0: none
 	ties     []uint32           // see pick
@@ -177,6 +178,7 @@ func New(q *des.Queue, m *machine.Machine, sink Sink, f Fidelity, sizes Sizes) *
 	n.msgs = make([]message, 1, 1024)
 	n.lines = map[line]chain{}
 	n.latest = map[line]unit.Time{}
+	q.Soon(n.soon)
 	return n
 }
 

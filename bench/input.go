@@ -46,8 +46,7 @@ func (l levels) number() int { return l.hi - l.lo + 1 }
 
 // pick chooses for an element: 0 to number-1.
 func (l levels) pick(base uint64, index int) int {
-	hi, _ := bits.Mul64(mix(base+uint64(index)), uint64(l.number()))
-	return int(hi)
+	return int(pick(base+uint64(index), uint64(l.number())))
 }
 
 func (in Inputs) levels() levels {
@@ -91,40 +90,43 @@ func (in Inputs) integers() levels {
 type writer struct {
 	Inputs
 	levels
-	table []byte // the levels, as they are stored
+	table [256]uint64 // the levels, of which there are no more, as they are stored
 }
 
 func (in Inputs) writer() *writer {
 	w := &writer{Inputs: in, levels: in.levels()}
-	w.table = make([]byte, w.number()*in.Type.Size())
 	for k := range w.number() {
-		dtype.Set(in.Type, w.table, k, w.value(k))
+		var b [8]byte
+		dtype.Set(in.Type, b[:], 0, w.value(k))
+		w.table[k] = binary.LittleEndian.Uint64(b[:])
 	}
 	return w
 }
 
-// write fills dst with the elements of a rank from one on.
+// write fills dst with the elements of a rank from one on, by words.
 func (w *writer) write(dst []byte, rank, first int) {
-	base, l, table, size := w.base(rank)+uint64(first), w.levels, w.table, w.Type.Size()
-	n := len(dst) / size
-	switch size {
-	case 1:
-		for i := range n {
-			dst[i] = table[l.pick(base, i)]
+	at, n, size := w.base(rank)+uint64(first), uint64(w.number()), w.Type.Size()
+	for width := 8 * size; len(dst) >= 8; dst = dst[8:] {
+		word := uint64(0)
+		for shift := 0; shift < 64; shift += width {
+			word |= w.table[pick(at, n)] << shift
+			at++
 		}
-	case 2:
-		for i := range n {
-			binary.LittleEndian.PutUint16(dst[2*i:], binary.LittleEndian.Uint16(table[2*l.pick(base, i):]))
-		}
-	case 4:
-		for i := range n {
-			binary.LittleEndian.PutUint32(dst[4*i:], binary.LittleEndian.Uint32(table[4*l.pick(base, i):]))
-		}
-	default:
-		for i := range n {
-			binary.LittleEndian.PutUint64(dst[8*i:], binary.LittleEndian.Uint64(table[8*l.pick(base, i):]))
-		}
+		binary.LittleEndian.PutUint64(dst, word)
 	}
+	for ; len(dst) >= size; dst = dst[size:] {
+		word := w.table[pick(at, n)]
+		for i := range size {
+			dst[i] = byte(word >> (8 * i))
+		}
+		at++
+	}
+}
+
+// pick chooses one of n.
+func pick(at, n uint64) uint8 {
+	k, _ := bits.Mul64(mix(at), n)
+	return uint8(k)
 }
 
 // Vector is all that a rank brings.

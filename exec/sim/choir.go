@@ -15,6 +15,7 @@ type choir struct {
 	data   *oplog.Unison
 	group  *tl.Group
 	voices []voice
+	idle   []*tl.Context // of those that have ended
 
 	part   []beat     // that the voices are asked for
 	at     []mem.Addr // of its accesses by all ranks, one access after the other
@@ -49,14 +50,15 @@ func (c *choir) gather() {
 		v := &c.voices[r]
 		v.choir, v.rank = c, r
 		v.read = tl.Reading{Script: &c.script, Wait: v.wait, Apart: c.stride, Cut: v.cut}
-		v.next, v.stop = iter.Pull(v.sing)
 	}
 }
 
 // disperse ends their coroutines.
 func (c *choir) disperse() {
 	for r := range c.voices {
-		c.voices[r].stop()
+		if v := &c.voices[r]; v.stop != nil {
+			v.stop()
+		}
 	}
 }
 
@@ -80,6 +82,9 @@ func (c *choir) ask(part []beat, last bool) error {
 	for r := range c.voices {
 		v := &c.voices[r]
 		v.read.At, v.read.Place, v.read.Until = c.at, r, c.until
+		if v.next == nil { // if it ends at once, its coroutine and context are those of the next one
+			v.next, v.stop = iter.Pull(v.sing)
+		}
 		if _, more := v.next(); v.err == nil && (more == last || v.read.Next < c.until) {
 			v.err = v.unlike("it ends before or after rank 0")
 		}

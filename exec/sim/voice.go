@@ -26,13 +26,19 @@ func (v *voice) sing(yield func(struct{}) bool) {
 	v.yield = yield
 	s := v.e.setup(v.launch, v.group, v.rank, v)
 	s.Reading = &v.read
-	v.ctx = tl.NewContext(s)
+	if n := len(v.idle); n > 0 {
+		v.ctx, v.choir.idle = v.idle[n-1], v.idle[:n-1]
+		v.ctx.Reset(s)
+	} else {
+		v.ctx = tl.NewContext(s)
+	}
 	abandoned, err := v.ctx.Run(v.launch.Kernel, v.group.Args)
 	if v.read.Strayed {
 		s.Reading, v.again = nil, v.read.Next
 		v.ctx.Reset(s)
 		abandoned, err = v.ctx.Run(v.launch.Kernel, v.group.Args)
 	}
+	v.choir.idle, v.ctx = append(v.idle, v.ctx), nil
 	if v.err == nil {
 		if v.err = err; abandoned {
 			v.err = v.unlike("it gives up")

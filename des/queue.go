@@ -56,6 +56,9 @@ type block struct {
 	events [perBlock]Event
 }
 
+// From is an empty queue whose clock has come to a time.
+func From(now unit.Time) *Queue { return &Queue{now: now} }
+
 // Now is the time of the event popped last.
 func (q *Queue) Now() unit.Time { return q.now }
 
@@ -101,6 +104,26 @@ func (q *Queue) Pop() (Event, bool) {
 	q.popped++
 	q.count--
 	return e, true
+}
+
+// Next is the time of the next event; false when there is none.
+func (q *Queue) Next() (unit.Time, bool) {
+	switch {
+	case q.at < len(q.run):
+		t := q.run[q.at].Time
+		if len(q.near) > 0 {
+			t = min(t, q.near[0].Time)
+		}
+		return t, true
+	case len(q.near) > 0:
+		return q.near[0].Time, true
+	case q.count == 0:
+		return 0, false
+	}
+	// What is posted before the window that this moves to goes to near, as what is posted into it.
+	q.refill()
+	q.at = 0
+	return q.run[0].Time, true
 }
 
 // place puts an event beyond the current window into its slot.

@@ -83,6 +83,12 @@ func TestMixedPostAndPop(t *testing.T) {
 				model = slices.Insert(model, k, e)
 				continue
 			}
+			if rapid.Bool().Draw(t, "look") {
+				if at, ok := q.Next(); ok != (len(model) > 0) || ok && at != model[0].Time {
+					t.Fatalf("step %d: the next is at %v %v, want %+v", i, at, ok, model)
+				}
+				continue
+			}
 			got, ok := q.Pop()
 			if ok != (len(model) > 0) || ok && got != model[0] {
 				t.Fatalf("step %d: popped %+v %v, want %+v", i, got, ok, model)

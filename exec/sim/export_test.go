@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 
+	"kernbench/conf"
+	"kernbench/machine"
 	"kernbench/tl"
+	"kernbench/unit"
 )
 
 // Unison carries out the data of a launch, and nothing else.
@@ -16,4 +19,13 @@ func (e *Executor) Unison(ctx context.Context, l *tl.Launch) error {
 	u.ctx = ctx
 	u.perform()
 	return u.err
+}
+
+// Lookahead is how far apart two halves of a launch's ranks are; 0 where links do not part.
+func Lookahead(m *machine.Machine, t *conf.Topology, l *tl.Launch) (unit.Time, error) {
+	w, err := New(m, t, Options{SecondCore: true}).prepareFollow(l)
+	if err != nil {
+		return 0, err
+	}
+	return min(w.lookahead, w.apart()), nil
 }

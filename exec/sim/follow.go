@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 
+	"kernbench/des"
 	"kernbench/fault"
+	"kernbench/hw/noc"
 	"kernbench/oplog"
 	"kernbench/tl"
 	"kernbench/trace"
@@ -14,6 +16,8 @@ import (
 // follow is one launch on the short way: see follows.
 type follow struct {
 	e      *Executor
+	net    *noc.Fabric
+	q      *des.Queue
 	launch *tl.Launch
 	log    *oplog.Log
 	ring   *tl.Ring
@@ -54,7 +58,10 @@ type follow struct {
 	side    *side // of two that follow the launch; nil: one does
 	private bool  // all rings have links of their own
 
+	lookahead unit.Time // between the two sides on the fabric; 0: it does not part
+
 	part     recording // that is being made
+	long     []op      // of several parts
 	ahead    *ahead    // nil: parts are recorded when they are needed
 	idle     []*recorder
 	busy     map[int32]*recorder // of ranks whose kernel has been recorded in part
@@ -125,7 +132,7 @@ func (w *follow) perform(ctx context.Context) (*tl.Result, error) {
 // simulate follows all ranks to rest.
 func (w *follow) simulate(ctx context.Context) error {
 	w.result, w.ctx = tl.Result{Start: w.start, End: w.start}, ctx
-	q := &w.e.q
+	q := w.q
 	before := q.Popped()
 	w.ready, w.going = make([]int32, len(w.ranks)), len(w.ranks)
 	for i := range w.ready {
@@ -142,8 +149,8 @@ func (w *follow) simulate(ctx context.Context) error {
 		return err
 	case !shared:
 		w.recordAhead()
-	case w.bySides():
-		if err := w.followSides(); err != nil {
+	default:
+		if err := w.byTwo(); err != nil {
 			return err
 		}
 	}
@@ -168,10 +175,10 @@ func (w *follow) simulate(ctx context.Context) error {
 		if !ok || w.fault >= 0 && ev.Time > w.at {
 			break
 		}
-		w.e.net.Handle(ev)
+		w.net.Handle(ev)
 	}
 	w.quit()
-	w.result.Events = q.Popped() - before
+	w.result.Events += q.Popped() - before
 	for i := range w.traffic {
 		w.traffic[i].Rank = i
 	}

@@ -56,6 +56,9 @@ func (w *follow) connect() {
 	lead += w.e.spec.DMA.Setup
 	largest := w.ring.Protocol.Wire(w.ring.SlotBytes)
 	w.e.net.Isolate(uses, noc.Load{Bytes: int64(w.ring.Slots) * largest, Largest: largest, Lead: lead})
+	if w.e.opts.Fidelity == noc.Slot && w.e.opts.SecondCore && len(w.ranks) >= sidesFrom {
+		w.lookahead = w.e.net.Part(uses)
+	}
 	w.private = true
 	for i := range uses {
 		r := &w.rings[i+1]
@@ -79,7 +82,7 @@ func (c *connection) lead() {
 			id++
 			w.rings[id] = ring{from: from.id, to: f.id, out: p.PeerOut, manner: like}
 			w.ports[from.tx+uint32(p.PeerOut)], w.ports[f.rx+uint32(k)] = id, id
-			c.uses[id-1] = noc.Use{From: w.e.m.TCM(int(from.pe)), To: w.e.m.TCM(int(f.pe)), Like: like, Side: w.sideOf(from.id)}
+			c.uses[id-1] = noc.Use{From: w.e.m.TCM(int(from.pe)), To: w.e.m.TCM(int(f.pe)), Like: like, Side: w.sideOf(from.id), ToSide: w.sideOf(f.id)}
 		}
 	}
 }

@@ -12,7 +12,7 @@ import (
 // prepareFollow makes the ranks of a launch and checks that its rings fit.
 func (e *Executor) prepareFollow(l *tl.Launch) (*follow, error) {
 	w := &follow{
-		e: e, launch: l, log: e.opts.Data, ring: &l.Ring, start: e.Now(), rest: e.Now(), fault: -1,
+		e: e, net: e.net, q: &e.q, launch: l, log: e.opts.Data, ring: &l.Ring, start: e.Now(), rest: e.Now(), fault: -1,
 		ranks: make([]follower, l.World()), left: l.World(), traffic: make([]tl.Traffic, l.World()),
 		made: make([]form, 1, 16), formIndex: map[formKey]uint32{}, wires: make([]wire, 1), busy: map[int32]*recorder{},
 		detailed: e.opts.Data != nil || e.opts.Trace != nil,

@@ -128,7 +128,7 @@ func (w *follow) token(f *follower, id uint32, t token, part, slot int32, at uni
 	w.result.Messages++
 	w.result.Bytes += form.bytes[last]
 	if r.private {
-		departed, delivered := w.e.net.Through(&r.own, r.manner, size, at+w.e.spec.DMA.Setup)
+		departed, delivered := w.net.Through(&r.own, r.manner, size, at+w.e.spec.DMA.Setup)
 		f.last = max(f.last, departed)
 		if slot >= 0 {
 			w.endRead(slot, departed)
@@ -138,7 +138,7 @@ func (w *follow) token(f *follower, id uint32, t token, part, slot int32, at uni
 	}
 	i := w.newWire(wire{token: t, ring: id, slot: slot, seq: seq, at: at, bytes: form.bytes[last]})
 	f.flying++
-	w.e.net.Send(at+w.e.spec.DMA.Setup, noc.Transfer{
+	w.net.Send(at+w.e.spec.DMA.Setup, noc.Transfer{
 		Route: r.own.Route(), Class: noc.Collective, Bytes: size, Source: uint32(f.pe), User: i,
 		Ordered: form.parts == 1 && f.unsent == 0 && w.e.spec.Issue+w.e.spec.Send > 0,
 	}, des.MakeKey(des.Arrive, uint32(w.e.m.NumLinks())+uint32(f.pe), laneToken+r.out, seq))

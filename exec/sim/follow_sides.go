@@ -34,12 +34,16 @@ type crossing struct {
 
 // side is what tells one of the two from the other.
 type side struct {
-	of    *sides
+	of    *sides   // one of these two
+	in    *windows //
 	me    int
 	first int32 // of its ranks
 	end   int32
 	told  []crossing // for the other side, and not handed over yet
 	spare []crossing
+	left  *[2]atomic.Int64 // kernels of both sides
+
+	reposted int64 // events that were looked at before their time
 }
 
 // sides is where they meet.
@@ -53,7 +57,6 @@ type sides struct {
 	faulty  atomic.Bool
 	fault   int32 // rank of the first fault, as follow has it
 	at      unit.Time
-	left    [2]atomic.Int64
 }
 
 // half is the number of ranks that side 0 follows.
@@ -67,9 +70,17 @@ func (w *follow) sideOf(rank int32) uint8 {
 	return 1
 }
 
-// bySides tells whether two goroutines are to follow the launch.
-func (w *follow) bySides() bool {
-	return w.e.opts.SecondCore && w.private && len(w.ranks) >= sidesFrom && runtime.GOMAXPROCS(0) > 1
+// byTwo has two goroutines follow the launch, if that may be.
+func (w *follow) byTwo() error {
+	switch {
+	case !w.e.opts.SecondCore || len(w.ranks) < sidesFrom || runtime.GOMAXPROCS(0) < 2:
+		return nil
+	case w.private:
+		return w.followSides()
+	case min(w.lookahead, w.apart()) >= leastLookahead:
+		return w.byWindows()
+	}
+	return nil
 }
 
 // followSides follows the launch until neither side has anything left to do.
@@ -77,19 +88,33 @@ func (w *follow) followSides() error {
 	s := &sides{fault: -1}
 	s.moved.L = &s.mu
 	halves := [2]follow{*w, *w}
-	for i := range halves {
-		h := &halves[i]
-		h.side = &side{of: s, me: i, first: int32(i * w.half()), end: int32(w.half() + i*(len(w.ranks)-w.half()))}
-		h.ready = w.ready[h.side.first:h.side.end:h.side.end]
-		h.going, h.left = len(h.ready), len(h.ready)
-		s.left[i].Store(int64(h.left))
-	}
+	w.makeSides(&halves)
+	halves[0].side.of, halves[1].side.of = s, s
 	errs := make(chan error)
 	go func() { errs <- halves[1].followSide() }()
 	err := halves[0].followSide()
 	if e := <-errs; err == nil {
 		err = e
 	}
+	w.join(&halves)
+	w.fault, w.at = s.fault, s.at
+	return err
+}
+
+// makeSides gives both halves their ranks.
+func (w *follow) makeSides(halves *[2]follow) {
+	left := new([2]atomic.Int64)
+	for i := range halves {
+		h := &halves[i]
+		h.side = &side{me: i, first: int32(i * w.half()), end: int32(w.half() + i*(len(w.ranks)-w.half())), left: left}
+		h.ready = w.ready[h.side.first:h.side.end:h.side.end]
+		h.going, h.left = len(h.ready), len(h.ready)
+		left[i].Store(int64(h.left))
+	}
+}
+
+// join puts together what both halves have come to.
+func (w *follow) join(halves *[2]follow) {
 	w.going, w.left = 0, 0
 	for i := range halves {
 		h := &halves[i]
@@ -99,8 +124,6 @@ func (w *follow) followSides() error {
 		w.result.End, w.rest, w.reached = max(w.result.End, h.result.End), max(w.rest, h.rest), max(w.reached, h.reached)
 	}
 	w.joinPayloads(halves[0].payloads, halves[1].payloads)
-	w.fault, w.at = s.fault, s.at
-	return err
 }
 
 // followSide follows the ranks of one side.
@@ -129,9 +152,9 @@ func (w *follow) followSide() error {
 // look says how far the launch has come, and tells whether it was cancelled.
 func (w *follow) look() error {
 	x := w.side
-	x.of.left[x.me].Store(int64(w.left))
+	x.left[x.me].Store(int64(w.left))
 	if p := w.e.opts.Progress; p != nil && x.me == 0 {
-		left := int(x.of.left[0].Load() + x.of.left[1].Load())
+		left := int(x.left[0].Load() + x.left[1].Load())
 		p(len(w.ranks)-left, len(w.ranks), w.reached)
 	}
 	if err := w.ctx.Err(); err != nil {
@@ -181,6 +204,12 @@ func (w *follow) exchange() bool {
 	s.box[x.me], x.spare = x.spare[:0], came
 	s.full[x.me].Store(false)
 	s.mu.Unlock()
+	w.takeUp(came)
+	return !s.over.Load()
+}
+
+// takeUp gives ranks what has come for them.
+func (w *follow) takeUp(came []crossing) {
 	for _, c := range came {
 		if c.form == 0 {
 			w.slotBack(c.ring, c.at)
@@ -188,7 +217,6 @@ func (w *follow) exchange() bool {
 			w.come(c.ring, token{form: c.form}, c.at)
 		}
 	}
-	return !s.over.Load()
 }
 
 // agree settles which fault is the first.

@@ -38,8 +38,10 @@ func (w *follow) recordAhead() {
 	}
 	n := len(w.ranks)
 	a := &ahead{wanted: make(chan int32, n), done: make(chan int32, n+1), tapes: make([]tape, n), ended: make(chan struct{})}
-	for i := range n {
-		a.wanted <- int32(i)
+	for i := range w.ranks {
+		if len(w.ranks[i].ops) == 0 {
+			a.wanted <- int32(i)
+		}
 	}
 	w.ahead = a
 	go func() {

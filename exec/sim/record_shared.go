@@ -8,38 +8,129 @@ import (
 	"kernbench/tl"
 )
 
-// A launch that says that its ranks are alike (tl.Launch.Alike) is recorded on one rank of each kind
-// of each group, whose record stands for those of all. What a log or a trace is told has addresses in it, and is
-// each rank's own. That the launch says so rightly is for tests to hold; a few more ranks are recorded
-// and compared, which finds most kernels that are not as they say.
+// A record that says no more than what its kernel's times depend on is the same for many ranks, and
+// can be shared: what a log or a trace is told has addresses in it, and is each rank's own.
+//
+// A launch that says that its ranks are alike (tl.Launch.Alike) is recorded on one rank of each kind of
+// each group, for all of them. That it says so rightly is for tests to hold; a few more ranks are recorded and
+// compared, which finds most kernels that are not as they say. Of other launches all ranks are recorded
+// one after the other, where that does not take long, and those share who have turned out to be the same.
 
 // sharedFrom is the number of ranks from which the record of one is worth to be shared.
 const sharedFrom = 8
 
-// sharedMost is the longest record that is kept whole.
-const sharedMost = 1 << 22
+// longest is how many instructions of a kernel that is not said to be alike are recorded before anything
+// is followed, alikeLongest of one that is, and keptMost of all that are not the same.
+const (
+	longest      = 1 << 12
+	alikeLongest = 1 << 22
+	keptMost     = 1 << 22
+)
 
-// recordShared records one rank for all, if that may be, and tells whether it has.
+// recordShared records all kernels before they are followed, where it may, and tells whether it has.
 func (w *follow) recordShared() (bool, error) {
-	l := w.launch
-	if !l.Alike || w.detailed || w.e.opts.RecordLines {
+	if w.detailed || w.e.opts.RecordLines || len(w.ranks) < sharedFrom {
 		return false, nil
+	}
+	if w.alike() {
+		if ok, err := w.recordKinds(); ok || err != nil {
+			return ok, err
+		}
+	}
+	return w.recordAll(), nil
+}
+
+// alike tells whether all ranks of each group do the same, at rings of the same directions.
+func (w *follow) alike() bool {
+	l := w.launch
+	if !l.Alike {
+		return false
 	}
 	for g := range l.Groups {
 		if len(l.Groups[g].PEs) < sharedFrom || !wiredAlike(l.Groups[g].Wiring) {
-			return false, nil
+			return false
 		}
 	}
-	defer func() { w.forms = w.made }() // also when only some groups have a record
-	first := 0
-	for g := range l.Groups {
-		ranks := w.ranks[first : first+len(l.Groups[g].PEs)]
-		if ok, err := w.recordGroup(ranks, l.Groups[g].Kinds); !ok || err != nil {
-			return false, err
+	return true
+}
+
+// whole is what a kernel has been recorded to do.
+type whole struct {
+	ops   []op
+	cells int   // that they name
+	first int32 // rank that was recorded
+}
+
+// recordAll records all ranks, of which those share that do the same. It tells whether it could: others
+// are recorded when they are followed.
+func (w *follow) recordAll() bool {
+	var (
+		known []whole
+		of    = make([]int32, len(w.ranks))
+		like  = map[uint64][]int32{}
+		kept  = 0
+	)
+	for i := range w.ranks {
+		k, ok := w.recordWhole(int32(i), longest)
+		if !ok {
+			return false
 		}
-		first += len(ranks)
+		sum := k.sum()
+		at := slices.IndexFunc(like[sum], func(o int32) bool { return slices.Equal(known[o].ops, k.ops) })
+		if at < 0 {
+			if kept += len(k.ops); kept > keptMost {
+				return false
+			}
+			k.ops = slices.Clone(k.ops)
+			known = append(known, k)
+			at = len(like[sum])
+			like[sum] = append(like[sum], int32(len(known)-1))
+		}
+		of[i] = like[sum][at]
 	}
-	return true, nil
+	w.share(known, of)
+	return true
+}
+
+// share gives each rank its record.
+func (w *follow) share(known []whole, of []int32) {
+	for i := range known {
+		known[i].cells = reuseCells(known[i].ops, known[i].cells)
+	}
+	all := 0
+	for _, k := range of {
+		all += known[k].cells
+	}
+	cells := make([]cell, all)
+	for i := range cells {
+		cells[i].slot = -1
+	}
+	for i := range w.ranks {
+		f, k := &w.ranks[i], &known[of[i]]
+		f.ops, f.cells, cells = k.ops, cells[:k.cells:k.cells], cells[k.cells:]
+		w.traffic[i] = w.traffic[k.first]
+	}
+	w.forms = w.made
+}
+
+// sum is the same for records that are the same.
+func (k *whole) sum() uint64 {
+	sum := uint64(len(k.ops))
+	for i := range k.ops {
+		o := &k.ops[i]
+		more := uint64(0)
+		if o.more {
+			more = 1
+		}
+		for _, v := range [...]uint64{
+			uint64(o.kind) | uint64(o.port)<<8 | more<<16 | uint64(o.form)<<32,
+			uint64(uint32(o.dst)) | uint64(uint32(o.a))<<32, uint64(uint32(o.b)) | uint64(uint32(o.c))<<32, uint64(o.time),
+		} {
+			sum = (sum ^ v) * 0x9e3779b97f4a7c15
+			sum ^= sum >> 29
+		}
+	}
+	return sum
 }
 
 // wiredAlike tells whether rings of a number have the same direction on all ranks.
@@ -62,82 +153,76 @@ func wiredAlike(all []tl.Wiring) bool {
 	return true
 }
 
-// likeness is the record of the first rank of a kind, and how many cells it names.
-type likeness struct {
-	ops   []op
-	cells int
-	first int32
-}
-
-// recordGroup gives the ranks of a group the record of the first of their kind.
-func (w *follow) recordGroup(ranks []follower, kinds []int32) (bool, error) {
-	if kinds == nil {
-		kinds = make([]int32, len(ranks))
-	}
-	known := make([]likeness, slices.Max(kinds)+1)
-	if len(known) > len(ranks)/sharedFrom {
-		return false, nil
-	}
-	for i, k := range kinds {
-		l := &known[k]
-		if l.ops == nil {
-			if l.ops, l.cells = w.recordWhole(ranks[i].id); l.ops == nil {
-				return false, nil
-			}
-			l.first = ranks[i].id
+// recordKinds records the first rank of each kind of each group.
+func (w *follow) recordKinds() (bool, error) {
+	var known []whole
+	of := make([]int32, 0, len(w.ranks))
+	for g := range w.launch.Groups {
+		group := &w.launch.Groups[g]
+		first, before := len(of), int32(len(known))
+		kinds := 0
+		if group.Kinds != nil {
+			kinds = int(slices.Max(group.Kinds))
 		}
-	}
-	for _, i := range [...]int{1, len(ranks) / 2, len(ranks) - 1} {
-		same, _ := w.recordWhole(ranks[i].id)
-		if same == nil {
+		if kinds >= len(group.PEs)/sharedFrom {
 			return false, nil
 		}
-		if err := w.compare(&ranks[i], &known[kinds[i]], same); err != nil {
-			return false, err
+		known = append(known, make([]whole, kinds+1)...)
+		for i := range group.PEs {
+			k := before
+			if group.Kinds != nil {
+				k += group.Kinds[i]
+			}
+			of = append(of, k)
+			if known[k].ops != nil {
+				continue
+			}
+			one, ok := w.recordWhole(int32(first+i), alikeLongest)
+			if !ok || one.faulty() {
+				return false, nil
+			}
+			one.ops = slices.Clone(one.ops)
+			known[k] = one
+		}
+		for _, i := range [...]int{1, len(group.PEs) / 2, len(group.PEs) - 1} {
+			same, ok := w.recordWhole(int32(first+i), alikeLongest)
+			if !ok || same.faulty() {
+				return false, nil // whoever is at fault is to say so
+			}
+			if err := w.compare(&w.ranks[first+i], &known[of[first+i]], same.ops); err != nil {
+				return false, err
+			}
 		}
 	}
-	for i := range known {
-		known[i].cells = reuseCells(known[i].ops, known[i].cells)
-	}
-	all := 0
-	for _, k := range kinds {
-		all += known[k].cells
-	}
-	cells := make([]cell, all)
-	for i := range cells {
-		cells[i].slot = -1
-	}
-	for i := range ranks {
-		f, l := &ranks[i], &known[kinds[i]]
-		f.ops, f.cells, cells = l.ops, cells[:l.cells:l.cells], cells[l.cells:]
-		w.traffic[f.id] = w.traffic[l.first]
-	}
+	w.share(known, of)
 	return true, nil
 }
 
-// recordWhole is all that the kernel of a rank does, and how many cells it names; nil for one that is
-// at fault, or too long to be kept: these are recorded part by part, and followed so far.
-func (w *follow) recordWhole(rank int32) ([]op, int) {
-	var ops []op
+// faulty tells whether the kernel ends in a fault.
+func (k *whole) faulty() bool { return k.ops[len(k.ops)-1].kind == opFault }
+
+// recordWhole is all that the kernel of a rank does, until the next one is recorded; false if that is
+// more than so many instructions, or the launch was cancelled.
+func (w *follow) recordWhole(rank int32, most int) (whole, bool) {
+	ops := w.long[:0]
 	for {
 		r := w.recordPart(rank)
 		ops = append(ops, w.part.ops...)
+		w.long = ops
 		switch {
-		case r.ended && ops[len(ops)-1].kind == opFault:
-			return nil, 0
 		case r.ended:
-			return ops, len(r.known)
-		case len(ops) > sharedMost || w.ctx.Err() != nil:
+			return whole{ops, len(r.known), rank}, true
+		case len(ops) > most || w.ctx.Err() != nil:
 			r.gone = true
 			r.stop()
 			delete(w.busy, rank)
-			return nil, 0
+			return whole{}, false
 		}
 	}
 }
 
 // compare refuses a kernel that is not alike.
-func (w *follow) compare(f *follower, like *likeness, same []op) error {
+func (w *follow) compare(f *follower, like *whole, same []op) error {
 	ops, first := like.ops, w.ranks[like.first].index
 	for i := range min(len(ops), len(same)) {
 		if ops[i] != same[i] {

@@ -15,8 +15,8 @@ type Use struct {
 
 	// Like is the number of its kind: uses of one kind are of one side, and take links of the same
 	// kinds, one after the other.
-	Like uint32
-	Side uint8 // 0 or 1: Through may be called at the same time on each side
+	Like         uint32
+	Side, ToSide uint8 // 0 or 1, of both ends: Through may be called at the same time on each side; see Part
 
 	Private
 	Alone bool // it is for Through; else its Route is for Send
@@ -41,7 +41,7 @@ func (n *Fabric) Isolate(uses []Use, load Load) {
 	}
 	n.isolated = true
 	for i := range n.links {
-		n.links[i].own.flags &^= alone
+		n.links[i].own.flags &^= alone | second | border | reached
 	}
 	// Hops stand for links of the machine until it is known which of these there has to be state for.
 	users := make([]uint8, n.m.NumLinks())
@@ -129,6 +129,14 @@ func (n *Fabric) wayOf(like uint32) *way {
 		n.alike = append(n.alike, nil)
 	}
 	return n.alike[like]
+}
+
+// Head is the latency of the links of a kind of uses that are Alone.
+func (n *Fabric) Head(like uint32) (latency unit.Time) {
+	for _, l := range n.alike[like].links {
+		latency += l.Router + l.Wire
+	}
+	return latency
 }
 
 // holds tells whether no input buffer of a path in the machine can be filled by so many bytes.

@@ -43,15 +43,16 @@ func (n *Fabric) edgeTo(path []hop, k uint32) uint32 {
 	return e
 }
 
-// expect notes that a message will pass a path, and is on its way to the first link.
-func (n *Fabric) expect(path []hop) {
-	for k := range path {
-		if e := n.edgeTo(path, uint32(k)); e != onlyEdge {
+// expect notes that a message will pass a path from a hop on, as far as the links are of this side, and
+// is on its way to the first of them.
+func (n *Fabric) expect(path []hop, from uint32) {
+	for k := from; k < uint32(len(path)) && !n.leaves(path[k]); k++ {
+		if e := n.edgeTo(path, k); e != onlyEdge {
 			n.junctions[n.linkOf(path[k])].pending++
 			n.edges[e].pending++
 		}
 	}
-	n.flies(n.linkOf(path[0]), n.edgeTo(path, 0))
+	n.flies(n.linkOf(path[from]), n.edgeTo(path, from))
 }
 
 // flies notes that a message is on its way to a link by an edge.

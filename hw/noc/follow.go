@@ -65,6 +65,10 @@ func (n *Fabric) follow(mi, e uint32, c cause) {
 			c = cause{by: li + 1, phase: des.Arrive}
 		}
 		h := path[m.hop]
+		if n.leaves(h) {
+			n.tell(mi, n.keyOf(c))
+			return
+		}
 		li, e, m.lane = n.linkOf(h), n.edgeTo(path, m.hop), n.laneAt(h, m.class())
 		n.flies(li, e)
 		if !n.goesOn(m, li, e) {
@@ -85,7 +89,8 @@ func (n *Fabric) goesOn(m *message, li, e uint32) bool {
 		if l.flying > 1 {
 			return false // one is ahead of it
 		}
-	} else if x := &n.edges[e]; x.flying > 1 || n.junctions[li].pending > x.pending || m.arrived >= n.q.Now()+n.lead+unit.Time(x.near) {
+	} else if x := &n.edges[e]; x.flying > 1 || n.junctions[li].pending > x.pending || m.arrived >= n.q.Now()+n.lead+unit.Time(x.near) ||
+		l.own.flags&reached != 0 && m.arrived >= n.horizon {
 		return false
 	}
 	switch {

@@ -60,17 +60,28 @@ func (n *Fabric) schedule(li uint32) {
 			if !m.last() {
 				t = n.roomAt(m.into, m.bytes, now)
 			}
-			if b := n.buffer(m.into); t > now {
-				b.flags |= blocked // an earlier release may come to be known
-			} else {
-				b.flags &^= blocked
-			}
+			n.block(l, n.buffer(m.into), t > now) // an earlier release may come to be known
 			at = min(at, t)
 		}
 	}
 	if q := n.queue(l); at < q.retryAt {
 		q.retryAt = at
 		n.q.Post(des.Event{Time: at, Key: n.key(li, des.Retry), Target: Target(kindRetry, li)})
+	}
+}
+
+// block notes whether messages wait for room in a buffer of a link.
+func (n *Fabric) block(l *link, b *buffer, waits bool) {
+	if waits == (b.flags&blocked != 0) {
+		return
+	}
+	b.flags ^= blocked
+	switch {
+	case l.own.flags&border == 0:
+	case waits:
+		n.stuck++
+	default:
+		n.stuck--
 	}
 }
 
@@ -209,6 +220,10 @@ func (n *Fabric) start(li, mi uint32) {
 	m.arrived = now + k.latency
 	path := n.path(m.route)
 	h := path[m.hop]
+	if n.leaves(h) {
+		n.tell(mi, n.key(li, des.Arrive))
+		return
+	}
 	m.lane = n.laneAt(h, m.class())
 	next := n.linkOf(h)
 	if n.isolated {
@@ -243,7 +258,7 @@ func (n *Fabric) leaveSource(li uint32, m *message, end unit.Time) {
 	i := n.newMessage()
 	n.msgs[i] = next
 	if n.isolated {
-		n.expect(n.path(next.route))
+		n.expect(n.path(next.route), 0)
 	}
 	n.enter(li, i, end)
 }

@@ -130,6 +130,7 @@ type Fabric struct {
 	ways      [2]way      // of routes that share no link, by side
 	alike     []*way      // of uses of a kind
 	freeAt    []unit.Time // by link of such a route
+	half
 }
 
 // line is what one source sends in one class into a link at its side. While a transfer
@@ -249,7 +250,7 @@ func (n *Fabric) Send(at unit.Time, t Transfer, key des.Key) {
 	}
 	if n.isolated {
 		path := n.path(t.Route)
-		n.expect(path)
+		n.expect(path, 0)
 		if e := n.edgeTo(path, 0); n.goesOn(&n.msgs[i], li, e) {
 			n.follow(i, e, cause{key: key})
 			return

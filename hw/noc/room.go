@@ -64,12 +64,20 @@ func (n *Fabric) roomAt(i uint32, bytes int32, now unit.Time) unit.Time {
 
 // release gives back the buffer that m came from, at the time its tail leaves.
 func (n *Fabric) release(m *message, at unit.Time) {
-	if m.in == nowhere {
-		return
+	switch {
+	case m.in == nowhere:
+	case n.split && n.links[m.via-1].own.flags&second != n.side:
+		n.told = append(n.told, Crossing{message: message{in: m.in, bytes: m.bytes, arrived: at}, room: true})
+	default:
+		n.giveBack(m.in, m.bytes, at)
 	}
-	b, bytes := n.buffer(m.in), m.bytes
+}
+
+// giveBack releases room in a buffer at a time.
+func (n *Fabric) giveBack(in uint32, bytes int32, at unit.Time) {
+	b := n.buffer(in)
 	if b.first[1] != never {
-		n.settle(m.in, n.q.Now())
+		n.settle(in, n.q.Now())
 	}
 	if at < b.first[1] {
 		at, b.first[1], bytes, b.part[1] = b.first[1], at, b.part[1], bytes
@@ -78,14 +86,14 @@ func (n *Fabric) release(m *message, at unit.Time) {
 		}
 	}
 	if at != never {
-		b = n.spillOver(m.in, release{at, int64(bytes)})
+		b = n.spillOver(in, release{at, int64(bytes)})
 	}
 	if b.flags&blocked != 0 {
-		b.flags &^= blocked
-		li := m.in
+		li := in
 		if li >= aLane {
 			li = n.lanes[li-aLane].link
 		}
+		n.block(&n.links[li], b, false)
 		n.schedule(li)
 	}
 }

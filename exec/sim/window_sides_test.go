@@ -1,0 +1,124 @@
+package sim_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"kernbench/algorithm"
+	"kernbench/exec/sim"
+	"kernbench/tl"
+	"kernbench/unit"
+)
+
+// smallSIPs are settings of a machine of SIPs of two cubes with four PEs each.
+func smallSIPs(level string) []string {
+	return []string{"system.levels=[" + level + "]", "sip.cube_mesh.w=2", "sip.cube_mesh.h=1", "cube.pe_layout.pe_per_corner=1",
+		"sip.ucie.connection_of_pe=[0, 0, 1, 1]"}
+}
+
+// TestSidesByWindow: where many ranks share links whose latencies, rates and buffers are anything, two
+// goroutines that follow half of them each come to what one does event by event.
+func TestSidesByWindow(t *testing.T) {
+	var local []*algorithm.Algorithm
+	for _, a := range onRings() {
+		if a.Local {
+			local = append(local, a)
+		}
+	}
+	rapid.Check(t, func(rt *rapid.T) {
+		a := rapid.SampledFrom(local).Draw(rt, "algorithm")
+		n := rapid.SampledFrom([]int{1, 64, 700, 3072}).Draw(rt, "elements")
+		ns := rapid.SampledFrom([]float64{0.5, 2, 3, 20, 150})
+		level := func(name, network string, count int) string {
+			l := fmt.Sprintf("{name: %s, network: %s, count: %d, link: {bw_gbs: %d, latency_ns: %g}", name, network, count,
+				rapid.SampledFrom([]int{8, 64, 512}).Draw(rt, "outside"), 10+ns.Draw(rt, "wire"))
+			if network == "switch" {
+				l += fmt.Sprintf(", switch: {overhead_ns: %g}", ns.Draw(rt, "switch"))
+			}
+			return l + "}"
+		}
+		levels := rapid.SampledFrom([]string{level("a", "switch", 8), level("a", "ring", 8), level("a", "full", 8),
+			level("a", "switch", 4) + ", " + level("b", "switch", 2), level("a", "ring", 2) + ", " + level("b", "ring", 5)}).Draw(rt, "levels")
+		sets := append(smallSIPs(levels),
+			fmt.Sprintf("cube.noc.router_ns=%g", ns.Draw(rt, "router")),
+			fmt.Sprintf("sip.ucie.port_ns=%g", ns.Draw(rt, "port")),
+			fmt.Sprintf("cube.noc.link_bw_gbs=%d", rapid.SampledFrom([]int{16, 256}).Draw(rt, "mesh")),
+			fmt.Sprintf("pe.issue_ns=%g", ns.Draw(rt, "issue")),
+			fmt.Sprintf("pe.dma.setup_ns=%g", ns.Draw(rt, "setup")),
+			fmt.Sprintf("fabric.buffer_bytes=%d", rapid.SampledFrom([]int{512, 1024, 16384}).Draw(rt, "buffer")),
+			"fabric.message_bytes=512")
+		world := 64
+		if strings.Contains(levels, "count: 5") {
+			world = 80
+		}
+		if a.LocalFor != nil && !a.LocalFor(world) || a.Check != nil && a.Check(world, n) != nil {
+			rt.Skip("not for this world")
+		}
+		s := setup{world: world, n: n, slots: rapid.IntRange(2, 6).Draw(rt, "slots"), slotBytes: 512, sets: sets}
+		var results [2]*tl.Result
+		for i, short := range []bool{true, false} {
+			b := libraryBench(t, a, s)
+			b.launch.Local = short
+			res, err := b.run(sim.Options{SecondCore: short})
+			if err != nil {
+				rt.Fatal(err)
+			}
+			results[i] = res
+		}
+		results[0].Events = results[1].Events
+		if d := cmp.Diff(results[1], results[0]); d != "" {
+			rt.Errorf("results differ (-long +short):\n%s", d)
+		}
+	})
+}
+
+// TestLinksPart: the links of such machines part between SIPs, at the wire to a switch or to the next
+// SIP; within a SIP they do not, being too near one another.
+func TestLinksPart(t *testing.T) {
+	for _, c := range []struct {
+		name, level string
+		algorithm   *algorithm.Algorithm
+		world       int
+		want        unit.Time
+	}{
+		{"switch", "{network: switch, count: 8, link: {bw_gbs: 64, latency_ns: 30}, switch: {overhead_ns: 5}}", algorithm.RingAllReduceChunked, 64, 45 * unit.Nanosecond},
+		{"ring", "{network: ring, count: 8, link: {bw_gbs: 64, latency_ns: 30}}", algorithm.RingAllReduceChunked, 64, 45 * unit.Nanosecond},
+		{"butterfly", "{network: switch, count: 8, link: {bw_gbs: 64, latency_ns: 30}, switch: {overhead_ns: 5}}", algorithm.HalvingDoublingAllReduce, 64, 45 * unit.Nanosecond},
+		{"half a SIP", "{network: switch, count: 8, link: {bw_gbs: 64, latency_ns: 30}, switch: {overhead_ns: 5}}", algorithm.HalvingDoublingAllReduce, 8, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b := libraryBench(t, c.algorithm, setup{world: c.world, n: 640, sets: smallSIPs(c.level)})
+			if got, err := sim.Lookahead(b.m, b.topo, b.launch); err != nil || got != c.want {
+				t.Errorf("lookahead %v, want %v (%v)", got, c.want, err)
+			}
+		})
+	}
+}
+
+// TestSidesInARow: what one launch leaves behind in the fabric, the next one finds, whoever followed it.
+func TestSidesInARow(t *testing.T) {
+	for _, a := range []*algorithm.Algorithm{algorithm.HierarchicalRingAllReduce, algorithm.HalvingDoublingAllReduce, algorithm.SwingAllReduce} {
+		s := setup{world: 64, n: 3072, slotBytes: 512, sets: append(smallSIPs("{network: switch, count: 8, link: {bw_gbs: 8, latency_ns: 30}, switch: {overhead_ns: 5}}"),
+			"fabric.buffer_bytes=512", "fabric.message_bytes=512")}
+		var said [2][]string
+		for i := range said {
+			b := libraryBench(t, a, s)
+			x := sim.New(b.m, b.topo, sim.Options{SecondCore: i == 1})
+			for k := range 5 {
+				b.launch.Local = k < 3 // then event by event, on all links
+				res, err := x.Launch(t.Context(), b.launch)
+				if err != nil {
+					t.Fatal(err)
+				}
+				said[i] = append(said[i], fmt.Sprint(res.Start, res.End, res.Messages, res.Bytes))
+			}
+		}
+		if d := cmp.Diff(said[0], said[1]); d != "" {
+			t.Errorf("%s: launches differ (-by one, +by two):\n%s", a.Name, d)
+		}
+	}
+}

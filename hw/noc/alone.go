@@ -1,6 +1,8 @@
 package noc
 
 import (
+	"slices"
+
 	"kernbench/machine"
 	"kernbench/unit"
 )
@@ -86,7 +88,8 @@ func (n *Fabric) Isolate(uses []Use, load Load) {
 		u.Private = Private{first: uint32(private)}
 		private += len(path)
 	}
-	n.hops, n.freeAt = hops, make([]unit.Time, private)
+	n.hops, n.links = slices.Clone(hops), slices.Clone(n.links) // without the room in which they grew
+	n.freeAt = make([]unit.Time, private)
 	n.connect(uses)
 }
 

@@ -84,7 +84,7 @@ type found struct {
 
 // connect finds the edges of all routes.
 func (n *Fabric) connect(uses []Use) {
-	known := make([]found, 1, len(n.links)+1)
+	known, number := make([]found, 1, len(n.links)+1), 1
 	first := make([]uint32, len(n.links))
 	for i := range uses {
 		from, far := aSource|uint32(uses[i].From), unit.Time(0)
@@ -95,6 +95,13 @@ func (n *Fabric) connect(uses []Use) {
 				e = known[e].next
 			}
 			if e == 0 {
+				switch at := first[li]; {
+				case at == 0:
+				case known[at].next == 0: // now there are two
+					number += 2
+				default:
+					number++
+				}
 				e = uint32(len(known))
 				known = append(known, found{from: from, next: first[li], near: near})
 				first[li] = e
@@ -103,7 +110,7 @@ func (n *Fabric) connect(uses []Use) {
 			from, far = li+1, far+n.kind(&n.links[li]).latency
 		}
 	}
-	n.junctions, n.edges = make([]junction, len(n.links)), make([]edge, 1, len(known)+1)
+	n.junctions, n.edges = make([]junction, len(n.links)), make([]edge, 1, number)
 	for li, e := range first {
 		if e != 0 && known[e].next != 0 {
 			n.junctions[li].first = uint32(len(n.edges))

@@ -1,12 +1,15 @@
 package sim_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"regexp"
+	"runtime"
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"kernbench/dtype"
 	"kernbench/exec/sim"
@@ -227,6 +230,52 @@ func TestUnisonOfUnlike(t *testing.T) {
 			var misuse *fault.Misuse
 			if !errors.As(err, &misuse) || misuse.Rank != odd || !strings.Contains(misuse.Reason, "alike") {
 				t.Errorf("got %v", err)
+			}
+		})
+	}
+}
+
+// TestUnisonEnds: data that is not wanted any more is not carried out to its end, and no coroutine is left.
+func TestUnisonEnds(t *testing.T) {
+	ring := func(steps int, at func(c *tl.Context, step int)) tl.Kernel {
+		return func(c *tl.Context, a tl.Args) {
+			v := c.Load(a.Shard(c.Rank()))
+			for i := range steps {
+				at(c, i)
+				c.Send(tl.East, v)
+				v = c.Recv(tl.West, v.Shape(), v.DType())
+			}
+		}
+	}
+	var cancel func()
+	for name, k := range map[string]tl.Kernel{
+		"a rank gives up": ring(3000, func(c *tl.Context, i int) { panicAt(c.Rank() == 5 && i == 2000) }),
+		"cancelled": ring(6000, func(c *tl.Context, i int) {
+			if c.Rank() == 5 && i == 2000 { // which is no rank that is followed
+				cancel()
+			}
+		}),
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, second := range []bool{true, false} {
+				before := runtime.NumGoroutine()
+				var ctx context.Context
+				ctx, cancel = context.WithCancel(t.Context())
+				defer cancel()
+				b := newBench(t, k, setup{world: 16, n: 8})
+				b.launch.Local, b.launch.Sends, b.launch.Alike = true, []tl.Dir{tl.East}, true
+				log := b.fill(t, func(r, i int) float64 { return 1 })
+				_, err := sim.New(b.m, b.topo, sim.Options{SecondCore: second, Data: log}).Launch(ctx, b.launch)
+				if err == nil || (name == "cancelled") != errors.Is(err, context.Canceled) {
+					t.Errorf("got %v", err)
+				}
+				log.Close()
+				for i := 0; runtime.NumGoroutine() > before; i++ {
+					if i == 100 {
+						t.Fatalf("%d goroutines, %d before", runtime.NumGoroutine(), before)
+					}
+					time.Sleep(10 * time.Millisecond)
+				}
 			}
 		})
 	}

@@ -93,6 +93,14 @@ func (n *Fabric) Isolate(uses []Use, load Load) {
 	n.connect(uses)
 }
 
+// pathOf is the stored route of a use; none where it is alone, which has a place in freeAt instead.
+func (n *Fabric) pathOf(u *Use) []hop {
+	if u.Alone {
+		return nil
+	}
+	return n.path(u.Route())
+}
+
 // isolateIdeal is Isolate where transfers do not meet, but for those of one source to one memory.
 func (n *Fabric) isolateIdeal(uses []Use) {
 	for i := 0; i < len(uses); {

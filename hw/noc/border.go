@@ -51,7 +51,7 @@ func (n *Fabric) Part(uses []Use) (lookahead unit.Time) {
 		if u.Side != u.ToSide {
 			continue
 		}
-		for _, h := range n.path(u.Route()) {
+		for _, h := range n.pathOf(u) {
 			if s := &sides[n.linkOf(h)]; *s == none {
 				*s = u.Side
 			} else if *s != u.Side {
@@ -63,7 +63,7 @@ func (n *Fabric) Part(uses []Use) (lookahead unit.Time) {
 	last := make(map[uint32]bool) // links that lead to the other side
 	for i := range uses {
 		u := &uses[i]
-		path := n.path(u.Route())
+		path := n.pathOf(u)
 		if u.Side == u.ToSide || len(path) == 0 {
 			continue
 		}
@@ -84,7 +84,7 @@ func (n *Fabric) Part(uses []Use) (lookahead unit.Time) {
 	}
 	for i := range uses {
 		if u := &uses[i]; u.Side != u.ToSide {
-			for _, h := range n.path(u.Route()) {
+			for _, h := range n.pathOf(u) {
 				if sides[n.linkOf(h)] == u.ToSide {
 					n.links[n.linkOf(h)].own.flags |= reached
 				}

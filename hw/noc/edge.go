@@ -87,11 +87,8 @@ func (n *Fabric) connect(uses []Use) {
 	known, number := make([]found, 1, len(n.links)+1), 1
 	first := make([]uint32, len(n.links))
 	for i := range uses {
-		if uses[i].Alone {
-			continue
-		}
 		from, far := aSource|uint32(uses[i].From), unit.Time(0)
-		for _, h := range n.path(uses[i].Route()) {
+		for _, h := range n.pathOf(&uses[i]) {
 			li, near := n.linkOf(h), uint32(min(far, math.MaxUint32))
 			e := first[li]
 			for e != 0 && known[e].from != from {
@@ -121,11 +118,8 @@ func (n *Fabric) connect(uses []Use) {
 		}
 	}
 	for i := range uses {
-		if uses[i].Alone {
-			continue
-		}
 		from := aSource | uint32(uses[i].From)
-		path := n.path(uses[i].Route())
+		path := n.pathOf(&uses[i])
 		for k, h := range path {
 			li := n.linkOf(h)
 			if known[first[li]].next != 0 {

@@ -101,7 +101,7 @@ func (w *follow) share(known []whole, of []int32) {
 	for _, k := range of {
 		all += known[k].cells
 	}
-	cells := make([]cell, all)
+	cells := inLargePages(make([]cell, all))
 	for i := range cells {
 		cells[i].slot = -1
 	}

@@ -210,12 +210,6 @@ func (n *Fabric) Latency(r Route) (head unit.Time, slowest unit.Rate) {
 	return head, slowest
 }
 
-// Between is the Latency of the path between two nodes, which need not be stored.
-func (n *Fabric) Between(from, to machine.NodeID) (head unit.Time, slowest unit.Rate) {
-	n.found = n.m.Route(n.found[:0], from, to)
-	return n.m.Latency(n.found)
-}
-
 func (n *Fabric) path(r Route) []hop { return n.hops[r.first : r.first+uint32(r.hops)] }
 
 // Transfer is a number of bytes to be carried.

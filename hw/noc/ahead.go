@@ -6,7 +6,8 @@ import "kernbench/des"
 const reach = 3
 
 // soon looks at what events concern that come soon, so that it is at hand then: loads that do not wait
-// for each other take hardly longer than one.
+// for each other take hardly longer than one. Of links and edges, which may be on the other side, it
+// reads what nobody changes.
 func (n *Fabric) soon(events []des.Event) {
 	x := uint32(0)
 	for i := range events {
@@ -30,7 +31,7 @@ func (n *Fabric) soon(events []des.Event) {
 				path := n.path(m.route)
 				for _, h := range path[m.hop:min(m.hop+reach, m.route.hops)] {
 					li := n.linkOf(h)
-					x += n.links[li].id + n.edges[n.junctions[li].first].flying
+					x += n.links[li].id + n.edges[n.junctions[li].first].from
 				}
 			}
 		}

@@ -131,6 +131,7 @@ func (n *Fabric) Split(sinks [2]Sink) (halves [2]*Fabric) {
 		h := new(Fabric)
 		*h = *n
 		h.q, h.sink, h.split = des.From(n.q.Now()), sinks[i], true
+		h.q.Soon(h.soon)
 		if i == 1 {
 			h.side = second
 		}

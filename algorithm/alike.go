@@ -3,7 +3,6 @@ package algorithm
 import (
 	"kernbench/mem"
 	"kernbench/tl"
-	"kernbench/topology"
 )
 
 // This file is what it takes for all ranks of a group to do the same. On rings nobody is first: each
@@ -80,60 +79,10 @@ func halvesAlike(g *tl.Group, parts int) bool {
 	return pairsAlike(g) && evenSegments(&g.Args, 1, parts*len(g.PEs))
 }
 
-// kindsOfHalves sorts ranks that give away one half after the other by the halves that they keep of what does not fall
-// into equal ones, which is less and less; nil where somebody folds.
-func kindsOfHalves(g *tl.Group) []int32 {
-	if !pairsAlike(g) {
-		return nil
-	}
-	per, all := segmentElems(&g.Args, 1), g.Args.NElem
-	_, dims := topology.Fold(len(g.PEs))
-	known := map[string]int32{}
-	kinds := make([]int32, len(g.PEs))
-	var kept []byte
-	for r := range kinds {
-		kept = kept[:0]
-		for lo := 0; lo < all; lo += per {
-			if n := min(per, all-lo); lo == 0 || n < per { // others are like the first
-				kept = keptHalves(kept, n, r, dims)
-			}
-		}
-		k, ok := known[string(kept)]
-		if !ok {
-			k = int32(len(known))
-			known[string(kept)] = k
-		}
-		kinds[r] = k
-	}
-	return kinds
-}
-
-// keptHalves lists which halves a rank keeps of n elements, where they are not equal.
-func keptHalves(list []byte, n, rank, dims int) []byte {
-	for k := range dims {
-		half := rank >> k & 1
-		if n%2 > 0 {
-			list = append(list, byte(k), byte(half))
-		}
-		n = (n + 1 - half) / 2
-	}
-	return list
-}
-
 // evenSegments tells whether each of the parts that segments makes falls into so many equal chunks.
 func evenSegments(a *tl.Args, most, chunks int) bool {
 	per := segmentElems(a, most)
 	return a.NElem%per%chunks == 0 && (a.NElem < per || per%chunks == 0)
-}
-
-// evenLevels tells whether all rings of a level are equally long, and so many parts of the vector,
-// as the levels have it, fall into equal chunks on each.
-func evenLevels(g *tl.Group, parts func(levels []int) int) bool {
-	levels, ranks := topology.LevelsOf(len(g.PEs), g.Args.Levels), 1
-	for _, n := range levels {
-		ranks *= n
-	}
-	return ranks == len(g.PEs) && (ranks == 1 || evenParts(g, parts(levels)))
 }
 
 // torusAlike tells whether all ranks find themselves in the same torus, and its extent.

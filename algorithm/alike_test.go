@@ -48,7 +48,7 @@ func TestAlike(t *testing.T) {
 				}
 			}
 			t.Logf("%d of %d said, %d sorted, %d more", said, tried, sorted, more)
-			if a.Kinds != nil && sorted < 20 {
+			if a.Kinds != nil && sorted < 12 {
 				t.Errorf("ranks are sorted in %d of %d scenes: too few to judge it by", sorted, tried)
 			}
 			if a.Alike != nil && said < 20 {
@@ -79,6 +79,29 @@ func TestAlikeWhereItPays(t *testing.T) {
 			}
 			if !a.IsAlike([]tl.Group{g}) {
 				t.Errorf("%s of %d elements: ranks are not called alike", name, n)
+			}
+		}
+	}
+}
+
+// Where vectors do not fall into equal chunks there are few kinds of ranks, as most levels make no difference.
+func TestFewKinds(t *testing.T) {
+	for name, want := range map[string][3]int32{
+		"halving_doubling_allreduce": {2, 3, 107}, "swing_allreduce": {6, 11, 0}, "hierarchical_ring_allreduce": {8, 8, 0}, "hierarchical_pipelined_allreduce": {275, 51, 506},
+	} {
+		a, err := algorithm.Lookup(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, n := range []int{512, 1024 + 256, 100003} {
+			s := scene{world: 1024, n: n, typ: dtype.F16, slots: 4, slotBytes: 4096, scratch: 1 << 20, place: apart, levels: []int{8, 16}}
+			g, ok := s.group(t, a)
+			groups, kinds := []tl.Group{g}, int32(0) // 0: there are too many
+			if ok && a.IsAlike(groups) {
+				kinds = slices.Max(groups[0].Kinds) + 1
+			}
+			if kinds != want[i] {
+				t.Errorf("%s of %d elements: %d kinds, want %d", name, n, kinds, want[i])
 			}
 		}
 	}

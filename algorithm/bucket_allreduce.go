@@ -17,11 +17,16 @@ import (
 // A rank sends while it still holds the slot that it received into, so n_slots must be at least 2.
 func bucketAllReduce(c *tl.Context, a tl.Args) {
 	dims := levelCircles(c, &a)
+	allReduceByLevels(c, &a, dims, bucketParts(&a, dims))
+}
+
+// bucketParts are the parts with their ways through the dimensions.
+func bucketParts(_ *tl.Args, dims []levelCircle) []*bucketPart {
 	parts := make([]*bucketPart, 2*len(dims))
 	for i := range parts {
 		parts[i] = &bucketPart{first: i / 2, west: i%2 == 1, dims: dims}
 	}
-	allReduceByLevels(c, &a, dims, parts)
+	return parts
 }
 
 // allReduceByLevels takes parts of the vector through all levels and back.
@@ -62,12 +67,19 @@ type levelCircle struct{ level, me, n int }
 // levelCircles are the rings that a rank stands in, by level.
 func levelCircles(c *tl.Context, a *tl.Args) []levelCircle {
 	var all []levelCircle
-	stride := 1
 	for k, n := range topology.LevelsOf(c.WorldSize(), a.Levels) {
-		all = append(all, levelCircle{k, c.Rank() / stride % n, n})
-		stride *= n
+		all = append(all, levelCircle{level: k, n: n})
 	}
+	stand(all, c.Rank())
 	return all
+}
+
+// stand gives a rank its places in the rings of all levels.
+func stand(dims []levelCircle, rank int) {
+	for k := range dims {
+		dims[k].me = rank % dims[k].n
+		rank /= dims[k].n
+	}
 }
 
 // bucketPart is a part of the vector on its way through the dimensions, from the first on.
@@ -85,12 +97,21 @@ type bucketPart struct {
 
 // lane is the part's ring in its dimension k.
 func (p *bucketPart) lane(k int) *lane {
-	d := p.dims[(p.first+k)%len(p.dims)]
+	d := p.circle(k)
 	l := &lane{to: topology.LevelEast(d.level), from: topology.LevelWest(d.level), me: d.me, n: d.n}
 	if p.west {
-		l.to, l.from, l.me = l.from, l.to, d.n-1-d.me
+		l.to, l.from = l.from, l.to
 	}
 	return l
+}
+
+// circle is the same, with the place counted the way that the part goes.
+func (p *bucketPart) circle(k int) levelCircle {
+	d := p.dims[(p.first+k)%len(p.dims)]
+	if p.west {
+		d.me = d.n - 1 - d.me
+	}
+	return d
 }
 
 func (p *bucketPart) reduce(k int, last bool, world int) *lane {
@@ -133,7 +154,7 @@ var BucketAllReduce = Register(Algorithm{
 	MinSlots:   2,
 	Pipelined:  true,
 	Local:      true,
-	Alike:      func(g *tl.Group) bool { return evenLevels(g, func(levels []int) int { return 2 * len(levels) }) },
+	Alike:      func(g *tl.Group) bool { return evenLevels(g, bucketParts) },
 	Steps:      "2 sum(n_k - 1) over the levels",
 	Cost:       "2 sum(n_k - 1) alpha + 2(N-1)/N beta M/2D on a torus of D dimensions: 2(N-1)/N M bytes per rank",
 	Source:     "Sack, Gropp, Collective algorithms for multiported torus networks, ACM Trans. Parallel Comput. 1(2), 2015; Jain, Sabharwal, ICS 2010",

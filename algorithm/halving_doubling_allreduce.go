@@ -9,11 +9,14 @@ import "kernbench/tl"
 func halvingDoublingAllReduce(c *tl.Context, a tl.Args) {
 	folded(c, a, func(out tl.Ref, sum tl.Tensor, dims int) {
 		halveAndDouble(c, a.Op, dims, &halving{
-			dir: tl.Dim, half: func(k int) int { return c.Rank() >> k & 1 },
+			dir: tl.Dim, half: func(k int) int { return cubeHalf(c.Rank(), k, dims) },
 			parts: []tl.Ref{out}, sum: sum,
 		})
 	})
 }
+
+// cubeHalf is 0 in one half of a hypercube along a dimension, and 1 in the other.
+func cubeHalf(rank, k, _ int) int { return rank >> k & 1 }
 
 // halving is a vector that a power of two of ranks reduce and gather so, along dimensions of
 // its own.
@@ -77,7 +80,7 @@ var HalvingDoublingAllReduce = Register(Algorithm{
 	Kernel:     halvingDoublingAllReduce,
 	Local:      true,
 	Alike:      func(g *tl.Group) bool { return halvesAlike(g, 1) },
-	Kinds:      kindsOfHalves,
+	Kinds:      func(g *tl.Group) []int32 { return kindsOfHalves(g, cubeHalf) },
 	LocalFor:   nobodyFolds,
 	MinSlots:   2,
 	Steps:      "2 floor(log2 N), and 2 more unless N is a power of two",

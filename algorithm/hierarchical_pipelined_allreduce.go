@@ -19,12 +19,9 @@ func hierarchicalPipelinedAllReduce(c *tl.Context, a tl.Args) {
 		move(c, out, mine)
 		return
 	}
-	parts := make([]*bucketPart, levelParts(&a, dims[0].n, len(dims)))
-	for i := range parts {
-		parts[i] = &bucketPart{
-			from: mine.Chunk(len(parts), i), block: out.Chunk(len(parts), i), most: tl.CDiv(a.NElem, len(parts)),
-			back: true, dims: dims, stage: -i,
-		}
+	parts := levelParts(&a, dims)
+	for i, p := range parts {
+		p.from, p.block, p.most = mine.Chunk(len(parts), i), out.Chunk(len(parts), i), tl.CDiv(a.NElem, len(parts))
 	}
 	for range 2*len(dims) + len(parts) - 1 {
 		bucketRound(c, &a, parts, func(p *bucketPart) *lane {
@@ -46,21 +43,25 @@ func hierarchicalPipelinedAllReduce(c *tl.Context, a tl.Args) {
 // mostParts bounds the parts: the more there are, the shorter are their messages.
 const mostParts = 32
 
-// levelParts is the number of parts: with P of them and D levels a vector of M bytes takes 2D+P-1
+// levelParts are the parts, each a stage behind the one before it.
+func levelParts(a *tl.Args, dims []levelCircle) []*bucketPart {
+	parts := make([]*bucketPart, countLevelParts(a, dims))
+	for i := range parts {
+		parts[i] = &bucketPart{back: true, dims: dims, stage: -i}
+	}
+	return parts
+}
+
+// countLevelParts is the number of parts: with P of them and D levels a vector of M bytes takes 2D+P-1
 // rounds of alpha + beta M/(n P), n being what a part is cut in on the innermost level, which is
 // least for P = sqrt((2D-1) beta M/(n alpha)).
-func levelParts(a *tl.Args, innermost, levels int) int {
+func countLevelParts(a *tl.Args, dims []levelCircle) int {
 	latency := float64(max(a.LatencyBytes, 1))
-	bytes := float64(a.NElem) * float64(a.DType.Size()) / float64(innermost)
+	bytes := float64(a.NElem) * float64(a.DType.Size()) / float64(dims[0].n)
 	if a.ChunkBytes > 0 {
 		return max(1, min(mostParts, int(math.Ceil(bytes/float64(a.ChunkBytes)))))
 	}
-	return max(1, min(mostParts, int(math.Round(math.Sqrt(float64(2*levels-1)*bytes/latency)))))
-}
-
-// evenLevelParts is evenLevels of these parts.
-func evenLevelParts(g *tl.Group) bool {
-	return evenLevels(g, func(levels []int) int { return levelParts(&g.Args, levels[0], len(levels)) })
+	return max(1, min(mostParts, int(math.Round(math.Sqrt(float64(2*len(dims)-1)*bytes/latency)))))
 }
 
 // HierarchicalPipelinedAllReduce takes as long as its slowest level, where there is much to move.
@@ -73,7 +74,8 @@ var HierarchicalPipelinedAllReduce = Register(Algorithm{
 	MinSlots:   2,
 	Pipelined:  true,
 	Local:      true,
-	Alike:      evenLevelParts,
+	Alike:      func(g *tl.Group) bool { return evenLevels(g, levelParts) },
+	Kinds:      func(g *tl.Group) []int32 { return kindsByLevels(g, levelParts) },
 	Steps:      "2D + P - 1 rounds of at most n_k - 1 for P parts and D levels",
 	Cost:       "(2D + P - 1) max_k((n_k - 1) (alpha_k + beta_k M/(n_0 n_1 ... n_k P))): 2(N-1)/N M bytes per rank, of which 2M/n_0 leave a cube",
 	Source:     "the levels: Cho, Finkler, Serrano, Kung, Hunter, BlueConnect, MLSys 2019; chunks that are on different levels at a time: Rashidi, Won, Srinivasan, Sridharan, Krishna, Themis: a network bandwidth-aware collective scheduling policy for distributed training of DL models, ISCA 2022",

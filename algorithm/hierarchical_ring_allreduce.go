@@ -11,7 +11,12 @@ import "kernbench/tl"
 // A rank sends while it still holds the slot that it received into, so n_slots must be at least 2.
 func hierarchicalRingAllReduce(c *tl.Context, a tl.Args) {
 	dims := levelCircles(c, &a)
-	allReduceByLevels(c, &a, dims, []*bucketPart{{dims: dims}, {dims: dims, west: true}})
+	allReduceByLevels(c, &a, dims, levelHalves(&a, dims))
+}
+
+// levelHalves are the halves of the vector, one for each way round.
+func levelHalves(_ *tl.Args, dims []levelCircle) []*bucketPart {
+	return []*bucketPart{{dims: dims}, {dims: dims, west: true}}
 }
 
 // HierarchicalRingAllReduce has messages to neighbours only, and few of them.
@@ -24,7 +29,8 @@ var HierarchicalRingAllReduce = Register(Algorithm{
 	MinSlots:   2,
 	Pipelined:  true,
 	Local:      true,
-	Alike:      func(g *tl.Group) bool { return evenLevels(g, func([]int) int { return 2 }) },
+	Alike:      func(g *tl.Group) bool { return evenLevels(g, levelHalves) },
+	Kinds:      func(g *tl.Group) []int32 { return kindsByLevels(g, levelHalves) },
 	Steps:      "2 sum(n_k - 1) over the levels",
 	Cost:       "2 sum((n_k - 1) (alpha_k + beta_k M/(2 n_0 n_1 ... n_k))): 2(N-1)/N M bytes per rank, of which 2M/n_0 leave a cube",
 	Source:     "reduce-scatter inside, all-reduce across, all-gather inside: Cho, Finkler, Serrano, Kung, Hunter, BlueConnect: decomposing all-reduce for deep learning on heterogeneous network hierarchy, MLSys 2019",

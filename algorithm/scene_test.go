@@ -55,8 +55,11 @@ func anyScene(rng *rand.Rand, a *algorithm.Algorithm) scene {
 	if a.LocalFor != nil && rng.IntN(4) > 0 {
 		s.world = pick(rng, 2, 4, 8, 16, 32, 64)
 	}
+	if a.Kinds != nil && rng.IntN(2) == 0 { // there are few in small worlds
+		s.world = pick(rng, 16, 32, 64)
+	}
 	s.w = divisor(rng, s.world)
-	unit := pick(rng, 1, s.world, 2*s.world, 4*s.world, 6*s.world, 8*s.world, s.w*s.world)
+	unit := pick(rng, 1, max(1, s.world/2), max(1, s.world/4), s.world, 2*s.world, 4*s.world, 6*s.world, 8*s.world, s.w*s.world)
 	if rng.IntN(4) == 0 { // more than one segment
 		unit = (128 << 10) / s.typ.Size() * pick(rng, 1, s.w, min(s.w, s.world/s.w))
 	}

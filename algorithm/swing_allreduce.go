@@ -12,15 +12,19 @@ import (
 func swingAllReduce(c *tl.Context, a tl.Args) {
 	folded(c, a, func(out tl.Ref, sum tl.Tensor, dims int) {
 		keep, mirrored := halves(sum, 0)
-		reflection := (1<<dims - c.Rank()) & (1<<dims - 1)
 		halveAndDouble(c, a.Op, dims, &halving{
 			dir: tl.Dim, half: func(k int) int { return topology.SwingHalf(c.Rank(), k, dims) },
 			parts: []tl.Ref{out.Chunk(2, 0)}, sum: keep,
 		}, &halving{
-			dir: topology.MirrorDim, half: func(k int) int { return topology.SwingHalf(reflection, k, dims) },
+			dir: topology.MirrorDim, half: func(k int) int { return mirrorHalf(c.Rank(), k, dims) },
 			parts: []tl.Ref{out.Chunk(2, 1)}, sum: mirrored,
 		})
 	})
+}
+
+// mirrorHalf is topology.SwingHalf the other way round.
+func mirrorHalf(rank, k, dims int) int {
+	return topology.SwingHalf((1<<dims-rank)&(1<<dims-1), k, dims)
 }
 
 // SwingAllReduce is for rings and tori, where distance costs bandwidth.
@@ -32,6 +36,7 @@ var SwingAllReduce = Register(Algorithm{
 	Kernel:     swingAllReduce,
 	Local:      true,
 	Alike:      func(g *tl.Group) bool { return halvesAlike(g, 2) },
+	Kinds:      func(g *tl.Group) []int32 { return kindsOfHalves(g, topology.SwingHalf, mirrorHalf) },
 	LocalFor:   nobodyFolds,
 	MinSlots:   2,
 	Steps:      "2 floor(log2 N), and 2 more unless N is a power of two",

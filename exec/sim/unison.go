@@ -40,7 +40,7 @@ func (e *Executor) unison(l *tl.Launch) *unison {
 	u := &unison{e: e, launch: l, err: errExited}
 	for i := range l.Groups {
 		g := &l.Groups[i]
-		if len(g.PEs) < unisonFrom {
+		if len(g.PEs) < unisonFrom || g.Kinds != nil {
 			return nil
 		}
 		s, ok := e.write(l, g)

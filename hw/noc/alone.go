@@ -43,7 +43,7 @@ func (n *Fabric) Isolate(uses []Use, load Load) {
 	}
 	n.isolated = true
 	for i := range n.links {
-		n.links[i].own.flags &^= alone | second | border | reached
+		n.links[i].own.flags &^= alone | border | reached
 	}
 	// Hops stand for links of the machine until it is known which of these there has to be state for.
 	users := make([]uint8, n.m.NumLinks())

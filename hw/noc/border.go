@@ -17,7 +17,8 @@ import (
 // half is what a fabric has that is one side of another.
 type half struct {
 	split   bool      // it is one
-	side    uint8     // that its links have in their flags
+	side    uint64    // 0 or 1
+	second  []uint64  // links of side 1, a bit each: all of them stay in the cache
 	horizon unit.Time // of what comes from the other side
 	told    []Crossing
 	stuck   int // buffers at the border that messages wait for room in
@@ -91,9 +92,10 @@ func (n *Fabric) Part(uses []Use) (lookahead unit.Time) {
 			}
 		}
 	}
+	n.second = make([]uint64, (len(n.links)+63)/64)
 	for i, s := range sides {
 		if s == 1 {
-			n.links[i].own.flags |= second
+			n.second[i/64] |= 1 << (i % 64)
 		}
 		if last[uint32(i)] {
 			n.links[i].own.flags |= border
@@ -133,7 +135,7 @@ func (n *Fabric) Split(sinks [2]Sink) (halves [2]*Fabric) {
 		h.q, h.sink, h.split = des.From(n.q.Now()), sinks[i], true
 		h.q.Soon(h.soon)
 		if i == 1 {
-			h.side = second
+			h.side = 1
 		}
 		h.msgs, h.free, h.ties, h.lines = make([]message, 1, 1024), 0, nil, map[line]chain{}
 		h.lanes, h.queues, h.spill = slices.Clone(n.lanes), slices.Clone(n.queues), slices.Clone(n.spill)
@@ -160,7 +162,7 @@ func (n *Fabric) Join(halves [2]*Fabric) {
 	n.spill = append(a.spill, b.spill[spill:]...)
 	for i := range n.links {
 		l := &n.links[i]
-		if l.own.flags&second == 0 {
+		if n.sideOf(uint32(i)) == 0 {
 			continue
 		}
 		for k := l.lanes; k != 0; k = b.lanes[k].next {
@@ -225,8 +227,11 @@ func (n *Fabric) come(mi uint32, key des.Key) {
 
 // leaves tells whether a hop is on the other side.
 func (n *Fabric) leaves(h hop) bool {
-	return n.split && n.links[n.linkOf(h)].own.flags&second != n.side
+	return n.split && n.sideOf(n.linkOf(h)) != n.side
 }
+
+// sideOf is the side of a link of a parted fabric.
+func (n *Fabric) sideOf(li uint32) uint64 { return n.second[li/64] >> (li % 64) & 1 }
 
 // tell hands a message over.
 func (n *Fabric) tell(mi uint32, key des.Key) {

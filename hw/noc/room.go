@@ -66,7 +66,7 @@ func (n *Fabric) roomAt(i uint32, bytes int32, now unit.Time) unit.Time {
 func (n *Fabric) release(m *message, at unit.Time) {
 	switch {
 	case m.in == nowhere:
-	case n.split && n.links[m.via-1].own.flags&second != n.side:
+	case n.split && n.sideOf(m.via-1) != n.side:
 		n.told = append(n.told, Crossing{message: message{in: m.in, bytes: m.bytes, arrived: at}, room: true})
 	default:
 		n.giveBack(m.in, m.bytes, at)

@@ -39,7 +39,6 @@ const (
 	blocked uint8 = 1 << iota // a queue waits for room that nobody has announced yet
 	spilled                   // there are further releases
 	alone                     // one route alone passes the link
-	second                    // it is of that side
 	border                    // messages may pass from it to the other side
 	reached                   // messages of the other side may come to it
 )

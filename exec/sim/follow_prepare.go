@@ -5,6 +5,7 @@ import (
 
 	"kernbench/fault"
 	"kernbench/hw/memory"
+	"kernbench/pages"
 	"kernbench/tl"
 	"kernbench/unit"
 )
@@ -13,7 +14,7 @@ import (
 func (e *Executor) prepareFollow(l *tl.Launch) (*follow, error) {
 	w := &follow{
 		e: e, net: e.net, q: &e.q, launch: l, log: e.opts.Data, ring: &l.Ring, start: e.Now(), rest: e.Now(), fault: -1,
-		ranks: inLargePages(make([]follower, l.World())), left: l.World(), traffic: make([]tl.Traffic, l.World()),
+		ranks: pages.Large(make([]follower, l.World())), left: l.World(), traffic: make([]tl.Traffic, l.World()),
 		made: make([]form, 1, 16), formIndex: map[formKey]uint32{}, wires: make([]wire, 1), busy: map[int32]*recorder{},
 		detailed: e.opts.Data != nil || e.opts.Trace != nil,
 	}
@@ -53,7 +54,7 @@ func (w *follow) newRings(ports uint32) {
 			}
 		}
 	}
-	w.rings, w.slots, w.ports = inLargePages(make([]ring, rings)), inLargePages(make([]slot, rings*w.ring.Slots)), inLargePages(make([]uint32, ports))
+	w.rings, w.slots, w.ports = pages.Large(make([]ring, rings)), pages.Large(make([]slot, rings*w.ring.Slots)), pages.Large(make([]uint32, ports))
 	if w.log != nil {
 		w.tokens = make([]token, len(w.slots))
 	}

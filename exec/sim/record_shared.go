@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"kernbench/fault"
+	"kernbench/pages"
 	"kernbench/tl"
 )
 
@@ -101,7 +102,7 @@ func (w *follow) share(known []whole, of []int32) {
 	for _, k := range of {
 		all += known[k].cells
 	}
-	cells := inLargePages(make([]cell, all))
+	cells := pages.Large(make([]cell, all))
 	for i := range cells {
 		cells[i].slot = -1
 	}

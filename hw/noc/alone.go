@@ -1,9 +1,9 @@
 package noc
 
 import (
-	"slices"
 
 	"kernbench/machine"
+	"kernbench/pages"
 	"kernbench/unit"
 )
 
@@ -88,7 +88,7 @@ func (n *Fabric) Isolate(uses []Use, load Load) {
 		u.Private = Private{first: uint32(private)}
 		private += len(path)
 	}
-	n.hops, n.links = slices.Clone(hops), slices.Clone(n.links) // without the room in which they grew
+	n.hops, n.links = large(hops), large(n.links) // without the room in which they grew
 	n.freeAt = make([]unit.Time, private)
 	n.connect(uses)
 }
@@ -100,6 +100,9 @@ func (n *Fabric) pathOf(u *Use) []hop {
 	}
 	return n.path(u.Route())
 }
+
+// large is a copy in large pages.
+func large[T any](s []T) []T { return append(pages.Large(make([]T, len(s)))[:0], s...) }
 
 // isolateIdeal is Isolate where transfers do not meet, but for those of one source to one memory.
 func (n *Fabric) isolateIdeal(uses []Use) {

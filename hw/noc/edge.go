@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"kernbench/pages"
 	"kernbench/unit"
 )
 
@@ -110,7 +111,7 @@ func (n *Fabric) connect(uses []Use) {
 			from, far = li+1, far+n.kind(&n.links[li]).latency
 		}
 	}
-	n.junctions, n.edges = make([]junction, len(n.links)), make([]edge, 1, number)
+	n.junctions, n.edges = pages.Large(make([]junction, len(n.links))), pages.Large(make([]edge, number))[:1]
 	for li, e := range first {
 		if e != 0 && known[e].next != 0 {
 			n.junctions[li].first = uint32(len(n.edges))

@@ -1,15 +1,15 @@
-package sim
+package pages
 
 import "testing"
 
-// TestInLargePages: a slice stays the one that it was, of any length.
-func TestInLargePages(t *testing.T) {
+// TestLarge: a slice stays the one that it was, of any length.
+func TestLarge(t *testing.T) {
 	for _, n := range []int{0, 1, 1 << 10, 4<<20/8 - 1, 4 << 20 / 8, 9<<20/8 + 3} {
 		s := make([]int64, n)
 		for i := range s {
 			s[i] = int64(i)
 		}
-		got := inLargePages(s)
+		got := Large(s)
 		if len(got) != n || n > 0 && &got[0] != &s[0] {
 			t.Fatalf("%d elements became %d, or others", n, len(got))
 		}

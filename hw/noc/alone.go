@@ -1,7 +1,6 @@
 package noc
 
 import (
-
 	"kernbench/machine"
 	"kernbench/pages"
 	"kernbench/unit"

@@ -113,7 +113,10 @@ func (w *follow) followWindows() error {
 		if first == unit.MaxTime {
 			return nil
 		}
-		limit, certain = first+all.lookahead, min(others.next, toThem)
+		limit, certain = unit.MaxTime, min(others.next, toThem)
+		if first < limit-all.lookahead { // else nothing ever crosses
+			limit = first + all.lookahead
+		}
 		w.net.Open(limit)
 		w.hearAll(others)
 	}

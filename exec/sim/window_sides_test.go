@@ -1,9 +1,11 @@
 package sim_test
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -120,5 +122,33 @@ func TestSidesInARow(t *testing.T) {
 		if d := cmp.Diff(said[0], said[1]); d != "" {
 			t.Errorf("%s: launches differ (-by one, +by two):\n%s", a.Name, d)
 		}
+	}
+}
+
+// TestSidesApart: two groups that have nothing to say to each other are followed by one goroutine each.
+func TestSidesApart(t *testing.T) {
+	s := setup{world: 64, n: 3072, slotBytes: 512, sets: append(smallSIPs("{network: switch, count: 8, link: {bw_gbs: 8, latency_ns: 30}, switch: {overhead_ns: 5}}"),
+		"fabric.buffer_bytes=512", "fabric.message_bytes=512")}
+	whole := libraryBench(t, algorithm.HalvingDoublingAllReduce, s)
+	s.world = 32
+	var said [2]string
+	for i := range said {
+		b := libraryBench(t, algorithm.HalvingDoublingAllReduce, s)
+		second := b.launch.Groups[0]
+		second.PEs, second.Args.Shards = whole.launch.Groups[0].PEs[32:], whole.launch.Groups[0].Args.Shards[32:]
+		b.launch.Groups = append(b.launch.Groups, second)
+		if far, err := sim.Lookahead(b.m, b.topo, b.launch); err != nil || far != unit.MaxTime {
+			t.Fatalf("lookahead %v (%v)", far, err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		res, err := sim.New(b.m, b.topo, sim.Options{SecondCore: i == 1}).Launch(ctx, b.launch)
+		if err != nil {
+			t.Fatal(err)
+		}
+		said[i] = fmt.Sprint(res.End, res.Messages, res.Bytes, res.Traffic)
+	}
+	if said[0] != said[1] {
+		t.Errorf("by one %s, by two %s", said[0], said[1])
 	}
 }

@@ -41,8 +41,8 @@ func (c *Crossing) Transfer() (user uint32, last bool) { return c.user, !c.room 
 // SetUser gives the transfer another number.
 func (c *Crossing) SetUser(user uint32) { c.user = user }
 
-// Part gives each link that uses pass to one side, and returns the lookahead; 0 where that cannot be:
-// then nothing has changed. Uses are those that Isolate was told of, which say between which sides
+// Part gives each link that uses pass to one side, and returns the lookahead, which is unit.MaxTime where
+// nothing crosses; 0 where that cannot be: then nothing has changed. Uses are those that Isolate was told of, which say between which sides
 // they go.
 func (n *Fabric) Part(uses []Use) (lookahead unit.Time) {
 	const none = 2
@@ -79,9 +79,6 @@ func (n *Fabric) Part(uses []Use) (lookahead unit.Time) {
 		}
 		last[n.linkOf(path[at])] = true
 		lookahead = min(lookahead, n.kind(&n.links[n.linkOf(path[at])]).latency)
-	}
-	if lookahead == never {
-		return never // nothing crosses
 	}
 	for i := range uses {
 		if u := &uses[i]; u.Side != u.ToSide {

@@ -8,7 +8,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"kernbench/algorithm"
 	"kernbench/exec/sim"
 	"kernbench/tl"
 )
@@ -16,12 +15,7 @@ import (
 // TestCrowded: where many ranks share links whose latencies, rates and buffers are anything,
 // messages that are followed come to every link in the order in which events bring them.
 func TestCrowded(t *testing.T) {
-	var local []*algorithm.Algorithm
-	for _, a := range onRings() {
-		if a.Local {
-			local = append(local, a)
-		}
-	}
+	local := localOnes()
 	rapid.Check(t, func(rt *rapid.T) {
 		a := rapid.SampledFrom(local).Draw(rt, "algorithm")
 		world := rapid.IntRange(9, 160).Draw(rt, "world")

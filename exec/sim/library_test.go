@@ -15,6 +15,11 @@ func onRings() []*algorithm.Algorithm {
 	return slices.DeleteFunc(algorithm.All(), func(a *algorithm.Algorithm) bool { return a.Window != nil && !a.Local })
 }
 
+// localOnes lists those whose kernels are local.
+func localOnes() []*algorithm.Algorithm {
+	return slices.DeleteFunc(onRings(), func(a *algorithm.Algorithm) bool { return !a.Local })
+}
+
 // libraryBench is a launch of an algorithm of the library, with the numbers that its row makes
 // where the setup has none, and its window.
 func libraryBench(t testing.TB, a *algorithm.Algorithm, s setup) *bench {

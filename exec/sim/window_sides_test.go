@@ -25,12 +25,7 @@ func smallSIPs(level string) []string {
 // TestSidesByWindow: where many ranks share links whose latencies, rates and buffers are anything, two
 // goroutines that follow half of them each come to what one does event by event.
 func TestSidesByWindow(t *testing.T) {
-	var local []*algorithm.Algorithm
-	for _, a := range onRings() {
-		if a.Local {
-			local = append(local, a)
-		}
-	}
+	local := localOnes()
 	rapid.Check(t, func(rt *rapid.T) {
 		a := rapid.SampledFrom(local).Draw(rt, "algorithm")
 		n := rapid.SampledFrom([]int{1, 64, 700, 3072}).Draw(rt, "elements")

@@ -21,11 +21,13 @@ import (
 const sharedFrom = 8
 
 // longest is how many instructions of a kernel that is not said to be alike are recorded before anything
-// is followed, alikeLongest of one that is, and keptMost of all that are not the same.
+// is followed, alikeLongest of one that is; keptMost those of all that are not the same, and keptApart
+// where no two are.
 const (
-	longest      = 1 << 12
+	longest      = 1 << 14
 	alikeLongest = 1 << 22
 	keptMost     = 1 << 22
+	keptApart    = 1 << 16
 )
 
 // recordShared records all kernels before they are followed, where it may, and tells whether it has.
@@ -79,7 +81,7 @@ func (w *follow) recordAll() bool {
 		sum := k.sum()
 		at := slices.IndexFunc(like[sum], func(o int32) bool { return slices.Equal(known[o].ops, k.ops) })
 		if at < 0 {
-			if kept += len(k.ops); kept > keptMost {
+			if kept += len(k.ops); kept > keptMost || kept > keptApart && len(known) == i {
 				return false
 			}
 			k.ops = slices.Clone(k.ops)

@@ -120,11 +120,11 @@ func (r *recorder) run() (err error) {
 	case abandoned:
 		err = &fault.Misuse{Place: w.e.placeOf(int(f.index), int(f.pe), "abandon", r.now()), Reason: "it is for executors: a kernel ends by returning"}
 	}
+	o := op{kind: opEnd, dst: tl.None, a: tl.None, b: tl.None, c: tl.None}
 	if err != nil {
-		r.w.part.ops = append(r.w.part.ops, op{kind: opFault})
-	} else {
-		r.w.part.ops = append(r.w.part.ops, op{kind: opEnd})
+		o.kind = opFault
 	}
+	r.w.part.ops = append(r.w.part.ops, o)
 	if w.detailed {
 		r.w.part.detail = append(r.w.part.detail, detail{})
 	}

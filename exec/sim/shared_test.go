@@ -230,3 +230,14 @@ func TestTwoSidesStop(t *testing.T) {
 	}
 	t.Errorf("%d goroutines, %d before", runtime.NumGoroutine(), before)
 }
+
+// TestSharedNothing: kernels that do nothing share that.
+func TestSharedNothing(t *testing.T) {
+	for _, alike := range []bool{true, false} {
+		b := newBench(t, func(*tl.Context, tl.Args) {}, setup{world: 70, n: 8})
+		b.launch.Local, b.launch.Alike = true, alike
+		if res, err := b.run(sim.Options{SecondCore: true}); err != nil || res.End != res.Start || res.Messages != 0 {
+			t.Errorf("alike %v: %+v, %v", alike, res, err)
+		}
+	}
+}

@@ -70,12 +70,16 @@ func (w *follow) sideOf(rank int32) uint8 {
 	return 1
 }
 
-// byTwo has two goroutines follow the launch, if that may be.
+// byTwo has two goroutines follow the launch, if that may be. Windows take some more events than one queue
+// does, so that they do not depend on how many processors there are: the number of events must not.
 func (w *follow) byTwo() error {
 	switch {
-	case !w.e.opts.SecondCore || len(w.ranks) < sidesFrom || runtime.GOMAXPROCS(0) < 2:
+	case !w.e.opts.SecondCore || len(w.ranks) < sidesFrom:
 		return nil
 	case w.private:
+		if runtime.GOMAXPROCS(0) < 2 {
+			return nil
+		}
 		return w.followSides()
 	case min(w.lookahead, w.apart()) >= leastLookahead:
 		return w.byWindows()

@@ -3,6 +3,7 @@ package sim_test
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -148,5 +149,24 @@ func TestSidesApart(t *testing.T) {
 	}
 	if said[0] != said[1] {
 		t.Errorf("by one %s, by two %s", said[0], said[1])
+	}
+}
+
+// TestProcessorsAreNotSeen: a run is the same, down to the number of its events, on one processor and on two.
+func TestProcessorsAreNotSeen(t *testing.T) {
+	var said [2]string
+	for i := range said {
+		before := runtime.GOMAXPROCS(i + 1)
+		b := libraryBench(t, algorithm.HalvingDoublingAllReduce, setup{world: 64, n: 3072, slotBytes: 512,
+			sets: smallSIPs("{network: switch, count: 8, link: {bw_gbs: 8, latency_ns: 30}, switch: {overhead_ns: 5}}")})
+		res, err := b.run(sim.Options{SecondCore: true})
+		runtime.GOMAXPROCS(before)
+		if err != nil {
+			t.Fatal(err)
+		}
+		said[i] = fmt.Sprint(res.End, res.Messages, res.Bytes, res.Events, res.Traffic)
+	}
+	if said[0] != said[1] {
+		t.Errorf("on one %s, on two %s", said[0], said[1])
 	}
 }

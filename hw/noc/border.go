@@ -27,8 +27,8 @@ type half struct {
 // Crossing is what one side has to tell the other: a message that comes, or room that it gives back.
 type Crossing struct {
 	message
-	key  des.Key // that the message comes with; 0: it is room, in buffer in, from arrived on
-	room bool
+	key  des.Key // that the message comes with
+	room bool    // it is room instead, in buffer in, from arrived on
 }
 
 // Time is when it comes to be.
@@ -42,8 +42,8 @@ func (c *Crossing) Transfer() (user uint32, last bool) { return c.user, !c.room 
 func (c *Crossing) SetUser(user uint32) { c.user = user }
 
 // Part gives each link that uses pass to one side, and returns the lookahead, which is unit.MaxTime where
-// nothing crosses; 0 where that cannot be: then nothing has changed. Uses are those that Isolate was told of, which say between which sides
-// they go.
+// nothing crosses; 0 where that cannot be: then nothing has changed. Uses are those that Isolate was told
+// of, which say between which sides they go.
 func (n *Fabric) Part(uses []Use) (lookahead unit.Time) {
 	const none = 2
 	sides := slices.Repeat([]uint8{none}, len(n.links))

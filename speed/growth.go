@@ -48,6 +48,10 @@ type GrowthPoint struct {
 const (
 	growthElements = 2048 // 4 KiB, a slot; a multiple of the numbers of ranks that all-to-alls come to
 	lastSizes      = 3
+
+	// clockTick is how far apart, in seconds, two readings of the CPU time may be in which a run seems
+	// to take nothing: what takes less says nothing about how it goes on.
+	clockTick = 0.02
 )
 
 // began is about when the process did.
@@ -171,7 +175,7 @@ func (r *GrowthRow) expect(ranks int) float64 {
 		return 0
 	}
 	a, b := &r.Points[k-2], &r.Points[k-1]
-	e := math.Log(b.Seconds/a.Seconds) / math.Log(float64(b.Ranks)/float64(a.Ranks))
+	e := math.Log(max(b.Seconds, clockTick)/max(a.Seconds, clockTick)) / math.Log(float64(b.Ranks)/float64(a.Ranks))
 	return b.Seconds * math.Pow(float64(ranks)/float64(b.Ranks), max(1, e))
 }
 

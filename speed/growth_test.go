@@ -38,6 +38,11 @@ func TestGrowEnds(t *testing.T) {
 	if got := r.expect(8); math.Abs(got-64) > 1e-9 {
 		t.Errorf("1, 8 go on with %v", got)
 	}
+	// A coarse clock, on which the first run took nothing.
+	r = &GrowthRow{Points: []GrowthPoint{{Ranks: 8, Seconds: 1e-6}, {Ranks: 16, Seconds: 0.008}}}
+	if got := r.expect(32); math.Abs(got-0.016) > 1e-9 {
+		t.Errorf("a clock that stands still goes on with %v", got)
+	}
 	g, err := Grow(t.Context(), Spec{Runs: 1, Limit: time.Nanosecond, Only: []string{"ring_allreduce"}})
 	if err != nil || len(g.Rows) != 1 || !strings.Contains(g.Rows[0].Note, "did not end within 1ns") {
 		t.Errorf("%+v, %v", g, err)

@@ -29,3 +29,14 @@ func Lookahead(m *machine.Machine, t *conf.Topology, l *tl.Launch) (unit.Time, e
 	}
 	return min(w.lookahead, w.apart()), nil
 }
+
+// FollowWithADefect follows a launch of which one rank cannot be recorded.
+func FollowWithADefect(ctx context.Context, m *machine.Machine, t *conf.Topology, l *tl.Launch, o Options) error {
+	w, err := New(m, t, o).prepareFollow(l)
+	if err != nil {
+		return err
+	}
+	w.ranks[70].group = 1 // of one
+	_, err = w.perform(ctx)
+	return err
+}

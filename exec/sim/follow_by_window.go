@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"cmp"
 	"runtime"
 	"sync/atomic"
 	"time"
@@ -36,6 +37,7 @@ type windows struct {
 	ended     [2]atomic.Int64 // windows
 	panes     [2][2]pane      // by side, of odd and even windows
 	lookahead unit.Time
+	over      atomic.Bool // one side ends no more windows
 }
 
 // earliest is the time before which nothing of what a side has told happens.
@@ -60,12 +62,8 @@ func (w *follow) byWindows() error {
 		h := &halves[i]
 		h.net, h.q, h.side.in, h.wires = nets[i], nets[i].Queue(), all, make([]wire, 1)
 	}
-	errs := make(chan error)
-	go func() { errs <- halves[1].followWindows() }()
-	err := halves[0].followWindows()
-	if e := <-errs; err == nil {
-		err = e
-	}
+	var errs [2]error
+	both(func(i int) { errs[i] = halves[i].followWindows() }, func() { all.over.Store(true) })
 	w.join(&halves)
 	w.e.net.Join(nets)
 	for i := range halves {
@@ -73,7 +71,7 @@ func (w *follow) byWindows() error {
 		w.rest = max(w.rest, halves[i].q.Now())
 	}
 	w.fault, w.at = halves[0].fault, halves[0].at
-	return err
+	return cmp.Or(errs[0], errs[1])
 }
 
 // apart is how long a token on links of its own, or a credit, takes from one half to the other.
@@ -100,7 +98,9 @@ func (w *follow) followWindows() error {
 		mine := &all.panes[x.me][n&1]
 		mine.failed = w.window(limit, certain)
 		w.tellAll(mine)
-		all.meet(x.me, n)
+		if !all.meet(x.me, n) {
+			return nil
+		}
 		others := &all.panes[1-x.me][n&1]
 		if mine.failed != nil || others.failed != nil {
 			return mine.failed
@@ -185,17 +185,20 @@ func (w *follow) hearAll(p *pane) {
 	w.net.Hear(p.messages)
 }
 
-// meet waits until the other side has ended a window too.
-func (all *windows) meet(me int, n int64) {
+// meet waits until the other side has ended a window too; false if it never will.
+func (all *windows) meet(me int, n int64) bool {
 	all.ended[me].Store(n)
 	for i := 0; all.ended[1-me].Load() < n; i++ {
 		switch {
+		case all.over.Load():
+			return false
 		case i > 1<<16:
 			time.Sleep(20 * time.Microsecond) // the processor is somebody else's
 		case i%64 == 63:
 			runtime.Gosched()
 		}
 	}
+	return true
 }
 
 // Departed, Taken and Delivered make a half a sink of its fabric.

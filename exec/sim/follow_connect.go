@@ -2,7 +2,6 @@ package sim
 
 import (
 	"runtime"
-	"sync"
 
 	"kernbench/hw/noc"
 	"kernbench/machine"
@@ -34,12 +33,14 @@ func (w *follow) connect() {
 		}
 		all = []*connection{{follow: w, end: n / 2, of: 2}, {follow: w, first: n / 2, end: n, id: rings, number: 1, of: 2}}
 	}
-	var done sync.WaitGroup
 	for _, c := range all {
 		c.uses, c.alike = uses, w.e.m.Alike()
-		done.Go(c.lead)
 	}
-	done.Wait()
+	if len(all) == 1 {
+		all[0].lead()
+	} else {
+		both(func(i int) { all[i].lead() }, func() {})
+	}
 	most := 0
 	for _, c := range all {
 		most = max(most, len(c.manners))

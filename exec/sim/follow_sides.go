@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"cmp"
 	"fmt"
 	"runtime"
 	"sync"
@@ -94,15 +95,11 @@ func (w *follow) followSides() error {
 	halves := [2]follow{*w, *w}
 	w.makeSides(&halves)
 	halves[0].side.of, halves[1].side.of = s, s
-	errs := make(chan error)
-	go func() { errs <- halves[1].followSide() }()
-	err := halves[0].followSide()
-	if e := <-errs; err == nil {
-		err = e
-	}
+	var errs [2]error
+	both(func(i int) { errs[i] = halves[i].followSide() }, s.end)
 	w.join(&halves)
 	w.fault, w.at = s.fault, s.at
-	return err
+	return cmp.Or(errs[0], errs[1])
 }
 
 // makeSides gives both halves their ranks.

@@ -1,7 +1,9 @@
 package sim
 
 import (
+	"fmt"
 	"runtime"
+	"runtime/debug"
 	"sync/atomic"
 )
 
@@ -24,8 +26,9 @@ type tape struct {
 // ahead is the goroutine that records.
 type ahead struct {
 	wanted chan int32 // ranks whose next part is to be recorded
-	done   chan int32 // whose is; -1: a kernel has ended its goroutine
-	tapes  []tape     // by rank
+	done   chan int32 // whose is; -1: nobody's, a kernel has ended this goroutine, or a defect
+	defect string
+	tapes  []tape // by rank
 	stop   atomic.Bool
 	ended  chan struct{}
 }
@@ -48,6 +51,9 @@ func (w *follow) recordAhead() {
 		defer close(a.ended)
 		exits := true
 		defer func() {
+			if v := recover(); v != nil {
+				a.defect = fmt.Sprintf("%v\n%s", v, debug.Stack())
+			}
 			if exits {
 				a.done <- -1
 			}
@@ -71,7 +77,10 @@ func (a *ahead) next(w *follow, f *follower) {
 	t := &a.tapes[f.id]
 	for !t.here {
 		i := <-a.done
-		if i < 0 {
+		switch {
+		case i < 0 && a.defect != "":
+			panic(a.defect)
+		case i < 0:
 			runtime.Goexit() // as the kernel did
 		}
 		a.tapes[i].here = true

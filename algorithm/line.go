@@ -14,6 +14,7 @@ type line struct {
 	chunk       func(k int) tl.Ref    // of the result
 	own         func(k int) tl.Tensor // what this rank brings to chunk k
 	part        tl.Tensor             // the own chunk
+	lent        bool                  // what it brings is part of what another line has
 }
 
 // ofMemory brings what lies in memory, and leaves the result there, or elsewhere.
@@ -27,7 +28,7 @@ func (l *line) ofMemory(v, result tl.Ref) *line {
 func (l *line) after(first *line) *line {
 	result := first.mine()
 	l.chunk = func(k int) tl.Ref { return result.Chunk(l.n, k) }
-	l.own = chunksInHand(first.part, l.n)
+	l.own, l.lent = chunksInHand(first.part, l.n), true
 	return l
 }
 
@@ -41,9 +42,10 @@ func (l *line) tile(part func(k int) tl.Ref, i int) *line {
 func (l *line) mine() tl.Ref { return l.chunk(l.me) }
 
 // reduce takes n-1 steps. Those chunks go first that have the longest way, so that each is
-// passed on in the step after the one in which it came, and both directions are busy alike.
+// passed on in the step after the one in which it came, and both directions are busy alike. Who
+// has the part of the sum then frees it.
 func (l *line) reduce() {
-	l.part = l.own(l.me)
+	l.hold(l.own(l.me))
 	for step := range l.n - 1 {
 		l.pass(l.n-1-step, l.ahead, l.back, func(k int) bool { return k > l.me }, l.me > 0)
 		l.pass(step, l.back, l.ahead, func(k int) bool { return k < l.me }, l.me < l.n-1)
@@ -55,13 +57,25 @@ func (l *line) reduce() {
 func (l *line) pass(k int, to, from tl.Dir, beyond func(k int) bool, comes bool) {
 	switch {
 	case k == l.me && comes:
-		l.part = l.c.Combine(l.op, l.part, l.c.Recv(from, l.part.Shape(), l.part.DType()))
+		was := l.part
+		l.hold(l.c.Combine(l.op, was, l.c.Recv(from, was.Shape(), was.DType())))
+		if !l.lent {
+			l.c.Free(was)
+		}
 	case beyond(k):
 		sum := l.own(k)
 		if comes {
 			sum = l.c.Combine(l.op, sum, l.c.Recv(from, sum.Shape(), sum.DType()))
 		}
 		l.c.Send(to, sum)
+	}
+}
+
+// hold keeps the own chunk, which may wait for what comes from the other end while more passes by than
+// scratch memory has room for. One that is lent is kept with all that it is part of.
+func (l *line) hold(part tl.Tensor) {
+	if l.part = part; !l.lent {
+		l.c.Pin(part)
 	}
 }
 

@@ -17,6 +17,7 @@ func meshAllReduceChunked(c *tl.Context, a tl.Args) {
 		column.part = c.Finish(a.Op, column.part, c.WorldSize())
 		c.Store(column.mine(), column.part)
 		column.gather()
+		c.Free(row.part)
 		if g.w > 1 {
 			row.part = c.Load(row.mine())
 			row.gather()

@@ -26,6 +26,7 @@ func reduceLine(l *line, part func(k int) tl.Ref, take func(i int, sum tl.Tensor
 	for i := range longestInTiles(part, l.n) {
 		l.tile(part, i).reduce()
 		take(i, l.part)
+		l.c.Free(l.part)
 	}
 }
 

@@ -1,0 +1,56 @@
+package algorithm_test
+
+import (
+	"testing"
+
+	"kernbench/algorithm"
+	"kernbench/dtype"
+	"kernbench/tl"
+	"kernbench/unit"
+)
+
+// Kernels do with a PE's scratch memory, however many ranks there are and however much each has: what one still needs
+// is not reclaimed. Two, which are there to be read, hold a whole vector.
+func TestScratchLasts(t *testing.T) {
+	for _, a := range algorithm.All() {
+		if !a.Local || a == algorithm.RingAllReduce || a == algorithm.HelloSend {
+			continue // others that are not local wait for words, which nobody would write here
+		}
+		for _, n := range []int{1 << 16, 1<<16 + 77, 1 << 22} {
+			tryScratch(t, a, scene{world: 256, w: 16, n: n, typ: dtype.F32, scratch: 1 << 20})
+		}
+	}
+}
+
+// A line needs room for the own chunk, for what it adds to, for what comes, and for the sum.
+func TestScratchOfLines(t *testing.T) {
+	const tile, segment = 64 << 10, 128 << 10
+	for _, c := range []struct {
+		a       *algorithm.Algorithm
+		n       int
+		scratch unit.Bytes
+	}{
+		{algorithm.MeshReduceScatter, 256 << 14, 4 * tile},
+		{algorithm.MeshReduceScatter, 5 * 256 << 14, 4 * tile},
+		{algorithm.MeshAllReduceChunked, 16 << 15, 4 * segment},
+		{algorithm.MeshAllReduceChunked, 3 * 16 << 15, 4 * segment},
+	} {
+		tryScratch(t, c.a, scene{world: 256, w: 16, n: c.n, typ: dtype.F32, scratch: c.scratch})
+	}
+}
+
+// tryScratch runs the kernel of some ranks, each alone, on rings whose slots are short, so that all that comes takes room.
+func tryScratch(t *testing.T, a *algorithm.Algorithm, s scene) {
+	t.Helper()
+	s.slots, s.slotBytes, s.place, s.levels = 4, 512, apart, []int{16}
+	g, ok := s.group(t, a)
+	if !ok {
+		return // its vectors fall into equal blocks
+	}
+	for _, rank := range []int{0, 39, 119, 240} {
+		if _, err := tl.NewContext(s.setup(&idle{}, a, &g, rank)).Run(a.Kernel, g.Args); err != nil {
+			t.Errorf("%s of %d elements: %v", a.Name, s.n, err)
+			return
+		}
+	}
+}

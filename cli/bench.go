@@ -127,6 +127,9 @@ func (a *app) bench(ctx context.Context, spec speed.Spec, bar *progress, format,
 		}
 	}
 	if err != nil {
+		if save != "" {
+			err = fmt.Errorf("%w; %s is not written: the rest of its table is missing", err, save)
+		}
 		return interrupted(ctx, err)
 	}
 	return t.Err()

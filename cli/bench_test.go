@@ -2,6 +2,8 @@ package cli
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -14,5 +16,19 @@ func TestInterruptBench(t *testing.T) {
 		if status != ExitInterrupted || !strings.Contains(stderr, "interrupted") || stdout != "" {
 			t.Errorf("%q: exit status %d, want %d; stdout: %s, stderr: %s", args, status, ExitInterrupted, stdout, stderr)
 		}
+	}
+}
+
+// Half a table does not take the place of a whole one, and whoever stops it is told so.
+func TestInterruptedBenchSavesNothing(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "was.json")
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	status, _, stderr := call(ctx, "bench", "--only", "hold-1e3", "--save", file)
+	if status != ExitInterrupted || !strings.Contains(stderr, "was.json is not written") {
+		t.Errorf("exit status %d, want %d; stderr: %s", status, ExitInterrupted, stderr)
+	}
+	if _, err := os.Stat(file); err == nil {
+		t.Error("there is a file")
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"time"
 
 	"kernbench/speed"
 )
@@ -156,12 +155,16 @@ func speedFoot(w io.Writer, t *speed.Table, gap string) error {
 	} else {
 		fmt.Fprintf(&b, "medians of %s, spread from the least to the most over the median\n", plural(int64(t.Runs), "run", "runs"))
 	}
-	b.WriteString(whereAndWhen(t.Kernbench, &t.Machine, t.Date))
+	b.WriteString(whereAndWhen(&t.Origin))
+	if t.Before != nil {
+		fmt.Fprintf(&b, "%s: %s", t.Compared, whereAndWhen(t.Before))
+	}
 	_, err := io.WriteString(w, "\n"+strings.ReplaceAll(b.String(), "\n", gap+"\n"))
 	return err
 }
 
-func whereAndWhen(version string, m *speed.Machine, date time.Time) string {
+func whereAndWhen(o *speed.Origin) string {
+	m := &o.Machine
 	cpu := m.CPU
 	if cpu == "" {
 		cpu = m.Arch
@@ -170,7 +173,7 @@ func whereAndWhen(version string, m *speed.Machine, date time.Time) string {
 	if m.Memory > 0 {
 		memory = ", " + amount(speed.Bytes, float64(m.Memory))
 	}
-	return fmt.Sprintf("kernbench %s, %s, %s of %s%s, %s\n", version, m.Go, plural(int64(m.Cores), "core", "cores"), cpu, memory, date.Format("2006-01-02 15:04 MST"))
+	return fmt.Sprintf("kernbench %s, %s, %s of %s%s, %s\n", o.Kernbench, m.Go, plural(int64(m.Cores), "core", "cores"), cpu, memory, o.Date.Format("2006-01-02 15:04 MST"))
 }
 
 // SpeedRows lists the rows that there are.

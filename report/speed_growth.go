@@ -65,6 +65,6 @@ func power(e *float64) string {
 
 func growthFoot(w io.Writer, g *speed.Growth) error {
 	_, err := fmt.Fprintf(w, "\n%s f16 per rank, fidelity %s; exponents of the last three numbers of ranks; messages are those of slots, puts, gets and updates of words\n%s",
-		count(int64(g.Elements)), g.Fidelity, whereAndWhen(g.Kernbench, &g.Machine, g.Date))
+		count(int64(g.Elements)), g.Fidelity, whereAndWhen(&g.Origin))
 	return err
 }

@@ -12,8 +12,15 @@ import (
 func measured() *speed.Table {
 	number := func(v float64) *float64 { return &v }
 	return &speed.Table{
-		Kernbench: "v1.2.3", Date: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Command: "kernbench bench", Runs: 3, Compared: "old.json",
-		Machine: speed.Machine{CPU: "Abacus 2", Cores: 2, Memory: 24 << 30, OS: "linux", Arch: "amd64", Go: "go1.26"},
+		Origin: speed.Origin{
+			Kernbench: "v1.2.3", Date: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
+			Machine: speed.Machine{CPU: "Abacus 2", Cores: 2, Memory: 24 << 30, OS: "linux", Arch: "amd64", Go: "go1.26"},
+		},
+		Command: "kernbench bench", Runs: 3, Compared: "old.json",
+		Before: &speed.Origin{
+			Kernbench: "v1.2.2", Date: time.Date(2025, 1, 2, 3, 4, 5, 0, time.UTC),
+			Machine: speed.Machine{CPU: "Abacus 1", Cores: 1, OS: "linux", Arch: "amd64", Go: "go1.25"},
+		},
 		Rows: []speed.Row{
 			{
 				Name: "ring", Work: "a ring", Command: "kernbench run", Runs: 3, Outcome: &speed.Outcome{Simulated: "1ns", Messages: 2, Events: 3},
@@ -69,8 +76,11 @@ func TestMarkdownIsWhole(t *testing.T) {
 func TestGrowth(t *testing.T) {
 	number := func(v float64) *float64 { return &v }
 	g := &speed.Growth{
-		Kernbench: "v1.2.3", Date: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Elements: 8192, Fidelity: "slot",
-		Machine: speed.Machine{Cores: 1, OS: "linux", Arch: "riscv64", Go: "go1.26"},
+		Origin: speed.Origin{
+			Kernbench: "v1.2.3", Date: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
+			Machine: speed.Machine{Cores: 1, OS: "linux", Arch: "riscv64", Go: "go1.26"},
+		},
+		Elements: 8192, Fidelity: "slot",
 		Rows: []speed.GrowthRow{
 			{Algorithm: "ring", Collective: "all_reduce", Points: []speed.GrowthPoint{{Ranks: 8, Seconds: 0.1, Messages: 10, Events: 20}, {Ranks: 1024, Seconds: 0.4, Messages: 40, Events: 90}},
 				Time: number(2.003), Messages: number(2), Events: number(1.9), Note: "2048 ranks would take 20 s a run"},

@@ -16,13 +16,11 @@ import (
 
 // Growth says how the work of simulating each algorithm grows with the number of ranks.
 type Growth struct {
-	Kernbench string      `json:"kernbench"` // version
-	Machine   Machine     `json:"machine"`
-	Date      time.Time   `json:"date"`
-	Command   string      `json:"command"`
-	Elements  int         `json:"elements_per_rank"` // of f16
-	Fidelity  string      `json:"fidelity"`
-	Rows      []GrowthRow `json:"rows"`
+	Origin
+	Command  string      `json:"command"`
+	Elements int         `json:"elements_per_rank"` // of f16
+	Fidelity string      `json:"fidelity"`
+	Rows     []GrowthRow `json:"rows"`
 }
 
 // GrowthRow is one algorithm. Exponents are those of the last sizes, where constant parts weigh
@@ -77,7 +75,7 @@ func Grow(ctx context.Context, s Spec) (*Growth, error) {
 		return nil, err
 	}
 	g := &Growth{
-		Kernbench: s.Version, Machine: thisMachine(), Date: time.Now().UTC().Truncate(time.Second), Command: s.Command,
+		Origin: s.origin(), Command: s.Command,
 		Elements: growthElements, Fidelity: "slot",
 	}
 	for i, a := range all {

@@ -86,7 +86,7 @@ func Measure(ctx context.Context, s Spec) (*Table, error) {
 		return nil, err
 	}
 	defer os.RemoveAll(m.dir)
-	t := &Table{Kernbench: s.Version, Machine: thisMachine(), Date: time.Now().UTC().Truncate(time.Second), Command: s.Command, Runs: s.Runs}
+	t := &Table{Origin: s.origin(), Command: s.Command, Runs: s.Runs}
 	rows := make([]*Row, len(all))
 	// Commands first: a process that this one starts counts what this one had as its own.
 	order := make([]int, len(all))
@@ -112,8 +112,12 @@ func Measure(ctx context.Context, s Spec) (*Table, error) {
 	return t, err
 }
 
+func (s *Spec) origin() Origin {
+	return Origin{s.Version, thisMachine(), time.Now().UTC().Truncate(time.Second)}
+}
+
 func errNoTime(s *Spec) error {
-	return fmt.Errorf("%d runs in %v: there must be at least one, and time for it", s.Runs, s.Limit)
+	return fmt.Errorf("%d runs in a limit of %v: there must be at least one, and time for it", s.Runs, s.Limit)
 }
 
 func later(w *work) int {

@@ -2,6 +2,7 @@ package speed
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -105,7 +106,7 @@ func withArticle(value string) string {
 // Compare puts the figures of an older table beside those of this one, by the names of rows and
 // figures. Rows that only the older one has come behind.
 func (t *Table) Compare(file string, old *Table) {
-	t.Compared = file
+	t.Compared, t.Before = file, &old.Origin
 	have := map[string]bool{}
 	for i := range t.Rows {
 		r := &t.Rows[i]
@@ -115,10 +116,13 @@ func (t *Table) Compare(file string, old *Table) {
 			r.Only = Now
 			continue
 		}
+		if was.Work != r.Work || was.Command != r.Command {
+			r.note(fmt.Sprintf("not the same work as in %s: %s", file, cmp.Or(was.Command, was.Work)))
+		}
 		for j := range r.Figures {
 			f := &r.Figures[j]
 			before := was.Figure(f.What)
-			if before == nil || len(f.Values) == 0 || len(before.Values) == 0 {
+			if before == nil || before.Unit != f.Unit || len(f.Values) == 0 || len(before.Values) == 0 {
 				continue
 			}
 			f.Was = &before.Median

@@ -268,21 +268,30 @@ func TestCompare(t *testing.T) {
 		{Name: "both", Figures: figure(4), Outcome: &Outcome{Simulated: "1ns"}},
 		{Name: "gone", Figures: figure(1)},
 		{Name: "same", Figures: figure(0), Outcome: &Outcome{Simulated: "1ns", Events: 2}},
+		{Name: "more", Work: "a ring", Command: "kernbench run --ranks 8", Figures: figure(4)},
+		{Name: "unit", Figures: []Figure{{What: wallTime, Unit: Bytes, Values: []float64{1}, Median: 1}}},
 	}}
+	old.Kernbench = "v1"
 	now := &Table{Rows: []Row{
 		{Name: "new", Figures: figure(1)},
 		{Name: "both", Figures: figure(2), Outcome: &Outcome{Simulated: "2ns"}},
 		{Name: "same", Figures: figure(3), Outcome: &Outcome{Simulated: "1ns", Events: 1}},
+		{Name: "more", Work: "a ring", Command: "kernbench run --ranks 16", Figures: figure(8)},
+		{Name: "unit", Figures: figure(1)},
 	}}
 	now.Compare("f.json", old)
 	both, same := now.Row("both"), now.Row("same")
 	switch {
-	case now.Row("new").Only != Now || now.Row("gone").Only != Was || both.Only != "" || len(now.Rows) != 4:
+	case now.Row("new").Only != Now || now.Row("gone").Only != Was || both.Only != "" || len(now.Rows) != 6 || now.Before.Kernbench != "v1":
 		t.Errorf("%+v", now.Rows)
 	case *both.Figures[0].Ratio != 0.5 || *both.Figures[0].Was != 4 || both.Note != "simulated time was 1ns and is 2ns":
 		t.Errorf("%+v", both)
 	case same.Note != "" || same.Figures[0].Ratio != nil:
 		t.Errorf("fewer events are no other outcome, and nothing is a multiple of nothing: %+v", same)
+	case now.Row("more").Note != "not the same work as in f.json: kernbench run --ranks 8" || *now.Row("more").Figures[0].Ratio != 2:
+		t.Errorf("%+v", now.Row("more"))
+	case now.Row("unit").Figures[0].Was != nil:
+		t.Errorf("seconds are compared with bytes: %+v", now.Row("unit"))
 	}
 }
 

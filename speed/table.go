@@ -6,16 +6,22 @@ import (
 	"time"
 )
 
-// Table is what was measured, with where and when. It is also what a file keeps: see Load.
+// Table is what was measured, with its origin. It is also what a file keeps: see Load.
 type Table struct {
+	Origin
+	Command string `json:"command"`
+	Runs    int    `json:"runs"` // of each row, unless it says otherwise
+	Rows    []Row  `json:"rows"`
+
+	Compared string  `json:"compared_with,omitempty"` // file whose figures stand beside these
+	Before   *Origin `json:"compared_from,omitempty"` // of those
+}
+
+// Origin is what was measured, where and when.
+type Origin struct {
 	Kernbench string    `json:"kernbench"` // version
 	Machine   Machine   `json:"machine"`
 	Date      time.Time `json:"date"`
-	Command   string    `json:"command"`
-	Runs      int       `json:"runs"` // of each row, unless it says otherwise
-	Rows      []Row     `json:"rows"`
-
-	Compared string `json:"compared_with,omitempty"` // file whose figures stand beside these
 }
 
 // Row is one piece of work, with what was measured of it.

@@ -50,7 +50,7 @@ const house = `
 	fault;
 	mem;
 	dtype;
-	unit, pages;
+	unit, pages, cache;
 `
 
 // never are the rules that hold whatever the plan says: no path of imports leads from the

@@ -37,9 +37,9 @@ type Queue struct {
 	some   uint8 // levels with events
 	filled [levels][digits / 64]uint64
 	slots  [levels][digits]slot
-	blocks []block       // number 0 is none
-	free   uint32        // list of unused blocks
-	soon   func([]Event) // see Soon
+	blocks []block             // number 0 is none
+	free   uint32              // list of unused blocks
+	soon   func([]Event, bool) // see Soon
 }
 
 // slot is a list of events without order.
@@ -91,7 +91,9 @@ func (q *Queue) Pop() (Event, bool) {
 			break
 		}
 		e = q.run[q.at]
-		q.at++
+		if q.at++; q.at%often == 0 && q.soon != nil {
+			q.soon(q.run[q.at:], false)
+		}
 	case len(q.near) > 0:
 		e = q.near.pop()
 	case q.count == 0:
@@ -161,14 +163,13 @@ func (q *Queue) refill() {
 		k := q.first(level)
 		s := q.slots[level][k]
 		q.slots[level][k] = slot{}
-		if level == 1 && q.soon != nil {
-			q.tell(s)
-		}
 		shift := level * digitBits
 		q.base = q.base>>(shift+digitBits)<<(shift+digitBits) | uint64(k)<<shift
 		if level == 0 || level == 1 && s.events <= few {
 			q.end = q.base + 1<<shift
-			q.sort(s, level == 0)
+			if q.sort(s, level == 0); q.soon != nil {
+				q.soon(q.run, true)
+			}
 			return
 		}
 		last := (s.events-1)%perBlock + 1
@@ -182,18 +183,13 @@ func (q *Queue) refill() {
 	}
 }
 
-// Soon lets the owner have a look at most events once, when they are dozens or hundreds away, so that
-// what they concern is at hand when they come. They are in no order, and others may come before.
-func (q *Queue) Soon(look func([]Event)) { q.soon = look }
+// Soon lets the owner have a look at the events of the current window that are to come, in order, when a
+// window begins and after every few of them: so that what they concern is at hand when they come.
+// Events that were posted since are not among them.
+func (q *Queue) Soon(look func(coming []Event, fresh bool)) { q.soon = look }
 
-// tell shows the events of a slot to the owner.
-func (q *Queue) tell(s slot) {
-	last := (s.events-1)%perBlock + 1
-	for b := s.head; b != 0; last = perBlock {
-		q.soon(q.blocks[b].events[:last])
-		b = q.blocks[b].next
-	}
-}
+// often is after how many events the owner has another look.
+const often = 8
 
 // first is the earliest slot of a level that has events, which it has no longer.
 func (q *Queue) first(level uint) uint {

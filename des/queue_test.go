@@ -103,32 +103,45 @@ func TestMixedPostAndPop(t *testing.T) {
 	})
 }
 
-// TestSoon: of events that are posted well ahead the owner sees nearly all, before they come, and none
-// twice.
+// TestSoon: when nothing is posted in between, all events are shown in order before they come, and what is
+// to come of a window again before long.
 func TestSoon(t *testing.T) {
 	var q Queue
-	seen := map[Key]int{}
-	q.Soon(func(events []Event) {
-		for _, e := range events {
-			if e.Time < q.Now() {
-				t.Errorf("an event of %v is shown at %v", e.Time, q.Now())
-			}
-			seen[e.Key]++
+	var coming []Event
+	again, since := 0, 0
+	q.Soon(func(events []Event, fresh bool) {
+		switch since = 0; {
+		case fresh && len(coming) > 0:
+			t.Fatalf("a window begins before %d events", len(coming))
+		case fresh:
+			coming = slices.Clone(events)
+		case !slices.Equal(events, coming[1:]): // without the one that is being popped
+			t.Fatalf("%d events are shown, not the %d that come", len(events), len(coming)-1)
+		default:
+			again++
 		}
 	})
-	const live, events = 500, 20_000
+	const live, events = 5000, 50_000
 	r := rand.New(rand.NewPCG(1, 2))
 	for i := range uint32(events) {
-		q.Post(Event{Time: q.Now() + 2000 + unit.Time(r.IntN(20_000)), Key: MakeKey(0, i, 0, 0)})
-		if i >= live {
-			e, _ := q.Pop()
-			if seen[e.Key] > 1 {
-				t.Fatalf("event %+v is shown %d times", e, seen[e.Key])
-			}
+		q.Post(Event{Time: q.Now()/1000*1000 + unit.Time(2+r.IntN(20))*1000, Key: MakeKey(0, i, 0, 0)})
+		if i < live {
+			continue
 		}
+		e, _ := q.Pop()
+		if len(coming) == 0 {
+			t.Fatalf("event %+v comes unseen", e)
+		}
+		if e != coming[0] {
+			t.Fatalf("event %+v comes in place of %+v", e, coming[0])
+		}
+		if since++; since > often {
+			t.Fatalf("%d events come unseen", since)
+		}
+		coming = coming[1:]
 	}
-	if n := len(seen); n < (events-live)*95/100 {
-		t.Errorf("%d of %d events are shown", n, events-live)
+	if again < 1000 {
+		t.Errorf("%d looks that do not begin a window", again)
 	}
 }
 

@@ -1,40 +1,60 @@
 package noc
 
-import "kernbench/des"
+import (
+	"unsafe"
 
-// reach is how many links of a message's way are looked at ahead.
-const reach = 3
+	"kernbench/cache"
+	"kernbench/des"
+)
 
-// soon looks at what events concern that come soon, so that it is at hand then: loads that do not wait
-// for each other take hardly longer than one. Of links and edges, which may be on the other side, it
-// reads what nobody changes.
-func (n *Fabric) soon(events []des.Event) {
-	x := uint32(0)
-	for i := range events {
-		if e := &events[i]; Kind(*e) == kindArrive {
-			x += n.msgs[e.Arg].hop + n.links[Index(*e)].id
-		}
+const (
+	reach = 3 // links of a message's way that are looked at ahead
+	batch = 8 // events that are looked at together
+)
+
+// soon looks at what events concern that come soon, so that it is at hand then. What one line of the cache
+// tells of the next is looked at a batch later, when it has come: the message of an event first, then
+// its way, then the links on it. Of links and junctions, which may be on the other side, it reads what
+// nobody changes.
+func (n *Fabric) soon(coming []des.Event, fresh bool) {
+	if fresh {
+		n.seen = [len(n.seen)]int{len(coming), len(coming), len(coming)}
 	}
-	if n.isolated { // then a message goes on to further links at once
-		for i := range events {
-			if e := &events[i]; Kind(*e) == kindArrive {
-				m := &n.msgs[e.Arg]
-				x += uint32(n.hops[m.route.first+m.hop])
+	for stage := range n.seen {
+		end := min(len(coming), (len(n.seen)-stage+1)*batch)
+		for i := len(coming) - n.seen[stage]; i < end; i++ {
+			e := &coming[i]
+			if Kind(*e) != kindArrive {
+				continue
+			}
+			m := &n.msgs[e.Arg]
+			switch stage {
+			case 0:
+				cache.Fetch(unsafe.Pointer(m))
+				cache.Fetch(unsafe.Pointer(&n.links[Index(*e)]))
+			case 1:
+				cache.Fetch(unsafe.Pointer(&n.hops[m.route.first+m.hop]))
 				if m.hop > 0 {
-					x += n.links[m.via-1].id
+					cache.Fetch(unsafe.Pointer(&n.links[m.via-1]))
+				}
+			case 2:
+				if n.isolated {
+					n.ahead(m)
 				}
 			}
 		}
-		for i := range events {
-			if e := &events[i]; Kind(*e) == kindArrive {
-				m := &n.msgs[e.Arg]
-				path := n.path(m.route)
-				for _, h := range path[m.hop:min(m.hop+reach, m.route.hops)] {
-					li := n.linkOf(h)
-					x += n.links[li].id + n.edges[n.junctions[li].first].from
-				}
-			}
+		n.seen[stage] = len(coming) - end
+	}
+}
+
+// ahead looks at the next links of a message's way.
+func (n *Fabric) ahead(m *message) {
+	path := n.path(m.route)
+	for _, h := range path[m.hop:min(m.hop+reach, m.route.hops)] {
+		li := n.linkOf(h)
+		cache.Fetch(unsafe.Pointer(&n.links[li]))
+		if n.edgeNumber(h) != onlyEdge {
+			cache.Fetch(unsafe.Pointer(&n.junctions[n.junctionAt[li]]))
 		}
 	}
-	n.looked = x
 }

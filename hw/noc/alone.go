@@ -165,7 +165,7 @@ func (n *Fabric) holds(path []hop, bytes int64) bool {
 // Mingle ends Isolate: the fabric is at rest again.
 func (n *Fabric) Mingle() {
 	n.hops, n.isolated = n.hops[:n.kept], false
-	n.freeAt, n.edges, n.junctions, n.alike = nil, nil, nil, nil
+	n.freeAt, n.junctions, n.junctionAt, n.crowds, n.alike = nil, nil, nil, nil, nil
 }
 
 // Private is what a use is on its way. There may be millions: it holds no pointer.

@@ -1,6 +1,7 @@
 package noc
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -11,22 +12,31 @@ import (
 // This file is about edges: how messages of isolated routes reach a link, from the link before or from
 // a source.
 
+// junction is where several edges lead to a link: half a cache line, of which there are as many side by
+// side as the edges need, all of one cache line where these are no more than four.
+type junction struct {
+	pending uint32 // messages that are on their way to the link, or will be
+	nearest uint32 // how far away the nearest source is, in ps, which comes by the first edge
+	second  uint32 // the nearest that comes by another
+	_       uint32
+	edges   [perJunction]edge
+}
+
 // edge is one of several that lead to a link. A link with one knows itself what there is to know.
 type edge struct {
-	from    uint32 // see from
-	flying  uint32 // messages that are on their way over it
-	pending uint32 // those, and messages that will be
-	near    uint32 // how far away the nearest source of another edge is, in ps
+	pending uint32 // messages that are on their way over it, or will be
+	flying  uint32 // those that are
 }
 
-// onlyEdge stands for the edge of a link that has but one.
-const onlyEdge = 0
+const (
+	perJunction = 2
 
-// junction is where several edges lead to a link.
-type junction struct {
-	first   uint32 // of them, which are side by side in Fabric.edges
-	pending uint32 // messages that are on their way to the link, or will be
-}
+	// onlyEdge stands for the edge of a link that has but one.
+	onlyEdge = 0
+)
+
+// edge is an edge by its number, which counts from the first of all junctions.
+func (n *Fabric) edge(e uint32) *edge { return &n.junctions[e/perJunction].edges[e%perJunction] }
 
 // edgeTo is the number of the edge by which a path reaches its link k.
 func (n *Fabric) edgeTo(path []hop, k uint32) uint32 {
@@ -34,14 +44,19 @@ func (n *Fabric) edgeTo(path []hop, k uint32) uint32 {
 	if e == onlyEdge {
 		return onlyEdge
 	}
-	far := e == n.farEdge()
-	e += n.junctions[n.linkOf(path[k])].first - 1
-	if far {
-		for from := n.linkOf(path[k-1]) + 1; n.edges[e].from != from; {
-			e++
-		}
+	li := n.linkOf(path[k])
+	if e == n.farEdge() {
+		e += uint32(slices.Index(n.crowds[li], n.linkOf(path[k-1])+1))
 	}
-	return e
+	return n.junctionAt[li]*perJunction + e - 1
+}
+
+// otherwise is how far away the nearest source is that comes by another edge than e.
+func (n *Fabric) otherwise(j *junction, li, e uint32) unit.Time {
+	if e == n.junctionAt[li]*perJunction {
+		return unit.Time(j.second)
+	}
+	return unit.Time(j.nearest)
 }
 
 // expect notes that a message will pass a path from a hop on, as far as the links are of this side, and
@@ -49,8 +64,8 @@ func (n *Fabric) edgeTo(path []hop, k uint32) uint32 {
 func (n *Fabric) expect(path []hop, from uint32) {
 	for k := from; k < uint32(len(path)) && !n.leaves(path[k]); k++ {
 		if e := n.edgeTo(path, k); e != onlyEdge {
-			n.junctions[n.linkOf(path[k])].pending++
-			n.edges[e].pending++
+			n.junctions[n.junctionAt[n.linkOf(path[k])]].pending++
+			n.edge(e).pending++
 		}
 	}
 	n.flies(n.linkOf(path[from]), n.edgeTo(path, from))
@@ -62,7 +77,7 @@ func (n *Fabric) flies(li, e uint32) {
 		n.links[li].flying++
 		return
 	}
-	n.edges[e].flying++
+	n.edge(e).flying++
 }
 
 // reached notes that a message that came by an edge starts on a link.
@@ -71,21 +86,22 @@ func (n *Fabric) reached(li, e uint32) {
 		n.links[li].flying--
 		return
 	}
-	n.junctions[li].pending--
-	n.edges[e].pending--
-	n.edges[e].flying--
+	n.junctions[n.junctionAt[li]].pending--
+	x := n.edge(e)
+	x.pending--
+	x.flying--
 }
 
 // found is an edge of which not all is known.
 type found struct {
-	from uint32
+	from uint32 // see from
 	near uint32 // from a source to the link, at least
 	next uint32 // another one of the same link, or 0
 }
 
 // connect finds the edges of all routes.
 func (n *Fabric) connect(uses []Use) {
-	known, number := make([]found, 1, len(n.links)+1), 1
+	known := make([]found, 1, len(n.links)+1)
 	first := make([]uint32, len(n.links))
 	for i := range uses {
 		from, far := aSource|uint32(uses[i].From), unit.Time(0)
@@ -96,13 +112,6 @@ func (n *Fabric) connect(uses []Use) {
 				e = known[e].next
 			}
 			if e == 0 {
-				switch at := first[li]; {
-				case at == 0:
-				case known[at].next == 0: // now there are two
-					number += 2
-				default:
-					number++
-				}
 				e = uint32(len(known))
 				known = append(known, found{from: from, next: first[li], near: near})
 				first[li] = e
@@ -111,50 +120,60 @@ func (n *Fabric) connect(uses []Use) {
 			from, far = li+1, far+n.kind(&n.links[li]).latency
 		}
 	}
-	n.junctions, n.edges = pages.Large(make([]junction, len(n.links))), pages.Large(make([]edge, number))[:1]
-	for li, e := range first {
-		if e != 0 && known[e].next != 0 {
-			n.junctions[li].first = uint32(len(n.edges))
-			n.share(known, e)
-		}
-	}
+	n.join(known, first)
 	for i := range uses {
 		from := aSource | uint32(uses[i].From)
 		path := n.pathOf(&uses[i])
 		for k, h := range path {
 			li := n.linkOf(h)
-			if known[first[li]].next != 0 {
-				e := uint32(1)
-				for at := n.junctions[li].first; n.edges[at].from != from && e < n.farEdge(); at++ {
-					e++
+			if n.junctionAt[li] != 0 {
+				e := known[first[li]]
+				number := uint32(1)
+				for ; e.from != from && number < n.farEdge(); number++ {
+					e = known[e.next]
 				}
-				path[k] |= hop(e)
+				path[k] |= hop(number)
 			}
 			from = li + 1
 		}
 	}
 }
 
-// share gives the edges of a link numbers side by side, sources before links.
-func (n *Fabric) share(known []found, e uint32) {
-	at := len(n.edges)
-	for ; e != 0; e = known[e].next {
-		n.edges = append(n.edges, edge{from: known[e].from, near: known[e].near})
+// join makes the junctions, and puts the edges that are known of each in the order of their numbers: those
+// of sources first, then the nearest.
+func (n *Fabric) join(known []found, first []uint32) {
+	n.junctionAt, n.crowds = pages.Large(make([]uint32, len(n.links))), map[uint32][]uint32{}
+	end := uint32(1)
+	var edges []found
+	for li, e := range first {
+		if e == 0 || known[e].next == 0 {
+			continue
+		}
+		edges = edges[:0]
+		for at := e; at != 0; at = known[at].next {
+			edges = append(edges, known[at])
+		}
+		slices.SortFunc(edges, func(a, b found) int {
+			return cmp.Or(cmp.Compare(b.from>>31, a.from>>31), cmp.Compare(a.near, b.near), cmp.Compare(a.from, b.from))
+		})
+		at := e
+		for i := range edges {
+			known[at].from, known[at].near = edges[i].from, edges[i].near
+			if uint32(i+1) >= n.farEdge() {
+				n.crowds[uint32(li)] = append(n.crowds[uint32(li)], edges[i].from)
+			}
+			at = known[at].next
+		}
+		if len(edges) > perJunction {
+			end += end % 2 // an even one is where a cache line begins
+		}
+		n.junctionAt[li] = end
+		end += uint32(len(edges)+perJunction-1) / perJunction
 	}
-	edges := n.edges[at:]
-	slices.SortFunc(edges, func(a, b edge) int { return int(b.from>>31) - int(a.from>>31) })
-	// For each the nearest of the others: the nearest of all, or at that one the second.
-	nearest, second := 0, uint32(math.MaxUint32)
-	for i := 1; i < len(edges); i++ {
-		if edges[i].near < edges[nearest].near {
-			nearest, second = i, edges[nearest].near
-		} else {
-			second = min(second, edges[i].near)
+	n.junctions = pages.Large(make([]junction, end))
+	for li, e := range first {
+		if at := n.junctionAt[li]; at != 0 {
+			n.junctions[at].nearest, n.junctions[at].second = known[e].near, known[known[e].next].near
 		}
 	}
-	least := edges[nearest].near
-	for i := range edges {
-		edges[i].near = least
-	}
-	edges[nearest].near = second
 }

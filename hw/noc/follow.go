@@ -1,9 +1,6 @@
 package noc
 
-import (
-	"kernbench/des"
-	"kernbench/unit"
-)
+import "kernbench/des"
 
 // This file follows messages over links that several routes pass, without an event for each link. A
 // message goes on at once where nobody else can come before it: those that reach the link by the
@@ -89,8 +86,8 @@ func (n *Fabric) goesOn(m *message, li, e uint32) bool {
 		if l.flying > 1 {
 			return false // one is ahead of it
 		}
-	} else if x := &n.edges[e]; x.flying > 1 || n.junctions[li].pending > x.pending || m.arrived >= n.q.Now()+n.lead+unit.Time(x.near) ||
-		l.own.flags&reached != 0 && m.arrived >= n.horizon {
+	} else if x, j := n.edge(e), &n.junctions[n.junctionAt[li]]; x.flying > 1 || j.pending > x.pending ||
+		m.arrived >= n.q.Now()+n.lead+n.otherwise(j, li, e) || l.own.flags&reached != 0 && m.arrived >= n.horizon {
 		return false
 	}
 	switch {

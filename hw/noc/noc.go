@@ -114,7 +114,7 @@ type Fabric struct {
 	spill    [][]release
 	hops     []hop
 	edgeBits uint8  // of a hop
-	looked   uint32 // what soon has seen, which nobody needs
+	seen     [3]int // events of the run ahead that are still to be looked at, by stage: see soon
 	msgs     []message
 	free     uint32             // list of unused messages, by next; 0: none
 	ties     []uint32           // see pick
@@ -122,14 +122,15 @@ type Fabric struct {
 	lines    map[line]chain     // who waits behind a transfer of several messages
 	latest   map[line]unit.Time // when the latest transfer arrives, by link with a memory; ideal only
 
-	isolated  bool        // routes are: see Isolate
-	kept      int         // hops of routes that outlive it
-	lead      unit.Time   // from what happens on the fabric to what is sent because of it
-	edges     []edge      // of links that have several; number 0 is none
-	junctions []junction  // by link
-	ways      [2]way      // of routes that share no link, by side
-	alike     []*way      // of uses of a kind
-	freeAt    []unit.Time // by link of such a route
+	isolated   bool                // routes are: see Isolate
+	kept       int                 // hops of routes that outlive it
+	lead       unit.Time           // from what happens on the fabric to what is sent because of it
+	junctions  []junction          // number 0 is none
+	junctionAt []uint32            // by link
+	crowds     map[uint32][]uint32 // by link to which more edges lead than hops can tell: where those come from, see from
+	ways       [2]way              // of routes that share no link, by side
+	alike      []*way              // of uses of a kind
+	freeAt     []unit.Time         // by link of such a route
 	half
 }
 

@@ -12,6 +12,9 @@ func TestStateFillsCacheLines(t *testing.T) {
 			t.Errorf("a %s has %d bytes, want 64", name, bytes)
 		}
 	}
+	if bytes := unsafe.Sizeof(junction{}); bytes != 32 {
+		t.Errorf("a junction has %d bytes, want 32", bytes)
+	}
 	if bytes := unsafe.Sizeof(hop(0)); bytes != 4 {
 		t.Errorf("a hop has %d bytes, want 4", bytes)
 	}

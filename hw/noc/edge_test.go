@@ -1,0 +1,76 @@
+package noc
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"kernbench/unit"
+)
+
+// TestEdges holds the edges of random routes against all pairs of hops that come one after the other, also
+// where hops have hardly any bits for them.
+func TestEdges(t *testing.T) {
+	m, topo := build(t, "system.sips.count=2")
+	for _, bits := range []uint8{0, 2, 3} {
+		t.Run(fmt.Sprintf("%d bits", bits), func(t *testing.T) {
+			n, _, _ := fabric(m, topo, Slot)
+			if bits > 0 {
+				n.edgeBits = bits
+			}
+			r := rand.New(rand.NewPCG(1, uint64(bits)))
+			uses := make([]Use, 400)
+			for i := range uses {
+				uses[i].From, uses[i].To = m.PE(r.IntN(m.NumPEs())), m.TCM(r.IntN(8)*r.IntN(m.NumPEs()/8))
+			}
+			n.Isolate(uses, Load{Bytes: 1, Largest: 1, Lead: 1})
+
+			nearest := map[uint32]map[uint32]unit.Time{} // by link and where it is reached from
+			each := func(see func(li, from, e uint32, near unit.Time)) {
+				for i := range uses {
+					from, near := aSource|uint32(uses[i].From), unit.Time(0)
+					path := n.pathOf(&uses[i])
+					for k, h := range path {
+						li := n.linkOf(h)
+						see(li, from, n.edgeTo(path, uint32(k)), near)
+						from, near = li+1, near+n.kind(&n.links[li]).latency
+					}
+				}
+			}
+			each(func(li, from, _ uint32, near unit.Time) {
+				if nearest[li] == nil {
+					nearest[li] = map[uint32]unit.Time{}
+				}
+				if was, ok := nearest[li][from]; !ok || near < was {
+					nearest[li][from] = near
+				}
+			})
+			used, shared := map[uint32][2]uint32{}, 0
+			each(func(li, from, e uint32, _ unit.Time) {
+				if e == onlyEdge != (len(nearest[li]) == 1) {
+					t.Fatalf("edge %d of a link with %d", e, len(nearest[li]))
+				}
+				if e == onlyEdge {
+					return
+				}
+				if was, ok := used[e]; ok && was != [2]uint32{li, from} {
+					t.Fatalf("edge %d from %x to link %d is that from %x to %d too", e, from, li, was[1], was[0])
+				}
+				used[e] = [2]uint32{li, from}
+				want := never
+				for other, near := range nearest[li] {
+					if other != from {
+						want = min(want, near)
+					}
+				}
+				if got := n.otherwise(&n.junctions[n.junctionAt[li]], li, e); got != want {
+					t.Fatalf("from elsewhere than %x link %d is %v away, want %v", from, li, got, want)
+				}
+				shared = max(shared, len(nearest[li]))
+			})
+			if shared < 1<<3 {
+				t.Errorf("at most %d edges lead to a link", shared)
+			}
+		})
+	}
+}

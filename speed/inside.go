@@ -146,7 +146,7 @@ func pairs(topo *conf.Topology, pes, rounds int) (*tl.Launch, error) {
 	}
 	const elems = 128 // of 2 bytes: the message of a ring all-reduce of 64 KiB on 256 PEs
 	l := &tl.Launch{
-		Name: "pairs", Addrs: &mem.Map{}, Scratch: topo.PE.TCM.Scratch, Local: true, Sends: []tl.Dir{tl.East},
+		Name: "pairs", Addrs: &mem.Map{}, Scratch: topo.PE.TCM.Scratch, Local: true, Sends: []tl.Dir{tl.East}, Alike: true,
 		Ring: tl.Ring{Slots: 4, SlotBytes: 4096, Space: mem.TCM, CreditBytes: 16, Strict: true},
 		Kernel: func(c *tl.Context, a tl.Args) {
 			x := c.Full(tl.Dims(elems), a.DType, 1)

@@ -142,7 +142,7 @@ type Launch struct {
 	// Alike says of a local launch that all ranks of a group issue the same instructions, in the same
 	// order and of the same lengths, at rings of the same number: they differ in addresses, and in
 	// whom their rings lead to. Then those of one rank stand for all; where the group sorts its ranks into
-	// kinds, for all of its kind.
+	// kinds, for all of its kind. Groups that are told the same (Like) do the same as well, rank by rank.
 	Alike bool
 
 	// Tensors is what tensors hold of a PE's HBM slice, which rings cannot have. Nil: nothing.

@@ -13,7 +13,7 @@ import (
 // can be shared: what a log or a trace is told has addresses in it, and is each rank's own.
 //
 // A launch that says that its ranks are alike (tl.Launch.Alike) is recorded on one rank of each kind of
-// each group, for all of them. That it says so rightly is for tests to hold; a few more ranks are recorded and
+// each group, for all of them, and of groups that are told the same once. That it says so rightly is for tests to hold; a few more ranks are recorded and
 // compared, which finds most kernels that are not as they say. Of other launches all ranks are recorded
 // one after the other, where that does not take long, and those share who have turned out to be the same.
 
@@ -35,26 +35,12 @@ func (w *follow) recordShared() (bool, error) {
 	if w.detailed || w.e.opts.RecordLines || len(w.ranks) < sharedFrom {
 		return false, nil
 	}
-	if w.alike() {
-		if ok, err := w.recordKinds(); ok || err != nil {
+	if all, ok := w.kinOf(); ok {
+		if ok, err := w.recordKinds(all); ok || err != nil {
 			return ok, err
 		}
 	}
 	return w.recordAll(), nil
-}
-
-// alike tells whether all ranks of each group do the same, at rings of the same directions.
-func (w *follow) alike() bool {
-	l := w.launch
-	if !l.Alike {
-		return false
-	}
-	for g := range l.Groups {
-		if len(l.Groups[g].PEs) < sharedFrom || !wiredAlike(l.Groups[g].Wiring) {
-			return false
-		}
-	}
-	return true
 }
 
 // whole is what a kernel has been recorded to do.
@@ -156,51 +142,6 @@ func wiredAlike(all []tl.Wiring) bool {
 	return true
 }
 
-// recordKinds records the first rank of each kind of each group.
-func (w *follow) recordKinds() (bool, error) {
-	var known []whole
-	of := make([]int32, 0, len(w.ranks))
-	for g := range w.launch.Groups {
-		group := &w.launch.Groups[g]
-		first, before := len(of), int32(len(known))
-		kinds := 0
-		if group.Kinds != nil {
-			kinds = int(slices.Max(group.Kinds))
-		}
-		if kinds >= len(group.PEs)/sharedFrom {
-			return false, nil
-		}
-		known = append(known, make([]whole, kinds+1)...)
-		for i := range group.PEs {
-			k := before
-			if group.Kinds != nil {
-				k += group.Kinds[i]
-			}
-			of = append(of, k)
-			if known[k].ops != nil {
-				continue
-			}
-			one, ok := w.recordWhole(int32(first+i), alikeLongest)
-			if !ok || one.faulty() {
-				return false, nil
-			}
-			one.ops = slices.Clone(one.ops)
-			known[k] = one
-		}
-		for _, i := range [...]int{1, len(group.PEs) / 2, len(group.PEs) - 1} {
-			same, ok := w.recordWhole(int32(first+i), alikeLongest)
-			if !ok || same.faulty() {
-				return false, nil // whoever is at fault is to say so
-			}
-			if err := w.compare(&w.ranks[first+i], &known[of[first+i]], same.ops); err != nil {
-				return false, err
-			}
-		}
-	}
-	w.share(known, of)
-	return true, nil
-}
-
 // faulty tells whether the kernel ends in a fault.
 func (k *whole) faulty() bool { return k.ops[len(k.ops)-1].kind == opFault }
 
@@ -226,14 +167,18 @@ func (w *follow) recordWhole(rank int32, most int) (whole, bool) {
 
 // compare refuses a kernel that is not alike.
 func (w *follow) compare(f *follower, like *whole, same []op) error {
-	ops, first := like.ops, w.ranks[like.first].index
+	ops, lead := like.ops, &w.ranks[like.first]
+	first := fmt.Sprintf("rank %d", lead.index)
+	if lead.group != f.group {
+		first += fmt.Sprintf(" of group %d", lead.group)
+	}
 	for i := range min(len(ops), len(same)) {
 		if ops[i] != same[i] {
-			return w.unlike(f, fmt.Sprintf("instruction %d is %s, rank %d has %s", i+1, w.describeOp(&same[i]), first, w.describeOp(&ops[i])))
+			return w.unlike(f, fmt.Sprintf("instruction %d is %s, %s has %s", i+1, w.describeOp(&same[i]), first, w.describeOp(&ops[i])))
 		}
 	}
 	if len(ops) != len(same) {
-		return w.unlike(f, fmt.Sprintf("it has %d instructions, rank %d %d", len(same), first, len(ops)))
+		return w.unlike(f, fmt.Sprintf("it has %d instructions, %s %d", len(same), first, len(ops)))
 	}
 	return nil
 }

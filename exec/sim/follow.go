@@ -48,6 +48,7 @@ type follow struct {
 	}
 	rings    []ring
 	slots    []slot   // of all rings, one after the other
+	perRing  divisor  // slots of a ring
 	tokens   []token  // what they hold, for the log; else nil
 	ports    []uint32 // numbers of the rings of all ranks: those that one sends into, then those that it receives from
 	manners  []manner // of rings

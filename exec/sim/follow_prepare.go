@@ -54,6 +54,7 @@ func (w *follow) newRings(ports uint32) {
 			}
 		}
 	}
+	w.perRing = newDivisor(uint32(w.ring.Slots))
 	w.rings, w.slots, w.ports = pages.Large(make([]ring, rings)), pages.Large(make([]slot, rings*w.ring.Slots)), pages.Large(make([]uint32, ports))
 	if w.log != nil {
 		w.tokens = make([]token, len(w.slots))

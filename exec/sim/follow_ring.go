@@ -28,11 +28,11 @@ func (w *follow) send(f *follower, o *op) bool {
 			r.blocked = forStream
 			return f.waits(forStream, o.port)
 		}
-		if s.accepted > f.clock && r.head-r.tail < uint32(w.ring.Slots) {
+		if s.accepted > f.clock && r.head-r.tail < w.perRing.by {
 			w.hear(f, s.accepted)
 		}
 	}
-	if r.head-r.tail == uint32(w.ring.Slots) {
+	if r.head-r.tail == w.perRing.by {
 		r.blocked = forCredit
 		return f.waits(forCredit, o.port)
 	}
@@ -101,7 +101,7 @@ func (w *follow) stage(f *follower, o *op) {
 func (w *follow) pump(f *follower, id uint32, at unit.Time) {
 	r := &w.rings[id]
 	s := &w.payloads[r.payload-1]
-	for s.open && r.head-r.tail < uint32(w.ring.Slots) {
+	for s.open && r.head-r.tail < w.perRing.by {
 		if s.next > 0 {
 			at = max(at, w.slots[w.slotOf(id, r.head)].time)
 			s.accepted = at
@@ -149,7 +149,7 @@ func (w *follow) endRead(slot int32, end unit.Time) {
 	s := &w.slots[slot]
 	s.reads--
 	s.time = max(s.time, end)
-	w.giveCredits(uint32(slot) / uint32(w.ring.Slots))
+	w.giveCredits(w.perRing.into(uint32(slot)))
 }
 
 // arrive: a token of a ring has come.

@@ -83,8 +83,8 @@ func (w *follow) out(f *follower, port uint8) *ring { return &w.rings[w.ports[f.
 
 // slotOf is the slot in which a ring has its n-th token.
 func (w *follow) slotOf(id, n uint32) int32 {
-	slots := uint32(w.ring.Slots)
-	return int32(id*slots + n%slots)
+	d := &w.perRing
+	return int32(id*d.by + d.rest(n))
 }
 
 // joinPayloads makes one list of those that two sides have made for the rings into which their ranks send.

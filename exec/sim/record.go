@@ -12,7 +12,8 @@ import (
 	"kernbench/unit"
 )
 
-// op is an instruction as it is recorded: what its time depends on.
+// op is an instruction as it is recorded: what its time depends on. It has no gaps, so that many are
+// compared at once.
 type op struct {
 	kind opKind
 	port uint8
@@ -24,7 +25,7 @@ type op struct {
 	time unit.Time // that its engine works: the memory's port, MATH, GEMM
 }
 
-type opKind uint8
+type opKind uint16
 
 const (
 	opLoad opKind = iota

@@ -57,6 +57,7 @@ func (w *follow) recordAll() bool {
 		known []whole
 		of    = make([]int32, len(w.ranks))
 		like  = map[uint64][]int32{}
+		last  int32
 		kept  = 0
 	)
 	for i := range w.ranks {
@@ -64,8 +65,12 @@ func (w *follow) recordAll() bool {
 		if !ok {
 			return false
 		}
+		if len(known) > 0 && sameOps(known[last].ops, k.ops) { // as most are like the one before
+			of[i] = last
+			continue
+		}
 		sum := k.sum()
-		at := slices.IndexFunc(like[sum], func(o int32) bool { return slices.Equal(known[o].ops, k.ops) })
+		at := slices.IndexFunc(like[sum], func(o int32) bool { return sameOps(known[o].ops, k.ops) })
 		if at < 0 {
 			if kept += len(k.ops); kept > keptMost || kept > keptApart && len(known) == i {
 				return false
@@ -75,10 +80,26 @@ func (w *follow) recordAll() bool {
 			at = len(like[sum])
 			like[sum] = append(like[sum], int32(len(known)-1))
 		}
-		of[i] = like[sum][at]
+		last = like[sum][at]
+		of[i] = last
 	}
 	w.share(known, of)
 	return true
+}
+
+// sameOps tells whether two records are the same, block by block.
+func sameOps(a, b []op) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	const block = 64
+	for len(a) >= block {
+		if *(*[block]op)(a) != *(*[block]op)(b) {
+			return false
+		}
+		a, b = a[block:], b[block:]
+	}
+	return slices.Equal(a, b)
 }
 
 // share gives each rank its record.

@@ -47,7 +47,7 @@ func (r *rank) ask(at unit.Time, t *transfer, request transferKind, lane uint8) 
 	from, to := node(e.m, t.addr), e.m.PE(int(r.seat))
 	t.route = e.route(from, to)
 	ask := e.request(to, from)
-	if ask.Hops() == 0 {
+	if ask.Empty() {
 		i := r.run.newTransfer(t)
 		r.begin(at, t.route, noc.Compute, t.bytes, i, r.laneKey(des.Arrive, lane))
 		return i

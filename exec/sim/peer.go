@@ -121,7 +121,7 @@ func (r *rank) routeTo(p *peer, from machine.NodeID) noc.Route {
 	default:
 		return e.route(from, e.m.HBM(int(p.pe)))
 	}
-	if known.Hops() == 0 {
+	if known.Empty() {
 		*known = e.route(from, e.m.HBM(int(p.pe)))
 	}
 	return *known
@@ -132,7 +132,7 @@ func (r *rank) routeTo(p *peer, from machine.NodeID) noc.Route {
 func (r *rank) routesFrom(p *peer, to machine.NodeID) (ask, data noc.Route) {
 	e := r.run.e
 	from, own := e.m.HBM(int(p.pe)), e.m.HBM(int(r.seat))
-	if p.data.Hops() == 0 {
+	if p.data.Empty() {
 		p.ask, p.data = e.request(e.m.PE(int(r.seat)), from), e.route(from, own)
 	}
 	if to != own {

@@ -33,7 +33,7 @@ func (n *Fabric) soon(coming []des.Event, fresh bool) {
 				cache.Fetch(unsafe.Pointer(m))
 				cache.Fetch(unsafe.Pointer(&n.links[Index(*e)]))
 			case 1:
-				cache.Fetch(unsafe.Pointer(&n.hops[m.route.first+m.hop]))
+				cache.Fetch(unsafe.Pointer(&n.hops[m.route.at]))
 				if m.hop > 0 {
 					cache.Fetch(unsafe.Pointer(&n.links[m.via-1]))
 				}
@@ -49,12 +49,14 @@ func (n *Fabric) soon(coming []des.Event, fresh bool) {
 
 // ahead looks at the next links of a message's way.
 func (n *Fabric) ahead(m *message) {
-	path := n.path(m.route)
-	for _, h := range path[m.hop:min(m.hop+reach, m.route.hops)] {
+	r := m.route
+	for k := 0; k < reach && !r.Empty(); k++ {
+		h := n.hops[r.at]
 		li := n.linkOf(h)
 		cache.Fetch(unsafe.Pointer(&n.links[li]))
 		if n.edgeNumber(h) != onlyEdge {
 			cache.Fetch(unsafe.Pointer(&n.junctions[n.junctionAt[li]]))
 		}
+		r = n.onward(r)
 	}
 }

@@ -45,35 +45,35 @@ func (n *Fabric) Isolate(uses []Use, load Load) {
 		n.links[i].own.flags &^= alone | border | reached
 	}
 	// Hops stand for links of the machine until it is known which of these there has to be state for.
+	whole := make([]hop, 0, n.hopsOf(uses))
 	users := make([]uint8, n.m.NumLinks())
 	for i := range uses {
 		u := &uses[i]
 		n.found = n.m.Route(n.found[:0], u.From, u.To)
-		u.Private = Private{first: uint32(len(n.hops)), clear: uint32(len(n.found))}
+		u.Private = Private{first: uint32(len(whole)), clear: uint32(len(n.found))}
 		for k, h := range n.found {
-			n.hops = append(n.hops, n.makeHop(uint32(h.Link), n.channelOf(n.found, k)))
+			whole = append(whole, n.makeHop(uint32(h.Link), n.channelOf(n.found, k)))
 			if users[h.Link] < 2 {
 				users[h.Link]++
 			}
 		}
 	}
-	hops, private := n.hops[:n.kept], 0
+	private := 0
 	for i := range uses {
 		u := &uses[i]
-		path := n.path(u.Route())
+		path := whole[u.first : u.first+u.clear]
 		meets := load.Largest > n.most || !n.holds(path, load.Bytes)
 		u.Alone = len(path) > 0 && !meets
 		for _, h := range path {
 			u.Alone = u.Alone && users[n.linkOf(h)] == 1
 		}
 		if !u.Alone {
-			u.first = uint32(len(hops))
-			for _, h := range path {
+			for k, h := range path {
 				li := n.link(machine.LinkID(n.linkOf(h)))
 				if !meets && users[n.linkOf(h)] == 1 {
 					n.links[li].own.flags |= alone
 				}
-				hops = append(hops, n.makeHop(li, n.laneAt(h, 0)))
+				path[k] = n.makeHop(li, n.laneAt(h, 0))
 			}
 			continue
 		}
@@ -87,9 +87,27 @@ func (n *Fabric) Isolate(uses []Use, load Load) {
 		u.Private = Private{first: uint32(private)}
 		private += len(path)
 	}
-	n.hops, n.links = large(hops), large(n.links) // without the room in which they grew
+	n.fold(uses, whole)
+	n.hops, n.links = large(n.hops), large(n.links) // without the room in which they grew
 	n.freeAt = make([]unit.Time, private)
 	n.connect(uses)
+}
+
+// hopsOf is how many hops uses have, without finding the way of each.
+func (n *Fabric) hopsOf(uses []Use) (all int) {
+	var alike []int // of a use of each kind
+	for i := range uses {
+		u := &uses[i]
+		for int(u.Like) >= len(alike) {
+			alike = append(alike, -1)
+		}
+		if alike[u.Like] < 0 {
+			n.found = n.m.Route(n.found[:0], u.From, u.To)
+			alike[u.Like] = len(n.found)
+		}
+		all += alike[u.Like]
+	}
+	return all
 }
 
 // pathOf is the stored route of a use; none where it is alone, which has a place in freeAt instead.
@@ -124,7 +142,7 @@ func (n *Fabric) isolateIdeal(uses []Use) {
 			n.found = n.m.Route(n.found[:0], u.From, u.To)
 			if u.Alone = u.Alone && len(n.found) > 0; !u.Alone {
 				r := n.AddRoute(u.From, u.To, false)
-				u.Private = Private{first: r.first, clear: r.hops}
+				u.Private = Private{first: r.at, clear: r.then}
 				continue
 			}
 			w := &n.ways[u.Side]
@@ -171,8 +189,8 @@ func (n *Fabric) Mingle() {
 // Private is what a use is on its way. There may be millions: it holds no pointer.
 type Private struct {
 	at    unit.Time // when its latest message started; at fidelity Ideal, when it arrives
-	first uint32    // of its hops
-	clear uint32    // passage of that message, which met no other; 0: Fabric.freeAt knows when links are free. For Send: how many hops
+	first uint32    // of its links in Fabric.freeAt. For Send: of its hops
+	clear uint32    // passage of that message, which met no other; 0: Fabric.freeAt knows when links are free. For Send: of the other hops
 }
 
 // Route is the route of a use for Send.

@@ -134,7 +134,7 @@ func (n *Fabric) Split(sinks [2]Sink) (halves [2]*Fabric) {
 		if i == 1 {
 			h.side = 1
 		}
-		h.msgs, h.free, h.ties, h.lines = make([]message, 1, 1024), 0, nil, map[line]chain{}
+		h.msgs, h.free, h.ties, h.read, h.lines = make([]message, 1, 1024), 0, nil, nil, map[line]chain{}
 		h.lanes, h.queues, h.spill = slices.Clone(n.lanes), slices.Clone(n.queues), slices.Clone(n.spill)
 		halves[i] = h
 	}
@@ -200,7 +200,7 @@ func (n *Fabric) Hear(told []Crossing) {
 		}
 		c.next = n.newMessage()
 		n.msgs[c.next] = c.message
-		n.expect(n.path(c.route), c.hop)
+		n.expect(c.route, c.via)
 	}
 	for k := range told {
 		if c := &told[k]; !c.room {
@@ -212,9 +212,8 @@ func (n *Fabric) Hear(told []Crossing) {
 // come brings a message to its first link on this side.
 func (n *Fabric) come(mi uint32, key des.Key) {
 	m := &n.msgs[mi]
-	path := n.path(m.route)
-	h := path[m.hop]
-	li, e := n.linkOf(h), n.edgeTo(path, m.hop)
+	h := n.hopOf(m)
+	li, e := n.linkOf(h), n.edgeTo(h, m.via)
 	if m.lane = n.laneAt(h, m.class()); n.goesOn(m, li, e) {
 		n.follow(mi, e, cause{key: key})
 		return
@@ -254,7 +253,7 @@ func (n *Fabric) Unsure(e des.Event) bool {
 		return false
 	}
 	for a := range n.waitedFor(l) {
-		if m := &n.msgs[a.head]; !m.last() && !n.fits(m.into, m.bytes, e.Time) {
+		if m := &n.msgs[a.head]; !n.last(m) && !n.fits(m.into, m.bytes, e.Time) {
 			return true
 		}
 	}
@@ -262,5 +261,5 @@ func (n *Fabric) Unsure(e des.Event) bool {
 		return false
 	}
 	m := &n.msgs[e.Arg]
-	return !m.last() && !n.fits(n.into(li, m.lane), m.bytes, e.Time)
+	return !n.last(m) && !n.fits(n.into(li, m.lane), m.bytes, e.Time)
 }

@@ -38,15 +38,16 @@ const (
 // edge is an edge by its number, which counts from the first of all junctions.
 func (n *Fabric) edge(e uint32) *edge { return &n.junctions[e/perJunction].edges[e%perJunction] }
 
-// edgeTo is the number of the edge by which a path reaches its link k.
-func (n *Fabric) edgeTo(path []hop, k uint32) uint32 {
-	e := n.edgeNumber(path[k])
+// edgeTo is the number of the edge by which a route reaches a hop, from another link if it is not its
+// first: see from.
+func (n *Fabric) edgeTo(h hop, from uint32) uint32 {
+	e := n.edgeNumber(h)
 	if e == onlyEdge {
 		return onlyEdge
 	}
-	li := n.linkOf(path[k])
+	li := n.linkOf(h)
 	if e == n.farEdge() {
-		e += uint32(slices.Index(n.crowds[li], n.linkOf(path[k-1])+1))
+		e += uint32(slices.Index(n.crowds[li], from))
 	}
 	return n.junctionAt[li]*perJunction + e - 1
 }
@@ -59,16 +60,22 @@ func (n *Fabric) otherwise(j *junction, li, e uint32) unit.Time {
 	return unit.Time(j.nearest)
 }
 
-// expect notes that a message will pass a path from a hop on, as far as the links are of this side, and
-// is on its way to the first of them.
-func (n *Fabric) expect(path []hop, from uint32) {
-	for k := from; k < uint32(len(path)) && !n.leaves(path[k]); k++ {
-		if e := n.edgeTo(path, k); e != onlyEdge {
-			n.junctions[n.junctionAt[n.linkOf(path[k])]].pending++
+// expect notes that a message will pass what is left of a route, as far as the links are of this side, and
+// is on its way to the first of them, from another link if it is not the first of all.
+func (n *Fabric) expect(r Route, from uint32) {
+	h := n.hops[r.at]
+	n.flies(n.linkOf(h), n.edgeTo(h, from))
+	for !n.leaves(h) {
+		li := n.linkOf(h)
+		if e := n.edgeTo(h, from); e != onlyEdge {
+			n.junctions[n.junctionAt[li]].pending++
 			n.edge(e).pending++
 		}
+		if r = n.onward(r); r.Empty() {
+			return
+		}
+		h, from = n.hops[r.at], li+1
 	}
-	n.flies(n.linkOf(path[from]), n.edgeTo(path, from))
 }
 
 // flies notes that a message is on its way to a link by an edge.
@@ -99,43 +106,50 @@ type found struct {
 	next uint32 // another one of the same link, or 0
 }
 
+// arrival is from where a hop of stored routes is reached, and how far away the nearest source is.
+type arrival struct{ from, near uint32 }
+
 // connect finds the edges of all routes.
 func (n *Fabric) connect(uses []Use) {
 	known := make([]found, 1, len(n.links)+1)
 	first := make([]uint32, len(n.links))
+	arrivals := make([]arrival, len(n.hops)-n.kept)
 	for i := range uses {
+		if uses[i].Alone {
+			continue
+		}
 		from, far := aSource|uint32(uses[i].From), unit.Time(0)
-		for _, h := range n.pathOf(&uses[i]) {
-			li, near := n.linkOf(h), uint32(min(far, math.MaxUint32))
-			e := first[li]
-			for e != 0 && known[e].from != from {
-				e = known[e].next
+		for r := uses[i].Route(); !r.Empty(); r = n.onward(r) {
+			li, near := n.linkOf(n.hops[r.at]), uint32(min(far, math.MaxUint32))
+			if a := &arrivals[r.at-uint32(n.kept)]; a.from == 0 || near < a.near {
+				*a = arrival{from, near}
+				e := first[li]
+				for e != 0 && known[e].from != from {
+					e = known[e].next
+				}
+				if e == 0 {
+					e = uint32(len(known))
+					known = append(known, found{from: from, next: first[li], near: near})
+					first[li] = e
+				}
+				known[e].near = min(known[e].near, near)
+			} else if r.then == 0 {
+				break // what comes now has been reached as soon
 			}
-			if e == 0 {
-				e = uint32(len(known))
-				known = append(known, found{from: from, next: first[li], near: near})
-				first[li] = e
-			}
-			known[e].near = min(known[e].near, near)
 			from, far = li+1, far+n.kind(&n.links[li]).latency
 		}
 	}
 	n.join(known, first)
-	for i := range uses {
-		from := aSource | uint32(uses[i].From)
-		path := n.pathOf(&uses[i])
-		for k, h := range path {
-			li := n.linkOf(h)
-			if n.junctionAt[li] != 0 {
-				e := known[first[li]]
-				number := uint32(1)
-				for ; e.from != from && number < n.farEdge(); number++ {
-					e = known[e.next]
-				}
-				path[k] |= hop(number)
-			}
-			from = li + 1
+	for k, a := range arrivals {
+		h := &n.hops[n.kept+k]
+		if a.from == 0 || n.junctionAt[n.linkOf(*h)] == 0 {
+			continue // it is no link, or one with one edge
 		}
+		e, number := known[first[n.linkOf(*h)]], uint32(1)
+		for ; e.from != a.from && number < n.farEdge(); number++ {
+			e = known[e.next]
+		}
+		*h |= hop(number)
 	}
 }
 

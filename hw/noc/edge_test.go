@@ -29,10 +29,9 @@ func TestEdges(t *testing.T) {
 			each := func(see func(li, from, e uint32, near unit.Time)) {
 				for i := range uses {
 					from, near := aSource|uint32(uses[i].From), unit.Time(0)
-					path := n.pathOf(&uses[i])
-					for k, h := range path {
+					for _, h := range n.pathOf(&uses[i]) {
 						li := n.linkOf(h)
-						see(li, from, n.edgeTo(path, uint32(k)), near)
+						see(li, from, n.edgeTo(h, from), near)
 						from, near = li+1, near+n.kind(&n.links[li]).latency
 					}
 				}

@@ -28,8 +28,7 @@ func (n *Fabric) keyOf(c cause) des.Key {
 // at which another may come before it.
 func (n *Fabric) follow(mi, e uint32, c cause) {
 	m := &n.msgs[mi]
-	path := n.path(m.route)
-	li := n.linkOf(path[m.hop])
+	li := n.linkOf(n.hopOf(m))
 	for {
 		l := &n.links[li]
 		l.served = from(m)
@@ -48,7 +47,7 @@ func (n *Fabric) follow(mi, e uint32, c cause) {
 			n.sink.Departed(m.user, end)
 			m = &n.msgs[mi]
 		}
-		if m.last() {
+		if n.last(m) {
 			n.deliver(mi)
 			return
 		}
@@ -57,16 +56,17 @@ func (n *Fabric) follow(mi, e uint32, c cause) {
 			n.buffer(m.into).held += m.bytes
 		}
 		m.via = li + 1
+		m.route = n.onward(m.route)
 		m.hop++
 		if m.arrived = start + k.latency; k.latency > 0 {
 			c = cause{by: li + 1, phase: des.Arrive}
 		}
-		h := path[m.hop]
+		h := n.hopOf(m)
 		if n.leaves(h) {
 			n.tell(mi, n.keyOf(c))
 			return
 		}
-		li, e, m.lane = n.linkOf(h), n.edgeTo(path, m.hop), n.laneAt(h, m.class())
+		li, e, m.lane = n.linkOf(h), n.edgeTo(h, m.via), n.laneAt(h, m.class())
 		n.flies(li, e)
 		if !n.goesOn(m, li, e) {
 			n.q.Post(des.Event{Time: m.arrived, Key: n.keyOf(c), Target: Target(kindArrive, li), Arg: mi})
@@ -93,7 +93,7 @@ func (n *Fabric) goesOn(m *message, li, e uint32) bool {
 	switch {
 	case m.hop == 0 && (!m.ordered || m.left > 0 || m.inLine || e != onlyEdge || n.queues[l.queue].lines > 0):
 		return false
-	case m.last():
+	case n.last(m):
 		return true
 	}
 	m.into = n.into(li, m.lane)

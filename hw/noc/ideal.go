@@ -27,7 +27,7 @@ func (n *Fabric) pass(m *message, mi uint32) {
 	end = max(end, n.latest[key])
 	n.latest[key] = end
 	user := m.user
-	m.left, m.hop = 0, m.route.hops
+	m.left = 0
 	n.q.Post(des.Event{Time: end, Key: n.key(at, des.Arrive), Target: Target(kindDeliver, 0), Arg: mi})
 	n.sink.Departed(user, departed)
 }

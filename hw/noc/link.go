@@ -9,10 +9,12 @@ import (
 )
 
 // last tells whether m is at the last link of its route: what follows takes everything.
-func (m *message) last() bool { return m.hop+1 == m.route.hops }
+func (n *Fabric) last(m *message) bool {
+	return n.hops[m.route.at+1] >= jump && n.onward(m.route).Empty()
+}
 
 // hopOf is the hop that a message wants next.
-func (n *Fabric) hopOf(m *message) hop { return n.hops[m.route.first+m.hop] }
+func (n *Fabric) hopOf(m *message) hop { return n.hops[m.route.at] }
 
 // arrive handles the head of a message that reaches the near end of link li.
 func (n *Fabric) arrive(li, mi uint32) {
@@ -31,7 +33,7 @@ func (n *Fabric) arrive(li, mi uint32) {
 	}
 	m.into = n.into(li, m.lane)
 	now := n.q.Now()
-	if n.queues[l.queue].waiting == 0 && l.freeAt <= now && (m.last() || n.fits(m.into, m.bytes, now)) {
+	if n.queues[l.queue].waiting == 0 && l.freeAt <= now && (n.last(m) || n.fits(m.into, m.bytes, now)) {
 		n.start(li, mi)
 		return
 	}
@@ -57,7 +59,7 @@ func (n *Fabric) schedule(li uint32) {
 		for a := range n.waitedFor(l) {
 			m := &n.msgs[a.head]
 			t := now
-			if !m.last() {
+			if !n.last(m) {
 				t = n.roomAt(m.into, m.bytes, now)
 			}
 			n.block(l, n.buffer(m.into), t > now) // an earlier release may come to be known
@@ -144,7 +146,7 @@ func (n *Fabric) pick(l *link, now unit.Time) (msg, prev uint32) {
 			if !slices.Contains(n.ties, from) {
 				n.ties = append(n.ties, from)
 				t := from - served - 1 // distance after the one served last, modulo 2^32
-				if (m.arrived < first || t < turn) && (m.last() || n.fits(m.into, m.bytes, now)) {
+				if (m.arrived < first || t < turn) && (n.last(m) || n.fits(m.into, m.bytes, now)) {
 					first, turn = m.arrived, t
 					msg, prev = mi, before
 				}
@@ -196,7 +198,7 @@ func (n *Fabric) start(li, mi uint32) {
 	l.freeAt = max(now+k.serial.Time(int64(m.bytes)), m.tail)
 	l.served = from(m)
 	if n.isolated {
-		n.reached(li, n.edgeTo(n.path(m.route), m.hop))
+		n.reached(li, n.edgeTo(n.hopOf(m), m.via))
 	}
 	end := l.freeAt
 	m.tail = end + k.latency
@@ -206,7 +208,7 @@ func (n *Fabric) start(li, mi uint32) {
 		n.leaveSource(li, m, end)
 		m = &n.msgs[mi]
 	}
-	if m.last() {
+	if n.last(m) {
 		if n.isolated {
 			n.deliver(mi)
 			return
@@ -216,10 +218,10 @@ func (n *Fabric) start(li, mi uint32) {
 	}
 	n.buffer(m.into).held += m.bytes
 	m.in, m.via = m.into, li+1
+	m.route = n.onward(m.route)
 	m.hop++
 	m.arrived = now + k.latency
-	path := n.path(m.route)
-	h := path[m.hop]
+	h := n.hopOf(m)
 	if n.leaves(h) {
 		n.tell(mi, n.key(li, des.Arrive))
 		return
@@ -227,7 +229,7 @@ func (n *Fabric) start(li, mi uint32) {
 	m.lane = n.laneAt(h, m.class())
 	next := n.linkOf(h)
 	if n.isolated {
-		e := n.edgeTo(path, m.hop)
+		e := n.edgeTo(h, m.via)
 		n.flies(next, e)
 		if n.goesOn(m, next, e) {
 			n.follow(mi, e, cause{by: li + 1, phase: des.Arrive})
@@ -258,7 +260,7 @@ func (n *Fabric) leaveSource(li uint32, m *message, end unit.Time) {
 	i := n.newMessage()
 	n.msgs[i] = next
 	if n.isolated {
-		n.expect(n.path(next.route), 0)
+		n.expect(next.route, 0)
 	}
 	n.enter(li, i, end)
 }

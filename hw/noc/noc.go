@@ -88,15 +88,6 @@ func Index(e des.Event) uint32 { return e.Target & (1<<kindShift - 1) }
 // Target packs a kind and an index.
 func Target(kind, index uint32) uint32 { return kind<<kindShift | index }
 
-// Route is a path that the fabric has stored.
-type Route struct {
-	first uint32
-	hops  uint32
-}
-
-// Hops is the number of links of the path.
-func (r Route) Hops() int { return int(r.hops) }
-
 // Fabric is the state of all links of a machine in one run.
 type Fabric struct {
 	q     *des.Queue
@@ -112,13 +103,14 @@ type Fabric struct {
 	lanes    []lane // of all links; number 0 is none, as of queues and spill
 	queues   []queue
 	spill    [][]release
-	hops     []hop
+	hops     []hop  // of all routes: see Route
 	edgeBits uint8  // of a hop
 	seen     [3]int // events of the run ahead that are still to be looked at, by stage: see soon
 	msgs     []message
 	free     uint32             // list of unused messages, by next; 0: none
 	ties     []uint32           // see pick
 	found    []machine.Hop      // the path found last
+	read     []hop              // the one that path read last
 	lines    map[line]chain     // who waits behind a transfer of several messages
 	latest   map[line]unit.Time // when the latest transfer arrives, by link with a memory; ideal only
 
@@ -152,16 +144,16 @@ type message struct {
 	left    int64     // bytes of the transfer after this part
 	bytes   int32
 	user    uint32
-	route   Route
+	route   Route  // what is left of it, from the link that it wants next on
 	into    uint32 // buffer that it goes into next, from when it comes to the link
 	in      uint32 // buffer that it is in, from its second link on; nowhere where nobody counts
 	via     uint32 // who sent it; 1 + the link it came from, from its second one on
 	next    uint32
-	hop     uint32
-	lane    uint8 // its class, and the channel of the link that it wants next
-	taken   bool  // tell the sink when the source has been read
-	inLine  bool  // at the front of a line
-	ordered bool  // see Transfer
+	hop     uint32 // links behind it
+	lane    uint8  // its class, and the channel of the link that it wants next
+	taken   bool   // tell the sink when the source has been read
+	inLine  bool   // at the front of a line
+	ordered bool   // see Transfer
 }
 
 // Sizes are the largest message, a flit, and the input buffers of links that name none.
@@ -174,8 +166,9 @@ func New(q *des.Queue, m *machine.Machine, sink Sink, f Fidelity, sizes Sizes) *
 		n.most = int64(sizes.Flit)
 	}
 	n.index = make([]uint32, m.NumLinks())
-	n.edgeBits = uint8(32 - channelBits - bits.Len(uint(m.NumLinks()-1)))
+	n.edgeBits = uint8(31 - channelBits - bits.Len(uint(m.NumLinks()-1))) // a bit is for jump and end
 	n.room = int32(min(sizes.Buffer, most))
+	n.hops = []hop{end}
 	n.lanes, n.queues, n.spill = make([]lane, 1), make([]queue, 1), make([][]release, 1)
 	n.msgs = make([]message, 1, 1024)
 	n.lines = map[line]chain{}
@@ -183,35 +176,6 @@ func New(q *des.Queue, m *machine.Machine, sink Sink, f Fidelity, sizes Sizes) *
 	q.Soon(n.soon)
 	return n
 }
-
-// AddRoute stores the path between two nodes; request leaves out the far memory's port.
-func (n *Fabric) AddRoute(from, to machine.NodeID, request bool) Route {
-	if request {
-		n.found = n.m.RouteRequest(n.found[:0], from, to)
-	} else {
-		n.found = n.m.Route(n.found[:0], from, to)
-	}
-	first := len(n.hops)
-	for i, h := range n.found {
-		n.hops = append(n.hops, n.makeHop(n.link(h.Link), n.channelOf(n.found, i)))
-	}
-	return Route{uint32(first), uint32(len(n.found))}
-}
-
-// Latency is what the head of a message needs over a path without contention, and the
-// rate of its slowest link (0 for a path without links).
-func (n *Fabric) Latency(r Route) (head unit.Time, slowest unit.Rate) {
-	for _, h := range n.path(r) {
-		k := n.kind(&n.links[n.linkOf(h)])
-		head += k.latency
-		if slowest == 0 || k.spec.Rate < slowest {
-			slowest = k.spec.Rate
-		}
-	}
-	return head, slowest
-}
-
-func (n *Fabric) path(r Route) []hop { return n.hops[r.first : r.first+uint32(r.hops)] }
 
 // Transfer is a number of bytes to be carried.
 type Transfer struct {
@@ -232,21 +196,20 @@ type Transfer struct {
 func (n *Fabric) Send(at unit.Time, t Transfer, key des.Key) {
 	part := max(1, min(t.Bytes, n.most))
 	i := n.newMessage()
-	if t.Route.hops == 0 {
+	if t.Route.Empty() {
 		n.msgs[i] = message{user: t.User, taken: t.Taken, route: t.Route}
 		n.q.Post(des.Event{Time: at, Key: key, Target: Target(kindDeliver, 0), Arg: i})
 		return
 	}
-	h := n.hops[t.Route.first]
+	h := n.hops[t.Route.at]
 	li := n.linkOf(h)
 	n.msgs[i] = message{
 		arrived: at, tail: at, left: max(0, t.Bytes-part), bytes: int32(part), lane: n.laneAt(h, t.Class),
 		user: t.User, route: t.Route, taken: t.Taken, via: t.Source, ordered: t.Ordered,
 	}
 	if n.isolated {
-		path := n.path(t.Route)
-		n.expect(path, 0)
-		if e := n.edgeTo(path, 0); n.goesOn(&n.msgs[i], li, e) {
+		n.expect(t.Route, 0)
+		if e := n.edgeTo(h, 0); n.goesOn(&n.msgs[i], li, e) {
 			n.follow(i, e, cause{key: key})
 			return
 		}
@@ -263,8 +226,8 @@ func (n *Fabric) Handle(e des.Event) {
 		n.retry(Index(e))
 	case kindDeliver:
 		m := &n.msgs[e.Arg]
-		user, taken, last := m.user, m.taken && m.route.hops <= 1 || m.taken && n.ideal, m.left == 0
-		nowhere := m.route.hops == 0
+		user, taken, last := m.user, m.taken && (m.hop == 0 || n.ideal), m.left == 0
+		nowhere := m.route.Empty()
 		n.freeMessage(e.Arg)
 		if nowhere {
 			n.sink.Departed(user, n.q.Now())

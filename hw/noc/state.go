@@ -77,26 +77,6 @@ const (
 // most is the largest room of a buffer that counts.
 const most = 1 << 30
 
-// hop is a link of a stored route, a channel there and, while routes are isolated, by which edge it
-// is reached. The link has the highest bits, as many as the links of the machine need.
-type hop uint32
-
-const (
-	channelBits = 3
-	channels    = 1 << channelBits
-)
-
-func (n *Fabric) makeHop(link uint32, channel uint8) hop {
-	return hop(link<<channelBits|uint32(channel)) << (n.edgeBits & 31)
-}
-
-func (n *Fabric) linkOf(h hop) uint32 { return uint32(h >> (n.edgeBits & 31) >> channelBits) }
-
-// edgeNumber is 1 + which of several edges leads to the link, perhaps one of those further on where
-// it is farEdge; 0 where there is but one.
-func (n *Fabric) edgeNumber(h hop) uint32 { return uint32(h) & n.farEdge() }
-func (n *Fabric) farEdge() uint32         { return 1<<(n.edgeBits&31) - 1 }
-
 func (m *message) class() Class { return Class(m.lane >> channelBits) }
 
 // laneAt is the lane of a class, at the channel of a hop.

@@ -36,7 +36,8 @@ func (r rig) over(links ...uint32) Route {
 	for _, l := range links {
 		r.Fabric.hops = append(r.Fabric.hops, r.makeHop(r.link(machine.LinkID(l)), 0))
 	}
-	return Route{uint32(first), uint32(len(links))}
+	r.Fabric.hops = append(r.Fabric.hops, end)
+	return Route{at: uint32(first)}
 }
 
 func (r rig) check(t *testing.T, want map[uint32]unit.Time) {
@@ -251,8 +252,8 @@ func TestNowhere(t *testing.T) {
 	for _, f := range []Fidelity{Slot, Flit, Ideal} {
 		n, r, q := fabric(m, topo, f)
 		route := n.AddRoute(m.PE(3), m.PE(3), false)
-		if head, slowest := n.Latency(route); route.Hops() != 0 || head != 0 || slowest != 0 {
-			t.Fatalf("%d hops, %v, %v", route.Hops(), head, slowest)
+		if head, slowest := n.Latency(route); !route.Empty() || head != 0 || slowest != 0 {
+			t.Fatalf("%d hops, %v, %v", len(n.path(route)), head, slowest)
 		}
 		send(n, 70, route, Compute, 1<<20, 1)
 		if len(r.departed) != 0 {

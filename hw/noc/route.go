@@ -1,0 +1,98 @@
+package noc
+
+import (
+	"kernbench/machine"
+	"kernbench/unit"
+)
+
+// This file is about stored routes, which share what they have in common: see fold.
+
+// Route is a path that the fabric has stored, or what is left of one: where in Fabric.hops it begins, and
+// where it goes on when it comes to an end there, if it does.
+type Route struct{ at, then uint32 }
+
+// Empty tells whether there are no links.
+func (r Route) Empty() bool { return r.at == 0 }
+
+// hop is a link of a stored route, a channel there and, while routes are isolated, by which edge it
+// is reached. The link has the highest bits, as many as the links of the machine need.
+type hop uint32
+
+// Hops that are no links come after all others.
+const (
+	jump hop = 1 << 31   // and the number of that which follows
+	end  hop = 1<<32 - 1 // of a part
+)
+
+const (
+	channelBits = 3
+	channels    = 1 << channelBits
+)
+
+func (n *Fabric) makeHop(link uint32, channel uint8) hop {
+	return hop(link<<channelBits|uint32(channel)) << (n.edgeBits & 31)
+}
+
+func (n *Fabric) linkOf(h hop) uint32 { return uint32(h >> (n.edgeBits & 31) >> channelBits) }
+
+// edgeNumber is 1 + which of several edges leads to the link, perhaps one of those further on where
+// it is farEdge; 0 where there is but one.
+func (n *Fabric) edgeNumber(h hop) uint32 { return uint32(h) & n.farEdge() }
+func (n *Fabric) farEdge() uint32         { return 1<<(n.edgeBits&31) - 1 }
+
+// onward is what is left of a route behind its first link.
+func (n *Fabric) onward(r Route) Route {
+	if r.at++; n.hops[r.at] < jump {
+		return r
+	}
+	return n.turn(r)
+}
+
+// turn is where a route goes on that comes to a hop that is no link.
+func (n *Fabric) turn(r Route) Route {
+	if h := n.hops[r.at]; h != end {
+		r.at = uint32(h - jump)
+		return r
+	}
+	return Route{at: r.then}
+}
+
+// path is all of a route, until it is called again.
+func (n *Fabric) path(r Route) []hop {
+	n.read = n.read[:0]
+	for ; !r.Empty(); r = n.onward(r) {
+		n.read = append(n.read, n.hops[r.at])
+	}
+	return n.read
+}
+
+// AddRoute stores the path between two nodes; request leaves out the far memory's port.
+func (n *Fabric) AddRoute(from, to machine.NodeID, request bool) Route {
+	if request {
+		n.found = n.m.RouteRequest(n.found[:0], from, to)
+	} else {
+		n.found = n.m.Route(n.found[:0], from, to)
+	}
+	if len(n.found) == 0 {
+		return Route{}
+	}
+	r := Route{at: uint32(len(n.hops))}
+	for i, h := range n.found {
+		n.hops = append(n.hops, n.makeHop(n.link(h.Link), n.channelOf(n.found, i)))
+	}
+	n.hops = append(n.hops, end)
+	return r
+}
+
+// Latency is what the head of a message needs over a path without contention, and the
+// rate of its slowest link (0 for a path without links).
+func (n *Fabric) Latency(r Route) (head unit.Time, slowest unit.Rate) {
+	for _, h := range n.path(r) {
+		k := n.kind(&n.links[n.linkOf(h)])
+		head += k.latency
+		if slowest == 0 || k.spec.Rate < slowest {
+			slowest = k.spec.Rate
+		}
+	}
+	return head, slowest
+}

@@ -152,6 +152,64 @@ func TestSidesApart(t *testing.T) {
 	}
 }
 
+// TestSidesApartByOwnLinks: where what crosses has links of its own, and others share theirs, a window is no longer than a
+// token or a credit takes to the other half.
+func TestSidesApartByOwnLinks(t *testing.T) {
+	to := map[int]int{24: 31, 25: 29, 26: 30, 31: 32, 32: 40, 33: 41, 34: 42} // 31 is on side 0, 32 on side 1
+	neighbors := func(rank, _ int, m map[tl.Dir]int) map[tl.Dir]int {
+		clear(m)
+		for a, b := range to {
+			switch rank {
+			case a:
+				m[tl.East] = b
+			case b:
+				m[tl.West] = a
+			}
+		}
+		return m
+	}
+	kernel := func(steps, work int) tl.Kernel {
+		return func(c *tl.Context, a tl.Args) {
+			_, sends := c.Neighbor(tl.East)
+			_, receives := c.Neighbor(tl.West)
+			v := c.Load(a.Shard(c.Rank()))
+			for range steps {
+				if receives {
+					v = c.Recv(tl.West, v.Shape(), v.DType())
+				}
+				for range work * (c.Rank() % 4) {
+					c.Free(c.Add(v, v))
+				}
+				if sends {
+					c.Send(tl.East, v)
+				}
+			}
+		}
+	}
+	for _, work := range []int{0, 3, 40} {
+		for slots := 1; slots <= 3; slots++ {
+			s := setup{world: 64, n: 256, slots: slots, slotBytes: 512, neighbors: neighbors, sets: append(smallSIPs("{network: switch, count: 8, link: {bw_gbs: 8, latency_ns: 30}, switch: {overhead_ns: 5}}"),
+				"fabric.message_bytes=512", "fabric.buffer_bytes=2048")}
+			var said [2]string
+			for i := range said {
+				b := newBench(t, kernel(60, work), s)
+				b.launch.Local, b.launch.Sends = i == 1, []tl.Dir{tl.East}
+				if far, err := sim.Lookahead(b.m, b.topo, b.launch); err != nil || far != unit.Nanoseconds(157.3) { // a credit takes 2 ns more
+					t.Fatalf("lookahead %v (%v)", far, err)
+				}
+				res, err := b.run(sim.Options{SecondCore: true})
+				if err != nil {
+					t.Fatal(err)
+				}
+				said[i] = fmt.Sprint(res.End, res.Messages, res.Bytes)
+			}
+			if said[0] != said[1] {
+				t.Errorf("%d slots, work %d: event by event %s, by two %s", slots, work, said[0], said[1])
+			}
+		}
+	}
+}
+
 // TestProcessorsAreNotSeen: a run is the same, down to the number of its events, on one processor and on two.
 func TestProcessorsAreNotSeen(t *testing.T) {
 	var said [2]string

@@ -14,6 +14,7 @@ import (
 	"kernbench/algorithm"
 	"kernbench/exec/sim"
 	"kernbench/tl"
+	"kernbench/topology"
 	"kernbench/unit"
 )
 
@@ -152,11 +153,9 @@ func TestSidesApart(t *testing.T) {
 	}
 }
 
-// TestSidesApartByOwnLinks: where what crosses has links of its own, and others share theirs, a window is no longer than a
-// token or a credit takes to the other half.
-func TestSidesApartByOwnLinks(t *testing.T) {
-	to := map[int]int{24: 31, 25: 29, 26: 30, 31: 32, 32: 40, 33: 41, 34: 42} // 31 is on side 0, 32 on side 1
-	neighbors := func(rank, _ int, m map[tl.Dir]int) map[tl.Dir]int {
+// eastward wires only those ranks that are to send, to whom they do.
+func eastward(to map[int]int) topology.Override {
+	return func(rank, _ int, m map[tl.Dir]int) map[tl.Dir]int {
 		clear(m)
 		for a, b := range to {
 			switch rank {
@@ -168,43 +167,75 @@ func TestSidesApartByOwnLinks(t *testing.T) {
 		}
 		return m
 	}
-	kernel := func(steps, work int) tl.Kernel {
-		return func(c *tl.Context, a tl.Args) {
-			_, sends := c.Neighbor(tl.East)
-			_, receives := c.Neighbor(tl.West)
-			v := c.Load(a.Shard(c.Rank()))
-			for range steps {
-				if receives {
-					v = c.Recv(tl.West, v.Shape(), v.DType())
-				}
-				for range work * (c.Rank() % 4) {
-					c.Free(c.Add(v, v))
-				}
-				if sends {
-					c.Send(tl.East, v)
-				}
+}
+
+// handOn is a kernel that receives, works, and sends on, each where its rank does.
+func handOn(steps int, work func(rank int) int) tl.Kernel {
+	return func(c *tl.Context, a tl.Args) {
+		_, sends := c.Neighbor(tl.East)
+		_, receives := c.Neighbor(tl.West)
+		v := c.Load(a.Shard(c.Rank()))
+		for range steps {
+			if receives {
+				v = c.Recv(tl.West, v.Shape(), v.DType())
+			}
+			for range work(c.Rank()) {
+				c.Free(c.Add(v, v))
+			}
+			if sends {
+				c.Send(tl.East, v)
 			}
 		}
 	}
+}
+
+// bothWays holds a launch that two goroutines follow, whose halves are so far apart, against the same one event by event.
+func bothWays(t *testing.T, name string, k tl.Kernel, far unit.Time, buffer int, s setup) {
+	t.Helper()
+	s.world, s.n, s.slotBytes = 64, 256, 512
+	s.sets = append(smallSIPs("{network: switch, count: 8, link: {bw_gbs: 8, latency_ns: 30}, switch: {overhead_ns: 5}}"), "fabric.message_bytes=512", fmt.Sprint("fabric.buffer_bytes=", buffer))
+	var said [2]string
+	for i := range said {
+		b := newBench(t, k, s)
+		b.launch.Local, b.launch.Sends = i == 1, []tl.Dir{tl.East}
+		if got, err := sim.Lookahead(b.m, b.topo, b.launch); err != nil || got != far {
+			t.Fatalf("%s: lookahead %v, want %v (%v)", name, got, far, err)
+		}
+		res, err := b.run(sim.Options{SecondCore: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		said[i] = fmt.Sprint(res.End, res.Messages, res.Bytes)
+	}
+	if said[0] != said[1] {
+		t.Errorf("%s, %d slots: event by event %s, by two %s", name, s.slots, said[0], said[1])
+	}
+}
+
+// TestSidesApartByOwnLinks: where what crosses has links of its own, and others share theirs, a window is no longer than a
+// token takes to the other half. (A credit takes 2 ns more.)
+func TestSidesApartByOwnLinks(t *testing.T) {
+	to := map[int]int{24: 31, 25: 29, 26: 30, 31: 32, 32: 40, 33: 41, 34: 42} // 31 is on side 0, 32 on side 1
 	for _, work := range []int{0, 3, 40} {
 		for slots := 1; slots <= 3; slots++ {
-			s := setup{world: 64, n: 256, slots: slots, slotBytes: 512, neighbors: neighbors, sets: append(smallSIPs("{network: switch, count: 8, link: {bw_gbs: 8, latency_ns: 30}, switch: {overhead_ns: 5}}"),
-				"fabric.message_bytes=512", "fabric.buffer_bytes=2048")}
-			var said [2]string
-			for i := range said {
-				b := newBench(t, kernel(60, work), s)
-				b.launch.Local, b.launch.Sends = i == 1, []tl.Dir{tl.East}
-				if far, err := sim.Lookahead(b.m, b.topo, b.launch); err != nil || far != unit.Nanoseconds(157.3) { // a credit takes 2 ns more
-					t.Fatalf("lookahead %v (%v)", far, err)
+			k := handOn(60, func(rank int) int { return work * (rank % 4) })
+			bothWays(t, fmt.Sprint("work ", work), k, unit.Nanoseconds(157.3), 2048, setup{slots: slots, neighbors: eastward(to)})
+		}
+	}
+}
+
+// TestTiesBehindTheBorder: of messages of both halves that come to a link at the same instant, which is the end of a window,
+// that of the lower link goes first, as in one queue; also where they wait for room at the border.
+func TestTiesBehindTheBorder(t *testing.T) {
+	for _, pair := range [][2]int{{28, 29}, {29, 30}, {31, 30}, {30, 31}} {
+		x, y := pair[0], pair[1]
+		to := map[int]int{x: 40, y: 42, x + 8: 41, y + 8: 43} // from SIP 3, of side 0, and from the same places in SIP 4
+		for _, buffer := range []int{512, 2048} {             // one message at the border, and more than there are
+			for slots := 1; slots <= 3; slots++ {
+				for _, late := range []int{40, 43} { // who goes first shows at its end
+					k := handOn(10, func(rank int) int { return map[bool]int{true: 100}[rank == late] })
+					bothWays(t, fmt.Sprint(pair, buffer, late), k, 45*unit.Nanosecond, buffer, setup{slots: slots, neighbors: eastward(to)})
 				}
-				res, err := b.run(sim.Options{SecondCore: true})
-				if err != nil {
-					t.Fatal(err)
-				}
-				said[i] = fmt.Sprint(res.End, res.Messages, res.Bytes)
-			}
-			if said[0] != said[1] {
-				t.Errorf("%d slots, work %d: event by event %s, by two %s", slots, work, said[0], said[1])
 			}
 		}
 	}

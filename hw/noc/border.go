@@ -143,7 +143,7 @@ func (n *Fabric) Split(sinks [2]Sink) (halves [2]*Fabric) {
 
 // Join ends Split: both sides are at rest.
 func (n *Fabric) Join(halves [2]*Fabric) {
-	lanes, queues, spill := uint32(len(n.lanes)), uint32(len(n.queues)), uint32(len(n.spill))
+	lanes, queues := uint32(len(n.lanes)), uint32(len(n.queues))
 	a, b := halves[0], halves[1]
 	moved := func(i, kept uint32, before int) uint32 {
 		if i < kept {
@@ -153,21 +153,23 @@ func (n *Fabric) Join(halves [2]*Fabric) {
 	}
 	laneAt := func(i uint32) uint32 { return moved(i, lanes, len(a.lanes)) }
 	queueAt := func(i uint32) uint32 { return moved(i, queues, len(a.queues)) }
-	spillAt := func(i uint32) uint32 { return moved(i, spill, len(a.spill)) }
 	n.lanes = append(a.lanes, b.lanes[lanes:]...)
 	n.queues = append(a.queues, b.queues[queues:]...)
-	n.spill = append(a.spill, b.spill[spill:]...)
+	n.spill, n.spillFree = make([]release, 1), 0
 	for i := range n.links {
 		l := &n.links[i]
-		if n.sideOf(uint32(i)) == 0 {
+		side := n.sideOf(uint32(i))
+		n.takeSpill(&l.own, halves[side].spill)
+		if side == 0 {
+			for k := l.lanes; k != 0; k = n.lanes[k].next {
+				n.takeSpill(&n.lanes[k].buffer, a.spill)
+			}
 			continue
 		}
 		for k := l.lanes; k != 0; k = b.lanes[k].next {
 			e := b.lanes[k]
-			if e.spill != 0 {
-				n.spill[spillAt(e.spill)] = b.spill[e.spill]
-			}
-			e.next, e.spill = laneAt(e.next), spillAt(e.spill)
+			n.takeSpill(&e.buffer, b.spill)
+			e.next = laneAt(e.next)
 			n.lanes[laneAt(k)] = e
 		}
 		l.lanes = laneAt(l.lanes)

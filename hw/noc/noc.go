@@ -96,23 +96,24 @@ type Fabric struct {
 	ideal bool
 	most  int64 // bytes of a message
 
-	index    []uint32 // by link of the machine: 1 + its number in links; 0: no route passes it
-	links    []link
-	kinds    []kind
-	room     int32  // bytes of an input buffer of a link that names none
-	lanes    []lane // of all links; number 0 is none, as of queues and spill
-	queues   []queue
-	spill    [][]release
-	hops     []hop  // of all routes: see Route
-	edgeBits uint8  // of a hop
-	seen     [3]int // events of the run ahead that are still to be looked at, by stage: see soon
-	msgs     []message
-	free     uint32             // list of unused messages, by next; 0: none
-	ties     []uint32           // see pick
-	found    []machine.Hop      // the path found last
-	read     []hop              // the one that path read last
-	lines    map[line]chain     // who waits behind a transfer of several messages
-	latest   map[line]unit.Time // when the latest transfer arrives, by link with a memory; ideal only
+	index     []uint32 // by link of the machine: 1 + its number in links; 0: no route passes it
+	links     []link
+	kinds     []kind
+	room      int32  // bytes of an input buffer of a link that names none
+	lanes     []lane // of all links; number 0 is none, as of queues and spill
+	queues    []queue
+	spill     []release
+	spillFree uint32 // list of unused ones, by next; 0: none
+	hops      []hop  // of all routes: see Route
+	edgeBits  uint8  // of a hop
+	seen      [3]int // events of the run ahead that are still to be looked at, by stage: see soon
+	msgs      []message
+	free      uint32             // list of unused messages, by next; 0: none
+	ties      []uint32           // see pick
+	found     []machine.Hop      // the path found last
+	read      []hop              // the one that path read last
+	lines     map[line]chain     // who waits behind a transfer of several messages
+	latest    map[line]unit.Time // when the latest transfer arrives, by link with a memory; ideal only
 
 	isolated   bool                // routes are: see Isolate
 	kept       int                 // hops of routes that outlive it
@@ -169,7 +170,7 @@ func New(q *des.Queue, m *machine.Machine, sink Sink, f Fidelity, sizes Sizes) *
 	n.edgeBits = uint8(31 - channelBits - bits.Len(uint(m.NumLinks()-1))) // a bit is for jump and end
 	n.room = int32(min(sizes.Buffer, most))
 	n.hops = []hop{end}
-	n.lanes, n.queues, n.spill = make([]lane, 1), make([]queue, 1), make([][]release, 1)
+	n.lanes, n.queues, n.spill = make([]lane, 1), make([]queue, 1), make([]release, 1)
 	n.msgs = make([]message, 1, 1024)
 	n.lines = map[line]chain{}
 	n.latest = map[line]unit.Time{}

@@ -27,7 +27,7 @@ type link struct {
 // buffer is the input buffer at the far end of a link, for one class and channel.
 type buffer struct {
 	first [2]unit.Time // when the earliest releases are; never where there are none
-	part  [2]int32     // bytes of them
+	part  [2]int32     // bytes of them; or, of the second, its number in Fabric.spill
 	held  int32        // bytes, including those whose release lies ahead
 	kind  uint16       // of the link
 	lane  uint8        // class and channel, or unused
@@ -37,7 +37,7 @@ type buffer struct {
 // Flags of buffers and, at their own buffer, of links.
 const (
 	blocked uint8 = 1 << iota // a queue waits for room that nobody has announced yet
-	spilled                   // there are further releases
+	spilled                   // there are further releases: see release
 	alone                     // one route alone passes the link
 	border                    // messages may pass from it to the other side
 	reached                   // messages of the other side may come to it
@@ -47,7 +47,6 @@ const (
 type lane struct {
 	buffer            // where it is not the link's own
 	head, tail uint32 // messages at the near end that wait to go into the buffer
-	spill      uint32 // further releases, in Fabric.spill
 	next       uint32 // lane of the link, by class and channel
 	link       uint32
 }

@@ -35,8 +35,8 @@ type crossing struct {
 
 // side is what tells one of the two from the other.
 type side struct {
-	of    *sides   // one of these two
-	in    *windows //
+	of    *sides   // where they meet, or
+	in    *windows // by which they follow; nil: they tell each other at once
 	me    int
 	first int32 // of its ranks
 	end   int32

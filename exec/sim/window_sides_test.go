@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -238,6 +239,52 @@ func TestTiesBehindTheBorder(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestFaultsByWindow: of what goes wrong on both sides the first in time comes out, and of those at one instant that of the
+// lowest rank, as from one queue.
+func TestFaultsByWindow(t *testing.T) {
+	type at struct {
+		rank, step int
+		late       bool // after it has sent
+	}
+	for name, wrong := range map[string][]at{
+		"nowhere": nil, "on side 0": {{rank: 7, step: 20}}, "on side 1": {{rank: 40, step: 20}},
+		"first on side 0": {{rank: 12, step: 20}, {rank: 44, step: 22}}, "first on side 1": {{rank: 12, step: 22}, {rank: 44, step: 20}},
+		"in one window, first on side 0": {{rank: 12, step: 20}, {rank: 44, step: 20, late: true}},
+		"in one window, first on side 1": {{rank: 12, step: 20, late: true}, {rank: 44, step: 20}},
+		"at once":                        {{rank: 15, step: 20}, {rank: 47, step: 20}}, "at once, before any message": {{rank: 20}, {rank: 52}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			k := func(c *tl.Context, a tl.Args) {
+				v := c.Load(a.Shard(c.Rank()))
+				for i := range 40 {
+					panicAt(slices.Contains(wrong, at{c.Rank(), i, false}))
+					c.Send(tl.East, v)
+					panicAt(slices.Contains(wrong, at{c.Rank(), i, true}))
+					v = c.Recv(tl.West, v.Shape(), v.DType())
+				}
+			}
+			var said []string
+			for _, how := range []struct{ short, second bool }{{false, false}, {true, false}, {true, true}} {
+				b := newBench(t, k, setup{world: 64, n: 256, slotBytes: 512,
+					sets: smallSIPs("{network: switch, count: 8, link: {bw_gbs: 8, latency_ns: 30}, switch: {overhead_ns: 5}}")})
+				b.launch.Local, b.launch.Sends = how.short, []tl.Dir{tl.East}
+				if far, err := sim.Lookahead(b.m, b.topo, b.launch); err != nil || far != 45*unit.Nanosecond {
+					t.Fatalf("lookahead %v (%v)", far, err)
+				}
+				res, err := b.run(sim.Options{SecondCore: how.second})
+				text, _, _ := strings.Cut(fmt.Sprint(err), "goroutine") // whose stack is another's
+				if err == nil {
+					text = fmt.Sprint(res.End, res.Messages)
+				}
+				said = append(said, text)
+			}
+			if said[1] != said[0] || said[2] != said[0] || (wrong == nil) == strings.Contains(said[0], "here") {
+				t.Errorf("event by event %s\nby one %s\nby two %s", said[0], said[1], said[2])
+			}
+		})
 	}
 }
 

@@ -66,9 +66,10 @@ type follow struct {
 	ahead    *ahead    // nil: parts are recorded when they are needed
 	idle     []*recorder
 	busy     map[int32]*recorder // of ranks whose kernel has been recorded in part
-	traffic  []tl.Traffic
-	who      []oplog.Who // the ranks, for the log
-	detailed bool        // details are wanted
+	traffic  []tl.Traffic        // of each rank; where they share records, of each record
+	recordOf []int32             // by rank, where they share them
+	who      []oplog.Who         // the ranks, for the log
+	detailed bool                // details are wanted
 }
 
 // follower is one rank of it. What every step needs comes first.
@@ -96,11 +97,16 @@ type follower struct {
 	from, waited unit.Time // when the op at hand was issued, and knew its operand
 	passed       int64     // ops in earlier parts of the record
 	got          uint32    // form of what it received last
-	values       []token   // of its tensors, by cell, for the log
-	staged       tl.Value
-	id           int32 // in follow.ranks
-	index, pe    int32
-	group, base  int32
+	*held
+	id          int32 // in follow.ranks
+	index, pe   int32
+	group, base int32
+}
+
+// held is what a rank has in hand, for the log; nil: there is none.
+type held struct {
+	values []token // of its tensors, by cell
+	staged tl.Value
 }
 
 // perform follows a launch to its end.
@@ -149,6 +155,7 @@ func (w *follow) simulate(ctx context.Context) error {
 	case err != nil:
 		return err
 	case !shared:
+		w.traffic = make([]tl.Traffic, len(w.ranks))
 		w.recordAhead()
 	default:
 		if err := w.byTwo(); err != nil {
@@ -180,10 +187,7 @@ func (w *follow) simulate(ctx context.Context) error {
 	}
 	w.quit()
 	w.result.Events += q.Popped() - before
-	for i := range w.traffic {
-		w.traffic[i].Rank = i
-	}
-	w.result.Traffic = w.traffic
+	w.result.Traffic = w.trafficOfRanks()
 	switch {
 	case w.fault >= 0:
 		return w.explain(&w.ranks[w.fault])
@@ -191,6 +195,21 @@ func (w *follow) simulate(ctx context.Context) error {
 		return w.deadlock()
 	}
 	return w.leftOver()
+}
+
+// trafficOfRanks is what each rank did.
+func (w *follow) trafficOfRanks() []tl.Traffic {
+	all := w.traffic
+	if w.recordOf != nil {
+		all = make([]tl.Traffic, len(w.ranks))
+		for i, k := range w.recordOf {
+			all[i] = w.traffic[k]
+		}
+	}
+	for i := range all {
+		all[i].Rank = i
+	}
+	return all
 }
 
 // catchUp carries out the next rank that can go on; false when there is none.

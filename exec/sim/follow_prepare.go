@@ -14,9 +14,18 @@ import (
 func (e *Executor) prepareFollow(l *tl.Launch) (*follow, error) {
 	w := &follow{
 		e: e, net: e.net, q: &e.q, launch: l, log: e.opts.Data, ring: &l.Ring, start: e.Now(), rest: e.Now(), fault: -1,
-		ranks: pages.Large(make([]follower, l.World())), left: l.World(), traffic: make([]tl.Traffic, l.World()),
+		ranks: pages.Large(make([]follower, l.World())), left: l.World(),
 		made: make([]form, 1, 16), formIndex: map[formKey]uint32{}, wires: make([]wire, 1), busy: map[int32]*recorder{},
 		detailed: e.opts.Data != nil || e.opts.Trace != nil,
+	}
+	if w.log != nil {
+		all := make([]held, l.World())
+		for i := range all {
+			w.ranks[i].held = &all[i]
+		}
+	}
+	if w.detailed {
+		w.part.told = new(told)
 	}
 	ports, id := uint32(0), int32(0)
 	base := int32(0)

@@ -65,12 +65,13 @@ type recorder struct {
 		key formKey
 		id  uint32
 	}
-	next   func() (struct{}, bool)
-	stop   func()
-	yield  func(struct{}) bool
-	ended  bool // the kernel has
-	gone   bool // it has been told to end
-	repeat *again
+	next    func() (struct{}, bool)
+	stop    func()
+	yield   func(struct{}) bool
+	ended   bool       // the kernel has
+	traffic tl.Traffic // of it, then
+	gone    bool       // it has been told to end
+	repeat  *again
 }
 
 // newRecorder makes one, whose coroutine records one kernel after the other.
@@ -129,7 +130,7 @@ func (r *recorder) run() (err error) {
 	if w.detailed {
 		r.w.part.detail = append(r.w.part.detail, detail{})
 	}
-	w.traffic[f.id] = r.ctx.Traffic()
+	r.traffic = r.ctx.Traffic()
 	r.ended = true
 	return err
 }

@@ -5,7 +5,12 @@ import "kernbench/tl"
 // recording is a part of a kernel's instructions. Recorders take turns with one, which so stays in
 // the cache; what they leave in it is copied.
 type recording struct {
-	ops    []op
+	ops []op
+	*told
+}
+
+// told is what a log or a trace is told of each op; nil: there is none.
+type told struct {
 	detail []detail
 	whole  []tl.Instr // of details that need more; the first is of none
 }
@@ -53,10 +58,14 @@ func (w *follow) widen(f *follower, cells int) {
 
 // keep copies a part that has been made.
 func (r *recording) keep(made *recording) {
-	r.ops, r.detail = kept(r.ops, made.ops), kept(r.detail, made.detail)
-	if len(made.detail) > 0 {
-		r.whole = kept(r.whole, made.whole)
+	r.ops = kept(r.ops, made.ops)
+	if made.told == nil {
+		return
 	}
+	if r.told == nil {
+		r.told = new(told)
+	}
+	r.detail, r.whole = kept(r.detail, made.detail), kept(r.whole, made.whole)
 }
 
 // recordPart lets the kernel of a rank go on until it has made a part, and returns its recorder.
@@ -72,11 +81,17 @@ func (w *follow) recordPart(rank int32) *recorder {
 	} else {
 		r.room = laterPart
 	}
-	w.part = recording{w.part.ops[:0], w.part.detail[:0], append(w.part.whole[:0], tl.Instr{})}
+	w.part.ops = w.part.ops[:0]
+	if t := w.part.told; t != nil {
+		t.detail, t.whole = t.detail[:0], append(t.whole[:0], tl.Instr{})
+	}
 	r.next()
 	if r.ended {
 		delete(w.busy, rank)
 		w.idle = append(w.idle, r)
+		if w.traffic != nil {
+			w.traffic[rank] = r.traffic
+		}
 	} else {
 		w.busy[rank] = r
 	}

@@ -45,9 +45,10 @@ func (w *follow) recordShared() (bool, error) {
 
 // whole is what a kernel has been recorded to do.
 type whole struct {
-	ops   []op
-	cells int   // that they name
-	first int32 // rank that was recorded
+	ops     []op
+	cells   int   // that they name
+	first   int32 // rank that was recorded
+	traffic tl.Traffic
 }
 
 // recordAll records all ranks, of which those share that do the same. It tells whether it could: others
@@ -106,6 +107,7 @@ func sameOps(a, b []op) bool {
 func (w *follow) share(known []whole, of []int32) {
 	for i := range known {
 		known[i].cells = reuseCells(known[i].ops, known[i].cells)
+		w.traffic = append(w.traffic, known[i].traffic)
 	}
 	all := 0
 	for _, k := range of {
@@ -118,9 +120,8 @@ func (w *follow) share(known []whole, of []int32) {
 	for i := range w.ranks {
 		f, k := &w.ranks[i], &known[of[i]]
 		f.ops, f.cells, cells = k.ops, cells[:k.cells:k.cells], cells[k.cells:]
-		w.traffic[i] = w.traffic[k.first]
 	}
-	w.forms = w.made
+	w.forms, w.recordOf = w.made, of
 }
 
 // sum is the same for records that are the same.
@@ -176,7 +177,7 @@ func (w *follow) recordWhole(rank int32, most int) (whole, bool) {
 		w.long = ops
 		switch {
 		case r.ended:
-			return whole{ops, len(r.known), rank}, true
+			return whole{ops, len(r.known), rank, r.traffic}, true
 		case len(ops) > most || w.ctx.Err() != nil:
 			r.gone = true
 			r.stop()

@@ -14,11 +14,11 @@ const (
 
 // soon looks at what events concern that come soon, so that it is at hand then. What one line of the cache
 // tells of the next is looked at a batch later, when it has come: the message of an event first, then
-// its way, then the links on it. Of links and junctions, which may be on the other side, it reads what
+// its way, then the links on it, then those to which several edges lead. Of links and junctions, which may be on the other side, it reads what
 // nobody changes.
 func (n *Fabric) soon(coming []des.Event, fresh bool) {
 	if fresh {
-		n.seen = [len(n.seen)]int{len(coming), len(coming), len(coming)}
+		n.seen = [len(n.seen)]int{len(coming), len(coming), len(coming), len(coming)}
 	}
 	for stage := range n.seen {
 		end := min(len(coming), (len(n.seen)-stage+1)*batch)
@@ -41,21 +41,36 @@ func (n *Fabric) soon(coming []des.Event, fresh bool) {
 				if n.isolated {
 					n.ahead(m)
 				}
+			case 3:
+				if n.isolated {
+					n.behindJunctions(m)
+				}
 			}
 		}
 		n.seen[stage] = len(coming) - end
 	}
 }
 
-// ahead looks at the next links of a message's way.
+// ahead looks at the next links of a message's way, or the junctions before them.
 func (n *Fabric) ahead(m *message) {
 	r := m.route
 	for k := 0; k < reach && !r.Empty(); k++ {
 		h := n.hops[r.at]
-		li := n.linkOf(h)
-		cache.Fetch(unsafe.Pointer(&n.links[li]))
-		if n.edgeNumber(h) != onlyEdge {
-			cache.Fetch(unsafe.Pointer(&n.junctions[n.junctionAt[li]]))
+		if e := edgeOf(h); e != onlyEdge {
+			cache.Fetch(unsafe.Pointer(&n.junctions[e>>edgeBits]))
+		} else {
+			cache.Fetch(unsafe.Pointer(&n.links[n.linkOf(h)]))
+		}
+		r = n.onward(r)
+	}
+}
+
+// behindJunctions looks at the links that ahead did not know.
+func (n *Fabric) behindJunctions(m *message) {
+	r := m.route
+	for k := 0; k < reach && !r.Empty(); k++ {
+		if h := n.hops[r.at]; h&meets != 0 {
+			cache.Fetch(unsafe.Pointer(&n.links[n.linkOf(h)]))
 		}
 		r = n.onward(r)
 	}

@@ -52,7 +52,7 @@ func (n *Fabric) Isolate(uses []Use, load Load) {
 		n.found = n.m.Route(n.found[:0], u.From, u.To)
 		u.Private = Private{first: uint32(len(whole)), clear: uint32(len(n.found))}
 		for k, h := range n.found {
-			whole = append(whole, n.makeHop(uint32(h.Link), n.channelOf(n.found, k)))
+			whole = append(whole, makeHop(uint32(h.Link), n.channelOf(n.found, k)))
 			if users[h.Link] < 2 {
 				users[h.Link]++
 			}
@@ -73,7 +73,7 @@ func (n *Fabric) Isolate(uses []Use, load Load) {
 				if !meets && users[n.linkOf(h)] == 1 {
 					n.links[li].own.flags |= alone
 				}
-				path[k] = n.makeHop(li, n.laneAt(h, 0))
+				path[k] = makeHop(li, n.laneAt(h, 0))
 			}
 			continue
 		}
@@ -183,7 +183,7 @@ func (n *Fabric) holds(path []hop, bytes int64) bool {
 // Mingle ends Isolate: the fabric is at rest again.
 func (n *Fabric) Mingle() {
 	n.hops, n.isolated = n.hops[:n.kept], false
-	n.freeAt, n.junctions, n.junctionAt, n.crowds, n.alike = nil, nil, nil, nil, nil
+	n.freeAt, n.junctions, n.alike = nil, nil, nil
 }
 
 // Private is what a use is on its way. There may be millions: it holds no pointer.

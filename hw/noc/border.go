@@ -202,7 +202,7 @@ func (n *Fabric) Hear(told []Crossing) {
 		}
 		c.next = n.newMessage()
 		n.msgs[c.next] = c.message
-		n.expect(c.route, c.via)
+		n.expect(c.route)
 	}
 	for k := range told {
 		if c := &told[k]; !c.room {
@@ -215,7 +215,7 @@ func (n *Fabric) Hear(told []Crossing) {
 func (n *Fabric) come(mi uint32, key des.Key) {
 	m := &n.msgs[mi]
 	h := n.hopOf(m)
-	li, e := n.linkOf(h), n.edgeTo(h, m.via)
+	li, e := n.linkOf(h), edgeOf(h)
 	if m.lane = n.laneAt(h, m.class()); n.goesOn(m, li, e) {
 		n.follow(mi, e, cause{key: key})
 		return

@@ -12,13 +12,13 @@ import (
 // This file is about edges: how messages of isolated routes reach a link, from the link before or from
 // a source.
 
-// junction is where several edges lead to a link: half a cache line, of which there are as many side by
-// side as the edges need, all of one cache line where these are no more than four.
+// junction is where several edges lead to a link. It fills a cache line; where there are more edges than it
+// has room for, others behind it have them.
 type junction struct {
+	link    uint32 // that they lead to; or continues, and the junction that this one continues
 	pending uint32 // messages that are on their way to the link, or will be
 	nearest uint32 // how far away the nearest source is, in ps, which comes by the first edge
 	second  uint32 // the nearest that comes by another
-	_       uint32
 	edges   [perJunction]edge
 }
 
@@ -29,52 +29,48 @@ type edge struct {
 }
 
 const (
-	perJunction = 2
+	perJunction = 6
+	edgeBits    = 3 // of the number of an edge: which of its junction's it is
+	continues   = 1 << 31
 
 	// onlyEdge stands for the edge of a link that has but one.
 	onlyEdge = 0
 )
 
-// edge is an edge by its number, which counts from the first of all junctions.
-func (n *Fabric) edge(e uint32) *edge { return &n.junctions[e/perJunction].edges[e%perJunction] }
+// edge is an edge by its number.
+func (n *Fabric) edge(e uint32) *edge { return &n.junctions[e>>edgeBits].edges[e&(1<<edgeBits-1)] }
 
-// edgeTo is the number of the edge by which a route reaches a hop, from another link if it is not its
-// first: see from.
-func (n *Fabric) edgeTo(h hop, from uint32) uint32 {
-	e := n.edgeNumber(h)
-	if e == onlyEdge {
-		return onlyEdge
+// junction is what an edge belongs to.
+func (n *Fabric) junction(e uint32) *junction {
+	j := &n.junctions[e>>edgeBits]
+	if j.link >= continues {
+		j = &n.junctions[j.link-continues]
 	}
-	li := n.linkOf(h)
-	if e == n.farEdge() {
-		e += uint32(slices.Index(n.crowds[li], from))
-	}
-	return n.junctionAt[li]*perJunction + e - 1
+	return j
 }
 
-// otherwise is how far away the nearest source is that comes by another edge than e.
-func (n *Fabric) otherwise(j *junction, li, e uint32) unit.Time {
-	if e == n.junctionAt[li]*perJunction {
+// otherwise is how far away the nearest source is that comes by another edge.
+func (j *junction) otherwise(x *edge) unit.Time {
+	if x == &j.edges[0] {
 		return unit.Time(j.second)
 	}
 	return unit.Time(j.nearest)
 }
 
 // expect notes that a message will pass what is left of a route, as far as the links are of this side, and
-// is on its way to the first of them, from another link if it is not the first of all.
-func (n *Fabric) expect(r Route, from uint32) {
+// is on its way to the first of them.
+func (n *Fabric) expect(r Route) {
 	h := n.hops[r.at]
-	n.flies(n.linkOf(h), n.edgeTo(h, from))
+	n.flies(n.linkOf(h), edgeOf(h))
 	for !n.leaves(h) {
-		li := n.linkOf(h)
-		if e := n.edgeTo(h, from); e != onlyEdge {
-			n.junctions[n.junctionAt[li]].pending++
+		if e := edgeOf(h); e != onlyEdge {
+			n.junction(e).pending++
 			n.edge(e).pending++
 		}
 		if r = n.onward(r); r.Empty() {
 			return
 		}
-		h, from = n.hops[r.at], li+1
+		h = n.hops[r.at]
 	}
 }
 
@@ -93,7 +89,7 @@ func (n *Fabric) reached(li, e uint32) {
 		n.links[li].flying--
 		return
 	}
-	n.junctions[n.junctionAt[li]].pending--
+	n.junction(e).pending--
 	x := n.edge(e)
 	x.pending--
 	x.flying--
@@ -139,24 +135,26 @@ func (n *Fabric) connect(uses []Use) {
 			from, far = li+1, far+n.kind(&n.links[li]).latency
 		}
 	}
-	n.join(known, first)
+	number := n.join(known, first)
 	for k, a := range arrivals {
 		h := &n.hops[n.kept+k]
-		if a.from == 0 || n.junctionAt[n.linkOf(*h)] == 0 {
-			continue // it is no link, or one with one edge
+		if a.from == 0 {
+			continue // it is no link
 		}
-		e, number := known[first[n.linkOf(*h)]], uint32(1)
-		for ; e.from != a.from && number < n.farEdge(); number++ {
-			e = known[e.next]
+		li := n.linkOf(*h)
+		if e, i := first[li], uint32(0); known[e].next != 0 {
+			for ; known[e].from != a.from; i++ {
+				e = known[e].next
+			}
+			*h = makeHop((number[li]+i/perJunction)<<edgeBits|i%perJunction, uint8(*h&(channels-1))) | meets
 		}
-		*h |= hop(number)
 	}
 }
 
 // join makes the junctions, and puts the edges that are known of each in the order of their numbers: those
-// of sources first, then the nearest.
-func (n *Fabric) join(known []found, first []uint32) {
-	n.junctionAt, n.crowds = pages.Large(make([]uint32, len(n.links))), map[uint32][]uint32{}
+// of sources first, then the nearest. It returns the number of each link's junction.
+func (n *Fabric) join(known []found, first []uint32) (number []uint32) {
+	number = make([]uint32, len(n.links))
 	end := uint32(1)
 	var edges []found
 	for li, e := range first {
@@ -170,24 +168,27 @@ func (n *Fabric) join(known []found, first []uint32) {
 		slices.SortFunc(edges, func(a, b found) int {
 			return cmp.Or(cmp.Compare(b.from>>31, a.from>>31), cmp.Compare(a.near, b.near), cmp.Compare(a.from, b.from))
 		})
-		at := e
-		for i := range edges {
+		for i, at := 0, e; at != 0; i, at = i+1, known[at].next {
 			known[at].from, known[at].near = edges[i].from, edges[i].near
-			if uint32(i+1) >= n.farEdge() {
-				n.crowds[uint32(li)] = append(n.crowds[uint32(li)], edges[i].from)
-			}
-			at = known[at].next
 		}
-		if len(edges) > perJunction {
-			end += end % 2 // an even one is where a cache line begins
-		}
-		n.junctionAt[li] = end
+		number[li] = end
 		end += uint32(len(edges)+perJunction-1) / perJunction
 	}
 	n.junctions = pages.Large(make([]junction, end))
 	for li, e := range first {
-		if at := n.junctionAt[li]; at != 0 {
-			n.junctions[at].nearest, n.junctions[at].second = known[e].near, known[known[e].next].near
+		at := number[li]
+		if at == 0 {
+			continue
+		}
+		n.junctions[at] = junction{link: uint32(li), nearest: known[e].near, second: known[known[e].next].near}
+		for i, e := at, e; e != 0; i++ {
+			if i > at {
+				n.junctions[i].link = continues | at
+			}
+			for k := 0; k < perJunction && e != 0; k++ {
+				e = known[e].next
+			}
 		}
 	}
+	return number
 }

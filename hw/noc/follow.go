@@ -66,7 +66,7 @@ func (n *Fabric) follow(mi, e uint32, c cause) {
 			n.tell(mi, n.keyOf(c))
 			return
 		}
-		li, e, m.lane = n.linkOf(h), n.edgeTo(h, m.via), n.laneAt(h, m.class())
+		li, e, m.lane = n.linkOf(h), edgeOf(h), n.laneAt(h, m.class())
 		n.flies(li, e)
 		if !n.goesOn(m, li, e) {
 			n.q.Post(des.Event{Time: m.arrived, Key: n.keyOf(c), Target: Target(kindArrive, li), Arg: mi})
@@ -86,8 +86,8 @@ func (n *Fabric) goesOn(m *message, li, e uint32) bool {
 		if l.flying > 1 {
 			return false // one is ahead of it
 		}
-	} else if x, j := n.edge(e), &n.junctions[n.junctionAt[li]]; x.flying > 1 || j.pending > x.pending ||
-		m.arrived >= n.q.Now()+n.lead+n.otherwise(j, li, e) || l.own.flags&reached != 0 && m.arrived >= n.horizon {
+	} else if x, j := n.edge(e), n.junction(e); x.flying > 1 || j.pending > x.pending ||
+		m.arrived >= n.q.Now()+n.lead+j.otherwise(x) || l.own.flags&reached != 0 && m.arrived >= n.horizon {
 		return false
 	}
 	switch {

@@ -198,7 +198,7 @@ func (n *Fabric) start(li, mi uint32) {
 	l.freeAt = max(now+k.serial.Time(int64(m.bytes)), m.tail)
 	l.served = from(m)
 	if n.isolated {
-		n.reached(li, n.edgeTo(n.hopOf(m), m.via))
+		n.reached(li, edgeOf(n.hopOf(m)))
 	}
 	end := l.freeAt
 	m.tail = end + k.latency
@@ -229,7 +229,7 @@ func (n *Fabric) start(li, mi uint32) {
 	m.lane = n.laneAt(h, m.class())
 	next := n.linkOf(h)
 	if n.isolated {
-		e := n.edgeTo(h, m.via)
+		e := edgeOf(h)
 		n.flies(next, e)
 		if n.goesOn(m, next, e) {
 			n.follow(mi, e, cause{by: li + 1, phase: des.Arrive})
@@ -260,7 +260,7 @@ func (n *Fabric) leaveSource(li uint32, m *message, end unit.Time) {
 	i := n.newMessage()
 	n.msgs[i] = next
 	if n.isolated {
-		n.expect(next.route, 0)
+		n.expect(next.route)
 	}
 	n.enter(li, i, end)
 }

@@ -18,7 +18,6 @@ package noc
 
 import (
 	"fmt"
-	"math/bits"
 
 	"kernbench/des"
 	"kernbench/machine"
@@ -105,8 +104,7 @@ type Fabric struct {
 	spill     []release
 	spillFree uint32 // list of unused ones, by next; 0: none
 	hops      []hop  // of all routes: see Route
-	edgeBits  uint8  // of a hop
-	seen      [3]int // events of the run ahead that are still to be looked at, by stage: see soon
+	seen      [4]int // events of the run ahead that are still to be looked at, by stage: see soon
 	msgs      []message
 	free      uint32             // list of unused messages, by next; 0: none
 	ties      []uint32           // see pick
@@ -115,15 +113,13 @@ type Fabric struct {
 	lines     map[line]chain     // who waits behind a transfer of several messages
 	latest    map[line]unit.Time // when the latest transfer arrives, by link with a memory; ideal only
 
-	isolated   bool                // routes are: see Isolate
-	kept       int                 // hops of routes that outlive it
-	lead       unit.Time           // from what happens on the fabric to what is sent because of it
-	junctions  []junction          // number 0 is none
-	junctionAt []uint32            // by link
-	crowds     map[uint32][]uint32 // by link to which more edges lead than hops can tell: where those come from, see from
-	ways       [2]way              // of routes that share no link, by side
-	alike      []*way              // of uses of a kind
-	freeAt     []unit.Time         // by link of such a route
+	isolated  bool        // routes are: see Isolate
+	kept      int         // hops of routes that outlive it
+	lead      unit.Time   // from what happens on the fabric to what is sent because of it
+	junctions []junction  // number 0 is none
+	ways      [2]way      // of routes that share no link, by side
+	alike     []*way      // of uses of a kind
+	freeAt    []unit.Time // by link of such a route
 	half
 }
 
@@ -167,7 +163,6 @@ func New(q *des.Queue, m *machine.Machine, sink Sink, f Fidelity, sizes Sizes) *
 		n.most = int64(sizes.Flit)
 	}
 	n.index = make([]uint32, m.NumLinks())
-	n.edgeBits = uint8(31 - channelBits - bits.Len(uint(m.NumLinks()-1))) // a bit is for jump and end
 	n.room = int32(min(sizes.Buffer, most))
 	n.hops = []hop{end}
 	n.lanes, n.queues, n.spill = make([]lane, 1), make([]queue, 1), make([]release, 1)
@@ -209,8 +204,8 @@ func (n *Fabric) Send(at unit.Time, t Transfer, key des.Key) {
 		user: t.User, route: t.Route, taken: t.Taken, via: t.Source, ordered: t.Ordered,
 	}
 	if n.isolated {
-		n.expect(t.Route, 0)
-		if e := n.edgeTo(h, 0); n.goesOn(&n.msgs[i], li, e) {
+		n.expect(t.Route)
+		if e := edgeOf(h); n.goesOn(&n.msgs[i], li, e) {
 			n.follow(i, e, cause{key: key})
 			return
 		}

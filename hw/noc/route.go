@@ -14,31 +14,37 @@ type Route struct{ at, then uint32 }
 // Empty tells whether there are no links.
 func (r Route) Empty() bool { return r.at == 0 }
 
-// hop is a link of a stored route, a channel there and, while routes are isolated, by which edge it
-// is reached. The link has the highest bits, as many as the links of the machine need.
+// hop is a link of a stored route and a channel there. While routes are isolated it has, in place of a link
+// to which several edges lead, the one of them by which it is reached.
 type hop uint32
-
-// Hops that are no links come after all others.
-const (
-	jump hop = 1 << 31   // and the number of that which follows
-	end  hop = 1<<32 - 1 // of a part
-)
 
 const (
 	channelBits = 3
 	channels    = 1 << channelBits
+
+	meets hop = 1 << 30 // it has an edge
+
+	// Hops that are no links come after all others.
+	jump hop = 1 << 31   // and the number of that which follows
+	end  hop = 1<<32 - 1 // of a part
 )
 
-func (n *Fabric) makeHop(link uint32, channel uint8) hop {
-	return hop(link<<channelBits|uint32(channel)) << (n.edgeBits & 31)
+func makeHop(number uint32, channel uint8) hop { return hop(number<<channelBits | uint32(channel)) }
+
+func (n *Fabric) linkOf(h hop) uint32 {
+	if e := edgeOf(h); e != onlyEdge {
+		return n.junction(e).link
+	}
+	return uint32(h >> channelBits)
 }
 
-func (n *Fabric) linkOf(h hop) uint32 { return uint32(h >> (n.edgeBits & 31) >> channelBits) }
-
-// edgeNumber is 1 + which of several edges leads to the link, perhaps one of those further on where
-// it is farEdge; 0 where there is but one.
-func (n *Fabric) edgeNumber(h hop) uint32 { return uint32(h) & n.farEdge() }
-func (n *Fabric) farEdge() uint32         { return 1<<(n.edgeBits&31) - 1 }
+// edgeOf is the edge by which a route reaches a hop.
+func edgeOf(h hop) uint32 {
+	if h&meets == 0 {
+		return onlyEdge
+	}
+	return uint32(h&^meets) >> channelBits
+}
 
 // onward is what is left of a route behind its first link.
 func (n *Fabric) onward(r Route) Route {
@@ -78,7 +84,7 @@ func (n *Fabric) AddRoute(from, to machine.NodeID, request bool) Route {
 	}
 	r := Route{at: uint32(len(n.hops))}
 	for i, h := range n.found {
-		n.hops = append(n.hops, n.makeHop(n.link(h.Link), n.channelOf(n.found, i)))
+		n.hops = append(n.hops, makeHop(n.link(h.Link), n.channelOf(n.found, i)))
 	}
 	n.hops = append(n.hops, end)
 	return r

@@ -80,7 +80,7 @@ func (m *message) class() Class { return Class(m.lane >> channelBits) }
 
 // laneAt is the lane of a class, at the channel of a hop.
 func (n *Fabric) laneAt(h hop, class Class) uint8 {
-	return uint8(class)<<channelBits | uint8(h>>(n.edgeBits&31))&(channels-1)
+	return uint8(class)<<channelBits | uint8(h)&(channels-1)
 }
 
 // channelOf is the channel of hop i of a path in the machine. What is to be written into a memory

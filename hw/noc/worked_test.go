@@ -34,7 +34,7 @@ func newRig(room int64, nsPerByte ...int64) rig {
 func (r rig) over(links ...uint32) Route {
 	first := len(r.Fabric.hops)
 	for _, l := range links {
-		r.Fabric.hops = append(r.Fabric.hops, r.makeHop(r.link(machine.LinkID(l)), 0))
+		r.Fabric.hops = append(r.Fabric.hops, makeHop(r.link(machine.LinkID(l)), 0))
 	}
 	r.Fabric.hops = append(r.Fabric.hops, end)
 	return Route{at: uint32(first)}

@@ -26,10 +26,13 @@ type asked struct {
 	do     func()
 }
 
+// ofTheSecond is in the stack of the second goroutine.
+const ofTheSecond = "created by kernbench/exec/sim.both"
+
 func (c *asked) Err() error {
 	stack := make([]byte, 16<<10)
 	stack = stack[:runtime.Stack(stack, false)]
-	if s := string(stack); strings.Contains(s, ".(*follow).look(") && strings.Contains(s, "created by kernbench/exec/sim.both") == c.second && c.times.Add(1) == c.n {
+	if s := string(stack); strings.Contains(s, ".(*follow).look(") && strings.Contains(s, ofTheSecond) == c.second && c.times.Add(1) == c.n {
 		c.do()
 	}
 	return c.Context.Err()

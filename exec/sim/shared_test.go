@@ -61,6 +61,24 @@ func TestShared(t *testing.T) {
 	}
 }
 
+// TestFaultsAtOnceOnTwoSides: of two faults at one instant that of the lower rank comes out, though the other side has long
+// come to its own.
+func TestFaultsAtOnceOnTwoSides(t *testing.T) {
+	b := newBench(t, func(c *tl.Context, a tl.Args) {
+		v := c.Load(a.Shard(c.Rank()))
+		if c.Rank() < 10 {
+			for range 10_000 {
+				c.Free(c.Add(v, v))
+			}
+		}
+		panicAt(c.Rank() == 10 || c.Rank() == 40)
+	}, setup{world: 70, n: 8})
+	b.launch.Local, b.launch.Sends = true, []tl.Dir{tl.East}
+	if _, err := b.run(sim.Options{Fidelity: noc.Ideal, SecondCore: true}); err == nil || !strings.HasPrefix(err.Error(), "rank 10 ") {
+		t.Errorf("said %v", err)
+	}
+}
+
 func receiveAt(c *tl.Context, now bool, v tl.Tensor) {
 	if now {
 		c.Recv(tl.West, v.Shape(), v.DType())
@@ -220,6 +238,9 @@ func TestTwoSidesStop(t *testing.T) {
 	x := sim.New(b.m, b.topo, sim.Options{Fidelity: noc.Ideal, SecondCore: true, Progress: func(done, all int, _ unit.Time) {
 		if done > 0 || all != 96 {
 			t.Errorf("%d of %d kernels have ended", done, all)
+		}
+		if stack := make([]byte, 16<<10); strings.Contains(string(stack[:runtime.Stack(stack, false)]), ofTheSecond) {
+			t.Error("the second goroutine tells of progress, too")
 		}
 		cancel()
 	}})

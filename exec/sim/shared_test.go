@@ -11,6 +11,7 @@ import (
 
 	"kernbench/dtype"
 	"kernbench/exec/sim"
+	"kernbench/fault"
 	"kernbench/hw/noc"
 	"kernbench/tl"
 	"kernbench/unit"
@@ -76,6 +77,28 @@ func TestFaultsAtOnceOnTwoSides(t *testing.T) {
 	b.launch.Local, b.launch.Sends = true, []tl.Dir{tl.East}
 	if _, err := b.run(sim.Options{Fidelity: noc.Ideal, SecondCore: true}); err == nil || !strings.HasPrefix(err.Error(), "rank 10 ") {
 		t.Errorf("said %v", err)
+	}
+}
+
+// TestPayloadsOfTwoSides: what is on its way when nobody can go on is told of both sides.
+func TestPayloadsOfTwoSides(t *testing.T) {
+	var said [2]string
+	for i := range said {
+		b := newBench(t, func(c *tl.Context, a tl.Args) {
+			v := c.Load(a.Shard(c.Rank())).Slice(0, 40+20*(c.Rank()/35)) // of more messages on side 1
+			c.Send(tl.East, v)
+			c.Send(tl.East, v)
+		}, setup{world: 70, n: 60, slots: 2, slotBytes: 16})
+		b.launch.Local, b.launch.Sends = true, []tl.Dir{tl.East}
+		_, err := b.run(sim.Options{Fidelity: noc.Ideal, SecondCore: i == 1})
+		var d *fault.Deadlock
+		if !errors.As(err, &d) {
+			t.Fatal(err)
+		}
+		said[i] = fmt.Sprintf("%v %+v", d.Time, d.Rings)
+	}
+	if said[0] != said[1] || !strings.Contains(said[0], "sent 2 of 5 parts") || !strings.Contains(said[0], "sent 2 of 8 parts") {
+		t.Errorf("by one %s, by two %s", said[0], said[1])
 	}
 }
 

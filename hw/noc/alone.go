@@ -90,6 +90,7 @@ func (n *Fabric) Isolate(uses []Use, load Load) {
 	n.fold(uses, whole)
 	n.hops, n.links = large(n.hops), large(n.links) // without the room in which they grew
 	n.freeAt = make([]unit.Time, private)
+	n.index = nil // until there is another route
 	n.connect(uses)
 }
 

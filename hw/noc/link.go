@@ -172,7 +172,7 @@ func from(m *message) uint32 {
 func (n *Fabric) inputOf(from uint32) uint32 {
 	switch {
 	case from >= aSource:
-		return uint32(len(n.index)) + 1 + from - aSource
+		return uint32(n.m.NumLinks()) + 1 + from - aSource
 	case from > 0:
 		return n.links[from-1].id + 1
 	}

@@ -95,7 +95,7 @@ type Fabric struct {
 	ideal bool
 	most  int64 // bytes of a message
 
-	index     []uint32 // by link of the machine: 1 + its number in links; 0: no route passes it
+	index     []uint32 // by link of the machine: 1 + its number in links; 0: no route passes it; nil until it is asked for
 	links     []link
 	kinds     []kind
 	room      int32  // bytes of an input buffer of a link that names none
@@ -162,7 +162,6 @@ func New(q *des.Queue, m *machine.Machine, sink Sink, f Fidelity, sizes Sizes) *
 	if f == Flit {
 		n.most = int64(sizes.Flit)
 	}
-	n.index = make([]uint32, m.NumLinks())
 	n.room = int32(min(sizes.Buffer, most))
 	n.hops = []hop{end}
 	n.lanes, n.queues, n.spill = make([]lane, 1), make([]queue, 1), make([]release, 1)

@@ -94,6 +94,12 @@ func (n *Fabric) channelOf(path []machine.Hop, i int) uint8 {
 
 // link is the number of a link of the machine among those of which there is state.
 func (n *Fabric) link(id machine.LinkID) uint32 {
+	if n.index == nil {
+		n.index = make([]uint32, n.m.NumLinks())
+		for i := range n.links {
+			n.index[n.links[i].id] = uint32(i) + 1
+		}
+	}
 	if i := n.index[id]; i != 0 {
 		return i - 1
 	}

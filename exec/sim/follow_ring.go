@@ -140,6 +140,7 @@ func (w *follow) token(f *follower, id uint32, t token, part, slot int32, at uni
 	f.flying++
 	w.net.Send(at+w.e.spec.DMA.Setup, noc.Transfer{
 		Route: r.own.Route(), Class: noc.Collective, Bytes: size, Source: uint32(f.pe), User: i,
+		Crosses: w.side != nil && !w.side.follows(r.to),
 		Ordered: form.parts == 1 && f.unsent == 0 && w.e.spec.Issue+w.e.spec.Send > 0,
 	}, des.MakeKey(des.Arrive, uint32(w.e.m.NumLinks())+uint32(f.pe), laneToken+r.out, seq))
 }

@@ -201,8 +201,10 @@ func (n *Fabric) Hear(told []Crossing) {
 			continue
 		}
 		c.next = n.newMessage()
-		n.msgs[c.next] = c.message
-		n.expect(c.route)
+		m := &n.msgs[c.next]
+		*m = c.message
+		m.crosses, m.foreign = false, true
+		n.expect(m)
 	}
 	for k := range told {
 		if c := &told[k]; !c.room {
@@ -223,9 +225,9 @@ func (n *Fabric) come(mi uint32, key des.Key) {
 	n.q.Post(des.Event{Time: m.arrived, Key: key, Target: Target(kindArrive, li), Arg: mi})
 }
 
-// leaves tells whether a hop is on the other side.
-func (n *Fabric) leaves(h hop) bool {
-	return n.split && n.sideOf(n.linkOf(h)) != n.side
+// leaves tells whether a message has a hop on the other side.
+func (n *Fabric) leaves(m *message, h hop) bool {
+	return m.crosses && n.sideOf(n.linkOf(h)) != n.side
 }
 
 // sideOf is the side of a link of a parted fabric.

@@ -57,12 +57,13 @@ func (j *junction) otherwise(x *edge) unit.Time {
 	return unit.Time(j.nearest)
 }
 
-// expect notes that a message will pass what is left of a route, as far as the links are of this side, and
+// expect notes that a message will pass what is left of its route, as far as the links are of this side, and
 // is on its way to the first of them.
-func (n *Fabric) expect(r Route) {
+func (n *Fabric) expect(m *message) {
+	r := m.route
 	h := n.hops[r.at]
 	n.flies(n.linkOf(h), edgeOf(h))
-	for !n.leaves(h) {
+	for !n.leaves(m, h) {
 		if e := edgeOf(h); e != onlyEdge {
 			n.junction(e).pending++
 			n.edge(e).pending++

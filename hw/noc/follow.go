@@ -57,12 +57,12 @@ func (n *Fabric) follow(mi, e uint32, c cause) {
 		}
 		m.via = li + 1
 		m.route = n.onward(m.route)
-		m.hop++
+		m.passed()
 		if m.arrived = start + k.latency; k.latency > 0 {
 			c = cause{by: li + 1, phase: des.Arrive}
 		}
 		h := n.hopOf(m)
-		if n.leaves(h) {
+		if n.leaves(m, h) {
 			n.tell(mi, n.keyOf(c))
 			return
 		}

@@ -13,6 +13,9 @@ func (n *Fabric) last(m *message) bool {
 	return n.hops[m.route.at+1] >= jump && n.onward(m.route).Empty()
 }
 
+// passed counts a link that is behind m.
+func (m *message) passed() { m.hop = min(m.hop+1, 2) }
+
 // hopOf is the hop that a message wants next.
 func (n *Fabric) hopOf(m *message) hop { return n.hops[m.route.at] }
 
@@ -219,10 +222,10 @@ func (n *Fabric) start(li, mi uint32) {
 	n.buffer(m.into).held += m.bytes
 	m.in, m.via = m.into, li+1
 	m.route = n.onward(m.route)
-	m.hop++
+	m.passed()
 	m.arrived = now + k.latency
 	h := n.hopOf(m)
-	if n.leaves(h) {
+	if n.leaves(m, h) {
 		n.tell(mi, n.key(li, des.Arrive))
 		return
 	}
@@ -260,7 +263,7 @@ func (n *Fabric) leaveSource(li uint32, m *message, end unit.Time) {
 	i := n.newMessage()
 	n.msgs[i] = next
 	if n.isolated {
-		n.expect(next.route)
+		n.expect(&n.msgs[i])
 	}
 	n.enter(li, i, end)
 }

@@ -146,11 +146,13 @@ type message struct {
 	in      uint32 // buffer that it is in, from its second link on; nowhere where nobody counts
 	via     uint32 // who sent it; 1 + the link it came from, from its second one on
 	next    uint32
-	hop     uint32 // links behind it
-	lane    uint8  // its class, and the channel of the link that it wants next
-	taken   bool   // tell the sink when the source has been read
-	inLine  bool   // at the front of a line
-	ordered bool   // see Transfer
+	hop     uint8 // links behind it; 2: or more
+	lane    uint8 // its class, and the channel of the link that it wants next
+	taken   bool  // tell the sink when the source has been read
+	inLine  bool  // at the front of a line
+	ordered bool  // see Transfer
+	crosses bool  // the links at the end of its route are on the other side
+	foreign bool  // the link that it came from is
 }
 
 // Sizes are the largest message, a flit, and the input buffers of links that name none.
@@ -181,6 +183,9 @@ type Transfer struct {
 	User   uint32 // handed back to the sink
 	Taken  bool   // whether Sink.Taken is wanted
 
+	// Crosses says that its end is on the other side of a fabric that is split.
+	Crosses bool
+
 	// Ordered says that nothing that the source sends from now on starts as early: then this can go
 	// before its time comes, while routes are isolated.
 	Ordered bool
@@ -200,10 +205,10 @@ func (n *Fabric) Send(at unit.Time, t Transfer, key des.Key) {
 	li := n.linkOf(h)
 	n.msgs[i] = message{
 		arrived: at, tail: at, left: max(0, t.Bytes-part), bytes: int32(part), lane: n.laneAt(h, t.Class),
-		user: t.User, route: t.Route, taken: t.Taken, via: t.Source, ordered: t.Ordered,
+		user: t.User, route: t.Route, taken: t.Taken, via: t.Source, ordered: t.Ordered, crosses: t.Crosses,
 	}
 	if n.isolated {
-		n.expect(t.Route)
+		n.expect(&n.msgs[i])
 		if e := edgeOf(h); n.goesOn(&n.msgs[i], li, e) {
 			n.follow(i, e, cause{key: key})
 			return

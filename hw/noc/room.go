@@ -80,9 +80,11 @@ func (n *Fabric) roomAt(i uint32, bytes int32, now unit.Time) unit.Time {
 
 // release gives back the buffer that m came from, at the time its tail leaves.
 func (n *Fabric) release(m *message, at unit.Time) {
+	foreign := m.foreign
+	m.foreign = false
 	switch {
 	case m.in == nowhere:
-	case n.split && n.sideOf(m.via-1) != n.side:
+	case foreign:
 		n.told = append(n.told, Crossing{message: message{in: m.in, bytes: m.bytes, arrived: at}, room: true})
 	default:
 		n.giveBack(m.in, m.bytes, at)

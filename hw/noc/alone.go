@@ -87,7 +87,11 @@ func (n *Fabric) Isolate(uses []Use, load Load) {
 		u.Private = Private{first: uint32(private)}
 		private += len(path)
 	}
-	n.fold(uses, whole)
+	if len(whole) < n.many {
+		n.lay(uses, whole)
+	} else {
+		n.fold(uses, whole)
+	}
 	n.hops, n.links = large(n.hops), large(n.links) // without the room in which they grew
 	n.freeAt = make([]unit.Time, private)
 	n.index = nil // until there is another route

@@ -11,7 +11,27 @@ import (
 // routes have a first part which others of the same source have too, and a few links of their own, from
 // which they jump into the way to the end of another one.
 
-// fold stores the routes of uses, which are parts of whole.
+// manyHops is from how many on routes share what they have in common. Fewer are at hand anyhow, and it
+// takes time to jump.
+const manyHops = 1 << 20
+
+// lay stores each route of uses, which are parts of whole, for itself.
+func (n *Fabric) lay(uses []Use, whole []hop) {
+	n.hops = slices.Grow(n.hops, len(whole)+len(uses))
+	for i := range uses {
+		u := &uses[i]
+		if u.Alone {
+			continue
+		}
+		path := whole[u.first : u.first+u.clear]
+		if u.first, u.clear = 0, 0; len(path) > 0 {
+			u.first = uint32(len(n.hops))
+			n.hops = append(append(n.hops, path...), end)
+		}
+	}
+}
+
+// fold stores the routes of uses, which are parts of whole, so that they share what they can.
 func (n *Fabric) fold(uses []Use, whole []hop) {
 	known := make([]uint32, len(n.links))
 	fronts := n.fronts(uses, whole, known)

@@ -8,7 +8,8 @@ import (
 	"kernbench/machine"
 )
 
-// TestFold: routes that share what they have in common are those of the machine, link by link. TestEdges holds by
+// TestFold: routes that share what they have in common, and those that do not, are those of the machine, link by
+// link. TestEdges holds by
 // which edges.
 func TestFold(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -38,6 +39,7 @@ func TestFold(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			m, topo := build(t, c.sets...)
 			n, _, _ := fabric(m, topo, Slot)
+			n.many = 0
 			early := n.AddRoute(m.TCM(0), m.HBM(9), false)
 			var uses []Use
 			kinds := m.Alike()
@@ -50,6 +52,10 @@ func TestFold(t *testing.T) {
 			if stored := len(n.hops) - n.kept; stored > whole*3/4 {
 				t.Errorf("%d hops are stored as %d", whole, stored)
 			}
+			n.Mingle()
+			n.many = whole + 1
+			n.Isolate(uses, Load{Bytes: 4096, Largest: 256})
+			checkRoutes(t, n, uses)
 			n.Mingle()
 			if got, want := n.path(early), m.Route(nil, m.TCM(0), m.HBM(9)); len(got) != len(want) {
 				t.Errorf("a route that is kept has %d links, want %d", len(got), len(want))

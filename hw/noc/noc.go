@@ -104,6 +104,7 @@ type Fabric struct {
 	spill     []release
 	spillFree uint32 // list of unused ones, by next; 0: none
 	hops      []hop  // of all routes: see Route
+	many      int    // see manyHops
 	seen      [4]int // events of the run ahead that are still to be looked at, by stage: see soon
 	msgs      []message
 	free      uint32             // list of unused messages, by next; 0: none
@@ -165,7 +166,7 @@ func New(q *des.Queue, m *machine.Machine, sink Sink, f Fidelity, sizes Sizes) *
 		n.most = int64(sizes.Flit)
 	}
 	n.room = int32(min(sizes.Buffer, most))
-	n.hops = []hop{end}
+	n.hops, n.many = []hop{end}, manyHops
 	n.lanes, n.queues, n.spill = make([]lane, 1), make([]queue, 1), make([]release, 1)
 	n.msgs = make([]message, 1, 1024)
 	n.lines = map[line]chain{}

@@ -3,6 +3,7 @@ package device
 import (
 	"fmt"
 	"runtime/debug"
+	"slices"
 
 	"kernbench/algorithm"
 	"kernbench/conf"
@@ -122,6 +123,7 @@ func (c *Context) install(ccl *conf.CCL, name string, options []Install) (*Plan,
 
 // seat gives each rank its PE.
 func (c *Context) seat(p *Plan, pes []int32) {
+	p.PEs, p.RankToPE = slices.Grow(p.PEs, p.World), slices.Grow(p.RankToPE, p.World)
 	for r := range p.World {
 		pe := int32(r)
 		if pes != nil {

@@ -140,7 +140,9 @@ func (t *Tensor) allocate(specs []ShardSpec) error {
 // own replica, else the first in its cube, else the first of all.
 func (t *Tensor) mapAddresses() error {
 	m := t.ctx.cfg.Machine
-	for _, same := range byOffset(t.shards) {
+	groups := byOffset(t.shards)
+	t.ctx.addrs.Reserve(len(groups))
+	for _, same := range groups {
 		e := mem.Extent{VA: same[0].VA, Bytes: same[0].NBytes, PA: same[0].Addr}
 		if len(same) > 1 {
 			t.replicated = true

@@ -18,28 +18,43 @@ type Extent struct {
 
 // Map translates virtual to physical addresses. The zero Map is empty and ready.
 type Map struct {
-	extents []Extent // by VA, disjoint
+	extents []extent // by address, disjoint
 }
+
+// extent is an Extent. There may be one for each PE, and few with copies.
+type extent struct {
+	va     Addr
+	bytes  int64
+	pa     Addr
+	copies *[]Addr // nil: there are none
+}
+
+// Reserve makes room for so many extents more.
+func (m *Map) Reserve(n int) { m.extents = slices.Grow(m.extents, n) }
 
 // Insert adds an extent. Extents must not overlap.
 func (m *Map) Insert(e Extent) error {
 	i := m.find(e.VA)
 	if i > 0 {
-		if p := m.extents[i-1]; p.VA+Addr(p.Bytes) > e.VA {
-			return fmt.Errorf("mapping %v..+%d overlaps %v..+%d", e.VA, e.Bytes, p.VA, p.Bytes)
+		if p := m.extents[i-1]; p.va+Addr(p.bytes) > e.VA {
+			return fmt.Errorf("mapping %v..+%d overlaps %v..+%d", e.VA, e.Bytes, p.va, p.bytes)
 		}
 	}
-	if i < len(m.extents) && e.VA+Addr(e.Bytes) > m.extents[i].VA {
-		return fmt.Errorf("mapping %v..+%d overlaps %v", e.VA, e.Bytes, m.extents[i].VA)
+	if i < len(m.extents) && e.VA+Addr(e.Bytes) > m.extents[i].va {
+		return fmt.Errorf("mapping %v..+%d overlaps %v", e.VA, e.Bytes, m.extents[i].va)
 	}
-	m.extents = slices.Insert(m.extents, i, e)
+	x := extent{va: e.VA, bytes: e.Bytes, pa: e.PA}
+	if copies := e.PerPE; copies != nil {
+		x.copies = &copies
+	}
+	m.extents = slices.Insert(m.extents, i, x)
 	return nil
 }
 
 // Remove takes out the extents that start at addresses from one on and before another, and returns
 // how many there were: of a tensor with many shards all at once.
 func (m *Map) Remove(from, to Addr) int {
-	start := func(e Extent, a Addr) int { return cmp.Compare(e.VA, a) }
+	start := func(e extent, a Addr) int { return cmp.Compare(e.va, a) }
 	lo, _ := slices.BinarySearchFunc(m.extents, from, start)
 	hi, _ := slices.BinarySearchFunc(m.extents, max(from, to), start)
 	m.extents = slices.Delete(m.extents, lo, hi)
@@ -51,7 +66,7 @@ func (m *Map) find(va Addr) int {
 	lo, hi := 0, len(m.extents)
 	for lo < hi {
 		mid := int(uint(lo+hi) >> 1)
-		if m.extents[mid].VA <= va {
+		if m.extents[mid].va <= va {
 			lo = mid + 1
 		} else {
 			hi = mid
@@ -89,17 +104,18 @@ func (m *Map) Find(pe int, a Addr) (r Run, ok bool) {
 		return Run{}, false
 	}
 	e := &m.extents[i-1]
-	if int64(a-e.VA) >= e.Bytes {
+	if int64(a-e.va) >= e.bytes {
 		return Run{}, false
 	}
-	base := e.PA
-	if e.PerPE != nil {
-		if pe >= len(e.PerPE) || e.PerPE[pe] == 0 {
+	base := e.pa
+	if e.copies != nil {
+		copies := *e.copies
+		if pe >= len(copies) || copies[pe] == 0 {
 			return Run{}, false
 		}
-		base = e.PerPE[pe]
+		base = copies[pe]
 	}
-	return Run{e.VA, e.VA + Addr(e.Bytes), base}, true
+	return Run{e.va, e.va + Addr(e.bytes), base}, true
 }
 
 // Resolve finds the physical address that PE pe means by a, and how many bytes from

@@ -122,7 +122,7 @@ func (n *Fabric) fronts(uses []Use, whole []hop, known []uint32) []front {
 
 // leastShared is how many links two ways must have in common for a jump from one into the other: it may lead
 // to memory that is not at hand.
-const leastShared = 3
+const leastShared = 2
 
 // tail stores a path up to where it comes upon one that lies from base on and goes the same way to the same
 // end, and returns where. By link, known is a hop that lies there.

@@ -247,7 +247,7 @@ func (n *Fabric) newMessage() uint32 {
 		n.free = n.msgs[i].next
 		return i
 	}
-	n.msgs = append(n.msgs, message{})
+	n.msgs = append(roomFor(n.msgs), message{})
 	return uint32(len(n.msgs) - 1)
 }
 

@@ -144,7 +144,7 @@ func (n *Fabric) newRelease(at unit.Time, bytes int32) uint32 {
 	i := n.spillFree
 	if i == 0 {
 		i = uint32(len(n.spill))
-		n.spill = append(n.spill, release{})
+		n.spill = append(roomFor(n.spill), release{})
 	}
 	n.spillFree = n.spill[i].next
 	n.spill[i] = release{at: at, bytes: bytes}

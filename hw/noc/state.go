@@ -176,8 +176,17 @@ func (n *Fabric) lane(li uint32, which uint8) uint32 {
 	}
 	i, next := uint32(len(n.lanes)), *at
 	*at = i // before they move
-	n.lanes = append(n.lanes, lane{buffer: n.empty(n.links[li].own.kind, which), link: li, next: next})
+	n.lanes = append(roomFor(n.lanes), lane{buffer: n.empty(n.links[li].own.kind, which), link: li, next: next})
 	return i
+}
+
+// roomFor is a slice with room for one more. There may be one for each PE and more: it grows by an eighth of what
+// there is, where append would leave up to a quarter unused.
+func roomFor[T any](s []T) []T {
+	if len(s) < cap(s) {
+		return s
+	}
+	return append(make([]T, 0, len(s)+len(s)/8+16), s...)
 }
 
 // queue is the queue of a link, which is made when it is not there.

@@ -35,7 +35,7 @@ func TestSidesByWindow(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		a := rapid.SampledFrom(local).Draw(rt, "algorithm")
 		n := rapid.SampledFrom(elements).Draw(rt, "elements")
-		ns := rapid.SampledFrom([]float64{0.5, 2, 3, 20, 150})
+		ns := rapid.SampledFrom([]float64{0, 0.5, 2, 3, 20, 150})
 		level := func(name, network string, count int) string {
 			l := fmt.Sprintf("{name: %s, network: %s, count: %d, link: {bw_gbs: %d, latency_ns: %g}", name, network, count,
 				rapid.SampledFrom([]int{8, 64, 512}).Draw(rt, "outside"), 10+ns.Draw(rt, "wire"))
@@ -80,21 +80,24 @@ func TestSidesByWindow(t *testing.T) {
 }
 
 // TestLinksPart: the links of such machines part between SIPs, at the wire to a switch or to the next
-// SIP; where the border of the halves is in the middle of a SIP they do not, as both take links there.
+// SIP; where the border of the halves is in the middle of a SIP they do not, as both take links there. Where
+// messages come to a wire in no time from the link before, the border is at the next one.
 func TestLinksPart(t *testing.T) {
 	for _, c := range []struct {
 		name, level string
 		algorithm   *algorithm.Algorithm
 		world       int
 		want        unit.Time
+		sets        []string
 	}{
-		{"switch", "{network: switch, count: 8, link: {bw_gbs: 64, latency_ns: 30}, switch: {overhead_ns: 5}}", algorithm.RingAllReduceChunked, 64, 45 * unit.Nanosecond},
-		{"ring", "{network: ring, count: 8, link: {bw_gbs: 64, latency_ns: 30}}", algorithm.RingAllReduceChunked, 64, 45 * unit.Nanosecond},
-		{"butterfly", "{network: switch, count: 8, link: {bw_gbs: 64, latency_ns: 30}, switch: {overhead_ns: 5}}", algorithm.HalvingDoublingAllReduce, 64, 45 * unit.Nanosecond},
-		{"within a SIP", "{network: switch, count: 9, link: {bw_gbs: 64, latency_ns: 30}, switch: {overhead_ns: 5}}", algorithm.BinomialAllReduce, 72, 0},
+		{"switch", "{network: switch, count: 8, link: {bw_gbs: 64, latency_ns: 30}, switch: {overhead_ns: 5}}", algorithm.RingAllReduceChunked, 64, 45 * unit.Nanosecond, nil},
+		{"ring", "{network: ring, count: 8, link: {bw_gbs: 64, latency_ns: 30}}", algorithm.RingAllReduceChunked, 64, 45 * unit.Nanosecond, nil},
+		{"butterfly", "{network: switch, count: 8, link: {bw_gbs: 64, latency_ns: 30}, switch: {overhead_ns: 5}}", algorithm.HalvingDoublingAllReduce, 64, 45 * unit.Nanosecond, nil},
+		{"within a SIP", "{network: switch, count: 9, link: {bw_gbs: 64, latency_ns: 30}, switch: {overhead_ns: 5}}", algorithm.BinomialAllReduce, 72, 0, nil},
+		{"no wire before", "{network: switch, count: 8, link: {bw_gbs: 64, latency_ns: 30}, switch: {overhead_ns: 5}}", algorithm.RingAllReduceChunked, 64, 35 * unit.Nanosecond, []string{"sip.ucie.port_ns=0"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			b := libraryBench(t, c.algorithm, setup{world: c.world, n: 640, sets: smallSIPs(c.level)})
+			b := libraryBench(t, c.algorithm, setup{world: c.world, n: 640, sets: append(smallSIPs(c.level), c.sets...)})
 			if got, err := sim.Lookahead(b.m, b.topo, b.launch); err != nil || got != c.want {
 				t.Errorf("lookahead %v, want %v (%v)", got, c.want, err)
 			}
@@ -104,24 +107,30 @@ func TestLinksPart(t *testing.T) {
 
 // TestSidesInARow: what one launch leaves behind in the fabric, the next one finds, whoever followed it.
 func TestSidesInARow(t *testing.T) {
+	buffers := []int{512, 1536, 2048, 3072} // of one message, and of so many that some leave it later than others
+	if testing.Short() {
+		buffers = buffers[:1]
+	}
 	for _, a := range []*algorithm.Algorithm{algorithm.HierarchicalRingAllReduce, algorithm.HalvingDoublingAllReduce, algorithm.SwingAllReduce} {
-		s := setup{world: 64, n: 3072, slotBytes: 512, sets: append(smallSIPs("{network: switch, count: 8, link: {bw_gbs: 8, latency_ns: 30}, switch: {overhead_ns: 5}}"),
-			"fabric.buffer_bytes=512", "fabric.message_bytes=512")}
-		var said [2][]string
-		for i := range said {
-			b := libraryBench(t, a, s)
-			x := sim.New(b.m, b.topo, sim.Options{SecondCore: i == 1})
-			for k := range 5 {
-				b.launch.Local = k < 3 // then event by event, on all links
-				res, err := x.Launch(t.Context(), b.launch)
-				if err != nil {
-					t.Fatal(err)
+		for _, buffer := range buffers {
+			s := setup{world: 64, n: 3072, slotBytes: 512, sets: append(smallSIPs("{network: switch, count: 8, link: {bw_gbs: 8, latency_ns: 30}, switch: {overhead_ns: 5}}"),
+				fmt.Sprint("fabric.buffer_bytes=", buffer), "fabric.message_bytes=512")}
+			var said [2][]string
+			for i := range said {
+				b := libraryBench(t, a, s)
+				x := sim.New(b.m, b.topo, sim.Options{SecondCore: i == 1})
+				for k := range 5 {
+					b.launch.Local = k < 3 // then event by event, on all links
+					res, err := x.Launch(t.Context(), b.launch)
+					if err != nil {
+						t.Fatal(err)
+					}
+					said[i] = append(said[i], fmt.Sprint(res.Start, res.End, res.Messages, res.Bytes))
 				}
-				said[i] = append(said[i], fmt.Sprint(res.Start, res.End, res.Messages, res.Bytes))
 			}
-		}
-		if d := cmp.Diff(said[0], said[1]); d != "" {
-			t.Errorf("%s: launches differ (-by one, +by two):\n%s", a.Name, d)
+			if d := cmp.Diff(said[0], said[1]); d != "" {
+				t.Errorf("%s, buffers of %d: launches differ (-by one, +by two):\n%s", a.Name, buffer, d)
+			}
 		}
 	}
 }

@@ -12,3 +12,8 @@ import "unsafe"
 //
 //go:noescape
 func Fetch(p unsafe.Pointer)
+
+// Lines asks for n lines in a row, one at least.
+//
+//go:noescape
+func Lines(p unsafe.Pointer, n int)

@@ -6,3 +6,6 @@ import "unsafe"
 
 // Fetch is for processors that can be asked.
 func Fetch(unsafe.Pointer) {}
+
+// Lines is for processors that can be asked.
+func Lines(unsafe.Pointer, int) {}

@@ -5,12 +5,14 @@ import (
 	"unsafe"
 )
 
-// TestFetch: any address will do, and nothing changes there.
+// TestFetch: any address will do, and any number of lines, and nothing changes there.
 func TestFetch(t *testing.T) {
 	line := [8]int64{1, 2, 3, 4, 5, 6, 7, 8}
 	was := line
 	for _, p := range []unsafe.Pointer{nil, unsafe.Pointer(&line), unsafe.Add(unsafe.Pointer(&line), 63)} {
 		Fetch(p)
+		Lines(p, 1)
+		Lines(p, 7)
 	}
 	if line != was {
 		t.Errorf("%v became %v", was, line)

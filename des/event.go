@@ -6,7 +6,7 @@
 // component that caused the event, its lane (port), and that lane's own counter. So how
 // far a program ran ahead, or how the queue is built, cannot be seen.
 //
-// It imports unit only. Start at Queue.
+// It imports unit, and pages and cache of the ground. Start at Queue.
 package des
 
 import "kernbench/unit"

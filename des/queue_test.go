@@ -5,7 +5,6 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
-	"unsafe"
 
 	"pgregory.net/rapid"
 
@@ -56,15 +55,34 @@ func TestKeyOrder(t *testing.T) {
 }
 
 func TestThePastIsClosed(t *testing.T) {
-	var q Queue
-	q.Post(Event{Time: 5})
-	q.Pop()
-	defer func() {
-		if recover() == nil {
-			t.Error("no panic")
+	popped := func(times ...unit.Time) *Queue {
+		q := &Queue{}
+		for _, at := range times {
+			q.Post(Event{Time: at})
+			q.Pop()
 		}
-	}()
-	q.Post(Event{Time: 4})
+		return q
+	}
+	for _, tt := range []struct {
+		name string
+		q    *Queue
+		at   unit.Time
+	}{
+		{"before an event", popped(5), 4},
+		{"before a window", popped(5, 70_000), 69_000},
+		{"before the clock of a new queue", From(1000), 999},
+		{"long before it", From(1 << 40), 5},
+		{"before all", &Queue{}, -1},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			defer func() {
+				if recover() == nil {
+					t.Error("no panic")
+				}
+			}()
+			tt.q.Post(Event{Time: tt.at})
+		})
+	}
 }
 
 // TestMixedPostAndPop holds the queue against a sorted list while events are posted and
@@ -218,12 +236,12 @@ func TestPeaksAreBounded(t *testing.T) {
 			q.Pop()
 		}
 	}
-	most := func(live int) int { return live/perBlock + min(live, 3*digits) + 2 }
+	most := func(live int) int { return (live/perBlock+min(live, 3*digits)+2)*3/2 + fewest }
 	for _, live := range []int{10, 300, 20_000} {
 		for range 3 {
 			hold(live, 5*live)
 		}
-		if n := len(q.blocks); n > most(live) {
+		if n := len(q.events) / places; n > most(live) {
 			t.Errorf("%d blocks of %d events after %d lived, want at most %d", n, perBlock, live, most(live))
 		}
 	}
@@ -234,7 +252,7 @@ func TestPeaksAreBounded(t *testing.T) {
 
 // TestEventsAreCompact: a block fills whole cache lines.
 func TestEventsAreCompact(t *testing.T) {
-	if n := unsafe.Sizeof(block{}); n != 512 {
-		t.Errorf("a block has %d bytes, want 512", n)
+	if n := blockBytes; n%line != 0 {
+		t.Errorf("a block has %d bytes, not whole lines", n)
 	}
 }

@@ -1,36 +1,146 @@
 package des
 
-import "math/bits"
+import (
+	"cmp"
+	"math/bits"
+	"slices"
+)
 
-// small is a number of events that are put in order one by one.
-const small = 16
+const (
+	small = 12   // events or words that are put in order one by one
+	few   = 1024 // at most so many events of 256 ps are put in order without moving to picoseconds
+)
 
-// sort makes the events of a slot the run: all of one instant, or of one window.
-func (q *Queue) sort(s slot, instant bool) {
-	raw := q.raw[:0]
-	last := (s.events-1)%perBlock + 1
-	for b := s.head; b != 0; last = perBlock {
-		raw = append(raw, q.blocks[b].events[:last]...)
+// sorter is what putting in order needs.
+type sorter struct {
+	lists [digits]uint32 // of nodes, of a picosecond each
+	nodes []node         // number 0 is none
+	raw   []Event
+	words [2][]uint64
+}
+
+// node is an event of a list.
+type node struct{ event, next uint32 }
+
+// sortWindow makes the n events of a slot of the wheel, few, the run.
+func (q *Queue) sortWindow(s uint32, n int) {
+	if cap(q.run) < n {
+		q.run = make([]Event, max(2*n, small))
+	}
+	if len(q.nodes) <= n {
+		q.nodes = make([]node, max(2*n, small))
+	}
+	run, nodes, lists := q.run[:n], q.nodes, &q.lists
+	q.run = run
+	var filled [digits / 64]uint64
+	number := uint32(0)
+	b, end := (s-1)/places, s
+	for b != 0 {
+		// Backwards, so that the lists have events as they were posted: mostly in order.
+		from := b*places + 1
+		events := q.events[from:end]
+		for i := len(events) - 1; i >= 0; i-- {
+			t := uint8(events[i].Time)
+			number++
+			nodes[number] = node{from + uint32(i), lists[t]}
+			lists[t] = number
+			filled[t/64] |= 1 << (t % 64)
+		}
 		b = q.drop(b)
+		end = (b + 1) * places
 	}
-	if len(raw) <= small/2 {
-		q.run, q.raw = raw, q.run
-		insert(q.run)
-		return
-	}
-	q.raw = raw
-	if cap(q.run) < len(raw) {
-		q.run = make([]Event, cap(raw))
-	}
-	q.run = q.run[:len(raw)]
-	if instant {
-		spreadKeys(q.run, raw)
-	} else {
-		spreadTimes(q.run, raw)
+	events := q.events
+	k := 0
+	for w, set := range filled {
+		for ; set != 0; set &= set - 1 {
+			list := &lists[(w*64+bits.TrailingZeros64(set))%digits]
+			begin, i := k, *list
+			*list = 0
+			for {
+				node := &nodes[i]
+				run[k] = events[node.event]
+				k++
+				i = node.next
+				if i == 0 {
+					break
+				}
+			}
+			if k > begin+1 {
+				q.sortInstant(run[begin:k])
+			}
+		}
 	}
 }
 
-// insert sorts events that are few, or near their places.
+// sortInstant puts events of one instant in order.
+func (q *sorter) sortInstant(s []Event) {
+	n := len(s)
+	if n <= small {
+		insert(s)
+		return
+	}
+	if cap(q.raw) < n {
+		q.raw, q.words = make([]Event, 2*n), [2][]uint64{make([]uint64, 2*n), make([]uint64, 2*n)}
+	}
+	words, sorted := q.words[0][:n], q.words[1][:n]
+	number := uint64(1)<<bits.Len(uint(n-1)) - 1
+	differ := pack(words, s, number)
+	if differ == 0 {
+		return
+	}
+	sortWords(sorted, words, uint(bits.Len64(differ)))
+	raw := q.raw[:n]
+	copy(raw, s)
+	if unpack(s, raw, sorted, number) {
+		untie(s, sorted, number)
+	}
+}
+
+// pack makes words of the keys of events, with their numbers in place of the last bits, and tells the bits in
+// which words differ; none if the events are in order.
+func pack(words []uint64, events []Event, number uint64) uint64 {
+	before, differ, unsorted := uint64(0), number, uint64(0)
+	words = words[:len(events)]
+	first := uint64(events[0].Key)
+	for i := range events {
+		key := uint64(events[i].Key)
+		differ |= key ^ first
+		_, less := bits.Sub64(key, before, 0)
+		unsorted |= less
+		before = key
+		words[i] = key&^number | uint64(i)
+	}
+	if unsorted == 0 {
+		return 0
+	}
+	return differ
+}
+
+// unpack copies events in the order of words; true if some of these have only numbers to tell them apart.
+func unpack(to, from []Event, words []uint64, number uint64) bool {
+	before, tied := ^uint64(0), false
+	to = to[:len(words)]
+	for i, w := range words {
+		to[i] = from[w&number]
+		if w^before <= number {
+			tied = true
+		}
+		before = w
+	}
+	return tied
+}
+
+// untie puts events in order whose words have only numbers to tell them apart.
+func untie(s []Event, words []uint64, number uint64) {
+	for from, i := 0, 1; from < len(s); i++ {
+		if i == len(s) || words[i]^words[from] > number {
+			slices.SortFunc(s[from:i], func(a, b Event) int { return cmp.Compare(a.Key, b.Key) })
+			from = i
+		}
+	}
+}
+
+// insert sorts events that are few.
 func insert(s []Event) {
 	for i := 1; i < len(s); i++ {
 		if !s[i].before(&s[i-1]) {
@@ -45,58 +155,43 @@ func insert(s []Event) {
 	}
 }
 
-// spreadTimes sorts up to few events of one window: by stretches of 4 ps, then one by one.
-func spreadTimes(to, from []Event) {
-	const stretches = digits / 4
-	var start [stretches]uint8
-	for i := range from {
-		start[from[i].Time/4%stretches]++
-	}
-	sum := uint8(0)
-	for i := range start {
-		start[i], sum = sum, sum+start[i]
-	}
-	for i := range from {
-		k := from[i].Time / 4 % stretches
-		to[start[k]] = from[i]
-		start[k]++
-	}
-	insert(to)
-}
-
-// spreadKeys sorts events of one instant: by the highest bits in which their keys differ,
-// then each part likewise. What is in from is lost.
-func spreadKeys(to, from []Event) {
-	least, most := from[0].Key, from[0].Key
-	for i := range from {
-		least, most = min(least, from[i].Key), max(most, from[i].Key)
-	}
-	width := min(8, bits.Len(uint(len(from))))
-	shift := max(0, bits.Len64(uint64(most-least))-width)
+// sortWords sorts words that differ in their lowest bits, so many, alone: by the highest of these, then each part
+// likewise. What is in from is lost.
+func sortWords(to, from []uint64, differ uint) {
+	width := min(8, uint(bits.Len(uint(len(from)))))
+	shift := max(width, differ) - width
+	mask := uint64(1)<<width - 1
 	var start [1 << 8]uint32
-	for i := range from {
-		start[uint8((from[i].Key-least)>>shift)]++
+	for _, w := range from {
+		start[uint8(w>>(shift&63)&mask)]++
 	}
-	sum := uint32(0)
-	for i := range 1 << width {
-		start[i], sum = sum, sum+start[i]
+	sum, most := uint32(0), uint32(0)
+	for i, n := range start[:1<<width] {
+		start[i] = sum
+		sum += n
+		most = max(most, n)
 	}
-	for i := range from {
-		k := uint8((from[i].Key - least) >> shift)
-		to[start[k]] = from[i]
+	for _, w := range from {
+		k := uint8(w >> (shift & 63) & mask)
+		to[start[k]] = w
 		start[k]++
 	}
-	if shift == 0 {
-		return
-	}
-	begin := uint32(0)
-	for _, end := range start[:1<<width] {
-		if end > begin+small {
-			copy(from[begin:end], to[begin:end])
-			spreadKeys(to[begin:end], from[begin:end])
-		} else {
-			insert(to[begin:end])
+	if most > small && shift > 0 {
+		begin := uint32(0)
+		for _, end := range start[:1<<width] {
+			if end > begin+small {
+				copy(from[begin:end], to[begin:end])
+				sortWords(to[begin:end], from[begin:end], shift)
+			}
+			begin = end
 		}
-		begin = end
+	}
+	for i := 1; i < len(to); i++ {
+		w, k := to[i], i
+		for k > 0 && w < to[k-1] {
+			to[k] = to[k-1]
+			k--
+		}
+		to[k] = w
 	}
 }

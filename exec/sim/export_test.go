@@ -27,6 +27,7 @@ func Lookahead(m *machine.Machine, t *conf.Topology, l *tl.Launch) (unit.Time, e
 	if err != nil {
 		return 0, err
 	}
+	w.isolate(false)
 	return min(w.lookahead, w.apart()), nil
 }
 

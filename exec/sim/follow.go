@@ -59,6 +59,9 @@ type follow struct {
 	side    *side // of two that follow the launch; nil: one does
 	private bool  // all rings have links of their own
 
+	uses      []noc.Use // of the fabric, by ring, until their ways are found
+	lead      unit.Time // see noc.Load
+	isolated  bool      // they are
 	lookahead unit.Time // between the two sides on the fabric; 0: it does not part
 
 	part     recording // that is being made
@@ -115,7 +118,9 @@ func (w *follow) perform(ctx context.Context) (*tl.Result, error) {
 	e.follow, e.broken = w, errExited
 	defer func() { // also when a kernel ends the goroutine
 		w.stopAll()
-		e.net.Mingle()
+		if w.isolated {
+			e.net.Mingle()
+		}
 		e.follow = nil
 	}()
 	err := w.simulate(ctx)
@@ -151,16 +156,18 @@ func (w *follow) simulate(ctx context.Context) error {
 			w.who[i] = w.log.Who(oplog.Origin{Rank: w.ranks[i].index, PE: w.ranks[i].pe})
 		}
 	}
-	switch shared, err := w.recordShared(); {
-	case err != nil:
+	recorded, err := w.recordShared()
+	if err != nil {
 		return err
-	case !shared:
-		w.traffic = make([]tl.Traffic, len(w.ranks))
-		w.recordAhead()
-	default:
+	}
+	w.isolate(recorded)
+	if recorded {
 		if err := w.byTwo(); err != nil {
 			return err
 		}
+	} else {
+		w.traffic = make([]tl.Traffic, len(w.ranks))
+		w.recordAhead()
 	}
 	for looks := 0; ; w.until-- {
 		if w.until <= 0 {

@@ -21,7 +21,7 @@ type connection struct {
 	hops       []machine.Hop
 }
 
-// connect leads rings from rank to rank, and finds their ways. Those of a receiver lie side by side.
+// connect leads rings from rank to rank. Those of a receiver lie side by side.
 func (w *follow) connect() {
 	uses := make([]noc.Use, len(w.rings)-1)
 	n := len(w.ranks)
@@ -54,18 +54,7 @@ func (w *follow) connect() {
 		}
 	}
 	// From what happens on the fabric to what is sent because of it: a send after a receive, or what waited for a credit.
-	lead += w.e.spec.DMA.Setup
-	largest := w.ring.Protocol.Wire(w.ring.SlotBytes)
-	w.e.net.Isolate(uses, noc.Load{Bytes: int64(w.ring.Slots) * largest, Largest: largest, Lead: lead})
-	if w.e.opts.Fidelity == noc.Slot && w.e.opts.SecondCore && len(w.ranks) >= sidesFrom {
-		w.lookahead = w.e.net.Part(uses)
-	}
-	w.private = true
-	for i := range uses {
-		r := &w.rings[i+1]
-		r.own, r.private = uses[i].Private, uses[i].Alone
-		w.private = w.private && r.private
-	}
+	w.uses, w.lead = uses, lead+w.e.spec.DMA.Setup
 }
 
 // lead connects the rings of its receivers.

@@ -17,6 +17,7 @@ type Use struct {
 	// Like is the number of its kind: uses of one kind are of one side, and take links of the same
 	// kinds, one after the other.
 	Like         uint32
+	Bytes        int64 // that can be on its way at the same time
 	Side, ToSide uint8 // 0 or 1, of both ends: Through may be called at the same time on each side; see Part
 
 	Private
@@ -25,7 +26,6 @@ type Use struct {
 
 // Load is what Isolate is to know of all uses.
 type Load struct {
-	Bytes   int64     // that can be on the way of a use at the same time
 	Largest int64     // transfer
 	Lead    unit.Time // what is sent because of something that happens on the fabric is sent so much later, or more
 }
@@ -62,7 +62,7 @@ func (n *Fabric) Isolate(uses []Use, load Load) {
 	for i := range uses {
 		u := &uses[i]
 		path := whole[u.first : u.first+u.clear]
-		meets := load.Largest > n.most || !n.holds(path, load.Bytes)
+		meets := load.Largest > n.most || !n.holds(path, u.Bytes)
 		u.Alone = len(path) > 0 && !meets
 		for _, h := range path {
 			u.Alone = u.Alone && users[n.linkOf(h)] == 1

@@ -20,7 +20,7 @@ func TestEdges(t *testing.T) {
 			for i := range uses {
 				uses[i].From, uses[i].To = m.PE(r.IntN(m.NumPEs())), m.TCM(r.IntN(8)*r.IntN(m.NumPEs()/8))
 			}
-			n.Isolate(uses, Load{Bytes: 1, Largest: 1, Lead: 1})
+			n.Isolate(uses, Load{Largest: 1, Lead: 1})
 
 			nearest := map[uint32]map[uint32]unit.Time{} // by link and where it is reached from
 			each := func(see func(li, from, e uint32, near unit.Time)) {

@@ -44,17 +44,17 @@ func TestFold(t *testing.T) {
 			var uses []Use
 			kinds := m.Alike()
 			c.pairs(m.NumPEs(), func(from, to int) {
-				uses = append(uses, Use{From: m.TCM(from), To: m.TCM(to), Like: kinds.Number(from, to)})
+				uses = append(uses, Use{From: m.TCM(from), To: m.TCM(to), Like: kinds.Number(from, to), Bytes: 4096})
 			})
 			slices.SortStableFunc(uses, func(a, b Use) int { return int(a.To - b.To) })
-			n.Isolate(uses, Load{Bytes: 4096, Largest: 256})
+			n.Isolate(uses, Load{Largest: 256})
 			whole := checkRoutes(t, n, uses)
 			if stored := len(n.hops) - n.kept; stored > whole*3/4 {
 				t.Errorf("%d hops are stored as %d", whole, stored)
 			}
 			n.Mingle()
 			n.many = whole + 1
-			n.Isolate(uses, Load{Bytes: 4096, Largest: 256})
+			n.Isolate(uses, Load{Largest: 256})
 			checkRoutes(t, n, uses)
 			n.Mingle()
 			if got, want := n.path(early), m.Route(nil, m.TCM(0), m.HBM(9)); len(got) != len(want) {

@@ -42,7 +42,7 @@ func (n *Fabric) Isolate(uses []Use, load Load) {
 	}
 	n.isolated = true
 	for i := range n.links {
-		n.links[i].own.flags &^= alone | border | reached
+		n.links[i].own.flags &^= alone | border | reached | roomy
 	}
 	// Hops stand for links of the machine until it is known which of these there has to be state for.
 	whole := make([]hop, 0, n.hopsOf(uses))
@@ -96,6 +96,7 @@ func (n *Fabric) Isolate(uses []Use, load Load) {
 	n.freeAt = make([]unit.Time, private)
 	n.index = nil // until there is another route
 	n.connect(uses)
+	n.findSwift(uses)
 }
 
 // hopsOf is how many hops uses have, without finding the way of each.
@@ -188,7 +189,7 @@ func (n *Fabric) holds(path []hop, bytes int64) bool {
 // Mingle ends Isolate: the fabric is at rest again.
 func (n *Fabric) Mingle() {
 	n.hops, n.isolated = n.hops[:n.kept], false
-	n.freeAt, n.junctions, n.alike = nil, nil, nil
+	n.freeAt, n.junctions, n.swift, n.alike = nil, nil, nil, nil
 }
 
 // Private is what a use is on its way. There may be millions: it holds no pointer.

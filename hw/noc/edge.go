@@ -78,7 +78,9 @@ func (n *Fabric) expect(m *message) {
 // flies notes that a message is on its way to a link by an edge.
 func (n *Fabric) flies(li, e uint32) {
 	if e == onlyEdge {
-		n.links[li].flying++
+		if n.swift[li] == 0 {
+			n.links[li].flying++
+		}
 		return
 	}
 	n.edge(e).flying++

@@ -1,6 +1,9 @@
 package noc
 
-import "kernbench/des"
+import (
+	"kernbench/des"
+	"kernbench/unit"
+)
 
 // This file follows messages over links that several routes pass, without an event for each link. A
 // message goes on at once where nobody else can come before it: those that reach the link by the
@@ -30,35 +33,24 @@ func (n *Fabric) follow(mi, e uint32, c cause) {
 	m := &n.msgs[mi]
 	li := n.linkOf(n.hopOf(m))
 	for {
-		l := &n.links[li]
-		l.served = from(m)
-		n.reached(li, e)
-		start := max(m.arrived, l.freeAt)
-		if start > m.arrived {
-			c = cause{by: li + 1, phase: des.Retry}
-		}
-		k := n.kind(l)
-		end := max(start+k.serial.Time(int64(m.bytes)), m.tail)
-		l.freeAt = end
-		m.tail = end + k.latency
-		if m.hop > 0 {
-			n.release(m, end)
+		var latency unit.Time
+		if kind := n.swift[li]; kind != 0 {
+			latency = n.kinds[kind-1].latency
+			m.arrived += latency
+			m.tail += latency
+			m.foreign = false // there is no room to give back
 		} else {
-			n.sink.Departed(m.user, end)
+			c, latency = n.over(mi, li, e, c)
 			m = &n.msgs[mi]
 		}
 		if n.last(m) {
 			n.deliver(mi)
 			return
 		}
-		if m.in = nowhere; l.own.flags&alone == 0 {
-			m.in = m.into
-			n.buffer(m.into).held += m.bytes
-		}
 		m.via = li + 1
 		m.route = n.onward(m.route)
 		m.passed()
-		if m.arrived = start + k.latency; k.latency > 0 {
+		if latency > 0 {
 			c = cause{by: li + 1, phase: des.Arrive}
 		}
 		h := n.hopOf(m)
@@ -75,9 +67,40 @@ func (n *Fabric) follow(mi, e uint32, c cause) {
 	}
 }
 
+// over takes a message over a link that it has come to by an edge. It tells because of what the message comes
+// to the next, and how long that takes.
+func (n *Fabric) over(mi, li, e uint32, c cause) (cause, unit.Time) {
+	l, m := &n.links[li], &n.msgs[mi]
+	l.served = from(m)
+	n.reached(li, e)
+	start := max(m.arrived, l.freeAt)
+	if start > m.arrived {
+		c = cause{by: li + 1, phase: des.Retry}
+	}
+	k := n.kind(l)
+	end := max(start+k.serial.Time(int64(m.bytes)), m.tail)
+	l.freeAt = end
+	m.tail = end + k.latency
+	if m.hop > 0 {
+		n.release(m, end)
+	} else {
+		n.sink.Departed(m.user, end)
+		m = &n.msgs[mi]
+	}
+	if m.in = nowhere; l.own.flags&(alone|roomy) == 0 && !n.last(m) {
+		m.in = m.into
+		n.buffer(m.into).held += m.bytes
+	}
+	m.arrived = start + k.latency
+	return c, k.latency
+}
+
 // goesOn tells whether a message, on its way to a link by an edge, starts there before all others that
 // are not there yet, and without waiting for room. If so it knows into which buffer it goes.
 func (n *Fabric) goesOn(m *message, li, e uint32) bool {
+	if n.swift[li] != 0 {
+		return true
+	}
 	l := &n.links[li]
 	if l.own.flags&alone != 0 {
 		return true
@@ -97,5 +120,5 @@ func (n *Fabric) goesOn(m *message, li, e uint32) bool {
 		return true
 	}
 	m.into = n.into(li, m.lane)
-	return n.fits(m.into, m.bytes, m.arrived)
+	return l.own.flags&roomy != 0 || n.fits(m.into, m.bytes, m.arrived)
 }

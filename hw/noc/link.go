@@ -219,8 +219,11 @@ func (n *Fabric) start(li, mi uint32) {
 		n.q.Post(des.Event{Time: m.tail, Key: n.key(li, des.Arrive), Target: Target(kindDeliver, 0), Arg: mi})
 		return
 	}
-	n.buffer(m.into).held += m.bytes
-	m.in, m.via = m.into, li+1
+	if m.in = nowhere; l.own.flags&roomy == 0 {
+		m.in = m.into
+		n.buffer(m.into).held += m.bytes
+	}
+	m.via = li + 1
 	m.route = n.onward(m.route)
 	m.passed()
 	m.arrived = now + k.latency

@@ -118,6 +118,7 @@ type Fabric struct {
 	kept      int         // hops of routes that outlive it
 	lead      unit.Time   // from what happens on the fabric to what is sent because of it
 	junctions []junction  // number 0 is none
+	swift     []uint8     // by link: 1 + its kind where no message ever waits
 	ways      [2]way      // of routes that share no link, by side
 	alike     []*way      // of uses of a kind
 	freeAt    []unit.Time // by link of such a route

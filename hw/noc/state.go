@@ -41,6 +41,7 @@ const (
 	alone                     // one route alone passes the link
 	border                    // messages may pass from it to the other side
 	reached                   // messages of the other side may come to it
+	roomy                     // its buffers hold all that can be on its way over it
 )
 
 // lane is a class and channel of a link of which there is more to say.

@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	reach = 3 // links of a message's way that are looked at ahead
+	reach = 3 // links of a message's way that are looked at ahead, but for those that nothing need be known of
 	batch = 8 // events that are looked at together
 )
 
@@ -53,25 +53,27 @@ func (n *Fabric) soon(coming []des.Event, fresh bool) {
 
 // ahead looks at the next links of a message's way, or the junctions before them.
 func (n *Fabric) ahead(m *message) {
-	r := m.route
-	for k := 0; k < reach && !r.Empty(); k++ {
-		h := n.hops[r.at]
-		if e := edgeOf(h); e != onlyEdge {
-			cache.Fetch(unsafe.Pointer(&n.junctions[e>>edgeBits]))
-		} else {
+	for k, r := 0, m.route; k < reach && !r.Empty(); r = n.onward(r) {
+		switch h := n.hops[r.at]; {
+		case h&meets != 0:
+			cache.Fetch(unsafe.Pointer(&n.junctions[edgeOf(h)>>edgeBits]))
+			k++
+		case n.swift[n.linkOf(h)] == 0:
 			cache.Fetch(unsafe.Pointer(&n.links[n.linkOf(h)]))
+			k++
 		}
-		r = n.onward(r)
 	}
 }
 
 // behindJunctions looks at the links that ahead did not know.
 func (n *Fabric) behindJunctions(m *message) {
-	r := m.route
-	for k := 0; k < reach && !r.Empty(); k++ {
-		if h := n.hops[r.at]; h&meets != 0 {
+	for k, r := 0, m.route; k < reach && !r.Empty(); r = n.onward(r) {
+		switch h := n.hops[r.at]; {
+		case h&meets != 0:
 			cache.Fetch(unsafe.Pointer(&n.links[n.linkOf(h)]))
+			k++
+		case n.swift[n.linkOf(h)] == 0:
+			k++
 		}
-		r = n.onward(r)
 	}
 }

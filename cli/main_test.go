@@ -45,21 +45,37 @@ func TestInterruptDuringARun(t *testing.T) {
 
 // What is finished is printed, also when the rest is not.
 func TestInterruptKeepsWhatIsFinished(t *testing.T) {
-	ctx, stop := context.WithCancel(t.Context())
-	time.AfterFunc(300*time.Millisecond, stop)
-	status, stdout, _ := call(ctx, "test", "ring_allreduce", "--ranks", "1-250", "--exhaustive")
-	if status != ExitInterrupted || !strings.Contains(stdout, "ring_allreduce") || !strings.Contains(stdout, " 0 failed") {
-		t.Errorf("exit status %d, want %d, and a table on stdout, not %q", status, ExitInterrupted, stdout)
-	}
+	untilFinished(t, func(ctx context.Context) (int, bool, string) {
+		status, stdout, stderr := call(ctx, "test", "ring_allreduce", "--ranks", "1-250", "--exhaustive")
+		return status, strings.Contains(stdout, "ring_allreduce") && strings.Contains(stdout, " 0 failed"), stdout + stderr
+	})
 }
 
 // Of further schedules those that were run are told.
 func TestInterruptDuringSchedules(t *testing.T) {
-	ctx, stop := context.WithCancel(t.Context())
-	time.AfterFunc(300*time.Millisecond, stop)
-	status, stdout, stderr := call(ctx, "run", "--bench", "allgather_distributed", "--seeds", "10000000")
-	if status != ExitInterrupted || !strings.Contains(stderr, "interrupted") || !strings.Contains(stdout, "more came to the same result") {
-		t.Errorf("exit status %d, want %d; stdout: %s\nstderr: %s", status, ExitInterrupted, stdout, stderr)
+	untilFinished(t, func(ctx context.Context) (int, bool, string) {
+		status, stdout, stderr := call(ctx, "run", "--bench", "allgather_distributed", "--seeds", "10000000")
+		return status, strings.Contains(stderr, "interrupted") && strings.Contains(stdout, "more came to the same result"), stdout + stderr
+	})
+}
+
+// untilFinished stops a command that takes long, later and later, until something was finished before.
+func untilFinished(t *testing.T, command func(context.Context) (status int, finished bool, said string)) {
+	t.Helper()
+	for after := 300 * time.Millisecond; ; after *= 2 {
+		ctx, stop := context.WithCancel(t.Context())
+		timer := time.AfterFunc(after, stop)
+		status, finished, said := command(ctx)
+		timer.Stop()
+		stop()
+		switch {
+		case status != ExitInterrupted:
+			t.Fatalf("exit status %d, want %d: %s", status, ExitInterrupted, said)
+		case finished:
+			return
+		case after > 10*time.Second:
+			t.Fatalf("nothing was finished after %v: %s", after, said)
+		}
 	}
 }
 

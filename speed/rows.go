@@ -2,7 +2,9 @@ package speed
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -213,25 +215,42 @@ func provenance(pes int) *work {
 	}
 }
 
-// twoCores compares a sweep on one core with the same on two, by what the Go runtime may use.
+// twoCores compares a sweep on one core with the same on two, by what the Go runtime may use; and, for what the second
+// core of this computer is good for, with two processes of one core each that have nothing in common.
 func twoCores(largest string) *work {
 	args := []string{"tune", "all_reduce", "--ranks", "64", "-b", "4K", "-e", largest, "-f", "4", "--vary", "n_slots=2,4"}
 	return &work{
 		name: "tune-cores", what: "a sweep over algorithms and sizes, on one core over on two", command: args,
-		figures: []Figure{{What: ratioOfTimes, Unit: Times}, {What: wallTime, Unit: Seconds}, {What: userCPU, Unit: Seconds}, {What: peakMemory, Unit: Bytes}},
+		figures: []Figure{{What: ratioOfTimes, Unit: Times}, {What: "ratio of two processes", Unit: Times}, {What: wallTime, Unit: Seconds}, {What: userCPU, Unit: Seconds}, {What: peakMemory, Unit: Bytes}},
 		run: func(ctx context.Context, m *meter) ([]float64, *Outcome, error) {
-			var both [2]cost
-			for i := range both {
+			sweep := func(cores int) (cost, error) {
 				// Each in a database of its own, or the second would find all points.
-				db := filepath.Join(m.dir, fmt.Sprintf("%d.db", time.Now().UnixNano()))
-				c, err := m.execute(ctx, append(args[:len(args):len(args)], "--db", db), fmt.Sprintf("GOMAXPROCS=%d", i+1))
+				dir, err := os.MkdirTemp(m.dir, "sweep")
 				if err != nil {
-					return nil, nil, err
+					return cost{}, err
 				}
-				both[i] = c
+				return m.execute(ctx, append(args[:len(args):len(args)], "--db", filepath.Join(dir, "all.db")), fmt.Sprintf("GOMAXPROCS=%d", cores))
 			}
-			one, two := both[0], both[1]
-			return []float64{one.wall.Seconds() / two.wall.Seconds(), two.wall.Seconds(), two.user.Seconds(), float64(two.memory)}, nil, nil
+			one, err := sweep(1)
+			if err != nil {
+				return nil, nil, err
+			}
+			two, err := sweep(2)
+			if err != nil {
+				return nil, nil, err
+			}
+			other := make(chan error)
+			start := time.Now()
+			go func() {
+				_, err := sweep(1)
+				other <- err
+			}()
+			_, err = sweep(1)
+			if err = errors.Join(err, <-other); err != nil {
+				return nil, nil, err
+			}
+			apart := 2 * one.wall.Seconds() / time.Since(start).Seconds()
+			return []float64{one.wall.Seconds() / two.wall.Seconds(), apart, two.wall.Seconds(), two.user.Seconds(), float64(two.memory)}, nil, nil
 		},
 	}
 }

@@ -14,8 +14,8 @@ const (
 
 // soon looks at what events concern that come soon, so that it is at hand then. What one line of the cache
 // tells of the next is looked at a batch later, when it has come: the message of an event first, then
-// its way, then the links on it, then those to which several edges lead. Of links and junctions, which may be on the other side, it reads what
-// nobody changes.
+// its way, then the links on it, then those to which several edges lead. Of links and junctions, which may
+// be on the other side, it reads what nobody changes.
 func (n *Fabric) soon(coming []des.Event, fresh bool) {
 	if fresh {
 		n.seen = [len(n.seen)]int{len(coming), len(coming), len(coming), len(coming)}

@@ -2,6 +2,7 @@ package noc
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"slices"
 
@@ -32,6 +33,9 @@ const (
 	perJunction = 6
 	edgeBits    = 3 // of the number of an edge: which of its junction's it is
 	continues   = 1 << 31
+
+	// mostJunctions is how many a hop has bits for.
+	mostJunctions = uint32(meets) >> channelBits >> edgeBits
 
 	// onlyEdge stands for the edge of a link that has but one.
 	onlyEdge = 0
@@ -138,7 +142,7 @@ func (n *Fabric) connect(uses []Use) {
 			from, far = li+1, far+n.kind(&n.links[li]).latency
 		}
 	}
-	number := n.join(known, first)
+	number := n.makeJunctions(known, first)
 	for k, a := range arrivals {
 		h := &n.hops[n.kept+k]
 		if a.from == 0 {
@@ -154,9 +158,9 @@ func (n *Fabric) connect(uses []Use) {
 	}
 }
 
-// join makes the junctions, and puts the edges that are known of each in the order of their numbers: those
+// makeJunctions makes the junctions, and puts the edges that are known of each in the order of their numbers: those
 // of sources first, then the nearest. It returns the number of each link's junction.
-func (n *Fabric) join(known []found, first []uint32) (number []uint32) {
+func (n *Fabric) makeJunctions(known []found, first []uint32) (number []uint32) {
 	number = make([]uint32, len(n.links))
 	end := uint32(1)
 	var edges []found
@@ -176,6 +180,9 @@ func (n *Fabric) join(known []found, first []uint32) (number []uint32) {
 		}
 		number[li] = end
 		end += uint32(len(edges)+perJunction-1) / perJunction
+	}
+	if end > mostJunctions {
+		panic(fmt.Sprintf("noc: %d junctions: a hop can tell at most %d apart", end, mostJunctions))
 	}
 	n.junctions = pages.Large(make([]junction, end))
 	for li, e := range first {

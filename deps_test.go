@@ -28,15 +28,18 @@ const house = `
 	cmd/kernbench < cli;
 	cli;
 	report < speed, lab, unit;
-	speed;
+	speed, kerneltest;
 	lab;
 	store;
 	bench;
 	dist, hccl;
 	device;
 	algorithm < tl, collective, topology, mem, dtype, unit;
-	verify, race, bound, numerics, calibrate;
+	race < exec/mock, history, tl, mem, unit;
+	verify, bound, numerics, calibrate;
 	exec/mock, exec/sim;
+	exec/sim/replay, exec/sim/values;
+	exec;
 	hw/pe;
 	hw/ipcq, hw/dma, hw/vector, hw/gemm, hw/memory, hw/noc;
 	hw;
@@ -45,12 +48,13 @@ const house = `
 	conf;
 	des;
 	oplog, trace, history;
+	program;
 	collective;
 	tl;
 	fault;
 	mem;
 	dtype;
-	unit, pages, cache;
+	unit, internal/hugepage, internal/prefetch;
 `
 
 // never are the rules that hold whatever the plan says: no path of imports leads from the
@@ -61,7 +65,7 @@ const never = `
 	algorithm -> exec, hw, des, machine, conf, device;
 	exec, hw -> algorithm, bench, dist;
 	trace, oplog, history -> exec, hw;
-	race -> exec/sim, hw, machine, device;
+	race -> exec/sim, device;
 `
 
 // outside are the packages of other modules that a package may import. Every other one

@@ -26,8 +26,6 @@ var BidirectionalRingAllReduce = Register(Algorithm{
 	Collective: "all_reduce",
 	Topology:   "ring_1d",
 	Kernel:     bidirectionalRingAllReduce,
-	Local:      true,
-	Alike:      evenHalves,
 	MinSlots:   2,
 	Pipelined:  true,
 	Steps:      "2(N-1)",

@@ -50,7 +50,6 @@ var BinomialAllReduce = Register(Algorithm{
 	Collective: "all_reduce",
 	Topology:   "hypercube",
 	Kernel:     binomialAllReduce,
-	Local:      true,
 	Way:        binomialAndBack,
 	Steps:      "2 ceil(log2 N)",
 	Cost:       "2 ceil(log2 N) (alpha + beta M): 2(N-1) M bytes in all",

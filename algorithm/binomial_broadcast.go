@@ -32,7 +32,6 @@ var BinomialBroadcast = Register(Algorithm{
 	Collective: "broadcast",
 	Topology:   "circulant",
 	Kernel:     binomialBroadcast,
-	Local:      true,
 	KernelArgs: firstIsRoot,
 	Way:        binomialFrom,
 	Steps:      "ceil(log2 N)",

@@ -31,7 +31,6 @@ var BinomialReduce = Register(Algorithm{
 	Collective: "reduce",
 	Topology:   "circulant",
 	Kernel:     binomialReduce,
-	Local:      true,
 	KernelArgs: firstIsRoot,
 	Way:        binomialTo,
 	Steps:      "ceil(log2 N)",

@@ -153,8 +153,6 @@ var BucketAllReduce = Register(Algorithm{
 	Kernel:     bucketAllReduce,
 	MinSlots:   2,
 	Pipelined:  true,
-	Local:      true,
-	Alike:      func(g *tl.Group) bool { return evenLevels(g, bucketParts) },
 	Steps:      "2 sum(n_k - 1) over the levels",
 	Cost:       "2 sum(n_k - 1) alpha + 2(N-1)/N beta M/2D on a torus of D dimensions: 2(N-1)/N M bytes per rank",
 	Source:     "Sack, Gropp, Collective algorithms for multiported torus networks, ACM Trans. Parallel Comput. 1(2), 2015; Jain, Sabharwal, ICS 2010",

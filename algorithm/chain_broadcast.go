@@ -43,7 +43,6 @@ var ChainBroadcast = Register(Algorithm{
 	Collective: "broadcast",
 	Topology:   "ring_1d",
 	Kernel:     chainBroadcast,
-	Local:      true,
 	KernelArgs: firstIsRoot,
 	Pipelined:  true,
 	Way:        chainFrom,

@@ -32,7 +32,6 @@ var ChainReduce = Register(Algorithm{
 	Collective: "reduce",
 	Topology:   "ring_1d",
 	Kernel:     chainReduce,
-	Local:      true,
 	KernelArgs: firstIsRoot,
 	Pipelined:  true,
 	Way:        chainTo,

@@ -11,7 +11,9 @@ import (
 	"kernbench/algorithm"
 	"kernbench/collective"
 	"kernbench/dtype"
+	"kernbench/exec"
 	"kernbench/exec/mock"
+	"kernbench/kerneltest"
 	"kernbench/tl"
 	"kernbench/topology"
 	"kernbench/verify"
@@ -209,6 +211,22 @@ func TestConformanceSizes(t *testing.T) {
 			t.Parallel()
 			for _, s := range allSizes(t, a, dtype.F32) {
 				t.Run(s.String(), func(t *testing.T) { check(t, a, run{size: s, typ: dtype.F32, op: tl.Sum}) })
+			}
+		})
+	}
+}
+
+// Every executor runs the library, as far as its capabilities allow; those that come with
+// kernbench have all that it needs.
+func TestConformanceOnExecutors(t *testing.T) {
+	if len(exec.All()) < 2 {
+		t.Fatalf("only %q are registered", exec.Names())
+	}
+	for _, x := range exec.All() {
+		t.Run(x.Name, func(t *testing.T) {
+			c := kerneltest.Conformance(t, x, *exhaustive)
+			if least := 5 * len(algorithm.All()); c.Ran < least || len(c.Skipped) > 0 {
+				t.Errorf("%d cases ran and %v were skipped; at least %d, and none", c.Ran, c.Skipped, least)
 			}
 		})
 	}

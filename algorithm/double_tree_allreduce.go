@@ -105,7 +105,6 @@ var DoubleTreeAllReduce = Register(Algorithm{
 	Collective: "all_reduce",
 	Topology:   "two_trees",
 	Kernel:     doubleTreeAllReduce,
-	Local:      true,
 	Pipelined:  true,
 	Way:        firstOfTwoTrees,
 	MinSlots:   2,

@@ -105,7 +105,6 @@ var DoubleTreeBroadcast = Register(Algorithm{
 	Collective: "broadcast",
 	Topology:   "circulant",
 	Kernel:     doubleTreeBroadcast,
-	Local:      true,
 	KernelArgs: firstIsRoot,
 	Pipelined:  true,
 	Way:        underTwoTrees,

@@ -39,7 +39,6 @@ var DoubleTreeReduce = Register(Algorithm{
 	Collective: "reduce",
 	Topology:   "circulant",
 	Kernel:     doubleTreeReduce,
-	Local:      true,
 	KernelArgs: firstIsRoot,
 	Pipelined:  true,
 	Way:        toTwoTrees,

@@ -92,7 +92,7 @@ func rankOf(t testing.TB, a *algorithm.Algorithm, world, nElem int) (tl.Setup, t
 	}
 	return tl.Setup{
 		Rank: me, World: world, PE: me, PEsPerCube: 8, Wiring: &wiring[me], Addrs: addrs, Scratch: unit.Bytes(1 << 20),
-		Ring: &tl.Ring{Slots: 4, SlotBytes: 4096, Space: mem.TCM, Strict: true}, Local: a.Local, Sends: a.Sends,
+		Ring: &tl.Ring{Slots: 4, SlotBytes: 4096, Space: mem.TCM, Strict: true},
 	}, args
 }
 

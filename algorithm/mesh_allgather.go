@@ -66,7 +66,6 @@ var MeshAllGather = Register(Algorithm{
 	Collective: "all_gather",
 	Topology:   "mesh_2d",
 	Kernel:     meshAllGather,
-	Local:      true,
 	MinSlots:   2,
 	Steps:      "(w-1) + (h-1)",
 	Cost:       "(w-1) (alpha + beta M) + (h-1) (alpha + beta w M) where both directions go side by side: (N-1) N M bytes in all",

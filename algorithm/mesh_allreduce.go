@@ -51,7 +51,6 @@ var MeshAllReduce = Register(Algorithm{
 	Collective: "all_reduce",
 	Topology:   "mesh_2d",
 	Kernel:     meshAllReduce,
-	Local:      true,
 	Steps:      "2(w+h-2)",
 	Cost:       "2(w+h-2) (alpha + beta M): 2(N-1) M bytes in all",
 	Source:     "reduce and broadcast by dimension on a mesh: Grama, Gupta, Karypis, Kumar, Introduction to Parallel Computing, 2nd ed., sec. 4.1.2",

@@ -45,7 +45,6 @@ var MeshAllReduceChunked = Register(Algorithm{
 	Collective: "all_reduce",
 	Topology:   "mesh_2d",
 	Kernel:     meshAllReduceChunked,
-	Local:      true,
 	MinSlots:   2,
 	Steps:      "2(w-1) + 2(h-1)",
 	Cost:       "2(w-1) (alpha + beta M/w) + 2(h-1) (alpha + beta M/N) where both directions go side by side: 2(N-1) M bytes in all",

@@ -60,7 +60,6 @@ var MeshCenterAllReduce = Register(Algorithm{
 	Collective: "all_reduce",
 	Topology:   "mesh_2d",
 	Kernel:     meshCenterAllReduce,
-	Local:      true,
 	Steps:      "2(floor(w/2) + floor(h/2))",
 	Cost:       "2(floor(w/2) + floor(h/2)) (alpha + beta M): 2(N-1) M bytes in all",
 	Source:     "lrab_hierarchical_allreduce of git.ywkang.dev/ywkang/kernbench2, within a package",

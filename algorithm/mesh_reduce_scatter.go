@@ -38,7 +38,6 @@ var MeshReduceScatter = Register(Algorithm{
 	Topology:   "mesh_2d",
 	Kernel:     meshReduceScatter,
 	Window:     vectorWindow,
-	Local:      true,
 	Steps:      "(h-1) + (w-1)",
 	Cost:       "(h-1) (alpha + (beta + gamma) M/h) + (w-1) (alpha + (beta + gamma) M/N) where both directions go side by side: (N-1) M bytes in all",
 	Source:     "distributed combine on a linear array, by dimension: Chan, Heimlich, Purkayastha, van de Geijn, Collective communication: theory, practice, and experience, Concurrency Computat.: Pract. Exper. 19(13), 2007",

@@ -46,8 +46,6 @@ var MultiRingAllGather = Register(Algorithm{
 	Collective: "all_gather",
 	Topology:   "torus_2d",
 	Kernel:     multiRingAllGather,
-	Local:      true,
-	Alike:      gathersOnTorus,
 	MinSlots:   2,
 	Steps:      "s-1 + (s-1) s on a torus of s by s: N-1, as one vector of a row goes along the columns after the other",
 	Cost:       "(N-1) (alpha + beta M/4): (N-1) M bytes per rank",

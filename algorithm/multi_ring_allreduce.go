@@ -28,12 +28,6 @@ func multiRingAllReduce(c *tl.Context, a tl.Args) {
 	}
 }
 
-// reducesQuartersOnTorus is reducesOnTorus of each quarter.
-func reducesQuartersOnTorus(g *tl.Group) bool {
-	w, h, ok := torusAlike(g)
-	return ok && evenSegments(&g.Args, min(w, h), 4*w*h)
-}
-
 // MultiRingAllReduce uses all links of a torus, in both directions.
 var MultiRingAllReduce = Register(Algorithm{
 	Name:       "multi_ring_allreduce",
@@ -41,8 +35,6 @@ var MultiRingAllReduce = Register(Algorithm{
 	Collective: "all_reduce",
 	Topology:   "torus_2d",
 	Kernel:     multiRingAllReduce,
-	Local:      true,
-	Alike:      reducesQuartersOnTorus,
 	MinSlots:   2,
 	Steps:      "4(max(w,h)-1)",
 	Cost:       "4(s-1) alpha + 2(N-1)/N beta M/4 on a torus of s by s: 2(N-1)/N M bytes per rank",

@@ -57,8 +57,6 @@ var MultiRingReduceScatter = Register(Algorithm{
 	Collective: "reduce_scatter",
 	Topology:   "torus_2d",
 	Kernel:     multiRingReduceScatter,
-	Local:      true,
-	Alike:      scattersOnTorus,
 	Window: func(world, nElem int, t dtype.Type) (*mem.Layout, error) {
 		n := max(1, world)
 		return stagingLayout(world, 2*(n+1), quarterOf(nElem, n), t) // w+h is no more than N+1

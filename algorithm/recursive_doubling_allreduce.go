@@ -43,9 +43,6 @@ func folded(c *tl.Context, a tl.Args, core func(out tl.Ref, sum tl.Tensor, dims 
 	}
 }
 
-// nobodyFolds tells whether a kernel that is folded is local: guests receive to memory.
-func nobodyFolds(ranks int) bool { return ranks&(ranks-1) == 0 }
-
 // RecursiveDoublingAllReduce takes the fewest steps.
 var RecursiveDoublingAllReduce = Register(Algorithm{
 	Name:       "recursive_doubling_allreduce",
@@ -53,9 +50,6 @@ var RecursiveDoublingAllReduce = Register(Algorithm{
 	Collective: "all_reduce",
 	Topology:   "hypercube",
 	Kernel:     recursiveDoublingAllReduce,
-	Local:      true,
-	Alike:      pairsAlike,
-	LocalFor:   nobodyFolds,
 	Steps:      "floor(log2 N), and 2 more unless N is a power of two",
 	Cost:       "log2(N) (alpha + beta M): log2(N) M bytes per rank",
 	Source:     "Thakur, Rabenseifner, Gropp, Optimization of collective communication operations in MPICH, IJHPCA 19(1), 2005, sec. 4.5",

@@ -60,8 +60,6 @@ var RecursiveHalvingReduceScatter = Register(Algorithm{
 	Topology:   "hypercube",
 	Kernel:     recursiveHalvingReduceScatter,
 	Window:     vectorWindow,
-	Local:      true,
-	Alike:      evenChunks,
 	Check:      powerOfTwo,
 	Constraint: "N a power of two",
 	Steps:      "log2 N",

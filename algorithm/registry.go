@@ -39,38 +39,11 @@ type Algorithm struct {
 
 	Atomics bool // needs atomics on the memory of other PEs: fabric.p2p_native_atomics
 
-	// Local says that the kernel keeps to the memory of its own PE and to receives that name their
-	// direction: see tl.Launch.Local. Simulating it is several times as fast.
-	Local bool
-
-	// LocalFor limits Local to some numbers of ranks; nil: any.
-	LocalFor func(ranks int) bool
-
-	Sends []tl.Dir // of a local kernel: the directions that it sends in; nil: any
-
-	// Alike tells of which groups all ranks do the same, as tl.Launch.Alike has it; nil: of none. A
-	// run of such ranks that is only timed takes a fraction of the time: one of them is carried out.
-	Alike func(g *tl.Group) bool
-
-	// Kinds sorts the ranks of a group that are not all alike, by rank, into kinds of some that are, as tl.Group.Kinds
-	// has them; nil: it cannot.
-	Kinds func(g *tl.Group) []int32
-
 	Steps  string // rounds that follow one another, as a formula in N (ranks)
 	Cost   string // time and bytes, as a formula in alpha, beta, N and M (bytes per rank)
 	Source string // where it comes from
 
 	Idempotent bool // contributions may count more than once, as max and min permit
-}
-
-// IsLocal tells whether its kernel is local in groups of ranks.
-func (a *Algorithm) IsLocal(groups []tl.Group) bool {
-	for g := range groups {
-		if a.LocalFor != nil && !a.LocalFor(len(groups[g].PEs)) {
-			return false
-		}
-	}
-	return a.Local
 }
 
 var rows []*Algorithm

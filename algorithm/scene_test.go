@@ -52,11 +52,8 @@ func anyScene(rng *rand.Rand, a *algorithm.Algorithm) scene {
 		latency:   pick[int64](rng, 0, 1, 100, 4096, 1<<20),
 		place:     place(rng.IntN(int(anyPlace))),
 	}
-	if a.LocalFor != nil && rng.IntN(4) > 0 {
+	if rng.IntN(4) == 0 { // some algorithms are for powers of two
 		s.world = pick(rng, 2, 4, 8, 16, 32, 64)
-	}
-	if a.Kinds != nil && rng.IntN(2) == 0 { // there are few in small worlds
-		s.world = pick(rng, 16, 32, 64)
 	}
 	s.w = divisor(rng, s.world)
 	unit := pick(rng, 1, max(1, s.world/2), max(1, s.world/4), s.world, 2*s.world, 4*s.world, 6*s.world, 8*s.world, s.w*s.world)
@@ -179,9 +176,9 @@ func (s *scene) group(t *testing.T, a *algorithm.Algorithm) (g tl.Group, ok bool
 }
 
 // setup is what a rank of it is given.
-func (s *scene) setup(core tl.Core, a *algorithm.Algorithm, g *tl.Group, rank int) tl.Setup {
+func (s *scene) setup(core tl.Core, g *tl.Group, rank int) tl.Setup {
 	return tl.Setup{
 		Core: core, Rank: rank, World: s.world, PE: rank, PEsPerCube: g.PEsPerCube, Wiring: &g.Wiring[rank], Addrs: &mem.Map{}, Scratch: s.scratch,
-		Ring: &tl.Ring{Slots: s.slots, SlotBytes: s.slotBytes, Space: mem.TCM, Strict: true}, Local: a.IsLocal([]tl.Group{*g}), Sends: a.Sends,
+		Ring: &tl.Ring{Slots: s.slots, SlotBytes: s.slotBytes, Space: mem.TCM, Strict: true},
 	}
 }

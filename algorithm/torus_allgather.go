@@ -46,8 +46,6 @@ var TorusAllGather = Register(Algorithm{
 	Collective: "all_gather",
 	Topology:   "torus_2d",
 	Kernel:     torusAllGather,
-	Local:      true,
-	Alike:      gathersOnTorus,
 	MinSlots:   2,
 	Steps:      "(w-1) + (h-1)",
 	Cost:       "(w-1) (alpha + beta M) + (h-1) (alpha + beta w M): (N-1) M bytes per rank",

@@ -63,12 +63,6 @@ func (t torus) northward() *bucket {
 	return &bucket{c: t.c, op: t.op, to: tl.North, from: tl.South, me: t.h - 1 - t.y, n: t.h}
 }
 
-// reducesOnTorus tells whether all chunks of a column's ring are equally long.
-func reducesOnTorus(g *tl.Group) bool {
-	w, h, ok := torusAlike(g)
-	return ok && evenSegments(&g.Args, w, w*h)
-}
-
 // TorusAllReduce has a step for each rank of a row and a column, not of the world.
 var TorusAllReduce = Register(Algorithm{
 	Name:       "torus_allreduce",
@@ -76,8 +70,6 @@ var TorusAllReduce = Register(Algorithm{
 	Collective: "all_reduce",
 	Topology:   "torus_2d",
 	Kernel:     torusAllReduce,
-	Local:      true,
-	Alike:      reducesOnTorus,
 	MinSlots:   2,
 	Steps:      "2(w-1) + 2(h-1)",
 	Cost:       "2(w-1) (alpha + beta M/w) + 2(h-1) (alpha + beta M/N): 2(N-1)/N M bytes per rank",

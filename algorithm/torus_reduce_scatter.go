@@ -52,12 +52,6 @@ func vectorWindow(world, nElem int, t dtype.Type) (*mem.Layout, error) {
 	return stagingLayout(world, 1, nElem, t)
 }
 
-// scattersOnTorus tells whether all ranks of a torus get a chunk of the same length.
-func scattersOnTorus(g *tl.Group) bool {
-	_, _, ok := torusAlike(g)
-	return ok && evenChunks(g)
-}
-
 // TorusReduceScatter has a step for each rank of a row and a column, not of the world.
 var TorusReduceScatter = Register(Algorithm{
 	Name:       "torus_reduce_scatter",
@@ -66,8 +60,6 @@ var TorusReduceScatter = Register(Algorithm{
 	Topology:   "torus_2d",
 	Kernel:     torusReduceScatter,
 	Window:     vectorWindow,
-	Local:      true,
-	Alike:      scattersOnTorus,
 	MinSlots:   2,
 	Steps:      "(h-1) + (w-1)",
 	Cost:       "(h-1) (alpha + (beta + gamma) M/h) + (w-1) (alpha + (beta + gamma) M/N): (N-1)/N M bytes per rank",

@@ -34,7 +34,6 @@ var TreeAllReduce = Register(Algorithm{
 	Collective: "all_reduce",
 	Topology:   "tree_binary",
 	Kernel:     treeAllReduce,
-	Local:      true,
 	Way:        treeAndBack,
 	Steps:      "2 floor(log2 N)",
 	Cost:       "2 floor(log2 N) (alpha + 2 beta M): 2(N-1) M bytes in all",

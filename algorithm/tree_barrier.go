@@ -29,7 +29,6 @@ var TreeBarrier = Register(Algorithm{
 	Collective: "barrier",
 	Topology:   "tree_binary",
 	Kernel:     treeBarrier,
-	Local:      true,
 	Steps:      "2 floor(log2 N)",
 	Cost:       "2 floor(log2 N) alpha: 2(N-1) messages in all",
 	Source:     "the combining tree of Yew, Tzeng, Lawrie, Distributing hot-spot addressing in large-scale multiprocessors, IEEE Trans. Comput. 36(4), 1987, with messages",

@@ -8,8 +8,8 @@ import (
 	"kernbench/algorithm"
 	"kernbench/bench"
 	"kernbench/dtype"
+	"kernbench/exec/sim"
 	"kernbench/lab"
-	"kernbench/mem"
 	"kernbench/tl"
 )
 
@@ -19,7 +19,7 @@ func onSim(t *testing.T, a *algorithm.Algorithm, s lab.Spec) *lab.Result {
 	if g := someGrid(t, a, s.Ranks); g.W > 0 {
 		s.Sets = append(s.Sets, fmt.Sprintf("algorithms.%s.w=%d", a.Name, g.W))
 	}
-	s.Bench, s.Algorithm, s.Executor, s.VerifyData = bench.CCLHello.Name, a.Name, lab.Sim, true
+	s.Bench, s.Algorithm, s.Executor, s.VerifyData = bench.CCLHello.Name, a.Name, sim.Name, true
 	r, err := lab.Run(context.Background(), s)
 	if err != nil {
 		t.Fatal(err)
@@ -28,32 +28,6 @@ func onSim(t *testing.T, a *algorithm.Algorithm, s lab.Spec) *lab.Result {
 		t.Fatalf("%+v", r)
 	}
 	return r
-}
-
-// The simulated machine gives each result that the executor without a clock does, in every
-// memory order that a machine may promise, on ranks that fill a cube and on more.
-func TestLibraryOnSim(t *testing.T) {
-	for _, a := range algorithm.All() {
-		t.Run(a.Name, func(t *testing.T) {
-			t.Parallel()
-			k := 0
-			for i, world := range []int{1, 2, 3, 4, 8, 17} {
-				for j, n := range counts(t, a, world, dtype.F16)[1:] { // a tensor has one element at least
-					if k++; !*exhaustive && i != j || a.Check != nil && a.Check(world, n) != nil {
-						continue
-					}
-					order := mem.Ordering(k % (int(mem.Sequential) + 1))
-					typ, op := dtype.Types()[k%len(dtype.Types())], ops(t, a)[k%len(ops(t, a))]
-					t.Run(fmt.Sprintf("%d/%d/%v/%v/%v", world, n, order, typ, op), func(t *testing.T) {
-						onSim(t, a, lab.Spec{
-							Ranks: world, NElem: n, DType: typ, Op: op,
-							Sets: []string{"fabric.memory_order=" + order.String()},
-						})
-					})
-				}
-			}
-		})
-	}
 }
 
 // Delays that nobody can foresee change no result.

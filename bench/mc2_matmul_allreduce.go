@@ -9,6 +9,7 @@ import (
 
 	"kernbench/device"
 	"kernbench/dtype"
+	"kernbench/exec"
 	"kernbench/hccl"
 	"kernbench/tl"
 	"kernbench/unit"
@@ -213,7 +214,7 @@ func (x *mc2) report(unfused unit.Time, rows []overlap) {
 	h := x.h
 	h.Report("C = A B on %d ranks, A %d × %d and B %d × %d %v on each, partial products added up by %s:", len(x.t.pes), x.m, x.k, x.k, x.n, h.DType, h.alg(hccl.OpAllReduce))
 	if unfused == 0 {
-		h.Report("  without a clock there are no times: -p sim has them")
+		h.Report("  without a clock there are no times%s", withClock())
 		return
 	}
 	h.Report("  unfused: compute, then communicate  %v", unfused)
@@ -225,6 +226,16 @@ func (x *mc2) report(unfused unit.Time, rows []overlap) {
 	}
 	h.Report("  compute: tasks that move nothing; communication: no products; exposed: fused less compute; efficiency: what")
 	h.Report("  is hidden of what could be; bound: the longer of compute and communication in as many tiles")
+}
+
+// withClock says which executor has a clock.
+func withClock() string {
+	for _, r := range exec.All() {
+		if r.Can(exec.Clock) {
+			return fmt.Sprintf(": -p %s has them", r.Name)
+		}
+	}
+	return ""
 }
 
 // MC2MatmulAllReduce is a product fused with the all-reduce of its tiles.

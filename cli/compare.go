@@ -10,7 +10,7 @@ import (
 )
 
 func (a *app) compareCommand() *cobra.Command {
-	spec := lab.Spec{Executor: lab.Sim}
+	var spec lab.Spec
 	var format string
 	cmd := &cobra.Command{
 		Use:   "compare [ALGORITHM ALGORITHM...]",

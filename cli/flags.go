@@ -256,10 +256,6 @@ func verifyFlag(f *pflag.FlagSet, s *lab.Spec) {
 	f.BoolVar(&s.VerifyData, "verify-data", false, "move the bytes too, and check every rank's result by provenance and by value")
 }
 
-func fidelityFlag(f *pflag.FlagSet, s *lab.Spec) {
-	f.Var(newWord(&s.Fidelity, "", "LEVEL", "ideal", "slot", "flit"), "fidelity", "network of sim: ideal (no contention), slot, flit (256 B, the reference) (default slot)")
-}
-
 func formatFlag(f *pflag.FlagSet, to *string) {
 	f.Var(newWord(to, "text", "FORMAT", "text", "json"), "format", "text or json")
 }

@@ -24,6 +24,7 @@ var listings = []struct {
 	{"topologies", (*app).listTopologies},
 	{"presets", (*app).listPresets},
 	{"collectives", (*app).listCollectives},
+	{"executors", (*app).listExecutors},
 }
 
 // listOptions are what a listing is asked for.

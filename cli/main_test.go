@@ -137,7 +137,7 @@ func TestFullDisk(t *testing.T) {
 	for _, args := range [][]string{
 		{}, {"run", "--ranks", "2"}, {"run", "--ranks", "2", "--format", "json"}, {"test", "hello_send", "--ranks", "2"},
 		{"compare", "--topology", "ahbm-cube"}, {"probe", "--topology", "ahbm-cube"}, {"schema", "ccl"}, {"version"},
-		{"list", "benches"}, {"list", "algorithms"}, {"list", "topologies"}, {"list", "presets"}, {"list", "collectives"},
+		{"list", "benches"}, {"list", "algorithms"}, {"list", "topologies"}, {"list", "presets"}, {"list", "collectives"}, {"list", "executors"},
 		{"new", "project", filepath.Join(t.TempDir(), "mine"), "--kernbench", ".."},
 	} {
 		var stderr bytes.Buffer

@@ -39,6 +39,7 @@ func (a *app) perfCommand() *cobra.Command {
 	var format, check string
 	var algorithm bool
 	var rounding numericsFlags
+	var prof profiles
 	cmd := &cobra.Command{
 		Use:   "perf COLLECTIVE",
 		Short: "Measure a collective over a sweep of sizes, in the table of nccl-tests",
@@ -69,11 +70,11 @@ Time is simulated: it is the same in each iteration and each run, so that -n and
 				if err != nil {
 					return err
 				}
-				return a.perfNumerics(cmd.Context(), s, newNumericsWriter(a.out, format))
+				return a.profiled(&prof, func() error { return a.perfNumerics(cmd.Context(), s, newNumericsWriter(a.out, format)) })
 			case cmd.Flags().Changed("inputs"):
 				return errors.New("--inputs: what ranks contribute matters with --numerics only: add it")
 			}
-			return a.perf(cmd.Context(), spec, newPerfWriter(a.out, format, algorithm))
+			return a.profiled(&prof, func() error { return a.perf(cmd.Context(), spec, newPerfWriter(a.out, format, algorithm)) })
 		},
 	}
 	f := cmd.Flags()
@@ -90,10 +91,11 @@ Time is simulated: it is the same in each iteration and each run, so that -n and
 	machineFlags(f, &spec.Base)
 	tuningFlag(f, &spec.Base)
 	f.Var((*variations)(&spec.Vary), "vary", "`KEY=V1,V2,...` measures with each of the values: of a key as --set has it, or of a setting of the algorithm such as n_slots (repeatable)")
-	f.Var(newWord(&spec.Base.Executor, lab.Sim, "EXECUTOR", lab.Sim, lab.Mock), "platform", "executor: sim (with time), mock (no clock: only what is checked)")
+	platformFlag(f, &spec.Base, "")
 	fidelityFlag(f, &spec.Base)
 	seedFlag(f, &spec.Base)
 	f.Var(newWord(&format, "text", "FORMAT", "text", "json", "csv"), "format", "text, json or csv")
+	prof.add(f)
 	return cmd
 }
 

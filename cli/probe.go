@@ -8,7 +8,7 @@ import (
 )
 
 func (a *app) probeCommand() *cobra.Command {
-	spec := lab.Spec{Executor: lab.Sim}
+	var spec lab.Spec
 	var format string
 	cmd := &cobra.Command{
 		Use:   "probe",

@@ -21,6 +21,7 @@ func (a *app) runCommand() *cobra.Command {
 	var spec lab.Spec
 	var format string
 	var pointers bool
+	var prof profiles
 	var clash error
 	cmd := &cobra.Command{
 		Use:   "run",
@@ -52,7 +53,7 @@ func (a *app) runCommand() *cobra.Command {
 			if pointers {
 				spec.Pointers = a.err
 			}
-			return a.run(cmd.Context(), spec, format)
+			return a.profiled(&prof, func() error { return a.run(cmd.Context(), spec, format) })
 		},
 	}
 	f := cmd.Flags()
@@ -62,14 +63,15 @@ func (a *app) runCommand() *cobra.Command {
 	workFlags(f, &spec)
 	f.VarP((*deviceList)(&spec.Devices), "device", "d", "PEs that take part, by their places in the machine's rank order: 0-3 or 0,2,5-7 (instead of --ranks)")
 	verifyFlag(f, &spec)
-	f.VarPF(maybe{&spec.Race}, "race", "", "look for races and other hazards, and say what the run proves about others (default: with mock, not with sim)").NoOptDefVal = "true"
+	f.VarPF(maybe{&spec.Race}, "race", "", "look for races and other hazards, and say what the run proves about others ("+racing()+")").NoOptDefVal = "true"
 	f.Var((*count)(&spec.Schedules), "seeds", "`N` further runs with random schedules, numbered 1 to N: do they come to the same? (implies --verify-data)")
 	f.Var((*seed)(&spec.Schedule), "schedule", "random schedule of the run itself, as --seeds numbers them (default: the executor's own)")
-	f.VarP(newWord(&spec.Executor, lab.Sim, "EXECUTOR", lab.Sim, lab.Mock), "platform", "p", "executor: sim (with time), mock (all ranks at once, no clock)")
+	platformFlag(f, &spec, "p")
 	fidelityFlag(f, &spec)
 	formatFlag(f, &format)
 	f.BoolVar(&pointers, "pointers", false, "print the four pointers of every IPCQ ring after each launch, on stderr")
 	f.StringVar(&spec.TraceFile, "trace", "", "write the events of the run to a `FILE`: .txt (a line each), .json (for ui.perfetto.dev)")
+	prof.add(f)
 	clash = optionFlags(f, &spec)
 	return cmd
 }

@@ -30,6 +30,7 @@ func (a *app) tuneCommand() *cobra.Command {
 	sweep := lab.PerfSpec{Min: spec.Min, Max: spec.Max, Factor: spec.Factor}
 	var db, table, format string
 	var root int
+	var prof profiles
 	cmd := &cobra.Command{
 		Use:   "tune COLLECTIVE...",
 		Short: "Find the fastest algorithm and settings for every size of a machine",
@@ -64,7 +65,7 @@ takes more than --budget events to simulate, is estimated from smaller sizes and
 				spec.Vary = lab.DefaultVary()
 			}
 			spec.Command = a.commandLine()
-			return a.tune(cmd.Context(), spec, db, table, format)
+			return a.profiled(&prof, func() error { return a.tune(cmd.Context(), spec, db, table, format) })
 		},
 	}
 	f := cmd.Flags()
@@ -86,6 +87,7 @@ takes more than --budget events to simulate, is estimated from smaller sizes and
 	f.StringVar(&db, "db", defaultDB, "`FILE` of the database")
 	f.StringVar(&table, "table", "", "`FILE` to write the tuning table to, for --tuning of run and perf")
 	f.Var(newWord(&format, "text", "FORMAT", "text", "json", "csv", "markdown"), "format", "text, json, csv or markdown")
+	prof.add(f)
 	return cmd
 }
 

@@ -4,8 +4,8 @@ import (
 	"math/bits"
 	"unsafe"
 
-	"kernbench/cache"
-	"kernbench/pages"
+	"kernbench/internal/hugepage"
+	"kernbench/internal/prefetch"
 )
 
 // A block is of places in a row that fill six lines of a cache. Its first place links it: Target is the block
@@ -64,7 +64,7 @@ func (q *blocks) extend(r *row, k uint8) uint32 {
 func (q *blocks) grow() uint32 {
 	had := uint32(len(q.events) / places)
 	n := max(had+had/2, fewest)
-	events := pages.Large(make([]Event, n*places))
+	events := hugepage.Slice(make([]Event, n*places))
 	copy(events, q.events)
 	q.events = events
 	had = max(had, 1)
@@ -107,7 +107,7 @@ func (q *blocks) drop(block uint32) uint32 {
 
 // fetch asks for a block.
 func (q *blocks) fetch(block uint32) {
-	cache.Lines(unsafe.Pointer(&q.events[block*places]), int(blockBytes/line))
+	prefetch.Lines(unsafe.Pointer(&q.events[block*places]), int(blockBytes/line))
 }
 
 // count tells how many events a slot has, or a number beyond most.

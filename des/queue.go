@@ -24,7 +24,7 @@ type Queue struct {
 
 	slots
 	sorter
-	soon func([]Event, bool) // see Soon
+	prefetch func([]Event, bool) // see Prefetch
 }
 
 // From is an empty queue whose clock has come to a time.
@@ -89,7 +89,7 @@ func (q *Queue) Pop() (Event, bool) {
 		return q.popNear(), true
 	}
 	q.now = e.Time
-	if q.at++; q.at%often == 0 && (q.coming != 0 || q.soon != nil) {
+	if q.at++; q.at%often == 0 && (q.coming != 0 || q.prefetch != nil) {
 		q.foreseen()
 	}
 	return Event{e.Time, e.Key, e.Target, e.Arg}, true
@@ -142,8 +142,8 @@ func (q *Queue) refill() bool {
 		return q.refillInstant()
 	}
 	q.end = q.edge << digitBits
-	if q.soon != nil {
-		q.soon(q.run, true)
+	if q.prefetch != nil {
+		q.prefetch(q.run, true)
 	}
 	return true
 }
@@ -156,16 +156,16 @@ func (q *Queue) refillInstant() bool {
 	q.run = q.gather(q.run, s, q.count(s, math.MaxInt))
 	q.sortInstant(q.run)
 	q.foresee()
-	if q.soon != nil {
-		q.soon(q.run, true)
+	if q.prefetch != nil {
+		q.prefetch(q.run, true)
 	}
 	return true
 }
 
-// Soon lets the owner have a look at the events of the current window that are to come, in order, when a
+// Prefetch lets the owner have a look at the events of the current window that are to come, in order, when a
 // window begins and after every few of them: so that what they concern is at hand when they come.
 // Events that were posted since are not among them.
-func (q *Queue) Soon(look func(coming []Event, fresh bool)) { q.soon = look }
+func (q *Queue) Prefetch(look func(coming []Event, fresh bool)) { q.prefetch = look }
 
 // often is after how many events the owner has another look.
 const often = 8
@@ -176,7 +176,7 @@ func (q *Queue) foreseen() {
 		q.coming = *q.link(q.coming)
 		q.fetch(q.coming)
 	}
-	if q.soon != nil {
-		q.soon(q.run[q.at:], false)
+	if q.prefetch != nil {
+		q.prefetch(q.run[q.at:], false)
 	}
 }

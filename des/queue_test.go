@@ -121,13 +121,13 @@ func TestMixedPostAndPop(t *testing.T) {
 	})
 }
 
-// TestSoon: when nothing is posted in between, all events are shown in order before they come, and what is
+// TestPrefetch: when nothing is posted in between, all events are shown in order before they come, and what is
 // to come of a window again before long.
-func TestSoon(t *testing.T) {
+func TestPrefetch(t *testing.T) {
 	var q Queue
 	var coming []Event
 	again, since := 0, 0
-	q.Soon(func(events []Event, fresh bool) {
+	q.Prefetch(func(events []Event, fresh bool) {
 		switch since = 0; {
 		case fresh && len(coming) > 0:
 			t.Fatalf("a window begins before %d events", len(coming))

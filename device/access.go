@@ -36,7 +36,7 @@ func (c *Context) CopyToWindowBytes(w *mem.Window, rank int, part string, first 
 }
 
 func (c *Context) writePart(w *mem.Window, rank int, p *mem.Part, first int, data []byte) error {
-	log := c.cfg.Executor.Data()
+	log := c.log()
 	if log == nil || len(data) == 0 {
 		return nil
 	}
@@ -68,7 +68,7 @@ func (c *Context) readPart(w *mem.Window, rank int, part string, first, n int) (
 	if err != nil {
 		return nil, nil, err
 	}
-	log := c.cfg.Executor.Data()
+	log := c.log()
 	if log == nil {
 		return nil, nil, &fault.NoData{What: w.Name + "." + p.FullName()}
 	}

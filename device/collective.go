@@ -137,11 +137,8 @@ func (c *Context) perform(ctx context.Context, p *Plan, a *arguments) (run *Laun
 		kernel = acc.run(what, call.Groups[0].Call.Root)
 	}
 	l := &tl.Launch{Name: p.Name, Kernel: kernel, Groups: groups, Ring: p.Ring}
-	if p.Algorithm.IsLocal(groups) && acc == nil && call.own() {
-		l.Local, l.Sends, l.Alike = true, p.Algorithm.Sends, p.Algorithm.IsAlike(groups)
-	}
 	run, err = c.launch(ctx, l)
-	if log := c.cfg.Executor.Data(); log != nil {
+	if log := c.log(); log != nil {
 		log.End()
 	}
 	if err != nil {
@@ -154,21 +151,6 @@ func (c *Context) perform(ctx context.Context, p *Plan, a *arguments) (run *Laun
 		}
 	}
 	return run, nil
-}
-
-// own tells whether what each rank brings, and its result, lie in the HBM slice of its own PE.
-func (c *Call) own() bool {
-	for i := range c.Groups {
-		g := &c.Groups[i]
-		for r, pe := range g.PEs {
-			for _, a := range [...]mem.Addr{g.Addrs[r], g.Out(r)} {
-				if a.Space() != mem.HBM || a.Unit() != int(pe) {
-					return false
-				}
-			}
-		}
-	}
-	return true
 }
 
 // group completes the call of one group of ranks, and the arguments that its kernels get.
@@ -234,7 +216,7 @@ func fits(what *collective.Collective, cc collective.Call, outs []int) error {
 // wanted later. What lies
 // where separate results go is forgotten, lest the results of an earlier call pass for these.
 func (c *Context) label(call *Call, a *arguments) error {
-	log := c.cfg.Executor.Data()
+	log := c.log()
 	if log == nil {
 		return nil
 	}

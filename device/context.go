@@ -1,32 +1,19 @@
 package device
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
 
 	"kernbench/algorithm"
 	"kernbench/conf"
+	"kernbench/exec"
 	"kernbench/machine"
 	"kernbench/mem"
 	"kernbench/oplog"
 	"kernbench/tl"
 	"kernbench/unit"
 )
-
-// Executor runs launches: exec/sim with time, exec/mock without.
-type Executor interface {
-	// Launch runs a kernel to its end. What the kernel did wrong comes back as one of the
-	// types of package fault.
-	Launch(ctx context.Context, l *tl.Launch) (*tl.Result, error)
-	// RunStreams does what is queued on all streams, side by side, to the end.
-	RunStreams(ctx context.Context, b *tl.Batch) (*tl.Result, error)
-	// Data is the log that carries values, nil in a run without a data pass.
-	Data() *oplog.Log
-	// Close ends what the executor has running.
-	Close()
-}
 
 // Errors that the methods of this package wrap.
 var (
@@ -43,9 +30,10 @@ type Config struct {
 	Topology *conf.Topology
 	CCL      *conf.CCL         // nil: the built-in ccl.yaml with the rings of the topology
 	Tuning   *algorithm.Tuning // that auto chooses by; nil: there is none
-	Executor Executor
-	World    int     // ranks of algorithms that are installed; 0: as configured
-	PEs      []int32 // that are those ranks: see Install; nil: the first World
+	Executor exec.Executor     // nil: the context makes plans and launches nothing
+	Row      *exec.Row         // what Executor can do; nil: everything
+	World    int               // ranks of algorithms that are installed; 0: as configured
+	PEs      []int32           // that are those ranks: see Install; nil: the first World
 	// Check judges every collective right after its launch, while its result is still in
 	// memory. It may be nil.
 	Check func(*Call) error
@@ -65,7 +53,8 @@ type Context struct {
 	hbm         []mem.Allocator // by PE, of those that have had something
 	addrs       *mem.Map
 	nextVA      mem.Addr
-	tensors     []*Tensor // on the device and not freed, oldest first
+	tensors     []*Tensor // on the device, oldest first; some may be freed
+	holes       int       // freed ones among them
 	teams       []*mem.Team
 	windows     []*mem.Window // of teams; not those that algorithms bring
 	streams     []*Stream
@@ -100,8 +89,8 @@ const (
 
 // New opens a context on SIP 0.
 func New(cfg Config) (*Context, error) {
-	if cfg.Machine == nil || cfg.Topology == nil || cfg.Executor == nil {
-		return nil, errors.New("device: machine, topology and executor are needed")
+	if cfg.Machine == nil || cfg.Topology == nil {
+		return nil, errors.New("device: machine and topology are needed")
 	}
 	if cfg.CCL == nil {
 		var err error
@@ -133,8 +122,27 @@ func (c *Context) Machine() *machine.Machine { return c.cfg.Machine }
 // CCL is the configuration of the collectives.
 func (c *Context) CCL() *conf.CCL { return c.cfg.CCL }
 
-// HasData tells whether the run carries values.
-func (c *Context) HasData() bool { return c.cfg.Executor.Data() != nil }
+// HasData reports whether the run carries values.
+func (c *Context) HasData() bool { return c.log() != nil }
+
+// log returns the log that carries values, nil in a run without a data pass.
+func (c *Context) log() *oplog.Log {
+	if c.cfg.Executor == nil {
+		return nil
+	}
+	return c.cfg.Executor.Data()
+}
+
+// can returns nil if the executor has a capability, else an exec.Missing.
+func (c *Context) can(x exec.Capability) error {
+	if c.cfg.Row == nil {
+		return nil
+	}
+	return c.cfg.Row.Needs(x)
+}
+
+// errNoExecutor is why a context that only makes plans launches nothing.
+var errNoExecutor = errors.New("the context makes plans and has no executor")
 
 // Launches lists what was launched so far.
 func (c *Context) Launches() []*Launched { return slices.Clone(c.runs) }
@@ -198,6 +206,9 @@ func (c *Context) ReleaseAll() ([]Leak, error) {
 		errs = append(errs, s.Free())
 	}
 	for _, t := range slices.Clone(c.tensors) {
+		if t.freed {
+			continue
+		}
 		leaks = append(leaks, Leak{t.name, t.footprint()})
 		errs = append(errs, t.Free())
 	}

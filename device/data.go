@@ -44,7 +44,7 @@ func (t *Tensor) FillShards(fill func(s Shard, data []byte)) error {
 	if err := t.ctx.idle(t, "copy into "+t.name); err != nil {
 		return err
 	}
-	log := t.ctx.cfg.Executor.Data()
+	log := t.ctx.log()
 	if log == nil {
 		return nil
 	}
@@ -144,7 +144,7 @@ func (t *Tensor) ReadShard(s Shard) ([]byte, error) {
 	if err := t.ctx.idle(t, "read of "+t.name); err != nil {
 		return nil, err
 	}
-	log := t.ctx.cfg.Executor.Data()
+	log := t.ctx.log()
 	if log == nil {
 		return nil, &fault.NoData{What: t.name}
 	}
@@ -157,7 +157,7 @@ func (t *Tensor) ReadShard(s Shard) ([]byte, error) {
 
 // zero writes zeros to all shards.
 func (t *Tensor) zero() error {
-	log := t.ctx.cfg.Executor.Data()
+	log := t.ctx.log()
 	if log == nil {
 		return nil
 	}

@@ -10,6 +10,7 @@ import (
 	"kernbench/conf"
 	"kernbench/device"
 	"kernbench/dtype"
+	"kernbench/exec"
 	"kernbench/exec/mock"
 	"kernbench/fault"
 	"kernbench/machine"
@@ -33,7 +34,7 @@ func open(t testing.TB, sets ...string) *device.Context {
 	return openOn(t, mock.New(mock.Options{Data: log}), topo, ccl)
 }
 
-func openOn(t testing.TB, x device.Executor, topoSets, cclSets []string) *device.Context {
+func openOn(t testing.TB, x exec.Executor, topoSets, cclSets []string) *device.Context {
 	t.Helper()
 	top, err := conf.LoadTopology(nil, append(small[:len(small):len(small)], topoSets...))
 	if err != nil {

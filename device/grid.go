@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"kernbench/exec"
 	"kernbench/fault"
 	"kernbench/mem"
 	"kernbench/tl"
@@ -110,6 +111,11 @@ func (s *Stream) launch(name string, k tl.Kernel, g Grid, args []any) (queued, e
 	}
 	refuse := func(format string, args ...any) (queued, error) {
 		return op, fmt.Errorf("launch %s on %v: %w: %w", name, s, ErrLaunch, fmt.Errorf(format, args...))
+	}
+	if g.Engine {
+		if err := c.can(exec.Tasks); err != nil {
+			return refuse("%w", err)
+		}
 	}
 	holds := c.cfg.Topology.PE.Programs
 	l := &tl.GridLaunch{Name: name, Kernel: k, Grid: g.Programs, Resident: g.Resident, Cores: g.Cores}

@@ -82,6 +82,9 @@ func (c *Context) LaunchGroups(ctx context.Context, name string, k tl.Kernel, ri
 // launch starts what says where a kernel runs, in the memory of this device.
 func (c *Context) launch(ctx context.Context, l *tl.Launch) (*Launched, error) {
 	name, groups := l.Name, l.Groups
+	if c.cfg.Executor == nil {
+		return nil, fmt.Errorf("launch %s: %w: %w", name, ErrLaunch, errNoExecutor)
+	}
 	if err := c.idleAll(); err != nil {
 		return nil, fmt.Errorf("launch %s: %w", name, err)
 	}

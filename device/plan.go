@@ -7,6 +7,7 @@ import (
 
 	"kernbench/algorithm"
 	"kernbench/conf"
+	"kernbench/exec"
 	"kernbench/fault"
 	"kernbench/machine"
 	"kernbench/mem"
@@ -70,6 +71,11 @@ func (c *Context) install(ccl *conf.CCL, name string, options []Install) (*Plan,
 	if choice.Algorithm.Atomics && !c.cfg.Topology.Fabric.Atomics {
 		return nil, fmt.Errorf("algorithm %s: %w", cfg.Name,
 			&fault.Unsupported{Place: hostPlace("install"), What: "fabric.p2p_native_atomics"})
+	}
+	if choice.Algorithm.Window != nil {
+		if err := c.can(exec.OneSided); err != nil {
+			return nil, fmt.Errorf("algorithm %s: %w", cfg.Name, err)
+		}
 	}
 	p := &Plan{Name: cfg.Name, Algorithm: choice.Algorithm, Topology: choice.Topology, Config: cfg}
 	asked, pes := c.cfg.World, c.cfg.PEs

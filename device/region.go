@@ -14,7 +14,7 @@ const maxGone = 256
 // the tensor, and the element, as x[3] or box.ready[0]. It is empty where there was nothing.
 func (c *Context) Region(a mem.Addr) string {
 	for _, t := range slices.Backward(c.tensors) {
-		if name := t.at(a); name != "" {
+		if name := t.at(a); name != "" && !t.freed {
 			return name
 		}
 	}

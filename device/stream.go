@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"kernbench/exec"
 	"kernbench/mem"
 	"kernbench/tl"
 )
@@ -40,6 +41,9 @@ type queued struct {
 // NewStream makes a stream of a PE, by its number in the machine. A PE may have several. PEs
 // are ranked as devices in the order of their first streams.
 func (c *Context) NewStream(pe int) (*Stream, error) {
+	if err := c.can(exec.Streams); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrStream, err)
+	}
 	if pe < 0 || pe >= c.cfg.Machine.NumPEs() {
 		return nil, fmt.Errorf("%w: there is no PE %d: the machine has %d", ErrStream, pe, c.cfg.Machine.NumPEs())
 	}

@@ -13,6 +13,7 @@ import (
 	"kernbench/conf"
 	"kernbench/device"
 	"kernbench/dtype"
+	"kernbench/exec"
 	"kernbench/exec/mock"
 	"kernbench/fault"
 	"kernbench/mem"
@@ -23,7 +24,7 @@ import (
 
 // recorder is an executor that keeps what streams are to do instead of doing it.
 type recorder struct {
-	device.Executor
+	exec.Executor
 	batches []*tl.Batch
 	err     error
 }

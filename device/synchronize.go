@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"kernbench/conf"
+	"kernbench/exec"
 	"kernbench/tl"
 )
 
@@ -22,7 +23,14 @@ func (c *Context) Synchronize(ctx context.Context) error {
 		return err
 	}
 	b.Poll, b.PollEvery, b.WakeCost, b.Protocol = ring.Poll, ring.PollEvery, ring.WakeCost, ring.Protocol
-	res, err := c.cfg.Executor.RunStreams(ctx, b)
+	x, ok := c.cfg.Executor.(exec.Streamer)
+	switch {
+	case c.cfg.Executor == nil:
+		return fmt.Errorf("synchronize: %w: %w", ErrStream, errNoExecutor)
+	case !ok:
+		return fmt.Errorf("synchronize: %w: the executor %T has no RunStreams", ErrStream, c.cfg.Executor)
+	}
+	res, err := x.RunStreams(ctx, b)
 	c.drop()
 	if err != nil {
 		c.disband()

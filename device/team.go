@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"kernbench/exec"
 	"kernbench/mem"
 )
 
@@ -16,7 +17,7 @@ var ErrTeam = errors.New("team refused")
 // same time. The team's meeting place, for tl.Context.Sync, takes some words of HBM on each
 // member.
 func (c *Context) NewTeam(name string, pes []int32) (*mem.Team, error) {
-	var errs []error
+	errs := []error{c.can(exec.OneSided)}
 	if name == "" {
 		errs = append(errs, errors.New("a team has a name"))
 	}

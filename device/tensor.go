@@ -115,7 +115,7 @@ func (c *Context) place(rows, cols int, t dtype.Type, specs []ShardSpec) (*Tenso
 }
 
 func (t *Tensor) allocate(specs []ShardSpec) error {
-	m, log := t.ctx.cfg.Machine, t.ctx.cfg.Executor.Data()
+	m, log := t.ctx.cfg.Machine, t.ctx.log()
 	t.shards = make([]Shard, 0, len(specs))
 	for _, s := range specs {
 		pe, ok := m.Index(s.coord())
@@ -196,15 +196,24 @@ func (t *Tensor) Free() error {
 	t.host = nil
 	t.ctx.addrs.Remove(t.va, t.va+mem.Addr(t.span()))
 	var errs []error
-	log := t.ctx.cfg.Executor.Data()
+	log := t.ctx.log()
 	for _, s := range t.shards {
 		if log != nil {
 			errs = append(errs, log.Unmap(s.Addr))
 		}
 		errs = append(errs, t.ctx.free(s.Addr))
 	}
-	t.ctx.tensors = slices.DeleteFunc(t.ctx.tensors, func(x *Tensor) bool { return x == t })
+	t.ctx.drained()
 	return errors.Join(errs...)
+}
+
+// drained takes freed tensors out of the list once they are half of it: a program that frees
+// tens of thousands one by one would else go through the list for each.
+func (c *Context) drained() {
+	if c.holes++; 2*c.holes >= len(c.tensors) {
+		c.tensors = slices.DeleteFunc(c.tensors, func(x *Tensor) bool { return x.freed })
+		c.holes = 0
+	}
 }
 
 // Named gives the tensor a name for reports and errors, and returns it.

@@ -58,7 +58,7 @@ func (c *Context) JudgeTurns(performed []Performed, failed error) error {
 
 // takeTurns is what the data pass captured, by number.
 func (c *Context) takeTurns() (map[int32][]*oplog.CapturedTurn, error) {
-	log := c.cfg.Executor.Data()
+	log := c.log()
 	if log == nil {
 		return nil, nil
 	}

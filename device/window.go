@@ -96,7 +96,7 @@ func (c *Context) window(name string, t *mem.Team, l *mem.Layout) (*mem.Window, 
 // mapZeros gives the data of a window their memory, of zeros but for staging memory. Its
 // control words are zero as they are.
 func (c *Context) mapZeros(w *mem.Window) error {
-	log := c.cfg.Executor.Data()
+	log := c.log()
 	if log == nil {
 		return nil
 	}
@@ -151,7 +151,7 @@ func (c *Context) release(w *mem.Window) error {
 	c.live = slices.DeleteFunc(c.live, func(x *mem.Window) bool { return x == w })
 	c.remember(w)
 	var errs []error
-	if log := c.cfg.Executor.Data(); log != nil {
+	if log := c.log(); log != nil {
 		for a := range pieces(w) {
 			errs = append(errs, log.Unmap(a))
 		}

@@ -13,6 +13,7 @@ import (
 	"kernbench/conf"
 	"kernbench/device"
 	"kernbench/dtype"
+	"kernbench/exec"
 	"kernbench/exec/mock"
 	"kernbench/exec/sim"
 	"kernbench/fault"
@@ -74,7 +75,7 @@ func perform(p *program, w way) (*performed, error) {
 	if err != nil {
 		return nil, err
 	}
-	var x device.Executor
+	var x exec.Executor
 	log := oplog.New(oplog.Options{Timed: w.timed, Inline: !w.timed})
 	defer log.Close()
 	if x = mock.New(mock.Options{Data: log, Seed: w.seed}); w.timed {

@@ -11,6 +11,7 @@ import (
 	"kernbench/conf"
 	"kernbench/device"
 	"kernbench/dtype"
+	"kernbench/exec"
 	"kernbench/exec/mock"
 	"kernbench/exec/sim"
 	"kernbench/hccl"
@@ -79,7 +80,7 @@ func openRig(t tester, way how) *rig {
 		log = oplog.New(oplog.Options{Inline: true})
 		t.Cleanup(log.Close)
 	}
-	var x device.Executor
+	var x exec.Executor
 	var fresh func(mem.Addr, int64)
 	var account *history.Log
 	if way.judge != nil {

@@ -2,10 +2,24 @@
 // units and the state that a run needs. Components know their own ports and nothing of
 // the machine around them.
 //
-// It imports unit only. Server is what several engines are.
+// It imports tl, trace and unit. Unit is what an engine of a PE is to those who assemble one.
 package hw
 
-import "kernbench/unit"
+import (
+	"kernbench/tl"
+	"kernbench/trace"
+	"kernbench/unit"
+)
+
+// Unit is an engine of a PE that computes, one instruction at a time. Its state is a Server.
+type Unit interface {
+	// Takes returns how long the unit works on an instruction. ok is false if the instruction is
+	// not for this unit.
+	Takes(in *tl.Instr) (d unit.Time, ok bool)
+
+	// Kind is what the trace calls its work.
+	Kind() trace.Kind
+}
 
 // Server does one thing at a time, in the order of booking.
 type Server struct {

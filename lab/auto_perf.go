@@ -11,6 +11,7 @@ import (
 	"kernbench/bench"
 	"kernbench/collective"
 	"kernbench/device"
+	"kernbench/exec"
 )
 
 // isAuto tells whether a sweep leaves the choice of the algorithm to what is measured, and finds the
@@ -34,8 +35,8 @@ func (p *perfPlan) isAuto() (bool, *algorithm.Tuning, error) {
 	if !device.IsAuto(x.ccl, name) {
 		return false, nil, nil
 	}
-	if p.spec.Base.Tuning == "" && p.spec.Base.Executor == Mock {
-		return false, nil, fmt.Errorf("algorithm %s without a tuning table measures all, and the executor %s has no clock: say --tuning FILE", algorithm.Auto, Mock)
+	if err := p.row.Needs(exec.Clock); err != nil && p.spec.Base.Tuning == "" {
+		return false, nil, fmt.Errorf("algorithm %s without a tuning table measures all, and %w: say --tuning FILE", algorithm.Auto, err)
 	}
 	tuning, err := loadTuning(p.spec.Base.Tuning)
 	return true, tuning, err
@@ -142,7 +143,8 @@ func (p *perfPlan) isRight(ctx context.Context, t perfTarget) bool {
 		return false // which targets asked before
 	}
 	x := *t.x
-	x.Executor, x.VerifyData, x.NElem, x.DType = Mock, true, max(1, c.Elems), c.Type
+	x.on(exec.Default(exec.Checking))
+	x.VerifyData, x.NElem, x.DType = true, max(1, c.Elems), c.Type
 	x.program = bench.Once(fitsInPlace(p.what, c), 0)
 	j := perfJob{setting: &x, what: p.what, call: c}
 	switch at := j.run(ctx); {

@@ -9,7 +9,6 @@ import (
 	"kernbench/collective"
 	"kernbench/device"
 	"kernbench/dtype"
-	"kernbench/exec/mock"
 	"kernbench/hw/noc"
 	"kernbench/tl"
 	"kernbench/unit"
@@ -151,14 +150,12 @@ func boundTarget(s *BoundSpec, what *collective.Collective) (*setting, *Limits, 
 	if name == "" {
 		name = DefaultAlgorithm(x.ccl, what)
 	}
-	executor := mock.New(mock.Options{Order: x.order, NoAtomics: !x.topo.Fabric.Atomics})
-	defer executor.Close()
-	dev, err := device.New(device.Config{Machine: x.machine, Topology: x.topo, CCL: x.ccl, Executor: executor, World: x.world, PEs: x.pes})
+	dev, err := device.New(device.Config{Machine: x.machine, Topology: x.topo, CCL: x.ccl, Row: x.row, World: x.world, PEs: x.pes})
 	if err != nil {
 		return nil, nil, nil, err
 	}
 	l := &Limits{
-		Collective: what.Name, Machine: x.describe(), Fidelity: x.fidelity.String(), Algorithm: name, Type: b.DType.String(), Root: -1,
+		Collective: what.Name, Machine: x.describe(), Fidelity: x.fidelity, Algorithm: name, Type: b.DType.String(), Root: -1,
 		Rows: []LimitRow{}, Notes: []string{},
 	}
 	if what.Rooted {
@@ -185,7 +182,7 @@ func boundTarget(s *BoundSpec, what *collective.Collective) (*setting, *Limits, 
 // boundOptions is what limits depend on beside the machine and the call: who uses rings alone is
 // limited by them. A plan of nil is no algorithm.
 func boundOptions(x *setting, plan *device.Plan) bound.Options {
-	o := bound.Options{Ideal: x.fidelity == noc.Ideal}
+	o := bound.Options{Ideal: x.fidelity == noc.Ideal.String()}
 	if plan != nil && plan.Algorithm.Window == nil {
 		o.Channels = bound.Channels(x.machine, plan.PEs, plan.Wiring, &plan.Ring)
 	}

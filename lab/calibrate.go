@@ -13,6 +13,7 @@ import (
 	"kernbench/collective"
 	"kernbench/conf"
 	"kernbench/dtype"
+	"kernbench/exec"
 	"kernbench/machine"
 	"kernbench/tl"
 	"kernbench/unit"
@@ -191,7 +192,7 @@ func planCalibration(ctx context.Context, s *CalibrateSpec) (*calibration, error
 	if s.Base.Topology == "" {
 		return nil, machineWanted(t)
 	}
-	s.Base.Executor = Sim
+	s.Base.Executor = exec.Default(exec.Timing).Name
 	switch {
 	case s.Base.Ranks == 0 && t.Ranks == 0:
 		return nil, fmt.Errorf("%s does not say how many ranks took part: name them (--ranks)", s.File)
@@ -258,7 +259,7 @@ func (c *calibration) machine(ctx context.Context) error {
 	r := &Calibration{
 		File: c.spec.File, Form: c.table.Form, Header: list(c.table.Header), Collective: c.plan.what.Name, Type: c.call.Type.String(),
 		RedOp: "none", Root: -1, Ranks: c.call.World, InPlace: c.table.InPlace,
-		Topology: c.spec.Base.Topology, Machine: x.describe(), Fidelity: x.fidelity.String(), Algorithms: []string{}, Protocols: []string{},
+		Topology: c.spec.Base.Topology, Machine: x.describe(), Fidelity: x.fidelity, Algorithms: []string{}, Protocols: []string{},
 		HoldOut: c.spec.HoldOut, Largest: c.spec.Largest, Findings: []string{}, Notes: list(c.table.Notes),
 	}
 	if c.plan.what.Reduces {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"kernbench/device"
+	"kernbench/exec"
 )
 
 // CompareRow is one of the runs that are compared: an algorithm, or one way to set the rings.
@@ -33,6 +34,9 @@ func Compare(ctx context.Context, s Spec, row func(CompareRow)) ([]CompareRow, e
 	}
 	if !x.program.Collectives {
 		return nil, fmt.Errorf("bench %s uses no rings: there is nothing to compare", x.program.Name)
+	}
+	if err := x.row.Needs(exec.Rings); err != nil {
+		return nil, fmt.Errorf("nothing to compare: %w", err)
 	}
 	name := x.Algorithm
 	if name == "" {

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"kernbench/exec/mock"
+	"kernbench/exec/sim"
 	"kernbench/lab"
 	"kernbench/tl"
 )
@@ -31,7 +33,7 @@ func TestDevices(t *testing.T) {
 // Programs that combine take an operation, though they name no algorithm.
 func TestTasksCombine(t *testing.T) {
 	for _, name := range []string{"hccl_allreduce", "hccl_reducescatter_tiled"} {
-		if _, err := lab.Run(ctx, lab.Spec{Bench: name, Op: tl.Min, VerifyData: true, Executor: lab.Mock}); err != nil {
+		if _, err := lab.Run(ctx, lab.Spec{Bench: name, Op: tl.Min, VerifyData: true, Executor: mock.Name}); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -39,7 +41,7 @@ func TestTasksCombine(t *testing.T) {
 
 // The rows of the sweep have the tiles that there were, where fewer came than were asked for.
 func TestTilesAreCounted(t *testing.T) {
-	r, err := lab.Run(ctx, lab.Spec{Bench: "mc2_matmul_allreduce", Executor: lab.Sim, Ranks: 2, Options: map[string]string{"m": "10", "n": "8", "k": "4", "tiles": "8"}})
+	r, err := lab.Run(ctx, lab.Spec{Bench: "mc2_matmul_allreduce", Executor: sim.Name, Ranks: 2, Options: map[string]string{"m": "10", "n": "8", "k": "4", "tiles": "8"}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"kernbench/exec/mock"
 	"kernbench/lab"
 	"kernbench/unit"
 )
@@ -28,7 +29,7 @@ func TestLaunchIsBesideTheTime(t *testing.T) {
 		{"simple", lab.Spec{Ranks: 4, NElem: 64}, nil, 8400 * unit.Nanosecond},
 		{"ll", lab.Spec{Ranks: 4, NElem: 64}, []string{"defaults.protocol=ll"}, 6_600_500},
 		{"of the algorithm", lab.Spec{Ranks: 4, NElem: 64, Algorithm: "ring_allreduce"}, []string{"algorithms.ring_allreduce.protocol=ll"}, 6_600_500},
-		{"mock", lab.Spec{Ranks: 4, NElem: 64, Executor: lab.Mock}, nil, 0},
+		{"mock", lab.Spec{Ranks: 4, NElem: 64, Executor: mock.Name}, nil, 0},
 		{"no collective", lab.Spec{Bench: "gemm_single_pe"}, nil, 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

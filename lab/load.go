@@ -12,7 +12,7 @@ import (
 	"kernbench/conf"
 	"kernbench/device"
 	"kernbench/dtype"
-	"kernbench/hw/noc"
+	"kernbench/exec"
 	"kernbench/machine"
 	"kernbench/mem"
 	"kernbench/oplog"
@@ -27,7 +27,8 @@ type setting struct {
 	ccl      *conf.CCL
 	machine  *machine.Machine
 	tuning   *algorithm.Tuning // that auto chooses by, or nil
-	fidelity noc.Fidelity
+	row      *exec.Row         // of Spec.Executor
+	fidelity string            // of row; "": it has none
 
 	order mem.Ordering // what the machine promises about the order of one-sided operations
 	world int          // ranks that the device is asked for; 0: as configured
@@ -39,31 +40,24 @@ type setting struct {
 
 // load finds everything that a spec names, and says what is wrong with it.
 func load(s Spec) (*setting, error) {
-	if s.Executor == "" {
-		s.Executor = Sim
-	}
 	x := &setting{Spec: s}
-	var err error
-	if s.Executor != Sim && s.Executor != Mock {
-		return nil, fmt.Errorf("unknown executor %q: one of %s, %s", s.Executor, Sim, Mock)
+	row, err := executorOf(s.Executor)
+	if err != nil {
+		return nil, err
 	}
-	if s.Executor == Mock && s.Fidelity != "" {
-		return nil, fmt.Errorf("fidelity %s: the executor %s has no network", s.Fidelity, Mock)
-	}
-	if s.Fidelity != "" {
-		if x.fidelity, err = noc.ParseFidelity(s.Fidelity); err != nil {
-			return nil, err
-		}
+	x.on(row)
+	if x.fidelity, err = row.Fidelity(s.Fidelity); err != nil {
+		return nil, err
 	}
 	if s.Schedules < 0 {
 		return nil, fmt.Errorf("%d further schedules: the number cannot be negative", s.Schedules)
 	}
+	if err := x.supported(); err != nil {
+		return nil, err
+	}
 	x.VerifyData = s.VerifyData || s.Schedules > 0 // results are compared
 	if s.Ranks < 0 || s.NElem < 0 {
 		return nil, fmt.Errorf("%d ranks of %d elements: neither can be negative", s.Ranks, s.NElem)
-	}
-	if s.Executor == Mock && s.TraceFile != "" {
-		return nil, fmt.Errorf("trace file %s: the executor %s has no clock and makes no trace", s.TraceFile, Mock)
 	}
 	if err := x.configure(); err != nil {
 		return nil, err

@@ -12,8 +12,7 @@ import (
 
 	"kernbench/bench"
 	"kernbench/device"
-	"kernbench/exec/mock"
-	"kernbench/exec/sim"
+	"kernbench/exec"
 	"kernbench/history"
 	"kernbench/mem"
 	"kernbench/oplog"
@@ -85,8 +84,8 @@ func (x *setting) once(ctx context.Context, p pass) (out *outcome, err error) {
 	var data *oplog.Log
 	if x.VerifyData {
 		data = oplog.New(oplog.Options{
-			Seed: x.Seed, Explain: p.explain, Timed: x.Executor == Sim, PEName: x.machine.PEName,
-			Inline: x.Executor == Mock, Audit: x.trees,
+			Seed: x.Seed, Explain: p.explain, Timed: x.row.Can(exec.Clock), PEName: x.machine.PEName,
+			Inline: !x.row.Can(exec.Clock), Audit: x.trees,
 		})
 		defer data.Close()
 	}
@@ -94,10 +93,13 @@ func (x *setting) once(ctx context.Context, p pass) (out *outcome, err error) {
 	if err != nil {
 		return out, err
 	}
-	executor := x.executor(data, views, p)
+	executor, err := x.executor(data, views, p)
+	if err != nil {
+		return out, errors.Join(err, closeViews())
+	}
 	defer executor.Close()
 	dev, err := device.New(device.Config{
-		Machine: x.machine, Topology: x.topo, CCL: x.ccl, Tuning: x.tuning, Executor: executor, World: x.world, PEs: x.pes,
+		Machine: x.machine, Topology: x.topo, CCL: x.ccl, Tuning: x.tuning, Executor: executor, Row: x.row, World: x.world, PEs: x.pes,
 		Check:       func(c *device.Call) error { return out.judge(x, data, c) },
 		Contributed: out.expect(x),
 		Fresh:       p.fresh(),
@@ -131,38 +133,33 @@ func (x *setting) once(ctx context.Context, p pass) (out *outcome, err error) {
 	return out, errors.Join(err, closeViews())
 }
 
-func (x *setting) executor(data *oplog.Log, views trace.Sink, p pass) device.Executor {
-	pointers := x.Pointers
-	if p.quiet {
-		pointers = nil // shown before
+// executor makes the executor of one pass.
+func (x *setting) executor(data *oplog.Log, views trace.Sink, p pass) (exec.Executor, error) {
+	s := exec.Setup{
+		Machine: x.machine, Topology: x.topo, Order: x.order, Fidelity: x.fidelity, Seed: p.schedule,
+		Data: data, History: p.history(), Trace: views, RecordLines: p.explain || x.trees,
+		SecondCore: !p.quiet, // a run of its own, not one of many
 	}
-	if x.Executor == Mock {
-		return mock.New(mock.Options{
-			Data: data, RecordLines: p.explain || x.trees, Pointers: pointers,
-			Seed: p.schedule, Order: x.order, NoAtomics: !x.topo.Fabric.Atomics, History: p.history(),
-		})
+	if !p.quiet {
+		s.Pointers = x.Pointers // else they have been shown
 	}
 	phase := "simulate"
 	if p.explain {
 		phase = "explain"
 	}
-	var progress func(done, ranks int, now unit.Time)
 	if x.Progress != nil && (p.explain || !p.quiet) {
-		progress = func(done, ranks int, now unit.Time) {
+		s.Progress = func(done, ranks int, now unit.Time) {
 			x.Progress(Progress{phase, int64(done), int64(ranks), now})
 		}
 	}
-	return sim.New(x.machine, x.topo, sim.Options{
-		Fidelity: x.fidelity, Data: data, RecordLines: p.explain || x.trees, Trace: views, Progress: progress, Pointers: pointers,
-		Seed: p.schedule, History: p.history(), SecondCore: !p.quiet, // a run of its own, not one of many
-	})
+	return x.row.Open(s)
 }
 
 // views opens what wants to see the events of the run. There is none in a run that is quiet,
 // as while a failure is being explained: what there was to see has been shown.
 func (x *setting) views(p pass) (sink trace.Sink, done func() error, err error) {
 	done = func() error { return nil }
-	if p.quiet || x.Executor == Mock {
+	if p.quiet || !x.row.Can(exec.Trace) {
 		return nil, done, nil
 	}
 	var sinks []trace.Sink

@@ -10,6 +10,7 @@ import (
 
 	"kernbench/algorithm"
 	"kernbench/dtype"
+	"kernbench/exec/mock"
 	"kernbench/fault"
 	"kernbench/lab"
 	"kernbench/mem"
@@ -137,7 +138,7 @@ func TestTrafficOfModes(t *testing.T) {
 
 // A program that races comes out differently, and each outcome can be had again.
 func TestSchedulesShowARace(t *testing.T) {
-	s := lab.Spec{Bench: "allgather_distributed", Algorithm: hasty.Name, Schedules: 20, Executor: lab.Mock}
+	s := lab.Spec{Bench: "allgather_distributed", Algorithm: hasty.Name, Schedules: 20, Executor: mock.Name}
 	r, err := lab.Run(ctx, s)
 	if err != nil {
 		t.Fatal(err)
@@ -149,7 +150,7 @@ func TestSchedulesShowARace(t *testing.T) {
 	total := 0
 	for _, o := range r.Schedules.Outcomes {
 		total += o.Runs
-		again, err := lab.Run(ctx, lab.Spec{Bench: s.Bench, Algorithm: s.Algorithm, Schedules: 1, Schedule: o.Schedule, Executor: lab.Mock})
+		again, err := lab.Run(ctx, lab.Spec{Bench: s.Bench, Algorithm: s.Algorithm, Schedules: 1, Schedule: o.Schedule, Executor: mock.Name})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -198,7 +199,7 @@ func TestSchedulesOfWhatIsRight(t *testing.T) {
 
 // Sums that round in the order of arrival differ, and are right.
 func TestSchedulesThatRound(t *testing.T) {
-	r := right(t, lab.Spec{Bench: "allreduce_distributed", Algorithm: piles.Name, Ranks: 7, DType: dtype.BF16, Seed: 1, Schedules: 10, Executor: lab.Mock})
+	r := right(t, lab.Spec{Bench: "allreduce_distributed", Algorithm: piles.Name, Ranks: 7, DType: dtype.BF16, Seed: 1, Schedules: 10, Executor: mock.Name})
 	v := r.Verdict("schedules")
 	if len(r.Schedules.Outcomes) < 2 || v.State != lab.Checked || !strings.Contains(v.Detail, "all within their bounds") {
 		t.Fatalf("%v: %+v", v, r.Schedules)

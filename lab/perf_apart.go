@@ -6,6 +6,7 @@ import (
 	"kernbench/bench"
 	"kernbench/collective"
 	"kernbench/dtype"
+	"kernbench/exec"
 	"kernbench/unit"
 )
 
@@ -22,7 +23,8 @@ func (p *perfPlan) leavesApart(ctx context.Context, t perfTarget) bool {
 		return known
 	}
 	x := *t.x
-	x.Executor, x.VerifyData = Mock, true
+	x.on(exec.Default(exec.Checking))
+	x.VerifyData = true
 	x.NElem, x.DType, x.program = c.Elems, c.Type, bench.Once(false, 0)
 	apart := true
 	// What goes wrong here, goes wrong again when it is measured, and is told then.

@@ -7,6 +7,7 @@ import (
 
 	"kernbench/bound"
 	"kernbench/dtype"
+	"kernbench/exec/mock"
 	"kernbench/unit"
 )
 
@@ -137,7 +138,7 @@ func TestPerfWithoutBounds(t *testing.T) {
 		change func(s *PerfSpec)
 		want   PerfBound // whether there is a number at all
 	}{
-		{"mock", func(s *PerfSpec) { s.Base.Executor = Mock }, PerfBound{}},
+		{"mock", func(s *PerfSpec) { s.Base.Executor = mock.Name }, PerfBound{}},
 		{"one rank", func(s *PerfSpec) { s.Base.Ranks = 1 }, PerfBound{}},
 		{"deadlock", func(s *PerfSpec) { s.Base.Sets = append(s.Base.Sets, "algorithms.ring_allreduce.n_slots=1") }, PerfBound{Us: new(float64), Limit: ByDistance}},
 	} {

@@ -8,6 +8,7 @@ import (
 
 	"kernbench/algorithm"
 	"kernbench/collective"
+	"kernbench/exec"
 	"kernbench/numerics"
 	"kernbench/oplog"
 	"kernbench/unit"
@@ -156,6 +157,13 @@ func planNumerics(ctx context.Context, s *NumericsSpec) (*numericsPlan, error) {
 	}
 	if len(p.sets) == 0 {
 		p.sets = numerics.Sets()[:1]
+	}
+	row, err := executorOf(s.Base.Executor)
+	if err != nil {
+		return nil, err
+	}
+	if err := row.Needs(exec.Data); err != nil {
+		return nil, fmt.Errorf("numerics: %w", err)
 	}
 	s.Check, s.Bound = true, false
 	if p.perfPlan, err = planPerf(ctx, &s.PerfSpec); err != nil {

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"kernbench/dtype"
+	"kernbench/exec/mock"
+	"kernbench/exec/sim"
 	"kernbench/lab"
 	"kernbench/tl"
 	"kernbench/unit"
@@ -19,7 +21,7 @@ import (
 // rounding is a small sweep over what rounding does.
 func rounding(collective string, ranks int, algorithms ...string) lab.NumericsSpec {
 	s := lab.NumericsSpec{PerfSpec: perfOf(collective, ranks)}
-	s.Algorithms, s.Types, s.Base.Executor = algorithms, []dtype.Type{dtype.BF16}, lab.Mock
+	s.Algorithms, s.Types, s.Base.Executor = algorithms, []dtype.Type{dtype.BF16}, mock.Name
 	s.Min, s.Max = unit.KiB, unit.KiB
 	return s
 }
@@ -169,7 +171,7 @@ func TestNumericsAgreement(t *testing.T) {
 			if !slices.Equal(names, tt.chunkings) {
 				t.Errorf("chunkings %q, want %q", names, tt.chunkings)
 			}
-			s.Base.Executor = lab.Sim
+			s.Base.Executor = sim.Name
 			timed := looked(t, s).Rows[0]
 			if timed.Hash != r.Hash || timed.Time <= 0 || r.Time != 0 || timed.Moved != r.Moved || r.Moved <= 0 {
 				t.Errorf("hash %s in %v for %d B, without a clock %s in %v for %d B", timed.Hash, timed.Time, timed.Moved, r.Hash, r.Time, r.Moved)
@@ -182,7 +184,7 @@ func TestNumericsAgreement(t *testing.T) {
 // in different orders agree.
 func TestNumericsOfAccumulation(t *testing.T) {
 	s := rounding("all_reduce", 8, "ring_allreduce_chunked", "binomial_allreduce")
-	s.Base.Executor = lab.Sim
+	s.Base.Executor = sim.Name
 	s.Vary = []lab.Variation{{Key: "accumulate", Values: []string{"same", "f32"}}}
 	rows := looked(t, s).Rows
 	for i, narrow := range rows[:2] {
@@ -211,7 +213,7 @@ func TestNumericsRefuses(t *testing.T) {
 		{"maxima", func(s *lab.NumericsSpec) { s.Ops = []tl.ReduceOp{tl.Max} }, "rounds nothing"},
 		{"inputs", func(s *lab.NumericsSpec) { s.Inputs = []string{"random"} }, `unknown inputs "random": one of uniform`},
 		{"whatever is fastest", func(s *lab.NumericsSpec) {
-			s.Algorithms, s.Base.Executor = []string{"auto"}, lab.Sim
+			s.Algorithms, s.Base.Executor = []string{"auto"}, sim.Name
 		}, "name some, or all"},
 		{"collective", func(s *lab.NumericsSpec) { s.Collective = "all_reduc" }, "did you mean"},
 		{"setting", func(s *lab.NumericsSpec) {

@@ -11,6 +11,7 @@ import (
 	"kernbench/algorithm"
 	"kernbench/bench"
 	"kernbench/dtype"
+	"kernbench/exec/mock"
 	"kernbench/fault"
 	"kernbench/lab"
 	"kernbench/tl"
@@ -283,7 +284,7 @@ func TestPerfIsRefused(t *testing.T) {
 			s.Vary = []lab.Variation{{"n_slots", []string{"1"}}, {"n_slots", []string{"2"}}}
 		}, "varied twice"},
 		{"iterations", func(s *lab.PerfSpec) { s.Warmup = -1 }, "neither can be negative"},
-		{"fidelity of mock", func(s *lab.PerfSpec) { s.Base.Executor, s.Base.Fidelity = lab.Mock, "slot" }, "has no network"},
+		{"fidelity of mock", func(s *lab.PerfSpec) { s.Base.Executor, s.Base.Fidelity = mock.Name, "slot" }, "has no network"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := perfOf("all_reduce", 4)

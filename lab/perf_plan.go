@@ -11,7 +11,7 @@ import (
 	"kernbench/collective"
 	"kernbench/device"
 	"kernbench/dtype"
-	"kernbench/exec/mock"
+	"kernbench/exec"
 	"kernbench/tl"
 	"kernbench/unit"
 )
@@ -19,6 +19,7 @@ import (
 // perfPlan is a sweep with everything loaded that it names.
 type perfPlan struct {
 	spec  *PerfSpec
+	row   *exec.Row // of Base.Executor
 	what  *collective.Collective
 	sizes []unit.Bytes
 	sweep *Sweep
@@ -74,12 +75,13 @@ func planPerf(ctx context.Context, s *PerfSpec) (*perfPlan, error) {
 	if len(s.Ops) == 0 || !what.Reduces {
 		s.Ops = []tl.ReduceOp{tl.Sum}
 	}
-	if s.Base.Executor == "" {
-		s.Base.Executor = Sim
+	if p.row, err = executorOf(s.Base.Executor); err != nil {
+		return nil, err
 	}
+	s.Base.Executor = p.row.Name
 	p.sweep = &Sweep{
 		Collective: what.Name, Executor: s.Base.Executor, Min: s.Min, Max: s.Max, Factor: s.Factor, Step: s.Step,
-		Iterations: s.Iterations, Warmup: s.Warmup, Check: s.Check, Bound: s.Bound, Timed: s.Base.Executor == Sim,
+		Iterations: s.Iterations, Warmup: s.Warmup, Check: s.Check && p.row.Can(exec.Data), Bound: s.Bound, Timed: p.row.Can(exec.Clock),
 		Algorithms: []string{}, Varied: []Variation{}, Notes: []string{}, Rows: []PerfRow{},
 	}
 	for _, v := range s.Vary {
@@ -137,9 +139,7 @@ func (p *perfPlan) describe(t perfTarget) {
 	w := p.sweep
 	if len(w.Algorithms) == 0 {
 		w.Ranks, w.Machine = t.plan.World, t.x.describe()
-		if w.Timed {
-			w.Fidelity = t.x.fidelity.String()
-		}
+		w.Fidelity = t.x.fidelity
 	}
 	if t.plan.World != w.Ranks {
 		w.Ranks = 0
@@ -237,9 +237,7 @@ func (p *perfPlan) target(name string, settings []Setting) (t perfTarget, err er
 	if err != nil {
 		return t, err
 	}
-	executor := mock.New(mock.Options{Order: x.order, NoAtomics: !x.topo.Fabric.Atomics})
-	defer executor.Close()
-	dev, err := device.New(device.Config{Machine: x.machine, Topology: x.topo, CCL: x.ccl, Executor: executor, World: x.world})
+	dev, err := device.New(device.Config{Machine: x.machine, Topology: x.topo, CCL: x.ccl, Row: x.row, World: x.world})
 	if err != nil {
 		return t, err
 	}
@@ -264,11 +262,15 @@ func (p *perfPlan) note(format string, args ...any) {
 
 func (p *perfPlan) notes() {
 	s := p.spec
+	untimed := p.row.Needs(exec.Clock)
 	switch {
-	case !p.sweep.Timed:
-		p.note("the executor %s has no clock: there are no times, and one iteration is all", Mock)
+	case untimed != nil:
+		p.note("%v: there are no times, and one iteration is all", untimed)
 	case s.Iterations > 1 || s.Warmup > 0:
 		p.note("time is simulated, from a machine at rest: the first iteration takes what all take, and is the only one")
+	}
+	if err := p.row.Needs(exec.Data); err != nil && s.Check {
+		p.note("not checked: %v", err)
 	}
 	p.noteOverhead()
 }

@@ -164,7 +164,7 @@ func (p *perfPlan) point(t perfTarget, c collective.Call, count int) error {
 		x.program = bench.Once(inPlace, c.Root)
 		job := &perfJob{row: len(p.rows) - 1, setting: &x, what: p.what, call: c, inPlace: inPlace, launch: row.Launch, length: int64(c.Elems) * int64(c.Type.Size())}
 		switch moved := data(p.what, c, inPlace); {
-		case !p.spec.Check:
+		case !p.sweep.Check:
 		case moved <= p.spec.Memory:
 			x.VerifyData, job.bytes = true, moved
 		case inPlace || !fitsInPlace(p.what, c) || data(p.what, c, true) > p.spec.Memory:

@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"slices"
 
+	"kernbench/exec"
 	"kernbench/unit"
 )
 
@@ -125,7 +126,7 @@ func (j *perfJob) run(ctx context.Context) *Placement {
 		at.Error = err.Error()
 		return at
 	}
-	if at.Time = out.launches[0].Result.Duration() + j.launch; j.setting.Executor == Sim && at.Time > 0 {
+	if at.Time = out.launches[0].Result.Duration() + j.launch; j.setting.row.Can(exec.Clock) && at.Time > 0 {
 		at.AlgBW = float64(j.what.Bytes(j.call)) / at.Time.Ns()
 		at.BusBW = at.AlgBW * j.what.BusFactor(j.call.World)
 	}

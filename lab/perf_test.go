@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"kernbench/dtype"
+	"kernbench/exec/mock"
 	"kernbench/lab"
 	"kernbench/unit"
 
@@ -47,7 +48,7 @@ func TestPerfOfTheLibrary(t *testing.T) {
 	for _, name := range []string{"all_reduce", "all_gather", "reduce_scatter", "all_to_all", "all_to_all_v", "broadcast", "reduce", "gather", "scatter", "barrier", "shift"} {
 		s := perfOf(name, 4)
 		s.AllAlgorithms, s.AllRoots = true, true
-		s.Base.Executor = lab.Mock
+		s.Base.Executor = mock.Name
 		sweep := measured(t, s)
 		if sweep.Collective != name {
 			t.Errorf("%s is measured as %s", name, sweep.Collective)
@@ -138,7 +139,7 @@ func TestPerfSizesAreThoseAskedFor(t *testing.T) {
 		name := rapid.SampledFrom([]string{"all_reduce", "all_gather", "reduce_scatter", "all_to_all", "broadcast"}).Draw(t, "collective")
 		world := rapid.IntRange(1, 5).Draw(t, "ranks")
 		s := perfOf(name, world)
-		s.Base.Topology, s.Base.Executor, s.Check = "ahbm-cube", lab.Mock, false
+		s.Base.Topology, s.Base.Executor, s.Check = "ahbm-cube", mock.Name, false
 		typ := rapid.SampledFrom(dtype.Types()).Draw(t, "type")
 		s.Types = []dtype.Type{typ}
 		s.Min = unit.Bytes(rapid.Int64Range(1, 200).Draw(t, "min"))

@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"kernbench/dtype"
-	"kernbench/exec/sim"
+	"kernbench/exec"
 	"kernbench/machine"
 	"kernbench/mem"
 	"kernbench/tl"
@@ -40,6 +40,9 @@ func Probe(ctx context.Context, s Spec) ([]ProbeRow, error) {
 	x, err := load(s)
 	if err != nil {
 		return nil, err
+	}
+	if err := x.row.Needs(exec.Clock, exec.Trace); err != nil {
+		return nil, fmt.Errorf("probe: %w", err)
 	}
 	isDefault := (x.Topology == "" || x.Topology == "ahbm") && len(x.Sets) == 0
 	var rows []ProbeRow
@@ -166,9 +169,12 @@ func (x *setting) probe(ctx context.Context, p *probe) (unit.Time, error) {
 		g.PEs[i] = int32(r)
 	}
 	var span loads
-	e := sim.New(x.machine, x.topo, sim.Options{Fidelity: x.fidelity, Trace: &span})
+	e, err := x.row.Open(exec.Setup{Machine: x.machine, Topology: x.topo, Order: x.order, Fidelity: x.fidelity, Trace: &span})
+	if err != nil {
+		return 0, err
+	}
 	defer e.Close()
-	_, err := e.Launch(ctx, &tl.Launch{
+	_, err = e.Launch(ctx, &tl.Launch{
 		Name: p.name, Groups: []tl.Group{g}, Addrs: &mem.Map{}, Scratch: x.topo.PE.TCM.Scratch,
 		Ring: tl.Ring{Slots: 1, SlotBytes: 8, Space: mem.TCM},
 		Kernel: func(c *tl.Context, _ tl.Args) {

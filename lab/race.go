@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"kernbench/device"
+	"kernbench/exec"
 	"kernbench/fault"
 	"kernbench/mem"
 	"kernbench/race"
@@ -25,13 +26,13 @@ type Class struct {
 // Depend is an operation that makes the outcome depend on the schedule.
 type Depend = race.Depend
 
-// races tells whether a run looks for hazards: as a rule on the executor without a clock, where
+// races reports whether a run looks for hazards: as a rule on executors without a clock, where
 // it costs the least.
 func (x *setting) races() bool {
 	if x.Race != nil {
 		return *x.Race
 	}
-	return x.Executor == Mock
+	return x.row.Can(exec.Account) && !x.row.Can(exec.Clock)
 }
 
 // watch is a judge of races at its work on one execution.
@@ -101,7 +102,7 @@ var whats = map[race.Class]string{
 func (x *setting) raceVerdict(r *Result, out *outcome, err error) Verdict {
 	rep := out.races
 	if rep == nil {
-		return Verdict{races, NotChecked, "add --race"}
+		return Verdict{races, NotChecked, x.add("--race", exec.Account)}
 	}
 	r.Hazards = rep.Hazards
 	if whole := err == nil && !rep.Unsettled && !rep.Again; whole || rep.Class == race.Scheduled {

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"kernbench/dtype"
+	"kernbench/exec/mock"
+	"kernbench/exec/sim"
 	"kernbench/fault"
 	"kernbench/lab"
 )
@@ -99,7 +101,7 @@ func TestWhoLooksForRaces(t *testing.T) {
 		executor string
 		race     *bool
 		looked   bool
-	}{{lab.Mock, nil, true}, {lab.Mock, &no, false}, {lab.Sim, nil, false}, {lab.Sim, &yes, true}} {
+	}{{mock.Name, nil, true}, {mock.Name, &no, false}, {sim.Name, nil, false}, {sim.Name, &yes, true}} {
 		s := gather(hasty.Name, c.executor)
 		s.Race = c.race
 		r, err := lab.Run(ctx, s)
@@ -114,7 +116,7 @@ func TestWhoLooksForRaces(t *testing.T) {
 
 // An order that hides what is missing is said to.
 func TestSequentialHides(t *testing.T) {
-	s := gather(undrained.Name, lab.Mock)
+	s := gather(undrained.Name, mock.Name)
 	s.Sets = []string{"fabric.memory_order=sequential"}
 	r, err := lab.Run(ctx, s)
 	if err != nil {
@@ -164,7 +166,7 @@ func TestTestsFindRaces(t *testing.T) {
 // A notification that comes after a wait which it could have ended is seen when the program is
 // run again. Ctrl-C leaves the question open.
 func TestNotificationsThatComeLater(t *testing.T) {
-	s, again := gather(anyone.Name, lab.Mock), 0
+	s, again := gather(anyone.Name, mock.Name), 0
 	s.Progress = func(p lab.Progress) {
 		if p.Phase == "races" {
 			again++

@@ -1,12 +1,14 @@
 package lab
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
 
 	"kernbench/device"
+	"kernbench/exec"
 	"kernbench/fault"
 	"kernbench/mem"
 	"kernbench/tl"
@@ -77,13 +79,10 @@ func is[T error](err error) bool {
 // result puts the figures of a run and what is told of it into one.
 func (x *setting) result(first, told *outcome, err error) *Result {
 	r := &Result{
-		Spec: x.Spec, Bench: x.program.Name, Executor: x.Executor, Machine: x.describe(),
-		DType: x.DType.String(), Timed: x.Executor == Sim, WallTime: first.wall,
+		Spec: x.Spec, Bench: x.program.Name, Executor: x.Executor, Fidelity: x.fidelity, Machine: x.describe(),
+		DType: x.DType.String(), Timed: x.row.Can(exec.Clock), WallTime: first.wall,
 		MemoryOrder: x.order.String(), Schedule: x.Schedule,
 		Launches: len(first.launches), Report: first.report, Failures: []Failure{}, Notes: []string{},
-	}
-	if r.Timed {
-		r.Fidelity = x.fidelity.String()
 	}
 	if r.Report == nil {
 		r.Report = []string{}
@@ -95,6 +94,9 @@ func (x *setting) result(first, told *outcome, err error) *Result {
 	for _, l := range first.launches {
 		r.WorldSize = max(r.WorldSize, l.World)
 		r.Events += l.Result.Events // of the tool's work
+		if m := l.Result.Mode; m != "" && !slices.Contains(r.Simulation, m) {
+			r.Simulation = append(r.Simulation, m)
+		}
 		if first.measured != nil && !slices.Contains(first.measured, l) {
 			continue
 		}
@@ -225,8 +227,8 @@ func (x *setting) notes(r *Result, first, told *outcome) {
 	if r.SlotHazards > 0 {
 		note("%d reads of a ring slot whose credit had gone (credit: on_recv): the sender may have been writing there", r.SlotHazards)
 	}
-	if x.CCLTrace != nil && x.Executor == Mock {
-		note("no CCL trace: the executor %s has no clock", Mock)
+	if err := cmp.Or(x.row.Needs(exec.Clock), x.row.Needs(exec.Trace)); err != nil && x.CCLTrace != nil {
+		note("no CCL trace: %v", err)
 	}
 	if x.order == mem.Sequential {
 		note("memory_order: %v takes every remote operation as done before the next one begins: it hides missing fences and barriers, which show on the machines that do not", x.order)

@@ -16,15 +16,17 @@ import (
 	"kernbench/bench"
 	"kernbench/device"
 	"kernbench/dtype"
+	"kernbench/exec"
+	"kernbench/exec/mock"
 	"kernbench/lab"
 	"kernbench/tl"
 )
 
 var ctx = context.Background()
 
-// executors runs a test on both.
+// executors runs a test on each registered executor: all have what these tests ask for.
 func executors(t *testing.T, f func(t *testing.T, executor string)) {
-	for _, x := range []string{lab.Mock, lab.Sim} {
+	for _, x := range exec.Names() {
 		t.Run(x, func(t *testing.T) { f(t, x) })
 	}
 }
@@ -155,14 +157,14 @@ func TestWhatIsNotCheckedIsSaid(t *testing.T) {
 }
 
 func TestNotes(t *testing.T) {
-	r := right(t, lab.Spec{Algorithm: "ring_allreduce", Ranks: 16, Executor: lab.Mock})
+	r := right(t, lab.Spec{Algorithm: "ring_allreduce", Ranks: 16, Executor: mock.Name})
 	all := strings.Join(r.Notes, "\n")
 	for _, want := range []string{"N/2 = 8 times the bytes", "ring_allreduce_chunked", "ranks differ bitwise: 16 different results, 15 ranks"} {
 		if !strings.Contains(all, want) {
 			t.Fatalf("%q is not in the notes:\n%s", want, all)
 		}
 	}
-	if r = right(t, lab.Spec{Ranks: 16, Executor: lab.Mock}); len(r.Notes) != 0 {
+	if r = right(t, lab.Spec{Ranks: 16, Executor: mock.Name}); len(r.Notes) != 0 {
 		t.Fatalf("the chunked form has notes: %q", r.Notes)
 	}
 }
@@ -184,7 +186,7 @@ func TestSpecsAreRefused(t *testing.T) {
 		{"negative", lab.Spec{NElem: -1}, "negative"},
 		{"mesh", lab.Spec{Algorithm: "mesh_allreduce", Ranks: 6}, "6 is not a square"},
 		{"trace", lab.Spec{TraceFile: filepath.Join("nowhere", "out.txt"), Ranks: 2}, "nowhere"},
-		{"trace of mock", lab.Spec{TraceFile: "out.txt", Executor: lab.Mock}, "no clock"},
+		{"trace of mock", lab.Spec{TraceFile: "out.txt", Executor: mock.Name}, "no clock"},
 		{"trace kind", lab.Spec{TraceFile: "out.png", Ranks: 2}, "out.png"},
 	}
 	for _, tt := range tests {
@@ -238,7 +240,7 @@ func TestDataCostsNoTime(t *testing.T) {
 		t.Fatal(err)
 	}
 	with := right(t, lab.Spec{Ranks: 12})
-	mock := right(t, lab.Spec{Ranks: 12, Executor: lab.Mock})
+	mock := right(t, lab.Spec{Ranks: 12, Executor: mock.Name})
 	if plain.SimulatedTime != with.SimulatedTime || plain.Events != with.Events {
 		t.Fatalf("%v and %d events without data, %v and %d with", plain.SimulatedTime, plain.Events, with.SimulatedTime, with.Events)
 	}
@@ -263,7 +265,7 @@ func TestSpecJSON(t *testing.T) {
 }
 
 func Example() {
-	r, err := lab.Run(context.Background(), lab.Spec{Ranks: 8, VerifyData: true, Executor: lab.Mock})
+	r, err := lab.Run(context.Background(), lab.Spec{Ranks: 8, VerifyData: true, Executor: mock.Name})
 	if err != nil {
 		panic(err)
 	}

@@ -9,12 +9,6 @@ import (
 	"kernbench/unit"
 )
 
-// Executors that a Spec can name.
-const (
-	Sim  = "sim"  // with time, on the machine of the topology
-	Mock = "mock" // without a clock: all ranks at once
-)
-
 // Spec says everything that a run depends on. The zero value of each field stands for the
 // default.
 type Spec struct {
@@ -34,10 +28,10 @@ type Spec struct {
 
 	Options map[string]string `json:"options,omitempty"` // of the bench, by name: see bench.Program.Options
 
-	Race       *bool  `json:"race,omitempty"`     // look for hazards; nil: with Mock, which has no time to lose
+	Race       *bool  `json:"race,omitempty"`     // look for hazards; nil: on executors without a clock that can
 	VerifyData bool   `json:"verify_data"`        // move bytes, and check provenance and values
-	Executor   string `json:"executor,omitempty"` // Sim or Mock; Sim
-	Fidelity   string `json:"fidelity,omitempty"` // of Sim: ideal, slot or flit; slot
+	Executor   string `json:"executor,omitempty"` // by its name in package exec; the default for timing
+	Fidelity   string `json:"fidelity,omitempty"` // one of the executor's; its default
 
 	// Schedules asks for so many further runs with random schedules, numbered from 1, whose
 	// results are compared; they move bytes, and so does the run itself. Schedule is that of the

@@ -7,11 +7,12 @@ import (
 
 	"kernbench/bench"
 	"kernbench/device"
+	"kernbench/exec"
 	"kernbench/tl"
 )
 
 // idle runs launches whose kernels do nothing.
-type idle struct{ device.Executor }
+type idle struct{ exec.Executor }
 
 func (e idle) Launch(ctx context.Context, l *tl.Launch) (*tl.Result, error) {
 	nothing := *l
@@ -43,8 +44,12 @@ func BenchmarkStart(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
+				executor, err := x.executor(nil, nil, pass{})
+				if err != nil {
+					b.Fatal(err)
+				}
 				dev, err := device.New(device.Config{
-					Machine: x.machine, Topology: x.topo, CCL: x.ccl, Executor: idle{x.executor(nil, nil, pass{})}, World: x.world,
+					Machine: x.machine, Topology: x.topo, CCL: x.ccl, Executor: idle{executor}, World: x.world,
 				})
 				if err != nil {
 					b.Fatal(err)

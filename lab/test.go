@@ -12,6 +12,7 @@ import (
 	"kernbench/collective"
 	"kernbench/device"
 	"kernbench/dtype"
+	"kernbench/exec"
 	"kernbench/tl"
 	"kernbench/topology"
 )
@@ -71,13 +72,13 @@ type TestSummary struct {
 // OK tells whether something was tested and nothing failed.
 func (s *TestSummary) OK() bool { return s.Cases > 0 && s.Failed == 0 }
 
-// Test runs algorithms on the mock executor over world sizes, element counts, types and
+// Test runs algorithms on the default executor for checking over world sizes, element counts, types and
 // operations, and judges every result by provenance and by value. The error is a mistake
 // in the spec; what an algorithm does wrong is in the rows.
 func Test(ctx context.Context, s TestSpec) (*TestSummary, error) {
 	x, err := load(Spec{
 		Topology: s.Topology, CCL: s.CCL, Sets: s.Sets, Seed: s.Seed,
-		Bench: bench.CCLHello.Name, VerifyData: true, Executor: Mock,
+		Bench: bench.CCLHello.Name, VerifyData: true, Executor: exec.Default(exec.Checking).Name,
 	})
 	if err != nil {
 		return nil, err

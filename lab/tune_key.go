@@ -35,7 +35,7 @@ func (v *tuneTarget) key(program string, m *tuneMachine, what *collective.Collec
 		Seed                                              uint64
 		Protocol                                          tl.Protocol
 		Start                                             unit.Time
-	}{program, m.fingerprint, v.plan.Algorithm.Name, what.Name, m.base.fidelity.String(), cfg, c, inPlace, m.base.Seed, v.plan.Ring.Protocol, v.plan.Start})
+	}{program, m.fingerprint, v.plan.Algorithm.Name, what.Name, m.base.fidelity, cfg, c, inPlace, m.base.Seed, v.plan.Ring.Protocol, v.plan.Start})
 	if err != nil {
 		panic(err) // numbers and words have a JSON form
 	}

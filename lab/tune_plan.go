@@ -191,7 +191,7 @@ func (g *tuneGroup) point(t *tuner, v *tuneTarget, at int) *Point {
 	m := g.machine
 	p := &Point{
 		Key: v.key(t.spec.Program, m, g.what, c, g.inPlace, -1), Program: t.spec.Program,
-		Topology: m.name, Machine: m.base.describe(), Fingerprint: m.fingerprint, Fidelity: m.base.fidelity.String(),
+		Topology: m.name, Machine: m.base.describe(), Fingerprint: m.fingerprint, Fidelity: m.base.fidelity,
 		Collective: g.what.Name, Algorithm: v.name, Settings: v.settings, Type: c.Type.String(), Op: "none", Root: -1,
 		Ranks: c.World, Size: g.sizes[at].size, Elems: c.Elems, InPlace: g.inPlace,
 	}

@@ -10,7 +10,6 @@ import (
 	"kernbench/collective"
 	"kernbench/conf"
 	"kernbench/device"
-	"kernbench/exec/mock"
 )
 
 // targets lists the algorithms of a collective that can have the ranks of a machine, each as it is
@@ -154,9 +153,7 @@ func (t *tuner) target(m *tuneMachine, what *collective.Collective, name string,
 	if x.ccl, err = x.ccl.With(name, sets); err != nil {
 		return nil, err
 	}
-	executor := mock.New(mock.Options{Order: x.order, NoAtomics: !x.topo.Fabric.Atomics})
-	defer executor.Close()
-	dev, err := device.New(device.Config{Machine: x.machine, Topology: x.topo, CCL: x.ccl, Executor: executor, World: x.world})
+	dev, err := device.New(device.Config{Machine: x.machine, Topology: x.topo, CCL: x.ccl, Row: x.row, World: x.world})
 	if err != nil {
 		return nil, err
 	}

@@ -14,6 +14,7 @@ import (
 	"kernbench/collective"
 	"kernbench/device"
 	"kernbench/dtype"
+	"kernbench/exec/sim"
 	"kernbench/fault"
 	"kernbench/lab"
 	"kernbench/mem"
@@ -173,7 +174,7 @@ func TestTurns(t *testing.T) {
 			if r.Collectives != 2 || r.Algorithm != "window_allreduce_onephase" || r.Collective != "all_reduce" || r.Op != "sum" || r.WorldSize != 4 || r.ElemsPerRank != 5 || len(r.Schedules.Outcomes) != 1 {
 				t.Errorf("%+v", r)
 			}
-			if executor == lab.Sim && (r.SimulatedTime <= 0 || r.AlgBW != 2*5*4/r.SimulatedTime.Ns() || r.BusBW != r.AlgBW*1.5) {
+			if executor == sim.Name && (r.SimulatedTime <= 0 || r.AlgBW != 2*5*4/r.SimulatedTime.Ns() || r.BusBW != r.AlgBW*1.5) {
 				t.Errorf("in %v, %v and %v GB/s", r.SimulatedTime, r.AlgBW, r.BusBW)
 			}
 			var text bytes.Buffer

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"kernbench/bench"
+	"kernbench/exec"
 	"kernbench/fault"
 	"kernbench/race"
 	"kernbench/verify"
@@ -20,12 +21,18 @@ const (
 	schedules  = "schedules" // where they were asked for, or where they matter
 )
 
-const addVerify = "add --verify-data"
+// add says with which flag a question is answered, or why this executor cannot answer it.
+func (x *setting) add(flag string, needs exec.Capability) string {
+	if err := x.row.Needs(needs); err != nil {
+		return err.Error()
+	}
+	return "add " + flag
+}
 
 // verdicts fills in the answers, the counts of ranks and the failures.
 func (x *setting) verdicts(r *Result, out *outcome, err error) {
-	p := Verdict{Question: provenance, State: NotChecked, Detail: addVerify}
-	v := Verdict{Question: values, State: NotChecked, Detail: addVerify}
+	p := Verdict{Question: provenance, State: NotChecked, Detail: x.add("--verify-data", exec.Data)}
+	v := Verdict{Question: values, State: NotChecked, Detail: p.Detail}
 	switch {
 	case err != nil && x.VerifyData:
 		p.Detail, v.Detail = "the run did not end", "the run did not end"
@@ -61,6 +68,9 @@ func (x *setting) deadlock(out *outcome, err error) Verdict {
 		return Verdict{deadlock, NotChecked, "the run did not end"}
 	case !hasRings(out.plan):
 		return Verdict{deadlock, Checked, "all kernels ended"}
+	}
+	if err := x.row.Needs(exec.Rings); err != nil {
+		return Verdict{deadlock, NotChecked, err.Error()}
 	}
 	return Verdict{deadlock, Checked, fmt.Sprintf("all kernels ended and took all messages, with %d slots per direction", out.plan.Ring.Slots)}
 }

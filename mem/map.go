@@ -57,7 +57,12 @@ func (m *Map) Remove(from, to Addr) int {
 	start := func(e extent, a Addr) int { return cmp.Compare(e.va, a) }
 	lo, _ := slices.BinarySearchFunc(m.extents, from, start)
 	hi, _ := slices.BinarySearchFunc(m.extents, max(from, to), start)
-	m.extents = slices.Delete(m.extents, lo, hi)
+	if lo == 0 { // the oldest go first, mostly: nothing needs to move
+		clear(m.extents[:hi])
+		m.extents = m.extents[hi:]
+	} else {
+		m.extents = slices.Delete(m.extents, lo, hi)
+	}
 	return hi - lo
 }
 

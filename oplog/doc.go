@@ -7,7 +7,7 @@
 // message in flight is a reference, not a copy. The executor counts references; the
 // replay only hears of the last one going.
 //
-// Ranks that all do the same, whenever it is, need no log: they do it in Unison.
+// Ranks that all do the same, whenever it is, need no log: they do it in Lockstep.
 //
 // It imports tl, collective, fault, mem, dtype and unit. Start at Log.
 package oplog

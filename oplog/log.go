@@ -113,6 +113,12 @@ func (l *Log) Flush() error {
 	return l.fault()
 }
 
+// Untimed says whether what is recorded from now on has no times, so that faults name none.
+func (l *Log) Untimed(on bool) {
+	l.settle()
+	l.rep.untimed = on
+}
+
 // Close ends the replay. The log must not be used afterwards.
 func (l *Log) Close() {
 	if l.work != nil {

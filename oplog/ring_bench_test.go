@@ -126,8 +126,8 @@ func BenchmarkRing(b *testing.B) {
 	}
 }
 
-// BenchmarkUnisonRing is the same by ranks that do it in unison.
-func BenchmarkUnisonRing(b *testing.B) {
+// BenchmarkLockstepRing is the same by ranks that do it in lockstep.
+func BenchmarkLockstepRing(b *testing.B) {
 	for _, ranks := range []int{256, 1024} {
 		b.Run(fmt.Sprintf("ranks=%d", ranks), func(b *testing.B) {
 			r := newRing(b, oplog.Options{}, ranks, 32768)
@@ -136,7 +136,7 @@ func BenchmarkUnisonRing(b *testing.B) {
 				pes[i], from[i] = int32(i), int32((i+ranks-1)%ranks)
 			}
 			r.Begin(tl.Sum, ranks)
-			u, way := r.Unison(pes), oplog.NewWay(from)
+			u, way := r.Lockstep(pes), oplog.NewSenders(from)
 			places := func(k int) []mem.Addr {
 				for i := range at {
 					at[i], _ = r.chunk(i, i+k)

@@ -106,6 +106,9 @@ func cost(w io.Writer, r *lab.Result) {
 		field(w, "messages", "%s (%v)", count(r.Messages), size(r.MessageBytes))
 	}
 	traffic(w, r)
+	if len(r.Simulation) > 0 {
+		field(w, "simulation", "%s", strings.Join(r.Simulation, "; "))
+	}
 	if r.Events > 0 {
 		field(w, "events", "%s", count(r.Events))
 	}

@@ -9,7 +9,7 @@ import (
 	"kernbench/conf"
 	"kernbench/des"
 	"kernbench/dtype"
-	"kernbench/exec/sim"
+	"kernbench/exec"
 	"kernbench/machine"
 	"kernbench/mem"
 	"kernbench/tl"
@@ -94,8 +94,11 @@ func build(pes int) *work {
 			if err != nil {
 				return nil, err
 			}
-			e := sim.New(m, topo, sim.Options{})
+			e, err := exec.Default(exec.Timing).Open(exec.Setup{Machine: m, Topology: topo})
 			took, cpu := time.Since(start).Seconds(), (processTime() - used).Seconds()
+			if err != nil {
+				return nil, err
+			}
 			e.Close()
 			return []float64{took, cpu}, ctx.Err()
 		})
@@ -120,7 +123,10 @@ func message(pes int) *work {
 				if err != nil {
 					return nil, err
 				}
-				e := sim.New(m, topo, sim.Options{})
+				e, err := exec.Default(exec.Timing).Open(exec.Setup{Machine: m, Topology: topo})
+				if err != nil {
+					return nil, err
+				}
 				runtime.GC()
 				start, used := time.Now(), processTime()
 				res, err := e.Launch(ctx, l)
@@ -146,7 +152,7 @@ func pairs(topo *conf.Topology, pes, rounds int) (*tl.Launch, error) {
 	}
 	const elems = 128 // of 2 bytes: the message of a ring all-reduce of 64 KiB on 256 PEs
 	l := &tl.Launch{
-		Name: "pairs", Addrs: &mem.Map{}, Scratch: topo.PE.TCM.Scratch, Local: true, Sends: []tl.Dir{tl.East}, Alike: true,
+		Name: "pairs", Addrs: &mem.Map{}, Scratch: topo.PE.TCM.Scratch,
 		Ring: tl.Ring{Slots: 4, SlotBytes: 4096, Space: mem.TCM, CreditBytes: 16, Strict: true},
 		Kernel: func(c *tl.Context, a tl.Args) {
 			x := c.Full(tl.Dims(elems), a.DType, 1)

@@ -106,7 +106,7 @@ func allocatedFor(stack []uintptr) purpose {
 	for {
 		f, more := frames.Next()
 		switch {
-		case strings.HasPrefix(f.Function, "kernbench/hw/ipcq."), f.Function == "kernbench/exec/sim.newPorts", f.Function == "kernbench/exec/sim.(*follow).newRings":
+		case strings.HasPrefix(f.Function, "kernbench/hw/ipcq."), f.Function == "kernbench/exec/sim.newPorts", f.Function == "kernbench/exec/sim/replay.(*Replay).makeRings":
 			return forRings
 		case f.Function == "iter.Pull[...]", f.Function == "runtime.newcoro", f.Function == "runtime.malg":
 			return forStacks // and not iter.Pull[...].func1, which is below all that a kernel does

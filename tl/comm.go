@@ -13,10 +13,6 @@ import (
 // payload longer than a slot goes as several messages: Send returns with the first, the
 // rest follow by themselves, and the next Send in that direction waits for the last.
 func (c *Context) Send(d Dir, t Tensor) {
-	if c.reading != nil {
-		c.readSend(d, &t)
-		return
-	}
 	if !c.live(&t) {
 		c.unusable("send", &t)
 	}
@@ -27,10 +23,6 @@ func (c *Context) Send(d Dir, t Tensor) {
 	in := c.usually(OpSend, t.dtype, int(t.n), t.shape)
 	in.Port, in.A, in.AOff = port, t.cell, t.off
 	c.counts.Sent += in.Bytes()
-	if c.local && port != c.may {
-		c.checkLocal()
-		c.may = port
-	}
 	c.issue()
 }
 
@@ -51,7 +43,7 @@ func (c *Context) SendRef(d Dir, r Ref) {
 	in := c.usually(OpSend, r.DType, r.Shape.Elems(), r.Shape)
 	in.Port, in.Addr = port, pa
 	c.counts.Sent += in.Bytes()
-	c.do()
+	c.issue()
 }
 
 // Recv takes the next message from the neighbour in direction d, waiting for it. The
@@ -60,10 +52,6 @@ func (c *Context) SendRef(d Dir, r Ref) {
 // has a message, in turn, and ends the lifetimes of all directions. A payload longer
 // than a slot is assembled in scratch and has no such limit.
 func (c *Context) Recv(d Dir, s Shape, t dtype.Type) (r Tensor) {
-	if c.reading != nil {
-		c.readRecv(d, s, t, &r)
-		return r
-	}
 	if port := c.wiring.InIndex(d); d != AnyDir && port >= 0 && c.ports[port].posted <= c.ports[port].taken {
 		c.takeFrom("recv", port, s, t, nil, &r)
 	} else {
@@ -175,9 +163,6 @@ func (c *Context) takeFrom(op string, port int, s Shape, t dtype.Type, dst *Ref,
 	}
 	in := c.usually(OpRecv, t, n, s)
 	in.Port, in.Dst, in.Copy, in.Addr = port, cell, copied, addr
-	if c.local && (port == AnyPort || dst != nil) {
-		c.checkLocal()
-	}
 	c.issue()
 	got := in.GotPort
 	p := &c.ports[got]

@@ -27,10 +27,8 @@ type Context struct {
 	near     mem.Run  // found last: a kernel keeps to a few shards
 	slice    mem.Addr // first of this PE's HBM
 	pe       int
-	may      int  // send to: the port that checkSend found last
 	watched  bool // there is more to an instruction than to hand it over: see inspect
 	usual    bool // in is as usually makes it
-	local    bool // see Launch.Local
 	coreType CoreType
 	in       Instr
 	counts   Traffic
@@ -42,15 +40,14 @@ type Context struct {
 	lines                *lines // nil unless source lines are recorded
 	failed               error  // the first fault
 
-	program, grid int   // of a grid; grid is 0 where there is none
-	sends         []Dir // see Launch.Sends
-	engine        bool  // there is one to post tasks to
-	turn          *Turn // that has begun
+	program, grid int                 // of a grid; grid is 0 where there is none
+	engine        bool                // there is one to post tasks to
+	trial         map[*mem.Team]int64 // rendezvous of an execution that does not count; else nil
+	turn          *Turn               // that has begun
 	lastTeam      *mem.Team
 	lastRank      int     // in lastTeam
 	words         []int32 // of the signal that an operation names
 	side          OneSided
-	reading       *Reading // nil, but of a kernel that is run with a script
 
 	dropped Instr // apart from in, which may be in the making
 }
@@ -79,10 +76,8 @@ type Setup struct {
 
 	Program, Grid int // of a grid: what ProgramID(0) and NumPrograms(0) answer; Grid 0: no grid
 	CoreType      CoreType
-	Local         bool     // what Launch.Local says
-	Sends         []Dir    // and Launch.Sends
-	Engine        bool     // Post has an engine to post to
-	Reading       *Reading // of a script, by which the kernel is run for its addresses
+	Engine        bool // Post has an engine to post to
+	Trial         bool // the execution does not count: nothing but the context is changed
 }
 
 // NewContext makes the context of one rank.
@@ -100,16 +95,18 @@ func (c *Context) Reset(s Setup) {
 		core: s.Core, rank: s.Rank, world: s.World, perCube: max(1, s.PEsPerCube), pe: s.PE,
 		wiring: s.Wiring, ring: s.Ring, addrs: s.Addrs, name: s.PEName, now: s.Now,
 		freeCell: None, cells: slices.Grow(cells, s.CellCapacity), words: words, program: s.Program, grid: s.Grid,
-		coreType: s.CoreType, local: s.Local, sends: s.Sends, engine: s.Engine, reading: s.Reading,
+		coreType: s.CoreType, engine: s.Engine,
 	}
 	c.slice = mem.At(mem.HBM, s.PE, 0)
-	c.may = -1
 	c.watched = s.RecordLines || s.CoreType != CoreAny
 	c.scratch.init(int64(s.Scratch))
 	for range s.Wiring.In {
 		ports = append(ports, portState{held: None})
 	}
 	c.ports = ports
+	if s.Trial {
+		c.trial = map[*mem.Team]int64{}
+	}
 	switch {
 	case !s.RecordLines:
 	case known != nil:

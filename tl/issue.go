@@ -19,15 +19,7 @@ func (c *Context) usually(op Op, t dtype.Type, n int, s Shape) *Instr {
 	return in
 }
 
-// do hands the instruction in c.in to the core.
-func (c *Context) do() {
-	if c.local {
-		c.checkLocal()
-	}
-	c.issue()
-}
-
-// issue is do where nothing speaks against it in a local launch.
+// issue hands the instruction in c.in to the core.
 func (c *Context) issue() {
 	c.calls++
 	if c.watched {
@@ -36,10 +28,10 @@ func (c *Context) issue() {
 	c.core.Do(&c.in)
 }
 
-// emit is do of an instruction of any kind.
+// emit is issue of an instruction of any kind.
 func (c *Context) emit(in *Instr) {
 	c.in, c.usual = *in, false
-	c.do()
+	c.issue()
 }
 
 // inspect notes where an instruction is, and refuses what its core has no unit for.

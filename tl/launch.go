@@ -83,6 +83,13 @@ func (a *Args) Use(i int) int {
 	return a.Uses[i]
 }
 
+// Fresh is a copy of the arguments whose use counters are its own, for an execution of the kernel
+// that does not count.
+func (a Args) Fresh() Args {
+	a.Uses = slices.Clone(a.Uses)
+	return a
+}
+
 // Shard is the slice of the first tensor that belongs to a rank: NElem elements.
 func (a *Args) Shard(rank int) Ref {
 	return Ref{a.Shards[rank], Dims(a.NElem), a.DType}
@@ -129,22 +136,6 @@ type Launch struct {
 	Addrs   *mem.Map
 	Scratch unit.Bytes // per PE
 
-	// Local says that the kernel keeps to itself: it loads from and stores to its own PE's HBM slice,
-	// and hears of others by receives that name their direction. So what it does can be known
-	// before its time comes, which makes launches fast; what else it tries is a misuse. Its code must
-	// depend on its arguments alone: it runs ahead of time, and again to explain a fault.
-	Local bool
-
-	// Sends are the directions in which the kernel of a local launch sends at all; nil: any that its
-	// rings have. Rings that are not used share their links with nobody.
-	Sends []Dir
-
-	// Alike says of a local launch that all ranks of a group issue the same instructions, in the same
-	// order and of the same lengths, at rings of the same number: they differ in addresses, and in
-	// whom their rings lead to. Then those of one rank stand for all; where the group sorts its ranks into
-	// kinds, for all of its kind. Groups that are told the same (Like) do the same as well, rank by rank.
-	Alike bool
-
 	// Tensors is what tensors hold of a PE's HBM slice, which rings cannot have. Nil: nothing.
 	Tensors func(pe int) unit.Bytes
 }
@@ -155,14 +146,7 @@ type Group struct {
 	PEsPerCube int     // ranks that share a cube: NumPrograms(0)
 	Wiring     []Wiring
 	Args       Args
-
-	// Kinds is the kind of each rank of a launch of ranks that are alike, from 0 on: see Launch.Alike. Nil:
-	// all are of one kind.
-	Kinds []int32
 }
-
-// SendsIn tells whether the kernel may send in a direction.
-func (l *Launch) SendsIn(d Dir) bool { return l.Sends == nil || slices.Contains(l.Sends, d) }
 
 // World is the number of ranks in all groups.
 func (l *Launch) World() int {
@@ -247,6 +231,7 @@ type Result struct {
 	Events     int64     // of the event kernel; zero without one
 	Hazards    int64     // reads of slots whose credit had already gone (credit: on_recv)
 	Traffic    []Traffic // by rank of all groups
+	Mode       string    // how the times were found, and why so: for people; "" without a clock
 }
 
 // Duration is the simulated time from the common start to the end of the last kernel.

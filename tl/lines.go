@@ -136,7 +136,7 @@ func panicLine() string {
 // inside tells whether a function is this package's own, an executor's or a dialect's, or of
 // the libraries below them: not the kernel's.
 func inside(function string) bool {
-	for _, p := range [...]string{"kernbench/tl.(*Context)", "kernbench/hccl.(*", "kernbench/tl.(*lines)", "kernbench/tl.callerLine", "kernbench/tl.returns", "runtime.", "iter."} {
+	for _, p := range [...]string{"kernbench/tl.(*Context)", "kernbench/program.(*", "kernbench/hccl.(*", "kernbench/tl.(*lines)", "kernbench/tl.callerLine", "kernbench/tl.returns", "runtime.", "iter."} {
 		if strings.HasPrefix(function, p) {
 			return true
 		}

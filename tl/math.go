@@ -73,10 +73,6 @@ func (c *Context) Finish(op ReduceOp, t Tensor, n int) Tensor {
 
 // Scale combines every element with a number: Scale(dtype.Mul, t, 0.5) halves.
 func (c *Context) Scale(op dtype.BinaryOp, t Tensor, f float64) (r Tensor) {
-	if c.reading != nil {
-		c.readScale(op, &t, f, &r)
-		return r
-	}
 	i := c.use("scale", &t)
 	c.result("scale", t.dtype, t.shape, &r)
 	c.math(&Instr{Math: MathBinaryScalar, Binary: op, A: i, AOff: t.off, B: None, C: None, Scalar: f}, &r)
@@ -84,10 +80,6 @@ func (c *Context) Scale(op dtype.BinaryOp, t Tensor, f float64) (r Tensor) {
 }
 
 func (c *Context) binary(name string, op dtype.BinaryOp, a, b, r *Tensor) {
-	if c.reading != nil {
-		c.readBinary(op, a, b, r)
-		return
-	}
 	if !c.live(a) {
 		c.unusable(name, a)
 	}

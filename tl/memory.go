@@ -17,10 +17,6 @@ func (c *Context) Ref(a mem.Addr, s Shape, t dtype.Type) Ref {
 // Load starts a copy of what r names into scratch and returns at once; the first
 // operation that needs the tensor waits for it. A reference may span several shards.
 func (c *Context) Load(r Ref) (t Tensor) {
-	if c.reading != nil {
-		c.readLoad(&r, &t)
-		return t
-	}
 	c.result("load", r.DType, r.Shape, &t)
 	if t.n == 0 {
 		return t
@@ -41,10 +37,6 @@ func (c *Context) Load(r Ref) (t Tensor) {
 // Store starts a copy of t to the place that r names and returns at once. Shape may
 // differ as long as type and number of elements agree.
 func (c *Context) Store(r Ref, t Tensor) {
-	if c.reading != nil {
-		c.readStore(&r, &t)
-		return
-	}
 	if !c.live(&t) {
 		c.unusable("store", &t)
 	}
@@ -74,14 +66,8 @@ func (c *Context) whole(r *Ref, n int) (pa mem.Addr, ok bool) {
 	return pa, off < end && end <= c.near.To-c.near.From && int(pa)&(size-1) == 0 // sizes are powers of 2
 }
 
-// elsewhere counts a load or store of memory that is not this PE's, which a local launch refuses.
-func (c *Context) elsewhere() {
-	in := &c.in
-	c.countAccess(in.Op, in.Addr, in.Bytes())
-	if c.local {
-		c.checkLocal()
-	}
-}
+// elsewhere counts a load or store of memory that is not this PE's.
+func (c *Context) elsewhere() { c.countAccess(c.in.Op, c.in.Addr, c.in.Bytes()) }
 
 // transfer emits one instruction for each contiguous piece of r.
 func (c *Context) transfer(op string, kind Op, r *Ref, t *Tensor) {
@@ -98,7 +84,7 @@ func (c *Context) transfer(op string, kind Op, r *Ref, t *Tensor) {
 			in.A, in.AOff = t.cell, off
 		}
 		c.countAccess(kind, pa, n)
-		c.do()
+		c.issue()
 		a, left, off = a+mem.Addr(n), left-n, off+int32(n/size)
 	}
 }

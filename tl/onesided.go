@@ -137,7 +137,7 @@ func (c *Context) put(dst Sym, peer int, p *putting) {
 	if p.memory {
 		c.countAccess(OpLoad, local, to.Bytes())
 	}
-	c.do()
+	c.issue()
 }
 
 // Put copies memory of this PE into the copy of member peer. It returns when the source has
@@ -208,7 +208,7 @@ func (c *Context) get(op string, dst Ref, src Sym, peer int, nbi bool) {
 	c.countAccess(OpStore, local, from.Bytes())
 	in := c.usually(OpGet, dst.DType, dst.Len(), dst.Shape)
 	in.Addr, in.Side = local, &c.side
-	c.do()
+	c.issue()
 }
 
 // Fence orders, at each destination, what this PE has put, stored or signalled there before
@@ -230,7 +230,7 @@ func (c *Context) Meet() { c.plain(OpMeet) }
 
 func (c *Context) plain(op Op) {
 	c.usually(op, dtype.Invalid, 0, Shape{})
-	c.do()
+	c.issue()
 }
 
 // Sync waits until all members of a team have come to it as often as this PE. It is a
@@ -248,7 +248,7 @@ func (c *Context) Sync(t *mem.Team) {
 	if c.grid > 0 {
 		c.Meet() // of several programs on a PE, the Core knows who comes first
 	}
-	t.Met[me]++
+	met := c.meets(t, me)
 	if t.Size() == 1 {
 		return
 	}
@@ -256,9 +256,20 @@ func (c *Context) Sync(t *mem.Team) {
 	notifies, waits := c.counts.Notifies, c.counts.Waits
 	for k := range t.Rounds() {
 		c.Notify(s.At(k), (me+1<<k)%t.Size(), SignalAdd, 1)
-		c.WaitUntil(s.At(k), GE, t.Met[me])
+		c.WaitUntil(s.At(k), GE, met)
 	}
 	c.counts.Notifies, c.counts.Waits = notifies, waits // those of the kernel's own words
+}
+
+// meets counts one more rendezvous of a member of a team, and returns the count: in the team, or,
+// in an execution that does not count, apart.
+func (c *Context) meets(t *mem.Team, member int) int64 {
+	if c.trial == nil {
+		t.Met[member]++
+		return t.Met[member]
+	}
+	c.trial[t]++
+	return t.Met[member] + c.trial[t]
 }
 
 // Barrier is Quiet and Sync: everything that any member has started before is complete

@@ -129,9 +129,6 @@ func (c *Context) drop(i int32) {
 }
 
 func (c *Context) newCell(st cellState) int32 {
-	if c.reading != nil {
-		c.stray() // what its line has made has a cell
-	}
 	i := c.freeCell
 	if i == None {
 		i = int32(len(c.cells))
@@ -147,9 +144,6 @@ func (c *Context) newCell(st cellState) int32 {
 // steps keep a small footprint by freeing what they made, last made first. Freeing a
 // received slot does nothing: the next receive ends it.
 func (c *Context) Free(t Tensor) {
-	if c.reading != nil {
-		return // there is nothing to give back
-	}
 	if !c.live(&t) {
 		c.unusable("free", &t)
 	}
@@ -218,9 +212,6 @@ func (c *Context) live(t *Tensor) bool {
 }
 
 func (c *Context) unusable(op string, t *Tensor) {
-	if c.reading != nil {
-		c.stray()
-	}
 	if t.dtype == dtype.Invalid {
 		c.misuse(op, "the operand is the zero Tensor: it was never loaded, received or computed")
 	}

@@ -190,7 +190,7 @@ func (c *Context) signalled(s Signal, peer int) *OneSided {
 // signal hands over an operation on words.
 func (c *Context) signal(kind Op) {
 	c.usually(kind, dtype.Invalid, 0, Shape{}).Side = &c.side
-	c.do()
+	c.issue()
 }
 
 // Notify updates a word of member peer and returns at once. It is ordered after nothing that

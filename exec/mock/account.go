@@ -17,7 +17,7 @@ func (r *rank) Tell(rec history.Record) {
 // Slot is what the account calls the slot that a ring has lent.
 func (r *rank) Slot(in uint8) (ring, seq uint32) {
 	q := r.in[in]
-	return q.number, uint32(q.taken - 1)
+	return q.Tag, q.Taken - 1
 }
 
 // accountStart says that all ranks of a launch begin, and numbers their rings.
@@ -28,7 +28,7 @@ func (x *run) accountStart() {
 	}
 	first := x.history.NextRings(len(x.rings))
 	for i, q := range x.rings {
-		q.number = first + uint32(i)
+		q.Tag = first + uint32(i)
 	}
 }
 
@@ -47,17 +47,17 @@ func (r *rank) accountEnd() {
 // accountSend says that the next part of a payload has its slot.
 func (r *ring) accountSend(p *payload) {
 	r.from.run.history.Add(history.Record{
-		Kind: history.Send, Agent: r.from.agent, Op: p.op, Ring: r.number, Seq: uint32(r.head), Slots: uint32(r.cfg.Slots),
+		Kind: history.Send, Agent: r.from.agent, Op: p.op, Ring: r.Tag, Seq: r.Sent, Slots: uint32(r.cfg.Slots),
 		Call: tl.OpSend.String(), Line: p.line,
 	})
 }
 
 // accountRecv says that the message at the head is taken.
 func (r *ring) accountRecv() {
-	r.to.Tell(history.Record{Kind: history.Recv, Ring: r.number, Seq: uint32(r.taken)})
+	r.to.Tell(history.Record{Kind: history.Recv, Ring: r.Tag, Seq: r.Taken})
 }
 
 // accountCredit says that the oldest slot is given back.
 func (r *ring) accountCredit() {
-	r.to.Tell(history.Record{Kind: history.Credit, Ring: r.number, Seq: uint32(r.tail)})
+	r.to.Tell(history.Record{Kind: history.Credit, Ring: r.Tag, Seq: r.Returned - 1})
 }

@@ -75,7 +75,7 @@ func (r *rank) operation() string {
 	return r.at.Call()
 }
 
-func (r *ring) occupancy() int { return int(r.head - r.tail) }
+func (r *ring) occupancy() int { return int(r.Sent - r.Returned) }
 
 // ends lists the ends of all rings of a group, by rank and direction. Here nothing is
 // ever on its way, so what a side knows of the other is how it is.
@@ -87,13 +87,13 @@ func (x *run) ends(group int) []fault.RingEnd {
 		}
 		ends = append(ends, r.wiring.Ends(r.index, func(i int, e *fault.RingEnd) {
 			q := r.out[i]
-			e.Mine, e.Cached = uint32(q.head), uint32(q.tail)
-			if q.busy {
-				e.Pending = fmt.Sprintf("sent %d of %d elements", q.sent, q.pending.n)
+			e.Mine, e.Cached = q.Sent, q.Credited
+			if s := &q.stream; s.Open() {
+				e.Pending = fmt.Sprintf("sent %d of %d elements", int(s.Next)*q.cfg.SlotElems(q.pending.typ), q.pending.n)
 			}
 		}, func(i int, e *fault.RingEnd) {
 			q := r.in[i]
-			e.Mine, e.Cached = uint32(q.taken), uint32(q.head)
+			e.Mine, e.Cached = q.Taken, q.Visible
 		})...)
 	}
 	return ends

@@ -6,5 +6,5 @@
 // What ranks do to the memory of others takes effect at once, or, by a seed, in any of the orders
 // that a machine of a given memory order could bring about.
 //
-// It imports tl, fault, history, oplog, collective, topology, mem, dtype and unit. Start at Run.
+// It imports exec, tl, fault, history, oplog, collective, topology, mem, dtype and unit. Start at Run.
 package mock

@@ -100,7 +100,7 @@ func (e *Executor) Launch(ctx context.Context, l *tl.Launch) (*tl.Result, error)
 		return nil, err
 	}
 	for _, r := range x.rings {
-		x.result.Messages += r.messages
+		x.result.Messages += r.sent
 		x.result.Bytes += r.bytes
 	}
 	x.result.Traffic = make([]tl.Traffic, len(x.ranks))
@@ -134,7 +134,7 @@ func (x *run) wire() {
 		}
 		for i, r := range x.ranks[base:] {
 			for _, o := range g.Wiring[i].Out {
-				q := &ring{cfg: &l.Ring, log: x.log, from: r, to: x.ranks[base+int(o.Peer)]}
+				q := newRing(&l.Ring, x.log, r, x.ranks[base+int(o.Peer)])
 				r.out = append(r.out, q)
 				q.to.in[o.PeerIn] = q
 				x.rings = append(x.rings, q)
@@ -150,7 +150,7 @@ func (x *run) wire() {
 func (x *run) leftOver() error {
 	for _, r := range x.ranks {
 		for port, q := range r.in {
-			if n := len(q.queue); n > 0 {
+			if n := int(q.Waiting()); n > 0 {
 				return &fault.Unreceived{
 					Place: fault.Place{Rank: r.index},
 					Dir:   r.wiring.In[port].Dir.String(),

@@ -30,8 +30,7 @@ type rank struct {
 	book    *history.Book   // nil: nobody keeps the account
 
 	in, out []*ring
-	held    []bool // by port of in: its oldest slot is lent to the kernel
-	served  int    // port that the last undirected receive took from
+	served  int // port that the last undirected receive took from
 
 	yield     func(struct{}) bool
 	next      func() (struct{}, bool)
@@ -82,7 +81,6 @@ func (r *rank) start(s tl.Setup, k tl.Kernel, a tl.Args) {
 	r.kernel = tl.NewContext(s)
 	r.book = x.history.Book(r.kernel, r)
 	r.in = make([]*ring, len(r.wiring.In))
-	r.held = make([]bool, len(r.in))
 	r.next, r.stop = iter.Pull(r.body(k, a))
 }
 
@@ -96,8 +94,8 @@ func (r *rank) body(k tl.Kernel, a tl.Args) iter.Seq[struct{}] {
 		}
 		r.at = nil
 		if !r.abandoned {
-			for port := range r.in {
-				r.release(port)
+			for _, q := range r.in {
+				q.letGo()
 			}
 		}
 		r.done = true
@@ -264,7 +262,7 @@ func (r *rank) countHazards(in *tl.Instr) {
 		if i == tl.None {
 			continue
 		}
-		if c := r.kernel.Cell(i); c.InSlot && r.in[c.In].overwritten() {
+		if c := r.kernel.Cell(i); c.InSlot && r.in[c.In].Overwritten(r.in[c.In].Taken-1, &r.in[c.In].sizing) {
 			r.run.result.Hazards++
 		}
 	}

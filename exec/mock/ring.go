@@ -2,6 +2,7 @@ package mock
 
 import (
 	"kernbench/dtype"
+	"kernbench/hw/ipcq"
 	"kernbench/oplog"
 	"kernbench/tl"
 )
@@ -27,105 +28,106 @@ type message struct {
 
 func (m *message) last() bool { return m.lo+m.len == m.n }
 
-// ring carries messages from one rank to another. Positions count slot messages since
-// the start of the launch.
+// ring carries messages from one rank to another.
 type ring struct {
-	cfg      *tl.Ring
-	log      *oplog.Log
-	from, to *rank
-	number   uint32 // in the account of memory
-
-	queue []message // accepted and not taken
-	room  []message // where an empty queue begins again
-	head  int64     // accepted from the sender
-	taken int64     // taken by the receiver
-	tail  int64     // credits given back
+	ipcq.Ring // Tag is its number in the account of memory
+	sizing    ipcq.Sizing
+	slots     []ipcq.Slot
+	messages  []message // by slot
+	cfg       *tl.Ring
+	log       *oplog.Log
+	from, to  *rank
 
 	// What is left of the payload that is being sent: parts follow as credits come.
 	pending payload
-	sent    int // its elements that are on their way
-	busy    bool
+	stream  ipcq.Stream
 
-	messages, bytes int64
+	sent, bytes int64 // messages, and their data
 }
 
-func (r *ring) full() bool    { return r.head-r.tail == int64(r.cfg.Slots) }
-func (r *ring) waiting() bool { return r.head > r.taken }
+func newRing(cfg *tl.Ring, log *oplog.Log, from, to *rank) *ring {
+	return &ring{
+		sizing: ipcq.NewSizing(cfg.Slots), slots: make([]ipcq.Slot, cfg.Slots), messages: make([]message, cfg.Slots),
+		cfg: cfg, log: log, from: from, to: to,
+	}
+}
+
+// blocked reports whether the ring cannot accept another payload.
+func (r *ring) blocked() bool { return r.stream.Open() || r.Full(&r.sizing) }
 
 // send starts a payload, whose reference it takes. The ring must be able to accept the
 // first part.
 func (r *ring) send(p payload) {
-	r.pending, r.sent, r.busy = p, 0, true
-	r.stream()
+	r.pending, r.stream = p, ipcq.Stream{Parts: int32(r.cfg.Parts(p.n, p.typ))}
+	r.pump()
 }
 
-// stream accepts parts of the pending payload while there are slots.
-func (r *ring) stream() {
-	for r.busy && !r.full() {
-		p := &r.pending
-		m := message{payload: *p, lo: r.sent, len: min(r.cfg.SlotElems(p.typ), p.n-r.sent)}
-		if r.queue = append(r.queue, m); len(r.queue) == 1 {
-			r.room = r.queue
-		}
+// pump accepts parts of the pending payload while there are slots.
+func (r *ring) pump() {
+	for r.stream.Open() && !r.Full(&r.sizing) {
+		p, per := &r.pending, r.cfg.SlotElems(r.pending.typ)
+		lo := int(r.stream.Next) * per
+		m := message{payload: *p, lo: lo, len: min(per, p.n-lo)}
+		r.stream.Next++
 		if r.from.run.history != nil {
 			r.accountSend(p)
 		}
-		r.head++
-		r.messages++
+		number := r.Sent
+		r.Sent++
+		r.messages[r.sizing.Slot(number)] = m
+		r.Arrive(r.slots, &r.sizing, number, 0)
+		r.sent++
 		r.bytes += int64(m.len) * int64(p.typ.Size())
-		r.sent += m.len
-		if m.last() {
-			r.busy = false // its reference goes with the last part
-		} else if r.log != nil {
-			r.log.Retain(p.value)
+		if !m.last() && r.log != nil {
+			r.log.Retain(p.value) // the reference of the payload goes with its last part
 		}
 		r.to.run.wake(r.to)
 	}
-	if !r.busy {
+	if !r.stream.Open() {
 		r.from.run.wake(r.from)
 	}
 }
 
 // peek is the message at the head of the ring, which must have one.
-func (r *ring) peek() *message { return &r.queue[0] }
+func (r *ring) peek() *message { return &r.messages[r.sizing.Slot(r.Taken)] }
 
-// take removes it, with its reference; the slot stays occupied until credit.
+// take removes it, with its reference; the slot stays occupied until its lifetime ends.
 func (r *ring) take() message {
-	m := r.queue[0]
 	if r.to.run.history != nil {
 		r.accountRecv()
 	}
-	r.taken++
-	if r.queue = r.queue[1:]; len(r.queue) == 0 {
-		r.queue = r.room[:0]
-	}
-	return m
+	return r.messages[r.Take(r.slots, &r.sizing)]
 }
 
-// credit gives the oldest slot back to the sender.
-func (r *ring) credit() {
-	if r.to.run.history != nil {
-		r.accountCredit()
+// letGo ends the lifetime of the message that the receiver holds, if it holds one, and gives
+// slots back to the sender.
+func (r *ring) letGo() {
+	if !r.LetGo(r.slots, &r.sizing, 0) {
+		return
 	}
-	r.tail++
-	r.from.run.wake(r.from)
-	r.stream()
+	for {
+		if _, ok := r.Credit(r.slots, &r.sizing); !ok {
+			return
+		}
+		if r.to.run.history != nil {
+			r.accountCredit()
+		}
+		r.Return(r.slots, &r.sizing, 0)
+		r.from.run.wake(r.from)
+		r.pump()
+	}
 }
-
-// overwritten tells whether the slot of the message that was taken last has been used
-// again.
-func (r *ring) overwritten() bool { return r.head >= r.taken+int64(r.cfg.Slots) }
 
 // clear drops the references of whatever was not received.
 func (r *ring) clear() {
 	if r.log == nil {
 		return
 	}
-	for i := range r.queue {
-		r.log.Release(r.queue[i].value)
+	for n := r.Taken; n != r.Visible; n++ {
+		r.log.Release(r.messages[r.sizing.Slot(n)].value)
 	}
-	if r.busy {
+	if r.stream.Open() {
 		r.log.Release(r.pending.value)
-		r.busy = false
+		r.stream = ipcq.Stream{}
 	}
 }

@@ -27,7 +27,7 @@ func (r *rank) send(in *tl.Instr) {
 	}
 	r.carrying = p.value
 	ring := r.out[in.Port]
-	for ring.busy || ring.full() {
+	for ring.blocked() {
 		r.port = in.Port
 		r.park(forSlot)
 	}
@@ -53,9 +53,7 @@ func (r *rank) recv(in *tl.Instr) {
 	case in.Copy:
 		r.assemble(port, first)
 	case r.run.launch.Ring.OnRecv:
-		ring.credit()
-	default:
-		r.held[port] = true
+		ring.letGo()
 	}
 	r.carrying = 0
 	r.deliver(in, first.payload)
@@ -67,33 +65,25 @@ func (r *rank) recv(in *tl.Instr) {
 // await ends the lifetimes that this receive ends, and waits for a message.
 func (r *rank) await(port int) int {
 	if port != tl.AnyPort {
-		r.release(port)
-		for !r.in[port].waiting() {
+		r.in[port].letGo()
+		for r.in[port].Waiting() == 0 {
 			r.port = port
 			r.park(forMessage)
 		}
 		return port
 	}
-	for p := range r.in {
-		r.release(p)
+	for _, q := range r.in {
+		q.letGo()
 	}
 	for {
 		for i := range r.in {
-			if p := (r.served + 1 + i) % len(r.in); r.in[p].waiting() {
+			if p := (r.served + 1 + i) % len(r.in); r.in[p].Waiting() > 0 {
 				r.served = p
 				return p
 			}
 		}
 		r.port = tl.AnyPort
 		r.park(forMessage)
-	}
-}
-
-// release ends the lifetime of the slot that a ring has lent.
-func (r *rank) release(port int) {
-	if r.held[port] {
-		r.held[port] = false
-		r.in[port].credit()
 	}
 }
 
@@ -110,9 +100,9 @@ func (r *rank) agrees(in *tl.Instr) bool {
 // value is what they assemble to.
 func (r *rank) assemble(port int, m message) {
 	ring := r.in[port]
-	ring.credit()
+	ring.letGo()
 	for !m.last() {
-		for !ring.waiting() {
+		for ring.Waiting() == 0 {
 			r.port = port
 			r.park(forMessage)
 		}
@@ -120,7 +110,7 @@ func (r *rank) assemble(port int, m message) {
 		if r.run.log != nil {
 			r.run.log.Release(m.value)
 		}
-		ring.credit()
+		ring.letGo()
 	}
 }
 

@@ -25,8 +25,8 @@ func (r *rank) tellAt(rec history.Record, at unit.Time) {
 
 // Slot is what the account calls the slot that a ring has lent.
 func (r *rank) Slot(in uint8) (ring, seq uint32) {
-	q := &r.rx[in]
-	return q.number, q.Taken - 1
+	q := r.rx[in]
+	return q.Tag, q.Taken - 1
 }
 
 // accountBegin says that the ranks of a launch begin, and numbers their rings.
@@ -46,9 +46,7 @@ func (x *run) accountBegin() {
 		r := &x.ranks[i]
 		r.sends = make([]sending, len(r.tx))
 		for p := range r.tx {
-			q := &r.tx[p]
-			r.sends[p].number = number
-			x.ranks[q.peer].rx[q.peerIn].number = number
+			r.tx[p].Tag = number
 			number++
 		}
 	}
@@ -65,32 +63,31 @@ func (r *rank) accountJoin() {
 	}
 }
 
-// sending is a ring that a rank sends into in the account: its number, and the payload that
-// was sent last.
+// sending is, in the account, the payload that was sent last into a ring. The ring's Tag is its
+// number there.
 type sending struct {
-	number uint32
-	op     uint64
-	line   string
+	op   uint64
+	line string
 }
 
 // accountSend says that the next part of the payload in a ring has its slot.
 func (r *rank) accountSend(port int, at unit.Time) {
-	q, s := &r.tx[port], &r.sends[port]
+	q, s := r.tx[port], &r.sends[port]
 	r.tellAt(history.Record{
-		Kind: history.Send, Op: s.op, Ring: s.number, Seq: q.MyHead, Slots: q.Slots, Call: tl.OpSend.String(), Line: s.line,
+		Kind: history.Send, Op: s.op, Ring: q.Tag, Seq: q.Sent, Slots: r.run.sizing.Slots(), Call: tl.OpSend.String(), Line: s.line,
 	}, at)
 }
 
 // accountRecv says that the message at the head of a ring is taken.
-func (r *rank) accountRecv(q *rxPort) {
+func (r *rank) accountRecv(q *ring) {
 	if r.book != nil {
-		r.Tell(history.Record{Kind: history.Recv, Ring: q.number, Seq: q.Taken})
+		r.Tell(history.Record{Kind: history.Recv, Ring: q.Tag, Seq: q.Taken})
 	}
 }
 
 // accountCredit says that the oldest slot of a ring is given back.
-func (r *rank) accountCredit(q *rxPort, at unit.Time) {
+func (r *rank) accountCredit(q *ring, at unit.Time) {
 	if r.book != nil {
-		r.tellAt(history.Record{Kind: history.Credit, Ring: q.number, Seq: q.MyTail - 1, Call: "credit"}, at)
+		r.tellAt(history.Record{Kind: history.Credit, Ring: q.Tag, Seq: q.Returned - 1, Call: "credit"}, at)
 	}
 }

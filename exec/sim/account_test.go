@@ -80,7 +80,7 @@ func TestAccountsAgree(t *testing.T) {
 			got := newAccount()
 			m := machineFor(p.queue)
 			o, err := p.on(func(l *oplog.Log, _ *collector) executor {
-				return sim.New(m.m, m.t, sim.Options{Data: l, History: got.log, Yield: yield, Fidelity: noc.Slot})
+				return sim.New(m.m, m.t, sim.Options{Data: l, History: got.log, Yield: yield, Fidelity: noc.Slot, EventDriven: true})
 			})
 			if err != nil || o.err != nil {
 				t.Fatal(err, o.err)

@@ -27,7 +27,7 @@ func uniformRing(cubes int) []string {
 // terms are the costs that closed forms are made of.
 type terms struct {
 	b     *bench
-	spec  pe.Spec
+	spec  *pe.Spec
 	I, S  unit.Time // issue; setup of the DMA
 	Tx    unit.Time // of a send
 	Rx, W unit.Time // of a receive; to wake

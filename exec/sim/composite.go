@@ -4,6 +4,7 @@ import (
 	"kernbench/des"
 	"kernbench/hw/dma"
 	"kernbench/hw/noc"
+	"kernbench/hw/pe"
 	"kernbench/mem"
 	"kernbench/tl"
 	"kernbench/trace"
@@ -111,7 +112,7 @@ func (q *pipeline) arrived(step int, now unit.Time) {
 
 // compute books the product of the next step, and what follows it.
 func (q *pipeline) compute(now unit.Time) {
-	r, spec := q.r, &q.r.run.e.spec
+	r, spec := q.r, q.r.run.e.spec
 	step := q.computed
 	m, k, n := q.tile(step)
 	end := now
@@ -121,7 +122,7 @@ func (q *pipeline) compute(now unit.Time) {
 			d += spec.GEMM.Setup
 		}
 		var start unit.Time
-		start, end = r.engines.GEMM.Book(now, d)
+		start, end = r.engines.Units[pe.GEMM].Book(now, d)
 		r.emitSpan(trace.Gemm, start, end, int64(m*n*q.p.Type.Size()))
 	}
 	end = q.epilogue(tl.PerKTile, m*n, end)
@@ -134,7 +135,7 @@ func (q *pipeline) compute(now unit.Time) {
 	end = q.epilogue(tl.PerOutputTile, m*n, end)
 	r.engines.DMA.Enter(dma.Compute)
 	t := transfer{kind: anOutput, rank: r.id, cell: tl.None, slot: -1, addr: q.p.Out.Addr, bytes: int64(m*n) * int64(q.p.Type.Size()), at: end, pipe: q}
-	i := r.run.newTransfer(&t)
+	i := r.run.xfers.put(&t)
 	r.begin(end+spec.DMA.Setup, r.toMemory(t.addr), noc.Compute, t.bytes, i, r.laneKey(des.Arrive, lanePipe))
 }
 
@@ -146,7 +147,7 @@ func (q *pipeline) epilogue(s tl.Scope, n int, at unit.Time) unit.Time {
 			continue
 		}
 		var start unit.Time
-		start, at = r.engines.Math.Book(at, r.run.e.spec.Math.Time(n))
+		start, at = r.engines.Units[pe.Math].Book(at, r.run.e.spec.Math.Time(n))
 		r.emitSpan(trace.Math, start, at, int64(n*q.p.Type.Size()))
 	}
 	return at

@@ -10,8 +10,8 @@ import (
 	"kernbench/unit"
 )
 
-// checkEvery is the number of instructions after which a kernel that never waits, and the
-// number of events after which a launch, looks whether it was cancelled.
+// checkEvery is the number of instructions after which a kernel that never waits looks whether
+// its launch was cancelled.
 const checkEvery = 1 << 12
 
 // Do carries out one instruction: it moves the PE's clock by what the call takes and
@@ -24,7 +24,8 @@ func (r *rank) Do(in *tl.Instr) {
 		return
 	}
 	if r.calls++; r.calls%checkEvery == 0 && r.run.ctx.Err() != nil {
-		r.run.until, r.dismissed = -1, true
+		r.run.cancelled, r.dismissed = true, true
+		r.run.loop.LookSoon()
 		r.ctx.Abandon()
 	}
 	if in.Op >= tl.OpMeet && r.timeless(in) {
@@ -41,10 +42,8 @@ func (r *rank) Do(in *tl.Instr) {
 		r.load(in)
 	case tl.OpStore:
 		r.store(in)
-	case tl.OpMath:
-		r.math(in)
-	case tl.OpGemm:
-		r.gemm(in)
+	case tl.OpMath, tl.OpGemm:
+		r.compute(in)
 	case tl.OpSend:
 		r.send(in)
 	case tl.OpRecv:
@@ -139,7 +138,7 @@ func (r *rank) operand(i int32) {
 		return
 	}
 	c.Local = true
-	r.fetch(i, int(c.In), int32(c.Slot), r.rx[c.In].Bytes(int32(c.Slot)))
+	r.fetch(i, int(c.In), int32(c.Slot), r.rx[c.In].tokens[c.Slot].Bytes())
 	r.complete(i)
 }
 
@@ -149,7 +148,7 @@ func (r *rank) read(i int32, end unit.Time) {
 		return
 	}
 	if c := r.ctx.Cell(i); c.InSlot && !r.run.ring.OnRecv {
-		r.rx[c.In].Read(int32(c.Slot), end)
+		r.rx[c.In].slots[c.Slot].Read(end)
 	}
 }
 
@@ -161,31 +160,22 @@ func (r *rank) countHazards(in *tl.Instr) {
 			continue
 		}
 		r.sync()
-		if q := &r.rx[r.ctx.Cell(i).In]; q.Overwritten(q.Taken - 1) {
+		if q := r.rx[r.ctx.Cell(i).In]; q.Overwritten(q.Taken-1, &r.run.sizing) {
 			r.run.result.Hazards++
 		}
 	}
 }
 
-func (r *rank) math(in *tl.Instr) {
+// compute has a unit of the PE work on an instruction.
+func (r *rank) compute(in *tl.Instr) {
 	r.operand(in.A)
 	r.operand(in.B)
 	r.operand(in.C)
 	r.meetPipes()
-	n := in.N
-	if in.Math == tl.MathReduce {
-		n = in.Outer * in.Axis * in.Inner
-	}
-	start, end := r.engines.Math.Book(r.Clock, r.run.e.spec.Math.Time(n))
-	r.produce(in, start, end, trace.Math)
-}
-
-func (r *rank) gemm(in *tl.Instr) {
-	r.operand(in.A)
-	r.operand(in.B)
-	r.meetPipes()
-	start, end := r.engines.GEMM.Book(r.Clock, r.run.e.spec.GEMM.Time(in.Outer, in.Axis, in.Inner))
-	r.produce(in, start, end, trace.Gemm)
+	spec := r.run.e.spec
+	n, takes := spec.Unit(in)
+	start, end := r.engines.Units[n].Book(r.Clock, takes)
+	r.produce(in, start, end, spec.Units[n].Kind())
 }
 
 // meetPipes lets global time catch up while a composite runs, or other programs share the
@@ -217,7 +207,7 @@ func (r *rank) produce(in *tl.Instr, start, end unit.Time, k trace.Kind) {
 // still being sent, a composite, or another program on the PE may take the room meanwhile.
 func (r *rank) enqueue(q dma.Queue) {
 	spec, engine := &r.run.e.spec.DMA, &r.engines.DMA
-	if q == dma.Compute && r.pipes > 0 || q == dma.Collective && engine.Used(q)+r.unsent() >= spec.Depth || r.parent != nil {
+	if q == dma.Compute && r.pipes > 0 || q == dma.Collective && r.mayFill() || r.parent != nil {
 		r.sync()
 	}
 	if engine.Full(spec, q, r.Clock) {
@@ -233,12 +223,23 @@ func (r *rank) enqueue(q dma.Queue) {
 	engine.Enter(q)
 }
 
+// mayFill reports whether payloads that are still being sent could fill the DMA queue of messages.
+// If nothing else is in it, a queue that holds all slots of the rings in use always has room.
+func (r *rank) mayFill() bool {
+	depth := r.run.e.spec.DMA.Depth
+	if !r.queued && r.inUse*r.run.ring.Slots <= depth {
+		return false
+	}
+	unsent := r.unsent()
+	return unsent > 0 && r.engines.DMA.Used(dma.Collective)+unsent >= depth
+}
+
 // unsent is the number of tokens of payloads that are being sent which have no slot yet.
 func (r *rank) unsent() int {
 	n := 0
-	for i := range r.tx {
-		if s := &r.tx[i].Stream; r.tx[i].Streaming() {
-			n += int(s.Token.Parts - s.Next)
+	for _, q := range r.tx {
+		if s := &q.payload; s.Open() {
+			n += int(s.Parts - s.Next)
 		}
 	}
 	return n

@@ -16,7 +16,7 @@ func (x *run) deadlock() error {
 			stuck = append(stuck, r)
 		}
 	}
-	rings := x.rings(stuck[0].group)
+	rings := x.ringEnds(stuck[0].group)
 	blocked := make([]fault.Blocked, len(stuck))
 	for i, r := range stuck {
 		blocked[i] = r.describe()
@@ -67,8 +67,8 @@ func (r *rank) describe() fault.Blocked {
 	w, slots := &r.run.launch.Groups[r.group].Wiring[r.index], r.run.ring.Slots
 	switch r.wait {
 	case forCredit, forStream:
-		q := &r.tx[r.waitPort]
-		return w.WaitsToSend(int(r.waitPort), int(q.MyHead-q.PeerTailCache), slots)
+		q := r.tx[r.waitPort]
+		return w.WaitsToSend(int(r.waitPort), int(q.Sent-q.Credited), slots)
 	case forToken:
 		return w.WaitsToRecv(int(r.waitPort), int(r.rx[r.waitPort].Occupied()), slots)
 	}
@@ -86,8 +86,8 @@ func (r *rank) others() []int {
 	return ranks
 }
 
-// rings lists the ends of all rings of a group, by rank and direction.
-func (x *run) rings(group int32) []fault.RingEnd {
+// ringEnds lists the ends of all rings of a group, by rank and direction.
+func (x *run) ringEnds(group int32) []fault.RingEnd {
 	var ends []fault.RingEnd
 	for i := range x.ranks {
 		r := &x.ranks[i]
@@ -95,14 +95,14 @@ func (x *run) rings(group int32) []fault.RingEnd {
 			continue
 		}
 		ends = append(ends, x.launch.Groups[group].Wiring[r.index].Ends(int(r.index), func(i int, e *fault.RingEnd) {
-			q := &r.tx[i]
-			e.Mine, e.Cached = q.MyHead, q.PeerTailCache
-			if q.Streaming() {
-				e.Pending = fmt.Sprintf("sent %d of %d parts", q.Stream.Next, q.Stream.Token.Parts)
+			q := r.tx[i]
+			e.Mine, e.Cached = q.Sent, q.Credited
+			if s := &q.payload; s.Open() {
+				e.Pending = fmt.Sprintf("sent %d of %d parts", s.Next, s.Parts)
 			}
 		}, func(i int, e *fault.RingEnd) {
-			q := &r.rx[i]
-			e.Mine, e.Cached = q.MyTail, q.PeerHeadCache
+			q := r.rx[i]
+			e.Mine, e.Cached = q.Returned, q.Visible
 		})...)
 	}
 	return ends

@@ -77,7 +77,7 @@ func (x *run) prepareEngines(first int) {
 		c := seats[seat]
 		if c == nil {
 			c = &commEngine{free: x.start}
-			c.Math.FreeAt, c.GEMM.FreeAt = x.start, x.start
+			c.Reset(x.start)
 			seats[seat] = c
 		}
 		for k := range tl.EngineQueues {

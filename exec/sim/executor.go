@@ -8,6 +8,7 @@ import (
 
 	"kernbench/conf"
 	"kernbench/des"
+	"kernbench/exec/sim/replay"
 	"kernbench/fault"
 	"kernbench/history"
 	"kernbench/hw/noc"
@@ -30,13 +31,17 @@ type Options struct {
 	Seed        uint64       // of random delays within what the memory order allows; 0: none
 	Pointers    io.Writer    // gets the pointers of all rings as each launch leaves them, or nil
 
-	// SecondCore lets a second processor record the kernels of local launches, or follow half of
-	// their ranks, where there is one that has nothing better to do. It changes no result.
+	// SecondCore lets a second processor carry out the data of launches that are replayed, where
+	// there is one that has nothing better to do. It changes no result.
 	SecondCore bool
 
 	// Yield stops every kernel at every instruction until global time has caught up. It
 	// changes no result; tests hold it against the normal way.
 	Yield bool
+
+	// EventDriven keeps launches from being replayed. It changes no result; tests hold one way
+	// against the other.
+	EventDriven bool
 
 	// Progress, if set, is called now and then with the ranks that have ended.
 	Progress func(done, ranks int, now unit.Time)
@@ -44,21 +49,24 @@ type Options struct {
 
 // Executor runs launches on a simulated machine, one after the other.
 type Executor struct {
-	opts     Options
-	m        *machine.Machine
-	topo     *conf.Topology
-	spec     pe.Spec
-	order    mem.Ordering
-	q        des.Queue
-	net      *noc.Fabric
-	hbm      *machine.LinkSpec        // the port of a PE's HBM slice
-	capacity [mem.SRAM + 1]unit.Bytes // of one memory, by kind
-	routes   map[[2]machine.NodeID]noc.Route
-	asks     map[[2]machine.NodeID]noc.Route // of read requests
-	run      *run
-	follow   *follow   // instead, of a launch on the short way
-	end      unit.Time // of the last launch's kernels
-	broken   error
+	opts      Options
+	m         *machine.Machine
+	topo      *conf.Topology
+	spec      *pe.Spec
+	order     mem.Ordering
+	q         des.Queue
+	net       *noc.Fabric
+	hbm       *machine.LinkSpec        // the port of a PE's HBM slice
+	capacity  [mem.SRAM + 1]unit.Bytes // of one memory, by kind
+	routes    map[[2]machine.NodeID]noc.Route
+	asks      map[[2]machine.NodeID]noc.Route // of read requests
+	pairs     *machine.Alike                  // of PEs that acknowledge
+	acks      []unit.Time                     // by kind of pair
+	hops      []machine.Hop                   // found last
+	run       *run
+	replaying *replay.Replay
+	end       unit.Time // of the last launch's kernels
+	broken    error
 }
 
 // New makes an executor for a machine. It does not own the log.
@@ -75,8 +83,13 @@ func New(m *machine.Machine, t *conf.Topology, o Options) *Executor {
 		e.capacity[s] = m.Capacity(node(m, mem.At(s, 0, 0))) // memories of a kind are alike
 	}
 	e.hbm = m.Spec(m.Route(nil, m.HBM(0), m.PE(0))[0].Link)
-	e.net = noc.New(&e.q, m, (*sink)(e), o.Fidelity, noc.Sizes{Message: t.Fabric.MessageBytes, Flit: t.Fabric.FlitBytes, Buffer: t.Fabric.BufferBytes})
+	e.net = e.newFabric()
 	return e
+}
+
+func (e *Executor) newFabric() *noc.Fabric {
+	f := &e.topo.Fabric
+	return noc.New(&e.q, e.m, (*sink)(e), e.opts.Fidelity, noc.Sizes{Message: f.MessageBytes, Flit: f.FlitBytes, Buffer: f.BufferBytes})
 }
 
 // Data is the log of the data pass, or nil.
@@ -104,21 +117,24 @@ func (e *Executor) Launch(ctx context.Context, l *tl.Launch) (*tl.Result, error)
 	if err := l.Validate(); err != nil {
 		return nil, err
 	}
-	if e.follows(l) {
-		w, err := e.prepareFollow(l)
-		if err != nil {
-			return nil, err
-		}
-		if u := e.unison(l); u != nil {
-			return u.follow(ctx, w)
-		}
-		return w.perform(ctx)
+	res, why, err := e.replayed(ctx, l)
+	if err != nil || res != nil {
+		return res, err
 	}
 	x, err := e.prepare(l)
 	if err != nil {
 		return nil, err
 	}
-	return e.perform(ctx, x)
+	x.mode = "event-driven: " + why.events
+	if !why.irregular {
+		return e.perform(ctx, x)
+	}
+	x.log = nil // some of the data may have been carried out: only the fault is wanted
+	if _, err = e.perform(ctx, x); err == nil {
+		err = fmt.Errorf("internal error: launch %s ends when it is simulated by events, and not when it is replayed", l.Name)
+		e.broken = err
+	}
+	return nil, err
 }
 
 // perform simulates what has been prepared.
@@ -133,7 +149,7 @@ func (e *Executor) perform(ctx context.Context, x *run) (*tl.Result, error) {
 	err := x.simulate(ctx)
 	if e.opts.Pointers != nil && x.batch == nil {
 		for g := range l.Groups {
-			fmt.Fprintf(e.opts.Pointers, "launch %s, group %d of %d:\n%s\n", l.Name, g, len(l.Groups), fault.Pointers(x.rings(int32(g)), 0))
+			fmt.Fprintf(e.opts.Pointers, "launch %s, group %d of %d:\n%s\n", l.Name, g, len(l.Groups), fault.Pointers(x.ringEnds(int32(g)), 0))
 		}
 	}
 	e.end = max(e.end, x.result.End)

@@ -3,41 +3,58 @@ package sim
 import (
 	"context"
 	"errors"
+	"kernbench/hw"
+	"kernbench/hw/noc"
 
-	"kernbench/conf"
-	"kernbench/machine"
+	"kernbench/exec/sim/values"
+	"kernbench/program"
 	"kernbench/tl"
-	"kernbench/unit"
 )
 
-// Unison carries out the data of a launch, and nothing else.
-func (e *Executor) Unison(ctx context.Context, l *tl.Launch) error {
-	u := e.unison(l)
-	if u == nil {
-		return errors.New("it has none")
-	}
-	u.ctx = ctx
-	u.perform()
-	return u.err
+// NotReplayed returns why a launch is not replayed, or "". It replays the launch to find out.
+func (e *Executor) NotReplayed(ctx context.Context, l *tl.Launch) (string, error) {
+	_, why, err := e.replayed(ctx, l)
+	return why.events, err
 }
 
-// Lookahead is how far apart two halves of a launch's ranks are; 0 where links do not part.
-func Lookahead(m *machine.Machine, t *conf.Topology, l *tl.Launch) (unit.Time, error) {
-	w, err := New(m, t, Options{SecondCore: true}).prepareFollow(l)
-	if err != nil {
-		return 0, err
-	}
-	w.isolate(false)
-	return min(w.lookahead, w.apart()), nil
-}
-
-// FollowWithADefect follows a launch of which one rank cannot be recorded.
-func FollowWithADefect(ctx context.Context, m *machine.Machine, t *conf.Topology, l *tl.Launch, o Options) error {
-	w, err := New(m, t, o).prepareFollow(l)
+// Lockstep carries out the data of a launch, and nothing else.
+func (e *Executor) Lockstep(ctx context.Context, l *tl.Launch) error {
+	r := &replaying{e: e, l: l, start: e.Now()}
+	p, reason, err := r.record(ctx, nil)
 	if err != nil {
 		return err
 	}
-	w.ranks[70].group = 1 // of one
-	_, err = w.perform(ctx)
-	return err
+	if p == nil {
+		return errors.New(reason)
+	}
+	return values.Apply(ctx, l, p, e.opts.Data)
+}
+
+// LaunchInParts replays a launch as one whose program takes more memory than it may. Data is not
+// carried out.
+func (e *Executor) LaunchInParts(ctx context.Context, l *tl.Launch) (*tl.Result, error) {
+	r := &replaying{e: e, l: l, start: e.Now()}
+	o := r.options(nil)
+	o.Budget = 1
+	p, err := program.RecordLaunch(ctx, l, o)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.whole(ctx, p); err != nil || r.result == nil {
+		return nil, errors.Join(err, errors.New(r.events))
+	}
+	t := traces{trace: r.trace}
+	t.emit(e.opts.Trace, false, 0)
+	r.result.Mode = r.mode
+	return r.result, nil
+}
+
+// Without makes the executor do without shortcuts of the fabric.
+func (e *Executor) Without(s noc.Shortcuts) {
+	e.net.Without(s)
+}
+
+// WithUnit gives all PEs one more unit, which is asked before the others.
+func (e *Executor) WithUnit(u hw.Unit) {
+	e.spec.Units = append([]hw.Unit{u}, e.spec.Units...)
 }

@@ -24,6 +24,7 @@ type bench struct {
 	launch *tl.Launch
 	n      int
 	typ    dtype.Type
+	result int // elements of a result that is longer than n; 0: n
 }
 
 type setup struct {
@@ -73,7 +74,7 @@ func newBench(t testing.TB, k tl.Kernel, s setup) *bench {
 	if s.ring != nil {
 		s.ring(&r)
 	}
-	return &bench{topo, m, &tl.Launch{Name: "test", Kernel: k, Groups: []tl.Group{g}, Ring: r, Addrs: &mem.Map{}, Scratch: topo.PE.TCM.Scratch}, s.n, s.typ}
+	return &bench{topo, m, &tl.Launch{Name: "test", Kernel: k, Groups: []tl.Group{g}, Ring: r, Addrs: &mem.Map{}, Scratch: topo.PE.TCM.Scratch}, s.n, s.typ, 0}
 }
 
 // builds are the machines that tests have asked for, by their settings.
@@ -122,7 +123,7 @@ func (b *bench) fill(t testing.TB, f func(r, i int) float64) *oplog.Log {
 		if b.n == 0 {
 			continue
 		}
-		if err := log.Map(a, b.typ, b.n); err != nil {
+		if err := log.Map(a, b.typ, max(b.n, b.result)); err != nil {
 			t.Fatal(err)
 		}
 		if err := log.Write(a, b.typ, buf); err != nil {

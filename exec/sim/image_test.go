@@ -154,12 +154,19 @@ func machineFor(queue int) *machineOf {
 	return programMachines[queue]
 }
 
+// onSim runs the program event-driven, with source lines.
 func (p *program) onSim(f noc.Fidelity, yield bool, seed uint64) (*image, error) {
+	return p.onSimWith(sim.Options{Fidelity: f, Yield: yield, RecordLines: true, Seed: seed})
+}
+
+// onSimWith runs the program with options, to which it adds a log and a trace.
+func (p *program) onSimWith(o sim.Options) (*image, error) {
 	m := machineFor(p.queue)
 	topo := *m.t
 	topo.Fabric.MemoryOrder = p.order.String()
 	return p.on(func(l *oplog.Log, c *collector) executor {
-		return sim.New(m.m, &topo, sim.Options{Data: l, Fidelity: f, Yield: yield, Trace: c, RecordLines: true, Seed: seed})
+		o.Data, o.Trace = l, c
+		return sim.New(m.m, &topo, o)
 	})
 }
 

@@ -5,19 +5,25 @@ import (
 	"testing"
 
 	"kernbench/algorithm"
+	"kernbench/collective"
 	"kernbench/mem"
 )
 
-// onRings lists the algorithms of the library that talk through rings only: a window of those that
-// are local is memory of their own. Others over a window are judged here by the conformance tests
-// of the library.
+// onRings lists the algorithms of the library that communicate through rings only. Where they
+// have a window, it is memory of their own. The others are judged by the conformance tests of the
+// library.
 func onRings() []*algorithm.Algorithm {
-	return slices.DeleteFunc(algorithm.All(), func(a *algorithm.Algorithm) bool { return a.Window != nil && !a.Local })
+	return slices.DeleteFunc(algorithm.All(), func(a *algorithm.Algorithm) bool { return a.Window != nil && !slices.Contains(ownWindow, a) })
 }
 
-// localOnes lists those whose kernels are local.
-func localOnes() []*algorithm.Algorithm {
-	return slices.DeleteFunc(onRings(), func(a *algorithm.Algorithm) bool { return !a.Local })
+// ownWindow are the algorithms whose ranks access only their own part of the window.
+var ownWindow = []*algorithm.Algorithm{
+	algorithm.MeshReduceScatter, algorithm.MultiRingReduceScatter, algorithm.RecursiveHalvingReduceScatter, algorithm.TorusReduceScatter,
+}
+
+// takes reports whether an algorithm performs calls of a size.
+func takes(a *algorithm.Algorithm, world, n int) bool {
+	return a.Check == nil || a.Check(world, n) == nil
 }
 
 // libraryBench is a launch of an algorithm of the library, with the numbers that its row makes
@@ -29,8 +35,13 @@ func libraryBench(t testing.TB, a *algorithm.Algorithm, s setup) *bench {
 		s.args = a.KernelArgs(s.world, s.n)
 	}
 	b := newBench(t, a.Kernel, s)
-	b.launch.Local, b.launch.Sends = a.IsLocal(b.launch.Groups), a.Sends
-	b.launch.Alike = b.launch.Local && a.IsAlike(b.launch.Groups)
+	co, err := collective.Lookup(a.Collective)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for r := range s.world {
+		b.result = max(b.result, co.Out(collective.Call{World: s.world, Elems: s.n, Type: b.typ}, r))
+	}
 	if a.Window != nil {
 		l, err := a.Window(s.world, s.n, b.typ)
 		if err != nil {

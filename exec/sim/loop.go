@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"iter"
 
+	"kernbench/des"
 	"kernbench/fault"
 	"kernbench/hw/noc"
 	"kernbench/tl"
 	"kernbench/trace"
+	"kernbench/unit"
 )
 
 // body is a rank's coroutine.
@@ -78,46 +80,24 @@ func (x *run) simulate(ctx context.Context) error {
 	q := &x.e.q
 	before := q.Popped()
 	x.accountBegin()
+	look := x.e.look(ctx)
+	x.loop = des.Loop{
+		Handle: x.handle,
+		Idle:   func() bool { return x.fault == nil && (x.patient() || x.endUnsent()) },
+		Look:   func() error { return look(x.all-x.left, x.all, q.Now()) },
+	}
 	for i := range x.ranks {
 		if x.ranks[i].next == nil {
 			continue // the place of a program: its stream starts it
 		}
-		if x.resume(&x.ranks[i]); x.until < 0 {
+		if x.resume(&x.ranks[i]); x.cancelled {
 			break
 		}
 	}
-	for looks := 0; ; x.until-- {
-		if x.until <= 0 {
-			if err := ctx.Err(); err != nil {
-				return fmt.Errorf("stopped at t=%v: %w", q.Now(), err)
-			}
-			if p := x.e.opts.Progress; p != nil && looks%16 == 0 {
-				p(x.all-x.left, x.all, q.Now())
-			}
-			x.until = checkEvery
-			looks++
-		}
-		ev, ok := q.Pop()
-		if !ok && x.fault == nil && (x.patient() || x.endUnsent()) {
-			continue
-		}
-		if !ok || x.fault != nil && ev.Time > x.faultAt.time {
-			break
-		}
-		switch kind := noc.Kind(ev); kind {
-		case kindWake:
-			x.woken(&x.ranks[noc.Index(ev)])
-		case kindCredit:
-			x.credited(&x.ranks[noc.Index(ev)], int(ev.Arg))
-		case kindLate:
-			x.deliveredSided(noc.Index(ev), ev.Time)
-		case kindSeen:
-			(*sink)(x.e).Delivered(noc.Index(ev), ev.Time)
-		default:
-			x.e.net.Handle(ev)
-		}
+	if err := q.Run(&x.loop); err != nil {
+		return err
 	}
-	x.result.Events = q.Popped() - before
+	x.result.Events, x.result.Mode = q.Popped()-before, x.mode
 	x.countTraffic()
 	if x.fault != nil {
 		return x.fault
@@ -131,6 +111,41 @@ func (x *run) simulate(ctx context.Context) error {
 		x.accountQueues()
 	}
 	return x.leftOver()
+}
+
+// handle acts on an event. It returns false if that would come after a fault.
+func (x *run) handle(ev des.Event) bool {
+	if x.fault != nil && ev.Time > x.faultAt.time {
+		return false
+	}
+	switch kind := noc.Kind(ev); kind {
+	case kindWake:
+		x.woken(&x.ranks[noc.Index(ev)])
+	case kindCredit:
+		x.credited(&x.ranks[noc.Index(ev)], int(ev.Arg))
+	case kindLate:
+		x.deliveredSided(noc.Index(ev), ev.Time)
+	case kindSeen:
+		(*sink)(x.e).Delivered(noc.Index(ev), ev.Time)
+	default:
+		x.e.net.Handle(ev)
+	}
+	return true
+}
+
+// look is what a simulation does now and then: it ends if it was cancelled, and says how far it is.
+func (e *Executor) look(ctx context.Context) func(done, ranks int, now unit.Time) error {
+	looks := 0
+	return func(done, ranks int, now unit.Time) error {
+		if err := ctx.Err(); err != nil {
+			return fmt.Errorf("stopped at t=%v: %w", now, err)
+		}
+		if p := e.opts.Progress; p != nil && looks%16 == 0 {
+			p(done, ranks, now)
+		}
+		looks++
+		return nil
+	}
 }
 
 // countTraffic adds up what each rank did.
@@ -213,21 +228,18 @@ func (x *run) leftOver() error {
 	for i := range x.ranks {
 		r := &x.ranks[i]
 		for p := range r.rx {
-			if n := r.rx[p].Visible(); n > 0 {
+			if n := r.rx[p].Waiting(); n > 0 {
 				return &fault.Unreceived{
 					Place: fault.Place{Rank: int(r.index), PE: x.e.m.PEName(int(r.pe)), Time: x.result.End, Timed: true},
 					Dir:   x.launch.Groups[r.group].Wiring[r.index].In[p].Dir.String(),
-					From:  int(x.ranks[r.rx[p].peer].index), Count: int(n),
+					From:  int(x.ranks[r.rx[p].from].index), Count: int(n),
 				}
 			}
 		}
 	}
-	for i := range x.ranks {
-		r := &x.ranks[i]
-		for p := range r.tx {
-			if t := &r.tx[p]; t.MyHead != t.PeerTailCache {
-				return fmt.Errorf("internal error: ended with %d credits of rank %d %v not home", t.MyHead-t.PeerTailCache, r.index, t.dir)
-			}
+	for i := range x.rings {
+		if q := &x.rings[i]; q.Sent != q.Credited {
+			return fmt.Errorf("internal error: ended with %d credits of rank %d %v not home", q.Sent-q.Credited, x.ranks[q.from].index, x.dirOf(q))
 		}
 	}
 	return nil

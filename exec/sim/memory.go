@@ -40,7 +40,7 @@ func (r *rank) load(in *tl.Instr) {
 func (r *rank) ask(at unit.Time, t *transfer, request transferKind, lane uint8) uint32 {
 	e := r.run.e
 	if r.owns(t.addr) {
-		i := r.run.newTransfer(t)
+		i := r.run.xfers.put(t)
 		r.begin(at, r.fromHBM, noc.Compute, t.bytes, i, r.laneKey(des.Arrive, lane))
 		return i
 	}
@@ -48,12 +48,12 @@ func (r *rank) ask(at unit.Time, t *transfer, request transferKind, lane uint8) 
 	t.route = e.route(from, to)
 	ask := e.request(to, from)
 	if ask.Empty() {
-		i := r.run.newTransfer(t)
+		i := r.run.xfers.put(t)
 		r.begin(at, t.route, noc.Compute, t.bytes, i, r.laneKey(des.Arrive, lane))
 		return i
 	}
 	t.kind = request
-	i := r.run.newTransfer(t)
+	i := r.run.xfers.put(t)
 	r.begin(at, ask, noc.Compute, int64(e.topo.Fabric.RequestBytes), i, r.laneKey(des.Arrive, lane))
 	return i
 }
@@ -81,7 +81,7 @@ func (r *rank) store(in *tl.Instr) {
 		t.side = uint32(to + 1)
 		r.peers.at(to).out++
 	}
-	i := r.run.newTransfer(&t)
+	i := r.run.xfers.put(&t)
 	r.begin(r.startsAccess(r.Clock+e.spec.DMA.Setup, true), r.toMemory(in.Addr), noc.Compute, bytes, i, r.laneKey(des.Arrive, laneProgram))
 	r.access(i)
 	if to >= 0 {
@@ -131,7 +131,7 @@ func (r *rank) toMemory(a mem.Addr) noc.Route {
 func (r *rank) lend(cell int32, t *transfer) {
 	if c := r.ctx.Cell(cell); c.InSlot && !r.run.ring.OnRecv {
 		t.slot, t.rx = int32(c.Slot), c.In
-		r.rx[c.In].BeginRead(t.slot)
+		r.rx[c.In].slots[t.slot].BeginRead(1)
 	}
 }
 
@@ -169,8 +169,8 @@ func (r *rank) fetch(cell int32, port int, slot int32, bytes int64) {
 	t := transfer{kind: aFetch, rank: r.id, cell: cell, gen: c.Gen(), slot: -1, bytes: bytes, at: r.Clock}
 	if !r.run.ring.OnRecv {
 		t.slot, t.rx = slot, uint8(port)
-		r.rx[port].BeginRead(slot)
+		r.rx[port].slots[slot].BeginRead(1)
 	}
-	i := r.run.newTransfer(&t)
+	i := r.run.xfers.put(&t)
 	r.begin(r.Clock+r.run.e.spec.DMA.Setup, r.rx[port].fetch, noc.Compute, bytes, i, r.laneKey(des.Arrive, laneProgram))
 }

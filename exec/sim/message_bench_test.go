@@ -12,7 +12,7 @@ import (
 
 // pairs is a launch in which each even rank sends slot messages to the next one, which does
 // nothing but take them: nobody else is on their links.
-func pairs(b testing.TB, world, rounds int, local bool) *bench {
+func pairs(b testing.TB, world, rounds int) *bench {
 	const n = 2048 // a slot of f16
 	send := func(c *tl.Context, a tl.Args) {
 		if c.Rank()%2 == 1 {
@@ -26,22 +26,20 @@ func pairs(b testing.TB, world, rounds int, local bool) *bench {
 			c.Send(tl.East, x)
 		}
 	}
-	x := newBench(b, send, setup{world: world, n: n, typ: dtype.F16, sets: []string{fmt.Sprintf("system.sips.count=%d", max(2, world/128))}})
-	x.launch.Local, x.launch.Sends = local, []tl.Dir{tl.East}
-	return x
+	return newBench(b, send, setup{world: world, n: n, typ: dtype.F16, sets: []string{fmt.Sprintf("system.sips.count=%d", max(2, world/128))}})
 }
 
 // BenchmarkSlotMessage is a slot message from send to receive and its credit back, by pairs of
-// neighbours of which none is in the way of another: all components, timing only. Local is the
-// short way, which has no events here.
+// neighbours of which none is in the way of another: all components, timing only. A replay has no
+// events here.
 func BenchmarkSlotMessage(b *testing.B) {
 	for _, world := range []int{256, 4096} {
 		rounds := max(100, 1<<17/world) // so that making the ranks does not count
-		for _, local := range []bool{false, true} {
+		for _, eventDriven := range []bool{false, true} {
 			for _, f := range []noc.Fidelity{noc.Slot, noc.Ideal} {
-				b.Run(fmt.Sprintf("%d/local=%v/%v", world, local, f), func(b *testing.B) {
-					x := pairs(b, world, rounds, local)
-					e := sim.New(x.m, x.topo, sim.Options{Fidelity: f})
+				b.Run(fmt.Sprintf("%d/event-driven=%v/%v", world, eventDriven, f), func(b *testing.B) {
+					x := pairs(b, world, rounds)
+					e := sim.New(x.m, x.topo, sim.Options{Fidelity: f, EventDriven: eventDriven})
 					b.ReportAllocs()
 					b.ResetTimer()
 					var messages, events int64

@@ -16,6 +16,7 @@ import (
 // sided is what a rank has for one-sided communication.
 type sided struct {
 	peers   peers
+	queued  bool      // a put or get has been in the DMA queue of messages
 	flights int32     // puts, gets, notifications and atomics that are not complete
 	home    unit.Time // when the latest acknowledgement of those is back
 	stored  unit.Time // when that of the latest store to another PE's memory is
@@ -44,7 +45,6 @@ type effect struct {
 	by      dtype.BinaryOp
 	start   unit.Time // of the call
 	late    unit.Time // by which a random schedule puts off what has arrived; -1: it has
-	next    uint32
 }
 
 // effectOp is what happens to a word.
@@ -55,19 +55,6 @@ const (
 	addWord                 // as tl.SignalAdd
 	swapWord
 )
-
-func (x *run) newEffect(e *effect) uint32 {
-	if i := x.freeEffect; i != 0 {
-		x.freeEffect = x.effects[i].next
-		x.effects[i] = *e
-		return i
-	}
-	if len(x.effects) == 0 {
-		x.effects = append(x.effects, effect{}) // number 0 means none
-	}
-	x.effects = append(x.effects, *e)
-	return uint32(len(x.effects) - 1)
-}
 
 // put starts a copy into the memory of a peer. One of memory waits until its source has been
 // read, unless the source was left to the DMA.
@@ -91,6 +78,7 @@ func (r *rank) put(in *tl.Instr) {
 		}
 	}
 	r.order(i, way(from), true)
+	r.queued = true
 	r.enqueue(dma.Collective)
 	op := r.book.Sided(in)
 	p := r.peers.at(i)
@@ -119,7 +107,7 @@ func (r *rank) put(in *tl.Instr) {
 	p.out++
 	if fromMemory && !r.holds(s.Local) {
 		// The source is asked for, where it lies.
-		x.xfers[user].kind = aRequestPut
+		x.xfers.at(user).kind = aRequestPut
 		r.begin(start, e.request(e.m.PE(int(r.seat)), from), noc.Control, int64(e.topo.Fabric.RequestBytes), user, r.laneKey(des.Arrive, laneProgram))
 	} else {
 		r.begin(start, t.route, noc.Collective, x.ring.Protocol.Wire(bytes), user, r.laneKey(des.Arrive, laneProgram))
@@ -145,6 +133,7 @@ func (r *rank) get(in *tl.Instr) {
 	r.address("get", s.Remote, bytes)
 	r.address("get", s.Local, bytes)
 	r.awaitLocal(s.Local, bytes, true)
+	r.queued = true
 	r.enqueue(dma.Collective)
 	op := r.book.Sided(in)
 	t := transfer{
@@ -159,7 +148,7 @@ func (r *rank) get(in *tl.Instr) {
 	if pe == r.seat {
 		r.begin(start, t.route, noc.Collective, bytes, user, r.laneKey(des.Arrive, laneProgram))
 	} else {
-		x.xfers[user].kind = aRequestGet
+		x.xfers.at(user).kind = aRequestGet
 		r.begin(start, ask, noc.Control, int64(e.topo.Fabric.RequestBytes), user, r.laneKey(des.Arrive, laneProgram))
 	}
 	if !s.NBI {
@@ -172,8 +161,8 @@ func (r *rank) get(in *tl.Instr) {
 // fly makes a transfer and what it does on arrival.
 func (r *rank) fly(t *transfer, f *effect) uint32 {
 	r.flights++
-	t.side = r.run.newEffect(f)
-	return r.run.newTransfer(t)
+	t.side = r.run.effects.put(f)
+	return r.run.xfers.put(t)
 }
 
 // holds tells whether an address is in the core's tile, so that reading it needs no request.
@@ -193,7 +182,7 @@ func (r *rank) awaitLocal(a mem.Addr, bytes int64, write bool) {
 func (r *rank) departedSided(t *transfer, end unit.Time) {
 	x := r.run
 	r.leave(dma.Collective, end)
-	f := &x.effects[t.side]
+	f := x.effects.at(t.side)
 	if x.log != nil && t.n > 0 && (f.memory || t.kind == aGet) {
 		from := f.local
 		if t.kind == aGet {
@@ -206,11 +195,11 @@ func (r *rank) departedSided(t *transfer, end unit.Time) {
 
 // deliveredSided: a transfer of one-sided communication has arrived whole.
 func (x *run) deliveredSided(user uint32, now unit.Time) {
-	t := x.xfers[user]
+	t := *x.xfers.at(user)
 	r := &x.ranks[t.rank]
 	switch t.kind {
 	case aRequestPut, aRequestGet:
-		x.xfers[user].kind = t.kind - aRequestPut + aPut
+		x.xfers.at(user).kind = t.kind - aRequestPut + aPut
 		bytes := t.bytes
 		if t.kind == aRequestPut {
 			bytes = x.ring.Protocol.Wire(bytes)
@@ -218,7 +207,7 @@ func (x *run) deliveredSided(user uint32, now unit.Time) {
 		r.begin(now, t.route, noc.Collective, bytes, user, r.laneKey(des.Arrive, laneReply))
 		return
 	case anAtomic:
-		if x.unseen(r, user, now, r.peers.at(x.effects[t.side].to).late) {
+		if x.unseen(r, user, now, r.peers.at(x.effects.at(t.side).to).late) {
 			return
 		}
 		x.atomicArrived(r, user, now)
@@ -228,7 +217,7 @@ func (x *run) deliveredSided(user uint32, now unit.Time) {
 			return
 		}
 	}
-	f := x.effects[t.side]
+	f := *x.effects.at(t.side)
 	if t.kind == aPut && !t.seen {
 		x.putArrived(&t, &f, now)
 	}
@@ -258,8 +247,8 @@ func (x *run) deliveredSided(user uint32, now unit.Time) {
 		x.update(&f, now)
 	}
 	r.progress(user, now)
-	x.effects[t.side].next, x.freeEffect = x.freeEffect, t.side
-	x.xfers[user].next, x.free = x.free, user
+	x.effects.drop(t.side)
+	x.xfers.drop(user)
 }
 
 // putArrived makes the data of a put visible.

@@ -19,14 +19,19 @@ type peer struct {
 	way    way       // that the latest operation there took
 	putWay way       // that the latest put there took
 
+	// Paths, each from its first use on.
 	control noc.Route // from the PE to the peer's HBM
 	back    noc.Route // from the peer to the PE
-	tcm     noc.Route // from the PE's TCM to the peer's HBM, once a tensor was put
-	hbm     noc.Route // from the PE's HBM to the peer's HBM, once memory was put
-	ask     noc.Route // from the PE to the peer's HBM, for a request, once something was got
-	data    noc.Route // from the peer's HBM to the PE's HBM, likewise
+	tcm     noc.Route // from the PE's TCM to the peer's HBM
+	hbm     noc.Route // from the PE's HBM to the peer's HBM
+	ask     noc.Route // from the PE to the peer's HBM, for a request
+	data    noc.Route // from the peer's HBM to the PE's HBM
 
-	// Of random schedules.
+	random *delays // of random schedules; nil if there are none
+}
+
+// delays is what a random schedule keeps about a peer.
+type delays struct {
 	started [channels]unit.Time // latest start of a transfer, by channel
 	landed  unit.Time           // latest arrival of a put, also of one that is to come
 }
@@ -98,33 +103,73 @@ func (r *rank) peer(pe int32) int32 {
 	}
 	e := r.run.e
 	r.address(r.instr.Call(), mem.At(mem.HBM, int(pe), 0), 0)
-	own, other := e.m.PE(int(r.seat)), e.m.PE(int(pe))
-	p := peer{pe: pe, way: noWay, putWay: noWay, control: e.route(own, e.m.HBM(int(pe))), back: e.route(other, own)}
-	head, slowest := e.net.Latency(p.back)
-	if p.ack = head; slowest > 0 {
-		p.ack += slowest.Time(int64(e.topo.Fabric.RequestBytes))
-	}
+	p := peer{pe: pe, way: noWay, putWay: noWay, ack: e.ackTime(pe, r.seat)}
 	if pe != r.seat {
 		p.late, _ = r.run.ring.Protocol.Late(e.m.Between(int(r.seat), int(pe)))
 	}
+	if e.opts.Seed != 0 {
+		p.random = new(delays)
+	}
 	return r.peers.add(p)
+}
+
+// ackTime is what an acknowledgement takes from one PE to another. It is found once for PEs that
+// lie alike.
+func (e *Executor) ackTime(from, to int32) unit.Time {
+	if e.pairs == nil {
+		e.pairs = e.m.Alike()
+	}
+	kind := e.pairs.Number(int(from), int(to))
+	if int(kind) == len(e.acks) {
+		e.hops = e.m.Route(e.hops[:0], e.m.PE(int(from)), e.m.PE(int(to)))
+		t, slowest := e.m.Latency(e.hops)
+		if slowest > 0 {
+			t += slowest.Time(int64(e.topo.Fabric.RequestBytes))
+		}
+		e.acks = append(e.acks, t)
+	}
+	return e.acks[kind]
+}
+
+// path finds a path once, where it is kept. Programs and tasks, of which there can be many at a PE,
+// share those of the executor.
+func (r *rank) path(kept *noc.Route, from, to machine.NodeID, request bool) noc.Route {
+	e := r.run.e
+	switch {
+	case !kept.Empty():
+	case r.parent == nil:
+		*kept = e.net.AddRoute(from, to, request)
+	case request:
+		*kept = e.request(from, to)
+	default:
+		*kept = e.route(from, to)
+	}
+	return *kept
+}
+
+// controlTo is the path of a control message to a peer.
+func (r *rank) controlTo(i int32) noc.Route {
+	p, m := r.peers.at(i), r.run.e.m
+	return r.path(&p.control, m.PE(int(r.seat)), m.HBM(int(p.pe)), false)
+}
+
+// backFrom is the path of a reply from a peer.
+func (r *rank) backFrom(i int32) noc.Route {
+	p, m := r.peers.at(i), r.run.e.m
+	return r.path(&p.back, m.PE(int(p.pe)), m.PE(int(r.seat)), false)
 }
 
 // routeTo is the path of a put from a memory to a peer's HBM.
 func (r *rank) routeTo(p *peer, from machine.NodeID) noc.Route {
 	e := r.run.e
-	known := &p.hbm
-	switch from {
+	switch to := e.m.HBM(int(p.pe)); from {
 	case e.m.HBM(int(r.seat)):
+		return r.path(&p.hbm, from, to, false)
 	case e.m.TCM(int(r.seat)):
-		known = &p.tcm
+		return r.path(&p.tcm, from, to, false)
 	default:
-		return e.route(from, e.m.HBM(int(p.pe)))
+		return e.route(from, to)
 	}
-	if known.Empty() {
-		*known = e.route(from, e.m.HBM(int(p.pe)))
-	}
-	return *known
 }
 
 // routesFrom are the paths of a get from a peer's HBM into a memory: of the request, and of
@@ -132,11 +177,9 @@ func (r *rank) routeTo(p *peer, from machine.NodeID) noc.Route {
 func (r *rank) routesFrom(p *peer, to machine.NodeID) (ask, data noc.Route) {
 	e := r.run.e
 	from, own := e.m.HBM(int(p.pe)), e.m.HBM(int(r.seat))
-	if p.data.Empty() {
-		p.ask, p.data = e.request(e.m.PE(int(r.seat)), from), e.route(from, own)
-	}
+	ask = r.path(&p.ask, e.m.PE(int(r.seat)), from, true)
 	if to != own {
-		return p.ask, e.route(from, to)
+		return ask, e.route(from, to)
 	}
-	return p.ask, p.data
+	return ask, r.path(&p.data, from, own, false)
 }

@@ -1,8 +1,10 @@
 package sim
 
 import (
+	"fmt"
 	"iter"
 
+	"kernbench/fault"
 	"kernbench/hw/ipcq"
 	"kernbench/hw/memory"
 	"kernbench/machine"
@@ -13,7 +15,7 @@ import (
 
 // prepare makes the ranks of a launch and checks that its rings fit.
 func (e *Executor) prepare(l *tl.Launch) (*run, error) {
-	x := &run{e: e, launch: l, log: e.opts.Data, history: e.opts.History, ring: &l.Ring, start: e.Now(), xfers: make([]transfer, 1, 256)}
+	x := &run{e: e, launch: l, log: e.opts.Data, history: e.opts.History, ring: &l.Ring, start: e.Now()}
 	x.ranks = make([]rank, l.World())
 	x.left, x.all = len(x.ranks), len(x.ranks)
 	base := int32(0)
@@ -27,6 +29,7 @@ func (e *Executor) prepare(l *tl.Launch) (*run, error) {
 		}
 		base += int32(len(g.PEs))
 	}
+	x.makeRings()
 	for i := range x.ranks {
 		x.connect(&x.ranks[i])
 	}
@@ -42,23 +45,19 @@ func (x *run) prepareRank(g *tl.Group, gi, i int, base int32) error {
 		return err
 	}
 	r.engines, r.component = &r.PE, uint32(e.m.NumLinks())+uint32(r.pe)
-	r.Clock, r.began, r.Math.FreeAt, r.GEMM.FreeAt = x.start, x.start, x.start, x.start
-	r.tx, r.rx = newPorts(w)
+	r.Reset(x.start)
+	r.began = x.start
+	r.tx, r.rx = make([]*ring, len(w.Out)), make([]*ring, len(w.In))
 	r.ctx = tl.NewContext(tl.Setup{
 		Core: r, Rank: i, World: len(g.PEs), PE: int(r.pe), PEsPerCube: g.PEsPerCube,
 		Wiring: w, Ring: x.ring, Addrs: x.launch.Addrs, Scratch: x.launch.Scratch,
 		PEName:      func() string { return e.m.PEName(int(r.pe)) },
 		Now:         func() (unit.Time, bool) { return r.Clock, true },
-		RecordLines: e.opts.RecordLines || e.opts.History != nil, Local: x.launch.Local, Sends: x.launch.Sends,
+		RecordLines: e.opts.RecordLines || e.opts.History != nil,
 	})
 	r.book = x.history.Book(r.ctx, r)
 	r.next, r.stop = iter.Pull(r.body(x.launch.Kernel, g.Args))
 	return nil
-}
-
-// newPorts are the ends of a rank's rings.
-func newPorts(w *tl.Wiring) ([]txPort, []rxPort) {
-	return make([]txPort, len(w.Out)), make([]rxPort, len(w.In))
 }
 
 // taken is what a PE's rings cannot have of the memory that they lie in.
@@ -72,28 +71,69 @@ func taken(l *tl.Launch, pe int) unit.Bytes {
 	return 0
 }
 
-// connect finds the paths of a rank's rings.
+// makeRings makes a ring for each port that a rank sends into.
+func (x *run) makeRings() {
+	n, slots := 0, x.ring.Slots
+	for i := range x.ranks {
+		n += len(x.ranks[i].tx)
+	}
+	x.rings, x.sizing = make([]ring, n), ipcq.NewSizing(slots)
+	all, tokens := make([]ipcq.Slot, n*slots), make([]ipcq.Token, n*slots)
+	n = 0
+	for i := range x.ranks {
+		r := &x.ranks[i]
+		for port, o := range x.launch.Groups[r.group].Wiring[r.index].Out {
+			q, to := &x.rings[n], &x.ranks[r.base+o.Peer]
+			*q = ring{
+				from: r.id, to: to.id, out: uint8(port), in: o.PeerIn,
+				slots: all[n*slots:][:slots:slots], tokens: tokens[n*slots:][:slots:slots],
+			}
+			r.tx[port], to.rx[o.PeerIn] = q, q
+			n++
+		}
+	}
+}
+
+// connect finds the paths of a rank, and of the rings that it sends into.
 func (x *run) connect(r *rank) {
 	e := x.e
-	w := &x.launch.Groups[r.group].Wiring[r.index]
 	own, hbm := e.m.PE(int(r.pe)), e.m.HBM(int(r.pe))
 	r.fromHBM, r.toHBM = e.route(hbm, own), e.route(own, hbm)
 	slots := memory.RingNode(e.m, int(r.pe), x.ring.Space)
 	var hops []machine.Hop
-	for i, o := range w.Out {
-		peer := r.base + o.Peer
-		to := memory.RingNode(e.m, int(x.ranks[peer].pe), x.ring.Space)
-		r.tx[i] = txPort{
-			Tx: ipcq.Tx{Slots: uint32(x.ring.Slots)}, peer: peer, peerIn: o.PeerIn, dir: o.Dir,
-			source: e.route(e.m.TCM(int(r.pe)), to), slots: e.route(slots, to),
-		}
-		r.tx[i].late, _ = x.ring.Protocol.Late(e.m.Between(int(r.pe), int(x.ranks[peer].pe)))
+	for _, q := range r.tx {
+		pe := int(x.ranks[q.to].pe)
+		to := memory.RingNode(e.m, pe, x.ring.Space)
+		q.source, q.onward, q.fetch = e.route(e.m.TCM(int(r.pe)), to), e.route(slots, to), e.route(to, e.m.PE(pe))
+		q.late, _ = x.ring.Protocol.Late(e.m.Between(int(r.pe), pe))
+		q.credit, hops = e.creditTime(x.ring, pe, int(r.pe), hops)
 	}
-	for i, p := range w.In {
-		peer := r.base + p.Peer
-		q := &r.rx[i]
-		*q = rxPort{peer: peer, peerOut: p.PeerOut, held: -1, fetch: e.route(slots, e.m.PE(int(r.pe)))}
-		q.Init(x.ring.Slots)
-		q.credit, hops = e.creditTime(x.ring, int(r.pe), int(x.ranks[peer].pe), hops)
+}
+
+// checkRank refuses ranks that the machine cannot have.
+func (e *Executor) checkRank(l *tl.Launch, g *tl.Group, i int) error {
+	pe, w := int(g.PEs[i]), &g.Wiring[i]
+	if pe >= e.m.NumPEs() {
+		return fmt.Errorf("rank %d is to run on PE %d: the machine has %d", i, pe, e.m.NumPEs())
 	}
+	if len(w.In) > laneCredit-laneToken || len(w.Out) > laneCredit-laneToken {
+		return fmt.Errorf("rank %d has %d rings: at most %d", i, max(len(w.In), len(w.Out)), laneCredit-laneToken)
+	}
+	need := unit.Bytes(int64(len(w.In)) * int64(l.Ring.Slots) * l.Ring.SlotBytes)
+	if have := memory.RingRoom(e.m, pe, l.Ring.Space, taken(l, pe)); need > have {
+		return &fault.RingMemory{Place: e.placeOf(i, pe, "launch", e.Now()), Kind: l.Ring.Space.String(), Need: need, Have: have}
+	}
+	return nil
+}
+
+// creditTime is what a credit takes on its way back: the latency of the path, which it finds in hops, its
+// bytes over the slowest link, and until it is seen.
+func (e *Executor) creditTime(ring *tl.Ring, from, to int, hops []machine.Hop) (unit.Time, []machine.Hop) {
+	hops = e.m.Route(hops[:0], e.m.PE(from), e.m.PE(to))
+	head, slowest := e.m.Latency(hops)
+	_, seen := ring.Protocol.Late(e.m.Between(from, to))
+	if slowest > 0 {
+		seen += slowest.Time(ring.CreditBytes)
+	}
+	return head + seen, hops
 }

@@ -98,7 +98,7 @@ func decode(data []byte) *program {
 		p.topology, p.skip = "ring_1d", at(7)%4 == 3
 	}
 	if p.local = at(7)&0x08 != 0 && !p.sided; p.local {
-		p.space, p.onRecv, p.queue = mem.TCM, false, 64
+		p.space, p.onRecv = mem.TCM, false
 	}
 	p.steps = make([][]step, p.world)
 	var rank int
@@ -250,5 +250,5 @@ func (p *program) launch() (*tl.Launch, error) {
 		Slots: p.slots, SlotBytes: p.slotBytes, Space: p.space, CreditBytes: 16, Strict: true, OnRecv: p.onRecv,
 		Poll: p.poll, PollEvery: 7 * unit.Nanosecond, WakeCost: p.wake, Protocol: protocols[p.protocol],
 	}
-	return &tl.Launch{Name: "random", Kernel: func(c *tl.Context, a tl.Args) { interpret(p, c, a) }, Groups: []tl.Group{g}, Ring: r, Addrs: &mem.Map{}, Scratch: 1 << 20, Local: p.local}, nil
+	return &tl.Launch{Name: "random", Kernel: func(c *tl.Context, a tl.Args) { interpret(p, c, a) }, Groups: []tl.Group{g}, Ring: r, Addrs: &mem.Map{}, Scratch: 1 << 20}, nil
 }

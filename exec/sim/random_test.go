@@ -1,7 +1,9 @@
 package sim_test
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"runtime"
 	"slices"
@@ -10,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"kernbench/exec/sim"
 	"kernbench/fault"
 	"kernbench/hw/noc"
 )
@@ -39,6 +42,9 @@ func judge(t interface {
 	if err := sameRun(ahead, stepped); err != "" {
 		t.Fatalf("run-ahead can be seen (-with +without): %s\n%+v", err, p)
 	}
+	if what := differInModes(p); what != "" {
+		t.Fatalf("%s\n%+v", what, p)
+	}
 	if p.sided {
 		if err := sameRun(run(noc.Ideal, false, 7), run(noc.Ideal, true, 7)); err != "" {
 			t.Fatalf("run-ahead can be seen under random delays (-with +without): %s\n%+v", err, p)
@@ -61,6 +67,28 @@ func judge(t interface {
 	}
 }
 
+// differInModes returns how a program that is replayed, if it can be, differs from the same one
+// event-driven, or "".
+func differInModes(p *program) string {
+	for _, f := range []noc.Fidelity{noc.Slot, noc.Ideal} {
+		replayed, err := p.onSimWith(sim.Options{Fidelity: f})
+		if err != nil {
+			return err.Error()
+		}
+		events, err := p.onSimWith(sim.Options{Fidelity: f, EventDriven: true})
+		if err != nil {
+			return err.Error()
+		}
+		if what := sameRun(events, replayed); what != "" {
+			return fmt.Sprintf("fidelity %v, event-driven and replayed: %s", f, what)
+		}
+		if !p.local {
+			break
+		}
+	}
+	return ""
+}
+
 // sameRun says how two runs on the simulated machine differ.
 func sameRun(a, b *image) string {
 	if what := cmp.Diff(errText(a.err), errText(b.err)); what != "" {
@@ -69,7 +97,7 @@ func sameRun(a, b *image) string {
 	if !slices.Equal(a.trace, b.trace) {
 		return "traces: " + cmp.Diff(a.trace, b.trace)
 	}
-	a.res.Events, b.res.Events = 0, 0
+	a.res.Events, b.res.Events, a.res.Mode, b.res.Mode = 0, 0, "", ""
 	if what := cmp.Diff(a.res, b.res); what != "" {
 		return what
 	}
@@ -262,21 +290,46 @@ func TestSidedPrograms(t *testing.T) {
 	})
 }
 
-// TestMatchedPrograms also counts how many end well, so that the generator is known to
-// reach what it is for.
+// TestMatchedPrograms also counts how many end well, and how many of those that keep to their own
+// memory are replayed, so that the generator is known to reach what it is for.
 func TestMatchedPrograms(t *testing.T) {
-	well, all := 0, 0
+	well, all, replayed, local := 0, 0, 0, 0
 	rapid.Check(t, func(t *rapid.T) {
 		p := matched(dice(t))
 		judge(t, p)
 		all++
-		if o, _ := p.onMock(); o.err == nil {
-			well++
+		if o, _ := p.onMock(); o.err != nil {
+			return
+		}
+		well++
+		if p.local {
+			local++
+			if notReplayed(t, p) == "" {
+				replayed++
+			}
 		}
 	})
 	if well*2 < all {
 		t.Errorf("only %d of %d programs ended well", well, all)
 	}
+	if replayed*2 < local {
+		t.Errorf("only %d of %d local programs that ended well were replayed", replayed, local)
+	}
+}
+
+// notReplayed returns why a program is not replayed, or "".
+func notReplayed(t *rapid.T, p *program) string {
+	t.Helper()
+	l, err := p.launch()
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := machineFor(p.queue)
+	reason, err := sim.New(m.m, m.t, sim.Options{}).NotReplayed(context.Background(), l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return reason
 }
 
 // TestProcessorsCannotBeSeen: one processor or two, same bytes.

@@ -32,19 +32,17 @@ func (r *rank) send(in *tl.Instr) {
 			slot, slotIn = int32(c.Slot), c.In
 		}
 		if c.InSlot && !x.ring.OnRecv {
-			for range tok.Parts {
-				r.rx[slotIn].BeginRead(slot)
-			}
+			r.rx[slotIn].slots[slot].BeginRead(int(tok.Parts))
 		}
 		if x.log != nil {
 			x.log.Retain(tok.Value)
 		}
 	}
 	waited := r.Clock
-	q := &r.tx[port]
-	for q.Streaming() || q.Free() == 0 {
+	q := r.tx[port]
+	for q.payload.Open() || q.Full(&x.sizing) {
 		w := forCredit
-		if q.Streaming() {
+		if q.payload.Open() {
 			w = forStream
 		}
 		r.waitPort = int32(port)
@@ -56,18 +54,23 @@ func (r *rank) send(in *tl.Instr) {
 		}
 	}
 	r.Clock += x.e.spec.Send
+	if q.Sent == 0 {
+		r.inUse++
+	}
 	r.enqueue(dma.Collective)
-	seq := q.MyHead
+	seq := q.Sent
 	if x.history != nil {
 		s := &r.sends[port]
 		s.op, s.line = x.history.NextOp(), r.ctx.Line()
 	}
-	q.Stream = ipcq.Stream{Token: tok, Per: int32(x.ring.SlotElems(in.Type)), NotBefore: r.Clock, Slot: slot, In: slotIn}
+	q.payload = payload{
+		Stream: ipcq.Stream{Parts: tok.Parts, NotBefore: r.Clock}, token: tok, per: int32(x.ring.SlotElems(in.Type)), slot: slot, in: slotIn,
+	}
 	r.token(port, r.Clock)
 	r.pump(port, r.Clock)
 	if x.e.opts.Trace != nil {
 		r.emit(trace.Event{
-			Kind: trace.Send, Peer: x.ranks[q.peer].pe, Dir: uint8(q.dir), Start: from, End: r.Clock,
+			Kind: trace.Send, Peer: x.ranks[q.to].pe, Dir: uint8(x.dirOf(q)), Start: from, End: r.Clock,
 			Bytes: in.Bytes(), Seq: int64(seq), Stalled: r.Clock - waited - x.e.spec.Send,
 		})
 	}
@@ -75,14 +78,14 @@ func (r *rank) send(in *tl.Instr) {
 
 // token sends the next part of the stream of a ring, which has a slot for it.
 func (r *rank) token(port int, at unit.Time) {
-	x, q := r.run, &r.tx[port]
-	s := &q.Stream
-	part := s.Token.PartOf(int(s.Next), int(s.Per))
+	x, q := r.run, r.tx[port]
+	s := &q.payload
+	part := s.token.PartOf(int(s.Next), int(s.per))
 	s.Next++
-	t := transfer{kind: aToken, port: uint8(port), rank: r.id, cell: tl.None, slot: s.Slot, rx: s.In, token: part, seq: q.MyHead, bytes: part.Bytes(), at: at}
+	t := transfer{kind: aToken, port: uint8(port), rank: r.id, cell: tl.None, slot: s.slot, rx: s.in, token: part, seq: q.Sent, bytes: part.Bytes(), at: at}
 	route := q.source
-	if s.Slot >= 0 && x.ring.Space != mem.TCM {
-		route = q.slots // read where it lies
+	if s.slot >= 0 && x.ring.Space != mem.TCM {
+		route = q.onward // read where it lies
 	}
 	if x.ring.OnRecv {
 		t.slot = -1 // its credit has gone
@@ -90,33 +93,33 @@ func (r *rank) token(port int, at unit.Time) {
 	if x.history != nil {
 		r.accountSend(port, at)
 	}
-	i := x.newTransfer(&t)
+	i := x.xfers.put(&t)
 	r.flying++
-	key := r.key(des.Arrive, laneToken+uint8(port), q.MyHead)
-	q.MyHead++
+	key := r.key(des.Arrive, laneToken+uint8(port), q.Sent)
+	q.Sent++
 	r.begin(at+x.e.spec.DMA.Setup, route, noc.Collective, x.ring.Protocol.Wire(t.bytes), i, key)
 }
 
 // pump sends what the stream of a ring still has, as far as there are slots.
 func (r *rank) pump(port int, at unit.Time) {
-	q := &r.tx[port]
-	for q.Streaming() && q.Free() > 0 {
+	q := r.tx[port]
+	for q.payload.Open() && !q.Full(&r.run.sizing) {
 		r.engines.DMA.Enter(dma.Collective)
-		r.token(port, max(at, q.Stream.NotBefore))
+		r.token(port, max(at, q.payload.NotBefore))
 	}
 }
 
 // credited: the peer has given a slot back.
 func (x *run) credited(r *rank, port int) {
 	now := x.e.q.Now()
-	q := &r.tx[port]
-	q.PeerTailCache++
-	was := q.Streaming()
+	q := r.tx[port]
+	q.Return(q.slots, &x.sizing, now)
+	was := q.payload.Open()
 	r.pump(port, now)
 	if int(r.waitPort) != port {
 		return
 	}
-	if r.wait == forCredit || r.wait == forStream && was && !q.Streaming() {
+	if r.wait == forCredit || r.wait == forStream && was && !q.payload.Open() {
 		r.Clock = ipcq.Wake(x.ring, r.since, max(now, r.since))
 		x.resume(r)
 	}
@@ -124,18 +127,18 @@ func (x *run) credited(r *rank, port int) {
 
 // arrive: a token of rank s has come to its receiver.
 func (x *run) arrive(s *rank, t *transfer, now unit.Time) {
-	q := &s.tx[t.port]
-	r := &x.ranks[q.peer]
-	p := &r.rx[q.peerIn]
+	q := s.tx[t.port]
+	r := &x.ranks[q.to]
 	if x.e.opts.Trace != nil {
-		s.emit(trace.Event{Kind: trace.Message, Peer: r.pe, Dir: uint8(q.dir), Start: t.at, End: now, Bytes: t.bytes, Seq: int64(t.seq)})
+		s.emit(trace.Event{Kind: trace.Message, Peer: r.pe, Dir: uint8(x.dirOf(q)), Start: t.at, End: now, Bytes: t.bytes, Seq: int64(t.seq)})
 	}
 	x.result.Messages++
 	x.result.Bytes += t.bytes
-	if p.Arrive(t.token, t.seq) == 0 {
+	q.tokens[x.sizing.Slot(t.seq)] = t.token
+	if q.Arrive(q.slots, &x.sizing, t.seq, now) == 0 {
 		return
 	}
-	if r.wait == forToken && r.waitPort == int32(q.peerIn) || r.wait == forAny {
+	if r.wait == forToken && r.waitPort == int32(q.in) || r.wait == forAny {
 		r.Clock = ipcq.Wake(x.ring, r.since, now)
 		x.resume(r)
 	}
@@ -156,8 +159,8 @@ func (r *rank) recv(in *tl.Instr) {
 		r.letGo(port)
 		r.visible(port)
 	}
-	q := &r.rx[port]
-	got := *q.Peek()
+	q := r.rx[port]
+	got := q.tokens[x.sizing.Slot(q.Taken)]
 	r.Clock += x.e.spec.Recv
 	stalled := r.Clock - x.e.spec.Recv - from
 	in.GotPort, in.GotShape, in.GotType, in.GotN = port, got.Shape, got.Type, int(got.Total)
@@ -173,7 +176,7 @@ func (r *rank) recv(in *tl.Instr) {
 	if x.e.opts.Trace != nil {
 		w := &x.launch.Groups[r.group].Wiring[r.index].In[port]
 		r.emit(trace.Event{
-			Kind: trace.Recv, Peer: x.ranks[q.peer].pe, Dir: uint8(w.Dir), Start: from, End: r.Clock,
+			Kind: trace.Recv, Peer: x.ranks[q.from].pe, Dir: uint8(w.Dir), Start: from, End: r.Clock,
 			Bytes: in.Bytes(), Seq: int64(seq), Stalled: stalled,
 		})
 	}
@@ -181,7 +184,7 @@ func (r *rank) recv(in *tl.Instr) {
 
 // visible waits until a token is at the head of a ring.
 func (r *rank) visible(port int) {
-	for r.rx[port].Visible() == 0 {
+	for r.rx[port].Waiting() == 0 {
 		r.waitPort = int32(port)
 		r.park(forToken)
 	}
@@ -193,7 +196,7 @@ func (r *rank) pick() int {
 	for {
 		r.sync()
 		for k := 1; k <= len(r.rx); k++ {
-			if p := (r.any + k) % len(r.rx); p >= 0 && r.rx[p].Visible() > 0 {
+			if p := (r.any + k) % len(r.rx); p >= 0 && r.rx[p].Waiting() > 0 {
 				r.any = p
 				return p
 			}
@@ -202,12 +205,23 @@ func (r *rank) pick() int {
 	}
 }
 
+// takeToken takes the next token of a ring, and says which slot it lies in.
+func (r *rank) takeToken(q *ring) (ipcq.Token, int32) {
+	r.accountRecv(q)
+	slot := q.Take(q.slots, &r.run.sizing)
+	return q.tokens[slot], int32(slot)
+}
+
+// dirOf is what the sender of a ring calls it.
+func (x *run) dirOf(q *ring) tl.Dir {
+	r := &x.ranks[q.from]
+	return x.launch.Groups[r.group].Wiring[r.index].Out[q.out].Dir
+}
+
 // lendSlot gives the kernel the slot itself.
 func (r *rank) lendSlot(in *tl.Instr, port int) {
-	q := &r.rx[port]
-	r.accountRecv(q)
-	tok, slot := q.Take()
-	q.held = slot
+	q := r.rx[port]
+	tok, slot := r.takeToken(q)
 	if in.Dst == tl.None {
 		r.release(tok.Value)
 		return
@@ -224,14 +238,13 @@ func (r *rank) lendSlot(in *tl.Instr, port int) {
 // assemble copies a payload into scratch. All of its tokens carry pieces of one value, so
 // the result shares it.
 func (r *rank) assemble(in *tl.Instr, port int) {
-	x, q := r.run, &r.rx[port]
+	x, q := r.run, r.rx[port]
 	c := r.ctx.Cell(in.Dst)
 	for part := int32(0); ; part++ {
-		r.accountRecv(q)
-		tok, slot := q.Take()
+		tok, slot := r.takeToken(q)
 		if x.ring.Space == mem.TCM {
 			r.Clock += x.e.spec.TCM.Time(tok.Bytes())
-			q.Read(slot, r.Clock)
+			q.slots[slot].Read(r.Clock)
 		} else {
 			r.fetch(in.Dst, port, slot, tok.Bytes())
 			r.complete(in.Dst)
@@ -242,7 +255,7 @@ func (r *rank) assemble(in *tl.Instr, port int) {
 		} else {
 			r.release(tok.Value)
 		}
-		q.Release(slot, r.Clock)
+		q.slots[slot].Release(r.Clock)
 		r.giveCredits(port)
 		if part+1 == tok.Parts {
 			if x.log != nil && tok.Type != in.Type {
@@ -259,7 +272,7 @@ func (r *rank) assemble(in *tl.Instr, port int) {
 
 // copyOut copies a payload to memory, token by token, and waits for it.
 func (r *rank) copyOut(in *tl.Instr, port int) {
-	x, q := r.run, &r.rx[port]
+	x, q := r.run, r.rx[port]
 	e := x.e
 	if in.N > 0 {
 		r.address("recv", in.Addr, in.Bytes())
@@ -268,21 +281,20 @@ func (r *rank) copyOut(in *tl.Instr, port int) {
 	addr := in.Addr
 	slots := memory.RingNode(e.m, int(r.pe), x.ring.Space)
 	for part := int32(0); ; part++ {
-		r.accountRecv(q)
-		tok, slot := q.Take()
+		tok, slot := r.takeToken(q)
 		v, off := r.as(in.Type, &tok)
 		t := transfer{
 			kind: aCopy, rank: r.id, cell: tl.None, slot: slot, rx: uint8(port), typ: in.Type, addr: addr,
 			value: v, off: off, n: tok.N, bytes: tok.Bytes(), at: r.Clock, line: r.ctx.Line(), turn: r.turn,
 		}
 		if t.n > 0 {
-			q.BeginRead(slot)
+			q.slots[slot].BeginRead(1)
 			r.flying++
-			i := x.newTransfer(&t)
+			i := x.xfers.put(&t)
 			r.begin(r.Clock+e.spec.DMA.Setup, e.route(slots, node(e.m, addr)), noc.Compute, t.bytes, i, r.laneKey(des.Arrive, laneProgram))
 			r.park(forCopy)
 		}
-		q.Release(slot, r.Clock)
+		q.slots[slot].Release(r.Clock)
 		r.giveCredits(port)
 		addr += mem.Addr(tok.Bytes())
 		if part+1 == tok.Parts {
@@ -307,31 +319,26 @@ func (r *rank) as(t dtype.Type, tok *ipcq.Token) (tl.Value, int32) {
 
 // letGo ends the kernel's hold on the slot that it was lent last from a ring.
 func (r *rank) letGo(port int) {
-	q := &r.rx[port]
-	if q.held < 0 {
-		return
+	if q := r.rx[port]; q.LetGo(q.slots, &r.run.sizing, r.Clock) {
+		r.giveCredits(port)
 	}
-	q.Release(q.held, r.Clock)
-	q.held = -1
-	r.giveCredits(port)
 }
 
 // giveCredits sends the credits of slots that nobody uses any more.
 func (r *rank) giveCredits(port int) {
-	x, q := r.run, &r.rx[port]
+	x, q := r.run, r.rx[port]
 	for {
-		at, ok := q.Credit()
+		at, ok := q.Credit(q.slots, &x.sizing)
 		if !ok {
 			return
 		}
-		q.sent++
 		r.accountCredit(q, at)
 		x.e.q.Post(des.Event{
-			Time: at + q.credit, Key: r.key(des.Arrive, laneCredit+uint8(port), q.sent),
-			Target: noc.Target(kindCredit, uint32(q.peer)), Arg: uint32(q.peerOut),
+			Time: at + q.credit, Key: r.key(des.Arrive, laneCredit+uint8(port), q.Returned),
+			Target: noc.Target(kindCredit, uint32(q.from)), Arg: uint32(q.out),
 		})
 		if x.e.opts.Trace != nil {
-			r.emit(trace.Event{Kind: trace.Credit, Peer: x.ranks[q.peer].pe, Start: at, End: at + q.credit, Bytes: x.ring.CreditBytes, Seq: int64(q.sent - 1)})
+			r.emit(trace.Event{Kind: trace.Credit, Peer: x.ranks[q.from].pe, Start: at, End: at + q.credit, Bytes: x.ring.CreditBytes, Seq: int64(q.Returned - 1)})
 		}
 	}
 }

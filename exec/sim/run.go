@@ -21,10 +21,11 @@ type run struct {
 	log    *oplog.Log
 	ring   *tl.Ring
 	ranks  []rank // of all groups, one after the other
-	left   int    // of the kernels, those that have not ended
+	rings  []ring
+	sizing ipcq.Sizing // of their slots
+	left   int         // of the kernels, those that have not ended
 	all    int
-	xfers  []transfer
-	free   uint32 // list of unused transfers; 0: none
+	xfers  slab[transfer]
 	start  unit.Time
 	result tl.Result
 	fault  error // earliest in simulated time
@@ -34,10 +35,12 @@ type run struct {
 	hung  bool
 	batch *batch // of a run of streams, or nil
 	words
-	history *history.Log
-	still   bool // nothing happens any more
-	watched bool // its instructions need more than to be carried out: see issueWatched
-	until   int  // events until the loop looks whether the launch was cancelled; -1 when a kernel has seen it
+	history   *history.Log
+	still     bool   // nothing happens any more
+	mode      string // see tl.Result.Mode
+	watched   bool   // its instructions need more than to be carried out: see issueWatched
+	loop      des.Loop
+	cancelled bool // a kernel has seen that the launch was
 }
 
 // faultAt orders faults: the one that comes out of a launch is the first in simulated
@@ -62,8 +65,7 @@ type rank struct {
 	group     int32
 	base      int32 // id of rank 0 of the group
 
-	tx             []txPort
-	rx             []rxPort
+	tx, rx         []*ring   // by port
 	fromHBM, toHBM noc.Route // its own slice
 
 	any int // port that the last undirected receive took from
@@ -73,6 +75,7 @@ type rank struct {
 	waitCell int32
 	since    unit.Time
 	flying   int32 // transfers of its own that are not complete
+	inUse    int   // rings that it has sent into
 	pipes    int32 // composites that are not complete
 	lanes    [laneSeen + 1]uint32
 	under    []access // of memory, under way
@@ -105,27 +108,28 @@ type rank struct {
 	place     fault.Place // where it was when the launch hung
 }
 
-// txPort is a ring that a rank sends into.
-type txPort struct {
-	ipcq.Tx
-	peer   int32 // id
-	peerIn uint8
-	dir    tl.Dir
-	source noc.Route // from TCM
-	slots  noc.Route // from the memory that holds this rank's own slots
-	late   unit.Time // from a token's arrival until it is seen
+// ring is a ring from one rank to another, both ends.
+type ring struct {
+	ipcq.Ring
+	slots    []ipcq.Slot
+	tokens   []ipcq.Token // by slot
+	payload  payload      // that was sent last
+	from, to int32        // ids
+	out, in  uint8        // ports
+	credit   unit.Time    // that one takes on its way back
+	late     unit.Time    // from a token's arrival until it is seen
+	source   noc.Route    // from the sender's TCM
+	onward   noc.Route    // from the memory that holds the sender's own slots
+	fetch    noc.Route    // from the slots' memory to the receiver
 }
 
-// rxPort is a ring that a rank receives from.
-type rxPort struct {
-	ipcq.Rx
-	peer    int32 // id
-	peerOut uint8
-	held    int32 // slot that the kernel holds, or -1
-	credit  unit.Time
-	fetch   noc.Route // from the slots' memory to the PE
-	sent    uint32    // credits
-	number  uint32    // in the account of memory
+// payload is what one send puts into a ring.
+type payload struct {
+	ipcq.Stream
+	token ipcq.Token // all of it
+	per   int32      // elements of a slot
+	slot  int32      // that the source lies in, or -1
+	in    uint8      // ring of that slot
 }
 
 // waiting is what a parked kernel waits for.

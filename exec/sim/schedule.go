@@ -66,9 +66,9 @@ func (r *rank) starts(i int32, c channel, at unit.Time) unit.Time {
 	case mem.InOrder, mem.Sequential:
 		c = 0
 	}
-	p := r.peers.at(i)
-	p.started[c] = max(p.started[c], at)
-	return p.started[c]
+	d := r.peers.at(i).random
+	d.started[c] = max(d.started[c], at)
+	return d.started[c]
 }
 
 // lateness is by how much a put arrives later than it could. A put whose call waits for its source
@@ -83,16 +83,16 @@ func (r *rank) lateness() unit.Time {
 // putOff lets a put arrive later, if a random schedule says so. What the memory order puts
 // before another put stays before it.
 func (x *run) putOff(r *rank, user uint32, now unit.Time) bool {
-	f := &x.effects[x.xfers[user].side]
+	f := x.effects.at(x.xfers.at(user).side)
 	if x.e.opts.Seed == 0 || f.late < 0 {
 		return false
 	}
 	at := now + f.late
 	f.late = -1
 	if x.e.order == mem.ByChannel {
-		p := r.peers.at(f.to)
-		at = max(at, p.landed+1)
-		p.landed = at
+		d := r.peers.at(f.to).random
+		at = max(at, d.landed+1)
+		d.landed = at
 	}
 	if at == now {
 		return false

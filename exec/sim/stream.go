@@ -80,7 +80,7 @@ func (e *Executor) prepareBatch(b *tl.Batch) (*run, error) {
 		Ring: tl.Ring{Slots: 1, SlotBytes: 8, Poll: b.Poll, PollEvery: b.PollEvery, WakeCost: b.WakeCost, Protocol: b.Protocol},
 	}
 	x := &run{
-		e: e, launch: l, log: e.opts.Data, history: e.opts.History, ring: &l.Ring, start: e.Now(), xfers: make([]transfer, 1, 256),
+		e: e, mode: "event-driven: streams", launch: l, log: e.opts.Data, history: e.opts.History, ring: &l.Ring, start: e.Now(),
 		batch: &batch{Batch: b, engines: map[int32]*rank{}, gangs: map[*tl.Gang]*gang{}, events: map[*tl.Event]*event{}},
 	}
 	places := make([]int, len(b.Streams)) // that the programs of a stream need
@@ -119,7 +119,7 @@ func (e *Executor) prepareBatch(b *tl.Batch) (*run, error) {
 		x.prepareAgent(r, int32(i), s.PE, s.Rank)
 		if x.batch.engines[s.PE] == nil {
 			x.batch.engines[s.PE] = r
-			r.Math.FreeAt, r.GEMM.FreeAt = x.start, x.start
+			r.Reset(x.start)
 		}
 		r.stream = &stream{ops: s.Ops, places: x.ranks[next : next+places[i]]}
 		for k := range r.stream.places {

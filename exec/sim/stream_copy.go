@@ -34,7 +34,7 @@ func (r *rank) engineCopy(op *tl.StreamOp) {
 	}
 	start := r.Clock
 	r.flying++
-	r.begin(r.Clock+e.spec.DMA.Setup, route, noc.Collective, bytes, x.newTransfer(&t), r.laneKey(des.Arrive, laneProgram))
+	r.begin(r.Clock+e.spec.DMA.Setup, route, noc.Collective, bytes, x.xfers.put(&t), r.laneKey(des.Arrive, laneProgram))
 	for r.flying > 0 {
 		r.park(forOthers)
 	}
@@ -76,7 +76,7 @@ func (r *rank) copyDelivered(t *transfer, now unit.Time) {
 		back.addr = op.Dst
 		back.kind = anEngineReturn
 		e := x.e
-		r.begin(now, e.route(r.beside(op.Dst), node(e.m, op.Dst)), noc.Collective, t.bytes, x.newTransfer(&back), r.laneKey(des.Arrive, laneReply))
+		r.begin(now, e.route(r.beside(op.Dst), node(e.m, op.Dst)), noc.Collective, t.bytes, x.xfers.put(&back), r.laneKey(des.Arrive, laneReply))
 		return
 	}
 	if log := x.log; log != nil {

@@ -29,7 +29,6 @@ type transfer struct {
 	rx    uint8 // ring of that slot
 	seen  bool  // what has arrived is also seen, or will be
 	turn  int32 // collective that it is part of, or 0
-	next  uint32
 	value tl.Value
 	off   int32 // first element within the value
 	n     int32
@@ -76,21 +75,10 @@ const (
 	aRequestGet
 )
 
-// newTransfer gives a transfer its place in the table.
-func (x *run) newTransfer(t *transfer) uint32 {
-	if i := x.free; i != 0 {
-		x.free = x.xfers[i].next
-		x.xfers[i] = *t
-		return i
-	}
-	x.xfers = append(x.xfers, *t)
-	return uint32(len(x.xfers) - 1)
-}
-
 // begin gives a transfer to the fabric at a time to come.
 func (r *rank) begin(at unit.Time, route noc.Route, c noc.Class, bytes int64, i uint32, key des.Key) {
 	x := r.run
-	t := &x.xfers[i]
+	t := x.xfers.at(i)
 	x.e.net.Send(at, noc.Transfer{
 		Route: route, Class: c, Bytes: bytes, Source: r.source, User: i,
 		Taken: x.log != nil && (t.kind == aLoad || t.kind == aStage || t.kind == anEngineCopy),
@@ -102,12 +90,12 @@ type sink Executor
 
 // Departed: a source has been read; its DMA queue has room, and its ring slot may go.
 func (s *sink) Departed(user uint32, end unit.Time) {
-	if s.follow != nil {
-		s.follow.departed(user, end)
+	if s.replaying != nil {
+		s.replaying.Departed(user, end)
 		return
 	}
 	x := s.run
-	t := &x.xfers[user]
+	t := x.xfers.at(user)
 	r := &x.ranks[t.rank]
 	slot, port := t.slot, t.rx
 	switch t.kind {
@@ -124,7 +112,7 @@ func (s *sink) Departed(user uint32, end unit.Time) {
 		r.departedSided(t, end)
 	}
 	if slot >= 0 {
-		r.rx[port].EndRead(slot, end)
+		r.rx[port].slots[slot].EndRead(end)
 		r.giveCredits(int(port))
 	}
 	if t.kind == aPut && r.wait == forSource && r.waitCell == int32(user) {
@@ -170,7 +158,7 @@ func (r *rank) wake(at unit.Time) {
 // Taken: the bytes of a load have been read; what they are is what they were now.
 func (s *sink) Taken(user uint32) {
 	x := s.run
-	t := &x.xfers[user]
+	t := x.xfers.at(user)
 	r := &x.ranks[t.rank]
 	if t.kind == anEngineCopy {
 		r.copyTaken(t, x.e.q.Now())
@@ -186,12 +174,12 @@ func (t *transfer) origin(r *rank, now unit.Time) oplog.Origin {
 
 // Delivered: a transfer has arrived whole.
 func (s *sink) Delivered(user uint32, now unit.Time) {
-	if s.follow != nil {
-		s.follow.delivered(user, now)
+	if s.replaying != nil {
+		s.replaying.Delivered(user, now)
 		return
 	}
 	x := s.run
-	place := &x.xfers[user]
+	place := x.xfers.at(user)
 	if place.kind >= aPut {
 		x.deliveredSided(user, now)
 		return
@@ -207,7 +195,7 @@ func (s *sink) Delivered(user uint32, now unit.Time) {
 	}
 	t := *place
 	place.pipe = nil
-	place.next, x.free = x.free, user
+	x.xfers.drop(user)
 	switch t.kind {
 	case aToken:
 		x.arrive(r, &t, now)

@@ -14,12 +14,11 @@ import (
 
 // words is what a run has for control words.
 type words struct {
-	watchers   []int32 // by PE: 1 + the first rank that waits for words of it, or 0
-	spinning   []int32 // ranks that have polled in vain and rest
-	changes    uint64  // of words so far
-	granted    int     // polls since then though nothing else could happen
-	effects    []effect
-	freeEffect uint32
+	watchers []int32 // by PE: 1 + the first rank that waits for words of it, or 0
+	spinning []int32 // ranks that have polled in vain and rest
+	changes  uint64  // of words so far
+	granted  int     // polls since then though nothing else could happen
+	effects  slab[effect]
 }
 
 // watch is the words that a rank waits for. Ranks that are parked on words of one PE form a
@@ -98,7 +97,7 @@ func (r *rank) notify(in *tl.Instr) {
 	r.book.Sided(in)
 	p := r.peers.at(i)
 	p.out++
-	r.message(aNotify, i, p.control, effect{
+	r.message(aNotify, i, r.controlTo(i), effect{
 		win: s.Win, member: s.Peer, to: i, word: s.Word, typ: s.WordType, op: effectOp(s.Op), value: s.Value, start: call,
 	})
 	r.sequential(i)
@@ -126,7 +125,7 @@ func (r *rank) atomic(in *tl.Instr) {
 		f.op = swapWord
 	}
 	r.order(i, byControl, false)
-	r.waitCell = int32(r.message(anAtomic, i, r.peers.at(i).control, f))
+	r.waitCell = int32(r.message(anAtomic, i, r.controlTo(i), f))
 	r.park(forReply)
 	s.Got = r.reply
 	s.Hit = in.Op == tl.OpFetchAdd || s.Got == s.Expect
@@ -142,11 +141,11 @@ func (r *rank) atomic(in *tl.Instr) {
 
 // atomicArrived changes the word, and sends what it held back.
 func (x *run) atomicArrived(r *rank, user uint32, now unit.Time) {
-	t := &x.xfers[user]
-	f := &x.effects[t.side]
+	t := x.xfers.at(user)
+	f := x.effects.at(t.side)
 	t.kind = aReply
 	f.got = f.win.Words(int(f.member))[f.word]
-	r.begin(now, r.peers.at(f.to).back, noc.Control, int64(x.e.topo.Fabric.RequestBytes), user, r.laneKey(des.Arrive, laneReply))
+	r.begin(now, r.backFrom(f.to), noc.Control, int64(x.e.topo.Fabric.RequestBytes), user, r.laneKey(des.Arrive, laneReply))
 	if x.history != nil {
 		r.tellAt(history.Atomic(r.instr.Op, r.instr.Side, f.got), now)
 	}

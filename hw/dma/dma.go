@@ -72,6 +72,12 @@ func (e *Engine) Leave(q Queue, now, end unit.Time) {
 	d.ends = append(d.ends, end)
 }
 
+// Pass puts a descriptor into a queue, now, of which it is known that it leaves at end.
+func (e *Engine) Pass(q Queue, now, end unit.Time) {
+	e.Enter(q)
+	e.Leave(q, now, end)
+}
+
 // settle forgets what has left by now.
 func (d *queue) settle(now unit.Time) {
 	d.ends = slices.DeleteFunc(d.ends, func(t unit.Time) bool { return t <= now })

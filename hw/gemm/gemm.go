@@ -1,10 +1,14 @@
 // Package gemm is the model of a PE's matrix unit: blocks of mac_m × mac_k ×
 // mac_n, one in each clock.
 //
-// It imports unit only. Start at Spec.
+// It imports tl, trace and unit. Start at Spec.
 package gemm
 
-import "kernbench/unit"
+import (
+	"kernbench/tl"
+	"kernbench/trace"
+	"kernbench/unit"
+)
 
 // Spec describes a matrix unit.
 type Spec struct {
@@ -23,3 +27,11 @@ func (s *Spec) Blocks(m, k, n int) unit.Time {
 }
 
 func ceil(a, b int) int { return (a + b - 1) / b }
+
+// Takes is the time of a matrix product.
+func (s *Spec) Takes(in *tl.Instr) (d unit.Time, ok bool) {
+	return s.Time(in.Outer, in.Axis, in.Inner), in.Op == tl.OpGemm
+}
+
+// Kind is trace.Gemm.
+func (s *Spec) Kind() trace.Kind { return trace.Gemm }

@@ -22,7 +22,7 @@ func TestLargestMessages(t *testing.T) {
 		}
 		n.Handle(e)
 		for b := range n.buffers() {
-			if room := n.kinds[b.kind].room; b.held > room || b.held < 0 {
+			if room := n.kinds[b.kind].space; b.held > room || b.held < 0 {
 				t.Fatalf("a buffer of a %v holds %d of %d bytes", *n.kinds[b.kind].spec, b.held, room)
 			}
 			most = max(most, b.held)

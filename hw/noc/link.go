@@ -34,13 +34,13 @@ func (n *Fabric) arrive(li, mi uint32) {
 	if m.hop == 0 && !m.inLine && (n.queues[l.queue].lines > 0 || m.left > 0) && n.standInLine(li, mi) {
 		return
 	}
-	m.into = n.into(li, m.lane)
+	m.into = n.into(li, m.vc)
 	now := n.q.Now()
 	if n.queues[l.queue].waiting == 0 && l.freeAt <= now && (n.last(m) || n.fits(m.into, m.bytes, now)) {
 		n.start(li, mi)
 		return
 	}
-	a := &n.lanes[n.laneOf(m.into)]
+	a := &n.vcs[n.vcOf(m.into)]
 	m.next = 0
 	if a.head == 0 {
 		a.head = mi
@@ -63,9 +63,9 @@ func (n *Fabric) schedule(li uint32) {
 			m := &n.msgs[a.head]
 			t := now
 			if !n.last(m) {
-				t = n.roomAt(m.into, m.bytes, now)
+				t = n.spaceAt(m.into, m.bytes, now)
 			}
-			n.block(l, n.buffer(m.into), t > now) // an earlier release may come to be known
+			n.buffer(m.into).block(t > now) // an earlier release may come to be known
 			at = min(at, t)
 		}
 	}
@@ -75,26 +75,18 @@ func (n *Fabric) schedule(li uint32) {
 	}
 }
 
-// block notes whether messages wait for room in a buffer of a link.
-func (n *Fabric) block(l *link, b *buffer, waits bool) {
-	if waits == (b.flags&blocked != 0) {
-		return
-	}
-	b.flags ^= blocked
-	switch {
-	case l.own.flags&border == 0:
-	case waits:
-		n.stuck++
-	default:
-		n.stuck--
+// block notes whether messages wait for room in a buffer.
+func (b *buffer) block(waits bool) {
+	if b.flags &^= blocked; waits {
+		b.flags |= blocked
 	}
 }
 
-// waitedFor are the lanes of a link that messages wait for, class by class.
-func (n *Fabric) waitedFor(l *link) iter.Seq[*lane] {
-	return func(yield func(*lane) bool) {
-		for i := l.lanes; i != 0; i = n.lanes[i].next {
-			if a := &n.lanes[i]; a.head != 0 && !yield(a) {
+// waitedFor are the vcs of a link that messages wait for, class by class.
+func (n *Fabric) waitedFor(l *link) iter.Seq[*vc] {
+	return func(yield func(*vc) bool) {
+		for i := l.vcs; i != 0; i = n.vcs[i].next {
+			if a := &n.vcs[i]; a.head != 0 && !yield(a) {
 				return
 			}
 		}
@@ -119,7 +111,7 @@ func (n *Fabric) retry(li uint32) {
 	q.retryAt = never
 	if l.freeAt <= now && q.waiting > 0 {
 		if mi, prev := n.pick(l, now); mi != 0 {
-			a := &n.lanes[n.laneOf(n.msgs[mi].into)]
+			a := &n.vcs[n.vcOf(n.msgs[mi].into)]
 			n.unlink(a, mi, prev)
 			q.waiting--
 			n.start(li, mi)
@@ -136,7 +128,7 @@ func (n *Fabric) pick(l *link, now unit.Time) (msg, prev uint32) {
 	first, served := never, n.inputOf(l.served)
 	turn := ^uint32(0)
 	for a := range n.waitedFor(l) {
-		n.ties = n.ties[:0]
+		n.ties.clear()
 		before := uint32(0)
 		// Messages whose heads came at the same instant stand side by side: each of a
 		// different input may go first.
@@ -146,8 +138,7 @@ func (n *Fabric) pick(l *link, now unit.Time) (msg, prev uint32) {
 				break
 			}
 			from := n.inputOf(from(m))
-			if !slices.Contains(n.ties, from) {
-				n.ties = append(n.ties, from)
+			if n.ties.add(from) {
 				t := from - served - 1 // distance after the one served last, modulo 2^32
 				if (m.arrived < first || t < turn) && (n.last(m) || n.fits(m.into, m.bytes, now)) {
 					first, turn = m.arrived, t
@@ -158,6 +149,43 @@ func (n *Fabric) pick(l *link, now unit.Time) (msg, prev uint32) {
 		}
 	}
 	return msg, prev
+}
+
+// inputs is a set of inputs of a link. It is a list while there are few, as a rule.
+type inputs struct {
+	few  []uint32
+	many map[uint32]bool
+}
+
+const fewInputs = 16
+
+// add puts an input into the set, and reports whether it is new there.
+func (s *inputs) add(from uint32) bool {
+	if len(s.many) == 0 {
+		if slices.Contains(s.few, from) {
+			return false
+		}
+		if s.few = append(s.few, from); len(s.few) <= fewInputs {
+			return true
+		}
+		if s.many == nil {
+			s.many = map[uint32]bool{}
+		}
+		for _, f := range s.few {
+			s.many[f] = true
+		}
+		return true
+	}
+	if s.many[from] {
+		return false
+	}
+	s.many[from] = true
+	return true
+}
+
+func (s *inputs) clear() {
+	s.few = s.few[:0]
+	clear(s.many)
 }
 
 // aSource tells sources from links.
@@ -182,7 +210,7 @@ func (n *Fabric) inputOf(from uint32) uint32 {
 	return 0
 }
 
-func (n *Fabric) unlink(a *lane, mi, prev uint32) {
+func (n *Fabric) unlink(a *vc, mi, prev uint32) {
 	next := n.msgs[mi].next
 	if prev == 0 {
 		a.head = next
@@ -200,8 +228,8 @@ func (n *Fabric) start(li, mi uint32) {
 	now, k := n.q.Now(), n.kind(l)
 	l.freeAt = max(now+k.serial.Time(int64(m.bytes)), m.tail)
 	l.served = from(m)
-	if n.isolated {
-		n.reached(li, edgeOf(n.hopOf(m)))
+	if n.reserved {
+		n.started(li, edgeOf(n.hopOf(m)))
 	}
 	end := l.freeAt
 	m.tail = end + k.latency
@@ -212,14 +240,14 @@ func (n *Fabric) start(li, mi uint32) {
 		m = &n.msgs[mi]
 	}
 	if n.last(m) {
-		if n.isolated {
+		if n.reserved {
 			n.deliver(mi)
 			return
 		}
 		n.q.Post(des.Event{Time: m.tail, Key: n.key(li, des.Arrive), Target: Target(kindDeliver, 0), Arg: mi})
 		return
 	}
-	if m.in = nowhere; l.own.flags&roomy == 0 {
+	if m.in = nowhere; l.own.flags&ample == 0 {
 		m.in = m.into
 		n.buffer(m.into).held += m.bytes
 	}
@@ -228,17 +256,13 @@ func (n *Fabric) start(li, mi uint32) {
 	m.passed()
 	m.arrived = now + k.latency
 	h := n.hopOf(m)
-	if n.leaves(m, h) {
-		n.tell(mi, n.key(li, des.Arrive))
-		return
-	}
-	m.lane = n.laneAt(h, m.class())
+	m.vc = n.vcAt(h, m.class())
 	next := n.linkOf(h)
-	if n.isolated {
+	if n.reserved {
 		e := edgeOf(h)
-		n.flies(next, e)
-		if n.goesOn(m, next, e) {
-			n.follow(mi, e, cause{by: li + 1, phase: des.Arrive})
+		n.approaches(next, e)
+		if n.mayAdvance(m, next, e) {
+			n.advance(mi, e, cause{by: li + 1, phase: des.Arrive})
 			return
 		}
 	}
@@ -265,7 +289,7 @@ func (n *Fabric) leaveSource(li uint32, m *message, end unit.Time) {
 	m.inLine = false
 	i := n.newMessage()
 	n.msgs[i] = next
-	if n.isolated {
+	if n.reserved {
 		n.expect(&n.msgs[i])
 	}
 	n.enter(li, i, end)
@@ -275,7 +299,7 @@ func (n *Fabric) leaveSource(li uint32, m *message, end unit.Time) {
 func (n *Fabric) enter(li, mi uint32, at unit.Time) {
 	m := &n.msgs[mi]
 	m.arrived, m.tail, m.hop = at, at, 0
-	m.lane = n.laneAt(n.hopOf(m), m.class())
+	m.vc = n.vcAt(n.hopOf(m), m.class())
 	n.q.Post(des.Event{Time: at, Key: n.key(li, des.Arrive), Target: Target(kindArrive, li), Arg: mi})
 }
 

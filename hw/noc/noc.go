@@ -64,7 +64,7 @@ type Sink interface {
 	Departed(user uint32, end unit.Time)
 	// Taken says that the source's bytes have been read, for transfers that asked.
 	Taken(user uint32)
-	// Delivered says that the last byte arrives at a time: now, or while routes are isolated
+	// Delivered says that the last byte arrives at a time: now, or while routes are reserved
 	// perhaps later.
 	Delivered(user uint32, at unit.Time)
 }
@@ -95,34 +95,33 @@ type Fabric struct {
 	ideal bool
 	most  int64 // bytes of a message
 
-	index     []uint32 // by link of the machine: 1 + its number in links; 0: no route passes it; nil until it is asked for
-	links     []link
-	kinds     []kind
-	room      int32  // bytes of an input buffer of a link that names none
-	lanes     []lane // of all links; number 0 is none, as of queues and spill
-	queues    []queue
-	spill     []release
-	spillFree uint32 // list of unused ones, by next; 0: none
-	hops      []hop  // of all routes: see Route
-	many      int    // see manyHops
-	seen      [4]int // events of the run ahead that are still to be looked at, by stage: see soon
-	msgs      []message
-	free      uint32             // list of unused messages, by next; 0: none
-	ties      []uint32           // see pick
-	found     []machine.Hop      // the path found last
-	read      []hop              // the one that path read last
-	lines     map[line]chain     // who waits behind a transfer of several messages
-	latest    map[line]unit.Time // when the latest transfer arrives, by link with a memory; ideal only
+	index        []uint32 // by link of the machine: 1 + its number in links; 0: no route passes it; nil until it is asked for
+	links        []link
+	kinds        []kind
+	space        int32 // bytes of an input buffer of a link that names none
+	vcs          []vc  // of all links; number 0 is none, as of queues and overflow
+	queues       []queue
+	overflow     []release
+	overflowFree uint32    // list of unused ones, by next; 0: none
+	hops         []hop     // of all routes: see Route
+	compressFrom int       // hops from which routes share them
+	off          Shortcuts // that are turned off
+	seen         [4]int    // events of the run ahead that are still to be looked at, by stage: see soon
+	msgs         []message
+	free         uint32             // list of unused messages, by next; 0: none
+	ties         inputs             // see pick
+	found        []machine.Hop      // the path found last
+	read         []hop              // the one that path read last
+	lines        map[line]chain     // who waits behind a transfer of several messages
+	latest       map[line]unit.Time // when the latest transfer arrives, by link with a memory; ideal only
 
-	isolated  bool        // routes are: see Isolate
-	kept      int         // hops of routes that outlive it
-	lead      unit.Time   // from what happens on the fabric to what is sent because of it
-	junctions []junction  // number 0 is none
-	swift     []uint8     // by link: 1 + its kind where no message ever waits
-	ways      [2]way      // of routes that share no link, by side
-	alike     []*way      // of uses of a kind
-	freeAt    []unit.Time // by link of such a route
-	half
+	reserved       bool         // routes are: see ReserveRoutes
+	kept           int          // hops of routes that outlive it
+	lead           unit.Time    // from what happens on the fabric to what is sent because of it
+	mergePoints    []mergePoint // number 0 is none
+	contentionFree []uint8      // by link: 1 + its kind where no message ever waits
+	pathKinds      []*pathKind  // of exclusive routes, by kind
+	freeAt         []unit.Time  // by link of such a route
 }
 
 // line is what one source sends in one class into a link at its side. While a transfer
@@ -149,12 +148,10 @@ type message struct {
 	via     uint32 // who sent it; 1 + the link it came from, from its second one on
 	next    uint32
 	hop     uint8 // links behind it; 2: or more
-	lane    uint8 // its class, and the channel of the link that it wants next
+	vc      uint8 // its class, and the channel of the link that it wants next
 	taken   bool  // tell the sink when the source has been read
 	inLine  bool  // at the front of a line
 	ordered bool  // see Transfer
-	crosses bool  // the links at the end of its route are on the other side
-	foreign bool  // the link that it came from is
 }
 
 // Sizes are the largest message, a flit, and the input buffers of links that name none.
@@ -166,13 +163,13 @@ func New(q *des.Queue, m *machine.Machine, sink Sink, f Fidelity, sizes Sizes) *
 	if f == Flit {
 		n.most = int64(sizes.Flit)
 	}
-	n.room = int32(min(sizes.Buffer, most))
-	n.hops, n.many = []hop{end}, manyHops
-	n.lanes, n.queues, n.spill = make([]lane, 1), make([]queue, 1), make([]release, 1)
+	n.space = int32(min(sizes.Buffer, most))
+	n.hops, n.compressFrom = []hop{end}, compressHops
+	n.vcs, n.queues, n.overflow = make([]vc, 1), make([]queue, 1), make([]release, 1)
 	n.msgs = make([]message, 1, 1024)
 	n.lines = map[line]chain{}
 	n.latest = map[line]unit.Time{}
-	q.Soon(n.soon)
+	q.Prefetch(n.prefetch)
 	return n
 }
 
@@ -185,11 +182,8 @@ type Transfer struct {
 	User   uint32 // handed back to the sink
 	Taken  bool   // whether Sink.Taken is wanted
 
-	// Crosses says that its end is on the other side of a fabric that is split.
-	Crosses bool
-
 	// Ordered says that nothing that the source sends from now on starts as early: then this can go
-	// before its time comes, while routes are isolated.
+	// before its time comes, while routes are reserved.
 	Ordered bool
 }
 
@@ -206,13 +200,13 @@ func (n *Fabric) Send(at unit.Time, t Transfer, key des.Key) {
 	h := n.hops[t.Route.at]
 	li := n.linkOf(h)
 	n.msgs[i] = message{
-		arrived: at, tail: at, left: max(0, t.Bytes-part), bytes: int32(part), lane: n.laneAt(h, t.Class),
-		user: t.User, route: t.Route, taken: t.Taken, via: t.Source, ordered: t.Ordered, crosses: t.Crosses,
+		arrived: at, tail: at, left: max(0, t.Bytes-part), bytes: int32(part), vc: n.vcAt(h, t.Class),
+		user: t.User, route: t.Route, taken: t.Taken, via: t.Source, ordered: t.Ordered,
 	}
-	if n.isolated {
+	if n.reserved {
 		n.expect(&n.msgs[i])
-		if e := edgeOf(h); n.goesOn(&n.msgs[i], li, e) {
-			n.follow(i, e, cause{key: key})
+		if e := edgeOf(h); n.mayAdvance(&n.msgs[i], li, e) {
+			n.advance(i, e, cause{key: key})
 			return
 		}
 	}
@@ -248,7 +242,7 @@ func (n *Fabric) newMessage() uint32 {
 		n.free = n.msgs[i].next
 		return i
 	}
-	n.msgs = append(roomFor(n.msgs), message{})
+	n.msgs = append(grown(n.msgs), message{})
 	return uint32(len(n.msgs) - 1)
 }
 

@@ -55,8 +55,8 @@ func (n *Fabric) buffers() iter.Seq2[*buffer, uint32] {
 				return
 			}
 		}
-		for i := 1; i < len(n.lanes); i++ {
-			if !yield(&n.lanes[i].buffer, aLane|uint32(i)) {
+		for i := 1; i < len(n.vcs); i++ {
+			if !yield(&n.vcs[i].buffer, isVC|uint32(i)) {
 				return
 			}
 		}
@@ -210,9 +210,9 @@ func TestConservation(t *testing.T) {
 						t.Fatalf("buffer %d still holds %d bytes", i, b.held)
 					}
 				}
-				for i := range n.lanes {
-					if n.lanes[i].head != 0 {
-						t.Fatalf("message %d still waits", n.lanes[i].head)
+				for i := range n.vcs {
+					if n.vcs[i].head != 0 {
+						t.Fatalf("message %d still waits", n.vcs[i].head)
 					}
 				}
 			})

@@ -5,7 +5,7 @@ import (
 	"kernbench/unit"
 )
 
-// This file is about stored routes, which share what they have in common: see fold.
+// This file is about stored routes, which share what they have in common: see compress.
 
 // Route is a path that the fabric has stored, or what is left of one: where in Fabric.hops it begins, and
 // where it goes on when it comes to an end there, if it does.
@@ -14,7 +14,7 @@ type Route struct{ at, then uint32 }
 // Empty tells whether there are no links.
 func (r Route) Empty() bool { return r.at == 0 }
 
-// hop is a link of a stored route and a channel there. While routes are isolated it has, in place of a link
+// hop is a link of a stored route and a channel there. While routes are reserved it has, in place of a link
 // to which several edges lead, the one of them by which it is reached.
 type hop uint32
 
@@ -33,7 +33,7 @@ func makeHop(number uint32, channel uint8) hop { return hop(number<<channelBits 
 
 func (n *Fabric) linkOf(h hop) uint32 {
 	if e := edgeOf(h); e != onlyEdge {
-		return n.junction(e).link
+		return n.mergePoint(e).link
 	}
 	return uint32(h >> channelBits)
 }

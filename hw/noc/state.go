@@ -15,40 +15,38 @@ import (
 // line.
 type link struct {
 	freeAt  unit.Time
-	own     buffer // of the class and channel that came first; others are lanes
-	flying  uint32 // messages that are on their way to it by its one edge, while routes are isolated
+	own     buffer // of the class and channel that came first; others are vcs
+	flying  uint32 // messages that are on their way to it by its one edge, while routes are reserved
 	id      uint32 // in the machine
 	counter uint32
 	served  uint32 // where the message it took last came from: see from
-	lanes   uint32 // first in Fabric.lanes
+	vcs     uint32 // first in Fabric.vcs
 	queue   uint32 // in Fabric.queues
 }
 
 // buffer is the input buffer at the far end of a link, for one class and channel.
 type buffer struct {
 	first [2]unit.Time // when the earliest releases are; never where there are none
-	part  [2]int32     // bytes of them; or, of the second, its number in Fabric.spill
+	part  [2]int32     // bytes of them; or, of the second, its number in Fabric.overflow
 	held  int32        // bytes, including those whose release lies ahead
 	kind  uint16       // of the link
-	lane  uint8        // class and channel, or unused
+	vc    uint8        // class and channel, or unused
 	flags uint8
 }
 
 // Flags of buffers and, at their own buffer, of links.
 const (
-	blocked uint8 = 1 << iota // a queue waits for room that nobody has announced yet
-	spilled                   // there are further releases: see release
-	alone                     // one route alone passes the link
-	border                    // messages may pass from it to the other side
-	reached                   // messages of the other side may come to it
-	roomy                     // its buffers hold all that can be on its way over it
+	blocked    uint8 = 1 << iota // a queue waits for room that nobody has announced yet
+	overflowed                   // there are further releases: see release
+	exclusive                    // one route alone passes the link
+	ample                        // its buffers hold all that can be on its way over it
 )
 
-// lane is a class and channel of a link of which there is more to say.
-type lane struct {
+// vc is a class and channel of a link of which there is more to say.
+type vc struct {
 	buffer            // where it is not the link's own
 	head, tail uint32 // messages at the near end that wait to go into the buffer
-	next       uint32 // lane of the link, by class and channel
+	next       uint32 // vc of the link, by class and channel
 	link       uint32
 }
 
@@ -64,23 +62,23 @@ type kind struct {
 	spec    *machine.LinkSpec
 	serial  unit.Serial
 	latency unit.Time
-	room    int32 // bytes of an input buffer
+	space   int32 // bytes of an input buffer
 }
 
 const (
 	never          = unit.MaxTime
 	nowhere uint32 = 1<<32 - 1
-	aLane   uint32 = 1 << 31 // tells lanes from links, where a number stands for a buffer
+	isVC    uint32 = 1 << 31 // tells vcs from links, where a number stands for a buffer
 	unused  uint8  = 1<<8 - 1
 )
 
 // most is the largest room of a buffer that counts.
 const most = 1 << 30
 
-func (m *message) class() Class { return Class(m.lane >> channelBits) }
+func (m *message) class() Class { return Class(m.vc >> channelBits) }
 
-// laneAt is the lane of a class, at the channel of a hop.
-func (n *Fabric) laneAt(h hop, class Class) uint8 {
+// vcAt is the vc of a class, at the channel of a hop.
+func (n *Fabric) vcAt(h hop, class Class) uint8 {
 	return uint8(class)<<channelBits | uint8(h)&(channels-1)
 }
 
@@ -109,8 +107,8 @@ func (n *Fabric) link(id machine.LinkID) uint32 {
 	return uint32(len(n.links) - 1)
 }
 
-func (n *Fabric) empty(kind uint16, lane uint8) buffer {
-	return buffer{first: [2]unit.Time{never, never}, kind: kind, lane: lane}
+func (n *Fabric) empty(kind uint16, vc uint8) buffer {
+	return buffer{first: [2]unit.Time{never, never}, kind: kind, vc: vc}
 }
 
 // kindOf finds the kind of links with a specification. There are a few for each level of a machine.
@@ -123,67 +121,67 @@ func (n *Fabric) kindOf(s *machine.LinkSpec) uint16 {
 	if s.Channels >= channels {
 		panic(fmt.Sprintf("noc: a link with %d channels: at most %d", s.Channels, channels-1))
 	}
-	n.kinds = append(n.kinds, kind{spec: s, serial: s.Serial, latency: s.Router + s.Wire, room: n.roomOf(s)})
+	n.kinds = append(n.kinds, kind{spec: s, serial: s.Serial, latency: s.Router + s.Wire, space: n.spaceOf(s)})
 	return uint16(len(n.kinds) - 1)
 }
 
-// roomOf is how many bytes each input buffer of a link holds.
-func (n *Fabric) roomOf(s *machine.LinkSpec) int32 {
+// spaceOf is how many bytes each input buffer of a link holds.
+func (n *Fabric) spaceOf(s *machine.LinkSpec) int32 {
 	if s.Buffer > 0 {
 		return int32(min(s.Buffer, most))
 	}
-	return n.room
+	return n.space
 }
 
 func (n *Fabric) kind(l *link) *kind { return &n.kinds[l.own.kind] }
 
 // into is the number of the buffer of a class and channel of a link.
-func (n *Fabric) into(li uint32, lane uint8) uint32 {
+func (n *Fabric) into(li uint32, vc uint8) uint32 {
 	b := &n.links[li].own
-	if b.lane == lane {
+	if b.vc == vc {
 		return li
 	}
-	if b.lane == unused {
-		b.lane = lane
+	if b.vc == unused {
+		b.vc = vc
 		return li
 	}
-	return aLane | n.lane(li, lane)
+	return isVC | n.vc(li, vc)
 }
 
 // buffer is the buffer with a number.
 func (n *Fabric) buffer(i uint32) *buffer {
-	if i < aLane {
+	if i < isVC {
 		return &n.links[i].own
 	}
-	return &n.lanes[i-aLane].buffer
+	return &n.vcs[i-isVC].buffer
 }
 
-// laneOf is the lane of a buffer with a number.
-func (n *Fabric) laneOf(i uint32) uint32 {
-	if i < aLane {
-		return n.lane(i, n.links[i].own.lane)
+// vcOf is the vc of a buffer with a number.
+func (n *Fabric) vcOf(i uint32) uint32 {
+	if i < isVC {
+		return n.vc(i, n.links[i].own.vc)
 	}
-	return i - aLane
+	return i - isVC
 }
 
-// lane finds a lane of a link, and makes it when it is not there.
-func (n *Fabric) lane(li uint32, which uint8) uint32 {
-	at := &n.links[li].lanes
-	for *at != 0 && n.lanes[*at].lane < which {
-		at = &n.lanes[*at].next
+// vc finds a vc of a link, and makes it when it is not there.
+func (n *Fabric) vc(li uint32, which uint8) uint32 {
+	at := &n.links[li].vcs
+	for *at != 0 && n.vcs[*at].vc < which {
+		at = &n.vcs[*at].next
 	}
-	if i := *at; i != 0 && n.lanes[i].lane == which {
+	if i := *at; i != 0 && n.vcs[i].vc == which {
 		return i
 	}
-	i, next := uint32(len(n.lanes)), *at
+	i, next := uint32(len(n.vcs)), *at
 	*at = i // before they move
-	n.lanes = append(roomFor(n.lanes), lane{buffer: n.empty(n.links[li].own.kind, which), link: li, next: next})
+	n.vcs = append(grown(n.vcs), vc{buffer: n.empty(n.links[li].own.kind, which), link: li, next: next})
 	return i
 }
 
-// roomFor is a slice with room for one more. There may be one for each PE and more: it grows by an eighth of what
+// grown is a slice with room for one more. There may be one for each PE and more: it grows by an eighth of what
 // there is, where append would leave up to a quarter unused.
-func roomFor[T any](s []T) []T {
+func grown[T any](s []T) []T {
 	if len(s) < cap(s) {
 		return s
 	}

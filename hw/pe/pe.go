@@ -1,7 +1,8 @@
 // Package pe is the model of a processing element: a CPU that issues a kernel's
 // instructions in order on a clock of its own, and the engines that work beside it.
 //
-// It imports conf and the engines below hw. Start at Spec and PE.
+// It imports conf, tl and the engines below hw. Start at Spec and PE; a new engine is a folder
+// beside this one and a line in assemble.
 package pe
 
 import (
@@ -10,6 +11,7 @@ import (
 	"kernbench/hw/dma"
 	"kernbench/hw/gemm"
 	"kernbench/hw/vector"
+	"kernbench/tl"
 	"kernbench/unit"
 )
 
@@ -23,12 +25,41 @@ type Spec struct {
 	Math    vector.Spec
 	GEMM    gemm.Spec
 	DMA     dma.Spec
+	Units   []hw.Unit // that compute: an instruction goes to the first one that takes it
+}
+
+// The units that every PE has, by their numbers in Spec.Units. Others stand behind them.
+const (
+	Math = iota
+	GEMM
+)
+
+// MostUnits is the most units that a PE has.
+const MostUnits = 4
+
+// assemble gives a PE its units, one line each.
+func (s *Spec) assemble() {
+	s.Units = []hw.Unit{
+		Math: &s.Math,
+		GEMM: &s.GEMM,
+	}
+}
+
+// Unit returns the number of the unit that an instruction goes to, and how long it works. It
+// panics if there is none: the kernel API has refused such an instruction.
+func (s *Spec) Unit(in *tl.Instr) (n int, d unit.Time) {
+	for i, u := range s.Units {
+		if d, ok := u.Takes(in); ok {
+			return i, d
+		}
+	}
+	panic("pe: no unit takes " + in.Op.String())
 }
 
 // FromConfig takes a PE's description out of the topology.
-func FromConfig(t *conf.Topology) Spec {
+func FromConfig(t *conf.Topology) *Spec {
 	p := &t.PE
-	return Spec{
+	s := &Spec{
 		Issue: p.Issue, Send: p.IPCQ.Send, Recv: p.IPCQ.Recv, Scratch: p.TCM.Scratch, TCM: p.TCM.BW.Serial(),
 		Math: vector.Spec{Lanes: p.Math.Lanes, Clock: period(p.Math.ClockGHz), Setup: p.Math.Setup},
 		GEMM: gemm.Spec{
@@ -38,6 +69,8 @@ func FromConfig(t *conf.Topology) Spec {
 		},
 		DMA: dma.Spec{Depth: p.DMA.Queue, Setup: p.DMA.Setup},
 	}
+	s.assemble()
+	return s
 }
 
 // period is the length of a clock, in whole ps and at least one.
@@ -47,8 +80,15 @@ func period(ghz float64) unit.Time { return max(1, unit.Nanoseconds(1/ghz)) }
 // may run ahead of everybody else's as long as nobody can see it.
 type PE struct {
 	Clock unit.Time
-	Math  hw.Server
-	GEMM  hw.Server
+	Units [MostUnits]hw.Server // by number in Spec.Units
 	DMA   dma.Engine
 	Last  unit.Time // when the last of its own transfers, and of its arithmetic, was complete
+}
+
+// Reset puts all of it at rest at a time.
+func (p *PE) Reset(at unit.Time) {
+	*p = PE{Clock: at}
+	for i := range p.Units {
+		p.Units[i].FreeAt = at
+	}
 }

@@ -1,10 +1,14 @@
 // Package vector is the model of a PE's vector unit, MATH: one operation at a
 // time, setup plus elements over lanes.
 //
-// It imports unit only. Start at Spec.
+// It imports tl, trace and unit. Start at Spec.
 package vector
 
-import "kernbench/unit"
+import (
+	"kernbench/tl"
+	"kernbench/trace"
+	"kernbench/unit"
+)
 
 // Spec describes a vector unit.
 type Spec struct {
@@ -17,3 +21,15 @@ type Spec struct {
 func (s *Spec) Time(n int) unit.Time {
 	return s.Setup + unit.Time((n+s.Lanes-1)/s.Lanes)*s.Clock
 }
+
+// Takes is the time of an arithmetic instruction. A reduction reads all elements along its axis.
+func (s *Spec) Takes(in *tl.Instr) (d unit.Time, ok bool) {
+	n := in.N
+	if in.Math == tl.MathReduce {
+		n = in.Outer * in.Axis * in.Inner
+	}
+	return s.Time(n), in.Op == tl.OpMath
+}
+
+// Kind is trace.Math.
+func (s *Spec) Kind() trace.Kind { return trace.Math }

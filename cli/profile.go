@@ -1,0 +1,85 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"runtime/pprof"
+
+	"github.com/spf13/pflag"
+)
+
+// profiles are the files for what a command took of this computer.
+type profiles struct{ cpu, memory string }
+
+func (p *profiles) add(f *pflag.FlagSet) {
+	f.StringVar(&p.cpu, "cpuprofile", "", "write a CPU profile of kernbench itself to a `FILE`, for go tool pprof")
+	f.StringVar(&p.memory, "memprofile", "", "write a profile of all allocations of kernbench itself to a `FILE`, for go tool pprof")
+}
+
+// profiled does work between the start and the end of the profiles that are asked for. They are
+// complete however work ends. A file that cannot be written is an error before work begins.
+func (a *app) profiled(p *profiles, work func() error) (err error) {
+	stop, err := p.start()
+	if err != nil {
+		return err
+	}
+	defer func() {
+		switch perr := stop(); {
+		case perr == nil:
+		case errors.Is(err, errWrong) || is[told](err): // it prints nothing more
+			fmt.Fprintf(a.err, "kernbench: %v\n", perr)
+		default:
+			err = errors.Join(err, perr)
+		}
+	}()
+	return work()
+}
+
+// start creates the files and starts the CPU profile. The function that it returns completes them.
+func (p *profiles) start() (stop func() error, err error) {
+	if p.cpu != "" && p.cpu == p.memory {
+		return nil, fmt.Errorf("--cpuprofile and --memprofile both name %s: two files are needed", p.cpu)
+	}
+	cpu, err := createProfile("cpuprofile", p.cpu)
+	if err != nil {
+		return nil, err
+	}
+	memory, err := createProfile("memprofile", p.memory)
+	if err == nil && cpu != nil {
+		err = pprof.StartCPUProfile(cpu)
+	}
+	if err != nil {
+		return nil, errors.Join(err, closeProfile(cpu), closeProfile(memory))
+	}
+	return func() error {
+		if cpu != nil {
+			pprof.StopCPUProfile()
+		}
+		if memory != nil {
+			runtime.GC() // so that what is in use is exact
+			err = pprof.Lookup("allocs").WriteTo(memory, 0)
+		}
+		return errors.Join(err, closeProfile(cpu), closeProfile(memory))
+	}, nil
+}
+
+// createProfile creates a file, none for an empty name.
+func createProfile(flag, name string) (*os.File, error) {
+	if name == "" {
+		return nil, nil
+	}
+	f, err := os.Create(name)
+	if err != nil {
+		return nil, fmt.Errorf("--%s: %w", flag, err)
+	}
+	return f, nil
+}
+
+func closeProfile(f *os.File) error {
+	if f == nil {
+		return nil
+	}
+	return f.Close()
+}

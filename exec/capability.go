@@ -1,0 +1,62 @@
+package exec
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Capability is something that executors differ in, and that a package asks for.
+type Capability uint8
+
+// The capabilities.
+const (
+	Clock     Capability = iota // results have simulated times
+	Trace                       // emits events with their times
+	Network                     // models the network, at one of the row's fidelities
+	Data                        // records what happens to values, so that they can be checked
+	Account                     // records accesses to memory, so that races can be found
+	Schedules                   // runs any of many random schedules, by number
+	Rings                       // rings have slots and credits: kernels wait, and can hang
+	OneSided                    // kernels reach the memory and the words of other PEs
+	Streams                     // does work that is queued on streams
+	Tasks                       // PEs have communication engines, which perform tasks
+)
+
+// capabilities are names for listings, and what to say of an executor that lacks one.
+var capabilities = [...]struct{ name, lacking string }{
+	Clock:     {"clock", "has no clock"},
+	Trace:     {"trace", "makes no trace"},
+	Network:   {"network", "has no network"},
+	Data:      {"data", "moves no bytes"},
+	Account:   {"account", "keeps no account of memory"},
+	Schedules: {"schedules", "has no random schedules"},
+	Rings:     {"rings", "has no rings with slots and credits"},
+	OneSided:  {"one_sided", "has no one-sided communication"},
+	Streams:   {"streams", "has no streams"},
+	Tasks:     {"tasks", "has no communication engines"},
+}
+
+// Capabilities lists all that there are.
+func Capabilities() []Capability {
+	all := make([]Capability, len(capabilities))
+	for i := range all {
+		all[i] = Capability(i)
+	}
+	return all
+}
+
+func (c Capability) String() string { return capabilities[c].name }
+
+// Missing is the error for something asked of an executor that cannot do it.
+type Missing struct {
+	Executor     string
+	Capabilities []Capability // at least one
+}
+
+func (e *Missing) Error() string {
+	var lacking []string
+	for _, c := range e.Capabilities {
+		lacking = append(lacking, capabilities[c].lacking)
+	}
+	return fmt.Sprintf("the executor %s %s", e.Executor, strings.Join(lacking, " and "))
+}

@@ -1,0 +1,55 @@
+package exec
+
+import (
+	"context"
+	"io"
+
+	"kernbench/conf"
+	"kernbench/history"
+	"kernbench/machine"
+	"kernbench/mem"
+	"kernbench/oplog"
+	"kernbench/tl"
+	"kernbench/trace"
+	"kernbench/unit"
+)
+
+// Executor runs launches, one after the other.
+type Executor interface {
+	// Launch runs a kernel to its end. What the kernel did wrong comes back as one of the
+	// types of package fault.
+	Launch(ctx context.Context, l *tl.Launch) (*tl.Result, error)
+	// Data returns the log that carries values, nil in a run without a data pass.
+	Data() *oplog.Log
+	// Close ends what the executor has running.
+	Close()
+}
+
+// Streamer is an Executor that has the capability Streams.
+type Streamer interface {
+	// RunStreams does what is queued on all streams, side by side, to the end.
+	RunStreams(ctx context.Context, b *tl.Batch) (*tl.Result, error)
+}
+
+// Setup is what a run offers to the constructor of an executor. The caller asks for nothing
+// that the row cannot do: a field is zero where its capability is missing.
+type Setup struct {
+	Machine  *machine.Machine
+	Topology *conf.Topology // checked, and that of Machine
+
+	Order    mem.Ordering // of what ranks do to each other's memory, as Topology has it
+	Fidelity string       // Network: one of Row.Fidelities; "" is Row.DefaultFidelity
+	Seed     uint64       // Schedules: number of a random schedule; 0 is the executor's own
+
+	Data     *oplog.Log   // Data: where to record what happens to values; nil for none
+	History  *history.Log // Account: where to record accesses to memory; nil for none
+	Trace    trace.Sink   // Trace: consumer of events; nil for none
+	Pointers io.Writer    // Rings: gets the pointers of all rings after each launch; nil for none
+
+	RecordLines bool // keep the kernel's source lines, for faults that name two operations
+	SecondCore  bool // a second processor has nothing better to do; it changes no result
+
+	// Progress is called now and then with the number of ranks that have ended. It may be nil,
+	// and an executor need not call it.
+	Progress func(done, ranks int, now unit.Time)
+}

@@ -1,0 +1,21 @@
+package mock
+
+import "kernbench/exec"
+
+// Name is the name of the executor.
+const Name = "mock"
+
+func init() {
+	exec.Register(exec.Row{
+		Name: Name, Summary: "all ranks at once, no clock", Default: exec.Checking,
+		Capabilities: []exec.Capability{
+			exec.Data, exec.Account, exec.Schedules, exec.Rings, exec.OneSided, exec.Streams, exec.Tasks,
+		},
+		New: func(s exec.Setup) (exec.Executor, error) {
+			return New(Options{
+				Data: s.Data, History: s.History, RecordLines: s.RecordLines, Pointers: s.Pointers,
+				Seed: s.Seed, Order: s.Order, NoAtomics: !s.Topology.Fabric.Atomics,
+			}), nil
+		},
+	})
+}

@@ -1,0 +1,107 @@
+package replay
+
+import (
+	"kernbench/hw/ipcq"
+	"kernbench/hw/noc"
+	"kernbench/internal/hugepage"
+	"kernbench/unit"
+)
+
+// connect makes the rings into which some rank sends, and reserves their routes. Rings of one
+// receiver lie side by side.
+func (x *Replay) connect() {
+	in := x.in
+	sends := in.Program.LongestSends(in.Launch)
+	x.makeRings(sends)
+	uses, largest := make([]noc.Use, 0, len(x.rings)-1), int64(0)
+	kinds, id := in.Machine.Alike(), uint32(0)
+	for i := range x.ranks {
+		f := &x.ranks[i]
+		w := &in.Launch.Groups[f.group].Wiring[f.index]
+		for k, p := range w.In {
+			from := &x.ranks[f.base+p.Peer]
+			size := x.wireSize(longest(sends[from.id], p.PeerOut))
+			if size == 0 {
+				continue
+			}
+			id++
+			r := &x.rings[id]
+			r.from, r.to, r.out = from.id, f.id, p.PeerOut
+			r.Tag = x.timing(kinds.Number(int(from.pe), int(f.pe)), from, f)
+			x.ports[from.tx+uint32(p.PeerOut)], x.ports[f.rx+uint32(k)] = id, id
+			largest = max(largest, size)
+			uses = append(uses, noc.Use{
+				From: in.Machine.TCM(int(from.pe)), To: in.Machine.TCM(int(f.pe)),
+				Kind: r.Tag, Bytes: int64(x.sizing.Slots()) * size,
+			})
+		}
+	}
+	in.Net.ReserveRoutes(uses, noc.Load{Largest: largest, Lead: x.lead()})
+	for i := range uses {
+		r := &x.rings[i+1]
+		if r.route = uses[i].Reserved; uses[i].Exclusive {
+			r.state |= exclusive
+		} else {
+			x.shared = true
+		}
+	}
+}
+
+// makeRings makes the rings into which some rank sends, with their slots, and finds out whether
+// their messages can fill the DMA queue of a rank.
+func (x *Replay) makeRings(sends [][]int64) {
+	rings, slots := 1, int(x.sizing.Slots())
+	for i := range sends {
+		used := 0
+		for port := range sends[i] {
+			if sends[i][port] >= 0 && port < int(x.ranks[i].rx-x.ranks[i].tx) {
+				used++
+			}
+		}
+		rings += used
+		x.limited = x.limited || used*slots > x.in.Spec.DMA.Depth
+	}
+	x.rings, x.slots = hugepage.Slice(make([]ring, rings)), hugepage.Slice(make([]ipcq.Slot, rings*slots))
+}
+
+// longest is the longest payload that is sent into a ring; -1 if there is none.
+func longest(sends []int64, port uint8) int64 {
+	if int(port) >= len(sends) {
+		return -1
+	}
+	return sends[port]
+}
+
+// lead is the least time between an event on the fabric and a send that it triggers: of a rank
+// that receives, waits for a credit, or for room in its DMA queue.
+func (x *Replay) lead() unit.Time {
+	if x.limited {
+		return x.setup
+	}
+	lead := x.issue + x.send
+	for _, t := range x.timings {
+		lead = min(lead, t.credit)
+	}
+	return lead + x.setup
+}
+
+// timing is the number of that of rings between PEs of a kind of pairs.
+func (x *Replay) timing(kind uint32, from, to *rank) uint32 {
+	if int(kind) == len(x.timings) {
+		var t timing
+		t.late, t.credit = x.in.Timing(int(from.pe), int(to.pe))
+		x.timings = append(x.timings, t)
+	}
+	return kind
+}
+
+// wireSize is the size on the links of the largest token of a payload of so many bytes; 0 for -1,
+// which stands for no payload.
+func (x *Replay) wireSize(bytes int64) int64 {
+	if bytes < 0 {
+		return 0
+	}
+	ring := &x.in.Launch.Ring
+	x.long = x.long || bytes > ring.SlotBytes
+	return max(1, ring.Protocol.Wire(min(bytes, ring.SlotBytes)))
+}

@@ -1,0 +1,183 @@
+package replay
+
+import (
+	"kernbench/program"
+	"kernbench/tl"
+	"kernbench/unit"
+)
+
+// step is an operation of a program with what its time depends on.
+type step struct {
+	kind stepKind
+	port uint8
+	unit uint8 // of stepCompute: of the PE
+	more bool  // stepLoad: a further piece of its tensor; stepRecv: the payload is assembled
+	form uint32
+	dst  int32
+	a    int32 // tensors, or tl.None
+	b    int32
+	c    int32
+	time unit.Time // that the memory's port or the engine works
+}
+
+type stepKind uint8
+
+const (
+	stepLoad stepKind = iota
+	stepStore
+	stepCompute
+	stepSend
+	stepSendRef // from memory
+	stepRecv
+	stepPost // costs its issue only
+	stepMore // the steps that follow are not known yet
+	stepEnd
+)
+
+// form is what payloads of one type and shape have in common.
+type form struct {
+	n     int32 // elements
+	size  int32 // bytes of an element
+	parts int32 // slot messages
+	wire  [2]int64
+	bytes [2]int64     // of a part; of the last one
+	tcm   [2]unit.Time // to copy them within TCM
+	same  uint32       // the first form of as many elements of the same size
+}
+
+// last is 1 for the last part of a payload, 0 for others.
+func (f *form) last(part int32) int {
+	if part+1 == f.parts {
+		return 1
+	}
+	return 0
+}
+
+// size is what a receive without strict validation compares.
+type size struct{ n, bytes int32 }
+
+// lowerForms finds the sizes and times of forms that are new.
+func (x *Replay) lowerForms(forms []program.Form) {
+	ring, spec := &x.in.Launch.Ring, x.in.Spec
+	x.types = forms
+	for i := len(x.forms); i < len(forms); i++ {
+		x.forms = append(x.forms, form{})
+		f, of := &forms[i], &x.forms[i]
+		if !f.Type.Valid() {
+			continue
+		}
+		n, bytes := f.Shape.Elems(), f.Type.Size()
+		per := ring.SlotElems(f.Type)
+		of.n, of.size, of.parts = int32(n), int32(bytes), int32(ring.Parts(n, f.Type))
+		of.bytes = [2]int64{int64(per * bytes), int64(n-per*(int(of.parts)-1)) * int64(bytes)}
+		for k, b := range of.bytes {
+			of.wire[k], of.tcm[k] = ring.Protocol.Wire(b), spec.TCM.Time(b)
+		}
+		key := size{of.n, of.size}
+		if _, ok := x.alike[key]; !ok {
+			x.alike[key] = uint32(i)
+		}
+		of.same = x.alike[key]
+	}
+}
+
+// lowered is a record as steps.
+type lowered struct {
+	steps   []step
+	tensors int // at a time
+}
+
+func (x *Replay) lowerRecords() []lowered {
+	all := make([]lowered, len(x.in.Program.Records))
+	for i := range all {
+		k := &x.in.Program.Records[i]
+		steps := make([]step, len(k.Ops))
+		tensors := k.Renumber(func(j int, dst, a, b, c int32) {
+			steps[j] = x.lower(&k.Ops[j])
+			steps[j].dst, steps[j].a, steps[j].b, steps[j].c = dst, a, b, c
+		})
+		all[i] = lowered{steps, tensors}
+	}
+	return all
+}
+
+// lower makes a step of an operation, without its tensors.
+func (x *Replay) lower(o *program.Op) step {
+	s := step{port: o.Port, form: o.Form}
+	switch o.Code {
+	case tl.OpLoad:
+		s.kind, s.more, s.time = stepLoad, o.Sub == program.FurtherPiece, x.accessTime(x.bytes(o))
+	case tl.OpStore:
+		s.kind, s.time = stepStore, x.accessTime(x.bytes(o))
+	case tl.OpMath, tl.OpGemm:
+		s.kind = stepCompute
+		s.unit, s.time = x.work(o)
+	case tl.OpSend:
+		if s.kind = stepSend; o.Accesses() {
+			s.kind, s.time = stepSendRef, x.accessTime(x.bytes(o))
+		}
+	case tl.OpRecv:
+		s.kind, s.more = stepRecv, o.Sub == program.Assembled
+	case tl.OpPost:
+		s.kind = stepPost
+	case program.End:
+		s.kind = stepEnd
+	default:
+		panic("replay: an operation that is not of rings and own memory: " + o.Code.String())
+	}
+	return s
+}
+
+// bytes is what an operation moves.
+func (x *Replay) bytes(o *program.Op) int64 { return int64(o.N) * int64(x.forms[o.Form].size) }
+
+// work is the unit of the PE that an arithmetic operation goes to, and for how long.
+func (x *Replay) work(o *program.Op) (n uint8, takes unit.Time) {
+	in, m := &x.instr, &x.more[o.More]
+	in.Op, in.Math, in.N, in.Outer, in.Axis, in.Inner = o.Code, o.Math, int(o.N), m.Outer, m.Axis, m.Inner
+	in.Type, in.Shape = x.types[o.Form].Type, x.types[o.Form].Shape
+	u, takes := x.in.Spec.Unit(in)
+	return uint8(u), takes
+}
+
+// accessTime is what the port of an HBM slice takes for so many bytes, message by message.
+func (x *Replay) accessTime(bytes int64) unit.Time {
+	serial, most := &x.in.HBM.Serial, int64(x.in.Message)
+	if bytes <= most || x.in.Ideal {
+		return serial.Time(bytes)
+	}
+	return serial.Time(bytes%most) + unit.Time(bytes/most)*serial.Time(most)
+}
+
+// noSteps are those of a rank of which none is known yet.
+var noSteps = []step{{kind: stepMore}}
+
+// record gets the next part of a long program.
+func (x *Replay) record(f *rank) {
+	ops, err := x.in.Parts.Next(int(f.id))
+	if err != nil {
+		x.irregular = true
+		return
+	}
+	x.lowerForms(x.in.Parts.Forms())
+	x.more = x.in.Parts.More()
+	if cap(f.steps) > 2*len(ops)+2 || cap(f.steps) < len(ops)+1 { // there are many ranks
+		f.steps = make([]step, 0, len(ops)+1)
+	}
+	f.at, f.steps = 0, f.steps[:0]
+	for i := range ops {
+		o := &ops[i]
+		s := x.lower(o)
+		s.dst, s.a, s.b, s.c = o.Dst, o.A, o.B, o.C
+		f.steps = append(f.steps, s)
+		for most := max(o.Dst, o.A, o.B, o.C); int(most) >= len(f.tensors); {
+			f.tensors = append(f.tensors, tensor{slot: none})
+		}
+	}
+	if ops[len(ops)-1].Code != program.End {
+		f.steps = append(f.steps, step{kind: stepMore})
+	}
+	if x.traced {
+		f.ops = append(f.ops[:0], ops...)
+	}
+}

@@ -1,0 +1,255 @@
+package replay
+
+import (
+	"errors"
+
+	"kernbench/des"
+	"kernbench/hw/ipcq"
+	"kernbench/hw/noc"
+	"kernbench/hw/pe"
+	"kernbench/internal/hugepage"
+	"kernbench/machine"
+	"kernbench/program"
+	"kernbench/tl"
+	"kernbench/trace"
+	"kernbench/unit"
+)
+
+// Input is what there is to replay, and on what.
+type Input struct {
+	Program *program.Program
+	Parts   *program.Parts // of a long program
+	Launch  *tl.Launch
+	Start   unit.Time
+
+	Machine *machine.Machine
+	Spec    *pe.Spec
+	Net     *noc.Fabric // at rest; its sink hands on what it hears
+	Queue   *des.Queue  // of Net
+	Ideal   bool        // fidelity of Net
+	HBM     *machine.LinkSpec
+	Message unit.Bytes // the largest that the fabric carries
+
+	// Timing returns what rings from one PE to another add to the way over the fabric: late is
+	// from a token's arrival until it is visible, credit is the time of a credit on its way back.
+	Timing func(from, to int) (late, credit unit.Time)
+
+	Trace bool
+	Look  func(done, ranks int, now unit.Time) error // is told now and then how far it is; an error ends it
+}
+
+// ErrIrregular says that a program does not end as it should: a rank waits for ever, a message is
+// left over or not as expected. Event-driven simulation tells why.
+var ErrIrregular = errors.New("the program does not run to its end")
+
+// Replay is the state of one replay.
+type Replay struct {
+	in *Input
+
+	// Times that every step needs.
+	issue, send, recv, setup unit.Time
+	hbmLatency               unit.Time
+	traced, limited          bool // limited: the DMA queue of messages can be full
+
+	sizing ipcq.Sizing
+	ranks  []rank // of all groups, one after the other
+	rings  []ring // number 0 stands for rings into which no rank sends
+	slots  []ipcq.Slot
+	ports  []uint32 // rings of all ranks: those that one sends into, then those it receives from
+	forms  []form
+	alike  map[size]uint32 // first form of a size
+	types  []program.Form  // of forms
+	more   []program.More
+	instr  tl.Instr // that units are asked about
+	wires  []wire   // tokens on routes that share links
+	idle   uint32   // list of unused ones; 0: none
+
+	streams []stream // number 0 is none
+	timings []timing // by kind of ring
+	long    bool     // payloads of several tokens are sent
+	shared  bool     // some routes share links
+
+	ready     []int32 // ranks that can go on: a circular buffer
+	first     int
+	going     int
+	left      int // ranks that have not ended
+	rest      unit.Time
+	reached   unit.Time
+	irregular bool
+	result    tl.Result
+	events    []trace.Event
+}
+
+// timing is what rings between PEs of equal placement have in common.
+type timing struct{ late, credit unit.Time }
+
+// New prepares a replay: it makes the rings that are used and reserves their routes. Close must
+// be called at its end.
+func New(in *Input) *Replay {
+	x := &Replay{
+		in: in, issue: in.Spec.Issue, send: in.Spec.Send, recv: in.Spec.Recv, setup: in.Spec.DMA.Setup,
+		hbmLatency: in.HBM.Router + in.HBM.Wire, traced: in.Trace,
+		sizing: ipcq.NewSizing(in.Launch.Ring.Slots),
+		ranks:  hugepage.Slice(make([]rank, in.Launch.World())), left: in.Launch.World(),
+		wires: make([]wire, 1), streams: make([]stream, 1), rest: in.Start,
+	}
+	x.result, x.alike = tl.Result{Start: in.Start, End: in.Start}, map[size]uint32{}
+	x.lowerForms(in.Program.Forms)
+	x.more = in.Program.More
+	x.seat()
+	x.connect()
+	return x
+}
+
+// Unfit returns why the program cannot be replayed, or "".
+func (x *Replay) Unfit() string {
+	switch {
+	case x.limited && x.long:
+		return "payloads of several slots, whose messages can fill the DMA queue"
+	case x.shared && x.setup == 0 && (x.long || x.limited || x.send == 0):
+		// What a credit lets go would enter the fabric at the instant of the credit. Events of
+		// one instant that cause each other have an order which a replay does not know.
+		return "a send follows its credit in no time"
+	}
+	return ""
+}
+
+// Close gives up what the replay has reserved.
+func (x *Replay) Close() { x.in.Net.Release() }
+
+// seat gives each rank its place, its steps and its tensors.
+func (x *Replay) seat() {
+	in := x.in
+	base, id, ports := int32(0), int32(0), uint32(0)
+	for gi := range in.Launch.Groups {
+		g := &in.Launch.Groups[gi]
+		for i, pe := range g.PEs {
+			w := &g.Wiring[i]
+			f := &x.ranks[id]
+			f.id, f.index, f.pe, f.group, f.base = id, int32(i), pe, int32(gi), base
+			f.clock, f.memory = in.Start, in.Start
+			for u := range f.units {
+				f.units[u] = in.Start
+			}
+			f.tx, f.rx, f.ins = ports, ports+uint32(len(w.Out)), int32(len(w.In))
+			f.steps = noSteps
+			ports += uint32(len(w.Out) + len(w.In))
+			id++
+		}
+		base += int32(len(g.PEs))
+	}
+	x.ports = hugepage.Slice(make([]uint32, ports))
+	if !in.Program.Long {
+		x.shareRecords()
+	}
+}
+
+// shareRecords gives each rank the steps of its record.
+func (x *Replay) shareRecords() {
+	blocks, records := x.in.Program.Blocks, x.lowerRecords()
+	tensors := 0
+	for i := range blocks {
+		tensors += records[blocks[i].Record].tensors
+	}
+	all := hugepage.Slice(make([]tensor, tensors))
+	for i := range all {
+		all[i].slot = none
+	}
+	for i := range blocks {
+		f, k := &x.ranks[blocks[i].Rank], &records[blocks[i].Record]
+		f.steps, f.tensors, all = k.steps, all[:k.tensors:k.tensors], all[k.tensors:]
+	}
+}
+
+// Run replays all ranks until the machine is at rest. It fails with ErrIrregular, or with an error
+// of Input.Look.
+func (x *Replay) Run() (*tl.Result, error) {
+	q := x.in.Queue
+	before := q.Popped()
+	x.ready, x.going = make([]int32, len(x.ranks)), len(x.ranks)
+	for i := range x.ready {
+		x.ready[i] = int32(i)
+	}
+	err := q.Run(&des.Loop{
+		Work:   x.next,
+		Handle: x.handle,
+		Look: func() error {
+			return x.in.Look(len(x.ranks)-x.left, len(x.ranks), max(q.Now(), x.reached))
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	if x.irregular || x.left > 0 || !x.drained() {
+		return nil, ErrIrregular
+	}
+	x.result.Events = q.Popped() - before
+	x.countTraffic()
+	return &x.result, nil
+}
+
+// drained reports whether all rings are empty, with all credits home.
+func (x *Replay) drained() bool {
+	for i := range x.rings {
+		if r := &x.rings[i]; r.Visible != r.Taken || r.Sent != r.Credited {
+			return false
+		}
+	}
+	return true
+}
+
+func (x *Replay) countTraffic() {
+	x.result.Traffic = make([]tl.Traffic, len(x.ranks))
+	if x.in.Program.Long {
+		copy(x.result.Traffic, x.in.Parts.Traffic)
+	}
+	for i := range x.in.Program.Blocks {
+		b := &x.in.Program.Blocks[i]
+		x.result.Traffic[b.Rank] = x.in.Program.Records[b.Record].Traffic
+	}
+	for i := range x.result.Traffic {
+		x.result.Traffic[i].Rank = i
+	}
+}
+
+// Rest is when the latest message, credit and access came to their end.
+func (x *Replay) Rest() unit.Time { return x.rest }
+
+// Events are those of the trace, in no order.
+func (x *Replay) Events() []trace.Event { return x.events }
+
+// handle acts on an event.
+func (x *Replay) handle(ev des.Event) bool {
+	if noc.Kind(ev) == kindWake {
+		x.woken(&x.ranks[noc.Index(ev)])
+	} else {
+		x.in.Net.Handle(ev)
+	}
+	return !x.irregular
+}
+
+// next takes the rank on that is first in line; false if none can go on.
+func (x *Replay) next() bool {
+	if x.going == 0 || x.irregular {
+		return false
+	}
+	f := &x.ranks[x.ready[x.first]]
+	x.going--
+	if x.first++; x.first == len(x.ready) {
+		x.first = 0
+	}
+	x.reached = max(x.reached, f.clock)
+	x.step(f)
+	return true
+}
+
+// wake lets a rank that waits go on, before all others: what it waited for is still in the cache,
+// and ranks that exchange messages go on together.
+func (x *Replay) wake(f *rank) {
+	f.wait = nothing
+	if x.first--; x.first < 0 {
+		x.first = len(x.ready) - 1
+	}
+	x.ready[x.first] = f.id
+	x.going++
+}

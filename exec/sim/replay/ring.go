@@ -1,0 +1,281 @@
+package replay
+
+import (
+	"kernbench/hw/dma"
+	"kernbench/hw/ipcq"
+	"kernbench/hw/noc"
+	"kernbench/unit"
+)
+
+// ring is a ring into which some rank sends. It fills a cache line, and has no pointer in it.
+type ring struct {
+	ipcq.Ring              // Tag is its timing
+	route     noc.Reserved // from TCM to TCM
+	from, to  int32        // ranks
+	stream    uint32       // in Replay.streams, once it has had a payload of several tokens
+	out       uint8        // port of the sender
+	state     uint8
+}
+
+// Flags of ring.state.
+const (
+	exclusive   uint8 = 1 << iota // no other traffic uses the links of its route
+	wantsCredit                   // the sender waits for a slot
+	wantsStream                   // the sender waits for the payload before to be accepted
+	wantsToken                    // the receiver waits for a token
+)
+
+// unused is the number of the ring of a port at which no rank sends.
+const unused = 0
+
+// stream is the latest payload of a ring that took several tokens.
+type stream struct {
+	ipcq.Stream
+	form     uint32
+	slot     int32     // in Replay.slots that the source lies in, or none
+	accepted unit.Time // when its latest token was
+}
+
+// slotsOf are the slots of a ring.
+func (x *Replay) slotsOf(id uint32) []ipcq.Slot {
+	n := x.sizing.Slots()
+	return x.slots[id*n : id*n+n : id*n+n]
+}
+
+// hear moves the clock to when the rank sees what comes at a time.
+func (x *Replay) hear(f *rank, at unit.Time) {
+	if at > f.clock {
+		f.clock = ipcq.Wake(&x.in.Launch.Ring, f.clock, at)
+	}
+}
+
+// sendStep puts a payload into a ring: its first token when there is a slot for it, the rest as
+// slots come free, while the program goes on. It returns false while there is none.
+func (x *Replay) sendStep(f *rank, s *step) bool {
+	id := x.ports[f.tx+uint32(s.port)]
+	r := &x.rings[id]
+	if f.phase != accepted {
+		if f.phase == fresh {
+			f.clock += x.issue
+			f.from = f.clock
+			if s.kind == stepSend {
+				x.operand(f, s.a)
+			} else {
+				x.stage(f, s)
+			}
+			f.waited = f.clock
+		}
+		if r.stream != 0 {
+			p := &x.streams[r.stream]
+			if p.Open() {
+				r.state |= wantsStream
+				return f.waits(forStream, s.port, issued)
+			}
+			if p.accepted > f.clock && !r.Full(&x.sizing) {
+				x.hear(f, p.accepted)
+			}
+		}
+		if r.Full(&x.sizing) {
+			r.state |= wantsCredit
+			return f.waits(forCredit, s.port, issued)
+		}
+		x.hear(f, x.slotsOf(id)[x.sizing.Slot(r.Sent)].Time)
+		f.clock += x.send
+	}
+	if x.limited && !x.enterQueue(f, s.port) {
+		return false
+	}
+	f.phase = fresh
+	slot := none
+	if s.kind == stepSend && s.a >= 0 {
+		slot = f.tensors[s.a].slot
+	}
+	seq := r.Sent
+	parts := x.forms[s.form].parts
+	if slot >= 0 {
+		x.slots[slot].BeginRead(int(parts))
+	}
+	if parts > 1 {
+		f.unsent++
+		if r.stream == 0 {
+			r.stream = uint32(len(x.streams))
+			x.streams = append(x.streams, stream{})
+		}
+		p := &x.streams[r.stream]
+		*p = stream{Stream: ipcq.Stream{Parts: parts, NotBefore: f.clock}, form: s.form, slot: slot, accepted: p.accepted}
+		x.pump(f, id, f.clock)
+	} else {
+		x.token(f, id, s.form, 0, slot, f.clock)
+	}
+	if x.traced {
+		x.traceSend(f, s, r, seq)
+	}
+	return true
+}
+
+// stage brings the source of a send from memory into the PE, so that what is sent is what was
+// there at the call, however long the message takes to leave.
+func (x *Replay) stage(f *rank, s *step) {
+	x.enqueue(f)
+	_, done := x.book(f, s.time)
+	f.clock = max(f.clock, done)
+}
+
+// pump sends what the stream of a ring still has, as far as there are slots. The first part is
+// accepted when the send is; the others when their slots have come back.
+func (x *Replay) pump(f *rank, id uint32, at unit.Time) {
+	r := &x.rings[id]
+	p := &x.streams[r.stream]
+	for p.Open() && !r.Full(&x.sizing) {
+		if p.Next > 0 {
+			at = max(at, x.slotsOf(id)[x.sizing.Slot(r.Sent)].Time)
+			p.accepted = at
+		}
+		part := p.Next
+		if p.Next++; !p.Open() {
+			f.unsent--
+		}
+		x.token(f, id, p.form, part, p.slot, max(at, p.NotBefore))
+	}
+}
+
+// token sends a part of a payload, which has a slot.
+func (x *Replay) token(f *rank, id, formID uint32, part, slot int32, at unit.Time) {
+	r, form := &x.rings[id], &x.forms[formID]
+	seq, last := r.Sent, form.last(part)
+	r.Sent++
+	x.result.Messages++
+	x.result.Bytes += form.bytes[last]
+	if r.state&exclusive == 0 {
+		x.launch(f, id, wire{form: formID, ring: id, slot: slot, seq: seq, at: at, bytes: form.bytes[last]}, form.wire[last])
+		return
+	}
+	departed, delivered := x.in.Net.PassExclusive(&r.route, r.Tag, form.wire[last], at+x.setup)
+	if x.limited {
+		f.dma.Pass(dma.Collective, at, departed)
+	}
+	f.last = max(f.last, departed)
+	if slot >= 0 {
+		x.endRead(slot, departed)
+	}
+	x.arrive(id, formID, seq, form.bytes[last], at, delivered)
+}
+
+// endRead completes a read of a slot.
+func (x *Replay) endRead(slot int32, end unit.Time) {
+	x.slots[slot].EndRead(end)
+	x.giveCredits(uint32(slot) / x.sizing.Slots())
+}
+
+// arrive: a token of a ring arrives, now or at a time to come.
+func (x *Replay) arrive(id, formID, seq uint32, bytes int64, sent, at unit.Time) {
+	r := &x.rings[id]
+	at += x.timings[r.Tag].late
+	if x.traced {
+		x.traceMessage(r, seq, bytes, sent, at)
+	}
+	x.rest = max(x.rest, at)
+	slots := x.slotsOf(id)
+	slots[x.sizing.Slot(seq)].Tag = formID
+	r.Arrive(slots, &x.sizing, seq, at)
+	if r.state&wantsToken != 0 {
+		r.state &^= wantsToken
+		x.wake(&x.ranks[r.to])
+	}
+}
+
+// recvStep takes the next token of a ring; a payload of several slots is assembled, slot by slot.
+// It returns false while there is none.
+func (x *Replay) recvStep(f *rank, s *step) bool {
+	id := x.ports[f.rx+uint32(s.port)]
+	r := &x.rings[id]
+	if f.phase == fresh {
+		f.clock += x.issue
+		f.from, f.part = f.clock, 0
+		x.letGo(f, id)
+	}
+	for {
+		if r.Visible == r.Taken {
+			if id != unused {
+				r.state |= wantsToken
+			}
+			return f.waits(forToken, s.port, issued)
+		}
+		slots := x.slotsOf(id)
+		slot := &slots[x.sizing.Slot(r.Taken)]
+		x.hear(f, slot.Time)
+		if f.part == 0 {
+			f.clock += x.recv
+			f.waited = f.clock
+			if slot.Tag != s.form && !x.agrees(slot.Tag, s) {
+				x.irregular = true
+				return false
+			}
+		}
+		at := r.Take(slots, &x.sizing)
+		if !s.more {
+			f.tensors[s.dst] = tensor{ready: f.clock, slot: int32(id*x.sizing.Slots() + at)}
+			break
+		}
+		form := &x.forms[slot.Tag]
+		f.clock += form.tcm[form.last(f.part)]
+		slot.Release(f.clock)
+		x.giveCredits(id)
+		if f.part++; f.part == form.parts {
+			f.tensors[s.dst] = tensor{ready: f.clock, slot: none}
+			break
+		}
+	}
+	f.phase = fresh
+	if x.traced {
+		x.traceRecv(f, s, r)
+	}
+	return true
+}
+
+// agrees reports whether a payload of another form than a receive names is what it may take.
+func (x *Replay) agrees(got uint32, s *step) bool {
+	return !x.in.Launch.Ring.Strict && x.forms[got].same == x.forms[s.form].same
+}
+
+// letGo ends the rank's hold on the slot that it was lent last from a ring.
+func (x *Replay) letGo(f *rank, id uint32) {
+	if x.rings[id].LetGo(x.slotsOf(id), &x.sizing, f.clock) {
+		x.giveCredits(id)
+	}
+}
+
+// giveCredits sends the credits of slots that are no longer in use, in the order of the ring.
+func (x *Replay) giveCredits(id uint32) {
+	r, slots := &x.rings[id], x.slotsOf(id)
+	for {
+		left, ok := r.Credit(slots, &x.sizing)
+		if !ok {
+			return
+		}
+		at := left + x.timings[r.Tag].credit
+		if x.traced {
+			x.traceCredit(r, left, at)
+		}
+		x.rest = max(x.rest, at)
+		x.credited(id, at)
+	}
+}
+
+// credited: the sender of a ring may use a slot again, from a time on.
+func (x *Replay) credited(id uint32, at unit.Time) {
+	r := &x.rings[id]
+	r.Return(x.slotsOf(id), &x.sizing, at)
+	open := false
+	if r.stream != 0 && x.streams[r.stream].Open() {
+		f := &x.ranks[r.from]
+		x.pump(f, id, at)
+		if open = x.streams[r.stream].Open(); !open && f.wait == forDrain && f.flying == 0 {
+			x.wake(f)
+		}
+	}
+	if r.state&wantsCredit != 0 || r.state&wantsStream != 0 && !open {
+		r.state &^= wantsCredit | wantsStream
+		x.wake(&x.ranks[r.from])
+	}
+}

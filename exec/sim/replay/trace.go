@@ -1,0 +1,78 @@
+package replay
+
+import (
+	"kernbench/tl"
+	"kernbench/trace"
+	"kernbench/unit"
+)
+
+// This file makes the events of the trace. A replay that is not traced never calls it.
+
+func (x *Replay) trace(f *rank, e trace.Event) {
+	e.PE, e.Rank = f.pe, f.index
+	x.events = append(x.events, e)
+}
+
+func (x *Replay) traceKernel(f *rank, end unit.Time) {
+	x.trace(f, trace.Event{Kind: trace.Kernel, Peer: -1, Start: x.in.Start, End: end})
+}
+
+func (x *Replay) traceAccess(f *rank, s *step, done unit.Time) {
+	k := trace.Load
+	if s.kind == stepStore {
+		k = trace.Store
+	}
+	x.trace(f, trace.Event{Kind: k, Peer: -1, Start: f.clock, End: done, Bytes: x.moved(f)})
+}
+
+func (x *Replay) traceCompute(f *rank, s *step, start, end unit.Time) {
+	x.trace(f, trace.Event{Kind: x.in.Spec.Units[s.unit].Kind(), Peer: -1, Start: start, End: end, Bytes: x.moved(f)})
+}
+
+func (x *Replay) traceWait(f *rank, from unit.Time) {
+	x.trace(f, trace.Event{Kind: trace.Wait, Peer: -1, Start: from, End: f.clock, Stalled: f.clock - from})
+}
+
+func (x *Replay) traceSend(f *rank, s *step, r *ring, seq uint32) {
+	x.trace(f, trace.Event{
+		Kind: trace.Send, Peer: x.ranks[r.to].pe, Dir: uint8(x.outOf(r)), Start: f.from, End: f.clock,
+		Bytes: x.moved(f), Seq: int64(seq), Stalled: f.clock - f.waited - x.send,
+	})
+}
+
+func (x *Replay) traceMessage(r *ring, seq uint32, bytes int64, sent, at unit.Time) {
+	x.trace(&x.ranks[r.from], trace.Event{
+		Kind: trace.Message, Peer: x.ranks[r.to].pe, Dir: uint8(x.outOf(r)), Start: sent, End: at, Bytes: bytes, Seq: int64(seq),
+	})
+}
+
+func (x *Replay) traceRecv(f *rank, s *step, r *ring) {
+	seq := r.Taken - uint32(max(1, f.part))
+	in := &x.in.Launch.Groups[f.group].Wiring[f.index].In[s.port]
+	x.trace(f, trace.Event{
+		Kind: trace.Recv, Peer: x.ranks[r.from].pe, Dir: uint8(in.Dir), Start: f.from, End: f.clock,
+		Bytes: x.moved(f), Seq: int64(seq), Stalled: f.waited - x.recv - f.from,
+	})
+}
+
+func (x *Replay) traceCredit(r *ring, left, at unit.Time) {
+	x.trace(&x.ranks[r.to], trace.Event{
+		Kind: trace.Credit, Peer: x.ranks[r.from].pe, Start: left, End: at,
+		Bytes: x.in.Launch.Ring.CreditBytes, Seq: int64(r.Returned - 1),
+	})
+}
+
+// outOf is what the sender of a ring calls it.
+func (x *Replay) outOf(r *ring) tl.Dir {
+	f := &x.ranks[r.from]
+	return x.in.Launch.Groups[f.group].Wiring[f.index].Out[r.out].Dir
+}
+
+// moved is how many bytes the operation moves or makes that a rank is at.
+func (x *Replay) moved(f *rank) int64 {
+	ops := f.ops
+	if ops == nil {
+		ops = x.in.Program.Records[x.in.Program.Blocks[f.id].Record].Ops
+	}
+	return x.bytes(&ops[f.at])
+}

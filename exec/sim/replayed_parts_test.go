@@ -1,0 +1,82 @@
+package sim_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"kernbench/algorithm"
+	"kernbench/exec/sim"
+	"kernbench/hw/noc"
+	"kernbench/tl"
+	"kernbench/trace"
+)
+
+// inParts replays the launch as one whose program is too long to be kept.
+func (b *bench) inParts(t *testing.T, o sim.Options) (out outcome) {
+	t.Helper()
+	o.Trace = sinkFunc(func(e *trace.Event) { out.Trace = append(out.Trace, *e) })
+	res, err := sim.New(b.m, b.topo, o).LaunchInParts(t.Context(), b.launch)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if res.Mode != "replay in parts" {
+		t.Errorf("mode %q", res.Mode)
+	}
+	out.Result = *res
+	out.Result.Events, out.Result.Mode = 0, ""
+	return out
+}
+
+// TestReplayInParts: a program that is recorded part by part, while it is replayed, comes to what
+// one that is kept comes to.
+func TestReplayInParts(t *testing.T) {
+	benches := map[string]*bench{}
+	for _, a := range []*algorithm.Algorithm{
+		algorithm.RingAllReduceChunked, algorithm.HalvingDoublingAllReduce, algorithm.HierarchicalPipelinedAllReduce,
+		algorithm.TreeAllReduce, algorithm.MeshAllGather, algorithm.DoubleTreeAllReduce,
+	} {
+		benches[a.Name] = libraryBench(t, a, setup{world: 16, n: 1607, slots: max(4, a.MinSlots), slotBytes: 64, chunk: 20})
+	}
+	for seed := range uint64(20) {
+		benches[fmt.Sprint("random ", seed)] = newBench(t, randomRing(seed, 3), setup{world: 9, n: 32, slotBytes: 8})
+	}
+	long := &ringRounds{300, 2, 150, func(c *tl.Context, a tl.Args, x tl.Tensor) { storeOften(c, a, 700) }}
+	benches["long"] = newBench(t, long.kernel, setup{world: 5, n: 16})
+	groups := []*bench{newBench(t, long.kernel, setup{world: 3, n: 16}), newBench(t, long.kernel, setup{world: 4, n: 16})}
+	benches["groups"] = sideBySide(inTurn(7), groups...)
+	benches["nothing"] = newBench(t, func(*tl.Context, tl.Args) {}, setup{world: 3})
+	for name, b := range benches {
+		for _, f := range []noc.Fidelity{noc.Slot, noc.Ideal} {
+			t.Run(fmt.Sprintf("%s/%v", name, f), func(t *testing.T) {
+				o := sim.Options{Fidelity: f}
+				want := b.outcome(t, o, views{trace: true})
+				if got := b.inParts(t, o); !got.same(&want) {
+					t.Errorf("outcomes differ (-kept +in parts):\n%.2000s", cmp.Diff(want, got, ignoreEvents))
+				}
+			})
+		}
+	}
+}
+
+// TestPartsThatDiffer: a kernel that does something else once its program is known to be long does
+// not get a time.
+func TestPartsThatDiffer(t *testing.T) {
+	for name, then := range map[string]func(c *tl.Context, a tl.Args){
+		"asks":  func(c *tl.Context, a tl.Args) { c.Recv(tl.AnyDir, tl.Dims(4), a.DType) },
+		"hangs": func(c *tl.Context, a tl.Args) { c.Recv(tl.West, tl.Dims(4), a.DType) },
+		"fails": func(c *tl.Context, a tl.Args) { panic("here") },
+	} {
+		runs := 0
+		b := newBench(t, func(c *tl.Context, a tl.Args) {
+			if runs++; runs > 3 && c.Rank() == 1 {
+				then(c, a)
+			}
+		}, setup{world: 3, n: 4})
+		if res, err := sim.New(b.m, b.topo, sim.Options{}).LaunchInParts(t.Context(), b.launch); err == nil || !strings.Contains(err.Error(), "does not run to its end") {
+			t.Errorf("%s: %+v, %v", name, res, err)
+		}
+	}
+}

@@ -1,0 +1,167 @@
+package ipcq
+
+import (
+	"math/bits"
+
+	"kernbench/unit"
+)
+
+// Ring is the control plane of one ring, both ends. Counters count slot messages (tokens) since
+// the start of the launch; Sizing says in which slot a number lies. Executors differ in when they
+// let an end know of what the other did, and not in what follows from it.
+type Ring struct {
+	lastCredit unit.Time // when the latest credit left the receiver
+
+	Sent     uint32 // tokens accepted from the sender: my_head
+	Credited uint32 // credits that the sender knows of: peer_tail_cache
+	Visible  uint32 // tokens that the receiver can see: peer_head_cache
+	Taken    uint32 // tokens that the receiving kernel has taken
+	Returned uint32 // slots given back, in order: my_tail
+	Tag      uint32 // the executor's own
+}
+
+// Slot is one slot of a ring, at the receiver.
+type Slot struct {
+	// Time is, of a slot that is free, when the sender knows of it. Of one that holds a token,
+	// when that is visible; once the token is taken, the end of the latest use so far.
+	Time  unit.Time
+	Tag   uint32 // what token it holds, for the executor
+	reads int16  // that have begun and whose end is not known
+	state slotState
+}
+
+type slotState uint8
+
+const (
+	free    slotState = iota
+	arrived           // holds a token that is not visible yet: one before it has not arrived
+	full              // holds a token that is visible
+	lent              // the kernel holds the token
+	ended             // the kernel has let go
+)
+
+// Stream is a payload of several tokens on its way into a ring. The next payload waits until all
+// of its tokens have been accepted.
+type Stream struct {
+	Next, Parts int32     // token to go, of so many
+	NotBefore   unit.Time // when the payload was sent
+}
+
+// Open reports whether some tokens of the payload have not been accepted.
+func (s *Stream) Open() bool { return s.Next < s.Parts }
+
+// Sizing is the number of slots of each ring of a launch. It finds slots by multiplication:
+// processors divide in several times as long, and each message asks several times.
+type Sizing struct {
+	n       uint32
+	inverse uint64 // 2^64 / n, rounded up: exact for numbers of 32 bits
+}
+
+// NewSizing makes the Sizing of rings of n slots, n being at least 1.
+func NewSizing(n int) Sizing { return Sizing{uint32(n), ^uint64(0)/uint64(n) + 1} }
+
+// Slots is the number of slots of a ring.
+func (z *Sizing) Slots() uint32 { return z.n }
+
+// Slot is the slot of a token with a number.
+func (z *Sizing) Slot(number uint32) uint32 {
+	slot, _ := bits.Mul64(z.inverse*uint64(number), uint64(z.n))
+	return uint32(slot)
+}
+
+// Free is the number of slots that the sender knows to be free.
+func (r *Ring) Free(z *Sizing) uint32 { return z.n - (r.Sent - r.Credited) }
+
+// Full reports whether the sender knows of no free slot.
+func (r *Ring) Full(z *Sizing) bool { return r.Sent-r.Credited == z.n }
+
+// Waiting is the number of visible tokens that the kernel has not taken.
+func (r *Ring) Waiting() uint32 { return r.Visible - r.Taken }
+
+// Occupied is the number of slots that the receiver has not given back.
+func (r *Ring) Occupied() uint32 { return r.Visible - r.Returned }
+
+// Overwritten reports whether the token with a number has been replaced in its slot.
+func (r *Ring) Overwritten(number uint32, z *Sizing) bool { return r.Visible-number > z.n }
+
+// Arrive puts token number of the ring into its slot at a time. Tokens become visible in the
+// order of the ring: one that has overtaken another, by a faster path from another memory, waits
+// for it. It returns how many tokens have become visible.
+func (r *Ring) Arrive(slots []Slot, z *Sizing, number uint32, at unit.Time) (visible int) {
+	s := &slots[z.Slot(number)]
+	s.Time, s.state = at, arrived
+	for {
+		s := &slots[z.Slot(r.Visible)]
+		if s.state != arrived {
+			return visible
+		}
+		s.state = full
+		r.Visible++
+		visible++
+	}
+}
+
+// Return lets the sender know, at a time, of the next slot that was given back.
+func (r *Ring) Return(slots []Slot, z *Sizing, at unit.Time) {
+	slots[z.Slot(r.Credited)].Time = at
+	r.Credited++
+}
+
+// Take takes the next token, of which there must be one, and returns its slot. The slot is the
+// kernel's until its lifetime ends: see LetGo and Slot.Release.
+func (r *Ring) Take(slots []Slot, z *Sizing) (slot uint32) {
+	slot = z.Slot(r.Taken)
+	r.Taken++
+	s := &slots[slot]
+	s.Time, s.state = 0, lent
+	return slot
+}
+
+// LetGo ends the lifetime of the token that the kernel holds, at a time: the kernel begins to take
+// the next token of the ring, or has ended. It reports whether there was one.
+func (r *Ring) LetGo(slots []Slot, z *Sizing, at unit.Time) bool {
+	if r.Taken == r.Returned {
+		return false
+	}
+	s := &slots[z.Slot(r.Taken-1)]
+	if s.state != lent {
+		return false
+	}
+	s.Release(at)
+	return true
+}
+
+// Read notes a read that ends at a known time.
+func (s *Slot) Read(end unit.Time) { s.Time = max(s.Time, end) }
+
+// BeginRead notes so many reads whose ends EndRead will tell.
+func (s *Slot) BeginRead(n int) { s.reads += int16(n) }
+
+// EndRead completes a read that BeginRead announced.
+func (s *Slot) EndRead(end unit.Time) {
+	s.reads--
+	s.Read(end)
+}
+
+// Release ends the lifetime of the token in a slot, at a time: the kernel does not use it after.
+func (s *Slot) Release(at unit.Time) {
+	s.state = ended
+	s.Read(at)
+}
+
+// Credit gives the oldest slot back, once its lifetime has ended and all reads of it have. It
+// returns when the credit leaves: at the end of the last use, and not before the credits ahead
+// of it. ok is false if the oldest slot is still in use.
+func (r *Ring) Credit(slots []Slot, z *Sizing) (at unit.Time, ok bool) {
+	if r.Returned == r.Taken {
+		return 0, false
+	}
+	s := &slots[z.Slot(r.Returned)]
+	if s.state != ended || s.reads > 0 {
+		return 0, false
+	}
+	r.Returned++
+	s.state = free
+	r.lastCredit = max(r.lastCredit, s.Time)
+	return r.lastCredit, true
+}

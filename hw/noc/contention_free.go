@@ -1,0 +1,47 @@
+package noc
+
+// Invariant of this file: no message ever waits at a contention-free link. All messages come to it
+// from the same other link, which takes at least as long for each: when the head of the next one
+// arrives, the tail of the one before has left. The buffers of both links hold all that can be on its
+// way over them. So a message passes when it comes, and only the link's latency matters.
+
+// findContentionFree finds these links. It also marks the links whose buffers are ample: they hold
+// all that can be on its way over the link, so that space in them need not be counted.
+func (n *Fabric) findContentionFree(uses []Use) {
+	n.contentionFree = make([]uint8, len(n.links))
+	if n.off&ContentionFree != 0 {
+		return
+	}
+	bytes, before := make([]int64, len(n.links)), make([]uint32, len(n.links))
+	for i := range uses {
+		u := &uses[i]
+		if u.Exclusive {
+			continue
+		}
+		from := uint32(aSource)
+		for r := u.Route(); !r.Empty(); r = n.onward(r) {
+			h := n.hops[r.at]
+			li := n.linkOf(h)
+			bytes[li] += u.Bytes
+			if before[li] = from; edgeOf(h) != onlyEdge {
+				before[li] = aSource // or one of several
+			}
+			from = li + 1
+		}
+	}
+	for li, b := range bytes {
+		if l := &n.links[li]; b > 0 && b <= int64(n.kind(l).space) {
+			l.own.flags |= ample
+		}
+	}
+	for li, from := range before {
+		if from == 0 || from == aSource {
+			continue
+		}
+		l, a := &n.links[li], &n.links[from-1]
+		if l.own.flags&a.own.flags&ample != 0 && n.kind(l).spec.Rate >= n.kind(a).spec.Rate && l.own.kind < 1<<8-1 {
+			n.contentionFree[li] = uint8(l.own.kind + 1)
+			l.served = from // as soon as a message has passed
+		}
+	}
+}

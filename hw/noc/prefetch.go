@@ -1,0 +1,67 @@
+package noc
+
+import (
+	"unsafe"
+
+	"kernbench/des"
+	"kernbench/internal/prefetch"
+)
+
+// Invariant of this file: it changes nothing. It fetches the state of events that come soon into the
+// cache. What one cache line says of the next is looked at a batch later, when the line has come.
+
+const (
+	reach = 3 // links of a message's route whose state is fetched
+	batch = 8 // events that are looked at together
+)
+
+// prefetch looks at coming events in stages: at their messages, then at their hops, then at the links
+// or merge points ahead, then at the links behind the merge points.
+func (n *Fabric) prefetch(coming []des.Event, fresh bool) {
+	if fresh {
+		n.seen = [len(n.seen)]int{len(coming), len(coming), len(coming), len(coming)}
+	}
+	for stage := range n.seen {
+		end := min(len(coming), (len(n.seen)-stage+1)*batch)
+		for i := len(coming) - n.seen[stage]; i < end; i++ {
+			if e := &coming[i]; Kind(*e) == kindArrive {
+				n.prefetchStage(stage, &n.msgs[e.Arg], Index(*e))
+			}
+		}
+		n.seen[stage] = len(coming) - end
+	}
+}
+
+func (n *Fabric) prefetchStage(stage int, m *message, li uint32) {
+	switch {
+	case stage == 0:
+		prefetch.Line(unsafe.Pointer(m))
+		prefetch.Line(unsafe.Pointer(&n.links[li]))
+	case stage == 1:
+		prefetch.Line(unsafe.Pointer(&n.hops[m.route.at]))
+		if m.hop > 0 {
+			prefetch.Line(unsafe.Pointer(&n.links[m.via-1]))
+		}
+	case n.reserved:
+		n.prefetchRoute(m, stage == 2)
+	}
+}
+
+// prefetchRoute fetches the links of a message's route that have state of interest: first the merge
+// points before them and links that have none, then the links behind merge points.
+func (n *Fabric) prefetchRoute(m *message, first bool) {
+	for k, r := 0, m.route; k < reach && !r.Empty(); r = n.onward(r) {
+		h := n.hops[r.at]
+		switch meets := h&meets != 0; {
+		case meets && first:
+			prefetch.Line(unsafe.Pointer(&n.mergePoints[edgeOf(h)>>edgeBits]))
+		case meets:
+			prefetch.Line(unsafe.Pointer(&n.links[n.linkOf(h)]))
+		case n.contentionFree[n.linkOf(h)] != 0:
+			continue
+		case first:
+			prefetch.Line(unsafe.Pointer(&n.links[n.linkOf(h)]))
+		}
+		k++
+	}
+}

@@ -1,0 +1,29 @@
+package noc
+
+import "math"
+
+// Shortcuts are the optimisations of this package, a bit each. None changes a time: tests turn them
+// off one by one, and compare.
+type Shortcuts uint8
+
+// The shortcuts, each in the file of its name.
+const (
+	Exclusive      Shortcuts = 1 << iota // routes whose links are their own need no events
+	Advance                              // messages pass links at which no other can come before them
+	ContentionFree                       // links at which no message waits are not looked at
+	Compress                             // routes share stored hops
+	Prefetch                             // state of coming events is fetched early
+)
+
+// Without turns shortcuts off, before routes are reserved. It is for tests.
+func (n *Fabric) Without(off Shortcuts) {
+	if n.off = off; off&(Advance|Exclusive) != 0 {
+		n.off |= ContentionFree // which belongs to routes that share links and advance
+	}
+	if off&Compress != 0 {
+		n.compressFrom = math.MaxInt
+	}
+	if off&Prefetch != 0 {
+		n.q.Prefetch(nil)
+	}
+}

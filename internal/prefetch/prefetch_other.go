@@ -1,0 +1,11 @@
+//go:build !amd64 && !arm64
+
+package prefetch
+
+import "unsafe"
+
+// Line does nothing.
+func Line(unsafe.Pointer) {}
+
+// Lines does nothing.
+func Lines(unsafe.Pointer, int) {}

@@ -1,0 +1,165 @@
+package oplog
+
+import (
+	"kernbench/collective"
+	"kernbench/dtype"
+)
+
+// Vector is what a tensor holds on each rank of a lockstep; the zero Vector is one of no elements. It
+// never changes once made, and is shared by counting.
+type Vector struct {
+	*column
+	way *Senders // nil: each rank has the vector of its own number
+	off int32
+}
+
+// column is a vector of each rank, and what its elements are made of.
+type column struct {
+	size  int // bytes of each
+	bytes []byte
+	runs  []collective.Run  // of each that is of one structure, as most are
+	more  []collective.Prov // of the others; nil: there are none
+	held  int
+}
+
+// Senders says from whom each rank gets what comes to it: rank r from rank of[r].
+type Senders struct {
+	of   []int32
+	held int
+}
+
+// NewSenders makes one that is not recycled.
+func NewSenders(of []int32) *Senders { return &Senders{of, 1} }
+
+// column makes room for so many bytes on each rank.
+func (u *Lockstep) column(size int) *column {
+	if f := u.free[size]; len(f) > 0 {
+		c := f[len(f)-1]
+		u.free[size] = f[:len(f)-1]
+		c.held, c.more = 1, nil
+		return c
+	}
+	n := len(u.who)
+	return &column{size: size, bytes: make([]byte, size*n), runs: make([]collective.Run, n), held: 1}
+}
+
+// put gives the vector of rank r its provenance.
+func (c *column) put(r int, p collective.Prov) {
+	if len(p) == 1 {
+		c.runs[r] = p[0]
+		return
+	}
+	if c.more == nil {
+		c.more = make([]collective.Prov, len(c.runs))
+	}
+	c.more[r] = append(c.more[r], p...)
+}
+
+// rank is the one whose vector rank r has.
+func (v *Vector) rank(r int) int {
+	if v.way != nil {
+		return int(v.way.of[r])
+	}
+	return r
+}
+
+// elems is the first n elements of rank r, or with them those of the ranks that follow it.
+func (v *Vector) elems(r int, t dtype.Type, n int32) []byte {
+	size := t.Size()
+	from := v.rank(r)*v.size + int(v.off)*size
+	return v.bytes[from : from+int(n)*size]
+}
+
+// labels are the provenance of the first n elements of rank r, in scratch unless they are all.
+func (v *Vector) labels(r int, scratch *collective.Prov, n int32) collective.Prov {
+	r = v.rank(r)
+	p := collective.Prov(v.runs[r : r+1 : r+1])
+	if v.more != nil && v.more[r] != nil {
+		p = v.more[r]
+	} else if p[0].N == n {
+		return p
+	}
+	*scratch = collective.Slice((*scratch)[:0], p, int(v.off), int(n))
+	return *scratch
+}
+
+// stretch is how many ranks from r on have vectors that follow each other.
+func (v *Vector) stretch(r int) int {
+	if v.way == nil {
+		return len(v.runs) - r
+	}
+	of, n := v.way.of[r:], 1
+	for n < len(of) && of[n] == of[n-1]+1 {
+		n++
+	}
+	return n
+}
+
+// From is one more of the vector, of the elements from off on.
+func (v Vector) From(off int32) Vector {
+	if v.column != nil {
+		v.column.held++
+	}
+	if v.way != nil {
+		v.way.held++
+	}
+	v.off += off
+	return v
+}
+
+// Cut makes n elements of v, on each rank from an element of its own on.
+func (u *Lockstep) Cut(v Vector, from []int32, t dtype.Type, n int32) Vector {
+	c := u.column(int(n) * t.Size())
+	for r, off := range from {
+		part := v
+		part.off += off
+		copy(c.bytes[r*c.size:], part.elems(r, t, n))
+		c.put(r, part.labels(r, &u.rep.pa, n))
+	}
+	return Vector{column: c}
+}
+
+// Release says that nobody has v any more.
+func (u *Lockstep) Release(v Vector) {
+	if v.column == nil {
+		return
+	}
+	u.leave(v.way)
+	if v.column.held--; v.column.held == 0 {
+		u.free[v.size] = append(u.free[v.size], v.column)
+	}
+}
+
+// Came is what comes to each rank of v, which goes.
+func (u *Lockstep) Came(v Vector, w *Senders) Vector {
+	if v.column == nil {
+		return v
+	}
+	before := v.way
+	if before == nil {
+		w.held++
+		v.way = w
+		return v
+	}
+	if n := len(u.ways); n > 0 {
+		v.way, u.ways = u.ways[n-1], u.ways[:n-1]
+	} else {
+		v.way = &Senders{of: make([]int32, len(w.of))}
+	}
+	v.way.held = 1
+	for r, from := range w.of {
+		v.way.of[r] = before.of[from]
+	}
+	u.leave(before)
+	return v
+}
+
+// leave drops a reference to a way.
+func (u *Lockstep) leave(w *Senders) {
+	if w == nil {
+		return
+	}
+	if w.held--; w.held == 0 {
+		u.ways = append(u.ways, w)
+	}
+}

@@ -28,7 +28,8 @@ func works(short bool) []*work {
 			ring(256).must(wallTime, below(0.15)),
 			ring(256, "--fidelity", "ideal"),
 			ring(256, "--verify-data").must(wallTime, below(0.4)),
-			halvingDoubling(256),
+			kernels(256), ownRing(256).must(ratioOfCPU, atMost(1.25)),
+			halvingDoubling(256, "ideal"), halvingGPUs(256, "slot"),
 			build(4096).must(wallTime, below(0.1)),
 			hierarchical("slot", 2, 2),
 			bytesPerPE(2, 2),
@@ -52,7 +53,15 @@ func works(short bool) []*work {
 			must(perMessage, below(468*ns)).aim(perMessage, atMost(468*ns/3)),
 		ring(4096).must(wallTime, below(20)).aim(wallTime, atMost(9)).must(peakMemory, below(gib)),
 		ring(4096, "--fidelity", "ideal").must(wallTime, below(9)).must(peakMemory, below(gib)),
-		halvingDoubling(65536).must(wallTime, below(4)).aim(wallTime, below(1.5)),
+		kernels(1024),
+		ownRing(1024).must(ratioOfCPU, atMost(1.25)),
+		halvingDoubling(1024, "ideal"), halvingDoubling(1024, "slot"), halvingGPUs(1024, "ideal"), halvingGPUs(1024, "slot"),
+		halvingDoubling(4096, "ideal"), halvingDoubling(4096, "slot"), halvingGPUs(4096, "ideal"), halvingGPUs(4096, "slot"),
+		halvingDoubling(16384, "ideal"), halvingDoubling(16384, "slot"), halvingGPUs(16384, "ideal"), halvingGPUs(16384, "slot"),
+		halvingDoubling(65536, "ideal").must(wallTime, below(4)).aim(wallTime, below(1.5)).must(peakMemory, below(gib)),
+		halvingDoubling(65536, "slot").must(peakMemory, below(gib)),
+		halvingGPUs(65536, "ideal").must(wallTime, below(4)).must(peakMemory, below(gib)),
+		halvingGPUs(65536, "slot").must(wallTime, below(8)).must(peakMemory, below(gib)),
 		build(4096).must(wallTime, below(0.1)),
 		build(102400).must(wallTime, below(2)),
 		hierarchical("slot", 8, 8, 8).must(wallTime, below(30)).must(peakMemory, below(4*gib)),
@@ -138,9 +147,17 @@ func ring(pes int, flags ...string) *work {
 	return command(name, what, onPEs(pes, append([]string{"--n-elem", "32768"}, flags...)...))
 }
 
-func halvingDoubling(pes int) *work {
-	return command(fmt.Sprintf("halving-%d-ideal", pes), fmt.Sprintf("recursive halving and doubling, %s PEs, 16 KiB per PE, fidelity ideal", group(pes)),
-		onPEs(pes, "--algorithm", "halving_doubling_allreduce", "--n-elem", "8192", "--fidelity", "ideal"))
+func halvingDoubling(pes int, fidelity string) *work {
+	return command(fmt.Sprintf("halving-%d-%s", pes, fidelity), fmt.Sprintf("recursive halving and doubling, %s PEs, 16 KiB per PE, fidelity %s", group(pes), fidelity),
+		onPEs(pes, "--algorithm", "halving_doubling_allreduce", "--n-elem", "8192", "--fidelity", fidelity))
+}
+
+// halvingGPUs is the same on GPUs around one switch. Each PE there has a ring to every other that
+// it talks to, and more messages announced than its DMA queue holds.
+func halvingGPUs(gpus int, fidelity string) *work {
+	return command(fmt.Sprintf("halving-%d-gpus-%s", gpus, fidelity), fmt.Sprintf("recursive halving and doubling, %s GPUs on one switch, 8 KiB per GPU, fidelity %s", group(gpus), fidelity),
+		[]string{"run", "--topology", "gb200-nvl72", "--set", fmt.Sprintf("system.sips.count=%d", gpus), "--algorithm", "halving_doubling_allreduce",
+			"--dtype", "f32", "--n-elem", "2048", "--fidelity", fidelity})
 }
 
 func hierarchical(fidelity string, counts ...int) *work {

@@ -6,7 +6,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -29,8 +28,6 @@ type outcome struct {
 
 // views say what else a run keeps, which must not change its result.
 type views struct{ trace, data bool }
-
-var allViews = []views{{}, {trace: true}, {data: true}, {true, true}}
 
 // empty is memory of a rank that holds no value.
 func empty(rank int) mem.Addr { return mem.At(mem.HBM, rank, 1<<20) }
@@ -155,14 +152,6 @@ func (b *bench) mustReplay(t testing.TB, o sim.Options) {
 	t.Helper()
 	if reason, err := sim.New(b.m, b.topo, o).NotReplayed(t.Context(), b.launch); reason != "" || err != nil {
 		t.Errorf("not replayed: %s, %v", reason, err)
-	}
-}
-
-// counted counts how many times a kernel is run.
-func counted(k tl.Kernel, runs *atomic.Int32) tl.Kernel {
-	return func(c *tl.Context, a tl.Args) {
-		runs.Add(1)
-		k(c, a)
 	}
 }
 

@@ -105,7 +105,7 @@ func build(pes int) *work {
 }
 
 // message is one slot message between neighbours, with everything that it passes: kernel, ring,
-// DMA, links, and its credit. Each pair of PEs has its way alone; all do the same, as the launch says.
+// DMA, links, and its credit. Each pair of PEs has its way alone.
 func message(pes int) *work {
 	return inside(fmt.Sprintf("message-%d", pes), fmt.Sprintf("one slot message between two PEs that have their links alone, on %s PEs at once", group(pes)),
 		[]Figure{{What: perMessage, Unit: Seconds}, {What: userCPU, Unit: Seconds}},

@@ -195,7 +195,7 @@ func TestMeasureAsks(t *testing.T) {
 
 // What is measured within the process gives figures: one for each that its row has.
 func TestInside(t *testing.T) {
-	for _, w := range []*work{hold(1e3), message(128), build(128), bytesPerPE(128)} {
+	for _, w := range []*work{hold(1e3), message(128), build(128), bytesPerPE(2, 2)} {
 		values, _, err := w.run(t.Context(), nil)
 		if err != nil || len(values) != len(w.figures) || slices.ContainsFunc(values, func(v float64) bool { return v < 0 || math.IsNaN(v) }) {
 			t.Errorf("%s: %v, %v", w.name, values, err)

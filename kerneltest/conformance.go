@@ -74,6 +74,9 @@ func (c conformanceCase) String() string {
 	return fmt.Sprintf("%d/%d/%v/%v/%v", c.ranks, c.n, c.order, c.typ, c.op)
 }
 
+// small is a machine of 32 PEs: four cubes. The default one takes longer to build than the cases to run.
+var small = []string{"system.sips.count=1", "sip.cube_mesh.w=2", "sip.cube_mesh.h=2"}
+
 // worlds are numbers of ranks: fewer than a cube has, a cube, and more.
 var worlds = []int{1, 2, 3, 4, 8, 17}
 
@@ -136,7 +139,7 @@ func width(t *testing.T, a *algorithm.Algorithm, ranks int) int {
 func (c *conformanceCase) run(t *testing.T, x *exec.Row) *exec.Missing {
 	s := lab.Spec{
 		Bench: bench.CCLHello.Name, Algorithm: c.algorithm.Name, Ranks: c.ranks, NElem: c.n, DType: c.typ, Op: c.op,
-		Sets:     []string{"fabric.memory_order=" + c.order.String()},
+		Sets:     slices.Concat(small, []string{"fabric.memory_order=" + c.order.String()}),
 		Executor: x.Name, VerifyData: x.Can(exec.Data),
 	}
 	if c.width > 0 {

@@ -78,12 +78,16 @@ func (h *Host) contribution(p *device.Plan, rank int) (*device.Tensor, error) {
 // fill fills a vector with inputs, whose first elements are those of rank first, the next
 // those of the next rank. It hands on the error of making the vector.
 func (h *Host) fill(x *device.Tensor, p *device.Plan, first int, err error) error {
+	if err != nil {
+		return err
+	}
+	n, size := h.Elems(p), h.DType.Size()
+	in, err := h.inputs(p.World, n)
 	if err != nil || !h.Device.HasData() {
 		return err
 	}
 	x.Named(fmt.Sprintf("contributions on SIP %d", x.Device()))
-	in := Inputs{Seed: h.Seed, World: p.World, Type: h.DType, Op: h.Op}
-	w, n, size := in.writer(), h.Elems(p), h.DType.Size()
+	w := in.writer()
 	return x.FillShards(func(s device.Shard, data []byte) {
 		for at := s.Region.Col; len(data) > 0; {
 			k := min(n-at%n, len(data)/size)

@@ -42,12 +42,21 @@ func (h *Host) perform(ctx context.Context, algorithm string, x example) error {
 	if err != nil {
 		return err
 	}
-	fill, formula := h.inputs(what, plan.World, n, x)
-	h.Report("inputs of rank r: %s", formula)
+	fill, formula := h.closedForm(what, plan.World, n, x)
 	in, err := h.vector("contributions", plan.PEs, n, fill)
 	if err != nil {
 		return err
 	}
+	if fill == nil {
+		chosen, err := h.inputs(plan.World, n)
+		if err != nil {
+			return err
+		}
+		if err := in.contribute(chosen); err != nil {
+			return err
+		}
+	}
+	h.Report("inputs of rank r: %s", formula)
 	results, err := h.vector("results", plan.PEs, out, nil)
 	if err != nil {
 		return err
@@ -72,9 +81,12 @@ func (h *Host) mostResults(p *device.Plan, n int) (int, error) {
 	return most, nil
 }
 
-// inputs are those of the closed form as long as neither they nor what they combine to are
-// rounded, and no seed asks for others.
-func (h *Host) inputs(what *collective.Collective, world, n int, x example) (func(rank int) []float64, string) {
+// closedForm is that of an example and its formula, as long as neither it nor what it combines to
+// is rounded, and no seed or choice asks for others. Else it is nil, beside the formula of those.
+func (h *Host) closedForm(what *collective.Collective, world, n int, x example) (func(rank int) []float64, string) {
+	if !h.Input.bySeed() {
+		return nil, h.Input.Formula
+	}
 	most := 0.0
 	for r := range world {
 		most = max(most, x.input(r, n-1))
@@ -82,7 +94,7 @@ func (h *Host) inputs(what *collective.Collective, world, n int, x example) (fun
 	if what.Reduces && (h.Op == tl.Sum || h.Op == tl.Avg) {
 		most *= float64(world)
 	}
-	if h.Seed == 0 && most <= exactTo(h.DType) && (!what.Reduces || h.Op != tl.Prod) {
+	if h.Input == nil && h.Seed == 0 && most <= exactTo(h.DType) && (!what.Reduces || h.Op != tl.Prod) {
 		return func(rank int) []float64 {
 			v := make([]float64, n)
 			for i := range v {
@@ -91,8 +103,7 @@ func (h *Host) inputs(what *collective.Collective, world, n int, x example) (fun
 			return v
 		}, x.formula
 	}
-	in := Inputs{Seed: h.Seed, World: world, Type: h.DType, Op: h.Op}
-	return func(rank int) []float64 { return in.Vector(rank, n) }, fmt.Sprintf("by seed %d", h.Seed)
+	return nil, fmt.Sprintf("by seed %d", h.Seed)
 }
 
 // exactTo is the number up to which a type has all whole numbers.

@@ -18,7 +18,10 @@ func hcclAllGatherTiled(ctx context.Context, h *Host) error {
 	if err != nil {
 		return err
 	}
-	in := Inputs{Seed: h.Seed, World: world, Type: h.DType, Op: h.Op}
+	in, err := h.inputs(world, n)
+	if err != nil {
+		return err
+	}
 	x, err := h.vector("x", t.pes, n, func(rank int) []float64 { return in.Vector(rank, n) })
 	if err != nil {
 		return err
@@ -64,6 +67,7 @@ var HcclAllGatherTiled = Register(Program{
 	Name:     "hccl_allgather_tiled",
 	Summary:  "task API: all-gather of 300 elements of each rank in tiles of 2 × 128 + 44, blocks a stride of 300 apart",
 	Parallel: true,
+	Chosen:   true,
 	Ranks:    4,
 	NElem:    300,
 	Options: []Option{

@@ -20,8 +20,11 @@ func hcclAllReduce(ctx context.Context, h *Host) error {
 	if err != nil {
 		return err
 	}
-	x, err := h.vector("x", t.pes, n, func(rank int) []float64 { return t.exact(rank, n) })
+	x, err := h.vector("x", t.pes, n, nil)
 	if err != nil {
+		return err
+	}
+	if err := t.contribute(x); err != nil {
 		return err
 	}
 	y, err := h.vector("y", t.pes, n, nil)
@@ -118,6 +121,7 @@ var HcclAllReduce = Register(Program{
 	Name:     "hccl_allreduce",
 	Summary:  "task API: all-reduce of 300 elements in one task, and again in tiles of 2 × 128 + 44 by repeat",
 	Parallel: true,
+	Chosen:   true,
 	Combines: true,
 	Ranks:    4,
 	DType:    dtype.F16,

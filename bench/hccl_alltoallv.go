@@ -61,7 +61,10 @@ func hcclAlltoAllV(ctx context.Context, h *Host) error {
 		}
 		return displs
 	}
-	in := Inputs{Seed: h.Seed, World: world, Type: h.DType, Op: h.Op}
+	in, err := h.inputs(world, most)
+	if err != nil {
+		return err
+	}
 	sent := make([][]float64, world) // made once: every rank's result needs parts of all
 	x, err := h.vector("x", t.pes, most, func(rank int) []float64 {
 		sent[rank] = in.Vector(rank, most)
@@ -112,6 +115,7 @@ var HcclAlltoAllV = Register(Program{
 	Name:     "hccl_alltoallv",
 	Summary:  "task API: all-to-all with uneven counts, in turns, at once or in steps that Iterate goes through",
 	Parallel: true,
+	Chosen:   true,
 	Ranks:    4,
 	NElem:    64,
 	Options: []Option{

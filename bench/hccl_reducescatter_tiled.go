@@ -19,8 +19,11 @@ func hcclReduceScatterTiled(ctx context.Context, h *Host) error {
 		return fmt.Errorf("--n-elem %d: the elements of a block do not divide into %d tiles", n, tiles)
 	}
 	tile := n / tiles
-	x, err := h.vector("x", t.pes, n*world, func(rank int) []float64 { return t.exact(rank, n*world) })
+	x, err := h.vector("x", t.pes, n*world, nil)
 	if err != nil {
+		return err
+	}
+	if err := t.contribute(x); err != nil {
 		return err
 	}
 	var y [3]*vector
@@ -76,6 +79,7 @@ var HcclReduceScatterTiled = Register(Program{
 	Name:     "hccl_reducescatter_tiled",
 	Summary:  "task API: reduce-scatter of blocks of 300 in 3 tiles: by repeat 3 with a stride of 300, and by 3 calls",
 	Parallel: true,
+	Chosen:   true,
 	Combines: true,
 	Ranks:    4,
 	NElem:    300,

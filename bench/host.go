@@ -19,6 +19,7 @@ type Options struct {
 	DType     dtype.Type  // Invalid: that of the program
 	Op        tl.ReduceOp // of an AllReduce
 	Seed      uint64      // of the inputs
+	Input     *Input      // what ranks contribute; nil: as the program says, as a rule by seed
 	PEs       []int32     // that take part, ascending; nil: see Host.Devices
 
 	With map[string]string // the program's own options, by name
@@ -125,12 +126,12 @@ type Values struct {
 }
 
 // Expect compares a result with a reference, element by element within a bound. The run's
-// verdict on values is that all comparisons of its program agree. A NaN agrees with
-// nothing.
+// verdict on values is that all comparisons of its program agree. A NaN and an infinity agree
+// with their like only, however wide the bound.
 func (h *Host) Expect(what string, got, want, bound []float64) {
 	v := Values{What: what, Elements: len(want), Digest: digest(got)}
 	for i := range want {
-		if i < len(got) && (got[i] == want[i] || abs(got[i]-want[i]) <= bound[i]) {
+		if i < len(got) && agrees(got[i], want[i], bound[i]) {
 			continue
 		}
 		if v.Wrong == 0 {
@@ -153,7 +154,16 @@ func digest(values []float64) uint64 {
 	return h
 }
 
-func abs(x float64) float64 { return max(x, -x) }
+// agrees reports whether got is within bound of want.
+func agrees(got, want, bound float64) bool {
+	switch {
+	case got == want || got != got && want != want:
+		return true
+	case got-got != 0 || want-want != 0: // one of them is no finite number
+		return false
+	}
+	return math.Abs(got-want) <= bound
+}
 
 // Values lists the comparisons of the program so far.
 func (h *Host) Values() []Values { return h.values }

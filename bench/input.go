@@ -8,7 +8,8 @@ import (
 	"kernbench/tl"
 )
 
-// Inputs makes the values that ranks contribute: a function of seed, rank and index alone,
+// Inputs makes the values that ranks contribute, by seed where none are chosen: a function of
+// seed, rank and index alone,
 // exact in every element type, and such that no reduction of them leaves the finite range.
 //
 //	sum, avg   k/128 with k in 1..255, so that a float sum rounds and a lost or doubled
@@ -23,10 +24,18 @@ type Inputs struct {
 	World int
 	Type  dtype.Type
 	Op    tl.ReduceOp
+
+	Chosen *Input // instead, of Elems elements that each rank brings; nil: by seed
+	Elems  int
 }
 
 // At is element index of what a rank brings.
 func (in Inputs) At(rank, index int) float64 {
+	if in.Chosen != nil {
+		var b [8]byte
+		in.Chosen.write(in.Type, b[:in.Type.Size()], rank, in.Elems, index)
+		return dtype.At(in.Type, b[:], 0)
+	}
 	l := in.levels()
 	return l.value(l.pick(in.base(rank), index))
 }
@@ -105,6 +114,10 @@ func (in Inputs) writer() *writer {
 
 // write fills dst with the elements of a rank from one on, by words.
 func (w *writer) write(dst []byte, rank, first int) {
+	if w.Chosen != nil {
+		w.Chosen.write(w.Type, dst, rank, w.Elems, first)
+		return
+	}
 	at, n, size := w.base(rank)+uint64(first), uint64(w.number()), w.Type.Size()
 	for width := 8 * size; len(dst) >= 8; dst = dst[8:] {
 		word := uint64(0)
@@ -133,6 +146,12 @@ func pick(at, n uint64) uint8 {
 func (in Inputs) Vector(rank, n int) []float64 {
 	l, base := in.levels(), in.base(rank)
 	v := make([]float64, n)
+	if in.Chosen != nil {
+		for i := range v {
+			v[i] = in.At(rank, i)
+		}
+		return v
+	}
 	for i := range v {
 		v[i] = l.value(l.pick(base, i))
 	}

@@ -108,19 +108,17 @@ func (h *Host) seeded(p *device.Plan, set *numerics.Set) (*vector, error) {
 
 // seed fills a vector so.
 func (h *Host) seed(p *device.Plan, v *vector, set *numerics.Set) error {
-	if !h.Device.HasData() {
-		return nil
+	in, err := h.inputs(p.World, v.n)
+	switch {
+	case err != nil || !h.Device.HasData():
+		return err
+	case set == nil:
+		return v.contribute(in)
 	}
-	in := Inputs{Seed: h.Seed, World: p.World, Type: h.DType, Op: h.Op}
-	w, first := in.writer(), 0
+	first := 0
 	for _, x := range v.tensors {
 		if err := x.FillShards(func(s device.Shard, data []byte) {
-			rank := first + s.Region.Col/v.n
-			if set != nil {
-				set.Append(data[:0], h.DType, h.Seed, p.World, rank, v.n)
-			} else {
-				w.write(data, rank, 0)
-			}
+			set.Append(data[:0], h.DType, h.Seed, p.World, first+s.Region.Col/v.n, v.n)
 		}); err != nil {
 			return err
 		}

@@ -27,6 +27,9 @@ type Program struct {
 	Ranks    int // 0: as configured
 	// Combines tells that an operation can be chosen. Every program with Collectives does.
 	Combines bool
+	// Chosen tells that what ranks contribute can be chosen. For every program with Collectives
+	// it can.
+	Chosen bool
 	// DType and NElem are what the program takes when nobody says otherwise.
 	DType   dtype.Type // Invalid: F16
 	NElem   int        // 0: as configured

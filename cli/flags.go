@@ -242,6 +242,7 @@ func workFlags(f *pflag.FlagSet, s *lab.Spec) {
 	// sum is the zero operation, and worth showing: the help prints it through the text.
 	f.Var(&parsed[tl.ReduceOp]{to: &s.Op, parse: tl.ParseReduceOp, kind: "OP"}, "op", "reduction: "+join(tl.ReduceOps())+" (default sum)")
 	seedFlag(f, s)
+	f.StringVar(&s.Input, "input", "", "what ranks contribute: random (by --seed), rank (rank r holds r+1), ones, index (element i is i), or a `FILE` of numbers, rank by rank (default: as the bench says, mostly random)")
 }
 
 func seedFlag(f *pflag.FlagSet, s *lab.Spec) {

@@ -14,6 +14,7 @@ import (
 // Call is one collective that a launch performed, with all that a judge needs.
 type Call struct {
 	Title      string // how reports tell it from others of one launch; "": it was alone
+	Turn       int32  // number of its turns, where programs of streams performed it; 0: none did
 	Plan       *Plan
 	Collective *collective.Collective
 	Groups     []CallGroup // side by side: one, or one per shard with rank_level: sip

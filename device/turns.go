@@ -107,7 +107,7 @@ func (c *Context) turned(p *Performed) (*Call, error) {
 	for _, pe := range p.PEs {
 		plan.RankToPE = append(plan.RankToPE, c.cfg.Machine.Coord(int(pe)))
 	}
-	return &Call{Title: p.Title, Plan: plan, Collective: what, Groups: []CallGroup{{Call: p.Call, PEs: p.PEs}}}, nil
+	return &Call{Title: p.Title, Turn: p.ID, Plan: plan, Collective: what, Groups: []CallGroup{{Call: p.Call, PEs: p.PEs}}}, nil
 }
 
 // capture gives a call the data of its turns. It lists the ranks without one that ended.

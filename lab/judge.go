@@ -78,7 +78,7 @@ func (out *outcome) verify(x *setting, data *oplog.Log, c *device.Call, g *devic
 		Prov:      func(r int) collective.Prov { return provs[r] },
 		Operation: data.Why,
 		Place:     func(r int) string { return x.machine.PEName(int(g.PEs[r])) },
-		Overflow:  data.Overflow(),
+		Overflow:  data.Overflow(c.Turn),
 	}
 	if c.Plan.Algorithm.Idempotent && (g.Call.Op == tl.Max || g.Call.Op == tl.Min) {
 		in.NotApplicable = fmt.Sprintf("%s may count a contribution twice, which %v does not notice", c.Plan.Name, g.Call.Op)
@@ -128,16 +128,16 @@ func (out *outcome) wrong() bool {
 func (j *judgement) failures(dst []Failure) []Failure {
 	for g, v := range j.verdicts {
 		labels := j.call.Groups[g].Call.Labels
-		for _, f := range v.Failures {
+		for _, found := range v.Failures {
 			if len(dst) == MaxFailures {
 				return dst
 			}
 			f := Failure{
-				Collective: j.call.Title, Rank: f.Rank, PE: f.Place, Index: f.Element, Elements: f.Wrong, Question: provenance,
-				Got: f.Got, Expected: f.Want, Reason: f.Reason,
-				Missing: ranksOf(f.Missing, labels), Duplicated: ranksOf(f.Duplicated, labels), Times: times(f.Duplicated),
+				Collective: j.call.Title, Rank: found.Rank, PE: found.Place, Index: found.Element, Elements: found.Wrong, Question: provenance,
+				Got: found.Got, Expected: found.Want, Reason: found.Reason,
+				Missing: ranksOf(found.Missing, labels), Duplicated: ranksOf(found.Duplicated, labels), Times: times(found.Duplicated),
 			}
-			if f.Reason == "" {
+			if !found.Contributors {
 				f.Question = values
 			}
 			dst = append(dst, f)

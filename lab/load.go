@@ -31,6 +31,7 @@ type setting struct {
 	fidelity string            // of row; "": it has none
 
 	order mem.Ordering // what the machine promises about the order of one-sided operations
+	input *bench.Input // what ranks contribute; nil: as the bench says
 	world int          // ranks that the device is asked for; 0: as configured
 	pes   []int32      // that they are; nil: the first of the machine
 
@@ -72,12 +73,17 @@ func load(s Spec) (*setting, error) {
 	switch {
 	case !p.Collectives && s.Algorithm != "":
 		return nil, fmt.Errorf("bench %s runs no collective by an algorithm's name: an algorithm would change nothing", p.Name)
+	case !p.Collectives && !p.Chosen && s.Input != "":
+		return nil, fmt.Errorf("bench %s has inputs of its own: --input would change nothing", p.Name)
 	case !p.Collectives && !p.Combines && s.Op != tl.Sum:
 		return nil, fmt.Errorf("bench %s has no operation to choose: another operation would change nothing", p.Name)
 	case !p.Collectives && !p.Parallel && (s.Ranks > 0 || s.Devices != nil):
 		return nil, fmt.Errorf("bench %s runs no collective: a number of ranks, or devices, would change nothing", p.Name)
 	case s.Ranks > 0 && s.Devices != nil:
 		return nil, fmt.Errorf("%d ranks and devices %s: one of them says who takes part", s.Ranks, deviceList(s.Devices))
+	}
+	if x.input, err = bench.ParseInput(s.Input, x.DType); err != nil {
+		return nil, err
 	}
 	if err := p.CheckOptions(s.Options); err != nil {
 		return nil, err

@@ -111,7 +111,7 @@ func (x *setting) once(ctx context.Context, p pass) (out *outcome, err error) {
 		p.watch.dev = dev
 	}
 	host := bench.NewHost(x.program, dev, bench.Options{
-		Algorithm: x.Algorithm, NElem: x.NElem, DType: x.DType, Op: x.Op, Seed: x.Seed,
+		Algorithm: x.Algorithm, NElem: x.NElem, DType: x.DType, Op: x.Op, Seed: x.Seed, Input: x.input,
 		PEs: x.pes, With: x.Options,
 	}, func(line string) {
 		out.report = append(out.report, line)

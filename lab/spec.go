@@ -25,6 +25,7 @@ type Spec struct {
 	DType   dtype.Type  `json:"-"`                 // that of the bench, as a rule f16
 	Op      tl.ReduceOp `json:"-"`                 // sum
 	Seed    uint64      `json:"seed"`              // of the inputs and of the provenance hashes
+	Input   string      `json:"input,omitempty"`   // what ranks contribute: one of bench.InputNames, or a file of numbers; as the bench says
 
 	Options map[string]string `json:"options,omitempty"` // of the bench, by name: see bench.Program.Options
 

@@ -263,6 +263,9 @@ func (x *setting) command() string {
 	for _, set := range x.Sets {
 		s += fmt.Sprintf(" --set '%s'", set)
 	}
+	if x.Input != "" {
+		s += fmt.Sprintf(" --input '%s'", x.Input)
+	}
 	if x.Seed != 0 {
 		s += fmt.Sprintf(" --seed %d", x.Seed)
 	}

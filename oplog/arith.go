@@ -25,19 +25,20 @@ func (r *replay) math(x *record) {
 	case tl.MathBinaryScalar:
 		a := r.src(x.a, t, x.aOff, n)
 		dtype.BinaryScalar(x.binary(), t, d, a, m.f)
-		r.infinity(x, d, a)
 		r.pa = collective.Slice(r.pa[:0], r.values.at(x.a).prov, int(x.aOff), int(n))
 		if s := r.scope(x); s.averages(x, m.f) {
 			v.prov = collective.Scale(v.prov, r.pa, s.world, r.cause(x))
 		} else {
 			v.prov = collective.Obscure(v.prov, r.pa, r.cause(x))
 		}
+		r.overflow(x, d, v.prov, t, a)
 		return
 	case tl.MathConvert:
 		a := r.src(x.a, x.from, x.aOff, n)
 		dtype.Convert(t, x.from, d, a)
 		v.prov = collective.Slice(v.prov, r.values.at(x.a).prov, int(x.aOff), int(n))
 		collective.Round(v.prov)
+		r.overflow(x, d, v.prov, x.from, a)
 		return
 	case tl.MathFill:
 		dtype.Fill(t, d, m.f)
@@ -52,13 +53,13 @@ func (r *replay) math(x *record) {
 	case tl.MathUnary:
 		a := r.src(x.a, t, x.aOff, n)
 		dtype.Unary(dtype.UnaryOp(x.sub), t, d, a)
-		r.infinity(x, d, a)
 		r.obscure(x, v)
+		r.overflow(x, d, v.prov, t, a)
 		return
 	case tl.MathFMA:
 		a, b, c := r.src(x.a, t, x.aOff, n), r.src(x.b, t, x.bOff, n), r.src(m.c, t, m.cOff, n)
 		dtype.FMA(t, d, a, b, c)
-		r.infinity(x, d, a, b, c)
+		r.overflow(x, d, nil, t, a, b, c)
 	case tl.MathClamp:
 		dtype.Clamp(t, d, r.src(x.a, t, x.aOff, n), m.f, m.g)
 		r.obscure(x, v)
@@ -72,6 +73,7 @@ func (r *replay) math(x *record) {
 		a := r.src(x.a, t, x.aOff, n)
 		for i := 0; i < len(d); i += len(row) {
 			dtype.Binary(dtype.Add, t, d[i:i+len(row)], a[i:i+len(row)], row)
+			r.overflow(x, d[i:i+len(row)], nil, t, a[i:i+len(row)], row)
 		}
 	}
 	v.prov = collective.MakeOpaque(v.prov, int(n), r.cause(x))
@@ -97,22 +99,20 @@ func (r *replay) elementwise(x *record, v *value, d []byte) {
 				a, b = va.elems(t, x.aOff, n), spread(vb.elems(t, x.bOff, 1), int(n))
 			}
 			dtype.Binary(x.binary(), t, d, a, b)
-			r.infinity(x, d, a, b)
 			v.prov = collective.MakeOpaque(v.prov, int(n), r.cause(x))
+			r.overflow(x, d, v.prov, t, a, b)
 			return
 		}
 	}
 	a, b := va.elems(t, x.aOff, n), vb.elems(t, x.bOff, n)
 	dtype.Binary(x.binary(), t, d, a, b)
-	if r.opts.Explain {
-		r.infinity(x, d, a, b)
-	}
 	pa, pb := va.labels(&r.pa, x.aOff, n), vb.labels(&r.pb, x.bOff, n)
 	if s := r.scope(x); s.combining && collective.Combines(s.op, x.binary()) {
 		v.prov = r.hasher.Merge(v.prov, pa, pb, r.cause(x))
-		return
+	} else {
+		v.prov = collective.Obscure(v.prov, pa, r.cause(x))
 	}
-	v.prov = collective.Obscure(v.prov, pa, r.cause(x))
+	r.overflow(x, d, v.prov, t, a, b)
 }
 
 // averages recognises the one scaling that an average may do: by 1/N.
@@ -178,16 +178,6 @@ func (l *Log) Why(id int32) string {
 		x.sub = uint8(id & 15)
 	}
 	return x.name()
-}
-
-// Overflow describes the first operation that made an infinity out of finite operands,
-// or is empty. It is known in explain mode only.
-func (l *Log) Overflow() string {
-	x := l.rep.infinite
-	if x == nil {
-		return ""
-	}
-	return fmt.Sprintf("%v overflowed %v at element %d", l.placeOf(x), x.typ, l.rep.infiniteAt)
 }
 
 // fault is the first record that could not be performed, as the error of its place.

@@ -25,8 +25,6 @@ func (r *replay) combine(x *record) {
 	r.before = append(r.before[:0], data...)
 	src := r.src(x.a, x.typ, x.aOff, x.n)
 	dtype.Binary(x.binary(), x.typ, data, r.before, src)
-	r.infinity(x, data, r.before, src)
-
 	r.pa = collective.Slice(r.pa[:0], p.prov, off, n)
 	if s := r.scope(x); s.combining && collective.Combines(s.op, x.binary()) {
 		r.pb = collective.Slice(r.pb[:0], r.values.at(x.a).prov, int(x.aOff), n)
@@ -36,6 +34,7 @@ func (r *replay) combine(x *record) {
 		r.pc = collective.Obscure(r.pc[:0], r.pa, r.cause(x))
 		r.pa = append(r.pa[:0], r.pc...)
 	}
+	r.overflow(x, data, r.pa, x.typ, r.before, src)
 	p.prov = collective.Overwrite(p.prov, off, r.pa)
 }
 

@@ -130,7 +130,7 @@ func TestCombineOverflows(t *testing.T) {
 	if err := b.Flush(); err != nil {
 		t.Fatal(err)
 	}
-	if got := b.Overflow(); !strings.Contains(got, "put_combine at lib/kernel.go:9 overflowed f16 at element 0") {
+	if got := b.Overflow(0); !strings.Contains(got, "put_combine at lib/kernel.go:9 makes +Inf of 60000 and 60000 in f16, element 0") {
 		t.Errorf("overflow: %q", got)
 	}
 }

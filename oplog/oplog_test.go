@@ -248,11 +248,11 @@ func TestOverflow(t *testing.T) {
 		if err := b.Flush(); err != nil {
 			t.Fatal(err)
 		}
-		want := "rank 3 add at lib/kernel.go:5 overflowed f16 at element 1"
+		want := "rank 3 add at lib/kernel.go:5 makes +Inf of 60000 and 60000 in f16, element 1"
 		if !explain {
 			want = ""
 		}
-		if got := b.Overflow(); got != want {
+		if got := b.Overflow(0); got != want {
 			t.Errorf("explain %v: %q, want %q", explain, got, want)
 		}
 	}

@@ -2,7 +2,6 @@ package oplog
 
 import (
 	"fmt"
-	"math"
 	"runtime/debug"
 
 	"kernbench/collective"
@@ -27,17 +26,16 @@ type replay struct {
 	before     []byte          // what memory held before it was combined, reused
 	bad        *record         // first record that could not be performed
 	badErr     error
-	unwritten  int     // its first never-written element
-	untimed    bool    // nobody knows when it was
-	infinite   *record // first record that overflowed
-	infiniteAt int
-	causes     []record // explain mode: operations that may have made elements opaque
+	unwritten  int                 // its first never-written element
+	untimed    bool                // nobody knows when it was
+	overflows  map[int32]*overflow // explain mode: the first of each turn, of 0 that of recBegin
+	causes     []record            // explain mode: operations that may have made elements opaque
 	causeIndex map[causeKey]int32
 	audit      *audit // nil: nobody asks
 }
 
 func newReplay(o Options) *replay {
-	r := &replay{opts: o, hasher: collective.NewHasher(o.Seed, o.Explain), causeIndex: map[causeKey]int32{}}
+	r := &replay{opts: o, hasher: collective.NewHasher(o.Seed, o.Explain), causeIndex: map[causeKey]int32{}, overflows: map[int32]*overflow{}}
 	if o.Audit {
 		r.audit = new(audit)
 	}
@@ -126,6 +124,7 @@ func (r *replay) perform(x *record, list []*tl.Turn) {
 		r.combine(x)
 	case recBegin:
 		r.whole = scope{true, tl.ReduceOp(x.sub), int(x.n)}
+		delete(r.overflows, 0)
 	case recEnd:
 		r.whole.combining = false
 	case recBeginTurn:
@@ -202,25 +201,6 @@ func (r *replay) src(v tl.Value, t dtype.Type, off, n int32) []byte {
 func (r *replay) make(x *record) (*value, []byte) {
 	v := r.values.at(x.dst)
 	return v, r.values.make(v, int(x.n)*x.typ.Size())
-}
-
-// infinity looks, in explain mode, for the first overflow: an infinity made of operands
-// that had none.
-func (r *replay) infinity(x *record, out []byte, operands ...[]byte) {
-	if r.infinite != nil || !x.typ.IsFloat() {
-		return
-	}
-	i := dtype.FirstNonFinite(x.typ, out)
-	if i < 0 || math.IsNaN(dtype.At(x.typ, out, i)) {
-		return
-	}
-	for _, o := range operands {
-		if dtype.FirstNonFinite(x.typ, o) >= 0 {
-			return
-		}
-	}
-	first := *x
-	r.infinite, r.infiniteAt = &first, i
 }
 
 // placeOf is the place of a record.

@@ -3,6 +3,7 @@ package oplog
 import (
 	"errors"
 	"fmt"
+	"maps"
 
 	"kernbench/collective"
 	"kernbench/dtype"
@@ -77,6 +78,7 @@ func (r *replay) beginTurn(x *record, t *tl.Turn) {
 	k := &r.turns
 	if k.open == nil {
 		k.scopes, k.open = map[int32]scope{}, map[*tl.Turn]*opened{}
+		maps.DeleteFunc(r.overflows, func(turn int32, _ *overflow) bool { return turn != 0 }) // of turns that were taken
 	}
 	if k.open[t] != nil {
 		r.fail(x, errTwice)

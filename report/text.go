@@ -88,6 +88,9 @@ func subject(w io.Writer, r *lab.Result) {
 		size += fmt.Sprintf(" %s %s %s (%v)", ranks, count(int64(r.ElemsPerRank)), r.DType, r.BytesPerRank)
 	}
 	field(w, "world size", "%s", size)
+	if r.Spec.Input != "" {
+		field(w, "input", "%s", r.Spec.Input)
+	}
 }
 
 func cost(w io.Writer, r *lab.Result) {

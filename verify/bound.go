@@ -110,7 +110,10 @@ func smallest(t dtype.Type) float64 {
 }
 
 // overflows is the magnitude from which on a result is rounded to infinity: half a unit
-// beyond the largest finite value, which is a relative u/2.
+// beyond the largest finite value, which is a relative u/2. No float64 is beyond f64.
 func overflows(t dtype.Type) float64 {
+	if t == dtype.F64 {
+		return math.Inf(1)
+	}
 	return dtype.MaxFinite(t) * (1 + dtype.Epsilon(t)/2)
 }

@@ -27,7 +27,7 @@ type Input struct {
 
 	Operation func(id int32) string // the operation behind an opaque element, with its place
 	Place     func(rank int) string // the PE of a rank; nil when there is none
-	Overflow  string                // the operation that made the first infinity, if known
+	Overflow  string                // the first operation that made an infinity or a NaN of finite operands, if known
 }
 
 // Check judges. It fails only when the question is impossible: a call that cannot be, or
@@ -58,8 +58,8 @@ type check struct {
 
 	provBad  []damage // by rank
 	valueBad []damage
-	overflow []damage // elements that are infinite or NaN and should not be
-	inRange  []int    // those of them that the type could hold
+	overflow []damage // elements of finite operands that are infinite or NaN, or should be
+	inRange  []int    // those of them whose exact result the type can hold
 	depth    int      // most roundings of any contribution, -1 where that is unknown
 
 	same []bool // rank's output equals rank 0's, bit by bit; nil where that means nothing

@@ -2,9 +2,11 @@ package verify
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"kernbench/collective"
+	"kernbench/dtype"
 )
 
 // Failure describes the first wrong element of one rank.
@@ -15,6 +17,8 @@ type Failure struct {
 	Wrong   int    // wrong elements of this rank
 
 	Got, Want string // values; empty without data
+
+	Contributors bool // the contributors are wrong; false: only the value is
 
 	// What is wrong with the contributors, in words, and as lists by label where the run
 	// kept explicit sets (explain mode).
@@ -61,10 +65,36 @@ func (c *check) failure(rank int) Failure {
 		f.Got = show(c.Call.Type, c.Out(rank), f.Element)
 		f.Want = c.wanted(rank, f.Element)
 	}
-	if p.elements > 0 {
+	if f.Contributors = p.elements > 0; f.Contributors {
 		c.explain(&f)
+	} else {
+		c.overflowed(&f)
 	}
 	return f
+}
+
+// overflowed says of an element that is wrong in value only what the type has to do with it.
+func (c *check) overflowed(f *Failure) {
+	if !c.Collective.Reduces || !c.Call.Type.IsFloat() {
+		return
+	}
+	ref := c.reference(f.Rank, f.Element)
+	if !isFinite(ref.Value[0]) && !ref.Beyond[0] {
+		return
+	}
+	largest := dtype.MaxFinite(c.Call.Type)
+	switch got := dtype.At(c.Call.Type, c.Out(f.Rank), f.Element); {
+	case math.Abs(ref.Value[0]) >= overflows(c.Call.Type):
+		f.Reason = fmt.Sprintf("overflow: the exact result does not fit %v, whose largest number is %g", c.Call.Type, largest)
+	case !isFinite(got):
+		f.Reason = fmt.Sprintf("overflow: the exact result fits %v, whose largest number is %g, a partial result does not", c.Call.Type, largest)
+	default:
+		return
+	}
+	if c.Overflow != "" {
+		f.Step = c.Overflow
+		f.Reason += "; first: " + f.Step
+	}
 }
 
 // explain says what the first wrong element of f holds instead of what it should.

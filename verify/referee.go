@@ -105,24 +105,22 @@ func (r *referee) block(rank, at, n int) {
 	limit := overflows(t)
 	for i, got := range r.dec.Floats(t, out) {
 		want, tol := r.ref.Value[i], r.tol[i]
-		if got == want || math.Abs(got-want) <= tol && !math.IsInf(got, 0) {
-			continue
-		}
-		finite := !math.IsNaN(want) && !math.IsInf(want, 0) || r.ref.Beyond[i]
-		switch {
-		case math.IsNaN(want) && math.IsNaN(got):
-		case !finite || !math.IsNaN(got) && !math.IsInf(got, 0):
-			r.wrong[rank].add(at+i, 1)
-		default: // an infinity, or the NaN of two, where the exact result is a number
-			r.overflow[rank].add(at+i, 1)
-			if math.Abs(want) < limit {
-				r.inRange[rank]++
-			}
-			// Rounding up to tol on the way may carry a result over the limit.
-			excused := math.Abs(want)+tol >= limit
-			if !excused || math.IsNaN(got) || math.Signbit(got) != math.Signbit(want) {
+		if fits := math.Abs(want) < limit; fits && isFinite(got) {
+			if got != want && !(math.Abs(got-want) <= tol) {
 				r.wrong[rank].add(at+i, 1)
 			}
+			continue
+		} else if !fits && !isFinite(want) && !r.ref.Beyond[i] { // as contributions are
+			if got != want && !(math.IsNaN(got) && math.IsNaN(want)) {
+				r.wrong[rank].add(at+i, 1)
+			}
+			continue
+		} else if fits {
+			r.inRange[rank]++
 		}
+		r.overflow[rank].add(at+i, 1)
+		r.wrong[rank].add(at+i, 1)
 	}
 }
+
+func isFinite(x float64) bool { return x-x == 0 }

@@ -104,28 +104,38 @@ func (c *check) share() {
 	}
 }
 
-// wanted is what element i of rank's output should be, in words, with the bound.
-func (c *check) wanted(rank, i int) string {
-	for _, p := range c.expect.Parts(rank) {
-		if i >= p.N {
-			i -= p.N
-			continue
-		}
-		if !c.Collective.Reduces {
-			return show(c.Call.Type, c.In(p.From.At(0)), int(p.Base)+i)
-		}
-		var ref collective.Reference
-		c.refer(&ref, p, i, 1)
-		if c.Call.Type.IsInt() {
-			return fmt.Sprint(ref.Int[0])
-		}
-		b := newBound(c.Call, p.From.N, c.depth)
-		if tol := b.at(&ref, 0); tol > 0 {
-			return fmt.Sprintf("%.9g ± %.3g", ref.Value[0], tol)
-		}
-		return fmt.Sprintf("%.9g", ref.Value[0])
+// wanted is what an element of rank's output should be, in words, with the bound.
+func (c *check) wanted(rank, element int) string {
+	p, i := c.part(rank, element)
+	if !c.Collective.Reduces {
+		return show(c.Call.Type, c.In(p.From.At(0)), int(p.Base)+i)
 	}
-	return ""
+	ref := c.reference(rank, element)
+	if c.Call.Type.IsInt() {
+		return fmt.Sprint(ref.Int[0])
+	}
+	b := newBound(c.Call, p.From.N, c.depth)
+	if tol := b.at(&ref, 0); tol > 0 && isFinite(ref.Value[0]) {
+		return fmt.Sprintf("%.9g ± %.3g", ref.Value[0], tol)
+	}
+	return fmt.Sprintf("%.9g", ref.Value[0])
+}
+
+// reference is that of element i of rank's output.
+func (c *check) reference(rank, i int) (ref collective.Reference) {
+	p, i := c.part(rank, i)
+	c.refer(&ref, p, i, 1)
+	return ref
+}
+
+// part is the part of rank's output that element i is in, and its place there.
+func (c *check) part(rank, i int) (collective.Part, int) {
+	parts := c.expect.Parts(rank)
+	for len(parts) > 1 && i >= parts[0].N {
+		i -= parts[0].N
+		parts = parts[1:]
+	}
+	return parts[0], i
 }
 
 // show is element i of b.

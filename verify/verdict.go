@@ -66,17 +66,17 @@ func (v *Verdict) OK() bool {
 	return v.RanksFail == 0 && (v.Provenance.Status == OK || v.Values.Status == OK)
 }
 
-// Overflow describes results that are infinite, or NaN after an infinity on the way,
-// though every input is finite.
+// Overflow describes results of finite contributions that are infinite or NaN, and those whose
+// exact value the type cannot hold. All of them are wrong.
 type Overflow struct {
 	Elements int // over all ranks
 	Ranks    int
 	Rank     int // the first of them, and its first such element
 	Element  int
-	// InRange counts those whose exact result the type can hold: it was a partial
-	// result that overflowed. The others are beyond the type in any order.
+	// InRange counts those whose exact result the type can hold: a partial result
+	// overflowed. The others are beyond the type in any order.
 	InRange int
-	Step    string // where the first infinity arose, if that is known
+	Step    string // where the first infinity or NaN arose, if that is known
 }
 
 // text is the sentence about it, or "" where there is none.
@@ -86,11 +86,16 @@ func (o Overflow) text(typ fmt.Stringer, largest float64) string {
 	}
 	s := fmt.Sprintf("overflow of %v (largest %g) in %d elements of %d ranks, first rank %d element %d",
 		typ, largest, o.Elements, o.Ranks, o.Rank, o.Element)
-	if o.InRange > 0 {
-		s += fmt.Sprintf("; in %d of them only a partial result is too large", o.InRange)
+	switch beyond := o.Elements - o.InRange; {
+	case beyond == 0:
+		s += ": the exact result fits, a partial result does not"
+	case o.InRange == 0:
+		s += ": the exact result does not fit"
+	default:
+		s += fmt.Sprintf(": the exact result fits in %d of them, a partial result does not; in %d the exact result does not fit", o.InRange, beyond)
 	}
 	if o.Step != "" {
-		s += "; first at " + o.Step
+		s += "; first: " + o.Step
 	}
 	return s
 }

@@ -299,39 +299,85 @@ func TestDistinctResults(t *testing.T) {
 	}
 }
 
+// A result that is infinite or NaN is wrong unless contributions were, in every float type: where
+// the exact result fits, where only a partial one does not, and where neither does.
 func TestOverflow(t *testing.T) {
-	tests := []struct {
-		name    string
-		typ     dtype.Type
-		x       []float64 // by rank
-		values  Status
-		inRange int
-	}{
-		{"the exact sum is beyond f16", dtype.F16, []float64{60000, 60000, 1}, OK, 0},
-		{"only a partial sum is", dtype.F16, []float64{60000, 60000, -60000}, Fail, 3},
-		{"bf16 has the range", dtype.BF16, []float64{60000, 60000, 1}, OK, -1},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			w := newWorld(collective.AllReduce, sumOf(3, 1, tt.typ), false, func(r, _ int) float64 { return tt.x[r] })
-			w.set(w.chain(0, 1, 2))
-			in := w.input()
-			in.Overflow = "rank 0, add at ring.go:12"
-			v := judge(t, in)
-			if v.Values.Status != tt.values {
-				t.Errorf("values %v, want %v", v.Values, tt.values)
-			}
-			if tt.inRange < 0 {
-				if v.Overflow.Elements != 0 {
-					t.Errorf("overflow %+v, want none", v.Overflow)
+	inf, nan := math.Inf(1), math.NaN()
+	for _, typ := range []dtype.Type{dtype.F16, dtype.BF16, dtype.F32, dtype.F64} {
+		big := dtype.MaxFinite(typ)
+		tests := []struct {
+			name    string
+			op      tl.ReduceOp
+			x       []float64 // by rank
+			values  Status
+			inRange int // -1: none overflows
+			text    string
+		}{
+			{"the exact sum is beyond the type", tl.Sum, []float64{big, big, 1}, Fail, 0, "the exact result does not fit"},
+			{"the exact product is", tl.Prod, []float64{big, -big, 1}, Fail, 0, "the exact result does not fit"},
+			{"only a partial sum is", tl.Sum, []float64{big, big, -big}, Fail, 3, "the exact result fits, a partial result does not"},
+			{"only the sum of an average is", tl.Avg, []float64{big, big / 2, big / 2}, Fail, 3, "the exact result fits, a partial result does not"},
+			{"the largest", tl.Sum, []float64{big, 0, 0}, OK, -1, ""},
+			{"a contribution is infinite", tl.Sum, []float64{inf, 2, 1}, OK, -1, ""},
+			{"contributions of either sign are", tl.Sum, []float64{inf, -inf, 1}, OK, -1, ""},
+			{"a contribution is NaN", tl.Sum, []float64{nan, 2, 1}, OK, -1, ""},
+			{"a maximum of infinity", tl.Max, []float64{inf, 2, 1}, OK, -1, ""},
+			{"a minimum beside infinity", tl.Min, []float64{inf, 2, 1}, OK, -1, ""},
+		}
+		for _, tt := range tests {
+			t.Run(typ.String()+" "+tt.name, func(t *testing.T) {
+				call := collective.Call{World: 3, Elems: 1, Type: typ, Op: tt.op}
+				w := newWorld(collective.AllReduce, call, false, func(r, _ int) float64 { return tt.x[r] })
+				w.set(w.finish(w.chain(0, 1, 2)))
+				in := w.input()
+				in.Overflow = "rank 0 add at ring.go:12"
+				v := judge(t, in)
+				if v.Values.Status != tt.values || v.OK() != (tt.values == OK) {
+					t.Errorf("values %v, want %v", v.Values, tt.values)
 				}
-				return
+				if tt.inRange < 0 {
+					if v.Overflow.Elements != 0 {
+						t.Errorf("overflow %+v, want none", v.Overflow)
+					}
+					return
+				}
+				if v.Overflow.Elements != 3 || v.Overflow.InRange != tt.inRange || len(v.Failures) != 3 ||
+					!strings.Contains(v.Values.Text, "overflow of "+typ.String()) || !strings.Contains(v.Values.Text, tt.text) {
+					t.Fatalf("overflow %+v, text %q", v.Overflow, v.Values.Text)
+				}
+				if f := v.Failures[0]; f.Contributors || !strings.Contains(f.Reason, "overflow") || !strings.HasSuffix(f.Reason, "first: rank 0 add at ring.go:12") {
+					t.Errorf("failure %v", f)
+				}
+			})
+		}
+	}
+}
+
+// A finite number in the place of an infinity that contributions bring is wrong, and so is one
+// in the place of a result that the type cannot hold.
+func TestFiniteInsteadOfInfinity(t *testing.T) {
+	for _, x := range [][]float64{{math.Inf(1), 1}, {60000, 60000}} {
+		w := newWorld(collective.AllReduce, sumOf(2, 1, dtype.F16), false, func(r, _ int) float64 { return x[r] })
+		v := w.chain(0, 1)
+		dtype.Set(dtype.F16, v.data, 0, 65504)
+		w.set(v)
+		if v := judge(t, w.input()); v.Values.Status != Fail {
+			t.Errorf("%v: values %v", x, v.Values)
+		}
+	}
+}
+
+// Sums and products of integers wrap modulo 2^bits, and so does what is expected.
+func TestIntegersWrap(t *testing.T) {
+	for _, typ := range []dtype.Type{dtype.I8, dtype.I16, dtype.I32, dtype.I64, dtype.U8} {
+		for _, op := range []tl.ReduceOp{tl.Sum, tl.Prod} {
+			call := collective.Call{World: 5, Elems: 2, Type: typ, Op: op}
+			w := newWorld(collective.AllReduce, call, false, func(r, i int) float64 { return dtype.MaxFinite(typ) - float64(r+i) })
+			w.set(w.chain(0, 1, 2, 3, 4))
+			if v := judge(t, w.input()); !v.OK() || v.Values.Status != OK {
+				t.Errorf("%v %v: %v", typ, op, v.Values)
 			}
-			if v.Overflow.Elements != 3 || v.Overflow.InRange != tt.inRange ||
-				!strings.Contains(v.Values.Text, "overflow of f16 (largest 65504)") || !strings.Contains(v.Values.Text, "ring.go:12") {
-				t.Errorf("overflow %+v, text %q", v.Overflow, v.Values.Text)
-			}
-		})
+		}
 	}
 }
 

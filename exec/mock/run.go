@@ -60,7 +60,7 @@ type Outcome struct {
 	Window  *mem.Window // of Config.Layout, with the control words as the run left them
 
 	Operation func(id int32) string // the operation behind an opaque element, with its place
-	Overflow  string                // the operation that made the first infinity out of none
+	Overflow  string                // the first operation that made an infinity or a NaN of finite operands
 }
 
 // TB is the part of testing.TB that Run needs.
@@ -110,7 +110,7 @@ func Observe(ctx context.Context, k tl.Kernel, cfg Config) (*Outcome, error) {
 	if err != nil {
 		return nil, err
 	}
-	o.Result, o.Overflow = *res, log.Overflow()
+	o.Result, o.Overflow = *res, log.Overflow(0)
 	return o, cfg.read(log, l, o)
 }
 

@@ -36,6 +36,36 @@ func (h *Hasher) Merge(dst, a, b Prov, why int32) Prov {
 	return dst
 }
 
+// MergeAxis extends dst by the unions along the middle axis of a, which is of the shape [outer,
+// axis, inner]: Merge of all elements of the axis, one after the other.
+func (h *Hasher) MergeAxis(dst, a Prov, outer, axis, inner int, why int32) Prov {
+	var sum, next, row Prov
+	for o := range outer {
+		at := o * axis * inner
+		sum = Slice(sum[:0], a, at, inner)
+		for k := 1; k < axis; k++ {
+			row = Slice(row[:0], a, at+k*inner, inner)
+			next = h.Merge(next[:0], sum, row, why)
+			sum, next = next, sum
+		}
+		dst = Concat(dst, sum)
+	}
+	return dst
+}
+
+// Transpose extends dst by the elements of a matrix of so many rows and columns, turned.
+func Transpose(dst, a Prov, rows, cols int) Prov {
+	if len(a) == 1 && !a[0].labelled() {
+		return Concat(dst, a)
+	}
+	for j := range cols {
+		for i := range rows {
+			dst = Append(dst, a.At(i*cols+j))
+		}
+	}
+	return dst
+}
+
 // mergeInto makes r the union of r and s, which have the same N.
 func (h *Hasher) mergeInto(r, s *Run, why int32) {
 	if r.Kind != Written || s.Kind != Written || r.Scaled != s.Scaled {

@@ -325,3 +325,48 @@ func ExampleHasher_Merge() {
 	// 1 run of 4 elements with 2 contributors:
 	// [{0 0 1} {1 0 1}]
 }
+
+// A union along an axis is that of all elements of the axis, and a matrix that is turned twice is
+// what it was.
+func TestMergeAxisAndTranspose(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		h := NewHasher(1, true)
+		outer, axis, inner := rapid.IntRange(0, 3).Draw(t, "outer"), rapid.IntRange(1, 4).Draw(t, "axis"), rapid.IntRange(0, 4).Draw(t, "inner")
+		var p Prov
+		for p.Len() < outer*axis*inner {
+			n := rapid.IntRange(1, outer*axis*inner-p.Len()).Draw(t, "n")
+			rank, base := rapid.IntRange(0, 2).Draw(t, "rank"), rapid.Int64Range(0, 3).Draw(t, "base")
+			switch rapid.IntRange(0, 3).Draw(t, "kind") {
+			case 0:
+				p = MakeNeutral(p, n)
+			case 1:
+				p = MakeConstant(p, n)
+			default:
+				p = Concat(p, h.Own(nil, rank, base, n))
+			}
+		}
+		got := h.MergeAxis(nil, p, outer, axis, inner, 5)
+		if got.Len() != outer*inner {
+			t.Fatalf("%d elements, want %d", got.Len(), outer*inner)
+		}
+		for i := range outer * inner {
+			at := func(k int) Prov { return Slice(nil, p, (i/inner*axis+k)*inner+i%inner, 1) }
+			want := at(0)
+			for k := 1; k < axis; k++ {
+				want = h.Merge(nil, want, at(k), 5)
+			}
+			if run := got.At(i); !run.Same(&want[0]) || !slices.Equal(run.Contributors(), want[0].Contributors()) {
+				t.Fatalf("element %d is %+v, want %+v", i, run, want[0])
+			}
+		}
+		turned := Transpose(nil, p, outer*axis, inner)
+		for i := range p.Len() {
+			if a, b := p.At(i), turned.At(i%inner*outer*axis+i/inner); !a.Same(&b) {
+				t.Fatalf("element %d turns into %+v from %+v", i, b, a)
+			}
+		}
+		if back := Transpose(nil, turned, inner, outer*axis); !Equal(back, p) {
+			t.Fatalf("turned twice: %v, want %v", back, p)
+		}
+	})
+}

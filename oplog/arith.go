@@ -50,6 +50,9 @@ func (r *replay) math(x *record) {
 		return
 	case tl.MathTranspose:
 		transpose(d, r.src(x.a, t, x.aOff, n), t.Size(), int(m.outer), int(m.axis))
+		r.pa = collective.Slice(r.pa[:0], r.values.at(x.a).prov, int(x.aOff), int(n))
+		v.prov = collective.Transpose(v.prov, r.pa, int(m.outer), int(m.axis))
+		return
 	case tl.MathUnary:
 		a := r.src(x.a, t, x.aOff, n)
 		dtype.Unary(dtype.UnaryOp(x.sub), t, d, a)
@@ -65,7 +68,8 @@ func (r *replay) math(x *record) {
 		r.obscure(x, v)
 		return
 	case tl.MathReduce:
-		dtype.ReduceAxis(x.binary(), t, d, r.src(x.a, t, x.aOff, m.outer*m.axis*m.inner), int(m.outer), int(m.axis), int(m.inner))
+		r.along(x, v, d)
+		return
 	case tl.MathSoftmax:
 		dtype.Softmax(t, d, r.src(x.a, t, x.aOff, n), int(m.outer), int(m.axis), int(m.inner))
 	case tl.MathRowAdd:
@@ -84,6 +88,35 @@ func (r *replay) math(x *record) {
 func (r *replay) obscure(x *record, v *value) {
 	r.pa = collective.Slice(r.pa[:0], r.values.at(x.a).prov, int(x.aOff), int(x.n))
 	v.prov = collective.Obscure(v.prov, r.pa, r.cause(x))
+}
+
+// along combines the elements along an axis. It merges contributions as the same operation on two
+// operands does.
+func (r *replay) along(x *record, v *value, d []byte) {
+	m, t := r.rest(x), x.typ
+	outer, axis, inner := int(m.outer), int(m.axis), int(m.inner)
+	a := r.src(x.a, t, x.aOff, int32(outer*axis*inner))
+	dtype.ReduceAxis(x.binary(), t, d, a, outer, axis, inner)
+	if s := r.scope(x); s.combining && collective.Combines(s.op, x.binary()) {
+		r.pa = collective.Slice(r.pa[:0], r.values.at(x.a).prov, int(x.aOff), outer*axis*inner)
+		v.prov = r.hasher.MergeAxis(v.prov, r.pa, outer, axis, inner, r.cause(x))
+	} else {
+		v.prov = collective.MakeOpaque(v.prov, int(x.n), r.cause(x))
+	}
+	if r.opts.Explain {
+		r.overflow(x, d, v.prov, t, slabs(a, t.Size(), outer, axis, inner)...)
+	}
+}
+
+// slabs are the elements of a vector of the shape [outer, axis, inner] by their place along the
+// axis: of each place, those of the shape [outer, inner].
+func slabs(a []byte, size, outer, axis, inner int) [][]byte {
+	all := make([][]byte, axis)
+	row := inner * size
+	for i := range outer * axis {
+		all[i%axis] = append(all[i%axis], a[i*row:(i+1)*row]...)
+	}
+	return all
 }
 
 // elementwise is the arithmetic of two operands. One of them may be a single element.
@@ -208,7 +241,7 @@ func (x *record) accesses() bool {
 }
 
 var mathNames = [...]string{
-	tl.MathFMA: "fma", tl.MathClamp: "clamp", tl.MathReduce: "reduce", tl.MathSoftmax: "softmax",
+	tl.MathFMA: "fma", tl.MathClamp: "clamp", tl.MathSoftmax: "softmax",
 	tl.MathConvert: "convert", tl.MathFill: "full", tl.MathRowAdd: "row add", tl.MathTranspose: "transpose",
 }
 
@@ -232,7 +265,23 @@ func (x *record) name() string {
 	}
 	switch x.math {
 	case tl.MathBinary:
-		return x.binary().String()
+		switch op := x.binary(); op {
+		case dtype.Max:
+			return "maximum"
+		case dtype.Min:
+			return "minimum"
+		default:
+			return op.String()
+		}
+	case tl.MathReduce:
+		switch op := x.binary(); op {
+		case dtype.Add:
+			return "sum"
+		case dtype.Mul:
+			return "prod"
+		default:
+			return op.String()
+		}
 	case tl.MathBinaryScalar:
 		return "scale (" + x.binary().String() + ")"
 	case tl.MathUnary:

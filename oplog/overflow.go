@@ -65,13 +65,26 @@ func (l *Log) Overflow(turn int32) string {
 	if o == nil {
 		return ""
 	}
+	const most = 3 // operands that are named
 	var operands []string
-	for _, v := range o.operands {
+	for _, v := range o.operands[:min(most, len(o.operands))] {
 		operands = append(operands, fmt.Sprintf("%.9g", v))
 	}
-	s := fmt.Sprintf("%v makes %g of %s in %v", l.placeOf(&o.record), o.got, strings.Join(operands, " and "), o.record.typ)
+	if more := len(o.operands) - most; more > 0 {
+		operands = append(operands, fmt.Sprintf("%d more numbers", more))
+	}
+	s := fmt.Sprintf("%v makes %g of %s in %v", l.placeOf(&o.record), o.got, and(operands), o.record.typ)
 	if o.terms == 0 {
 		return s + fmt.Sprintf(", element %d", o.element)
 	}
 	return s + fmt.Sprintf(", element %d, the partial result of %d contributions", o.index, o.terms)
+}
+
+// and joins words as a sentence does.
+func and(words []string) string {
+	last := len(words) - 1
+	if last < 1 {
+		return strings.Join(words, "")
+	}
+	return strings.Join(words[:last], ", ") + " and " + words[last]
 }

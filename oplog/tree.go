@@ -155,16 +155,63 @@ func (r *replay) followMath(x *record) {
 	case tl.MathBinaryScalar:
 		copy(to, (*r.audit.of(x.a))[x.aOff:])
 		rounded(to, x.typ)
-		r.broken(x, x.typ, out, r.src(x.a, x.typ, x.aOff, x.n), nil)
+		r.broken(x, x.typ, out, r.src(x.a, x.typ, x.aOff, x.n))
 	case tl.MathConvert:
 		copy(to, (*r.audit.of(x.a))[x.aOff:])
 		if dtype.Epsilon(x.typ) > dtype.Epsilon(x.from) {
 			rounded(to, x.typ)
 		}
-		r.broken(x, x.from, out, r.src(x.a, x.from, x.aOff, x.n), nil)
+		r.broken(x, x.from, out, r.src(x.a, x.from, x.aOff, x.n))
+	case tl.MathReduce:
+		r.followAxis(x, to, out)
+	case tl.MathTranspose:
+		m, from := r.rest(x), (*r.audit.of(x.a))[x.aOff:]
+		rows, cols := int(m.outer), int(m.axis)
+		for i := range to {
+			to[i] = from[i%rows*cols+i/rows]
+		}
 	default:
 		clear(to)
 	}
+}
+
+// followAxis makes the trees of elements that were combined along an axis: in f64, or in f32 for
+// narrower types, with one rounding to the type at the end. Its additions are not counted, since
+// none of them leaves a result that could show whether it stalled.
+func (r *replay) followAxis(x *record, to []Tree, out []byte) {
+	m := r.rest(x)
+	outer, axis, inner := int(m.outer), int(m.axis), int(m.inner)
+	from := (*r.audit.of(x.a))[x.aOff:]
+	within, last := roundoff(dtype.F64), roundoff(x.typ)
+	if x.typ == dtype.F16 || x.typ == dtype.BF16 {
+		within = roundoff(dtype.F32)
+	}
+	if x.typ == dtype.F64 {
+		last = 0
+	}
+	rounds := x.typ.IsFloat() && x.binary() != dtype.Max && x.binary() != dtype.Min
+	for i := range to {
+		j, parts := Tree{}, 0
+		for k := range axis {
+			t := from[(i/inner*axis+k)*inner+i%inner]
+			if t.Terms == 0 {
+				continue
+			}
+			parts++
+			j = Tree{addTerms(j.Terms, t.Terms), max(j.Height, t.Height), max(j.Growth, t.Growth)}
+		}
+		if rounds && parts > 1 {
+			j.Height += uint32(parts - 1)
+			j.Growth += uint64(parts-1)*within + last
+			if last != 0 {
+				j.Height++
+			}
+		}
+		to[i] = j
+	}
+	size := x.typ.Size()
+	a := r.src(x.a, x.typ, x.aOff, int32(outer*axis*inner))
+	r.broken(x, x.typ, out, slabs(a, size, outer, axis, inner)...)
 }
 
 // rounded gives contributions one rounding more.
@@ -244,7 +291,7 @@ func stalls(t dtype.Type, out, a, b []byte, i int) bool {
 
 // broken looks for the first infinity or NaN that was made of finite operands, which are of a
 // type of their own.
-func (r *replay) broken(x *record, from dtype.Type, out, a, b []byte) {
+func (r *replay) broken(x *record, from dtype.Type, out []byte, operands ...[]byte) {
 	if r.audit.sum.Overflow != nil {
 		return
 	}
@@ -254,7 +301,7 @@ func (r *replay) broken(x *record, from dtype.Type, out, a, b []byte) {
 			return
 		}
 		i += lo
-		if finite(from, a, i) && (b == nil || finite(from, b, i)) {
+		if allFinite(from, i, operands) {
 			r.audit.sum.Overflow, r.audit.infinite = &Event{Element: i}, *x
 			return
 		}

@@ -170,3 +170,25 @@ func (b *bench) check(t *testing.T, at tl.Ref, want ...oplog.Tree) {
 		}
 	}
 }
+
+// A sum along an axis has the contributions of the whole axis; it is rounded to its type once.
+func TestTreesAlongAnAxis(t *testing.T) {
+	for _, tt := range []struct {
+		typ    dtype.Type
+		height uint32
+		growth uint64 // in units of the roundoff of f64
+	}{
+		{dtype.F64, 2, 2}, {dtype.F32, 3, 2 + 1<<29}, {dtype.BF16, 3, 2<<29 + 1<<45}, {dtype.I32, 0, 0},
+	} {
+		both(t, oplog.Options{Audit: true}, func(t *testing.T, b *bench) {
+			x := b.put(t, 0, tt.typ, 1, 2, 3, 4, 5, 6)
+			b.own(t, 0, x)
+			b.Begin(tl.Sum, 3)
+			rows := b.c.Transpose(b.c.Load(x).Reshape(2, 3))
+			want := oplog.Tree{Terms: 3, Height: tt.height, Growth: tt.growth}
+			if got, _ := b.tree(t, b.c.Sum(rows, 0).Slice(0, 1)); got.Tree != want || got.value != 6 {
+				t.Errorf("%v: tree %+v of %v, want %+v", tt.typ, got.Tree, got.value, want)
+			}
+		})
+	}
+}

@@ -178,6 +178,12 @@ func (c *Context) Sum(a Tensor, axis int) Tensor { return c.reduce("sum", dtype.
 // Max is the largest along an axis, which disappears from the shape.
 func (c *Context) Max(a Tensor, axis int) Tensor { return c.reduce("max", dtype.Max, a, axis) }
 
+// Min is the smallest along an axis, which disappears from the shape.
+func (c *Context) Min(a Tensor, axis int) Tensor { return c.reduce("min", dtype.Min, a, axis) }
+
+// Prod multiplies along an axis, which disappears from the shape.
+func (c *Context) Prod(a Tensor, axis int) Tensor { return c.reduce("prod", dtype.Mul, a, axis) }
+
 func (c *Context) reduce(name string, op dtype.BinaryOp, a Tensor, axis int) (r Tensor) {
 	i := c.use(name, &a)
 	axis = c.axis(name, a, axis)

@@ -43,6 +43,7 @@ type CallGroup struct {
 	// in memory.
 	Outputs [][]byte
 	Provs   []collective.Prov
+	Wrote   [][]int32 // who wrote each element, as oplog.Log.Writers has it
 }
 
 // Out is the physical address of the result of a rank, if it is in memory.

@@ -114,6 +114,7 @@ func (c *Context) turned(p *Performed) (*Call, error) {
 func (c *Call) capture(p *Performed, turns []*oplog.CapturedTurn) (missing []int, err error) {
 	g := &c.Groups[0]
 	g.Inputs, g.Outputs, g.Provs = make([][]byte, g.Call.World), make([][]byte, g.Call.World), make([]collective.Prov, g.Call.World)
+	g.Wrote = make([][]int32, g.Call.World)
 	ended := make([]bool, g.Call.World)
 	for _, t := range turns {
 		if err := c.agrees(p, t); err != nil {
@@ -126,7 +127,7 @@ func (c *Call) capture(p *Performed, turns []*oplog.CapturedTurn) (missing []int
 		if ended[r] {
 			return nil, fmt.Errorf("%w: rank %d had two turns of number %d", ErrTurns, r, p.ID)
 		}
-		ended[r], g.Inputs[r], g.Outputs[r], g.Provs[r] = true, t.In, t.Out, t.Prov
+		ended[r], g.Inputs[r], g.Outputs[r], g.Provs[r], g.Wrote[r] = true, t.In, t.Out, t.Prov, t.Wrote
 	}
 	for r := range ended {
 		if !ended[r] {

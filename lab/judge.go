@@ -47,7 +47,7 @@ func (out *outcome) judge(x *setting, data *oplog.Log, c *device.Call) error {
 			}
 			j.verdicts = append(j.verdicts, v)
 			g := &c.Groups[i] // what was kept has served its purpose, and can be large
-			g.Inputs, g.Outputs, g.Provs = nil, nil, nil
+			g.Inputs, g.Outputs, g.Provs, g.Wrote = nil, nil, nil, nil
 			delete(out.expected, g)
 		}
 	}
@@ -72,10 +72,16 @@ func (out *outcome) verify(x *setting, data *oplog.Log, c *device.Call, g *devic
 	}
 	in := verify.Input{
 		Collective: c.Collective, Call: g.Call, Hasher: data.Hasher(),
-		In:        func(r int) []byte { return g.Inputs[r] },
-		Expected:  out.expected[g],
-		Out:       func(r int) []byte { return outs[r] },
-		Prov:      func(r int) collective.Prov { return provs[r] },
+		In:       func(r int) []byte { return g.Inputs[r] },
+		Expected: out.expected[g],
+		Out:      func(r int) []byte { return outs[r] },
+		Prov:     func(r int) collective.Prov { return provs[r] },
+		Wrote: func(r int) []int32 {
+			if g.Wrote != nil {
+				return g.Wrote[r]
+			}
+			return data.Writers(g.Out(r), g.Call.Type, c.Collective.Out(g.Call, r))
+		},
 		Operation: data.Why,
 		Place:     func(r int) string { return x.machine.PEName(int(g.PEs[r])) },
 		Overflow:  data.Overflow(c.Turn),

@@ -201,10 +201,14 @@ const causeBase = 1 << 20
 
 func (x *record) unary() bool { return x.kind == recMath && x.math == tl.MathUnary }
 
-// Why explains the operation that made an element opaque.
+// Why explains the operation that made an element opaque, or wrote it last.
 func (l *Log) Why(id int32) string {
 	if i := int(id - causeBase); i >= 0 && i < len(l.rep.causes) {
-		return l.placeOf(&l.rep.causes[i]).String()
+		p := l.placeOf(&l.rep.causes[i])
+		if l.rep.causes[i].accesses() {
+			p.Timed = false // several writes share a cause, and this is the first
+		}
+		return p.String()
 	}
 	x := record{kind: kind(id >> 16), math: tl.MathOp(id >> 8), sub: uint8(id >> 4 & 15)}
 	if x.unary() {

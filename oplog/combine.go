@@ -36,6 +36,7 @@ func (r *replay) combine(x *record) {
 	}
 	r.overflow(x, data, r.pa, x.typ, r.before, src)
 	p.prov = collective.Overwrite(p.prov, off, r.pa)
+	r.wrote(p, off, n, x)
 }
 
 // neutral extends dst by r.pa, the provenance of the elements in r.before, with those

@@ -168,6 +168,7 @@ func (l *Log) Memory(a mem.Addr, t dtype.Type, n int) ([]byte, error) {
 		return nil, err
 	}
 	s.prov = collective.Overwrite(s.prov, off, collective.MakeConstant(nil, n))
+	s.untouched(off, n)
 	l.rep.mark(s, off, n, Tree{})
 	return s.bytes(off, n), nil
 }
@@ -217,6 +218,7 @@ func (l *Log) Label(rank int, base int64, a mem.Addr, t dtype.Type, n int) error
 		return &fault.Unwritten{Place: fault.Place{Rank: rank, Op: "contribution"}, Addr: a.String(), First: i}
 	}
 	s.prov = collective.Overwrite(s.prov, off, l.rep.hasher.Own(nil, rank, base, n))
+	s.untouched(off, n)
 	l.rep.mark(s, off, n, Tree{Terms: 1})
 	return nil
 }

@@ -40,7 +40,8 @@ type piece struct {
 	prov collective.Prov
 	few  [4]collective.Run // where provenance lies while it has no more runs
 
-	trees []Tree // of the elements, where somebody asks for them
+	trees []Tree  // of the elements, where somebody asks for them
+	wrote []int32 // explain mode, see Log.Writers
 }
 
 func (p *piece) end() mem.Addr { return p.base + mem.Addr(p.size) }

@@ -17,6 +17,7 @@ type CapturedTurn struct {
 	In    []byte     // the contribution
 	Out   []byte     // the result, and its provenance: of turns that ended
 	Prov  collective.Prov
+	Wrote []int32 // of each element of Out: see Log.Writers
 	Ended bool
 }
 
@@ -107,12 +108,14 @@ func (r *replay) beginTurn(x *record, t *tl.Turn) {
 		}
 		r.pa = collective.MakeUnwritten(r.pa[:0], ref.Len())
 		p.prov = collective.Overwrite(p.prov, off, r.pa)
+		p.untouched(off, ref.Len())
 	}
 	base := 0
 	for _, ref := range t.In {
 		p, off, _ := r.turnMemory(x, c, ref)
 		r.pa = r.own(r.pa[:0], t, base, ref.Len())
 		p.prov = collective.Overwrite(p.prov, off, r.pa)
+		p.untouched(off, ref.Len())
 		r.mark(p, off, ref.Len(), Tree{Terms: 1})
 		base += ref.Len()
 	}
@@ -136,6 +139,9 @@ func (r *replay) endTurn(x *record, t *tl.Turn) {
 		}
 		c.Out = append(c.Out, p.bytes(off, ref.Len())...)
 		c.Prov = collective.Slice(c.Prov, p.prov, off, ref.Len())
+		if r.opts.Explain {
+			c.Wrote = append(c.Wrote, p.writers(off, ref.Len())...)
+		}
 	}
 	c.Ended = true
 }

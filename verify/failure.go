@@ -108,16 +108,76 @@ func (c *check) explain(f *Failure) {
 	case collective.Unwritten:
 		f.Reason = "never written"
 	case collective.Constant:
-		f.Reason = "a constant that no contribution went into"
+		f.Reason = c.by(f, "a constant that no contribution went into")
 	case collective.Opaque:
-		f.Step = fmt.Sprintf("operation %d", got.Why)
-		if c.Operation != nil {
-			f.Step = c.Operation(got.Why)
-		}
+		f.Step = c.operation(got.Why)
 		f.Reason = fmt.Sprintf("computed by %s, which is not an operation of %s, or not on contributions alone", f.Step, c.meaning())
 	default:
 		c.explainSets(f, d)
 	}
+}
+
+// operation is the operation of a number, with its place where that is known.
+func (c *check) operation(id int32) string {
+	if c.Operation == nil {
+		return fmt.Sprintf("operation %d", id)
+	}
+	return c.Operation(id)
+}
+
+// writer is the operation that wrote the element of a failure last; untouched reports that none did.
+func (c *check) writer(f *Failure) (operation string, untouched bool) {
+	if c.Wrote == nil {
+		return "", false
+	}
+	wrote := c.Wrote(f.Rank)
+	switch {
+	case f.Element >= len(wrote):
+		return "", false
+	case wrote[f.Element] == 0:
+		return "", true
+	}
+	return c.operation(wrote[f.Element]), false
+}
+
+// by says what the element of a failure holds, and who wrote it.
+func (c *check) by(f *Failure, what string) string {
+	step, untouched := c.writer(f)
+	switch {
+	case untouched:
+		return what + ": nothing was written to it"
+	case step != "":
+		f.Step = step
+		return what + ": written by " + step
+	}
+	return what
+}
+
+// alone says what an element holds where all of it is the input of one rank: its own, untouched or
+// not, or that of another. It is empty for other elements, and where one contribution is all there
+// should be.
+func (c *check) alone(f *Failure, want, got []collective.Contributor) string {
+	if len(got) != 1 {
+		return ""
+	}
+	own := got[0].Rank == c.Call.Labels.At(f.Rank)
+	if len(want) == 1 && (!own || compare(want, got) == 0) {
+		return ""
+	}
+	if _, untouched := c.writer(f); own && untouched {
+		return "still holds its untouched input: nothing was written to it"
+	}
+	what := "holds only the input of " + c.names(got)
+	if own {
+		what = "holds only its own input"
+		if n := got[0].Count; n > 1 {
+			what += ", " + count(n)
+		}
+		if i := got[0].Index; len(want) > 0 && i != want[0].Index {
+			what += fmt.Sprintf(" (its element %d)", i)
+		}
+	}
+	return c.by(f, what)
 }
 
 // meaning is the collective with its reduction: "all_reduce sum".
@@ -140,13 +200,17 @@ func (c *check) explainSets(f *Failure, d collective.Difference) {
 		return
 	case d.Got.Count == 0:
 		f.Missing = want
-		f.Reason = "no contribution at all"
+		f.Reason = c.by(f, "no contribution at all")
 		return
 	case d.Got.Set == nil:
 		c.withoutSets(f, d, want)
 		return
 	}
-	f.compare(want, d.Got.Contributors())
+	got := d.Got.Contributors()
+	f.compare(want, got)
+	if f.Reason = c.alone(f, want, got); f.Reason != "" {
+		return
+	}
 	var parts []string
 	if len(f.Missing) > 0 {
 		parts = append(parts, fmt.Sprintf("%d of %d contributions missing: %s", len(f.Missing), len(want), c.names(f.Missing)))

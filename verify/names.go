@@ -3,6 +3,7 @@ package verify
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"strings"
 
 	"kernbench/collective"
@@ -101,7 +102,15 @@ func stretch(lo, hi collective.Contributor, all []collective.Contributor) string
 		s += fmt.Sprintf("[%d]", lo.Index)
 	}
 	if lo.Count > 1 {
-		s += fmt.Sprintf(" (%d times)", lo.Count)
+		s += fmt.Sprintf(" (%s)", count(lo.Count))
 	}
 	return s
+}
+
+// count says how often a contribution is there. The largest number stands for itself and more.
+func count(n int64) string {
+	if n == math.MaxInt64 {
+		return fmt.Sprintf("at least %d times", n)
+	}
+	return fmt.Sprintf("%d times", n)
 }

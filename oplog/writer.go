@@ -1,0 +1,46 @@
+package oplog
+
+import (
+	"kernbench/dtype"
+	"kernbench/mem"
+)
+
+// Writers are, for n elements of memory, the operations that wrote them last, as Why names them. 0 is
+// an element that no operation has written since the host did, or since it became part of a
+// contribution or of the place of a result. Nil outside explain mode. Valid until the next launch.
+func (l *Log) Writers(a mem.Addr, t dtype.Type, n int) []int32 {
+	if !l.opts.Explain || l.Flush() != nil {
+		return nil
+	}
+	p, off, err := l.at(a, t, n)
+	if err != nil {
+		return nil
+	}
+	return p.writers(off, n)
+}
+
+// writers are those of n elements from off on. Memory has them from their first use on.
+func (p *piece) writers(off, n int) []int32 {
+	if p.wrote == nil {
+		p.wrote = make([]int32, p.size/p.typ.Size())
+	}
+	return p.wrote[off : off+n]
+}
+
+// wrote keeps, in explain mode, that a record wrote n elements from off on.
+func (r *replay) wrote(p *piece, off, n int, x *record) {
+	if !r.opts.Explain {
+		return
+	}
+	id := r.cause(x)
+	for i := range p.writers(off, n) {
+		p.wrote[off+i] = id
+	}
+}
+
+// untouched forgets who wrote n elements from off on.
+func (p *piece) untouched(off, n int) {
+	if p.wrote != nil {
+		clear(p.wrote[off : off+n])
+	}
+}

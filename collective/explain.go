@@ -39,7 +39,7 @@ func union(a *Set, da int64, b *Set, db int64) *Set {
 type Contributor struct {
 	Rank  int
 	Index int64
-	Count int64
+	Count int64 // sticks at the largest int64
 }
 
 func (c Contributor) compare(d Contributor) int {

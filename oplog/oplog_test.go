@@ -258,6 +258,29 @@ func TestOverflow(t *testing.T) {
 	}
 }
 
+// The element that overflows is named with its contributions, whose count sticks.
+func TestOverflowOfContributions(t *testing.T) {
+	b := newBench(t, oplog.Options{Inline: true, Explain: true})
+	x := b.put(t, 0, dtype.BF16, 1, 2, 0x1p90)
+	b.own(t, 0, x)
+	b.Begin(tl.Sum, 2)
+	sum := b.c.Load(x)
+	for range 40 {
+		sum = b.c.Add(sum, sum)
+	}
+	if err := b.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	want := "makes +Inf of 1.70141183e+38 and 1.70141183e+38 in bf16, element 2, the partial result of at least 2147483647 contributions"
+	if got := b.Overflow(0); !strings.HasSuffix(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	b.Begin(tl.Sum, 2)
+	if err := b.Flush(); err != nil || b.Overflow(0) != "" {
+		t.Errorf("the next collective has that of the one before: %q, %v", b.Overflow(0), err)
+	}
+}
+
 // Names of values are used again once their last holder has let go, and never before.
 func TestValuesAreRecycled(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

@@ -2,6 +2,7 @@ package oplog
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"kernbench/collective"
@@ -77,7 +78,11 @@ func (l *Log) Overflow(turn int32) string {
 	if o.terms == 0 {
 		return s + fmt.Sprintf(", element %d", o.element)
 	}
-	return s + fmt.Sprintf(", element %d, the partial result of %d contributions", o.index, o.terms)
+	terms := fmt.Sprint(o.terms)
+	if o.terms == math.MaxInt32 { // at which counting ends
+		terms = "at least " + terms
+	}
+	return s + fmt.Sprintf(", element %d, the partial result of %s contributions", o.index, terms)
 }
 
 // and joins words as a sentence does.

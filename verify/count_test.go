@@ -2,6 +2,7 @@ package verify
 
 import (
 	"math"
+	"strings"
 	"testing"
 
 	"kernbench/collective"
@@ -42,6 +43,35 @@ func TestWrongElementsOfLongResults(t *testing.T) {
 		}
 		if o := v.Overflow; o.Elements != 1 || o.InRange != 1 || o.Element != n-1 || o.Rank != rank {
 			t.Errorf("rank %d: overflow %+v", rank, o)
+		}
+	}
+}
+
+// A count that sticks is told as the least that it can be.
+func TestCountsThatStick(t *testing.T) {
+	doubled := func(explain bool, times int) string {
+		w := newWorld(collective.AllReduce, sumOf(3, 1, dtype.F32), explain, rankPlusOne)
+		v := w.chain(0, 1)
+		for range times {
+			v = w.add(v, v)
+		}
+		w.set(v)
+		return judge(t, w.input()).Failures[0].Reason
+	}
+	for _, tt := range []struct {
+		explain bool
+		times   int
+		want    string
+	}{
+		{true, 62, "more than once: ranks 0-1 (4611686018427387904 times)"},
+		{true, 63, "more than once: ranks 0-1 (at least 9223372036854775807 times)"},
+		{true, 70, "more than once: ranks 0-1 (at least 9223372036854775807 times)"},
+		{false, 29, "1073741824 contributions, expected 3"},
+		{false, 30, "at least 2147483647 contributions, expected 3"},
+		{false, 31, "at least 2147483647 contributions, expected 3"},
+	} {
+		if got := doubled(tt.explain, tt.times); !strings.Contains(got, tt.want) {
+			t.Errorf("explain %v, doubled %d times: %q, want %q", tt.explain, tt.times, got, tt.want)
 		}
 	}
 }

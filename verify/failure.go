@@ -226,7 +226,7 @@ func (c *check) explainSets(f *Failure, d collective.Difference) {
 
 // withoutSets says what hashes and counts tell.
 func (c *check) withoutSets(f *Failure, d collective.Difference, want []collective.Contributor) {
-	f.Reason = fmt.Sprintf("%d contributions, expected %d", d.Got.Count, d.Want.Count)
+	f.Reason = fmt.Sprintf("%s contributions, expected %d", atLeast(int64(d.Got.Count), math.MaxInt32), d.Want.Count)
 	if d.Got.Count == d.Want.Count {
 		f.Reason = fmt.Sprintf("%d contributions, as expected, but not the right ones", d.Got.Count)
 	}

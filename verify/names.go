@@ -107,10 +107,13 @@ func stretch(lo, hi collective.Contributor, all []collective.Contributor) string
 	return s
 }
 
-// count says how often a contribution is there. The largest number stands for itself and more.
-func count(n int64) string {
-	if n == math.MaxInt64 {
-		return fmt.Sprintf("at least %d times", n)
+// count says how often a contribution is there.
+func count(n int64) string { return atLeast(n, math.MaxInt64) + " times" }
+
+// atLeast is a count that sticks at most.
+func atLeast(n, most int64) string {
+	if n >= most {
+		return fmt.Sprintf("at least %d", most)
 	}
-	return fmt.Sprintf("%d times", n)
+	return fmt.Sprint(n)
 }

@@ -161,10 +161,24 @@ type Unreceived struct {
 	Dir   string
 	From  int
 	Count int
+
+	Sent      string // the send of the first of them, with its line where known
+	Last      string // the last receive from that ring, with its line where known; empty if there was none
+	Announced string // the receive that was announced for it and that no wait took; empty if there is none
 }
 
 func (e *Unreceived) Error() string {
-	return fmt.Sprintf("%v: the launch ended with %d message(s) from rank %d (direction %s) that were never received: every send needs its receive", e.Place, e.Count, e.From, e.Dir)
+	s := fmt.Sprintf("%v: the launch ended with %d message(s) from rank %d (direction %s) that were never received", e.Place, e.Count, e.From, e.Dir)
+	if e.Sent != "" {
+		s += fmt.Sprintf(": the first is that of %s of rank %d", e.Sent, e.From)
+	}
+	switch {
+	case e.Announced != "":
+		return s + fmt.Sprintf("; %s announced its receive, and nothing waited for it: wait for every future", e.Announced)
+	case e.Last != "":
+		return s + fmt.Sprintf("; the last receive of that ring was %s: every send needs its receive", e.Last)
+	}
+	return s + "; that ring has no receive at all: every send needs its receive"
 }
 
 // RingMemory is a launch whose rings do not fit where buffer_kind puts them.

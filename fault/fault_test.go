@@ -149,6 +149,8 @@ func TestTexts(t *testing.T) {
 		&fault.NoData{What: "Tensor.Float64s"},
 		&fault.Unwritten{Place: bare, Addr: "hbm[3]:0x40", First: 7},
 		&fault.Unreceived{Place: bare, Dir: "W", From: 0, Count: 2},
+		&fault.Unreceived{Place: bare, Dir: "W", From: 0, Count: 2, Sent: "send(E) at lib/ring.go:15", Last: "recv(W) #3 at lib/ring.go:17"},
+		&fault.Unreceived{Place: bare, Dir: "W", From: 0, Count: 2, Sent: "send(E)", Last: "recv(W) #3", Announced: "recv_async(W) #4 at lib/ring.go:16"},
 		&fault.RingMemory{Place: bare, Kind: "tcm", Need: unit.Bytes(1 << 20), Have: unit.Bytes(1 << 18)},
 		&fault.Panic{Place: bare, Value: errors.New("boom"), Stack: "goroutine 1"},
 	} {

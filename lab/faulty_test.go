@@ -111,6 +111,17 @@ var _ = algorithm.Register(algorithm.Algorithm{
 	Kernel: func(c *tl.Context, a tl.Args) { _ = a.Int(7) },
 })
 
+// twice sends a message more than it receives.
+var _ = algorithm.Register(algorithm.Algorithm{
+	Name: "lab_twice", Collective: "all_reduce", Topology: "ring_1d",
+	Kernel: func(c *tl.Context, a tl.Args) {
+		mine := c.Load(a.Shard(c.Rank()))
+		c.Send(tl.East, mine)
+		c.Send(tl.East, mine)
+		c.Recv(tl.West, mine.Shape(), a.DType)
+	},
+})
+
 // waits for a message that nobody sends.
 var _ = algorithm.Register(algorithm.Algorithm{
 	Name: "lab_waits", Collective: "all_reduce", Topology: "ring_1d",

@@ -98,6 +98,16 @@ func TestFaults(t *testing.T) {
 				t.Fatalf("%+v", r)
 			}
 		})
+		t.Run("never received", func(t *testing.T) {
+			r, err := lab.Run(ctx, lab.Spec{Algorithm: "lab_twice", Ranks: 3, Executor: executor, Schedules: 3})
+			var u *fault.Unreceived
+			if !errors.As(err, &u) || u.From != 2 || !strings.Contains(u.Sent, "send(E) at lab/faulty_test.go:") || !strings.Contains(u.Last, "recv(W) #0 at lab/faulty_test.go:") {
+				t.Fatalf("got %v", err)
+			}
+			if len(r.Schedules.Outcomes) != 1 { // lines are no part of what a schedule comes to
+				t.Fatalf("%+v", r.Schedules)
+			}
+		})
 		t.Run("panic", func(t *testing.T) {
 			_, err := lab.Run(ctx, lab.Spec{Algorithm: "lab_panics", Ranks: 3, VerifyData: true, Executor: executor})
 			var p *fault.Panic

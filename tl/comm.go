@@ -24,6 +24,9 @@ func (c *Context) Send(d Dir, t Tensor) {
 	in.Port, in.A, in.AOff = port, t.cell, t.off
 	c.counts.Sent += in.Bytes()
 	c.issue()
+	if c.lines != nil {
+		c.lines.sent.note(port, c.lines.now)
+	}
 }
 
 // Slots is how many slots each of the kernel's rings has, and how long they are: a longer payload
@@ -44,6 +47,9 @@ func (c *Context) SendRef(d Dir, r Ref) {
 	in.Port, in.Addr = port, pa
 	c.counts.Sent += in.Bytes()
 	c.issue()
+	if c.lines != nil {
+		c.lines.sent.note(port, c.lines.now)
+	}
 }
 
 // Recv takes the next message from the neighbour in direction d, waiting for it. The
@@ -92,6 +98,9 @@ func (c *Context) RecvAsync(d Dir, s Shape, t dtype.Type) Future {
 	p := c.inPort("recv_async", d)
 	c.emit(&Instr{Op: OpPost, Port: p, Type: t, N: s.Elems(), Dst: None, A: None, B: None, C: None})
 	f := Future{p, c.ports[p].posted, d, s, t}
+	if c.lines != nil {
+		c.lines.posts[taken{p, f.seq}] = c.lines.now
+	}
 	c.ports[p].posted++
 	return f
 }
@@ -243,11 +252,37 @@ func (c *Context) describeEnd(port int, seq uint32) string {
 func (c *Context) describeTake(port int, seq uint32) string {
 	s := fmt.Sprintf("recv(%v) #%d", c.wiring.In[port].Dir, seq)
 	if c.lines != nil {
-		if l := c.lines.takenAt(port, seq, c.ports[port].taken); l != "" {
-			s += " at " + l
-		}
+		s += at(c.lines.taken.at(port, seq))
 	}
 	return s
+}
+
+// at is a line behind what happens there; "" if it is not known.
+func at(line string) string {
+	if line == "" {
+		return ""
+	}
+	return " at " + line
+}
+
+// Unreceived completes the fault of a launch that ended with messages in a ring: the calls of the
+// rank that has it by one of its ports, c, and of the rank that sends into it by another.
+func Unreceived(e *fault.Unreceived, c *Context, port int, from *Context, out int) *fault.Unreceived {
+	p := &c.ports[port]
+	e.Dir, e.Sent = c.wiring.In[port].Dir.String(), fmt.Sprintf("send(%v)", from.wiring.Out[out].Dir)
+	if from.lines != nil {
+		e.Sent += at(from.lines.sent.at(out, p.taken))
+	}
+	if p.taken > 0 {
+		e.Last = c.describeTake(port, p.taken-1)
+	}
+	if p.posted > p.taken {
+		e.Announced = fmt.Sprintf("recv_async(%s) #%d", e.Dir, p.taken)
+		if c.lines != nil {
+			e.Announced += at(c.lines.posts[taken{port, p.taken}].text())
+		}
+	}
+	return e
 }
 
 func (c *Context) noOutPort(d Dir) {

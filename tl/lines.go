@@ -10,19 +10,21 @@ import (
 // call.
 type lines struct {
 	now   *call            // nil: none of the innermost frames is a kernel's
-	taken [][]*call        // by ring: the latest receives, that with number n at n mod recent
+	taken latest           // receives, by ring
+	sent  latest           // sends, by ring
 	ended map[taken]ending // lifetimes that an undirected receive ended
+	posts map[taken]*call  // announced receives that have not been waited for
 }
 
-func newLines() *lines { return &lines{ended: map[taken]ending{}} }
+func newLines() *lines { return &lines{ended: map[taken]ending{}, posts: map[taken]*call{}} }
 
 // forget is for another rank.
 func (l *lines) forget() {
 	l.now = nil
-	for i := range l.taken {
-		l.taken[i] = l.taken[i][:0]
-	}
+	l.taken.forget()
+	l.sent.forget()
 	clear(l.ended)
+	clear(l.posts)
 }
 
 type ending struct {
@@ -35,28 +37,50 @@ type taken struct {
 	seq  uint32
 }
 
-// recent is how many receives of a ring are remembered: a kernel that uses a slot later than
-// that is told which it was without its line.
+// recent is how many calls of a ring are remembered: of one before them only the number is told.
 const recent = 64
 
-// take notes a receive, of which there was one for each number before.
-func (l *lines) take(port int, seq uint32) {
-	for len(l.taken) <= port {
-		l.taken = append(l.taken, nil)
-	}
-	if t := &l.taken[port]; seq < recent {
-		*t = append(*t, l.now)
-	} else {
-		(*t)[seq%recent] = l.now
+// latest are the latest calls of each ring.
+type latest []ringCalls
+
+type ringCalls struct {
+	calls []*call // that with number n at n mod recent
+	had   uint32
+}
+
+func (l *latest) forget() {
+	for i := range *l {
+		r := &(*l)[i]
+		r.calls, r.had = r.calls[:0], 0
 	}
 }
 
-// takenAt is the line of receive number seq of the so many that a ring has had, or "".
-func (l *lines) takenAt(port int, seq, had uint32) string {
-	if seq >= had || had-seq > recent {
+// note adds a call.
+func (l *latest) note(port int, c *call) {
+	for len(*l) <= port {
+		*l = append(*l, ringCalls{})
+	}
+	r := &(*l)[port]
+	if r.had < recent {
+		r.calls = append(r.calls, c)
+	} else {
+		r.calls[r.had%recent] = c
+	}
+	r.had++
+}
+
+// at is the line of call number seq of a ring, or "".
+func (l latest) at(port int, seq uint32) string {
+	if port >= len(l) || seq >= l[port].had || l[port].had-seq > recent {
 		return ""
 	}
-	return l.taken[port][seq%recent].text()
+	return l[port].calls[seq%recent].text()
+}
+
+// take notes a receive, of which there was one for each number before.
+func (l *lines) take(port int, seq uint32) {
+	l.taken.note(port, l.now)
+	delete(l.posts, taken{port, seq})
 }
 
 func (l *lines) end(port int, seq uint32, e ending) {

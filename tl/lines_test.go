@@ -60,17 +60,17 @@ func TestRecentReceives(t *testing.T) {
 				if back > seq {
 					continue
 				}
-				got := l.takenAt(2, seq-back, seq+1)
+				got := l.taken.at(2, seq-back)
 				if want && got != strconv.Itoa(int(seq-back)) || !want && got != "" {
 					t.Fatalf("receive %d after %d: %q", seq-back, seq, got)
 				}
 			}
 		}
-		if len(l.ended) != recent || len(l.taken[2]) != recent {
-			t.Errorf("%d endings and %d receives remembered, want %d", len(l.ended), len(l.taken[2]), recent)
+		if len(l.ended) != recent || len(l.taken[2].calls) != recent {
+			t.Errorf("%d endings and %d receives remembered, want %d", len(l.ended), len(l.taken[2].calls), recent)
 		}
 		l.forget()
-		if len(l.ended) != 0 || l.now != nil || l.takenAt(2, 0, 0) != "" {
+		if len(l.ended) != 0 || l.now != nil || l.taken.at(2, 0) != "" {
 			t.Error("something is remembered")
 		}
 	}

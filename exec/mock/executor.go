@@ -151,11 +151,8 @@ func (x *run) leftOver() error {
 	for _, r := range x.ranks {
 		for port, q := range r.in {
 			if n := int(q.Waiting()); n > 0 {
-				return &fault.Unreceived{
-					Place: fault.Place{Rank: r.index},
-					Dir:   r.wiring.In[port].Dir.String(),
-					From:  q.from.index, Count: n,
-				}
+				e := &fault.Unreceived{Place: fault.Place{Rank: r.index}, From: q.from.index, Count: n}
+				return tl.Unreceived(e, r.kernel, port, q.from.kernel, int(r.wiring.In[port].PeerOut))
 			}
 		}
 	}

@@ -85,7 +85,32 @@ func TestFaults(t *testing.T) {
 			name:   "never received",
 			kernel: func(c *tl.Context, a tl.Args) { c.Send(tl.East, own(c, a)) },
 			want:   &fault.Unreceived{},
-			text:   []string{"rank 0", "1 message(s) from rank 2 (direction W)"},
+			text:   []string{"rank 0", "1 message(s) from rank 2 (direction W)", "the first is that of send(E) at mock/fault_test.go:", " of rank 2; that ring has no receive at all"},
+		},
+		{
+			name: "more sent than received",
+			kernel: func(c *tl.Context, a tl.Args) {
+				x := own(c, a)
+				for range 3 {
+					c.Send(tl.East, x)
+				}
+				c.Recv(tl.West, x.Shape(), x.DType())
+			},
+			want: &fault.Unreceived{},
+			text: []string{"2 message(s) from rank 2 (direction W)", "send(E) at mock/fault_test.go:", "the last receive of that ring was recv(W) #0 at mock/fault_test.go:"},
+		},
+		{
+			name: "announced, and never waited for",
+			kernel: func(c *tl.Context, a tl.Args) {
+				x := own(c, a)
+				c.Send(tl.East, x)
+				c.Send(tl.East, x)
+				first := c.RecvAsync(tl.West, x.Shape(), x.DType())
+				c.RecvAsync(tl.West, x.Shape(), x.DType())
+				c.Wait(first)
+			},
+			want: &fault.Unreceived{},
+			text: []string{"1 message(s) from rank 2 (direction W)", "recv_async(W) #1 at mock/fault_test.go:", "announced its receive, and nothing waited for it"},
 		},
 		{
 			name: "never received, longer than all slots",

@@ -229,11 +229,12 @@ func (x *run) leftOver() error {
 		r := &x.ranks[i]
 		for p := range r.rx {
 			if n := r.rx[p].Waiting(); n > 0 {
-				return &fault.Unreceived{
+				from := &x.ranks[r.rx[p].from]
+				e := &fault.Unreceived{
 					Place: fault.Place{Rank: int(r.index), PE: x.e.m.PEName(int(r.pe)), Time: x.result.End, Timed: true},
-					Dir:   x.launch.Groups[r.group].Wiring[r.index].In[p].Dir.String(),
-					From:  int(x.ranks[r.rx[p].from].index), Count: int(n),
+					From:  int(from.index), Count: int(n),
 				}
+				return tl.Unreceived(e, r.ctx, p, from.ctx, int(r.rx[p].out))
 			}
 		}
 	}

@@ -29,7 +29,7 @@ func (a *app) runCommand() *cobra.Command {
 		Long: `Run a bench on the simulated machine, or without a clock on the mock executor.
 
 ` + traceVariable + `=1 in the environment prints a line for each send and receive of a kernel:
-[ccl t=346.4 send] sip0.cube0.pe1 dir=E nbytes=64 seq=0 (t in ns; on stderr with --format json).
+[ccl t=346.4 send] sip0.cube0.pe1 dir=E nbytes=64 seq=0 (t in ns, none with mock; on stderr with --format json).
 ` + exitCodes,
 		Example: `  kernbench run --bench ccl_allreduce --verify-data
   kernbench run --algorithm ring_allreduce --ranks 8 --n-elem 1024 --trace ring.json

@@ -12,6 +12,7 @@ type Capability uint8
 const (
 	Clock     Capability = iota // results have simulated times
 	Trace                       // emits events with their times
+	Messages                    // tells of the sends and receives of kernels, in the order in which they return
 	Network                     // models the network, at one of the row's fidelities
 	Data                        // records what happens to values, so that they can be checked
 	Account                     // records accesses to memory, so that races can be found
@@ -26,6 +27,7 @@ const (
 var capabilities = [...]struct{ name, lacking string }{
 	Clock:     {"clock", "has no clock"},
 	Trace:     {"trace", "makes no trace"},
+	Messages:  {"messages", "tells of no sends and receives"},
 	Network:   {"network", "has no network"},
 	Data:      {"data", "moves no bytes"},
 	Account:   {"account", "keeps no account of memory"},

@@ -80,6 +80,8 @@ func (r *Row) check() error {
 		return fmt.Errorf("the default fidelity %q is not among its fidelities", r.DefaultFidelity)
 	case r.Can(Trace) && !r.Can(Clock):
 		return errors.New("the events of a trace have times: the row needs the capability clock")
+	case r.Can(Trace) && !r.Can(Messages):
+		return errors.New("a trace has sends and receives: the row needs the capability messages")
 	case r.Can(Tasks) && !r.Can(Streams):
 		return errors.New("programs on streams post tasks: the row needs the capability streams")
 	}

@@ -54,6 +54,7 @@ func TestRegisterRefuses(t *testing.T) {
 		{"fidelities without a network", row("x"), func(r *Row) { r.Fidelities = slot }, "if and only if"},
 		{"an unknown default fidelity", row("x", Network), func(r *Row) { r.Fidelities, r.DefaultFidelity = slot, "flit" }, `"flit" is not among`},
 		{"a trace without a clock", row("x", Trace), nil, "needs the capability clock"},
+		{"a trace without messages", row("x", Clock, Trace), nil, "needs the capability messages"},
 		{"tasks without streams", row("x", Tasks), nil, "needs the capability streams"},
 	} {
 		if c.change != nil {

@@ -118,6 +118,7 @@ func command(t *testing.T, args ...string) (status int, stdout, stderr string) {
 // The commands know an executor that only this file names.
 func TestThirdExecutorOnTheCommandLine(t *testing.T) {
 	trace := filepath.Join(t.TempDir(), "trace.txt")
+	t.Setenv("KERNBENCH_CCL_TRACE", "1")
 	named := map[exec.Capability]bool{}
 	for _, c := range []struct {
 		args   string
@@ -133,6 +134,7 @@ func TestThirdExecutorOnTheCommandLine(t *testing.T) {
 			"(tally)", "provenance      not checked: the executor tally moves no bytes",
 			"deadlock        not checked: the executor tally has no rings with slots and credits",
 			"race            not checked: the executor tally keeps no account of memory",
+			"no CCL trace: the executor tally tells of no sends and receives",
 		}},
 		{"run -p tally --algorithm ring_allreduce --ranks 8 --n-elem 1024", 0, []string{"56 (112 KiB)"}},
 		{"run -p tally --verify-data", cli.ExitUsage, []string{"data verification: the executor tally moves no bytes"}},
@@ -194,7 +196,7 @@ func TestThirdExecutorInTheLab(t *testing.T) {
 		}
 	}
 	r, err := lab.Run(t.Context(), s)
-	if err != nil || !slices.Contains(r.Notes, "no CCL trace: the executor tally has no clock") {
+	if err != nil || !slices.Contains(r.Notes, "no CCL trace: the executor tally tells of no sends and receives") {
 		t.Errorf("notes %q, %v", r.Notes, err)
 	}
 }

@@ -159,13 +159,13 @@ func (x *setting) executor(data *oplog.Log, views trace.Sink, p pass) (exec.Exec
 // as while a failure is being explained: what there was to see has been shown.
 func (x *setting) views(p pass) (sink trace.Sink, done func() error, err error) {
 	done = func() error { return nil }
-	if p.quiet || !x.row.Can(exec.Trace) {
+	if p.quiet {
 		return nil, done, nil
 	}
 	var sinks []trace.Sink
 	var closers []func() error
-	if x.CCLTrace != nil {
-		v := trace.NewCCL(x.CCLTrace, x.machine.PEName)
+	if x.CCLTrace != nil && x.row.Can(exec.Messages) {
+		v := trace.NewCCL(x.CCLTrace, x.machine.PEName, x.row.Can(exec.Clock))
 		sinks, closers = append(sinks, v), append(closers, v.Close)
 	}
 	if x.TraceFile != "" {

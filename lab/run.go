@@ -1,7 +1,6 @@
 package lab
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -227,7 +226,7 @@ func (x *setting) notes(r *Result, first, told *outcome) {
 	if r.SlotHazards > 0 {
 		note("%d reads of a ring slot whose credit had gone (credit: on_recv): the sender may have been writing there", r.SlotHazards)
 	}
-	if err := cmp.Or(x.row.Needs(exec.Clock), x.row.Needs(exec.Trace)); err != nil && x.CCLTrace != nil {
+	if err := x.row.Needs(exec.Messages); err != nil && x.CCLTrace != nil {
 		note("no CCL trace: %v", err)
 	}
 	if x.order == mem.Sequential {

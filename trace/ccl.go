@@ -15,15 +15,16 @@ import (
 //	[ccl t=346.4 send] sip0.cube0.pe1 dir=E nbytes=64 seq=0
 //
 // t is in nanoseconds: a send's when its descriptor was queued, a receive's when the
-// message was there.
+// message was there. Without a clock there is none.
 type CCL struct {
 	out
-	held returned
-	n    int
+	held  returned
+	n     int
+	timed bool
 }
 
-// NewCCL makes the view.
-func NewCCL(w io.Writer, pe Names) *CCL { return &CCL{out: newOut(w, pe)} }
+// NewCCL makes the view. Events that are not timed come in the order of the lines.
+func NewCCL(w io.Writer, pe Names, timed bool) *CCL { return &CCL{out: newOut(w, pe), timed: timed} }
 
 // Emit implements Sink. Events come by Start; a call is held back until no later event
 // can end before it.
@@ -48,9 +49,11 @@ func (c *CCL) release(until unit.Time) {
 }
 
 func (c *CCL) print(e Event) {
-	b := append(c.line, "[ccl t="...)
-	b = appendDecimal(b, e.End, unit.Nanosecond)
-	b = append(append(b, ' '), e.Kind.String()...)
+	b := append(c.line, "[ccl "...)
+	if c.timed {
+		b = append(appendDecimal(append(b, "t="...), e.End, unit.Nanosecond), ' ')
+	}
+	b = append(b, e.Kind.String()...)
 	b = append(append(b, "] "...), c.name(e.PE)...)
 	b = append(append(b, " dir="...), tl.Dir(e.Dir).String()...)
 	b = strconv.AppendInt(append(b, " nbytes="...), e.Bytes, 10)

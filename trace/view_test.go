@@ -44,7 +44,7 @@ var twoRanks = []Event{
 
 func views() map[string]func(w *bytes.Buffer) Writer {
 	return map[string]func(w *bytes.Buffer) Writer{
-		"ccl":      func(w *bytes.Buffer) Writer { return NewCCL(w, peName) },
+		"ccl":      func(w *bytes.Buffer) Writer { return NewCCL(w, peName, true) },
 		"text":     func(w *bytes.Buffer) Writer { return NewText(w, peName) },
 		"perfetto": func(w *bytes.Buffer) Writer { return NewPerfetto(w, peName) },
 	}
@@ -175,7 +175,7 @@ func (w failingWriter) Write([]byte) (int, error) { return 0, w.err }
 func TestCloseTellsWhatWasNotWritten(t *testing.T) {
 	full := errors.New("disk full")
 	for _, v := range []Writer{
-		NewCCL(failingWriter{full}, peName), NewText(failingWriter{full}, peName), NewPerfetto(failingWriter{full}, peName),
+		NewCCL(failingWriter{full}, peName, true), NewText(failingWriter{full}, peName), NewPerfetto(failingWriter{full}, peName),
 	} {
 		v.Emit(&Event{Kind: Send, Peer: -1})
 		if err := v.Close(); !errors.Is(err, full) {

@@ -9,11 +9,11 @@ func init() {
 	exec.Register(exec.Row{
 		Name: Name, Summary: "all ranks at once, no clock", Default: exec.Checking,
 		Capabilities: []exec.Capability{
-			exec.Data, exec.Account, exec.Schedules, exec.Rings, exec.OneSided, exec.Streams, exec.Tasks,
+			exec.Messages, exec.Data, exec.Account, exec.Schedules, exec.Rings, exec.OneSided, exec.Streams, exec.Tasks,
 		},
 		New: func(s exec.Setup) (exec.Executor, error) {
 			return New(Options{
-				Data: s.Data, History: s.History, RecordLines: s.RecordLines, Pointers: s.Pointers,
+				Data: s.Data, History: s.History, RecordLines: s.RecordLines, Pointers: s.Pointers, Trace: s.Trace,
 				Seed: s.Seed, Order: s.Order, NoAtomics: !s.Topology.Fabric.Atomics,
 			}), nil
 		},

@@ -3,6 +3,7 @@ package mock
 import (
 	"kernbench/history"
 	"kernbench/tl"
+	"kernbench/trace"
 )
 
 // send puts a tensor, or memory as it is now, into a ring.
@@ -32,7 +33,18 @@ func (r *rank) send(in *tl.Instr) {
 		r.park(forSlot)
 	}
 	r.carrying = 0
+	seq := ring.Sent
 	ring.send(p)
+	if r.run.opts.Trace != nil {
+		r.emit(trace.Send, ring.to, r.wiring.Out[in.Port].Dir, in, seq)
+	}
+}
+
+// emit tells of a send or receive that returns.
+func (r *rank) emit(k trace.Kind, peer *rank, d tl.Dir, in *tl.Instr, seq uint32) {
+	r.run.opts.Trace.Emit(&trace.Event{
+		Kind: k, PE: r.pe, Rank: int32(r.index), Peer: peer.pe, Dir: uint8(d), Bytes: in.Bytes(), Seq: int64(seq),
+	})
 }
 
 // recv takes the next payload of a ring, or of whichever has one.
@@ -47,6 +59,7 @@ func (r *rank) recv(in *tl.Instr) {
 	if in.Port == tl.AnyPort {
 		r.book.Plain(history.Any)
 	}
+	seq := ring.Taken
 	first := ring.take()
 	r.carrying = first.value
 	switch {
@@ -57,6 +70,9 @@ func (r *rank) recv(in *tl.Instr) {
 	}
 	r.carrying = 0
 	r.deliver(in, first.payload)
+	if r.run.opts.Trace != nil {
+		r.emit(trace.Recv, ring.from, r.wiring.In[port].Dir, in, seq)
+	}
 	if in.Dst == tl.None {
 		r.book.Accessed(history.Store, in.Addr, in.Bytes())
 	}

@@ -12,7 +12,7 @@ func init() {
 	exec.Register(exec.Row{
 		Name: Name, Summary: "with time, on a model of PEs, memories and links", Default: exec.Timing,
 		Capabilities: []exec.Capability{
-			exec.Clock, exec.Trace, exec.Network, exec.Data, exec.Account, exec.Schedules,
+			exec.Clock, exec.Trace, exec.Messages, exec.Network, exec.Data, exec.Account, exec.Schedules,
 			exec.Rings, exec.OneSided, exec.Streams, exec.Tasks,
 		},
 		Fidelities: []exec.Fidelity{

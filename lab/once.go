@@ -46,6 +46,7 @@ type outcome struct {
 	leaks    []device.Leak
 	expected map[*device.CallGroup]*verify.Expected // of collectives that have begun and not been judged
 	results  hash.Hash                              // of the results of all collectives
+	changed  string                                 // what came out differently when it was repeated, if something did
 	wall     time.Duration
 }
 

@@ -82,10 +82,14 @@ func (x *setting) first(ctx context.Context) (*outcome, error) {
 		if x.Progress != nil {
 			x.Progress(Progress{Phase: "races", Done: int64(passes)})
 		}
-		if _, again := x.once(ctx, p); ctx.Err() != nil {
+		repeated, again := x.once(ctx, p)
+		switch {
+		case ctx.Err() != nil:
 			return out, ctx.Err()
-		} else if again != nil && !fault.Is(again) {
+		case again != nil && !fault.Is(again):
 			return out, err
+		case out.changed == "":
+			out.changed = out.differs(err, repeated, again)
 		}
 		report = next.Report()
 	}

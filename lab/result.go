@@ -68,6 +68,8 @@ type Result struct {
 	Report   []string  `json:"report"` // lines of the bench
 
 	Fault string `json:"fault,omitempty"` // what stopped the run; Run's error has it as a type
+
+	changed bool // it came out differently when it was repeated
 }
 
 // Traffic counts what a rank did to the memory of others, and how often it signalled and

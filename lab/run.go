@@ -59,15 +59,17 @@ func (x *setting) explain(ctx context.Context, first *outcome, err error) (*Resu
 		return x.result(first, first, err), err
 	case is[*InternalError](again):
 		return x.result(first, first, err), errors.Join(err, again)
+	}
+	if first.changed == "" {
+		first.changed = first.differs(err, second, again)
+	}
+	switch {
 	case fault.Is(err) && fault.Is(again):
 		return x.result(first, second, again), again
 	case err == nil && again == nil && second.wrong():
 		return x.result(first, second, nil), nil
 	}
-	r := x.result(first, first, err)
-	r.Notes = append(r.Notes, "the run came out differently when it was repeated to explain it: "+
-		"does a kernel or a bench use random numbers, the clock, or variables that outlive a launch?")
-	return r, err
+	return x.result(first, first, err), err
 }
 
 func is[T error](err error) bool {
@@ -128,6 +130,9 @@ func (x *setting) result(first, told *outcome, err error) *Result {
 	}
 	x.verdicts(r, told, err)
 	x.notes(r, first, told)
+	if first.changed != "" {
+		r.differently(first.changed)
+	}
 	return r
 }
 

@@ -29,13 +29,23 @@ type Outcome struct {
 	Verified bool   `json:"verified,omitempty"` // somebody checked the results
 }
 
-// schedules runs a spec again with random schedules and compares what comes out. The error
-// is what kept it from its end.
+// schedules runs a spec again, first with its own schedule and then with random ones, and compares
+// what comes out. The error is what kept it from its end.
 func (x *setting) schedules(ctx context.Context, r *Result, first *outcome, fault1 error) error {
 	s := &Schedules{Asked: x.Schedules}
 	r.Schedules = s
-	s.add(x.outcome(first, fault1), x.Schedule)
-	defer func() { r.Verdicts = append(r.Verdicts, s.verdict()) }()
+	own := x.outcome(first, fault1)
+	s.add(own, x.Schedule)
+	defer func() {
+		v := s.verdict()
+		if r.changed && v.State == Checked {
+			v.State, v.Detail = Failed, "the run comes out differently when it is repeated with the same schedule: other schedules prove nothing"
+		}
+		r.Verdicts = append(r.Verdicts, v)
+	}()
+	if err := x.repeat(ctx, r, first, fault1, own); err != nil {
+		return err
+	}
 	for k := range uint64(x.Schedules) {
 		if x.Progress != nil {
 			x.Progress(Progress{Phase: "schedules", Done: int64(s.Done), Total: int64(s.Asked)})
@@ -52,6 +62,31 @@ func (x *setting) schedules(ctx context.Context, r *Result, first *outcome, faul
 		}
 		s.Done++
 		s.add(x.outcome(out, err), k+1)
+	}
+	return nil
+}
+
+// repeat runs a spec again with its own schedule.
+func (x *setting) repeat(ctx context.Context, r *Result, first *outcome, fault1 error, own Outcome) error {
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case r.changed:
+		return nil
+	}
+	second, again := x.once(ctx, pass{quiet: true, schedule: x.Schedule})
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case again != nil && !fault.Is(again):
+		return fmt.Errorf("when repeated: %w", again)
+	}
+	what := first.differs(fault1, second, again)
+	if faults := fault1 != nil; what == "" && !(faults && x.races()) && x.outcome(second, again).Digest != own.Digest {
+		what = "different results"
+	}
+	if what != "" {
+		r.differently(what)
 	}
 	return nil
 }
@@ -102,6 +137,11 @@ func timeless(err error) string {
 	if d, ok := errors.AsType[*fault.Deadlock](err); ok {
 		bare := *d
 		bare.Rings, bare.Queues = nil, nil
+		err = &bare
+	}
+	if p, ok := errors.AsType[*fault.Panic](err); ok {
+		bare := *p
+		bare.Stack = ""
 		err = &bare
 	}
 	return whens.ReplaceAllString(err.Error(), "")

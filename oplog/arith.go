@@ -145,7 +145,9 @@ func (r *replay) elementwise(x *record, v *value, d []byte) {
 	} else {
 		v.prov = collective.Obscure(v.prov, pa, r.cause(x))
 	}
-	r.overflow(x, d, v.prov, t, a, b)
+	if r.opts.Explain {
+		r.overflow(x, d, v.prov, t, a, b)
+	}
 }
 
 // averages recognises the one scaling that an average may do: by 1/N.

@@ -34,9 +34,11 @@ func (r *replay) combine(x *record) {
 		r.pc = collective.Obscure(r.pc[:0], r.pa, r.cause(x))
 		r.pa = append(r.pa[:0], r.pc...)
 	}
-	r.overflow(x, data, r.pa, x.typ, r.before, src)
+	if r.opts.Explain {
+		r.overflow(x, data, r.pa, x.typ, r.before, src)
+		r.wrote(p, off, n, x)
+	}
 	p.prov = collective.Overwrite(p.prov, off, r.pa)
-	r.wrote(p, off, n, x)
 }
 
 // neutral extends dst by r.pa, the provenance of the elements in r.before, with those

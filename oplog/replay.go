@@ -190,7 +190,9 @@ func (r *replay) store(x *record) {
 	v := r.values.at(x.a)
 	copy(p.bytes(off, int(x.n)), v.elems(x.typ, x.aOff, x.n))
 	p.prov = collective.Overwrite(p.prov, off, v.labels(&r.pa, x.aOff, x.n))
-	r.wrote(p, off, int(x.n), x)
+	if r.opts.Explain {
+		r.wrote(p, off, int(x.n), x)
+	}
 }
 
 // src is n elements of a value from off on.

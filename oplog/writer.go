@@ -29,9 +29,6 @@ func (p *piece) writers(off, n int) []int32 {
 
 // wrote keeps, in explain mode, that a record wrote n elements from off on.
 func (r *replay) wrote(p *piece, off, n int, x *record) {
-	if !r.opts.Explain {
-		return
-	}
 	id := r.cause(x)
 	for i := range p.writers(off, n) {
 		p.wrote[off+i] = id

@@ -54,7 +54,7 @@ const house = `
 	fault;
 	mem;
 	dtype;
-	unit, internal/hugepage, internal/prefetch;
+	unit, internal/prefetch;
 `
 
 // never are the rules that hold whatever the plan says: no path of imports leads from the

@@ -4,7 +4,6 @@ import (
 	"math/bits"
 	"unsafe"
 
-	"kernbench/internal/hugepage"
 	"kernbench/internal/prefetch"
 )
 
@@ -64,7 +63,7 @@ func (q *blocks) extend(r *row, k uint8) uint32 {
 func (q *blocks) grow() uint32 {
 	had := uint32(len(q.events) / places)
 	n := max(had+had/2, fewest)
-	events := hugepage.Slice(make([]Event, n*places))
+	events := make([]Event, n*places)
 	copy(events, q.events)
 	q.events = events
 	had = max(had, 1)

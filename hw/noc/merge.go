@@ -6,7 +6,6 @@ import (
 	"math"
 	"slices"
 
-	"kernbench/internal/hugepage"
 	"kernbench/unit"
 )
 
@@ -179,7 +178,7 @@ func (n *Fabric) makeMergePoints(known []found, first []uint32) (number []uint32
 	if end > mostMergePoints {
 		panic(fmt.Sprintf("noc: %d merge points: a hop can tell at most %d apart", end, mostMergePoints))
 	}
-	n.mergePoints = hugepage.Slice(make([]mergePoint, end))
+	n.mergePoints = make([]mergePoint, end)
 	for li, e := range first {
 		at := number[li]
 		if at == 0 {

@@ -1,7 +1,8 @@
 package noc
 
 import (
-	"kernbench/internal/hugepage"
+	"slices"
+
 	"kernbench/machine"
 	"kernbench/unit"
 )
@@ -94,7 +95,7 @@ func (n *Fabric) ReserveRoutes(uses []Use, load Load) {
 	} else {
 		n.compress(uses, whole)
 	}
-	n.hops, n.links = large(n.hops), large(n.links) // without the room in which they grew
+	n.hops, n.links = slices.Clone(n.hops), slices.Clone(n.links) // without the room in which they grew
 	n.freeAt = make([]unit.Time, own)
 	n.index = nil // until there is another route
 	n.connect(uses)
@@ -123,9 +124,6 @@ func (n *Fabric) hopsOf(uses []Use) (all int) {
 	}
 	return all
 }
-
-// large is a copy in large pages.
-func large[T any](s []T) []T { return append(hugepage.Slice(make([]T, len(s)))[:0], s...) }
 
 // reserveIdeal is ReserveRoutes at fidelity Ideal, where transfers do not meet, but for those of one
 // source to one memory.

@@ -3,7 +3,6 @@ package replay
 import (
 	"kernbench/hw/ipcq"
 	"kernbench/hw/noc"
-	"kernbench/internal/hugepage"
 	"kernbench/unit"
 )
 
@@ -61,7 +60,7 @@ func (x *Replay) makeRings(sends [][]int64) {
 		rings += used
 		x.limited = x.limited || used*slots > x.in.Spec.DMA.Depth
 	}
-	x.rings, x.slots = hugepage.Slice(make([]ring, rings)), hugepage.Slice(make([]ipcq.Slot, rings*slots))
+	x.rings, x.slots = make([]ring, rings), make([]ipcq.Slot, rings*slots)
 }
 
 // longest is the longest payload that is sent into a ring; -1 if there is none.

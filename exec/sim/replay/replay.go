@@ -7,7 +7,6 @@ import (
 	"kernbench/hw/ipcq"
 	"kernbench/hw/noc"
 	"kernbench/hw/pe"
-	"kernbench/internal/hugepage"
 	"kernbench/machine"
 	"kernbench/program"
 	"kernbench/tl"
@@ -90,7 +89,7 @@ func New(in *Input) *Replay {
 		in: in, issue: in.Spec.Issue, send: in.Spec.Send, recv: in.Spec.Recv, setup: in.Spec.DMA.Setup,
 		hbmLatency: in.HBM.Router + in.HBM.Wire, traced: in.Trace,
 		sizing: ipcq.NewSizing(in.Launch.Ring.Slots),
-		ranks:  hugepage.Slice(make([]rank, in.Launch.World())), left: in.Launch.World(),
+		ranks:  make([]rank, in.Launch.World()), left: in.Launch.World(),
 		wires: make([]wire, 1), streams: make([]stream, 1), rest: in.Start,
 	}
 	x.result, x.alike = tl.Result{Start: in.Start, End: in.Start}, map[size]uint32{}
@@ -138,7 +137,7 @@ func (x *Replay) seat() {
 		}
 		base += int32(len(g.PEs))
 	}
-	x.ports = hugepage.Slice(make([]uint32, ports))
+	x.ports = make([]uint32, ports)
 	if !in.Program.Long {
 		x.shareRecords()
 	}
@@ -151,7 +150,7 @@ func (x *Replay) shareRecords() {
 	for i := range blocks {
 		tensors += records[blocks[i].Record].tensors
 	}
-	all := hugepage.Slice(make([]tensor, tensors))
+	all := make([]tensor, tensors)
 	for i := range all {
 		all[i].slot = none
 	}

@@ -83,10 +83,6 @@ const kindWake = noc.FirstFree
 func (x *Replay) enterQueue(f *rank, port uint8) bool {
 	spec := &x.in.Spec.DMA
 	for f.dma.Full(spec, dma.Collective, f.clock) {
-		if f.flying > 0 && x.in.Queue.Now() < f.clock {
-			x.wakeAt(f, f.clock)
-			return f.waits(forDMA, port, accepted)
-		}
 		next, known := f.dma.NextLeaves(dma.Collective)
 		switch {
 		case !known:

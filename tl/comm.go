@@ -198,7 +198,7 @@ func (c *Context) noteEnding(op string) {
 	if c.lines == nil {
 		return
 	}
-	call := c.lines.caller()
+	call := c.caller()
 	for i := range c.ports {
 		if p := &c.ports[i]; p.held != None {
 			c.lines.end(i, p.taken-1, ending{op + "(any)", call})

@@ -38,6 +38,7 @@ type Context struct {
 	name                 func() string // of the PE
 	now                  func() (unit.Time, bool)
 	lines                *lines // nil unless source lines are recorded
+	source               Source // of a kernel that interprets a program; else nil
 	failed               error  // the first fault
 
 	program, grid int                 // of a grid; grid is 0 where there is none
@@ -182,7 +183,7 @@ func (c *Context) Cell(i int32) *Cell { return &c.cells[i] }
 // Place says where the kernel is: rank, PE, time and the source line of the call that it
 // is in. It walks the stack, so it is for faults only.
 func (c *Context) Place(op string) fault.Place {
-	p := fault.Place{Rank: c.rank, Op: op, Line: callerLine()}
+	p := fault.Place{Rank: c.rank, Op: op, Line: c.sourceLine()}
 	if c.name != nil {
 		p.PE = c.name()
 	}
@@ -245,7 +246,9 @@ func (c *Context) DropAll() {
 
 func (c *Context) panicPlace() fault.Place {
 	p := c.Place("")
-	p.Line = panicLine()
+	if c.source == nil {
+		p.Line = panicLine()
+	}
 	return p
 }
 

@@ -37,7 +37,7 @@ func (c *Context) emit(in *Instr) {
 // inspect notes where an instruction is, and refuses what its core has no unit for.
 func (c *Context) inspect() {
 	if c.lines != nil {
-		c.lines.now = c.lines.caller()
+		c.lines.now = c.caller()
 	}
 	if c.coreType != CoreAny {
 		c.checkCore()

@@ -1,0 +1,30 @@
+package tl
+
+// Line is a place in the source of a kernel.
+type Line struct{ call }
+
+// NewLine makes a line of its text, such as "ring.txt:12".
+func NewLine(text string) *Line { return &Line{call{line: text}} }
+
+// Source tells where in its own source an interpreter is.
+type Source interface{ Line() *Line }
+
+// Interpret makes faults and records name the lines of s instead of those of the Go code that
+// calls c. A kernel that interprets a program calls it first.
+func (c *Context) Interpret(s Source) { c.source = s }
+
+// caller is the innermost call by the kernel, or the line that an interpreter is at.
+func (c *Context) caller() *call {
+	if c.source != nil {
+		return &c.source.Line().call
+	}
+	return c.lines.caller()
+}
+
+// sourceLine is the text of caller, found the slow way.
+func (c *Context) sourceLine() string {
+	if c.source != nil {
+		return c.source.Line().line
+	}
+	return callerLine()
+}

@@ -320,3 +320,19 @@ func TestTree(t *testing.T) {
 		t.Errorf("%d records of %d words", len(p.Records), len(first))
 	}
 }
+
+// TestReceiveIntoMemory: where a message is copied to is each rank's own.
+func TestReceiveIntoMemory(t *testing.T) {
+	l := ring(3, func(c *tl.Context, a tl.Args) {
+		c.Send(tl.East, c.Load(mine(c, a).Slice(0, 8)))
+		c.RecvTo(tl.West, mine(c, a).Slice(8*c.Rank(), 8))
+		c.Load(mine(c, a).Slice(1, 4))
+	})
+	p := record(t, l, program.Options{Places: true})
+	if d := differs(t, l, p); d != "" {
+		t.Error(d)
+	}
+	if len(p.Records) != 1 {
+		t.Errorf("%d records of ranks that do the same", len(p.Records))
+	}
+}

@@ -3,6 +3,7 @@ package program_test
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"testing"
 
 	"kernbench/dtype"
@@ -114,31 +115,6 @@ func alone(t testing.TB, l *tl.Launch, g *tl.Group, i int) ([]tl.Instr, tl.Traff
 	return core.all, traffic
 }
 
-// instrs is what a block of a program issues, on a PE.
-func instrs(p *program.Program, b *program.Block, pe int) []tl.Instr {
-	k := &p.Records[b.Record]
-	addrs, offs, at, operand := program.Read(b.Places.Addrs), program.Read(b.Places.Offs), 0, 0
-	var all []tl.Instr
-	for i := range k.Ops[:len(k.Ops)-1] {
-		o := &k.Ops[i]
-		in := p.Instr(o)
-		if o.Accesses() {
-			in.Addr = mem.At(mem.HBM, pe, 0) + k.Base[at] + mem.Addr(addrs.Next())
-			at++
-		}
-		if in.A != tl.None {
-			in.AOff = k.Offs[operand] + int32(offs.Next())
-			operand++
-		}
-		if in.B != tl.None {
-			in.BOff = k.Offs[operand] + int32(offs.Next())
-			operand++
-		}
-		all = append(all, in)
-	}
-	return all
-}
-
 // differs returns what some rank issues alone, and its block does not, or "".
 func differs(t testing.TB, l *tl.Launch, p *program.Program) string {
 	t.Helper()
@@ -149,7 +125,7 @@ func differs(t testing.TB, l *tl.Launch, p *program.Program) string {
 			want, traffic := alone(t, l, g, i)
 			b := &p.Blocks[rank]
 			k := &p.Records[b.Record]
-			got := instrs(p, b, int(g.PEs[i]))
+			got := slices.Collect(p.Instrs(b, int(g.PEs[i])))
 			if int(b.Rank) != rank || k.Ops[len(k.Ops)-1].Code != program.End {
 				return fmt.Sprintf("rank %d: block of rank %d, which ends with %v", rank, b.Rank, k.Ops[len(k.Ops)-1])
 			}

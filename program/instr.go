@@ -1,9 +1,11 @@
 package program
 
 import (
+	"iter"
 	"math"
 
 	"kernbench/dtype"
+	"kernbench/mem"
 	"kernbench/tl"
 )
 
@@ -27,8 +29,40 @@ func (p *Program) Instr(o *Op) tl.Instr {
 		}
 	case tl.OpLoad, tl.OpStore:
 		in.Piece = int(o.Sub)
+	case tl.OpPut:
+		in.Binary = dtype.BinaryOp(o.Sub)
 	case tl.OpRecv:
 		in.Copy = o.Sub == Assembled
 	}
 	return in
+}
+
+// Instrs makes the instructions of a block on a PE, with its places. They have not been carried
+// out.
+func (p *Program) Instrs(b *Block, pe int) iter.Seq[tl.Instr] {
+	return func(yield func(tl.Instr) bool) {
+		k := &p.Records[b.Record]
+		addrs, offs, at, operand := Read(b.Places.Addrs), Read(b.Places.Offs), 0, 0
+		offset := func() int32 {
+			operand++
+			return k.Offs[operand-1] + int32(offs.Next())
+		}
+		for i := range k.Ops[:len(k.Ops)-1] {
+			o := &k.Ops[i]
+			in := p.Instr(o)
+			if o.Accesses() {
+				in.Addr = mem.At(mem.HBM, pe, 0) + k.Base[at] + mem.Addr(addrs.Next())
+				at++
+			}
+			if in.A != tl.None {
+				in.AOff = offset()
+			}
+			if in.B != tl.None {
+				in.BOff = offset()
+			}
+			if !yield(in) {
+				return
+			}
+		}
+	}
 }

@@ -308,9 +308,8 @@ func (r *recorder) Do(in *tl.Instr) {
 	switch o.Code {
 	case tl.OpRecv:
 		answer(in)
-	case tl.OpLoad, tl.OpStore:
-		r.access(in)
-	case tl.OpSend:
+		fallthrough
+	case tl.OpLoad, tl.OpStore, tl.OpSend:
 		if o.Accesses() {
 			r.access(in)
 		}

@@ -48,6 +48,7 @@ const house = `
 	conf;
 	des;
 	oplog, trace, history;
+	program/text;
 	program;
 	collective;
 	tl;

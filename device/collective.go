@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"kernbench/collective"
 	"kernbench/mem"
@@ -110,14 +111,18 @@ func (c *Context) perform(ctx context.Context, p *Plan, a *arguments) (run *Laun
 		if len(contributions) > 1 {
 			name = fmt.Sprintf("%s.%d", name, g)
 		}
-		if p.Algorithm.Window != nil {
-			seen := acc.call(cg)
-			w, err := c.windowOf(p, name, &seen)
+		seen := acc.call(cg)
+		layouts, err := c.layouts(p, &seen)
+		if err != nil {
+			return nil, fmt.Errorf("launch %s: window: %w", p.Name, err)
+		}
+		for i, l := range layouts {
+			w, err := c.windowOf(p, name, &seen, l)
 			if err != nil {
 				return nil, fmt.Errorf("launch %s: window: %w", p.Name, err)
 			}
 			windows = append(windows, w)
-			group.Args.Windows = append([]*mem.Window{w}, group.Args.Windows...)
+			group.Args.Windows = slices.Insert(slices.Clone(group.Args.Windows), i, w)
 		}
 		if acc != nil {
 			w, err := c.stage(acc, name+".accumulate", &cg, &group)

@@ -40,6 +40,8 @@ type Config struct {
 	// Contributed looks at what the ranks of a group bring to a collective, while it is in memory,
 	// and tells whether a copy is to be kept in the group. Nil: it is.
 	Contributed func(c *Call, g *CallGroup, in func(rank int) []byte) (keep bool, err error)
+	// Given is the algorithm of all plans, whatever name they ask for; nil: the one of that name.
+	Given *Given
 	// Fresh is told of memory of a window that is new, on each member: zeros, whatever was there
 	// before. It may be nil.
 	Fresh func(a mem.Addr, bytes int64)

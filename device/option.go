@@ -119,18 +119,20 @@ func (a *arguments) placeOuts(c *Context) error {
 	return errors.Join(errs...)
 }
 
-// windowOf makes the symmetric window that an algorithm asks for, on the ranks of a call.
-func (c *Context) windowOf(p *Plan, name string, g *CallGroup) (*mem.Window, error) {
-	var l *mem.Layout
-	if err := p.ask("Window", func() (err error) {
+// layout is that of the symmetric window that an algorithm asks for.
+func (p *Plan) layout(g *CallGroup) (l *mem.Layout, err error) {
+	err = p.ask("Window", func() (err error) {
 		l, err = p.Algorithm.Window(p.World, g.Call.Elems, g.Call.Type)
 		if err == nil && l == nil {
 			err = errors.New("its Window made no layout")
 		}
 		return err
-	}); err != nil {
-		return nil, err
-	}
+	})
+	return l, err
+}
+
+// windowOf makes symmetric memory on the ranks of a call.
+func (c *Context) windowOf(p *Plan, name string, g *CallGroup, l *mem.Layout) (*mem.Window, error) {
 	t, err := c.team(name, g.PEs)
 	if err != nil {
 		return nil, err

@@ -56,6 +56,9 @@ type Install struct {
 // the library, and "" is defaults.algorithm. Launches use the plan that was installed last. With
 // auto each call is performed by what the tuning table has for it.
 func (c *Context) InstallIPCQ(name string, options ...Install) (*Plan, error) {
+	if c.cfg.Given != nil {
+		return c.installGiven()
+	}
 	if IsAuto(c.cfg.CCL, name) {
 		return c.installAuto(options)
 	}
@@ -68,14 +71,8 @@ func (c *Context) install(ccl *conf.CCL, name string, options []Install) (*Plan,
 		return nil, err
 	}
 	cfg := choice.Config
-	if choice.Algorithm.Atomics && !c.cfg.Topology.Fabric.Atomics {
-		return nil, fmt.Errorf("algorithm %s: %w", cfg.Name,
-			&fault.Unsupported{Place: hostPlace("install"), What: "fabric.p2p_native_atomics"})
-	}
-	if choice.Algorithm.Window != nil {
-		if err := c.can(exec.OneSided); err != nil {
-			return nil, fmt.Errorf("algorithm %s: %w", cfg.Name, err)
-		}
+	if err := c.needs(cfg.Name, choice.Algorithm, choice.Algorithm.Window != nil); err != nil {
+		return nil, err
 	}
 	p := &Plan{Name: cfg.Name, Algorithm: choice.Algorithm, Topology: choice.Topology, Config: cfg}
 	asked, pes := c.cfg.World, c.cfg.PEs
@@ -116,15 +113,35 @@ func (c *Context) install(ccl *conf.CCL, name string, options []Install) (*Plan,
 	}); err != nil {
 		return nil, fmt.Errorf("algorithm %s: %w", p.Name, err)
 	}
-	if p.Ring, err = c.ringOf(&cfg); err != nil {
+	if err := c.timing(p); err != nil {
 		return nil, err
 	}
-	p.Start = c.cfg.Topology.Software.Protocol(cfg.Protocol).Launch
 	if !p.PerSIP() && p.Algorithm.Pipelined {
 		p.LatencyBytes = c.latencyBytes(p)
 	}
 	c.plan = p
 	return p, nil
+}
+
+// needs reports what an algorithm needs and is not there.
+func (c *Context) needs(name string, a *algorithm.Algorithm, windows bool) error {
+	if a.Atomics && !c.cfg.Topology.Fabric.Atomics {
+		return fmt.Errorf("algorithm %s: %w", name,
+			&fault.Unsupported{Place: hostPlace("install"), What: "fabric.p2p_native_atomics"})
+	}
+	if windows {
+		if err := c.can(exec.OneSided); err != nil {
+			return fmt.Errorf("algorithm %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// timing completes a plan with its rings and what software adds.
+func (c *Context) timing(p *Plan) (err error) {
+	p.Start = c.cfg.Topology.Software.Protocol(p.Config.Protocol).Launch
+	p.Ring, err = c.ringOf(&p.Config)
+	return err
 }
 
 // seat gives each rank its PE.

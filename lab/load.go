@@ -30,17 +30,21 @@ type setting struct {
 	row      *exec.Row         // of Spec.Executor
 	fidelity string            // of row; "": it has none
 
-	order mem.Ordering // what the machine promises about the order of one-sided operations
-	input *bench.Input // what ranks contribute; nil: as the bench says
-	world int          // ranks that the device is asked for; 0: as configured
-	pes   []int32      // that they are; nil: the first of the machine
+	order mem.Ordering  // what the machine promises about the order of one-sided operations
+	input *bench.Input  // what ranks contribute; nil: as the bench says
+	given *device.Given // a program that runs instead of an algorithm of the library, or nil
+	world int           // ranks that the device is asked for; 0: as configured
+	pes   []int32       // that they are; nil: the first of the machine
 
 	trees   bool                                        // keep the tree of additions of every element
 	inspect func(data *oplog.Log, c *device.Call) error // looks at what a collective left behind; may be nil
 }
 
 // load finds everything that a spec names, and says what is wrong with it.
-func load(s Spec) (*setting, error) {
+func load(s Spec) (*setting, error) { return loadWith(s, nil) }
+
+// loadWith is load of a spec that runs a program; nil: the one that the spec names, if it names one.
+func loadWith(s Spec, f *ProgramFile) (*setting, error) {
 	x := &setting{Spec: s}
 	row, err := executorOf(s.Executor)
 	if err != nil {
@@ -63,7 +67,15 @@ func load(s Spec) (*setting, error) {
 	if err := x.configure(); err != nil {
 		return nil, err
 	}
-	if err := x.choose(); err != nil {
+	switch {
+	case f != nil:
+		err = x.give(f)
+	case s.Program != "":
+		err = x.loadProgram()
+	default:
+		err = x.choose()
+	}
+	if err != nil {
 		return nil, err
 	}
 	p := x.program
@@ -91,7 +103,7 @@ func load(s Spec) (*setting, error) {
 	if err := x.ranks(); err != nil {
 		return nil, err
 	}
-	if x.program.Collectives {
+	if x.program.Collectives && x.given == nil {
 		name := s.Algorithm
 		if name == "" {
 			name = x.program.Algorithm

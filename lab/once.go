@@ -104,6 +104,7 @@ func (x *setting) once(ctx context.Context, p pass) (out *outcome, err error) {
 		Check:       func(c *device.Call) error { return out.judge(x, data, c) },
 		Contributed: out.expect(x),
 		Fresh:       p.fresh(),
+		Given:       x.given,
 	})
 	if err != nil {
 		return out, errors.Join(err, closeViews())

@@ -19,6 +19,10 @@ type Spec struct {
 	Bench     string   `json:"bench,omitempty"`     // see bench.All; the one for what Algorithm performs, else ccl_allreduce
 	Algorithm string   `json:"algorithm,omitempty"` // entry of ccl.yaml or algorithm of the library; the bench's own
 
+	// Program is a file of what the ranks do, instead of Bench and Algorithm. It says Ranks, NElem,
+	// DType and Op too.
+	Program string `json:"program,omitempty"`
+
 	Ranks   int         `json:"ranks,omitempty"`   // take part: the first of the machine in rank order; as the bench or the configuration says
 	Devices []int       `json:"devices,omitempty"` // take part: these of the machine, by their place in rank order, instead of the first Ranks
 	NElem   int         `json:"n_elem,omitempty"`  // elements per rank; as the bench or the configuration says

@@ -1,0 +1,198 @@
+package text_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"kernbench/algorithm"
+	"kernbench/collective"
+	"kernbench/dtype"
+	"kernbench/lab"
+	"kernbench/program/text"
+	"kernbench/tl"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var allPrograms = flag.Bool("all-programs", false, "make the round trip of every algorithm at every number of ranks from 1 to 16, on all executors")
+
+// spec is a run of an algorithm as TestProgramRoundTrip varies it; ok is false if the algorithm
+// does not support it.
+func programSpec(t *testing.T, a *algorithm.Algorithm, ranks, turn int) (s lab.Spec, ok bool) {
+	t.Helper()
+	what, err := collective.Lookup(a.Collective)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s = lab.Spec{
+		Algorithm: a.Name, Ranks: ranks, NElem: []int{1, 13, 32}[turn%3], DType: dtype.Types()[turn%len(dtype.Types())],
+		VerifyData: true, Sets: small,
+	}
+	if what.Blocks {
+		s.NElem *= ranks
+	}
+	if what.Reduces {
+		s.Op = tl.ReduceOps()[turn%len(tl.ReduceOps())]
+	}
+	return s, a.Check == nil || a.Check(ranks, s.NElem) == nil
+}
+
+// small is a machine of 16 PEs.
+var small = []string{"system.sips.count=1", "sip.cube_mesh.w=2", "sip.cube_mesh.h=1"}
+
+var place = regexp.MustCompile(`\S+:\d+`)
+
+// outcomeOf is what a run and that of its program must have in common.
+func outcomeOf(t *testing.T, r *lab.Result) string {
+	t.Helper()
+	r.Spec, r.Bench, r.Topology, r.Report, r.Events = lab.Spec{}, "", "", nil, 0
+	for i := range r.Simulation { // the line of an operation that needs events
+		r.Simulation[i] = place.ReplaceAllString(r.Simulation[i], "LINE")
+	}
+	r.WallTime, r.EventsPerSecond, r.NsPerMessage = 0, 0, 0
+	b, err := json.MarshalIndent(r, "", " ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// TestProgramRoundTrip: what is recorded of an algorithm reads back from its text and its JSON,
+// with classes and without, and runs with the verdicts and times of the algorithm.
+func TestProgramRoundTrip(t *testing.T) {
+	turn, ran := 0, 0
+	for i, a := range algorithm.All() {
+		for ranks := 1; ranks <= 16; ranks++ {
+			if !*allPrograms && (5*i+ranks)%16%5 > 0 {
+				continue
+			}
+			turn++
+			s, ok := programSpec(t, a, ranks, turn)
+			if !ok {
+				continue
+			}
+			f, err := lab.Record(t.Context(), s)
+			if err != nil {
+				if _, rerr := lab.Run(t.Context(), s); rerr != nil {
+					continue // the algorithm cannot either
+				}
+				t.Fatalf("%s, %d ranks: %v", a.Name, ranks, err)
+			}
+			name := fmt.Sprintf("%s, %d ranks, %d %v %v", a.Name, ranks, s.NElem, s.DType, s.Op)
+			read := readsBack(t, name, f)
+			for k, x := range []string{"mock", "sim"} {
+				if !*allPrograms && (turn+k)%2 > 0 {
+					continue
+				}
+				race := turn%3 == 0
+				s.Executor, s.Race = x, &race
+				runsAlike(t, name+" on "+x, s, read)
+				ran++
+			}
+		}
+	}
+	if ran < 100 {
+		t.Errorf("%d runs: too few to judge it by", ran)
+	}
+}
+
+// TestFileSaysWhatIsRun: slots, windows, types of partial sums, the root and the operator are those
+// of the file, whatever the settings of the run.
+func TestFileSaysWhatIsRun(t *testing.T) {
+	for _, tt := range []struct {
+		s    lab.Spec
+		sets string
+	}{
+		{lab.Spec{Algorithm: "ring_allreduce", Ranks: 4, NElem: 100}, "defaults.n_slots=2,defaults.slot_size=64"},
+		{lab.Spec{Algorithm: "ring_allreduce", Ranks: 5, NElem: 33, DType: dtype.BF16}, "defaults.accumulate=f32"},
+		{lab.Spec{Algorithm: "window_allreduce_onephase", Ranks: 3, NElem: 33, DType: dtype.BF16, Op: tl.Avg}, "defaults.accumulate=f32"},
+		{lab.Spec{Algorithm: "window_broadcast", Ranks: 4, NElem: 9, Options: map[string]string{"root": "2"}}, "defaults.n_slots=5"},
+		{lab.Spec{Algorithm: "pipelined", Ranks: 4, NElem: 999}, "algorithms.pipelined.module=chain_broadcast,algorithms.pipelined.chunk_size=128"},
+	} {
+		for _, x := range []string{"mock", "sim"} {
+			s := tt.s
+			s.Sets, s.VerifyData, s.Executor = append(slices.Clone(small), strings.Split(tt.sets, ",")...), true, x
+			f, err := lab.Record(t.Context(), s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			name := s.Algorithm + " on " + x
+			read := readsBack(t, name, f)
+			runsAlike(t, name, s, read)
+			runsAlike(t, name, s, read, "defaults.n_slots=7", "defaults.accumulate=f32")
+		}
+	}
+}
+
+// readsBack checks the forms of a file, and returns what one of them reads as.
+func readsBack(t *testing.T, name string, f *lab.ProgramFile) *lab.ProgramFile {
+	t.Helper()
+	plain := textOf(t, f)
+	again, err := text.Parse("x.txt", plain)
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", name, err, plain)
+	}
+	if d := cmp.Diff(string(plain), string(textOf(t, again))); d != "" {
+		t.Fatalf("%s: the text reads as another\n%s", name, d)
+	}
+	var j bytes.Buffer
+	if err := f.WriteJSON(&j); err != nil {
+		t.Fatal(err)
+	}
+	fromJSON, err := text.Parse("x.json", j.Bytes())
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	if d := cmp.Diff(string(plain), string(textOf(t, fromJSON))); d != "" {
+		t.Fatalf("%s: the JSON reads as another\n%s", name, d)
+	}
+	f.Classes()
+	classes := textOf(t, f)
+	joined, err := text.Parse("x.txt", classes)
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", name, err, classes)
+	}
+	var all bytes.Buffer
+	for r := range f.World { // each rank alone has what it had
+		one := joined.Only(r)
+		if r == 0 {
+			all.Write(textOf(t, one))
+			continue
+		}
+		if _, block, ok := bytes.Cut(textOf(t, one), []byte("\n\n")); ok {
+			all.WriteByte('\n')
+			all.Write(block)
+		}
+	}
+	if d := cmp.Diff(string(plain), all.String()); d != "" {
+		t.Fatalf("%s: ranks of classes have other operations\n%s\n%s", name, d, classes)
+	}
+	return joined
+}
+
+// runsAlike runs a spec, and a program in its place.
+func runsAlike(t *testing.T, name string, s lab.Spec, f *lab.ProgramFile, sets ...string) {
+	t.Helper()
+	want, err := lab.Run(t.Context(), s)
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	if !want.OK() {
+		t.Fatalf("%s: %+v", name, want.Verdicts)
+	}
+	got, err := lab.RunProgram(t.Context(), lab.Spec{
+		Sets: append(slices.Clone(small), sets...), VerifyData: s.VerifyData, Executor: s.Executor, Race: s.Race,
+	}, f)
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	if d := cmp.Diff(outcomeOf(t, want), outcomeOf(t, got)); d != "" {
+		t.Fatalf("%s: the program comes to another result\n%s", name, d)
+	}
+}

@@ -61,6 +61,7 @@ func (a *app) runCommand() *cobra.Command {
 	machineFlags(f, &spec)
 	benchFlag(f, &spec)
 	workFlags(f, &spec)
+	f.StringVar(&spec.Program, "program", "", "run a program `FILE`, text or JSON, that kernbench program printed or another tool wrote (instead of --bench and --algorithm)")
 	f.VarP((*deviceList)(&spec.Devices), "device", "d", "PEs that take part, by their places in the machine's rank order: 0-3 or 0,2,5-7 (instead of --ranks)")
 	verifyFlag(f, &spec)
 	f.VarPF(maybe{&spec.Race}, "race", "", "look for races and other hazards, and say what the run proves about others ("+racing()+")").NoOptDefVal = "true"

@@ -21,8 +21,8 @@ func TestMain(m *testing.M) {
 	})
 }
 
-// mine is a program of a user: kernbench with an algorithm of their own, which is wrong. It
-// sends its sum on where it should send what came, so that contributions count twice.
+// mine is a program of a user: kernbench with algorithms of their own. One is wrong: it sends its
+// sum on where it should send what came, so that contributions count twice. The other one asks.
 func mine() {
 	algorithm.Register(algorithm.Algorithm{
 		Name: "greedy", Summary: "sends the sum on", Collective: "all_reduce", Topology: "ring_1d",
@@ -33,6 +33,14 @@ func mine() {
 				acc = c.Combine(a.Op, acc, c.Recv(tl.West, acc.Shape(), acc.DType()))
 			}
 			c.Store(a.Shard(c.Rank()), acc)
+		},
+	})
+	algorithm.Register(algorithm.Algorithm{
+		Name: "curious", Summary: "takes from whoever comes first", Collective: "all_reduce", Topology: "ring_1d",
+		Kernel: func(c *tl.Context, a tl.Args) {
+			acc := c.Load(a.Shard(c.Rank()))
+			c.Send(tl.East, acc)
+			c.Recv(tl.AnyDir, acc.Shape(), acc.DType())
 		},
 	})
 	os.Exit(Main(os.Args[1:]))

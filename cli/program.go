@@ -1,0 +1,71 @@
+package cli
+
+import (
+	"fmt"
+
+	"kernbench/dtype"
+	"kernbench/lab"
+	"kernbench/tl"
+
+	"github.com/spf13/cobra"
+)
+
+func (a *app) programCommand() *cobra.Command {
+	var spec lab.Spec
+	var format string
+	var rank int
+	var classes bool
+	cmd := &cobra.Command{
+		Use:   "program ALGORITHM",
+		Short: "Print what each rank of an algorithm does, as statements that run --program carries out",
+		Long: `Record the kernel of every rank, and print its operations. The text says what it needs to be judged
+by itself: collective, elements, type, operator, rings, windows, slots and scratch memory.
+kernbench run --program FILE runs it. docs/program.md describes the format.
+
+A kernel that asks is refused with the line that asks: it gets back something that it can branch on,
+such as a message from any direction or the value of a word.
+` + exitCodes,
+		Example: `  kernbench program ring_allreduce --ranks 4 --n-elem 8
+  kernbench program ring_allreduce_chunked --ranks 8 --classes
+  kernbench program tree_allreduce --ranks 8 --n-elem 64 --dtype f32 --op max >tree.txt
+  kernbench run --program tree.txt --verify-data`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return fmt.Errorf("%s: name one algorithm (kernbench list algorithms), got %d", cmd.CommandPath(), len(args))
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			spec.Algorithm = args[0]
+			f, err := lab.Record(cmd.Context(), spec)
+			if err != nil {
+				return interrupted(cmd.Context(), err)
+			}
+			if cmd.Flags().Changed("rank") {
+				if rank < 0 || rank >= f.World {
+					return fmt.Errorf("--rank %d: the ranks are 0 to %d", rank, f.World-1)
+				}
+				f = f.Only(rank)
+			}
+			if classes {
+				f.Classes()
+			}
+			if format == "json" {
+				return f.WriteJSON(a.out)
+			}
+			return f.Write(a.out)
+		},
+	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	machineFlags(f, &spec)
+	tuningFlag(f, &spec)
+	f.Var((*count)(&spec.Ranks), "ranks", "how many PEs take part, the first of the machine (default: as the bench or ccl.yaml says, else all)")
+	f.IntVar(&rank, "rank", 0, "print rank `R` only (default: all)")
+	f.Var((*count)(&spec.NElem), "n-elem", "elements per rank (default: as the bench or ccl.yaml says)")
+	f.Var(&parsed[dtype.Type]{to: &spec.DType, parse: dtype.Parse, kind: "TYPE"}, "dtype", "element type: "+join(dtype.Types())+" (default: that of the bench, mostly f16)")
+	f.Var(&parsed[tl.ReduceOp]{to: &spec.Op, parse: tl.ParseReduceOp, kind: "OP"}, "op", "reduction: "+join(tl.ReduceOps())+" (default sum)")
+	f.BoolVar(&classes, "classes", false, "print ranks that differ in offsets and peers only once, with columns for these")
+	formatFlag(f, &format)
+	return cmd
+}

@@ -105,8 +105,9 @@ type Fabric struct {
 	overflowFree uint32    // list of unused ones, by next; 0: none
 	hops         []hop     // of all routes: see Route
 	compressFrom int       // hops from which routes share them
+	prefetchFrom uintptr   // bytes of state from which it is fetched early
 	off          Shortcuts // that are turned off
-	seen         [4]int    // events of the run ahead that are still to be looked at, by stage: see soon
+	seen         [4]int    // events of the run ahead that are still to be looked at, by stage: see prefetch
 	msgs         []message
 	free         uint32             // list of unused messages, by next; 0: none
 	ties         inputs             // see pick
@@ -164,12 +165,11 @@ func New(q *des.Queue, m *machine.Machine, sink Sink, f Fidelity, sizes Sizes) *
 		n.most = int64(sizes.Flit)
 	}
 	n.space = int32(min(sizes.Buffer, most))
-	n.hops, n.compressFrom = []hop{end}, compressHops
+	n.hops, n.compressFrom, n.prefetchFrom = []hop{end}, compressHops, prefetchBytes
 	n.vcs, n.queues, n.overflow = make([]vc, 1), make([]queue, 1), make([]release, 1)
 	n.msgs = make([]message, 1, 1024)
 	n.lines = map[line]chain{}
 	n.latest = map[line]unit.Time{}
-	q.Prefetch(n.prefetch)
 	return n
 }
 

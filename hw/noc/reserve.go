@@ -100,11 +100,15 @@ func (n *Fabric) ReserveRoutes(uses []Use, load Load) {
 	n.index = nil // until there is another route
 	n.connect(uses)
 	n.findContentionFree(uses)
+	if n.stateBytes() >= n.prefetchFrom {
+		n.q.Prefetch(n.prefetch)
+	}
 }
 
 // Release ends ReserveRoutes: the fabric is at rest again.
 func (n *Fabric) Release() {
 	n.hops, n.reserved = n.hops[:n.kept], false
+	n.q.Prefetch(nil)
 	n.freeAt, n.mergePoints, n.contentionFree, n.pathKinds = nil, nil, nil, nil
 }
 

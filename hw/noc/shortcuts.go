@@ -12,7 +12,7 @@ const (
 	Advance                              // messages pass links at which no other can come before them
 	ContentionFree                       // links at which no message waits are not looked at
 	Compress                             // routes share stored hops
-	Prefetch                             // state of coming events is fetched early
+	Prefetch                             // state of coming events is fetched early, where it is large
 )
 
 // Without turns shortcuts off, before routes are reserved. It is for tests.
@@ -24,6 +24,6 @@ func (n *Fabric) Without(off Shortcuts) {
 		n.compressFrom = math.MaxInt
 	}
 	if off&Prefetch != 0 {
-		n.q.Prefetch(nil)
+		n.prefetchFrom = math.MaxUint
 	}
 }

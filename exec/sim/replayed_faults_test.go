@@ -220,3 +220,26 @@ func TestDataFaults(t *testing.T) {
 
 // whatever are the time, the rank and the memory that the error of a data fault names.
 var whatever = regexp.MustCompile(` t=[0-9.]+.?s|rank [0-9]+|hbm\[[0-9]+\]`)
+
+// TestWrongLengthsWithData: messages that are shorter or longer than their receives expect fail alike
+// in both modes, whether data is carried out beside or not.
+func TestWrongLengthsWithData(t *testing.T) {
+	for _, n := range [][2]int{{4, 8}, {8, 4}, {8, 0}} {
+		k := func(c *tl.Context, a tl.Args) {
+			x := own(c, a)
+			c.Send(tl.East, x.Slice(0, n[0]))
+			y := c.Recv(tl.West, tl.Dims(n[1]), a.DType)
+			if n[1] > 0 {
+				c.Store(a.Shard(c.Rank()).Slice(0, n[1]), c.Add(y, x.Slice(0, n[1])))
+			}
+		}
+		for _, strict := range []bool{true, false} {
+			for _, world := range []int{4, 16, 70} {
+				b := newBench(t, k, setup{world: world, n: 16, ring: func(r *tl.Ring) { r.Strict = strict }})
+				if outs, _ := b.sameInBothModes(t, sim.Options{SecondCore: true}, views{}, views{data: true}); outs[0].Err == "" {
+					t.Errorf("%d ranks: %d elements are received as %d", world, n[0], n[1])
+				}
+			}
+		}
+	}
+}

@@ -2,6 +2,8 @@ package values_test
 
 import (
 	"fmt"
+	"kernbench/exec/sim/values"
+	"kernbench/oplog"
 	"math"
 	"testing"
 
@@ -170,6 +172,21 @@ func TestLooseTypes(t *testing.T) {
 			if d := sameThreeWays(t, l); d != "" {
 				t.Errorf("%d elements, %v ranks: %s", n, worlds, d)
 			}
+		}
+	}
+}
+
+// TestWrongLengths: a message that is not as long as its receive is an error, not a panic: the replay
+// beside may not have found it yet.
+func TestWrongLengths(t *testing.T) {
+	for _, worlds := range [][]int{{2}, {9}} {
+		l := ring(func(c *tl.Context, a tl.Args) {
+			c.Send(tl.East, c.Load(mine(c, a).Slice(0, 4)))
+			x := c.Recv(tl.West, tl.Dims(8), a.DType)
+			c.Store(mine(c, a).Slice(0, 8), c.Add(x, x))
+		}, dtype.F16, worlds...)
+		if err := values.Apply(t.Context(), l, record(t, l), memory(t, l, oplog.Options{})); err == nil {
+			t.Errorf("%v ranks: 4 elements were received as 8", worlds)
 		}
 	}
 }

@@ -2,13 +2,13 @@ package values_test
 
 import (
 	"fmt"
-	"kernbench/exec/sim/values"
-	"kernbench/oplog"
 	"math"
 	"testing"
 
 	"kernbench/dtype"
+	"kernbench/exec/sim/values"
 	"kernbench/mem"
+	"kernbench/oplog"
 	"kernbench/tl"
 )
 

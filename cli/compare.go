@@ -50,6 +50,7 @@ for each memory that can hold the ring slots and each way to wait for them.
 	machineFlags(f, &spec)
 	benchFlag(f, &spec)
 	workFlags(f, &spec)
+	limitFlags(f, &spec.Limits)
 	verifyFlag(f, &spec)
 	fidelityFlag(f, &spec)
 	formatFlag(f, &format)

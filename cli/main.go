@@ -9,6 +9,7 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
+	"time"
 
 	"kernbench/conf"
 
@@ -20,12 +21,24 @@ import (
 // one of the constants in this package. args are without the program's name.
 func Main(args []string) int {
 	paceGarbage()
-	// Stop as soon as the first Ctrl-C came, so that a second one ends the process the hard way.
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	context.AfterFunc(ctx, stop)
+	ended := make(chan struct{})
+	defer close(ended)
+	defer context.AfterFunc(ctx, func() {
+		stop() // a second Ctrl-C ends the process the hard way
+		select {
+		case <-ended:
+		case <-time.After(endsWithin):
+			fmt.Fprintln(os.Stderr, "kernbench: interrupted; something did not end, and was left")
+			os.Exit(ExitInterrupted)
+		}
+	})()
 	return run(ctx, args, os.Stdout, os.Stderr)
 }
+
+// endsWithin is how long a command may take to end after the first interrupt.
+const endsWithin = 1800 * time.Millisecond
 
 // app is what the verbs share.
 type app struct {

@@ -94,6 +94,7 @@ Time is simulated: it is the same in each iteration and each run, so that -n and
 	platformFlag(f, &spec.Base, "")
 	fidelityFlag(f, &spec.Base)
 	seedFlag(f, &spec.Base)
+	limitFlags(f, &spec.Base.Limits)
 	f.Var(newWord(&format, "text", "FORMAT", "text", "json", "csv"), "format", "text, json or csv")
 	prof.add(f)
 	return cmd

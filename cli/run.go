@@ -69,6 +69,7 @@ func (a *app) runCommand() *cobra.Command {
 	f.Var((*seed)(&spec.Schedule), "schedule", "random schedule of the run itself, as --seeds numbers them (default: the executor's own)")
 	platformFlag(f, &spec, "p")
 	fidelityFlag(f, &spec)
+	limitFlags(f, &spec.Limits)
 	formatFlag(f, &format)
 	f.BoolVar(&pointers, "pointers", false, "print the four pointers of every IPCQ ring after each launch, on stderr")
 	f.StringVar(&spec.TraceFile, "trace", "", "write the events of the run to a `FILE`: .txt (a line each), .json (for ui.perfetto.dev)")

@@ -43,7 +43,44 @@ func mine() {
 			c.Recv(tl.AnyDir, acc.Shape(), acc.DType())
 		},
 	})
+	for name, k := range map[string]tl.Kernel{
+		"spin": func(c *tl.Context, a tl.Args) {
+			for c.Load(a.Shard(c.Rank())); c.Rank() == 2; {
+			}
+		},
+		"ping_pong": pingPong,
+		"interrupt": func(c *tl.Context, a tl.Args) {
+			interrupt()
+			pingPong(c, a)
+		},
+		"interrupt_spin": func(*tl.Context, tl.Args) {
+			for interrupt(); ; {
+			}
+		},
+	} {
+		algorithm.Register(algorithm.Algorithm{Name: name, Collective: "all_reduce", Topology: "ring_1d", Kernel: k})
+	}
 	os.Exit(Main(os.Args[1:]))
+}
+
+// pingPong does not end.
+func pingPong(c *tl.Context, a tl.Args) {
+	x := c.Load(a.Shard(c.Rank()))
+	for {
+		c.Send(tl.East, x)
+		c.Free(c.Recv(tl.West, x.Shape(), x.DType()))
+	}
+}
+
+// interrupt is the first Ctrl-C.
+func interrupt() {
+	self, err := os.FindProcess(os.Getpid())
+	if err == nil {
+		err = self.Signal(os.Interrupt)
+	}
+	if err != nil {
+		panic(err)
+	}
 }
 
 func TestScripts(t *testing.T) {

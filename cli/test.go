@@ -61,6 +61,7 @@ check every rank's result: each contribution exactly once, and the right values.
 	f.BoolVar(&spec.Exhaustive, "exhaustive", false, "every type with every operation at every count, not a covering set")
 	machineFlags(f, &machine)
 	seedFlag(f, &machine)
+	limitFlags(f, &spec.Limits)
 	formatFlag(f, &format)
 	return cmd
 }

@@ -78,6 +78,7 @@ takes more than --budget events to simulate, is estimated from smaller sizes and
 	f.StringVar(&spec.Base.CCL, "ccl", "", "settings of the algorithms: a ccl.yaml `FILE` over the built-in one")
 	f.StringArrayVar(&spec.Base.Sets, "set", nil, "`KEY=VALUE` changes a key of either file, such as system.sips.count=8 (repeatable)")
 	fidelityFlag(f, &spec.Base)
+	limitFlags(f, &spec.Base.Limits)
 	f.Var(&listed[string]{to: &spec.Algorithms, all: func() { spec.Algorithms = nil }, parse: anyName, kind: "NAME,...|all"}, "algorithm", "algorithms or entries of ccl.yaml (default all that can have the ranks)")
 	f.Var((*variations)(&spec.Vary), "vary", "`KEY=V1,V2,...` tries algorithms with each value of a setting, beside what is configured (repeatable; default "+varyText(lab.DefaultVary())+")")
 	f.IntVar(&spec.Best, "best", spec.Best, "`N` algorithms, each with its N best settings, that are measured above --all-to")

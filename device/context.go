@@ -32,6 +32,7 @@ type Config struct {
 	Tuning   *algorithm.Tuning // that auto chooses by; nil: there is none
 	Executor exec.Executor     // nil: the context makes plans and launches nothing
 	Row      *exec.Row         // what Executor can do; nil: everything
+	Limits   exec.Limits       // of launches
 	World    int               // ranks of algorithms that are installed; 0: as configured
 	PEs      []int32           // that are those ranks: see Install; nil: the first World
 	// Check judges every collective right after its launch, while its result is still in

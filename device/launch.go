@@ -99,7 +99,7 @@ func (c *Context) launch(ctx context.Context, l *tl.Launch) (*Launched, error) {
 			}
 		}
 	}
-	res, err := c.cfg.Executor.Launch(ctx, l)
+	res, err := c.cfg.Limits.Launch(ctx, c.cfg.Executor, l)
 	if err != nil {
 		c.disband()
 		return nil, fmt.Errorf("launch %s: %w", name, err)

@@ -30,7 +30,7 @@ func (c *Context) Synchronize(ctx context.Context) error {
 	case !ok:
 		return fmt.Errorf("synchronize: %w: the executor %T has no RunStreams", ErrStream, c.cfg.Executor)
 	}
-	res, err := x.RunStreams(ctx, b)
+	res, err := c.cfg.Limits.RunStreams(ctx, x, b)
 	c.drop()
 	if err != nil {
 		c.disband()

@@ -310,7 +310,10 @@ func (c *calibration) library(ctx context.Context, x *setting) error {
 			continue
 		}
 		c.result.Algorithms = append(c.result.Algorithms, name)
-		apart := c.plan.leavesApart(ctx, t)
+		apart, err := c.plan.leavesApart(ctx, t)
+		if err != nil {
+			return err
+		}
 		for _, p := range c.result.Protocols {
 			// What is read and written in the memory of others has no flags in it: they come behind.
 			if t.plan.Algorithm.Window == nil || p == "simple" {

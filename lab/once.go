@@ -78,7 +78,11 @@ func (p *pass) fresh() func(mem.Addr, int64) {
 func (x *setting) once(ctx context.Context, p pass) (out *outcome, err error) {
 	out = &outcome{results: sha256.New(), expected: map[*device.CallGroup]*verify.Expected{}}
 	defer func() {
-		if v := recover(); v != nil {
+		switch v := recover().(type) {
+		case nil:
+		case *exec.Panicked:
+			err = &InternalError{v.Value, v.Stack}
+		default:
 			err = &InternalError{v, string(debug.Stack())}
 		}
 	}()
@@ -100,7 +104,7 @@ func (x *setting) once(ctx context.Context, p pass) (out *outcome, err error) {
 	}
 	defer executor.Close()
 	dev, err := device.New(device.Config{
-		Machine: x.machine, Topology: x.topo, CCL: x.ccl, Tuning: x.tuning, Executor: executor, Row: x.row, World: x.world, PEs: x.pes,
+		Machine: x.machine, Topology: x.topo, CCL: x.ccl, Tuning: x.tuning, Executor: executor, Row: x.row, Limits: x.Limits, World: x.world, PEs: x.pes,
 		Check:       func(c *device.Call) error { return out.judge(x, data, c) },
 		Contributed: out.expect(x),
 		Fresh:       p.fresh(),

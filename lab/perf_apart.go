@@ -7,20 +7,21 @@ import (
 	"kernbench/collective"
 	"kernbench/dtype"
 	"kernbench/exec"
+	"kernbench/fault"
 	"kernbench/unit"
 )
 
 // leavesApart tells whether the kernel of a target leaves results where Into says. One that
 // always stores to its shard cannot be measured out of place: it would leave nothing there. A
 // short run without a clock shows it.
-func (p *perfPlan) leavesApart(ctx context.Context, t perfTarget) bool {
+func (p *perfPlan) leavesApart(ctx context.Context, t perfTarget) (bool, error) {
 	c, _ := p.small(t)
 	if !fitsInPlace(p.what, c) || mostOut(p.what, c) == 0 {
-		return true // elsewhere is the only place there is
+		return true, nil // elsewhere is the only place there is
 	}
 	alg := t.plan.Algorithm
 	if known, ok := p.apart[alg]; ok {
-		return known
+		return known, nil
 	}
 	x := *t.x
 	x.on(exec.Default(exec.Checking))
@@ -28,7 +29,11 @@ func (p *perfPlan) leavesApart(ctx context.Context, t perfTarget) bool {
 	x.NElem, x.DType, x.program = c.Elems, c.Type, bench.Once(false, 0)
 	apart := true
 	// What goes wrong here, goes wrong again when it is measured, and is told then.
-	if out, err := x.once(ctx, pass{quiet: true}); err == nil && len(out.judged) > 0 {
+	out, err := x.once(ctx, pass{quiet: true})
+	if is[*fault.Stalled](err) {
+		return false, err // it would wait as long again
+	}
+	if err == nil && len(out.judged) > 0 {
 		unwritten, all := 0, 0
 		for _, v := range out.judged[0].verdicts {
 			unwritten += v.Unwritten
@@ -39,7 +44,7 @@ func (p *perfPlan) leavesApart(ctx context.Context, t perfTarget) bool {
 		apart = unwritten < all
 	}
 	p.apart[alg] = apart
-	return apart
+	return apart, nil
 }
 
 // small is a call with few elements that an algorithm takes, or why it takes none.

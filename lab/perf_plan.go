@@ -218,7 +218,7 @@ func (p *perfPlan) load(algorithm string, settings []Setting) (*setting, error) 
 	b := &p.spec.Base
 	one := Spec{
 		Topology: b.Topology, CCL: b.CCL, Sets: slices.Clone(b.Sets), Ranks: b.Ranks, Seed: b.Seed,
-		Executor: b.Executor, Fidelity: b.Fidelity, Bench: bench.CCLHello.Name, Algorithm: algorithm,
+		Executor: b.Executor, Fidelity: b.Fidelity, Bench: bench.CCLHello.Name, Algorithm: algorithm, Limits: b.Limits,
 	}
 	for _, s := range settings {
 		switch {

@@ -33,7 +33,11 @@ func (p *perfPlan) add(ctx context.Context, t perfTarget) error {
 
 // measurable finds out what there is to measure of a target, and beside which limits.
 func (p *perfPlan) measurable(ctx context.Context, t *perfTarget) error {
-	if t.apart = p.leavesApart(ctx, *t); !t.apart {
+	var err error
+	if t.apart, err = p.leavesApart(ctx, *t); err != nil {
+		return err
+	}
+	if !t.apart {
 		p.note("%s leaves its results where the contributions are: there is nothing to measure out of place", t.plan.Name)
 	}
 	return p.limits(t)

@@ -1,11 +1,13 @@
 package lab
 
 import (
+	"cmp"
 	"context"
 	"runtime"
 	"slices"
 
 	"kernbench/exec"
+	"kernbench/fault"
 	"kernbench/unit"
 )
 
@@ -26,6 +28,7 @@ func (p *perfPlan) measure(ctx context.Context, row func(*PerfRow)) error {
 		}
 	}
 	flush()
+	var stalled error
 	sideBySide(ctx, p.jobs, p.spec.Memory, func(j *perfJob, as *Placement) {
 		left[j.row]--
 		r := p.rows[j.row]
@@ -37,6 +40,9 @@ func (p *perfPlan) measure(ctx context.Context, row func(*PerfRow)) error {
 		if as.Wrong != nil && *as.Wrong > 0 && r.Note == "" {
 			r.Note = j.again()
 		}
+		if is[*fault.Stalled](as.Err) {
+			stalled = as.Err
+		}
 		flush()
 	})
 	for ; out < len(p.rows); out++ {
@@ -44,7 +50,7 @@ func (p *perfPlan) measure(ctx context.Context, row func(*PerfRow)) error {
 			row(p.rows[out])
 		}
 	}
-	return ctx.Err()
+	return cmp.Or(stalled, ctx.Err())
 }
 
 // sideBySide makes runs, as many beside each other as the program may use processors and the
@@ -89,6 +95,9 @@ func sideBySide(ctx context.Context, jobs []*perfJob, memory unit.Bytes, ended f
 		running, inUse = running-1, inUse-e.job.bytes
 		if e.as.Err == nil || ctx.Err() == nil {
 			ended(e.job, e.as)
+		}
+		if is[*fault.Stalled](e.as.Err) {
+			left = nil // its goroutine still runs, and further runs would add theirs
 		}
 	}
 }

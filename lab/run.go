@@ -33,10 +33,10 @@ func Run(ctx context.Context, s Spec) (*Result, error) {
 func (x *setting) run(ctx context.Context) (*Result, error) {
 	first, err := x.first(ctx)
 	r, ferr := x.result(first, first, err), err
-	if fault.Is(err) || err == nil && first.wrong() {
+	if fault.Is(err) && !endless(err) || err == nil && first.wrong() {
 		r, ferr = x.explain(ctx, first, err)
 	}
-	if x.Schedules == 0 || is[*InternalError](ferr) || ferr != nil && !fault.Is(ferr) {
+	if x.Schedules == 0 || endless(ferr) || is[*InternalError](ferr) || ferr != nil && !fault.Is(ferr) {
 		return r, ferr
 	}
 	if err := x.schedules(ctx, r, first, err); err != nil {
@@ -71,6 +71,10 @@ func (x *setting) explain(ctx context.Context, first *outcome, err error) (*Resu
 	}
 	return x.result(first, first, err), err
 }
+
+// endless reports whether a kernel was stopped that did not end. Its place is known: another run
+// would take as long and tell nothing more.
+func endless(err error) bool { return is[*fault.Stalled](err) || is[*fault.Limit](err) }
 
 func is[T error](err error) bool {
 	_, ok := errors.AsType[T](err)

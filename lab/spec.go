@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"kernbench/dtype"
+	"kernbench/exec"
 	"kernbench/tl"
 	"kernbench/unit"
 )
@@ -43,6 +44,8 @@ type Spec struct {
 	// run itself, 0 being the executor's own.
 	Schedules int    `json:"schedules,omitempty"`
 	Schedule  uint64 `json:"schedule,omitempty"`
+
+	Limits exec.Limits `json:"-"` // of launches that do not end by themselves
 
 	TraceFile string           `json:"-"` // writes the events of the run: see trace.NewFile
 	CCLTrace  io.Writer        `json:"-"` // gets one line per send and receive

@@ -13,6 +13,7 @@ import (
 	"kernbench/device"
 	"kernbench/dtype"
 	"kernbench/exec"
+	"kernbench/fault"
 	"kernbench/tl"
 	"kernbench/topology"
 )
@@ -27,6 +28,7 @@ type TestSpec struct {
 	Ranks      []int    // world sizes; nil: TestRanks
 	Exhaustive bool     // all types and operations at all sizes, not a covering set
 	Seed       uint64   //
+	Limits     exec.Limits
 
 	Row      func(TestRow)    // gets the rows as they come; may be nil
 	Progress func(p Progress) // may be nil
@@ -77,7 +79,7 @@ func (s *TestSummary) OK() bool { return s.Cases > 0 && s.Failed == 0 }
 // in the spec; what an algorithm does wrong is in the rows.
 func Test(ctx context.Context, s TestSpec) (*TestSummary, error) {
 	x, err := load(Spec{
-		Topology: s.Topology, CCL: s.CCL, Sets: s.Sets, Seed: s.Seed,
+		Topology: s.Topology, CCL: s.CCL, Sets: s.Sets, Seed: s.Seed, Limits: s.Limits,
 		Bench: bench.CCLHello.Name, VerifyData: true, Executor: exec.Default(exec.Checking).Name,
 	})
 	if err != nil {
@@ -203,6 +205,9 @@ func (x *setting) testRow(ctx context.Context, name string, world int, exhaustiv
 		if row.First == "" {
 			row.First = fmt.Sprintf("%d × %v, %v: %s", c.n, c.typ, c.op, firstWrong(r, err))
 			row.Command = y.command()
+		}
+		if is[*fault.Stalled](err) {
+			break // each further case would wait as long
 		}
 	}
 	return row

@@ -117,7 +117,7 @@ func (t *tuner) plan(ctx context.Context) error {
 func (t *tuner) machine(topology string, ranks int) (*tuneMachine, error) {
 	b := &t.spec.Base
 	x, err := load(Spec{
-		Topology: topology, CCL: b.CCL, Sets: b.Sets, Ranks: ranks, Seed: b.Seed, Fidelity: b.Fidelity,
+		Topology: topology, CCL: b.CCL, Sets: b.Sets, Ranks: ranks, Seed: b.Seed, Fidelity: b.Fidelity, Limits: b.Limits,
 		Bench: bench.CCLHello.Name, Algorithm: algorithmsOf(collective.AllReduce.Name)[0],
 	})
 	if err != nil {

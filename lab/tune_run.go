@@ -110,7 +110,7 @@ func (t *tuner) measure(ctx context.Context, g *tuneGroup, at int) error {
 
 // ended keeps what came out of a run.
 func (t *tuner) ended(r *tuneRun, at int, as *Placement) error {
-	if is[*InternalError](as.Err) {
+	if is[*InternalError](as.Err) || endless(as.Err) {
 		return as.Err
 	}
 	t.out.Simulated++

@@ -66,6 +66,8 @@ func (t *tuner) verify(ctx context.Context, g *tuneGroup) error {
 func (t *tuner) verdict(j *perfJob, key string, as *Placement, refused map[string]string) error {
 	name, why := j.setting.Algorithm, ""
 	switch {
+	case endless(as.Err): // the limit is of this command and not of the point
+		return as.Err
 	case fault.Is(as.Err):
 		why = as.Error
 	case as.Err != nil:

@@ -165,7 +165,7 @@ func newRecorder(ctx context.Context, l *tl.Launch, o Options) *recorder {
 		o.Budget = DefaultBudget
 	}
 	r := &recorder{
-		guard: guard{opts: o, ctx: ctx}, table: newTable(), l: l, left: int64(o.Budget), record: none,
+		guard: guard{opts: o, ctx: ctx, watch: l.Watch}, table: newTable(), l: l, left: int64(o.Budget), record: none,
 		branches: map[branch][]int32{},
 	}
 	r.setup = setupOf(l, &r.guard)
@@ -176,7 +176,7 @@ func newRecorder(ctx context.Context, l *tl.Launch, o Options) *recorder {
 // setupOf is what the kernels of a launch are recorded with, but for their ranks and their Core.
 func setupOf(l *tl.Launch, g *guard) tl.Setup {
 	return tl.Setup{
-		Ring: &l.Ring, Addrs: l.Addrs, Scratch: l.Scratch, RecordLines: g.opts.Lines, Trial: true,
+		Ring: &l.Ring, Addrs: l.Addrs, Scratch: l.Scratch, Watch: l.Watch, RecordLines: g.opts.Lines, Trial: true,
 		PEName: func() string {
 			if g.opts.PEName == nil {
 				return ""
@@ -225,6 +225,7 @@ func (r *recorder) rank(g *tl.Group, i int) error {
 
 // run takes a kernel to its end.
 func (g *guard) run(k tl.Kernel, a tl.Args) error {
+	g.watch.Enter(g.tl)
 	abandoned, err := g.tl.Run(k, a.Fresh())
 	switch {
 	case g.stopped != nil:

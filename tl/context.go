@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
+	"strings"
 
 	"kernbench/fault"
 	"kernbench/mem"
@@ -17,6 +18,7 @@ import (
 // comes out of the launch as one of the types of package fault.
 type Context struct {
 	core     Core
+	watch    *Watch
 	calls    uint32 // instructions so far: an operand's cell remembers the one that uses it
 	freeCell int32
 	cells    []Cell
@@ -40,6 +42,7 @@ type Context struct {
 	lines                *lines // nil unless source lines are recorded
 	source               Source // of a kernel that interprets a program; else nil
 	failed               error  // the first fault
+	code                 Kernel // that runs, or ran last
 
 	program, grid int                 // of a grid; grid is 0 where there is none
 	engine        bool                // there is one to post tasks to
@@ -79,6 +82,8 @@ type Setup struct {
 	CoreType      CoreType
 	Engine        bool // Post has an engine to post to
 	Trial         bool // the execution does not count: nothing but the context is changed
+
+	Watch *Watch // of the launch, or nil
 }
 
 // NewContext makes the context of one rank.
@@ -96,7 +101,10 @@ func (c *Context) Reset(s Setup) {
 		core: s.Core, rank: s.Rank, world: s.World, perCube: max(1, s.PEsPerCube), pe: s.PE,
 		wiring: s.Wiring, ring: s.Ring, addrs: s.Addrs, name: s.PEName, now: s.Now,
 		freeCell: None, cells: slices.Grow(cells, s.CellCapacity), words: words, program: s.Program, grid: s.Grid,
-		coreType: s.CoreType, engine: s.Engine,
+		coreType: s.CoreType, engine: s.Engine, watch: s.Watch,
+	}
+	if c.watch == nil {
+		c.watch = unwatched
 	}
 	c.slice = mem.At(mem.HBM, s.PE, 0)
 	c.watched = s.RecordLines || s.CoreType != CoreAny
@@ -209,7 +217,12 @@ func (c *Context) Fail(err error) {
 }
 
 // Abandon stops the kernel without a fault of its own. It does not return.
-func (c *Context) Abandon() { panic(abandon{}) }
+func (c *Context) Abandon() {
+	if c.watch.stopping.Load() {
+		c.watch.note(c)
+	}
+	panic(abandon{})
+}
 
 func (c *Context) misuse(op, reason string) {
 	c.Fail(&fault.Misuse{Place: c.Place(op), Reason: reason})
@@ -218,19 +231,25 @@ func (c *Context) misuse(op, reason string) {
 // Run executes a kernel to its end on this context. It returns the fault that stopped
 // it, if any; abandoned is true when the executor gave it up.
 func (c *Context) Run(k Kernel, a Args) (abandoned bool, err error) {
+	returned := false
 	defer func() {
 		switch p := recover().(type) {
 		case nil:
+			if !returned {
+				c.watch.leaves(c)
+			}
 		case stop:
 			err = p.err
 		case abandon:
 			abandoned = true
 		default:
 			pl := c.panicPlace()
-			err = &fault.Panic{Place: pl, Value: p, Stack: stack()}
+			err = &fault.Panic{Place: pl, Value: p, Stack: panicText()}
 		}
 	}()
+	c.code = k
 	k(c, a)
+	returned = true
 	return false, c.failed
 }
 
@@ -252,7 +271,13 @@ func (c *Context) panicPlace() fault.Place {
 	return p
 }
 
-func stack() string {
-	buf := make([]byte, 8<<10)
-	return string(buf[:runtime.Stack(buf, false)])
+// panicText is the stack of a panic as its report shows it: the frames of the kernel's author, or
+// all of them if code of an executor panicked.
+func panicText() string {
+	frames, internal := panicStack()
+	if internal {
+		buf := make([]byte, 8<<10)
+		return string(buf[:runtime.Stack(buf, false)])
+	}
+	return "  " + strings.Join(frames, "\n  ")
 }

@@ -21,7 +21,9 @@ func (c *Context) usually(op Op, t dtype.Type, n int, s Shape) *Instr {
 
 // issue hands the instruction in c.in to the core.
 func (c *Context) issue() {
-	c.calls++
+	if c.calls++; c.calls > c.watch.most.Load() {
+		c.watch.look(c)
+	}
 	if c.watched {
 		c.inspect()
 	}

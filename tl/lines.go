@@ -129,38 +129,76 @@ func kernelLine(pcs []uintptr) string {
 	}
 }
 
-func fileLine(f *runtime.Frame) string {
-	file := f.File
+func fileLine(f *runtime.Frame) string { return fmt.Sprintf("%s:%d", lastFolder(f.File), f.Line) }
+
+// lastFolder is a file without its folders but the last.
+func lastFolder(file string) string {
 	if i := strings.LastIndexByte(file, '/'); i >= 0 {
 		if j := strings.LastIndexByte(file[:i], '/'); j >= 0 {
-			file = file[j+1:]
+			return file[j+1:]
 		}
 	}
-	return fmt.Sprintf("%s:%d", file, f.Line)
+	return file
 }
 
-// panicLine is the line of a kernel that panicked: the innermost of the frames that is neither
-// of the runtime nor of the packages whose functions a kernel calls. A deferred function asks
-// for it.
+// panicLine is the line of a kernel that panicked, or ended its goroutine; "" if no frame is its
+// author's. A deferred function asks for it.
 func panicLine() string {
+	if stack, _ := panicStack(); len(stack) > 0 {
+		return lineOf(stack[0])
+	}
+	return ""
+}
+
+// panicStack are the frames of a panic that are neither of the runtime and the standard library nor
+// of packages whose functions a kernel calls, innermost first. It is internal if the innermost
+// frame belongs to what carries out instructions.
+func panicStack() (stack []string, internal bool) {
 	var pcs [64]uintptr
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs[:])])
+	panicked, first := false, true
 	for {
 		f, more := frames.Next()
-		own := strings.HasPrefix(f.Function, "kernbench/tl.") || strings.HasPrefix(f.Function, "kernbench/mem.") || strings.HasPrefix(f.Function, "kernbench/hccl.(*")
+		std := strings.HasPrefix(f.Function, "runtime.") || library(f.File)
 		switch {
-		case f.Function == "kernbench/tl.(*Context).Run" || !more:
-			return ""
-		case !own && !strings.HasPrefix(f.Function, "runtime."):
-			return fileLine(&f)
+		case f.Function == "kernbench/tl.(*Context).Run" || f.Function == "":
+			return stack, internal
+		case f.Function == "runtime.gopanic" || f.Function == "runtime.Goexit":
+			panicked = true
+		case !panicked || std:
+		default:
+			if first {
+				internal, first = executes(f.Function), false
+			}
+			if !ours(f.Function) {
+				stack = append(stack, frame(fmt.Sprintf("%s:%d", f.File, f.Line), f.Function))
+			}
+		}
+		if !more {
+			return stack, internal
 		}
 	}
+}
+
+// executes reports whether a function carries out instructions.
+func executes(function string) bool {
+	for _, p := range [...]string{"kernbench/hw/", "kernbench/oplog.", "kernbench/program.(*", "kernbench/history."} {
+		if strings.HasPrefix(function, p) {
+			return true
+		}
+	}
+	return strings.HasPrefix(function, "kernbench/exec/") && strings.Contains(function, ".(*")
+}
+
+// ours reports whether a function is of a package whose functions a kernel calls.
+func ours(function string) bool {
+	return strings.HasPrefix(function, "kernbench/tl.") || strings.HasPrefix(function, "kernbench/mem.") || strings.HasPrefix(function, "kernbench/hccl.(*") || inside(function)
 }
 
 // inside tells whether a function is this package's own, an executor's or a dialect's, or of
 // the libraries below them: not the kernel's.
 func inside(function string) bool {
-	for _, p := range [...]string{"kernbench/tl.(*Context)", "kernbench/program.(*", "kernbench/hccl.(*", "kernbench/tl.(*lines)", "kernbench/tl.callerLine", "kernbench/tl.returns", "runtime.", "iter."} {
+	for _, p := range [...]string{"kernbench/tl.(*Context)", "kernbench/tl.(*Watch)", "kernbench/program.(*", "kernbench/hccl.(*", "kernbench/tl.(*lines)", "kernbench/tl.callerLine", "kernbench/tl.returns", "runtime.", "iter."} {
 		if strings.HasPrefix(function, p) {
 			return true
 		}

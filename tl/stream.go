@@ -26,6 +26,8 @@ type Batch struct {
 	PollEvery unit.Time
 	WakeCost  unit.Time
 	Protocol  Protocol
+
+	Watch *Watch // that sees what its kernels do; may be nil
 }
 
 // Stream is a queue of operations of one device, which is a PE.

@@ -135,7 +135,7 @@ func TestFaults(t *testing.T) {
 			name:   "a panic",
 			kernel: func(c *tl.Context, a tl.Args) { _ = a.Ints[c.Rank()] },
 			want:   &fault.Panic{},
-			text:   []string{"rank 0 at mock/fault_test.go:", ": kernel panicked: runtime error: index out of range", "goroutine "},
+			text:   []string{"rank 0 at mock/fault_test.go:", ": kernel panicked: runtime error: index out of range", "fault_test.go:"},
 		},
 		{
 			name: "a fault that the kernel tries to swallow",

@@ -76,7 +76,7 @@ const checkEvery = 1024
 func (r *rank) start(s tl.Setup, k tl.Kernel, a tl.Args) {
 	x := r.run
 	s.Core, s.PE, s.Wiring, s.CellCapacity = r, int(r.pe), r.wiring, 8
-	s.Ring, s.Addrs = &x.launch.Ring, x.launch.Addrs
+	s.Ring, s.Addrs, s.Watch = &x.launch.Ring, x.launch.Addrs, x.launch.Watch
 	s.RecordLines = x.opts.RecordLines || x.history != nil
 	r.kernel = tl.NewContext(s)
 	r.book = x.history.Book(r.kernel, r)
@@ -104,6 +104,7 @@ func (r *rank) body(k tl.Kernel, a tl.Args) iter.Seq[struct{}] {
 
 // turn lets the kernel go on.
 func (r *rank) turn() {
+	r.run.launch.Watch.Enter(r.kernel)
 	r.next()
 	switch {
 	case !r.done:
@@ -137,12 +138,12 @@ func (r *rank) settle() {
 // Do carries out one instruction.
 func (r *rank) Do(in *tl.Instr) {
 	x := r.run
-	if r.calls++; r.calls%checkEvery == 0 && x.ctx.Err() != nil {
-		r.kernel.Abandon()
-	}
-	if in.Op == tl.OpDrop {
+	if in.Op == tl.OpDrop { // also from the end of the launch, where no kernel runs
 		r.drop(in)
 		return
+	}
+	if r.calls++; r.calls%checkEvery == 0 && x.ctx.Err() != nil {
+		r.kernel.Abandon()
 	}
 	r.at = in
 	if x.launch.Ring.OnRecv {

@@ -7,6 +7,7 @@ import (
 
 	"kernbench/collective"
 	"kernbench/dtype"
+	"kernbench/exec"
 	"kernbench/history"
 	"kernbench/mem"
 	"kernbench/oplog"
@@ -47,6 +48,7 @@ type Config struct {
 	Order     mem.Ordering // of what ranks do to each other's memory: PutSignal
 	Seed      uint64       // chooses one of the schedules that Order allows: ranks in order, all at once
 	NoAtomics bool         // no fetch_add and compare_swap on words of other PEs: all
+	Limits    exec.Limits  // of the launch: its defaults
 	History   *history.Log // account of memory for the judge of races: none
 }
 
@@ -103,9 +105,9 @@ func Observe(ctx context.Context, k tl.Kernel, cfg Config) (*Outcome, error) {
 		return nil, err
 	}
 	log.Begin(cfg.Op, cfg.World)
-	res, err := New(Options{
+	res, err := cfg.Limits.Launch(ctx, New(Options{
 		Data: log, RecordLines: true, History: cfg.History, Seed: cfg.Seed, Order: cfg.Order, NoAtomics: cfg.NoAtomics,
-	}).Launch(ctx, l)
+	}), l)
 	log.End()
 	if err != nil {
 		return nil, err

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"runtime"
 	"slices"
+	"strings"
 	"testing"
 
 	"kernbench/dtype"
@@ -307,19 +308,17 @@ func TestWithoutData(t *testing.T) {
 	}
 }
 
-// A kernel may end its goroutine, as t.FailNow in a kernel does: the others end too.
+// A kernel that ends its goroutine, as t.FailNow in a kernel does, is at fault: the launch ends.
 func TestGoexit(t *testing.T) {
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		_, _ = mock.Try(func(c *tl.Context, a tl.Args) {
-			x := own(c, a)
-			if c.Rank() == 1 {
-				runtime.Goexit()
-			}
-			like(c, tl.West, x)
-		}, mock.Config{Inputs: vectors(3, 1)})
-		t.Error("Try returned")
-	}()
-	<-done
+	_, err := mock.Try(func(c *tl.Context, a tl.Args) {
+		x := own(c, a)
+		if c.Rank() == 1 {
+			runtime.Goexit()
+		}
+		like(c, tl.West, x)
+	}, mock.Config{Inputs: vectors(3, 1)})
+	exited, ok := errors.AsType[*fault.Exited](err)
+	if !ok || exited.Rank != 1 || !strings.HasPrefix(exited.Line, "mock/semantics_test.go:") {
+		t.Errorf("%v, want that rank 1 ended its goroutine here", err)
+	}
 }

@@ -55,7 +55,7 @@ func (e *Executor) RunStreams(ctx context.Context, b *tl.Batch) (*tl.Result, err
 	if err := b.Validate(); err != nil {
 		return nil, err
 	}
-	x := e.begin(ctx, &tl.Launch{Name: "streams", Addrs: b.Addrs, Scratch: b.Scratch, Ring: tl.Ring{Slots: 1, SlotBytes: 8}})
+	x := e.begin(ctx, &tl.Launch{Name: "streams", Addrs: b.Addrs, Scratch: b.Scratch, Ring: tl.Ring{Slots: 1, SlotBytes: 8}, Watch: b.Watch})
 	x.batch = &batch{events: map[*tl.Event]*event{}, gangs: map[*tl.Gang][]*stream{}}
 	for i := range b.Streams {
 		s := &stream{Stream: &b.Streams[i], run: x}

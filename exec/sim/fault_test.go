@@ -163,7 +163,7 @@ func TestFaults(t *testing.T) {
 			name:   "a panic",
 			kernel: func(c *tl.Context, a tl.Args) { _ = a.Ints[c.Rank()] },
 			want:   &fault.Panic{},
-			text:   []string{" at sim/fault_test.go:", ": kernel panicked: runtime error: index out of range", "goroutine "},
+			text:   []string{" at sim/fault_test.go:", ": kernel panicked: runtime error: index out of range", "fault_test.go:"},
 		},
 		{
 			name:   "forwarding from the only slot",

@@ -50,7 +50,7 @@ func (x *run) prepareRank(g *tl.Group, gi, i int, base int32) error {
 	r.tx, r.rx = make([]*ring, len(w.Out)), make([]*ring, len(w.In))
 	r.ctx = tl.NewContext(tl.Setup{
 		Core: r, Rank: i, World: len(g.PEs), PE: int(r.pe), PEsPerCube: g.PEsPerCube,
-		Wiring: w, Ring: x.ring, Addrs: x.launch.Addrs, Scratch: x.launch.Scratch,
+		Wiring: w, Ring: x.ring, Addrs: x.launch.Addrs, Scratch: x.launch.Scratch, Watch: x.launch.Watch,
 		PEName:      func() string { return e.m.PEName(int(r.pe)) },
 		Now:         func() (unit.Time, bool) { return r.Clock, true },
 		RecordLines: e.opts.RecordLines || e.opts.History != nil,

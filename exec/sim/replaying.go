@@ -36,6 +36,8 @@ func (e *Executor) needsEvents(l *tl.Launch) string {
 		return "pointers of rings"
 	case o.Fidelity == noc.Flit:
 		return "fidelity flit"
+	case l.Watch.Timed():
+		return "limit of simulated time"
 	case l.Ring.OnRecv:
 		return "credit: on_recv"
 	case l.Ring.Space != mem.TCM:

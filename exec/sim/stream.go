@@ -77,7 +77,8 @@ func (e *Executor) RunStreams(ctx context.Context, b *tl.Batch) (*tl.Result, err
 func (e *Executor) prepareBatch(b *tl.Batch) (*run, error) {
 	l := &tl.Launch{
 		Name: "streams", Groups: []tl.Group{{}}, Addrs: b.Addrs, Scratch: b.Scratch,
-		Ring: tl.Ring{Slots: 1, SlotBytes: 8, Poll: b.Poll, PollEvery: b.PollEvery, WakeCost: b.WakeCost, Protocol: b.Protocol},
+		Ring:  tl.Ring{Slots: 1, SlotBytes: 8, Poll: b.Poll, PollEvery: b.PollEvery, WakeCost: b.WakeCost, Protocol: b.Protocol},
+		Watch: b.Watch,
 	}
 	x := &run{
 		e: e, mode: "event-driven: streams", launch: l, log: e.opts.Data, history: e.opts.History, ring: &l.Ring, start: e.Now(),
@@ -161,6 +162,7 @@ func (r *rank) sit(pe int32) {
 func (x *run) begins(r *rank, s tl.Setup, k tl.Kernel, a tl.Args) {
 	e := x.e
 	s.Core, s.PE, s.PEsPerCube, s.Wiring, s.Ring, s.Addrs = r, int(r.pe), 1, &tl.Wiring{}, x.ring, x.launch.Addrs
+	s.Watch = x.launch.Watch
 	s.PEName = func() string { return e.m.PEName(int(r.pe)) }
 	s.Now = func() (unit.Time, bool) { return r.Clock, true }
 	s.RecordLines = e.opts.RecordLines || e.opts.History != nil

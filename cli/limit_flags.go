@@ -1,0 +1,78 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"kernbench/exec"
+	"kernbench/unit"
+
+	"github.com/spf13/pflag"
+)
+
+// limitFlags are those of every verb that runs kernels of an author.
+func limitFlags(f *pflag.FlagSet, l *exec.Limits) {
+	f.Var((*stall)(&l.Stall), "stall", "wall time that a kernel may run without an instruction, such as 30s; 0: for ever (off under a debugger)")
+	f.Var((*instructions)(&l.Events), "max-events", "instructions that one kernel may issue, such as 50M (default no limit)")
+	f.Var(&parsed[unit.Time]{to: &l.Until, parse: parseLimit, kind: "TIME"}, "max-time", "simulated time that a run may reach, such as 10ms (default no limit)")
+}
+
+func parseLimit(s string) (unit.Time, error) {
+	t, err := unit.ParseTime(s)
+	if err == nil && t <= 0 {
+		err = errors.New("a time above 0 is expected, such as 10ms")
+	}
+	return t, err
+}
+
+// stall is a flag with a span of wall time; 0 stands for no limit.
+type stall time.Duration
+
+func (s *stall) Type() string { return "TIME" }
+
+func (s *stall) String() string {
+	switch {
+	case *s < 0:
+		return "0"
+	case *s == 0:
+		return exec.DefaultStall.String()
+	}
+	return time.Duration(*s).String()
+}
+
+func (s *stall) Set(text string) error {
+	d, err := time.ParseDuration(text)
+	if err != nil || d < 0 {
+		return fmt.Errorf("found %q; a time such as 30s or 500ms is expected, or 0 for no limit", text)
+	}
+	if d == 0 {
+		d = -1
+	}
+	*s = stall(d)
+	return nil
+}
+
+// instructions is a flag with a count of them; 0 stands for no limit.
+type instructions uint32
+
+func (n *instructions) Type() string { return "N" }
+
+func (n *instructions) String() string {
+	m := millions(*n)
+	return m.String()
+}
+
+func (n *instructions) Set(text string) error {
+	var m millions
+	if err := m.Set(text); err != nil {
+		return err
+	}
+	const most = math.MaxUint32 / 2
+	if m > most {
+		return fmt.Errorf("found %s; at most %d is expected", text, most)
+	}
+	*n = instructions(m)
+	return nil
+}

@@ -1,0 +1,104 @@
+package tl
+
+import (
+	"fmt"
+	"reflect"
+	"runtime"
+	"strings"
+	"time"
+
+	"kernbench/fault"
+)
+
+// Running returns the place and the stack of the kernel that runs code of its author's. It is nil
+// if no kernel runs, or if it waits for an instruction to be carried out. It stops all goroutines
+// to look at their stacks, so it is for reports only.
+func (w *Watch) Running() *fault.Stalled {
+	c := w.kernel.Load()
+	if c == nil {
+		return nil
+	}
+	var found []string
+	this := fmt.Sprintf("kernbench/tl.(*Context).Run(%p", c)
+	for g := range strings.SplitSeq(stacks(), "\n\n") {
+		frames := authorFrames(g)
+		if frames == nil {
+			continue
+		}
+		if found == nil || strings.Contains(g, this) {
+			found = frames
+		}
+	}
+	if found == nil {
+		return nil
+	}
+	if at := runtime.FuncForPC(reflect.ValueOf(c.code).Pointer()); at != nil && strings.HasSuffix(lineOf(found[0]), ".go:1") {
+		// The compiler gives an empty loop no line of its own: name where the kernel begins.
+		file, line := at.FileLine(at.Entry())
+		if entry := frame(fmt.Sprintf("%s:%d", file, line), at.Name()); strings.HasSuffix(entry, found[0][strings.IndexByte(found[0], ' '):]) {
+			found[0] = entry
+		}
+	}
+	s := &fault.Stalled{Place: fault.Place{Rank: c.rank, Line: lineOf(found[0])}, Stack: found}
+	if c.name != nil {
+		s.PE = c.name()
+	}
+	return s
+}
+
+// stacks are the stacks of all goroutines, or as much as fits.
+func stacks() string {
+	for size := 1 << 20; ; size *= 4 {
+		buf := make([]byte, size)
+		if n := runtime.Stack(buf, true); n < size || size >= 1<<28 {
+			return string(buf[:n])
+		}
+	}
+}
+
+// authorFrames are the frames of a kernel in a goroutine's stack, file:line in function, innermost
+// first. They are nil if the goroutine runs no kernel, if the kernel is parked, or if it waits for
+// an instruction.
+func authorFrames(stack string) []string {
+	lines := strings.Split(stack, "\n")
+	if strings.Contains(lines[0], "[coroutine") {
+		return nil
+	}
+	var frames []string
+	for i := 1; i+1 < len(lines); i += 2 {
+		function, place := lines[i], strings.TrimSpace(lines[i+1])
+		if k := strings.LastIndexByte(function, '('); k > 0 {
+			function = function[:k]
+		}
+		place, _, _ = strings.Cut(place, " +0x")
+		switch {
+		case function == "kernbench/tl.(*Context).Run":
+			return frames
+		case function == "kernbench/tl.(*Context).issue", function == "kernbench/tl.(*Context).drop":
+			return nil
+		case !inside(function) && !library(place):
+			frames = append(frames, frame(place, function))
+		}
+	}
+	return nil
+}
+
+// frame is file:line (in function), both without folders but the last.
+func frame(place, function string) string {
+	return fmt.Sprintf("%s (%s)", lastFolder(place), function[strings.LastIndexByte(function, '/')+1:])
+}
+
+// lineOf is the file:line of a frame.
+func lineOf(frame string) string {
+	line, _, _ := strings.Cut(frame, " ")
+	return line
+}
+
+// library reports whether a file belongs to the standard library.
+func library(file string) bool { return goSources != "" && strings.HasPrefix(file, goSources) }
+
+// goSources is the folder of the standard library; "" if files are recorded without their folders.
+var goSources = func() string {
+	f, _ := runtime.CallersFrames([]uintptr{reflect.ValueOf(time.Unix).Pointer() + 1}).Next()
+	return strings.TrimSuffix(f.File, "time/time.go")
+}()

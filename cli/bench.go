@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 	"time"
 
 	"kernbench/lab"
@@ -103,18 +102,18 @@ func (a *app) bench(ctx context.Context, spec speed.Spec, bar *progress, format,
 			return err
 		}
 	}
-	if save != "" {
-		if dir := filepath.Dir(save); !isDir(dir) { // better now than after the work
-			return fmt.Errorf("--save %s: there is no folder %s", save, dir)
-		}
+	to, err := output("--save", save)
+	if err != nil {
+		return err
 	}
+	defer to.discard()
 	t, err := speed.Measure(ctx, spec)
 	bar.done()
 	if t == nil {
 		return interrupted(ctx, err)
 	}
-	if err == nil && save != "" {
-		if err := replaceFile(save, func(w io.Writer) error { return report.JSON(w, t) }); err != nil {
+	if err == nil {
+		if err := to.write(func(w io.Writer) error { return report.JSON(w, t) }); err != nil {
 			return err
 		}
 	}

@@ -2,8 +2,7 @@ package cli
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
+	"io"
 	"strings"
 
 	"kernbench/lab"
@@ -43,12 +42,11 @@ Parameters, by the names that --keep takes: launch (start of a collective), ll, 
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			spec.File = args[0]
-			if to != "" {
-				// Better now than after the work.
-				if dir := filepath.Dir(to); !isDir(dir) {
-					return fmt.Errorf("-o %s: there is no folder %s", to, dir)
-				}
+			file, err := output("-o", to)
+			if err != nil {
+				return err
 			}
+			defer file.discard()
 			bar := newProgress(a.err)
 			spec.Progress = bar.report
 			c, err := lab.Calibrate(cmd.Context(), spec)
@@ -56,14 +54,14 @@ Parameters, by the names that --keep takes: launch (start of a collective), ll, 
 			if err != nil {
 				return interrupted(cmd.Context(), err)
 			}
-			if to != "" {
+			if err := file.write(func(w io.Writer) error {
 				text, err := c.YAML()
-				if err != nil {
-					return err
+				if err == nil {
+					_, err = w.Write(text)
 				}
-				if err := os.WriteFile(to, text, 0o666); err != nil {
-					return err
-				}
+				return err
+			}); err != nil {
+				return err
 			}
 			switch format {
 			case "json":
@@ -91,9 +89,4 @@ Parameters, by the names that --keep takes: launch (start of a collective), ll, 
 	fidelityFlag(f, &spec.Base)
 	f.Var(newWord(&format, "text", "FORMAT", "text", "json", "csv"), "format", "text, json or csv")
 	return cmd
-}
-
-func isDir(name string) bool {
-	info, err := os.Stat(name)
-	return err == nil && info.IsDir()
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"kernbench/conf"
+	"kernbench/outfile"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -31,6 +32,7 @@ func Main(args []string) int {
 		case <-ended:
 		case <-time.After(endsWithin):
 			fmt.Fprintln(os.Stderr, "kernbench: interrupted; something did not end, and was left")
+			outfile.DiscardAll()
 			os.Exit(ExitInterrupted)
 		}
 	})()
@@ -95,6 +97,7 @@ func (a *app) root() *cobra.Command {
 			}
 			return unknownWord("command", args[0], verbs(cmd))
 		},
+		PersistentPreRunE: distinctFiles,
 		SilenceErrors:     true,
 		SilenceUsage:      true,
 		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},

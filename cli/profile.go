@@ -3,9 +3,10 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"os"
 	"runtime"
 	"runtime/pprof"
+
+	"kernbench/outfile"
 
 	"github.com/spf13/pflag"
 )
@@ -51,7 +52,12 @@ func (p *profiles) start() (stop func() error, err error) {
 		err = pprof.StartCPUProfile(cpu)
 	}
 	if err != nil {
-		return nil, errors.Join(err, closeProfile(cpu), closeProfile(memory))
+		for _, f := range []*outfile.File{cpu, memory} {
+			if f != nil {
+				f.Discard()
+			}
+		}
+		return nil, err
 	}
 	return func() error {
 		if cpu != nil {
@@ -66,20 +72,20 @@ func (p *profiles) start() (stop func() error, err error) {
 }
 
 // createProfile creates a file, none for an empty name.
-func createProfile(flag, name string) (*os.File, error) {
+func createProfile(flag, name string) (*outfile.File, error) {
 	if name == "" {
 		return nil, nil
 	}
-	f, err := os.Create(name)
+	f, err := outfile.Create(name)
 	if err != nil {
 		return nil, fmt.Errorf("--%s: %w", flag, err)
 	}
 	return f, nil
 }
 
-func closeProfile(f *os.File) error {
+func closeProfile(f *outfile.File) error {
 	if f == nil {
 		return nil
 	}
-	return f.Close()
+	return f.Commit()
 }

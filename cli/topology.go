@@ -4,9 +4,9 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"os"
 
 	"kernbench/lab"
+	"kernbench/outfile"
 	"kernbench/report"
 
 	"github.com/spf13/cobra"
@@ -66,7 +66,7 @@ name it is the built-in machine.
 				return err
 			}
 			if output != "" && output != lab.Standard {
-				return os.WriteFile(output, b.Bytes(), 0o666)
+				return outfile.WriteFile(output, b.Bytes())
 			}
 			_, err = a.out.Write(b.Bytes())
 			return err

@@ -1,13 +1,10 @@
 package cli
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"kernbench/lab"
@@ -127,6 +124,11 @@ func (a *app) tune(ctx context.Context, spec lab.TuneSpec, db, table, format str
 	if spec.Program, err = lab.Program(); err != nil {
 		return err
 	}
+	to, err := output("--table", table)
+	if err != nil {
+		return err
+	}
+	defer to.discard()
 	st, err := store.Open(db)
 	if err != nil {
 		return err
@@ -147,10 +149,8 @@ func (a *app) tune(ctx context.Context, spec lab.TuneSpec, db, table, format str
 	case err != nil:
 		return interrupted(ctx, err)
 	}
-	if table != "" {
-		if err := replaceFile(table, func(w io.Writer) error { return report.TuningFile(w, t.Groups) }); err != nil {
-			return err
-		}
+	if err := to.write(func(w io.Writer) error { return report.TuningFile(w, t.Groups) }); err != nil {
+		return err
 	}
 	if len(t.Wrong) > 0 {
 		return errWrong
@@ -173,25 +173,4 @@ func (a *app) showTuned(format string, t *lab.Tuned) error {
 		return report.BestMarkdown(a.out, t.Groups)
 	}
 	return show(a, format, t, report.Tuned)
-}
-
-// replaceFile writes a file of which nobody ever sees a part.
-func replaceFile(name string, write func(io.Writer) error) error {
-	var b bytes.Buffer
-	if err := write(&b); err != nil {
-		return err
-	}
-	f, err := os.CreateTemp(filepath.Dir(name), filepath.Base(name)+".*")
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(b.Bytes())
-	err = errors.Join(err, f.Chmod(0o644), f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), name)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
-	}
-	return nil
 }

@@ -6,16 +6,17 @@ import (
 	"errors"
 	"fmt"
 	"hash"
-	"os"
 	"runtime/debug"
 	"time"
 
 	"kernbench/bench"
 	"kernbench/device"
 	"kernbench/exec"
+	"kernbench/fault"
 	"kernbench/history"
 	"kernbench/mem"
 	"kernbench/oplog"
+	"kernbench/outfile"
 	"kernbench/race"
 	"kernbench/trace"
 	"kernbench/unit"
@@ -98,9 +99,17 @@ func (x *setting) once(ctx context.Context, p pass) (out *outcome, err error) {
 	if err != nil {
 		return out, err
 	}
+	// The trace of a run that failed ends with its fault. That of one that was interrupted is nothing
+	// to keep.
+	ended := false
+	defer func() {
+		if cerr := closeViews(ended && (err == nil || fault.Is(err))); err == nil {
+			err = cerr
+		}
+	}()
 	executor, err := x.executor(data, views, p)
 	if err != nil {
-		return out, errors.Join(err, closeViews())
+		return out, err
 	}
 	defer executor.Close()
 	dev, err := device.New(device.Config{
@@ -111,7 +120,7 @@ func (x *setting) once(ctx context.Context, p pass) (out *outcome, err error) {
 		Given:       x.given,
 	})
 	if err != nil {
-		return out, errors.Join(err, closeViews())
+		return out, err
 	}
 	if p.watch != nil {
 		p.watch.dev = dev
@@ -136,7 +145,8 @@ func (x *setting) once(ctx context.Context, p pass) (out *outcome, err error) {
 	if err == nil {
 		out.leaks, err = dev.ReleaseAll()
 	}
-	return out, errors.Join(err, closeViews())
+	ended = true
+	return out, err
 }
 
 // executor makes the executor of one pass.
@@ -163,8 +173,9 @@ func (x *setting) executor(data *oplog.Log, views trace.Sink, p pass) (exec.Exec
 
 // views opens what wants to see the events of the run. There is none in a run that is quiet,
 // as while a failure is being explained: what there was to see has been shown.
-func (x *setting) views(p pass) (sink trace.Sink, done func() error, err error) {
-	done = func() error { return nil }
+func (x *setting) views(p pass) (sink trace.Sink, done func(whole bool) error, err error) {
+	done = func(bool) error { return nil }
+	var file *outfile.File
 	if p.quiet {
 		return nil, done, nil
 	}
@@ -178,20 +189,28 @@ func (x *setting) views(p pass) (sink trace.Sink, done func() error, err error) 
 		if err := trace.CheckFile(x.TraceFile); err != nil {
 			return nil, nil, err
 		}
-		f, err := os.Create(x.TraceFile)
+		f, err := outfile.Create(x.TraceFile)
 		if err != nil {
 			return nil, nil, err
 		}
 		v, err := trace.NewFile(x.TraceFile, f, x.machine.PEName)
 		if err != nil {
-			return nil, nil, errors.Join(err, f.Close())
+			f.Discard()
+			return nil, nil, err
 		}
-		sinks, closers = append(sinks, v), append(closers, v.Close, f.Close)
+		file, sinks, closers = f, append(sinks, v), append(closers, v.Close)
 	}
-	return trace.Tee(sinks...), func() error {
+	return trace.Tee(sinks...), func(whole bool) error {
 		var errs []error
 		for _, c := range closers {
 			errs = append(errs, c())
+		}
+		switch {
+		case file == nil:
+		case whole:
+			errs = append(errs, file.Commit())
+		default:
+			file.Discard()
 		}
 		return errors.Join(errs...)
 	}, nil

@@ -40,9 +40,6 @@ func (a *app) profiled(p *profiles, work func() error) (err error) {
 
 // start creates the files and starts the CPU profile. The function that it returns completes them.
 func (p *profiles) start() (stop func() error, err error) {
-	if p.cpu != "" && p.cpu == p.memory {
-		return nil, fmt.Errorf("--cpuprofile and --memprofile both name %s: two files are needed", p.cpu)
-	}
 	cpu, err := createProfile("cpuprofile", p.cpu)
 	if err != nil {
 		return nil, err

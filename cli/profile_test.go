@@ -75,7 +75,7 @@ func TestProfiles(t *testing.T) {
 // What cannot be written is known before anything runs.
 func TestProfilesThatCannotBeWritten(t *testing.T) {
 	nowhere := filepath.Join(t.TempDir(), "nowhere", "x.pprof")
-	for _, verb := range []string{"run --ranks 2", "perf all_reduce --ranks 2 -b 1K -e 1K", "perf all_reduce --ranks 2 -b 1K -e 1K -d bf16 --numerics", "tune all_reduce --ranks 2 --db " + nowhere} {
+	for _, verb := range []string{"run --ranks 2", "perf all_reduce --ranks 2 -b 1K -e 1K", "perf all_reduce --ranks 2 -b 1K -e 1K -d bf16 --numerics", "tune all_reduce --ranks 2 --db " + nowhere + ".db"} {
 		for _, flag := range []string{"--cpuprofile", "--memprofile"} {
 			status, stdout, stderr := call(t.Context(), append(strings.Fields(verb), flag, nowhere)...)
 			if status != ExitUsage || stdout != "" || !strings.Contains(stderr, flag+": open "+nowhere) {
@@ -85,7 +85,7 @@ func TestProfilesThatCannotBeWritten(t *testing.T) {
 	}
 	both := filepath.Join(t.TempDir(), "x.pprof")
 	status, stdout, stderr := call(t.Context(), "run", "--ranks", "2", "--cpuprofile", both, "--memprofile", both)
-	if status != ExitUsage || stdout != "" || !strings.Contains(stderr, "two files are needed") {
+	if status != ExitUsage || stdout != "" || !strings.Contains(stderr, "that is --cpuprofile too") {
 		t.Errorf("one file for both: exit status %d, stdout %q, stderr %q", status, stdout, stderr)
 	}
 	// A profile that did not start leaves room for the next.

@@ -98,7 +98,7 @@ func beside(name string) (*os.File, error) {
 // renamed makes an error speak of the file that was asked for.
 func renamed(err error, name string) error {
 	if e, ok := errors.AsType[*fs.PathError](err); ok {
-		return &fs.PathError{Op: "create", Path: name, Err: e.Err}
+		return &fs.PathError{Op: e.Op, Path: name, Err: e.Err}
 	}
 	return err
 }

@@ -69,6 +69,7 @@ func (a *app) runCommand() *cobra.Command {
 	f.Var((*seed)(&spec.Schedule), "schedule", "random schedule of the run itself, as --seeds numbers them (default: the executor's own)")
 	platformFlag(f, &spec, "p")
 	fidelityFlag(f, &spec)
+	f.Var(&size{&spec.Memory}, "mem", "memory of this computer that the data of a verified run may take, by estimate (default what is free)")
 	limitFlags(f, &spec.Limits)
 	formatFlag(f, &format)
 	f.BoolVar(&pointers, "pointers", false, "print the four pointers of every IPCQ ring after each launch, on stderr")

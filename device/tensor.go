@@ -106,7 +106,8 @@ func (c *Context) place(rows, cols int, t dtype.Type, specs []ShardSpec) (*Tenso
 	x := &Tensor{ctx: c, name: c.nameNext("tensor"), rows: rows, cols: cols, dtype: t, sip: c.current, va: c.nextVA}
 	c.tensors = append(c.tensors, x)
 	if err := x.allocate(specs); err != nil {
-		return nil, fmt.Errorf("tensor of %d × %d %v: %w", rows, cols, t, errors.Join(err, x.Free()))
+		_ = x.Free() // of what there is: the rest was never mapped
+		return nil, fmt.Errorf("tensor of %d × %d %v: %w", rows, cols, t, err)
 	}
 	// A page stays unmapped behind each tensor, and no address is used twice, so that an
 	// access beyond a tensor or to one that was freed meets nothing.

@@ -88,7 +88,8 @@ func (c *Context) window(name string, t *mem.Team, l *mem.Layout) (*mem.Window, 
 		}
 	}
 	if err := c.mapZeros(w); err != nil {
-		return nil, errors.Join(err, c.release(w))
+		_ = c.release(w) // what there is of it: the rest was never mapped
+		return nil, err
 	}
 	return w, nil
 }
@@ -100,19 +101,16 @@ func (c *Context) mapZeros(w *mem.Window) error {
 	if log == nil {
 		return nil
 	}
-	most := int64(0)
-	for i := range w.Layout.Parts {
-		if p := &w.Layout.Parts[i]; !p.Staging {
-			most = max(most, p.Bytes())
-		}
-	}
-	zeros := make([]byte, most)
+	var zeros []byte
 	for a, p := range pieces(w) {
 		if err := log.Map(a, p.Type, p.Count); err != nil {
 			return err
 		}
 		if p.Staging {
 			continue
+		}
+		if n := p.Bytes(); int64(len(zeros)) < n {
+			zeros = make([]byte, n)
 		}
 		if err := log.Write(a, p.Type, zeros[:p.Bytes()]); err != nil {
 			return err

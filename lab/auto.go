@@ -2,7 +2,6 @@ package lab
 
 import (
 	"fmt"
-	"os"
 	"strings"
 
 	"kernbench/algorithm"
@@ -18,7 +17,7 @@ func loadTuning(file string) (*algorithm.Tuning, error) {
 	if file == "" {
 		return nil, nil
 	}
-	data, err := os.ReadFile(file)
+	data, err := conf.ReadFile(file)
 	if err != nil {
 		return nil, fmt.Errorf("tuning table: %w (kernbench tune --table FILE writes one)", err)
 	}

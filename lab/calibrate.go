@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
@@ -170,7 +169,7 @@ type calibrationRow struct {
 
 // planCalibration reads the table, and finds out what is to be simulated.
 func planCalibration(ctx context.Context, s *CalibrateSpec) (*calibration, error) {
-	data, err := os.ReadFile(s.File)
+	data, err := conf.ReadFile(s.File)
 	if err != nil {
 		return nil, err
 	}

@@ -3,7 +3,6 @@ package lab
 import (
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
@@ -240,7 +239,7 @@ func source(name string, preset func(string) ([]byte, bool), presets []string) (
 			return []conf.Source{{Name: "preset " + name, Data: data}}, nil
 		}
 	}
-	data, err := os.ReadFile(name)
+	data, err := conf.ReadFile(name)
 	if err == nil {
 		return []conf.Source{{Name: name, Data: data}}, nil
 	}

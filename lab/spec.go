@@ -45,6 +45,7 @@ type Spec struct {
 	Schedules int    `json:"schedules,omitempty"`
 	Schedule  uint64 `json:"schedule,omitempty"`
 
+	Memory unit.Bytes  `json:"-"` // of this computer that the data of a run may take; 0: what is free
 	Limits exec.Limits `json:"-"` // of launches that do not end by themselves
 
 	TraceFile string           `json:"-"` // writes the events of the run: see trace.NewFile

@@ -82,7 +82,7 @@ func topologySource(name string, stdin io.Reader) ([]conf.Source, error) {
 	if name != Standard {
 		return source(name, machine.PresetSource, presetNames())
 	}
-	data, err := io.ReadAll(stdin)
+	data, err := conf.ReadAll("<stdin>", stdin)
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 	"kernbench/fault"
 	"kernbench/mem"
 	"kernbench/tl"
+	"kernbench/unit"
 )
 
 // Options choose how a log is replayed.
@@ -18,6 +19,7 @@ type Options struct {
 	Timed   bool                // the executor has a clock: places carry times
 	PEName  func(pe int) string // for places; may be nil
 	Inline  bool                // replay in the caller's goroutine, for short runs
+	Memory  unit.Bytes          // of this computer that data may take, by estimate: see Map; 0: any
 	Audit   bool                // keep the tree of additions of every element, and what rounding did
 }
 
@@ -60,6 +62,7 @@ func New(o Options) *Log {
 		return i
 	}
 	l.rep = newReplay(o)
+	l.rep.memory.budget = o.Memory
 	if !o.Inline {
 		const depth = 8
 		l.work, l.recycle, l.done = make(chan segment, depth), make(chan segment, depth+2), make(chan struct{})

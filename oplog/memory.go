@@ -3,18 +3,53 @@ package oplog
 import (
 	"errors"
 	"fmt"
+	"math"
 	"math/bits"
 	"slices"
 
 	"kernbench/collective"
 	"kernbench/dtype"
 	"kernbench/mem"
+	"kernbench/unit"
 )
 
 // memory is the contents of everything mapped: pieces of typed memory, by the unit that they
 // are in and then by address.
 type memory struct {
-	units [mem.SRAM + 1][]bank
+	units   [mem.SRAM + 1][]bank
+	budget  unit.Bytes // 0: none
+	mapped  unit.Bytes
+	longest int // piece, in elements
+}
+
+// TooLarge is data that takes more memory of this computer than it may.
+type TooLarge struct{ Need, Budget unit.Bytes }
+
+func (e *TooLarge) Error() string {
+	return fmt.Sprintf("the data of this run needs about %v of memory, and may take %v: take fewer elements or ranks, or do not move the data", about(e.Need), about(e.Budget))
+}
+
+// about is a number of bytes without the digits that mean nothing.
+func about(b unit.Bytes) unit.Bytes {
+	for _, u := range []unit.Bytes{unit.GiB, unit.MiB, unit.KiB} {
+		if b >= 4*u {
+			return b / u * u
+		}
+	}
+	return b
+}
+
+// perElement is what the expected value of one element takes while a result is judged.
+const perElement = 16
+
+// need estimates the memory for all that is mapped: its bytes, as much again for what is on its
+// way, and the expected values of one result. It saturates.
+func need(mapped unit.Bytes, longest int) unit.Bytes {
+	const most = unit.Bytes(math.MaxInt64)
+	if mapped > most/4 || unit.Bytes(longest) > most/4/perElement {
+		return most
+	}
+	return 2*mapped + perElement*unit.Bytes(longest)
 }
 
 // bank is a PE's or a cube's memory of one kind.
@@ -72,6 +107,10 @@ func (m *memory) insert(a mem.Addr, t dtype.Type, n int) error {
 		*units = append(*units, make([]bank, more)...)
 	}
 	u, p := m.in(a), &piece{base: a, typ: t, size: n * t.Size()}
+	mapped, longest := m.mapped+unit.Bytes(p.size), max(m.longest, n)
+	if need := need(mapped, longest); m.budget > 0 && need > m.budget {
+		return &TooLarge{need, m.budget}
+	}
 	p.prov = collective.MakeUnwritten(p.few[:0], n)
 	i := u.search(a)
 	if i >= 0 && u.pieces[i].end() > a {
@@ -80,6 +119,7 @@ func (m *memory) insert(a mem.Addr, t dtype.Type, n int) error {
 	if i+1 < len(u.pieces) && p.end() > u.pieces[i+1].base {
 		return fmt.Errorf("%d bytes at %v run into memory in use from %v on", p.size, a, u.pieces[i+1].base)
 	}
+	m.mapped, m.longest = mapped, longest
 	u.pieces = slices.Insert(u.pieces, i+1, p)
 	return nil
 }
@@ -92,6 +132,7 @@ func (m *memory) remove(a mem.Addr) error {
 	if i < 0 || u.pieces[i].base != a {
 		return fmt.Errorf("no memory was mapped at %v", a)
 	}
+	m.mapped -= unit.Bytes(u.pieces[i].size)
 	u.pieces, u.last = slices.Delete(u.pieces, i, i+1), nil
 	return nil
 }

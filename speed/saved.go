@@ -7,15 +7,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"reflect"
 	"strings"
+
+	"kernbench/conf"
 )
 
 // Load reads a table from a file that kernbench bench --save wrote. What is wrong with another
 // file is said with its place.
 func Load(name string) (*Table, error) {
-	text, err := os.ReadFile(name)
+	text, err := conf.ReadFile(name)
 	if err != nil {
 		return nil, fmt.Errorf("a table of kernbench bench: %w (kernbench bench --save FILE writes one)", err)
 	}

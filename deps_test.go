@@ -55,7 +55,7 @@ const house = `
 	fault;
 	mem;
 	dtype;
-	unit, outfile, internal/prefetch;
+	unit, outfile, near, internal/prefetch;
 `
 
 // never are the rules that hold whatever the plan says: no path of imports leads from the

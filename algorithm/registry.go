@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"kernbench/collective"
 	"kernbench/dtype"
 	"kernbench/mem"
 	"kernbench/tl"
@@ -52,10 +53,17 @@ var rows []*Algorithm
 var nameForm = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_-]{0,127}$`)
 
 // Register adds an algorithm. It panics when the row has no kernel or no name of letters,
-// digits, _ and -, or when there is one of that name: all are defects of the program.
+// digits, _ and -, when it names a collective or topology that there is not, or when there is one of
+// its name: all are defects of the program.
 func Register(a Algorithm) *Algorithm {
 	if !nameForm.MatchString(a.Name) || a.Kernel == nil {
 		panic(fmt.Sprintf("algorithm: a row needs a name of letters, digits, _ and -, and a kernel; found %q", a.Name))
+	}
+	if _, err := collective.Lookup(a.Collective); err != nil {
+		panic(fmt.Sprintf("algorithm: row %q: %v", a.Name, err))
+	}
+	if _, err := topology.Lookup(a.Topology); err != nil {
+		panic(fmt.Sprintf("algorithm: row %q: %v; one of your own is registered before: write Topology: yours.Name", a.Name, err))
 	}
 	i, found := slices.BinarySearchFunc(rows, a.Name, byName)
 	if found {

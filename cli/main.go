@@ -97,7 +97,12 @@ func (a *app) root() *cobra.Command {
 			}
 			return unknownWord("command", args[0], verbs(cmd))
 		},
-		PersistentPreRunE: distinctFiles,
+		PersistentPreRunE: func(cmd *cobra.Command, args []string) error {
+			if err := noEmptyWords(cmd, args); err != nil {
+				return err
+			}
+			return distinctFiles(cmd, args)
+		},
 		SilenceErrors:     true,
 		SilenceUsage:      true,
 		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
@@ -105,6 +110,22 @@ func (a *app) root() *cobra.Command {
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(a.runCommand(), a.testCommand(), a.compareCommand(), a.perfCommand(), a.boundCommand(), a.topologyCommand(), a.calibrateCommand(), a.tuneCommand(), a.resultsCommand(), a.probeCommand(), a.programCommand(), a.benchCommand(), a.listCommand(), a.schemaCommand(), a.newCommand(), a.versionCommand())
 	return root
+}
+
+// noEmptyWords refuses empty arguments, and flags with empty names: a script with a variable that is
+// not set would get the default, and not know.
+func noEmptyWords(cmd *cobra.Command, args []string) (err error) {
+	for i, arg := range args {
+		if strings.TrimSpace(arg) == "" {
+			return fmt.Errorf("%s: argument %d is empty", cmd.CommandPath(), i+1)
+		}
+	}
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if f.Value.Type() == "string" && strings.TrimSpace(f.Value.String()) == "" {
+			err = errors.Join(err, fmt.Errorf("--%s is empty: give it a value, or leave it out for the default", f.Name))
+		}
+	})
+	return err
 }
 
 func verbs(cmd *cobra.Command) []string {

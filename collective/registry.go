@@ -1,10 +1,10 @@
 package collective
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
+	"kernbench/near"
 	"kernbench/unit"
 )
 
@@ -65,7 +65,7 @@ func Lookup(name string) (*Collective, error) {
 		}
 		names = append(names, co.Name)
 	}
-	return nil, fmt.Errorf("unknown collective %q: known are %s", name, strings.Join(names, ", "))
+	return nil, near.Unknown("collective", name, names)
 }
 
 // everyone is all ranks of c.

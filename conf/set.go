@@ -50,6 +50,10 @@ func (d *decoder) set(root *field, v reflect.Value, arg string) {
 	key, value, found := strings.Cut(arg, "=")
 	path := strings.TrimSpace(key)
 	d.text = newText(setName, arg)
+	if found && strings.TrimSpace(value) == "" && path != "" {
+		d.ledger.add(d.text.at(1, 1, len(path)).errorf(clip(path), "found no value; KEY=VALUE is expected, such as system.sips.count=4"))
+		return
+	}
 	d.shift = len([]rune(key)) + 1
 	whole := d.text.at(1, 1, len(path))
 	if !found || root.child(firstOf(path)) == nil {

@@ -3,57 +3,12 @@ package conf
 import (
 	"fmt"
 	"strings"
+
+	"kernbench/near"
 )
 
-// Nearest returns the element of known that word was probably meant to be, or "" when none is near: at most a third
-// of the longer word's letters may differ (always one), case apart. Of several equally near ones the first wins.
-func Nearest(word string, known []string) string {
-	const longest = 256 // beyond it nobody mistyped a name, and the distance would cost its square
-	if len(word) > longest {
-		return ""
-	}
-	best, bestDistance := "", -1
-	lower := strings.ToLower(word)
-	for _, candidate := range known {
-		if len(candidate) > longest {
-			continue
-		}
-		d := distance(lower, strings.ToLower(candidate))
-		limit := max(1, max(len(word), len(candidate))/3)
-		if d > limit || d >= len(candidate) {
-			continue // far, or not one letter in common
-		}
-		if bestDistance < 0 || d < bestDistance {
-			best, bestDistance = candidate, d
-		}
-	}
-	return best
-}
-
-// distance counts the letters to insert, delete, replace or swap with their neighbour to turn a into b.
-func distance(a, b string) int {
-	s, t := []rune(a), []rune(b)
-	// Three rows of the table d[i][j] = distance of the first i letters of s to the first j of t.
-	before, previous, current := make([]int, len(t)+1), make([]int, len(t)+1), make([]int, len(t)+1)
-	for j := range previous {
-		previous[j] = j
-	}
-	for i := 1; i <= len(s); i++ {
-		current[0] = i
-		for j := 1; j <= len(t); j++ {
-			replace := previous[j-1]
-			if s[i-1] != t[j-1] {
-				replace++
-			}
-			current[j] = min(previous[j]+1, current[j-1]+1, replace)
-			if i > 1 && j > 1 && s[i-1] == t[j-2] && s[i-2] == t[j-1] {
-				current[j] = min(current[j], before[j-2]+1)
-			}
-		}
-		before, previous, current = previous, current, before
-	}
-	return previous[len(t)]
-}
+// Nearest returns the element of known that word was probably meant to be, or "" when none is near.
+func Nearest(word string, known []string) string { return near.Name(word, known) }
 
 // didYouMean is the end of an error message about word: the nearest known one, and all of them when they are few.
 func didYouMean(word string, known []string) string {

@@ -51,16 +51,10 @@ func ResolveAlgorithm(ccl *conf.CCL, name string) (*Choice, error) {
 const maxWrong = 20
 
 // CheckEntries looks for mistakes in the entries of ccl.yaml that only the registries can
-// tell, used or not. An entry whose module this program does not have may be meant for
-// another one: it is looked at when it is used.
+// tell, used or not.
 func CheckEntries(ccl *conf.CCL) error {
 	var wrong conf.Errors
 	for _, name := range ccl.Names() {
-		if entry := ccl.Algorithms[name]; entry.Module != "" {
-			if _, err := algorithm.Lookup(ccl.Merge(name, entry).Module); err != nil {
-				continue
-			}
-		}
 		_, err := ResolveAlgorithm(ccl, name)
 		if err != nil && len(wrong) == maxWrong {
 			return append(wrong, &conf.Error{Msg: "more mistakes follow"})
@@ -128,11 +122,7 @@ func lookupTopology(cfg *conf.Resolved, alg *algorithm.Algorithm) (*topology.Top
 	case err != nil && cfg.Topology == "":
 		return nil, fmt.Errorf("algorithm %s: %w", alg.Name, err)
 	case err != nil:
-		hint := ""
-		if near := conf.Nearest(name, topologies(func(*topology.Topology) bool { return true })); near != "" {
-			hint = fmt.Sprintf("; did you mean %q?", near)
-		}
-		return nil, cfg.Errorf("topology", "%v%s", err, hint)
+		return nil, cfg.Errorf("topology", "%v", err)
 	case !top.Planar && cfg.W > 0:
 		return nil, cfg.Errorf("w", "%s", noGrid(name))
 	case !top.Planar && cfg.H > 0:

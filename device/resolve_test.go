@@ -40,13 +40,14 @@ func TestCheckEntries(t *testing.T) {
 		{"nothing", "", ""},
 		{"settings without module", "no_entry: {n_slots: 8}", ""},
 		{"a topology that was registered", "no_entry: {topology: two_by, w: 2}", ""},
-		{"an entry for another program", "theirs: {module: of_theirs, topology: theirs, w: 3}", ""},
+		{"a slip in the module", "mine: {module: ring_alreduce}", "ccl.yaml:2:10: algorithms.mine.module: " +
+			`unknown algorithm "ring_alreduce"; did you mean "ring_allreduce"?`},
 		{"a slip in the name", "rign_allreduce: {n_slots: 3}", "ccl.yaml:2:3: algorithms.rign_allreduce: " +
 			`names no module, and no algorithm is called like that; a new entry needs module: NAME; did you mean "ring_allreduce"?`},
 		{"no module at all", "something_else: {n_slots: 3}", "ccl.yaml:2:3: algorithms.something_else: " +
 			"names no module, and no algorithm is called like that; a new entry needs module: NAME"},
 		{"a slip in the topology", "ring_allreduce: {topology: ring1d}", "ccl.yaml:2:20: algorithms.ring_allreduce.topology: " +
-			`unknown topology "ring1d": known are ` + topologies() + `; did you mean "ring_1d"?`},
+			`unknown topology "ring1d": did you mean "ring_1d"?`},
 		{"a grid on a ring", "ring_allreduce: {h: 2, w: 3}", "ccl.yaml:2:26: algorithms.ring_allreduce.w: " +
 			"w and h are for mesh_2d and torus_2d and two_by; the topology is ring_1d"},
 		{"half a grid on a ring", "no_entry: {h: 2}", "ccl.yaml:2:14: algorithms.no_entry.h: " +

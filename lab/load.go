@@ -110,6 +110,9 @@ func loadWith(s Spec, f *ProgramFile) (*setting, error) {
 		if device.IsAuto(x.ccl, name) {
 			return x, nil
 		}
+		if x.Tuning != "" {
+			return nil, fmt.Errorf("tuning table %s: only the algorithm %s chooses by one, and %s would not look at it", x.Tuning, algorithm.Auto, name)
+		}
 		if _, err := device.ResolveAlgorithm(x.ccl, name); err != nil {
 			return nil, err
 		}
@@ -175,6 +178,9 @@ func (x *setting) configure() error {
 // ranks says who takes part: the devices, in the machine's rank order, or the first so many.
 func (x *setting) ranks() error {
 	have := x.machine.NumPEs()
+	if x.Ranks > have {
+		return &TooManyRanks{x.Ranks, have, x.enough()}
+	}
 	if x.world = x.Ranks; x.Ranks == 0 && x.Devices == nil {
 		x.world = x.program.DefaultRanks(have)
 	}

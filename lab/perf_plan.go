@@ -94,6 +94,8 @@ func planPerf(ctx context.Context, s *PerfSpec) (*perfPlan, error) {
 	switch {
 	case err != nil:
 		return nil, err
+	case !auto && s.Base.Tuning != "":
+		return nil, fmt.Errorf("tuning table %s: only the algorithm %s chooses by one: give --algorithm %[2]s too", s.Base.Tuning, algorithm.Auto)
 	case tuning != nil:
 		err = p.addTuned(ctx, tuning)
 	default:
@@ -155,6 +157,7 @@ func (p *perfPlan) describe(t perfTarget) {
 // targets lists every algorithm under every combination of what is varied.
 func (p *perfPlan) targets() ([]perfTarget, error) {
 	var all []perfTarget
+	var out leftOut
 	for _, settings := range combinations(p.spec.Vary) {
 		names, err := p.algorithms(settings)
 		if err != nil {
@@ -169,16 +172,52 @@ func (p *perfPlan) targets() ([]perfTarget, error) {
 			case err == nil:
 				all = append(all, t)
 			case p.spec.AllAlgorithms:
-				p.note("%s is left out: %v", name, err)
+				out.add(name, err)
 			default:
 				return nil, err
 			}
 		}
 	}
 	if len(all) == 0 {
-		return nil, fmt.Errorf("no algorithm of %s can have these ranks: %s", p.what.Name, strings.Join(p.sweep.Notes, "; "))
+		return nil, fmt.Errorf("no algorithm of %s can be measured: %s", p.what.Name, strings.Join(out.notes(), "; "))
+	}
+	for _, note := range out.notes() {
+		p.note("%s", note)
 	}
 	return all, nil
+}
+
+// leftOut lists algorithms that are not measured, those of one reason together.
+type leftOut struct {
+	reasons []string
+	names   map[string][]string // by reason
+}
+
+func (o *leftOut) add(name string, err error) {
+	reason := strings.TrimPrefix(err.Error(), "algorithm "+name+": ")
+	if o.names == nil {
+		o.names = map[string][]string{}
+	}
+	if o.names[reason] == nil {
+		o.reasons = append(o.reasons, reason)
+	}
+	if !slices.Contains(o.names[reason], name) {
+		o.names[reason] = append(o.names[reason], name)
+	}
+}
+
+// notes are the sentences that say so.
+func (o *leftOut) notes() []string {
+	var notes []string
+	for _, reason := range o.reasons {
+		names := o.names[reason]
+		verb := "is"
+		if len(names) > 1 {
+			verb = "are"
+		}
+		notes = append(notes, fmt.Sprintf("%s %s left out: %s", strings.Join(names, ", "), verb, reason))
+	}
+	return notes
 }
 
 // combinations lists every choice of one value for each key, the last key changing fastest.
@@ -202,6 +241,9 @@ func (p *perfPlan) algorithms(settings []Setting) ([]string, error) {
 	case p.spec.AllAlgorithms && len(p.spec.Algorithms) > 0:
 		return nil, fmt.Errorf("algorithms %s, and all: one of the two", strings.Join(p.spec.Algorithms, ", "))
 	case p.spec.AllAlgorithms:
+		if _, err := p.load("", settings); err != nil {
+			return nil, err // it would keep each of them from its run
+		}
 		return algorithmsOf(p.what.Name), nil
 	case len(p.spec.Algorithms) > 0:
 		return p.spec.Algorithms, nil

@@ -1,7 +1,9 @@
 package lab
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -90,12 +92,12 @@ func (t *tuner) plan(ctx context.Context) error {
 	for _, topology := range s.Topologies {
 		for _, ranks := range s.Ranks {
 			m, err := t.machine(topology, ranks)
+			if few, ok := errors.AsType[*TooManyRanks](err); ok && len(s.Topologies) > 1 {
+				t.note("%s has %d PEs: %d ranks are left out", cmp.Or(topology, defaultMachine), few.Have, ranks)
+				continue
+			}
 			if err != nil {
 				return err
-			}
-			if ranks > m.base.machine.NumPEs() && len(s.Topologies) > 1 {
-				t.note("%s has %d PEs: %d ranks are left out", m.name, m.base.machine.NumPEs(), ranks)
-				continue
 			}
 			for _, what := range whats {
 				if err := t.planCalls(ctx, m, what, sizes); err != nil {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"kernbench/near"
 	"kernbench/tl"
 )
 
@@ -69,7 +70,7 @@ func Lookup(name string) (*Topology, error) {
 		}
 		names = append(names, t.Name)
 	}
-	return nil, fmt.Errorf("unknown topology %q: known are %s", name, strings.Join(names, ", "))
+	return nil, near.Unknown("topology", name, names)
 }
 
 // Fit checks that t can have world ranks on grid g, and completes the grid: a zero side

@@ -156,6 +156,11 @@ func flagError(cmd *cobra.Command, err error) error {
 			return fmt.Errorf("unknown flag --%s: did you mean --%s?", name, near)
 		}
 	}
+	if e, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
+		if kind := map[string]string{"int": "a whole number", "bool": "true or false", "duration": "a time such as 30s"}[e.GetFlag().Value.Type()]; kind != "" {
+			err = fmt.Errorf("--%s: found %q; %s is expected", e.GetFlag().Name, e.GetValue(), kind)
+		}
+	}
 	return fmt.Errorf("%w (%s --help shows the flags)", err, cmd.CommandPath())
 }
 

@@ -81,7 +81,8 @@ left out, it is the last run.
 	add(&cobra.Command{
 		Use: "query SQL", Short: "Ask in SQL (the tables are in docs/tune.md); nothing is changed", Args: runs(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return r.read(func(st *store.Store) error { return r.query(cmd.Context(), st, args[0]) })
+			err := r.read(func(st *store.Store) error { return r.query(cmd.Context(), st, args[0]) })
+			return interrupted(cmd.Context(), err)
 		},
 	}, "text", "csv", "json")
 	return cmd

@@ -4,12 +4,24 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+
+	"modernc.org/sqlite"
 )
 
 // Query runs SQL of the user's and hands out the names of the columns, then row by row, as text. A
 // value that there is not is the empty text.
 func (s *Store) Query(ctx context.Context, query string, row func(cells []string) error) error {
-	rows, err := s.db.QueryContext(ctx, query)
+	conn, err := s.db.Conn(ctx)
+	if err != nil {
+		return s.explain(err)
+	}
+	defer conn.Close()
+	// ATTACH and VACUUM INTO make files, also where the database is opened to read.
+	const attached = 7 // SQLITE_LIMIT_ATTACHED
+	if _, err := sqlite.Limit(conn, attached, 0); err != nil {
+		return s.explain(err)
+	}
+	rows, err := conn.QueryContext(ctx, query)
 	if err != nil {
 		return s.explain(err)
 	}

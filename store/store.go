@@ -41,11 +41,34 @@ func OpenToRead(file string) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := s.check(s.db); err != nil {
+	_, err = s.check(s.db)
+	if err == nil {
+		return s, nil
+	}
+	if wal, serr := os.Stat(file + "-wal"); !cannotShare(err) || serr == nil && wal.Size() > 0 {
+		return nil, errors.Join(err, s.Close())
+	}
+	// Its folder may not be written, so that nobody else writes it: no file is needed beside it.
+	if err := s.Close(); err != nil {
+		return nil, err
+	}
+	if s, err = open(file, "immutable"); err != nil {
+		return nil, err
+	}
+	if _, err = s.check(s.db); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil
 }
+
+// cannotShare reports whether a database cannot be read because a file beside it cannot be made.
+func cannotShare(err error) bool {
+	e, ok := errors.AsType[*sqlite.Error](err)
+	return ok && (e.Code()&0xff == readOnly || e.Code()&0xff == cannotOpen)
+}
+
+// Codes of SQLite, without what they add.
+const notADatabase, busy, cannotOpen, readOnly, logicError, inputOutput = 26, 5, 14, 8, 1, 10
 
 // open connects to a file. Who finds it locked waits: others hold it for the moment that it takes
 // to write a point.
@@ -55,7 +78,11 @@ func open(file, mode string) (*Store, error) {
 	}
 	name := url.URL{Scheme: "file", Opaque: (&url.URL{Path: file}).EscapedPath()}
 	q := url.Values{"mode": {mode}, "_pragma": {"busy_timeout(60000)"}, "_txlock": {"immediate"}}
-	if mode != "ro" {
+	switch mode {
+	case "ro":
+	case "immutable":
+		q["mode"], q["immutable"] = []string{"ro"}, []string{"1"}
+	default:
 		q["_pragma"] = append(q["_pragma"], "journal_mode(WAL)", "synchronous(NORMAL)", "foreign_keys(1)")
 	}
 	name.RawQuery = q.Encode()
@@ -117,23 +144,48 @@ func (s *Store) explain(err error) error {
 	if err == nil {
 		return nil
 	}
-	const notADatabase, busy, cannotOpen, readOnly = 26, 5, 14, 8
 	if e, ok := errors.AsType[*sqlite.Error](err); ok {
+		text := sentence(e.Error())
 		switch e.Code() & 0xff {
 		case notADatabase:
-			return fmt.Errorf("%s: is no database: name another file with --db", s.file)
+			text = "is no database: name another file with --db"
 		case busy:
-			return fmt.Errorf("%s: another process has held it for a minute: %w", s.file, err)
+			text = "another process has held it for a minute"
 		case cannotOpen:
-			return fmt.Errorf("%s: cannot be opened: is its folder there, and may it be written? %w", s.file, err)
+			text = "cannot be opened: is its folder there, and may it be written?"
 		case readOnly:
-			return fmt.Errorf("%s: only reading is allowed: %w", s.file, err)
+			text = "only reading is allowed"
+		case inputOutput:
+			text = "cannot be read or written here: is the disk full, or the folder read-only?"
+		case logicError:
+			if text += " (the tables and their columns are in docs/tune.md)"; strings.HasPrefix(text, "too many attached databases") {
+				text = "a question cannot open or make other files"
+			}
 		}
+		return &explained{s.file + ": " + text, err}
 	}
 	if strings.HasPrefix(err.Error(), s.file) {
 		return err
 	}
 	return fmt.Errorf("%s: %w", s.file, err)
+}
+
+// explained is an error of SQLite in a person's words.
+type explained struct {
+	text string
+	err  error
+}
+
+func (e *explained) Unwrap() error { return e.err }
+func (e *explained) Error() string { return e.text }
+
+// sentence is the text of an error of SQLite without what only it needs.
+func sentence(text string) string {
+	text = strings.TrimPrefix(text, "SQL logic error: ")
+	if i := strings.LastIndex(text, " ("); i > 0 && strings.HasSuffix(text, ")") {
+		text = text[:i]
+	}
+	return text
 }
 
 // Close closes the file.

@@ -9,17 +9,41 @@ import "kernbench/tl"
 // A rank forwards from the slot that it holds, so a ring of n slots has n-1 to receive
 // into: with n_slots: 1 and three ranks or more it hangs. Ranks add in different orders,
 // so their floating-point results differ in the last bits.
+//
+// A vector that does not fit into scratch goes round in pieces.
 func ringAllReduce(c *tl.Context, a tl.Args) {
-	mine := a.Shard(c.Rank())
-	acc := c.Load(mine)
-	current := acc
-	for range c.WorldSize() - 1 {
-		c.Send(tl.East, current)
-		recv := c.Recv(tl.West, acc.Shape(), acc.DType())
-		acc = c.Combine(a.Op, acc, recv)
-		current = recv
+	mine, out := a.Shard(c.Rank()), a.Out(c.Rank(), a.NElem)
+	piece := ringPiece(c, &a)
+	for lo := 0; lo == 0 || lo < a.NElem; lo += piece {
+		n := min(piece, a.NElem-lo)
+		acc := c.Load(mine.Slice(lo, n))
+		current := acc
+		for range c.WorldSize() - 1 {
+			c.Send(tl.East, current)
+			recv := c.Recv(tl.West, acc.Shape(), acc.DType())
+			acc = c.Combine(a.Op, acc, recv)
+			current = recv
+		}
+		c.Store(out.Slice(lo, n), c.Finish(a.Op, acc, c.WorldSize()))
 	}
-	c.Store(a.Out(c.Rank(), a.NElem), c.Finish(a.Op, acc, c.WorldSize()))
+}
+
+// ringPiece is how many elements go round at once: all, or as many as scratch holds of the sum, of
+// what came, and of the next sum. What fits a slot stays there.
+func ringPiece(c *tl.Context, a *tl.Args) int {
+	vectors := int64(3)
+	_, slot := c.Slots()
+	size := int64(a.DType.Size())
+	switch {
+	case c.WorldSize() == 1:
+		vectors = 1
+	case int64(a.NElem)*size <= slot:
+		vectors = 2
+	}
+	if int64(a.NElem)*size*vectors <= c.ScratchBytes() {
+		return max(1, a.NElem)
+	}
+	return max(1, int(c.ScratchBytes()/vectors/size))
 }
 
 // RingAllReduce rotates whole vectors.

@@ -64,6 +64,7 @@ type Sweep struct {
 	Bound      bool       `json:"bound,omitempty"` // rows have one
 
 	Algorithms []string    `json:"algorithms"`
+	All        bool        `json:"-"`      // they are all that there are: what one cannot do is left out
 	Varied     []Variation `json:"varied"` // Vary of the spec
 	Timed      bool        `json:"timed"`  // the executor has a clock
 	Notes      []string    `json:"notes"`

@@ -82,7 +82,7 @@ func planPerf(ctx context.Context, s *PerfSpec) (*perfPlan, error) {
 	p.sweep = &Sweep{
 		Collective: what.Name, Executor: s.Base.Executor, Min: s.Min, Max: s.Max, Factor: s.Factor, Step: s.Step,
 		Iterations: s.Iterations, Warmup: s.Warmup, Check: s.Check && p.row.Can(exec.Data), Bound: s.Bound, Timed: p.row.Can(exec.Clock),
-		Algorithms: []string{}, Varied: []Variation{}, Notes: []string{}, Rows: []PerfRow{},
+		All: s.AllAlgorithms, Algorithms: []string{}, Varied: []Variation{}, Notes: []string{}, Rows: []PerfRow{},
 	}
 	for _, v := range s.Vary {
 		if slices.ContainsFunc(p.sweep.Varied, func(other Variation) bool { return other.Key == v.Key }) {

@@ -1,0 +1,31 @@
+package algorithm_test
+
+import (
+	"testing"
+
+	"kernbench/algorithm"
+	"kernbench/exec/mock"
+	"kernbench/unit"
+)
+
+// TestRingInPieces: a vector that scratch cannot hold three times goes round in pieces.
+func TestRingInPieces(t *testing.T) {
+	const world, n = 3, 100
+	in := make([][]float64, world)
+	for r := range in {
+		in[r] = make([]float64, n)
+		for i := range in[r] {
+			in[r][i] = float64(100*r + i)
+		}
+	}
+	for _, scratch := range []unit.Bytes{48, 400, 1199, 1200} {
+		cfg := mock.Config{Inputs: in, Scratch: scratch, SlotBytes: 64}
+		for r, out := range mock.Run(t, algorithm.RingAllReduce.Kernel, cfg) {
+			for i, v := range out {
+				if want := float64(300 + 3*i); v != want {
+					t.Fatalf("scratch %v, rank %d, element %d: %v, want %v", scratch, r, i, v, want)
+				}
+			}
+		}
+	}
+}

@@ -86,10 +86,11 @@ Exit status:
 
 func (a *app) root() *cobra.Command {
 	root := &cobra.Command{
-		Use:   "kernbench",
-		Short: "A laboratory for collective communication",
-		Long:  "kernbench is a laboratory for collective communication: write an algorithm once as a kernel,\ncheck it, and time it on a simulated machine.\n" + exitCodes,
-		Args:  cobra.ArbitraryArgs,
+		Use:     "kernbench",
+		Version: version(),
+		Short:   "A laboratory for collective communication",
+		Long:    "kernbench is a laboratory for collective communication: write an algorithm once as a kernel,\ncheck it, and time it on a simulated machine.\n" + exitCodes,
+		Args:    cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				_, err := fmt.Fprint(a.out, tryThese)

@@ -37,8 +37,9 @@ func newPerfWriter(w io.Writer, format string, algorithm bool) perfWriter {
 
 func (a *app) perfCommand() *cobra.Command {
 	spec := lab.PerfSpec{Min: 8, Max: 128 * unit.MiB, Factor: 2, Iterations: 20, Warmup: 1, Memory: 2 * unit.GiB}
-	var format, check string
-	var algorithm bool
+	var format string
+	var algorithm, check bool
+	var theirs ncclFlags
 	var rounding numericsFlags
 	var prof profiles
 	cmd := &cobra.Command{
@@ -61,7 +62,10 @@ Time is simulated: it is the same in each iteration and each run, so that -n and
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			spec.Collective, spec.Check = args[0], check == "1"
+			spec.Collective, spec.Check = args[0], check
+			if err := theirs.apply(cmd.Flags(), &spec.Base.Ranks); err != nil {
+				return err
+			}
 			if cmd.Flags().Changed("stepbytes") && !cmd.Flags().Changed("stepfactor") {
 				spec.Factor = 0
 			}
@@ -81,7 +85,9 @@ Time is simulated: it is the same in each iteration and each run, so that -n and
 	f := cmd.Flags()
 	f.SortFlags = false
 	sweepFlags(f, &spec)
-	f.VarP(newWord(&check, "1", "0|1", "0", "1"), "check", "c", "check every result by provenance and by value: 0 or 1")
+	check = true
+	f.VarP((*checks)(&check), "check", "c", "check every result by provenance and by value: 0 or 1 (nccl-tests' `N` iterations are all alike)")
+	theirs.add(f)
 	f.Var(&size{&spec.Memory}, "mem", "contributions and results of all ranks up to which they are checked; beyond, only time is measured")
 	f.Var(&listed[string]{to: &spec.Algorithms, all: func() { spec.AllAlgorithms = true }, parse: anyName, kind: "NAME,...|all|auto"},
 		"algorithm", "algorithms or entries of ccl.yaml (kernbench list algorithms), all that can have these ranks, or auto: for each size the one that --tuning has, without it the fastest of all (default: defaults.algorithm if it performs this, else that of the bench for it)")

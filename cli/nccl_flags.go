@@ -1,0 +1,63 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/spf13/pflag"
+)
+
+// ncclFlags are flags of nccl-tests that say here how many ranks there are, or that have another
+// name here.
+type ncclFlags struct {
+	gpus, threads, graph int
+	json                 string
+}
+
+func (n *ncclFlags) add(f *pflag.FlagSet) {
+	f.VarP((*count)(&n.gpus), "ngpus", "g", "ranks of a thread, as nccl-tests has it: --ranks is -t times -g")
+	f.VarP((*count)(&n.threads), "nthreads", "t", "threads, each with -g ranks")
+	f.IntVarP(&n.graph, "cudagraph", "G", 0, "`N` launches of a graph: there are no graphs, and only 0 is taken")
+	f.StringVarP(&n.json, "output_file", "J", "", "`FILE` of nccl-tests' own JSON: use --format json")
+	for _, name := range []string{"ngpus", "nthreads", "cudagraph", "output_file"} {
+		f.Lookup(name).Hidden = true
+	}
+}
+
+// apply turns the flags into ranks, or says what to use.
+func (n *ncclFlags) apply(f *pflag.FlagSet, ranks *int) error {
+	switch {
+	case n.json != "":
+		return errors.New("-J: the JSON of kernbench has columns of its own: use --format json > " + n.json)
+	case n.graph != 0:
+		return fmt.Errorf("-G %d: a launch costs what the machine's software says (kernbench schema topology), and there are no graphs: leave -G out", n.graph)
+	case n.gpus == 0 && n.threads == 0:
+		return nil
+	case f.Changed("ranks"):
+		return errors.New("-g and -t, and --ranks: one of them says how many ranks there are")
+	}
+	*ranks = max(1, n.gpus) * max(1, n.threads)
+	return nil
+}
+
+// checks is nccl-tests' number of iterations that are checked; any but 0 checks.
+type checks bool
+
+func (c *checks) Type() string { return "N" }
+
+func (c *checks) String() string {
+	if *c {
+		return "1"
+	}
+	return "0"
+}
+
+func (c *checks) Set(s string) error {
+	n, err := strconv.Atoi(s)
+	if err != nil || n < 0 {
+		return fmt.Errorf("found %q; 0 or the number of iterations to check is expected", s)
+	}
+	*c = n > 0
+	return nil
+}

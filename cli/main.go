@@ -110,12 +110,16 @@ func (a *app) root() *cobra.Command {
 	}
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(a.runCommand(), a.testCommand(), a.compareCommand(), a.perfCommand(), a.boundCommand(), a.topologyCommand(), a.calibrateCommand(), a.tuneCommand(), a.resultsCommand(), a.probeCommand(), a.programCommand(), a.benchCommand(), a.listCommand(), a.schemaCommand(), a.newCommand(), a.versionCommand())
+	completeValues(root)
 	return root
 }
 
 // noEmptyWords refuses empty arguments, and flags with empty names: a script with a variable that is
 // not set would get the default, and not know.
 func noEmptyWords(cmd *cobra.Command, args []string) (err error) {
+	if strings.HasPrefix(cmd.Name(), cobra.ShellCompRequestCmd) { // what is completed may be empty yet
+		return nil
+	}
 	for i, arg := range args {
 		if strings.TrimSpace(arg) == "" {
 			return fmt.Errorf("%s: argument %d is empty", cmd.CommandPath(), i+1)

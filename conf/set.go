@@ -50,10 +50,6 @@ func (d *decoder) set(root *field, v reflect.Value, arg string) {
 	key, value, found := strings.Cut(arg, "=")
 	path := strings.TrimSpace(key)
 	d.text = newText(setName, arg)
-	if found && strings.TrimSpace(value) == "" && path != "" {
-		d.ledger.add(d.text.at(1, 1, len(path)).errorf(clip(path), "found no value; KEY=VALUE is expected, such as system.sips.count=4"))
-		return
-	}
 	d.shift = len([]rune(key)) + 1
 	whole := d.text.at(1, 1, len(path))
 	if !found || root.child(firstOf(path)) == nil {
@@ -106,6 +102,10 @@ func (d *decoder) set(root *field, v reflect.Value, arg string) {
 	case err != nil:
 		err.Key = path
 		d.ledger.add(err)
+		return
+	case node == nil && (f.kind == kindStruct || f.kind == kindMap || f.kind == kindList):
+		// A file may leave such a key empty; here it would change nothing.
+		d.ledger.add(whole.errorf(clip(path), "found no value; KEY=VALUE is expected, such as system.sips.count=4"))
 		return
 	case node == nil:
 		node = &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!null", Line: 1, Column: 1}

@@ -22,7 +22,7 @@ func freeMemory() unit.Bytes {
 
 // available is what the computer can give without swapping.
 func available() unit.Bytes {
-	return kibibytes(after(text("/proc/meminfo"), "MemAvailable:"))
+	return kibibytes(after(contentOf("/proc/meminfo"), "MemAvailable:"))
 }
 
 // groupFree is what the control group leaves of its limit.
@@ -31,8 +31,8 @@ func groupFree() unit.Bytes {
 		{"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"},
 		{"/sys/fs/cgroup/memory/memory.limit_in_bytes", "/sys/fs/cgroup/memory/memory.usage_in_bytes"},
 	} {
-		limit, err := strconv.ParseInt(strings.TrimSpace(text(v[0])), 10, 64)
-		used, err2 := strconv.ParseInt(strings.TrimSpace(text(v[1])), 10, 64)
+		limit, err := strconv.ParseInt(strings.TrimSpace(contentOf(v[0])), 10, 64)
+		used, err2 := strconv.ParseInt(strings.TrimSpace(contentOf(v[1])), 10, 64)
 		if err == nil && err2 == nil {
 			return unit.Bytes(max(1, limit-used))
 		}
@@ -42,7 +42,7 @@ func groupFree() unit.Bytes {
 
 // spaceFree is what the limit of the address space leaves.
 func spaceFree() unit.Bytes {
-	fields := strings.Fields(after(text("/proc/self/limits"), "Max address space"))
+	fields := strings.Fields(after(contentOf("/proc/self/limits"), "Max address space"))
 	if len(fields) == 0 {
 		return math.MaxInt64
 	}
@@ -50,11 +50,11 @@ func spaceFree() unit.Bytes {
 	if err != nil { // unlimited
 		return math.MaxInt64
 	}
-	return max(1, unit.Bytes(limit)-kibibytes(after(text("/proc/self/status"), "VmSize:")))
+	return max(1, unit.Bytes(limit)-kibibytes(after(contentOf("/proc/self/status"), "VmSize:")))
 }
 
-// text is a file of the system; empty if there is none.
-func text(name string) string {
+// contentOf is that of a file of the system; empty if there is none.
+func contentOf(name string) string {
 	data, err := os.ReadFile(name)
 	if err != nil {
 		return ""

@@ -151,7 +151,7 @@ func TestThirdExecutorOnTheCommandLine(t *testing.T) {
 			"not checked: the executor tally moves no bytes", "the executor tally has no clock: there are no times",
 		}},
 		{"perf all_reduce --platform tally --ranks 4 -b 1K -e 1K --algorithm all", 0, []string{
-			"window_allreduce_onephase is left out: algorithm window_allreduce_onephase: the executor tally has no one-sided communication",
+			"window_allreduce_twophase_push are left out: the executor tally has no one-sided communication",
 		}},
 		{"perf all_reduce --platform tally --ranks 4 -b 1K -e 1K --algorithm auto", cli.ExitUsage, []string{"the executor tally has no clock: say --tuning FILE"}},
 		{"perf all_reduce --platform tally --ranks 4 -b 1K -e 1K -d bf16 --numerics", cli.ExitUsage, []string{"numerics: the executor tally moves no bytes"}},

@@ -190,3 +190,30 @@ func TestWrongLengths(t *testing.T) {
 		}
 	}
 }
+
+// TestRingsThatCross: ranks do the same, but what one half sends east comes from the west, and what
+// the other half sends east comes from the east.
+func TestRingsThatCross(t *testing.T) {
+	l := ring(func(c *tl.Context, a tl.Args) {
+		x := c.Load(mine(c, a))
+		c.Send(tl.East, x)
+		c.Send(tl.West, c.Add(x, x))
+		y := c.Recv(tl.East, x.Shape(), x.DType())
+		c.Store(mine(c, a), c.Sub(y, c.Recv(tl.West, x.Shape(), x.DType())))
+	}, dtype.F32, 16)
+	w := l.Groups[0].Wiring
+	for r := int32(8); r < 16; r++ { // pairs
+		for port := range uint8(2) {
+			w[r].Out[port].Peer, w[r].Out[port].PeerIn = r^1, port
+			w[r].In[port].Peer, w[r].In[port].PeerOut = r^1, port
+		}
+	}
+	for r := int32(0); r < 8; r++ { // a ring of their own
+		east, west := (r+1)%8, (r+7)%8
+		w[r].Out[0].Peer, w[r].In[0].Peer = east, east
+		w[r].Out[1].Peer, w[r].In[1].Peer = west, west
+	}
+	if d := sameThreeWays(t, l); d != "" {
+		t.Error(d)
+	}
+}

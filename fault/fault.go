@@ -155,6 +155,23 @@ func (e *Unwritten) Error() string {
 	return fmt.Sprintf("%v: reads %s, element %d of which was never written", e.Place, e.Addr, e.First)
 }
 
+// Early is an access to memory that running work is still to write.
+type Early struct {
+	Place
+	Addr  string
+	First int    // element within the access
+	Work  string // AllReduce handle 0 turn 0 of rank 1
+	Await string // the call that waits for its end, or empty
+}
+
+func (e *Early) Error() string {
+	s := fmt.Sprintf("%v: reads %s, element %d of which is a result of %s, which is still running", e.Place, e.Addr, e.First, e.Work)
+	if e.Await != "" {
+		s += ": call " + e.Await + " before"
+	}
+	return s
+}
+
 // Unreceived is a launch that ended with messages still in a ring.
 type Unreceived struct {
 	Place // the rank whose ring holds them

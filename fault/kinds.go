@@ -16,6 +16,7 @@ func Is(err error) bool {
 
 func (*BadAddress) fault()       {}
 func (*Deadlock) fault()         {}
+func (*Early) fault()            {}
 func (*InvalidDirection) fault() {}
 func (*Mismatch) fault()         {}
 func (*Misuse) fault()           {}

@@ -178,8 +178,17 @@ func (t *task) turn(unit int) *tl.Turn {
 	id := t.g.turnID(t.order, unit)
 	return &tl.Turn{
 		ID: id, World: t.world(), Rank: t.me, Op: t.reduce.TL(), Label: t.g.labels(id) + t.me,
-		In: refs(t.send, in), Out: refs(t.recv, out),
+		In: refs(t.send, in), Out: refs(t.recv, out), Name: t.title(unit), Await: t.await(unit),
 	}
+}
+
+// await is the call that waits until the turn of a unit has ended.
+func (t *task) await(unit int) string {
+	call := fmt.Sprintf("Wait(handle %d)", t.handle)
+	if turn := unit / t.unitsPerTurn(); turn > 0 {
+		call += fmt.Sprintf(" %d times", turn+1)
+	}
+	return call
 }
 
 // meaning is the collective that a unit performs, given the tasks of all ranks.

@@ -92,7 +92,7 @@ func (x *setting) once(ctx context.Context, p pass) (out *outcome, err error) {
 	if x.VerifyData {
 		data = oplog.New(oplog.Options{
 			Seed: x.Seed, Explain: p.explain, Timed: x.row.Can(exec.Clock), PEName: x.machine.PEName,
-			Inline: !x.row.Can(exec.Clock), Audit: x.trees, Memory: cmp.Or(x.Memory, freeMemory()),
+			Inline: !x.row.Can(exec.Clock), Audit: x.trees, Memory: cmp.Or(x.Memory, freeMemory()), Races: x.races(),
 		})
 		defer data.Close()
 	}

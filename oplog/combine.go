@@ -16,9 +16,7 @@ func (r *replay) combine(x *record) {
 		r.fail(x, err)
 		return
 	}
-	if i := firstUnwritten(p.prov, off, n); i >= 0 {
-		r.unwritten = i
-		r.fail(x, errUnwritten)
+	if !r.written(x, p, off, n) {
 		return
 	}
 	data := p.bytes(off, n)

@@ -20,6 +20,7 @@ type Options struct {
 	PEName  func(pe int) string // for places; may be nil
 	Inline  bool                // replay in the caller's goroutine, for short runs
 	Memory  unit.Bytes          // of this computer that data may take, by estimate: see Map; 0: any
+	Races   bool                // a judge of races reports accesses to what running turns write
 	Audit   bool                // keep the tree of additions of every element, and what rounding did
 }
 

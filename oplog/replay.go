@@ -150,9 +150,7 @@ func (r *replay) load(x *record) {
 		r.fail(x, err)
 		return
 	}
-	if i := firstUnwritten(p.prov, off, int(x.n)); i >= 0 {
-		r.unwritten = i
-		r.fail(x, errUnwritten)
+	if !r.written(x, p, off, int(x.n)) {
 		return
 	}
 	v := r.values.at(x.dst)

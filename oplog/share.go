@@ -13,7 +13,8 @@ import (
 // opened is a turn that has begun and not ended.
 type opened struct {
 	*CapturedTurn
-	shown collective.Prov // what memory holds of the contribution; nil: the turn's own labels
+	shown     collective.Prov // what memory holds of the contribution; nil: the turn's own labels
+	forgotten []span          // of the result: what held something before
 }
 
 // own is n of a turn's labels.

@@ -34,6 +34,7 @@ type turns struct {
 	open     map[*tl.Turn]*opened
 	hidden   int             // turns of which memory shows other labels
 	captured []*CapturedTurn // in order of beginning
+	early    *early          // the first access to what a running turn is to write
 }
 
 // BeginTurn records that a collective begins for a rank: what memory holds is its contribution
@@ -51,13 +52,19 @@ func (l *Log) turn(o Origin, k kind, t *tl.Turn) {
 }
 
 // TakeTurns is what was captured since it was last called, in the order in which the turns
-// began, beside the first fault of the replay. It is for the time after a launch: turns that
-// have not ended by then never will.
+// began, beside the first fault of the replay, or else the first access to what a running turn
+// was to write. It is for the time after a launch: turns that have not ended by then never will.
 func (l *Log) TakeTurns() ([]*CapturedTurn, error) {
 	err := l.Flush()
-	captured := l.rep.turns.captured
+	k := l.rep.turns
 	l.rep.turns = turns{}
-	return captured, err
+	for _, o := range k.open {
+		l.rep.remember(o) // no other one is open any more
+	}
+	if err == nil && k.early != nil {
+		err = k.early.fault(l)
+	}
+	return k.captured, err
 }
 
 // scope is what merges the contributions that a record brings together.
@@ -87,16 +94,15 @@ func (r *replay) beginTurn(x *record, t *tl.Turn) {
 	}
 	c := &CapturedTurn{Turn: t}
 	r.share(t)
-	k.scopes[t.ID], k.open[t] = scope{true, t.Op, t.World}, &opened{CapturedTurn: c}
+	o := &opened{CapturedTurn: c}
+	k.scopes[t.ID] = scope{true, t.Op, t.World}
 	k.captured = append(k.captured, c)
 	for _, ref := range t.In {
 		p, off, ok := r.turnMemory(x, c, ref)
 		if !ok {
 			return
 		}
-		if i := firstUnwritten(p.prov, off, ref.Len()); i >= 0 {
-			r.unwritten = i
-			r.fail(x, errUnwritten)
+		if !r.written(x, p, off, ref.Len()) {
 			return
 		}
 		c.In = append(c.In, p.bytes(off, ref.Len())...)
@@ -106,6 +112,7 @@ func (r *replay) beginTurn(x *record, t *tl.Turn) {
 		if !ok {
 			return
 		}
+		o.forget(p, off, ref.Len())
 		r.pa = collective.MakeUnwritten(r.pa[:0], ref.Len())
 		p.prov = collective.Overwrite(p.prov, off, r.pa)
 		p.untouched(off, ref.Len())
@@ -119,6 +126,7 @@ func (r *replay) beginTurn(x *record, t *tl.Turn) {
 		r.mark(p, off, ref.Len(), Tree{Terms: 1})
 		base += ref.Len()
 	}
+	k.open[t] = o
 }
 
 func (r *replay) endTurn(x *record, t *tl.Turn) {
@@ -144,6 +152,7 @@ func (r *replay) endTurn(x *record, t *tl.Turn) {
 		}
 	}
 	c.Ended = true
+	r.remember(o)
 }
 
 // turnMemory is where a piece of a contribution or a result lies. What is wrong with it

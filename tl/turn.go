@@ -13,6 +13,9 @@ type Turn struct {
 	Op      ReduceOp // by which contributions are merged
 	Label   int      // under which this rank's contribution is known: other collectives have others
 	In, Out []Ref    // contribution and result, in the order of the collective's definition; each in one shard
+
+	Name  string // of the work, for reports: AllReduce handle 0 turn 0; empty: the number
+	Await string // the call that waits until the turn has ended; empty: none is known
 }
 
 // BeginTurn says that a collective begins for this rank. Its instructions merge contributions

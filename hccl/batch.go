@@ -1,7 +1,6 @@
 package hccl
 
 import (
-	"cmp"
 	"fmt"
 
 	"kernbench/mem"
@@ -41,10 +40,11 @@ func (h *Hccl) BatchWrite(items []BatchItem) Handle {
 		case it.Count == 0 || !fits(it.Count, 1, it.DataType):
 			return h.refuseTask(BadCount, t.call, fmt.Sprintf("item %d has %d elements", i, it.Count), "at least 1, and no more than a memory can have")
 		}
-		src := h.k.session.outside(fmt.Sprintf("Src of item %d", i), it.Src, 0, int(it.Count), it.DataType.Size())
-		dst := h.k.session.outside(fmt.Sprintf("Dst of item %d", i), it.Dst, 0, int(it.Count), it.DataType.Size())
-		if why := cmp.Or(src, dst); why != "" {
-			return h.refuseTask(OutsideBuffer, t.call, why, "a larger buffer, or a smaller count")
+		for _, a := range []area{{what: "Src", at: it.Src}, {what: "Dst", at: it.Dst}} {
+			a.what, a.hi = fmt.Sprintf("%s of item %d", a.what, i), int(it.Count)
+			if rule, found, right := h.k.session.misplaced(a, it.DataType, false); rule != "" {
+				return h.refuseTask(rule, t.call, h.would(found), right)
+			}
 		}
 	}
 	t.items = append([]BatchItem(nil), items...)

@@ -134,9 +134,41 @@ var preparing = []mistake{
 			m.refused(m.h.AllReduce(hccl.CommitNow, mem.At(mem.HBM, 0, mem.MaxOffset-15), m.recv, 10, hccl.FP32, hccl.ReduceSum, 1))
 			m.goOn()
 		}},
-	{name: "source of a write", rule: hccl.OutsideBuffer, call: "BatchWrite(1 items)", found: "elements 0 to 300 from Src of item 0 on are needed, and buffer 0 has 300", right: "smaller count", returned: "-1",
+	{name: "of another type", rule: hccl.TypesDiffer, call: "AllReduce(count 10, HCCL_DATA_TYPE_FP16, HCCL_REDUCE_SUM, repeat 1)", found: "sendBuf is in buffer 0, which holds f32, and the task has HCCL_DATA_TYPE_FP16 (the task would be handle 0)", right: "the data type of the buffer", returned: "-1",
+		kernel: refusedReduce(true, true, 10, hccl.FP16, hccl.ReduceSum, 1)},
+	{name: "of another type and the same size", rule: hccl.TypesDiffer, call: "AllReduce(count 10, HCCL_DATA_TYPE_INT32, HCCL_REDUCE_SUM, repeat 1)", found: "which holds f32, and the task has HCCL_DATA_TYPE_INT32", right: "the data type of the buffer", returned: "-1",
+		kernel: refusedReduce(true, true, 10, hccl.Int32, hccl.ReduceSum, 1)},
+	{name: "copies of another size", rule: hccl.TypesDiffer, call: "AlltoAll(dataCount 10, HCCL_DATA_TYPE_FP64, strideCount 0, repeat 1)", found: "which holds f32, and the task has HCCL_DATA_TYPE_FP64", right: "the data type of the buffer", returned: "-1",
+		kernel: func(m *maker) {
+			m.init()
+			m.refused(m.h.AlltoAll(hccl.CommitNow, m.send, m.recv, 10, hccl.FP64, 0, 1))
+			m.goOn()
+		}},
+	{name: "sendBuf", rule: hccl.Misaligned, call: tenSums, found: "sendBuf is at byte 1 of buffer 0, and elements of HCCL_DATA_TYPE_FP32 have 4 (the task would be handle 0)", right: "a multiple of 4 bytes", returned: "-1",
+		kernel: func(m *maker) {
+			m.init()
+			m.refused(m.h.AllReduce(hccl.CommitNow, m.send+1, m.recv, 10, hccl.FP32, hccl.ReduceSum, 1))
+			m.goOn()
+		}},
+	{name: "recvBuf", rule: hccl.Misaligned, call: v("[5 5 5 5]"), found: "recvBuf is at byte 42 of buffer 1", right: "a multiple of 4 bytes", returned: "-1",
+		kernel: func(m *maker) {
+			m.init()
+			m.refused(m.h.AlltoAllV(hccl.CommitNow, m.send, fours(5), fifties, hccl.FP32, m.recv+42, fours(5), fifties, hccl.FP32, 1))
+			m.goOn()
+		}},
+	{name: "of no buffer", rule: hccl.Misaligned, call: tenSums, found: "sendBuf is at byte 34359738371 of the memory of hbm[0]:0x800000003", right: "a multiple of 4 bytes", returned: "-1",
+		kernel: func(m *maker) {
+			m.init()
+			m.refused(m.h.AllReduce(hccl.CommitNow, mem.At(mem.HBM, 0, 1<<35+3), m.recv, 10, hccl.FP32, hccl.ReduceSum, 1))
+			m.goOn()
+		}},
+	{name: "destination of a write", rule: hccl.Misaligned, call: "BatchWrite(1 items)", found: "Dst of item 0 is at byte 2 of buffer 1", right: "a multiple of 4 bytes", returned: "-1",
+		kernel: refusedItems(item(func(m *maker) mem.Addr { return m.recv + 2 }, sendAddr, 1, hccl.FP32))},
+	{name: "source of a write of another size", rule: hccl.TypesDiffer, call: "BatchWrite(1 items)", found: "Src of item 0 is in buffer 0, which holds f32, and the task has HCCL_DATA_TYPE_UINT8", right: "the data type", returned: "-1",
+		kernel: refusedItems(item(recvAddr, sendAddr, 4, hccl.Uint8))},
+	{name: "source of a write", rule: hccl.OutsideBuffer, call: "BatchWrite(1 items)", found: "elements 0 to 300 from Src of item 0 on are needed, and buffer 0 has 300", right: "smaller counts", returned: "-1",
 		kernel: refusedItems(item(recvAddr, sendAddr, 301, hccl.FP32))},
-	{name: "destination of a write", rule: hccl.OutsideBuffer, call: "BatchWrite(1 items)", found: "Dst of item 0 on are needed, and buffer 0 has 300", right: "smaller count", returned: "-1",
+	{name: "destination of a write", rule: hccl.OutsideBuffer, call: "BatchWrite(1 items)", found: "Dst of item 0 on are needed, and buffer 0 has 300", right: "smaller counts", returned: "-1",
 		kernel: refusedItems(item(sendAddr, recvAddr, 301, hccl.Uint32))},
 
 	{name: "sendCounts", rule: hccl.NullBuffer, call: v("[]"), found: "sendCounts is null", right: "each of 4 ranks", returned: "-1",

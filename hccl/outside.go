@@ -3,6 +3,7 @@ package hccl
 import (
 	"fmt"
 
+	"kernbench/dtype"
 	"kernbench/mem"
 )
 
@@ -10,6 +11,7 @@ import (
 type region struct {
 	from   mem.Addr
 	bytes  int64
+	typ    dtype.Type // of the elements; of a window without a data part there: not valid
 	buffer int
 	window *mem.Window
 	part   *mem.Part
@@ -35,7 +37,7 @@ func (r region) String() string {
 func (s *session) regionOf(a mem.Addr) (region, bool) {
 	for i, refs := range s.buffers {
 		for _, b := range refs {
-			if r := (region{from: b.Addr, bytes: int64(b.Len()) * int64(b.DType.Size()), buffer: i}); r.has(a) {
+			if r := (region{from: b.Addr, bytes: int64(b.Len()) * int64(b.DType.Size()), typ: b.DType, buffer: i}); r.has(a) {
 				return r, true
 			}
 		}
@@ -62,7 +64,7 @@ func (r region) inPart(a mem.Addr) region {
 		}
 		r.part = p
 		if p.Word == mem.NoWord {
-			r.from, r.bytes = r.from+mem.Addr(p.Off), p.Bytes()
+			r.from, r.bytes, r.typ = r.from+mem.Addr(p.Off), p.Bytes(), p.Type
 			return r
 		}
 	}
@@ -70,36 +72,77 @@ func (r region) inPart(a mem.Addr) region {
 	return r
 }
 
-// outside tells what of elements [lo, hi) behind an address does not lie in the memory in
-// which they begin, or "". what names the address.
-func (s *session) outside(what string, at mem.Addr, lo, hi, size int) string {
-	if lo >= hi {
-		return ""
-	}
-	r, known := s.regionOf(at)
-	have := (r.bytes - int64(at-r.from)) / int64(size)
-	if !known { // no memory goes on beyond its last address
-		have = (int64(mem.MaxOffset) + 1 - at.Offset()) / int64(size)
-	}
-	switch {
-	case int64(hi) <= have:
-		return ""
-	case !known:
-		return fmt.Sprintf("elements %d to %d from %s on are needed, and the memory of %v has %d from there on", lo, hi-1, what, at, have)
-	}
-	return fmt.Sprintf("elements %d to %d from %s on are needed, and %v has %d from there on", lo, hi-1, what, r, have)
+// area is memory that a task uses: elements lo to hi-1 behind an address.
+type area struct {
+	what   string // the address, as the call names it
+	at     mem.Addr
+	lo, hi int
 }
 
-// beyond is outside for all turns of a task.
-func (t *task) beyond(s *session) string {
+// areas is what all turns of a task read and write.
+func (t *task) areas() []area {
 	last := t.repeat - 1
-	size := t.carrier.Size()
-	lo, hi := extent(t.inBlocks(0), t.inBlocks(last))
-	if why := s.outside("sendBuf", t.send, lo, hi, size); why != "" {
-		return why
+	send, recv := area{what: "sendBuf", at: t.send}, area{what: "recvBuf", at: t.recv}
+	send.lo, send.hi = extent(t.inBlocks(0), t.inBlocks(last))
+	recv.lo, recv.hi = extent(t.outBlocks(0), t.outBlocks(last))
+	return []area{send, recv}
+}
+
+// unfit reports why elements of a type do not lie in an area. Elements that are combined have
+// the type of the memory. Elements that are copied have its size.
+func (s *session) unfit(a area, typ DataType, combines bool) (rule Rule, found, right string) {
+	if a.lo >= a.hi {
+		return "", "", ""
 	}
-	lo, hi = extent(t.outBlocks(0), t.outBlocks(last))
-	return s.outside("recvBuf", t.recv, lo, hi, size)
+	carrier, _ := typ.Carrier()
+	r, known := s.regionOf(a.at)
+	from, name := mem.Addr(0), fmt.Sprintf("the memory of %v", a.at)
+	if known {
+		from, name = r.from, r.String()
+	}
+	off := a.at - from
+	if !known {
+		off = mem.Addr(a.at.Offset())
+	}
+	switch size := typ.Size(); {
+	case known && r.typ.Valid() && (r.typ.Size() != size || combines && r.typ != carrier):
+		return TypesDiffer, fmt.Sprintf("%s is in %s, which holds %v, and the task has %v", a.what, name, r.typ, typ), "the data type of the buffer"
+	case int64(off)%int64(size) != 0:
+		return Misaligned, fmt.Sprintf("%s is at byte %d of %s, and elements of %v have %d", a.what, off, name, typ, size),
+			fmt.Sprintf("a multiple of %d bytes", size)
+	}
+	return "", "", ""
+}
+
+// outside reports which elements of an area do not lie in the memory in which they begin.
+func (s *session) outside(a area, size int) string {
+	if a.lo >= a.hi {
+		return ""
+	}
+	r, known := s.regionOf(a.at)
+	have := (r.bytes - int64(a.at-r.from)) / int64(size)
+	if !known { // no memory goes on beyond its last address
+		have = (int64(mem.MaxOffset) + 1 - a.at.Offset()) / int64(size)
+	}
+	switch {
+	case int64(a.hi) <= have:
+		return ""
+	case !known:
+		return fmt.Sprintf("elements %d to %d from %s on are needed, and the memory of %v has %d from there on", a.lo, a.hi-1, a.what, a.at, have)
+	}
+	return fmt.Sprintf("elements %d to %d from %s on are needed, and %v has %d from there on", a.lo, a.hi-1, a.what, r, have)
+}
+
+// misplaced reports why elements of a type cannot lie in an area: by their type, their
+// alignment or their number.
+func (s *session) misplaced(a area, typ DataType, combines bool) (rule Rule, found, right string) {
+	if rule, found, right = s.unfit(a, typ, combines); rule != "" {
+		return rule, found, right
+	}
+	if why := s.outside(a, typ.Size()); why != "" {
+		return OutsideBuffer, why, "a larger buffer, or smaller counts, displacements, stride or repeat"
+	}
+	return "", "", ""
 }
 
 // extent is the elements from those of the first turn to those of the last.

@@ -129,14 +129,21 @@ func (h *Hccl) prepare(commit Release, t *task, count, stride uint64) Handle {
 	}
 	t.carrier, t.count, t.stride = carrier, int(count), int(stride)
 	t.g, t.me = h.g, h.me
-	if why := t.beyond(h.k.session); why != "" {
-		return h.refuseTask(OutsideBuffer, t.call, why, "a larger buffer, or smaller counts, displacements, stride or repeat")
+	for _, a := range t.areas() {
+		if rule, found, right := h.k.session.misplaced(a, t.typ, t.op.Reduces()); rule != "" {
+			return h.refuseTask(rule, t.call, h.would(found), right)
+		}
 	}
 	t.row, _ = t.cc.AlgConfig().Row() // the tiling was checked
 	if why := h.levels(t); why != "" {
 		return h.refuseTask(BadAlgorithm, t.call, why, "choose another algorithm for SetCcTilingV2")
 	}
 	return h.post(commit, t)
+}
+
+// would says which handle a refused task would have had.
+func (h *Hccl) would(found string) string {
+	return fmt.Sprintf("%s (the task would be handle %d)", found, len(h.tasks))
 }
 
 // ready tells whether tasks can be prepared, and finds the tiling of this one.

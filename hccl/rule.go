@@ -26,6 +26,7 @@ const (
 	TooManyPrepares         Rule = "too-many-prepares"
 	NullBuffer              Rule = "null-buffer"
 	OutsideBuffer           Rule = "outside-buffer"
+	Misaligned              Rule = "misaligned"
 	BadDataType             Rule = "bad-data-type"
 	NotReducible            Rule = "not-reducible"
 	TypesDiffer             Rule = "types-differ"
@@ -77,9 +78,10 @@ var rules = []struct {
 	{TooManyPrepares, "a group has at most 63 tasks"},
 	{NullBuffer, "buffers and lists are not null"},
 	{OutsideBuffer, "what all turns read and write lies in the buffer in which it begins"},
+	{Misaligned, "an address is a whole number of elements behind the start of its buffer, or of the part of a window"},
 	{BadDataType, "a data type is one of the enumeration that elements here can have"},
 	{NotReducible, "what is combined is fp32, fp16, bfp16, int8, int16 or int32"},
-	{TypesDiffer, "what is sent and what is received have one type"},
+	{TypesDiffer, "a task has the element type of its buffers, or for copies a type of the same size; what is sent and what is received have one type"},
 	{BadCount, "a count is positive, but for AlltoAllV, and a list has one for each rank"},
 	{BadOp, "contributions are combined by sum, max or min, and as the tiling says where it does"},
 	{StrideTooShort, "the blocks of two ranks, a stride apart, do not overlap: a stride is 0 or at least the count times repeat"},

@@ -109,7 +109,9 @@ func (x *setting) result(first, told *outcome, err error) *Result {
 		r.MessageBytes += l.Result.Bytes
 		r.SlotHazards += l.Result.Hazards
 		r.count(l.Result.Traffic)
-		if first.plan == nil || len(l.Calls) > 0 || first.measured != nil {
+		// Beside a collective other launches do not count. Without one all of them do, whether
+		// or not the program has a plan.
+		if first.plan == nil || first.call == nil || len(l.Calls) > 0 || first.measured != nil {
 			r.SimulatedTime += l.Result.Duration()
 			if r.Timed {
 				r.Launch += overhead(l)

@@ -17,7 +17,9 @@ func platformFlag(f *pflag.FlagSet, s *lab.Spec, short string) {
 		each = append(each, fmt.Sprintf("%s (%s)", r.Name, r.Summary))
 	}
 	initial := exec.Default(exec.Timing).Name
-	f.VarP(newWord(&s.Executor, initial, "EXECUTOR", exec.Names()...), "platform", short, "executor: "+strings.Join(each, ", "))
+	executors := newWord(&s.Executor, initial, "EXECUTOR", exec.Names()...)
+	executors.advice = exec.Advice
+	f.VarP(executors, "platform", short, "executor: "+strings.Join(each, ", "))
 }
 
 // fidelityFlag chooses the level of detail of executors that model a network.

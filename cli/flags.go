@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -19,14 +18,15 @@ import (
 
 // word is a flag whose value is one of a few.
 type word struct {
-	value *string
-	known []string
-	kind  string
+	value  *string
+	known  []string
+	kind   string
+	advice func(string) string // on a word that is not known, or ""; may be nil
 }
 
 func newWord(to *string, initial, kind string, known ...string) *word {
 	*to = initial
-	return &word{to, known, kind}
+	return &word{value: to, known: known, kind: kind}
 }
 
 func (w *word) String() string { return *w.value }
@@ -38,6 +38,9 @@ func (w *word) Set(s string) error {
 			*w.value = s
 			return nil
 		}
+	}
+	if w.advice != nil && w.advice(s) != "" {
+		return errors.New(w.advice(s))
 	}
 	if near := conf.Nearest(s, w.known); near != "" {
 		return fmt.Errorf("did you mean %q?", near)
@@ -112,7 +115,7 @@ func (l *deviceList) Set(s string) error {
 type choices struct {
 	to   *map[string]string
 	name string
-	kind string
+	kind string // of the value, for help
 }
 
 func (c *choices) Type() string { return c.kind }
@@ -135,44 +138,24 @@ func (c *choices) Set(s string) error {
 // optionKinds is how the help calls the values of an option.
 var optionKinds = map[bench.OptionKind]string{bench.Word: "WORD", bench.Number: "N", bench.Switch: "bool", bench.Extents: "ROWSxCOLS"}
 
-// optionFlags are the options that some bench has, each with who has it. A bench of a program
-// of the user's that calls one like a flag of all benches is an error.
+// optionFlags are the options that some bench has. The help describes those of one bench: see
+// benchHelp. A bench of a program of the user's that calls one like a flag of all benches is an
+// error.
 func optionFlags(f *pflag.FlagSet, s *lab.Spec) error {
-	var names []string
-	of := map[string][]*bench.Program{}
 	for _, p := range bench.All() {
 		for i := range p.Options {
-			name := p.Options[i].Name
-			if f.Lookup(name) != nil {
-				return fmt.Errorf("bench %s has an option --%s, which is a flag of every bench", p.Name, name)
-			}
-			if of[name] == nil {
-				names = append(names, name)
-			}
-			of[name] = append(of[name], p)
-		}
-	}
-	for _, name := range names {
-		flag := f.VarPF(&choices{to: &s.Options, name: name}, name, "", "")
-		var usages []string
-		have := map[string][]string{} // by usage
-		for _, p := range of[name] {
-			i := slices.IndexFunc(p.Options, func(o bench.Option) bool { return o.Name == name })
 			o := &p.Options[i]
-			flag.Value.(*choices).kind = optionKinds[o.Kind]
+			flag := f.Lookup(o.Name)
+			if flag == nil {
+				flag = f.VarPF(&choices{to: &s.Options, name: o.Name, kind: optionKinds[o.Kind]}, o.Name, "", optionUsage(o))
+			}
+			if _, own := flag.Value.(*choices); !own {
+				return fmt.Errorf("bench %s has an option --%s, which is a flag of every bench", p.Name, o.Name)
+			}
 			if o.Kind == bench.Switch {
 				flag.NoOptDefVal = "true"
 			}
-			usage := fmt.Sprintf("%s: %s (default %s)", o.Help, o.Allowed(), o.Default)
-			if have[usage] == nil {
-				usages = append(usages, usage)
-			}
-			have[usage] = append(have[usage], p.Name)
 		}
-		for i, usage := range usages {
-			usages[i] += " [" + strings.Join(have[usage], ", ") + "]"
-		}
-		flag.Usage = strings.Join(usages, "; ")
 	}
 	return nil
 }

@@ -76,6 +76,7 @@ func (a *app) runCommand() *cobra.Command {
 	f.StringVar(&spec.TraceFile, "trace", "", "write the events of the run to a `FILE`: .txt (a line each), .json (for ui.perfetto.dev)")
 	prof.add(f)
 	clash = optionFlags(f, &spec)
+	benchHelp(cmd, &spec)
 	return cmd
 }
 

@@ -126,7 +126,27 @@ func Lookup(name string) (*Row, error) {
 			return r, nil
 		}
 	}
+	if advice := Advice(name); advice != "" {
+		return nil, fmt.Errorf("unknown executor %q: %s", name, advice)
+	}
 	return nil, fmt.Errorf("unknown executor %q: one of %s", name, strings.Join(Names(), ", "))
+}
+
+// platforms are what PTO's examples run on. Users of these examples write them for executors.
+var platforms = []string{"a2a3sim", "a2a3", "a5sim", "a5"}
+
+// Advice returns which executors stand for a platform of PTO's examples, "" for other words.
+func Advice(name string) string {
+	if !slices.Contains(platforms, name) {
+		return ""
+	}
+	var uses []string
+	for _, r := range rows {
+		if r.Default != noPurpose {
+			uses = append(uses, fmt.Sprintf("%s for %v", r.Name, r.Default))
+		}
+	}
+	return "it is a platform of PTO: use " + strings.Join(uses, ", or ")
 }
 
 // Default returns the executor that serves a purpose where none is named. It panics if none is

@@ -74,6 +74,23 @@ func TestRegisterRefuses(t *testing.T) {
 	}
 }
 
+// A platform of PTO's examples is no executor. The error names those that stand for it.
+func TestAdvice(t *testing.T) {
+	empty(t)
+	clock, data := row("clocked", Clock), row("checked", Data)
+	clock.Default, data.Default = Timing, Checking
+	Register(clock)
+	Register(data)
+	for _, name := range []string{"a2a3sim", "a2a3", "a5sim", "a5"} {
+		if _, err := Lookup(name); err == nil || !strings.Contains(err.Error(), "platform of PTO: use clocked for timing, or checked for checking") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := Lookup("a3"); err == nil || !strings.Contains(err.Error(), "one of clocked, checked") {
+		t.Errorf("a3: %v", err)
+	}
+}
+
 // A default for timing has a clock, whoever is registered.
 func TestDefaultForTimingHasAClock(t *testing.T) {
 	empty(t)

@@ -47,7 +47,7 @@ func TestParseAlgConfigTellsWhereAndWhat(t *testing.T) {
 		{"level1 alone", "AlltoAll=level1:pairwise", `column 10: level1 without level0: say what is done inside a server, too: "AlltoAll=level0:fullmesh;level1:pairwise"`},
 		{"columns count characters", "AllReduce=level0:é;x", `column 18: AllReduce has no algorithm "é"`},
 		{"no text", "AllReduce=\xff\x00", `column 11: AllReduce has no level "\xff\x00"`},
-		{"too long", "AllReduce=level0:" + strings.Repeat("r", 1<<20), `... (1048593 bytes): at most 127 bytes`},
+		{"too long", "AllReduce=level0:" + strings.Repeat("r", 1<<20), `... (1048593 bytes): at most 128 bytes`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			a, err := ParseAlgConfig(tt.text)

@@ -37,8 +37,8 @@ func TestGroupsAreRefused(t *testing.T) {
 		want string
 	}{
 		{"no device", nil, []int32{0}, hccl.Options{}, "no device"},
-		{"", r.dev, []int32{0}, hccl.Options{}, "1 to 127 bytes"},
-		{strings.Repeat("x", 128), r.dev, []int32{0}, hccl.Options{}, "1 to 127 bytes"},
+		{"", r.dev, []int32{0}, hccl.Options{}, "1 to 128 bytes"},
+		{strings.Repeat("x", 129), r.dev, []int32{0}, hccl.Options{}, "1 to 128 bytes"},
 		{"no members", r.dev, nil, hccl.Options{}, "no members"},
 		{"negative", r.dev, []int32{-1}, hccl.Options{}, "there is no PE -1"},
 		{"beyond", r.dev, []int32{0, 16}, hccl.Options{}, "there is no PE 16"},

@@ -98,7 +98,7 @@ var settingUp = []mistake{
 // hostRules is what breaks the rules of tilings: how they say it is in the tests of Tiling.
 var hostRules = map[hccl.Rule]func(t *hccl.Tiling){
 	hccl.BadSetting:   func(t *hccl.Tiling) { t.AddInit(); t.AddCc(nil) },
-	hccl.BadGroupName: func(t *hccl.Tiling) { t.AddInit(); t.AddCc(hccl.NewCcTiling(strings.Repeat("x", 128), 2, "")) },
+	hccl.BadGroupName: func(t *hccl.Tiling) { t.AddInit(); t.AddCc(hccl.NewCcTiling(strings.Repeat("x", 129), 2, "")) },
 	hccl.BadAlgorithm: func(t *hccl.Tiling) { t.AddInit(); t.AddCc(hccl.NewCcTiling("world", 2, "AllReduce=level0:tree")) },
 	hccl.TilingOrder:  func(t *hccl.Tiling) { t.AddCc(hccl.NewCcTiling("world", 2, "AllReduce=level0:ring")) },
 	hccl.TooManyTilings: func(t *hccl.Tiling) {

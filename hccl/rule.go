@@ -61,7 +61,7 @@ var rules = []struct {
 	meaning string
 }{
 	{BadSetting, "a setting of a tiling has one of its values and goes with its operation"},
-	{BadGroupName, "a group name has 1 to 127 bytes"},
+	{BadGroupName, "a group name has 1 to 128 bytes"},
 	{BadAlgorithm, "an algorithm string is Operation=level0:algorithm[;level1:algorithm], of what is known, and for the operation of its tiling"},
 	{TilingOrder, "the init tiling comes first, and once"},
 	{TooManyTilings, "a tiling has at most 8 cc tilings"},

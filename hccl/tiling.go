@@ -14,7 +14,7 @@ const (
 	ccTilingBytes   = 280
 	maxCcTilings    = 8
 
-	maxName = 127 // bytes of a name or an algorithm string, without the zero that ends it
+	maxName = 128 // bytes of a name or an algorithm string that a setter takes
 )
 
 // What setters return.
@@ -49,7 +49,7 @@ func NewCcTiling(group string, op OpType, algConfig string) *CcTiling {
 	return c
 }
 
-// SetGroupName sets the group of the tasks: a name of 1 to 127 bytes.
+// SetGroupName sets the group of the tasks: a name of 1 to 128 bytes.
 func (c *CcTiling) SetGroupName(name string) int {
 	if name == "" || len(name) > maxName {
 		return c.refuse("SetGroupName", BadGroupName, fmt.Sprintf("the name %s has %d bytes", quoted(name), len(name)), fmt.Sprintf("1 to %d fit", maxName))

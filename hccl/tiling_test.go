@@ -8,7 +8,7 @@ import (
 )
 
 func TestSettersTakeAndRefuse(t *testing.T) {
-	long := strings.Repeat("x", 127)
+	long := strings.Repeat("x", 128)
 	for _, tt := range []struct {
 		name string
 		set  func(c *CcTiling) int
@@ -16,12 +16,12 @@ func TestSettersTakeAndRefuse(t *testing.T) {
 		want string
 	}{
 		{"group name", func(c *CcTiling) int { return c.SetGroupName(long) }, "", ""},
-		{"long group name", func(c *CcTiling) int { return c.SetGroupName(long + "x") }, BadGroupName, `has 128 bytes: 1 to 127 fit (returned 1)`},
+		{"long group name", func(c *CcTiling) int { return c.SetGroupName(long + "x") }, BadGroupName, `has 129 bytes: 1 to 128 fit (returned 1)`},
 		{"no group name", func(c *CcTiling) int { return c.SetGroupName("") }, BadGroupName, `hccl: CcTiling.SetGroupName: the name "" has 0 bytes`},
 		{"operation", func(c *CcTiling) int { return c.SetOpType(OpAlltoAll) }, "", ""},
 		{"no operation", func(c *CcTiling) int { return c.SetOpType(3) }, BadSetting, "there is no operation 3: use one of AllReduce (2), AllGather (6)"},
 		{"any algorithm string", func(c *CcTiling) int { return c.SetAlgConfig(long) }, "", ""},
-		{"long algorithm string", func(c *CcTiling) int { return c.SetAlgConfig(long + "x") }, BadAlgorithm, "127 bytes fit"},
+		{"long algorithm string", func(c *CcTiling) int { return c.SetAlgConfig(long + "x") }, BadAlgorithm, "128 bytes fit"},
 		{"reduction", func(c *CcTiling) int { return c.SetReduceType(ReduceMax) }, "", ""},
 		{"product", func(c *CcTiling) int { return c.SetReduceType(ReduceProd) }, BadOp, "tasks do not combine by HCCL_REDUCE_PROD: use one of HCCL_REDUCE_SUM (0), HCCL_REDUCE_MAX (2), HCCL_REDUCE_MIN (3)"},
 		{"no reduction", func(c *CcTiling) int { return c.SetReduceType(9) }, BadOp, "HcclReduceOp(9)"},

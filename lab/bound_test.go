@@ -70,7 +70,7 @@ func honest(collective string) []string {
 }
 
 func TestBoundOfDevices(t *testing.T) {
-	l, err := Bound(context.Background(), BoundSpec{Base: Spec{Devices: []int{255, 0}, NElem: 1}, Collective: "allgather"})
+	l, err := Bound(context.Background(), BoundSpec{Base: Spec{Devices: []int{0, 255}, NElem: 1}, Collective: "allgather"})
 	if err != nil {
 		t.Fatal(err)
 	}

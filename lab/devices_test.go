@@ -14,7 +14,7 @@ import (
 // Ranks are the devices that were named, in the machine's order, wherever they are.
 func TestDevices(t *testing.T) {
 	executors(t, func(t *testing.T, executor string) {
-		for _, devices := range [][]int{{0}, {7, 3, 1}, {5, 6, 7, 8, 9}, {0, 127, 128, 255}} {
+		for _, devices := range [][]int{{0}, {1, 3, 7}, {5, 6, 7, 8, 9}, {0, 127, 128, 255}} {
 			for _, name := range []string{"ccl_allreduce", "ccl_hello"} {
 				r := right(t, lab.Spec{Bench: name, Devices: devices, Executor: executor})
 				if r.WorldSize != len(devices) {
@@ -63,6 +63,8 @@ func TestDevicesAreRefused(t *testing.T) {
 	}{
 		{lab.Spec{Devices: []int{0, 256}}, "device 256: the machine has 256 PEs, 0 to 255"},
 		{lab.Spec{Devices: []int{-1}}, "device -1: the machine has 256 PEs"},
+		{lab.Spec{Devices: []int{3, 1}}, "devices 3,1: ranks have the machine's order: write 1,3"},
+		{lab.Spec{Devices: []int{4, 5, 6, 0}}, "devices 4-6,0: ranks have the machine's order: write 0,4-6"},
 		{lab.Spec{Devices: []int{1, 0, 1}}, "device 1 is named twice"},
 		{lab.Spec{Devices: []int{}}, "at least one"},
 		{lab.Spec{Devices: []int{0, 1, 2, 5}, Ranks: 3}, "3 ranks and devices 0-2,5: one of them"},

@@ -192,11 +192,14 @@ func (x *setting) ranks() error {
 			}
 			x.pes = append(x.pes, int32(d))
 		}
-		slices.Sort(x.pes)
-		for i := 1; i < len(x.pes); i++ {
-			if x.pes[i] == x.pes[i-1] {
-				return fmt.Errorf("device %d is named twice", x.pes[i])
+		sorted := slices.Sorted(slices.Values(x.Devices))
+		for i := 1; i < len(sorted); i++ {
+			if sorted[i] == sorted[i-1] {
+				return fmt.Errorf("device %d is named twice", sorted[i])
 			}
+		}
+		if !slices.Equal(sorted, x.Devices) {
+			return fmt.Errorf("devices %s: ranks have the machine's order: write %s", deviceList(x.Devices), deviceList(sorted))
 		}
 		if len(x.pes) == 0 {
 			return errors.New("a list of no devices: at least one must take part")

@@ -25,7 +25,7 @@ type Spec struct {
 	Program string `json:"program,omitempty"`
 
 	Ranks   int         `json:"ranks,omitempty"`   // take part: the first of the machine in rank order; as the bench or the configuration says
-	Devices []int       `json:"devices,omitempty"` // take part: these of the machine, by their place in rank order, instead of the first Ranks
+	Devices []int       `json:"devices,omitempty"` // take part: these of the machine, ascending, by their place in rank order, instead of the first Ranks
 	NElem   int         `json:"n_elem,omitempty"`  // elements per rank; as the bench or the configuration says
 	DType   dtype.Type  `json:"-"`                 // that of the bench, as a rule f16
 	Op      tl.ReduceOp `json:"-"`                 // sum

@@ -72,6 +72,7 @@ type Context struct {
 	plan        *Plan // installed last
 	first       *Call // launched first, also when it did not end
 	turns       int32 // numbered so far
+	explainers  []Explainer
 }
 
 // Launched is one launch that ended well.

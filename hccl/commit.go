@@ -29,10 +29,15 @@ func (h *Hccl) often(call string, t *task) string {
 	if per := t.unitsPerTurn(); per > 1 && call == "Commit" {
 		s = fmt.Sprintf("call %s %d times: %d for each of %d turns", call, t.units(), per, t.repeat)
 	}
-	if t.repeat == 1 && t.stride > 0 {
-		s += fmt.Sprintf("; strideCount is %d: the stride comes before repeat", t.stride)
+	return s + t.strideHint()
+}
+
+// strideHint says that a stride was probably meant as repeat, where it may have been.
+func (t *task) strideHint() string {
+	if t.repeat != 1 || t.stride == 0 {
+		return ""
 	}
-	return s
+	return fmt.Sprintf("; strideCount is %d: the stride comes before repeat", t.stride)
 }
 
 // Wait waits until one more turn of a task has ended: the first call for its first turn, and

@@ -66,6 +66,7 @@ func (l *Launch) Run(ctx context.Context) (*Outcome, error) {
 	err = s.perform(ctx)
 	if d, ok := errors.AsType[*fault.Deadlock](err); ok {
 		d.Queues = s.queues()
+		s.advise(d)
 		err = fmt.Errorf("launch %s: %w", l.Name, d) // the text of err was made without them
 	}
 	misuse, warnings := s.conclude()
@@ -198,6 +199,7 @@ func (s *session) perform(ctx context.Context) error {
 		types[i] = s.typeOf(i).unit()
 	}
 	grid := device.Grid{Programs: len(types), Resident: len(types), Team: s.team, Cores: types, Engine: true}
+	s.dev.ExplainWith(s.explain)
 	if err := s.dev.LaunchGroup(l.Name, s.streams, s.core, grid, args); err != nil {
 		return err
 	}

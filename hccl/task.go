@@ -20,7 +20,8 @@ type task struct {
 	call   string // as it was prepared
 	where  Diagnostic
 
-	op         OpType // 0: of InterHcclGroupSync
+	released   []released // by the core that posts, where lines are recorded
+	op         OpType     // 0: of InterHcclGroupSync
 	cc         *CcTiling
 	row        *algorithm.Algorithm
 	send, recv mem.Addr
@@ -35,6 +36,12 @@ type task struct {
 	items      []BatchItem
 	after      Handle // of InterHcclGroupSync: the task of the other group
 	afterGroup *run
+}
+
+// released is a call that committed units, so that there were so many in all.
+type released struct {
+	units int
+	line  string
 }
 
 // world is the number of ranks.

@@ -75,7 +75,12 @@ func TestReadBeforeWait(t *testing.T) {
 	executors(t, func(t *testing.T, executor string) {
 		r, err := lab.Run(ctx, lab.Spec{Bench: hastyCore.Name, Executor: executor, VerifyData: true, Race: &yes})
 		if err != nil || r.OK() || r.Verdict("race").State != lab.Failed || len(r.Hazards) == 0 || r.Fault != "" {
-			t.Errorf("%v, verdicts %v, hazards %v", err, r.Verdicts, r.Hazards)
+			t.Fatalf("%v, verdicts %v, hazards %v", err, r.Verdicts, r.Hazards)
+		}
+		for _, want := range []string{"of AllReduce handle 0 turn 0 of rank ", ", prepared and committed at lab/early_test.go:", " block 0 (AIV) (sip0.cube0.pe", "missing: Wait(handle 0) before load at lab/early_test.go:"} {
+			if got := r.Hazards[0].String(); !strings.Contains(got, want) || strings.Contains(got, "communication engine") || strings.Contains(got, "program 0") {
+				t.Errorf("%q is not in\n%s", want, got)
+			}
 		}
 	})
 	r, err := lab.Run(ctx, lab.Spec{Bench: hastyCore.Name, Executor: sim.Name, VerifyData: true, Race: &no})

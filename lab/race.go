@@ -58,6 +58,56 @@ func (w *watch) region(a mem.Addr) string {
 	return name + " of " + place
 }
 
+// explain rewrites the hazards of launches whose tasks were posted by an interface of their own,
+// in the words of that interface.
+func (w *watch) explain(rep *race.Report) *race.Report {
+	if w.dev == nil {
+		return rep
+	}
+	for i := range rep.Hazards {
+		h := &rep.Hazards[i]
+		x := w.dev.Explain(raceSide(&h.First), raceSide(&h.Second), mem.Addr(h.Addr))
+		if x == nil {
+			continue
+		}
+		texts := []*string{&h.First.State, &h.Second.State, &h.Missing}
+		sides := []*race.Access{&h.First, &h.Second}
+		// The longer name first: it may begin with the other one.
+		order := []int{0, 1}
+		if len(h.Second.Agent) > len(h.First.Agent) {
+			order = []int{1, 0}
+		}
+		for _, k := range order {
+			if x.Names[k] == "" {
+				continue
+			}
+			for _, text := range texts {
+				*text = strings.ReplaceAll(*text, sides[k].Agent, x.Names[k])
+			}
+		}
+		for k, side := range sides {
+			if x.Names[k] != "" {
+				side.Agent = x.Names[k]
+			}
+			if x.Calls[k] != "" {
+				side.Agent += ", " + x.Calls[k]
+			}
+		}
+		if x.Remedy != "" {
+			h.Missing = x.Remedy
+		}
+	}
+	return rep
+}
+
+func raceSide(a *race.Access) device.RaceSide {
+	spot := a.Call
+	if a.Line != "" {
+		spot += " at " + a.Line
+	}
+	return device.RaceSide{Who: a.Who, Read: a.Does == "read", Spot: spot}
+}
+
 // first is the execution of a spec whose figures count, with what a judge of races found. The
 // judge may ask for more passes over the same program: those that it gets are quiet.
 func (x *setting) first(ctx context.Context) (*outcome, error) {
@@ -68,7 +118,7 @@ func (x *setting) first(ctx context.Context) (*outcome, error) {
 	p.watch = &watch{machine: x.machine}
 	p.watch.detector = race.New(race.Options{Order: x.order, PEName: x.machine.PEName, Region: p.watch.region})
 	out, err := x.once(ctx, p)
-	report := p.watch.detector.Report()
+	report := p.watch.explain(p.watch.detector.Report())
 	for passes := 1; ; passes++ {
 		out.races, out.passes = report, passes
 		if !report.Again {
@@ -91,7 +141,7 @@ func (x *setting) first(ctx context.Context) (*outcome, error) {
 		case out.changed == "":
 			out.changed = out.differs(err, repeated, again)
 		}
-		report = next.Report()
+		report = p.watch.explain(next.Report())
 	}
 }
 

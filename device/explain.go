@@ -1,0 +1,41 @@
+package device
+
+import (
+	"kernbench/history"
+	"kernbench/mem"
+)
+
+// RaceSide is one of the two accesses of a hazard, as a judge of races found it.
+type RaceSide struct {
+	Who  history.Who
+	Read bool
+	Spot string // the operation and its source line
+}
+
+// Explanation is a hazard in the words of the interface by which a program posted its tasks.
+type Explanation struct {
+	Names  [2]string // of both sides, the short form; "": as the judge calls it
+	Calls  [2]string // that made the sides run; "": none is known
+	Remedy string    // "": as the judge says
+}
+
+// Explainer explains hazards of one launch. It returns nil if the launch has no such sides.
+type Explainer func(first, second RaceSide, at mem.Addr) *Explanation
+
+// ExplainWith keeps what explains the hazards of a launch. It does nothing in a run that has no
+// judge of races.
+func (c *Context) ExplainWith(e Explainer) {
+	if c.cfg.Fresh != nil {
+		c.explainers = append(c.explainers, e)
+	}
+}
+
+// Explain returns the explanation of a hazard by the latest launch that has one, or nil.
+func (c *Context) Explain(first, second RaceSide, at mem.Addr) *Explanation {
+	for i := len(c.explainers) - 1; i >= 0; i-- {
+		if x := c.explainers[i](first, second, at); x != nil {
+			return x
+		}
+	}
+	return nil
+}

@@ -163,11 +163,9 @@ func (x *mc2) run(ctx context.Context, split splits, p parts, out *vector) (*dev
 	}
 	return t.launch(ctx, func(k *hccl.Kernel, o *hccl.Hccl) {
 		a, b, c := k.Buffer(0), k.Buffer(1), k.Buffer(2)
-		var right tl.Tensor
+		var work *product
 		if p.compute {
-			b.Shape = tl.Dims(x.k, x.n)
-			right = k.Load(b)
-			k.Pin(right)
+			work = x.multiplies(k, split, a, b, c)
 		}
 		ids := make([]hccl.Handle, len(split))
 		for i, s := range split {
@@ -176,9 +174,8 @@ func (x *mc2) run(ctx context.Context, split splits, p parts, out *vector) (*dev
 		}
 		for i, s := range split {
 			for turn := range int(s.repeat) {
-				row := s.lo + turn*s.n
 				if p.compute {
-					x.multiply(k, a.Slice(row*x.k, s.n*x.k), right, c.Slice(row*x.n, s.n*x.n))
+					work.until(s.lo + (turn+1)*s.n)
 				}
 				o.Commit(ids[i])
 			}
@@ -186,12 +183,50 @@ func (x *mc2) run(ctx context.Context, split splits, p parts, out *vector) (*dev
 	}, x.a, x.b, out)
 }
 
-// multiply computes a tile, some rows at a time. The right operand stays in the core's memory.
-func (x *mc2) multiply(k *hccl.Kernel, a tl.Ref, right tl.Tensor, c tl.Ref) {
-	for lo := 0; lo*x.k < a.Len(); lo += rowsAtOnce {
-		n := min(rowsAtOnce, a.Len()/x.k-lo)
-		left := k.Load(a.Slice(lo*x.k, n*x.k)).Reshape(n, x.k)
-		k.Store(c.Slice(lo*x.n, n*x.n), k.Dot(left, right).Reshape(n*x.n))
+// product is the work of one core, in blocks of rows. It is double-buffered: while a block is
+// multiplied the rows of the next one come in, and the product before goes out. The right operand
+// stays in the core's memory.
+type product struct {
+	x      *mc2
+	k      *hccl.Kernel
+	a, c   tl.Ref
+	right  tl.Tensor
+	left   tl.Tensor // rows of the next block
+	blocks []split   // that are to come
+}
+
+// multiplies makes the work of a core that computes in some tiles, and starts the first load.
+func (x *mc2) multiplies(k *hccl.Kernel, tiles splits, a, b, c tl.Ref) *product {
+	b.Shape = tl.Dims(x.k, x.n)
+	p := &product{x: x, k: k, a: a, c: c, right: k.Load(b)}
+	k.Pin(p.right)
+	for _, t := range tiles {
+		for turn := range int(t.repeat) {
+			for lo := 0; lo < t.n; lo += rowsAtOnce {
+				p.blocks = append(p.blocks, split{lo: t.lo + turn*t.n + lo, n: min(rowsAtOnce, t.n-lo)})
+			}
+		}
+	}
+	p.load()
+	return p
+}
+
+// load starts the load of the next block.
+func (p *product) load() {
+	if len(p.blocks) > 0 {
+		b := p.blocks[0]
+		p.left = p.k.Load(p.a.Slice(b.lo*p.x.k, b.n*p.x.k)).Reshape(b.n, p.x.k)
+	}
+}
+
+// until multiplies all blocks before a row.
+func (p *product) until(row int) {
+	for len(p.blocks) > 0 && p.blocks[0].lo < row {
+		b := p.blocks[0]
+		rows := p.k.Dot(p.left, p.right)
+		p.blocks = p.blocks[1:]
+		p.load()
+		p.k.Store(p.c.Slice(b.lo*p.x.n, b.n*p.x.n), rows.Reshape(b.n*p.x.n))
 	}
 }
 

@@ -1,9 +1,12 @@
 package lab_test
 
 import (
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"kernbench/exec/mock"
 	"kernbench/exec/sim"
@@ -54,6 +57,53 @@ func TestTilesAreCounted(t *testing.T) {
 	if !slices.Equal(tiles, []string{"1", "2", "4", "5"}) {
 		t.Errorf("rows for %v tiles, not for 1, 2, 4 and 5:\n%s", tiles, strings.Join(r.Report, "\n"))
 	}
+}
+
+// The product of mc2_matmul_allreduce is double-buffered: products follow one another at once,
+// while rows come in and go out.
+func TestProductIsPipelined(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "mc2.txt")
+	_, err := lab.Run(ctx, lab.Spec{Bench: "mc2_matmul_allreduce", Executor: sim.Name, Ranks: 2, TraceFile: file, Options: map[string]string{"m": "128", "tiles": "1"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ends := map[string][][2]float64{} // of operations of the first launch's core, in ns
+	for line := range strings.Lines(string(text)) {
+		f := strings.Fields(line)
+		if len(f) < 5 || f[2] != "sip0.cube0.pe0" || strings.Contains(line, "communication engine") || len(ends["gemm"]) == 4 && f[4] == "gemm" {
+			continue
+		}
+		ends[f[4]] = append(ends[f[4]], [2]float64{inNs(t, f[0]), inNs(t, f[1])})
+	}
+	products := ends["gemm"]
+	if len(products) != 4 {
+		t.Fatalf("%d products, not 4", len(products))
+	}
+	beside := func(what string, p [2]float64) bool {
+		return slices.ContainsFunc(ends[what], func(x [2]float64) bool { return x[0] >= p[0] && x[1] <= p[1] })
+	}
+	for i, p := range products {
+		if i > 0 && p[0]-products[i-1][1] > 4 {
+			t.Errorf("product %d begins %v ns after the one before", i, p[0]-products[i-1][1])
+		}
+		if i < 3 && !beside("load", p) || i > 0 && !slices.ContainsFunc(ends["store"], func(x [2]float64) bool { return x[0] < p[0] && x[1] > p[0] && x[1] < p[1] }) {
+			t.Errorf("beside product %d no load or no store", i)
+		}
+	}
+}
+
+// inNs is a time of a trace in nanoseconds.
+func inNs(t *testing.T, s string) float64 {
+	t.Helper()
+	d, err := time.ParseDuration(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return float64(d)
 }
 
 func TestDevicesAreRefused(t *testing.T) {

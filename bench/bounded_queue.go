@@ -31,11 +31,11 @@ func boundedQueue(ctx context.Context, h *Host) error {
 		return err
 	}
 	inputs := Inputs{Seed: h.Seed, World: len(pes), Type: h.DType, Op: tl.Max}
-	in, err := h.vector("items to send", pes, items*size, func(rank int) []float64 { return inputs.Vector(rank, items*size) })
+	in, err := h.Vector("items to send", pes, items*size, func(rank int) []float64 { return inputs.Vector(rank, items*size) })
 	if err != nil {
 		return err
 	}
-	out, err := h.vector("items received", pes, items*size, nil)
+	out, err := h.Vector("items received", pes, items*size, nil)
 	if err != nil {
 		return err
 	}
@@ -50,11 +50,11 @@ func boundedQueue(ctx context.Context, h *Host) error {
 	for r := range pes {
 		before := (r + len(pes) - 1) % len(pes)
 		want := func() []float64 { return inputs.Vector(before, items*size) }
-		if err := out.expect(fmt.Sprintf("items at rank %d", r), r, want); err != nil {
+		if err := out.Expect(fmt.Sprintf("items at rank %d", r), r, want); err != nil {
 			return err
 		}
 	}
-	return errors.Join(h.Device.FreeWindow(queue), h.Device.FreeTeam(team), in.free(), out.free())
+	return errors.Join(h.Device.FreeWindow(queue), h.Device.FreeTeam(team), in.Free(), out.Free())
 }
 
 // queueKernel produces for the next rank and consumes from the one before, in turn, with as

@@ -23,11 +23,11 @@ func cclHello(ctx context.Context, h *Host) error {
 		return err
 	}
 	args := []any{tensors, h.Op}
-	var results vector
+	var results Vector
 	if most, err := h.mostResults(plan, h.Elems(plan)); err != nil {
 		return err
 	} else if (what.Apart || most > h.Elems(plan)) && !plan.PerSIP() { // no room for them in the place of the contributions
-		apart, err := h.vector("results", plan.PEs, most, nil)
+		apart, err := h.Vector("results", plan.PEs, most, nil)
 		if err != nil {
 			return err
 		}

@@ -160,7 +160,7 @@ func (h *Host) inputs(world, n int) (Inputs, error) {
 }
 
 // contribute fills a vector, whose tensors have a shard for each rank, with inputs.
-func (v *vector) contribute(in Inputs) error {
+func (v *Vector) contribute(in Inputs) error {
 	if !v.h.Device.HasData() {
 		return nil
 	}

@@ -43,7 +43,7 @@ func (h *Host) perform(ctx context.Context, algorithm string, x example) error {
 		return err
 	}
 	fill, formula := h.closedForm(what, plan.World, n, x)
-	in, err := h.vector("contributions", plan.PEs, n, fill)
+	in, err := h.Vector("contributions", plan.PEs, n, fill)
 	if err != nil {
 		return err
 	}
@@ -57,7 +57,7 @@ func (h *Host) perform(ctx context.Context, algorithm string, x example) error {
 		}
 	}
 	h.Report("inputs of rank r: %s", formula)
-	results, err := h.vector("results", plan.PEs, out, nil)
+	results, err := h.Vector("results", plan.PEs, out, nil)
 	if err != nil {
 		return err
 	}

@@ -97,7 +97,7 @@ func opOf(op tl.ReduceOp) (hccl.ReduceOp, bool) {
 
 // launch runs a kernel on all devices, in which calls is what every core that calls does with
 // an object that is ready. When all of them have waited the object is finalised.
-func (t *tasks) launch(ctx context.Context, calls func(k *hccl.Kernel, o *hccl.Hccl), buffers ...*vector) (*device.Launched, error) {
+func (t *tasks) launch(ctx context.Context, calls func(k *hccl.Kernel, o *hccl.Hccl), buffers ...*Vector) (*device.Launched, error) {
 	l := hccl.Launch{Name: t.name, Cores: t.cores, Comms: []*hccl.Comm{t.comm}, Tiling: t.tiling}
 	for _, b := range buffers {
 		l.Buffers = append(l.Buffers, b.tensors)
@@ -141,13 +141,13 @@ func took(l *device.Launched) string {
 
 // agree compares what two buffers hold, exactly. It asks for nothing where results may be rounded in
 // different orders.
-func (t *tasks) agree(what string, got, want *vector) error {
+func (t *tasks) agree(what string, got, want *Vector) error {
 	if t.h.Input != nil && t.h.program.Combines && t.h.DType.IsFloat() {
 		return nil
 	}
 	for r := range t.pes {
-		if err := got.expect(fmt.Sprintf("%s, rank %d", what, r), r, func() []float64 {
-			v, err := want.read(r)
+		if err := got.Expect(fmt.Sprintf("%s, rank %d", what, r), r, func() []float64 {
+			v, err := want.Read(r)
 			if err != nil {
 				return nil
 			}
@@ -159,16 +159,16 @@ func (t *tasks) agree(what string, got, want *vector) error {
 	return nil
 }
 
-func (t *tasks) free(buffers ...*vector) error {
+func (t *tasks) free(buffers ...*Vector) error {
 	errs := []error{t.comm.Free()}
 	for _, b := range slices.Backward(buffers) {
-		errs = append(errs, b.free())
+		errs = append(errs, b.Free())
 	}
 	return errors.Join(errs...)
 }
 
 // contribute fills a vector with what is to be combined: as somebody chose, else exact.
-func (t *tasks) contribute(v *vector) error {
+func (t *tasks) contribute(v *Vector) error {
 	if t.h.Input != nil {
 		in, err := t.h.inputs(len(t.pes), v.n)
 		if err != nil {

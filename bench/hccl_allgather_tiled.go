@@ -22,15 +22,15 @@ func hcclAllGatherTiled(ctx context.Context, h *Host) error {
 	if err != nil {
 		return err
 	}
-	x, err := h.vector("x", t.pes, n, func(rank int) []float64 { return in.Vector(rank, n) })
+	x, err := h.Vector("x", t.pes, n, func(rank int) []float64 { return in.Vector(rank, n) })
 	if err != nil {
 		return err
 	}
-	y, err := h.vector("y", t.pes, n*world, nil)
+	y, err := h.Vector("y", t.pes, n*world, nil)
 	if err != nil {
 		return err
 	}
-	z, err := h.vector("y of tiles", t.pes, n*world, nil)
+	z, err := h.Vector("y of tiles", t.pes, n*world, nil)
 	if err != nil {
 		return err
 	}

@@ -20,18 +20,18 @@ func hcclAllReduce(ctx context.Context, h *Host) error {
 	if err != nil {
 		return err
 	}
-	x, err := h.vector("x", t.pes, n, nil)
+	x, err := h.Vector("x", t.pes, n, nil)
 	if err != nil {
 		return err
 	}
 	if err := t.contribute(x); err != nil {
 		return err
 	}
-	y, err := h.vector("y", t.pes, n, nil)
+	y, err := h.Vector("y", t.pes, n, nil)
 	if err != nil {
 		return err
 	}
-	z, err := h.vector("y of tiles", t.pes, n, nil)
+	z, err := h.Vector("y of tiles", t.pes, n, nil)
 	if err != nil {
 		return err
 	}

@@ -66,14 +66,14 @@ func hcclAlltoAllV(ctx context.Context, h *Host) error {
 		return err
 	}
 	sent := make([][]float64, world) // made once: every rank's result needs parts of all
-	x, err := h.vector("x", t.pes, most, func(rank int) []float64 {
+	x, err := h.Vector("x", t.pes, most, func(rank int) []float64 {
 		sent[rank] = in.Vector(rank, most)
 		return sent[rank]
 	})
 	if err != nil {
 		return err
 	}
-	y, err := h.vector("y", t.pes, most, func(int) []float64 { return make([]float64, most) })
+	y, err := h.Vector("y", t.pes, most, func(int) []float64 { return make([]float64, most) })
 	if err != nil {
 		return err
 	}
@@ -96,7 +96,7 @@ func hcclAlltoAllV(ctx context.Context, h *Host) error {
 	h.Measure(run)
 	h.Report("all-to-all of uneven blocks of %v on %d ranks, %d turns, %s: %s", h.DType, world, repeat, h.alg(hccl.OpAlltoAllV), took(run))
 	for d := range world {
-		if err := y.expect(fmt.Sprintf("blocks of rank %d", d), d, func() []float64 {
+		if err := y.Expect(fmt.Sprintf("blocks of rank %d", d), d, func() []float64 {
 			v := make([]float64, most)
 			for r, to := range spread(recvs[d]) {
 				from := spread(sends[r])[d]

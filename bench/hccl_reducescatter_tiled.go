@@ -19,16 +19,16 @@ func hcclReduceScatterTiled(ctx context.Context, h *Host) error {
 		return fmt.Errorf("--n-elem %d: the elements of a block do not divide into %d tiles", n, tiles)
 	}
 	tile := n / tiles
-	x, err := h.vector("x", t.pes, n*world, nil)
+	x, err := h.Vector("x", t.pes, n*world, nil)
 	if err != nil {
 		return err
 	}
 	if err := t.contribute(x); err != nil {
 		return err
 	}
-	var y [3]*vector
+	var y [3]*Vector
 	for i, name := range []string{"y", "y of turns", "y of tasks"} {
-		if y[i], err = h.vector(name, t.pes, n, nil); err != nil {
+		if y[i], err = h.Vector(name, t.pes, n, nil); err != nil {
 			return err
 		}
 	}

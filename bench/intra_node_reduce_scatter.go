@@ -31,7 +31,7 @@ type scatterReduce struct {
 	window  *mem.Window
 	streams []*device.Stream // by rank
 
-	in, out, theirs []*vector // by call
+	in, out, theirs []*Vector // by call
 }
 
 func intraNodeReduceScatter(ctx context.Context, h *Host) error {
@@ -129,15 +129,15 @@ func (s *scatterReduce) prepare(pes []int32) (err error) {
 	h := s.h
 	s.pes, s.chunk = pes, s.m/len(pes)*s.n
 	for call := range s.calls {
-		in, err := h.vector("input", pes, s.m*s.n, func(r int) []float64 { return s.inputs(call).Vector(r, s.m*s.n) })
+		in, err := h.Vector("input", pes, s.m*s.n, func(r int) []float64 { return s.inputs(call).Vector(r, s.m*s.n) })
 		if err != nil {
 			return err
 		}
-		out, err := h.vector("output", pes, s.chunk, nil)
+		out, err := h.Vector("output", pes, s.chunk, nil)
 		if err != nil {
 			return err
 		}
-		theirs, err := h.vector("output of the library", pes, s.chunk, nil)
+		theirs, err := h.Vector("output of the library", pes, s.chunk, nil)
 		if err != nil {
 			return err
 		}
@@ -192,7 +192,7 @@ func (s *scatterReduce) call(call, rank int, swizzle bool) error {
 			return err
 		}
 	}
-	rows, own := s.m/world, s.in[call].on(rank).Matrix(s.m, s.n)
+	rows, own := s.m/world, s.in[call].On(rank).Matrix(s.m, s.n)
 	for i := range world {
 		to := i
 		if swizzle { // in each round every rank gets from one other
@@ -266,11 +266,11 @@ func (s *scatterReduce) compare(library string) error {
 	for call := range s.calls {
 		inputs := s.inputs(call)
 		for r := range s.pes {
-			got, err := s.out[call].read(r)
+			got, err := s.out[call].Read(r)
 			if err != nil {
 				return err
 			}
-			want, err := s.theirs[call].read(r)
+			want, err := s.theirs[call].Read(r)
 			if err != nil {
 				return err
 			}
@@ -312,7 +312,7 @@ func (s *scatterReduce) free() error {
 	}
 	errs = append(errs, s.h.Device.FreeWindow(s.window), s.h.Device.FreeTeam(s.team))
 	for call := range s.calls {
-		errs = append(errs, s.in[call].free(), s.out[call].free(), s.theirs[call].free())
+		errs = append(errs, s.in[call].Free(), s.out[call].Free(), s.theirs[call].Free())
 	}
 	return errors.Join(errs...)
 }

@@ -50,11 +50,11 @@ func lowLatencyAllToAll(ctx context.Context, h *Host) error {
 		return err
 	}
 	inputs := Inputs{Seed: h.Seed, World: x.world, Type: h.DType, Op: tl.Max}
-	in, err := h.vector("blocks to send", pes, x.calls*blocks, func(rank int) []float64 { return inputs.Vector(rank, x.calls*blocks) })
+	in, err := h.Vector("blocks to send", pes, x.calls*blocks, func(rank int) []float64 { return inputs.Vector(rank, x.calls*blocks) })
 	if err != nil {
 		return err
 	}
-	out, err := h.vector("blocks received", pes, x.calls*blocks, func(int) []float64 { return make([]float64, x.calls*blocks) })
+	out, err := h.Vector("blocks received", pes, x.calls*blocks, func(int) []float64 { return make([]float64, x.calls*blocks) })
 	if err != nil {
 		return err
 	}
@@ -84,11 +84,11 @@ func lowLatencyAllToAll(ctx context.Context, h *Host) error {
 			}
 			return v
 		}
-		if err := out.expect(fmt.Sprintf("blocks at rank %d", r), r, want); err != nil {
+		if err := out.Expect(fmt.Sprintf("blocks at rank %d", r), r, want); err != nil {
 			return err
 		}
 	}
-	return errors.Join(h.Device.FreeWindow(boxes), h.Device.FreeTeam(team), in.free(), out.free())
+	return errors.Join(h.Device.FreeWindow(boxes), h.Device.FreeTeam(team), in.Free(), out.Free())
 }
 
 // exchange is what the calls have in common.

@@ -26,9 +26,9 @@ type mc2 struct {
 	silent  *tasks // and without
 	h       *Host
 	m, n, k int
-	a, b    *vector // of each device: m × k and k × n
-	c       *vector // sums of partial products
-	whole   *vector // the same, unfused
+	a, b    *Vector // of each device: m × k and k × n
+	c       *Vector // sums of partial products
+	whole   *Vector // the same, unfused
 }
 
 // parts is what a run of the kernel does.
@@ -133,16 +133,16 @@ func (x *mc2) allocate() (err error) {
 		}
 		return v
 	}
-	if x.a, err = x.h.vector("a", x.t.pes, x.m*x.k, left); err != nil {
+	if x.a, err = x.h.Vector("a", x.t.pes, x.m*x.k, left); err != nil {
 		return err
 	}
-	if x.b, err = x.h.vector("b", x.t.pes, x.k*x.n, right); err != nil {
+	if x.b, err = x.h.Vector("b", x.t.pes, x.k*x.n, right); err != nil {
 		return err
 	}
-	if x.c, err = x.h.vector("c", x.t.pes, x.m*x.n, nil); err != nil {
+	if x.c, err = x.h.Vector("c", x.t.pes, x.m*x.n, nil); err != nil {
 		return err
 	}
-	x.whole, err = x.h.vector("c, unfused", x.t.pes, x.m*x.n, nil)
+	x.whole, err = x.h.Vector("c, unfused", x.t.pes, x.m*x.n, nil)
 	return err
 }
 
@@ -156,7 +156,7 @@ func (x *mc2) time(ctx context.Context, split splits, p parts) (unit.Time, error
 }
 
 // run computes in tiles of rows, of which the last may be smaller and has a task of its own.
-func (x *mc2) run(ctx context.Context, split splits, p parts, out *vector) (*device.Launched, error) {
+func (x *mc2) run(ctx context.Context, split splits, p parts, out *Vector) (*device.Launched, error) {
 	t := x.t
 	if !p.communicate {
 		t = x.silent

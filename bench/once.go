@@ -44,9 +44,9 @@ func OnceOn(inPlace bool, root int, set *numerics.Set) *Program {
 		if err != nil {
 			return err
 		}
-		var results vector
+		var results Vector
 		if !inPlace && most > 0 {
-			apart, err := h.vector("results", plan.PEs, most, nil)
+			apart, err := h.Vector("results", plan.PEs, most, nil)
 			if err != nil {
 				return err
 			}
@@ -64,11 +64,11 @@ func OnceOn(inPlace bool, root int, set *numerics.Set) *Program {
 func (h *Host) inOneMemory(ctx context.Context, p *device.Plan, what *collective.Collective, root int, set *numerics.Set, options []device.Option) error {
 	call := collective.Call{World: p.World, Elems: h.Elems(p), Type: h.DType, Op: h.Op, Root: root}
 	_, _, room := what.Shared(call, 0)
-	shared, err := h.vector("contributions and results", p.PEs, max(room, call.Elems), nil)
+	shared, err := h.Vector("contributions and results", p.PEs, max(room, call.Elems), nil)
 	if err != nil {
 		return err
 	}
-	in, out := vector{h: h, n: call.Elems}, vector{h: h}
+	in, out := Vector{h: h, n: call.Elems}, Vector{h: h}
 	first := 0
 	for _, x := range shared.tensors {
 		brings, err := x.View(func(i int) mem.Chunk {
@@ -98,8 +98,8 @@ func (h *Host) inOneMemory(ctx context.Context, p *device.Plan, what *collective
 }
 
 // seeded is what all ranks bring, filled with a set or with Inputs.
-func (h *Host) seeded(p *device.Plan, set *numerics.Set) (*vector, error) {
-	v, err := h.vector("contributions", p.PEs, h.Elems(p), nil)
+func (h *Host) seeded(p *device.Plan, set *numerics.Set) (*Vector, error) {
+	v, err := h.Vector("contributions", p.PEs, h.Elems(p), nil)
 	if err != nil {
 		return v, err
 	}
@@ -107,7 +107,7 @@ func (h *Host) seeded(p *device.Plan, set *numerics.Set) (*vector, error) {
 }
 
 // seed fills a vector so.
-func (h *Host) seed(p *device.Plan, v *vector, set *numerics.Set) error {
+func (h *Host) seed(p *device.Plan, v *Vector, set *numerics.Set) error {
 	in, err := h.inputs(p.World, v.n)
 	switch {
 	case err != nil || !h.Device.HasData():

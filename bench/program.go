@@ -28,9 +28,9 @@ func OfFile(root, results int) *Program {
 		if err != nil {
 			return err
 		}
-		var apart vector
+		var apart Vector
 		if results > 0 {
-			v, err := h.vector("results", plan.PEs, results, nil)
+			v, err := h.Vector("results", plan.PEs, results, nil)
 			if err != nil {
 				return err
 			}

@@ -11,17 +11,18 @@ import (
 	"kernbench/tl"
 )
 
-// vector is private memory of some PEs, n elements on each: a tensor on every SIP that has
+// Vector is private memory of some PEs, n elements on each: a tensor on every SIP that has
 // some of them, or several where one cannot have as many elements.
-type vector struct {
+type Vector struct {
 	h       *Host
 	n       int
 	tensors []*device.Tensor
 }
 
-// vector makes private memory, by rank the elements that fill gives; nil leaves it unwritten.
-func (h *Host) vector(name string, pes []int32, n int, fill func(rank int) []float64) (*vector, error) {
-	v := &vector{h: h, n: n}
+// Vector makes private memory of PEs anywhere in the machine, n elements on each. fill returns the
+// elements of a rank, which is the place of a PE in pes; nil leaves the memory unwritten.
+func (h *Host) Vector(name string, pes []int32, n int, fill func(rank int) []float64) (*Vector, error) {
+	v := &Vector{h: h, n: n}
 	rank := 0
 	for sip, all := range h.bySIP(pes) {
 		if err := h.Device.SetDevice(sip); err != nil {
@@ -48,8 +49,11 @@ func (h *Host) vector(name string, pes []int32, n int, fill func(rank int) []flo
 	return v, h.Device.SetDevice(0)
 }
 
-// read is what a rank's elements are now.
-func (v *vector) read(rank int) ([]float64, error) {
+// Tensors lists the tensors of the vector. Launches take them as one buffer or argument.
+func (v *Vector) Tensors() []*device.Tensor { return slices.Clone(v.tensors) }
+
+// Read returns the elements of a rank as they are now.
+func (v *Vector) Read(rank int) ([]float64, error) {
 	for _, x := range v.tensors {
 		shards := x.Shards()
 		if rank >= len(shards) {
@@ -69,8 +73,8 @@ func (v *vector) read(rank int) ([]float64, error) {
 	return nil, fmt.Errorf("there is no rank %d more", rank)
 }
 
-// on is a rank's elements, for streams.
-func (v *vector) on(rank int) device.Memory {
+// On is the memory of a rank's elements, for streams.
+func (v *Vector) On(rank int) device.Memory {
 	for _, x := range v.tensors {
 		shards := x.Shards()
 		if rank < len(shards) {
@@ -81,13 +85,13 @@ func (v *vector) on(rank int) device.Memory {
 	return device.Memory{}
 }
 
-// expect compares a rank's elements with what they should be, exactly. It asks for nothing in
+// Expect compares the elements of a rank with what they should be, exactly. It calls nothing in
 // a run without data.
-func (v *vector) expect(what string, rank int, want func() []float64) error {
+func (v *Vector) Expect(what string, rank int, want func() []float64) error {
 	if !v.h.Device.HasData() {
 		return nil
 	}
-	got, err := v.read(rank)
+	got, err := v.Read(rank)
 	if err != nil {
 		return err
 	}
@@ -96,7 +100,8 @@ func (v *vector) expect(what string, rank int, want func() []float64) error {
 	return nil
 }
 
-func (v *vector) free() error { return freeAll(v.tensors...) }
+// Free gives the memory back.
+func (v *Vector) Free() error { return freeAll(v.tensors...) }
 
 // part is a rank's n elements of a vector that a kernel has as the tensors of a list.
 func part(c *tl.Context, list []tl.Ref, rank, n int) tl.Ref {

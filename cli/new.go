@@ -52,13 +52,17 @@ type scaffold struct {
 	Go      string // the go line of go.mod
 	Require []string
 	Window  bool // over symmetric memory, instead of rings
+	Hccl    bool // a host program and its kernel by the task API, instead of an algorithm
 }
 
 // algorithmFiles are the algorithm and its test.
 func (s *scaffold) algorithmFiles(dir string) []file {
 	kind := "algorithm"
-	if s.Window {
+	switch {
+	case s.Window:
 		kind = "window"
+	case s.Hccl:
+		kind = "hccl"
 	}
 	return []file{
 		{filepath.Join(dir, s.Name+".go"), kind + ".go.tmpl"},

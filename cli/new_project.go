@@ -15,12 +15,14 @@ import (
 
 func (a *app) newProjectCommand() *cobra.Command {
 	var name, where string
-	var window bool
+	var window, tasks bool
 	cmd := &cobra.Command{
 		Use:   "project DIR",
 		Short: "Write a module of your own: an algorithm, its test, and a main with every verb",
 		Long: `Write a module of your own into DIR: one algorithm, its test, and a main that registers it and then
-is kernbench, with every verb. Its go.mod points at a checkout of kernbench by a replace line.`,
+is kernbench, with every verb. Its go.mod points at a checkout of kernbench by a replace line.
+
+With --hccl the module has a host program instead of an algorithm, and a kernel by the HCCL task API.`,
 		Example: "  kernbench new project ../mine --algorithm ring_max\n  cd ../mine && go test ./... && go run . run --algorithm ring_max --ranks 8 --verify-data",
 		Args:    oneName("DIR"),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -28,12 +30,16 @@ is kernbench, with every verb. Its go.mod points at a checkout of kernbench by a
 			if err != nil {
 				return err
 			}
-			s.Window = window
+			if window && tasks {
+				return errors.New("--window and --hccl: one of them says what kind of kernel it is")
+			}
+			s.Window, s.Hccl = window, tasks
 			return a.newProject(s, args[0], where)
 		},
 	}
-	cmd.Flags().StringVar(&name, "algorithm", "my_allreduce", "`NAME` of the algorithm")
+	cmd.Flags().StringVar(&name, "algorithm", "my_allreduce", "`NAME` of the algorithm, or with --hccl of the bench")
 	windowFlag(cmd.Flags(), &window)
+	cmd.Flags().BoolVar(&tasks, "hccl", false, "a host program and a kernel by the HCCL task API, instead of an algorithm")
 	cmd.Flags().StringVar(&where, "kernbench", "", "`PATH` of the checkout of kernbench (default: this one, else the one this program was built from)")
 	return cmd
 }
@@ -82,8 +88,11 @@ func (a *app) newProject(s *scaffold, dir, where string) error {
 		}
 		return err
 	}
-	_, err = fmt.Fprintf(a.out, "wrote %s (module %s). Now try:\n\n  cd %s\n  go test ./...\n  go run . run --bench ccl_allreduce --algorithm %s --ranks 8 --verify-data\n",
-		dir, s.Project, dir, s.Name)
+	run := "--bench ccl_allreduce --algorithm " + s.Name + " --ranks 8"
+	if s.Hccl {
+		run = "--bench " + s.Name
+	}
+	_, err = fmt.Fprintf(a.out, "wrote %s (module %s). Now try:\n\n  cd %s\n  go test ./...\n  go run . run %s --verify-data\n", dir, s.Project, dir, run)
 	return err
 }
 

@@ -82,9 +82,9 @@ func twice(k *hccl.Kernel) {
 // end
 
 // guide: hccl host
-// reduceOn adds up x of four devices into their y: 300 elements fp16 of each.
-func reduceOn(ctx context.Context, dev *device.Context, kernel func(k *hccl.Kernel), x, y *device.Tensor) error {
-	world, err := hccl.NewComm(dev, "world", []int32{0, 1, 2, 3}, hccl.Options{}) // PEs, by rank
+// reduceOn adds up x of some devices into their y: 300 elements fp16 of each.
+func reduceOn(ctx context.Context, dev *device.Context, pes []int32, kernel func(k *hccl.Kernel), x, y []*device.Tensor) error {
+	world, err := hccl.NewComm(dev, "world", pes, hccl.Options{}) // PEs, by rank
 	if err != nil {
 		return err
 	}
@@ -97,7 +97,7 @@ func reduceOn(ctx context.Context, dev *device.Context, kernel func(k *hccl.Kern
 	l := hccl.Launch{
 		Name: "all_reduce_custom", Kernel: kernel, Cores: hccl.Cores{AIV: 2},
 		Comms: []*hccl.Comm{world}, Tiling: tiling,
-		Buffers: [][]*device.Tensor{{x}, {y}}, // Buffer(0) and Buffer(1) of the kernel
+		Buffers: [][]*device.Tensor{x, y}, // Buffer(0) and Buffer(1) of the kernel
 	}
 	_, err = l.Run(ctx) // until all cores and all tasks have ended
 	return errors.Join(err, world.Free())
@@ -148,7 +148,7 @@ func reduced(t *testing.T, kernel func(k *hccl.Kernel)) ([]float64, error) {
 	if err := tensors[0].CopyIn(values); err != nil {
 		t.Fatal(err)
 	}
-	if err := reduceOn(context.Background(), dev, kernel, tensors[0], tensors[1]); err != nil {
+	if err := reduceOn(context.Background(), dev, []int32{0, 1, 2, 3}, kernel, tensors[:1], tensors[1:]); err != nil {
 		return nil, err
 	}
 	got, err := tensors[1].Read()

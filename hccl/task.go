@@ -183,10 +183,14 @@ func (t *task) turn(unit int) *tl.Turn {
 		return list
 	}
 	id := t.g.turnID(t.order, unit)
-	return &tl.Turn{
+	turn := &tl.Turn{
 		ID: id, World: t.world(), Rank: t.me, Op: t.reduce.TL(), Label: t.g.labels(id) + t.me,
-		In: refs(t.send, in), Out: refs(t.recv, out), Name: t.title(unit), Await: t.await(unit),
+		In: refs(t.send, in), Out: refs(t.recv, out),
 	}
+	if t.g.session.dev.HasData() { // only the data pass reports accesses
+		turn.Name, turn.Await = t.title(unit), t.await(unit)
+	}
+	return turn
 }
 
 // await is the call that waits until the turn of a unit has ended.

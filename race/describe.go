@@ -88,6 +88,7 @@ func (d *Detector) open(k Kind, a mem.Addr, f, e Access, fa, ea history.Agent) *
 
 // race reports two accesses of the same bytes.
 func (d *Detector) race(f, e *event, a mem.Addr, n int64) {
+	d.maybeLocked(f.agent, e.agent)
 	h := d.open(Race, a, d.describe(f), d.describe(e), f.agent, e.agent)
 	if h == nil {
 		return
@@ -110,19 +111,22 @@ func (d *Detector) state(f, e *event) string {
 // lost reports two updates of a word.
 func (d *Detector) lost(f, e *event) {
 	h := d.open(LostUpdate, e.word.addr, d.describe(f), d.describe(e), f.agent, e.agent)
-	if h == nil {
-		return
+	if h != nil {
+		h.Missing = d.missingUpdate(f, e)
 	}
+}
+
+// missingUpdate says what would order two updates of a word of which one hides the other.
+func (d *Detector) missingUpdate(f, e *event) string {
 	setter, other := f, e
 	if !setter.set || setter.rmw {
 		setter, other = e, f
 	}
 	who, whom := d.who(setter), d.who(other)
 	if setter.agent == other.agent {
-		h.Missing = fmt.Sprintf("a fence or quiet of %v between %s and %s: nothing orders two notifications", who, spot(f.call, f.line), spot(e.call, e.line))
-		return
+		return fmt.Sprintf("a fence or quiet of %v between %s and %s: nothing orders two notifications", who, spot(f.call, f.line), spot(e.call, e.line))
 	}
-	h.Missing = fmt.Sprintf("%v must know that the update of %v has arrived before it sets the word, or %v that the set has: a barrier (with quiet) between %s and %s; or add a negative number instead of setting",
+	return fmt.Sprintf("%v must know that the update of %v has arrived before it sets the word, or %v that the set has: a barrier (with quiet) between %s and %s; or add a negative number instead of setting",
 		who, whom, whom, spot(f.call, f.line), spot(e.call, e.line))
 }
 
@@ -169,6 +173,9 @@ func (d *Detector) missingEdge(f, e *event) string {
 	here, there := spot(f.call, f.line), spot(e.call, e.line)
 	if f.agent == e.agent {
 		return d.missingInOne(f, e, here, there)
+	}
+	if hint := d.sectionHint(f, e); hint != "" {
+		return hint
 	}
 	switch s, u := d.unsure(f, e); {
 	case u != nil && u.order > s.turn: // it is not the one that this wait is for

@@ -29,6 +29,7 @@ type Detector struct {
 	words  map[history.Word]*word
 	rings  map[uint32]*ring
 	marks  map[uint32]mark
+	guards []*guard
 
 	lastKey  mem.Addr
 	lastPage *page
@@ -51,15 +52,17 @@ type Detector struct {
 	out    []seg
 	kept   []*event
 	paired []*event
+	apart  []*event
 	memo   struct {
 		f       *event
 		ordered bool
 	}
-	places [classes][]uint32
-	had    []cover
-	ways   ways
-	asked  question
-	knew   clock
+	compared map[[2]history.Agent]bool // by maybeLocked
+	places   [classes][]uint32
+	had      []cover
+	ways     ways
+	asked    question
+	knew     clock
 }
 
 // agent is what is known of one.
@@ -77,6 +80,10 @@ type agent struct {
 	put      *event // its last put, which a signal may go with
 	grid     clock  // of a stream: what the programs of its grid knew that have ended
 	last     post   // of a queue of tasks
+
+	atomics []history.Word // that it has changed by atomics
+	held    *held          // the sections that it is in, nil: none
+	doubts  *doubts
 
 	releases [8]release // where it last told others something
 	released int
@@ -104,6 +111,7 @@ func newDetector(o Options, f *facts) *Detector {
 	d := &Detector{
 		opts: o, facts: f,
 		pages: map[mem.Addr]*page{}, words: map[history.Word]*word{}, rings: map[uint32]*ring{}, marks: map[uint32]mark{},
+		compared: map[[2]history.Agent]bool{},
 	}
 	d.log = history.New(d.judge)
 	d.agent(history.Host)
@@ -120,6 +128,7 @@ func (d *Detector) Fresh(a mem.Addr, bytes int64) {
 	for w, s := range d.words {
 		if w >= a && w < a+mem.Addr(bytes) {
 			d.forget(s)
+			d.dropGuard(s.guard)
 			delete(d.words, w)
 		}
 	}
@@ -161,6 +170,9 @@ func (d *Detector) record(r *history.Record) {
 	}
 	if a.grid.v != nil && r.Kind != history.Join {
 		d.endGrid(r.Agent)
+	}
+	if a.doubts != nil {
+		d.resolve(r.Agent, r)
 	}
 	switch r.Kind {
 	case history.Start:
@@ -229,7 +241,9 @@ func (d *Detector) start(r *history.Record) {
 func (d *Detector) joinAgent(r *history.Record) {
 	d.endGrid(r.Other)
 	a, o := &d.agents[r.Agent], &d.agents[r.Other]
+	d.resolve(r.Other, nil)
 	d.completeEverything(o)
+	d.leaveAll(r.Other)
 	if from := o.clk; d.log.Who(r.Other).Program >= 0 {
 		a.grid.agent = r.Agent
 		d.join(&a.grid, &from)
@@ -275,6 +289,7 @@ func (d *Detector) rest() {
 	}
 	clear(d.pages)
 	d.lastPage = nil
+	d.restGuards()
 	for i, q := range d.rings {
 		q.forget(d)
 		delete(d.rings, i)

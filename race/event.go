@@ -60,9 +60,12 @@ type event struct {
 	via     *link
 	viaUpTo seqs
 
-	carrier *event    // when that is complete, so is this one: the signal of a put, the put of a source
-	waiters []*event  // of a load or store, as carrier: accesses by the same PE that wait for it
-	seen    []witness // others who know of the completion
+	held *held // the sections that its agent was in
+
+	carrier *event          // when that is complete, so is this one: the signal of a put, the put of a source
+	waiters []*event        // of a load or store, as carrier: accesses by the same PE that wait for it
+	seen    []witness       // others who know of the completion
+	saw     []history.Agent // that have seen the update in its word, and have not acted on it
 
 	op   uint64
 	rng  history.Range
@@ -126,7 +129,7 @@ func (d *Detector) newEvent(r *history.Record) *event {
 	a := &d.agents[r.Agent]
 	*e = event{
 		refs: 1, agent: r.Agent, task: r.Task, issued: a.clk.time, kind: r.Kind, op: r.Op,
-		call: r.Call, line: r.Line, time: r.Time, nbi: r.NBI, seen: e.seen[:0], waiters: e.waiters[:0],
+		call: r.Call, line: r.Line, time: r.Time, nbi: r.NBI, held: a.held, seen: e.seen[:0], saw: e.saw[:0], waiters: e.waiters[:0],
 	}
 	return e
 }

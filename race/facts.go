@@ -21,6 +21,7 @@ type facts struct {
 	readers   map[history.Word][]history.Agent
 	notifiers map[history.Word][]history.Agent
 	careful   map[history.Word]bool
+	guards    map[history.Word]bool // judged as locks
 }
 
 type laterKey struct {
@@ -45,7 +46,7 @@ func newFacts() *facts {
 	return &facts{
 		pass: 1, later: map[laterKey]*later{}, byWord: map[history.Word][]*later{},
 		readers: map[history.Word][]history.Agent{}, notifiers: map[history.Word][]history.Agent{},
-		careful: map[history.Word]bool{},
+		careful: map[history.Word]bool{}, guards: map[history.Word]bool{},
 	}
 }
 
@@ -111,6 +112,9 @@ func (f *facts) comes(d *Detector, w *word, e *event) bool {
 func (d *Detector) foresee(w *word) {
 	f := d.facts
 	w.careful = f.careful[w.addr]
+	if f.guards[w.addr] {
+		w.guard = d.newGuard(w)
+	}
 	for _, a := range f.readers[w.addr] {
 		w.readers = append(w.readers, reader{agent: a, awaited: true})
 		d.agent(a)

@@ -151,6 +151,7 @@ func (h *hazards) find(key hazardKey, most int) *Hazard {
 // Report is the judgement on what the log holds so far.
 func (d *Detector) Report() *Report {
 	d.log.Flush()
+	d.settleGuards()
 	r := &Report{
 		Hazards: d.hazards.list, Total: d.hazards.total, Left: len(d.hazards.left),
 		Depends: d.depends.list, Again: d.again,

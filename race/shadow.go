@@ -35,7 +35,7 @@ const mostUnordered = 8
 // ordered after.
 func (d *Detector) access(e *event) {
 	r := &e.rng
-	d.paired = d.paired[:0]
+	d.paired, d.apart = d.paired[:0], d.apart[:0]
 	d.memo.f = nil
 	rows := max(1, int64(r.Rows))
 	if rows > 1 && r.Pitch == r.Bytes {
@@ -247,23 +247,25 @@ func (d *Detector) updateReads(s *seg, base mem.Addr, e *event) {
 
 // follow judges e after f, and tells whether f must be kept: because not everything that is
 // ordered after e and conflicts with f is then known to be ordered after f.
-func (d *Detector) follow(f, e *event, a mem.Addr, n int64) (keep, ordered bool) {
+func (d *Detector) follow(f, e *event, a mem.Addr, n int64) (keep, settled bool) {
 	if f.op == e.op && f.agent == e.agent && e.op != 0 {
 		return true, true // pieces of one operation
 	}
-	if d.memo.f == f {
-		ordered = d.memo.ordered
-	} else {
-		ordered = d.before(f, e, &d.agents[e.agent].clk)
-		d.memo.f, d.memo.ordered = f, ordered
+	if d.memo.f != f {
+		m := &d.memo
+		m.f, m.ordered = f, d.before(f, e, &d.agents[e.agent].clk)
 	}
+	ordered := d.memo.ordered
+	apart := !ordered && (f.write || e.write) && f.held != nil && e.held != nil && d.excluded(f, e, a)
 	if f.agent == e.agent && f.plain() && f.done == 0 && (e.plain() || e.local) {
 		d.waitFor(f, e)
 	}
 	if f.write || e.write {
-		d.conflict(f, e, ordered, a, n)
+		d.conflict(f, e, ordered || apart, a, n)
 	}
 	switch {
+	case apart || ordered && !d.replaces(e, f):
+		return true, true
 	case !ordered:
 		return true, false
 	case e.write && !e.atomic:

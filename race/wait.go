@@ -87,25 +87,86 @@ func (d *Detector) look(r *history.Record, cmp tl.Cmp, value int64, isWait bool)
 		d.missedBefore(w, q, &s)
 		d.keep(w, q, &s, y)
 	}
-	if y.one != nil {
-		d.join(&a.clk, y.one)
-	}
-	d.joinTimes(&a.clk, y.times)
-	for _, c := range y.covers {
-		d.cover(c.link, s.witness, c.upTo)
-	}
-	for _, u := range y.sure {
-		if u.via != nil {
-			d.cover(u.via, s.witness, u.viaUpTo)
-		}
-		if !d.knows(known, u) && !slices.ContainsFunc(u.seen, func(x witness) bool { return x.agent == r.Agent }) {
-			u.seen = append(u.seen, s.witness)
-		}
+	if r.Kind == history.RMW && (!r.Wrote || r.Update == tl.SignalAdd) {
+		d.doubt(a, r.Word, y)
+	} else {
+		d.teach(r.Agent, y)
 	}
 	if len(w.updates) >= max(w.tidy, 4) {
 		d.fold(w)
 		w.tidy = 2 * len(w.updates)
 	}
+}
+
+// teach lets an agent know what a way tells.
+func (d *Detector) teach(agent history.Agent, y *way) {
+	a := &d.agents[agent]
+	now := witness{agent, a.clk.time}
+	if y.one != nil {
+		d.join(&a.clk, y.one)
+	}
+	d.joinTimes(&a.clk, y.times)
+	for _, c := range y.covers {
+		d.cover(c.link, now, c.upTo)
+	}
+	for _, u := range y.sure {
+		if u.via != nil {
+			d.cover(u.via, now, u.viaUpTo)
+		}
+		if !d.knows(&a.clk, u) && !slices.ContainsFunc(u.seen, func(x witness) bool { return x.agent == agent }) {
+			u.seen = append(u.seen, now)
+		}
+	}
+}
+
+// doubts is what an atomic has told its agent, which has not gone on yet.
+type doubts struct {
+	word   history.Word
+	way    way
+	clk    clock // of way
+	active bool
+}
+
+// doubt keeps what an atomic has told until its agent goes on. A fetch-add changes the word
+// whatever it sees, so that whoever sees that change knows nothing of this. And an agent that
+// changes the same word again, as one that tries until it is let in, has not acted on it.
+func (d *Detector) doubt(a *agent, w history.Word, y *way) {
+	if a.doubts == nil {
+		a.doubts = &doubts{}
+	}
+	x := a.doubts
+	x.word, x.active = w, true
+	if y.one != nil {
+		x.clk = y.one.hold()
+		x.way.one = &x.clk
+	}
+	x.way.times = append(x.way.times, y.times...)
+	x.way.covers = append(x.way.covers, y.covers...)
+	x.way.sure = append(x.way.sure, y.sure...)
+	for _, u := range y.sure {
+		u.refs++
+	}
+}
+
+// resolve lets an agent that goes on with a record know what its last atomic has told. r is
+// nil for one that has ended.
+func (d *Detector) resolve(agent history.Agent, r *history.Record) {
+	x := d.agents[agent].doubts
+	if x == nil || !x.active {
+		return
+	}
+	if r != nil && (r.Kind != history.RMW || r.Word != x.word) {
+		d.teach(agent, &x.way)
+	}
+	x.active = false
+	for _, u := range x.way.sure {
+		if !slices.Contains(u.saw, agent) {
+			u.saw = append(u.saw, agent)
+		}
+		d.release(u)
+	}
+	d.drop(&x.clk)
+	x.way.reset()
 }
 
 // trust corrects what the word is taken to have held at first where what was seen cannot have

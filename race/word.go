@@ -24,6 +24,8 @@ type word struct {
 	waits     []*wait
 	plain     []sighting // by agent, its last wait that is not among waits
 
+	guard *guard // nil: it is judged as no lock
+
 	careful   bool // waits are kept though only one agent updates the word
 	folded    bool
 	hostFold  uint32 // time of the host at which it knew all that is folded into base; 0: another knew first
@@ -46,8 +48,12 @@ type notifier struct {
 	awaited bool // as of a reader
 }
 
-// mostUpdates bounds what is kept of one word.
-const mostUpdates = 4096
+// mostUpdates bounds what is kept of one word. Of manyUpdates, those are folded too that an
+// agent has only seen: it will learn nothing from them.
+const (
+	mostUpdates = 4096
+	manyUpdates = 16
+)
 
 func (d *Detector) wordAt(r *history.Record) *word {
 	w := d.words[r.Word]
@@ -133,6 +139,9 @@ func (d *Detector) atomically(r *history.Record) {
 	} else {
 		d.depend("fetch_add", "what it returns depends on who comes first", r.Call, r.Line)
 	}
+	if a := &d.agents[r.Agent]; !slices.Contains(a.atomics, r.Word) {
+		a.atomics = append(a.atomics, r.Word)
+	}
 	d.read(r)
 	if !r.Wrote {
 		return
@@ -157,6 +166,9 @@ func (d *Detector) updated(e *event, r *history.Record) {
 	}
 	d.countNotifier(w, e)
 	d.lostUpdates(w, e)
+	if w.guard != nil {
+		d.step(w.guard, e, r)
+	}
 	if e.set {
 		w.latest = e.value
 	} else {
@@ -197,6 +209,11 @@ func (d *Detector) lostUpdates(w *word, e *event) {
 	for _, f := range w.updates {
 		blind := e.set && !e.rmw || f.set && !f.rmw
 		if !blind || e.set && f.set && e.value == f.value || d.before(f, e, &e.clk) {
+			continue
+		}
+		d.maybeLocked(f.agent, e.agent)
+		if w.guard != nil {
+			d.suspect(w.guard, LostUpdate, shape{agent: f.agent}, shape{agent: e.agent}, f, e, w.addr)
 			continue
 		}
 		d.lost(f, e)
@@ -270,7 +287,7 @@ func (d *Detector) allKnow(w *word, u *event) bool {
 		}
 		if a.alive {
 			living = true
-			if !d.knows(&a.clk, u) {
+			if !d.knows(&a.clk, u) && (len(w.updates) < manyUpdates || !slices.Contains(u.saw, r.agent)) {
 				return false
 			}
 		}
@@ -288,7 +305,9 @@ func (d *Detector) markFold(w *word) {
 		r.mark = 0
 		if a := &d.agents[r.agent]; a.alive {
 			living = true
-			r.mark = a.clk.time
+			if r.mark = a.clk.time; a.doubts != nil {
+				r.mark = 0 // it may only have seen them
+			}
 		}
 	}
 	if !living {

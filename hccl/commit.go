@@ -83,9 +83,9 @@ func (h *Hccl) Query(id Handle) int {
 	if !ok {
 		return Failure
 	}
-	n := int(h.k.LoadScalar(h.board.done.At(int(id))))
+	n := int(h.k.Peek(h.board.done.At(int(id))))
 	if per := t.unitsPerTurn(); per > 1 { // what Iterate has waited for has ended, though the other word may come later
-		n = max(n, int(h.k.LoadScalar(h.board.steps.At(int(id))))/per)
+		n = max(n, int(h.k.Peek(h.board.steps.At(int(id))))/per)
 	}
 	return n
 }

@@ -224,7 +224,7 @@ func (h *Hccl) refuse(r Rule, call, found, right, returned string) int {
 	} else if k.refused.at >= 0 {
 		k.found.Diagnostics[k.refused.at].Alike++ // to look for the place takes long
 	}
-	k.LoadScalar(k.Signals(k.session.meeting, "cores.came").At(0))
+	k.Peek(k.Signals(k.session.meeting, "cores.came").At(0))
 	return Failure
 }
 

@@ -183,7 +183,9 @@ func (b *Book) Looked(in *tl.Instr, failing int) {
 	switch s := in.Side; {
 	case b == nil:
 	case in.Op == tl.OpReadWord:
-		b.teller.Tell(Look(Read, s, s.Word))
+		rec := Look(Read, s, s.Word)
+		rec.NBI = s.NBI
+		b.teller.Tell(rec)
 	case s.Hit:
 		b.Seen(s)
 	default:

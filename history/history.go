@@ -93,7 +93,7 @@ type Record struct {
 	Update tl.SignalOp
 	Cmp    tl.Cmp
 	Done   Done
-	NBI    bool // Put, Get: the call returned before its side was complete
+	NBI    bool // Put, Get: the call returned before its side was complete; Read: others may be changing the word
 	Atomic bool // Put: combines; concurrent ones do not conflict
 	Carry  bool // Notify: with the data of put Op
 	Wrote  bool // RMW

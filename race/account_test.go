@@ -206,10 +206,12 @@ func (h *account) cas(r int, w history.Word, expect, v int64) bool {
 	return old == expect
 }
 
-func (h *account) loadScalar(r, i int) int64 {
+func (h *account) loadScalar(r, i int) { h.readWord(r, i, false) }
+func (h *account) peek(r, i int)       { h.readWord(r, i, true) }
+
+func (h *account) readWord(r, i int, changing bool) {
 	w := wordOf(r, i)
-	h.add(r, "load_scalar", history.Record{Kind: history.Read, Word: w, Type: mem.Int64, Seen: h.values[w]})
-	return h.values[w]
+	h.add(r, "load_scalar", history.Record{Kind: history.Read, Word: w, Type: mem.Int64, Seen: h.values[w], NBI: changing})
 }
 
 func (h *account) poll(r, i int, cmp tl.Cmp, v int64) {

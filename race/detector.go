@@ -23,13 +23,14 @@ type Detector struct {
 	log   *history.Log
 	facts *facts
 
-	agents []agent
-	alive  int // agents that run
-	pages  map[mem.Addr]*page
-	words  map[history.Word]*word
-	rings  map[uint32]*ring
-	marks  map[uint32]mark
-	guards []*guard
+	agents    []agent
+	alive     int // agents that run
+	pages     map[mem.Addr]*page
+	words     map[history.Word]*word
+	rings     map[uint32]*ring
+	marks     map[uint32]mark
+	guards    []*guard
+	wordReads reads
 
 	lastKey  mem.Addr
 	lastPage *page
@@ -82,6 +83,7 @@ type agent struct {
 	last     post   // of a queue of tasks
 
 	atomics []history.Word // that it has changed by atomics
+	reading []wordRead     // since it has done anything else
 	held    *held          // the sections that it is in, nil: none
 	doubts  *doubts
 
@@ -174,6 +176,9 @@ func (d *Detector) record(r *history.Record) {
 	if a.doubts != nil {
 		d.resolve(r.Agent, r)
 	}
+	if len(a.reading) > 0 && r.Kind != history.Read {
+		a.reading = a.reading[:0]
+	}
 	switch r.Kind {
 	case history.Start:
 		d.start(r)
@@ -205,6 +210,7 @@ func (d *Detector) record(r *history.Record) {
 		d.depend("test", "what it answers depends on when it looks", r.Call, r.Line)
 	case history.Read:
 		d.depend("load_scalar", "what it reads depends on when it looks", r.Call, r.Line)
+		d.reading(r)
 		d.read(r)
 	case history.RMW:
 		d.atomically(r)
@@ -301,6 +307,7 @@ func (d *Detector) rest() {
 	for _, w := range d.words {
 		d.fold(w)
 		d.forgetWaits(w)
+		d.forgetReads(w)
 	}
 }
 

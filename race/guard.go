@@ -79,6 +79,7 @@ type suspect struct {
 	hazard        Hazard
 	first, second shape
 	agents        [2]history.Agent
+	place         wordRead // of a read
 	count         int
 }
 

@@ -152,6 +152,7 @@ func (h *hazards) find(key hazardKey, most int) *Hazard {
 func (d *Detector) Report() *Report {
 	d.log.Flush()
 	d.settleGuards()
+	d.settleReads()
 	r := &Report{
 		Hazards: d.hazards.list, Total: d.hazards.total, Left: len(d.hazards.left),
 		Depends: d.depends.list, Again: d.again,

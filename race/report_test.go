@@ -88,7 +88,7 @@ func TestClass(t *testing.T) {
 			h.waitAs(1, "test", 0, tl.GE, 1)
 		}, race.Scheduled, []string{"test", "test"}},
 		{"load_scalar, atomics", func(h *account) {
-			h.loadScalar(1, 0)
+			h.peek(1, 0)
 			h.fetchAdd(0, wordOf(1, 0), 1)
 			h.cas(0, wordOf(1, 0), 0, 1)
 		}, race.Scheduled, []string{"load_scalar", "fetch_add", "compare_swap"}},

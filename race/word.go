@@ -22,6 +22,7 @@ type word struct {
 	readers   []reader
 	notifiers []notifier
 	waits     []*wait
+	reads     []*event   // by agent, the last that others may not know of
 	plain     []sighting // by agent, its last wait that is not among waits
 
 	guard *guard // nil: it is judged as no lock
@@ -178,6 +179,9 @@ func (d *Detector) updated(e *event, r *history.Record) {
 		}
 		w.latest = sum
 	}
+	if len(w.reads) > 0 {
+		d.afterReads(w, e)
+	}
 	d.late(w, e)
 	w.updates = append(w.updates, e)
 	if len(w.updates) >= max(w.tidy, 4) {
@@ -325,4 +329,5 @@ func (d *Detector) forget(w *word) {
 	}
 	w.updates, w.later = nil, nil
 	d.forgetWaits(w)
+	d.forgetReads(w)
 }

@@ -240,15 +240,22 @@ func (c *Context) wait(op string, s Signal, cmp Cmp, v int64) {
 	c.side.Peer = int32(me)
 }
 
-// LoadScalar reads a control word of this PE's own copy. Time, or what others do, may change
-// it at any moment: a kernel that branches on it depends on the schedule.
-func (c *Context) LoadScalar(s Signal) int64 {
+// LoadScalar reads a control word of this PE's own copy. A judge of races reports an update
+// of the word that nothing orders before or after the read; a kernel that reads the same word
+// over and over may do so while others change it. A kernel that branches on what it reads
+// depends on the schedule.
+func (c *Context) LoadScalar(s Signal) int64 { return c.readWord(s, false) }
+
+// Peek is LoadScalar of a word that others may be changing meanwhile.
+func (c *Context) Peek(s Signal) int64 { return c.readWord(s, true) }
+
+func (c *Context) readWord(s Signal, changing bool) int64 {
 	if s.win == nil {
 		c.misuse("load_scalar", "the zero Signal: use what Context.Signals returns")
 	}
 	me := c.own("load_scalar", s.win)
 	c.oneWord("load_scalar", s, me)
-	c.signalled(s, me)
+	c.signalled(s, me).NBI = changing
 	c.signal(OpReadWord)
 	return c.side.Got
 }

@@ -1,0 +1,70 @@
+package race_test
+
+import (
+	"testing"
+
+	"kernbench/dtype"
+	"kernbench/race"
+	"kernbench/tl"
+)
+
+// Words of rank 0 that the others count in, and a flag: what a receiver of tokens reads.
+func TestWordsThatAreRead(t *testing.T) {
+	send := func(order func(c *locked)) func(c *locked) {
+		return func(c *locked) {
+			c.notify(0, int64(c.Rank()+1))
+			order(c)
+			c.notify(1, 1)
+		}
+	}
+	flag := func(c *locked) int64 {
+		c.WaitUntil(c.words.At(1), tl.GE, int64(c.ranks-1))
+		return c.LoadScalar(c.words.At(0))
+	}
+	fence := func(c *locked) { c.Fence() }
+	nothing := func(*locked) {}
+	for _, x := range []struct {
+		name  string
+		clean bool
+		send  func(c *locked)
+		read  func(c *locked) int64
+	}{
+		{"fence", true, send(fence), flag},
+		{"quiet", true, send(func(c *locked) { c.Quiet() }), flag},
+		{"no fence", false, send(nothing), flag},
+		{"no wait", false, send(fence), func(c *locked) int64 { return c.LoadScalar(c.words.At(0)) }},
+		{"peek", true, send(nothing), func(c *locked) (n int64) {
+			for all := int64(c.ranks*(c.ranks+1)/2 - 1); n < all; {
+				n = c.Peek(c.words.At(0))
+			}
+			return n
+		}},
+		{"fetch_add, fence", true, func(c *locked) { c.add(0, int64(c.Rank()+1)); c.Fence(); c.add(1, 1) }, flag},
+		{"fetch_add", true, func(c *locked) { c.add(0, int64(c.Rank()+1)); c.add(1, 1) }, flag}, // it has come when it answers
+		{"set, no fence", false, func(c *locked) {
+			if c.Rank() == 1 {
+				c.set(0, 5)
+			}
+			c.notify(1, 1)
+		}, flag},
+	} {
+		t.Run(x.name, func(t *testing.T) {
+			k, cfg := lockProgram(func(c *locked) {
+				if c.Rank() > 0 {
+					x.send(c)
+					return
+				}
+				c.Store(c.out, c.Full(tl.Dims(4), dtype.F32, float64(x.read(c))))
+			})
+			for seed := range uint64(12) {
+				_, rep, err := race.Try(k, cfg(3, seed))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if clean := rep.Total == 0 && !rep.Unsettled; clean != x.clean {
+					t.Fatalf("schedule %d: clean %v\n%v", seed, clean, rep)
+				}
+			}
+		})
+	}
+}

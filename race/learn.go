@@ -131,22 +131,26 @@ func (d *Detector) common(y, o *way) {
 	}
 	y.sure = slices.DeleteFunc(y.sure, func(u *event) bool { return !slices.Contains(o.sure, u) && !d.knows(oc, u) })
 	for _, x := range o.covers {
-		y.cover(x.link, x.link.emptied(yc))
+		y.cover(x.link, d.emptied(x.link, yc, x.upTo))
 	}
-	y.covers = slices.DeleteFunc(y.covers, func(c linkCover) bool { return o.upTo(c.link, oc) == (seqs{}) })
-	for i := range y.covers {
-		c := &y.covers[i]
-		upTo := o.upTo(c.link, oc)
+	kept := y.covers[:0]
+	for _, c := range y.covers {
+		upTo := d.wayUpTo(o, c.link, oc, c.upTo)
 		for k := range upTo {
 			c.upTo[k] = min(c.upTo[k], upTo[k])
 		}
+		if c.upTo != (seqs{}) {
+			kept = append(kept, c)
+		}
 	}
+	y.covers = kept
 	y.commonTimes(o)
 }
 
-// upTo is how far a way, whose clock is c, tells a link to have been emptied.
-func (y *way) upTo(l *link, c *clock) seqs {
-	upTo := l.emptied(c)
+// wayUpTo is how far a way, whose clock is c, tells a link to have been emptied, where no more
+// than most is of interest.
+func (d *Detector) wayUpTo(y *way, l *link, c *clock, most seqs) seqs {
+	upTo := d.emptied(l, c, most)
 	for i := range y.covers {
 		if y.covers[i].link == l {
 			upTo.raise(y.covers[i].upTo)
@@ -261,6 +265,8 @@ func (d *Detector) last(q *question, c *event, y *way) bool {
 	need, sign := missing(q, q.typ.Wrap(v))
 	switch {
 	case need == 0:
+	case q.cmp == tl.EQ && !divides(opt, need):
+		return false
 	case q.cmp == tl.EQ && differ(opt):
 		if !d.choose(opt, need*sign, y) {
 			return false
@@ -278,6 +284,21 @@ func (d *Detector) last(q *question, c *event, y *way) bool {
 		y.cover(c.link, c.before)
 	}
 	return true
+}
+
+// divides tells whether need is a multiple of what divides all that is added: no choice of
+// updates adds up to anything else.
+func divides(opt []*event, need int64) bool {
+	g := int64(0)
+	for _, u := range opt {
+		for a, b := g, u.value; ; a, b = b, a%b {
+			if b == 0 {
+				g = a
+				break
+			}
+		}
+	}
+	return g != 0 && need%g == 0
 }
 
 // missing is how much must have been added to v (sign 1), or taken away (-1), or that it must
@@ -400,6 +421,9 @@ func (d *Detector) weighLinks(opt []*event, w []int64, slack int64, single bool,
 			for c := range upTo {
 				upTo[c] = emptied(opt[i:], w[i:], slack, c)
 			}
+			if !single && slack > 0 && len(opt) <= mostChoices {
+				upTo.raise(d.emptiedByAny(u.link, opt, w, slack))
+			}
 			y.cover(u.link, upTo)
 		}
 		gone := w[i] // without u, and without what comes after it
@@ -412,6 +436,40 @@ func (d *Detector) weighLinks(opt []*event, w []int64, slack int64, single bool,
 			y.sure = append(y.sure, u)
 		}
 	}
+}
+
+// emptiedByAny is emptied where updates of others count too, which know that what went on the
+// link has taken effect.
+func (d *Detector) emptiedByAny(l *link, opt []*event, w []int64, slack int64) (upTo seqs) {
+	var most seqs
+	for _, u := range opt {
+		if u.link == l {
+			most.raise(u.before)
+		}
+	}
+	if most == (seqs{}) {
+		return upTo
+	}
+	var tells [mostChoices]seqs
+	for i, u := range opt {
+		if tells[i] = d.emptied(l, &u.clk, most); u.link == l {
+			tells[i].raise(u.before)
+		}
+	}
+	for c := range upTo {
+		for i := range opt { // up to a place that so many tell of
+			gone := int64(0)
+			for k := range opt {
+				if tells[k][c] >= tells[i][c] {
+					gone += w[k]
+				}
+			}
+			if gone > slack {
+				upTo[c] = max(upTo[c], tells[i][c])
+			}
+		}
+	}
+	return upTo
 }
 
 // emptied is the highest place that the first update's link has been emptied up to: without

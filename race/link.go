@@ -108,6 +108,28 @@ func (l *link) emptied(c *clock) (upTo seqs) {
 	return upTo
 }
 
+// mostWalked bounds the events of a link that are asked for one by one.
+const mostWalked = 64
+
+// emptied is how far the clock knows the link to have been emptied, in whichever way it knows
+// it, where no more than most is of interest.
+func (d *Detector) emptied(l *link, c *clock, most seqs) seqs {
+	upTo, far, n := most, slices.Max(most[:]), 0
+	for e := l.live.head; e != nil && e.seq <= far; e = e.lnext {
+		if n++; n > mostWalked {
+			for k := range upTo {
+				upTo[k] = min(upTo[k], e.seq-1)
+			}
+			break
+		}
+		if e.seq <= upTo[e.class] && !d.knows(c, e) {
+			upTo[e.class] = e.seq - 1
+		}
+	}
+	upTo.raise(l.emptied(c))
+	return upTo
+}
+
 // cover notes that an agent knows, from a moment on, what went up to certain places.
 func (d *Detector) cover(l *link, w witness, upTo seqs) {
 	if upTo == (seqs{}) {

@@ -32,6 +32,17 @@ type Depend struct {
 	Count int    `json:"count"`
 }
 
+func (d *Depend) String() string {
+	s := d.Op
+	if d.Call != "" && d.Call != d.Op {
+		s += " in " + d.Call
+	}
+	if d.Line != "" {
+		s += " at " + d.Line
+	}
+	return s + ": " + d.Why
+}
+
 // depends collects operations, once for each line.
 type depends struct {
 	list  []Depend

@@ -40,6 +40,7 @@ type Detector struct {
 	again   bool
 	hazards hazards
 	depends depends
+	ordered depends // by sections that exclude each other
 
 	// Pools, and counts of what is in use.
 	events     []*event

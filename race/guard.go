@@ -81,6 +81,7 @@ type suspect struct {
 	agents        [2]history.Agent
 	place         wordRead // of a read
 	count         int
+	named         bool // among what depends on the schedule
 }
 
 // locks notes a word that has to be judged as a guard, and is false if that is known.
@@ -368,6 +369,10 @@ func (d *Detector) settleGuards() {
 				for ; x.count > 0; x.count-- {
 					d.confirm(x)
 				}
+			}
+			if h := &x.hazard; x.count > 0 && h.Kind == Race && !x.named {
+				x.named = true
+				d.ordered.add("section", "comes before or after "+spot(h.First.Call, h.First.Line)+", as the word is taken", h.Second.Call, h.Second.Line)
 			}
 		}
 	}

@@ -2,6 +2,8 @@ package race_test
 
 import (
 	"math/rand/v2"
+	"slices"
+	"strings"
 	"testing"
 
 	"kernbench/dtype"
@@ -269,6 +271,7 @@ func TestLocks(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			k, cfg := lockProgram(c.body)
 			reported, runs := 0, 0
+			var last *race.Report
 			for _, ranks := range []int{3, 4} {
 				for seed := range uint64(6) {
 					_, rep, err := race.Try(k, cfg(ranks, seed))
@@ -276,12 +279,24 @@ func TestLocks(t *testing.T) {
 						t.Fatal(err)
 					}
 					runs++
+					last = rep
 					if rep.Total > 0 {
 						reported++
 					}
 					if rep.Unsettled || c.want == "clean" && rep.Total > 0 || c.want == "always" && rep.Total == 0 {
 						t.Fatalf("%d ranks, schedule %d: want %s\n%v", ranks, seed, c.want, rep)
 					}
+				}
+			}
+			if rep := last; rep.Class == race.Scheduled {
+				for i := range rep.Depends {
+					if d := &rep.Depends[i]; d.Line == "" || !strings.Contains(rep.String(), d.Line) {
+						t.Errorf("a line that makes the class is not named: %+v\n%v", d, rep)
+					}
+				}
+				sections := slices.ContainsFunc(rep.Depends, func(d race.Depend) bool { return d.Op == "section" })
+				if guards := strings.Contains(c.name, "swap"); c.want == "clean" && guards && !sections {
+					t.Errorf("no section among %v", rep)
 				}
 			}
 			if c.want == "sometimes" && reported == 0 {

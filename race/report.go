@@ -2,6 +2,7 @@ package race
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -160,6 +161,7 @@ func (d *Detector) Report() *Report {
 	if d.again && d.facts.full() {
 		r.Again, r.Unsettled = false, true
 	}
+	r.Depends = append(slices.Clip(r.Depends), d.ordered.list...)
 	switch {
 	case len(r.Hazards) > 0 || len(r.Depends) > 0:
 		r.Class = Scheduled
@@ -185,6 +187,9 @@ func (r *Report) String() string {
 		fmt.Fprintf(&b, "hazards: %d, at %d pairs of places", r.Total, len(r.Hazards)+r.Left)
 	}
 	fmt.Fprintf(&b, "; %v: %s", r.Class, r.Class.Claim())
+	for i := range r.Depends {
+		fmt.Fprintf(&b, "\n  because of %v", &r.Depends[i])
+	}
 	for i := range r.Hazards {
 		fmt.Fprintf(&b, "\n%v", &r.Hazards[i])
 	}

@@ -2,6 +2,7 @@ package fault
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -16,7 +17,7 @@ func advice(d *Deadlock, lost *Blocked, at map[int]*Blocked) string {
 	case len(d.Cycle) == 0:
 		return wordAdvice(d.Blocked)
 	}
-	sending, slots, waiting := 0, 0, 0
+	sending, slots, waiting, notified := 0, 0, 0, false
 	for _, r := range d.Cycle {
 		if at[r].Sending {
 			sending++
@@ -24,20 +25,34 @@ func advice(d *Deadlock, lost *Blocked, at map[int]*Blocked) string {
 		}
 		if at[r].Word != "" {
 			waiting++
+			notified = notified || at[r].Held != 0
 		}
 	}
 	switch {
-	case waiting == len(d.Cycle):
+	case waiting == len(d.Cycle) && !notified:
 		return "every rank of the cycle waits before it notifies: let one of them notify first"
 	case waiting > 0:
 		return wordAdvice(d.Blocked)
+	case sending == 0 && d.cycleHasSent():
+		return "every rank of the cycle receives once more than is sent to it: give every receive its send"
 	case sending == 0:
-		return "every rank of the cycle receives before it sends: let one of them send first"
+		return "every rank of the cycle receives before it sends: let one of them send first, or drop the receives that nothing is sent for"
 	case slots == 1:
 		return "with n_slots: 1 a rank that forwards a received slot can never send it on: try n_slots: 2"
 	default:
 		return fmt.Sprintf("the ranks of the cycle wait for free slots: receive earlier, or try n_slots: %d", slots*2)
 	}
+}
+
+// cycleHasSent tells whether each rank of the cycle has sent to the one that waits for it.
+func (d *Deadlock) cycleHasSent() bool {
+	for i, r := range d.Cycle {
+		from := d.Cycle[(i+1)%len(d.Cycle)]
+		if !slices.ContainsFunc(d.Rings, func(e RingEnd) bool { return e.Sending && e.Rank == from && e.Peer == r && e.Mine > 0 }) {
+			return false
+		}
+	}
+	return true
 }
 
 // wordAdvice is what to try when words are waited for, or empty.

@@ -97,9 +97,9 @@ type Deadlock struct {
 }
 
 // NewDeadlock works out why nobody can go on: the shortest cycle of the wait-for graph,
-// or the first rank that waits for one that has finished.
-func NewDeadlock(world int, blocked []Blocked) *Deadlock {
-	d := &Deadlock{World: world, Blocked: blocked}
+// or the first rank that waits for one that has finished. rings are the ends of all rings.
+func NewDeadlock(world int, blocked []Blocked, rings []RingEnd) *Deadlock {
+	d := &Deadlock{World: world, Blocked: blocked, Rings: rings}
 	at := make(map[int]*Blocked, len(blocked))
 	for i := range blocked {
 		at[blocked[i].Rank] = &blocked[i]

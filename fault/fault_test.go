@@ -62,7 +62,8 @@ var deadlocks = []struct {
 	{"words and messages, one peer each", 2, []fault.Blocked{word(0, 0, ">= 1", 1), recv(1, 0)}, []int{0, 1}, "", "the right member, word and value"},
 	{"a cycle of messages beside words", 4, []fault.Blocked{word(0, 0, ">= 1", 1, 2, 3), recv(1, 2), recv(2, 1), recv(3, 0)}, []int{1, 2}, "", "let one of them send first"},
 	{"words hide no cycle that is none", 3, []fault.Blocked{word(0, 0, ">= 1", 1, 2), recv(1, 0), recv(2, 0)}, nil, "", "the right member, word and value"},
-	{"a value that was passed", 2, []fault.Blocked{word(0, 3, "== 2", 1), word(1, 0, "== -1", 0)}, []int{0, 1}, "", "let one of them notify first"},
+	{"a value that was passed", 2, []fault.Blocked{word(0, 3, "== 2", 1), word(1, 0, "== -1", 0)}, []int{0, 1}, "", "may have passed 2"},
+	{"a cycle that has notified", 2, []fault.Blocked{word(0, 1, ">= 2", 1), word(1, 1, ">= 2", 0)}, []int{0, 1}, "", "give every wait the notifications"},
 	{"a value that was passed, and nobody left", 2, []fault.Blocked{word(0, 3, "== 2")}, nil, "missing notification: nobody is left who could change w.arrived[3], which rank 0 waits for in wait_until", "w.arrived[3] may have passed 2"},
 	{"a send that is missing", 3, []fault.Blocked{recv(0, 2), recv(1, 0)}, nil, "missing send: rank 2 finished without the send that rank 0 waits for in recv(W)", "every send its receive"},
 	{"a receive that is missing", 2, []fault.Blocked{send(0, 1, 4)}, nil, "missing receive: rank 1 finished without the receive that rank 0 waits for in send(E)", "every send its receive"},
@@ -72,7 +73,7 @@ var deadlocks = []struct {
 func TestNewDeadlock(t *testing.T) {
 	for _, tt := range deadlocks {
 		t.Run(tt.name, func(t *testing.T) {
-			d := fault.NewDeadlock(tt.world, tt.blocked)
+			d := fault.NewDeadlock(tt.world, tt.blocked, nil)
 			if !slices.Equal(d.Cycle, tt.cycle) || d.Missing != tt.missing || !strings.Contains(d.Advice, tt.advice) {
 				t.Errorf("cycle %v, missing %q, advice %q", d.Cycle, d.Missing, d.Advice)
 			}
@@ -94,7 +95,7 @@ func TestCycleIsShortest(t *testing.T) {
 			waits[r] = rapid.SliceOfNDistinct(rapid.IntRange(0, world-1), 1, most, rapid.ID[int]).Draw(t, "peers")
 			blocked = append(blocked, recv(r, waits[r]...))
 		}
-		d := fault.NewDeadlock(world, blocked)
+		d := fault.NewDeadlock(world, blocked, nil)
 		// Every rank is blocked and waits for some other: there is a cycle.
 		if len(d.Cycle) == 0 {
 			t.Fatalf("no cycle in %v", waits)
@@ -159,7 +160,7 @@ func TestTexts(t *testing.T) {
 		fmt.Fprintf(&b, "%v\n\n", err)
 	}
 	for _, tt := range deadlocks {
-		d := fault.NewDeadlock(tt.world, tt.blocked)
+		d := fault.NewDeadlock(tt.world, tt.blocked, nil)
 		d.Timed, d.Time = tt.blocked[0].Timed, 400000
 		fmt.Fprintf(&b, "--- %s\n%v\n\n", tt.name, d)
 	}
@@ -167,11 +168,11 @@ func TestTexts(t *testing.T) {
 	for r := range many {
 		many[r] = recv(r, (r+39)%40)
 	}
-	d := fault.NewDeadlock(60, many)
+	d := fault.NewDeadlock(60, many, nil)
 	d.Rings = []fault.RingEnd{{Rank: 0, Peer: 1, Dir: "E", Sending: true, Mine: 4, Pending: "sent 4 of 9 parts"}, {Rank: 0, Peer: 1, Dir: "W", Mine: 2, Cached: 3}}
 	fmt.Fprintf(&b, "--- many\n%v\n", d)
 
-	words := fault.NewDeadlock(2, []fault.Blocked{word(0, 0, ">= 1", 1), word(1, 0, ">= 1", 0)})
+	words := fault.NewDeadlock(2, []fault.Blocked{word(0, 0, ">= 1", 1), word(1, 0, ">= 1", 0)}, nil)
 	words.Rings = []fault.RingEnd{{Rank: 0, Peer: 1, Dir: "E", Sending: true}}
 	fmt.Fprintf(&b, "--- rings that nobody uses\n%v\n\n", words)
 	big := word(3, -1, "== 7", 2)
@@ -229,5 +230,25 @@ func TestIs(t *testing.T) {
 func TestNoPointers(t *testing.T) {
 	if got := fault.Pointers(nil, 0); got != "  no rings" {
 		t.Errorf("got %q", got)
+	}
+}
+
+// A cycle of receives is no matter of who sends first where all have sent.
+func TestCycleThatHasSent(t *testing.T) {
+	ring := func(from, to int, sent uint32) fault.RingEnd {
+		return fault.RingEnd{Rank: from, Peer: to, Dir: "E", Sending: true, Mine: sent}
+	}
+	for _, c := range []struct {
+		sent [2]uint32
+		want string
+	}{
+		{[2]uint32{0, 0}, "let one of them send first"},
+		{[2]uint32{1, 0}, "let one of them send first"},
+		{[2]uint32{1, 1}, "receives once more than is sent to it"},
+	} {
+		d := fault.NewDeadlock(2, []fault.Blocked{recv(0, 1), recv(1, 0)}, []fault.RingEnd{ring(0, 1, c.sent[0]), ring(1, 0, c.sent[1])})
+		if !strings.Contains(d.Advice, c.want) {
+			t.Errorf("sent %v: %q, want %q", c.sent, d.Advice, c.want)
+		}
 	}
 }

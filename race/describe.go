@@ -178,15 +178,20 @@ func (d *Detector) missingEdge(f, e *event) string {
 		return hint
 	}
 	switch s, u := d.unsure(f, e); {
+	case u != nil && u.order > s.turn && !f.write: // memory that is used again: see below
 	case u != nil && u.order > s.turn: // it is not the one that this wait is for
 		return fmt.Sprintf("%v must wait, before %s, for %s of %v too; or, if %s is of a later round, %v must first wait for a signal that %v sends after %s, or meet it in a barrier",
 			whom, there, spot(u.call, u.line), who, here, who, whom, there)
+	case u != nil && u.set:
+		return fmt.Sprintf("%s of %v ends with %v %d, which may come about without %s of %v, because another set does: let %v set the word again only when %v has answered",
+			spot(s.call, s.line), whom, s.cmp, s.value, spot(u.call, u.line), who, who, whom)
 	case u != nil:
 		return fmt.Sprintf("%s of %v ends with %v %d, which may come about without %s of %v, because something else counts instead: wait for all that is added, or give each sender a word of its own",
 			spot(s.call, s.line), whom, s.cmp, s.value, spot(u.call, u.line), who)
 	}
 	finish := finishing(f, int32(whom.PE))
 	if told := d.toldAfter(f, e.agent); told != nil {
+		finish = finishing(f, told.to) // a fence orders nothing across destinations
 		return fmt.Sprintf("%s of %v between %s and %s, which tells %v", finish, who, here, spot(told.call, told.line), whom)
 	}
 	if f.done != 0 {
@@ -238,7 +243,7 @@ func (d *Detector) missingInOne(f, e *event, here, there string) string {
 
 // toldAfter is the last place known at which the agent of f told others something after f that
 // has come to agent x. Earlier ones, such as a signal that f itself carries, need not have.
-func (d *Detector) toldAfter(f *event, x history.Agent) *place {
+func (d *Detector) toldAfter(f *event, x history.Agent) *release {
 	a := &d.agents[f.agent]
 	known := d.agents[x].clk.at(f.agent)
 	if known < f.issued {
@@ -247,7 +252,7 @@ func (d *Detector) toldAfter(f *event, x history.Agent) *place {
 	for i := a.released - 1; i >= max(0, a.released-len(a.releases)); i-- {
 		r := &a.releases[i%len(a.releases)]
 		if r.time >= f.issued && r.time <= known && r.call != "" {
-			return &place{call: r.call, line: r.line}
+			return r
 		}
 	}
 	return nil

@@ -97,6 +97,7 @@ type agent struct {
 // release is a place at which an agent let others know what it has done.
 type release struct {
 	time       uint32
+	to         int32 // PE whose word it changes, or -1
 	call, line string
 }
 
@@ -153,7 +154,11 @@ func (a *agent) tick() { a.clk.time++ }
 func (d *Detector) tell(r *history.Record) clock {
 	a := &d.agents[r.Agent]
 	c := a.clk.hold()
-	a.releases[a.released%len(a.releases)] = release{a.clk.time, r.Call, r.Line}
+	to := int32(-1)
+	if r.Kind == history.Notify || r.Kind == history.RMW {
+		to = r.Peer
+	}
+	a.releases[a.released%len(a.releases)] = release{a.clk.time, to, r.Call, r.Line}
 	a.released++
 	a.tick()
 	return c

@@ -40,6 +40,8 @@ type later struct {
 	times  []uint32
 	seq    uint32
 	before seqs
+
+	call, line string
 }
 
 func newFacts() *facts {
@@ -86,7 +88,7 @@ func (f *facts) comes(d *Detector, w *word, e *event) bool {
 		if len(f.later) >= mostFacts {
 			return false
 		}
-		l = &later{laterKey: key, to: pe(w.addr), set: e.set, value: e.value, time: e.clk.time, seq: e.seq, before: e.before}
+		l = &later{laterKey: key, to: pe(w.addr), set: e.set, value: e.value, time: e.clk.time, seq: e.seq, before: e.before, call: e.call, line: e.line}
 		for a := range e.clk.width() {
 			l.times = append(l.times, e.clk.at(history.Agent(a)))
 		}
@@ -130,7 +132,7 @@ func (d *Detector) foresee(w *word) {
 	}
 	for _, l := range f.byWord[w.addr] {
 		expect(l.agent)
-		r := history.Record{Kind: history.Notify, Agent: l.agent}
+		r := history.Record{Kind: history.Notify, Agent: l.agent, Call: l.call, Line: l.line}
 		e := d.newEvent(&r)
 		e.foreseen, e.word, e.set, e.value, e.order = true, w, l.set, l.value, l.order
 		e.link, e.class, e.seq, e.before = d.linkTo(l.agent, l.to), control, l.seq, l.before

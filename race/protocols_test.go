@@ -1,6 +1,7 @@
 package race_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -370,6 +371,11 @@ func TestProtocols(t *testing.T) {
 			}
 			if rep.Unsettled {
 				t.Error("unsettled")
+			}
+			for i := range rep.Hazards {
+				if m := rep.Hazards[i].Missing; strings.Contains(m, "  ") || strings.Contains(m, "at  ") {
+					t.Errorf("a place is missing: %s", m)
+				}
 			}
 		})
 	}

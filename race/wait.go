@@ -81,9 +81,9 @@ func (d *Detector) look(r *history.Record, cmp tl.Cmp, value int64, isWait bool)
 		cmp: cmp, value: value, latest: w.latest,
 		taught: y.width() > 0 || len(y.sure) > 0,
 	}
-	a.waited[a.waits%len(a.waited)] = s
-	a.waits++
 	if isWait {
+		a.waited[a.waits%len(a.waited)] = s
+		a.waits++
 		d.missedBefore(w, q, &s)
 		d.keep(w, q, &s, y)
 	}

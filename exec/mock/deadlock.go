@@ -27,9 +27,7 @@ func (x *run) deadlock() error {
 		r.stop()
 		blocked[i].Place = r.place
 	}
-	d := fault.NewDeadlock(len(x.launch.Groups[group].PEs), blocked)
-	d.Rings = rings
-	return d
+	return fault.NewDeadlock(len(x.launch.Groups[group].PEs), blocked, rings)
 }
 
 // describe says what a rank waits for, but for its place. peers lists who could still change

@@ -26,13 +26,13 @@ func (x *run) deadlock() error {
 		r.stop()
 		blocked[i].Place = r.place
 	}
-	d := fault.NewDeadlock(len(x.launch.Groups[stuck[0].group].PEs), blocked)
+	d := fault.NewDeadlock(len(x.launch.Groups[stuck[0].group].PEs), blocked, rings)
 	// Kernels run ahead of the clock of events, as far as to where they wait.
 	at := max(x.e.q.Now(), x.result.End)
 	for _, r := range stuck {
 		at = max(at, r.since)
 	}
-	d.Rings, d.Time, d.Timed = rings, at, true
+	d.Time, d.Timed = at, true
 	return d
 }
 

@@ -282,6 +282,17 @@ func TestHazards(t *testing.T) {
 			h.sync()
 			h.read(1, data(1))
 		}, []string{"race put load"}},
+		{"sync does not complete stores", 2, mem.PutSignal, func(h *account) {
+			h.store(0, data(0))
+			h.sync()
+			h.read(1, data(0))
+		}, []string{"race store load"}},
+		{"sync after a pipe barrier", 2, mem.PutSignal, func(h *account) {
+			h.store(0, data(0))
+			h.drain(0)
+			h.sync()
+			h.read(1, data(0))
+		}, nil},
 		{"barrier", 2, mem.PutSignal, func(h *account) {
 			h.putTensor(0, data(1))
 			h.barrier()

@@ -234,7 +234,8 @@ func (c *Context) plain(op Op) {
 }
 
 // Sync waits until all members of a team have come to it as often as this PE. It is a
-// rendezvous only: what members have put need not be there.
+// rendezvous only: what members have put or stored need not be there. OpenSHMEM's shmem_sync
+// makes a PE's own stores visible; here that takes a PipeBarrier before it.
 //
 // It is a dissemination barrier of log2(size) rounds, on words that only grow: in round k
 // rank r tells rank r+2^k, and waits for the word of rank r-2^k (Hensgen, Finkel, Manber,

@@ -1,6 +1,8 @@
 package race
 
 import (
+	"slices"
+
 	"kernbench/history"
 	"kernbench/mem"
 	"kernbench/unit"
@@ -62,10 +64,10 @@ type event struct {
 
 	held *held // the sections that its agent was in
 
-	carrier *event          // when that is complete, so is this one: the signal of a put, the put of a source
-	waiters []*event        // of a load or store, as carrier: accesses by the same PE that wait for it
-	seen    []witness       // others who know of the completion
-	saw     []history.Agent // that have seen the update in its word, and have not acted on it
+	carrier *event           // when that is complete, so is this one: the signal of a put, the put of a source
+	waiters []*event         // of a load or store, as carrier: accesses by the same PE that wait for it
+	seen    []witness        // others who know of the completion
+	saw     *[]history.Agent // that have seen the update in its word, and have not acted on it; nil: none
 
 	op   uint64
 	rng  history.Range
@@ -86,6 +88,9 @@ type event struct {
 	prev, next   *event // list of the agent
 	lprev, lnext *event // list of the link
 }
+
+// sawBy tells whether an agent has seen the update, and has not acted on it.
+func (e *event) sawBy(a history.Agent) bool { return e.saw != nil && slices.Contains(*e.saw, a) }
 
 // list is a queue of events that others may leave in the middle.
 type list struct{ head, tail *event }
@@ -129,7 +134,7 @@ func (d *Detector) newEvent(r *history.Record) *event {
 	a := &d.agents[r.Agent]
 	*e = event{
 		refs: 1, agent: r.Agent, task: r.Task, issued: a.clk.time, kind: r.Kind, op: r.Op,
-		call: r.Call, line: r.Line, time: r.Time, nbi: r.NBI, held: a.held, seen: e.seen[:0], saw: e.saw[:0], waiters: e.waiters[:0],
+		call: r.Call, line: r.Line, time: r.Time, nbi: r.NBI, held: a.held, seen: e.seen[:0], waiters: e.waiters[:0],
 	}
 	return e
 }

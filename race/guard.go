@@ -159,7 +159,9 @@ func (d *Detector) step(g *guard, e *event, r *history.Record) {
 	if e.rmw {
 		p.wrote = seen + add
 		p.section = &section{shape: shape{e.agent, p.level, others}, guard: g, begin: d.placeOf(r)}
-		g.sections[p.section.shape] = g.sections[p.section.shape]
+		if _, ok := g.sections[p.section.shape]; !ok {
+			g.sections[p.section.shape] = false
+		}
 	} else {
 		p.flying = e
 		e.refs++

@@ -160,8 +160,11 @@ func (d *Detector) resolve(agent history.Agent, r *history.Record) {
 	}
 	x.active = false
 	for _, u := range x.way.sure {
-		if !slices.Contains(u.saw, agent) {
-			u.saw = append(u.saw, agent)
+		if u.saw == nil {
+			u.saw = &[]history.Agent{}
+		}
+		if !u.sawBy(agent) {
+			*u.saw = append(*u.saw, agent)
 		}
 		d.release(u)
 	}

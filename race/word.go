@@ -291,7 +291,7 @@ func (d *Detector) allKnow(w *word, u *event) bool {
 		}
 		if a.alive {
 			living = true
-			if !d.knows(&a.clk, u) && (len(w.updates) < manyUpdates || !slices.Contains(u.saw, r.agent)) {
+			if !d.knows(&a.clk, u) && (len(w.updates) < manyUpdates || !u.sawBy(r.agent)) {
 				return false
 			}
 		}

@@ -150,6 +150,22 @@ func TestLocks(t *testing.T) {
 				c.keep()
 			}
 		}},
+		{"last arriver that resets the counter and lets the others go on, twice", "clean", func(c *locked) {
+			n := int64(c.ranks)
+			for round := range int64(2) {
+				c.Store(c.At(c.data.Slice(c.Rank()%4, 1), 0), c.Full(tl.Dims(1), dtype.F32, 1))
+				c.Quiet()
+				if c.add(0, 1) == n-1 {
+					c.add(0, -n)
+					c.keep()
+					c.PipeBarrier()
+					for r := range c.ranks {
+						c.Notify(c.words.At(2), r, tl.SignalAdd, 1)
+					}
+				}
+				c.WaitUntil(c.words.At(2), tl.GE, round+1)
+			}
+		}},
 		{"readers and a writer", "clean", func(c *locked) {
 			for range 2 {
 				if c.Rank() == 0 {

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"os"
 	"strings"
+	"time"
 
 	"modernc.org/sqlite" // the driver
 )
@@ -77,7 +78,7 @@ func open(file, mode string) (*Store, error) {
 		return nil, errors.New("a database needs a file name")
 	}
 	name := url.URL{Scheme: "file", Opaque: (&url.URL{Path: file}).EscapedPath()}
-	q := url.Values{"mode": {mode}, "_pragma": {"busy_timeout(60000)"}, "_txlock": {"immediate"}}
+	q := url.Values{"mode": {mode}, "_pragma": {fmt.Sprintf("busy_timeout(%d)", mostWait.Milliseconds())}, "_txlock": {"immediate"}}
 	switch mode {
 	case "ro":
 	case "immutable":
@@ -96,7 +97,7 @@ func open(file, mode string) (*Store, error) {
 
 // prepare makes the tables of a new file.
 func (s *Store) prepare() error {
-	tx, err := s.db.Begin()
+	tx, err := s.begin()
 	if err != nil {
 		return s.explain(err)
 	}
@@ -109,6 +110,20 @@ func (s *Store) prepare() error {
 		return s.explain(err)
 	}
 	return s.explain(tx.Commit())
+}
+
+// mostWait is how long SQLite, and begin, wait for other processes.
+const mostWait = time.Minute
+
+// begin begins the first transaction. SQLite does not wait when two processes make one file a log of
+// writes (WAL) at once: each has read it, and neither can go on before the other gives up.
+func (s *Store) begin() (tx *sql.Tx, err error) {
+	for start := time.Now(); ; time.Sleep(5 * time.Millisecond) {
+		tx, err = s.db.Begin()
+		if e, ok := errors.AsType[*sqlite.Error](err); !ok || e.Code()&0xff != busy || time.Since(start) > mostWait {
+			return tx, err
+		}
+	}
 }
 
 // asker is a database or a transaction.

@@ -225,6 +225,8 @@ func TestProcessesShareAFile(t *testing.T) {
 		defer stop()
 		cmd := exec.CommandContext(ctx, os.Args[0], "-test.run=^TestProcessesShareAFile$")
 		cmd.Env = append(os.Environ(), "STORE_TEST_WRITER="+dir, "STORE_TEST_NAME="+name)
+		var out strings.Builder
+		cmd.Stdout, cmd.Stderr = &out, &out
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
@@ -238,7 +240,7 @@ func TestProcessesShareAFile(t *testing.T) {
 		}
 		wg.Go(func() {
 			if err := cmd.Wait(); err != nil {
-				t.Errorf("%s: %v", name, err)
+				t.Errorf("%s: %v\n%s", name, err, &out)
 			}
 		})
 	}

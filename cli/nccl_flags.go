@@ -3,7 +3,11 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"io"
 	"strconv"
+	"time"
+
+	"kernbench/report"
 
 	"github.com/spf13/pflag"
 )
@@ -19,8 +23,8 @@ func (n *ncclFlags) add(f *pflag.FlagSet) {
 	f.VarP((*count)(&n.gpus), "ngpus", "g", "ranks of a thread, as nccl-tests has it: --ranks is -t times -g")
 	f.VarP((*count)(&n.threads), "nthreads", "t", "threads, each with -g ranks")
 	f.IntVarP(&n.graph, "cudagraph", "G", 0, "`N` launches of a graph: there are no graphs, and only 0 is taken")
-	f.StringVarP(&n.json, "output_file", "J", "", "`FILE` of nccl-tests' own JSON: use --format json")
-	for _, name := range []string{"ngpus", "nthreads", "cudagraph", "output_file"} {
+	f.StringVarP(&n.json, "output_file", "J", "", "also write the results to `FILE`, in the JSON of nccl-tests")
+	for _, name := range []string{"ngpus", "nthreads", "cudagraph"} {
 		f.Lookup(name).Hidden = true
 	}
 }
@@ -28,8 +32,6 @@ func (n *ncclFlags) add(f *pflag.FlagSet) {
 // apply turns the flags into ranks, or says what to use.
 func (n *ncclFlags) apply(f *pflag.FlagSet, ranks *int) error {
 	switch {
-	case n.json != "":
-		return errors.New("-J: the JSON of kernbench has columns of its own: use --format json > " + n.json)
 	case n.graph != 0:
 		return fmt.Errorf("-G %d: a launch costs what the machine's software says (kernbench schema topology), and there are no graphs: leave -G out", n.graph)
 	case n.gpus == 0 && n.threads == 0:
@@ -39,6 +41,11 @@ func (n *ncclFlags) apply(f *pflag.FlagSet, ranks *int) error {
 	}
 	*ranks = max(1, n.gpus) * max(1, n.threads)
 	return nil
+}
+
+// writer is what writes the file of -J.
+func (n *ncclFlags) writer(w io.Writer, args []string) *report.PerfNCCL {
+	return &report.PerfNCCL{W: w, Args: args, Threads: n.threads, GPUs: n.gpus, Now: time.Now}
 }
 
 // checks is nccl-tests' number of iterations that are checked; any but 0 checks.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"kernbench/dtype"
@@ -33,6 +34,54 @@ func newPerfWriter(w io.Writer, format string, algorithm bool) perfWriter {
 		return &report.PerfCSV{W: w}
 	}
 	return &report.PerfTable{W: w, Algorithm: algorithm}
+}
+
+// perfWriters print a sweep in several ways.
+type perfWriters []perfWriter
+
+func (all perfWriters) each(print func(perfWriter) error) error {
+	for _, w := range all {
+		if err := print(w); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (all perfWriters) Begin(s *lab.Sweep) error {
+	return all.each(func(w perfWriter) error { return w.Begin(s) })
+}
+
+func (all perfWriters) Row(s *lab.Sweep, r *lab.PerfRow) error {
+	return all.each(func(w perfWriter) error { return w.Row(s, r) })
+}
+
+func (all perfWriters) End(s *lab.Sweep) error {
+	return all.each(func(w perfWriter) error { return w.End(s) })
+}
+
+// savedPerf completes the file of -J when the sweep is over.
+type savedPerf struct {
+	*report.PerfNCCL
+	file *destination
+}
+
+func (p *savedPerf) End(s *lab.Sweep) error {
+	return p.file.write(func(w io.Writer) error {
+		p.W = w
+		return p.PerfNCCL.End(s)
+	})
+}
+
+// without returns args less the first of each of some words.
+func without(args []string, words ...string) []string {
+	args = slices.Clone(args)
+	for _, w := range words {
+		if i := slices.Index(args, w); i >= 0 {
+			args = slices.Delete(args, i, i+1)
+		}
+	}
+	return args
 }
 
 func (a *app) perfCommand() *cobra.Command {
@@ -70,6 +119,8 @@ Time is simulated: it is the same in each iteration and each run, so that -n and
 				spec.Factor = 0
 			}
 			switch {
+			case rounding.on && theirs.json != "":
+				return errors.New("-J and --numerics: the JSON of nccl-tests has no place for what rounding does: use --format json")
 			case rounding.on:
 				s, err := rounding.spec(cmd, spec)
 				if err != nil {
@@ -79,7 +130,17 @@ Time is simulated: it is the same in each iteration and each run, so that -n and
 			case cmd.Flags().Changed("inputs"):
 				return errors.New("--inputs: what ranks contribute matters with --numerics only: add it")
 			}
-			return a.profiled(&prof, func() error { return a.perf(cmd.Context(), spec, newPerfWriter(a.out, format, algorithm)) })
+			w := newPerfWriter(a.out, format, algorithm)
+			if theirs.json == "" {
+				return a.profiled(&prof, func() error { return a.perf(cmd.Context(), spec, w) })
+			}
+			file, err := output("-J", theirs.json)
+			if err != nil {
+				return err
+			}
+			defer file.discard()
+			second := &savedPerf{theirs.writer(nil, without(a.args, "perf", args[0])), file}
+			return a.profiled(&prof, func() error { return a.perf(cmd.Context(), spec, perfWriters{second, w}) })
 		},
 	}
 	f := cmd.Flags()

@@ -119,7 +119,7 @@ func (t *PerfTable) Row(s *lab.Sweep, r *lab.PerfRow) error {
 	if s.Bound {
 		behind = append(behind, boundCells(r.PerfBound))
 	}
-	text := fmt.Sprintf("%12d  %12d  %8s  %6s  %6d", int64(r.Size), r.Count, r.Type, r.RedOp, r.Root) +
+	text := fmt.Sprintf("%12d  %12d  %8s  %6s  %6d", int64(r.Size), r.Count, ncclType(r.Type), r.RedOp, r.Root) +
 		placement(s, r.OutOfPlace) + placement(s, r.InPlace) + t.cells(behind)
 	if note := remark(r); note != "" {
 		text += "  # " + note

@@ -8,7 +8,9 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"time"
 
+	"kernbench/dtype"
 	"kernbench/lab"
 	"kernbench/unit"
 )
@@ -105,6 +107,10 @@ func TestGoldenPerf(t *testing.T) {
 		{"perf_mock.text", func(w io.Writer) perfWriter { return &PerfTable{W: w} }, mock},
 		{"perf.csv", func(w io.Writer) perfWriter { return &PerfCSV{W: w} }, sweep()},
 		{"perf.json", func(w io.Writer) perfWriter { return PerfJSON{W: w} }, sweep()},
+		{"perf_nccl.json", func(w io.Writer) perfWriter {
+			clock := time.Date(2026, 7, 1, 9, 30, 0, 0, time.UTC)
+			return &PerfNCCL{W: w, Args: []string{"-t", "2"}, Threads: 2, Now: func() time.Time { clock = clock.Add(time.Second); return clock }}
+		}, sweep()},
 		{"perf_bound.text", func(w io.Writer) perfWriter { return &PerfTable{W: w} }, bounded()},
 		{"perf_bound.csv", func(w io.Writer) perfWriter { return &PerfCSV{W: w} }, bounded()},
 		{"perf_bound.json", func(w io.Writer) perfWriter { return PerfJSON{W: w} }, bounded()},
@@ -191,5 +197,15 @@ func TestPerfIsReadable(t *testing.T) {
 	}
 	if p := back.Rows[0].InPlace; len(back.Rows) != 4 || p.Time != 12345678*unit.Nanosecond || *p.Wrong != 7 || back.Rows[1].InPlace != nil {
 		t.Errorf("%+v", back)
+	}
+}
+
+// Every element type has the name that nccl-tests prints, which is read back as that type.
+func TestNCCLTypes(t *testing.T) {
+	for _, typ := range dtype.Types() {
+		name := ncclType(typ.String())
+		if back, err := dtype.Parse(name); err != nil || back != typ || name == typ.String() {
+			t.Errorf("%v prints as %q, which is read as %v, %v", typ, name, back, err)
+		}
 	}
 }

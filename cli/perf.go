@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"kernbench/dtype"
-	"kernbench/fault"
 	"kernbench/lab"
 	"kernbench/report"
 	"kernbench/tl"
@@ -151,7 +150,7 @@ Time is simulated: it is the same in each iteration and each run, so that -n and
 	theirs.add(f)
 	f.Var(&size{&spec.Memory}, "mem", "contributions and results of all ranks up to which they are checked; beyond, only time is measured")
 	f.Var(&listed[string]{to: &spec.Algorithms, all: func() { spec.AllAlgorithms = true }, parse: anyName, kind: "NAME,...|all|auto"},
-		"algorithm", "algorithms or entries of ccl.yaml (kernbench list algorithms), all that can have these ranks, or auto: for each size the one that --tuning has, without it the fastest of all (default: defaults.algorithm if it performs this, else that of the bench for it)")
+		"algorithm", "algorithms or entries of ccl.yaml (kernbench list algorithms), all that can have these ranks and sizes, or auto: for each size the one that --tuning has, without it the fastest of all (default: defaults.algorithm if it performs this, else that of the bench for it)")
 	f.BoolVar(&algorithm, "algo", false, "a column that says the algorithm, also where there is only one")
 	f.BoolVar(&spec.Bound, "bound", false, "columns with the lower bounds of each row, as configured and of the hardware, how near it comes to each, and what limits it")
 	rounding.add(f)
@@ -232,8 +231,8 @@ func perfOutcome(ctx context.Context, s *lab.Sweep) error {
 	for i := range s.Rows {
 		for _, p := range s.Rows[i].Placements() {
 			measured = true
-			if p.Err == nil || s.All && is[*fault.ScratchFull](p.Err) {
-				continue // the row says why; nobody asked for this algorithm by name
+			if p.Err == nil || s.All && lab.TooLarge(p.Err) {
+				continue // the row says why, and its other placement was measured
 			}
 			if e := exitStatus(ctx, p.Err); e > status {
 				err, status = told{p.Err}, e
@@ -241,6 +240,8 @@ func perfOutcome(ctx context.Context, s *lab.Sweep) error {
 		}
 	}
 	switch {
+	case !measured && len(s.Rows) == 0:
+		return fmt.Errorf("nothing was measured: %s", s.Notes[len(s.Notes)-1])
 	case !measured:
 		return fmt.Errorf("nothing was measured: %s", s.Rows[0].Note)
 	case err == nil && s.Wrong > 0:

@@ -120,6 +120,8 @@ func numericsOutcome(ctx context.Context, n *lab.Numerics) error {
 		}
 	}
 	switch {
+	case !looked && len(n.Rows) == 0:
+		return fmt.Errorf("nothing was looked at: %s", n.Notes[len(n.Notes)-1])
 	case !looked:
 		return fmt.Errorf("nothing was looked at: %s", n.Rows[0].Note)
 	case err == nil && bad:

@@ -64,12 +64,12 @@ type Sweep struct {
 	Bound      bool       `json:"bound,omitempty"` // rows have one
 
 	Algorithms []string    `json:"algorithms"`
-	All        bool        `json:"-"`      // they are all that there are: what one cannot do is left out
+	All        bool        `json:"-"`      // they are all that there are: rows of what one cannot do are left out
 	Varied     []Variation `json:"varied"` // Vary of the spec
 	Timed      bool        `json:"timed"`  // the executor has a clock
 	Notes      []string    `json:"notes"`
 
-	Planned  int       `json:"rows_planned"`
+	Planned  int       `json:"rows_planned"`  // without those that are left out
 	Rows     []PerfRow `json:"rows"`          // that came to their end, in the order of the plan
 	Wrong    int64     `json:"wrong"`         // elements of all rows
 	Checked  bool      `json:"checked"`       // some row was
@@ -119,7 +119,8 @@ type Placement struct {
 // Perf measures, and hands out what is known before the first row, and the rows in their order,
 // each as soon as it and those before it are there; either function may be nil. The error is a
 // mistake in the spec, or the interruption by ctx, with which comes what was finished. A run
-// that fails is in its row.
+// that fails is in its row. Of a sweep over all algorithms, rows with data too large for the machine
+// are left out, and notes of the sweep say so, those of runs behind the ones that begin sees.
 func Perf(ctx context.Context, s PerfSpec, begin func(*Sweep), row func(*PerfRow)) (*Sweep, error) {
 	p, err := planPerf(ctx, &s)
 	if err != nil {
@@ -128,13 +129,19 @@ func Perf(ctx context.Context, s PerfSpec, begin func(*Sweep), row func(*PerfRow
 	if begin != nil {
 		begin(p.sweep)
 	}
+	var out leftOut
 	err = p.measure(ctx, p.pick(func(r *PerfRow) {
+		if out.leave(p.sweep, r.Algorithm, r.Settings, r.Size, r.errs()...) {
+			p.sweep.Planned--
+			return
+		}
 		p.bound(r)
 		p.sweep.add(r)
 		if row != nil {
 			row(r)
 		}
 	}))
+	p.sweep.Notes = append(p.sweep.Notes, out.notes()...)
 	return p.sweep, err
 }
 

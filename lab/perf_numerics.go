@@ -122,16 +122,23 @@ func RunNumerics(ctx context.Context, s NumericsSpec, begin func(*Numerics), row
 	if begin != nil {
 		begin(p.out)
 	}
+	var out leftOut
+	done, total := int64(0), int64(p.out.Planned)
 	err = inOrder(ctx, p.out.Planned, func(i int) *NumericsRow { return p.row(ctx, i) }, func(r *NumericsRow) {
+		if done++; s.Progress != nil {
+			s.Progress(Progress{Phase: "numerics", Done: done, Total: total})
+		}
+		if r.Err != nil && out.leave(p.sweep, r.Algorithm, r.Settings, r.Size, r.Err) {
+			p.out.Planned--
+			return
+		}
 		p.letter(r)
 		p.out.Rows = append(p.out.Rows, *r)
-		if s.Progress != nil {
-			s.Progress(Progress{Phase: "numerics", Done: int64(len(p.out.Rows)), Total: int64(p.out.Planned)})
-		}
 		if row != nil {
 			row(r)
 		}
 	})
+	p.out.Notes = append(p.out.Notes, out.notes()...)
 	return p.out, err
 }
 

@@ -88,10 +88,51 @@ func TestPerfOfWhatAnAlgorithmRefuses(t *testing.T) {
 	if slices.Contains(all.Algorithms, "lab_bad_check") || !slices.Contains(all.Algorithms, "lab_odd") || !strings.Contains(strings.Join(all.Notes, "\n"), "lab_bad_check is left out: its Check panicked") {
 		t.Errorf("%q, %q", all.Algorithms, all.Notes)
 	}
+	for _, r := range all.Rows { // and of others, those sizes that they refuse
+		if len(r.Placements()) == 0 || r.Algorithm == "lab_odd" && r.Size != 8 {
+			t.Errorf("%+v", r)
+		}
+	}
+	if !slices.Contains(all.Notes, "lab_odd is left out at 4 B and 12 B: an even number is needed") || all.Planned != len(all.Rows) {
+		t.Errorf("%d rows planned, %d there, %q", all.Planned, len(all.Rows), all.Notes)
+	}
 	s.AllAlgorithms = false
 	s.Algorithms = []string{"lab_bad_check"} // a panic is a refusal
 	if r := measured(t, s).Rows[0]; !strings.Contains(r.Note, "panicked") {
 		t.Errorf("%+v", r)
+	}
+}
+
+// Of all algorithms, those whose data do not fit scratch or HBM are left out at that size, and a
+// note says so; of those that somebody named, they are in their rows.
+func TestPerfOfTooLittleMemory(t *testing.T) {
+	for key, test := range map[string]struct{ algorithm, note string }{
+		"pe.tcm.scratch=1KiB":             {"tree_allreduce", " left out at 2 KiB and 64 KiB: its data do not fit the scratch of 1 KiB (key pe.tcm.scratch)"},
+		"cube.hbm.capacity_per_pe=144KiB": {"window_allreduce_ring", "at 64 KiB: its data do not fit the HBM (key cube.hbm.capacity_per_pe)"},
+	} {
+		s := perfOf("all_reduce", 4)
+		s.Min, s.Max, s.Factor, s.Check = 2*unit.KiB, 64*unit.KiB, 32, false
+		s.Base.Sets = []string{key}
+		s.Algorithms = []string{test.algorithm}
+		named := measured(t, s)
+		if last := named.Rows[len(named.Rows)-1]; len(named.Rows) != 2 || !lab.TooLarge(last.OutOfPlace.Err) {
+			t.Errorf("%s: %+v", key, last)
+		}
+		s.Algorithms, s.AllAlgorithms = nil, true
+		all := measured(t, s)
+		at := slices.IndexFunc(all.Notes, func(n string) bool { return strings.Contains(n, test.note) })
+		if at < 0 || !strings.Contains(all.Notes[at], test.algorithm) {
+			t.Errorf("%s: no note has %s and %q in %q", key, test.algorithm, test.note, all.Notes)
+		}
+		if all.Planned != len(all.Rows) || len(all.Rows) == 0 {
+			t.Errorf("%s: %d rows planned, %d there", key, all.Planned, len(all.Rows))
+		}
+		for _, r := range all.Rows {
+			measured := slices.ContainsFunc(r.Placements(), func(p *lab.Placement) bool { return !lab.TooLarge(p.Err) })
+			if !measured || r.Algorithm == test.algorithm && r.Size == 64*unit.KiB {
+				t.Errorf("%s: %+v", key, r)
+			}
+		}
 	}
 }
 

@@ -30,6 +30,8 @@ type perfPlan struct {
 	solvers []perfSolver // of machines with their ranks
 	bounded map[*PerfRow]perfLimits
 
+	refused leftOut // rows that an algorithm's Check refused
+
 	call func(*PerfRow) string // what rows have in common of which only the fastest is shown; nil: all are
 }
 
@@ -107,6 +109,13 @@ func planPerf(ctx context.Context, s *PerfSpec) (*perfPlan, error) {
 	if err != nil {
 		return nil, err
 	}
+	refused := p.refused.notes()
+	if len(p.rows) == 0 && len(refused) > 0 {
+		return nil, fmt.Errorf("no algorithm of %s can be measured: %s", what.Name, strings.Join(refused, "; "))
+	}
+	for _, note := range refused {
+		p.note("%s", note)
+	}
 	if len(p.rows) == 0 {
 		return nil, fmt.Errorf("%s of %d ranks: sizes up to %v have no element for each of them", what.Name, p.sweep.Ranks, s.Max)
 	}
@@ -172,7 +181,7 @@ func (p *perfPlan) targets() ([]perfTarget, error) {
 			case err == nil:
 				all = append(all, t)
 			case p.spec.AllAlgorithms:
-				out.add(name, err)
+				out.add(name, err.Error())
 			default:
 				return nil, err
 			}
@@ -185,39 +194,6 @@ func (p *perfPlan) targets() ([]perfTarget, error) {
 		p.note("%s", note)
 	}
 	return all, nil
-}
-
-// leftOut lists algorithms that are not measured, those of one reason together.
-type leftOut struct {
-	reasons []string
-	names   map[string][]string // by reason
-}
-
-func (o *leftOut) add(name string, err error) {
-	reason := strings.TrimPrefix(err.Error(), "algorithm "+name+": ")
-	if o.names == nil {
-		o.names = map[string][]string{}
-	}
-	if o.names[reason] == nil {
-		o.reasons = append(o.reasons, reason)
-	}
-	if !slices.Contains(o.names[reason], name) {
-		o.names[reason] = append(o.names[reason], name)
-	}
-}
-
-// notes are the sentences that say so.
-func (o *leftOut) notes() []string {
-	var notes []string
-	for _, reason := range o.reasons {
-		names := o.names[reason]
-		verb := "is"
-		if len(names) > 1 {
-			verb = "are"
-		}
-		notes = append(notes, fmt.Sprintf("%s %s left out: %s", strings.Join(names, ", "), verb, reason))
-	}
-	return notes
 }
 
 // combinations lists every choice of one value for each key, the last key changing fastest.

@@ -148,16 +148,22 @@ func (p *perfPlan) point(t perfTarget, c collective.Call, count int) error {
 	if p.sweep.Timed {
 		row.Launch = t.plan.Start
 	}
+	refused := error(nil)
+	if check := t.plan.Algorithm.Check; check != nil {
+		refused = refusal(check, c)
+	}
+	if refused != nil && p.sweep.All {
+		p.refused.add(named(row.Algorithm, row.Settings), refused.Error(), row.Size.String())
+		return nil
+	}
 	p.rows = append(p.rows, row)
 	if on := t.limits; on.solver != nil {
 		on.call = c
 		p.bounded[row] = on
 	}
-	if check := t.plan.Algorithm.Check; check != nil {
-		if err := refusal(check, c); err != nil {
-			row.Note = err.Error()
-			return nil
-		}
+	if refused != nil {
+		row.Note = refused.Error()
+		return nil
 	}
 	for _, inPlace := range []bool{false, true} {
 		if inPlace && !fitsInPlace(p.what, c) || !inPlace && !t.apart {

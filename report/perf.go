@@ -17,7 +17,8 @@ type PerfTable struct {
 	W         io.Writer
 	Algorithm bool // a column for it, also where there is only one
 
-	wide []int // the columns behind
+	wide  []int // the columns behind
+	noted int   // notes that are printed
 }
 
 // Begin prints what stands above the rows.
@@ -43,6 +44,7 @@ func (t *PerfTable) Begin(s *lab.Sweep) error {
 	for _, n := range s.Notes {
 		line("note: %s", n)
 	}
+	t.noted = len(s.Notes)
 	line("")
 	const five, four = "%10s  %12s  %8s  %6s  %6s", "  %7s  %6s  %6s  %6s"
 	line(five+"           out-of-place                       in-place", "", "", "", "", "")
@@ -171,6 +173,7 @@ func remark(r *lab.PerfRow) string {
 // End prints what stands below the rows.
 func (t *PerfTable) End(s *lab.Sweep) error {
 	var b bytes.Buffer
+	laterNotes(&b, s.Notes, t.noted)
 	switch {
 	case s.Wrong > 0:
 		fmt.Fprintf(&b, "# Out of bounds values : %d FAILED\n", s.Wrong)
@@ -191,6 +194,13 @@ func (t *PerfTable) End(s *lab.Sweep) error {
 	}
 	_, err := t.W.Write(b.Bytes())
 	return err
+}
+
+// laterNotes prints the notes behind the first, as comments.
+func laterNotes(w io.Writer, notes []string, first int) {
+	for _, n := range notes[min(first, len(notes)):] {
+		fmt.Fprintf(w, "# note: %s\n", n)
+	}
 }
 
 // rounded keeps six significant digits.

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"bytes"
 	"encoding/csv"
 	"io"
 	"strconv"
@@ -70,8 +71,16 @@ func digits(v *float64) string {
 	return strconv.FormatFloat(*v, 'g', -1, 64)
 }
 
-// End prints nothing: sums are for who reads.
-func (c *PerfCSV) End(*lab.Sweep) error { return nil }
+// End prints what holds for the whole, as comments. Sums are for who reads.
+func (c *PerfCSV) End(s *lab.Sweep) error { return csvNotes(c.W, s.Notes) }
+
+// csvNotes prints notes as comments of a CSV file, which begin with #.
+func csvNotes(w io.Writer, notes []string) error {
+	var b bytes.Buffer
+	laterNotes(&b, notes, 0)
+	_, err := w.Write(b.Bytes())
+	return err
+}
 
 func (c *PerfCSV) line(cells []string) error {
 	w := csv.NewWriter(c.W)

@@ -16,7 +16,8 @@ import (
 type NumericsTable struct {
 	W io.Writer
 
-	wide []int // the columns behind
+	wide  []int // the columns behind
+	noted int   // notes that are printed
 }
 
 // numericsForm is the columns that every row has.
@@ -33,6 +34,7 @@ func (t *NumericsTable) Begin(n *lab.Numerics) error {
 	for _, note := range n.Notes {
 		line("note: %s", note)
 	}
+	t.noted = len(n.Notes)
 	line("")
 	head := []string{"algorithm"}
 	t.wide = []int{widest("algorithm", n.Algorithms)}
@@ -156,6 +158,7 @@ func alike(same *bool) string {
 // End prints what stands below the rows.
 func (t *NumericsTable) End(n *lab.Numerics) error {
 	var b strings.Builder
+	laterNotes(&b, n.Notes, t.noted)
 	beyond, found, narrow, chunks := int64(0), false, false, []string{}
 	for i := range n.Rows {
 		r := &n.Rows[i]

@@ -56,8 +56,8 @@ func (c *NumericsCSV) Row(n *lab.Numerics, r *lab.NumericsRow) error {
 	return c.line(append(append(cells, found...), note))
 }
 
-// End prints nothing.
-func (c *NumericsCSV) End(*lab.Numerics) error { return nil }
+// End prints what holds for the whole, as comments.
+func (c *NumericsCSV) End(n *lab.Numerics) error { return csvNotes(c.W, n.Notes) }
 
 func (c *NumericsCSV) line(cells []string) error {
 	w := csv.NewWriter(c.W)

@@ -35,8 +35,6 @@ func (n *Fabric) compress(uses []Use, whole []hop) {
 	known := make([]uint32, len(n.links))
 	fronts := n.fronts(uses, whole, known)
 	clear(known)
-	var to machine.NodeID
-	base := uint32(len(n.hops))
 	for i := range uses {
 		u := &uses[i]
 		if u.Exclusive {
@@ -46,14 +44,11 @@ func (n *Fabric) compress(uses []Use, whole []hop) {
 			u.first = 0
 			continue
 		}
-		if u.To != to {
-			to, base = u.To, uint32(len(n.hops))
-		}
 		path := whole[u.first : u.first+u.clear]
 		if f := fronts[i]; f.at == 0 {
-			u.first, u.clear = n.tail(path, known, base), 0
+			u.first, u.clear = n.tail(path, known), 0
 		} else {
-			u.first, u.clear = f.at, n.tail(path[f.hops:], known, base)
+			u.first, u.clear = f.at, n.tail(path[f.hops:], known)
 		}
 	}
 }
@@ -67,7 +62,6 @@ func (n *Fabric) fronts(uses []Use, whole []hop, known []uint32) []front {
 		fronts  = make([]front, len(uses))
 		passing = make([]uint32, len(n.links)) // of the routes of a source, by link
 		last    = make([]uint32, len(n.links)) // 1 + the latest use whose front ends there
-		base    = uint32(len(n.hops))
 	)
 	path := func(i uint32) []hop {
 		if u := &uses[i]; !u.Exclusive {
@@ -103,7 +97,7 @@ func (n *Fabric) fronts(uses []Use, whole []hop, known []uint32) []front {
 				o := *at - 1
 				if other := whole[uses[o].first:][:f.hops]; slices.Equal(path[:f.hops], other) {
 					if fronts[o].at == 0 {
-						fronts[o].at = n.tail(other, known, base)
+						fronts[o].at = n.tail(other, known)
 					}
 					f.at = fronts[o].at
 				}
@@ -123,13 +117,13 @@ func (n *Fabric) fronts(uses []Use, whole []hop, known []uint32) []front {
 // it: the jump may lead to memory that is not in the cache.
 const leastShared = 2
 
-// tail stores a path up to where it meets a stored one, from base on, that ends alike, and returns
-// where it begins. known is, by link, a hop that lies there.
-func (n *Fabric) tail(path []hop, known []uint32, base uint32) uint32 {
+// tail stores a path up to where it meets a stored one that ends alike, and returns where it begins.
+// known is, by link, the latest hop that was stored for it.
+func (n *Fabric) tail(path []hop, known []uint32) uint32 {
 	own, next := len(path), uint32(0) // links that are not stored yet, and where the path goes on behind them
 	for own > 0 {
 		at := known[n.linkOf(path[own-1])]
-		if at < base || n.hops[at] != path[own-1] || n.onward(Route{at: at}).at != next {
+		if at == 0 || n.hops[at] != path[own-1] || n.onward(Route{at: at}).at != next {
 			break
 		}
 		own--

@@ -42,7 +42,7 @@ With --growth, measure how simulating each algorithm grows with the number of ra
   kernbench bench --growth --only 'ring_*' --format markdown`,
 		Args: nothing,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			spec.Command, spec.Version = a.commandLine(), version()
+			spec.Command, spec.Version = a.commandLine(), lab.Version()
 			bar := newProgress(a.err)
 			spec.Progress = func(p speed.Progress) {
 				bar.report(lab.Progress{Phase: p.Name, Done: int64(p.Done), Total: int64(p.Total)})

@@ -33,7 +33,7 @@ algorithm on rings as it is configured, and of no other.
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			spec.Collective = args[0]
+			spec.Collective, spec.Base.Command = args[0], a.commandLine()
 			flags := cmd.Flags()
 			if flags.Changed("n-elem") && (flags.Changed("minbytes") || flags.Changed("maxbytes")) {
 				return errors.New("--n-elem and a range of sizes: one of the two says how much")

@@ -48,7 +48,7 @@ Parameters, by the names that --keep takes: launch (start of a collective), ll, 
 			}
 			defer file.discard()
 			bar := newProgress(a.err)
-			spec.Progress = bar.report
+			spec.Progress, spec.Base.Command = bar.report, a.commandLine()
 			c, err := lab.Calibrate(cmd.Context(), spec)
 			bar.done()
 			if err != nil {

@@ -22,7 +22,7 @@ for each memory that can hold the ring slots and each way to wait for them.
   kernbench compare --algorithm ring_allreduce --ranks 8 --n-elem 1024`,
 		RunE: func(cmd *cobra.Command, algorithms []string) error {
 			bar := newProgress(a.err)
-			spec.Progress = bar.report
+			spec.Progress, spec.Command = bar.report, a.commandLine()
 			run := lab.Compare
 			if len(algorithms) > 0 {
 				run = func(ctx context.Context, s lab.Spec, row func(lab.CompareRow)) ([]lab.CompareRow, error) {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"kernbench/conf"
+	"kernbench/lab"
 	"kernbench/outfile"
 
 	"github.com/spf13/cobra"
@@ -87,7 +88,7 @@ Exit status:
 func (a *app) root() *cobra.Command {
 	root := &cobra.Command{
 		Use:     "kernbench",
-		Version: version(),
+		Version: lab.Version(),
 		Short:   "A laboratory for collective communication",
 		Long:    "kernbench is a laboratory for collective communication: write an algorithm once as a kernel,\ncheck it, and time it on a simulated machine.\n" + exitCodes,
 		Args:    cobra.ArbitraryArgs,

@@ -192,7 +192,7 @@ func (a *app) perf(ctx context.Context, spec lab.PerfSpec, w perfWriter) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	bar := newProgress(a.err)
-	spec.Progress = bar.report
+	spec.Progress, spec.Base.Command = bar.report, a.commandLine()
 	var sweep *lab.Sweep
 	print := func(err error) {
 		if err != nil {

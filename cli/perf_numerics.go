@@ -73,7 +73,7 @@ func (a *app) perfNumerics(ctx context.Context, spec lab.NumericsSpec, w numeric
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	bar := newProgress(a.err)
-	spec.Progress = bar.report
+	spec.Progress, spec.Base.Command = bar.report, a.commandLine()
 	var found *lab.Numerics
 	print := func(err error) {
 		if err != nil {

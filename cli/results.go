@@ -54,20 +54,20 @@ left out, it is the last run.
 		Use: "show [RUN]", Short: "List every point of a run", Args: runs(0, 1),
 		RunE: r.of(func(x *lab.RunPoints) error {
 			if r.format == "csv" {
-				return report.PointsCSV(r.out, x)
+				return report.PointsCSV(r.out, x, x.MadeBy(r.commandLine()))
 			}
 			return show(r.app, r.format, x, report.Points)
 		}),
 	}, "text", "json", "csv")
 	add(&cobra.Command{
 		Use: "best [RUN]", Short: "The best algorithm of every size, its bound and how near it comes", Args: runs(0, 1),
-		RunE: r.of(func(x *lab.RunPoints) error { return r.best(x.Best()) }),
+		RunE: r.of(func(x *lab.RunPoints) error { return r.best(x) }),
 	}, "text", "json", "csv", "markdown")
 	add(&cobra.Command{
 		Use: "crossovers [RUN]", Short: "The sizes at which another choice becomes the best", Args: runs(0, 1),
 		RunE: r.of(func(x *lab.RunPoints) error {
 			if r.format == "csv" {
-				return report.CrossoversCSV(r.out, x.Best())
+				return report.CrossoversCSV(r.out, x.Best(), x.MadeBy(r.commandLine()))
 			}
 			return show(r.app, r.format, x.Best(), report.Crossovers)
 		}),
@@ -154,12 +154,13 @@ func (r *results) list(st *store.Store) error {
 	return show(r.app, r.format, all, report.Runs)
 }
 
-func (r *results) best(groups []*lab.TuneGroup) error {
+func (r *results) best(x *lab.RunPoints) error {
+	groups, from := x.Best(), x.MadeBy(r.commandLine())
 	switch r.format {
 	case "csv":
-		return report.BestCSV(r.out, groups)
+		return report.BestCSV(r.out, groups, from)
 	case "markdown":
-		return report.BestMarkdown(r.out, groups)
+		return report.BestMarkdown(r.out, groups, from)
 	}
 	return show(r.app, r.format, groups, report.Best)
 }
@@ -175,7 +176,11 @@ func (r *results) diff(st *store.Store, a, b string) error {
 	}
 	d := lab.DiffRuns(was, is)
 	if r.format == "csv" {
-		err = report.DiffCSV(r.out, d)
+		from := was.MadeBy(r.commandLine())
+		for _, m := range is.MadeBy("").Machines {
+			from.Add(m)
+		}
+		err = report.DiffCSV(r.out, d, from)
 	} else {
 		err = show(r.app, r.format, d, report.Diff)
 	}

@@ -83,7 +83,7 @@ func (a *app) runCommand() *cobra.Command {
 // run performs one run and prints what came out, as far as it came.
 func (a *app) run(ctx context.Context, spec lab.Spec, format string) error {
 	bar := newProgress(a.err)
-	spec.Progress = bar.report
+	spec.Progress, spec.Command = bar.report, a.commandLine()
 	r, err := lab.Run(ctx, spec)
 	bar.done()
 	if r != nil && (err == nil || r.Launches > 0 || fault.Is(err)) {

@@ -149,7 +149,7 @@ func (a *app) tune(ctx context.Context, spec lab.TuneSpec, db, table, format str
 	case err != nil:
 		return interrupted(ctx, err)
 	}
-	if err := to.write(func(w io.Writer) error { return report.TuningFile(w, t.Groups) }); err != nil {
+	if err := to.write(func(w io.Writer) error { return report.TuningFile(w, t.Groups, t.MadeBy) }); err != nil {
 		return err
 	}
 	if len(t.Wrong) > 0 {
@@ -168,9 +168,9 @@ func pointsDone(t *lab.Tuned) string {
 func (a *app) showTuned(format string, t *lab.Tuned) error {
 	switch format {
 	case "csv":
-		return report.BestCSV(a.out, t.Groups)
+		return report.BestCSV(a.out, t.Groups, t.MadeBy)
 	case "markdown":
-		return report.BestMarkdown(a.out, t.Groups)
+		return report.BestMarkdown(a.out, t.Groups, t.MadeBy)
 	}
 	return show(a, format, t, report.Tuned)
 }

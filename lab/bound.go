@@ -72,6 +72,8 @@ type Limits struct {
 
 	Rows  []LimitRow `json:"rows"`
 	Notes []string   `json:"notes"`
+
+	MadeBy MadeBy `json:"made_by"`
 }
 
 // LimitRow is every limit at one size.
@@ -155,7 +157,7 @@ func boundTarget(s *BoundSpec, what *collective.Collective) (*setting, *Limits, 
 		return nil, nil, nil, err
 	}
 	l := &Limits{
-		Collective: what.Name, Machine: x.describe(), Fidelity: x.fidelity, Algorithm: name, Type: b.DType.String(), Root: -1,
+		Collective: what.Name, Machine: x.describe(), MadeBy: NewMadeBy(b.Command, x.topo.Fingerprint()), Fidelity: x.fidelity, Algorithm: name, Type: b.DType.String(), Root: -1,
 		Rows: []LimitRow{}, Notes: []string{},
 	}
 	if what.Rooted {

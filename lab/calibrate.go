@@ -70,6 +70,8 @@ type Calibration struct {
 	Rounds      int      `json:"rounds"` // of simulations and fits
 	Simulations int      `json:"simulations"`
 
+	MadeBy MadeBy `json:"made_by"` // of the machine as it was before
+
 	base conf.Source // of the topology; no data: the built-in one
 	sets []string    // that change it
 }
@@ -258,7 +260,7 @@ func (c *calibration) machine(ctx context.Context) error {
 	r := &Calibration{
 		File: c.spec.File, Form: c.table.Form, Header: list(c.table.Header), Collective: c.plan.what.Name, Type: c.call.Type.String(),
 		RedOp: "none", Root: -1, Ranks: c.call.World, InPlace: c.table.InPlace,
-		Topology: c.spec.Base.Topology, Machine: x.describe(), Fidelity: x.fidelity, Algorithms: []string{}, Protocols: []string{},
+		Topology: c.spec.Base.Topology, Machine: x.describe(), MadeBy: NewMadeBy(c.spec.Base.Command, x.topo.Fingerprint()), Fidelity: x.fidelity, Algorithms: []string{}, Protocols: []string{},
 		HoldOut: c.spec.HoldOut, Largest: c.spec.Largest, Findings: []string{}, Notes: list(c.table.Notes),
 	}
 	if c.plan.what.Reduces {

@@ -23,6 +23,7 @@ func (c *Calibration) YAML() ([]byte, error) {
 			above = append(above, r.Key+": "+r.Value)
 		}
 	}
+	above = append(above, c.MadeBy.Lines()...)
 	above = append(above, "", "As it was before:", "")
 	var changes []conf.Change
 	for _, s := range c.sets {

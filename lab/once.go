@@ -194,7 +194,7 @@ func (x *setting) views(p pass) (sink trace.Sink, done func(whole bool) error, e
 		if err != nil {
 			return nil, nil, err
 		}
-		v, err := trace.NewFile(x.TraceFile, f, x.machine.PEName)
+		v, err := trace.NewFile(x.TraceFile, f, x.machine.PEName, x.madeBy().metadata())
 		if err != nil {
 			f.Discard()
 			return nil, nil, err

@@ -75,6 +75,8 @@ type Sweep struct {
 	Checked  bool      `json:"checked"`       // some row was
 	AvgBusBW float64   `json:"avg_busbw_gbs"` // of every row, each placement counting as one
 
+	MadeBy MadeBy `json:"made_by"`
+
 	bus        float64 // sum of BusBW of so many placements
 	placements int
 }

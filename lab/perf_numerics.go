@@ -37,6 +37,8 @@ type Numerics struct {
 
 	Planned int           `json:"rows_planned"`
 	Rows    []NumericsRow `json:"rows"` // that came to their end, in the order of the plan
+
+	MadeBy MadeBy `json:"made_by"`
 }
 
 // NumericsRow is what rounding did to one call.
@@ -189,7 +191,7 @@ func planNumerics(ctx context.Context, s *NumericsSpec) (*numericsPlan, error) {
 	sw := p.sweep
 	p.out = &Numerics{
 		Collective: sw.Collective, Executor: sw.Executor, Fidelity: sw.Fidelity, Machine: sw.Machine, Ranks: sw.Ranks, Seed: s.Base.Seed,
-		Algorithms: sw.Algorithms, Varied: sw.Varied, Timed: sw.Timed, Notes: sw.Notes,
+		Algorithms: sw.Algorithms, Varied: sw.Varied, Timed: sw.Timed, Notes: sw.Notes, MadeBy: sw.MadeBy,
 		Planned: len(p.rows) * len(p.sets), Rows: []NumericsRow{}, Inputs: []string{},
 	}
 	for _, set := range p.sets {

@@ -84,7 +84,7 @@ func planPerf(ctx context.Context, s *PerfSpec) (*perfPlan, error) {
 	p.sweep = &Sweep{
 		Collective: what.Name, Executor: s.Base.Executor, Min: s.Min, Max: s.Max, Factor: s.Factor, Step: s.Step,
 		Iterations: s.Iterations, Warmup: s.Warmup, Check: s.Check && p.row.Can(exec.Data), Bound: s.Bound, Timed: p.row.Can(exec.Clock),
-		All: s.AllAlgorithms, Algorithms: []string{}, Varied: []Variation{}, Notes: []string{}, Rows: []PerfRow{},
+		All: s.AllAlgorithms, MadeBy: NewMadeBy(s.Base.Command), Algorithms: []string{}, Varied: []Variation{}, Notes: []string{}, Rows: []PerfRow{},
 	}
 	for _, v := range s.Vary {
 		if slices.ContainsFunc(p.sweep.Varied, func(other Variation) bool { return other.Key == v.Key }) {
@@ -148,6 +148,7 @@ func (p *perfPlan) addAll(ctx context.Context, right bool) error {
 // describe says in the head of the sweep what a target is, as far as all are alike.
 func (p *perfPlan) describe(t perfTarget) {
 	w := p.sweep
+	w.MadeBy.Add(t.x.topo.Fingerprint())
 	if len(w.Algorithms) == 0 {
 		w.Ranks, w.Machine = t.plan.World, t.x.describe()
 		w.Fidelity = t.x.fidelity

@@ -67,6 +67,8 @@ type Result struct {
 	Notes    []string  `json:"notes"`
 	Report   []string  `json:"report"` // lines of the bench
 
+	MadeBy MadeBy `json:"made_by"`
+
 	Fault string `json:"fault,omitempty"` // what stopped the run; Run's error has it as a type
 
 	changed bool // it came out differently when it was repeated

@@ -84,7 +84,7 @@ func is[T error](err error) bool {
 // result puts the figures of a run and what is told of it into one.
 func (x *setting) result(first, told *outcome, err error) *Result {
 	r := &Result{
-		Spec: x.Spec, Bench: x.program.Name, Executor: x.Executor, Fidelity: x.fidelity, Machine: x.describe(),
+		Spec: x.Spec, Bench: x.program.Name, Executor: x.Executor, Fidelity: x.fidelity, Machine: x.describe(), MadeBy: x.madeBy(),
 		DType: x.DType.String(), Timed: x.row.Can(exec.Clock), WallTime: first.wall,
 		MemoryOrder: x.order.String(), Schedule: x.Schedule,
 		Launches: len(first.launches), Report: first.report, Failures: []Failure{}, Notes: []string{},

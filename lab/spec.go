@@ -48,6 +48,7 @@ type Spec struct {
 	Memory unit.Bytes  `json:"-"` // of this computer that the data of a run may take; 0: what is free
 	Limits exec.Limits `json:"-"` // of launches that do not end by themselves
 
+	Command   string           `json:"-"` // that asks for the run: see MadeBy
 	TraceFile string           `json:"-"` // writes the events of the run: see trace.NewFile
 	CCLTrace  io.Writer        `json:"-"` // gets one line per send and receive
 	Pointers  io.Writer        `json:"-"` // gets the pointers of all rings as each launch leaves them

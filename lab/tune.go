@@ -63,13 +63,17 @@ type Tuned struct {
 	Notes  []string          `json:"notes"`
 	Groups []*TuneGroup      `json:"groups"`
 	Table  *algorithm.Tuning `json:"-"`
+
+	MadeBy MadeBy `json:"made_by"`
 }
 
 // Tune measures, keeps every point in the store as soon as it is there, and takes from it what is
 // there already. The error is a mistake in the spec, or the interruption by ctx, with which comes
 // what was finished.
 func Tune(ctx context.Context, s TuneSpec, st *store.Store) (*Tuned, error) {
-	t := &tuner{spec: &s, store: st, told: map[string]bool{}, out: &Tuned{Wrong: []string{}, Notes: []string{}, Groups: []*TuneGroup{}}}
+	t := &tuner{spec: &s, store: st, told: map[string]bool{}, out: &Tuned{
+		Wrong: []string{}, Notes: []string{}, Groups: []*TuneGroup{}, MadeBy: NewMadeBy(s.Command),
+	}}
 	if err := t.plan(ctx); err != nil {
 		return nil, err
 	}

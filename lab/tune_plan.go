@@ -129,7 +129,9 @@ func (t *tuner) machine(topology string, ranks int) (*tuneMachine, error) {
 	if name == "" {
 		name = defaultMachine
 	}
-	return &tuneMachine{name: name, base: x, fingerprint: x.topo.Fingerprint()}, nil
+	m := &tuneMachine{name: name, base: x, fingerprint: x.topo.Fingerprint()}
+	t.out.MadeBy.Add(m.fingerprint)
+	return m, nil
 }
 
 // defaultMachine is the preset that the built-in machine is.

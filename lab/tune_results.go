@@ -39,6 +39,15 @@ func PointsOf(st *store.Store, run int64) (*RunPoints, error) {
 	return &RunPoints{r, points}, nil
 }
 
+// MadeBy is that of what a command prints of a sweep.
+func (r *RunPoints) MadeBy(command string) MadeBy {
+	p := NewMadeBy(command)
+	for i := range r.Points {
+		p.Add(r.Points[i].Fingerprint)
+	}
+	return p
+}
+
 // Best finds the best of a sweep: see TuneGroup.
 func (r *RunPoints) Best() []*TuneGroup { return groupsOf(r.Points) }
 

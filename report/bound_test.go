@@ -32,6 +32,7 @@ func limits() *lab.Limits {
 	return &lab.Limits{
 		Collective: "reduce", Machine: "1 SIP × 1 cube × 8 PEs", Fidelity: "slot", Ranks: 8, Algorithm: "chain_reduce", Rings: true,
 		Type: "f32", Root: 2, Launch: 8400 * unit.Nanosecond, Rows: []lab.LimitRow{small, row}, Notes: []string{"something to know"},
+		MadeBy: made("kernbench bound reduce", "0123456789abcdef"),
 	}
 }
 

@@ -23,5 +23,8 @@ func CalibrationCSV(w io.Writer, c *lab.Calibration) error {
 		})
 	}
 	out.Flush()
-	return out.Error()
+	if err := out.Error(); err != nil {
+		return err
+	}
+	return csvFoot(w, nil, c.MadeBy)
 }

@@ -72,12 +72,16 @@ func digits(v *float64) string {
 }
 
 // End prints what holds for the whole, as comments. Sums are for who reads.
-func (c *PerfCSV) End(s *lab.Sweep) error { return csvNotes(c.W, s.Notes) }
+func (c *PerfCSV) End(s *lab.Sweep) error { return csvFoot(c.W, s.Notes, s.MadeBy) }
 
-// csvNotes prints notes as comments of a CSV file, which begin with #.
-func csvNotes(w io.Writer, notes []string) error {
+// csvFoot prints notes and where the figures come from as comments of a CSV file, which begin
+// with #.
+func csvFoot(w io.Writer, notes []string, p lab.MadeBy) error {
 	var b bytes.Buffer
 	laterNotes(&b, notes, 0)
+	for _, l := range p.Lines() {
+		b.WriteString("# " + l + "\n")
+	}
 	_, err := w.Write(b.Bytes())
 	return err
 }

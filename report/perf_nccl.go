@@ -36,6 +36,8 @@ type ncclFile struct {
 	Average     ncclAverageBusBW `json:"average_bus_bandwidth"`
 	Errors      []string         `json:"errors"`
 	Ended       string           `json:"end_time"`
+
+	MadeBy lab.MadeBy `json:"made_by"` // which nccl-tests does not have
 }
 
 type ncclConfig struct {
@@ -114,7 +116,7 @@ func (n *PerfNCCL) Row(*lab.Sweep, *lab.PerfRow) error { return nil }
 // End writes all.
 func (n *PerfNCCL) End(s *lab.Sweep) error {
 	f := ncclFile{
-		Version: ncclVersion, Started: ncclTime(n.started), Ended: ncclTime(n.Now()), Env: []string{}, Errors: []string{}, Results: []ncclResult{},
+		Version: ncclVersion, Started: ncclTime(n.started), Ended: ncclTime(n.Now()), MadeBy: s.MadeBy, Env: []string{}, Errors: []string{}, Results: []ncclResult{},
 		Args: append([]string{ncclCollective(s.Collective) + "_perf"}, n.Args...),
 		Config: ncclConfig{
 			Threads: max(1, n.Threads), GPUs: n.GPUs, Min: int64(s.Min), Max: int64(s.Max), Factor: s.Factor, Step: int64(s.Step),

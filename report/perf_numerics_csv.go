@@ -57,7 +57,7 @@ func (c *NumericsCSV) Row(n *lab.Numerics, r *lab.NumericsRow) error {
 }
 
 // End prints what holds for the whole, as comments.
-func (c *NumericsCSV) End(n *lab.Numerics) error { return csvNotes(c.W, n.Notes) }
+func (c *NumericsCSV) End(n *lab.Numerics) error { return csvFoot(c.W, n.Notes, n.MadeBy) }
 
 func (c *NumericsCSV) line(cells []string) error {
 	w := csv.NewWriter(c.W)

@@ -31,8 +31,8 @@ func rounding() *lab.Numerics {
 	return &lab.Numerics{
 		Collective: "all_reduce", Executor: "sim", Fidelity: "slot", Machine: "1 SIP", Ranks: 8, Seed: 9, Timed: true,
 		Algorithms: []string{"ring", "a_longer_name"}, Inputs: []string{"ones", "uniform"}, Notes: []string{"mind the gap"},
-		Varied:  []lab.Variation{{Key: "accumulate", Values: []string{"same", "f32"}}},
-		Planned: 5, Rows: []lab.NumericsRow{good, bad, none},
+		Varied: []lab.Variation{{Key: "accumulate", Values: []string{"same", "f32"}}},
+		MadeBy: made("", "0123456789abcdef"), Planned: 5, Rows: []lab.NumericsRow{good, bad, none},
 	}
 }
 

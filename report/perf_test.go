@@ -17,6 +17,13 @@ import (
 
 func elements(n int64) *int64 { return &n }
 
+// made is a MadeBy of a fixed version.
+func made(command string, machines ...string) lab.MadeBy {
+	p := lab.NewMadeBy(command, machines...)
+	p.Version = "v1.2.3"
+	return p
+}
+
 // sweep has a row of each kind.
 func sweep() *lab.Sweep {
 	both := []lab.Setting{{Key: "n_slots", Value: "2"}, {Key: "cube.noc.link_bw_gbs", Value: "1024"}}
@@ -25,7 +32,7 @@ func sweep() *lab.Sweep {
 		Min: 8, Max: 128 * unit.MiB, Factor: 2, Iterations: 20, Warmup: 1, Check: true, Timed: true,
 		Algorithms: []string{"ring_allreduce", "tree"}, Notes: []string{"one iteration is all"},
 		Varied:  []lab.Variation{{Key: "n_slots", Values: []string{"2", "16"}}, {Key: "cube.noc.link_bw_gbs", Values: []string{"1024"}}},
-		Planned: 6, Wrong: 7, Checked: true, AvgBusBW: 123.4567891,
+		Planned: 6, Wrong: 7, Checked: true, AvgBusBW: 123.4567891, MadeBy: made("kernbench perf all_reduce", "0123456789abcdef", "fedcba9876543210"),
 		Rows: []lab.PerfRow{
 			{
 				Size: 8, Count: 2, Type: "f32", RedOp: "sum", Root: -1, Algorithm: "ring_allreduce", Ranks: 8, Settings: both,

@@ -40,8 +40,9 @@ func golden(t *testing.T, name string, got []byte) {
 
 var results = map[string]*lab.Result{
 	"good": {
-		Spec:  lab.Spec{Bench: "ccl_allreduce", DType: dtype.F16, VerifyData: true},
-		Bench: "ccl_allreduce", Algorithm: "ring_allreduce", Collective: "all_reduce", Topology: "ring_1d",
+		MadeBy: made("kernbench run", "0123456789abcdef"),
+		Spec:   lab.Spec{Bench: "ccl_allreduce", DType: dtype.F16, VerifyData: true},
+		Bench:  "ccl_allreduce", Algorithm: "ring_allreduce", Collective: "all_reduce", Topology: "ring_1d",
 		Executor: "sim", Fidelity: "slot", Machine: "2 SIPs x 16 cubes x 8 PEs",
 		WorldSize: 256, ElemsPerRank: 1040, DType: "f16", Op: "sum", BytesPerRank: 2080,
 		RanksOK: 256, RanksChecked: true,
@@ -56,8 +57,9 @@ var results = map[string]*lab.Result{
 		Notes: []string{"ring_allreduce moves 128 times the bytes of ring_allreduce_chunked"},
 	},
 	"bad": {
-		Spec:  lab.Spec{Bench: "ccl_allreduce", VerifyData: true},
-		Bench: "ccl_allreduce", Algorithm: "lossy", Collective: "all_reduce", Op: "sum",
+		MadeBy: made("kernbench run", "0123456789abcdef"),
+		Spec:   lab.Spec{Bench: "ccl_allreduce", VerifyData: true},
+		Bench:  "ccl_allreduce", Algorithm: "lossy", Collective: "all_reduce", Op: "sum",
 		Executor: "mock", Machine: "1 SIP x 1 cube x 8 PEs", WorldSize: 8, ElemsPerRank: 32, DType: "f32", BytesPerRank: 128,
 		RanksOK: 1, RanksFailed: 7, RanksChecked: true, Messages: 56, MessageBytes: 7168, WallTime: 1234567,
 		Failures: []lab.Failure{
@@ -72,8 +74,9 @@ var results = map[string]*lab.Result{
 		},
 	},
 	"onesided": {
-		Spec:  lab.Spec{Bench: "broadcast_distributed", Options: map[string]string{"root": "1"}, Devices: []int{0, 2}, Schedules: 20},
-		Bench: "broadcast_distributed", Algorithm: "window_broadcast", Collective: "broadcast",
+		MadeBy: made("kernbench run", "0123456789abcdef"),
+		Spec:   lab.Spec{Bench: "broadcast_distributed", Options: map[string]string{"root": "1"}, Devices: []int{0, 2}, Schedules: 20},
+		Bench:  "broadcast_distributed", Algorithm: "window_broadcast", Collective: "broadcast",
 		Executor: "mock", Machine: "1 SIP x 1 cube x 8 PEs", MemoryOrder: "by_channel", Schedule: 4,
 		WorldSize: 2, ElemsPerRank: 64, DType: "f32", BytesPerRank: 256,
 		RanksOK: 2, RanksChecked: true, Launches: 1, WallTime: 250 * time.Microsecond,
@@ -99,8 +102,9 @@ var results = map[string]*lab.Result{
 		},
 	},
 	"timing": {
-		Spec:  lab.Spec{Bench: "gemm_single_pe"},
-		Bench: "gemm_single_pe", Executor: "sim", Fidelity: "ideal", Machine: "1 SIP x 1 cube x 8 PEs",
+		MadeBy: made("kernbench run", "0123456789abcdef"),
+		Spec:   lab.Spec{Bench: "gemm_single_pe"},
+		Bench:  "gemm_single_pe", Executor: "sim", Fidelity: "ideal", Machine: "1 SIP x 1 cube x 8 PEs",
 		WorldSize: 1, DType: "f16", Timed: true, SimulatedTime: 961 * unit.Nanosecond, WallTime: 250 * time.Microsecond,
 		Report: []string{"gemm 32 x 64 x 128", "of 2 tiles"},
 		Verdicts: []lab.Verdict{

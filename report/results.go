@@ -50,7 +50,7 @@ func line(text string) string {
 }
 
 // PointsCSV lists them for programs.
-func PointsCSV(w io.Writer, x *lab.RunPoints) error {
+func PointsCSV(w io.Writer, x *lab.RunPoints, from lab.MadeBy) error {
 	c := csv.NewWriter(w)
 	c.Write([]string{"topology", "fidelity", "collective", "ranks", "type", "op", "root", "size_bytes", "algorithm", "settings", "in_place", "time_ps", "estimated", "messages", "events", "error"})
 	for i := range x.Points {
@@ -65,7 +65,10 @@ func PointsCSV(w io.Writer, x *lab.RunPoints) error {
 		})
 	}
 	c.Flush()
-	return c.Error()
+	if err := c.Error(); err != nil {
+		return err
+	}
+	return csvFoot(w, nil, from)
 }
 
 // Crossovers lists from which size on which choice is the best.
@@ -98,7 +101,7 @@ func Crossovers(w io.Writer, groups []*lab.TuneGroup) error {
 }
 
 // CrossoversCSV lists them for programs.
-func CrossoversCSV(w io.Writer, groups []*lab.TuneGroup) error {
+func CrossoversCSV(w io.Writer, groups []*lab.TuneGroup, from lab.MadeBy) error {
 	c := csv.NewWriter(w)
 	c.Write([]string{"topology", "fidelity", "collective", "ranks", "type", "op", "root", "from_bytes", "to_bytes", "algorithm", "settings", "regret"})
 	for _, g := range groups {
@@ -115,7 +118,10 @@ func CrossoversCSV(w io.Writer, groups []*lab.TuneGroup) error {
 		}
 	}
 	c.Flush()
-	return c.Error()
+	if err := c.Error(); err != nil {
+		return err
+	}
+	return csvFoot(w, nil, from)
 }
 
 // Diff lists the points whose time differs.
@@ -149,7 +155,7 @@ func Diff(w io.Writer, d *lab.TuneDiff) error {
 }
 
 // DiffCSV lists them for programs.
-func DiffCSV(w io.Writer, d *lab.TuneDiff) error {
+func DiffCSV(w io.Writer, d *lab.TuneDiff, from lab.MadeBy) error {
 	c := csv.NewWriter(w)
 	c.Write([]string{"topology", "fidelity", "collective", "ranks", "type", "size_bytes", "algorithm", "settings", "was_ps", "is_ps", "by_ps"})
 	add := func(p, was, is *lab.Point) {
@@ -175,5 +181,8 @@ func DiffCSV(w io.Writer, d *lab.TuneDiff) error {
 		add(&d.OnlyB[i], nil, &d.OnlyB[i])
 	}
 	c.Flush()
-	return c.Error()
+	if err := c.Error(); err != nil {
+		return err
+	}
+	return csvFoot(w, nil, from)
 }

@@ -25,7 +25,11 @@ func SpeedMarkdown(w io.Writer, t *speed.Table) error {
 	if err := table.Markdown(w); err != nil {
 		return err
 	}
-	return speedFoot(w, t, "\n")
+	if err := speedFoot(w, t, "\n"); err != nil {
+		return err
+	}
+	_, err := io.WriteString(w, madeByMarkdown(t.MadeBy))
+	return err
 }
 
 func speedTable(t *speed.Table) *Table {

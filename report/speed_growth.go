@@ -23,7 +23,11 @@ func GrowthMarkdown(w io.Writer, g *speed.Growth) error {
 	if err := t.Markdown(w); err != nil {
 		return err
 	}
-	return growthFoot(w, g)
+	if err := growthFoot(w, g); err != nil {
+		return err
+	}
+	_, err := io.WriteString(w, "\n"+madeByMarkdown(g.MadeBy))
+	return err
 }
 
 func growthTable(g *speed.Growth) *Table {

@@ -58,7 +58,7 @@ func Best(w io.Writer, groups []*lab.TuneGroup) error {
 }
 
 // BestMarkdown prints the same for a document.
-func BestMarkdown(w io.Writer, groups []*lab.TuneGroup) error {
+func BestMarkdown(w io.Writer, groups []*lab.TuneGroup, from lab.MadeBy) error {
 	var b bytes.Buffer
 	for i, g := range groups {
 		if i > 0 {
@@ -73,6 +73,7 @@ func BestMarkdown(w io.Writer, groups []*lab.TuneGroup) error {
 			fmt.Fprintf(&b, "\n%s\n", far)
 		}
 	}
+	b.WriteString("\n" + madeByMarkdown(from))
 	_, err := w.Write(b.Bytes())
 	return err
 }
@@ -174,7 +175,7 @@ func estimates(g *lab.TuneGroup) string {
 }
 
 // BestCSV prints a line for each size of each group.
-func BestCSV(w io.Writer, groups []*lab.TuneGroup) error {
+func BestCSV(w io.Writer, groups []*lab.TuneGroup, from lab.MadeBy) error {
 	c := csv.NewWriter(w)
 	c.Write([]string{
 		"topology", "fidelity", "collective", "ranks", "type", "op", "root", "size_bytes", "algorithm", "settings", "time_us", "estimated", "hardware_bound_us", "hardware_limit",
@@ -203,7 +204,10 @@ func BestCSV(w io.Writer, groups []*lab.TuneGroup) error {
 		}
 	}
 	c.Flush()
-	return c.Error()
+	if err := c.Error(); err != nil {
+		return err
+	}
+	return csvFoot(w, nil, from)
 }
 
 func inUs(ps int64) string { return strconv.FormatFloat(float64(ps)/1e6, 'g', -1, 64) }

@@ -12,9 +12,12 @@ import (
 )
 
 // TuningFile prints a tuning table as the file that --tuning reads.
-func TuningFile(w io.Writer, groups []*lab.TuneGroup) error {
+func TuningFile(w io.Writer, groups []*lab.TuneGroup, from lab.MadeBy) error {
 	var b bytes.Buffer
 	b.WriteString("# Which algorithm is fastest at which size: made by kernbench tune, read with --tuning FILE by\n# the algorithm auto. A row holds from its size on, up to the next.\n")
+	for _, l := range from.Lines() {
+		b.WriteString("# " + l + "\n")
+	}
 	b.WriteString("tables:\n")
 	for _, g := range groups {
 		fmt.Fprintf(&b, "  # %s\n", heading(g))

@@ -21,6 +21,8 @@ type Growth struct {
 	Elements int         `json:"elements_per_rank"` // of f16
 	Fidelity string      `json:"fidelity"`
 	Rows     []GrowthRow `json:"rows"`
+
+	MadeBy lab.MadeBy `json:"made_by"` // its machine is the computer that measured
 }
 
 // GrowthRow is one algorithm. Exponents are those of the last sizes, where constant parts weigh
@@ -75,7 +77,7 @@ func Grow(ctx context.Context, s Spec) (*Growth, error) {
 		return nil, err
 	}
 	g := &Growth{
-		Origin: s.origin(), Command: s.Command,
+		Origin: s.origin(), Command: s.Command, MadeBy: s.madeBy(),
 		Elements: growthElements, Fidelity: "slot",
 	}
 	for i, a := range all {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"kernbench/conf"
+	"kernbench/lab"
 )
 
 // Spec says what to measure.
@@ -86,7 +87,7 @@ func Measure(ctx context.Context, s Spec) (*Table, error) {
 		return nil, err
 	}
 	defer os.RemoveAll(m.dir)
-	t := &Table{Origin: s.origin(), Command: s.Command, Runs: s.Runs}
+	t := &Table{Origin: s.origin(), Command: s.Command, MadeBy: s.madeBy(), Runs: s.Runs}
 	rows := make([]*Row, len(all))
 	// Commands first: a process that this one starts counts what this one had as its own.
 	order := make([]int, len(all))
@@ -114,6 +115,12 @@ func Measure(ctx context.Context, s Spec) (*Table, error) {
 
 func (s *Spec) origin() Origin {
 	return Origin{s.Version, thisMachine(), time.Now().UTC().Truncate(time.Second)}
+}
+
+// madeBy is where the figures come from. They depend on the computer, not on a simulated machine.
+func (s *Spec) madeBy() lab.MadeBy {
+	m := thisMachine()
+	return lab.NewMadeBy(s.Command, m.fingerprint())
 }
 
 func errNoTime(s *Spec) error {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"kernbench/lab"
 )
 
 // Table is what was measured, with its origin. It is also what a file keeps: see Load.
@@ -15,6 +17,8 @@ type Table struct {
 
 	Compared string  `json:"compared_with,omitempty"` // file whose figures stand beside these
 	Before   *Origin `json:"compared_from,omitempty"` // of those
+
+	MadeBy lab.MadeBy `json:"made_by"` // its machine is the computer that measured
 }
 
 // Origin is what was measured, where and when.

@@ -2,6 +2,7 @@ package trace
 
 import (
 	"cmp"
+	"encoding/json"
 	"io"
 	"maps"
 	"slices"
@@ -26,9 +27,17 @@ type Perfetto struct {
 }
 
 // NewPerfetto makes the view and writes the head of the file.
-func NewPerfetto(w io.Writer, pe Names) *Perfetto {
+func NewPerfetto(w io.Writer, pe Names) *Perfetto { return newPerfetto(w, pe, nil) }
+
+// newPerfetto makes the view of a file that says something about itself.
+func newPerfetto(w io.Writer, pe Names, about map[string]string) *Perfetto {
 	p := &Perfetto{out: newOut(w, pe), lanes: map[track][]unit.Time{}, seen: map[int32]bool{}, calls: map[link][]end{}}
-	p.w.WriteString(`{"displayTimeUnit":"ns","traceEvents":[`)
+	p.w.WriteString(`{"displayTimeUnit":"ns",`)
+	if len(about) > 0 {
+		text, _ := json.Marshal(about) // strings have a JSON form
+		p.w.WriteString(`"otherData":` + string(text) + ",")
+	}
+	p.w.WriteString(`"traceEvents":[`)
 	return p
 }
 

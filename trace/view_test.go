@@ -6,6 +6,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -186,15 +187,40 @@ func TestCloseTellsWhatWasNotWritten(t *testing.T) {
 
 func TestNewFile(t *testing.T) {
 	for _, name := range []string{"a.txt", "a.json", "dir.d/a.JSON"} {
-		if _, err := NewFile(name, new(bytes.Buffer), peName); err != nil {
+		if _, err := NewFile(name, new(bytes.Buffer), peName, nil); err != nil {
 			t.Errorf("NewFile(%q): %v", name, err)
 		}
 	}
 	for _, name := range []string{"", "trace", "a.csv", "json"} {
-		_, err := NewFile(name, new(bytes.Buffer), peName)
+		_, err := NewFile(name, new(bytes.Buffer), peName, nil)
 		if err == nil || !strings.Contains(err.Error(), ".json") {
 			t.Errorf("NewFile(%q) = %v, want an error that names the extensions", name, err)
 		}
+	}
+}
+
+// A file for Perfetto says where it comes from, as the format has it. The text form has no place.
+func TestFileSaysWhereItComesFrom(t *testing.T) {
+	about := map[string]string{"version": "v1", "command": `kernbench run --set 'a="b"'`}
+	var b bytes.Buffer
+	w, err := NewFile("a.json", &b, peName, about)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Emit(&Event{Kind: Send, Peer: -1})
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	var file struct {
+		OtherData   map[string]string `json:"otherData"`
+		TraceEvents []any             `json:"traceEvents"`
+	}
+	if err := json.Unmarshal(b.Bytes(), &file); err != nil || !maps.Equal(file.OtherData, about) || len(file.TraceEvents) == 0 {
+		t.Errorf("%v: %s", err, &b)
+	}
+	b.Reset()
+	if w, err = NewFile("a.txt", &b, peName, about); err != nil || w.Close() != nil || strings.Contains(b.String(), "v1") {
+		t.Errorf("%v: %s", err, &b)
 	}
 }
 

@@ -40,12 +40,12 @@ func CheckFile(name string) error {
 }
 
 // NewFile picks the view for a file by its name's extension; w is where its text goes.
-func NewFile(name string, w io.Writer, pe Names) (Writer, error) {
+func NewFile(name string, w io.Writer, pe Names, about map[string]string) (Writer, error) {
 	if err := CheckFile(name); err != nil {
 		return nil, err
 	}
 	if strings.EqualFold(filepath.Ext(name), ".json") {
-		return NewPerfetto(w, pe), nil
+		return newPerfetto(w, pe, about), nil
 	}
 	return NewText(w, pe), nil
 }

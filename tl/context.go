@@ -2,9 +2,11 @@ package tl
 
 import (
 	"fmt"
+	"reflect"
 	"runtime"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"kernbench/fault"
 	"kernbench/mem"
@@ -39,10 +41,10 @@ type Context struct {
 	addrs                *mem.Map
 	name                 func() string // of the PE
 	now                  func() (unit.Time, bool)
-	lines                *lines // nil unless source lines are recorded
-	source               Source // of a kernel that interprets a program; else nil
-	failed               error  // the first fault
-	code                 Kernel // that runs, or ran last
+	lines                *lines  // nil unless source lines are recorded
+	source               Source  // of a kernel that interprets a program; else nil
+	failed               error   // the first fault
+	code                 uintptr // entry of the kernel that runs, or ran last: a watchdog reads it
 
 	program, grid int                 // of a grid; grid is 0 where there is none
 	engine        bool                // there is one to post tasks to
@@ -247,7 +249,7 @@ func (c *Context) Run(k Kernel, a Args) (abandoned bool, err error) {
 			err = &fault.Panic{Place: pl, Value: p, Stack: panicText()}
 		}
 	}()
-	c.code = k
+	atomic.StoreUintptr(&c.code, reflect.ValueOf(k).Pointer())
 	k(c, a)
 	returned = true
 	return false, c.failed

@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"kernbench/fault"
@@ -32,7 +33,7 @@ func (w *Watch) Running() *fault.Stalled {
 	if found == nil {
 		return nil
 	}
-	if at := runtime.FuncForPC(reflect.ValueOf(c.code).Pointer()); at != nil && strings.HasSuffix(lineOf(found[0]), ".go:1") {
+	if at := runtime.FuncForPC(atomic.LoadUintptr(&c.code)); at != nil && strings.HasSuffix(lineOf(found[0]), ".go:1") {
 		// The compiler gives an empty loop no line of its own: name where the kernel begins.
 		file, line := at.FileLine(at.Entry())
 		if entry := frame(fmt.Sprintf("%s:%d", file, line), at.Name()); strings.HasSuffix(entry, found[0][strings.IndexByte(found[0], ' '):]) {

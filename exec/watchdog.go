@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -67,8 +68,9 @@ func (m Limits) run(ctx context.Context, w *tl.Watch, world int, do func(context
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	inner, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	lasting, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
+	inner := delayed{lasting, ctx}
 	end := make(chan ended, 1)
 	go func() {
 		var e ended
@@ -114,6 +116,21 @@ func (m Limits) run(ctx context.Context, w *tl.Watch, world int, do func(context
 			return interrupt(ctx, w, world, cancel, end)
 		}
 	}
+}
+
+// delayed is a context that ends when its launch is to end: a little later than the one outside, and
+// for the same reason.
+type delayed struct {
+	context.Context
+	outside context.Context
+}
+
+// Err is nil until the launch is to end.
+func (d delayed) Err() error {
+	if err := d.Context.Err(); err != nil {
+		return cmp.Or(d.outside.Err(), err)
+	}
+	return nil
 }
 
 // looks is how often a kernel is asked within Stall. A question can get lost, all of them cannot.

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"runtime"
 	"testing"
+	"time"
 
+	"kernbench/exec"
 	"kernbench/exec/sim"
 	"kernbench/fault"
 	"kernbench/tl"
@@ -93,5 +95,18 @@ func TestHangTime(t *testing.T) {
 	var d *fault.Deadlock
 	if want := 101 * 2 * unit.Nanosecond; !errors.As(err, &d) || d.Time != want || d.Blocked[0].Time != want {
 		t.Errorf("%v, want a hang since %v", err, want)
+	}
+}
+
+// TestDeadlineIsTold: a launch that a deadline ends says so, in both modes, and does not say that it
+// was cancelled.
+func TestDeadlineIsTold(t *testing.T) {
+	for _, o := range []sim.Options{{}, {EventDriven: true}, {SecondCore: true}} {
+		b := newBench(t, roundTrips(1<<30, func(*tl.Context, int, tl.Tensor) {}), setup{world: 70, n: 8})
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+		defer cancel()
+		if _, err := (exec.Limits{}).Launch(ctx, sim.New(b.m, b.topo, o), b.launch); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("event-driven %v: %v", o.EventDriven, err)
+		}
 	}
 }

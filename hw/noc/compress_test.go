@@ -8,10 +8,10 @@ import (
 	"kernbench/machine"
 )
 
-// TestFold: routes that share what they have in common, and those that do not, are those of the machine, link by
+// TestCompress: routes that share what they have in common, and those that do not, are those of the machine, link by
 // link. TestEdges holds by
 // which edges.
-func TestFold(t *testing.T) {
+func TestCompress(t *testing.T) {
 	for name, c := range map[string]struct {
 		sets  []string
 		pairs func(pes int, add func(from, to int))

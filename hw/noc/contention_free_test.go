@@ -5,9 +5,9 @@ import (
 	"testing"
 )
 
-// TestSwift holds which links no message waits on against what is said of them, over all pairs of hops that come one
+// TestContentionFree holds which links no message waits on against what is said of them, over all pairs of hops that come one
 // after the other.
-func TestSwift(t *testing.T) {
+func TestContentionFree(t *testing.T) {
 	m, topo := build(t, "system.sips.count=2")
 	for name, tt := range map[string]struct {
 		bytes int64

@@ -22,7 +22,7 @@ func recursiveDoublingAllGather(c *tl.Context, a tl.Args) {
 	}
 }
 
-// powerOfTwo tells whether every rank has a partner in each dimension of a hypercube.
+// powerOfTwo reports whether every rank has a partner in each dimension of a hypercube.
 func powerOfTwo(world, _ int) error {
 	if world < 1 || world&(world-1) != 0 {
 		return fmt.Errorf("%d ranks: each needs a partner at every distance, so the number must be a power of two", world)

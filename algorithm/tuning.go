@@ -94,7 +94,7 @@ func (t *Tuning) For(machine, collective string, ranks int, typ dtype.Type) (*Tu
 	return nil, no
 }
 
-// farther tells whether type a is farther from typ than b is.
+// farther reports whether type a is farther from typ than b is.
 func farther(typ, a, b dtype.Type) bool {
 	off := func(x dtype.Type) int {
 		switch d := x.Size() - typ.Size(); {

@@ -13,7 +13,7 @@ import (
 	"kernbench/dtype"
 )
 
-// Input is what somebody chose that ranks contribute.
+// Input is a chosen contribution of all ranks.
 type Input struct {
 	Name    string // as it was chosen
 	Formula string // of element i of rank r; "": by seed
@@ -150,7 +150,7 @@ func (in *Input) write(t dtype.Type, dst []byte, rank, n, first int) {
 // bySeed reports whether an input is the usual one.
 func (in *Input) bySeed() bool { return in == nil || in.Formula == "" }
 
-// inputs are what ranks contribute, n elements each: as somebody chose, else by seed.
+// inputs are what ranks contribute, n elements each: as chosen, else by seed.
 func (h *Host) inputs(world, n int) (Inputs, error) {
 	in := Inputs{Seed: h.Seed, World: world, Type: h.DType, Op: h.Op, Elems: n}
 	if !h.Input.bySeed() {

@@ -167,7 +167,7 @@ func (t *tasks) free(buffers ...*Vector) error {
 	return errors.Join(errs...)
 }
 
-// contribute fills a vector with what is to be combined: as somebody chose, else exact.
+// contribute fills a vector with what is to be combined: as chosen, else exact.
 func (t *tasks) contribute(v *Vector) error {
 	if t.h.Input != nil {
 		in, err := t.h.inputs(len(t.pes), v.n)

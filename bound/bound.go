@@ -30,7 +30,7 @@ const (
 	Pipelined Kind = "pipeline" // a vector that goes from rank to rank in pieces
 )
 
-// OfRings tells whether limits of that kind are those of one algorithm as it is configured, and
+// OfRings reports whether limits of that kind are those of one algorithm as it is configured, and
 // not those of the machine.
 func (k Kind) OfRings() bool { return k == Vector || k == FanOut || k == Slots || k == Pipelined }
 
@@ -168,7 +168,7 @@ func newSolver(g *graph, lanes int64, clock unit.Time) *Solver {
 	return s
 }
 
-// small tells whether there is time to ask about every rank.
+// small reports whether there is time to ask about every rank.
 func (s *Solver) small() bool { return len(s.g.rank)*len(s.g.edges) <= 4_000_000 }
 
 // choose takes the ranks to ask about: all where that is soon done, else some all over the
@@ -228,7 +228,7 @@ func (s *Solver) Of(co *collective.Collective, c collective.Call, o Options) (*R
 	return r, nil
 }
 
-// above tells whether a limit takes the place of the highest so far. Of equal ones the first counts,
+// above reports whether a limit takes the place of the highest so far. Of equal ones the first counts,
 // but for volume, which names no links.
 func (r *Result) above(t, highest unit.Time, by *Bound) bool {
 	return t > highest || t == highest && by != nil && by.Kind == Volume

@@ -241,7 +241,7 @@ func (d *demand) combinings() int64 {
 	return 0
 }
 
-// depends tells whether a rank must learn of another before it can end.
+// depends reports whether a rank must learn of another before it can end.
 func (d *demand) depends(on, rank int) bool {
 	if on == rank {
 		return false

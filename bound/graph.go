@@ -199,7 +199,7 @@ func scaledUp(a, b, c int64) int64 {
 	return q
 }
 
-// less tells whether a/b < c/d; none is negative.
+// less reports whether a/b < c/d; none is negative.
 func less(a, b, c, d int64) bool {
 	h1, l1 := bits.Mul64(uint64(a), uint64(d))
 	h2, l2 := bits.Mul64(uint64(c), uint64(b))

@@ -6,7 +6,7 @@ import (
 	"kernbench/unit"
 )
 
-// limit tells whether bytes over a rate take longer than a bound, and makes them the bound.
+// limit reports whether bytes over a rate take longer than a bound, and makes them the bound.
 func (b *Bound) limit(bytes, rate int64) bool {
 	t := over(bytes, rate)
 	if t <= b.Time {

@@ -44,7 +44,7 @@ func (p *Problem) time(g *Program, values []float64) float64 {
 	return math.Max(t, 1e-3) // planes go below 0 somewhere, times do not
 }
 
-// Depends tells whether the time of any fitted program changes with a parameter.
+// Depends reports whether the time of any fitted program changes with a parameter.
 func (p *Problem) Depends(param int) bool {
 	for i := range p.Rows {
 		for k := range p.Rows[i].Programs {

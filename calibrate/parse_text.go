@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// isHead tells whether a line names the columns of nccl-tests.
+// isHead reports whether a line names the columns of nccl-tests.
 func isHead(line string) bool {
 	if !strings.HasPrefix(strings.TrimSpace(line), "#") {
 		return false

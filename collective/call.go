@@ -45,7 +45,7 @@ type Part struct {
 	Base int64
 }
 
-// Check tells whether co can be called like that.
+// Check reports whether co can be called like that.
 func (co *Collective) Check(c Call) error {
 	switch {
 	case c.World < 1:
@@ -66,7 +66,7 @@ func (co *Collective) Check(c Call) error {
 	return co.checkCounts(c)
 }
 
-// checkCounts tells whether there is a count for each pair of ranks.
+// checkCounts reports whether there is a count for each pair of ranks.
 func (co *Collective) checkCounts(c Call) error {
 	if c.Counts == nil {
 		return nil

@@ -48,7 +48,7 @@ func (e *Expectation) Prov(dst Prov, rank int) Prov {
 	return dst
 }
 
-// Scaled tells whether results must have been divided by the world size.
+// Scaled reports whether results must have been divided by the world size.
 func (e *Expectation) Scaled() bool {
 	return averages(e.Call)
 }

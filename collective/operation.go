@@ -7,14 +7,14 @@ import (
 	"kernbench/tl"
 )
 
-// Combines tells whether op is the collective's own elementwise operation, the one whose
+// Combines reports whether op is the collective's own elementwise operation, the one whose
 // result merges multisets: add for sum and avg, multiply for prod, max, min.
 func Combines(reduce tl.ReduceOp, op dtype.BinaryOp) bool { return op == reduce.Binary() }
 
-// averages tells whether c divides by the world size.
+// averages reports whether c divides by the world size.
 func averages(c Call) bool { return c.Op == tl.Avg && c.World > 1 }
 
-// Scales tells whether op with the scalar s is the division that avg permits: by the
+// Scales reports whether op with the scalar s is the division that avg permits: by the
 // world size, or a multiplication by its reciprocal as a float64, a float32 or an
 // element of c.Type holds it.
 func Scales(c Call, op dtype.BinaryOp, s float64) bool {
@@ -39,7 +39,7 @@ func Scales(c Call, op dtype.BinaryOp, s float64) bool {
 	return false
 }
 
-// Neutral tells whether filling with v makes an element that the reduction does not
+// Neutral reports whether filling with v makes an element that the reduction does not
 // notice: 0 for sum and avg, 1 for prod, and what no element is beyond for max and min.
 func Neutral(reduce tl.ReduceOp, t dtype.Type, v float64) bool {
 	switch reduce {

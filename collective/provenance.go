@@ -61,16 +61,16 @@ func (p Prov) Len() int {
 	return n
 }
 
-// labelled tells whether Base means something.
+// labelled reports whether Base means something.
 func (r *Run) labelled() bool { return r.Count != 0 }
 
-// Same tells whether the first elements of r and s hold the same thing.
+// Same reports whether the first elements of r and s hold the same thing.
 func (r *Run) Same(s *Run) bool {
 	return r.Kind == s.Kind && r.Count == s.Count && r.Hash == s.Hash && r.Base == s.Base &&
 		r.Scaled == s.Scaled && r.Why == s.Why
 }
 
-// joins tells whether s continues r.
+// joins reports whether s continues r.
 func (r *Run) joins(s *Run) bool {
 	if r.Hash != s.Hash || r.Kind != s.Kind || r.Count != s.Count || r.Scaled != s.Scaled || r.Why != s.Why {
 		return false
@@ -192,7 +192,7 @@ func (p Prov) At(i int) Run {
 	return p[k].part(int32(skip), 1)
 }
 
-// Equal tells whether p and q hold the same elements. Depth and Set do not count.
+// Equal reports whether p and q hold the same elements. Depth and Set do not count.
 func Equal(p, q Prov) bool {
 	if len(p) != len(q) {
 		return false

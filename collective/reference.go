@@ -257,7 +257,7 @@ func (ref *Reference) finish(c Call) {
 	}
 }
 
-// safe tells whether x is so far from the ends of the float64 range that it carries full
+// safe reports whether x is so far from the ends of the float64 range that it carries full
 // precision.
 func safe(x float64) bool {
 	a := math.Abs(x)

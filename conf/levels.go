@@ -58,7 +58,7 @@ func product(dims []int) int {
 	return n
 }
 
-// ByGroup tells whether the groups of the levels below have one way out each.
+// ByGroup reports whether the groups of the levels below have one way out each.
 func (l *Level) ByGroup() bool { return l.Join == "group" }
 
 // Between lists the levels of the network between SIPs, innermost first: those of system.levels or else the one that

@@ -115,7 +115,7 @@ func (c *Context) ReadWords(w *mem.Window, rank int, part string, first, n int) 
 	return values, nil
 }
 
-// reach tells whether the host can use what is in a window.
+// reach reports whether the host can use what is in a window.
 func (c *Context) reach(op string, w *mem.Window) error {
 	if err := c.usableWindow(op, w); err != nil {
 		return err

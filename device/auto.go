@@ -20,7 +20,7 @@ type auto struct {
 	last       *Plan            // that was chosen
 }
 
-// IsAuto tells whether an algorithm's name leaves the choice to a tuning table: "auto" does, unless
+// IsAuto reports whether an algorithm's name leaves the choice to a tuning table: "auto" does, unless
 // ccl.yaml has an entry of that name, and so does "" where it is defaults.algorithm.
 func IsAuto(ccl *conf.CCL, name string) bool {
 	if name == "" {

@@ -196,7 +196,7 @@ func (c *Context) group(p *Plan, what *collective.Collective, a *arguments, cc c
 	return cg, group, nil
 }
 
-// fits tells whether a collective can be called like that, on shards of Elems elements, and
+// fits reports whether a collective can be called like that, on shards of Elems elements, and
 // results in their place or on shards of outs elements.
 func fits(what *collective.Collective, cc collective.Call, outs []int) error {
 	if err := what.Check(cc); err != nil {

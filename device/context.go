@@ -39,7 +39,7 @@ type Config struct {
 	// memory. It may be nil.
 	Check func(*Call) error
 	// Contributed looks at what the ranks of a group bring to a collective, while it is in memory,
-	// and tells whether a copy is to be kept in the group. Nil: it is.
+	// and reports whether a copy is to be kept in the group. Nil: it is.
 	Contributed func(c *Call, g *CallGroup, in func(rank int) []byte) (keep bool, err error)
 	// Given is the algorithm of all plans, whatever name they ask for; nil: the one of that name.
 	Given *Given

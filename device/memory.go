@@ -82,7 +82,7 @@ func (m Memory) Matrix(rows, cols int) Memory {
 	return m
 }
 
-// has tells whether m has rows × cols elements.
+// has reports whether m has rows × cols elements.
 func (m *Memory) has(rows, cols int) bool {
 	if rows < 1 || cols < 1 {
 		return rows >= 0 && cols >= 0 && m.elems() == 0
@@ -134,7 +134,7 @@ func (m *Memory) elems() int { return m.rows * m.cols }
 
 func (m *Memory) contiguous() bool { return m.rows <= 1 || m.pitch == m.cols }
 
-// usable tells whether a stream of a context can copy from or to m.
+// usable reports whether a stream of a context can copy from or to m.
 func (m *Memory) usable(c *Context) error {
 	if m.err != nil {
 		return m.err
@@ -155,7 +155,7 @@ func (m *Memory) as(other *Memory) {
 	}
 }
 
-// overlaps tells whether two memories, of the same type, share an element.
+// overlaps reports whether two memories, of the same type, share an element.
 func (m *Memory) overlaps(o *Memory) bool {
 	size := mem.Addr(m.typ.Size())
 	for i, k := 0, 0; i < m.rows && k < o.rows; {

@@ -41,7 +41,7 @@ type Plan struct {
 	auto *auto // chooses for each call; nil: this plan performs all
 }
 
-// PerSIP tells whether a rank is a SIP.
+// PerSIP reports whether a rank is a SIP.
 func (p *Plan) PerSIP() bool { return p.Config.RankLevel == "sip" }
 
 // Install changes what InstallIPCQ takes from the configuration.

@@ -78,7 +78,7 @@ func (s *Stream) String() string {
 	return fmt.Sprintf("stream %d on %s", s.id, s.ctx.cfg.Machine.PEName(s.dev.pe))
 }
 
-// usable tells whether a stream can be used, on a context if one is given.
+// usable reports whether a stream can be used, on a context if one is given.
 func (s *Stream) usable(c *Context) error {
 	switch {
 	case s == nil:

@@ -76,7 +76,7 @@ func (c *Context) FreeTeam(t *mem.Team) error {
 	return c.release(t.Meeting)
 }
 
-// usableTeam tells whether a team is one of this context.
+// usableTeam reports whether a team is one of this context.
 func (c *Context) usableTeam(t *mem.Team) error {
 	switch {
 	case t == nil:

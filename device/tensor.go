@@ -264,7 +264,7 @@ func (t *Tensor) footprint() unit.Bytes {
 	return n
 }
 
-// usable tells whether the tensor can be used on a device context.
+// usable reports whether the tensor can be used on a device context.
 func (t *Tensor) usable(c *Context) error {
 	switch {
 	case t == nil:

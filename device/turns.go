@@ -137,7 +137,7 @@ func (c *Call) capture(p *Performed, turns []*oplog.CapturedTurn) (missing []int
 	return missing, nil
 }
 
-// agrees tells whether a turn is one of the collective that is to be judged.
+// agrees reports whether a turn is one of the collective that is to be judged.
 func (c *Call) agrees(p *Performed, t *oplog.CapturedTurn) error {
 	call, turn := &c.Groups[0].Call, t.Turn
 	bad := func(what string, got, want any) error {

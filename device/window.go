@@ -160,7 +160,7 @@ func (c *Context) release(w *mem.Window) error {
 	return errors.Join(errs...)
 }
 
-// usableWindow tells whether the host can use a window.
+// usableWindow reports whether the host can use a window.
 func (c *Context) usableWindow(op string, w *mem.Window) error {
 	switch {
 	case w == nil:

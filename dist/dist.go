@@ -57,7 +57,7 @@ func (d *Dist) InitProcessGroup(backend string) error {
 // Plan is the algorithm of the process group, nil before InitProcessGroup.
 func (d *Dist) Plan() *device.Plan { return d.plan }
 
-// PerSIP tells whether every SIP has a worker of its own (rank_level: sip).
+// PerSIP reports whether every SIP has a worker of its own (rank_level: sip).
 func (d *Dist) PerSIP() bool { return d.plan != nil && d.plan.PerSIP() }
 
 // GetBackend is the name of the process group's backend, empty before there is one.

@@ -51,7 +51,7 @@ func listCalls(calls []Called) string {
 	return strings.Join(parts, "; ")
 }
 
-// agree tells whether all workers wait for the same collective.
+// agree reports whether all workers wait for the same collective.
 func (s *scheduler) agree() error {
 	var waiting []Called
 	var finished []int

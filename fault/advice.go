@@ -44,7 +44,7 @@ func advice(d *Deadlock, lost *Blocked, at map[int]*Blocked) string {
 	}
 }
 
-// cycleHasSent tells whether each rank of the cycle has sent to the one that waits for it.
+// cycleHasSent reports whether each rank of the cycle has sent to the one that waits for it.
 func (d *Deadlock) cycleHasSent() bool {
 	for i, r := range d.Cycle {
 		from := d.Cycle[(i+1)%len(d.Cycle)]
@@ -74,7 +74,7 @@ func wordAdvice(blocked []Blocked) string {
 	return "give every wait the notifications that satisfy it: the right member, word and value, on every rank and in every branch"
 }
 
-// passed tells whether the word holds more than what it should equal.
+// passed reports whether the word holds more than what it should equal.
 func (b *Blocked) passed(want string) bool {
 	if b.Unsigned {
 		v, err := strconv.ParseUint(want, 10, 64)

@@ -25,7 +25,7 @@ type QueuedTask struct {
 	Turns, Committed, Done, Waited int
 }
 
-// over tells whether nothing is left to do or to wait for.
+// over reports whether nothing is left to do or to wait for.
 func (t *QueuedTask) over() bool { return t.Done >= t.Turns && t.Waited >= t.Turns }
 
 // A report shows so many queues and so many tasks of each.

@@ -86,7 +86,7 @@ func tooEarly(cores []*Kernel) []Diagnostic {
 	return found
 }
 
-// met tells whether two cores have a SyncAll between a wait of the one and Finalize of the
+// met reports whether two cores have a SyncAll between a wait of the one and Finalize of the
 // other.
 func met(a, b *Kernel, wait, final [2]int) bool {
 	return wait[AllCores] < final[AllCores] || a.typ == AIV && b.typ == AIV && wait[AIVOnly] < final[AIVOnly]

@@ -194,7 +194,7 @@ func TestFinalizeBeforeWait(t *testing.T) {
 	t.Errorf("of 40 schedules these were seen: %v", ends)
 }
 
-// isMisuse tells whether an error tells of a broken rule.
+// isMisuse reports whether an error tells of a broken rule.
 func isMisuse(err error, r hccl.Rule) bool {
 	m, ok := errors.AsType[*hccl.Misuse](err)
 	return ok && m.Has(r)

@@ -117,12 +117,12 @@ func (m *Misuse) find(r Rule, call, found string) int {
 	return -1
 }
 
-// same tells whether two diagnostics differ only in who found them, and when.
+// same reports whether two diagnostics differ only in who found them, and when.
 func (d *Diagnostic) same(o *Diagnostic) bool {
 	return d.Rule == o.Rule && d.Place.Line == o.Place.Line && d.Place.Line != "" && d.Call == o.Call && d.Found == o.Found && d.Severity == o.Severity
 }
 
-// Has tells whether a rule was broken, as far as diagnostics were kept.
+// Has reports whether a rule was broken, as far as diagnostics were kept.
 func (m *Misuse) Has(r Rule) bool {
 	for i := range m.Diagnostics {
 		if m.Diagnostics[i].Rule == r {

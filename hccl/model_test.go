@@ -137,7 +137,7 @@ func (o *modelObject) current() (*modelTask, int) {
 	return nil, len(o.tasks)
 }
 
-// past tells whether unit u of a handle has ended or can begin.
+// past reports whether unit u of a handle has ended or can begin.
 func (o *modelObject) past(handle, u int) bool {
 	t, at := o.current()
 	switch {

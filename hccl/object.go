@@ -236,7 +236,7 @@ type repeated struct {
 	at          int // among the diagnostics, -1 where there was no room for it
 }
 
-// again tells whether the same was refused so often that it comes from a loop.
+// again reports whether the same was refused so often that it comes from a loop.
 func (r *repeated) again(rule Rule, call, found string) bool {
 	const loop = 32
 	if r.rule != rule || r.call != call || r.found != found {

@@ -95,7 +95,7 @@ func displaced(counts, displs []uint64, t DataType, repeat uint8) ([]mem.Chunk, 
 // mostElems is how many elements a tensor can have here.
 const mostElems = math.MaxInt32
 
-// fits tells whether so many elements, so many times, are within what an address can reach.
+// fits reports whether so many elements, so many times, are within what an address can reach.
 func fits(n, times uint64, t DataType) bool {
 	return n <= uint64(mem.MaxOffset)/uint64(max(1, t.Size()))/times
 }
@@ -146,7 +146,7 @@ func (h *Hccl) would(found string) string {
 	return fmt.Sprintf("%s (the task would be handle %d)", found, len(h.tasks))
 }
 
-// ready tells whether tasks can be prepared, and finds the tiling of this one.
+// ready reports whether tasks can be prepared, and finds the tiling of this one.
 func (h *Hccl) ready(t *task) bool {
 	switch {
 	case h.g == nil:

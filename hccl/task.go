@@ -55,7 +55,7 @@ func (t *task) name() string {
 	return t.op.String()
 }
 
-// silent tells whether its turns move nothing.
+// silent reports whether its turns move nothing.
 func (t *task) silent() bool { return t.cc != nil && t.cc.CommunicationOff() }
 
 // unitsPerTurn is how often a turn is committed: once, or as often as its steps go into
@@ -109,7 +109,7 @@ func (t *task) pitched(turn int) []mem.Chunk {
 	return blocks
 }
 
-// sharesSources tells whether elements are in the blocks of two ranks. Contributions are known
+// sharesSources reports whether elements are in the blocks of two ranks. Contributions are known
 // by their place in memory, which then says too little.
 func (t *task) sharesSources() bool {
 	_, _, shares := overlapping(t.inBlocks(0), 1)
@@ -143,7 +143,7 @@ func advanced(blocks []mem.Chunk, turn int) []mem.Chunk {
 	return all
 }
 
-// within tells whether step k of an exchange, of which rank from sends to rank to, is one of
+// within reports whether step k of an exchange, of which rank from sends to rank to, is one of
 // a unit's.
 func (t *task) within(unit, from, to int) bool {
 	if t.unitsPerTurn() == 1 {

@@ -147,7 +147,7 @@ func (c *CcTiling) ReduceType() (op ReduceOp, ok bool) { return c.reduce, c.redu
 // StepSize is how many steps one Commit releases, 0 for all of a turn.
 func (c *CcTiling) StepSize() int { return int(c.stepSize) }
 
-// CommunicationOff tells whether tasks move nothing.
+// CommunicationOff reports whether tasks move nothing.
 func (c *CcTiling) CommunicationOff() bool { return c.silent }
 
 // check tells what keeps the settings from going together.

@@ -14,7 +14,7 @@ import (
 	"kernbench/exec"
 )
 
-// isAuto tells whether a sweep leaves the choice of the algorithm to what is measured, and finds the
+// isAuto reports whether a sweep leaves the choice of the algorithm to what is measured, and finds the
 // tuning table that says what was.
 func (p *perfPlan) isAuto() (bool, *algorithm.Tuning, error) {
 	names := p.spec.Algorithms
@@ -135,7 +135,7 @@ func (p *perfPlan) choose(ctx context.Context, row *algorithm.TuningRow, c colle
 	return t, nil, fmt.Errorf("nothing that is tuned takes a call of %v: %s", p.what.Bytes(c), strings.Join(refusals, "; "))
 }
 
-// isRight tells whether an algorithm may be chosen: one that is wrong on few elements may not, also
+// isRight reports whether an algorithm may be chosen: one that is wrong on few elements may not, also
 // where nobody checks the rows.
 func (p *perfPlan) isRight(ctx context.Context, t perfTarget) bool {
 	c, err := fewElements(p.what, t.plan)
@@ -209,7 +209,7 @@ func (p *perfPlan) pick(row func(*PerfRow)) func(*PerfRow) {
 	}
 }
 
-// beats tells whether a row is the better choice: it is right and came to its end, and was faster in
+// beats reports whether a row is the better choice: it is right and came to its end, and was faster in
 // the place that tune measures too.
 func (r *PerfRow) beats(o *PerfRow) bool {
 	mine, ok := r.deciding()

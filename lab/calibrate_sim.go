@@ -324,7 +324,7 @@ func nudge(m *modelParam) float64 {
 	return 5
 }
 
-// affects tells whether the times of a program can depend on a parameter. Credits are seen as
+// affects reports whether the times of a program can depend on a parameter. Credits are seen as
 // messages of ll are, whatever a program sends.
 func (c *calibration) affects(m *modelParam, program int) bool {
 	switch m.name {

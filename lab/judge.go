@@ -118,7 +118,7 @@ func who(c *device.Call, g, rank int) int {
 	return int(c.Groups[g].PEs[rank])
 }
 
-// wrong tells whether the result of a collective is wrong.
+// wrong reports whether the result of a collective is wrong.
 func (out *outcome) wrong() bool {
 	for _, j := range out.judged {
 		for _, v := range j.verdicts {

@@ -11,7 +11,7 @@ import (
 	"kernbench/unit"
 )
 
-// leavesApart tells whether the kernel of a target leaves results where Into says. One that
+// leavesApart reports whether the kernel of a target leaves results where Into says. One that
 // always stores to its shard cannot be measured out of place: it would leave nothing there. A
 // short run without a clock shows it.
 func (p *perfPlan) leavesApart(ctx context.Context, t perfTarget) (bool, error) {

@@ -252,7 +252,7 @@ func (p *numericsPlan) letter(r *NumericsRow) {
 	}
 }
 
-// Bad tells whether a row shows a defect: a run that failed, a result that is wrong or farther off
+// Bad reports whether a row shows a defect: a run that failed, a result that is wrong or farther off
 // than it can be. That sums overflow or stall is in the nature of a type.
 func (r *NumericsRow) Bad() bool {
 	return r.Err != nil || r.NumericsFound != nil && (r.Wrong > 0 || r.Beyond > 0)

@@ -198,7 +198,7 @@ func refusal(check func(world, nElem int) error, c collective.Call) (err error) 
 	return check(c.World, c.Elems)
 }
 
-// fitsInPlace tells whether contributions and results can share memory.
+// fitsInPlace reports whether contributions and results can share memory.
 func fitsInPlace(what *collective.Collective, c collective.Call) bool {
 	return !what.Apart && c.Elems > 0 && (what.InPlace != nil || mostOut(what, c) <= c.Elems)
 }

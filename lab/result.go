@@ -81,7 +81,7 @@ type Traffic = tl.Traffic
 // MaxFailures is how many failing ranks a Result describes.
 const MaxFailures = 5
 
-// OK tells whether the run ended, and nothing that was checked was wrong.
+// OK reports whether the run ended, and nothing that was checked was wrong.
 func (r *Result) OK() bool {
 	if r.Fault != "" || r.RanksFailed > 0 {
 		return false

@@ -173,7 +173,7 @@ func (x *setting) collective(r *Result, out *outcome) {
 	x.turns(r, out)
 }
 
-// hasRings tells whether some rank of a plan has a neighbour.
+// hasRings reports whether some rank of a plan has a neighbour.
 func hasRings(p *device.Plan) bool {
 	return p != nil && slices.ContainsFunc(p.Wiring, func(w tl.Wiring) bool { return len(w.Out) > 0 })
 }

@@ -71,7 +71,7 @@ type TestSummary struct {
 	Skipped int       `json:"skipped"` // rows
 }
 
-// OK tells whether something was tested and nothing failed.
+// OK reports whether something was tested and nothing failed.
 func (s *TestSummary) OK() bool { return s.Cases > 0 && s.Failed == 0 }
 
 // Test runs algorithms on the default executor for checking over world sizes, element counts, types and
@@ -213,7 +213,7 @@ func (x *setting) testRow(ctx context.Context, name string, world int, exhaustiv
 	return row
 }
 
-// possible tells whether an algorithm and its topology can have a world of that size.
+// possible reports whether an algorithm and its topology can have a world of that size.
 func (x *setting) possible(c *device.Choice, what *collective.Collective, world int) error {
 	cfg, alg := &c.Config, c.Algorithm
 	have, ranks := x.machine.NumPEs(), "PEs"

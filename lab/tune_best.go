@@ -51,7 +51,7 @@ type TuneRange struct {
 	Else      []string   `json:"else"`   // other algorithms as they are configured, the fastest first, up to one that refuses no call
 }
 
-// plainly tells whether a point was measured with everything as it is configured, but for the shape
+// plainly reports whether a point was measured with everything as it is configured, but for the shape
 // of a grid, which some algorithms cannot do without.
 func plainly(p *Point) bool {
 	for _, s := range strings.Fields(p.Settings) {
@@ -62,7 +62,7 @@ func plainly(p *Point) bool {
 	return true
 }
 
-// takesAll tells whether an algorithm of the library refuses no call.
+// takesAll reports whether an algorithm of the library refuses no call.
 func takesAll(name string) bool {
 	a, err := algorithm.Lookup(name)
 	return err == nil && a.Check == nil

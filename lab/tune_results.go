@@ -108,5 +108,5 @@ func DiffRuns(a, b *RunPoints) *TuneDiff {
 	return d
 }
 
-// Empty tells whether nothing differs.
+// Empty reports whether nothing differs.
 func (d *TuneDiff) Empty() bool { return len(d.Changed)+len(d.OnlyA)+len(d.OnlyB) == 0 }

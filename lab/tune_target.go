@@ -177,7 +177,7 @@ func (t *tuner) target(m *tuneMachine, what *collective.Collective, name string,
 	return &tuneTarget{name: name, settings: strings.Join(changes, " "), x: &x, plan: plan}, nil
 }
 
-// change tells whether a setting makes a difference to what an algorithm is configured with.
+// change reports whether a setting makes a difference to what an algorithm is configured with.
 func (m *tuneMachine) change(plan *device.Plan, name, setting string) (bool, error) {
 	key, _, _ := strings.Cut(setting, "=")
 	with, err := m.base.ccl.With(name, []string{setting})
@@ -193,7 +193,7 @@ func (m *tuneMachine) change(plan *device.Plan, name, setting string) (bool, err
 		before.Topology != after.Topology || before.Module != after.Module || before.RootCube != after.RootCube, nil
 }
 
-// onlyProtocol tells whether all protocols of a machine take the same.
+// onlyProtocol reports whether all protocols of a machine take the same.
 func onlyProtocol(t *conf.Topology) bool {
 	for _, name := range []string{"ll", "ll128"} {
 		if t.Software.Protocol(name) != t.Software.Protocol("simple") || !slices.Equal(t.Latencies(name), t.Latencies("simple")) {

@@ -20,7 +20,7 @@ const (
 
 func (s side) String() string { return "ewns"[s : s+1] }
 
-// horizontal tells whether links at s leave along a row.
+// horizontal reports whether links at s leave along a row.
 func (s side) horizontal() bool { return s == east || s == west }
 
 // An edge is a directed link between two sites of a network: cubes within a SIP, or members of a level of SIPs. Sites

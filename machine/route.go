@@ -53,10 +53,10 @@ func (m *Machine) place(n NodeID) place {
 	return place{kind: kindSRAM, cube: cube}
 }
 
-// tile tells whether the node belongs to a PE.
+// tile reports whether the node belongs to a PE.
 func (p place) tile() bool { return p.kind <= kindTCM }
 
-// sameTile tells whether two nodes share a PE's tile, or are the same SRAM, so that no link lies between them.
+// sameTile reports whether two nodes share a PE's tile, or are the same SRAM, so that no link lies between them.
 func sameTile(a, b place) bool {
 	return a.cube == b.cube && a.index == b.index && (a.tile() && b.tile() || a.kind == b.kind)
 }

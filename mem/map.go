@@ -86,7 +86,7 @@ type Run struct {
 	From, To, At Addr
 }
 
-// Has tells whether an address is in the run.
+// Has reports whether an address is in the run.
 func (r *Run) Has(a Addr) bool { return r.From <= a && a < r.To }
 
 // Resolve finds the physical address of an address in the run, and how many bytes from

@@ -57,10 +57,10 @@ type Worst struct {
 	Exact   float64 `json:"exact"` // as a float64
 }
 
-// Within tells whether every result is as near to the exact one as its tree of additions promises.
+// Within reports whether every result is as near to the exact one as its tree of additions promises.
 func (r *Report) Within() bool { return r.Beyond == 0 }
 
-// Applies tells whether rounding can be judged: only additions round, and only floats do.
+// Applies reports whether rounding can be judged: only additions round, and only floats do.
 func Applies(t dtype.Type, op tl.ReduceOp) error {
 	switch {
 	case !t.IsFloat():

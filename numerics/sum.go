@@ -79,7 +79,7 @@ func (s *Sum) put(i int, lo, hi uint64, minus bool) {
 	}
 }
 
-// negative tells whether the sum is below zero.
+// negative reports whether the sum is below zero.
 func (s *Sum) negative() bool { return s.limb[s.n-1]>>63 != 0 }
 
 // Abs is the magnitude.

@@ -235,7 +235,7 @@ func (l *Log) fault() error {
 	return fmt.Errorf("%v: %w", p, err)
 }
 
-// accesses tells whether a record that could not be performed is an access to memory.
+// accesses reports whether a record that could not be performed is an access to memory.
 func (x *record) accesses() bool {
 	switch x.kind {
 	case recLoad, recStore, recCombine:

@@ -35,7 +35,7 @@ func (l *Log) Lockstep(pes []int32) *Lockstep {
 	return u
 }
 
-// Failed tells whether an operation could not be carried out, after which there is no other.
+// Failed reports whether an operation could not be carried out, after which there is no other.
 func (u *Lockstep) Failed() bool { return u.rep.badErr != nil }
 
 // Fault is that operation. Nobody knows when it was.
@@ -147,7 +147,7 @@ func (u *Lockstep) Binary(op dtype.BinaryOp, t dtype.Type, n int32, a, b Vector)
 	return Vector{column: c}
 }
 
-// Shrinks tells whether arithmetic with a number makes no element larger: then Scale may do it.
+// Shrinks reports whether arithmetic with a number makes no element larger: then Scale may do it.
 func Shrinks(op dtype.BinaryOp, by float64) bool {
 	return op == dtype.Div && math.Abs(by) >= 1 || op == dtype.Mul && math.Abs(by) <= 1
 }

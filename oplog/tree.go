@@ -267,7 +267,7 @@ func addTerms(a, b uint32) uint32 {
 	return a + b
 }
 
-// stalls tells whether element i of a sum is one of its operands although the other is not 0.
+// stalls reports whether element i of a sum is one of its operands although the other is not 0.
 func stalls(t dtype.Type, out, a, b []byte, i int) bool {
 	var s, x, y, sign, infinite uint64
 	switch t {

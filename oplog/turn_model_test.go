@@ -42,7 +42,7 @@ func (c cell) merge(d cell, value float64, permitted bool) cell {
 	return m
 }
 
-// alike tells whether two cells hold the same contributions, for all that is known of them.
+// alike reports whether two cells hold the same contributions, for all that is known of them.
 func (c cell) alike(d cell) bool { return c.kind == d.kind && maps.Equal(c.set, d.set) }
 
 // modelled is memory of several ranks, in a log and in the model.

@@ -3,7 +3,7 @@ package race
 // mostChoices is the largest number of updates whose choices are tried one by one.
 const mostChoices = 10
 
-// differ tells whether it matters which updates add up to a value, and can be tried out: where
+// differ reports whether it matters which updates add up to a value, and can be tried out: where
 // all add the same, any that are enough are as good as those that are just enough.
 func differ(opt []*event) bool {
 	if len(opt) > mostChoices {

@@ -282,7 +282,7 @@ func (d *Detector) unsure(f, e *event) (wait *sighting, update *event) {
 	return wait, update
 }
 
-// told tells whether whoever knows an update by the agent of f knows f to be over.
+// told reports whether whoever knows an update by the agent of f knows f to be over.
 func (d *Detector) told(f, u *event) bool {
 	for ; f != nil; f = f.carrier {
 		if f == u || f.done != 0 && u.clk.time >= f.done || f.link != nil && f.link == u.link && u.before[f.class] >= f.seq {

@@ -89,7 +89,7 @@ type event struct {
 	lprev, lnext *event // list of the link
 }
 
-// sawBy tells whether an agent has seen the update, and has not acted on it.
+// sawBy reports whether an agent has seen the update, and has not acted on it.
 func (e *event) sawBy(a history.Agent) bool { return e.saw != nil && slices.Contains(*e.saw, a) }
 
 // list is a queue of events that others may leave in the middle.
@@ -119,7 +119,7 @@ func (l *list) remove(e *event) {
 	e.prev, e.next = nil, nil
 }
 
-// plain tells whether the event is a load or store, or a part of a composite.
+// plain reports whether the event is a load or store, or a part of a composite.
 func (e *event) plain() bool { return e.kind == history.Load || e.kind == history.Store }
 
 func (d *Detector) newEvent(r *history.Record) *event {
@@ -290,7 +290,7 @@ func (d *Detector) waitFor(f, e *event) {
 	f.waiters = append(f.waiters, e)
 }
 
-// knows tells whether whoever has the clock knows that the event is complete.
+// knows reports whether whoever has the clock knows that the event is complete.
 func (d *Detector) knows(c *clock, e *event) bool {
 	if d.knowsItself(c, e) {
 		return true
@@ -321,7 +321,7 @@ func (d *Detector) knowsItself(c *clock, e *event) bool {
 	return false
 }
 
-// before tells whether e is complete before x takes place; c is the clock of x.
+// before reports whether e is complete before x takes place; c is the clock of x.
 func (d *Detector) before(e, x *event, c *clock) bool {
 	if e.agent == x.agent {
 		if e.plain() && (x.plain() || x.local) {

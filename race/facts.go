@@ -57,7 +57,7 @@ func (f *facts) next() *facts {
 	return f
 }
 
-// full tells whether no more is to be learned.
+// full reports whether no more is to be learned.
 func (f *facts) full() bool { return f.pass >= mostPasses || len(f.later) >= mostFacts }
 
 func note(m map[history.Word][]history.Agent, w history.Word, a history.Agent) bool {

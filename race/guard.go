@@ -235,13 +235,13 @@ func (d *Detector) leaveAll(agent history.Agent) {
 	a.held = nil
 }
 
-// contains tells whether an access of a section that is over was complete at its end.
+// contains reports whether an access of a section that is over was complete at its end.
 func (d *Detector) contains(s *section, e *event) bool {
 	c := clock{agent: s.agent, time: s.end}
 	return d.knows(&c, e) || s.link != nil && e.link == s.link && s.after[e.class] >= e.seq
 }
 
-// replaces tells whether nothing can exclude a later access from e and not from f, which is
+// replaces reports whether nothing can exclude a later access from e and not from f, which is
 // ordered before it.
 func (d *Detector) replaces(e, f *event) bool {
 	if e.held == nil || e.held == f.held {
@@ -262,7 +262,7 @@ func (d *Detector) replaces(e, f *event) bool {
 	return true
 }
 
-// excluded tells whether f and e, which nothing orders, are in sections that exclude each
+// excluded reports whether f and e, which nothing orders, are in sections that exclude each
 // other, as far as is known. If so they are reported unless that holds to the end.
 func (d *Detector) excluded(f, e *event, at mem.Addr) bool {
 	if f.atomic && e.atomic {
@@ -318,7 +318,7 @@ func (d *Detector) confirm(x *suspect) {
 	}
 }
 
-// reach tells whether what others have added can be there while agent a is at a level and
+// reach reports whether what others have added can be there while agent a is at a level and
 // agent b looks.
 func (g *guard) reach(a, b history.Agent, level, others int64) bool {
 	least, top := level, level
@@ -331,12 +331,12 @@ func (g *guard) reach(a, b history.Agent, level, others int64) bool {
 	return others >= least && others <= top
 }
 
-// exclude tells whether neither of two sections can begin while the other one goes on.
+// exclude reports whether neither of two sections can begin while the other one goes on.
 func (g *guard) exclude(s, t shape) bool {
 	return !g.reach(s.agent, t.agent, s.level, t.others) && !g.reach(t.agent, s.agent, t.level, s.others)
 }
 
-// covered tells whether the argument holds for all changes of the word.
+// covered reports whether the argument holds for all changes of the word.
 func (g *guard) covered() bool {
 	if g.invalid {
 		return false
@@ -456,7 +456,7 @@ func (d *Detector) sectionHint(f, e *event) string {
 	return ""
 }
 
-// locks tells whether a section excludes others like it.
+// locks reports whether a section excludes others like it.
 func (g *guard) locks(s shape) bool {
 	for t := range g.sections {
 		if t.agent != s.agent && g.exclude(s, t) {

@@ -170,7 +170,7 @@ func (y *way) commonTimes(o *way) {
 	y.one, y.times = nil, y.times[:n]
 }
 
-// weaker tells whether y teaches less than o to somebody who knows c.
+// weaker reports whether y teaches less than o to somebody who knows c.
 func (y *way) weaker(o *way, c *clock) bool {
 	for i := range o.width() {
 		a := history.Agent(i)
@@ -233,7 +233,7 @@ func (d *Detector) learn(q *question, y *way) bool {
 	return found
 }
 
-// masked tells whether a set is hidden by another one that had taken effect.
+// masked reports whether a set is hidden by another one that had taken effect.
 func (d *Detector) masked(q *question, u *event) bool {
 	for o := range q.all {
 		if o != u && o.set && d.knows(q.clk, o) && d.before(u, o, &o.clk) {
@@ -286,7 +286,7 @@ func (d *Detector) last(q *question, c *event, y *way) bool {
 	return true
 }
 
-// divides tells whether need is a multiple of what divides all that is added: no choice of
+// divides reports whether need is a multiple of what divides all that is added: no choice of
 // updates adds up to anything else.
 func divides(opt []*event, need int64) bool {
 	g := int64(0)

@@ -88,7 +88,7 @@ func (l *link) remove(e *event) {
 	e.lprev, e.lnext = nil, nil
 }
 
-// covers tells whether the clock knows the event through what went after it on its link.
+// covers reports whether the clock knows the event through what went after it on its link.
 func (l *link) covers(c *clock, e *event) bool {
 	for i := range l.known {
 		if v := &l.known[i]; v.upTo[e.class] >= e.seq && c.at(v.agent) >= v.time {

@@ -54,7 +54,7 @@ func (a act) String() string {
 	return fmt.Sprintf("%s peer %d block %d word %d count %d", actNames[a.do], a.peer, a.block, a.word, a.count)
 }
 
-// orders tells whether an operation is there only for order.
+// orders reports whether an operation is there only for order.
 func (a act) orders() bool { return a.do >= doWait && a.do <= doPipe }
 
 // program is what each rank does.

@@ -126,7 +126,7 @@ func (o *tinyOp) class(signal bool) int {
 	return -1
 }
 
-// orderedOnLink tells whether the effect of i at its peer (its signal, or data) must be there
+// orderedOnLink reports whether the effect of i at its peer (its signal, or data) must be there
 // before that of k, by a fence or by what the machine promises.
 func (p *tiny) orderedOnLink(i int, iSignal bool, k int, kSignal bool) bool {
 	a, b := &p.ops[i], &p.ops[k]
@@ -145,7 +145,7 @@ func (p *tiny) orderedOnLink(i int, iSignal bool, k int, kSignal bool) bool {
 	return false
 }
 
-// effectDone tells whether the effect of an operation at its peer has taken place.
+// effectDone reports whether the effect of an operation at its peer has taken place.
 func effectDone(o *tinyOp, step uint8, signal bool) bool {
 	if o.puts() && !signal {
 		return step >= there
@@ -153,7 +153,7 @@ func effectDone(o *tinyOp, step uint8, signal bool) bool {
 	return step == over
 }
 
-// mayArrive tells whether everything is there that must be there before the effect of k.
+// mayArrive reports whether everything is there that must be there before the effect of k.
 func (p *tiny) mayArrive(s *tinyState, k int, signal bool) bool {
 	for i := p.first[p.ops[k].rank]; i < k; i++ {
 		o := &p.ops[i]
@@ -166,7 +166,7 @@ func (p *tiny) mayArrive(s *tinyState, k int, signal bool) bool {
 	return true
 }
 
-// own tells whether an earlier load or store of the same rank must be over before access k
+// own reports whether an earlier load or store of the same rank must be over before access k
 // of its cell.
 func (p *tiny) ownBusy(s *tinyState, k, cell int) bool {
 	for i := p.first[p.ops[k].rank]; i < k; i++ {
@@ -239,7 +239,7 @@ func (p *tiny) successors(s *tinyState, do func(t tinyState, i int)) {
 	}
 }
 
-// enabled tells whether the rank of operation i can begin it.
+// enabled reports whether the rank of operation i can begin it.
 func (p *tiny) enabled(s *tinyState, i int) bool {
 	o := &p.ops[i]
 	for k := p.first[o.rank]; k < i; k++ {
@@ -305,7 +305,7 @@ const (
 	signal
 )
 
-// waits tells whether side x of operation k cannot end before side e of the earlier i: by
+// waits reports whether side x of operation k cannot end before side e of the earlier i: by
 // itself or by way of what lies between them.
 func (p *tiny) waits(i, e, k, x int) bool {
 	if i == k {

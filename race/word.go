@@ -281,7 +281,7 @@ func (d *Detector) fold(w *word) {
 	}
 }
 
-// allKnow tells whether all who look at the word know an update to have taken effect.
+// allKnow reports whether all who look at the word know an update to have taken effect.
 func (d *Detector) allKnow(w *word, u *event) bool {
 	living := false
 	for _, r := range w.readers {

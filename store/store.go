@@ -131,7 +131,7 @@ type asker interface {
 	QueryRow(query string, args ...any) *sql.Row
 }
 
-// check tells whether a file is empty, and refuses one that holds something else, or what a later
+// check reports whether a file is empty, and refuses one that holds something else, or what a later
 // version wrote.
 func (s *Store) check(db asker) (fresh bool, err error) {
 	var app, has, tables int64

@@ -76,7 +76,7 @@ func (x *OneSided) Failing(at int) int {
 	return -1
 }
 
-// Awaits tells whether a kernel on a PE that waits for words could be waiting for what the
+// Awaits reports whether a kernel on a PE that waits for words could be waiting for what the
 // one on another PE has yet to do: for that of any member of the team that has not ended, and
 // in a rendezvous for that of members who have not come to it, ended or not.
 func (x *OneSided) Awaits(pe, other int32, ended bool) bool {

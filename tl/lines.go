@@ -195,7 +195,7 @@ func ours(function string) bool {
 	return strings.HasPrefix(function, "kernbench/tl.") || strings.HasPrefix(function, "kernbench/mem.") || strings.HasPrefix(function, "kernbench/hccl.(*") || inside(function)
 }
 
-// inside tells whether a function is this package's own, an executor's or a dialect's, or of
+// inside reports whether a function is this package's own, an executor's or a dialect's, or of
 // the libraries below them: not the kernel's.
 func inside(function string) bool {
 	for _, p := range [...]string{"kernbench/tl.(*Context)", "kernbench/tl.(*Watch)", "kernbench/program.(*", "kernbench/hccl.(*", "kernbench/tl.(*lines)", "kernbench/tl.callerLine", "kernbench/tl.returns", "runtime.", "iter."} {

@@ -69,7 +69,7 @@ func (c *Context) Traffic() Traffic {
 	return c.counts
 }
 
-// away tells whether memory is another PE's.
+// away reports whether memory is another PE's.
 func (c *Context) away(a mem.Addr) bool { return a-c.slice > mem.MaxOffset && a.Space() == mem.HBM }
 
 // putting is what the forms of put differ in.

@@ -197,7 +197,7 @@ func (c *Context) use(op string, t *Tensor) int32 {
 	return t.cell
 }
 
-// live tells whether t still exists, and if so that it is used. The zero Tensor does not: cells
+// live reports whether t still exists, and if so that it is used. The zero Tensor does not: cells
 // have no generation 0.
 func (c *Context) live(t *Tensor) bool {
 	if int(t.pe) != c.pe || uint(t.cell) >= uint(len(c.cells)) {

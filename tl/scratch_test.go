@@ -84,7 +84,7 @@ func TestScratchAgainstModel(t *testing.T) {
 		var all []*held
 		pinned := int64(0)
 		pick := func(t *rapid.T) *held { return all[rapid.IntRange(0, len(all)-1).Draw(t, "which")] }
-		// gone tells whether the tensor is no more; a live one must have kept its value.
+		// gone reports whether the tensor is no more; a live one must have kept its value.
 		gone := func(h *held) bool {
 			b := &c.cells[h.t.cell]
 			if b.gen != h.t.gen {

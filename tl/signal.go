@@ -41,7 +41,7 @@ func (c Cmp) String() string {
 	return fmt.Sprintf("Cmp(%d)", uint8(c))
 }
 
-// Holds tells whether a word of type t that holds v satisfies the comparison with want.
+// Holds reports whether a word of type t that holds v satisfies the comparison with want.
 func (c Cmp) Holds(t mem.WordType, v, want int64) bool {
 	switch c {
 	case EQ:

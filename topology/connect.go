@@ -83,7 +83,7 @@ func (l *links) peerOf(rank int32, d tl.Dir) (peer int32, ok bool) {
 	return 0, false
 }
 
-// claimed tells whether a ring arrives at rank under name d.
+// claimed reports whether a ring arrives at rank under name d.
 func (l *links) claimed(rank int32, d tl.Dir) bool {
 	return l.names[rank][d/64]>>(d%64)&1 > 0
 }

@@ -174,7 +174,7 @@ func (p *Perfetto) join(e end) {
 	}
 }
 
-// faces tells whether a message sent along one direction is received from the other.
+// faces reports whether a message sent along one direction is received from the other.
 func faces(a, b uint8) bool {
 	o, ok := tl.Dir(a).Opposite()
 	if ok && o == tl.Dir(b) {

@@ -27,7 +27,7 @@ var Extensions = []struct{ Ext, Doc string }{
 	{".json", "Chrome trace events, for ui.perfetto.dev"},
 }
 
-// CheckFile tells whether NewFile knows a view for the file's name.
+// CheckFile reports whether NewFile knows a view for the file's name.
 func CheckFile(name string) error {
 	var known []string
 	for _, e := range Extensions {

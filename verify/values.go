@@ -75,7 +75,7 @@ func (c *check) copies() {
 	}
 }
 
-// sameAsFirst tells whether rank shares rank 0's judgement, and passes it on.
+// sameAsFirst reports whether rank shares rank 0's judgement, and passes it on.
 func (c *check) sameAsFirst(rank int) bool {
 	if rank == 0 || c.same == nil || !c.same[rank] {
 		return false

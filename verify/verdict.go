@@ -61,7 +61,7 @@ type Verdict struct {
 // MaxFailures is the number of failing ranks that a Verdict describes one by one.
 const MaxFailures = 5
 
-// OK tells whether every rank is right as far as was checked, and that something was.
+// OK reports whether every rank is right as far as was checked, and that something was.
 func (v *Verdict) OK() bool {
 	return v.RanksFail == 0 && (v.Provenance.Status == OK || v.Values.Status == OK)
 }

@@ -280,7 +280,7 @@ func TestHcclNames(t *testing.T) {
 	}
 }
 
-// fromContext tells whether kernels of the task API have a call from those of any kernel alone.
+// fromContext reports whether kernels of the task API have a call from those of any kernel alone.
 func fromContext(name string) bool {
 	c, _ := reflect.TypeFor[hccl.Kernel]().FieldByName("Context")
 	_, inherited := c.Type.MethodByName(name)

@@ -184,7 +184,7 @@ func (r *rank) Do(in *tl.Instr) {
 	}
 }
 
-// noticed tells whether others can notice when an instruction is carried out.
+// noticed reports whether others can notice when an instruction is carried out.
 func noticed(op tl.Op) bool {
 	switch op {
 	case tl.OpMath, tl.OpGemm, tl.OpPost, tl.OpAwait, tl.OpFence, tl.OpDrain:

@@ -103,7 +103,7 @@ func (r *rank) await(port int) int {
 	}
 }
 
-// agrees tells whether what came can be what the kernel wants.
+// agrees reports whether what came can be what the kernel wants.
 func (r *rank) agrees(in *tl.Instr) bool {
 	if r.run.launch.Ring.Strict {
 		return in.GotN == in.N && in.GotType == in.Type && in.GotShape == in.Shape

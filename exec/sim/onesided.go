@@ -165,7 +165,7 @@ func (r *rank) fly(t *transfer, f *effect) uint32 {
 	return r.run.xfers.put(t)
 }
 
-// holds tells whether an address is in the core's tile, so that reading it needs no request.
+// holds reports whether an address is in the core's tile, so that reading it needs no request.
 func (r *rank) holds(a mem.Addr) bool {
 	return a.Space() != mem.SRAM && a.Unit() == int(r.seat)
 }

@@ -40,7 +40,7 @@ func (r *rank) awaitPeer(i int32) {
 	r.stallSpan(from)
 }
 
-// writing tells whether a store to the HBM slice beside the core is under way.
+// writing reports whether a store to the HBM slice beside the core is under way.
 func (r *rank) writing() bool {
 	for i := range r.under {
 		if u := &r.under[i]; u.write && r.owns(u.lo) {
@@ -101,7 +101,7 @@ func (r *rank) drainEngines() {
 	r.stallSpan(from)
 }
 
-// moving tells whether loads, stores or composites are under way.
+// moving reports whether loads, stores or composites are under way.
 func (r *rank) moving() bool { return len(r.under) > 0 || r.pipes > 0 }
 
 // progress lets a kernel go on that waits for transfers of its own. One of them is complete

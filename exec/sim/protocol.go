@@ -6,7 +6,7 @@ import (
 	"kernbench/unit"
 )
 
-// unseen tells whether what has arrived is yet to be seen by its receiver, and sees to it that it will be: so much later
+// unseen reports whether what has arrived is yet to be seen by its receiver, and sees to it that it will be: so much later
 // as the protocol takes. Nobody is occupied meanwhile, so that messages behind it keep their distance.
 //
 // All updates of words from elsewhere are late, atomics too, so that those that come the same way take effect in their

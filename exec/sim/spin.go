@@ -74,7 +74,7 @@ func (x *run) stir(now unit.Time) {
 	x.spinning = x.spinning[:0]
 }
 
-// patient tells whether ranks that spin may poll on though nothing else can happen.
+// patient reports whether ranks that spin may poll on though nothing else can happen.
 func (x *run) patient() bool {
 	if len(x.spinning) == 0 || x.granted >= patience {
 		return false

@@ -54,7 +54,7 @@ type grid struct {
 	last  [tl.EngineQueues]*task // the last that they have posted to each queue
 }
 
-// over tells whether all programs have ended, and all tasks that they have posted.
+// over reports whether all programs have ended, and all tasks that they have posted.
 func (g *grid) over() bool { return g.ended == g.Grid && g.tasks == 0 }
 
 // RunStreams lets all streams do what is queued, side by side, and returns when everything

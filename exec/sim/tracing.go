@@ -77,7 +77,7 @@ func (t *traces) forget(after unit.Time) {
 	}
 }
 
-// knownAtEnd tells whether events of a kind are those of something that has come to its end.
+// knownAtEnd reports whether events of a kind are those of something that has come to its end.
 func knownAtEnd(k trace.Kind) bool {
 	return k == trace.Kernel || k == trace.Message || k == trace.Load || k == trace.Store
 }

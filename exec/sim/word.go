@@ -155,7 +155,7 @@ func (x *run) atomicArrived(r *rank, user uint32, now unit.Time) {
 	}
 }
 
-// changes tells whether an atomic has an effect on a word that held a value.
+// changes reports whether an atomic has an effect on a word that held a value.
 func (f *effect) changes(held int64) bool {
 	if f.op == swapWord {
 		return held == f.expect

@@ -38,7 +38,7 @@ type queue struct {
 	ends []unit.Time // when the others do, or did
 }
 
-// Full tells whether a queue takes no descriptor at a time.
+// Full reports whether a queue takes no descriptor at a time.
 func (e *Engine) Full(s *Spec, q Queue, now unit.Time) bool {
 	if e.Used(q) < s.Depth {
 		return false

@@ -8,7 +8,7 @@ import (
 	"kernbench/unit"
 )
 
-// last tells whether m is at the last link of its route: what follows takes everything.
+// last reports whether m is at the last link of its route: what follows takes everything.
 func (n *Fabric) last(m *message) bool {
 	return n.hops[m.route.at+1] >= jump && n.onward(m.route).Empty()
 }

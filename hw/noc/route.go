@@ -11,7 +11,7 @@ import (
 // where it goes on when it comes to an end there, if it does.
 type Route struct{ at, then uint32 }
 
-// Empty tells whether there are no links.
+// Empty reports whether there are no links.
 func (r Route) Empty() bool { return r.at == 0 }
 
 // hop is a link of a stored route and a channel there. While routes are reserved it has, in place of a link

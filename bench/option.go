@@ -157,7 +157,7 @@ func (h *Host) value(name string, k OptionKind) string {
 	return o.Default
 }
 
-// Chosen reports whether somebody chose a value for an option.
+// Chosen reports whether a value was chosen for an option.
 func (h *Host) Chosen(name string) bool {
 	_, ok := h.With[name]
 	return ok

@@ -210,7 +210,7 @@ func (d *Deadlock) Error() string {
 	return b.String()
 }
 
-// showsRings reports whether the ends of rings have something to do with it: somebody waits for
+// showsRings reports whether the ends of rings have something to do with it: a rank waits for
 // one, or they were used.
 func (d *Deadlock) showsRings() bool {
 	return len(d.Rings) > 0 && (slices.ContainsFunc(d.Blocked, func(b Blocked) bool { return b.Word == "" }) ||

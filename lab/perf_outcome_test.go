@@ -104,7 +104,7 @@ func TestPerfOfWhatAnAlgorithmRefuses(t *testing.T) {
 }
 
 // Of all algorithms, those whose data do not fit scratch or HBM are left out at that size, and a
-// note says so; of those that somebody named, they are in their rows.
+// note says so; of algorithms that were named, reasons are in their rows.
 func TestPerfOfTooLittleMemory(t *testing.T) {
 	for key, test := range map[string]struct{ algorithm, note string }{
 		"pe.tcm.scratch=1KiB":             {"tree_allreduce", " left out at 2 KiB and 64 KiB: its data do not fit the scratch of 1 KiB (key pe.tcm.scratch)"},

@@ -18,7 +18,7 @@ type Lockstep struct {
 	who  []Who
 	last []*piece // of memory, that each used last
 	free map[int][]*column
-	ways []*Senders // that nobody has
+	ways []*Senders // that are not in use
 }
 
 // Lockstep begins to carry out what the ranks of a group do, by their PEs. It is nil where somebody is

@@ -75,7 +75,7 @@ type piece struct {
 	prov collective.Prov
 	few  [4]collective.Run // where provenance lies while it has no more runs
 
-	trees []Tree  // of the elements, where somebody asks for them
+	trees []Tree  // of the elements, where they are wanted
 	wrote []int32 // explain mode, see Log.Writers
 }
 

@@ -8,9 +8,8 @@ import (
 	"kernbench/machine"
 )
 
-// TestCompress: routes that share what they have in common, and those that do not, are those of the machine, link by
-// link. TestEdges holds by
-// which edges.
+// TestCompress: routes read the same as those of the machine, link by link, whether they share parts or
+// not. TestEdges compares their edges.
 func TestCompress(t *testing.T) {
 	for name, c := range map[string]struct {
 		sets  []string

@@ -36,7 +36,7 @@ type buffer struct {
 
 // Flags of buffers and, at their own buffer, of links.
 const (
-	blocked    uint8 = 1 << iota // a queue waits for room that nobody has announced yet
+	blocked    uint8 = 1 << iota // a queue waits for room that has not been announced
 	overflowed                   // there are further releases: see release
 	exclusive                    // one route alone passes the link
 	ample                        // its buffers hold all that can be on its way over it

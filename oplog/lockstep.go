@@ -21,8 +21,8 @@ type Lockstep struct {
 	ways []*Senders // that are not in use
 }
 
-// Lockstep begins to carry out what the ranks of a group do, by their PEs. It is nil where somebody is
-// to be told more of operations than what comes of them.
+// Lockstep begins to carry out what the ranks of a group do, by their PEs. It is nil for a
+// log that explains or audits: those need each operation by itself.
 func (l *Log) Lockstep(pes []int32) *Lockstep {
 	if l.opts.Explain || l.opts.Audit {
 		return nil

@@ -35,6 +35,7 @@ const house = `
 	dist, hccl;
 	device;
 	algorithm < tl, collective, topology, mem, dtype, unit;
+	frontend/chakra;
 	race < exec/mock, history, tl, mem, unit;
 	verify, bound, numerics, calibrate;
 	exec/mock, exec/sim;

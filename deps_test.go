@@ -53,6 +53,8 @@ const house = `
 	program;
 	collective;
 	tl;
+	tl/watch;
+	tl/frames;
 	fault;
 	mem;
 	dtype;

@@ -7,6 +7,7 @@ import (
 
 	"kernbench/dtype"
 	"kernbench/mem"
+	"kernbench/tl/watch"
 	"kernbench/unit"
 )
 
@@ -139,7 +140,7 @@ type Launch struct {
 	// Tensors is what tensors hold of a PE's HBM slice, which rings cannot have. Nil: nothing.
 	Tensors func(pe int) unit.Bytes
 
-	Watch *Watch // that sees what its kernels do; may be nil
+	Watch *watch.Watch // that sees what its kernels do; may be nil
 }
 
 // Group is a set of PEs that run a launch's kernel together.

@@ -27,9 +27,13 @@ import (
 const house = `
 	cmd/kernbench < cli;
 	cli;
-	report < speed, lab, unit;
+	report < speed, lab, frontend, frontend/judge, frontend/plan, unit;
 	speed, kerneltest;
 	lab;
+	frontend;
+	frontend/msccl;
+	frontend/judge;
+	frontend/plan;
 	store;
 	bench;
 	dist, hccl;

@@ -39,7 +39,7 @@ const house = `
 	dist, hccl;
 	device;
 	algorithm < tl, collective, topology, mem, dtype, unit;
-	frontend/chakra;
+	frontend/chakra, frontend/mscclpp;
 	race < exec/mock, history, tl, mem, unit;
 	verify, bound, numerics, calibrate;
 	exec/mock, exec/sim;

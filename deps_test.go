@@ -28,7 +28,7 @@ const house = `
 	cmd/kernbench < cli;
 	cli;
 	report < speed, lab, frontend, frontend/judge, frontend/plan, unit;
-	speed, kerneltest;
+	speed, kerneltest/conformance, kerneltest/hosttest;
 	lab;
 	frontend;
 	frontend/msccl;
@@ -40,7 +40,8 @@ const house = `
 	device;
 	algorithm < tl, collective, topology, mem, dtype, unit;
 	frontend/chakra, frontend/mscclpp;
-	race < exec/mock, history, tl, mem, unit;
+	kerneltest;
+	race < history, tl, mem, unit;
 	verify, bound, numerics, calibrate;
 	exec/mock, exec/sim;
 	exec/sim/replay, exec/sim/values;

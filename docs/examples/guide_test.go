@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"kernbench/cli"
-	"kernbench/exec/mock"
+	"kernbench/kerneltest"
 	"kernbench/tl"
 )
 
@@ -181,7 +181,7 @@ func TestErrorBlocks(t *testing.T) {
 		}
 		cfg := m.config
 		cfg.Inputs = [][]float64{{1, 2, 3, 4}, {5, 6, 7, 8}, {9, 10, 11, 12}}
-		_, err := mock.Try(m.kernel, cfg)
+		_, err := kerneltest.Try(m.kernel, cfg)
 		if err == nil {
 			t.Errorf("%v: %s is no mistake", &b, name)
 			continue

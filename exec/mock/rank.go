@@ -104,7 +104,7 @@ func (r *rank) body(k tl.Kernel, a tl.Args) iter.Seq[struct{}] {
 
 // turn lets the kernel go on.
 func (r *rank) turn() {
-	r.kernel.Enter()
+	r.run.launch.Watch.Enter(r.kernel)
 	r.next()
 	switch {
 	case !r.done:

@@ -7,7 +7,6 @@ import (
 
 	"kernbench/dtype"
 	"kernbench/exec/mock"
-	"kernbench/kerneltest"
 	"kernbench/mem"
 	"kernbench/tl"
 
@@ -33,7 +32,7 @@ func team(t interface{ Fatal(...any) }, i int, pes ...int32) *mem.Team {
 func TestSchedulesAreDeterministic(t *testing.T) {
 	l := layout(t, 4, 1)
 	run := func(seed uint64) string {
-		got := kerneltest.Once(t, func(c *tl.Context, a tl.Args) {
+		got := mock.Run(t, func(c *tl.Context, a tl.Args) {
 			f := c.Signals(a.Window(0), "flags").At(0)
 			var places []int64
 			for range 4 {
@@ -42,7 +41,7 @@ func TestSchedulesAreDeterministic(t *testing.T) {
 			for i, p := range places {
 				c.Store(a.Shard(c.Rank()).Slice(i, 1), c.Full(tl.Dims(1), a.DType, float64(p)))
 			}
-		}, kerneltest.Config{Inputs: vectors(5, 4), Layout: l, Seed: seed})
+		}, mock.Config{Inputs: vectors(5, 4), Layout: l, Seed: seed})
 		return fmt.Sprint(got)
 	}
 	different := map[string]bool{}
@@ -92,7 +91,7 @@ func TestOverlappingTeams(t *testing.T) {
 	for _, seed := range []uint64{0, 1, 2, 3} {
 		teams := []*mem.Team{team(t, 0, 0, 1, 2, 3, 4), team(t, 1, 4, 2, 0), team(t, 2, 3, 1), team(t, 3, 2), team(t, 4, 1, 0, 4)}
 		var met [5][5]int // by team and PE
-		kerneltest.Once(t, func(c *tl.Context, a tl.Args) {
+		mock.Run(t, func(c *tl.Context, a tl.Args) {
 			for i := range times {
 				for k, tm := range teams {
 					me, member := c.TeamRank(tm)
@@ -111,7 +110,7 @@ func TestOverlappingTeams(t *testing.T) {
 					}
 				}
 			}
-		}, kerneltest.Config{World: 5, Layout: layout(t, 1, 1), Seed: seed})
+		}, mock.Config{World: 5, Layout: layout(t, 1, 1), Seed: seed})
 		for k, tm := range teams {
 			for _, pe := range tm.PEs {
 				if met[k][pe] != times {
@@ -127,13 +126,13 @@ func TestSyncCompletesNothing(t *testing.T) {
 	late := func(meet func(c *tl.Context, tm *mem.Team)) int {
 		n := 0
 		for seed := range uint64(200) {
-			got := kerneltest.Once(t, func(c *tl.Context, a tl.Args) {
+			got := mock.Run(t, func(c *tl.Context, a tl.Args) {
 				w, mine := a.Window(0), a.Shard(c.Rank())
 				data := c.Data(w, "data").Slice(0, 1)
 				c.Put(data, (c.Rank()+1)%3, mine)
 				meet(c, w.Team)
 				c.Store(mine, c.Load(c.Local(data)))
-			}, kerneltest.Config{Inputs: [][]float64{{1}, {2}, {3}}, Layout: layout(t, 1, 1), Seed: seed, Order: mem.ByChannel})
+			}, mock.Config{Inputs: [][]float64{{1}, {2}, {3}}, Layout: layout(t, 1, 1), Seed: seed, Order: mem.ByChannel})
 			if !slices.EqualFunc(got, [][]float64{{3}, {1}, {2}}, slices.Equal) {
 				n++
 			}
@@ -296,7 +295,7 @@ func TestScheduleOfRaceFreePrograms(t *testing.T) {
 		want := p.reference(in)
 		order := mem.Ordering(rapid.IntRange(0, 3).Draw(t, "order"))
 		for seed := range uint64(rapid.SampledFrom([]int{5, 5, 5, 5, 100}).Draw(t, "seeds")) {
-			got, err := kerneltest.Try(p.kernel, kerneltest.Config{Inputs: in, DType: dtype.I32, Layout: l, Seed: seed, Order: order})
+			got, err := mock.Try(p.kernel, mock.Config{Inputs: in, DType: dtype.I32, Layout: l, Seed: seed, Order: order})
 			if err != nil {
 				t.Fatalf("seed %d: %v", seed, err)
 			}

@@ -165,7 +165,7 @@ func (x *run) countTraffic() {
 // resume lets a kernel go on until it parks again or ends.
 func (x *run) resume(r *rank) {
 	r.wait = nothing
-	r.ctx.Enter()
+	x.launch.Watch.Enter(r.ctx)
 	r.next()
 	if !r.done {
 		return

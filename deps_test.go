@@ -27,21 +27,15 @@ import (
 const house = `
 	cmd/kernbench < cli;
 	cli;
-	report < speed, lab, frontend, frontend/judge, frontend/plan, unit;
-	speed, kerneltest/conformance, kerneltest/hosttest;
+	report < speed, lab, unit;
+	speed, kerneltest;
 	lab;
-	frontend;
-	frontend/msccl;
-	frontend/judge;
-	frontend/plan;
 	store;
 	bench;
 	dist, hccl;
 	device;
 	algorithm < tl, collective, topology, mem, dtype, unit;
-	frontend/chakra, frontend/mscclpp;
-	kerneltest;
-	race < history, tl, mem, unit;
+	race < exec/mock, history, tl, mem, unit;
 	verify, bound, numerics, calibrate;
 	exec/mock, exec/sim;
 	exec/sim/replay, exec/sim/values;
@@ -58,8 +52,6 @@ const house = `
 	program;
 	collective;
 	tl;
-	tl/watch;
-	tl/frames;
 	fault;
 	mem;
 	dtype;

@@ -9,8 +9,9 @@ import (
 	"kernbench/algorithm"
 	"kernbench/collective"
 	"kernbench/dtype"
-	"kernbench/kerneltest"
+	"kernbench/exec/mock"
 	"kernbench/mem"
+	"kernbench/race"
 	"kernbench/tl"
 )
 
@@ -85,7 +86,7 @@ func (x *exchanges) run(t *testing.T, seed uint64) error {
 			}
 		}
 	}
-	got, rep, err := kerneltest.Races(kernel, kerneltest.Config{
+	got, rep, err := race.Try(kernel, mock.Config{
 		Topology: "none", Inputs: in, DType: dtype.I32, Layout: layout, OutElems: outs, Seed: seed,
 	})
 	if err != nil {
@@ -211,7 +212,7 @@ func TestAllToAllVTraffic(t *testing.T) {
 			}
 			a.Kernel(c, args)
 		}
-		out, err := kerneltest.Observe(t.Context(), kernel, kerneltest.Config{
+		out, err := mock.Observe(t.Context(), kernel, mock.Config{
 			Topology: "none", DType: dtype.I32, Layout: layout, OutElems: outs, Seed: 1,
 			Inputs: filled(world, 100, func(int, int) float64 { return 1 }),
 		})
@@ -267,7 +268,7 @@ func TestAllToAllVRefusals(t *testing.T) {
 		{"steps before the first", layout, []int{-1, 2}, "2 steps from step -1 on"},
 		{"fewer than none", layout, []int{2, -1}, "-1 steps from step 2 on"},
 	} {
-		_, err := kerneltest.Try(algorithm.WindowAllToAllVPairwise.Kernel, kerneltest.Config{
+		_, err := mock.Try(algorithm.WindowAllToAllVPairwise.Kernel, mock.Config{
 			Topology: "none", Inputs: numbered(4, 8), OutElems: []int{8, 8, 8, 8}, Layout: tt.layout, Args: tt.ints,
 		})
 		if err == nil || !strings.Contains(err.Error(), tt.want) {

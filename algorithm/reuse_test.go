@@ -10,8 +10,9 @@ import (
 	"kernbench/algorithm"
 	"kernbench/collective"
 	"kernbench/dtype"
-	"kernbench/kerneltest"
+	"kernbench/exec/mock"
 	"kernbench/mem"
+	"kernbench/race"
 	"kernbench/tl"
 )
 
@@ -183,7 +184,7 @@ func (x *again) run(t *testing.T, seed uint64) error {
 		}
 	}
 	grid := someGrid(t, x.a, x.world)
-	got, rep, err := kerneltest.Races(x.kernel(one), kerneltest.Config{
+	got, rep, err := race.Try(x.kernel(one), mock.Config{
 		Topology: x.a.Topology, W: grid.W, H: grid.H, Inputs: in, DType: dtype.I32, Layout: all, OutElems: slices.Repeat([]int{total}, x.world), Seed: seed,
 	})
 	if err != nil {

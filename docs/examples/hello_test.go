@@ -2,12 +2,13 @@ package examples
 
 import (
 	"context"
+	"slices"
 	"testing"
 
 	"kernbench/algorithm"
 	"kernbench/bench"
 	"kernbench/device"
-	"kernbench/kerneltest"
+	"kernbench/exec/mock"
 	"kernbench/tl"
 )
 
@@ -39,7 +40,17 @@ var _ = algorithm.Register(algorithm.Algorithm{
 
 // guide: hello test
 func TestPassOn(t *testing.T) {
-	kerneltest.Run(t, passOn, kerneltest.Config{Collective: "shift", World: 4, NElem: 2})
+	out := mock.Run(t, passOn, mock.Config{
+		World:    4,
+		Topology: "ring_1d",
+		Inputs:   [][]float64{{1, 10}, {2, 20}, {3, 30}, {4, 40}},
+	})
+	for r, got := range out {
+		from := float64((r+3)%4 + 1)
+		if want := []float64{from, 10 * from}; !slices.Equal(got, want) {
+			t.Errorf("rank %d: got %v, want %v", r, got, want)
+		}
+	}
 }
 
 // end

@@ -7,8 +7,9 @@ import (
 
 	"kernbench/algorithm"
 	"kernbench/dtype"
-	"kernbench/kerneltest"
+	"kernbench/exec/mock"
 	"kernbench/mem"
+	"kernbench/race"
 	"kernbench/tl"
 )
 
@@ -43,7 +44,7 @@ func TestPutSignal(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := kerneltest.Once(t, fromTheLeft, kerneltest.Config{Inputs: three(4), DType: dtype.F32, Layout: l})
+	got := mock.Run(t, fromTheLeft, mock.Config{Inputs: three(4), DType: dtype.F32, Layout: l})
 	expect(t, got, []float64{100, 200, 300, 400}, []float64{1, 2, 3, 4}, []float64{10, 20, 30, 40})
 }
 
@@ -120,7 +121,7 @@ func TestPull(t *testing.T) {
 		t.Fatal(err)
 	}
 	sum := []float64{111, 222, 333, 444}
-	expect(t, kerneltest.Once(t, sumByPull, kerneltest.Config{Inputs: three(4), DType: dtype.F32, Layout: l}), sum, sum, sum)
+	expect(t, mock.Run(t, sumByPull, mock.Config{Inputs: three(4), DType: dtype.F32, Layout: l}), sum, sum, sum)
 }
 
 // guide: fence
@@ -162,7 +163,7 @@ func findTooEarly(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	kerneltest.Run(t, tooEarly, kerneltest.Config{Collective: "shift", World: 3, NElem: 4, Layout: layout})
+	race.Run(t, tooEarly, mock.Config{Inputs: three(4), DType: dtype.F32, Layout: layout})
 }
 
 // end
@@ -173,7 +174,7 @@ func TestFence(t *testing.T) {
 		t.Fatal(err)
 	}
 	for seed := range uint64(20) {
-		got := kerneltest.Once(t, twoBlocks, kerneltest.Config{Inputs: three(4), DType: dtype.F32, Layout: l, Seed: seed})
+		got := mock.Run(t, twoBlocks, mock.Config{Inputs: three(4), DType: dtype.F32, Layout: l, Seed: seed})
 		if !slices.Equal(got[1], []float64{1, 2, 3, 4}) {
 			t.Errorf("schedule %d: %v", seed, got)
 		}
@@ -217,7 +218,7 @@ func TestRounds(t *testing.T) {
 		t.Fatal(err)
 	}
 	sum := []float64{111, 222, 333, 444}
-	expect(t, kerneltest.Once(t, rounds, kerneltest.Config{Inputs: three(4), DType: dtype.F32, Layout: l}), sum, sum, sum)
+	expect(t, mock.Run(t, rounds, mock.Config{Inputs: three(4), DType: dtype.F32, Layout: l}), sum, sum, sum)
 }
 
 // hazards are the kernels behind the blocks "hazard NAME" of the pages.
@@ -236,7 +237,7 @@ func TestHazardBlocks(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, report, err := kerneltest.Races(hazards[name], kerneltest.Config{Inputs: three(4), DType: dtype.F32, Layout: layout})
+		_, report, err := race.Try(hazards[name], mock.Config{Inputs: three(4), DType: dtype.F32, Layout: layout})
 		if err != nil || report.Total == 0 {
 			t.Fatalf("%s: %v, %d hazards", name, err, report.Total)
 		}

@@ -1,6 +1,6 @@
 //go:build !amd64
 
-package frames
+package tl
 
 import "runtime"
 

@@ -27,15 +27,21 @@ import (
 const house = `
 	cmd/kernbench < cli;
 	cli;
-	report < speed, lab, unit;
-	speed, kerneltest;
+	report < speed, lab, frontend, frontend/judge, frontend/plan, unit;
+	speed, kerneltest/conformance, kerneltest/hosttest;
 	lab;
+	frontend;
+	frontend/msccl;
+	frontend/judge;
+	frontend/plan;
 	store;
 	bench;
 	dist, hccl;
 	device;
 	algorithm < tl, collective, topology, mem, dtype, unit;
-	race < exec/mock, history, tl, mem, unit;
+	frontend/chakra, frontend/mscclpp;
+	kerneltest;
+	race < history, tl, mem, unit;
 	verify, bound, numerics, calibrate;
 	exec/mock, exec/sim;
 	exec/sim/replay, exec/sim/values;
@@ -52,6 +58,8 @@ const house = `
 	program;
 	collective;
 	tl;
+	tl/watch;
+	tl/frames;
 	fault;
 	mem;
 	dtype;

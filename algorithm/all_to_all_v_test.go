@@ -9,9 +9,8 @@ import (
 	"kernbench/algorithm"
 	"kernbench/collective"
 	"kernbench/dtype"
-	"kernbench/exec/mock"
+	"kernbench/kerneltest"
 	"kernbench/mem"
-	"kernbench/race"
 	"kernbench/tl"
 )
 
@@ -86,7 +85,7 @@ func (x *exchanges) run(t *testing.T, seed uint64) error {
 			}
 		}
 	}
-	got, rep, err := race.Try(kernel, mock.Config{
+	got, rep, err := kerneltest.Races(kernel, kerneltest.Config{
 		Topology: "none", Inputs: in, DType: dtype.I32, Layout: layout, OutElems: outs, Seed: seed,
 	})
 	if err != nil {
@@ -212,7 +211,7 @@ func TestAllToAllVTraffic(t *testing.T) {
 			}
 			a.Kernel(c, args)
 		}
-		out, err := mock.Observe(t.Context(), kernel, mock.Config{
+		out, err := kerneltest.Observe(t.Context(), kernel, kerneltest.Config{
 			Topology: "none", DType: dtype.I32, Layout: layout, OutElems: outs, Seed: 1,
 			Inputs: filled(world, 100, func(int, int) float64 { return 1 }),
 		})
@@ -268,7 +267,7 @@ func TestAllToAllVRefusals(t *testing.T) {
 		{"steps before the first", layout, []int{-1, 2}, "2 steps from step -1 on"},
 		{"fewer than none", layout, []int{2, -1}, "-1 steps from step 2 on"},
 	} {
-		_, err := mock.Try(algorithm.WindowAllToAllVPairwise.Kernel, mock.Config{
+		_, err := kerneltest.Try(algorithm.WindowAllToAllVPairwise.Kernel, kerneltest.Config{
 			Topology: "none", Inputs: numbered(4, 8), OutElems: []int{8, 8, 8, 8}, Layout: tt.layout, Args: tt.ints,
 		})
 		if err == nil || !strings.Contains(err.Error(), tt.want) {

@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"kernbench/algorithm"
-	"kernbench/exec/mock"
 	"kernbench/fault"
+	"kernbench/kerneltest"
 	"kernbench/topology"
 )
 
@@ -58,16 +58,16 @@ func halvings(vectors int) func(world int, _ topology.Grid) int {
 func least(world, n int, _ topology.Grid) int { return 2 * (world - 1) * n }
 
 // onRings is a run of an algorithm without a window.
-func onRings(a *algorithm.Algorithm, g topology.Grid, in [][]float64, slots int) mock.Config {
-	cfg := mock.Config{Topology: a.Topology, W: g.W, H: g.H, Neighbors: a.Neighbors, Inputs: in, Slots: slots}
+func onRings(a *algorithm.Algorithm, g topology.Grid, in [][]float64, slots int) kerneltest.Config {
+	cfg := kerneltest.Config{Topology: a.Topology, W: g.W, H: g.H, Neighbors: a.Neighbors, Inputs: in, Slots: slots}
 	if a.KernelArgs != nil {
 		cfg.Args = a.KernelArgs(len(in), len(in[0]))
 	}
 	return cfg
 }
 
-func observeOnRings(a *algorithm.Algorithm, g topology.Grid, in [][]float64, slots int) (*mock.Outcome, error) {
-	return mock.Observe(context.Background(), a.Kernel, onRings(a, g, in, slots))
+func observeOnRings(a *algorithm.Algorithm, g topology.Grid, in [][]float64, slots int) (*kerneltest.Outcome, error) {
+	return kerneltest.Observe(context.Background(), a.Kernel, onRings(a, g, in, slots))
 }
 
 // eachAllReduce calls f for every world of every row, on every grid.
@@ -153,7 +153,7 @@ func TestAllReduceBeyondScratch(t *testing.T) {
 				const n = 150_001 // 600 kB
 				cfg := onRings(a, topology.Grid{}, filled(world, n, func(r, i int) float64 { return float64(r + i%1000) }), 2)
 				cfg.Scratch = 512 << 10
-				out, err := mock.Observe(context.Background(), a.Kernel, cfg)
+				out, err := kerneltest.Observe(context.Background(), a.Kernel, cfg)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"kernbench/dtype"
-	"kernbench/exec/mock"
+	"kernbench/kerneltest"
 	"kernbench/tl"
 )
 
@@ -43,7 +43,7 @@ func TestBarriersAreReusable(t *testing.T) {
 					}
 				}
 			}
-			if _, err := mock.Try(kernel, mock.Config{World: world, Topology: "none", Layout: layout, Seed: seed}); err != nil {
+			if _, err := kerneltest.Try(kernel, kerneltest.Config{World: world, Topology: "none", Layout: layout, Seed: seed}); err != nil {
 				t.Fatal(err)
 			}
 			if slices.Min(come) != uses {

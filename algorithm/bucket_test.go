@@ -6,8 +6,7 @@ import (
 
 	"kernbench/algorithm"
 	"kernbench/dtype"
-	"kernbench/exec/mock"
-	"kernbench/race"
+	"kernbench/kerneltest"
 	"kernbench/tl"
 )
 
@@ -23,7 +22,7 @@ func TestBuckets(t *testing.T) {
 			for _, n := range []int{1, 7, world * 24, 5000} {
 				for _, op := range []tl.ReduceOp{tl.Sum, tl.Avg, tl.Max} {
 					t.Run(fmt.Sprintf("%s/%v/%d/%v", a.Name, levels, n, op), func(t *testing.T) {
-						got, report, err := race.Try(a.Kernel, mock.Config{
+						got, report, err := kerneltest.Races(a.Kernel, kerneltest.Config{
 							Op: op, DType: dtype.F64, Topology: a.Topology, Levels: levels[:len(levels)-1], SlotBytes: 64,
 							Inputs: filled(world, n, func(r, i int) float64 { return float64(r*r + i) }),
 						})

@@ -12,8 +12,8 @@ import (
 	"kernbench/collective"
 	"kernbench/dtype"
 	"kernbench/exec"
-	"kernbench/exec/mock"
 	"kernbench/kerneltest"
+	"kernbench/kerneltest/conformance"
 	"kernbench/tl"
 	"kernbench/topology"
 	"kernbench/verify"
@@ -127,7 +127,7 @@ func judge(a *algorithm.Algorithm, x run) (*verify.Verdict, error) {
 	if err != nil {
 		return nil, err
 	}
-	cfg := mock.Config{
+	cfg := kerneltest.Config{
 		World: x.world, Topology: a.Topology, W: x.grid.W, H: x.grid.H, Neighbors: a.Neighbors,
 		Inputs: inputs(x.world, x.n, x.typ, x.op), DType: x.typ, Op: x.op, SlotBytes: slotBytes, Slots: 2,
 		Seed: x.seed, ChunkBytes: x.chunk, PEsPerCube: x.cube,
@@ -147,7 +147,7 @@ func judge(a *algorithm.Algorithm, x run) (*verify.Verdict, error) {
 	if x.apart {
 		cfg.OutElems = outElems(co, call)
 	}
-	out, err := mock.Observe(context.Background(), a.Kernel, cfg)
+	out, err := kerneltest.Observe(context.Background(), a.Kernel, cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -224,7 +224,7 @@ func TestConformanceOnExecutors(t *testing.T) {
 	}
 	for _, x := range exec.All() {
 		t.Run(x.Name, func(t *testing.T) {
-			c := kerneltest.Conformance(t, x, *exhaustive)
+			c := conformance.Run(t, x, *exhaustive)
 			if least := 5 * len(algorithm.All()); c.Ran < least || len(c.Skipped) > 0 {
 				t.Errorf("%d cases ran and %v were skipped; at least %d, and none", c.Ran, c.Skipped, least)
 			}

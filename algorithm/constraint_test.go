@@ -9,8 +9,8 @@ import (
 	"kernbench/algorithm"
 	"kernbench/collective"
 	"kernbench/dtype"
-	"kernbench/exec/mock"
 	"kernbench/fault"
+	"kernbench/kerneltest"
 )
 
 // asked are the constraints that Check knows, by what is said of them.
@@ -69,7 +69,7 @@ func TestSlotsNeeded(t *testing.T) {
 					continue
 				}
 				grid := someGrid(t, a, world)
-				cfg := mock.Config{
+				cfg := kerneltest.Config{
 					World: world, Topology: a.Topology, W: grid.W, H: grid.H, Neighbors: a.Neighbors, Inputs: numbered(world, n), Slots: max(1, a.MinSlots-1), ChunkBytes: 256,
 				}
 				if co.Rooted {
@@ -83,7 +83,7 @@ func TestSlotsNeeded(t *testing.T) {
 				if a.Window != nil || a.Collective != "all_reduce" && a.Collective != "shift" {
 					cfg.OutElems = outElems(co, collective.Call{World: world, Elems: n, Type: dtype.F32})
 				}
-				_, err := mock.Try(a.Kernel, cfg)
+				_, err := kerneltest.Try(a.Kernel, cfg)
 				var hang *fault.Deadlock
 				if errors.As(err, &hang) {
 					hangs = append(hangs, world)

@@ -9,7 +9,7 @@ import (
 	"kernbench/algorithm"
 	"kernbench/collective"
 	"kernbench/dtype"
-	"kernbench/exec/mock"
+	"kernbench/kerneltest"
 	"kernbench/tl"
 	"kernbench/topology"
 )
@@ -30,7 +30,7 @@ func counted(t *testing.T, a *algorithm.Algorithm, world, root, pieces int) tl.R
 	}
 	n := perRank * world
 	grid := someGrid(t, a, world)
-	cfg := mock.Config{World: world, Topology: a.Topology, W: grid.W, H: grid.H, Inputs: numbered(world, n), ChunkBytes: int64(4 * n / pieces)}
+	cfg := kerneltest.Config{World: world, Topology: a.Topology, W: grid.W, H: grid.H, Inputs: numbered(world, n), ChunkBytes: int64(4 * n / pieces)}
 	call := collective.Call{World: world, Elems: n, Type: dtype.F32}
 	if co.Rooted {
 		cfg.Args, call.Root = []int{root}, root
@@ -41,7 +41,7 @@ func counted(t *testing.T, a *algorithm.Algorithm, world, root, pieces int) tl.R
 			t.Fatal(err)
 		}
 	}
-	o, err := mock.Observe(t.Context(), a.Kernel, cfg)
+	o, err := kerneltest.Observe(t.Context(), a.Kernel, cfg)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,15 +7,15 @@ import (
 	"testing"
 
 	"kernbench/algorithm"
-	"kernbench/exec/mock"
 	"kernbench/fault"
+	"kernbench/kerneltest"
 	"kernbench/tl"
 )
 
 // doubleTree runs it with chunks of so many elements, or as it finds best.
-func doubleTree(world, n, chunk, slots int) (*mock.Outcome, error) {
+func doubleTree(world, n, chunk, slots int) (*kerneltest.Outcome, error) {
 	a := algorithm.DoubleTreeAllReduce
-	return mock.Observe(context.Background(), a.Kernel, mock.Config{
+	return kerneltest.Observe(context.Background(), a.Kernel, kerneltest.Config{
 		Topology: a.Topology, Inputs: filled(world, n, func(r, i int) float64 { return float64(r*r + i) }),
 		ChunkBytes: int64(chunk * 4), Slots: slots,
 	})

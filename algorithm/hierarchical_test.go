@@ -12,8 +12,7 @@ import (
 	"kernbench/algorithm"
 	"kernbench/collective"
 	"kernbench/dtype"
-	"kernbench/exec/mock"
-	"kernbench/race"
+	"kernbench/kerneltest"
 	"kernbench/tl"
 )
 
@@ -38,12 +37,12 @@ var levels = []struct {
 var byLevels = []*algorithm.Algorithm{algorithm.HierarchicalAllReduce, algorithm.HierarchicalDirectAllReduce, algorithm.CubeRootAllReduce}
 
 // onLevels is a run of one on one of these shapes.
-func onLevels(t *testing.T, a *algorithm.Algorithm, world, perCube, n int, asked []int) mock.Config {
+func onLevels(t *testing.T, a *algorithm.Algorithm, world, perCube, n int, asked []int) kerneltest.Config {
 	layout, err := a.Window(world, n, dtype.F32)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return mock.Config{
+	return kerneltest.Config{
 		Topology: "none", PEsPerCube: perCube, Args: asked, Layout: layout,
 		Inputs: filled(world, n, func(r, i int) float64 { return float64(r*r + i) }),
 	}
@@ -97,7 +96,7 @@ func TestOthersByLevels(t *testing.T) {
 				n := perRank * l.world
 				cfg := onLevels(t, o.a, l.world, l.perCube, n, l.asked)
 				cfg.OutElems = slices.Repeat([]int{n * l.world}, l.world)
-				out, err := mock.Observe(t.Context(), o.a.Kernel, cfg)
+				out, err := kerneltest.Observe(t.Context(), o.a.Kernel, cfg)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -121,7 +120,7 @@ func TestLevels(t *testing.T) {
 					for seed := range uint64(3) {
 						cfg := onLevels(t, a, l.world, l.perCube, n, l.asked)
 						cfg.Seed = seed
-						got, rep, err := race.Try(a.Kernel, cfg)
+						got, rep, err := kerneltest.Races(a.Kernel, cfg)
 						if err != nil {
 							t.Fatal(err)
 						}
@@ -148,7 +147,7 @@ func TestHierarchicalTraffic(t *testing.T) {
 	const perRank = 16
 	for _, l := range levels {
 		n := perRank * l.world
-		out, err := mock.Observe(context.Background(), algorithm.HierarchicalAllReduce.Kernel, onLevels(t, algorithm.HierarchicalAllReduce, l.world, l.perCube, n, l.asked))
+		out, err := kerneltest.Observe(context.Background(), algorithm.HierarchicalAllReduce.Kernel, onLevels(t, algorithm.HierarchicalAllReduce, l.world, l.perCube, n, l.asked))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -172,7 +171,7 @@ func TestHierarchicalDirectTraffic(t *testing.T) {
 	const perRank = 16
 	for _, l := range levels {
 		a := algorithm.HierarchicalDirectAllReduce
-		out, err := mock.Observe(context.Background(), a.Kernel, onLevels(t, a, l.world, l.perCube, perRank*l.world, l.asked))
+		out, err := kerneltest.Observe(context.Background(), a.Kernel, onLevels(t, a, l.world, l.perCube, perRank*l.world, l.asked))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -195,7 +194,7 @@ func TestHierarchicalDirectTraffic(t *testing.T) {
 func TestCubeRootTraffic(t *testing.T) {
 	const n = 48
 	for _, l := range levels {
-		out, err := mock.Observe(context.Background(), algorithm.CubeRootAllReduce.Kernel, onLevels(t, algorithm.CubeRootAllReduce, l.world, l.perCube, n, l.asked))
+		out, err := kerneltest.Observe(context.Background(), algorithm.CubeRootAllReduce.Kernel, onLevels(t, algorithm.CubeRootAllReduce, l.world, l.perCube, n, l.asked))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -252,7 +251,7 @@ func TestLevelsInTurn(t *testing.T) {
 func TestLevelsThatDoNotDivide(t *testing.T) {
 	for _, a := range byLevels {
 		for _, asked := range [][]int{{3}, {2, 3}, {0}, {-2}} {
-			_, err := mock.Try(a.Kernel, onLevels(t, a, 8, 8, 4, asked))
+			_, err := kerneltest.Try(a.Kernel, onLevels(t, a, 8, 8, 4, asked))
 			if want := fmt.Sprintf("levels of %v: they do not divide 8 ranks", asked); err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("%s, %v: %v, want %q", a.Name, asked, err, want)
 			}

@@ -7,7 +7,7 @@ import (
 
 	"kernbench/algorithm"
 	"kernbench/dtype"
-	"kernbench/exec/mock"
+	"kernbench/kerneltest"
 	"kernbench/tl"
 )
 
@@ -64,7 +64,7 @@ func TestPiecesFitSlots(t *testing.T) {
 		{slots: 4, slot: 4 << 10, chunk: 2 << 10, bytes: 4 << 10, messages: 2},
 	} {
 		n := world * tt.bytes / 4
-		o, err := mock.Observe(t.Context(), algorithm.RingAllReduceChunked.Kernel, mock.Config{
+		o, err := kerneltest.Observe(t.Context(), algorithm.RingAllReduceChunked.Kernel, kerneltest.Config{
 			Inputs: numbered(world, n), Slots: tt.slots, SlotBytes: tt.slot, ChunkBytes: tt.chunk,
 		})
 		if err != nil {

@@ -6,7 +6,7 @@ import (
 
 	"kernbench/algorithm"
 	"kernbench/dtype"
-	"kernbench/exec/mock"
+	"kernbench/kerneltest"
 	"kernbench/tl"
 )
 
@@ -20,7 +20,7 @@ func TestNobodyLeavesABarrierEarly(t *testing.T) {
 		t.Run(a.Name, func(t *testing.T) {
 			for _, world := range []int{1, 2, 3, 5, 8, 9} {
 				for seed := range uint64(10) {
-					cfg := mock.Config{World: world, Topology: a.Topology, Seed: seed}
+					cfg := kerneltest.Config{World: world, Topology: a.Topology, Seed: seed}
 					if a.Window != nil {
 						var err error
 						if cfg.Layout, err = a.Window(world, 0, dtype.F32); err != nil {
@@ -38,7 +38,7 @@ func TestNobodyLeavesABarrierEarly(t *testing.T) {
 							}
 						}
 					}
-					if _, err := mock.Try(kernel, cfg); err != nil {
+					if _, err := kerneltest.Try(kernel, cfg); err != nil {
 						t.Fatal(err)
 					}
 					if slices.Min(come) != rounds {

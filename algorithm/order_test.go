@@ -10,7 +10,7 @@ import (
 	"kernbench/algorithm"
 	"kernbench/collective"
 	"kernbench/dtype"
-	"kernbench/exec/mock"
+	"kernbench/kerneltest"
 )
 
 // In floating point the order of the additions is part of the result: along rings and chains, and
@@ -36,14 +36,14 @@ func TestReductionOrder(t *testing.T) {
 						t.Fatal(err)
 					}
 					call := collective.Call{World: world, Elems: n, Type: typ, Root: root}
-					cfg := mock.Config{Topology: tt.a.Topology, Inputs: in, DType: typ, OutElems: outElems(co, call), Args: []int{root, 4}}
+					cfg := kerneltest.Config{Topology: tt.a.Topology, Inputs: in, DType: typ, OutElems: outElems(co, call), Args: []int{root, 4}}
 					if tt.a.Window != nil {
 						if cfg.Layout, err = tt.a.Window(world, n, typ); err != nil {
 							t.Fatal(err)
 						}
 					}
 					matters := false
-					for rank, got := range mock.Run(t, tt.a.Kernel, cfg) {
+					for rank, got := range kerneltest.Once(t, tt.a.Kernel, cfg) {
 						order := tt.order(world, rank)
 						backwards := slices.Clone(order)
 						slices.Reverse(backwards)

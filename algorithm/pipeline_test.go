@@ -6,7 +6,7 @@ import (
 
 	"kernbench/algorithm"
 	"kernbench/dtype"
-	"kernbench/exec/mock"
+	"kernbench/kerneltest"
 	"kernbench/tl"
 )
 
@@ -51,7 +51,7 @@ func TestChoiceOfPieces(t *testing.T) {
 		{6, 10, 3, 1, 10},             // one at least
 		{2, 1 << 16, 128 << 10, 0, 2}, // be it longer than a tile
 	} {
-		o, err := mock.Observe(t.Context(), algorithm.ChainBroadcast.Kernel, mock.Config{
+		o, err := kerneltest.Observe(t.Context(), algorithm.ChainBroadcast.Kernel, kerneltest.Config{
 			Inputs: numbered(tt.world, tt.n), Args: []int{0}, SlotBytes: 1 << 20, // a piece is a message
 			ChunkBytes: tt.chunk, LatencyBytes: tt.latency,
 		})

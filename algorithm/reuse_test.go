@@ -10,9 +10,8 @@ import (
 	"kernbench/algorithm"
 	"kernbench/collective"
 	"kernbench/dtype"
-	"kernbench/exec/mock"
+	"kernbench/kerneltest"
 	"kernbench/mem"
-	"kernbench/race"
 	"kernbench/tl"
 )
 
@@ -184,7 +183,7 @@ func (x *again) run(t *testing.T, seed uint64) error {
 		}
 	}
 	grid := someGrid(t, x.a, x.world)
-	got, rep, err := race.Try(x.kernel(one), mock.Config{
+	got, rep, err := kerneltest.Races(x.kernel(one), kerneltest.Config{
 		Topology: x.a.Topology, W: grid.W, H: grid.H, Inputs: in, DType: dtype.I32, Layout: all, OutElems: slices.Repeat([]int{total}, x.world), Seed: seed,
 	})
 	if err != nil {

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"kernbench/algorithm"
-	"kernbench/exec/mock"
+	"kernbench/kerneltest"
 	"kernbench/unit"
 )
 
@@ -19,8 +19,8 @@ func TestRingInPieces(t *testing.T) {
 		}
 	}
 	for _, scratch := range []unit.Bytes{48, 400, 1199, 1200} {
-		cfg := mock.Config{Inputs: in, Scratch: scratch, SlotBytes: 64}
-		for r, out := range mock.Run(t, algorithm.RingAllReduce.Kernel, cfg) {
+		cfg := kerneltest.Config{Inputs: in, Scratch: scratch, SlotBytes: 64}
+		for r, out := range kerneltest.Once(t, algorithm.RingAllReduce.Kernel, cfg) {
 			for i, v := range out {
 				if want := float64(300 + 3*i); v != want {
 					t.Fatalf("scratch %v, rank %d, element %d: %v, want %v", scratch, r, i, v, want)

@@ -9,7 +9,7 @@ import (
 	"kernbench/algorithm"
 	"kernbench/collective"
 	"kernbench/dtype"
-	"kernbench/exec/mock"
+	"kernbench/kerneltest"
 	"kernbench/tl"
 )
 
@@ -49,14 +49,14 @@ func TestRootedRefusals(t *testing.T) {
 			continue // refuses a root by another rule
 		}
 		for _, root := range []int{-1, 3} {
-			cfg := mock.Config{Topology: a.Topology, Inputs: numbered(3, 6), Args: []int{root}, OutElems: []int{18, 18, 18}}
+			cfg := kerneltest.Config{Topology: a.Topology, Inputs: numbered(3, 6), Args: []int{root}, OutElems: []int{18, 18, 18}}
 			if a.Window != nil {
 				var err error
 				if cfg.Layout, err = a.Window(3, 6, dtype.F32); err != nil {
 					t.Fatal(err)
 				}
 			}
-			_, err := mock.Try(a.Kernel, cfg)
+			_, err := kerneltest.Try(a.Kernel, cfg)
 			if want := fmt.Sprintf("root %d of 3 ranks: the root is one of 0 to 2", root); err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("%s: %v, want it to contain %q", a.Name, err, want)
 			}

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"kernbench/algorithm"
-	"kernbench/exec/mock"
 	"kernbench/fault"
+	"kernbench/kerneltest"
 )
 
 // The bytes that cross are those of the published costs.
@@ -27,7 +27,7 @@ func TestTraffic(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.a.Name, func(t *testing.T) {
-			o, err := mock.Observe(context.Background(), tt.a.Kernel, mock.Config{
+			o, err := kerneltest.Observe(context.Background(), tt.a.Kernel, kerneltest.Config{
 				Topology: tt.a.Topology, W: tt.w, H: tt.h, Inputs: numbered(world, n),
 			})
 			if err != nil {
@@ -70,8 +70,8 @@ func TestSingleSlot(t *testing.T) {
 		{algorithm.RingSendRecv, 5, false},
 	}
 	for _, tt := range tests {
-		cfg := mock.Config{Topology: tt.a.Topology, Inputs: numbered(tt.world, 64), Slots: 1, OutElems: slices.Repeat([]int{64 * tt.world}, tt.world)}
-		_, err := mock.Try(tt.a.Kernel, cfg)
+		cfg := kerneltest.Config{Topology: tt.a.Topology, Inputs: numbered(tt.world, 64), Slots: 1, OutElems: slices.Repeat([]int{64 * tt.world}, tt.world)}
+		_, err := kerneltest.Try(tt.a.Kernel, cfg)
 		var hang *fault.Deadlock
 		if errors.As(err, &hang) != tt.hangs || !tt.hangs && err != nil {
 			t.Errorf("%s of %d ranks: %v, want a hang: %v", tt.a.Name, tt.world, err, tt.hangs)
@@ -80,7 +80,7 @@ func TestSingleSlot(t *testing.T) {
 			t.Errorf("%s of %d ranks: advice %q", tt.a.Name, tt.world, hang.Advice)
 		}
 		cfg.SlotBytes = 8 // chunks of 12 elements and more are longer than that
-		if _, err := mock.Try(tt.a.Kernel, cfg); err != nil {
+		if _, err := kerneltest.Try(tt.a.Kernel, cfg); err != nil {
 			t.Errorf("%s of %d ranks, payloads of many slots: %v", tt.a.Name, tt.world, err)
 		}
 	}
@@ -95,7 +95,7 @@ func TestPayloadsOfManySlots(t *testing.T) {
 			}
 			const world, slotBytes = 4, 64
 			n := messages * slotBytes / 4
-			o, err := mock.Observe(context.Background(), algorithm.RingAllReduce.Kernel, mock.Config{
+			o, err := kerneltest.Observe(context.Background(), algorithm.RingAllReduce.Kernel, kerneltest.Config{
 				Inputs: numbered(world, n), Slots: slots, SlotBytes: slotBytes,
 			})
 			if err != nil {

@@ -15,8 +15,8 @@ import (
 	"kernbench/algorithm"
 	"kernbench/collective"
 	"kernbench/dtype"
-	"kernbench/exec/mock"
 	"kernbench/fault"
+	"kernbench/kerneltest"
 	"kernbench/mem"
 	"kernbench/tl"
 )
@@ -39,7 +39,7 @@ func onScratch() []*algorithm.Algorithm {
 }
 
 // observe runs an algorithm over a window on given inputs, with its results apart from them.
-func observe(t *testing.T, a *algorithm.Algorithm, typ dtype.Type, in [][]float64, args ...int) *mock.Outcome {
+func observe(t *testing.T, a *algorithm.Algorithm, typ dtype.Type, in [][]float64, args ...int) *kerneltest.Outcome {
 	t.Helper()
 	co, err := collective.Lookup(a.Collective)
 	if err != nil {
@@ -53,7 +53,7 @@ func observe(t *testing.T, a *algorithm.Algorithm, typ dtype.Type, in [][]float6
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := mock.Observe(context.Background(), a.Kernel, mock.Config{
+	out, err := kerneltest.Observe(context.Background(), a.Kernel, kerneltest.Config{
 		Topology: a.Topology, Inputs: in, DType: typ, Args: args, Layout: layout,
 		OutElems: outElems(co, collective.Call{World: world, Elems: n, Type: typ}),
 	})
@@ -140,7 +140,7 @@ func TestWindowValues(t *testing.T) {
 }
 
 // sameAsReference compares a rank's result with what its collective expects, to the bit.
-func sameAsReference(t *testing.T, a *algorithm.Algorithm, out *mock.Outcome, rank int, c collective.Call) {
+func sameAsReference(t *testing.T, a *algorithm.Algorithm, out *kerneltest.Outcome, rank int, c collective.Call) {
 	t.Helper()
 	co, err := collective.Lookup(a.Collective)
 	if err != nil {
@@ -478,7 +478,7 @@ func TestWindowRefusals(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = mock.Try(algorithm.WindowBroadcast.Kernel, mock.Config{
+		_, err = kerneltest.Try(algorithm.WindowBroadcast.Kernel, kerneltest.Config{
 			Topology: "none", Inputs: numbered(3, 4), Args: []int{root}, Layout: layout,
 		})
 		var f *fault.NotMember

@@ -3,7 +3,7 @@ package bench
 import (
 	"testing"
 
-	"kernbench/exec/mock"
+	"kernbench/kerneltest"
 	"kernbench/mem"
 	"kernbench/tl"
 )
@@ -31,7 +31,7 @@ func TestCASBarrierIsReusable(t *testing.T) {
 					}
 				}
 			}
-			if _, err := mock.Try(kernel, mock.Config{World: world, Topology: "none", Layout: layout, Seed: seed}); err != nil {
+			if _, err := kerneltest.Try(kernel, kerneltest.Config{World: world, Topology: "none", Layout: layout, Seed: seed}); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -36,7 +36,7 @@ func exitStatus(ctx context.Context, err error) int {
 	case is[*lab.InternalError](err), // also one that came while a fault was being explained
 		is[*speed.Failure](err):
 		return ExitInternal
-	case fault.Is(err):
+	case fault.Is(err), is[errHangs](err):
 		return ExitFault
 	}
 	return ExitUsage

@@ -5,14 +5,14 @@ import (
 	"strings"
 
 	"kernbench/fault"
-	"kernbench/tl"
+	"kernbench/tl/watch"
 )
 
 // Stopped is a launch that was interrupted, or that passed a limit, with the places of its kernels.
 type Stopped struct {
 	Err     error
-	World   int       // ranks of the launch; 0: not known
-	Stops   []tl.Stop // of kernels that had begun and not ended, by rank
+	World   int          // ranks of the launch; 0: not known
+	Stops   []watch.Stop // of kernels that had begun and not ended, by rank
 	Running *fault.Stalled
 }
 
@@ -41,7 +41,7 @@ func (s *Stopped) Error() string {
 
 // group is kernels at one place.
 type group struct {
-	first tl.Stop
+	first watch.Stop
 	ranks []int
 	calls [2]uint32 // fewest and most instructions
 	laps  [2]uint32 // fewest and most rounds; 0: not known

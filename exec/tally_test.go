@@ -12,7 +12,7 @@ import (
 
 	"kernbench/cli"
 	"kernbench/exec"
-	"kernbench/kerneltest"
+	"kernbench/kerneltest/conformance"
 	"kernbench/lab"
 	"kernbench/oplog"
 	"kernbench/tl"
@@ -204,7 +204,7 @@ func TestThirdExecutorInTheLab(t *testing.T) {
 // All cases of the library run whose kernels send and receive by direction. The others say what
 // is missing.
 func TestThirdExecutorConforms(t *testing.T) {
-	c := kerneltest.Conformance(t, tallyRow, false)
+	c := conformance.Run(t, tallyRow, false)
 	t.Logf("%d cases ran, skipped: %v", c.Ran, c.Skipped)
 	skipped := 0
 	for x, n := range c.Skipped {

@@ -11,6 +11,7 @@ import (
 
 	"kernbench/fault"
 	"kernbench/tl"
+	"kernbench/tl/watch"
 	"kernbench/unit"
 )
 
@@ -46,7 +47,7 @@ func (m Limits) RunStreams(ctx context.Context, s Streamer, b *tl.Batch) (*tl.Re
 	return m.run(ctx, watched.Watch, 0, func(ctx context.Context) (*tl.Result, error) { return s.RunStreams(ctx, &watched) })
 }
 
-func (m Limits) watch() *tl.Watch { return tl.NewWatch(tl.Limits{Calls: m.Events, Until: m.Until}) }
+func (m Limits) watch() *watch.Watch { return watch.New(watch.Limits{Calls: m.Events, Until: m.Until}) }
 
 // Panicked is the value of a panic in a launch, with the stack of its goroutine.
 type Panicked struct {
@@ -64,7 +65,7 @@ type ended struct {
 }
 
 // run does a launch in a goroutine of its own and watches it from this one.
-func (m Limits) run(ctx context.Context, w *tl.Watch, world int, do func(context.Context) (*tl.Result, error)) (*tl.Result, error) {
+func (m Limits) run(ctx context.Context, w *watch.Watch, world int, do func(context.Context) (*tl.Result, error)) (*tl.Result, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -158,7 +159,7 @@ func debugged() bool {
 }
 
 // judge is the outcome of a launch that has ended.
-func (m Limits) judge(e ended, w *tl.Watch, world int) (*tl.Result, error) {
+func (m Limits) judge(e ended, w *watch.Watch, world int) (*tl.Result, error) {
 	switch {
 	case e.panicked != nil:
 		panic(e.panicked)
@@ -174,7 +175,7 @@ func (m Limits) judge(e ended, w *tl.Watch, world int) (*tl.Result, error) {
 }
 
 // interrupt ends a launch whose context is done: it lets kernels say where they are.
-func interrupt(ctx context.Context, w *tl.Watch, world int, cancel func(), end chan ended) (*tl.Result, error) {
+func interrupt(ctx context.Context, w *watch.Watch, world int, cancel func(), end chan ended) (*tl.Result, error) {
 	w.Locate()
 	var e ended
 	timer := time.NewTimer(lapTime)

@@ -1,6 +1,7 @@
-// Package kerneltest holds tests for authors. Conformance runs the algorithms of the library on
-// an executor and judges what comes out, so that a new executor is tested as soon as it is
-// registered. An executor of another module calls it from a test of its own.
+// Package kerneltest tests kernels as an author of them needs it. Run performs a kernel on the
+// executors, under as many schedules as are asked for, and judges values, provenance and races.
+// Once, Try, Observe and Races perform one schedule for tests that judge by themselves. Package
+// hosttest tests host programs, package conformance executors.
 //
-// It imports lab, exec, algorithm and what is below them. Start at Conformance.
+// It imports exec/mock, exec/sim, race, verify and what is below them. Start at Run.
 package kerneltest

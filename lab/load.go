@@ -123,6 +123,8 @@ func loadWith(s Spec, f *ProgramFile) (*setting, error) {
 // choose finds the program: the one that is named, or the one for what the algorithm performs.
 func (x *setting) choose() (err error) {
 	switch {
+	case x.HostProgram != nil:
+		x.program = x.HostProgram
 	case x.Bench == "" && x.Algorithm != "" && device.IsAuto(x.ccl, x.Algorithm):
 		x.program = x.autoProgram()
 	case x.Bench == "" && x.Algorithm != "":

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"runtime/debug"
+	"strings"
 
 	"kernbench/algorithm"
 	"kernbench/bench"
@@ -44,6 +45,14 @@ func (x *setting) loadProgram() error {
 	} {
 		if c.asked {
 			return fmt.Errorf("--%s and --program: the file %s says it", c.what, x.Program)
+		}
+	}
+	for _, set := range x.Sets {
+		key, _, _ := strings.Cut(set, "=")
+		switch name := strings.TrimSpace(key[strings.LastIndexByte(key, '.')+1:]); name {
+		case "n_slots", "slot_size", "chunk_size", "accumulate":
+			return fmt.Errorf("--set %s and --program: the file %s has been made with its own %s, and this one would change nothing; "+
+				"give it to kernbench program instead", set, x.Program, name)
 		}
 	}
 	f, err := ReadProgram(x.Program)

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"io"
 
+	"kernbench/bench"
 	"kernbench/dtype"
 	"kernbench/exec"
 	"kernbench/tl"
@@ -19,6 +20,9 @@ type Spec struct {
 	Tuning    string   `json:"tuning,omitempty"`    // file that kernbench tune wrote, by which the algorithm auto chooses
 	Bench     string   `json:"bench,omitempty"`     // see bench.All; the one for what Algorithm performs, else ccl_allreduce
 	Algorithm string   `json:"algorithm,omitempty"` // entry of ccl.yaml or algorithm of the library; the bench's own
+
+	// HostProgram runs instead of Bench. It need not be registered.
+	HostProgram *bench.Program `json:"-"`
 
 	// Program is a file of what the ranks do, instead of Bench and Algorithm. It says Ranks, NElem,
 	// DType and Op too.

@@ -13,9 +13,8 @@ type guard struct {
 	opts    Options
 	ctx     context.Context
 	tl      *tl.Context
-	watch   *tl.Watch // of the launch, or nil
-	slice   mem.Addr  // first byte of the rank's HBM slice
-	stopped error     // why the kernel was abandoned
+	slice   mem.Addr // first byte of the rank's HBM slice
+	stopped error    // why the kernel was abandoned
 }
 
 // checkEvery is the number of operations after which the error of the context is looked at.

@@ -61,9 +61,9 @@ func (p *Parts) Next(rank int) ([]Op, error) {
 		k.room = firstPart
 	} else {
 		k.room = laterPart
+		k.tl.Enter()
 	}
 	p.ops = p.ops[:0]
-	p.l.Watch.Enter(k.tl)
 	k.next()
 	if k.ended {
 		delete(p.busy, rank)
@@ -98,7 +98,7 @@ func (p *Parts) start(rank int) *part {
 	if n := len(p.idle); n > 0 {
 		k, p.idle = p.idle[n-1], p.idle[:n-1]
 	} else {
-		k = &part{of: p, guard: guard{opts: p.opts, ctx: p.ctx, watch: p.l.Watch}}
+		k = &part{of: p, guard: guard{opts: p.opts, ctx: p.ctx}}
 		k.setup = setupOf(p.l, &k.guard)
 		k.setup.Core = k
 		k.next, k.stop = iter.Pull(k.body)

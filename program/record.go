@@ -165,7 +165,7 @@ func newRecorder(ctx context.Context, l *tl.Launch, o Options) *recorder {
 		o.Budget = DefaultBudget
 	}
 	r := &recorder{
-		guard: guard{opts: o, ctx: ctx, watch: l.Watch}, table: newTable(), l: l, left: int64(o.Budget), record: none,
+		guard: guard{opts: o, ctx: ctx}, table: newTable(), l: l, left: int64(o.Budget), record: none,
 		branches: map[branch][]int32{},
 	}
 	r.setup = setupOf(l, &r.guard)
@@ -225,7 +225,7 @@ func (r *recorder) rank(g *tl.Group, i int) error {
 
 // run takes a kernel to its end.
 func (g *guard) run(k tl.Kernel, a tl.Args) error {
-	g.watch.Enter(g.tl)
+	g.tl.Enter()
 	abandoned, err := g.tl.Run(k, a.Fresh())
 	switch {
 	case g.stopped != nil:

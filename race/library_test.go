@@ -9,20 +9,20 @@ import (
 	"kernbench/algorithm"
 	"kernbench/collective"
 	"kernbench/dtype"
-	"kernbench/exec/mock"
+	"kernbench/kerneltest"
 	"kernbench/mem"
 	"kernbench/race"
 	"kernbench/tl"
 )
 
 // observe judges a kernel on the mock executor, in as many passes as it takes.
-func observe(tb testing.TB, k tl.Kernel, cfg mock.Config) (r *race.Report, passes int) {
+func observe(tb testing.TB, k tl.Kernel, cfg kerneltest.Config) (r *race.Report, passes int) {
 	tb.Helper()
 	d := race.New(race.Options{Order: cfg.Order})
 	for passes = 1; ; passes++ {
 		c := cfg
 		c.History = d.Log()
-		if _, err := mock.Observe(context.Background(), k, c); err != nil {
+		if _, err := kerneltest.Observe(context.Background(), k, c); err != nil {
 			tb.Fatal(err)
 		}
 		if r = d.Report(); !r.Again {
@@ -65,13 +65,13 @@ func TestLibraryIsClean(t *testing.T) {
 }
 
 // libraryRun is a call of an algorithm.
-func libraryRun(tb testing.TB, a *algorithm.Algorithm, world, n int) mock.Config {
+func libraryRun(tb testing.TB, a *algorithm.Algorithm, world, n int) kerneltest.Config {
 	tb.Helper()
 	in := make([][]float64, world)
 	for r := range in {
 		in[r] = make([]float64, n)
 	}
-	cfg := mock.Config{
+	cfg := kerneltest.Config{
 		World: world, Topology: a.Topology, Neighbors: a.Neighbors, Inputs: in, DType: dtype.F32, Order: mem.PutSignal,
 	}
 	if strings.HasPrefix(a.Topology, "mesh") || strings.HasPrefix(a.Topology, "torus") {

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"kernbench/dtype"
-	"kernbench/exec/mock"
+	"kernbench/kerneltest"
 	"kernbench/mem"
 	"kernbench/race"
 	"kernbench/tl"
@@ -42,7 +42,7 @@ func (c *locked) grow() { c.Store(c.block(), c.Add(c.read(), c.Full(tl.Dims(4), 
 // keep stores what the data are in the shard.
 func (c *locked) keep() { c.Store(c.out, c.read()) }
 
-func lockProgram(body func(c *locked)) (tl.Kernel, func(ranks int, seed uint64) mock.Config) {
+func lockProgram(body func(c *locked)) (tl.Kernel, func(ranks int, seed uint64) kerneltest.Config) {
 	layout, err := mem.NewLayout(0, []mem.Buffer{{Name: "w", Parts: []mem.Part{
 		mem.DataPart("data", dtype.F32, 4), mem.SignalPart("words", mem.Int32, 8),
 	}}})
@@ -53,8 +53,8 @@ func lockProgram(body func(c *locked)) (tl.Kernel, func(ranks int, seed uint64) 
 		w := a.Window(0)
 		body(&locked{c, c.Data(w, "w.data"), c.Signals(w, "w.words"), a.Shard(c.Rank()), w.Team, c.WorldSize()})
 	}
-	return k, func(ranks int, seed uint64) mock.Config {
-		cfg := mock.Config{World: ranks, DType: dtype.F32, Layout: layout, Seed: seed}
+	return k, func(ranks int, seed uint64) kerneltest.Config {
+		cfg := kerneltest.Config{World: ranks, DType: dtype.F32, Layout: layout, Seed: seed}
 		for range ranks {
 			cfg.Inputs = append(cfg.Inputs, make([]float64, 4))
 		}
@@ -290,7 +290,7 @@ func TestLocks(t *testing.T) {
 			var last *race.Report
 			for _, ranks := range []int{3, 4} {
 				for seed := range uint64(6) {
-					_, rep, err := race.Try(k, cfg(ranks, seed))
+					_, rep, err := kerneltest.Races(k, cfg(ranks, seed))
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -365,7 +365,7 @@ func TestRandomLocks(t *testing.T) {
 		})
 		reported := 0
 		for seed := range uint64(6) {
-			_, rep, err := race.Try(k, cfg(ranks, seed))
+			_, rep, err := kerneltest.Races(k, cfg(ranks, seed))
 			if err != nil {
 				t.Fatal(err)
 			}

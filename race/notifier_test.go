@@ -3,7 +3,7 @@ package race_test
 import (
 	"testing"
 
-	"kernbench/race"
+	"kernbench/kerneltest"
 	"kernbench/tl"
 )
 
@@ -46,7 +46,7 @@ func TestAtomicsThatNotify(t *testing.T) {
 			})
 			reported := 0
 			for seed := range uint64(16) {
-				_, rep, err := race.Try(k, cfg(3, seed))
+				_, rep, err := kerneltest.Races(k, cfg(3, seed))
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"kernbench/dtype"
-	"kernbench/exec/mock"
+	"kernbench/kerneltest"
 	"kernbench/mem"
 	"kernbench/race"
 	"kernbench/tl"
@@ -225,18 +225,18 @@ func lastMeeting(acts []act) int {
 // run performs a program on the mock executor, and judges it when asked to.
 func (p *program) run(t *testing.T, k tl.Kernel, seed uint64, judge bool) ([][]float64, *race.Report) {
 	t.Helper()
-	cfg := mock.Config{World: p.ranks, DType: dtype.F32, Layout: p.layout(), Seed: seed}
+	cfg := kerneltest.Config{World: p.ranks, DType: dtype.F32, Layout: p.layout(), Seed: seed}
 	for range p.ranks {
 		cfg.Inputs = append(cfg.Inputs, make([]float64, 2*blockLen))
 	}
 	if judge {
-		out, report, err := race.Try(k, cfg)
+		out, report, err := kerneltest.Races(k, cfg)
 		if err != nil {
 			t.Fatalf("%v\n%v", err, p)
 		}
 		return out, report
 	}
-	out, err := mock.Try(k, cfg)
+	out, err := kerneltest.Try(k, cfg)
 	if err != nil {
 		t.Fatalf("%v\n%v", err, p)
 	}
@@ -244,30 +244,6 @@ func (p *program) run(t *testing.T, k tl.Kernel, seed uint64, judge bool) ([][]f
 }
 
 func sameOutputs(a, b [][]float64) bool { return slices.EqualFunc(a, b, slices.Equal) }
-
-// Run ends a test by a hazard, and only by one.
-func TestRun(t *testing.T) {
-	p := &program{ranks: 2, blocks: 1, words: 1, acts: [][]act{
-		{{do: doPut, peer: 1}, {do: doFence}, {do: doNotify, peer: 1}},
-		{{do: doWait, count: 1}, {do: doTake}},
-	}}
-	cfg := mock.Config{Inputs: [][]float64{{1, 2, 3, 4, 0, 0, 0, 0}, make([]float64, 8)}, DType: dtype.F32, Layout: p.layout()}
-	if got := race.Run(t, p.kernel(-1, -1), cfg); !slices.Equal(got[1][4:], []float64{1, 2, 3, 4}) {
-		t.Errorf("got %v", got)
-	}
-	var f failing
-	race.Run(&f, p.kernel(0, 1), cfg) // without the fence
-	if !strings.Contains(f.text, "1 hazards:") || !strings.Contains(f.text, "fence") {
-		t.Errorf("without the fence: %q", f.text)
-	}
-}
-
-// failing is a test that is told of its failure and goes on.
-type failing struct{ text string }
-
-func (f *failing) Helper() {}
-
-func (f *failing) Fatalf(format string, args ...any) { f.text += fmt.Sprintf(format, args...) }
 
 // Programs whose order is complete are not reported, and give the same bytes in every schedule.
 // Without any one of the operations that order, a program is reported, or its outcome does not

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"kernbench/dtype"
-	"kernbench/race"
+	"kernbench/kerneltest"
 	"kernbench/tl"
 )
 
@@ -57,7 +57,7 @@ func TestWordsThatAreRead(t *testing.T) {
 				c.Store(c.out, c.Full(tl.Dims(4), dtype.F32, float64(x.read(c))))
 			})
 			for seed := range uint64(12) {
-				_, rep, err := race.Try(k, cfg(3, seed))
+				_, rep, err := kerneltest.Races(k, cfg(3, seed))
 				if err != nil {
 					t.Fatal(err)
 				}

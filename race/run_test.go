@@ -5,9 +5,8 @@ import (
 	"testing"
 
 	"kernbench/dtype"
-	"kernbench/exec/mock"
+	"kernbench/kerneltest"
 	"kernbench/mem"
-	"kernbench/race"
 	"kernbench/tl"
 )
 
@@ -27,9 +26,9 @@ func TestRunNamesMemory(t *testing.T) {
 		"race on shard of rank 1, element 2\n":  func(_ *tl.Context, a tl.Args) tl.Ref { return a.Shard(1).Slice(2, 1) },
 		"race on result of rank 1, element 2\n": func(_ *tl.Context, a tl.Args) tl.Ref { return a.Out(1, 3).Slice(2, 1) },
 	} {
-		_, report, err := race.Try(func(c *tl.Context, a tl.Args) {
+		_, report, err := kerneltest.Races(func(c *tl.Context, a tl.Args) {
 			c.Store(place(c, a), c.Full(tl.Dims(1), dtype.F32, float64(c.Rank())))
-		}, mock.Config{Inputs: [][]float64{{1, 2, 3}, {4, 5, 6}}, OutElems: []int{3, 3}, Layout: layout})
+		}, kerneltest.Config{Inputs: [][]float64{{1, 2, 3}, {4, 5, 6}}, OutElems: []int{3, 3}, Layout: layout})
 		if err != nil || report.Total != 1 {
 			t.Fatalf("%s: %v, %v", want, report, err)
 		}

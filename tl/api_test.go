@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"kernbench/dtype"
-	"kernbench/exec/mock"
 	"kernbench/fault"
+	"kernbench/kerneltest"
 	"kernbench/mem"
 	"kernbench/tl"
 )
@@ -161,11 +161,11 @@ func TestMisuse(t *testing.T) {
 		}
 	}
 	var foreign tl.Tensor // the ninth that another launch made
-	mock.Run(t, func(c *tl.Context, a tl.Args) {
+	kerneltest.Once(t, func(c *tl.Context, a tl.Args) {
 		for range 9 {
 			foreign = c.Load(a.Shard(0))
 		}
-	}, mock.Config{Inputs: [][]float64{{1}}})
+	}, kerneltest.Config{Inputs: [][]float64{{1}}})
 	tests := []struct {
 		name string
 		f    func(c *tl.Context, x tl.Tensor, mine tl.Ref)
@@ -223,7 +223,7 @@ func TestMisuse(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			_, err := mock.Try(kernel(tt.f), mock.Config{Inputs: [][]float64{{1, 2, 3, 4}, {5, 6, 7, 8}}})
+			_, err := kerneltest.Try(kernel(tt.f), kerneltest.Config{Inputs: [][]float64{{1, 2, 3, 4}, {5, 6, 7, 8}}})
 			var f *fault.Misuse
 			if !errors.As(err, &f) || !strings.Contains(f.Reason, tt.text) {
 				t.Fatalf("%v, want a misuse: %s", err, tt.text)
@@ -248,7 +248,7 @@ func TestBadAddresses(t *testing.T) {
 		{"beyond the memory", func(c *tl.Context, mine tl.Ref) { c.Load(at(c, mem.At(mem.HBM, 0, mem.MaxOffset-3), 2)) }, "beyond the end"},
 	}
 	for _, tt := range tests {
-		_, err := mock.Try(func(c *tl.Context, a tl.Args) { tt.f(c, a.Shard(0)) }, mock.Config{Inputs: [][]float64{{1, 2}}})
+		_, err := kerneltest.Try(func(c *tl.Context, a tl.Args) { tt.f(c, a.Shard(0)) }, kerneltest.Config{Inputs: [][]float64{{1, 2}}})
 		var f *fault.BadAddress
 		if !errors.As(err, &f) || !strings.Contains(err.Error(), tt.text) {
 			t.Errorf("%s: %v", tt.name, err)
@@ -291,10 +291,10 @@ func TestArithmetic(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got := mock.Run(t, func(c *tl.Context, a tl.Args) {
+			got := kerneltest.Once(t, func(c *tl.Context, a tl.Args) {
 				y := tt.f(c, c.Load(a.Shard(0)))
 				c.Store(a.Shard(0).Slice(0, y.Len()), y)
-			}, mock.Config{Inputs: [][]float64{in}})
+			}, kerneltest.Config{Inputs: [][]float64{in}})
 			if !reflect.DeepEqual(got[0], tt.want) {
 				t.Errorf("%v, want %v", got[0], tt.want)
 			}
@@ -304,14 +304,14 @@ func TestArithmetic(t *testing.T) {
 
 // Copy and Neighbor, on a rim.
 func TestNeighbor(t *testing.T) {
-	got := mock.Run(t, func(c *tl.Context, a tl.Args) {
+	got := kerneltest.Once(t, func(c *tl.Context, a tl.Args) {
 		east, ok := c.Neighbor(tl.East)
 		if !ok {
 			east = -1
 		}
 		c.Store(a.Shard(c.Rank()).Slice(1, 1), c.Full(tl.Dims(1), a.DType, float64(east)))
 		c.Copy(a.Shard(c.Rank()).Slice(0, 1), a.Shard(c.Rank()).Slice(1, 1))
-	}, mock.Config{Inputs: [][]float64{{9, 9}, {9, 9}, {9, 9}}, Topology: "mesh_2d", W: 3, H: 1})
+	}, kerneltest.Config{Inputs: [][]float64{{9, 9}, {9, 9}, {9, 9}}, Topology: "mesh_2d", W: 3, H: 1})
 	if want := [][]float64{{1, 1}, {2, 2}, {-1, -1}}; !reflect.DeepEqual(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}

@@ -240,7 +240,7 @@ func (c *Context) useAfterCredit(op string, t *Tensor) error {
 func (c *Context) describeEnd(port int, seq uint32) string {
 	if c.lines != nil {
 		if e, ok := c.lines.ended[taken{port, seq}]; ok {
-			return e.op + " at " + e.call.text()
+			return e.op + " at " + e.call.Text()
 		}
 	}
 	if c.ports[port].taken <= seq+1 {
@@ -279,7 +279,7 @@ func Unreceived(e *fault.Unreceived, c *Context, port int, from *Context, out in
 	if p.posted > p.taken {
 		e.Announced = fmt.Sprintf("recv_async(%s) #%d", e.Dir, p.taken)
 		if c.lines != nil {
-			e.Announced += at(c.lines.posts[taken{port, p.taken}].text())
+			e.Announced += at(c.lines.posts[taken{port, p.taken}].Text())
 		}
 	}
 	return e

@@ -3,13 +3,13 @@ package tl
 import (
 	"fmt"
 	"reflect"
-	"runtime"
 	"slices"
-	"strings"
-	"sync/atomic"
+	"unsafe"
 
 	"kernbench/fault"
 	"kernbench/mem"
+	"kernbench/tl/frames"
+	"kernbench/tl/watch"
 	"kernbench/unit"
 )
 
@@ -20,8 +20,8 @@ import (
 // comes out of the launch as one of the types of package fault.
 type Context struct {
 	core     Core
-	watch    *Watch
-	calls    uint32 // instructions so far: an operand's cell remembers the one that uses it
+	watch    *watch.Watch
+	seen     watch.Kernel // what watch sees; an operand's cell remembers the call that uses it
 	freeCell int32
 	cells    []Cell
 	scratch  scratch
@@ -39,12 +39,9 @@ type Context struct {
 
 	rank, world, perCube int
 	addrs                *mem.Map
-	name                 func() string // of the PE
-	now                  func() (unit.Time, bool)
-	lines                *lines  // nil unless source lines are recorded
-	source               Source  // of a kernel that interprets a program; else nil
-	failed               error   // the first fault
-	code                 uintptr // entry of the kernel that runs, or ran last: a watchdog reads it
+	lines                *lines // nil unless source lines are recorded
+	source               Source // of a kernel that interprets a program; else nil
+	failed               error  // the first fault
 
 	program, grid int                 // of a grid; grid is 0 where there is none
 	engine        bool                // there is one to post tasks to
@@ -85,7 +82,7 @@ type Setup struct {
 	Engine        bool // Post has an engine to post to
 	Trial         bool // the execution does not count: nothing but the context is changed
 
-	Watch *Watch // of the launch, or nil
+	Watch *watch.Watch // of the launch, or nil
 }
 
 // NewContext makes the context of one rank.
@@ -101,9 +98,10 @@ func (c *Context) Reset(s Setup) {
 	cells, ports, words, known := c.cells[:0], c.ports[:0], c.words[:0], c.lines
 	*c = Context{
 		core: s.Core, rank: s.Rank, world: s.World, perCube: max(1, s.PEsPerCube), pe: s.PE,
-		wiring: s.Wiring, ring: s.Ring, addrs: s.Addrs, name: s.PEName, now: s.Now,
+		wiring: s.Wiring, ring: s.Ring, addrs: s.Addrs,
 		freeCell: None, cells: slices.Grow(cells, s.CellCapacity), words: words, program: s.Program, grid: s.Grid,
 		coreType: s.CoreType, engine: s.Engine, watch: s.Watch,
+		seen: watch.Kernel{Rank: s.Rank, PE: s.PEName, Now: s.Now},
 	}
 	if c.watch == nil {
 		c.watch = unwatched
@@ -194,13 +192,26 @@ func (c *Context) Cell(i int32) *Cell { return &c.cells[i] }
 // is in. It walks the stack, so it is for faults only.
 func (c *Context) Place(op string) fault.Place {
 	p := fault.Place{Rank: c.rank, Op: op, Line: c.sourceLine()}
-	if c.name != nil {
-		p.PE = c.name()
+	if c.seen.PE != nil {
+		p.PE = c.seen.PE()
 	}
-	if c.now != nil {
-		p.Time, p.Timed = c.now()
+	if c.seen.Now != nil {
+		p.Time, p.Timed = c.seen.Now()
 	}
 	return p
+}
+
+// here is the place of the instruction that is being issued.
+func (c *Context) here() fault.Place { return c.Place(c.in.Call()) }
+
+// unwatched is the Watch of contexts that have none. Its kernels never look.
+var unwatched = watch.New(watch.Limits{})
+
+// Enter says to the launch's watch that this kernel runs on. An executor calls it.
+func (c *Context) Enter() {
+	if c.watch != unwatched {
+		c.watch.Enter(&c.seen)
+	}
 }
 
 // stop carries a fault out of a kernel.
@@ -220,9 +231,7 @@ func (c *Context) Fail(err error) {
 
 // Abandon stops the kernel without a fault of its own. It does not return.
 func (c *Context) Abandon() {
-	if c.watch.stopping.Load() {
-		c.watch.note(c)
-	}
+	c.watch.Ends(&c.seen, c.here)
 	panic(abandon{})
 }
 
@@ -238,7 +247,7 @@ func (c *Context) Run(k Kernel, a Args) (abandoned bool, err error) {
 		switch p := recover().(type) {
 		case nil:
 			if !returned {
-				c.watch.leaves(c)
+				c.watch.Exit(c.panicPlace())
 			}
 		case stop:
 			err = p.err
@@ -246,10 +255,10 @@ func (c *Context) Run(k Kernel, a Args) (abandoned bool, err error) {
 			abandoned = true
 		default:
 			pl := c.panicPlace()
-			err = &fault.Panic{Place: pl, Value: p, Stack: panicText()}
+			err = &fault.Panic{Place: pl, Value: p, Stack: frames.PanicText()}
 		}
 	}()
-	atomic.StoreUintptr(&c.code, reflect.ValueOf(k).Pointer())
+	c.seen.Runs(uintptr(unsafe.Pointer(c)), reflect.ValueOf(k).Pointer())
 	k(c, a)
 	returned = true
 	return false, c.failed
@@ -268,18 +277,7 @@ func (c *Context) DropAll() {
 func (c *Context) panicPlace() fault.Place {
 	p := c.Place("")
 	if c.source == nil {
-		p.Line = panicLine()
+		p.Line = frames.PanicLine()
 	}
 	return p
-}
-
-// panicText is the stack of a panic as its report shows it: the frames of the kernel's author, or
-// all of them if code of an executor panicked.
-func panicText() string {
-	frames, internal := panicStack()
-	if internal {
-		buf := make([]byte, 8<<10)
-		return string(buf[:runtime.Stack(buf, false)])
-	}
-	return "  " + strings.Join(frames, "\n  ")
 }

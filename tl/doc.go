@@ -3,5 +3,5 @@
 // which an executor (a Core) carries out. Executors differ in what an instruction costs
 // and when it takes effect, never in what it means, so one kernel runs on all of them.
 //
-// It imports mem, dtype, unit and fault, and never an executor. Start at Context.
+// It imports mem, dtype, unit, fault, tl/watch and tl/frames, and never an executor. Start at Context.
 package tl

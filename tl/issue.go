@@ -21,13 +21,20 @@ func (c *Context) usually(op Op, t dtype.Type, n int, s Shape) *Instr {
 
 // issue hands the instruction in c.in to the core.
 func (c *Context) issue() {
-	if c.calls++; c.calls > c.watch.most.Load() {
-		c.watch.look(c)
+	if c.seen.Calls++; c.seen.Calls > c.watch.Most() {
+		c.look()
 	}
 	if c.watched {
 		c.inspect()
 	}
 	c.core.Do(&c.in)
+}
+
+// look answers the watch, which may stop the kernel.
+func (c *Context) look() {
+	if err := c.watch.Look(&c.seen, c.here); err != nil {
+		c.Fail(err)
+	}
 }
 
 // emit is issue of an instruction of any kind.

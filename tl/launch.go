@@ -7,6 +7,7 @@ import (
 
 	"kernbench/dtype"
 	"kernbench/mem"
+	"kernbench/tl/watch"
 	"kernbench/unit"
 )
 
@@ -106,7 +107,7 @@ func (a *Args) Out(rank, n int) Ref {
 
 // Window is argument i among the windows. It panics when there are fewer.
 func (a *Args) Window(i int) *mem.Window {
-	return argument(a.Windows, i, "Window", "an algorithm's row declares its window in the field Window, a mock.Config in Layout")
+	return argument(a.Windows, i, "Window", "an algorithm's row declares its window in the field Window, a kerneltest.Config in Layout")
 }
 
 // Tensor is argument i among the tensors. It panics when there are fewer.
@@ -116,7 +117,7 @@ func (a *Args) Tensor(i int) Ref {
 
 // Int is argument i among the numbers. It panics when there are fewer.
 func (a *Args) Int(i int) int {
-	return argument(a.Ints, i, "Int", "an algorithm's row makes its numbers in the field KernelArgs, a mock.Config has them in Args")
+	return argument(a.Ints, i, "Int", "an algorithm's row makes its numbers in the field KernelArgs, a kerneltest.Config has them in Args")
 }
 
 func argument[T any](list []T, i int, what, hint string) T {
@@ -139,7 +140,7 @@ type Launch struct {
 	// Tensors is what tensors hold of a PE's HBM slice, which rings cannot have. Nil: nothing.
 	Tensors func(pe int) unit.Bytes
 
-	Watch *Watch // that sees what its kernels do; may be nil
+	Watch *watch.Watch // that sees what its kernels do; may be nil
 }
 
 // Group is a set of PEs that run a launch's kernel together.

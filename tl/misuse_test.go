@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"kernbench/dtype"
-	"kernbench/exec/mock"
 	"kernbench/fault"
+	"kernbench/kerneltest"
 	"kernbench/mem"
 	"kernbench/tl"
 )
@@ -62,9 +62,9 @@ func TestOutOfRange(t *testing.T) {
 		{"matrix that overflows", func(c *tl.Context, d tl.Sym, _ tl.Signal) { c.Desc(c.Local(d.Slice(0, 0)), 1<<32, 1<<32, 1, 1) }, misuse, "the reference has 0"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			_, err := mock.Try(func(c *tl.Context, a tl.Args) {
+			_, err := kerneltest.Try(func(c *tl.Context, a tl.Args) {
 				tt.do(c, c.Data(a.Window(0), "b.data"), c.Signals(a.Window(0), "b.words"))
-			}, mock.Config{World: 1, Layout: layout})
+			}, kerneltest.Config{World: 1, Layout: layout})
 			switch {
 			case tt.is == nil && err != nil:
 				t.Errorf("got %v, want no error", err)
@@ -84,7 +84,7 @@ func TestMissingArgument(t *testing.T) {
 		"Int(-1): the launch has 0 of these":   func(_ *tl.Context, a tl.Args) { a.Int(-1) },
 		"Slice(3, 2) of a reference to 4":      func(_ *tl.Context, a tl.Args) { a.Shard(0).Slice(3, 2) },
 	} {
-		_, err := mock.Try(k, mock.Config{Inputs: [][]float64{{1, 2, 3, 4}}})
+		_, err := kerneltest.Try(k, kerneltest.Config{Inputs: [][]float64{{1, 2, 3, 4}}})
 		p, ok := errors.AsType[*fault.Panic](err)
 		if !ok || !strings.HasPrefix(err.Error(), "rank 0 at tl/misuse_test.go:") || !strings.Contains(err.Error(), name) {
 			t.Errorf("got %v, want one of this file that contains %q", err, name)

@@ -76,7 +76,7 @@ func (c *Context) makeRoom(op string, n int64) {
 			continue
 		}
 		b := &c.cells[s.hand]
-		if b.used || b.pinned || b.call == c.calls {
+		if b.used || b.pinned || b.call == c.seen.Calls {
 			b.used = false
 			s.pos, s.hand = b.lo+b.n, b.next
 			continue
@@ -207,7 +207,7 @@ func (c *Context) live(t *Tensor) bool {
 	if b.gen != t.gen {
 		return false
 	}
-	b.used, b.call = true, c.calls
+	b.used, b.call = true, c.seen.Calls
 	return true
 }
 

@@ -47,7 +47,7 @@ func newTestContext(scratch int64) (*Context, *recorder) {
 // try runs one operation and returns its fault.
 func try(c *Context, f func()) error {
 	c.failed = nil
-	c.calls++ // the operands of an instruction that failed are not in use any more
+	c.seen.Calls++ // the operands of an instruction that failed are not in use any more
 	_, err := c.Run(func(*Context, Args) { f() }, Args{})
 	return err
 }

@@ -1,10 +1,12 @@
 package tl
 
+import "kernbench/tl/frames"
+
 // Line is a place in the source of a kernel.
-type Line struct{ call }
+type Line struct{ frames.Call }
 
 // NewLine makes a line of its text, such as "ring.txt:12".
-func NewLine(text string) *Line { return &Line{call{line: text}} }
+func NewLine(text string) *Line { return &Line{*frames.NewCall(text)} }
 
 // Source tells where in its own source an interpreter is.
 type Source interface{ Line() *Line }
@@ -14,17 +16,17 @@ type Source interface{ Line() *Line }
 func (c *Context) Interpret(s Source) { c.source = s }
 
 // caller is the innermost call by the kernel, or the line that an interpreter is at.
-func (c *Context) caller() *call {
+func (c *Context) caller() *frames.Call {
 	if c.source != nil {
-		return &c.source.Line().call
+		return &c.source.Line().Call
 	}
-	return c.lines.caller()
+	return frames.Caller()
 }
 
 // sourceLine is the text of caller, found the slow way.
 func (c *Context) sourceLine() string {
 	if c.source != nil {
-		return c.source.Line().line
+		return c.source.Line().Text()
 	}
-	return callerLine()
+	return frames.CallerLine()
 }

@@ -9,6 +9,7 @@ import (
 	"kernbench/dtype"
 	"kernbench/fault"
 	"kernbench/mem"
+	"kernbench/tl/watch"
 	"kernbench/unit"
 )
 
@@ -27,7 +28,7 @@ type Batch struct {
 	WakeCost  unit.Time
 	Protocol  Protocol
 
-	Watch *Watch // that sees what its kernels do; may be nil
+	Watch *watch.Watch // that sees what its kernels do; may be nil
 }
 
 // Stream is a queue of operations of one device, which is a PE.

@@ -4,13 +4,13 @@ import (
 	"slices"
 	"testing"
 
-	"kernbench/exec/mock"
+	"kernbench/kerneltest"
 	"kernbench/mem"
 	"kernbench/tl"
 )
 
 // run gives three ranks the vectors {1..}, {10..}, {100..} of n elements.
-func run(t *testing.T, k tl.Kernel, n int, cfg mock.Config) [][]float64 {
+func run(t *testing.T, k tl.Kernel, n int, cfg kerneltest.Config) [][]float64 {
 	t.Helper()
 	for _, scale := range []float64{1, 10, 100} {
 		v := make([]float64, n)
@@ -19,7 +19,7 @@ func run(t *testing.T, k tl.Kernel, n int, cfg mock.Config) [][]float64 {
 		}
 		cfg.Inputs = append(cfg.Inputs, v)
 	}
-	return mock.Run(t, k, cfg)
+	return kerneltest.Once(t, k, cfg)
 }
 
 func expect(t *testing.T, got [][]float64, want ...[]float64) {
@@ -46,7 +46,7 @@ func lastTwo(c *tl.Context, a tl.Args) {
 // end
 
 func TestKeep(t *testing.T) {
-	expect(t, run(t, lastTwo, 1, mock.Config{}), []float64{300}, []float64{3}, []float64{30})
+	expect(t, run(t, lastTwo, 1, kerneltest.Config{}), []float64{300}, []float64{3}, []float64{30})
 }
 
 // guide: futures
@@ -62,7 +62,7 @@ func overlap(c *tl.Context, a tl.Args) {
 // end
 
 func TestFutures(t *testing.T) {
-	expect(t, run(t, overlap, 1, mock.Config{}), []float64{102}, []float64{21}, []float64{210})
+	expect(t, run(t, overlap, 1, kerneltest.Config{}), []float64{102}, []float64{21}, []float64{210})
 }
 
 // guide: copy
@@ -75,7 +75,7 @@ func intoMemory(c *tl.Context, a tl.Args) {
 // end
 
 func TestCopy(t *testing.T) {
-	expect(t, run(t, intoMemory, 2, mock.Config{}), []float64{100, 200}, []float64{1, 2}, []float64{10, 20})
+	expect(t, run(t, intoMemory, 2, kerneltest.Config{}), []float64{100, 200}, []float64{1, 2}, []float64{10, 20})
 }
 
 // guide: any
@@ -95,13 +95,13 @@ func sumOfNeighbours(c *tl.Context, a tl.Args) {
 // end
 
 func TestAny(t *testing.T) {
-	expect(t, run(t, sumOfNeighbours, 1, mock.Config{}), []float64{111}, []float64{111}, []float64{111})
+	expect(t, run(t, sumOfNeighbours, 1, kerneltest.Config{}), []float64{111}, []float64{111}, []float64{111})
 }
 
 // A payload of many slots needs nothing special in the kernel.
 func TestLongPayload(t *testing.T) {
 	const n = 100 // f32: 400 bytes in slots of 64
-	got := run(t, ringSum, n, mock.Config{Slots: 2, SlotBytes: 64})
+	got := run(t, ringSum, n, kerneltest.Config{Slots: 2, SlotBytes: 64})
 	for r := range got {
 		for i, v := range got[r] {
 			if v != 111*float64(i+1) {
@@ -140,7 +140,7 @@ func TestComposite(t *testing.T) {
 	for i := range 16 {
 		in[16+i] = float64(i)
 	}
-	got := mock.Run(t, product, mock.Config{Inputs: [][]float64{in}})[0][32:]
+	got := kerneltest.Once(t, product, kerneltest.Config{Inputs: [][]float64{in}})[0][32:]
 	want := []float64{0, 0, 0, 0, 0, 0, 0, 0, 16, 18, 20, 22, 48, 52, 56, 60}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
@@ -160,7 +160,7 @@ func attend(c *tl.Context, a tl.Args) {
 // end
 
 func TestMatrix(t *testing.T) {
-	got := mock.Run(t, attend, mock.Config{Inputs: [][]float64{{0, 0, 0, 0, 1, 2, 3, 4, 1, 2, 3, 4}}})[0][:4]
+	got := kerneltest.Once(t, attend, kerneltest.Config{Inputs: [][]float64{{0, 0, 0, 0, 1, 2, 3, 4, 1, 2, 3, 4}}})[0][:4]
 	if want := []float64{2, 3, 2, 3}; !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}

@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"kernbench/cli"
-	"kernbench/exec/mock"
+	"kernbench/kerneltest"
 	"kernbench/tl"
 )
 
@@ -181,7 +181,7 @@ func TestErrorBlocks(t *testing.T) {
 		}
 		cfg := m.config
 		cfg.Inputs = [][]float64{{1, 2, 3, 4}, {5, 6, 7, 8}, {9, 10, 11, 12}}
-		_, err := mock.Try(m.kernel, cfg)
+		_, err := kerneltest.Try(m.kernel, cfg)
 		if err == nil {
 			t.Errorf("%v: %s is no mistake", &b, name)
 			continue
@@ -335,7 +335,7 @@ func TestReferenceIsComplete(t *testing.T) {
 	}
 	ref, _, _ := strings.Cut(string(text[strings.Index(string(text), "## Reference"):]), "## Testing")
 	// For executors, and for kernels that interpret a program.
-	others := []string{"Abandon", "Cell", "DropAll", "Fail", "Interpret", "Line", "Place", "Reset", "Run"}
+	others := []string{"Abandon", "Cell", "DropAll", "Enter", "Fail", "Interpret", "Line", "Place", "Reset", "Run"}
 	c := reflect.TypeFor[*tl.Context]()
 	for i := range c.NumMethod() {
 		name := c.Method(i).Name

@@ -2,13 +2,12 @@ package examples
 
 import (
 	"context"
-	"slices"
 	"testing"
 
 	"kernbench/algorithm"
 	"kernbench/bench"
 	"kernbench/device"
-	"kernbench/exec/mock"
+	"kernbench/kerneltest"
 	"kernbench/tl"
 )
 
@@ -40,17 +39,7 @@ var _ = algorithm.Register(algorithm.Algorithm{
 
 // guide: hello test
 func TestPassOn(t *testing.T) {
-	out := mock.Run(t, passOn, mock.Config{
-		World:    4,
-		Topology: "ring_1d",
-		Inputs:   [][]float64{{1, 10}, {2, 20}, {3, 30}, {4, 40}},
-	})
-	for r, got := range out {
-		from := float64((r+3)%4 + 1)
-		if want := []float64{from, 10 * from}; !slices.Equal(got, want) {
-			t.Errorf("rank %d: got %v, want %v", r, got, want)
-		}
-	}
+	kerneltest.Run(t, passOn, kerneltest.Config{Collective: "shift", World: 4, NElem: 2})
 }
 
 // end

@@ -2,7 +2,7 @@ package examples
 
 import (
 	"kernbench/algorithm"
-	"kernbench/exec/mock"
+	"kernbench/kerneltest"
 	"kernbench/tl"
 )
 
@@ -10,21 +10,21 @@ import (
 // blocks of the guide.
 var mistakes = map[string]struct {
 	kernel tl.Kernel
-	config mock.Config
+	config kerneltest.Config
 }{
-	"sendNorth":    {sendNorth, mock.Config{}},
-	"onlySend":     {onlySend, mock.Config{}},
-	"sendTwice":    {sendTwice, mock.Config{}},
-	"recvFirst":    {recvFirst, mock.Config{}},
-	"forgetful":    {forgetful, mock.Config{}},
-	"tooLate":      {tooLate, mock.Config{}},
-	"otherShape":   {otherShape, mock.Config{}},
-	"jumpsQueue":   {jumpsQueue, mock.Config{}},
-	"hoarder":      {hoarder, mock.Config{Scratch: 64}},
-	"tooLong":      {tooLong, mock.Config{Scratch: 64}},
-	"outside":      {outside, mock.Config{}},
-	"oneSlot":      {ringSum, mock.Config{Slots: 1}},
-	"differentLen": {differentLen, mock.Config{}},
+	"sendNorth":    {sendNorth, kerneltest.Config{}},
+	"onlySend":     {onlySend, kerneltest.Config{}},
+	"sendTwice":    {sendTwice, kerneltest.Config{}},
+	"recvFirst":    {recvFirst, kerneltest.Config{}},
+	"forgetful":    {forgetful, kerneltest.Config{}},
+	"tooLate":      {tooLate, kerneltest.Config{}},
+	"otherShape":   {otherShape, kerneltest.Config{}},
+	"jumpsQueue":   {jumpsQueue, kerneltest.Config{}},
+	"hoarder":      {hoarder, kerneltest.Config{Scratch: 64}},
+	"tooLong":      {tooLong, kerneltest.Config{Scratch: 64}},
+	"outside":      {outside, kerneltest.Config{}},
+	"oneSlot":      {ringSum, kerneltest.Config{Slots: 1}},
+	"differentLen": {differentLen, kerneltest.Config{}},
 }
 
 // guide: sendNorth

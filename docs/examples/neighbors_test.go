@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"kernbench/exec/mock"
+	"kernbench/kerneltest"
 	"kernbench/tl"
 )
 
@@ -34,16 +34,16 @@ func pairs(c *tl.Context, a tl.Args) {
 
 func TestPatternA(t *testing.T) {
 	in := [][]float64{{0}, {1}, {2}, {3}}
-	got := mock.Run(t, pairs, mock.Config{Topology: "ring_1d", Neighbors: evenWest, Inputs: in})
+	got := kerneltest.Once(t, pairs, kerneltest.Config{Topology: "ring_1d", Neighbors: evenWest, Inputs: in})
 	for r, want := range []float64{3, 2, 1, 0} {
 		if got[r][0] != want {
 			t.Errorf("rank %d has %v, want %v", r, got[r][0], want)
 		}
 	}
-	_, err := mock.Try(func(c *tl.Context, a tl.Args) {
+	_, err := kerneltest.Try(func(c *tl.Context, a tl.Args) {
 		c.Send(tl.West, c.Load(a.Shard(c.Rank())))
 		c.Recv(tl.East, tl.Dims(1), a.DType)
-	}, mock.Config{Topology: "ring_1d", Neighbors: evenWest, Inputs: in})
+	}, kerneltest.Config{Topology: "ring_1d", Neighbors: evenWest, Inputs: in})
 	if err == nil {
 		t.Error("an odd rank could send west")
 	}
@@ -64,7 +64,7 @@ func twoFurther(c *tl.Context, a tl.Args) {
 // end
 
 func TestPatternB(t *testing.T) {
-	got := mock.Run(t, twoFurther, mock.Config{Topology: "none", Neighbors: skip, Inputs: [][]float64{{0}, {1}, {2}, {3}, {4}}})
+	got := kerneltest.Once(t, twoFurther, kerneltest.Config{Topology: "none", Neighbors: skip, Inputs: [][]float64{{0}, {1}, {2}, {3}, {4}}})
 	if want := [][]float64{{3}, {4}, {0}, {1}, {2}}; !slices.EqualFunc(got, want, slices.Equal) {
 		t.Errorf("got %v, want %v", got, want)
 	}
@@ -75,7 +75,7 @@ func TestPatternC(t *testing.T) {
 	// guide: override none
 	keep := func(rank, world int, m map[tl.Dir]int) map[tl.Dir]int { return nil }
 	// end
-	out := mock.Run(t, passOn, mock.Config{Inputs: [][]float64{{0}, {1}, {2}}, Neighbors: keep})
+	out := kerneltest.Once(t, passOn, kerneltest.Config{Inputs: [][]float64{{0}, {1}, {2}}, Neighbors: keep})
 	if want := [][]float64{{2}, {0}, {1}}; !slices.EqualFunc(out, want, slices.Equal) {
 		t.Errorf("got %v, want %v", out, want)
 	}

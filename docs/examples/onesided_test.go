@@ -7,9 +7,8 @@ import (
 
 	"kernbench/algorithm"
 	"kernbench/dtype"
-	"kernbench/exec/mock"
+	"kernbench/kerneltest"
 	"kernbench/mem"
-	"kernbench/race"
 	"kernbench/tl"
 )
 
@@ -44,7 +43,7 @@ func TestPutSignal(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := mock.Run(t, fromTheLeft, mock.Config{Inputs: three(4), DType: dtype.F32, Layout: l})
+	got := kerneltest.Once(t, fromTheLeft, kerneltest.Config{Inputs: three(4), DType: dtype.F32, Layout: l})
 	expect(t, got, []float64{100, 200, 300, 400}, []float64{1, 2, 3, 4}, []float64{10, 20, 30, 40})
 }
 
@@ -121,7 +120,7 @@ func TestPull(t *testing.T) {
 		t.Fatal(err)
 	}
 	sum := []float64{111, 222, 333, 444}
-	expect(t, mock.Run(t, sumByPull, mock.Config{Inputs: three(4), DType: dtype.F32, Layout: l}), sum, sum, sum)
+	expect(t, kerneltest.Once(t, sumByPull, kerneltest.Config{Inputs: three(4), DType: dtype.F32, Layout: l}), sum, sum, sum)
 }
 
 // guide: fence
@@ -163,7 +162,7 @@ func findTooEarly(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	race.Run(t, tooEarly, mock.Config{Inputs: three(4), DType: dtype.F32, Layout: layout})
+	kerneltest.Run(t, tooEarly, kerneltest.Config{Collective: "shift", World: 3, NElem: 4, Layout: layout})
 }
 
 // end
@@ -174,7 +173,7 @@ func TestFence(t *testing.T) {
 		t.Fatal(err)
 	}
 	for seed := range uint64(20) {
-		got := mock.Run(t, twoBlocks, mock.Config{Inputs: three(4), DType: dtype.F32, Layout: l, Seed: seed})
+		got := kerneltest.Once(t, twoBlocks, kerneltest.Config{Inputs: three(4), DType: dtype.F32, Layout: l, Seed: seed})
 		if !slices.Equal(got[1], []float64{1, 2, 3, 4}) {
 			t.Errorf("schedule %d: %v", seed, got)
 		}
@@ -218,7 +217,7 @@ func TestRounds(t *testing.T) {
 		t.Fatal(err)
 	}
 	sum := []float64{111, 222, 333, 444}
-	expect(t, mock.Run(t, rounds, mock.Config{Inputs: three(4), DType: dtype.F32, Layout: l}), sum, sum, sum)
+	expect(t, kerneltest.Once(t, rounds, kerneltest.Config{Inputs: three(4), DType: dtype.F32, Layout: l}), sum, sum, sum)
 }
 
 // hazards are the kernels behind the blocks "hazard NAME" of the pages.
@@ -237,7 +236,7 @@ func TestHazardBlocks(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, report, err := race.Try(hazards[name], mock.Config{Inputs: three(4), DType: dtype.F32, Layout: layout})
+		_, report, err := kerneltest.Races(hazards[name], kerneltest.Config{Inputs: three(4), DType: dtype.F32, Layout: layout})
 		if err != nil || report.Total == 0 {
 			t.Fatalf("%s: %v, %d hazards", name, err, report.Total)
 		}

@@ -1,11 +1,11 @@
 package examples
 
 import (
+	"fmt"
 	"testing"
 
 	"kernbench/algorithm"
-	"kernbench/dtype"
-	"kernbench/exec/mock"
+	"kernbench/kerneltest"
 	"kernbench/tl"
 	"kernbench/topology"
 )
@@ -96,25 +96,13 @@ func TestSums(t *testing.T) {
 		{"tree", "tree_binary", treeSum},
 	} {
 		for _, world := range []int{1, 2, 3, 8} {
-			inputs := make([][]float64, world)
-			want := make([]float64, 5)
-			for r := range inputs {
-				for i := range want {
-					v := float64(10*r + i)
-					inputs[r] = append(inputs[r], v)
-					want[i] += v
-				}
-			}
-			out := mock.Run(t, k.kernel, mock.Config{
-				Topology: k.topology, Inputs: inputs, DType: dtype.F32, Slots: 2, SlotBytes: 64,
+			t.Run(fmt.Sprintf("%s/%d", k.name, world), func(t *testing.T) {
+				kerneltest.Run(t, k.kernel, kerneltest.Config{
+					Collective: "all_reduce", Topology: k.topology, World: world, NElem: 5,
+					Slots: 2, SlotBytes: 64, // of each ring
+					Schedules: 20, // random ones, besides that of each executor
+				})
 			})
-			for r, got := range out {
-				for i := range want {
-					if got[i] != want[i] {
-						t.Errorf("%s of %d ranks: rank %d element %d: got %v, want %v", k.name, world, r, i, got[i], want[i])
-					}
-				}
-			}
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"kernbench/exec/mock"
 	"kernbench/history"
+	"kernbench/kerneltest"
 	"kernbench/mem"
 	"kernbench/tl"
 
@@ -166,11 +167,11 @@ func TestAccount(t *testing.T) {
 					t.Errorf("%v at line %q", r.Kind, r.Line)
 				}
 			}
-			mock.Run(t, func(c *tl.Context, args tl.Args) {
+			kerneltest.Once(t, func(c *tl.Context, args tl.Args) {
 				if c.Rank() == 0 {
 					tt.kernel(c, args, args.Window(0))
 				}
-			}, mock.Config{Inputs: vectors(2, 4), Layout: layout(t, 4, 2), History: a.log})
+			}, kerneltest.Config{Inputs: vectors(2, 4), Layout: layout(t, 4, 2), History: a.log})
 			want := []string{"rank 0: start host", "rank 1: start host"}
 			for _, l := range strings.Split(strings.TrimSpace(tt.want), "\n") {
 				want = append(want, "rank 0: "+strings.TrimSpace(l))
@@ -189,7 +190,7 @@ func TestAccount(t *testing.T) {
 // The account of messages: slots, those who read them, and credits.
 func TestAccountOfRings(t *testing.T) {
 	a := newTold()
-	mock.Run(t, func(c *tl.Context, args tl.Args) {
+	kerneltest.Once(t, func(c *tl.Context, args tl.Args) {
 		mine := args.Shard(c.Rank())
 		if c.Rank() == 0 {
 			c.SendRef(tl.East, mine) // two messages, in one slot
@@ -201,7 +202,7 @@ func TestAccountOfRings(t *testing.T) {
 		x := c.Recv(tl.West, tl.Dims(2), args.DType)
 		c.Store(mine.Slice(0, 2), x)
 		c.RecvAny(tl.Dims(2), args.DType)
-	}, mock.Config{Inputs: vectors(2, 4), Slots: 1, SlotBytes: 8, Topology: "ring_1d", History: a.log})
+	}, kerneltest.Config{Inputs: vectors(2, 4), Slots: 1, SlotBytes: 8, Topology: "ring_1d", History: a.log})
 	want := []string{
 		"rank 0: start host", "rank 1: start host",
 		"rank 0: load (send) #1 range=hbm[0]:0x0+16",
@@ -269,7 +270,7 @@ func TestAccountOfStreams(t *testing.T) {
 func TestAccountUnderSchedules(t *testing.T) {
 	account := func(seed uint64) map[string][]string {
 		a := newTold()
-		mock.Run(t, func(c *tl.Context, args tl.Args) {
+		kerneltest.Once(t, func(c *tl.Context, args tl.Args) {
 			w, mine := args.Window(0), args.Shard(c.Rank())
 			data, flag := c.Data(w, "data"), c.Signals(w, "flags").At(0)
 			next := (c.Rank() + 1) % c.WorldSize()
@@ -281,7 +282,7 @@ func TestAccountUnderSchedules(t *testing.T) {
 			c.Send(tl.East, x)
 			c.Quiet()
 			c.Store(mine, c.Recv(tl.West, x.Shape(), x.DType()))
-		}, mock.Config{Inputs: vectors(3, 4), Layout: layout(t, 4, 1), History: a.log, Seed: seed})
+		}, kerneltest.Config{Inputs: vectors(3, 4), Layout: layout(t, 4, 1), History: a.log, Seed: seed})
 		by := map[string][]string{}
 		for _, l := range a.text {
 			who, what, _ := strings.Cut(l, ": ")

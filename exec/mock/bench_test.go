@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"kernbench/algorithm"
-	"kernbench/exec/mock"
+	"kernbench/kerneltest"
 )
 
 // BenchmarkRun is a whole mock run with data and provenance: what a unit test costs.
@@ -13,10 +13,10 @@ func BenchmarkRun(b *testing.B) {
 	for _, a := range []*algorithm.Algorithm{algorithm.RingAllReduce, algorithm.RingAllReduceChunked} {
 		for _, world := range []int{8, 64} {
 			b.Run(fmt.Sprintf("%s/%d", a.Name, world), func(b *testing.B) {
-				cfg := mock.Config{Inputs: vectors(world, 64)}
+				cfg := kerneltest.Config{Inputs: vectors(world, 64)}
 				b.ReportAllocs()
 				for b.Loop() {
-					if _, err := mock.Try(a.Kernel, cfg); err != nil {
+					if _, err := kerneltest.Try(a.Kernel, cfg); err != nil {
 						b.Fatal(err)
 					}
 				}

@@ -7,15 +7,15 @@ import (
 	"testing"
 
 	"kernbench/algorithm"
-	"kernbench/exec/mock"
 	"kernbench/fault"
+	"kernbench/kerneltest"
 	"kernbench/tl"
 )
 
 func TestDeadlocks(t *testing.T) {
 	tests := []struct {
 		name     string
-		cfg      mock.Config
+		cfg      kerneltest.Config
 		kernel   tl.Kernel
 		cycle    []int
 		missing  string
@@ -36,7 +36,7 @@ func TestDeadlocks(t *testing.T) {
 		},
 		{
 			name:   "forwarding from the only slot",
-			cfg:    mock.Config{Slots: 1},
+			cfg:    kerneltest.Config{Slots: 1},
 			kernel: algorithm.RingAllReduce.Kernel,
 			cycle:  []int{0, 1, 2},
 			first:  fault.Blocked{Place: fault.Place{Rank: 0, Op: "send(E)"}, Sending: true, Dir: "E", Peers: []int{1}, Occupancy: 1, Slots: 1},
@@ -71,7 +71,7 @@ func TestDeadlocks(t *testing.T) {
 		},
 		{
 			name: "the rest of a long payload",
-			cfg:  mock.Config{Slots: 2, SlotBytes: 8},
+			cfg:  kerneltest.Config{Slots: 2, SlotBytes: 8},
 			kernel: func(c *tl.Context, a tl.Args) {
 				if c.Rank() == 1 {
 					c.Send(tl.West, own(c, a)) // returns with its first part
@@ -98,7 +98,7 @@ func TestDeadlocks(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			tt.cfg.Inputs = vectors(3, 6)
-			_, err := mock.Try(tt.kernel, tt.cfg)
+			_, err := kerneltest.Try(tt.kernel, tt.cfg)
 			var d *fault.Deadlock
 			if !errors.As(err, &d) {
 				t.Fatalf("%T %v, want a deadlock", err, err)

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"kernbench/exec"
-	"kernbench/exec/mock"
 	"kernbench/fault"
+	"kernbench/kerneltest"
 	"kernbench/tl"
 )
 
@@ -27,7 +27,7 @@ func TestStall(t *testing.T) {
 		for !enough.Load() {
 		}
 	}
-	_, err := mock.Try(func(c *tl.Context, a tl.Args) {
+	_, err := kerneltest.Try(func(c *tl.Context, a tl.Args) {
 		x := own(c, a)
 		if c.Rank() == 2 {
 			defer close(left)
@@ -36,7 +36,7 @@ func TestStall(t *testing.T) {
 			t.Error("the kernel goes on")
 		}
 		like(c, tl.West, x)
-	}, mock.Config{Inputs: vectors(4, 1), Limits: exec.Limits{Stall: 20 * time.Millisecond}})
+	}, kerneltest.Config{Inputs: vectors(4, 1), Limits: exec.Limits{Stall: 20 * time.Millisecond}})
 	stalled, ok := errors.AsType[*fault.Stalled](err)
 	if !ok || stalled.Rank != 2 || !strings.HasPrefix(stalled.Line, "mock/endless_test.go:") || len(stalled.Stack) < 2 {
 		t.Fatalf("%v, want that rank 2 stalls here", err)
@@ -53,10 +53,10 @@ func TestStallOfWaiter(t *testing.T) {
 		close(enough)
 		<-left
 	}()
-	_, err := mock.Try(func(*tl.Context, tl.Args) {
+	_, err := kerneltest.Try(func(*tl.Context, tl.Args) {
 		defer close(left)
 		<-enough
-	}, mock.Config{World: 1, Limits: exec.Limits{Stall: 20 * time.Millisecond}})
+	}, kerneltest.Config{World: 1, Limits: exec.Limits{Stall: 20 * time.Millisecond}})
 	stalled, ok := errors.AsType[*fault.Stalled](err)
 	if !ok || !strings.HasPrefix(stalled.Line, "mock/endless_test.go:") {
 		t.Fatalf("%v, want that rank 0 stalls here", err)
@@ -66,11 +66,11 @@ func TestStallOfWaiter(t *testing.T) {
 // TestSlowKernelDoesNotStall: a kernel that issues now and then may run longer than the limit.
 func TestSlowKernelDoesNotStall(t *testing.T) {
 	const stall = 20 * time.Millisecond
-	_, err := mock.Try(func(c *tl.Context, a tl.Args) {
+	_, err := kerneltest.Try(func(c *tl.Context, a tl.Args) {
 		for start := time.Now(); time.Since(start) < 3*stall; {
 			c.Free(own(c, a))
 		}
-	}, mock.Config{Inputs: vectors(2, 1), Limits: exec.Limits{Stall: stall}})
+	}, kerneltest.Config{Inputs: vectors(2, 1), Limits: exec.Limits{Stall: stall}})
 	if err != nil {
 		t.Error(err)
 	}
@@ -89,7 +89,7 @@ func pingPong(c *tl.Context, a tl.Args) {
 // where it is and how often it passed the line.
 func TestLimitOfInstructions(t *testing.T) {
 	for _, limit := range []uint32{100, 5000} {
-		_, err := mock.Try(pingPong, mock.Config{Inputs: vectors(3, 1), Limits: exec.Limits{Events: limit}})
+		_, err := kerneltest.Try(pingPong, kerneltest.Config{Inputs: vectors(3, 1), Limits: exec.Limits{Events: limit}})
 		over, ok := errors.AsType[*fault.Limit](err)
 		stopped, located := errors.AsType[*exec.Stopped](err)
 		if !ok || !located || over.Calls != int64(limit) || !strings.HasPrefix(over.Line, "mock/") {
@@ -109,7 +109,7 @@ func TestLimitNotReached(t *testing.T) {
 		}
 	}
 	for limit, ok := range map[uint32]bool{9: false, 10: true} {
-		_, err := mock.Try(ten, mock.Config{Inputs: vectors(1, 1), Limits: exec.Limits{Events: limit}})
+		_, err := kerneltest.Try(ten, kerneltest.Config{Inputs: vectors(1, 1), Limits: exec.Limits{Events: limit}})
 		if (err == nil) != ok {
 			t.Errorf("limit %d: %v", limit, err)
 		}
@@ -120,7 +120,7 @@ func TestLimitNotReached(t *testing.T) {
 // together, and how often they passed it.
 func TestInterruptSaysWhere(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	_, err := mock.Observe(ctx, func(c *tl.Context, a tl.Args) {
+	_, err := kerneltest.Observe(ctx, func(c *tl.Context, a tl.Args) {
 		if c.Rank() == 3 {
 			c.Recv(tl.South, tl.Dims(1), a.DType)
 		}
@@ -131,7 +131,7 @@ func TestInterruptSaysWhere(t *testing.T) {
 			own(c, a)
 			c.Recv(tl.West, tl.Dims(1), a.DType)
 		}
-	}, mock.Config{Inputs: vectors(3, 1)})
+	}, kerneltest.Config{Inputs: vectors(3, 1)})
 	if !errors.Is(err, context.Canceled) {
 		t.Fatal(err)
 	}
@@ -155,12 +155,12 @@ func TestInterruptOfSpin(t *testing.T) {
 		<-left
 	}()
 	ctx, cancel := context.WithCancel(t.Context())
-	_, err := mock.Observe(ctx, func(c *tl.Context, _ tl.Args) {
+	_, err := kerneltest.Observe(ctx, func(c *tl.Context, _ tl.Args) {
 		defer close(left)
 		cancel()
 		for !enough.Load() {
 		}
-	}, mock.Config{World: 1})
+	}, kerneltest.Config{World: 1})
 	stopped, ok := errors.AsType[*exec.Stopped](err)
 	if !ok || !errors.Is(err, context.Canceled) || stopped.Running == nil || !strings.HasPrefix(stopped.Running.Line, "mock/endless_test.go:") {
 		t.Errorf("%v, want the line of the kernel that runs", err)
@@ -169,7 +169,7 @@ func TestInterruptOfSpin(t *testing.T) {
 
 // TestPanicByMisuse: the report of a panic has the author's frames and none of ours.
 func TestPanicByMisuse(t *testing.T) {
-	_, err := mock.Try(func(_ *tl.Context, a tl.Args) { a.Window(3) }, mock.Config{World: 1})
+	_, err := kerneltest.Try(func(_ *tl.Context, a tl.Args) { a.Window(3) }, kerneltest.Config{World: 1})
 	if text := err.Error(); strings.Count(text, "\n") != 1 || !strings.Contains(text, "mock/endless_test.go:") || strings.Contains(text, "goroutine") {
 		t.Errorf("want one frame of this file:\n%v", err)
 	}
@@ -177,7 +177,7 @@ func TestPanicByMisuse(t *testing.T) {
 
 // TestPanicNil: panic(nil) is a fault like every panic.
 func TestPanicNil(t *testing.T) {
-	_, err := mock.Try(func(*tl.Context, tl.Args) { panic(nil) }, mock.Config{World: 2})
+	_, err := kerneltest.Try(func(*tl.Context, tl.Args) { panic(nil) }, kerneltest.Config{World: 2})
 	if _, ok := errors.AsType[*fault.Panic](err); !ok {
 		t.Errorf("%v, want a panic", err)
 	}

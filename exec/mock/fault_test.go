@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"kernbench/dtype"
-	"kernbench/exec/mock"
 	"kernbench/fault"
+	"kernbench/kerneltest"
 	"kernbench/mem"
 	"kernbench/tl"
 )
@@ -25,7 +25,7 @@ func like(c *tl.Context, d tl.Dir, t tl.Tensor) tl.Tensor { return c.Recv(d, t.S
 func TestFaults(t *testing.T) {
 	tests := []struct {
 		name   string
-		cfg    mock.Config
+		cfg    kerneltest.Config
 		kernel tl.Kernel
 		want   error // its type
 		text   []string
@@ -73,7 +73,7 @@ func TestFaults(t *testing.T) {
 		},
 		{
 			name: "sizes that differ, loose",
-			cfg:  mock.Config{Loose: true},
+			cfg:  kerneltest.Config{Loose: true},
 			kernel: func(c *tl.Context, a tl.Args) {
 				c.Send(tl.East, own(c, a))
 				c.Recv(tl.West, tl.Dims(4), dtype.F16)
@@ -114,7 +114,7 @@ func TestFaults(t *testing.T) {
 		},
 		{
 			name: "never received, longer than all slots",
-			cfg:  mock.Config{Slots: 1, SlotBytes: 8},
+			cfg:  kerneltest.Config{Slots: 1, SlotBytes: 8},
 			kernel: func(c *tl.Context, a tl.Args) {
 				if c.Rank() == 1 {
 					c.Send(tl.East, own(c, a))
@@ -148,7 +148,7 @@ func TestFaults(t *testing.T) {
 		},
 		{
 			name: "too little scratch to assemble",
-			cfg:  mock.Config{Scratch: 24, SlotBytes: 8},
+			cfg:  kerneltest.Config{Scratch: 24, SlotBytes: 8},
 			kernel: func(c *tl.Context, a tl.Args) {
 				x := own(c, a)
 				c.Pin(x)
@@ -173,7 +173,7 @@ func TestFaults(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			tt.cfg.Inputs = vectors(3, 4)
-			_, err := mock.Try(tt.kernel, tt.cfg)
+			_, err := kerneltest.Try(tt.kernel, tt.cfg)
 			if err == nil || reflect.TypeOf(err) != reflect.TypeOf(tt.want) {
 				t.Fatalf("%T %v, want %T", err, err, tt.want)
 			}
@@ -189,7 +189,7 @@ func TestFaults(t *testing.T) {
 // The first fault in the order in which ranks run ends the launch: rank 1 is first to
 // come that far, since rank 0 waits for it.
 func TestFirstFaultWins(t *testing.T) {
-	_, err := mock.Try(func(c *tl.Context, a tl.Args) {
+	_, err := kerneltest.Try(func(c *tl.Context, a tl.Args) {
 		x := own(c, a)
 		if c.Rank() == 0 {
 			x = like(c, tl.East, x)
@@ -197,7 +197,7 @@ func TestFirstFaultWins(t *testing.T) {
 			c.Send(tl.West, x)
 		}
 		c.Send(tl.North, x)
-	}, mock.Config{Inputs: vectors(3, 1)})
+	}, kerneltest.Config{Inputs: vectors(3, 1)})
 	var f *fault.InvalidDirection
 	if !errors.As(err, &f) || f.Rank != 1 {
 		t.Errorf("%v, want the fault of rank 1", err)
@@ -206,7 +206,7 @@ func TestFirstFaultWins(t *testing.T) {
 
 // Abandon is for executors; a kernel that calls it has ended in no way that means anything.
 func TestAbandonIsNotForKernels(t *testing.T) {
-	_, err := mock.Try(func(c *tl.Context, a tl.Args) { c.Abandon() }, mock.Config{World: 2})
+	_, err := kerneltest.Try(func(c *tl.Context, a tl.Args) { c.Abandon() }, kerneltest.Config{World: 2})
 	var f *fault.Misuse
 	if !errors.As(err, &f) || f.Rank != 0 || !strings.Contains(f.Reason, "for executors") {
 		t.Errorf("got %v", err)
@@ -232,7 +232,7 @@ func TestCancel(t *testing.T) {
 		},
 	}
 	for _, name := range []string{"in turns", "without ever waiting"} {
-		_, err := mock.Observe(ctx, kernels[name], mock.Config{Inputs: vectors(3, 4)})
+		_, err := kerneltest.Observe(ctx, kernels[name], kerneltest.Config{Inputs: vectors(3, 4)})
 		if !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: %v, want it cancelled", name, err)
 		}
@@ -244,24 +244,24 @@ func TestBadConfig(t *testing.T) {
 	idle := func(*tl.Context, tl.Args) {}
 	tests := []struct {
 		name string
-		cfg  mock.Config
+		cfg  kerneltest.Config
 		want string
 	}{
-		{"no ranks", mock.Config{}, "no ranks"},
-		{"inputs of other ranks", mock.Config{World: 3, Inputs: vectors(2, 1)}, "2 inputs for 3 ranks"},
-		{"ragged", mock.Config{Inputs: [][]float64{{1}, {1, 2}}}, "rank 1 has 2 elements, rank 0 has 1"},
-		{"results of other ranks", mock.Config{World: 2, OutElems: []int{1, 2, 3}}, "3 results for 2 ranks"},
-		{"topology", mock.Config{World: 2, Topology: "circle"}, `unknown topology "circle"`},
-		{"grid", mock.Config{World: 3, Topology: "mesh_2d"}, "w or h must be given"},
-		{"slots", mock.Config{World: 2, Slots: -1}, "n_slots -1"},
-		{"slot size", mock.Config{World: 2, SlotBytes: 2}, "slot_size 2"},
+		{"no ranks", kerneltest.Config{}, "no ranks"},
+		{"inputs of other ranks", kerneltest.Config{World: 3, Inputs: vectors(2, 1)}, "2 inputs for 3 ranks"},
+		{"ragged", kerneltest.Config{Inputs: [][]float64{{1}, {1, 2}}}, "rank 1 has 2 elements, rank 0 has 1"},
+		{"results of other ranks", kerneltest.Config{World: 2, OutElems: []int{1, 2, 3}}, "3 results for 2 ranks"},
+		{"topology", kerneltest.Config{World: 2, Topology: "circle"}, `unknown topology "circle"`},
+		{"grid", kerneltest.Config{World: 3, Topology: "mesh_2d"}, "w or h must be given"},
+		{"slots", kerneltest.Config{World: 2, Slots: -1}, "n_slots -1"},
+		{"slot size", kerneltest.Config{World: 2, SlotBytes: 2}, "slot_size 2"},
 	}
 	for _, tt := range tests {
-		if _, err := mock.Try(idle, tt.cfg); err == nil || !strings.Contains(err.Error(), tt.want) {
+		if _, err := kerneltest.Try(idle, tt.cfg); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %v, want %q", tt.name, err, tt.want)
 		}
 	}
-	if _, err := mock.Try(nil, mock.Config{World: 2}); err == nil || !strings.Contains(err.Error(), "no kernel") {
+	if _, err := kerneltest.Try(nil, kerneltest.Config{World: 2}); err == nil || !strings.Contains(err.Error(), "no kernel") {
 		t.Errorf("no kernel: %v", err)
 	}
 }

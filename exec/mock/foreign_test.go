@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"kernbench/exec/mock"
 	"kernbench/fault"
+	"kernbench/kerneltest"
 	"kernbench/tl"
 )
 
@@ -14,13 +14,13 @@ import (
 // no machine could do, is refused though a cell of the same number exists.
 func TestTensorOfAnotherRank(t *testing.T) {
 	var shared tl.Tensor
-	_, err := mock.Try(func(c *tl.Context, a tl.Args) {
+	_, err := kerneltest.Try(func(c *tl.Context, a tl.Args) {
 		mine := c.Load(a.Shard(c.Rank()))
 		if c.Rank() == 0 {
 			shared = mine
 		}
 		c.Store(a.Shard(c.Rank()), shared)
-	}, mock.Config{Inputs: [][]float64{{1}, {2}}})
+	}, kerneltest.Config{Inputs: [][]float64{{1}, {2}}})
 	var f *fault.Misuse
 	if !errors.As(err, &f) || f.Rank != 1 || !strings.Contains(f.Reason, "another rank") {
 		t.Errorf("got %v, want rank 1 to be told", err)

@@ -1,13 +1,11 @@
 package mock_test
 
 import (
-	"fmt"
 	"slices"
 	"testing"
 
 	"kernbench/algorithm"
-	"kernbench/exec/mock"
-	"kernbench/tl"
+	"kernbench/kerneltest"
 
 	"go.uber.org/goleak"
 )
@@ -26,21 +24,8 @@ func vectors(world, n int) [][]float64 {
 	return in
 }
 
-func ExampleTry() {
-	// Every rank adds its western neighbour's vector to its own.
-	kernel := func(c *tl.Context, a tl.Args) {
-		mine := a.Shard(c.Rank())
-		own := c.Load(mine)
-		c.Send(tl.East, own)
-		c.Store(mine, c.Add(own, c.Recv(tl.West, own.Shape(), own.DType())))
-	}
-	out, err := mock.Try(kernel, mock.Config{Inputs: [][]float64{{1, 2}, {10, 20}, {100, 200}}})
-	fmt.Println(out, err)
-	// Output: [[101 202] [11 22] [110 220]] <nil>
-}
-
-func TestRunReturnsShards(t *testing.T) {
-	got := mock.Run(t, algorithm.RingAllReduce.Kernel, mock.Config{Inputs: vectors(4, 3)})
+func TestShards(t *testing.T) {
+	got := kerneltest.Once(t, algorithm.RingAllReduce.Kernel, kerneltest.Config{Inputs: vectors(4, 3)})
 	for r := range got {
 		if want := []float64{10, 10 + 4./1024, 10 + 8./1024}; !slices.Equal(got[r], want) {
 			t.Errorf("rank %d: %v, want %v", r, got[r], want)

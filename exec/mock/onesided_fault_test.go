@@ -10,6 +10,7 @@ import (
 	"kernbench/dtype"
 	"kernbench/exec/mock"
 	"kernbench/fault"
+	"kernbench/kerneltest"
 	"kernbench/mem"
 	"kernbench/oplog"
 	"kernbench/tl"
@@ -20,7 +21,7 @@ import (
 func TestOneSidedFaults(t *testing.T) {
 	tests := []struct {
 		name   string
-		cfg    mock.Config
+		cfg    kerneltest.Config
 		kernel func(c *tl.Context, a tl.Args, w *mem.Window)
 		want   error // its type
 		text   []string
@@ -119,7 +120,7 @@ func TestOneSidedFaults(t *testing.T) {
 			kernel: func(c *tl.Context, a tl.Args, w *mem.Window) {
 				c.PutNBI(c.Data(w, "data"), 1, a.Out(0, 4))
 			},
-			cfg:  mock.Config{OutElems: []int{4, 4, 4}},
+			cfg:  kerneltest.Config{OutElems: []int{4, 4, 4}},
 			want: &fault.Unwritten{},
 			text: []string{" put_nbi at mock/onesided_fault_test.go:", "element 0 of which was never written"},
 		},
@@ -141,7 +142,7 @@ func TestOneSidedFaults(t *testing.T) {
 		},
 		{
 			name: "atomics that the machine lacks",
-			cfg:  mock.Config{NoAtomics: true},
+			cfg:  kerneltest.Config{NoAtomics: true},
 			kernel: func(c *tl.Context, a tl.Args, w *mem.Window) {
 				s := c.Signals(w, "flags").At(0)
 				c.FetchAdd(s, c.Rank(), 1) // its own word
@@ -155,7 +156,7 @@ func TestOneSidedFaults(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			for seed := range uint64(4) {
 				tt.cfg.Inputs, tt.cfg.Layout, tt.cfg.Seed = vectors(3, 4), layout(t, 4, 4), seed
-				_, err := mock.Try(func(c *tl.Context, a tl.Args) { tt.kernel(c, a, a.Window(0)) }, tt.cfg)
+				_, err := kerneltest.Try(func(c *tl.Context, a tl.Args) { tt.kernel(c, a, a.Window(0)) }, tt.cfg)
 				target := reflect.New(reflect.TypeOf(tt.want)).Interface()
 				if !errors.As(err, target) {
 					t.Fatalf("seed %d: %T %v, want %T", seed, err, err, tt.want)

@@ -8,7 +8,7 @@ import (
 
 	"kernbench/collective"
 	"kernbench/dtype"
-	"kernbench/exec/mock"
+	"kernbench/kerneltest"
 	"kernbench/mem"
 	"kernbench/tl"
 )
@@ -45,7 +45,7 @@ func (k *one) told(v ...int64) {
 }
 
 // oneSided runs a kernel on three ranks, in order and under many schedules.
-func oneSided(t *testing.T, cfg mock.Config, seeds int, kernel func(k *one), want ...[]float64) {
+func oneSided(t *testing.T, cfg kerneltest.Config, seeds int, kernel func(k *one), want ...[]float64) {
 	t.Helper()
 	for seed := range seeds {
 		cfg.Seed, cfg.Layout = uint64(seed), layout(t, 4, 4)
@@ -175,7 +175,7 @@ func TestOneSided(t *testing.T) {
 		}, [][]float64{{0, 0, 7, 4}}},
 	}
 	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) { oneSided(t, mock.Config{}, seeds, tt.kernel, tt.want...) })
+		t.Run(tt.name, func(t *testing.T) { oneSided(t, kerneltest.Config{}, seeds, tt.kernel, tt.want...) })
 	}
 }
 
@@ -183,7 +183,7 @@ func TestOneSided(t *testing.T) {
 func TestEndWithoutQuiet(t *testing.T) {
 	seen := map[float64]bool{}
 	for seed := range uint64(200) {
-		got := each(t, mock.Config{Layout: layout(t, 4, 1), Seed: seed}, func(c *tl.Context, a tl.Args) {
+		got := each(t, kerneltest.Config{Layout: layout(t, 4, 1), Seed: seed}, func(c *tl.Context, a tl.Args) {
 			w, mine := a.Window(0), a.Shard(c.Rank())
 			data, flag := c.Data(w, "data"), c.Signals(w, "flags").At(0)
 			if c.Rank() == 0 {
@@ -207,7 +207,7 @@ func TestEndWithoutQuiet(t *testing.T) {
 // Contributions keep their provenance on their way through windows.
 func TestOneSidedProvenance(t *testing.T) {
 	for seed := range uint64(20) {
-		o, err := mock.Observe(t.Context(), func(c *tl.Context, a tl.Args) {
+		o, err := kerneltest.Observe(t.Context(), func(c *tl.Context, a tl.Args) {
 			w, mine := a.Window(0), a.Shard(c.Rank())
 			data, flag := c.Data(w, "data"), c.Signals(w, "flags").At(0)
 			for r := range c.WorldSize() {
@@ -216,7 +216,7 @@ func TestOneSidedProvenance(t *testing.T) {
 			c.Barrier(w.Team)
 			c.Get(mine, data, c.Rank())
 			c.Notify(flag, c.Rank(), tl.SignalAdd, 3)
-		}, mock.Config{Inputs: vectors(3, 4), Layout: layout(t, 4, 1), Seed: seed})
+		}, kerneltest.Config{Inputs: vectors(3, 4), Layout: layout(t, 4, 1), Seed: seed})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -238,7 +238,7 @@ func TestOneSidedProvenance(t *testing.T) {
 
 // Traffic counts what crosses, by rank.
 func TestTraffic(t *testing.T) {
-	o, err := mock.Observe(t.Context(), func(c *tl.Context, a tl.Args) {
+	o, err := kerneltest.Observe(t.Context(), func(c *tl.Context, a tl.Args) {
 		w, mine := a.Window(0), a.Shard(c.Rank())
 		data, flag := c.Data(w, "data"), c.Signals(w, "flags").At(0)
 		c.Put(data, c.Rank(), mine) // stays
@@ -250,7 +250,7 @@ func TestTraffic(t *testing.T) {
 			c.WaitUntil(flag, tl.GE, 1)
 		}
 		c.Barrier(w.Team)
-	}, mock.Config{Inputs: vectors(2, 4), Layout: layout(t, 4, 1)})
+	}, kerneltest.Config{Inputs: vectors(2, 4), Layout: layout(t, 4, 1)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -266,12 +266,12 @@ func TestTraffic(t *testing.T) {
 // Results may lie apart from contributions, and be of different lengths.
 func TestOuts(t *testing.T) {
 	in := [][]float64{{1, 2}, {3, 4}}
-	got := mock.Run(t, func(c *tl.Context, a tl.Args) {
+	got := kerneltest.Once(t, func(c *tl.Context, a tl.Args) {
 		r := c.Rank()
 		for i := range a.OutElems[r] / 2 {
 			c.Store(a.Out(r, a.OutElems[r]).Slice(2*i, 2), c.Load(a.Shard((r+i)%2)))
 		}
-	}, mock.Config{Inputs: in, OutElems: []int{4, 2}})
+	}, kerneltest.Config{Inputs: in, OutElems: []int{4, 2}})
 	if want := [][]float64{{1, 2, 3, 4}, {3, 4}}; !slices.EqualFunc(got, want, slices.Equal) {
 		t.Errorf("%v, want %v", got, want)
 	}
@@ -294,7 +294,7 @@ func TestWordTypes(t *testing.T) {
 	}
 	for _, tt := range tests {
 		for seed := range uint64(8) {
-			o, err := mock.Observe(t.Context(), func(c *tl.Context, a tl.Args) {
+			o, err := kerneltest.Observe(t.Context(), func(c *tl.Context, a tl.Args) {
 				s := c.Signals(a.Window(0), tt.part).At(1)
 				if c.Rank() == 0 {
 					for _, v := range tt.adds {
@@ -309,7 +309,7 @@ func TestWordTypes(t *testing.T) {
 				if c.LoadScalar(s) != c.FetchAdd(s, 1, 0) {
 					panic("load_scalar and fetch_add differ")
 				}
-			}, mock.Config{World: 2, Layout: layout(t, 1, 2), Seed: seed})
+			}, kerneltest.Config{World: 2, Layout: layout(t, 1, 2), Seed: seed})
 			if err != nil {
 				t.Fatalf("%s %v, seed %d: %v", tt.part, tt.adds, seed, err)
 			}
@@ -340,7 +340,7 @@ func TestComparisons(t *testing.T) {
 	}
 	for _, part := range []string{"flags", "small", "big"} {
 		for _, tt := range tests {
-			mock.Run(t, func(c *tl.Context, a tl.Args) {
+			kerneltest.Once(t, func(c *tl.Context, a tl.Args) {
 				s := c.Signals(a.Window(0), part).At(0)
 				for i, v := range []int64{4, 5, 6} {
 					c.Notify(s, 0, tl.SignalSet, v)
@@ -351,7 +351,7 @@ func TestComparisons(t *testing.T) {
 						c.WaitUntil(s, tt.cmp, 5)
 					}
 				}
-			}, mock.Config{World: 1, Layout: layout(t, 1, 1)})
+			}, kerneltest.Config{World: 1, Layout: layout(t, 1, 1)})
 		}
 	}
 }
@@ -381,7 +381,7 @@ func TestTensorsOfWords(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			for seed := range uint64(10) {
-				mock.Run(t, func(c *tl.Context, a tl.Args) {
+				kerneltest.Once(t, func(c *tl.Context, a tl.Args) {
 					all := c.Signals(a.Window(0), "flags")
 					s := all.At(tt.first).Grid(tt.extents, tt.strides)
 					if c.Rank() == 0 {
@@ -399,7 +399,7 @@ func TestTensorsOfWords(t *testing.T) {
 							t.Errorf("word %d: %v", i, hit)
 						}
 					}
-				}, mock.Config{World: 2, Layout: l, Seed: seed})
+				}, kerneltest.Config{World: 2, Layout: l, Seed: seed})
 			}
 		})
 	}
@@ -415,13 +415,13 @@ func TestStagingMemory(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, writes := range []bool{false, true} {
-		got, err := mock.Try(func(c *tl.Context, a tl.Args) {
+		got, err := kerneltest.Try(func(c *tl.Context, a tl.Args) {
 			in, zeros := c.Local(c.Data(a.Window(0), "staging")), c.Local(c.Data(a.Window(0), "zeros"))
 			if writes {
 				c.Copy(in, a.Shard(c.Rank()))
 			}
 			c.Store(a.Shard(c.Rank()), c.Add(c.Load(in), c.Load(zeros)))
-		}, mock.Config{Inputs: [][]float64{{1, 2, 3, 4}}, Layout: l})
+		}, kerneltest.Config{Inputs: [][]float64{{1, 2, 3, 4}}, Layout: l})
 		if !writes && (err == nil || !strings.Contains(err.Error(), "was never written")) {
 			t.Errorf("read at first: %v", err)
 		}

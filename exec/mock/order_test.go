@@ -4,7 +4,7 @@ import (
 	"maps"
 	"testing"
 
-	"kernbench/exec/mock"
+	"kernbench/kerneltest"
 	"kernbench/mem"
 	"kernbench/tl"
 )
@@ -25,7 +25,7 @@ func (l *letters) put()            { l.Put(l.a, 1, l.ones) }
 // of the data must have come, or none.
 func seen(t *testing.T, of string, seed uint64, order mem.Ordering, sends func(*letters)) float64 {
 	t.Helper()
-	got := mock.Run(t, func(c *tl.Context, a tl.Args) {
+	got := kerneltest.Once(t, func(c *tl.Context, a tl.Args) {
 		w, mine := a.Window(0), a.Shard(c.Rank())
 		l := &letters{
 			Context: c, x: c.Signals(w, "flags").At(0), y: c.Signals(w, "small").At(0), a: c.Data(w, "data"), ones: mine,
@@ -40,7 +40,7 @@ func seen(t *testing.T, of string, seed uint64, order mem.Ordering, sends func(*
 		} else {
 			c.Store(mine, c.Full(mine.Shape, mine.DType, float64(c.LoadScalar(l.y))))
 		}
-	}, mock.Config{Inputs: [][]float64{{1, 1}, {9, 9}}, Layout: layout(t, 2, 1), Seed: seed, Order: order})
+	}, kerneltest.Config{Inputs: [][]float64{{1, 1}, {9, 9}}, Layout: layout(t, 2, 1), Seed: seed, Order: order})
 	if got[1][0] != got[1][1] {
 		t.Fatalf("seed %d, %v: half of the data: %v", seed, order, got[1])
 	}
@@ -110,7 +110,7 @@ func TestOrderAcrossDestinations(t *testing.T) {
 	for order := mem.PutSignal; order <= mem.Sequential; order++ {
 		shown := false
 		for seed := range uint64(200) {
-			got := mock.Run(t, func(c *tl.Context, a tl.Args) {
+			got := kerneltest.Once(t, func(c *tl.Context, a tl.Args) {
 				w, mine := a.Window(0), a.Shard(c.Rank())
 				data, flag := c.Data(w, "data"), c.Signals(w, "flags").At(0)
 				switch c.Rank() {
@@ -122,7 +122,7 @@ func TestOrderAcrossDestinations(t *testing.T) {
 					c.WaitUntil(flag, tl.EQ, 1)
 					c.Get(mine, data, 1)
 				}
-			}, mock.Config{Inputs: [][]float64{{1}, {2}, {3}}, Layout: layout(t, 1, 1), Seed: seed, Order: order})
+			}, kerneltest.Config{Inputs: [][]float64{{1}, {2}, {3}}, Layout: layout(t, 1, 1), Seed: seed, Order: order})
 			shown = shown || got[2][0] == 0
 		}
 		if shown == (order == mem.Sequential) {
@@ -135,7 +135,7 @@ func TestOrderAcrossDestinations(t *testing.T) {
 func TestRanksInterleave(t *testing.T) {
 	seen := map[[2]float64]bool{}
 	for seed := range uint64(100) {
-		got := mock.Run(t, func(c *tl.Context, a tl.Args) {
+		got := kerneltest.Once(t, func(c *tl.Context, a tl.Args) {
 			data := c.Data(a.Window(0), "data")
 			x, y := data.Slice(0, 1), data.Slice(1, 1)
 			if c.Rank() == 0 {
@@ -146,7 +146,7 @@ func TestRanksInterleave(t *testing.T) {
 			}
 			c.Store(a.Shard(1).Slice(1, 1), c.Load(c.Local(y)))
 			c.Store(a.Shard(1).Slice(0, 1), c.Load(c.Local(x)))
-		}, mock.Config{Inputs: [][]float64{{1, 1}, {9, 9}}, Layout: layout(t, 2, 1), Seed: seed})
+		}, kerneltest.Config{Inputs: [][]float64{{1, 1}, {9, 9}}, Layout: layout(t, 2, 1), Seed: seed})
 		seen[[2]float64{got[1][0], got[1][1]}] = true
 	}
 	if want := map[[2]float64]bool{{0, 0}: true, {1, 0}: true, {1, 1}: true}; !maps.Equal(seen, want) {

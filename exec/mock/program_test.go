@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"kernbench/dtype"
-	"kernbench/exec/mock"
 	"kernbench/fault"
+	"kernbench/kerneltest"
 	"kernbench/tl"
 
 	"pgregory.net/rapid"
@@ -86,7 +86,7 @@ func (p *program) run() ([][]float64, error) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	o, err := mock.Observe(ctx, func(c *tl.Context, a tl.Args) { perform(p, c, a) }, mock.Config{
+	o, err := kerneltest.Observe(ctx, func(c *tl.Context, a tl.Args) { perform(p, c, a) }, kerneltest.Config{
 		Inputs: in, DType: dtype.I32, Slots: p.slots, SlotBytes: p.slotBytes, Scratch: 1 << 16,
 	})
 	if err != nil {

@@ -104,7 +104,7 @@ func (r *rank) body(k tl.Kernel, a tl.Args) iter.Seq[struct{}] {
 
 // turn lets the kernel go on.
 func (r *rank) turn() {
-	r.run.launch.Watch.Enter(r.kernel)
+	r.kernel.Enter()
 	r.next()
 	switch {
 	case !r.done:

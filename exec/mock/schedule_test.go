@@ -7,6 +7,7 @@ import (
 
 	"kernbench/dtype"
 	"kernbench/exec/mock"
+	"kernbench/kerneltest"
 	"kernbench/mem"
 	"kernbench/tl"
 
@@ -32,7 +33,7 @@ func team(t interface{ Fatal(...any) }, i int, pes ...int32) *mem.Team {
 func TestSchedulesAreDeterministic(t *testing.T) {
 	l := layout(t, 4, 1)
 	run := func(seed uint64) string {
-		got := mock.Run(t, func(c *tl.Context, a tl.Args) {
+		got := kerneltest.Once(t, func(c *tl.Context, a tl.Args) {
 			f := c.Signals(a.Window(0), "flags").At(0)
 			var places []int64
 			for range 4 {
@@ -41,7 +42,7 @@ func TestSchedulesAreDeterministic(t *testing.T) {
 			for i, p := range places {
 				c.Store(a.Shard(c.Rank()).Slice(i, 1), c.Full(tl.Dims(1), a.DType, float64(p)))
 			}
-		}, mock.Config{Inputs: vectors(5, 4), Layout: l, Seed: seed})
+		}, kerneltest.Config{Inputs: vectors(5, 4), Layout: l, Seed: seed})
 		return fmt.Sprint(got)
 	}
 	different := map[string]bool{}
@@ -91,7 +92,7 @@ func TestOverlappingTeams(t *testing.T) {
 	for _, seed := range []uint64{0, 1, 2, 3} {
 		teams := []*mem.Team{team(t, 0, 0, 1, 2, 3, 4), team(t, 1, 4, 2, 0), team(t, 2, 3, 1), team(t, 3, 2), team(t, 4, 1, 0, 4)}
 		var met [5][5]int // by team and PE
-		mock.Run(t, func(c *tl.Context, a tl.Args) {
+		kerneltest.Once(t, func(c *tl.Context, a tl.Args) {
 			for i := range times {
 				for k, tm := range teams {
 					me, member := c.TeamRank(tm)
@@ -110,7 +111,7 @@ func TestOverlappingTeams(t *testing.T) {
 					}
 				}
 			}
-		}, mock.Config{World: 5, Layout: layout(t, 1, 1), Seed: seed})
+		}, kerneltest.Config{World: 5, Layout: layout(t, 1, 1), Seed: seed})
 		for k, tm := range teams {
 			for _, pe := range tm.PEs {
 				if met[k][pe] != times {
@@ -126,13 +127,13 @@ func TestSyncCompletesNothing(t *testing.T) {
 	late := func(meet func(c *tl.Context, tm *mem.Team)) int {
 		n := 0
 		for seed := range uint64(200) {
-			got := mock.Run(t, func(c *tl.Context, a tl.Args) {
+			got := kerneltest.Once(t, func(c *tl.Context, a tl.Args) {
 				w, mine := a.Window(0), a.Shard(c.Rank())
 				data := c.Data(w, "data").Slice(0, 1)
 				c.Put(data, (c.Rank()+1)%3, mine)
 				meet(c, w.Team)
 				c.Store(mine, c.Load(c.Local(data)))
-			}, mock.Config{Inputs: [][]float64{{1}, {2}, {3}}, Layout: layout(t, 1, 1), Seed: seed, Order: mem.ByChannel})
+			}, kerneltest.Config{Inputs: [][]float64{{1}, {2}, {3}}, Layout: layout(t, 1, 1), Seed: seed, Order: mem.ByChannel})
 			if !slices.EqualFunc(got, [][]float64{{3}, {1}, {2}}, slices.Equal) {
 				n++
 			}
@@ -295,7 +296,7 @@ func TestScheduleOfRaceFreePrograms(t *testing.T) {
 		want := p.reference(in)
 		order := mem.Ordering(rapid.IntRange(0, 3).Draw(t, "order"))
 		for seed := range uint64(rapid.SampledFrom([]int{5, 5, 5, 5, 100}).Draw(t, "seeds")) {
-			got, err := mock.Try(p.kernel, mock.Config{Inputs: in, DType: dtype.I32, Layout: l, Seed: seed, Order: order})
+			got, err := kerneltest.Try(p.kernel, kerneltest.Config{Inputs: in, DType: dtype.I32, Layout: l, Seed: seed, Order: order})
 			if err != nil {
 				t.Fatalf("seed %d: %v", seed, err)
 			}

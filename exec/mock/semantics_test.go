@@ -11,6 +11,7 @@ import (
 	"kernbench/dtype"
 	"kernbench/exec/mock"
 	"kernbench/fault"
+	"kernbench/kerneltest"
 	"kernbench/mem"
 	"kernbench/oplog"
 	"kernbench/tl"
@@ -18,12 +19,12 @@ import (
 )
 
 // each runs a kernel on three ranks with four elements each.
-func each(t *testing.T, cfg mock.Config, k tl.Kernel) [][]float64 {
+func each(t *testing.T, cfg kerneltest.Config, k tl.Kernel) [][]float64 {
 	t.Helper()
 	if cfg.Inputs == nil {
 		cfg.Inputs = [][]float64{{1, 2, 3, 4}, {10, 20, 30, 40}, {100, 200, 300, 400}}
 	}
-	return mock.Run(t, k, cfg)
+	return kerneltest.Once(t, k, cfg)
 }
 
 func wantShards(t *testing.T, got [][]float64, want ...[]float64) {
@@ -36,7 +37,7 @@ func wantShards(t *testing.T, got [][]float64, want ...[]float64) {
 }
 
 func TestProgramIDs(t *testing.T) {
-	got := each(t, mock.Config{Inputs: vectors(5, 5), PEsPerCube: 2, Args: []int{7}}, func(c *tl.Context, a tl.Args) {
+	got := each(t, kerneltest.Config{Inputs: vectors(5, 5), PEsPerCube: 2, Args: []int{7}}, func(c *tl.Context, a tl.Args) {
 		for i, v := range []int{c.ProgramID(0), c.ProgramID(1), c.NumPrograms(0), c.NumPrograms(1), a.Int(0)} {
 			c.Store(a.Shard(c.Rank()).Slice(i, 1), c.Full(tl.Dims(1), a.DType, float64(v)))
 		}
@@ -46,7 +47,7 @@ func TestProgramIDs(t *testing.T) {
 
 // A message carries the source as it was when the call returned.
 func TestMessagesAreSnapshots(t *testing.T) {
-	got := each(t, mock.Config{}, func(c *tl.Context, a tl.Args) {
+	got := each(t, kerneltest.Config{}, func(c *tl.Context, a tl.Args) {
 		mine := a.Shard(c.Rank())
 		c.SendRef(tl.East, mine)
 		c.Store(mine, c.Full(mine.Shape, mine.DType, -1))
@@ -58,7 +59,7 @@ func TestMessagesAreSnapshots(t *testing.T) {
 // So does the rest of a payload that is longer than a slot, which follows later.
 func TestLongMessagesAreSnapshots(t *testing.T) {
 	for _, slots := range []int{1, 2, 3} {
-		got := each(t, mock.Config{Slots: slots, SlotBytes: 8}, func(c *tl.Context, a tl.Args) {
+		got := each(t, kerneltest.Config{Slots: slots, SlotBytes: 8}, func(c *tl.Context, a tl.Args) {
 			mine := a.Shard(c.Rank())
 			c.SendRef(tl.East, mine)
 			c.Store(mine, c.Full(mine.Shape, mine.DType, -1))
@@ -70,7 +71,7 @@ func TestLongMessagesAreSnapshots(t *testing.T) {
 
 // Slices of a received slot keep their place, and are sent on from there.
 func TestSlicesOfSlots(t *testing.T) {
-	got := each(t, mock.Config{}, func(c *tl.Context, a tl.Args) {
+	got := each(t, kerneltest.Config{}, func(c *tl.Context, a tl.Args) {
 		x := own(c, a).Slice(1, 3)
 		c.Send(tl.East, x)
 		y := like(c, tl.West, x).Slice(1, 2)
@@ -85,7 +86,7 @@ func TestSlicesOfSlots(t *testing.T) {
 func TestRoundRobin(t *testing.T) {
 	for range 2 { // and is the same every time
 		var order []string
-		each(t, mock.Config{}, func(c *tl.Context, a tl.Args) {
+		each(t, kerneltest.Config{}, func(c *tl.Context, a tl.Args) {
 			x := own(c, a)
 			for range 3 {
 				c.Send(tl.East, x)
@@ -106,7 +107,7 @@ func TestRoundRobin(t *testing.T) {
 }
 
 func TestFutures(t *testing.T) {
-	got := each(t, mock.Config{}, func(c *tl.Context, a tl.Args) {
+	got := each(t, kerneltest.Config{}, func(c *tl.Context, a tl.Args) {
 		x := own(c, a)
 		f := c.RecvAsync(tl.West, x.Shape(), x.DType())
 		g := c.RecvAsync(tl.West, x.Shape(), x.DType())
@@ -134,23 +135,23 @@ func TestCreditsComeWithTheNextReceive(t *testing.T) {
 		like(c, tl.East, x)
 		like(c, tl.West, x)
 	}
-	cfg := mock.Config{Inputs: vectors(2, 4), Slots: 1}
+	cfg := kerneltest.Config{Inputs: vectors(2, 4), Slots: 1}
 	var hang *fault.Deadlock
-	if _, err := mock.Try(kernel, cfg); !errors.As(err, &hang) || !slices.Equal(hang.Cycle, []int{0, 1}) {
+	if _, err := kerneltest.Try(kernel, cfg); !errors.As(err, &hang) || !slices.Equal(hang.Cycle, []int{0, 1}) {
 		t.Errorf("%v, want a hang of both ranks", err)
 	}
 	cfg.OnRecv = true
-	mock.Run(t, kernel, cfg)
+	kerneltest.Once(t, kernel, cfg)
 	cfg.OnRecv, cfg.Slots = false, 2
-	mock.Run(t, kernel, cfg)
+	kerneltest.Once(t, kernel, cfg)
 	cfg.Slots, cfg.SlotBytes = 1, 8 // longer than a slot: copied, and given back at once
-	mock.Run(t, kernel, cfg)
+	kerneltest.Once(t, kernel, cfg)
 }
 
 // The end of a kernel gives back the slot that it still holds: the second send returns
 // then, though nobody will receive it.
 func TestCreditsComeAtTheEnd(t *testing.T) {
-	_, err := mock.Try(func(c *tl.Context, a tl.Args) {
+	_, err := kerneltest.Try(func(c *tl.Context, a tl.Args) {
 		x := own(c, a)
 		if c.Rank() == 0 {
 			c.Send(tl.East, x)
@@ -158,7 +159,7 @@ func TestCreditsComeAtTheEnd(t *testing.T) {
 			return
 		}
 		like(c, tl.West, x)
-	}, mock.Config{Inputs: vectors(2, 4), Slots: 1})
+	}, kerneltest.Config{Inputs: vectors(2, 4), Slots: 1})
 	var left *fault.Unreceived
 	if !errors.As(err, &left) || left.Rank != 1 || left.From != 0 || left.Count != 1 {
 		t.Errorf("%v, want one message that rank 1 did not receive", err)
@@ -183,7 +184,7 @@ func TestHazards(t *testing.T) {
 		like(c, tl.West, x)
 	}
 	for slots, want := range map[int]int64{1: 2, 2: 0} {
-		o, err := mock.Observe(context.Background(), kernel, mock.Config{Inputs: vectors(2, 4), Slots: slots, OnRecv: true})
+		o, err := kerneltest.Observe(context.Background(), kernel, kerneltest.Config{Inputs: vectors(2, 4), Slots: slots, OnRecv: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -197,7 +198,7 @@ func TestHazards(t *testing.T) {
 // float32 1.0 is 0x3f800000.
 func TestLooseReceive(t *testing.T) {
 	for _, slotBytes := range []int64{8, 64} {
-		got := each(t, mock.Config{Loose: true, SlotBytes: slotBytes, Inputs: [][]float64{{1, 0, -2, 4, 1}}}, func(c *tl.Context, a tl.Args) {
+		got := each(t, kerneltest.Config{Loose: true, SlotBytes: slotBytes, Inputs: [][]float64{{1, 0, -2, 4, 1}}}, func(c *tl.Context, a tl.Args) {
 			mine := a.Shard(c.Rank())
 			c.Send(tl.East, c.Load(mine).Slice(1, 4))
 			bits := c.Recv(tl.West, tl.Dims(2, 2), dtype.I32).Reshape(4)
@@ -215,7 +216,7 @@ func TestComposite(t *testing.T) {
 		0, 0, 0, 0, // Out
 		10, 1, // bias
 	}}
-	got := each(t, mock.Config{Inputs: in}, func(c *tl.Context, a tl.Args) {
+	got := each(t, kerneltest.Config{Inputs: in}, func(c *tl.Context, a tl.Args) {
 		m := a.Shard(0)
 		at := func(i int) tl.Ref { return c.Ref(m.Addr+mem.Addr(4*i), tl.Dims(2, 2), m.DType) }
 		h := c.Composite(tl.Composite{A: at(0), B: at(4), Out: at(8), Epilogue: []tl.Epilogue{
@@ -310,13 +311,13 @@ func TestWithoutData(t *testing.T) {
 
 // A kernel that ends its goroutine, as t.FailNow in a kernel does, is at fault: the launch ends.
 func TestGoexit(t *testing.T) {
-	_, err := mock.Try(func(c *tl.Context, a tl.Args) {
+	_, err := kerneltest.Try(func(c *tl.Context, a tl.Args) {
 		x := own(c, a)
 		if c.Rank() == 1 {
 			runtime.Goexit()
 		}
 		like(c, tl.West, x)
-	}, mock.Config{Inputs: vectors(3, 1)})
+	}, kerneltest.Config{Inputs: vectors(3, 1)})
 	exited, ok := errors.AsType[*fault.Exited](err)
 	if !ok || exited.Rank != 1 || !strings.HasPrefix(exited.Line, "mock/semantics_test.go:") {
 		t.Errorf("%v, want that rank 1 ended its goroutine here", err)

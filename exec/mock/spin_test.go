@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"kernbench/dtype"
-	"kernbench/exec/mock"
 	"kernbench/fault"
+	"kernbench/kerneltest"
 	"kernbench/mem"
 	"kernbench/tl"
 )
@@ -102,9 +102,9 @@ func TestSpinning(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			for seed := range uint64(30) {
-				mock.Run(t, func(c *tl.Context, a tl.Args) {
+				kerneltest.Once(t, func(c *tl.Context, a tl.Args) {
 					tt.kernel(c, c.Signals(a.Window(0), "flags").At(0))
-				}, mock.Config{World: 4, Layout: layout(t, 1, 4), Seed: seed})
+				}, kerneltest.Config{World: 4, Layout: layout(t, 1, 4), Seed: seed})
 			}
 		})
 	}
@@ -113,7 +113,7 @@ func TestSpinning(t *testing.T) {
 // A kernel may look at many words, and at one many times, before it does what others wait for.
 func TestLookingIsNotSpinning(t *testing.T) {
 	for seed := range uint64(3) {
-		mock.Run(t, func(c *tl.Context, a tl.Args) {
+		kerneltest.Once(t, func(c *tl.Context, a tl.Args) {
 			flags := c.Signals(a.Window(0), "flags")
 			if c.Rank() == 1 {
 				c.WaitUntil(flags.At(0), tl.EQ, 1)
@@ -134,7 +134,7 @@ func TestLookingIsNotSpinning(t *testing.T) {
 				c.Full(tl.Dims(1), a.DType, 1)
 			}
 			c.Notify(flags.At(0), 1, tl.SignalSet, 1)
-		}, mock.Config{World: 2, Layout: layout(t, 1, 500), Seed: seed})
+		}, kerneltest.Config{World: 2, Layout: layout(t, 1, 500), Seed: seed})
 	}
 }
 
@@ -142,7 +142,7 @@ func TestLookingIsNotSpinning(t *testing.T) {
 // else could do anything.
 func TestPatience(t *testing.T) {
 	for seed := range uint64(5) {
-		mock.Run(t, func(c *tl.Context, a tl.Args) {
+		kerneltest.Once(t, func(c *tl.Context, a tl.Args) {
 			flag := c.Signals(a.Window(0), "flags").At(0)
 			if c.Rank() == 1 {
 				c.WaitUntil(flag, tl.EQ, 100)
@@ -153,7 +153,7 @@ func TestPatience(t *testing.T) {
 				}
 				c.Notify(flag, 1, tl.SignalAdd, 1)
 			}
-		}, mock.Config{World: 2, Layout: layout(t, 1, 1), Seed: seed})
+		}, kerneltest.Config{World: 2, Layout: layout(t, 1, 1), Seed: seed})
 	}
 }
 
@@ -308,9 +308,9 @@ func TestMissingNotifications(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			for seed := range uint64(6) {
-				_, err := mock.Try(func(c *tl.Context, a tl.Args) {
+				_, err := kerneltest.Try(func(c *tl.Context, a tl.Args) {
 					tt.kernel(c, a.Window(0), c.Signals(a.Window(0), "flags").At(0))
-				}, mock.Config{World: 3, Layout: layout(t, 1, 4), Seed: seed})
+				}, kerneltest.Config{World: 3, Layout: layout(t, 1, 4), Seed: seed})
 				var d *fault.Deadlock
 				if !errors.As(err, &d) {
 					t.Fatalf("seed %d: %T %v, want a deadlock", seed, err, err)

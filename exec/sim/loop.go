@@ -165,7 +165,7 @@ func (x *run) countTraffic() {
 // resume lets a kernel go on until it parks again or ends.
 func (x *run) resume(r *rank) {
 	r.wait = nothing
-	x.launch.Watch.Enter(r.ctx)
+	r.ctx.Enter()
 	r.next()
 	if !r.done {
 		return

@@ -1,6 +1,6 @@
 //go:build !amd64
 
-package tl
+package frames
 
 import "runtime"
 

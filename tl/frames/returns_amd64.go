@@ -1,4 +1,4 @@
-package tl
+package frames
 
 // returns stores the innermost return addresses, that of its caller first, and a 0 behind
 // the last if there are fewer than twelve. runtime.Callers also resolves inlining, which takes

@@ -1,4 +1,4 @@
-package kerneltest
+package conformance
 
 import (
 	"errors"
@@ -24,7 +24,7 @@ type Counts struct {
 	Skipped map[exec.Capability]int // by the capability that the executor lacks
 }
 
-// Conformance runs every algorithm of the library on an executor: over numbers of ranks, element
+// Run runs every algorithm of the library on an executor: over numbers of ranks, element
 // counts, types, operations and memory orders that take turns, or with exhaustive all counts. A
 // case is a subtest. One that needs what the executor's row does not have is skipped, and says
 // which capability is missing.
@@ -32,7 +32,7 @@ type Counts struct {
 // Results are judged by provenance and by value where the executor moves bytes. On all executors
 // the messages, and what each rank does to the memory of others, must be those of the default
 // executor for checking.
-func Conformance(t *testing.T, x *exec.Row, exhaustive bool) Counts {
+func Run(t *testing.T, x *exec.Row, exhaustive bool) Counts {
 	counts := Counts{Skipped: map[exec.Capability]int{}}
 	var mu sync.Mutex
 	t.Run("library", func(t *testing.T) { // ends after all of its parallel subtests

@@ -1,26 +1,18 @@
-package tl
+package frames
 
 import (
 	"fmt"
-	"reflect"
 	"runtime"
 	"strings"
-	"sync/atomic"
-	"time"
-
-	"kernbench/fault"
 )
 
-// Running returns the place and the stack of the kernel that runs code of its author's. It is nil
-// if no kernel runs, or if it waits for an instruction to be carried out. It stops all goroutines
-// to look at their stacks, so it is for reports only.
-func (w *Watch) Running() *fault.Stalled {
-	c := w.kernel.Load()
-	if c == nil {
-		return nil
-	}
+// Running returns the frames of the kernel that runs code of its author's, file:line in function,
+// innermost first. It is nil if no kernel runs, or if it waits for an instruction to be carried out.
+// Of several kernels it prefers that of the tl.Context at an address; entry is where that kernel's
+// code begins. It stops all goroutines to look at their stacks, so it is for reports only.
+func Running(context, entry uintptr) []string {
 	var found []string
-	this := fmt.Sprintf("kernbench/tl.(*Context).Run(%p", c)
+	this := fmt.Sprintf("kernbench/tl.(*Context).Run(%#x", context)
 	for g := range strings.SplitSeq(stacks(), "\n\n") {
 		frames := authorFrames(g)
 		if frames == nil {
@@ -33,18 +25,14 @@ func (w *Watch) Running() *fault.Stalled {
 	if found == nil {
 		return nil
 	}
-	if at := runtime.FuncForPC(atomic.LoadUintptr(&c.code)); at != nil && strings.HasSuffix(lineOf(found[0]), ".go:1") {
+	if at := runtime.FuncForPC(entry); at != nil && strings.HasSuffix(LineOf(found[0]), ".go:1") {
 		// The compiler gives an empty loop no line of its own: name where the kernel begins.
 		file, line := at.FileLine(at.Entry())
 		if entry := frame(fmt.Sprintf("%s:%d", file, line), at.Name()); strings.HasSuffix(entry, found[0][strings.IndexByte(found[0], ' '):]) {
 			found[0] = entry
 		}
 	}
-	s := &fault.Stalled{Place: fault.Place{Rank: c.rank, Line: lineOf(found[0])}, Stack: found}
-	if c.name != nil {
-		s.PE = c.name()
-	}
-	return s
+	return found
 }
 
 // stacks are the stacks of all goroutines, or as much as fits.
@@ -83,23 +71,3 @@ func authorFrames(stack string) []string {
 	}
 	return nil
 }
-
-// frame is file:line (in function), both without folders but the last.
-func frame(place, function string) string {
-	return fmt.Sprintf("%s (%s)", lastFolder(place), function[strings.LastIndexByte(function, '/')+1:])
-}
-
-// lineOf is the file:line of a frame.
-func lineOf(frame string) string {
-	line, _, _ := strings.Cut(frame, " ")
-	return line
-}
-
-// library reports whether a file belongs to the standard library.
-func library(file string) bool { return goSources != "" && strings.HasPrefix(file, goSources) }
-
-// goSources is the folder of the standard library; "" if files are recorded without their folders.
-var goSources = func() string {
-	f, _ := runtime.CallersFrames([]uintptr{reflect.ValueOf(time.Unix).Pointer() + 1}).Next()
-	return strings.TrimSuffix(f.File, "time/time.go")
-}()

@@ -1,0 +1,120 @@
+package cli
+
+import (
+	"fmt"
+
+	"kernbench/frontend"
+	"kernbench/frontend/plan"
+	"kernbench/lab"
+	"kernbench/report"
+
+	"github.com/spf13/cobra"
+)
+
+// errHangs ends a verb whose report has told of a program at fault: a deadlock, an undefined read.
+type errHangs struct{ error }
+
+const importVerdicts = `
+Verdicts, the gravest first, and the exit status that they lead to:
+  PARSE-REJECT      the file cannot be read: line and attribute are named          2
+  ILL-FORMED        it can be read, and breaks a rule of its format                2
+  DEADLOCK          a block waits for ever; for which sizes of call                3
+  WRONG             chunks of the result do not hold what the collective says      1
+  RACE              two accesses of a chunk that nothing orders                    1
+  UNDEFINED-READ    a chunk is read before anything was written to it              3
+  LEFTOVER          messages are left in a channel                                 3
+  NO-POSTCONDITION  nothing says what the result must hold                         1
+  OK                                                                               0
+Of several files the gravest verdict counts.
+`
+
+func (a *app) importCommand() *cobra.Command {
+	var o frontend.Options
+	var format string
+	var root int
+	var details bool
+	cmd := &cobra.Command{
+		Use:   "import FILE|FOLDER...",
+		Short: "Judge programs of other tools: do they hang, race, or compute what they say?",
+		Long: `Read programs that other tools wrote, carry each out on symbols, and say what is wrong with it. Every
+chunk of an input is a symbol of its own: a result is right if it holds each contribution exactly
+once, in its place. A folder gives a table of all programs in it. docs/programs.md says more.
+` + importVerdicts,
+		Example: `  kernbench import allreduce.xml
+  kernbench import --root 3 broadcast.xml
+  kernbench import algorithms/ --format json`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return fmt.Errorf("%s: name a file or a folder", cmd.CommandPath())
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if cmd.Flags().Changed("root") {
+				if root < 0 {
+					return fmt.Errorf("--root %d: ranks begin at 0", root)
+				}
+				o.Root = root + 1
+			}
+			sources, others, err := frontend.Find(args...)
+			if err != nil {
+				return err
+			}
+			if len(sources) == 0 {
+				return fmt.Errorf("%d files, and none is of a known format", others)
+			}
+			vs := []*frontend.Verdict{}
+			bar := newProgress(a.err)
+			for i := range sources {
+				if cmd.Context().Err() != nil {
+					break
+				}
+				bar.report(lab.Progress{Phase: "judging", Done: int64(i), Total: int64(len(sources))})
+				vs = append(vs, frontend.Judge(&sources[i], o))
+			}
+			bar.done()
+			if err := a.showPrograms(format, vs, details || len(vs) == 1); err != nil {
+				return err
+			}
+			if others > 0 && format != "json" {
+				fmt.Fprintf(a.out, "%d files are of no known format\n", others)
+			}
+			if err := cmd.Context().Err(); err != nil {
+				return interrupted(cmd.Context(), err)
+			}
+			return verdictError(vs)
+		},
+	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	f.IntVar(&root, "root", 0, "rank that a broadcast or a reduce is rooted in (default: found in the program)")
+	f.Var((*count)(&o.Depth), "depth", "messages that a channel holds (default: as the protocol has it)")
+	f.BoolVar(&details, "details", false, "tell all findings of every file, not of a single one only")
+	formatFlag(f, &format)
+	return cmd
+}
+
+func (a *app) showPrograms(format string, vs []*frontend.Verdict, details bool) error {
+	if format == "json" {
+		return report.JSON(a.out, vs)
+	}
+	return report.Programs(a.out, vs, details)
+}
+
+// verdictError ends a verb by the gravest verdict of all; nil if all is right.
+func verdictError(vs []*frontend.Verdict) error {
+	worst := plan.OK
+	for _, v := range vs {
+		worst = min(worst, v.Verdicts[0])
+	}
+	err := fmt.Errorf("%v", worst)
+	switch worst {
+	case plan.OK:
+		return nil
+	case plan.ParseReject, plan.IllFormed:
+		return told{err}
+	case plan.Deadlock, plan.UndefinedRead, plan.Leftover:
+		return told{errHangs{err}}
+	}
+	return errWrong
+}

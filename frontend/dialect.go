@@ -1,0 +1,52 @@
+package frontend
+
+import (
+	"strings"
+
+	"kernbench/frontend/msccl"
+	"kernbench/frontend/plan"
+)
+
+// Dialect is a format of programs.
+type Dialect struct {
+	Name    string
+	Summary string
+
+	// Is reports whether a file is of this format, by its content.
+	Is func(data []byte) bool
+	// Group is the name of the program that a file is a part of, for formats with a file for each
+	// rank. Nil: a file is a program.
+	Group func(name string) string
+	// Read reads the files of one program. Without a program the findings say why there is none.
+	Read func(files []plan.File) (*plan.Program, []plan.Finding)
+}
+
+var dialects = []Dialect{
+	{
+		Name: msccl.Name, Summary: "MSCCL XML, for microsoft/msccl, Azure/msccl-executor-nccl, ROCm/rccl",
+		Is:   msccl.Is,
+		Read: func(files []plan.File) (*plan.Program, []plan.Finding) { return msccl.Read(files[0]) },
+	},
+}
+
+// Dialects lists the formats.
+func Dialects() []Dialect { return dialects }
+
+// DialectOf is the format of a file by its content, or nil.
+func DialectOf(data []byte) *Dialect {
+	for i := range dialects {
+		if dialects[i].Is(data) {
+			return &dialects[i]
+		}
+	}
+	return nil
+}
+
+// known lists the formats for an error.
+func known() string {
+	var names []string
+	for _, d := range dialects {
+		names = append(names, d.Summary)
+	}
+	return strings.Join(names, "; ")
+}

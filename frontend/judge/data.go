@@ -1,0 +1,134 @@
+package judge
+
+import (
+	"fmt"
+
+	"kernbench/frontend/plan"
+)
+
+// data is the memory of all ranks, in symbols.
+type data struct {
+	run    *run
+	values *values
+	memory [][][]value // rank, memory, cell
+	access [][]access  // of each rank's memory, in the order of the events
+
+	undefinedReads int
+	findings       []plan.Finding
+}
+
+// access is one access of a stretch of cells.
+type access struct {
+	event  int32
+	block  int32 // of all
+	step   int32
+	memory int32
+	first  int32
+	n      int32
+	write  bool
+}
+
+func newData(r *run) *data {
+	d := &data{run: r, values: newValues(), access: make([][]access, len(r.plan.Ranks))}
+	for rank := range r.plan.Ranks {
+		k := &r.plan.Ranks[rank]
+		memory := make([][]value, len(k.Memories))
+		for m, cells := range k.Memories {
+			memory[m] = make([]value, cells)
+		}
+		if k.Input != plan.None {
+			in := k.Views[k.Input]
+			for c := range in.Cells {
+				memory[in.Memory][in.First+c] = d.values.leaf(plan.Contribution{Rank: rank, Cell: c})
+			}
+		}
+		d.memory = append(d.memory, memory)
+	}
+	return d
+}
+
+// step reads and writes what a step does, and returns the cells that it made.
+func (d *data) step(b int32, s *plan.Step, taken []value, event int32) []value {
+	rank := int(d.run.blocks[b].rank)
+	var sum []value
+	if s.Take != plan.None {
+		sum = fit(taken, s)
+	}
+	for i, span := range s.Src {
+		cells := d.at(rank, span)
+		d.note(b, rank, span, event, false)
+		for c, v := range cells {
+			if v == undefined {
+				d.undefined(b, rank, s, span, c)
+				break
+			}
+		}
+		if i == 0 && s.Take == plan.None {
+			sum = append([]value(nil), cells...)
+			continue
+		}
+		both := make([]value, len(sum))
+		for c := range both {
+			both[c] = d.values.add(sum[c], cells[c])
+		}
+		sum = both
+	}
+	for _, span := range s.Dst {
+		d.note(b, rank, span, event, true)
+		copy(d.at(rank, span), sum)
+	}
+	return sum
+}
+
+// fit gives a message the cells that its step is for: an ill-formed program may have sent others.
+func fit(taken []value, s *plan.Step) []value {
+	n := len(taken)
+	for _, span := range s.Src {
+		n = span.N
+	}
+	for _, span := range s.Dst {
+		n = span.N
+	}
+	if n == len(taken) {
+		return taken
+	}
+	sum := make([]value, n)
+	copy(sum, taken)
+	return sum
+}
+
+func (d *data) at(rank int, s plan.Span) []value {
+	if s.Rank != plan.None {
+		rank = s.Rank
+	}
+	v := d.run.plan.Ranks[rank].Views[s.View]
+	return d.memory[rank][v.Memory][v.First+s.First:][:s.N]
+}
+
+func (d *data) note(b int32, rank int, s plan.Span, event int32, write bool) {
+	if s.Rank != plan.None {
+		rank = s.Rank
+	}
+	v := d.run.plan.Ranks[rank].Views[s.View]
+	d.access[rank] = append(d.access[rank], access{event: event, block: b, step: int32(d.run.blocks[b].at),
+		memory: int32(v.Memory), first: int32(v.First + s.First), n: int32(s.N), write: write})
+}
+
+// limit is how many findings of a kind are told one by one.
+const limit = 5
+
+func (d *data) undefined(b int32, rank int, s *plan.Step, span plan.Span, cell int) {
+	d.undefinedReads++
+	if d.undefinedReads > limit {
+		return
+	}
+	span.First, span.N = span.First+cell, 1
+	d.findings = append(d.findings, plan.Finding{Verdict: plan.UndefinedRead, Line: s.Line,
+		Text: fmt.Sprintf("%s reads %s, to which nothing was written before", d.run.where(b), d.run.plan.SpanName(rank, span))})
+}
+
+// where names the step that a block is at.
+func (r *run) where(b int32) string {
+	bl := &r.blocks[b]
+	return r.plan.Where(int(bl.rank), int(bl.index), bl.at)
+}

@@ -1,0 +1,181 @@
+package judge
+
+import (
+	"fmt"
+	"strings"
+
+	"kernbench/frontend/plan"
+)
+
+// Waiter is a block of a deadlock: where it stands, what it waits for, and which block it
+// waits for.
+type Waiter struct {
+	Rank    int    `json:"rank"`
+	Block   int    `json:"tb"`
+	Step    int    `json:"step"`
+	Op      string `json:"op"`
+	Line    int    `json:"line,omitempty"`
+	Reason  string `json:"reason"` // no data, no slot, dependency never published, no signal
+	Channel string `json:"channel,omitempty"`
+	Text    string `json:"text"`
+}
+
+// Stuck is a deadlock: a chain of blocks, each of which waits for the next. The last waits for
+// the first if Cycle; else for a block that has nothing more to do.
+type Stuck struct {
+	Blocked int      `json:"blocked"` // blocks that did not come to their end
+	Cycle   bool     `json:"cycle"`
+	Chain   []Waiter `json:"chain"`
+}
+
+func (s *Stuck) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d blocks wait for ever: ", s.Blocked)
+	for i, w := range s.Chain {
+		if i > 0 {
+			b.WriteString("; ")
+		}
+		b.WriteString(w.Text)
+	}
+	if s.Cycle {
+		b.WriteString("; which closes the cycle")
+	}
+	return b.String()
+}
+
+// stuck is the deadlock of a run that has come to rest, or nil.
+func (r *run) stuck() *Stuck {
+	if r.done == r.finishable() {
+		return nil
+	}
+	st := &Stuck{}
+	start := int32(-1)
+	for b := range r.blocks {
+		if r.blocks[b].at < len(r.blocks[b].steps) {
+			st.Blocked++
+			if start < 0 {
+				start = int32(b)
+			}
+		}
+	}
+	// Each blocked block waits for one other, so the way ends in a cycle or at a block that is done.
+	seen := map[int32]int{}
+	var way []int32
+	b := start
+	for {
+		if at, twice := seen[b]; twice {
+			way, st.Cycle = way[at:], true
+			break
+		}
+		seen[b] = len(way)
+		way = append(way, b)
+		next := r.waitsFor(b)
+		if next < 0 || r.blocks[next].at >= len(r.blocks[next].steps) {
+			break
+		}
+		b = next
+	}
+	for _, b := range way {
+		st.Chain = append(st.Chain, r.waiter(b))
+	}
+	return st
+}
+
+// finishable is the number of blocks that have steps.
+func (r *run) finishable() (n int) {
+	for b := range r.blocks {
+		if len(r.blocks[b].steps) > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// waitsFor is the block that must move before b can; -1 if there is none.
+func (r *run) waitsFor(b int32) int32 {
+	bl := &r.blocks[b]
+	w := r.missing(b, &bl.steps[bl.at])
+	switch w.why {
+	case dependent:
+		return int32(w.of)
+	case noData:
+		return r.user(func(s *plan.Step) bool { return s.Send == w.of }, r.plan.Channels[w.of].From)
+	case noSlot:
+		return r.user(func(s *plan.Step) bool { return s.Take == w.of }, r.plan.Channels[w.of].To)
+	case noUnits:
+		return r.user(func(s *plan.Step) bool { return signals(s, w.of) }, plan.None)
+	}
+	return -1
+}
+
+func signals(s *plan.Step, counter int) bool {
+	for _, c := range s.Signal {
+		if c.Counter == counter {
+			return true
+		}
+	}
+	return false
+}
+
+// user is a block that has a step of some kind still to do, else one that has had; -1 if none has.
+// The blocks of one rank are looked at, or those of all ranks.
+func (r *run) user(is func(*plan.Step) bool, rank int) int32 {
+	had := int32(-1)
+	for b := range r.blocks {
+		bl := &r.blocks[b]
+		if rank != plan.None && int(bl.rank) != rank {
+			continue
+		}
+		for i := range bl.steps {
+			if is(&bl.steps[i]) {
+				if i >= bl.at {
+					return int32(b)
+				}
+				had = int32(b)
+			}
+		}
+	}
+	return had
+}
+
+// waiter tells of a blocked block.
+func (r *run) waiter(b int32) Waiter {
+	bl := &r.blocks[b]
+	s := &bl.steps[bl.at]
+	out := Waiter{Rank: int(bl.rank), Block: r.plan.Ranks[bl.rank].Blocks[bl.index].ID, Step: s.Index, Op: s.Op, Line: s.Line}
+	w := r.missing(b, s)
+	behind := ""
+	if to := r.waitsFor(b); to >= 0 {
+		behind = ", which " + r.state(to) + " would "
+	} else {
+		behind = ", which no block would "
+	}
+	switch w.why {
+	case dependent:
+		out.Reason = "dependency never published"
+		at := &r.blocks[w.of]
+		out.Text = fmt.Sprintf("waits for step %d of tb %d: %s has not published it", w.dep.Index,
+			r.plan.Ranks[at.rank].Blocks[at.index].ID, r.state(int32(w.of)))
+	case noData:
+		out.Reason, out.Channel = "no data", r.plan.ChannelName(w.of)
+		out.Text = fmt.Sprintf("no data on channel %s%ssend", out.Channel, behind)
+	case noSlot:
+		out.Reason, out.Channel = "no slot", r.plan.ChannelName(w.of)
+		out.Text = fmt.Sprintf("no slot on channel %s, all %d are full%sempty", out.Channel, r.plan.Channels[w.of].Depth, behind)
+	case noUnits:
+		out.Reason, out.Channel = "no signal", r.plan.Counters[w.of].Name
+		out.Text = fmt.Sprintf("%s has %d of %d signals%sgive", out.Channel, w.has, w.out, behind)
+	}
+	out.Text = r.where(b) + ": " + out.Text
+	return out
+}
+
+// state says where a block stands.
+func (r *run) state(b int32) string {
+	bl := &r.blocks[b]
+	pb := &r.plan.Ranks[bl.rank].Blocks[bl.index]
+	if bl.at >= len(bl.steps) {
+		return fmt.Sprintf("rank %d %s (at its end)", bl.rank, pb.Name())
+	}
+	return fmt.Sprintf("rank %d %s (at step %d)", bl.rank, pb.Name(), bl.steps[bl.at].Index)
+}

@@ -1,0 +1,78 @@
+package judge
+
+import (
+	"fmt"
+
+	"kernbench/frontend/plan"
+)
+
+// Judgment is what came out of a plan.
+type Judgment struct {
+	Verdicts []plan.Verdict `json:"verdicts"` // the gravest first
+	Findings []plan.Finding `json:"findings,omitempty"`
+	Notes    []string       `json:"notes,omitempty"`
+	Stuck    *Stuck         `json:"deadlock,omitempty"`
+
+	Right    int `json:"right"` // output cells that hold what is wanted
+	Cells    int `json:"cells"` // output cells that are asked for
+	Root     int `json:"root"`  // that was given or found; -1: none
+	Races    int `json:"races"` // pairs of steps
+	Steps    int `json:"steps"`
+	Messages int `json:"messages"`
+	Deepest  int `json:"deepest"` // most messages that were in one channel in the judge's own order
+}
+
+// OK reports whether nothing is wrong and everything was checked.
+func (j *Judgment) OK() bool { return len(j.Verdicts) == 1 && j.Verdicts[0] == plan.OK }
+
+// Judge carries out a plan and tells all that is wrong with it.
+func Judge(p *plan.Plan) *Judgment {
+	r := newRun(p)
+	r.order = &order{}
+	r.data = newData(r)
+	r.all()
+	j := &Judgment{Root: plan.None, Steps: p.Steps(), Messages: p.Messages()}
+	for i := range r.chans {
+		j.Deepest = max(j.Deepest, r.chans[i].max)
+	}
+	if j.Stuck = r.stuck(); j.Stuck != nil {
+		j.Findings = append(j.Findings, plan.Finding{Verdict: plan.Deadlock, Line: j.Stuck.Chain[0].Line, Text: j.Stuck.String()})
+	} else {
+		j.result(r)
+	}
+	races, pairs := r.data.races()
+	j.Races = pairs
+	j.Findings = append(j.Findings, races...)
+	j.rest(plan.Race, pairs-len(races), "pairs of steps that nothing orders")
+	j.Findings = append(j.Findings, r.data.findings...)
+	j.rest(plan.UndefinedRead, r.data.undefinedReads-len(r.data.findings), "reads of undefined cells")
+	if j.Stuck == nil {
+		j.leftover(r)
+	}
+	j.Verdicts = plan.Verdicts(j.Findings)
+	return j
+}
+
+// rest says how many findings of a kind are not told.
+func (j *Judgment) rest(v plan.Verdict, n int, what string) {
+	if n > 0 {
+		j.Findings = append(j.Findings, plan.Finding{Verdict: v, Text: fmt.Sprintf("%d more %s", n, what)})
+	}
+}
+
+// leftover finds messages that nothing took.
+func (j *Judgment) leftover(r *run) {
+	for c := range r.chans {
+		if n := len(r.chans[c].queue); n > 0 {
+			j.Findings = append(j.Findings, plan.Finding{Verdict: plan.Leftover,
+				Text: fmt.Sprintf("channel %s: %d of %d messages are left", r.plan.ChannelName(c), n, r.chans[c].sent)})
+		}
+	}
+}
+
+// Finishes carries out the steps of a plan without data, and returns the deadlock, or nil.
+func Finishes(p *plan.Plan) *Stuck {
+	r := newRun(p)
+	r.all()
+	return r.stuck()
+}

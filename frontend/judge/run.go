@@ -1,0 +1,245 @@
+package judge
+
+import "kernbench/frontend/plan"
+
+// run is the state of one execution.
+type run struct {
+	plan   *plan.Plan
+	first  []int     // of each rank: number of its first block, counted through all ranks
+	blocks []block   // of all ranks
+	chans  []channel // as plan.Channels
+	counts []counter // as plan.Counters
+	ready  []int32   // blocks to look at; the last first
+	data   *data     // nil: only the order of steps is of interest
+	order  *order    // nil: no account of what orders the steps
+	done   int       // blocks at their end
+}
+
+// block is the state of a block.
+type block struct {
+	rank, index int32 // where it is in the plan
+	steps       []plan.Step
+	at          int
+	queued      bool
+	published   int // greatest Index published; -1: none
+	publisher   []publication
+	waiters     []int32 // blocks that wait for it to publish
+}
+
+// publication is an event that published an Index.
+type publication struct {
+	index int
+	event int32
+}
+
+type channel struct {
+	queue            []message
+	senders, takers  []int32 // blocks that wait for space, and for a message
+	sent, taken, max int
+}
+
+type message struct {
+	values []value
+	event  int32 // that sent it
+}
+
+type counter struct {
+	units   []int32 // events that added the units which are there; start units have none
+	waiters []int32
+}
+
+// noEvent stands for what was there before the run.
+const noEvent = -1
+
+func newRun(p *plan.Plan) *run {
+	r := &run{plan: p, chans: make([]channel, len(p.Channels)), counts: make([]counter, len(p.Counters))}
+	for rank := range p.Ranks {
+		r.first = append(r.first, len(r.blocks))
+		for i := range p.Ranks[rank].Blocks {
+			r.blocks = append(r.blocks, block{rank: int32(rank), index: int32(i), steps: p.Ranks[rank].Blocks[i].Steps, published: -1})
+		}
+	}
+	for i, c := range p.Counters {
+		for range c.Start {
+			r.counts[i].units = append(r.counts[i].units, noEvent)
+		}
+	}
+	return r
+}
+
+// all carries out every block as far as it comes.
+func (r *run) all() {
+	for b := len(r.blocks) - 1; b >= 0; b-- {
+		r.wake(int32(b))
+	}
+	for len(r.ready) > 0 {
+		b := r.ready[len(r.ready)-1]
+		r.ready = r.ready[:len(r.ready)-1]
+		r.blocks[b].queued = false
+		r.advance(b)
+	}
+}
+
+func (r *run) wake(b int32) {
+	if !r.blocks[b].queued {
+		r.blocks[b].queued = true
+		r.ready = append(r.ready, b)
+	}
+}
+
+func (r *run) wakeAll(waiters *[]int32) {
+	for _, b := range *waiters {
+		r.wake(b)
+	}
+	*waiters = (*waiters)[:0]
+}
+
+// advance carries out the steps of a block until one has to wait.
+func (r *run) advance(b int32) {
+	bl := &r.blocks[b]
+	for bl.at < len(bl.steps) {
+		s := &bl.steps[bl.at]
+		if w := r.missing(b, s); w.why != nothing {
+			r.waitFor(b, w)
+			return
+		}
+		r.perform(b, s)
+		bl.at++
+		if bl.at == len(bl.steps) {
+			r.done++
+		}
+	}
+}
+
+// reason is why a step cannot go on.
+type reason uint8
+
+const (
+	nothing   reason = iota
+	noData           // its channel has no message
+	noSlot           // its channel is full
+	dependent        // another block has not published
+	noUnits          // a counter has too few units
+)
+
+// wait is a reason, and what it concerns.
+type wait struct {
+	why      reason
+	of       int // channel, block of all, counter
+	dep      plan.Dep
+	has, out int // units
+}
+
+// missing is the first thing that a step has to wait for.
+func (r *run) missing(b int32, s *plan.Step) wait {
+	base := r.first[r.blocks[b].rank]
+	for _, d := range s.After {
+		if r.blocks[base+d.Block].published < d.Index {
+			return wait{why: dependent, of: base + d.Block, dep: d}
+		}
+	}
+	for _, c := range s.Wait {
+		if has := len(r.counts[c.Counter].units); has < c.N {
+			return wait{why: noUnits, of: c.Counter, has: has, out: c.N}
+		}
+	}
+	if s.Take != plan.None && len(r.chans[s.Take].queue) == 0 {
+		return wait{why: noData, of: s.Take}
+	}
+	if s.Send != plan.None {
+		if depth := r.plan.Channels[s.Send].Depth; depth > 0 && len(r.chans[s.Send].queue) >= depth {
+			return wait{why: noSlot, of: s.Send}
+		}
+	}
+	return wait{}
+}
+
+func (r *run) waitFor(b int32, w wait) {
+	var list *[]int32
+	switch w.why {
+	case noData:
+		list = &r.chans[w.of].takers
+	case noSlot:
+		list = &r.chans[w.of].senders
+	case dependent:
+		list = &r.blocks[w.of].waiters
+	case noUnits:
+		list = &r.counts[w.of].waiters
+	}
+	*list = append(*list, b)
+}
+
+// perform carries out a step that lacks nothing.
+func (r *run) perform(b int32, s *plan.Step) {
+	bl := &r.blocks[b]
+	var event int32 = noEvent
+	if r.order != nil {
+		event = r.order.step(b)
+		base := r.first[bl.rank]
+		for _, d := range s.After {
+			r.order.after(r.blocks[base+d.Block].publishedBy(d.Index))
+		}
+	}
+	for _, c := range s.Wait {
+		units := r.counts[c.Counter].units
+		if r.order != nil {
+			for _, e := range units[:c.N] {
+				r.order.after(e)
+			}
+		}
+		r.counts[c.Counter].units = units[c.N:]
+	}
+	var taken message
+	if s.Take != plan.None {
+		c := &r.chans[s.Take]
+		taken = c.queue[0]
+		c.queue[0] = message{}
+		c.queue = c.queue[1:]
+		c.taken++
+		if r.order != nil {
+			r.order.after(taken.event)
+		}
+		r.wakeAll(&c.senders)
+	}
+	var made []value
+	if r.data != nil {
+		made = r.data.step(b, s, taken.values, event)
+	}
+	if s.Send != plan.None {
+		c := &r.chans[s.Send]
+		c.queue = append(c.queue, message{values: made, event: event})
+		c.sent++
+		c.max = max(c.max, len(c.queue))
+		r.wakeAll(&c.takers)
+	}
+	if s.Publish && s.Index > bl.published {
+		bl.published = s.Index
+		if r.order != nil {
+			bl.publisher = append(bl.publisher, publication{s.Index, event})
+		}
+		r.wakeAll(&bl.waiters)
+	}
+	for _, c := range s.Signal {
+		for range c.N {
+			r.counts[c.Counter].units = append(r.counts[c.Counter].units, event)
+		}
+		r.wakeAll(&r.counts[c.Counter].waiters)
+	}
+}
+
+// publishedBy is the event that made the block's progress reach index. Flags only grow, so it is
+// the first that published this Index or a later one, whenever the waiter looked.
+func (b *block) publishedBy(index int) int32 {
+	lo, hi := 0, len(b.publisher)
+	for lo < hi {
+		if mid := (lo + hi) / 2; b.publisher[mid].index < index {
+			lo = mid + 1
+		} else {
+			hi = mid
+		}
+	}
+	if lo == len(b.publisher) {
+		return noEvent
+	}
+	return b.publisher[lo].event
+}

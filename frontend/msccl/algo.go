@@ -1,0 +1,332 @@
+package msccl
+
+import (
+	"encoding/xml"
+	"math"
+	"slices"
+	"strings"
+
+	"kernbench/frontend/plan"
+	"kernbench/near"
+)
+
+// algo is a file as it was read.
+type algo struct {
+	name     string
+	line     int
+	proto    plan.Protocol
+	ngpus    int
+	channels int
+	chunks   int // nchunksperloop
+	coll     string
+
+	inPlace              bool
+	outOfPlace           bool
+	minBytes             int64
+	maxBytes             int64
+	hasOut, hasMin, hasM bool // outofplace, minBytes, maxBytes are there
+	threads              int64
+	hasThreads           bool
+
+	gpus  []gpu // by id
+	nodes int   // XML elements of the largest gpu, with its own
+}
+
+type gpu struct {
+	line   int
+	has    bool
+	chunks [3]int // of i, o, s
+	blocks []block
+}
+
+// Buffers, as places in gpu.chunks.
+const (
+	input = iota
+	output
+	scratch
+)
+
+const bufferNames = "ios"
+
+type block struct {
+	id, line   int
+	send, recv int
+	channel    int
+	steps      []step
+}
+
+type step struct {
+	s, line        int
+	op             op
+	src, dst       place
+	count          int
+	depBlock, deps int
+	hasDep         bool
+}
+
+type place struct{ buffer, chunk int }
+
+// op is a step's type.
+type op uint8
+
+const (
+	opNop op = iota
+	opS
+	opR
+	opRcs
+	opRrs
+	opRrc
+	opRrcs
+	opCpy
+	opRe
+)
+
+var opNames = []string{"nop", "s", "r", "rcs", "rrs", "rrc", "rrcs", "cpy", "re"}
+
+func (o op) String() string { return opNames[o] }
+
+// What the types do locally, and with channels.
+func (o op) takes() bool     { return o == opR || o == opRcs || o == opRrs || o == opRrc || o == opRrcs }
+func (o op) sends() bool     { return o == opS || o == opRcs || o == opRrs || o == opRrcs }
+func (o op) readsSrc() bool  { return o == opS || o >= opRrs }
+func (o op) writesDst() bool { return o == opR || o == opRcs || o >= opRrc }
+
+// Bounds of what makes sense, far above all that runtimes take.
+const (
+	mostRanks    = 1 << 16
+	mostChunks   = 1 << 20
+	mostBlocks   = 1 << 16
+	mostStepS    = 1 << 20
+	mostChannels = 32
+	mostCount    = 72 // cnt must be less
+)
+
+// collectives are the canonical names of what attribute coll may say; "custom" has no meaning of
+// its own.
+var collectives = map[string]string{
+	"allreduce": "all_reduce", "allgather": "all_gather", "reduce": "reduce", "broadcast": "broadcast",
+	"alltoall": "all_to_all", "reduce_scatter": "reduce_scatter", "reducescatter": "reduce_scatter",
+	"custom": "custom", "send": "send", "recv": "recv", "gather": "gather", "scatter": "scatter", "alltoallv": "all_to_all_v",
+}
+
+func (r *reader) algo() *algo {
+	var a *algo
+	for !r.full() {
+		t := r.token()
+		if t == nil {
+			break
+		}
+		s, is := t.(xml.StartElement)
+		switch {
+		case !is:
+			r.broken = true
+			r.reject(r.line(), "found an end tag outside of every element")
+		case a != nil:
+			r.reject(r.line(), "found a second root element %s, want one algo element in a file", s.Name.Local)
+			r.broken = true
+		case s.Name.Local != "algo":
+			r.reject(r.line(), "found root element %s, want algo", s.Name.Local)
+			r.broken = true
+		default:
+			a = r.root(r.start(s))
+		}
+	}
+	if a == nil && len(r.findings) == 0 {
+		r.reject(1, "found no element, want algo")
+	}
+	return a
+}
+
+func (r *reader) root(e *element) *algo {
+	a := &algo{line: e.line, name: r.must(e, "name")}
+	if n := len(a.name); n > 63 {
+		r.reject(e.line, "attribute name of algo: found %d characters, want at most 63", n)
+	}
+	switch v := r.must(e, "proto"); v {
+	case "Simple", "":
+	case "LL":
+		a.proto = plan.LL
+	case "LL128":
+		a.proto = plan.LL128
+	default:
+		r.reject(e.line, "attribute proto of algo: found %q, want Simple, LL or LL128", shorten(v))
+	}
+	a.ngpus = r.number(e, "ngpus", 1, mostRanks)
+	a.channels = r.number(e, "nchannels", 0, math.MaxInt32)
+	a.chunks = r.number(e, "nchunksperloop", 1, mostChunks)
+	a.coll = r.must(e, "coll")
+	if _, known := collectives[a.coll]; !known && a.coll != "" {
+		var names []string
+		for n := range collectives {
+			names = append(names, n)
+		}
+		slices.Sort(names)
+		r.reject(e.line, "attribute coll of algo: %v", near.Unknown("collective", shorten(a.coll), names))
+	}
+	a.inPlace = r.number(e, "inplace", 0, 1) == 1
+	out, has := r.optional(e, "outofplace", 0, 0, 1)
+	a.outOfPlace, a.hasOut = out == 1, has
+	a.minBytes, a.hasMin = r.optional(e, "minBytes", 0, 0, math.MaxInt64)
+	a.maxBytes, a.hasM = r.optional(e, "maxBytes", 128<<20, 0, math.MaxInt64)
+	a.threads, a.hasThreads = r.optional(e, "nthreads", 0, 0, 1024)
+	if a.threads%32 != 0 {
+		r.reject(e.line, "attribute nthreads of algo: found %d, want a multiple of 32", a.threads)
+	}
+	r.rest(e)
+	r.children(e, func(c *element) {
+		if c.name == "gpu" {
+			r.gpu(a, c)
+		} else {
+			r.skip(c, "algo")
+		}
+	})
+	if r.full() {
+		return a
+	}
+	for len(a.gpus) < a.ngpus {
+		a.gpus = append(a.gpus, gpu{})
+		if len(a.gpus) > 64 { // enough to know that it is wrong
+			break
+		}
+	}
+	for id := range a.gpus {
+		if !a.gpus[id].has {
+			r.reject(a.line, "gpu %d of %d is missing", id, a.ngpus)
+			break
+		}
+	}
+	return a
+}
+
+func (r *reader) gpu(a *algo, e *element) {
+	id := r.number(e, "id", 0, int64(a.ngpus)-1)
+	g := gpu{line: e.line, has: true}
+	for i, name := range []string{"i_chunks", "o_chunks", "s_chunks"} {
+		g.chunks[i] = r.number(e, name, 0, mostChunks)
+	}
+	r.rest(e)
+	nodes := 1
+	r.children(e, func(c *element) {
+		if c.name == "tb" {
+			nodes++
+			nodes += r.block(&g, id, a.ngpus, c)
+		} else {
+			r.skip(c, "gpu")
+		}
+	})
+	if r.full() {
+		return
+	}
+	slices.SortStableFunc(g.blocks, func(x, y block) int { return x.id - y.id })
+	for i := range g.blocks {
+		switch id := g.blocks[i].id; {
+		case i > 0 && id == g.blocks[i-1].id:
+			r.reject(g.blocks[i].line, "attribute id of tb: %d is there twice, first at line %d", id, g.blocks[i-1].line)
+			return
+		case id != i:
+			r.reject(g.blocks[i].line, "attribute id of tb: found %d, and no tb %d on this gpu; want 0, 1, 2, ...", id, i)
+			return
+		}
+	}
+	for len(a.gpus) <= id {
+		a.gpus = append(a.gpus, gpu{})
+	}
+	if a.gpus[id].has {
+		r.reject(e.line, "attribute id of gpu: %d is there twice, first at line %d", id, a.gpus[id].line)
+		return
+	}
+	a.gpus[id] = g
+	a.nodes = max(a.nodes, nodes)
+}
+
+func (r *reader) block(g *gpu, rank, ranks int, e *element) (steps int) {
+	b := block{line: e.line, id: r.number(e, "id", 0, mostBlocks)}
+	b.send = r.number(e, "send", -1, int64(ranks)-1)
+	b.recv = r.number(e, "recv", -1, int64(ranks)-1)
+	b.channel = r.number(e, "chan", 0, mostChannels-1)
+	for _, p := range []struct {
+		name string
+		peer int
+	}{{"send", b.send}, {"recv", b.recv}} {
+		if p.peer == rank {
+			r.reject(e.line, "attribute %s of tb: %d is the gpu itself, want another rank or -1", p.name, rank)
+		}
+	}
+	r.rest(e)
+	r.children(e, func(c *element) {
+		if c.name != "step" {
+			r.skip(c, "tb")
+			return
+		}
+		st := r.step(g, &b, c)
+		r.children(c, func(x *element) { r.skip(x, "step") })
+		if st.s != len(b.steps) {
+			what := "a gap"
+			if st.s < len(b.steps) {
+				what = "there twice, or not in order"
+			}
+			r.reject(c.line, "attribute s of step: found %d, want %d (%s)", st.s, len(b.steps), what)
+			st.s = len(b.steps)
+		}
+		b.steps = append(b.steps, st)
+	})
+	g.blocks = append(g.blocks, b)
+	return len(b.steps)
+}
+
+func (r *reader) step(g *gpu, b *block, e *element) step {
+	st := step{line: e.line}
+	st.s = r.number(e, "s", 0, mostStepS)
+	name := r.must(e, "type")
+	i := slices.Index(opNames, name)
+	switch {
+	case name == "ra":
+		r.reject(e.line, "attribute type of step: ra is read by one runtime and carried out by none")
+	case i < 0:
+		r.reject(e.line, "attribute type of step: found %q, want one of %s", shorten(name), strings.Join(opNames[1:], ", ")+", nop")
+	default:
+		st.op = op(i)
+	}
+	st.src = r.place(e, "src")
+	st.dst = r.place(e, "dst")
+	st.count = r.number(e, "cnt", 0, mostCount-1)
+	st.depBlock = r.number(e, "depid", -1, mostBlocks)
+	st.deps = r.number(e, "deps", -1, mostStepS)
+	st.hasDep = r.number(e, "hasdep", 0, 1) == 1
+	r.rest(e)
+	if st.op.sends() && b.send < 0 {
+		r.reject(e.line, "attribute type of step: %s sends, and its tb of line %d has no send peer", st.op, b.line)
+	}
+	if st.op.takes() && b.recv < 0 {
+		r.reject(e.line, "attribute type of step: %s receives, and its tb of line %d has no recv peer", st.op, b.line)
+	}
+	check := func(name string, p place, used bool) {
+		if !used || st.count == 0 {
+			return
+		}
+		if n := g.chunks[p.buffer]; p.chunk < 0 || p.chunk+st.count > n {
+			r.reject(e.line, "attribute %soff of step: %s uses chunks %d to %d of buffer %c, which has %d", name, st.op,
+				p.chunk, p.chunk+st.count-1, bufferNames[p.buffer], n)
+		}
+	}
+	check("src", st.src, st.op.readsSrc())
+	check("dst", st.dst, st.op.writesDst())
+	return st
+}
+
+func (r *reader) place(e *element, side string) place {
+	v := r.must(e, side+"buf")
+	p := place{buffer: max(strings.Index(bufferNames, v), 0)}
+	if len(v) != 1 || !strings.Contains(bufferNames, v) {
+		if v != "" || hasAttr(e, side+"buf") {
+			r.reject(e.line, "attribute %sbuf of step: found %q, want i, o or s", side, shorten(v))
+		}
+	}
+	p.chunk = r.number(e, side+"off", -1, mostChunks)
+	return p
+}
+
+func hasAttr(e *element, name string) bool {
+	_, ok := e.text(name)
+	return ok
+}

@@ -1,0 +1,124 @@
+package msccl
+
+import (
+	"fmt"
+	"slices"
+)
+
+// runtime is what carries files out, and the most that it takes.
+type runtime struct {
+	name                   string
+	steps, blocks          int // of a block, of a gpu
+	perChannel             int // blocks on one channel
+	needsRange             bool
+	knowsReduceScatterBare bool // reducescatter in place of reduce_scatter
+}
+
+var runtimes = []runtime{
+	{name: "microsoft/msccl", steps: 256, blocks: 216, perChannel: 32},
+	{name: "Azure/msccl-executor-nccl", steps: 64, blocks: 1024, needsRange: true, knowsReduceScatterBare: true},
+	{name: "ROCm/rccl", steps: 64, blocks: 64, needsRange: true, knowsReduceScatterBare: true},
+}
+
+const mostNodes = 4096
+
+// Runtimes that a user may ask for, and the dialects of file that they read.
+func (rt *runtime) refuses(a *algo) (why []string) {
+	say := func(format string, args ...any) { why = append(why, fmt.Sprintf(format, args...)) }
+	if rt.needsRange {
+		for _, x := range []struct {
+			name string
+			has  bool
+		}{{"outofplace", a.hasOut}, {"minBytes", a.hasMin}, {"maxBytes", a.hasM}} {
+			if !x.has {
+				say("attribute %s is missing", x.name)
+			}
+		}
+	}
+	only := map[string]bool{"custom": true, "reduce_scatter": true}
+	if rt.needsRange && only[a.coll] {
+		say("coll %q is unknown to it", a.coll)
+	}
+	only = map[string]bool{"reducescatter": true, "send": true, "recv": true, "gather": true, "scatter": true, "alltoallv": true}
+	if !rt.needsRange && only[a.coll] {
+		say("coll %q is unknown to it", a.coll)
+	}
+	steps, blocks, shared := 0, 0, 0
+	for g := range a.gpus {
+		blocks = max(blocks, len(a.gpus[g].blocks))
+		perChannel := map[int]int{}
+		for b := range a.gpus[g].blocks {
+			bl := &a.gpus[g].blocks[b]
+			steps = max(steps, len(bl.steps))
+			perChannel[bl.channel]++
+			shared = max(shared, perChannel[bl.channel])
+		}
+	}
+	if steps > rt.steps {
+		say("a tb has %d steps, and at most %d fit", steps, rt.steps)
+	}
+	if blocks > rt.blocks {
+		say("a gpu has %d blocks, and at most %d fit", blocks, rt.blocks)
+	}
+	if rt.perChannel > 0 && shared > rt.perChannel {
+		say("%d blocks of a gpu share a channel, and at most %d may", shared, rt.perChannel)
+	}
+	if a.nodes+1 > mostNodes {
+		say("a gpu has %d XML elements, and at most %d are read", a.nodes+1, mostNodes)
+	}
+	return why
+}
+
+// notes are warnings: what runtimes refuse, and what looks like a slip.
+func (a *algo) notes() (notes []string) {
+	for i := range runtimes {
+		if why := runtimes[i].refuses(a); len(why) > 0 {
+			notes = append(notes, fmt.Sprintf("%s would refuse it: %s", runtimes[i].name, joined(why)))
+		}
+	}
+	used := map[int]bool{}
+	blocks, bare, remote := 0, 0, 0
+	for g := range a.gpus {
+		blocks = max(blocks, len(a.gpus[g].blocks))
+		for b := range a.gpus[g].blocks {
+			bl := &a.gpus[g].blocks[b]
+			used[bl.channel] = true
+			for _, s := range bl.steps {
+				if s.op == opNop && s.depBlock < 0 {
+					bare++
+				}
+				if (s.op == opRrc || s.op == opRrcs) && s.src != s.dst {
+					remote++
+				}
+			}
+		}
+	}
+	if len(used) != a.channels {
+		notes = append(notes, fmt.Sprintf("nchannels is %d, and the blocks use %d channels", a.channels, len(used)))
+	}
+	if !a.inPlace && a.hasOut && !a.outOfPlace {
+		notes = append(notes, "inplace and outofplace are 0: no runtime will ever take it; judged out of place")
+	}
+	if bare > 0 {
+		notes = append(notes, fmt.Sprintf("%d nops have no dependency: runtimes then count the steps of their block otherwise than the file", bare))
+	}
+	if remote > 0 {
+		notes = append(notes, fmt.Sprintf("%d rrc or rrcs steps read another chunk than they write: both are taken as chunks of the rank itself", remote))
+	}
+	if blocks > 108 {
+		notes = append(notes, fmt.Sprintf("a gpu has %d blocks: all must run at the same time, and an A100 has 108 SMs", blocks))
+	}
+	return notes
+}
+
+func joined(words []string) string {
+	words = slices.Compact(words)
+	text := ""
+	for i, w := range words {
+		if i > 0 {
+			text += "; "
+		}
+		text += w
+	}
+	return text
+}

@@ -1,0 +1,171 @@
+package plan
+
+import "slices"
+
+// None stands for no channel, no block, no view, no rank.
+const None = -1
+
+// Plan is what all ranks do for one call of a collective.
+type Plan struct {
+	Name       string
+	Collective string // canonical: all_reduce, all_gather, ...; "custom" without a known meaning
+	InPlace    bool
+	Protocol   Protocol
+	Ranks      []Rank
+	Channels   []Channel
+	Counters   []Counter
+
+	// Cell is the bytes of a cell in each round: a round carries out every block once, on a slice
+	// of memory of its own. Blocks go through the rounds one after the other.
+	Cell []int64
+
+	// Want says what the ranks must end with; nil if nothing is known.
+	Want *Relation
+}
+
+// World is the number of ranks.
+func (p *Plan) World() int { return len(p.Ranks) }
+
+// Rank is one rank: its memory, and the blocks that share it.
+type Rank struct {
+	Memories []int  // cells of each memory
+	Views    []View // names for parts of the memories; several views may show the same cells
+	Input    int    // view that holds the contribution at first; None if there is none
+	Output   int    // view that holds the result at last; None if there is none
+	Blocks   []Block
+}
+
+// View is a part of a memory under the name that the file uses: i, o, s.
+type View struct {
+	Name   string
+	Memory int
+	First  int // cell of the memory that is cell 0 of the view
+	Cells  int
+}
+
+// Block is a sequence of steps, carried out one after the other.
+type Block struct {
+	ID    int    // as in the file
+	Label string // more about the block for reports, such as "chan 0"
+	Steps []Step
+}
+
+// Step is one operation of a block. It waits for all that it needs, then reads its sources, adds
+// up what it read and the message that it took, writes the sum to each destination, and then
+// sends it, publishes and signals. All of this is one event.
+type Step struct {
+	Op    string // in the words of the file: "rrcs"
+	Index int    // the step's number in the file
+	Part  int    // a step of the file may be several here: from 0 on
+	Line  int    // in the file; 0 if not known
+
+	Take, Send int // channels, or None: what it takes a message from, and puts one into
+	Src, Dst   []Span
+
+	// After lists steps of other blocks of this rank that must have been published before.
+	After []Dep
+	// Publish marks that the block's progress reaches Index when the step ends: waiting steps of
+	// this Index and of lower ones may go on.
+	Publish bool
+
+	Wait   []Count // taken from counters before the step
+	Signal []Count // added to counters after it
+}
+
+// Dep is a dependency on a block of the same rank: the place of the block in Rank.Blocks, and
+// the Index of a step. It is met when the block has published this step or a later one.
+type Dep struct{ Block, Index int }
+
+// Count is a number of units of a counter.
+type Count struct{ Counter, N int }
+
+// Span is a stretch of cells of a view. Rank is whose; None means the rank that has the step.
+type Span struct {
+	Rank  int
+	View  int
+	First int
+	N     int
+}
+
+// Channel is a FIFO of messages from one rank to another.
+type Channel struct {
+	ID       int // as in the file
+	From, To int // ranks
+	Depth    int // messages that fit; 0: no limit
+}
+
+// Counter is a counting semaphore. Units are added by Signal and taken by Wait.
+type Counter struct {
+	Rank  int
+	Name  string
+	Start int
+}
+
+// Protocol says how messages are stored on their way.
+type Protocol uint8
+
+// Protocols of NCCL.
+const (
+	Simple Protocol = iota
+	LL
+	LL128
+)
+
+func (p Protocol) String() string { return [...]string{"Simple", "LL", "LL128"}[p] }
+
+// Contribution names a cell of a rank's input.
+type Contribution struct{ Rank, Cell int }
+
+// Compare orders contributions by rank, then cell.
+func (c Contribution) Compare(d Contribution) int {
+	if c.Rank != d.Rank {
+		return c.Rank - d.Rank
+	}
+	return c.Cell - d.Cell
+}
+
+// Relation says which contributions the cells of the outputs hold at last.
+type Relation struct {
+	// Root is the rank that the collective is rooted in; None if the file does not tell it: the
+	// judge then finds the root that fits best.
+	Root   int
+	Rooted bool
+
+	// Want appends the contributions of a rank's output cell, each as often as it must be in it.
+	// It returns false if the cell may hold anything.
+	Want func(dst []Contribution, root, rank, cell int) ([]Contribution, bool)
+}
+
+// Steps counts the steps of all blocks.
+func (p *Plan) Steps() (n int) {
+	for r := range p.Ranks {
+		for b := range p.Ranks[r].Blocks {
+			n += len(p.Ranks[r].Blocks[b].Steps)
+		}
+	}
+	return n
+}
+
+// Messages counts the messages of one round.
+func (p *Plan) Messages() (n int) {
+	for r := range p.Ranks {
+		for b := range p.Ranks[r].Blocks {
+			for s := range p.Ranks[r].Blocks[b].Steps {
+				if p.Ranks[r].Blocks[b].Steps[s].Send != None {
+					n++
+				}
+			}
+		}
+	}
+	return n
+}
+
+// WithDepth is the plan with another depth of every channel. It shares all else.
+func (p *Plan) WithDepth(depth int) *Plan {
+	q := *p
+	q.Channels = slices.Clone(p.Channels)
+	for i := range q.Channels {
+		q.Channels[i].Depth = depth
+	}
+	return &q
+}

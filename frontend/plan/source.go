@@ -1,0 +1,37 @@
+package plan
+
+// File is a file of a program: its name for reports, and what is in it.
+type File struct {
+	Name string
+	Data []byte
+}
+
+// Program is what a front end has read. A plan is made of it for a call, because how many messages
+// there are, and how long they are, depends on the size of the call.
+type Program struct {
+	Dialect    string   `json:"dialect"`
+	Name       string   `json:"name"`
+	Collective string   `json:"collective"` // canonical, as Plan.Collective
+	Protocol   Protocol `json:"-"`
+	World      int      `json:"ranks"`
+	MinBytes   int64    `json:"min_bytes"`
+	MaxBytes   int64    `json:"max_bytes"` // greatest size that it is for; 0: no limit
+	Modes      []bool   `json:"-"`         // for each use that it allows: in place?
+	Notes      []string `json:"-"`         // what a user should know: unknown attributes, limits of runtimes
+
+	// Plan makes the plan of a call. Findings are ILL-FORMED; without a plan they say why there is none.
+	Plan func(Call) (*Plan, []Finding) `json:"-"`
+	// Steps are the sizes at which a plan changes its messages, ascending: from each of them on
+	// there may be more messages than just below. Nil: the plan is the same for every size.
+	Sizes []int64 `json:"-"`
+}
+
+// Call says what a plan is made for. The zero value is a small call out of place.
+type Call struct {
+	Bytes    int64 // of the larger of input and output of a rank; 0: so few that no message is split
+	InPlace  bool
+	Depth    int       // messages that a channel holds; 0: as the protocol has it
+	Root     int       // 1 + the root; 0: not given
+	Protocol *Protocol // in place of the program's own
+	Want     *Relation // in place of the collective's own
+}

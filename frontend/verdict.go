@@ -1,0 +1,85 @@
+package frontend
+
+import (
+	"fmt"
+	"slices"
+
+	"kernbench/frontend/judge"
+	"kernbench/frontend/plan"
+)
+
+// Options are what a user says about programs.
+type Options struct {
+	Root  int            // 1 + the root; 0: found in the program
+	Depth int            // messages that a channel holds; 0: as the protocol has it
+	Want  *plan.Relation // for programs whose collective has no meaning of its own
+}
+
+// Verdict is what there is to say about a program.
+type Verdict struct {
+	File     string         `json:"file"`
+	Dialect  string         `json:"dialect,omitempty"`
+	Program  *plan.Program  `json:"program,omitempty"`
+	Verdicts []plan.Verdict `json:"verdicts"` // the gravest first
+	Findings []plan.Finding `json:"findings,omitempty"`
+	Notes    []string       `json:"notes,omitempty"`
+	Calls    []CallVerdict  `json:"calls,omitempty"` // out of place, in place, as the program allows
+	Hang     *Hang          `json:"hang,omitempty"`
+}
+
+// CallVerdict is the judgment of one way to call a program.
+type CallVerdict struct {
+	InPlace bool `json:"in_place"`
+	*judge.Judgment
+}
+
+// OK reports whether nothing is wrong and all was checked.
+func (v *Verdict) OK() bool { return v.Verdicts[0] == plan.OK }
+
+// Judge reads a program and judges it for each way in which it may be called: once with whole
+// messages, and for hangs at each size at which its messages change.
+func Judge(s *Source, o Options) *Verdict {
+	v := &Verdict{File: s.Name}
+	if s.Dialect != nil {
+		v.Dialect = s.Dialect.Name
+	}
+	p, findings := s.Read()
+	if v.Findings = findings; p == nil {
+		v.Verdicts = plan.Verdicts(v.Findings)
+		return v
+	}
+	v.Program, v.Notes = p, slices.Clone(p.Notes)
+	for _, inPlace := range p.Modes {
+		call := plan.Call{InPlace: inPlace, Depth: o.Depth, Root: o.Root, Want: o.Want}
+		pl, broken := p.Plan(call)
+		if len(v.Calls) == 0 {
+			v.Findings = append(v.Findings, broken...)
+		}
+		if pl == nil {
+			continue
+		}
+		j := judge.Judge(pl)
+		for i := range j.Findings {
+			j.Findings[i].File = s.Name
+		}
+		v.Calls = append(v.Calls, CallVerdict{inPlace, j})
+		v.Findings = append(v.Findings, j.Findings...)
+		for _, n := range j.Notes {
+			if !slices.Contains(v.Notes, n) {
+				v.Notes = append(v.Notes, n)
+			}
+		}
+	}
+	v.Findings = slices.CompactFunc(v.Findings, func(x, y plan.Finding) bool { return x == y })
+	if v.Hang = hang(p, o); v.Hang != nil && v.Hang.Above > 0 {
+		f := plan.Finding{Verdict: plan.Deadlock, File: s.Name, Line: v.Hang.Stuck.Chain[0].Line,
+			Text: fmt.Sprintf("calls of more than %d bytes: %v", v.Hang.Above, v.Hang.Stuck)}
+		if v.Hang.InRange {
+			v.Findings = append(v.Findings, f)
+		} else {
+			v.Notes = append(v.Notes, "outside of its range, "+f.Text)
+		}
+	}
+	v.Verdicts = plan.Verdicts(v.Findings)
+	return v
+}

@@ -1,0 +1,77 @@
+package kerneltest
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+
+	"kernbench/conf"
+	"kernbench/exec"
+	"kernbench/exec/mock"
+	_ "kernbench/exec/sim" // which Run performs kernels on
+	"kernbench/machine"
+	"kernbench/oplog"
+)
+
+// executor is the one that performs a single schedule: the first of cfg.Executors, or mock.
+func (cfg *Config) executor() (*exec.Row, error) {
+	if len(cfg.Executors) == 0 {
+		return exec.Default(exec.Checking), nil
+	}
+	return exec.Lookup(cfg.Executors[0])
+}
+
+// open makes an executor on a machine that holds the ranks.
+func (cfg *Config) open(row *exec.Row, log *oplog.Log) (exec.Executor, error) {
+	if row.Name == mock.Name { // it needs no machine
+		return mock.New(mock.Options{
+			Data: log, RecordLines: true, History: cfg.History, Seed: cfg.Seed, Order: cfg.Order, NoAtomics: cfg.NoAtomics,
+		}), nil
+	}
+	b, err := cfg.machine()
+	if err != nil {
+		return nil, err
+	}
+	return row.Open(exec.Setup{
+		Machine: b.machine, Topology: b.topology, Order: cfg.Order, Seed: cfg.Seed, Data: log, History: cfg.History,
+		RecordLines: true,
+	})
+}
+
+// built is a machine with its configuration.
+type built struct {
+	topology *conf.Topology
+	machine  *machine.Machine
+}
+
+// machines are those that tests have asked for, by their settings. They are read only.
+var machines sync.Map
+
+// machine is one SIP of cubes with eight PEs each, as few as hold the ranks.
+func (cfg *Config) machine() (built, error) {
+	cubes := (cfg.World + 7) / 8
+	w := 1
+	for w*w < cubes {
+		w++
+	}
+	sets := []string{
+		"system.sips.count=1", fmt.Sprintf("sip.cube_mesh.w=%d", w), fmt.Sprintf("sip.cube_mesh.h=%d", (cubes+w-1)/w),
+		fmt.Sprintf("pe.tcm.scratch=%d", cfg.Scratch), "fabric.memory_order=" + cfg.Order.String(),
+		fmt.Sprintf("fabric.p2p_native_atomics=%v", !cfg.NoAtomics),
+	}
+	key := strings.Join(sets, " ")
+	if b, ok := machines.Load(key); ok {
+		return b.(built), nil
+	}
+	top, err := conf.LoadTopology(nil, sets)
+	if err != nil {
+		return built{}, fmt.Errorf("kerneltest: %w", err)
+	}
+	m, err := machine.Build(top)
+	if err != nil {
+		return built{}, fmt.Errorf("kerneltest: %w", err)
+	}
+	b := built{top, m}
+	machines.Store(key, b)
+	return b, nil
+}

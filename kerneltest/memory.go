@@ -1,0 +1,96 @@
+package kerneltest
+
+import (
+	"kernbench/collective"
+	"kernbench/dtype"
+	"kernbench/mem"
+	"kernbench/oplog"
+	"kernbench/tl"
+)
+
+// load puts the inputs into the ranks' memory, as their contributions.
+func (cfg *Config) load(log *oplog.Log, l *tl.Launch, o *Outcome) error {
+	a := &l.Groups[0].Args
+	o.In = make([][]byte, cfg.World)
+	for r, at := range a.Shards {
+		data := make([]byte, a.NElem*a.DType.Size())
+		o.In[r] = data
+		if a.NElem == 0 {
+			continue
+		}
+		for i, v := range cfg.Inputs[r] {
+			dtype.Set(a.DType, data, i, v)
+		}
+		if err := log.Map(at, a.DType, a.NElem); err != nil {
+			return err
+		}
+		if err := log.Write(at, a.DType, data); err != nil {
+			return err
+		}
+		if err := log.Label(r, 0, at, a.DType, a.NElem); err != nil {
+			return err
+		}
+	}
+	for r, at := range a.Outs {
+		if n := a.OutElems[r]; n > 0 {
+			if err := log.Map(at, a.DType, n); err != nil {
+				return err
+			}
+		}
+	}
+	if cfg.Layout == nil {
+		return nil
+	}
+	o.Window = a.Windows[0]
+	return zero(log, o.Window)
+}
+
+// zero makes the data of a window: zeros, but for staging memory.
+func zero(log *oplog.Log, w *mem.Window) error {
+	for r := range w.Team.Size() {
+		for i := range w.Layout.Parts {
+			p := &w.Layout.Parts[i]
+			if p.Word != mem.NoWord {
+				continue
+			}
+			at := w.Addr(r, p.Off)
+			if err := log.Map(at, p.Type, p.Count); err != nil {
+				return err
+			}
+			if p.Staging {
+				continue // it holds nothing until a kernel writes it
+			}
+			if err := log.Write(at, p.Type, make([]byte, p.Bytes())); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// read collects what the ranks' memory holds.
+func (cfg *Config) read(log *oplog.Log, l *tl.Launch, o *Outcome) error {
+	a := &l.Groups[0].Args
+	o.Outputs = make([][]float64, cfg.World)
+	o.Out = make([][]byte, cfg.World)
+	o.Prov = make([]collective.Prov, cfg.World)
+	for r := range a.Shards {
+		at, n := a.Shards[r], a.NElem
+		if a.Outs != nil {
+			at, n = a.Outs[r], a.OutElems[r]
+		}
+		o.Outputs[r] = make([]float64, n)
+		if n == 0 {
+			continue
+		}
+		data, prov, err := log.View(at, a.DType, n)
+		if err != nil {
+			return err
+		}
+		for i := range o.Outputs[r] {
+			o.Outputs[r][i] = dtype.At(a.DType, data, i)
+		}
+		o.Out[r], o.Prov[r] = data, prov
+	}
+	return nil
+}

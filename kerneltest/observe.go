@@ -1,0 +1,76 @@
+package kerneltest
+
+import (
+	"context"
+
+	"kernbench/collective"
+	"kernbench/exec"
+	"kernbench/mem"
+	"kernbench/oplog"
+	"kernbench/tl"
+)
+
+// Outcome is what a run left behind.
+type Outcome struct {
+	Outputs [][]float64       // each rank's shard, or its result apart
+	In, Out [][]byte          // each rank's shard before, and Outputs as they lie in memory
+	Prov    []collective.Prov // who contributed to it
+	Hasher  *collective.Hasher
+	Result  tl.Result
+	Window  *mem.Window // of Config.Layout, with the control words as the run left them
+
+	Operation func(id int32) string // the operation behind an opaque element, with its place
+	Overflow  string                // the first operation that made an infinity or a NaN of finite operands
+}
+
+// Once performs one schedule of a kernel and returns what lies in the shards of the ranks
+// afterwards. Any fault ends the test. It judges nothing else.
+func Once(t TB, k tl.Kernel, cfg Config) [][]float64 {
+	t.Helper()
+	out, err := Try(k, cfg)
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	return out
+}
+
+// Try is Once for tests that expect a fault.
+func Try(k tl.Kernel, cfg Config) ([][]float64, error) {
+	o, err := Observe(context.Background(), k, cfg)
+	if err != nil {
+		return nil, err
+	}
+	return o.Outputs, nil
+}
+
+// Observe performs one schedule of a kernel as a collective by cfg.Op: the inputs are labelled as
+// the ranks' contributions, and the outcome says where they went.
+func Observe(ctx context.Context, k tl.Kernel, cfg Config) (*Outcome, error) {
+	l, err := cfg.launch(k)
+	if err != nil {
+		return nil, err
+	}
+	row, err := cfg.executor()
+	if err != nil {
+		return nil, err
+	}
+	log := oplog.New(oplog.Options{Inline: !row.Can(exec.Clock), Timed: row.Can(exec.Clock), Explain: true})
+	defer log.Close()
+	o := &Outcome{Hasher: log.Hasher(), Operation: log.Why}
+	if err := cfg.load(log, l, o); err != nil {
+		return nil, err
+	}
+	x, err := cfg.open(row, log)
+	if err != nil {
+		return nil, err
+	}
+	defer x.Close()
+	log.Begin(cfg.Op, cfg.World)
+	res, err := cfg.Limits.Launch(ctx, x, l)
+	log.End()
+	if err != nil {
+		return nil, err
+	}
+	o.Result, o.Overflow = *res, log.Overflow(0)
+	return o, cfg.read(log, l, o)
+}

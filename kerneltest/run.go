@@ -1,0 +1,187 @@
+package kerneltest
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"kernbench/collective"
+	"kernbench/exec"
+	"kernbench/race"
+	"kernbench/tl"
+	"kernbench/verify"
+)
+
+// TB is the part of testing.TB that the harnesses need.
+type TB interface {
+	Helper()
+	Fatalf(format string, args ...any)
+}
+
+// Run performs a kernel on the executors, in each of the schedules that cfg asks for, and judges
+// every one: faults and deadlocks, the values and the provenance that cfg.Collective means, and
+// races. What is wrong ends the test, with the fields of Config that show it again. Run returns
+// what lies in the shards of the ranks, or in their results, after the first schedule.
+//
+// A kernel runs many times: let it write nothing that outlives a run.
+func Run(t TB, k tl.Kernel, cfg Config) [][]float64 {
+	t.Helper()
+	out, err := Check(k, cfg)
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	return out
+}
+
+// Wrong is the error of a schedule that is not right.
+type Wrong struct {
+	Executor string
+	Seed     uint64 // number of the random schedule; 0: the executor's own
+	Err      error
+}
+
+func (w *Wrong) Unwrap() error { return w.Err }
+
+func (w *Wrong) Error() string {
+	which := "its own schedule"
+	if w.Seed > 0 {
+		which = fmt.Sprintf("schedule %d", w.Seed)
+	}
+	fields := fmt.Sprintf("Executors: []string{%q}", w.Executor)
+	if w.Seed > 0 {
+		fields += fmt.Sprintf(", Seed: %d", w.Seed)
+	}
+	return fmt.Sprintf("on %s, %s: %v\nthe fields of Config for this schedule alone: %s", w.Executor, which, w.Err, fields)
+}
+
+// Check is Run for tests that expect something wrong, which is a *Wrong. Other errors are
+// mistakes in cfg.
+func Check(k tl.Kernel, cfg Config) ([][]float64, error) {
+	if err := cfg.complete(); err != nil {
+		return nil, err
+	}
+	what, err := cfg.collective()
+	switch {
+	case err != nil:
+		return nil, err
+	case cfg.Collective == "":
+		var names []string
+		for _, c := range collective.All() {
+			names = append(names, c.Name)
+		}
+		return nil, fmt.Errorf("kerneltest: Config.Collective does not say what the kernel performs: one of %s, or kerneltest.None",
+			strings.Join(names, ", "))
+	}
+	rows, err := cfg.executors()
+	if err != nil {
+		return nil, err
+	}
+	var first *Outcome
+	for _, row := range rows {
+		for _, seed := range cfg.seeds(row) {
+			one := cfg
+			one.Executors, one.Seed = []string{row.Name}, seed
+			o, err := one.judge(k, what, first)
+			if err != nil {
+				return nil, &Wrong{Executor: row.Name, Seed: seed, Err: err}
+			}
+			first = cmp.Or(first, o)
+		}
+	}
+	return first.Outputs, nil
+}
+
+// executors are those that cfg names: the two that come with kernbench, if it names none.
+func (cfg *Config) executors() ([]*exec.Row, error) {
+	if len(cfg.Executors) == 0 {
+		return []*exec.Row{exec.Default(exec.Checking), exec.Default(exec.Timing)}, nil
+	}
+	var rows []*exec.Row
+	for _, name := range cfg.Executors {
+		row, err := exec.Lookup(name)
+		if err == nil {
+			err = row.Needs(exec.Data, exec.Account)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("kerneltest: %w", err)
+		}
+		rows = append(rows, row)
+	}
+	return rows, nil
+}
+
+// seeds are the schedules to perform on an executor.
+func (cfg *Config) seeds(row *exec.Row) []uint64 {
+	if cfg.Seed > 0 {
+		return []uint64{cfg.Seed}
+	}
+	seeds := []uint64{0}
+	for i := range uint64(cfg.Schedules) {
+		if row.Can(exec.Schedules) {
+			seeds = append(seeds, i+1)
+		}
+	}
+	return seeds
+}
+
+// judge performs one schedule and says what is wrong with it. First is the outcome of another
+// schedule, or nil.
+func (cfg *Config) judge(k tl.Kernel, what *collective.Collective, first *Outcome) (*Outcome, error) {
+	o, rep, err := observeRaces(k, *cfg)
+	switch {
+	case err != nil:
+		return nil, err
+	case rep.Total > 0:
+		var text strings.Builder
+		for i := range rep.Hazards {
+			text.WriteString("\n" + rep.Hazards[i].String())
+		}
+		return nil, fmt.Errorf("%d hazards:%s", rep.Total, text.String())
+	case rep.Unsettled:
+		return nil, fmt.Errorf("no hazards found, but the program could not be judged to its end: its notifications come in ever other orders")
+	case what != nil:
+		return o, cfg.verify(what, o)
+	case first != nil && rep.Class != race.Scheduled:
+		return o, same(first.Outputs, o.Outputs)
+	}
+	return o, nil
+}
+
+// verify holds the outcome of a schedule against what its collective means.
+func (cfg *Config) verify(what *collective.Collective, o *Outcome) error {
+	call, size := cfg.call(what), cfg.DType.Size()
+	in := verify.Input{
+		Collective: what, Hasher: o.Hasher, Call: call,
+		In:        func(rank int) []byte { return o.In[rank][:what.In(call, rank)*size] },
+		Out:       func(rank int) []byte { return o.Out[rank][:what.Out(call, rank)*size] },
+		Prov:      func(rank int) collective.Prov { return collective.Slice(nil, o.Prov[rank], 0, what.Out(call, rank)) },
+		Operation: o.Operation, Overflow: o.Overflow,
+	}
+	if cfg.Idempotent {
+		in.Prov, in.NotApplicable = nil, "contributions may count twice"
+	}
+	v, err := verify.Check(in)
+	if err != nil {
+		return err
+	}
+	if v.OK() && v.Values.Status == verify.OK && (cfg.Idempotent || v.Provenance.Status == verify.OK) {
+		return nil
+	}
+	text := fmt.Sprintf("the ranks do not hold what %s means\n  provenance %v\n  values %v", what.Name, v.Provenance, v.Values)
+	for _, f := range v.Failures {
+		text += "\n  " + f.String()
+	}
+	return fmt.Errorf("%s", text)
+}
+
+// same compares the outputs of two schedules of a kernel whose outcome depends on no schedule.
+func same(first, second [][]float64) error {
+	for r := range first {
+		for i, want := range first[r] {
+			if got := second[r][i]; got != want && (got == got || want == want) {
+				return fmt.Errorf("rank %d element %d is %v, and %v in the first schedule", r, i, got, want)
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,82 @@
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"kernbench/frontend"
+	"kernbench/frontend/plan"
+)
+
+// Programs prints what was found out about programs of other tools: a line for one, a table for
+// several. Findings are below it where findings is set: all of them.
+func Programs(w io.Writer, vs []*frontend.Verdict, findings bool) error {
+	var b bytes.Buffer
+	if len(vs) == 1 {
+		v := vs[0]
+		fmt.Fprintf(&b, "%s  %s", v.File, verdictWords(v))
+		if p := v.Program; p != nil {
+			fmt.Fprintf(&b, "  %s, %s, %d ranks, %s", p.Dialect, p.Collective, p.World, programSize(v))
+		}
+		b.WriteByte('\n')
+	} else {
+		t := Table{Head: []string{"file", "verdict", "format", "collective", ">ranks", ">steps", ">messages", ">right", ">of"}}
+		for _, v := range vs {
+			row := []string{v.File, verdictWords(v), v.Dialect}
+			if p := v.Program; p != nil {
+				row = append(row, p.Collective, strconv.Itoa(p.World))
+				if len(v.Calls) > 0 {
+					j := v.Calls[0].Judgment
+					row = append(row, strconv.Itoa(j.Steps), strconv.Itoa(j.Messages), strconv.Itoa(j.Right), strconv.Itoa(j.Cells))
+				}
+			}
+			t.Add(row...)
+		}
+		if err := t.Write(&b); err != nil {
+			return err
+		}
+	}
+	for _, v := range vs {
+		if !findings || len(v.Findings)+len(v.Notes) == 0 {
+			continue
+		}
+		if len(vs) > 1 {
+			fmt.Fprintf(&b, "\n%s\n", v.File)
+		}
+		for _, f := range v.Findings {
+			fmt.Fprintf(&b, "  %s\n", strings.ReplaceAll(f.String(), "\n", "\n    "))
+		}
+		for _, n := range v.Notes {
+			fmt.Fprintf(&b, "  note: %s\n", n)
+		}
+	}
+	_, err := w.Write(b.Bytes())
+	return err
+}
+
+func verdictWords(v *frontend.Verdict) string {
+	var words []string
+	for _, x := range v.Verdicts {
+		words = append(words, x.String())
+	}
+	return strings.Join(words, ", ")
+}
+
+// programSize says how much of the result is right, and how large the program is.
+func programSize(v *frontend.Verdict) string {
+	if len(v.Calls) == 0 {
+		return "not carried out"
+	}
+	j := v.Calls[0].Judgment
+	text := fmt.Sprintf("%d steps, %d messages", j.Steps, j.Messages)
+	if j.Cells > 0 {
+		text += fmt.Sprintf(", %d of %d chunks right", j.Right, j.Cells)
+	}
+	if j.Root != plan.None {
+		text += fmt.Sprintf(", root %d", j.Root)
+	}
+	return text
+}

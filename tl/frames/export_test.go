@@ -1,0 +1,14 @@
+package frames
+
+// AtDepth is the text of Caller from below some frames of this package.
+//
+//go:noinline
+func AtDepth(n int) (text string) {
+	if n > 0 {
+		return AtDepth(n - 1)
+	}
+	return Caller().Text()
+}
+
+// Inlined is small enough to be inlined into whoever calls it.
+func Inlined() string { return AtDepth(0) }

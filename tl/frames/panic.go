@@ -1,0 +1,78 @@
+package frames
+
+import (
+	"fmt"
+	"runtime"
+	"strings"
+)
+
+// CallerLine is the line of the innermost call by a kernel, found by a walk of the whole stack.
+func CallerLine() string {
+	var pcs [24]uintptr
+	return kernelLine(pcs[:runtime.Callers(2, pcs[:])])
+}
+
+// kernelLine is the line of the innermost of some frames that belongs to a kernel; "" if there is
+// none. A return address may stand for several frames, by inlining.
+func kernelLine(pcs []uintptr) string {
+	frames := runtime.CallersFrames(pcs)
+	for {
+		f, more := frames.Next()
+		if f.File != "" && !inside(f.Function) {
+			return fmt.Sprintf("%s:%d", lastFolder(f.File), f.Line)
+		}
+		if !more {
+			return ""
+		}
+	}
+}
+
+// PanicLine is the line of a kernel that panicked, or ended its goroutine; "" if no frame is its
+// author's. A deferred function asks for it.
+func PanicLine() string {
+	if stack, _ := panicStack(); len(stack) > 0 {
+		return LineOf(stack[0])
+	}
+	return ""
+}
+
+// PanicText is the stack of a panic as its report shows it: the frames of the kernel's author, or
+// all of them if code of an executor panicked. A deferred function asks for it.
+func PanicText() string {
+	frames, internal := panicStack()
+	if internal {
+		buf := make([]byte, 8<<10)
+		return string(buf[:runtime.Stack(buf, false)])
+	}
+	return "  " + strings.Join(frames, "\n  ")
+}
+
+// panicStack are the frames of a panic that are neither of the runtime and the standard library nor
+// of packages whose functions a kernel calls, innermost first. It is internal if the innermost
+// frame belongs to what carries out instructions.
+func panicStack() (stack []string, internal bool) {
+	var pcs [64]uintptr
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs[:])])
+	panicked, first := false, true
+	for {
+		f, more := frames.Next()
+		std := strings.HasPrefix(f.Function, "runtime.") || library(f.File)
+		switch {
+		case f.Function == "kernbench/tl.(*Context).Run" || f.Function == "":
+			return stack, internal
+		case f.Function == "runtime.gopanic" || f.Function == "runtime.Goexit":
+			panicked = true
+		case !panicked || std:
+		default:
+			if first {
+				internal, first = executes(f.Function), false
+			}
+			if !ours(f.Function) {
+				stack = append(stack, frame(fmt.Sprintf("%s:%d", f.File, f.Line), f.Function))
+			}
+		}
+		if !more {
+			return stack, internal
+		}
+	}
+}

@@ -1,0 +1,164 @@
+package watch
+
+import (
+	"math"
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"kernbench/fault"
+	"kernbench/tl/frames"
+	"kernbench/unit"
+)
+
+// Watch watches the kernels of one launch.
+//
+// An instruction pays one comparison: a kernel calls Look if it has issued more than Most. Ask
+// sets Most to 0, so that the next instruction of any kernel answers.
+type Watch struct {
+	most    atomic.Uint32
+	answers atomic.Uint32
+	kernel  atomic.Pointer[Kernel] // that runs, or ran last
+
+	limits    Limits
+	stopping  atomic.Bool // positions of kernels are wanted
+	abandoned atomic.Bool
+
+	mu     sync.Mutex
+	exited error // of a kernel that ended its goroutine
+	stops  map[*Kernel]*Stop
+}
+
+// Kernel is what a Watch sees of a kernel. The kernel's own goroutine changes it.
+type Kernel struct {
+	Calls uint32 // instructions so far
+	Rank  int
+	PE    func() string            // may be nil
+	Now   func() (unit.Time, bool) // simulated time; false without a clock; may be nil
+
+	context, entry uintptr // of the latest call of Runs; read and written by atomic operations
+}
+
+// Runs notes the address of the tl.Context on which the kernel runs, as stacks show it, and where
+// its code begins.
+func (k *Kernel) Runs(context, entry uintptr) {
+	atomic.StoreUintptr(&k.context, context)
+	atomic.StoreUintptr(&k.entry, entry)
+}
+
+// Limits end a launch that does not end by itself. A field of 0 is no limit.
+type Limits struct {
+	Calls uint32    // instructions of one kernel
+	Until unit.Time // simulated time that an instruction may begin at
+}
+
+// New makes the Watch of one launch.
+func New(l Limits) *Watch {
+	if l.Calls == 0 {
+		l.Calls = math.MaxUint32
+	}
+	w := &Watch{limits: l, stops: map[*Kernel]*Stop{}}
+	w.rest()
+	return w
+}
+
+// rest ends a question.
+func (w *Watch) rest() {
+	if w.limits.Until > 0 {
+		w.most.Store(0) // each instruction looks at the time
+		return
+	}
+	w.most.Store(w.soon())
+}
+
+// Most is the number of instructions above which a kernel calls Look.
+func (w *Watch) Most() uint32 { return w.most.Load() }
+
+// Timed reports whether simulated time is limited.
+func (w *Watch) Timed() bool { return w != nil && w.limits.Until > 0 }
+
+// Enter notes which kernel runs.
+func (w *Watch) Enter(k *Kernel) {
+	if w != nil {
+		w.kernel.Store(k)
+	}
+}
+
+// Answers is the number of answers so far.
+func (w *Watch) Answers() uint32 { return w.answers.Load() }
+
+// Ask makes the next instruction of any kernel answer. It returns the number of answers so far.
+func (w *Watch) Ask() uint32 {
+	n := w.answers.Load()
+	w.most.Store(0)
+	return n
+}
+
+// Locate makes kernels note where they are, and how many instructions they issue from one visit of
+// a line to the next, until the launch ends. See Stops.
+func (w *Watch) Locate() {
+	w.stopping.Store(true)
+	w.most.Store(0)
+}
+
+// Abandon ends the goroutine of each kernel that issues another instruction.
+func (w *Watch) Abandon() {
+	w.abandoned.Store(true)
+	w.most.Store(0)
+}
+
+// Look answers a question, and returns the fault of a kernel that has passed a limit. place returns
+// where the kernel is; it walks the stack.
+func (w *Watch) Look(k *Kernel, place func() fault.Place) error {
+	w.answers.Add(1)
+	if w.abandoned.Load() {
+		runtime.Goexit()
+	}
+	if k.Calls > w.limits.Calls {
+		return w.exceeded(k, fault.Limit{Place: place(), Calls: int64(w.limits.Calls)})
+	}
+	near := k.Calls > w.soon()
+	if until := w.limits.Until; until > 0 && k.Now != nil {
+		now, timed := k.Now()
+		if timed && now > until {
+			return w.exceeded(k, fault.Limit{Place: place(), Until: until})
+		}
+		near = near || timed && now > until-until/16
+	}
+	if stopping := w.stopping.Load(); near || stopping {
+		if w.lap(k, place()); stopping {
+			return nil
+		}
+	}
+	w.rest()
+	return nil
+}
+
+// soon is the number of instructions from which a kernel is so near its limit that it notes where
+// it is.
+func (w *Watch) soon() uint32 { return w.limits.Calls - min(w.limits.Calls/2, 256) }
+
+// exceeded notes that a kernel has passed a limit, and makes the others note where they are.
+func (w *Watch) exceeded(k *Kernel, f fault.Limit) error {
+	w.stopping.Store(true)
+	w.note(k, f.Place)
+	return &f
+}
+
+// Running returns the place and the stack of the kernel that runs code of its author's. It is nil
+// if no kernel runs, or if it waits for an instruction to be carried out. It is for reports only.
+func (w *Watch) Running() *fault.Stalled {
+	k := w.kernel.Load()
+	if k == nil {
+		return nil
+	}
+	stack := frames.Running(atomic.LoadUintptr(&k.context), atomic.LoadUintptr(&k.entry))
+	if stack == nil {
+		return nil
+	}
+	s := &fault.Stalled{Place: fault.Place{Rank: k.Rank, Line: frames.LineOf(stack[0])}, Stack: stack}
+	if k.PE != nil {
+		s.PE = k.PE()
+	}
+	return s
+}

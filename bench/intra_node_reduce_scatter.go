@@ -68,7 +68,7 @@ func intraNodeReduceScatter(ctx context.Context, h *Host) error {
 		return err
 	}
 	swizzle := h.Switch("swizzle")
-	own, err := s.run(ctx, swizzle)
+	own, err := s.run(ctx, swizzle, true)
 	if err != nil {
 		return err
 	}
@@ -77,11 +77,11 @@ func intraNodeReduceScatter(ctx context.Context, h *Host) error {
 		return err
 	}
 	if took := own.Result.Duration(); took > 0 {
-		other, err := s.run(ctx, !swizzle)
+		t, err := s.times(ctx, swizzle, took)
 		if err != nil {
 			return err
 		}
-		s.report(plan.Name, swizzle, took, other.Result.Duration(), theirs)
+		s.report(plan.Name, t, theirs)
 	}
 	return s.free()
 }
@@ -161,11 +161,36 @@ func (s *scatterReduce) prepare(pes []int32) (err error) {
 	return nil
 }
 
-// run does all calls at once.
-func (s *scatterReduce) run(ctx context.Context, swizzle bool) (*device.Launched, error) {
+// scatterTimes are the times of all calls, and of their copies alone: rotated, and with all ranks
+// starting at rank 0.
+type scatterTimes struct{ rotated, straight, copiesRotated, copiesStraight unit.Time }
+
+// times measures what is not known yet: took is the time of the calls as they were asked for.
+func (s *scatterReduce) times(ctx context.Context, swizzle bool, took unit.Time) (t scatterTimes, err error) {
+	if t.straight = took; swizzle {
+		t.rotated, t.straight = took, 0
+	}
+	for _, x := range []struct {
+		into            *unit.Time
+		swizzle, reduce bool
+	}{{&t.rotated, true, true}, {&t.straight, false, true}, {&t.copiesRotated, true, false}, {&t.copiesStraight, false, false}} {
+		if *x.into > 0 {
+			continue
+		}
+		run, err := s.run(ctx, x.swizzle, x.reduce)
+		if err != nil {
+			return t, err
+		}
+		*x.into = run.Result.Duration()
+	}
+	return t, nil
+}
+
+// run does all calls at once, with or without the reduce kernel.
+func (s *scatterReduce) run(ctx context.Context, swizzle, reduce bool) (*device.Launched, error) {
 	for call := range s.calls {
 		for r := range s.pes {
-			if err := s.call(call, r, swizzle); err != nil {
+			if err := s.call(call, r, swizzle, reduce); err != nil {
 				return nil, err
 			}
 		}
@@ -182,7 +207,7 @@ func (s *scatterReduce) run(ctx context.Context, swizzle bool) (*device.Launched
 // It relies on its caller to have let all ranks come to it: a rank that is late may still be
 // adding up what came in the call before, while the others' copies of this call overwrite it.
 // With barrier it lets them meet itself.
-func (s *scatterReduce) call(call, rank int, swizzle bool) error {
+func (s *scatterReduce) call(call, rank int, swizzle, reduce bool) error {
 	stream, world := s.streams[rank], len(s.pes)
 	meet := func() error {
 		return stream.Launch("barrier_all", casBarrier, device.Grid{Programs: 1, Team: s.team}, s.window)
@@ -203,7 +228,7 @@ func (s *scatterReduce) call(call, rank int, swizzle bool) error {
 			return err
 		}
 	}
-	if err := meet(); err != nil {
+	if err := meet(); err != nil || !reduce {
 		return err
 	}
 	return stream.Launch("ring_reduce", ringReduce, device.Grid{Programs: s.programs, Resident: s.resident, Team: s.team},
@@ -289,19 +314,18 @@ func (s *scatterReduce) compare(library string) error {
 	return nil
 }
 
-func (s *scatterReduce) report(library string, swizzle bool, took, other, theirs unit.Time) {
+func (s *scatterReduce) report(library string, t scatterTimes, theirs unit.Time) {
 	bytes := unit.Bytes(s.m) * unit.Bytes(s.n) * unit.Bytes(s.h.DType.Size())
 	s.h.Report("reduce-scatter of %d × %d %v, %v on each of %d ranks:", s.m, s.n, s.h.DType, bytes, len(s.pes))
-	with, without := took, other
-	if !swizzle {
-		with, without = other, took
-	}
 	per := ""
 	if s.calls > 1 {
 		per = fmt.Sprintf(" for %d calls", s.calls)
 	}
-	s.h.Report("  copy engines and reduce kernel, rotated  %v%s", with, per)
-	s.h.Report("  the same, all ranks starting at rank 0   %v%s: the rotation is worth a factor of %.3g", without, per, float64(without)/float64(with))
+	gain := func(with, without unit.Time) float64 { return float64(without) / float64(with) }
+	s.h.Report("  copy engines and reduce kernel, rotated  %v%s", t.rotated, per)
+	s.h.Report("  the same, all ranks starting at rank 0   %v%s: the rotation is worth a factor of %.3g", t.straight, per, gain(t.rotated, t.straight))
+	s.h.Report("  the copies alone, rotated                %v%s", t.copiesRotated, per)
+	s.h.Report("  the copies alone, starting at rank 0     %v%s: a factor of %.3g", t.copiesStraight, per, gain(t.copiesRotated, t.copiesStraight))
 	s.h.Report("  %-40s %v", library, theirs)
 }
 

@@ -327,3 +327,31 @@ func TestNobodyIsLeftToNotify(t *testing.T) {
 		}
 	}
 }
+
+// A copy within a memory has what the port leaves over beside bytes that come over a slower link: these
+// take no more of the port than their number at its rate.
+func TestCopyBesideWhatComes(t *testing.T) {
+	const n, port, link = 1 << 18, 1024, 128 // GB/s
+	s := newStreamsOn(t, 9, n, "cube.hbm_to_router_bw_gbs=1024")
+	s.add(0, copyOp(mem.At(mem.HBM, 0, away), mem.At(mem.HBM, 0, 0), n))
+	s.add(8, copyOp(mem.At(mem.HBM, 0, 2*away), mem.At(mem.HBM, 8, 0), n)) // from the next cube
+	if err := s.log.Map(mem.At(mem.HBM, 0, 2*away), dtype.F32, n); err != nil {
+		t.Fatal(err)
+	}
+	took := map[int32]unit.Time{}
+	_, err := s.run(t, sim.Options{Trace: sinkFunc(func(e *trace.Event) {
+		if e.Kind == trace.Copy {
+			took[e.Rank] = e.End - e.Start
+		}
+	})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	within := func(who int32, gbs float64, bytes int) {
+		if got, want := took[who].Ns(), float64(bytes)/gbs; got < want || got > 1.02*want {
+			t.Errorf("the copy of %d took %v ns, want %v (%v GB/s) and little more", who, got, want, gbs)
+		}
+	}
+	within(0, port-link, 2*4*n)
+	within(8, link, 4*n)
+}

@@ -33,13 +33,12 @@ func (n *Fabric) advance(mi, e uint32, c cause) {
 	m := &n.msgs[mi]
 	li := n.linkOf(n.hopOf(m))
 	for {
-		var latency unit.Time
+		var start, latency unit.Time
 		if kind := n.contentionFree[li]; kind != 0 {
-			latency = n.kinds[kind-1].latency
-			m.arrived += latency
+			start, latency = m.arrived, n.kinds[kind-1].latency
 			m.tail += latency
 		} else {
-			c, latency = n.cross(mi, li, e, c)
+			c, start, latency = n.cross(mi, li, e, c)
 			m = &n.msgs[mi]
 		}
 		if n.last(m) {
@@ -49,11 +48,11 @@ func (n *Fabric) advance(mi, e uint32, c cause) {
 		m.via = li + 1
 		m.route = n.onward(m.route)
 		m.passed()
-		if latency > 0 {
-			c = cause{by: li + 1, phase: des.Arrive}
-		}
-		h := n.hopOf(m)
+		h, before := n.hopOf(m), li
 		li, e, m.vc = n.linkOf(h), edgeOf(h), n.vcAt(h, m.class())
+		if m.arrived = n.comesTo(li, m, start+latency); m.arrived > start {
+			c = cause{by: before + 1, phase: des.Arrive}
+		}
 		n.approaches(li, e)
 		if !n.mayAdvance(m, li, e) {
 			n.q.Post(des.Event{Time: m.arrived, Key: n.keyOf(c), Target: Target(kindArrive, li), Arg: mi})
@@ -62,13 +61,13 @@ func (n *Fabric) advance(mi, e uint32, c cause) {
 	}
 }
 
-// cross takes a message over a link. It returns what causes its arrival at the next one, and the
-// latency between the two.
-func (n *Fabric) cross(mi, li, e uint32, c cause) (cause, unit.Time) {
+// cross takes a message over a link. It returns what causes its start there, the time of that, and the
+// latency of the link.
+func (n *Fabric) cross(mi, li, e uint32, c cause) (by cause, start, latency unit.Time) {
 	l, m := &n.links[li], &n.msgs[mi]
 	l.served = from(m)
 	n.started(li, e)
-	start := max(m.arrived, l.freeAt)
+	start = max(m.arrived, l.freeAt)
 	if start > m.arrived {
 		c = cause{by: li + 1, phase: des.Retry}
 	}
@@ -86,8 +85,7 @@ func (n *Fabric) cross(mi, li, e uint32, c cause) (cause, unit.Time) {
 		m.in = m.into
 		n.buffer(m.into).held += m.bytes
 	}
-	m.arrived = start + k.latency
-	return c, k.latency
+	return c, start, k.latency
 }
 
 // mayAdvance reports whether a message that approaches a link by an edge starts there before all

@@ -83,13 +83,14 @@ func arrivals(m *machine.Machine, topo *conf.Topology, seed uint64, off Shortcut
 	}
 	w.n.Without(off)
 	bytes, outs := int64(64<<r.IntN(4)), map[machine.NodeID]int{}
-	var starts []int // of the walk of a use
+	toSelf := seed%3 == 0 // then a port is reached by the PE's own messages too
+	var starts []int      // of the walk of a use
 	pes := r.Perm(m.NumPEs())[:4+r.IntN(8)]
 	for range 3 + r.IntN(12) {
 		first, at := len(w.uses), pes[r.IntN(len(pes))]
 		for k, length := 0, 2+r.IntN(3); k < length; k++ {
 			to := pes[r.IntN(len(pes))]
-			for to == at {
+			for to == at && !toSelf {
 				to = pes[r.IntN(len(pes))]
 			}
 			w.uses = append(w.uses, Use{From: m.TCM(at), To: m.TCM(to), Bytes: tokens * bytes})

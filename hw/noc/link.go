@@ -254,10 +254,10 @@ func (n *Fabric) start(li, mi uint32) {
 	m.via = li + 1
 	m.route = n.onward(m.route)
 	m.passed()
-	m.arrived = now + k.latency
 	h := n.hopOf(m)
 	m.vc = n.vcAt(h, m.class())
 	next := n.linkOf(h)
+	m.arrived = n.comesTo(next, m, now+k.latency)
 	if n.reserved {
 		e := edgeOf(h)
 		n.approaches(next, e)
@@ -266,11 +266,24 @@ func (n *Fabric) start(li, mi uint32) {
 			return
 		}
 	}
-	if k.latency == 0 {
+	if m.arrived == now {
 		n.arrive(next, mi) // at once: ports and the links of a tile have no wires
 		return
 	}
 	n.q.Post(des.Event{Time: m.arrived, Key: n.key(li, des.Arrive), Target: Target(kindArrive, next), Arg: mi})
+}
+
+// comesTo returns when a message comes to link li, where its head is at a time. The port of a memory takes
+// bytes at its own rate, however slowly they come: it serves others until the last of them complete the message.
+func (n *Fabric) comesTo(li uint32, m *message, head unit.Time) unit.Time {
+	if !n.last(m) {
+		return head
+	}
+	k := n.kind(&n.links[li])
+	if !k.spec.Port {
+		return head
+	}
+	return max(head, m.tail-k.serial.Time(int64(m.bytes)))
 }
 
 // leaveSource tells the sink of the last part, or sends the next part after this one: a

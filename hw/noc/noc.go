@@ -9,6 +9,9 @@
 //	head_i  = start_i + router_i + wire_i
 //	tail_i  = max(start_i + bytes/rate_i, tail_{i-1}) + router_i + wire_i
 //
+// At the port of a memory, at the end of a route, start_i is at least tail_{i-1} - bytes/rate_i: a port serves
+// others while a message comes over slower links.
+//
 // The link is taken from start_i until the tail leaves, and the buffer that the message
 // came from is free then. Messages that go into one buffer keep their order; a link takes
 // the one whose head came first, then round robin over where they came from.

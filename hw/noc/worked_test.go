@@ -74,6 +74,40 @@ func TestBlockedMessagesHoldCredits(t *testing.T) {
 	})
 }
 
+// TestPortServesOthers: a port takes bytes at its own rate. While a message comes over a slow link the
+// port serves others, and the message takes it for its last bytes.
+//
+//	   0 (10 ns/B)     1 (port, 1 ns/B)
+//	a ------------> b ------------> memory
+func TestPortServesOthers(t *testing.T) {
+	r := newRig(4096, 10, 1)
+	r.m.Spec(1).Port = true
+	far, near := r.over(0, 1), r.over(1)
+	sendFrom(r.Fabric, 0, far, Collective, 100, 0, 0)
+	for k := range uint32(3) {
+		sendFrom(r.Fabric, unit.Time(k)*200*ns, near, Compute, 100, 1, 1+k)
+	}
+	sendFrom(r.Fabric, 1010*ns, far, Collective, 100, 0, 4)
+	sendFrom(r.Fabric, 1800*ns, near, Compute, 100, 1, 5)
+	r.check(t, map[uint32]unit.Time{
+		0: 1010, // on link 0 until 1000, on the port from 905 to 1005
+		1: 105,
+		2: 305,
+		3: 505,
+		4: 2020, // its last byte is there at 2015: as if it were alone
+		5: 1905,
+	})
+	late := newRig(4096, 10, 1)
+	late.m.Spec(1).Port = true
+	far, near = late.over(0, 1), late.over(1)
+	sendFrom(late.Fabric, 0, far, Collective, 100, 0, 0)
+	sendFrom(late.Fabric, 850*ns, near, Compute, 100, 1, 1)
+	late.check(t, map[uint32]unit.Time{
+		0: 1055, // it waits for the port until 950
+		1: 955,
+	})
+}
+
 // TestRoomThatComesEarlier: the message that waits for room goes when there is some, also
 // when a later release was known first.
 func TestRoomThatComesEarlier(t *testing.T) {

@@ -31,5 +31,15 @@ func Probe(w io.Writer, rows []lab.ProbeRow) error {
 		}
 		t.Add(append(cells, r.Placement)...)
 	}
-	return t.Write(w)
+	if err := t.Write(w); err != nil {
+		return err
+	}
+	for i := range rows {
+		if r := &rows[i]; r.Note != "" {
+			if _, err := fmt.Fprintf(w, "\nnote: %s: %s\n", r.Case, r.Note); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }

@@ -14,6 +14,9 @@ type Dialect struct {
 
 	// Is reports whether a file is of this format, by its content.
 	Is func(data []byte) bool
+	// Runtimes are those that choose among programs of this format for a call, and each takes the
+	// first that fits.
+	Runtimes []string
 	// Group is the name of the program that a file is a part of, for formats with a file for each
 	// rank. Nil: a file is a program.
 	Group func(name string) string
@@ -24,7 +27,7 @@ type Dialect struct {
 var dialects = []Dialect{
 	{
 		Name: msccl.Name, Summary: "MSCCL XML, for microsoft/msccl, Azure/msccl-executor-nccl, ROCm/rccl",
-		Is:   msccl.Is,
+		Is: msccl.Is, Runtimes: msccl.Runtimes(),
 		Read: func(files []plan.File) (*plan.Program, []plan.Finding) { return msccl.Read(files[0]) },
 	},
 }

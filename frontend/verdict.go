@@ -1,7 +1,6 @@
 package frontend
 
 import (
-	"fmt"
 	"slices"
 
 	"kernbench/frontend/judge"
@@ -24,6 +23,7 @@ type Verdict struct {
 	Findings []plan.Finding `json:"findings,omitempty"`
 	Notes    []string       `json:"notes,omitempty"`
 	Calls    []CallVerdict  `json:"calls,omitempty"` // out of place, in place, as the program allows
+	Depths   *Depths        `json:"depths,omitempty"`
 	Hang     *Hang          `json:"hang,omitempty"`
 }
 
@@ -71,15 +71,22 @@ func Judge(s *Source, o Options) *Verdict {
 		}
 	}
 	v.Findings = slices.CompactFunc(v.Findings, func(x, y plan.Finding) bool { return x == y })
-	if v.Hang = hang(p, o); v.Hang != nil && v.Hang.Above > 0 {
-		f := plan.Finding{Verdict: plan.Deadlock, File: s.Name, Line: v.Hang.Stuck.Chain[0].Line,
-			Text: fmt.Sprintf("calls of more than %d bytes: %v", v.Hang.Above, v.Hang.Stuck)}
-		if v.Hang.InRange {
-			v.Findings = append(v.Findings, f)
-		} else {
-			v.Notes = append(v.Notes, "outside of its range, "+f.Text)
-		}
+	if len(v.Calls) > 0 {
+		v.capacity(s.Name, &search{p, o})
 	}
 	v.Verdicts = plan.Verdicts(v.Findings)
 	return v
+}
+
+// capacity tells of what channels must hold, and of sizes with which they do not.
+func (v *Verdict) capacity(file string, s *search) {
+	v.Depths = s.depths()
+	v.Hang = s.hang()
+	switch {
+	case v.Hang == nil || v.Hang.Hangs == 0: // whole messages: the judge has told
+	case v.Hang.InRange:
+		v.Findings = append(v.Findings, plan.Finding{Verdict: plan.Deadlock, File: file, Line: v.Hang.Stuck.Chain[0].Line, Text: v.Hang.String()})
+	default:
+		v.Notes = append(v.Notes, "outside of its range "+v.Hang.String())
+	}
 }

@@ -40,7 +40,7 @@ func Programs(w io.Writer, vs []*frontend.Verdict, findings bool) error {
 		}
 	}
 	for _, v := range vs {
-		if !findings || len(v.Findings)+len(v.Notes) == 0 {
+		if !findings || v.Program == nil && len(v.Findings) == 0 {
 			continue
 		}
 		if len(vs) > 1 {
@@ -48,6 +48,17 @@ func Programs(w io.Writer, vs []*frontend.Verdict, findings bool) error {
 		}
 		for _, f := range v.Findings {
 			fmt.Fprintf(&b, "  %s\n", strings.ReplaceAll(f.String(), "\n", "\n    "))
+		}
+		if v.Hang != nil && v.Hang.InRange {
+			for i, r := range v.Hang.Repairs {
+				fmt.Fprintf(&b, "  repair %d, %s: %s\n", i+1, r.What, r.Text)
+			}
+			if len(v.Hang.Repairs) == 0 {
+				b.WriteString("  no repair found: neither order, instances, depth, protocol nor range helps\n")
+			}
+		}
+		if v.Depths != nil {
+			fmt.Fprintf(&b, "  %v\n", v.Depths)
 		}
 		for _, n := range v.Notes {
 			fmt.Fprintf(&b, "  note: %s\n", n)

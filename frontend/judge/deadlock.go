@@ -15,10 +15,21 @@ type Waiter struct {
 	Step    int    `json:"step"`
 	Op      string `json:"op"`
 	Line    int    `json:"line,omitempty"`
-	Reason  string `json:"reason"` // no data, no slot, dependency never published, no signal
+	Reason  string `json:"reason"`
 	Channel string `json:"channel,omitempty"`
 	Text    string `json:"text"`
+
+	Index int `json:"-"` // of the block in its rank
+	To    int `json:"-"` // rank of the block that must move before; None if there is none
 }
+
+// Reasons of a Waiter.
+const (
+	NoData     = "no data"
+	NoSlot     = "no slot"
+	Dependency = "dependency never published"
+	NoSignal   = "no signal"
+)
 
 // Stuck is a deadlock: a chain of blocks, each of which waits for the next. The last waits for
 // the first if Cycle; else for a block that has nothing more to do.
@@ -79,6 +90,18 @@ func (r *run) stuck() *Stuck {
 		st.Chain = append(st.Chain, r.waiter(b))
 	}
 	return st
+}
+
+// Blocked carries out the steps of a plan without data, and returns all blocks that do not end.
+func Blocked(p *plan.Plan) (out []Waiter) {
+	r := newRun(p)
+	r.all()
+	for b := range r.blocks {
+		if r.blocks[b].at < len(r.blocks[b].steps) {
+			out = append(out, r.waiter(int32(b)))
+		}
+	}
+	return out
 }
 
 // finishable is the number of blocks that have steps.
@@ -142,28 +165,29 @@ func (r *run) user(is func(*plan.Step) bool, rank int) int32 {
 func (r *run) waiter(b int32) Waiter {
 	bl := &r.blocks[b]
 	s := &bl.steps[bl.at]
-	out := Waiter{Rank: int(bl.rank), Block: r.plan.Ranks[bl.rank].Blocks[bl.index].ID, Step: s.Index, Op: s.Op, Line: s.Line}
+	out := Waiter{Rank: int(bl.rank), Block: r.plan.Ranks[bl.rank].Blocks[bl.index].ID, Step: s.Index, Op: s.Op, Line: s.Line, Index: int(bl.index), To: plan.None}
 	w := r.missing(b, s)
 	behind := ""
 	if to := r.waitsFor(b); to >= 0 {
+		out.To = int(r.blocks[to].rank)
 		behind = ", which " + r.state(to) + " would "
 	} else {
 		behind = ", which no block would "
 	}
 	switch w.why {
 	case dependent:
-		out.Reason = "dependency never published"
+		out.Reason = Dependency
 		at := &r.blocks[w.of]
 		out.Text = fmt.Sprintf("waits for step %d of tb %d: %s has not published it", w.dep.Index,
 			r.plan.Ranks[at.rank].Blocks[at.index].ID, r.state(int32(w.of)))
 	case noData:
-		out.Reason, out.Channel = "no data", r.plan.ChannelName(w.of)
+		out.Reason, out.Channel = NoData, r.plan.ChannelName(w.of)
 		out.Text = fmt.Sprintf("no data on channel %s%ssend", out.Channel, behind)
 	case noSlot:
-		out.Reason, out.Channel = "no slot", r.plan.ChannelName(w.of)
+		out.Reason, out.Channel = NoSlot, r.plan.ChannelName(w.of)
 		out.Text = fmt.Sprintf("no slot on channel %s, all %d are full%sempty", out.Channel, r.plan.Channels[w.of].Depth, behind)
 	case noUnits:
-		out.Reason, out.Channel = "no signal", r.plan.Counters[w.of].Name
+		out.Reason, out.Channel = NoSignal, r.plan.Counters[w.of].Name
 		out.Text = fmt.Sprintf("%s has %d of %d signals%sgive", out.Channel, w.has, w.out, behind)
 	}
 	out.Text = r.where(b) + ": " + out.Text

@@ -22,7 +22,15 @@ var runtimes = []runtime{
 
 const mostNodes = 4096
 
-// Runtimes that a user may ask for, and the dialects of file that they read.
+// Runtimes are the names of the runtimes that take these files.
+func Runtimes() (names []string) {
+	for _, rt := range runtimes {
+		names = append(names, rt.name)
+	}
+	return names
+}
+
+// refuses lists the rules of a runtime that a file breaks.
 func (rt *runtime) refuses(a *algo) (why []string) {
 	say := func(format string, args ...any) { why = append(why, fmt.Sprintf(format, args...)) }
 	if rt.needsRange {

@@ -38,7 +38,8 @@ func Read(f plan.File) (*plan.Program, []plan.Finding) {
 		pl, more := a.plan(f.Name, c)
 		return pl, slices.Concat(broken, more)
 	}
-	p.Sizes = a.sizes(a.proto)
+	p.Sizes = a.sizes
+	p.WhyNot = a.whyNot
 	return p, nil
 }
 

@@ -21,9 +21,13 @@ type Program struct {
 
 	// Plan makes the plan of a call. Findings are ILL-FORMED; without a plan they say why there is none.
 	Plan func(Call) (*Plan, []Finding) `json:"-"`
-	// Steps are the sizes at which a plan changes its messages, ascending: from each of them on
-	// there may be more messages than just below. Nil: the plan is the same for every size.
-	Sizes []int64 `json:"-"`
+	// WhyNot lists what keeps a runtime from taking this program for a call; none: it would. The
+	// runtimes of a format are those of its dialect. Nil: no runtime chooses.
+	WhyNot func(runtime string, q Query) []string `json:"-"`
+
+	// Sizes are those at which a plan with a protocol changes its messages, ascending: from each of
+	// them on there may be more messages than just below. Nil: the plan is the same for every size.
+	Sizes func(Protocol) []int64 `json:"-"`
 }
 
 // Call says what a plan is made for. The zero value is a small call out of place.
@@ -34,4 +38,14 @@ type Call struct {
 	Root     int       // 1 + the root; 0: not given
 	Protocol *Protocol // in place of the program's own
 	Want     *Relation // in place of the collective's own
+}
+
+// Query is a call for which a runtime looks for a program.
+type Query struct {
+	Collective string // canonical
+	World      int
+	Bytes      int64  // of the larger of input and output of a rank
+	Elem       int64  // bytes of an element
+	Op         string // sum, prod, max, min, avg
+	InPlace    bool
 }

@@ -1,0 +1,84 @@
+package frontend
+
+import (
+	"fmt"
+
+	"kernbench/frontend/judge"
+	"kernbench/frontend/plan"
+)
+
+// Choice is what a runtime takes for a call.
+type Choice struct {
+	Runtime string      `json:"runtime"`
+	Dialect string      `json:"dialect"`
+	File    string      `json:"file"`    // "": none, and its default algorithm runs
+	Warning string      `json:"warning"` // what is wrong with the file for this call
+	Others  []Candidate `json:"others"`  // files that it does not take
+}
+
+// Candidate is a file that a runtime does not take, and why.
+type Candidate struct {
+	File string   `json:"file"`
+	Why  []string `json:"why"`
+}
+
+// Choose says which of the sources each runtime of each format takes for a call: the first that
+// fits, in the order of the sources.
+func Choose(sources []Source, q plan.Query) []Choice {
+	type candidate struct {
+		s        *Source
+		p        *plan.Program
+		findings []plan.Finding
+	}
+	var all []candidate
+	for i := range sources {
+		p, findings := sources[i].Read()
+		all = append(all, candidate{&sources[i], p, findings})
+	}
+	var out []Choice
+	for _, d := range dialects {
+		for _, runtime := range d.Runtimes {
+			c := Choice{Runtime: runtime, Dialect: d.Name, Others: []Candidate{}}
+			for _, x := range all {
+				var why []string
+				switch {
+				case x.s.Dialect == nil || x.s.Dialect.Name != d.Name:
+					continue
+				case x.p == nil:
+					why = []string{x.findings[0].String()}
+				case x.p.WhyNot == nil:
+					continue
+				default:
+					why = x.p.WhyNot(runtime, q)
+				}
+				if len(why) == 0 && c.File != "" {
+					why = []string{"it fits, and comes behind " + c.File}
+				}
+				if len(why) > 0 {
+					c.Others = append(c.Others, Candidate{x.s.Name, why})
+					continue
+				}
+				c.File = x.s.Name
+				c.Warning = warning(x.p, q)
+			}
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// warning says what is wrong with a program for a call, or "".
+func warning(p *plan.Program, q plan.Query) string {
+	pl, broken := p.Plan(plan.Call{Bytes: q.Bytes, InPlace: q.InPlace})
+	switch {
+	case len(broken) > 0:
+		return broken[0].String()
+	case pl == nil:
+		return ""
+	}
+	j := judge.Judge(pl)
+	if j.OK() {
+		return ""
+	}
+	return fmt.Sprintf("%v: %s", j.Verdicts[0], j.Findings[0].Text)
+}

@@ -1,0 +1,93 @@
+package frontend
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"kernbench/frontend/plan"
+)
+
+// exchange is an all-to-all of two ranks in which each sends all chunks of the other in one step,
+// and then receives: right, until the messages are cut into more than a channel holds.
+func exchange(chunks int, proto, attributes string) *Source {
+	var b strings.Builder
+	fmt.Fprintf(&b, "<algo name=\"x\" proto=\"%s\" nchannels=\"1\" nchunksperloop=\"%d\" ngpus=\"2\" coll=\"alltoall\" inplace=\"0\" %s>\n", proto, 2*chunks, attributes)
+	for r := range 2 {
+		fmt.Fprintf(&b, "<gpu id=\"%d\" i_chunks=\"%d\" o_chunks=\"%d\" s_chunks=\"0\">\n<tb id=\"0\" send=\"%d\" recv=\"%d\" chan=\"0\">\n", r, 2*chunks, 2*chunks, 1-r, 1-r)
+		step := func(s int, op string, src, dst int) {
+			fmt.Fprintf(&b, "<step s=\"%d\" type=\"%s\" srcbuf=\"i\" srcoff=\"%d\" dstbuf=\"o\" dstoff=\"%d\" cnt=\"%d\" depid=\"-1\" deps=\"-1\" hasdep=\"0\"/>\n", s, op, src, dst, chunks)
+		}
+		step(0, "cpy", r*chunks, r*chunks)
+		step(1, "s", (1-r)*chunks, r*chunks)
+		step(2, "r", r*chunks, (1-r)*chunks)
+		b.WriteString("</tb>\n</gpu>\n")
+	}
+	b.WriteString("</algo>\n")
+	data := []byte(b.String())
+	return &Source{Name: "x.xml", Dialect: DialectOf(data), Files: []plan.File{{Name: "x.xml", Data: data}}}
+}
+
+// Above nchunksperloop * 2 MiB / (k + 1) bytes messages of Simple hold k chunks at most: with 8 chunks
+// a step and room for 2 messages, 3 chunks are too few.
+func TestHangAboveASize(t *testing.T) {
+	v := Judge(exchange(8, "Simple", ""), Options{})
+	const ends = 16 * (2 << 20) / 4
+	if v.Hang == nil || v.Hang.Ends != ends || v.Hang.Hangs != ends+1 || !v.Hang.InRange || !slices.Contains(v.Verdicts, plan.Deadlock) {
+		t.Fatalf("hang %+v, verdicts %v; want a hang above %d bytes", v.Hang, v.Verdicts, ends)
+	}
+	if *v.Depths != (Depths{Whole: 1, Split: 8, Has: 2}) {
+		t.Errorf("depths %+v, want 1, 8, 2", *v.Depths)
+	}
+	var whats []string
+	for _, r := range v.Hang.Repairs {
+		whats = append(whats, r.What)
+	}
+	// Instances: 16 of them make of 128 MiB what 8 MiB is for one.
+	if want := []string{"order", "instances", "depth", "protocol", "range"}; !slices.Equal(whats, want) {
+		t.Errorf("repairs %v, want %v", v.Hang.Repairs, want)
+	}
+	if c := v.Hang.Stuck.Chain; len(c) != 2 || c[0].Reason != "no slot" || c[0].Step != 1 || c[0].Line != 5 {
+		t.Errorf("chain %+v, want two blocks that wait for slots at step 1", c)
+	}
+}
+
+// A range that ends below the size makes the program right; so do channels that hold more.
+func TestRangeAndDepthAvoidTheHang(t *testing.T) {
+	if v := Judge(exchange(8, "Simple", `maxBytes="8388608"`), Options{}); !v.OK() || v.Hang == nil || v.Hang.InRange {
+		t.Errorf("maxBytes: verdicts %v, hang %+v; want OK with a hang out of range", v.Verdicts, v.Hang)
+	}
+	if v := Judge(exchange(8, "Simple", ""), Options{Depth: 8}); !v.OK() || v.Hang != nil {
+		t.Errorf("depth 8: verdicts %v, hang %+v; want OK and none", v.Verdicts, v.Hang)
+	}
+	if v := Judge(exchange(8, "LL", ""), Options{}); !v.OK() {
+		t.Errorf("LL: verdicts %v; want OK", v.Verdicts)
+	}
+}
+
+func TestFindTellsFormatsByContent(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{"a.txt": "\ufeff <!-- c --> <algo/>", "b.xml": "<system/>", "sub/c": "<algo name='x'/>"} {
+		name = filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	found, others, err := Find(dir)
+	if err != nil || len(found) != 2 || others != 1 {
+		t.Fatalf("found %v, %d others, %v; want a.txt and sub/c, 1, nil", found, others, err)
+	}
+	found, _, err = Find(filepath.Join(dir, "b.xml"))
+	if err != nil || len(found) != 1 {
+		t.Fatalf("found %v, %v; want b.xml", found, err)
+	}
+	if p, why := found[0].Read(); p != nil || len(why) != 1 || why[0].Verdict != plan.ParseReject {
+		t.Errorf("b.xml: %v, want PARSE-REJECT", why)
+	}
+}

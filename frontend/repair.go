@@ -1,0 +1,200 @@
+package frontend
+
+import (
+	"fmt"
+	"slices"
+
+	"kernbench/frontend/judge"
+	"kernbench/frontend/plan"
+)
+
+// Repair is a change with which a program that hangs does not, at any size that it is for.
+type Repair struct {
+	What string `json:"what"` // order, instances, depth, protocol, range
+	Text string `json:"text"`
+}
+
+// mostInstances is how many copies of a program are tried.
+const mostInstances = 16
+
+// repairs tries changes and returns those that help, the cheapest first: another order costs
+// nothing, more instances take blocks, depth takes memory, another protocol takes bandwidth, and
+// a smaller range gives up the sizes that hang.
+func (s *search) repairs(h *Hang) (out []Repair) {
+	add := func(what, format string, args ...any) {
+		out = append(out, Repair{what, fmt.Sprintf(format, args...)})
+	}
+	if moved := s.reorder(); len(moved) > 0 {
+		text := moved[0]
+		if n := len(moved); n > 1 {
+			text += fmt.Sprintf(", and so in %d more blocks", n-1)
+		}
+		add("order", "%s", text)
+	}
+	if n := s.instances(h); n > 0 {
+		add("instances", "%d instances: every chunk in %d parts, each on channels of its own", n, n)
+	}
+	if n := s.depth(); n > 0 {
+		add("depth", "channels that hold %d messages", n)
+	}
+	for _, p := range []plan.Protocol{plan.LL128, plan.LL} {
+		if p != s.program.Protocol && s.options.Depth == 0 && s.with(p) {
+			add("protocol", "protocol %v", p)
+			break
+		}
+	}
+	if h.Ends > 0 {
+		add("range", "maxBytes %d: larger calls then take another algorithm", h.Ends)
+	}
+	return out
+}
+
+// depth is the least depth with which all sizes end; 0 if there is none.
+func (s *search) depth() (most int) {
+	for _, bytes := range s.sizes() {
+		n := least(s.plan(bytes))
+		if n == 0 {
+			return 0
+		}
+		most = max(most, n)
+	}
+	return most
+}
+
+// with reports whether all sizes end with another protocol, whose messages change at sizes of its
+// own.
+func (s *search) with(proto plan.Protocol) bool {
+	for _, bytes := range append([]int64{0}, s.changes(proto)...) {
+		if s.program.MaxBytes > 0 && bytes > s.program.MaxBytes {
+			break
+		}
+		p, _ := s.program.Plan(plan.Call{Bytes: bytes, InPlace: s.program.Modes[0], Protocol: &proto})
+		if p == nil || judge.Finishes(p) != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// instances is the least number of copies of the program with which all sizes end; 0 if there is
+// none. A copy has its own channels and a part of each chunk, so it does what the program does in
+// a call of as many bytes.
+func (s *search) instances(h *Hang) int {
+	if h.Ends == 0 || s.program.MaxBytes == 0 {
+		return 0
+	}
+	p := s.plan(0)
+	channels := map[int]bool{}
+	for _, c := range p.Channels {
+		channels[c.ID] = true
+	}
+	for n := 2; n <= mostInstances && n*len(channels) <= 32; n++ {
+		ends := true
+		for _, bytes := range s.sizes() {
+			if bytes > 0 && bytes > s.program.MaxBytes/int64(n) {
+				bytes = s.program.MaxBytes / int64(n)
+			}
+			ends = ends && judge.Finishes(s.plan(bytes)) == nil
+		}
+		if ends {
+			return n
+		}
+	}
+	return 0
+}
+
+// reorder moves receives before the sends that block, in one block of each pair that wait for each
+// other, and says which. Nil if that does not help, or the result is not right then.
+func (s *search) reorder() []string {
+	sizes := s.sizes()
+	largest := s.plan(sizes[len(sizes)-1])
+	moves := map[[2]int][]int{} // rank, block: Index of each send that goes behind the next step
+	var order [][2]int
+	const rounds = 8
+	for range rounds {
+		stuck := judge.Blocked(ordered(largest, moves))
+		if len(stuck) == 0 {
+			break
+		}
+		progress := false
+		for _, w := range stuck {
+			if w.Reason != judge.NoSlot || w.To > w.Rank && w.To != plan.None {
+				continue
+			}
+			key := [2]int{w.Rank, w.Index}
+			if slices.Contains(moves[key], w.Step) {
+				continue
+			}
+			if moves[key] == nil {
+				order = append(order, key)
+			}
+			moves[key] = append(moves[key], w.Step)
+			progress = true
+		}
+		if !progress {
+			return nil
+		}
+	}
+	if len(order) == 0 {
+		return nil
+	}
+	for _, bytes := range sizes {
+		if judge.Finishes(ordered(s.plan(bytes), moves)) != nil {
+			return nil
+		}
+	}
+	j := judge.Judge(ordered(s.plan(0), moves))
+	if j.Verdicts[0] < plan.NoPostcondition {
+		return nil
+	}
+	var out []string
+	for _, key := range order {
+		b := &largest.Ranks[key[0]].Blocks[key[1]]
+		late, next := stepPair(b.Steps, moves[key][0])
+		out = append(out, fmt.Sprintf("rank %d %s: step %d (%s) before step %d (%s)", key[0], b.Name(), next.Index, next.Op, late.Index, late.Op))
+	}
+	return out
+}
+
+// stepPair is the step of an Index and the one behind it.
+func stepPair(steps []plan.Step, index int) (late, next *plan.Step) {
+	for i := range steps {
+		if steps[i].Index == index {
+			late, next = &steps[i], &steps[min(i+1, len(steps)-1)]
+		}
+	}
+	return late, next
+}
+
+// ordered is a plan in which steps have changed places with the ones behind them. Steps keep their
+// Index, by which others wait for them.
+func ordered(p *plan.Plan, moves map[[2]int][]int) *plan.Plan {
+	q := *p
+	q.Ranks = slices.Clone(p.Ranks)
+	for key, late := range moves {
+		k := &q.Ranks[key[0]]
+		k.Blocks = slices.Clone(k.Blocks)
+		b := &k.Blocks[key[1]]
+		var steps []plan.Step
+		for i := 0; i < len(b.Steps); {
+			end := i
+			for end < len(b.Steps) && b.Steps[end].Index == b.Steps[i].Index {
+				end++
+			}
+			next := end
+			for next < len(b.Steps) && b.Steps[next].Index == b.Steps[end].Index {
+				next++
+			}
+			if slices.Contains(late, b.Steps[i].Index) && end < next {
+				steps = append(steps, b.Steps[end:next]...)
+				steps = append(steps, b.Steps[i:end]...)
+				i = next
+				continue
+			}
+			steps = append(steps, b.Steps[i:end]...)
+			i = end
+		}
+		b.Steps = steps
+	}
+	return &q
+}

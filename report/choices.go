@@ -1,0 +1,33 @@
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+
+	"kernbench/frontend"
+)
+
+// Choices prints which file each runtime takes for a call, and why not the others.
+func Choices(w io.Writer, choices []frontend.Choice) error {
+	var b bytes.Buffer
+	for i, c := range choices {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		file := c.File
+		if file == "" {
+			file = "no file: it runs its default algorithm, and does not say so"
+		}
+		fmt.Fprintf(&b, "%s: %s\n", c.Runtime, file)
+		if c.Warning != "" {
+			fmt.Fprintf(&b, "  warning: %s\n", c.Warning)
+		}
+		for _, o := range c.Others {
+			fmt.Fprintf(&b, "  not %s: %s\n", o.File, strings.Join(o.Why, "; "))
+		}
+	}
+	_, err := w.Write(b.Bytes())
+	return err
+}

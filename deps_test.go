@@ -53,7 +53,7 @@ const house = `
 	topology;
 	conf;
 	des;
-	oplog, trace, history;
+	oplog, trace, history, record/cause;
 	program/text;
 	program;
 	collective;
@@ -73,7 +73,7 @@ const never = `
 	tl -> exec, hw, des, machine;
 	algorithm -> exec, hw, des, machine, conf, device;
 	exec, hw -> algorithm, bench, dist;
-	trace, oplog, history -> exec, hw;
+	trace, oplog, history, record -> exec, hw;
 	race -> exec/sim, device;
 `
 

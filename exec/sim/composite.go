@@ -123,6 +123,7 @@ func (q *pipeline) compute(now unit.Time) {
 		}
 		var start unit.Time
 		start, end = r.engines.Units[pe.GEMM].Book(now, d)
+		q.works(pe.GEMM, start, end)
 		r.emitSpan(trace.Gemm, start, end, int64(m*n*q.p.Type.Size()))
 	}
 	end = q.epilogue(tl.PerKTile, m*n, end)
@@ -148,6 +149,7 @@ func (q *pipeline) epilogue(s tl.Scope, n int, at unit.Time) unit.Time {
 		}
 		var start unit.Time
 		start, at = r.engines.Units[pe.Math].Book(at, r.run.e.spec.Math.Time(n))
+		q.works(pe.Math, start, at)
 		r.emitSpan(trace.Math, start, at, int64(n*q.p.Type.Size()))
 	}
 	return at
@@ -167,6 +169,7 @@ func (q *pipeline) stored(now unit.Time) {
 	}
 	r.pipes--
 	r.Last = max(r.Last, now)
+	r.lasts()
 	r.filled(&transfer{cell: q.cell, gen: q.gen}, now)
 	if r.wait == forDrain {
 		r.wake(now)

@@ -5,6 +5,7 @@ import (
 	"kernbench/hw/dma"
 	"kernbench/mem"
 	"kernbench/oplog"
+	"kernbench/record/cause"
 	"kernbench/tl"
 	"kernbench/trace"
 	"kernbench/unit"
@@ -82,6 +83,7 @@ func (r *rank) Do(in *tl.Instr) {
 // issueWatched issues an instruction of a run of which somebody wants more than its figures.
 func (r *rank) issueWatched(in *tl.Instr) {
 	x := r.run
+	r.performs(in)
 	if x.e.opts.Yield {
 		r.sync()
 	}
@@ -89,9 +91,11 @@ func (r *rank) issueWatched(in *tl.Instr) {
 		r.task.queue.engine.issue(r)
 	} else {
 		r.Clock += x.e.spec.Issue
+		r.spent(cause.Issue, cause.CPU)
 	}
 	if x.e.opts.Seed != 0 {
 		r.Clock += r.pause()
+		r.spent(cause.Delay, cause.CPU)
 	}
 	if x.ring.OnRecv {
 		r.countHazards(in)
@@ -121,6 +125,10 @@ func (r *rank) complete(i int32) {
 		r.park(forCell)
 	}
 	r.Clock = max(r.Clock, r.ctx.Cell(i).Ready)
+	if r.why != nil && r.Clock > from {
+		r.waited(cause.Unknown, 0, r.why.filledBy(i))
+		r.spent(cause.Unknown, cause.None)
+	}
 	if r.Clock > from && r.run.e.opts.Trace != nil {
 		r.emit(trace.Event{Kind: trace.Wait, Peer: -1, Start: from, End: r.Clock, Stalled: r.Clock - from})
 	}
@@ -175,6 +183,9 @@ func (r *rank) compute(in *tl.Instr) {
 	spec := r.run.e.spec
 	n, takes := spec.Unit(in)
 	start, end := r.engines.Units[n].Book(r.Clock, takes)
+	if r.why != nil {
+		r.computes(in, n, start, end)
+	}
 	r.produce(in, start, end, spec.Units[n].Kind())
 }
 

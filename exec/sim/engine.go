@@ -5,6 +5,7 @@ import (
 
 	"kernbench/history"
 	"kernbench/hw/pe"
+	"kernbench/record/cause"
 	"kernbench/tl"
 	"kernbench/unit"
 )
@@ -13,6 +14,7 @@ import (
 // serves. Its queues share the CPU, the DMA and the vector unit.
 type commEngine struct {
 	pe.PE
+	issued cause.Point
 	free   unit.Time // when the CPU has issued what it was given
 	queues []*queue
 }
@@ -108,6 +110,7 @@ func (r *rank) post(in *tl.Instr) {
 		r.park(forEngines)
 	}
 	r.Clock = max(r.Clock, r.stored)
+	r.waitedForOwn()
 	r.sync()
 	q := x.batch.queues[r.pe][in.Task.Queue]
 	own, c := *in.Task, r.ctx.Cell(in.Dst)
@@ -123,12 +126,12 @@ func (r *rank) post(in *tl.Instr) {
 	r.accountPost(t)
 	q.tasks = append(q.tasks, t)
 	if q.running == nil {
-		q.start(x, r.Clock)
+		q.start(x, r.Clock, r.point())
 	}
 }
 
 // start begins the next task.
-func (q *queue) start(x *run, at unit.Time) {
+func (q *queue) start(x *run, at unit.Time, after cause.Point) {
 	t, p := q.tasks[0], q.place
 	q.tasks = q.tasks[1:]
 	q.running = t
@@ -138,6 +141,7 @@ func (q *queue) start(x *run, at unit.Time) {
 	p.engines, p.source = &q.engine.PE, uint32(x.e.m.NumPEs())+uint32(p.seat)
 	p.Clock, p.began = at, at
 	x.begins(p, tl.Setup{Rank: t.Rank, World: t.World, Scratch: x.batch.Engine.Scratch}, t.Kernel, t.Args)
+	p.beginCauses(after)
 	q.accountTask(p, at)
 	p.wait = forTime
 	p.wake(at)
@@ -152,15 +156,17 @@ func (r *rank) taskEnded() {
 	if x.log != nil {
 		r.ctx.DropAll()
 	}
-	end := r.Clock
+	end, last := r.Clock, r.point()
+	s.endsBy(r)
 	s.Clock = max(s.Clock, end)
 	q.running = nil
 	if len(q.tasks) > 0 {
-		q.start(x, end) // r is that one from here on
+		q.start(x, end, last) // r is that one from here on
 	}
 	if g.tasks--; g.over() {
 		s.wake(s.Clock)
 	}
+	x.heard = last
 	if t.poster.ctx == t.ctx && !t.poster.done {
 		t.poster.filled(&transfer{cell: t.cell, gen: t.gen}, end)
 	}
@@ -192,6 +198,7 @@ func (c *commEngine) issue(r *rank) {
 	r.sync()
 	c.free = max(c.free, r.Clock) + r.run.e.spec.Issue
 	r.Clock = c.free
+	c.issuedFor(r)
 }
 
 // timeless carries out what takes no time, if an instruction is of that kind.

@@ -16,6 +16,7 @@ import (
 	"kernbench/machine"
 	"kernbench/mem"
 	"kernbench/oplog"
+	"kernbench/record/cause"
 	"kernbench/tl"
 	"kernbench/trace"
 	"kernbench/unit"
@@ -29,6 +30,7 @@ type Options struct {
 	Trace       trace.Sink   // consumer of events, or nil
 	History     *history.Log // account of memory for the judge of races, or nil; implies RecordLines
 	Seed        uint64       // of random delays within what the memory order allows; 0: none
+	Causes      *cause.Log   // gets why time passes, or nil; implies RecordLines
 	Pointers    io.Writer    // gets the pointers of all rings as each launch leaves them, or nil
 
 	// SecondCore lets a second processor carry out the data of launches that are replayed, where
@@ -89,7 +91,9 @@ func New(m *machine.Machine, t *conf.Topology, o Options) *Executor {
 
 func (e *Executor) newFabric() *noc.Fabric {
 	f := &e.topo.Fabric
-	return noc.New(&e.q, e.m, (*sink)(e), e.opts.Fidelity, noc.Sizes{Message: f.MessageBytes, Flit: f.FlitBytes, Buffer: f.BufferBytes})
+	net := noc.New(&e.q, e.m, (*sink)(e), e.opts.Fidelity, noc.Sizes{Message: f.MessageBytes, Flit: f.FlitBytes, Buffer: f.BufferBytes})
+	net.Explain(e.opts.Causes)
+	return net
 }
 
 // Data is the log of the data pass, or nil.
@@ -153,6 +157,9 @@ func (e *Executor) perform(ctx context.Context, x *run) (*tl.Result, error) {
 		}
 	}
 	e.end = max(e.end, x.result.End)
+	if err == nil {
+		x.endCauses()
+	}
 	x.stopAll()
 	if x.history != nil {
 		x.history.Flush()

@@ -47,11 +47,12 @@ func (r *rank) drain(*tl.Context, tl.Args) {
 		r.park(forQuiet)
 	}
 	end := max(r.Clock, r.Last, r.home)
+	r.Clock = end
+	r.ended()
 	r.run.result.End = max(r.run.result.End, end)
 	if r.run.e.opts.Trace != nil {
 		r.emit(trace.Event{Kind: trace.Kernel, Peer: -1, Start: r.began, End: end})
 	}
-	r.Clock = end
 	if r.parent != nil {
 		r.sync() // programs begin in the order in which others end
 	}
@@ -76,7 +77,7 @@ func (x *run) endUnsent() bool {
 func (x *run) simulate(ctx context.Context) error {
 	x.result, x.ctx = tl.Result{Start: x.start, End: x.start}, ctx
 	o := &x.e.opts
-	x.watched = o.Yield || o.Seed != 0 || x.history != nil || x.ring.OnRecv || x.batch != nil && x.batch.Engine != nil
+	x.watched = o.Yield || o.Seed != 0 || x.history != nil || x.causes != nil || x.ring.OnRecv || x.batch != nil && x.batch.Engine != nil
 	q := &x.e.q
 	before := q.Popped()
 	x.accountBegin()
@@ -122,10 +123,14 @@ func (x *run) handle(ev des.Event) bool {
 	case kindWake:
 		x.woken(&x.ranks[noc.Index(ev)])
 	case kindCredit:
-		x.credited(&x.ranks[noc.Index(ev)], int(ev.Arg))
+		r := &x.ranks[noc.Index(ev)]
+		x.hearsCredit(r.tx[ev.Arg])
+		x.credited(r, int(ev.Arg))
 	case kindLate:
+		x.hearsDelayed(noc.Index(ev))
 		x.deliveredSided(noc.Index(ev), ev.Time)
 	case kindSeen:
+		x.hearsDelayed(noc.Index(ev))
 		(*sink)(x.e).Delivered(noc.Index(ev), ev.Time)
 	default:
 		x.e.net.Handle(ev)
@@ -166,7 +171,10 @@ func (x *run) countTraffic() {
 func (x *run) resume(r *rank) {
 	r.wait = nothing
 	r.ctx.Enter()
+	before := x.actor
+	x.actor = r
 	r.next()
+	x.actor = before
 	if !r.done {
 		return
 	}
@@ -200,6 +208,9 @@ func (r *rank) park(w waiting) {
 		r.dismissed = true
 		r.ctx.Abandon()
 	}
+	if r.why != nil {
+		r.goesOn(w)
+	}
 }
 
 // sync waits until global time has reached the kernel's clock and everything before has
@@ -213,6 +224,9 @@ func (r *rank) sync() {
 // by what the kernel waits for now.
 func (x *run) woken(r *rank) {
 	now := x.e.q.Now()
+	if r.why != nil {
+		x.heard = r.why.pending
+	}
 	switch {
 	case r.wait == forTime && r.Clock != now:
 		return

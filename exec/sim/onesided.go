@@ -229,6 +229,7 @@ func (x *run) deliveredSided(user uint32, now unit.Time) {
 	case aPut:
 		r.sidedSpan(trace.Put, &f, now, t.bytes)
 		r.home = max(r.home, r.acknowledge(f.to, now))
+		r.homes(f.to)
 	case aGet:
 		if x.log != nil {
 			x.log.Store(t.origin(r, now), f.local, t.value, 0, int(t.n), t.typ)
@@ -236,11 +237,14 @@ func (x *run) deliveredSided(user uint32, now unit.Time) {
 		}
 		r.sidedSpan(trace.Get, &f, now, t.bytes)
 		r.home = max(r.home, now)
+		r.homes(-1)
 	case aNotify:
 		r.sidedSpan(trace.Notify, &f, now, int64(f.typ.Size()))
 		r.home = max(r.home, r.acknowledge(f.to, now))
+		r.homes(f.to)
 	case aReply:
 		r.home = max(r.home, now)
+		r.homes(-1)
 		r.reply, f.word = f.got, -1
 	}
 	if f.word >= 0 {

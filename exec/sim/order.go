@@ -3,6 +3,7 @@ package sim
 import (
 	"kernbench/history"
 	"kernbench/mem"
+	"kernbench/record/cause"
 	"kernbench/trace"
 	"kernbench/unit"
 )
@@ -37,6 +38,7 @@ func (r *rank) awaitPeer(i int32) {
 		r.park(forPeer)
 	}
 	r.Clock = max(r.Clock, r.peers.at(i).home)
+	r.waitedFor(cause.Peer, int(r.peers.at(i).pe), r.homeOf(i))
 	r.stallSpan(from)
 }
 
@@ -56,6 +58,9 @@ func (r *rank) acknowledge(i int32, now unit.Time) unit.Time {
 	p := r.peers.at(i)
 	p.out--
 	p.home = max(p.home, now+p.ack)
+	if r.why != nil {
+		r.acknowledged(i, p.ack)
+	}
 	return p.home
 }
 
@@ -86,6 +91,7 @@ func (r *rank) quiet() {
 		r.park(forQuiet)
 	}
 	r.Clock = max(r.Clock, r.home, r.stored)
+	r.waitedForOwn()
 	r.book.Plain(history.Quiet)
 	r.stallSpan(from)
 }
@@ -97,6 +103,7 @@ func (r *rank) drainEngines() {
 		r.park(forEngines)
 	}
 	r.Clock = max(r.Clock, r.stored, r.computed)
+	r.waitedForOwn()
 	r.book.Plain(history.Drain)
 	r.stallSpan(from)
 }

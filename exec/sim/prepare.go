@@ -16,6 +16,7 @@ import (
 // prepare makes the ranks of a launch and checks that its rings fit.
 func (e *Executor) prepare(l *tl.Launch) (*run, error) {
 	x := &run{e: e, launch: l, log: e.opts.Data, history: e.opts.History, ring: &l.Ring, start: e.Now()}
+	x.startCauses()
 	x.ranks = make([]rank, l.World())
 	x.left, x.all = len(x.ranks), len(x.ranks)
 	base := int32(0)
@@ -30,6 +31,7 @@ func (e *Executor) prepare(l *tl.Launch) (*run, error) {
 		base += int32(len(g.PEs))
 	}
 	x.makeRings()
+	x.explainRings()
 	for i := range x.ranks {
 		x.connect(&x.ranks[i])
 	}
@@ -53,9 +55,10 @@ func (x *run) prepareRank(g *tl.Group, gi, i int, base int32) error {
 		Wiring: w, Ring: x.ring, Addrs: x.launch.Addrs, Scratch: x.launch.Scratch, Watch: x.launch.Watch,
 		PEName:      func() string { return e.m.PEName(int(r.pe)) },
 		Now:         func() (unit.Time, bool) { return r.Clock, true },
-		RecordLines: e.opts.RecordLines || e.opts.History != nil,
+		RecordLines: e.opts.RecordLines || e.opts.History != nil || e.opts.Causes != nil,
 	})
 	r.book = x.history.Book(r.ctx, r)
+	r.beginCauses(0)
 	r.next, r.stop = iter.Pull(r.body(x.launch.Kernel, g.Args))
 	return nil
 }

@@ -3,6 +3,7 @@ package sim
 import (
 	"kernbench/des"
 	"kernbench/hw/noc"
+	"kernbench/record/cause"
 	"kernbench/unit"
 )
 
@@ -21,6 +22,7 @@ func (x *run) putUnseen(r *rank, user uint32, at unit.Time) bool {
 		return false
 	}
 	t.seen = true
+	x.seenAt(user, at, cause.Protocol)
 	x.e.q.Post(des.Event{Time: at, Key: r.laneKey(des.Arrive, laneSeen), Target: noc.Target(kindSeen, user)})
 	return true
 }

@@ -32,6 +32,8 @@ func (e *Executor) needsEvents(l *tl.Launch) string {
 		return "random delays"
 	case o.RecordLines:
 		return "source lines"
+	case o.Causes != nil:
+		return "causes"
 	case o.Pointers != nil:
 		return "pointers of rings"
 	case o.Fidelity == noc.Flit:

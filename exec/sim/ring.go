@@ -9,6 +9,7 @@ import (
 	"kernbench/hw/memory"
 	"kernbench/hw/noc"
 	"kernbench/mem"
+	"kernbench/record/cause"
 	"kernbench/tl"
 	"kernbench/trace"
 	"kernbench/unit"
@@ -54,6 +55,7 @@ func (r *rank) send(in *tl.Instr) {
 		}
 	}
 	r.Clock += x.e.spec.Send
+	r.spent(cause.Issue, cause.IPCQ)
 	if q.Sent == 0 {
 		r.inUse++
 	}
@@ -65,6 +67,9 @@ func (r *rank) send(in *tl.Instr) {
 	}
 	q.payload = payload{
 		Stream: ipcq.Stream{Parts: tok.Parts, NotBefore: r.Clock}, token: tok, per: int32(x.ring.SlotElems(in.Type)), slot: slot, in: slotIn,
+	}
+	if r.why != nil {
+		q.why.payload = r.why.at
 	}
 	r.token(port, r.Clock)
 	r.pump(port, r.Clock)
@@ -114,8 +119,12 @@ func (x *run) credited(r *rank, port int) {
 	now := x.e.q.Now()
 	q := r.tx[port]
 	q.Return(q.slots, &x.sizing, now)
-	was := q.payload.Open()
+	was, came := q.payload.Open(), x.heard
+	if x.causes != nil && q.payload.NotBefore > now {
+		x.heard = q.why.payload
+	}
 	r.pump(port, now)
+	x.heard = came
 	if int(r.waitPort) != port {
 		return
 	}
@@ -162,6 +171,7 @@ func (r *rank) recv(in *tl.Instr) {
 	q := r.rx[port]
 	got := q.tokens[x.sizing.Slot(q.Taken)]
 	r.Clock += x.e.spec.Recv
+	r.spent(cause.Issue, cause.IPCQ)
 	stalled := r.Clock - x.e.spec.Recv - from
 	in.GotPort, in.GotShape, in.GotType, in.GotN = port, got.Shape, got.Type, int(got.Total)
 	seq := q.Taken
@@ -209,6 +219,9 @@ func (r *rank) pick() int {
 func (r *rank) takeToken(q *ring) (ipcq.Token, int32) {
 	r.accountRecv(q)
 	slot := q.Take(q.slots, &r.run.sizing)
+	if r.why != nil {
+		q.why.used[slot] = 0
+	}
 	return q.tokens[slot], int32(slot)
 }
 
@@ -229,9 +242,15 @@ func (r *rank) lendSlot(in *tl.Instr, port int) {
 	c := r.ctx.Cell(in.Dst)
 	c.Ready, c.InSlot, c.Slot, c.In = r.Clock, true, uint16(slot), uint8(port)
 	c.Value, c.Off = r.as(in.Type, &tok)
+	if r.why != nil {
+		r.why.filledAt(in.Dst, r.why.at)
+	}
 	if r.run.ring.OnRecv {
 		r.letGo(port)
 		r.Clock += q.credit // the older rule: recv waits for the credit's emission
+		if r.why != nil {
+			r.spend(cause.Credit, q.why.ring)
+		}
 	}
 }
 
@@ -244,6 +263,7 @@ func (r *rank) assemble(in *tl.Instr, port int) {
 		tok, slot := r.takeToken(q)
 		if x.ring.Space == mem.TCM {
 			r.Clock += x.e.spec.TCM.Time(tok.Bytes())
+			r.spent(cause.Memory, cause.TCM)
 			q.slots[slot].Read(r.Clock)
 		} else {
 			r.fetch(in.Dst, port, slot, tok.Bytes())
@@ -256,6 +276,7 @@ func (r *rank) assemble(in *tl.Instr, port int) {
 			r.release(tok.Value)
 		}
 		q.slots[slot].Release(r.Clock)
+		x.uses(q, uint32(slot), r.point())
 		r.giveCredits(port)
 		if part+1 == tok.Parts {
 			if x.log != nil && tok.Type != in.Type {
@@ -268,6 +289,9 @@ func (r *rank) assemble(in *tl.Instr, port int) {
 		r.visible(port)
 	}
 	c.Ready = r.Clock
+	if r.why != nil {
+		r.why.filledAt(in.Dst, r.why.at)
+	}
 }
 
 // copyOut copies a payload to memory, token by token, and waits for it.
@@ -295,6 +319,7 @@ func (r *rank) copyOut(in *tl.Instr, port int) {
 			r.park(forCopy)
 		}
 		q.slots[slot].Release(r.Clock)
+		x.uses(q, uint32(slot), r.point())
 		r.giveCredits(port)
 		addr += mem.Addr(tok.Bytes())
 		if part+1 == tok.Parts {
@@ -320,6 +345,7 @@ func (r *rank) as(t dtype.Type, tok *ipcq.Token) (tl.Value, int32) {
 // letGo ends the kernel's hold on the slot that it was lent last from a ring.
 func (r *rank) letGo(port int) {
 	if q := r.rx[port]; q.LetGo(q.slots, &r.run.sizing, r.Clock) {
+		r.run.uses(q, r.run.sizing.Slot(q.Taken-1), r.point())
 		r.giveCredits(port)
 	}
 }
@@ -333,6 +359,7 @@ func (r *rank) giveCredits(port int) {
 			return
 		}
 		r.accountCredit(q, at)
+		x.returns(q, at)
 		x.e.q.Post(des.Event{
 			Time: at + q.credit, Key: r.key(des.Arrive, laneCredit+uint8(port), q.Returned),
 			Target: noc.Target(kindCredit, uint32(q.from)), Arg: uint32(q.out),

@@ -35,6 +35,7 @@ type run struct {
 	hung  bool
 	batch *batch // of a run of streams, or nil
 	words
+	causing
 	history   *history.Log
 	still     bool   // nothing happens any more
 	mode      string // see tl.Result.Mode
@@ -88,6 +89,8 @@ type rank struct {
 	yield func(struct{}) bool
 	book  *history.Book // nil: nobody keeps the account of memory
 
+	why *because // nil: nobody asks for causes
+
 	sided // one-sided communication
 
 	stop  func()
@@ -121,6 +124,7 @@ type ring struct {
 	source   noc.Route    // from the sender's TCM
 	onward   noc.Route    // from the memory that holds the sender's own slots
 	fetch    noc.Route    // from the slots' memory to the receiver
+	why      *ringCauses  // nil: nobody asks
 }
 
 // payload is what one send puts into a ring.

@@ -4,6 +4,7 @@ import (
 	"kernbench/des"
 	"kernbench/hw/noc"
 	"kernbench/mem"
+	"kernbench/record/cause"
 	"kernbench/unit"
 )
 
@@ -97,6 +98,7 @@ func (x *run) putOff(r *rank, user uint32, now unit.Time) bool {
 	if at == now {
 		return false
 	}
+	x.seenAt(user, at, cause.Delay)
 	x.e.q.Post(des.Event{Time: at, Key: r.laneKey(des.Arrive, laneLate), Target: noc.Target(kindLate, user)})
 	return true
 }

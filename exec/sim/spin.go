@@ -69,6 +69,9 @@ func (x *run) stir(now unit.Time) {
 		s := &r.spin
 		r.Clock = s.last + (max(0, now-s.last)+s.period-1)/s.period*s.period
 		r.wait = forTime
+		if r.why != nil {
+			r.why.pending = x.heard
+		}
 		r.wake(r.Clock)
 	}
 	x.spinning = x.spinning[:0]

@@ -7,6 +7,7 @@ import (
 
 	"kernbench/fault"
 	"kernbench/machine"
+	"kernbench/record/cause"
 	"kernbench/tl"
 	"kernbench/unit"
 )
@@ -26,12 +27,14 @@ type batch struct {
 type gang struct {
 	came []*rank
 	at   unit.Time
+	last cause.Point // that decides at
 	gone bool
 }
 
 // event is an event of streams: when it happened, and who waits for it.
 type event struct {
 	at      unit.Time
+	cause   cause.Point
 	number  uint32 // in the account, plus 1; 0: none yet
 	waiting []*rank
 }
@@ -106,6 +109,7 @@ func (e *Executor) prepareBatch(b *tl.Batch) (*run, error) {
 			}
 		}
 	}
+	x.startCauses()
 	next := len(b.Streams)
 	for _, n := range places {
 		next += n
@@ -128,6 +132,7 @@ func (e *Executor) prepareBatch(b *tl.Batch) (*run, error) {
 		}
 		next += places[i]
 		x.begins(r, tl.Setup{Rank: s.Rank, World: 1, Scratch: b.Scratch}, r.work, tl.Args{})
+		r.beginCauses(0)
 		r.accountStart()
 	}
 	x.prepareEngines(tasks)
@@ -165,7 +170,7 @@ func (x *run) begins(r *rank, s tl.Setup, k tl.Kernel, a tl.Args) {
 	s.Watch = x.launch.Watch
 	s.PEName = func() string { return e.m.PEName(int(r.pe)) }
 	s.Now = func() (unit.Time, bool) { return r.Clock, true }
-	s.RecordLines = e.opts.RecordLines || e.opts.History != nil
+	s.RecordLines = e.opts.RecordLines || e.opts.History != nil || e.opts.Causes != nil
 	r.ctx = tl.NewContext(s)
 	r.book = x.history.Book(r.ctx, r)
 	r.next, r.stop = iter.Pull(r.body(k, a))
@@ -176,6 +181,7 @@ func (r *rank) work(*tl.Context, tl.Args) {
 	s := r.stream
 	for i := range s.ops {
 		s.op = &s.ops[i]
+		r.performsOp(s.op)
 		switch s.op.Kind {
 		case tl.StreamCopy:
 			r.engineCopy(s.op)
@@ -201,7 +207,7 @@ func (r *rank) launchGrid(l *tl.GridLaunch) {
 		r.meet(r.run.batch.gangs[l.Gang], l.Gang.Members)
 	}
 	for i := range min(l.Resident, l.Grid) {
-		r.startProgram(&r.stream.places[i], r.Clock)
+		r.startProgram(&r.stream.places[i], r.Clock, r.point())
 	}
 	for !g.over() {
 		r.park(forOthers)
@@ -213,7 +219,9 @@ func (r *rank) launchGrid(l *tl.GridLaunch) {
 // one did.
 func (r *rank) meet(g *gang, members int) {
 	g.came = append(g.came, r)
-	g.at = max(g.at, r.Clock)
+	if g.at = max(g.at, r.Clock); r.why != nil {
+		r.run.later(&g.last, r.why.at)
+	}
 	if len(g.came) < members {
 		for !g.gone {
 			r.park(forOthers)
@@ -222,15 +230,17 @@ func (r *rank) meet(g *gang, members int) {
 		g.gone = true
 		for _, other := range g.came[:members-1] {
 			other.Clock = g.at
+			other.wokenBy(g.last)
 			other.wake(g.at)
 		}
 	}
 	r.Clock = g.at
+	r.waitedFor(cause.Event, 0, g.last)
 }
 
 // startProgram starts the next program of the grid that a stream is at, in a place that is
 // free.
-func (r *rank) startProgram(p *rank, at unit.Time) {
+func (r *rank) startProgram(p *rank, at unit.Time, after cause.Point) {
 	x, g := r.run, &r.stream.grid
 	x.prepareAgent(p, p.id, r.pe, g.Rank)
 	p.parent, p.program = r, g.started
@@ -240,6 +250,7 @@ func (r *rank) startProgram(p *rank, at unit.Time) {
 		Rank: g.Rank, World: g.World, Scratch: x.launch.Scratch, Program: g.started, Grid: g.Grid,
 		CoreType: g.CoreType(g.started), Engine: x.batch.Engine != nil,
 	}, g.Kernel, g.Args)
+	p.beginCauses(after)
 	p.accountStart()
 	g.started++
 	p.wait = forTime
@@ -256,10 +267,11 @@ func (r *rank) programEnded() {
 	if r.run.log != nil {
 		r.ctx.DropAll()
 	}
+	s.endsBy(r)
 	s.Clock = max(s.Clock, r.Clock)
 	switch {
 	case g.started < g.Grid:
-		s.startProgram(r, r.Clock)
+		s.startProgram(r, r.Clock, r.point())
 	case g.over():
 		s.wake(s.Clock)
 	}
@@ -268,10 +280,11 @@ func (r *rank) programEnded() {
 // record marks an event as having happened.
 func (r *rank) record(e *tl.Event) {
 	v := r.run.batch.events[e]
-	e.Happened, v.at = true, r.Clock
+	e.Happened, v.at, v.cause = true, r.Clock, r.point()
 	r.accountMark(v)
 	for _, w := range v.waiting {
 		w.Clock = max(w.Clock, v.at)
+		w.wokenBy(v.cause)
 		w.wake(w.Clock)
 	}
 	v.waiting = nil
@@ -286,6 +299,7 @@ func (r *rank) awaitEvent(e *tl.Event) {
 		r.park(forOthers)
 	}
 	r.Clock = max(r.Clock, v.at)
+	r.waitedFor(cause.Event, 0, v.cause)
 	r.accountPass(v)
 }
 
@@ -305,6 +319,7 @@ func (r *rank) onWord(op *tl.StreamOp) {
 		r.park(forQuiet)
 	}
 	r.Clock = max(r.Clock, r.home)
+	r.waitedForOwn()
 }
 
 // memoryOf is the node of an address that a copy engine reads or writes.

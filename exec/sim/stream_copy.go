@@ -88,6 +88,7 @@ func (r *rank) copyDelivered(t *transfer, now unit.Time) {
 	}
 	r.flying--
 	r.Last = max(r.Last, now)
+	r.lasts()
 	r.Clock = max(r.Clock, now)
 	x.resume(r)
 }

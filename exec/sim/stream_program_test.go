@@ -354,15 +354,20 @@ func (q *queueing) on(make func(*oplog.Log, *leftover) streamExecutor) (*leftove
 }
 
 func (q *queueing) onSim(f noc.Fidelity, yield bool, seed uint64) (*leftover, error) {
+	return q.judged(func(l *oplog.Log, o *leftover, d *race.Detector) streamExecutor {
+		return q.sim(sim.Options{Data: l, Fidelity: f, Yield: yield, Trace: &o.trace, Seed: seed, History: d.Log()})
+	})
+}
+
+// sim makes an executor for the program.
+func (q *queueing) sim(o sim.Options) *sim.Executor {
 	m := machineFor(q.queue)
 	topo := *m.t
 	topo.Fabric.MemoryOrder = q.order.String()
 	if q.engine != "" {
 		topo.CommEngine.Per = q.engine
 	}
-	return q.judged(func(l *oplog.Log, o *leftover, d *race.Detector) streamExecutor {
-		return sim.New(m.m, &topo, sim.Options{Data: l, Fidelity: f, Yield: yield, Trace: &o.trace, Seed: seed, History: d.Log()})
-	})
+	return sim.New(m.m, &topo, o)
 }
 
 func (q *queueing) onMock(seed uint64) (*leftover, error) {

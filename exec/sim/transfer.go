@@ -10,6 +10,7 @@ import (
 	"kernbench/machine"
 	"kernbench/mem"
 	"kernbench/oplog"
+	"kernbench/record/cause"
 	"kernbench/tl"
 	"kernbench/trace"
 	"kernbench/unit"
@@ -79,8 +80,13 @@ const (
 func (r *rank) begin(at unit.Time, route noc.Route, c noc.Class, bytes int64, i uint32, key des.Key) {
 	x := r.run
 	t := x.xfers.at(i)
+	var origin cause.Point
+	if r.why != nil {
+		origin = r.origins(at)
+	}
 	x.e.net.Send(at, noc.Transfer{
 		Route: route, Class: c, Bytes: bytes, Source: r.source, User: i,
+		Cause: origin,
 		Taken: x.log != nil && (t.kind == aLoad || t.kind == aStage || t.kind == anEngineCopy),
 	}, key)
 }
@@ -98,6 +104,9 @@ func (s *sink) Departed(user uint32, end unit.Time) {
 	t := x.xfers.at(user)
 	r := &x.ranks[t.rank]
 	slot, port := t.slot, t.rx
+	if x.causes != nil {
+		x.heard = x.e.net.Heard()
+	}
 	switch t.kind {
 	case aLoad, aStore, aTile, anOutput, aStage:
 		r.leave(dma.Compute, end)
@@ -105,6 +114,7 @@ func (s *sink) Departed(user uint32, end unit.Time) {
 		r.leave(dma.Collective, end)
 		r.flying--
 		r.Last = max(r.Last, end)
+		r.lasts()
 		if r.flying == 0 && r.wait == forDrain {
 			r.wake(end)
 		}
@@ -113,6 +123,7 @@ func (s *sink) Departed(user uint32, end unit.Time) {
 	}
 	if slot >= 0 {
 		r.rx[port].slots[slot].EndRead(end)
+		x.uses(r.rx[port], uint32(slot), x.heard)
 		r.giveCredits(int(port))
 	}
 	if t.kind == aPut && r.wait == forSource && r.waitCell == int32(user) {
@@ -124,7 +135,11 @@ func (s *sink) Departed(user uint32, end unit.Time) {
 // leave frees a place in a DMA queue at a time to come; a kernel that waits for one looks
 // again then.
 func (r *rank) leave(q dma.Queue, end unit.Time) {
-	r.engines.DMA.Leave(q, r.run.e.q.Now(), end)
+	now := r.run.e.q.Now()
+	r.engines.DMA.Leave(q, now, end)
+	if r.why != nil {
+		r.run.busyOf(r.engines).leaves(r.run.causes, int(q), r.run.heard, now)
+	}
 	switch {
 	case r.parent == nil:
 		r.room(q, end)
@@ -180,6 +195,9 @@ func (s *sink) Delivered(user uint32, now unit.Time) {
 	}
 	x := s.run
 	place := x.xfers.at(user)
+	if x.causes != nil && !place.seen {
+		x.heard = x.e.net.Heard()
+	}
 	if place.kind >= aPut {
 		x.deliveredSided(user, now)
 		return
@@ -220,11 +238,15 @@ func (s *sink) Delivered(user uint32, now unit.Time) {
 		if t.side != 0 {
 			r.acknowledge(int32(t.side-1), now)
 			r.stored = max(r.stored, r.peers.at(int32(t.side-1)).home)
+			if r.why != nil {
+				x.later(&r.why.stored, r.homeOf(int32(t.side-1)))
+			}
 		}
 	}
 	x.release(t.value)
 	r.flying--
 	r.Last = max(r.Last, now)
+	r.lasts()
 	r.accessed(user)
 	switch t.kind {
 	case aLoad:
@@ -273,6 +295,9 @@ func (r *rank) filled(t *transfer, now unit.Time) {
 	}
 	c.Waiting--
 	c.Ready = max(c.Ready, now)
+	if r.why != nil {
+		r.why.filledAt(t.cell, r.run.heard)
+	}
 	if c.Waiting == 0 && r.wait == forCell && r.waitCell == t.cell {
 		r.run.resume(r)
 	}

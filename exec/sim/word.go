@@ -7,6 +7,7 @@ import (
 	"kernbench/hw/ipcq"
 	"kernbench/hw/noc"
 	"kernbench/mem"
+	"kernbench/record/cause"
 	"kernbench/tl"
 	"kernbench/trace"
 	"kernbench/unit"
@@ -42,6 +43,7 @@ func (r *rank) waitWord(in *tl.Instr) {
 		w.at = w.Failing(0)
 		if w.at < 0 && settled {
 			r.Clock += r.readCost(in.Side)
+			r.spent(cause.Memory, cause.Word)
 			break
 		}
 		if w.at < 0 {
@@ -181,6 +183,7 @@ func (r *rank) poll(in *tl.Instr) {
 		r.rest()
 	}
 	r.Clock += r.readCost(s)
+	r.spent(cause.Memory, cause.Word)
 	r.book.Looked(in, r.watch.at)
 	r.signalSpan(from, false)
 }

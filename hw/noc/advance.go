@@ -12,15 +12,15 @@ import (
 // without an event. Where the invariant does not hold, the message takes an event, with the key of
 // the event that would have brought it there: messages of one instant keep their order.
 
-// cause is the event that would have brought a message to a link: one that has a key, or one that a
+// trigger is the event that would have brought a message to a link: one that has a key, or one that a
 // link causes, whose key is made when it is needed.
-type cause struct {
+type trigger struct {
 	key   des.Key
 	by    uint32 // 1 + the link
 	phase des.Phase
 }
 
-func (n *Fabric) keyOf(c cause) des.Key {
+func (n *Fabric) keyOf(c trigger) des.Key {
 	if c.by == 0 {
 		return c.key
 	}
@@ -29,7 +29,7 @@ func (n *Fabric) keyOf(c cause) des.Key {
 
 // advance takes a message over the link ahead, which it reaches by an edge, and over the links behind
 // it, to the first at which another message may come before it.
-func (n *Fabric) advance(mi, e uint32, c cause) {
+func (n *Fabric) advance(mi, e uint32, c trigger) {
 	m := &n.msgs[mi]
 	li := n.linkOf(n.hopOf(m))
 	for {
@@ -51,7 +51,7 @@ func (n *Fabric) advance(mi, e uint32, c cause) {
 		h, before := n.hopOf(m), li
 		li, e, m.vc = n.linkOf(h), edgeOf(h), n.vcAt(h, m.class())
 		if m.arrived = n.comesTo(li, m, start+latency); m.arrived > start {
-			c = cause{by: before + 1, phase: des.Arrive}
+			c = trigger{by: before + 1, phase: des.Arrive}
 		}
 		n.approaches(li, e)
 		if !n.mayAdvance(m, li, e) {
@@ -63,13 +63,13 @@ func (n *Fabric) advance(mi, e uint32, c cause) {
 
 // cross takes a message over a link. It returns what causes its start there, the time of that, and the
 // latency of the link.
-func (n *Fabric) cross(mi, li, e uint32, c cause) (by cause, start, latency unit.Time) {
+func (n *Fabric) cross(mi, li, e uint32, c trigger) (by trigger, start, latency unit.Time) {
 	l, m := &n.links[li], &n.msgs[mi]
 	l.served = from(m)
 	n.started(li, e)
 	start = max(m.arrived, l.freeAt)
 	if start > m.arrived {
-		c = cause{by: li + 1, phase: des.Retry}
+		c = trigger{by: li + 1, phase: des.Retry}
 	}
 	k := n.kind(l)
 	end := max(start+k.serial.Time(int64(m.bytes)), m.tail)

@@ -24,8 +24,12 @@ func (n *Fabric) pass(m *message, mi uint32) {
 		at = first
 	}
 	key := line{at, m.via, m.class()}
+	free := end
 	end = max(end, n.latest[key])
 	n.latest[key] = end
+	if n.causes != nil {
+		n.causes.passes(n, mi, path, int64(m.bytes)+m.left, key, departed, free, end)
+	}
 	user := m.user
 	m.left = 0
 	n.q.Post(des.Event{Time: end, Key: n.key(at, des.Arrive), Target: Target(kindDeliver, 0), Arg: mi})

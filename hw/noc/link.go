@@ -226,6 +226,9 @@ func (n *Fabric) unlink(a *vc, mi, prev uint32) {
 func (n *Fabric) start(li, mi uint32) {
 	l, m := &n.links[li], &n.msgs[mi]
 	now, k := n.q.Now(), n.kind(l)
+	if n.causes != nil {
+		n.causes.starts(n, li, mi)
+	}
 	l.freeAt = max(now+k.serial.Time(int64(m.bytes)), m.tail)
 	l.served = from(m)
 	if n.reserved {
@@ -262,7 +265,7 @@ func (n *Fabric) start(li, mi uint32) {
 		e := edgeOf(h)
 		n.approaches(next, e)
 		if n.mayAdvance(m, next, e) {
-			n.advance(mi, e, cause{by: li + 1, phase: des.Arrive})
+			n.advance(mi, e, trigger{by: li + 1, phase: des.Arrive})
 			return
 		}
 	}
@@ -304,6 +307,9 @@ func (n *Fabric) leaveSource(li uint32, m *message, end unit.Time) {
 	n.msgs[i] = next
 	if n.reserved {
 		n.expect(&n.msgs[i])
+	}
+	if n.causes != nil {
+		n.causes.next(li, i)
 	}
 	n.enter(li, i, end)
 }
@@ -355,5 +361,8 @@ func (n *Fabric) nextInLine(li uint32, m *message, end unit.Time) {
 	behind.head = n.msgs[next].next
 	n.lines[key] = behind
 	n.msgs[next].inLine = true
+	if n.causes != nil {
+		n.causes.stood(n, li, next, end)
+	}
 	n.enter(li, next, end)
 }

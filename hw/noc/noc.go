@@ -16,7 +16,7 @@
 // came from is free then. Messages that go into one buffer keep their order; a link takes
 // the one whose head came first, then round robin over where they came from.
 //
-// It imports des, machine and unit. Start at Fabric.
+// It imports des, machine, record/cause and unit. Start at Fabric.
 package noc
 
 import (
@@ -24,6 +24,7 @@ import (
 
 	"kernbench/des"
 	"kernbench/machine"
+	"kernbench/record/cause"
 	"kernbench/unit"
 )
 
@@ -119,6 +120,8 @@ type Fabric struct {
 	lines        map[line]chain     // who waits behind a transfer of several messages
 	latest       map[line]unit.Time // when the latest transfer arrives, by link with a memory; ideal only
 
+	causes *causes // nil: see Explain
+
 	reserved       bool         // routes are: see ReserveRoutes
 	kept           int          // hops of routes that outlive it
 	lead           unit.Time    // from what happens on the fabric to what is sent because of it
@@ -188,6 +191,8 @@ type Transfer struct {
 	// Ordered says that nothing that the source sends from now on starts as early: then this can go
 	// before its time comes, while routes are reserved.
 	Ordered bool
+
+	Cause cause.Point // of its start, for Explain
 }
 
 // Send starts a transfer at a time that is not past. The key orders it among what happens
@@ -195,6 +200,9 @@ type Transfer struct {
 func (n *Fabric) Send(at unit.Time, t Transfer, key des.Key) {
 	part := max(1, min(t.Bytes, n.most))
 	i := n.newMessage()
+	if n.causes != nil {
+		n.causes.sent(i, t.Cause)
+	}
 	if t.Route.Empty() {
 		n.msgs[i] = message{user: t.User, taken: t.Taken, route: t.Route}
 		n.q.Post(des.Event{Time: at, Key: key, Target: Target(kindDeliver, 0), Arg: i})
@@ -209,7 +217,7 @@ func (n *Fabric) Send(at unit.Time, t Transfer, key des.Key) {
 	if n.reserved {
 		n.expect(&n.msgs[i])
 		if e := edgeOf(h); n.mayAdvance(&n.msgs[i], li, e) {
-			n.advance(i, e, cause{key: key})
+			n.advance(i, e, trigger{key: key})
 			return
 		}
 	}
@@ -228,6 +236,9 @@ func (n *Fabric) Handle(e des.Event) {
 		user, taken, last := m.user, m.taken && (m.hop == 0 || n.ideal), m.left == 0
 		nowhere := m.route.Empty()
 		n.freeMessage(e.Arg)
+		if c := n.causes; c != nil {
+			c.heard = c.point(c.tail[e.Arg], n.q.Now())
+		}
 		if nowhere {
 			n.sink.Departed(user, n.q.Now())
 		}

@@ -1,0 +1,315 @@
+package sim
+
+import (
+	"kernbench/hw/pe"
+	"kernbench/record/cause"
+	"kernbench/tl"
+	"kernbench/unit"
+)
+
+// This file writes causes to a log, if there is one: cause.Log. A rank keeps the point up to which
+// each picosecond of its clock has a cause. When its clock moves, spent says what for; when something
+// else has moved it, waited leads the chain on to that.
+
+// causing is what a run keeps for a log of causes.
+type causing struct {
+	causes  *cause.Log             // nil: nobody asks
+	heard   cause.Point            // of the event that is being handled
+	actor   *rank                  // whose kernel runs, or nil
+	delayed map[uint32]cause.Point // of transfers that are seen later, by number
+	busy    map[*pe.PE]*busy
+	sites   map[siteKey]cause.Site
+	last    cause.Point // whose chain ends the run
+}
+
+type siteKey struct {
+	rank int32
+	op   tl.Op
+	line string
+}
+
+// because is what a rank keeps.
+type because struct {
+	at      cause.Point // of its clock
+	site    cause.Site  // operation under way
+	pending cause.Point // of the next wake-up
+	cells   []cause.Point
+	homes   map[int32]cause.Point // by number of a peer: see peer.home
+
+	last, home, stored, computed cause.Point // see the fields of the rank with these names
+}
+
+// startCauses begins the log of a run.
+func (x *run) startCauses() {
+	if x.causes = x.e.opts.Causes; x.causes == nil {
+		return
+	}
+	x.delayed, x.busy, x.sites = map[uint32]cause.Point{}, map[*pe.PE]*busy{}, map[siteKey]cause.Site{}
+}
+
+// beginCauses begins the chain of a rank: at its clock, or behind another point.
+func (r *rank) beginCauses(after cause.Point) {
+	x := r.run
+	if x.causes == nil {
+		return
+	}
+	r.why = &because{at: after, homes: map[int32]cause.Point{}}
+	r.why.site = x.site(r, siteKey{rank: r.id, op: noOp}, "start")
+	if after == 0 {
+		r.why.at = x.causes.Start(r.Clock, r.why.site)
+	}
+}
+
+const noOp tl.Op = 255
+
+// point returns the point of a rank's clock, or 0.
+func (r *rank) point() cause.Point {
+	if r.why == nil {
+		return 0
+	}
+	return r.why.at
+}
+
+// site returns the number of an operation of a rank.
+func (x *run) site(r *rank, k siteKey, call string) cause.Site {
+	s, ok := x.sites[k]
+	if !ok {
+		s = x.causes.AddSite(cause.Operation{Rank: r.index, PE: r.pe, Call: call, Line: k.line})
+		x.sites[k] = s
+	}
+	return s
+}
+
+// performs notes which operation a rank is at.
+func (r *rank) performs(in *tl.Instr) {
+	if r.why == nil || r.stream != nil { // which has named its own operation
+		return
+	}
+	k := siteKey{r.id, in.Op, r.ctx.Line()}
+	if s, ok := r.run.sites[k]; ok {
+		r.why.site = s
+		return
+	}
+	r.why.site = r.run.site(r, k, in.Call())
+}
+
+// spent says what the rank's clock has moved for.
+func (r *rank) spent(why cause.Reason, k cause.Kind) {
+	if r.why != nil {
+		r.spend(why, cause.At(k, int(r.seat)))
+	}
+}
+
+func (r *rank) spend(why cause.Reason, at cause.Resource) {
+	b := r.why
+	b.at = r.run.causes.AddAt(r.Clock, b.at, b.site, why, at, 0)
+}
+
+// waited leads the chain of a rank on to what has moved its clock: the latest of some points that is
+// not after it.
+func (r *rank) waited(why cause.Reason, at cause.Resource, until ...cause.Point) {
+	b, log := r.why, r.run.causes
+	if b == nil {
+		return
+	}
+	since := log.Time(b.at)
+	var best cause.Point
+	latest := since
+	for _, p := range until {
+		if p == 0 {
+			continue
+		}
+		if t := log.Time(p); t > latest && t <= r.Clock {
+			best, latest = p, t
+		}
+	}
+	if best != 0 {
+		b.at = log.Wait(since, best, b.site, why, at, 0)
+	}
+}
+
+// goesOn leads the chain on when a kernel goes on that was parked.
+func (r *rank) goesOn(w waiting) {
+	x, b := r.run, r.why
+	if r.Clock == r.since {
+		return
+	}
+	at, why, until := cause.Resource(0), cause.Unknown, x.heard
+	switch w {
+	case forToken:
+		at = r.rx[r.waitPort].why.ring
+	case forCredit, forStream:
+		at, why = r.tx[r.waitPort].why.ring, cause.Credit
+	case forDMA:
+		at, why = cause.At(cause.DMA, int(r.seat)), cause.Queueing
+		until = x.busyOf(r.engines).leftAt(x.causes, int(r.waitPort), r.Clock)
+	case forWord, forChange:
+		at = cause.At(cause.Word, int(r.watched()))
+	case forPeer:
+		at = cause.At(cause.Peer, int(r.peers.at(r.waitPort).pe))
+	case forDrain:
+		r.waited(why, at, until, b.last)
+		return
+	case forOthers:
+		at = cause.At(cause.Event, 0)
+	}
+	r.waited(why, at, until)
+	if w == forToken || w == forAny || w == forCredit || w == forStream || w == forWord || w == forChange {
+		r.spent(cause.Wake, cause.IPCQ)
+	}
+}
+
+// watched returns the PE whose words a rank waits for.
+func (r *rank) watched() int32 {
+	if s := r.instr.Side; s != nil {
+		return s.Win.Team.PEs[s.Peer]
+	}
+	return r.pe
+}
+
+// later keeps the later of two points.
+func (x *run) later(keep *cause.Point, p cause.Point) {
+	if p != 0 && (*keep == 0 || x.causes.Time(p) > x.causes.Time(*keep)) {
+		*keep = p
+	}
+}
+
+// filledAt notes when a cell can be read.
+func (b *because) filledAt(cell int32, p cause.Point) {
+	for int(cell) >= len(b.cells) {
+		b.cells = append(b.cells, 0)
+	}
+	b.cells[cell] = p
+}
+
+// filledBy returns when a cell can be read.
+func (b *because) filledBy(cell int32) cause.Point {
+	if int(cell) < len(b.cells) {
+		return b.cells[cell]
+	}
+	return 0
+}
+
+// origins returns the point that a transfer starts from, at a time: the rank's clock if its kernel
+// runs, else the event that is being handled.
+func (r *rank) origins(at unit.Time) cause.Point {
+	x := r.run
+	p := x.heard
+	if x.actor == r {
+		p = r.why.at
+	}
+	return x.causes.Add(at, p, cause.Issue, cause.At(cause.DMA, int(r.seat)))
+}
+
+// acknowledged notes when a rank knows that all has taken effect at a peer.
+func (r *rank) acknowledged(i int32, ack unit.Time) {
+	x := r.run
+	p := r.homeOf(i)
+	x.later(&p, x.causes.Add(x.e.q.Now()+ack, x.heard, cause.Protocol, cause.At(cause.Peer, int(r.peers.at(i).pe))))
+	r.why.homes[i] = p
+}
+
+// homeOf returns when the latest acknowledgement of a peer was back.
+func (r *rank) homeOf(i int32) cause.Point {
+	if r.why == nil {
+		return 0
+	}
+	return r.why.homes[i]
+}
+
+// seenAt notes that what has arrived is seen at a time to come.
+func (x *run) seenAt(user uint32, at unit.Time, why cause.Reason) {
+	if x.causes != nil {
+		x.delayed[user] = x.causes.Add(at, x.heard, why, 0)
+	}
+}
+
+// hearsDelayed makes what has been put off the event that is being handled.
+func (x *run) hearsDelayed(user uint32) {
+	if x.causes != nil {
+		x.heard = x.delayed[user]
+		delete(x.delayed, user)
+	}
+}
+
+// ended notes the end of a rank, at its clock.
+func (r *rank) ended() {
+	if r.why == nil {
+		return
+	}
+	r.waited(cause.Unknown, 0, r.why.last, r.why.home)
+	r.spent(cause.Unknown, cause.None)
+	r.run.later(&r.run.last, r.why.at)
+}
+
+// endCauses adds the run to the log.
+func (x *run) endCauses() {
+	if x.causes == nil {
+		return
+	}
+	v := cause.Run{Start: x.result.Start, End: x.result.End, Last: x.last}
+	ranks := x.ranks
+	if x.batch != nil {
+		ranks = ranks[:len(x.batch.Streams)]
+	}
+	for i := range ranks {
+		v.Ends, v.Ranks = append(v.Ends, ranks[i].point()), append(v.Ranks, ranks[i].index)
+	}
+	x.causes.AddRun(v)
+}
+
+// lasts notes that the event being handled completes a transfer of the rank's own.
+func (r *rank) lasts() {
+	if r.why != nil {
+		r.run.later(&r.why.last, r.run.heard)
+	}
+}
+
+// homes notes that an operation of one-sided communication is complete: when the latest
+// acknowledgement of a peer is back, or now where there is none.
+func (r *rank) homes(peer int32) {
+	switch {
+	case r.why == nil:
+	case peer >= 0:
+		r.run.later(&r.why.home, r.why.homes[peer])
+	default:
+		r.run.later(&r.why.home, r.run.heard)
+	}
+}
+
+// waitedFor leads the chain on to a point that may have moved the clock.
+func (r *rank) waitedFor(k cause.Kind, number int, until cause.Point) {
+	if r.why != nil {
+		r.waited(cause.Unknown, cause.At(k, number), until)
+		r.spent(cause.Unknown, cause.None)
+	}
+}
+
+// waitedForOwn leads the chain on to what the rank has started itself.
+func (r *rank) waitedForOwn() {
+	if b := r.why; b != nil {
+		r.waited(cause.Unknown, 0, b.home, b.stored, b.computed)
+		r.spent(cause.Unknown, cause.None)
+	}
+}
+
+// wokenBy says what the next wake-up of a rank comes from.
+func (r *rank) wokenBy(p cause.Point) {
+	if r.why != nil {
+		r.why.pending = p
+	}
+}
+
+// endsBy says that a stream may go on after the end of a program or task.
+func (r *rank) endsBy(p *rank) {
+	if r.why != nil {
+		r.run.later(&r.why.pending, p.why.at)
+	}
+}
+
+// performsOp notes which operation a stream is at.
+func (r *rank) performsOp(op *tl.StreamOp) {
+	if r.why != nil {
+		r.why.site = r.run.site(r, siteKey{rank: r.id, op: noOp - 1 - tl.Op(op.Kind), line: op.Line}, op.Kind.String())
+	}
+}

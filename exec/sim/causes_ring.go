@@ -1,0 +1,59 @@
+package sim
+
+import (
+	"kernbench/record/cause"
+	"kernbench/unit"
+)
+
+// ringCauses is what a log of causes needs of a ring.
+type ringCauses struct {
+	ring    cause.Resource
+	used    []cause.Point // by slot: the end of its latest use
+	credit  cause.Point   // when the latest credit left
+	credits []cause.Point // that are on their way
+	payload cause.Point   // when the payload was sent
+}
+
+// explainRings makes the rings known to the log.
+func (x *run) explainRings() {
+	if x.causes == nil {
+		return
+	}
+	for i := range x.rings {
+		q := &x.rings[i]
+		from, to := &x.ranks[q.from], &x.ranks[q.to]
+		q.why = &ringCauses{used: make([]cause.Point, x.ring.Slots)}
+		q.why.ring = x.causes.AddRing(cause.RingEnds{
+			From: from.index, To: to.index, FromPE: from.pe, ToPE: to.pe, Dir: x.dirOf(q).String(), Slots: x.ring.Slots,
+		})
+	}
+}
+
+// uses notes that a use of a slot ends.
+func (x *run) uses(q *ring, slot uint32, p cause.Point) {
+	if x.causes != nil {
+		x.later(&q.why.used[slot], p)
+	}
+}
+
+// returns notes that the credit of the slot that was given back last leaves at a time.
+func (x *run) returns(q *ring, at unit.Time) {
+	if x.causes == nil {
+		return
+	}
+	w, slot := q.why, x.sizing.Slot(q.Returned-1)
+	p := w.used[slot]
+	if w.credit != 0 && (p == 0 || x.causes.Time(w.credit) > x.causes.Time(p)) {
+		p = w.credit
+	}
+	p = x.causes.Add(at, p, cause.Unknown, w.ring)
+	w.credit = p
+	w.credits = append(w.credits, x.causes.AddAt(at+q.credit, p, x.causes.Site(p), cause.Credit, w.ring, int(slot)))
+}
+
+// hearsCredit makes the next credit of a ring the event that is being handled.
+func (x *run) hearsCredit(q *ring) {
+	if x.causes != nil {
+		x.heard, q.why.credits = q.why.credits[0], q.why.credits[1:]
+	}
+}

@@ -1,0 +1,90 @@
+package sim_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"kernbench/exec/sim"
+	"kernbench/hw/noc"
+	"kernbench/oplog"
+	"kernbench/record/cause"
+)
+
+// accounts returns why a log does not account for all of the time of its runs, or "".
+func accounts(log *cause.Log) string {
+	for i := range log.Runs() {
+		if err := log.Check(&log.Runs()[i]); err != nil {
+			return err.Error()
+		}
+	}
+	return ""
+}
+
+// TestCausesOfPrograms: causes account for each picosecond of random programs, and change nothing.
+func TestCausesOfPrograms(t *testing.T) {
+	kinds := map[string]func(*rand.Rand) *program{
+		"matched": matched, "touching": touching,
+		"any": func(d *rand.Rand) *program { return anyProgram(d, false) }, "any, one-sided": func(d *rand.Rand) *program { return anyProgram(d, true) },
+	}
+	runs := 0
+	for name, kind := range kinds {
+		t.Run(name, func(t *testing.T) {
+			for seed := range uint64(12) {
+				p := kind(rand.New(rand.NewPCG(seed, 1)))
+				for _, f := range []noc.Fidelity{noc.Slot, noc.Ideal, noc.Flit} {
+					plain, err := p.onSim(f, false, 0)
+					if err != nil {
+						t.Fatal(err)
+					}
+					log := cause.New()
+					got, err := p.onSimWith(sim.Options{Fidelity: f, Causes: log, Yield: seed%2 == 1, RecordLines: true})
+					if err != nil {
+						t.Fatal(err)
+					}
+					if what := sameRun(plain, got); what != "" {
+						t.Fatalf("seed %d, %v: causes change the run: %s", seed, f, what)
+					}
+					if what := accounts(log); what != "" {
+						t.Fatalf("seed %d, %v: %s\n%+v", seed, f, what, p)
+					}
+					runs += len(log.Runs())
+				}
+			}
+		})
+	}
+	if runs < 50 {
+		t.Errorf("only %d programs came to their end", runs)
+	}
+}
+
+// TestCausesOfStreams: the same for streams, programs and tasks.
+func TestCausesOfStreams(t *testing.T) {
+	runs := 0
+	for seed := range uint64(60) {
+		q := anyQueue(rand.New(rand.NewPCG(seed, 1)))
+		plain, err := q.onSim(noc.Slot, false, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		log := cause.New()
+		got, err := q.on(func(l *oplog.Log, o *leftover) streamExecutor {
+			return q.sim(sim.Options{Data: l, Trace: &o.trace, Causes: log})
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := cmp.Diff(plain.trace, got.trace); d != "" {
+			t.Fatalf("seed %d: causes change the run: %s", seed, d)
+		}
+		if what := accounts(log); what != "" {
+			t.Fatalf("seed %d: %s\n%+v", seed, what, fmt.Sprint(q))
+		}
+		runs += len(log.Runs())
+	}
+	if runs < 15 {
+		t.Errorf("only %d programs came to their end", runs)
+	}
+}

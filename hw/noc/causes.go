@@ -1,0 +1,170 @@
+package noc
+
+import (
+	"kernbench/record/cause"
+	"kernbench/unit"
+)
+
+// causes is what the fabric keeps about messages on their way, for a log of causes. It follows two
+// chains of each message, that of its head and that of its last byte, and remembers what each
+// link did last and what each buffer releases.
+type causes struct {
+	log        *cause.Log
+	head, tail []moment             // by message, at the link that it wants next
+	busy       []moment             // by link: when the last byte of the message that it took last has left
+	room       map[uint32][]vacated // by number of a buffer
+	latest     map[line]moment      // see Fabric.latest
+	heard      cause.Point          // that of what the sink is told
+}
+
+// moment is a point, and links that have only taken their latency since.
+type moment struct {
+	at   cause.Point
+	path uint32
+}
+
+// vacated is space that a buffer gets back.
+type vacated struct {
+	at unit.Time
+	by moment
+}
+
+// Explain makes the fabric write causes to a log, until it is called with nil. Routes must not be
+// reserved meanwhile.
+func (n *Fabric) Explain(log *cause.Log) {
+	n.causes = nil
+	if log != nil {
+		n.causes = &causes{log: log, room: map[uint32][]vacated{}, latest: map[line]moment{}}
+	}
+}
+
+// Heard returns the point of what a Sink is being told.
+func (n *Fabric) Heard() cause.Point { return n.causes.heard }
+
+// place returns the entry of a number, for which it makes space.
+func place[T any](s *[]T, i uint32) *T {
+	for int(i) >= len(*s) {
+		var zero T
+		*s = append(*s, zero)
+	}
+	return &(*s)[i]
+}
+
+// sent begins the chains of a message.
+func (c *causes) sent(mi uint32, at cause.Point) {
+	*place(&c.head, mi), *place(&c.tail, mi) = moment{at: at}, moment{at: at}
+}
+
+// point turns a moment, at a time, into a point.
+func (c *causes) point(m moment, t unit.Time) cause.Point {
+	if m.path == 0 {
+		return m.at
+	}
+	return c.log.Add(t, m.at, cause.Latency, cause.At(cause.Path, int(m.path)))
+}
+
+// past is the moment a link's latency after another one.
+func (n *Fabric) past(m moment, li uint32) moment {
+	l := &n.links[li]
+	if n.kind(l).latency > 0 {
+		m.path = n.causes.log.Extend(m.path, int(l.id))
+	}
+	return m
+}
+
+// starts follows a message that starts on a link now.
+func (c *causes) starts(n *Fabric, li, mi uint32) {
+	l, m, now := &n.links[li], &n.msgs[mi], n.q.Now()
+	link := cause.At(cause.Link, int(l.id))
+	head := c.head[mi]
+	if now > m.arrived {
+		by, at := *place(&c.busy, li), l.freeAt
+		if at != now {
+			by, at = c.vacancy(m.into, now), now
+		}
+		own := c.log.Site(head.at)
+		if head.path = 0; by.at != 0 {
+			head.at = c.log.Wait(m.arrived, c.point(by, at), own, cause.Queueing, link, 0)
+		}
+		head.at = c.log.Add(now, head.at, cause.Unknown, link)
+	}
+	end := c.tail[mi]
+	leaves := now + n.kind(l).serial.Time(int64(m.bytes))
+	if leaves > m.tail || m.hop == 0 {
+		end = moment{at: c.log.Add(leaves, c.point(head, now), cause.Serialisation, link)}
+	} else {
+		leaves = m.tail
+	}
+	*place(&c.busy, li) = end
+	if m.hop > 0 && m.in != nowhere {
+		c.vacates(m.in, leaves, end, now)
+	}
+	if m.hop == 0 && m.left == 0 {
+		c.heard = c.point(end, leaves)
+	}
+	c.head[mi], c.tail[mi] = n.past(head, li), n.past(end, li)
+}
+
+// vacates notes that a buffer gets space back at a time.
+func (c *causes) vacates(in uint32, at unit.Time, by moment, now unit.Time) {
+	kept := c.room[in][:0]
+	for _, v := range c.room[in] {
+		if v.at >= now {
+			kept = append(kept, v)
+		}
+	}
+	c.room[in] = append(kept, vacated{at, by})
+}
+
+// vacancy returns what gives a buffer space back now.
+func (c *causes) vacancy(in uint32, now unit.Time) moment {
+	for _, v := range c.room[in] {
+		if v.at == now {
+			return v.by
+		}
+	}
+	return moment{}
+}
+
+// next lets a message follow the one that has just left its source: the next part of a transfer.
+func (c *causes) next(li, mi uint32) {
+	*place(&c.head, mi) = c.busy[li]
+	*place(&c.tail, mi) = c.busy[li]
+}
+
+// stood lets a message that stood in line, since its head arrived, follow the one before it.
+func (c *causes) stood(n *Fabric, li, mi uint32, end unit.Time) {
+	m, own := &n.msgs[mi], c.head[mi].at
+	if end <= m.arrived {
+		return
+	}
+	w := c.log.Wait(m.arrived, c.point(c.busy[li], end), c.log.Site(own), cause.Queueing, cause.At(cause.Link, int(n.links[li].id)), 0)
+	c.head[mi], c.tail[mi] = moment{at: w}, moment{at: w}
+}
+
+// passes follows a transfer that takes a path as if it were alone. Its last byte has left its source
+// at departed and arrives at end; without another of its source before it, it would at free.
+func (c *causes) passes(n *Fabric, mi uint32, path []hop, bytes int64, key line, departed, free, end unit.Time) {
+	now, at := n.q.Now(), c.head[mi].at
+	slowest, longest := uint32(0), unit.Time(-1)
+	for _, h := range path {
+		li := n.linkOf(h)
+		if d := n.kind(&n.links[li]).serial.Time(bytes); d > longest {
+			slowest, longest = li, d
+		}
+	}
+	link := func(li uint32) cause.Resource { return cause.At(cause.Link, int(n.links[li].id)) }
+	first := n.linkOf(path[0])
+	c.heard = c.log.Add(departed, at, cause.Serialisation, link(first))
+	m := moment{at: c.log.Add(now+longest, at, cause.Serialisation, link(slowest))}
+	for _, h := range path {
+		m = n.past(m, n.linkOf(h))
+	}
+	if end > free {
+		before := c.latest[key]
+		m = moment{at: c.log.Wait(free, before.at, c.log.Site(at), cause.Queueing, link(key.link), 0)}
+	} else {
+		m = moment{at: c.point(m, end)}
+	}
+	c.latest[key], c.tail[mi] = m, m
+}

@@ -1,0 +1,162 @@
+package cause
+
+import "kernbench/unit"
+
+// Point is a moment of a launch, by its number in a Log. 0 is none.
+type Point uint32
+
+// Site is an operation of a kernel, by its number in a Log. 0 is none.
+type Site uint32
+
+// Operation says which operation a Site is.
+type Operation struct {
+	Rank int32  // in its group
+	PE   int32  // in the machine
+	Call string // send, recv, ...
+	Line string // of the kernel's source; "" if it is not known
+}
+
+// RingEnds says which ranks a ring joins.
+type RingEnds struct {
+	From, To     int32 // ranks
+	FromPE, ToPE int32
+	Dir          string // as the sender calls it
+	Slots        int
+}
+
+// Run is a launch, or a run of streams.
+type Run struct {
+	Start, End unit.Time
+	Last       Point   // whose chain ends the run
+	Ends       []Point // of its ranks, or streams
+	Ranks      []int32 // which these are
+}
+
+// point is a moment. Of a wait, which ends when what is waited for comes, time is its beginning.
+type point struct {
+	time unit.Time
+	prev Point
+	site Site
+	at   Resource
+	why  Reason
+	wait bool
+	slot uint16
+}
+
+const blockBits = 14
+
+// Log is the causes of all launches of a run. A nil Log takes nothing.
+type Log struct {
+	blocks [][]point
+	used   uint32
+	sites  []Operation
+	rings  []RingEnds
+	paths  []path
+	onward map[path]uint32
+	runs   []Run
+}
+
+// path is a path as a list, its last link first.
+type path struct {
+	before uint32
+	link   uint32
+}
+
+// New makes an empty Log.
+func New() *Log {
+	return &Log{used: 1, sites: make([]Operation, 1), paths: make([]path, 1), onward: map[path]uint32{}}
+}
+
+// Points returns how many points the log holds.
+func (l *Log) Points() int { return int(l.used) - 1 }
+
+func (l *Log) point(p Point) *point { return &l.blocks[p>>blockBits][p&(1<<blockBits-1)] }
+
+func (l *Log) put(v point) Point {
+	i := l.used
+	l.used++
+	if int(i>>blockBits) == len(l.blocks) {
+		l.blocks = append(l.blocks, make([]point, 1<<blockBits))
+	}
+	*l.point(Point(i)) = v
+	return Point(i)
+}
+
+// Start begins a chain at a time.
+func (l *Log) Start(t unit.Time, s Site) Point { return l.put(point{time: t, site: s}) }
+
+// Add returns a point that comes after another one: the time between them went to a reason, at a
+// resource. The operation is that of the point before. If no time has passed it returns that point.
+func (l *Log) Add(t unit.Time, prev Point, why Reason, at Resource) Point {
+	return l.AddAt(t, prev, l.point(prev).site, why, at, 0)
+}
+
+// AddAt is Add for an operation of its own, and a slot of a ring.
+func (l *Log) AddAt(t unit.Time, prev Point, s Site, why Reason, at Resource, slot int) Point {
+	if t == l.Time(prev) {
+		return prev
+	}
+	return l.put(point{time: t, prev: prev, site: s, at: at, why: why, slot: uint16(slot)})
+}
+
+// Wait returns a point at which an operation goes on that has waited since a time for a resource. The
+// point until is what it has waited for: it decides the time, and the chain leads on from there.
+func (l *Log) Wait(since unit.Time, until Point, s Site, why Reason, at Resource, slot int) Point {
+	return l.put(point{time: since, prev: until, site: s, at: at, why: why, wait: true, slot: uint16(slot)})
+}
+
+// Time returns the time of a point.
+func (l *Log) Time(p Point) unit.Time {
+	for l.point(p).wait {
+		p = l.point(p).prev
+	}
+	return l.point(p).time
+}
+
+// Site returns the operation that a point belongs to.
+func (l *Log) Site(p Point) Site { return l.point(p).site }
+
+// AddSite adds an operation and returns its number.
+func (l *Log) AddSite(o Operation) Site {
+	l.sites = append(l.sites, o)
+	return Site(len(l.sites) - 1)
+}
+
+// Operation returns the operation with a number.
+func (l *Log) Operation(s Site) Operation { return l.sites[s] }
+
+// AddRing adds a ring and returns it as a resource.
+func (l *Log) AddRing(e RingEnds) Resource {
+	l.rings = append(l.rings, e)
+	return At(Ring, len(l.rings)-1)
+}
+
+// Ring returns the ends of a ring.
+func (l *Log) Ring(r Resource) RingEnds { return l.rings[r.Number()] }
+
+// Extend returns the path that consists of another one and a link behind it. Path 0 is empty.
+func (l *Log) Extend(before uint32, link int) uint32 {
+	p := path{before, uint32(link)}
+	i, ok := l.onward[p]
+	if !ok {
+		i = uint32(len(l.paths))
+		l.paths = append(l.paths, p)
+		l.onward[p] = i
+	}
+	return i
+}
+
+// Links returns the links of a path, the last one first.
+func (l *Log) Links(r Resource) []int {
+	var links []int
+	for p := uint32(r.Number()); p != 0; p = l.paths[p].before {
+		links = append(links, int(l.paths[p].link))
+	}
+	return links
+}
+
+// AddRun adds a launch that has ended.
+func (l *Log) AddRun(r Run) { l.runs = append(l.runs, r) }
+
+// Runs returns the launches, in their order.
+func (l *Log) Runs() []Run { return l.runs }

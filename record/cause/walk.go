@@ -1,0 +1,104 @@
+package cause
+
+import (
+	"fmt"
+	"slices"
+
+	"kernbench/unit"
+)
+
+// Span is a stretch of time on a chain: what it was spent on, and for which operation.
+type Span struct {
+	Start, End unit.Time
+	Site       Site
+	At         Resource
+	Why        Reason
+	Slot       int
+
+	// Wait is the number of the wait that the span is part of, 1 + its place in Chain.Waits; 0: none.
+	Wait int
+}
+
+// Waiting is an operation on a chain that waited until the chain reached it.
+type Waiting struct {
+	Since, Until unit.Time
+	Site         Site
+	At           Resource
+	Why          Reason
+	Slot         int
+	For          Site // operation that the chain leads on to
+}
+
+// Chain is what decided the time of a point, the latest first.
+type Chain struct {
+	Spans []Span
+	Waits []Waiting
+}
+
+// Walk returns the chain that leads to a point, back to its start. Its spans follow one another
+// without a gap.
+func (l *Log) Walk(p Point) *Chain {
+	c := &Chain{}
+	now, open := l.Time(p), 0
+	for p != 0 {
+		v := l.point(p)
+		if v.wait {
+			c.Waits = append(c.Waits, Waiting{Since: v.time, Until: now, Site: v.site, At: v.at, Why: v.why, Slot: int(v.slot), For: l.point(v.prev).site})
+			if open == 0 || c.Waits[open-1].Since > v.time {
+				open = len(c.Waits)
+			}
+			p = v.prev
+			continue
+		}
+		if open > 0 && now <= c.Waits[open-1].Since {
+			open = 0
+		}
+		if v.prev == 0 {
+			break
+		}
+		start := l.Time(v.prev)
+		if start < now {
+			c.Spans = append(c.Spans, Span{Start: start, End: now, Site: v.site, At: v.at, Why: v.why, Slot: int(v.slot), Wait: open})
+		}
+		now, p = start, v.prev
+	}
+	return c
+}
+
+// Forward returns the spans in the order of time.
+func (c *Chain) Forward() []Span {
+	s := slices.Clone(c.Spans)
+	slices.Reverse(s)
+	return s
+}
+
+// Check returns an error if the chain of a run, or of one of its ranks, does not account for all of its
+// time: spans with gaps between them, of negative length, or without a reason.
+func (l *Log) Check(r *Run) error {
+	if r.Last == 0 && r.End > r.Start {
+		return fmt.Errorf("no chain ends the run at %v", r.End)
+	}
+	for i, p := range append([]Point{r.Last}, r.Ends...) {
+		if p == 0 {
+			continue
+		}
+		end := l.Time(p)
+		if i == 0 && end != r.End {
+			return fmt.Errorf("the chain ends at %v, and the run at %v", end, r.End)
+		}
+		for _, s := range l.Walk(p).Spans {
+			switch {
+			case s.End != end || s.Start >= s.End:
+				return fmt.Errorf("a span from %v to %v comes before %v", s.Start, s.End, end)
+			case s.Why == Unknown:
+				o := l.Operation(s.Site)
+				return fmt.Errorf("%v from %v to %v of rank %d at %s %s have no reason", s.End-s.Start, s.Start, s.End, o.Rank, o.Call, o.Line)
+			}
+			end = s.Start
+		}
+		if end != r.Start {
+			return fmt.Errorf("the chain begins at %v, and the run at %v", end, r.Start)
+		}
+	}
+	return nil
+}

@@ -98,8 +98,10 @@ func (b *Book) Accesses(in *tl.Instr) {
 		b.teller.Tell(Record{Kind: Store, Op: b.store, Range: rows(in)})
 	case tl.OpComposite:
 		op, p := b.fills(in.Dst, true), in.Pipe
-		b.teller.Tell(Record{Kind: Load, Op: op, Range: Range{Addr: p.A.Addr, Bytes: p.A.Bytes()}})
-		if p.Gemm {
+		if in.A == tl.None {
+			b.teller.Tell(Record{Kind: Load, Op: op, Range: Range{Addr: p.A.Addr, Bytes: p.A.Bytes()}})
+		}
+		if p.Gemm && in.B == tl.None {
 			b.teller.Tell(Record{Kind: Load, Op: op, Range: Range{Addr: p.B.Addr, Bytes: p.B.Bytes()}})
 		}
 		b.teller.Tell(Record{Kind: Store, Op: op, Range: Range{Addr: p.Out.Addr, Bytes: p.Out.Bytes()}})

@@ -2,21 +2,26 @@ package oplog
 
 import (
 	"kernbench/dtype"
-	"kernbench/mem"
 	"kernbench/tl"
 )
 
 // Pipe records what a composite reads and computes, as memory is now, and returns the
 // value that is to be stored at its output. A scale after every K tile scales the sum,
 // so it runs once, on the whole product, before the steps per output tile.
-func (l *Log) Pipe(o Origin, p *tl.Pipe, c *tl.Context) tl.Value {
+func (l *Log) Pipe(o Origin, in *tl.Instr, c *tl.Context) tl.Value {
+	p := in.Pipe
 	n := p.M * p.N
-	v := l.loadAll(o, p.A.Len(), p.Type, p.A.Addr)
+	v, aOff := l.operand(o, &p.A, in.A, in.AOff, c)
 	if p.Gemm {
-		a, b := v, l.loadAll(o, p.B.Len(), p.Type, p.B.Addr)
-		v = l.Gemm(o, a, b, p.M, p.K, p.N, p.Type)
-		l.Release(a)
-		l.Release(b)
+		a := v
+		b, bOff := l.operand(o, &p.B, in.B, in.BOff, c)
+		v = l.Gemm(o, a, b, p.M, p.K, p.N, p.Type, aOff, bOff)
+		if in.A == tl.None {
+			l.Release(a)
+		}
+		if in.B == tl.None {
+			l.Release(b)
+		}
 	}
 	for _, scope := range [...]tl.Scope{tl.PerKTile, tl.PerOutputTile} {
 		for i := range p.Epilogue {
@@ -40,19 +45,23 @@ func (l *Log) Pipe(o Origin, p *tl.Pipe, c *tl.Context) tl.Value {
 	return v
 }
 
-// loadAll is Load of a whole value.
-func (l *Log) loadAll(o Origin, n int, t dtype.Type, a mem.Addr) tl.Value {
-	v := l.NewValue()
-	l.Load(o, v, 0, n, n, t, a)
-	return v
+// operand is what an operand of a composite holds, and its first element: a cell's, or what memory holds now.
+func (l *Log) operand(o Origin, r *tl.Ref, cell, off int32, c *tl.Context) (v tl.Value, first int32) {
+	if cell != tl.None {
+		x := c.Cell(cell)
+		return x.Value, x.Off + off
+	}
+	v = l.NewValue()
+	l.Load(o, v, 0, r.Len(), r.Len(), r.DType, r.Addr)
+	return v, 0
 }
 
 // Gemm records the product of two values outside the instruction stream of a kernel: a
-// composite's. Sizes are m×k and k×n.
-func (l *Log) Gemm(o Origin, a, b tl.Value, m, k, n int, t dtype.Type) tl.Value {
+// composite's. Sizes are m×k and k×n, from an element on.
+func (l *Log) Gemm(o Origin, a, b tl.Value, m, k, n int, t dtype.Type, aOff, bOff int32) tl.Value {
 	v := l.NewValue()
 	x := l.next(l.by(o))
-	x.kind, x.typ, x.n, x.dst, x.a, x.b = recGemm, t, int32(m*n), v, a, b
+	x.kind, x.typ, x.n, x.dst, x.a, x.b, x.aOff, x.bOff = recGemm, t, int32(m*n), v, a, b, aOff, bOff
 	l.with(x, rest{outer: int32(m), axis: int32(k), inner: int32(n)})
 	return v
 }

@@ -213,6 +213,15 @@ func TestMisuse(t *testing.T) {
 		{"composite output", func(c *tl.Context, x tl.Tensor, mine tl.Ref) {
 			c.Composite(tl.Composite{A: mine, Out: mine.Slice(0, 2)})
 		}, "the output is f32[2], the result f32[1 4]"},
+		{"composite of two kinds of A", func(c *tl.Context, x tl.Tensor, mine tl.Ref) {
+			c.Composite(tl.Composite{A: mine, LoadedA: x, B: mine, Out: mine})
+		}, "both A and LoadedA are given"},
+		{"composite of a tensor alone", func(c *tl.Context, x tl.Tensor, mine tl.Ref) {
+			c.Composite(tl.Composite{LoadedA: x, Out: mine})
+		}, "without B its operand lies in memory"},
+		{"composite of other shapes", func(c *tl.Context, x tl.Tensor, mine tl.Ref) {
+			c.Composite(tl.Composite{LoadedA: x, LoadedB: x, Out: mine})
+		}, "cannot multiply shapes [4] and [4]"},
 		{"bias per K tile", func(c *tl.Context, x tl.Tensor, mine tl.Ref) {
 			c.Composite(tl.Composite{A: mine, Out: mine, Epilogue: []tl.Epilogue{{Op: tl.EpilogueReLU, Scope: tl.PerKTile}}})
 		}, "only a scale can run after every K tile"},

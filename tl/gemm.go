@@ -58,11 +58,13 @@ type Epilogue struct {
 
 // Composite describes a tiled pipeline from memory to memory that runs beside the
 // kernel: tiles of the operands come in by DMA, are multiplied (or, without B, only pass
-// the epilogue), and go out by DMA.
+// the epilogue), and go out by DMA. An operand of a product may be a tensor instead, LoadedA
+// or LoadedB: its tiles are in the PE already. The product takes what it holds at the call.
 type Composite struct {
-	A, B     Ref // without B (the zero Ref) there is no product: Out = epilogue(A)
-	Out      Ref
-	Epilogue []Epilogue
+	A, B             Ref // without B (the zero Ref) there is no product: Out = epilogue(A)
+	LoadedA, LoadedB Tensor
+	Out              Ref
+	Epilogue         []Epilogue
 }
 
 // Handle is a pipeline, or a task of the communication engine, that has been started.
@@ -72,7 +74,8 @@ type Handle struct {
 	ok   bool
 }
 
-// Pipe is what a Core needs to run a composite: physical addresses and sizes.
+// Pipe is what a Core needs to run a composite: physical addresses and sizes. Operands that are
+// tensors are A and B of the instruction, and no Ref.
 type Pipe struct {
 	Gemm     bool
 	M, K, N  int // without Gemm: one row of N elements, M and K being 1
@@ -86,16 +89,27 @@ type Pipe struct {
 // Composite starts a pipeline and returns at once; Await waits for its last tile.
 // Operands must each lie in one shard.
 func (c *Context) Composite(p Composite) Handle {
-	pipe := &Pipe{M: 1, K: 1, N: p.A.Len(), Type: p.A.DType, Epilogue: p.Epilogue}
-	if p.B.DType != dtype.Invalid {
+	in := Instr{Op: OpComposite, A: None, B: None, C: None}
+	a := c.pipeOperand("A", p.A, &p.LoadedA, &in.A, &in.AOff)
+	b := c.pipeOperand("B", p.B, &p.LoadedB, &in.B, &in.BOff)
+	pipe := &Pipe{M: 1, K: 1, N: a.Len(), Type: a.DType, A: a, B: b, Epilogue: p.Epilogue}
+	switch {
+	case b.DType != dtype.Invalid:
 		pipe.Gemm = true
-		pipe.M, pipe.K, pipe.N = c.matrices("composite", p.A.DType, p.B.DType, p.A.Shape, p.B.Shape)
-		pipe.B = c.physical("composite", p.B)
+		pipe.M, pipe.K, pipe.N = c.matrices("composite", a.DType, b.DType, a.Shape, b.Shape)
+	case in.A != None:
+		c.misuse("composite", "without B its operand lies in memory: use arithmetic and Store for a tensor")
 	}
 	if p.Out.DType != pipe.Type || p.Out.Len() != pipe.M*pipe.N {
 		c.misuse("composite", fmt.Sprintf("the output is %s, the result %s", describe(p.Out.DType, p.Out.Shape), describe(pipe.Type, Dims(pipe.M, pipe.N))))
 	}
-	pipe.A, pipe.Out = c.physical("composite", p.A), c.physical("composite", p.Out)
+	if in.A == None {
+		pipe.A = c.physical("composite", a)
+	}
+	if pipe.Gemm && in.B == None {
+		pipe.B = c.physical("composite", b)
+	}
+	pipe.Out = c.physical("composite", p.Out)
 	for _, e := range p.Epilogue {
 		cell := None
 		if e.Scope == PerKTile && e.Op != EpilogueScale {
@@ -111,8 +125,22 @@ func (c *Context) Composite(p Composite) Handle {
 	}
 	i := c.newCell(cellHandle)
 	h := Handle{i, c.cells[i].gen, true}
-	c.emit(&Instr{Op: OpComposite, Type: pipe.Type, Dst: i, A: None, B: None, C: None, N: pipe.M * pipe.N, Pipe: pipe})
+	in.Type, in.Dst, in.N, in.Pipe = pipe.Type, i, pipe.M*pipe.N, pipe
+	c.emit(&in)
 	return h
+}
+
+// pipeOperand is an operand of a composite: the place in memory, or the type and shape of the tensor that stands
+// for it, whose cell and first element are put into the instruction.
+func (c *Context) pipeOperand(name string, r Ref, t *Tensor, cell, off *int32) Ref {
+	if t.dtype == dtype.Invalid {
+		return r
+	}
+	if r.DType != dtype.Invalid {
+		c.misuse("composite", "both "+name+" and Loaded"+name+" are given: leave out one of them")
+	}
+	*cell, *off = c.use("composite", t), t.off
+	return Ref{Shape: t.shape, DType: t.dtype}
 }
 
 // physical is r at the address where it lies, which must be one shard.

@@ -219,7 +219,7 @@ func (r *rank) perform(in *tl.Instr, log *oplog.Log) {
 		r.kernel.Cell(in.Dst).Value = v
 	case tl.OpComposite:
 		o := r.origin()
-		v := log.Pipe(o, in.Pipe, r.kernel)
+		v := log.Pipe(o, in, r.kernel)
 		log.Store(o, in.Pipe.Out.Addr, v, 0, in.N, in.Type)
 		log.Release(v)
 	}

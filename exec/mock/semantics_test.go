@@ -232,6 +232,32 @@ func TestComposite(t *testing.T) {
 	}
 }
 
+// A composite takes tensors as operands, also a part of one, as they are at the call.
+func TestCompositeOfTensors(t *testing.T) {
+	in := [][]float64{{
+		9, 9, 1, 2, 3, 4, // A 2×2, behind two others
+		1, 0, 0, -1, // B 2×2
+		0, 0, 0, 0, // Out
+	}}
+	for _, loaded := range []string{"A", "B", "AB"} {
+		got := each(t, kerneltest.Config{Inputs: in}, func(c *tl.Context, a tl.Args) {
+			m := a.Shard(0)
+			at := func(i int) tl.Ref { return c.Ref(m.Addr+mem.Addr(4*i), tl.Dims(2, 2), m.DType) }
+			p := tl.Composite{A: at(2), B: at(6), Out: at(10)}
+			if strings.Contains(loaded, "A") {
+				p.A, p.LoadedA = tl.Ref{}, c.Load(m.Slice(0, 6)).Slice(2, 4).Reshape(2, 2)
+			}
+			if strings.Contains(loaded, "B") {
+				p.B, p.LoadedB = tl.Ref{}, c.Load(at(6))
+			}
+			c.Await(c.Composite(p))
+		})
+		if want := []float64{1, -2, 3, -4}; !slices.Equal(got[0][10:14], want) {
+			t.Errorf("%s loaded: %v, want %v", loaded, got[0][10:14], want)
+		}
+	}
+}
+
 // Groups of one launch run side by side, each with ranks of its own.
 func TestGroups(t *testing.T) {
 	wiring, err := topology.Ring1D.Wire(2, topology.Grid{}, nil)

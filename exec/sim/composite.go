@@ -23,6 +23,8 @@ type pipeline struct {
 	rows     tiling
 	cols     tiling
 	depth    tiling
+	loaded   [2]int32 // cells of operands that are in the PE already, or None
+	slots    [2]slotRead
 	steps    int
 	asked    int    // steps whose operands have been asked for
 	computed int    // steps whose product is booked
@@ -42,11 +44,15 @@ func (t tiling) size(i int) int { return min(t.tile, t.n-i*t.tile) }
 func (r *rank) composite(in *tl.Instr) {
 	p, e := in.Pipe, r.run.e
 	dst := in.Dst
-	r.address("composite", p.A.Addr, p.A.Bytes())
-	if p.Gemm {
+	if in.A == tl.None {
+		r.address("composite", p.A.Addr, p.A.Bytes())
+	}
+	if p.Gemm && in.B == tl.None {
 		r.address("composite", p.B.Addr, p.B.Bytes())
 	}
 	r.address("composite", p.Out.Addr, p.Out.Bytes())
+	r.operand(in.A)
+	r.operand(in.B)
 	for _, b := range p.BiasCell {
 		r.operand(b)
 	}
@@ -55,7 +61,7 @@ func (r *rank) composite(in *tl.Instr) {
 		r.park(forDrain)
 	}
 	g := &e.spec.GEMM
-	q := &pipeline{r: r, p: p, turn: r.turn, cell: dst, gen: r.ctx.Cell(dst).Gen(), rows: tiling{p.M, g.TileM}, cols: tiling{p.N, g.TileN}, depth: tiling{p.K, g.TileK}}
+	q := &pipeline{r: r, p: p, turn: r.turn, loaded: [2]int32{in.A, in.B}, cell: dst, gen: r.ctx.Cell(dst).Gen(), rows: tiling{p.M, g.TileM}, cols: tiling{p.N, g.TileN}, depth: tiling{p.K, g.TileK}}
 	if !p.Gemm {
 		q.cols.tile = max(1, int(e.topo.Fabric.MessageBytes)/p.Type.Size())
 	}
@@ -63,7 +69,10 @@ func (r *rank) composite(in *tl.Instr) {
 	q.outputs = q.rows.count() * q.cols.count()
 	r.ctx.Cell(dst).Waiting++
 	if log := r.run.log; log != nil {
-		q.value = log.Pipe(r.origin(), p, r.ctx)
+		q.value = log.Pipe(r.origin(), in, r.ctx)
+	}
+	for i, cell := range q.loaded {
+		q.slots[i] = r.borrow(cell)
 	}
 	r.pipes++
 	q.ask(r.Clock)
@@ -83,20 +92,36 @@ func (q *pipeline) ask(at unit.Time) {
 	}
 	m, k, n := q.tile(q.asked)
 	size := int64(q.p.Type.Size())
-	at += q.r.run.e.spec.DMA.Setup
-	if q.p.Gemm {
-		q.missing[q.asked%2] = 2
-		q.operand(at, q.p.A.Addr, int64(m*k)*size)
-		q.operand(at, q.p.B.Addr, int64(k*n)*size)
-	} else {
-		q.missing[q.asked%2] = 1
-		q.operand(at, q.p.A.Addr, int64(n)*size)
+	setup := q.r.run.e.spec.DMA.Setup
+	q.missing[q.asked%2] = 0
+	if q.loaded[0] == tl.None {
+		elems := m * k
+		if !q.p.Gemm {
+			elems = n
+		}
+		q.operand(at+setup, q.p.A.Addr, int64(elems)*size)
+	}
+	if q.p.Gemm && q.loaded[1] == tl.None {
+		q.operand(at+setup, q.p.B.Addr, int64(k*n)*size)
+	}
+	if q.missing[q.asked%2] == 0 {
+		q.inPE(at)
 	}
 	q.asked++
 }
 
+// inPE has a step begin at a time: its operands need no transfer.
+func (q *pipeline) inPE(at unit.Time) {
+	r := q.r
+	q.missing[q.asked%2]++
+	t := transfer{kind: aStep, rank: r.id, cell: tl.None, slot: -1, at: at, pipe: q, off: int32(q.asked)}
+	r.begin(at, noc.Route{}, noc.Compute, 0, r.run.xfers.put(&t), r.laneKey(des.Arrive, lanePipe))
+}
+
+// operand starts the transfer of a tile.
 func (q *pipeline) operand(at unit.Time, a mem.Addr, bytes int64) {
 	r := q.r
+	q.missing[q.asked%2]++
 	r.engines.DMA.Enter(dma.Compute)
 	t := transfer{kind: aTile, rank: r.id, cell: tl.None, slot: -1, addr: a, bytes: bytes, at: at, pipe: q, off: int32(q.asked)}
 	r.ask(at, &t, aRequestTile, lanePipe)
@@ -125,6 +150,9 @@ func (q *pipeline) compute(now unit.Time) {
 		start, end = r.engines.Units[pe.GEMM].Book(now, d)
 		q.works(pe.GEMM, start, end)
 		r.emitSpan(trace.Gemm, start, end, int64(m*n*q.p.Type.Size()))
+		if step == q.steps-1 {
+			q.giveBack(end)
+		}
 	}
 	end = q.epilogue(tl.PerKTile, m*n, end)
 	q.missing[step%2] = -1 // until asked for again
@@ -176,4 +204,32 @@ func (q *pipeline) stored(now unit.Time) {
 		return
 	}
 	r.progress(0, now)
+}
+
+// slotRead is the slot of a ring in which an operand of a pipeline lies, if any.
+type slotRead struct {
+	port, slot int
+	reads      bool
+}
+
+// borrow notes that a pipeline reads a tensor, which keeps its ring slot from going back.
+func (r *rank) borrow(cell int32) (s slotRead) {
+	if cell == tl.None || r.run.ring.OnRecv {
+		return s
+	}
+	if c := r.ctx.Cell(cell); c.InSlot {
+		s = slotRead{int(c.In), int(c.Slot), true}
+		r.rx[s.port].slots[s.slot].BeginRead(1)
+	}
+	return s
+}
+
+// giveBack ends the reads of ring slots.
+func (q *pipeline) giveBack(end unit.Time) {
+	for _, s := range q.slots {
+		if s.reads {
+			q.r.rx[s.port].slots[s.slot].EndRead(end)
+			q.r.giveCredits(s.port)
+		}
+	}
 }

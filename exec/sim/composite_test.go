@@ -9,6 +9,7 @@ import (
 	"kernbench/mem"
 	"kernbench/tl"
 	"kernbench/trace"
+	"kernbench/unit"
 )
 
 // TestCompositeBoundByDMA: tiles of the operand and of the output take turns at the port
@@ -53,6 +54,79 @@ func TestCompositeBoundByGEMM(t *testing.T) {
 	res, err := b.run(sim.Options{})
 	if err != nil || res.Duration() != want {
 		t.Errorf("took %v, %v; closed form %v", res.Duration(), err, want)
+	}
+}
+
+// TestCompositeOfLoadedOperands: tiles of a tensor need no transfer. With both operands in the PE the matrix unit is
+// never idle.
+func TestCompositeOfLoadedOperands(t *testing.T) {
+	const m, k, n = 32, 3072, 32
+	ref := func(c *tl.Context, at int64, d ...int) tl.Ref {
+		return c.Ref(mem.At(mem.HBM, 0, at), tl.Dims(d...), dtype.F16)
+	}
+	tests := []struct {
+		name string
+		p    func(c *tl.Context) tl.Composite
+		want func(c *terms) unit.Time
+	}{
+		{"A", func(c *tl.Context) tl.Composite {
+			return tl.Composite{LoadedA: c.Load(ref(c, 0, m, k)), B: ref(c, 1<<20, k, n)}
+		}, func(c *terms) unit.Time {
+			g := c.spec.GEMM
+			tile, product := c.own(int64(g.TileK*n*2)), g.Blocks(m, g.TileK, n)
+			// Two tiles of B are on their way at a time: one of two products hides behind a tile.
+			return c.I + c.own(m*k*2) + g.Setup + unit.Time(k/g.TileK/2)*(tile+product) + product
+		}},
+		{"both", func(c *tl.Context) tl.Composite {
+			return tl.Composite{LoadedA: c.Load(ref(c, 0, m, k)), LoadedB: c.Load(ref(c, 1<<20, k, n))}
+		}, func(c *terms) unit.Time {
+			g := c.spec.GEMM
+			return c.I + c.own(2*m*k*2) + g.Setup + unit.Time(k/g.TileK)*g.Blocks(m, g.TileK, n)
+		}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			b := newBench(t, func(c *tl.Context, a tl.Args) {
+				p := test.p(c)
+				p.Out = ref(c, 2<<20, m, n)
+				c.Await(c.Composite(p))
+			}, setup{world: 1, n: 1})
+			c := termsOf(b)
+			want := test.want(&c) + c.own(m*n*2)
+			res, err := b.run(sim.Options{})
+			if err != nil || res.Duration() != want {
+				t.Errorf("took %v, %v; closed form %v", res.Duration(), err, want)
+			}
+		})
+	}
+}
+
+// TestCompositeKeepsASlot: a received tensor that a composite reads keeps its slot until the last product.
+func TestCompositeKeepsASlot(t *testing.T) {
+	const m, k, n = 32, 32, 512
+	var product, sent unit.Time
+	b := newBench(t, func(c *tl.Context, a tl.Args) {
+		x := c.Full(tl.Dims(m, k), a.DType, 1)
+		if c.Rank() == 0 {
+			c.Send(tl.East, x)
+			c.Send(tl.East, x)
+			return
+		}
+		ref := func(at int64, d ...int) tl.Ref { return c.Ref(mem.At(mem.HBM, 1, at), tl.Dims(d...), a.DType) }
+		h := c.Composite(tl.Composite{LoadedA: c.Recv(tl.West, tl.Dims(m, k), a.DType), B: ref(1<<20, k, n), Out: ref(2<<20, m, n)})
+		c.Recv(tl.West, tl.Dims(m, k), a.DType)
+		c.Await(h)
+	}, setup{world: 2, slots: 1})
+	_, err := b.run(sim.Options{Trace: sinkFunc(func(e *trace.Event) {
+		switch e.Kind {
+		case trace.Gemm:
+			product = max(product, e.End)
+		case trace.Send:
+			sent = max(sent, e.End)
+		}
+	})})
+	if err != nil || product == 0 || sent < product {
+		t.Errorf("the slot was sent to at %v, and read until %v; %v", sent, product, err)
 	}
 }
 

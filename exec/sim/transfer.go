@@ -53,6 +53,7 @@ const (
 	aLoad  transferKind = iota
 	aStage              // source of a send from memory, on its way into the PE
 	aTile               // operand of a composite
+	aStep               // of a composite whose operands are in the PE: no bytes
 	aStore
 	anOutput // of a composite
 	aFetch   // slot outside the PE, on its way into it
@@ -218,7 +219,7 @@ func (s *sink) Delivered(user uint32, now unit.Time) {
 	case aToken:
 		x.arrive(r, &t, now)
 		return
-	case aTile:
+	case aTile, aStep:
 		t.pipe.arrived(int(t.off), now)
 		return
 	case anOutput:

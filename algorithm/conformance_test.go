@@ -191,7 +191,7 @@ func places(t *testing.T, a *algorithm.Algorithm, x run) (apart []bool) {
 
 func check(t *testing.T, a *algorithm.Algorithm, x run) {
 	t.Helper()
-	if a.Check != nil && a.Check(x.world, x.n) != nil {
+	if a.Refuses(collective.Call{World: x.world, Elems: x.n, Type: x.typ, Op: x.op}) != nil {
 		return
 	}
 	for _, x.apart = range places(t, a, x) {

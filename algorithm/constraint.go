@@ -12,6 +12,12 @@ func (a *Algorithm) Constraints() []string {
 	if a.Constraint != "" {
 		all = append(all, a.Constraint)
 	}
+	if a.Ops != nil {
+		all = append(all, "op "+names(a.Ops))
+	}
+	if a.Types != nil {
+		all = append(all, "dtype "+names(a.Types))
+	}
 	if t, err := topology.Lookup(a.Topology); err == nil {
 		if t.Planar {
 			all = append(all, "N = w h")

@@ -25,6 +25,8 @@ type Algorithm struct {
 	Kernel     tl.Kernel
 	KernelArgs func(world, nElem int) []int // Args.Ints of a launch; nil for none
 	Check      func(world, nElem int) error // refuses what it cannot do; nil when it can do all that its topology can
+	Ops        []tl.ReduceOp                // that the kernel supports; nil: all
+	Types      []dtype.Type                 // that the kernel supports; nil: all
 	Constraint string                       // what Check asks for, as a formula in N (ranks) and the number of elements
 	MinSlots   int                          // that a ring must have, as a rank sends on what it holds; 0: one is enough
 
@@ -53,13 +55,17 @@ var rows []*Algorithm
 var nameForm = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_-]{0,127}$`)
 
 // Register adds an algorithm. It panics when the row has no kernel or no name of letters,
-// digits, _ and -, when it names a collective or topology that there is not, or when there is one of
+// digits, _ and -, when it names a collective, topology, operation or type that there is not, or when there is one of
 // its name: all are defects of the program.
 func Register(a Algorithm) *Algorithm {
 	if !nameForm.MatchString(a.Name) || a.Kernel == nil {
 		panic(fmt.Sprintf("algorithm: a row needs a name of letters, digits, _ and -, and a kernel; found %q", a.Name))
 	}
-	if _, err := collective.Lookup(a.Collective); err != nil {
+	what, err := collective.Lookup(a.Collective)
+	if err == nil {
+		err = a.supportable(what)
+	}
+	if err != nil {
 		panic(fmt.Sprintf("algorithm: row %q: %v", a.Name, err))
 	}
 	if _, err := topology.Lookup(a.Topology); err != nil {

@@ -7,8 +7,10 @@ import (
 	"strconv"
 	"strings"
 
+	"kernbench/dtype"
 	"kernbench/lab"
 	"kernbench/report"
+	"kernbench/tl"
 
 	"github.com/spf13/cobra"
 )
@@ -21,9 +23,10 @@ func (a *app) testCommand() *cobra.Command {
 		Use:   "test ALGORITHM...|all",
 		Short: "Test algorithms on the mock executor, by provenance and by value",
 		Long: `Run algorithms on the mock executor over world sizes, element counts, types and operations, and
-check every rank's result: each contribution exactly once, and the right values.
+check every rank's result: each contribution exactly once, and the right values. Operations and types
+that the row of an algorithm excludes are left out. The default machine gets as many SIPs as a world needs.
 ` + exitCodes,
-		Example: "  kernbench test all\n  kernbench test ring_allreduce --ranks 2,3,8-10",
+		Example: "  kernbench test all\n  kernbench test ring_allreduce --ranks 2,3,8-10\n  kernbench test ring_allreduce --ranks 300 --op sum,max --dtype f32 --n-elem 1,1000",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return fmt.Errorf("%s: name an algorithm (kernbench list algorithms), or all", cmd.CommandPath())
@@ -58,6 +61,11 @@ check every rank's result: each contribution exactly once, and the right values.
 	f := cmd.Flags()
 	f.SortFlags = false
 	f.Var((*rankList)(&spec.Ranks), "ranks", "world sizes, such as 1,2,5-8 (default "+(*rankList)(&lab.TestRanks).String()+")")
+	f.Var((*countList)(&spec.Counts), "n-elem", "elements per rank, such as 1,100-102 (default: counts that are hard in different ways, 1 to 4097)")
+	f.Var(&listed[tl.ReduceOp]{to: &spec.Ops, all: func() { spec.Ops = nil }, parse: tl.ParseReduceOp, kind: "OP,...|all"},
+		"op", "reductions, where something is reduced: "+join(tl.ReduceOps())+" (default all that the algorithm supports)")
+	f.Var(&listed[dtype.Type]{to: &spec.Types, all: func() { spec.Types = nil }, parse: dtype.Parse, kind: "TYPE,...|all"},
+		"dtype", "element types: "+join(dtype.Types())+" (default all that the algorithm supports)")
 	f.BoolVar(&spec.Exhaustive, "exhaustive", false, "every type with every operation at every count, not a covering set")
 	machineFlags(f, &machine)
 	seedFlag(f, &machine)
@@ -85,6 +93,26 @@ func (l *rankList) Set(s string) error {
 	switch {
 	case errors.Is(err, errTooMany):
 		return fmt.Errorf("more than %d world sizes", most)
+	case err != nil:
+		return fmt.Errorf("%w; numbers from 1 to %d and ranges of them are expected, such as 1,2,5-8", err, math.MaxInt32)
+	}
+	*l = list
+	return nil
+}
+
+// countList is a flag with numbers of elements and ranges of them.
+type countList []int
+
+func (l *countList) Type() string { return "LIST" }
+
+func (l *countList) String() string { return (*rankList)(l).String() }
+
+func (l *countList) Set(s string) error {
+	const most = 1000 // counts of one test
+	list, err := parseList(s, 1, most)
+	switch {
+	case errors.Is(err, errTooMany):
+		return fmt.Errorf("more than %d counts", most)
 	case err != nil:
 		return fmt.Errorf("%w; numbers from 1 to %d and ranges of them are expected, such as 1,2,5-8", err, math.MaxInt32)
 	}

@@ -108,8 +108,8 @@ func (a *auto) choose(cc collective.Call) (*Plan, error) {
 		if err == nil && p.Algorithm.Collective != a.collective {
 			err = fmt.Errorf("algorithm %s performs %s, not %s: the table is not of this program", name, p.Algorithm.Collective, a.collective)
 		}
-		if err == nil && p.Algorithm.Check != nil && cc.Elems > 0 {
-			err = p.ask("Check", func() error { return p.Algorithm.Check(cc.World, cc.Elems) })
+		if err == nil && cc.Elems > 0 {
+			err = p.ask("Check", func() error { return p.Algorithm.Refuses(cc) })
 		}
 		if err == nil {
 			return p, nil

@@ -169,10 +169,8 @@ func (c *Context) group(p *Plan, what *collective.Collective, a *arguments, cc c
 	group := tl.Group{PEs: cg.PEs, PEsPerCube: p.PEsPerCube, Wiring: p.Wiring, Args: a.on(cg.PEs)}
 	group.Args.ChunkBytes, group.Args.LatencyBytes = int64(p.Config.ChunkSize), p.LatencyBytes
 	group.Args.Levels = c.levels(cg.PEs)
-	if p.Algorithm.Check != nil {
-		if err := p.ask("Check", func() error { return p.Algorithm.Check(p.World, cc.Elems) }); err != nil {
-			return cg, group, fmt.Errorf("algorithm %s: %w", p.Name, err)
-		}
+	if err := p.ask("Check", func() error { return p.Algorithm.Refuses(cc) }); err != nil {
+		return cg, group, fmt.Errorf("algorithm %s: %w", p.Name, err)
 	}
 	if !a.hasInt && p.Algorithm.KernelArgs != nil {
 		if err := p.ask("KernelArgs", func() error {

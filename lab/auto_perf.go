@@ -122,11 +122,7 @@ func (p *perfPlan) choose(ctx context.Context, row *algorithm.TuningRow, c colle
 			}
 			ready[key] = t
 		}
-		check := t.plan.Algorithm.Check
-		if check == nil {
-			return t, with, nil
-		}
-		if err := refusal(check, c); err == nil {
+		if err := refusal(t.plan.Algorithm, c); err == nil {
 			return t, with, nil
 		} else {
 			refusals = append(refusals, err.Error())

@@ -100,7 +100,7 @@ func (c *calibration) simulate(ctx context.Context, values []float64, programs [
 			}
 			call := c.call
 			call.Elems = n
-			if check := t.plan.Algorithm.Check; check != nil && refusal(check, call) != nil {
+			if refusal(t.plan.Algorithm, call) != nil {
 				c.memo[key] = 0
 				continue
 			}

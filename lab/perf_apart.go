@@ -5,7 +5,6 @@ import (
 
 	"kernbench/bench"
 	"kernbench/collective"
-	"kernbench/dtype"
 	"kernbench/exec"
 	"kernbench/fault"
 	"kernbench/unit"
@@ -49,14 +48,10 @@ func (p *perfPlan) leavesApart(ctx context.Context, t perfTarget) (bool, error) 
 
 // small is a call with few elements that an algorithm takes, or why it takes none.
 func (p *perfPlan) small(t perfTarget) (c collective.Call, err error) {
-	c = collective.Call{World: t.plan.World, Type: dtype.F32}
+	c = t.plan.Algorithm.SomeCall(t.plan.World)
 	for _, count := range []int{1, 2, 4, 64, 4096} {
 		_, c.Elems = counts(p.what, c, parts(p.what, c)*unit.Bytes(count*c.Type.Size()))
-		check := t.plan.Algorithm.Check
-		if check == nil {
-			return c, nil
-		}
-		if err = refusal(check, c); err == nil {
+		if err = refusal(t.plan.Algorithm, c); err == nil {
 			return c, nil
 		}
 	}

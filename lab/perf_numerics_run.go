@@ -115,7 +115,7 @@ func (j *perfJob) chunkings(plan *device.Plan) []Chunking {
 	for _, less := range []Chunking{{Name: "count/2", Elements: n / 2}, {Name: "count-1", Elements: n - 1}} {
 		c := j.call
 		c.Elems = less.Elements
-		if check := plan.Algorithm.Check; c.Elems > 0 && (check == nil || refusal(check, c) == nil) && j.what.Check(c) == nil {
+		if c.Elems > 0 && refusal(plan.Algorithm, c) == nil && j.what.Check(c) == nil {
 			less.Settings = []Setting{}
 			all = append(all, less)
 		}

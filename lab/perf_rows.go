@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"kernbench/algorithm"
 	"kernbench/bench"
 	"kernbench/collective"
 	"kernbench/unit"
@@ -148,10 +149,7 @@ func (p *perfPlan) point(t perfTarget, c collective.Call, count int) error {
 	if p.sweep.Timed {
 		row.Launch = t.plan.Start
 	}
-	refused := error(nil)
-	if check := t.plan.Algorithm.Check; check != nil {
-		refused = refusal(check, c)
-	}
+	refused := refusal(t.plan.Algorithm, c)
 	if refused != nil && p.sweep.All {
 		p.refused.add(named(row.Algorithm, row.Settings), refused.Error(), row.Size.String())
 		return nil
@@ -189,13 +187,13 @@ func (p *perfPlan) point(t perfTarget, c collective.Call, count int) error {
 
 // refusal is why an algorithm cannot perform a call. Its author may be the user: a panic is one
 // reason more.
-func refusal(check func(world, nElem int) error, c collective.Call) (err error) {
+func refusal(a *algorithm.Algorithm, c collective.Call) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			err = fmt.Errorf("its Check panicked: %v", v)
 		}
 	}()
-	return check(c.World, c.Elems)
+	return a.Refuses(c)
 }
 
 // fitsInPlace reports whether contributions and results can share memory.

@@ -5,6 +5,8 @@ import (
 	"context"
 	"fmt"
 	"runtime/debug"
+	"slices"
+	"strings"
 	"time"
 
 	"kernbench/algorithm"
@@ -26,8 +28,13 @@ type TestSpec struct {
 
 	Algorithms []string // entries of ccl.yaml or of the library; nil: the whole library
 	Ranks      []int    // world sizes; nil: TestRanks
-	Exhaustive bool     // all types and operations at all sizes, not a covering set
-	Seed       uint64   //
+
+	Ops    []tl.ReduceOp // that are tested, those that an algorithm does not support left out; nil: all
+	Types  []dtype.Type  // that are tested, as Ops; nil: all
+	Counts []int         // elements per rank; nil: numbers that are hard in different ways
+
+	Exhaustive bool   // all types and operations at all sizes, not a covering set
+	Seed       uint64 //
 	Limits     exec.Limits
 
 	Row      func(TestRow)    // gets the rows as they come; may be nil
@@ -37,10 +44,13 @@ type TestSpec struct {
 // TestRanks are the world sizes of a test that names none.
 var TestRanks = []int{1, 2, 3, 4, 5, 7, 8, 16, 31}
 
-// testCounts are elements per rank: none to share out, fewer than ranks, not divisible, a
+// counts are elements per rank: none to share out, fewer than ranks, not divisible, a
 // chunk for everybody, more than a slot of 4 KiB holds. Of a collective that gives each rank
 // a block they are the elements of a block.
-func testCounts(what *collective.Collective, world int) []int {
+func (s *TestSpec) counts(what *collective.Collective, world int) []int {
+	if s.Counts != nil {
+		return s.Counts
+	}
 	counts := []int{1, 2, 7, 8, 32, 100, 4097}
 	if what.Blocks {
 		for i := range counts {
@@ -106,12 +116,17 @@ func Test(ctx context.Context, s TestSpec) (*TestSummary, error) {
 		}
 	}
 	sum := &TestSummary{Rows: []TestRow{}}
+	for _, n := range s.Counts {
+		if n < 1 {
+			return nil, fmt.Errorf("%d elements per rank: at least 1 is needed", n)
+		}
+	}
 	for _, name := range names {
 		for _, world := range ranks {
 			if s.Progress != nil {
 				s.Progress(Progress{Phase: "test", Done: int64(len(sum.Rows)), Total: int64(len(names) * len(ranks))})
 			}
-			row := x.testRow(ctx, name, world, s.Exhaustive)
+			row := x.testRow(ctx, &s, name, world)
 			if ctx.Err() != nil {
 				return sum, ctx.Err()
 			}
@@ -136,32 +151,51 @@ type testCase struct {
 	op  tl.ReduceOp
 }
 
-// testCases are all counts for f16 sums, and of types × operations every pair once, at
-// counts that take turns.
-func testCases(what *collective.Collective, world int, exhaustive bool) []testCase {
-	ops, counts := tl.ReduceOps(), testCounts(what, world)
-	if !what.Reduces {
-		ops = ops[:1]
+// cases are all counts for sums of f16, or of the first type and operation that are tested, and
+// of types × operations every pair once, at counts that take turns. With Exhaustive, or with
+// Counts, they are every pair at every count. What the row of the algorithm refuses is left out.
+func (s *TestSpec) cases(a *algorithm.Algorithm, what *collective.Collective, world int) []testCase {
+	ops, types, counts := s.Ops, s.Types, s.counts(what, world)
+	switch {
+	case !what.Reduces:
+		ops = []tl.ReduceOp{tl.Sum}
+	case ops == nil:
+		ops = tl.ReduceOps()
+	}
+	if types == nil {
+		types = dtype.Types()
+	}
+	ops = slices.DeleteFunc(slices.Clone(ops), func(op tl.ReduceOp) bool { return a.Ops != nil && !slices.Contains(a.Ops, op) })
+	types = slices.DeleteFunc(slices.Clone(types), func(t dtype.Type) bool { return a.Types != nil && !slices.Contains(a.Types, t) })
+	if len(ops) == 0 || len(types) == 0 {
+		return nil
+	}
+	usual := types[0]
+	if slices.Contains(types, dtype.F16) {
+		usual = dtype.F16
 	}
 	var cases []testCase
 	for _, n := range counts {
-		cases = append(cases, testCase{n, dtype.F16, ops[0]})
+		cases = append(cases, testCase{n, usual, ops[0]})
 	}
-	for i, t := range dtype.Types() {
+	for i, t := range types {
 		for k, op := range ops {
 			for j, n := range counts {
 				turn := (i*len(ops) + k) % len(counts)
-				if (exhaustive || j == turn) && (t != dtype.F16 || op != ops[0]) {
+				if (s.Exhaustive || s.Counts != nil || j == turn) && (t != usual || op != ops[0]) {
 					cases = append(cases, testCase{n, t, op})
 				}
 			}
 		}
 	}
-	return cases
+	return slices.DeleteFunc(cases, func(c testCase) bool {
+		return what.Check(collective.Call{World: world, Elems: c.n, Type: c.typ, Op: c.op}) != nil ||
+			a.Check != nil && a.Check(world, c.n) != nil
+	})
 }
 
 // testRow tests an algorithm at one world size.
-func (x *setting) testRow(ctx context.Context, name string, world int, exhaustive bool) (row TestRow) {
+func (x *setting) testRow(ctx context.Context, s *TestSpec, name string, world int) (row TestRow) {
 	row = TestRow{Algorithm: name, World: world}
 	start := time.Now()
 	defer func() {
@@ -184,14 +218,18 @@ func (x *setting) testRow(ctx context.Context, name string, world int, exhaustiv
 		row.Cases, row.Failed, row.First = 1, 1, err.Error()
 		return row
 	}
-	if err := x.possible(choice, what, world); err != nil {
+	if x, err = x.sized(choice, world); err == nil {
+		err = x.possible(s, choice, what, world)
+	}
+	if err != nil {
 		row.Skipped = err.Error()
 		return row
 	}
-	for _, c := range testCases(what, world, exhaustive) {
-		if alg.Check != nil && alg.Check(world, c.n) != nil {
-			continue // the algorithm says that it cannot
-		}
+	cases := s.cases(alg, what, world)
+	if len(cases) == 0 {
+		row.Skipped = "it supports none of the operations, types and counts that are tested"
+	}
+	for _, c := range cases {
 		y := *x
 		y.Algorithm, y.Ranks, y.world, y.NElem, y.DType, y.Op = name, world, world, c.n, c.typ, c.op
 		y.Race = &races
@@ -213,8 +251,24 @@ func (x *setting) testRow(ctx context.Context, name string, world int, exhaustiv
 	return row
 }
 
+// sized is the setting with a machine that holds a world: the default machine gets as many SIPs as
+// that takes. One that the spec describes stays as it is.
+func (x *setting) sized(c *device.Choice, world int) (*setting, error) {
+	have, each := x.machine.NumPEs(), x.machine.NumPEs()/x.machine.SIPs()
+	if c.Config.RankLevel == "sip" {
+		have, each = x.machine.SIPs(), 1
+	}
+	named := slices.ContainsFunc(x.Sets, func(s string) bool { return strings.HasPrefix(s, "system.") })
+	if world <= have || x.Topology != "" || named {
+		return x, nil
+	}
+	s := x.Spec
+	s.Sets = append(slices.Clone(s.Sets), fmt.Sprintf("system.sips.count=%d", (world+each-1)/each))
+	return load(s)
+}
+
 // possible reports whether an algorithm and its topology can have a world of that size.
-func (x *setting) possible(c *device.Choice, what *collective.Collective, world int) error {
+func (x *setting) possible(s *TestSpec, c *device.Choice, what *collective.Collective, world int) error {
 	cfg, alg := &c.Config, c.Algorithm
 	have, ranks := x.machine.NumPEs(), "PEs"
 	if cfg.RankLevel == "sip" {
@@ -228,7 +282,7 @@ func (x *setting) possible(c *device.Choice, what *collective.Collective, world 
 		return err
 	}
 	if alg.Check != nil {
-		for _, n := range testCounts(what, world) {
+		for _, n := range s.counts(what, world) {
 			if err = alg.Check(world, n); err == nil {
 				return nil
 			}

@@ -65,7 +65,7 @@ func plainly(p *Point) bool {
 // takesAll reports whether an algorithm of the library refuses no call.
 func takesAll(name string) bool {
 	a, err := algorithm.Lookup(name)
-	return err == nil && a.Check == nil
+	return err == nil && !a.Limited()
 }
 
 // candidate is what a choice is made of.

@@ -62,7 +62,7 @@ func (t *tuner) measure(ctx context.Context, g *tuneGroup, at int) error {
 		p := g.point(t, v, at)
 		c := g.call
 		c.Elems = p.Elems
-		if check := v.plan.Algorithm.Check; check != nil && refusal(check, c) != nil {
+		if refusal(v.plan.Algorithm, c) != nil {
 			t.done++
 			continue
 		}

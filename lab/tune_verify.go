@@ -7,7 +7,6 @@ import (
 
 	"kernbench/collective"
 	"kernbench/device"
-	"kernbench/dtype"
 	"kernbench/fault"
 	"kernbench/unit"
 )
@@ -92,15 +91,12 @@ func firstOf(ctx, inner context.Context) error {
 // fewElements is a call that an algorithm takes, or why it takes none: if it can, on a number of
 // elements that nothing divides.
 func fewElements(what *collective.Collective, plan *device.Plan) (c collective.Call, err error) {
-	c = collective.Call{World: plan.World, Type: dtype.F32}
+	c = plan.Algorithm.SomeCall(plan.World)
 	for _, count := range []int{61, 64, 1, 2, 4, 4096} {
 		_, c.Elems = counts(what, c, parts(what, c)*unit.Bytes(count*c.Type.Size()))
-		if check := plan.Algorithm.Check; check != nil {
-			if err = refusal(check, c); err != nil {
-				continue
-			}
+		if err = refusal(plan.Algorithm, c); err == nil {
+			return c, nil
 		}
-		return c, nil
 	}
 	return c, err
 }

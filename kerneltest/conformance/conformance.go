@@ -91,9 +91,15 @@ func cases(t *testing.T, a *algorithm.Algorithm, exhaustive bool) []conformanceC
 	if err != nil {
 		t.Fatal(err)
 	}
-	ops := tl.ReduceOps()
-	if !what.Reduces {
-		ops = ops[:1]
+	ops, types := a.Ops, a.Types
+	switch {
+	case !what.Reduces:
+		ops = []tl.ReduceOp{tl.Sum}
+	case ops == nil:
+		ops = tl.ReduceOps()
+	}
+	if types == nil {
+		types = dtype.Types()
 	}
 	var all []conformanceCase
 	k := 0
@@ -108,7 +114,7 @@ func cases(t *testing.T, a *algorithm.Algorithm, exhaustive bool) []conformanceC
 			}
 			all = append(all, conformanceCase{
 				algorithm: a, ranks: ranks, n: n, width: width(t, a, ranks),
-				typ: dtype.Types()[k%len(dtype.Types())], op: ops[k%len(ops)], order: mem.Ordering(k % (int(mem.Sequential) + 1)),
+				typ: types[k%len(types)], op: ops[k%len(ops)], order: mem.Ordering(k % (int(mem.Sequential) + 1)),
 			})
 		}
 	}

@@ -31,7 +31,7 @@ const house = `
 	speed, kerneltest/conformance, kerneltest/hosttest;
 	lab;
 	frontend;
-	frontend/msccl;
+	frontend/msccl, frontend/mscclpp, frontend/chakra;
 	frontend/judge;
 	frontend/plan;
 	store;
@@ -39,7 +39,6 @@ const house = `
 	dist, hccl;
 	device;
 	algorithm < tl, collective, topology, mem, dtype, unit;
-	frontend/chakra, frontend/mscclpp;
 	kerneltest;
 	race < history, tl, mem, unit;
 	verify, bound, numerics, calibrate;

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"kernbench/frontend/msccl"
+	"kernbench/frontend/mscclpp"
 	"kernbench/frontend/plan"
 )
 
@@ -29,6 +30,11 @@ var dialects = []Dialect{
 		Name: msccl.Name, Summary: "MSCCL XML, for microsoft/msccl, Azure/msccl-executor-nccl, ROCm/rccl",
 		Is: msccl.Is, Runtimes: msccl.Runtimes(),
 		Read: func(files []plan.File) (*plan.Program, []plan.Finding) { return msccl.Read(files[0]) },
+	},
+	{
+		Name: mscclpp.Name, Summary: "MSCCL++ execution plan in JSON, schema of v0.8 and later",
+		Is:   mscclpp.Is,
+		Read: func(files []plan.File) (*plan.Program, []plan.Finding) { return mscclpp.Program(files[0]) },
 	},
 }
 

@@ -29,8 +29,28 @@ type Verdict struct {
 
 // CallVerdict is the judgment of one way to call a program.
 type CallVerdict struct {
-	InPlace bool `json:"in_place"`
+	InPlace bool  `json:"in_place"`
+	Bytes   int64 `json:"bytes,omitempty"` // of the call; 0: so few that no message is split
 	*judge.Judgment
+}
+
+// launches is how many calls are judged back to back: three, so that the second follows one that
+// left its traces, and the third one that uses the same half of a double buffer as the first.
+const launches = 3
+
+// calls lists the calls that a program is judged for.
+func calls(p *plan.Program, o Options) []plan.Call {
+	probes := p.Probes
+	if len(probes) == 0 {
+		probes = []int64{0}
+	}
+	var out []plan.Call
+	for _, inPlace := range p.Modes {
+		for _, bytes := range probes {
+			out = append(out, plan.Call{Bytes: bytes, InPlace: inPlace, Launches: launches, Depth: o.Depth, Root: o.Root, Want: o.Want})
+		}
+	}
+	return out
 }
 
 // OK reports whether nothing is wrong and all was checked.
@@ -49,20 +69,23 @@ func Judge(s *Source, o Options) *Verdict {
 		return v
 	}
 	v.Program, v.Notes = p, slices.Clone(p.Notes)
-	for _, inPlace := range p.Modes {
-		call := plan.Call{InPlace: inPlace, Depth: o.Depth, Root: o.Root, Want: o.Want}
+	channels := false
+	for _, call := range calls(p, o) {
 		pl, broken := p.Plan(call)
-		if len(v.Calls) == 0 {
-			v.Findings = append(v.Findings, broken...)
+		for _, f := range broken {
+			if !slices.Contains(v.Findings, f) {
+				v.Findings = append(v.Findings, f)
+			}
 		}
 		if pl == nil {
 			continue
 		}
+		channels = channels || len(pl.Channels) > 0
 		j := judge.Judge(pl)
 		for i := range j.Findings {
 			j.Findings[i].File = s.Name
 		}
-		v.Calls = append(v.Calls, CallVerdict{inPlace, j})
+		v.Calls = append(v.Calls, CallVerdict{call.InPlace, call.Bytes, j})
 		v.Findings = append(v.Findings, j.Findings...)
 		for _, n := range j.Notes {
 			if !slices.Contains(v.Notes, n) {
@@ -71,7 +94,7 @@ func Judge(s *Source, o Options) *Verdict {
 		}
 	}
 	v.Findings = slices.CompactFunc(v.Findings, func(x, y plan.Finding) bool { return x == y })
-	if len(v.Calls) > 0 {
+	if channels {
 		v.capacity(s.Name, &search{p, o})
 	}
 	v.Verdicts = plan.Verdicts(v.Findings)

@@ -13,6 +13,9 @@ type data struct {
 	memory [][][]value // rank, memory, cell
 	access [][]access  // of each rank's memory, in the order of the events
 
+	// earlier is the outputs of all calls but the last: launch, rank, cell.
+	earlier [][][]value
+
 	undefinedReads int
 	findings       []plan.Finding
 }
@@ -30,26 +33,54 @@ type access struct {
 
 func newData(r *run) *data {
 	d := &data{run: r, values: newValues(), access: make([][]access, len(r.plan.Ranks))}
+	for range r.plan.Launches - 1 {
+		d.earlier = append(d.earlier, make([][]value, len(r.plan.Ranks)))
+	}
 	for rank := range r.plan.Ranks {
 		k := &r.plan.Ranks[rank]
 		memory := make([][]value, len(k.Memories))
 		for m, cells := range k.Memories {
 			memory[m] = make([]value, cells)
 		}
-		if k.Input != plan.None {
-			in := k.Views[k.Input]
-			for c := range in.Cells {
-				memory[in.Memory][in.First+c] = d.values.leaf(plan.Contribution{Rank: rank, Cell: c})
-			}
-		}
 		d.memory = append(d.memory, memory)
+		d.fill(rank, 0)
 	}
 	return d
+}
+
+// fill gives a rank's input the contributions of a call.
+func (d *data) fill(rank, launch int) {
+	k := &d.run.plan.Ranks[rank]
+	if k.Input == plan.None {
+		return
+	}
+	in := k.Views[k.Input]
+	for c := range in.Cells {
+		d.memory[rank][in.Memory][in.First+c] = d.values.leaf(plan.Contribution{Rank: rank, Cell: c, Launch: launch})
+	}
+}
+
+// begin keeps the result of the call before, and starts the next one.
+func (d *data) begin(b int32, s *plan.Step, event int32) {
+	rank := int(d.run.blocks[b].rank)
+	k := &d.run.plan.Ranks[rank]
+	if k.Output != plan.None {
+		span := plan.Span{Rank: plan.None, View: k.Output, N: k.Views[k.Output].Cells}
+		d.note(b, rank, span, event, false)
+		d.earlier[s.Launch-1][rank] = append([]value(nil), d.at(rank, span)...)
+	}
+	if k.Input != plan.None {
+		d.note(b, rank, plan.Span{Rank: plan.None, View: k.Input, N: k.Views[k.Input].Cells}, event, true)
+		d.fill(rank, s.Launch)
+	}
 }
 
 // step reads and writes what a step does, and returns the cells that it made.
 func (d *data) step(b int32, s *plan.Step, taken []value, event int32) []value {
 	rank := int(d.run.blocks[b].rank)
+	if s.Begin {
+		d.begin(b, s, event)
+	}
 	var sum []value
 	if s.Take != plan.None {
 		sum = fit(taken, s)

@@ -122,11 +122,14 @@ func (r *run) waitsFor(b int32) int32 {
 	case dependent:
 		return int32(w.of)
 	case noData:
-		return r.user(func(s *plan.Step) bool { return s.Send == w.of }, r.plan.Channels[w.of].From)
+		return r.user(func(_ int32, s *plan.Step) bool { return s.Send == w.of }, r.plan.Channels[w.of].From)
 	case noSlot:
-		return r.user(func(s *plan.Step) bool { return s.Take == w.of }, r.plan.Channels[w.of].To)
+		return r.user(func(_ int32, s *plan.Step) bool { return s.Take == w.of }, r.plan.Channels[w.of].To)
 	case noUnits:
-		return r.user(func(s *plan.Step) bool { return signals(s, w.of) }, plan.None)
+		return r.user(func(_ int32, s *plan.Step) bool { return signals(s, w.of) }, plan.None)
+	case noPacket:
+		launch := bl.steps[bl.at].Launch
+		return r.user(func(b int32, s *plan.Step) bool { return r.writes(s, int(r.blocks[b].rank), w.cell, launch) }, plan.None)
 	}
 	return -1
 }
@@ -142,7 +145,7 @@ func signals(s *plan.Step, counter int) bool {
 
 // user is a block that has a step of some kind still to do, else one that has had; -1 if none has.
 // The blocks of one rank are looked at, or those of all ranks.
-func (r *run) user(is func(*plan.Step) bool, rank int) int32 {
+func (r *run) user(is func(int32, *plan.Step) bool, rank int) int32 {
 	had := int32(-1)
 	for b := range r.blocks {
 		bl := &r.blocks[b]
@@ -150,7 +153,7 @@ func (r *run) user(is func(*plan.Step) bool, rank int) int32 {
 			continue
 		}
 		for i := range bl.steps {
-			if is(&bl.steps[i]) {
+			if is(int32(b), &bl.steps[i]) {
 				if i >= bl.at {
 					return int32(b)
 				}
@@ -189,6 +192,9 @@ func (r *run) waiter(b int32) Waiter {
 	case noUnits:
 		out.Reason, out.Channel = NoSignal, r.plan.Counters[w.of].Name
 		out.Text = fmt.Sprintf("%s has %d of %d signals%sgive", out.Channel, w.has, w.out, behind)
+	case noPacket:
+		out.Reason, out.Channel = "no packet", r.plan.SpanName(plan.None, w.cell)
+		out.Text = fmt.Sprintf("packet %s is not written%swrite", out.Channel, behind)
 	}
 	out.Text = r.where(b) + ": " + out.Text
 	return out

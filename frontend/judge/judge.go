@@ -42,8 +42,16 @@ func Judge(p *plan.Plan) *Judgment {
 	}
 	races, pairs := r.data.races()
 	j.Races = pairs
+	if pairs > 0 && j.Stuck == nil && j.Right == j.Cells {
+		if wrong := wrongIfGreedy(p, j.Root); wrong > 0 {
+			races[0].Text += fmt.Sprintf("; if each block goes as far as it can, %d of %d chunks are wrong", wrong, j.Cells)
+		}
+	}
 	j.Findings = append(j.Findings, races...)
 	j.rest(plan.Race, pairs-len(races), "pairs of steps that nothing orders")
+	if pairs == 0 && j.Stuck == nil {
+		j.relaxed(p)
+	}
 	j.Findings = append(j.Findings, r.data.findings...)
 	j.rest(plan.UndefinedRead, r.data.undefinedReads-len(r.data.findings), "reads of undefined cells")
 	if j.Stuck == nil {
@@ -60,7 +68,55 @@ func (j *Judgment) rest(v plan.Verdict, n int, what string) {
 	}
 }
 
-// leftover finds messages that nothing took.
+// wrongIfGreedy counts the cells that are wrong in another order of the steps.
+func wrongIfGreedy(p *plan.Plan, root int) int {
+	if p.Want == nil {
+		return 0
+	}
+	r := newRun(p)
+	r.greedy = true
+	r.data = newData(r)
+	r.all()
+	wrong := 0
+	var buf []plan.Contribution
+	r.data.outputs(func(launch, rank, cell int, v value) {
+		parts, asked := wanted(p.Want, buf, launch, root, rank, cell)
+		if buf = parts[:0]; asked && !r.data.holds(v, parts) {
+			wrong++
+		}
+	})
+	return wrong
+}
+
+// relaxed notes accesses that only relaxed signals order, which order no memory.
+func (j *Judgment) relaxed(p *plan.Plan) {
+	if !hasRelaxed(p) {
+		return
+	}
+	r := newRun(p)
+	r.order, r.strict = &order{}, true
+	r.data = newData(r)
+	r.all()
+	races, pairs := r.data.races()
+	if pairs > 0 {
+		j.Notes = append(j.Notes, fmt.Sprintf("%d pairs of steps are ordered by relaxed signals only, which order no memory: %s", pairs, races[0].Text))
+	}
+}
+
+func hasRelaxed(p *plan.Plan) bool {
+	for rank := range p.Ranks {
+		for b := range p.Ranks[rank].Blocks {
+			for i := range p.Ranks[rank].Blocks[b].Steps {
+				if p.Ranks[rank].Blocks[b].Steps[i].Relaxed {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// leftover finds messages and signals that nothing took.
 func (j *Judgment) leftover(r *run) {
 	for c := range r.chans {
 		if n := len(r.chans[c].queue); n > 0 {
@@ -68,11 +124,18 @@ func (j *Judgment) leftover(r *run) {
 				Text: fmt.Sprintf("channel %s: %d of %d messages are left", r.plan.ChannelName(c), n, r.chans[c].sent)})
 		}
 	}
+	for c := range r.counts {
+		if n := len(r.counts[c].units) - r.plan.Counters[c].Start; n > 0 && !r.plan.Counters[c].Spare {
+			j.Findings = append(j.Findings, plan.Finding{Verdict: plan.Leftover,
+				Text: fmt.Sprintf("%s: %d signals are left, nothing waits for them", r.plan.Counters[c].Name, n)})
+		}
+	}
 }
 
 // Finishes carries out the steps of a plan without data, and returns the deadlock, or nil.
 func Finishes(p *plan.Plan) *Stuck {
 	r := newRun(p)
+	r.greedy = true
 	r.all()
 	return r.stuck()
 }

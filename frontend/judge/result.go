@@ -25,8 +25,8 @@ func (j *Judgment) result(r *run) {
 	}
 	var buf []plan.Contribution
 	wrong := 0
-	r.data.outputs(func(rank, cell int, v value) {
-		parts, asked := want.Want(buf[:0], root, rank, cell)
+	r.data.outputs(func(launch, rank, cell int, v value) {
+		parts, asked := wanted(want, buf, launch, root, rank, cell)
 		if buf = parts[:0]; !asked {
 			return
 		}
@@ -36,7 +36,7 @@ func (j *Judgment) result(r *run) {
 			return
 		}
 		if wrong++; wrong <= limit {
-			j.Findings = append(j.Findings, plan.Finding{Verdict: plan.Wrong, Text: r.data.difference(rank, cell, v, parts)})
+			j.Findings = append(j.Findings, plan.Finding{Verdict: plan.Wrong, Text: r.data.difference(launch, rank, cell, v, parts)})
 		}
 	})
 	if wrong > 0 {
@@ -49,8 +49,24 @@ func (j *Judgment) result(r *run) {
 	}
 }
 
-// outputs calls do for each cell of each output.
-func (d *data) outputs(do func(rank, cell int, v value)) {
+// wanted is what a cell must hold after a call, in buf.
+func wanted(want *plan.Relation, buf []plan.Contribution, launch, root, rank, cell int) ([]plan.Contribution, bool) {
+	parts, asked := want.Want(buf[:0], root, rank, cell)
+	for i := range parts {
+		parts[i].Launch = launch
+	}
+	return parts, asked
+}
+
+// outputs calls do for each cell of each output, after each call.
+func (d *data) outputs(do func(launch, rank, cell int, v value)) {
+	for launch := range d.earlier {
+		for rank := range d.earlier[launch] {
+			for c, v := range d.earlier[launch][rank] {
+				do(launch, rank, c, v)
+			}
+		}
+	}
 	for rank := range d.run.plan.Ranks {
 		k := &d.run.plan.Ranks[rank]
 		if k.Output == plan.None {
@@ -58,7 +74,7 @@ func (d *data) outputs(do func(rank, cell int, v value)) {
 		}
 		out := k.Views[k.Output]
 		for c, v := range d.memory[rank][out.Memory][out.First:][:out.Cells] {
-			do(rank, c, v)
+			do(len(d.earlier), rank, c, v)
 		}
 	}
 }
@@ -81,8 +97,8 @@ func (d *data) likelyRoot(want *plan.Relation) int {
 	var buf []plan.Contribution
 	for root := range d.run.plan.Ranks {
 		right, asked := 0, 0
-		d.outputs(func(rank, cell int, v value) {
-			parts, is := want.Want(buf[:0], root, rank, cell)
+		d.outputs(func(launch, rank, cell int, v value) {
+			parts, is := wanted(want, buf, launch, root, rank, cell)
 			if buf = parts[:0]; is {
 				asked++
 				if d.holds(v, parts) {
@@ -101,9 +117,12 @@ func (d *data) likelyRoot(want *plan.Relation) int {
 }
 
 // difference says what a cell holds and what it should hold.
-func (d *data) difference(rank, cell int, v value, want []plan.Contribution) string {
+func (d *data) difference(launch, rank, cell int, v value, want []plan.Contribution) string {
 	k := &d.run.plan.Ranks[rank]
 	place := fmt.Sprintf("rank %d %s", rank, plan.Cells(k.Views[k.Output].Name, cell, 1))
+	if len(d.earlier) > 0 {
+		place = fmt.Sprintf("after launch %d %s", launch+1, place)
+	}
 	wanted := map[plan.Contribution]uint64{}
 	for _, c := range want {
 		wanted[c]++
@@ -145,7 +164,7 @@ func (j *Judgment) inputs(r *run) {
 		}
 		in := k.Views[k.Input]
 		for c, v := range r.data.memory[rank][in.Memory][in.First:][:in.Cells] {
-			if !r.data.holds(v, []plan.Contribution{{Rank: rank, Cell: c}}) {
+			if !r.data.holds(v, []plan.Contribution{{Rank: rank, Cell: c, Launch: len(r.data.earlier)}}) {
 				if changed++; changed == 1 {
 					first = fmt.Sprintf("rank %d %s", rank, plan.Cells(in.Name, c, 1))
 				}

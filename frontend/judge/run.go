@@ -1,6 +1,11 @@
 package judge
 
-import "kernbench/frontend/plan"
+import (
+	"math"
+	"slices"
+
+	"kernbench/frontend/plan"
+)
 
 // run is the state of one execution.
 type run struct {
@@ -13,7 +18,26 @@ type run struct {
 	data   *data     // nil: only the order of steps is of interest
 	order  *order    // nil: no account of what orders the steps
 	done   int       // blocks at their end
+
+	packets [][]packets // of each memory of each rank; nil if the plan has none
+
+	// greedy means that each block goes as far as it can before another has its turn; else all go
+	// step by step in turn. Both are orders that may happen.
+	greedy bool
+
+	// strict means that relaxed signals order nothing but what was before the call.
+	strict bool
+	begun  []int32 // of each rank: the event with which its present call began
 }
+
+// packets are the flags of a memory's cells, and the blocks that wait for them.
+type packets struct {
+	flags   []flag
+	waiters []int32
+}
+
+// flag says in which call a cell was written as a packet, plus 1, and by which event.
+type flag struct{ launch, event int32 }
 
 // block is the state of a block.
 type block struct {
@@ -44,8 +68,15 @@ type message struct {
 }
 
 type counter struct {
-	units   []int32 // events that added the units which are there; start units have none
+	units   []unit
 	waiters []int32
+}
+
+// unit is one unit of a counter: the event that added it, and the one with which the call of that
+// rank began, which is all that a relaxed wait learns of. Units at the start have neither.
+type unit struct {
+	event, begun int32
+	relaxed      bool
 }
 
 // noEvent stands for what was there before the run.
@@ -61,7 +92,19 @@ func newRun(p *plan.Plan) *run {
 	}
 	for i, c := range p.Counters {
 		for range c.Start {
-			r.counts[i].units = append(r.counts[i].units, noEvent)
+			r.counts[i].units = append(r.counts[i].units, unit{event: noEvent, begun: noEvent})
+		}
+	}
+	r.begun = make([]int32, len(p.Ranks))
+	for rank := range r.begun {
+		r.begun[rank] = noEvent
+	}
+	if hasPackets(p) {
+		r.packets = make([][]packets, len(p.Ranks))
+		for rank := range p.Ranks {
+			for _, cells := range p.Ranks[rank].Memories {
+				r.packets[rank] = append(r.packets[rank], packets{flags: make([]flag, cells)})
+			}
 		}
 	}
 	return r
@@ -72,11 +115,25 @@ func (r *run) all() {
 	for b := len(r.blocks) - 1; b >= 0; b-- {
 		r.wake(int32(b))
 	}
+	if !r.greedy {
+		slices.Reverse(r.ready)
+		for len(r.ready) > 0 {
+			round := r.ready
+			r.ready = nil
+			for _, b := range round {
+				r.blocks[b].queued = false
+				if r.advance(b, 1) {
+					r.wake(b)
+				}
+			}
+		}
+		return
+	}
 	for len(r.ready) > 0 {
 		b := r.ready[len(r.ready)-1]
 		r.ready = r.ready[:len(r.ready)-1]
 		r.blocks[b].queued = false
-		r.advance(b)
+		r.advance(b, math.MaxInt)
 	}
 }
 
@@ -94,14 +151,15 @@ func (r *run) wakeAll(waiters *[]int32) {
 	*waiters = (*waiters)[:0]
 }
 
-// advance carries out the steps of a block until one has to wait.
-func (r *run) advance(b int32) {
+// advance carries out at most n steps of a block, until one has to wait. It reports whether there
+// may be more to do at once.
+func (r *run) advance(b int32, n int) bool {
 	bl := &r.blocks[b]
-	for bl.at < len(bl.steps) {
+	for ; bl.at < len(bl.steps) && n > 0; n-- {
 		s := &bl.steps[bl.at]
 		if w := r.missing(b, s); w.why != nothing {
 			r.waitFor(b, w)
-			return
+			return false
 		}
 		r.perform(b, s)
 		bl.at++
@@ -109,6 +167,7 @@ func (r *run) advance(b int32) {
 			r.done++
 		}
 	}
+	return bl.at < len(bl.steps)
 }
 
 // reason is why a step cannot go on.
@@ -120,6 +179,7 @@ const (
 	noSlot           // its channel is full
 	dependent        // another block has not published
 	noUnits          // a counter has too few units
+	noPacket         // a cell was not written as a packet
 )
 
 // wait is a reason, and what it concerns.
@@ -127,7 +187,8 @@ type wait struct {
 	why      reason
 	of       int // channel, block of all, counter
 	dep      plan.Dep
-	has, out int // units
+	has, out int       // units
+	cell     plan.Span // of noPacket: one cell, and whose it is
 }
 
 // missing is the first thing that a step has to wait for.
@@ -141,6 +202,15 @@ func (r *run) missing(b int32, s *plan.Step) wait {
 	for _, c := range s.Wait {
 		if has := len(r.counts[c.Counter].units); has < c.N {
 			return wait{why: noUnits, of: c.Counter, has: has, out: c.N}
+		}
+	}
+	if r.packets != nil {
+		for _, span := range s.Src {
+			if span.Packet {
+				if cell, ok := r.unwritten(b, s, span); ok {
+					return wait{why: noPacket, cell: cell}
+				}
+			}
 		}
 	}
 	if s.Take != plan.None && len(r.chans[s.Take].queue) == 0 {
@@ -165,6 +235,8 @@ func (r *run) waitFor(b int32, w wait) {
 		list = &r.blocks[w.of].waiters
 	case noUnits:
 		list = &r.counts[w.of].waiters
+	case noPacket:
+		list = &r.packetsOf(w.cell.Rank, w.cell).waiters
 	}
 	*list = append(*list, b)
 }
@@ -183,8 +255,12 @@ func (r *run) perform(b int32, s *plan.Step) {
 	for _, c := range s.Wait {
 		units := r.counts[c.Counter].units
 		if r.order != nil {
-			for _, e := range units[:c.N] {
-				r.order.after(e)
+			for _, u := range units[:c.N] {
+				if r.strict && (u.relaxed || s.Relaxed) {
+					r.order.after(u.begun)
+				} else {
+					r.order.after(u.event)
+				}
 			}
 		}
 		r.counts[c.Counter].units = units[c.N:]
@@ -200,6 +276,12 @@ func (r *run) perform(b int32, s *plan.Step) {
 			r.order.after(taken.event)
 		}
 		r.wakeAll(&c.senders)
+	}
+	if r.packets != nil {
+		r.flag(b, s, event)
+	}
+	if s.Begin {
+		r.begun[bl.rank] = event
 	}
 	var made []value
 	if r.data != nil {
@@ -221,7 +303,7 @@ func (r *run) perform(b int32, s *plan.Step) {
 	}
 	for _, c := range s.Signal {
 		for range c.N {
-			r.counts[c.Counter].units = append(r.counts[c.Counter].units, event)
+			r.counts[c.Counter].units = append(r.counts[c.Counter].units, unit{event, r.begun[bl.rank], s.Relaxed})
 		}
 		r.wakeAll(&r.counts[c.Counter].waiters)
 	}

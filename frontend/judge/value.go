@@ -20,6 +20,7 @@ type node struct {
 	sum  [2]uint64
 	a, b value // of a sum; a contribution has undefined and the number of its cell
 	rank int32
+	call int32 // launch
 }
 
 // values is the arena of nodes. Nothing is freed: a run makes as many as it has additions.
@@ -29,7 +30,7 @@ func newValues() *values { return &values{nodes: make([]node, 1, 1024)} }
 
 // leaf makes the value of one contribution.
 func (v *values) leaf(c plan.Contribution) value {
-	v.nodes = append(v.nodes, node{sum: digest(c), b: value(c.Cell), rank: int32(c.Rank)})
+	v.nodes = append(v.nodes, node{sum: digest(c), b: value(c.Cell), rank: int32(c.Rank), call: int32(c.Launch)})
 	return value(len(v.nodes) - 1)
 }
 
@@ -47,7 +48,7 @@ func plus(x, y [2]uint64) [2]uint64 { return [2]uint64{x[0] + y[0], x[1] + y[1]}
 
 // digest is 128 bits for a contribution.
 func digest(c plan.Contribution) [2]uint64 {
-	x := uint64(c.Rank)<<32 | uint64(uint32(c.Cell))
+	x := uint64(c.Launch)<<56 ^ uint64(c.Rank)<<32 ^ uint64(uint32(c.Cell))
 	return [2]uint64{mix(x), mix(x ^ 0x5851f42d4c957f2d)}
 }
 
@@ -79,7 +80,7 @@ func (v *values) contents(top value) map[plan.Contribution]uint64 {
 		heap = heap[:len(heap)-1]
 		n := times[x]
 		if nd := v.nodes[x]; nd.a == undefined {
-			out[plan.Contribution{Rank: int(nd.rank), Cell: int(nd.b)}] += n
+			out[plan.Contribution{Rank: int(nd.rank), Cell: int(nd.b), Launch: int(nd.call)}] += n
 		} else {
 			for _, part := range [2]value{nd.a, nd.b} {
 				if _, known := times[part]; !known {
@@ -116,6 +117,9 @@ func list(have map[plan.Contribution]uint64) string {
 			break
 		}
 		word := fmt.Sprintf("rank %d's cell %d", c.Rank, c.Cell)
+		if c.Launch > 0 {
+			word += fmt.Sprintf(" of launch %d", c.Launch+1)
+		}
 		if n := have[c]; n != 1 {
 			word += fmt.Sprintf(" %d times", n)
 		}

@@ -21,6 +21,9 @@ type Plan struct {
 
 	// Want says what the ranks must end with; nil if nothing is known.
 	Want *Relation
+
+	// Launches is how many calls the steps are, back to back; 0 is 1.
+	Launches int
 }
 
 // World is the number of ranks.
@@ -33,6 +36,9 @@ type Rank struct {
 	Input    int    // view that holds the contribution at first; None if there is none
 	Output   int    // view that holds the result at last; None if there is none
 	Blocks   []Block
+
+	// Sizes is the bytes of each cell of each memory; nil if all cells are as Plan.Cell has it.
+	Sizes [][]int64
 }
 
 // View is a part of a memory under the name that the file uses: i, o, s.
@@ -70,6 +76,16 @@ type Step struct {
 
 	Wait   []Count // taken from counters before the step
 	Signal []Count // added to counters after it
+
+	// Relaxed marks that Wait and Signal order no accesses of memory.
+	Relaxed bool
+
+	// Launch is the call that the step is a part of, from 0 on.
+	Launch int
+	// Begin marks that a call after the first begins on the rank: what Output holds is the result
+	// of the call before, and Input gets new contributions. The rank's other steps of both calls
+	// are ordered by counters.
+	Begin bool
 }
 
 // Dep is a dependency on a block of the same rank: the place of the block in Rank.Blocks, and
@@ -85,6 +101,10 @@ type Span struct {
 	View  int
 	First int
 	N     int
+
+	// Packet marks cells that are stored with a flag. A source waits until each was written as a
+	// packet in the same launch; a destination sets the flag.
+	Packet bool
 }
 
 // Channel is a FIFO of messages from one rank to another.
@@ -99,6 +119,7 @@ type Counter struct {
 	Rank  int
 	Name  string
 	Start int
+	Spare bool // units may be left at the end
 }
 
 // Protocol says how messages are stored on their way.
@@ -113,11 +134,14 @@ const (
 
 func (p Protocol) String() string { return [...]string{"Simple", "LL", "LL128"}[p] }
 
-// Contribution names a cell of a rank's input.
-type Contribution struct{ Rank, Cell int }
+// Contribution names a cell of a rank's input, in one of several launches.
+type Contribution struct{ Rank, Cell, Launch int }
 
-// Compare orders contributions by rank, then cell.
+// Compare orders contributions by launch, rank, and cell.
 func (c Contribution) Compare(d Contribution) int {
+	if c.Launch != d.Launch {
+		return c.Launch - d.Launch
+	}
 	if c.Rank != d.Rank {
 		return c.Rank - d.Rank
 	}

@@ -15,7 +15,7 @@ func RelationOf(name string, world, n, root int) *Relation {
 	block := max(n/max(world, 1), 1)
 	all := func(dst []Contribution, cell int) []Contribution {
 		for q := range world {
-			dst = append(dst, Contribution{q, cell})
+			dst = append(dst, Contribution{Rank: q, Cell: cell})
 		}
 		return dst
 	}
@@ -25,7 +25,7 @@ func RelationOf(name string, world, n, root int) *Relation {
 		rel.Want = func(dst []Contribution, _, _, cell int) ([]Contribution, bool) { return all(dst, cell), true }
 	case "all_gather":
 		rel.Want = func(dst []Contribution, _, _, cell int) ([]Contribution, bool) {
-			return append(dst, Contribution{cell / block, cell % block}), true
+			return append(dst, Contribution{Rank: cell / block, Cell: cell % block}), true
 		}
 	case "reduce_scatter":
 		rel.Want = func(dst []Contribution, _, rank, cell int) ([]Contribution, bool) {
@@ -33,12 +33,12 @@ func RelationOf(name string, world, n, root int) *Relation {
 		}
 	case "all_to_all":
 		rel.Want = func(dst []Contribution, _, rank, cell int) ([]Contribution, bool) {
-			return append(dst, Contribution{cell / block, rank*block + cell%block}), true
+			return append(dst, Contribution{Rank: cell / block, Cell: rank*block + cell%block}), true
 		}
 	case "broadcast":
 		rel.Rooted = true
 		rel.Want = func(dst []Contribution, root, _, cell int) ([]Contribution, bool) {
-			return append(dst, Contribution{root, cell}), true
+			return append(dst, Contribution{Rank: root, Cell: cell}), true
 		}
 	case "reduce":
 		rel.Rooted = true
@@ -48,12 +48,12 @@ func RelationOf(name string, world, n, root int) *Relation {
 	case "gather":
 		rel.Rooted = true
 		rel.Want = func(dst []Contribution, root, rank, cell int) ([]Contribution, bool) {
-			return append(dst, Contribution{cell / block, cell % block}), rank == root
+			return append(dst, Contribution{Rank: cell / block, Cell: cell % block}), rank == root
 		}
 	case "scatter":
 		rel.Rooted = true
 		rel.Want = func(dst []Contribution, root, rank, cell int) ([]Contribution, bool) {
-			return append(dst, Contribution{root, rank*block + cell}), true
+			return append(dst, Contribution{Rank: root, Cell: rank*block + cell}), true
 		}
 	default:
 		return nil

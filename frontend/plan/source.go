@@ -28,12 +28,15 @@ type Program struct {
 	// Sizes are those at which a plan with a protocol changes its messages, ascending: from each of
 	// them on there may be more messages than just below. Nil: the plan is the same for every size.
 	Sizes func(Protocol) []int64 `json:"-"`
+	// Probes are sizes that show all that a plan does, to judge it with. Nil: the zero Call does.
+	Probes []int64 `json:"-"`
 }
 
 // Call says what a plan is made for. The zero value is a small call out of place.
 type Call struct {
 	Bytes    int64 // of the larger of input and output of a rank; 0: so few that no message is split
 	InPlace  bool
+	Launches int       // calls back to back; 0: one. Formats whose memory is new for each call know one only
 	Depth    int       // messages that a channel holds; 0: as the protocol has it
 	Root     int       // 1 + the root; 0: not given
 	Protocol *Protocol // in place of the program's own

@@ -13,6 +13,9 @@ func (p *Plan) Where(rank, block, step int) string {
 	if s.Line > 0 {
 		text += fmt.Sprintf(" at line %d", s.Line)
 	}
+	if s.Launch > 0 {
+		text += fmt.Sprintf(" in launch %d", s.Launch+1)
+	}
 	return text
 }
 

@@ -27,9 +27,14 @@ import (
 const house = `
 	cmd/kernbench < cli;
 	cli;
-	report < speed, lab, frontend, frontend/judge, frontend/plan, unit;
+	report < speed, lab/run, lab/sweep, lab/limits, lab/perf, lab/tune, lab/calibrate, lab/compare, lab/probe, lab/suite, frontend, frontend/judge, frontend/plan, machine, machine/draw, unit;
 	speed, kerneltest/conformance, kerneltest/hosttest;
-	lab;
+	lab/perf, lab/tune, lab/calibrate;
+	lab/limits;
+	lab/sweep, lab/compare, lab/probe, lab/suite;
+	lab/run;
+	machine/draw;
+	lab/faulty;
 	frontend;
 	frontend/msccl, frontend/mscclpp, frontend/chakra;
 	frontend/judge;
@@ -277,7 +282,7 @@ func wayTo(imports map[string][]string, from string, wanted func(string) bool) [
 func TestHouseNoticesDepartures(t *testing.T) {
 	p := readPlan(t, house)
 	for _, c := range []struct{ from, to, want string }{
-		{"cli", "lab", ""},
+		{"cli", "lab/run", ""},
 		{"algorithm", "topology", ""},
 		{"des", "hw", "does not stand below"},
 		{"oplog", "trace", "does not stand below"},

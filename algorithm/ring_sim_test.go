@@ -5,7 +5,7 @@ import (
 
 	"kernbench/algorithm"
 	"kernbench/dtype"
-	"kernbench/lab"
+	labrun "kernbench/lab/run"
 	"kernbench/tl"
 )
 
@@ -29,7 +29,7 @@ func TestRingsBeyondScratch(t *testing.T) {
 		t.Run(a.Name, func(t *testing.T) {
 			t.Parallel()
 			const n = 100_000 // 800 kB
-			onSim(t, a, lab.Spec{Ranks: 2, NElem: n, DType: dtype.F64, Op: tl.Max, Sets: []string{"pe.tcm.scratch=512KiB"}})
+			onSim(t, a, labrun.Spec{Ranks: 2, NElem: n, DType: dtype.F64, Op: tl.Max, Sets: []string{"pe.tcm.scratch=512KiB"}})
 		})
 	}
 }

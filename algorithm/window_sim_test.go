@@ -9,22 +9,22 @@ import (
 	"kernbench/bench"
 	"kernbench/dtype"
 	"kernbench/exec/sim"
-	"kernbench/lab"
+	labrun "kernbench/lab/run"
 	"kernbench/tl"
 )
 
 // onSim runs an algorithm on the simulated machine and wants its result right.
-func onSim(t *testing.T, a *algorithm.Algorithm, s lab.Spec) *lab.Result {
+func onSim(t *testing.T, a *algorithm.Algorithm, s labrun.Spec) *labrun.Result {
 	t.Helper()
 	if g := someGrid(t, a, s.Ranks); g.W > 0 {
 		s.Sets = append(s.Sets, fmt.Sprintf("algorithms.%s.w=%d", a.Name, g.W))
 	}
 	s.Bench, s.Algorithm, s.Executor, s.VerifyData = bench.CCLHello.Name, a.Name, sim.Name, true
-	r, err := lab.Run(context.Background(), s)
+	r, err := labrun.Run(context.Background(), s)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !r.OK() || r.RanksFailed != 0 || r.Verdict("provenance").State != lab.Checked {
+	if !r.OK() || r.RanksFailed != 0 || r.Verdict("provenance").State != labrun.Checked {
 		t.Fatalf("%+v", r)
 	}
 	return r
@@ -39,7 +39,7 @@ func TestWindowsOnSimInAnySchedule(t *testing.T) {
 				if a.Check != nil && a.Check(world, 3*world) != nil {
 					continue
 				}
-				r := onSim(t, a, lab.Spec{Ranks: world, NElem: 3 * world, DType: dtype.I32, Op: tl.Sum, Schedules: 6})
+				r := onSim(t, a, labrun.Spec{Ranks: world, NElem: 3 * world, DType: dtype.I32, Op: tl.Sum, Schedules: 6})
 				if r.Schedules == nil || r.Schedules.Done != 6 {
 					t.Fatalf("%d ranks: %+v", world, r.Schedules)
 				}
@@ -57,7 +57,7 @@ func TestWindowsBeyondScratch(t *testing.T) {
 		t.Run(a.Name, func(t *testing.T) {
 			t.Parallel()
 			const n = 100_000 // 800 kB
-			onSim(t, a, lab.Spec{Ranks: 2, NElem: n, DType: dtype.F64, Sets: []string{"pe.tcm.scratch=512KiB"}})
+			onSim(t, a, labrun.Spec{Ranks: 2, NElem: n, DType: dtype.F64, Sets: []string{"pe.tcm.scratch=512KiB"}})
 		})
 	}
 }

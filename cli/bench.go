@@ -7,7 +7,7 @@ import (
 	"io"
 	"time"
 
-	"kernbench/lab"
+	"kernbench/lab/run"
 	"kernbench/report"
 	"kernbench/speed"
 
@@ -42,10 +42,10 @@ With --growth, measure how simulating each algorithm grows with the number of ra
   kernbench bench --growth --only 'ring_*' --format markdown`,
 		Args: nothing,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			spec.Command, spec.Version = a.commandLine(), lab.Version()
+			spec.Command, spec.Version = a.commandLine(), run.Version()
 			bar := newProgress(a.err)
 			spec.Progress = func(p speed.Progress) {
-				bar.report(lab.Progress{Phase: p.Name, Done: int64(p.Done), Total: int64(p.Total)})
+				bar.report(run.Progress{Phase: p.Name, Done: int64(p.Done), Total: int64(p.Total)})
 			}
 			switch {
 			case growth && (list || save != "" || compare != ""):

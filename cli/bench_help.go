@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"kernbench/bench"
-	"kernbench/lab"
+	"kernbench/lab/run"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -12,7 +12,7 @@ import (
 
 // benchHelp lets the help of a verb show the options of the bench that --bench names, and of no
 // other bench.
-func benchHelp(cmd *cobra.Command, s *lab.Spec) {
+func benchHelp(cmd *cobra.Command, s *run.Spec) {
 	cmd.Long += `
 A bench may have options of its own: kernbench ` + cmd.Name() + ` --bench NAME --help shows them.
 `

@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"kernbench/dtype"
-	"kernbench/lab"
+	"kernbench/lab/limits"
 	"kernbench/report"
 	"kernbench/unit"
 
@@ -13,7 +13,7 @@ import (
 )
 
 func (a *app) boundCommand() *cobra.Command {
-	spec := lab.BoundSpec{Min: unit.KiB, Max: 16 * unit.MiB, Factor: 8}
+	spec := limits.Spec{Min: unit.KiB, Max: 16 * unit.MiB, Factor: 8}
 	var format string
 	cmd := &cobra.Command{
 		Use:   "bound COLLECTIVE",
@@ -41,7 +41,7 @@ algorithm on rings as it is configured, and of no other.
 			if flags.Changed("stepbytes") && !flags.Changed("stepfactor") {
 				spec.Factor = 0
 			}
-			l, err := lab.Bound(cmd.Context(), spec)
+			l, err := limits.Run(cmd.Context(), spec)
 			if l != nil {
 				if perr := show(a, format, l, report.Bound); perr != nil {
 					return perr

@@ -5,7 +5,7 @@ import (
 	"io"
 	"strings"
 
-	"kernbench/lab"
+	"kernbench/lab/calibrate"
 	"kernbench/report"
 	"kernbench/unit"
 
@@ -13,7 +13,7 @@ import (
 )
 
 func (a *app) calibrateCommand() *cobra.Command {
-	spec := lab.CalibrateSpec{HoldOut: lab.HoldOut{Every: 3}, Largest: 32 * unit.MiB}
+	spec := calibrate.Spec{HoldOut: calibrate.HoldOut{Every: 3}, Largest: 32 * unit.MiB}
 	var format, to string
 	cmd := &cobra.Command{
 		Use:   "calibrate FILE",
@@ -49,7 +49,7 @@ Parameters, by the names that --keep takes: launch (start of a collective), ll, 
 			defer file.discard()
 			bar := newProgress(a.err)
 			spec.Progress, spec.Base.Command = bar.report, a.commandLine()
-			c, err := lab.Calibrate(cmd.Context(), spec)
+			c, err := calibrate.Run(cmd.Context(), spec)
 			bar.done()
 			if err != nil {
 				return interrupted(cmd.Context(), err)
@@ -80,10 +80,10 @@ Parameters, by the names that --keep takes: launch (start of a collective), ll, 
 	f.Var((*count)(&spec.Base.Ranks), "ranks", "how many took part (default: as the table says)")
 	f.Var(&listed[string]{to: &spec.Algorithms, all: func() { spec.AllAlgorithms = true }, parse: anyName, kind: "NAME,...|all"},
 		"algorithm", "algorithms that the library may have run, or all that there are (default: those known of NCCL and RCCL)")
-	f.Var(&parsed[lab.HoldOut]{to: &spec.HoldOut, parse: lab.ParseHoldOut, kind: "N|above=SIZE|below=SIZE|none"},
+	f.Var(&parsed[calibrate.HoldOut]{to: &spec.HoldOut, parse: calibrate.ParseHoldOut, kind: "N|above=SIZE|below=SIZE|none"},
 		"hold-out", "sizes that the fit does not see: one of N, or those above or below one")
 	f.Var(&listed[string]{to: &spec.Keep, all: func() {}, parse: anyName, kind: "NAME,..."},
-		"keep", "parameters that stay as they are: "+strings.Join(lab.CalibrateParameters(), ", "))
+		"keep", "parameters that stay as they are: "+strings.Join(calibrate.Parameters(), ", "))
 	f.Var(&size{&spec.Largest}, "largest", "size up to which times are simulated; beyond, they go on as between that and its half, and are marked ~")
 	f.StringVarP(&to, "output", "o", "", "write the fitted machine to a topology.yaml `FILE`, for --topology")
 	fidelityFlag(f, &spec.Base)

@@ -3,14 +3,15 @@ package cli
 import (
 	"context"
 
-	"kernbench/lab"
+	"kernbench/lab/compare"
+	"kernbench/lab/run"
 	"kernbench/report"
 
 	"github.com/spf13/cobra"
 )
 
 func (a *app) compareCommand() *cobra.Command {
-	var spec lab.Spec
+	var spec run.Spec
 	var format string
 	cmd := &cobra.Command{
 		Use:   "compare [ALGORITHM ALGORITHM...]",
@@ -23,13 +24,13 @@ for each memory that can hold the ring slots and each way to wait for them.
 		RunE: func(cmd *cobra.Command, algorithms []string) error {
 			bar := newProgress(a.err)
 			spec.Progress, spec.Command = bar.report, a.commandLine()
-			run := lab.Compare
+			each := compare.Settings
 			if len(algorithms) > 0 {
-				run = func(ctx context.Context, s lab.Spec, row func(lab.CompareRow)) ([]lab.CompareRow, error) {
-					return lab.CompareAlgorithms(ctx, s, algorithms, row)
+				each = func(ctx context.Context, s run.Spec, row func(compare.Row)) ([]compare.Row, error) {
+					return compare.Algorithms(ctx, s, algorithms, row)
 				}
 			}
-			rows, err := run(cmd.Context(), spec, nil)
+			rows, err := each(cmd.Context(), spec, nil)
 			bar.done()
 			if common := commonError(rows); common != nil {
 				return common
@@ -59,7 +60,7 @@ for each memory that can hold the ring slots and each way to wait for them.
 
 // commonError is what kept every run from its beginning: a mistake of the command line,
 // told once and not once in each row.
-func commonError(rows []lab.CompareRow) error {
+func commonError(rows []compare.Row) error {
 	if len(rows) == 0 || rows[0].Error == "" {
 		return nil
 	}
@@ -73,7 +74,7 @@ func commonError(rows []lab.CompareRow) error {
 
 // worst is what the exit status of a table follows: of the runs that did not end the one
 // with the highest, else a wrong result. The table has told it.
-func worst(ctx context.Context, rows []lab.CompareRow) error {
+func worst(ctx context.Context, rows []compare.Row) error {
 	var err error
 	status := ExitOK
 	for _, r := range rows {

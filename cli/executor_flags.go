@@ -5,13 +5,13 @@ import (
 	"strings"
 
 	"kernbench/exec"
-	"kernbench/lab"
+	"kernbench/lab/run"
 
 	"github.com/spf13/pflag"
 )
 
 // platformFlag chooses the executor. It has a short form where short is not "".
-func platformFlag(f *pflag.FlagSet, s *lab.Spec, short string) {
+func platformFlag(f *pflag.FlagSet, s *run.Spec, short string) {
 	var each []string
 	for _, r := range exec.All() {
 		each = append(each, fmt.Sprintf("%s (%s)", r.Name, r.Summary))
@@ -23,7 +23,7 @@ func platformFlag(f *pflag.FlagSet, s *lab.Spec, short string) {
 }
 
 // fidelityFlag chooses the level of detail of executors that model a network.
-func fidelityFlag(f *pflag.FlagSet, s *lab.Spec) {
+func fidelityFlag(f *pflag.FlagSet, s *run.Spec) {
 	var usages, known []string
 	for _, r := range exec.All() {
 		if !r.Can(exec.Network) {

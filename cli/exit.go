@@ -5,7 +5,7 @@ import (
 	"errors"
 
 	"kernbench/fault"
-	"kernbench/lab"
+	"kernbench/lab/run"
 	"kernbench/speed"
 )
 
@@ -33,7 +33,7 @@ func exitStatus(ctx context.Context, err error) int {
 		return ExitWrong
 	case ctx.Err() != nil && errors.Is(err, context.Canceled):
 		return ExitInterrupted
-	case is[*lab.InternalError](err), // also one that came while a fault was being explained
+	case is[*run.InternalError](err), // also one that came while a fault was being explained
 		is[*speed.Failure](err):
 		return ExitInternal
 	case fault.Is(err), is[errHangs](err):

@@ -14,7 +14,7 @@ import (
 	"testing"
 
 	"kernbench/fault"
-	"kernbench/lab"
+	"kernbench/lab/run"
 )
 
 // examples has a value of each type of package fault; the test below holds that.
@@ -37,8 +37,8 @@ func TestExitStatus(t *testing.T) {
 		{"config", t.Context(), errors.New("topology.yaml:1:1: ..."), ExitUsage},
 		{"missing file", t.Context(), os.ErrNotExist, ExitUsage},
 		{"interrupted", stopped, fmt.Errorf("launch: %w", context.Canceled), ExitInterrupted},
-		{"a panic of ours", t.Context(), fmt.Errorf("bench: %w", &lab.InternalError{Value: "index out of range"}), ExitInternal},
-		{"a panic of ours beside a fault", t.Context(), errors.Join(&fault.Deadlock{}, &lab.InternalError{}), ExitInternal},
+		{"a panic of ours", t.Context(), fmt.Errorf("bench: %w", &run.InternalError{Value: "index out of range"}), ExitInternal},
+		{"a panic of ours beside a fault", t.Context(), errors.Join(&fault.Deadlock{}, &run.InternalError{}), ExitInternal},
 		{"a fault before the interrupt", stopped, &fault.Deadlock{}, ExitFault},
 	} {
 		if got := exitStatus(c.ctx, c.err); got != c.want {

@@ -10,7 +10,7 @@ import (
 	"kernbench/bench"
 	"kernbench/conf"
 	"kernbench/dtype"
-	"kernbench/lab"
+	"kernbench/lab/run"
 	"kernbench/tl"
 
 	"github.com/spf13/pflag"
@@ -141,7 +141,7 @@ var optionKinds = map[bench.OptionKind]string{bench.Word: "WORD", bench.Number: 
 // optionFlags are the options that some bench has. The help describes those of one bench: see
 // benchHelp. A bench of a program of the user's that calls one like a flag of all benches is an
 // error.
-func optionFlags(f *pflag.FlagSet, s *lab.Spec) error {
+func optionFlags(f *pflag.FlagSet, s *run.Spec) error {
 	for _, p := range bench.All() {
 		for i := range p.Options {
 			o := &p.Options[i]
@@ -203,7 +203,7 @@ func (n *seed) Set(s string) error {
 }
 
 // machineFlags are those of every verb that builds a machine.
-func machineFlags(f *pflag.FlagSet, s *lab.Spec) {
+func machineFlags(f *pflag.FlagSet, s *run.Spec) {
 	f.StringVar(&s.Topology, "topology", "", "machine: a topology.yaml `FILE`, or a preset (kernbench list presets)")
 	f.StringVar(&s.CCL, "ccl", "", "settings of the algorithms: a ccl.yaml `FILE` over the built-in one")
 	// Not a slice flag: those cut a value at its commas, and KEY=[1, 2] has some.
@@ -211,12 +211,12 @@ func machineFlags(f *pflag.FlagSet, s *lab.Spec) {
 }
 
 // tuningFlag is for verbs that may run auto.
-func tuningFlag(f *pflag.FlagSet, s *lab.Spec) {
+func tuningFlag(f *pflag.FlagSet, s *run.Spec) {
 	f.StringVar(&s.Tuning, "tuning", "", "tuning table by which the algorithm auto chooses: a `FILE` that kernbench tune --table wrote")
 }
 
 // workFlags are those of every verb that runs a collective.
-func workFlags(f *pflag.FlagSet, s *lab.Spec) {
+func workFlags(f *pflag.FlagSet, s *run.Spec) {
 	f.StringVar(&s.Algorithm, "algorithm", "", "`NAME` of an algorithm or of an entry of ccl.yaml (kernbench list algorithms), or auto")
 	tuningFlag(f, s)
 	f.Var((*count)(&s.Ranks), "ranks", "how many PEs take part, the first of the machine (default: as the bench or ccl.yaml says, else all)")
@@ -228,15 +228,15 @@ func workFlags(f *pflag.FlagSet, s *lab.Spec) {
 	f.StringVar(&s.Input, "input", "", "what ranks contribute: random (by --seed), rank (rank r holds r+1), ones, index (element i is i), or a `FILE` of numbers, rank by rank (default: as the bench says, mostly random)")
 }
 
-func seedFlag(f *pflag.FlagSet, s *lab.Spec) {
+func seedFlag(f *pflag.FlagSet, s *run.Spec) {
 	f.Var((*seed)(&s.Seed), "seed", "seed of the inputs")
 }
 
-func benchFlag(f *pflag.FlagSet, s *lab.Spec) {
+func benchFlag(f *pflag.FlagSet, s *run.Spec) {
 	f.StringVar(&s.Bench, "bench", "", "host program, by `NAME` (kernbench list benches) (default: the one for what --algorithm performs, else ccl_allreduce)")
 }
 
-func verifyFlag(f *pflag.FlagSet, s *lab.Spec) {
+func verifyFlag(f *pflag.FlagSet, s *run.Spec) {
 	f.BoolVar(&s.VerifyData, "verify-data", false, "move the bytes too, and check every rank's result by provenance and by value")
 }
 

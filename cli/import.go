@@ -5,7 +5,7 @@ import (
 
 	"kernbench/frontend"
 	"kernbench/frontend/plan"
-	"kernbench/lab"
+	"kernbench/lab/run"
 	"kernbench/report"
 
 	"github.com/spf13/cobra"
@@ -69,7 +69,7 @@ once, in its place. A folder gives a table of all programs in it. docs/programs.
 				if cmd.Context().Err() != nil {
 					break
 				}
-				bar.report(lab.Progress{Phase: "judging", Done: int64(i), Total: int64(len(sources))})
+				bar.report(run.Progress{Phase: "judging", Done: int64(i), Total: int64(len(sources))})
 				vs = append(vs, frontend.Judge(&sources[i], o))
 			}
 			bar.done()

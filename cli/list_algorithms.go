@@ -10,7 +10,7 @@ import (
 
 	"kernbench/algorithm"
 	"kernbench/conf"
-	"kernbench/lab"
+	"kernbench/lab/sweep"
 	"kernbench/report"
 )
 
@@ -54,7 +54,7 @@ func (a *app) listAlgorithms(o *listOptions) error {
 func (o *listOptions) algorithms() ([]*algorithm.Algorithm, error) {
 	rows := algorithm.All()
 	if o.collective != "" {
-		co, err := lab.FindCollective(o.collective)
+		co, err := sweep.FindCollective(o.collective)
 		if err != nil {
 			return nil, err
 		}

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"kernbench/conf"
-	"kernbench/lab"
+	"kernbench/lab/run"
 	"kernbench/outfile"
 
 	"github.com/spf13/cobra"
@@ -37,7 +37,7 @@ func Main(args []string) int {
 			os.Exit(ExitInterrupted)
 		}
 	})()
-	return run(ctx, args, os.Stdout, os.Stderr)
+	return execute(ctx, args, os.Stdout, os.Stderr)
 }
 
 // endsWithin is how long a command may take to end after the first interrupt.
@@ -49,7 +49,7 @@ type app struct {
 	out, err io.Writer
 }
 
-func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	a := &app{args: args, out: stdout, err: stderr}
 	root := a.root()
 	root.SetArgs(args)
@@ -88,7 +88,7 @@ Exit status:
 func (a *app) root() *cobra.Command {
 	root := &cobra.Command{
 		Use:     "kernbench",
-		Version: lab.Version(),
+		Version: run.Version(),
 		Short:   "A laboratory for collective communication",
 		Long:    "kernbench is a laboratory for collective communication: write an algorithm once as a kernel,\ncheck it, and time it on a simulated machine.\n" + exitCodes,
 		Args:    cobra.ArbitraryArgs,

@@ -20,7 +20,7 @@ var update = flag.Bool("update", false, "rewrite what the README shows")
 // call runs a command line in this process.
 func call(ctx context.Context, args ...string) (status int, stdout, stderr string) {
 	var out, err bytes.Buffer
-	status = run(ctx, args, &out, &err)
+	status = execute(ctx, args, &out, &err)
 	return status, out.String(), err.String()
 }
 
@@ -141,7 +141,7 @@ func TestFullDisk(t *testing.T) {
 		{"new", "project", filepath.Join(t.TempDir(), "mine"), "--kernbench", ".."},
 	} {
 		var stderr bytes.Buffer
-		if status := run(t.Context(), args, fullDisk{}, &stderr); status != ExitUsage || !strings.Contains(stderr.String(), syscall.ENOSPC.Error()) {
+		if status := execute(t.Context(), args, fullDisk{}, &stderr); status != ExitUsage || !strings.Contains(stderr.String(), syscall.ENOSPC.Error()) {
 			t.Errorf("%q: exit status %d, %q", args, status, &stderr)
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"kernbench/dtype"
-	"kernbench/lab"
+	"kernbench/lab/perf"
 	"kernbench/report"
 	"kernbench/tl"
 	"kernbench/unit"
@@ -20,9 +20,9 @@ import (
 
 // perfWriter prints a sweep in one of the formats.
 type perfWriter interface {
-	Begin(*lab.Sweep) error
-	Row(*lab.Sweep, *lab.PerfRow) error
-	End(*lab.Sweep) error
+	Begin(*perf.Sweep) error
+	Row(*perf.Sweep, *perf.Row) error
+	End(*perf.Sweep) error
 }
 
 func newPerfWriter(w io.Writer, format string, algorithm bool) perfWriter {
@@ -47,15 +47,15 @@ func (all perfWriters) each(print func(perfWriter) error) error {
 	return nil
 }
 
-func (all perfWriters) Begin(s *lab.Sweep) error {
+func (all perfWriters) Begin(s *perf.Sweep) error {
 	return all.each(func(w perfWriter) error { return w.Begin(s) })
 }
 
-func (all perfWriters) Row(s *lab.Sweep, r *lab.PerfRow) error {
+func (all perfWriters) Row(s *perf.Sweep, r *perf.Row) error {
 	return all.each(func(w perfWriter) error { return w.Row(s, r) })
 }
 
-func (all perfWriters) End(s *lab.Sweep) error {
+func (all perfWriters) End(s *perf.Sweep) error {
 	return all.each(func(w perfWriter) error { return w.End(s) })
 }
 
@@ -65,7 +65,7 @@ type savedPerf struct {
 	file *destination
 }
 
-func (p *savedPerf) End(s *lab.Sweep) error {
+func (p *savedPerf) End(s *perf.Sweep) error {
 	return p.file.write(func(w io.Writer) error {
 		p.W = w
 		return p.PerfNCCL.End(s)
@@ -84,7 +84,7 @@ func without(args []string, words ...string) []string {
 }
 
 func (a *app) perfCommand() *cobra.Command {
-	spec := lab.PerfSpec{Min: 8, Max: 128 * unit.MiB, Factor: 2, Iterations: 20, Warmup: 1, Memory: 2 * unit.GiB}
+	spec := perf.Spec{Min: 8, Max: 128 * unit.MiB, Factor: 2, Iterations: 20, Warmup: 1, Memory: 2 * unit.GiB}
 	var format string
 	var algorithm, check bool
 	var theirs ncclFlags
@@ -168,7 +168,7 @@ Time is simulated: it is the same in each iteration and each run, so that -n and
 }
 
 // sizeFlags are those of which calls there are to be, by the names of nccl-tests.
-func sizeFlags(f *pflag.FlagSet, s *lab.PerfSpec) {
+func sizeFlags(f *pflag.FlagSet, s *perf.Spec) {
 	f.VarP(&size{&s.Min}, "minbytes", "b", "smallest size")
 	f.VarP(&size{&s.Max}, "maxbytes", "e", "largest size")
 	f.IntVarP(&s.Factor, "stepfactor", "f", s.Factor, "`FACTOR` from one size to the next")
@@ -178,7 +178,7 @@ func sizeFlags(f *pflag.FlagSet, s *lab.PerfSpec) {
 }
 
 // sweepFlags are those that nccl-tests has, by its names.
-func sweepFlags(f *pflag.FlagSet, s *lab.PerfSpec) {
+func sweepFlags(f *pflag.FlagSet, s *perf.Spec) {
 	sizeFlags(f, s)
 	f.VarP(&listed[tl.ReduceOp]{to: &s.Ops, all: func() { s.Ops = tl.ReduceOps() }, parse: tl.ParseReduceOp, kind: "OP,...|all"},
 		"op", "o", "reductions, where something is reduced: "+join(tl.ReduceOps())+" (default sum)")
@@ -188,21 +188,21 @@ func sweepFlags(f *pflag.FlagSet, s *lab.PerfSpec) {
 }
 
 // perf measures and prints row by row, as far as it came.
-func (a *app) perf(ctx context.Context, spec lab.PerfSpec, w perfWriter) error {
+func (a *app) perf(ctx context.Context, spec perf.Spec, w perfWriter) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	bar := newProgress(a.err)
 	spec.Progress, spec.Base.Command = bar.report, a.commandLine()
-	var sweep *lab.Sweep
+	var sweep *perf.Sweep
 	print := func(err error) {
 		if err != nil {
 			stop(told{err}) // what cannot be printed need not be measured
 		}
 	}
-	s, err := lab.Perf(ctx, spec, func(s *lab.Sweep) {
+	s, err := perf.Run(ctx, spec, func(s *perf.Sweep) {
 		sweep = s
 		print(w.Begin(s))
-	}, func(r *lab.PerfRow) {
+	}, func(r *perf.Row) {
 		bar.done()
 		if ctx.Err() == nil || !is[told](context.Cause(ctx)) {
 			print(w.Row(sweep, r))
@@ -225,13 +225,13 @@ func (a *app) perf(ctx context.Context, spec lab.PerfSpec, w perfWriter) error {
 
 // perfOutcome is what the exit status follows: of the runs that did not end the one with the
 // highest, else a wrong result. The table has told it.
-func perfOutcome(ctx context.Context, s *lab.Sweep) error {
+func perfOutcome(ctx context.Context, s *perf.Sweep) error {
 	var err error
 	status, measured := ExitOK, false
 	for i := range s.Rows {
 		for _, p := range s.Rows[i].Placements() {
 			measured = true
-			if p.Err == nil || s.All && lab.TooLarge(p.Err) {
+			if p.Err == nil || s.All && perf.TooLarge(p.Err) {
 				continue // the row says why, and its other placement was measured
 			}
 			if e := exitStatus(ctx, p.Err); e > status {

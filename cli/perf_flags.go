@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"kernbench/lab"
+	"kernbench/lab/sweep"
 )
 
 // listed is a flag with several values, or all that there are.
@@ -75,7 +75,7 @@ func (l *rootList) Set(s string) error {
 }
 
 // variations is a flag with a key and several values, to be given once for each key.
-type variations []lab.Variation
+type variations []sweep.Variation
 
 func (v *variations) Type() string   { return "KEY=V1,V2,..." }
 func (v *variations) String() string { return "" }
@@ -86,7 +86,7 @@ func (v *variations) Set(s string) error {
 	if key == "" || !found {
 		return fmt.Errorf("found %q; KEY=V1,V2,... is expected, such as n_slots=2,4,8", s)
 	}
-	one := lab.Variation{Key: key}
+	one := sweep.Variation{Key: key}
 	for _, value := range splitValues(values) {
 		if value = strings.TrimSpace(value); value == "" {
 			return fmt.Errorf("key %s has an empty value", key)

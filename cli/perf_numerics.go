@@ -7,7 +7,7 @@ import (
 	"io"
 	"strings"
 
-	"kernbench/lab"
+	"kernbench/lab/perf"
 	"kernbench/numerics"
 	"kernbench/report"
 	"kernbench/unit"
@@ -34,9 +34,9 @@ func (n *numericsFlags) add(f *pflag.FlagSet) {
 }
 
 // spec is what the flags of perf ask for, of one size unless they say which.
-func (n *numericsFlags) spec(cmd *cobra.Command, s lab.PerfSpec) (lab.NumericsSpec, error) {
+func (n *numericsFlags) spec(cmd *cobra.Command, s perf.Spec) (perf.RoundingSpec, error) {
 	if s.Bound {
-		return lab.NumericsSpec{}, errors.New("--bound and --numerics: one of the two")
+		return perf.RoundingSpec{}, errors.New("--bound and --numerics: one of the two")
 	}
 	const usual = 64 * unit.KiB
 	f := cmd.Flags()
@@ -48,14 +48,14 @@ func (n *numericsFlags) spec(cmd *cobra.Command, s lab.PerfSpec) (lab.NumericsSp
 	case !least:
 		s.Min = s.Max
 	}
-	return lab.NumericsSpec{PerfSpec: s, Inputs: n.inputs, AllInputs: n.all}, nil
+	return perf.RoundingSpec{Spec: s, Inputs: n.inputs, AllInputs: n.all}, nil
 }
 
 // numericsWriter prints what rounding did in one of the formats.
 type numericsWriter interface {
-	Begin(*lab.Numerics) error
-	Row(*lab.Numerics, *lab.NumericsRow) error
-	End(*lab.Numerics) error
+	Begin(*perf.Rounding) error
+	Row(*perf.Rounding, *perf.RoundingRow) error
+	End(*perf.Rounding) error
 }
 
 func newNumericsWriter(w io.Writer, format string) numericsWriter {
@@ -69,21 +69,21 @@ func newNumericsWriter(w io.Writer, format string) numericsWriter {
 }
 
 // perfNumerics looks at rounding and prints row by row, as far as it came.
-func (a *app) perfNumerics(ctx context.Context, spec lab.NumericsSpec, w numericsWriter) error {
+func (a *app) perfNumerics(ctx context.Context, spec perf.RoundingSpec, w numericsWriter) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	bar := newProgress(a.err)
 	spec.Progress, spec.Base.Command = bar.report, a.commandLine()
-	var found *lab.Numerics
+	var found *perf.Rounding
 	print := func(err error) {
 		if err != nil {
 			stop(told{err}) // what cannot be printed need not be found out
 		}
 	}
-	n, err := lab.RunNumerics(ctx, spec, func(n *lab.Numerics) {
+	n, err := perf.Round(ctx, spec, func(n *perf.Rounding) {
 		found = n
 		print(w.Begin(n))
-	}, func(r *lab.NumericsRow) {
+	}, func(r *perf.RoundingRow) {
 		bar.done()
 		if ctx.Err() == nil || !is[told](context.Cause(ctx)) {
 			print(w.Row(found, r))
@@ -106,12 +106,12 @@ func (a *app) perfNumerics(ctx context.Context, spec lab.NumericsSpec, w numeric
 
 // numericsOutcome is what the exit status follows: of the runs that did not end the one with the
 // highest, else a result that is wrong or farther off than it can be. The table has told it.
-func numericsOutcome(ctx context.Context, n *lab.Numerics) error {
+func numericsOutcome(ctx context.Context, n *perf.Rounding) error {
 	var err error
 	status, looked, bad := ExitOK, false, false
 	for i := range n.Rows {
 		r := &n.Rows[i]
-		looked, bad = looked || r.NumericsFound != nil || r.Err != nil, bad || r.Bad()
+		looked, bad = looked || r.RoundingFound != nil || r.Err != nil, bad || r.Bad()
 		if r.Err == nil {
 			continue
 		}

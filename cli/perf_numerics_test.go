@@ -9,7 +9,7 @@ import (
 	"syscall"
 	"testing"
 
-	"kernbench/lab"
+	"kernbench/lab/perf"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -20,7 +20,7 @@ var numericsArgs = []string{"perf", "all_reduce", "--ranks", "8", "-b", "1K", "-
 func TestNumericsInterrupt(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	out, stderr := &stopping{after: 7, stop: stop}, &bytes.Buffer{}
-	status := run(ctx, numericsArgs, out, stderr)
+	status := execute(ctx, numericsArgs, out, stderr)
 	if status != ExitInterrupted || !strings.Contains(stderr.String(), "interrupted") {
 		t.Errorf("exit status %d, want %d; stderr: %s", status, ExitInterrupted, stderr)
 	}
@@ -30,7 +30,7 @@ func TestNumericsInterrupt(t *testing.T) {
 
 	stop()
 	status, stdout, _ := call(ctx, append(numericsArgs, "--format", "json")...)
-	var n lab.Numerics
+	var n perf.Rounding
 	if err := json.Unmarshal([]byte(stdout), &n); err != nil || n.Planned != 11 || len(n.Rows) != 0 || status != ExitInterrupted {
 		t.Errorf("%v, exit status %d: %s", err, status, stdout)
 	}
@@ -39,7 +39,7 @@ func TestNumericsInterrupt(t *testing.T) {
 func TestNumericsFullDisk(t *testing.T) {
 	for _, format := range []string{"text", "json", "csv"} {
 		var stderr bytes.Buffer
-		status := run(t.Context(), append(numericsArgs, "-e", "2K", "--format", format), fullDisk{}, &stderr)
+		status := execute(t.Context(), append(numericsArgs, "-e", "2K", "--format", format), fullDisk{}, &stderr)
 		if status != ExitUsage || !strings.Contains(stderr.String(), syscall.ENOSPC.Error()) {
 			t.Errorf("%s: exit status %d, %q", format, status, &stderr)
 		}
@@ -68,7 +68,7 @@ func TestNumericsSizes(t *testing.T) {
 		{[]string{"-b", "1K", "-e", "4K", "-f", "4"}, []int64{1024, 4096}},
 	} {
 		_, out, stderr := call(t.Context(), append([]string{"perf", "reduce", "--ranks", "2", "--numerics", "--platform", "mock", "--format", "json"}, tt.args...)...)
-		var n lab.Numerics
+		var n perf.Rounding
 		if err := json.Unmarshal([]byte(out), &n); err != nil {
 			t.Fatalf("%v: %s", err, stderr)
 		}

@@ -9,7 +9,7 @@ import (
 	"syscall"
 	"testing"
 
-	"kernbench/lab"
+	"kernbench/lab/perf"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -33,7 +33,7 @@ func TestPerfInterruptKeepsWhatIsFinished(t *testing.T) {
 	for format, after := range map[string]int{"text": 13, "csv": 4} {
 		ctx, stop := context.WithCancel(t.Context())
 		out, stderr := &stopping{after: after, stop: stop}, &bytes.Buffer{}
-		status := run(ctx, []string{"perf", "all_reduce", "--ranks", "8", "-b", "8", "-e", "1G", "--format", format}, out, stderr)
+		status := execute(ctx, []string{"perf", "all_reduce", "--ranks", "8", "-b", "8", "-e", "1G", "--format", format}, out, stderr)
 		if status != ExitInterrupted || !strings.Contains(stderr.String(), "interrupted") {
 			t.Errorf("%s: exit status %d, want %d; stderr: %s", format, status, ExitInterrupted, stderr)
 		}
@@ -54,7 +54,7 @@ func TestPerfInterruptBeforeTheFirstRow(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
 	status, stdout, stderr := call(ctx, "perf", "all_reduce", "--ranks", "2", "-e", "1K", "--format", "json")
-	var sweep lab.Sweep
+	var sweep perf.Sweep
 	if err := json.Unmarshal([]byte(stdout), &sweep); err != nil || sweep.Planned != 8 || len(sweep.Rows) != 0 {
 		t.Errorf("%v: %s", err, stdout)
 	}
@@ -67,7 +67,7 @@ func TestPerfInterruptBeforeTheFirstRow(t *testing.T) {
 func TestPerfFullDisk(t *testing.T) {
 	for _, format := range []string{"text", "json", "csv"} {
 		var stderr bytes.Buffer
-		status := run(t.Context(), []string{"perf", "all_reduce", "--ranks", "2", "-e", "1K", "--format", format}, fullDisk{}, &stderr)
+		status := execute(t.Context(), []string{"perf", "all_reduce", "--ranks", "2", "-e", "1K", "--format", format}, fullDisk{}, &stderr)
 		if status != ExitUsage || !strings.Contains(stderr.String(), syscall.ENOSPC.Error()) {
 			t.Errorf("%s: exit status %d, %q", format, status, &stderr)
 		}

@@ -1,14 +1,15 @@
 package cli
 
 import (
-	"kernbench/lab"
+	"kernbench/lab/probe"
+	"kernbench/lab/run"
 	"kernbench/report"
 
 	"github.com/spf13/cobra"
 )
 
 func (a *app) probeCommand() *cobra.Command {
-	var spec lab.Spec
+	var spec run.Spec
 	var format string
 	cmd := &cobra.Command{
 		Use:   "probe",
@@ -19,7 +20,7 @@ PEs at once. On the default machine the published figures stand beside.
 		Example: "  kernbench probe\n  kernbench probe --topology ahbm-6sip-torus --set cube.noc.link_bw_gbs=512",
 		Args:    nothing,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			rows, err := lab.Probe(cmd.Context(), spec)
+			rows, err := probe.Run(cmd.Context(), spec)
 			if len(rows) > 0 {
 				if perr := show(a, format, rows, report.Probe); perr != nil {
 					return perr

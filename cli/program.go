@@ -4,14 +4,14 @@ import (
 	"fmt"
 
 	"kernbench/dtype"
-	"kernbench/lab"
+	"kernbench/lab/run"
 	"kernbench/tl"
 
 	"github.com/spf13/cobra"
 )
 
 func (a *app) programCommand() *cobra.Command {
-	var spec lab.Spec
+	var spec run.Spec
 	var format string
 	var rank int
 	var classes bool
@@ -37,7 +37,7 @@ such as a message from any direction or the value of a word.
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			spec.Algorithm = args[0]
-			f, err := lab.Record(cmd.Context(), spec)
+			f, err := run.Record(cmd.Context(), spec)
 			if err != nil {
 				return interrupted(cmd.Context(), err)
 			}

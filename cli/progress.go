@@ -6,7 +6,7 @@ import (
 	"os"
 	"time"
 
-	"kernbench/lab"
+	"kernbench/lab/run"
 
 	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
@@ -32,7 +32,7 @@ func newProgress(w io.Writer) *progress {
 	return p
 }
 
-func (p *progress) report(s lab.Progress) {
+func (p *progress) report(s run.Progress) {
 	if p.w == nil || time.Since(p.from) < patience {
 		return
 	}

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"kernbench/lab"
+	"kernbench/lab/run"
 	"kernbench/unit"
 )
 
@@ -20,7 +20,7 @@ func TestProgressIsSilentInAPipe(t *testing.T) {
 	var b bytes.Buffer
 	for _, p := range []*progress{newProgress(w), newProgress(&b)} {
 		p.from = p.from.Add(-time.Hour)
-		p.report(lab.Progress{Phase: "simulate", Done: 1, Total: 2})
+		p.report(run.Progress{Phase: "simulate", Done: 1, Total: 2})
 		p.done()
 	}
 	w.Close()
@@ -33,16 +33,16 @@ func TestProgressIsSilentInAPipe(t *testing.T) {
 func TestProgressDraws(t *testing.T) {
 	var b bytes.Buffer
 	p := &progress{w: &b, from: time.Now()}
-	p.report(lab.Progress{Phase: "simulate", Done: 1, Total: 2})
+	p.report(run.Progress{Phase: "simulate", Done: 1, Total: 2})
 	if b.Len() > 0 {
 		t.Errorf("a run that has just begun drew %q", b.String())
 	}
 	p.from = p.from.Add(-time.Hour)
-	p.report(lab.Progress{Phase: "simulate", Done: 1, Total: 2})
+	p.report(run.Progress{Phase: "simulate", Done: 1, Total: 2})
 	if !bytes.Contains(b.Bytes(), []byte("simulate")) || !bytes.Contains(b.Bytes(), []byte("50%")) {
 		t.Errorf("drew %q, want the phase and 50%%", b.String())
 	}
-	p.report(lab.Progress{Phase: "explain", Done: 0, Total: 0}) // nobody knows how long: a spinner
+	p.report(run.Progress{Phase: "explain", Done: 0, Total: 0}) // nobody knows how long: a spinner
 	p.done()
 }
 
@@ -50,7 +50,7 @@ func TestProgressDraws(t *testing.T) {
 func TestProgressMovesBeforeRanksEnd(t *testing.T) {
 	var b bytes.Buffer
 	p := &progress{w: &b, from: time.Now().Add(-time.Hour)}
-	p.report(lab.Progress{Phase: "simulate", Total: 8, Simulated: 1500 * unit.Nanosecond})
+	p.report(run.Progress{Phase: "simulate", Total: 8, Simulated: 1500 * unit.Nanosecond})
 	bar := p.bar
 	for _, c := range []struct {
 		done int64
@@ -63,7 +63,7 @@ func TestProgressMovesBeforeRanksEnd(t *testing.T) {
 	} {
 		time.Sleep(110 * time.Millisecond) // longer than the bar waits between two pictures
 		b.Reset()
-		p.report(lab.Progress{Phase: "simulate", Done: c.done, Total: 8, Simulated: c.at})
+		p.report(run.Progress{Phase: "simulate", Done: c.done, Total: 8, Simulated: c.at})
 		if !strings.Contains(b.String(), c.want) || (p.bar == bar) != c.same {
 			t.Errorf("drew %q, want %q", &b, c.want)
 		}

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"strconv"
 
-	"kernbench/lab"
+	"kernbench/lab/tune"
 	"kernbench/report"
 	"kernbench/store"
 
@@ -52,7 +52,7 @@ left out, it is the last run.
 	}, "text", "json")
 	add(&cobra.Command{
 		Use: "show [RUN]", Short: "List every point of a run", Args: runs(0, 1),
-		RunE: r.of(func(x *lab.RunPoints) error {
+		RunE: r.of(func(x *tune.RunPoints) error {
 			if r.format == "csv" {
 				return report.PointsCSV(r.out, x, x.MadeBy(r.commandLine()))
 			}
@@ -61,11 +61,11 @@ left out, it is the last run.
 	}, "text", "json", "csv")
 	add(&cobra.Command{
 		Use: "best [RUN]", Short: "The best algorithm of every size, its bound and how near it comes", Args: runs(0, 1),
-		RunE: r.of(func(x *lab.RunPoints) error { return r.best(x) }),
+		RunE: r.of(func(x *tune.RunPoints) error { return r.best(x) }),
 	}, "text", "json", "csv", "markdown")
 	add(&cobra.Command{
 		Use: "crossovers [RUN]", Short: "The sizes at which another choice becomes the best", Args: runs(0, 1),
-		RunE: r.of(func(x *lab.RunPoints) error {
+		RunE: r.of(func(x *tune.RunPoints) error {
 			if r.format == "csv" {
 				return report.CrossoversCSV(r.out, x.Best(), x.MadeBy(r.commandLine()))
 			}
@@ -121,7 +121,7 @@ func (r *results) read(ask func(*store.Store) error) error {
 }
 
 // of answers about the run that is named, or the last.
-func (r *results) of(tell func(*lab.RunPoints) error) func(*cobra.Command, []string) error {
+func (r *results) of(tell func(*tune.RunPoints) error) func(*cobra.Command, []string) error {
 	return func(_ *cobra.Command, args []string) error {
 		return r.read(func(st *store.Store) error {
 			run := "0"
@@ -138,12 +138,12 @@ func (r *results) of(tell func(*lab.RunPoints) error) func(*cobra.Command, []str
 }
 
 // points finds a run by what the user calls it.
-func points(st *store.Store, name string, named bool) (*lab.RunPoints, error) {
+func points(st *store.Store, name string, named bool) (*tune.RunPoints, error) {
 	run, err := strconv.ParseInt(name, 10, 64)
 	if err != nil || named && run < 1 {
 		return nil, fmt.Errorf("run %q: a number from kernbench results list is expected", name)
 	}
-	return lab.PointsOf(st, run)
+	return tune.PointsOf(st, run)
 }
 
 func (r *results) list(st *store.Store) error {
@@ -154,7 +154,7 @@ func (r *results) list(st *store.Store) error {
 	return show(r.app, r.format, all, report.Runs)
 }
 
-func (r *results) best(x *lab.RunPoints) error {
+func (r *results) best(x *tune.RunPoints) error {
 	groups, from := x.Best(), x.MadeBy(r.commandLine())
 	switch r.format {
 	case "csv":
@@ -174,7 +174,7 @@ func (r *results) diff(st *store.Store, a, b string) error {
 	if err != nil {
 		return err
 	}
-	d := lab.DiffRuns(was, is)
+	d := tune.DiffRuns(was, is)
 	if r.format == "csv" {
 		from := was.MadeBy(r.commandLine())
 		for _, m := range is.MadeBy("").Machines {

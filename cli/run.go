@@ -7,7 +7,7 @@ import (
 	"os"
 
 	"kernbench/fault"
-	"kernbench/lab"
+	"kernbench/lab/run"
 	"kernbench/report"
 	"kernbench/trace"
 
@@ -18,7 +18,7 @@ import (
 const traceVariable = "KERNBENCH_CCL_TRACE"
 
 func (a *app) runCommand() *cobra.Command {
-	var spec lab.Spec
+	var spec run.Spec
 	var format string
 	var pointers bool
 	var prof profiles
@@ -81,10 +81,10 @@ func (a *app) runCommand() *cobra.Command {
 }
 
 // run performs one run and prints what came out, as far as it came.
-func (a *app) run(ctx context.Context, spec lab.Spec, format string) error {
+func (a *app) run(ctx context.Context, spec run.Spec, format string) error {
 	bar := newProgress(a.err)
 	spec.Progress, spec.Command = bar.report, a.commandLine()
-	r, err := lab.Run(ctx, spec)
+	r, err := run.Run(ctx, spec)
 	bar.done()
 	if r != nil && (err == nil || r.Launches > 0 || fault.Is(err)) {
 		if perr := show(a, format, r, report.Text); perr != nil {

@@ -8,7 +8,8 @@ import (
 	"strings"
 
 	"kernbench/dtype"
-	"kernbench/lab"
+	"kernbench/lab/run"
+	"kernbench/lab/suite"
 	"kernbench/report"
 	"kernbench/tl"
 
@@ -16,8 +17,8 @@ import (
 )
 
 func (a *app) testCommand() *cobra.Command {
-	var machine lab.Spec // for its flags
-	var spec lab.TestSpec
+	var machine run.Spec // for its flags
+	var spec suite.Spec
 	var format string
 	cmd := &cobra.Command{
 		Use:   "test ALGORITHM...|all",
@@ -40,7 +41,7 @@ that the row of an algorithm excludes are left out. The default machine gets as 
 			spec.Topology, spec.CCL, spec.Sets, spec.Seed = machine.Topology, machine.CCL, machine.Sets, machine.Seed
 			bar := newProgress(a.err)
 			spec.Progress = bar.report
-			sum, err := lab.Test(cmd.Context(), spec)
+			sum, err := suite.Run(cmd.Context(), spec)
 			bar.done()
 			if sum != nil {
 				if perr := show(a, format, sum, report.Tests); perr != nil {
@@ -60,7 +61,7 @@ that the row of an algorithm excludes are left out. The default machine gets as 
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
-	f.Var((*rankList)(&spec.Ranks), "ranks", "world sizes, such as 1,2,5-8 (default "+(*rankList)(&lab.TestRanks).String()+")")
+	f.Var((*rankList)(&spec.Ranks), "ranks", "world sizes, such as 1,2,5-8 (default "+(*rankList)(&suite.Ranks).String()+")")
 	f.Var((*countList)(&spec.Counts), "n-elem", "elements per rank, such as 1,100-102 (default: counts that are hard in different ways, 1 to 4097)")
 	f.Var(&listed[tl.ReduceOp]{to: &spec.Ops, all: func() { spec.Ops = nil }, parse: tl.ParseReduceOp, kind: "OP,...|all"},
 		"op", "reductions, where something is reduced: "+join(tl.ReduceOps())+" (default all that the algorithm supports)")

@@ -5,7 +5,8 @@ import (
 	"errors"
 	"fmt"
 
-	"kernbench/lab"
+	"kernbench/machine"
+	"kernbench/machine/draw"
 	"kernbench/outfile"
 	"kernbench/report"
 
@@ -49,7 +50,7 @@ name it is the built-in machine.
 			if len(args) > 0 {
 				name = args[0]
 			}
-			d, err := lab.Draw(name, sets)
+			d, err := draw.Of(name, sets)
 			if err != nil {
 				return err
 			}
@@ -65,7 +66,7 @@ name it is the built-in machine.
 			if err != nil {
 				return err
 			}
-			if output != "" && output != lab.Standard {
+			if output != "" && output != machine.Stdin {
 				return outfile.WriteFile(output, b.Bytes())
 			}
 			_, err = a.out.Write(b.Bytes())
@@ -102,7 +103,7 @@ Exit status 0 says that all files are right, 2 that one is not.
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			all, err := lab.ValidateTopology(cmd.Context(), args, sets, cmd.InOrStdin())
+			all, err := machine.Validate(cmd.Context(), args, sets, cmd.InOrStdin())
 			if all != nil {
 				if perr := show(a, format, all, report.Validity); perr != nil {
 					return perr

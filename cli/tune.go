@@ -7,7 +7,9 @@ import (
 	"io"
 	"strings"
 
-	"kernbench/lab"
+	"kernbench/lab/perf"
+	"kernbench/lab/sweep"
+	"kernbench/lab/tune"
 	"kernbench/machine"
 	"kernbench/report"
 	"kernbench/store"
@@ -21,10 +23,10 @@ import (
 const defaultDB = "kernbench.db"
 
 func (a *app) tuneCommand() *cobra.Command {
-	spec := lab.TuneSpec{
+	spec := tune.Spec{
 		Min: 64, Max: 64 * unit.MiB, Factor: 4, Best: 3, AllTo: 4 * unit.MiB, MeasureTo: 64 * unit.MiB, Budget: 50_000_000,
 	}
-	sweep := lab.PerfSpec{Min: spec.Min, Max: spec.Max, Factor: spec.Factor}
+	sweep := perf.Spec{Min: spec.Min, Max: spec.Max, Factor: spec.Factor}
 	var db, table, format string
 	var root int
 	var prof profiles
@@ -59,7 +61,7 @@ takes more than --budget events to simulate, is estimated from smaller sizes and
 			spec.Min, spec.Max, spec.Factor, spec.Step, spec.Types = sweep.Min, sweep.Max, sweep.Factor, sweep.Step, sweep.Types
 			spec.Root = root
 			if spec.Vary == nil {
-				spec.Vary = lab.DefaultVary()
+				spec.Vary = tune.DefaultVary()
 			}
 			spec.Command = a.commandLine()
 			return a.profiled(&prof, func() error { return a.tune(cmd.Context(), spec, db, table, format) })
@@ -77,7 +79,7 @@ takes more than --budget events to simulate, is estimated from smaller sizes and
 	fidelityFlag(f, &spec.Base)
 	limitFlags(f, &spec.Base.Limits)
 	f.Var(&listed[string]{to: &spec.Algorithms, all: func() { spec.Algorithms = nil }, parse: anyName, kind: "NAME,...|all"}, "algorithm", "algorithms or entries of ccl.yaml (default all that can have the ranks)")
-	f.Var((*variations)(&spec.Vary), "vary", "`KEY=V1,V2,...` tries algorithms with each value of a setting, beside what is configured (repeatable; default "+varyText(lab.DefaultVary())+")")
+	f.Var((*variations)(&spec.Vary), "vary", "`KEY=V1,V2,...` tries algorithms with each value of a setting, beside what is configured (repeatable; default "+varyText(tune.DefaultVary())+")")
 	f.IntVar(&spec.Best, "best", spec.Best, "`N` algorithms, each with its N best settings, that are measured above --all-to")
 	f.Var(&size{&spec.AllTo}, "all-to", "size up to which every algorithm is measured")
 	f.Var(&size{&spec.MeasureTo}, "measure-to", "size up to which anything is measured")
@@ -99,7 +101,7 @@ func presets() []string {
 }
 
 // varyText is what --vary would be.
-func varyText(vary []lab.Variation) string {
+func varyText(vary []sweep.Variation) string {
 	var all []string
 	for _, v := range vary {
 		all = append(all, v.Key+"="+strings.Join(v.Values, ","))
@@ -120,8 +122,8 @@ func (a *app) commandLine() string {
 }
 
 // tune measures, prints what came out, and writes the table if all is there.
-func (a *app) tune(ctx context.Context, spec lab.TuneSpec, db, table, format string) (err error) {
-	if spec.Program, err = lab.Program(); err != nil {
+func (a *app) tune(ctx context.Context, spec tune.Spec, db, table, format string) (err error) {
+	if spec.Program, err = tune.Program(); err != nil {
 		return err
 	}
 	to, err := output("--table", table)
@@ -136,7 +138,7 @@ func (a *app) tune(ctx context.Context, spec lab.TuneSpec, db, table, format str
 	defer func() { err = errors.Join(err, st.Close()) }()
 	bar := newProgress(a.err)
 	spec.Progress = bar.report
-	t, err := lab.Tune(ctx, spec, st)
+	t, err := tune.Run(ctx, spec, st)
 	bar.done()
 	if t != nil {
 		if perr := a.showTuned(format, t); perr != nil {
@@ -158,14 +160,14 @@ func (a *app) tune(ctx context.Context, spec lab.TuneSpec, db, table, format str
 	return nil
 }
 
-func pointsDone(t *lab.Tuned) string {
+func pointsDone(t *tune.Tuned) string {
 	if n := t.Simulated + t.Found; n != 1 {
 		return fmt.Sprintf("%d points", n)
 	}
 	return "1 point"
 }
 
-func (a *app) showTuned(format string, t *lab.Tuned) error {
+func (a *app) showTuned(format string, t *tune.Tuned) error {
 	switch format {
 	case "csv":
 		return report.BestCSV(a.out, t.Groups, t.MadeBy)

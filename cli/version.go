@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"runtime"
 
-	"kernbench/lab"
+	"kernbench/lab/run"
 
 	"github.com/spf13/cobra"
 )
@@ -15,7 +15,7 @@ func (a *app) versionCommand() *cobra.Command {
 		Short: "Print the version and what it was built with",
 		Args:  nothing,
 		RunE: func(*cobra.Command, []string) error {
-			_, err := fmt.Fprintf(a.out, "kernbench %s %s %s/%s\n", lab.Version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			_, err := fmt.Fprintf(a.out, "kernbench %s %s %s/%s\n", run.Version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 			return err
 		},
 	}

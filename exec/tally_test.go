@@ -13,7 +13,9 @@ import (
 	"kernbench/cli"
 	"kernbench/exec"
 	"kernbench/kerneltest/conformance"
-	"kernbench/lab"
+	"kernbench/lab/compare"
+	"kernbench/lab/probe"
+	"kernbench/lab/run"
 	"kernbench/oplog"
 	"kernbench/tl"
 )
@@ -179,23 +181,23 @@ func TestThirdExecutorOnTheCommandLine(t *testing.T) {
 	}
 }
 
-// What no command asks of a chosen executor, package lab refuses all the same.
+// What no command asks of a chosen executor, package run refuses all the same.
 func TestThirdExecutorInTheLab(t *testing.T) {
-	s := lab.Spec{Executor: tallyRow.Name, Ranks: 4, CCLTrace: io.Discard}
+	s := run.Spec{Executor: tallyRow.Name, Ranks: 4, CCLTrace: io.Discard}
 	for _, c := range []struct {
 		name string
 		run  func() error
 		want []exec.Capability
 	}{
-		{"probe", func() error { _, err := lab.Probe(t.Context(), s); return err }, []exec.Capability{exec.Clock, exec.Trace}},
-		{"compare", func() error { _, err := lab.Compare(t.Context(), s, nil); return err }, []exec.Capability{exec.Rings}},
+		{"probe", func() error { _, err := probe.Run(t.Context(), s); return err }, []exec.Capability{exec.Clock, exec.Trace}},
+		{"compare", func() error { _, err := compare.Settings(t.Context(), s, nil); return err }, []exec.Capability{exec.Rings}},
 	} {
 		missing, ok := errors.AsType[*exec.Missing](c.run())
 		if !ok || missing.Executor != tallyRow.Name || !slices.Equal(missing.Capabilities, c.want) {
 			t.Errorf("%s: %v, want that %v are missing", c.name, missing, c.want)
 		}
 	}
-	r, err := lab.Run(t.Context(), s)
+	r, err := run.Run(t.Context(), s)
 	if err != nil || !slices.Contains(r.Notes, "no CCL trace: the executor tally tells of no sends and receives") {
 		t.Errorf("notes %q, %v", r.Notes, err)
 	}

@@ -14,6 +14,12 @@ func Is(err error) bool {
 	return ok
 }
 
+// IsStalled reports whether a kernel was stopped that issued nothing.
+func IsStalled(err error) bool {
+	_, ok := errors.AsType[*Stalled](err)
+	return ok
+}
+
 func (*BadAddress) fault()       {}
 func (*Deadlock) fault()         {}
 func (*Early) fault()            {}

@@ -8,12 +8,12 @@ import (
 	"slices"
 	"strings"
 
-	"kernbench/lab"
+	"kernbench/lab/limits"
 )
 
 // Bound prints the limits of a collective, a row for each size, and below what each comes from at
 // the largest.
-func Bound(w io.Writer, l *lab.Limits) error {
+func Bound(w io.Writer, l *limits.Limits) error {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "%s of %d ranks", l.Collective, l.Ranks)
 	if l.Root >= 0 {
@@ -30,8 +30,8 @@ func Bound(w io.Writer, l *lab.Limits) error {
 		_, err := w.Write(b.Bytes())
 		return err
 	}
-	var kinds []lab.LimitKind
-	for _, k := range lab.LimitKinds {
+	var kinds []limits.Kind
+	for _, k := range limits.Kinds {
 		for i := range l.Rows {
 			if limitOf(&l.Rows[i], k) != nil {
 				kinds = append(kinds, k)
@@ -92,7 +92,7 @@ func Bound(w io.Writer, l *lab.Limits) error {
 	return err
 }
 
-func limitOf(row *lab.LimitRow, k lab.LimitKind) *lab.Limit {
+func limitOf(row *limits.Row, k limits.Kind) *limits.Limit {
 	for i := range row.Bounds {
 		if row.Bounds[i].Kind == k {
 			return &row.Bounds[i]
@@ -110,7 +110,7 @@ func atMost(f float64) string {
 }
 
 // witness is where a limit comes from, in a line.
-func witness(b *lab.Limit) string {
+func witness(b *limits.Limit) string {
 	w := &b.Witness
 	through := fmt.Sprintf("%s at %v", size(w.Bytes), w.Rate)
 	way := "leave"
@@ -118,24 +118,24 @@ func witness(b *lab.Limit) string {
 		way = "enter"
 	}
 	switch b.Kind {
-	case lab.ByDistance:
+	case limits.ByDistance:
 		return fmt.Sprintf("rank %d, %s, to rank %d, %s: %s", w.Ranks[0], w.From, w.Ranks[1], w.To, plural(int64(len(w.Links)), "link", "links"))
-	case lab.ByNode:
+	case limits.ByNode:
 		return fmt.Sprintf("%s must %s rank %d by %s", through, way, w.Ranks[0], few(w.Links))
-	case lab.ByVolume:
+	case limits.ByVolume:
 		if w.Parts != "" {
 			return fmt.Sprintf("%s in all must go from %s to others", through, w.Parts)
 		}
 		return fmt.Sprintf("%s in all must leave ranks, and SRAMs between them", through)
-	case lab.ByCut:
+	case limits.ByCut:
 		return fmt.Sprintf("%s must go from %s to %s by %s", through, ranksOf(w.Ranks), ranksOf(w.Others), few(w.Links))
-	case lab.ByFlow:
+	case limits.ByFlow:
 		if w.Weights != nil {
 			full, links := fullest(w), plural(int64(len(w.Links)), "link", "links")
 			return fmt.Sprintf("%s at %s GB/s, each of %s by its weight: mostly %s; at most %.1f%% more by any weights", size(w.Bytes), significant(w.Rate.GBs()), links, few(full), 100*w.Within)
 		}
 		return fmt.Sprintf("%s, counted once for each link, must pass %s", through, few(w.Links))
-	case lab.ByFanOut:
+	case limits.ByFanOut:
 		sizes := make([]string, len(w.Tree))
 		for i, s := range w.Tree {
 			sizes[i] = count(s.Ranks)
@@ -144,7 +144,7 @@ func witness(b *lab.Limit) string {
 			return fmt.Sprintf("a rank receives once in %v, %v after it was sent: it can have something of %s ranks", w.Gap, w.Hop, strings.Join(sizes, ", "))
 		}
 		return fmt.Sprintf("a rank sends once in %v, and it is there after %v: %s ranks can have something of one", w.Gap, w.Hop, strings.Join(sizes, ", "))
-	case lab.ByPipeline:
+	case limits.ByPipeline:
 		text := fmt.Sprintf("%s along %s, hops of up to %v", size(w.Bytes), ranksOnTheWay(w.Ranks), w.Hop)
 		if w.Turn > 0 {
 			text += fmt.Sprintf(" and turns of %v", w.Turn)
@@ -154,11 +154,11 @@ func witness(b *lab.Limit) string {
 			text += ", taken are " + size(w.Taken)
 		}
 		return text
-	case lab.ByCompute:
+	case limits.ByCompute:
 		return fmt.Sprintf("%s pairs of elements must be combined, %s/s at most in vector units and memories", count(w.Pairs), perSecond(float64(w.Rate)))
-	case lab.ByVector:
+	case limits.ByVector:
 		return fmt.Sprintf("%s pairs of elements must be combined, %s/s at most in vector units", count(w.Pairs), perSecond(float64(w.Rate)))
-	case lab.ByMemory:
+	case limits.ByMemory:
 		return fmt.Sprintf("%s of rank %d must pass %s", through, w.Ranks[0], w.Port)
 	}
 	c := w.Channel
@@ -175,7 +175,7 @@ func witness(b *lab.Limit) string {
 }
 
 // fullest are the links of a flow that count most, those that count more first.
-func fullest(w *lab.LimitWitness) []string {
+func fullest(w *limits.Witness) []string {
 	by := make([]int, len(w.Links))
 	for i := range by {
 		by[i] = i

@@ -5,13 +5,13 @@ import (
 	"testing"
 
 	"kernbench/bound"
-	"kernbench/lab"
+	"kernbench/lab/limits"
 	"kernbench/unit"
 )
 
-// limits has a witness of each kind.
-func limits() *lab.Limits {
-	row := lab.LimitRow{
+// everyLimit has a witness of each kind.
+func everyLimit() *limits.Limits {
+	row := limits.Row{
 		Size: 4 * unit.MiB, Elems: 1 << 20, Hardware: 8000, ByHardware: bound.Memory, Configured: 9000, Binding: bound.Slots, AlgBW: 466, BusBW: 815,
 		Bounds: []bound.Bound{
 			{Kind: bound.Distance, Time: 1000, Witness: bound.Witness{Ranks: []int{0, 3}, From: "sip0.cube0.pe0", To: "sip1.cube0.pe1", Links: []string{"a"}}},
@@ -28,22 +28,22 @@ func limits() *lab.Limits {
 			{Kind: bound.Pipelined, Time: 8700, Witness: bound.Witness{Bytes: 4 << 20, Ranks: []int{1, 2, 3, 4, 5, 6, 7, 0}, Hop: 21000, Turn: 4000, Piece: 8192, Taken: 4096}},
 		},
 	}
-	small := lab.LimitRow{Size: 4, Elems: 1, Hardware: 1000, ByHardware: bound.Distance, Configured: 1000, Binding: bound.Distance, Bounds: row.Bounds[:1]}
-	return &lab.Limits{
+	small := limits.Row{Size: 4, Elems: 1, Hardware: 1000, ByHardware: bound.Distance, Configured: 1000, Binding: bound.Distance, Bounds: row.Bounds[:1]}
+	return &limits.Limits{
 		Collective: "reduce", Machine: "1 SIP × 1 cube × 8 PEs", Fidelity: "slot", Ranks: 8, Algorithm: "chain_reduce", Rings: true,
-		Type: "f32", Root: 2, Launch: 8400 * unit.Nanosecond, Rows: []lab.LimitRow{small, row}, Notes: []string{"something to know"},
+		Type: "f32", Root: 2, Launch: 8400 * unit.Nanosecond, Rows: []limits.Row{small, row}, Notes: []string{"something to know"},
 		MadeBy: made("kernbench bound reduce", "0123456789abcdef"),
 	}
 }
 
 func TestBound(t *testing.T) {
 	var b bytes.Buffer
-	if err := Bound(&b, limits()); err != nil {
+	if err := Bound(&b, everyLimit()); err != nil {
 		t.Fatal(err)
 	}
 	golden(t, "bound", b.Bytes())
 	b.Reset()
-	if err := JSON(&b, limits()); err != nil {
+	if err := JSON(&b, everyLimit()); err != nil {
 		t.Fatal(err)
 	}
 	golden(t, "bound_json", b.Bytes())

@@ -6,12 +6,12 @@ import (
 	"io"
 	"strings"
 
-	"kernbench/lab"
+	"kernbench/lab/calibrate"
 	"kernbench/unit"
 )
 
 // Calibration prints what a machine was fitted to, size by size, with what, and how near it came.
-func Calibration(w io.Writer, c *lab.Calibration) error {
+func Calibration(w io.Writer, c *calibrate.Calibration) error {
 	var b bytes.Buffer
 	place := "out of place"
 	if c.InPlace {
@@ -49,7 +49,7 @@ func Calibration(w io.Writer, c *lab.Calibration) error {
 	e := Table{Head: []string{"error over", ">sizes", ">geometric mean", ">largest", "at"}}
 	for _, one := range []struct {
 		name string
-		*lab.Errors
+		*calibrate.Errors
 	}{{"fitted sizes", &c.Fitted}, {"held-out sizes", &c.HeldOut}, {"sizes set aside", &c.Aside}, {"fitted and held out, on the machine as it was", &c.Before}} {
 		if one.Sizes > 0 {
 			e.Add(one.name, count(int64(one.Sizes)), fmt.Sprintf("%.1f %%", one.Mean*100), fmt.Sprintf("%.1f %%", one.Largest*100), size(int64(one.At)))
@@ -72,7 +72,7 @@ func Calibration(w io.Writer, c *lab.Calibration) error {
 }
 
 // parameters are the keys of the machine, before and after.
-func parameters(w io.Writer, c *lab.Calibration) error {
+func parameters(w io.Writer, c *calibrate.Calibration) error {
 	t := Table{Head: []string{"parameter", "key", ">before", ">fitted", "unit", "could be"}}
 	for i := range c.Parameters {
 		p := &c.Parameters[i]
@@ -102,7 +102,7 @@ func plain(f float64) string {
 	return fmt.Sprintf("%.4g", f)
 }
 
-func heldOut(h lab.HoldOut) string {
+func heldOut(h calibrate.HoldOut) string {
 	switch {
 	case h.Every > 0:
 		return fmt.Sprintf("one size of %d", h.Every)

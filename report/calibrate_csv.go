@@ -5,11 +5,11 @@ import (
 	"io"
 	"strconv"
 
-	"kernbench/lab"
+	"kernbench/lab/calibrate"
 )
 
 // CalibrationCSV prints the sizes of a fit, a line for each, with all digits.
-func CalibrationCSV(w io.Writer, c *lab.Calibration) error {
+func CalibrationCSV(w io.Writer, c *calibrate.Calibration) error {
 	out := csv.NewWriter(w)
 	number := func(f float64) string { return strconv.FormatFloat(f, 'g', -1, 64) }
 	out.Write([]string{

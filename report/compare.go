@@ -6,13 +6,14 @@ import (
 	"io"
 	"strings"
 
-	"kernbench/lab"
+	"kernbench/lab/compare"
+	"kernbench/lab/run"
 	"kernbench/unit"
 )
 
 // Comparison prints runs of one spec as a table, with different rings below what they have in
 // common, or with different algorithms.
-func Comparison(w io.Writer, rows []lab.CompareRow) error {
+func Comparison(w io.Writer, rows []compare.Row) error {
 	algorithms := len(rows) > 0 && rows[0].Algorithm != ""
 	var b bytes.Buffer
 	for _, row := range rows {
@@ -26,11 +27,11 @@ func Comparison(w io.Writer, rows []lab.CompareRow) error {
 			break
 		}
 	}
-	head, names := []string{"buffer_kind", "backpressure"}, func(row *lab.CompareRow) []string {
+	head, names := []string{"buffer_kind", "backpressure"}, func(row *compare.Row) []string {
 		return []string{row.BufferKind, row.Backpressure}
 	}
 	if algorithms {
-		head, names = []string{"algorithm"}, func(row *lab.CompareRow) []string { return []string{row.Algorithm} }
+		head, names = []string{"algorithm"}, func(row *compare.Row) []string { return []string{row.Algorithm} }
 	}
 	head = append(head, ">simulated time", ">algbw GB/s", ">busbw GB/s")
 	if algorithms {
@@ -67,7 +68,7 @@ func Comparison(w io.Writer, rows []lab.CompareRow) error {
 }
 
 // fastest is the shortest time of the runs that are not wrong.
-func fastest(rows []lab.CompareRow) unit.Time {
+func fastest(rows []compare.Row) unit.Time {
 	best := unit.Time(0)
 	for _, row := range rows {
 		if r := row.Result; row.Error == "" && r != nil && r.OK() && (best == 0 || r.SimulatedTime < best) {
@@ -78,7 +79,7 @@ func fastest(rows []lab.CompareRow) unit.Time {
 }
 
 // mostMoved is the most bytes that a rank sent, read and wrote.
-func mostMoved(r *lab.Result) int64 {
+func mostMoved(r *run.Result) int64 {
 	most := int64(0)
 	for i := range r.Traffic {
 		most = max(most, r.Traffic[i].Remote())
@@ -87,7 +88,7 @@ func mostMoved(r *lab.Result) int64 {
 }
 
 // outcome is a result's verdicts in a word.
-func outcome(r *lab.Result) string {
+func outcome(r *run.Result) string {
 	switch {
 	case !r.RanksChecked && r.OK():
 		return "not checked"

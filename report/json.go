@@ -4,13 +4,13 @@ import (
 	"encoding/json"
 	"io"
 
-	"kernbench/lab"
+	"kernbench/lab/run"
 )
 
 // JSON prints anything that lab found for a program, with units in the fields' names. A
 // result gets one field more, ok.
 func JSON(w io.Writer, v any) error {
-	if r, ok := v.(*lab.Result); ok {
+	if r, ok := v.(*run.Result); ok {
 		v = withVerdict(r)
 	}
 	e := json.NewEncoder(w)
@@ -19,20 +19,20 @@ func JSON(w io.Writer, v any) error {
 	return e.Encode(v)
 }
 
-// result is a lab.Result with the answer to all its questions. Lists are never null, so
+// result is a run.Result with the answer to all its questions. Lists are never null, so
 // that a reader can loop without asking.
 type result struct {
-	*lab.Result
+	*run.Result
 	OK       bool          `json:"ok"`
-	Failures []lab.Failure `json:"failures"`
-	Hazards  []lab.Hazard  `json:"hazards"`
-	Verdicts []lab.Verdict `json:"verdicts"`
+	Failures []run.Failure `json:"failures"`
+	Hazards  []run.Hazard  `json:"hazards"`
+	Verdicts []run.Verdict `json:"verdicts"`
 	Notes    []string      `json:"notes"`
 	Report   []string      `json:"report"`
-	Traffic  []lab.Traffic `json:"traffic"`
+	Traffic  []run.Traffic `json:"traffic"`
 }
 
-func withVerdict(r *lab.Result) result {
+func withVerdict(r *run.Result) result {
 	return result{r, r.OK(), list(r.Failures), list(r.Hazards), list(r.Verdicts), list(r.Notes), list(r.Report), list(r.Traffic)}
 }
 

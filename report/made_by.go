@@ -3,11 +3,11 @@ package report
 import (
 	"strings"
 
-	"kernbench/lab"
+	"kernbench/lab/run"
 )
 
 // madeByMarkdown is the last line of a page with figures: where they come from.
-func madeByMarkdown(p lab.MadeBy) string {
+func madeByMarkdown(p run.MadeBy) string {
 	lines := p.Lines()
 	for i, l := range lines {
 		if command, ok := strings.CutPrefix(l, "command: "); ok {

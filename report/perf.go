@@ -8,7 +8,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"kernbench/lab"
+	"kernbench/lab/perf"
+	"kernbench/lab/sweep"
 )
 
 // PerfTable prints a sweep as nccl-tests does, row by row: what it has in columns stands in the
@@ -22,7 +23,7 @@ type PerfTable struct {
 }
 
 // Begin prints what stands above the rows.
-func (t *PerfTable) Begin(s *lab.Sweep) error {
+func (t *PerfTable) Begin(s *perf.Sweep) error {
 	var b bytes.Buffer
 	line := func(format string, args ...any) {
 		b.WriteString(strings.TrimRight("# "+fmt.Sprintf(format, args...), " ") + "\n")
@@ -69,7 +70,7 @@ func participants(ranks int, machine, executor, fidelity string) string {
 }
 
 // columns chooses those behind, and gives the line of their headings.
-func (t *PerfTable) columns(s *lab.Sweep) string {
+func (t *PerfTable) columns(s *perf.Sweep) string {
 	t.wide = nil
 	var head []string
 	column := func(name string, cells []string) {
@@ -93,7 +94,7 @@ func (t *PerfTable) columns(s *lab.Sweep) string {
 }
 
 // units is the line below the headings, as far as columns behind have units.
-func (t *PerfTable) units(s *lab.Sweep) string {
+func (t *PerfTable) units(s *perf.Sweep) string {
 	below := make([]string, len(t.wide))
 	if s.Bound {
 		below[len(below)-1] = unitsOfBound
@@ -110,7 +111,7 @@ func (t *PerfTable) cells(texts []string) string {
 }
 
 // Row prints a row.
-func (t *PerfTable) Row(s *lab.Sweep, r *lab.PerfRow) error {
+func (t *PerfTable) Row(s *perf.Sweep, r *perf.Row) error {
 	var behind []string
 	if t.Algorithm {
 		behind = append(behind, r.Algorithm)
@@ -119,7 +120,7 @@ func (t *PerfTable) Row(s *lab.Sweep, r *lab.PerfRow) error {
 		behind = append(behind, set.Value)
 	}
 	if s.Bound {
-		behind = append(behind, boundCells(r.PerfBound))
+		behind = append(behind, boundCells(r.Bound))
 	}
 	text := fmt.Sprintf("%12d  %12d  %8s  %6s  %6d", int64(r.Size), r.Count, ncclType(r.Type), r.RedOp, r.Root) +
 		placement(s, r.OutOfPlace) + placement(s, r.InPlace) + t.cells(behind)
@@ -131,7 +132,7 @@ func (t *PerfTable) Row(s *lab.Sweep, r *lab.PerfRow) error {
 }
 
 // placement is the four columns of one.
-func placement(s *lab.Sweep, p *lab.Placement) string {
+func placement(s *perf.Sweep, p *sweep.Placement) string {
 	const form = "  %7s  %6s  %6s  %6s"
 	if p == nil || p.Error != "" {
 		return fmt.Sprintf(form, "N/A", "N/A", "N/A", "N/A")
@@ -158,7 +159,7 @@ func fitting(v float64, width int) string {
 }
 
 // remark is what kept a row from its end, in a line, or what else there is to say of it.
-func remark(r *lab.PerfRow) string {
+func remark(r *perf.Row) string {
 	text := r.Note
 	for _, p := range r.Placements() {
 		if p.Error != "" {
@@ -171,7 +172,7 @@ func remark(r *lab.PerfRow) string {
 }
 
 // End prints what stands below the rows.
-func (t *PerfTable) End(s *lab.Sweep) error {
+func (t *PerfTable) End(s *perf.Sweep) error {
 	var b bytes.Buffer
 	laterNotes(&b, s.Notes, t.noted)
 	switch {

@@ -3,7 +3,8 @@ package report
 import (
 	"fmt"
 
-	"kernbench/lab"
+	"kernbench/lab/limits"
+	"kernbench/lab/perf"
 )
 
 // headsOfBound are the headings of how fast a row could have been, with its algorithm as it is
@@ -18,13 +19,13 @@ func sixOfBound(us, fraction, limit, hardwareUs, hardwareFraction, hardwareLimit
 }
 
 // boundCells is how fast a row could have been, and how near it comes to that.
-func boundCells(b *lab.PerfBound) string {
+func boundCells(b *perf.Bound) string {
 	us, fraction, limit := boundOf(b.Us, b.Fraction, b.Limit)
 	hardwareUs, hardwareFraction, hardwareLimit := boundOf(b.HardwareUs, b.HardwareFraction, b.HardwareLimit)
 	return sixOfBound(us, fraction, limit, hardwareUs, hardwareFraction, hardwareLimit)
 }
 
-func boundOf(us, fraction *float64, limit lab.LimitKind) (time, part, by string) {
+func boundOf(us, fraction *float64, limit limits.Kind) (time, part, by string) {
 	time, part, by = "-", "-", "-"
 	if us != nil {
 		time, by = fitting(*us, 7), string(limit)
@@ -36,7 +37,7 @@ func boundOf(us, fraction *float64, limit lab.LimitKind) (time, part, by string)
 }
 
 // boundFields are the same for CSV, below boundNames.
-func boundFields(b *lab.PerfBound) []string {
+func boundFields(b *perf.Bound) []string {
 	return []string{
 		digits(b.Us), digits(b.Fraction), string(b.Limit),
 		digits(b.HardwareUs), digits(b.HardwareFraction), string(b.HardwareLimit),

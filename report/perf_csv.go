@@ -6,7 +6,9 @@ import (
 	"io"
 	"strconv"
 
-	"kernbench/lab"
+	"kernbench/lab/perf"
+	"kernbench/lab/run"
+	"kernbench/lab/sweep"
 )
 
 // PerfCSV prints a sweep with a line for each row, what it was measured with first. A field is
@@ -17,7 +19,7 @@ type PerfCSV struct {
 
 // Begin prints the line of headings: always the same, but for the keys that are varied and for
 // bounds, where they are asked for.
-func (c *PerfCSV) Begin(s *lab.Sweep) error {
+func (c *PerfCSV) Begin(s *perf.Sweep) error {
 	head := []string{"collective", "ranks", "algorithm"}
 	for _, v := range s.Varied {
 		head = append(head, v.Key)
@@ -34,13 +36,13 @@ func (c *PerfCSV) Begin(s *lab.Sweep) error {
 }
 
 // Row prints a row.
-func (c *PerfCSV) Row(s *lab.Sweep, r *lab.PerfRow) error {
+func (c *PerfCSV) Row(s *perf.Sweep, r *perf.Row) error {
 	cells := []string{s.Collective, strconv.Itoa(r.Ranks), r.Algorithm}
 	for _, set := range r.Settings {
 		cells = append(cells, set.Value)
 	}
 	cells = append(cells, r.Type, r.RedOp, strconv.Itoa(r.Root), strconv.FormatInt(int64(r.Size), 10), strconv.Itoa(r.Count))
-	for _, p := range []*lab.Placement{r.OutOfPlace, r.InPlace} {
+	for _, p := range []*sweep.Placement{r.OutOfPlace, r.InPlace} {
 		four := make([]string, 4)
 		if p != nil && p.Error == "" && s.Timed {
 			for i, v := range []float64{float64(p.Time) / 1e6, p.AlgBW, p.BusBW} {
@@ -58,7 +60,7 @@ func (c *PerfCSV) Row(s *lab.Sweep, r *lab.PerfRow) error {
 	}
 	cells = append(cells, launch)
 	if s.Bound {
-		cells = append(cells, boundFields(r.PerfBound)...)
+		cells = append(cells, boundFields(r.Bound)...)
 	}
 	return c.line(append(cells, remark(r)))
 }
@@ -72,11 +74,11 @@ func digits(v *float64) string {
 }
 
 // End prints what holds for the whole, as comments. Sums are for who reads.
-func (c *PerfCSV) End(s *lab.Sweep) error { return csvFoot(c.W, s.Notes, s.MadeBy) }
+func (c *PerfCSV) End(s *perf.Sweep) error { return csvFoot(c.W, s.Notes, s.MadeBy) }
 
 // csvFoot prints notes and where the figures come from as comments of a CSV file, which begin
 // with #.
-func csvFoot(w io.Writer, notes []string, p lab.MadeBy) error {
+func csvFoot(w io.Writer, notes []string, p run.MadeBy) error {
 	var b bytes.Buffer
 	laterNotes(&b, notes, 0)
 	for _, l := range p.Lines() {
@@ -101,10 +103,10 @@ type PerfJSON struct {
 }
 
 // Begin prints nothing yet.
-func (PerfJSON) Begin(*lab.Sweep) error { return nil }
+func (PerfJSON) Begin(*perf.Sweep) error { return nil }
 
 // Row prints nothing yet.
-func (PerfJSON) Row(*lab.Sweep, *lab.PerfRow) error { return nil }
+func (PerfJSON) Row(*perf.Sweep, *perf.Row) error { return nil }
 
 // End prints all.
-func (j PerfJSON) End(s *lab.Sweep) error { return JSON(j.W, s) }
+func (j PerfJSON) End(s *perf.Sweep) error { return JSON(j.W, s) }

@@ -6,7 +6,9 @@ import (
 	"io"
 	"time"
 
-	"kernbench/lab"
+	"kernbench/lab/perf"
+	"kernbench/lab/run"
+	"kernbench/lab/sweep"
 )
 
 // PerfNCCL writes a sweep, when it is over, as nccl-tests does with -J: version 3 of its JSON.
@@ -37,7 +39,7 @@ type ncclFile struct {
 	Errors      []string         `json:"errors"`
 	Ended       string           `json:"end_time"`
 
-	MadeBy lab.MadeBy `json:"made_by"` // which nccl-tests does not have
+	MadeBy run.MadeBy `json:"made_by"` // which nccl-tests does not have
 }
 
 type ncclConfig struct {
@@ -99,7 +101,7 @@ type ncclAverageBusBW struct {
 }
 
 // Begin refuses what the form has no place for, and writes nothing yet.
-func (n *PerfNCCL) Begin(s *lab.Sweep) error {
+func (n *PerfNCCL) Begin(s *perf.Sweep) error {
 	switch {
 	case !s.Timed:
 		return fmt.Errorf("-J: executor %s has no clock, and each result of nccl-tests' JSON has a time: use --format json", s.Executor)
@@ -111,10 +113,10 @@ func (n *PerfNCCL) Begin(s *lab.Sweep) error {
 }
 
 // Row writes nothing yet.
-func (n *PerfNCCL) Row(*lab.Sweep, *lab.PerfRow) error { return nil }
+func (n *PerfNCCL) Row(*perf.Sweep, *perf.Row) error { return nil }
 
 // End writes all.
-func (n *PerfNCCL) End(s *lab.Sweep) error {
+func (n *PerfNCCL) End(s *perf.Sweep) error {
 	f := ncclFile{
 		Version: ncclVersion, Started: ncclTime(n.started), Ended: ncclTime(n.Now()), MadeBy: s.MadeBy, Env: []string{}, Errors: []string{}, Results: []ncclResult{},
 		Args: append([]string{ncclCollective(s.Collective) + "_perf"}, n.Args...),
@@ -148,7 +150,7 @@ func (n *PerfNCCL) End(s *lab.Sweep) error {
 	return JSON(n.W, f)
 }
 
-func ncclPlacementOf(p *lab.Placement) *ncclPlacement {
+func ncclPlacementOf(p *sweep.Placement) *ncclPlacement {
 	if p == nil || p.Error != "" {
 		return nil
 	}
@@ -161,7 +163,7 @@ func ncclPlacementOf(p *lab.Placement) *ncclPlacement {
 }
 
 // experiment names what tells rows of one size apart: the algorithm and its settings.
-func experiment(r *lab.PerfRow) string {
+func experiment(r *perf.Row) string {
 	name := r.Algorithm
 	for _, s := range r.Settings {
 		name += " " + s.Key + "=" + s.Value

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"kernbench/lab"
+	"kernbench/lab/perf"
 )
 
 // NumericsTable prints what rounding did, row by row.
@@ -24,7 +24,7 @@ type NumericsTable struct {
 const numericsForm = "%12s  %12s  %5s  %5s  %4s  %7s  %8s  %8s  %8s  %6s  %8s  %8s  %6s  %6s  %4s  %8s  %10s"
 
 // Begin prints what stands above the rows.
-func (t *NumericsTable) Begin(n *lab.Numerics) error {
+func (t *NumericsTable) Begin(n *perf.Rounding) error {
 	var b strings.Builder
 	line := func(format string, args ...any) {
 		b.WriteString(strings.TrimRight("# "+fmt.Sprintf(format, args...), " ") + "\n")
@@ -71,7 +71,7 @@ func (t *NumericsTable) cells(texts []string) string {
 
 // Row prints a row, and below it where a sum overflowed first, and where one stalled if more than
 // one in a hundred additions do.
-func (t *NumericsTable) Row(n *lab.Numerics, r *lab.NumericsRow) error {
+func (t *NumericsTable) Row(n *perf.Rounding, r *perf.RoundingRow) error {
 	behind := []string{r.Algorithm}
 	if len(n.Inputs) > 1 {
 		behind = append(behind, r.Inputs)
@@ -81,7 +81,7 @@ func (t *NumericsTable) Row(n *lab.Numerics, r *lab.NumericsRow) error {
 	}
 	cells := []any{strconv.FormatInt(int64(r.Size), 10), strconv.Itoa(r.Count), r.Type, r.RedOp, strconv.Itoa(r.Root)}
 	var below string
-	if f := r.NumericsFound; f == nil {
+	if f := r.RoundingFound; f == nil {
 		for range 12 {
 			cells = append(cells, "N/A")
 		}
@@ -117,7 +117,7 @@ func (t *NumericsTable) Row(n *lab.Numerics, r *lab.NumericsRow) error {
 }
 
 // heights are those of all trees: one number, or from and to.
-func heights(f *lab.NumericsFound) string {
+func heights(f *perf.RoundingFound) string {
 	if f.MinHeight == f.MaxHeight {
 		return strconv.Itoa(int(f.MaxHeight))
 	}
@@ -138,7 +138,7 @@ func ulps(v float64) string {
 }
 
 // stalled is the part of additions that changed nothing.
-func stalled(f *lab.NumericsFound) string {
+func stalled(f *perf.RoundingFound) string {
 	if f.Stalled == 0 {
 		return "0"
 	}
@@ -156,14 +156,14 @@ func alike(same *bool) string {
 }
 
 // End prints what stands below the rows.
-func (t *NumericsTable) End(n *lab.Numerics) error {
+func (t *NumericsTable) End(n *perf.Rounding) error {
 	var b strings.Builder
 	laterNotes(&b, n.Notes, t.noted)
 	beyond, found, narrow, chunks := int64(0), false, false, []string{}
 	for i := range n.Rows {
 		r := &n.Rows[i]
 		narrow = narrow || r.Type == "bf16" || r.Type == "f16"
-		if r.NumericsFound == nil {
+		if r.RoundingFound == nil {
 			continue
 		}
 		found, beyond = true, beyond+r.Beyond
@@ -199,7 +199,7 @@ func (t *NumericsTable) End(n *lab.Numerics) error {
 }
 
 // chunking is one in words, without its numbers, which differ from row to row.
-func chunking(c *lab.Chunking) string {
+func chunking(c *perf.Chunking) string {
 	switch c.Name {
 	case "count/2":
 		return "half the elements"

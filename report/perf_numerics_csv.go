@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"kernbench/lab"
+	"kernbench/lab/perf"
 )
 
 // NumericsCSV prints a line for each row.
@@ -15,7 +15,7 @@ type NumericsCSV struct {
 }
 
 // Begin prints the line of headings.
-func (c *NumericsCSV) Begin(n *lab.Numerics) error {
+func (c *NumericsCSV) Begin(n *perf.Rounding) error {
 	head := []string{"collective", "ranks", "algorithm"}
 	for _, v := range n.Varied {
 		head = append(head, v.Key)
@@ -26,14 +26,14 @@ func (c *NumericsCSV) Begin(n *lab.Numerics) error {
 }
 
 // Row prints a row.
-func (c *NumericsCSV) Row(n *lab.Numerics, r *lab.NumericsRow) error {
+func (c *NumericsCSV) Row(n *perf.Rounding, r *perf.RoundingRow) error {
 	cells := []string{n.Collective, strconv.Itoa(r.Ranks), r.Algorithm}
 	for _, set := range r.Settings {
 		cells = append(cells, set.Value)
 	}
 	cells = append(cells, r.Inputs, r.Type, r.RedOp, strconv.Itoa(r.Root), strconv.FormatInt(int64(r.Size), 10), strconv.Itoa(r.Count))
 	found := make([]string, 17)
-	if f := r.NumericsFound; f != nil {
+	if f := r.RoundingFound; f != nil {
 		whole := func(v int64) string { return strconv.FormatInt(v, 10) }
 		real := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 		truth := func(v *bool) string {
@@ -57,7 +57,7 @@ func (c *NumericsCSV) Row(n *lab.Numerics, r *lab.NumericsRow) error {
 }
 
 // End prints what holds for the whole, as comments.
-func (c *NumericsCSV) End(n *lab.Numerics) error { return csvFoot(c.W, n.Notes, n.MadeBy) }
+func (c *NumericsCSV) End(n *perf.Rounding) error { return csvFoot(c.W, n.Notes, n.MadeBy) }
 
 func (c *NumericsCSV) line(cells []string) error {
 	w := csv.NewWriter(c.W)
@@ -74,10 +74,10 @@ type NumericsJSON struct {
 }
 
 // Begin prints nothing yet.
-func (NumericsJSON) Begin(*lab.Numerics) error { return nil }
+func (NumericsJSON) Begin(*perf.Rounding) error { return nil }
 
 // Row prints nothing yet.
-func (NumericsJSON) Row(*lab.Numerics, *lab.NumericsRow) error { return nil }
+func (NumericsJSON) Row(*perf.Rounding, *perf.RoundingRow) error { return nil }
 
 // End prints all.
-func (j NumericsJSON) End(n *lab.Numerics) error { return JSON(j.W, n) }
+func (j NumericsJSON) End(n *perf.Rounding) error { return JSON(j.W, n) }

@@ -6,41 +6,42 @@ import (
 	"strings"
 	"testing"
 
-	"kernbench/lab"
+	"kernbench/lab/perf"
+	"kernbench/lab/sweep"
 	"kernbench/numerics"
 	"kernbench/unit"
 )
 
 // rounding has a row of each kind.
-func rounding() *lab.Numerics {
+func rounding() *perf.Rounding {
 	yes, no := true, false
-	setting := []lab.Setting{{Key: "accumulate", Value: "same"}}
-	row := lab.NumericsRow{Size: 1024, Count: 512, Type: "bf16", RedOp: "sum", Root: -1, Algorithm: "ring", Ranks: 8, Settings: setting, Inputs: "ones"}
+	setting := []sweep.Setting{{Key: "accumulate", Value: "same"}}
+	row := perf.RoundingRow{Size: 1024, Count: 512, Type: "bf16", RedOp: "sum", Root: -1, Algorithm: "ring", Ranks: 8, Settings: setting, Inputs: "ones"}
 	good, bad, none := row, row, row
-	cut := []lab.Chunking{{Name: "as it is"}, {Name: "count/2"}, {Name: "chunk_size"}, {Name: "slots", Error: "deadlock"}}
-	good.NumericsFound = &lab.NumericsFound{
+	cut := []perf.Chunking{{Name: "as it is"}, {Name: "count/2"}, {Name: "chunk_size"}, {Name: "slots", Error: "deadlock"}}
+	good.RoundingFound = &perf.RoundingFound{
 		Report:    numerics.Report{Elements: 8, MinHeight: 7, MaxHeight: 7, MaxULP: 0.5, MeanULP: 0.001234, BoundULP: 6.125},
-		Additions: 1000, Stalled: 10, FirstStalled: &lab.Origin{Rank: 3}, RanksAgree: &yes, ChunkingAgrees: &no, Bits: "A", Hash: "0123",
+		Additions: 1000, Stalled: 10, FirstStalled: &perf.Origin{Rank: 3}, RanksAgree: &yes, ChunkingAgrees: &no, Bits: "A", Hash: "0123",
 		Chunkings: cut, Time: 1500 * unit.Nanosecond, Moved: 77,
 	}
-	found := *good.NumericsFound
+	found := *good.RoundingFound
 	found.MinHeight, found.MaxULP, found.BoundULP, found.Beyond, found.Overflow, found.Stalled = 3, 123456, math.Inf(1), 2, 1, 11
-	found.FirstOverflow, found.RanksAgree, found.ChunkingAgrees = &lab.Origin{Element: 5}, &no, nil
-	bad.NumericsFound, bad.Note, bad.Algorithm = &found, "2 elements are off\nin two lines", "a_longer_name"
+	found.FirstOverflow, found.RanksAgree, found.ChunkingAgrees = &perf.Origin{Element: 5}, &no, nil
+	bad.RoundingFound, bad.Note, bad.Algorithm = &found, "2 elements are off\nin two lines", "a_longer_name"
 	none.Note = "too large"
-	return &lab.Numerics{
+	return &perf.Rounding{
 		Collective: "all_reduce", Executor: "sim", Fidelity: "slot", Machine: "1 SIP", Ranks: 8, Seed: 9, Timed: true,
 		Algorithms: []string{"ring", "a_longer_name"}, Inputs: []string{"ones", "uniform"}, Notes: []string{"mind the gap"},
-		Varied: []lab.Variation{{Key: "accumulate", Values: []string{"same", "f32"}}},
-		MadeBy: made("", "0123456789abcdef"), Planned: 5, Rows: []lab.NumericsRow{good, bad, none},
+		Varied: []sweep.Variation{{Key: "accumulate", Values: []string{"same", "f32"}}},
+		MadeBy: made("", "0123456789abcdef"), Planned: 5, Rows: []perf.RoundingRow{good, bad, none},
 	}
 }
 
 // written is what a writer makes of it.
-func written(t *testing.T, n *lab.Numerics, w interface {
-	Begin(*lab.Numerics) error
-	Row(*lab.Numerics, *lab.NumericsRow) error
-	End(*lab.Numerics) error
+func written(t *testing.T, n *perf.Rounding, w interface {
+	Begin(*perf.Rounding) error
+	Row(*perf.Rounding, *perf.RoundingRow) error
+	End(*perf.Rounding) error
 }) {
 	t.Helper()
 	err := w.Begin(n)

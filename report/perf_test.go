@@ -11,43 +11,46 @@ import (
 	"time"
 
 	"kernbench/dtype"
-	"kernbench/lab"
+	"kernbench/lab/limits"
+	"kernbench/lab/perf"
+	"kernbench/lab/run"
+	"kernbench/lab/sweep"
 	"kernbench/unit"
 )
 
 func elements(n int64) *int64 { return &n }
 
 // made is a MadeBy of a fixed version.
-func made(command string, machines ...string) lab.MadeBy {
-	p := lab.NewMadeBy(command, machines...)
+func made(command string, machines ...string) run.MadeBy {
+	p := run.NewMadeBy(command, machines...)
 	p.Version = "v1.2.3"
 	return p
 }
 
-// sweep has a row of each kind.
-func sweep() *lab.Sweep {
-	both := []lab.Setting{{Key: "n_slots", Value: "2"}, {Key: "cube.noc.link_bw_gbs", Value: "1024"}}
-	return &lab.Sweep{
+// everySweep has a row of each kind.
+func everySweep() *perf.Sweep {
+	both := []sweep.Setting{{Key: "n_slots", Value: "2"}, {Key: "cube.noc.link_bw_gbs", Value: "1024"}}
+	return &perf.Sweep{
 		Collective: "all_reduce", Executor: "sim", Fidelity: "slot", Machine: "2 SIPs × 16 cubes × 8 PEs", Ranks: 8,
 		Min: 8, Max: 128 * unit.MiB, Factor: 2, Iterations: 20, Warmup: 1, Check: true, Timed: true,
 		Algorithms: []string{"ring_allreduce", "tree"}, Notes: []string{"one iteration is all"},
-		Varied:  []lab.Variation{{Key: "n_slots", Values: []string{"2", "16"}}, {Key: "cube.noc.link_bw_gbs", Values: []string{"1024"}}},
+		Varied:  []sweep.Variation{{Key: "n_slots", Values: []string{"2", "16"}}, {Key: "cube.noc.link_bw_gbs", Values: []string{"1024"}}},
 		Planned: 6, Wrong: 7, Checked: true, AvgBusBW: 123.4567891, MadeBy: made("kernbench perf all_reduce", "0123456789abcdef", "fedcba9876543210"),
-		Rows: []lab.PerfRow{
+		Rows: []perf.Row{
 			{
 				Size: 8, Count: 2, Type: "f32", RedOp: "sum", Root: -1, Algorithm: "ring_allreduce", Ranks: 8, Settings: both,
-				OutOfPlace: &lab.Placement{Time: 331_250 * unit.Picosecond, AlgBW: 0.02415, BusBW: 0.0422641, Wrong: elements(0)},
-				InPlace:    &lab.Placement{Time: 12345678 * unit.Nanosecond, AlgBW: 123.456, BusBW: 4567.891, Wrong: elements(7)},
+				OutOfPlace: &sweep.Placement{Time: 331_250 * unit.Picosecond, AlgBW: 0.02415, BusBW: 0.0422641, Wrong: elements(0)},
+				InPlace:    &sweep.Placement{Time: 12345678 * unit.Nanosecond, AlgBW: 123.456, BusBW: 4567.891, Wrong: elements(7)},
 			},
 			{
 				Size: 134217728, Count: 33554432, Type: "bf16", RedOp: "none", Root: 255, Algorithm: "tree", Ranks: 8, Settings: both, Launch: 8400 * unit.Nanosecond,
-				OutOfPlace: &lab.Placement{Time: 99999_999 * unit.Nanosecond, AlgBW: 123456.7, BusBW: 12345678},
+				OutOfPlace: &sweep.Placement{Time: 99999_999 * unit.Nanosecond, AlgBW: 123456.7, BusBW: 12345678},
 				Note:       "not checked: too large",
 			},
 			{
 				Size: 16, Count: 4, Type: "f32", RedOp: "sum", Root: -1, Algorithm: "tree", Ranks: 8, Settings: both,
-				OutOfPlace: &lab.Placement{Error: "deadlock: 4 of 4 ranks\n  cycle: 0 -> 1", Err: errors.New("deadlock")},
-				InPlace:    &lab.Placement{Time: unit.Microsecond, AlgBW: 1, BusBW: 1, Wrong: elements(0)},
+				OutOfPlace: &sweep.Placement{Error: "deadlock: 4 of 4 ranks\n  cycle: 0 -> 1", Err: errors.New("deadlock")},
+				InPlace:    &sweep.Placement{Time: unit.Microsecond, AlgBW: 1, BusBW: 1, Wrong: elements(0)},
 			},
 			{
 				Size: 24, Count: 6, Type: "f32", RedOp: "sum", Root: -1, Algorithm: "tree", Ranks: 8, Settings: both,
@@ -59,35 +62,35 @@ func sweep() *lab.Sweep {
 
 // bounded is that sweep with bounds: some near and some far, and none where there is no
 // number.
-func bounded() *lab.Sweep {
-	s := sweep()
+func bounded() *perf.Sweep {
+	s := everySweep()
 	s.Bound = true
 	number := func(v float64) *float64 { return &v }
-	for i, b := range []lab.PerfBound{
+	for i, b := range []perf.Bound{
 		{
-			Us: number(0.3312), Fraction: number(0.99985), Limit: lab.ByDistance,
-			HardwareUs: number(0.3312), HardwareFraction: number(0.99985), HardwareLimit: lab.ByDistance,
+			Us: number(0.3312), Fraction: number(0.99985), Limit: limits.ByDistance,
+			HardwareUs: number(0.3312), HardwareFraction: number(0.99985), HardwareLimit: limits.ByDistance,
 		},
 		{
-			Us: number(1234567.8), Fraction: number(0.0123), Limit: lab.ByPipeline,
-			HardwareUs: number(123456.78), HardwareFraction: number(0.00123), HardwareLimit: lab.ByCut,
+			Us: number(1234567.8), Fraction: number(0.0123), Limit: limits.ByPipeline,
+			HardwareUs: number(123456.78), HardwareFraction: number(0.00123), HardwareLimit: limits.ByCut,
 		},
-		{Us: number(0.25), Fraction: number(0.25), Limit: lab.BySlots},
+		{Us: number(0.25), Fraction: number(0.25), Limit: limits.BySlots},
 		{},
 	} {
-		s.Rows[i].PerfBound = &b
+		s.Rows[i].Bound = &b
 	}
 	return s
 }
 
 // perfWriter prints a sweep.
 type perfWriter interface {
-	Begin(*lab.Sweep) error
-	Row(*lab.Sweep, *lab.PerfRow) error
-	End(*lab.Sweep) error
+	Begin(*perf.Sweep) error
+	Row(*perf.Sweep, *perf.Row) error
+	End(*perf.Sweep) error
 }
 
-func printed(t *testing.T, w perfWriter, s *lab.Sweep) {
+func printed(t *testing.T, w perfWriter, s *perf.Sweep) {
 	t.Helper()
 	err := w.Begin(s)
 	for i := range s.Rows {
@@ -99,7 +102,7 @@ func printed(t *testing.T, w perfWriter, s *lab.Sweep) {
 }
 
 func TestGoldenPerf(t *testing.T) {
-	mock := sweep()
+	mock := everySweep()
 	mock.Executor, mock.Fidelity, mock.Timed, mock.Step, mock.Factor = "mock", "", false, 16, 0
 	mock.Wrong, mock.Planned, mock.Ranks, mock.Varied, mock.Algorithms = 0, 4, 0, nil, []string{"tree"}
 	for i := range mock.Rows {
@@ -108,16 +111,16 @@ func TestGoldenPerf(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		print func(io.Writer) perfWriter
-		sweep *lab.Sweep
+		sweep *perf.Sweep
 	}{
-		{"perf.text", func(w io.Writer) perfWriter { return &PerfTable{W: w} }, sweep()},
+		{"perf.text", func(w io.Writer) perfWriter { return &PerfTable{W: w} }, everySweep()},
 		{"perf_mock.text", func(w io.Writer) perfWriter { return &PerfTable{W: w} }, mock},
-		{"perf.csv", func(w io.Writer) perfWriter { return &PerfCSV{W: w} }, sweep()},
-		{"perf.json", func(w io.Writer) perfWriter { return PerfJSON{W: w} }, sweep()},
+		{"perf.csv", func(w io.Writer) perfWriter { return &PerfCSV{W: w} }, everySweep()},
+		{"perf.json", func(w io.Writer) perfWriter { return PerfJSON{W: w} }, everySweep()},
 		{"perf_nccl.json", func(w io.Writer) perfWriter {
 			clock := time.Date(2026, 7, 1, 9, 30, 0, 0, time.UTC)
 			return &PerfNCCL{W: w, Args: []string{"-t", "2"}, Threads: 2, Now: func() time.Time { clock = clock.Add(time.Second); return clock }}
-		}, sweep()},
+		}, everySweep()},
 		{"perf_bound.text", func(w io.Writer) perfWriter { return &PerfTable{W: w} }, bounded()},
 		{"perf_bound.csv", func(w io.Writer) perfWriter { return &PerfCSV{W: w} }, bounded()},
 		{"perf_bound.json", func(w io.Writer) perfWriter { return PerfJSON{W: w} }, bounded()},
@@ -134,7 +137,7 @@ func TestGoldenPerf(t *testing.T) {
 // between them, each number at the right end of its own.
 func TestPerfColumns(t *testing.T) {
 	var b bytes.Buffer
-	printed(t, &PerfTable{W: &b}, sweep())
+	printed(t, &PerfTable{W: &b}, everySweep())
 	var head string
 	rows := 0
 	for line := range strings.Lines(b.String()) {
@@ -189,7 +192,7 @@ func TestPerfNumbers(t *testing.T) {
 // Programs read what is printed: as many fields in each line as headings, and what was measured.
 func TestPerfIsReadable(t *testing.T) {
 	var b bytes.Buffer
-	printed(t, &PerfCSV{W: &b}, sweep())
+	printed(t, &PerfCSV{W: &b}, everySweep())
 	lines, err := csvLines(&b)
 	if err != nil || len(lines) != 5 || len(lines[0]) != 20 {
 		t.Fatalf("%v, %q", err, lines)
@@ -197,8 +200,8 @@ func TestPerfIsReadable(t *testing.T) {
 	if got := lines[1][10]; lines[0][10] != "out_of_place_time_us" || got != "0.33125" {
 		t.Errorf("%s is %s, want 0.33125", lines[0][10], got)
 	}
-	printed(t, PerfJSON{W: &b}, sweep())
-	var back lab.Sweep
+	printed(t, PerfJSON{W: &b}, everySweep())
+	var back perf.Sweep
 	if err := json.Unmarshal(b.Bytes(), &back); err != nil {
 		t.Fatal(err)
 	}

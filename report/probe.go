@@ -5,12 +5,12 @@ import (
 	"io"
 	"strconv"
 
-	"kernbench/lab"
+	"kernbench/lab/probe"
 )
 
 // Probe prints what was measured of a machine, beside what is published of it where that
 // is known.
-func Probe(w io.Writer, rows []lab.ProbeRow) error {
+func Probe(w io.Writer, rows []probe.Row) error {
 	known := false
 	for i := range rows {
 		known = known || rows[i].Published > 0

@@ -5,11 +5,11 @@ import (
 	"io"
 	"strings"
 
-	"kernbench/lab"
+	"kernbench/lab/run"
 )
 
 // hazards prints each hazard with both accesses and what would order them.
-func hazards(w io.Writer, r *lab.Result) {
+func hazards(w io.Writer, r *run.Result) {
 	for i := range r.Hazards {
 		fmt.Fprintf(w, "HAZARD %s\n", strings.ReplaceAll(r.Hazards[i].String(), "\n  ", "\n     "))
 	}
@@ -19,7 +19,7 @@ func hazards(w io.Writer, r *lab.Result) {
 }
 
 // class says what this run proves about others, and which operations make it prove less.
-func class(w io.Writer, r *lab.Result) {
+func class(w io.Writer, r *run.Result) {
 	c := r.Class
 	if c == nil {
 		return

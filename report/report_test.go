@@ -12,7 +12,10 @@ import (
 	"time"
 
 	"kernbench/dtype"
-	"kernbench/lab"
+	"kernbench/lab/compare"
+	"kernbench/lab/probe"
+	"kernbench/lab/run"
+	"kernbench/lab/suite"
 	"kernbench/race"
 	"kernbench/unit"
 
@@ -38,10 +41,10 @@ func golden(t *testing.T, name string, got []byte) {
 	}
 }
 
-var results = map[string]*lab.Result{
+var results = map[string]*run.Result{
 	"good": {
 		MadeBy: made("kernbench run", "0123456789abcdef"),
-		Spec:   lab.Spec{Bench: "ccl_allreduce", DType: dtype.F16, VerifyData: true},
+		Spec:   run.Spec{Bench: "ccl_allreduce", DType: dtype.F16, VerifyData: true},
 		Bench:  "ccl_allreduce", Algorithm: "ring_allreduce", Collective: "all_reduce", Topology: "ring_1d",
 		Executor: "sim", Fidelity: "slot", Machine: "2 SIPs x 16 cubes x 8 PEs",
 		WorldSize: 256, ElemsPerRank: 1040, DType: "f16", Op: "sum", BytesPerRank: 2080,
@@ -49,67 +52,67 @@ var results = map[string]*lab.Result{
 		Timed: true, SimulatedTime: 12_345_678, Launch: 6_600_000, AlgBW: 0.1684, BusBW: 0.33550,
 		Launches: 1, Messages: 130560, MessageBytes: 130560 * 2080, Events: 1234567,
 		WallTime: 412 * time.Millisecond, EventsPerSecond: 2.9965e6, NsPerMessage: 3155,
-		Verdicts: []lab.Verdict{
-			{Question: "provenance", State: lab.Checked, Detail: "each element holds each of 256 contributions exactly once"},
-			{Question: "values", State: lab.Checked, Detail: "within 0.125 of the float64 sum"},
-			{Question: "deadlock", State: lab.Checked},
+		Verdicts: []run.Verdict{
+			{Question: "provenance", State: run.Checked, Detail: "each element holds each of 256 contributions exactly once"},
+			{Question: "values", State: run.Checked, Detail: "within 0.125 of the float64 sum"},
+			{Question: "deadlock", State: run.Checked},
 		},
 		Notes: []string{"ring_allreduce moves 128 times the bytes of ring_allreduce_chunked"},
 	},
 	"bad": {
 		MadeBy: made("kernbench run", "0123456789abcdef"),
-		Spec:   lab.Spec{Bench: "ccl_allreduce", VerifyData: true},
+		Spec:   run.Spec{Bench: "ccl_allreduce", VerifyData: true},
 		Bench:  "ccl_allreduce", Algorithm: "lossy", Collective: "all_reduce", Op: "sum",
 		Executor: "mock", Machine: "1 SIP x 1 cube x 8 PEs", WorldSize: 8, ElemsPerRank: 32, DType: "f32", BytesPerRank: 128,
 		RanksOK: 1, RanksFailed: 7, RanksChecked: true, Messages: 56, MessageBytes: 7168, WallTime: 1234567,
-		Failures: []lab.Failure{
+		Failures: []run.Failure{
 			{Rank: 0, PE: "sip0.cube0.pe0", Index: 3, Elements: 1025, Question: "provenance", Got: "1.5", Expected: "3.5",
 				Missing: []int{2, 3, 4, 7}, Duplicated: []int{1}, Times: []int{2}, Reason: "lossy.go:12 add"},
 			{Rank: 1, Index: 0, Question: "values", Got: "+Inf", Expected: "3.5"},
 		},
-		Verdicts: []lab.Verdict{
-			{Question: "provenance", State: lab.Failed, Detail: "7 of 8 ranks"},
-			{Question: "values", State: lab.Failed},
-			{Question: "deadlock", State: lab.Checked},
+		Verdicts: []run.Verdict{
+			{Question: "provenance", State: run.Failed, Detail: "7 of 8 ranks"},
+			{Question: "values", State: run.Failed},
+			{Question: "deadlock", State: run.Checked},
 		},
 	},
 	"onesided": {
 		MadeBy: made("kernbench run", "0123456789abcdef"),
-		Spec:   lab.Spec{Bench: "broadcast_distributed", Options: map[string]string{"root": "1"}, Devices: []int{0, 2}, Schedules: 20},
+		Spec:   run.Spec{Bench: "broadcast_distributed", Options: map[string]string{"root": "1"}, Devices: []int{0, 2}, Schedules: 20},
 		Bench:  "broadcast_distributed", Algorithm: "window_broadcast", Collective: "broadcast",
 		Executor: "mock", Machine: "1 SIP x 1 cube x 8 PEs", MemoryOrder: "by_channel", Schedule: 4,
 		WorldSize: 2, ElemsPerRank: 64, DType: "f32", BytesPerRank: 256,
 		RanksOK: 2, RanksChecked: true, Launches: 1, WallTime: 250 * time.Microsecond,
-		Traffic: []lab.Traffic{{Rank: 0, Read: 256, Gets: 1, Notifies: 1, Waits: 1, Atomics: 2}, {Rank: 1, Notifies: 1, Waits: 1, Syncs: 1}},
-		Class: &lab.Class{Name: "scheduled", What: "the outcome may depend on who comes first", Claim: "this run says nothing certain about other timings", Depends: []lab.Depend{
+		Traffic: []run.Traffic{{Rank: 0, Read: 256, Gets: 1, Notifies: 1, Waits: 1, Atomics: 2}, {Rank: 1, Notifies: 1, Waits: 1, Syncs: 1}},
+		Class: &run.Class{Name: "scheduled", What: "the outcome may depend on who comes first", Claim: "this run says nothing certain about other timings", Depends: []run.Depend{
 			{Op: "set", Call: "put_signal", Line: "x.go:7", Why: "hides what the word held before", Count: 1200},
 			{Op: "load_scalar", Call: "load_scalar", Why: "what it reads depends on when it looks", Count: 1},
 		}},
-		Hazards: []lab.Hazard{{
+		Hazards: []run.Hazard{{
 			Kind: race.Race, Where: "box.data of sip0.cube0.pe2, element 64", Missing: "a fence between put at x.go:7 and notify at x.go:9", Count: 3,
 			First:  race.Access{Agent: "rank 0", PE: "sip0.cube0.pe0", Call: "put", Line: "x.go:7", Does: "write", Bytes: 256, State: "in flight"},
 			Second: race.Access{Agent: "rank 1", Rank: 1, PE: "sip0.cube0.pe2", Call: "load", Line: "x.go:12", Does: "read", Bytes: 256},
 		}},
-		Schedules: &lab.Schedules{Asked: 20, Done: 20, Outcomes: []lab.Outcome{
+		Schedules: &run.Schedules{Asked: 20, Done: 20, Outcomes: []run.Outcome{
 			{Digest: "6ce1d2ba32cd6a87", Schedule: 4, Runs: 18, Verified: true},
 			{Digest: "58713721e1e56425", Schedule: 2, Runs: 2, Wrong: true, What: "rank 1 (sip0.cube0.pe2) element 3: got 0, expected 3\nand more", Repeat: "--schedule 2", Verified: true},
 			{Digest: "7ce3acc06a424a1d", Schedule: 9, Runs: 1, Wrong: true, What: "deadlock: 1 of 2 ranks cannot go on", Repeat: "--schedule 9"},
 		}},
-		Verdicts: []lab.Verdict{
-			{Question: "provenance", State: lab.Checked, Detail: "each element is the one that it should be"},
-			{Question: "race", State: lab.Failed, Detail: "3 hazards at 1 pair of places"},
-			{Question: "schedules", State: lab.Failed, Detail: "3 different outcomes in 21 runs, 2 of them wrong"},
+		Verdicts: []run.Verdict{
+			{Question: "provenance", State: run.Checked, Detail: "each element is the one that it should be"},
+			{Question: "race", State: run.Failed, Detail: "3 hazards at 1 pair of places"},
+			{Question: "schedules", State: run.Failed, Detail: "3 different outcomes in 21 runs, 2 of them wrong"},
 		},
 	},
 	"timing": {
 		MadeBy: made("kernbench run", "0123456789abcdef"),
-		Spec:   lab.Spec{Bench: "gemm_single_pe"},
+		Spec:   run.Spec{Bench: "gemm_single_pe"},
 		Bench:  "gemm_single_pe", Executor: "sim", Fidelity: "ideal", Machine: "1 SIP x 1 cube x 8 PEs",
 		WorldSize: 1, DType: "f16", Timed: true, SimulatedTime: 961 * unit.Nanosecond, WallTime: 250 * time.Microsecond,
 		Report: []string{"gemm 32 x 64 x 128", "of 2 tiles"},
-		Verdicts: []lab.Verdict{
-			{Question: "provenance", State: lab.NotApplicable, Detail: "dot at gemm.go:9 makes values of its own"},
-			{Question: "values", State: lab.NotChecked, Detail: "add --verify-data"},
+		Verdicts: []run.Verdict{
+			{Question: "provenance", State: run.NotApplicable, Detail: "dot at gemm.go:9 makes values of its own"},
+			{Question: "values", State: run.NotChecked, Detail: "add --verify-data"},
 		},
 	},
 }
@@ -134,7 +137,7 @@ func TestGoldenResults(t *testing.T) {
 }
 
 func TestGoldenTests(t *testing.T) {
-	sum := &lab.TestSummary{Cases: 153, Failed: 3, Skipped: 2, Rows: []lab.TestRow{
+	sum := &suite.Summary{Cases: 153, Failed: 3, Skipped: 2, Rows: []suite.Row{
 		{Algorithm: "mesh", World: 2, Skipped: "mesh_2d of 2 ranks: 2 is not a square"},
 		{Algorithm: "mesh", World: 4, Cases: 51, OK: 51, WallTime: 3 * time.Millisecond},
 		{Algorithm: "mesh", World: 16, Skipped: "the machine has 8 PEs"},
@@ -154,7 +157,7 @@ func TestGoldenComparison(t *testing.T) {
 	slow.SimulatedTime, slow.AlgBW, slow.BusBW = 9*unit.Microsecond, 1.5, 2.75
 	unchecked := *results["good"]
 	unchecked.RanksChecked, unchecked.Verdicts = false, nil
-	rows := []lab.CompareRow{
+	rows := []compare.Row{
 		{BufferKind: "tcm", Backpressure: "sleep", Error: "deadlock: 4 of 4\n  cycle: 0 -> 1"},
 		{BufferKind: "tcm", Backpressure: "poll", Result: results["good"]},
 		{BufferKind: "hbm", Backpressure: "sleep", Result: &slow},
@@ -171,10 +174,10 @@ func TestGoldenComparison(t *testing.T) {
 func TestGoldenAlgorithms(t *testing.T) {
 	slow := *results["good"]
 	slow.SimulatedTime, slow.AlgBW, slow.BusBW = 30*unit.Microsecond, 1.5, 2.75
-	slow.Traffic = []lab.Traffic{{Sent: 1 << 10, Read: 1 << 12}, {Written: 1 << 11}}
+	slow.Traffic = []run.Traffic{{Sent: 1 << 10, Read: 1 << 12}, {Written: 1 << 11}}
 	early := *results["bad"]
 	early.SimulatedTime = 1 * unit.Nanosecond // what is wrong is no match for what is right
-	rows := []lab.CompareRow{
+	rows := []compare.Row{
 		{Algorithm: "a", Error: "deadlock: 4 of 4\n  cycle: 0 -> 1"},
 		{Algorithm: "b", Result: &early},
 		{Algorithm: "c", Result: results["good"]},
@@ -188,13 +191,13 @@ func TestGoldenAlgorithms(t *testing.T) {
 }
 
 func TestGoldenProbe(t *testing.T) {
-	rows := []lab.ProbeRow{
+	rows := []probe.Row{
 		{Case: "own slice", Placement: "pe0 reads its own slice", Bytes: 16384, Time: 77 * unit.Nanosecond, GBs: 212.78, Published: 77},
 		{Case: "next cube east", Placement: "8 at once", Bytes: 16384, Time: 963500, GBs: 136.04, Published: 963, Deviation: 0.052},
 		{Case: "all own slices", Placement: "all", Bytes: 16384, Time: 80 * unit.Nanosecond, GBs: 26214.4},
 	}
 	var b bytes.Buffer
-	for _, r := range [][]lab.ProbeRow{rows, rows[2:]} {
+	for _, r := range [][]probe.Row{rows, rows[2:]} {
 		if err := Probe(&b, r); err != nil {
 			t.Fatal(err)
 		}

@@ -8,11 +8,12 @@ import (
 	"strconv"
 	"time"
 
-	"kernbench/lab"
+	"kernbench/lab/run"
+	"kernbench/lab/tune"
 )
 
 // Runs lists sweeps.
-func Runs(w io.Writer, runs []lab.RunRecord) error {
+func Runs(w io.Writer, runs []tune.RunRecord) error {
 	t := Table{Head: []string{">run", "started", ">took", ">points", "machines", "collectives", "fidelity", "measured by", "command"}}
 	for i := range runs {
 		r := &runs[i]
@@ -26,7 +27,7 @@ func Runs(w io.Writer, runs []lab.RunRecord) error {
 }
 
 // Points lists those of a sweep.
-func Points(w io.Writer, x *lab.RunPoints) error {
+func Points(w io.Writer, x *tune.RunPoints) error {
 	t := Table{Head: []string{"machine", "collective", ">ranks", "type", ">size", "algorithm", "settings", ">time", ">messages", ">events", "what went wrong"}}
 	for i := range x.Points {
 		p := &x.Points[i]
@@ -50,7 +51,7 @@ func line(text string) string {
 }
 
 // PointsCSV lists them for programs.
-func PointsCSV(w io.Writer, x *lab.RunPoints, from lab.MadeBy) error {
+func PointsCSV(w io.Writer, x *tune.RunPoints, from run.MadeBy) error {
 	c := csv.NewWriter(w)
 	c.Write([]string{"topology", "fidelity", "collective", "ranks", "type", "op", "root", "size_bytes", "algorithm", "settings", "in_place", "time_ps", "estimated", "messages", "events", "error"})
 	for i := range x.Points {
@@ -72,7 +73,7 @@ func PointsCSV(w io.Writer, x *lab.RunPoints, from lab.MadeBy) error {
 }
 
 // Crossovers lists from which size on which choice is the best.
-func Crossovers(w io.Writer, groups []*lab.TuneGroup) error {
+func Crossovers(w io.Writer, groups []*tune.Group) error {
 	for i, g := range groups {
 		if i > 0 {
 			fmt.Fprintln(w)
@@ -101,7 +102,7 @@ func Crossovers(w io.Writer, groups []*lab.TuneGroup) error {
 }
 
 // CrossoversCSV lists them for programs.
-func CrossoversCSV(w io.Writer, groups []*lab.TuneGroup, from lab.MadeBy) error {
+func CrossoversCSV(w io.Writer, groups []*tune.Group, from run.MadeBy) error {
 	c := csv.NewWriter(w)
 	c.Write([]string{"topology", "fidelity", "collective", "ranks", "type", "op", "root", "from_bytes", "to_bytes", "algorithm", "settings", "regret"})
 	for _, g := range groups {
@@ -125,7 +126,7 @@ func CrossoversCSV(w io.Writer, groups []*lab.TuneGroup, from lab.MadeBy) error 
 }
 
 // Diff lists the points whose time differs.
-func Diff(w io.Writer, d *lab.TuneDiff) error {
+func Diff(w io.Writer, d *tune.Diff) error {
 	var b bytes.Buffer
 	t := Table{Head: []string{"machine", "collective", ">ranks", "type", ">size", "algorithm", "settings", ">was", ">is", ">by ps", ">by"}}
 	for i := range d.Changed {
@@ -155,11 +156,11 @@ func Diff(w io.Writer, d *lab.TuneDiff) error {
 }
 
 // DiffCSV lists them for programs.
-func DiffCSV(w io.Writer, d *lab.TuneDiff, from lab.MadeBy) error {
+func DiffCSV(w io.Writer, d *tune.Diff, from run.MadeBy) error {
 	c := csv.NewWriter(w)
 	c.Write([]string{"topology", "fidelity", "collective", "ranks", "type", "size_bytes", "algorithm", "settings", "was_ps", "is_ps", "by_ps"})
-	add := func(p, was, is *lab.Point) {
-		cell := func(p *lab.Point) string {
+	add := func(p, was, is *tune.Point) {
+		cell := func(p *tune.Point) string {
 			if p == nil || p.Error != "" {
 				return ""
 			}

@@ -5,11 +5,11 @@ import (
 	"io"
 	"strings"
 
-	"kernbench/lab"
+	"kernbench/lab/run"
 )
 
 // schedules lists what runs with random schedules came to, where they differ.
-func schedules(w io.Writer, r *lab.Result) {
+func schedules(w io.Writer, r *run.Result) {
 	s := r.Schedules
 	if s == nil || len(s.Outcomes) < 2 {
 		return

@@ -10,12 +10,12 @@ import (
 	"strings"
 	"time"
 
-	"kernbench/lab"
+	"kernbench/lab/suite"
 )
 
 // Tests prints what a test found: a row for each algorithm, a column for each world size,
 // in it the number of cases that were right; below it what was not.
-func Tests(w io.Writer, sum *lab.TestSummary) error {
+func Tests(w io.Writer, sum *suite.Summary) error {
 	var b bytes.Buffer
 	var worlds []int
 	var names []string
@@ -35,7 +35,7 @@ func Tests(w io.Writer, sum *lab.TestSummary) error {
 	for _, name := range names {
 		cells := []string{name}
 		for _, n := range worlds {
-			i := slices.IndexFunc(sum.Rows, func(r lab.TestRow) bool { return r.Algorithm == name && r.World == n })
+			i := slices.IndexFunc(sum.Rows, func(r suite.Row) bool { return r.Algorithm == name && r.World == n })
 			cells = append(cells, testCell(sum.Rows, i))
 		}
 		t.Add(cells...)
@@ -64,7 +64,7 @@ func Tests(w io.Writer, sum *lab.TestSummary) error {
 	return err
 }
 
-func testCell(rows []lab.TestRow, i int) string {
+func testCell(rows []suite.Row, i int) string {
 	switch {
 	case i < 0:
 		return ""
@@ -77,7 +77,7 @@ func testCell(rows []lab.TestRow, i int) string {
 }
 
 // testSkips says why a cell is empty, in the words of the first such cell of each algorithm.
-func testSkips(w io.Writer, sum *lab.TestSummary) {
+func testSkips(w io.Writer, sum *suite.Summary) {
 	var told []string
 	for i := range sum.Rows {
 		r := &sum.Rows[i]

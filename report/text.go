@@ -6,13 +6,13 @@ import (
 	"io"
 	"strings"
 
-	"kernbench/lab"
+	"kernbench/lab/run"
 	"kernbench/unit"
 )
 
 // Text prints a result for a person: what ran, what it cost, which ranks are wrong, and
 // for each question whether it was answered.
-func Text(w io.Writer, r *lab.Result) error {
+func Text(w io.Writer, r *run.Result) error {
 	b := bufio.NewWriter(w)
 	for _, line := range r.Report {
 		fmt.Fprintln(b, line)
@@ -53,7 +53,7 @@ func field(w io.Writer, name, format string, args ...any) {
 const usualOrder = "put_signal"
 
 // subject says what ran, and on what.
-func subject(w io.Writer, r *lab.Result) {
+func subject(w io.Writer, r *run.Result) {
 	field(w, "bench", "%s", r.Bench)
 	if r.Algorithm != "" {
 		doing := strings.TrimSpace(r.Collective + " " + r.Op)
@@ -93,7 +93,7 @@ func subject(w io.Writer, r *lab.Result) {
 	}
 }
 
-func cost(w io.Writer, r *lab.Result) {
+func cost(w io.Writer, r *run.Result) {
 	ended := r.Fault == ""
 	if r.Timed && (ended || r.SimulatedTime > 0) {
 		field(w, "simulated time", "%v", r.SimulatedTime)
@@ -147,7 +147,7 @@ func size(n int64) string {
 	return b.String()
 }
 
-func failures(w io.Writer, r *lab.Result) {
+func failures(w io.Writer, r *run.Result) {
 	for i := range r.Failures {
 		f := &r.Failures[i]
 		place := fmt.Sprintf("rank %d", f.Rank)
@@ -178,12 +178,12 @@ func failures(w io.Writer, r *lab.Result) {
 	}
 }
 
-func verdicts(w io.Writer, r *lab.Result) {
+func verdicts(w io.Writer, r *run.Result) {
 	for _, v := range r.Verdicts {
 		text := string(v.State)
 		switch {
 		case v.Detail == "":
-		case v.State == lab.NotChecked:
+		case v.State == run.NotChecked:
 			text += ": " + v.Detail
 		default:
 			text += " (" + v.Detail + ")"

@@ -8,12 +8,13 @@ import (
 	"strconv"
 	"strings"
 
-	"kernbench/lab"
+	"kernbench/machine"
+	"kernbench/machine/draw"
 	"kernbench/unit"
 )
 
 // Topology draws a machine as text: each of its networks once, then what its links and memories do.
-func Topology(w io.Writer, d *lab.Drawing) error {
+func Topology(w io.Writer, d *draw.Drawing) error {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "%s: %s, %s in all\n", d.Name, d.Machine, plural(int64(d.PEs), "PE", "PEs"))
 	for i := range d.Stages {
@@ -43,9 +44,9 @@ func Topology(w io.Writer, d *lab.Drawing) error {
 }
 
 // linksOf is a line for each kind of link; what is known of lines has columns of its own.
-func linksOf(d *lab.Drawing) *Table {
+func linksOf(d *draw.Drawing) *Table {
 	t := &Table{Head: []string{"where", "link", ">GB/s", ">delay", ">links"}}
-	lines := slices.ContainsFunc(d.Kinds, func(k lab.LinkKind) bool { return k.Line > 0 })
+	lines := slices.ContainsFunc(d.Kinds, func(k draw.LinkKind) bool { return k.Line > 0 })
 	if lines {
 		t.Head = append(t.Head, ">line GB/s", ">of line")
 	}
@@ -61,7 +62,7 @@ func linksOf(d *lab.Drawing) *Table {
 }
 
 // ratesOf is the rate of a link, or of those side by side.
-func ratesOf(k *lab.LinkKind) string {
+func ratesOf(k *draw.LinkKind) string {
 	if k.Beside > 1 {
 		return fmt.Sprintf("%d × %s", k.Beside, rateCell(k.Rate))
 	}
@@ -69,7 +70,7 @@ func ratesOf(k *lab.LinkKind) string {
 }
 
 // titleOf says what a network joins.
-func titleOf(s *lab.Stage) string {
+func titleOf(s *draw.Stage) string {
 	members := 0
 	for _, n := range s.Nodes {
 		if n.Member {
@@ -113,7 +114,7 @@ func rateCell(r unit.Rate) string { return strconv.FormatFloat(r.GBs(), 'f', -1,
 func shareOf(f float64) string { return strconv.FormatFloat(100*f, 'f', 1, 64) + "%" }
 
 // Validity says of each file whether it describes a machine, and of those that do not, why.
-func Validity(w io.Writer, all []lab.Validity) error {
+func Validity(w io.Writer, all []machine.Validity) error {
 	var b bytes.Buffer
 	for i := range all {
 		v := &all[i]

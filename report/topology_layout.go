@@ -4,12 +4,12 @@ import (
 	"math"
 	"strings"
 
-	"kernbench/lab"
+	"kernbench/machine/draw"
 )
 
 // A panel is the picture of one network, with a place for each node that it shows.
 type panel struct {
-	stage         *lab.Stage
+	stage         *draw.Stage
 	width, height int
 	at            []spot
 	left          int // members without a place: too many
@@ -31,7 +31,7 @@ const (
 )
 
 // layOut places the nodes of a network: a grid for mesh and torus, rows for a fat tree, else circles.
-func layOut(s *lab.Stage) *panel {
+func layOut(s *draw.Stage) *panel {
 	p := &panel{stage: s, at: make([]spot, len(s.Nodes))}
 	var members, hubs []int
 	for i := range s.Nodes {
@@ -178,7 +178,7 @@ func (p *panel) rows(members, hubs []int) {
 }
 
 // joint is how a link is drawn: straight, or in a bow where it would lie on others.
-func (p *panel) joint(j *lab.Joint) (bow bool, ok bool) {
+func (p *panel) joint(j *draw.Joint) (bow bool, ok bool) {
 	a, b := p.at[j.From], p.at[j.To]
 	if !a.shown || !b.shown {
 		return false, false
@@ -195,7 +195,7 @@ func (p *panel) joint(j *lab.Joint) (bow bool, ok bool) {
 func abs(n int) int { return max(n, -n) }
 
 // label is what stands in a node.
-func label(n *lab.Node) string {
+func label(n *draw.Node) string {
 	switch n.Kind {
 	case "router":
 		return ""

@@ -7,7 +7,7 @@ import (
 	"io"
 	"slices"
 
-	"kernbench/lab"
+	"kernbench/machine/draw"
 )
 
 // colours of kinds of links, in turn: dark enough for lines on white.
@@ -15,7 +15,7 @@ var colours = []string{"#1f5fa8", "#b3541e", "#2e7d32", "#8e24aa", "#00796b", "#
 
 // TopologySVG draws a machine as a picture that needs nothing beside itself: a panel for each of its
 // networks, the first of those that are alike, and below the kinds of links with their rates.
-func TopologySVG(w io.Writer, d *lab.Drawing) error {
+func TopologySVG(w io.Writer, d *draw.Drawing) error {
 	panels := make([]*panel, 0, len(d.Stages))
 	width, height := 640, 64
 	for i := range d.Stages {
@@ -63,7 +63,7 @@ func escaped(text string) string {
 func colour(kind int) string { return colours[kind%len(colours)] }
 
 // panel draws a network: links, then their rates, then nodes, which so lie on top.
-func (s *svg) panel(p *panel, d *lab.Drawing) {
+func (s *svg) panel(p *panel, d *draw.Drawing) {
 	stage := p.stage
 	labelled := map[int]int{}
 	const labels = 2 // of each kind, and of all where they are few
@@ -112,7 +112,7 @@ var fills = map[string]string{
 	"router": "#777777", "switch": "#fde7dc", "gateway": "#fde7dc", "IO chiplet": "#fde7dc",
 }
 
-func (s *svg) node(p *panel, d *lab.Drawing, i int) {
+func (s *svg) node(p *panel, d *draw.Drawing, i int) {
 	n, at := &p.stage.Nodes[i], p.at[i]
 	if n.Kind == "router" {
 		stroke := ""
@@ -144,17 +144,17 @@ func (s *svg) node(p *panel, d *lab.Drawing, i int) {
 }
 
 // pes draws the PEs of a cube as little squares.
-func (s *svg) pes(x, y int, d *lab.Drawing) {
+func (s *svg) pes(x, y int, d *draw.Drawing) {
 	const most = 8
 	cube := &d.Stages[len(d.Stages)-1]
-	n := len(slices.DeleteFunc(slices.Clone(cube.Nodes), func(n lab.Node) bool { return n.Kind != "PE" }))
+	n := len(slices.DeleteFunc(slices.Clone(cube.Nodes), func(n draw.Node) bool { return n.Kind != "PE" }))
 	for i := range min(n, most) {
 		s.add(`<rect x="%d" y="%d" width="5" height="5" fill="#e0a030"/>`, x-min(n, most)*7/2+7*i+1, y)
 	}
 }
 
 // legend lists the kinds of links with their rates, the memories and the bisection.
-func (s *svg) legend(d *lab.Drawing, y int) {
+func (s *svg) legend(d *draw.Drawing, y int) {
 	for i := range d.Kinds {
 		k := &d.Kinds[i]
 		text := fmt.Sprintf("%s: %s, %s GB/s", k.Stage, k.Name, ratesOf(k))

@@ -8,13 +8,13 @@ import (
 	"strings"
 	"testing"
 
-	"kernbench/lab"
 	"kernbench/machine"
+	"kernbench/machine/draw"
 )
 
-func drawn(t *testing.T, name string, sets ...string) *lab.Drawing {
+func drawn(t *testing.T, name string, sets ...string) *draw.Drawing {
 	t.Helper()
-	d, err := lab.Draw(name, sets)
+	d, err := draw.Of(name, sets)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,9 +155,9 @@ func inside(t *testing.T, picture []byte) {
 
 func TestValidity(t *testing.T) {
 	var b bytes.Buffer
-	err := Validity(&b, []lab.Validity{
+	err := Validity(&b, []machine.Validity{
 		{File: "a.yaml", OK: true, Machine: "1 SIP × 1 cube × 8 PEs"},
-		{File: "b.yaml", Faults: []lab.TopologyFlaw{{Text: "b.yaml:1:2: system: something\n  1 | system\n    | ^"}, {Text: "b.yaml: more"}}},
+		{File: "b.yaml", Faults: []machine.Flaw{{Text: "b.yaml:1:2: system: something\n  1 | system\n    | ^"}, {Text: "b.yaml: more"}}},
 	})
 	want := "a.yaml: ok, 1 SIP × 1 cube × 8 PEs\nb.yaml:1:2: system: something\n  1 | system\n    | ^\nb.yaml: more\n"
 	if err != nil || b.String() != want {

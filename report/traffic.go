@@ -4,13 +4,13 @@ import (
 	"io"
 	"strings"
 
-	"kernbench/lab"
+	"kernbench/lab/run"
 )
 
 // traffic says what ranks did to each other's memory, in a line when all did the same, and
 // with a line for each when they are few. Messages through rings have a line of their own.
-func traffic(w io.Writer, r *lab.Result) {
-	var sum lab.Traffic
+func traffic(w io.Writer, r *run.Result) {
+	var sum run.Traffic
 	alike := true
 	for i := range r.Traffic {
 		t := r.Traffic[i]
@@ -44,7 +44,7 @@ func traffic(w io.Writer, r *lab.Result) {
 }
 
 // moved is what crossed, by how it did.
-func moved(t *lab.Traffic) string {
+func moved(t *run.Traffic) string {
 	var parts []string
 	for _, p := range []struct {
 		verb string
@@ -61,7 +61,7 @@ func moved(t *lab.Traffic) string {
 }
 
 // signals is how often it was signalled and waited.
-func signals(t *lab.Traffic) string {
+func signals(t *run.Traffic) string {
 	var parts []string
 	for _, p := range []struct {
 		n         int64

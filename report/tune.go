@@ -8,11 +8,12 @@ import (
 	"math"
 	"strconv"
 
-	"kernbench/lab"
+	"kernbench/lab/run"
+	"kernbench/lab/tune"
 )
 
 // Tuned prints what came out of a sweep.
-func Tuned(w io.Writer, t *lab.Tuned) error {
+func Tuned(w io.Writer, t *tune.Tuned) error {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "run %d: %s, %s of them found in the database, %s", t.Run,
 		plural(int64(t.Points), "point", "points"), count(int64(t.Found)), plural(int64(t.Simulated), "simulation", "simulations"))
@@ -41,7 +42,7 @@ func Tuned(w io.Writer, t *lab.Tuned) error {
 }
 
 // Best prints the best algorithm of every size, a table for each group.
-func Best(w io.Writer, groups []*lab.TuneGroup) error {
+func Best(w io.Writer, groups []*tune.Group) error {
 	for i, g := range groups {
 		if i > 0 {
 			fmt.Fprintln(w)
@@ -58,7 +59,7 @@ func Best(w io.Writer, groups []*lab.TuneGroup) error {
 }
 
 // BestMarkdown prints the same for a document.
-func BestMarkdown(w io.Writer, groups []*lab.TuneGroup, from lab.MadeBy) error {
+func BestMarkdown(w io.Writer, groups []*tune.Group, from run.MadeBy) error {
 	var b bytes.Buffer
 	for i, g := range groups {
 		if i > 0 {
@@ -78,7 +79,7 @@ func BestMarkdown(w io.Writer, groups []*lab.TuneGroup, from lab.MadeBy) error {
 	return err
 }
 
-func heading(g *lab.TuneGroup) string {
+func heading(g *tune.Group) string {
 	s := fmt.Sprintf("%s of %s on %s (%s), %s", g.Collective, plural(int64(g.Ranks), "rank", "ranks"), g.Topology, g.Machine, g.Type)
 	if g.Op != "none" && g.Op != "sum" {
 		s += " " + g.Op
@@ -91,7 +92,7 @@ func heading(g *lab.TuneGroup) string {
 
 // bestTable has the best of all beside the limit of the hardware, and the best with settings as they
 // are configured beside the limit of these.
-func bestTable(g *lab.TuneGroup) *Table {
+func bestTable(g *tune.Group) *Table {
 	t := &Table{Head: []string{
 		">size", "best", "settings", ">time", ">hardware bound", ">ratio", "limit",
 		"as configured", ">time", ">its bound", ">ratio", "runner-up", ">behind",
@@ -122,7 +123,7 @@ func bestTable(g *lab.TuneGroup) *Table {
 	return t
 }
 
-func settings(p *lab.Point) string {
+func settings(p *tune.Point) string {
 	if p.Settings == "" {
 		return "as configured"
 	}
@@ -130,7 +131,7 @@ func settings(p *lab.Point) string {
 }
 
 // pointTime marks what was not measured.
-func pointTime(p *lab.Point) string {
+func pointTime(p *tune.Point) string {
 	if p.Estimated {
 		return "~" + inUnit(int64(p.Time))
 	}
@@ -150,7 +151,7 @@ func inUnit(ps int64) string {
 	return strconv.FormatFloat(float64(ps)/1e3, 'f', 1, 64) + " ns"
 }
 
-func ratio(p *lab.Point, bound int64) string {
+func ratio(p *tune.Point, bound int64) string {
 	if bound <= 0 {
 		return "-"
 	}
@@ -160,7 +161,7 @@ func ratio(p *lab.Point, bound int64) string {
 func share(f float64) string { return strconv.FormatFloat(100*f, 'f', 1, 64) + "%" }
 
 // estimates says how far estimates are off where that is known.
-func estimates(g *lab.TuneGroup) string {
+func estimates(g *tune.Group) string {
 	worst, any := 0.0, false
 	for i := range g.Rows {
 		if p := g.Rows[i].Best; p.Estimated && p.EstimateError != nil {
@@ -175,7 +176,7 @@ func estimates(g *lab.TuneGroup) string {
 }
 
 // BestCSV prints a line for each size of each group.
-func BestCSV(w io.Writer, groups []*lab.TuneGroup, from lab.MadeBy) error {
+func BestCSV(w io.Writer, groups []*tune.Group, from run.MadeBy) error {
 	c := csv.NewWriter(w)
 	c.Write([]string{
 		"topology", "fidelity", "collective", "ranks", "type", "op", "root", "size_bytes", "algorithm", "settings", "time_us", "estimated", "hardware_bound_us", "hardware_limit",

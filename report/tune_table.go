@@ -8,11 +8,12 @@ import (
 	"strconv"
 	"strings"
 
-	"kernbench/lab"
+	"kernbench/lab/run"
+	"kernbench/lab/tune"
 )
 
 // TuningFile prints a tuning table as the file that --tuning reads.
-func TuningFile(w io.Writer, groups []*lab.TuneGroup, from lab.MadeBy) error {
+func TuningFile(w io.Writer, groups []*tune.Group, from run.MadeBy) error {
 	var b bytes.Buffer
 	b.WriteString("# Which algorithm is fastest at which size: made by kernbench tune, read with --tuning FILE by\n# the algorithm auto. A row holds from its size on, up to the next.\n")
 	for _, l := range from.Lines() {

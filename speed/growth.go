@@ -11,7 +11,7 @@ import (
 
 	"kernbench/algorithm"
 	"kernbench/fault"
-	"kernbench/lab"
+	"kernbench/lab/run"
 )
 
 // Growth says how the work of simulating each algorithm grows with the number of ranks.
@@ -22,7 +22,7 @@ type Growth struct {
 	Fidelity string      `json:"fidelity"`
 	Rows     []GrowthRow `json:"rows"`
 
-	MadeBy lab.MadeBy `json:"made_by"` // its machine is the computer that measured
+	MadeBy run.MadeBy `json:"made_by"` // its machine is the computer that measured
 }
 
 // GrowthRow is one algorithm. Exponents are those of the last sizes, where constant parts weigh
@@ -182,11 +182,11 @@ func (r *GrowthRow) expect(ranks int) float64 {
 func growthPoint(ctx context.Context, name string, ranks, runs int) (GrowthPoint, error) {
 	p := GrowthPoint{Ranks: ranks, Seconds: math.Inf(1)}
 	const inSIP = 128
-	spec := lab.Spec{Algorithm: name, Ranks: ranks, NElem: growthElements, Sets: []string{fmt.Sprintf("system.sips.count=%d", (ranks+inSIP-1)/inSIP)}}
+	spec := run.Spec{Algorithm: name, Ranks: ranks, NElem: growthElements, Sets: []string{fmt.Sprintf("system.sips.count=%d", (ranks+inSIP-1)/inSIP)}}
 	for range runs {
 		runtime.GC() // what others left is not to be collected now
 		start := processTime()
-		r, err := lab.Run(ctx, spec)
+		r, err := run.Run(ctx, spec)
 		if err != nil {
 			return p, err
 		}

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"kernbench/conf"
-	"kernbench/lab"
+	"kernbench/lab/run"
 )
 
 // Spec says what to measure.
@@ -118,9 +118,9 @@ func (s *Spec) origin() Origin {
 }
 
 // madeBy is where the figures come from. They depend on the computer, not on a simulated machine.
-func (s *Spec) madeBy() lab.MadeBy {
+func (s *Spec) madeBy() run.MadeBy {
 	m := thisMachine()
-	return lab.NewMadeBy(s.Command, m.fingerprint())
+	return run.NewMadeBy(s.Command, m.fingerprint())
 }
 
 func errNoTime(s *Spec) error {

@@ -6,7 +6,7 @@ import (
 	"runtime"
 	"strings"
 
-	"kernbench/lab"
+	"kernbench/lab/run"
 )
 
 // What is counted for each PE.
@@ -32,9 +32,9 @@ func bytesPerPE(counts ...int) *work {
 			ctx, stop := context.WithCancel(ctx)
 			defer stop()
 			looks := 0
-			_, err := lab.Run(ctx, lab.Spec{
+			_, err := run.Run(ctx, run.Spec{
 				Algorithm: hierarchicalName, NElem: 8192, Sets: []string{levels},
-				Progress: func(p lab.Progress) {
+				Progress: func(p run.Progress) {
 					// Each time that is twice as far: few looks, some of them late.
 					if looks++; looks&(looks-1) != 0 || p.Done > 0 {
 						return

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"kernbench/lab"
+	"kernbench/lab/run"
 )
 
 // Table is what was measured, with its origin. It is also what a file keeps: see Load.
@@ -18,7 +18,7 @@ type Table struct {
 	Compared string  `json:"compared_with,omitempty"` // file whose figures stand beside these
 	Before   *Origin `json:"compared_from,omitempty"` // of those
 
-	MadeBy lab.MadeBy `json:"made_by"` // its machine is the computer that measured
+	MadeBy run.MadeBy `json:"made_by"` // its machine is the computer that measured
 }
 
 // Origin is what was measured, where and when.

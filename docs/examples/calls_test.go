@@ -9,8 +9,8 @@ import (
 	"kernbench/tl"
 )
 
-// run gives three ranks the vectors {1..}, {10..}, {100..} of n elements.
-func run(t *testing.T, k tl.Kernel, n int, cfg kerneltest.Config) [][]float64 {
+// ofThree gives three ranks the vectors {1..}, {10..}, {100..} of n elements.
+func ofThree(t *testing.T, k tl.Kernel, n int, cfg kerneltest.Config) [][]float64 {
 	t.Helper()
 	for _, scale := range []float64{1, 10, 100} {
 		v := make([]float64, n)
@@ -46,7 +46,7 @@ func lastTwo(c *tl.Context, a tl.Args) {
 // end
 
 func TestKeep(t *testing.T) {
-	expect(t, run(t, lastTwo, 1, kerneltest.Config{}), []float64{300}, []float64{3}, []float64{30})
+	expect(t, ofThree(t, lastTwo, 1, kerneltest.Config{}), []float64{300}, []float64{3}, []float64{30})
 }
 
 // guide: futures
@@ -62,7 +62,7 @@ func overlap(c *tl.Context, a tl.Args) {
 // end
 
 func TestFutures(t *testing.T) {
-	expect(t, run(t, overlap, 1, kerneltest.Config{}), []float64{102}, []float64{21}, []float64{210})
+	expect(t, ofThree(t, overlap, 1, kerneltest.Config{}), []float64{102}, []float64{21}, []float64{210})
 }
 
 // guide: copy
@@ -75,7 +75,7 @@ func intoMemory(c *tl.Context, a tl.Args) {
 // end
 
 func TestCopy(t *testing.T) {
-	expect(t, run(t, intoMemory, 2, kerneltest.Config{}), []float64{100, 200}, []float64{1, 2}, []float64{10, 20})
+	expect(t, ofThree(t, intoMemory, 2, kerneltest.Config{}), []float64{100, 200}, []float64{1, 2}, []float64{10, 20})
 }
 
 // guide: any
@@ -95,13 +95,13 @@ func sumOfNeighbours(c *tl.Context, a tl.Args) {
 // end
 
 func TestAny(t *testing.T) {
-	expect(t, run(t, sumOfNeighbours, 1, kerneltest.Config{}), []float64{111}, []float64{111}, []float64{111})
+	expect(t, ofThree(t, sumOfNeighbours, 1, kerneltest.Config{}), []float64{111}, []float64{111}, []float64{111})
 }
 
 // A payload of many slots needs nothing special in the kernel.
 func TestLongPayload(t *testing.T) {
 	const n = 100 // f32: 400 bytes in slots of 64
-	got := run(t, ringSum, n, kerneltest.Config{Slots: 2, SlotBytes: 64})
+	got := ofThree(t, ringSum, n, kerneltest.Config{Slots: 2, SlotBytes: 64})
 	for r := range got {
 		for i, v := range got[r] {
 			if v != 111*float64(i+1) {

@@ -9,7 +9,7 @@ import (
 	"kernbench/dtype"
 	"kernbench/exec/mock"
 	"kernbench/exec/sim"
-	"kernbench/lab"
+	"kernbench/lab/run"
 )
 
 // guide: onesided host
@@ -98,9 +98,9 @@ var _ = bench.Register(bench.Program{
 func TestHostPrograms(t *testing.T) {
 	race := true
 	for _, name := range []string{"shift", "all_reduce_custom"} {
-		for _, s := range []lab.Spec{{Executor: mock.Name}, {Executor: sim.Name}, {Executor: mock.Name, Topology: "dgx-h100", Ranks: 8}} {
+		for _, s := range []run.Spec{{Executor: mock.Name}, {Executor: sim.Name}, {Executor: mock.Name, Topology: "dgx-h100", Ranks: 8}} {
 			s.Bench, s.VerifyData, s.Race = name, true, &race
-			r, err := lab.Run(context.Background(), s)
+			r, err := run.Run(context.Background(), s)
 			if err != nil || !r.OK() {
 				t.Errorf("%s on %s: %+v: %v", name, s.Executor, r, err)
 			}

@@ -12,7 +12,7 @@ import (
 	"kernbench/collective"
 	"kernbench/dtype"
 	"kernbench/exec"
-	"kernbench/lab"
+	"kernbench/lab/run"
 	"kernbench/mem"
 	"kernbench/tl"
 	"kernbench/topology"
@@ -143,7 +143,7 @@ func width(t *testing.T, a *algorithm.Algorithm, ranks int) int {
 
 // run performs a case. It returns what the executor lacks for it, or nil.
 func (c *conformanceCase) run(t *testing.T, x *exec.Row) *exec.Missing {
-	s := lab.Spec{
+	s := run.Spec{
 		Bench: bench.CCLHello.Name, Algorithm: c.algorithm.Name, Ranks: c.ranks, NElem: c.n, DType: c.typ, Op: c.op,
 		Sets:     slices.Concat(small, []string{"fabric.memory_order=" + c.order.String()}),
 		Executor: x.Name, VerifyData: x.Can(exec.Data),
@@ -151,7 +151,7 @@ func (c *conformanceCase) run(t *testing.T, x *exec.Row) *exec.Missing {
 	if c.width > 0 {
 		s.Sets = append(s.Sets, fmt.Sprintf("algorithms.%s.w=%d", c.algorithm.Name, c.width))
 	}
-	r, err := lab.Run(t.Context(), s)
+	r, err := run.Run(t.Context(), s)
 	if missing, ok := errors.AsType[*exec.Missing](err); ok {
 		if missing.Executor != x.Name || slices.ContainsFunc(missing.Capabilities, x.Can) {
 			t.Fatalf("%v, but the row of %s has that", err, x.Name)
@@ -161,7 +161,7 @@ func (c *conformanceCase) run(t *testing.T, x *exec.Row) *exec.Missing {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !r.OK() || x.Can(exec.Data) && (r.RanksFailed != 0 || r.Verdict("provenance").State != lab.Checked) {
+	if !r.OK() || x.Can(exec.Data) && (r.RanksFailed != 0 || r.Verdict("provenance").State != run.Checked) {
 		t.Fatalf("%+v", r)
 	}
 	if x.Can(exec.Clock) != r.Timed || r.Timed && c.ranks > 1 && r.SimulatedTime <= 0 || !r.Timed && r.SimulatedTime != 0 {
@@ -172,7 +172,7 @@ func (c *conformanceCase) run(t *testing.T, x *exec.Row) *exec.Missing {
 		return nil
 	}
 	s.Executor, s.VerifyData = reference.Name, false
-	want, err := lab.Run(t.Context(), s)
+	want, err := run.Run(t.Context(), s)
 	if err != nil {
 		t.Fatal(err)
 	}

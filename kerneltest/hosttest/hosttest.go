@@ -9,7 +9,7 @@ import (
 	"kernbench/dtype"
 	"kernbench/exec"
 	"kernbench/kerneltest"
-	"kernbench/lab"
+	"kernbench/lab/run"
 	"kernbench/tl"
 )
 
@@ -87,7 +87,7 @@ func (cfg *Config) seeds(row *exec.Row) []uint64 {
 // one performs a schedule and says what is wrong with it.
 func (cfg *Config) one(p bench.Program, executor string, seed uint64) error {
 	race := true
-	s := lab.Spec{
+	s := run.Spec{
 		HostProgram: &p, Topology: cfg.Topology, CCL: cfg.CCL, Sets: cfg.Sets,
 		Algorithm: cfg.Algorithm, Ranks: cfg.Ranks, NElem: cfg.NElem, DType: cfg.DType, Op: cfg.Op, Input: cfg.Input,
 		Options: cfg.Options, Executor: executor, Schedule: seed, VerifyData: true, Race: &race,
@@ -95,7 +95,7 @@ func (cfg *Config) one(p bench.Program, executor string, seed uint64) error {
 	if cfg.Topology == "" {
 		s.Sets = append(small[:len(small):len(small)], cfg.Sets...)
 	}
-	r, err := lab.Run(context.Background(), s)
+	r, err := run.Run(context.Background(), s)
 	if err != nil {
 		return err
 	}
@@ -103,10 +103,10 @@ func (cfg *Config) one(p bench.Program, executor string, seed uint64) error {
 	checked := false
 	for _, v := range r.Verdicts {
 		switch {
-		case v.State == lab.Failed, v.Question == "race" && v.State != lab.Checked:
+		case v.State == run.Failed, v.Question == "race" && v.State != run.Checked:
 			wrong = append(wrong, v.String())
 		}
-		checked = checked || v.Question == "values" && v.State == lab.Checked
+		checked = checked || v.Question == "values" && v.State == run.Checked
 	}
 	for _, f := range r.Failures {
 		texts = append(texts, f.String())

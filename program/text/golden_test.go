@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"kernbench/dtype"
-	"kernbench/lab"
+	"kernbench/lab/run"
 	"kernbench/program/text"
 	"kernbench/tl"
 
@@ -20,21 +20,21 @@ var update = flag.Bool("update", false, "write testdata/*.txt anew")
 
 // golden are programs whose text is kept.
 var golden = []struct {
-	spec    lab.Spec
+	spec    run.Spec
 	classes bool
 }{
-	{lab.Spec{Algorithm: "ring_allreduce", Ranks: 4, NElem: 8}, false},
-	{lab.Spec{Algorithm: "ring_allreduce_chunked", Ranks: 4, NElem: 8, DType: dtype.F32, Op: tl.Avg}, true},
-	{lab.Spec{Algorithm: "tree_allreduce", Ranks: 5, NElem: 6, Op: tl.Max}, false},
-	{lab.Spec{Algorithm: "binomial_broadcast", Ranks: 3, NElem: 7, DType: dtype.I16}, false},
-	{lab.Spec{Algorithm: "window_allreduce_twophase", Ranks: 3, NElem: 6}, true},
-	{lab.Spec{Algorithm: "window_all_to_all", Ranks: 2, NElem: 8, DType: dtype.BF16}, false},
+	{run.Spec{Algorithm: "ring_allreduce", Ranks: 4, NElem: 8}, false},
+	{run.Spec{Algorithm: "ring_allreduce_chunked", Ranks: 4, NElem: 8, DType: dtype.F32, Op: tl.Avg}, true},
+	{run.Spec{Algorithm: "tree_allreduce", Ranks: 5, NElem: 6, Op: tl.Max}, false},
+	{run.Spec{Algorithm: "binomial_broadcast", Ranks: 3, NElem: 7, DType: dtype.I16}, false},
+	{run.Spec{Algorithm: "window_allreduce_twophase", Ranks: 3, NElem: 6}, true},
+	{run.Spec{Algorithm: "window_all_to_all", Ranks: 2, NElem: 8, DType: dtype.BF16}, false},
 }
 
 func TestGolden(t *testing.T) {
 	for _, g := range golden {
 		t.Run(g.spec.Algorithm, func(t *testing.T) {
-			f, err := lab.Record(t.Context(), g.spec)
+			f, err := run.Record(t.Context(), g.spec)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -66,7 +66,7 @@ func TestDocumentedExample(t *testing.T) {
 	}
 	_, block, _ := strings.Cut(string(doc), "```text\n")
 	block, _, _ = strings.Cut(block, "```")
-	f, err := lab.Record(t.Context(), lab.Spec{Algorithm: "ring_allreduce_chunked", Ranks: 4, NElem: 8})
+	f, err := run.Record(t.Context(), run.Spec{Algorithm: "ring_allreduce_chunked", Ranks: 4, NElem: 8})
 	if err != nil {
 		t.Fatal(err)
 	}

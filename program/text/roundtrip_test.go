@@ -13,7 +13,7 @@ import (
 	"kernbench/algorithm"
 	"kernbench/collective"
 	"kernbench/dtype"
-	"kernbench/lab"
+	"kernbench/lab/run"
 	"kernbench/program/text"
 	"kernbench/tl"
 
@@ -24,13 +24,13 @@ var allPrograms = flag.Bool("all-programs", false, "make the round trip of every
 
 // spec is a run of an algorithm as TestProgramRoundTrip varies it; ok is false if the algorithm
 // does not support it.
-func programSpec(t *testing.T, a *algorithm.Algorithm, ranks, turn int) (s lab.Spec, ok bool) {
+func programSpec(t *testing.T, a *algorithm.Algorithm, ranks, turn int) (s run.Spec, ok bool) {
 	t.Helper()
 	what, err := collective.Lookup(a.Collective)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s = lab.Spec{
+	s = run.Spec{
 		Algorithm: a.Name, Ranks: ranks, NElem: []int{1, 13, 32}[turn%3], DType: dtype.Types()[turn%len(dtype.Types())],
 		VerifyData: true, Sets: small,
 	}
@@ -49,9 +49,9 @@ var small = []string{"system.sips.count=1", "sip.cube_mesh.w=2", "sip.cube_mesh.
 var place = regexp.MustCompile(`\S+:\d+`)
 
 // outcomeOf is what a run and that of its program must have in common.
-func outcomeOf(t *testing.T, r *lab.Result) string {
+func outcomeOf(t *testing.T, r *run.Result) string {
 	t.Helper()
-	r.Spec, r.Bench, r.Topology, r.Report, r.Events = lab.Spec{}, "", "", nil, 0
+	r.Spec, r.Bench, r.Topology, r.Report, r.Events = run.Spec{}, "", "", nil, 0
 	for i := range r.Simulation { // the line of an operation that needs events
 		r.Simulation[i] = place.ReplaceAllString(r.Simulation[i], "LINE")
 	}
@@ -77,9 +77,9 @@ func TestProgramRoundTrip(t *testing.T) {
 			if !ok {
 				continue
 			}
-			f, err := lab.Record(t.Context(), s)
+			f, err := run.Record(t.Context(), s)
 			if err != nil {
-				if _, rerr := lab.Run(t.Context(), s); rerr != nil {
+				if _, rerr := run.Run(t.Context(), s); rerr != nil {
 					continue // the algorithm cannot either
 				}
 				t.Fatalf("%s, %d ranks: %v", a.Name, ranks, err)
@@ -106,19 +106,19 @@ func TestProgramRoundTrip(t *testing.T) {
 // of the file, whatever the settings of the run.
 func TestFileSaysWhatIsRun(t *testing.T) {
 	for _, tt := range []struct {
-		s    lab.Spec
+		s    run.Spec
 		sets string
 	}{
-		{lab.Spec{Algorithm: "ring_allreduce", Ranks: 4, NElem: 100}, "defaults.n_slots=2,defaults.slot_size=64"},
-		{lab.Spec{Algorithm: "ring_allreduce", Ranks: 5, NElem: 33, DType: dtype.BF16}, "defaults.accumulate=f32"},
-		{lab.Spec{Algorithm: "window_allreduce_onephase", Ranks: 3, NElem: 33, DType: dtype.BF16, Op: tl.Avg}, "defaults.accumulate=f32"},
-		{lab.Spec{Algorithm: "window_broadcast", Ranks: 4, NElem: 9, Options: map[string]string{"root": "2"}}, "defaults.n_slots=5"},
-		{lab.Spec{Algorithm: "pipelined", Ranks: 4, NElem: 999}, "algorithms.pipelined.module=chain_broadcast,algorithms.pipelined.chunk_size=128"},
+		{run.Spec{Algorithm: "ring_allreduce", Ranks: 4, NElem: 100}, "defaults.n_slots=2,defaults.slot_size=64"},
+		{run.Spec{Algorithm: "ring_allreduce", Ranks: 5, NElem: 33, DType: dtype.BF16}, "defaults.accumulate=f32"},
+		{run.Spec{Algorithm: "window_allreduce_onephase", Ranks: 3, NElem: 33, DType: dtype.BF16, Op: tl.Avg}, "defaults.accumulate=f32"},
+		{run.Spec{Algorithm: "window_broadcast", Ranks: 4, NElem: 9, Options: map[string]string{"root": "2"}}, "defaults.n_slots=5"},
+		{run.Spec{Algorithm: "pipelined", Ranks: 4, NElem: 999}, "algorithms.pipelined.module=chain_broadcast,algorithms.pipelined.chunk_size=128"},
 	} {
 		for _, x := range []string{"mock", "sim"} {
 			s := tt.s
 			s.Sets, s.VerifyData, s.Executor = append(slices.Clone(small), strings.Split(tt.sets, ",")...), true, x
-			f, err := lab.Record(t.Context(), s)
+			f, err := run.Record(t.Context(), s)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -131,7 +131,7 @@ func TestFileSaysWhatIsRun(t *testing.T) {
 }
 
 // readsBack checks the forms of a file, and returns what one of them reads as.
-func readsBack(t *testing.T, name string, f *lab.ProgramFile) *lab.ProgramFile {
+func readsBack(t *testing.T, name string, f *run.ProgramFile) *run.ProgramFile {
 	t.Helper()
 	plain := textOf(t, f)
 	again, err := text.Parse("x.txt", plain)
@@ -177,16 +177,16 @@ func readsBack(t *testing.T, name string, f *lab.ProgramFile) *lab.ProgramFile {
 }
 
 // runsAlike runs a spec, and a program in its place.
-func runsAlike(t *testing.T, name string, s lab.Spec, f *lab.ProgramFile, sets ...string) {
+func runsAlike(t *testing.T, name string, s run.Spec, f *run.ProgramFile, sets ...string) {
 	t.Helper()
-	want, err := lab.Run(t.Context(), s)
+	want, err := run.Run(t.Context(), s)
 	if err != nil {
 		t.Fatalf("%s: %v", name, err)
 	}
 	if !want.OK() {
 		t.Fatalf("%s: %+v", name, want.Verdicts)
 	}
-	got, err := lab.RunProgram(t.Context(), lab.Spec{
+	got, err := run.OfProgram(t.Context(), run.Spec{
 		Sets: append(slices.Clone(small), sets...), VerifyData: s.VerifyData, Executor: s.Executor, Race: s.Race,
 	}, f)
 	if err != nil {

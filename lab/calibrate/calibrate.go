@@ -1,0 +1,402 @@
+// Package calibrate fits the parameters of a machine to times that somebody measured on a real one: it
+// reads the table, simulates what the library may have run, and returns the machine that comes nearest,
+// with the error at sizes that were held out.
+//
+// It may import lab/run, lab/sweep, lab/limits and packages below them. Start at Spec and Run.
+package calibrate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"kernbench/calibrate"
+	"kernbench/collective"
+	"kernbench/conf"
+	"kernbench/dtype"
+	"kernbench/exec"
+	"kernbench/lab/run"
+	"kernbench/lab/sweep"
+	"kernbench/machine"
+	"kernbench/tl"
+	"kernbench/unit"
+)
+
+// Spec says to which measured table a machine is to be fitted, and how.
+type Spec struct {
+	// Base is the machine as it is so far, its settings and fidelity, and the ranks if the table
+	// does not say; what else it says is not asked.
+	Base run.Spec
+
+	File       string // with the table
+	Collective string // by its own name or that of nccl-tests; as the table says
+
+	Algorithms    []string // that the library may have run; nil: Algorithms
+	AllAlgorithms bool     // all that can have these ranks
+
+	HoldOut HoldOut
+	Keep    []string   // parameters that stay as they are: see CalibrateParameters
+	Largest unit.Bytes // size that is simulated; beyond, times follow from the two largest
+
+	Progress func(p run.Progress) // may be nil
+}
+
+// Calibration is what became of it.
+type Calibration struct {
+	File       string             `json:"file"`
+	Form       calibrate.Form     `json:"form"`
+	Header     []calibrate.Remark `json:"header"` // what the table says about itself
+	Collective string             `json:"collective"`
+	Type       string             `json:"type"`
+	RedOp      string             `json:"redop"` // none where nothing is reduced
+	Root       int                `json:"root"`  // -1 where there is none
+	Ranks      int                `json:"ranks"`
+	InPlace    bool               `json:"in_place"`
+
+	Topology   string     `json:"topology"` // as it was named
+	Machine    string     `json:"machine"`
+	Fidelity   string     `json:"fidelity"`
+	Algorithms []string   `json:"algorithms"`
+	Protocols  []string   `json:"protocols"`
+	HoldOut    HoldOut    `json:"hold_out"`
+	Largest    unit.Bytes `json:"largest_simulated_bytes"`
+
+	Parameters []FittedParameter `json:"parameters"`
+	Rows       []Row             `json:"rows"`
+
+	Before  Errors `json:"errors_before"` // of the machine as it was, over fitted and held-out sizes
+	Fitted  Errors `json:"errors_fitted"`
+	HeldOut Errors `json:"errors_held_out"`
+	Aside   Errors `json:"errors_aside"` // of sizes that the model cannot say: see Row.Why
+
+	Findings    []string `json:"findings"` // what in the table the model does not explain
+	Notes       []string `json:"notes"`
+	Rounds      int      `json:"rounds"` // of simulations and fits
+	Simulations int      `json:"simulations"`
+
+	MadeBy run.MadeBy `json:"made_by"` // of the machine as it was before
+
+	base conf.Source // of the topology; no data: the built-in one
+	sets []string    // that change it
+}
+
+// FittedParameter is a key of topology.yaml, before and after.
+type FittedParameter struct {
+	Name   string   `json:"name"`
+	Key    string   `json:"key"`
+	Unit   string   `json:"unit"` // ns or GB/s
+	Base   float64  `json:"base"`
+	Fitted float64  `json:"fitted"`
+	Low    *float64 `json:"low"` // how far it could be off; nil: the table says nothing about that side
+	High   *float64 `json:"high"`
+	Kept   string   `json:"kept,omitempty"` // why it was not fitted
+
+	param modelParam
+}
+
+// Role is what a size of a table was used for.
+type Role string
+
+// The roles.
+const (
+	ToFit   Role = "fitted"
+	ToCheck Role = "held out"
+	ToNone  Role = "set aside" // no parameters could explain it
+)
+
+// Row is a size of the table.
+type Row struct {
+	Size         unit.Bytes `json:"size_bytes"`
+	Measured     unit.Time  `json:"measured_ps"`
+	Simulated    unit.Time  `json:"simulated_ps"`
+	Extrapolated bool       `json:"extrapolated"` // from the largest sizes that were simulated
+	Error        float64    `json:"error"`        // simulated / measured - 1
+	Role         Role       `json:"role"`
+	Why          string     `json:"why,omitempty"` // set aside
+	Algorithm    string     `json:"algorithm"`     // the fastest
+	Protocol     string     `json:"protocol"`
+	Before       unit.Time  `json:"before_ps"` // on the machine as it was
+}
+
+// Errors sums up rows. Factors are how far off simulated times are, either way: 0.1 is a tenth.
+type Errors struct {
+	Sizes   int        `json:"sizes"`
+	Mean    float64    `json:"geometric_mean"`
+	Largest float64    `json:"largest"`
+	At      unit.Bytes `json:"largest_at_bytes"`
+}
+
+// Run fits a machine to a table. The error is a mistake in the spec or the table, or the
+// interruption by ctx.
+func Run(ctx context.Context, s Spec) (*Calibration, error) {
+	c, err := planCalibration(ctx, &s)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.fit(ctx); err != nil {
+		return nil, err
+	}
+	c.result.Parameters = c.parameters()
+	if err := c.conclude(ctx); err != nil {
+		return nil, err
+	}
+	return c.result, nil
+}
+
+// calibration is a fit under way.
+type calibration struct {
+	spec     *Spec
+	what     *collective.Collective
+	table    *calibrate.Table
+	call     collective.Call // without a number of elements
+	programs []libraryProgram
+	params   []modelParam
+	rows     []calibrationRow
+	memo     map[simulated]unit.Time // 0: it did not come to its end
+	failed   map[string]bool         // algorithms of which that was told
+	best     *fitPoint
+	ranges   map[int][2]float64 // by parameter
+	result   *Calibration
+}
+
+// libraryProgram is one of those that the library may have run.
+type libraryProgram struct {
+	algorithm, protocol string
+	apart               bool // leaves results where it is told
+}
+
+// calibrationRow is a size of the table, with the calls whose times say its own.
+type calibrationRow struct {
+	calibrate.Point
+	role  Role
+	why   string
+	elems int // of the call; 0: too large to simulate
+}
+
+// planCalibration reads the table, and finds out what is to be simulated.
+func planCalibration(ctx context.Context, s *Spec) (*calibration, error) {
+	data, err := conf.ReadFile(s.File)
+	if err != nil {
+		return nil, err
+	}
+	t, err := calibrate.Parse(s.File, data)
+	if err != nil {
+		return nil, err
+	}
+	name := s.Collective
+	if name == "" {
+		name = t.Collective
+	}
+	if name == "" {
+		return nil, fmt.Errorf("%s does not say what was measured: name the collective (--collective)", s.File)
+	}
+	what, err := sweep.FindCollective(name)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", s.File, err)
+	}
+	if s.Base.Topology == "" {
+		return nil, machineWanted(t)
+	}
+	s.Base.Executor = exec.Default(exec.Timing).Name
+	switch {
+	case s.Base.Ranks == 0 && t.Ranks == 0:
+		return nil, fmt.Errorf("%s does not say how many ranks took part: name them (--ranks)", s.File)
+	case s.Base.Ranks == 0:
+		s.Base.Ranks = t.Ranks
+	case t.Ranks != 0 && t.Ranks != s.Base.Ranks:
+		return nil, fmt.Errorf("%s was measured with %d ranks: it says nothing about %d", s.File, t.Ranks, s.Base.Ranks)
+	}
+	c := &calibration{
+		spec: s, table: t, memo: map[simulated]unit.Time{}, failed: map[string]bool{}, ranges: map[int][2]float64{},
+		what: what,
+		call: collective.Call{World: s.Base.Ranks, Type: dtype.F32},
+	}
+	if err := c.readCall(); err != nil {
+		return nil, err
+	}
+	if err := c.machine(ctx); err != nil {
+		return nil, err
+	}
+	return c, c.split()
+}
+
+// readCall takes over what the table says about each call.
+func (c *calibration) readCall() (err error) {
+	t := c.table
+	if t.Type != "" {
+		if c.call.Type, err = dtype.Parse(t.Type); err != nil {
+			return fmt.Errorf("%s: %w", t.Name, err)
+		}
+	}
+	if t.RedOp != "" && t.RedOp != "none" && c.what.Reduces {
+		if c.call.Op, err = tl.ParseReduceOp(t.RedOp); err != nil {
+			return fmt.Errorf("%s: %w", t.Name, err)
+		}
+	}
+	if c.what.Rooted && t.Root >= 0 {
+		if c.call.Root = t.Root; t.Root >= c.call.World {
+			return fmt.Errorf("%s: root %d: the ranks are 0 to %d", t.Name, t.Root, c.call.World-1)
+		}
+	}
+	return nil
+}
+
+// machineWanted is the error for a table without a machine: which one it was measured on, nobody
+// should guess.
+func machineWanted(t *calibrate.Table) error {
+	said := t.Says("hardware")
+	if said == "" {
+		said = "nothing"
+	}
+	var lines []string
+	for _, p := range machine.Presets() {
+		lines = append(lines, fmt.Sprintf("  %-16s %s", p.Name, p.Doc))
+	}
+	return fmt.Errorf("%s: name the machine that is to be fitted (--topology PRESET or FILE). The table says of its hardware: %s. There are\n%s", t.Name, said, strings.Join(lines, "\n"))
+}
+
+// machine loads the machine as it is, and finds the parameters and the programs.
+func (c *calibration) machine(ctx context.Context) error {
+	x, err := sweep.Load(&c.spec.Base, "", nil)
+	if err != nil {
+		return err
+	}
+	r := &Calibration{
+		File: c.spec.File, Form: c.table.Form, Header: list(c.table.Header), Collective: c.what.Name, Type: c.call.Type.String(),
+		RedOp: "none", Root: -1, Ranks: c.call.World, InPlace: c.table.InPlace,
+		Topology: c.spec.Base.Topology, Machine: x.Machine.Describe(), MadeBy: run.NewMadeBy(c.spec.Base.Command, x.Topo.Fingerprint()), Fidelity: x.AtFidelity, Algorithms: []string{}, Protocols: []string{},
+		HoldOut: c.spec.HoldOut, Largest: c.spec.Largest, Findings: []string{}, Notes: list(c.table.Notes),
+	}
+	if c.what.Reduces {
+		r.RedOp = c.call.Op.String()
+	}
+	if c.what.Rooted {
+		r.Root = c.call.Root
+	}
+	c.result = r
+	files, err := machine.ReadSource(c.spec.Base.Topology)
+	if err != nil {
+		return err
+	}
+	if len(files) > 0 {
+		r.base = files[0]
+	}
+	if r.sets, _, err = conf.SplitSets(c.spec.Base.Sets); err != nil {
+		return err
+	}
+	if c.params, err = modelParams(x.Topo, c.spec.Keep); err != nil {
+		return err
+	}
+	return c.library(ctx, x)
+}
+
+// library finds the programs that can have these ranks.
+func (c *calibration) library(ctx context.Context, x *run.Job) error {
+	names, asked := c.spec.Algorithms, len(c.spec.Algorithms) > 0
+	switch {
+	case c.spec.AllAlgorithms && asked:
+		return fmt.Errorf("algorithms %s, and all: one of the two", strings.Join(names, ", "))
+	case c.spec.AllAlgorithms:
+		names = sweep.AlgorithmsOf(c.what.Name)
+	case !asked:
+		names = Algorithms(c.what.Name, sweep.DefaultAlgorithm(x.Entries, c.what))
+	}
+	c.result.Protocols = protocolsOf(x.Topo)
+	for _, name := range names {
+		t, err := sweep.NewTarget(&c.spec.Base, c.what, name, nil)
+		if err == nil {
+			_, err = t.Small()
+		}
+		switch {
+		case err != nil && asked:
+			return err
+		case err != nil:
+			c.note("%s is left out: %v", name, err)
+			continue
+		}
+		c.result.Algorithms = append(c.result.Algorithms, name)
+		apart, err := t.LeavesApart(ctx)
+		if err != nil {
+			return err
+		}
+		for _, p := range c.result.Protocols {
+			// What is read and written in the memory of others has no flags in it: they come behind.
+			if t.Plan.Algorithm.Window == nil || p == "simple" {
+				c.programs = append(c.programs, libraryProgram{name, p, apart})
+			}
+		}
+	}
+	if len(c.programs) == 0 {
+		return fmt.Errorf("no algorithm of %s can have %d ranks on this machine: %s", c.what.Name, c.call.World, strings.Join(c.result.Notes, "; "))
+	}
+	return nil
+}
+
+// note adds what the reader should know, once.
+func (c *calibration) note(format string, args ...any) {
+	if text := fmt.Sprintf(format, args...); !slices.Contains(c.result.Notes, text) {
+		c.result.Notes = append(c.result.Notes, text)
+	}
+}
+
+// split decides which sizes are fitted, and which are held against the result.
+func (c *calibration) split() error {
+	small := 0
+	for _, p := range c.table.Points {
+		row := calibrationRow{Point: p, role: ToFit}
+		if p.Size <= c.spec.Largest {
+			if _, row.elems = sweep.Counts(c.what, c.call, p.Size); row.elems == 0 {
+				small++
+				continue
+			}
+		}
+		c.rows = append(c.rows, row)
+	}
+	if small > 0 {
+		c.note("%s have no element of %v for each of %d ranks", unit.Count(small, "size"), c.call.Type, c.call.World)
+	}
+	for i := range c.rows {
+		if c.spec.HoldOut.holds(i, c.rows[i].Size) {
+			c.rows[i].role = ToCheck
+		}
+	}
+	// What is set aside from the fit follows from fitted sizes alone: it must not know others.
+	var all, fitted []calibrate.Point
+	for _, r := range c.rows {
+		if all = append(all, r.Point); r.role == ToFit {
+			fitted = append(fitted, r.Point)
+		}
+	}
+	whyFitted, whyAll := calibrate.Aside(fitted), calibrate.Aside(all)
+	k, left := 0, 0
+	for i := range c.rows {
+		r := &c.rows[i]
+		why := whyAll[i]
+		if r.role == ToFit {
+			why, k = whyFitted[k], k+1
+		}
+		if why != "" {
+			r.role, r.why = ToNone, why
+		}
+		if r.role == ToFit {
+			left++
+		}
+	}
+	free := 0
+	for _, p := range c.params {
+		if p.kept == "" {
+			free++
+		}
+	}
+	switch {
+	case free == 0:
+		return errors.New("all parameters are kept: nothing is left to fit")
+	case left < 3:
+		return fmt.Errorf("%s: %s left to fit with %v: at least 3 are needed", c.spec.File, unit.Count(left, "size"), c.spec.HoldOut)
+	}
+	return nil
+}
+
+func list[T any](s []T) []T { return append([]T{}, s...) }

@@ -1,0 +1,198 @@
+package calibrate
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"kernbench/calibrate"
+)
+
+// fitPoint is a set of values, and what the simulator makes of them.
+type fitPoint struct {
+	values  []float64
+	free    []int              // parameters, by their places
+	rows    []int              // of the table
+	near    [][]int            // by row: the programs of the problem's rows
+	problem *calibrate.Problem // near the values
+	loss    float64
+}
+
+// limit lets a fit go so far from the values, as a factor.
+func (p *fitPoint) limit(factor float64) {
+	for f := range p.problem.Params {
+		q := &p.problem.Params[f]
+		q.Min, q.Max = max(1e-3, q.At/factor), max(2e-3, q.At*factor)
+	}
+}
+
+// A fit begins with steps of at most a factor, and ends when no value moves by more than is
+// settled, when steps become too short, or after so many rounds.
+const (
+	firstStep    = 4
+	settled      = 0.003
+	shortestStep = 1.1
+	mostRounds   = 10
+)
+
+// rowsOf lists the rows with any of some roles.
+func (c *calibration) rowsOf(roles ...Role) []int {
+	var all []int
+	for i := range c.rows {
+		if slices.Contains(roles, c.rows[i].role) {
+			all = append(all, i)
+		}
+	}
+	return all
+}
+
+// fit simulates, fits the planes that it finds to the table, and simulates there again, until
+// nothing moves: what is small in the end is the error of the simulator. Planes hold only so far:
+// where a step makes it larger, a shorter one is taken.
+func (c *calibration) fit(ctx context.Context) error {
+	rows := c.rowsOf(ToFit)
+	values, err := c.first(ctx, rows)
+	if err != nil {
+		return err
+	}
+	var free []int
+	for i := range c.params {
+		if c.params[i].kept == "" {
+			free = append(free, i)
+		}
+	}
+	for step := float64(firstStep); c.result.Rounds < mostRounds && step > shortestStep; {
+		c.result.Rounds++
+		now, err := c.look(ctx, values, rows, free)
+		if err != nil {
+			return err
+		}
+		switch {
+		case c.best == nil || now.loss < c.best.loss:
+			if err := c.incline(ctx, now); err != nil {
+				return err
+			}
+			c.best = now
+		default:
+			step = math.Sqrt(step)
+		}
+		c.best.limit(step)
+		next, err := c.best.problem.Fit()
+		if err != nil {
+			return err
+		}
+		values = slices.Clone(c.best.values)
+		for f, i := range free {
+			values[i] = rounded(max(1e-3, next[f]))
+		}
+		if apart(values, c.best.values) < settled {
+			break
+		}
+	}
+	return c.settle()
+}
+
+// settle finds out how far each value could be off, and puts those back on which nothing depends.
+func (c *calibration) settle() error {
+	b := c.best
+	b.limit(1e3)
+	fitted := pick(b.values, b.free)
+	for f, i := range b.free {
+		if !b.problem.Depends(f) {
+			c.params[i].kept = "no time depends on it"
+			b.values[i] = c.params[i].base
+			continue
+		}
+		low, high, err := b.problem.Range(fitted, f)
+		if err != nil {
+			return err
+		}
+		c.ranges[i] = [2]float64{low, high}
+	}
+	return nil
+}
+
+// pick takes some values out of all.
+func pick(values []float64, which []int) []float64 {
+	var some []float64
+	for _, i := range which {
+		some = append(some, values[i])
+	}
+	return some
+}
+
+// apart is the largest distance of two sets of values, as a factor about.
+func apart(a, b []float64) float64 {
+	most := 0.0
+	for i := range a {
+		if a[i] != b[i] {
+			most = max(most, math.Abs(math.Log(a[i]/b[i])))
+		}
+	}
+	return most
+}
+
+// first are the values to begin with: the machine's own, and where it has none what is usual. The
+// start of a collective is what is left of the smallest size.
+func (c *calibration) first(ctx context.Context, rows []int) ([]float64, error) {
+	values := make([]float64, len(c.params))
+	for i := range c.params {
+		p := &c.params[i]
+		if values[i] = rounded(p.base); values[i] > 0 || p.kept != "" {
+			continue
+		}
+		const usualHop, usualOverhead = 500, 50 // ns
+		switch p.name {
+		case paramMessage:
+			values[i] = usualOverhead
+		case paramLaunch:
+			values[i] = 1e-3
+		default:
+			values[i] = usualHop
+		}
+	}
+	for i := range c.params {
+		if c.params[i].name != paramLaunch || c.params[i].base > 0 || c.params[i].kept != "" {
+			continue
+		}
+		if err := c.times(ctx, values, rows[:1]); err != nil {
+			return nil, err
+		}
+		left := c.rows[rows[0]].Time.Ns()
+		if t, _ := c.fastest(values, rows[0]); t < left {
+			left -= t
+		}
+		values[i] = rounded(left)
+	}
+	return values, nil
+}
+
+// fastest is the program that is at a row, and its time; -1 if none can run.
+func (c *calibration) fastest(values []float64, row int) (float64, int) {
+	best, which := math.Inf(1), -1
+	for k := range c.programs {
+		if t := c.time(values, k, row); t < best {
+			best, which = t, k
+		}
+	}
+	return best, which
+}
+
+// parameters are what came out, with how far each could be off.
+func (c *calibration) parameters() []FittedParameter {
+	var all []FittedParameter
+	for i := range c.params {
+		m := &c.params[i]
+		p := FittedParameter{Name: m.name, Key: m.keys[0], Unit: m.unit(), Base: m.base, Fitted: c.best.values[i], Kept: m.kept, param: *m}
+		if r, fitted := c.ranges[i]; fitted && m.kept == "" {
+			if r[0] > 0 {
+				p.Low = &r[0]
+			}
+			if !math.IsInf(r[1], 1) {
+				p.High = &r[1]
+			}
+		}
+		all = append(all, p)
+	}
+	return all
+}

@@ -1,0 +1,172 @@
+package calibrate
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"kernbench/conf"
+	"kernbench/unit"
+)
+
+// HoldOut says which sizes of a table a fit does not see. The zero value: it sees all.
+type HoldOut struct {
+	Every int        `json:"every,omitempty"` // one of so many
+	Above unit.Bytes `json:"above_bytes,omitempty"`
+	Below unit.Bytes `json:"below_bytes,omitempty"`
+}
+
+// ParseHoldOut reads a number, one of so many sizes, or above=SIZE, below=SIZE or none.
+func ParseHoldOut(s string) (h HoldOut, err error) {
+	key, value, found := strings.Cut(s, "=")
+	switch {
+	case s == "none":
+		return h, nil
+	case found && key == "above":
+		h.Above, err = unit.ParseBytes(value)
+		return h, err
+	case found && key == "below":
+		h.Below, err = unit.ParseBytes(value)
+		return h, err
+	}
+	if h.Every, err = strconv.Atoi(s); err != nil || h.Every < 2 {
+		return HoldOut{}, fmt.Errorf("found %q; a number from 2 on (one of so many sizes), above=SIZE, below=SIZE or none is expected", s)
+	}
+	return h, nil
+}
+
+func (h HoldOut) String() string {
+	text := func(key string, b unit.Bytes) string { return key + "=" + strings.ReplaceAll(b.String(), " ", "") }
+	switch {
+	case h.Every > 0:
+		return strconv.Itoa(h.Every)
+	case h.Above > 0:
+		return text("above", h.Above)
+	case h.Below > 0:
+		return text("below", h.Below)
+	}
+	return "none"
+}
+
+// holds tells of the size in place i whether it is held out. The first and the last are not, if
+// it can be helped: what lies between is asked for.
+func (h HoldOut) holds(i int, size unit.Bytes) bool {
+	return h.Every > 0 && i%h.Every == h.Every/2 || h.Above > 0 && size > h.Above || h.Below > 0 && size < h.Below
+}
+
+// Algorithms are those that a library is known to have, where kernbench has their like:
+// NCCL's rings and double trees, and the reads of peers' memory that RCCL and MSCCL++ use for small
+// vectors. Otherwise it is the one of perf.
+func Algorithms(collective, otherwise string) []string {
+	switch collective {
+	case "all_reduce":
+		return []string{"ring_allreduce_chunked", "double_tree_allreduce", "direct_allreduce"}
+	case "all_gather":
+		return []string{"ring_allgather"}
+	case "reduce_scatter":
+		return []string{"ring_reduce_scatter"}
+	case "broadcast":
+		return []string{"chain_broadcast"}
+	case "reduce":
+		return []string{"chain_reduce"}
+	}
+	return []string{otherwise}
+}
+
+// modelParam is a parameter of the model.
+type modelParam struct {
+	name string
+	keys []string  // of topology.yaml, which all have its value
+	plus []float64 // and so much more each; nil: none does
+	rate bool
+	base float64 // ns or GB/s
+	kept string  // why it stays as it is
+}
+
+func (p *modelParam) unit() string {
+	if p.rate {
+		return "GB/s"
+	}
+	return "ns"
+}
+
+// The names of parameters. Those of protocols are theirs.
+const (
+	paramLaunch  = "launch"
+	paramMessage = "message"
+	paramRate    = "rate"
+)
+
+// protocols lists those of software.protocols.
+var protocols = []string{"ll", "ll128", "simple"}
+
+// Parameters lists the names of parameters. A machine with several levels has a rate for
+// each, rate0 being the innermost.
+func Parameters() []string {
+	return append(append([]string{paramLaunch}, protocols...), paramMessage, paramRate)
+}
+
+// protocolsOf are the protocols of a machine: one, where all take the same.
+func protocolsOf(t *conf.Topology) []string {
+	s := &t.Software
+	if s.Protocols.LL == s.Protocols.Simple && s.Protocols.LL128 == s.Protocols.Simple {
+		return []string{"simple"}
+	}
+	return protocols
+}
+
+// modelParams finds the parameters of a machine.
+func modelParams(t *conf.Topology, keep []string) ([]modelParam, error) {
+	s := &t.Software
+	var all []modelParam
+	all = append(all, launchParam(s))
+	for _, name := range protocolsOf(t) {
+		p := s.Protocol(name)
+		all = append(all, modelParam{name: name, keys: []string{"software.protocols." + name + ".latency_ns"}, base: p.Latency.Ns()})
+	}
+	all = append(all, modelParam{name: paramMessage, keys: []string{"pe.ipcq.recv_ns"}, base: t.PE.IPCQ.Recv.Ns()})
+	levels := t.System.Between()
+	for i := range levels {
+		name := paramRate
+		if len(levels) > 1 {
+			name += strconv.Itoa(i)
+		}
+		all = append(all, modelParam{name: name, keys: []string{t.LevelKey(i, "link.bw_gbs")}, rate: true, base: levels[i].Link.BW.GBs()})
+	}
+	var names []string
+	for i := range all {
+		names = append(names, all[i].name)
+		if slices.Contains(keep, all[i].name) || all[i].rate && slices.Contains(keep, paramRate) {
+			all[i].kept = "as asked"
+		}
+	}
+	for _, k := range keep {
+		if slices.Contains(names, k) || slices.Contains(Parameters(), k) {
+			continue
+		}
+		if near := conf.Nearest(k, names); near != "" {
+			return nil, fmt.Errorf("unknown parameter %q: did you mean %q?", k, near)
+		}
+		return nil, fmt.Errorf("unknown parameter %q: this machine has %s", k, strings.Join(names, ", "))
+	}
+	return all, nil
+}
+
+// launchParam is the start of a collective: that of all protocols, or where some have one of their
+// own the smallest of theirs, with the others as far above it as they are.
+func launchParam(s *conf.Software) modelParam {
+	if s.Protocols.LL.Launch == 0 && s.Protocols.LL128.Launch == 0 && s.Protocols.Simple.Launch == 0 {
+		return modelParam{name: paramLaunch, keys: []string{"software.launch_ns"}, base: s.Launch.Ns()}
+	}
+	p := modelParam{name: paramLaunch, base: math.Inf(1)}
+	for _, name := range protocols {
+		p.base = min(p.base, s.Protocol(name).Launch.Ns())
+	}
+	for _, name := range protocols {
+		p.keys = append(p.keys, "software.protocols."+name+".launch_ns")
+		p.plus = append(p.plus, s.Protocol(name).Launch.Ns()-p.base)
+	}
+	return p
+}

@@ -1,0 +1,337 @@
+package calibrate
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+
+	"kernbench/bench"
+	"kernbench/calibrate"
+	"kernbench/lab/run"
+	"kernbench/lab/sweep"
+	"kernbench/unit"
+)
+
+// simulated is a run: a program at a size, on the machine with some values of those parameters
+// that it can depend on. The start of a collective is none: it stands beside the time of a run.
+type simulated struct {
+	values  string
+	program int
+	elems   int
+}
+
+// wanted is a run that is yet to be made.
+type wanted struct {
+	key simulated
+	on  *run.Job
+}
+
+// key is that of a run.
+func (c *calibration) key(values []float64, program, elems int) simulated {
+	var id strings.Builder
+	for i := range c.params {
+		if m := &c.params[i]; m.name != paramLaunch && c.affects(m, program) {
+			id.WriteString(m.text(values[i]))
+			id.WriteByte(' ')
+		}
+	}
+	return simulated{id.String(), program, elems}
+}
+
+// start is that of a collective with the protocol of a program, in ns.
+func (c *calibration) start(values []float64, program int) float64 {
+	m := &c.params[0]
+	if m.plus == nil {
+		return values[0]
+	}
+	return values[0] + m.plus[slices.Index(protocols, c.programs[program].protocol)]
+}
+
+// settingsOf are values as settings of a machine.
+func (c *calibration) settingsOf(values []float64) []sweep.Setting {
+	var all []sweep.Setting
+	for i := range c.params {
+		all = append(all, c.params[i].settings(values[i])...)
+	}
+	return all
+}
+
+func (p *modelParam) settings(value float64) []sweep.Setting {
+	var all []sweep.Setting
+	for k, key := range p.keys {
+		v := value
+		if p.plus != nil {
+			v += p.plus[k]
+		}
+		all = append(all, sweep.Setting{Key: key, Value: p.text(v)})
+	}
+	return all
+}
+
+// text is a value as a file has it, and as it is simulated: whole ps, and MB/s.
+func (p *modelParam) text(v float64) string { return strconv.FormatFloat(rounded(v), 'f', -1, 64) }
+
+func rounded(v float64) float64 { return math.Round(v*1e3) / 1e3 }
+
+// simulate makes those runs of programs, at sizes by their elements, that have not been made yet.
+func (c *calibration) simulate(ctx context.Context, values []float64, programs []int, elems func(program int) []int) error {
+	settings := c.settingsOf(values)
+	var jobs []wanted
+	for _, k := range programs {
+		var t *sweep.Target
+		for _, n := range elems(k) {
+			key := c.key(values, k, n)
+			if _, done := c.memo[key]; done {
+				continue
+			}
+			if t == nil {
+				g := &c.programs[k]
+				with := settings
+				if len(c.result.Protocols) > 1 {
+					with = append(append([]sweep.Setting{}, settings...), sweep.Setting{Key: "protocol", Value: g.protocol})
+				}
+				one, err := sweep.NewTarget(&c.spec.Base, c.what, g.algorithm, with)
+				if err != nil {
+					return err
+				}
+				t = &one
+			}
+			call := c.call
+			call.Elems = n
+			if sweep.Refusal(t.Plan.Algorithm, call) != nil {
+				c.memo[key] = 0
+				continue
+			}
+			inPlace := sweep.FitsInPlace(c.what, call) && (c.table.InPlace || !c.programs[k].apart)
+			x := *t.Job
+			x.NElem, x.DType, x.Op, x.BenchRow = max(1, n), call.Type, call.Op, bench.Once(inPlace, call.Root)
+			jobs = append(jobs, wanted{key, &x})
+			c.memo[key] = 0 // asked for once
+		}
+	}
+	return c.run(ctx, jobs)
+}
+
+// run makes runs, as many beside each other as there are processors.
+func (c *calibration) run(ctx context.Context, jobs []wanted) error {
+	type ended struct {
+		job  *wanted
+		time unit.Time
+		err  error
+	}
+	ends := make(chan ended)
+	next, running, done := 0, 0, 0
+	for next < len(jobs) || running > 0 {
+		if c.spec.Progress != nil {
+			c.spec.Progress(run.Progress{Phase: fmt.Sprintf("calibrate, round %d", c.result.Rounds), Done: int64(done), Total: int64(len(jobs))})
+		}
+		for ctx.Err() == nil && next < len(jobs) && running < runtime.GOMAXPROCS(0) {
+			j := &jobs[next]
+			next, running = next+1, running+1
+			go func() {
+				out, err := j.on.Execute(ctx, run.Pass{Quiet: true})
+				if err != nil {
+					ends <- ended{j, 0, err}
+					return
+				}
+				ends <- ended{j, out.Launches[0].Result.Duration(), nil}
+			}()
+		}
+		if running == 0 {
+			break
+		}
+		e := <-ends
+		running, done = running-1, done+1
+		switch {
+		case ctx.Err() != nil:
+		case e.err != nil && run.IsInternal(e.err):
+			return e.err
+		case e.err != nil:
+			if g := &c.programs[e.job.key.program]; !c.failed[g.algorithm] {
+				c.failed[g.algorithm] = true
+				c.note("%s does not run at all sizes: %v", g.algorithm, e.err)
+			}
+		default:
+			c.memo[e.job.key] = e.time
+			c.result.Simulations++
+		}
+	}
+	return ctx.Err()
+}
+
+// anchors are the elements of the two sizes from which times of larger ones follow.
+func (c *calibration) anchors() (low, high int) {
+	_, high = sweep.Counts(c.what, c.call, c.spec.Largest)
+	_, low = sweep.Counts(c.what, c.call, c.spec.Largest/2)
+	return low, high
+}
+
+// time is that of a program at a row, in ns; NaN where it has none. Beyond the largest size that is
+// simulated time goes on as it went between that and its half.
+func (c *calibration) time(values []float64, program, row int) float64 {
+	at := func(elems int) float64 {
+		if t := c.memo[c.key(values, program, elems)]; t > 0 {
+			return c.start(values, program) + t.Ns()
+		}
+		return math.NaN()
+	}
+	if n := c.rows[row].elems; n > 0 {
+		return at(n)
+	}
+	low, high := c.anchors()
+	perByte := (at(high) - at(low)) / float64(c.spec.Largest-c.spec.Largest/2)
+	return at(high) + perByte*float64(c.rows[row].Size-c.spec.Largest)
+}
+
+// elemsOf are the elements of all runs that rows need.
+func (c *calibration) elemsOf(rows []int) []int {
+	var all []int
+	beyond := false
+	for _, i := range rows {
+		if n := c.rows[i].elems; n > 0 {
+			all = append(all, n)
+		} else {
+			beyond = true
+		}
+	}
+	if beyond {
+		low, high := c.anchors()
+		all = append(all, low, high)
+	}
+	return all
+}
+
+// Programs that take so many times what the fastest takes at a size of at least so much, are left
+// out of all larger ones: what they lose by their bytes they never win back.
+const (
+	hopeless     = 3
+	hopelessFrom = unit.MiB
+)
+
+// times makes all runs that rows need: small sizes first, so that hopeless programs are not run
+// at large ones.
+func (c *calibration) times(ctx context.Context, values []float64, rows []int) error {
+	var small, large []int
+	for _, i := range rows {
+		if c.rows[i].Size <= hopelessFrom {
+			small = append(small, i)
+		} else {
+			large = append(large, i)
+		}
+	}
+	all := sweep.NumbersBelow(len(c.programs))
+	_, probe := sweep.Counts(c.what, c.call, hopelessFrom)
+	first := append(c.elemsOf(small), probe)
+	if err := c.simulate(ctx, values, all, func(int) []int { return first }); err != nil {
+		return err
+	}
+	fastest := math.Inf(1)
+	for k := range all {
+		if t := c.memo[c.key(values, k, probe)]; t > 0 {
+			fastest = min(fastest, t.Ns())
+		}
+	}
+	var hopeful []int
+	for k := range all {
+		if t := c.memo[c.key(values, k, probe)]; t > 0 && t.Ns() <= hopeless*fastest {
+			hopeful = append(hopeful, k)
+		}
+	}
+	then := c.elemsOf(large)
+	return c.simulate(ctx, values, hopeful, func(int) []int { return then })
+}
+
+// look makes a problem for the fit of what is simulated at some values: the times of all programs
+// that come near the fastest. How they change, incline finds out.
+func (c *calibration) look(ctx context.Context, values []float64, rows, free []int) (*fitPoint, error) {
+	if err := c.times(ctx, values, rows); err != nil {
+		return nil, err
+	}
+	p := &fitPoint{values: values, free: free, rows: rows, problem: &calibrate.Problem{}, near: make([][]int, len(rows))}
+	for r, i := range rows {
+		row := calibrate.Row{Measured: c.rows[i].Time.Ns(), Fitted: true}
+		fastest, k := c.fastest(values, i)
+		if k < 0 {
+			return nil, fmt.Errorf("nothing can run at %v: %s", c.rows[i].Size, lastNote(c.result.Notes))
+		}
+		for k := range c.programs {
+			const promising = 3
+			if t := c.time(values, k, i); t <= promising*fastest {
+				p.near[r] = append(p.near[r], k)
+				row.Programs = append(row.Programs, calibrate.Program{Time: t, Slope: make([]float64, len(free))})
+			}
+		}
+		p.problem.Rows = append(p.problem.Rows, row)
+	}
+	for _, i := range free {
+		m := &c.params[i]
+		p.problem.Params = append(p.problem.Params, calibrate.Param{At: values[i], Prior: m.base, Inverse: m.rate})
+	}
+	p.limit(1) // until it is known how times change
+	p.loss = p.problem.Loss(pick(values, free))
+	return p, nil
+}
+
+// incline finds out how times change with each parameter, by moving it a little.
+func (c *calibration) incline(ctx context.Context, p *fitPoint) error {
+	needs := make([][]int, len(c.programs))
+	for r, i := range p.rows {
+		for _, k := range p.near[r] {
+			needs[k] = append(needs[k], i)
+		}
+	}
+	for f, i := range p.free {
+		m := &c.params[i]
+		there := append([]float64{}, p.values...)
+		there[i] = rounded(p.values[i]*1.05 + nudge(m))
+		from, to := p.values[i], there[i]
+		if m.rate {
+			from, to = 1/from, 1/to
+		}
+		affected := func(k int) bool { return m.name != paramLaunch && c.affects(m, k) }
+		if err := c.simulate(ctx, there, sweep.NumbersBelow(len(c.programs)), func(k int) []int {
+			if !affected(k) {
+				return nil
+			}
+			return c.elemsOf(needs[k])
+		}); err != nil {
+			return err
+		}
+		for r, row := range p.rows {
+			for g, k := range p.near[r] {
+				program := &p.problem.Rows[r].Programs[g]
+				switch {
+				case m.name == paramLaunch: // times follow it, whatever runs
+					program.Slope[f] = 1
+				case affected(k):
+					if s := (c.time(there, k, row) - program.Time) / (to - from); !math.IsNaN(s) {
+						program.Slope[f] = s
+					}
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// nudge is by how much a parameter is moved at least, so that whole picoseconds show it.
+func nudge(m *modelParam) float64 {
+	if m.rate {
+		return 0
+	}
+	return 5
+}
+
+// affects reports whether the times of a program can depend on a parameter. Credits are seen as
+// messages of ll are, whatever a program sends.
+func (c *calibration) affects(m *modelParam, program int) bool {
+	switch m.name {
+	case "ll128", "simple":
+		return c.programs[program].protocol == m.name
+	}
+	return true
+}

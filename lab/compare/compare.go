@@ -1,0 +1,127 @@
+// Package compare runs one spec in several ways and puts the results side by side: with several
+// algorithms, or with every memory for ring slots and every way to wait for them.
+//
+// It may import lab/run and packages below it. Start at Algorithms and Settings.
+package compare
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"kernbench/device"
+	"kernbench/exec"
+	"kernbench/lab/run"
+)
+
+// Row is one of the runs that are compared: an algorithm, or one way to set the rings.
+type Row struct {
+	Algorithm    string      `json:"algorithm,omitempty"`
+	BufferKind   string      `json:"buffer_kind,omitempty"`
+	Backpressure string      `json:"backpressure,omitempty"`
+	Result       *run.Result `json:"result,omitempty"`
+	Error        string      `json:"error,omitempty"` // what kept this run from its end
+	Err          error       `json:"-"`               // the same as a type
+}
+
+// The settings that Settings combines.
+var (
+	bufferKinds   = []string{"tcm", "sram", "hbm"}
+	backpressures = []string{"sleep", "poll"}
+)
+
+// Settings runs a spec with every buffer_kind × backpressure, and hands out the rows as they
+// come. The error is a mistake in the spec; a run that fails is a row.
+func Settings(ctx context.Context, s run.Spec, row func(Row)) ([]Row, error) {
+	x, err := run.Load(s)
+	if err != nil {
+		return nil, err
+	}
+	if !x.BenchRow.Collectives {
+		return nil, fmt.Errorf("bench %s uses no rings: there is nothing to compare", x.BenchRow.Name)
+	}
+	if err := x.Exec.Needs(exec.Rings); err != nil {
+		return nil, fmt.Errorf("nothing to compare: %w", err)
+	}
+	name := x.Algorithm
+	if name == "" {
+		name = x.BenchRow.Algorithm
+	}
+	choice, err := device.ResolveAlgorithm(x.Entries, name)
+	if err != nil {
+		return nil, err
+	}
+	name = choice.Config.Name
+	if choice.Algorithm.Window != nil {
+		return nil, fmt.Errorf("algorithm %s works on a symmetric window and uses no rings: there is nothing to compare, but it with others: kernbench compare %[1]s OTHER", name)
+	}
+	var rows []Row
+	var specs []run.Spec
+	for _, kind := range bufferKinds {
+		for _, pressure := range backpressures {
+			one := s
+			// For the entry itself: what it has of its own beats the defaults.
+			one.Sets = append(s.Sets[:len(s.Sets):len(s.Sets)],
+				fmt.Sprintf("algorithms.%s.buffer_kind=%s", name, kind),
+				fmt.Sprintf("algorithms.%s.backpressure=%s", name, pressure))
+			rows, specs = append(rows, Row{BufferKind: kind, Backpressure: pressure}), append(specs, one)
+		}
+	}
+	return compare(ctx, s, rows, specs, row)
+}
+
+// Algorithms runs a spec with each of several algorithms of one collective, as Settings
+// does with several settings of one.
+func Algorithms(ctx context.Context, s run.Spec, names []string, row func(Row)) ([]Row, error) {
+	switch {
+	case s.Algorithm != "":
+		return nil, fmt.Errorf("algorithm %s, and algorithms that are compared with each other: one of them says what is compared", s.Algorithm)
+	case len(names) < 2:
+		return nil, errors.New("at least two algorithms can be compared")
+	}
+	s.Algorithm = names[0]
+	x, err := run.Load(s) // the program is the same for all
+	if err != nil {
+		return nil, err
+	}
+	var rows []Row
+	var specs []run.Spec
+	var first *device.Choice
+	for _, name := range names {
+		choice, err := device.ResolveAlgorithm(x.Entries, name)
+		if err != nil {
+			return nil, err
+		}
+		if first == nil {
+			first = choice
+		}
+		if a, b := first.Algorithm, choice.Algorithm; a.Collective != b.Collective {
+			return nil, fmt.Errorf("%s performs %s and %s %s: only what performs the same can be compared", names[0], a.Collective, name, b.Collective)
+		}
+		one := s
+		one.Bench, one.Algorithm = x.BenchRow.Name, name
+		rows, specs = append(rows, Row{Algorithm: name}), append(specs, one)
+	}
+	return compare(ctx, s, rows, specs, row)
+}
+
+// compare runs specs one by one and completes their rows.
+func compare(ctx context.Context, s run.Spec, rows []Row, specs []run.Spec, row func(Row)) ([]Row, error) {
+	for i := range rows {
+		if s.Progress != nil {
+			s.Progress(run.Progress{Phase: "compare", Done: int64(i), Total: int64(len(rows))})
+		}
+		specs[i].Progress = nil
+		r := &rows[i]
+		if r.Result, r.Err = run.Run(ctx, specs[i]); r.Err != nil {
+			r.Error = r.Err.Error()
+		}
+		if ctx.Err() != nil {
+			return rows[:i], ctx.Err()
+		}
+		if row != nil {
+			row(*r)
+		}
+	}
+	return rows, nil
+}

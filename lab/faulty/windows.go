@@ -1,0 +1,94 @@
+package faulty
+
+import (
+	"kernbench/algorithm"
+	"kernbench/dtype"
+	"kernbench/mem"
+	"kernbench/tl"
+)
+
+// Kernels over a window that a person might write. All stage their vector in their copy and
+// read everybody's; they differ in what they do before they read.
+
+func stageAndRead(before func(c *tl.Context, ready tl.Signal)) algorithm.Algorithm {
+	return algorithm.Algorithm{
+		Collective: "all_gather", Topology: "none",
+		Kernel: func(c *tl.Context, a tl.Args) {
+			me, w := c.Rank(), a.Window(0)
+			data, out := c.Data(w, "data"), a.Out(me, c.WorldSize()*a.NElem)
+			c.Copy(c.Local(data), a.Shard(me))
+			before(c, c.Signals(w, "ready"))
+			for peer := range c.WorldSize() {
+				c.Copy(out.Slice(peer*a.NElem, a.NElem), c.At(data, peer))
+			}
+		},
+		Window: func(world, n int, t dtype.Type) (*mem.Layout, error) {
+			return mem.NewLayout(0, []mem.Buffer{
+				{Name: "ready", Parts: []mem.Part{mem.SignalPart("", mem.Int64, world)}},
+				{Name: "data", Parts: []mem.Part{mem.DataPart("", t, n)}},
+			})
+		},
+	}
+}
+
+func registered(name string, a algorithm.Algorithm) *algorithm.Algorithm {
+	a.Name = name
+	return algorithm.Register(a)
+}
+
+func tellAll(c *tl.Context, ready tl.Signal) {
+	for peer := range c.WorldSize() {
+		c.Notify(ready.At(c.Rank()), peer, tl.SignalAdd, 1)
+	}
+}
+
+var (
+	// Hasty reads without waiting.
+	Hasty = registered("lab_hasty", stageAndRead(func(c *tl.Context, ready tl.Signal) {
+		c.PipeBarrier()
+		tellAll(c, ready)
+	}))
+	// Undrained tells before its stores are complete.
+	Undrained = registered("lab_undrained", stageAndRead(func(c *tl.Context, ready tl.Signal) {
+		tellAll(c, ready)
+		c.WaitUntil(ready, tl.GE, 1)
+	}))
+	// Meets is right.
+	Meets = registered("lab_meets", stageAndRead(func(c *tl.Context, ready tl.Signal) {
+		c.PipeBarrier()
+		tellAll(c, ready)
+		c.WaitUntil(ready, tl.GE, 1)
+	}))
+	// Anyone goes on when the first of the others has told it something.
+	Anyone = registered("lab_anyone", stageAndRead(func(c *tl.Context, ready tl.Signal) {
+		c.PipeBarrier()
+		for peer := range c.WorldSize() {
+			if peer != c.Rank() {
+				c.Notify(ready.At(0), peer, tl.SignalAdd, 1)
+			}
+		}
+		c.WaitUntil(ready.At(0), tl.GE, 1)
+	}))
+	// Forgets lets rank 1 wait for a word that nobody updates.
+	Forgets = registered("lab_forgets", stageAndRead(func(c *tl.Context, ready tl.Signal) {
+		if c.Rank() == 1 {
+			c.WaitUntil(ready.At(0), tl.EQ, 7)
+		}
+	}))
+	// Piles adds everybody's vector to everybody's copy, in whatever order they arrive.
+	Piles = algorithm.Register(algorithm.Algorithm{
+		Name: "lab_piles", Collective: "all_reduce", Topology: "none",
+		Kernel: func(c *tl.Context, a tl.Args) {
+			data := c.Data(a.Window(0), "data")
+			for peer := range c.WorldSize() {
+				c.PutCombine(data, peer, a.Shard(c.Rank()), a.Op)
+			}
+			c.Quiet()
+			ready := c.Signals(a.Window(0), "ready")
+			tellAll(c, ready)
+			c.WaitUntil(ready, tl.GE, 1)
+			c.Copy(a.Out(c.Rank(), a.NElem), c.Local(data))
+		},
+		Window: Meets.Window,
+	})
+)

@@ -1,0 +1,248 @@
+// Package limits returns how fast a collective could be on a machine at each size, whatever the
+// algorithm, and as the rings of one algorithm are configured, with what each limit comes from.
+//
+// It may import lab/run, lab/sweep, bound and packages below them. Start at Spec and Run.
+package limits
+
+import (
+	"context"
+	"fmt"
+
+	"kernbench/bench"
+	"kernbench/bound"
+	"kernbench/collective"
+	"kernbench/device"
+	"kernbench/dtype"
+	"kernbench/hw/noc"
+	"kernbench/lab/run"
+	"kernbench/lab/sweep"
+	"kernbench/tl"
+	"kernbench/unit"
+)
+
+// Spec says of which calls of a collective the limits are wanted.
+type Spec struct {
+	// Base is the machine, who takes part, the algorithm whose rings count, the type, the fidelity
+	// and, with NElem, the one size; what else it says is not asked.
+	Base run.Spec
+
+	Collective string // by its own name or that of nccl-tests
+	Root       int    // not asked where there is none
+
+	Min, Max unit.Bytes // of a call, in the sense of nccl-tests; not asked with Base.NElem
+	Factor   int        // from one size to the next; or
+	Step     unit.Bytes // what is added; one of the two is 0
+}
+
+// Limit is one limit of a collective, with what it comes from.
+type Limit = bound.Bound
+
+// Witness is what a limit comes from.
+type Witness = bound.Witness
+
+// Kind is where a limit comes from.
+type Kind = bound.Kind
+
+// The kinds of limits.
+const (
+	ByDistance = bound.Distance
+	ByNode     = bound.Node
+	ByVolume   = bound.Volume
+	ByCut      = bound.Cut
+	ByFlow     = bound.Flow
+	ByCompute  = bound.Compute
+	ByMemory   = bound.Memory
+
+	ByVector   = bound.Vector // and those below: of one algorithm, as it is configured
+	ByFanOut   = bound.FanOut
+	BySlots    = bound.Slots
+	ByPipeline = bound.Pipelined
+)
+
+// Kinds lists them in the order of a row.
+var Kinds = []Kind{ByDistance, ByNode, ByVolume, ByCut, ByFlow, ByCompute, ByMemory, ByVector, ByFanOut, BySlots, ByPipeline}
+
+// Limits is how fast a collective could be.
+type Limits struct {
+	Collective string  `json:"collective"`
+	Machine    string  `json:"machine"`
+	Fidelity   string  `json:"fidelity"`
+	Ranks      int     `json:"ranks"`
+	PEs        []int32 `json:"-"` // by rank
+	Algorithm  string  `json:"algorithm"`
+	Rings      bool    `json:"rings"` // the algorithm uses nothing but rings, which limit it as they are configured
+	Type       string  `json:"type"`
+	Root       int     `json:"root"` // -1 where there is none
+
+	Launch unit.Time `json:"launch_overhead_ps"` // of the algorithm in software: beside all limits
+
+	Rows  []Row    `json:"rows"`
+	Notes []string `json:"notes"`
+
+	MadeBy run.MadeBy `json:"made_by"`
+}
+
+// Row is every limit at one size.
+type Row struct {
+	Size  unit.Bytes `json:"size"`              // of a call, the numerator of algbw
+	Elems int        `json:"elements_per_rank"` // that each rank brings (broadcast, scatter: the root)
+
+	Bounds     []Limit   `json:"bounds"`
+	Hardware   unit.Time `json:"hardware_ps"`      // of the machine, whatever its rings
+	ByHardware Kind      `json:"hardware_binding"` // "": nothing limits it
+	Configured unit.Time `json:"as_configured_ps"` // with the algorithm's rings, too
+	Binding    Kind      `json:"as_configured_binding"`
+	AlgBW      float64   `json:"algbw_gbs"` // at most, as configured; 0: nothing limits it
+	BusBW      float64   `json:"busbw_gbs"`
+}
+
+// Run finds the limits of a collective. The error is a mistake in the spec, or the interruption
+// by ctx, with which comes what was finished.
+func Run(ctx context.Context, s Spec) (*Limits, error) {
+	what, err := sweep.FindCollective(s.Collective)
+	if err != nil {
+		return nil, err
+	}
+	if s.Base.DType == dtype.Invalid {
+		s.Base.DType = dtype.F32
+	}
+	x, l, plan, err := boundTarget(&s, what)
+	if err != nil {
+		return nil, err
+	}
+	solver, err := bound.New(x.Machine, x.Topo, l.PEs)
+	if err != nil {
+		return nil, err
+	}
+	calls, err := boundCalls(&s, what, l)
+	if err != nil {
+		return nil, err
+	}
+	o := BoundOptions(x, plan)
+	for _, c := range calls {
+		if ctx.Err() != nil {
+			return l, ctx.Err()
+		}
+		o.Pipeline = Pipeline(plan, c)
+		r, err := solver.Of(what, c, o)
+		if err != nil {
+			return nil, err
+		}
+		row := Row{Size: what.Bytes(c), Elems: c.Elems, Bounds: r.Bounds, Hardware: r.Hardware, Configured: r.Limit}
+		if b := r.Binding(); b != nil {
+			row.ByHardware = b.Kind
+		}
+		if b := r.Configured(); b != nil {
+			row.Binding = b.Kind
+			row.AlgBW = float64(row.Size) / b.Time.Ns()
+			row.BusBW = row.AlgBW * what.BusFactor(c.World)
+		}
+		l.Rows = append(l.Rows, row)
+	}
+	return l, nil
+}
+
+// boundTarget loads the machine and the algorithm, and finds out who takes part. There is no plan
+// where nobody asked for an algorithm, and the usual one cannot have these ranks.
+func boundTarget(s *Spec, what *collective.Collective) (*run.Job, *Limits, *device.Plan, error) {
+	b := &s.Base
+	one := run.Spec{
+		Topology: b.Topology, CCL: b.CCL, Sets: b.Sets, Ranks: b.Ranks, Devices: b.Devices, Fidelity: b.Fidelity,
+		Bench: bench.CCLHello.Name, Algorithm: b.Algorithm,
+	}
+	x, err := run.Load(one)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	name := b.Algorithm
+	if name == "" {
+		name = sweep.DefaultAlgorithm(x.Entries, what)
+	}
+	dev, err := device.New(device.Config{Machine: x.Machine, Topology: x.Topo, CCL: x.Entries, Row: x.Exec, World: x.World, PEs: x.PEs})
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	l := &Limits{
+		Collective: what.Name, Machine: x.Machine.Describe(), MadeBy: run.NewMadeBy(b.Command, x.Topo.Fingerprint()), Fidelity: x.AtFidelity, Algorithm: name, Type: b.DType.String(), Root: -1,
+		Rows: []Row{}, Notes: []string{},
+	}
+	if what.Rooted {
+		l.Root = s.Root
+	}
+	plan, err := dev.InstallIPCQ(name)
+	switch {
+	case err != nil && b.Algorithm == "" && x.World <= x.Machine.NumPEs(): // nobody asked for it
+		l.Algorithm, l.PEs = "", participants(x)
+		l.Ranks = len(l.PEs)
+		l.Notes = append(l.Notes, fmt.Sprintf("no rings count: %v", err))
+		return x, l, nil, nil
+	case err != nil:
+		return nil, nil, nil, err
+	case plan.Algorithm.Collective != what.Name:
+		return nil, nil, nil, fmt.Errorf("algorithm %s performs %s, not %s", name, plan.Algorithm.Collective, what.Name)
+	case plan.PerSIP():
+		return nil, nil, nil, fmt.Errorf("algorithm %s: with rank_level: sip a rank is a SIP: limits are known between PEs", name)
+	}
+	l.PEs, l.Ranks, l.Rings, l.Launch = plan.PEs, plan.World, plan.Algorithm.Window == nil, plan.Start
+	return x, l, plan, nil
+}
+
+// BoundOptions is what limits depend on beside the machine and the call: who uses rings alone is
+// limited by them. A plan of nil is no algorithm.
+func BoundOptions(x *run.Job, plan *device.Plan) bound.Options {
+	o := bound.Options{Ideal: x.AtFidelity == noc.Ideal.String()}
+	if plan != nil && plan.Algorithm.Window == nil {
+		o.Channels = bound.Channels(x.Machine, plan.PEs, plan.Wiring, &plan.Ring)
+	}
+	return o
+}
+
+// Pipeline is the way that a call takes with an algorithm that has one.
+func Pipeline(plan *device.Plan, c collective.Call) *bound.Pipeline {
+	if plan == nil || plan.Algorithm.Window != nil || plan.Algorithm.Way == nil {
+		return nil
+	}
+	w := plan.Algorithm.Way(c.World, c.Root)
+	return &bound.Pipeline{Ranks: w.Ranks, Parts: w.Parts, Piece: w.Piece(tl.Args{
+		NElem: c.Elems, DType: c.Type, ChunkBytes: int64(plan.Config.ChunkSize), LatencyBytes: plan.LatencyBytes,
+	})}
+}
+
+// participants are those that take part, whatever the algorithm: all PEs unless some are named.
+func participants(x *run.Job) []int32 {
+	if x.PEs != nil {
+		return x.PEs
+	}
+	pes := make([]int32, x.Machine.NumPEs())
+	for i := range pes {
+		pes[i] = int32(i)
+	}
+	if x.World > 0 {
+		pes = pes[:x.World]
+	}
+	return pes
+}
+
+// boundCalls lists the calls of all sizes, those that come to the same once.
+func boundCalls(s *Spec, what *collective.Collective, l *Limits) ([]collective.Call, error) {
+	c := collective.Call{World: l.Ranks, Type: s.Base.DType, Root: s.Root}
+	if s.Base.NElem > 0 || sweep.Largest(what, c) == 0 { // a barrier has no size
+		c.Elems = s.Base.NElem
+		return []collective.Call{c}, nil
+	}
+	all, err := (sweep.Sizes{Min: s.Min, Max: s.Max, Factor: s.Factor, Step: s.Step}).List()
+	if err != nil {
+		return nil, err
+	}
+	var calls []collective.Call
+	for _, size := range all {
+		if _, elems := sweep.Counts(what, c, size); elems > 0 && elems != c.Elems {
+			c.Elems = elems
+			calls = append(calls, c)
+		}
+	}
+	if len(calls) == 0 {
+		return nil, fmt.Errorf("%s of %d ranks: sizes up to %v have no element for each of them", what.Name, l.Ranks, s.Max)
+	}
+	return calls, nil
+}

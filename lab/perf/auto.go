@@ -1,0 +1,228 @@
+package perf
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"kernbench/algorithm"
+	"kernbench/bench"
+	"kernbench/collective"
+	"kernbench/device"
+	"kernbench/exec"
+	"kernbench/lab/run"
+	"kernbench/lab/sweep"
+)
+
+// isAuto reports whether a sweep leaves the choice of the algorithm to what is measured, and finds the
+// tuning table that says what was.
+func (p *perfPlan) isAuto() (bool, *algorithm.Tuning, error) {
+	names := p.spec.Algorithms
+	if len(names) > 1 && slices.Contains(names, algorithm.Auto) {
+		return false, nil, fmt.Errorf("algorithms %s: %s stands for one of all, and alone", strings.Join(names, ", "), algorithm.Auto)
+	}
+	if p.spec.AllAlgorithms || len(names) == 1 && names[0] != algorithm.Auto {
+		return false, nil, nil
+	}
+	x, err := p.load("", nil)
+	if err != nil {
+		return false, nil, err
+	}
+	name := ""
+	if len(names) == 1 {
+		name = names[0]
+	}
+	if !device.IsAuto(x.Entries, name) {
+		return false, nil, nil
+	}
+	if err := p.row.Needs(exec.Clock); err != nil && p.spec.Base.Tuning == "" {
+		return false, nil, fmt.Errorf("algorithm %s without a tuning table measures all, and %w: say --tuning FILE", algorithm.Auto, err)
+	}
+	tuning, err := run.LoadTuning(p.spec.Base.Tuning)
+	return true, tuning, err
+}
+
+// addTuned plans the rows that a table has the algorithms for.
+func (p *perfPlan) addTuned(ctx context.Context, tuning *algorithm.Tuning) error {
+	for _, settings := range sweep.Combinations(p.spec.Vary) {
+		x, err := p.load("", settings)
+		if err != nil {
+			return err
+		}
+		world := cmp.Or(x.World, x.Entries.Defaults.WorldSize, x.Machine.NumPEs())
+		roots, err := p.roots(world)
+		if err != nil {
+			return err
+		}
+		ready := map[string]perfTarget{}
+		for _, typ := range p.spec.Types {
+			table, err := tuning.For(x.Topo.Fingerprint(), p.what.Name, world, typ)
+			if err != nil {
+				return err
+			}
+			for _, op := range p.spec.Ops {
+				for _, root := range roots {
+					c := collective.Call{World: world, Type: typ, Op: op, Root: root}
+					if err := p.tunedSeries(ctx, table, c, settings, ready); err != nil {
+						return err
+					}
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// tunedSeries plans a row for every size, of the first choice of the table that takes it.
+func (p *perfPlan) tunedSeries(ctx context.Context, table *algorithm.TuningTable, c collective.Call, settings []sweep.Setting, ready map[string]perfTarget) error {
+	last := -1
+	for _, size := range p.sizes {
+		count, elems := sweep.Counts(p.what, c, size)
+		if count == 0 && sweep.Largest(p.what, c) > 0 || count == last {
+			continue
+		}
+		last, c.Elems = count, elems
+		t, with, err := p.choose(ctx, table.At(p.what.Bytes(c)), c, settings, ready)
+		if err != nil {
+			return err
+		}
+		t.Settings = settings
+		if err := p.point(t, c, count); err != nil {
+			return err
+		}
+		if row := p.rows[len(p.rows)-1]; row.Note == "" && len(with) > 0 {
+			row.Note = "with " + strings.Join(with, " ")
+		}
+		p.describe(t)
+	}
+	return nil
+}
+
+// choose makes the first choice ready that takes a call.
+func (p *perfPlan) choose(ctx context.Context, row *algorithm.TuningRow, c collective.Call, settings []sweep.Setting, ready map[string]perfTarget) (t perfTarget, with []string, err error) {
+	var refusals []string
+	for i, name := range append([]string{row.Use}, row.Else...) {
+		with = nil
+		if i == 0 {
+			with = row.Settings
+		}
+		key := strings.Join(append([]string{name}, with...), " ")
+		t, known := ready[key]
+		if !known {
+			all := slices.Clone(settings)
+			for _, s := range with {
+				k, v, _ := strings.Cut(s, "=")
+				all = append(all, sweep.Setting{Key: k, Value: v})
+			}
+			if t, err = p.target(name, all); err == nil {
+				err = p.measurable(ctx, &t)
+			}
+			if err != nil {
+				return t, nil, err
+			}
+			ready[key] = t
+		}
+		if err := sweep.Refusal(t.Plan.Algorithm, c); err == nil {
+			return t, with, nil
+		} else {
+			refusals = append(refusals, err.Error())
+		}
+	}
+	return t, nil, fmt.Errorf("nothing that is tuned takes a call of %v: %s", p.what.Bytes(c), strings.Join(refusals, "; "))
+}
+
+// isRight reports whether an algorithm may be chosen: one that is wrong on few elements may not, also
+// where nobody checks the rows.
+func (p *perfPlan) isRight(ctx context.Context, t perfTarget) bool {
+	c, err := sweep.FewElements(p.what, t.Plan)
+	if err != nil {
+		return false // which targets asked before
+	}
+	x := *t.Job
+	x.On(exec.Default(exec.Checking))
+	x.VerifyData, x.NElem, x.DType = true, max(1, c.Elems), c.Type
+	x.BenchRow = bench.Once(sweep.FitsInPlace(p.what, c), 0)
+	j := sweep.Case{Job: &x, What: p.what, Call: c}
+	switch at := j.Run(ctx); {
+	case at.Err != nil:
+		why, _, _ := strings.Cut(at.Error, "\n")
+		p.note("%s is left out: %s", t.Plan.Name, why)
+	case at.Wrong != nil && *at.Wrong > 0:
+		p.note("%s is left out: %d elements are wrong", t.Plan.Name, *at.Wrong)
+	default:
+		return true
+	}
+	return false
+}
+
+// fastest makes a sweep over all algorithms one over sizes: rows of one call stand together, and
+// only the fastest of them is handed on, when all are there.
+func (p *perfPlan) fastest() {
+	at := make([]int, len(p.rows))
+	for i := range at {
+		at[i] = i
+	}
+	call := func(r *Row) string {
+		return fmt.Sprint(r.Settings, r.Type, r.RedOp, r.Root, r.Count)
+	}
+	first := map[string]int{}
+	for i, r := range p.rows {
+		if _, known := first[call(r)]; !known {
+			first[call(r)] = i
+		}
+	}
+	slices.SortStableFunc(at, func(a, b int) int { return cmp.Compare(first[call(p.rows[a])], first[call(p.rows[b])]) })
+	rows, to := make([]*Row, len(at)), make([]int, len(at))
+	for now, was := range at {
+		rows[now], to[was] = p.rows[was], now
+	}
+	for _, j := range p.jobs {
+		j.Row = to[j.Row]
+	}
+	slices.SortStableFunc(p.jobs, func(a, b *sweep.Case) int { return cmp.Compare(a.Row, b.Row) })
+	p.rows, p.sweep.Planned, p.call = rows, len(first), call
+	p.note("%s without a tuning table: all of %s are measured, and the fastest is shown", algorithm.Auto, strings.Join(p.sweep.Algorithms, ", "))
+}
+
+// pick hands on the fastest of the rows of each call, of those that are right.
+func (p *perfPlan) pick(row func(*Row)) func(*Row) {
+	if p.call == nil {
+		return row
+	}
+	left := map[string]int{}
+	for _, r := range p.rows {
+		left[p.call(r)]++
+	}
+	best := map[string]*Row{}
+	return func(r *Row) {
+		at := p.call(r)
+		if b := best[at]; b == nil || r.beats(b) {
+			best[at] = r
+		}
+		if left[at]--; left[at] == 0 {
+			row(best[at])
+		}
+	}
+}
+
+// beats reports whether a row is the better choice: it is right and came to its end, and was faster in
+// the place that tune measures too.
+func (r *Row) beats(o *Row) bool {
+	mine, ok := r.deciding()
+	others, has := o.deciding()
+	return ok && (!has || mine < others)
+}
+
+// deciding is the time by which a row is chosen: in place if results can go there.
+func (r *Row) deciding() (t int64, ok bool) {
+	at := r.InPlace
+	if at == nil {
+		at = r.OutOfPlace
+	}
+	if at == nil || at.Err != nil || at.Wrong != nil && *at.Wrong > 0 {
+		return 0, false
+	}
+	return int64(at.Time), true
+}

@@ -1,0 +1,101 @@
+package perf
+
+import (
+	"reflect"
+	"slices"
+
+	"kernbench/bound"
+	"kernbench/collective"
+	"kernbench/conf"
+	"kernbench/device"
+	"kernbench/lab/limits"
+)
+
+// Bound is how fast a row could have been: with the rings of its algorithm as they are, and on
+// the machine whatever the algorithm.
+type Bound struct {
+	Us       *float64    `json:"bound_us"`       // nil: nothing limits it, or there is no clock
+	Fraction *float64    `json:"bound_fraction"` // of what the faster placement took; nil: none came to its end
+	Limit    limits.Kind `json:"bound_limit"`    // that it comes from; "": none
+
+	HardwareUs       *float64    `json:"hardware_bound_us"`
+	HardwareFraction *float64    `json:"hardware_bound_fraction"`
+	HardwareLimit    limits.Kind `json:"hardware_bound_limit"`
+}
+
+// perfSolver knows the limits of one machine with its ranks, for all rows of all algorithms there.
+type perfSolver struct {
+	topo   *conf.Topology
+	pes    []int32
+	solver *bound.Solver
+}
+
+// perfLimits is what the limits of one row depend on.
+type perfLimits struct {
+	solver  *bound.Solver
+	plan    *device.Plan
+	options bound.Options // but for the pipeline, which is the call's
+	call    collective.Call
+}
+
+// limits finds out what limits depend on for all rows of a target, but for their calls. Nothing
+// is compared with times that there are not.
+func (p *perfPlan) limits(t *perfTarget) error {
+	if !p.spec.Bound || !p.sweep.Timed {
+		return nil
+	}
+	t.limits.plan, t.limits.options = t.Plan, limits.BoundOptions(t.Job, t.Plan)
+	for _, known := range p.solvers {
+		if slices.Equal(known.pes, t.Plan.PEs) && reflect.DeepEqual(known.topo, t.Job.Topo) {
+			t.limits.solver = known.solver
+			return nil
+		}
+	}
+	solver, err := bound.New(t.Job.Machine, t.Job.Topo, t.Plan.PEs)
+	if err != nil {
+		return err
+	}
+	t.limits.solver = solver
+	p.solvers = append(p.solvers, perfSolver{t.Job.Topo, t.Plan.PEs, solver})
+	return nil
+}
+
+// bound says how fast a row that came to its end could have been. A call without limits is one that
+// no algorithm can perform, or too large for them to be known.
+func (p *perfPlan) bound(r *Row) {
+	if !p.spec.Bound {
+		return
+	}
+	r.Bound = &Bound{}
+	on, timed := p.bounded[r]
+	if !timed {
+		return
+	}
+	on.options.Pipeline = limits.Pipeline(on.plan, on.call)
+	limits, err := on.solver.Of(p.what, on.call, on.options)
+	if err != nil {
+		if r.Note == "" {
+			r.Note = "no bound: " + err.Error()
+		}
+		return
+	}
+	r.Us, r.Fraction, r.Limit = r.against(limits.Configured())
+	r.HardwareUs, r.HardwareFraction, r.HardwareLimit = r.against(limits.Binding())
+}
+
+// against says of a limit how long it is, and how near to it the faster placement comes.
+func (r *Row) against(limit *bound.Bound) (us, fraction *float64, kind limits.Kind) {
+	if limit == nil {
+		return nil, nil, ""
+	}
+	for _, at := range r.Placements() {
+		if at.Err != nil || at.Time <= 0 {
+			continue
+		}
+		if f := float64(limit.Time+r.Launch) / float64(at.Time); fraction == nil || f > *fraction {
+			fraction = &f
+		}
+	}
+	long := (limit.Time + r.Launch).Ns() / 1e3 // behind the same start as what was measured
+	return &long, fraction, limit.Kind
+}

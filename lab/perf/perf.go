@@ -1,0 +1,155 @@
+// Package perf measures collectives over sizes, as nccl-tests does: every combination of algorithms,
+// types, operations, roots and settings at every size, with limits beside each row if asked.
+// With inputs of package numerics it measures what rounding does instead (see Round).
+//
+// It may import lab/run, lab/sweep, lab/limits and packages below them. Start at Spec and Run.
+package perf
+
+import (
+	"context"
+
+	"kernbench/dtype"
+	"kernbench/lab/run"
+	"kernbench/lab/sweep"
+	"kernbench/tl"
+	"kernbench/unit"
+)
+
+// Spec says what to measure of one collective: every combination of what its lists name, at
+// every size from Min to Max.
+type Spec struct {
+	// Base is the machine, the ranks, the seed, the executor and its fidelity; what else it says
+	// is not asked.
+	Base run.Spec
+
+	Collective    string   // by its own name or that of nccl-tests
+	Algorithms    []string // entries of ccl.yaml or of the library, or auto alone; nil: one, as DefaultAlgorithm says
+	AllAlgorithms bool     // all of the library that perform it and can have these ranks
+
+	Min, Max unit.Bytes // of a call, in the sense of nccl-tests
+	Factor   int        // from one size to the next; or
+	Step     unit.Bytes // what is added; one of the two is 0
+
+	Types    []dtype.Type  // nil: f32, as in nccl-tests
+	Ops      []tl.ReduceOp // nil: sum; not asked where nothing is reduced
+	Roots    []int         // nil: 0; not asked where there is no root
+	AllRoots bool
+
+	Iterations, Warmup int        // that the caller asked for, each of which takes the time of any other
+	Check              bool       // move bytes, and judge every result by provenance and by value
+	Memory             unit.Bytes // contributions and results of all ranks up to which that is done
+
+	Bound bool // say beside each row how fast it could have been
+
+	Vary []sweep.Variation // settings of which every combination is measured
+
+	Progress func(p run.Progress) // may be nil
+}
+
+// Sweep is what was measured.
+type Sweep struct {
+	Collective string     `json:"collective"`
+	Executor   string     `json:"executor"`
+	Fidelity   string     `json:"fidelity,omitempty"`
+	Machine    string     `json:"machine"`
+	Ranks      int        `json:"ranks"` // 0: rows differ
+	Min        unit.Bytes `json:"min_bytes"`
+	Max        unit.Bytes `json:"max_bytes"`
+	Factor     int        `json:"factor,omitempty"`
+	Step       unit.Bytes `json:"step_bytes,omitempty"`
+	Iterations int        `json:"iterations"`
+	Warmup     int        `json:"warmup_iterations"`
+	Check      bool       `json:"check"`
+	Bound      bool       `json:"bound,omitempty"` // rows have one
+
+	Algorithms []string          `json:"algorithms"`
+	All        bool              `json:"-"`      // they are all that there are: rows of what one cannot do are left out
+	Varied     []sweep.Variation `json:"varied"` // Vary of the spec
+	Timed      bool              `json:"timed"`  // the executor has a clock
+	Notes      []string          `json:"notes"`
+
+	Planned  int     `json:"rows_planned"`  // without those that are left out
+	Rows     []Row   `json:"rows"`          // that came to their end, in the order of the plan
+	Wrong    int64   `json:"wrong"`         // elements of all rows
+	Checked  bool    `json:"checked"`       // some row was
+	AvgBusBW float64 `json:"avg_busbw_gbs"` // of every row, each placement counting as one
+
+	MadeBy run.MadeBy `json:"made_by"`
+
+	bus        float64 // sum of BusBW of so many placements
+	placements int
+}
+
+// Row is one combination at one size.
+type Row struct {
+	Size      unit.Bytes      `json:"size"`  // the most that a rank brings or ends with
+	Count     int             `json:"count"` // elements, as the call of nccl takes them
+	Type      string          `json:"type"`
+	RedOp     string          `json:"redop"` // none where nothing is reduced
+	Root      int             `json:"root"`  // -1 where there is none
+	Algorithm string          `json:"algorithm"`
+	Ranks     int             `json:"ranks"`
+	Settings  []sweep.Setting `json:"settings"`           // what Vary made of them, in its order
+	Launch    unit.Time       `json:"launch_overhead_ps"` // of the call in software, which its times have in them
+
+	OutOfPlace *sweep.Placement `json:"out_of_place"`
+	InPlace    *sweep.Placement `json:"in_place"` // nil: results cannot take the place of contributions
+	*Bound                      // nil: nobody asked
+
+	Note string `json:"note,omitempty"` // why nothing was measured or checked, or what shows again what is wrong
+}
+
+// Run measures, and hands out what is known before the first row, and the rows in their order,
+// each as soon as it and those before it are there; either function may be nil. The error is a
+// mistake in the spec, or the interruption by ctx, with which comes what was finished. A run
+// that fails is in its row. Of a sweep over all algorithms, rows with data too large for the machine
+// are left out, and notes of the sweep say so, those of runs behind the ones that begin sees.
+func Run(ctx context.Context, s Spec, begin func(*Sweep), row func(*Row)) (*Sweep, error) {
+	p, err := planPerf(ctx, &s)
+	if err != nil {
+		return nil, err
+	}
+	if begin != nil {
+		begin(p.sweep)
+	}
+	var out leftOut
+	err = p.measure(ctx, p.pick(func(r *Row) {
+		if out.leave(p.sweep, r.Algorithm, r.Settings, r.Size, r.errs()...) {
+			p.sweep.Planned--
+			return
+		}
+		p.bound(r)
+		p.sweep.add(r)
+		if row != nil {
+			row(r)
+		}
+	}))
+	p.sweep.Notes = append(p.sweep.Notes, out.notes()...)
+	return p.sweep, err
+}
+
+// add counts a row that came to its end.
+func (s *Sweep) add(r *Row) {
+	s.Rows = append(s.Rows, *r)
+	for _, p := range r.Placements() {
+		if p.Err != nil {
+			continue
+		}
+		s.bus, s.placements = s.bus+p.BusBW, s.placements+1
+		s.AvgBusBW = s.bus / float64(s.placements)
+		if p.Wrong != nil {
+			s.Wrong, s.Checked = s.Wrong+*p.Wrong, true
+		}
+	}
+}
+
+// Placements lists what was measured of a row.
+func (r *Row) Placements() []*sweep.Placement {
+	var all []*sweep.Placement
+	for _, p := range []*sweep.Placement{r.OutOfPlace, r.InPlace} {
+		if p != nil {
+			all = append(all, p)
+		}
+	}
+	return all
+}

@@ -1,0 +1,250 @@
+package perf
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"kernbench/algorithm"
+	"kernbench/collective"
+	"kernbench/dtype"
+	"kernbench/exec"
+	"kernbench/lab/run"
+	"kernbench/lab/sweep"
+	"kernbench/tl"
+	"kernbench/unit"
+)
+
+// perfPlan is a sweep with everything loaded that it names.
+type perfPlan struct {
+	spec  *Spec
+	row   *exec.Row // of Base.Executor
+	what  *collective.Collective
+	sizes []unit.Bytes
+	sweep *Sweep
+	rows  []*Row
+	jobs  []*sweep.Case                 // by row, two at most for each
+	apart map[*algorithm.Algorithm]bool // which leave results where they are told
+
+	solvers []perfSolver // of machines with their ranks
+	bounded map[*Row]perfLimits
+
+	refused leftOut // rows that an algorithm's Check refused
+
+	call func(*Row) string // what rows have in common of which only the fastest is shown; nil: all are
+}
+
+// perfTarget is an algorithm on a machine with its settings.
+type perfTarget struct {
+	sweep.Target
+	apart  bool       // results can go elsewhere than to the contributions
+	limits perfLimits // of no call yet
+}
+
+// planPerf finds out what is to be measured, and says what is wrong with it.
+func planPerf(ctx context.Context, s *Spec) (*perfPlan, error) {
+	what, err := sweep.FindCollective(s.Collective)
+	if err != nil {
+		return nil, err
+	}
+	if s.Iterations < 0 || s.Warmup < 0 {
+		return nil, fmt.Errorf("%d iterations after %d: neither can be negative", s.Iterations, s.Warmup)
+	}
+	p := &perfPlan{spec: s, what: what, apart: map[*algorithm.Algorithm]bool{}, bounded: map[*Row]perfLimits{}}
+	if p.sizes, err = (sweep.Sizes{Min: s.Min, Max: s.Max, Factor: s.Factor, Step: s.Step}).List(); err != nil {
+		return nil, err
+	}
+	if len(s.Types) == 0 {
+		s.Types = []dtype.Type{dtype.F32}
+	}
+	if len(s.Ops) == 0 || !what.Reduces {
+		s.Ops = []tl.ReduceOp{tl.Sum}
+	}
+	if p.row, err = run.ExecutorOf(s.Base.Executor); err != nil {
+		return nil, err
+	}
+	s.Base.Executor = p.row.Name
+	p.sweep = &Sweep{
+		Collective: what.Name, Executor: s.Base.Executor, Min: s.Min, Max: s.Max, Factor: s.Factor, Step: s.Step,
+		Iterations: s.Iterations, Warmup: s.Warmup, Check: s.Check && p.row.Can(exec.Data), Bound: s.Bound, Timed: p.row.Can(exec.Clock),
+		All: s.AllAlgorithms, MadeBy: run.NewMadeBy(s.Base.Command), Algorithms: []string{}, Varied: []sweep.Variation{}, Notes: []string{}, Rows: []Row{},
+	}
+	for _, v := range s.Vary {
+		if slices.ContainsFunc(p.sweep.Varied, func(other sweep.Variation) bool { return other.Key == v.Key }) {
+			return nil, fmt.Errorf("key %s is varied twice: its values belong into one list", v.Key)
+		}
+		p.sweep.Varied = append(p.sweep.Varied, v)
+	}
+	auto, tuning, err := p.isAuto()
+	switch {
+	case err != nil:
+		return nil, err
+	case !auto && s.Base.Tuning != "":
+		return nil, fmt.Errorf("tuning table %s: only the algorithm %s chooses by one: give --algorithm %[2]s too", s.Base.Tuning, algorithm.Auto)
+	case tuning != nil:
+		err = p.addTuned(ctx, tuning)
+	default:
+		if auto {
+			s.Algorithms, s.AllAlgorithms = nil, true
+		}
+		err = p.addAll(ctx, auto)
+	}
+	if err != nil {
+		return nil, err
+	}
+	refused := p.refused.notes()
+	if len(p.rows) == 0 && len(refused) > 0 {
+		return nil, fmt.Errorf("no algorithm of %s can be measured: %s", what.Name, strings.Join(refused, "; "))
+	}
+	for _, note := range refused {
+		p.note("%s", note)
+	}
+	if len(p.rows) == 0 {
+		return nil, fmt.Errorf("%s of %d ranks: sizes up to %v have no element for each of them", what.Name, p.sweep.Ranks, s.Max)
+	}
+	p.sweep.Planned = len(p.rows)
+	if auto && tuning == nil {
+		p.fastest()
+	}
+	p.notes()
+	return p, nil
+}
+
+// addAll plans the rows of all targets, or of those that are right.
+func (p *perfPlan) addAll(ctx context.Context, right bool) error {
+	targets, err := p.targets()
+	if err != nil {
+		return err
+	}
+	for _, t := range targets {
+		if right && !p.isRight(ctx, t) {
+			continue
+		}
+		p.describe(t)
+		if err := p.add(ctx, t); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// describe says in the head of the sweep what a target is, as far as all are alike.
+func (p *perfPlan) describe(t perfTarget) {
+	w := p.sweep
+	w.MadeBy.Add(t.Job.Topo.Fingerprint())
+	if len(w.Algorithms) == 0 {
+		w.Ranks, w.Machine = t.Plan.World, t.Job.Machine.Describe()
+		w.Fidelity = t.Job.AtFidelity
+	}
+	if t.Plan.World != w.Ranks {
+		w.Ranks = 0
+	}
+	if t.Job.Machine.Describe() != w.Machine {
+		w.Machine = "machines that differ"
+	}
+	if !slices.Contains(w.Algorithms, t.Plan.Name) {
+		w.Algorithms = append(w.Algorithms, t.Plan.Name)
+	}
+}
+
+// targets lists every algorithm under every combination of what is varied.
+func (p *perfPlan) targets() ([]perfTarget, error) {
+	var all []perfTarget
+	var out leftOut
+	for _, settings := range sweep.Combinations(p.spec.Vary) {
+		names, err := p.algorithms(settings)
+		if err != nil {
+			return nil, err
+		}
+		for _, name := range names {
+			t, err := p.target(name, settings)
+			if err == nil && p.spec.AllAlgorithms {
+				_, err = t.Small()
+			}
+			switch {
+			case err == nil:
+				all = append(all, t)
+			case p.spec.AllAlgorithms:
+				out.add(name, err.Error())
+			default:
+				return nil, err
+			}
+		}
+	}
+	if len(all) == 0 {
+		return nil, fmt.Errorf("no algorithm of %s can be measured: %s", p.what.Name, strings.Join(out.notes(), "; "))
+	}
+	for _, note := range out.notes() {
+		p.note("%s", note)
+	}
+	return all, nil
+}
+
+// algorithms are those to measure, by name.
+func (p *perfPlan) algorithms(settings []sweep.Setting) ([]string, error) {
+	switch {
+	case p.spec.AllAlgorithms && len(p.spec.Algorithms) > 0:
+		return nil, fmt.Errorf("algorithms %s, and all: one of the two", strings.Join(p.spec.Algorithms, ", "))
+	case p.spec.AllAlgorithms:
+		if _, err := p.load("", settings); err != nil {
+			return nil, err // it would keep each of them from its run
+		}
+		return sweep.AlgorithmsOf(p.what.Name), nil
+	case len(p.spec.Algorithms) > 0:
+		return p.spec.Algorithms, nil
+	}
+	x, err := p.load("", settings)
+	if err != nil {
+		return nil, err
+	}
+	return []string{sweep.DefaultAlgorithm(x.Entries, p.what)}, nil
+}
+
+// load makes the job of an algorithm, or of none.
+func (p *perfPlan) load(algorithm string, settings []sweep.Setting) (*run.Job, error) {
+	return sweep.Load(&p.spec.Base, algorithm, settings)
+}
+
+// target makes an algorithm ready, on a device that is only asked whether it can be.
+func (p *perfPlan) target(name string, settings []sweep.Setting) (perfTarget, error) {
+	t, err := sweep.NewTarget(&p.spec.Base, p.what, name, settings)
+	return perfTarget{Target: t}, err
+}
+
+// note adds what the reader of the whole sweep should know, once.
+func (p *perfPlan) note(format string, args ...any) {
+	if text := fmt.Sprintf(format, args...); !slices.Contains(p.sweep.Notes, text) {
+		p.sweep.Notes = append(p.sweep.Notes, text)
+	}
+}
+
+func (p *perfPlan) notes() {
+	s := p.spec
+	untimed := p.row.Needs(exec.Clock)
+	switch {
+	case untimed != nil:
+		p.note("%v: there are no times, and one iteration is all", untimed)
+	case s.Iterations > 1 || s.Warmup > 0:
+		p.note("time is simulated, from a machine at rest: the first iteration takes what all take, and is the only one")
+	}
+	if err := p.row.Needs(exec.Data); err != nil && s.Check {
+		p.note("not checked: %v", err)
+	}
+	p.noteOverhead()
+}
+
+// noteOverhead says that the times of a sweep have the start of a collective in them, where there is one.
+func (p *perfPlan) noteOverhead() {
+	least, most := unit.MaxTime, unit.Time(0)
+	for _, r := range p.rows {
+		least, most = min(least, r.Launch), max(most, r.Launch)
+	}
+	switch {
+	case most == 0:
+	case least == most:
+		p.note("times have %v in them for the start of a collective in software: what is simulated begins behind it", most)
+	default:
+		p.note("times have %v to %v in them for the start of a collective in software, by protocol: what is simulated begins behind it", least, most)
+	}
+}

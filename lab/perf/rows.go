@@ -1,0 +1,140 @@
+package perf
+
+import (
+	"context"
+	"fmt"
+
+	"kernbench/bench"
+	"kernbench/collective"
+	"kernbench/lab/sweep"
+	"kernbench/unit"
+)
+
+// add plans the rows of a target: by type, operation and root, as nccl-tests goes through them,
+// and size.
+func (p *perfPlan) add(ctx context.Context, t perfTarget) error {
+	if err := p.measurable(ctx, &t); err != nil {
+		return err
+	}
+	roots, err := p.roots(t.Plan.World)
+	if err != nil {
+		return err
+	}
+	for _, typ := range p.spec.Types {
+		for _, op := range p.spec.Ops {
+			for _, root := range roots {
+				if err := p.series(t, collective.Call{World: t.Plan.World, Type: typ, Op: op, Root: root}); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// measurable finds out what there is to measure of a target, and beside which limits.
+func (p *perfPlan) measurable(ctx context.Context, t *perfTarget) error {
+	known, err := false, error(nil)
+	if t.apart, known = p.apart[t.Plan.Algorithm]; !known {
+		if t.apart, err = t.LeavesApart(ctx); err != nil {
+			return err
+		}
+		p.apart[t.Plan.Algorithm] = t.apart
+	}
+	if !t.apart {
+		p.note("%s leaves its results where the contributions are: there is nothing to measure out of place", t.Plan.Name)
+	}
+	return p.limits(t)
+}
+
+func (p *perfPlan) roots(world int) ([]int, error) {
+	switch {
+	case !p.what.Rooted:
+		return []int{0}, nil
+	case p.spec.AllRoots:
+		return sweep.NumbersBelow(world), nil
+	case len(p.spec.Roots) == 0:
+		return []int{0}, nil
+	}
+	for _, r := range p.spec.Roots {
+		if r < 0 || r >= world {
+			return nil, fmt.Errorf("root %d: the ranks are 0 to %d", r, world-1)
+		}
+	}
+	return p.spec.Roots, nil
+}
+
+// series plans a row for every size at which each rank has an element. Sizes that come to the
+// same count are one row.
+func (p *perfPlan) series(t perfTarget, c collective.Call) error {
+	last, small := -1, 0
+	for _, size := range p.sizes {
+		count, elems := sweep.Counts(p.what, c, size)
+		if count == 0 && sweep.Largest(p.what, c) > 0 {
+			small++
+			continue
+		}
+		if count == last {
+			continue
+		}
+		last, c.Elems = count, elems
+		if err := p.point(t, c, count); err != nil {
+			return err
+		}
+	}
+	if small > 0 {
+		p.note("%s below %v have no element of %v for each of %d ranks", unit.Count(small, "size"), sweep.Parts(p.what, c)*unit.Bytes(c.Type.Size()), c.Type, c.World)
+	}
+	return nil
+}
+
+// point plans a row, and its runs.
+func (p *perfPlan) point(t perfTarget, c collective.Call, count int) error {
+	row := &Row{
+		Size: unit.Bytes(count) * sweep.Parts(p.what, c) * unit.Bytes(c.Type.Size()), Count: count, Type: c.Type.String(), RedOp: "none", Root: -1,
+		Algorithm: t.Plan.Name, Ranks: c.World, Settings: t.Settings,
+	}
+	if p.what.Reduces {
+		row.RedOp = c.Op.String()
+	}
+	if p.what.Rooted {
+		row.Root = c.Root
+	}
+	if p.sweep.Timed {
+		row.Launch = t.Plan.Start
+	}
+	refused := sweep.Refusal(t.Plan.Algorithm, c)
+	if refused != nil && p.sweep.All {
+		p.refused.add(sweep.Named(row.Algorithm, row.Settings), refused.Error(), row.Size.String())
+		return nil
+	}
+	p.rows = append(p.rows, row)
+	if on := t.limits; on.solver != nil {
+		on.call = c
+		p.bounded[row] = on
+	}
+	if refused != nil {
+		row.Note = refused.Error()
+		return nil
+	}
+	for _, inPlace := range []bool{false, true} {
+		if inPlace && !sweep.FitsInPlace(p.what, c) || !inPlace && !t.apart {
+			continue
+		}
+		x := *t.Job
+		x.NElem, x.DType, x.Op = max(1, c.Elems), c.Type, c.Op
+		x.BenchRow = bench.Once(inPlace, c.Root)
+		job := &sweep.Case{Row: len(p.rows) - 1, Job: &x, What: p.what, Call: c, InPlace: inPlace, Launch: row.Launch, Length: int64(c.Elems) * int64(c.Type.Size())}
+		switch moved := sweep.Data(p.what, c, inPlace); {
+		case !p.sweep.Check:
+		case moved <= p.spec.Memory:
+			x.VerifyData, job.Bytes = true, moved
+		case inPlace || !sweep.FitsInPlace(p.what, c) || sweep.Data(p.what, c, true) > p.spec.Memory:
+			row.Note = fmt.Sprintf("not checked: the data of all ranks is %v, and --mem %v", moved, p.spec.Memory)
+		default:
+			row.Note = fmt.Sprintf("out of place not checked: the data of all ranks is %v, and --mem %v", moved, p.spec.Memory)
+		}
+		p.jobs = append(p.jobs, job)
+	}
+	return nil
+}

@@ -1,0 +1,52 @@
+package perf
+
+import (
+	"cmp"
+	"context"
+
+	"kernbench/fault"
+	"kernbench/lab/run"
+	"kernbench/lab/sweep"
+)
+
+// measure makes all runs, and hands out rows in the order of the plan. Rows that are finished when
+// ctx ends the rest come too.
+func (p *perfPlan) measure(ctx context.Context, row func(*Row)) error {
+	left := make([]int, len(p.rows)) // runs of each row
+	for _, j := range p.jobs {
+		left[j.Row]++
+	}
+	out := 0
+	flush := func() {
+		for ; out < len(p.rows) && left[out] == 0; out++ {
+			row(p.rows[out])
+		}
+		if p.spec.Progress != nil {
+			p.spec.Progress(run.Progress{Phase: "perf", Done: int64(out), Total: int64(len(p.rows))})
+		}
+	}
+	flush()
+	var stalled error
+	sweep.SideBySide(ctx, p.jobs, p.spec.Memory, func(j *sweep.Case, as *sweep.Placement) {
+		left[j.Row]--
+		r := p.rows[j.Row]
+		if j.InPlace {
+			r.InPlace = as
+		} else {
+			r.OutOfPlace = as
+		}
+		if as.Wrong != nil && *as.Wrong > 0 && r.Note == "" {
+			r.Note = j.Again()
+		}
+		if fault.IsStalled(as.Err) {
+			stalled = as.Err
+		}
+		flush()
+	})
+	for ; out < len(p.rows); out++ {
+		if left[out] == 0 {
+			row(p.rows[out])
+		}
+	}
+	return cmp.Or(stalled, ctx.Err())
+}

@@ -1,0 +1,47 @@
+package run
+
+import (
+	"fmt"
+
+	"kernbench/exec"
+	_ "kernbench/exec/mock" // registers itself
+	_ "kernbench/exec/sim"  // registers itself
+)
+
+// ExecutorOf returns the executor called name; "" is the default for timing.
+func ExecutorOf(name string) (*exec.Row, error) {
+	if name == "" {
+		return exec.Default(exec.Timing), nil
+	}
+	return exec.Lookup(name)
+}
+
+// On makes row the executor of a job, at its default fidelity.
+func (x *Job) On(row *exec.Row) {
+	x.Exec, x.Executor, x.AtFidelity = row, row.Name, row.DefaultFidelity
+}
+
+// supported reports what the spec asks of its executor that this one cannot do.
+func (x *Job) supported() error {
+	for _, q := range []struct {
+		what  string
+		asked bool
+		needs []exec.Capability
+	}{
+		{"data verification", x.VerifyData, []exec.Capability{exec.Data}},
+		{"race detection", x.Race != nil && *x.Race, []exec.Capability{exec.Account}},
+		{fmt.Sprintf("%d further schedules", x.Schedules), x.Schedules > 0, []exec.Capability{exec.Schedules, exec.Data}},
+		{fmt.Sprintf("schedule %d", x.Schedule), x.Schedule != 0, []exec.Capability{exec.Schedules}},
+		{"trace file " + x.TraceFile, x.TraceFile != "", []exec.Capability{exec.Clock, exec.Trace}},
+		{fmt.Sprintf("simulated time up to %v", x.Limits.Until), x.Limits.Until > 0, []exec.Capability{exec.Clock}},
+		{"pointers of rings", x.Pointers != nil, []exec.Capability{exec.Rings}},
+	} {
+		if !q.asked {
+			continue
+		}
+		if err := x.Exec.Needs(q.needs...); err != nil {
+			return fmt.Errorf("%s: %w", q.what, err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,224 @@
+package run
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"hash"
+	"runtime/debug"
+	"time"
+
+	"kernbench/bench"
+	"kernbench/device"
+	"kernbench/exec"
+	"kernbench/fault"
+	"kernbench/history"
+	"kernbench/mem"
+	"kernbench/oplog"
+	"kernbench/outfile"
+	"kernbench/race"
+	"kernbench/trace"
+	"kernbench/unit"
+	"kernbench/verify"
+)
+
+// InternalError is a panic in the tool itself: a defect of it, whatever the input was.
+type InternalError struct {
+	Value any
+	Stack string
+}
+
+func (e *InternalError) Error() string {
+	return fmt.Sprintf("internal error: %v\n%s", e.Value, e.Stack)
+}
+
+// IsInternal reports whether an error is a defect of kernbench.
+func IsInternal(err error) bool {
+	_, ok := errors.AsType[*InternalError](err)
+	return ok
+}
+
+// Execution is what one execution of a spec left behind.
+type Execution struct {
+	Plan     *device.Plan // installed last, or nil
+	call     *device.Call // the first collective, ended or not, or nil
+	Launches []*device.Launched
+	Judged   []Judgement
+	values   []bench.Values
+	races    *race.Report       // nil: nobody looked
+	passes   int                // that the judge of races needed
+	measured []*device.Launched // whose figures are those of the program; nil: all
+	report   []string
+	leaks    []device.Leak
+	expected map[*device.CallGroup]*verify.Expected // of collectives that have begun and not been judged
+	results  hash.Hash                              // of the results of all collectives
+	changed  string                                 // what came out differently when it was repeated, if something did
+	wall     time.Duration
+}
+
+// Pass is one execution of a spec among several.
+type Pass struct {
+	watch    *watch // judge of races, or nil
+	explain  bool   // keep source lines and contributor sets, to explain a failure
+	Quiet    bool   // show nothing of what happens
+	schedule uint64 // random schedule; 0: the executor's own
+}
+
+// history is where an executor writes what it did to memory, for the judge of races.
+func (p *Pass) history() *history.Log {
+	if p.watch == nil {
+		return nil
+	}
+	return p.watch.detector.Log()
+}
+
+// fresh is who wants to know of new memory.
+func (p *Pass) fresh() func(mem.Addr, int64) {
+	if p.watch == nil {
+		return nil
+	}
+	return p.watch.detector.Fresh
+}
+
+// Execute executes a spec. The outcome is as far as the run came.
+func (x *Job) Execute(ctx context.Context, p Pass) (out *Execution, err error) {
+	out = &Execution{results: sha256.New(), expected: map[*device.CallGroup]*verify.Expected{}}
+	defer func() {
+		switch v := recover().(type) {
+		case nil:
+		case *exec.Panicked:
+			err = &InternalError{v.Value, v.Stack}
+		default:
+			err = &InternalError{v, string(debug.Stack())}
+		}
+	}()
+	var data *oplog.Log
+	if x.VerifyData {
+		data = oplog.New(oplog.Options{
+			Seed: x.Seed, Explain: p.explain, Timed: x.Exec.Can(exec.Clock), PEName: x.Machine.PEName,
+			Inline: !x.Exec.Can(exec.Clock), Audit: x.Trees, Memory: cmp.Or(x.Memory, freeMemory()), Races: x.races(),
+		})
+		defer data.Close()
+	}
+	views, closeViews, err := x.views(p)
+	if err != nil {
+		return out, err
+	}
+	// The trace of a run that failed ends with its fault. That of one that was interrupted is nothing
+	// to keep.
+	ended := false
+	defer func() {
+		if cerr := closeViews(ended && (err == nil || fault.Is(err))); err == nil {
+			err = cerr
+		}
+	}()
+	executor, err := x.openExecutor(data, views, p)
+	if err != nil {
+		return out, err
+	}
+	defer executor.Close()
+	dev, err := device.New(device.Config{
+		Machine: x.Machine, Topology: x.Topo, CCL: x.Entries, Tuning: x.tuning, Executor: executor, Row: x.Exec, Limits: x.Limits, World: x.World, PEs: x.PEs,
+		Check:       func(c *device.Call) error { return out.judge(x, data, c) },
+		Contributed: out.expect(x),
+		Fresh:       p.fresh(),
+		Given:       x.given,
+	})
+	if err != nil {
+		return out, err
+	}
+	if p.watch != nil {
+		p.watch.dev = dev
+	}
+	host := bench.NewHost(x.BenchRow, dev, bench.Options{
+		Algorithm: x.Algorithm, NElem: x.NElem, DType: x.DType, Op: x.Op, Seed: x.Seed, Input: x.input,
+		PEs: x.PEs, With: x.Options,
+	}, func(line string) {
+		out.report = append(out.report, line)
+		if x.Output != nil && !p.Quiet {
+			fmt.Fprintln(x.Output, line)
+		}
+	})
+	start := time.Now()
+	err = x.BenchRow.Execute(ctx, host)
+	if err == nil && data != nil {
+		err = data.Flush()
+	}
+	out.wall = time.Since(start)
+	out.Plan, out.call, out.Launches, out.values = dev.Plan(), dev.FirstCall(), dev.Launches(), host.Values()
+	out.measured = host.Measured()
+	if err == nil {
+		out.leaks, err = dev.ReleaseAll()
+	}
+	ended = true
+	return out, err
+}
+
+// openExecutor makes the executor of one pass.
+func (x *Job) openExecutor(data *oplog.Log, views trace.Sink, p Pass) (exec.Executor, error) {
+	s := exec.Setup{
+		Machine: x.Machine, Topology: x.Topo, Order: x.Order, Fidelity: x.AtFidelity, Seed: p.schedule,
+		Data: data, History: p.history(), Trace: views, RecordLines: p.explain || x.Trees,
+		SecondCore: !p.Quiet, // a run of its own, not one of many
+	}
+	if !p.Quiet {
+		s.Pointers = x.Pointers // else they have been shown
+	}
+	phase := "simulate"
+	if p.explain {
+		phase = "explain"
+	}
+	if x.Progress != nil && (p.explain || !p.Quiet) {
+		s.Progress = func(done, ranks int, now unit.Time) {
+			x.Progress(Progress{phase, int64(done), int64(ranks), now})
+		}
+	}
+	return x.Exec.Open(s)
+}
+
+// views opens what wants to see the events of the run. There is none in a run that is quiet,
+// as while a failure is being explained: what there was to see has been shown.
+func (x *Job) views(p Pass) (sink trace.Sink, done func(whole bool) error, err error) {
+	done = func(bool) error { return nil }
+	var file *outfile.File
+	if p.Quiet {
+		return nil, done, nil
+	}
+	var sinks []trace.Sink
+	var closers []func() error
+	if x.CCLTrace != nil && x.Exec.Can(exec.Messages) {
+		v := trace.NewCCL(x.CCLTrace, x.Machine.PEName, x.Exec.Can(exec.Clock))
+		sinks, closers = append(sinks, v), append(closers, v.Close)
+	}
+	if x.TraceFile != "" {
+		if err := trace.CheckFile(x.TraceFile); err != nil {
+			return nil, nil, err
+		}
+		f, err := outfile.Create(x.TraceFile)
+		if err != nil {
+			return nil, nil, err
+		}
+		v, err := trace.NewFile(x.TraceFile, f, x.Machine.PEName, x.madeBy().metadata())
+		if err != nil {
+			f.Discard()
+			return nil, nil, err
+		}
+		file, sinks, closers = f, append(sinks, v), append(closers, v.Close)
+	}
+	return trace.Tee(sinks...), func(whole bool) error {
+		var errs []error
+		for _, c := range closers {
+			errs = append(errs, c())
+		}
+		switch {
+		case file == nil:
+		case whole:
+			errs = append(errs, file.Commit())
+		default:
+			file.Discard()
+		}
+		return errors.Join(errs...)
+	}, nil
+}

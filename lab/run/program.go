@@ -1,0 +1,183 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"runtime/debug"
+	"strings"
+
+	"kernbench/algorithm"
+	"kernbench/bench"
+	"kernbench/device"
+	"kernbench/dtype"
+	"kernbench/exec"
+	"kernbench/oplog"
+	"kernbench/program"
+	"kernbench/program/text"
+	"kernbench/tl"
+	"kernbench/unit"
+)
+
+// ProgramFile is a program as text: what the ranks of a collective do.
+type ProgramFile = text.File
+
+// ReadProgram reads a program file.
+func ReadProgram(name string) (*ProgramFile, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return text.Read(name, f)
+}
+
+// loadProgram makes the algorithm of the run that of a file, and takes from there who takes part
+// and what is performed.
+func (x *Job) loadProgram() error {
+	for _, c := range []struct {
+		what  string
+		asked bool
+	}{
+		{"bench", x.Bench != ""}, {"algorithm", x.Algorithm != ""}, {"tuning", x.Tuning != ""}, {"ranks", x.Ranks != 0},
+		{"n-elem", x.NElem != 0}, {"dtype", x.DType != dtype.Invalid}, {"op", x.Op != tl.Sum},
+	} {
+		if c.asked {
+			return fmt.Errorf("--%s and --program: the file %s says it", c.what, x.Program)
+		}
+	}
+	for _, set := range x.Sets {
+		key, _, _ := strings.Cut(set, "=")
+		switch name := strings.TrimSpace(key[strings.LastIndexByte(key, '.')+1:]); name {
+		case "n_slots", "slot_size", "chunk_size", "accumulate":
+			return fmt.Errorf("--set %s and --program: the file %s has been made with its own %s, and this one would change nothing; "+
+				"give it to kernbench program instead", set, x.Program, name)
+		}
+	}
+	f, err := ReadProgram(x.Program)
+	if err != nil {
+		return err
+	}
+	return x.give(f)
+}
+
+// give makes the algorithm of the run that of a program.
+func (x *Job) give(f *ProgramFile) error {
+	if err := f.Runnable(); err != nil {
+		return err
+	}
+	if x.Devices != nil && len(x.Devices) != f.World {
+		return fmt.Errorf("devices %s: the program %s has %d ranks", deviceList(x.Devices), f.Name, f.World)
+	}
+	if x.Devices == nil {
+		x.Ranks = f.World
+	}
+	x.NElem, x.DType, x.Op = f.Elems, f.Type, f.Op
+	x.BenchRow = bench.OfFile(f.Root, f.Results)
+	x.given = &device.Given{
+		Algorithm: &algorithm.Algorithm{
+			Name: f.Algorithm, Summary: "a program from " + f.Name, Collective: f.Collective, Kernel: f.Kernel(), Idempotent: f.Idempotent,
+		},
+		Wiring: f.Wiring, Slots: f.Slots, SlotBytes: f.SlotBytes, Scratch: f.Scratch, Windows: f.Windows,
+	}
+	return nil
+}
+
+// OfProgram is Run of a program that has been read.
+func OfProgram(ctx context.Context, s Spec, f *ProgramFile) (*Result, error) {
+	x, err := loadWith(s, f)
+	if err != nil {
+		return nil, err
+	}
+	return x.Run(ctx)
+}
+
+// Record records what the ranks of a spec's algorithm do. The error is a mistake in the spec, a
+// fault of a kernel, or why the kernel is no program: it asks, or does what a file cannot say.
+func Record(ctx context.Context, s Spec) (f *ProgramFile, err error) {
+	x, err := Load(s)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if v := recover(); v != nil {
+			err = &InternalError{v, string(debug.Stack())}
+		}
+	}()
+	r := &recording{x: x}
+	if r.dev, err = device.New(device.Config{
+		Machine: x.Machine, Topology: x.Topo, CCL: x.Entries, Tuning: x.tuning, Executor: r, Row: x.Exec, World: x.World, PEs: x.PEs,
+	}); err != nil {
+		return nil, err
+	}
+	host := bench.NewHost(x.BenchRow, r.dev, bench.Options{
+		Algorithm: x.Algorithm, NElem: x.NElem, DType: x.DType, Op: x.Op, PEs: x.PEs, With: x.Options,
+	}, nil)
+	err = x.BenchRow.Execute(ctx, host)
+	if refused, ok := errors.AsType[*program.Refusal](err); ok {
+		return nil, fmt.Errorf("%s is no program: %w", r.dev.Plan().Name, refused)
+	}
+	if errors.Is(err, program.ErrBudget) {
+		return nil, fmt.Errorf("the program takes more than %v of memory: record fewer ranks", recordBudget)
+	}
+	return r.file, err
+}
+
+// recordBudget is what a recorded program may take.
+const recordBudget = unit.GiB
+
+// recording is an executor that records launches and carries out nothing.
+type recording struct {
+	x    *Job
+	dev  *device.Context
+	file *ProgramFile
+}
+
+func (r *recording) Data() *oplog.Log { return nil }
+func (r *recording) Close()           {}
+
+func (r *recording) Launch(ctx context.Context, l *tl.Launch) (*tl.Result, error) {
+	call := r.dev.FirstCall()
+	switch {
+	case r.file != nil:
+		return nil, errors.New("it launches several kernels: a program file has one launch")
+	case call == nil:
+		return nil, errors.New("it performs no collective: a program file is one of a collective")
+	case call.Plan.PerSIP():
+		return nil, errors.New("with rank_level: sip a rank is a SIP: ranks of a program are PEs")
+	}
+	p, err := program.RecordLaunch(ctx, l, program.Options{Places: true, Budget: recordBudget, PEName: r.x.Machine.PEName})
+	if err != nil {
+		return nil, err
+	}
+	g, a := &call.Groups[0], call.Plan.Algorithm
+	what := call.Collective
+	f := &ProgramFile{
+		Name: call.Plan.Name, Algorithm: call.Plan.Name, Collective: what.Name, Root: g.Call.Root, Type: g.Call.Type, Elems: g.Call.Elems,
+		Idempotent: a.Idempotent,
+	}
+	if what.Reduces {
+		f.Op = g.Call.Op
+	}
+	f.Results = results(g, l)
+	if err := f.Of(&text.Recorded{Program: p, Launch: l, In: g.Addrs, Out: g.OutAddrs}); err != nil {
+		return nil, err
+	}
+	r.file = f
+	return &tl.Result{}, nil
+}
+
+// results is how many elements of a result's memory each rank has; 0: it has none of its own.
+func results(g *device.CallGroup, l *tl.Launch) int {
+	if g.OutAddrs == nil {
+		return 0
+	}
+	most := 0
+	for _, n := range l.Groups[0].Args.OutElems {
+		most = max(most, n)
+	}
+	return most
+}
+
+var _ exec.Executor = (*recording)(nil)

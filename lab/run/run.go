@@ -1,0 +1,290 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"kernbench/device"
+	"kernbench/exec"
+	"kernbench/fault"
+	"kernbench/mem"
+	"kernbench/tl"
+	"kernbench/unit"
+)
+
+// Run executes a spec and judges what comes out. The error is what kept the run from its
+// end: a mistake in the spec, which the Result then knows nothing of, or a fault of the
+// kernel, as one of the types of package fault. A run that ends with wrong data is no
+// error: Result.OK tells.
+//
+// When something is wrong the run is executed a second time, keeping source lines and the
+// set of contributors of every element, to say where: a run is a pure function of its spec.
+// The figures are those of the first.
+func Run(ctx context.Context, s Spec) (*Result, error) {
+	x, err := Load(s)
+	if err != nil {
+		return nil, err
+	}
+	return x.Run(ctx)
+}
+
+func (x *Job) Run(ctx context.Context) (*Result, error) {
+	first, err := x.first(ctx)
+	r, ferr := x.result(first, first, err), err
+	if fault.Is(err) && !Endless(err) || err == nil && first.wrong() {
+		r, ferr = x.explain(ctx, first, err)
+	}
+	if x.Schedules == 0 || Endless(ferr) || IsInternal(ferr) || ferr != nil && !fault.Is(ferr) {
+		return r, ferr
+	}
+	if err := x.schedules(ctx, r, first, err); err != nil {
+		return r, errors.Join(ferr, err)
+	}
+	return r, ferr
+}
+
+// explain executes a run that went wrong a second time, to say where. What the first found
+// stands: a kernel that is not a function of its arguments may do better when run again.
+func (x *Job) explain(ctx context.Context, first *Execution, err error) (*Result, error) {
+	var second *Execution
+	var again error
+	if ctx.Err() == nil {
+		second, again = x.Execute(ctx, Pass{explain: true, Quiet: true, schedule: x.Schedule})
+		second.races, second.passes = first.races, first.passes
+	}
+	switch {
+	case ctx.Err() != nil:
+		return x.result(first, first, err), err
+	case IsInternal(again):
+		return x.result(first, first, err), errors.Join(err, again)
+	}
+	if first.changed == "" {
+		first.changed = first.differs(err, second, again)
+	}
+	switch {
+	case fault.Is(err) && fault.Is(again):
+		return x.result(first, second, again), again
+	case err == nil && again == nil && second.wrong():
+		return x.result(first, second, nil), nil
+	}
+	return x.result(first, first, err), err
+}
+
+// Endless reports whether a kernel was stopped that did not end. Its place is known: another run
+// would take as long and tell nothing more.
+func Endless(err error) bool { return fault.IsStalled(err) || isLimit(err) }
+
+func isLimit(err error) bool {
+	_, ok := errors.AsType[*fault.Limit](err)
+	return ok
+}
+
+// result puts the figures of a run and what is told of it into one.
+func (x *Job) result(first, told *Execution, err error) *Result {
+	r := &Result{
+		Spec: x.Spec, Bench: x.BenchRow.Name, Executor: x.Executor, Fidelity: x.AtFidelity, Machine: x.Machine.Describe(), MadeBy: x.madeBy(),
+		DType: x.DType.String(), Timed: x.Exec.Can(exec.Clock), WallTime: first.wall,
+		MemoryOrder: x.Order.String(), Schedule: x.Schedule,
+		Launches: len(first.Launches), Report: first.report, Failures: []Failure{}, Notes: []string{},
+	}
+	if r.Report == nil {
+		r.Report = []string{}
+	}
+	if err != nil {
+		r.Fault = err.Error()
+	}
+	x.collective(r, first)
+	for _, l := range first.Launches {
+		r.WorldSize = max(r.WorldSize, l.World)
+		r.Events += l.Result.Events // of the tool's work
+		if m := l.Result.Mode; m != "" && !slices.Contains(r.Simulation, m) {
+			r.Simulation = append(r.Simulation, m)
+		}
+		if first.measured != nil && !slices.Contains(first.measured, l) {
+			continue
+		}
+		r.Messages += l.Result.Messages
+		r.MessageBytes += l.Result.Bytes
+		r.SlotHazards += l.Result.Hazards
+		r.count(l.Result.Traffic)
+		// Beside a collective other launches do not count. Without one all of them do, whether
+		// or not the program has a plan.
+		if first.Plan == nil || first.call == nil || len(l.Calls) > 0 || first.measured != nil {
+			r.SimulatedTime += l.Result.Duration()
+			if r.Timed {
+				r.Launch += Overhead(l)
+			}
+		}
+	}
+	if p := first.Plan; p != nil {
+		r.WorldSize = p.World
+		for _, j := range first.Judged { // a bench may have used plans of several sizes
+			r.WorldSize = max(r.WorldSize, j.call.Plan.World)
+		}
+	}
+	if r.WorldSize == 0 {
+		r.WorldSize = len(x.PEs) // who was asked for, where nothing came of it
+	}
+	x.bandwidth(r, first)
+	if sec := first.wall.Seconds(); sec > 0 && r.Events > 0 {
+		r.EventsPerSecond = float64(r.Events) / sec
+	}
+	if r.Messages > 0 {
+		r.NsPerMessage = float64(first.wall.Nanoseconds()) / float64(r.Messages)
+	}
+	x.verdicts(r, told, err)
+	x.notes(r, first, told)
+	if first.changed != "" {
+		r.differently(first.changed)
+	}
+	return r
+}
+
+// count adds the traffic of one launch to that of the others, rank by rank.
+func (r *Result) count(traffic []Traffic) {
+	for _, t := range traffic {
+		for len(r.Traffic) <= t.Rank {
+			r.Traffic = append(r.Traffic, Traffic{Rank: len(r.Traffic)})
+		}
+		r.Traffic[t.Rank].Add(t)
+	}
+}
+
+// collective says what was performed: as it was launched, which a program may have chosen
+// otherwise than its options say.
+func (x *Job) collective(r *Result, out *Execution) {
+	if p := out.Plan; p != nil {
+		r.Algorithm, r.Collective = p.Name, p.Algorithm.Collective
+		if HasRings(p) {
+			r.Topology = p.Topology.Name
+		}
+	}
+	if out.call == nil {
+		return
+	}
+	c := out.call.Groups[0].Call
+	r.DType, r.ElemsPerRank = c.Type.String(), out.call.ElemsPerRank()
+	r.BytesPerRank = unit.Bytes(r.ElemsPerRank) * unit.Bytes(c.Type.Size())
+	if out.call.Collective.Reduces {
+		r.Op = c.Op.String()
+	}
+	x.turns(r, out)
+}
+
+// HasRings reports whether some rank of a plan has a neighbour.
+func HasRings(p *device.Plan) bool {
+	return p != nil && slices.ContainsFunc(p.Wiring, func(w tl.Wiring) bool { return len(w.Out) > 0 })
+}
+
+// bandwidth is that of the collectives: bytes of a rank over simulated time, and times the
+// bus factor. A launch that performed several took its time once. Where a program measures
+// launches that perform collectives, only these count.
+func (x *Job) bandwidth(r *Result, out *Execution) {
+	with := performing(out.Launches)
+	launches := with
+	if out.measured != nil {
+		launches = out.measured
+		if own := performing(out.measured); len(own) > 0 {
+			with = own
+		}
+	}
+	var took unit.Time
+	for _, l := range launches {
+		took += l.Result.Duration()
+	}
+	if took <= 0 {
+		return
+	}
+	var bytes unit.Bytes
+	var bus float64
+	for _, l := range with {
+		for _, c := range l.Calls {
+			for _, g := range c.Groups {
+				n := c.Collective.Bytes(g.Call)
+				bytes += n
+				bus += float64(n) * c.Collective.BusFactor(c.Plan.World)
+			}
+		}
+	}
+	r.AlgBW, r.BusBW = float64(bytes)/took.Ns(), bus/took.Ns()
+}
+
+// performing are those launches that performed collectives.
+func performing(launches []*device.Launched) []*device.Launched {
+	return slices.DeleteFunc(slices.Clone(launches), func(l *device.Launched) bool { return len(l.Calls) == 0 })
+}
+
+// notes are what a user would want to know and did not ask.
+func (x *Job) notes(r *Result, first, told *Execution) {
+	note := func(format string, args ...any) { r.Notes = append(r.Notes, fmt.Sprintf(format, args...)) }
+	x.noteAuto(first.Plan, note)
+	if len(first.Judged) > 0 {
+		x.traffic(first, note)
+	}
+	distinct, differing := 0, 0
+	for _, j := range told.Judged {
+		for _, v := range j.Verdicts {
+			if v.DifferingRanks > 0 {
+				distinct, differing = max(distinct, v.DistinctResults), differing+v.DifferingRanks
+			}
+		}
+	}
+	if differing > 0 && !told.wrong() { // else they differ for a worse reason
+		note("ranks differ bitwise: %d different results, %d ranks hold another than rank 0, because each adds in another order and %s rounds", distinct, differing, r.DType)
+	}
+	if r.SlotHazards > 0 {
+		note("%d reads of a ring slot whose credit had gone (credit: on_recv): the sender may have been writing there", r.SlotHazards)
+	}
+	if err := x.Exec.Needs(exec.Messages); err != nil && x.CCLTrace != nil {
+		note("no CCL trace: %v", err)
+	}
+	if x.Order == mem.Sequential {
+		note("memory_order: %v takes every remote operation as done before the next one begins: it hides missing fences and barriers, which show on the machines that do not", x.Order)
+	}
+	if len(first.measured) > 0 && len(performing(first.measured)) == 0 && len(first.Judged) > 0 {
+		note("time, bandwidth and traffic are those of the bench's own launches, not of %s", first.Judged[0].call.Plan.Name)
+	}
+	for _, l := range first.leaks {
+		size := ""
+		if l.Bytes > 0 {
+			size = fmt.Sprintf(" (%v)", l.Bytes)
+		}
+		note("the bench did not free %s%s", l.Name, size)
+	}
+}
+
+// traffic compares the bytes that crossed with those that had to.
+func (x *Job) traffic(out *Execution, note func(string, ...any)) {
+	var moved int64
+	var need unit.Bytes
+	for _, l := range performing(out.Launches) {
+		moved += l.Result.Bytes
+	}
+	for _, j := range out.Judged {
+		for _, g := range j.call.Groups {
+			need += j.call.Collective.Demand(g.Call)
+		}
+	}
+	if need <= 0 || moved <= int64(need) {
+		return
+	}
+	c := out.Judged[0].call
+	ratio := float64(moved) / float64(need)
+	how := fmt.Sprintf("%.4g", ratio)
+	if c.Plan.World > 2 && moved*2 == int64(need)*int64(c.Plan.World) {
+		how = fmt.Sprintf("N/2 = %.4g", ratio)
+	}
+	note("%s moves %s times the bytes that %s needs, %v instead of %v%s", c.Plan.Name, how, c.Collective.Name,
+		unit.Bytes(moved), need, better(c))
+}
+
+// better names what moves fewer bytes.
+func better(c *device.Call) string {
+	const chunked = "ring_allreduce_chunked"
+	if c.Collective.Name != "all_reduce" || c.Plan.Algorithm.Name == chunked || c.Groups[0].Call.Op > tl.Avg {
+		return ""
+	}
+	return "; the chunked form, " + chunked + ", moves no more than that"
+}

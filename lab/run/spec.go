@@ -1,0 +1,82 @@
+package run
+
+import (
+	"encoding/json"
+	"io"
+
+	"kernbench/bench"
+	"kernbench/dtype"
+	"kernbench/exec"
+	"kernbench/tl"
+	"kernbench/unit"
+)
+
+// Spec says everything that a run depends on. The zero value of each field stands for the
+// default.
+type Spec struct {
+	Topology  string   `json:"topology,omitempty"`  // file or preset; the default machine
+	CCL       string   `json:"ccl,omitempty"`       // file; the built-in ccl.yaml
+	Sets      []string `json:"sets,omitempty"`      // KEY=VALUE over either file
+	Tuning    string   `json:"tuning,omitempty"`    // file that kernbench tune wrote, by which the algorithm auto chooses
+	Bench     string   `json:"bench,omitempty"`     // see bench.All; the one for what Algorithm performs, else ccl_allreduce
+	Algorithm string   `json:"algorithm,omitempty"` // entry of ccl.yaml or algorithm of the library; the bench's own
+
+	// HostProgram runs instead of Bench. It need not be registered.
+	HostProgram *bench.Program `json:"-"`
+
+	// Program is a file of what the ranks do, instead of Bench and Algorithm. It says Ranks, NElem,
+	// DType and Op too.
+	Program string `json:"program,omitempty"`
+
+	Ranks   int         `json:"ranks,omitempty"`   // take part: the first of the machine in rank order; as the bench or the configuration says
+	Devices []int       `json:"devices,omitempty"` // take part: these of the machine, ascending, by their place in rank order, instead of the first Ranks
+	NElem   int         `json:"n_elem,omitempty"`  // elements per rank; as the bench or the configuration says
+	DType   dtype.Type  `json:"-"`                 // that of the bench, as a rule f16
+	Op      tl.ReduceOp `json:"-"`                 // sum
+	Seed    uint64      `json:"seed"`              // of the inputs and of the provenance hashes
+	Input   string      `json:"input,omitempty"`   // what ranks contribute: one of bench.InputNames, or a file of numbers; as the bench says
+
+	Options map[string]string `json:"options,omitempty"` // of the bench, by name: see bench.Program.Options
+
+	Race       *bool  `json:"race,omitempty"`     // look for hazards; nil: on executors without a clock that can
+	VerifyData bool   `json:"verify_data"`        // move bytes, and check provenance and values
+	Executor   string `json:"executor,omitempty"` // by its name in package exec; the default for timing
+	Fidelity   string `json:"fidelity,omitempty"` // one of the executor's; its default
+
+	// Schedules asks for so many further runs with random schedules, numbered from 1, whose
+	// results are compared; they move bytes, and so does the run itself. Schedule is that of the
+	// run itself, 0 being the executor's own.
+	Schedules int    `json:"schedules,omitempty"`
+	Schedule  uint64 `json:"schedule,omitempty"`
+
+	Memory unit.Bytes  `json:"-"` // of this computer that the data of a run may take; 0: what is free
+	Limits exec.Limits `json:"-"` // of launches that do not end by themselves
+
+	Command   string           `json:"-"` // that asks for the run: see MadeBy
+	TraceFile string           `json:"-"` // writes the events of the run: see trace.NewFile
+	CCLTrace  io.Writer        `json:"-"` // gets one line per send and receive
+	Pointers  io.Writer        `json:"-"` // gets the pointers of all rings as each launch leaves them
+	Output    io.Writer        `json:"-"` // gets the lines that the bench reports, as they come
+	Progress  func(p Progress) `json:"-"` // is told how far the run is, from the goroutine of Run
+}
+
+// MarshalJSON writes type and operation by their names.
+func (s Spec) MarshalJSON() ([]byte, error) {
+	type plain Spec
+	named := struct {
+		plain
+		DType string `json:"dtype,omitempty"`
+		Op    string `json:"op"`
+	}{plain: plain(s), Op: s.Op.String()}
+	if s.DType.Valid() {
+		named.DType = s.DType.String()
+	}
+	return json.Marshal(named)
+}
+
+// Progress is how far a run is.
+type Progress struct {
+	Phase       string    // "simulate", "explain", "compare", ...
+	Done, Total int64     // steps of that phase; Total is 0 when nobody knows
+	Simulated   unit.Time // how far a simulation is; what is left of it, nobody knows
+}

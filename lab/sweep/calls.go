@@ -1,0 +1,95 @@
+package sweep
+
+import (
+	"fmt"
+
+	"kernbench/algorithm"
+	"kernbench/collective"
+	"kernbench/unit"
+)
+
+// Largest is the most elements that a rank brings or ends with, when each rank has one for each
+// rank.
+func Largest(what *collective.Collective, c collective.Call) int {
+	c.Elems = c.World
+	most := 0
+	for r := range c.World {
+		most = max(most, what.In(c, r), what.Out(c, r))
+	}
+	return most
+}
+
+// Parts is how many times the count of a call its largest vector has: all ranks together, where
+// a rank has a part of what another has or comes to have, or where vectors are of a block for each
+// rank, else once. So nccl counts elements.
+func Parts(what *collective.Collective, c collective.Call) unit.Bytes {
+	if what.Blocks {
+		return unit.Bytes(c.World)
+	}
+	most := Largest(what, c)
+	c.Elems = c.World
+	for r := range c.World {
+		for _, n := range []int{what.In(c, r), what.Out(c, r)} {
+			if n > 0 && n < most {
+				return unit.Bytes(c.World)
+			}
+		}
+	}
+	return 1
+}
+
+// Counts are what the call of nccl counts for a size, and what a rank brings to the call here:
+// the first is a part of the largest vector, and the second that vector or a part of it.
+func Counts(what *collective.Collective, c collective.Call, size unit.Bytes) (count, elems int) {
+	most := Largest(what, c)
+	if most == 0 {
+		return 0, 0
+	}
+	n := Parts(what, c)
+	count = int(size / (n * unit.Bytes(c.Type.Size())))
+	return count, count * int(n) * c.World / most
+}
+
+// Refusal is why an algorithm cannot perform a call. Its author may be the user: a panic is one
+// reason more.
+func Refusal(a *algorithm.Algorithm, c collective.Call) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = fmt.Errorf("its Check panicked: %v", v)
+		}
+	}()
+	return a.Refuses(c)
+}
+
+// FitsInPlace reports whether contributions and results can share memory.
+func FitsInPlace(what *collective.Collective, c collective.Call) bool {
+	return !what.Apart && c.Elems > 0 && (what.InPlace != nil || mostOut(what, c) <= c.Elems)
+}
+
+func mostOut(what *collective.Collective, c collective.Call) int {
+	most := 0
+	for r := range c.World {
+		most = max(most, what.Out(c, r))
+	}
+	return most
+}
+
+// Data is the size of the contributions of all ranks, and of what they end with if that goes
+// elsewhere.
+func Data(what *collective.Collective, c collective.Call, inPlace bool) unit.Bytes {
+	n := c.Elems + mostOut(what, c)
+	if inPlace {
+		_, _, room := what.Shared(c, 0)
+		n = max(room, c.Elems)
+	}
+	return unit.Bytes(n) * unit.Bytes(c.World) * unit.Bytes(c.Type.Size())
+}
+
+// NumbersBelow lists the numbers below n.
+func NumbersBelow(n int) []int {
+	v := make([]int, n)
+	for i := range v {
+		v[i] = i
+	}
+	return v
+}

@@ -1,0 +1,65 @@
+package sweep
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"kernbench/algorithm"
+	"kernbench/bench"
+	"kernbench/collective"
+	"kernbench/conf"
+	"kernbench/device"
+)
+
+// FindCollective is the collective that a person means who says all_reduce, allreduce, alltoall
+// or all_reduce_perf: one that some algorithm performs.
+func FindCollective(name string) (*collective.Collective, error) {
+	key := bare(strings.TrimSuffix(strings.ToLower(name), "_perf"))
+	var found *collective.Collective
+	var performed []string
+	for _, co := range collective.All() {
+		if names := AlgorithmsOf(co.Name); len(names) > 0 {
+			performed = append(performed, co.Name)
+		}
+		if bare(co.Name) == key {
+			found = co
+		}
+	}
+	switch {
+	case found != nil && slices.Contains(performed, found.Name):
+		return found, nil
+	case found != nil:
+		return nil, fmt.Errorf("no algorithm performs %s: there are some for %s", found.Name, strings.Join(performed, ", "))
+	}
+	if near := conf.Nearest(name, performed); near != "" {
+		return nil, fmt.Errorf("unknown collective %q: did you mean %q?", name, near)
+	}
+	return nil, fmt.Errorf("unknown collective %q: one of %s", name, strings.Join(performed, ", "))
+}
+
+// bare is a name without what its spellings differ by.
+func bare(name string) string { return strings.NewReplacer("_", "", "-", "").Replace(name) }
+
+// AlgorithmsOf lists the library's algorithms of a collective by name.
+func AlgorithmsOf(collective string) []string {
+	var names []string
+	for _, a := range algorithm.All() {
+		if a.Collective == collective {
+			names = append(names, a.Name)
+		}
+	}
+	return names
+}
+
+// DefaultAlgorithm is what performs a collective when nobody names an algorithm: that of
+// defaults.algorithm in ccl.yaml if it performs this one, else what the bench of the collective
+// runs, else the first by name.
+func DefaultAlgorithm(ccl *conf.CCL, what *collective.Collective) string {
+	for _, name := range []string{ccl.Defaults.Algorithm, bench.For(what.Name).Algorithm} {
+		if c, err := device.ResolveAlgorithm(ccl, name); err == nil && name != "" && c.Algorithm.Collective == what.Name {
+			return name
+		}
+	}
+	return AlgorithmsOf(what.Name)[0]
+}

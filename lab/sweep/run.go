@@ -1,0 +1,136 @@
+package sweep
+
+import (
+	"context"
+	"runtime"
+	"slices"
+
+	"kernbench/collective"
+	"kernbench/exec"
+	"kernbench/fault"
+	"kernbench/lab/run"
+	"kernbench/unit"
+)
+
+// Case is one run: a call of a collective with results in one of the two places.
+type Case struct {
+	Messages, Events int64 // of the simulation, when it has ended
+
+	Row     int      // whatever the owner of a list of jobs makes of it
+	Job     *run.Job // with everything that the run needs
+	What    *collective.Collective
+	Call    collective.Call
+	InPlace bool
+	Bytes   unit.Bytes // of data that it moves; 0: none
+	Length  int64      // of the run, beside others: the more the longer; 0: nobody knows
+	Launch  unit.Time  // in software
+}
+
+// Placement is a collective with results in a place of their own, or in that of the
+// contributions.
+type Placement struct {
+	Time  unit.Time `json:"time_ps"`   // simulated, and behind the Launch of the row
+	AlgBW float64   `json:"algbw_gbs"` // 1e9 bytes per second
+	BusBW float64   `json:"busbw_gbs"`
+	Wrong *int64    `json:"wrong"` // elements of all ranks; nil: nobody looked
+
+	Error string `json:"error,omitempty"` // what kept it from its end
+	Err   error  `json:"-"`               // the same as a type
+}
+
+// SideBySide makes runs, as many beside each other as the program may use processors and the
+// memory for data allows. The first processor takes them in their order, so that whoever waits for the
+// first does not wait for long; all others take the longest that is left, so that none is alone with that at the
+// end. Each is handed out when it ended, from the goroutine of the caller; one that ctx ended is not.
+func SideBySide(ctx context.Context, jobs []*Case, memory unit.Bytes, ended func(*Case, *Placement)) {
+	type end struct {
+		job *Case
+		as  *Placement
+	}
+	left := slices.Clone(jobs)
+	var inOrder *Case // that the first processor has
+	running, inUse := 0, unit.Bytes(0)
+	ends := make(chan end)
+	for {
+		for ctx.Err() == nil && len(left) > 0 && running < runtime.GOMAXPROCS(0) {
+			at := 0
+			if inOrder != nil {
+				at = longest(left, memory-inUse)
+			} else if running > 0 && inUse+left[0].Bytes > memory {
+				at = none
+			}
+			if at == none {
+				break
+			}
+			j := left[at]
+			if inOrder == nil {
+				inOrder = j
+			}
+			left = slices.Delete(left, at, at+1)
+			running, inUse = running+1, inUse+j.Bytes
+			go func() { ends <- end{j, j.Run(ctx)} }()
+		}
+		if running == 0 {
+			return
+		}
+		e := <-ends
+		if e.job == inOrder {
+			inOrder = nil
+		}
+		running, inUse = running-1, inUse-e.job.Bytes
+		if e.as.Err == nil || ctx.Err() == nil {
+			ended(e.job, e.as)
+		}
+		if fault.IsStalled(e.as.Err) {
+			left = nil // its goroutine still runs, and further runs would add theirs
+		}
+	}
+}
+
+// none is the place of no job.
+const none = -1
+
+// longest is the place of the longest job, the first of several, of those whose data have room.
+func longest(jobs []*Case, room unit.Bytes) int {
+	at := none
+	for i, j := range jobs {
+		if j.Bytes <= room && (at == none || j.Length > jobs[at].Length) {
+			at = i
+		}
+	}
+	return at
+}
+
+// Again is what shows a wrong result once more, and where it is: the usual way to run an algorithm,
+// with root 0 and results where the contributions are, if they can go there.
+func (j *Case) Again() string {
+	if j.Call.Root != 0 || j.InPlace && j.What.InPlace != nil || !j.InPlace && FitsInPlace(j.What, j.Call) {
+		return ""
+	}
+	x := *j.Job
+	x.Ranks = j.Call.World
+	return "again: " + x.Reproduce()
+}
+
+// Run makes one run.
+func (j *Case) Run(ctx context.Context) *Placement {
+	out, err := j.Job.Execute(ctx, run.Pass{Quiet: true})
+	at := &Placement{Err: err}
+	if err != nil {
+		at.Error = err.Error()
+		return at
+	}
+	if at.Time = out.Launches[0].Result.Duration() + j.Launch; j.Job.Exec.Can(exec.Clock) && at.Time > 0 {
+		at.AlgBW = float64(j.What.Bytes(j.Call)) / at.Time.Ns()
+		at.BusBW = at.AlgBW * j.What.BusFactor(j.Call.World)
+	}
+	j.Messages, j.Events = out.Launches[0].Result.Messages, out.Launches[0].Result.Events
+	if j.Job.VerifyData {
+		wrong := int64(0)
+		for _, v := range out.Judged[0].Verdicts {
+			wrong += int64(v.Wrong)
+		}
+		at.Wrong = &wrong
+	}
+	return at
+}

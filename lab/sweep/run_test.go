@@ -1,0 +1,33 @@
+package sweep
+
+import (
+	"testing"
+
+	"kernbench/unit"
+)
+
+// The longest job that has room goes first, and of those of which nobody knows anything the first.
+func TestLongest(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		lengths []int64 // which are bytes, too
+		room    unit.Bytes
+		want    int
+	}{
+		{"one", []int64{5}, 9, 0},
+		{"the last", []int64{1, 2, 8}, 9, 2},
+		{"the first of several", []int64{1, 8, 8, 2}, 9, 1},
+		{"nobody knows", []int64{0, 0, 0}, 0, 0},
+		{"the longest has no room", []int64{1, 8, 4}, 7, 2},
+		{"nothing has room", []int64{1, 8, 4}, 0, none},
+		{"nothing is left", nil, 9, none},
+	} {
+		var jobs []*Case
+		for _, n := range c.lengths {
+			jobs = append(jobs, &Case{Length: n, Bytes: unit.Bytes(n)})
+		}
+		if got := longest(jobs, c.room); got != c.want {
+			t.Errorf("%s: job %d, want %d", c.name, got, c.want)
+		}
+	}
+}

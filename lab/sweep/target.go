@@ -1,0 +1,120 @@
+package sweep
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"kernbench/bench"
+	"kernbench/collective"
+	"kernbench/device"
+	"kernbench/exec"
+	"kernbench/fault"
+	"kernbench/lab/run"
+	"kernbench/unit"
+)
+
+// Target is an algorithm of a collective on a machine with its settings.
+type Target struct {
+	Job      *run.Job
+	what     *collective.Collective
+	Plan     *device.Plan
+	Settings []Setting
+}
+
+// Load makes the job of an algorithm with settings, or of none, on the machine of a base.
+func Load(b *run.Spec, algorithm string, settings []Setting) (*run.Job, error) {
+	one := run.Spec{
+		Topology: b.Topology, CCL: b.CCL, Sets: slices.Clone(b.Sets), Ranks: b.Ranks, Seed: b.Seed,
+		Executor: b.Executor, Fidelity: b.Fidelity, Bench: bench.CCLHello.Name, Algorithm: algorithm, Limits: b.Limits,
+	}
+	for _, s := range settings {
+		switch {
+		case strings.Contains(s.Key, "."):
+			one.Sets = append(one.Sets, s.Key+"="+s.Value)
+		case algorithm != "": // for the entry itself: what it has of its own beats the defaults
+			one.Sets = append(one.Sets, fmt.Sprintf("algorithms.%s.%s=%s", algorithm, s.Key, s.Value))
+		}
+	}
+	return run.Load(one)
+}
+
+// NewTarget makes an algorithm ready, on a device that is only asked whether it can be.
+func NewTarget(b *run.Spec, what *collective.Collective, name string, settings []Setting) (t Target, err error) {
+	x, err := Load(b, name, settings)
+	if err != nil {
+		return t, err
+	}
+	dev, err := device.New(device.Config{Machine: x.Machine, Topology: x.Topo, CCL: x.Entries, Row: x.Exec, World: x.World})
+	if err != nil {
+		return t, err
+	}
+	plan, err := dev.InstallIPCQ(name)
+	switch {
+	case err != nil:
+		return t, err
+	case plan.Algorithm.Collective != what.Name:
+		return t, fmt.Errorf("algorithm %s performs %s, not %s", plan.Name, plan.Algorithm.Collective, what.Name)
+	case plan.PerSIP():
+		return t, fmt.Errorf("algorithm %s: with rank_level: sip a rank is a SIP: what is measured goes between PEs", plan.Name)
+	}
+	return Target{Job: x, what: what, Plan: plan, Settings: settings}, nil
+}
+
+// LeavesApart reports whether the kernel of a target leaves results where Into says. One that
+// always stores to its shard cannot be measured out of place: it would leave nothing there. A
+// short run without a clock shows it.
+func (t *Target) LeavesApart(ctx context.Context) (bool, error) {
+	c, _ := t.Small()
+	if !FitsInPlace(t.what, c) || mostOut(t.what, c) == 0 {
+		return true, nil // elsewhere is the only place there is
+	}
+	x := *t.Job
+	x.On(exec.Default(exec.Checking))
+	x.VerifyData = true
+	x.NElem, x.DType, x.BenchRow = c.Elems, c.Type, bench.Once(false, 0)
+	apart := true
+	// What goes wrong here, goes wrong again when it is measured, and is told then.
+	out, err := x.Execute(ctx, run.Pass{Quiet: true})
+	if fault.IsStalled(err) {
+		return false, err // it would wait as long again
+	}
+	if err == nil && len(out.Judged) > 0 {
+		unwritten, all := 0, 0
+		for _, v := range out.Judged[0].Verdicts {
+			unwritten += v.Unwritten
+		}
+		for r := range c.World {
+			all += t.what.Out(c, r)
+		}
+		apart = unwritten < all
+	}
+	return apart, nil
+}
+
+// Small is a call with few elements that an algorithm takes, or why it takes none.
+func (t *Target) Small() (c collective.Call, err error) {
+	c = t.Plan.Algorithm.SomeCall(t.Plan.World)
+	for _, count := range []int{1, 2, 4, 64, 4096} {
+		_, c.Elems = Counts(t.what, c, Parts(t.what, c)*unit.Bytes(count*c.Type.Size()))
+		if err = Refusal(t.Plan.Algorithm, c); err == nil {
+			return c, nil
+		}
+	}
+	c.Elems = 0
+	return c, err
+}
+
+// FewElements is a call that an algorithm takes, or why it takes none: if it can, on a number of
+// elements that nothing divides.
+func FewElements(what *collective.Collective, plan *device.Plan) (c collective.Call, err error) {
+	c = plan.Algorithm.SomeCall(plan.World)
+	for _, count := range []int{61, 64, 1, 2, 4, 4096} {
+		_, c.Elems = Counts(what, c, Parts(what, c)*unit.Bytes(count*c.Type.Size()))
+		if err = Refusal(plan.Algorithm, c); err == nil {
+			return c, nil
+		}
+	}
+	return c, err
+}

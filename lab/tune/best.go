@@ -1,0 +1,218 @@
+package tune
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"kernbench/algorithm"
+	"kernbench/unit"
+)
+
+// Group is a call on a machine, at all sizes that there are points for.
+type Group struct {
+	Topology    string `json:"topology"`
+	Machine     string `json:"machine"`
+	Fingerprint string `json:"fingerprint"`
+	Fidelity    string `json:"fidelity"`
+	Collective  string `json:"collective"`
+	Ranks       int    `json:"ranks"`
+	Type        string `json:"type"`
+	Op          string `json:"op"`
+	Root        int    `json:"root"`
+
+	Rows   []Row   `json:"rows"`   // by size
+	Ranges []Range `json:"ranges"` // by size, without a gap
+
+	by []map[candidate]*Point // rows' points
+}
+
+// Row is what was found at one size.
+type Row struct {
+	Size       unit.Bytes `json:"size"`
+	Best       *Point     `json:"best"`
+	RunnerUp   *Point     `json:"runner_up"`  // the best of another algorithm; nil: there is none
+	Configured *Point     `json:"configured"` // the best with settings as they are configured; nil: there is none
+	Points     int        `json:"points"`     // that came to their end
+
+	// Regret is what a choice by the sizes on either side alone would have lost here, relative to
+	// the best: of what a table loses between the sizes that it was made from. Nil: there is no size
+	// on one side, or what would have been chosen has no time here.
+	Regret *float64 `json:"regret"`
+}
+
+// Range is where one choice is the best: from the crossover with the one before.
+type Range struct {
+	From      unit.Bytes `json:"from"`
+	To        unit.Bytes `json:"to"` // the last size; 0: there is no end
+	Algorithm string     `json:"algorithm"`
+	Settings  string     `json:"settings"`
+	Regret    *float64   `json:"regret"` // the highest of its sizes; nil: none is known
+	Else      []string   `json:"else"`   // other algorithms as they are configured, the fastest first, up to one that refuses no call
+}
+
+// plainly reports whether a point was measured with everything as it is configured, but for the shape
+// of a grid, which some algorithms cannot do without.
+func plainly(p *Point) bool {
+	for _, s := range strings.Fields(p.Settings) {
+		if !strings.HasPrefix(s, "w=") {
+			return false
+		}
+	}
+	return true
+}
+
+// takesAll reports whether an algorithm of the library refuses no call.
+func takesAll(name string) bool {
+	a, err := algorithm.Lookup(name)
+	return err == nil && !a.Limited()
+}
+
+// candidate is what a choice is made of.
+type candidate struct{ algorithm, settings string }
+
+// groupsOf sorts points, which are in the order of the store, into groups, and finds the best.
+func groupsOf(points []Point) []*Group {
+	var all []*Group
+	for i := range points {
+		p := &points[i]
+		head := Group{
+			Topology: p.Topology, Machine: p.Machine, Fingerprint: p.Fingerprint, Fidelity: p.Fidelity,
+			Collective: p.Collective, Ranks: p.Ranks, Type: p.Type, Op: p.Op, Root: p.Root,
+		}
+		if n := len(all); n == 0 || !all[n-1].same(&head) {
+			all = append(all, &head)
+		}
+		g := all[len(all)-1]
+		if p.Error != "" {
+			continue
+		}
+		if n := len(g.Rows); n == 0 || g.Rows[n-1].Size != p.Size {
+			g.Rows, g.by = append(g.Rows, Row{Size: p.Size}), append(g.by, map[candidate]*Point{})
+		}
+		g.by[len(g.by)-1][candidate{p.Algorithm, p.Settings}] = p
+	}
+	all = slices.DeleteFunc(all, func(g *Group) bool { return len(g.Rows) == 0 })
+	for _, g := range all {
+		for i := range g.Rows {
+			g.rank(i)
+		}
+		for i := range g.Rows {
+			g.Rows[i].Regret = g.regret(i)
+		}
+		g.ranges()
+	}
+	return all
+}
+
+func (g *Group) same(o *Group) bool {
+	return g.Topology == o.Topology && g.Fingerprint == o.Fingerprint && g.Fidelity == o.Fidelity && g.Collective == o.Collective &&
+		g.Ranks == o.Ranks && g.Type == o.Type && g.Op == o.Op && g.Root == o.Root
+}
+
+// sorted lists the points of a row, the best first.
+func (g *Group) sorted(row int) []*Point {
+	var all []*Point
+	for _, p := range g.by[row] {
+		all = append(all, p)
+	}
+	slices.SortFunc(all, faster) // no two are alike to it
+	return all
+}
+
+func (g *Group) rank(row int) {
+	r := &g.Rows[row]
+	all := g.sorted(row)
+	r.Best, r.Points = all[0], len(all)
+	for _, p := range all {
+		if r.RunnerUp == nil && p.Algorithm != r.Best.Algorithm {
+			r.RunnerUp = p
+		}
+		if r.Configured == nil && plainly(p) {
+			r.Configured = p
+		}
+	}
+}
+
+// crossover is the size from which the best of a row is left for that of a later one: where the
+// lines through the times of both at both sizes meet, or the later size where one of the times is
+// not known.
+func (g *Group) crossover(lo, hi int) unit.Bytes {
+	from, to := g.Rows[lo].Size, g.Rows[hi].Size
+	a, b := g.Rows[lo].Best, g.Rows[hi].Best
+	early, late := g.by[lo][candidate{b.Algorithm, b.Settings}], g.by[hi][candidate{a.Algorithm, a.Settings}]
+	if early == nil || late == nil {
+		return to
+	}
+	ahead, behind := int64(early.Time-a.Time), int64(late.Time-b.Time)
+	if ahead+behind <= 0 {
+		return to
+	}
+	meet := from + 1 + unit.Bytes(mulDiv(int64(to-from), ahead, ahead+behind))
+	return min(meet, to)
+}
+
+// regret is what a row would lose if its choice followed from its neighbours.
+func (g *Group) regret(row int) *float64 {
+	if row == 0 || row == len(g.Rows)-1 {
+		return nil
+	}
+	chosen := g.Rows[row-1].Best
+	if g.Rows[row].Size >= g.crossover(row-1, row+1) {
+		chosen = g.Rows[row+1].Best
+	}
+	p := g.by[row][candidate{chosen.Algorithm, chosen.Settings}]
+	if p == nil {
+		return nil
+	}
+	r := 0.0
+	if best := g.Rows[row].Best.Time; best > 0 {
+		r = float64(p.Time-best) / float64(best)
+	}
+	return &r
+}
+
+// ranges puts sizes together that have one best.
+func (g *Group) ranges() {
+	for i := range g.Rows {
+		r := &g.Rows[i]
+		n := len(g.Ranges)
+		if n == 0 || g.Ranges[n-1].Algorithm != r.Best.Algorithm || g.Ranges[n-1].Settings != r.Best.Settings {
+			next := Range{Algorithm: r.Best.Algorithm, Settings: r.Best.Settings, Else: []string{}}
+			if n > 0 {
+				next.From = g.crossover(i-1, i)
+				g.Ranges[n-1].To = next.From - 1
+			}
+			for _, p := range g.sorted(i) {
+				if p.Algorithm != r.Best.Algorithm && p.Settings == "" {
+					next.Else = append(next.Else, p.Algorithm)
+					if takesAll(p.Algorithm) {
+						break
+					}
+				}
+			}
+			g.Ranges = append(g.Ranges, next)
+			n++
+		}
+		at := &g.Ranges[n-1]
+		if r.Regret != nil && (at.Regret == nil || *r.Regret > *at.Regret) {
+			at.Regret = r.Regret
+		}
+	}
+}
+
+// faster orders points: the faster, then what was measured, then what needs fewer settings.
+func faster(a, b *Point) int {
+	measured := func(p *Point) int {
+		if p.Estimated {
+			return 1
+		}
+		return 0
+	}
+	return cmp.Or(cmp.Compare(a.Time, b.Time), cmp.Compare(measured(a), measured(b)),
+		cmp.Compare(strings.Count(a.Settings, "="), strings.Count(b.Settings, "=")),
+		cmp.Compare(a.Algorithm, b.Algorithm), naturally(a.Settings, b.Settings))
+}
+
+// naturally orders texts with numbers in them as a person would: 4 before 16.
+func naturally(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), strings.Compare(a, b)) }

@@ -1,0 +1,119 @@
+package tune
+
+import (
+	"fmt"
+
+	"kernbench/bound"
+	"kernbench/lab/limits"
+	"kernbench/store"
+	"kernbench/unit"
+)
+
+// estimate adds what is too large to be measured: from the last two sizes that were, whose
+// difference is what further bytes cost. How far off that is shows where the last of them is
+// estimated from those before.
+func (t *tuner) estimate(g *tuneGroup, at int) error {
+	for _, v := range g.targets {
+		if v.points[at] != nil || !v.skipped && g.sizes[at].size <= t.spec.MeasureTo {
+			continue
+		}
+		var from []*Point
+		for _, p := range v.points[:at] {
+			if p != nil && !p.Estimated && p.Error == "" {
+				from = append(from, p)
+			}
+		}
+		if n := len(from); n < 3 {
+			continue
+		} else {
+			from = from[n-3:]
+		}
+		p := g.point(t, v, at)
+		p.Key = from[2].Key + fmt.Sprintf("~%d", p.Size)
+		p.Estimated, p.Time = true, onward(from[1], from[2], p.Size)
+		if b, err := t.limits(g, v, p.Elems); err != nil {
+			return err
+		} else if b != nil {
+			p.Time = max(p.Time, b.Configured) // lines know no limits
+		}
+		off := float64(onward(from[0], from[1], from[2].Size))/float64(from[2].Time) - 1
+		p.EstimateError = &off
+		if err := t.store.Put(t.out.Run, p); err != nil {
+			return err
+		}
+		v.points[at] = p
+		t.out.Points, t.out.Estimated = t.out.Points+1, t.out.Estimated+1
+	}
+	return nil
+}
+
+// onward continues the line through two points.
+func onward(a, b *Point, to unit.Bytes) unit.Time {
+	rise := max(0, b.Time-a.Time)
+	return b.Time + unit.Time(mulDiv(int64(rise), int64(to-b.Size), int64(b.Size-a.Size)))
+}
+
+// bounds adds to the best points of a size how fast they could have been: to that of all, and to
+// that of the algorithms as they are configured.
+func (t *tuner) bounds(g *tuneGroup, at int) error {
+	var best, plain *tuneTarget
+	for _, v := range g.targets {
+		p := v.points[at]
+		if p == nil || p.Error != "" {
+			continue
+		}
+		if best == nil || faster(p, best.points[at]) < 0 {
+			best = v
+		}
+		if plainly(p) && (plain == nil || faster(p, plain.points[at]) < 0) {
+			plain = v
+		}
+	}
+	for _, v := range []*tuneTarget{best, plain} {
+		if v == nil {
+			continue
+		}
+		if err := t.bound(g, v, v.points[at]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// limits is how fast a call could be with a target, its start in software with it; nil: nobody knows.
+func (t *tuner) limits(g *tuneGroup, v *tuneTarget, elems int) (*store.Bound, error) {
+	m := g.machine
+	if m.solver == nil {
+		var err error
+		if m.solver, err = bound.New(m.base.Machine, m.base.Topo, m.pes); err != nil {
+			return nil, err
+		}
+	}
+	c := g.call
+	c.Elems = elems
+	options := limits.BoundOptions(v.x, v.plan)
+	options.Pipeline = limits.Pipeline(v.plan, c)
+	r, err := m.solver.Of(g.what, c, options)
+	if err != nil {
+		return nil, nil // too large for its limits to be known
+	}
+	b := &store.Bound{Hardware: r.Hardware + v.plan.Start, Configured: r.Limit + v.plan.Start}
+	if limit := r.Binding(); limit != nil {
+		b.HardwareLimit = string(limit.Kind)
+	}
+	if limit := r.Configured(); limit != nil {
+		b.ConfiguredLimit = string(limit.Kind)
+	}
+	return b, nil
+}
+
+// bound keeps how fast a point could have been, unless that is known.
+func (t *tuner) bound(g *tuneGroup, v *tuneTarget, p *Point) (err error) {
+	if p.Bound != nil || p.Error != "" {
+		return nil
+	}
+	if p.Bound, err = t.limits(g, v, p.Elems); err != nil || p.Bound == nil {
+		return err
+	}
+	return t.store.PutBound(p.Key, p.Bound)
+}

@@ -1,0 +1,49 @@
+package tune
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+
+	"kernbench/collective"
+	"kernbench/conf"
+	"kernbench/lab/run"
+	"kernbench/tl"
+	"kernbench/unit"
+)
+
+// key is a hash of everything that the time of a call depends on. Settings that a target has no use
+// for are no part of it. With a size, neither is the size of a slot that holds all of that: so long
+// a message is never cut.
+func (v *tuneTarget) key(program string, m *tuneMachine, what *collective.Collective, c collective.Call, inPlace bool, size unit.Bytes) string {
+	cfg := v.plan.Config
+	cfg.Name, cfg.Settings.Algorithm, cfg.WorldSize, cfg.NElem = "", "", 0, 0
+	if !run.HasRings(v.plan) {
+		cfg.NSlots, cfg.SlotSize = 0, 0
+	}
+	if !v.plan.Algorithm.Pipelined {
+		cfg.ChunkSize = 0
+	}
+	cfg.Protocol = "" // what it takes counts, by whatever name
+	if size >= 0 && cfg.SlotSize >= max(size, oneSlot) {
+		cfg.SlotSize = 0
+	}
+	data, err := json.Marshal(struct {
+		Program, Machine, Algorithm, Collective, Fidelity string
+		Config                                            conf.Resolved
+		Call                                              collective.Call
+		InPlace                                           bool
+		Seed                                              uint64
+		Protocol                                          tl.Protocol
+		Start                                             unit.Time
+	}{program, m.fingerprint, v.plan.Algorithm.Name, what.Name, m.base.AtFidelity, cfg, c, inPlace, m.base.Seed, v.plan.Ring.Protocol, v.plan.Start})
+	if err != nil {
+		panic(err) // numbers and words have a JSON form
+	}
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
+}
+
+// oneSlot is what a slot must hold at least to be of no further concern: algorithms send flags and
+// lengths beside what they are called for.
+const oneSlot = unit.KiB

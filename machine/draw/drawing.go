@@ -1,0 +1,213 @@
+// Package draw describes a machine as one draws it: each network once, with its nodes, joints, kinds of
+// links and memories. Package report prints the description as text, SVG or JSON.
+//
+// It may import machine, conf, unit and bound.
+package draw
+
+import (
+	"slices"
+
+	"kernbench/bound"
+	"kernbench/conf"
+	"kernbench/machine"
+	"kernbench/unit"
+)
+
+// Drawing is a machine as one draws it: of parts that are alike the first, with how many there are.
+type Drawing struct {
+	Name    string `json:"name"` // of the preset or file; "built-in"
+	Machine string `json:"machine"`
+
+	PEs       int        `json:"pes"`
+	Links     int        `json:"links"` // one for each direction, without the ports of memories
+	Memories  []Memory   `json:"memories"`
+	Bisection *Bisection `json:"bisection"` // null: there is one PE, or links are too many to ask
+	Kinds     []LinkKind `json:"link_kinds"`
+	Stages    []Stage    `json:"stages"` // outermost first: levels of SIPs, a SIP, a cube
+	topology  *conf.Topology
+	specs     map[kindKey]int // in Kinds
+	machine   *machine.Machine
+	levelKind []string // names of levels, innermost first
+}
+
+// Bisection is the narrowest place that was found between two halves of the PEs.
+type Bisection = bound.Bisection
+
+// Memory is one kind of memory.
+type Memory struct {
+	Name  string     `json:"name"`
+	Count int        `json:"count"`
+	Each  unit.Bytes `json:"bytes_each"`
+	Rate  unit.Rate  `json:"bytes_per_second_each"` // of its port
+	Delay unit.Time  `json:"access_ps"`
+}
+
+// LinkKind is what links of one kind have in common.
+type LinkKind struct {
+	Stage string    `json:"stage"` // where they are, by its name
+	Name  string    `json:"name"`  // what they join, such as "cube <-> cube"
+	Rate  unit.Rate `json:"bytes_per_second"`
+	Line  unit.Rate `json:"line_bytes_per_second"` // 0: not known
+	Delay unit.Time `json:"delay_ps"`              // of the head of a message
+	Links int       `json:"links"`                 // in the machine, one for each direction
+
+	Beside int `json:"links_side_by_side"` // between the same two
+}
+
+// Share is how much of the line rate a program gets; 0: not known.
+func (k *LinkKind) Share() float64 {
+	if k.Line <= 0 {
+		return 0
+	}
+	return float64(k.Rate) / float64(k.Line)
+}
+
+// Stage is one network of the machine, the first of those that are alike.
+type Stage struct {
+	Name    string  `json:"name"`
+	Network string  `json:"network"` // mesh, torus, ring, full, switch, fat_tree, dragonfly
+	Dims    []int   `json:"dims"`    // members along each dimension; one number where there are none
+	Member  string  `json:"member"`  // what it joins, such as "cube"
+	Alike   int     `json:"alike"`   // such networks in the machine
+	Nodes   []Node  `json:"nodes"`   // members first, in their order
+	Joins   []Joint `json:"joins"`
+}
+
+// Node is a place in a stage.
+type Node struct {
+	Name   string `json:"name"`
+	Kind   string `json:"kind"` // SIP, group, cube, IO chiplet, router, PE, SRAM, switch, gateway
+	Member bool   `json:"member"`
+	At     int    `json:"at"`            // PE, SRAM: the router that it is at; -1
+	Out    int    `json:"out,omitempty"` // router: links out of the cube
+}
+
+// Joint is what joins two nodes directly.
+type Joint struct {
+	From  int  `json:"from"` // in Nodes
+	To    int  `json:"to"`
+	Kind  int  `json:"kind"`  // in link_kinds, of From to To
+	Links int  `json:"links"` // side by side
+	Both  bool `json:"both"`  // as many lead back
+}
+
+// Of describes a machine: a preset, a file or, with no name, the built-in one.
+func Of(name string, sets []string) (*Drawing, error) {
+	topoSets, err := machine.TopologySets(sets)
+	if err != nil {
+		return nil, err
+	}
+	files, err := machine.ReadSource(name)
+	if err != nil {
+		return nil, err
+	}
+	t, err := conf.LoadTopology(files, topoSets)
+	if err != nil {
+		return nil, err
+	}
+	m, err := machine.Build(t)
+	if err != nil {
+		return nil, err
+	}
+	if name == "" {
+		name = "built-in"
+	}
+	d := &Drawing{
+		Name: name, Machine: m.Describe(), PEs: m.NumPEs(),
+		Kinds: []LinkKind{}, Stages: []Stage{}, topology: t, machine: m, specs: map[kindKey]int{},
+	}
+	d.Memories = []Memory{
+		{"HBM", m.NumPEs(), t.Cube.HBM.Capacity, t.Cube.HBMBW, t.Cube.HBM.Access},
+		{"TCM", m.NumPEs(), t.PE.TCM.Capacity, t.PE.TCM.BW, t.PE.TCM.Access},
+		{"SRAM", m.NumCubes(), t.Cube.SRAM.Capacity, t.Cube.SRAMBW, t.Cube.SRAM.Access},
+	}
+	d.levels()
+	d.sip()
+	d.cube()
+	d.kinds()
+	if d.Bisection, err = bound.Bisect(m, t); err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
+// kindKey is what makes links one kind in a drawing.
+type kindKey struct {
+	spec     *machine.LinkSpec
+	from, to byte
+}
+
+// where tells of a node whether it is in a cube, in a SIP beside its cubes, or between SIPs.
+func (d *Drawing) where(n machine.NodeID) byte {
+	switch sip, cube := d.machine.Home(n); {
+	case cube >= 0:
+		return 'c'
+	case sip >= 0:
+		return 's'
+	}
+	return 'o'
+}
+
+// kinds counts the links of each kind, and makes those that are the same in both directions one.
+func (d *Drawing) kinds() {
+	m := d.machine
+	for i := range m.NumLinks() {
+		l := m.Link(machine.LinkID(i))
+		if l.Port {
+			continue
+		}
+		d.Links++
+		d.Kinds[d.kind(l)].Links++
+	}
+}
+
+// kind is the kind of a link, which may be a new one.
+func (d *Drawing) kind(l machine.Link) int {
+	key := kindKey{l.LinkSpec, d.where(l.From), d.where(l.To)}
+	if k, ok := d.specs[key]; ok {
+		return k
+	}
+	stage, line := d.stageOf(l)
+	end := func(n machine.NodeID) string {
+		switch kind := d.kindOf(n); {
+		case kind == "router" && stage != cubeStage:
+			return "cube"
+		case kind == "IO chiplet" && stage != sipStage:
+			return "SIP"
+		default:
+			return kind
+		}
+	}
+	from, to := end(l.From), end(l.To)
+	k := LinkKind{Stage: stage, Name: from + " -> " + to, Rate: l.Rate, Line: line, Delay: l.Router + l.Wire}
+	if key.from == key.to { // they are all alike in both directions
+		k.Name = from + " <-> " + to
+	}
+	at := slices.IndexFunc(d.Kinds, func(other LinkKind) bool {
+		alike := []string{k.Name, to + " -> " + from, to + " <-> " + from, from + " <-> " + to}
+		return other.Stage == k.Stage && other.Rate == k.Rate && other.Delay == k.Delay && slices.Contains(alike, other.Name)
+	})
+	switch {
+	case at < 0:
+		at = len(d.Kinds)
+		d.Kinds = append(d.Kinds, k)
+	case d.Kinds[at].Name == to+" -> "+from:
+		d.Kinds[at].Name = to + " <-> " + from
+	}
+	d.specs[key] = at
+	return at
+}
+
+// stageOf is where a link is, with the rate of its line where that is known.
+func (d *Drawing) stageOf(l machine.Link) (string, unit.Rate) {
+	fromSIP, fromCube := d.machine.Home(l.From)
+	toSIP, toCube := d.machine.Home(l.To)
+	switch {
+	case fromCube >= 0 && fromCube == toCube:
+		return cubeStage, 0
+	case fromSIP >= 0 && fromSIP == toSIP:
+		return sipStage, 0
+	}
+	i := d.levelOf(l)
+	return d.levelKind[i], d.machine.Levels()[i].Line
+}

@@ -1,0 +1,39 @@
+package machine
+
+import (
+	"fmt"
+	"strings"
+
+	"kernbench/conf"
+)
+
+// ReadSource reads the description of a machine by name: a preset or a file. No name is no source,
+// which is the built-in machine.
+func ReadSource(name string) ([]conf.Source, error) {
+	if name == "" {
+		return nil, nil
+	}
+	if data, ok := PresetSource(name); ok {
+		return []conf.Source{{Name: "preset " + name, Data: data}}, nil
+	}
+	data, err := conf.ReadFile(name)
+	if err == nil {
+		return []conf.Source{{Name: name, Data: data}}, nil
+	}
+	if strings.ContainsAny(name, "./\\") {
+		return nil, err
+	}
+	presets := presetNames()
+	if near := conf.Nearest(name, presets); near != "" {
+		return nil, fmt.Errorf("%w, and no preset of that name: did you mean %q?", err, near)
+	}
+	return nil, fmt.Errorf("%w, and no preset of that name: one of %s", err, strings.Join(presets, ", "))
+}
+
+func presetNames() []string {
+	var names []string
+	for _, p := range Presets() {
+		names = append(names, p.Name)
+	}
+	return names
+}

@@ -36,7 +36,8 @@ const house = `
 	machine/draw;
 	lab/faulty;
 	frontend;
-	frontend/msccl, frontend/mscclpp, frontend/chakra;
+	frontend/chakra;
+	frontend/msccl, frontend/mscclpp;
 	frontend/judge;
 	frontend/plan;
 	store;

@@ -3,6 +3,7 @@ package frontend
 import (
 	"strings"
 
+	"kernbench/frontend/chakra"
 	"kernbench/frontend/msccl"
 	"kernbench/frontend/mscclpp"
 	"kernbench/frontend/plan"
@@ -35,6 +36,10 @@ var dialects = []Dialect{
 		Name: mscclpp.Name, Summary: "MSCCL++ execution plan in JSON, schema of v0.8 and later",
 		Is:   mscclpp.Is,
 		Read: func(files []plan.File) (*plan.Program, []plan.Finding) { return mscclpp.Program(files[0]) },
+	},
+	{
+		Name: chakra.Name, Summary: "Chakra execution traces, a file NAME.RANK.et for each rank",
+		Is: chakra.Is, Group: chakra.Group, Read: chakra.Program,
 	},
 }
 

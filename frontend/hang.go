@@ -41,10 +41,14 @@ func (d Depths) String() string {
 		}
 		return fmt.Sprint(n)
 	}
-	if d.Whole == d.Split {
-		return fmt.Sprintf("least depth %s, for whole and for split messages; channels hold %d", word(d.Whole), d.Has)
+	has := fmt.Sprintf("channels hold %d", d.Has)
+	if d.Has == 0 {
+		has = "the format knows no limit of channels"
 	}
-	return fmt.Sprintf("least depth %s for whole messages, %s for split ones; channels hold %d", word(d.Whole), word(d.Split), d.Has)
+	if d.Whole == d.Split {
+		return fmt.Sprintf("least depth %s, for whole and for split messages; %s", word(d.Whole), has)
+	}
+	return fmt.Sprintf("least depth %s for whole messages, %s for split ones; %s", word(d.Whole), word(d.Split), has)
 }
 
 // search carries out a program for calls of several sizes, without data.

@@ -18,7 +18,7 @@ const (
 // lengths a file claims. A mistake is an *Error with name as its file; fields that the
 // schema does not know are skipped.
 func Read(name string, r io.Reader) (*Trace, error) {
-	in := &stream{r: bufio.NewReader(r)}
+	in := newStream(r)
 	t := &Trace{File: name}
 	where := "metadata"
 	fail := func(err error) (*Trace, error) {
@@ -63,6 +63,8 @@ type stream struct {
 	r   *bufio.Reader
 	pos int64
 }
+
+func newStream(r io.Reader) *stream { return &stream{r: bufio.NewReader(r)} }
 
 // next returns the next message, or io.EOF where the file ends between two.
 func (s *stream) next() (*message, error) {

@@ -64,6 +64,10 @@ type Step struct {
 	Index int    // the step's number in the file
 	Part  int    // a step of the file may be several here: from 0 on
 	Line  int    // in the file; 0 if not known
+	Name  string // of formats whose steps are no numbered ones of a block: what to call the step
+
+	// Duration is the picoseconds that the file gives the step; 0 if it does not.
+	Duration int64
 
 	Take, Send int // channels, or None: what it takes a message from, and puts one into
 	Src, Dst   []Span

@@ -10,6 +10,9 @@ func (p *Plan) Where(rank, block, step int) string {
 	}
 	s := &b.Steps[step]
 	text := fmt.Sprintf("rank %d %s step %d (%s)", rank, b.Name(), s.Index, s.Op)
+	if s.Name != "" {
+		text = fmt.Sprintf("rank %d %s (%s)", rank, s.Name, s.Op)
+	}
 	if s.Line > 0 {
 		text += fmt.Sprintf(" at line %d", s.Line)
 	}

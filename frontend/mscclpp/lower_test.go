@@ -200,11 +200,9 @@ func TestVerdicts(t *testing.T) {
 		{"unknown collective", right["rres"], false, `"allreduce"`, `"mycoll"`, plan.NoPostcondition, "custom"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			p := right["rres"].program(t)
+			p := c.of.program(t)
 			if c.old != c.new {
 				p = change(c.of, t, c.both, c.old, c.new)
-			} else {
-				p = c.of.program(t)
 			}
 			var all []plan.Finding
 			for _, bytes := range p.Probes {

@@ -27,10 +27,11 @@ import (
 const house = `
 	cmd/kernbench < cli;
 	cli;
-	report < speed, lab/run, lab/sweep, lab/limits, lab/perf, lab/tune, lab/calibrate, lab/compare, lab/probe, lab/suite, frontend, frontend/judge, frontend/plan, machine, machine/draw, unit;
+	report < speed, lab/run, lab/plans, lab/sweep, lab/limits, lab/perf, lab/tune, lab/calibrate, lab/compare, lab/probe, lab/suite, frontend, frontend/judge, frontend/plan, machine, machine/draw, unit;
 	speed, kerneltest/conformance, kerneltest/hosttest;
 	lab/perf, lab/tune, lab/calibrate;
 	lab/limits;
+	lab/plans;
 	lab/sweep, lab/compare, lab/probe, lab/suite;
 	lab/run;
 	machine/draw;
@@ -38,7 +39,7 @@ const house = `
 	frontend;
 	frontend/chakra;
 	frontend/msccl, frontend/mscclpp;
-	frontend/judge;
+	frontend/judge, frontend/timing;
 	frontend/plan;
 	store;
 	bench;

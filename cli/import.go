@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 
 	"kernbench/frontend"
@@ -56,33 +57,7 @@ once, in its place. A folder gives a table of all programs in it. docs/programs.
 				}
 				o.Root = root + 1
 			}
-			sources, others, err := frontend.Find(args...)
-			if err != nil {
-				return err
-			}
-			if len(sources) == 0 {
-				return fmt.Errorf("%d files, and none is of a known format", others)
-			}
-			vs := []*frontend.Verdict{}
-			bar := newProgress(a.err)
-			for i := range sources {
-				if cmd.Context().Err() != nil {
-					break
-				}
-				bar.report(run.Progress{Phase: "judging", Done: int64(i), Total: int64(len(sources))})
-				vs = append(vs, frontend.Judge(&sources[i], o))
-			}
-			bar.done()
-			if err := a.showPrograms(format, vs, details || len(vs) == 1); err != nil {
-				return err
-			}
-			if others > 0 && format != "json" {
-				fmt.Fprintf(a.out, "%d files are of no known format\n", others)
-			}
-			if err := cmd.Context().Err(); err != nil {
-				return interrupted(cmd.Context(), err)
-			}
-			return verdictError(vs)
+			return a.judgePrograms(cmd.Context(), args, o, format, details)
 		},
 	}
 	f := cmd.Flags()
@@ -92,6 +67,37 @@ once, in its place. A folder gives a table of all programs in it. docs/programs.
 	f.BoolVar(&details, "details", false, "tell all findings of every file, not of a single one only")
 	formatFlag(f, &format)
 	return cmd
+}
+
+// judgePrograms judges the programs in files and folders, and prints what it finds.
+func (a *app) judgePrograms(ctx context.Context, names []string, o frontend.Options, format string, details bool) error {
+	sources, others, err := frontend.Find(names...)
+	if err != nil {
+		return err
+	}
+	if len(sources) == 0 {
+		return fmt.Errorf("%d files, and none is of a known format", others)
+	}
+	vs := []*frontend.Verdict{}
+	bar := newProgress(a.err)
+	for i := range sources {
+		if ctx.Err() != nil {
+			break
+		}
+		bar.report(run.Progress{Phase: "judging", Done: int64(i), Total: int64(len(sources))})
+		vs = append(vs, frontend.Judge(&sources[i], o))
+	}
+	bar.done()
+	if err := a.showPrograms(format, vs, details || len(vs) == 1); err != nil {
+		return err
+	}
+	if others > 0 && format != "json" {
+		fmt.Fprintf(a.out, "%d files are of no known format\n", others)
+	}
+	if err := ctx.Err(); err != nil {
+		return interrupted(ctx, err)
+	}
+	return verdictError(vs)
 }
 
 func (a *app) showPrograms(format string, vs []*frontend.Verdict, details bool) error {

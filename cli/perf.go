@@ -87,11 +87,13 @@ func (a *app) perfCommand() *cobra.Command {
 	spec := perf.Spec{Min: 8, Max: 128 * unit.MiB, Factor: 2, Iterations: 20, Warmup: 1, Memory: 2 * unit.GiB}
 	var format string
 	var algorithm, check bool
+	var program string
+	var call planFlags
 	var theirs ncclFlags
 	var rounding numericsFlags
 	var prof profiles
 	cmd := &cobra.Command{
-		Use:   "perf COLLECTIVE",
+		Use:   "perf COLLECTIVE|--program FILE",
 		Short: "Measure a collective over a sweep of sizes, in the table of nccl-tests",
 		Long: `Measure a collective at every size from -b to -e, as nccl-tests does, with its flags, its columns
 and its bandwidths. COLLECTIVE is a name of kernbench (kernbench list collectives) or of nccl-tests:
@@ -104,12 +106,28 @@ Time is simulated: it is the same in each iteration and each run, so that -n and
   kernbench perf all_reduce --ranks 8 -b 64K -e 1M -f 4 --vary n_slots=2,4,8 --format csv
   kernbench perf all_reduce --ranks 64 -d bf16 --numerics --algorithm all --vary accumulate=same,f32`,
 		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) != 1 {
+			if len(args) != 1 && (len(args) > 0 || program == "") {
 				return fmt.Errorf("%s: name one collective (kernbench list collectives), got %d", cmd.CommandPath(), len(args))
 			}
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if program != "" {
+				if len(args) > 0 {
+					return fmt.Errorf("%s and --program: the file %s says what is performed", args[0], program)
+				}
+				if cmd.Flags().Changed("stepbytes") && !cmd.Flags().Changed("stepfactor") {
+					spec.Factor = 1
+				}
+				s, err := call.spec(a, program, spec.Base.Topology, spec.Base.Sets, "minbytes", "maxbytes", "stepfactor", "stepbytes")
+				if err != nil {
+					return err
+				}
+				return a.perfPlan(cmd.Context(), s, spec, format)
+			}
+			if cmd.Flags().Changed("in-place") {
+				return errors.New("--in-place: only a program of another tool (--program) is called so")
+			}
 			spec.Collective, spec.Check = args[0], check
 			if err := theirs.apply(cmd.Flags(), &spec.Base.Ranks); err != nil {
 				return err
@@ -144,6 +162,8 @@ Time is simulated: it is the same in each iteration and each run, so that -n and
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
+	f.StringVar(&program, "program", "", "time a program of another tool from a `FILE` (kernbench import --help), instead of a collective")
+	call.add(f)
 	sweepFlags(f, &spec)
 	check = true
 	f.VarP((*checks)(&check), "check", "c", "check every result by provenance and by value: 0 or 1 (nccl-tests' `N` iterations are all alike)")

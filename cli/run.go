@@ -7,9 +7,11 @@ import (
 	"os"
 
 	"kernbench/fault"
+	"kernbench/lab/plans"
 	"kernbench/lab/run"
 	"kernbench/report"
 	"kernbench/trace"
+	"kernbench/unit"
 
 	"github.com/spf13/cobra"
 )
@@ -23,6 +25,7 @@ func (a *app) runCommand() *cobra.Command {
 	var pointers bool
 	var prof profiles
 	var clash error
+	call := planFlags{bytes: unit.MiB}
 	cmd := &cobra.Command{
 		Use:   "run",
 		Short: "Run a bench: how long does it take, and is every byte right?",
@@ -53,6 +56,16 @@ func (a *app) runCommand() *cobra.Command {
 			if pointers {
 				spec.Pointers = a.err
 			}
+			if spec.Program != "" && plans.Foreign(spec.Program) {
+				s, err := call.spec(a, spec.Program, spec.Topology, spec.Sets, "bytes")
+				if err != nil {
+					return err
+				}
+				return a.runPlan(s, call.bytes, format)
+			}
+			if f := cmd.Flags(); f.Changed("bytes") || f.Changed("in-place") {
+				return errors.New("--bytes and --in-place: only a program of another tool (--program) is called so; a bench takes --n-elem")
+			}
 			return a.profiled(&prof, func() error { return a.run(cmd.Context(), spec, format) })
 		},
 	}
@@ -61,7 +74,7 @@ func (a *app) runCommand() *cobra.Command {
 	machineFlags(f, &spec)
 	benchFlag(f, &spec)
 	workFlags(f, &spec)
-	f.StringVar(&spec.Program, "program", "", "run a program `FILE`, text or JSON, that kernbench program printed or another tool wrote (instead of --bench and --algorithm)")
+	f.StringVar(&spec.Program, "program", "", "run a program `FILE`, text or JSON, that kernbench program printed, or one of another tool (kernbench import --help; instead of --bench and --algorithm)")
 	f.VarP((*deviceList)(&spec.Devices), "device", "d", "PEs that take part, by their places in the machine's rank order: 0-3 or 0,2,5-7 (instead of --ranks)")
 	verifyFlag(f, &spec)
 	f.VarPF(maybe{&spec.Race}, "race", "", "look for races and other hazards, and say what the run proves about others ("+racing()+")").NoOptDefVal = "true"
@@ -71,6 +84,8 @@ func (a *app) runCommand() *cobra.Command {
 	fidelityFlag(f, &spec)
 	f.Var(&size{&spec.Memory}, "mem", "memory of this computer that the data of a verified run may take, by estimate (default what is free)")
 	limitFlags(f, &spec.Limits)
+	f.Var(&size{&call.bytes}, "bytes", "`SIZE` of the call of a program of another tool: bytes of the larger of a rank's input and output")
+	call.add(f)
 	formatFlag(f, &format)
 	f.BoolVar(&pointers, "pointers", false, "print the four pointers of every IPCQ ring after each launch, on stderr")
 	f.StringVar(&spec.TraceFile, "trace", "", "write the events of the run to a `FILE`: .txt (a line each), .json (for ui.perfetto.dev)")

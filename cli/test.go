@@ -20,8 +20,9 @@ func (a *app) testCommand() *cobra.Command {
 	var machine run.Spec // for its flags
 	var spec suite.Spec
 	var format string
+	var programs []string
 	cmd := &cobra.Command{
-		Use:   "test ALGORITHM...|all",
+		Use:   "test ALGORITHM...|all|--program FILE",
 		Short: "Test algorithms on the mock executor, by provenance and by value",
 		Long: `Run algorithms on the mock executor over world sizes, element counts, types and operations, and
 check every rank's result: each contribution exactly once, and the right values. Operations and types
@@ -29,12 +30,18 @@ that the row of an algorithm excludes are left out. The default machine gets as 
 ` + exitCodes,
 		Example: "  kernbench test all\n  kernbench test ring_allreduce --ranks 2,3,8-10\n  kernbench test ring_allreduce --ranks 300 --op sum,max --dtype f32 --n-elem 1,1000",
 		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
+			if len(args) == 0 && len(programs) == 0 {
 				return fmt.Errorf("%s: name an algorithm (kernbench list algorithms), or all", cmd.CommandPath())
 			}
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(programs) > 0 {
+				if len(args) > 0 {
+					return fmt.Errorf("%s and --program: one of them says what is tested", args[0])
+				}
+				return a.testPrograms(cmd, programs, format)
+			}
 			if len(args) > 1 || args[0] != "all" {
 				spec.Algorithms = args
 			}
@@ -61,6 +68,7 @@ that the row of an algorithm excludes are left out. The default machine gets as 
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
+	f.StringArrayVar(&programs, "program", nil, "judge a program of another tool from a `FILE`, as kernbench import does (repeatable)")
 	f.Var((*rankList)(&spec.Ranks), "ranks", "world sizes, such as 1,2,5-8 (default "+(*rankList)(&suite.Ranks).String()+")")
 	f.Var((*countList)(&spec.Counts), "n-elem", "elements per rank, such as 1,100-102 (default: counts that are hard in different ways, 1 to 4097)")
 	f.Var(&listed[tl.ReduceOp]{to: &spec.Ops, all: func() { spec.Ops = nil }, parse: tl.ParseReduceOp, kind: "OP,...|all"},

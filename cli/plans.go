@@ -1,0 +1,121 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"kernbench/frontend"
+	"kernbench/lab/perf"
+	"kernbench/lab/plans"
+	"kernbench/lab/run"
+	"kernbench/report"
+	"kernbench/unit"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// planFlags are the flags of a verb that say how a program of another tool is called.
+type planFlags struct {
+	bytes   unit.Bytes
+	inPlace bool
+	set     *pflag.FlagSet
+}
+
+func (p *planFlags) add(f *pflag.FlagSet) {
+	p.set = f
+	f.BoolVar(&p.inPlace, "in-place", false, "call a program of another tool in place (default: as it allows, out of place if both)")
+}
+
+// spec is that of a program, and refuses flags of the verb that would change nothing.
+func (p *planFlags) spec(a *app, file, topology string, sets []string, others ...string) (plans.Spec, error) {
+	s := plans.Spec{File: file, Topology: topology, Sets: sets, Command: a.commandLine()}
+	if p.set.Changed("in-place") {
+		s.InPlace = &p.inPlace
+	}
+	known := append([]string{"program", "topology", "set", "format", "in-place"}, others...)
+	var err error
+	p.set.Visit(func(f *pflag.Flag) {
+		if err == nil && !slices.Contains(known, f.Name) {
+			err = fmt.Errorf("--%s: %s is a program of another tool, and this would change nothing", f.Name, file)
+		}
+	})
+	return s, err
+}
+
+// runPlan times one call of a program of another tool.
+func (a *app) runPlan(s plans.Spec, bytes unit.Bytes, format string) error {
+	l, err := plans.Load(s)
+	if err != nil {
+		return err
+	}
+	r, err := l.Time(bytes)
+	if err != nil {
+		return err
+	}
+	if err := show(a, format, r, report.Plan); err != nil {
+		return err
+	}
+	return verdictError([]*frontend.Verdict{l.Verdict})
+}
+
+// perfPlan times a program of another tool for several sizes of call.
+func (a *app) perfPlan(ctx context.Context, s plans.Spec, sweep perf.Spec, format string) error {
+	l, err := plans.Load(s)
+	if err != nil {
+		return err
+	}
+	var sizes []unit.Bytes
+	for b := max(sweep.Min, 1); b <= sweep.Max; {
+		sizes = append(sizes, b)
+		next := b*unit.Bytes(max(sweep.Factor, 0)) + sweep.Step
+		if next <= b {
+			break
+		}
+		b = next
+	}
+	if len(sizes) == 0 {
+		return fmt.Errorf("-b %v is more than -e %v", sweep.Min, sweep.Max)
+	}
+	bar := newProgress(a.err)
+	rows := []*plans.Result{}
+	for i, b := range sizes {
+		if err = ctx.Err(); err != nil {
+			break
+		}
+		bar.report(run.Progress{Phase: "simulate", Done: int64(i), Total: int64(len(sizes))})
+		var r *plans.Result
+		if r, err = l.Time(b); err != nil {
+			break
+		}
+		rows = append(rows, r)
+	}
+	bar.done()
+	text := report.PlanSweep
+	if format == "csv" {
+		text = report.PlanCSV
+	}
+	if perr := show(a, format, rows, text); perr != nil {
+		return perr
+	}
+	if err != nil {
+		return interrupted(ctx, err)
+	}
+	return verdictError([]*frontend.Verdict{l.Verdict})
+}
+
+// testPrograms judges programs of other tools, as import does.
+func (a *app) testPrograms(cmd *cobra.Command, names []string, format string) error {
+	known := []string{"program", "format"}
+	var err error
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if err == nil && !slices.Contains(known, f.Name) {
+			err = fmt.Errorf("--%s and --program: a program of another tool is judged on symbols, and this would change nothing", f.Name)
+		}
+	})
+	if err != nil {
+		return err
+	}
+	return a.judgePrograms(cmd.Context(), names, frontend.Options{}, format, false)
+}

@@ -1,0 +1,360 @@
+package timing
+
+import (
+	"container/heap"
+	"fmt"
+
+	"kernbench/frontend/plan"
+	"kernbench/machine"
+	"kernbench/unit"
+)
+
+// Most is how many slices of steps a run may have.
+const Most = 40_000_000
+
+// Run finds the time of a plan whose rank r is PE r of the machine. The plan must end: see
+// judge.Finishes.
+func Run(p *plan.Plan, m *machine.Machine, model Model) (*Result, error) {
+	if n, has := p.World(), m.NumPEs(); n > has {
+		return nil, fmt.Errorf("the program has %d ranks, the machine has %d PEs", n, has)
+	}
+	if n := p.Steps() * len(p.Cell) * model.Slices; n > Most {
+		return nil, fmt.Errorf("%d steps in %d rounds are more than %d slices: time a smaller call", p.Steps(), len(p.Cell), Most)
+	}
+	r := newRun(p, m, model)
+	for b := range r.blocks {
+		r.begin(int32(b))
+	}
+	for len(r.events) > 0 {
+		e := heap.Pop(&r.events).(event)
+		r.slice(e.block, e.at)
+	}
+	if r.done < len(r.blocks) {
+		return nil, fmt.Errorf("%d of %d blocks do not end", len(r.blocks)-r.done, len(r.blocks))
+	}
+	return r.result(), nil
+}
+
+// run is the state of one timing.
+type run struct {
+	plan   *plan.Plan
+	model  Model
+	links  *links
+	first  []int // number of each rank's first block
+	blocks []block
+	chans  []channel
+	counts []counter
+	events events
+	acts   []act
+	done   int
+}
+
+// block is the state of a block: the round, step and slice that come next, and its clock.
+type block struct {
+	rank, index int32
+	steps       []plan.Step
+	round, step int
+	slice       int
+	clock       unit.Time
+	landed      unit.Time // when all that it has written elsewhere has arrived
+	last        int32     // act
+	flags       []flag    // published, ascending by round and Index
+	waiters     []int32
+}
+
+// flag is a publication.
+type flag struct {
+	round, index int
+	at           unit.Time
+	act          int32
+}
+
+// channel has the arrivals of slices that were not taken, and the credits of free slots.
+type channel struct {
+	arrived []stamp
+	credits []stamp
+	takers  []int32
+	senders []int32
+	route   *route
+	back    unit.Time // latency of a credit
+	free    int       // slots that were never used
+	bound   bool      // it has a limit
+}
+
+type counter struct {
+	units   []stamp
+	waiters []int32
+}
+
+// stamp is a time and the act that caused it.
+type stamp struct {
+	at  unit.Time
+	act int32
+}
+
+// none stands for the start of the run.
+const none = -1
+
+// event is the start of a block's next slice.
+type event struct {
+	at    unit.Time
+	block int32
+}
+
+// events is a heap, by time and then by block.
+type events []event
+
+func (e events) Len() int { return len(e) }
+func (e events) Less(i, j int) bool {
+	if e[i].at != e[j].at {
+		return e[i].at < e[j].at
+	}
+	return e[i].block < e[j].block
+}
+func (e events) Swap(i, j int) { e[i], e[j] = e[j], e[i] }
+func (e *events) Push(x any)   { *e = append(*e, x.(event)) }
+func (e *events) Pop() any {
+	old := *e
+	x := old[len(old)-1]
+	*e = old[:len(old)-1]
+	return x
+}
+
+func newRun(p *plan.Plan, m *machine.Machine, model Model) *run {
+	r := &run{plan: p, model: model, links: newLinks(m), chans: make([]channel, len(p.Channels)), counts: make([]counter, len(p.Counters))}
+	for rank := range p.Ranks {
+		r.first = append(r.first, len(r.blocks))
+		for i := range p.Ranks[rank].Blocks {
+			b := block{rank: int32(rank), index: int32(i), steps: p.Ranks[rank].Blocks[i].Steps, last: none}
+			r.blocks = append(r.blocks, b)
+		}
+	}
+	for i, c := range p.Channels {
+		r.chans[i] = channel{route: r.links.route(c.From, c.To), back: r.links.route(c.To, c.From).head, free: c.Depth * model.Slices, bound: c.Depth > 0}
+	}
+	for i, c := range p.Counters {
+		for range c.Start {
+			r.counts[i].units = append(r.counts[i].units, stamp{0, none})
+		}
+	}
+	return r
+}
+
+// next is the step that a block carries out next; nil at its end.
+func (r *run) next(b *block) *plan.Step {
+	for b.step == len(b.steps) {
+		if b.round++; b.round >= len(r.plan.Cell) || len(b.steps) == 0 {
+			return nil
+		}
+		b.step = 0
+	}
+	return &b.steps[b.step]
+}
+
+// begin finds when a block's next slice starts, and makes that an event; or it enters the block
+// where it has to wait.
+func (r *run) begin(n int32) {
+	b := &r.blocks[n]
+	s := r.next(b)
+	if s == nil {
+		r.done++
+		return
+	}
+	at := stamp{b.clock, b.last}
+	why := ownTurn
+	later := func(t stamp, w cause) {
+		if t.at > at.at {
+			at, why = t, w
+		}
+	}
+	if b.slice == 0 {
+		for _, d := range s.After {
+			of := &r.blocks[r.first[b.rank]+d.Block]
+			f := of.published(b.round, d.Index)
+			if f == nil {
+				of.waiters = append(of.waiters, n)
+				return
+			}
+			later(stamp{f.at + r.model.Flag, f.act}, dependency)
+		}
+		for _, c := range s.Wait {
+			units := r.counts[c.Counter].units
+			if len(units) < c.N {
+				r.counts[c.Counter].waiters = append(r.counts[c.Counter].waiters, n)
+				return
+			}
+			for _, u := range units[:c.N] {
+				later(u, signal)
+			}
+		}
+	}
+	if s.Take != plan.None {
+		c := &r.chans[s.Take]
+		if len(c.arrived) == 0 {
+			c.takers = append(c.takers, n)
+			return
+		}
+		later(c.arrived[0], message)
+	}
+	if s.Send != plan.None {
+		if c := &r.chans[s.Send]; c.bound && c.free == 0 {
+			if len(c.credits) == 0 {
+				c.senders = append(c.senders, n)
+				return
+			}
+			later(c.credits[0], credit)
+		}
+	}
+	if b.slice == 0 {
+		for _, c := range s.Wait { // no other block may count on these units
+			r.counts[c.Counter].units = r.counts[c.Counter].units[c.N:]
+		}
+	}
+	r.acts = append(r.acts, act{block: n, step: int32(b.step), start: at.at, before: at.act, why: why})
+	b.last = int32(len(r.acts) - 1)
+	heap.Push(&r.events, event{at.at, n})
+}
+
+// published is the first flag that meets a dependency of a round; nil if there is none yet.
+func (b *block) published(round, index int) *flag {
+	lo, hi := 0, len(b.flags)
+	for lo < hi {
+		mid := (lo + hi) / 2
+		if f := &b.flags[mid]; f.round < round || f.round == round && f.index < index {
+			lo = mid + 1
+		} else {
+			hi = mid
+		}
+	}
+	if lo == len(b.flags) {
+		return nil
+	}
+	return &b.flags[lo]
+}
+
+// bytes is the payload of a step's slice in a round.
+func (r *run) bytes(s *plan.Step, b *block) int64 {
+	n := 0
+	for _, span := range s.Src {
+		n = span.N
+	}
+	for _, span := range s.Dst {
+		n = span.N
+	}
+	all := int64(n) * r.plan.Cell[b.round]
+	slices := int64(r.slices(s))
+	part := (all + slices - 1) / slices
+	return max(min(part, all-part*int64(b.slice)), 0)
+}
+
+// slices is how many slices a step has: one if it has no message.
+func (r *run) slices(s *plan.Step) int {
+	if s.Take == plan.None && s.Send == plan.None {
+		return 1
+	}
+	return r.model.Slices
+}
+
+// slice carries out the slice of a block that starts now.
+func (r *run) slice(n int32, now unit.Time) {
+	b := &r.blocks[n]
+	s := &b.steps[b.step]
+	payload := r.bytes(s, b)
+	moved := payload
+	if s.Take != plan.None || s.Send != plan.None {
+		moved = r.model.block(payload)
+	}
+	begun := now
+	if b.slice == 0 {
+		begun += r.model.Issue
+	}
+	begun += r.model.Slice
+	end := begun + r.model.Copy.Time(moved)
+	if operands := len(s.Src) + used(s.Take); operands > 1 {
+		end += r.model.Reduce.Time(payload * int64(operands-1))
+	}
+	r.acts[b.last].busy = end - now
+	if s.Send != plan.None {
+		end = r.push(s.Send, b.last, payload, begun, end)
+	}
+	for _, span := range s.Src {
+		if from := span.Rank; from != plan.None && from != int(b.rank) { // a read: the request, and the data
+			back := r.links.route(from, int(b.rank))
+			end = max(end, r.links.send(back, r.model.wire(payload), begun+r.links.route(int(b.rank), from).head))
+		}
+	}
+	for _, span := range s.Dst {
+		if to := span.Rank; to != plan.None && to != int(b.rank) {
+			way := r.links.route(int(b.rank), to)
+			tail := max(r.links.send(way, r.model.wire(payload), begun), end+way.head)
+			b.landed = max(b.landed, tail)
+			end = max(end, tail-way.head)
+		}
+	}
+	if s.Take != plan.None {
+		c := &r.chans[s.Take]
+		c.arrived = c.arrived[1:]
+		if c.bound {
+			c.credits = append(c.credits, stamp{end + c.back, b.last})
+		}
+		r.wake(&c.senders)
+	}
+	r.acts[b.last].end = end
+	b.clock = end
+	if b.slice++; b.slice == r.slices(s) {
+		r.finish(b, s, end)
+	}
+	r.begin(n)
+}
+
+func used(channel int) int {
+	if channel == plan.None {
+		return 0
+	}
+	return 1
+}
+
+// push sends a slice, whose block is through with it at end, and returns when the block is: links
+// that are slower than it hold it up.
+func (r *run) push(channel int, by int32, payload int64, begun, end unit.Time) unit.Time {
+	c := &r.chans[channel]
+	if c.bound {
+		if c.free > 0 {
+			c.free--
+		} else {
+			c.credits = c.credits[1:]
+		}
+	}
+	tail := max(r.links.send(c.route, r.model.wire(payload), begun), end+c.route.head)
+	c.arrived = append(c.arrived, stamp{tail + r.model.Latency, by})
+	r.wake(&c.takers)
+	return max(end, tail-c.route.head)
+}
+
+// finish ends a step: it publishes and signals.
+func (r *run) finish(b *block, s *plan.Step, end unit.Time) {
+	if s.Publish {
+		b.flags = append(b.flags, flag{b.round, s.Index, end, b.last})
+		r.wake(&b.waiters)
+	}
+	for _, c := range s.Signal {
+		at := end + r.model.Flag
+		if to := r.plan.Counters[c.Counter].Rank; to != int(b.rank) {
+			at = max(end, b.landed) + r.links.route(int(b.rank), to).head + r.model.Latency
+		}
+		for range c.N {
+			r.counts[c.Counter].units = append(r.counts[c.Counter].units, stamp{at, b.last})
+		}
+		r.wake(&r.counts[c.Counter].waiters)
+	}
+	b.slice = 0
+	b.step++
+}
+
+func (r *run) wake(waiters *[]int32) {
+	list := *waiters
+	*waiters = nil
+	for _, n := range list {
+		r.begin(n)
+	}
+}

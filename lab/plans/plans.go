@@ -1,0 +1,162 @@
+package plans
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"kernbench/collective"
+	"kernbench/conf"
+	"kernbench/frontend"
+	"kernbench/frontend/judge"
+	"kernbench/frontend/plan"
+	"kernbench/frontend/timing"
+	"kernbench/lab/run"
+	"kernbench/machine"
+	"kernbench/unit"
+)
+
+// Spec says which program is timed, and where.
+type Spec struct {
+	File     string
+	Topology string
+	Sets     []string
+	Options  frontend.Options
+	InPlace  *bool // nil: as the program allows, out of place if both
+	Command  string
+}
+
+// Loaded is a program that has been read and judged, and a machine.
+type Loaded struct {
+	Verdict *frontend.Verdict
+	topo    *conf.Topology
+	machine *machine.Machine
+	spec    Spec
+	inPlace bool
+}
+
+// Foreign reports whether a file is of a format of another tool.
+func Foreign(name string) bool {
+	f, err := os.Open(name)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err != nil {
+		return false
+	} else if info.IsDir() {
+		return true
+	}
+	head := make([]byte, 64<<10)
+	n, _ := f.Read(head)
+	return frontend.DialectOf(head[:n]) != nil
+}
+
+// Load reads and judges the program, and builds the machine. A program that cannot be read, or is
+// ill-formed, has no time.
+func Load(s Spec) (*Loaded, error) {
+	sources, _, err := frontend.Find(s.File)
+	if err != nil {
+		return nil, err
+	}
+	if len(sources) != 1 {
+		return nil, fmt.Errorf("%s has %d programs: name one", s.File, len(sources))
+	}
+	l := &Loaded{spec: s, Verdict: frontend.Judge(&sources[0], s.Options)}
+	p := l.Verdict.Program
+	if p == nil {
+		return l, errors.New(l.Verdict.Findings[0].String())
+	}
+	l.inPlace = p.Modes[0]
+	if s.InPlace != nil {
+		l.inPlace = *s.InPlace
+	}
+	sets, err := machine.TopologySets(s.Sets)
+	if err != nil {
+		return nil, err
+	}
+	files, err := machine.ReadSource(s.Topology)
+	if err != nil {
+		return nil, err
+	}
+	if l.topo, err = conf.LoadTopology(files, sets); err != nil {
+		return nil, err
+	}
+	l.machine, err = machine.Build(l.topo)
+	return l, err
+}
+
+// Result is the time of one call.
+type Result struct {
+	File           string         `json:"file"`
+	Dialect        string         `json:"dialect"`
+	Name           string         `json:"name"`
+	Collective     string         `json:"collective"`
+	Machine        string         `json:"machine"`
+	World          int            `json:"ranks"`
+	InPlace        bool           `json:"in_place"`
+	Protocol       string         `json:"protocol"`
+	Bytes          unit.Bytes     `json:"bytes"`
+	Rounds         int            `json:"rounds"`
+	Messages       int            `json:"messages"` // of all rounds
+	AlgBW          float64        `json:"algbw_gbs"`
+	BusBW          float64        `json:"busbw_gbs"` // 0: the collective has no factor
+	Deadlock       *judge.Stuck   `json:"deadlock,omitempty"`
+	Verdicts       []plan.Verdict `json:"verdicts"`
+	Model          timing.Model   `json:"model"`
+	MadeBy         run.MadeBy     `json:"made_by"`
+	*timing.Result                // nil with a deadlock
+}
+
+// Time times a call of so many bytes of the larger of a rank's input and output. A call that hangs
+// has a deadlock in place of a time.
+func (l *Loaded) Time(bytes unit.Bytes) (*Result, error) {
+	p := l.Verdict.Program
+	pl, broken := p.Plan(plan.Call{Bytes: int64(bytes), InPlace: l.inPlace, Depth: l.spec.Options.Depth, Root: l.spec.Options.Root, Want: l.spec.Options.Want})
+	if len(broken) > 0 {
+		return nil, errors.New(broken[0].String())
+	}
+	if pl == nil {
+		return nil, fmt.Errorf("%s has no plan for %v", l.spec.File, bytes)
+	}
+	r := &Result{
+		File: l.spec.File, Dialect: p.Dialect, Name: p.Name, Collective: p.Collective, Machine: l.machine.Describe(), World: p.World,
+		InPlace: l.inPlace, Protocol: pl.Protocol.String(), Bytes: bytes, Rounds: len(pl.Cell), Messages: pl.Messages() * len(pl.Cell),
+		Verdicts: l.Verdict.Verdicts, Model: l.model(pl.Protocol), MadeBy: run.NewMadeBy(l.spec.Command, l.topo.Fingerprint()),
+	}
+	if r.Deadlock = judge.Finishes(pl); r.Deadlock != nil {
+		return r, nil
+	}
+	var err error
+	if r.Result, err = timing.Run(pl, l.machine, r.Model); err != nil {
+		return nil, err
+	}
+	if ns := r.Time.Ns(); ns > 0 {
+		r.AlgBW = float64(bytes) / ns
+	}
+	if co, err := collective.Lookup(p.Collective); err == nil && co.BusFactor != nil {
+		r.BusBW = r.AlgBW * co.BusFactor(p.World)
+	}
+	return r, nil
+}
+
+// model is the costs of a protocol on the machine: its file has launch, latency and efficiency
+// where they are known.
+func (l *Loaded) model(p plan.Protocol) timing.Model {
+	m := timing.Defaults(p)
+	name := [...]string{"simple", "ll", "ll128"}[p]
+	sw := &l.topo.Software
+	c := sw.Protocol(name)
+	if c.Launch > 0 {
+		m.Launch = c.Launch
+	} else if sw.Launch > 0 {
+		m.Launch = sw.Launch
+	}
+	if c.Latency > 0 {
+		m.Latency = c.Latency
+	}
+	if c.Efficiency > 0 && c.Efficiency < m.Efficiency {
+		m.Efficiency = c.Efficiency
+	}
+	return m
+}

@@ -1,0 +1,122 @@
+package report
+
+import (
+	"bytes"
+	"encoding/csv"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"kernbench/lab/plans"
+	"kernbench/unit"
+)
+
+// Plan prints the time of a call of another tool's program, and what it was spent on.
+func Plan(w io.Writer, r *plans.Result) error {
+	var b bytes.Buffer
+	t := Table{Head: []string{"program", r.File}}
+	t.Add("name", r.Name)
+	t.Add("format", r.Dialect)
+	t.Add("collective", fmt.Sprintf("%s, %d ranks, %s", r.Collective, r.World, placeWord(r.InPlace)))
+	t.Add("machine", r.Machine)
+	var words []string
+	for _, v := range r.Verdicts {
+		words = append(words, v.String())
+	}
+	t.Add("verdict", strings.Join(words, ", "))
+	t.Add("call", fmt.Sprintf("%v, %s, %d rounds, %d messages", r.Bytes, r.Protocol, r.Rounds, r.Messages))
+	if r.Result == nil {
+		t.Add("simulated time", "none: "+r.Deadlock.String())
+	} else {
+		t.Add("simulated time", r.Time.String())
+		t.Add("bandwidth", bandwidths(r))
+	}
+	if err := t.Write(&b); err != nil {
+		return err
+	}
+	if r.Result != nil {
+		b.WriteByte('\n')
+		path := Table{Head: []string{"critical path", ">time", ">share"}}
+		for _, s := range r.Path {
+			path.Add(s.What, s.Time.String(), timeShare(s.Time, r.Time))
+		}
+		if err := path.Write(&b); err != nil {
+			return err
+		}
+		b.WriteByte('\n')
+		steps := Table{Head: []string{"longest steps on it", ">time", ">share"}}
+		for _, s := range r.Steps {
+			steps.Add(s.Where, s.Time.String(), timeShare(s.Time, r.Time))
+		}
+		if err := steps.Write(&b); err != nil {
+			return err
+		}
+		if len(r.Links) > 0 {
+			b.WriteByte('\n')
+			links := Table{Head: []string{"busiest links", ">busy", ">share"}}
+			for _, l := range r.Links {
+				links.Add(l.Name, l.Busy.String(), timeShare(l.Busy, r.Time))
+			}
+			if err := links.Write(&b); err != nil {
+				return err
+			}
+		}
+	}
+	_, err := w.Write(b.Bytes())
+	return err
+}
+
+func placeWord(inPlace bool) string {
+	if inPlace {
+		return "in place"
+	}
+	return "out of place"
+}
+
+func bandwidths(r *plans.Result) string {
+	text := fmt.Sprintf("algbw %.2f GB/s", r.AlgBW)
+	if r.BusBW > 0 {
+		text += fmt.Sprintf(", busbw %.2f GB/s", r.BusBW)
+	}
+	return text
+}
+
+func timeShare(part, of unit.Time) string {
+	return strconv.FormatFloat(100*float64(part)/float64(max(of, 1)), 'f', 1, 64) + " %"
+}
+
+// PlanSweep prints the times of a program for several sizes of call.
+func PlanSweep(w io.Writer, rows []*plans.Result) error {
+	t := Table{Head: []string{">bytes", ">time", ">algbw GB/s", ">busbw GB/s", ">rounds", ">messages", "note"}}
+	for _, r := range rows {
+		cells := []string{strconv.FormatInt(int64(r.Bytes), 10), "-", "-", "-", strconv.Itoa(r.Rounds), strconv.Itoa(r.Messages)}
+		if r.Result != nil {
+			cells[1], cells[2] = r.Time.String(), strconv.FormatFloat(r.AlgBW, 'f', 2, 64)
+			if r.BusBW > 0 {
+				cells[3] = strconv.FormatFloat(r.BusBW, 'f', 2, 64)
+			}
+		} else {
+			cells = append(cells, "hangs")
+		}
+		t.Add(cells...)
+	}
+	return t.Write(w)
+}
+
+// PlanCSV prints the same as comma-separated values.
+func PlanCSV(w io.Writer, rows []*plans.Result) error {
+	c := csv.NewWriter(w)
+	c.Write([]string{"file", "collective", "ranks", "in_place", "bytes", "time_ps", "algbw_gbs", "busbw_gbs", "rounds", "messages"})
+	for _, r := range rows {
+		time, alg, bus := "", "", ""
+		if r.Result != nil {
+			time = strconv.FormatInt(int64(r.Time), 10)
+			alg, bus = strconv.FormatFloat(r.AlgBW, 'g', -1, 64), strconv.FormatFloat(r.BusBW, 'g', -1, 64)
+		}
+		c.Write([]string{r.File, r.Collective, strconv.Itoa(r.World), strconv.FormatBool(r.InPlace), strconv.FormatInt(int64(r.Bytes), 10),
+			time, alg, bus, strconv.Itoa(r.Rounds), strconv.Itoa(r.Messages)})
+	}
+	c.Flush()
+	return c.Error()
+}

@@ -1,0 +1,137 @@
+package chakra
+
+import (
+	"fmt"
+	"slices"
+
+	"kernbench/program/text"
+	"kernbench/tl"
+)
+
+// Export makes the traces of all ranks of a recorded program. A message is a COMM_SEND_NODE and a
+// COMM_RECV_NODE with a tag of its own, arithmetic is a COMP_NODE. A node depends on those whose
+// result it uses, and on the rank's last receive or addition before it: a kernel goes on behind a
+// send at once. What a trace cannot say is left out: loads and stores of the rank's own memory,
+// which data a message has, rings, slots and their credits. attrs go into the metadata.
+func Export(f *text.File, attrs ...Attr) ([]*Trace, error) {
+	traces := make([]*Trace, f.World)
+	for rank := range traces {
+		traces[rank] = &Trace{Metadata: Metadata{Version: exportVersion, Attrs: slices.Clone(attrs)}}
+	}
+	for _, b := range f.Blocks {
+		if b.Number > 0 {
+			return nil, fmt.Errorf("rank %d has several blocks, want one", b.Ranks[0])
+		}
+		for _, rank := range b.Ranks {
+			e := &exporter{file: f, rank: int(rank), trace: traces[rank], made: map[int32]uint64{}, count: map[port]int{}, posted: map[tl.Dir][]uint64{}}
+			for i := range b.Stmts {
+				if err := e.statement(&b.Stmts[i]); err != nil {
+					return nil, err
+				}
+			}
+		}
+	}
+	return traces, nil
+}
+
+// exportVersion is the version of the schema that exported traces follow.
+const exportVersion = "0.0.4"
+
+// exporter makes the nodes of one rank.
+type exporter struct {
+	file   *text.File
+	rank   int
+	trace  *Trace
+	made   map[int32]uint64 // nodes that made a tensor
+	behind []uint64         // nodes that every later one comes after
+	count  map[port]int     // messages of each ring so far
+	posted map[tl.Dir][]uint64
+}
+
+// port is an end of a ring.
+type port struct {
+	out bool
+	dir tl.Dir
+}
+
+func (e *exporter) statement(s *text.Stmt) error {
+	bytes := int64(s.Shape.Elems()) * int64(s.Type.Size())
+	switch s.Op {
+	case text.Load, text.Store, text.Full, text.Fence, text.Quiet, text.PipeBarrier:
+		return nil
+	case text.Send, text.SendRef:
+		w := &e.file.Wiring[e.rank]
+		i := w.OutIndex(s.Dir)
+		if i < 0 {
+			return fmt.Errorf("rank %d sends to %v, where it has no ring", e.rank, s.Dir)
+		}
+		out := w.Out[i]
+		into := e.file.Wiring[out.Peer].In[out.PeerIn].Dir
+		e.add(s, CommSendNode, fmt.Sprintf("send %v", s.Dir), e.message("comm_dst", int(out.Peer), port{true, s.Dir}, into, bytes))
+	case text.Recv, text.RecvTo, text.RecvAsync:
+		w := &e.file.Wiring[e.rank]
+		i := slices.IndexFunc(w.In, func(p tl.InPort) bool { return p.Dir == s.Dir })
+		if i < 0 {
+			return fmt.Errorf("rank %d receives from %v, where it has no ring", e.rank, s.Dir)
+		}
+		id := e.add(s, CommRecvNode, fmt.Sprintf("recv %v", s.Dir), e.message("comm_src", int(w.In[i].Peer), port{false, s.Dir}, s.Dir, bytes))
+		if s.Op == text.RecvAsync {
+			e.posted[s.Dir] = append(e.posted[s.Dir], id)
+			return nil
+		}
+		e.finish(s, id)
+		e.behind = []uint64{id}
+	case text.Wait:
+		q := e.posted[s.Dir]
+		if len(q) == 0 {
+			return fmt.Errorf("rank %d waits for a receive from %v that it has not posted", e.rank, s.Dir)
+		}
+		e.posted[s.Dir] = q[1:]
+		e.finish(s, q[0])
+		e.behind = append(e.behind, q[0])
+	case text.Binary, text.Scale, text.Unary, text.FMA, text.Clamp, text.Convert, text.Reduce, text.Softmax, text.Transpose, text.Dot:
+		id := e.add(s, CompNode, "compute", []Attr{
+			{Name: "num_ops", Value: NewInt(Int64, int64(s.Shape.Elems()))},
+			{Name: "tensor_size", Value: NewInt(Uint64, bytes)},
+		})
+		e.finish(s, id)
+		e.behind = []uint64{id}
+	default:
+		return fmt.Errorf("rank %d has an operation on a window: a trace knows sends and receives only", e.rank)
+	}
+	return nil
+}
+
+// message is the attributes of a send or receive. The k-th message of a ring has the same tag
+// at both ends, and no other message between the two ranks has it.
+func (e *exporter) message(peerName string, peer int, end port, into tl.Dir, bytes int64) []Attr {
+	tag := e.count[end]*tags + int(into)
+	e.count[end]++
+	return []Attr{
+		{Name: "comm_size", Value: NewInt(Int64, bytes)},
+		{Name: peerName, Value: NewInt(Int32, int64(peer))},
+		{Name: "comm_tag", Value: NewInt(Int32, int64(tag))},
+	}
+}
+
+// tags is more than there are directions.
+const tags = 256
+
+// add appends a node and returns its id.
+func (e *exporter) add(s *text.Stmt, typ NodeType, name string, attrs []Attr) uint64 {
+	n := Node{ID: uint64(len(e.trace.Nodes)), Name: name, Type: typ, CtrlDeps: slices.Clone(e.behind), Attrs: attrs}
+	for _, in := range s.In {
+		if id, ok := e.made[in.Tensor]; ok && in.Tensor >= 0 && !slices.Contains(n.DataDeps, id) {
+			n.DataDeps = append(n.DataDeps, id)
+		}
+	}
+	e.trace.Nodes = append(e.trace.Nodes, n)
+	return n.ID
+}
+
+// finish notes which node made the tensor of a statement.
+func (e *exporter) finish(s *text.Stmt, id uint64) {
+	if s.Dst >= 0 {
+		e.made[s.Dst] = id
+	}
+}

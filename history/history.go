@@ -168,6 +168,7 @@ type Log struct {
 	index  map[Who]Agent
 	cur    []Record
 	handover
+	private
 	op   uint64
 	ring uint32
 }
@@ -230,7 +231,15 @@ func (l *Log) Add(r Record) {
 		of = r.Other
 	}
 	r.Task = int32(l.agents[of].Task)
-	l.cur = append(l.cur, r)
+	if l.holding {
+		l.held = append(l.held, r)
+		return
+	}
+	l.add(&r)
+}
+
+func (l *Log) add(r *Record) {
+	l.cur = append(l.cur, *r)
 	if len(l.cur) == batch {
 		l.cur = l.handOver(l.cur)
 	}

@@ -106,7 +106,12 @@ func New(o Options) *Detector { return newDetector(o, newFacts()) }
 
 // Next is a judge for the same program once more: it knows what this one has learned of
 // notifications that come later. It is wanted where Report.Again says so.
-func (d *Detector) Next() *Detector { return newDetector(d.opts, d.facts.next()) }
+func (d *Detector) Next() *Detector {
+	if d.log.WasLeftOut() {
+		d.facts.whole = true
+	}
+	return newDetector(d.opts, d.facts.next())
+}
 
 func newDetector(o Options, f *facts) *Detector {
 	if o.Most == 0 {
@@ -118,6 +123,7 @@ func newDetector(o Options, f *facts) *Detector {
 		compared: map[[2]history.Agent]bool{},
 	}
 	d.log = history.New(d.judge)
+	d.log.Brief = !f.whole
 	d.agent(history.Host)
 	return d
 }

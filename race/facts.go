@@ -16,6 +16,7 @@ const (
 // only grow, and clocks in them only shrink.
 type facts struct {
 	pass      int
+	whole     bool // executors must leave nothing out
 	later     map[laterKey]*later
 	byWord    map[history.Word][]*later
 	readers   map[history.Word][]history.Agent

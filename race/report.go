@@ -19,7 +19,7 @@ type Report struct {
 	Depends []Depend `json:"depends,omitempty"`
 
 	// Again asks for another pass with Detector.Next: in this one a notification came after a
-	// wait that it could have ended.
+	// wait that it could have ended, or the executor left something out that matters after all.
 	Again bool `json:"again,omitempty"`
 	// Unsettled says that passes have brought news for as long as was allowed: what is reported
 	// is so, but there may be more.
@@ -156,7 +156,7 @@ func (d *Detector) Report() *Report {
 	d.settleReads()
 	r := &Report{
 		Hazards: d.hazards.list, Total: d.hazards.total, Left: len(d.hazards.left),
-		Depends: d.depends.list, Again: d.again,
+		Depends: d.depends.list, Again: d.again || d.log.WasLeftOut(),
 	}
 	if d.again && d.facts.full() {
 		r.Again, r.Unsettled = false, true

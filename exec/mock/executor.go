@@ -52,6 +52,7 @@ type run struct {
 	batch   *batch     // of streams, or nil
 	log     *oplog.Log
 	history *history.Log
+	private bool    // no rank has shared memory so far: its account is held back, or dropped
 	ranks   []*rank // of all groups
 	rings   []*ring
 	result  tl.Result
@@ -164,8 +165,11 @@ func (x *run) leftOver() error {
 // clear ends all coroutines and drops all references, and hands over what the account still
 // holds, however the run ended.
 func (x *run) clear() {
-	if x.history != nil {
-		defer x.history.Flush()
+	if log := x.opts.History; log != nil {
+		if x.private {
+			log.Forget()
+		}
+		defer log.Flush()
 	}
 	for _, a := range x.actors {
 		if r, ok := a.(*rank); ok {

@@ -146,6 +146,9 @@ func (r *rank) Do(in *tl.Instr) {
 		r.kernel.Abandon()
 	}
 	r.at = in
+	if x.private {
+		r.stayPrivate(in)
+	}
 	if x.launch.Ring.OnRecv {
 		r.countHazards(in)
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"kernbench/algorithm"
+	"kernbench/check/verify"
 	"kernbench/collective"
 	"kernbench/dtype"
 	"kernbench/exec"
@@ -16,7 +17,6 @@ import (
 	"kernbench/kerneltest/conformance"
 	"kernbench/tl"
 	"kernbench/topology"
-	"kernbench/verify"
 )
 
 // slotBytes is the size of a ring slot in these tests: small, so that counts beyond it

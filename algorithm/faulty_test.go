@@ -4,9 +4,9 @@ import (
 	"testing"
 
 	"kernbench/algorithm"
+	"kernbench/check/verify"
 	"kernbench/dtype"
 	"kernbench/tl"
-	"kernbench/verify"
 )
 
 // The judge of these tests must see what is wrong with kernels that are nearly right.

@@ -3,7 +3,7 @@ package bench
 import (
 	"context"
 
-	"kernbench/dist"
+	"kernbench/dialect/torch"
 )
 
 // cclAllReduce is a data-parallel worker's step: everybody brings a vector, and everybody
@@ -12,7 +12,7 @@ func cclAllReduce(ctx context.Context, h *Host) error {
 	if err := h.Dist.InitProcessGroup("ahbm"); err != nil {
 		return err
 	}
-	return h.Dist.Spawn(ctx, func(ctx context.Context, w *dist.Worker) error {
+	return h.Dist.Spawn(ctx, func(ctx context.Context, w *torch.Worker) error {
 		tensors, err := h.Contributions(w, h.Dist.Plan())
 		if err != nil {
 			return err

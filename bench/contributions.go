@@ -5,12 +5,12 @@ import (
 	"iter"
 
 	"kernbench/device"
-	"kernbench/dist"
+	"kernbench/dialect/torch"
 )
 
 // Contributions makes what one worker brings to a collective: with rank_level: pe, where
 // there is one worker, everything, with rank_level: sip the tensor of its own SIP.
-func (h *Host) Contributions(w *dist.Worker, p *device.Plan) ([]*device.Tensor, error) {
+func (h *Host) Contributions(w *torch.Worker, p *device.Plan) ([]*device.Tensor, error) {
 	if !p.PerSIP() {
 		return h.AllContributions(p)
 	}

@@ -3,5 +3,5 @@
 // figures that every run has; it judges collectives never itself, and other results
 // through Host.Expect.
 //
-// It imports dist, device and what stands below them. Start at Program and Host.
+// It imports dialect/torch, device and what stands below them. Start at Program and Host.
 package bench

@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"kernbench/device"
+	"kernbench/dialect/hccl"
 	"kernbench/dtype"
-	"kernbench/hccl"
 	"kernbench/tl"
 )
 

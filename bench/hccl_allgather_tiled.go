@@ -3,7 +3,7 @@ package bench
 import (
 	"context"
 
-	"kernbench/hccl"
+	"kernbench/dialect/hccl"
 )
 
 // hcclAllGatherTiled gathers vectors tile by tile: every rank's block lies a whole vector

@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"kernbench/dialect/hccl"
 	"kernbench/dtype"
-	"kernbench/hccl"
 )
 
 // hcclAllReduce does the same all-reduce in one task, and in tiles: two of which one task has

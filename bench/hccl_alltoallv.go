@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"kernbench/hccl"
+	"kernbench/dialect/hccl"
 )
 
 // unevenCounts is how many elements rank r sends to rank d: those of the vendor's example for

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"kernbench/hccl"
+	"kernbench/dialect/hccl"
 )
 
 // hcclReduceScatterTiled does the same reduce-scatter three times: at once, by one task with a

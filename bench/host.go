@@ -7,7 +7,7 @@ import (
 	"math"
 
 	"kernbench/device"
-	"kernbench/dist"
+	"kernbench/dialect/torch"
 	"kernbench/dtype"
 	"kernbench/tl"
 )
@@ -28,7 +28,7 @@ type Options struct {
 // Host is what a program runs on.
 type Host struct {
 	Device *device.Context
-	Dist   *dist.Dist
+	Dist   *torch.Dist
 	Options
 
 	program  *Program
@@ -52,7 +52,7 @@ func NewHost(p *Program, dev *device.Context, o Options, report func(line string
 	if report == nil {
 		report = func(string) {}
 	}
-	return &Host{Device: dev, Dist: dist.New(dev, o.Algorithm), Options: o, program: p, report: report}
+	return &Host{Device: dev, Dist: torch.New(dev, o.Algorithm), Options: o, program: p, report: report}
 }
 
 // DefaultDType is the element type when nobody says otherwise.

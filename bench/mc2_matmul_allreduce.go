@@ -8,9 +8,9 @@ import (
 	"slices"
 
 	"kernbench/device"
+	"kernbench/dialect/hccl"
 	"kernbench/dtype"
 	"kernbench/exec"
-	"kernbench/hccl"
 	"kernbench/tl"
 	"kernbench/unit"
 )

@@ -4,10 +4,10 @@ import (
 	"context"
 	"fmt"
 
+	"kernbench/check/numerics"
 	"kernbench/collective"
 	"kernbench/device"
 	"kernbench/mem"
-	"kernbench/numerics"
 )
 
 // Once is a program for those who measure: whatever the algorithm performs, it performs it once,

@@ -9,7 +9,7 @@ import (
 
 	"kernbench/lab/run"
 	"kernbench/report"
-	"kernbench/speed"
+	"kernbench/selfbench"
 
 	"github.com/spf13/cobra"
 )
@@ -21,7 +21,7 @@ const (
 )
 
 func (a *app) benchCommand() *cobra.Command {
-	spec := speed.Spec{Runs: 5, Limit: limitOfRow}
+	spec := selfbench.Spec{Runs: 5, Limit: limitOfRow}
 	var format, save, compare string
 	var list, growth bool
 	cmd := &cobra.Command{
@@ -44,14 +44,14 @@ With --growth, measure how simulating each algorithm grows with the number of ra
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			spec.Command, spec.Version = a.commandLine(), run.Version()
 			bar := newProgress(a.err)
-			spec.Progress = func(p speed.Progress) {
+			spec.Progress = func(p selfbench.Progress) {
 				bar.report(run.Progress{Phase: p.Name, Done: int64(p.Done), Total: int64(p.Total)})
 			}
 			switch {
 			case growth && (list || save != "" || compare != ""):
 				return errors.New("--growth has a table of its own: --list, --save and --compare are for the rows without it")
 			case list:
-				return show(a, format, speed.Names(spec.Short), report.SpeedRows)
+				return show(a, format, selfbench.Names(spec.Short), report.SpeedRows)
 			case growth:
 				if !cmd.Flags().Changed("limit") {
 					spec.Limit = limitOfGrowth
@@ -59,7 +59,7 @@ With --growth, measure how simulating each algorithm grows with the number of ra
 				if !cmd.Flags().Changed("runs") {
 					spec.Runs = 1
 				}
-				g, err := speed.Grow(cmd.Context(), spec)
+				g, err := selfbench.Grow(cmd.Context(), spec)
 				bar.done()
 				if g != nil && len(g.Rows) > 0 {
 					if perr := marked(a, format, g, report.Growth, report.GrowthMarkdown); perr != nil {
@@ -94,11 +94,11 @@ func marked[T any](a *app, format string, v T, text, markdown func(io.Writer, T)
 }
 
 // bench measures, prints what is finished, and keeps it if all is there.
-func (a *app) bench(ctx context.Context, spec speed.Spec, bar *progress, format, save, compare string) error {
-	var old *speed.Table
+func (a *app) bench(ctx context.Context, spec selfbench.Spec, bar *progress, format, save, compare string) error {
+	var old *selfbench.Table
 	if compare != "" {
 		var err error
-		if old, err = speed.Load(compare); err != nil {
+		if old, err = selfbench.Load(compare); err != nil {
 			return err
 		}
 	}
@@ -107,7 +107,7 @@ func (a *app) bench(ctx context.Context, spec speed.Spec, bar *progress, format,
 		return err
 	}
 	defer to.discard()
-	t, err := speed.Measure(ctx, spec)
+	t, err := selfbench.Measure(ctx, spec)
 	bar.done()
 	if t == nil {
 		return interrupted(ctx, err)

@@ -6,7 +6,7 @@ import (
 
 	"kernbench/fault"
 	"kernbench/lab/run"
-	"kernbench/speed"
+	"kernbench/selfbench"
 )
 
 // The exit status of the process.
@@ -34,7 +34,7 @@ func exitStatus(ctx context.Context, err error) int {
 	case ctx.Err() != nil && errors.Is(err, context.Canceled):
 		return ExitInterrupted
 	case is[*run.InternalError](err), // also one that came while a fault was being explained
-		is[*speed.Failure](err):
+		is[*selfbench.Failure](err):
 		return ExitInternal
 	case fault.Is(err), is[errHangs](err):
 		return ExitFault

@@ -10,8 +10,8 @@ import (
 	"kernbench/dtype"
 	"kernbench/frontend"
 	"kernbench/frontend/plan"
+	"kernbench/internal/outfile"
 	"kernbench/lab/run"
-	"kernbench/outfile"
 	"kernbench/tl"
 
 	"github.com/spf13/cobra"

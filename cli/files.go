@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"kernbench/outfile"
+	"kernbench/internal/outfile"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"kernbench/conf"
+	"kernbench/internal/outfile"
 	"kernbench/lab/run"
-	"kernbench/outfile"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"

@@ -7,8 +7,8 @@ import (
 	"io"
 	"strings"
 
+	"kernbench/check/numerics"
 	"kernbench/lab/perf"
-	"kernbench/numerics"
 	"kernbench/report"
 	"kernbench/unit"
 

@@ -6,7 +6,7 @@ import (
 	"runtime"
 	"runtime/pprof"
 
-	"kernbench/outfile"
+	"kernbench/internal/outfile"
 
 	"github.com/spf13/pflag"
 )

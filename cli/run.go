@@ -9,8 +9,8 @@ import (
 	"kernbench/fault"
 	"kernbench/lab/plans"
 	"kernbench/lab/run"
+	"kernbench/record/trace"
 	"kernbench/report"
-	"kernbench/trace"
 	"kernbench/unit"
 
 	"github.com/spf13/cobra"

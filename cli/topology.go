@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 
+	"kernbench/internal/outfile"
 	"kernbench/machine"
 	"kernbench/machine/draw"
-	"kernbench/outfile"
 	"kernbench/report"
 
 	"github.com/spf13/cobra"

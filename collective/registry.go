@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"kernbench/near"
+	"kernbench/internal/near"
 	"kernbench/unit"
 )
 

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"kernbench/near"
+	"kernbench/internal/near"
 )
 
 // Nearest returns the element of known that word was probably meant to be, or "" when none is near.

@@ -10,7 +10,7 @@ import (
 	"kernbench/exec"
 	"kernbench/machine"
 	"kernbench/mem"
-	"kernbench/oplog"
+	"kernbench/record/oplog"
 	"kernbench/tl"
 	"kernbench/unit"
 )

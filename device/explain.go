@@ -1,8 +1,8 @@
 package device
 
 import (
-	"kernbench/history"
 	"kernbench/mem"
+	"kernbench/record/history"
 )
 
 // RaceSide is one of the two accesses of a hazard, as a judge of races found it.

@@ -8,8 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"pgregory.net/rapid"
-
 	"kernbench/conf"
 	"kernbench/device"
 	"kernbench/dtype"
@@ -17,9 +15,11 @@ import (
 	"kernbench/exec/mock"
 	"kernbench/fault"
 	"kernbench/mem"
-	"kernbench/oplog"
+	"kernbench/record/oplog"
 	"kernbench/tl"
 	"kernbench/unit"
+
+	"pgregory.net/rapid"
 )
 
 // recorder is an executor that keeps what streams are to do instead of doing it.

@@ -7,7 +7,7 @@ import (
 
 	"kernbench/algorithm"
 	"kernbench/collective"
-	"kernbench/oplog"
+	"kernbench/record/oplog"
 )
 
 // ErrTurns is wrapped by what is wrong with the turns of a collective: some ranks took no part,

@@ -17,7 +17,7 @@ import (
 	"kernbench/fault"
 	"kernbench/machine"
 	"kernbench/mem"
-	"kernbench/oplog"
+	"kernbench/record/oplog"
 	"kernbench/tl"
 )
 

@@ -5,13 +5,13 @@ import (
 	"io"
 
 	"kernbench/conf"
-	"kernbench/history"
 	"kernbench/machine"
 	"kernbench/mem"
-	"kernbench/oplog"
 	"kernbench/record/cause"
+	"kernbench/record/history"
+	"kernbench/record/oplog"
+	"kernbench/record/trace"
 	"kernbench/tl"
-	"kernbench/trace"
 	"kernbench/unit"
 )
 

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"kernbench/oplog"
+	"kernbench/record/oplog"
 	"kernbench/tl"
 )
 

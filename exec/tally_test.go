@@ -16,7 +16,7 @@ import (
 	"kernbench/lab/compare"
 	"kernbench/lab/probe"
 	"kernbench/lab/run"
-	"kernbench/oplog"
+	"kernbench/record/oplog"
 	"kernbench/tl"
 )
 

@@ -6,8 +6,8 @@
 package hw
 
 import (
+	"kernbench/record/trace"
 	"kernbench/tl"
-	"kernbench/trace"
 	"kernbench/unit"
 )
 

@@ -10,7 +10,7 @@ import (
 	"kernbench/exec/mock"
 	_ "kernbench/exec/sim" // which Run performs kernels on
 	"kernbench/machine"
-	"kernbench/oplog"
+	"kernbench/record/oplog"
 )
 
 // executor is the one that performs a single schedule: the first of cfg.Executors, or mock.

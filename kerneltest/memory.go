@@ -4,7 +4,7 @@ import (
 	"kernbench/collective"
 	"kernbench/dtype"
 	"kernbench/mem"
-	"kernbench/oplog"
+	"kernbench/record/oplog"
 	"kernbench/tl"
 )
 

@@ -6,7 +6,7 @@ import (
 	"kernbench/collective"
 	"kernbench/exec"
 	"kernbench/mem"
-	"kernbench/oplog"
+	"kernbench/record/oplog"
 	"kernbench/tl"
 )
 

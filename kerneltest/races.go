@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"strings"
 
+	"kernbench/check/race"
 	"kernbench/mem"
-	"kernbench/race"
 	"kernbench/tl"
 )
 

@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"strings"
 
+	"kernbench/check/race"
+	"kernbench/check/verify"
 	"kernbench/collective"
 	"kernbench/exec"
-	"kernbench/race"
 	"kernbench/tl"
-	"kernbench/verify"
 )
 
 // TB is the part of testing.TB that the harnesses need.

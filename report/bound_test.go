@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"testing"
 
-	"kernbench/bound"
+	"kernbench/check/bound"
 	"kernbench/lab/limits"
 	"kernbench/unit"
 )

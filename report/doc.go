@@ -1,5 +1,7 @@
-// Package report turns what lab found out, and what speed measured, into what a person looks at,
-// or a program reads: aligned text and JSON. It computes nothing that they do not say.
+// Package report turns what the products of lab found, and what selfbench measured, into what a
+// person looks at, or a program reads: aligned text, CSV, SVG and JSON. It computes nothing that
+// they do not say.
 //
-// It imports lab, speed and unit. Start at Text, JSON and Table.
+// It imports the products of lab, frontend, selfbench, machine/draw and unit. Start at Text, JSON
+// and Table.
 package report

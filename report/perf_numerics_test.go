@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"kernbench/check/numerics"
 	"kernbench/lab/perf"
 	"kernbench/lab/sweep"
-	"kernbench/numerics"
 	"kernbench/unit"
 )
 

@@ -11,12 +11,12 @@ import (
 	"testing"
 	"time"
 
+	"kernbench/check/race"
 	"kernbench/dtype"
 	"kernbench/lab/compare"
 	"kernbench/lab/probe"
 	"kernbench/lab/run"
 	"kernbench/lab/suite"
-	"kernbench/race"
 	"kernbench/unit"
 
 	"github.com/google/go-cmp/cmp"

@@ -6,12 +6,12 @@ import (
 	"slices"
 	"strings"
 
-	"kernbench/speed"
+	"kernbench/selfbench"
 )
 
 // Speed prints what was measured of kernbench: a line for each figure, but CPU time and memory only
 // beside the first of their row where they have nothing to reach.
-func Speed(w io.Writer, t *speed.Table) error {
+func Speed(w io.Writer, t *selfbench.Table) error {
 	table := speedTable(t)
 	if err := table.Write(w); err != nil {
 		return err
@@ -20,7 +20,7 @@ func Speed(w io.Writer, t *speed.Table) error {
 }
 
 // SpeedMarkdown prints the same for a page.
-func SpeedMarkdown(w io.Writer, t *speed.Table) error {
+func SpeedMarkdown(w io.Writer, t *selfbench.Table) error {
 	table := speedTable(t)
 	if err := table.Markdown(w); err != nil {
 		return err
@@ -32,7 +32,7 @@ func SpeedMarkdown(w io.Writer, t *speed.Table) error {
 	return err
 }
 
-func speedTable(t *speed.Table) *Table {
+func speedTable(t *selfbench.Table) *Table {
 	out := &Table{Head: []string{"row", "measured", ">median", ">spread", ">must", "reached", ">aim", "reached"}}
 	if t.Compared != "" {
 		out.Head = append(out.Head, ">was", ">now/was")
@@ -51,7 +51,7 @@ func speedTable(t *speed.Table) *Table {
 }
 
 // speedCells is the line of a figure.
-func speedCells(t *speed.Table, r *speed.Row, f *speed.Figure, first bool) []string {
+func speedCells(t *selfbench.Table, r *selfbench.Row, f *selfbench.Figure, first bool) []string {
 	cells := []string{"", f.What, "-", ""}
 	if len(f.Values) > 0 {
 		cells[2] = amount(f.Unit, f.Median)
@@ -62,7 +62,7 @@ func speedCells(t *speed.Table, r *speed.Row, f *speed.Figure, first bool) []str
 	if first {
 		cells[0] = r.Name
 	}
-	for _, target := range []*speed.Target{f.Must, f.Aim} {
+	for _, target := range []*selfbench.Target{f.Must, f.Aim} {
 		if target == nil {
 			cells = append(cells, "", "")
 			continue
@@ -95,7 +95,7 @@ func speedCells(t *speed.Table, r *speed.Row, f *speed.Figure, first bool) []str
 }
 
 // goal prints what a figure is to reach.
-func goal(u speed.Unit, t *speed.Target) string {
+func goal(u selfbench.Unit, t *selfbench.Target) string {
 	is := map[string]string{"<=": "≤", ">=": "≥"}[t.Is]
 	if is == "" {
 		is = t.Is
@@ -105,8 +105,8 @@ func goal(u speed.Unit, t *speed.Target) string {
 }
 
 // amount prints a figure with its unit.
-func amount(u speed.Unit, v float64) string {
-	if u == speed.Times {
+func amount(u selfbench.Unit, v float64) string {
+	if u == selfbench.Times {
 		return fmt.Sprintf("%.2f", v)
 	}
 	v, unit := scaled(u, v)
@@ -114,16 +114,16 @@ func amount(u speed.Unit, v float64) string {
 }
 
 // scaled is a figure in the unit that a person would take.
-func scaled(u speed.Unit, v float64) (float64, string) {
+func scaled(u selfbench.Unit, v float64) (float64, string) {
 	type scale struct {
 		from float64
 		name string
 	}
 	var scales []scale
 	switch u {
-	case speed.Seconds:
+	case selfbench.Seconds:
 		scales = []scale{{1, "s"}, {1e-3, "ms"}, {1e-6, "µs"}, {1e-9, "ns"}}
-	case speed.Bytes:
+	case selfbench.Bytes:
 		scales = []scale{{1 << 30, "GiB"}, {1 << 20, "MiB"}, {1 << 10, "KiB"}, {1, "B"}}
 	default:
 		return v, ""
@@ -139,17 +139,17 @@ func scaled(u speed.Unit, v float64) (float64, string) {
 
 // speedFoot is what stands below the table: notes of rows, how many targets are reached, and where
 // and when it was.
-func speedFoot(w io.Writer, t *speed.Table, gap string) error {
+func speedFoot(w io.Writer, t *selfbench.Table, gap string) error {
 	var b strings.Builder
 	for i := range t.Rows {
 		r := &t.Rows[i]
 		switch {
-		case r.Only == speed.Was:
+		case r.Only == selfbench.Was:
 			fmt.Fprintf(&b, "note: %s: only in %s\n", r.Name, t.Compared)
-		case r.Only == speed.Now:
+		case r.Only == selfbench.Now:
 			fmt.Fprintf(&b, "note: %s: not in %s\n", r.Name, t.Compared)
 		}
-		if r.Note != "" && r.Only != speed.Was {
+		if r.Note != "" && r.Only != selfbench.Was {
 			fmt.Fprintf(&b, "note: %s: %s\n", r.Name, r.Note)
 		}
 	}
@@ -167,7 +167,7 @@ func speedFoot(w io.Writer, t *speed.Table, gap string) error {
 	return err
 }
 
-func whereAndWhen(o *speed.Origin) string {
+func whereAndWhen(o *selfbench.Origin) string {
 	m := &o.Machine
 	cpu := m.CPU
 	if cpu == "" {
@@ -175,13 +175,13 @@ func whereAndWhen(o *speed.Origin) string {
 	}
 	memory := ""
 	if m.Memory > 0 {
-		memory = ", " + amount(speed.Bytes, float64(m.Memory))
+		memory = ", " + amount(selfbench.Bytes, float64(m.Memory))
 	}
 	return fmt.Sprintf("kernbench %s, %s, %s of %s%s, %s\n", o.Kernbench, m.Go, plural(int64(m.Cores), "core", "cores"), cpu, memory, o.Date.Format("2006-01-02 15:04 MST"))
 }
 
 // SpeedRows lists the rows that there are.
-func SpeedRows(w io.Writer, rows []speed.Row) error {
+func SpeedRows(w io.Writer, rows []selfbench.Row) error {
 	t := Table{Head: []string{"row", "work", "must", "command"}}
 	for i := range rows {
 		r := &rows[i]

@@ -5,11 +5,11 @@ import (
 	"io"
 	"strings"
 
-	"kernbench/speed"
+	"kernbench/selfbench"
 )
 
 // Growth prints how simulating each algorithm grows with the number of ranks.
-func Growth(w io.Writer, g *speed.Growth) error {
+func Growth(w io.Writer, g *selfbench.Growth) error {
 	t := growthTable(g)
 	if err := t.Write(w); err != nil {
 		return err
@@ -18,7 +18,7 @@ func Growth(w io.Writer, g *speed.Growth) error {
 }
 
 // GrowthMarkdown prints the same for a page.
-func GrowthMarkdown(w io.Writer, g *speed.Growth) error {
+func GrowthMarkdown(w io.Writer, g *selfbench.Growth) error {
 	t := growthTable(g)
 	if err := t.Markdown(w); err != nil {
 		return err
@@ -30,7 +30,7 @@ func GrowthMarkdown(w io.Writer, g *speed.Growth) error {
 	return err
 }
 
-func growthTable(g *speed.Growth) *Table {
+func growthTable(g *selfbench.Growth) *Table {
 	t := &Table{Head: []string{"algorithm", "collective", ">CPU", ">messages", ">events", ">up to ranks", ">CPU then", ">messages then", ">events each", ">CPU each", "why no further"}}
 	for i := range g.Rows {
 		r := &g.Rows[i]
@@ -41,9 +41,9 @@ func growthTable(g *speed.Growth) *Table {
 			p := r.Points[len(r.Points)-1]
 			events, each := "-", "-"
 			if p.Messages > 0 {
-				events, each = significant(float64(p.Events)/float64(p.Messages)), amount(speed.Seconds, p.Seconds/float64(p.Messages))
+				events, each = significant(float64(p.Events)/float64(p.Messages)), amount(selfbench.Seconds, p.Seconds/float64(p.Messages))
 			}
-			cells = append(cells, count(int64(p.Ranks)), amount(speed.Seconds, p.Seconds), count(p.Messages), events, each)
+			cells = append(cells, count(int64(p.Ranks)), amount(selfbench.Seconds, p.Seconds), count(p.Messages), events, each)
 		}
 		t.Add(append(cells, shortened(r.Note))...)
 	}
@@ -67,7 +67,7 @@ func power(e *float64) string {
 	return fmt.Sprintf("N^%.2f", max(*e, 0)) // and not N^-0.00
 }
 
-func growthFoot(w io.Writer, g *speed.Growth) error {
+func growthFoot(w io.Writer, g *selfbench.Growth) error {
 	_, err := fmt.Fprintf(w, "\n%s f16 per rank, fidelity %s; exponents of the last three numbers of ranks; messages are those of slots, puts, gets and updates of words\n%s",
 		count(int64(g.Elements)), g.Fidelity, whereAndWhen(&g.Origin))
 	return err

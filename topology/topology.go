@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"kernbench/near"
+	"kernbench/internal/near"
 	"kernbench/tl"
 )
 

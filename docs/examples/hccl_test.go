@@ -11,11 +11,11 @@ import (
 
 	"kernbench/conf"
 	"kernbench/device"
+	"kernbench/dialect/hccl"
 	"kernbench/dtype"
 	"kernbench/exec/mock"
-	"kernbench/hccl"
 	"kernbench/machine"
-	"kernbench/oplog"
+	"kernbench/record/oplog"
 )
 
 // guide: hccl one task

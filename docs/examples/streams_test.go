@@ -10,7 +10,7 @@ import (
 	"kernbench/dtype"
 	"kernbench/exec/sim"
 	"kernbench/machine"
-	"kernbench/oplog"
+	"kernbench/record/oplog"
 	"kernbench/tl"
 )
 

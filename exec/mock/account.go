@@ -1,7 +1,7 @@
 package mock
 
 import (
-	"kernbench/history"
+	"kernbench/record/history"
 	"kernbench/tl"
 )
 

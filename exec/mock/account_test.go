@@ -7,9 +7,9 @@ import (
 	"testing"
 
 	"kernbench/exec/mock"
-	"kernbench/history"
 	"kernbench/kerneltest"
 	"kernbench/mem"
+	"kernbench/record/history"
 	"kernbench/tl"
 
 	"github.com/google/go-cmp/cmp"

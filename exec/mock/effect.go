@@ -2,9 +2,9 @@ package mock
 
 import (
 	"kernbench/dtype"
-	"kernbench/history"
 	"kernbench/mem"
-	"kernbench/oplog"
+	"kernbench/record/history"
+	"kernbench/record/oplog"
 	"kernbench/tl"
 )
 

@@ -7,11 +7,11 @@ import (
 	"math/rand/v2"
 
 	"kernbench/fault"
-	"kernbench/history"
 	"kernbench/mem"
-	"kernbench/oplog"
+	"kernbench/record/history"
+	"kernbench/record/oplog"
+	"kernbench/record/trace"
 	"kernbench/tl"
-	"kernbench/trace"
 )
 
 // Options of an Executor.

@@ -3,8 +3,8 @@ package mock
 import (
 	"slices"
 
-	"kernbench/history"
 	"kernbench/mem"
+	"kernbench/record/history"
 	"kernbench/tl"
 )
 

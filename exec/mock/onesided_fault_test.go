@@ -12,7 +12,7 @@ import (
 	"kernbench/fault"
 	"kernbench/kerneltest"
 	"kernbench/mem"
-	"kernbench/oplog"
+	"kernbench/record/oplog"
 	"kernbench/tl"
 )
 

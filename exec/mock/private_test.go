@@ -3,9 +3,9 @@ package mock_test
 import (
 	"testing"
 
-	"kernbench/history"
+	"kernbench/check/race"
 	"kernbench/kerneltest"
-	"kernbench/race"
+	"kernbench/record/history"
 	"kernbench/tl"
 )
 

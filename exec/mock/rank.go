@@ -5,9 +5,9 @@ import (
 	"iter"
 
 	"kernbench/fault"
-	"kernbench/history"
 	"kernbench/mem"
-	"kernbench/oplog"
+	"kernbench/record/history"
+	"kernbench/record/oplog"
 	"kernbench/tl"
 )
 

@@ -3,7 +3,7 @@ package mock
 import (
 	"kernbench/dtype"
 	"kernbench/hw/ipcq"
-	"kernbench/oplog"
+	"kernbench/record/oplog"
 	"kernbench/tl"
 )
 

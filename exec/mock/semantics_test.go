@@ -13,7 +13,7 @@ import (
 	"kernbench/fault"
 	"kernbench/kerneltest"
 	"kernbench/mem"
-	"kernbench/oplog"
+	"kernbench/record/oplog"
 	"kernbench/tl"
 	"kernbench/topology"
 )

@@ -4,8 +4,8 @@ import (
 	"context"
 
 	"kernbench/fault"
-	"kernbench/history"
-	"kernbench/oplog"
+	"kernbench/record/history"
+	"kernbench/record/oplog"
 	"kernbench/tl"
 )
 

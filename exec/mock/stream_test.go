@@ -13,7 +13,7 @@ import (
 	"kernbench/exec/mock"
 	"kernbench/fault"
 	"kernbench/mem"
-	"kernbench/oplog"
+	"kernbench/record/oplog"
 	"kernbench/tl"
 
 	"github.com/google/go-cmp/cmp"

@@ -1,9 +1,9 @@
 package mock
 
 import (
-	"kernbench/history"
+	"kernbench/record/history"
+	"kernbench/record/trace"
 	"kernbench/tl"
-	"kernbench/trace"
 )
 
 // send puts a tensor, or memory as it is now, into a ring.

@@ -5,16 +5,16 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-	"pgregory.net/rapid"
-
 	"kernbench/exec/mock"
 	"kernbench/exec/sim"
-	"kernbench/history"
 	"kernbench/hw/noc"
 	"kernbench/mem"
-	"kernbench/oplog"
+	"kernbench/record/history"
+	"kernbench/record/oplog"
 	"kernbench/tl"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
 )
 
 // account is what an executor told of a run.

@@ -5,12 +5,12 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"kernbench/exec/sim"
 	"kernbench/hw/noc"
-	"kernbench/oplog"
 	"kernbench/record/cause"
+	"kernbench/record/oplog"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // accounts returns why a log does not account for all of the time of its runs, or "".

@@ -10,8 +10,8 @@ import (
 	"kernbench/hw/pe"
 	"kernbench/machine"
 	"kernbench/mem"
+	"kernbench/record/trace"
 	"kernbench/tl"
-	"kernbench/trace"
 	"kernbench/unit"
 )
 

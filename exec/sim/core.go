@@ -4,10 +4,10 @@ import (
 	"kernbench/fault"
 	"kernbench/hw/dma"
 	"kernbench/mem"
-	"kernbench/oplog"
 	"kernbench/record/cause"
+	"kernbench/record/oplog"
+	"kernbench/record/trace"
 	"kernbench/tl"
-	"kernbench/trace"
 	"kernbench/unit"
 )
 

@@ -3,9 +3,9 @@ package sim
 import (
 	"slices"
 
-	"kernbench/history"
 	"kernbench/hw/pe"
 	"kernbench/record/cause"
+	"kernbench/record/history"
 	"kernbench/tl"
 	"kernbench/unit"
 )

@@ -1,7 +1,7 @@
 package sim
 
 import (
-	"kernbench/history"
+	"kernbench/record/history"
 	"kernbench/tl"
 	"kernbench/unit"
 )

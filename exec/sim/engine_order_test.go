@@ -15,7 +15,7 @@ import (
 	"kernbench/exec/sim"
 	"kernbench/fault"
 	"kernbench/mem"
-	"kernbench/oplog"
+	"kernbench/record/oplog"
 	"kernbench/tl"
 )
 

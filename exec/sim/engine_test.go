@@ -7,8 +7,8 @@ import (
 	"kernbench/dtype"
 	"kernbench/exec/sim"
 	"kernbench/mem"
+	"kernbench/record/trace"
 	"kernbench/tl"
-	"kernbench/trace"
 	"kernbench/unit"
 )
 

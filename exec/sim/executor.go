@@ -10,15 +10,15 @@ import (
 	"kernbench/des"
 	"kernbench/exec/sim/replay"
 	"kernbench/fault"
-	"kernbench/history"
 	"kernbench/hw/noc"
 	"kernbench/hw/pe"
 	"kernbench/machine"
 	"kernbench/mem"
-	"kernbench/oplog"
 	"kernbench/record/cause"
+	"kernbench/record/history"
+	"kernbench/record/oplog"
+	"kernbench/record/trace"
 	"kernbench/tl"
-	"kernbench/trace"
 	"kernbench/unit"
 )
 

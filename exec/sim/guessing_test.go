@@ -11,14 +11,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"kernbench/exec/sim"
-	"kernbench/history"
 	"kernbench/hw/noc"
 	"kernbench/mem"
+	"kernbench/record/history"
 	"kernbench/tl"
 	"kernbench/unit"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // sideBySide is one launch of the groups of several, on PEs that they take from a list in turn.

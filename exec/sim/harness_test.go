@@ -11,7 +11,7 @@ import (
 	"kernbench/exec/sim"
 	"kernbench/machine"
 	"kernbench/mem"
-	"kernbench/oplog"
+	"kernbench/record/oplog"
 	"kernbench/tl"
 	"kernbench/topology"
 	"kernbench/unit"

@@ -8,8 +8,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"kernbench/collective"
 	"kernbench/conf"
 	"kernbench/dtype"
@@ -19,8 +17,10 @@ import (
 	"kernbench/hw/noc"
 	"kernbench/machine"
 	"kernbench/mem"
-	"kernbench/oplog"
+	"kernbench/record/oplog"
 	"kernbench/tl"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // image is what a run left behind, and how it went.

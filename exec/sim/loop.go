@@ -8,8 +8,8 @@ import (
 	"kernbench/des"
 	"kernbench/fault"
 	"kernbench/hw/noc"
+	"kernbench/record/trace"
 	"kernbench/tl"
-	"kernbench/trace"
 	"kernbench/unit"
 )
 

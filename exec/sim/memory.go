@@ -2,10 +2,10 @@ package sim
 
 import (
 	"kernbench/des"
-	"kernbench/history"
 	"kernbench/hw/dma"
 	"kernbench/hw/noc"
 	"kernbench/mem"
+	"kernbench/record/history"
 	"kernbench/tl"
 	"kernbench/unit"
 )

@@ -8,12 +8,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"kernbench/exec/sim"
 	"kernbench/mem"
+	"kernbench/record/trace"
 	"kernbench/tl"
-	"kernbench/trace"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // outcome is what a launch leaves behind.

@@ -3,13 +3,13 @@ package sim
 import (
 	"kernbench/des"
 	"kernbench/dtype"
-	"kernbench/history"
 	"kernbench/hw/dma"
 	"kernbench/hw/memory"
 	"kernbench/hw/noc"
 	"kernbench/mem"
+	"kernbench/record/history"
+	"kernbench/record/trace"
 	"kernbench/tl"
-	"kernbench/trace"
 	"kernbench/unit"
 )
 

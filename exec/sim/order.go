@@ -1,10 +1,10 @@
 package sim
 
 import (
-	"kernbench/history"
 	"kernbench/mem"
 	"kernbench/record/cause"
-	"kernbench/trace"
+	"kernbench/record/history"
+	"kernbench/record/trace"
 	"kernbench/unit"
 )
 

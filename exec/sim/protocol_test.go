@@ -8,8 +8,8 @@ import (
 	"kernbench/exec/sim"
 	"kernbench/hw/noc"
 	"kernbench/mem"
+	"kernbench/record/trace"
 	"kernbench/tl"
-	"kernbench/trace"
 	"kernbench/unit"
 )
 

@@ -5,13 +5,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"kernbench/algorithm"
 	"kernbench/exec/sim"
 	"kernbench/hw/noc"
+	"kernbench/record/trace"
 	"kernbench/tl"
-	"kernbench/trace"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // inParts replays the launch as one whose program is too long to be kept.

@@ -9,13 +9,13 @@ import (
 	"kernbench/des"
 	"kernbench/exec/sim/replay"
 	"kernbench/exec/sim/values"
-	"kernbench/history"
 	"kernbench/hw/noc"
 	"kernbench/machine"
 	"kernbench/mem"
 	"kernbench/program"
+	"kernbench/record/history"
+	"kernbench/record/trace"
 	"kernbench/tl"
-	"kernbench/trace"
 	"kernbench/unit"
 )
 

@@ -3,15 +3,15 @@ package sim
 import (
 	"kernbench/des"
 	"kernbench/dtype"
-	"kernbench/history"
 	"kernbench/hw/dma"
 	"kernbench/hw/ipcq"
 	"kernbench/hw/memory"
 	"kernbench/hw/noc"
 	"kernbench/mem"
 	"kernbench/record/cause"
+	"kernbench/record/history"
+	"kernbench/record/trace"
 	"kernbench/tl"
-	"kernbench/trace"
 	"kernbench/unit"
 )
 

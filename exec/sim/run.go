@@ -5,11 +5,11 @@ import (
 
 	"kernbench/des"
 	"kernbench/fault"
-	"kernbench/history"
 	"kernbench/hw/ipcq"
 	"kernbench/hw/noc"
 	"kernbench/hw/pe"
-	"kernbench/oplog"
+	"kernbench/record/history"
+	"kernbench/record/oplog"
 	"kernbench/tl"
 	"kernbench/unit"
 )

@@ -8,17 +8,17 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"kernbench/algorithm"
 	"kernbench/collective"
 	"kernbench/exec/sim"
 	"kernbench/fault"
 	"kernbench/hw/noc"
 	"kernbench/mem"
+	"kernbench/record/trace"
 	"kernbench/tl"
-	"kernbench/trace"
 	"kernbench/unit"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 type collector []trace.Event

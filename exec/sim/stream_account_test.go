@@ -9,8 +9,8 @@ import (
 	"kernbench/dtype"
 	"kernbench/exec/mock"
 	"kernbench/exec/sim"
-	"kernbench/history"
 	"kernbench/mem"
+	"kernbench/record/history"
 	"kernbench/tl"
 )
 

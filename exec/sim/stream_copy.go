@@ -6,8 +6,8 @@ import (
 	"kernbench/hw/noc"
 	"kernbench/machine"
 	"kernbench/mem"
+	"kernbench/record/trace"
 	"kernbench/tl"
-	"kernbench/trace"
 	"kernbench/unit"
 )
 

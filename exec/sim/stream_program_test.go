@@ -7,17 +7,17 @@ import (
 	"slices"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
+	"kernbench/check/race"
 	"kernbench/dtype"
 	"kernbench/exec/mock"
 	"kernbench/exec/sim"
 	"kernbench/hw/noc"
 	"kernbench/mem"
-	"kernbench/oplog"
-	"kernbench/race"
+	"kernbench/record/oplog"
 	"kernbench/tl"
 	"kernbench/unit"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // A queueing is a random program of streams: what each of them has to do, over blocks of

@@ -8,14 +8,14 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-	"pgregory.net/rapid"
-
+	"kernbench/check/race"
 	"kernbench/fault"
 	"kernbench/hw/noc"
 	"kernbench/mem"
-	"kernbench/race"
 	"kernbench/tl"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
 )
 
 // decodeQueue makes a program of streams of bytes: six for its frame, then six for each

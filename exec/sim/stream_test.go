@@ -11,9 +11,9 @@ import (
 	"kernbench/exec/sim"
 	"kernbench/fault"
 	"kernbench/mem"
-	"kernbench/oplog"
+	"kernbench/record/oplog"
+	"kernbench/record/trace"
 	"kernbench/tl"
-	"kernbench/trace"
 	"kernbench/unit"
 )
 

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"kernbench/trace"
+	"kernbench/record/trace"
 	"kernbench/unit"
 )
 

@@ -9,10 +9,10 @@ import (
 	"kernbench/hw/noc"
 	"kernbench/machine"
 	"kernbench/mem"
-	"kernbench/oplog"
 	"kernbench/record/cause"
+	"kernbench/record/oplog"
+	"kernbench/record/trace"
 	"kernbench/tl"
-	"kernbench/trace"
 	"kernbench/unit"
 )
 

@@ -4,8 +4,8 @@ import (
 	"testing"
 
 	"kernbench/exec/sim"
+	"kernbench/record/trace"
 	"kernbench/tl"
-	"kernbench/trace"
 	"kernbench/unit"
 )
 

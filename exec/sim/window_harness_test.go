@@ -6,7 +6,7 @@ import (
 	"kernbench/dtype"
 	"kernbench/exec/sim"
 	"kernbench/mem"
-	"kernbench/oplog"
+	"kernbench/record/oplog"
 	"kernbench/tl"
 	"kernbench/unit"
 )

@@ -3,13 +3,13 @@ package sim
 import (
 	"kernbench/des"
 	"kernbench/fault"
-	"kernbench/history"
 	"kernbench/hw/ipcq"
 	"kernbench/hw/noc"
 	"kernbench/mem"
 	"kernbench/record/cause"
+	"kernbench/record/history"
+	"kernbench/record/trace"
 	"kernbench/tl"
-	"kernbench/trace"
 	"kernbench/unit"
 )
 

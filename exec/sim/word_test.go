@@ -7,15 +7,15 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"kernbench/exec/sim"
 	"kernbench/fault"
 	"kernbench/hw/noc"
 	"kernbench/mem"
+	"kernbench/record/trace"
 	"kernbench/tl"
-	"kernbench/trace"
 	"kernbench/unit"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // TestBarrierUnderSchedules: nobody leaves a barrier before everybody has come to it, a

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"kernbench/frontend/plan"
-	"kernbench/near"
+	"kernbench/internal/near"
 )
 
 // algo is a file as it was read.

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"kernbench/near"
+	"kernbench/internal/near"
 )
 
 func (d *reader) block(g *GPU, v *value, path string, place int) Block {

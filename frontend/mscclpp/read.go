@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"kernbench/near"
+	"kernbench/internal/near"
 )
 
 // MaxFile is the largest plan that Read takes, in bytes.

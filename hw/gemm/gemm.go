@@ -5,8 +5,8 @@
 package gemm
 
 import (
+	"kernbench/record/trace"
 	"kernbench/tl"
-	"kernbench/trace"
 	"kernbench/unit"
 )
 

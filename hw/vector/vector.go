@@ -5,8 +5,8 @@
 package vector
 
 import (
+	"kernbench/record/trace"
 	"kernbench/tl"
-	"kernbench/trace"
 	"kernbench/unit"
 )
 

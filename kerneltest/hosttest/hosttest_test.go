@@ -9,7 +9,7 @@ import (
 
 	"kernbench/bench"
 	"kernbench/device"
-	"kernbench/hccl"
+	"kernbench/dialect/hccl"
 	"kernbench/kerneltest/hosttest"
 	"kernbench/tl"
 )

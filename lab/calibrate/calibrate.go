@@ -12,11 +12,11 @@ import (
 	"slices"
 	"strings"
 
-	"kernbench/calibrate"
 	"kernbench/collective"
 	"kernbench/conf"
 	"kernbench/dtype"
 	"kernbench/exec"
+	"kernbench/lab/calibrate/fit"
 	"kernbench/lab/run"
 	"kernbench/lab/sweep"
 	"kernbench/machine"
@@ -45,15 +45,15 @@ type Spec struct {
 
 // Calibration is what became of it.
 type Calibration struct {
-	File       string             `json:"file"`
-	Form       calibrate.Form     `json:"form"`
-	Header     []calibrate.Remark `json:"header"` // what the table says about itself
-	Collective string             `json:"collective"`
-	Type       string             `json:"type"`
-	RedOp      string             `json:"redop"` // none where nothing is reduced
-	Root       int                `json:"root"`  // -1 where there is none
-	Ranks      int                `json:"ranks"`
-	InPlace    bool               `json:"in_place"`
+	File       string       `json:"file"`
+	Form       fit.Form     `json:"form"`
+	Header     []fit.Remark `json:"header"` // what the table says about itself
+	Collective string       `json:"collective"`
+	Type       string       `json:"type"`
+	RedOp      string       `json:"redop"` // none where nothing is reduced
+	Root       int          `json:"root"`  // -1 where there is none
+	Ranks      int          `json:"ranks"`
+	InPlace    bool         `json:"in_place"`
 
 	Topology   string     `json:"topology"` // as it was named
 	Machine    string     `json:"machine"`
@@ -149,7 +149,7 @@ func Run(ctx context.Context, s Spec) (*Calibration, error) {
 type calibration struct {
 	spec     *Spec
 	what     *collective.Collective
-	table    *calibrate.Table
+	table    *fit.Table
 	call     collective.Call // without a number of elements
 	programs []libraryProgram
 	params   []modelParam
@@ -169,7 +169,7 @@ type libraryProgram struct {
 
 // calibrationRow is a size of the table, with the calls whose times say its own.
 type calibrationRow struct {
-	calibrate.Point
+	fit.Point
 	role  Role
 	why   string
 	elems int // of the call; 0: too large to simulate
@@ -181,7 +181,7 @@ func planCalibration(ctx context.Context, s *Spec) (*calibration, error) {
 	if err != nil {
 		return nil, err
 	}
-	t, err := calibrate.Parse(s.File, data)
+	t, err := fit.Parse(s.File, data)
 	if err != nil {
 		return nil, err
 	}
@@ -245,7 +245,7 @@ func (c *calibration) readCall() (err error) {
 
 // machineWanted is the error for a table without a machine: which one it was measured on, nobody
 // should guess.
-func machineWanted(t *calibrate.Table) error {
+func machineWanted(t *fit.Table) error {
 	said := t.Says("hardware")
 	if said == "" {
 		said = "nothing"
@@ -363,13 +363,13 @@ func (c *calibration) split() error {
 		}
 	}
 	// What is set aside from the fit follows from fitted sizes alone: it must not know others.
-	var all, fitted []calibrate.Point
+	var all, fitted []fit.Point
 	for _, r := range c.rows {
 		if all = append(all, r.Point); r.role == ToFit {
 			fitted = append(fitted, r.Point)
 		}
 	}
-	whyFitted, whyAll := calibrate.Aside(fitted), calibrate.Aside(all)
+	whyFitted, whyAll := fit.Aside(fitted), fit.Aside(all)
 	k, left := 0, 0
 	for i := range c.rows {
 		r := &c.rows[i]

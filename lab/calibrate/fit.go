@@ -5,16 +5,16 @@ import (
 	"math"
 	"slices"
 
-	"kernbench/calibrate"
+	"kernbench/lab/calibrate/fit"
 )
 
 // fitPoint is a set of values, and what the simulator makes of them.
 type fitPoint struct {
 	values  []float64
-	free    []int              // parameters, by their places
-	rows    []int              // of the table
-	near    [][]int            // by row: the programs of the problem's rows
-	problem *calibrate.Problem // near the values
+	free    []int        // parameters, by their places
+	rows    []int        // of the table
+	near    [][]int      // by row: the programs of the problem's rows
+	problem *fit.Problem // near the values
 	loss    float64
 }
 

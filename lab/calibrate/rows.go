@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"kernbench/calibrate"
+	"kernbench/lab/calibrate/fit"
 	"kernbench/lab/limits"
 	"kernbench/lab/sweep"
 	"kernbench/unit"
@@ -72,7 +72,7 @@ func sumUp(rows []Row, roles ...Role) Errors {
 // find says what in the table the model does not explain, and why.
 func (c *calibration) find(ctx context.Context) error {
 	r := c.result
-	for _, f := range calibrate.Falls(c.table.Points) {
+	for _, f := range fit.Falls(c.table.Points) {
 		c.finding("time falls from %v at %v to %v at %v: the library runs another program from there on, and ran a slower one before. "+
 			"The model takes the fastest at each size, whose time never falls", f.Before, f.From, f.Then, f.To)
 	}

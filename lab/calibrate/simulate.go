@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"kernbench/bench"
-	"kernbench/calibrate"
+	"kernbench/lab/calibrate/fit"
 	"kernbench/lab/run"
 	"kernbench/lab/sweep"
 	"kernbench/unit"
@@ -251,9 +251,9 @@ func (c *calibration) look(ctx context.Context, values []float64, rows, free []i
 	if err := c.times(ctx, values, rows); err != nil {
 		return nil, err
 	}
-	p := &fitPoint{values: values, free: free, rows: rows, problem: &calibrate.Problem{}, near: make([][]int, len(rows))}
+	p := &fitPoint{values: values, free: free, rows: rows, problem: &fit.Problem{}, near: make([][]int, len(rows))}
 	for r, i := range rows {
-		row := calibrate.Row{Measured: c.rows[i].Time.Ns(), Fitted: true}
+		row := fit.Row{Measured: c.rows[i].Time.Ns(), Fitted: true}
 		fastest, k := c.fastest(values, i)
 		if k < 0 {
 			return nil, fmt.Errorf("nothing can run at %v: %s", c.rows[i].Size, lastNote(c.result.Notes))
@@ -262,14 +262,14 @@ func (c *calibration) look(ctx context.Context, values []float64, rows, free []i
 			const promising = 3
 			if t := c.time(values, k, i); t <= promising*fastest {
 				p.near[r] = append(p.near[r], k)
-				row.Programs = append(row.Programs, calibrate.Program{Time: t, Slope: make([]float64, len(free))})
+				row.Programs = append(row.Programs, fit.Program{Time: t, Slope: make([]float64, len(free))})
 			}
 		}
 		p.problem.Rows = append(p.problem.Rows, row)
 	}
 	for _, i := range free {
 		m := &c.params[i]
-		p.problem.Params = append(p.problem.Params, calibrate.Param{At: values[i], Prior: m.base, Inverse: m.rate})
+		p.problem.Params = append(p.problem.Params, fit.Param{At: values[i], Prior: m.base, Inverse: m.rate})
 	}
 	p.limit(1) // until it is known how times change
 	p.loss = p.problem.Loss(pick(values, free))

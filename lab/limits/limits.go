@@ -9,7 +9,7 @@ import (
 	"fmt"
 
 	"kernbench/bench"
-	"kernbench/bound"
+	"kernbench/check/bound"
 	"kernbench/collective"
 	"kernbench/device"
 	"kernbench/dtype"

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"kernbench/bound"
+	"kernbench/check/bound"
 	"kernbench/lab/run"
 )
 

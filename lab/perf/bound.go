@@ -4,7 +4,7 @@ import (
 	"reflect"
 	"slices"
 
-	"kernbench/bound"
+	"kernbench/check/bound"
 	"kernbench/collective"
 	"kernbench/conf"
 	"kernbench/device"

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"testing"
 
-	"kernbench/bound"
+	"kernbench/check/bound"
 	"kernbench/dtype"
 	"kernbench/exec/mock"
 	"kernbench/lab/limits"

@@ -7,12 +7,12 @@ import (
 	"strconv"
 
 	"kernbench/algorithm"
+	"kernbench/check/numerics"
 	"kernbench/collective"
 	"kernbench/exec"
 	"kernbench/lab/run"
 	"kernbench/lab/sweep"
-	"kernbench/numerics"
-	"kernbench/oplog"
+	"kernbench/record/oplog"
 	"kernbench/unit"
 )
 

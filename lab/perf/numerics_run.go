@@ -10,12 +10,12 @@ import (
 	"strconv"
 
 	"kernbench/bench"
+	"kernbench/check/numerics"
+	"kernbench/check/verify"
 	"kernbench/device"
 	"kernbench/lab/run"
 	"kernbench/lab/sweep"
-	"kernbench/numerics"
-	"kernbench/oplog"
-	"kernbench/verify"
+	"kernbench/record/oplog"
 )
 
 // summed is what is kept of one run: the whole result, element by element of a contribution, and

@@ -13,8 +13,8 @@ import (
 	"kernbench/lab/run"
 	"kernbench/machine"
 	"kernbench/mem"
+	"kernbench/record/trace"
 	"kernbench/tl"
-	"kernbench/trace"
 	"kernbench/unit"
 )
 

@@ -8,10 +8,10 @@ import (
 
 	"kernbench/bench"
 	"kernbench/device"
+	"kernbench/dialect/hccl"
 	"kernbench/dtype"
 	"kernbench/exec/sim"
 	"kernbench/fault"
-	"kernbench/hccl"
 	_ "kernbench/lab/faulty"
 	"kernbench/lab/run"
 	"kernbench/tl"

@@ -3,11 +3,11 @@ package run
 import (
 	"fmt"
 
+	"kernbench/check/verify"
 	"kernbench/collective"
 	"kernbench/device"
-	"kernbench/oplog"
+	"kernbench/record/oplog"
 	"kernbench/tl"
-	"kernbench/verify"
 )
 
 // Judgement is what was found about one collective: a verdict per group of ranks.

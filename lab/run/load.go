@@ -14,7 +14,7 @@ import (
 	"kernbench/exec"
 	"kernbench/machine"
 	"kernbench/mem"
-	"kernbench/oplog"
+	"kernbench/record/oplog"
 	"kernbench/tl"
 	"kernbench/unit"
 )

@@ -11,17 +11,17 @@ import (
 	"time"
 
 	"kernbench/bench"
+	"kernbench/check/race"
+	"kernbench/check/verify"
 	"kernbench/device"
 	"kernbench/exec"
 	"kernbench/fault"
-	"kernbench/history"
+	"kernbench/internal/outfile"
 	"kernbench/mem"
-	"kernbench/oplog"
-	"kernbench/outfile"
-	"kernbench/race"
-	"kernbench/trace"
+	"kernbench/record/history"
+	"kernbench/record/oplog"
+	"kernbench/record/trace"
 	"kernbench/unit"
-	"kernbench/verify"
 )
 
 // InternalError is a panic in the tool itself: a defect of it, whatever the input was.

@@ -13,9 +13,9 @@ import (
 	"kernbench/device"
 	"kernbench/dtype"
 	"kernbench/exec"
-	"kernbench/oplog"
 	"kernbench/program"
 	"kernbench/program/text"
+	"kernbench/record/oplog"
 	"kernbench/tl"
 	"kernbench/unit"
 )

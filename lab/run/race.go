@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"strings"
 
+	"kernbench/check/race"
 	"kernbench/device"
 	"kernbench/exec"
 	"kernbench/fault"
 	"kernbench/mem"
-	"kernbench/race"
 	"kernbench/unit"
 )
 

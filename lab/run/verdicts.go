@@ -6,10 +6,10 @@ import (
 	"strings"
 
 	"kernbench/bench"
+	"kernbench/check/race"
+	"kernbench/check/verify"
 	"kernbench/exec"
 	"kernbench/fault"
-	"kernbench/race"
-	"kernbench/verify"
 )
 
 // The questions that every run answers, or says why not.

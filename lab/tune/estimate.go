@@ -3,7 +3,7 @@ package tune
 import (
 	"fmt"
 
-	"kernbench/bound"
+	"kernbench/check/bound"
 	"kernbench/lab/limits"
 	"kernbench/store"
 	"kernbench/unit"

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"kernbench/bench"
-	"kernbench/bound"
+	"kernbench/check/bound"
 	"kernbench/collective"
 	"kernbench/device"
 	"kernbench/dtype"

@@ -7,7 +7,7 @@ package draw
 import (
 	"slices"
 
-	"kernbench/bound"
+	"kernbench/check/bound"
 	"kernbench/conf"
 	"kernbench/machine"
 	"kernbench/unit"

@@ -9,8 +9,8 @@ import (
 	"kernbench/hw/pe"
 	"kernbench/machine"
 	"kernbench/program"
+	"kernbench/record/trace"
 	"kernbench/tl"
-	"kernbench/trace"
 	"kernbench/unit"
 )
 

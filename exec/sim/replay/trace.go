@@ -1,8 +1,8 @@
 package replay
 
 import (
+	"kernbench/record/trace"
 	"kernbench/tl"
-	"kernbench/trace"
 	"kernbench/unit"
 )
 

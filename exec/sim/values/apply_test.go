@@ -8,7 +8,7 @@ import (
 	"kernbench/dtype"
 	"kernbench/exec/sim/values"
 	"kernbench/mem"
-	"kernbench/oplog"
+	"kernbench/record/oplog"
 	"kernbench/tl"
 )
 

@@ -11,8 +11,8 @@ import (
 	"fmt"
 
 	"kernbench/mem"
-	"kernbench/oplog"
 	"kernbench/program"
+	"kernbench/record/oplog"
 	"kernbench/tl"
 )
 

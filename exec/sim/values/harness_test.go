@@ -11,8 +11,8 @@ import (
 	"kernbench/exec/mock"
 	"kernbench/exec/sim/values"
 	"kernbench/mem"
-	"kernbench/oplog"
 	"kernbench/program"
+	"kernbench/record/oplog"
 	"kernbench/tl"
 )
 

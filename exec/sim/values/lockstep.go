@@ -3,8 +3,8 @@ package values
 import (
 	"kernbench/dtype"
 	"kernbench/mem"
-	"kernbench/oplog"
 	"kernbench/program"
+	"kernbench/record/oplog"
 	"kernbench/tl"
 )
 

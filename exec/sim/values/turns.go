@@ -2,8 +2,8 @@ package values
 
 import (
 	"kernbench/mem"
-	"kernbench/oplog"
 	"kernbench/program"
+	"kernbench/record/oplog"
 	"kernbench/tl"
 )
 

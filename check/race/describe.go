@@ -1,0 +1,293 @@
+package race
+
+import (
+	"fmt"
+	"strings"
+
+	"kernbench/mem"
+	"kernbench/record/history"
+	"kernbench/unit"
+)
+
+// region names memory.
+func (d *Detector) region(a mem.Addr) string {
+	if d.opts.Region != nil {
+		if s := d.opts.Region(a); s != "" {
+			return s
+		}
+	}
+	return a.String()
+}
+
+// buffer is what hazards of the same lines are told apart by.
+func (d *Detector) buffer(where string) string {
+	if name, _, ok := strings.Cut(where, " of "); ok {
+		return name
+	}
+	return ""
+}
+
+func (d *Detector) peName(pe int) string {
+	switch {
+	case pe < 0:
+		return ""
+	case d.opts.PEName != nil:
+		return d.opts.PEName(pe)
+	}
+	return fmt.Sprintf("PE %d", pe)
+}
+
+// side begins the description of one side of a hazard.
+func (d *Detector) side(w history.Who, call, line string, t unit.Time) Access {
+	s := Access{Who: w, Agent: w.String(), Rank: w.Rank, PE: d.peName(w.PE), Call: call, Line: line}
+	if d.log.Timed {
+		s.Time = t
+	}
+	return s
+}
+
+// who tells whose event it is.
+func (d *Detector) who(e *event) history.Who { return d.log.WhoIn(e.agent, e.task) }
+
+// describe is the side of an event.
+func (d *Detector) describe(e *event) Access {
+	s := d.side(d.who(e), e.call, e.line, e.time)
+	s.Addr, s.Bytes = uint64(e.rng.Addr), e.rng.Bytes
+	if e.rng.Rows > 1 {
+		s.Rows = e.rng.Rows
+	}
+	switch {
+	case e.word != nil && e.set:
+		s.Does, s.Addr = "set "+itoa(e.value), uint64(e.word.addr)
+	case e.word != nil:
+		s.Does, s.Addr = "add "+itoa(e.value), uint64(e.word.addr)
+	case e.atomic:
+		s.Does = "combine"
+	case e.write:
+		s.Does = "write"
+	default:
+		s.Does = "read"
+	}
+	return s
+}
+
+// open begins a hazard, or counts it and returns nil when it is known.
+func (d *Detector) open(k Kind, a mem.Addr, f, e Access, fa, ea history.Agent) *Hazard {
+	key := hazardKey{kind: k, call1: f.Call, line1: f.Line, call2: e.Call, line2: e.Line}
+	if f.Line == "" && e.Line == "" {
+		key.agent1, key.agent2 = fa, ea
+	}
+	where := d.region(a)
+	key.buffer = d.buffer(where)
+	h := d.hazards.find(key, d.opts.Most)
+	if h != nil {
+		h.First, h.Second, h.Where, h.Addr = f, e, where, uint64(a)
+	}
+	return h
+}
+
+// race reports two accesses of the same bytes.
+func (d *Detector) race(f, e *event, a mem.Addr, n int64) {
+	d.maybeLocked(f.agent, e.agent)
+	h := d.open(Race, a, d.describe(f), d.describe(e), f.agent, e.agent)
+	if h == nil {
+		return
+	}
+	h.First.State = d.state(f, e)
+	h.Missing = d.missingEdge(f, e)
+}
+
+// state says how far f was when e began, as far as the agent of e can know.
+func (d *Detector) state(f, e *event) string {
+	switch {
+	case f.done == 0:
+		return "still in flight, for all that is known"
+	case f.agent != e.agent && d.agents[e.agent].clk.at(f.agent) >= f.issued:
+		return fmt.Sprintf("over by now, but in flight when %v told others last", d.who(f))
+	}
+	return fmt.Sprintf("over by now, but nothing tells %v so", d.who(e))
+}
+
+// lost reports two updates of a word.
+func (d *Detector) lost(f, e *event) {
+	h := d.open(LostUpdate, e.word.addr, d.describe(f), d.describe(e), f.agent, e.agent)
+	if h != nil {
+		h.Missing = d.missingUpdate(f, e)
+	}
+}
+
+// missingUpdate says what would order two updates of a word of which one hides the other.
+func (d *Detector) missingUpdate(f, e *event) string {
+	setter, other := f, e
+	if !setter.set || setter.rmw {
+		setter, other = e, f
+	}
+	who, whom := d.who(setter), d.who(other)
+	if setter.agent == other.agent {
+		return fmt.Sprintf("a fence or quiet of %v between %s and %s: nothing orders two notifications", who, spot(f.call, f.line), spot(e.call, e.line))
+	}
+	return fmt.Sprintf("%v must know that the update of %v has arrived before it sets the word, or %v that the set has: a barrier (with quiet) between %s and %s; or add a negative number instead of setting",
+		who, whom, whom, spot(f.call, f.line), spot(e.call, e.line))
+}
+
+// missed reports a wait and an update that may spoil what it waits for.
+func (d *Detector) missed(w *word, s *sighting, e *event) {
+	who := d.log.WhoIn(s.agent, s.task)
+	first := d.side(who, s.call, s.line, s.when)
+	first.Addr, first.Does = uint64(w.addr), fmt.Sprintf("wait %v %d", s.cmp, s.value)
+	h := d.open(MissedValue, w.addr, first, d.describe(e), s.agent, e.agent)
+	if h == nil {
+		return
+	}
+	h.Missing = fmt.Sprintf("%v may update the word before %v has looked: let it wait for an answer that %v sends after %s; or use a word that only grows, and wait with >=",
+		d.who(e), who, who, spot(s.call, s.line))
+}
+
+// slot reports the use of a slot that was given back.
+func (d *Detector) slot(use, send place) {
+	user, sender := d.log.Who(use.agent), d.log.Who(send.agent) // rings are no tasks'
+	f, e := d.side(user, use.call, use.line, use.when), d.side(sender, send.call, send.line, send.when)
+	f.Does, e.Does = "read", "write"
+	h := d.open(Slot, 0, f, e, use.agent, send.agent)
+	if h == nil {
+		return
+	}
+	h.Where = fmt.Sprintf("a ring slot from %v to %v", sender, user)
+	h.Missing = fmt.Sprintf("the tensor is used at %s after its slot was given back: use it before the next receive from there, or copy it first", spot(use.call, use.line))
+}
+
+// spot names a place of a program.
+func spot(call, line string) string {
+	switch {
+	case line == "":
+		return call
+	case call == "":
+		return line
+	}
+	return call + " at " + line
+}
+
+// missingEdge says what would order f before e.
+func (d *Detector) missingEdge(f, e *event) string {
+	who, whom := d.who(f), d.who(e)
+	here, there := spot(f.call, f.line), spot(e.call, e.line)
+	if f.agent == e.agent {
+		return d.missingInOne(f, e, here, there)
+	}
+	if hint := d.sectionHint(f, e); hint != "" {
+		return hint
+	}
+	switch s, u := d.unsure(f, e); {
+	case u != nil && u.order > s.turn && !f.write: // memory that is used again: see below
+	case u != nil && u.order > s.turn: // it is not the one that this wait is for
+		return fmt.Sprintf("%v must wait, before %s, for %s of %v too; or, if %s is of a later round, %v must first wait for a signal that %v sends after %s, or meet it in a barrier",
+			whom, there, spot(u.call, u.line), who, here, who, whom, there)
+	case u != nil && u.set:
+		return fmt.Sprintf("%s of %v ends with %v %d, which may come about without %s of %v, because another set does: let %v set the word again only when %v has answered",
+			spot(s.call, s.line), whom, s.cmp, s.value, spot(u.call, u.line), who, who, whom)
+	case u != nil:
+		return fmt.Sprintf("%s of %v ends with %v %d, which may come about without %s of %v, because something else counts instead: wait for all that is added, or give each sender a word of its own",
+			spot(s.call, s.line), whom, s.cmp, s.value, spot(u.call, u.line), who)
+	}
+	finish := finishing(f, int32(whom.PE))
+	if told := d.toldAfter(f, e.agent); told != nil {
+		finish = finishing(f, told.to) // a fence orders nothing across destinations
+		return fmt.Sprintf("%s of %v between %s and %s, which tells %v", finish, who, here, spot(told.call, told.line), whom)
+	}
+	if f.done != 0 {
+		finish = "" // it is over, only nobody says so
+	}
+	if !f.write {
+		return fmt.Sprintf("%v must not write before %v has read: %s between %s and %s, or a signal that %v sends%s and %v waits for before %s",
+			whom, who, meeting(who, whom), here, there, who, after(finish, here), whom, there)
+	}
+	return fmt.Sprintf("%v must wait, before %s, for a signal that %v sends%s; or %s between them", whom, there, who, after(finish, here), meeting(who, whom))
+}
+
+func after(finish, here string) string {
+	if finish == "" {
+		return " after " + here
+	}
+	return " after " + here + " and " + finish
+}
+
+// finishing is what makes somebody on a PE sure of the end of an access.
+func finishing(f *event, pe int32) string {
+	switch {
+	case f.kind == history.Copy:
+		return "the end of the copy"
+	case f.plain() && !f.write:
+		return "a use of the loaded tensor (or a pipe_barrier)"
+	case f.plain():
+		return "a pipe_barrier"
+	case f.link == nil || f.link.to != pe: // a get, or the source of a put, too
+		return "a quiet"
+	}
+	return "a fence (or quiet)"
+}
+
+// missingInOne is missingEdge for two accesses of the same agent.
+func (d *Detector) missingInOne(f, e *event, here, there string) string {
+	switch {
+	case f.plain() && !f.write:
+		return fmt.Sprintf("a use of the tensor loaded by %s, or a pipe_barrier, before %s", here, there)
+	case f.plain():
+		return fmt.Sprintf("a pipe_barrier between %s and %s", here, there)
+	case f.link != nil && f.link == e.link:
+		return fmt.Sprintf("a fence between %s and %s", here, there)
+	case f.kind == history.Put && !f.local && e.kind != history.Put:
+		return fmt.Sprintf("a quiet between %s and %s: a put returns before it has arrived", here, there)
+	}
+	return fmt.Sprintf("a quiet between %s and %s: until then the memory belongs to the DMA", here, there)
+}
+
+// toldAfter is the last place known at which the agent of f told others something after f that
+// has come to agent x. Earlier ones, such as a signal that f itself carries, need not have.
+func (d *Detector) toldAfter(f *event, x history.Agent) *release {
+	a := &d.agents[f.agent]
+	known := d.agents[x].clk.at(f.agent)
+	if known < f.issued {
+		return nil
+	}
+	for i := a.released - 1; i >= max(0, a.released-len(a.releases)); i-- {
+		r := &a.releases[i%len(a.releases)]
+		if r.time >= f.issued && r.time <= known && r.call != "" {
+			return r
+		}
+	}
+	return nil
+}
+
+// unsure finds a wait of the agent of e that may have ended without an update which would have
+// ordered f before it. As a rule the n-th wait for a word is for the n-th update by an agent: one
+// of those comes first.
+func (d *Detector) unsure(f, e *event) (wait *sighting, update *event) {
+	a := &d.agents[e.agent]
+	for i := a.waits - 1; i >= max(0, a.waits-len(a.waited)); i-- {
+		s := &a.waited[i%len(a.waited)]
+		for _, us := range [...][]*event{s.word.updates, s.word.later} {
+			for _, u := range us {
+				if u.agent != f.agent || !u.foreseen && d.knows(&a.clk, u) || !d.told(f, u) {
+					continue
+				}
+				if u.order <= s.turn {
+					return s, u
+				}
+				if update == nil {
+					wait, update = s, u
+				}
+			}
+		}
+	}
+	return wait, update
+}
+
+// told reports whether whoever knows an update by the agent of f knows f to be over.
+func (d *Detector) told(f, u *event) bool {
+	for ; f != nil; f = f.carrier {
+		if f == u || f.done != 0 && u.clk.time >= f.done || f.link != nil && f.link == u.link && u.before[f.class] >= f.seq {
+			return true
+		}
+	}
+	return false
+}

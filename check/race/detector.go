@@ -1,0 +1,411 @@
+package race
+
+import (
+	"kernbench/mem"
+	"kernbench/record/history"
+)
+
+// Options say what the judge is to assume, and how it names things.
+type Options struct {
+	Order mem.Ordering // what the machine promises about remote effects
+
+	PEName func(pe int) string // nil: "PE 3"
+	// Region names memory: "window scratch.data of rank 3, byte 16". Hazards of the same
+	// lines are told apart by what stands before " of ". May be nil.
+	Region func(a mem.Addr) string
+
+	Most int // hazards that are described; 0: 20
+}
+
+// Detector judges one run. Give its Log to the executor, and ask for the Report afterwards.
+type Detector struct {
+	opts  Options
+	log   *history.Log
+	facts *facts
+
+	agents    []agent
+	alive     int // agents that run
+	pages     map[mem.Addr]*page
+	words     map[history.Word]*word
+	rings     map[uint32]*ring
+	marks     map[uint32]mark
+	guards    []*guard
+	wordReads reads
+
+	lastKey  mem.Addr
+	lastPage *page
+
+	shared  bool // memory has been touched by several agents
+	sided   bool // there was a one-sided operation
+	again   bool
+	hazards hazards
+	depends depends
+	ordered depends // by sections that exclude each other
+
+	// Pools, and counts of what is in use.
+	events     []*event
+	vecs       []*vec
+	rests      []*rest
+	waits      []*wait
+	liveEvents int
+	liveVecs   int
+
+	// Scratch.
+	out    []seg
+	kept   []*event
+	paired []*event
+	apart  []*event
+	memo   struct {
+		f       *event
+		ordered bool
+	}
+	compared map[[2]history.Agent]bool // by maybeLocked
+	places   [classes][]uint32
+	had      []cover
+	ways     ways
+	asked    question
+	knew     clock
+}
+
+// agent is what is known of one.
+type agent struct {
+	clk      clock
+	alive    bool
+	parent   history.Agent // that begot it last
+	plain    list          // loads and stores that it does not know to be complete
+	sided    list          // puts and gets
+	updates  list          // of words
+	links    map[int32]*link
+	lastLink *link
+	lastPE   int32
+	fences   uint32
+	put      *event // its last put, which a signal may go with
+	grid     clock  // of a stream: what the programs of its grid knew that have ended
+	last     post   // of a queue of tasks
+
+	atomics []history.Word // that it has changed by atomics
+	reading []wordRead     // since it has done anything else
+	held    *held          // the sections that it is in, nil: none
+	doubts  *doubts
+
+	releases [8]release // where it last told others something
+	released int
+	waited   [4]sighting // its last looks at words
+	waits    int
+}
+
+// release is a place at which an agent let others know what it has done.
+type release struct {
+	time       uint32
+	to         int32 // PE whose word it changes, or -1
+	call, line string
+}
+
+// New makes a judge for one run.
+func New(o Options) *Detector { return newDetector(o, newFacts()) }
+
+// Next is a judge for the same program once more: it knows what this one has learned of
+// notifications that come later. It is wanted where Report.Again says so.
+func (d *Detector) Next() *Detector {
+	if d.log.WasLeftOut() {
+		d.facts.whole = true
+	}
+	return newDetector(d.opts, d.facts.next())
+}
+
+func newDetector(o Options, f *facts) *Detector {
+	if o.Most == 0 {
+		o.Most = 20
+	}
+	d := &Detector{
+		opts: o, facts: f,
+		pages: map[mem.Addr]*page{}, words: map[history.Word]*word{}, rings: map[uint32]*ring{}, marks: map[uint32]mark{},
+		compared: map[[2]history.Agent]bool{},
+	}
+	d.log = history.New(d.judge)
+	d.log.Brief = !f.whole
+	d.agent(history.Host)
+	return d
+}
+
+// Log is where the executor writes.
+func (d *Detector) Log() *history.Log { return d.log }
+
+// Fresh says that memory is new: zeros that nobody has touched, whatever was there before.
+// Windows that are made where others were need it, because their control words begin at 0.
+func (d *Detector) Fresh(a mem.Addr, bytes int64) {
+	d.log.Flush()
+	for w, s := range d.words {
+		if w >= a && w < a+mem.Addr(bytes) {
+			d.forget(s)
+			d.dropGuard(s.guard)
+			delete(d.words, w)
+		}
+	}
+}
+
+func (d *Detector) agent(a history.Agent) *agent {
+	for int(a) >= len(d.agents) {
+		n := history.Agent(len(d.agents))
+		d.agents = append(d.agents, agent{clk: clock{agent: n, time: 1}})
+	}
+	return &d.agents[a]
+}
+
+// tick begins a new moment of an agent: what it does from now on is not part of what it has
+// told before.
+func (a *agent) tick() { a.clk.time++ }
+
+// tell is the agent's clock for others, at a place of its program. Its next moment begins.
+func (d *Detector) tell(r *history.Record) clock {
+	a := &d.agents[r.Agent]
+	c := a.clk.hold()
+	to := int32(-1)
+	if r.Kind == history.Notify || r.Kind == history.RMW {
+		to = r.Peer
+	}
+	a.releases[a.released%len(a.releases)] = release{a.clk.time, to, r.Call, r.Line}
+	a.released++
+	a.tick()
+	return c
+}
+
+func (d *Detector) judge(rs []history.Record) {
+	for i := range rs {
+		d.record(&rs[i])
+	}
+}
+
+func (d *Detector) record(r *history.Record) {
+	a := d.agent(r.Agent)
+	if r.Kind == history.Start || r.Kind == history.Join {
+		d.agent(r.Other)
+		a = d.agent(r.Agent) // the first pointer may be stale
+	}
+	if a.grid.v != nil && r.Kind != history.Join {
+		d.endGrid(r.Agent)
+	}
+	if a.doubts != nil {
+		d.resolve(r.Agent, r)
+	}
+	if len(a.reading) > 0 && r.Kind != history.Read {
+		a.reading = a.reading[:0]
+	}
+	switch r.Kind {
+	case history.Start:
+		d.start(r)
+	case history.Join:
+		d.joinAgent(r)
+	case history.Load, history.Store, history.Copy:
+		d.plainAccess(r)
+	case history.Put:
+		d.putting(r)
+	case history.Get:
+		d.getting(r)
+	case history.Complete:
+		if !d.completeOp(&a.plain, r.Op, r.Done) {
+			d.completeOp(&a.sided, r.Op, r.Done)
+		}
+	case history.Drain:
+		for a.plain.head != nil {
+			d.finish(a.plain.head)
+		}
+	case history.Fence:
+		a.fences++
+	case history.Quiet:
+		d.completeEverything(a)
+	case history.Notify:
+		d.notify(r)
+	case history.Wait:
+		d.waited(r)
+	case history.Poll:
+		d.depend("test", "what it answers depends on when it looks", r.Call, r.Line)
+	case history.Read:
+		d.depend("load_scalar", "what it reads depends on when it looks", r.Call, r.Line)
+		d.reading(r)
+		d.read(r)
+	case history.RMW:
+		d.atomically(r)
+	case history.Send, history.Recv, history.Use, history.Credit:
+		d.ringRecord(r)
+	case history.Any:
+		d.depend("recv", "takes whichever message comes first", r.Call, r.Line)
+	case history.Mark:
+		d.mark(r)
+	case history.Pass:
+		d.pass(r)
+	}
+}
+
+func (d *Detector) start(r *history.Record) {
+	if d.log.Who(r.Agent).Program == 0 { // the grid before this one has ended
+		d.endGrid(r.Other)
+	}
+	a := &d.agents[r.Agent]
+	if !a.alive {
+		a.alive = true
+		d.alive++
+	}
+	a.tick()
+	a.parent = r.Other
+	from := d.agents[r.Other].clk
+	d.join(&a.clk, &from)
+	d.agents[r.Other].tick()
+}
+
+// joinAgent is the end of an agent, with all that it started. A stream goes on when all
+// programs of its grid have ended; until then what they did is nothing that a program which
+// starts late may rely on.
+func (d *Detector) joinAgent(r *history.Record) {
+	d.endGrid(r.Other)
+	a, o := &d.agents[r.Agent], &d.agents[r.Other]
+	d.resolve(r.Other, nil)
+	d.completeEverything(o)
+	d.leaveAll(r.Other)
+	if from := o.clk; d.log.Who(r.Other).Program >= 0 {
+		a.grid.agent = r.Agent
+		d.join(&a.grid, &from)
+	} else {
+		d.endGrid(r.Agent)
+		d.join(&a.clk, &from)
+	}
+	o.tick()
+	if o.alive {
+		o.alive = false
+		d.alive--
+	}
+	time := o.clk.time
+	d.drop(&o.clk) // it knows what Agent knows when it begins again
+	o.clk = clock{agent: r.Other, time: time}
+	d.keepPut(r.Other, nil)
+	if d.alive == 0 {
+		d.rest()
+	}
+}
+
+// endGrid lets a stream know what the programs of its grid knew.
+func (d *Detector) endGrid(s history.Agent) {
+	if a := &d.agents[s]; a.grid.v != nil {
+		d.joinTimes(&a.clk, a.grid.v.t)
+		d.drop(&a.grid)
+	}
+}
+
+// rest forgets what only matters while something runs: whatever begins now begins after it.
+func (d *Detector) rest() {
+	for _, p := range d.pages {
+		for i := range p.segs {
+			s := &p.segs[i]
+			d.release(s.one)
+			if s.rest != nil {
+				for _, f := range s.rest.events {
+					d.release(f)
+				}
+				d.rests = append(d.rests, s.rest)
+			}
+		}
+	}
+	clear(d.pages)
+	d.lastPage = nil
+	d.restGuards()
+	for i, q := range d.rings {
+		q.forget(d)
+		delete(d.rings, i)
+	}
+	for i, m := range d.marks {
+		d.drop(&m.clk)
+		delete(d.marks, i)
+	}
+	for _, w := range d.words {
+		d.fold(w)
+		d.forgetWaits(w)
+		d.forgetReads(w)
+	}
+}
+
+// plainAccess is a load, a store or a copy by a stream.
+func (d *Detector) plainAccess(r *history.Record) {
+	if r.Kind == history.Copy {
+		d.sided = true // nobody at the other end receives it
+		e := d.newEvent(r)
+		e.rng, e.done = r.Source, e.issued
+		d.access(e)
+		d.release(e)
+	}
+	e := d.newEvent(r)
+	e.rng, e.write = r.Range, r.Kind != history.Load
+	switch {
+	case r.Kind == history.Copy:
+		e.done = e.issued
+	case r.Kind == history.Store:
+		d.enlist(e, pe(r.Range.Addr), compute)
+		if d.opts.Order == mem.Sequential {
+			e.done = e.issued
+		}
+	}
+	if e.done == 0 {
+		d.pend(e)
+	}
+	d.access(e)
+	d.release(e)
+}
+
+func (d *Detector) putting(r *history.Record) {
+	d.sided = true
+	at := d.opts.Order == mem.Sequential
+	e := d.newEvent(r)
+	e.rng, e.write, e.atomic, e.float = r.Range, true, r.Atomic, r.Float
+	d.enlist(e, r.Peer, collective)
+	d.started(e, at)
+	var s *event
+	if r.Source.Bytes > 0 {
+		s = d.newEvent(r)
+		s.rng, s.local = r.Source, true
+		s.carrier = e // what has arrived has been read
+		e.refs++
+		d.started(s, at)
+		d.access(s)
+		e.via, e.viaUpTo = s.via, s.viaUpTo
+		d.release(s)
+	}
+	if r.Range.Bytes > 0 {
+		d.access(e)
+	}
+	d.keepPut(r.Agent, e)
+}
+
+// keepPut remembers the last put of an agent for the signal that may follow, in place of the
+// one before. It takes the caller's reference.
+func (d *Detector) keepPut(agent history.Agent, e *event) {
+	a := &d.agents[agent]
+	old := a.put
+	a.put = e
+	if old != nil {
+		d.release(old)
+	}
+}
+
+func (d *Detector) started(e *event, complete bool) {
+	if complete {
+		e.done = e.issued
+	} else {
+		d.pend(e)
+	}
+}
+
+func (d *Detector) getting(r *history.Record) {
+	d.sided = true
+	e := d.newEvent(r)
+	e.rng = r.Range
+	d.pend(e)
+	d.access(e)
+	d.release(e)
+	l := d.newEvent(r)
+	l.rng, l.write, l.local = r.Source, true, true
+	d.pend(l)
+	d.access(l)
+	d.release(l)
+}
+
+// depend notes an operation that makes the outcome depend on the schedule.
+func (d *Detector) depend(op, why, call, line string) { d.depends.add(op, why, call, line) }

@@ -1,0 +1,343 @@
+package race
+
+import (
+	"slices"
+
+	"kernbench/mem"
+	"kernbench/record/history"
+	"kernbench/unit"
+)
+
+// class is the channel that a remote effect travels on: machines that keep order per channel
+// keep it within one.
+type class uint8
+
+const (
+	compute    class = iota // stores
+	collective              // puts
+	control                 // notifications, atomics
+	classes
+)
+
+// seqs are, by class, places in the row of what an agent sends to one PE.
+type seqs [classes]uint32
+
+func (s *seqs) raise(o seqs) {
+	for i := range s {
+		s[i] = max(s[i], o[i])
+	}
+}
+
+// witness is a moment of an agent at which an event is known to be complete.
+type witness struct {
+	agent history.Agent
+	time  uint32
+}
+
+// event is an access of memory or the update of a word. A put is two of them: the reading of
+// its source and the writing of its destination. Events are pooled; refs counts those who may
+// still ask for its order.
+type event struct {
+	refs    int32
+	agent   history.Agent
+	task    int32  // as of its record
+	issued  uint32 // time of agent
+	done    uint32 // time of agent at which it knows of the completion; 0: not yet
+	kind    history.Kind
+	write   bool
+	atomic  bool // a write that does not conflict with other atomic ones
+	float   bool
+	nbi     bool
+	local   bool // the issuer's side of a put or get
+	pending bool // in one of the lists of its agent
+	class   class
+
+	// Of what takes effect at a PE: its place among all that the agent sends there, and up to
+	// which place what was sent earlier is there first.
+	link   *link
+	seq    uint32
+	before seqs
+
+	// What an earlier access by the same PE had to come after, which this one waited for.
+	via     *link
+	viaUpTo seqs
+
+	held *held // the sections that its agent was in
+
+	carrier *event           // when that is complete, so is this one: the signal of a put, the put of a source
+	waiters []*event         // of a load or store, as carrier: accesses by the same PE that wait for it
+	seen    []witness        // others who know of the completion
+	saw     *[]history.Agent // that have seen the update in its word, and have not acted on it; nil: none
+
+	op   uint64
+	rng  history.Range
+	call string
+	line string
+	time unit.Time
+
+	// Of updates of words.
+	word     *word
+	set      bool
+	rmw      bool
+	carries  bool   // it goes with data
+	foreseen bool   // it has not happened yet in this run
+	value    int64  // set to, or added
+	clk      clock  // of the issuer
+	order    uint32 // among those of its agent to this word
+
+	prev, next   *event // list of the agent
+	lprev, lnext *event // list of the link
+}
+
+// sawBy reports whether an agent has seen the update, and has not acted on it.
+func (e *event) sawBy(a history.Agent) bool { return e.saw != nil && slices.Contains(*e.saw, a) }
+
+// list is a queue of events that others may leave in the middle.
+type list struct{ head, tail *event }
+
+func (l *list) push(e *event) {
+	e.prev, e.next = l.tail, nil
+	if l.tail != nil {
+		l.tail.next = e
+	} else {
+		l.head = e
+	}
+	l.tail = e
+}
+
+func (l *list) remove(e *event) {
+	if e.prev != nil {
+		e.prev.next = e.next
+	} else {
+		l.head = e.next
+	}
+	if e.next != nil {
+		e.next.prev = e.prev
+	} else {
+		l.tail = e.prev
+	}
+	e.prev, e.next = nil, nil
+}
+
+// plain reports whether the event is a load or store, or a part of a composite.
+func (e *event) plain() bool { return e.kind == history.Load || e.kind == history.Store }
+
+func (d *Detector) newEvent(r *history.Record) *event {
+	var e *event
+	if n := len(d.events); n > 0 {
+		e = d.events[n-1]
+		d.events = d.events[:n-1]
+	} else {
+		e = &event{}
+	}
+	d.liveEvents++
+	a := &d.agents[r.Agent]
+	*e = event{
+		refs: 1, agent: r.Agent, task: r.Task, issued: a.clk.time, kind: r.Kind, op: r.Op,
+		call: r.Call, line: r.Line, time: r.Time, nbi: r.NBI, held: a.held, seen: e.seen[:0], waiters: e.waiters[:0],
+	}
+	return e
+}
+
+// release gives up one reference; the last one takes the event out of all lists.
+func (d *Detector) release(e *event) {
+	for e != nil {
+		if e.refs--; e.refs > 0 {
+			return
+		}
+		d.settle(e)
+		if e.link != nil && !e.foreseen {
+			e.link.remove(e)
+		}
+		d.drop(&e.clk)
+		for _, x := range e.waiters {
+			d.release(x)
+		}
+		next := e.carrier
+		e.carrier, e.word, e.link, e.via = nil, nil, nil, nil
+		d.events = append(d.events, e)
+		d.liveEvents--
+		e = next
+	}
+}
+
+// pend puts an event among those whose completion its agent will learn of.
+func (d *Detector) pend(e *event) {
+	e.pending = true
+	d.queue(e).push(e)
+}
+
+func (d *Detector) queue(e *event) *list {
+	a := &d.agents[e.agent]
+	switch {
+	case e.plain():
+		return &a.plain
+	case e.word != nil:
+		return &a.updates
+	}
+	return &a.sided
+}
+
+// settle takes an event from the list of its agent.
+func (d *Detector) settle(e *event) {
+	if e.pending {
+		e.pending = false
+		d.queue(e).remove(e)
+	}
+}
+
+// complete says that the agent of an event knows of its completion from now on.
+func (d *Detector) complete(e *event) {
+	if e.done == 0 {
+		e.done = d.agents[e.agent].clk.time
+	}
+	d.settle(e)
+}
+
+// completeAll completes a whole list.
+func (d *Detector) completeAll(l *list) {
+	for l.head != nil {
+		d.complete(l.head)
+	}
+}
+
+// finish completes an event, and with it what had to be there before.
+func (d *Detector) finish(e *event) {
+	now := witness{e.agent, d.agents[e.agent].clk.time}
+	if e.link != nil {
+		d.cover(e.link, now, e.before)
+	}
+	if e.via != nil {
+		d.cover(e.via, now, e.viaUpTo)
+	}
+	d.complete(e)
+}
+
+// inherit notes what must have been there before f, which e waits for.
+func (e *event) inherit(f *event) {
+	take := func(l *link, upTo seqs) {
+		switch {
+		case l == nil || upTo == (seqs{}):
+		case l == e.link:
+			e.before.raise(upTo)
+		case e.via == nil || e.via == l:
+			e.via = l
+			e.viaUpTo.raise(upTo)
+		}
+	}
+	take(f.link, f.before)
+	take(f.via, f.viaUpTo)
+}
+
+func (d *Detector) completeEverything(a *agent) {
+	d.completeAll(&a.plain)
+	d.completeAll(&a.sided)
+	d.completeAll(&a.updates)
+}
+
+// completeOp completes the pieces of one access, as far as done says. Numbers of accesses
+// grow along the list: the search begins at the nearer end.
+func (d *Detector) completeOp(l *list, op uint64, done history.Done) bool {
+	if l.head == nil || op < l.head.op || op > l.tail.op {
+		return false
+	}
+	found := false
+	end := func(e *event) {
+		found = true
+		if done == history.Whole || e.local {
+			if put := e.carrier; done == history.Source && put != nil && put.carrier != nil {
+				// Who knows the moment of the signal knows it from the signal itself, which
+				// comes after the reading, or from a later moment.
+				e.done = put.carrier.clk.time
+			}
+			d.finish(e)
+		}
+	}
+	if op-l.head.op < l.tail.op-op {
+		for e := l.head; e != nil && e.op <= op; {
+			next := e.next
+			if e.op == op {
+				end(e)
+			}
+			e = next
+		}
+		return found
+	}
+	for e := l.tail; e != nil && e.op >= op; {
+		prev := e.prev
+		if e.op == op {
+			end(e)
+		}
+		e = prev
+	}
+	return found
+}
+
+// mostWaiters bounds the waiters that are kept of one event.
+const mostWaiters = 8
+
+// waitFor notes that e, by the same PE, waits for f.
+func (d *Detector) waitFor(f, e *event) {
+	if n := len(f.waiters); n > 0 && f.waiters[n-1] == e {
+		return
+	}
+	e.refs++
+	e.inherit(f)
+	if len(f.waiters) == mostWaiters {
+		d.release(f.waiters[mostWaiters-1])
+		f.waiters = f.waiters[:mostWaiters-1]
+	}
+	f.waiters = append(f.waiters, e)
+}
+
+// knows reports whether whoever has the clock knows that the event is complete.
+func (d *Detector) knows(c *clock, e *event) bool {
+	if d.knowsItself(c, e) {
+		return true
+	}
+	for _, x := range e.waiters {
+		if d.knowsItself(c, x) {
+			return true
+		}
+	}
+	return false
+}
+
+// knowsItself is knows without what follows from accesses that waited for the event.
+func (d *Detector) knowsItself(c *clock, e *event) bool {
+	for ; e != nil; e = e.carrier {
+		if e.done != 0 && c.at(e.agent) >= e.done {
+			return true
+		}
+		for _, w := range e.seen {
+			if c.at(w.agent) >= w.time {
+				return true
+			}
+		}
+		if e.link != nil && e.link.covers(c, e) {
+			return true
+		}
+	}
+	return false
+}
+
+// before reports whether e is complete before x takes place; c is the clock of x.
+func (d *Detector) before(e, x *event, c *clock) bool {
+	if e.agent == x.agent {
+		if e.plain() && (x.plain() || x.local) {
+			return true // a PE's own loads and stores of the same bytes are in order, and its DMA waits for them
+		}
+		if e.link != nil && e.link == x.link && x.before[e.class] >= e.seq {
+			return true
+		}
+	}
+	return d.knows(c, e)
+}
+
+// pe is the PE whose memory an address is in, or -1.
+func pe(a mem.Addr) int32 {
+	if s := a.Space(); s == mem.HBM || s == mem.TCM {
+		return int32(a.Unit())
+	}
+	return -1
+}

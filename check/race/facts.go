@@ -1,0 +1,157 @@
+package race
+
+import (
+	"slices"
+
+	"kernbench/record/history"
+)
+
+// mostPasses and mostFacts bound what is learned by running a program again.
+const (
+	mostPasses = 16
+	mostFacts  = 1 << 17
+)
+
+// facts are what passes over the same program have learned of what comes later in it. They
+// only grow, and clocks in them only shrink.
+type facts struct {
+	pass      int
+	whole     bool // executors must leave nothing out
+	later     map[laterKey]*later
+	byWord    map[history.Word][]*later
+	readers   map[history.Word][]history.Agent
+	notifiers map[history.Word][]history.Agent
+	careful   map[history.Word]bool
+	guards    map[history.Word]bool // judged as locks
+}
+
+type laterKey struct {
+	word  history.Word
+	agent history.Agent
+	order uint32
+}
+
+// later is an update that a wait could have seen which comes before it in the account.
+type later struct {
+	laterKey
+	to     int32
+	set    bool
+	value  int64
+	time   uint32
+	times  []uint32
+	seq    uint32
+	before seqs
+
+	call, line string
+}
+
+func newFacts() *facts {
+	return &facts{
+		pass: 1, later: map[laterKey]*later{}, byWord: map[history.Word][]*later{},
+		readers: map[history.Word][]history.Agent{}, notifiers: map[history.Word][]history.Agent{},
+		careful: map[history.Word]bool{}, guards: map[history.Word]bool{},
+	}
+}
+
+func (f *facts) next() *facts {
+	f.pass++
+	return f
+}
+
+// full reports whether no more is to be learned.
+func (f *facts) full() bool { return f.pass >= mostPasses || len(f.later) >= mostFacts }
+
+func note(m map[history.Word][]history.Agent, w history.Word, a history.Agent) bool {
+	if slices.Contains(m[w], a) {
+		return false
+	}
+	m[w] = append(m[w], a)
+	return true
+}
+
+func (f *facts) reads(w history.Word, a history.Agent) bool    { return note(f.readers, w, a) }
+func (f *facts) notifies(w history.Word, a history.Agent) bool { return note(f.notifiers, w, a) }
+
+// overtakes notes that data which come later may have been told of instead of those that came.
+func (f *facts) overtakes(w history.Word) bool {
+	if f.careful[w] {
+		return false
+	}
+	f.careful[w] = true
+	return true
+}
+
+// comes notes an update that is to be foreseen, and tells whether that is news.
+func (f *facts) comes(d *Detector, w *word, e *event) bool {
+	key := laterKey{w.addr, e.agent, e.order}
+	l := f.later[key]
+	if l == nil {
+		if len(f.later) >= mostFacts {
+			return false
+		}
+		l = &later{laterKey: key, to: pe(w.addr), set: e.set, value: e.value, time: e.clk.time, seq: e.seq, before: e.before, call: e.call, line: e.line}
+		for a := range e.clk.width() {
+			l.times = append(l.times, e.clk.at(history.Agent(a)))
+		}
+		f.later[key] = l
+		f.byWord[w.addr] = append(f.byWord[w.addr], l)
+		return true
+	}
+	news := false
+	for a := range l.times {
+		if t := e.clk.at(history.Agent(a)); t < l.times[a] {
+			l.times[a], news = t, true
+		}
+	}
+	for c := range l.before {
+		if e.before[c] < l.before[c] {
+			l.before[c], news = e.before[c], true
+		}
+	}
+	return news
+}
+
+// foresee gives a word that comes into being what is known of it.
+func (d *Detector) foresee(w *word) {
+	f := d.facts
+	w.careful = f.careful[w.addr]
+	if f.guards[w.addr] {
+		w.guard = d.newGuard(w)
+	}
+	for _, a := range f.readers[w.addr] {
+		w.readers = append(w.readers, reader{agent: a, awaited: true})
+		d.agent(a)
+	}
+	expect := func(a history.Agent) {
+		d.agent(a)
+		if !slices.ContainsFunc(w.notifiers, func(n notifier) bool { return n.agent == a }) {
+			w.notifiers = append(w.notifiers, notifier{agent: a, awaited: true})
+		}
+	}
+	for _, a := range f.notifiers[w.addr] {
+		expect(a)
+	}
+	for _, l := range f.byWord[w.addr] {
+		expect(l.agent)
+		r := history.Record{Kind: history.Notify, Agent: l.agent, Call: l.call, Line: l.line}
+		e := d.newEvent(&r)
+		e.foreseen, e.word, e.set, e.value, e.order = true, w, l.set, l.value, l.order
+		e.link, e.class, e.seq, e.before = d.linkTo(l.agent, l.to), control, l.seq, l.before
+		v := d.newVec()
+		v.t = append(v.t, l.times...)
+		e.clk = clock{v, l.agent, l.time}
+		w.later = append(w.later, e)
+	}
+}
+
+// arrive takes an update that was foreseen from those to come. It is false for others.
+func (d *Detector) arrive(w *word, e *event) bool {
+	i := slices.IndexFunc(w.later, func(u *event) bool { return u.agent == e.agent && u.order == e.order })
+	if i < 0 {
+		return false
+	}
+	d.release(w.later[i])
+	w.later = slices.Delete(w.later, i, i+1)
+	d.again = d.facts.comes(d, w, e) || d.again
+	return true
+}

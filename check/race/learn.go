@@ -1,0 +1,488 @@
+package race
+
+import (
+	"cmp"
+	"slices"
+
+	"kernbench/mem"
+	"kernbench/record/history"
+	"kernbench/tl"
+)
+
+// question is a look at a word: who asked, and how it came out. The answer is what is so in
+// every way in which it can come out like that.
+type question struct {
+	clk     *clock // of who asks, before it has learned anything
+	asked   uint32 // the moment of the look: updates that know of it were later
+	cmp     tl.Cmp
+	value   int64
+	typ     mem.WordType
+	base    int64
+	updates []*event
+	later   []*event
+	after   []*event // that came later in the account, but need not have
+}
+
+// all are the updates that can have been there.
+func (q *question) all(yield func(*event) bool) {
+	for _, u := range q.updates {
+		if !yield(u) {
+			return
+		}
+	}
+	for _, u := range q.later {
+		if u.clk.at(q.clk.agent) < q.asked && !yield(u) {
+			return
+		}
+	}
+	for _, u := range q.after {
+		if !yield(u) {
+			return
+		}
+	}
+}
+
+// way is what somebody learns by a look at a word.
+type way struct {
+	one    *clock      // all that this clock knows, or nil
+	times  []uint32    // and that of each agent at least up to here
+	covers []linkCover // what has been sent on links has taken effect
+	sure   []*event    // updates that have taken effect
+
+	v     vec // scratch of clock
+	known clock
+}
+
+type linkCover struct {
+	link *link
+	upTo seqs
+}
+
+func (y *way) reset() {
+	y.one, y.times, y.covers, y.sure = nil, y.times[:0], y.covers[:0], y.sure[:0]
+}
+
+// at is how far the way tells about an agent.
+func (y *way) at(a history.Agent) uint32 {
+	t := uint32(0)
+	if int(a) < len(y.times) {
+		t = y.times[a]
+	}
+	if y.one != nil {
+		t = max(t, y.one.at(a))
+	}
+	return t
+}
+
+func (y *way) width() int {
+	n := len(y.times)
+	if y.one != nil {
+		n = max(n, y.one.width())
+	}
+	return n
+}
+
+// whole is y with what a clock knows.
+func (y *way) whole(c *clock) {
+	n := max(y.width(), c.width())
+	for len(y.times) < n {
+		y.times = append(y.times, 0)
+	}
+	for i := range y.times {
+		y.times[i] = max(y.at(history.Agent(i)), c.at(history.Agent(i)))
+	}
+	y.one = nil
+}
+
+func (y *way) cover(l *link, upTo seqs) {
+	if l == nil || upTo == (seqs{}) {
+		return
+	}
+	for i := range y.covers {
+		if y.covers[i].link == l {
+			y.covers[i].upTo.raise(upTo)
+			return
+		}
+	}
+	y.covers = append(y.covers, linkCover{l, upTo})
+}
+
+// clock is a clock that knows what the way tells.
+func (y *way) clock() *clock {
+	if len(y.times) == 0 && y.one != nil {
+		return y.one
+	}
+	if y.one != nil {
+		y.whole(y.one)
+	}
+	y.v.t = y.times
+	y.known = clock{v: &y.v, agent: -1}
+	return &y.known
+}
+
+// common keeps of y what is also so in o.
+func (d *Detector) common(y, o *way) {
+	yc, oc := y.clock(), o.clock()
+	n := len(y.sure)
+	for _, u := range o.sure {
+		if !slices.Contains(y.sure[:n], u) && d.knows(yc, u) {
+			y.sure = append(y.sure, u)
+		}
+	}
+	y.sure = slices.DeleteFunc(y.sure, func(u *event) bool { return !slices.Contains(o.sure, u) && !d.knows(oc, u) })
+	for _, x := range o.covers {
+		y.cover(x.link, d.emptied(x.link, yc, x.upTo))
+	}
+	kept := y.covers[:0]
+	for _, c := range y.covers {
+		upTo := d.wayUpTo(o, c.link, oc, c.upTo)
+		for k := range upTo {
+			c.upTo[k] = min(c.upTo[k], upTo[k])
+		}
+		if c.upTo != (seqs{}) {
+			kept = append(kept, c)
+		}
+	}
+	y.covers = kept
+	y.commonTimes(o)
+}
+
+// wayUpTo is how far a way, whose clock is c, tells a link to have been emptied, where no more
+// than most is of interest.
+func (d *Detector) wayUpTo(y *way, l *link, c *clock, most seqs) seqs {
+	upTo := d.emptied(l, c, most)
+	for i := range y.covers {
+		if y.covers[i].link == l {
+			upTo.raise(y.covers[i].upTo)
+		}
+	}
+	return upTo
+}
+
+func (y *way) commonTimes(o *way) {
+	n := min(y.width(), o.width())
+	for len(y.times) < n {
+		y.times = append(y.times, 0)
+	}
+	for i := range n {
+		y.times[i] = min(y.at(history.Agent(i)), o.at(history.Agent(i)))
+	}
+	y.one, y.times = nil, y.times[:n]
+}
+
+// weaker reports whether y teaches less than o to somebody who knows c.
+func (y *way) weaker(o *way, c *clock) bool {
+	for i := range o.width() {
+		a := history.Agent(i)
+		if t := o.at(a); t > c.at(a) && y.at(a) < t {
+			return true
+		}
+	}
+	for _, x := range o.covers {
+		i := slices.IndexFunc(y.covers, func(c linkCover) bool { return c.link == x.link })
+		if i < 0 {
+			return true
+		}
+		for k := range x.upTo {
+			if y.covers[i].upTo[k] < x.upTo[k] {
+				return true
+			}
+		}
+	}
+	return slices.ContainsFunc(o.sure, func(u *event) bool { return !slices.Contains(y.sure, u) })
+}
+
+// ways is scratch.
+type ways struct {
+	answer, other, again, choice way
+	opt                          []*event
+	weight                       []int64
+	order                        []int
+}
+
+// learn answers a question. It is false where nothing explains what was seen.
+func (d *Detector) learn(q *question, y *way) bool {
+	y.reset()
+	sets := false
+	for u := range q.all {
+		sets = sets || u.set
+	}
+	if !sets {
+		return d.last(q, nil, y)
+	}
+	found := false
+	try := func(c *event) {
+		if !found {
+			found = d.last(q, c, y)
+		} else if d.last(q, c, &d.ways.other) {
+			d.common(y, &d.ways.other)
+		}
+	}
+	overwritten := false
+	for u := range q.all {
+		overwritten = overwritten || u.set && d.knows(q.clk, u)
+	}
+	if !overwritten {
+		try(nil)
+	}
+	for u := range q.all {
+		if u.set && !d.masked(q, u) {
+			try(u)
+		}
+	}
+	return found
+}
+
+// masked reports whether a set is hidden by another one that had taken effect.
+func (d *Detector) masked(q *question, u *event) bool {
+	for o := range q.all {
+		if o != u && o.set && d.knows(q.clk, o) && d.before(u, o, &o.clk) {
+			return true
+		}
+	}
+	return false
+}
+
+// last answers a question under the assumption that c was the last set, nil being what the
+// word held at first. It is false where the word cannot have come to what was seen.
+func (d *Detector) last(q *question, c *event, y *way) bool {
+	y.reset()
+	v := q.base
+	if c != nil {
+		v = c.value
+	}
+	opt := d.ways.opt[:0]
+	for u := range q.all {
+		switch {
+		case u.set || c != nil && d.before(u, c, &c.clk):
+		case d.knows(q.clk, u) && (c == nil || d.before(c, u, &u.clk)):
+			v += u.value
+		default:
+			opt = append(opt, u)
+		}
+	}
+	d.ways.opt = opt
+	need, sign := missing(q, q.typ.Wrap(v))
+	switch {
+	case need == 0:
+	case q.cmp == tl.EQ && !divides(opt, need):
+		return false
+	case q.cmp == tl.EQ && differ(opt):
+		if !d.choose(opt, need*sign, y) {
+			return false
+		}
+	case !d.weigh(opt, need, sign, y):
+		return false
+	}
+	if c != nil {
+		if y.width() > 0 {
+			y.whole(&c.clk)
+		} else {
+			y.one = &c.clk
+		}
+		y.sure = append(y.sure, c)
+		y.cover(c.link, c.before)
+	}
+	return true
+}
+
+// divides reports whether need is a multiple of what divides all that is added: no choice of
+// updates adds up to anything else.
+func divides(opt []*event, need int64) bool {
+	g := int64(0)
+	for _, u := range opt {
+		for a, b := g, u.value; ; a, b = b, a%b {
+			if b == 0 {
+				g = a
+				break
+			}
+		}
+	}
+	return g != 0 && need%g == 0
+}
+
+// missing is how much must have been added to v (sign 1), or taken away (-1), or that it must
+// have changed (0).
+func missing(q *question, v int64) (need int64, sign int64) {
+	if q.cmp.Holds(q.typ, v, q.value) {
+		return 0, 0
+	}
+	switch q.cmp {
+	case tl.GE:
+		return q.value - v, 1
+	case tl.GT:
+		return q.value - v + 1, 1
+	case tl.LE:
+		return v - q.value, -1
+	case tl.LT:
+		return v - q.value + 1, -1
+	case tl.EQ:
+		if q.typ.Less(v, q.value) {
+			return q.value - v, 1
+		}
+		return v - q.value, -1
+	}
+	return 1, 0
+}
+
+// weigh finds what is so in every choice of updates whose weights add up to need. A choice
+// may hold any update together with all that are certain to be there before it.
+func (d *Detector) weigh(opt []*event, need, sign int64, y *way) bool {
+	s := &d.ways
+	w := s.weight[:0]
+	n := 0
+	sum, least := int64(0), int64(0)
+	for _, u := range opt {
+		x := u.value * sign
+		if sign == 0 && u.value != 0 {
+			x = 1
+		}
+		if x <= 0 {
+			continue
+		}
+		if sum == 0 || x < least {
+			least = x
+		}
+		sum += x
+		opt[n] = u
+		w = append(w, x)
+		n++
+	}
+	opt = opt[:n]
+	s.weight = w
+	if sum < need {
+		return false
+	}
+	single := true
+	for _, u := range opt[1:] {
+		single = single && u.agent == opt[0].agent
+	}
+	switch {
+	case single: // its later clocks know more
+		for i, have := 0, int64(0); ; i++ {
+			if have += w[i]; have >= need {
+				y.one = &opt[i].clk
+				break
+			}
+		}
+	case sum-need < least: // none may be missing
+		for _, u := range opt {
+			y.whole(&u.clk)
+		}
+	default:
+		d.leastTimes(opt, w, need, y)
+	}
+	d.weighLinks(opt, w, sum-need, single, y)
+	return true
+}
+
+// leastTimes finds for each agent the least time up to which its part must be known: that at
+// which the updates that know no more of it reach what is needed.
+func (d *Detector) leastTimes(opt []*event, w []int64, need int64, y *way) {
+	s := &d.ways
+	width := 0
+	for _, u := range opt {
+		width = max(width, u.clk.width())
+	}
+	for len(y.times) < width {
+		y.times = append(y.times, 0)
+	}
+	order := s.order[:0]
+	for i := range opt {
+		order = append(order, i)
+	}
+	s.order = order
+	for a := range history.Agent(width) {
+		slices.SortFunc(order, func(i, k int) int { return cmp.Compare(opt[i].clk.at(a), opt[k].clk.at(a)) })
+		have := int64(0)
+		for _, i := range order {
+			if have += w[i]; have >= need {
+				y.times[a] = opt[i].clk.at(a)
+				break
+			}
+		}
+	}
+}
+
+// weighLinks finds which updates must be there, and up to which places the links that they
+// came by have been emptied. slack is how much weight may be missing.
+func (d *Detector) weighLinks(opt []*event, w []int64, slack int64, single bool, y *way) {
+	for i, u := range opt {
+		first := true // of its agent
+		if !single {
+			for _, o := range opt[:i] {
+				first = first && o.agent != u.agent
+			}
+		} else {
+			first = i == 0
+		}
+		if first {
+			var upTo seqs
+			for c := range upTo {
+				upTo[c] = emptied(opt[i:], w[i:], slack, c)
+			}
+			if !single && slack > 0 && len(opt) <= mostChoices {
+				upTo.raise(d.emptiedByAny(u.link, opt, w, slack))
+			}
+			y.cover(u.link, upTo)
+		}
+		gone := w[i] // without u, and without what comes after it
+		for k := 0; k < len(opt) && gone <= slack; k++ {
+			if o := opt[k]; k != i && d.before(u, o, &o.clk) {
+				gone += w[k]
+			}
+		}
+		if gone > slack {
+			y.sure = append(y.sure, u)
+		}
+	}
+}
+
+// emptiedByAny is emptied where updates of others count too, which know that what went on the
+// link has taken effect.
+func (d *Detector) emptiedByAny(l *link, opt []*event, w []int64, slack int64) (upTo seqs) {
+	var most seqs
+	for _, u := range opt {
+		if u.link == l {
+			most.raise(u.before)
+		}
+	}
+	if most == (seqs{}) {
+		return upTo
+	}
+	var tells [mostChoices]seqs
+	for i, u := range opt {
+		if tells[i] = d.emptied(l, &u.clk, most); u.link == l {
+			tells[i].raise(u.before)
+		}
+	}
+	for c := range upTo {
+		for i := range opt { // up to a place that so many tell of
+			gone := int64(0)
+			for k := range opt {
+				if tells[k][c] >= tells[i][c] {
+					gone += w[k]
+				}
+			}
+			if gone > slack {
+				upTo[c] = max(upTo[c], tells[i][c])
+			}
+		}
+	}
+	return upTo
+}
+
+// emptied is the highest place that the first update's link has been emptied up to: without
+// the updates that come after it there, too much is missing. Later updates of an agent never
+// come after less than earlier ones.
+func emptied(opt []*event, w []int64, slack int64, c int) uint32 {
+	gone := int64(0)
+	for k := len(opt) - 1; k >= 0; k-- {
+		if o := opt[k]; o.agent == opt[0].agent {
+			if gone += w[k]; gone > slack {
+				return o.before[c]
+			}
+		}
+	}
+	return 0
+}

@@ -1,0 +1,182 @@
+package race
+
+import (
+	"slices"
+
+	"kernbench/mem"
+	"kernbench/record/history"
+)
+
+// link is what one agent sends to the memory of one PE: stores, puts, notifications, numbered.
+type link struct {
+	agent  history.Agent
+	to     int32  // PE
+	seq    uint32 // of the last
+	fenced uint32 // what has at most this number takes effect before what follows
+	fences uint32 // fences of the agent that have been taken into account
+	live   list   // by seq, linked by lprev and lnext
+	told   seqs   // by channel: what the last notification came after, and so the next one too
+
+	known []cover
+	tidy  int // number of covers at which those that nobody can ask for are dropped
+}
+
+// cover says that at a moment of an agent it knew all up to certain places to have taken
+// effect.
+type cover struct {
+	witness
+	upTo seqs
+}
+
+// linkTo is the link of an agent to a PE.
+func (d *Detector) linkTo(agent history.Agent, to int32) *link {
+	a := &d.agents[agent]
+	if a.lastLink != nil && a.lastPE == to {
+		return a.lastLink
+	}
+	l := a.links[to]
+	if l == nil {
+		l = &link{agent: agent, to: to, fences: a.fences}
+		if a.links == nil {
+			a.links = map[int32]*link{}
+		}
+		a.links[to] = l
+	}
+	a.lastLink, a.lastPE = l, to
+	return l
+}
+
+// enlist gives an event its place on a link, and says what is there before it.
+func (d *Detector) enlist(e *event, to int32, c class) {
+	l := d.linkTo(e.agent, to)
+	if a := &d.agents[e.agent]; l.fences != a.fences {
+		l.fences, l.fenced = a.fences, l.seq
+	}
+	e.before = seqs{l.fenced, l.fenced, l.fenced}
+	switch d.opts.Order {
+	case mem.ByChannel:
+		e.before[c] = l.seq
+		if c == control {
+			e.before.raise(l.told)
+			l.told = e.before
+		}
+	case mem.InOrder, mem.Sequential:
+		e.before = seqs{l.seq, l.seq, l.seq}
+	}
+	l.seq++
+	e.link, e.seq, e.class = l, l.seq, c
+	e.lprev, e.lnext = l.live.tail, nil
+	if l.live.tail != nil {
+		l.live.tail.lnext = e
+	} else {
+		l.live.head = e
+	}
+	l.live.tail = e
+}
+
+func (l *link) remove(e *event) {
+	if e.lprev != nil {
+		e.lprev.lnext = e.lnext
+	} else {
+		l.live.head = e.lnext
+	}
+	if e.lnext != nil {
+		e.lnext.lprev = e.lprev
+	} else {
+		l.live.tail = e.lprev
+	}
+	e.lprev, e.lnext = nil, nil
+}
+
+// covers reports whether the clock knows the event through what went after it on its link.
+func (l *link) covers(c *clock, e *event) bool {
+	for i := range l.known {
+		if v := &l.known[i]; v.upTo[e.class] >= e.seq && c.at(v.agent) >= v.time {
+			return true
+		}
+	}
+	return false
+}
+
+// emptied is how far the clock knows the link to have been emptied.
+func (l *link) emptied(c *clock) (upTo seqs) {
+	for i := range l.known {
+		if v := &l.known[i]; c.at(v.agent) >= v.time {
+			upTo.raise(v.upTo)
+		}
+	}
+	return upTo
+}
+
+// mostWalked bounds the events of a link that are asked for one by one.
+const mostWalked = 64
+
+// emptied is how far the clock knows the link to have been emptied, in whichever way it knows
+// it, where no more than most is of interest.
+func (d *Detector) emptied(l *link, c *clock, most seqs) seqs {
+	upTo, far, n := most, slices.Max(most[:]), 0
+	for e := l.live.head; e != nil && e.seq <= far; e = e.lnext {
+		if n++; n > mostWalked {
+			for k := range upTo {
+				upTo[k] = min(upTo[k], e.seq-1)
+			}
+			break
+		}
+		if e.seq <= upTo[e.class] && !d.knows(c, e) {
+			upTo[e.class] = e.seq - 1
+		}
+	}
+	upTo.raise(l.emptied(c))
+	return upTo
+}
+
+// cover notes that an agent knows, from a moment on, what went up to certain places.
+func (d *Detector) cover(l *link, w witness, upTo seqs) {
+	if upTo == (seqs{}) {
+		return
+	}
+	news := true
+	for i := len(l.known) - 1; i >= 0; i-- {
+		if v := &l.known[i]; v.agent == w.agent {
+			news = false
+			for c := range upTo {
+				news = news || upTo[c] > v.upTo[c]
+			}
+			break
+		}
+	}
+	if !news {
+		return
+	}
+	if len(l.known) >= max(l.tidy, 8) {
+		d.tidyCovers(l)
+		l.tidy = 2 * len(l.known)
+	}
+	l.known = append(l.known, cover{w, upTo})
+}
+
+// tidyCovers drops the covers that are the first of their agent for no event that is left.
+func (d *Detector) tidyCovers(l *link) {
+	for c := range d.places {
+		d.places[c] = d.places[c][:0]
+	}
+	for e := l.live.head; e != nil; e = e.lnext {
+		d.places[e.class] = append(d.places[e.class], e.seq)
+	}
+	had := d.had[:0] // by agent: what it is known to have been covered before
+	l.known = slices.DeleteFunc(l.known, func(v cover) bool {
+		i := slices.IndexFunc(had, func(h cover) bool { return h.agent == v.agent })
+		if i < 0 {
+			i = len(had)
+			had = append(had, cover{witness: v.witness})
+		}
+		needed := false
+		for c := range v.upTo {
+			k, _ := slices.BinarySearch(d.places[c], had[i].upTo[c]+1)
+			needed = needed || k < len(d.places[c]) && d.places[c][k] <= v.upTo[c]
+		}
+		had[i].upTo.raise(v.upTo)
+		return !needed
+	})
+	d.had = had
+}

@@ -1,0 +1,116 @@
+package race
+
+import "kernbench/record/history"
+
+// wordRead is a place at which a word is read, by line; by word where none are recorded.
+type wordRead struct {
+	word history.Word
+	line string
+}
+
+// reads are the reads of words that updates may come before or after. They are hazards, but
+// for those at places where some agent has read the same word again and again: such a loop
+// waits for the word to change. That it is one is seen only if it went round in this run.
+type reads struct {
+	polls    map[wordRead]bool
+	suspects []*suspect
+	index    map[readKey]*suspect
+}
+
+type readKey struct {
+	place                      wordRead
+	call1, line1, call2, line2 string
+	buffer                     string
+}
+
+func (p wordRead) key() wordRead {
+	if p.line != "" {
+		p.word = 0
+	}
+	return p
+}
+
+// reading judges a read of a word against the updates before it in the account.
+func (d *Detector) reading(r *history.Record) {
+	if r.NBI {
+		return
+	}
+	w, a := d.wordAt(r), &d.agents[r.Agent]
+	at := wordRead{r.Word, r.Line}
+	for _, p := range a.reading {
+		if p == at {
+			if d.wordReads.polls == nil {
+				d.wordReads.polls = map[wordRead]bool{}
+			}
+			d.wordReads.polls[at.key()] = true
+		}
+	}
+	a.reading = append(a.reading, at)
+	if d.wordReads.polls[at.key()] {
+		return
+	}
+	e := d.newEvent(r)
+	e.issued++ // when it has looked
+	e.done, e.rng = e.issued, history.Range{Addr: r.Word, Bytes: int64(r.Type.Size())}
+	for _, u := range w.updates {
+		if !d.before(u, e, &a.clk) {
+			d.unordered(u, e, at)
+		}
+	}
+	for i, x := range w.reads {
+		if x.agent == e.agent {
+			d.release(x)
+			w.reads[i] = e
+			return
+		}
+	}
+	w.reads = append(w.reads, e)
+}
+
+// afterReads judges an update against the reads before it in the account.
+func (d *Detector) afterReads(w *word, u *event) {
+	for _, e := range w.reads {
+		if e.agent != u.agent && u.clk.at(e.agent) < e.done {
+			d.unordered(e, u, wordRead{w.addr, e.line})
+		}
+	}
+}
+
+// unordered notes an update and a read of a word.
+func (d *Detector) unordered(f, e *event, at wordRead) {
+	where := d.region(at.word)
+	key := readKey{at.key(), f.call, f.line, e.call, e.line, d.buffer(where)}
+	x := d.wordReads.index[key]
+	if x == nil {
+		x = &suspect{agents: [2]history.Agent{f.agent, e.agent}}
+		x.hazard = Hazard{Kind: Race, First: d.describe(f), Second: d.describe(e), Where: where, Addr: uint64(at.word)}
+		x.hazard.First.State = d.state(f, e)
+		x.hazard.Missing = d.missingEdge(f, e)
+		if e.kind == history.Read && f.agent != e.agent {
+			x.hazard.Missing += "; or wait_until, test or peek, if the word may change meanwhile"
+		}
+		if d.wordReads.index == nil {
+			d.wordReads.index = map[readKey]*suspect{}
+		}
+		d.wordReads.index[key] = x
+		d.wordReads.suspects = append(d.wordReads.suspects, x)
+	}
+	x.place = key.place
+	x.count++
+}
+
+// settleReads reports the reads that are no polls.
+func (d *Detector) settleReads() {
+	for _, x := range d.wordReads.suspects {
+		for ; x.count > 0 && !d.wordReads.polls[x.place]; x.count-- {
+			d.confirm(x)
+		}
+	}
+}
+
+func (d *Detector) forgetReads(w *word) {
+	for _, e := range w.reads {
+		d.release(e)
+	}
+	w.reads = nil
+}

@@ -1,0 +1,387 @@
+package race
+
+import (
+	"slices"
+
+	"kernbench/record/history"
+	"kernbench/tl"
+	"kernbench/unit"
+)
+
+// sighting is a wait that is over: who saw what, where.
+type sighting struct {
+	witness
+	word       *word
+	task       int32  // as of its record
+	turn       uint32 // how often its agent has looked at the word
+	call, line string
+	when       unit.Time
+	cmp        tl.Cmp
+	value      int64
+	latest     int64  // the word with all updates that need not come after the wait
+	taught     bool   // the updates told it something
+	upTo       uint32 // the last place on its link of an update with data that must have been there
+}
+
+// wait is a sighting of which updates that come later in the account, and that it is not
+// ordered before, might be the explanation.
+type wait struct {
+	sighting
+	q       question
+	clk     clock // before it
+	way     way   // what it learned
+	settled bool  // it is known to depend on later updates
+}
+
+// mostWaits bounds the waits that are kept of one word, mostAfter the updates that are kept for
+// one of them before they are taken for explanations.
+const (
+	mostWaits = 1024
+	mostAfter = 256
+)
+
+// waited is a wait that is over, or a test that was answered by yes.
+func (d *Detector) waited(r *history.Record) {
+	d.sided = true
+	switch {
+	case r.Call == "test":
+		d.depend("test", "what it answers depends on when it looks", r.Call, r.Line)
+	case r.Cmp != tl.GE && r.Cmp != tl.GT:
+		d.depend("wait "+r.Cmp.String(), "ends only while the word holds such a value", r.Call, r.Line)
+	}
+	d.look(r, r.Cmp, r.Value, true)
+}
+
+// read is a look at a word that returned its value.
+func (d *Detector) read(r *history.Record) {
+	d.sided = true
+	d.look(r, tl.EQ, r.Seen, false)
+}
+
+// look lets an agent learn what it can from what it has seen in a word.
+func (d *Detector) look(r *history.Record, cmp tl.Cmp, value int64, isWait bool) {
+	w := d.wordAt(r)
+	a := &d.agents[r.Agent]
+	d.reads(w, r.Agent)
+	d.knew = a.clk
+	a.tick()
+	q, known := &d.asked, &d.knew
+	*q = question{
+		clk: known, asked: a.clk.time, cmp: cmp, value: value, typ: w.typ,
+		base: w.base, updates: w.updates, later: w.later,
+	}
+	d.trust(w, q, r.Seen)
+	y := &d.ways.answer
+	if !d.learn(q, y) {
+		d.believe(w, r.Agent, r.Seen)
+		return
+	}
+	s := sighting{
+		witness: witness{r.Agent, a.clk.time}, word: w, task: r.Task, turn: w.look(r.Agent), call: r.Call, line: r.Line, when: r.Time,
+		cmp: cmp, value: value, latest: w.latest,
+		taught: y.width() > 0 || len(y.sure) > 0,
+	}
+	if isWait {
+		a.waited[a.waits%len(a.waited)] = s
+		a.waits++
+		d.missedBefore(w, q, &s)
+		d.keep(w, q, &s, y)
+	}
+	if r.Kind == history.RMW && (!r.Wrote || r.Update == tl.SignalAdd) {
+		d.doubt(a, r.Word, y)
+	} else {
+		d.teach(r.Agent, y)
+	}
+	if len(w.updates) >= max(w.tidy, 4) {
+		d.fold(w)
+		w.tidy = 2 * len(w.updates)
+	}
+}
+
+// teach lets an agent know what a way tells.
+func (d *Detector) teach(agent history.Agent, y *way) {
+	a := &d.agents[agent]
+	now := witness{agent, a.clk.time}
+	if y.one != nil {
+		d.join(&a.clk, y.one)
+	}
+	d.joinTimes(&a.clk, y.times)
+	for _, c := range y.covers {
+		d.cover(c.link, now, c.upTo)
+	}
+	for _, u := range y.sure {
+		if u.via != nil {
+			d.cover(u.via, now, u.viaUpTo)
+		}
+		if !d.knows(&a.clk, u) && !slices.ContainsFunc(u.seen, func(x witness) bool { return x.agent == agent }) {
+			u.seen = append(u.seen, now)
+		}
+	}
+}
+
+// doubts is what an atomic has told its agent, which has not gone on yet.
+type doubts struct {
+	word   history.Word
+	way    way
+	clk    clock // of way
+	active bool
+}
+
+// doubt keeps what an atomic has told until its agent goes on. A fetch-add changes the word
+// whatever it sees, so that whoever sees that change knows nothing of this. And an agent that
+// changes the same word again, as one that tries until it is let in, has not acted on it.
+func (d *Detector) doubt(a *agent, w history.Word, y *way) {
+	if a.doubts == nil {
+		a.doubts = &doubts{}
+	}
+	x := a.doubts
+	x.word, x.active = w, true
+	if y.one != nil {
+		x.clk = y.one.hold()
+		x.way.one = &x.clk
+	}
+	x.way.times = append(x.way.times, y.times...)
+	x.way.covers = append(x.way.covers, y.covers...)
+	x.way.sure = append(x.way.sure, y.sure...)
+	for _, u := range y.sure {
+		u.refs++
+	}
+}
+
+// resolve lets an agent that goes on with a record know what its last atomic has told. r is
+// nil for one that has ended.
+func (d *Detector) resolve(agent history.Agent, r *history.Record) {
+	x := d.agents[agent].doubts
+	if x == nil || !x.active {
+		return
+	}
+	if r != nil && (r.Kind != history.RMW || r.Word != x.word) {
+		d.teach(agent, &x.way)
+	}
+	x.active = false
+	for _, u := range x.way.sure {
+		if u.saw == nil {
+			u.saw = &[]history.Agent{}
+		}
+		if !u.sawBy(agent) {
+			*u.saw = append(*u.saw, agent)
+		}
+		d.release(u)
+	}
+	d.drop(&x.clk)
+	x.way.reset()
+}
+
+// trust corrects what the word is taken to have held at first where what was seen cannot have
+// come of it: the host has written there, or it is another window's now. Everything that was
+// sent is then taken to have arrived.
+func (d *Detector) trust(w *word, q *question, seen int64) {
+	low, high := q.base, q.base
+	for u := range q.all {
+		switch {
+		case u.set:
+			return
+		case d.knows(q.clk, u):
+			low += u.value
+			high += u.value
+		case u.value < 0:
+			low += u.value
+		default:
+			high += u.value
+		}
+	}
+	if seen < low || seen > high {
+		w.base += seen - high
+		w.latest = seen
+		q.base = w.base
+	}
+}
+
+// believe takes a value for granted that no update explains.
+func (d *Detector) believe(w *word, agent history.Agent, seen int64) {
+	a := &d.agents[agent]
+	for _, u := range w.updates {
+		d.join(&a.clk, &u.clk)
+		if !d.knows(&a.clk, u) {
+			u.seen = append(u.seen, witness{agent, a.clk.time})
+		}
+		d.release(u)
+	}
+	w.updates = w.updates[:0]
+	w.base, w.latest = seen, seen
+	d.markFold(w)
+}
+
+// keep keeps a wait for as long as somebody who updates the word may not know of it.
+func (d *Detector) keep(w *word, q *question, s *sighting, y *way) {
+	grows := s.cmp == tl.GE || s.cmp == tl.GT
+	for u := range q.all {
+		grows = grows && !u.set
+	}
+	if grows && (len(w.notifiers) <= 1 && !w.careful || !s.taught) {
+		// Later updates of one agent know all that its earlier ones did: what comes instead
+		// teaches no less, but for the data that come with it.
+		for _, u := range y.sure {
+			if u.carries {
+				s.upTo = max(s.upTo, u.seq)
+			}
+		}
+		w.passed(*s)
+		return
+	}
+	if len(w.waits) >= max(w.tidyWaits, 4) {
+		d.tidyWaits(w)
+		w.tidyWaits = 2 * len(w.waits)
+	}
+	var x *wait
+	if n := len(d.waits); n > 0 {
+		x = d.waits[n-1]
+		d.waits = d.waits[:n-1]
+	} else {
+		x = &wait{}
+	}
+	x.sighting, x.settled, x.clk = *s, false, q.clk.hold()
+	updates, later, after := append(x.q.updates[:0], q.updates...), append(x.q.later[:0], q.later...), x.q.after[:0]
+	x.q = *q
+	x.q.clk, x.q.updates, x.q.later, x.q.after = &x.clk, updates, later, after
+	for u := range x.q.holds {
+		u.refs++
+	}
+	x.way.reset()
+	x.way.one = y.one
+	x.way.times = append(x.way.times, y.times...)
+	x.way.covers = append(x.way.covers, y.covers...)
+	x.way.sure = append(x.way.sure, y.sure...)
+	w.waits = append(w.waits, x)
+}
+
+// passed keeps the last wait of an agent.
+func (w *word) passed(s sighting) {
+	for i := range w.plain {
+		if p := &w.plain[i]; p.agent == s.agent {
+			if s.time > p.time {
+				s.taught, s.upTo = s.taught || p.taught, max(s.upTo, p.upTo)
+				*p = s
+			}
+			return
+		}
+	}
+	w.plain = append(w.plain, s)
+}
+
+// holds are the updates that a kept question refers to.
+func (q *question) holds(yield func(*event) bool) {
+	for _, u := range q.updates {
+		if !yield(u) {
+			return
+		}
+	}
+	for _, u := range q.later {
+		if !yield(u) {
+			return
+		}
+	}
+	for _, u := range q.after {
+		if !yield(u) {
+			return
+		}
+	}
+}
+
+func (d *Detector) dropWait(x *wait) {
+	for u := range x.q.holds {
+		d.release(u)
+	}
+	d.drop(&x.clk)
+	x.way.reset()
+	d.waits = append(d.waits, x)
+}
+
+func (d *Detector) forgetWaits(w *word) {
+	for _, x := range w.waits {
+		d.dropWait(x)
+	}
+	clear(w.waits)
+	w.waits, w.plain = w.waits[:0], w.plain[:0]
+}
+
+// tidyWaits drops the waits that all know of who update the word.
+func (d *Detector) tidyWaits(w *word) {
+	kept := w.waits[:0]
+	for i, x := range w.waits {
+		needed := false
+		for _, n := range w.notifiers {
+			a := &d.agents[n.agent]
+			needed = needed || n.awaited || a.alive && a.clk.at(x.agent) < x.time
+		}
+		if needed && len(w.waits)-i < mostWaits {
+			kept = append(kept, x)
+			continue
+		}
+		w.passed(x.sighting)
+		d.dropWait(x)
+	}
+	clear(w.waits[len(kept):])
+	w.waits = kept
+}
+
+// missedBefore reports a wait whose value others were free to overwrite before it looked.
+func (d *Detector) missedBefore(w *word, q *question, s *sighting) {
+	if s.call == "test" || s.cmp.Holds(w.typ, w.latest, s.value) {
+		return
+	}
+	for i := len(w.updates) - 1; i >= 0; i-- {
+		if u := w.updates[i]; !d.knows(q.clk, u) {
+			d.missed(w, s, u)
+			return
+		}
+	}
+}
+
+// late judges an update that comes after waits in the account.
+func (d *Detector) late(w *word, e *event) {
+	spoils := func(s *sighting) bool {
+		if e.clk.at(s.agent) >= s.time {
+			return false
+		}
+		if e.set {
+			s.latest = e.value
+		} else {
+			s.latest = w.typ.Wrap(s.latest + e.value)
+		}
+		return s.call != "test" && !s.cmp.Holds(w.typ, s.latest, s.value)
+	}
+	for i := range w.plain {
+		s := &w.plain[i]
+		if spoils(s) {
+			d.missed(w, s, e)
+		}
+		if s.upTo > e.before[control] && e.clk.at(s.agent) < s.time {
+			d.again = d.facts.overtakes(w.addr) || d.again
+		}
+	}
+	foreseen := d.arrive(w, e)
+	for _, x := range w.waits {
+		if e.clk.at(x.agent) >= x.time {
+			continue
+		}
+		if spoils(&x.sighting) {
+			d.missed(w, &x.sighting, e)
+		}
+		if foreseen || !x.taught {
+			continue
+		}
+		if x.settled {
+			d.again = d.facts.comes(d, w, e) || d.again
+			continue
+		}
+		x.q.after = append(x.q.after, e) // alone it may be no explanation, but with others to come
+		e.refs++
+		x.settled = len(x.q.after) == mostAfter || d.learn(&x.q, &d.ways.again) && d.ways.again.weaker(&x.way, &x.clk)
+		if x.settled {
+			for _, u := range x.q.after {
+				d.again = d.facts.comes(d, w, u) || d.again
+			}
+		}
+	}
+}

@@ -1,0 +1,333 @@
+package race
+
+import (
+	"fmt"
+	"slices"
+
+	"kernbench/mem"
+	"kernbench/record/history"
+	"kernbench/tl"
+)
+
+// word is a control word: what it held at first, and the updates of which not everybody who
+// looks at it knows yet.
+type word struct {
+	addr    history.Word
+	typ     mem.WordType
+	base    int64    // what it holds with none of updates
+	latest  int64    // with all of them, in the order of the account
+	updates []*event // in the order of the account
+	later   []*event // of earlier passes: updates that are still to come
+
+	readers   []reader
+	notifiers []notifier
+	waits     []*wait
+	reads     []*event   // by agent, the last that others may not know of
+	plain     []sighting // by agent, its last wait that is not among waits
+
+	guard *guard // nil: it is judged as no lock
+
+	careful   bool // waits are kept though only one agent updates the word
+	folded    bool
+	hostFold  uint32 // time of the host at which it knew all that is folded into base; 0: another knew first
+	tidy      int    // updates at which to fold
+	tidyWaits int
+}
+
+// reader is an agent to whom the order of updates matters: it waits, reads, or sets.
+type reader struct {
+	agent   history.Agent
+	looks   uint32 // how often it has looked
+	mark    uint32 // time at which it knew all that is folded into base
+	awaited bool   // known from an earlier pass, and not come yet
+}
+
+// notifier is an agent that updates the word.
+type notifier struct {
+	agent   history.Agent
+	count   uint32
+	awaited bool // as of a reader
+}
+
+// mostUpdates bounds what is kept of one word. Of manyUpdates, those are folded too that an
+// agent has only seen: it will learn nothing from them.
+const (
+	mostUpdates = 4096
+	manyUpdates = 16
+)
+
+func (d *Detector) wordAt(r *history.Record) *word {
+	w := d.words[r.Word]
+	if w == nil {
+		w = &word{addr: r.Word, typ: r.Type}
+		d.words[r.Word] = w
+		d.foresee(w)
+	}
+	return w
+}
+
+// reads notes that an agent depends on the order of updates of the word.
+func (d *Detector) reads(w *word, a history.Agent) {
+	for i := range w.readers {
+		if w.readers[i].agent == a {
+			w.readers[i].awaited = false
+			return
+		}
+	}
+	w.readers = append(w.readers, reader{agent: a})
+	if !w.folded || w.hostFold > 0 && d.agents[a].clk.at(history.Host) >= w.hostFold {
+		return
+	}
+	for _, r := range w.readers {
+		if r.mark > 0 && d.agents[a].clk.at(r.agent) >= r.mark {
+			return
+		}
+	}
+	d.again = d.facts.reads(w.addr, a) || d.again
+}
+
+// look counts the looks of a reader.
+func (w *word) look(a history.Agent) uint32 {
+	for i := range w.readers {
+		if r := &w.readers[i]; r.agent == a {
+			r.looks++
+			return r.looks
+		}
+	}
+	return 0
+}
+
+// notify is an update without an answer.
+func (d *Detector) notify(r *history.Record) {
+	d.sided = true
+	e := d.newUpdate(r)
+	a := &d.agents[r.Agent] // not before: a word that comes into being may bring agents
+	d.enlist(e, r.Peer, control)
+	if r.Carry && a.put != nil && a.put.op == r.Op {
+		a.put.carrier = e
+		e.refs++
+		e.carries = true
+		e.via, e.viaUpTo = a.put.via, a.put.viaUpTo
+		if d.opts.Order == mem.ByChannel {
+			e.before[collective] = max(e.before[collective], a.put.seq)
+			e.link.told = e.before
+		}
+	}
+	// What a stream or the host writes, it has written before it goes on.
+	if w := d.log.Who(r.Agent); d.opts.Order == mem.Sequential || w.Stream >= 0 && w.Program < 0 || r.Agent == history.Host {
+		e.done = e.issued
+	}
+	switch {
+	case e.set:
+		d.depend("set", "hides what the word held before", r.Call, r.Line)
+	case e.value < 0:
+		d.depend("add", "of a negative number: a wait may see the word before or after", r.Call, r.Line)
+	}
+	d.updated(e, r)
+}
+
+func (d *Detector) newUpdate(r *history.Record) *event {
+	e := d.newEvent(r)
+	e.op, e.word, e.set, e.value = 0, d.wordAt(r), r.Update == tl.SignalSet, r.Value
+	return e
+}
+
+// atomically is an update that returns what the word held before.
+func (d *Detector) atomically(r *history.Record) {
+	d.sided = true
+	if r.Update == tl.SignalSet {
+		d.depend("compare_swap", "who comes first depends on the schedule", r.Call, r.Line)
+	} else {
+		d.depend("fetch_add", "what it returns depends on who comes first", r.Call, r.Line)
+	}
+	if a := &d.agents[r.Agent]; !slices.Contains(a.atomics, r.Word) {
+		a.atomics = append(a.atomics, r.Word)
+	}
+	d.read(r)
+	if !r.Wrote {
+		return
+	}
+	e := d.newUpdate(r)
+	e.rmw = true
+	d.enlist(e, r.Peer, control)
+	e.done = e.issued
+	d.cover(e.link, witness{e.agent, e.issued}, e.before) // the answer is back: what it had to come after is there
+	d.updated(e, r)
+}
+
+// updated enters an update into its word. It takes the caller's reference.
+func (d *Detector) updated(e *event, r *history.Record) {
+	w := e.word
+	if e.done == 0 {
+		d.pend(e)
+	}
+	e.clk = d.tell(r)
+	if e.set && !e.rmw {
+		d.reads(w, e.agent)
+	}
+	d.countNotifier(w, e)
+	d.lostUpdates(w, e)
+	if w.guard != nil {
+		d.step(w.guard, e, r)
+	}
+	if e.set {
+		w.latest = e.value
+	} else {
+		sum := w.typ.Wrap(w.latest + e.value)
+		if e.value > 0 && w.typ.Less(sum, w.latest) {
+			d.depend("overflow", fmt.Sprintf("%v holds no number that large: the word begins again", w.typ), r.Call, r.Line)
+		}
+		w.latest = sum
+	}
+	if len(w.reads) > 0 {
+		d.afterReads(w, e)
+	}
+	d.late(w, e)
+	w.updates = append(w.updates, e)
+	if len(w.updates) >= max(w.tidy, 4) {
+		d.fold(w)
+		w.tidy = 2 * len(w.updates)
+	}
+}
+
+// countNotifier numbers an update among those of its agent.
+func (d *Detector) countNotifier(w *word, e *event) {
+	i := slices.IndexFunc(w.notifiers, func(n notifier) bool { return n.agent == e.agent })
+	if i < 0 {
+		i = len(w.notifiers)
+		w.notifiers = append(w.notifiers, notifier{agent: e.agent})
+		for _, p := range w.plain { // it might have ended one of those too
+			if p.taught && e.clk.at(p.agent) < p.time {
+				d.again = d.facts.notifies(w.addr, e.agent) || d.again
+				break
+			}
+		}
+	}
+	w.notifiers[i].awaited = false
+	w.notifiers[i].count++
+	e.order = w.notifiers[i].count
+}
+
+// lostUpdates reports updates of which one sets the word and hides the other.
+func (d *Detector) lostUpdates(w *word, e *event) {
+	for _, f := range w.updates {
+		blind := e.set && !e.rmw || f.set && !f.rmw
+		if !blind || e.set && f.set && e.value == f.value || d.before(f, e, &e.clk) {
+			continue
+		}
+		d.maybeLocked(f.agent, e.agent)
+		if w.guard != nil {
+			d.suspect(w.guard, LostUpdate, shape{agent: f.agent}, shape{agent: e.agent}, f, e, w.addr)
+			continue
+		}
+		d.lost(f, e)
+	}
+}
+
+// fold puts into base what everybody knows who looks at the word.
+func (d *Detector) fold(w *word) {
+	if len(w.updates) == 0 {
+		return
+	}
+	for _, r := range w.readers {
+		if r.awaited {
+			if len(w.updates) < mostUpdates {
+				return
+			}
+		}
+	}
+	set := -1 // the last set that everybody knows, and that hides all before it
+	for i := len(w.updates) - 1; i >= 0 && set < 0; i-- {
+		if u := w.updates[i]; u.set && d.allKnow(w, u) {
+			set = i
+			for _, f := range w.updates[:i] {
+				if !d.before(f, u, &u.clk) {
+					set = -1
+				}
+			}
+		}
+	}
+	done := false
+	if set >= 0 {
+		w.base, done = w.updates[set].value, true
+		for _, u := range w.updates[:set+1] {
+			d.release(u)
+		}
+		w.updates = slices.Delete(w.updates, 0, set+1)
+	}
+	if !slices.ContainsFunc(w.updates, func(u *event) bool { return u.set }) {
+		kept := w.updates[:0]
+		for i, u := range w.updates {
+			if !d.allKnow(w, u) && len(w.updates)-i < mostUpdates {
+				kept = append(kept, u)
+				continue
+			}
+			w.base, done = w.typ.Wrap(w.base+u.value), true
+			d.release(u)
+		}
+		clear(w.updates[len(kept):])
+		w.updates = kept
+	} else if n := len(w.updates); n >= mostUpdates { // nobody orders them: most is told by the last
+		for _, u := range w.updates[:n/2] {
+			if w.base += u.value; u.set {
+				w.base = u.value
+			}
+			d.release(u)
+		}
+		w.updates, done = slices.Delete(w.updates, 0, n/2), true
+	}
+	if done {
+		d.markFold(w)
+	}
+}
+
+// allKnow reports whether all who look at the word know an update to have taken effect.
+func (d *Detector) allKnow(w *word, u *event) bool {
+	living := false
+	for _, r := range w.readers {
+		a := &d.agents[r.agent]
+		if !a.alive { // a program of a grid: the next one that its stream begins may look again
+			a = &d.agents[a.parent]
+		}
+		if a.alive {
+			living = true
+			if !d.knows(&a.clk, u) && (len(w.updates) < manyUpdates || !u.sawBy(r.agent)) {
+				return false
+			}
+		}
+	}
+	return living || d.knows(&d.agents[history.Host].clk, u)
+}
+
+// markFold notes from which moments on base is known.
+func (d *Detector) markFold(w *word) {
+	w.folded = true
+	w.hostFold = 0
+	living := false
+	for i := range w.readers {
+		r := &w.readers[i]
+		r.mark = 0
+		if a := &d.agents[r.agent]; a.alive {
+			living = true
+			if r.mark = a.clk.time; a.doubts != nil {
+				r.mark = 0 // it may only have seen them
+			}
+		}
+	}
+	if !living {
+		w.hostFold = d.agents[history.Host].clk.time
+	}
+}
+
+// forget drops all that is held of a word.
+func (d *Detector) forget(w *word) {
+	for _, u := range w.updates {
+		d.release(u)
+	}
+	for _, u := range w.later {
+		d.release(u)
+	}
+	w.updates, w.later = nil, nil
+	d.forgetWaits(w)
+	d.forgetReads(w)
+}

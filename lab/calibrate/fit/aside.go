@@ -1,0 +1,50 @@
+package fit
+
+import (
+	"fmt"
+
+	"kernbench/unit"
+)
+
+// Tolerance is by how much a size may be slower than a larger one before it is set aside: as much
+// as the tables of small sizes scatter.
+const Tolerance = 0.15
+
+// Aside tells of each point why no parameters could bring a model near it, or "". A model takes the
+// fastest of some programs, each of which takes longer for more bytes: its time never falls from one
+// size to the next, while that of a library does where it changes to another program too late.
+func Aside(points []Point) []string {
+	why := make([]string, len(points))
+	fastest := -1 // of the larger sizes
+	for i := len(points) - 1; i >= 0; i-- {
+		p := points[i]
+		if fastest >= 0 {
+			f := points[fastest]
+			if ratio := float64(p.Time) / float64(f.Time); ratio > 1+Tolerance {
+				why[i] = fmt.Sprintf("%.0f %% slower than %v", (ratio-1)*100, f.Size)
+			}
+		}
+		if fastest < 0 || p.Time < points[fastest].Time {
+			fastest = i
+		}
+	}
+	return why
+}
+
+// Falls are the places where the time falls by more than the tolerance from one size to the next.
+func Falls(points []Point) []Fall {
+	var all []Fall
+	for i := 1; i < len(points); i++ {
+		a, b := points[i-1], points[i]
+		if float64(a.Time) > float64(b.Time)*(1+Tolerance) {
+			all = append(all, Fall{a.Size, b.Size, a.Time, b.Time})
+		}
+	}
+	return all
+}
+
+// Fall is a time that falls from one size to the next.
+type Fall struct {
+	From, To     unit.Bytes
+	Before, Then unit.Time
+}

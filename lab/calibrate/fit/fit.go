@@ -1,0 +1,155 @@
+package fit
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/optimize"
+)
+
+// Fit finds the values with the smallest loss. It begins at several places, always the same ones:
+// the fastest program of a row changes with the values, so that there are several valleys.
+func (p *Problem) Fit() ([]float64, error) {
+	return p.descend(p.starts(), nil, 0.3, 0.1, 0.01)
+}
+
+// starts are the values for which times are known, and those with each parameter, and all
+// latencies together, above and below.
+func (p *Problem) starts() [][]float64 {
+	at := make([]float64, len(p.Params))
+	for i := range p.Params {
+		at[i] = p.Params[i].At
+	}
+	all := [][]float64{at}
+	for _, factor := range []float64{3, 1. / 3} {
+		together := slices.Clone(at)
+		for i := range at {
+			one := slices.Clone(at)
+			one[i] *= factor
+			all = append(all, one)
+			if !p.Params[i].Inverse {
+				together[i] *= factor
+			}
+		}
+		all = append(all, together)
+	}
+	return all
+}
+
+// descend goes downhill from each of the starts with the first of the sizes of a simplex, and once
+// more from the best with each of the others, while those that are held stay. It works on
+// logarithms: all parameters are above 0 and known to a factor, if at all.
+func (p *Problem) descend(starts [][]float64, held map[int]float64, sizes ...float64) ([]float64, error) {
+	var free []int
+	for i := range p.Params {
+		if _, ok := held[i]; !ok {
+			free = append(free, i)
+		}
+	}
+	values := func(x []float64) []float64 {
+		v := make([]float64, len(p.Params))
+		for i := range v {
+			v[i] = held[i]
+		}
+		for k, i := range free {
+			v[i] = math.Exp(math.Max(math.Log(p.Params[i].Min), math.Min(math.Log(p.Params[i].Max), x[k])))
+		}
+		return v
+	}
+	if len(free) == 0 {
+		return values(nil), nil
+	}
+	problem := optimize.Problem{Func: func(x []float64) float64 { return p.Loss(values(x)) }}
+	least, best := math.Inf(1), []float64(nil)
+	down := func(from []float64, size float64) error {
+		r, err := optimize.Minimize(problem, from, &optimize.Settings{
+			FuncEvaluations: 4000, Converger: &optimize.FunctionConverge{Absolute: 1e-9, Iterations: 60},
+		}, &optimize.NelderMead{SimplexSize: size})
+		if err != nil {
+			return fmt.Errorf("the fit came to no end: %w", err)
+		}
+		if r.F < least {
+			least, best = r.F, r.X
+		}
+		return nil
+	}
+	for _, s := range starts {
+		x := make([]float64, len(free))
+		for k, i := range free {
+			x[k] = math.Log(s[i])
+		}
+		if err := down(x, sizes[0]); err != nil {
+			return nil, err
+		}
+	}
+	for _, size := range sizes[1:] {
+		if err := down(slices.Clone(best), size); err != nil {
+			return nil, err
+		}
+	}
+	return values(best), nil
+}
+
+// Clear is by how much the mean deviation must rise until a value counts as one that the table
+// speaks against.
+const Clear = 0.01
+
+// widest is how far Range looks, as a factor.
+const widest = 10
+
+// Range is how far a parameter of a fit could be off: between the two values the mean deviation
+// rises by less than Clear, when all others are fitted anew. They are 0 and infinite where it does
+// not rise as far as anybody looked: the table says nothing about that side.
+func (p *Problem) Range(fitted []float64, param int) (low, high float64, err error) {
+	if low, err = p.edge(fitted, param, -1); err != nil {
+		return 0, 0, err
+	}
+	if high, err = p.edge(fitted, param, 1); err != nil {
+		return 0, 0, err
+	}
+	return low, high, nil
+}
+
+// edge looks in one direction, in steps that double, and then halves the last one.
+func (p *Problem) edge(fitted []float64, param int, direction float64) (float64, error) {
+	most := p.Deviation(fitted) + Clear
+	at := func(d float64) float64 { return fitted[param] * math.Exp(direction*d) }
+	from := fitted
+	tolerates := func(d float64) (bool, error) {
+		refit, err := p.descend([][]float64{from}, map[int]float64{param: at(d)}, 0.05)
+		if err != nil || p.Deviation(refit) > most {
+			return false, err
+		}
+		from = refit
+		return true, nil
+	}
+	const first, fine = 0.02, 0.02 // as factors, about
+	inside, outside := 0.0, first
+	for ; ; outside = 2 * outside {
+		if outside = min(outside, math.Log(widest)); outside == inside {
+			return at(math.Inf(1)), nil
+		}
+		ok, err := tolerates(outside)
+		if err != nil {
+			return 0, err
+		}
+		if !ok {
+			break
+		}
+		inside = outside
+	}
+	for outside-inside > fine {
+		middle := (inside + outside) / 2
+		ok, err := tolerates(middle)
+		switch {
+		case err != nil:
+			return 0, err
+		case ok:
+			inside = middle
+		default:
+			outside = middle
+		}
+	}
+	return at(inside), nil
+}

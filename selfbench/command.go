@@ -1,0 +1,98 @@
+package selfbench
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// What is measured of a command.
+const (
+	wallTime   = "wall time"
+	userCPU    = "user CPU"
+	peakMemory = "peak memory"
+	perMessage = "per message"
+)
+
+// cost is what one process took.
+type cost struct {
+	wall, user time.Duration
+	memory     int64 // most that was resident; 0 where the system does not say
+	stdout     string
+}
+
+// CommandError is a command that did not end well.
+type CommandError struct {
+	Command string
+	Status  int // -1: a signal ended it
+	Says    string
+}
+
+func (e *CommandError) Error() string {
+	how := fmt.Sprintf("exit status %d", e.Status)
+	if e.Status < 0 {
+		how = "ended by a signal: was there too little memory?"
+	}
+	if e.Says != "" {
+		how += ": " + e.Says
+	}
+	return fmt.Sprintf("%s: %s", e.Command, how)
+}
+
+// execute runs kernbench once.
+func (m *meter) execute(ctx context.Context, args []string, env ...string) (cost, error) {
+	cmd := exec.CommandContext(ctx, m.program, args...)
+	cmd.Env = append(cmd.Environ(), env...)
+	cmd.Dir = m.dir
+	cmd.WaitDelay = time.Second
+	var out, complaint bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &complaint
+	start := time.Now()
+	err := cmd.Run()
+	c := cost{wall: time.Since(start), stdout: out.String()}
+	if err := ctx.Err(); err != nil {
+		return c, err
+	}
+	if state := cmd.ProcessState; state != nil {
+		c.user, c.memory = state.UserTime(), mostResident(state)
+		if e, ok := errors.AsType[*exec.ExitError](err); ok {
+			first, _, _ := strings.Cut(strings.TrimSpace(complaint.String()), "\n")
+			return c, &CommandError{commandLine(args), e.ExitCode(), strings.TrimPrefix(first, "kernbench: ")}
+		}
+	}
+	return c, err
+}
+
+func commandLine(args []string) string { return "kernbench " + strings.Join(args, " ") }
+
+// outcomeOf reads what kernbench run prints.
+func outcomeOf(text string) *Outcome {
+	var o Outcome
+	for line := range strings.Lines(text) {
+		for name, to := range map[string]func(string){
+			"simulated time": func(s string) { o.Simulated = s },
+			"messages":       func(s string) { o.Messages = leadingCount(s) },
+			"events":         func(s string) { o.Events = leadingCount(s) },
+		} {
+			if value, ok := strings.CutPrefix(line, name+"  "); ok {
+				to(strings.TrimSpace(value))
+			}
+		}
+	}
+	if o == (Outcome{}) {
+		return nil
+	}
+	return &o
+}
+
+// leadingCount is the number that a text like "130,560 (31.88 MiB)" begins with.
+func leadingCount(s string) int64 {
+	number, _, _ := strings.Cut(s, " ")
+	n, _ := strconv.ParseInt(strings.ReplaceAll(number, ",", ""), 10, 64) // else nothing is known of it
+	return n
+}

@@ -16,7 +16,7 @@ func measured() *selfbench.Table {
 			Kernbench: "v1.2.3", Date: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
 			Machine: selfbench.Machine{CPU: "Abacus 2", Cores: 2, Memory: 24 << 30, OS: "linux", Arch: "amd64", Go: "go1.26"},
 		},
-		Command: "kernbench bench", MadeBy: made("kernbench bench", "0123456789abcdef"), Runs: 3, Compared: "old.json",
+		Command: "kernbench selfbench", MadeBy: made("kernbench selfbench", "0123456789abcdef"), Runs: 3, Compared: "old.json",
 		Before: &selfbench.Origin{
 			Kernbench: "v1.2.2", Date: time.Date(2025, 1, 2, 3, 4, 5, 0, time.UTC),
 			Machine: selfbench.Machine{CPU: "Abacus 1", Cores: 1, OS: "linux", Arch: "amd64", Go: "go1.25"},
@@ -76,7 +76,7 @@ func TestMarkdownIsWhole(t *testing.T) {
 func TestGrowth(t *testing.T) {
 	number := func(v float64) *float64 { return &v }
 	g := &selfbench.Growth{
-		MadeBy: made("kernbench bench --growth", "0123456789abcdef"),
+		MadeBy: made("kernbench selfbench --growth", "0123456789abcdef"),
 		Origin: selfbench.Origin{
 			Kernbench: "v1.2.3", Date: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
 			Machine: selfbench.Machine{Cores: 1, OS: "linux", Arch: "riscv64", Go: "go1.26"},

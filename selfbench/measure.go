@@ -146,7 +146,7 @@ func chosen(s Spec) ([]*work, error) {
 	}
 	wanted := map[string]bool{}
 	for _, pattern := range s.Only {
-		some, err := matching("row", pattern, names, "kernbench bench --list")
+		some, err := matching("row", pattern, names, "kernbench selfbench --list")
 		if err != nil {
 			return nil, err
 		}

@@ -13,12 +13,12 @@ import (
 	"kernbench/conf"
 )
 
-// Load reads a table from a file that kernbench bench --save wrote. What is wrong with another
+// Load reads a table from a file that kernbench selfbench --save wrote. What is wrong with another
 // file is said with its place.
 func Load(name string) (*Table, error) {
 	text, err := conf.ReadFile(name)
 	if err != nil {
-		return nil, fmt.Errorf("a table of kernbench bench: %w (kernbench bench --save FILE writes one)", err)
+		return nil, fmt.Errorf("a table of kernbench selfbench: %w (kernbench selfbench --save FILE writes one)", err)
 	}
 	var t Table
 	d := json.NewDecoder(bytes.NewReader(text))
@@ -34,7 +34,7 @@ func Load(name string) (*Table, error) {
 	case err != nil:
 		return nil, err
 	case len(t.Rows) == 0:
-		return nil, fmt.Errorf("%s: found no rows; a table that kernbench bench --save wrote is expected", name)
+		return nil, fmt.Errorf("%s: found no rows; a table that kernbench selfbench --save wrote is expected", name)
 	}
 	for i := range t.Rows {
 		r := &t.Rows[i]
@@ -60,10 +60,10 @@ func misread(name string, text []byte, err error) error {
 		return fmt.Errorf("%s: %s: found %s; %s is expected", place(name, text, e.Offset), where, withArticle(e.Value), kindOf(e.Type))
 	}
 	if e, ok := errors.AsType[*json.SyntaxError](err); ok {
-		return fmt.Errorf("%s: %w; JSON that kernbench bench --save wrote is expected", place(name, text, e.Offset), e)
+		return fmt.Errorf("%s: %w; JSON that kernbench selfbench --save wrote is expected", place(name, text, e.Offset), e)
 	}
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
-		return fmt.Errorf("%s: the file ends too early; JSON that kernbench bench --save wrote is expected", place(name, text, int64(len(text))))
+		return fmt.Errorf("%s: the file ends too early; JSON that kernbench selfbench --save wrote is expected", place(name, text, int64(len(text))))
 	}
 	return fmt.Errorf("%s: %w", name, err)
 }

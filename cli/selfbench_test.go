@@ -9,7 +9,7 @@ import (
 )
 
 func TestInterruptBench(t *testing.T) {
-	for _, args := range [][]string{{"bench", "--only", "hold-1e3"}, {"bench", "--growth"}} {
+	for _, args := range [][]string{{"selfbench", "--only", "hold-1e3"}, {"selfbench", "--growth"}} {
 		ctx, stop := context.WithCancel(t.Context())
 		stop()
 		status, stdout, stderr := call(ctx, args...)
@@ -24,7 +24,7 @@ func TestInterruptedBenchSavesNothing(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "was.json")
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
-	status, _, stderr := call(ctx, "bench", "--only", "hold-1e3", "--save", file)
+	status, _, stderr := call(ctx, "selfbench", "--only", "hold-1e3", "--save", file)
 	if status != ExitInterrupted || !strings.Contains(stderr, "was.json is not written") {
 		t.Errorf("exit status %d, want %d; stderr: %s", status, ExitInterrupted, stderr)
 	}

@@ -20,26 +20,24 @@ const (
 	limitOfGrowth = 10 * time.Second
 )
 
-func (a *app) benchCommand() *cobra.Command {
+func (a *app) selfbenchCommand() *cobra.Command {
 	spec := selfbench.Spec{Runs: 5, Limit: limitOfRow}
 	var format, save, compare string
 	var list, growth bool
 	cmd := &cobra.Command{
-		Use:   "bench",
+		Use:   "selfbench",
 		Short: "Measure kernbench itself: how long runs take and how much memory, against what they must reach",
 		Long: `Measure how fast kernbench is on this computer: commands from the start of the process to its exit,
 its event queue, a message, a machine, the memory of a PE. Each row is measured --runs times; its
 median stands beside what it must reach on two cores. What is not reached is no error.
 
 With --growth, measure how simulating each algorithm grows with the number of ranks instead.
-
-(A bench of kernbench run --bench is another thing: a program that runs on the simulated machine.)
 ` + exitCodes,
-		Example: `  kernbench bench --short
-  kernbench bench --only 'ring-256*,start' --runs 3
-  kernbench bench --save before.json
-  kernbench bench --compare before.json
-  kernbench bench --growth --only 'ring_*' --format markdown`,
+		Example: `  kernbench selfbench --short
+  kernbench selfbench --only 'ring-256*,start' --runs 3
+  kernbench selfbench --save before.json
+  kernbench selfbench --compare before.json
+  kernbench selfbench --growth --only 'ring_*' --format markdown`,
 		Args: nothing,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			spec.Command, spec.Version = a.commandLine(), run.Version()
@@ -68,7 +66,7 @@ With --growth, measure how simulating each algorithm grows with the number of ra
 				}
 				return interrupted(cmd.Context(), err)
 			}
-			return a.bench(cmd.Context(), spec, bar, format, save, compare)
+			return a.selfbench(cmd.Context(), spec, bar, format, save, compare)
 		},
 	}
 	f := cmd.Flags()
@@ -85,6 +83,16 @@ With --growth, measure how simulating each algorithm grows with the number of ra
 	return cmd
 }
 
+// benchCommand is the verb by its old name.
+func (a *app) benchCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "bench", Hidden: true, DisableFlagParsing: true,
+		RunE: func(*cobra.Command, []string) error {
+			return errors.New("bench is now kernbench selfbench, which measures kernbench itself; a bench is a host program: kernbench run --bench NAME")
+		},
+	}
+}
+
 // marked prints in one of three formats.
 func marked[T any](a *app, format string, v T, text, markdown func(io.Writer, T) error) error {
 	if format == "markdown" {
@@ -94,7 +102,7 @@ func marked[T any](a *app, format string, v T, text, markdown func(io.Writer, T)
 }
 
 // bench measures, prints what is finished, and keeps it if all is there.
-func (a *app) bench(ctx context.Context, spec selfbench.Spec, bar *progress, format, save, compare string) error {
+func (a *app) selfbench(ctx context.Context, spec selfbench.Spec, bar *progress, format, save, compare string) error {
 	var old *selfbench.Table
 	if compare != "" {
 		var err error

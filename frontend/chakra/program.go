@@ -74,7 +74,13 @@ func Program(files []plan.File) (*plan.Program, []plan.Finding) {
 		out.MinBytes, out.MaxBytes = m.bytes, m.bytes
 	}
 	out.Notes = p.notes
-	out.Plan = func(call plan.Call) (*plan.Plan, []plan.Finding) { return p.lower(call), nil }
+	out.Plan = func(call plan.Call) (*plan.Plan, []plan.Finding) {
+		if m := p.meaning; m != nil && call.Bytes != 0 && call.Bytes != m.bytes {
+			return nil, []plan.Finding{{Verdict: plan.IllFormed, File: out.Name, Text: fmt.Sprintf(
+				"a call of %d bytes: the traces have messages of their own sizes, which make a call of %d", call.Bytes, m.bytes)}}
+		}
+		return p.lower(call), nil
+	}
 	return out, nil
 }
 

@@ -74,7 +74,7 @@ func (b *builder) addProxies(actions [][]action) {
 	for c := range b.gpu.Port {
 		if tb, ok := user[c]; ok && tb >= 0 {
 			b.proxy[c] = len(b.proxies)
-			b.proxies = append(b.proxies, plan.Block{ID: tb, Label: fmt.Sprintf("proxy of port channel %d", c)})
+			b.proxies = append(b.proxies, plan.Block{ID: tb, Label: fmt.Sprintf("proxy of port channel %d", c), Engine: true})
 		}
 	}
 }
@@ -140,6 +140,7 @@ func (b *builder) step(a *action, launch int) plan.Step {
 	if a != nil {
 		s.Op, s.Index, s.Part, s.Line = a.op.Name, a.index, a.part, a.op.Line
 		s.Relaxed = strings.HasPrefix(a.op.Name, "rlx")
+		s.Switch = a.op.Type == SwitchType
 	}
 	return s
 }

@@ -53,7 +53,10 @@ type View struct {
 type Block struct {
 	ID    int    // as in the file
 	Label string // more about the block for reports, such as "chan 0"
-	Steps []Step
+
+	// Engine marks a copy engine, which moves bytes as fast as its links do.
+	Engine bool
+	Steps  []Step
 }
 
 // Step is one operation of a block. It waits for all that it needs, then reads its sources, adds
@@ -65,6 +68,9 @@ type Step struct {
 	Part  int    // a step of the file may be several here: from 0 on
 	Line  int    // in the file; 0 if not known
 	Name  string // of formats whose steps are no numbered ones of a block: what to call the step
+
+	// Switch marks that a switch adds up the sources on their way, and multicasts to destinations.
+	Switch bool
 
 	// Duration is the picoseconds that the file gives the step; 0 if it does not.
 	Duration int64

@@ -12,6 +12,8 @@ type links struct {
 	free    []unit.Time
 	busy    []unit.Time // for how long each has been taken
 	routes  map[[2]int]*route
+
+	meetings map[string]*meeting
 }
 
 type route struct {
@@ -20,7 +22,8 @@ type route struct {
 }
 
 func newLinks(m *machine.Machine) *links {
-	return &links{machine: m, free: make([]unit.Time, m.NumLinks()), busy: make([]unit.Time, m.NumLinks()), routes: map[[2]int]*route{}}
+	return &links{machine: m, free: make([]unit.Time, m.NumLinks()), busy: make([]unit.Time, m.NumLinks()), routes: map[[2]int]*route{},
+		meetings: map[string]*meeting{}}
 }
 
 // route is the way of what rank from writes into the memory of rank to.

@@ -3,6 +3,7 @@ package timing
 import (
 	"container/heap"
 	"fmt"
+	"slices"
 
 	"kernbench/frontend/plan"
 	"kernbench/machine"
@@ -22,6 +23,9 @@ func Run(p *plan.Plan, m *machine.Machine, model Model) (*Result, error) {
 		return nil, fmt.Errorf("%d steps in %d rounds are more than %d slices: time a smaller call", p.Steps(), len(p.Cell), Most)
 	}
 	r := newRun(p, m, model)
+	if err := r.checkSwitches(); err != nil {
+		return nil, err
+	}
 	for b := range r.blocks {
 		r.begin(int32(b))
 	}
@@ -37,22 +41,24 @@ func Run(p *plan.Plan, m *machine.Machine, model Model) (*Result, error) {
 
 // run is the state of one timing.
 type run struct {
-	plan   *plan.Plan
-	model  Model
-	links  *links
-	first  []int // number of each rank's first block
-	blocks []block
-	chans  []channel
-	counts []counter
-	events events
-	acts   []act
-	done   int
+	plan    *plan.Plan
+	model   Model
+	links   *links
+	first   []int // number of each rank's first block
+	blocks  []block
+	chans   []channel
+	counts  []counter
+	packets [][]packets // of each memory of each rank, made when needed
+	events  events
+	acts    []act
+	done    int
 }
 
 // block is the state of a block: the round, step and slice that come next, and its clock.
 type block struct {
 	rank, index int32
 	steps       []plan.Step
+	engine      bool // a copy engine: its copies are as fast as links are
 	round, step int
 	slice       int
 	clock       unit.Time
@@ -125,7 +131,7 @@ func newRun(p *plan.Plan, m *machine.Machine, model Model) *run {
 	for rank := range p.Ranks {
 		r.first = append(r.first, len(r.blocks))
 		for i := range p.Ranks[rank].Blocks {
-			b := block{rank: int32(rank), index: int32(i), steps: p.Ranks[rank].Blocks[i].Steps, last: none}
+			b := block{rank: int32(rank), index: int32(i), steps: p.Ranks[rank].Blocks[i].Steps, engine: p.Ranks[rank].Blocks[i].Engine, last: none}
 			r.blocks = append(r.blocks, b)
 		}
 	}
@@ -187,6 +193,11 @@ func (r *run) begin(n int32) {
 				later(u, signal)
 			}
 		}
+		if arrived, ok := r.awaited(n, s); !ok {
+			return
+		} else {
+			later(arrived, message)
+		}
 	}
 	if s.Take != plan.None {
 		c := &r.chans[s.Take]
@@ -234,14 +245,16 @@ func (b *block) published(round, index int) *flag {
 
 // bytes is the payload of a step's slice in a round.
 func (r *run) bytes(s *plan.Step, b *block) int64 {
-	n := 0
-	for _, span := range s.Src {
-		n = span.N
+	all := int64(0)
+	for i, span := range slices.Concat(s.Src, s.Dst) {
+		n := r.stored(b, span)
+		if span.Packet {
+			n /= 2
+		}
+		if i == 0 || n < all {
+			all = n
+		}
 	}
-	for _, span := range s.Dst {
-		n = span.N
-	}
-	all := int64(n) * r.plan.Cell[b.round]
 	slices := int64(r.slices(s))
 	part := (all + slices - 1) / slices
 	return max(min(part, all-part*int64(b.slice)), 0)
@@ -269,27 +282,50 @@ func (r *run) slice(n int32, now unit.Time) {
 		begun += r.model.Issue
 	}
 	begun += r.model.Slice
-	end := begun + r.model.Copy.Time(moved)
-	if operands := len(s.Src) + used(s.Take); operands > 1 {
+	for _, span := range slices.Concat(s.Src, s.Dst) {
+		if span.Packet {
+			moved = max(moved, r.stored(b, span))
+		}
+	}
+	end := begun
+	if !b.engine {
+		end += r.model.Copy.Time(moved)
+	}
+	if operands := len(s.Src) + used(s.Take); operands > 1 && !s.Switch {
 		end += r.model.Reduce.Time(payload * int64(operands-1))
+	}
+	if s.Duration > 0 {
+		end = now + unit.Time(s.Duration)
 	}
 	r.acts[b.last].busy = end - now
 	if s.Send != plan.None {
 		end = r.push(s.Send, b.last, payload, begun, end)
 	}
-	for _, span := range s.Src {
+	src, dst := s.Src, s.Dst
+	if s.Switch {
+		end = max(end, r.through(int(b.rank), s, moved, begun))
+		b.landed = max(b.landed, end)
+		for _, span := range s.Dst {
+			r.arrive(b, s, span, stamp{end + r.model.Latency, b.last})
+		}
+		src, dst = nil, nil
+	}
+	for _, span := range src {
 		if from := span.Rank; from != plan.None && from != int(b.rank) { // a read: the request, and the data
 			back := r.links.route(from, int(b.rank))
-			end = max(end, r.links.send(back, r.model.wire(payload), begun+r.links.route(int(b.rank), from).head))
+			end = max(end, r.links.send(back, r.onWire(b, span, payload), begun+r.links.route(int(b.rank), from).head))
 		}
 	}
-	for _, span := range s.Dst {
+	for _, span := range dst {
+		arrived := end + r.model.Flag
 		if to := span.Rank; to != plan.None && to != int(b.rank) {
 			way := r.links.route(int(b.rank), to)
-			tail := max(r.links.send(way, r.model.wire(payload), begun), end+way.head)
+			tail := max(r.links.send(way, r.onWire(b, span, payload), begun), end+way.head)
 			b.landed = max(b.landed, tail)
 			end = max(end, tail-way.head)
+			arrived = tail + r.model.Latency
 		}
+		r.arrive(b, s, span, stamp{arrived, b.last})
 	}
 	if s.Take != plan.None {
 		c := &r.chans[s.Take]
@@ -305,6 +341,18 @@ func (r *run) slice(n int32, now unit.Time) {
 		r.finish(b, s, end)
 	}
 	r.begin(n)
+}
+
+// onWire is the bytes of a remote span on links: packets bring their flags along, and what is no
+// packet has none, whatever the protocol of channels.
+func (r *run) onWire(b *block, s plan.Span, payload int64) int64 {
+	if s.Packet {
+		return r.stored(b, s)
+	}
+	if r.plan.Protocol != plan.Simple {
+		return payload
+	}
+	return r.model.wire(payload)
 }
 
 func used(channel int) int {

@@ -1,0 +1,147 @@
+package timing
+
+import (
+	"fmt"
+	"slices"
+
+	"kernbench/frontend/plan"
+	"kernbench/machine"
+	"kernbench/unit"
+)
+
+// meeting is a switch that all routes between some ranks pass: the routes of each rank up to it, and
+// those from it down.
+type meeting struct {
+	up, down map[int]*route
+}
+
+// meet finds the switch in which ranks meet; nil if there is none. It is a node that belongs to no
+// package.
+func (l *links) meet(ranks []int) *meeting {
+	key := fmt.Sprint(ranks)
+	if m, ok := l.meetings[key]; ok {
+		return m
+	}
+	var common []machine.NodeID
+	for _, a := range ranks {
+		for _, b := range ranks {
+			if a == b {
+				continue
+			}
+			nodes := l.nodes(a, b)
+			if common == nil {
+				common = slices.Clone(nodes)
+			}
+			common = slices.DeleteFunc(common, func(n machine.NodeID) bool { return !slices.Contains(nodes, n) })
+			if len(common) == 0 {
+				l.meetings[key] = nil
+				return nil
+			}
+		}
+	}
+	if len(common) == 0 {
+		return nil
+	}
+	m := &meeting{map[int]*route{}, map[int]*route{}}
+	for i, a := range ranks {
+		other := ranks[(i+1)%len(ranks)]
+		m.up[a], _ = l.cut(l.route(a, other), common[0])
+		_, m.down[a] = l.cut(l.route(other, a), common[0])
+	}
+	l.meetings[key] = m
+	return m
+}
+
+// nodes are those of a route that belong to no package.
+func (l *links) nodes(from, to int) []machine.NodeID {
+	var out []machine.NodeID
+	for _, id := range l.route(from, to).hops {
+		n := l.machine.Link(id).To
+		if sip, _ := l.machine.Home(n); sip < 0 {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+// cut splits a route at a node.
+func (l *links) cut(r *route, at machine.NodeID) (before, behind *route) {
+	before, behind = &route{}, &route{}
+	part := before
+	for _, id := range r.hops {
+		s := l.machine.Spec(id)
+		part.hops = append(part.hops, id)
+		part.head += s.Router + s.Wire
+		if l.machine.Link(id).To == at {
+			part = behind
+		}
+	}
+	return before, behind
+}
+
+// members are the ranks of a switch operation: whose memory it reads and writes, and its own.
+func members(own int, s *plan.Step) []int {
+	ranks := []int{own}
+	for _, span := range slices.Concat(s.Src, s.Dst) {
+		if span.Rank != plan.None {
+			ranks = append(ranks, span.Rank)
+		}
+	}
+	slices.Sort(ranks)
+	return slices.Compact(ranks)
+}
+
+// checkSwitches asks for a switch where a plan has operations of one.
+func (r *run) checkSwitches() error {
+	for rank := range r.plan.Ranks {
+		for b := range r.plan.Ranks[rank].Blocks {
+			steps := r.plan.Ranks[rank].Blocks[b].Steps
+			for i := range steps {
+				if !steps[i].Switch {
+					continue
+				}
+				if group := members(rank, &steps[i]); len(group) > 1 && r.links.meet(group) == nil {
+					return fmt.Errorf("%s reduces or multicasts in a switch, and the machine has none in which ranks %v meet",
+						r.plan.Where(rank, b, i), group)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// through carries bytes of a switch operation from a time on, and returns when the last has arrived.
+// What is read goes up from each member once and comes down as one sum; what is written goes up
+// once and comes down to each member. Both are on their way at the same time.
+func (r *run) through(own int, s *plan.Step, bytes int64, at unit.Time) unit.Time {
+	m := r.links.meet(members(own, s))
+	if m == nil {
+		return at
+	}
+	end := at
+	if len(s.Src) > 1 {
+		head, tail := at, at
+		for _, span := range s.Src {
+			rank := own
+			if span.Rank != plan.None {
+				rank = span.Rank
+			}
+			head = max(head, at+m.up[rank].head)
+			tail = max(tail, r.links.send(m.up[rank], bytes, at))
+		}
+		end = max(r.links.send(m.down[own], bytes, head), tail+m.down[own].head)
+		at = head + m.down[own].head
+	}
+	if len(s.Dst) > 1 {
+		tail := max(r.links.send(m.up[own], bytes, at), end+m.up[own].head)
+		at += m.up[own].head
+		for _, span := range s.Dst {
+			rank := own
+			if span.Rank != plan.None {
+				rank = span.Rank
+			}
+			end = max(end, r.links.send(m.down[rank], bytes, at), tail+m.down[rank].head)
+		}
+	}
+	return end
+}

@@ -27,9 +27,9 @@ import (
 const house = `
 	cmd/kernbench < cli;
 	cli;
-	report < selfbench, lab/run, lab/plans, lab/sweep, lab/limits, lab/perf, lab/tune, lab/calibrate, lab/compare, lab/probe, lab/suite, frontend, frontend/judge, frontend/plan, machine, machine/draw, unit;
+	report < lab/explain, selfbench, lab/run, lab/plans, lab/sweep, lab/limits, lab/perf, lab/tune, lab/calibrate, lab/compare, lab/probe, lab/suite, frontend, frontend/judge, frontend/plan, machine, machine/draw, unit;
 	selfbench, kerneltest/conformance, kerneltest/hosttest;
-	lab/perf, lab/tune, lab/calibrate;
+	lab/perf, lab/tune, lab/calibrate, lab/explain;
 	lab/calibrate/fit;
 	lab/limits;
 	lab/plans;

@@ -20,6 +20,7 @@ const (
 	Rings                       // rings have slots and credits: kernels wait, and can hang
 	OneSided                    // kernels reach the memory and the words of other PEs
 	Streams                     // does work that is queued on streams
+	Causes                      // records why simulated time passes
 	Tasks                       // PEs have communication engines, which perform tasks
 )
 
@@ -35,6 +36,7 @@ var capabilities = [...]struct{ name, lacking string }{
 	Rings:     {"rings", "has no rings with slots and credits"},
 	OneSided:  {"one_sided", "has no one-sided communication"},
 	Streams:   {"streams", "has no streams"},
+	Causes:    {"causes", "records no causes"},
 	Tasks:     {"tasks", "has no communication engines"},
 }
 

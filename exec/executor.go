@@ -45,7 +45,7 @@ type Setup struct {
 	Data     *oplog.Log   // Data: where to record what happens to values; nil for none
 	History  *history.Log // Account: where to record accesses to memory; nil for none
 	Trace    trace.Sink   // Trace, or Messages for sends and receives without times: consumer of events; nil for none
-	Causes   *cause.Log   // where an executor with Clock may record why time passes; nil for none
+	Causes   *cause.Log   // Causes: where to record why time passes; nil for none
 	Pointers io.Writer    // Rings: gets the pointers of all rings after each launch; nil for none
 
 	RecordLines bool // keep the kernel's source lines, for faults that name two operations

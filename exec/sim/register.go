@@ -13,7 +13,7 @@ func init() {
 		Name: Name, Summary: "with time, on a model of PEs, memories and links", Default: exec.Timing,
 		Capabilities: []exec.Capability{
 			exec.Clock, exec.Trace, exec.Messages, exec.Network, exec.Data, exec.Account, exec.Schedules,
-			exec.Rings, exec.OneSided, exec.Streams, exec.Tasks,
+			exec.Rings, exec.OneSided, exec.Streams, exec.Tasks, exec.Causes,
 		},
 		Fidelities: []exec.Fidelity{
 			{Name: noc.Ideal.String(), Summary: "no contention"},

@@ -78,13 +78,13 @@ func (c *causes) starts(n *Fabric, li, mi uint32) {
 	link := cause.At(cause.Link, int(l.id))
 	head := c.head[mi]
 	if now > m.arrived {
-		by, at := *place(&c.busy, li), l.freeAt
+		by, at, of := *place(&c.busy, li), l.freeAt, link
 		if at != now {
-			by, at = c.vacancy(m.into, now), now
+			by, at, of = c.vacancy(m.into, now), now, cause.At(cause.Buffer, int(l.id))
 		}
 		own := c.log.Site(head.at)
 		if head.path = 0; by.at != 0 {
-			head.at = c.log.Wait(m.arrived, c.point(by, at), own, cause.Queueing, link, 0)
+			head.at = c.log.Wait(m.arrived, c.point(by, at), own, cause.Queueing, of, 0)
 		}
 		head.at = c.log.Add(now, head.at, cause.Unknown, link)
 	}

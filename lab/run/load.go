@@ -54,6 +54,11 @@ func loadWith(s Spec, f *ProgramFile) (*Job, error) {
 	if x.AtFidelity, err = row.Fidelity(s.Fidelity); err != nil {
 		return nil, err
 	}
+	if s.Causes != nil {
+		if err := row.Needs(exec.Causes); err != nil {
+			return nil, err
+		}
+	}
 	if s.Schedules < 0 {
 		return nil, fmt.Errorf("%d further schedules: the number cannot be negative", s.Schedules)
 	}
@@ -174,7 +179,9 @@ func (x *Job) configure() error {
 	if x.tuning, err = LoadTuning(x.Tuning); err != nil {
 		return err
 	}
-	x.Machine, err = machine.Build(x.Topo)
+	if x.Machine, err = machine.Build(x.Topo); err == nil && x.Alter != nil {
+		x.Alter(x.Machine)
+	}
 	return err
 }
 

@@ -165,6 +165,7 @@ func (x *Job) openExecutor(data *oplog.Log, views trace.Sink, p Pass) (exec.Exec
 	}
 	if !p.Quiet {
 		s.Pointers = x.Pointers // else they have been shown
+		s.Causes = x.Causes
 	}
 	phase := "simulate"
 	if p.explain {

@@ -113,6 +113,7 @@ func (x *Job) result(first, told *Execution, err error) *Result {
 		// or not the program has a plan.
 		if first.Plan == nil || first.call == nil || len(l.Calls) > 0 || first.measured != nil {
 			r.SimulatedTime += l.Result.Duration()
+			r.Counted = append(r.Counted, &l.Result)
 			if r.Timed {
 				r.Launch += Overhead(l)
 			}

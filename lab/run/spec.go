@@ -7,6 +7,8 @@ import (
 	"kernbench/bench"
 	"kernbench/dtype"
 	"kernbench/exec"
+	"kernbench/machine"
+	"kernbench/record/cause"
 	"kernbench/tl"
 	"kernbench/unit"
 )
@@ -51,6 +53,9 @@ type Spec struct {
 
 	Memory unit.Bytes  `json:"-"` // of this computer that the data of a run may take; 0: what is free
 	Limits exec.Limits `json:"-"` // of launches that do not end by themselves
+
+	Causes *cause.Log             `json:"-"` // gets why simulated time passes, of a run without random schedules
+	Alter  func(*machine.Machine) `json:"-"` // changes the machine once it is built, before it is used
 
 	Command   string           `json:"-"` // that asks for the run: see MadeBy
 	TraceFile string           `json:"-"` // writes the events of the run: see trace.NewFile

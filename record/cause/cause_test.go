@@ -24,9 +24,9 @@ func TestWalk(t *testing.T) {
 	c := l.Walk(end)
 	var got strings.Builder
 	for _, s := range c.Forward() {
-		fmt.Fprintf(&got, "%d-%d rank %d %v wait %d;", s.Start, s.End, l.Operation(s.Site).Rank, s.Why, s.Wait)
+		fmt.Fprintf(&got, "%d-%d rank %d %v waits %d;", s.Start, s.End, l.Operation(s.Site).Rank, s.Why, s.Waits)
 	}
-	if want := "0-40 rank 1 serialisation wait 1;40-70 rank 2 serialisation wait 0;"; got.String() != want {
+	if want := "0-40 rank 1 serialisation waits 1;40-70 rank 2 serialisation waits 0;"; got.String() != want {
 		t.Errorf("%s, want %s", &got, want)
 	}
 	if w := c.Waits; len(w) != 1 || w[0].Since != 10 || w[0].Until != 40 || l.Operation(w[0].For).Rank != 1 {

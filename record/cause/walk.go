@@ -15,8 +15,8 @@ type Span struct {
 	Why        Reason
 	Slot       int
 
-	// Wait is the number of the wait that the span is part of, 1 + its place in Chain.Waits; 0: none.
-	Wait int
+	// Waits counts those of Chain.Waits that end at the end of the span or later.
+	Waits int
 }
 
 // Waiting is an operation on a chain that waited until the chain reached it.
@@ -39,26 +39,20 @@ type Chain struct {
 // without a gap.
 func (l *Log) Walk(p Point) *Chain {
 	c := &Chain{}
-	now, open := l.Time(p), 0
+	now := l.Time(p)
 	for p != 0 {
 		v := l.point(p)
 		if v.wait {
-			c.Waits = append(c.Waits, Waiting{Since: v.time, Until: now, Site: v.site, At: v.at, Why: v.why, Slot: int(v.slot), For: l.point(v.prev).site})
-			if open == 0 || c.Waits[open-1].Since > v.time {
-				open = len(c.Waits)
-			}
+			c.Waits = append(c.Waits, Waiting{Since: v.time, Until: now, Site: v.site, At: v.at, Why: v.why, Slot: int(l.point(v.prev).slot), For: l.point(v.prev).site})
 			p = v.prev
 			continue
-		}
-		if open > 0 && now <= c.Waits[open-1].Since {
-			open = 0
 		}
 		if v.prev == 0 {
 			break
 		}
 		start := l.Time(v.prev)
 		if start < now {
-			c.Spans = append(c.Spans, Span{Start: start, End: now, Site: v.site, At: v.at, Why: v.why, Slot: int(v.slot), Wait: open})
+			c.Spans = append(c.Spans, Span{Start: start, End: now, Site: v.site, At: v.at, Why: v.why, Slot: int(v.slot), Waits: len(c.Waits)})
 		}
 		now, p = start, v.prev
 	}

@@ -1,0 +1,141 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"kernbench/fault"
+	"kernbench/lab/explain"
+	"kernbench/lab/run"
+	"kernbench/report"
+	"kernbench/unit"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// explaining is the flags of an explanation.
+type explaining struct {
+	spec    explain.Spec
+	top     int
+	rank    rankFlag
+	between between
+	format  string
+}
+
+func (a *app) explainCommand() *cobra.Command {
+	var x explaining
+	var clash error
+	cmd := &cobra.Command{
+		Use:   "explain",
+		Short: "Explain a run: where did each picosecond go?",
+		Long: `Explain where the simulated time of a run went. The critical path is followed back from the end of the run: each
+picosecond belongs to one operation of one rank, at one resource, for one reason, and they add up to the simulated time.
+docs/explain.md says what each reason means.
+` + exitCodes,
+		Example: `  kernbench explain --algorithm ring_allreduce --ranks 8 --n-elem 65536
+  kernbench explain --topology dgx-h100 --algorithm ring_allreduce_chunked --rank 3 --top 20
+  kernbench explain --between 2us,5us --format json`,
+		Args: nothing,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if clash != nil {
+				return clash
+			}
+			return a.explain(cmd.Context(), &x)
+		},
+	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	machineFlags(f, &x.spec.Run)
+	benchFlag(f, &x.spec.Run)
+	workFlags(f, &x.spec.Run)
+	f.StringVar(&x.spec.Run.Program, "program", "", "explain a program `FILE` (instead of --bench and --algorithm)")
+	f.VarP((*deviceList)(&x.spec.Run.Devices), "device", "d", "PEs that take part, by their places in the machine's rank order: 0-3 or 0,2,5-7 (instead of --ranks)")
+	platformFlag(f, &x.spec.Run, "p")
+	fidelityFlag(f, &x.spec.Run)
+	limitFlags(f, &x.spec.Run.Limits)
+	x.add(f)
+	formatFlag(f, &x.format)
+	clash = optionFlags(f, &x.spec.Run)
+	benchHelp(cmd, &x.spec.Run)
+	return cmd
+}
+
+// add adds the flags that say what of a run is explained.
+func (x *explaining) add(f *pflag.FlagSet) {
+	x.top = 10
+	f.Var((*count)(&x.top), "top", "rows of each table, and kinds of waits")
+	f.Var(&x.rank, "rank", "explain the end of this rank; it waits for the others after that")
+	f.Var(&x.between, "between", "explain this part of the simulated time only: `T1,T2` such as 2us,5us")
+}
+
+// explain performs a run and prints where its time went.
+func (a *app) explain(ctx context.Context, x *explaining) error {
+	s := x.spec
+	s.Rank, s.From, s.Until = x.rank.rank, x.between.from, x.between.until
+	bar := newProgress(a.err)
+	s.Run.Progress, s.Run.Command = bar.report, a.commandLine()
+	r, res, err := explain.Run(ctx, s)
+	bar.done()
+	if err != nil {
+		if res != nil && fault.Is(err) {
+			err = errors.Join(err, errors.New("a run that ends with a fault has no critical path: kernbench run says more"))
+		}
+		return interrupted(ctx, err)
+	}
+	if err := show(a, x.format, r, report.Explain(x.top)); err != nil {
+		return err
+	}
+	if !resultOK(res) {
+		return errWrong
+	}
+	return nil
+}
+
+func resultOK(res *run.Result) bool { return res == nil || res.OK() }
+
+// rankFlag is a flag with a rank, or none.
+type rankFlag struct{ rank *int }
+
+func (r *rankFlag) Type() string { return "R" }
+
+func (r *rankFlag) String() string {
+	if r.rank == nil {
+		return ""
+	}
+	return fmt.Sprint(*r.rank)
+}
+
+func (r *rankFlag) Set(s string) error {
+	list, err := parseList(s, 0, 1<<24)
+	if err != nil || len(list) != 1 {
+		return errors.New("one rank is expected, from 0 on")
+	}
+	r.rank = &list[0]
+	return nil
+}
+
+// between is a flag with two times.
+type between struct{ from, until unit.Time }
+
+func (b *between) Type() string { return "T1,T2" }
+
+func (b *between) String() string {
+	if b.until == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%v,%v", b.from, b.until)
+}
+
+func (b *between) Set(s string) error {
+	first, second, _ := strings.Cut(s, ",")
+	from, err1 := unit.ParseTime(strings.TrimSpace(first))
+	until, err2 := unit.ParseTime(strings.TrimSpace(second))
+	if err1 != nil || err2 != nil || from < 0 || until <= from {
+		return fmt.Errorf("found %q; two times are expected, the later one second, such as 2us,5us", s)
+	}
+	b.from, b.until = from, until
+	return nil
+}

@@ -1,0 +1,212 @@
+package explain
+
+import (
+	"cmp"
+	"slices"
+
+	"kernbench/machine"
+	"kernbench/record/cause"
+	"kernbench/unit"
+)
+
+// piece is a stretch of the critical path that belongs to one operation, resource and reason.
+type piece struct {
+	start, end unit.Time
+	site       cause.Site
+	at         cause.Resource
+	why        cause.Reason
+	behind     cause.Site // of queueing: what holds the resource
+}
+
+// cutter turns chains of causes into pieces.
+type cutter struct {
+	log  *cause.Log
+	m    *machine.Machine
+	out  []piece          // the latest first
+	open []*cause.Waiting // that are not over, at the end of the span that is cut
+	full []*cause.Waiting // for room in a buffer, until the way of the message that filled it has been cut
+}
+
+// cut returns the pieces of a chain, in the order of time.
+func (c *cutter) cut(chain *cause.Chain) []piece {
+	c.out, c.open, c.full = nil, nil, nil
+	began := 0
+	for i := range chain.Spans {
+		s := &chain.Spans[i]
+		for ; began < s.Waits; began++ {
+			if w := &chain.Waits[began]; w.At.Kind() == cause.Buffer {
+				c.full = append(c.full, w)
+			} else {
+				c.open = append(c.open, w)
+			}
+		}
+		c.open = slices.DeleteFunc(c.open, func(w *cause.Waiting) bool { return w.Since >= s.End })
+		switch {
+		case s.At.Kind() == cause.Path:
+			c.path(s)
+		case s.At.Kind() == cause.Link && s.Why == cause.Serialisation && c.m.Spec(machine.LinkID(s.At.Number())).Port:
+			c.add(s.Start, s.End, s.Site, s.At, cause.Memory)
+		case s.At.Kind() == cause.Link:
+			c.add(s.Start, s.End, s.Site, s.At, s.Why)
+		default:
+			c.full = c.full[:0] // the path has left the network
+			c.add(s.Start, s.End, s.Site, s.At, s.Why)
+		}
+	}
+	slices.Reverse(c.out)
+	return c.out
+}
+
+// path cuts the latency of several links into its parts: a router or port first, then the wires.
+//
+// A message that waits for room in a buffer goes on when one that filled the buffer has left it. The time
+// of that one on the link before the buffer is the price of a small buffer: a credit stall.
+func (c *cutter) path(s *cause.Span) {
+	end := s.End
+	before := func(d unit.Time, why cause.Reason, link int) {
+		if start := max(end-d, s.Start); start < end {
+			c.add(start, end, s.Site, cause.At(cause.Link, link), why)
+			end = start
+		}
+	}
+	links := c.log.Links(s.At)
+	for _, l := range links {
+		spec := c.m.Spec(machine.LinkID(l))
+		router, wire := cause.Router, cause.Latency
+		if spec.Port {
+			router, wire = cause.Memory, cause.Memory
+		}
+		if i := slices.IndexFunc(c.full, func(w *cause.Waiting) bool { return w.At.Number() == l }); i >= 0 {
+			w := c.full[i]
+			c.full = slices.Delete(c.full, i, i+1)
+			start := max(end-spec.Wire-spec.Router, s.Start)
+			c.out = append(c.out, piece{start: start, end: end, site: w.Site, at: w.At, why: cause.Credit, behind: s.Site})
+			end = start
+			continue
+		}
+		before(spec.Wire, wire, l)
+		before(spec.Router, router, l)
+	}
+	before(end-s.Start, cause.Unknown, links[0])
+}
+
+// add adds a piece. Its time belongs to the operation that waits for it in a queue, or for a credit, from
+// when that waits: see instead.
+func (c *cutter) add(start, end unit.Time, site cause.Site, at cause.Resource, why cause.Reason) {
+	for _, w := range c.open {
+		of, reason, ok := instead(w, at, why)
+		if !ok || w.Since >= end || w.Site == site && of == at {
+			continue // in the last case it follows a part of its own
+		}
+		p := piece{start: max(start, w.Since), end: end, site: w.Site, at: of, why: reason}
+		if reason == cause.Queueing {
+			p.behind = site
+		}
+		c.out = append(c.out, p)
+		if end = p.start; start == end {
+			return
+		}
+		break
+	}
+	c.out = append(c.out, piece{start: start, end: end, site: site, at: at, why: why})
+}
+
+// instead returns what the time of a wait is spent on while others use what is waited for: a link that
+// takes another message, the way of a credit.
+func instead(w *cause.Waiting, at cause.Resource, why cause.Reason) (of cause.Resource, reason cause.Reason, ok bool) {
+	switch w.At.Kind() {
+	case cause.Link:
+		return at, cause.Queueing, w.At == at && (why == cause.Serialisation || why == cause.Memory)
+	case cause.Ring:
+		return at, cause.Credit, w.At == at && w.Why == cause.Credit && why == cause.Credit
+	}
+	return 0, 0, false
+}
+
+// Blame is the time of the critical path that belongs to one operation of one rank, at one resource, for
+// one reason.
+type Blame struct {
+	Rank     int       `json:"rank"`
+	PE       string    `json:"pe"`
+	Call     string    `json:"operation"`
+	Line     string    `json:"line,omitempty"`
+	Resource string    `json:"resource,omitempty"`
+	Class    string    `json:"resource_class,omitempty"`
+	Reason   string    `json:"reason"`
+	Behind   string    `json:"behind,omitempty"` // operation that held the resource
+	Time     unit.Time `json:"time_ps"`
+
+	key   blameKey
+	first unit.Time
+}
+
+type blameKey struct {
+	site, behind cause.Site
+	at           cause.Resource
+	why          cause.Reason
+}
+
+// blames adds pieces up.
+func (x *explaining) blames(pieces []piece) []Blame {
+	at := map[blameKey]*Blame{}
+	for _, p := range pieces {
+		k := blameKey{p.site, p.behind, p.at, p.why}
+		b := at[k]
+		if b == nil {
+			o := x.log.Operation(p.site)
+			b = &Blame{
+				Rank: int(o.Rank), PE: x.m.PEName(int(o.PE)), Call: o.Call, Line: o.Line, Resource: x.name(p.at), Class: x.class(p.at),
+				Reason: p.why.String(), key: k, first: p.start,
+			}
+			if p.behind != 0 {
+				b.Behind = x.operation(p.behind)
+			}
+			at[k] = b
+		}
+		b.Time += p.end - p.start
+	}
+	all := make([]Blame, 0, len(at))
+	for _, b := range at {
+		all = append(all, *b)
+	}
+	slices.SortFunc(all, func(a, b Blame) int {
+		return cmp.Or(cmp.Compare(b.Time, a.Time), cmp.Compare(a.first, b.first), cmp.Compare(a.key.site, b.key.site),
+			cmp.Compare(a.key.at, b.key.at), cmp.Compare(a.key.why, b.key.why), cmp.Compare(a.key.behind, b.key.behind))
+	})
+	return all
+}
+
+// Share is the time of all that has something in common.
+type Share struct {
+	Name    string    `json:"name"`
+	Time    unit.Time `json:"time_ps"`
+	Percent float64   `json:"percent"`
+	Ranks   int       `json:"ranks,omitempty"` // that it concerns
+}
+
+// shares adds blames up by a name; "" leaves one out.
+func shares(all []Blame, total unit.Time, name func(b *Blame) string) []Share {
+	at, ranks := map[string]*Share{}, map[string]map[int]bool{}
+	for i := range all {
+		b := &all[i]
+		n := name(b)
+		if n == "" {
+			continue
+		}
+		if at[n] == nil {
+			at[n], ranks[n] = &Share{Name: n}, map[int]bool{}
+		}
+		at[n].Time += b.Time
+		ranks[n][b.Rank] = true
+	}
+	out := make([]Share, 0, len(at))
+	for n, s := range at {
+		s.Ranks = len(ranks[n])
+		if total > 0 {
+			s.Percent = 100 * float64(s.Time) / float64(total)
+		}
+		out = append(out, *s)
+	}
+	slices.SortFunc(out, func(a, b Share) int { return cmp.Or(cmp.Compare(b.Time, a.Time), cmp.Compare(a.Name, b.Name)) })
+	return out
+}

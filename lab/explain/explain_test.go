@@ -1,0 +1,164 @@
+package explain_test
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"testing"
+
+	"kernbench/algorithm"
+	"kernbench/bench"
+	"kernbench/lab/explain"
+	"kernbench/lab/run"
+	"kernbench/machine"
+	"kernbench/unit"
+)
+
+var (
+	ctx        = context.Background()
+	exhaustive = flag.Bool("exhaustive", false, "explain every algorithm on every preset")
+)
+
+// whole fails the test unless the blames of a run add up to its time, which is that of the run without
+// causes.
+func whole(t *testing.T, s run.Spec) *explain.Report {
+	t.Helper()
+	plain, err := run.Run(ctx, s)
+	if err != nil {
+		t.Skip(err) // the algorithm does not take these ranks
+	}
+	r, _, err := explain.Run(ctx, explain.Spec{Run: s})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := unit.Time(0)
+	for _, b := range r.Blames {
+		sum += b.Time
+		if b.Reason == "unknown" || b.Reason == "" {
+			t.Errorf("%+v has no reason", b)
+		}
+	}
+	if sum != plain.SimulatedTime || r.LeftOver != 0 || r.SimulatedTime != plain.SimulatedTime {
+		t.Errorf("blames of %v and %v left over, time %v, without causes %v", sum, r.LeftOver, r.SimulatedTime, plain.SimulatedTime)
+	}
+	for _, shares := range [][]explain.Share{r.Reasons, r.Lines} {
+		sum = 0
+		for _, s := range shares {
+			sum += s.Time
+		}
+		if sum != plain.SimulatedTime {
+			t.Errorf("shares of %v in %v: %+v", sum, plain.SimulatedTime, shares)
+		}
+	}
+	if g := r.Gap; g != nil {
+		sum = g.Bound
+		for _, t := range g.Terms {
+			sum += t.Time
+		}
+		if sum != plain.SimulatedTime {
+			t.Errorf("bound and terms are %v, the time %v: %+v", sum, plain.SimulatedTime, g)
+		}
+	}
+	return r
+}
+
+// TestBlamesAddUp: of each algorithm, on some presets or all.
+func TestBlamesAddUp(t *testing.T) {
+	presets, ranks := []string{"ahbm-cube", "dgx-h100"}, []int{4}
+	if *exhaustive {
+		presets, ranks = nil, []int{3, 8}
+		for _, p := range machine.Presets() {
+			presets = append(presets, p.Name)
+		}
+	}
+	for i, a := range algorithm.All() {
+		for j, p := range presets {
+			if !*exhaustive && (i+j)%2 == 1 {
+				continue
+			}
+			for _, n := range ranks {
+				for _, elems := range []int{100, 20000} {
+					if elems > 100 && !*exhaustive && i%4 > 0 {
+						continue
+					}
+					t.Run(fmt.Sprintf("%s/%s/%d/%d", a.Name, p, n, elems), func(t *testing.T) {
+						whole(t, run.Spec{Topology: p, Algorithm: a.Name, Ranks: n, NElem: elems})
+					})
+				}
+			}
+		}
+	}
+}
+
+// TestBenchesAddUp: of host programs with streams, tasks and several launches.
+func TestBenchesAddUp(t *testing.T) {
+	small := map[string]run.Spec{}
+	for _, p := range bench.All() {
+		s := run.Spec{Bench: p.Name, Topology: "ahbm-cube"}
+		if p.Collectives {
+			s.NElem = 64
+		}
+		small[p.Name] = s
+	}
+	for name, s := range small {
+		t.Run(name, func(t *testing.T) { whole(t, s) })
+	}
+}
+
+// TestRank: after its end a rank waits for the others.
+func TestRank(t *testing.T) {
+	s := run.Spec{Topology: "ahbm-cube", Algorithm: "ring_allreduce", Ranks: 8, NElem: 1000}
+	imbalance := 0
+	for rank := range 8 {
+		r, _, err := explain.Run(ctx, explain.Spec{Run: s, Rank: &rank})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Explained != r.SimulatedTime || r.LeftOver != 0 {
+			t.Errorf("rank %d: %v of %v", rank, r.Explained, r.SimulatedTime)
+		}
+		for _, b := range r.Blames {
+			if b.Reason == "imbalance" {
+				imbalance++
+			}
+		}
+	}
+	if imbalance == 0 || imbalance == 8 {
+		t.Errorf("%d of 8 ranks wait for the last one", imbalance)
+	}
+	rank := 8
+	if _, _, err := explain.Run(ctx, explain.Spec{Run: s, Rank: &rank}); err == nil || err.Error() != "rank 8: the launch has ranks 0 to 7" {
+		t.Error(err)
+	}
+}
+
+// TestBetween: parts of the time add up to all of it.
+func TestBetween(t *testing.T) {
+	s := run.Spec{Topology: "ahbm-cube", Algorithm: "ring_allreduce", Ranks: 4, NElem: 1000}
+	all, _, err := explain.Run(ctx, explain.Spec{Run: s})
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, _, err1 := explain.Run(ctx, explain.Spec{Run: s, Until: 100 * unit.Nanosecond})
+	rest, _, err2 := explain.Run(ctx, explain.Spec{Run: s, From: 100 * unit.Nanosecond})
+	if err1 != nil || err2 != nil {
+		t.Fatal(err1, err2)
+	}
+	if first.Explained != 100*unit.Nanosecond || first.LeftOver != 0 || first.Explained+rest.Explained != all.Explained {
+		t.Errorf("%v and %v of %v", first.Explained, rest.Explained, all.Explained)
+	}
+	if _, _, err := explain.Run(ctx, explain.Spec{Run: s, From: unit.Second}); err == nil {
+		t.Error("nothing is explained after the end")
+	}
+}
+
+// TestRefuses: what cannot be explained is said as such.
+func TestRefuses(t *testing.T) {
+	for name, s := range map[string]run.Spec{
+		"schedule": {Schedule: 3}, "no clock": {Executor: "mock"},
+	} {
+		if _, _, err := explain.Run(ctx, explain.Spec{Run: s}); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+}

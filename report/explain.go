@@ -1,0 +1,106 @@
+package report
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+
+	"kernbench/lab/explain"
+	"kernbench/unit"
+)
+
+// Explain returns a printer of where the time of a run went: tables of at most top rows.
+func Explain(top int) func(io.Writer, *explain.Report) error {
+	return func(w io.Writer, r *explain.Report) error {
+		b := bufio.NewWriter(w)
+		explained(b, r, top)
+		return b.Flush()
+	}
+}
+
+func explained(b *bufio.Writer, r *explain.Report, top int) {
+	what := r.Bench
+	if r.Algorithm != "" {
+		what = r.Algorithm
+	}
+	field(b, "explained", "%s on %d ranks, %v per rank, %s", what, r.WorldSize, r.Bytes, r.Machine)
+	field(b, "simulated time", "%v", r.SimulatedTime)
+	if r.Launch > 0 {
+		field(b, "launch", "%v of software, beside that time", r.Launch)
+	}
+	if r.Rank != nil {
+		field(b, "end", "of rank %d", *r.Rank)
+	}
+	if r.Explained+r.LeftOver != r.SimulatedTime {
+		field(b, "between", "%v and %v", r.From, r.Until)
+	}
+	field(b, "critical path", "%v, %d ps left over", r.Explained, int64(r.LeftOver))
+	fmt.Fprintln(b)
+	shareTable(b, "reason", r.Reasons, top, false)
+	shareTable(b, "line", r.Lines, top, true)
+	shareTable(b, "resource class", r.Classes, top, false)
+	if len(r.Story) > 0 {
+		fmt.Fprintf(b, "waits on the path, the longest of each kind:\n")
+	}
+	for i, s := range r.Story {
+		if i == top {
+			fmt.Fprintf(b, "  and %d more kinds\n", len(r.Story)-top)
+			break
+		}
+		fmt.Fprintf(b, "  %v: %s", s.Since, s.Text)
+		if s.Count > 1 {
+			fmt.Fprintf(b, " (%d such waits, %v)", s.Count, s.Total)
+		}
+		fmt.Fprintln(b)
+	}
+	if len(r.Story) > 0 {
+		fmt.Fprintln(b)
+	}
+	if g := r.Gap; g != nil {
+		fmt.Fprintf(b, "bound (%s) %v, %s %% of the time", g.Binding, g.Bound, oneDecimal(g.Percent))
+		sum := g.Bound
+		for _, t := range g.Terms {
+			fmt.Fprintf(b, "\n  + %-14s %v", t.Reason, t.Time)
+			sum += t.Time
+		}
+		fmt.Fprintf(b, "\n  = %v\n", sum)
+	}
+	if s := r.Slots; s != nil {
+		fmt.Fprintf(b, "rings: a round trip takes %v: %d slots of %v cannot fill the path, %d can\n", s.RoundTrip, s.Have, unit.Bytes(s.SlotBytes), s.Enough)
+	}
+	for _, n := range r.Notes {
+		fmt.Fprintf(b, "note: %s\n", n)
+	}
+}
+
+func oneDecimal(f float64) string { return fmt.Sprintf("%.1f", f) }
+
+// shareTable prints the largest shares, and the rest in one row.
+func shareTable(b *bufio.Writer, head string, all []explain.Share, top int, ranks bool) {
+	if len(all) == 0 {
+		return
+	}
+	t := Table{Head: []string{head, ">time", ">%"}}
+	if ranks {
+		t.Head = append(t.Head, ">ranks")
+	}
+	var rest unit.Time
+	var percent float64
+	for i, s := range all {
+		if i >= top {
+			rest += s.Time
+			percent += s.Percent
+			continue
+		}
+		row := []string{s.Name, s.Time.String(), oneDecimal(s.Percent)}
+		if ranks {
+			row = append(row, fmt.Sprint(s.Ranks))
+		}
+		t.Add(row...)
+	}
+	if len(all) > top {
+		t.Add(fmt.Sprintf("%d others", len(all)-top), rest.String(), oneDecimal(percent))
+	}
+	t.Write(b) // to a buffer, whose Flush tells of errors
+	fmt.Fprintln(b)
+}

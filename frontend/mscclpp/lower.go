@@ -36,6 +36,7 @@ func Program(file plan.File) (*plan.Program, []plan.Finding) {
 		}
 		return nil, []plan.Finding{f}
 	}
+	p.findNotes()
 	collective := collectives[p.Collective]
 	if collective == "" {
 		collective = "custom"

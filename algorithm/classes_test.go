@@ -9,6 +9,7 @@ import (
 
 	"kernbench/algorithm"
 	"kernbench/dtype"
+	"kernbench/internal/exhaustive"
 	"kernbench/mem"
 	"kernbench/program"
 	"kernbench/tl"
@@ -98,9 +99,9 @@ func TestFewClasses(t *testing.T) {
 // TestClassesOfScenes: whatever the launch, the record of each rank is what its kernel issues when
 // it runs alone.
 func TestClassesOfScenes(t *testing.T) {
-	scenes := 20
-	if testing.Short() {
-		scenes = 5
+	scenes := 5
+	if exhaustive.On() {
+		scenes = 20
 	}
 	for _, a := range algorithm.All() {
 		rng := rand.New(rand.NewPCG(7, uint64(len(a.Name))))

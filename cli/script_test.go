@@ -2,6 +2,7 @@ package cli
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -9,6 +10,7 @@ import (
 	"testing"
 
 	"kernbench/algorithm"
+	"kernbench/internal/exhaustive"
 	"kernbench/tl"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -96,6 +98,12 @@ func TestScripts(t *testing.T) {
 				e.Setenv(name, goEnv(name))
 			}
 			return nil
+		},
+		Condition: func(name string) (bool, error) {
+			if name == "exhaustive" {
+				return exhaustive.On(), nil
+			}
+			return false, fmt.Errorf("unknown condition %q", name)
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){"exits": exits},
 	})

@@ -1,7 +1,6 @@
 package race_test
 
 import (
-	"flag"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -10,12 +9,11 @@ import (
 
 	"kernbench/check/race"
 	"kernbench/dtype"
+	"kernbench/internal/exhaustive"
 	"kernbench/kerneltest"
 	"kernbench/mem"
 	"kernbench/tl"
 )
-
-var thorough = flag.Bool("thorough", false, "more random programs, and more schedules of each")
 
 // act is one operation of a random program.
 type act struct {
@@ -250,7 +248,7 @@ func sameOutputs(a, b [][]float64) bool { return slices.EqualFunc(a, b, slices.E
 // depend on the schedule after all.
 func TestRandomPrograms(t *testing.T) {
 	programs, schedules := 12, uint64(25)
-	if *thorough {
+	if exhaustive.On() {
 		programs, schedules = 60, 100
 	}
 	removed, reported := 0, 0

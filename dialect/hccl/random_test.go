@@ -1,19 +1,17 @@
 package hccl_test
 
 import (
-	"flag"
 	"fmt"
 	"slices"
 	"testing"
 
 	"kernbench/check/race"
 	"kernbench/dialect/hccl"
+	"kernbench/internal/exhaustive"
 	"kernbench/unit"
 
 	"pgregory.net/rapid"
 )
-
-var thorough = flag.Bool("thorough", false, "more random tasks")
 
 // drawPlace draws where a group lies: in one SIP, or in both with half of it each. even keeps
 // those of a SIP together.
@@ -153,11 +151,11 @@ func TestRandomTasks(t *testing.T) {
 		}
 		seen[alg]++
 	}
-	for range map[bool]int{false: 1, true: 20}[*thorough] {
+	for range map[bool]int{false: 1, true: 20}[exhaustive.On()] {
 		rapid.Check(t, check)
 	}
 	for _, alg := range algs {
-		if *thorough && seen[alg] == 0 {
+		if exhaustive.On() && seen[alg] == 0 {
 			t.Errorf("%q was not among what was drawn", alg)
 		}
 	}

@@ -12,13 +12,17 @@ import (
 	"kernbench/dtype"
 	"kernbench/exec/sim"
 	"kernbench/fault"
+	"kernbench/internal/exhaustive"
 	"kernbench/mem"
 	"kernbench/tl"
 	"kernbench/unit"
 )
 
 // No test leaves a goroutine behind: not after faults, hangs or cancellations.
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	exhaustive.Properties("30")
+	goleak.VerifyTestMain(m)
+}
 
 // TestFaults: everything that a kernel does wrong ends the launch with an error of its type
 // that says where, when and what; with run-ahead and without the same one. After it the

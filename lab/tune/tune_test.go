@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"kernbench/algorithm"
+	"kernbench/internal/exhaustive"
 	_ "kernbench/lab/faulty"
 	"kernbench/lab/perf"
 	"kernbench/lab/run"
@@ -206,10 +207,13 @@ func TestLargerSlotsChangeNothingForSmallCalls(t *testing.T) {
 		{"all_reduce", "", "simple"}, {"all_gather", "", "simple"}, {"all_to_all", "", "simple"}, {"reduce_scatter", "", "simple"}, {"broadcast", "", "simple"},
 		{"all_reduce", "dgx-h100", "ll"}, {"all_reduce", "dgx-h100", "ll128"},
 	} {
-		s := perf.Spec{Base: run.Spec{Ranks: 8}, Collective: x.collective, Factor: 2}
+		s := perf.Spec{Base: run.Spec{Ranks: 8}, Collective: x.collective, Factor: 4}
 		s.Base.Topology, s.Base.Sets = x.topology, []string{"defaults.protocol=" + x.protocol}
 		s.Min, s.Max, s.AllAlgorithms = unit.KiB, 4*unit.KiB, true
 		s.Vary = []sweep.Variation{{Key: "slot_size", Values: []string{"4KiB", "64KiB"}}}
+		if exhaustive.On() {
+			s.Factor = 2
+		}
 		times := map[string]unit.Time{}
 		for _, r := range measured(t, s).Rows {
 			at := r.InPlace

@@ -3,7 +3,6 @@ package text_test
 import (
 	"bytes"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"regexp"
 	"slices"
@@ -13,14 +12,13 @@ import (
 	"kernbench/algorithm"
 	"kernbench/collective"
 	"kernbench/dtype"
+	"kernbench/internal/exhaustive"
 	"kernbench/lab/run"
 	"kernbench/program/text"
 	"kernbench/tl"
 
 	"github.com/google/go-cmp/cmp"
 )
-
-var allPrograms = flag.Bool("all-programs", false, "make the round trip of every algorithm at every number of ranks from 1 to 16, on all executors")
 
 // spec is a run of an algorithm as TestProgramRoundTrip varies it; ok is false if the algorithm
 // does not support it.
@@ -69,7 +67,7 @@ func TestProgramRoundTrip(t *testing.T) {
 	turn, ran := 0, 0
 	for i, a := range algorithm.All() {
 		for ranks := 1; ranks <= 16; ranks++ {
-			if !*allPrograms && (5*i+ranks)%16%5 > 0 {
+			if !exhaustive.On() && (5*i+ranks)%16%5 > 0 {
 				continue
 			}
 			turn++
@@ -87,7 +85,7 @@ func TestProgramRoundTrip(t *testing.T) {
 			name := fmt.Sprintf("%s, %d ranks, %d %v %v", a.Name, ranks, s.NElem, s.DType, s.Op)
 			read := readsBack(t, name, f)
 			for k, x := range []string{"mock", "sim"} {
-				if !*allPrograms && (turn+k)%2 > 0 {
+				if !exhaustive.On() && (turn+k)%2 > 0 {
 					continue
 				}
 				race := turn%3 == 0

@@ -1,0 +1,27 @@
+// Package exhaustive is the flag -exhaustive of the tests: run the whole of a grid, and not the
+// sample of it that the default tests take. A test package that imports it has the flag; .ci/run
+// sets it for all of them.
+//
+// Only tests import it. It imports nothing of kernbench.
+package exhaustive
+
+import "flag"
+
+var on = flag.Bool("exhaustive", false, "run all cases of a grid, not a sample of them")
+
+// On reports whether all cases of a grid are to be run.
+func On() bool { return *on }
+
+// Properties lets random tests (rapid.Check) try fewer programs, unless all cases are to be run or
+// -rapid.checks says how many. TestMain calls it.
+func Properties(checks string) {
+	flag.Parse()
+	if *on {
+		return
+	}
+	chosen := false
+	flag.Visit(func(f *flag.Flag) { chosen = chosen || f.Name == "rapid.checks" })
+	if !chosen && flag.Lookup("rapid.checks") != nil {
+		flag.Set("rapid.checks", checks)
+	}
+}

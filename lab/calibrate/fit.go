@@ -77,10 +77,7 @@ func (c *calibration) fit(ctx context.Context) error {
 			step = math.Sqrt(step)
 		}
 		c.best.limit(step)
-		next, err := c.best.problem.Fit()
-		if err != nil {
-			return err
-		}
+		next := c.best.problem.Fit()
 		values = slices.Clone(c.best.values)
 		for f, i := range free {
 			values[i] = rounded(max(1e-3, next[f]))
@@ -89,11 +86,12 @@ func (c *calibration) fit(ctx context.Context) error {
 			break
 		}
 	}
-	return c.settle()
+	c.settle()
+	return nil
 }
 
 // settle finds out how far each value could be off, and puts those back on which nothing depends.
-func (c *calibration) settle() error {
+func (c *calibration) settle() {
 	b := c.best
 	b.limit(1e3)
 	fitted := pick(b.values, b.free)
@@ -103,13 +101,9 @@ func (c *calibration) settle() error {
 			b.values[i] = c.params[i].base
 			continue
 		}
-		low, high, err := b.problem.Range(fitted, f)
-		if err != nil {
-			return err
-		}
+		low, high := b.problem.Range(fitted, f)
 		c.ranges[i] = [2]float64{low, high}
 	}
-	return nil
 }
 
 // pick takes some values out of all.

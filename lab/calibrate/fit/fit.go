@@ -1,16 +1,13 @@
 package fit
 
 import (
-	"fmt"
 	"math"
 	"slices"
-
-	"gonum.org/v1/gonum/optimize"
 )
 
 // Fit finds the values with the smallest loss. It begins at several places, always the same ones:
 // the fastest program of a row changes with the values, so that there are several valleys.
-func (p *Problem) Fit() ([]float64, error) {
+func (p *Problem) Fit() []float64 {
 	return p.descend(p.starts(), nil, 0.3, 0.1, 0.01)
 }
 
@@ -40,7 +37,7 @@ func (p *Problem) starts() [][]float64 {
 // descend goes downhill from each of the starts with the first of the sizes of a simplex, and once
 // more from the best with each of the others, while those that are held stay. It works on
 // logarithms: all parameters are above 0 and known to a factor, if at all.
-func (p *Problem) descend(starts [][]float64, held map[int]float64, sizes ...float64) ([]float64, error) {
+func (p *Problem) descend(starts [][]float64, held map[int]float64, sizes ...float64) []float64 {
 	var free []int
 	for i := range p.Params {
 		if _, ok := held[i]; !ok {
@@ -58,37 +55,26 @@ func (p *Problem) descend(starts [][]float64, held map[int]float64, sizes ...flo
 		return v
 	}
 	if len(free) == 0 {
-		return values(nil), nil
+		return values(nil)
 	}
-	problem := optimize.Problem{Func: func(x []float64) float64 { return p.Loss(values(x)) }}
 	least, best := math.Inf(1), []float64(nil)
-	down := func(from []float64, size float64) error {
-		r, err := optimize.Minimize(problem, from, &optimize.Settings{
-			FuncEvaluations: 4000, Converger: &optimize.FunctionConverge{Absolute: 1e-9, Iterations: 60},
-		}, &optimize.NelderMead{SimplexSize: size})
-		if err != nil {
-			return fmt.Errorf("the fit came to no end: %w", err)
+	down := func(from []float64, size float64) {
+		x, loss := minimize(func(x []float64) float64 { return p.Loss(values(x)) }, from, size)
+		if best == nil || loss < least {
+			least, best = loss, x
 		}
-		if r.F < least {
-			least, best = r.F, r.X
-		}
-		return nil
 	}
 	for _, s := range starts {
 		x := make([]float64, len(free))
 		for k, i := range free {
 			x[k] = math.Log(s[i])
 		}
-		if err := down(x, sizes[0]); err != nil {
-			return nil, err
-		}
+		down(x, sizes[0])
 	}
 	for _, size := range sizes[1:] {
-		if err := down(slices.Clone(best), size); err != nil {
-			return nil, err
-		}
+		down(best, size)
 	}
-	return values(best), nil
+	return values(best)
 }
 
 // Clear is by how much the mean deviation must rise until a value counts as one that the table
@@ -101,55 +87,41 @@ const widest = 10
 // Range is how far a parameter of a fit could be off: between the two values the mean deviation
 // rises by less than Clear, when all others are fitted anew. They are 0 and infinite where it does
 // not rise as far as anybody looked: the table says nothing about that side.
-func (p *Problem) Range(fitted []float64, param int) (low, high float64, err error) {
-	if low, err = p.edge(fitted, param, -1); err != nil {
-		return 0, 0, err
-	}
-	if high, err = p.edge(fitted, param, 1); err != nil {
-		return 0, 0, err
-	}
-	return low, high, nil
+func (p *Problem) Range(fitted []float64, param int) (low, high float64) {
+	return p.edge(fitted, param, -1), p.edge(fitted, param, 1)
 }
 
 // edge looks in one direction, in steps that double, and then halves the last one.
-func (p *Problem) edge(fitted []float64, param int, direction float64) (float64, error) {
+func (p *Problem) edge(fitted []float64, param int, direction float64) float64 {
 	most := p.Deviation(fitted) + Clear
 	at := func(d float64) float64 { return fitted[param] * math.Exp(direction*d) }
 	from := fitted
-	tolerates := func(d float64) (bool, error) {
-		refit, err := p.descend([][]float64{from}, map[int]float64{param: at(d)}, 0.05)
-		if err != nil || p.Deviation(refit) > most {
-			return false, err
+	tolerates := func(d float64) bool {
+		refit := p.descend([][]float64{from}, map[int]float64{param: at(d)}, 0.05)
+		if p.Deviation(refit) > most {
+			return false
 		}
 		from = refit
-		return true, nil
+		return true
 	}
 	const first, fine = 0.02, 0.02 // as factors, about
 	inside, outside := 0.0, first
 	for ; ; outside = 2 * outside {
 		if outside = min(outside, math.Log(widest)); outside == inside {
-			return at(math.Inf(1)), nil
+			return at(math.Inf(1))
 		}
-		ok, err := tolerates(outside)
-		if err != nil {
-			return 0, err
-		}
-		if !ok {
+		if !tolerates(outside) {
 			break
 		}
 		inside = outside
 	}
 	for outside-inside > fine {
 		middle := (inside + outside) / 2
-		ok, err := tolerates(middle)
-		switch {
-		case err != nil:
-			return 0, err
-		case ok:
+		if tolerates(middle) {
 			inside = middle
-		default:
+		} else {
 			outside = middle
 		}
 	}
-	return at(inside), nil
+	return at(inside)
 }

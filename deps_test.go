@@ -38,7 +38,7 @@ const house = `
 	machine/draw;
 	lab/faulty;
 	frontend;
-	frontend/chakra;
+	frontend/chakra, frontend/export;
 	frontend/msccl, frontend/mscclpp;
 	frontend/judge, frontend/timing;
 	frontend/plan;

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -19,7 +20,8 @@ import (
 
 func (a *app) exportCommand() *cobra.Command {
 	var spec run.Spec
-	var to, dir string
+	var o frontend.ExportOptions
+	var to, dir, proto string
 	var names, about []string
 	for _, f := range frontend.Formats() {
 		names = append(names, f.Name)
@@ -32,11 +34,12 @@ func (a *app) exportCommand() *cobra.Command {
 The files are read back and judged. Formats:
 ` + strings.Join(about, "\n") + `
 
-A format cannot say all that a program does: docs/programs.md lists what is left out. Kernels that ask,
-and those that put into windows, are refused.
+A format cannot say all that a program does: docs/programs.md lists what is left out. Kernels that ask
+are refused; traces know no windows.
 ` + exitCodes,
 		Example: `  kernbench export ring_allreduce_chunked --to chakra --ranks 8 --n-elem 4096 --out traces
-  kernbench import traces`,
+  kernbench import traces
+  kernbench export halving_doubling_allreduce --to msccl --ranks 16 --channels 4`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 {
 				return fmt.Errorf("%s: name one algorithm (kernbench list algorithms), got %d", cmd.CommandPath(), len(args))
@@ -51,44 +54,70 @@ and those that put into windows, are refused.
 			case at < 0:
 				return unknownWord("format", to, names)
 			}
-			spec.Algorithm, spec.Command = args[0], a.commandLine()
-			f, err := run.Record(cmd.Context(), spec)
-			if err != nil {
-				return interrupted(cmd.Context(), err)
+			format := frontend.Formats()[at]
+			f := cmd.Flags()
+			if format.Name != "msccl" && (f.Changed("channels") || f.Changed("proto")) {
+				return fmt.Errorf("--channels and --proto: only MSCCL XML (--to msccl) has them")
 			}
-			made := run.NewMadeBy(a.commandLine())
-			x, err := frontend.Formats()[at].Export(f, filepath.Join(dir, args[0]), [][2]string{
-				{"collective", f.Collective}, {"made_by", strings.Join(made.Lines(), "; ")}})
-			if err != nil {
-				return err
-			}
-			if err := os.MkdirAll(dir, 0o777); err != nil {
-				return err
-			}
-			for _, file := range x.Files {
-				if err := outfile.WriteFile(file.Name, file.Data); err != nil {
-					return err
+			for p := plan.Simple; p <= plan.LL128; p++ {
+				if p.String() == proto {
+					o.Protocol = p
 				}
 			}
-			return a.showExported(x)
+			if format.Name == "msccl" && spec.NElem == 0 && spec.Ranks > 0 {
+				spec.NElem = 4 * spec.Ranks // chunks come out even
+			}
+			return a.export(cmd.Context(), format, spec, args[0], dir, o)
 		},
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
 	f.StringVar(&to, "to", "", "`FORMAT` to write: "+strings.Join(names, ", "))
 	f.StringVar(&dir, "out", ".", "`FOLDER` for the files; it is made if need be")
+	f.Var((*count)(&o.Channels), "channels", "msccl: copies of the program, each on a channel of its own with a part of every chunk (default 1)")
+	f.Var(newWord(&proto, "Simple", "PROTOCOL", "Simple", "LL", "LL128"), "proto", "msccl: protocol of messages: Simple, LL or LL128")
 	machineFlags(f, &spec)
 	tuningFlag(f, &spec)
 	f.Var((*count)(&spec.Ranks), "ranks", "how many PEs take part, the first of the machine (default: as the bench or ccl.yaml says, else all)")
-	f.Var((*count)(&spec.NElem), "n-elem", "elements per rank (default: as the bench or ccl.yaml says)")
+	f.Var((*count)(&spec.NElem), "n-elem", "elements per rank (default: 4 for each rank with msccl, where their common divisor is a chunk; else as the bench or ccl.yaml says)")
 	f.Var(&parsed[dtype.Type]{to: &spec.DType, parse: dtype.Parse, kind: "TYPE"}, "dtype", "element type: "+join(dtype.Types())+" (default: that of the bench, mostly f16)")
 	f.Var(&parsed[tl.ReduceOp]{to: &spec.Op, parse: tl.ParseReduceOp, kind: "OP"}, "op", "reduction: "+join(tl.ReduceOps())+" (default sum)")
 	return cmd
 }
 
+// export records an algorithm and writes it into a folder.
+func (a *app) export(ctx context.Context, to frontend.Format, spec run.Spec, name, dir string, o frontend.ExportOptions) error {
+	spec.Algorithm, spec.Command = name, a.commandLine()
+	f, err := run.Record(ctx, spec)
+	if err != nil {
+		return interrupted(ctx, err)
+	}
+	made := run.NewMadeBy(a.commandLine())
+	o.About = [][2]string{{"collective", f.Collective}, {"made_by", strings.Join(made.Lines(), "; ")}}
+	x, err := to.Export(f, filepath.Join(dir, name), o)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return err
+	}
+	for _, file := range x.Files {
+		if err := outfile.WriteFile(file.Name, file.Data); err != nil {
+			return err
+		}
+	}
+	return a.showExported(x)
+}
+
 // showExported prints the files, and what reading them back says. That a format cannot say what is
 // right is no mistake of the files.
 func (a *app) showExported(x *frontend.Exported) error {
+	if len(x.Files) == 1 {
+		if err := a.showPrograms("", []*frontend.Verdict{x.Verdict}, true); err != nil {
+			return err
+		}
+		return verdictError([]*frontend.Verdict{x.Verdict})
+	}
 	fmt.Fprintf(a.out, "%d files: %s to %s\n", len(x.Files), x.Files[0].Name, x.Files[len(x.Files)-1].Name)
 	var rest []plan.Verdict
 	for _, v := range x.Verdict.Verdicts {

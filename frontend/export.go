@@ -4,7 +4,10 @@ import (
 	"bytes"
 	"fmt"
 
+	"kernbench/collective"
 	"kernbench/frontend/chakra"
+	"kernbench/frontend/export"
+	"kernbench/frontend/msccl"
 	"kernbench/frontend/plan"
 	"kernbench/program/text"
 )
@@ -19,32 +22,65 @@ type Exported struct {
 type Format struct {
 	Name    string
 	Summary string
-	write   func(f *text.File, name string, about [][2]string) ([]plan.File, error)
+	write   func(f *text.File, name string, o ExportOptions) ([]plan.File, error)
+	// ways are the options to try, one after the other, until the files are right; nil: as asked.
+	ways func(o ExportOptions) []ExportOptions
+	// limit makes of options that lead to a program which hangs above a size such that say so.
+	limit func(o ExportOptions, ends int64) ExportOptions
+}
+
+// ExportOptions are what a user may choose of a format.
+type ExportOptions struct {
+	About    [][2]string   // kept in the files where the format has a place for it
+	Channels int           // copies of the program, each with a part of every chunk; 0: one
+	Protocol plan.Protocol // of messages
+
+	msccl export.Options // how thread blocks are made
 }
 
 var formats = []Format{
-	{"chakra", "Chakra execution traces, a file NAME.RANK.et for each rank", chakraFiles},
+	{Name: "chakra", Summary: "Chakra execution traces, a file NAME.RANK.et for each rank", write: chakraFiles},
+	{Name: msccl.Name, Summary: "MSCCL XML, a file NAME.xml", write: mscclFiles, ways: mscclWays, limit: mscclLimit},
 }
 
 // Formats lists the formats of Export.
 func Formats() []Format { return formats }
 
-// Export writes a recorded program in a format, with names of files that begin with name. about is
-// kept in the files where the format has a place for it. The files are read back and judged.
-func (to Format) Export(f *text.File, name string, about [][2]string) (*Exported, error) {
-	files, err := to.write(f, name, about)
-	if err != nil {
-		return nil, fmt.Errorf("%s as %s: %w", f.Algorithm, to.Name, err)
+// Export writes a recorded program in a format, with names of files that begin with name. The files
+// are read back and judged.
+func (to Format) Export(f *text.File, name string, o ExportOptions) (*Exported, error) {
+	ways := []ExportOptions{o}
+	if to.ways != nil {
+		ways = to.ways(o)
 	}
-	x := &Exported{Files: files}
-	source := Source{Name: name, Dialect: DialectOf(files[0].Data), Files: files}
-	x.Verdict = Judge(&source, Options{})
+	var x *Exported
+	for i := 0; i < len(ways); i++ {
+		files, err := to.write(f, name, ways[i])
+		if err != nil {
+			return nil, fmt.Errorf("%s as %s: %w", f.Algorithm, to.Name, err)
+		}
+		x = &Exported{Files: files}
+		source := Source{Name: files[0].Name, Dialect: DialectOf(files[0].Data), Files: files}
+		if len(files) > 1 {
+			source.Name = name
+		}
+		judging := Options{}
+		if co, err := collective.Lookup(f.Collective); err == nil && co.Rooted {
+			judging.Root = 1 + f.Root
+		}
+		if x.Verdict = Judge(&source, judging); x.Verdict.OK() {
+			return x, nil
+		}
+		if h := x.Verdict.Hang; i == len(ways)-1 && to.limit != nil && h != nil && h.Ends > 0 && h.InRange {
+			ways = append(ways, to.limit(ways[i], h.Ends))
+		}
+	}
 	return x, nil
 }
 
-func chakraFiles(f *text.File, name string, about [][2]string) ([]plan.File, error) {
+func chakraFiles(f *text.File, name string, o ExportOptions) ([]plan.File, error) {
 	var attrs []chakra.Attr
-	for _, a := range about {
+	for _, a := range o.About {
 		attrs = append(attrs, chakra.Attr{Name: a[0], Value: chakra.NewText(a[1])})
 	}
 	traces, err := chakra.Export(f, attrs...)
@@ -60,4 +96,35 @@ func chakraFiles(f *text.File, name string, about [][2]string) ([]plan.File, err
 		files = append(files, plan.File{Name: fmt.Sprintf("%s.%d.et", name, rank), Data: b.Bytes()})
 	}
 	return files, nil
+}
+
+// mscclWays are ways to make thread blocks. One for both directions of a peer needs the fewest
+// blocks. It, and steps that forward, may hang where blocks of their own do not.
+func mscclWays(o ExportOptions) []ExportOptions {
+	var ways []ExportOptions
+	for _, w := range []export.Options{{}, {Apart: true}, {Apart: true, Plain: true}} {
+		o.msccl = w
+		ways = append(ways, o)
+	}
+	return ways
+}
+
+// mscclLimit says for which calls the file is.
+func mscclLimit(o ExportOptions, ends int64) ExportOptions {
+	o.msccl.MaxBytes = ends
+	return o
+}
+
+func mscclFiles(f *text.File, name string, o ExportOptions) ([]plan.File, error) {
+	how := o.msccl
+	how.Channels, how.Protocol = o.Channels, o.Protocol
+	a, err := export.MSCCL(f, how)
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	if err := msccl.Write(&b, a); err != nil {
+		return nil, err
+	}
+	return []plan.File{{Name: name + ".xml", Data: b.Bytes()}}, nil
 }

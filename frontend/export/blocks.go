@@ -1,0 +1,156 @@
+package export
+
+import (
+	"maps"
+	"slices"
+
+	"kernbench/frontend/msccl"
+)
+
+// placed is an op in its block: which one, and which of its steps. nops before it carry what one step
+// cannot say.
+type placed struct {
+	op
+	block int
+	needs []int // ops of other blocks that it waits for
+	step  int   // in its block, with nops
+}
+
+// spread gives each op a block: one for each peer to send to and each to receive from, joined for
+// partners and, if pairs, for the same peer. Local ops go where what they touch was touched last.
+func spread(ops []op, partner map[int]int, pairs bool) (out []placed, blocks []msccl.TB) {
+	sends, takes := map[int]int{}, map[int]int{} // block of each peer
+	open := func(to, from int) int {
+		blocks = append(blocks, msccl.TB{Send: to, Recv: from})
+		if to >= 0 {
+			sends[to] = len(blocks) - 1
+		}
+		if from >= 0 {
+			takes[from] = len(blocks) - 1
+		}
+		return len(blocks) - 1
+	}
+	to, from := map[int]bool{}, map[int]bool{}
+	for i := range ops {
+		if ops[i].sends() {
+			to[ops[i].to] = true
+		}
+		if ops[i].takes() {
+			from[ops[i].from] = true
+		}
+	}
+	for _, q := range slices.Sorted(maps.Keys(from)) {
+		if p, has := partner[q]; has && to[p] {
+			open(p, q)
+		}
+	}
+	for _, p := range slices.Sorted(maps.Keys(to)) {
+		if _, has := sends[p]; has {
+			continue
+		}
+		if _, has := takes[p]; pairs && from[p] && !has {
+			open(p, p)
+		} else {
+			open(p, -1)
+		}
+	}
+	for _, q := range slices.Sorted(maps.Keys(from)) {
+		if _, has := takes[q]; !has {
+			open(-1, q)
+		}
+	}
+	if len(blocks) == 0 {
+		open(-1, -1)
+	}
+	for i := range ops {
+		p := placed{op: ops[i]}
+		switch {
+		case p.sends():
+			p.block = sends[p.to]
+		case p.takes():
+			p.block = takes[p.from]
+		default:
+			for j := i - 1; j >= 0; j-- {
+				if p.conflicts(&ops[j]) {
+					p.block = out[j].block
+					break
+				}
+			}
+		}
+		out = append(out, p)
+	}
+	return out, blocks
+}
+
+// depend finds what each op must wait for: the last op of each other block that it conflicts with,
+// unless it is known to be done by what was waited for before.
+func depend(ops []placed, blocks int) {
+	known := make([][]int, len(ops)) // of each op: the last op of each block that comes before it
+	last := make([]int, blocks)
+	for b := range last {
+		last[b] = -1
+	}
+	for i := range ops {
+		o := &ops[i]
+		clock := make([]int, blocks)
+		for b := range clock {
+			clock[b] = -1
+		}
+		join := func(j int) {
+			for b, at := range known[j] {
+				clock[b] = max(clock[b], at)
+			}
+		}
+		if last[o.block] >= 0 {
+			join(last[o.block])
+		}
+		for j := i - 1; j >= 0; j-- {
+			if ops[j].block == o.block || clock[ops[j].block] >= j || !o.conflicts(&ops[j].op) {
+				continue
+			}
+			o.needs = append(o.needs, j)
+			join(j)
+		}
+		clock[o.block] = i
+		known[i], last[o.block] = clock, i
+	}
+	// A later need may tell that an earlier one is met.
+	for i := range ops {
+		o := &ops[i]
+		o.needs = slices.DeleteFunc(o.needs, func(j int) bool {
+			return slices.ContainsFunc(o.needs, func(k int) bool { return k != j && known[k][ops[j].block] >= j })
+		})
+	}
+}
+
+// steps writes the ops of a rank into its blocks. A step waits for one other; each further wait is a
+// nop before it.
+func steps(ops []placed, blocks []msccl.TB) {
+	depend(ops, len(blocks))
+	awaited := map[int]bool{}
+	at := make([]int, len(blocks))
+	for i := range ops {
+		o := &ops[i]
+		o.step = at[o.block] + max(len(o.needs)-1, 0)
+		at[o.block] = o.step + 1
+		for _, j := range o.needs {
+			awaited[j] = true
+		}
+	}
+	for i := range ops {
+		o := &ops[i]
+		tb := &blocks[o.block]
+		st := msccl.Step{
+			Type: kindNames[o.kind], SrcBuf: letters[o.src.buf], SrcOff: o.src.off, DstBuf: letters[o.dst.buf], DstOff: o.dst.off,
+			Count: max(o.src.n, o.dst.n), DepBlock: -1, DepStep: -1, HasDep: awaited[i],
+		}
+		for n, j := range o.needs {
+			if n == len(o.needs)-1 {
+				st.DepBlock, st.DepStep = ops[j].block, ops[j].step
+				break
+			}
+			tb.Steps = append(tb.Steps, msccl.Step{Type: "nop", SrcBuf: 'i', SrcOff: -1, DstBuf: 'o', DstOff: -1, DepBlock: ops[j].block, DepStep: ops[j].step})
+		}
+		tb.Steps = append(tb.Steps, st)
+	}
+}

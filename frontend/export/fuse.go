@@ -1,0 +1,215 @@
+package export
+
+import "slices"
+
+// A rank's operations are joined into steps that do several things at once. Each rule looks at the
+// operations between the two that it joins: the later one is moved up to the earlier, so nothing
+// between may conflict with it, and messages of one peer keep their order.
+
+// fuse joins operations. partner is the peer that messages from a peer are sent on to; fixed is the
+// first element of temporaries in scratch memory.
+func fuse(ops []op, fixed int, partner map[int]int) []op {
+	for changed := true; changed; {
+		changed = joinAdditions(ops, fixed) || joinCopies(ops, fixed)
+		ops = slices.DeleteFunc(ops, func(o op) bool { return o.gone })
+	}
+	joinSends(ops, partner)
+	ops = slices.DeleteFunc(ops, func(o op) bool { return o.gone })
+	for i := range ops {
+		o := &ops[i]
+		if o.kind == opRrcs && isTemporary(o.dst, fixed) && !readLater(ops[i+1:], o.dst) {
+			o.kind = opRrs
+		}
+	}
+	return ops
+}
+
+func isTemporary(p piece, fixed int) bool { return p.buf == bufScratch && p.off >= fixed }
+
+// between reports whether any operation of a list matches.
+func between(ops []op, is func(*op) bool) bool {
+	for i := range ops {
+		if !ops[i].gone && is(&ops[i]) {
+			return true
+		}
+	}
+	return false
+}
+
+// readLater reports whether a piece is read before all of it is written anew.
+func readLater(ops []op, p piece) bool {
+	for i := range ops {
+		if ops[i].gone {
+			continue
+		}
+		if ops[i].reads(p) {
+			return true
+		}
+		if ops[i].writesDst() && ops[i].dst == p {
+			return false
+		}
+	}
+	return false
+}
+
+// next is the first operation that touches a piece; -1: none does.
+func next(ops []op, from int, p piece) int {
+	for i := from; i < len(ops); i++ {
+		if !ops[i].gone && ops[i].touches(p) {
+			return i
+		}
+	}
+	return -1
+}
+
+// joinAdditions makes rrc of a receive and the addition that comes next.
+func joinAdditions(ops []op, fixed int) (changed bool) {
+	for i := range ops {
+		r := &ops[i]
+		if r.gone || r.kind != opR || !isTemporary(r.dst, fixed) {
+			continue
+		}
+		j := next(ops, i+1, r.dst)
+		if j < 0 || ops[j].kind != opRe {
+			continue
+		}
+		re := &ops[j]
+		mid := ops[i+1 : j]
+		switch {
+		case re.dst == r.dst && !re.src.overlaps(r.dst):
+			// message + src, in place of the message
+			if between(mid, func(o *op) bool { return o.writes(re.src) }) {
+				continue
+			}
+			r.kind, r.src = opRrc, re.src
+		case re.src == r.dst && !re.dst.overlaps(r.dst) && !readLater(ops[j+1:], r.dst):
+			// added to what dst holds
+			if between(mid, func(o *op) bool { return o.touches(re.dst) }) {
+				continue
+			}
+			r.kind, r.src, r.dst = opRrc, re.dst, re.dst
+		default:
+			continue
+		}
+		re.gone, changed = true, true
+	}
+	return changed
+}
+
+// joinCopies lets a receive write what a later copy of it does.
+func joinCopies(ops []op, fixed int) (changed bool) {
+	for i := range ops {
+		r := &ops[i]
+		if r.gone || r.kind != opR && r.kind != opRrc || !isTemporary(r.dst, fixed) {
+			continue
+		}
+		t := r.dst
+		var users []int
+		copied, ok := -1, true
+		for j := i + 1; j < len(ops) && ok; j++ {
+			o := &ops[j]
+			switch {
+			case o.gone || !o.touches(t):
+			case o.writes(t):
+				ok = false
+			case o.src != t: // a part of it, or more
+				ok = false
+			case o.kind == opCpy && copied < 0:
+				copied = j
+			default:
+				users = append(users, j)
+			}
+		}
+		if !ok || copied < 0 {
+			continue
+		}
+		d := ops[copied].dst
+		if between(ops[i+1:copied], func(o *op) bool { return o.touches(d) }) || r.kind == opRrc && r.src.overlaps(d) && r.src != d {
+			continue
+		}
+		if end := len(users) - 1; end >= 0 && users[end] > copied && between(ops[copied+1:users[end]], func(o *op) bool { return o.writes(d) }) {
+			continue
+		}
+		r.dst = d
+		for _, j := range users {
+			ops[j].src = d
+		}
+		ops[copied].gone, changed = true, true
+	}
+	return changed
+}
+
+// forward is the send that a receive could do at once; -1: there is none.
+func forward(ops []op, i int) int {
+	r := &ops[i]
+	if r.gone || r.kind != opR && r.kind != opRrc {
+		return -1
+	}
+	for j := i + 1; j < len(ops); j++ {
+		o := &ops[j]
+		switch {
+		case o.gone:
+		case o.kind == opS && o.src == r.dst:
+			if between(ops[i+1:j], func(x *op) bool { return x.sends() && x.to == o.to }) {
+				return -1
+			}
+			return j
+		case o.writes(r.dst):
+			return -1
+		}
+	}
+	return -1
+}
+
+// partners finds, for peers that messages come from, the peer that most of them go on to. A peer is
+// the partner of one other at most.
+func partners(ops []op) map[int]int {
+	type pair struct{ from, to int }
+	count := map[pair]int{}
+	for i := range ops {
+		if j := forward(ops, i); j >= 0 {
+			count[pair{ops[i].from, ops[j].to}]++
+		}
+	}
+	var pairs []pair
+	for p := range count {
+		pairs = append(pairs, p)
+	}
+	slices.SortFunc(pairs, func(x, y pair) int {
+		if d := count[y] - count[x]; d != 0 {
+			return d
+		}
+		if x.from != y.from {
+			return x.from - y.from
+		}
+		return x.to - y.to
+	})
+	out, taken := map[int]int{}, map[int]bool{}
+	for _, p := range pairs {
+		if _, has := out[p.from]; !has && !taken[p.to] {
+			out[p.from] = p.to
+			taken[p.to] = true
+		}
+	}
+	return out
+}
+
+// joinSends makes rcs and rrcs of a receive and the send of what came, where one block has both peers.
+func joinSends(ops []op, partner map[int]int) {
+	for i := range ops {
+		j := forward(ops, i)
+		if j < 0 {
+			continue
+		}
+		if to, has := partner[ops[i].from]; !has || to != ops[j].to {
+			continue
+		}
+		ops[i].to = ops[j].to
+		if ops[i].kind == opR {
+			ops[i].kind = opRcs
+		} else {
+			ops[i].kind = opRrcs
+		}
+		ops[j].gone = true
+	}
+}

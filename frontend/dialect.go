@@ -34,7 +34,7 @@ var dialects = []Dialect{
 	},
 	{
 		Name: mscclpp.Name, Summary: "MSCCL++ execution plan in JSON, schema of v0.8 and later",
-		Is:   mscclpp.Is,
+		Is: mscclpp.Is, Runtimes: mscclpp.Runtimes(),
 		Read: func(files []plan.File) (*plan.Program, []plan.Finding) { return mscclpp.Program(files[0]) },
 	},
 	{

@@ -58,7 +58,7 @@ func (t *Topology) checkSIPs(l *ledger) {
 		l.disagree(grid, "the SIP grid is %d × %d = %d, the number of SIPs %d; they must agree%s",
 			s.W, s.H, s.W*s.H, s.Count, l.both(grid...))
 	}
-	if w, h := s.Grid(); len(t.System.Levels) == 0 && s.W == 0 && s.H == 0 && h == 1 && w > 1 && (s.Topology == "torus_2d" || s.Topology == "mesh_2d_no_wrap") {
+	if w, h := s.Grid(); len(t.System.Levels) == 0 && s.W == 0 && s.H == 0 && h == 1 && w > 1 && s.network().Dims {
 		l.disagree([]string{"system.sips.count", "system.sips.topology"},
 			"%d SIPs make no square for %s; give system.sips.w and system.sips.h", s.Count, s.Topology)
 	}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"reflect"
 	"strconv"
-	"strings"
 	"sync"
 
 	"kernbench/unit"
@@ -32,7 +31,7 @@ const (
 //	doc    what it means, for the JSON Schema and for people
 //	min    smallest and
 //	max    largest value allowed, in YAML syntax, so "1s" for a time
-//	enum   the words allowed, separated by |
+//	enum   the words allowed, separated by |; or those of networks: see networkWords
 //	unique the elements of the list must differ
 //	zero   a word that stands for 0, which no number does
 type field struct {
@@ -76,7 +75,7 @@ func describe(typ reflect.Type, tag reflect.StructTag) *field {
 		f.optional, f.typ = typ.Elem().Kind() != reflect.Struct, typ.Elem()
 	}
 	if words := tag.Get("enum"); words != "" {
-		f.enum = strings.Split(words, "|")
+		f.enum = wordsOf(words)
 	}
 	switch f.kind = kindOf(f.typ); f.kind {
 	case kindStruct:

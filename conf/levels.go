@@ -9,7 +9,7 @@ import (
 // Level is one level of the network between SIPs. What is left out is the zero value.
 type Level struct {
 	Name      string    `conf:"name" doc:"what its switches and gateways are called; left out: level0, level1, ..."`
-	Network   string    `conf:"network" doc:"how its members are joined" enum:"ring|mesh|torus|full|switch|fat_tree|dragonfly"`
+	Network   string    `conf:"network" doc:"how its members are joined" enum:"@sips"`
 	Count     int       `conf:"count" doc:"number of members; left out: the product of dims" min:"1" max:"1048576"`
 	Dims      []int     `conf:"dims" doc:"members along each dimension of a mesh or torus, of which there may be any number; the first one counts fastest" min:"1" max:"1048576"`
 	Join      string    `conf:"join" doc:"each: every SIP has a link of its own into this level, so that there is a plane of it for each SIP of a group of the levels below; group: a group of the levels below has one way out, a gateway; left out: each" enum:"each|group"`
@@ -68,13 +68,12 @@ func (s *System) Between() []Level {
 		return s.Levels
 	}
 	one := Level{Count: s.SIPs.Count, Link: s.Link, Switch: s.Switch, Network: s.SIPs.Topology}
-	switch s.SIPs.Topology {
-	case "ring_1d":
-		one.Network = "ring"
-	case "torus_2d", "mesh_2d_no_wrap":
-		one.Network, _, _ = strings.Cut(s.SIPs.Topology, "_")
-		w, h := s.SIPs.Grid()
-		one.Dims = []int{w, h}
+	if n := s.SIPs.network(); n.Name != "" {
+		one.Network = n.Name
+		if n.Dims {
+			w, h := s.SIPs.Grid()
+			one.Dims = []int{w, h}
+		}
 	}
 	return []Level{one}
 }
@@ -155,13 +154,15 @@ func (t *Topology) checkLevel(l *ledger, i int) {
 	wrong := func(key, format string, args ...any) {
 		l.disagree([]string{join(here, key)}, format, args...)
 	}
-	grid := level.Network == "mesh" || level.Network == "torus"
+	network := FindNetwork(level.Network)
+	grid := network.Dims
 	switch {
 	case level.Network == "":
-		l.disagree([]string{here}, "the level names no network; ring, mesh, torus, full, switch, fat_tree or dragonfly is expected")
+		l.disagree([]string{here}, "the level names no network; %s is expected", oneOf(wordsOf("@sips")))
 		return
 	case len(level.Dims) > 0 && !grid:
-		wrong("dims", "dims are for mesh and torus; a %s has a count", level.Network)
+		wrong("dims", "dims are for %s; a %s has a count",
+			strings.Join(namesOf(func(n Network) string { return nameIf(n, n.Dims) }), " and "), level.Network)
 	case len(level.Dims) > maxDims:
 		wrong("dims", "found %d dimensions; at most %d are allowed", len(level.Dims), maxDims)
 	case grid && len(level.Dims) == 0:
@@ -179,26 +180,24 @@ func (t *Topology) checkLevel(l *ledger, i int) {
 		wrong("join", "the innermost level joins SIPs: there is no group below it that could have a gateway")
 	}
 	for _, only := range []struct {
-		key      string
-		given    bool
-		networks []string
+		key   string
+		given bool
 	}{
-		{"fat_tree", level.FatTree != FatTree{}, []string{"fat_tree"}},
-		{"dragonfly", level.Dragonfly != Dragonfly{}, []string{"dragonfly"}},
-		{"switch", level.Switch != Switch{}, []string{"switch", "fat_tree", "dragonfly"}},
-		{"paths", level.Paths != "", []string{"fat_tree", "dragonfly"}},
+		{"fat_tree", level.FatTree != FatTree{}},
+		{"dragonfly", level.Dragonfly != Dragonfly{}},
+		{"switch", level.Switch != Switch{}},
+		{"paths", level.Paths != ""},
 	} {
-		if only.given && !slices.Contains(only.networks, level.Network) {
-			wrong(only.key, "the key belongs to network: %s, and this is a %s", oneOf(only.networks), level.Network)
+		if only.given && !slices.Contains(network.Keys, only.key) {
+			wrong(only.key, "the key belongs to network: %s, and this is a %s", oneOf(networksWith(only.key)), level.Network)
 		}
 	}
 	if level.Gateway != (Switch{}) && !level.ByGroup() {
 		wrong("gateway", "there are gateways with join: group only")
 	}
-	switch {
-	case level.Network == "fat_tree" && level.FatTree.Radix == 0:
-		l.disagree([]string{here}, "a fat_tree needs fat_tree.radix, the ports of a switch")
-	case level.Network == "dragonfly" && (level.Dragonfly.Routers == 0 || level.Dragonfly.PerRouter == 0):
-		l.disagree([]string{here}, "a dragonfly needs dragonfly.routers, the routers in a group, and dragonfly.per_router, the members at each")
+	if network.Missing != nil {
+		if missing := network.Missing(level); missing != "" {
+			l.disagree([]string{here}, "a %s needs %s", level.Network, missing)
+		}
 	}
 }

@@ -32,7 +32,7 @@ type System struct {
 // SIPs says how many SIPs there are and how they are joined.
 type SIPs struct {
 	Count       int    `conf:"count" doc:"number of SIPs; with levels it follows from them" min:"1" max:"1048576"`
-	Topology    string `conf:"topology" doc:"network between SIPs" enum:"switch|ring_1d|torus_2d|mesh_2d_no_wrap|full"`
+	Topology    string `conf:"topology" doc:"network between SIPs" enum:"@short"`
 	W           int    `conf:"w" doc:"width of the SIP grid (torus_2d, mesh_2d_no_wrap); 0: the square root of count" min:"0" max:"65536"`
 	H           int    `conf:"h" doc:"height of the SIP grid; w × h must be count" min:"0" max:"65536"`
 	CubesPerSIP int    `conf:"cubes_per_sip" doc:"redundant: 0, or the product of sip.cube_mesh.w and h" min:"0" max:"1048576"`
@@ -61,7 +61,7 @@ type SIP struct {
 type CubeMesh struct {
 	W       int    `conf:"w" doc:"cubes per row" min:"1" max:"1024"`
 	H       int    `conf:"h" doc:"rows of cubes" min:"1" max:"1024"`
-	Network string `conf:"network" doc:"how the cubes are joined" enum:"mesh|torus|ring|full|switch"`
+	Network string `conf:"network" doc:"how the cubes are joined" enum:"@cubes"`
 	Switch  Switch `conf:"switch" doc:"the switch between cubes, for network: switch"`
 }
 
@@ -195,7 +195,7 @@ func (s SIPs) Grid() (w, h int) {
 	case s.H > 0:
 		return s.Count / s.H, s.H
 	}
-	if s.Topology == "torus_2d" || s.Topology == "mesh_2d_no_wrap" {
+	if s.network().Dims {
 		for side := 1; side*side <= s.Count; side++ {
 			if side*side == s.Count {
 				return side, side

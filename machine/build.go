@@ -48,6 +48,7 @@ func build(t *conf.Topology) (*Machine, error) {
 	if inner.limit > 0 && m.cubes > inner.limit {
 		return nil, t.Errorf("sip.cube_mesh.network", "%q joins at most %d cubes; the SIP has %d", mesh.Network, inner.limit, m.cubes)
 	}
+	m.look = inner.cubes
 	m.inSIP = inner.build(size{n: m.cubes, w: mesh.W, h: mesh.H, shore: m.shore})
 	m.ends = m.inSIP.edges()
 	if m.row = m.cubes; inner.grid {

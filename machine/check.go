@@ -125,7 +125,7 @@ func checkLevels(t *conf.Topology, refuse func(key, format string, args ...any))
 			grid *= min(max(d, 0), maxSIPs)
 			grid = min(grid, maxSIPs+1)
 		}
-		wantsGrid := l.Network == "mesh" || l.Network == "torus"
+		wantsGrid := conf.FindNetwork(l.Network).Dims
 		switch n, short := l.Members(), len(t.System.Levels) == 0; {
 		case short && wantsGrid && grid != n:
 			refuse(key("dims"), "a grid of %d × %d SIPs has not %d SIPs", l.Dims[0], l.Dims[1], n)

@@ -105,7 +105,15 @@ func (d *dragonfly) take(e int, channel uint8) step {
 }
 
 var _ = register(kind{
-	names: []string{"dragonfly"},
+	Network: conf.Network{
+		Name: "dragonfly", Keys: []string{"dragonfly", "switch", "paths"},
+		Missing: func(l *conf.Level) string {
+			if l.Dragonfly.Routers == 0 || l.Dragonfly.PerRouter == 0 {
+				return "dragonfly.routers, the routers in a group, and dragonfly.per_router, the members at each"
+			}
+			return ""
+		},
+	},
 	fit: func(p *plan, l *conf.Level) (key string, err error) {
 		f := &l.Dragonfly
 		p.pick = pickerOf(l)

@@ -164,7 +164,16 @@ func pickerOf(l *conf.Level) picker {
 }
 
 var _ = register(kind{
-	names: []string{"fat_tree"},
+	Network: conf.Network{
+		Name: "fat_tree", Keys: []string{"fat_tree", "switch", "paths"},
+		Missing: func(l *conf.Level) string {
+			if l.FatTree.Radix == 0 {
+				return "fat_tree.radix, the ports of a switch"
+			}
+			return ""
+		},
+	},
+	look: Look{Layout: Tiers},
 	fit: func(p *plan, l *conf.Level) (key string, err error) {
 		p.pick = pickerOf(l)
 		p.tree, err = shapeOf(p.sites(), &l.FatTree)

@@ -1,5 +1,7 @@
 package machine
 
+import "kernbench/conf"
+
 // full joins every site to every other, and each to the shore, by links of its own.
 type full struct {
 	size
@@ -46,8 +48,10 @@ func (f *full) next(_, at, to int) step {
 }
 
 var _ = register(kind{
-	names: []string{"full"},
-	limit: 1024,
-	build: newFull,
-	join:  func(p plan) network { return newFull(size{n: p.sites()}) },
+	Network: conf.Network{Name: "full", Short: "full"},
+	look:    Look{Layout: EachOther, Title: "%s, each joined to each"},
+	cubes:   Look{Layout: EachOther, Title: "%s, each joined to each"},
+	limit:   1024,
+	build:   newFull,
+	join:    func(p plan) network { return newFull(size{n: p.sites()}) },
 })

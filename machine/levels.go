@@ -27,6 +27,7 @@ type levels struct {
 // level is one level. Its networks are all alike; sites of theirs are numbered as network says, with a gateway for shore.
 type level struct {
 	net     network
+	look    Look
 	name    string // of its switches and gateways; "" in the short form
 	n       int    // members of a network
 	below   int    // SIPs in a member, which is a group of the levels below
@@ -70,7 +71,7 @@ func newLevels(t *conf.Topology, small bool) (*levels, error) {
 		default:
 			p.n = min(p.n, otherWindow)
 		}
-		at := level{net: k.join(p), name: c.Name, n: p.n, below: l.sips, span: l.sips * p.n, group: c.ByGroup(), gateway: p.gateway, planes: 1}
+		at := level{net: k.join(p), look: k.look, name: c.Name, n: p.n, below: l.sips, span: l.sips * p.n, group: c.ByGroup(), gateway: p.gateway, planes: 1}
 		if at.name == "" && len(t.System.Levels) > 0 {
 			at.name = fmt.Sprintf("level%d", i)
 		}

@@ -52,6 +52,7 @@ type Machine struct {
 	specs   *specs
 	outside *levels // between SIPs; nil where there is one
 	levels  []Level // of outside, in words
+	look    Look    // of the network of cubes
 
 	shore    bool          // whether a SIP has an IO chiplet: there is more than one SIP
 	perSIP   int           // nodes of a SIP outside its cubes: the IO chiplet, switches between cubes

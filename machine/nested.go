@@ -10,11 +10,12 @@ import (
 // Level is one level of the network between SIPs.
 type Level struct {
 	Name    string // "" where it is the only one and described without levels
-	Network string // ring, mesh, torus, full, switch, fat_tree, dragonfly
-	Dims    []int  // members along each dimension; one number where the network has no dimensions
-	Members int    // their product
-	Below   int    // SIPs in a member
-	Planes  bool   // every SIP has a link of its own into it; else each group of several SIPs has one way out
+	Network string // by the name that topology.yaml has for it
+	Look    Look
+	Dims    []int // members along each dimension; one number where the network has no dimensions
+	Members int   // their product
+	Below   int   // SIPs in a member
+	Planes  bool  // every SIP has a link of its own into it; else each group of several SIPs has one way out
 	Rate    unit.Rate
 	Line    unit.Rate // of the line, for information; 0: not known
 }
@@ -64,7 +65,7 @@ func (l *levels) words(t *conf.Topology) []Level {
 	for i, c := range t.System.Between() {
 		at := &l.at[i]
 		w := Level{
-			Name: at.name, Network: c.Network, Dims: c.Dims, Members: at.n, Below: at.below, Planes: !at.group,
+			Name: at.name, Network: c.Network, Look: at.look, Dims: c.Dims, Members: at.n, Below: at.below, Planes: !at.group,
 			Rate: c.Link.BW, Line: c.Link.Line,
 		}
 		if len(w.Dims) == 0 {

@@ -61,11 +61,13 @@ type network interface {
 
 // A kind is a way of wiring cubes, SIPs or both. A new one is a file with a network and a call of register at its foot.
 type kind struct {
-	names []string           // as topology.yaml writes it
-	grid  bool               // whether w and h mean something to it
-	ring  bool               // whether it wraps, so that its shortest ways need five sites in a line to show all they do
-	limit int                // most sites, where links are too many beyond; 0 is no limit
-	build func(size) network // joins cubes; nil: it cannot
+	conf.Network                    // what topology.yaml says of it
+	look         Look               // how a level of it is drawn
+	cubes        Look               // how it is drawn where it joins cubes
+	grid         bool               // whether w and h mean something to it
+	ring         bool               // whether it wraps, so that its shortest ways need five sites in a line to show all they do
+	limit        int                // most sites, where links are too many beyond; 0 is no limit
+	build        func(size) network // joins cubes; nil: it cannot
 
 	// Of levels of SIPs. fit completes a plan from what topology.yaml says of the level, or names the key that is wrong;
 	// nil: there is nothing to it. small is the plan of a network that shows all that one of this kind can do, for the check of
@@ -97,7 +99,9 @@ var kinds []kind
 
 // register makes a kind known. It returns a value so that it can stand in a variable declaration.
 func register(k kind) struct{} {
+	k.Network.Cubes, k.SIPs = k.build != nil, k.join != nil
 	kinds = append(kinds, k)
+	conf.RegisterNetwork(k.Network)
 	return struct{}{}
 }
 
@@ -109,10 +113,10 @@ func findKind(name string, usable func(*kind) bool) (*kind, error) {
 		if !usable(k) {
 			continue
 		}
-		if slices.Contains(k.names, name) {
+		if k.Name == name {
 			return k, nil
 		}
-		known = append(known, k.names...)
+		known = append(known, k.Name)
 	}
 	slices.Sort(known)
 	return nil, fmt.Errorf("there is no network %q; there are %s", name, strings.Join(known, ", "))

@@ -33,8 +33,8 @@ func TestNetworksTakeShortestWays(t *testing.T) {
 		{"switch", func(a, b, w, h int) int { return 2 * min(1, max(a-b, b-a)) }},
 	}
 	for i := range kinds {
-		if k := &kinds[i]; k.build != nil && !slices.ContainsFunc(tests, func(test kindTest) bool { return test.name == k.names[0] }) {
-			t.Errorf("%s is not tested", k.names[0])
+		if k := &kinds[i]; k.build != nil && !slices.ContainsFunc(tests, func(test kindTest) bool { return test.name == k.Name }) {
+			t.Errorf("%s is not tested", k.Name)
 		}
 	}
 	for _, test := range tests {
@@ -121,7 +121,7 @@ func TestUnknownNetwork(t *testing.T) {
 		want   string
 	}{
 		{ofCubes, `there is no network "hypercube"; there are full, mesh, ring, switch, torus`},
-		{ofSIPs, `there is no network "hypercube"; there are dragonfly, fat_tree, full, mesh, ring, switch, torus`},
+		{ofSIPs, `there is no network "hypercube"; there are dragonfly, fat_tree, full, mesh, ring, square, switch, torus`},
 	} {
 		if _, err := findKind("hypercube", test.usable); err == nil || err.Error() != test.want {
 			t.Errorf("error %q, want %q", err, test.want)

@@ -4,8 +4,10 @@ import "kernbench/conf"
 
 // A ring is a torus of one row. Its cubes lie around the SIP's way out, each with its own link to it.
 var _ = register(kind{
-	names: []string{"ring"},
-	ring:  true,
+	Network: conf.Network{Name: "ring", Short: "ring_1d"},
+	look:    Look{Layout: Line},
+	cubes:   Look{Layout: Grid, Wraps: true},
+	ring:    true,
 	build: func(s size) network {
 		s.w, s.h = s.n, 1
 		return newGrid(s, true, true)

@@ -1,5 +1,7 @@
 package machine
 
+import "kernbench/conf"
+
 // crossbar joins every site to one switch, and each to the shore by a link of its own.
 type crossbar struct {
 	size
@@ -53,7 +55,9 @@ func (c *crossbar) next(_, at, to int) step {
 }
 
 var _ = register(kind{
-	names: []string{"switch"},
-	build: newCrossbar,
-	join:  func(p plan) network { return newCrossbar(size{n: p.sites()}) },
+	Network: conf.Network{Name: "switch", Short: "switch", Keys: []string{"switch"}},
+	look:    Look{Title: "%s on a switch"},
+	cubes:   Look{Title: "%s on a switch"},
+	build:   newCrossbar,
+	join:    func(p plan) network { return newCrossbar(size{n: p.sites()}) },
 })

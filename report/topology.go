@@ -81,10 +81,8 @@ func titleOf(s *draw.Stage) string {
 	switch {
 	case members == 1:
 		text += "one " + s.Member
-	case s.Network == "switch":
-		text += fmt.Sprintf("%s on a switch", many(members, s.Member))
-	case s.Network == "full":
-		text += fmt.Sprintf("%s, each joined to each", many(members, s.Member))
+	case s.Look.Title != "":
+		text += strings.ReplaceAll(s.Look.Title, "%s", many(members, s.Member))
 	case len(s.Dims) > 1:
 		sizes := make([]string, len(s.Dims))
 		for i, n := range s.Dims {

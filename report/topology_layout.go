@@ -4,6 +4,7 @@ import (
 	"math"
 	"strings"
 
+	"kernbench/machine"
 	"kernbench/machine/draw"
 )
 
@@ -30,7 +31,7 @@ const (
 	routerCell = 72
 )
 
-// layOut places the nodes of a network: a grid for mesh and torus, rows for a fat tree, else circles.
+// layOut places the nodes of a network as its look says.
 func layOut(s *draw.Stage) *panel {
 	p := &panel{stage: s, at: make([]spot, len(s.Nodes))}
 	var members, hubs []int
@@ -43,9 +44,9 @@ func layOut(s *draw.Stage) *panel {
 		}
 	}
 	switch {
-	case s.Network == "mesh" || s.Network == "torus" || s.Network == "ring" && len(s.Dims) > 1:
+	case s.Look.Layout == machine.Grid:
 		p.grid(members, hubs)
-	case s.Network == "fat_tree":
+	case s.Look.Layout == machine.Tiers:
 		p.rows(members, hubs)
 	default:
 		p.circle(members, hubs)
@@ -184,8 +185,7 @@ func (p *panel) joint(j *draw.Joint) (bow bool, ok bool) {
 		return false, false
 	}
 	s := p.stage
-	grid := s.Network == "mesh" || s.Network == "torus" || s.Network == "ring" && len(s.Dims) > 1
-	if !grid || !s.Nodes[j.From].Member || !s.Nodes[j.To].Member {
+	if s.Look.Layout != machine.Grid || !s.Nodes[j.From].Member || !s.Nodes[j.To].Member {
 		return false, true
 	}
 	wide, high := abs(a.x-b.x), abs(a.y-b.y)

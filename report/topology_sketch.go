@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"kernbench/machine"
 	"kernbench/machine/draw"
 )
 
@@ -29,15 +30,15 @@ func sketch(s *draw.Stage) []string {
 	var lines []string
 	switch {
 	case len(members) <= 1 && s.Member != "router":
-	case s.Network == "ring" && len(s.Dims) == 1:
+	case s.Look.Layout == machine.Line:
 		names := namesOf(s, members)
 		if len(names) > 8 {
 			names = slices.Concat(names[:4], []string{"..."}, names[len(names)-2:])
 		}
 		lines = append(lines, strings.Join(append(names, names[0]), " -- "))
-	case s.Network == "full":
+	case s.Look.Layout == machine.EachOther:
 		lines = append(lines, runsOf(namesOf(s, members))+" -- each other")
-	case s.Network == "mesh" || s.Network == "torus" || s.Network == "ring":
+	case s.Look.Layout == machine.Grid:
 		lines = grid(s)
 	}
 	for i, hub := range hubs {
@@ -184,7 +185,7 @@ func grid(s *draw.Stage) []string {
 	for i, n := range s.Dims[min(2, len(s.Dims)):] {
 		lines = append(lines, fmt.Sprintf("dimension %d: %d of these planes", i+3, n))
 	}
-	if s.Network == "torus" || s.Network == "ring" {
+	if s.Look.Wraps {
 		lines = append(lines, "~ goes round to the other side")
 	}
 	return lines

@@ -65,12 +65,14 @@ func (k *LinkKind) Share() float64 {
 // Stage is one network of the machine, the first of those that are alike.
 type Stage struct {
 	Name    string  `json:"name"`
-	Network string  `json:"network"` // mesh, torus, ring, full, switch, fat_tree, dragonfly
+	Network string  `json:"network"` // by the name that topology.yaml has for it
 	Dims    []int   `json:"dims"`    // members along each dimension; one number where there are none
 	Member  string  `json:"member"`  // what it joins, such as "cube"
 	Alike   int     `json:"alike"`   // such networks in the machine
 	Nodes   []Node  `json:"nodes"`   // members first, in their order
 	Joins   []Joint `json:"joins"`
+
+	Look machine.Look `json:"-"`
 }
 
 // Node is a place in a stage.

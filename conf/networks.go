@@ -1,0 +1,93 @@
+package conf
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Network is what topology.yaml may say of one kind of network. Package machine registers one for
+// each kind that it builds.
+type Network struct {
+	Name  string
+	Short string // its word in system.sips.topology; "": it has none
+	Cubes bool   // joins the cubes of a SIP
+	SIPs  bool   // joins the members of a level
+
+	Dims bool     // its members form a grid: a level has dims
+	Keys []string // keys of a level that belong to it, of those that not every network has
+
+	// Missing returns what a level of this kind lacks, in words; "" if nothing. May be nil.
+	Missing func(*Level) string
+}
+
+var networks []Network
+
+// RegisterNetwork makes a kind of network known. It panics if there is one of that name.
+func RegisterNetwork(n Network) {
+	at, found := slices.BinarySearchFunc(networks, n.Name, func(known Network, name string) int { return strings.Compare(known.Name, name) })
+	if found {
+		panic(fmt.Sprintf("conf: two networks are called %s", n.Name))
+	}
+	networks = slices.Insert(networks, at, n)
+}
+
+// FindNetwork returns the kind of network called name, or the zero value.
+func FindNetwork(name string) Network {
+	for _, n := range networks {
+		if n.Name == name {
+			return n
+		}
+	}
+	return Network{}
+}
+
+// network is the kind that joins the SIPs where there are no levels, or the zero value.
+func (s *SIPs) network() Network {
+	for _, n := range networks {
+		if n.Short == s.Topology && n.Short != "" {
+			return n
+		}
+	}
+	return Network{}
+}
+
+// The words of keys that name a network, by what stands in an enum tag for them.
+var networkWords = map[string]func(Network) string{
+	"@sips":  func(n Network) string { return nameIf(n, n.SIPs) },
+	"@cubes": func(n Network) string { return nameIf(n, n.Cubes) },
+	"@short": func(n Network) string { return n.Short },
+}
+
+func nameIf(n Network, usable bool) string {
+	if usable {
+		return n.Name
+	}
+	return ""
+}
+
+// wordsOf lists the words of an enum tag.
+func wordsOf(tag string) []string {
+	word, ok := networkWords[tag]
+	if !ok {
+		return strings.Split(tag, "|")
+	}
+	return namesOf(word)
+}
+
+// namesOf lists what word returns of each network, in order, without empty ones.
+func namesOf(word func(Network) string) []string {
+	var words []string
+	for _, n := range networks {
+		if w := word(n); w != "" {
+			words = append(words, w)
+		}
+	}
+	slices.Sort(words)
+	return words
+}
+
+// networksWith lists the networks that a key of a level belongs to.
+func networksWith(key string) []string {
+	return namesOf(func(n Network) string { return nameIf(n, slices.Contains(n.Keys, key)) })
+}

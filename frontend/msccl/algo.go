@@ -95,6 +95,7 @@ func (o op) writesDst() bool { return o == opR || o == opRcs || o >= opRrc }
 const (
 	mostRanks    = 1 << 16
 	mostChunks   = 1 << 20
+	mostCells    = 1 << 23 // chunks of all ranks
 	mostBlocks   = 1 << 16
 	mostStepS    = 1 << 20
 	mostChannels = 32
@@ -188,6 +189,13 @@ func (r *reader) root(e *element) *algo {
 		if len(a.gpus) > 64 { // enough to know that it is wrong
 			break
 		}
+	}
+	cells := a.ngpus * 2 * a.chunks
+	for id := range a.gpus {
+		cells += a.gpus[id].chunks[input] + a.gpus[id].chunks[output] + a.gpus[id].chunks[scratch]
+	}
+	if cells > mostCells {
+		r.reject(a.line, "the buffers of all gpus have %d chunks, want at most %d", cells, mostCells)
 	}
 	for id := range a.gpus {
 		if !a.gpus[id].has {

@@ -33,6 +33,8 @@ type reader struct {
 const (
 	mostFindings = 20
 	mostBytes    = 256 << 20
+
+	mostAttributes = 63 // of an element
 )
 
 // reject adds a PARSE-REJECT finding.
@@ -107,6 +109,10 @@ func shorten(s string) string {
 // start makes an element of a start tag, and looks for attributes that are there twice.
 func (r *reader) start(t xml.StartElement) *element {
 	e := &element{name: t.Name.Local, line: r.tag, attr: t.Attr}
+	if n := len(e.attr); n > mostAttributes {
+		r.reject(e.line, "%s has %d attributes, want at most %d", shorten(e.name), n, mostAttributes)
+		e.attr = e.attr[:mostAttributes]
+	}
 	for i := range e.attr {
 		for k := range i {
 			if e.attr[k].Name == e.attr[i].Name {
@@ -121,7 +127,7 @@ func (r *reader) start(t xml.StartElement) *element {
 func (e *element) text(name string) (string, bool) {
 	for i := range e.attr {
 		if e.attr[i].Name.Local == name && e.attr[i].Name.Space == "" {
-			e.used |= 1 << min(i, 63)
+			e.used |= 1 << i
 			return e.attr[i].Value, true
 		}
 	}
@@ -172,7 +178,7 @@ func (r *reader) integer(e *element, name, v string, low, high int64) int64 {
 // rest notes the attributes that nothing asked for.
 func (r *reader) rest(e *element) {
 	for i := range e.attr {
-		if e.used&(1<<min(i, 63)) == 0 {
+		if e.used&(1<<i) == 0 {
 			r.unknown["attribute "+e.attr[i].Name.Local+" of "+e.name]++
 		}
 	}

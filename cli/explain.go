@@ -22,8 +22,13 @@ type explaining struct {
 	top     int
 	rank    rankFlag
 	between between
+	whatIf  string // "list", KEY=VALUE, or "" without the flag
+	sets    []string
 	format  string
 }
+
+// aList is the value of --what-if without one.
+const aList = "list"
 
 func (a *app) explainCommand() *cobra.Command {
 	var x explaining
@@ -38,7 +43,7 @@ docs/explain.md says what each reason means.
 		Example: `  kernbench explain --algorithm ring_allreduce --ranks 8 --n-elem 65536
   kernbench explain --topology dgx-h100 --algorithm ring_allreduce_chunked --rank 3 --top 20
   kernbench explain --between 2us,5us --format json`,
-		Args: nothing,
+		Args: x.arguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if clash != nil {
 				return clash
@@ -68,6 +73,8 @@ func (x *explaining) add(f *pflag.FlagSet) {
 	x.top = 10
 	f.Var((*count)(&x.top), "top", "rows of each table, and kinds of waits")
 	f.Var(&x.rank, "rank", "explain the end of this rank; it waits for the others after that")
+	f.StringVar(&x.whatIf, "what-if", "", "simulate again with one thing changed at a time: a list made from the path's resources, or `KEY=VALUE` (repeat the word for more)")
+	f.Lookup("what-if").NoOptDefVal = aList
 	f.Var(&x.between, "between", "explain this part of the simulated time only: `T1,T2` such as 2us,5us")
 }
 
@@ -78,6 +85,13 @@ func (a *app) explain(ctx context.Context, x *explaining) error {
 	bar := newProgress(a.err)
 	s.Run.Progress, s.Run.Command = bar.report, a.commandLine()
 	r, res, err := explain.Run(ctx, s)
+	if err == nil && x.whatIf != "" {
+		r.Changes, err = r.WhatIf(ctx, x.changes())
+		if err != nil {
+			bar.done()
+			return interrupted(ctx, errors.Join(show(a, x.format, r, report.Explain(x.top)), err))
+		}
+	}
 	bar.done()
 	if err != nil {
 		if res != nil && fault.Is(err) {
@@ -92,6 +106,28 @@ func (a *app) explain(ctx context.Context, x *explaining) error {
 		return errWrong
 	}
 	return nil
+}
+
+// arguments takes settings behind --what-if: that flag can do without a value.
+func (x *explaining) arguments(cmd *cobra.Command, args []string) error {
+	x.sets = nil
+	for _, arg := range args {
+		if x.whatIf == "" || !strings.Contains(arg, "=") {
+			return nothing(cmd, args)
+		}
+		x.sets = append(x.sets, arg)
+	}
+	return nil
+}
+
+// changes says which changes to try.
+func (x *explaining) changes() explain.WhatIf {
+	w := explain.WhatIf{Sets: x.sets, Top: 5}
+	if x.whatIf != aList {
+		w.Sets = append([]string{x.whatIf}, w.Sets...)
+	}
+	w.List = len(w.Sets) == 0
+	return w
 }
 
 func resultOK(res *run.Result) bool { return res == nil || res.OK() }

@@ -71,6 +71,49 @@ func explained(b *bufio.Writer, r *explain.Report, top int) {
 	for _, n := range r.Notes {
 		fmt.Fprintf(b, "note: %s\n", n)
 	}
+	changes(b, r.Changes, top)
+}
+
+// changes prints what was tried, the best first.
+func changes(b *bufio.Writer, all []explain.Change, top int) {
+	if len(all) == 0 {
+		return
+	}
+	t := Table{Head: []string{"what if", ">time", ">saved", ">%", ">blame", "then the largest", "flags"}}
+	anomalies, failed := 0, 0
+	for i, c := range all {
+		switch {
+		case c.Error != "":
+			failed++
+			continue
+		case c.Anomaly:
+			anomalies++
+		}
+		if i >= max(top, 1) {
+			continue
+		}
+		blame := ""
+		if c.Bounded {
+			blame = c.Blame.String()
+		}
+		if c.Anomaly {
+			blame += " *"
+		}
+		t.Add(c.Name, c.Time.String(), c.Saved.String(), oneDecimal(c.Percent), blame, c.Next, c.Flags)
+	}
+	fmt.Fprintln(b)
+	t.Write(b) // to a buffer, whose Flush tells of errors
+	if tried := len(all) - failed; tried > top {
+		fmt.Fprintf(b, "%d more changes save less\n", tried-top)
+	}
+	if anomalies > 0 {
+		fmt.Fprintf(b, "* %d of %d changes save more than their blame: messages or kernels meet in another order\n", anomalies, len(all)-failed)
+	}
+	for _, c := range all {
+		if c.Error != "" {
+			fmt.Fprintf(b, "not tried: %s: %s\n", c.Name, c.Error)
+		}
+	}
 }
 
 func oneDecimal(f float64) string { return fmt.Sprintf("%.1f", f) }

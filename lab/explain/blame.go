@@ -138,6 +138,7 @@ type Blame struct {
 
 	key   blameKey
 	first unit.Time
+	slots int // of a ring
 }
 
 type blameKey struct {
@@ -157,6 +158,9 @@ func (x *explaining) blames(pieces []piece) []Blame {
 			b = &Blame{
 				Rank: int(o.Rank), PE: x.m.PEName(int(o.PE)), Call: o.Call, Line: o.Line, Resource: x.name(p.at), Class: x.class(p.at),
 				Reason: p.why.String(), key: k, first: p.start,
+			}
+			if p.at.Kind() == cause.Ring {
+				b.slots = x.log.Ring(p.at).Slots
 			}
 			if p.behind != 0 {
 				b.Behind = x.operation(p.behind)

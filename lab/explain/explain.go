@@ -55,15 +55,23 @@ type Report struct {
 	Gap       *Gap    `json:"gap,omitempty"` // to the bound; nil: none is known
 	Slots     *Slots  `json:"slots,omitempty"`
 
+	Changes []Change `json:"what_if,omitempty"` // see WhatIf
+
 	Points int        `json:"points"` // of the log of causes
 	Notes  []string   `json:"notes"`
 	MadeBy run.MadeBy `json:"made_by"`
+
+	Protocol string `json:"protocol,omitempty"`
+
+	machine *machine.Machine
+	buffer  unit.Bytes // of links
 }
 
 // explaining is a run that is explained.
 type explaining struct {
 	log *cause.Log
 	m   *machine.Machine
+	job *run.Job
 }
 
 // Run performs a run and explains its time. The error is that of the run, or says why the time cannot be
@@ -89,7 +97,7 @@ func explain(ctx context.Context, s Spec) (*Report, *run.Result, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	x.m = job.Machine
+	x.m, x.job = job.Machine, job
 	res, err := job.Run(ctx)
 	if err != nil {
 		return nil, res, err
@@ -106,6 +114,7 @@ func (x *explaining) report(s *Spec, res *run.Result) (*Report, error) {
 		Rank: s.Rank, Points: x.log.Points(), MadeBy: res.MadeBy, Notes: []string{}, Story: []Wait{},
 	}
 	r.From, r.Until = s.From, s.Until
+	r.machine, r.buffer, r.Protocol = x.m, x.job.Topo.Fabric.BufferBytes, x.job.Entries.Defaults.Protocol
 	runs := counted(x.log, res.Counted)
 	if len(runs) != len(res.Counted) {
 		return nil, fmt.Errorf("internal error: causes of %d launches, and times of %d", len(runs), len(res.Counted))

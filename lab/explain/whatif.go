@@ -1,0 +1,262 @@
+package explain
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"kernbench/algorithm"
+	"kernbench/lab/run"
+	"kernbench/machine"
+	"kernbench/record/cause"
+	"kernbench/unit"
+)
+
+// Change is what a run takes with one thing changed. It is simulated, not estimated.
+type Change struct {
+	Name    string    `json:"name"`
+	Flags   string    `json:"flags,omitempty"` // that do the same with kernbench run; "": none do
+	Time    unit.Time `json:"simulated_time_ps"`
+	Saved   unit.Time `json:"saved_ps"` // less than before; negative: more
+	Percent float64   `json:"saved_percent"`
+
+	// Blame is that of what was changed, and of all wake-ups: more cannot be saved, unless the order changes
+	// in which messages and kernels meet. Such a change is an anomaly. Bounded is false where no blame
+	// bounds the change.
+	Bounded bool      `json:"bounded"`
+	Blame   unit.Time `json:"blame_ps,omitempty"`
+	Anomaly bool      `json:"anomaly,omitempty"`
+
+	Next  string `json:"next,omitempty"`  // largest reason of the changed run, and where; "": it was not explained
+	Error string `json:"error,omitempty"` // why there is no time
+
+	spec    run.Spec
+	concern func(b *Blame) bool // blames that the change bears on; nil: not known
+}
+
+// WhatIf says which changes to try.
+type WhatIf struct {
+	List bool     // those that the critical path suggests
+	Sets []string // KEY=VALUE, each alone
+	Top  int      // so many of the best are explained, too
+}
+
+// WhatIf simulates a run again with one thing changed at a time, and ranks the changes by the time that
+// they save. The error is the interruption by ctx, with which come the changes that were tried.
+func (r *Report) WhatIf(ctx context.Context, w WhatIf) ([]Change, error) {
+	var all []Change
+	if w.List {
+		all = r.suggestions()
+	}
+	for _, set := range w.Sets {
+		all = append(all, r.bySet("--set "+set, nil, set))
+	}
+	for i := range all {
+		if ctx.Err() != nil {
+			return all[:i], ctx.Err()
+		}
+		r.try(ctx, &all[i])
+	}
+	slices.SortStableFunc(all, func(a, b Change) int {
+		if (a.Error == "") != (b.Error == "") {
+			return cmp.Compare(len(a.Error), len(b.Error))
+		}
+		return cmp.Compare(b.Saved, a.Saved)
+	})
+	for i := range all[:min(w.Top, len(all))] {
+		if c := &all[i]; c.Error == "" && ctx.Err() == nil {
+			if next, _, err := explain(ctx, Spec{Run: c.spec}); err == nil {
+				c.Next = next.bottleneck()
+			}
+		}
+	}
+	return all, ctx.Err()
+}
+
+// bottleneck names the largest reason, and the class of resources where most of it is.
+func (r *Report) bottleneck() string {
+	if len(r.Reasons) == 0 {
+		return ""
+	}
+	reason := r.Reasons[0]
+	where := shares(r.Blames, r.Explained, func(b *Blame) string {
+		if b.Reason != reason.Name {
+			return ""
+		}
+		return b.Class
+	})
+	s := fmt.Sprintf("%s, %.0f %%", reason.Name, reason.Percent)
+	if len(where) > 0 {
+		s += ": " + where[0].Name
+	}
+	return s
+}
+
+// try simulates a change.
+func (r *Report) try(ctx context.Context, c *Change) {
+	no := false
+	c.spec.Race, c.spec.Causes, c.spec.Progress = &no, nil, nil
+	res, err := run.Run(ctx, c.spec)
+	if err != nil {
+		c.Error = err.Error()
+		return
+	}
+	c.Time, c.Saved = res.SimulatedTime, r.SimulatedTime-res.SimulatedTime
+	if r.SimulatedTime > 0 {
+		c.Percent = 100 * float64(c.Saved) / float64(r.SimulatedTime)
+	}
+	if c.concern == nil {
+		return
+	}
+	c.Bounded = true
+	for i := range r.Blames {
+		// A kernel that need not wait any more needs no wake-up either.
+		if b := &r.Blames[i]; b.key.why == cause.Wake || c.concern(b) {
+			c.Blame += r.Blames[i].Time
+		}
+	}
+	c.Anomaly = c.Saved > c.Blame
+}
+
+// bySet is a change of the configuration.
+func (r *Report) bySet(name string, concern func(*Blame) bool, sets ...string) Change {
+	c := Change{Name: name, spec: r.Spec, concern: concern}
+	c.spec.Sets = append(slices.Clone(r.Spec.Sets), sets...)
+	for i, s := range sets {
+		if i > 0 {
+			c.Flags += " "
+		}
+		c.Flags += "--set " + s
+	}
+	return c
+}
+
+// suggestions are the changes that the critical path suggests.
+func (r *Report) suggestions() []Change {
+	var all []Change
+	for _, class := range r.Classes {
+		all = append(all, r.links(class.Name)...)
+	}
+	has := func(reasons ...cause.Reason) bool {
+		return slices.ContainsFunc(r.Reasons, func(s Share) bool {
+			return slices.ContainsFunc(reasons, func(w cause.Reason) bool { return w.String() == s.Name })
+		})
+	}
+	reason := func(reasons ...cause.Reason) func(*Blame) bool {
+		return func(b *Blame) bool { return slices.Contains(reasons, b.key.why) }
+	}
+	if has(cause.Issue) {
+		all = append(all, r.bySet("issue 0", reason(cause.Issue), "pe.issue_ns=0", "pe.ipcq.send_ns=0", "pe.ipcq.recv_ns=0", "pe.dma.setup_ns=0"))
+	}
+	if has(cause.Arithmetic) {
+		all = append(all, r.bySet("arithmetic of 1 ps a step", reason(cause.Arithmetic),
+			"pe.math.setup_ns=0", "pe.math.clock_ghz=1000", "pe.gemm.setup_ns=0", "pe.gemm.clock_ghz=1000"))
+	}
+	if has(cause.Wake) {
+		all = append(all, r.bySet("wake-up 0", reason(cause.Wake), "defaults.backpressure=sleep", "defaults.wake_cost_ns=0"))
+	}
+	if has(cause.Credit) {
+		all = append(all, r.credits()...)
+	}
+	if has(cause.Protocol) {
+		for _, p := range []string{"simple", "ll", "ll128"} {
+			if c := r.bySet("protocol "+p, nil, "defaults.protocol="+p); p != r.Protocol {
+				all = append(all, c)
+			}
+		}
+	}
+	if r.Collective != "" && r.Spec.Program == "" && r.Spec.Algorithm != "" {
+		for _, a := range algorithm.All() {
+			if a.Collective == r.Collective && a.Name != r.Algorithm {
+				c := Change{Name: "algorithm " + a.Name, Flags: "--algorithm " + a.Name, spec: r.Spec}
+				c.spec.Algorithm = a.Name
+				all = append(all, c)
+			}
+		}
+	}
+	return all
+}
+
+// credits are the changes where credits are waited for: more slots, larger buffers of links.
+func (r *Report) credits() []Change {
+	var all []Change
+	rings, buffers := 0, false
+	for i := range r.Blames {
+		if b := &r.Blames[i]; b.key.why == cause.Credit {
+			rings, buffers = max(rings, b.slots), buffers || b.key.at.Kind() == cause.Buffer
+		}
+	}
+	slots := []int{2 * rings}
+	if r.Slots != nil && r.Slots.Enough != 2*rings {
+		slots = append(slots, r.Slots.Enough)
+	}
+	for _, n := range slots {
+		if rings > 0 {
+			all = append(all, r.bySet(fmt.Sprintf("%d slots", n), nil, fmt.Sprintf("defaults.n_slots=%d", n)))
+		}
+	}
+	if buffers {
+		all = append(all, r.bySet("buffers × 2", nil, fmt.Sprintf("fabric.buffer_bytes=%d", 2*int64(r.buffer))))
+		all = append(all, r.bySet("buffers of 1 GiB", nil, "fabric.buffer_bytes=1GiB"))
+	}
+	return all
+}
+
+// links are the changes of a class of links: twice the rate, any rate, no latency.
+func (r *Report) links(class string) []Change {
+	var ids []machine.LinkID
+	kinds, latency := map[*machine.LinkSpec]bool{}, false
+	for i := range r.Blames {
+		b := &r.Blames[i]
+		if b.Class != class || b.key.at.Kind() != cause.Link {
+			continue
+		}
+		id := machine.LinkID(b.key.at.Number())
+		if spec := r.machine.Spec(id); !kinds[spec] {
+			kinds[spec] = true
+			ids = append(ids, id)
+			latency = latency || spec.Router+spec.Wire > 0
+		}
+	}
+	if ids == nil {
+		return nil
+	}
+	// Credits, acknowledgements and looks at words pass links too, without queueing.
+	concern := func(b *Blame) bool {
+		switch b.key.at.Kind() {
+		case cause.Link, cause.Buffer:
+			return kinds[r.machine.Spec(machine.LinkID(b.key.at.Number()))]
+		case cause.Ring, cause.Peer, cause.Word:
+			return true
+		}
+		return false
+	}
+	change := func(name string, alter func(s *machine.LinkSpec)) Change {
+		c := Change{Name: class + " " + name, spec: r.Spec, concern: concern}
+		before := r.Spec.Alter
+		c.spec.Alter = func(m *machine.Machine) {
+			if before != nil {
+				before(m)
+			}
+			for _, id := range ids {
+				alter(m.Spec(id))
+			}
+		}
+		return c
+	}
+	all := []Change{
+		change("× 2", func(s *machine.LinkSpec) {
+			s.Rate *= 2
+			s.Serial = s.Rate.Serial()
+		}),
+		change("of any rate", func(s *machine.LinkSpec) { s.Rate, s.Serial = anyRate, unit.Serial{} }),
+	}
+	if latency {
+		all = append(all, change("without latency", func(s *machine.LinkSpec) { s.Router, s.Wire = 0, 0 }))
+	}
+	return all
+}
+
+// anyRate is so high that bytes take 1 ps.
+const anyRate = unit.Rate(1 << 60)

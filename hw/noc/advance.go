@@ -34,8 +34,8 @@ func (n *Fabric) advance(mi, e uint32, c trigger) {
 	li := n.linkOf(n.hopOf(m))
 	for {
 		var start, latency unit.Time
-		if kind := n.contentionFree[li]; kind != 0 {
-			start, latency = m.arrived, n.kinds[kind-1].latency
+		if e == onlyEdge && n.contentionFree[li] != 0 {
+			start, latency = m.arrived, n.kinds[n.contentionFree[li]-1].latency
 			m.tail += latency
 		} else {
 			c, start, latency = n.cross(mi, li, e, c)
@@ -83,40 +83,37 @@ func (n *Fabric) cross(mi, li, e uint32, c trigger) (by trigger, start, latency 
 	}
 	if m.in = nowhere; l.own.flags&(exclusive|ample) == 0 && !n.last(m) {
 		m.in = m.into
-		n.buffer(m.into).held += m.bytes
+		n.fill(m.into, m.bytes, start)
 	}
 	return c, start, k.latency
 }
 
 // mayAdvance reports whether a message that approaches a link by an edge starts there before all
-// others that are not there yet, and finds space behind it. If so m.into is set.
+// others that are not there yet, and finds space behind it. If so m.into is set. It looks at the
+// link only if the merge point before it does not decide.
 func (n *Fabric) mayAdvance(m *message, li, e uint32) bool {
-	if n.contentionFree[li] != 0 {
-		return true
-	}
-	l := &n.links[li]
-	if l.own.flags&exclusive != 0 {
-		return true
-	}
-	if n.off&Advance != 0 {
-		return false
-	}
 	if e == onlyEdge {
-		if l.flying > 1 {
+		if n.contentionFree[li] != 0 || n.links[li].own.flags&exclusive != 0 {
+			return true
+		}
+		if n.links[li].flying > 1 {
 			return false // one is ahead of it
 		}
 	} else if x, j := n.edge(e), n.mergePoint(e); x.flying > 1 || j.pending > x.pending ||
 		m.arrived >= n.q.Now()+n.lead+j.otherwise(x) {
 		return false
 	}
+	l := &n.links[li]
 	switch {
+	case n.off&Advance != 0:
+		return false
 	case m.hop == 0 && (!m.ordered || m.left > 0 || m.inLine || e != onlyEdge || n.queues[l.queue].lines > 0):
 		return false
 	case n.last(m):
 		return true
 	}
 	m.into = n.into(li, m.vc)
-	return l.own.flags&ample != 0 || n.fits(m.into, m.bytes, m.arrived)
+	return l.own.flags&ample != 0 || n.fits(m.into, m.bytes, max(m.arrived, l.freeAt))
 }
 
 // deliver tells the sink of a message on its last link, ahead of time.

@@ -23,6 +23,13 @@ func (n *Fabric) fits(i uint32, bytes int32, now unit.Time) bool {
 	return b.held <= space
 }
 
+// fill counts a message that starts into a buffer at a time. No later call is for an earlier time: messages
+// start into a buffer one after the other, over one link.
+func (n *Fabric) fill(i uint32, bytes int32, now unit.Time) {
+	n.settle(i, now)
+	n.buffer(i).held += bytes
+}
+
 // settle counts out what has been released by now.
 func (n *Fabric) settle(i uint32, now unit.Time) {
 	b := n.buffer(i)
@@ -88,9 +95,6 @@ func (n *Fabric) release(m *message, at unit.Time) {
 // giveBack releases room in a buffer at a time.
 func (n *Fabric) giveBack(in uint32, bytes int32, at unit.Time) {
 	b := n.buffer(in)
-	if b.first[1] != never {
-		n.settle(in, n.q.Now())
-	}
 	if at < b.first[0] {
 		at, b.first[0], bytes, b.part[0] = b.first[0], at, b.part[0], bytes
 	}

@@ -12,7 +12,7 @@ import (
 
 // compressHops is the number of hops from which routes share them. Fewer fit in memory and caches as
 // they are, and a jump takes time.
-const compressHops = 1 << 20
+const compressHops = 1 << 22
 
 // expand stores each route of uses, which are parts of whole, by itself.
 func (n *Fabric) expand(uses []Use, whole []hop) {

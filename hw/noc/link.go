@@ -252,7 +252,7 @@ func (n *Fabric) start(li, mi uint32) {
 	}
 	if m.in = nowhere; l.own.flags&ample == 0 {
 		m.in = m.into
-		n.buffer(m.into).held += m.bytes
+		n.fill(m.into, m.bytes, now)
 	}
 	m.via = li + 1
 	m.route = n.onward(m.route)

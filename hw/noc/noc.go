@@ -102,8 +102,9 @@ type Fabric struct {
 	index        []uint32 // by link of the machine: 1 + its number in links; 0: no route passes it; nil until it is asked for
 	links        []link
 	kinds        []kind
-	space        int32 // bytes of an input buffer of a link that names none
-	vcs          []vc  // of all links; number 0 is none, as of queues and overflow
+	space        int32    // bytes of an input buffer of a link that names none
+	vcs          []vc     // of all links; number 0 is none, as of queues and overflow
+	vcBuffers    []buffer // of vcs
 	queues       []queue
 	overflow     []release
 	overflowFree uint32    // list of unused ones, by next; 0: none
@@ -172,7 +173,7 @@ func New(q *des.Queue, m *machine.Machine, sink Sink, f Fidelity, sizes Sizes) *
 	}
 	n.space = int32(min(sizes.Buffer, most))
 	n.hops, n.compressFrom, n.prefetchFrom = []hop{end}, compressHops, prefetchBytes
-	n.vcs, n.queues, n.overflow = make([]vc, 1), make([]queue, 1), make([]release, 1)
+	n.vcs, n.vcBuffers, n.queues, n.overflow = make([]vc, 1), make([]buffer, 1), make([]queue, 1), make([]release, 1)
 	n.msgs = make([]message, 1, 1024)
 	n.lines = map[line]chain{}
 	n.latest = map[line]unit.Time{}

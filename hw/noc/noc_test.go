@@ -56,7 +56,7 @@ func (n *Fabric) buffers() iter.Seq2[*buffer, uint32] {
 			}
 		}
 		for i := 1; i < len(n.vcs); i++ {
-			if !yield(&n.vcs[i].buffer, isVC|uint32(i)) {
+			if !yield(&n.vcBuffers[i], isVC|uint32(i)) {
 				return
 			}
 		}

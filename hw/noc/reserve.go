@@ -55,7 +55,7 @@ func (n *Fabric) ReserveRoutes(uses []Use, load Load) {
 	}
 	// Hops stand for links of the machine until it is known which of these need state.
 	whole := make([]hop, 0, n.hopsOf(uses))
-	users := make([]uint8, n.m.NumLinks())
+	users, several := make([]uint8, n.m.NumLinks()), 0 // links of several uses
 	for i := range uses {
 		u := &uses[i]
 		n.found = n.m.Route(n.found[:0], u.From, u.To)
@@ -64,9 +64,11 @@ func (n *Fabric) ReserveRoutes(uses []Use, load Load) {
 			whole = append(whole, makeHop(uint32(h.Link), n.channelOf(n.found, k)))
 			if users[h.Link] < 2 {
 				users[h.Link]++
+				several += int(users[h.Link]) / 2
 			}
 		}
 	}
+	n.links = slices.Grow(n.links, several)
 	own := 0
 	for i := range uses {
 		u := &uses[i]

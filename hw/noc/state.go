@@ -42,9 +42,9 @@ const (
 	ample                        // its buffers hold all that can be on its way over it
 )
 
-// vc is a class and channel of a link of which there is more to say.
+// vc is a class and channel of a link of which there is more to say. Its buffer, unless that is the
+// link's own, has the same number in Fabric.vcBuffers: two of these share a cache line.
 type vc struct {
-	buffer            // where it is not the link's own
 	head, tail uint32 // messages at the near end that wait to go into the buffer
 	next       uint32 // vc of the link, by class and channel
 	link       uint32
@@ -153,7 +153,7 @@ func (n *Fabric) buffer(i uint32) *buffer {
 	if i < isVC {
 		return &n.links[i].own
 	}
-	return &n.vcs[i-isVC].buffer
+	return &n.vcBuffers[i-isVC]
 }
 
 // vcOf is the vc of a buffer with a number.
@@ -167,15 +167,16 @@ func (n *Fabric) vcOf(i uint32) uint32 {
 // vc finds a vc of a link, and makes it when it is not there.
 func (n *Fabric) vc(li uint32, which uint8) uint32 {
 	at := &n.links[li].vcs
-	for *at != 0 && n.vcs[*at].vc < which {
+	for *at != 0 && n.vcBuffers[*at].vc < which {
 		at = &n.vcs[*at].next
 	}
-	if i := *at; i != 0 && n.vcs[i].vc == which {
+	if i := *at; i != 0 && n.vcBuffers[i].vc == which {
 		return i
 	}
 	i, next := uint32(len(n.vcs)), *at
 	*at = i // before they move
-	n.vcs = append(grown(n.vcs), vc{buffer: n.empty(n.links[li].own.kind, which), link: li, next: next})
+	n.vcs = append(grown(n.vcs), vc{link: li, next: next})
+	n.vcBuffers = append(grown(n.vcBuffers), n.empty(n.links[li].own.kind, which))
 	return i
 }
 

@@ -74,6 +74,21 @@ func TestBlockedMessagesHoldCredits(t *testing.T) {
 	})
 }
 
+// TestFullBuffer: on the same links, with room for two messages, the third waits for the first to leave the
+// buffer, though when that will be is known before the second comes.
+func TestFullBuffer(t *testing.T) {
+	r := newRig(200, 1, 10, 1)
+	slow, free := r.over(0, 1), r.over(0, 2)
+	sendFrom(r.Fabric, 0, slow, Collective, 100, 0, 0)
+	sendFrom(r.Fabric, 0, slow, Collective, 100, 0, 1)
+	sendFrom(r.Fabric, 0, free, Collective, 100, 0, 2)
+	r.check(t, map[uint32]unit.Time{
+		0: 1010, // on link 1 from 5 to 1005
+		1: 2010, // on link 0 from 100, on link 1 from 1005
+		2: 1115, // on link 0 from 1005
+	})
+}
+
 // TestPortServesOthers: a port takes bytes at its own rate. While a message comes over a slow link the
 // port serves others, and the message takes it for its last bytes.
 //

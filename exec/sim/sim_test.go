@@ -219,7 +219,7 @@ func TestDeadlock(t *testing.T) {
 	}
 }
 
-const lineOfRecv = "202"
+const lineOfRecv = "206"
 
 // TestFaultIsTheEarliest: of two kernels that fail, the one that failed first in simulated
 // time is reported, though the other ran first.

@@ -94,7 +94,7 @@ func (m Limits) run(ctx context.Context, w *watch.Watch, world int, do func(cont
 		defer t.Stop()
 		tick = t.C
 	}
-	silent, answers := 0, w.Answers()
+	silent, answers := 0, w.Answers() // looks in a row that found a kernel running without an answer
 	for {
 		select {
 		case e := <-end:
@@ -104,11 +104,12 @@ func (m Limits) run(ctx context.Context, w *watch.Watch, world int, do func(cont
 				silent, answers = 0, n
 				continue
 			}
-			if silent++; silent <= looks {
+			s := w.Running()
+			if s == nil { // the executor is at work
+				silent = 0
 				continue
 			}
-			silent = 0
-			if s := w.Running(); s != nil {
+			if silent++; silent > looks {
 				s.For = stall
 				w.Abandon()
 				return nil, s

@@ -1,0 +1,43 @@
+package exec_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"kernbench/exec"
+	"kernbench/record/oplog"
+	"kernbench/tl"
+)
+
+// busy is an executor that takes long for an instruction.
+type busy struct{ takes time.Duration }
+
+func (busy) Data() *oplog.Log { return nil }
+func (busy) Close()           {}
+
+func (b busy) Launch(_ context.Context, l *tl.Launch) (*tl.Result, error) {
+	c := tl.NewContext(tl.Setup{Core: b, World: 1, PEsPerCube: 1, Wiring: &tl.Wiring{}, Ring: &l.Ring, Addrs: l.Addrs, Scratch: 1 << 10, Watch: l.Watch})
+	c.Enter()
+	_, err := c.Run(l.Kernel, tl.Args{})
+	return &tl.Result{}, err
+}
+
+func (b busy) Do(*tl.Instr) { time.Sleep(b.takes) }
+
+// TestBusyExecutorIsNoStall: only the time counts in which the kernel itself runs, not that of the executor
+// before it.
+func TestBusyExecutorIsNoStall(t *testing.T) {
+	const stall = 400 * time.Millisecond
+	l := &tl.Launch{
+		Name: "busy", Groups: []tl.Group{{PEs: []int32{0}, Wiring: make([]tl.Wiring, 1), PEsPerCube: 1}}, Ring: tl.Ring{Slots: 1, SlotBytes: 8},
+		Kernel: func(c *tl.Context, _ tl.Args) {
+			c.Fence()
+			for start := time.Now(); time.Since(start) < stall/2; {
+			}
+		},
+	}
+	if _, err := (exec.Limits{Stall: stall}).Launch(t.Context(), busy{2 * stall}, l); err != nil {
+		t.Error(err)
+	}
+}

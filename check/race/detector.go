@@ -43,9 +43,11 @@ type Detector struct {
 	ordered depends // by sections that exclude each other
 
 	// Pools, and counts of what is in use.
-	events     []*event
+	slabs      [][]event
+	free       []eventID
 	vecs       []*vec
-	rests      []*rest
+	nodes      []node
+	freeNode   nodeID
 	waits      []*wait
 	liveEvents int
 	liveVecs   int
@@ -88,9 +90,9 @@ type agent struct {
 	held    *held          // the sections that it is in, nil: none
 	doubts  *doubts
 
-	releases [8]release // where it last told others something
+	releases *[8]release // where it last told others something; nil: nowhere
 	released int
-	waited   [4]sighting // its last looks at words
+	waited   *[4]sighting // its last looks at words; nil: none
 	waits    int
 }
 
@@ -163,6 +165,9 @@ func (d *Detector) tell(r *history.Record) clock {
 	to := int32(-1)
 	if r.Kind == history.Notify || r.Kind == history.RMW {
 		to = r.Peer
+	}
+	if a.releases == nil {
+		a.releases = new([8]release)
 	}
 	a.releases[a.released%len(a.releases)] = release{a.clk.time, to, r.Call, r.Line}
 	a.released++
@@ -296,13 +301,8 @@ func (d *Detector) rest() {
 	for _, p := range d.pages {
 		for i := range p.segs {
 			s := &p.segs[i]
-			d.release(s.one)
-			if s.rest != nil {
-				for _, f := range s.rest.events {
-					d.release(f)
-				}
-				d.rests = append(d.rests, s.rest)
-			}
+			d.release(d.event(s.one))
+			d.dropRest(s)
 		}
 	}
 	clear(d.pages)

@@ -38,6 +38,7 @@ type witness struct {
 // its source and the writing of its destination. Events are pooled; refs counts those who may
 // still ask for its order.
 type event struct {
+	id      eventID
 	refs    int32
 	agent   history.Agent
 	task    int32  // as of its record
@@ -122,18 +123,42 @@ func (l *list) remove(e *event) {
 // plain reports whether the event is a load or store, or a part of a composite.
 func (e *event) plain() bool { return e.kind == history.Load || e.kind == history.Store }
 
-func (d *Detector) newEvent(r *history.Record) *event {
-	var e *event
-	if n := len(d.events); n > 0 {
-		e = d.events[n-1]
-		d.events = d.events[:n-1]
-	} else {
-		e = &event{}
+// eventID is the number of an event, from 1 on.
+type eventID uint32
+
+// Events lie in slabs of so many.
+const (
+	slabBits = 8
+	slabSize = 1 << slabBits
+)
+
+// event is the event with a number.
+func (d *Detector) event(i eventID) *event { return &d.slabs[i>>slabBits][i&(slabSize-1)] }
+
+// freeEvent is the number of an event that nobody uses.
+func (d *Detector) freeEvent() eventID {
+	if len(d.free) == 0 {
+		slab := make([]event, slabSize)
+		first := eventID(len(d.slabs)) << slabBits
+		d.slabs = append(d.slabs, slab)
+		for i := slabSize - 1; i >= 0; i-- {
+			slab[i].id = first + eventID(i)
+			if slab[i].id != 0 {
+				d.free = append(d.free, slab[i].id)
+			}
+		}
 	}
+	i := d.free[len(d.free)-1]
+	d.free = d.free[:len(d.free)-1]
+	return i
+}
+
+func (d *Detector) newEvent(r *history.Record) *event {
+	e := d.event(d.freeEvent())
 	d.liveEvents++
 	a := &d.agents[r.Agent]
 	*e = event{
-		refs: 1, agent: r.Agent, task: r.Task, issued: a.clk.time, kind: r.Kind, op: r.Op,
+		id: e.id, refs: 1, agent: r.Agent, task: r.Task, issued: a.clk.time, kind: r.Kind, op: r.Op,
 		call: r.Call, line: r.Line, time: r.Time, nbi: r.NBI, held: a.held, seen: e.seen[:0], waiters: e.waiters[:0],
 	}
 	return e
@@ -155,7 +180,7 @@ func (d *Detector) release(e *event) {
 		}
 		next := e.carrier
 		e.carrier, e.word, e.link, e.via = nil, nil, nil, nil
-		d.events = append(d.events, e)
+		d.free = append(d.free, e.id)
 		d.liveEvents--
 		e = next
 	}

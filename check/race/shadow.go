@@ -17,15 +17,23 @@ const (
 type page struct{ segs []seg }
 
 // seg is bytes [lo, hi) of a page and the accesses of them that a later one may have to be
-// ordered after.
+// ordered after. There may be millions: it holds no pointer.
 type seg struct {
 	lo, hi int32
-	one    *event
-	rest   *rest // of more than one
+	one    eventID
+	rest   nodeID // of more than one: the list of the others; 0: none
 }
 
-// rest is pooled.
-type rest struct{ events []*event }
+// node is one of a list of events. It says what is asked for most, so that the event need not be looked at.
+type node struct {
+	event eventID
+	next  nodeID
+	agent history.Agent
+	write bool
+}
+
+// nodeID is the number of a node in Detector.nodes; number 0 is none.
+type nodeID uint32
 
 // mostUnordered bounds the accesses that a stretch keeps though a later write should have
 // replaced them: they have been reported.
@@ -74,9 +82,9 @@ func (d *Detector) touch(p *page, base mem.Addr, lo, hi int32, e *event) {
 	}
 	out := d.out[:0]
 	add := func(s seg) {
-		if n := len(out); n > 0 && out[n-1].hi == s.lo && out[n-1].rest == nil && s.rest == nil && out[n-1].one == s.one {
+		if n := len(out); n > 0 && out[n-1].hi == s.lo && out[n-1].rest == 0 && s.rest == 0 && out[n-1].one == s.one {
 			out[n-1].hi = s.hi
-			d.release(s.one)
+			d.release(d.event(s.one))
 			return
 		}
 		out = append(out, s)
@@ -96,7 +104,7 @@ func (d *Detector) touch(p *page, base mem.Addr, lo, hi int32, e *event) {
 		}
 		if at < s.lo {
 			e.refs++
-			add(seg{lo: at, hi: s.lo, one: e})
+			add(seg{lo: at, hi: s.lo, one: e.id})
 		}
 		var right seg
 		if s.hi > hi {
@@ -107,13 +115,13 @@ func (d *Detector) touch(p *page, base mem.Addr, lo, hi int32, e *event) {
 		d.update(&s, base, e)
 		at = s.hi
 		add(s)
-		if right.one != nil {
+		if right.one != 0 {
 			add(right)
 		}
 	}
 	if at < hi {
 		e.refs++
-		add(seg{lo: at, hi: hi, one: e})
+		add(seg{lo: at, hi: hi, one: e.id})
 	}
 	p.segs = slices.Replace(p.segs, i, j, out...)
 	d.out = out
@@ -135,40 +143,61 @@ func firstAfter(segs []seg, lo int32) int {
 
 func (d *Detector) clone(s *seg) seg {
 	c := *s
-	c.one.refs++
-	if s.rest != nil {
-		c.rest = d.newRest()
-		for _, f := range s.rest.events {
-			f.refs++
-			c.rest.events = append(c.rest.events, f)
+	d.event(c.one).refs++
+	last := nodeID(0)
+	for i := s.rest; i != 0; i = d.nodes[i].next {
+		f := d.event(d.nodes[i].event)
+		f.refs++
+		n := d.newNode(f)
+		if last == 0 {
+			c.rest = n
+		} else {
+			d.nodes[last].next = n
 		}
+		last = n
 	}
 	return c
 }
 
-func (d *Detector) newRest() *rest {
-	if n := len(d.rests); n > 0 {
-		r := d.rests[n-1]
-		d.rests = d.rests[:n-1]
-		r.events = r.events[:0]
-		return r
+// newNode is the number of a node for an event, which has no next one.
+func (d *Detector) newNode(e *event) nodeID {
+	i := d.freeNode
+	if i == 0 {
+		if len(d.nodes) == 0 {
+			d.nodes = append(d.nodes, node{}) // number 0
+		}
+		d.nodes = append(d.nodes, node{})
+		i = nodeID(len(d.nodes) - 1)
+	} else {
+		d.freeNode = d.nodes[i].next
 	}
-	return &rest{}
+	d.nodes[i] = node{event: e.id, agent: e.agent, write: e.write}
+	return i
+}
+
+// dropRest gives back the list of a stretch, and the events that it holds.
+func (d *Detector) dropRest(s *seg) {
+	for i := s.rest; i != 0; {
+		d.release(d.event(d.nodes[i].event))
+		i, d.nodes[i].next, d.freeNode = d.nodes[i].next, d.freeNode, i
+	}
+	s.rest = 0
 }
 
 // update lets an event follow those of a stretch.
 func (d *Detector) update(s *seg, base mem.Addr, e *event) {
-	if s.rest == nil { // the usual case
-		if f := s.one; f == e {
+	if s.rest == 0 { // the usual case
+		if s.one == e.id {
 			return
-		} else if keep, _ := d.follow(f, e, base+mem.Addr(s.lo), int64(s.hi-s.lo)); !keep {
-			s.one = e
+		}
+		f := d.event(s.one)
+		if keep, _ := d.follow(f, e, base+mem.Addr(s.lo), int64(s.hi-s.lo)); !keep {
+			s.one = e.id
 			e.refs++
 			d.release(f)
 			return
 		}
-		s.rest = d.newRest()
-		s.rest.events = append(s.rest.events, e)
+		s.rest = d.newNode(e)
 		e.refs++
 		return
 	}
@@ -192,22 +221,19 @@ func (d *Detector) update(s *seg, base mem.Addr, e *event) {
 			kept = append(kept, f)
 		}
 	}
-	one(s.one)
-	for _, f := range s.rest.events {
-		one(f)
+	one(d.event(s.one))
+	for i := s.rest; i != 0; i = d.nodes[i].next {
+		one(d.event(d.nodes[i].event))
 	}
 	e.refs++
 	kept = append(kept, e)
-	old := s.one
-	s.one = kept[0]
+	old := d.event(s.one)
+	s.one = kept[0].id
 	d.release(old)
-	for _, f := range s.rest.events {
-		d.release(f)
-	}
-	s.rest.events = append(s.rest.events[:0], kept[1:]...)
-	if len(s.rest.events) == 0 {
-		d.rests = append(d.rests, s.rest)
-		s.rest = nil
+	d.dropRest(s)
+	for i := len(kept) - 1; i > 0; i-- {
+		n := d.newNode(kept[i])
+		d.nodes[n].next, s.rest = s.rest, n
 	}
 	d.kept = kept
 }
@@ -215,33 +241,41 @@ func (d *Detector) update(s *seg, base mem.Addr, e *event) {
 // updateReads lets a read follow those of a stretch. It takes the place of an earlier one of
 // its agent; those of others stay until a write comes.
 func (d *Detector) updateReads(s *seg, base mem.Addr, e *event) {
-	free := -1 // a place in rest; len(rest) stands for one
-	events := s.rest.events
-	for i := range len(events) + 1 {
-		f := s.one
-		if i < len(events) {
-			f = events[i]
-		}
-		if f == e {
+	first := d.event(s.one)
+	if first == e {
+		return
+	}
+	inOne, place, last := false, nodeID(0), nodeID(0)
+	follows := func(f *event) bool {
+		keep, _ := d.follow(f, e, base+mem.Addr(s.lo), int64(s.hi-s.lo))
+		return !keep
+	}
+	for i := s.rest; i != 0; i = d.nodes[i].next {
+		last = i
+		n := &d.nodes[i]
+		if n.event == e.id {
 			return
 		}
-		if !f.write && f.agent != e.agent {
-			continue
+		if (n.write || n.agent == e.agent) && follows(d.event(n.event)) {
+			place = i
 		}
-		if keep, _ := d.follow(f, e, base+mem.Addr(s.lo), int64(s.hi-s.lo)); !keep {
-			free = i
-		}
+	}
+	if first.write || first.agent == e.agent {
+		inOne = follows(first)
 	}
 	e.refs++
 	switch {
-	case free < 0:
-		s.rest.events = append(events, e)
-	case free < len(events):
-		d.release(events[free])
-		events[free] = e
+	case inOne:
+		d.release(first)
+		s.one = e.id
+	case place != 0:
+		old := d.event(d.nodes[place].event)
+		n := &d.nodes[place]
+		n.event, n.agent, n.write = e.id, e.agent, e.write
+		d.release(old)
 	default:
-		d.release(s.one)
-		s.one = e
+		i := d.newNode(e)
+		d.nodes[last].next = i
 	}
 }
 

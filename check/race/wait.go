@@ -82,6 +82,9 @@ func (d *Detector) look(r *history.Record, cmp tl.Cmp, value int64, isWait bool)
 		taught: y.width() > 0 || len(y.sure) > 0,
 	}
 	if isWait {
+		if a.waited == nil {
+			a.waited = new([4]sighting)
+		}
 		a.waited[a.waits%len(a.waited)] = s
 		a.waits++
 		d.missedBefore(w, q, &s)

@@ -9,7 +9,6 @@ import (
 	"kernbench/fault"
 	"kernbench/lab/plans"
 	"kernbench/lab/run"
-	"kernbench/record/trace"
 	"kernbench/report"
 	"kernbench/unit"
 
@@ -35,17 +34,15 @@ func (a *app) runCommand() *cobra.Command {
 [ccl t=346.4 send] sip0.cube0.pe1 dir=E nbytes=64 seq=0 (t in ns, none with mock; on stderr with --format json).
 ` + exitCodes,
 		Example: `  kernbench run --bench ccl_allreduce --verify-data
-  kernbench run --algorithm ring_allreduce --ranks 8 --n-elem 1024 --trace ring.json
+  kernbench run --algorithm ring_allreduce --ranks 8 --n-elem 1024 --trace ring.pftrace
   kernbench run --topology ahbm-cube --set defaults.n_slots=2 --format json`,
 		Args: nothing,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if clash != nil {
 				return clash
 			}
-			if spec.TraceFile != "" {
-				if err := trace.CheckFile(spec.TraceFile); err != nil {
-					return err
-				}
+			if err := checkTrace(&spec); err != nil {
+				return err
 			}
 			if on := os.Getenv(traceVariable); on != "" && on != "0" {
 				spec.CCLTrace = a.out
@@ -88,7 +85,7 @@ func (a *app) runCommand() *cobra.Command {
 	call.add(f)
 	formatFlag(f, &format)
 	f.BoolVar(&pointers, "pointers", false, "print the four pointers of every IPCQ ring after each launch, on stderr")
-	f.StringVar(&spec.TraceFile, "trace", "", "write the events of the run to a `FILE`: .txt (a line each), .json (for ui.perfetto.dev)")
+	traceFlags(f, &spec)
 	prof.add(f)
 	clash = optionFlags(f, &spec)
 	benchHelp(cmd, &spec)

@@ -46,6 +46,7 @@ type Setup struct {
 	History  *history.Log // Account: where to record accesses to memory; nil for none
 	Trace    trace.Sink   // Trace, or Messages for sends and receives without times: consumer of events; nil for none
 	Causes   *cause.Log   // Causes: where to record why time passes; nil for none
+	Scope    trace.Scope  // Trace: the part of the run that Trace gets
 	Pointers io.Writer    // Rings: gets the pointers of all rings after each launch; nil for none
 
 	RecordLines bool // keep the kernel's source lines, for faults that name two operations

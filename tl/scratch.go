@@ -18,6 +18,7 @@ type scratch struct {
 	first, hand int32 // blocks in address order; hand is the one at or after pos
 	last        int32
 	pinned      int64
+	used        int64
 }
 
 func (s *scratch) init(size int64) {
@@ -40,6 +41,7 @@ func (c *Context) newScratch(op string, n int64) int32 {
 	i := c.newCell(cellScratch)
 	b := &c.cells[i]
 	b.lo, b.n, b.used = s.pos, n, true
+	s.used += n
 	s.pos += n
 	b.next = s.hand
 	if s.hand == None {
@@ -90,6 +92,9 @@ func (c *Context) makeRoom(op string, n int64) {
 // ScratchBytes is the size of the PE's scratch memory, which all results of a kernel share.
 func (c *Context) ScratchBytes() int64 { return c.scratch.size }
 
+// ScratchUsed is how much of it tensors take that have not been reclaimed or freed.
+func (c *Context) ScratchUsed() int64 { return c.scratch.used }
+
 // kill ends a scratch tensor and gives its room back.
 func (c *Context) kill(i int32) {
 	s, b := &c.scratch, &c.cells[i]
@@ -111,6 +116,7 @@ func (c *Context) kill(i int32) {
 	if b.pinned {
 		s.pinned -= b.n
 	}
+	s.used -= b.n
 	c.drop(i)
 }
 

@@ -84,6 +84,10 @@ func (r *rank) Do(in *tl.Instr) {
 func (r *rank) issueWatched(in *tl.Instr) {
 	x := r.run
 	r.performs(in)
+	if x.e.opts.Trace != nil {
+		r.issued = r.Clock
+		r.traceScratch()
+	}
 	if x.e.opts.Yield {
 		r.sync()
 	}
@@ -130,7 +134,7 @@ func (r *rank) complete(i int32) {
 		r.spent(cause.Unknown, cause.None)
 	}
 	if r.Clock > from && r.run.e.opts.Trace != nil {
-		r.emit(trace.Event{Kind: trace.Wait, Peer: -1, Start: from, End: r.Clock, Stalled: r.Clock - from})
+		r.emit(trace.Event{Kind: trace.Wait, Peer: -1, Start: from, End: r.Clock, Stalled: r.Clock - from, Line: r.ctx.Line()})
 	}
 }
 
@@ -209,7 +213,7 @@ func (r *rank) produce(in *tl.Instr, start, end unit.Time, k trace.Kind) {
 		d.Value = r.run.log.Math(r.origin(), in, r.ctx)
 	}
 	if r.run.e.opts.Trace != nil {
-		r.emit(trace.Event{Kind: k, Peer: -1, Start: start, End: end, Bytes: in.Bytes()})
+		r.emit(trace.Event{Kind: k, Peer: -1, Start: start, End: end, Bytes: in.Bytes(), Line: r.ctx.Line()})
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"kernbench/hw/pe"
 	"kernbench/record/cause"
 	"kernbench/record/history"
+	"kernbench/record/trace"
 	"kernbench/tl"
 	"kernbench/unit"
 )
@@ -46,6 +47,7 @@ type task struct {
 	cell   int32
 	gen    uint32
 	event  uint32 // in the account of memory: its posting, then its end
+	flow   uint64 // in the trace: from its posting
 }
 
 // name is how reports call it.
@@ -105,7 +107,7 @@ func (x *run) seat(pe int32) int32 {
 // post appends a task to its queue. It comes after the loads and stores of the program, and
 // after the tasks that were posted before by the clock.
 func (r *rank) post(in *tl.Instr) {
-	x := r.run
+	x, from := r.run, r.Clock
 	for r.moving() {
 		r.park(forEngines)
 	}
@@ -114,7 +116,7 @@ func (r *rank) post(in *tl.Instr) {
 	r.sync()
 	q := x.batch.queues[r.pe][in.Task.Queue]
 	own, c := *in.Task, r.ctx.Cell(in.Dst)
-	t := &task{Task: &own, queue: q, number: q.posted, parent: r.parent, poster: r, ctx: r.ctx, cell: in.Dst, gen: c.Gen()}
+	t := &task{Task: &own, queue: q, number: q.posted, parent: r.parent, poster: r, ctx: r.ctx, cell: in.Dst, gen: c.Gen(), flow: r.flow()}
 	c.Waiting++
 	q.posted++
 	g := &r.parent.stream.grid
@@ -125,6 +127,9 @@ func (r *rank) post(in *tl.Instr) {
 	r.posts = append(r.posts, t)
 	r.accountPost(t)
 	q.tasks = append(q.tasks, t)
+	if x.e.opts.Trace != nil {
+		r.emit(trace.Event{Kind: trace.Post, Peer: -1, Start: from, End: r.Clock, Flow: t.flow, Line: r.ctx.Line()})
+	}
 	if q.running == nil {
 		q.start(x, r.Clock, r.point())
 	}

@@ -28,6 +28,7 @@ type Options struct {
 	Data        *oplog.Log   // where to record what happens to values; nil for timing only
 	RecordLines bool         // keep the kernel's source lines, for faults that name two operations
 	Trace       trace.Sink   // consumer of events, or nil
+	Scope       trace.Scope  // the part of the run that Trace gets
 	History     *history.Log // account of memory for the judge of races, or nil; implies RecordLines
 	Seed        uint64       // of random delays within what the memory order allows; 0: none
 	Causes      *cause.Log   // gets why time passes, or nil; implies RecordLines
@@ -67,6 +68,7 @@ type Executor struct {
 	hops      []machine.Hop                   // found last
 	run       *run
 	replaying *replay.Replay
+	traceAt   int       // see tracing.full; 0: tracedAtOnce
 	end       unit.Time // of the last launch's kernels
 	broken    error
 }
@@ -130,6 +132,9 @@ func (e *Executor) Launch(ctx context.Context, l *tl.Launch) (*tl.Result, error)
 		return nil, err
 	}
 	x.mode = "event-driven: " + why.events
+	if x.shown, err = e.showClasses(ctx, l); err != nil {
+		return nil, err
+	}
 	if !why.irregular {
 		return e.perform(ctx, x)
 	}
@@ -164,7 +169,7 @@ func (e *Executor) perform(ctx context.Context, x *run) (*tl.Result, error) {
 	if x.history != nil {
 		x.history.Flush()
 	}
-	x.traces.emit(e.opts.Trace, x.fault != nil, x.faultAt.time)
+	x.emitTrace(x.fault != nil, x.faultAt.time)
 	if err == nil && e.opts.Data != nil {
 		err = e.opts.Data.Flush()
 	}

@@ -43,8 +43,7 @@ func (e *Executor) LaunchInParts(ctx context.Context, l *tl.Launch) (*tl.Result,
 	if err := r.whole(ctx, p); err != nil || r.result == nil {
 		return nil, errors.Join(err, errors.New(r.events))
 	}
-	t := traces{trace: r.trace}
-	t.emit(e.opts.Trace, false, 0)
+	emitAll(e.opts.Trace, r.trace)
 	r.result.Mode = r.mode
 	return r.result, nil
 }
@@ -53,6 +52,9 @@ func (e *Executor) LaunchInParts(ctx context.Context, l *tl.Launch) (*tl.Result,
 func (e *Executor) Without(s noc.Shortcuts) {
 	e.net.Without(s)
 }
+
+// TraceAt makes the executor hand on the events of its trace as soon as there are so many.
+func (e *Executor) TraceAt(n int) { e.traceAt = n }
 
 // WithUnit gives all PEs one more unit, which is asked before the others.
 func (e *Executor) WithUnit(u hw.Unit) {

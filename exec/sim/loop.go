@@ -51,7 +51,11 @@ func (r *rank) drain(*tl.Context, tl.Args) {
 	r.ended()
 	r.run.result.End = max(r.run.result.End, end)
 	if r.run.e.opts.Trace != nil {
-		r.emit(trace.Event{Kind: trace.Kernel, Peer: -1, Start: r.began, End: end})
+		e := trace.Event{Kind: trace.Kernel, Peer: -1, Start: r.began, End: end}
+		if r.task != nil {
+			e.Flow = r.task.flow
+		}
+		r.emit(e)
 	}
 	if r.parent != nil {
 		r.sync() // programs begin in the order in which others end
@@ -77,7 +81,7 @@ func (x *run) endUnsent() bool {
 func (x *run) simulate(ctx context.Context) error {
 	x.result, x.ctx = tl.Result{Start: x.start, End: x.start}, ctx
 	o := &x.e.opts
-	x.watched = o.Yield || o.Seed != 0 || x.history != nil || x.causes != nil || x.ring.OnRecv || x.batch != nil && x.batch.Engine != nil
+	x.watched = o.Trace != nil || o.Yield || o.Seed != 0 || x.history != nil || x.causes != nil || x.ring.OnRecv || x.batch != nil && x.batch.Engine != nil
 	q := &x.e.q
 	before := q.Popped()
 	x.accountBegin()

@@ -44,6 +44,7 @@ type effect struct {
 	combine bool
 	by      dtype.BinaryOp
 	start   unit.Time // of the call
+	flow    uint64    // in the trace
 	late    unit.Time // by which a random schedule puts off what has arrived; -1: it has
 }
 
@@ -88,7 +89,7 @@ func (r *rank) put(in *tl.Instr) {
 	}
 	f := effect{
 		win: s.Win, member: s.Peer, to: i, word: -1, local: s.Local, memory: fromMemory,
-		combine: s.Atomic, by: in.Binary, start: call, late: r.lateness(),
+		combine: s.Atomic, by: in.Binary, start: call, flow: r.flow(), late: r.lateness(),
 	}
 	if s.Signal {
 		f.word, f.typ, f.op, f.value = s.Word, s.WordType, effectOp(s.Op), s.Value
@@ -140,7 +141,7 @@ func (r *rank) get(in *tl.Instr) {
 		kind: aGet, rank: r.id, cell: tl.None, slot: -1, typ: in.Type, addr: s.Remote,
 		n: int32(in.N), total: int32(in.N), bytes: bytes, at: r.Clock, line: r.ctx.Line(), turn: r.turn,
 	}
-	f := effect{win: s.Win, member: s.Peer, to: i, word: -1, local: s.Local, start: call}
+	f := effect{win: s.Win, member: s.Peer, to: i, word: -1, local: s.Local, start: call, flow: r.flow()}
 	ask, data := r.routesFrom(r.peers.at(i), node(e.m, s.Local))
 	t.route = data
 	start := r.starts(i, byGet, r.Clock+e.spec.DMA.Setup)
@@ -199,6 +200,9 @@ func (x *run) deliveredSided(user uint32, now unit.Time) {
 	r := &x.ranks[t.rank]
 	switch t.kind {
 	case aRequestPut, aRequestGet:
+		if t.kind == aRequestGet {
+			r.arriveSpan(x.effects.at(t.side), now, t.bytes)
+		}
 		x.xfers.at(user).kind = t.kind - aRequestPut + aPut
 		bytes := t.bytes
 		if t.kind == aRequestPut {
@@ -227,7 +231,8 @@ func (x *run) deliveredSided(user uint32, now unit.Time) {
 	r.flights--
 	switch t.kind {
 	case aPut:
-		r.sidedSpan(trace.Put, &f, now, t.bytes)
+		r.sidedSpan(trace.Put, &f, now, t.bytes, t.line)
+		r.arriveSpan(&f, now, t.bytes)
 		r.home = max(r.home, r.acknowledge(f.to, now))
 		r.homes(f.to)
 	case aGet:
@@ -235,11 +240,15 @@ func (x *run) deliveredSided(user uint32, now unit.Time) {
 			x.log.Store(t.origin(r, now), f.local, t.value, 0, int(t.n), t.typ)
 			x.log.Release(t.value)
 		}
-		r.sidedSpan(trace.Get, &f, now, t.bytes)
+		r.sidedSpan(trace.Get, &f, now, t.bytes, t.line)
+		if f.win.Team.PEs[f.member] == r.seat {
+			r.arriveSpan(&f, now, t.bytes) // nobody was asked
+		}
 		r.home = max(r.home, now)
 		r.homes(-1)
 	case aNotify:
-		r.sidedSpan(trace.Notify, &f, now, int64(f.typ.Size()))
+		r.sidedSpan(trace.Notify, &f, now, int64(f.typ.Size()), t.line)
+		r.arriveSpan(&f, now, int64(f.typ.Size()))
 		r.home = max(r.home, r.acknowledge(f.to, now))
 		r.homes(f.to)
 	case aReply:
@@ -269,11 +278,4 @@ func (x *run) putArrived(t *transfer, f *effect, now unit.Time) {
 		x.log.Store(o, t.addr, t.value, t.off, int(t.n), t.typ)
 	}
 	x.log.Release(t.value)
-}
-
-// sidedSpan emits the span of a one-sided operation, from its call.
-func (r *rank) sidedSpan(k trace.Kind, f *effect, end unit.Time, bytes int64) {
-	if r.run.e.opts.Trace != nil {
-		r.emit(trace.Event{Kind: k, Peer: f.win.Team.PEs[f.member], Start: f.start, End: end, Bytes: bytes})
-	}
 }

@@ -23,8 +23,9 @@ func init() {
 		DefaultFidelity: noc.Slot.String(),
 		New: func(s exec.Setup) (exec.Executor, error) {
 			o := Options{
-				Data: s.Data, History: s.History, Trace: s.Trace, Causes: s.Causes, RecordLines: s.RecordLines, Pointers: s.Pointers,
-				Seed: s.Seed, SecondCore: s.SecondCore, Progress: s.Progress,
+				Data: s.Data, History: s.History, Trace: s.Trace, Scope: s.Scope, Causes: s.Causes, RecordLines: s.RecordLines,
+				Pointers: s.Pointers,
+				Seed:     s.Seed, SecondCore: s.SecondCore, Progress: s.Progress,
 			}
 			if s.Fidelity != "" {
 				var err error

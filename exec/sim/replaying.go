@@ -34,6 +34,8 @@ func (e *Executor) needsEvents(l *tl.Launch) string {
 		return "source lines"
 	case o.Causes != nil:
 		return "causes"
+	case o.Trace != nil && o.Scope.Partial(l.World()):
+		return "part of a trace"
 	case o.Pointers != nil:
 		return "pointers of rings"
 	case o.Fidelity == noc.Flit:
@@ -85,8 +87,7 @@ func (e *Executor) replayed(ctx context.Context, l *tl.Launch) (*tl.Result, verd
 		return nil, r.verdict, err
 	}
 	e.end = max(e.end, r.result.End, r.rest)
-	t := traces{trace: r.trace}
-	t.emit(e.opts.Trace, false, 0)
+	emitAll(e.opts.Trace, r.trace)
 	r.account()
 	r.result.Mode = r.mode
 	return r.result, r.verdict, nil

@@ -67,6 +67,7 @@ func (r *rank) send(in *tl.Instr) {
 	}
 	q.payload = payload{
 		Stream: ipcq.Stream{Parts: tok.Parts, NotBefore: r.Clock}, token: tok, per: int32(x.ring.SlotElems(in.Type)), slot: slot, in: slotIn,
+		line: r.ctx.Line(),
 	}
 	if r.why != nil {
 		q.why.payload = r.why.at
@@ -76,7 +77,7 @@ func (r *rank) send(in *tl.Instr) {
 	if x.e.opts.Trace != nil {
 		r.emit(trace.Event{
 			Kind: trace.Send, Peer: x.ranks[q.to].pe, Dir: uint8(x.dirOf(q)), Start: from, End: r.Clock,
-			Bytes: in.Bytes(), Seq: int64(seq), Stalled: r.Clock - waited - x.e.spec.Send,
+			Bytes: in.Bytes(), Seq: int64(seq), Stalled: r.Clock - waited - x.e.spec.Send, Ring: q.number(), Line: r.ctx.Line(),
 		})
 	}
 }
@@ -87,7 +88,7 @@ func (r *rank) token(port int, at unit.Time) {
 	s := &q.payload
 	part := s.token.PartOf(int(s.Next), int(s.per))
 	s.Next++
-	t := transfer{kind: aToken, port: uint8(port), rank: r.id, cell: tl.None, slot: s.slot, rx: s.in, token: part, seq: q.Sent, bytes: part.Bytes(), at: at}
+	t := transfer{kind: aToken, port: uint8(port), rank: r.id, cell: tl.None, slot: s.slot, rx: s.in, token: part, seq: q.Sent, bytes: part.Bytes(), at: at, line: s.line}
 	route := q.source
 	if s.slot >= 0 && x.ring.Space != mem.TCM {
 		route = q.onward // read where it lies
@@ -139,7 +140,7 @@ func (x *run) arrive(s *rank, t *transfer, now unit.Time) {
 	q := s.tx[t.port]
 	r := &x.ranks[q.to]
 	if x.e.opts.Trace != nil {
-		s.emit(trace.Event{Kind: trace.Message, Peer: r.pe, Dir: uint8(x.dirOf(q)), Start: t.at, End: now, Bytes: t.bytes, Seq: int64(t.seq)})
+		s.emit(trace.Event{Kind: trace.Message, Peer: r.pe, Dir: uint8(x.dirOf(q)), Start: t.at, End: now, Bytes: t.bytes, Seq: int64(t.seq), Ring: q.number(), Line: t.line})
 	}
 	x.result.Messages++
 	x.result.Bytes += t.bytes
@@ -187,7 +188,7 @@ func (r *rank) recv(in *tl.Instr) {
 		w := &x.launch.Groups[r.group].Wiring[r.index].In[port]
 		r.emit(trace.Event{
 			Kind: trace.Recv, Peer: x.ranks[q.from].pe, Dir: uint8(w.Dir), Start: from, End: r.Clock,
-			Bytes: in.Bytes(), Seq: int64(seq), Stalled: stalled,
+			Bytes: in.Bytes(), Seq: int64(seq), Stalled: stalled, Ring: q.number(), Line: r.ctx.Line(),
 		})
 	}
 }
@@ -224,6 +225,9 @@ func (r *rank) takeToken(q *ring) (ipcq.Token, int32) {
 	}
 	return q.tokens[slot], int32(slot)
 }
+
+// number is that of the ring in the trace.
+func (q *ring) number() uint32 { return trace.RingNumber(int(q.from), q.out) }
 
 // dirOf is what the sender of a ring calls it.
 func (x *run) dirOf(q *ring) tl.Dir {
@@ -365,7 +369,7 @@ func (r *rank) giveCredits(port int) {
 			Target: noc.Target(kindCredit, uint32(q.from)), Arg: uint32(q.out),
 		})
 		if x.e.opts.Trace != nil {
-			r.emit(trace.Event{Kind: trace.Credit, Peer: x.ranks[q.from].pe, Start: at, End: at + q.credit, Bytes: x.ring.CreditBytes, Seq: int64(q.Returned - 1)})
+			r.emit(trace.Event{Kind: trace.Credit, Peer: x.ranks[q.from].pe, Start: at, End: at + q.credit, Bytes: x.ring.CreditBytes, Seq: int64(q.Returned - 1), Ring: q.number()})
 		}
 	}
 }

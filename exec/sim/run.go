@@ -30,7 +30,7 @@ type run struct {
 	result tl.Result
 	fault  error // earliest in simulated time
 	faultAt
-	traces
+	tracing
 	ctx   context.Context
 	hung  bool
 	batch *batch // of a run of streams, or nil
@@ -93,9 +93,12 @@ type rank struct {
 
 	sided // one-sided communication
 
-	stop  func()
-	err   error
-	began unit.Time
+	stop    func()
+	err     error
+	began   unit.Time
+	issued  unit.Time // clock at which the instruction at hand was issued, in a run that is traced
+	scratch int64     // in use, as the trace has it
+	flows   uint32    // that it has begun, in the trace
 
 	stream  *stream // of a rank that is a stream
 	parent  *rank   // of a program of a grid, or of a task that such a one has posted: its stream
@@ -134,6 +137,7 @@ type payload struct {
 	per   int32      // elements of a slot
 	slot  int32      // that the source lies in, or -1
 	in    uint8      // ring of that slot
+	line  string     // of the send, if lines are recorded
 }
 
 // waiting is what a parked kernel waits for.

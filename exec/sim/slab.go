@@ -28,5 +28,18 @@ func (s *slab[T]) put(v *T) uint32 {
 	return i
 }
 
+// each calls f with each entry in use.
+func (s *slab[T]) each(f func(v *T)) {
+	free := make([]bool, s.used+1)
+	for _, i := range s.free {
+		free[i] = true
+	}
+	for i := uint32(1); i <= s.used; i++ {
+		if !free[i] {
+			f(s.at(i))
+		}
+	}
+}
+
 // drop gives a number up.
 func (s *slab[T]) drop(i uint32) { s.free = append(s.free, i) }

@@ -39,7 +39,7 @@ func (r *rank) engineCopy(op *tl.StreamOp) {
 		r.park(forOthers)
 	}
 	if e.opts.Trace != nil {
-		r.emit(trace.Event{Kind: trace.Copy, Peer: int32(op.Dst.Unit()), Start: start, End: r.Clock, Bytes: bytes})
+		r.emit(trace.Event{Kind: trace.Copy, Peer: int32(op.Dst.Unit()), Start: start, End: r.Clock, Bytes: bytes, Line: op.Line})
 	}
 }
 

@@ -251,10 +251,10 @@ func (s *sink) Delivered(user uint32, now unit.Time) {
 	r.accessed(user)
 	switch t.kind {
 	case aLoad:
-		r.emitSpan(trace.Load, t.at, now, t.bytes)
+		r.accessSpan(trace.Load, &t, now)
 		r.filled(&t, now)
 	case aStore:
-		r.emitSpan(trace.Store, t.at, now, t.bytes)
+		r.accessSpan(trace.Store, &t, now)
 	}
 	if r.wait == forCopy && t.kind != aLoad && t.kind != aStore || r.wait == forAccess {
 		r.Clock = max(r.Clock, now)

@@ -300,8 +300,9 @@ func TestSidedTrace(t *testing.T) {
 	want := collector{
 		{Kind: trace.Kernel, PE: 0, Rank: 0, Peer: -1, End: there + c.back(1, 0)},
 		{Kind: trace.Kernel, PE: 1, Rank: 1, Peer: -1, End: there + c.W},
-		{Kind: trace.Put, PE: 0, Rank: 0, Peer: 1, Start: c.I, End: there, Bytes: 16},
+		{Kind: trace.Put, PE: 0, Rank: 0, Peer: 1, Start: c.I, End: there, Bytes: 16, Flow: 1<<32 + 1},
 		{Kind: trace.Signal, PE: 1, Rank: 1, Peer: -1, Start: c.I, End: there + c.W, Bytes: 8, Stalled: there + c.W - c.I},
+		{Kind: trace.Arrive, PE: 1, Rank: 1, Peer: 0, Start: there, End: there, Bytes: 16, Flow: 1<<32 + 1},
 	}
 	if !slices.Equal(events, want) {
 		t.Errorf("events\n%+v\nwant\n%+v", events, want)
@@ -322,7 +323,7 @@ func TestNotifyByHand(t *testing.T) {
 	if _, err := b.run(sim.Options{Trace: &events}); err != nil {
 		t.Fatal(err)
 	}
-	want := map[trace.Kind][]unit.Time{trace.Notify: {17093}, trace.Signal: {21093}, trace.Kernel: {20186, 21093}}
+	want := map[trace.Kind][]unit.Time{trace.Notify: {17093}, trace.Arrive: {17093}, trace.Signal: {21093}, trace.Kernel: {20186, 21093}}
 	got := map[trace.Kind][]unit.Time{}
 	for _, e := range events {
 		got[e.Kind] = append(got[e.Kind], e.End)

@@ -55,6 +55,13 @@ func (m MadeBy) metadata() map[string]string {
 	return all
 }
 
+// about returns what the trace of a run says about itself.
+func (x *Job) about() map[string]string {
+	all := x.madeBy().metadata()
+	all["machine"] = x.Machine.Describe()
+	return all
+}
+
 // madeBy returns that of a job.
 func (x *Job) madeBy() MadeBy { return NewMadeBy(x.Command, x.Topo.Fingerprint()) }
 

@@ -160,12 +160,19 @@ func (x *Job) Execute(ctx context.Context, p Pass) (out *Execution, err error) {
 func (x *Job) openExecutor(data *oplog.Log, views trace.Sink, p Pass) (exec.Executor, error) {
 	s := exec.Setup{
 		Machine: x.Machine, Topology: x.Topo, Order: x.Order, Fidelity: x.AtFidelity, Seed: p.schedule,
-		Data: data, History: p.history(), Trace: views, RecordLines: p.explain || x.Trees,
+		Data: data, History: p.history(), Trace: views, Scope: x.TraceScope, RecordLines: p.explain || x.Trees,
 		SecondCore: !p.Quiet, // a run of its own, not one of many
 	}
 	if !p.Quiet {
 		s.Pointers = x.Pointers // else they have been shown
 		s.Causes = x.Causes
+	}
+	if views != nil && x.TraceFile != "" {
+		s.Scope.Classes = !s.Scope.All
+		if trace.Annotates(x.TraceFile) {
+			s.Scope.Counters = true
+			s.RecordLines = s.RecordLines || !x.TracePlain
+		}
 	}
 	phase := "simulate"
 	if p.explain {
@@ -201,7 +208,7 @@ func (x *Job) views(p Pass) (sink trace.Sink, done func(whole bool) error, err e
 		if err != nil {
 			return nil, nil, err
 		}
-		v, err := trace.NewFile(x.TraceFile, f, x.Machine.PEName, x.madeBy().metadata())
+		v, err := trace.NewFile(x.TraceFile, f, trace.FileOptions{PE: x.Machine.PEName, About: x.about(), Plain: x.TracePlain})
 		if err != nil {
 			f.Discard()
 			return nil, nil, err

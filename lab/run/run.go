@@ -10,6 +10,7 @@ import (
 	"kernbench/exec"
 	"kernbench/fault"
 	"kernbench/mem"
+	"kernbench/record/trace"
 	"kernbench/tl"
 	"kernbench/unit"
 )
@@ -221,6 +222,9 @@ func performing(launches []*device.Launched) []*device.Launched {
 func (x *Job) notes(r *Result, first, told *Execution) {
 	note := func(format string, args ...any) { r.Notes = append(r.Notes, fmt.Sprintf(format, args...)) }
 	x.noteAuto(first.Plan, note)
+	if s := &x.TraceScope; x.TraceFile != "" && r.WorldSize > trace.ManyRanks && !s.All && s.Ranks == nil {
+		note("the trace shows one rank of each class, or %d ranks if there are no classes: --trace-ranks all shows all %d", trace.Some, r.WorldSize)
+	}
 	if len(first.Judged) > 0 {
 		x.traffic(first, note)
 	}

@@ -31,11 +31,16 @@ const (
 	Signal // kernel: waits for a word, for completion or for order
 	Atomic // kernel: from the call until the old value was there
 	Copy   // copy engine of a stream: from its start until the bytes were visible
+	Arrive // at the PE that a put, get, notification or atomic is for: it takes effect, or is served
+	Post   // kernel: hands a task to the communication engine
+
+	// Counters have a value in Bytes, from Start on. An executor makes them only if it is asked to.
+	Scratch // bytes of scratch memory in use
 )
 
 var kindNames = [...]string{
 	"send", "recv", "wait", "load", "store", "math", "gemm", "message", "credit", "kernel",
-	"put", "get", "notify", "signal", "atomic", "copy",
+	"put", "get", "notify", "signal", "atomic", "copy", "arrive", "post", "scratch",
 }
 
 func (k Kind) String() string { return kindNames[k] }
@@ -62,10 +67,42 @@ type Event struct {
 	Bytes      int64
 	Seq        int64     // of a message in its ring
 	Stalled    unit.Time // part of the span spent waiting for a credit, a message or an operand
+	Ring       uint32    // 1 + number of the ring of a send, receive, message or credit; 0 otherwise
+	Flow       uint64    // that the two ends of a one-sided operation or a task have in common; 0: none
+	Line       string    // of the kernel's source, where an executor records lines
 }
 
-// Sink consumes events. Executors call Emit in order of (Start, PE, Kind, Seq); Emit must
-// not keep the pointer.
+// RingNumber is Event.Ring of the ring that a rank of a launch sends into by a port.
+func RingNumber(from int, port uint8) uint32 { return 1 + uint32(from)<<6 | uint32(port) }
+
+// flow returns what tells the flow of an event from others. It is zero if the event is no end of a
+// flow.
+func (e *Event) flow() flowKey {
+	switch e.Kind {
+	case Send, Recv:
+		if e.Ring != 0 {
+			return flowKey{e.Ring, uint64(e.Seq)}
+		}
+	case Put, Get, Notify, Atomic, Arrive, Post, Kernel:
+		if e.Flow != 0 {
+			return flowKey{0, e.Flow}
+		}
+	}
+	return flowKey{}
+}
+
+// ends reports whether an event that has a flow is where it ends.
+func (e *Event) ends() bool { return e.Kind == Recv || e.Kind == Arrive || e.Kind == Kernel }
+
+// flowKey tells flows apart: by the ring of a message and its number there, or by Event.Flow.
+type flowKey struct {
+	ring uint32
+	n    uint64
+}
+
+// Sink consumes events. Executors call Emit in order of (Start, PE, Kind, Seq), but for the Kernel
+// events of a long launch, which come when its events have been emitted part by part. Emit must not
+// keep the pointer.
 type Sink interface {
 	Emit(e *Event)
 }

@@ -2,6 +2,8 @@ package trace
 
 import (
 	"bufio"
+	"compress/gzip"
+	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -23,32 +25,81 @@ type Writer interface {
 
 // Extensions are the file names' ends that NewFile knows, with what each stands for.
 var Extensions = []struct{ Ext, Doc string }{
+	{".pftrace", "Perfetto's protobuf, for ui.perfetto.dev"},
+	{".json", "Chrome trace events, for the same"},
 	{".txt", "one line per event"},
-	{".json", "Chrome trace events, for ui.perfetto.dev"},
+}
+
+// compressed is what may follow an extension.
+const compressed = ".gz"
+
+// extension is that of a file's name, in lower case, and whether the file is compressed.
+func extension(name string) (ext string, gz bool) {
+	name = strings.ToLower(name)
+	short := strings.TrimSuffix(name, compressed)
+	return filepath.Ext(short), short != name
 }
 
 // CheckFile reports whether NewFile knows a view for the file's name.
 func CheckFile(name string) error {
+	ext, _ := extension(name)
 	var known []string
 	for _, e := range Extensions {
-		if strings.EqualFold(filepath.Ext(name), e.Ext) {
+		if ext == e.Ext {
 			return nil
 		}
 		known = append(known, fmt.Sprintf("%s (%s)", e.Ext, e.Doc))
 	}
-	return fmt.Errorf("trace file %q: its name must end in %s", name, strings.Join(known, " or "))
+	return fmt.Errorf("trace file %q: its name must end in %s; %s may follow", name, strings.Join(known, " or "), compressed)
 }
 
-// NewFile picks the view for a file by its name's extension; w is where its text goes.
-func NewFile(name string, w io.Writer, pe Names, about map[string]string) (Writer, error) {
+// Annotates reports whether a file of a name has counters and annotations.
+func Annotates(name string) bool {
+	ext, _ := extension(name)
+	return ext == ".pftrace"
+}
+
+// FileOptions are what a file of a trace depends on besides its name.
+type FileOptions struct {
+	PE    Names
+	About map[string]string // what the file says about itself
+	Plain bool              // .pftrace: without annotations
+}
+
+// NewFile picks the view for a file by its name's extension; w is where its bytes go.
+func NewFile(name string, w io.Writer, o FileOptions) (Writer, error) {
 	if err := CheckFile(name); err != nil {
 		return nil, err
 	}
-	if strings.EqualFold(filepath.Ext(name), ".json") {
-		return newPerfetto(w, pe, about), nil
+	ext, gz := extension(name)
+	var packed *gzip.Writer
+	if gz {
+		packed, _ = gzip.NewWriterLevel(w, gzip.BestSpeed) // the level is valid
+		w = packed
 	}
-	return NewText(w, pe), nil
+	var v Writer
+	switch ext {
+	case ".pftrace":
+		v = NewPFTrace(w, o.PE, o.About, o.Plain)
+	case ".json":
+		v = newPerfetto(w, o.PE, o.About)
+	default:
+		v = NewText(w, o.PE)
+	}
+	if gz {
+		v = &packing{v, packed}
+	}
+	return v, nil
 }
+
+// packing is a view whose bytes are compressed.
+type packing struct {
+	Writer
+	packed *gzip.Writer
+}
+
+// Close implements Writer.
+func (p *packing) Close() error { return errors.Join(p.Writer.Close(), p.packed.Close()) }
 
 // Tee hands each event to every sink that is not nil. It is nil itself when none is left,
 // so that the executor keeps its fast path.

@@ -36,13 +36,13 @@ func (x *Replay) traceWait(f *rank, from unit.Time) {
 func (x *Replay) traceSend(f *rank, s *step, r *ring, seq uint32) {
 	x.trace(f, trace.Event{
 		Kind: trace.Send, Peer: x.ranks[r.to].pe, Dir: uint8(x.outOf(r)), Start: f.from, End: f.clock,
-		Bytes: x.moved(f), Seq: int64(seq), Stalled: f.clock - f.waited - x.send,
+		Bytes: x.moved(f), Seq: int64(seq), Stalled: f.clock - f.waited - x.send, Ring: r.number(),
 	})
 }
 
 func (x *Replay) traceMessage(r *ring, seq uint32, bytes int64, sent, at unit.Time) {
 	x.trace(&x.ranks[r.from], trace.Event{
-		Kind: trace.Message, Peer: x.ranks[r.to].pe, Dir: uint8(x.outOf(r)), Start: sent, End: at, Bytes: bytes, Seq: int64(seq),
+		Kind: trace.Message, Peer: x.ranks[r.to].pe, Dir: uint8(x.outOf(r)), Start: sent, End: at, Bytes: bytes, Seq: int64(seq), Ring: r.number(),
 	})
 }
 
@@ -51,16 +51,19 @@ func (x *Replay) traceRecv(f *rank, s *step, r *ring) {
 	in := &x.in.Launch.Groups[f.group].Wiring[f.index].In[s.port]
 	x.trace(f, trace.Event{
 		Kind: trace.Recv, Peer: x.ranks[r.from].pe, Dir: uint8(in.Dir), Start: f.from, End: f.clock,
-		Bytes: x.moved(f), Seq: int64(seq), Stalled: f.waited - x.recv - f.from,
+		Bytes: x.moved(f), Seq: int64(seq), Stalled: f.waited - x.recv - f.from, Ring: r.number(),
 	})
 }
 
 func (x *Replay) traceCredit(r *ring, left, at unit.Time) {
 	x.trace(&x.ranks[r.to], trace.Event{
 		Kind: trace.Credit, Peer: x.ranks[r.from].pe, Start: left, End: at,
-		Bytes: x.in.Launch.Ring.CreditBytes, Seq: int64(r.Returned - 1),
+		Bytes: x.in.Launch.Ring.CreditBytes, Seq: int64(r.Returned - 1), Ring: r.number(),
 	})
 }
+
+// number is that of the ring in the trace.
+func (r *ring) number() uint32 { return trace.RingNumber(int(r.from), r.out) }
 
 // outOf is what the sender of a ring calls it.
 func (x *Replay) outOf(r *ring) tl.Dir {

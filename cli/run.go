@@ -86,6 +86,7 @@ func (a *app) runCommand() *cobra.Command {
 	formatFlag(f, &format)
 	f.BoolVar(&pointers, "pointers", false, "print the four pointers of every IPCQ ring after each launch, on stderr")
 	traceFlags(f, &spec)
+	f.BoolVar(&spec.Use, "links", false, "say what links, engines and rings were in use for, and put the use of links into a .pftrace")
 	prof.add(f)
 	clash = optionFlags(f, &spec)
 	benchHelp(cmd, &spec)

@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"kernbench/conf"
+	"kernbench/hw/noc"
 	"kernbench/machine"
 	"kernbench/mem"
 	"kernbench/record/cause"
@@ -32,6 +33,12 @@ type Streamer interface {
 	RunStreams(ctx context.Context, b *tl.Batch) (*tl.Result, error)
 }
 
+// Counter is an Executor that counts what links carry, if Setup.Usage is set.
+type Counter interface {
+	// Counts returns what links have carried, by link of the machine.
+	Counts() []noc.Count
+}
+
 // Setup is what a run offers to the constructor of an executor. The caller asks for nothing
 // that the row cannot do: a field is zero where its capability is missing.
 type Setup struct {
@@ -47,6 +54,7 @@ type Setup struct {
 	Trace    trace.Sink   // Trace, or Messages for sends and receives without times: consumer of events; nil for none
 	Causes   *cause.Log   // Causes: where to record why time passes; nil for none
 	Scope    trace.Scope  // Trace: the part of the run that Trace gets
+	Usage    *trace.Usage // Trace: gets all of the run; nil for none. A Counter then counts
 	Pointers io.Writer    // Rings: gets the pointers of all rings after each launch; nil for none
 
 	RecordLines bool // keep the kernel's source lines, for faults that name two operations

@@ -74,3 +74,31 @@ func (m *Machine) LinkName(id LinkID) string {
 	}
 	return name
 }
+
+// LinkLevel names the part of the machine that a link belongs to: "HBM port", "TCM port", "SRAM port", "SRAM", "PE",
+// "cube", "between cubes", or the level between SIPs, by its name if it has one.
+func (m *Machine) LinkLevel(id LinkID) string {
+	if i := int(id) - m.NumCubes()*m.cube.links; i >= 0 {
+		if i -= m.sips * len(m.ends) * m.conns; i < 0 {
+			return "between cubes"
+		}
+		at, _ := m.outside.edge(i)
+		if name := m.levels[at.number].Name; name != "" {
+			return name
+		}
+		return "between SIPs"
+	}
+	switch m.Spec(id) {
+	case m.specs.hbm:
+		return "HBM port"
+	case m.specs.tcm:
+		return "TCM port"
+	case m.specs.sramPort:
+		return "SRAM port"
+	case m.specs.sram:
+		return "SRAM"
+	case m.specs.tile:
+		return "PE"
+	}
+	return "cube"
+}

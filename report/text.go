@@ -30,6 +30,7 @@ func Text(w io.Writer, r *run.Result) error {
 	if r.Fault == "" || r.Launches > 0 {
 		cost(b, r)
 	}
+	use(b, r.Use)
 	failures(b, r)
 	hazards(b, r)
 	verdicts(b, r)

@@ -29,6 +29,7 @@ type Options struct {
 	RecordLines bool         // keep the kernel's source lines, for faults that name two operations
 	Trace       trace.Sink   // consumer of events, or nil
 	Scope       trace.Scope  // the part of the run that Trace gets
+	Usage       *trace.Usage // gets all of the run, and links count; nil: neither
 	History     *history.Log // account of memory for the judge of races, or nil; implies RecordLines
 	Seed        uint64       // of random delays within what the memory order allows; 0: none
 	Causes      *cause.Log   // gets why time passes, or nil; implies RecordLines
@@ -88,6 +89,12 @@ func New(m *machine.Machine, t *conf.Topology, o Options) *Executor {
 	}
 	e.hbm = m.Spec(m.Route(nil, m.HBM(0), m.PE(0))[0].Link)
 	e.net = e.newFabric()
+	if o.Usage != nil {
+		e.net.CountUse()
+	}
+	if o.Usage != nil && o.Trace == nil {
+		e.opts.Trace = discard{}
+	}
 	return e
 }
 
@@ -97,6 +104,9 @@ func (e *Executor) newFabric() *noc.Fabric {
 	net.Explain(e.opts.Causes)
 	return net
 }
+
+// Counts implements exec.Counter.
+func (e *Executor) Counts() []noc.Count { return e.net.Counts() }
 
 // Data is the log of the data pass, or nil.
 func (e *Executor) Data() *oplog.Log { return e.opts.Data }

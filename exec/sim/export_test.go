@@ -43,7 +43,7 @@ func (e *Executor) LaunchInParts(ctx context.Context, l *tl.Launch) (*tl.Result,
 	if err := r.whole(ctx, p); err != nil || r.result == nil {
 		return nil, errors.Join(err, errors.New(r.events))
 	}
-	emitAll(e.opts.Trace, r.trace)
+	e.emitReplayed(r.trace)
 	r.result.Mode = r.mode
 	return r.result, nil
 }

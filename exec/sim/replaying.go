@@ -34,6 +34,8 @@ func (e *Executor) needsEvents(l *tl.Launch) string {
 		return "source lines"
 	case o.Causes != nil:
 		return "causes"
+	case o.Usage != nil:
+		return "counts of use"
 	case o.Trace != nil && o.Scope.Partial(l.World()):
 		return "part of a trace"
 	case o.Pointers != nil:
@@ -87,7 +89,7 @@ func (e *Executor) replayed(ctx context.Context, l *tl.Launch) (*tl.Result, verd
 		return nil, r.verdict, err
 	}
 	e.end = max(e.end, r.result.End, r.rest)
-	emitAll(e.opts.Trace, r.trace)
+	e.emitReplayed(r.trace)
 	r.account()
 	r.result.Mode = r.mode
 	return r.result, r.verdict, nil

@@ -14,10 +14,22 @@ import (
 // tracing is what a run has for its trace. Kernels run ahead, so events come out of order: they are
 // kept until none can come that began earlier.
 type tracing struct {
-	events []trace.Event
+	events []traced
 	full   int    // number of events at which those that are complete are handed on
 	shown  []bool // ranks that are traced; nil: as the scope says
 }
+
+// traced is an event, which may be for Options.Usage only.
+type traced struct {
+	trace.Event
+	hidden bool
+}
+
+// discard is a consumer for runs of which only the use is wanted.
+type discard struct{}
+
+// Emit implements trace.Sink.
+func (discard) Emit(*trace.Event) {}
 
 // tracedAtOnce is the number of events that are kept before the first are handed on.
 const tracedAtOnce = 1 << 18
@@ -34,13 +46,12 @@ func (r *rank) emit(e trace.Event) {
 // keep keeps an event of a rank with a number in the run; -1: with none.
 func (x *run) keep(id int32, e trace.Event) {
 	scope := &x.e.opts.Scope
-	switch {
-	case x.shown != nil && (id < 0 || !x.shown[id]), !scope.Has(int(e.Rank)):
-		return
-	case e.Kind != trace.Kernel && !scope.Overlaps(e.Start, e.End):
+	hidden := x.shown != nil && (id < 0 || !x.shown[id]) || !scope.Has(int(e.Rank)) ||
+		e.Kind != trace.Kernel && !scope.Overlaps(e.Start, e.End)
+	if hidden && x.e.opts.Usage == nil {
 		return
 	}
-	x.events = append(x.events, e)
+	x.events = append(x.events, traced{e, hidden})
 	if x.full == 0 {
 		x.full = cmp.Or(x.e.traceAt, tracedAtOnce)
 	}
@@ -53,10 +64,8 @@ func (x *run) keep(id int32, e trace.Event) {
 func (x *run) handOn() {
 	bound := x.earliest()
 	sortEvents(x.events)
-	n, _ := slices.BinarySearchFunc(x.events, bound, func(e trace.Event, t unit.Time) int { return cmp.Compare(e.Start, t) })
-	for i := range x.events[:n] {
-		x.e.opts.Trace.Emit(&x.events[i])
-	}
+	n, _ := slices.BinarySearchFunc(x.events, bound, func(e traced, t unit.Time) int { return cmp.Compare(e.Start, t) })
+	x.e.emitAll(x.events[:n])
 	x.events = x.events[:copy(x.events, x.events[n:])]
 	x.full = max(x.full, 2*len(x.events))
 }
@@ -82,30 +91,47 @@ func (x *run) earliest() unit.Time {
 // what kernels did beyond it, running ahead.
 func (x *run) emitTrace(fault bool, at unit.Time) {
 	if fault {
-		x.events = slices.DeleteFunc(x.events, func(e trace.Event) bool { return e.Start > at || e.End > at && knownAtEnd(e.Kind) })
+		x.events = slices.DeleteFunc(x.events, func(e traced) bool { return e.Start > at || e.End > at && knownAtEnd(e.Kind) })
 	}
-	emitAll(x.e.opts.Trace, x.events)
+	sortEvents(x.events)
+	x.e.emitAll(x.events)
 	x.events = nil
 }
 
-// emitAll hands events to a consumer, in the order that trace.Sink names.
-func emitAll(to trace.Sink, events []trace.Event) {
-	if to == nil {
-		return
-	}
-	sortEvents(events)
+// emitAll hands events to those who want them.
+func (e *Executor) emitAll(events []traced) {
 	for i := range events {
-		to.Emit(&events[i])
+		ev := &events[i]
+		if !ev.hidden {
+			e.opts.Trace.Emit(&ev.Event)
+		}
+		if e.opts.Usage != nil {
+			e.opts.Usage.Emit(&ev.Event)
+		}
 	}
 }
 
-func sortEvents(events []trace.Event) {
-	slices.SortFunc(events, func(a, b trace.Event) int {
-		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.PE, b.PE), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Seq, b.Seq),
-			cmp.Compare(a.Dir, b.Dir), cmp.Compare(a.Peer, b.Peer), cmp.Compare(a.End, b.End), cmp.Compare(a.Bytes, b.Bytes),
-			cmp.Compare(a.Rank, b.Rank), cmp.Compare(a.Stalled, b.Stalled), cmp.Compare(a.Core, b.Core),
-			cmp.Compare(a.Ring, b.Ring), cmp.Compare(a.Flow, b.Flow))
-	})
+// emitReplayed hands on the events of a launch that was replayed.
+func (e *Executor) emitReplayed(events []trace.Event) {
+	if e.opts.Trace == nil {
+		return
+	}
+	slices.SortFunc(events, func(a, b trace.Event) int { return compareEvents(&a, &b) })
+	for i := range events {
+		e.opts.Trace.Emit(&events[i])
+	}
+}
+
+func sortEvents(events []traced) {
+	slices.SortFunc(events, func(a, b traced) int { return compareEvents(&a.Event, &b.Event) })
+}
+
+// compareEvents compares events in the order that trace.Sink names.
+func compareEvents(a, b *trace.Event) int {
+	return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.PE, b.PE), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Seq, b.Seq),
+		cmp.Compare(a.Dir, b.Dir), cmp.Compare(a.Peer, b.Peer), cmp.Compare(a.End, b.End), cmp.Compare(a.Bytes, b.Bytes),
+		cmp.Compare(a.Rank, b.Rank), cmp.Compare(a.Stalled, b.Stalled), cmp.Compare(a.Core, b.Core),
+		cmp.Compare(a.Ring, b.Ring), cmp.Compare(a.Flow, b.Flow))
 }
 
 // knownAtEnd reports whether events of a kind are those of something that has come to its end.

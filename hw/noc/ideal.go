@@ -12,6 +12,9 @@ func (n *Fabric) pass(m *message, mi uint32) {
 	for k, h := range path {
 		d := n.kind(&n.links[n.linkOf(h)]).serial.Time(int64(m.bytes) + m.left)
 		end = max(end, now+d)
+		if n.counts != nil {
+			n.counts.passes(n.linkOf(h), m, now, d)
+		}
 		if k == 0 {
 			departed += d
 		}

@@ -48,7 +48,11 @@ func (n *Fabric) arrive(li, mi uint32) {
 		n.msgs[a.tail].next = mi
 	}
 	a.tail = mi
-	n.queue(l).waiting++
+	q := n.queue(l)
+	q.waiting++
+	if n.counts != nil {
+		n.counts.waits(li, int(q.waiting))
+	}
 	n.schedule(li)
 }
 
@@ -229,7 +233,11 @@ func (n *Fabric) start(li, mi uint32) {
 	if n.causes != nil {
 		n.causes.starts(n, li, mi)
 	}
+	free := l.freeAt
 	l.freeAt = max(now+k.serial.Time(int64(m.bytes)), m.tail)
+	if n.counts != nil {
+		n.counts.starts(li, m, now, free, l.freeAt-now, n.last(m))
+	}
 	l.served = from(m)
 	if n.reserved {
 		n.started(li, edgeOf(n.hopOf(m)))

@@ -36,8 +36,11 @@ const (
 	Compute    Class = iota // loads and stores
 	Collective              // messages of rings
 	Control                 // notifications and atomics
-	classes
+
+	Classes = iota // how many there are
 )
+
+func (c Class) String() string { return [...]string{"compute", "collective", "control"}[c] }
 
 // Fidelity is how closely messages are followed.
 type Fidelity uint8
@@ -122,6 +125,7 @@ type Fabric struct {
 	latest       map[line]unit.Time // when the latest transfer arrives, by link with a memory; ideal only
 
 	causes *causes // nil: see Explain
+	counts *counts // nil: see CountUse
 
 	reserved       bool         // routes are: see ReserveRoutes
 	kept           int          // hops of routes that outlive it

@@ -50,6 +50,7 @@ type Execution struct {
 	races    *race.Report       // nil: nobody looked
 	passes   int                // that the judge of races needed
 	measured []*device.Launched // whose figures are those of the program; nil: all
+	use      *Use               // nil: nobody asked
 	report   []string
 	leaks    []device.Leak
 	expected map[*device.CallGroup]*verify.Expected // of collectives that have begun and not been judged
@@ -102,7 +103,7 @@ func (x *Job) Execute(ctx context.Context, p Pass) (out *Execution, err error) {
 		})
 		defer data.Close()
 	}
-	views, closeViews, err := x.views(p)
+	views, links, closeViews, err := x.views(p)
 	if err != nil {
 		return out, err
 	}
@@ -114,7 +115,8 @@ func (x *Job) Execute(ctx context.Context, p Pass) (out *Execution, err error) {
 			err = cerr
 		}
 	}()
-	executor, err := x.openExecutor(data, views, p)
+	usage := x.usage(p)
+	executor, err := x.openExecutor(data, views, usage, p)
 	if err != nil {
 		return out, err
 	}
@@ -152,15 +154,19 @@ func (x *Job) Execute(ctx context.Context, p Pass) (out *Execution, err error) {
 	if err == nil {
 		out.leaks, err = dev.ReleaseAll()
 	}
+	if c, ok := executor.(exec.Counter); ok && usage != nil {
+		out.use = x.use(usage, c, out.Launches)
+		links(x.linkLines(c))
+	}
 	ended = true
 	return out, err
 }
 
 // openExecutor makes the executor of one pass.
-func (x *Job) openExecutor(data *oplog.Log, views trace.Sink, p Pass) (exec.Executor, error) {
+func (x *Job) openExecutor(data *oplog.Log, views trace.Sink, usage *trace.Usage, p Pass) (exec.Executor, error) {
 	s := exec.Setup{
 		Machine: x.Machine, Topology: x.Topo, Order: x.Order, Fidelity: x.AtFidelity, Seed: p.schedule,
-		Data: data, History: p.history(), Trace: views, Scope: x.TraceScope, RecordLines: p.explain || x.Trees,
+		Data: data, History: p.history(), Trace: views, Scope: x.TraceScope, Usage: usage, RecordLines: p.explain || x.Trees,
 		SecondCore: !p.Quiet, // a run of its own, not one of many
 	}
 	if !p.Quiet {
@@ -186,13 +192,21 @@ func (x *Job) openExecutor(data *oplog.Log, views trace.Sink, p Pass) (exec.Exec
 	return x.Exec.Open(s)
 }
 
+// usage makes what adds up the use of engines and rings, if it is asked for.
+func (x *Job) usage(p Pass) *trace.Usage {
+	if !x.Use || p.Quiet {
+		return nil
+	}
+	return trace.NewUsage()
+}
+
 // views opens what wants to see the events of the run. There is none in a run that is quiet,
 // as while a failure is being explained: what there was to see has been shown.
-func (x *Job) views(p Pass) (sink trace.Sink, done func(whole bool) error, err error) {
-	done = func(bool) error { return nil }
+func (x *Job) views(p Pass) (sink trace.Sink, links func([]trace.LinkLine), done func(whole bool) error, err error) {
+	links, done = func([]trace.LinkLine) {}, func(bool) error { return nil }
 	var file *outfile.File
 	if p.Quiet {
-		return nil, done, nil
+		return nil, links, done, nil
 	}
 	var sinks []trace.Sink
 	var closers []func() error
@@ -202,20 +216,21 @@ func (x *Job) views(p Pass) (sink trace.Sink, done func(whole bool) error, err e
 	}
 	if x.TraceFile != "" {
 		if err := trace.CheckFile(x.TraceFile); err != nil {
-			return nil, nil, err
+			return nil, nil, nil, err
 		}
 		f, err := outfile.Create(x.TraceFile)
 		if err != nil {
-			return nil, nil, err
+			return nil, nil, nil, err
 		}
 		v, err := trace.NewFile(x.TraceFile, f, trace.FileOptions{PE: x.Machine.PEName, About: x.about(), Plain: x.TracePlain})
 		if err != nil {
 			f.Discard()
-			return nil, nil, err
+			return nil, nil, nil, err
 		}
 		file, sinks, closers = f, append(sinks, v), append(closers, v.Close)
+		links = func(lines []trace.LinkLine) { trace.WriteLinks(v, lines) }
 	}
-	return trace.Tee(sinks...), func(whole bool) error {
+	return trace.Tee(sinks...), links, func(whole bool) error {
 		var errs []error
 		for _, c := range closers {
 			errs = append(errs, c())

@@ -54,6 +54,8 @@ type Result struct {
 	SlotHazards   int64        `json:"slot_hazards,omitempty"` // reads of a slot whose credit had gone (credit: on_recv)
 	Traffic       []Traffic    `json:"traffic"`                // by rank, of all launches
 
+	Use *Use `json:"use,omitempty"` // of links, engines and rings, where it was asked for
+
 	WallTime        time.Duration `json:"wall_time_ns"` // of the bench: tensors, launches, verdicts
 	EventsPerSecond float64       `json:"events_per_second"`
 	NsPerMessage    float64       `json:"wall_ns_per_message"`

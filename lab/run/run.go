@@ -87,7 +87,7 @@ func (x *Job) result(first, told *Execution, err error) *Result {
 	r := &Result{
 		Spec: x.Spec, Bench: x.BenchRow.Name, Executor: x.Executor, Fidelity: x.AtFidelity, Machine: x.Machine.Describe(), MadeBy: x.madeBy(),
 		DType: x.DType.String(), Timed: x.Exec.Can(exec.Clock), WallTime: first.wall,
-		MemoryOrder: x.Order.String(), Schedule: x.Schedule,
+		MemoryOrder: x.Order.String(), Schedule: x.Schedule, Use: first.use,
 		Launches: len(first.Launches), Report: first.report, Failures: []Failure{}, Notes: []string{},
 	}
 	if r.Report == nil {

@@ -58,14 +58,15 @@ type Spec struct {
 	Causes *cause.Log             `json:"-"` // gets why simulated time passes, of a run without random schedules
 	Alter  func(*machine.Machine) `json:"-"` // changes the machine once it is built, before it is used
 
-	Command    string           `json:"-"` // that asks for the run: see MadeBy
-	TraceFile  string           `json:"-"` // writes the events of the run: see trace.NewFile
-	TraceScope trace.Scope      `json:"-"` // what the trace has of the run
-	TracePlain bool             `json:"-"` // the trace has no annotations
-	CCLTrace   io.Writer        `json:"-"` // gets one line per send and receive
-	Pointers   io.Writer        `json:"-"` // gets the pointers of all rings as each launch leaves them
-	Output     io.Writer        `json:"-"` // gets the lines that the bench reports, as they come
-	Progress   func(p Progress) `json:"-"` // is told how far the run is, from the goroutine of Run
+	Command    string           `json:"-"`             // that asks for the run: see MadeBy
+	TraceFile  string           `json:"-"`             // writes the events of the run: see trace.NewFile
+	TraceScope trace.Scope      `json:"-"`             // what the trace has of the run
+	TracePlain bool             `json:"-"`             // the trace has no annotations
+	CCLTrace   io.Writer        `json:"-"`             // gets one line per send and receive
+	Pointers   io.Writer        `json:"-"`             // gets the pointers of all rings as each launch leaves them
+	Output     io.Writer        `json:"-"`             // gets the lines that the bench reports, as they come
+	Progress   func(p Progress) `json:"-"`             // is told how far the run is, from the goroutine of Run
+	Use        bool             `json:"use,omitempty"` // say what links, engines and rings were in use for
 }
 
 // MarshalJSON writes type and operation by their names.

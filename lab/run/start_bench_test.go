@@ -44,7 +44,7 @@ func BenchmarkStart(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				executor, err := x.openExecutor(nil, nil, Pass{})
+				executor, err := x.openExecutor(nil, nil, nil, Pass{})
 				if err != nil {
 					b.Fatal(err)
 				}

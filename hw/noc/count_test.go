@@ -1,0 +1,63 @@
+package noc
+
+import (
+	"testing"
+
+	"kernbench/unit"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+)
+
+// TestCounts counts the messages of TestBlockedMessagesHoldCredits, whose times are worked by hand.
+func TestCounts(t *testing.T) {
+	r := newRig(100, 1, 10, 1)
+	r.CountUse()
+	slow, free := r.over(0, 1), r.over(0, 2)
+	for u := range uint32(3) {
+		sendFrom(r.Fabric, 0, slow, Collective, 100, 0, u)
+	}
+	sendFrom(r.Fabric, 0, free, Collective, 100, 0, 3)
+	sendFrom(r.Fabric, 0, free, Compute, 100, 0, 4)
+	r.check(t, nil)
+	want := []Count{
+		{
+			Link: 0, Messages: 5, Bytes: [Classes]int64{Compute: 100, Collective: 400}, Busy: 500 * ns, Longest: 4,
+			Queued: (100 + 1005 + 2010 + 3015) * ns,
+			Stalls: 3, Stalled: (1005 - 200 + 2010 - 1105 + 3015 - 2110) * ns,
+		},
+		{Link: 1, Messages: 3, Bytes: [Classes]int64{Collective: 300}, Busy: 3000 * ns},
+		{Link: 2, Messages: 2, Bytes: [Classes]int64{Compute: 100, Collective: 100}, Busy: 200 * ns},
+	}
+	got := r.Counts()
+	if d := cmp.Diff(want, got, cmpopts.IgnoreFields(Count{}, "Line")); d != "" {
+		t.Errorf("-want +got:\n%s", d)
+	}
+	for _, c := range got {
+		sum := unit.Time(0)
+		for _, b := range c.Line.Busy {
+			sum += b
+			if b > c.Line.Width {
+				t.Errorf("link %d: busy for %v of %v", c.Link, b, c.Line.Width)
+			}
+		}
+		if sum != c.Busy {
+			t.Errorf("link %d: %v in its timeline, %v in all", c.Link, sum, c.Busy)
+		}
+	}
+}
+
+func TestTimelineDoublesItsWidth(t *testing.T) {
+	var l Timeline
+	l.add(0, 5*ns)
+	l.add(30*ns, 45*ns)
+	l.add(1270*ns, 1271*ns)
+	if l.Width != 20*ns {
+		t.Fatalf("the width is %v", l.Width)
+	}
+	want := make([]unit.Time, 64)
+	want[0], want[1], want[2], want[63] = 5*ns, 10*ns, 5*ns, 1*ns
+	if d := cmp.Diff(want, l.Busy); d != "" {
+		t.Errorf("-want +got:\n%s", d)
+	}
+}

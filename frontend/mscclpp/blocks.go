@@ -13,13 +13,14 @@ import (
 // their copies were done at once: the order in which the proxy sees them is not known before.
 type builder struct {
 	*lowering
-	rank    int
-	gpu     *GPU
-	blocks  []plan.Block // thread blocks
-	proxies []plan.Block
-	proxy   map[int]int    // of a port channel: place in proxies
-	users   map[int][]int  // thread blocks of each barrier
-	owed    map[[2]int]int // copies of a thread block and a port channel that nothing has waited for
+	rank     int
+	gpu      *GPU
+	blocks   []plan.Block // thread blocks
+	proxies  []plan.Block
+	proxy    map[int]int    // of a port channel: place in proxies
+	acquired map[int]int    // units of each semaphore in a launch
+	users    map[int][]int  // thread blocks of each barrier
+	owed     map[[2]int]int // copies of a thread block and a port channel that nothing has waited for
 }
 
 // blocks makes the blocks of a rank, for all launches.
@@ -34,6 +35,16 @@ func (l *lowering) blocks(rank int) {
 	b.addProxies(actions)
 	b.users = barrierUsers(actions)
 	l.checkBarriers(rank, actions)
+	b.acquired = map[int]int{}
+	for _, list := range actions {
+		for i := range list {
+			if list[i].sync == syncAcquire {
+				for _, id := range list[i].chans {
+					b.acquired[id]++
+				}
+			}
+		}
+	}
 	if len(g.Blocks) == 0 {
 		b.blocks = []plan.Block{{Label: "(none)"}}
 	}
@@ -215,8 +226,10 @@ func (b *builder) spans(list []stretch, size int64, launch int) []plan.Span {
 	return out
 }
 
+// semaphore counts the units of a semaphore. More units at the start than are ever acquired make no
+// difference.
 func (b *builder) semaphore(id int) int {
-	return b.counter(b.rank, fmt.Sprintf("semaphore %d", id), b.gpu.Semaphores[id], true)
+	return b.counter(b.rank, fmt.Sprintf("semaphore %d", id), min(b.gpu.Semaphores[id], b.acquired[id]*b.launches), true)
 }
 
 // done counts copies that a port channel's proxy has finished.

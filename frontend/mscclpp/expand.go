@@ -47,13 +47,15 @@ type expansion struct {
 	rank    int
 	block   *Block
 	payload int64 // bytes of data in a packet
+	total   *int  // of all thread blocks: actions and stretches
 	actions []action
 	err     error
 	at      *Op // where err is
 }
 
-// mostActions bounds what a plan is expanded to.
-const mostActions = 1 << 20
+// mostActions bounds what a plan is expanded to: its operations, and the stretches of buffers
+// that they read and write.
+const mostActions = 1 << 18
 
 // expand lists what a thread block does in one call.
 func (e *expansion) expand() {
@@ -89,8 +91,8 @@ func (e *expansion) op(op *Op, index, part int, offset, unit int64) {
 	if e.err != nil {
 		return
 	}
-	if len(e.actions) >= mostActions {
-		e.fail(op, fmt.Errorf("more than %d operations at this size", mostActions))
+	if *e.total++; *e.total > mostActions {
+		e.fail(op, fmt.Errorf("more than %d operations at this size, with all buffers that they use", mostActions))
 		return
 	}
 	a := action{op: op, index: index, part: part}
@@ -231,6 +233,7 @@ func (e *expansion) stretches(list *[]stretch, a *action, r Ref, place int, read
 			s.buffer = Scratch // whatever the reference says
 		}
 	}
+	*e.total += len(ranks)
 	for _, rank := range ranks {
 		s.rank = rank
 		*list = append(*list, s)

@@ -204,7 +204,7 @@ func (l *lowering) expand() {
 	for rank := range l.GPUs {
 		g := &l.GPUs[rank]
 		for b := range g.Blocks {
-			e := &expansion{sizes: &sizes{l.Plan, g, l.in, l.out}, rank: rank, block: &g.Blocks[b], payload: 8}
+			e := &expansion{sizes: &sizes{l.Plan, g, l.in, l.out}, rank: rank, block: &g.Blocks[b], payload: 8, total: &total}
 			e.expand()
 			if e.err != nil {
 				l.ill(e.at.Line, "rank %d tb %d: %v", rank, b, e.err)
@@ -213,10 +213,6 @@ func (l *lowering) expand() {
 				l.inside(rank, b, &e.actions[i])
 			}
 			l.actions = append(l.actions, e.actions)
-			if total += len(e.actions); total > mostActions {
-				l.ill(0, "more than %d operations at this size", mostActions)
-				return
-			}
 			if len(l.findings) > 8 {
 				return
 			}
@@ -261,7 +257,16 @@ func (l *lowering) cut() error {
 	for rank := range l.GPUs {
 		l.cells.scratch[rank] = newCuts(0)
 	}
-	return l.cells.cut(l.actions, l.offset)
+	periods := max(l.in, l.out) / l.cells.period
+	if periods <= mostCuts {
+		if err := l.cells.cut(l.actions, l.offset); err != nil {
+			return err
+		}
+	}
+	if periods*int64(len(l.cells.user.at)) > mostCuts {
+		return fmt.Errorf("input and output fall into more than %d pieces", mostCuts)
+	}
+	return nil
 }
 
 // period is the bytes after which a collective's buffers have the same meaning for another

@@ -307,3 +307,55 @@ func TestPublicPlansVerify(t *testing.T) {
 		}
 	}
 }
+
+// A semaphore may start with more units than anything acquires.
+func TestGreatSemaphore(t *testing.T) {
+	x := right["semaphores"]
+	x.semaphores = `{"init_value":2147483647}`
+	if v, why := x.verdicts(t); !strings.Contains(v, "RACE") {
+		t.Errorf("%s %s, want RACE: nobody waits for the release", v, why)
+	}
+}
+
+// What a plan asks for is bounded before it is made.
+func TestLargePlansAreRefused(t *testing.T) {
+	for _, c := range []struct{ name, old, new, want string }{
+		{"pieces", `"allreduce"`, `"other"`, "input and output fall into more than"},
+		{"iterations", `"unit_size":64`, `"unit_size":1`, "the executor counts them with 16 bits"},
+	} {
+		x := right["pipeline"]
+		source := strings.Replace(x.String(), c.old, c.new, 1)
+		if c.name == "pieces" {
+			source = strings.ReplaceAll(source, `"output_chunks":2`, `"output_chunks":16777216`)
+		}
+		p, findings := Program(plan.File{Name: "t.json", Data: []byte(source)})
+		if p == nil {
+			t.Fatal(findings)
+		}
+		_, findings = p.Plan(plan.Call{Bytes: 1 << 28, InPlace: true})
+		if len(findings) == 0 || !strings.Contains(findings[0].Text, c.want) {
+			t.Errorf("%s: %v, want %q", c.name, findings, c.want)
+		}
+	}
+}
+
+func FuzzProgram(f *testing.F) {
+	f.Add([]byte(`{"name":"a","collective":"alltoall","protocol":"LL","inplace":true,"gpus":[{"id":0,"input_chunks":1,"output_chunks":1,` +
+		`"scratch_chunks":2,"threadblocks":[{"id":0,"ops":[{"name":"cpkt","src_buff":[{"type":"i","index":0,"size":1}],` +
+		`"dst_buff":[{"type":"s","index":0,"size":1}]},{"name":"upkt","src_buff":[{"type":"s","index":0,"size":1}],` +
+		`"dst_buff":[{"type":"o","index":0,"size":1}]}],"channels":[]}],"channels":[],"remote_buffers":[]}]}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		p, found := Program(plan.File{Name: "fuzz.json", Data: data})
+		if (p == nil) != (len(found) > 0) {
+			t.Fatalf("program %v and findings %v", p, found)
+		}
+		if p == nil {
+			return
+		}
+		for _, bytes := range append(p.Probes, 1<<16) {
+			if pl, _ := p.Plan(plan.Call{Bytes: bytes, InPlace: p.Modes[0], Launches: 2}); pl != nil {
+				judge.Judge(pl)
+			}
+		}
+	})
+}

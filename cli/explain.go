@@ -8,6 +8,7 @@ import (
 
 	"kernbench/fault"
 	"kernbench/lab/explain"
+	"kernbench/lab/plans"
 	"kernbench/lab/run"
 	"kernbench/report"
 	"kernbench/unit"
@@ -33,6 +34,7 @@ const aList = "list"
 func (a *app) explainCommand() *cobra.Command {
 	var x explaining
 	var clash error
+	call := planFlags{bytes: unit.MiB}
 	cmd := &cobra.Command{
 		Use:   "explain",
 		Short: "Explain a run: where did each picosecond go?",
@@ -48,6 +50,16 @@ docs/explain.md says what each reason means.
 			if clash != nil {
 				return clash
 			}
+			if file := x.spec.Run.Program; file != "" && plans.Foreign(file) {
+				s, err := call.spec(a, file, x.spec.Run.Topology, x.spec.Run.Sets, "bytes")
+				if err != nil {
+					return err
+				}
+				return a.runPlan(s, call.bytes, x.format)
+			}
+			if f := cmd.Flags(); f.Changed("bytes") || f.Changed("in-place") {
+				return errNotForeign
+			}
 			return a.explain(cmd.Context(), &x)
 		},
 	}
@@ -56,7 +68,8 @@ docs/explain.md says what each reason means.
 	machineFlags(f, &x.spec.Run)
 	benchFlag(f, &x.spec.Run)
 	workFlags(f, &x.spec.Run)
-	f.StringVar(&x.spec.Run.Program, "program", "", "explain a program `FILE` (instead of --bench and --algorithm)")
+	f.StringVar(&x.spec.Run.Program, "program", "", "explain a program `FILE`, also one of another tool (instead of --bench and --algorithm)")
+	call.addSize(f)
 	f.VarP((*deviceList)(&x.spec.Run.Devices), "device", "d", "PEs that take part, by their places in the machine's rank order: 0-3 or 0,2,5-7 (instead of --ranks)")
 	platformFlag(f, &x.spec.Run, "p")
 	fidelityFlag(f, &x.spec.Run)

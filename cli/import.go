@@ -33,6 +33,7 @@ func (a *app) importCommand() *cobra.Command {
 	var o frontend.Options
 	var format string
 	var root int
+	var relation string
 	var details bool
 	cmd := &cobra.Command{
 		Use:   "import FILE|FOLDER...",
@@ -57,13 +58,20 @@ once, in its place. A folder gives a table of all programs in it. docs/programs.
 				}
 				o.Root = root + 1
 			}
+			if relation != "" {
+				var err error
+				if o.Want, err = plan.ParseFormula(relation); err != nil {
+					return fmt.Errorf("--relation: %w", err)
+				}
+			}
 			return a.judgePrograms(cmd.Context(), args, o, format, details)
 		},
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
 	f.IntVar(&root, "root", 0, "rank that a broadcast or a reduce is rooted in (default: found in the program)")
-	f.Var((*count)(&o.Depth), "depth", "messages that a channel holds (default: as the protocol has it)")
+	f.StringVar(&relation, "relation", "", "what outputs must hold, for custom collectives: a `FORMULA` such as 'out[r][c] = in[r-1][c]' (r rank, c chunk, n ranks, k chunks; sum in[c]: of all ranks)")
+	f.Var((*count)(&o.Depth), "depth", "messages that a channel holds (default: as the protocol has it; over a network twice that)")
 	f.BoolVar(&details, "details", false, "tell all findings of every file, not of a single one only")
 	formatFlag(f, &format)
 	return cmd

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -27,6 +28,14 @@ func (p *planFlags) add(f *pflag.FlagSet) {
 	p.set = f
 	f.BoolVar(&p.inPlace, "in-place", false, "call a program of another tool in place (default: as it allows, out of place if both)")
 }
+
+// addSize adds also the size of one call.
+func (p *planFlags) addSize(f *pflag.FlagSet) {
+	f.Var(&size{&p.bytes}, "bytes", "`SIZE` of the call of a program of another tool: bytes of the larger of a rank's input and output")
+	p.add(f)
+}
+
+var errNotForeign = errors.New("--bytes and --in-place: only a program of another tool (--program) is called so; a bench takes --n-elem")
 
 // spec is that of a program, and refuses flags of the verb that would change nothing.
 func (p *planFlags) spec(a *app, file, topology string, sets []string, others ...string) (plans.Spec, error) {

@@ -61,7 +61,7 @@ func (a *app) runCommand() *cobra.Command {
 				return a.runPlan(s, call.bytes, format)
 			}
 			if f := cmd.Flags(); f.Changed("bytes") || f.Changed("in-place") {
-				return errors.New("--bytes and --in-place: only a program of another tool (--program) is called so; a bench takes --n-elem")
+				return errNotForeign
 			}
 			return a.profiled(&prof, func() error { return a.run(cmd.Context(), spec, format) })
 		},
@@ -81,8 +81,7 @@ func (a *app) runCommand() *cobra.Command {
 	fidelityFlag(f, &spec)
 	f.Var(&size{&spec.Memory}, "mem", "memory of this computer that the data of a verified run may take, by estimate (default what is free)")
 	limitFlags(f, &spec.Limits)
-	f.Var(&size{&call.bytes}, "bytes", "`SIZE` of the call of a program of another tool: bytes of the larger of a rank's input and output")
-	call.add(f)
+	call.addSize(f)
 	formatFlag(f, &format)
 	f.BoolVar(&pointers, "pointers", false, "print the four pointers of every IPCQ ring after each launch, on stderr")
 	traceFlags(f, &spec)

@@ -9,9 +9,9 @@ import (
 
 // Options are what a user says about programs.
 type Options struct {
-	Root  int            // 1 + the root; 0: found in the program
-	Depth int            // messages that a channel holds; 0: as the protocol has it
-	Want  *plan.Relation // for programs whose collective has no meaning of its own
+	Root  int           // 1 + the root; 0: found in the program
+	Depth int           // messages that a channel holds; 0: as the protocol has it
+	Want  *plan.Formula // what outputs must hold, in place of what the collective says
 }
 
 // Verdict is what there is to say about a program.

@@ -20,13 +20,13 @@ type lowering struct {
 }
 
 func (p *program) lower(call plan.Call) *plan.Plan {
-	l := &lowering{program: p, plan: &plan.Plan{Name: "trace", Collective: "custom", Cell: []int64{1}, Want: call.Want},
+	l := &lowering{program: p, plan: &plan.Plan{Name: "trace", Collective: "custom", Cell: []int64{1}},
 		channels: map[link]int{}, counters: map[string]int{}, groups: map[string][]int{}}
 	if m := p.meaning; m != nil {
 		l.plan.Name, l.plan.Collective, l.plan.InPlace = m.plan.Name, m.plan.Collective, m.plan.InPlace
 		l.plan.Cell, l.plan.Want = []int64{m.chunk}, m.plan.Want
 		if call.Want != nil {
-			l.plan.Want = call.Want
+			l.plan.Want = call.Want.For(m.plan.World(), m.plan.Larger())
 		}
 	}
 	for rank := range p.traces {

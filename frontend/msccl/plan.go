@@ -69,7 +69,10 @@ func (a *algo) plan(file string, call plan.Call) (*plan.Plan, []plan.Finding) {
 	if call.Protocol != nil {
 		proto = *call.Protocol
 	}
-	p := &plan.Plan{Name: a.name, Collective: collectives[a.coll], InPlace: call.InPlace, Protocol: proto, Cell: []int64{1}, Want: call.Want}
+	p := &plan.Plan{Name: a.name, Collective: collectives[a.coll], InPlace: call.InPlace, Protocol: proto, Cell: []int64{1}}
+	if call.Want != nil {
+		p.Want = call.Want.For(a.ngpus, a.larger())
+	}
 	l := &lowering{a: a, plan: p, channels: map[link]int{}, depth: call.Depth, most: mostCount - 1}
 	if call.Bytes > 0 {
 		l.most = a.most(proto, call.Bytes)
@@ -92,6 +95,18 @@ func (a *algo) plan(file string, call plan.Call) (*plan.Plan, []plan.Finding) {
 		}
 	}
 	return p, nil
+}
+
+// larger is the chunks of the larger of input and output.
+func (a *algo) larger() int {
+	n := a.chunks
+	if in, out := sizes(collectives[a.coll], a.chunks, a.ngpus); in+out == 0 {
+		n = 0
+		for g := range a.gpus {
+			n = max(n, a.gpus[g].chunks[input], a.gpus[g].chunks[output])
+		}
+	}
+	return n
 }
 
 // rounds cuts a chunk into what each round of the outer loop covers.

@@ -170,7 +170,7 @@ func (p *Plan) lower(call plan.Call, collective string) (*plan.Plan, []plan.Find
 	k := &l.plan.Ranks[0]
 	l.plan.Want = plan.RelationOf(collective, len(p.GPUs), max(k.Views[0].Cells, k.Views[1].Cells), root)
 	if call.Want != nil {
-		l.plan.Want = call.Want
+		l.plan.Want = call.Want.For(len(p.GPUs), max(k.Views[0].Cells, k.Views[1].Cells))
 	}
 	return l.plan, nil
 }

@@ -170,6 +170,17 @@ type Relation struct {
 	Want func(dst []Contribution, root, rank, cell int) ([]Contribution, bool)
 }
 
+// Larger is the cells of the larger of input and output of rank 0.
+func (p *Plan) Larger() (n int) {
+	k := &p.Ranks[0]
+	for _, view := range []int{k.Input, k.Output} {
+		if view != None {
+			n = max(n, k.Views[view].Cells)
+		}
+	}
+	return n
+}
+
 // Steps counts the steps of all blocks.
 func (p *Plan) Steps() (n int) {
 	for r := range p.Ranks {

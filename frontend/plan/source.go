@@ -40,7 +40,7 @@ type Call struct {
 	Depth    int       // messages that a channel holds; 0: as the protocol has it
 	Root     int       // 1 + the root; 0: not given
 	Protocol *Protocol // in place of the program's own
-	Want     *Relation // in place of the collective's own
+	Want     *Formula  // in place of what the collective says
 }
 
 // Query is a call for which a runtime looks for a program.

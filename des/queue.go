@@ -21,6 +21,7 @@ type Queue struct {
 	at   int     // in run: the next one
 	near heap    // those of the window that were posted since
 	end  uint64  // of the window
+	audit
 
 	slots
 	sorter
@@ -92,6 +93,7 @@ func (q *Queue) Pop() (Event, bool) {
 	if q.at++; q.at%often == 0 && (q.coming != 0 || q.prefetch != nil) {
 		q.foreseen()
 	}
+	q.check(e)
 	return Event{e.Time, e.Key, e.Target, e.Arg}, true
 }
 
@@ -99,6 +101,7 @@ func (q *Queue) popNear() Event {
 	e := q.near.pop()
 	q.now = e.Time
 	q.done++
+	q.check(&e)
 	return e
 }
 

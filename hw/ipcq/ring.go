@@ -93,6 +93,7 @@ func (r *Ring) Arrive(slots []Slot, z *Sizing, number uint32, at unit.Time) (vis
 	for {
 		s := &slots[z.Slot(r.Visible)]
 		if s.state != arrived {
+			r.check(slots, z)
 			return visible
 		}
 		s.state = full
@@ -105,6 +106,7 @@ func (r *Ring) Arrive(slots []Slot, z *Sizing, number uint32, at unit.Time) (vis
 func (r *Ring) Return(slots []Slot, z *Sizing, at unit.Time) {
 	slots[z.Slot(r.Credited)].Time = at
 	r.Credited++
+	r.check(slots, z)
 }
 
 // Take takes the next token, of which there must be one, and returns its slot. The slot is the
@@ -114,6 +116,7 @@ func (r *Ring) Take(slots []Slot, z *Sizing) (slot uint32) {
 	r.Taken++
 	s := &slots[slot]
 	s.Time, s.state = 0, lent
+	r.check(slots, z)
 	return slot
 }
 
@@ -163,5 +166,6 @@ func (r *Ring) Credit(slots []Slot, z *Sizing) (at unit.Time, ok bool) {
 	r.Returned++
 	s.state = free
 	r.lastCredit = max(r.lastCredit, s.Time)
+	r.check(slots, z)
 	return r.lastCredit, true
 }

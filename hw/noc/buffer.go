@@ -113,6 +113,7 @@ func (n *Fabric) giveBack(in uint32, bytes int32, at unit.Time) {
 		b.block(false)
 		n.schedule(li)
 	}
+	n.checkBuffer(in)
 }
 
 // pushOverflow keeps a release for which there is no place in the buffer itself.

@@ -234,8 +234,10 @@ func (n *Fabric) Handle(e des.Event) {
 	switch Kind(e) {
 	case kindArrive:
 		n.arrive(Index(e), e.Arg)
+		n.check(Index(e))
 	case kindRetry:
 		n.retry(Index(e))
+		n.check(Index(e))
 	case kindDeliver:
 		m := &n.msgs[e.Arg]
 		user, taken, last := m.user, m.taken && (m.hop == 0 || n.ideal), m.left == 0

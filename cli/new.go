@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"go/build"
+	"go/format"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -15,6 +17,7 @@ import (
 	"text/template"
 
 	"kernbench/algorithm"
+	"kernbench/collective"
 	"kernbench/conf"
 
 	"github.com/spf13/cobra"
@@ -53,6 +56,71 @@ type scaffold struct {
 	Require []string
 	Window  bool // over symmetric memory, instead of rings
 	Hccl    bool // a host program and its kernel by the task API, instead of an algorithm
+	Bench   bool // a host program that runs the algorithm, too
+
+	Collective string // that the algorithm performs
+	Summary    string // of its row
+}
+
+// summaries are what a stub says of itself, for the collectives that there is one for.
+var summaries = map[string]string{
+	"all_reduce":     "every vector goes once round the ring and is added up on the way",
+	"reduce":         "every vector goes once round the ring, and the root adds up what passes by",
+	"reduce_scatter": "every vector goes once round the ring, and each rank adds up its part of them",
+	"all_gather":     "every vector goes once round the ring, and each rank keeps all",
+	"gather":         "every vector goes once round the ring, and the root keeps all",
+	"all_to_all":     "every vector goes once round the ring, and each rank keeps its block of each",
+	"broadcast":      "the vector goes from the root along a chain of ranks",
+	"scatter":        "the vector goes from the root along a chain of ranks, and each keeps its block",
+	"shift":          "every vector moves one rank to the east",
+	"barrier":        "messages go round the ring until each rank has heard of all others",
+}
+
+// performs chooses the collective of a stub.
+func (s *scaffold) performs(name string) error {
+	what, err := collective.Lookup(name)
+	if err != nil {
+		return err
+	}
+	s.Collective, s.Summary = name, summaries[name]
+	switch {
+	case s.Summary == "":
+		return fmt.Errorf("there is no stub for %s: one of %s", what.Name, strings.Join(slices.Sorted(maps.Keys(summaries)), ", "))
+	case (s.Window || s.Hccl || s.Bench) && name != "all_reduce":
+		return fmt.Errorf("--collective %s: with --window, --hccl and --bench the collective is all_reduce", name)
+	}
+	return nil
+}
+
+// what is the collective of the stub.
+func (s *scaffold) what() *collective.Collective {
+	what, err := collective.Lookup(s.Collective)
+	if err != nil {
+		panic(err) // performs has asked
+	}
+	return what
+}
+
+// Reduces reports whether the stub combines vectors.
+func (s *scaffold) Reduces() bool { return s.what().Reduces }
+
+// Rooted reports whether one rank is the root.
+func (s *scaffold) Rooted() bool { return s.what().Rooted }
+
+// FromRoot reports whether the root alone brings something.
+func (s *scaffold) FromRoot() bool { return s.Collective == "broadcast" || s.Collective == "scatter" }
+
+// OneSlot reports whether no rank sends on what it holds.
+func (s *scaffold) OneSlot() bool { return s.Collective == "shift" || s.Collective == "barrier" }
+
+// Neighbors reports whether the stub serves on a ring that is wired the other way round, too.
+func (s *scaffold) Neighbors() bool {
+	return s.Collective == "all_reduce" && !s.Window && !s.Hccl
+}
+
+// collectiveFlag chooses what the stub performs.
+func collectiveFlag(f *pflag.FlagSet, to *string) {
+	f.StringVar(to, "collective", "all_reduce", "what the kernel performs: `NAME`, one of "+strings.Join(slices.Sorted(maps.Keys(summaries)), ", "))
 }
 
 // algorithmFiles are the algorithm and its test.
@@ -127,7 +195,13 @@ func (s *scaffold) write(files []file) error {
 		if err := templates.ExecuteTemplate(&b, f.template, s); err != nil {
 			return fmt.Errorf("%s: %w", f.path, err)
 		}
-		texts[i] = b.String()
+		if texts[i] = b.String(); strings.HasSuffix(f.path, ".go") {
+			text, err := format.Source([]byte(texts[i]))
+			if err != nil {
+				return fmt.Errorf("%s: %w", f.path, err)
+			}
+			texts[i] = string(text)
+		}
 	}
 	for i, f := range files {
 		if err := createFile(f.path, texts[i]); err != nil {
@@ -150,26 +224,44 @@ func createFile(name, text string) error {
 	return errors.Join(err, f.Close())
 }
 
-// checkout finds the repository that contains dir.
-func checkout(dir string) (root string, err error) {
-	dir, err = filepath.Abs(dir)
+// kernbench is the path of this module.
+const kernbench = "kernbench"
+
+// module is the one that contains a folder: kernbench itself, or one that requires it.
+type module struct{ dir, path string }
+
+// moduleAt finds the module that contains dir. One that does not require kernbench is an error.
+func moduleAt(dir string) (module, error) {
+	dir, err := filepath.Abs(dir)
 	if err != nil {
-		return "", err
+		return module{}, err
 	}
 	for d := dir; ; d = filepath.Dir(d) {
 		text, err := os.ReadFile(filepath.Join(d, "go.mod"))
 		switch {
 		case err == nil:
-			if modulePath(string(text)) == "kernbench" {
-				return d, nil
+			m := module{d, modulePath(string(text))}
+			if m.path != kernbench && !requiresKernbench.MatchString(string(text)) {
+				return module{}, fmt.Errorf("%s belongs to module %s, which does not require kernbench", dir, m.path)
 			}
-			return "", fmt.Errorf("%s belongs to module %s, not to kernbench", dir, modulePath(string(text)))
+			return m, nil
 		case !errors.Is(err, fs.ErrNotExist):
-			return "", err
+			return module{}, err
 		case d == filepath.Dir(d):
-			return "", fmt.Errorf("%s is not in a checkout of kernbench", dir)
+			return module{}, fmt.Errorf("%s is not in a checkout of kernbench or a project on it", dir)
 		}
 	}
+}
+
+var requiresKernbench = regexp.MustCompile(`(?m)^(?:require)?\s+kernbench\s+v`)
+
+// checkout finds the repository that contains dir.
+func checkout(dir string) (root string, err error) {
+	m, err := moduleAt(dir)
+	if err == nil && m.path != kernbench {
+		err = fmt.Errorf("%s belongs to module %s, not to kernbench", dir, m.path)
+	}
+	return m.dir, err
 }
 
 var moduleLine = regexp.MustCompile(`(?m)^module\s+"?([^\s"]+)`)

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -9,24 +10,37 @@ import (
 
 func (a *app) newAlgorithmCommand() *cobra.Command {
 	var window bool
+	var performs string
 	cmd := &cobra.Command{
 		Use:   "algorithm NAME",
-		Short: "Write algorithm/NAME.go and its test into this checkout of kernbench",
-		Long: `Write a working all-reduce and its test, to be changed into what you have in mind. It must be
-called inside a checkout of kernbench; elsewhere, kernbench new project DIR makes a module of your own.`,
-		Example: "  kernbench new algorithm ring_max\n  kernbench new algorithm pull_max --window",
+		Short: "Write NAME.go and its test into this checkout of kernbench, or into your own project",
+		Long: `Write a working kernel of a collective and its test, to be changed into what you have in mind. In a
+checkout of kernbench they go to the folder algorithm, in a module of your own beside its main.go. To
+make such a module: kernbench new project DIR.`,
+		Example: "  kernbench new algorithm ring_max\n  kernbench new algorithm pass_on --collective shift\n  kernbench new algorithm pull_max --window",
 		Args:    oneName("NAME"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			s, err := newScaffold(args[0])
 			if err != nil {
 				return err
 			}
-			root, err := checkout(".")
+			s.Window = window
+			if err := s.performs(performs); err != nil {
+				return err
+			}
+			root, err := moduleAt(".")
 			if err != nil {
 				return fmt.Errorf("%w: change into one, or start a module of your own with kernbench new project DIR", err)
 			}
-			s.Package, s.Window = "algorithm", window
-			files := s.algorithmFiles(filepath.Join(root, "algorithm"))
+			dir := filepath.Join(root.dir, "algorithm")
+			s.Package = "algorithm"
+			if root.path != kernbench {
+				dir, s.Package, s.Project = root.dir, "main", root.path
+				if _, err := os.Stat(filepath.Join(dir, "main.go")); err != nil {
+					return fmt.Errorf("%s has no main.go, which would register the algorithm: kernbench new project DIR makes a module with one", dir)
+				}
+			}
+			files := s.algorithmFiles(dir)
 			if err := s.write(files); err != nil {
 				return err
 			}
@@ -36,6 +50,7 @@ called inside a checkout of kernbench; elsewhere, kernbench new project DIR make
 			return templates.ExecuteTemplate(a.out, "algorithm.txt.tmpl", s)
 		},
 	}
+	collectiveFlag(cmd.Flags(), &performs)
 	windowFlag(cmd.Flags(), &window)
 	return cmd
 }

@@ -15,13 +15,15 @@ import (
 
 func (a *app) newProjectCommand() *cobra.Command {
 	var name, where string
-	var window, tasks bool
+	var window, tasks, host bool
+	var performs string
 	cmd := &cobra.Command{
 		Use:   "project DIR",
 		Short: "Write a module of your own: an algorithm, its test, and a main with every verb",
 		Long: `Write a module of your own into DIR: one algorithm, its test, and a main that registers it and then
 is kernbench, with every verb. Its go.mod points at a checkout of kernbench by a replace line.
 
+It also has a ccl.yaml with settings of its own, and an example of neighbours of one's own.
 With --hccl the module has a host program instead of an algorithm, and a kernel by the HCCL task API.`,
 		Example: "  kernbench new project ../mine --algorithm ring_max\n  cd ../mine && go test ./... && go run . run --algorithm ring_max --ranks 8 --verify-data",
 		Args:    oneName("DIR"),
@@ -33,12 +35,20 @@ With --hccl the module has a host program instead of an algorithm, and a kernel 
 			if window && tasks {
 				return errors.New("--window and --hccl: one of them says what kind of kernel it is")
 			}
-			s.Window, s.Hccl = window, tasks
+			if host && (window || tasks) {
+				return errors.New("--bench: with --window ccl_allreduce runs the algorithm, and --hccl writes a host program anyway")
+			}
+			s.Window, s.Hccl, s.Bench = window, tasks, host
+			if err := s.performs(performs); err != nil {
+				return err
+			}
 			return a.newProject(s, args[0], where)
 		},
 	}
 	cmd.Flags().StringVar(&name, "algorithm", "my_allreduce", "`NAME` of the algorithm, or with --hccl of the bench")
+	collectiveFlag(cmd.Flags(), &performs)
 	windowFlag(cmd.Flags(), &window)
+	cmd.Flags().BoolVar(&host, "bench", false, "a host program that runs the algorithm, too")
 	cmd.Flags().BoolVar(&tasks, "hccl", false, "a host program and a kernel by the HCCL task API, instead of an algorithm")
 	cmd.Flags().StringVar(&where, "kernbench", "", "`PATH` of the checkout of kernbench (default: this one, else the one this program was built from)")
 	return cmd
@@ -77,8 +87,18 @@ func (a *app) newProject(s *scaffold, dir, where string) error {
 		return err
 	}
 	at := func(name string) string { return filepath.Join(abs, name) }
-	err = s.write(append(s.algorithmFiles(abs),
-		file{at("go.mod"), "go.mod.tmpl"}, file{at("main.go"), "main.go.tmpl"}, file{at("README.md"), "README.md.tmpl"}))
+	files := append(s.algorithmFiles(abs),
+		file{at("go.mod"), "go.mod.tmpl"}, file{at("main.go"), "main.go.tmpl"}, file{at("README.md"), "README.md.tmpl"})
+	if !s.Hccl {
+		files = append(files, file{at("ccl.yaml"), "ccl.yaml.tmpl"})
+	}
+	if s.Neighbors() {
+		files = append(files, file{at("neighbors.go"), "neighbors.go.tmpl"})
+	}
+	if s.Bench {
+		files = append(files, file{at(s.Name + "_bench.go"), "bench.go.tmpl"})
+	}
+	err = s.write(files)
 	if err == nil {
 		err = createFile(at("go.sum"), sums)
 	}
@@ -88,7 +108,7 @@ func (a *app) newProject(s *scaffold, dir, where string) error {
 		}
 		return err
 	}
-	run := "--bench ccl_allreduce --algorithm " + s.Name + " --ranks 8"
+	run := "--algorithm " + s.Name + " --ranks 8"
 	if s.Hccl {
 		run = "--bench " + s.Name
 	}

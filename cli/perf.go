@@ -211,6 +211,7 @@ func sweepFlags(f *pflag.FlagSet, s *perf.Spec) {
 func (a *app) perf(ctx context.Context, spec perf.Spec, w perfWriter) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
+	spec.Base.CalledAs = calledAs()
 	bar := newProgress(a.err)
 	spec.Progress, spec.Base.Command = bar.report, a.commandLine()
 	var sweep *perf.Sweep

@@ -46,6 +46,7 @@ that the row of an algorithm excludes are left out. The default machine gets as 
 				spec.Algorithms = args
 			}
 			spec.Topology, spec.CCL, spec.Sets, spec.Seed = machine.Topology, machine.CCL, machine.Sets, machine.Seed
+			spec.CalledAs = calledAs()
 			bar := newProgress(a.err)
 			spec.Progress = bar.report
 			sum, err := suite.Run(cmd.Context(), spec)

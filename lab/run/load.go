@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -262,8 +263,8 @@ func cclSource(name string) ([]conf.Source, error) {
 
 // Reproduce returns what a person types to see a run again.
 func (x *Job) Reproduce() string {
-	s := fmt.Sprintf("kernbench run --bench %s --algorithm %s --ranks %d --n-elem %d --dtype %v --op %v --platform %s --verify-data",
-		x.Bench, x.Algorithm, x.Ranks, x.NElem, x.DType, x.Op, x.Executor)
+	s := fmt.Sprintf("%s run --bench %s --algorithm %s --ranks %d --n-elem %d --dtype %v --op %v --platform %s --verify-data",
+		cmp.Or(x.CalledAs, "kernbench"), x.Bench, x.Algorithm, x.Ranks, x.NElem, x.DType, x.Op, x.Executor)
 	for _, f := range []struct{ flag, value string }{{"topology", x.Topology}, {"ccl", x.CCL}} {
 		if f.value != "" {
 			s += fmt.Sprintf(" --%s %s", f.flag, f.value)

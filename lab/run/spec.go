@@ -67,6 +67,7 @@ type Spec struct {
 	Output     io.Writer        `json:"-"`             // gets the lines that the bench reports, as they come
 	Progress   func(p Progress) `json:"-"`             // is told how far the run is, from the goroutine of Run
 	Use        bool             `json:"use,omitempty"` // say what links, engines and rings were in use for
+	CalledAs   string           `json:"-"`             // what a person types to call this program, for commands that repeat a run; "kernbench"
 }
 
 // MarshalJSON writes type and operation by their names.

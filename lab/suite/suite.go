@@ -38,6 +38,7 @@ type Spec struct {
 	Types  []dtype.Type  // that are tested, as Ops; nil: all
 	Counts []int         // elements per rank; nil: numbers that are hard in different ways
 
+	CalledAs   string // as in run.Spec
 	Exhaustive bool   // all types and operations at all sizes, not a covering set
 	Seed       uint64 //
 	Limits     exec.Limits
@@ -94,7 +95,7 @@ func (s *Summary) OK() bool { return s.Cases > 0 && s.Failed == 0 }
 // in the spec; what an algorithm does wrong is in the rows.
 func Run(ctx context.Context, s Spec) (*Summary, error) {
 	x, err := run.Load(run.Spec{
-		Topology: s.Topology, CCL: s.CCL, Sets: s.Sets, Seed: s.Seed, Limits: s.Limits,
+		Topology: s.Topology, CCL: s.CCL, Sets: s.Sets, Seed: s.Seed, Limits: s.Limits, CalledAs: s.CalledAs,
 		Bench: bench.CCLHello.Name, VerifyData: true, Executor: exec.Default(exec.Checking).Name,
 	})
 	if err != nil {

@@ -1,4 +1,4 @@
-package examples
+package main
 
 import (
 	"errors"
@@ -83,7 +83,7 @@ func regions(source string) map[string]string {
 		case strings.HasPrefix(trimmed, "// guide: "):
 			name, text, in = strings.TrimPrefix(trimmed, "// guide: "), "", true
 		case in && trimmed == "// end":
-			found[name] = strings.TrimRight(unindent(text), "\n") + "\n"
+			found[name] = strings.Trim(unindent(text), "\n") + "\n"
 			in = false
 		case in:
 			text += line + "\n"
@@ -129,13 +129,13 @@ func unshown(bs []block, shown map[string]string) (strange, unused []string) {
 
 func allRegions(t *testing.T) map[string]string {
 	t.Helper()
-	files, err := filepath.Glob("*_test.go")
+	files, err := filepath.Glob("*.go")
 	if err != nil {
 		t.Fatal(err)
 	}
 	all := map[string]string{}
 	for _, f := range files {
-		if f == "guide_test.go" {
+		if f == "guide_test.go" || f == "main.go" {
 			continue
 		}
 		source, err := os.ReadFile(f)

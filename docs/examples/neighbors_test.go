@@ -1,4 +1,4 @@
-package examples
+package main
 
 import (
 	"slices"
@@ -7,30 +7,6 @@ import (
 	"kernbench/kerneltest"
 	"kernbench/tl"
 )
-
-// guide: override part
-// evenWest takes the way west from odd ranks: they may receive from the west's sender, but
-// not send there.
-func evenWest(rank, world int, m map[tl.Dir]int) map[tl.Dir]int {
-	if rank%2 == 1 {
-		delete(m, tl.West)
-	}
-	return m
-}
-
-// pairs: odd ranks send east, even ranks send west.
-func pairs(c *tl.Context, a tl.Args) {
-	mine := a.Shard(c.Rank())
-	if c.Rank()%2 == 1 {
-		c.Send(tl.East, c.Load(mine))
-		c.Store(mine, c.Recv(tl.East, mine.Shape, mine.DType))
-		return
-	}
-	c.Send(tl.West, c.Load(mine))
-	c.Store(mine, c.Recv(tl.West, mine.Shape, mine.DType))
-}
-
-// end
 
 func TestPatternA(t *testing.T) {
 	in := [][]float64{{0}, {1}, {2}, {3}}
@@ -48,20 +24,6 @@ func TestPatternA(t *testing.T) {
 		t.Error("an odd rank could send west")
 	}
 }
-
-// guide: override whole
-// skip makes a ring that leaves out every other rank. There is no way back.
-func skip(rank, world int, m map[tl.Dir]int) map[tl.Dir]int {
-	return map[tl.Dir]int{tl.East: (rank + 2) % world}
-}
-
-func twoFurther(c *tl.Context, a tl.Args) {
-	mine := a.Shard(c.Rank())
-	c.Send(tl.East, c.Load(mine))
-	c.Store(mine, c.Recv(tl.West, mine.Shape, mine.DType))
-}
-
-// end
 
 func TestPatternB(t *testing.T) {
 	got := kerneltest.Once(t, twoFurther, kerneltest.Config{Topology: "none", Neighbors: skip, Inputs: [][]float64{{0}, {1}, {2}, {3}, {4}}})

@@ -22,7 +22,6 @@ var AllToAllDistributed = Register(Program{
 	Summary:     "all-to-all over symmetric memory: put a block of 64 to each rank, meet, copy out (--n-elem: values of a block)",
 	Algorithm:   "window_all_to_all",
 	Collectives: true,
-	Performs:    "all_to_all",
 	Ranks:       4,
 	DType:       dtype.F32,
 	NElem:       64,

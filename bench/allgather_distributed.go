@@ -25,7 +25,6 @@ var AllGatherDistributed = Register(Program{
 	Summary:     "all-gather over symmetric memory: stage, meet, read everybody's 64 values (--n-elem: values of a rank)",
 	Algorithm:   "window_allgather",
 	Collectives: true,
-	Performs:    "all_gather",
 	Ranks:       4,
 	DType:       dtype.F32,
 	NElem:       64,

@@ -30,7 +30,6 @@ var BroadcastDistributed = Register(Program{
 	Summary:     "broadcast over symmetric memory: the root stages, all meet, everybody reads (--n-elem: values of the root)",
 	Algorithm:   "window_broadcast",
 	Collectives: true,
-	Performs:    "broadcast",
 	Ranks:       4,
 	DType:       dtype.F32,
 	NElem:       64,

@@ -32,6 +32,5 @@ var CCLAllReduce = Register(Program{
 	Name:        "ccl_allreduce",
 	Summary:     "process group, a tensor on each SIP, AllReduce: any algorithm, type and operation",
 	Collectives: true,
-	Performs:    "all_reduce",
 	Run:         cclAllReduce,
 })

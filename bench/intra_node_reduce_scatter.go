@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 
+	"kernbench/collective"
 	"kernbench/device"
 	"kernbench/dtype"
 	"kernbench/mem"
@@ -44,7 +45,7 @@ func intraNodeReduceScatter(ctx context.Context, h *Host) error {
 	if err != nil {
 		return err
 	}
-	if got := plan.Algorithm.Collective; got != "reduce_scatter" {
+	if got := plan.Algorithm.Collective; got != collective.ReduceScatter.Name {
 		return fmt.Errorf("algorithm %s performs %s, not reduce_scatter", plan.Name, got)
 	}
 	if h.Op != tl.Sum {

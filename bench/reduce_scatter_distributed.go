@@ -22,7 +22,6 @@ var ReduceScatterDistributed = Register(Program{
 	Summary:     "reduce-scatter over symmetric memory: stage, meet, read and reduce a chunk of 64 (--n-elem: values of a chunk)",
 	Algorithm:   "window_reduce_scatter",
 	Collectives: true,
-	Performs:    "reduce_scatter",
 	Ranks:       4,
 	DType:       dtype.F32,
 	NElem:       64,

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"kernbench/collective"
 	"kernbench/conf"
 	"kernbench/dtype"
 )
@@ -18,9 +19,6 @@ type Program struct {
 	// "" is defaults.algorithm. Collectives tells whether it runs one at all.
 	Algorithm   string
 	Collectives bool
-	// Performs is the collective whose algorithms the program runs when one of them is named
-	// and no program is: see For. No two programs have the same.
-	Performs string
 	// Parallel tells that the program runs on chosen PEs, Ranks of them when nobody says
 	// how many. Every program with Collectives does.
 	Parallel bool
@@ -59,9 +57,6 @@ func Register(p Program) *Program {
 	if found {
 		panic("bench: two rows are called " + p.Name)
 	}
-	if p.Performs != "" && For(p.Performs).Performs == p.Performs {
-		panic(fmt.Sprintf("bench: %s and %s both perform %s", For(p.Performs).Name, p.Name, p.Performs))
-	}
 	rows = slices.Insert(rows, i, &p)
 	return &p
 }
@@ -71,19 +66,18 @@ func byName(p *Program, name string) int { return strings.Compare(p.Name, name) 
 // All lists the programs by name.
 func All() []*Program { return slices.Clone(rows) }
 
-// For is the program that runs an algorithm of a collective when nobody names another: the one
-// that says so, or ccl_hello, which launches any.
-func For(collective string) *Program {
-	other := &Program{}
-	for _, p := range rows {
-		switch {
-		case p.Performs == collective && collective != "":
-			return p
-		case p.Name == anyAlgorithm:
-			other = p
-		}
+// For returns the program that runs an algorithm of a collective when no program is named: that of
+// the collective's row, or ccl_hello, which launches any.
+func For(name string) *Program {
+	program := anyAlgorithm
+	if co, err := collective.Lookup(name); err == nil && co.Bench != "" {
+		program = co.Bench
 	}
-	return other
+	p, err := Lookup(program)
+	if err != nil {
+		return &Program{}
+	}
+	return p
 }
 
 // Lookup is the program called name.

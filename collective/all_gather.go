@@ -13,6 +13,10 @@ var AllGather = register(Collective{
 	Parts:      func(dst []Part, c Call, _ int) []Part { return everyVector(dst, c) },
 	Demand:     func(c Call) unit.Bytes { return toOthers(c, c.World*c.Elems) },
 	BusFactor:  func(n int) float64 { return float64(n-1) / float64(n) },
+
+	Task:  "AllGather",
+	Bench: "allgather_distributed",
+	Known: []string{"ring_allgather"},
 })
 
 // ownBlock lets a contribution be that block of the result which it becomes.

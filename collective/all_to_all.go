@@ -21,4 +21,8 @@ var AllToAll = register(Collective{
 	},
 	Demand:    func(c Call) unit.Bytes { return toOthers(c, c.Elems) },
 	BusFactor: func(n int) float64 { return float64(n-1) / float64(n) },
+
+	NCCL:  "alltoall",
+	Task:  "AlltoAll",
+	Bench: "all_to_all_distributed",
 })

@@ -47,6 +47,9 @@ var AllToAllV = register(Collective{
 		return c.bytes(n)
 	},
 	BusFactor: func(n int) float64 { return float64(n-1) / float64(n) },
+
+	NCCL: "alltoallv",
+	Task: "AlltoAllV",
 })
 
 // count is the number of elements that go from rank r to rank d.

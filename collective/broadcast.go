@@ -15,4 +15,7 @@ var Broadcast = register(Collective{
 	},
 	Demand:    func(c Call) unit.Bytes { return toOthers(c, c.Elems) },
 	BusFactor: func(int) float64 { return 1 },
+
+	Bench: "broadcast_distributed",
+	Known: []string{"chain_broadcast"},
 })

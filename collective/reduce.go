@@ -19,6 +19,8 @@ var Reduce = register(Collective{
 	},
 	Demand:    func(c Call) unit.Bytes { return toOthers(c, c.Elems) },
 	BusFactor: func(int) float64 { return 1 },
+
+	Known: []string{"chain_reduce"},
 })
 
 // atRoot is n elements for the root, and none for the others.

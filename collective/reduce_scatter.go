@@ -20,4 +20,8 @@ var ReduceScatter = register(Collective{
 	},
 	Demand:    func(c Call) unit.Bytes { return toOthers(c, c.Elems) },
 	BusFactor: func(n int) float64 { return float64(n-1) / float64(n) },
+
+	Task:  "ReduceScatter",
+	Bench: "reduce_scatter_distributed",
+	Known: []string{"ring_reduce_scatter"},
 })

@@ -9,6 +9,7 @@ import (
 
 	"kernbench/dtype"
 	"kernbench/tl"
+
 	"pgregory.net/rapid"
 )
 

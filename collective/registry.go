@@ -1,6 +1,7 @@
 package collective
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -39,7 +40,19 @@ type Collective struct {
 
 	// BusFactor turns algbw into busbw for n ranks, as nccl-tests defines it.
 	BusFactor func(n int) float64
+
+	// What follows says no more of the meaning. It is here so that no other package has a list of
+	// collectives.
+
+	NCCL  string   // its name in nccl-tests; "": Name
+	Task  string   // the operation of HCCL whose tasks perform it; "": there is none
+	Bench string   // host program that runs its algorithms when no program is named; "": ccl_hello, which runs any
+	Known []string // algorithms of kernbench that are like those that vendors' libraries are known to have
+	Least string   // an algorithm that moves no more than Demand, for advice; "": none is named
 }
+
+// NCCLName returns the name that nccl-tests has for the collective.
+func (co *Collective) NCCLName() string { return cmp.Or(co.NCCL, co.Name) }
 
 var rows []*Collective
 

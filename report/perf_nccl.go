@@ -119,7 +119,7 @@ func (n *PerfNCCL) Row(*perf.Sweep, *perf.Row) error { return nil }
 func (n *PerfNCCL) End(s *perf.Sweep) error {
 	f := ncclFile{
 		Version: ncclVersion, Started: ncclTime(n.started), Ended: ncclTime(n.Now()), MadeBy: s.MadeBy, Env: []string{}, Errors: []string{}, Results: []ncclResult{},
-		Args: append([]string{ncclCollective(s.Collective) + "_perf"}, n.Args...),
+		Args: append([]string{s.NCCL + "_perf"}, n.Args...),
 		Config: ncclConfig{
 			Threads: max(1, n.Threads), GPUs: n.GPUs, Min: int64(s.Min), Max: int64(s.Max), Factor: s.Factor, Step: int64(s.Step),
 			Warmup: s.Warmup, Iterations: s.Iterations, Aggregated: 1,
@@ -167,17 +167,6 @@ func experiment(r *perf.Row) string {
 	name := r.Algorithm
 	for _, s := range r.Settings {
 		name += " " + s.Key + "=" + s.Value
-	}
-	return name
-}
-
-// ncclCollective is the name that nccl-tests has for a collective.
-func ncclCollective(name string) string {
-	switch name {
-	case "all_to_all":
-		return "alltoall"
-	case "all_to_all_v":
-		return "alltoallv"
 	}
 	return name
 }

@@ -31,7 +31,7 @@ func made(command string, machines ...string) run.MadeBy {
 func everySweep() *perf.Sweep {
 	both := []sweep.Setting{{Key: "n_slots", Value: "2"}, {Key: "cube.noc.link_bw_gbs", Value: "1024"}}
 	return &perf.Sweep{
-		Collective: "all_reduce", Executor: "sim", Fidelity: "slot", Machine: "2 SIPs × 16 cubes × 8 PEs", Ranks: 8,
+		Collective: "all_reduce", NCCL: "all_reduce", Executor: "sim", Fidelity: "slot", Machine: "2 SIPs × 16 cubes × 8 PEs", Ranks: 8,
 		Min: 8, Max: 128 * unit.MiB, Factor: 2, Iterations: 20, Warmup: 1, Check: true, Timed: true,
 		Algorithms: []string{"ring_allreduce", "tree"}, Notes: []string{"one iteration is all"},
 		Varied:  []sweep.Variation{{Key: "n_slots", Values: []string{"2", "16"}}, {Key: "cube.noc.link_bw_gbs", Values: []string{"1024"}}},

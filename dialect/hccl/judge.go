@@ -42,7 +42,7 @@ func (g *run) performed() []device.Performed {
 		for unit := range first.units() {
 			id := g.turnID(first.order, unit)
 			all = append(all, device.Performed{
-				ID: id, Title: first.title(unit), Algorithm: first.row, Collective: first.op.collectiveName(),
+				ID: id, Title: first.title(unit), Algorithm: first.row, Collective: first.op.collective().Name,
 				Call: meaning(tasks, unit, id), PEs: slices.Clone(g.comm.team.PEs),
 			})
 		}

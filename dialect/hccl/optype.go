@@ -1,6 +1,10 @@
 package hccl
 
-import "fmt"
+import (
+	"fmt"
+
+	"kernbench/collective"
+)
 
 // OpType is what a task does, with the numbers of the HCCL enumeration.
 type OpType uint8
@@ -15,16 +19,27 @@ const (
 	OpBatchWrite    OpType = 18
 )
 
+// opTypes are the operations by number, with the collectives that they perform.
 var opTypes = []struct {
 	op   OpType
-	name string
+	what *collective.Collective // nil: none
 }{
-	{OpAllReduce, "AllReduce"},
-	{OpAllGather, "AllGather"},
-	{OpReduceScatter, "ReduceScatter"},
-	{OpAlltoAllV, "AlltoAllV"},
-	{OpAlltoAll, "AlltoAll"},
-	{OpBatchWrite, "BatchWrite"},
+	{OpAllReduce, collective.AllReduce},
+	{OpAllGather, collective.AllGather},
+	{OpReduceScatter, collective.ReduceScatter},
+	{OpAlltoAllV, collective.AllToAllV},
+	{OpAlltoAll, collective.AllToAll},
+	{OpBatchWrite, nil},
+}
+
+// collective is what tasks of a type perform, or nil.
+func (o OpType) collective() *collective.Collective {
+	for _, known := range opTypes {
+		if known.op == o {
+			return known.what
+		}
+	}
+	return nil
 }
 
 // OpTypes lists the operations by number.
@@ -47,14 +62,18 @@ func (o OpType) Valid() bool {
 }
 
 // Reduces reports whether tasks of this type combine contributions.
-func (o OpType) Reduces() bool { return o == OpAllReduce || o == OpReduceScatter }
+func (o OpType) Reduces() bool {
+	what := o.collective()
+	return what != nil && what.Reduces
+}
 
 // String is the name in algorithm strings.
 func (o OpType) String() string {
-	for _, known := range opTypes {
-		if known.op == o {
-			return known.name
-		}
+	switch what := o.collective(); {
+	case what != nil:
+		return what.Task
+	case o == OpBatchWrite:
+		return "BatchWrite"
 	}
 	return fmt.Sprintf("HcclCMDType(%d)", uint8(o))
 }
@@ -62,7 +81,7 @@ func (o OpType) String() string {
 func opNames() []string {
 	var names []string
 	for _, o := range opTypes {
-		names = append(names, o.name)
+		names = append(names, o.op.String())
 	}
 	return names
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"kernbench/algorithm"
+	"kernbench/collective"
 	"kernbench/dtype"
 	"kernbench/mem"
 	"kernbench/unit"
@@ -138,7 +139,7 @@ func (g *run) stage(prefix string, row *algorithm.Algorithm, t dtype.Type) error
 	world := g.comm.Size()
 	// A multiple of the ranks, so that each block has as much.
 	most := max(1, int(g.comm.opts.Buffer/unit.Bytes(t.Size()))/world) * world
-	if row.Collective == "all_gather" {
+	if row.Collective == collective.AllGather.Name {
 		most /= world // its windows are for a block
 	}
 	l, err := row.Window(world, most, t)

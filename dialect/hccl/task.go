@@ -226,21 +226,6 @@ func meaning(tasks []*task, unit int, id int32) collective.Call {
 	return c
 }
 
-// collectiveName is what tasks of a type perform, by name in package collective.
-func (o OpType) collectiveName() string {
-	switch o {
-	case OpAllReduce:
-		return "all_reduce"
-	case OpAllGather:
-		return "all_gather"
-	case OpReduceScatter:
-		return "reduce_scatter"
-	case OpAlltoAll:
-		return "all_to_all"
-	}
-	return "all_to_all_v"
-}
-
 // title is what reports call a unit.
 func (t *task) title(unit int) string {
 	per := t.unitsPerTurn()

@@ -301,7 +301,7 @@ func (c *calibration) library(ctx context.Context, x *run.Job) error {
 	case c.spec.AllAlgorithms:
 		names = sweep.AlgorithmsOf(c.what.Name)
 	case !asked:
-		names = Algorithms(c.what.Name, sweep.DefaultAlgorithm(x.Entries, c.what))
+		names = Algorithms(c.what, sweep.DefaultAlgorithm(x.Entries, c.what))
 	}
 	c.result.Protocols = protocolsOf(x.Topo)
 	for _, name := range names {

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"kernbench/collective"
 	"kernbench/conf"
 	"kernbench/unit"
 )
@@ -59,18 +60,9 @@ func (h HoldOut) holds(i int, size unit.Bytes) bool {
 // Algorithms are those that a library is known to have, where kernbench has their like:
 // NCCL's rings and double trees, and the reads of peers' memory that RCCL and MSCCL++ use for small
 // vectors. Otherwise it is the one of perf.
-func Algorithms(collective, otherwise string) []string {
-	switch collective {
-	case "all_reduce":
-		return []string{"ring_allreduce_chunked", "double_tree_allreduce", "direct_allreduce"}
-	case "all_gather":
-		return []string{"ring_allgather"}
-	case "reduce_scatter":
-		return []string{"ring_reduce_scatter"}
-	case "broadcast":
-		return []string{"chain_broadcast"}
-	case "reduce":
-		return []string{"chain_reduce"}
+func Algorithms(what *collective.Collective, otherwise string) []string {
+	if len(what.Known) > 0 {
+		return what.Known
 	}
 	return []string{otherwise}
 }

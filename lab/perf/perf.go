@@ -49,6 +49,7 @@ type Spec struct {
 // Sweep is what was measured.
 type Sweep struct {
 	Collective string     `json:"collective"`
+	NCCL       string     `json:"-"` // the name that nccl-tests has for it
 	Executor   string     `json:"executor"`
 	Fidelity   string     `json:"fidelity,omitempty"`
 	Machine    string     `json:"machine"`

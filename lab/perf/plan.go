@@ -66,7 +66,7 @@ func planPerf(ctx context.Context, s *Spec) (*perfPlan, error) {
 	}
 	s.Base.Executor = p.row.Name
 	p.sweep = &Sweep{
-		Collective: what.Name, Executor: s.Base.Executor, Min: s.Min, Max: s.Max, Factor: s.Factor, Step: s.Step,
+		Collective: what.Name, NCCL: what.NCCLName(), Executor: s.Base.Executor, Min: s.Min, Max: s.Max, Factor: s.Factor, Step: s.Step,
 		Iterations: s.Iterations, Warmup: s.Warmup, Check: s.Check && p.row.Can(exec.Data), Bound: s.Bound, Timed: p.row.Can(exec.Clock),
 		All: s.AllAlgorithms, MadeBy: run.NewMadeBy(s.Base.Command), Algorithms: []string{}, Varied: []sweep.Variation{}, Notes: []string{}, Rows: []Row{},
 	}

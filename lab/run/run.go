@@ -287,9 +287,9 @@ func (x *Job) traffic(out *Execution, note func(string, ...any)) {
 
 // better names what moves fewer bytes.
 func better(c *device.Call) string {
-	const chunked = "ring_allreduce_chunked"
-	if c.Collective.Name != "all_reduce" || c.Plan.Algorithm.Name == chunked || c.Groups[0].Call.Op > tl.Avg {
+	least := c.Collective.Least
+	if least == "" || c.Plan.Algorithm.Name == least || c.Groups[0].Call.Op > tl.Avg {
 		return ""
 	}
-	return "; the chunked form, " + chunked + ", moves no more than that"
+	return "; the chunked form, " + least + ", moves no more than that"
 }

@@ -22,7 +22,7 @@ func FindCollective(name string) (*collective.Collective, error) {
 		if names := AlgorithmsOf(co.Name); len(names) > 0 {
 			performed = append(performed, co.Name)
 		}
-		if bare(co.Name) == key {
+		if bare(co.Name) == key || bare(co.NCCLName()) == key {
 			found = co
 		}
 	}

@@ -73,7 +73,9 @@ func (r *run) flag(b int32, s *plan.Step, event int32) {
 		rank := r.owner(b, span)
 		flags := r.flags(rank, span)
 		for c := range flags {
-			flags[c] = flag{int32(s.Launch) + 1, event}
+			if launch := int32(s.Launch) + 1; flags[c].launch != launch { // a reader need not wait for a second writer
+				flags[c] = flag{launch, event}
+			}
 		}
 		r.wakeAll(&r.packetsOf(rank, span).waiters)
 	}

@@ -72,6 +72,20 @@ func TestPackets(t *testing.T) {
 	}
 }
 
+// Of two writers of a packet a reader knows the first only: the second may come later.
+func TestPacketWrittenTwice(t *testing.T) {
+	p := packetPair(1, false)
+	token := plan.Span{Rank: 0, View: viewOther, N: 1, Packet: true}
+	first := plan.Step{Op: "cpkt", Take: plan.None, Send: plan.None, Src: []plan.Span{cell(viewInput)},
+		Dst: []plan.Span{{Rank: plan.None, View: viewScratch, N: 1, Packet: true}, token}}
+	p.Ranks[1].Blocks[0].Steps = slices.Insert(p.Ranks[1].Blocks[0].Steps, 0, first)
+	second := &p.Ranks[0].Blocks[0].Steps[0] // behind the first: they do not race with each other
+	second.Src = append(second.Src, token)
+	if j := Judge(p); !has(j, plan.Race, "(repkt)") {
+		t.Errorf("findings %v, want RACE of the reader with the peer's packet", j.Findings)
+	}
+}
+
 // A result of an earlier launch that stays where it was is no result of this one.
 func TestEachLaunchHasItsOwnResult(t *testing.T) {
 	p := packetPair(3, true)

@@ -5,4 +5,4 @@ package des
 // audit and check do nothing: see invariants.go.
 type audit struct{}
 
-func (q *Queue) check(*Event) {}
+func (q *Queue) check(*Event) { _ = q.audit }

@@ -25,7 +25,12 @@ type explaining struct {
 	between between
 	whatIf  string // "list", KEY=VALUE, or "" without the flag
 	sets    []string
-	format  string
+	against string
+	files   []string
+
+	tolerance tolerance
+	call      planFlags // of a program of another tool
+	format    string
 }
 
 // aList is the value of --what-if without one.
@@ -34,28 +39,38 @@ const aList = "list"
 func (a *app) explainCommand() *cobra.Command {
 	var x explaining
 	var clash error
-	call := planFlags{bytes: unit.MiB}
 	cmd := &cobra.Command{
-		Use:   "explain",
+		Use:   "explain [BEFORE.json AFTER.json]",
 		Short: "Explain a run: where did each picosecond go?",
 		Long: `Explain where the simulated time of a run went. The critical path is followed back from the end of the run: each
 picosecond belongs to one operation of one rank, at one resource, for one reason, and they add up to the simulated time.
 docs/explain.md says what each reason means.
+
+Two files that --format json wrote are compared. --against compares the run with another one, which is as it was before.
 ` + exitCodes,
 		Example: `  kernbench explain --algorithm ring_allreduce --ranks 8 --n-elem 65536
   kernbench explain --topology dgx-h100 --algorithm ring_allreduce_chunked --rank 3 --top 20
-  kernbench explain --between 2us,5us --format json`,
+  kernbench explain --between 2us,5us --format json
+  kernbench explain --algorithm ring_allreduce --ranks 8 --what-if
+  kernbench explain --algorithm swing_allreduce --ranks 8 --against "--algorithm ring_allreduce" --tolerance 5%`,
 		Args: x.arguments,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if clash != nil {
+		RunE: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case clash != nil:
 				return clash
+			case x.against != "":
+				return a.compareWith(cmd, &x)
+			case len(x.files) > 0:
+				return a.compareFiles(&x)
+			case x.tolerance.percent != nil:
+				return errors.New("--tolerance is for two runs: name two files, or --against \"FLAGS\"")
 			}
 			if file := x.spec.Run.Program; file != "" && plans.Foreign(file) {
-				s, err := call.spec(a, file, x.spec.Run.Topology, x.spec.Run.Sets, "bytes")
+				s, err := x.call.spec(a, file, x.spec.Run.Topology, x.spec.Run.Sets, "bytes")
 				if err != nil {
 					return err
 				}
-				return a.runPlan(s, call.bytes, x.format)
+				return a.runPlan(s, x.call.bytes, x.format)
 			}
 			if f := cmd.Flags(); f.Changed("bytes") || f.Changed("in-place") {
 				return errNotForeign
@@ -65,20 +80,28 @@ docs/explain.md says what each reason means.
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
+	clash = x.flags(f)
+	benchHelp(cmd, &x.spec.Run)
+	return cmd
+}
+
+// flags are all flags of the verb.
+func (x *explaining) flags(f *pflag.FlagSet) error {
+	x.call = planFlags{bytes: unit.MiB}
 	machineFlags(f, &x.spec.Run)
 	benchFlag(f, &x.spec.Run)
 	workFlags(f, &x.spec.Run)
 	f.StringVar(&x.spec.Run.Program, "program", "", "explain a program `FILE`, also one of another tool (instead of --bench and --algorithm)")
-	call.addSize(f)
+	x.call.addSize(f)
 	f.VarP((*deviceList)(&x.spec.Run.Devices), "device", "d", "PEs that take part, by their places in the machine's rank order: 0-3 or 0,2,5-7 (instead of --ranks)")
 	platformFlag(f, &x.spec.Run, "p")
 	fidelityFlag(f, &x.spec.Run)
 	limitFlags(f, &x.spec.Run.Limits)
 	x.add(f)
+	f.StringVar(&x.against, "against", "", "compare with the run that these `FLAGS` make of this one, such as \"--set defaults.n_slots=2\"")
+	f.Var(&x.tolerance, "tolerance", "exit with 1 if the run is slower than the one before by more than this, such as 5%")
 	formatFlag(f, &x.format)
-	clash = optionFlags(f, &x.spec.Run)
-	benchHelp(cmd, &x.spec.Run)
-	return cmd
+	return optionFlags(f, &x.spec.Run)
 }
 
 // add adds the flags that say what of a run is explained.
@@ -121,9 +144,13 @@ func (a *app) explain(ctx context.Context, x *explaining) error {
 	return nil
 }
 
-// arguments takes settings behind --what-if: that flag can do without a value.
+// arguments takes settings behind --what-if, which can do without a value; or two files.
 func (x *explaining) arguments(cmd *cobra.Command, args []string) error {
 	x.sets = nil
+	if x.whatIf == "" && len(args) == 2 {
+		x.files = args
+		return nil
+	}
 	for _, arg := range args {
 		if x.whatIf == "" || !strings.Contains(arg, "=") {
 			return nothing(cmd, args)

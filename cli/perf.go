@@ -92,6 +92,7 @@ func (a *app) perfCommand() *cobra.Command {
 	var theirs ncclFlags
 	var rounding numericsFlags
 	var prof profiles
+	var explained unit.Bytes
 	cmd := &cobra.Command{
 		Use:   "perf COLLECTIVE|--program FILE",
 		Short: "Measure a collective over a sweep of sizes, in the table of nccl-tests",
@@ -147,6 +148,12 @@ Time is simulated: it is the same in each iteration and each run, so that -n and
 			case cmd.Flags().Changed("inputs"):
 				return errors.New("--inputs: what ranks contribute matters with --numerics only: add it")
 			}
+			if size := explained; size > 0 {
+				if format != "text" || theirs.json != "" || len(spec.Vary) > 0 {
+					return errors.New("--explain prints text, of settings as they are: leave --format, -J and --vary out, or use kernbench explain")
+				}
+				return a.profiled(&prof, func() error { return a.perfExplained(cmd.Context(), spec, size, algorithm) })
+			}
 			w := newPerfWriter(a.out, format, algorithm)
 			if theirs.json == "" {
 				return a.profiled(&prof, func() error { return a.perf(cmd.Context(), spec, w) })
@@ -173,6 +180,7 @@ Time is simulated: it is the same in each iteration and each run, so that -n and
 		"algorithm", "algorithms or entries of ccl.yaml (kernbench list algorithms), all that can have these ranks and sizes, or auto: for each size the one that --tuning has, without it the fastest of all (default: defaults.algorithm if it performs this, else that of the bench for it)")
 	f.BoolVar(&algorithm, "algo", false, "a column that says the algorithm, also where there is only one")
 	f.BoolVar(&spec.Bound, "bound", false, "columns with the lower bounds of each row, as configured and of the hardware, how near it comes to each, and what limits it")
+	f.Var(&size{&explained}, "explain", "say where the time of the fastest row of this size went (kernbench explain says more)")
 	rounding.add(f)
 	f.Var((*count)(&spec.Base.Ranks), "ranks", "how many PEs take part, the first of the machine (default: as ccl.yaml says, else all)")
 	machineFlags(f, &spec.Base)

@@ -22,6 +22,7 @@ func (a *app) runCommand() *cobra.Command {
 	var spec run.Spec
 	var format string
 	var pointers bool
+	var why explainFlag
 	var prof profiles
 	var clash error
 	call := planFlags{bytes: unit.MiB}
@@ -63,6 +64,9 @@ func (a *app) runCommand() *cobra.Command {
 			if f := cmd.Flags(); f.Changed("bytes") || f.Changed("in-place") {
 				return errNotForeign
 			}
+			if why.on {
+				return a.profiled(&prof, func() error { return a.runExplained(cmd.Context(), spec, format) })
+			}
 			return a.profiled(&prof, func() error { return a.run(cmd.Context(), spec, format) })
 		},
 	}
@@ -83,6 +87,7 @@ func (a *app) runCommand() *cobra.Command {
 	limitFlags(f, &spec.Limits)
 	call.addSize(f)
 	formatFlag(f, &format)
+	why.add(f)
 	f.BoolVar(&pointers, "pointers", false, "print the four pointers of every IPCQ ring after each launch, on stderr")
 	traceFlags(f, &spec)
 	f.BoolVar(&spec.Use, "links", false, "say what links, engines and rings were in use for, and put the use of links into a .pftrace")

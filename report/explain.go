@@ -2,10 +2,12 @@ package report
 
 import (
 	"bufio"
+	"encoding/json"
 	"fmt"
 	"io"
 
 	"kernbench/lab/explain"
+	"kernbench/lab/run"
 	"kernbench/unit"
 )
 
@@ -146,4 +148,65 @@ func shareTable(b *bufio.Writer, head string, all []explain.Share, top int, rank
 	}
 	t.Write(b) // to a buffer, whose Flush tells of errors
 	fmt.Fprintln(b)
+}
+
+// Explained is a run and where its time went, for JSON: the fields of the result, and one more.
+type Explained struct {
+	Result      *run.Result
+	Explanation *explain.Report
+}
+
+// MarshalJSON writes the result as JSON does, and the explanation.
+func (e Explained) MarshalJSON() ([]byte, error) {
+	return json.Marshal(struct {
+		result
+		Explanation *explain.Report `json:"explanation"`
+	}{withVerdict(e.Result), e.Explanation})
+}
+
+// Compared returns a printer of two runs side by side: tables of at most top rows.
+func Compared(top int) func(io.Writer, *explain.Comparison) error {
+	return func(w io.Writer, c *explain.Comparison) error {
+		b := bufio.NewWriter(w)
+		side := func(name string, s *explain.Side) {
+			field(b, name, "%v: %s on %d ranks (%s)", s.SimulatedTime, s.Algorithm, s.WorldSize, s.Name)
+		}
+		side("before", &c.Before)
+		side("after", &c.After)
+		field(b, "change", "%s, %+.1f %%", signed(c.Change), c.Percent)
+		if c.Tolerance != nil {
+			verdict := "within"
+			if c.Slower {
+				verdict = "slower than"
+			}
+			field(b, "tolerance", "%s %v %%", verdict, *c.Tolerance)
+		}
+		fmt.Fprintln(b)
+		deltaTable(b, "reason", c.Reasons, top)
+		deltaTable(b, "line", c.Lines, top)
+		deltaTable(b, "resource class", c.Classes, top)
+		deltaTable(b, "resource", c.Resources, top)
+		return b.Flush()
+	}
+}
+
+func signed(ps int64) string {
+	if ps < 0 {
+		return unit.Time(ps).String()
+	}
+	return "+" + unit.Time(ps).String()
+}
+
+// deltaTable prints the largest changes, and leaves out what has not changed.
+func deltaTable(b *bufio.Writer, head string, all []explain.Delta, top int) {
+	t := Table{Head: []string{head, ">before", ">after", ">change"}}
+	for i, d := range all {
+		if i < top && d.Change != 0 {
+			t.Add(d.Name, d.Before.String(), d.After.String(), signed(d.Change))
+		}
+	}
+	if len(t.Rows) > 0 {
+		t.Write(b) // to a buffer, whose Flush tells of errors
+		fmt.Fprintln(b)
+	}
 }

@@ -21,6 +21,7 @@ import (
 type Spec struct {
 	Run run.Spec
 
+	Root int  // of the collective, for its bound; not asked where there is none
 	Rank *int // whose end is explained; nil: the end of the run
 
 	// From and Until bound the part of simulated time that is explained. Until 0 is the end.

@@ -56,7 +56,7 @@ func (r *Report) gap(ctx context.Context, s *Spec, res *run.Result) {
 	if base.Devices == nil {
 		base.Ranks = res.WorldSize
 	}
-	l, err := limits.Run(ctx, limits.Spec{Base: base, Collective: res.Collective})
+	l, err := limits.Run(ctx, limits.Spec{Base: base, Collective: res.Collective, Root: s.Root})
 	if err != nil || len(l.Rows) != 1 {
 		r.Notes = append(r.Notes, fmt.Sprintf("no bound: %v", err))
 		return

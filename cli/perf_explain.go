@@ -1,0 +1,81 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+
+	"kernbench/bench"
+	"kernbench/collective"
+	"kernbench/dtype"
+	"kernbench/lab/explain"
+	"kernbench/lab/perf"
+	"kernbench/lab/run"
+	"kernbench/lab/sweep"
+	"kernbench/report"
+	"kernbench/tl"
+	"kernbench/unit"
+)
+
+// rowKeeper prints a sweep, and keeps the fastest row of a size.
+type rowKeeper struct {
+	perfWriter
+	size unit.Bytes
+	best *perf.Row
+}
+
+func (k *rowKeeper) Row(s *perf.Sweep, r *perf.Row) error {
+	if p := r.OutOfPlace; r.Size == k.size && p != nil && p.Err == nil && (k.best == nil || p.Time+r.Launch < k.best.OutOfPlace.Time+k.best.Launch) {
+		best := *r
+		k.best = &best
+	}
+	return k.perfWriter.Row(s, r)
+}
+
+// perfExplained measures, and then explains the fastest row of a size.
+func (a *app) perfExplained(ctx context.Context, spec perf.Spec, size unit.Bytes, algorithm bool) error {
+	k := &rowKeeper{perfWriter: newPerfWriter(a.out, "text", algorithm), size: size}
+	if err := a.perf(ctx, spec, k); err != nil {
+		return err
+	}
+	if k.best == nil {
+		return fmt.Errorf("--explain %v: no row of this size has a time", size)
+	}
+	s, err := rowSpec(spec, k.best)
+	if err != nil {
+		return err
+	}
+	s.Command = a.commandLine()
+	bar := newProgress(a.err)
+	s.Progress = bar.report
+	r, _, err := explain.Run(ctx, explain.Spec{Run: s, Root: max(0, k.best.Root)})
+	bar.done()
+	if err != nil {
+		return interrupted(ctx, err)
+	}
+	fmt.Fprintln(a.out)
+	return report.Explain(explainedRows)(a.out, r)
+}
+
+// rowSpec is the run that a row of a sweep has measured, out of place.
+func rowSpec(p perf.Spec, r *perf.Row) (run.Spec, error) {
+	s := p.Base
+	what, err := sweep.FindCollective(p.Collective)
+	if err != nil {
+		return s, err
+	}
+	if s.DType, err = dtype.Parse(r.Type); err != nil {
+		return s, err
+	}
+	if what.Reduces {
+		if s.Op, err = tl.ParseReduceOp(r.RedOp); err != nil {
+			return s, err
+		}
+	}
+	root := max(0, r.Root)
+	_, s.NElem = sweep.Counts(what, collective.Call{World: r.Ranks, Type: s.DType, Root: root}, r.Size)
+	s.Algorithm, s.HostProgram, s.Tuning, s.VerifyData = r.Algorithm, bench.Once(false, root), "", false
+	if s.Devices == nil {
+		s.Ranks = r.Ranks
+	}
+	return s, nil
+}

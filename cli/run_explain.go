@@ -1,0 +1,62 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"kernbench/fault"
+	"kernbench/lab/explain"
+	"kernbench/lab/run"
+	"kernbench/report"
+
+	"github.com/spf13/pflag"
+)
+
+// explainFlag asks a run where its time went.
+type explainFlag struct{ on bool }
+
+func (e *explainFlag) add(f *pflag.FlagSet) {
+	f.BoolVar(&e.on, "explain", false, "say where the simulated time went, by a second simulation (kernbench explain says more)")
+}
+
+// explainedRows are the rows of each table of a run that is explained beside its result.
+const explainedRows = 5
+
+// runExplained performs a run, explains its time, and prints both.
+func (a *app) runExplained(ctx context.Context, spec run.Spec, format string) error {
+	if spec.Schedules > 0 || spec.Schedule > 0 {
+		return errors.New("--explain: random schedules have delays without a cause: leave --seeds and --schedule out")
+	}
+	bar := newProgress(a.err)
+	spec.Progress, spec.Command = bar.report, a.commandLine()
+	first := spec
+	first.TraceFile, first.CCLTrace, first.Pointers, first.Output, first.VerifyData = "", nil, nil, nil, false
+	r, _, err := explain.Run(ctx, explain.Spec{Run: first})
+	bar.done()
+	if err != nil && !fault.Is(err) {
+		return interrupted(ctx, err)
+	}
+	if r == nil { // a fault, which a run explains
+		return a.run(ctx, spec, format)
+	}
+	res, err := run.Run(ctx, spec)
+	bar.done()
+	if err != nil || !res.OK() {
+		if res != nil && (err == nil || res.Launches > 0 || fault.Is(err)) {
+			err = errors.Join(err, show(a, format, res, report.Text))
+		}
+		if err == nil {
+			return errWrong
+		}
+		return interrupted(ctx, err)
+	}
+	return show(a, format, report.Explained{Result: res, Explanation: r}, func(w io.Writer, both report.Explained) error {
+		if err := report.Text(w, both.Result); err != nil {
+			return err
+		}
+		fmt.Fprintln(w)
+		return report.Explain(explainedRows)(w, both.Explanation)
+	})
+}

@@ -1,0 +1,113 @@
+package explain
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"kernbench/unit"
+)
+
+// Comparison is two runs side by side.
+type Comparison struct {
+	Before  Side    `json:"before"`
+	After   Side    `json:"after"`
+	Change  int64   `json:"change_ps"` // of the simulated time; more is slower
+	Percent float64 `json:"change_percent"`
+
+	Reasons   []Delta `json:"reasons"`
+	Lines     []Delta `json:"lines"`
+	Classes   []Delta `json:"resource_classes"`
+	Resources []Delta `json:"resources"`
+
+	Tolerance *float64 `json:"tolerance_percent,omitempty"`
+	Slower    bool     `json:"slower"` // than before, by more than the tolerance
+}
+
+// Side says what one of two runs is.
+type Side struct {
+	Name          string    `json:"name"` // a file, or flags
+	Algorithm     string    `json:"algorithm,omitempty"`
+	WorldSize     int       `json:"world_size"`
+	SimulatedTime unit.Time `json:"simulated_time_ps"`
+}
+
+// Delta is the time that something has on the path of one run, and of the other. What stands on one of them only has
+// no time on the other.
+type Delta struct {
+	Name   string    `json:"name"`
+	Before unit.Time `json:"before_ps"`
+	After  unit.Time `json:"after_ps"`
+	Change int64     `json:"change_ps"`
+}
+
+// Compare says what a run has gained or lost against one before. With a tolerance, in percent, it says
+// whether the run is slower by more than that.
+func Compare(before, after *Report, names [2]string, tolerance *float64) *Comparison {
+	side := func(r *Report, name string) Side {
+		return Side{name, r.Algorithm, r.WorldSize, r.SimulatedTime}
+	}
+	c := &Comparison{
+		Before: side(before, names[0]), After: side(after, names[1]), Change: int64(after.SimulatedTime - before.SimulatedTime),
+		Reasons: deltas(before.Reasons, after.Reasons), Lines: deltas(before.Lines, after.Lines),
+		Classes: deltas(before.Classes, after.Classes), Resources: deltas(before.Resources, after.Resources), Tolerance: tolerance,
+	}
+	if before.SimulatedTime > 0 {
+		c.Percent = 100 * float64(c.Change) / float64(before.SimulatedTime)
+	}
+	c.Slower = tolerance != nil && (c.Percent > *tolerance || before.SimulatedTime == 0 && c.Change > 0)
+	return c
+}
+
+// deltas puts the shares of two runs beside each other, the largest change first.
+func deltas(before, after []Share) []Delta {
+	at := map[string]*Delta{}
+	var names []string
+	of := func(name string) *Delta {
+		if at[name] == nil {
+			at[name] = &Delta{Name: name}
+			names = append(names, name)
+		}
+		return at[name]
+	}
+	for _, s := range before {
+		of(s.Name).Before = s.Time
+	}
+	for _, s := range after {
+		of(s.Name).After = s.Time
+	}
+	all := make([]Delta, 0, len(names))
+	for _, n := range names {
+		d := *at[n]
+		d.Change = int64(d.After - d.Before)
+		all = append(all, d)
+	}
+	slices.SortStableFunc(all, func(a, b Delta) int {
+		return cmp.Or(cmp.Compare(max(b.Change, -b.Change), max(a.Change, -a.Change)), cmp.Compare(a.Name, b.Name))
+	})
+	return all
+}
+
+// Parse reads a report that was written as JSON.
+func Parse(data []byte) (*Report, error) {
+	r := &Report{}
+	if err := json.Unmarshal(data, r); err != nil {
+		return nil, fmt.Errorf("not the JSON of kernbench explain: %w", err)
+	}
+	if r.Bench == "" || r.Reasons == nil || r.Blames == nil {
+		return nil, errors.New("not the JSON of kernbench explain: bench, reasons or blames are missing")
+	}
+	sum := unit.Time(0)
+	for _, s := range r.Reasons {
+		if s.Time < 0 || s.Time > r.Explained-sum {
+			return nil, fmt.Errorf("the reasons take more than explained_ps, %d", int64(r.Explained))
+		}
+		sum += s.Time
+	}
+	if sum != r.Explained {
+		return nil, fmt.Errorf("the reasons take %d ps, explained_ps is %d", int64(sum), int64(r.Explained))
+	}
+	return r, nil
+}

@@ -21,6 +21,35 @@ func (x *Job) On(row *exec.Row) {
 	x.Exec, x.Executor, x.AtFidelity = row, row.Name, row.DefaultFidelity
 }
 
+// findExecutor finds the executor, and checks that it can do what the spec asks of it.
+func (x *Job) findExecutor() error {
+	s := &x.Spec
+	row, err := ExecutorOf(s.Executor)
+	if err != nil {
+		return err
+	}
+	x.On(row)
+	if x.AtFidelity, err = row.Fidelity(s.Fidelity); err != nil {
+		return err
+	}
+	if s.Causes != nil {
+		if err := row.Needs(exec.Causes); err != nil {
+			return err
+		}
+	}
+	if s.Schedules < 0 {
+		return fmt.Errorf("%d further schedules: the number cannot be negative", s.Schedules)
+	}
+	if err := x.supported(); err != nil {
+		return err
+	}
+	x.VerifyData = s.VerifyData || s.Schedules > 0 // results are compared
+	if s.Ranks < 0 || s.NElem < 0 {
+		return fmt.Errorf("%d ranks of %d elements: neither can be negative", s.Ranks, s.NElem)
+	}
+	return nil
+}
+
 // supported reports what the spec asks of its executor that this one cannot do.
 func (x *Job) supported() error {
 	for _, q := range []struct {

@@ -1,0 +1,79 @@
+package run
+
+import (
+	"errors"
+	"fmt"
+	"kernbench/unit"
+	"slices"
+	"strings"
+)
+
+// ranks finds who takes part: the devices, in the machine's rank order, or the first so many.
+func (x *Job) ranks() error {
+	have := x.Machine.NumPEs()
+	if x.Ranks > have {
+		return &TooManyRanks{x.Ranks, have, x.enough()}
+	}
+	if x.Devices != nil {
+		x.World = x.Ranks
+		return x.chosen(have)
+	}
+	if x.World = x.Ranks; x.Ranks == 0 {
+		x.World = x.BenchRow.DefaultRanks(have)
+	}
+	if !x.BenchRow.Parallel || x.World == 0 {
+		return nil
+	}
+	if x.World > have {
+		return fmt.Errorf("%d ranks: the machine has %d PEs", x.World, have)
+	}
+	x.PEs = make([]int32, x.World)
+	for i := range x.PEs {
+		x.PEs[i] = int32(i)
+	}
+	return nil
+}
+
+// chosen takes the devices of the spec.
+func (x *Job) chosen(have int) error {
+	x.PEs = make([]int32, 0, len(x.Devices))
+	for _, d := range x.Devices {
+		if d < 0 || d >= have {
+			return fmt.Errorf("device %d: the machine has %s, 0 to %d", d, unit.Count(have, "PE"), have-1)
+		}
+		x.PEs = append(x.PEs, int32(d))
+	}
+	sorted := slices.Sorted(slices.Values(x.Devices))
+	for i := 1; i < len(sorted); i++ {
+		if sorted[i] == sorted[i-1] {
+			return fmt.Errorf("device %d is named twice", sorted[i])
+		}
+	}
+	if !slices.Equal(sorted, x.Devices) {
+		return fmt.Errorf("devices %s: ranks have the machine's order: write %s", deviceList(x.Devices), deviceList(sorted))
+	}
+	if len(x.PEs) == 0 {
+		return errors.New("a list of no devices: at least one must take part")
+	}
+	return nil
+}
+
+// deviceList is a list of devices as a person writes it: 0,2,5-7.
+func deviceList(devices []int) string {
+	var b strings.Builder
+	for lo := 0; lo < len(devices); {
+		hi := lo + 1
+		for hi < len(devices) && devices[hi] == devices[hi-1]+1 {
+			hi++
+		}
+		if lo > 0 {
+			b.WriteByte(',')
+		}
+		fmt.Fprint(&b, devices[lo])
+		if hi-lo > 1 {
+			fmt.Fprintf(&b, "-%d", devices[hi-1])
+		}
+		lo = hi
+	}
+	return b.String()
+}

@@ -36,7 +36,7 @@ func (l *lowering) block(rank int, g *gpu, b *block) plan.Block {
 	out := plan.Block{ID: b.id, Label: fmt.Sprintf("chan %d", b.channel), Steps: make([]plan.Step, 0, len(b.steps))}
 	takes, sends := l.channel(b.recv, rank, b.channel), l.channel(rank, b.send, b.channel)
 	var after []plan.Dep
-	for i := range b.steps {
+	for i := 0; i < len(b.steps); i++ {
 		s := &b.steps[i]
 		if s.depBlock >= 0 && s.depBlock < len(g.blocks) && s.depBlock != b.id {
 			after = append(after, plan.Dep{Block: s.depBlock, Index: s.deps})
@@ -55,8 +55,38 @@ func (l *lowering) block(rank int, g *gpu, b *block) plan.Block {
 			ps.Publish = s.hasDep && part == parts-1
 			out.Steps = append(out.Steps, ps)
 		}
+		if n := fused(b.steps[i:]); n > 1 && parts == 1 {
+			l.fuse(&out.Steps[len(out.Steps)-1], b.steps[i+1:i+n])
+			i += n - 1
+		}
 	}
 	return out
+}
+
+// mostFused is how many additions runtimes carry out as one.
+const mostFused = 16
+
+// fused is how many additions from the first on runtimes carry out as one: all add to the same place,
+// from the same buffer, without a dependency between, and only the last of them publishes.
+func fused(steps []step) int {
+	first, n := &steps[0], 1
+	for ; n < min(len(steps), mostFused); n++ {
+		s, before := &steps[n], &steps[n-1]
+		if first.op != opRe || s.op != opRe || before.hasDep || s.depBlock >= 0 || s.dst != first.dst || s.src.buffer != first.src.buffer ||
+			s.count != first.count {
+			break
+		}
+	}
+	return n
+}
+
+// fuse makes one addition of several. Its number is that of the last.
+func (l *lowering) fuse(p *plan.Step, more []step) {
+	for i := range more {
+		p.Src = append(p.Src, plan.Span{Rank: plan.None, View: more[i].src.buffer, First: more[i].src.chunk, N: more[i].count})
+	}
+	last := &more[len(more)-1]
+	p.Index, p.Publish = last.s, last.hasDep
 }
 
 // part is the message of n chunks, from a step's chunk first on.

@@ -9,8 +9,6 @@ import (
 	"os"
 	"strings"
 	"time"
-
-	"modernc.org/sqlite" // the driver
 )
 
 // Store is an open file.
@@ -64,8 +62,8 @@ func OpenToRead(file string) (*Store, error) {
 
 // cannotShare reports whether a database cannot be read because a file beside it cannot be made.
 func cannotShare(err error) bool {
-	e, ok := errors.AsType[*sqlite.Error](err)
-	return ok && (e.Code()&0xff == readOnly || e.Code()&0xff == cannotOpen)
+	c, ok := code(err)
+	return ok && (c == readOnly || c == cannotOpen)
 }
 
 // Codes of SQLite, without what they add.
@@ -76,6 +74,9 @@ const notADatabase, busy, cannotOpen, readOnly, logicError, inputOutput = 26, 5,
 func open(file, mode string) (*Store, error) {
 	if file == "" {
 		return nil, errors.New("a database needs a file name")
+	}
+	if errNoDriver != nil {
+		return nil, errNoDriver
 	}
 	name := url.URL{Scheme: "file", Opaque: (&url.URL{Path: file}).EscapedPath()}
 	q := url.Values{"mode": {mode}, "_pragma": {fmt.Sprintf("busy_timeout(%d)", mostWait.Milliseconds())}, "_txlock": {"immediate"}}
@@ -120,7 +121,7 @@ const mostWait = time.Minute
 func (s *Store) begin() (tx *sql.Tx, err error) {
 	for start := time.Now(); ; time.Sleep(5 * time.Millisecond) {
 		tx, err = s.db.Begin()
-		if e, ok := errors.AsType[*sqlite.Error](err); !ok || e.Code()&0xff != busy || time.Since(start) > mostWait {
+		if c, ok := code(err); !ok || c != busy || time.Since(start) > mostWait {
 			return tx, err
 		}
 	}
@@ -159,9 +160,9 @@ func (s *Store) explain(err error) error {
 	if err == nil {
 		return nil
 	}
-	if e, ok := errors.AsType[*sqlite.Error](err); ok {
-		text := sentence(e.Error())
-		switch e.Code() & 0xff {
+	if c, ok := code(err); ok {
+		text := sentence(err.Error())
+		switch c {
 		case notADatabase:
 			text = "is no database: name another file with --db"
 		case busy:

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"kernbench/internal/exhaustive"
 )
 
 func TestExponent(t *testing.T) {
@@ -22,6 +24,9 @@ func TestExponent(t *testing.T) {
 // Known laws: a ring's messages grow with the square of the ranks, those of a barrier by all pairs
 // too, and halving and doubling with N log N.
 func TestGrow(t *testing.T) {
+	if !exhaustive.On() {
+		t.Skip("it measures this tool: run it with -exhaustive")
+	}
 	g, err := Grow(t.Context(), Spec{Short: true, Runs: 1, Limit: time.Minute, Only: []string{"ring_allreduce_chunked", "allpairs_barrier", "halving_doubling_allreduce"}})
 	if err != nil || len(g.Rows) != 3 {
 		t.Fatalf("%+v, %v", g, err)

@@ -13,6 +13,7 @@ import (
 
 	"kernbench/exec/sim"
 	"kernbench/hw/noc"
+	"kernbench/internal/exhaustive"
 )
 
 func TestFigure(t *testing.T) {
@@ -195,6 +196,9 @@ func TestMeasureAsks(t *testing.T) {
 
 // What is measured within the process gives figures: one for each that its row has.
 func TestInside(t *testing.T) {
+	if !exhaustive.On() {
+		t.Skip("it measures this tool: run it with -exhaustive")
+	}
 	for _, w := range []*work{hold(1e3), message(128), build(128), bytesPerPE(2, 2)} {
 		values, _, err := w.run(t.Context(), nil)
 		if err != nil || len(values) != len(w.figures) || slices.ContainsFunc(values, func(v float64) bool { return v < 0 || math.IsNaN(v) }) {

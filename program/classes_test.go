@@ -280,7 +280,7 @@ func TestOneClass(t *testing.T) {
 			if d := differs(t, l, p); d != "" {
 				t.Error(d)
 			}
-			if bare := record(t, l, program.Options{Own: own}); len(bare.Records) != 1 || bare.Records[0].Base != nil || bare.Blocks[3].Places.Addrs != nil {
+			if bare := record(t, l, program.Options{Own: own}); len(bare.Records) != 1 || bare.Records[0].Base != nil || bare.Blocks[3].Places != nil {
 				t.Errorf("without places: %d records, %d addresses", len(bare.Records), len(bare.Records[0].Base))
 			}
 		})

@@ -23,9 +23,9 @@ type Program struct {
 
 // Block is a sequence of operations of one rank. Blocks of a rank share its memory.
 type Block struct {
-	Rank   int32 // of all groups of the launch, one after the other
-	Record int32 // in Program.Records
-	Places Places
+	Rank   int32   // of all groups of the launch, one after the other
+	Record int32   // in Program.Records
+	Places *Places // nil unless asked for
 }
 
 // Record is the operations of a class of ranks. They issue the same operations in the same

@@ -248,9 +248,10 @@ func (r *recorder) end() error {
 	}
 	b := Block{Rank: int32(len(r.blocks)), Record: r.record}
 	if r.opts.Places {
-		b.Places = Places{r.addrs.runs, r.offs.runs}
+		b.Places = &Places{r.addrs.runs, r.offs.runs}
+		r.left -= int64(unsafe.Sizeof(*b.Places)) + int64(len(r.addrs.runs)+len(r.offs.runs))*int64(unsafe.Sizeof(Run{}))
 	}
-	if r.left -= int64(unsafe.Sizeof(b)) + int64(len(r.addrs.runs)+len(r.offs.runs))*int64(unsafe.Sizeof(Run{})); r.left < 0 {
+	if r.left -= int64(unsafe.Sizeof(b)); r.left < 0 {
 		return ErrBudget
 	}
 	r.blocks = append(r.blocks, b)

@@ -178,6 +178,7 @@ func (x *Replay) record(f *rank) {
 		f.steps = append(f.steps, step{kind: stepMore})
 	}
 	if x.traced {
-		f.ops = append(f.ops[:0], ops...)
+		n := &x.notes[f.id]
+		n.ops = append(n.ops[:0], ops...)
 	}
 }

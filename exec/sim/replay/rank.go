@@ -3,7 +3,6 @@ package replay
 import (
 	"kernbench/hw/dma"
 	"kernbench/hw/pe"
-	"kernbench/program"
 	"kernbench/unit"
 )
 
@@ -31,11 +30,9 @@ type rank struct {
 	wakes   uint32                  // posted
 	dma     dma.Engine
 
-	ops          []program.Op // of the steps; nil if they are shared, or not traced
-	from, waited unit.Time    // when the step was issued, and when it knew its operand: for the trace
-	id           int32        // in Replay.ranks
-	index, pe    int32
-	group, base  int32
+	id          int32 // in Replay.ranks
+	index, pe   int32
+	group, base int32
 }
 
 // tensor is what is known of one.

@@ -77,6 +77,7 @@ type Replay struct {
 	irregular bool
 	result    tl.Result
 	events    []trace.Event
+	notes     []notes // of ranks, if they are traced
 }
 
 // timing is what rings between PEs of equal placement have in common.
@@ -138,6 +139,9 @@ func (x *Replay) seat() {
 		base += int32(len(g.PEs))
 	}
 	x.ports = make([]uint32, ports)
+	if x.traced {
+		x.notes = make([]notes, len(x.ranks))
+	}
 	if !in.Program.Long {
 		x.shareRecords()
 	}

@@ -57,13 +57,13 @@ func (x *Replay) sendStep(f *rank, s *step) bool {
 	if f.phase != accepted {
 		if f.phase == fresh {
 			f.clock += x.issue
-			f.from = f.clock
+			x.noteIssue(f)
 			if s.kind == stepSend {
 				x.operand(f, s.a)
 			} else {
 				x.stage(f, s)
 			}
-			f.waited = f.clock
+			x.noteWaited(f)
 		}
 		if r.stream != 0 {
 			p := &x.streams[r.stream]
@@ -191,7 +191,8 @@ func (x *Replay) recvStep(f *rank, s *step) bool {
 	r := &x.rings[id]
 	if f.phase == fresh {
 		f.clock += x.issue
-		f.from, f.part = f.clock, 0
+		x.noteIssue(f)
+		f.part = 0
 		x.letGo(f, id)
 	}
 	for {
@@ -206,7 +207,7 @@ func (x *Replay) recvStep(f *rank, s *step) bool {
 		x.hear(f, slot.Time)
 		if f.part == 0 {
 			f.clock += x.recv
-			f.waited = f.clock
+			x.noteWaited(f)
 			if slot.Tag != s.form && !x.agrees(slot.Tag, s) {
 				x.irregular = true
 				return false

@@ -1,10 +1,29 @@
 package replay
 
 import (
+	"kernbench/program"
 	"kernbench/record/trace"
 	"kernbench/tl"
 	"kernbench/unit"
 )
+
+// notes is what a trace needs to know of a rank at a step.
+type notes struct {
+	ops          []program.Op // of the steps; nil if they are shared
+	from, waited unit.Time    // when the step was issued, and when it knew its operand
+}
+
+func (x *Replay) noteIssue(f *rank) {
+	if x.traced {
+		x.notes[f.id].from = f.clock
+	}
+}
+
+func (x *Replay) noteWaited(f *rank) {
+	if x.traced {
+		x.notes[f.id].waited = f.clock
+	}
+}
 
 // This file makes the events of the trace. A replay that is not traced never calls it.
 
@@ -34,9 +53,10 @@ func (x *Replay) traceWait(f *rank, from unit.Time) {
 }
 
 func (x *Replay) traceSend(f *rank, s *step, r *ring, seq uint32) {
+	n := &x.notes[f.id]
 	x.trace(f, trace.Event{
-		Kind: trace.Send, Peer: x.ranks[r.to].pe, Dir: uint8(x.outOf(r)), Start: f.from, End: f.clock,
-		Bytes: x.moved(f), Seq: int64(seq), Stalled: f.clock - f.waited - x.send, Ring: r.number(),
+		Kind: trace.Send, Peer: x.ranks[r.to].pe, Dir: uint8(x.outOf(r)), Start: n.from, End: f.clock,
+		Bytes: x.moved(f), Seq: int64(seq), Stalled: f.clock - n.waited - x.send, Ring: r.number(),
 	})
 }
 
@@ -47,11 +67,11 @@ func (x *Replay) traceMessage(r *ring, seq uint32, bytes int64, sent, at unit.Ti
 }
 
 func (x *Replay) traceRecv(f *rank, s *step, r *ring) {
-	seq := r.Taken - uint32(max(1, f.part))
+	n, seq := &x.notes[f.id], r.Taken-uint32(max(1, f.part))
 	in := &x.in.Launch.Groups[f.group].Wiring[f.index].In[s.port]
 	x.trace(f, trace.Event{
-		Kind: trace.Recv, Peer: x.ranks[r.from].pe, Dir: uint8(in.Dir), Start: f.from, End: f.clock,
-		Bytes: x.moved(f), Seq: int64(seq), Stalled: f.waited - x.recv - f.from, Ring: r.number(),
+		Kind: trace.Recv, Peer: x.ranks[r.from].pe, Dir: uint8(in.Dir), Start: n.from, End: f.clock,
+		Bytes: x.moved(f), Seq: int64(seq), Stalled: n.waited - x.recv - n.from, Ring: r.number(),
 	})
 }
 
@@ -73,7 +93,7 @@ func (x *Replay) outOf(r *ring) tl.Dir {
 
 // moved is how many bytes the operation moves or makes that a rank is at.
 func (x *Replay) moved(f *rank) int64 {
-	ops := f.ops
+	ops := x.notes[f.id].ops
 	if ops == nil {
 		ops = x.in.Program.Records[x.in.Program.Blocks[f.id].Record].Ops
 	}

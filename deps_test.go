@@ -34,7 +34,7 @@ const house = `
 	lab/calibrate/fit;
 	lab/limits;
 	lab/plans;
-	lab/sweep, lab/compare, lab/probe, lab/suite;
+	lab/sweep, lab/compare, lab/probe, lab/suite, lab/repair;
 	lab/run;
 	machine/draw;
 	lab/faulty;

@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"time"
 
 	"kernbench/fault"
 	"kernbench/lab/plans"
+	"kernbench/lab/repair"
 	"kernbench/lab/run"
 	"kernbench/report"
 	"kernbench/unit"
@@ -23,6 +25,7 @@ func (a *app) runCommand() *cobra.Command {
 	var format string
 	var pointers bool
 	var why explainFlag
+	var search time.Duration
 	var prof profiles
 	var clash error
 	call := planFlags{bytes: unit.MiB}
@@ -65,9 +68,9 @@ func (a *app) runCommand() *cobra.Command {
 				return errNotForeign
 			}
 			if why.on {
-				return a.profiled(&prof, func() error { return a.runExplained(cmd.Context(), spec, format) })
+				return a.profiled(&prof, func() error { return a.runExplained(cmd.Context(), spec, format, search) })
 			}
-			return a.profiled(&prof, func() error { return a.run(cmd.Context(), spec, format) })
+			return a.profiled(&prof, func() error { return a.run(cmd.Context(), spec, format, search) })
 		},
 	}
 	f := cmd.Flags()
@@ -91,6 +94,7 @@ func (a *app) runCommand() *cobra.Command {
 	f.BoolVar(&pointers, "pointers", false, "print the four pointers of every IPCQ ring after each launch, on stderr")
 	traceFlags(f, &spec)
 	f.BoolVar(&spec.Use, "links", false, "say what links, engines and rings were in use for, and put the use of links into a .pftrace")
+	f.DurationVar(&search, "repair", 10*time.Second, "wall time to search for what repairs a deadlock, after the report; 0: no search")
 	prof.add(f)
 	clash = optionFlags(f, &spec)
 	benchHelp(cmd, &spec)
@@ -98,17 +102,24 @@ func (a *app) runCommand() *cobra.Command {
 }
 
 // run performs one run and prints what came out, as far as it came.
-func (a *app) run(ctx context.Context, spec run.Spec, format string) error {
+func (a *app) run(ctx context.Context, spec run.Spec, format string, search time.Duration) error {
 	bar := newProgress(a.err)
 	spec.Progress, spec.Command = bar.report, a.commandLine()
 	r, err := run.Run(ctx, spec)
 	bar.done()
+	repairs := search > 0 && r != nil && ctx.Err() == nil && repair.Applies(err)
+	if repairs && format == "json" {
+		r.Repairs = repair.Search(ctx, spec, err, search)
+	}
 	if r != nil && (err == nil || r.Launches > 0 || fault.Is(err)) {
 		if perr := show(a, format, r, report.Text); perr != nil {
 			return errors.Join(err, perr)
 		}
 	}
 	switch {
+	case repairs && format != "json":
+		fmt.Fprintf(a.err, "kernbench: %v\n", err) // first: the search takes a while
+		return told{errors.Join(err, report.Repairs(a.err, repair.Search(ctx, spec, err, search)))}
 	case err != nil:
 		return interrupted(ctx, err)
 	case !r.OK():

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"time"
 
 	"kernbench/fault"
 	"kernbench/lab/explain"
@@ -25,7 +26,7 @@ func (e *explainFlag) add(f *pflag.FlagSet) {
 const explainedRows = 5
 
 // runExplained performs a run, explains its time, and prints both.
-func (a *app) runExplained(ctx context.Context, spec run.Spec, format string) error {
+func (a *app) runExplained(ctx context.Context, spec run.Spec, format string, search time.Duration) error {
 	if spec.Schedules > 0 || spec.Schedule > 0 {
 		return errors.New("--explain: random schedules have delays without a cause: leave --seeds and --schedule out")
 	}
@@ -39,7 +40,7 @@ func (a *app) runExplained(ctx context.Context, spec run.Spec, format string) er
 		return interrupted(ctx, err)
 	}
 	if r == nil { // a fault, which a run explains
-		return a.run(ctx, spec, format)
+		return a.run(ctx, spec, format, search)
 	}
 	res, err := run.Run(ctx, spec)
 	bar.done()

@@ -57,8 +57,9 @@ type Setup struct {
 	Usage    *trace.Usage // Trace: gets all of the run; nil for none. A Counter then counts
 	Pointers io.Writer    // Rings: gets the pointers of all rings after each launch; nil for none
 
-	RecordLines bool // keep the kernel's source lines, for faults that name two operations
-	SecondCore  bool // a second processor has nothing better to do; it changes no result
+	Edits       *tl.Edits // of kernels; nil for none
+	RecordLines bool      // keep the kernel's source lines, for faults that name two operations
+	SecondCore  bool      // a second processor has nothing better to do; it changes no result
 
 	// Progress is called now and then with the number of ranks that have ended. It may be nil,
 	// and an executor need not call it.

@@ -40,7 +40,7 @@ func advice(d *Deadlock, lost *Blocked, at map[int]*Blocked) string {
 	case slots == 1:
 		return "with n_slots: 1 a rank that forwards a received slot can never send it on: try n_slots: 2"
 	default:
-		return fmt.Sprintf("the ranks of the cycle wait for free slots: receive earlier, or try n_slots: %d", slots*2)
+		return fmt.Sprintf("the ranks of the cycle wait for free slots: receive earlier, or give the rings more than %d", slots)
 	}
 }
 

@@ -83,6 +83,7 @@ type Setup struct {
 	Trial         bool // the execution does not count: nothing but the context is changed
 
 	Watch *watch.Watch // of the launch, or nil
+	Edits *Edits       // of kernels, or nil; implies RecordLines
 }
 
 // NewContext makes the context of one rank.
@@ -107,6 +108,10 @@ func (c *Context) Reset(s Setup) {
 		c.watch = unwatched
 	}
 	c.slice = mem.At(mem.HBM, s.PE, 0)
+	if s.Edits != nil {
+		s.RecordLines = true
+		c.core = &editing{Core: s.Core, c: c, edits: s.Edits, held: None}
+	}
 	c.watched = s.RecordLines || s.CoreType != CoreAny
 	c.scratch.init(int64(s.Scratch))
 	for range s.Wiring.In {

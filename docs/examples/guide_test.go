@@ -335,7 +335,7 @@ func TestReferenceIsComplete(t *testing.T) {
 	}
 	ref, _, _ := strings.Cut(string(text[strings.Index(string(text), "## Reference"):]), "## Testing")
 	// For executors, and for kernels that interpret a program.
-	others := []string{"Abandon", "Cell", "DropAll", "Enter", "Fail", "Interpret", "Line", "Place", "Reset", "Run"}
+	others := []string{"Abandon", "Cell", "DropAll", "Enter", "Fail", "Interpret", "Line", "Place", "Reset", "Run", "ScratchUsed"}
 	c := reflect.TypeFor[*tl.Context]()
 	for i := range c.NumMethod() {
 		name := c.Method(i).Name

@@ -77,6 +77,7 @@ func (r *rank) start(s tl.Setup, k tl.Kernel, a tl.Args) {
 	x := r.run
 	s.Core, s.PE, s.Wiring, s.CellCapacity = r, int(r.pe), r.wiring, 8
 	s.Ring, s.Addrs, s.Watch = &x.launch.Ring, x.launch.Addrs, x.launch.Watch
+	s.Edits = x.opts.Edits
 	s.RecordLines = x.opts.RecordLines || x.history != nil
 	r.kernel = tl.NewContext(s)
 	r.book = x.history.Book(r.kernel, r)

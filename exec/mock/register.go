@@ -13,7 +13,7 @@ func init() {
 		},
 		New: func(s exec.Setup) (exec.Executor, error) {
 			return New(Options{
-				Data: s.Data, History: s.History, RecordLines: s.RecordLines, Pointers: s.Pointers, Trace: s.Trace,
+				Data: s.Data, History: s.History, RecordLines: s.RecordLines, Edits: s.Edits, Pointers: s.Pointers, Trace: s.Trace,
 				Seed: s.Seed, Order: s.Order, NoAtomics: !s.Topology.Fabric.Atomics,
 			}), nil
 		},

@@ -30,6 +30,7 @@ type Options struct {
 	Trace       trace.Sink   // consumer of events, or nil
 	Scope       trace.Scope  // the part of the run that Trace gets
 	Usage       *trace.Usage // gets all of the run, and links count; nil: neither
+	Edits       *tl.Edits    // of kernels, or nil
 	History     *history.Log // account of memory for the judge of races, or nil; implies RecordLines
 	Seed        uint64       // of random delays within what the memory order allows; 0: none
 	Causes      *cause.Log   // gets why time passes, or nil; implies RecordLines

@@ -55,6 +55,7 @@ func (x *run) prepareRank(g *tl.Group, gi, i int, base int32) error {
 		Wiring: w, Ring: x.ring, Addrs: x.launch.Addrs, Scratch: x.launch.Scratch, Watch: x.launch.Watch,
 		PEName:      func() string { return e.m.PEName(int(r.pe)) },
 		Now:         func() (unit.Time, bool) { return r.Clock, true },
+		Edits:       e.opts.Edits,
 		RecordLines: e.opts.RecordLines || e.opts.History != nil || e.opts.Causes != nil,
 	})
 	r.book = x.history.Book(r.ctx, r)

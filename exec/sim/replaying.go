@@ -32,6 +32,8 @@ func (e *Executor) needsEvents(l *tl.Launch) string {
 		return "random delays"
 	case o.RecordLines:
 		return "source lines"
+	case o.Edits != nil:
+		return "edits"
 	case o.Causes != nil:
 		return "causes"
 	case o.Usage != nil:

@@ -170,6 +170,7 @@ func (x *run) begins(r *rank, s tl.Setup, k tl.Kernel, a tl.Args) {
 	s.Watch = x.launch.Watch
 	s.PEName = func() string { return e.m.PEName(int(r.pe)) }
 	s.Now = func() (unit.Time, bool) { return r.Clock, true }
+	s.Edits = e.opts.Edits
 	s.RecordLines = e.opts.RecordLines || e.opts.History != nil || e.opts.Causes != nil
 	r.ctx = tl.NewContext(s)
 	r.book = x.history.Book(r.ctx, r)

@@ -118,8 +118,8 @@ func who(c *device.Call, g, rank int) int {
 	return int(c.Groups[g].PEs[rank])
 }
 
-// wrong reports whether the result of a collective is wrong.
-func (out *Execution) wrong() bool {
+// Wrong reports whether the result of a collective is wrong.
+func (out *Execution) Wrong() bool {
 	for _, j := range out.Judged {
 		for _, v := range j.Verdicts {
 			if v.RanksFail > 0 || v.Provenance.Status == verify.Fail || v.Values.Status == verify.Fail {

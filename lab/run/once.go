@@ -166,7 +166,7 @@ func (x *Job) Execute(ctx context.Context, p Pass) (out *Execution, err error) {
 func (x *Job) openExecutor(data *oplog.Log, views trace.Sink, usage *trace.Usage, p Pass) (exec.Executor, error) {
 	s := exec.Setup{
 		Machine: x.Machine, Topology: x.Topo, Order: x.Order, Fidelity: x.AtFidelity, Seed: p.schedule,
-		Data: data, History: p.history(), Trace: views, Scope: x.TraceScope, Usage: usage, RecordLines: p.explain || x.Trees,
+		Data: data, History: p.history(), Trace: views, Scope: x.TraceScope, Usage: usage, Edits: x.Edits, RecordLines: p.explain || x.Trees,
 		SecondCore: !p.Quiet, // a run of its own, not one of many
 	}
 	if !p.Quiet {

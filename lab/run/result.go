@@ -72,6 +72,8 @@ type Result struct {
 
 	MadeBy MadeBy `json:"made_by"`
 
+	Repairs *Repairs `json:"repairs,omitempty"` // that were tried after a deadlock
+
 	Fault string `json:"fault,omitempty"` // what stopped the run; Run's error has it as a type
 
 	changed bool // it came out differently when it was repeated

@@ -34,7 +34,7 @@ func Run(ctx context.Context, s Spec) (*Result, error) {
 func (x *Job) Run(ctx context.Context) (*Result, error) {
 	first, err := x.first(ctx)
 	r, ferr := x.result(first, first, err), err
-	if fault.Is(err) && !Endless(err) || err == nil && first.wrong() {
+	if fault.Is(err) && !Endless(err) || err == nil && first.Wrong() {
 		r, ferr = x.explain(ctx, first, err)
 	}
 	if x.Schedules == 0 || Endless(ferr) || IsInternal(ferr) || ferr != nil && !fault.Is(ferr) {
@@ -67,7 +67,7 @@ func (x *Job) explain(ctx context.Context, first *Execution, err error) (*Result
 	switch {
 	case fault.Is(err) && fault.Is(again):
 		return x.result(first, second, again), again
-	case err == nil && again == nil && second.wrong():
+	case err == nil && again == nil && second.Wrong():
 		return x.result(first, second, nil), nil
 	}
 	return x.result(first, first, err), err
@@ -236,7 +236,7 @@ func (x *Job) notes(r *Result, first, told *Execution) {
 			}
 		}
 	}
-	if differing > 0 && !told.wrong() { // else they differ for a worse reason
+	if differing > 0 && !told.Wrong() { // else they differ for a worse reason
 		note("ranks differ bitwise: %d different results, %d ranks hold another than rank 0, because each adds in another order and %s rounds", distinct, differing, r.DType)
 	}
 	if r.SlotHazards > 0 {

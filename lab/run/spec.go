@@ -62,6 +62,7 @@ type Spec struct {
 	TraceFile  string           `json:"-"`             // writes the events of the run: see trace.NewFile
 	TraceScope trace.Scope      `json:"-"`             // what the trace has of the run
 	TracePlain bool             `json:"-"`             // the trace has no annotations
+	Edits      *tl.Edits        `json:"-"`             // changes to kernels that are tried
 	CCLTrace   io.Writer        `json:"-"`             // gets one line per send and receive
 	Pointers   io.Writer        `json:"-"`             // gets the pointers of all rings as each launch leaves them
 	Output     io.Writer        `json:"-"`             // gets the lines that the bench reports, as they come

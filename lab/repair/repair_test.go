@@ -1,0 +1,179 @@
+package repair_test
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"kernbench/algorithm"
+	"kernbench/dtype"
+	"kernbench/lab/repair"
+	"kernbench/lab/run"
+	"kernbench/mem"
+	"kernbench/tl"
+)
+
+// register makes a kernel an all-reduce on a ring.
+func register(name string, k tl.Kernel) string {
+	a := *mustFind("ring_allreduce")
+	a.Name, a.Kernel = name, k
+	algorithm.Register(a)
+	return name
+}
+
+func mustFind(name string) *algorithm.Algorithm {
+	a, err := algorithm.Lookup(name)
+	if err != nil {
+		panic(err)
+	}
+	return a
+}
+
+// reduce is a ring all-reduce, with what each step does given.
+func reduce(step func(c *tl.Context, current tl.Tensor, acc tl.Tensor) tl.Tensor) tl.Kernel {
+	return func(c *tl.Context, a tl.Args) {
+		mine := a.Shard(c.Rank())
+		acc := c.Load(mine)
+		current := acc
+		for range c.WorldSize() - 1 {
+			current = step(c, current, acc)
+			acc = c.Add(acc, current)
+		}
+		c.Store(mine, acc)
+	}
+}
+
+var (
+	recvFirst = register("repair_recv_first", reduce(func(c *tl.Context, current, acc tl.Tensor) tl.Tensor {
+		got := c.Recv(tl.West, acc.Shape(), acc.DType())
+		c.Send(tl.East, current)
+		return got
+	}))
+	manySends = register("repair_many_sends", func(c *tl.Context, a tl.Args) {
+		mine := a.Shard(c.Rank())
+		acc := c.Load(mine)
+		for range 20 {
+			c.Send(tl.East, acc)
+		}
+		for range 20 {
+			c.Recv(tl.West, acc.Shape(), acc.DType())
+		}
+		current := acc
+		for range c.WorldSize() - 1 {
+			c.Send(tl.East, current)
+			current = c.Recv(tl.West, acc.Shape(), acc.DType())
+			acc = c.Add(acc, current)
+		}
+		c.Store(mine, acc)
+	})
+	wrongWay = register("repair_wrong_way", reduce(func(c *tl.Context, current, acc tl.Tensor) tl.Tensor {
+		c.Send(tl.East, current)
+		return c.Recv(tl.East, acc.Shape(), acc.DType())
+	}))
+	extraSend = register("repair_extra_send", func(c *tl.Context, a tl.Args) {
+		reduce(func(c *tl.Context, current, acc tl.Tensor) tl.Tensor {
+			c.Send(tl.East, current)
+			return c.Recv(tl.West, acc.Shape(), acc.DType())
+		})(c, a)
+		c.Send(tl.East, c.Load(a.Shard(c.Rank())))
+	})
+)
+
+// gather is an all-gather over a window, whose ranks put what they have and wait.
+func gather(name string, put func(c *tl.Context, data tl.Sym, ready tl.Signal, mine tl.Ref)) string {
+	return algorithm.Register(algorithm.Algorithm{
+		Name: name, Collective: "all_gather", Topology: "none",
+		Kernel: func(c *tl.Context, a tl.Args) {
+			me, w := c.Rank(), a.Window(0)
+			data, out := c.Data(w, "data"), a.Out(me, c.WorldSize()*a.NElem)
+			put(c, data.Slice(me*a.NElem, a.NElem), c.Signals(w, "ready"), a.Shard(me))
+			c.Copy(out, c.Local(data))
+		},
+		Window: func(world, n int, t dtype.Type) (*mem.Layout, error) {
+			return mem.NewLayout(0, []mem.Buffer{
+				{Name: "ready", Parts: []mem.Part{mem.SignalPart("", mem.Int64, 1)}},
+				{Name: "data", Parts: []mem.Part{mem.DataPart("", t, world*n)}},
+			})
+		},
+	}).Name
+}
+
+var (
+	waitsTooMuch = gather("repair_waits_too_much", func(c *tl.Context, data tl.Sym, ready tl.Signal, mine tl.Ref) {
+		for peer := range c.WorldSize() {
+			c.PutSignal(data, peer, mine, ready.At(0), tl.SignalAdd, 1)
+		}
+		c.WaitUntil(ready.At(0), tl.GE, int64(c.WorldSize())+1)
+	})
+	tellsNobody = gather("repair_tells_nobody", func(c *tl.Context, data tl.Sym, ready tl.Signal, mine tl.Ref) {
+		for peer := range c.WorldSize() {
+			c.Put(data, peer, mine)
+		}
+		c.Quiet()
+		for peer := range c.WorldSize() {
+			c.Put(data, peer, mine)
+		}
+		c.WaitUntil(ready.At(0), tl.GE, int64(c.WorldSize()))
+	})
+	missesValue = gather("repair_misses_value", func(c *tl.Context, data tl.Sym, ready tl.Signal, mine tl.Ref) {
+		for peer := range c.WorldSize() {
+			c.PutSignal(data, peer, mine, ready.At(0), tl.SignalAdd, 2)
+		}
+		c.WaitUntil(ready.At(0), tl.EQ, int64(2*c.WorldSize()-1))
+	})
+	hopeless = gather("repair_hopeless", func(c *tl.Context, data tl.Sym, ready tl.Signal, mine tl.Ref) {
+		c.WaitUntil(ready.At(0), tl.EQ, 1)
+	})
+)
+
+// Every repair is found, and stands for a run that ended with right results at this and at two other
+// numbers of ranks.
+func TestRepairs(t *testing.T) {
+	for _, tt := range []struct {
+		algorithm, want, slots string
+	}{
+		{recvFirst, "moving the receive from W at ", ""},
+		{manySends, "n_slots: 20", "n_slots: 20 works (19 deadlocks): rings to E hold up to 20 at once"},
+		{wrongWay, "receiving from W instead of E at ", ""},
+		{extraSend, "adding a receive from W after ", ""},
+		{waitsTooMuch, "waiting for 1 less than now at ", ""},
+		{tellsNobody, "adding a notification of the word that ", ""},
+		{missesValue, "waiting with >= instead of == at ", ""},
+	} {
+		t.Run(tt.algorithm, func(t *testing.T) {
+			spec := run.Spec{Topology: "ahbm-cube", Algorithm: tt.algorithm, Ranks: 4, NElem: 8}
+			_, err := run.Run(context.Background(), spec)
+			if !repair.Applies(err) {
+				t.Fatalf("the run ends with %v", err)
+			}
+			r := repair.Search(context.Background(), spec, err, time.Minute)
+			i := slices.IndexFunc(r.Found, func(f run.Repair) bool { return strings.HasPrefix(f.What, tt.want) })
+			if i < 0 || r.Stopped {
+				t.Fatalf("not found: %q in %+v", tt.want, r)
+			}
+			if f := r.Found[i]; len(f.Also) != 2 || len(f.NotAt) != 0 {
+				t.Errorf("%+v", f)
+			}
+			if !strings.HasPrefix(r.Slots, tt.slots) {
+				t.Errorf("slots: %q", r.Slots)
+			}
+		})
+	}
+}
+
+// Where nothing helps, nothing is reported; a search that runs out of time says so.
+func TestNothingFound(t *testing.T) {
+	spec := run.Spec{Topology: "ahbm-cube", Algorithm: hopeless, Ranks: 4, NElem: 8}
+	_, err := run.Run(context.Background(), spec)
+	if !repair.Applies(err) {
+		t.Fatalf("the run ends with %v", err)
+	}
+	if r := repair.Search(context.Background(), spec, err, time.Minute); len(r.Found) > 0 || r.Tried < 4 || r.Stopped {
+		t.Errorf("%+v", r)
+	}
+	if r := repair.Search(context.Background(), spec, err, 1); len(r.Found) > 0 || !r.Stopped {
+		t.Errorf("without time: %+v", r)
+	}
+}

@@ -1,0 +1,140 @@
+package repair
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"kernbench/fault"
+	"kernbench/lab/run"
+	"kernbench/tl"
+)
+
+// Applies reports whether an error of a run is one that Search looks for repairs of.
+func Applies(err error) bool {
+	_, hangs := errors.AsType[*fault.Deadlock](err)
+	_, left := errors.AsType[*fault.Unreceived](err)
+	return hangs || left
+}
+
+// enough is how many repairs a search looks for, and elsewhere at how many other numbers of ranks
+// each is tried.
+const (
+	enough    = 3
+	elsewhere = 2
+)
+
+// Search looks for repairs of a run that ended with an error which Applies to, for so long at most.
+func Search(ctx context.Context, spec run.Spec, err error, limit time.Duration) *run.Repairs {
+	begin := time.Now()
+	inner, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	spec.TraceFile, spec.CCLTrace, spec.Output, spec.Pointers, spec.Progress, spec.Causes = "", nil, nil, nil, nil, nil
+	spec.Use, spec.Schedules, spec.Race = false, 0, new(bool)
+	spec.VerifyData = true
+	if x, lerr := run.Load(spec); lerr != nil || x == nil {
+		spec.VerifyData = false // the executor moves no data
+	}
+	s := &search{ctx: inner, spec: spec, found: &run.Repairs{Found: []run.Repair{}}}
+	if d, ok := errors.AsType[*fault.Deadlock](err); ok {
+		s.hang = d
+		s.slots(d)
+	}
+	s.survey()
+	for _, c := range s.candidates() {
+		if len(s.found.Found) >= enough || inner.Err() != nil {
+			break
+		}
+		s.edit(c)
+	}
+	s.found.Took, s.found.Stopped = time.Since(begin), inner.Err() != nil
+	return s.found
+}
+
+// search is one search.
+type search struct {
+	ctx   context.Context
+	spec  run.Spec
+	hang  *fault.Deadlock // nil: messages were left
+	found *run.Repairs
+
+	ops   []*op // that the kernels have issued, each line, kind and direction once
+	known map[opKey]*op
+	ins   []tl.Dir // that some rank has a ring from
+	outs  []tl.Dir
+	world int
+}
+
+// ending is how a try ended.
+type ending int
+
+const (
+	works  ending = iota
+	wrong         // the run ended with wrong results
+	fails         // it hangs or is at fault
+	cannot        // the run could not begin, or was stopped
+)
+
+// try carries out a spec.
+func (s *search) try(spec run.Spec) (ending, error) {
+	x, err := run.Load(spec)
+	if err != nil {
+		return cannot, err
+	}
+	s.found.Tried++
+	out, err := x.Execute(s.ctx, run.Pass{Quiet: true})
+	if out != nil && out.Plan != nil {
+		s.world = out.Plan.World
+	}
+	switch {
+	case s.ctx.Err() != nil:
+		return cannot, s.ctx.Err()
+	case err == nil && out.Wrong():
+		return wrong, nil
+	case err == nil:
+		return works, nil
+	case fault.Is(err):
+		return fails, err
+	}
+	return cannot, err
+}
+
+// others tries a spec at other numbers of ranks.
+func (s *search) others(spec run.Spec, world int, r *run.Repair) {
+	if spec.Program != "" {
+		return // it is of one number of ranks
+	}
+	tried := 0
+	r.Also = []int{}
+	for _, n := range []int{2, 7, 4, 3, 8, 5, 16} {
+		if tried == elsewhere || s.ctx.Err() != nil {
+			return
+		}
+		if n == world {
+			continue
+		}
+		at := spec
+		at.Ranks, at.Devices = n, nil
+		switch end, _ := s.try(at); end {
+		case works:
+			r.Also = append(r.Also, n)
+		case cannot:
+			continue // this number is not supported
+		default:
+			r.NotAt = append(r.NotAt, n)
+		}
+		tried++
+	}
+}
+
+// edit tries an edit, and reports it if it works.
+func (s *search) edit(c candidate) {
+	spec := s.spec
+	spec.Edits = &tl.Edits{List: []tl.Edit{c.edit}}
+	if end, _ := s.try(spec); end != works {
+		return
+	}
+	r := run.Repair{What: c.what, Line: c.edit.Line}
+	s.others(spec, s.world, &r)
+	s.found.Found = append(s.found.Found, r)
+}

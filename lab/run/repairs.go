@@ -1,0 +1,21 @@
+package run
+
+import "time"
+
+// Repairs are changes that were tried after a deadlock. Each that is listed was carried out, and the
+// run then ended with right results.
+type Repairs struct {
+	Slots   string        `json:"slots,omitempty"` // what the number of slots changes
+	Found   []Repair      `json:"found"`
+	Tried   int           `json:"tried"` // runs
+	Took    time.Duration `json:"wall_time_ns"`
+	Stopped bool          `json:"stopped"` // the time limit ended the search
+}
+
+// Repair is a change that works.
+type Repair struct {
+	What  string `json:"what"`
+	Line  string `json:"line,omitempty"`   // source line that it concerns
+	Also  []int  `json:"also_at"`          // other numbers of ranks at which it works
+	NotAt []int  `json:"not_at,omitempty"` // and at which it does not
+}

@@ -1,0 +1,55 @@
+package report
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"time"
+
+	"kernbench/lab/run"
+)
+
+// Repairs prints the changes that were tried after a deadlock.
+func Repairs(w io.Writer, r *run.Repairs) error {
+	b := bufio.NewWriter(w)
+	if r.Slots != "" {
+		field(b, "slots", "%s", r.Slots)
+	}
+	for i := range r.Found {
+		field(b, "repair", "%s", repair(&r.Found[i]))
+	}
+	how := fmt.Sprintf("%d runs in %v", r.Tried, r.Took.Round(time.Millisecond))
+	if r.Stopped {
+		how += ", then the time limit (--repair) ended the search"
+	}
+	if len(r.Found) == 0 {
+		field(b, "repair", "nothing found: %s", how)
+	} else {
+		field(b, "", "%s; an edit applies to its line in all iterations and on all ranks", how)
+	}
+	return b.Flush()
+}
+
+func repair(r *run.Repair) string {
+	s := r.What + " works"
+	if len(r.Also) > 0 {
+		s += " (also at " + and(r.Also) + " ranks)"
+	}
+	if len(r.NotAt) > 0 {
+		s += ", but not at " + and(r.NotAt) + " ranks"
+	}
+	return s
+}
+
+func and(n []int) string {
+	s := fmt.Sprint(n[0])
+	for i, v := range n[1:] {
+		if i == len(n)-2 {
+			s += " and "
+		} else {
+			s += ", "
+		}
+		s += fmt.Sprint(v)
+	}
+	return s
+}

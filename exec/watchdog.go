@@ -11,6 +11,7 @@ import (
 
 	"kernbench/fault"
 	"kernbench/tl"
+	"kernbench/tl/frames"
 	"kernbench/tl/watch"
 	"kernbench/unit"
 )
@@ -192,7 +193,7 @@ func interrupt(ctx context.Context, w *watch.Watch, world int, cancel func(), en
 			w.Abandon()
 			s := &Stopped{Err: ctx.Err(), World: world, Stops: w.Stops()}
 			if r := w.Running(); r != nil {
-				s.Running = r
+				s.Running, s.Suspended = r, frames.Suspended()
 			}
 			return nil, s
 		}

@@ -167,6 +167,43 @@ func TestInterruptOfSpin(t *testing.T) {
 	}
 }
 
+// TestInterruptOfSpinSaysWhereOthersWait: where one rank issues nothing, the others are suspended, and their lines
+// are named, as is how many wait at each.
+func TestInterruptOfSpinSaysWhereOthersWait(t *testing.T) {
+	var enough atomic.Bool
+	left := make(chan struct{})
+	defer func() {
+		enough.Store(true)
+		<-left
+	}()
+	ctx, cancel := context.WithCancel(t.Context())
+	_, err := kerneltest.Observe(ctx, func(c *tl.Context, a tl.Args) {
+		switch c.Rank() {
+		case 0, 1:
+			c.Recv(tl.West, tl.Dims(1), a.DType)
+		case 2:
+			c.Recv(tl.West, tl.Dims(2), a.DType)
+		}
+		defer close(left)
+		cancel()
+		for !enough.Load() {
+		}
+	}, kerneltest.Config{World: 4})
+	stopped, ok := errors.AsType[*exec.Stopped](err)
+	if !ok {
+		t.Fatal(err)
+	}
+	found := map[int]bool{}
+	for at, n := range stopped.Suspended {
+		if strings.HasPrefix(at, "mock/endless_test.go:") {
+			found[n] = true
+		}
+	}
+	if !found[1] || !found[2] || !strings.Contains(err.Error(), ": 2 kernels") {
+		t.Errorf("want two kernels at one line and one at another: %v", err)
+	}
+}
+
 // TestPanicByMisuse: the report of a panic has the author's frames and none of ours.
 func TestPanicByMisuse(t *testing.T) {
 	_, err := kerneltest.Try(func(_ *tl.Context, a tl.Args) { a.Window(3) }, kerneltest.Config{World: 1})

@@ -3,6 +3,7 @@ package frames
 import (
 	"fmt"
 	"runtime"
+	"slices"
 	"strings"
 )
 
@@ -35,6 +36,22 @@ func Running(context, entry uintptr) []string {
 	return found
 }
 
+// Suspended returns the innermost frames of kernels that have begun and wait for their turn, and how many wait at
+// each. It knows no launch: kernels of others in this process count too. It is for reports only, as Running.
+func Suspended() map[string]int {
+	at := map[string]int{}
+	for g := range strings.SplitSeq(stacks(), "\n\n") {
+		lines := strings.Split(g, "\n")
+		if !parked(lines) {
+			continue
+		}
+		if found, ok := kernelFrames(lines); ok && len(found) > 0 {
+			at[found[0]]++
+		}
+	}
+	return at
+}
+
 // stacks are the stacks of all goroutines, or as much as fits.
 func stacks() string {
 	for size := 1 << 20; ; size *= 4 {
@@ -50,10 +67,23 @@ func stacks() string {
 // an instruction.
 func authorFrames(stack string) []string {
 	lines := strings.Split(stack, "\n")
-	if strings.Contains(lines[0], "[coroutine") {
+	if parked(lines) || slices.ContainsFunc(lines, issuing) {
 		return nil
 	}
-	var frames []string
+	frames, _ := kernelFrames(lines)
+	return frames
+}
+
+// parked reports whether a goroutine is a coroutine that has given way.
+func parked(stack []string) bool { return strings.Contains(stack[0], "[coroutine") }
+
+// issuing reports whether a line of a stack is that of a function that carries out an instruction.
+func issuing(line string) bool {
+	return strings.HasPrefix(line, "kernbench/tl.(*Context).issue(") || strings.HasPrefix(line, "kernbench/tl.(*Context).drop(")
+}
+
+// kernelFrames are the frames of a kernel's author in a goroutine's stack, and whether it runs a kernel.
+func kernelFrames(lines []string) (frames []string, ok bool) {
 	for i := 1; i+1 < len(lines); i += 2 {
 		function, place := lines[i], strings.TrimSpace(lines[i+1])
 		if k := strings.LastIndexByte(function, '('); k > 0 {
@@ -62,12 +92,10 @@ func authorFrames(stack string) []string {
 		place, _, _ = strings.Cut(place, " +0x")
 		switch {
 		case function == "kernbench/tl.(*Context).Run":
-			return frames
-		case function == "kernbench/tl.(*Context).issue", function == "kernbench/tl.(*Context).drop":
-			return nil
+			return frames, true
 		case !inside(function) && !library(place):
 			frames = append(frames, frame(place, function))
 		}
 	}
-	return nil
+	return nil, false
 }

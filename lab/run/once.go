@@ -235,13 +235,14 @@ func (x *Job) views(p Pass) (sink trace.Sink, links func([]trace.LinkLine), done
 		for _, c := range closers {
 			errs = append(errs, c())
 		}
+		err := errors.Join(errs...)
 		switch {
 		case file == nil:
-		case whole:
-			errs = append(errs, file.Commit())
+		case whole && err == nil:
+			return file.Commit()
 		default:
 			file.Discard()
 		}
-		return errors.Join(errs...)
+		return err
 	}, nil
 }

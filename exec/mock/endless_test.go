@@ -204,6 +204,34 @@ func TestInterruptOfSpinSaysWhereOthersWait(t *testing.T) {
 	}
 }
 
+// TestStallBeforeACall: an empty loop in front of a call of ours has the place of the call, whose function may be
+// inlined: the line named is the author's.
+func TestStallBeforeACall(t *testing.T) {
+	var enough atomic.Bool
+	left := make(chan struct{})
+	defer func() {
+		enough.Store(true)
+		<-left
+	}()
+	ctx, cancel := context.WithCancel(t.Context())
+	_, err := kerneltest.Observe(ctx, func(c *tl.Context, a tl.Args) {
+		defer close(left)
+		cancel()
+		for !enough.Load() {
+			a.Shard(c.Rank())
+		}
+	}, kerneltest.Config{World: 1})
+	stopped, ok := errors.AsType[*exec.Stopped](err)
+	if !ok || stopped.Running == nil {
+		t.Fatal(err)
+	}
+	for _, f := range stopped.Running.Stack {
+		if !strings.HasPrefix(f, "mock/endless_test.go:") {
+			t.Errorf("%q is not the author's", f)
+		}
+	}
+}
+
 // TestPanicByMisuse: the report of a panic has the author's frames and none of ours.
 func TestPanicByMisuse(t *testing.T) {
 	_, err := kerneltest.Try(func(_ *tl.Context, a tl.Args) { a.Window(3) }, kerneltest.Config{World: 1})

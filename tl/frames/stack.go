@@ -93,7 +93,7 @@ func kernelFrames(lines []string) (frames []string, ok bool) {
 		switch {
 		case function == "kernbench/tl.(*Context).Run":
 			return frames, true
-		case !inside(function) && !library(place):
+		case !ours(function) && !library(place):
 			frames = append(frames, frame(place, function))
 		}
 	}

@@ -70,7 +70,7 @@ Two files that --format json wrote are compared. --against compares the run with
 				if err != nil {
 					return err
 				}
-				return a.runPlan(s, x.call.bytes, x.format)
+				return a.runPlan(s, &x.call, x.format)
 			}
 			if f := cmd.Flags(); f.Changed("bytes") || f.Changed("in-place") {
 				return errNotForeign

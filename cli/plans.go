@@ -54,10 +54,14 @@ func (p *planFlags) spec(a *app, file, topology string, sets []string, others ..
 }
 
 // runPlan times one call of a program of another tool.
-func (a *app) runPlan(s plans.Spec, bytes unit.Bytes, format string) error {
+func (a *app) runPlan(s plans.Spec, call *planFlags, format string) error {
 	l, err := plans.Load(s)
 	if err != nil {
 		return err
+	}
+	bytes := call.bytes
+	if only := l.Only(); only > 0 && !call.set.Changed("bytes") {
+		bytes = only
 	}
 	r, err := l.Time(bytes)
 	if err != nil {
@@ -89,18 +93,28 @@ func (a *app) perfPlan(ctx context.Context, s plans.Spec, sweep perf.Spec, forma
 	}
 	bar := newProgress(a.err)
 	rows := []*plans.Result{}
+	left, first := 0, error(nil) // sizes that the program is not for
 	for i, b := range sizes {
 		if err = ctx.Err(); err != nil {
 			break
 		}
 		bar.report(run.Progress{Phase: "simulate", Done: int64(i), Total: int64(len(sizes))})
-		var r *plans.Result
-		if r, err = l.Time(b); err != nil {
+		r, terr := l.Time(b)
+		if no, is := errors.AsType[*plans.SizeError](terr); is {
+			if left++; left == 1 {
+				first = no
+			}
+			continue
+		}
+		if err = terr; err != nil {
 			break
 		}
 		rows = append(rows, r)
 	}
 	bar.done()
+	if err == nil && len(rows) == 0 {
+		return first
+	}
 	text := report.PlanSweep
 	if format == "csv" {
 		text = report.PlanCSV
@@ -110,6 +124,9 @@ func (a *app) perfPlan(ctx context.Context, s plans.Spec, sweep perf.Spec, forma
 	}
 	if err != nil {
 		return interrupted(ctx, err)
+	}
+	if left > 0 {
+		fmt.Fprintf(a.err, "%d sizes are left out: %v\n", left, first)
 	}
 	return verdictError([]*frontend.Verdict{l.Verdict})
 }

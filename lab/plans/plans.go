@@ -108,13 +108,26 @@ type Result struct {
 	*timing.Result                // nil with a deadlock
 }
 
+// SizeError is why a program has no plan for a size.
+type SizeError struct{ Reason string }
+
+func (e *SizeError) Error() string { return e.Reason }
+
+// Only is the size of the calls of a program that knows one size only; else 0.
+func (l *Loaded) Only() unit.Bytes {
+	if p := l.Verdict.Program; p.MinBytes == p.MaxBytes {
+		return unit.Bytes(p.MaxBytes)
+	}
+	return 0
+}
+
 // Time times a call of so many bytes of the larger of a rank's input and output. A call that hangs
 // has a deadlock in place of a time.
 func (l *Loaded) Time(bytes unit.Bytes) (*Result, error) {
 	p := l.Verdict.Program
 	pl, broken := p.Plan(plan.Call{Bytes: int64(bytes), InPlace: l.inPlace, Depth: l.spec.Options.Depth, Root: l.spec.Options.Root, Want: l.spec.Options.Want})
 	if len(broken) > 0 {
-		return nil, errors.New(broken[0].String())
+		return nil, &SizeError{broken[0].String()}
 	}
 	if pl == nil {
 		return nil, fmt.Errorf("%s has no plan for %v", l.spec.File, bytes)

@@ -38,9 +38,6 @@ func (x *run) uses(q *ring, slot uint32, p cause.Point) {
 
 // returns notes that the credit of the slot that was given back last leaves at a time.
 func (x *run) returns(q *ring, at unit.Time) {
-	if x.causes == nil {
-		return
-	}
 	w, slot := q.why, x.sizing.Slot(q.Returned-1)
 	p := w.used[slot]
 	if w.credit != 0 && (p == 0 || x.causes.Time(w.credit) > x.causes.Time(p)) {

@@ -349,7 +349,9 @@ func (r *rank) as(t dtype.Type, tok *ipcq.Token) (tl.Value, int32) {
 // letGo ends the kernel's hold on the slot that it was lent last from a ring.
 func (r *rank) letGo(port int) {
 	if q := r.rx[port]; q.LetGo(q.slots, &r.run.sizing, r.Clock) {
-		r.run.uses(q, r.run.sizing.Slot(q.Taken-1), r.point())
+		if r.why != nil {
+			r.run.uses(q, r.run.sizing.Slot(q.Taken-1), r.why.at)
+		}
 		r.giveCredits(port)
 	}
 }
@@ -363,7 +365,9 @@ func (r *rank) giveCredits(port int) {
 			return
 		}
 		r.accountCredit(q, at)
-		x.returns(q, at)
+		if x.causes != nil {
+			x.returns(q, at)
+		}
 		x.e.q.Post(des.Event{
 			Time: at + q.credit, Key: r.key(des.Arrive, laneCredit+uint8(port), q.Returned),
 			Target: noc.Target(kindCredit, uint32(q.from)), Arg: uint32(q.out),

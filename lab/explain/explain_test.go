@@ -2,22 +2,19 @@ package explain_test
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"testing"
 
 	"kernbench/algorithm"
 	"kernbench/bench"
+	"kernbench/internal/exhaustive"
 	"kernbench/lab/explain"
 	"kernbench/lab/run"
 	"kernbench/machine"
 	"kernbench/unit"
 )
 
-var (
-	ctx        = context.Background()
-	exhaustive = flag.Bool("exhaustive", false, "explain every algorithm on every preset")
-)
+var ctx = context.Background()
 
 // whole fails the test unless the blames of a run add up to its time, which is that of the run without
 // causes.
@@ -65,7 +62,7 @@ func whole(t *testing.T, s run.Spec) *explain.Report {
 // TestBlamesAddUp: of each algorithm, on some presets or all.
 func TestBlamesAddUp(t *testing.T) {
 	presets, ranks := []string{"ahbm-cube", "dgx-h100"}, []int{4}
-	if *exhaustive {
+	if exhaustive.On() {
 		presets, ranks = nil, []int{3, 8}
 		for _, p := range machine.Presets() {
 			presets = append(presets, p.Name)
@@ -73,12 +70,12 @@ func TestBlamesAddUp(t *testing.T) {
 	}
 	for i, a := range algorithm.All() {
 		for j, p := range presets {
-			if !*exhaustive && (i+j)%2 == 1 {
+			if !exhaustive.On() && (i+j)%2 == 1 {
 				continue
 			}
 			for _, n := range ranks {
 				for _, elems := range []int{100, 20000} {
-					if elems > 100 && !*exhaustive && i%4 > 0 {
+					if elems > 100 && i%4 > 0 && (!exhaustive.On() || n == 3) {
 						continue
 					}
 					t.Run(fmt.Sprintf("%s/%s/%d/%d", a.Name, p, n, elems), func(t *testing.T) {

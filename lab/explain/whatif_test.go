@@ -6,26 +6,20 @@ import (
 	"testing"
 
 	"kernbench/algorithm"
+	"kernbench/internal/exhaustive"
 	"kernbench/lab/explain"
 	"kernbench/lab/run"
-	"kernbench/machine"
 )
 
 // TestSavingsAreBounded: what a resource without limits saves is at most its blame. Where messages meet in
 // another order it can be more: such anomalies are marked, and rare.
 func TestSavingsAreBounded(t *testing.T) {
 	presets := []string{"ahbm-cube", "dgx-h100", "wormhole-mesh"}
-	if *exhaustive {
-		presets = nil
-		for _, p := range machine.Presets() {
-			presets = append(presets, p.Name)
-		}
-	}
 	bounded, useful, rates := 0, 0, 0
 	var anomalies []string
 	for i, a := range algorithm.All() {
 		for j, p := range presets {
-			if !*exhaustive && (i+j)%8 != 0 {
+			if !exhaustive.On() && (i+j)%8 != 0 {
 				continue
 			}
 			for _, elems := range []int{100, 5000} {

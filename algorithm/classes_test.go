@@ -149,8 +149,8 @@ func (s *scene) differs(t *testing.T, a *algorithm.Algorithm, g tl.Group) string
 	}
 	for rank := range g.PEs {
 		l := &listener{c: &tl.Context{}}
-		l.c.Reset(s.setup(l, &g, rank))
-		if _, err := l.c.Run(a.Kernel, g.Args); err != nil {
+		tl.Drive(l.c).Reset(s.setup(l, &g, rank))
+		if _, err := tl.Drive(l.c).Run(a.Kernel, g.Args); err != nil {
 			return fmt.Sprintf("rank %d, recorded, fails: %v", rank, err)
 		}
 		b := &p.Blocks[rank]
@@ -158,7 +158,7 @@ func (s *scene) differs(t *testing.T, a *algorithm.Algorithm, g tl.Group) string
 		if len(k.Ops) != len(l.all)+1 || k.Ops[len(l.all)].Code != program.End {
 			return fmt.Sprintf("rank %d: %d operations, alone %d", rank, len(k.Ops)-1, len(l.all))
 		}
-		if traffic := l.c.Traffic(); k.Traffic.Sent != traffic.Sent {
+		if traffic := tl.Drive(l.c).Traffic(); k.Traffic.Sent != traffic.Sent {
 			return fmt.Sprintf("rank %d: %d bytes sent, alone %d", rank, k.Traffic.Sent, traffic.Sent)
 		}
 		addrs, offs, at, operand := program.Read(b.Places.Addrs), program.Read(b.Places.Offs), 0, 0

@@ -48,8 +48,8 @@ func BenchmarkKernel(b *testing.B) {
 			setup.Core = core
 			c := tl.NewContext(setup)
 			for b.Loop() {
-				c.Reset(setup)
-				if _, err := c.Run(bench.a.Kernel, args); err != nil {
+				tl.Drive(c).Reset(setup)
+				if _, err := tl.Drive(c).Run(bench.a.Kernel, args); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -106,7 +106,7 @@ type parked struct {
 func (p *parked) Do(in *tl.Instr) {
 	p.idle.Do(in)
 	if !p.yield(struct{}{}) {
-		p.c.Abandon()
+		tl.Drive(p.c).Abandon()
 	}
 }
 
@@ -145,7 +145,7 @@ func atTheEnd(a *algorithm.Algorithm, setup tl.Setup, args tl.Args) (stop func()
 	ended := false
 	next, stop := iter.Pull(func(yield func(struct{}) bool) {
 		p.yield = yield
-		_, err = p.c.Run(a.Kernel, args)
+		_, err = tl.Drive(p.c).Run(a.Kernel, args)
 		ended = true
 		yield(struct{}{})
 	})

@@ -18,8 +18,8 @@ func (busy) Close()           {}
 
 func (b busy) Launch(_ context.Context, l *tl.Launch) (*tl.Result, error) {
 	c := tl.NewContext(tl.Setup{Core: b, World: 1, PEsPerCube: 1, Wiring: &tl.Wiring{}, Ring: &l.Ring, Addrs: l.Addrs, Scratch: 1 << 10, Watch: l.Watch})
-	c.Enter()
-	_, err := c.Run(l.Kernel, tl.Args{})
+	tl.Drive(c).Enter()
+	_, err := tl.Drive(c).Run(l.Kernel, tl.Args{})
 	return &tl.Result{}, err
 }
 

@@ -78,13 +78,13 @@ func span(in *tl.Instr) int64 {
 
 // refuse ends a kernel that cannot be recorded. It does not return.
 func (g *guard) refuse(in *tl.Instr, reason string) {
-	g.stop(&Refusal{Place: g.tl.Place(in.Op.String()), Reason: reason})
+	g.stop(&Refusal{Place: tl.Drive(g.tl).Place(in.Op.String()), Reason: reason})
 }
 
 // stop ends the kernel. It does not return.
 func (g *guard) stop(err error) {
 	g.stopped = err
-	g.tl.Abandon()
+	tl.Drive(g.tl).Abandon()
 }
 
 // answer gives a receive what it names.

@@ -107,10 +107,10 @@ func alone(t testing.TB, l *tl.Launch, g *tl.Group, i int) ([]tl.Instr, tl.Traff
 		Core: core, Rank: i, World: len(g.PEs), PE: int(g.PEs[i]), PEsPerCube: g.PEsPerCube, Wiring: &g.Wiring[i],
 		Ring: &l.Ring, Addrs: l.Addrs, Scratch: l.Scratch,
 	})
-	if _, err := core.c.Run(l.Kernel, g.Args.Fresh()); err != nil {
+	if _, err := tl.Drive(core.c).Run(l.Kernel, g.Args.Fresh()); err != nil {
 		t.Fatal(err)
 	}
-	traffic := core.c.Traffic()
+	traffic := tl.Drive(core.c).Traffic()
 	traffic.Rank = 0
 	return core.all, traffic
 }

@@ -61,14 +61,14 @@ func (p *Parts) Next(rank int) ([]Op, error) {
 		k.room = firstPart
 	} else {
 		k.room = laterPart
-		k.tl.Enter()
+		tl.Drive(k.tl).Enter()
 	}
 	p.ops = p.ops[:0]
 	k.next()
 	if k.ended {
 		delete(p.busy, rank)
 		p.idle = append(p.idle, k)
-		p.Traffic[rank] = k.tl.Traffic()
+		p.Traffic[rank] = tl.Drive(k.tl).Traffic()
 	}
 	return p.ops, k.err
 }
@@ -124,7 +124,7 @@ func (k *part) body(yield func(struct{}) bool) {
 		if k.tl == nil {
 			k.tl = tl.NewContext(k.setup)
 		} else {
-			k.tl.Reset(k.setup)
+			tl.Drive(k.tl).Reset(k.setup)
 		}
 		k.err = k.run(k.of.l.Kernel, k.group.Args)
 		if k.quit {
@@ -161,6 +161,6 @@ func (k *part) Do(in *tl.Instr) {
 	}
 	if len(p.ops) >= k.room && !k.yield(struct{}{}) {
 		k.quit = true
-		k.tl.Abandon()
+		tl.Drive(k.tl).Abandon()
 	}
 }

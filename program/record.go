@@ -205,7 +205,7 @@ func (r *recorder) rank(g *tl.Group, i int) error {
 	if r.tl == nil {
 		r.tl = tl.NewContext(r.setup)
 	} else {
-		r.tl.Reset(r.setup)
+		tl.Drive(r.tl).Reset(r.setup)
 	}
 	r.slice, r.at, r.stopped = mem.At(mem.HBM, int(g.PEs[i]), 0), 0, nil
 	r.addrs, r.offs = writer{}, writer{}
@@ -225,13 +225,13 @@ func (r *recorder) rank(g *tl.Group, i int) error {
 
 // run takes a kernel to its end.
 func (g *guard) run(k tl.Kernel, a tl.Args) error {
-	g.tl.Enter()
-	abandoned, err := g.tl.Run(k, a.Fresh())
+	tl.Drive(g.tl).Enter()
+	abandoned, err := tl.Drive(g.tl).Run(k, a.Fresh())
 	switch {
 	case g.stopped != nil:
 		return g.stopped
 	case abandoned && err == nil:
-		err = &fault.Misuse{Place: g.tl.Place("abandon"), Reason: "it is for executors: a kernel ends by returning"}
+		err = &fault.Misuse{Place: tl.Drive(g.tl).Place("abandon"), Reason: "it is for executors: a kernel ends by returning"}
 	}
 	return err
 }
@@ -284,7 +284,7 @@ func (r *recorder) check(g *tl.Group, i int) error {
 	k := &checker{guard: r.guard, sends: noSends(len(g.Wiring[i].Out))}
 	s := r.setup
 	s.Core = k
-	r.tl.Reset(s)
+	tl.Drive(r.tl).Reset(s)
 	if err := k.run(r.l.Kernel, g.Args); err != nil {
 		return err
 	}

@@ -19,7 +19,7 @@ func (r *recorder) depart(in *tl.Instr) *Op {
 	r.allow(in)
 	r.own.Ops = append(r.own.Ops, r.op(in, r.reads(in.A), r.reads(in.B), r.reads(in.C)))
 	if r.opts.Lines {
-		r.own.Lines = append(r.own.Lines, r.tl.Line())
+		r.own.Lines = append(r.own.Lines, tl.Drive(r.tl).Line())
 	}
 	if r.size(&r.own) > r.left {
 		r.stop(ErrBudget)
@@ -85,7 +85,7 @@ func (r *recorder) keep() error {
 		k.Tensors = max(k.Tensors, int(max(o.Dst, o.A, o.B, o.C))+1)
 	}
 	k.Ops = slices.Clip(k.Ops)
-	k.Traffic = r.tl.Traffic()
+	k.Traffic = tl.Drive(r.tl).Traffic()
 	k.Traffic.Rank = 0
 	if r.left -= r.size(k); r.left < 0 {
 		return ErrBudget

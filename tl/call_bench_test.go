@@ -27,7 +27,7 @@ func BenchmarkCall(b *testing.B) {
 				Core: nothing{}, Rank: 3, World: 9, PE: 3, Scratch: 1 << 20, Addrs: &mem.Map{},
 				Wiring: &Wiring{Out: []OutPort{{Dir: East}}, In: []InPort{{Dir: West}}}, Ring: &Ring{Slots: 4, SlotBytes: 4096, Strict: true},
 			})
-			if _, err := c.Run(func(c *Context, _ Args) {
+			if _, err := c.run(func(c *Context, _ Args) {
 				x, y := c.Load(at), c.Load(at)
 				for b.Loop() {
 					bench.call(c, x, y)

@@ -222,8 +222,8 @@ func (c *Context) checkReceived(op string, port int) {
 	if !c.ring.Strict && in.GotN == in.N && in.GotType.Size() == in.Type.Size() {
 		return
 	}
-	c.Fail(&fault.Mismatch{
-		Place: c.Place(fmt.Sprintf("%s(%v)", op, c.wiring.In[port].Dir)),
+	c.fail(&fault.Mismatch{
+		Place: c.place(fmt.Sprintf("%s(%v)", op, c.wiring.In[port].Dir)),
 		Want:  describe(in.Type, in.Shape), Got: describe(in.GotType, in.GotShape), Sender: int(c.wiring.In[port].Peer),
 	})
 }
@@ -231,7 +231,7 @@ func (c *Context) checkReceived(op string, port int) {
 // useAfterCredit explains the use of a tensor whose slot has gone back.
 func (c *Context) useAfterCredit(op string, t *Tensor) error {
 	return &fault.UseAfterCredit{
-		Place: c.Place(op),
+		Place: c.place(op),
 		Slot:  c.describeTake(int(t.port), t.seq),
 		Ended: c.describeEnd(int(t.port), t.seq),
 	}
@@ -310,5 +310,5 @@ func (c *Context) invalidDir(d string, have []string, sending bool) {
 	if sending {
 		op = "send"
 	}
-	c.Fail(&fault.InvalidDirection{Place: c.Place(op + "(" + d + ")"), Dir: d, Installed: have, Sending: sending})
+	c.fail(&fault.InvalidDirection{Place: c.place(op + "(" + d + ")"), Dir: d, Installed: have, Sending: sending})
 }

@@ -89,13 +89,13 @@ type Setup struct {
 // NewContext makes the context of one rank.
 func NewContext(s Setup) *Context {
 	c := new(Context)
-	c.Reset(s)
+	c.reset(s)
 	return c
 }
 
-// Reset makes c the context of another rank, as NewContext would, and keeps the room that it has.
+// reset makes c the context of another rank, as NewContext would, and keeps the room that it has.
 // The kernel that had it has ended.
-func (c *Context) Reset(s Setup) {
+func (c *Context) reset(s Setup) {
 	cells, ports, words, known := c.cells[:0], c.ports[:0], c.words[:0], c.lines
 	*c = Context{
 		core: s.Core, rank: s.Rank, world: s.World, perCube: max(1, s.PEsPerCube), pe: s.PE,
@@ -193,9 +193,9 @@ func CDiv(a, b int) int { return (a + b - 1) / b }
 // Cell gives a Core the state of an operand.
 func (c *Context) Cell(i int32) *Cell { return &c.cells[i] }
 
-// Place says where the kernel is: rank, PE, time and the source line of the call that it
+// place says where the kernel is: rank, PE, time and the source line of the call that it
 // is in. It walks the stack, so it is for faults only.
-func (c *Context) Place(op string) fault.Place {
+func (c *Context) place(op string) fault.Place {
 	p := fault.Place{Rank: c.rank, Op: op, Line: c.sourceLine()}
 	if c.seen.PE != nil {
 		p.PE = c.seen.PE()
@@ -207,13 +207,13 @@ func (c *Context) Place(op string) fault.Place {
 }
 
 // here is the place of the instruction that is being issued.
-func (c *Context) here() fault.Place { return c.Place(c.in.Call()) }
+func (c *Context) here() fault.Place { return c.place(c.in.Call()) }
 
 // unwatched is the Watch of contexts that have none. Its kernels never look.
 var unwatched = watch.New(watch.Limits{})
 
-// Enter says to the launch's watch that this kernel runs on. An executor calls it.
-func (c *Context) Enter() {
+// enter says to the launch's watch that this kernel runs on. An executor calls it.
+func (c *Context) enter() {
 	if c.watch != unwatched {
 		c.watch.Enter(&c.seen)
 	}
@@ -225,28 +225,28 @@ type stop struct{ err error }
 // abandon unwinds a kernel whose launch has ended without it.
 type abandon struct{}
 
-// Fail stops the kernel with a fault. It does not return. The fault stands even if the
+// fail stops the kernel with a fault. It does not return. The fault stands even if the
 // kernel recovers from the panic that carries it.
-func (c *Context) Fail(err error) {
+func (c *Context) fail(err error) {
 	if c.failed == nil {
 		c.failed = err
 	}
 	panic(stop{err})
 }
 
-// Abandon stops the kernel without a fault of its own. It does not return.
-func (c *Context) Abandon() {
+// abandon stops the kernel without a fault of its own. It does not return.
+func (c *Context) abandon() {
 	c.watch.Ends(&c.seen, c.here)
 	panic(abandon{})
 }
 
 func (c *Context) misuse(op, reason string) {
-	c.Fail(&fault.Misuse{Place: c.Place(op), Reason: reason})
+	c.fail(&fault.Misuse{Place: c.place(op), Reason: reason})
 }
 
-// Run executes a kernel to its end on this context. It returns the fault that stopped
+// run executes a kernel to its end on this context. It returns the fault that stopped
 // it, if any; abandoned is true when the executor gave it up.
-func (c *Context) Run(k Kernel, a Args) (abandoned bool, err error) {
+func (c *Context) run(k Kernel, a Args) (abandoned bool, err error) {
 	returned := false
 	defer func() {
 		switch p := recover().(type) {
@@ -269,9 +269,9 @@ func (c *Context) Run(k Kernel, a Args) (abandoned bool, err error) {
 	return false, c.failed
 }
 
-// DropAll tells the core that all tensors are done with: for executors, when a kernel
+// dropAll tells the core that all tensors are done with: for executors, when a kernel
 // has ended.
-func (c *Context) DropAll() {
+func (c *Context) dropAll() {
 	for i := range c.cells {
 		if c.cells[i].Value != 0 {
 			c.drop(int32(i))
@@ -280,7 +280,7 @@ func (c *Context) DropAll() {
 }
 
 func (c *Context) panicPlace() fault.Place {
-	p := c.Place("")
+	p := c.place("")
 	if c.source == nil {
 		p.Line = frames.PanicLine()
 	}

@@ -62,7 +62,7 @@ func (e *editing) Do(in *Instr) {
 		e.Core.Do(in)
 		return
 	}
-	line, dir := e.c.Line(), e.dirOf(in)
+	line, dir := e.c.lineNow(), e.dirOf(in)
 	if e.edits.Seen != nil {
 		e.edits.Seen(line, dir, in, e.c.wiring)
 	}

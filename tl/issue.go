@@ -33,7 +33,7 @@ func (c *Context) issue() {
 // look answers the watch, which may stop the kernel.
 func (c *Context) look() {
 	if err := c.watch.Look(&c.seen, c.here); err != nil {
-		c.Fail(err)
+		c.fail(err)
 	}
 }
 

@@ -84,8 +84,8 @@ func (l *lines) end(port int, seq uint32, e ending) {
 	delete(l.ended, taken{port, seq - recent})
 }
 
-// Line is the source line of the instruction being executed, when lines are recorded.
-func (c *Context) Line() string {
+// lineNow is the source line of the instruction being executed, when lines are recorded.
+func (c *Context) lineNow() string {
 	if c.lines == nil {
 		return ""
 	}

@@ -63,8 +63,8 @@ func (t *Traffic) Add(o Traffic) {
 	t.Syncs += o.Syncs
 }
 
-// Traffic is what this kernel has done so far: for executors.
-func (c *Context) Traffic() Traffic {
+// trafficSoFar is what this kernel has done so far: for executors.
+func (c *Context) trafficSoFar() Traffic {
 	c.counts.Rank = c.rank
 	return c.counts
 }

@@ -53,7 +53,7 @@ func TestReset(t *testing.T) {
 	for name, lines := range map[string]bool{"plain": false, "with lines": true} {
 		t.Run(name, func(t *testing.T) {
 			used := NewContext(setup(1, &stream{}, lines))
-			if _, err := used.Run(func(c *Context, a Args) {
+			if _, err := used.run(func(c *Context, a Args) {
 				c.BeginTurn(&Turn{ID: 1})
 				kernel(window(1))(c, a)
 				c.RecvAsync(West, Dims(1), dtype.F16)
@@ -63,7 +63,7 @@ func TestReset(t *testing.T) {
 			}
 			var got, want stream
 			fresh := NewContext(setup(2, &want, lines))
-			used.Reset(setup(2, &got, lines))
+			used.reset(setup(2, &got, lines))
 			a, b := *used, *fresh
 			for _, c := range []*Context{&a, &b} {
 				c.core, c.wiring, c.ring, c.addrs, c.lines, c.cells, c.words = nil, nil, nil, nil, nil, nil, nil
@@ -72,7 +72,7 @@ func TestReset(t *testing.T) {
 				t.Errorf("after Reset: %+v\nnew: %+v", a, b)
 			}
 			for _, c := range []*Context{fresh, used} {
-				if _, err := c.Run(kernel(window(2)), Args{}); err != nil {
+				if _, err := c.run(kernel(window(2)), Args{}); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -86,7 +86,7 @@ func TestReset(t *testing.T) {
 				t.Errorf("%d instructions, on a new context %d", len(got.all), len(want.all))
 			}
 			s := setup(3, &got, lines)
-			if n := testing.AllocsPerRun(10, func() { used.Reset(s) }); n != 0 {
+			if n := testing.AllocsPerRun(10, func() { used.reset(s) }); n != 0 {
 				t.Errorf("%v allocations", n)
 			}
 		})

@@ -72,7 +72,7 @@ func (c *Context) makeRoom(op string, n int64) {
 		}
 		if s.hand == None {
 			if turns++; turns > 2 {
-				c.Fail(&fault.ScratchFull{Place: c.Place(op), Need: unit.Bytes(n), Have: unit.Bytes(s.size), Pinned: unit.Bytes(s.pinned)})
+				c.fail(&fault.ScratchFull{Place: c.place(op), Need: unit.Bytes(n), Have: unit.Bytes(s.size), Pinned: unit.Bytes(s.pinned)})
 			}
 			s.pos, s.hand = 0, s.first
 			continue
@@ -225,10 +225,10 @@ func (c *Context) unusable(op string, t *Tensor) {
 		c.misuse(op, "the operand is a tensor of another rank or launch: what a rank needs of another must be sent")
 	}
 	if !t.slot {
-		c.Fail(&fault.UseAfterFree{
-			Place: c.Place(op), Tensor: describe(t.dtype, t.shape),
+		c.fail(&fault.UseAfterFree{
+			Place: c.place(op), Tensor: describe(t.dtype, t.shape),
 			Reclaimed: c.cells[t.cell].reclaimed, Scratch: unit.Bytes(c.scratch.size),
 		})
 	}
-	c.Fail(c.useAfterCredit(op, t))
+	c.fail(c.useAfterCredit(op, t))
 }

@@ -48,7 +48,7 @@ func newTestContext(scratch int64) (*Context, *recorder) {
 func try(c *Context, f func()) error {
 	c.failed = nil
 	c.seen.Calls++ // the operands of an instruction that failed are not in use any more
-	_, err := c.Run(func(*Context, Args) { f() }, Args{})
+	_, err := c.run(func(*Context, Args) { f() }, Args{})
 	return err
 }
 
@@ -196,7 +196,7 @@ func TestScratchAgainstModel(t *testing.T) {
 				}
 			},
 		})
-		c.DropAll()
+		c.dropAll()
 		if len(r.alive) != 0 {
 			t.Fatalf("%d values alive after DropAll", len(r.alive))
 		}

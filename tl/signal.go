@@ -149,8 +149,8 @@ func (c *Context) wordsOf(op string, s Signal, peer int) {
 			rest /= int(s.extent[d])
 		}
 		if w < 0 || w >= s.part.Count {
-			c.Fail(&fault.OutOfBounds{
-				Place: c.Place(op), Window: s.win.Name, Buffer: s.part.FullName(), Unit: "word",
+			c.fail(&fault.OutOfBounds{
+				Place: c.place(op), Window: s.win.Name, Buffer: s.part.FullName(), Unit: "word",
 				From: int64(w), To: int64(w) + 1, Size: int64(s.part.Count),
 			})
 		}

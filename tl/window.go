@@ -44,12 +44,12 @@ func (c *Context) part(op string, w *mem.Window, name string) *mem.Part {
 // own is the rank of this PE among the members of a window.
 func (c *Context) own(op string, w *mem.Window) int {
 	if w.Released {
-		c.Fail(&fault.Released{Place: c.Place(op), Window: w.Name})
+		c.fail(&fault.Released{Place: c.place(op), Window: w.Name})
 	}
 	if c.lastTeam != w.Team {
 		r, ok := w.Team.Rank(c.pe)
 		if !ok {
-			c.Fail(&fault.NotMember{Place: c.Place(op), Team: w.Team.Name, Size: w.Team.Size(), Peer: -1})
+			c.fail(&fault.NotMember{Place: c.place(op), Team: w.Team.Name, Size: w.Team.Size(), Peer: -1})
 		}
 		c.lastTeam, c.lastRank = w.Team, r
 	}
@@ -60,7 +60,7 @@ func (c *Context) own(op string, w *mem.Window) int {
 func (c *Context) member(op string, w *mem.Window, peer int) {
 	c.own(op, w)
 	if peer < 0 || peer >= w.Team.Size() {
-		c.Fail(&fault.NotMember{Place: c.Place(op), Team: w.Team.Name, Size: w.Team.Size(), Peer: peer, ByRank: true})
+		c.fail(&fault.NotMember{Place: c.place(op), Team: w.Team.Name, Size: w.Team.Size(), Peer: peer, ByRank: true})
 	}
 }
 
@@ -137,8 +137,8 @@ func (c *Context) symAt(op string, s Sym, peer int) Ref {
 	n := s.Bytes()
 	if s.off < 0 || n < 0 || s.off+n > s.part.Bytes() {
 		size := int64(s.part.ElemSize())
-		c.Fail(&fault.OutOfBounds{
-			Place: c.Place(op), Window: s.win.Name, Buffer: s.part.FullName(), Unit: "element",
+		c.fail(&fault.OutOfBounds{
+			Place: c.place(op), Window: s.win.Name, Buffer: s.part.FullName(), Unit: "element",
 			From: s.off / size, To: (s.off + n) / size, Size: int64(s.part.Count),
 		})
 	}

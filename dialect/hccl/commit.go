@@ -150,7 +150,7 @@ func (h *Hccl) Finalize() {
 		return
 	}
 	h.finalized, h.finalSync = true, h.k.syncs
-	h.finalAt = "at " + h.k.Place("Finalize").Line
+	h.finalAt = "at " + tl.Drive(h.k.Context).Place("Finalize").Line
 	if !h.posts || len(h.tasks) == 0 {
 		return
 	}

@@ -73,7 +73,7 @@ func (k *Kernel) Tiling() *Tiling { return k.session.launch.Tiling }
 func (k *Kernel) Buffer(i int) tl.Ref {
 	refs := k.session.buffers
 	if i < 0 || i >= len(refs) {
-		k.Fail(&fault.Misuse{Place: k.Place("buffer"), Reason: fmt.Sprintf("Buffer(%d): the launch has %d buffers", i, len(refs))})
+		tl.Drive(k.Context).Fail(&fault.Misuse{Place: tl.Drive(k.Context).Place("buffer"), Reason: fmt.Sprintf("Buffer(%d): the launch has %d buffers", i, len(refs))})
 	}
 	return refs[i][k.device]
 }
@@ -103,9 +103,9 @@ func (k *Kernel) SyncAll(s SyncScope) {
 	n := k.session.cores.AIV
 	switch {
 	case s > AllCores:
-		k.Fail(&fault.Misuse{Place: k.Place("sync_all"), Reason: fmt.Sprintf("SyncScope(%d): one of AIVOnly, AllCores", s)})
+		tl.Drive(k.Context).Fail(&fault.Misuse{Place: tl.Drive(k.Context).Place("sync_all"), Reason: fmt.Sprintf("SyncScope(%d): one of AIVOnly, AllCores", s)})
 	case s == AIVOnly && k.typ == AIC:
-		k.Fail(&fault.Misuse{Place: k.Place("sync_all"), Reason: "SyncAll of the AIV cores on an AIC: the AIC cores take part in SyncAll(AllCores) only"})
+		tl.Drive(k.Context).Fail(&fault.Misuse{Place: tl.Drive(k.Context).Place("sync_all"), Reason: "SyncAll of the AIV cores on an AIC: the AIC cores take part in SyncAll(AllCores) only"})
 	case s == AllCores:
 		n += k.session.cores.AIC
 	}

@@ -233,7 +233,7 @@ func (h *Hccl) release(t *task, units int) {
 	h.commits[t.handle] += units
 	if h.posts {
 		h.k.PipeBarrier()
-		if line := h.k.Line(); line != "" {
+		if line := tl.Drive(h.k.Context).Line(); line != "" {
 			t.released = append(t.released, released{h.commits[t.handle], line})
 		}
 		h.board.add(h.k.Context, h.board.committed, t.handle, units)

@@ -9,7 +9,7 @@ import (
 func (r *rank) Tell(rec history.Record) {
 	rec.Agent = r.agent
 	if r.at != nil {
-		rec.Call, rec.Line = r.at.Call(), r.kernel.Line()
+		rec.Call, rec.Line = r.at.Call(), tl.Drive(r.kernel).Line()
 	}
 	r.run.history.Add(rec)
 }

@@ -109,7 +109,7 @@ func (e *Executor) Launch(ctx context.Context, l *tl.Launch) (*tl.Result, error)
 	}
 	x.result.Traffic = make([]tl.Traffic, len(x.ranks))
 	for i, r := range x.ranks {
-		x.result.Traffic[i] = r.kernel.Traffic()
+		x.result.Traffic[i] = tl.Drive(r.kernel).Traffic()
 	}
 	return x.finish()
 }

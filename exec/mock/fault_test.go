@@ -206,7 +206,7 @@ func TestFirstFaultWins(t *testing.T) {
 
 // Abandon is for executors; a kernel that calls it has ended in no way that means anything.
 func TestAbandonIsNotForKernels(t *testing.T) {
-	_, err := kerneltest.Try(func(c *tl.Context, a tl.Args) { c.Abandon() }, kerneltest.Config{World: 2})
+	_, err := kerneltest.Try(func(c *tl.Context, a tl.Args) { tl.Drive(c).Abandon() }, kerneltest.Config{World: 2})
 	var f *fault.Misuse
 	if !errors.As(err, &f) || f.Rank != 0 || !strings.Contains(f.Reason, "for executors") {
 		t.Errorf("got %v", err)

@@ -89,7 +89,7 @@ func (r *rank) start(s tl.Setup, k tl.Kernel, a tl.Args) {
 func (r *rank) body(k tl.Kernel, a tl.Args) iter.Seq[struct{}] {
 	return func(yield func(struct{}) bool) {
 		r.yield = yield
-		r.abandoned, r.err = r.kernel.Run(k, a)
+		r.abandoned, r.err = tl.Drive(r.kernel).Run(k, a)
 		if r.err != nil && r.task != nil {
 			r.err = fmt.Errorf("%s: %w", r.task.name(), r.err)
 		}
@@ -105,7 +105,7 @@ func (r *rank) body(k tl.Kernel, a tl.Args) iter.Seq[struct{}] {
 
 // turn lets the kernel go on.
 func (r *rank) turn() {
-	r.kernel.Enter()
+	tl.Drive(r.kernel).Enter()
 	r.next()
 	switch {
 	case !r.done:
@@ -144,7 +144,7 @@ func (r *rank) Do(in *tl.Instr) {
 		return
 	}
 	if r.calls++; r.calls%checkEvery == 0 && x.ctx.Err() != nil {
-		r.kernel.Abandon()
+		tl.Drive(r.kernel).Abandon()
 	}
 	r.at = in
 	if x.private {
@@ -257,7 +257,7 @@ func (r *rank) drop(in *tl.Instr) {
 }
 
 func (r *rank) origin() oplog.Origin {
-	return oplog.Origin{Rank: int32(r.index), PE: r.pe, Line: r.kernel.Line(), Turn: r.turnID}
+	return oplog.Origin{Rank: int32(r.index), PE: r.pe, Line: tl.Drive(r.kernel).Line(), Turn: r.turnID}
 }
 
 // countHazards counts, under the older credit rule, operands that lie in slots which a
@@ -285,9 +285,9 @@ func (r *rank) park(what waiting) {
 func (r *rank) giveWay() {
 	if !r.yield(struct{}{}) {
 		if r.run.hung {
-			r.place = r.kernel.Place(r.operation())
+			r.place = tl.Drive(r.kernel).Place(r.operation())
 		}
-		r.kernel.Abandon()
+		tl.Drive(r.kernel).Abandon()
 	}
 }
 
@@ -298,5 +298,5 @@ func (r *rank) clear() {
 	}
 	r.run.log.Release(r.carrying)
 	r.carrying = 0
-	r.kernel.DropAll()
+	tl.Drive(r.kernel).DropAll()
 }

@@ -24,7 +24,7 @@ func (r *rank) send(in *tl.Instr) {
 		if in.A == tl.None {
 			r.book.Accessed(history.Load, in.Addr, in.Bytes())
 		}
-		p.op, p.line = r.run.history.NextOp(), r.kernel.Line()
+		p.op, p.line = r.run.history.NextOp(), tl.Drive(r.kernel).Line()
 	}
 	r.carrying = p.value
 	ring := r.out[in.Port]

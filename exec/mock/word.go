@@ -139,6 +139,6 @@ func (r *rank) polled(in *tl.Instr) {
 // atomic refuses an update of another PE's word on a machine that has none that return.
 func (r *rank) atomic(in *tl.Instr) {
 	if x := in.Side; r.run.opts.NoAtomics && x.Win.Team.PEs[x.Peer] != r.pe {
-		r.kernel.Fail(&fault.Unsupported{Place: r.kernel.Place(in.Op.String()), What: "fabric.p2p_native_atomics"})
+		tl.Drive(r.kernel).Fail(&fault.Unsupported{Place: tl.Drive(r.kernel).Place(in.Op.String()), What: "fabric.p2p_native_atomics"})
 	}
 }

@@ -18,7 +18,7 @@ func (r *rank) tellAt(rec history.Record, at unit.Time) {
 	case r.stream != nil && r.stream.op != nil:
 		rec.Call, rec.Line = r.stream.op.Kind.String(), r.stream.op.Line
 	case rec.Call == "" && r.instr != nil:
-		rec.Call, rec.Line = r.instr.Call(), r.ctx.Line()
+		rec.Call, rec.Line = r.instr.Call(), tl.Drive(r.ctx).Line()
 	}
 	r.run.history.Add(rec)
 }

@@ -85,7 +85,7 @@ func (r *rank) performs(in *tl.Instr) {
 	if r.why == nil || r.stream != nil { // which has named its own operation
 		return
 	}
-	k := siteKey{r.id, in.Op, r.ctx.Line()}
+	k := siteKey{r.id, in.Op, tl.Drive(r.ctx).Line()}
 	if s, ok := r.run.sites[k]; ok {
 		r.why.site = s
 		return

@@ -27,7 +27,7 @@ func (r *rank) Do(in *tl.Instr) {
 	if r.calls++; r.calls%checkEvery == 0 && r.run.ctx.Err() != nil {
 		r.run.cancelled, r.dismissed = true, true
 		r.run.loop.LookSoon()
-		r.ctx.Abandon()
+		tl.Drive(r.ctx).Abandon()
 	}
 	if in.Op >= tl.OpMeet && r.timeless(in) {
 		return
@@ -117,7 +117,7 @@ func (r *rank) release(v tl.Value) {
 func (r *rank) origin() oplog.Origin { return r.originAt(r.Clock) }
 
 func (r *rank) originAt(t unit.Time) oplog.Origin {
-	return oplog.Origin{Rank: r.index, PE: r.pe, Turn: r.turn, Time: t, Line: r.ctx.Line()}
+	return oplog.Origin{Rank: r.index, PE: r.pe, Turn: r.turn, Time: t, Line: tl.Drive(r.ctx).Line()}
 }
 
 // complete waits until a cell's contents are known to have come, and moves the clock to
@@ -134,7 +134,7 @@ func (r *rank) complete(i int32) {
 		r.spent(cause.Unknown, cause.None)
 	}
 	if r.Clock > from && r.run.e.opts.Trace != nil {
-		r.emit(trace.Event{Kind: trace.Wait, Peer: -1, Start: from, End: r.Clock, Stalled: r.Clock - from, Line: r.ctx.Line()})
+		r.emit(trace.Event{Kind: trace.Wait, Peer: -1, Start: from, End: r.Clock, Stalled: r.Clock - from, Line: tl.Drive(r.ctx).Line()})
 	}
 }
 
@@ -213,7 +213,7 @@ func (r *rank) produce(in *tl.Instr, start, end unit.Time, k trace.Kind) {
 		d.Value = r.run.log.Math(r.origin(), in, r.ctx)
 	}
 	if r.run.e.opts.Trace != nil {
-		r.emit(trace.Event{Kind: k, Peer: -1, Start: start, End: end, Bytes: in.Bytes(), Line: r.ctx.Line()})
+		r.emit(trace.Event{Kind: k, Peer: -1, Start: start, End: end, Bytes: in.Bytes(), Line: tl.Drive(r.ctx).Line()})
 	}
 }
 
@@ -262,6 +262,6 @@ func (r *rank) unsent() int {
 
 func (r *rank) address(op string, a mem.Addr, bytes int64) {
 	if why := r.run.e.checkAddress(a, bytes); why != "" {
-		r.ctx.Fail(&fault.BadAddress{Place: r.ctx.Place(op), Addr: a.String(), Bytes: bytes, Reason: why})
+		tl.Drive(r.ctx).Fail(&fault.BadAddress{Place: tl.Drive(r.ctx).Place(op), Addr: a.String(), Bytes: bytes, Reason: why})
 	}
 }

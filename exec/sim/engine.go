@@ -128,7 +128,7 @@ func (r *rank) post(in *tl.Instr) {
 	r.accountPost(t)
 	q.tasks = append(q.tasks, t)
 	if x.e.opts.Trace != nil {
-		r.emit(trace.Event{Kind: trace.Post, Peer: -1, Start: from, End: r.Clock, Flow: t.flow, Line: r.ctx.Line()})
+		r.emit(trace.Event{Kind: trace.Post, Peer: -1, Start: from, End: r.Clock, Flow: t.flow, Line: tl.Drive(r.ctx).Line()})
 	}
 	if q.running == nil {
 		q.start(x, r.Clock, r.point())
@@ -157,9 +157,9 @@ func (r *rank) taskEnded() {
 	x, t, s := r.run, r.task, r.parent
 	q, g := t.queue, &s.stream.grid
 	r.accountTaskEnd()
-	s.stream.traffic.Add(r.ctx.Traffic())
+	s.stream.traffic.Add(tl.Drive(r.ctx).Traffic())
 	if x.log != nil {
-		r.ctx.DropAll()
+		tl.Drive(r.ctx).DropAll()
 	}
 	end, last := r.Clock, r.point()
 	s.endsBy(r)

@@ -17,7 +17,7 @@ import (
 func (r *rank) body(k tl.Kernel, a tl.Args) iter.Seq[struct{}] {
 	return func(yield func(struct{}) bool) {
 		r.yield = yield
-		abandoned, err := r.ctx.Run(k, a)
+		abandoned, err := tl.Drive(r.ctx).Run(k, a)
 		switch {
 		case r.dismissed:
 			return
@@ -25,7 +25,7 @@ func (r *rank) body(k tl.Kernel, a tl.Args) iter.Seq[struct{}] {
 			err = &fault.Misuse{Place: r.run.e.place(r, "abandon"), Reason: "it is for executors: a kernel ends by returning"}
 		}
 		if err == nil {
-			_, err = r.ctx.Run(r.drain, a)
+			_, err = tl.Drive(r.ctx).Run(r.drain, a)
 		}
 		if err != nil && r.task != nil {
 			err = fmt.Errorf("%s: %w", r.task.name(), err)
@@ -167,14 +167,14 @@ func (x *run) countTraffic() {
 	for i := range x.ranks {
 		t := &x.result.Traffic[i]
 		t.Rank = i
-		t.Add(x.ranks[i].ctx.Traffic())
+		t.Add(tl.Drive(x.ranks[i].ctx).Traffic())
 	}
 }
 
 // resume lets a kernel go on until it parks again or ends.
 func (x *run) resume(r *rank) {
 	r.wait = nothing
-	r.ctx.Enter()
+	tl.Drive(r.ctx).Enter()
 	before := x.actor
 	x.actor = r
 	r.next()
@@ -203,14 +203,14 @@ func (r *rank) park(w waiting) {
 	r.wait, r.since = w, r.Clock
 	if !r.yield(struct{}{}) {
 		if r.run.hung {
-			r.place = r.ctx.Place(r.operation())
+			r.place = tl.Drive(r.ctx).Place(r.operation())
 			r.place.Time = r.since
 			if w == forChange {
 				r.place.Time = r.spin.began
 			}
 		}
 		r.dismissed = true
-		r.ctx.Abandon()
+		tl.Drive(r.ctx).Abandon()
 	}
 	if r.why != nil {
 		r.goesOn(w)
@@ -274,7 +274,7 @@ func (x *run) stopAll() {
 		}
 		r.stop()
 		if x.log != nil {
-			r.ctx.DropAll()
+			tl.Drive(r.ctx).DropAll()
 		}
 	}
 }

@@ -85,7 +85,7 @@ func (r *rank) put(in *tl.Instr) {
 	p := r.peers.at(i)
 	t := transfer{
 		kind: aPut, rank: r.id, cell: tl.None, slot: -1, typ: in.Type, addr: s.Remote,
-		n: int32(in.N), total: int32(in.N), bytes: bytes, at: r.Clock, line: r.ctx.Line(), turn: r.turn,
+		n: int32(in.N), total: int32(in.N), bytes: bytes, at: r.Clock, line: tl.Drive(r.ctx).Line(), turn: r.turn,
 	}
 	f := effect{
 		win: s.Win, member: s.Peer, to: i, word: -1, local: s.Local, memory: fromMemory,
@@ -139,7 +139,7 @@ func (r *rank) get(in *tl.Instr) {
 	op := r.book.Sided(in)
 	t := transfer{
 		kind: aGet, rank: r.id, cell: tl.None, slot: -1, typ: in.Type, addr: s.Remote,
-		n: int32(in.N), total: int32(in.N), bytes: bytes, at: r.Clock, line: r.ctx.Line(), turn: r.turn,
+		n: int32(in.N), total: int32(in.N), bytes: bytes, at: r.Clock, line: tl.Drive(r.ctx).Line(), turn: r.turn,
 	}
 	f := effect{win: s.Win, member: s.Peer, to: i, word: -1, local: s.Local, start: call, flow: r.flow()}
 	ask, data := r.routesFrom(r.peers.at(i), node(e.m, s.Local))

@@ -5,6 +5,7 @@ import (
 	"kernbench/record/cause"
 	"kernbench/record/history"
 	"kernbench/record/trace"
+	"kernbench/tl"
 	"kernbench/unit"
 )
 
@@ -138,6 +139,6 @@ func (r *rank) progress(user uint32, now unit.Time) {
 // stallSpan emits the time that an order has cost.
 func (r *rank) stallSpan(from unit.Time) {
 	if r.Clock > from && r.run.e.opts.Trace != nil {
-		r.emit(trace.Event{Kind: trace.Signal, Peer: -1, Start: from, End: r.Clock, Stalled: r.Clock - from, Line: r.ctx.Line()})
+		r.emit(trace.Event{Kind: trace.Signal, Peer: -1, Start: from, End: r.Clock, Stalled: r.Clock - from, Line: tl.Drive(r.ctx).Line()})
 	}
 }

@@ -63,11 +63,11 @@ func (r *rank) send(in *tl.Instr) {
 	seq := q.Sent
 	if x.history != nil {
 		s := &r.sends[port]
-		s.op, s.line = x.history.NextOp(), r.ctx.Line()
+		s.op, s.line = x.history.NextOp(), tl.Drive(r.ctx).Line()
 	}
 	q.payload = payload{
 		Stream: ipcq.Stream{Parts: tok.Parts, NotBefore: r.Clock}, token: tok, per: int32(x.ring.SlotElems(in.Type)), slot: slot, in: slotIn,
-		line: r.ctx.Line(),
+		line: tl.Drive(r.ctx).Line(),
 	}
 	if r.why != nil {
 		q.why.payload = r.why.at
@@ -77,7 +77,7 @@ func (r *rank) send(in *tl.Instr) {
 	if x.e.opts.Trace != nil {
 		r.emit(trace.Event{
 			Kind: trace.Send, Peer: x.ranks[q.to].pe, Dir: uint8(x.dirOf(q)), Start: from, End: r.Clock,
-			Bytes: in.Bytes(), Seq: int64(seq), Stalled: r.Clock - waited - x.e.spec.Send, Ring: q.number(), Line: r.ctx.Line(),
+			Bytes: in.Bytes(), Seq: int64(seq), Stalled: r.Clock - waited - x.e.spec.Send, Ring: q.number(), Line: tl.Drive(r.ctx).Line(),
 		})
 	}
 }
@@ -188,7 +188,7 @@ func (r *rank) recv(in *tl.Instr) {
 		w := &x.launch.Groups[r.group].Wiring[r.index].In[port]
 		r.emit(trace.Event{
 			Kind: trace.Recv, Peer: x.ranks[q.from].pe, Dir: uint8(w.Dir), Start: from, End: r.Clock,
-			Bytes: in.Bytes(), Seq: int64(seq), Stalled: stalled, Ring: q.number(), Line: r.ctx.Line(),
+			Bytes: in.Bytes(), Seq: int64(seq), Stalled: stalled, Ring: q.number(), Line: tl.Drive(r.ctx).Line(),
 		})
 	}
 }
@@ -313,7 +313,7 @@ func (r *rank) copyOut(in *tl.Instr, port int) {
 		v, off := r.as(in.Type, &tok)
 		t := transfer{
 			kind: aCopy, rank: r.id, cell: tl.None, slot: slot, rx: uint8(port), typ: in.Type, addr: addr,
-			value: v, off: off, n: tok.N, bytes: tok.Bytes(), at: r.Clock, line: r.ctx.Line(), turn: r.turn,
+			value: v, off: off, n: tok.N, bytes: tok.Bytes(), at: r.Clock, line: tl.Drive(r.ctx).Line(), turn: r.turn,
 		}
 		if t.n > 0 {
 			q.slots[slot].BeginRead(1)

@@ -264,9 +264,9 @@ func (r *rank) programEnded() {
 	g := &s.stream.grid
 	g.ended++
 	r.accountEnd()
-	s.stream.traffic.Add(r.ctx.Traffic())
+	s.stream.traffic.Add(tl.Drive(r.ctx).Traffic())
 	if r.run.log != nil {
-		r.ctx.DropAll()
+		tl.Drive(r.ctx).DropAll()
 	}
 	s.endsBy(r)
 	s.Clock = max(s.Clock, r.Clock)
@@ -308,7 +308,7 @@ func (r *rank) awaitEvent(e *tl.Event) {
 // it written.
 func (r *rank) onWord(op *tl.StreamOp) {
 	if err := op.CheckWord(r.placeOfOp()); err != nil {
-		r.ctx.Fail(err)
+		tl.Drive(r.ctx).Fail(err)
 	}
 	side := op.Side()
 	in := tl.Instr{Op: tl.OpWaitWord, Dst: tl.None, A: tl.None, B: tl.None, C: tl.None, Side: &side}

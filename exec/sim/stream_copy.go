@@ -55,7 +55,7 @@ func (r *rank) beside(a mem.Addr) machine.NodeID {
 // engineAddress checks the memory that a copy engine touches.
 func (r *rank) engineAddress(a mem.Addr, bytes int64) {
 	if why := r.run.e.checkAddress(a, bytes); why != "" {
-		r.ctx.Fail(&fault.BadAddress{Place: r.placeOfOp(), Addr: a.String(), Bytes: bytes, Reason: why})
+		tl.Drive(r.ctx).Fail(&fault.BadAddress{Place: r.placeOfOp(), Addr: a.String(), Bytes: bytes, Reason: why})
 	}
 }
 

@@ -186,7 +186,7 @@ func TestEventsAndGangs(t *testing.T) {
 	s := newStreams(t, 3, n)
 	done := &tl.Event{Name: "copied"}
 	var starts []unit.Time
-	note := func(c *tl.Context, _ tl.Args) { starts = append(starts, c.Place("").Time) }
+	note := func(c *tl.Context, _ tl.Args) { starts = append(starts, tl.Drive(c).Place("").Time) }
 	g := &tl.Gang{Members: 2}
 	s.add(0, copyOp(mem.At(mem.HBM, 1, away), mem.At(mem.HBM, 0, 0), n), tl.StreamOp{Kind: tl.StreamRecord, Event: done})
 	s.add(1, tl.StreamOp{Kind: tl.StreamAwait, Event: done}, copyOp(mem.At(mem.HBM, 2, away), mem.At(mem.HBM, 1, away), n))

@@ -73,7 +73,7 @@ func (r *rank) signalSpan(from unit.Time, waited bool) {
 	}
 	s := r.instr.Side
 	bytes := int64(max(1, len(s.Words))) * int64(s.WordType.Size())
-	r.emit(trace.Event{Kind: trace.Signal, Peer: -1, Start: from, End: r.Clock, Bytes: bytes, Stalled: stalled, Line: r.ctx.Line()})
+	r.emit(trace.Event{Kind: trace.Signal, Peer: -1, Start: from, End: r.Clock, Bytes: bytes, Stalled: stalled, Line: tl.Drive(r.ctx).Line()})
 }
 
 // readCost is what reading words takes: the path from their memory, alone. Words of another
@@ -108,7 +108,7 @@ func (r *rank) notify(in *tl.Instr) {
 // message starts a control message to a peer.
 func (r *rank) message(kind transferKind, i int32, route noc.Route, f effect) (user uint32) {
 	at := r.starts(i, byWord, r.Clock)
-	user = r.fly(&transfer{kind: kind, rank: r.id, cell: tl.None, slot: -1, at: r.Clock, line: r.ctx.Line()}, &f)
+	user = r.fly(&transfer{kind: kind, rank: r.id, cell: tl.None, slot: -1, at: r.Clock, line: tl.Drive(r.ctx).Line()}, &f)
 	r.begin(at, route, noc.Control, int64(r.run.e.topo.Fabric.RequestBytes), user, r.laneKey(des.Arrive, laneProgram))
 	return user
 }
@@ -119,7 +119,7 @@ func (r *rank) atomic(in *tl.Instr) {
 	call := r.Clock
 	pe := s.Win.Team.PEs[s.Peer]
 	if pe != r.pe && !r.run.e.topo.Fabric.Atomics {
-		r.ctx.Fail(&fault.Unsupported{Place: r.ctx.Place(in.Call()), What: "fabric.p2p_native_atomics"})
+		tl.Drive(r.ctx).Fail(&fault.Unsupported{Place: tl.Drive(r.ctx).Place(in.Call()), What: "fabric.p2p_native_atomics"})
 	}
 	i := r.peer(pe)
 	f := effect{win: s.Win, member: s.Peer, to: i, word: s.Word, typ: s.WordType, op: addWord, value: s.Value, expect: s.Expect, start: call, flow: r.flow()}
@@ -137,7 +137,7 @@ func (r *rank) atomic(in *tl.Instr) {
 		r.rest()
 	}
 	if r.run.e.opts.Trace != nil {
-		r.emit(trace.Event{Kind: trace.Atomic, Peer: pe, Start: call, End: r.Clock, Bytes: int64(s.WordType.Size()), Stalled: r.Clock - call, Flow: f.flow, Line: r.ctx.Line()})
+		r.emit(trace.Event{Kind: trace.Atomic, Peer: pe, Start: call, End: r.Clock, Bytes: int64(s.WordType.Size()), Stalled: r.Clock - call, Flow: f.flow, Line: tl.Drive(r.ctx).Line()})
 	}
 }
 

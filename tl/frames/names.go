@@ -26,7 +26,7 @@ func ours(function string) bool {
 // inside reports whether a function is this package's own, an executor's or a dialect's, or of
 // the libraries below them: not the kernel's.
 func inside(function string) bool {
-	for _, p := range [...]string{"kernbench/tl.(*Context)", "kernbench/tl/watch.", "kernbench/tl/frames.", "kernbench/program.(*", "kernbench/dialect/hccl.(*", "runtime.", "iter."} {
+	for _, p := range [...]string{"kernbench/tl.(*Context)", "kernbench/tl.Driver.", "kernbench/tl/watch.", "kernbench/tl/frames.", "kernbench/program.(*", "kernbench/dialect/hccl.(*", "runtime.", "iter."} {
 		if strings.HasPrefix(function, p) {
 			return true
 		}

@@ -58,7 +58,7 @@ func panicStack() (stack []string, internal bool) {
 		f, more := frames.Next()
 		std := strings.HasPrefix(f.Function, "runtime.") || library(f.File)
 		switch {
-		case f.Function == "kernbench/tl.(*Context).Run" || f.Function == "":
+		case f.Function == "kernbench/tl.(*Context).run" || f.Function == "":
 			return stack, internal
 		case f.Function == "runtime.gopanic" || f.Function == "runtime.Goexit":
 			panicked = true

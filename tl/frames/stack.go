@@ -13,7 +13,7 @@ import (
 // code begins. It stops all goroutines to look at their stacks, so it is for reports only.
 func Running(context, entry uintptr) []string {
 	var found []string
-	this := fmt.Sprintf("kernbench/tl.(*Context).Run(%#x", context)
+	this := fmt.Sprintf("kernbench/tl.(*Context).run(%#x", context)
 	for g := range strings.SplitSeq(stacks(), "\n\n") {
 		frames := authorFrames(g)
 		if frames == nil {
@@ -91,7 +91,7 @@ func kernelFrames(lines []string) (frames []string, ok bool) {
 		}
 		place, _, _ = strings.Cut(place, " +0x")
 		switch {
-		case function == "kernbench/tl.(*Context).Run":
+		case function == "kernbench/tl.(*Context).run":
 			return frames, true
 		case !ours(function) && !library(place):
 			frames = append(frames, frame(place, function))

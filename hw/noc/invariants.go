@@ -19,14 +19,15 @@ func (n *Fabric) check(li uint32) {
 	waiting, before := uint32(0), -1
 	for i := l.vcs; i != 0; i = n.vcs[i].next {
 		a := &n.vcs[i]
-		if a.link != li || int(a.vc) <= before {
-			n.wrong(li, "vc %d of link %d, class and channel %d, stands behind %d", i, a.link, a.vc, before)
+		which := n.vcBuffers[i].vc
+		if a.link != li || int(which) <= before {
+			n.wrong(li, "vc %d of link %d, class and channel %d, stands behind %d", i, a.link, which, before)
 		}
-		before = int(a.vc)
-		if a.vc != l.own.vc {
+		before = int(which)
+		if which != l.own.vc {
 			n.checkBuffer(isVC | i)
 		}
-		waiting += n.checkWaiting(li, a)
+		waiting += n.checkWaiting(li, i)
 	}
 	if q := &n.queues[l.queue]; q.waiting != waiting {
 		n.wrong(li, "%d messages wait, and %d are counted", waiting, q.waiting)
@@ -44,15 +45,16 @@ func (n *Fabric) check(li uint32) {
 
 // checkWaiting counts the messages that wait to go into a buffer. They stand in the order in which
 // they came.
-func (n *Fabric) checkWaiting(li uint32, a *vc) (waiting uint32) {
+func (n *Fabric) checkWaiting(li, i uint32) (waiting uint32) {
+	a, which := &n.vcs[i], n.vcBuffers[i].vc
 	last, came := uint32(0), unit.Time(0)
 	for mi := a.head; mi != 0; mi = n.msgs[mi].next {
 		m := &n.msgs[mi]
 		switch waiting++; {
 		case int(waiting) > len(n.msgs):
-			n.wrong(li, "the messages that wait for class and channel %d stand in a circle", a.vc)
-		case m.vc != a.vc:
-			n.wrong(li, "message %d of class and channel %d waits for %d", mi, m.vc, a.vc)
+			n.wrong(li, "the messages that wait for class and channel %d stand in a circle", which)
+		case m.vc != which:
+			n.wrong(li, "message %d of class and channel %d waits for %d", mi, m.vc, which)
 		case m.arrived < came:
 			n.wrong(li, "message %d came at %v and stands behind one of %v", mi, m.arrived, came)
 		}

@@ -15,10 +15,10 @@ import (
 func broken() *Fabric {
 	n := &Fabric{
 		q: des.From(5), kinds: []kind{{space: 100}}, msgs: make([]message, 3), queues: make([]queue, 2),
-		vcs: make([]vc, 2), overflow: make([]release, 3), lines: map[line]chain{{link: 0, source: 4}: {}},
+		vcs: make([]vc, 2), vcBuffers: make([]buffer, 2), overflow: make([]release, 3), lines: map[line]chain{{link: 0, source: 4}: {}},
 	}
 	n.links = []link{{own: n.empty(0, 1), vcs: 1, queue: 1}}
-	n.vcs[1] = vc{buffer: n.empty(0, 1), head: 1, tail: 2}
+	n.vcs[1], n.vcBuffers[1] = vc{head: 1, tail: 2}, n.empty(0, 1)
 	n.msgs[1], n.msgs[2] = message{vc: 1, arrived: 3, next: 2}, message{vc: 1, arrived: 4}
 	n.queues[1] = queue{waiting: 2, lines: 1}
 	n.overflow[1], n.overflow[2] = release{at: 8, bytes: 20, next: 2, last: 2}, release{at: 9, bytes: 20}

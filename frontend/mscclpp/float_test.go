@@ -49,7 +49,6 @@ type floatOp struct {
 // floatProxy does copies in order.
 type floatProxy struct {
 	queue []func()
-	done  int
 }
 
 const unitBytes = 16

@@ -51,6 +51,7 @@ Two files that --format json wrote are compared. --against compares the run with
 		Example: `  kernbench explain --algorithm ring_allreduce --ranks 8 --n-elem 65536
   kernbench explain --topology dgx-h100 --algorithm ring_allreduce_chunked --rank 3 --top 20
   kernbench explain --between 2us,5us --format json
+  kernbench explain --algorithm ring_allreduce --ranks 8 --trace ring.pftrace
   kernbench explain --algorithm ring_allreduce --ranks 8 --what-if
   kernbench explain --algorithm swing_allreduce --ranks 8 --against "--algorithm ring_allreduce" --tolerance 5%`,
 		Args: x.arguments,
@@ -58,6 +59,13 @@ Two files that --format json wrote are compared. --against compares the run with
 			switch {
 			case clash != nil:
 				return clash
+			case x.spec.Run.TraceFile != "" && (x.against != "" || len(x.files) > 0):
+				return errors.New("--trace is for one run: leave it out of a comparison")
+			}
+			if err := checkTrace(&x.spec.Run); err != nil {
+				return err
+			}
+			switch {
 			case x.against != "":
 				return a.compareWith(cmd, &x)
 			case len(x.files) > 0:
@@ -98,6 +106,7 @@ func (x *explaining) flags(f *pflag.FlagSet) error {
 	fidelityFlag(f, &x.spec.Run)
 	limitFlags(f, &x.spec.Run.Limits)
 	x.add(f)
+	traceFlags(f, &x.spec.Run)
 	f.StringVar(&x.against, "against", "", "compare with the run that these `FLAGS` make of this one, such as \"--set defaults.n_slots=2\"")
 	f.Var(&x.tolerance, "tolerance", "exit with 1 if the run is slower than the one before by more than this, such as 5%")
 	formatFlag(f, &x.format)

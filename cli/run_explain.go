@@ -10,6 +10,7 @@ import (
 	"kernbench/fault"
 	"kernbench/lab/explain"
 	"kernbench/lab/run"
+	"kernbench/record/trace"
 	"kernbench/report"
 
 	"github.com/spf13/pflag"
@@ -33,7 +34,10 @@ func (a *app) runExplained(ctx context.Context, spec run.Spec, format string, se
 	bar := newProgress(a.err)
 	spec.Progress, spec.Command = bar.report, a.commandLine()
 	first := spec
-	first.TraceFile, first.CCLTrace, first.Pointers, first.Output, first.VerifyData = "", nil, nil, nil, false
+	first.CCLTrace, first.Pointers, first.Output, first.VerifyData = nil, nil, nil, false
+	if !trace.Annotates(spec.TraceFile) { // else it has a track of the critical path
+		first.TraceFile = ""
+	}
 	r, _, err := explain.Run(ctx, explain.Spec{Run: first})
 	bar.done()
 	if err != nil && !fault.Is(err) {
@@ -41,6 +45,9 @@ func (a *app) runExplained(ctx context.Context, spec run.Spec, format string, se
 	}
 	if r == nil { // a fault, which a run explains
 		return a.run(ctx, spec, format, search)
+	}
+	if first.TraceFile != "" {
+		spec.TraceFile = "" // it is there
 	}
 	res, err := run.Run(ctx, spec)
 	bar.done()

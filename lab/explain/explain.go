@@ -94,6 +94,9 @@ func explain(ctx context.Context, s Spec) (*Report, *run.Result, error) {
 	x := &explaining{log: cause.New()}
 	no := false
 	s.Run.Causes, s.Run.Race = x.log, &no
+	if s.Run.TraceFile != "" {
+		s.Run.CriticalPath = x.steps
+	}
 	job, err := run.Load(s.Run)
 	if err != nil {
 		return nil, nil, err
@@ -115,6 +118,7 @@ func (x *explaining) report(s *Spec, res *run.Result) (*Report, error) {
 		Rank: s.Rank, Points: x.log.Points(), MadeBy: res.MadeBy, Notes: []string{}, Story: []Wait{},
 	}
 	r.From, r.Until = s.From, s.Until
+	r.Spec.TraceFile, r.Spec.CriticalPath = "", nil // of this run, not of what is tried beside it
 	r.machine, r.buffer, r.Protocol = x.m, x.job.Topo.Fabric.BufferBytes, x.job.Entries.Defaults.Protocol
 	runs := counted(x.log, res.Counted)
 	if len(runs) != len(res.Counted) {

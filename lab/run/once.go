@@ -103,7 +103,7 @@ func (x *Job) Execute(ctx context.Context, p Pass) (out *Execution, err error) {
 		})
 		defer data.Close()
 	}
-	views, links, closeViews, err := x.views(p)
+	views, file, closeViews, err := x.views(p)
 	if err != nil {
 		return out, err
 	}
@@ -156,7 +156,10 @@ func (x *Job) Execute(ctx context.Context, p Pass) (out *Execution, err error) {
 	}
 	if c, ok := executor.(exec.Counter); ok && usage != nil {
 		out.use = x.use(usage, c, out.Launches)
-		links(x.linkLines(c))
+		trace.WriteLinks(file, x.linkLines(c))
+	}
+	if x.CriticalPath != nil && file != nil {
+		trace.WritePath(file, x.CriticalPath())
 	}
 	ended = true
 	return out, err
@@ -202,11 +205,11 @@ func (x *Job) usage(p Pass) *trace.Usage {
 
 // views opens what wants to see the events of the run. There is none in a run that is quiet,
 // as while a failure is being explained: what there was to see has been shown.
-func (x *Job) views(p Pass) (sink trace.Sink, links func([]trace.LinkLine), done func(whole bool) error, err error) {
-	links, done = func([]trace.LinkLine) {}, func(bool) error { return nil }
+// The view that writes the trace file, if there is one, gets more when the run has ended.
+func (x *Job) views(p Pass) (sink trace.Sink, view trace.Writer, done func(whole bool) error, err error) {
 	var file *outfile.File
 	if p.Quiet {
-		return nil, links, done, nil
+		return nil, nil, func(bool) error { return nil }, nil
 	}
 	var sinks []trace.Sink
 	var closers []func() error
@@ -228,9 +231,9 @@ func (x *Job) views(p Pass) (sink trace.Sink, links func([]trace.LinkLine), done
 			return nil, nil, nil, err
 		}
 		file, sinks, closers = f, append(sinks, v), append(closers, v.Close)
-		links = func(lines []trace.LinkLine) { trace.WriteLinks(v, lines) }
+		view = v
 	}
-	return trace.Tee(sinks...), links, func(whole bool) error {
+	return trace.Tee(sinks...), view, func(whole bool) error {
 		var errs []error
 		for _, c := range closers {
 			errs = append(errs, c())

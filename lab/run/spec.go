@@ -55,8 +55,9 @@ type Spec struct {
 	Memory unit.Bytes  `json:"-"` // of this computer that the data of a run may take; 0: what is free
 	Limits exec.Limits `json:"-"` // of launches that do not end by themselves
 
-	Causes *cause.Log             `json:"-"` // gets why simulated time passes, of a run without random schedules
-	Alter  func(*machine.Machine) `json:"-"` // changes the machine once it is built, before it is used
+	Causes       *cause.Log             `json:"-"` // gets why simulated time passes, of a run without random schedules
+	CriticalPath func() []trace.Step    `json:"-"` // of the run that has ended, for its trace
+	Alter        func(*machine.Machine) `json:"-"` // changes the machine once it is built, before it is used
 
 	Command    string           `json:"-"`             // that asks for the run: see MadeBy
 	TraceFile  string           `json:"-"`             // writes the events of the run: see trace.NewFile

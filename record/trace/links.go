@@ -11,10 +11,7 @@ type LinkLine struct {
 
 // WriteLinks adds a counter for each link to a view that has counters.
 func WriteLinks(w Writer, lines []LinkLine) {
-	if p, ok := w.(*packing); ok {
-		w = p.Writer
-	}
-	if p, ok := w.(*PFTrace); ok {
+	if p := perfetto(w); p != nil {
 		for i := range lines {
 			p.link(&lines[i], i)
 		}
@@ -35,10 +32,6 @@ func (p *PFTrace) link(l *LinkLine, rank int) {
 			continue
 		}
 		last = value
-		b := appendUint(nil, eventType, typeCounter)
-		b = appendUint(appendUint(b, eventTrack, track), eventCounter, uint64(value))
-		m := appendUint(nil, packetSequence, anyOrder)
-		m = appendUint(m, packetTimestamp, uint64(unit.Time(i)*l.Width/unit.Nanosecond))
-		p.put(appendMessage(appendUint(m, packetClock, traceClock), packetEvent, b))
+		p.anyTime(track, unit.Time(i)*l.Width, appendUint(appendUint(nil, eventType, typeCounter), eventCounter, uint64(value)))
 	}
 }

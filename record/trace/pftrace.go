@@ -122,13 +122,10 @@ func (p *PFTrace) head(about map[string]string) {
 	b = appendUint(nil, eventType, typeInstant)
 	b = appendUint(b, eventTrack, p.track("kernbench", 0, 0))
 	b = appendText(b, eventName, "made by kernbench")
-	note := func(key, value string) {
-		b = appendMessage(b, eventAnnotation, appendText(appendText(nil, annotationKey, key), annotationString, value))
-	}
 	for _, key := range slices.Sorted(maps.Keys(about)) {
-		note(key, about[key])
+		b = appendNote(b, key, about[key])
 	}
-	note("time", "timestamps are nanoseconds, rounded down; start_ps and dur_ps are exact")
+	b = appendNote(b, "time", "timestamps are nanoseconds, rounded down; start_ps and dur_ps are exact")
 	m = appendUint(nil, packetSequence, anyOrder)
 	m = appendUint(m, packetFlags, stateCleared)
 	m = appendUint(m, packetTimestamp, 0)
@@ -182,7 +179,7 @@ func (p *PFTrace) writeLate(e *Event, flow uint64) {
 	track := p.trackOf(e)
 	for _, end := range [...]bool{false, true} {
 		at := e.Start
-		b := appendUint(nil, eventTrack, track)
+		var b []byte
 		if end {
 			at = e.End
 			b = appendUint(b, eventType, typeEnd)
@@ -190,9 +187,7 @@ func (p *PFTrace) writeLate(e *Event, flow uint64) {
 			b = appendUint(b, eventType, typeBegin)
 			b = p.appendFlow(appendText(b, eventName, spanName(e)), e, flow)
 		}
-		m := appendUint(nil, packetSequence, anyOrder)
-		m = appendUint(appendUint(m, packetTimestamp, uint64(at/unit.Nanosecond)), packetClock, traceClock)
-		p.put(appendMessage(m, packetEvent, b))
+		p.anyTime(track, at, b)
 	}
 }
 

@@ -2,6 +2,7 @@ package frontend
 
 import (
 	"fmt"
+	"slices"
 
 	"kernbench/frontend/judge"
 	"kernbench/frontend/plan"
@@ -9,6 +10,7 @@ import (
 
 // Choice is what a runtime takes for a call.
 type Choice struct {
+	Ranks   int         `json:"ranks"` // of the call
 	Runtime string      `json:"runtime"`
 	Dialect string      `json:"dialect"`
 	File    string      `json:"file"`    // "": none, and its default algorithm runs
@@ -38,7 +40,7 @@ func Choose(sources []Source, q plan.Query) []Choice {
 	var out []Choice
 	for _, d := range dialects {
 		for _, runtime := range d.Runtimes {
-			c := Choice{Runtime: runtime, Dialect: d.Name, Others: []Candidate{}}
+			c := Choice{Ranks: q.World, Runtime: runtime, Dialect: d.Name, Others: []Candidate{}}
 			for _, x := range all {
 				var why []string
 				switch {
@@ -65,6 +67,18 @@ func Choose(sources []Source, q plan.Query) []Choice {
 		}
 	}
 	return out
+}
+
+// Worlds returns the numbers of ranks that sources for a collective have, ascending.
+func Worlds(sources []Source, coll string) []int {
+	var worlds []int
+	for i := range sources {
+		if p, _ := sources[i].Read(); p != nil && p.WhyNot != nil && p.Collective == coll && !slices.Contains(worlds, p.World) {
+			worlds = append(worlds, p.World)
+		}
+	}
+	slices.Sort(worlds)
+	return worlds
 }
 
 // warning says what is wrong with a program for a call, or "".

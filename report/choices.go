@@ -12,9 +12,13 @@ import (
 // Choices prints which file each runtime takes for a call, and why not the others.
 func Choices(w io.Writer, choices []frontend.Choice) error {
 	var b bytes.Buffer
+	several := len(choices) > 0 && choices[0].Ranks != choices[len(choices)-1].Ranks
 	for i, c := range choices {
 		if i > 0 {
 			b.WriteByte('\n')
+		}
+		if several && (i == 0 || c.Ranks != choices[i-1].Ranks) {
+			fmt.Fprintf(&b, "%d ranks\n\n", c.Ranks)
 		}
 		file := c.File
 		if file == "" {

@@ -165,8 +165,9 @@ func list(text string) []string {
 // goPackage is what the test needs of "go list -json".
 type goPackage struct {
 	ImportPath string
+	Name       string
+	Dir        string
 	Imports    []string
-	Doc        string
 	GoFiles    []string
 }
 
@@ -174,7 +175,7 @@ const module = "kernbench"
 
 func packages(t *testing.T) []goPackage {
 	t.Helper()
-	out, err := exec.Command("go", "list", "-json=ImportPath,Imports,Doc,GoFiles", "./...").Output()
+	out, err := exec.Command("go", "list", "-json=ImportPath,Name,Dir,Imports,GoFiles", "./...").Output()
 	if err != nil {
 		if e, ok := errors.AsType[*exec.ExitError](err); ok {
 			t.Fatalf("go list: %v\n%s", err, e.Stderr)
@@ -307,10 +308,62 @@ func TestHouseNoticesDepartures(t *testing.T) {
 	}
 }
 
+// commentLines is the longest that a package comment may be.
+const commentLines = 10
+
 func TestEveryPackageSaysWhatItIsFor(t *testing.T) {
 	for _, pkg := range packages(t) {
-		if pkg.Doc == "" {
-			t.Errorf("%s has no doc comment: say what it is for and what it may import", pkg.ImportPath)
+		var comments []string
+		for _, name := range pkg.GoFiles {
+			f, err := parser.ParseFile(token.NewFileSet(), filepath.Join(pkg.Dir, name), nil,
+				parser.PackageClauseOnly|parser.ParseComments)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if f.Doc != nil {
+				comments = append(comments, f.Doc.Text())
+			}
+		}
+		if len(comments) != 1 {
+			t.Errorf("%s has %d package comments, want 1", pkg.ImportPath, len(comments))
+			continue
+		}
+		for _, wrong := range commentMistakes(pkg.Name, path.Base(pkg.ImportPath), comments[0]) {
+			t.Errorf("%s: the package comment %s", pkg.ImportPath, wrong)
+		}
+	}
+}
+
+// commentMistakes returns what is wrong with the comment of a package in a folder.
+func commentMistakes(name, folder, text string) []string {
+	var wrong []string
+	begin := "Package " + name + " "
+	if name == "main" {
+		begin = "Command " + folder + " "
+	}
+	if !strings.HasPrefix(text, begin) {
+		wrong = append(wrong, fmt.Sprintf("does not begin with %q", begin))
+	}
+	if n := strings.Count(text, "\n"); n > commentLines {
+		wrong = append(wrong, fmt.Sprintf("has %d lines, want at most %d", n, commentLines))
+	}
+	if !strings.Contains(text, "may import ") {
+		wrong = append(wrong, `does not say what the package "may import"`)
+	}
+	return wrong
+}
+
+func TestCommentMistakesAreFound(t *testing.T) {
+	for _, c := range []struct{ name, folder, text, want string }{
+		{"unit", "unit", "Package unit counts. It may import nothing.\n", "[]"},
+		{"main", "tool", "Command tool counts. It may import unit.\n", "[]"},
+		{"unit", "unit", "Package units counts. It may import nothing.\n", `[does not begin with "Package unit "]`},
+		{"main", "tool", "Package main counts. It may import unit.\n", `[does not begin with "Command tool "]`},
+		{"unit", "unit", "Package unit counts.\n", `[does not say what the package "may import"]`},
+		{"unit", "unit", "Package unit is\nmay import x\n" + strings.Repeat("x\n", 9), "[has 11 lines, want at most 10]"},
+	} {
+		if got := fmt.Sprint(commentMistakes(c.name, c.folder, c.text)); got != c.want {
+			t.Errorf("%s in %s, %q: %s, want %s", c.name, c.folder, c.text, got, c.want)
 		}
 	}
 }

@@ -1,6 +1,6 @@
-// Package algorithm is the library of kernels that perform a collective: one file, one
-// algorithm, with its row in the registry at the foot. A program outside this repository
-// adds its own with Register.
+// Package algorithm is the library of kernels that perform a collective. Each algorithm is one
+// file, with its row in the registry at the foot. A program outside this repository adds its
+// own with Register.
 //
-// It imports tl, collective, topology, mem, dtype and unit only. Start at Algorithm.
+// It may import tl, collective, topology, mem, dtype and unit only. Start at Algorithm.
 package algorithm

@@ -1,7 +1,7 @@
-// Package bench holds the host programs: each is one file with one row in the registry at
-// its foot. A program makes tensors, launches, and says what is worth saying beside the
-// figures that every run has; it judges collectives never itself, and other results
-// through Host.Expect.
+// Package bench holds the host programs. Each is one file with one row in the registry at its
+// foot. A program makes tensors, launches kernels, and reports what the figures of every run
+// leave out. It does not judge collectives; it judges other results through Host.Expect.
 //
-// It imports dialect/torch, device and what stands below them. Start at Program and Host.
+// It may import dialect/torch, dialect/hccl, device and packages below them. Start at Program
+// and Host.
 package bench

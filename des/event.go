@@ -1,12 +1,10 @@
-// Package des is the event kernel: a clock in picoseconds and a queue of events that
-// happen in one total order. It knows no hardware word and runs no code of its own: its
-// owner pops events and acts on them.
+// Package des is the event queue: a clock in picoseconds and events in one total order. It
+// knows no hardware and runs no code of its own: its owner takes events out and acts on them.
+// Events of the same time are ordered by phase, then by the component that caused them, its
+// lane (port), and the lane's own counter. The order in which events were posted has no
+// effect.
 //
-// Ties are broken by structure, never by who posted first: by phase, then by the
-// component that caused the event, its lane (port), and that lane's own counter. So how
-// far a program ran ahead, or how the queue is built, cannot be seen.
-//
-// It imports unit, and pages and cache of the ground. Start at Queue.
+// It may import unit and internal/prefetch. Start at Queue.
 package des
 
 import "kernbench/unit"

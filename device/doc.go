@@ -1,10 +1,8 @@
-// Package device is what a host program holds: a Context with one current SIP, tensors
-// sharded over the PEs of a SIP by a DPPolicy, virtual addresses that are contiguous over
-// shards, teams with symmetric windows, launches, the plan of an algorithm's rings, and
-// streams of work that is done side by side. What a program does wrong is an error, never a
-// panic.
+// Package device is what a host program holds: a Context with one current SIP, tensors sharded
+// over the PEs of a SIP, virtual addresses that are contiguous over shards, teams with
+// symmetric windows, launches, and streams. Mistakes of a program are errors, never panics.
 //
-// It imports algorithm, topology, machine, conf, oplog, collective, tl, fault, mem, dtype and
-// unit; an executor reaches it as a value. Start at New, Context.Zeros, Context.NewWindow and
+// It may import exec, algorithm, topology, machine, conf, record, collective, tl, fault, mem,
+// dtype and unit, but no executor. Start at New, Context.Zeros, Context.NewWindow and
 // Context.NewStream.
 package device

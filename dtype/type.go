@@ -8,6 +8,18 @@ import (
 )
 
 // Type is an element type. The zero value is Invalid.
+//
+// Floats follow IEEE 754: round to nearest even, overflow to infinity. A computed NaN is the one
+// canonical quiet NaN of its type, because processors differ in NaN payloads. Max and Min return
+// NaN if either operand is NaN, and order −0 below +0. f16 and bf16 results are the exact result
+// rounded once.
+//
+// Integers wrap. Integer division by zero gives 0; the caller must check for it beforehand. A
+// float converted to an integer is truncated towards zero and clamped to the type's range; NaN
+// becomes 0.
+//
+// dst may be the same slice as an operand, but must not overlap one otherwise. Slices whose
+// lengths do not match make an operation panic with both lengths.
 type Type uint8
 
 // The element types.

@@ -1,7 +1,8 @@
-// Package exec is the seam between what asks for a run and what performs it: the interface
-// Executor, the Setup that every constructor takes, and the registry of executors with what
-// each can do. An executor is a folder below this one, which calls Register from its init.
-// All other packages ask a Row for capabilities, never for a name.
+// Package exec defines what an executor is: the interface Executor, the Setup that every
+// constructor takes, and the registry of executors with their capabilities. An executor is a
+// folder below this one that calls Register from its init. All other packages ask a Row for
+// capabilities, never for a name.
 //
-// It imports machine, conf, history, oplog, trace, tl, mem and unit. Start at Row.
+// It may import machine, conf, hw, record, tl, fault, mem and unit, but no executor. Start at
+// Row.
 package exec

@@ -1,8 +1,8 @@
-// Package fault holds the typed errors that every executor returns for what a kernel
-// did wrong. Each carries its place: rank, PE, kernel operation, source line and
-// simulated time, and says what would be right.
+// Package fault holds the typed errors that executors return for mistakes of a kernel. Each
+// has its place (rank, PE, operation, source line, simulated time) and says what would be
+// right.
 //
-// It imports unit only. Start at Place; the hang has a file of its own, deadlock.go.
+// It may import unit only. Start at Place; deadlocks are in deadlock.go.
 package fault
 
 import (

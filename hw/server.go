@@ -1,8 +1,8 @@
 // Package hw holds the component models of a machine, one folder each: a typed Spec with
-// units and the state that a run needs. Components know their own ports and nothing of
-// the machine around them.
+// units, and the state that a run needs. Components know their own ports, not the machine
+// around them. Unit is the interface between an engine and the PE that has it.
 //
-// It imports tl, trace and unit. Unit is what an engine of a PE is to those who assemble one.
+// It may import tl, record/trace and unit.
 package hw
 
 import (

@@ -1,6 +1,7 @@
-// Package machine turns a conf.Topology into the physical machine: a directed graph of PEs, memories, routers, chiplets
-// and the links between them, and the route that a message takes from one node to another.
-// Only this package knows the graph; a component that moves messages is handed a list of hops. Start with Build, then
-// Machine.Route and Machine.Latency. A kind of network (mesh, ring, switch, ...) is one file: see kind.
-// The package may import conf and unit, nothing else of the house.
+// Package machine turns a conf.Topology into the physical machine: a directed graph of PEs,
+// memories, routers, chiplets and links, and the route of a message from one node to another.
+// Only this package knows the graph; components get lists of hops. A kind of network (mesh,
+// ring, switch, ...) is one file.
+//
+// It may import conf and unit only. Start at Build, Machine.Route and Machine.Latency.
 package machine

@@ -1,7 +1,6 @@
-// Package report turns what the products of lab found, and what selfbench measured, into what a
-// person looks at, or a program reads: aligned text, CSV, SVG and JSON. It computes nothing that
-// they do not say.
+// Package report formats the results of the products of lab and of selfbench: as aligned text,
+// CSV, SVG and JSON. It computes no results of its own.
 //
-// It imports the products of lab, frontend, selfbench, machine/draw and unit. Start at Text, JSON
-// and Table.
+// It may import the products of lab, frontend, selfbench, machine, machine/draw and unit.
+// Start at Text, JSON and Table.
 package report

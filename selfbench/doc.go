@@ -1,8 +1,7 @@
-// Package selfbench measures kernbench itself: what its commands take from the start of the process
-// to its exit, what its parts cost, how much memory a PE needs, and how all that grows with the
-// number of ranks. It looks at the clock, so that no two of its tables are alike; what runs simulate
-// is in them too, and must be.
+// Package selfbench measures kernbench itself: how long its commands take from the start of
+// the process to its exit, what its parts cost, how much memory a PE needs, and how these grow
+// with the number of ranks. Its tables contain wall times, so they differ from run to run. The
+// simulated times in them do not.
 //
-// It imports lab, and for what it measures in its own process the parts below. Start at Measure
-// and Grow.
+// It may import lab/run and packages below it. Start at Measure and Grow.
 package selfbench

@@ -1,7 +1,7 @@
-// Package store keeps what was measured, in one SQLite file: runs of kernbench tune, and the points
-// that they measured, each found again by a hash of everything that its time depends on. It is the
-// only package that speaks SQL, and imports nothing else of kernbench but unit.
+// Package store keeps measurements in one SQLite file: the runs of kernbench tune and their
+// points. A point is found by a hash of everything that its time depends on, and is committed
+// as soon as it is measured, so a killed process loses no finished point. Several processes
+// may use one file at once. No other package uses SQL.
 //
-// A point is committed as soon as it is there, so that a process that is killed loses none that was
-// finished. Several processes may use one file at once.
+// It may import unit and the SQLite driver.
 package store

@@ -1,7 +1,7 @@
-// Package verify judges what a collective left behind: by provenance (does each element
-// hold each contribution exactly once?) and by value (is it within the error that its
-// type and the depth of the reduction imply?). It is given plain data, rank by rank, and
-// asks package collective what should be there.
+// Package verify judges the results of a collective by provenance (does each element hold each
+// contribution exactly once?) and by value (is it within the error that its type and the depth
+// of the reduction imply?). It gets plain data, rank by rank; package collective defines the
+// expected result.
 //
-// It imports collective, mem, dtype, unit and tl only. Start at Check.
+// It may import collective, mem, dtype, unit and tl. Start at Check.
 package verify

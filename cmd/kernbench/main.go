@@ -1,5 +1,5 @@
-// Command kernbench is a laboratory for collective communication on simulated
-// accelerators. Called without arguments it shows three commands to try.
+// Command kernbench is a laboratory for collective communication on simulated accelerators.
+// Called without arguments it shows three commands to try. It may import cli only.
 package main
 
 import (

@@ -1,9 +1,8 @@
-// Package hccl is the HCCL task API of Ascend C for kernels, over the instructions of tl: a
-// kernel prepares tasks of collective communication on a group, releases and awaits them turn
-// by turn, and computes meanwhile; the communication engine of its PE performs them by
-// algorithms of the library.
+// Package hccl is the HCCL task API of Ascend C for kernels. A kernel prepares tasks of
+// collective communication, releases and awaits them turn by turn, and computes meanwhile. The
+// communication engine of its PE performs them by algorithms of the library. On the host, Comm
+// is a group, Tiling its configuration, and Launch runs a kernel. In a kernel, Kernel is one
+// core, Hccl the object.
 //
-// Host side: Comm is a group, Tiling its configuration, Launch runs a kernel on the cores of
-// all devices. Kernel side: Kernel is one core, Hccl the object. The words are the vendor's.
-// It stands on device and below bench.
+// It may import device and packages below it.
 package hccl

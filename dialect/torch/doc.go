@@ -1,8 +1,7 @@
-// Package torch is the dialect of torch.distributed for host programs: a process group,
-// ranks, AllReduce, Barrier. What a rank is, ccl.yaml says: with rank_level: pe there is
-// one host worker, and the shards of its tensors are the contributions of the PEs; with
-// rank_level: sip there is one worker per SIP, a coroutine, and AllReduce starts when the
-// last of them has called it.
+// Package torch offers the names of torch.distributed to host programs: a process group,
+// ranks, AllReduce, Barrier. With rank_level: pe (ccl.yaml) there is one host worker, and the
+// shards of its tensors are the contributions of the PEs. With rank_level: sip each SIP has a
+// worker, a coroutine; AllReduce starts when the last of them has called it.
 //
-// It imports device and what stands below it. Start at New and Dist.InitProcessGroup.
+// It may import device and packages below it. Start at New and Dist.InitProcessGroup.
 package torch

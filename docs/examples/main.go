@@ -1,10 +1,11 @@
 // Command examples is kernbench with the programs that the guides show: the algorithms and the
-// host programs of this folder. It runs what the guides type:
+// host programs of this folder. It runs the commands of the guides:
 //
 //	go run ./docs/examples run --algorithm ring_sum --ranks 8 --verify-data
 //
-// A region from a line "// guide: NAME" to the line "// end" may stand, as it is, in a go block of
-// a guide; guide_test.go checks that nothing else does. It may import whatever a user's program may.
+// A region from a line "// guide: NAME" to the line "// end" may appear, unchanged, in a go
+// block of a guide; guide_test.go checks every block. It may import whatever a user's program
+// may.
 package main
 
 import (

@@ -1,7 +1,9 @@
-// Package chakra reads and writes Chakra execution traces: the file of one rank is a
-// stream of length-delimited protobuf messages, one GlobalMetadata and then one Node each.
-// It knows the format and what the nodes of a trace say; it does not run them.
-// It may import nothing of this module: the wire format is read here, without generated code.
+// Package chakra reads and writes Chakra execution traces. The file of one rank is a stream of
+// length-delimited protobuf messages, one GlobalMetadata and then one Node each. The wire
+// format is read here, without generated code. Traces become a plan (frontend/plan); this
+// package does not judge or time them.
+//
+// It may import frontend/msccl, frontend/plan, program/text and tl.
 package chakra
 
 import (

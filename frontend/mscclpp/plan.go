@@ -1,7 +1,8 @@
-// Package mscclpp reads execution plans of MSCCL++ in the JSON schema of v0.8 and later, and
-// lowers them to the common form of frontend/plan at a message size. Reading is strict: what
-// the executor's own parser rejects is rejected, with file, line and column of the key.
-// The package may import frontend/plan and near.
+// Package mscclpp reads execution plans of MSCCL++, in the JSON schema of v0.8 and later, and
+// lowers them to a plan (frontend/plan) at a message size. It rejects what the executor's own
+// parser rejects, with file, line and column of the key.
+//
+// It may import frontend/plan and internal/near. Start at Read.
 package mscclpp
 
 // Plan is an execution plan: what every GPU does for one call of a collective.

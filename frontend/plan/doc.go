@@ -1,6 +1,8 @@
 // Package plan is the form that programs of other tools take: for each rank one or more
 // sequential blocks that share the rank's memory, in cells (chunks), with channels between
-// ranks, dependencies between blocks and counters. It has no clock and no bytes of data. It also
-// has the language of verdicts: Finding and its Verdict. A front end makes a Plan, package judge
-// judges it, package timing times it. The package imports the standard library only.
+// ranks, dependencies between blocks, and counters. It has no clock and no data. It also
+// defines verdicts: Finding and its Verdict. Front ends make a Plan, package judge judges it,
+// package timing times it.
+//
+// It may import the standard library only. Start at Plan.
 package plan

@@ -1,8 +1,8 @@
 // Package dma is the model of a PE's DMA engine: a queue of descriptors for each traffic
-// class, so that loads and stores do not block the messages of rings. How long a
-// descriptor takes is up to the fabric that it enters.
+// class, so that loads and stores do not block the messages of rings. The fabric decides how
+// long a descriptor takes.
 //
-// It imports unit only. Start at Engine.
+// It may import unit only. Start at Engine.
 package dma
 
 import (

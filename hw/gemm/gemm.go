@@ -1,7 +1,7 @@
-// Package gemm is the model of a PE's matrix unit: blocks of mac_m × mac_k ×
+// Package gemm is the model of a PE's matrix unit. It computes blocks of mac_m × mac_k ×
 // mac_n, one in each clock.
 //
-// It imports tl, trace and unit. Start at Spec.
+// It may import tl, record/trace and unit. Start at Spec.
 package gemm
 
 import (

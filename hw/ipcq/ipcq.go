@@ -1,9 +1,8 @@
-// Package ipcq is the control plane of the rings through which PEs exchange messages:
-// for each direction n_slots slots at the receiver, and four pointers that say which of
-// them are free. It decides who may go on; what moves the bytes, and when, is decided
-// elsewhere.
+// Package ipcq is the control plane of the rings through which PEs exchange messages: for each
+// direction n_slots slots at the receiver, and four pointers that mark the free ones. It
+// decides which side may proceed. It does not move bytes and knows no time.
 //
-// It imports tl (for the values that a token carries), dtype and unit. Start at Ring.
+// It may import tl (for the values of a token), dtype and unit. Start at Ring.
 package ipcq
 
 import (

@@ -1,7 +1,7 @@
-// Package memory places the rings of a launch in the memories of a machine and checks
-// that they fit.
+// Package memory places the rings of a launch in the memories of a machine and checks that
+// they fit.
 //
-// It imports machine, mem and unit. Start at RingNode.
+// It may import machine, mem and unit. Start at RingNode.
 package memory
 
 import (

@@ -1,22 +1,9 @@
-// Package noc carries messages over the links of a machine: virtual cut-through with
-// finite input buffers and credits, one event per message and hop that takes time. It knows links, not
-// what is at their ends: whoever sends gets told, through a Sink, when a message has left
-// its source and when it has arrived whole.
+// Package noc carries messages over the links of a machine: virtual cut-through with finite
+// input buffers and credits, one event per message and hop that takes time. It knows links,
+// not what is at their ends. A Sink is notified when a message has left its source, and when
+// all of it has arrived. The comment of Fabric has the formulas.
 //
-// For a message at link i of its route
-//
-//	start_i = when the link is free and the whole message has room downstream
-//	head_i  = start_i + router_i + wire_i
-//	tail_i  = max(start_i + bytes/rate_i, tail_{i-1}) + router_i + wire_i
-//
-// At the port of a memory, at the end of a route, start_i is at least tail_{i-1} - bytes/rate_i: a port serves
-// others while a message comes over slower links.
-//
-// The link is taken from start_i until the tail leaves, and the buffer that the message
-// came from is free then. Messages that go into one buffer keep their order; a link takes
-// the one whose head came first, then round robin over where they came from.
-//
-// It imports des, machine, record/cause and unit. Start at Fabric.
+// It may import des, machine, record/cause, internal/prefetch and unit. Start at Fabric.
 package noc
 
 import (
@@ -95,6 +82,19 @@ func Index(e des.Event) uint32 { return e.Target & (1<<kindShift - 1) }
 func Target(kind, index uint32) uint32 { return kind<<kindShift | index }
 
 // Fabric is the state of all links of a machine in one run.
+//
+// For a message at link i of its route
+//
+//	start_i = when the link is free and the whole message has room downstream
+//	head_i  = start_i + router_i + wire_i
+//	tail_i  = max(start_i + bytes/rate_i, tail_{i-1}) + router_i + wire_i
+//
+// At the port of a memory, at the end of a route, start_i is at least tail_{i-1} - bytes/rate_i: a
+// port serves other messages while this one comes over slower links.
+//
+// The message occupies the link from start_i until its tail leaves, which also frees the buffer
+// that it came from. Messages into one buffer keep their order. A link takes the message whose
+// head came first, then round robin over the buffers that the messages came from.
 type Fabric struct {
 	q     *des.Queue
 	m     *machine.Machine

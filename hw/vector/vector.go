@@ -1,7 +1,7 @@
-// Package vector is the model of a PE's vector unit, MATH: one operation at a
-// time, setup plus elements over lanes.
+// Package vector is the model of a PE's vector unit, MATH. It performs one operation at a
+// time; each takes its setup plus elements over lanes.
 //
-// It imports tl, trace and unit. Start at Spec.
+// It may import tl, record/trace and unit. Start at Spec.
 package vector
 
 import (

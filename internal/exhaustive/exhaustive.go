@@ -1,8 +1,8 @@
-// Package exhaustive is the flag -exhaustive of the tests: run the whole of a grid, and not the
-// sample of it that the default tests take. A test package that imports it has the flag; .ci/run
-// sets it for all of them.
+// Package exhaustive is the flag -exhaustive of the tests: run the whole of a grid, and not
+// the sample of it that the default tests take. A test package that imports it has the flag;
+// .ci/run sets it for all of them.
 //
-// Only tests import it. It imports nothing of kernbench.
+// It may import the standard library only. Only tests import it.
 package exhaustive
 
 import "flag"

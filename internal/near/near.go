@@ -1,6 +1,6 @@
 // Package near finds the known name that a mistyped one was probably meant to be.
 //
-// It imports nothing of kernbench. Start at Name.
+// It may import the standard library only. Start at Name.
 package near
 
 import (

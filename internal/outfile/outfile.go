@@ -1,8 +1,8 @@
-// Package outfile writes files that are replaced whole: a file grows under another name in the same
-// folder, and takes its own name when it is complete. A full disk, an error or an interrupt leaves
-// what was there before.
+// Package outfile writes files that are replaced whole. A file is written under another name
+// in the same folder and takes its own name when it is complete. A full disk, an error or an
+// interrupt leaves the old file in place.
 //
-// It imports nothing of kernbench. Start at Create.
+// It may import the standard library only. Start at Create.
 package outfile
 
 import (

@@ -1,10 +1,10 @@
 //go:build amd64 || arm64
 
-// Package prefetch asks the processor to bring memory into the cache that will be needed soon,
-// without waiting for it: an instruction that Go does not offer. On processors without it the
-// functions do nothing.
+// Package prefetch asks the processor to load memory into the cache before it is needed,
+// without waiting. Go offers no such instruction. On processors without it the functions do
+// nothing.
 //
-// It imports no other package. Start at Line.
+// It may import the standard library only. Start at Line.
 package prefetch
 
 import "unsafe"

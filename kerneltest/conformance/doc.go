@@ -1,6 +1,6 @@
-// Package conformance tests executors. Run performs the algorithms of the library on an executor
-// and judges what comes out, so that a new executor is tested as soon as it is registered. An
-// executor of another module calls it from a test of its own.
+// Package conformance tests executors. Run performs the algorithms of the library on an
+// executor and judges the results, so a new executor is tested as soon as it is registered. An
+// executor of another module calls Run from its own test.
 //
-// It imports lab/run, exec, algorithm and what is below them. Start at Run.
+// It may import lab/run, exec, algorithm and packages below them. Start at Run.
 package conformance

@@ -1,8 +1,9 @@
-// Package calibrate fits the parameters of a machine to times that somebody measured on a real one: it
-// reads the table, simulates what the library may have run, and returns the machine that comes nearest,
-// with the error at sizes that were held out.
+// Package calibrate fits the parameters of a machine to times measured on a real one. It reads
+// the table, simulates the algorithms that the library may have run, and returns the nearest
+// machine, with the error at sizes that were held out of the fit.
 //
-// It may import lab/run, lab/sweep, lab/limits and packages below them. Start at Spec and Run.
+// It may import lab/calibrate/fit, lab/run, lab/sweep, lab/limits and packages below them.
+// Start at Spec and Run.
 package calibrate
 
 import (

@@ -1,4 +1,4 @@
-// Package compare runs one spec in several ways and puts the results side by side: with several
+// Package compare runs one spec in several ways and returns the results together: with several
 // algorithms, or with every memory for ring slots and every way to wait for them.
 //
 // It may import lab/run and packages below it. Start at Algorithms and Settings.

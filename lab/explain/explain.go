@@ -1,6 +1,6 @@
-// Package explain says where the simulated time of a run went. It walks the causes of the run back from
-// its end: each picosecond of this critical path belongs to one operation of one rank, at one resource,
-// for one reason, and all of them add up to the simulated time.
+// Package explain attributes the simulated time of a run. It walks the causes of the run back
+// from its end. Each picosecond of this critical path belongs to one operation of one rank, at
+// one resource, for one reason. All of them add up to the simulated time.
 //
 // It may import lab/run, lab/limits and packages below them. Start at Spec and Run.
 package explain

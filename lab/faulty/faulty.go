@@ -1,5 +1,6 @@
-// Package faulty registers algorithms that are wrong, or unusual, on purpose: tests of products import
-// it to see whether a mistake is found and how it is reported. No program imports it.
+// Package faulty registers algorithms that are wrong, or unusual, on purpose. Tests of
+// products import it to check that a mistake is found and how it is reported. No program
+// imports it.
 //
 // It may import what an algorithm and a host program may.
 package faulty

@@ -1,7 +1,8 @@
-// Package limits returns how fast a collective could be on a machine at each size, whatever the
-// algorithm, and as the rings of one algorithm are configured, with what each limit comes from.
+// Package limits returns how fast a collective could be on a machine at each size: for any
+// algorithm, and for the rings of one algorithm as configured. Each limit names its cause.
 //
-// It may import lab/run, lab/sweep, bound and packages below them. Start at Spec and Run.
+// It may import lab/run, lab/sweep, check/bound and packages below them. Start at Spec and
+// Run.
 package limits
 
 import (

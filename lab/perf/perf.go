@@ -1,6 +1,6 @@
-// Package perf measures collectives over sizes, as nccl-tests does: every combination of algorithms,
-// types, operations, roots and settings at every size, with limits beside each row if asked.
-// With inputs of package numerics it measures what rounding does instead (see Round).
+// Package perf measures collectives over sizes, as nccl-tests does: every combination of
+// algorithms, types, operations, roots and settings at every size, with limits in each row if
+// requested. With inputs of package numerics it measures rounding errors instead (see Round).
 //
 // It may import lab/run, lab/sweep, lab/limits and packages below them. Start at Spec and Run.
 package perf

@@ -1,4 +1,5 @@
-// Package plans times programs of other tools on the machines of kernbench: it joins a file
-// (frontend), its verdict, a machine and the model of time (frontend/timing). Start at Load.
-// The package may import lab/run, the front ends, machine and conf.
+// Package plans times programs of other tools on the machines of kernbench. It joins a file
+// (frontend), its verdict, a machine and the model of time (frontend/timing).
+//
+// It may import lab/run, frontend and the packages below it, machine and conf. Start at Load.
 package plans

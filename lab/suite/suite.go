@@ -1,5 +1,5 @@
-// Package suite tests algorithms: it runs each on the executor for checking, over world sizes, element
-// counts, types and operations, and judges every result by provenance and by value.
+// Package suite tests algorithms. It runs each on the executor for checking, over world sizes,
+// element counts, types and operations, and judges every result by provenance and by value.
 //
 // It may import lab/run and packages below it. Start at Spec and Run.
 package suite

@@ -1,8 +1,8 @@
 // Package sweep has what products that measure many calls share: sizes and element counts as
-// nccl-tests counts them, settings to vary, an algorithm made ready on a machine (Target), and one
-// call of it (Case). SideBySide executes cases in parallel, within a limit of memory.
+// nccl-tests counts them, settings to vary, an algorithm made ready on a machine (Target), and
+// one call of it (Case). SideBySide executes cases in parallel, within a memory limit.
 //
-// It may import package run and what that imports. It knows no product.
+// It may import lab/run and packages below it, and no product that measures. Start at Target.
 package sweep
 
 import (

@@ -1,7 +1,8 @@
-// Package tune finds the fastest algorithm of each collective at each size, keeps every measured point
-// in a store, and writes the tuning table by which the algorithm auto chooses.
+// Package tune finds the fastest algorithm of each collective at each size, keeps every
+// measured point in a store, and writes the tuning table by which the algorithm auto chooses.
 //
-// It may import lab/run, lab/sweep, lab/limits, store and packages below them. Start at Spec and Run.
+// It may import lab/run, lab/sweep, lab/limits, store and packages below them. Start at Spec
+// and Run.
 package tune
 
 import (

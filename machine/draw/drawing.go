@@ -1,7 +1,7 @@
-// Package draw describes a machine as one draws it: each network once, with its nodes, joints, kinds of
-// links and memories. Package report prints the description as text, SVG or JSON.
+// Package draw describes a machine for a drawing: each network once, with its nodes, joints,
+// types of links and memories. Package report prints the description as text, SVG or JSON.
 //
-// It may import machine, conf, unit and bound.
+// It may import machine, conf, check/bound and unit.
 package draw
 
 import (

@@ -1,7 +1,7 @@
-// Package cause keeps why simulated time passed: an executor and its components write points
-// to a Log, and each point names the one before it that decided its time. Walk reads the
-// chain that ends a launch back to its start. The spans of that chain are the critical path,
-// and add up to the time of the launch.
+// Package cause records why simulated time passed. An executor and its components write points
+// to a Log; each point names the earlier point that decided its time. Walk follows the chain
+// from the end of a launch back to its start. The spans of that chain are the critical path,
+// and add up to the time of the launch. A run without a Log records nothing.
 //
-// It imports unit. Start at Log; a run without a Log pays nothing.
+// It may import unit only. Start at Log.
 package cause

@@ -1,9 +1,9 @@
-// Package history is the account of what kernels did to memory that others can reach, and of
-// what ordered it: the stream from executors to the judge of races. A record says what was
-// asked for and by whom, in an order that agrees with every edge of the protocol; it says
-// nothing of how long things took, so that a judge sees the same in a run without a clock.
+// Package history records what kernels did to memory that others can reach, and what ordered
+// it. Executors write the records, the judge of races reads them. A record says what was
+// requested and by which agent. The order of records agrees with every edge of the protocol.
+// Records hold no durations, so a run without a clock gives the same ones.
 //
-// It imports tl, mem and unit. Start at Record and Log; Book makes records of instructions.
+// It may import tl, mem and unit. Start at Record and Log; Book makes records of instructions.
 package history
 
 import (

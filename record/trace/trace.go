@@ -1,9 +1,9 @@
-// Package trace is the one stream of events that an executor emits while it runs. Text
-// trace, Perfetto file and statistics are consumers of it; later views come the same way.
-// A run without a consumer pays nothing: executors test for nil before making an event.
+// Package trace is the one stream of events that an executor emits while it runs. The text
+// trace, the file for Perfetto and the statistics consume it. A run without a consumer makes
+// no events.
 //
-// It imports unit and, for the names of directions, tl. Start at Event; Writer is what the
-// views of this package have in common.
+// It may import unit, and tl for the names of directions. Start at Event; Writer is what the
+// views of this package share.
 package trace
 
 import "kernbench/unit"

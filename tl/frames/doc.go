@@ -1,6 +1,6 @@
-// Package frames finds the frames of a kernel's author on stacks, between those of the runtime
-// and those of the machinery that carries out instructions. It names lines as file:line, the file
-// without its folders but the last.
+// Package frames finds the stack frames of a kernel's author, between those of the runtime and
+// those of the code that carries out instructions. It names lines as file:line, with the last
+// folder of the file.
 //
-// It imports the standard library only. Start at Caller.
+// It may import the standard library only. Start at Caller.
 package frames

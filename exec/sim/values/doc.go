@@ -1,9 +1,8 @@
-// Package values carries out what a recorded program does to data. In such a program each rank
-// touches only its own memory and receives by direction, so values do not depend on time: the
-// clock is another package's business. Equal ranks go in lockstep, an operation of all at a time;
-// others take turns.
+// Package values applies a recorded program to data. In such a program each rank touches only
+// its own memory and receives by direction, so values do not depend on time. Equal ranks go in
+// lockstep, one operation of all ranks at a time; others take turns.
 //
-// It imports program, oplog, tl, mem and dtype. Start at Apply.
+// It may import program, record/oplog, tl, mem and dtype. Start at Apply.
 package values
 
 import (

@@ -182,3 +182,53 @@ func TestNothingFound(t *testing.T) {
 		t.Errorf("without time: %+v", r)
 	}
 }
+
+// 100 sends before 100 receives need 100 slots. The search also sets the slots where the entry of the
+// algorithm has a number of its own, also if the algorithm is that of the defaults.
+func TestSlotsOfTheEntry(t *testing.T) {
+	name := register("repair_hundred_sends", func(c *tl.Context, a tl.Args) {
+		own := c.Load(a.Shard(c.Rank()))
+		for range 100 {
+			c.Send(tl.East, own)
+		}
+		for range 100 {
+			c.Recv(tl.West, own.Shape(), own.DType())
+		}
+		reduce(func(c *tl.Context, current, acc tl.Tensor) tl.Tensor {
+			c.Send(tl.East, current)
+			return c.Recv(tl.West, acc.Shape(), acc.DType())
+		})(c, a)
+	})
+	wrong := register("repair_hundred_sends_wrong", func(c *tl.Context, a tl.Args) {
+		own := c.Load(a.Shard(c.Rank()))
+		for range 100 {
+			c.Send(tl.East, own)
+		}
+		for range 100 {
+			c.Recv(tl.West, own.Shape(), own.DType())
+		}
+	})
+	for _, tt := range []struct {
+		name string
+		spec run.Spec
+		want string
+	}{
+		{"wrong", run.Spec{Algorithm: wrong}, "with 128 slots the run ends, with wrong results"},
+		{"defaults", run.Spec{Algorithm: name}, "n_slots: 100 works (99 deadlocks)"},
+		{"entry", run.Spec{Algorithm: "own", Sets: []string{"algorithms.own.module=" + name, "algorithms.own.n_slots=4"}}, "n_slots: 100 works (99 deadlocks)"},
+		{"entry of the default algorithm", run.Spec{Bench: "ccl_allreduce", Sets: []string{"defaults.algorithm=own", "algorithms.own.module=" + name, "algorithms.own.n_slots=4"}}, "n_slots: 100 works (99 deadlocks)"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := tt.spec
+			s.Topology, s.Ranks, s.NElem, s.Executor = "ahbm-cube", 4, 8, "sim"
+			_, err := run.Run(context.Background(), s)
+			if !repair.Applies(err) {
+				t.Fatalf("the run ends with %v", err)
+			}
+			r := repair.Search(context.Background(), s, err, time.Minute)
+			if !strings.HasPrefix(r.Slots, tt.want) {
+				t.Errorf("%+v", r)
+			}
+		})
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"sort"
 	"strings"
 
+	"kernbench/conf"
 	"kernbench/fault"
 	"kernbench/lab/run"
 )
@@ -38,6 +39,9 @@ func (s *search) slots(d *fault.Deadlock) {
 		case hangs:
 		case s.ctx.Err() != nil:
 			return
+		case last == wrong:
+			s.found.Slots = fmt.Sprintf("with %d slots the run ends, with wrong results", hi)
+			return
 		default:
 			s.found.Slots = fmt.Sprintf("with %d slots too the run does not end well", hi)
 			return
@@ -59,17 +63,12 @@ func (s *search) slots(d *fault.Deadlock) {
 	s.found.Found = append(s.found.Found, r)
 }
 
+// withSlots is the spec with so many slots, also where the entry of the algorithm has a number of its own.
 func (s *search) withSlots(n int) run.Spec {
 	spec := s.spec
-	spec.Sets = append(slices.Clip(spec.Sets), fmt.Sprintf("defaults.n_slots=%d", n))
 	if x, err := run.Load(s.spec); err == nil {
-		name := x.Algorithm
-		if name == "" {
-			name = x.BenchRow.Algorithm
-		}
-		if e := x.Entries.Algorithms[name]; e != nil && e.NSlots != nil {
-			spec.Sets = append(spec.Sets, fmt.Sprintf("algorithms.%s.n_slots=%d", name, n))
-		}
+		sets := x.SetsFor("n_slots", n, func(e *conf.Algorithm) bool { return e.NSlots != nil })
+		spec.Sets = append(slices.Clip(spec.Sets), sets...)
 	}
 	return spec
 }

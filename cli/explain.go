@@ -65,6 +65,13 @@ Two files that --format json wrote are compared. --against compares the run with
 			if err := checkTrace(&x.spec.Run); err != nil {
 				return err
 			}
+			if file := x.spec.Run.Program; file != "" && plans.Foreign(file) {
+				s, err := x.call.spec(a, file, x.spec.Run.Topology, x.spec.Run.Sets, "bytes")
+				if err != nil {
+					return err
+				}
+				return a.runPlan(s, &x.call, x.format)
+			}
 			switch {
 			case x.against != "":
 				return a.compareWith(cmd, &x)
@@ -72,13 +79,6 @@ Two files that --format json wrote are compared. --against compares the run with
 				return a.compareFiles(&x)
 			case x.tolerance.percent != nil:
 				return errors.New("--tolerance is for two runs: name two files, or --against \"FLAGS\"")
-			}
-			if file := x.spec.Run.Program; file != "" && plans.Foreign(file) {
-				s, err := x.call.spec(a, file, x.spec.Run.Topology, x.spec.Run.Sets, "bytes")
-				if err != nil {
-					return err
-				}
-				return a.runPlan(s, &x.call, x.format)
 			}
 			if f := cmd.Flags(); f.Changed("bytes") || f.Changed("in-place") {
 				return errNotForeign
@@ -131,7 +131,9 @@ func (a *app) explain(ctx context.Context, x *explaining) error {
 	s.Run.Progress, s.Run.Command = bar.report, a.commandLine()
 	r, res, err := explain.Run(ctx, s)
 	if err == nil && x.whatIf != "" {
-		r.Changes, err = r.WhatIf(ctx, x.changes())
+		w := x.changes()
+		w.Progress = bar.report
+		r.Changes, err = r.WhatIf(ctx, w)
 		if err != nil {
 			bar.done()
 			return interrupted(ctx, errors.Join(show(a, x.format, r, report.Explain(x.top)), err))

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"kernbench/algorithm"
+	"kernbench/conf"
 	"kernbench/lab/run"
 	"kernbench/machine"
 	"kernbench/record/cause"
@@ -40,6 +41,8 @@ type WhatIf struct {
 	List bool     // those that the critical path suggests
 	Sets []string // KEY=VALUE, each alone
 	Top  int      // so many of the best are explained, too
+
+	Progress func(run.Progress) // after each simulation; may be nil
 }
 
 // WhatIf simulates a run again with one thing changed at a time, and ranks the changes by the time that
@@ -52,11 +55,22 @@ func (r *Report) WhatIf(ctx context.Context, w WhatIf) ([]Change, error) {
 	for _, set := range w.Sets {
 		all = append(all, r.bySet("--set "+set, nil, set))
 	}
-	for i := range all {
-		if ctx.Err() != nil {
-			return all[:i], ctx.Err()
+	done, total := 0, len(all)+min(w.Top, len(all))
+	step := func() {
+		done++
+		if w.Progress != nil {
+			w.Progress(run.Progress{Phase: "what if", Done: int64(done), Total: int64(total)})
 		}
+	}
+	var err error
+	for i := range all {
 		r.try(ctx, &all[i])
+		if ctx.Err() != nil {
+			err = fmt.Errorf("%d of %d changes were tried: %w", i, len(all), ctx.Err())
+			all = all[:i] // this one was stopped
+			break
+		}
+		step()
 	}
 	slices.SortStableFunc(all, func(a, b Change) int {
 		if (a.Error == "") != (b.Error == "") {
@@ -65,13 +79,21 @@ func (r *Report) WhatIf(ctx context.Context, w WhatIf) ([]Change, error) {
 		return cmp.Compare(b.Saved, a.Saved)
 	})
 	for i := range all[:min(w.Top, len(all))] {
-		if c := &all[i]; c.Error == "" && ctx.Err() == nil {
-			if next, _, err := explain(ctx, Spec{Run: c.spec}); err == nil {
+		if err != nil {
+			break
+		}
+		if c := &all[i]; c.Error == "" {
+			next, _, nerr := explain(ctx, Spec{Run: c.spec})
+			if nerr == nil {
 				c.Next = next.bottleneck()
 			}
+			if err = ctx.Err(); err != nil {
+				err = fmt.Errorf("all changes were tried, %d of the best explained: %w", i, err)
+			}
 		}
+		step()
 	}
-	return all, ctx.Err()
+	return all, err
 }
 
 // bottleneck names the largest reason, and the class of resources where most of it is.
@@ -161,8 +183,9 @@ func (r *Report) suggestions() []Change {
 	}
 	if has(cause.Protocol) {
 		for _, p := range []string{"simple", "ll", "ll128"} {
-			if c := r.bySet("protocol "+p, nil, "defaults.protocol="+p); p != r.Protocol {
-				all = append(all, c)
+			if p != r.Protocol {
+				sets := r.job.SetsFor("protocol", p, func(e *conf.Algorithm) bool { return e.Protocol != nil })
+				all = append(all, r.bySet("protocol "+p, nil, sets...))
 			}
 		}
 	}
@@ -193,7 +216,8 @@ func (r *Report) credits() []Change {
 	}
 	for _, n := range slots {
 		if rings > 0 {
-			all = append(all, r.bySet(fmt.Sprintf("%d slots", n), nil, fmt.Sprintf("defaults.n_slots=%d", n)))
+			sets := r.job.SetsFor("n_slots", n, func(e *conf.Algorithm) bool { return e.NSlots != nil })
+			all = append(all, r.bySet(fmt.Sprintf("%d slots", n), nil, sets...))
 		}
 	}
 	if buffers {

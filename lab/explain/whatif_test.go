@@ -1,7 +1,10 @@
 package explain_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -111,5 +114,77 @@ func TestSlotsThatMend(t *testing.T) {
 	}
 	if stall(r) < 20 || stall(mended) > 1 || mended.SimulatedTime >= r.SimulatedTime {
 		t.Errorf("%.1f %% credit stall in %v; with %d slots %.1f %% in %v", stall(r), r.SimulatedTime, r.Slots.Enough, stall(mended), mended.SimulatedTime)
+	}
+}
+
+// TestOwnSettings: a change of protocol or slots reaches an algorithm whose entry has a value of its own.
+func TestOwnSettings(t *testing.T) {
+	const entry = "algorithms.ring_allreduce_chunked."
+	for _, tt := range []struct {
+		set, change, flags, not string
+		sets                    []string
+	}{
+		{"protocol=ll", "protocol simple", "--set defaults.protocol=simple --set " + entry + "protocol=simple", "protocol ll", nil},
+		{"n_slots=4", "8 slots", "--set defaults.n_slots=8 --set " + entry + "n_slots=8", "4 slots", []string{
+			"system.link.latency_ns=3000", "fabric.buffer_bytes=1GiB", "defaults.slot_size=64KiB"}},
+	} {
+		t.Run(tt.change, func(t *testing.T) {
+			s := run.Spec{Topology: "dgx-h100", Algorithm: "ring_allreduce_chunked", Ranks: 4, NElem: 1 << 20, Sets: append(tt.sets, entry+tt.set)}
+			r, _, err := explain.Run(ctx, explain.Spec{Run: s})
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.Collective = "" // other algorithms are not of interest
+			all, err := r.WhatIf(ctx, explain.WhatIf{List: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			names := ""
+			for _, c := range all {
+				names += fmt.Sprintf("\n%s (%s) saves %v", c.Name, c.Flags, c.Saved)
+			}
+			i := slices.IndexFunc(all, func(c explain.Change) bool { return c.Name == tt.change })
+			if i < 0 || all[i].Flags != tt.flags || all[i].Saved == 0 || all[i].Error != "" {
+				t.Errorf("%q with %q is not among%s", tt.change, tt.flags, names)
+			}
+			if slices.ContainsFunc(all, func(c explain.Change) bool { return c.Name == tt.not }) {
+				t.Errorf("what is set is a change, too:%s", names)
+			}
+		})
+	}
+}
+
+// TestWhatIfIsStopped: each simulation is reported, and what was tried before an interruption is returned.
+func TestWhatIfIsStopped(t *testing.T) {
+	r, _, err := explain.Run(ctx, explain.Spec{Run: run.Spec{Topology: "ahbm-cube", Algorithm: "ring_allreduce", Ranks: 4, NElem: 64}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := explain.WhatIf{Sets: []string{"pe.issue_ns=4", "pe.issue_ns=0", "pe.issue_ns=8"}, Top: 2}
+	var seen []run.Progress
+	w.Progress = func(p run.Progress) { seen = append(seen, p) }
+	if all, err := r.WhatIf(ctx, w); err != nil || len(all) != 3 || len(seen) != 5 || seen[0].Done != 1 || seen[4].Done != 5 || seen[4].Total != 5 {
+		t.Errorf("%+v, %v, progress %v", all, err, seen)
+	}
+	for _, tt := range []struct {
+		after, tried int
+		want         string
+	}{
+		{2, 2, "2 of 3 changes were tried: "},
+		{3, 3, "all changes were tried, 0 of the best explained: "},
+	} {
+		stopped, stop := context.WithCancel(ctx)
+		w.Progress = func(p run.Progress) {
+			if p.Done == int64(tt.after) {
+				stop()
+			}
+		}
+		all, err := r.WhatIf(stopped, w)
+		if len(all) != tt.tried || !errors.Is(err, context.Canceled) || !strings.HasPrefix(err.Error(), tt.want) {
+			t.Errorf("after %d: %+v, %v", tt.after, all, err)
+		}
+		if !slices.IsSortedFunc(all, func(a, b explain.Change) int { return int(b.Saved - a.Saved) }) {
+			t.Errorf("not ranked: %+v", all)
+		}
 	}
 }

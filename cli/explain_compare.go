@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"kernbench/lab/explain"
+	"kernbench/lab/plans"
 	"kernbench/report"
 
 	"github.com/spf13/cobra"
@@ -45,6 +46,9 @@ func (a *app) compareWith(cmd *cobra.Command, x *explaining) error {
 	}
 	if before.whatIf != "" {
 		return errors.New("--what-if and --against: one of them at a time")
+	}
+	if file := before.spec.Run.Program; file != "" && plans.Foreign(file) {
+		return fmt.Errorf("--against: %s is a program of another tool, and has no critical path to compare", file)
 	}
 	var reports [2]*explain.Report
 	for i, e := range []*explaining{&before, x} {

@@ -101,12 +101,12 @@ func Judge(s *Source, o Options) *Verdict {
 	return v
 }
 
-// capacity tells of what channels must hold, and of sizes with which they do not.
+// capacity reports the messages that channels must hold, and sizes at which they hold too few.
 func (v *Verdict) capacity(file string, s *search) {
 	v.Depths = s.depths()
 	v.Hang = s.hang()
 	switch {
-	case v.Hang == nil || v.Hang.Hangs == 0: // whole messages: the judge has told
+	case v.Hang == nil || v.Hang.Hangs == 0: // whole messages: the judge has reported it
 	case v.Hang.InRange:
 		v.Findings = append(v.Findings, plan.Finding{Verdict: plan.Deadlock, File: file, Line: v.Hang.Stuck.Chain[0].Line, Text: v.Hang.String()})
 	default:

@@ -145,7 +145,7 @@ func (d *data) note(b int32, rank int, s plan.Span, event int32, write bool) {
 		memory: int32(v.Memory), first: int32(v.First + s.First), n: int32(s.N), write: write})
 }
 
-// limit is how many findings of a kind are told one by one.
+// limit is the number of findings of one verdict that are listed.
 const limit = 5
 
 func (d *data) undefined(b int32, rank int, s *plan.Step, span plan.Span, cell int) {

@@ -164,7 +164,7 @@ func (r *run) user(is func(int32, *plan.Step) bool, rank int) int32 {
 	return had
 }
 
-// waiter tells of a blocked block.
+// waiter describes a blocked block.
 func (r *run) waiter(b int32) Waiter {
 	bl := &r.blocks[b]
 	s := &bl.steps[bl.at]

@@ -25,7 +25,7 @@ type Judgment struct {
 // OK reports whether nothing is wrong and everything was checked.
 func (j *Judgment) OK() bool { return len(j.Verdicts) == 1 && j.Verdicts[0] == plan.OK }
 
-// Judge carries out a plan and tells all that is wrong with it.
+// Judge carries out a plan and returns everything that is wrong with it.
 func Judge(p *plan.Plan) *Judgment {
 	r := newRun(p)
 	r.order = &order{}
@@ -61,7 +61,7 @@ func Judge(p *plan.Plan) *Judgment {
 	return j
 }
 
-// rest says how many findings of a kind are not told.
+// rest adds a finding with the number of findings that are not listed.
 func (j *Judgment) rest(v plan.Verdict, n int, what string) {
 	if n > 0 {
 		j.Findings = append(j.Findings, plan.Finding{Verdict: v, Text: fmt.Sprintf("%d more %s", n, what)})

@@ -15,7 +15,7 @@ func (o *order) step(b int32) int32 {
 	return int32(len(o.block) - 1)
 }
 
-// after says that the last event comes after e.
+// after records that the last event comes after e.
 func (o *order) after(e int32) {
 	if e != noEvent {
 		o.joins = append(o.joins, e)

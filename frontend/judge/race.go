@@ -6,7 +6,7 @@ import (
 	"kernbench/frontend/plan"
 )
 
-// races finds pairs of accesses of one cell of which one is a write, and which nothing orders. It
+// races finds unordered pairs of accesses to one cell of which at least one is a write. It
 // returns some of them, and how many pairs of steps there are.
 //
 // A rank's memory is looked at by itself: of all clocks only those of the blocks that use it count.

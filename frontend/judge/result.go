@@ -116,7 +116,7 @@ func (d *data) likelyRoot(want *plan.Relation) int {
 	return best
 }
 
-// difference says what a cell holds and what it should hold.
+// difference describes what a cell holds and what it should hold.
 func (d *data) difference(launch, rank, cell int, v value, want []plan.Contribution) string {
 	k := &d.run.plan.Ranks[rank]
 	place := fmt.Sprintf("rank %d %s", rank, plan.Cells(k.Views[k.Output].Name, cell, 1))

@@ -36,7 +36,7 @@ type packets struct {
 	waiters []int32
 }
 
-// flag says in which call a cell was written as a packet, plus 1, and by which event.
+// flag is the call, plus 1, in which a cell was written as a packet, and the event that wrote it.
 type flag struct{ launch, event int32 }
 
 // block is the state of a block.

@@ -104,7 +104,7 @@ func (l *lowering) counter(rank int, name string, start int, spare bool) int {
 
 func one(counter int) plan.Count { return plan.Count{Counter: counter, N: 1} }
 
-// end tells the rank that a thread block is done with a launch.
+// end adds a step that notifies the rank that a thread block has finished a launch.
 func (b *builder) end(tb, launch int) {
 	if launch == b.launches-1 {
 		return

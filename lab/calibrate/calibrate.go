@@ -156,7 +156,7 @@ type calibration struct {
 	params   []modelParam
 	rows     []calibrationRow
 	memo     map[simulated]unit.Time // 0: it did not come to its end
-	failed   map[string]bool         // algorithms of which that was told
+	failed   map[string]bool         // algorithms whose failure was reported
 	best     *fitPoint
 	ranges   map[int][2]float64 // by parameter
 	result   *Calibration
@@ -244,8 +244,7 @@ func (c *calibration) readCall() (err error) {
 	return nil
 }
 
-// machineWanted is the error for a table without a machine: which one it was measured on, nobody
-// should guess.
+// machineWanted returns the error for a table that names no machine. The machine is not guessed.
 func machineWanted(t *fit.Table) error {
 	said := t.Says("hardware")
 	if said == "" {
@@ -342,7 +341,7 @@ func (c *calibration) note(format string, args ...any) {
 	}
 }
 
-// split decides which sizes are fitted, and which are held against the result.
+// split divides the sizes into those that are fitted and those that test the result.
 func (c *calibration) split() error {
 	small := 0
 	for _, p := range c.table.Points {

@@ -96,8 +96,8 @@ func (c *calibration) finding(format string, args ...any) {
 	c.result.Findings = append(c.result.Findings, fmt.Sprintf(format, args...))
 }
 
-// impossible tells of sizes that no algorithm could do so fast on the machine as it was, whatever
-// its software: links are faster than it says, or reduce or copy in a switch.
+// impossible reports sizes whose measured time no algorithm reaches on the machine before the fit,
+// with any software. The real links are then faster, or reduce or copy in a switch.
 func (c *calibration) impossible(ctx context.Context) error {
 	what := c.what
 	last := -1

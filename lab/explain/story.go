@@ -19,7 +19,7 @@ type Wait struct {
 	Total unit.Time `json:"total_ps"` // of them: waits may overlap
 }
 
-// story tells the waits on the critical path: of each kind the longest, in the order of their totals.
+// story returns the waits on the critical path: the longest of each kind, ordered by their totals.
 func (x *explaining) story(waits []cause.Waiting) []Wait {
 	type kind struct {
 		why        cause.Reason
@@ -59,7 +59,7 @@ func (x *explaining) story(waits []cause.Waiting) []Wait {
 	return all
 }
 
-// sentence tells a wait.
+// sentence describes a wait.
 func (x *explaining) sentence(w *cause.Waiting) string {
 	return fmt.Sprintf("%s waits %v for %s", x.operation(w.Site), w.Until-w.Since, x.object(w))
 }

@@ -127,7 +127,7 @@ var _ = algorithm.Register(algorithm.Algorithm{
 	},
 })
 
-// waits for a message that nobody sends.
+// lab_waits waits for a message that no rank sends.
 var _ = algorithm.Register(algorithm.Algorithm{
 	Name: "lab_waits", Collective: "all_reduce", Topology: "ring_1d",
 	Kernel: func(c *tl.Context, a tl.Args) {

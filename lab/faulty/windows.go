@@ -7,8 +7,8 @@ import (
 	"kernbench/tl"
 )
 
-// Kernels over a window that a person might write. All stage their vector in their copy and
-// read everybody's; they differ in what they do before they read.
+// Kernels over a window with typical mistakes. Each rank writes its vector to its own copy of the
+// window and reads the copies of all ranks. The kernels differ in what they do before they read.
 
 func stageAndRead(before func(c *tl.Context, ready tl.Signal)) algorithm.Algorithm {
 	return algorithm.Algorithm{
@@ -48,7 +48,7 @@ var (
 		c.PipeBarrier()
 		tellAll(c, ready)
 	}))
-	// Undrained tells before its stores are complete.
+	// Undrained notifies the others before its stores are complete.
 	Undrained = registered("lab_undrained", stageAndRead(func(c *tl.Context, ready tl.Signal) {
 		tellAll(c, ready)
 		c.WaitUntil(ready, tl.GE, 1)
@@ -59,7 +59,7 @@ var (
 		tellAll(c, ready)
 		c.WaitUntil(ready, tl.GE, 1)
 	}))
-	// Anyone goes on when the first of the others has told it something.
+	// Anyone continues after the first notification from any rank.
 	Anyone = registered("lab_anyone", stageAndRead(func(c *tl.Context, ready tl.Signal) {
 		c.PipeBarrier()
 		for peer := range c.WorldSize() {
@@ -69,13 +69,13 @@ var (
 		}
 		c.WaitUntil(ready.At(0), tl.GE, 1)
 	}))
-	// Forgets lets rank 1 wait for a word that nobody updates.
+	// Forgets lets rank 1 wait for a word that no rank updates.
 	Forgets = registered("lab_forgets", stageAndRead(func(c *tl.Context, ready tl.Signal) {
 		if c.Rank() == 1 {
 			c.WaitUntil(ready.At(0), tl.EQ, 7)
 		}
 	}))
-	// Piles adds everybody's vector to everybody's copy, in whatever order they arrive.
+	// Piles adds the vector of each rank to the copy of every rank, in the order of arrival.
 	Piles = algorithm.Register(algorithm.Algorithm{
 		Name: "lab_piles", Collective: "all_reduce", Topology: "none",
 		Kernel: func(c *tl.Context, a tl.Args) {

@@ -23,8 +23,8 @@ import (
 
 // Spec says of which calls of a collective the limits are wanted.
 type Spec struct {
-	// Base is the machine, who takes part, the algorithm whose rings count, the type, the fidelity
-	// and, with NElem, the one size; what else it says is not asked.
+	// Base has the machine, the ranks, the algorithm whose rings count, the type, the fidelity and,
+	// with NElem, the one size. Its other fields are ignored.
 	Base run.Spec
 
 	Collective string // by its own name or that of nccl-tests
@@ -143,8 +143,8 @@ func Run(ctx context.Context, s Spec) (*Limits, error) {
 	return l, nil
 }
 
-// boundTarget loads the machine and the algorithm, and finds out who takes part. There is no plan
-// where nobody asked for an algorithm, and the usual one cannot have these ranks.
+// boundTarget loads the machine and the algorithm, and finds the ranks that take part. It returns no
+// plan if no algorithm was requested and the default one does not support these ranks.
 func boundTarget(s *Spec, what *collective.Collective) (*run.Job, *Limits, *device.Plan, error) {
 	b := &s.Base
 	one := run.Spec{
@@ -172,7 +172,7 @@ func boundTarget(s *Spec, what *collective.Collective) (*run.Job, *Limits, *devi
 	}
 	plan, err := dev.InstallIPCQ(name)
 	switch {
-	case err != nil && b.Algorithm == "" && x.World <= x.Machine.NumPEs(): // nobody asked for it
+	case err != nil && b.Algorithm == "" && x.World <= x.Machine.NumPEs(): // no algorithm was requested
 		l.Algorithm, l.PEs = "", participants(x)
 		l.Ranks = len(l.PEs)
 		l.Notes = append(l.Notes, fmt.Sprintf("no rings count: %v", err))
@@ -188,8 +188,8 @@ func boundTarget(s *Spec, what *collective.Collective) (*run.Job, *Limits, *devi
 	return x, l, plan, nil
 }
 
-// BoundOptions is what limits depend on beside the machine and the call: who uses rings alone is
-// limited by them. A plan of nil is no algorithm.
+// BoundOptions returns what limits depend on besides the machine and the call: rings limit an
+// algorithm that communicates by rings alone. A nil plan means no algorithm.
 func BoundOptions(x *run.Job, plan *device.Plan) bound.Options {
 	o := bound.Options{Ideal: x.AtFidelity == noc.Ideal.String()}
 	if plan != nil && plan.Algorithm.Window == nil {

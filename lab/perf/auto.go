@@ -133,8 +133,8 @@ func (p *perfPlan) choose(ctx context.Context, row *algorithm.TuningRow, c colle
 	return t, nil, fmt.Errorf("nothing that is tuned takes a call of %v: %s", p.what.Bytes(c), strings.Join(refusals, "; "))
 }
 
-// isRight reports whether an algorithm may be chosen: one that is wrong on few elements may not, also
-// where nobody checks the rows.
+// isRight reports whether an algorithm computes right results on few elements. Only then may auto
+// choose it, even if the rows are not checked.
 func (p *perfPlan) isRight(ctx context.Context, t perfTarget) bool {
 	c, err := sweep.FewElements(p.what, t.Plan)
 	if err != nil {

@@ -95,7 +95,7 @@ type Row struct {
 
 	OutOfPlace *sweep.Placement `json:"out_of_place"`
 	InPlace    *sweep.Placement `json:"in_place"` // nil: results cannot take the place of contributions
-	*Bound                      // nil: nobody asked
+	*Bound                      // nil: not requested
 
 	Note string `json:"note,omitempty"` // why nothing was measured or checked, or what shows again what is wrong
 }

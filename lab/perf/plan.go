@@ -25,7 +25,7 @@ type perfPlan struct {
 	sweep *Sweep
 	rows  []*Row
 	jobs  []*sweep.Case                 // by row, two at most for each
-	apart map[*algorithm.Algorithm]bool // which leave results where they are told
+	apart map[*algorithm.Algorithm]bool // which can leave results in another place
 
 	solvers []perfSolver // of machines with their ranks
 	bounded map[*Row]perfLimits
@@ -42,7 +42,7 @@ type perfTarget struct {
 	limits perfLimits // of no call yet
 }
 
-// planPerf finds out what is to be measured, and says what is wrong with it.
+// planPerf returns the plan of the measurements, or an error for a mistake in the spec.
 func planPerf(ctx context.Context, s *Spec) (*perfPlan, error) {
 	what, err := sweep.FindCollective(s.Collective)
 	if err != nil {
@@ -234,7 +234,7 @@ func (p *perfPlan) notes() {
 	p.noteOverhead()
 }
 
-// noteOverhead says that the times of a sweep have the start of a collective in them, where there is one.
+// noteOverhead adds a note if the times of a sweep include the start of a collective in software.
 func (p *perfPlan) noteOverhead() {
 	least, most := unit.MaxTime, unit.Time(0)
 	for _, r := range p.rows {

@@ -32,7 +32,7 @@ func (p *perfPlan) add(ctx context.Context, t perfTarget) error {
 	return nil
 }
 
-// measurable finds out what there is to measure of a target, and beside which limits.
+// measurable finds out whether a target can leave results out of place, and the limits of its rows.
 func (p *perfPlan) measurable(ctx context.Context, t *perfTarget) error {
 	known, err := false, error(nil)
 	if t.apart, known = p.apart[t.Plan.Algorithm]; !known {

@@ -16,8 +16,8 @@ type Judgement struct {
 	Verdicts []*verify.Verdict // nil in a run without data
 }
 
-// expect is who sums up contributions before they are overwritten, so that no copy of them is
-// needed. Who inspects what a collective left behind may ask for them.
+// expect returns a function that sums up contributions before they are overwritten, so no copy of
+// them is needed. It returns nil if x.Inspect is set, because Inspect may ask for contributions.
 func (out *Execution) expect(x *Job) func(*device.Call, *device.CallGroup, func(int) []byte) (bool, error) {
 	if x.Inspect != nil {
 		return nil
@@ -65,7 +65,7 @@ func (out *Execution) verify(x *Job, data *oplog.Log, c *device.Call, g *device.
 			return nil, err
 		}
 	}
-	if x.Schedules > 0 { // somebody compares them with those of other runs
+	if x.Schedules > 0 { // they are compared with those of other runs
 		for _, result := range outs {
 			out.results.Write(result)
 		}
@@ -109,8 +109,8 @@ func (x *Job) inMemory(data *oplog.Log, c *device.Call, g *device.CallGroup) ([]
 	return outs, provs, nil
 }
 
-// who is a rank of a group among all that take part in a run: its PE, or with rank_level: sip
-// the rank, which is a SIP.
+// who returns the number of a rank of a group among all ranks of the run: its PE, or the rank itself
+// with rank_level: sip, where a rank is a SIP.
 func who(c *device.Call, g, rank int) int {
 	if c.Plan.PerSIP() {
 		return rank

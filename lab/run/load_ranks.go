@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// ranks finds who takes part: the devices, in the machine's rank order, or the first so many.
+// ranks finds the PEs that take part: the devices, in the machine's rank order, or the first Ranks.
 func (x *Job) ranks() error {
 	have := x.Machine.NumPEs()
 	if x.Ranks > have {

@@ -47,15 +47,15 @@ type Execution struct {
 	Launches []*device.Launched
 	Judged   []Judgement
 	values   []bench.Values
-	races    *race.Report       // nil: nobody looked
+	races    *race.Report       // nil: not judged
 	passes   int                // that the judge of races needed
 	measured []*device.Launched // whose figures are those of the program; nil: all
-	use      *Use               // nil: nobody asked
+	use      *Use               // nil: not requested
 	report   []string
 	leaks    []device.Leak
 	expected map[*device.CallGroup]*verify.Expected // of collectives that have begun and not been judged
 	results  hash.Hash                              // of the results of all collectives
-	changed  string                                 // what came out differently when it was repeated, if something did
+	changed  string                                 // the result that differed when the collective was repeated, or empty
 	wall     time.Duration
 }
 
@@ -63,11 +63,11 @@ type Execution struct {
 type Pass struct {
 	watch    *watch // judge of races, or nil
 	explain  bool   // keep source lines and contributor sets, to explain a failure
-	Quiet    bool   // show nothing of what happens
+	Quiet    bool   // write no trace, lines or progress
 	schedule uint64 // random schedule; 0: the executor's own
 }
 
-// history is where an executor writes what it did to memory, for the judge of races.
+// history returns the log of accesses for the judge of races, or nil without a judge.
 func (p *Pass) history() *history.Log {
 	if p.watch == nil {
 		return nil
@@ -75,7 +75,7 @@ func (p *Pass) history() *history.Log {
 	return p.watch.detector.Log()
 }
 
-// fresh is who wants to know of new memory.
+// fresh returns the function to call for new memory, or nil without a judge of races.
 func (p *Pass) fresh() func(mem.Addr, int64) {
 	if p.watch == nil {
 		return nil

@@ -33,8 +33,8 @@ func ReadProgram(name string) (*ProgramFile, error) {
 	return text.Read(name, f)
 }
 
-// loadProgram makes the algorithm of the run that of a file, and takes from there who takes part
-// and what is performed.
+// loadProgram reads a program file. The file defines the algorithm of the run, its ranks and its
+// collective.
 func (x *Job) loadProgram() error {
 	for _, c := range []struct {
 		what  string

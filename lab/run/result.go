@@ -38,7 +38,7 @@ type Result struct {
 
 	RanksOK      int  `json:"ranks_ok"`
 	RanksFailed  int  `json:"ranks_failed"`
-	RanksChecked bool `json:"ranks_checked"` // false: nobody looked at the data
+	RanksChecked bool `json:"ranks_checked"` // false: the data was not checked
 
 	Counted       []*tl.Result `json:"-"`                  // of the launches whose times SimulatedTime adds up
 	Timed         bool         `json:"timed"`              // the executor has a clock
@@ -154,7 +154,7 @@ func (v Verdict) String() string {
 	return fmt.Sprintf("%s: %s (%s)", v.Question, v.State, v.Detail)
 }
 
-// Verdict is the answer to one question, NotChecked if nobody asked it.
+// Verdict returns the answer to a question, or NotChecked if the run did not ask it.
 func (r *Result) Verdict(question string) Verdict {
 	for _, v := range r.Verdicts {
 		if v.Question == question {

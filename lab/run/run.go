@@ -15,10 +15,9 @@ import (
 	"kernbench/unit"
 )
 
-// Run executes a spec and judges what comes out. The error is what kept the run from its
-// end: a mistake in the spec, which the Result then knows nothing of, or a fault of the
-// kernel, as one of the types of package fault. A run that ends with wrong data is no
-// error: Result.OK tells.
+// Run executes a spec and judges the results. The error is the reason why the run did not end: a
+// mistake in the spec, which leaves the Result empty, or a fault of the kernel, as one of the types
+// of package fault. A run that ends with wrong data returns no error; Result.OK reports false.
 //
 // When something is wrong the run is executed a second time, keeping source lines and the
 // set of contributors of every element, to say where: a run is a pure function of its spec.
@@ -82,7 +81,8 @@ func isLimit(err error) bool {
 	return ok
 }
 
-// result puts the figures of a run and what is told of it into one.
+// result returns the Result: figures from first, verdicts from told, which is the execution that
+// explains a failure, or first itself.
 func (x *Job) result(first, told *Execution, err error) *Result {
 	r := &Result{
 		Spec: x.Spec, Bench: x.BenchRow.Name, Executor: x.Executor, Fidelity: x.AtFidelity, Machine: x.Machine.Describe(), MadeBy: x.madeBy(),
@@ -127,7 +127,7 @@ func (x *Job) result(first, told *Execution, err error) *Result {
 		}
 	}
 	if r.WorldSize == 0 {
-		r.WorldSize = len(x.PEs) // who was asked for, where nothing came of it
+		r.WorldSize = len(x.PEs) // the requested ranks, if no launch took place
 	}
 	x.bandwidth(r, first)
 	if sec := first.wall.Seconds(); sec > 0 && r.Events > 0 {

@@ -27,7 +27,7 @@ type Outcome struct {
 	Wrong    bool   `json:"wrong"`              // a fault, or results that are not right
 	What     string `json:"what,omitempty"`     // what is wrong, in the first such run
 	Repeat   string `json:"repeat,omitempty"`   // what to add to the command to see it again
-	Verified bool   `json:"verified,omitempty"` // somebody checked the results
+	Verified bool   `json:"verified,omitempty"` // the results were checked
 }
 
 // schedules runs a spec again, first with its own schedule and then with random ones, and compares

@@ -67,8 +67,8 @@ type Spec struct {
 	CCLTrace   io.Writer        `json:"-"`             // gets one line per send and receive
 	Pointers   io.Writer        `json:"-"`             // gets the pointers of all rings as each launch leaves them
 	Output     io.Writer        `json:"-"`             // gets the lines that the bench reports, as they come
-	Progress   func(p Progress) `json:"-"`             // is told how far the run is, from the goroutine of Run
-	Use        bool             `json:"use,omitempty"` // say what links, engines and rings were in use for
+	Progress   func(p Progress) `json:"-"`             // called with the progress of the run, on the goroutine of Run
+	Use        bool             `json:"use,omitempty"` // report what links, engines and rings were in use for
 	CalledAs   string           `json:"-"`             // what a person types to call this program, for commands that repeat a run; "kernbench"
 }
 
@@ -89,6 +89,6 @@ func (s Spec) MarshalJSON() ([]byte, error) {
 // Progress is how far a run is.
 type Progress struct {
 	Phase       string    // "simulate", "explain", "compare", ...
-	Done, Total int64     // steps of that phase; Total is 0 when nobody knows
-	Simulated   unit.Time // how far a simulation is; what is left of it, nobody knows
+	Done, Total int64     // steps of that phase; Total is 0 if unknown
+	Simulated   unit.Time // how far a simulation is; the rest is unknown
 }

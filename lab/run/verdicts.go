@@ -136,9 +136,9 @@ func programValues(r *Result, all []bench.Values) Verdict {
 		bad = append(bad, fmt.Sprintf("%s: %d of %d elements differ, first %d: got %v, expected %v ± %.3g",
 			c.What, c.Wrong, c.Elements, c.First, c.Got, c.Want, c.Bound))
 	}
-	const most = 3 // that are told one by one
+	const most = 3 // listed one by one
 	if len(bad) > 0 {
-		r.RanksFailed, r.RanksOK = r.WorldSize, 0 // nobody knows whose they are
+		r.RanksFailed, r.RanksOK = r.WorldSize, 0 // the ranks of wrong values are unknown
 		if n := len(bad) - most; n > 0 {
 			bad = append(bad[:most], fmt.Sprintf("and %d results more", n))
 		}

@@ -25,7 +25,7 @@ import (
 	"kernbench/topology"
 )
 
-// Spec says which algorithms to test, on what.
+// Spec has the algorithms to test, and their sizes, types and operations.
 type Spec struct {
 	Topology string   // as in Spec; it bounds the world sizes
 	CCL      string   //
@@ -50,9 +50,9 @@ type Spec struct {
 // Ranks are the world sizes of a test that names none.
 var Ranks = []int{1, 2, 3, 4, 5, 7, 8, 16, 31}
 
-// counts are elements per rank: none to share out, fewer than ranks, not divisible, a
-// chunk for everybody, more than a slot of 4 KiB holds. Of a collective that gives each rank
-// a block they are the elements of a block.
+// counts returns numbers of elements per rank: one, fewer than ranks, not divisible, a chunk for
+// each rank, more than a slot of 4 KiB holds. For a collective that gives each rank a block, they
+// are the elements of a block.
 func (s *Spec) counts(what *collective.Collective, world int) []int {
 	if s.Counts != nil {
 		return s.Counts

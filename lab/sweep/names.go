@@ -12,8 +12,8 @@ import (
 	"kernbench/device"
 )
 
-// FindCollective is the collective that a person means who says all_reduce, allreduce, alltoall
-// or all_reduce_perf: one that some algorithm performs.
+// FindCollective returns the collective with a name such as all_reduce, allreduce, alltoall or
+// all_reduce_perf. At least one algorithm performs it.
 func FindCollective(name string) (*collective.Collective, error) {
 	key := bare(strings.TrimSuffix(strings.ToLower(name), "_perf"))
 	var found *collective.Collective
@@ -52,9 +52,9 @@ func AlgorithmsOf(collective string) []string {
 	return names
 }
 
-// DefaultAlgorithm is what performs a collective when nobody names an algorithm: that of
-// defaults.algorithm in ccl.yaml if it performs this one, else what the bench of the collective
-// runs, else the first by name.
+// DefaultAlgorithm returns the algorithm for a collective if the user names none. It is
+// defaults.algorithm of ccl.yaml if that performs the collective, else the algorithm that the bench
+// of the collective runs, else the first by name.
 func DefaultAlgorithm(ccl *conf.CCL, what *collective.Collective) string {
 	for _, name := range []string{ccl.Defaults.Algorithm, bench.For(what.Name).Algorithm} {
 		if c, err := device.ResolveAlgorithm(ccl, name); err == nil && name != "" && c.Algorithm.Collective == what.Name {

@@ -22,7 +22,7 @@ type Case struct {
 	Call    collective.Call
 	InPlace bool
 	Bytes   unit.Bytes // of data that it moves; 0: none
-	Length  int64      // of the run, beside others: the more the longer; 0: nobody knows
+	Length  int64      // estimated cost of the run, relative to others; 0: unknown
 	Launch  unit.Time  // in software
 }
 
@@ -32,16 +32,16 @@ type Placement struct {
 	Time  unit.Time `json:"time_ps"`   // simulated, and behind the Launch of the row
 	AlgBW float64   `json:"algbw_gbs"` // 1e9 bytes per second
 	BusBW float64   `json:"busbw_gbs"`
-	Wrong *int64    `json:"wrong"` // elements of all ranks; nil: nobody looked
+	Wrong *int64    `json:"wrong"` // elements of all ranks; nil: not checked
 
 	Error string `json:"error,omitempty"` // what kept it from its end
 	Err   error  `json:"-"`               // the same as a type
 }
 
-// SideBySide makes runs, as many beside each other as the program may use processors and the
-// memory for data allows. The first processor takes them in their order, so that whoever waits for the
-// first does not wait for long; all others take the longest that is left, so that none is alone with that at the
-// end. Each is handed out when it ended, from the goroutine of the caller; one that ctx ended is not.
+// SideBySide executes runs in parallel, as many as processors and the memory for data allow. The
+// first processor takes them in order, so the first results come early. The others take the longest
+// run that is left, so no long run remains alone at the end. SideBySide calls ended for each run
+// when it has ended, on the goroutine of the caller, except for runs that ctx stopped.
 func SideBySide(ctx context.Context, jobs []*Case, memory unit.Bytes, ended func(*Case, *Placement)) {
 	type end struct {
 		job *Case

@@ -75,7 +75,7 @@ func (t *Target) LeavesApart(ctx context.Context) (bool, error) {
 	x.VerifyData = true
 	x.NElem, x.DType, x.BenchRow = c.Elems, c.Type, bench.Once(false, 0)
 	apart := true
-	// What goes wrong here, goes wrong again when it is measured, and is told then.
+	// An error here occurs again in the measurement, which reports it.
 	out, err := x.Execute(ctx, run.Pass{Quiet: true})
 	if fault.IsStalled(err) {
 		return false, err // it would wait as long again

@@ -201,7 +201,7 @@ func (g *Group) ranges() {
 	}
 }
 
-// faster orders points: the faster, then what was measured, then what needs fewer settings.
+// faster orders points by time, then measured points first, then by the number of settings.
 func faster(a, b *Point) int {
 	measured := func(p *Point) int {
 		if p.Estimated {

@@ -80,7 +80,8 @@ func (t *tuner) bounds(g *tuneGroup, at int) error {
 	return nil
 }
 
-// limits is how fast a call could be with a target, its start in software with it; nil: nobody knows.
+// limits returns how fast a call could be with a target, including its start in software, or nil if
+// unknown.
 func (t *tuner) limits(g *tuneGroup, v *tuneTarget, elems int) (*store.Bound, error) {
 	m := g.machine
 	if m.solver == nil {

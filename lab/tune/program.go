@@ -10,10 +10,10 @@ import (
 	"sync"
 )
 
-// Program is the fingerprint of the running program, in which two that may come to different times
-// differ. Built from a commit of kernbench with nothing beside it, it is that commit: the same on all
-// machines. Else it is a hash of the executable, with all algorithms that somebody has linked to it;
-// every build that differs by a byte then counts as another.
+// Program is the fingerprint of the running program. Programs whose simulated times may differ have
+// different fingerprints. A build of an unmodified commit of kernbench has that commit, the same on
+// all machines. Any other build has a hash of the executable, with all algorithms linked to it, so
+// two builds that differ in one byte have different fingerprints.
 var Program = sync.OnceValues(func() (string, error) {
 	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Path == "kernbench" {
 		settings := map[string]string{}

@@ -145,8 +145,8 @@ func (t *tuner) failed(p *Point) {
 	}
 }
 
-// expect is how many events the simulation of a size will take, by the size before: the more bytes
-// the more messages. One that is worked out ahead takes no event and counts as one. 0: nobody knows.
+// expect estimates the events that the simulation of a size will take from the size before: more
+// bytes are more messages. A message without events counts as one. It returns 0 if unknown.
 func (v *tuneTarget) expect(g *tuneGroup, at int) int64 {
 	for i := at - 1; i >= 0; i-- {
 		if p := v.points[i]; p != nil && p.Error == "" && !p.Estimated {

@@ -120,8 +120,8 @@ func withNone(vary []sweep.Variation) [][]sweep.Setting {
 	return all
 }
 
-// shape is what an algorithm needs on a grid that has no square for its ranks, and of which nobody
-// said how wide it is: that it is as near to a square as can be.
+// shape returns the settings of an algorithm on a grid if the number of ranks is no square and no
+// width is configured: the grid that is nearest to a square.
 func (t *tuner) shape(m *tuneMachine, name string) []sweep.Setting {
 	choice, err := device.ResolveAlgorithm(m.base.Entries, name)
 	if err != nil || !choice.Topology.Planar || choice.Config.W > 0 || choice.Config.H > 0 {
@@ -205,7 +205,7 @@ func onlyProtocol(t *conf.Topology) bool {
 	return true
 }
 
-// resolved is what an algorithm runs with when nobody says otherwise.
+// resolved returns the default settings of an algorithm.
 func resolved(ccl *conf.CCL, name string) conf.Resolved {
 	entry := ccl.Algorithms[name]
 	if entry == nil {

@@ -137,8 +137,8 @@ func (s *Spec) check() error {
 	return nil
 }
 
-// DefaultVary is what settings algorithms are tried with when nobody says otherwise, as far as each
-// makes a difference.
+// DefaultVary returns the settings that a sweep tries by default. A setting is tried only with
+// algorithms to which it makes a difference.
 func DefaultVary() []sweep.Variation {
 	return []sweep.Variation{
 		{Key: "n_slots", Values: []string{"4", "8", "16"}},

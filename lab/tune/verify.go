@@ -10,8 +10,8 @@ import (
 	"kernbench/lab/sweep"
 )
 
-// verify takes out of a group what is wrong: a run with data of each algorithm tells, on few
-// elements.
+// verify removes wrong algorithms from a group. It runs each algorithm with data on few elements and
+// checks the result.
 func (t *tuner) verify(ctx context.Context, g *tuneGroup) error {
 	var jobs []*sweep.Case
 	refused, keys := map[string]string{}, map[*sweep.Case]string{}

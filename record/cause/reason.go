@@ -60,7 +60,7 @@ const (
 	Event              // an event of streams, the end of another program
 )
 
-// Resource is what time was spent at.
+// Resource is a link, port, engine or other place where time is spent.
 type Resource uint32
 
 const kindShift = 28
@@ -71,5 +71,5 @@ func At(k Kind, number int) Resource { return Resource(k)<<kindShift | Resource(
 // Kind returns what the resource is.
 func (r Resource) Kind() Kind { return Kind(r >> kindShift) }
 
-// Number tells resources of a kind apart.
+// Number returns the number of the resource among those of its Kind.
 func (r Resource) Number() int { return int(r & (1<<kindShift - 1)) }

@@ -8,7 +8,7 @@ package trace
 
 import "kernbench/unit"
 
-// Kind is what an event tells of.
+// Kind is the type of an event.
 type Kind uint8
 
 // Kinds. Spans have a Start and an End; the others happen at Start = End.
@@ -45,7 +45,7 @@ var kindNames = [...]string{
 
 func (k Kind) String() string { return kindNames[k] }
 
-// Core tells the cores of a PE apart.
+// Core is one of the cores of a PE.
 type Core uint8
 
 // The cores.
@@ -75,8 +75,7 @@ type Event struct {
 // RingNumber is Event.Ring of the ring that a rank of a launch sends into by a port.
 func RingNumber(from int, port uint8) uint32 { return 1 + uint32(from)<<6 | uint32(port) }
 
-// flow returns what tells the flow of an event from others. It is zero if the event is no end of a
-// flow.
+// flow returns the key of the flow of an event, or zero if the event is no end of a flow.
 func (e *Event) flow() flowKey {
 	switch e.Kind {
 	case Send, Recv:
@@ -94,7 +93,7 @@ func (e *Event) flow() flowKey {
 // ends reports whether an event that has a flow is where it ends.
 func (e *Event) ends() bool { return e.Kind == Recv || e.Kind == Arrive || e.Kind == Kernel }
 
-// flowKey tells flows apart: by the ring of a message and its number there, or by Event.Flow.
+// flowKey identifies a flow: the ring of a message and its number there, or Event.Flow.
 type flowKey struct {
 	ring uint32
 	n    uint64

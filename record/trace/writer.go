@@ -15,8 +15,8 @@ import (
 // Names gives the name of a PE by its index in the machine, such as sip0.cube0.pe1.
 type Names func(pe int) string
 
-// Writer is a view that writes text. What it could not write is told by Close, once:
-// a sink has no one to return an error to while a run is under way.
+// Writer is a view that writes text. Close returns the first write error: Emit returns none,
+// because it is called while a run is under way.
 type Writer interface {
 	Sink
 	// Close writes what is still held. It does not close the underlying writer.
@@ -127,8 +127,8 @@ func (t tee) Emit(e *Event) {
 	}
 }
 
-// out is what the views share: a buffered writer, whose first error sticks and is told by
-// Close, a line under construction, and the names of PEs, each made once.
+// out is what the views share: a buffered writer that keeps its first error for Close, a line under
+// construction, and the names of PEs, each made once.
 type out struct {
 	w     *bufio.Writer
 	line  []byte

@@ -10,9 +10,9 @@ import (
 // as the tables of small sizes scatter.
 const Tolerance = 0.15
 
-// Aside tells of each point why no parameters could bring a model near it, or "". A model takes the
-// fastest of some programs, each of which takes longer for more bytes: its time never falls from one
-// size to the next, while that of a library does where it changes to another program too late.
+// Aside returns for each point the reason why no parameters bring a model near it, or "". A model
+// takes the fastest of some programs, each of which takes longer for more bytes, so its time never
+// falls from one size to the next. The time of a library falls where it changes programs too late.
 func Aside(points []Point) []string {
 	why := make([]string, len(points))
 	fastest := -1 // of the larger sizes

@@ -9,8 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// Parse reads a table in any of the forms, which it tells apart by what stands there. The error is
-// a *ParseError.
+// Parse reads a table. It recognises the form by the content. The error is a *ParseError.
 func Parse(name string, data []byte) (*Table, error) {
 	t := &Table{Name: name, Root: -1}
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))

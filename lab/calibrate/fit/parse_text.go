@@ -52,7 +52,7 @@ func (t *Table) parseText(lines []string) error {
 				}
 				groups[m[2]]++
 			} else if m := ourRanks.FindStringSubmatch(text); m != nil {
-				t.Ranks, _ = strconv.Atoi(m[1]) // too many digits: nobody has said
+				t.Ranks, _ = strconv.Atoi(m[1]) // too many digits: unknown
 			} else if m := anyTest.FindStringSubmatch(text); m != nil {
 				t.Collective = m[1]
 			} else {

@@ -226,9 +226,11 @@ func (d *Detector) record(r *history.Record) {
 	case history.Poll:
 		d.depend("test", "what it answers depends on when it looks", r.Call, r.Line)
 	case history.Read:
-		d.depend("load_scalar", "what it reads depends on when it looks", r.Call, r.Line)
-		d.reading(r)
+		settled := d.reading(r)
 		d.read(r)
+		if !settled || d.words[r.Word].guessed {
+			d.depend("load_scalar", "what it reads depends on when it looks", r.Call, r.Line)
+		}
 	case history.RMW:
 		d.atomically(r)
 	case history.Send, history.Recv, history.Use, history.Credit:
@@ -320,6 +322,7 @@ func (d *Detector) rest() {
 		d.fold(w)
 		d.forgetWaits(w)
 		d.forgetReads(w)
+		w.guessed = false
 	}
 }
 

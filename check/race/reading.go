@@ -30,10 +30,12 @@ func (p wordRead) key() wordRead {
 	return p
 }
 
-// reading judges a read of a word against the updates before it in the account.
-func (d *Detector) reading(r *history.Record) {
+// reading judges a read of a word against the updates before it in the account. It reports
+// whether the read returns the same in every schedule, unless a hazard is found: every update
+// of the word then comes before it, or after it. A peek and a poll may return anything.
+func (d *Detector) reading(r *history.Record) (settled bool) {
 	if r.NBI {
-		return
+		return false
 	}
 	w, a := d.wordAt(r), &d.agents[r.Agent]
 	at := wordRead{r.Word, r.Line}
@@ -47,7 +49,7 @@ func (d *Detector) reading(r *history.Record) {
 	}
 	a.reading = append(a.reading, at)
 	if d.wordReads.polls[at.key()] {
-		return
+		return false
 	}
 	e := d.newEvent(r)
 	e.issued++ // when it has looked
@@ -61,10 +63,11 @@ func (d *Detector) reading(r *history.Record) {
 		if x.agent == e.agent {
 			d.release(x)
 			w.reads[i] = e
-			return
+			return true
 		}
 	}
 	w.reads = append(w.reads, e)
+	return true
 }
 
 // afterReads judges an update against the reads before it in the account.

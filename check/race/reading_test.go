@@ -1,8 +1,11 @@
 package race_test
 
 import (
+	"maps"
+	"slices"
 	"testing"
 
+	"kernbench/check/race"
 	"kernbench/dtype"
 	"kernbench/kerneltest"
 	"kernbench/tl"
@@ -26,22 +29,23 @@ func TestWordsThatAreRead(t *testing.T) {
 	for _, x := range []struct {
 		name  string
 		clean bool
+		class race.Class
 		send  func(c *locked)
 		read  func(c *locked) int64
 	}{
-		{"fence", true, send(fence), flag},
-		{"quiet", true, send(func(c *locked) { c.Quiet() }), flag},
-		{"no fence", false, send(nothing), flag},
-		{"no wait", false, send(fence), func(c *locked) int64 { return c.LoadScalar(c.words.At(0)) }},
-		{"peek", true, send(nothing), func(c *locked) (n int64) {
+		{"fence", true, race.Counting, send(fence), flag},
+		{"quiet", true, race.Counting, send(func(c *locked) { c.Quiet() }), flag},
+		{"no fence", false, race.Scheduled, send(nothing), flag},
+		{"no wait", false, race.Scheduled, send(fence), func(c *locked) int64 { return c.LoadScalar(c.words.At(0)) }},
+		{"peek", true, race.Scheduled, send(nothing), func(c *locked) (n int64) {
 			for all := int64(c.ranks*(c.ranks+1)/2 - 1); n < all; {
 				n = c.Peek(c.words.At(0))
 			}
 			return n
 		}},
-		{"fetch_add, fence", true, func(c *locked) { c.add(0, int64(c.Rank()+1)); c.Fence(); c.add(1, 1) }, flag},
-		{"fetch_add", true, func(c *locked) { c.add(0, int64(c.Rank()+1)); c.add(1, 1) }, flag}, // it has come when it answers
-		{"set, no fence", false, func(c *locked) {
+		{"fetch_add, fence", true, race.Scheduled, func(c *locked) { c.add(0, int64(c.Rank()+1)); c.Fence(); c.add(1, 1) }, flag},
+		{"fetch_add", true, race.Scheduled, func(c *locked) { c.add(0, int64(c.Rank()+1)); c.add(1, 1) }, flag}, // it has come when it answers
+		{"set, no fence", false, race.Scheduled, func(c *locked) {
 			if c.Rank() == 1 {
 				c.set(0, 5)
 			}
@@ -56,6 +60,7 @@ func TestWordsThatAreRead(t *testing.T) {
 				}
 				c.Store(c.out, c.Full(tl.Dims(4), dtype.F32, float64(x.read(c))))
 			})
+			classes := map[race.Class]bool{}
 			for seed := range uint64(12) {
 				_, rep, err := kerneltest.Races(k, cfg(3, seed))
 				if err != nil {
@@ -64,6 +69,10 @@ func TestWordsThatAreRead(t *testing.T) {
 				if clean := rep.Total == 0 && !rep.Unsettled; clean != x.clean {
 					t.Fatalf("schedule %d: clean %v\n%v", seed, clean, rep)
 				}
+				classes[rep.Class] = true
+			}
+			if worst := slices.Max(slices.Collect(maps.Keys(classes))); worst != x.class {
+				t.Errorf("class %v, want %v", worst, x.class)
 			}
 		})
 	}

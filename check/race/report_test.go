@@ -87,7 +87,72 @@ func TestClass(t *testing.T) {
 			h.notify(0, wordOf(1, 0), 1)
 			h.waitAs(1, "test", 0, tl.GE, 1)
 		}, race.Scheduled, []string{"test", "test"}},
-		{"load_scalar, atomics", func(h *account) {
+		{"load_scalar after all updates", func(h *account) {
+			h.notify(0, wordOf(1, 0), 7)
+			h.fence(0)
+			h.notify(0, wordOf(1, 1), 1)
+			h.wait(1, 1, tl.GE, 1)
+			h.loadScalar(1, 0)
+		}, race.Counting, nil},
+		{"load_scalar between updates", func(h *account) {
+			h.notify(0, wordOf(1, 0), 7)
+			h.wait(1, 0, tl.GE, 7)
+			h.loadScalar(1, 0)
+			h.notify(1, wordOf(0, 0), 1)
+			h.wait(0, 0, tl.GE, 1)
+			h.notify(0, wordOf(1, 0), 2)
+		}, race.Counting, nil},
+		{"load_scalar over and over", func(h *account) {
+			for i := range 3 {
+				h.loadScalar(1, 0)
+				if i == 1 {
+					h.notify(0, wordOf(1, 0), 7)
+				}
+			}
+		}, race.Scheduled, []string{"load_scalar"}},
+		{"load_scalar of what no update explains", func(h *account) {
+			h.values[wordOf(1, 0)] = 7
+			h.loadScalar(1, 0)
+		}, race.Scheduled, []string{"load_scalar"}},
+		{"load_scalar after more updates than are kept", func(h *account) {
+			for range 5000 {
+				h.notify(0, wordOf(1, 0), 1)
+			}
+			h.fence(0)
+			h.notify(0, wordOf(1, 1), 1)
+			h.wait(1, 1, tl.GE, 1)
+			h.loadScalar(1, 0)
+		}, race.Scheduled, []string{"load_scalar"}},
+		{"load_scalar after more updates than are kept, by one who has looked", func(h *account) {
+			h.loadScalar(1, 0)
+			h.notify(1, wordOf(0, 0), 1)
+			h.wait(0, 0, tl.GE, 1)
+			for range 5000 {
+				h.notify(0, wordOf(1, 0), 1)
+			}
+			h.fence(0)
+			h.notify(0, wordOf(1, 1), 1)
+			h.wait(1, 1, tl.GE, 1)
+			h.loadScalar(1, 0)
+		}, race.Scheduled, []string{"load_scalar"}},
+		{"load_scalar by one who has ended and begins again", func(h *account) {
+			look := func() {
+				w := wordOf(1, 0)
+				h.add(0, "load_scalar", history.Record{Kind: history.Read, Word: w, Type: mem.Int64, Seen: h.values[w]})
+			}
+			look()
+			h.notify(0, wordOf(1, 1), 1)
+			h.wait(1, 1, tl.GE, 1)
+			h.log.Add(history.Record{Kind: history.Join, Agent: history.Host, Other: h.agent(0)})
+			for range 8 {
+				h.notify(1, wordOf(1, 0), 1)
+				h.quiet(1)
+				h.loadScalar(1, 0)
+			}
+			h.log.Add(history.Record{Kind: history.Start, Agent: h.agent(0), Other: history.Host})
+			look()
+		}, race.Scheduled, []string{"load_scalar", "load_scalar", "race"}},
+		{"peek, atomics", func(h *account) {
 			h.peek(1, 0)
 			h.fetchAdd(0, wordOf(1, 0), 1)
 			h.cas(0, wordOf(1, 0), 0, 1)

@@ -195,7 +195,7 @@ func (d *Detector) trust(w *word, q *question, seen int64) {
 	}
 	if seen < low || seen > high {
 		w.base += seen - high
-		w.latest = seen
+		w.latest, w.guessed = seen, true
 		q.base = w.base
 	}
 }
@@ -211,7 +211,7 @@ func (d *Detector) believe(w *word, agent history.Agent, seen int64) {
 		d.release(u)
 	}
 	w.updates = w.updates[:0]
-	w.base, w.latest = seen, seen
+	w.base, w.latest, w.guessed = seen, seen, true
 	d.markFold(w)
 }
 

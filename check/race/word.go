@@ -29,6 +29,7 @@ type word struct {
 
 	careful   bool // waits are kept though only one agent updates the word
 	folded    bool
+	guessed   bool   // base may hold updates that not all who look know, or that were never seen
 	hostFold  uint32 // time of the host at which it knew all that is folded into base; 0: another knew first
 	tidy      int    // updates at which to fold
 	tidyWaits int
@@ -258,9 +259,12 @@ func (d *Detector) fold(w *word) {
 	if !slices.ContainsFunc(w.updates, func(u *event) bool { return u.set }) {
 		kept := w.updates[:0]
 		for i, u := range w.updates {
-			if !d.allKnow(w, u) && len(w.updates)-i < mostUpdates {
-				kept = append(kept, u)
-				continue
+			if !d.allKnow(w, u) {
+				if len(w.updates)-i < mostUpdates {
+					kept = append(kept, u)
+					continue
+				}
+				w.guessed = true
 			}
 			w.base, done = w.typ.Wrap(w.base+u.value), true
 			d.release(u)
@@ -274,7 +278,7 @@ func (d *Detector) fold(w *word) {
 			}
 			d.release(u)
 		}
-		w.updates, done = slices.Delete(w.updates, 0, n/2), true
+		w.updates, done, w.guessed = slices.Delete(w.updates, 0, n/2), true, true
 	}
 	if done {
 		d.markFold(w)
@@ -283,20 +287,28 @@ func (d *Detector) fold(w *word) {
 
 // allKnow reports whether all who look at the word know an update to have taken effect.
 func (d *Detector) allKnow(w *word, u *event) bool {
-	living := false
+	living, ended := false, false
 	for _, r := range w.readers {
 		a := &d.agents[r.agent]
 		if !a.alive { // a program of a grid: the next one that its stream begins may look again
 			a = &d.agents[a.parent]
 		}
-		if a.alive {
-			living = true
-			if !d.knows(&a.clk, u) && (len(w.updates) < manyUpdates || !u.sawBy(r.agent)) {
-				return false
-			}
+		if !a.alive {
+			ended = true
+			continue
+		}
+		living = true
+		if !d.knows(&a.clk, u) && (len(w.updates) < manyUpdates || !u.sawBy(r.agent)) {
+			return false
 		}
 	}
-	return living || d.knows(&d.agents[history.Host].clk, u)
+	if !living {
+		return d.knows(&d.agents[history.Host].clk, u)
+	}
+	if ended && !w.guessed { // one that has ended may begin anew, and knows what the host knows
+		w.guessed = !d.knows(&d.agents[history.Host].clk, u)
+	}
+	return true
 }
 
 // markFold notes from which moments on base is known.

@@ -65,7 +65,7 @@ func TestClasses(t *testing.T) {
 			{gather(faulty.Meets.Name, executor), "counting", nil},
 			{run.Spec{Bench: "allreduce_distributed", Options: map[string]string{"mode": "bidirectional_ring"}}, "counting", nil},
 			{run.Spec{Bench: "bounded_queue", Options: map[string]string{"items": "20", "item-elems": "4"}}, "counting", nil},
-			{run.Spec{Bench: "low_latency_all_to_all"}, "scheduled", []string{"set", "load_scalar"}},
+			{run.Spec{Bench: "low_latency_all_to_all"}, "scheduled", []string{"set"}},
 			{run.Spec{Bench: "allreduce_distributed", Algorithm: faulty.Piles.Name, DType: dtype.F16}, "scheduled", []string{"put_combine"}},
 			{run.Spec{Bench: "intra_node_reduce_scatter", Options: map[string]string{"m": "16", "n": "8", "tile": "4x4", "calls": "3", "barrier": "true"}}, "scheduled", []string{"compare_swap"}},
 		} {

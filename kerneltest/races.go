@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync"
 
 	"kernbench/check/race"
 	"kernbench/mem"
@@ -35,19 +36,27 @@ func observeRaces(k tl.Kernel, cfg Config) (*Outcome, *race.Report, error) {
 	}
 }
 
-// memory is what lies where in a run of the mock executor, as its kernel is told.
-type memory struct{ args tl.Args }
+// memory is what lies where in a run of the mock executor, as its kernel is told. The judge asks for
+// names while kernels run.
+type memory struct {
+	mu   sync.Mutex
+	args tl.Args
+}
 
 // watch is a kernel that remembers what it was told.
 func (m *memory) watch(k tl.Kernel) tl.Kernel {
 	return func(c *tl.Context, a tl.Args) {
+		m.mu.Lock()
 		m.args = a
+		m.mu.Unlock()
 		k(c, a)
 	}
 }
 
 // name names what lies at an address.
 func (m *memory) name(a mem.Addr) string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	name := ""
 	for _, w := range m.args.Windows {
 		name += w.NameAt(a)

@@ -1,13 +1,16 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
 	"strconv"
 	"strings"
+	"time"
 
 	"kernbench/dtype"
+	"kernbench/lab/repair"
 	"kernbench/lab/run"
 	"kernbench/lab/suite"
 	"kernbench/report"
@@ -21,6 +24,7 @@ func (a *app) testCommand() *cobra.Command {
 	var spec suite.Spec
 	var format string
 	var programs []string
+	var search time.Duration
 	cmd := &cobra.Command{
 		Use:   "test ALGORITHM...|all|--program FILE",
 		Short: "Test algorithms on the mock executor, by provenance and by value",
@@ -52,7 +56,7 @@ that the row of an algorithm excludes are left out. The default machine gets as 
 			sum, err := suite.Run(cmd.Context(), spec)
 			bar.done()
 			if sum != nil {
-				if perr := show(a, format, sum, report.Tests); perr != nil {
+				if perr := a.showTests(cmd.Context(), sum, format, search); perr != nil {
 					return perr
 				}
 			}
@@ -77,11 +81,44 @@ that the row of an algorithm excludes are left out. The default machine gets as 
 	f.Var(&listed[dtype.Type]{to: &spec.Types, all: func() { spec.Types = nil }, parse: dtype.Parse, kind: "TYPE,...|all"},
 		"dtype", "element types: "+join(dtype.Types())+" (default all that the algorithm supports)")
 	f.BoolVar(&spec.Exhaustive, "exhaustive", false, "every type with every operation at every count, not a covering set")
+	f.DurationVar(&search, "repair", 10*time.Second, "wall time to search for what repairs deadlocks, after the report; 0: no search")
 	machineFlags(f, &machine)
 	seedFlag(f, &machine)
 	limitFlags(f, &spec.Limits)
 	formatFlag(f, &format)
 	return cmd
+}
+
+// showTests prints what a test found, and what repairs the first deadlock of each algorithm. The time
+// limit is that of all searches. Text comes before they begin.
+func (a *app) showTests(ctx context.Context, sum *suite.Summary, format string, search time.Duration) error {
+	if format != "json" {
+		if err := show(a, format, sum, report.Tests); err != nil {
+			return err
+		}
+	}
+	end, searched := time.Now().Add(search), map[string]bool{}
+	for i := range sum.Rows {
+		r := &sum.Rows[i]
+		if ctx.Err() != nil || search <= 0 {
+			break
+		}
+		if !repair.Applies(r.Fault) || searched[r.Algorithm] {
+			continue
+		}
+		searched[r.Algorithm] = true
+		r.Repairs = repair.Search(ctx, r.Spec, r.Fault, time.Until(end)) // without time left it says so
+		if format != "json" {
+			fmt.Fprintf(a.out, "\n%s, %d ranks\n", r.Algorithm, r.World)
+			if err := report.Repairs(a.out, r.Repairs); err != nil {
+				return err
+			}
+		}
+	}
+	if format == "json" {
+		return show(a, format, sum, report.Tests)
+	}
+	return nil
 }
 
 // rankList is a flag with numbers and ranges of them.

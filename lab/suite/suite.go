@@ -77,6 +77,10 @@ type Row struct {
 	First     string        `json:"first_failure,omitempty"`
 	Command   string        `json:"reproduce,omitempty"` // shows the first failure again
 	WallTime  time.Duration `json:"wall_time_ns"`
+
+	Fault   error        `json:"-"`                 // of the first failure; nil: its results were wrong
+	Spec    run.Spec     `json:"-"`                 // of the first failure
+	Repairs *run.Repairs `json:"repairs,omitempty"` // that a caller found for it
 }
 
 // Summary counts what a test found.
@@ -248,7 +252,7 @@ func testRow(ctx context.Context, x *run.Job, s *Spec, name string, world int) (
 		row.Failed++
 		if row.First == "" {
 			row.First = fmt.Sprintf("%d × %v, %v: %s", c.n, c.typ, c.op, run.FirstWrong(r, err))
-			row.Command = y.Reproduce()
+			row.Command, row.Fault, row.Spec = y.Reproduce(), err, y.Spec
 		}
 		if fault.IsStalled(err) {
 			break // each further case would wait as long

@@ -7,7 +7,7 @@ func TestCallOf(t *testing.T) {
 		{"/usr/local/bin/kernbench", "kernbench/cmd/kernbench", "kernbench", "kernbench"},
 		{"kernbench", "kernbench/cmd/kernbench", "kernbench", "kernbench"},
 		{"./mine", "example.com/mine", "example.com/mine", "./mine"},
-		{"/root/.cache/go-build/08/0853-d/mine", "example.com/mine", "example.com/mine", "go run ."},
+		{"/home/ann/.cache/go-build/08/0853-d/mine", "example.com/mine", "example.com/mine", "go run ."},
 		{"/tmp/go-build123/b001/exe/kernbench", "kernbench/cmd/kernbench", "kernbench", "go run ./cmd/kernbench"},
 		{"/tmp/go-build123/b001/exe/x", "command-line-arguments", "", "go run command-line-arguments"},
 	} {

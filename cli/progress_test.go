@@ -42,7 +42,7 @@ func TestProgressDraws(t *testing.T) {
 	if !bytes.Contains(b.Bytes(), []byte("simulate")) || !bytes.Contains(b.Bytes(), []byte("50%")) {
 		t.Errorf("drew %q, want the phase and 50%%", b.String())
 	}
-	p.report(run.Progress{Phase: "explain", Done: 0, Total: 0}) // nobody knows how long: a spinner
+	p.report(run.Progress{Phase: "explain", Done: 0, Total: 0}) // the total is not known: a spinner
 	p.done()
 }
 

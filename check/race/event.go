@@ -135,7 +135,7 @@ const (
 // event is the event with a number.
 func (d *Detector) event(i eventID) *event { return &d.slabs[i>>slabBits][i&(slabSize-1)] }
 
-// freeEvent is the number of an event that nobody uses.
+// freeEvent returns the number of an event that is not in use.
 func (d *Detector) freeEvent() eventID {
 	if len(d.free) == 0 {
 		slab := make([]event, slabSize)

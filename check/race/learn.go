@@ -170,7 +170,7 @@ func (y *way) commonTimes(o *way) {
 	y.one, y.times = nil, y.times[:n]
 }
 
-// weaker reports whether y teaches less than o to somebody who knows c.
+// weaker reports whether y adds less than o to what an agent with clock c knows.
 func (y *way) weaker(o *way, c *clock) bool {
 	for i := range o.width() {
 		a := history.Agent(i)

@@ -13,7 +13,7 @@ import (
 
 // causing is what a run keeps for a log of causes.
 type causing struct {
-	causes  *cause.Log             // nil: nobody asks
+	causes  *cause.Log             // nil: causes are not recorded
 	heard   cause.Point            // of the event that is being handled
 	actor   *rank                  // whose kernel runs, or nil
 	delayed map[uint32]cause.Point // of transfers that are seen later, by number

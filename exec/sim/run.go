@@ -89,7 +89,7 @@ type rank struct {
 	yield func(struct{}) bool
 	book  *history.Book // nil: nobody keeps the account of memory
 
-	why *because // nil: nobody asks for causes
+	why *because // nil: causes are not recorded
 
 	sided // one-sided communication
 
@@ -127,7 +127,7 @@ type ring struct {
 	source   noc.Route    // from the sender's TCM
 	onward   noc.Route    // from the memory that holds the sender's own slots
 	fetch    noc.Route    // from the slots' memory to the receiver
-	why      *ringCauses  // nil: nobody asks
+	why      *ringCauses  // nil: causes are not recorded
 }
 
 // payload is what one send puts into a ring.

@@ -31,7 +31,7 @@ type replay struct {
 	overflows  map[int32]*overflow // explain mode: the first of each turn, of 0 that of recBegin
 	causes     []record            // explain mode: operations that may have made elements opaque
 	causeIndex map[causeKey]int32
-	audit      *audit // nil: nobody asks
+	audit      *audit // nil: additions are not audited
 }
 
 func newReplay(o Options) *replay {

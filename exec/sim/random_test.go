@@ -309,10 +309,11 @@ func TestMatchedPrograms(t *testing.T) {
 			}
 		}
 	})
-	if well*2 < all {
+	const enough = 30 // a share of fewer programs says little: -short runs six
+	if all >= enough && well*2 < all {
 		t.Errorf("only %d of %d programs ended well", well, all)
 	}
-	if replayed*2 < local {
+	if local >= enough && replayed*2 < local {
 		t.Errorf("only %d of %d local programs that ended well were replayed", replayed, local)
 	}
 }

@@ -65,6 +65,7 @@ const house = `
 	program/text;
 	program;
 	collective;
+	tl/launch;
 	tl;
 	tl/watch;
 	tl/frames;

@@ -13,20 +13,21 @@ import (
 	"kernbench/mem"
 	"kernbench/program"
 	"kernbench/tl"
+	"kernbench/tl/launch"
 	"kernbench/unit"
 )
 
 // launch is a launch of one group.
-func (s *scene) launch(a *algorithm.Algorithm, g tl.Group) *tl.Launch {
-	return &tl.Launch{
-		Name: a.Name, Kernel: a.Kernel, Groups: []tl.Group{g}, Addrs: &mem.Map{}, Scratch: s.scratch,
+func (s *scene) launch(a *algorithm.Algorithm, g launch.Group) *launch.Launch {
+	return &launch.Launch{
+		Name: a.Name, Kernel: a.Kernel, Groups: []launch.Group{g}, Addrs: &mem.Map{}, Scratch: s.scratch,
 		Ring: tl.Ring{Slots: s.slots, SlotBytes: s.slotBytes, Space: mem.TCM, Strict: true},
 	}
 }
 
 // record records the kernels of a launch as a replay needs them; nil if it refuses one, or one
 // fails.
-func record(t *testing.T, l *tl.Launch) *program.Program {
+func record(t *testing.T, l *launch.Launch) *program.Program {
 	t.Helper()
 	p, err := program.RecordLaunch(t.Context(), l, program.Options{Own: unit.Bytes(mem.MaxOffset), Places: true})
 	if errors.Is(err, program.ErrBudget) {
@@ -142,7 +143,7 @@ func (l *listener) Do(in *tl.Instr) {
 }
 
 // differs returns what some rank issues alone that its record does not have, or "".
-func (s *scene) differs(t *testing.T, a *algorithm.Algorithm, g tl.Group) string {
+func (s *scene) differs(t *testing.T, a *algorithm.Algorithm, g launch.Group) string {
 	p := record(t, s.launch(a, g))
 	if p == nil {
 		return ""

@@ -11,6 +11,7 @@ import (
 	"kernbench/dtype"
 	"kernbench/kerneltest"
 	"kernbench/tl"
+	"kernbench/tl/launch"
 	"kernbench/topology"
 )
 
@@ -22,7 +23,7 @@ const perRank = 2
 
 // counted runs an algorithm on vectors of perRank elements for each rank, pipelines in so many
 // pieces, and counts what passes.
-func counted(t *testing.T, a *algorithm.Algorithm, world, root, pieces int) tl.Result {
+func counted(t *testing.T, a *algorithm.Algorithm, world, root, pieces int) launch.Result {
 	t.Helper()
 	co, err := collective.Lookup(a.Collective)
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"kernbench/dtype"
 	"kernbench/mem"
 	"kernbench/tl"
+	"kernbench/tl/launch"
 	"kernbench/topology"
 	"kernbench/unit"
 )
@@ -107,7 +108,7 @@ func someLevels(rng *rand.Rand, world int) []int {
 }
 
 // group is the launch's group; ok is false where its rings cannot be.
-func (s *scene) group(t *testing.T, a *algorithm.Algorithm) (g tl.Group, ok bool) {
+func (s *scene) group(t *testing.T, a *algorithm.Algorithm) (g launch.Group, ok bool) {
 	top, err := topology.Lookup(a.Topology)
 	if err != nil {
 		t.Fatal(err)
@@ -176,7 +177,7 @@ func (s *scene) group(t *testing.T, a *algorithm.Algorithm) (g tl.Group, ok bool
 }
 
 // setup is what a rank of it is given.
-func (s *scene) setup(core tl.Core, g *tl.Group, rank int) tl.Setup {
+func (s *scene) setup(core tl.Core, g *launch.Group, rank int) tl.Setup {
 	return tl.Setup{
 		Core: core, Rank: rank, World: s.world, PE: rank, PEsPerCube: g.PEsPerCube, Wiring: &g.Wiring[rank], Addrs: &mem.Map{}, Scratch: s.scratch,
 		Ring: &tl.Ring{Slots: s.slots, SlotBytes: s.slotBytes, Space: mem.TCM, Strict: true},

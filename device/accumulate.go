@@ -8,6 +8,7 @@ import (
 	"kernbench/dtype"
 	"kernbench/mem"
 	"kernbench/tl"
+	"kernbench/tl/launch"
 )
 
 // accumulation is a collective whose partial sums are of another type than what it reduces
@@ -39,7 +40,7 @@ func (a *accumulation) call(g CallGroup) CallGroup {
 }
 
 // stage makes room for the copies of a group. Its window is the last argument of the kernel.
-func (c *Context) stage(a *accumulation, name string, g *CallGroup, group *tl.Group) (*mem.Window, error) {
+func (c *Context) stage(a *accumulation, name string, g *CallGroup, group *launch.Group) (*mem.Window, error) {
 	args := group.Args
 	most := 0
 	for _, n := range args.OutElems {

@@ -10,6 +10,7 @@ import (
 	"kernbench/collective"
 	"kernbench/mem"
 	"kernbench/tl"
+	"kernbench/tl/launch"
 )
 
 // Call is one collective that a launch performed, with all that a judge needs.
@@ -90,7 +91,7 @@ func (c *Context) perform(ctx context.Context, p *Plan, a *arguments) (run *Laun
 		return nil, fmt.Errorf("algorithm %s: %w", p.Name, err)
 	}
 	call := &Call{Plan: p, Collective: what}
-	groups := make([]tl.Group, len(contributions))
+	groups := make([]launch.Group, len(contributions))
 	acc := p.accumulation(what, collective.Call{Type: a.DType, Op: a.Op})
 	var windows []*mem.Window
 	defer func() {
@@ -143,7 +144,7 @@ func (c *Context) perform(ctx context.Context, p *Plan, a *arguments) (run *Laun
 	if acc != nil {
 		kernel = acc.run(what, call.Groups[0].Call.Root)
 	}
-	l := &tl.Launch{Name: p.Name, Kernel: kernel, Groups: groups, Ring: p.Ring}
+	l := &launch.Launch{Name: p.Name, Kernel: kernel, Groups: groups, Ring: p.Ring}
 	run, err = c.launch(ctx, l)
 	if log := c.log(); log != nil {
 		log.End()
@@ -161,12 +162,12 @@ func (c *Context) perform(ctx context.Context, p *Plan, a *arguments) (run *Laun
 }
 
 // group completes the call of one group of ranks, and the arguments that its kernels get.
-func (c *Context) group(p *Plan, what *collective.Collective, a *arguments, cc collective.Call, shards []Shard) (CallGroup, tl.Group, error) {
+func (c *Context) group(p *Plan, what *collective.Collective, a *arguments, cc collective.Call, shards []Shard) (CallGroup, launch.Group, error) {
 	cg := CallGroup{PEs: make([]int32, len(shards)), Addrs: make([]mem.Addr, len(shards))}
 	for r, s := range shards {
 		cg.PEs[r], cg.Addrs[r] = int32(s.Rank), s.Addr
 	}
-	group := tl.Group{PEs: cg.PEs, PEsPerCube: p.PEsPerCube, Wiring: p.Wiring, Args: a.on(cg.PEs)}
+	group := launch.Group{PEs: cg.PEs, PEsPerCube: p.PEsPerCube, Wiring: p.Wiring, Args: a.on(cg.PEs)}
 	group.Args.ChunkBytes, group.Args.LatencyBytes = int64(p.Config.ChunkSize), p.LatencyBytes
 	group.Args.Levels = c.levels(cg.PEs)
 	if err := p.ask("Check", func() error { return p.Algorithm.Refuses(cc) }); err != nil {

@@ -11,7 +11,7 @@ import (
 	"kernbench/machine"
 	"kernbench/mem"
 	"kernbench/record/oplog"
-	"kernbench/tl"
+	"kernbench/tl/launch"
 	"kernbench/unit"
 )
 
@@ -79,7 +79,7 @@ type Context struct {
 type Launched struct {
 	Name   string
 	World  int // PEs
-	Result tl.Result
+	Result launch.Result
 	Calls  []*Call // the collectives that it performed
 }
 

@@ -9,6 +9,7 @@ import (
 	"kernbench/fault"
 	"kernbench/mem"
 	"kernbench/tl"
+	"kernbench/tl/launch"
 	"kernbench/unit"
 )
 
@@ -79,7 +80,7 @@ func (c *Context) LaunchGroup(name string, streams []*Stream, k tl.Kernel, g Gri
 	if err := errors.Join(errs...); err != nil {
 		return fmt.Errorf("%w: group launch %s: %w", ErrStream, name, err)
 	}
-	ops, gang := make([]queued, len(streams)), &tl.Gang{Members: len(streams)}
+	ops, gang := make([]queued, len(streams)), &launch.Gang{Members: len(streams)}
 	for i, s := range streams {
 		var own []any
 		if args != nil {
@@ -118,7 +119,7 @@ func (s *Stream) launch(name string, k tl.Kernel, g Grid, args []any) (queued, e
 		}
 	}
 	holds := c.cfg.Topology.PE.Programs
-	l := &tl.GridLaunch{Name: name, Kernel: k, Grid: g.Programs, Resident: g.Resident, Cores: g.Cores}
+	l := &launch.GridLaunch{Name: name, Kernel: k, Grid: g.Programs, Resident: g.Resident, Cores: g.Cores}
 	if l.Resident == 0 {
 		l.Resident = holds
 	}
@@ -143,13 +144,13 @@ func (s *Stream) launch(name string, k tl.Kernel, g Grid, args []any) (queued, e
 		l.Rank, l.World, l.Args = rank, t.Size(), a.on(t.PEs)
 		a.uses = append(a.uses, t)
 	}
-	return queued{tl.StreamOp{Kind: tl.StreamLaunch, HostName: name, Launch: l}, a, g.Engine}, nil
+	return queued{launch.StreamOp{Kind: launch.StreamLaunch, HostName: name, Launch: l}, a, g.Engine}, nil
 }
 
 // rank gives launches that are on no team their place among all PEs that have streams, which
 // may be more than when they were queued.
 func (c *Context) rank(s *Stream, op *queued) {
-	if op.Kind != tl.StreamLaunch || op.Launch.World > 0 {
+	if op.Kind != launch.StreamLaunch || op.Launch.World > 0 {
 		return
 	}
 	pes := make([]int32, len(c.devices))

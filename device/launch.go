@@ -9,6 +9,7 @@ import (
 	"kernbench/conf"
 	"kernbench/mem"
 	"kernbench/tl"
+	"kernbench/tl/launch"
 )
 
 // Launch runs an algorithm by its name: InstallIPCQ(name) if that has not been done, then
@@ -40,8 +41,8 @@ func (c *Context) LaunchKernel(ctx context.Context, name string, k tl.Kernel, ar
 	}
 	if c.plan != nil && !c.plan.PerSIP() {
 		p := c.plan
-		g := tl.Group{PEs: p.PEs, PEsPerCube: p.PEsPerCube, Wiring: p.Wiring, Args: a.on(p.PEs)}
-		return c.LaunchGroups(ctx, name, k, p.Ring, []tl.Group{g})
+		g := launch.Group{PEs: p.PEs, PEsPerCube: p.PEsPerCube, Wiring: p.Wiring, Args: a.on(p.PEs)}
+		return c.LaunchGroups(ctx, name, k, p.Ring, []launch.Group{g})
 	}
 	pes := peList(shardsOf(a.lead))
 	if len(pes) == 0 {
@@ -70,17 +71,17 @@ func (c *Context) launchBare(ctx context.Context, name string, k tl.Kernel, pes 
 	if err != nil {
 		return nil, err
 	}
-	g := tl.Group{PEs: pes, PEsPerCube: c.perCube(pes), Wiring: make([]tl.Wiring, len(pes)), Args: a.on(pes)}
-	return c.LaunchGroups(ctx, name, k, ring, []tl.Group{g})
+	g := launch.Group{PEs: pes, PEsPerCube: c.perCube(pes), Wiring: make([]tl.Wiring, len(pes)), Args: a.on(pes)}
+	return c.LaunchGroups(ctx, name, k, ring, []launch.Group{g})
 }
 
 // LaunchGroups starts a kernel on explicit groups of PEs, all at the same simulated time.
-func (c *Context) LaunchGroups(ctx context.Context, name string, k tl.Kernel, ring tl.Ring, groups []tl.Group) (*Launched, error) {
-	return c.launch(ctx, &tl.Launch{Name: name, Kernel: k, Groups: groups, Ring: ring})
+func (c *Context) LaunchGroups(ctx context.Context, name string, k tl.Kernel, ring tl.Ring, groups []launch.Group) (*Launched, error) {
+	return c.launch(ctx, &launch.Launch{Name: name, Kernel: k, Groups: groups, Ring: ring})
 }
 
 // launch starts what says where a kernel runs, in the memory of this device.
-func (c *Context) launch(ctx context.Context, l *tl.Launch) (*Launched, error) {
+func (c *Context) launch(ctx context.Context, l *launch.Launch) (*Launched, error) {
 	name, groups := l.Name, l.Groups
 	if c.cfg.Executor == nil {
 		return nil, fmt.Errorf("launch %s: %w: %w", name, ErrLaunch, errNoExecutor)

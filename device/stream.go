@@ -8,6 +8,7 @@ import (
 	"kernbench/exec"
 	"kernbench/mem"
 	"kernbench/tl"
+	"kernbench/tl/launch"
 )
 
 // Errors that concern streams.
@@ -33,7 +34,7 @@ type streamDevice struct{ rank, pe int }
 
 // queued is an operation that waits for Synchronize.
 type queued struct {
-	tl.StreamOp
+	launch.StreamOp
 	args   *arguments // of a launch that is on no team
 	engine bool       // a launch whose programs post tasks
 }
@@ -150,8 +151,8 @@ func (s *Stream) Copy(dst, src Memory) error {
 		return fmt.Errorf("copy: %w: %v and %v share elements", ErrShape, dst, src)
 	}
 	size := int64(dst.typ.Size())
-	op := tl.StreamOp{
-		Kind: tl.StreamCopy, HostName: fmt.Sprintf("%s.%s to %s.%s", src.whole, src.part, dst.whole, dst.part),
+	op := launch.StreamOp{
+		Kind: launch.StreamCopy, HostName: fmt.Sprintf("%s.%s to %s.%s", src.whole, src.part, dst.whole, dst.part),
 		Dst: dst.addr, Src: src.addr, Type: dst.typ, Bytes: int64(dst.cols) * size, Rows: dst.rows,
 		DstPitch: int64(dst.pitch) * size, SrcPitch: int64(src.pitch) * size,
 	}
@@ -162,7 +163,7 @@ func (s *Stream) Copy(dst, src Memory) error {
 // Event marks a place in a stream.
 type Event struct {
 	ctx    *Context
-	mark   tl.Event
+	mark   launch.Event
 	queued bool // it may still happen
 }
 
@@ -171,8 +172,8 @@ func (s *Stream) Record(name string) (*Event, error) {
 	if err := s.usable(nil); err != nil {
 		return nil, err
 	}
-	e := &Event{ctx: s.ctx, mark: tl.Event{Name: name}, queued: true}
-	s.push(queued{StreamOp: tl.StreamOp{Kind: tl.StreamRecord, Event: &e.mark, HostName: name}})
+	e := &Event{ctx: s.ctx, mark: launch.Event{Name: name}, queued: true}
+	s.push(queued{StreamOp: launch.StreamOp{Kind: launch.StreamRecord, Event: &e.mark, HostName: name}})
 	s.ctx.events = append(s.ctx.events, e)
 	return e, nil
 }
@@ -192,7 +193,7 @@ func (s *Stream) WaitEvent(e *Event) error {
 	case !e.queued:
 		return fmt.Errorf("wait_event: %w: %q will not happen: the work before it failed", ErrStream, e.mark.Name)
 	}
-	s.push(queued{StreamOp: tl.StreamOp{Kind: tl.StreamAwait, Event: &e.mark, HostName: e.mark.Name}})
+	s.push(queued{StreamOp: launch.StreamOp{Kind: launch.StreamAwait, Event: &e.mark, HostName: e.mark.Name}})
 	return nil
 }
 
@@ -217,15 +218,15 @@ func (s *Stream) WaitValue(w *mem.Window, rank int, part string, i int, cmp tl.C
 	if cmp > tl.LE {
 		return fmt.Errorf("wait_value: %w: %v: one of EQ, NE, GT, GE, LT, LE", ErrStream, cmp)
 	}
-	return s.onWord(tl.StreamOp{Kind: tl.StreamWait, Cmp: cmp, Value: v}, w, rank, part, i)
+	return s.onWord(launch.StreamOp{Kind: launch.StreamWait, Cmp: cmp, Value: v}, w, rank, part, i)
 }
 
 // WriteValue sets a control word, in the copy of any member, after all that was queued before.
 func (s *Stream) WriteValue(w *mem.Window, rank int, part string, i int, v int64) error {
-	return s.onWord(tl.StreamOp{Kind: tl.StreamWrite, Value: v}, w, rank, part, i)
+	return s.onWord(launch.StreamOp{Kind: launch.StreamWrite, Value: v}, w, rank, part, i)
 }
 
-func (s *Stream) onWord(op tl.StreamOp, w *mem.Window, rank int, part string, i int) error {
+func (s *Stream) onWord(op launch.StreamOp, w *mem.Window, rank int, part string, i int) error {
 	if err := s.usable(nil); err != nil {
 		return err
 	}

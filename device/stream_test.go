@@ -17,6 +17,7 @@ import (
 	"kernbench/mem"
 	"kernbench/record/oplog"
 	"kernbench/tl"
+	"kernbench/tl/launch"
 	"kernbench/unit"
 
 	"pgregory.net/rapid"
@@ -25,11 +26,11 @@ import (
 // recorder is an executor that keeps what streams are to do instead of doing it.
 type recorder struct {
 	exec.Executor
-	batches []*tl.Batch
+	batches []*launch.Batch
 	err     error
 }
 
-func (r *recorder) RunStreams(_ context.Context, b *tl.Batch) (*tl.Result, error) {
+func (r *recorder) RunStreams(_ context.Context, b *launch.Batch) (*launch.Result, error) {
 	if err := b.Validate(); err != nil {
 		return nil, err
 	}
@@ -39,12 +40,12 @@ func (r *recorder) RunStreams(_ context.Context, b *tl.Batch) (*tl.Result, error
 	}
 	for _, s := range b.Streams {
 		for _, op := range s.Ops {
-			if op.Kind == tl.StreamRecord {
+			if op.Kind == launch.StreamRecord {
 				op.Event.Happened = true
 			}
 		}
 	}
-	return &tl.Result{End: unit.Nanosecond}, nil
+	return &launch.Result{End: unit.Nanosecond}, nil
 }
 
 // record makes a context that runs launches on the mock and keeps what streams are to do.
@@ -61,19 +62,19 @@ func record(t testing.TB, sets ...string) (*device.Context, *recorder) {
 }
 
 // tell writes a batch down, one operation to a line.
-func tell(b *tl.Batch) string {
+func tell(b *launch.Batch) string {
 	var out strings.Builder
 	for _, s := range b.Streams {
 		fmt.Fprintf(&out, "stream %d of rank %d, PE %d\n", s.ID, s.Rank, s.PE)
 		for _, op := range s.Ops {
 			fmt.Fprintf(&out, "  %v %s:", op.Kind, op.HostName)
 			switch op.Kind {
-			case tl.StreamCopy:
+			case launch.StreamCopy:
 				fmt.Fprintf(&out, " %v from %v, %d × %d bytes, pitch %d from %d, %v", op.Dst, op.Src, op.Rows, op.Bytes, op.DstPitch, op.SrcPitch, op.Type)
-			case tl.StreamLaunch:
+			case launch.StreamLaunch:
 				l := op.Launch
 				fmt.Fprintf(&out, " %s, %d programs, %d resident, rank %d of %d, %v, shards %v, gang %v", l.Name, l.Grid, l.Resident, l.Rank, l.World, l.Args.Ints, l.Args.Shards, l.Gang != nil)
-			case tl.StreamRecord, tl.StreamAwait:
+			case launch.StreamRecord, launch.StreamAwait:
 				fmt.Fprintf(&out, " %s", op.Event.Name)
 			default:
 				fmt.Fprintf(&out, " word %d of rank %d, %v %d", op.Word, op.Peer, op.Cmp, op.Value)

@@ -6,7 +6,7 @@ import (
 
 	"kernbench/conf"
 	"kernbench/exec"
-	"kernbench/tl"
+	"kernbench/tl/launch"
 )
 
 // Synchronize does all queued work and returns when it is done: reads that follow see it. What
@@ -45,17 +45,17 @@ func (c *Context) Synchronize(ctx context.Context) error {
 }
 
 // batch is all queued work as executors take it.
-func (c *Context) batch() *tl.Batch {
-	b := &tl.Batch{Addrs: c.addrs, Scratch: c.share()}
+func (c *Context) batch() *launch.Batch {
+	b := &launch.Batch{Addrs: c.addrs, Scratch: c.share()}
 	for _, s := range c.streams {
 		if len(s.ops) == 0 {
 			continue
 		}
-		work := tl.Stream{ID: s.id, PE: int32(s.dev.pe), Rank: s.dev.rank}
+		work := launch.Stream{ID: s.id, PE: int32(s.dev.pe), Rank: s.dev.rank}
 		for i := range s.ops {
 			c.rank(s, &s.ops[i])
 			if s.ops[i].engine {
-				b.Engine = &tl.Engine{Scratch: c.Scratch()}
+				b.Engine = &launch.Engine{Scratch: c.Scratch()}
 			}
 			work.Ops = append(work.Ops, s.ops[i].StreamOp)
 		}

@@ -13,6 +13,7 @@ import (
 	"kernbench/record/oplog"
 	"kernbench/record/trace"
 	"kernbench/tl"
+	"kernbench/tl/launch"
 	"kernbench/unit"
 )
 
@@ -20,7 +21,7 @@ import (
 type Executor interface {
 	// Launch runs a kernel to its end. What the kernel did wrong comes back as one of the
 	// types of package fault.
-	Launch(ctx context.Context, l *tl.Launch) (*tl.Result, error)
+	Launch(ctx context.Context, l *launch.Launch) (*launch.Result, error)
 	// Data returns the log that carries values, nil in a run without a data pass.
 	Data() *oplog.Log
 	// Close ends what the executor has running.
@@ -30,7 +31,7 @@ type Executor interface {
 // Streamer is an Executor that has the capability Streams.
 type Streamer interface {
 	// RunStreams does what is queued on all streams, side by side, to the end.
-	RunStreams(ctx context.Context, b *tl.Batch) (*tl.Result, error)
+	RunStreams(ctx context.Context, b *launch.Batch) (*launch.Result, error)
 }
 
 // Counter is an Executor that counts what links carry, if Setup.Usage is set.

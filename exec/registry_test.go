@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"kernbench/record/oplog"
-	"kernbench/tl"
+	"kernbench/tl/launch"
 )
 
 // empty gives a test a registry without rows.
@@ -22,9 +22,11 @@ func empty(t *testing.T) {
 // bare is an executor without streams.
 type bare struct{}
 
-func (bare) Launch(context.Context, *tl.Launch) (*tl.Result, error) { return &tl.Result{}, nil }
-func (bare) Data() *oplog.Log                                       { return nil }
-func (bare) Close()                                                 {}
+func (bare) Launch(context.Context, *launch.Launch) (*launch.Result, error) {
+	return &launch.Result{}, nil
+}
+func (bare) Data() *oplog.Log { return nil }
+func (bare) Close()           {}
 
 // row is the smallest row that can be registered, with some capabilities.
 func row(name string, cs ...Capability) Row {

@@ -18,6 +18,7 @@ import (
 	"kernbench/lab/run"
 	"kernbench/record/oplog"
 	"kernbench/tl"
+	"kernbench/tl/launch"
 )
 
 // tally is a third executor: it counts what kernels send, and can do nothing else. It runs them
@@ -27,11 +28,11 @@ type tally struct{}
 func (tally) Data() *oplog.Log { return nil }
 func (tally) Close()           {}
 
-func (tally) Launch(ctx context.Context, l *tl.Launch) (*tl.Result, error) {
+func (tally) Launch(ctx context.Context, l *launch.Launch) (*launch.Result, error) {
 	if err := l.Validate(); err != nil {
 		return nil, err
 	}
-	result := &tl.Result{}
+	result := &launch.Result{}
 	for gi := range l.Groups {
 		g := &l.Groups[gi]
 		for i, pe := range g.PEs {
@@ -56,7 +57,7 @@ func (tally) Launch(ctx context.Context, l *tl.Launch) (*tl.Result, error) {
 type tallyCore struct {
 	kernel *tl.Context
 	ring   *tl.Ring
-	result *tl.Result
+	result *launch.Result
 }
 
 func (c *tallyCore) Do(in *tl.Instr) {

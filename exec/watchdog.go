@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"kernbench/fault"
-	"kernbench/tl"
 	"kernbench/tl/frames"
+	"kernbench/tl/launch"
 	"kernbench/tl/watch"
 	"kernbench/unit"
 )
@@ -35,17 +35,17 @@ const (
 // Launch runs a launch on an executor. It returns when the launch has ended, when a kernel has run
 // for Stall without an instruction (fault.Stalled), or soon after ctx is done (Stopped). A launch
 // that does not end then is abandoned: its goroutine stays until its kernel issues an instruction.
-func (m Limits) Launch(ctx context.Context, e Executor, l *tl.Launch) (*tl.Result, error) {
+func (m Limits) Launch(ctx context.Context, e Executor, l *launch.Launch) (*launch.Result, error) {
 	watched := *l
 	watched.Watch = m.watch()
-	return m.run(ctx, watched.Watch, l.World(), func(ctx context.Context) (*tl.Result, error) { return e.Launch(ctx, &watched) })
+	return m.run(ctx, watched.Watch, l.World(), func(ctx context.Context) (*launch.Result, error) { return e.Launch(ctx, &watched) })
 }
 
 // RunStreams is Launch for the work of streams.
-func (m Limits) RunStreams(ctx context.Context, s Streamer, b *tl.Batch) (*tl.Result, error) {
+func (m Limits) RunStreams(ctx context.Context, s Streamer, b *launch.Batch) (*launch.Result, error) {
 	watched := *b
 	watched.Watch = m.watch()
-	return m.run(ctx, watched.Watch, 0, func(ctx context.Context) (*tl.Result, error) { return s.RunStreams(ctx, &watched) })
+	return m.run(ctx, watched.Watch, 0, func(ctx context.Context) (*launch.Result, error) { return s.RunStreams(ctx, &watched) })
 }
 
 func (m Limits) watch() *watch.Watch { return watch.New(watch.Limits{Calls: m.Events, Until: m.Until}) }
@@ -60,13 +60,13 @@ func (p *Panicked) String() string { return fmt.Sprintf("%v\n%s", p.Value, p.Sta
 
 // ended is what came of a launch.
 type ended struct {
-	result   *tl.Result
+	result   *launch.Result
 	err      error
 	panicked *Panicked
 }
 
 // run does a launch in a goroutine of its own and watches it from this one.
-func (m Limits) run(ctx context.Context, w *watch.Watch, world int, do func(context.Context) (*tl.Result, error)) (*tl.Result, error) {
+func (m Limits) run(ctx context.Context, w *watch.Watch, world int, do func(context.Context) (*launch.Result, error)) (*launch.Result, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -161,7 +161,7 @@ func debugged() bool {
 }
 
 // judge is the outcome of a launch that has ended.
-func (m Limits) judge(e ended, w *watch.Watch, world int) (*tl.Result, error) {
+func (m Limits) judge(e ended, w *watch.Watch, world int) (*launch.Result, error) {
 	switch {
 	case e.panicked != nil:
 		panic(e.panicked)
@@ -177,7 +177,7 @@ func (m Limits) judge(e ended, w *watch.Watch, world int) (*tl.Result, error) {
 }
 
 // interrupt ends a launch whose context is done: it lets kernels say where they are.
-func interrupt(ctx context.Context, w *watch.Watch, world int, cancel func(), end chan ended) (*tl.Result, error) {
+func interrupt(ctx context.Context, w *watch.Watch, world int, cancel func(), end chan ended) (*launch.Result, error) {
 	w.Locate()
 	var e ended
 	timer := time.NewTimer(lapTime)

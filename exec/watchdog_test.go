@@ -8,6 +8,7 @@ import (
 	"kernbench/exec"
 	"kernbench/record/oplog"
 	"kernbench/tl"
+	"kernbench/tl/launch"
 )
 
 // busy is an executor that takes long for an instruction.
@@ -16,11 +17,11 @@ type busy struct{ takes time.Duration }
 func (busy) Data() *oplog.Log { return nil }
 func (busy) Close()           {}
 
-func (b busy) Launch(_ context.Context, l *tl.Launch) (*tl.Result, error) {
+func (b busy) Launch(_ context.Context, l *launch.Launch) (*launch.Result, error) {
 	c := tl.NewContext(tl.Setup{Core: b, World: 1, PEsPerCube: 1, Wiring: &tl.Wiring{}, Ring: &l.Ring, Addrs: l.Addrs, Scratch: 1 << 10, Watch: l.Watch})
 	tl.Drive(c).Enter()
 	_, err := tl.Drive(c).Run(l.Kernel, tl.Args{})
-	return &tl.Result{}, err
+	return &launch.Result{}, err
 }
 
 func (b busy) Do(*tl.Instr) { time.Sleep(b.takes) }
@@ -29,8 +30,8 @@ func (b busy) Do(*tl.Instr) { time.Sleep(b.takes) }
 // before it.
 func TestBusyExecutorIsNoStall(t *testing.T) {
 	const stall = 400 * time.Millisecond
-	l := &tl.Launch{
-		Name: "busy", Groups: []tl.Group{{PEs: []int32{0}, Wiring: make([]tl.Wiring, 1), PEsPerCube: 1}}, Ring: tl.Ring{Slots: 1, SlotBytes: 8},
+	l := &launch.Launch{
+		Name: "busy", Groups: []launch.Group{{PEs: []int32{0}, Wiring: make([]tl.Wiring, 1), PEsPerCube: 1}}, Ring: tl.Ring{Slots: 1, SlotBytes: 8},
 		Kernel: func(c *tl.Context, _ tl.Args) {
 			c.Fence()
 			for start := time.Now(); time.Since(start) < stall/2; {

@@ -5,12 +5,13 @@ import (
 
 	"kernbench/mem"
 	"kernbench/tl"
+	"kernbench/tl/launch"
 	"kernbench/topology"
 	"kernbench/unit"
 )
 
 // launch completes cfg and turns it into what an executor runs.
-func (cfg *Config) launch(k tl.Kernel) (*tl.Launch, error) {
+func (cfg *Config) launch(k tl.Kernel) (*launch.Launch, error) {
 	if err := cfg.complete(); err != nil {
 		return nil, err
 	}
@@ -22,7 +23,7 @@ func (cfg *Config) launch(k tl.Kernel) (*tl.Launch, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := tl.Group{
+	g := launch.Group{
 		PEs: make([]int32, cfg.World), PEsPerCube: cfg.PEsPerCube, Wiring: wiring,
 		Args: tl.Args{Op: cfg.Op, DType: cfg.DType, NElem: cfg.NElem, Shards: make([]mem.Addr, cfg.World), Levels: cfg.Levels, Ints: cfg.Args, ChunkBytes: cfg.ChunkBytes, LatencyBytes: cfg.LatencyBytes},
 	}
@@ -33,8 +34,8 @@ func (cfg *Config) launch(k tl.Kernel) (*tl.Launch, error) {
 	if err := cfg.place(&g); err != nil {
 		return nil, err
 	}
-	return &tl.Launch{
-		Name: "test", Kernel: k, Groups: []tl.Group{g}, Addrs: &mem.Map{}, Scratch: cfg.Scratch,
+	return &launch.Launch{
+		Name: "test", Kernel: k, Groups: []launch.Group{g}, Addrs: &mem.Map{}, Scratch: cfg.Scratch,
 		Ring: tl.Ring{Slots: cfg.Slots, SlotBytes: cfg.SlotBytes, Space: mem.TCM, OnRecv: cfg.OnRecv, Strict: !cfg.Loose,
 			CreditBytes: 16, PollEvery: 10 * unit.Nanosecond},
 	}, nil
@@ -48,7 +49,7 @@ func (cfg *Config) grid(t *topology.Topology) topology.Grid {
 }
 
 // place lays results and the window behind the shards, at one offset on all ranks.
-func (cfg *Config) place(g *tl.Group) error {
+func (cfg *Config) place(g *launch.Group) error {
 	a := &g.Args
 	at := aligned(int64(a.NElem * a.DType.Size()))
 	if cfg.OutElems != nil {

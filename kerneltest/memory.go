@@ -5,11 +5,11 @@ import (
 	"kernbench/dtype"
 	"kernbench/mem"
 	"kernbench/record/oplog"
-	"kernbench/tl"
+	"kernbench/tl/launch"
 )
 
 // load puts the inputs into the ranks' memory, as their contributions.
-func (cfg *Config) load(log *oplog.Log, l *tl.Launch, o *Outcome) error {
+func (cfg *Config) load(log *oplog.Log, l *launch.Launch, o *Outcome) error {
 	a := &l.Groups[0].Args
 	o.In = make([][]byte, cfg.World)
 	for r, at := range a.Shards {
@@ -69,7 +69,7 @@ func zero(log *oplog.Log, w *mem.Window) error {
 }
 
 // read collects what the ranks' memory holds.
-func (cfg *Config) read(log *oplog.Log, l *tl.Launch, o *Outcome) error {
+func (cfg *Config) read(log *oplog.Log, l *launch.Launch, o *Outcome) error {
 	a := &l.Groups[0].Args
 	o.Outputs = make([][]float64, cfg.World)
 	o.Out = make([][]byte, cfg.World)

@@ -8,6 +8,7 @@ import (
 	"kernbench/mem"
 	"kernbench/record/oplog"
 	"kernbench/tl"
+	"kernbench/tl/launch"
 )
 
 // Outcome is what a run left behind.
@@ -16,7 +17,7 @@ type Outcome struct {
 	In, Out [][]byte          // each rank's shard before, and Outputs as they lie in memory
 	Prov    []collective.Prov // who contributed to it
 	Hasher  *collective.Hasher
-	Result  tl.Result
+	Result  launch.Result
 	Window  *mem.Window // of Config.Layout, with the control words as the run left them
 
 	Operation func(id int32) string // the operation behind an opaque element, with its place

@@ -10,13 +10,14 @@ import (
 	"kernbench/mem"
 	"kernbench/program"
 	"kernbench/tl"
+	"kernbench/tl/launch"
 	"kernbench/unit"
 )
 
 // ring is a launch of a kernel on a ring, whose ranks run on PEs of other numbers. Each has a
 // shard of 64 elements, at an address of its own, and virtual memory of three extents.
-func ring(world int, k tl.Kernel) *tl.Launch {
-	g := tl.Group{PEsPerCube: 4, Args: tl.Args{DType: dtype.F16, NElem: 64}}
+func ring(world int, k tl.Kernel) *launch.Launch {
+	g := launch.Group{PEsPerCube: 4, Args: tl.Args{DType: dtype.F16, NElem: 64}}
 	addrs := &mem.Map{}
 	for r := range int32(world) {
 		n := int32(world)
@@ -34,8 +35,8 @@ func ring(world int, k tl.Kernel) *tl.Launch {
 			}
 		}
 	}
-	return &tl.Launch{
-		Name: "test", Kernel: k, Groups: []tl.Group{g}, Addrs: addrs, Scratch: 1 << 16,
+	return &launch.Launch{
+		Name: "test", Kernel: k, Groups: []launch.Group{g}, Addrs: addrs, Scratch: 1 << 16,
 		Ring: tl.Ring{Slots: 4, SlotBytes: 64, Space: mem.TCM, Strict: true},
 	}
 }
@@ -50,7 +51,7 @@ func virtual(rank int) mem.Addr { return mem.At(mem.Virtual, 0, int64(rank)<<12)
 const own = unit.Bytes(4 << 20)
 
 // record records a launch whose kernels do not fail.
-func record(t testing.TB, l *tl.Launch, o program.Options) *program.Program {
+func record(t testing.TB, l *launch.Launch, o program.Options) *program.Program {
 	t.Helper()
 	p, err := program.RecordLaunch(t.Context(), l, o)
 	if err != nil {
@@ -100,7 +101,7 @@ func (l *listener) Do(in *tl.Instr) {
 }
 
 // alone is what rank i of a group issues, and its traffic.
-func alone(t testing.TB, l *tl.Launch, g *tl.Group, i int) ([]tl.Instr, tl.Traffic) {
+func alone(t testing.TB, l *launch.Launch, g *launch.Group, i int) ([]tl.Instr, tl.Traffic) {
 	t.Helper()
 	core := &listener{}
 	core.c = tl.NewContext(tl.Setup{
@@ -116,7 +117,7 @@ func alone(t testing.TB, l *tl.Launch, g *tl.Group, i int) ([]tl.Instr, tl.Traff
 }
 
 // differs returns what some rank issues alone, and its block does not, or "".
-func differs(t testing.TB, l *tl.Launch, p *program.Program) string {
+func differs(t testing.TB, l *launch.Launch, p *program.Program) string {
 	t.Helper()
 	rank := 0
 	for gi := range l.Groups {

@@ -6,6 +6,7 @@ import (
 
 	"kernbench/mem"
 	"kernbench/tl"
+	"kernbench/tl/launch"
 )
 
 // Parts records a long program while it is used: the kernel of each rank goes on, in a coroutine
@@ -13,7 +14,7 @@ import (
 type Parts struct {
 	table
 	ctx  context.Context
-	l    *tl.Launch
+	l    *launch.Launch
 	opts Options
 	busy map[int]*part // by rank: kernels that have not ended
 	idle []*part
@@ -36,7 +37,7 @@ type part struct {
 	guard
 	of    *Parts
 	setup tl.Setup
-	group *tl.Group
+	group *launch.Group
 	room  int
 	yield func(struct{}) bool
 	next  func() (struct{}, bool)
@@ -47,7 +48,7 @@ type part struct {
 }
 
 // NewParts makes the parts of a launch whose program is long. Close must be called at the end.
-func NewParts(ctx context.Context, l *tl.Launch, o Options) *Parts {
+func NewParts(ctx context.Context, l *launch.Launch, o Options) *Parts {
 	return &Parts{table: newTable(), ctx: ctx, l: l, opts: o, busy: map[int]*part{}, Traffic: make([]tl.Traffic, l.World())}
 }
 

@@ -10,11 +10,12 @@ import (
 	"kernbench/fault"
 	"kernbench/program"
 	"kernbench/tl"
+	"kernbench/tl/launch"
 	"kernbench/unit"
 )
 
 // long is a launch of ranks that each do something else, so many times.
-func long(world, rounds int) *tl.Launch {
+func long(world, rounds int) *launch.Launch {
 	return ring(world, func(c *tl.Context, a tl.Args) {
 		for i := range rounds * (1 + c.Rank()%3) {
 			x := c.Load(mine(c, a).Slice(0, 8+(i+c.Rank())%24))

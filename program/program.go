@@ -6,6 +6,7 @@ import (
 	"kernbench/dtype"
 	"kernbench/mem"
 	"kernbench/tl"
+	"kernbench/tl/launch"
 )
 
 // Program is what the ranks of one launch do. Ranks that do the same share a Record.
@@ -105,7 +106,7 @@ func (o *Op) Accesses() bool {
 
 // LongestSends is, by rank, the length in bytes of the longest payload that it sends into each of
 // its rings; -1 where there is none.
-func (p *Program) LongestSends(l *tl.Launch) [][]int64 {
+func (p *Program) LongestSends(l *launch.Launch) [][]int64 {
 	if p.Long {
 		return p.Sends
 	}

@@ -10,6 +10,7 @@ import (
 	"kernbench/fault"
 	"kernbench/mem"
 	"kernbench/tl"
+	"kernbench/tl/launch"
 	"kernbench/unit"
 )
 
@@ -64,7 +65,7 @@ func Asks(in *tl.Instr) string {
 // RecordLaunch runs the kernel of each rank of a launch alone, to its end, and returns what they
 // do. It fails with a Refusal, with ErrBudget, with the fault of a kernel, or with the error of ctx.
 // Kernels get copies of use counters, so that nothing of the launch changes.
-func RecordLaunch(ctx context.Context, l *tl.Launch, o Options) (*Program, error) {
+func RecordLaunch(ctx context.Context, l *launch.Launch, o Options) (*Program, error) {
 	r := newRecorder(ctx, l, o)
 	for g := range l.Groups {
 		for i := range l.Groups[g].PEs {
@@ -97,12 +98,12 @@ func (r *recorder) allDiffer() bool {
 
 // Guess records a few ranks of a launch, and returns the program in which all do the same as the
 // first; nil if some differ or cannot be recorded. It holds once RecordLaunch has found the same.
-func Guess(ctx context.Context, l *tl.Launch, o Options) *Program {
+func Guess(ctx context.Context, l *launch.Launch, o Options) *Program {
 	o.Places, o.Parts = false, false
 	r := newRecorder(ctx, l, o)
 	first, last := &l.Groups[0], &l.Groups[len(l.Groups)-1]
 	for _, s := range [...]struct {
-		g *tl.Group
+		g *launch.Group
 		i int
 	}{{first, 0}, {first, len(first.PEs) / 2}, {last, min(1, len(last.PEs)-1)}, {last, len(last.PEs) - 1}} {
 		if err := r.rank(s.g, s.i); err != nil || len(r.records) > 1 {
@@ -131,7 +132,7 @@ func (p *Program) Same(guess *Program) bool {
 type recorder struct {
 	guard
 	table
-	l       *tl.Launch
+	l       *launch.Launch
 	setup   tl.Setup
 	records []Record
 	blocks  []Block
@@ -160,7 +161,7 @@ type branch struct {
 
 const none int32 = -1
 
-func newRecorder(ctx context.Context, l *tl.Launch, o Options) *recorder {
+func newRecorder(ctx context.Context, l *launch.Launch, o Options) *recorder {
 	if o.Budget == 0 {
 		o.Budget = DefaultBudget
 	}
@@ -174,7 +175,7 @@ func newRecorder(ctx context.Context, l *tl.Launch, o Options) *recorder {
 }
 
 // setupOf is what the kernels of a launch are recorded with, but for their ranks and their Core.
-func setupOf(l *tl.Launch, g *guard) tl.Setup {
+func setupOf(l *launch.Launch, g *guard) tl.Setup {
 	return tl.Setup{
 		Ring: &l.Ring, Addrs: l.Addrs, Scratch: l.Scratch, Watch: l.Watch, RecordLines: g.opts.Lines, Trial: true,
 		PEName: func() string {
@@ -187,7 +188,7 @@ func setupOf(l *tl.Launch, g *guard) tl.Setup {
 }
 
 // seat gives a setup its rank.
-func seat(s *tl.Setup, g *tl.Group, i int) {
+func seat(s *tl.Setup, g *launch.Group, i int) {
 	s.Rank, s.World, s.PE, s.PEsPerCube, s.Wiring = i, len(g.PEs), int(g.PEs[i]), g.PEsPerCube, &g.Wiring[i]
 }
 
@@ -197,7 +198,7 @@ func (r *recorder) program() *Program {
 }
 
 // rank records rank i of a group.
-func (r *recorder) rank(g *tl.Group, i int) error {
+func (r *recorder) rank(g *launch.Group, i int) error {
 	if err := r.cancelled(); err != nil {
 		return err
 	}
@@ -280,7 +281,7 @@ func (r *recorder) shorten() {
 }
 
 // check runs the kernel of rank i of a group without storing what it does.
-func (r *recorder) check(g *tl.Group, i int) error {
+func (r *recorder) check(g *launch.Group, i int) error {
 	k := &checker{guard: r.guard, sends: noSends(len(g.Wiring[i].Out))}
 	s := r.setup
 	s.Core = k

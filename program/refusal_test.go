@@ -12,10 +12,11 @@ import (
 	"kernbench/mem"
 	"kernbench/program"
 	"kernbench/tl"
+	"kernbench/tl/launch"
 )
 
 // windowed is a launch on a ring whose ranks share a window of words and data.
-func windowed(t *testing.T, k tl.Kernel) *tl.Launch {
+func windowed(t *testing.T, k tl.Kernel) *launch.Launch {
 	t.Helper()
 	l := ring(2, k)
 	team, err := mem.NewTeam("all", l.Groups[0].PEs)

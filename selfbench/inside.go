@@ -13,6 +13,7 @@ import (
 	"kernbench/machine"
 	"kernbench/mem"
 	"kernbench/tl"
+	"kernbench/tl/launch"
 	"kernbench/topology"
 	"kernbench/unit"
 )
@@ -145,13 +146,13 @@ func message(pes int) *work {
 }
 
 // pairs is a launch in which PEs 2k and 2k+1 send each other messages of a slot.
-func pairs(topo *conf.Topology, pes, rounds int) (*tl.Launch, error) {
+func pairs(topo *conf.Topology, pes, rounds int) (*launch.Launch, error) {
 	top, err := topology.Lookup("ring_1d")
 	if err != nil {
 		return nil, err
 	}
 	const elems = 128 // of 2 bytes: the message of a ring all-reduce of 64 KiB on 256 PEs
-	l := &tl.Launch{
+	l := &launch.Launch{
 		Name: "pairs", Addrs: &mem.Map{}, Scratch: topo.PE.TCM.Scratch,
 		Ring: tl.Ring{Slots: 4, SlotBytes: 4096, Space: mem.TCM, CreditBytes: 16, Strict: true},
 		Kernel: func(c *tl.Context, a tl.Args) {
@@ -167,7 +168,7 @@ func pairs(topo *conf.Topology, pes, rounds int) (*tl.Launch, error) {
 		if err != nil {
 			return nil, err
 		}
-		l.Groups = append(l.Groups, tl.Group{PEs: []int32{int32(pe), int32(pe + 1)}, PEsPerCube: 2, Wiring: w, Args: tl.Args{DType: dtype.F16}})
+		l.Groups = append(l.Groups, launch.Group{PEs: []int32{int32(pe), int32(pe + 1)}, PEsPerCube: 2, Wiring: w, Args: tl.Args{DType: dtype.F16}})
 	}
 	return l, nil
 }

@@ -12,6 +12,7 @@ import (
 	"kernbench/machine"
 	"kernbench/record/oplog"
 	"kernbench/tl"
+	"kernbench/tl/launch"
 )
 
 // empty is an executor that does nothing: what a launch takes on it is what its kernels take.
@@ -20,8 +21,8 @@ type empty struct{}
 func (empty) Data() *oplog.Log { return nil }
 func (empty) Close()           {}
 
-func (empty) Launch(ctx context.Context, l *tl.Launch) (*tl.Result, error) {
-	res := &tl.Result{}
+func (empty) Launch(ctx context.Context, l *launch.Launch) (*launch.Result, error) {
+	res := &launch.Result{}
 	for gi := range l.Groups {
 		g := &l.Groups[gi]
 		for i, pe := range g.PEs {

@@ -1,19 +1,9 @@
 package tl
 
-import (
-	"fmt"
-
-	"kernbench/unit"
-)
+import "fmt"
 
 // EngineQueues is the number of queues of a communication engine.
 const EngineQueues = 2
-
-// Engine is what launches with a communication engine for each PE need: one more core, which
-// performs tasks beside the programs that post them.
-type Engine struct {
-	Scratch unit.Bytes // of each task
-}
 
 // Task is work for the communication engine of a PE: a program. Tasks of one queue are
 // performed one after the other, in the order in which they were posted; queues go side by

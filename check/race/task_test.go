@@ -11,13 +11,14 @@ import (
 	"kernbench/mem"
 	"kernbench/record/history"
 	"kernbench/tl"
+	"kernbench/tl/launch"
 )
 
 // tasked is a device with a communication engine, a buffer, and a window over both devices.
 type tasked struct {
 	w    *mem.Window
 	pes  int
-	next []tl.Batch // one after the other, with the host between
+	next []launch.Batch // one after the other, with the host between
 }
 
 func newTasked(t *testing.T, pes int) *tasked {
@@ -37,14 +38,16 @@ func newTasked(t *testing.T, pes int) *tasked {
 }
 
 // batch queues what streams do until the host waits for them.
-func (d *tasked) batch(streams ...tl.Stream) {
+func (d *tasked) batch(streams ...launch.Stream) {
 	for i := range streams {
 		streams[i].ID = i
 	}
-	d.next = append(d.next, tl.Batch{Streams: streams, Addrs: &mem.Map{}, Scratch: 1 << 12, Engine: &tl.Engine{Scratch: 1 << 12}})
+	d.next = append(d.next, launch.Batch{Streams: streams, Addrs: &mem.Map{}, Scratch: 1 << 12, Engine: &launch.Engine{Scratch: 1 << 12}})
 }
 
-func on(pe int, ops ...tl.StreamOp) tl.Stream { return tl.Stream{PE: int32(pe), Rank: pe, Ops: ops} }
+func on(pe int, ops ...launch.StreamOp) launch.Stream {
+	return launch.Stream{PE: int32(pe), Rank: pe, Ops: ops}
+}
 
 // body is what a program or task does, with the words of its device.
 type body func(c *tl.Context, words tl.Signal)
@@ -53,8 +56,8 @@ func (d *tasked) kernel(k body) tl.Kernel {
 	return func(c *tl.Context, _ tl.Args) { k(c, c.Signals(d.w, "words")) }
 }
 
-func (d *tasked) launch(grid int, k body) tl.StreamOp {
-	return tl.StreamOp{Kind: tl.StreamLaunch, Line: "host.go:1", Launch: &tl.GridLaunch{
+func (d *tasked) launch(grid int, k body) launch.StreamOp {
+	return launch.StreamOp{Kind: launch.StreamLaunch, Line: "host.go:1", Launch: &launch.GridLaunch{
 		Name: "work", World: d.pes, Grid: grid, Resident: grid, Kernel: d.kernel(k),
 	}}
 }
@@ -108,9 +111,9 @@ func sides(h *race.Hazard) string {
 }
 
 func TestTasks(t *testing.T) {
-	copies := func() tl.StreamOp {
-		return tl.StreamOp{
-			Kind: tl.StreamCopy, Line: "host.go:2", Type: dtype.I32, Rows: 1, Bytes: 16, Dst: mem.At(mem.HBM, 0, 0), Src: mem.At(mem.HBM, 1, 0),
+	copies := func() launch.StreamOp {
+		return launch.StreamOp{
+			Kind: launch.StreamCopy, Line: "host.go:2", Type: dtype.I32, Rows: 1, Bytes: 16, Dst: mem.At(mem.HBM, 0, 0), Src: mem.At(mem.HBM, 1, 0),
 		}
 	}
 	for _, c := range []struct {
@@ -236,9 +239,9 @@ func TestTasks(t *testing.T) {
 			d.batch(on(0, d.launch(1, func(c *tl.Context, words tl.Signal) { d.post(c, 0, reads) })), on(0, copies()))
 		}, "read of task 0 of the communication engine of rank 0, write of stream 1 of rank 0", "an event after the launch that posts the task, which the other stream awaits (a join), between "},
 		{"a copy after an event after the launch", func(d *tasked) {
-			e := &tl.Event{Name: "done"}
-			d.batch(on(0, d.launch(1, func(c *tl.Context, words tl.Signal) { d.post(c, 0, reads) }), tl.StreamOp{Kind: tl.StreamRecord, Event: e}),
-				on(0, tl.StreamOp{Kind: tl.StreamAwait, Event: e}, copies()))
+			e := &launch.Event{Name: "done"}
+			d.batch(on(0, d.launch(1, func(c *tl.Context, words tl.Signal) { d.post(c, 0, reads) }), launch.StreamOp{Kind: launch.StreamRecord, Event: e}),
+				on(0, launch.StreamOp{Kind: launch.StreamAwait, Event: e}, copies()))
 		}, "", ""},
 		{"batches", func(d *tasked) {
 			for range 3 {
@@ -258,7 +261,7 @@ func TestTasks(t *testing.T) {
 			})))
 		}, "", ""},
 		{"tasks of two devices", func(d *tasked) {
-			one := func(pe int, k body) tl.Stream {
+			one := func(pe int, k body) launch.Stream {
 				return on(pe, d.launch(1, func(c *tl.Context, words tl.Signal) { d.post(c, 0, k) }))
 			}
 			d.batch(one(0, reads), one(1, writes))
@@ -352,9 +355,9 @@ func TestClassOfTasks(t *testing.T) {
 				on(0, d.launch(1, func(c *tl.Context, _ tl.Signal) { d.post(c, 0, reads) })))
 		}, 2},
 		{"of two streams, one after the other", func(d *tasked) {
-			e := &tl.Event{Name: "done"}
+			e := &launch.Event{Name: "done"}
 			post := d.launch(1, func(c *tl.Context, _ tl.Signal) { d.post(c, 0, writes) })
-			d.batch(on(0, post, tl.StreamOp{Kind: tl.StreamRecord, Event: e}), on(0, tl.StreamOp{Kind: tl.StreamAwait, Event: e}, post))
+			d.batch(on(0, post, launch.StreamOp{Kind: launch.StreamRecord, Event: e}), on(0, launch.StreamOp{Kind: launch.StreamAwait, Event: e}, post))
 		}, 0},
 		{"of two devices", func(d *tasked) {
 			d.batch(on(0, d.launch(1, func(c *tl.Context, _ tl.Signal) { d.post(c, 0, writes) })),

@@ -11,6 +11,7 @@ import (
 	"kernbench/mem"
 	"kernbench/record/history"
 	"kernbench/tl"
+	"kernbench/tl/launch"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -236,9 +237,9 @@ func TestAccountOfRings(t *testing.T) {
 func TestAccountOfStreams(t *testing.T) {
 	a := newTold()
 	d := newDevices(t, 2)
-	e := &tl.Event{Name: "ready"}
+	e := &launch.Event{Name: "ready"}
 	d.on(0, copied(1, 0, 0, 1, 2), record(e), d.write(1, 0, 5))
-	d.on(1, await(&tl.Event{Name: "long ago", Happened: true}), await(e), d.wait(1, 0, tl.EQ, 5), d.launch(1, 2, 1, func(c *tl.Context, flags tl.Signal) {
+	d.on(1, await(&launch.Event{Name: "long ago", Happened: true}), await(e), d.wait(1, 0, tl.EQ, 5), d.launch(1, 2, 1, func(c *tl.Context, flags tl.Signal) {
 		c.Notify(flags.At(1), 0, tl.SignalAdd, 1)
 	}))
 	if _, err := mock.New(mock.Options{Data: d.log, History: a.log}).RunStreams(t.Context(), &d.b); err != nil {

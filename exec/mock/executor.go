@@ -12,6 +12,7 @@ import (
 	"kernbench/record/oplog"
 	"kernbench/record/trace"
 	"kernbench/tl"
+	"kernbench/tl/launch"
 )
 
 // Options of an Executor.
@@ -49,14 +50,14 @@ func (e *Executor) Close() {}
 type run struct {
 	ctx     context.Context
 	opts    *Options
-	launch  *tl.Launch // of streams: one without groups
-	batch   *batch     // of streams, or nil
+	launch  *launch.Launch // of streams: one without groups
+	batch   *batch         // of streams, or nil
 	log     *oplog.Log
 	history *history.Log
 	private bool    // no rank has shared memory so far: its account is held back, or dropped
 	ranks   []*rank // of all groups
 	rings   []*ring
-	result  tl.Result
+	result  launch.Result
 	failed  error // the first fault
 	hung    bool
 
@@ -74,7 +75,7 @@ type run struct {
 }
 
 // begin makes a run.
-func (e *Executor) begin(ctx context.Context, l *tl.Launch) *run {
+func (e *Executor) begin(ctx context.Context, l *launch.Launch) *run {
 	e.runs++
 	return &run{
 		ctx: ctx, opts: &e.opts, launch: l, log: e.opts.Data, history: e.opts.History,
@@ -84,7 +85,7 @@ func (e *Executor) begin(ctx context.Context, l *tl.Launch) *run {
 
 // Launch runs a kernel to its end on all groups. The first fault of a kernel, in the
 // order in which ranks run, ends it.
-func (e *Executor) Launch(ctx context.Context, l *tl.Launch) (*tl.Result, error) {
+func (e *Executor) Launch(ctx context.Context, l *launch.Launch) (*launch.Result, error) {
 	if err := l.Validate(); err != nil {
 		return nil, err
 	}
@@ -115,7 +116,7 @@ func (e *Executor) Launch(ctx context.Context, l *tl.Launch) (*tl.Result, error)
 }
 
 // finish hands over what the log still holds.
-func (x *run) finish() (*tl.Result, error) {
+func (x *run) finish() (*launch.Result, error) {
 	if x.log != nil {
 		if err := x.log.Flush(); err != nil {
 			return nil, err

@@ -6,14 +6,15 @@ import (
 	"kernbench/mem"
 	"kernbench/record/history"
 	"kernbench/tl"
+	"kernbench/tl/launch"
 )
 
 // grid is the launch that a stream is at.
 type grid struct {
-	*tl.GridLaunch // nil: none
-	started        int
-	ended          int
-	resident       []*rank // those that have started and not ended
+	*launch.GridLaunch // nil: none
+	started            int
+	ended              int
+	resident           []*rank // those that have started and not ended
 
 	tasks int                    // posted by programs and not ended
 	last  [tl.EngineQueues]*task // the last that they have posted to each queue; nil: none
@@ -26,7 +27,7 @@ func offset(k int, pitch int64) mem.Addr { return mem.Addr(int64(k) * pitch) }
 
 // launch starts a kernel, or a group launch when all its members are there, and ends when all
 // programs have, and all tasks that they have posted.
-func (s *stream) launch(op *tl.StreamOp) progress {
+func (s *stream) launch(op *launch.StreamOp) progress {
 	l := op.Launch
 	switch {
 	case s.grid.GridLaunch != nil && s.grid.left() == 0:

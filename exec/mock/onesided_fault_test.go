@@ -14,6 +14,7 @@ import (
 	"kernbench/mem"
 	"kernbench/record/oplog"
 	"kernbench/tl"
+	"kernbench/tl/launch"
 )
 
 // What a kernel can do wrong with windows ends the launch with an error of its type, under
@@ -179,8 +180,8 @@ func TestFailedLaunchLeavesNoValues(t *testing.T) {
 		tm := team(t, 0, 0, 1, 2)
 		w := mem.NewWindow("w", tm, layout(t, 4, 1), 0)
 		e := mock.New(mock.Options{Data: log, Seed: seed, Order: mem.Ordering(seed % 4)})
-		_, err := e.Launch(t.Context(), &tl.Launch{
-			Groups: []tl.Group{{PEs: tm.PEs, Wiring: make([]tl.Wiring, 3)}},
+		_, err := e.Launch(t.Context(), &launch.Launch{
+			Groups: []launch.Group{{PEs: tm.PEs, Wiring: make([]tl.Wiring, 3)}},
 			Ring:   tl.Ring{Slots: 1, SlotBytes: 8, Space: mem.TCM}, Addrs: &mem.Map{}, Scratch: 1 << 16,
 			Kernel: func(c *tl.Context, a tl.Args) {
 				data := c.Data(w, "data")

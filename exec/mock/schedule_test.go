@@ -10,6 +10,7 @@ import (
 	"kernbench/kerneltest"
 	"kernbench/mem"
 	"kernbench/tl"
+	"kernbench/tl/launch"
 
 	"pgregory.net/rapid"
 )
@@ -62,9 +63,9 @@ func TestSchedulesAreDeterministic(t *testing.T) {
 
 // Launches of one executor have schedules of their own.
 func TestLaunchesDiffer(t *testing.T) {
-	l := &tl.Launch{Ring: tl.Ring{Slots: 1, SlotBytes: 8, Space: mem.TCM}, Addrs: &mem.Map{}, Scratch: 1 << 10}
-	g := tl.Group{PEs: []int32{0, 1, 2, 3}, PEsPerCube: 4, Wiring: make([]tl.Wiring, 4)}
-	l.Groups = []tl.Group{g}
+	l := &launch.Launch{Ring: tl.Ring{Slots: 1, SlotBytes: 8, Space: mem.TCM}, Addrs: &mem.Map{}, Scratch: 1 << 10}
+	g := launch.Group{PEs: []int32{0, 1, 2, 3}, PEsPerCube: 4, Wiring: make([]tl.Wiring, 4)}
+	l.Groups = []launch.Group{g}
 	tm := team(t, 0, g.PEs...)
 	w := mem.NewWindow("w", tm, layout(t, 1, 1), 0)
 	var order []int

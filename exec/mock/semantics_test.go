@@ -15,6 +15,7 @@ import (
 	"kernbench/mem"
 	"kernbench/record/oplog"
 	"kernbench/tl"
+	"kernbench/tl/launch"
 	"kernbench/topology"
 )
 
@@ -266,7 +267,7 @@ func TestGroups(t *testing.T) {
 	}
 	log := oplog.New(oplog.Options{Inline: true})
 	defer log.Close()
-	l := &tl.Launch{
+	l := &launch.Launch{
 		Name: "groups", Addrs: &mem.Map{}, Scratch: 1 << 10,
 		Ring: tl.Ring{Slots: 2, SlotBytes: 64, Space: mem.TCM, Strict: true},
 		Kernel: func(c *tl.Context, a tl.Args) {
@@ -276,7 +277,7 @@ func TestGroups(t *testing.T) {
 		},
 	}
 	for g := range 2 {
-		gr := tl.Group{PEsPerCube: 2, Wiring: wiring, Args: tl.Args{DType: dtype.I32, NElem: 1}}
+		gr := launch.Group{PEsPerCube: 2, Wiring: wiring, Args: tl.Args{DType: dtype.I32, NElem: 1}}
 		for r := range 2 {
 			pe := 2*g + r
 			at := mem.At(mem.HBM, pe, 0)
@@ -313,10 +314,10 @@ func TestWithoutData(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := &tl.Launch{
+	l := &launch.Launch{
 		Name: "timing", Addrs: &mem.Map{}, Scratch: 1 << 10,
 		Ring:   tl.Ring{Slots: 2, SlotBytes: 8, Space: mem.TCM, Strict: true},
-		Groups: []tl.Group{{PEs: []int32{0, 1, 2, 3}, PEsPerCube: 4, Wiring: wiring, Args: tl.Args{DType: dtype.F16, NElem: 9, Shards: make([]mem.Addr, 4)}}},
+		Groups: []launch.Group{{PEs: []int32{0, 1, 2, 3}, PEsPerCube: 4, Wiring: wiring, Args: tl.Args{DType: dtype.F16, NElem: 9, Shards: make([]mem.Addr, 4)}}},
 		Kernel: func(c *tl.Context, a tl.Args) {
 			m := c.Ref(mem.At(mem.HBM, c.Rank(), 0), tl.Dims(a.NElem), a.DType)
 			x := c.Load(m)

@@ -5,6 +5,7 @@ import (
 
 	"kernbench/fault"
 	"kernbench/tl"
+	"kernbench/tl/launch"
 )
 
 // stall explains why streams cannot go on.
@@ -62,12 +63,12 @@ func (s *stream) describe() fault.Blocked {
 	peers := s.run.living(s, nil)
 	b := fault.Blocked{Peers: peers}
 	switch op.Kind {
-	case tl.StreamAwait:
+	case launch.StreamAwait:
 		b.Word = "event " + op.Event.Name
-	case tl.StreamLaunch:
+	case launch.StreamLaunch:
 		g := op.Launch.Gang
 		b.Word = g.Waits(len(s.run.batch.gangs[g]))
-	case tl.StreamWait:
+	case launch.StreamWait:
 		b = (&tl.Instr{Op: tl.OpWaitWord, Side: &s.side}).WaitsForWord(s.PE, peers)
 	}
 	b.Place, b.Of = s.place(op), s.Name()

@@ -7,16 +7,17 @@ import (
 	"kernbench/record/history"
 	"kernbench/record/oplog"
 	"kernbench/tl"
+	"kernbench/tl/launch"
 )
 
 // batch is what a run of streams has besides.
 type batch struct {
 	streams []*stream
-	events  map[*tl.Event]*event
-	gangs   map[*tl.Gang][]*stream // that have come to their launch of it
+	events  map[*launch.Event]*event
+	gangs   map[*launch.Gang][]*stream // that have come to their launch of it
 
-	engine  *tl.Engine // nil: there are none
-	engines []*engine  // of the PEs, in the order of the streams
+	engine  *launch.Engine // nil: there are none
+	engines []*engine      // of the PEs, in the order of the streams
 	byPE    map[int32]*engine
 }
 
@@ -30,7 +31,7 @@ type event struct {
 // stream is a queue of operations. It takes turns as ranks do.
 type stream struct {
 	standing
-	*tl.Stream
+	*launch.Stream
 	run     *run
 	agent   history.Agent
 	at      int         // operation under way
@@ -51,12 +52,12 @@ const (
 
 // RunStreams lets all streams do what is queued, side by side, and returns when everything
 // has come to rest. The first fault ends it.
-func (e *Executor) RunStreams(ctx context.Context, b *tl.Batch) (*tl.Result, error) {
+func (e *Executor) RunStreams(ctx context.Context, b *launch.Batch) (*launch.Result, error) {
 	if err := b.Validate(); err != nil {
 		return nil, err
 	}
-	x := e.begin(ctx, &tl.Launch{Name: "streams", Addrs: b.Addrs, Scratch: b.Scratch, Ring: tl.Ring{Slots: 1, SlotBytes: 8}, Watch: b.Watch})
-	x.batch = &batch{events: map[*tl.Event]*event{}, gangs: map[*tl.Gang][]*stream{}}
+	x := e.begin(ctx, &launch.Launch{Name: "streams", Addrs: b.Addrs, Scratch: b.Scratch, Ring: tl.Ring{Slots: 1, SlotBytes: 8}, Watch: b.Watch})
+	x.batch = &batch{events: map[*launch.Event]*event{}, gangs: map[*launch.Gang][]*stream{}}
 	for i := range b.Streams {
 		s := &stream{Stream: &b.Streams[i], run: x}
 		if x.history != nil {
@@ -105,30 +106,30 @@ func (s *stream) turn() {
 }
 
 // do goes on with an operation.
-func (s *stream) do(op *tl.StreamOp) (progress, error) {
+func (s *stream) do(op *launch.StreamOp) (progress, error) {
 	switch op.Kind {
-	case tl.StreamCopy:
+	case launch.StreamCopy:
 		return s.copy(op)
-	case tl.StreamLaunch:
+	case launch.StreamLaunch:
 		return s.launch(op), nil
-	case tl.StreamRecord:
+	case launch.StreamRecord:
 		s.record(op)
-	case tl.StreamAwait:
+	case launch.StreamAwait:
 		return s.await(op), nil
-	case tl.StreamWait, tl.StreamWrite:
+	case launch.StreamWait, launch.StreamWrite:
 		return s.word(op)
 	}
 	return ended, nil
 }
 
 // place is that of an operation.
-func (s *stream) place(op *tl.StreamOp) fault.Place {
+func (s *stream) place(op *launch.StreamOp) fault.Place {
 	return fault.Place{Rank: s.Rank, Op: op.Kind.String(), Line: op.Line}
 }
 
 // copy moves memory to memory. In random schedules others may come between its reading and
 // its writing.
-func (s *stream) copy(op *tl.StreamOp) (progress, error) {
+func (s *stream) copy(op *launch.StreamOp) (progress, error) {
 	x := s.run
 	if log := x.log; log != nil {
 		n := int(op.Bytes) / op.Type.Size()
@@ -155,7 +156,7 @@ func (s *stream) copy(op *tl.StreamOp) (progress, error) {
 }
 
 // record marks an event as having happened.
-func (s *stream) record(op *tl.StreamOp) {
+func (s *stream) record(op *launch.StreamOp) {
 	x := s.run
 	e := x.event(op.Event)
 	op.Event.Happened, e.marked = true, true
@@ -169,7 +170,7 @@ func (s *stream) record(op *tl.StreamOp) {
 }
 
 // await waits for an event. What was recorded in an earlier run came before this one.
-func (s *stream) await(op *tl.StreamOp) progress {
+func (s *stream) await(op *launch.StreamOp) progress {
 	x := s.run
 	e := x.event(op.Event)
 	if !op.Event.Happened {
@@ -183,7 +184,7 @@ func (s *stream) await(op *tl.StreamOp) progress {
 }
 
 // event is what this run knows of an event.
-func (x *run) event(e *tl.Event) *event {
+func (x *run) event(e *launch.Event) *event {
 	v := x.batch.events[e]
 	if v == nil {
 		v = &event{}
@@ -196,13 +197,13 @@ func (x *run) event(e *tl.Event) *event {
 }
 
 // word writes a word or waits for one.
-func (s *stream) word(op *tl.StreamOp) (progress, error) {
+func (s *stream) word(op *launch.StreamOp) (progress, error) {
 	x := s.run
 	if err := op.CheckWord(s.place(op)); err != nil {
 		return ended, err
 	}
 	s.side = op.Side()
-	if op.Kind == tl.StreamWrite {
+	if op.Kind == launch.StreamWrite {
 		if x.history != nil {
 			s.tell(op, history.Notification(&s.side))
 		}
@@ -220,7 +221,7 @@ func (s *stream) word(op *tl.StreamOp) (progress, error) {
 }
 
 // tell adds a record of what a stream does.
-func (s *stream) tell(op *tl.StreamOp, rec history.Record) {
+func (s *stream) tell(op *launch.StreamOp, rec history.Record) {
 	rec.Agent, rec.Call, rec.Line = s.agent, op.Kind.String(), op.Line
 	s.run.history.Add(rec)
 }

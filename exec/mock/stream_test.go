@@ -15,6 +15,7 @@ import (
 	"kernbench/mem"
 	"kernbench/record/oplog"
 	"kernbench/tl"
+	"kernbench/tl/launch"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -24,11 +25,11 @@ type devices struct {
 	t   testing.TB
 	log *oplog.Log
 	w   *mem.Window
-	b   tl.Batch
+	b   launch.Batch
 }
 
 func newDevices(t testing.TB, n int) *devices {
-	d := &devices{t: t, log: oplog.New(oplog.Options{Inline: true}), b: tl.Batch{Addrs: &mem.Map{}, Scratch: 1 << 16}}
+	d := &devices{t: t, log: oplog.New(oplog.Options{Inline: true}), b: launch.Batch{Addrs: &mem.Map{}, Scratch: 1 << 16}}
 	t.Cleanup(d.log.Close)
 	pes := make([]int32, n)
 	for pe := range n {
@@ -48,11 +49,11 @@ func newDevices(t testing.TB, n int) *devices {
 }
 
 // on queues operations on a new stream of a device.
-func (d *devices) on(pe int, ops ...tl.StreamOp) {
-	d.b.Streams = append(d.b.Streams, tl.Stream{ID: len(d.b.Streams), PE: int32(pe), Rank: pe, Ops: ops})
+func (d *devices) on(pe int, ops ...launch.StreamOp) {
+	d.b.Streams = append(d.b.Streams, launch.Stream{ID: len(d.b.Streams), PE: int32(pe), Rank: pe, Ops: ops})
 }
 
-func (d *devices) run(seed uint64) (*tl.Result, error) {
+func (d *devices) run(seed uint64) (*launch.Result, error) {
 	return mock.New(mock.Options{Data: d.log, Seed: seed, RecordLines: true}).RunStreams(d.t.Context(), &d.b)
 }
 
@@ -72,38 +73,38 @@ func (d *devices) vector(pe int) []int64 {
 func (d *devices) word(pe, i int) int64 { return d.w.Words(pe)[i] }
 
 // copied is a copy of n elements from element i of one device to element k of another.
-func copied(to, k, from, i, n int) tl.StreamOp {
-	return tl.StreamOp{
-		Kind: tl.StreamCopy, Line: "host.go:1", Type: dtype.I32, Rows: 1, Bytes: int64(4 * n),
+func copied(to, k, from, i, n int) launch.StreamOp {
+	return launch.StreamOp{
+		Kind: launch.StreamCopy, Line: "host.go:1", Type: dtype.I32, Rows: 1, Bytes: int64(4 * n),
 		Dst: mem.At(mem.HBM, to, int64(4*k)), Src: mem.At(mem.HBM, from, int64(4*i)),
 	}
 }
 
-func record(e *tl.Event) tl.StreamOp {
-	return tl.StreamOp{Kind: tl.StreamRecord, Line: "host.go:2", Event: e}
+func record(e *launch.Event) launch.StreamOp {
+	return launch.StreamOp{Kind: launch.StreamRecord, Line: "host.go:2", Event: e}
 }
-func await(e *tl.Event) tl.StreamOp {
-	return tl.StreamOp{Kind: tl.StreamAwait, Line: "host.go:3", Event: e}
-}
-
-func (d *devices) write(peer, word int, v int64) tl.StreamOp {
-	return tl.StreamOp{Kind: tl.StreamWrite, Line: "host.go:4", Win: d.w, Peer: peer, Word: int32(word), Value: v}
+func await(e *launch.Event) launch.StreamOp {
+	return launch.StreamOp{Kind: launch.StreamAwait, Line: "host.go:3", Event: e}
 }
 
-func (d *devices) wait(peer, word int, cmp tl.Cmp, v int64) tl.StreamOp {
-	return tl.StreamOp{Kind: tl.StreamWait, Line: "host.go:5", Win: d.w, Peer: peer, Word: int32(word), Cmp: cmp, Value: v}
+func (d *devices) write(peer, word int, v int64) launch.StreamOp {
+	return launch.StreamOp{Kind: launch.StreamWrite, Line: "host.go:4", Win: d.w, Peer: peer, Word: int32(word), Value: v}
+}
+
+func (d *devices) wait(peer, word int, cmp tl.Cmp, v int64) launch.StreamOp {
+	return launch.StreamOp{Kind: launch.StreamWait, Line: "host.go:5", Win: d.w, Peer: peer, Word: int32(word), Cmp: cmp, Value: v}
 }
 
 // launch is a grid of programs on the device that it is queued on.
-func (d *devices) launch(rank, grid, resident int, k func(c *tl.Context, flags tl.Signal)) tl.StreamOp {
-	return tl.StreamOp{Kind: tl.StreamLaunch, Line: "host.go:6", Launch: &tl.GridLaunch{
+func (d *devices) launch(rank, grid, resident int, k func(c *tl.Context, flags tl.Signal)) launch.StreamOp {
+	return launch.StreamOp{Kind: launch.StreamLaunch, Line: "host.go:6", Launch: &launch.GridLaunch{
 		Name: "work", Rank: rank, World: d.w.Team.Size(), Grid: grid, Resident: resident,
 		Kernel: func(c *tl.Context, a tl.Args) { k(c, c.Signals(d.w, "flags")) },
 	}}
 }
 
 // everySeed runs batches that have one outcome, in order and under many schedules.
-func everySeed(t *testing.T, n int, batch func(d *devices), check func(d *devices, r *tl.Result)) {
+func everySeed(t *testing.T, n int, batch func(d *devices), check func(d *devices, r *launch.Result)) {
 	t.Helper()
 	for seed := range uint64(40) {
 		d := newDevices(t, n)
@@ -123,7 +124,7 @@ func TestStreamCopies(t *testing.T) {
 		rows := copied(1, 1, 0, 0, 2) // two elements of each row of 4 into a column of rows of 5
 		rows.Rows, rows.SrcPitch, rows.DstPitch = 3, 16, 20
 		d.on(0, rows, copied(0, 15, 1, 1, 1)) // the second sees the first
-	}, func(d *devices, r *tl.Result) {
+	}, func(d *devices, r *launch.Result) {
 		if got, want := d.vector(1), []int64{100, 0, 1, 103, 104, 105, 4, 5, 108, 109, 110, 8, 9, 113, 114, 115}; !slices.Equal(got, want) {
 			t.Errorf("%v, want %v", got, want)
 		}
@@ -142,13 +143,13 @@ func TestStreamEvents(t *testing.T) {
 	orders := map[string]bool{}
 	everySeed(t, 2, func(d *devices) {
 		order = nil
-		e, before := &tl.Event{Name: "ready"}, &tl.Event{Name: "before", Happened: true}
-		note := func(s string) tl.StreamOp {
+		e, before := &launch.Event{Name: "ready"}, &launch.Event{Name: "before", Happened: true}
+		note := func(s string) launch.StreamOp {
 			return d.launch(0, 1, 1, func(*tl.Context, tl.Signal) { order = append(order, s) })
 		}
 		d.on(0, await(before), note("first"), copied(0, 0, 1, 7, 1), record(e), note("after"))
 		d.on(1, note("beside"), await(e), copied(1, 0, 0, 0, 1), note("last"))
-	}, func(d *devices, r *tl.Result) {
+	}, func(d *devices, r *launch.Result) {
 		if got := d.vector(1)[0]; got != 107 {
 			t.Errorf("the copy after the event brought %d", got)
 		}
@@ -188,7 +189,7 @@ func TestGrids(t *testing.T) {
 				}
 				c.WaitUntil(flags.At(0), tl.EQ, 40) // the grid is complete
 			}))
-		}, func(d *devices, r *tl.Result) {
+		}, func(d *devices, r *launch.Result) {
 			if d.word(1, 0) != 40 || d.word(0, 1) != 28 {
 				t.Errorf("%d resident: words %d and %d", resident, d.word(1, 0), d.word(0, 1))
 			}
@@ -206,7 +207,7 @@ func TestGrids(t *testing.T) {
 // A group launch starts when all its streams have come to it, and none before.
 func TestGangs(t *testing.T) {
 	everySeed(t, 3, func(d *devices) {
-		gang := &tl.Gang{Members: 3}
+		gang := &launch.Gang{Members: 3}
 		came := 0
 		for pe := range 3 {
 			arrive := d.launch(pe, 1, 1, func(*tl.Context, tl.Signal) { came++ })
@@ -222,7 +223,7 @@ func TestGangs(t *testing.T) {
 			meet.Launch.Gang = gang
 			d.on(pe, arrive, meet)
 		}
-	}, func(d *devices, r *tl.Result) {
+	}, func(d *devices, r *launch.Result) {
 		if len(r.Traffic) != 3 || r.Traffic[2].Rank != 2 || r.Traffic[2].Notifies != 6 {
 			t.Errorf("traffic %+v", r.Traffic)
 		}
@@ -238,7 +239,7 @@ func TestStreamWords(t *testing.T) {
 			c.WaitUntil(flags.At(3), tl.LT, 0)
 			c.Notify(flags.At(3), 0, tl.SignalSet, 9)
 		}), d.wait(0, 3, tl.EQ, 9), copied(0, 0, 1, 0, 1))
-	}, func(d *devices, r *tl.Result) {
+	}, func(d *devices, r *launch.Result) {
 		if a, b := d.vector(0)[0], d.vector(1)[0]; a != 5 || b != 5 {
 			t.Errorf("copied %d and %d", a, b)
 		}
@@ -322,7 +323,7 @@ func TestStalls(t *testing.T) {
 			"waits for w.flags[0] >= 3, which is 0",
 		}, 1},
 		{"an event that is never recorded", func(d *devices) {
-			e := &tl.Event{Name: "ready"}
+			e := &launch.Event{Name: "ready"}
 			d.on(0, await(e), copied(0, 0, 1, 0, 1))
 			d.on(1, d.wait(0, 1, tl.NE, 0), record(e))
 		}, []string{
@@ -331,12 +332,12 @@ func TestStalls(t *testing.T) {
 			"stream 1 of rank 1 wait_value at host.go:5: waits for w.flags[1] of rank 0 != 0, which is 0",
 		}, 2},
 		{"events in a circle", func(d *devices) {
-			a, b := &tl.Event{Name: "a"}, &tl.Event{Name: "b"}
+			a, b := &launch.Event{Name: "a"}, &launch.Event{Name: "b"}
 			d.on(0, await(a), record(b))
 			d.on(1, await(b), record(a))
 		}, []string{"try: record every event on a stream that does not wait for the one that awaits it"}, 2},
 		{"a group that is not complete", func(d *devices) {
-			gang, e := &tl.Gang{Members: 2}, &tl.Event{Name: "done"}
+			gang, e := &launch.Gang{Members: 2}, &launch.Event{Name: "done"}
 			first, second := d.launch(0, 1, 1, ring), d.launch(1, 1, 1, ring)
 			first.Launch.Gang, second.Launch.Gang = gang, gang
 			d.on(0, first, record(e))
@@ -391,7 +392,7 @@ func TestStreamFaults(t *testing.T) {
 		{"a fault of a program", func(d *devices) {
 			d.on(1, d.launch(1, 2, 1, func(c *tl.Context, flags tl.Signal) { c.Notify(flags.At(4), 0, tl.SignalSet, 1) }))
 		}, "rank 1 notify at mock/stream_test.go:"},
-		{"a batch that nobody can run", func(d *devices) { d.on(0, tl.StreamOp{Kind: tl.StreamLaunch}) }, "stream 0 of rank 0, operation 0 (launch): no kernel"},
+		{"a batch that nobody can run", func(d *devices) { d.on(0, launch.StreamOp{Kind: launch.StreamLaunch}) }, "stream 0 of rank 0, operation 0 (launch): no kernel"},
 	}
 	for _, tt := range tests {
 		for seed := range uint64(3) {

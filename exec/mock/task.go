@@ -3,6 +3,7 @@ package mock
 import (
 	"kernbench/record/history"
 	"kernbench/tl"
+	"kernbench/tl/launch"
 )
 
 // engine is the communication engine of a PE.
@@ -34,7 +35,7 @@ type task struct {
 }
 
 // engines makes the communication engine of each PE, where the batch has them.
-func (x *run) engines(b *tl.Batch) {
+func (x *run) engines(b *launch.Batch) {
 	if b.Engine == nil {
 		return
 	}
@@ -158,7 +159,7 @@ func (r *rank) awaitTask(in *tl.Instr) {
 
 // accountTasks says that the stream goes on after the tasks that its launch has posted. Who
 // comes after the last task of a queue comes after all before it.
-func (s *stream) accountTasks(op *tl.StreamOp) {
+func (s *stream) accountTasks(op *launch.StreamOp) {
 	if s.run.history == nil {
 		return
 	}

@@ -10,6 +10,7 @@ import (
 	"kernbench/exec/mock"
 	"kernbench/mem"
 	"kernbench/tl"
+	"kernbench/tl/launch"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -98,7 +99,7 @@ func TestTurnsOfTasks(t *testing.T) {
 				c.Post(sum(2))
 			}))
 		}
-	}, func(d *devices, r *tl.Result) {
+	}, func(d *devices, r *launch.Result) {
 		turns, err := d.log.TakeTurns()
 		if err != nil || len(turns) != 4 {
 			t.Fatalf("%d turns, %v", len(turns), err)

@@ -14,12 +14,13 @@ import (
 	"kernbench/fault"
 	"kernbench/mem"
 	"kernbench/tl"
+	"kernbench/tl/launch"
 
 	"github.com/google/go-cmp/cmp"
 )
 
 // engines gives each device a communication engine.
-func (d *devices) engines() { d.b.Engine = &tl.Engine{Scratch: 1 << 10} }
+func (d *devices) engines() { d.b.Engine = &launch.Engine{Scratch: 1 << 10} }
 
 // task is one for the communication engine, of rank 1 in a world of 7.
 func (d *devices) task(name string, queue int, k func(c *tl.Context, flags tl.Signal)) *tl.Task {
@@ -71,7 +72,7 @@ func TestTasksInOrder(t *testing.T) {
 			order = append(order, "next launch")
 			c.WaitUntil(flags.At(1), tl.EQ, 0)
 		}))
-	}, func(d *devices, r *tl.Result) {
+	}, func(d *devices, r *launch.Result) {
 		if want := []string{"0", "1", "2", "next launch"}; !slices.Equal(order, want) {
 			t.Errorf("ran in the order %v, want %v", order, want)
 		}
@@ -105,7 +106,7 @@ func TestQueuesInterleave(t *testing.T) {
 			}
 			order = append(order, "program")
 		}))
-	}, func(d *devices, r *tl.Result) {
+	}, func(d *devices, r *launch.Result) {
 		if len(order) != 3 || slices.Index(order, "tells") > slices.Index(order, "waits") {
 			t.Errorf("ran in the order %v", order)
 		}
@@ -137,7 +138,7 @@ func TestAwaitTask(t *testing.T) {
 			c.Store(element(c, 0, 4), c.Load(element(c, 0, 4)))
 			c.Await(first) // over long since
 		}))
-	}, func(d *devices, r *tl.Result) {
+	}, func(d *devices, r *launch.Result) {
 		v := d.vector(0)
 		if v[3] != 42 || v[4] != 8 || v[5] != 4 && v[5] != 8 {
 			t.Errorf("the program left %v", v)
@@ -173,7 +174,7 @@ func TestProgramsPost(t *testing.T) {
 				}))
 			}
 		}
-	}, func(d *devices, r *tl.Result) {
+	}, func(d *devices, r *launch.Result) {
 		if d.word(0, 1) != 8 || d.word(1, 1) != 8 {
 			t.Errorf("%d and %d tasks have told, want 8", d.word(0, 1), d.word(1, 1))
 		}
@@ -197,7 +198,7 @@ func TestTaskPolls(t *testing.T) {
 			c.Notify(flags.At(0), 0, tl.SignalAdd, 1)
 			c.Await(h)
 		}))
-	}, func(d *devices, r *tl.Result) {})
+	}, func(d *devices, r *launch.Result) {})
 }
 
 // Tasks that have ended hold no values.

@@ -8,10 +8,11 @@ import (
 	"kernbench/exec/sim"
 	"kernbench/mem"
 	"kernbench/tl"
+	"kernbench/tl/launch"
 )
 
 // allocations of one launch on an executor that has run before.
-func allocations(t *testing.T, e *sim.Executor, l *tl.Launch) float64 {
+func allocations(t *testing.T, e *sim.Executor, l *launch.Launch) float64 {
 	t.Helper()
 	launch := func() {
 		if _, err := e.Launch(t.Context(), l); err != nil {

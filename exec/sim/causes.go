@@ -4,6 +4,7 @@ import (
 	"kernbench/hw/pe"
 	"kernbench/record/cause"
 	"kernbench/tl"
+	"kernbench/tl/launch"
 	"kernbench/unit"
 )
 
@@ -308,7 +309,7 @@ func (r *rank) endsBy(p *rank) {
 }
 
 // performsOp notes which operation a stream is at.
-func (r *rank) performsOp(op *tl.StreamOp) {
+func (r *rank) performsOp(op *launch.StreamOp) {
 	if r.why != nil {
 		r.why.site = r.run.site(r, siteKey{rank: r.id, op: noOp - 1 - tl.Op(op.Kind), line: op.Line}, op.Kind.String())
 	}

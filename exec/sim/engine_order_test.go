@@ -17,6 +17,7 @@ import (
 	"kernbench/mem"
 	"kernbench/record/oplog"
 	"kernbench/tl"
+	"kernbench/tl/launch"
 )
 
 // Programs that share a queue come to it by their clocks, however far they run ahead.
@@ -232,7 +233,7 @@ func TestTaskFaults(t *testing.T) {
 	for _, tt := range tests {
 		s := newStreams(t, 1, 8)
 		if tt.engine {
-			s.batch.Engine = &tl.Engine{Scratch: 1 << 10}
+			s.batch.Engine = &launch.Engine{Scratch: 1 << 10}
 		}
 		op := launchOp(tt.kernel, 1, 1)
 		op.Launch.Cores = []tl.CoreType{tt.core}

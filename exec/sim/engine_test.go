@@ -9,6 +9,7 @@ import (
 	"kernbench/mem"
 	"kernbench/record/trace"
 	"kernbench/tl"
+	"kernbench/tl/launch"
 	"kernbench/unit"
 )
 
@@ -16,7 +17,7 @@ import (
 func newEngines(t testing.TB, devices, n int, sets ...string) *streamBench {
 	t.Helper()
 	s := newStreamsOn(t, devices, n, sets...)
-	s.batch.Engine = &tl.Engine{Scratch: s.launch.Scratch}
+	s.batch.Engine = &launch.Engine{Scratch: s.launch.Scratch}
 	return s
 }
 

@@ -19,6 +19,7 @@ import (
 	"kernbench/record/oplog"
 	"kernbench/record/trace"
 	"kernbench/tl"
+	"kernbench/tl/launch"
 	"kernbench/unit"
 )
 
@@ -127,7 +128,7 @@ var errExited = errors.New("a kernel ended its goroutine")
 
 // Launch runs a kernel on all groups and returns when everything has come to rest: all
 // kernels have ended, all messages have arrived, all credits are home.
-func (e *Executor) Launch(ctx context.Context, l *tl.Launch) (*tl.Result, error) {
+func (e *Executor) Launch(ctx context.Context, l *launch.Launch) (*launch.Result, error) {
 	if e.broken != nil {
 		return nil, fmt.Errorf("%w: %w", ErrBroken, e.broken)
 	}
@@ -158,7 +159,7 @@ func (e *Executor) Launch(ctx context.Context, l *tl.Launch) (*tl.Result, error)
 }
 
 // perform simulates what has been prepared.
-func (e *Executor) perform(ctx context.Context, x *run) (*tl.Result, error) {
+func (e *Executor) perform(ctx context.Context, x *run) (*launch.Result, error) {
 	l := x.launch
 	e.run = x
 	e.broken = errExited

@@ -8,17 +8,17 @@ import (
 
 	"kernbench/exec/sim/values"
 	"kernbench/program"
-	"kernbench/tl"
+	"kernbench/tl/launch"
 )
 
 // NotReplayed returns why a launch is not replayed, or "". It replays the launch to find out.
-func (e *Executor) NotReplayed(ctx context.Context, l *tl.Launch) (string, error) {
+func (e *Executor) NotReplayed(ctx context.Context, l *launch.Launch) (string, error) {
 	_, why, err := e.replayed(ctx, l)
 	return why.events, err
 }
 
 // Lockstep carries out the data of a launch, and nothing else.
-func (e *Executor) Lockstep(ctx context.Context, l *tl.Launch) error {
+func (e *Executor) Lockstep(ctx context.Context, l *launch.Launch) error {
 	r := &replaying{e: e, l: l, start: e.Now()}
 	p, reason, err := r.record(ctx, nil)
 	if err != nil {
@@ -32,7 +32,7 @@ func (e *Executor) Lockstep(ctx context.Context, l *tl.Launch) error {
 
 // LaunchInParts replays a launch as one whose program takes more memory than it may. Data is not
 // carried out.
-func (e *Executor) LaunchInParts(ctx context.Context, l *tl.Launch) (*tl.Result, error) {
+func (e *Executor) LaunchInParts(ctx context.Context, l *launch.Launch) (*launch.Result, error) {
 	r := &replaying{e: e, l: l, start: e.Now()}
 	o := r.options(nil)
 	o.Budget = 1

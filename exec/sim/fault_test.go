@@ -15,6 +15,7 @@ import (
 	"kernbench/internal/exhaustive"
 	"kernbench/mem"
 	"kernbench/tl"
+	"kernbench/tl/launch"
 	"kernbench/unit"
 )
 
@@ -261,13 +262,13 @@ func TestRingsBesideTensors(t *testing.T) {
 // TestRefusedLaunches: what cannot be run at all.
 func TestRefusedLaunches(t *testing.T) {
 	tests := map[string]struct {
-		change func(*tl.Launch)
+		change func(*launch.Launch)
 		want   string
 	}{
-		"a PE beyond the machine": {func(l *tl.Launch) { l.Groups[0].PEs[1] = 256 }, "rank 1 is to run on PE 256: the machine has 256"},
-		"a PE twice":              {func(l *tl.Launch) { l.Groups[0].PEs[1] = 0 }, "PE 0 is in it twice"},
-		"no kernel":               {func(l *tl.Launch) { l.Kernel = nil }, "no kernel"},
-		"too many rings":          {func(l *tl.Launch) { l.Groups[0].Wiring[1].In = make([]tl.InPort, 49) }, "rank 1 has 49 rings: at most 48"},
+		"a PE beyond the machine": {func(l *launch.Launch) { l.Groups[0].PEs[1] = 256 }, "rank 1 is to run on PE 256: the machine has 256"},
+		"a PE twice":              {func(l *launch.Launch) { l.Groups[0].PEs[1] = 0 }, "PE 0 is in it twice"},
+		"no kernel":               {func(l *launch.Launch) { l.Kernel = nil }, "no kernel"},
+		"too many rings":          {func(l *launch.Launch) { l.Groups[0].Wiring[1].In = make([]tl.InPort, 49) }, "rank 1 has 49 rings: at most 48"},
 	}
 	for name, tt := range tests {
 		b := newBench(t, func(*tl.Context, tl.Args) {}, setup{world: 2})

@@ -13,6 +13,7 @@ import (
 	"kernbench/mem"
 	"kernbench/record/oplog"
 	"kernbench/tl"
+	"kernbench/tl/launch"
 	"kernbench/topology"
 	"kernbench/unit"
 )
@@ -21,7 +22,7 @@ import (
 type bench struct {
 	topo   *conf.Topology
 	m      *machine.Machine
-	launch *tl.Launch
+	launch *launch.Launch
 	n      int
 	typ    dtype.Type
 	result int // elements of a result that is longer than n; 0: n
@@ -62,7 +63,7 @@ func newBench(t testing.TB, k tl.Kernel, s setup) *bench {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g := tl.Group{
+	g := launch.Group{
 		PEs: make([]int32, s.world), PEsPerCube: min(s.world, m.PEsPerCube()), Wiring: w,
 		Args: tl.Args{Op: s.op, DType: s.typ, NElem: s.n, Ints: s.args, ChunkBytes: s.chunk, Shards: make([]mem.Addr, s.world)},
 	}
@@ -74,7 +75,7 @@ func newBench(t testing.TB, k tl.Kernel, s setup) *bench {
 	if s.ring != nil {
 		s.ring(&r)
 	}
-	return &bench{topo, m, &tl.Launch{Name: "test", Kernel: k, Groups: []tl.Group{g}, Ring: r, Addrs: &mem.Map{}, Scratch: topo.PE.TCM.Scratch}, s.n, s.typ, 0}
+	return &bench{topo, m, &launch.Launch{Name: "test", Kernel: k, Groups: []launch.Group{g}, Ring: r, Addrs: &mem.Map{}, Scratch: topo.PE.TCM.Scratch}, s.n, s.typ, 0}
 }
 
 // builds are the machines that tests have asked for, by their settings.
@@ -137,6 +138,6 @@ func (b *bench) fill(t testing.TB, f func(r, i int) float64) *oplog.Log {
 	return log
 }
 
-func (b *bench) run(o sim.Options) (*tl.Result, error) {
+func (b *bench) run(o sim.Options) (*launch.Result, error) {
 	return sim.New(b.m, b.topo, o).Launch(context.Background(), b.launch)
 }

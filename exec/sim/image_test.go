@@ -19,6 +19,7 @@ import (
 	"kernbench/mem"
 	"kernbench/record/oplog"
 	"kernbench/tl"
+	"kernbench/tl/launch"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -29,7 +30,7 @@ type image struct {
 	data  [][]byte
 	prov  []collective.Prov
 	words [][]int64
-	res   tl.Result
+	res   launch.Result
 	trace collector
 }
 
@@ -69,7 +70,7 @@ func (p *program) memory() (*oplog.Log, error) {
 }
 
 type executor interface {
-	Launch(context.Context, *tl.Launch) (*tl.Result, error)
+	Launch(context.Context, *launch.Launch) (*launch.Result, error)
 }
 
 // on runs the program on an executor that make gives for a log.

@@ -10,6 +10,7 @@ import (
 	"kernbench/hw/noc"
 	"kernbench/record/trace"
 	"kernbench/tl"
+	"kernbench/tl/launch"
 	"kernbench/unit"
 )
 
@@ -79,7 +80,7 @@ func (x *run) endUnsent() bool {
 
 // simulate runs a launch to rest.
 func (x *run) simulate(ctx context.Context) error {
-	x.result, x.ctx = tl.Result{Start: x.start, End: x.start}, ctx
+	x.result, x.ctx = launch.Result{Start: x.start, End: x.start}, ctx
 	o := &x.e.opts
 	x.watched = o.Trace != nil || o.Yield || o.Seed != 0 || x.history != nil || x.causes != nil || x.ring.OnRecv || x.batch != nil && x.batch.Engine != nil
 	q := &x.e.q

@@ -11,7 +11,7 @@ import (
 	"kernbench/exec/sim"
 	"kernbench/mem"
 	"kernbench/record/trace"
-	"kernbench/tl"
+	"kernbench/tl/launch"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -19,7 +19,7 @@ import (
 // outcome is what a launch leaves behind.
 type outcome struct {
 	Err    string
-	Result tl.Result // without Events and Mode
+	Result launch.Result // without Events and Mode
 	Trace  []trace.Event
 	Values []string // bytes and provenance, by rank
 

@@ -10,11 +10,12 @@ import (
 	"kernbench/machine"
 	"kernbench/mem"
 	"kernbench/tl"
+	"kernbench/tl/launch"
 	"kernbench/unit"
 )
 
 // prepare makes the ranks of a launch and checks that its rings fit.
-func (e *Executor) prepare(l *tl.Launch) (*run, error) {
+func (e *Executor) prepare(l *launch.Launch) (*run, error) {
 	x := &run{e: e, launch: l, log: e.opts.Data, history: e.opts.History, ring: &l.Ring, start: e.Now()}
 	x.startCauses()
 	x.ranks = make([]rank, l.World())
@@ -38,7 +39,7 @@ func (e *Executor) prepare(l *tl.Launch) (*run, error) {
 	return x, nil
 }
 
-func (x *run) prepareRank(g *tl.Group, gi, i int, base int32) error {
+func (x *run) prepareRank(g *launch.Group, gi, i int, base int32) error {
 	e, id := x.e, base+int32(i)
 	r := &x.ranks[id]
 	w := &g.Wiring[i]
@@ -65,7 +66,7 @@ func (x *run) prepareRank(g *tl.Group, gi, i int, base int32) error {
 }
 
 // taken is what a PE's rings cannot have of the memory that they lie in.
-func taken(l *tl.Launch, pe int) unit.Bytes {
+func taken(l *launch.Launch, pe int) unit.Bytes {
 	switch {
 	case l.Ring.Space == mem.TCM:
 		return l.Scratch
@@ -115,7 +116,7 @@ func (x *run) connect(r *rank) {
 }
 
 // checkRank refuses ranks that the machine cannot have.
-func (e *Executor) checkRank(l *tl.Launch, g *tl.Group, i int) error {
+func (e *Executor) checkRank(l *launch.Launch, g *launch.Group, i int) error {
 	pe, w := int(g.PEs[i]), &g.Wiring[i]
 	if pe >= e.m.NumPEs() {
 		return fmt.Errorf("rank %d is to run on PE %d: the machine has %d", i, pe, e.m.NumPEs())

@@ -4,6 +4,7 @@ import (
 	"kernbench/dtype"
 	"kernbench/mem"
 	"kernbench/tl"
+	"kernbench/tl/launch"
 	"kernbench/topology"
 	"kernbench/unit"
 )
@@ -222,7 +223,7 @@ func interpret(p *program, c *tl.Context, a tl.Args) {
 }
 
 // launch makes what an executor runs.
-func (p *program) launch() (*tl.Launch, error) {
+func (p *program) launch() (*launch.Launch, error) {
 	top, err := topology.Lookup(p.topology)
 	if err != nil {
 		return nil, err
@@ -237,7 +238,7 @@ func (p *program) launch() (*tl.Launch, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := tl.Group{PEs: make([]int32, p.world), PEsPerCube: p.world, Wiring: w}
+	g := launch.Group{PEs: make([]int32, p.world), PEsPerCube: p.world, Wiring: w}
 	g.Args = tl.Args{DType: dtype.I32, NElem: p.elems, Shards: make([]mem.Addr, p.world), Windows: []*mem.Window{nil}}
 	for i := range g.PEs {
 		g.PEs[i] = int32(i)
@@ -250,5 +251,5 @@ func (p *program) launch() (*tl.Launch, error) {
 		Slots: p.slots, SlotBytes: p.slotBytes, Space: p.space, CreditBytes: 16, Strict: true, OnRecv: p.onRecv,
 		Poll: p.poll, PollEvery: 7 * unit.Nanosecond, WakeCost: p.wake, Protocol: protocols[p.protocol],
 	}
-	return &tl.Launch{Name: "random", Kernel: func(c *tl.Context, a tl.Args) { interpret(p, c, a) }, Groups: []tl.Group{g}, Ring: r, Addrs: &mem.Map{}, Scratch: 1 << 20}, nil
+	return &launch.Launch{Name: "random", Kernel: func(c *tl.Context, a tl.Args) { interpret(p, c, a) }, Groups: []launch.Group{g}, Ring: r, Addrs: &mem.Map{}, Scratch: 1 << 20}, nil
 }

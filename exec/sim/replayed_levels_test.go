@@ -10,6 +10,7 @@ import (
 	"kernbench/algorithm"
 	"kernbench/exec/sim"
 	"kernbench/tl"
+	"kernbench/tl/launch"
 	"kernbench/topology"
 )
 
@@ -144,7 +145,7 @@ func TestLaunchesInARowInBothModes(t *testing.T) {
 			for i, o := range []sim.Options{{EventDriven: true}, {}, {SecondCore: true}} {
 				x := sim.New(b.m, b.topo, o)
 				var got []string
-				for _, l := range []*tl.Launch{b.launch, b.launch, &asking, b.launch, &asking} {
+				for _, l := range []*launch.Launch{b.launch, b.launch, &asking, b.launch, &asking} {
 					res, err := x.Launch(t.Context(), l)
 					if err != nil {
 						t.Fatal(err)

@@ -15,13 +15,13 @@ import (
 	"kernbench/program"
 	"kernbench/record/history"
 	"kernbench/record/trace"
-	"kernbench/tl"
+	"kernbench/tl/launch"
 	"kernbench/unit"
 )
 
 // needsEvents returns why a launch needs event-driven simulation whatever its kernel does: options
 // that look closer, or rings that replay does not know. It returns "" if it does not.
-func (e *Executor) needsEvents(l *tl.Launch) string {
+func (e *Executor) needsEvents(l *launch.Launch) string {
 	o := &e.opts
 	switch {
 	case o.EventDriven:
@@ -68,7 +68,7 @@ type verdict struct {
 
 // replayed replays a launch if it can, and carries out its data; if not, the result is nil, and
 // nothing has happened but what the verdict says.
-func (e *Executor) replayed(ctx context.Context, l *tl.Launch) (*tl.Result, verdict, error) {
+func (e *Executor) replayed(ctx context.Context, l *launch.Launch) (*launch.Result, verdict, error) {
 	if reason := e.needsEvents(l); reason != "" {
 		return nil, verdict{events: reason}, nil
 	}
@@ -117,10 +117,10 @@ func (r *replaying) account() {
 // replaying is a launch that is replayed.
 type replaying struct {
 	e     *Executor
-	l     *tl.Launch
+	l     *launch.Launch
 	start unit.Time
 	verdict
-	result *tl.Result
+	result *launch.Result
 	rest   unit.Time
 	trace  []trace.Event
 }

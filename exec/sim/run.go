@@ -11,13 +11,14 @@ import (
 	"kernbench/record/history"
 	"kernbench/record/oplog"
 	"kernbench/tl"
+	"kernbench/tl/launch"
 	"kernbench/unit"
 )
 
 // run is one launch.
 type run struct {
 	e      *Executor
-	launch *tl.Launch
+	launch *launch.Launch
 	log    *oplog.Log
 	ring   *tl.Ring
 	ranks  []rank // of all groups, one after the other
@@ -27,7 +28,7 @@ type run struct {
 	all    int
 	xfers  slab[transfer]
 	start  unit.Time
-	result tl.Result
+	result launch.Result
 	fault  error // earliest in simulated time
 	faultAt
 	tracing
@@ -38,7 +39,7 @@ type run struct {
 	causing
 	history   *history.Log
 	still     bool   // nothing happens any more
-	mode      string // see tl.Result.Mode
+	mode      string // see launch.Result.Mode
 	watched   bool   // its instructions need more than to be carried out: see issueWatched
 	loop      des.Loop
 	cancelled bool // a kernel has seen that the launch was

@@ -16,6 +16,7 @@ import (
 	"kernbench/mem"
 	"kernbench/record/trace"
 	"kernbench/tl"
+	"kernbench/tl/launch"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -72,7 +73,7 @@ type scenario struct {
 
 // scenarioOutcome is what a run of a scenario left behind.
 type scenarioOutcome struct {
-	result          *tl.Result
+	result          *launch.Result
 	err             error
 	calls, pointers bytes.Buffer
 }

@@ -10,7 +10,7 @@ import (
 
 	"kernbench/exec/sim"
 	"kernbench/hw/noc"
-	"kernbench/tl"
+	"kernbench/tl/launch"
 )
 
 // drawMachine is the settings of a machine of eight SIPs, with any latencies, rates and buffers.
@@ -42,7 +42,7 @@ func TestWithoutShortcuts(t *testing.T) {
 			rt.Skip("not for this world")
 		}
 		var traces [2]collector
-		var results [2]*tl.Result
+		var results [2]*launch.Result
 		for i := range results {
 			b := libraryBench(t, a, s)
 			e := sim.New(b.m, b.topo, sim.Options{Trace: &traces[i]})

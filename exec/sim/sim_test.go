@@ -17,6 +17,7 @@ import (
 	"kernbench/mem"
 	"kernbench/record/trace"
 	"kernbench/tl"
+	"kernbench/tl/launch"
 	"kernbench/unit"
 
 	"github.com/google/go-cmp/cmp"
@@ -82,7 +83,7 @@ func TestLibraryOnSim(t *testing.T) {
 	}
 }
 
-func checkAllReduce(t *testing.T, b *bench, o sim.Options) *tl.Result {
+func checkAllReduce(t *testing.T, b *bench, o sim.Options) *launch.Result {
 	t.Helper()
 	log := b.fill(t, func(r, i int) float64 { return float64((r*7+i)%5 - 2) })
 	o.Data = log
@@ -175,7 +176,7 @@ func TestLaunchesInARow(t *testing.T) {
 	b := newBench(t, algorithm.HelloSend.Kernel, setup{world: 3, n: 8})
 	log := b.fill(t, func(r, i int) float64 { return float64(r) })
 	e := sim.New(b.m, b.topo, sim.Options{Data: log})
-	var last *tl.Result
+	var last *launch.Result
 	for turn := 1; turn <= 7; turn++ {
 		res, err := e.Launch(t.Context(), b.launch)
 		if err != nil {
@@ -219,7 +220,7 @@ func TestDeadlock(t *testing.T) {
 	}
 }
 
-const lineOfRecv = "206"
+const lineOfRecv = "207"
 
 // TestFaultIsTheEarliest: of two kernels that fail, the one that failed first in simulated
 // time is reported, though the other ran first.
@@ -261,7 +262,7 @@ func TestIdealIsFastest(t *testing.T) {
 func benchmarkRing(b *testing.B, world, bytes int, sets []string, data bool) {
 	x := newBench(b, algorithm.RingAllReduceChunked.Kernel, setup{world: world, n: bytes / 2, sets: sets})
 	b.ReportAllocs()
-	var res *tl.Result
+	var res *launch.Result
 	for range b.N {
 		var o sim.Options
 		if data {

@@ -9,6 +9,7 @@ import (
 	"kernbench/machine"
 	"kernbench/record/cause"
 	"kernbench/tl"
+	"kernbench/tl/launch"
 	"kernbench/unit"
 )
 
@@ -16,10 +17,10 @@ import (
 // others are the places of the programs that are resident, and of the tasks of communication
 // engines. A program takes the place of one that has ended.
 type batch struct {
-	*tl.Batch
+	*launch.Batch
 	engines map[int32]*rank // by PE: the first of its streams, whose engines its programs use
-	gangs   map[*tl.Gang]*gang
-	events  map[*tl.Event]*event
+	gangs   map[*launch.Gang]*gang
+	events  map[*launch.Event]*event
 	queues  map[int32][]*queue // of communication engines, by PE that posts to them
 }
 
@@ -41,8 +42,8 @@ type event struct {
 
 // stream is what a rank that is a stream has besides.
 type stream struct {
-	ops     []tl.StreamOp
-	op      *tl.StreamOp // under way
+	ops     []launch.StreamOp
+	op      *launch.StreamOp // under way
 	grid    grid
 	places  []rank     // of its programs
 	traffic tl.Traffic // of those that have ended
@@ -50,7 +51,7 @@ type stream struct {
 
 // grid is the launch that a stream is at.
 type grid struct {
-	*tl.GridLaunch
+	*launch.GridLaunch
 	started, ended int
 
 	tasks int                    // posted by programs and not ended
@@ -62,7 +63,7 @@ func (g *grid) over() bool { return g.ended == g.Grid && g.tasks == 0 }
 
 // RunStreams lets all streams do what is queued, side by side, and returns when everything
 // has come to rest.
-func (e *Executor) RunStreams(ctx context.Context, b *tl.Batch) (*tl.Result, error) {
+func (e *Executor) RunStreams(ctx context.Context, b *launch.Batch) (*launch.Result, error) {
 	if e.broken != nil {
 		return nil, fmt.Errorf("%w: %w", ErrBroken, e.broken)
 	}
@@ -77,15 +78,15 @@ func (e *Executor) RunStreams(ctx context.Context, b *tl.Batch) (*tl.Result, err
 }
 
 // prepareBatch makes the ranks of all streams, and room for those of their programs.
-func (e *Executor) prepareBatch(b *tl.Batch) (*run, error) {
-	l := &tl.Launch{
-		Name: "streams", Groups: []tl.Group{{}}, Addrs: b.Addrs, Scratch: b.Scratch,
+func (e *Executor) prepareBatch(b *launch.Batch) (*run, error) {
+	l := &launch.Launch{
+		Name: "streams", Groups: []launch.Group{{}}, Addrs: b.Addrs, Scratch: b.Scratch,
 		Ring:  tl.Ring{Slots: 1, SlotBytes: 8, Poll: b.Poll, PollEvery: b.PollEvery, WakeCost: b.WakeCost, Protocol: b.Protocol},
 		Watch: b.Watch,
 	}
 	x := &run{
 		e: e, mode: "event-driven: streams", launch: l, log: e.opts.Data, history: e.opts.History, ring: &l.Ring, start: e.Now(),
-		batch: &batch{Batch: b, engines: map[int32]*rank{}, gangs: map[*tl.Gang]*gang{}, events: map[*tl.Event]*event{}},
+		batch: &batch{Batch: b, engines: map[int32]*rank{}, gangs: map[*launch.Gang]*gang{}, events: map[*launch.Event]*event{}},
 	}
 	places := make([]int, len(b.Streams)) // that the programs of a stream need
 	all := len(b.Streams)
@@ -96,13 +97,13 @@ func (e *Executor) prepareBatch(b *tl.Batch) (*run, error) {
 		}
 		for k := range s.Ops {
 			switch op := &s.Ops[k]; op.Kind {
-			case tl.StreamLaunch:
+			case launch.StreamLaunch:
 				places[i] = max(places[i], min(op.Launch.Grid, op.Launch.Resident))
 				all += op.Launch.Grid
 				if g := op.Launch.Gang; g != nil && x.batch.gangs[g] == nil {
 					x.batch.gangs[g] = &gang{}
 				}
-			case tl.StreamRecord, tl.StreamAwait:
+			case launch.StreamRecord, launch.StreamAwait:
 				if x.batch.events[op.Event] == nil {
 					x.batch.events[op.Event] = &event{}
 				}
@@ -184,15 +185,15 @@ func (r *rank) work(*tl.Context, tl.Args) {
 		s.op = &s.ops[i]
 		r.performsOp(s.op)
 		switch s.op.Kind {
-		case tl.StreamCopy:
+		case launch.StreamCopy:
 			r.engineCopy(s.op)
-		case tl.StreamLaunch:
+		case launch.StreamLaunch:
 			r.launchGrid(s.op.Launch)
-		case tl.StreamRecord:
+		case launch.StreamRecord:
 			r.record(s.op.Event)
-		case tl.StreamAwait:
+		case launch.StreamAwait:
 			r.awaitEvent(s.op.Event)
-		case tl.StreamWait, tl.StreamWrite:
+		case launch.StreamWait, launch.StreamWrite:
 			r.onWord(s.op)
 		}
 	}
@@ -201,7 +202,7 @@ func (r *rank) work(*tl.Context, tl.Args) {
 
 // launchGrid starts the programs of a kernel, as many as may be resident, and waits until all
 // have ended, and all tasks that they have posted.
-func (r *rank) launchGrid(l *tl.GridLaunch) {
+func (r *rank) launchGrid(l *launch.GridLaunch) {
 	g := &r.stream.grid
 	*g = grid{GridLaunch: l}
 	if l.Gang != nil {
@@ -279,7 +280,7 @@ func (r *rank) programEnded() {
 }
 
 // record marks an event as having happened.
-func (r *rank) record(e *tl.Event) {
+func (r *rank) record(e *launch.Event) {
 	v := r.run.batch.events[e]
 	e.Happened, v.at, v.cause = true, r.Clock, r.point()
 	r.accountMark(v)
@@ -293,7 +294,7 @@ func (r *rank) record(e *tl.Event) {
 
 // awaitEvent waits until an event has happened. An event that was recorded in an earlier
 // batch has.
-func (r *rank) awaitEvent(e *tl.Event) {
+func (r *rank) awaitEvent(e *launch.Event) {
 	v := r.run.batch.events[e]
 	for !e.Happened {
 		v.waiting = append(v.waiting, r)
@@ -306,13 +307,13 @@ func (r *rank) awaitEvent(e *tl.Event) {
 
 // onWord writes a word, or waits for one, as a kernel would. What the stream does next finds
 // it written.
-func (r *rank) onWord(op *tl.StreamOp) {
+func (r *rank) onWord(op *launch.StreamOp) {
 	if err := op.CheckWord(r.placeOfOp()); err != nil {
 		tl.Drive(r.ctx).Fail(err)
 	}
 	side := op.Side()
 	in := tl.Instr{Op: tl.OpWaitWord, Dst: tl.None, A: tl.None, B: tl.None, C: tl.None, Side: &side}
-	if op.Kind == tl.StreamWrite {
+	if op.Kind == launch.StreamWrite {
 		in.Op = tl.OpNotify
 	}
 	r.Do(&in)
@@ -324,7 +325,7 @@ func (r *rank) onWord(op *tl.StreamOp) {
 }
 
 // memoryOf is the node of an address that a copy engine reads or writes.
-func (r *rank) memoryOf(op *tl.StreamOp, dst bool) machine.NodeID {
+func (r *rank) memoryOf(op *launch.StreamOp, dst bool) machine.NodeID {
 	if dst {
 		return node(r.run.e.m, op.Dst)
 	}

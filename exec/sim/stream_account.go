@@ -2,7 +2,7 @@ package sim
 
 import (
 	"kernbench/record/history"
-	"kernbench/tl"
+	"kernbench/tl/launch"
 )
 
 // accountStart says that a stream, or a program of one, begins.
@@ -65,7 +65,7 @@ func (r *rank) accountPass(v *event) {
 }
 
 // accountCopy says what a copy engine reads and writes.
-func (r *rank) accountCopy(op *tl.StreamOp) {
+func (r *rank) accountCopy(op *launch.StreamOp) {
 	if h := r.run.history; h != nil {
 		r.Tell(history.Copied(op, h.NextOp()))
 	}

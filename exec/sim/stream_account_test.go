@@ -12,6 +12,7 @@ import (
 	"kernbench/mem"
 	"kernbench/record/history"
 	"kernbench/tl"
+	"kernbench/tl/launch"
 )
 
 // told makes a log that keeps what is told of each agent, in its own order: with a clock
@@ -49,9 +50,9 @@ func TestStreamsTellTheSameAsWithoutAClock(t *testing.T) {
 	var got [2]map[string][]string
 	for i := range got {
 		s := newStreams(t, 2, 64)
-		e := &tl.Event{Name: "copied"}
-		s.add(0, copyOp(mem.At(mem.HBM, 1, away), mem.At(mem.HBM, 0, 0), 64), tl.StreamOp{Kind: tl.StreamRecord, Event: e})
-		s.add(1, tl.StreamOp{Kind: tl.StreamAwait, Event: e}, launchOp(func(c *tl.Context, _ tl.Args) {
+		e := &launch.Event{Name: "copied"}
+		s.add(0, copyOp(mem.At(mem.HBM, 1, away), mem.At(mem.HBM, 0, 0), 64), launch.StreamOp{Kind: launch.StreamRecord, Event: e})
+		s.add(1, launch.StreamOp{Kind: launch.StreamAwait, Event: e}, launchOp(func(c *tl.Context, _ tl.Args) {
 			r := tl.Ref{Addr: mem.At(mem.HBM, 1, away+int64(c.ProgramID(0))*64), Shape: tl.Dims(16), DType: dtype.F32}
 			x := c.Load(r)
 			c.Store(r, c.Add(x, x))

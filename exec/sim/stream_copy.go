@@ -8,12 +8,13 @@ import (
 	"kernbench/mem"
 	"kernbench/record/trace"
 	"kernbench/tl"
+	"kernbench/tl/launch"
 	"kernbench/unit"
 )
 
 // engineCopy lets the copy engine move bytes from memory to memory over the links between
 // them, and waits for it. Within one memory the bytes pass its port twice.
-func (r *rank) engineCopy(op *tl.StreamOp) {
+func (r *rank) engineCopy(op *launch.StreamOp) {
 	x, e := r.run, r.run.e
 	span := func(pitch int64) int64 { return int64(op.Rows-1)*pitch + op.Bytes }
 	r.engineAddress(op.Src, span(op.SrcPitch))

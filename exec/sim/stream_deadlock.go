@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"kernbench/fault"
-	"kernbench/tl"
+	"kernbench/tl/launch"
 )
 
 // stalled explains why streams cannot go on.
@@ -72,7 +72,7 @@ func (r *rank) living(open []*rank) []int {
 
 // stuckGrid is the grid whose programs a stream waits for, if it does.
 func (s *stream) stuckGrid() (g fault.Grid, ok bool) {
-	if s.op == nil || s.op.Kind != tl.StreamLaunch || s.grid.started == 0 {
+	if s.op == nil || s.op.Kind != launch.StreamLaunch || s.grid.started == 0 {
 		return g, false
 	}
 	l := &s.grid
@@ -93,9 +93,9 @@ func (r *rank) describeInStream(living []int) fault.Blocked {
 	}
 	b := fault.Blocked{Word: "its own end", Peers: living}
 	switch op := r.stream.op; op.Kind {
-	case tl.StreamAwait:
+	case launch.StreamAwait:
 		b.Word = "event " + op.Event.Name
-	case tl.StreamLaunch:
+	case launch.StreamLaunch:
 		b.Word = op.Launch.Gang.Waits(len(r.run.batch.gangs[op.Launch.Gang].came))
 	}
 	return b

@@ -12,6 +12,7 @@ import (
 	"kernbench/exec/sim"
 	"kernbench/mem"
 	"kernbench/tl"
+	"kernbench/tl/launch"
 	"kernbench/unit"
 )
 
@@ -34,11 +35,11 @@ func TestWritesAreThereForWhatFollows(t *testing.T) {
 		var got int64
 		read := launchOp(func(c *tl.Context, a tl.Args) { got = c.LoadScalar(c.Signals(a.Window(0), "sig")) }, 1, 1)
 		read.Launch.Args.Windows = []*mem.Window{w}
-		s.add(0, tl.StreamOp{Kind: tl.StreamWrite, Win: w, Peer: peer, Value: 5})
+		s.add(0, launch.StreamOp{Kind: launch.StreamWrite, Win: w, Peer: peer, Value: 5})
 		if peer == 1 {
-			e := &tl.Event{Name: "written"}
-			s.add(0, tl.StreamOp{Kind: tl.StreamRecord, Event: e})
-			s.add(1, tl.StreamOp{Kind: tl.StreamAwait, Event: e})
+			e := &launch.Event{Name: "written"}
+			s.add(0, launch.StreamOp{Kind: launch.StreamRecord, Event: e})
+			s.add(1, launch.StreamOp{Kind: launch.StreamAwait, Event: e})
 		}
 		s.add(peer, read)
 		if _, err := s.run(t, sim.Options{}); err != nil {

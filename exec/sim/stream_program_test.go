@@ -15,6 +15,7 @@ import (
 	"kernbench/mem"
 	"kernbench/record/oplog"
 	"kernbench/tl"
+	"kernbench/tl/launch"
 	"kernbench/unit"
 
 	"github.com/google/go-cmp/cmp"
@@ -121,68 +122,68 @@ func (q *queueing) place(w *mem.Window, b block) mem.Addr {
 }
 
 // batch makes what an executor runs.
-func (q *queueing) batch(ws []*mem.Window) *tl.Batch {
-	b := &tl.Batch{Addrs: &mem.Map{}, Scratch: 1 << 16, Poll: q.poll, PollEvery: 7 * unit.Nanosecond, WakeCost: 3 * unit.Nanosecond}
+func (q *queueing) batch(ws []*mem.Window) *launch.Batch {
+	b := &launch.Batch{Addrs: &mem.Map{}, Scratch: 1 << 16, Poll: q.poll, PollEvery: 7 * unit.Nanosecond, WakeCost: 3 * unit.Nanosecond}
 	if q.engine != "" {
-		b.Engine = &tl.Engine{Scratch: 1 << 15}
+		b.Engine = &launch.Engine{Scratch: 1 << 15}
 	}
 	for i, d := range q.streams {
-		b.Streams = append(b.Streams, tl.Stream{ID: i, PE: int32(d), Rank: d})
+		b.Streams = append(b.Streams, launch.Stream{ID: i, PE: int32(d), Rank: d})
 	}
-	var events [eventCount]*tl.Event
-	event := func(i int) *tl.Event {
+	var events [eventCount]*launch.Event
+	event := func(i int) *launch.Event {
 		if events[i%eventCount] == nil {
-			events[i%eventCount] = &tl.Event{Name: fmt.Sprint("event ", i)}
+			events[i%eventCount] = &launch.Event{Name: fmt.Sprint("event ", i)}
 		}
 		return events[i%eventCount]
 	}
-	manyEvents := map[int]*tl.Event{} // of ordered programs, which number theirs on from there
-	recorded := map[*tl.Event]bool{}
-	gangs := map[int]*tl.Gang{}
+	manyEvents := map[int]*launch.Event{} // of ordered programs, which number theirs on from there
+	recorded := map[*launch.Event]bool{}
+	gangs := map[int]*launch.Gang{}
 	for n, a := range q.acts {
 		s := &b.Streams[a.stream]
 		w := ws[0]
-		op := tl.StreamOp{Line: fmt.Sprint("queue.go:", n+1)}
-		e := func() *tl.Event {
+		op := launch.StreamOp{Line: fmt.Sprint("queue.go:", n+1)}
+		e := func() *launch.Event {
 			if a.word < eventCount {
 				return event(a.word)
 			}
 			if manyEvents[a.word] == nil {
-				manyEvents[a.word] = &tl.Event{Name: fmt.Sprint("event ", a.word)}
+				manyEvents[a.word] = &launch.Event{Name: fmt.Sprint("event ", a.word)}
 			}
 			return manyEvents[a.word]
 		}
 		switch a.do {
 		case actCopy, actRows:
-			op.Kind, op.Type = tl.StreamCopy, dtype.I32
+			op.Kind, op.Type = launch.StreamCopy, dtype.I32
 			op.Dst, op.Src, op.Bytes, op.Rows = q.place(w, a.to), q.place(w, a.from), blockElems*4, 1
 			if a.do == actRows {
 				op.Bytes, op.Rows, op.DstPitch, op.SrcPitch = 8, 3, 12, 16
 			}
 		case actRecord:
-			if op.Kind, op.Event = tl.StreamRecord, e(); recorded[op.Event] {
+			if op.Kind, op.Event = launch.StreamRecord, e(); recorded[op.Event] {
 				continue
 			}
 			recorded[op.Event] = true
 		case actAwait:
-			op.Kind, op.Event = tl.StreamAwait, e()
+			op.Kind, op.Event = launch.StreamAwait, e()
 		case actWait, actWrite:
-			op.Kind, op.Win, op.Word = tl.StreamWait, w, int32(a.word%wordCount)
+			op.Kind, op.Win, op.Word = launch.StreamWait, w, int32(a.word%wordCount)
 			if a.do == actWrite {
-				op.Kind = tl.StreamWrite
+				op.Kind = launch.StreamWrite
 			}
 			op.Peer, _ = w.Team.Rank(a.dev)
 			op.Cmp, op.Value = tl.GE, a.count
 		default:
-			op.Kind = tl.StreamLaunch
-			g := &tl.GridLaunch{
+			op.Kind = launch.StreamLaunch
+			g := &launch.GridLaunch{
 				Name: fmt.Sprint("act", a.do), World: q.devices, Grid: a.grid, Resident: a.hold,
 				Kernel: kernelOf(q, a), Args: tl.Args{Windows: ws, DType: dtype.I32},
 			}
 			g.Rank, _ = ws[1].Team.Rank(int(s.PE)) // that of the other team
 			if a.do == actGroup {
 				if gangs[a.word] == nil {
-					gangs[a.word] = &tl.Gang{}
+					gangs[a.word] = &launch.Gang{}
 				}
 				g.Gang = gangs[a.word]
 				g.Gang.Members++
@@ -296,7 +297,7 @@ func perform(q *queueing, a queued, pid, n int, c *tl.Context, args tl.Args) {
 // leftover is what a run of streams left behind, and how it went.
 type leftover struct {
 	err    error
-	res    tl.Result
+	res    launch.Result
 	data   [][]byte
 	words  [][]int64
 	trace  collector
@@ -304,7 +305,7 @@ type leftover struct {
 }
 
 type streamExecutor interface {
-	RunStreams(context.Context, *tl.Batch) (*tl.Result, error)
+	RunStreams(context.Context, *launch.Batch) (*launch.Result, error)
 }
 
 // on runs it on an executor that make gives.

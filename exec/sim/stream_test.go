@@ -14,6 +14,7 @@ import (
 	"kernbench/record/oplog"
 	"kernbench/record/trace"
 	"kernbench/tl"
+	"kernbench/tl/launch"
 	"kernbench/unit"
 )
 
@@ -22,7 +23,7 @@ import (
 type streamBench struct {
 	*bench
 	log   *oplog.Log
-	batch tl.Batch
+	batch launch.Batch
 }
 
 const away = 1 << 20
@@ -38,26 +39,26 @@ func newStreamsOn(t testing.TB, devices, n int, sets ...string) *streamBench {
 		if err := s.log.Map(mem.At(mem.HBM, r, away), dtype.F32, n); err != nil {
 			t.Fatal(err)
 		}
-		s.batch.Streams = append(s.batch.Streams, tl.Stream{ID: r, PE: int32(r), Rank: r})
+		s.batch.Streams = append(s.batch.Streams, launch.Stream{ID: r, PE: int32(r), Rank: r})
 	}
 	s.batch.Addrs, s.batch.Scratch = &mem.Map{}, b.launch.Scratch
 	return s
 }
 
-func (s *streamBench) add(stream int, ops ...tl.StreamOp) {
+func (s *streamBench) add(stream int, ops ...launch.StreamOp) {
 	st := &s.batch.Streams[stream]
 	st.Ops = append(st.Ops, ops...)
 }
 
-func copyOp(dst, src mem.Addr, n int) tl.StreamOp {
-	return tl.StreamOp{Kind: tl.StreamCopy, Dst: dst, Src: src, Bytes: int64(n) * 4, Rows: 1, Type: dtype.F32, Line: "host.go:1"}
+func copyOp(dst, src mem.Addr, n int) launch.StreamOp {
+	return launch.StreamOp{Kind: launch.StreamCopy, Dst: dst, Src: src, Bytes: int64(n) * 4, Rows: 1, Type: dtype.F32, Line: "host.go:1"}
 }
 
-func launchOp(k tl.Kernel, grid, resident int) tl.StreamOp {
-	return tl.StreamOp{Kind: tl.StreamLaunch, Launch: &tl.GridLaunch{Name: "k", Kernel: k, World: 1, Grid: grid, Resident: resident}}
+func launchOp(k tl.Kernel, grid, resident int) launch.StreamOp {
+	return launch.StreamOp{Kind: launch.StreamLaunch, Launch: &launch.GridLaunch{Name: "k", Kernel: k, World: 1, Grid: grid, Resident: resident}}
 }
 
-func (s *streamBench) run(t testing.TB, o sim.Options) (*tl.Result, error) {
+func (s *streamBench) run(t testing.TB, o sim.Options) (*launch.Result, error) {
 	t.Helper()
 	if o.Data == nil {
 		o.Data = s.log
@@ -184,12 +185,12 @@ func TestResidentProgramsHideLatency(t *testing.T) {
 func TestEventsAndGangs(t *testing.T) {
 	const n = 256
 	s := newStreams(t, 3, n)
-	done := &tl.Event{Name: "copied"}
+	done := &launch.Event{Name: "copied"}
 	var starts []unit.Time
 	note := func(c *tl.Context, _ tl.Args) { starts = append(starts, tl.Drive(c).Place("").Time) }
-	g := &tl.Gang{Members: 2}
-	s.add(0, copyOp(mem.At(mem.HBM, 1, away), mem.At(mem.HBM, 0, 0), n), tl.StreamOp{Kind: tl.StreamRecord, Event: done})
-	s.add(1, tl.StreamOp{Kind: tl.StreamAwait, Event: done}, copyOp(mem.At(mem.HBM, 2, away), mem.At(mem.HBM, 1, away), n))
+	g := &launch.Gang{Members: 2}
+	s.add(0, copyOp(mem.At(mem.HBM, 1, away), mem.At(mem.HBM, 0, 0), n), launch.StreamOp{Kind: launch.StreamRecord, Event: done})
+	s.add(1, launch.StreamOp{Kind: launch.StreamAwait, Event: done}, copyOp(mem.At(mem.HBM, 2, away), mem.At(mem.HBM, 1, away), n))
 	for i, stream := range []int{1, 2} {
 		op := launchOp(note, 1, 1)
 		op.Launch.Gang, op.Launch.Rank, op.Launch.World = g, i, 2
@@ -268,7 +269,7 @@ func TestStreamFaults(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.add(0, tl.StreamOp{Kind: tl.StreamWait, Win: w, Cmp: tl.GE, Value: 1, Line: "host.go:2"})
+	s.add(0, launch.StreamOp{Kind: launch.StreamWait, Win: w, Cmp: tl.GE, Value: 1, Line: "host.go:2"})
 	w.Released = true
 	_, err = s.run(t, sim.Options{})
 	if gone, ok := errors.AsType[*fault.Released](err); !ok || gone.Op != "wait_value" || gone.Line != "host.go:2" {
@@ -279,7 +280,7 @@ func TestStreamFaults(t *testing.T) {
 // An event that nobody records is a deadlock, not a hang.
 func TestStreamDeadlock(t *testing.T) {
 	s := newStreams(t, 2, 8)
-	s.add(1, tl.StreamOp{Kind: tl.StreamAwait, Event: &tl.Event{Name: "never"}, Line: "host.go:7"})
+	s.add(1, launch.StreamOp{Kind: launch.StreamAwait, Event: &launch.Event{Name: "never"}, Line: "host.go:7"})
 	_, err := s.run(t, sim.Options{})
 	d, ok := errors.AsType[*fault.Deadlock](err)
 	if !ok {
@@ -293,24 +294,24 @@ func TestStreamDeadlock(t *testing.T) {
 // A wait for a word that nobody is left to change says so, whether a stream waits or the last
 // program of its grid; as long as another stream is there it might be that one's turn.
 func TestNobodyIsLeftToNotify(t *testing.T) {
-	waits := func(w *mem.Window) tl.StreamOp {
-		return tl.StreamOp{Kind: tl.StreamWait, Win: w, Cmp: tl.GE, Value: 7, Line: "host.go:7"}
+	waits := func(w *mem.Window) launch.StreamOp {
+		return launch.StreamOp{Kind: launch.StreamWait, Win: w, Cmp: tl.GE, Value: 7, Line: "host.go:7"}
 	}
-	program := func(w *mem.Window, grid, resident int) tl.StreamOp {
+	program := func(w *mem.Window, grid, resident int) launch.StreamOp {
 		return launchOp(func(c *tl.Context, _ tl.Args) { c.WaitUntil(c.Signals(w, "sig").At(0), tl.GE, 7) }, grid, resident)
 	}
-	never := tl.StreamOp{Kind: tl.StreamAwait, Event: &tl.Event{Name: "never"}}
+	never := launch.StreamOp{Kind: launch.StreamAwait, Event: &launch.Event{Name: "never"}}
 	const lost = "missing notification: nobody is left who could change "
 	for _, tt := range []struct {
 		name string
-		ops  func(w *mem.Window) []tl.StreamOp // of streams 0, 1
+		ops  func(w *mem.Window) []launch.StreamOp // of streams 0, 1
 		want string
 	}{
-		{"a stream", func(w *mem.Window) []tl.StreamOp { return []tl.StreamOp{waits(w)} }, lost},
-		{"a program", func(w *mem.Window) []tl.StreamOp { return []tl.StreamOp{program(w, 1, 1)} }, lost},
-		{"two programs", func(w *mem.Window) []tl.StreamOp { return []tl.StreamOp{program(w, 2, 2)} }, ""},
-		{"a program before others", func(w *mem.Window) []tl.StreamOp { return []tl.StreamOp{program(w, 2, 1)} }, ""},
-		{"two streams", func(w *mem.Window) []tl.StreamOp { return []tl.StreamOp{waits(w), never} }, ""},
+		{"a stream", func(w *mem.Window) []launch.StreamOp { return []launch.StreamOp{waits(w)} }, lost},
+		{"a program", func(w *mem.Window) []launch.StreamOp { return []launch.StreamOp{program(w, 1, 1)} }, lost},
+		{"two programs", func(w *mem.Window) []launch.StreamOp { return []launch.StreamOp{program(w, 2, 2)} }, ""},
+		{"a program before others", func(w *mem.Window) []launch.StreamOp { return []launch.StreamOp{program(w, 2, 1)} }, ""},
+		{"two streams", func(w *mem.Window) []launch.StreamOp { return []launch.StreamOp{waits(w), never} }, ""},
 	} {
 		s := newStreams(t, 2, 8)
 		w, err := newWindow([]int32{0, 1}, []mem.Buffer{words(4)})

@@ -7,7 +7,7 @@ import (
 
 	"kernbench/program"
 	"kernbench/record/trace"
-	"kernbench/tl"
+	"kernbench/tl/launch"
 	"kernbench/unit"
 )
 
@@ -141,7 +141,7 @@ func knownAtEnd(k trace.Kind) bool {
 
 // showClasses finds one rank of each class, if only these are traced. A launch that cannot be
 // recorded has no classes: some ranks are traced.
-func (e *Executor) showClasses(ctx context.Context, l *tl.Launch) ([]bool, error) {
+func (e *Executor) showClasses(ctx context.Context, l *launch.Launch) ([]bool, error) {
 	if e.opts.Trace == nil || !e.opts.Scope.ByClass(l.World()) {
 		return nil, nil
 	}

@@ -13,7 +13,7 @@ import (
 	"kernbench/lab/run"
 	"kernbench/machine"
 	"kernbench/record/cause"
-	"kernbench/tl"
+	"kernbench/tl/launch"
 	"kernbench/unit"
 )
 
@@ -200,7 +200,7 @@ func (x *explaining) chain(v *cause.Run, rank *int) ([]piece, *cause.Chain, erro
 }
 
 // counted returns the runs of a log that are those of some results, in their order.
-func counted(log *cause.Log, results []*tl.Result) []cause.Run {
+func counted(log *cause.Log, results []*launch.Result) []cause.Run {
 	var out []cause.Run
 	for _, v := range log.Runs() {
 		if len(out) < len(results) && results[len(out)].Start == v.Start && results[len(out)].End == v.End {

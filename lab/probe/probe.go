@@ -15,6 +15,7 @@ import (
 	"kernbench/mem"
 	"kernbench/record/trace"
 	"kernbench/tl"
+	"kernbench/tl/launch"
 	"kernbench/unit"
 )
 
@@ -177,7 +178,7 @@ func (l *loads) Emit(e *trace.Event) {
 
 // time simulates one case on a machine at rest.
 func (p *probe) time(ctx context.Context, x *run.Job) (unit.Time, error) {
-	g := tl.Group{PEs: make([]int32, len(p.readers)), Wiring: make([]tl.Wiring, len(p.readers)), PEsPerCube: len(p.readers)}
+	g := launch.Group{PEs: make([]int32, len(p.readers)), Wiring: make([]tl.Wiring, len(p.readers)), PEsPerCube: len(p.readers)}
 	for i, r := range p.readers {
 		g.PEs[i] = int32(r)
 	}
@@ -187,8 +188,8 @@ func (p *probe) time(ctx context.Context, x *run.Job) (unit.Time, error) {
 		return 0, err
 	}
 	defer e.Close()
-	_, err = e.Launch(ctx, &tl.Launch{
-		Name: p.name, Groups: []tl.Group{g}, Addrs: &mem.Map{}, Scratch: x.Topo.PE.TCM.Scratch,
+	_, err = e.Launch(ctx, &launch.Launch{
+		Name: p.name, Groups: []launch.Group{g}, Addrs: &mem.Map{}, Scratch: x.Topo.PE.TCM.Scratch,
 		Ring: tl.Ring{Slots: 1, SlotBytes: 8, Space: mem.TCM},
 		Kernel: func(c *tl.Context, _ tl.Args) {
 			c.Load(c.Ref(mem.At(mem.HBM, p.slices[c.Rank()], 0), tl.Dims(probeBytes/2), dtype.F16))

@@ -17,6 +17,7 @@ import (
 	"kernbench/program/text"
 	"kernbench/record/oplog"
 	"kernbench/tl"
+	"kernbench/tl/launch"
 	"kernbench/unit"
 )
 
@@ -137,7 +138,7 @@ type recording struct {
 func (r *recording) Data() *oplog.Log { return nil }
 func (r *recording) Close()           {}
 
-func (r *recording) Launch(ctx context.Context, l *tl.Launch) (*tl.Result, error) {
+func (r *recording) Launch(ctx context.Context, l *launch.Launch) (*launch.Result, error) {
 	call := r.dev.FirstCall()
 	switch {
 	case r.file != nil:
@@ -165,11 +166,11 @@ func (r *recording) Launch(ctx context.Context, l *tl.Launch) (*tl.Result, error
 		return nil, err
 	}
 	r.file = f
-	return &tl.Result{}, nil
+	return &launch.Result{}, nil
 }
 
 // results is how many elements of a result's memory each rank has; 0: it has none of its own.
-func results(g *device.CallGroup, l *tl.Launch) int {
+func results(g *device.CallGroup, l *launch.Launch) int {
 	if g.OutAddrs == nil {
 		return 0
 	}

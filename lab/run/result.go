@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"kernbench/tl"
+	"kernbench/tl/launch"
 	"kernbench/unit"
 )
 
@@ -40,19 +41,19 @@ type Result struct {
 	RanksFailed  int  `json:"ranks_failed"`
 	RanksChecked bool `json:"ranks_checked"` // false: the data was not checked
 
-	Counted       []*tl.Result `json:"-"`                  // of the launches whose times SimulatedTime adds up
-	Timed         bool         `json:"timed"`              // the executor has a clock
-	SimulatedTime unit.Time    `json:"simulated_time_ps"`  // of the collective, or of all launches of another bench
-	Launch        unit.Time    `json:"launch_overhead_ps"` // of those collectives, in software: beside that time
-	AlgBW         float64      `json:"algbw_gbs"`          // 1e9 bytes per second
-	BusBW         float64      `json:"busbw_gbs"`
-	Launches      int          `json:"launches"`
-	Messages      int64        `json:"messages"`
-	MessageBytes  int64        `json:"message_bytes"`
-	Events        int64        `json:"events"`
-	Simulation    []string     `json:"simulation,omitempty"`   // how the launches were simulated, and why so: each way once
-	SlotHazards   int64        `json:"slot_hazards,omitempty"` // reads of a slot whose credit had gone (credit: on_recv)
-	Traffic       []Traffic    `json:"traffic"`                // by rank, of all launches
+	Counted       []*launch.Result `json:"-"`                  // of the launches whose times SimulatedTime adds up
+	Timed         bool             `json:"timed"`              // the executor has a clock
+	SimulatedTime unit.Time        `json:"simulated_time_ps"`  // of the collective, or of all launches of another bench
+	Launch        unit.Time        `json:"launch_overhead_ps"` // of those collectives, in software: beside that time
+	AlgBW         float64          `json:"algbw_gbs"`          // 1e9 bytes per second
+	BusBW         float64          `json:"busbw_gbs"`
+	Launches      int              `json:"launches"`
+	Messages      int64            `json:"messages"`
+	MessageBytes  int64            `json:"message_bytes"`
+	Events        int64            `json:"events"`
+	Simulation    []string         `json:"simulation,omitempty"`   // how the launches were simulated, and why so: each way once
+	SlotHazards   int64            `json:"slot_hazards,omitempty"` // reads of a slot whose credit had gone (credit: on_recv)
+	Traffic       []Traffic        `json:"traffic"`                // by rank, of all launches
 
 	Use *Use `json:"use,omitempty"` // of links, engines and rings, where it was asked for
 

@@ -9,12 +9,13 @@ import (
 	"kernbench/device"
 	"kernbench/exec"
 	"kernbench/tl"
+	"kernbench/tl/launch"
 )
 
 // idle runs launches whose kernels do nothing.
 type idle struct{ exec.Executor }
 
-func (e idle) Launch(ctx context.Context, l *tl.Launch) (*tl.Result, error) {
+func (e idle) Launch(ctx context.Context, l *launch.Launch) (*launch.Result, error) {
 	nothing := *l
 	nothing.Kernel = func(*tl.Context, tl.Args) {}
 	return e.Executor.Launch(ctx, &nothing)

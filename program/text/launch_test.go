@@ -10,10 +10,11 @@ import (
 	"kernbench/program"
 	"kernbench/program/text"
 	"kernbench/tl"
+	"kernbench/tl/launch"
 )
 
 // launchOf is a launch of a file's kernel; nil if it is too large for a test.
-func launchOf(t *testing.T, f *text.File) *tl.Launch {
+func launchOf(t *testing.T, f *text.File) *launch.Launch {
 	t.Helper()
 	size := int64(f.Type.Size())
 	out := int64(f.Elems) * size
@@ -25,7 +26,7 @@ func launchOf(t *testing.T, f *text.File) *tl.Launch {
 	if f.World > 8 || words > 1<<12 {
 		return nil
 	}
-	g := tl.Group{PEsPerCube: 4, Wiring: f.Wiring, Args: tl.Args{DType: f.Type, NElem: f.Elems, Op: f.Op}}
+	g := launch.Group{PEsPerCube: 4, Wiring: f.Wiring, Args: tl.Args{DType: f.Type, NElem: f.Elems, Op: f.Op}}
 	for r := range f.World {
 		g.PEs = append(g.PEs, int32(r))
 		g.Args.Shards = append(g.Args.Shards, mem.At(mem.HBM, r, 0))
@@ -49,8 +50,8 @@ func launchOf(t *testing.T, f *text.File) *tl.Launch {
 			return nil
 		}
 	}
-	return &tl.Launch{
-		Name: f.Algorithm, Kernel: f.Kernel(), Groups: []tl.Group{g}, Addrs: &mem.Map{}, Scratch: 1 << 20,
+	return &launch.Launch{
+		Name: f.Algorithm, Kernel: f.Kernel(), Groups: []launch.Group{g}, Addrs: &mem.Map{}, Scratch: 1 << 20,
 		Ring: tl.Ring{Slots: f.Slots, SlotBytes: f.SlotBytes, Space: mem.TCM},
 	}
 }

@@ -8,12 +8,13 @@ import (
 	"kernbench/mem"
 	"kernbench/program"
 	"kernbench/tl"
+	"kernbench/tl/launch"
 )
 
 // Recorded is the launch of a collective that has been recorded.
 type Recorded struct {
 	Program *program.Program // with places
-	Launch  *tl.Launch       // of one group
+	Launch  *launch.Launch   // of one group
 	In      []mem.Addr       // physical, by rank: the contributions
 	Out     []mem.Addr       // the results; nil: they replace the contributions
 }
@@ -78,7 +79,7 @@ func (f *File) restorable() error {
 type maker struct {
 	f      *File
 	r      *Recorded
-	g      *tl.Group
+	g      *launch.Group
 	rankOf map[int]int32
 	rank   int32
 	all    []Stmt

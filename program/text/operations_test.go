@@ -11,15 +11,16 @@ import (
 	"kernbench/program"
 	"kernbench/program/text"
 	"kernbench/tl"
+	"kernbench/tl/launch"
 
 	"github.com/google/go-cmp/cmp"
 )
 
 // scene is a launch of a kernel on a ring of ranks with shards, results and a window.
-func scene(t *testing.T, world int, k tl.Kernel) (*tl.Launch, *text.Recorded) {
+func scene(t *testing.T, world int, k tl.Kernel) (*launch.Launch, *text.Recorded) {
 	t.Helper()
 	const elems, outs = 64, 64
-	g := tl.Group{PEsPerCube: 4, Args: tl.Args{DType: dtype.F16, NElem: elems}}
+	g := launch.Group{PEsPerCube: 4, Args: tl.Args{DType: dtype.F16, NElem: elems}}
 	r := &text.Recorded{}
 	for rank := range int32(world) {
 		pe, n := 3*rank+2, int32(world)
@@ -51,8 +52,8 @@ func scene(t *testing.T, world int, k tl.Kernel) (*tl.Launch, *text.Recorded) {
 		t.Fatal(err)
 	}
 	g.Args.Windows = []*mem.Window{mem.NewWindow("w", team, layout, 1<<16)}
-	l := &tl.Launch{
-		Name: "scene", Kernel: k, Groups: []tl.Group{g}, Addrs: &mem.Map{}, Scratch: 1 << 16,
+	l := &launch.Launch{
+		Name: "scene", Kernel: k, Groups: []launch.Group{g}, Addrs: &mem.Map{}, Scratch: 1 << 16,
 		Ring: tl.Ring{Slots: 4, SlotBytes: 64, Space: mem.TCM, Strict: true},
 	}
 	r.Launch = l

@@ -3,6 +3,7 @@ package history
 import (
 	"kernbench/mem"
 	"kernbench/tl"
+	"kernbench/tl/launch"
 )
 
 // Teller is a kernel's core as its book needs it.
@@ -223,7 +224,7 @@ func Atomic(op tl.Op, s *tl.OneSided, held int64) Record {
 }
 
 // Copied is what a copy engine reads and writes.
-func Copied(op *tl.StreamOp, number uint64) Record {
+func Copied(op *launch.StreamOp, number uint64) Record {
 	return Record{
 		Kind: Copy, Op: number,
 		Source: Range{Addr: op.Src, Bytes: op.Bytes, Rows: int32(op.Rows), Pitch: op.SrcPitch},

@@ -11,6 +11,7 @@ import (
 	"kernbench/program"
 	"kernbench/record/trace"
 	"kernbench/tl"
+	"kernbench/tl/launch"
 	"kernbench/unit"
 )
 
@@ -18,7 +19,7 @@ import (
 type Input struct {
 	Program *program.Program
 	Parts   *program.Parts // of a long program
-	Launch  *tl.Launch
+	Launch  *launch.Launch
 	Start   unit.Time
 
 	Machine *machine.Machine
@@ -75,7 +76,7 @@ type Replay struct {
 	rest      unit.Time
 	reached   unit.Time
 	irregular bool
-	result    tl.Result
+	result    launch.Result
 	events    []trace.Event
 	notes     []notes // of ranks, if they are traced
 }
@@ -93,7 +94,7 @@ func New(in *Input) *Replay {
 		ranks:  make([]rank, in.Launch.World()), left: in.Launch.World(),
 		wires: make([]wire, 1), streams: make([]stream, 1), rest: in.Start,
 	}
-	x.result, x.alike = tl.Result{Start: in.Start, End: in.Start}, map[size]uint32{}
+	x.result, x.alike = launch.Result{Start: in.Start, End: in.Start}, map[size]uint32{}
 	x.lowerForms(in.Program.Forms)
 	x.more = in.Program.More
 	x.seat()
@@ -166,7 +167,7 @@ func (x *Replay) shareRecords() {
 
 // Run replays all ranks until the machine is at rest. It fails with ErrIrregular, or with an error
 // of Input.Look.
-func (x *Replay) Run() (*tl.Result, error) {
+func (x *Replay) Run() (*launch.Result, error) {
 	q := x.in.Queue
 	before := q.Popped()
 	x.ready, x.going = make([]int32, len(x.ranks)), len(x.ranks)

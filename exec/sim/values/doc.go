@@ -12,12 +12,12 @@ import (
 	"kernbench/mem"
 	"kernbench/program"
 	"kernbench/record/oplog"
-	"kernbench/tl"
+	"kernbench/tl/launch"
 )
 
 // Apply carries out the data of a program, whose Places are kept, group by group. It fails with
 // the first fault of an access, which has no time, or with the error of ctx.
-func Apply(ctx context.Context, l *tl.Launch, p *program.Program, log *oplog.Log) error {
+func Apply(ctx context.Context, l *launch.Launch, p *program.Program, log *oplog.Log) error {
 	log.Untimed(true)
 	defer log.Untimed(false)
 	base := 0
@@ -38,10 +38,10 @@ func Apply(ctx context.Context, l *tl.Launch, p *program.Program, log *oplog.Log
 // group is the ranks of a launch that exchange messages.
 type group struct {
 	ctx    context.Context
-	l      *tl.Launch
+	l      *launch.Launch
 	p      *program.Program
 	log    *oplog.Log
-	g      *tl.Group
+	g      *launch.Group
 	blocks []program.Block
 }
 

@@ -14,6 +14,7 @@ import (
 	"kernbench/program"
 	"kernbench/record/oplog"
 	"kernbench/tl"
+	"kernbench/tl/launch"
 )
 
 // elems is how many elements each rank has in its shard, and again in virtual memory of three
@@ -27,14 +28,14 @@ func extentOf(pe int32, i int) mem.Addr { return mem.At(mem.HBM, int(pe), int64(
 func virtual(pe int32) mem.Addr { return mem.At(mem.Virtual, 0, int64(1+pe)<<12) }
 
 // ring is a launch of groups of so many ranks, each a ring of its own.
-func ring(k tl.Kernel, typ dtype.Type, worlds ...int) *tl.Launch {
-	l := &tl.Launch{
+func ring(k tl.Kernel, typ dtype.Type, worlds ...int) *launch.Launch {
+	l := &launch.Launch{
 		Name: "test", Kernel: k, Addrs: &mem.Map{}, Scratch: 1 << 20,
 		Ring: tl.Ring{Slots: 8, SlotBytes: 64, Space: mem.TCM, Strict: true},
 	}
 	pe := int32(0)
 	for _, world := range worlds {
-		g := tl.Group{PEsPerCube: 4, Args: tl.Args{DType: typ, NElem: elems}}
+		g := launch.Group{PEsPerCube: 4, Args: tl.Args{DType: typ, NElem: elems}}
 		for r := range int32(world) {
 			n := int32(world)
 			east, west := (r+1)%n, (r+n-1)%n
@@ -57,7 +58,7 @@ func ring(k tl.Kernel, typ dtype.Type, worlds ...int) *tl.Launch {
 }
 
 // memory is a log that holds the memory of a launch.
-func memory(t testing.TB, l *tl.Launch, o oplog.Options) *oplog.Log {
+func memory(t testing.TB, l *launch.Launch, o oplog.Options) *oplog.Log {
 	t.Helper()
 	log := oplog.New(o)
 	t.Cleanup(log.Close)
@@ -93,7 +94,7 @@ type content struct {
 }
 
 // contents are the bytes and the provenance of the memory of all ranks.
-func contents(t testing.TB, l *tl.Launch, log *oplog.Log) []content {
+func contents(t testing.TB, l *launch.Launch, log *oplog.Log) []content {
 	t.Helper()
 	var all []content
 	view := func(a mem.Addr, n int) {
@@ -115,7 +116,7 @@ func contents(t testing.TB, l *tl.Launch, log *oplog.Log) []content {
 }
 
 // record records a launch for Apply.
-func record(t testing.TB, l *tl.Launch) *program.Program {
+func record(t testing.TB, l *launch.Launch) *program.Program {
 	t.Helper()
 	p, err := program.RecordLaunch(t.Context(), l, program.Options{Own: 1 << 30, Places: true})
 	if err != nil {
@@ -126,7 +127,7 @@ func record(t testing.TB, l *tl.Launch) *program.Program {
 
 // sameThreeWays carries out a launch in lockstep, where it can be, in turns, and on the executor
 // without a clock, and returns how the memory that they leave differs, or "".
-func sameThreeWays(t testing.TB, l *tl.Launch) string {
+func sameThreeWays(t testing.TB, l *launch.Launch) string {
 	t.Helper()
 	p := record(t, l)
 	reference := memory(t, l, oplog.Options{Inline: true})

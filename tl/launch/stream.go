@@ -1,4 +1,4 @@
-package tl
+package launch
 
 import (
 	"errors"
@@ -9,6 +9,7 @@ import (
 	"kernbench/dtype"
 	"kernbench/fault"
 	"kernbench/mem"
+	"kernbench/tl"
 	"kernbench/tl/watch"
 	"kernbench/unit"
 )
@@ -22,13 +23,19 @@ type Batch struct {
 	Engine  *Engine    // communication engines of the PEs; nil: there are none to post tasks to
 
 	// Poll, PollEvery and WakeCost say how a program that waits for a word finds out, as
-	// those of Ring do, and Protocol is that of messages to windows.
+	// those of tl.Ring do, and Protocol is that of messages to windows.
 	Poll      bool
 	PollEvery unit.Time
 	WakeCost  unit.Time
-	Protocol  Protocol
+	Protocol  tl.Protocol
 
 	Watch *watch.Watch // that sees what its kernels do; may be nil
+}
+
+// Engine is what launches with a communication engine for each PE need: one more core, which
+// performs tasks beside the programs that post them.
+type Engine struct {
+	Scratch unit.Bytes // of each task
 }
 
 // Stream is a queue of operations of one device, which is a PE.
@@ -88,16 +95,16 @@ type StreamOp struct {
 	Win      *mem.Window
 	Peer     int
 	Word     int32
-	Cmp      Cmp
+	Cmp      tl.Cmp
 	Value    int64
 	HostName string // what the host calls it, for reports
 }
 
 // Side is the word of a wait or write as an instruction has it.
-func (op *StreamOp) Side() OneSided {
-	return OneSided{
+func (op *StreamOp) Side() tl.OneSided {
+	return tl.OneSided{
 		Win: op.Win, Peer: int32(op.Peer), Word: op.Word, Words: []int32{op.Word}, WordType: op.Win.PartOfWord(op.Word).Word,
-		Op: SignalSet, Cmp: op.Cmp, Value: op.Value,
+		Op: tl.SignalSet, Cmp: op.Cmp, Value: op.Value,
 	}
 }
 
@@ -119,8 +126,8 @@ func (op *StreamOp) CheckWord(p fault.Place) error {
 }
 
 // Traffic is what a copy does to the memory of PEs other than the stream's own.
-func (op *StreamOp) Traffic(pe int32) Traffic {
-	var t Traffic
+func (op *StreamOp) Traffic(pe int32) tl.Traffic {
+	var t tl.Traffic
 	if op.Kind != StreamCopy {
 		return t
 	}
@@ -136,13 +143,13 @@ func (op *StreamOp) Traffic(pe int32) Traffic {
 
 // Traffic is what the devices of a batch have done, one entry for each, by rank: their copies,
 // and what programs says of the programs of stream i.
-func (b *Batch) Traffic(programs func(i int) Traffic) []Traffic {
-	var all []Traffic
+func (b *Batch) Traffic(programs func(i int) tl.Traffic) []tl.Traffic {
+	var all []tl.Traffic
 	for i := range b.Streams {
 		s := &b.Streams[i]
-		k, found := slices.BinarySearchFunc(all, s.Rank, func(t Traffic, rank int) int { return t.Rank - rank })
+		k, found := slices.BinarySearchFunc(all, s.Rank, func(t tl.Traffic, rank int) int { return t.Rank - rank })
 		if !found {
-			all = slices.Insert(all, k, Traffic{Rank: s.Rank})
+			all = slices.Insert(all, k, tl.Traffic{Rank: s.Rank})
 		}
 		all[k].Add(programs(i))
 		for j := range s.Ops {
@@ -156,19 +163,19 @@ func (b *Batch) Traffic(programs func(i int) Traffic) []Traffic {
 // the device at the same time. A program that has started stays until it ends.
 type GridLaunch struct {
 	Name        string
-	Kernel      Kernel
-	Args        Args
-	Rank, World int // what Context.Rank and WorldSize answer
+	Kernel      tl.Kernel
+	Args        tl.Args
+	Rank, World int // what tl.Context.Rank and WorldSize answer
 	Grid        int
 	Resident    int
-	Cores       []CoreType // by program; nil: of any type
-	Gang        *Gang      // starts with all its members, or not at all; nil: alone
+	Cores       []tl.CoreType // by program; nil: of any type
+	Gang        *Gang         // starts with all its members, or not at all; nil: alone
 }
 
 // CoreType is the type of the core that runs a program.
-func (l *GridLaunch) CoreType(program int) CoreType {
+func (l *GridLaunch) CoreType(program int) tl.CoreType {
 	if l.Cores == nil {
-		return CoreAny
+		return tl.CoreAny
 	}
 	return l.Cores[program]
 }
@@ -239,7 +246,7 @@ func (op *StreamOp) validate() error {
 		switch {
 		case op.Win == nil:
 			return errors.New("no word")
-		case op.Cmp > LE:
+		case op.Cmp > tl.LE:
 			return fmt.Errorf("%v: one of EQ, NE, GT, GE, LT, LE", op.Cmp)
 		}
 		if p := op.Win.PartOfWord(op.Word); p != nil && p.Word.Wrap(op.Value) != op.Value {

@@ -1,4 +1,4 @@
-package tl
+package launch
 
 import (
 	"strings"
@@ -6,6 +6,7 @@ import (
 
 	"kernbench/dtype"
 	"kernbench/mem"
+	"kernbench/tl"
 )
 
 // A batch that no executor can run is refused before anything of it runs.
@@ -27,7 +28,7 @@ func TestBatchesAreValidated(t *testing.T) {
 		return op
 	}
 	e, past := &Event{Name: "e"}, &Event{Name: "past", Happened: true}
-	kernel := func(*Context, Args) {}
+	kernel := func(*tl.Context, tl.Args) {}
 	launch := func(grid, resident int, g *Gang) StreamOp {
 		return StreamOp{Kind: StreamLaunch, Launch: &GridLaunch{Kernel: kernel, Grid: grid, Resident: resident, Gang: g}}
 	}
@@ -59,7 +60,7 @@ func TestBatchesAreValidated(t *testing.T) {
 		{"an event of the past", []StreamOp{{Kind: StreamRecord, Event: past}}, `event "past" is recorded again`},
 		{"no event", []StreamOp{{Kind: StreamAwait}}, "no event"},
 		{"no word", []StreamOp{{Kind: StreamWrite}}, "no word"},
-		{"a word", []StreamOp{{Kind: StreamWait, Win: w, Cmp: LE, Value: -1 << 31}}, ""},
+		{"a word", []StreamOp{{Kind: StreamWait, Win: w, Cmp: tl.LE, Value: -1 << 31}}, ""},
 		{"no comparison", []StreamOp{{Kind: StreamWait, Win: w, Cmp: 6}}, "Cmp(6)"},
 		{"a value that the word cannot hold", []StreamOp{{Kind: StreamWrite, Win: w, Value: 1 << 31}}, "2147483648 does not fit in sig int32 × 1"},
 	}
@@ -86,8 +87,8 @@ func TestTrafficOfBatches(t *testing.T) {
 		{PE: 5, Rank: 0},
 		{PE: 7, Rank: 2, Ops: []StreamOp{copied(1, 3)}},
 	}}
-	got := b.Traffic(func(i int) Traffic { return Traffic{Rank: 9, Puts: int64(1 + i)} })
-	want := []Traffic{{Rank: 0, Puts: 2}, {Rank: 2, Puts: 4, Read: 16, Written: 32}}
+	got := b.Traffic(func(i int) tl.Traffic { return tl.Traffic{Rank: 9, Puts: int64(1 + i)} })
+	want := []tl.Traffic{{Rank: 0, Puts: 2}, {Rank: 2, Puts: 4, Read: 16, Written: 32}}
 	if len(got) != 2 || got[0] != want[0] || got[1] != want[1] {
 		t.Errorf("%+v, want %+v", got, want)
 	}

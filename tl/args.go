@@ -1,14 +1,11 @@
 package tl
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 
 	"kernbench/dtype"
 	"kernbench/mem"
-	"kernbench/tl/watch"
-	"kernbench/unit"
 )
 
 // Kernel is the program that each rank of a launch runs.
@@ -126,116 +123,3 @@ func argument[T any](list []T, i int, what, hint string) T {
 	}
 	return list[i]
 }
-
-// Launch is one start of a kernel on some PEs of the machine, in one group or several
-// that run side by side and do not talk to each other.
-type Launch struct {
-	Name    string
-	Kernel  Kernel
-	Groups  []Group
-	Ring    Ring
-	Addrs   *mem.Map
-	Scratch unit.Bytes // per PE
-
-	// Tensors is what tensors hold of a PE's HBM slice, which rings cannot have. Nil: nothing.
-	Tensors func(pe int) unit.Bytes
-
-	Watch *watch.Watch // that sees what its kernels do; may be nil
-}
-
-// Group is a set of PEs that run a launch's kernel together.
-type Group struct {
-	PEs        []int32 // index in the machine, by rank
-	PEsPerCube int     // ranks that share a cube: NumPrograms(0)
-	Wiring     []Wiring
-	Args       Args
-}
-
-// World is the number of ranks in all groups.
-func (l *Launch) World() int {
-	n := 0
-	for i := range l.Groups {
-		n += len(l.Groups[i].PEs)
-	}
-	return n
-}
-
-// Validate checks what no executor can run.
-func (l *Launch) Validate() error {
-	if l.Kernel == nil {
-		return errors.New("no kernel")
-	}
-	if err := l.Ring.Validate(); err != nil {
-		return err
-	}
-	seen := map[int32]bool{}
-	for g := range l.Groups {
-		if len(l.Groups[g].PEs) == 0 {
-			return fmt.Errorf("group %d has no PEs", g)
-		}
-		if len(l.Groups[g].Wiring) != len(l.Groups[g].PEs) {
-			return fmt.Errorf("group %d has %d PEs but wiring for %d", g, len(l.Groups[g].PEs), len(l.Groups[g].Wiring))
-		}
-		for _, pe := range l.Groups[g].PEs {
-			if seen[pe] {
-				return fmt.Errorf("PE %d is in it twice", pe)
-			}
-			seen[pe] = true
-		}
-	}
-	return nil
-}
-
-// Ring is the configuration of the IPCQ rings of a launch.
-type Ring struct {
-	Slots       int       // per direction
-	SlotBytes   int64     // the largest message; longer payloads go as several
-	Space       mem.Space // where slots lie: TCM, HBM or SRAM (buffer_kind)
-	CreditBytes int64     // size of a credit on its way back
-	Poll        bool      // a blocked PE re-reads its pointers; otherwise it sleeps
-	PollEvery   unit.Time // between two reads
-	WakeCost    unit.Time // of the interrupt that ends a sleep
-	OnRecv      bool      // the older rule: the credit leaves inside the receive
-	Strict      bool      // a receive must agree with what was sent in type and shape
-	Protocol    Protocol  // of its messages, and of those to windows
-}
-
-// Validate checks the limits of the ring's fields.
-func (r *Ring) Validate() error {
-	switch {
-	case r.Slots < 1 || r.Slots > 1<<15:
-		return fmt.Errorf("n_slots %d: must be 1 to 32768", r.Slots)
-	case r.SlotBytes < 8:
-		return fmt.Errorf("slot_size %d: must be at least 8 bytes", r.SlotBytes)
-	case r.Space < mem.HBM || r.Space > mem.SRAM:
-		return fmt.Errorf("buffer_kind %v: one of tcm, hbm, sram", r.Space)
-	case r.Poll && r.PollEvery <= 0:
-		return fmt.Errorf("poll interval %v: must be positive when backpressure is poll", r.PollEvery)
-	case r.CreditBytes < 0 || r.WakeCost < 0:
-		return fmt.Errorf("credit size and wake cost must not be negative")
-	}
-	return r.Protocol.Validate()
-}
-
-// Parts is the number of slot messages in which n elements of a type travel.
-func (r *Ring) Parts(n int, t dtype.Type) int {
-	per := r.SlotElems(t)
-	return max(1, (n+per-1)/per)
-}
-
-// SlotElems is the number of elements of a type that one slot holds.
-func (r *Ring) SlotElems(t dtype.Type) int { return int(r.SlotBytes) / t.Size() }
-
-// Result is what an executor says of a launch that ended well.
-type Result struct {
-	Start, End unit.Time // simulated; zero without a clock
-	Messages   int64     // slot messages sent through rings
-	Bytes      int64     // payload of those messages
-	Events     int64     // of the event kernel; zero without one
-	Hazards    int64     // reads of slots whose credit had already gone (credit: on_recv)
-	Traffic    []Traffic // by rank of all groups
-	Mode       string    // how the times were found, and why so: for people; "" without a clock
-}
-
-// Duration is the simulated time from the common start to the end of the last kernel.
-func (r *Result) Duration() unit.Time { return r.End - r.Start }

@@ -1,0 +1,49 @@
+package tl
+
+import (
+	"fmt"
+
+	"kernbench/dtype"
+	"kernbench/mem"
+	"kernbench/unit"
+)
+
+// Ring is the configuration of the IPCQ rings of a launch.
+type Ring struct {
+	Slots       int       // per direction
+	SlotBytes   int64     // the largest message; longer payloads go as several
+	Space       mem.Space // where slots lie: TCM, HBM or SRAM (buffer_kind)
+	CreditBytes int64     // size of a credit on its way back
+	Poll        bool      // a blocked PE re-reads its pointers; otherwise it sleeps
+	PollEvery   unit.Time // between two reads
+	WakeCost    unit.Time // of the interrupt that ends a sleep
+	OnRecv      bool      // the older rule: the credit leaves inside the receive
+	Strict      bool      // a receive must agree with what was sent in type and shape
+	Protocol    Protocol  // of its messages, and of those to windows
+}
+
+// Validate checks the limits of the ring's fields.
+func (r *Ring) Validate() error {
+	switch {
+	case r.Slots < 1 || r.Slots > 1<<15:
+		return fmt.Errorf("n_slots %d: must be 1 to 32768", r.Slots)
+	case r.SlotBytes < 8:
+		return fmt.Errorf("slot_size %d: must be at least 8 bytes", r.SlotBytes)
+	case r.Space < mem.HBM || r.Space > mem.SRAM:
+		return fmt.Errorf("buffer_kind %v: one of tcm, hbm, sram", r.Space)
+	case r.Poll && r.PollEvery <= 0:
+		return fmt.Errorf("poll interval %v: must be positive when backpressure is poll", r.PollEvery)
+	case r.CreditBytes < 0 || r.WakeCost < 0:
+		return fmt.Errorf("credit size and wake cost must not be negative")
+	}
+	return r.Protocol.Validate()
+}
+
+// Parts is the number of slot messages in which n elements of a type travel.
+func (r *Ring) Parts(n int, t dtype.Type) int {
+	per := r.SlotElems(t)
+	return max(1, (n+per-1)/per)
+}
+
+// SlotElems is the number of elements of a type that one slot holds.
+func (r *Ring) SlotElems(t dtype.Type) int { return int(r.SlotBytes) / t.Size() }

@@ -31,7 +31,7 @@ const house = `
 	report < lab/explain, selfbench, lab/run, lab/plans, lab/sweep, lab/limits, lab/perf, lab/tune, lab/calibrate, lab/compare, lab/probe, lab/suite, frontend, frontend/judge, frontend/plan, machine, machine/draw, unit;
 	selfbench, kerneltest/conformance, kerneltest/hosttest;
 	lab/perf, lab/tune, lab/calibrate, lab/explain;
-	lab/calibrate/fit;
+	lab/calibrate/fit, lab/calibrate/nccl;
 	lab/limits;
 	lab/plans;
 	lab/sweep, lab/compare, lab/probe, lab/suite, lab/repair;

@@ -15,8 +15,9 @@ import (
 func (a *app) calibrateCommand() *cobra.Command {
 	spec := calibrate.Spec{HoldOut: calibrate.HoldOut{Every: 3}, Largest: 32 * unit.MiB}
 	var format, to string
+	var score bool
 	cmd := &cobra.Command{
-		Use:   "calibrate FILE",
+		Use:   "calibrate FILE, or calibrate --score FILE...",
 		Short: "Fit a machine to measured times of a collective, and tell how far it is off",
 		Long: `Fit latencies, the rate of links and the overhead of a message to a table of measured times, and
 hold the simulator with them against the sizes that the fit did not see.
@@ -30,17 +31,37 @@ named, and so is what no machine of this kind could explain.
 
 Parameters, by the names that --keep takes: launch (start of a collective), ll, ll128, simple
 (software's part of a hop with each protocol), message (overhead of a receive), rate (of links).
+
+--score fits nothing: it holds the machine as it is against one table or several, beside NCCL's own
+cost model where the machine says which generation of GPUs it has (software.nccl). Errors are
+simulated / measured - 1. A row more than 30 % above both its neighbours, or below both, is an
+outlier of the table: it is shown, and left out of the worst.
 ` + exitCodes,
 		Example: `  kernbench calibrate a100.tsv --topology dgx-a100
   kernbench calibrate a100.tsv --topology dgx-a100 --hold-out above=1M -o my-a100.yaml
+  kernbench calibrate --score a100.tsv --topology dgx-a100
   kernbench calibrate all_reduce_perf.log --topology dgx-h100 --keep ll,ll128,simple --format json`,
 		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) != 1 {
+			switch {
+			case score && len(args) == 0:
+				return fmt.Errorf("%s --score: name at least one file with a measured table", cmd.CommandPath())
+			case !score && len(args) != 1:
 				return fmt.Errorf("%s: name one file with a measured table, got %d", cmd.CommandPath(), len(args))
 			}
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if score {
+				for _, name := range []string{"hold-out", "keep", "output"} {
+					if cmd.Flags().Changed(name) {
+						return fmt.Errorf("%s --score fits nothing: leave --%s out", cmd.CommandPath(), name)
+					}
+				}
+				return a.score(cmd, calibrate.ScoreSpec{
+					Base: spec.Base, Files: args, Collective: spec.Collective,
+					Algorithms: spec.Algorithms, AllAlgorithms: spec.AllAlgorithms, Largest: spec.Largest,
+				}, format)
+			}
 			spec.File = args[0]
 			file, err := output("-o", to)
 			if err != nil {
@@ -85,8 +106,27 @@ Parameters, by the names that --keep takes: launch (start of a collective), ll, 
 	f.Var(&listed[string]{to: &spec.Keep, all: func() {}, parse: anyName, kind: "NAME,..."},
 		"keep", "parameters that stay as they are: "+strings.Join(calibrate.Parameters(), ", "))
 	f.Var(&size{&spec.Largest}, "largest", "size up to which times are simulated; beyond, they go on as between that and its half, and are marked ~")
+	f.BoolVar(&score, "score", false, "fit nothing: hold the machine as it is against the tables, and against NCCL's own model")
 	f.StringVarP(&to, "output", "o", "", "write the fitted machine to a topology.yaml `FILE`, for --topology")
 	fidelityFlag(f, &spec.Base)
 	f.Var(newWord(&format, "text", "FORMAT", "text", "json", "csv"), "format", "text, json or csv")
 	return cmd
+}
+
+// score holds a machine as it is against tables.
+func (a *app) score(cmd *cobra.Command, spec calibrate.ScoreSpec, format string) error {
+	bar := newProgress(a.err)
+	spec.Progress, spec.Base.Command = bar.report, a.commandLine()
+	s, err := calibrate.RunScore(cmd.Context(), spec)
+	bar.done()
+	if err != nil {
+		return interrupted(cmd.Context(), err)
+	}
+	switch format {
+	case "json":
+		return report.JSON(a.out, s)
+	case "csv":
+		return report.ScoreCSV(a.out, s)
+	}
+	return report.Score(a.out, s)
 }

@@ -10,6 +10,7 @@ import (
 type Software struct {
 	Launch    unit.Time `conf:"launch_ns" doc:"start of a collective, from its call to its first instruction: no part of a simulated time, but of the times that perf prints"`
 	Protocols Protocols `conf:"protocols" doc:"the ways in which a message says that it is there; the setting protocol of ccl.yaml chooses one"`
+	NCCL      string    `conf:"nccl" doc:"generation of GPUs by which NCCL's own cost model, a yardstick of kernbench calibrate --score, has its constants; none: it has no model of this machine" enum:"none|volta|ampere|hopper|blackwell"`
 }
 
 // Protocols are what each of them takes.

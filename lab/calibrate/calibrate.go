@@ -18,6 +18,7 @@ import (
 	"kernbench/dtype"
 	"kernbench/exec"
 	"kernbench/lab/calibrate/fit"
+	"kernbench/lab/calibrate/nccl"
 	"kernbench/lab/run"
 	"kernbench/lab/sweep"
 	"kernbench/machine"
@@ -159,6 +160,7 @@ type calibration struct {
 	failed   map[string]bool         // algorithms whose failure was reported
 	best     *fitPoint
 	ranges   map[int][2]float64 // by parameter
+	nccl     nccl.System        // for a score
 	result   *Calibration
 }
 
@@ -176,8 +178,17 @@ type calibrationRow struct {
 	elems int // of the call; 0: too large to simulate
 }
 
-// planCalibration reads the table, and finds out what is to be simulated.
+// planCalibration reads the table, and finds out what is to be simulated and fitted.
 func planCalibration(ctx context.Context, s *Spec) (*calibration, error) {
+	c, err := planTable(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	return c, c.split()
+}
+
+// planTable reads the table, and finds out what is to be simulated.
+func planTable(ctx context.Context, s *Spec) (*calibration, error) {
 	data, err := conf.ReadFile(s.File)
 	if err != nil {
 		return nil, err
@@ -220,7 +231,8 @@ func planCalibration(ctx context.Context, s *Spec) (*calibration, error) {
 	if err := c.machine(ctx); err != nil {
 		return nil, err
 	}
-	return c, c.split()
+	c.collect()
+	return c, nil
 }
 
 // readCall takes over what the table says about each call.
@@ -275,7 +287,7 @@ func (c *calibration) machine(ctx context.Context) error {
 	if c.what.Rooted {
 		r.Root = c.call.Root
 	}
-	c.result = r
+	c.result, c.nccl = r, ncclSystem(x.Topo, c.call.World)
 	files, err := machine.ReadSource(c.spec.Base.Topology)
 	if err != nil {
 		return err
@@ -341,8 +353,8 @@ func (c *calibration) note(format string, args ...any) {
 	}
 }
 
-// split divides the sizes into those that are fitted and those that test the result.
-func (c *calibration) split() error {
+// collect finds the sizes of the table that a call can have, with its elements.
+func (c *calibration) collect() {
 	small := 0
 	for _, p := range c.table.Points {
 		row := calibrationRow{Point: p, role: ToFit}
@@ -357,6 +369,10 @@ func (c *calibration) split() error {
 	if small > 0 {
 		c.note("%s have no element of %v for each of %d ranks", unit.Count(small, "size"), c.call.Type, c.call.World)
 	}
+}
+
+// split divides the sizes into those that are fitted and those that test the result.
+func (c *calibration) split() error {
 	for i := range c.rows {
 		if c.spec.HoldOut.holds(i, c.rows[i].Size) {
 			c.rows[i].role = ToCheck

@@ -48,3 +48,19 @@ type Fall struct {
 	From, To     unit.Bytes
 	Before, Then unit.Time
 }
+
+// Far is by how much the time of a row differs from those of both its neighbours if it is an
+// outlier.
+const Far = 0.3
+
+// Outliers reports for each point whether its time is further than Far above both its neighbours,
+// or below both: so no time between two sizes should lie. The first and the last point are none.
+func Outliers(points []Point) []bool {
+	out := make([]bool, len(points))
+	for i := 1; i < len(points)-1; i++ {
+		before := float64(points[i].Time)/float64(points[i-1].Time) - 1
+		after := float64(points[i].Time)/float64(points[i+1].Time) - 1
+		out[i] = before > Far && after > Far || before < -Far && after < -Far
+	}
+	return out
+}

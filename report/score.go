@@ -1,0 +1,130 @@
+package report
+
+import (
+	"bytes"
+	"encoding/csv"
+	"fmt"
+	"io"
+	"strconv"
+
+	"kernbench/lab/calibrate"
+	"kernbench/unit"
+)
+
+// Score prints measured tables beside the times of a machine, and how far off those are.
+func Score(w io.Writer, s *calibrate.Score) error {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "%s, %s, fidelity %s, as it is\n", s.Topology, s.Machine, s.Fidelity)
+	for i := range s.Tables {
+		if err := tableScore(&b, &s.Tables[i]); err != nil {
+			return err
+		}
+	}
+	_, err := w.Write(b.Bytes())
+	return err
+}
+
+func tableScore(b *bytes.Buffer, t *calibrate.TableScore) error {
+	place := "out of place"
+	if t.InPlace {
+		place = "in place"
+	}
+	fmt.Fprintf(b, "\n%s of %d ranks, %s, %s, as measured in %s\n", t.Collective, t.Ranks, t.Type, place, t.File)
+	for _, r := range t.Header {
+		if r.Key == "hardware" || r.Key == "source" {
+			fmt.Fprintf(b, "%s: %s\n", r.Key, r.Value)
+		}
+	}
+	b.WriteByte('\n')
+	rows := Table{Head: []string{">size", ">measured µs", ">simulated µs", ">error", "algorithm", "protocol", ">NCCL's model µs", ">error", "algorithm", "protocol", ""}}
+	for i := range t.Rows {
+		r := &t.Rows[i]
+		simulated, note := inMicros(r.Simulated), ""
+		if r.Extrapolated {
+			simulated = "~" + simulated
+		}
+		if r.Outlier {
+			note = "outlier of the table"
+		}
+		cells := []string{size(int64(r.Size)), inMicros(r.Measured), simulated, percent(r.Error), r.Algorithm, r.Protocol}
+		if n := r.NCCL; n != nil {
+			cells = append(cells, inMicros(n.Time), percent(n.Error), n.Algorithm, n.Protocol, note)
+		} else {
+			cells = append(cells, "", "", "", "", note)
+		}
+		rows.Add(cells...)
+	}
+	if err := rows.Write(b); err != nil {
+		return err
+	}
+	b.WriteByte('\n')
+	sums := Table{Head: []string{"error over", ">sizes", ">median", ">worst", "at", ">NCCL's median", ">worst", "at"}}
+	for i := range t.Bands {
+		band := &t.Bands[i]
+		if band.Machine.Sizes == 0 {
+			continue
+		}
+		cells := append([]string{bandName(band), count(int64(band.Machine.Sizes))}, deviation(&band.Machine)...)
+		if band.NCCL != nil {
+			cells = append(cells, deviation(band.NCCL)...)
+		} else {
+			cells = append(cells, "", "", "")
+		}
+		sums.Add(cells...)
+	}
+	if err := sums.Write(b); err != nil {
+		return err
+	}
+	for _, n := range t.Notes {
+		fmt.Fprintf(b, "note: %s\n", n)
+	}
+	return nil
+}
+
+func deviation(d *calibrate.Deviation) []string {
+	return []string{fmt.Sprintf("%.1f %%", d.Median*100), percent(d.Worst), size(int64(d.At))}
+}
+
+func bandName(b *calibrate.ScoreBand) string {
+	switch {
+	case b.From == 0 && b.To == 0:
+		return "all sizes"
+	case b.From == 0:
+		return "below " + size(int64(b.To))
+	case b.To == 0:
+		return "above " + size(int64(b.From-1))
+	}
+	return size(int64(b.From)) + " to " + size(int64(b.To-1))
+}
+
+// ScoreCSV prints the sizes of a score, a line for each, with all digits.
+func ScoreCSV(w io.Writer, s *calibrate.Score) error {
+	out := csv.NewWriter(w)
+	number := func(f float64) string { return strconv.FormatFloat(f, 'g', -1, 64) }
+	micros := func(t unit.Time) string { return number(t.Ns() / 1e3) }
+	out.Write([]string{
+		"topology", "file", "collective", "ranks", "type", "size_bytes", "measured_us", "simulated_us", "extrapolated", "error", "algorithm", "protocol", "outlier",
+		"nccl_us", "nccl_error", "nccl_algorithm", "nccl_protocol",
+	})
+	for i := range s.Tables {
+		t := &s.Tables[i]
+		for k := range t.Rows {
+			r := &t.Rows[k]
+			record := []string{
+				s.Topology, t.File, t.Collective, strconv.Itoa(t.Ranks), t.Type, strconv.FormatInt(int64(r.Size), 10), micros(r.Measured), micros(r.Simulated),
+				strconv.FormatBool(r.Extrapolated), number(r.Error), r.Algorithm, r.Protocol, strconv.FormatBool(r.Outlier),
+			}
+			if n := r.NCCL; n != nil {
+				record = append(record, micros(n.Time), number(n.Error), n.Algorithm, n.Protocol)
+			} else {
+				record = append(record, "", "", "", "")
+			}
+			out.Write(record)
+		}
+	}
+	out.Flush()
+	if err := out.Error(); err != nil {
+		return err
+	}
+	return csvFoot(w, nil, s.MadeBy)
+}

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"kernbench/frontend"
 	"kernbench/frontend/plan"
@@ -40,7 +41,8 @@ func (a *app) importCommand() *cobra.Command {
 		Short: "Judge programs of other tools: do they hang, race, or compute what they say?",
 		Long: `Read programs that other tools wrote, carry each out on symbols, and say what is wrong with it. Every
 chunk of an input is a symbol of its own: a result is right if it holds each contribution exactly
-once, in its place. A folder gives a table of all programs in it. docs/programs.md says more.
+once, in its place. A folder gives a table of all programs in it, and the names of the files that it
+skips because they are of no known format. docs/programs.md says more.
 ` + importVerdicts,
 		Example: `  kernbench import allreduce.xml
   kernbench import --root 3 broadcast.xml
@@ -84,7 +86,7 @@ func (a *app) judgePrograms(ctx context.Context, names []string, o frontend.Opti
 		return err
 	}
 	if len(sources) == 0 {
-		return fmt.Errorf("%d files, and none is of a known format", others)
+		return noPrograms(names, others)
 	}
 	vs := []*frontend.Verdict{}
 	bar := newProgress(a.err)
@@ -99,8 +101,12 @@ func (a *app) judgePrograms(ctx context.Context, names []string, o frontend.Opti
 	if err := a.showPrograms(format, vs, details || len(vs) == 1); err != nil {
 		return err
 	}
-	if others > 0 && format != "json" {
-		fmt.Fprintf(a.out, "%d files are of no known format\n", others)
+	if len(others) > 0 {
+		to := a.out
+		if format == "json" {
+			to = a.err
+		}
+		fmt.Fprintf(to, "skipped, of no known format: %s\n", skipped(others))
 	}
 	if err := ctx.Err(); err != nil {
 		return interrupted(ctx, err)
@@ -131,4 +137,21 @@ func verdictError(vs []*frontend.Verdict) error {
 		return told{errHangs{err}}
 	}
 	return errWrong
+}
+
+// skipped names some files of a folder, and says how many more there are.
+func skipped(files []string) string {
+	const most = 8
+	if more := len(files) - most; more > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(files[:most], ", "), more)
+	}
+	return strings.Join(files, ", ")
+}
+
+// noPrograms is the error of folders without a file of a known format.
+func noPrograms(names, others []string) error {
+	if len(others) == 0 {
+		return fmt.Errorf("%s: no files are there", strings.Join(names, ", "))
+	}
+	return fmt.Errorf("%s: no file is of a known format, of %s", strings.Join(names, ", "), skipped(others))
 }

@@ -80,8 +80,8 @@ func TestFindTellsFormatsByContent(t *testing.T) {
 		}
 	}
 	found, others, err := Find(dir)
-	if err != nil || len(found) != 2 || others != 1 {
-		t.Fatalf("found %v, %d others, %v; want a.txt and sub/c, 1, nil", found, others, err)
+	if err != nil || len(found) != 2 || len(others) != 1 || filepath.Base(others[0]) != "b.xml" {
+		t.Fatalf("found %v, others %v, %v; want a.txt and sub/c, other b.xml", found, others, err)
 	}
 	found, _, err = Find(filepath.Join(dir, "b.xml"))
 	if err != nil || len(found) != 1 {

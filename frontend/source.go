@@ -22,27 +22,27 @@ type Source struct {
 const mostBytes = 512 << 20
 
 // Find lists the programs in files and folders. A folder gives the files of known formats in it
-// and below it, and how many others there are. A file that was named must be of a known format.
-func Find(paths ...string) (found []Source, others int, err error) {
+// and below it, and the names of the others. A file that was named must be of a known format.
+func Find(paths ...string) (found []Source, others []string, err error) {
 	for _, path := range paths {
 		info, err := os.Stat(path)
 		if err != nil {
-			return nil, 0, err
+			return nil, nil, err
 		}
 		names := []string{path}
 		if info.IsDir() {
 			if names, err = filesOf(path); err != nil {
-				return nil, 0, err
+				return nil, nil, err
 			}
 		}
 		for _, name := range names {
 			data, err := readFile(name)
 			if err != nil {
-				return nil, 0, err
+				return nil, nil, err
 			}
 			d := DialectOf(data)
 			if d == nil && info.IsDir() {
-				others++
+				others = append(others, name)
 				continue
 			}
 			found = add(found, Source{Name: name, Dialect: d, Files: []plan.File{{Name: name, Data: data}}})

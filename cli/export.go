@@ -127,7 +127,16 @@ func (a *app) showExported(x *frontend.Exported) error {
 	}
 	if len(x.Verdict.Calls) > 0 && len(rest) == 0 || slices.Equal(rest, []plan.Verdict{plan.OK}) {
 		j := x.Verdict.Calls[0]
-		fmt.Fprintf(a.out, "read back: %d steps, %d messages, all come to their end and none is left\n", j.Steps, j.Messages)
+		fmt.Fprintf(a.out, "read back: %d steps, %d messages, all come to their end and none is left", j.Steps, j.Messages)
+		if j.Cells > 0 {
+			fmt.Fprintf(a.out, "; %d of %d chunks right", j.Right, j.Cells)
+		}
+		fmt.Fprintln(a.out)
+		for _, n := range x.Verdict.Notes {
+			if j.Cells == 0 {
+				fmt.Fprintf(a.out, "note: %s\n", n)
+			}
+		}
 		return nil
 	}
 	if err := a.showPrograms("", []*frontend.Verdict{x.Verdict}, true); err != nil {

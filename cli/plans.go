@@ -60,7 +60,7 @@ func (a *app) runPlan(s plans.Spec, call *planFlags, format string) error {
 		return err
 	}
 	bytes := call.bytes
-	if only := l.Only(); only > 0 && !call.set.Changed("bytes") {
+	if only, is := l.Only(); is && !call.set.Changed("bytes") {
 		bytes = only
 	}
 	r, err := l.Time(bytes)

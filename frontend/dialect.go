@@ -39,7 +39,8 @@ var dialects = []Dialect{
 	},
 	{
 		Name: chakra.Name, Summary: "Chakra execution traces, a file NAME.RANK.et for each rank",
-		Is: chakra.Is, Group: chakra.Group, Read: chakra.Program,
+		Is: chakra.Is, Group: chakra.Group,
+		Read: func(files []plan.File) (*plan.Program, []plan.Finding) { return chakra.Program(files, dataOf) },
 	},
 }
 

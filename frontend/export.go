@@ -2,6 +2,7 @@ package frontend
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 
 	"kernbench/collective"
@@ -127,4 +128,33 @@ func mscclFiles(f *text.File, name string, o ExportOptions) ([]plan.File, error)
 		return nil, err
 	}
 	return []plan.File{{Name: name + ".xml", Data: b.Bytes()}}, nil
+}
+
+// dataOf is the plan of a recorded program with its data: its form as MSCCL XML, with channels that hold
+// any number of messages and a block for each direction, so that nothing but the program can hang.
+func dataOf(f *text.File) (*plan.Plan, error) {
+	if f.Idempotent {
+		return nil, errors.New("contributions may count more than once in it, and the judge counts them")
+	}
+	a, err := export.MSCCL(f, export.Options{Apart: true, Plain: true})
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	if err := msccl.Write(&b, a); err != nil {
+		return nil, err
+	}
+	p, findings := msccl.Read(plan.File{Name: f.Name, Data: b.Bytes()})
+	if p == nil {
+		return nil, errors.New(findings[0].String())
+	}
+	call := plan.Call{InPlace: p.Modes[0]}
+	if co, err := collective.Lookup(f.Collective); err == nil && co.Rooted {
+		call.Root = 1 + f.Root
+	}
+	pl, findings := p.Plan(call)
+	if pl == nil {
+		return nil, errors.New(findings[0].String())
+	}
+	return pl.WithDepth(0), nil
 }

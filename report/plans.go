@@ -25,12 +25,18 @@ func Plan(w io.Writer, r *plans.Result) error {
 		words = append(words, v.String())
 	}
 	t.Add("verdict", strings.Join(words, ", "))
-	t.Add("call", fmt.Sprintf("%v, %s, %d rounds, %d messages", r.Bytes, r.Protocol, r.Rounds, r.Messages))
+	size := "size unknown"
+	if r.Bytes > 0 {
+		size = r.Bytes.String()
+	}
+	t.Add("call", fmt.Sprintf("%s, %s, %d rounds, %d messages", size, r.Protocol, r.Rounds, r.Messages))
 	if r.Result == nil {
 		t.Add("simulated time", "none: "+r.Deadlock.String())
 	} else {
 		t.Add("simulated time", r.Time.String())
-		t.Add("bandwidth", bandwidths(r))
+		if r.Bytes > 0 {
+			t.Add("bandwidth", bandwidths(r))
+		}
 	}
 	if err := t.Write(&b); err != nil {
 		return err

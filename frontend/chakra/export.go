@@ -3,6 +3,7 @@ package chakra
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"kernbench/program/text"
 	"kernbench/tl"
@@ -12,11 +13,28 @@ import (
 // COMM_RECV_NODE with a tag of its own, arithmetic is a COMP_NODE. A node depends on those whose
 // result it uses, and on the rank's last receive or addition before it: a kernel goes on behind a
 // send at once. What a trace cannot say is left out: loads and stores of the rank's own memory,
-// which data a message has, rings, slots and their credits. attrs go into the metadata.
+// which data a message has, rings, slots and their credits. attrs go into the metadata, and with them
+// the statements of the rank, so that the data can be judged when the traces are read again.
 func Export(f *text.File, attrs ...Attr) ([]*Trace, error) {
+	traces, err := nodes(f)
+	if err != nil {
+		return nil, err
+	}
+	for rank, t := range traces {
+		var source strings.Builder
+		if err := f.Only(rank).Write(&source); err != nil {
+			return nil, err
+		}
+		t.Metadata = Metadata{Version: exportVersion, Attrs: append(slices.Clone(attrs), Attr{Name: recordedAttr, Value: NewText(source.String())})}
+	}
+	return traces, nil
+}
+
+// nodes makes the nodes of all ranks.
+func nodes(f *text.File) ([]*Trace, error) {
 	traces := make([]*Trace, f.World)
 	for rank := range traces {
-		traces[rank] = &Trace{Metadata: Metadata{Version: exportVersion, Attrs: slices.Clone(attrs)}}
+		traces[rank] = &Trace{}
 	}
 	for _, b := range f.Blocks {
 		if b.Number > 0 {

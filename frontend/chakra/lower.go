@@ -29,6 +29,13 @@ func (p *program) lower(call plan.Call) *plan.Plan {
 			l.plan.Want = call.Want.For(m.plan.World(), m.plan.Larger())
 		}
 	}
+	if r := p.recorded; r != nil {
+		data := *r.plan
+		if call.Want != nil {
+			data.Want = call.Want.For(data.World(), data.Larger())
+		}
+		l.plan.Collective, l.plan.InPlace, l.plan.Data = data.Collective, data.InPlace, &data
+	}
 	for rank := range p.traces {
 		seen := map[string]bool{}
 		for i := range p.works[rank] {

@@ -56,8 +56,9 @@ func Group(name string) string {
 	return name
 }
 
-// Program reads the traces of all ranks, one file each, as a program of the common form.
-func Program(files []plan.File) (*plan.Program, []plan.Finding) {
+// Program reads the traces of all ranks, one file each, as a program of the common form. Data carries
+// out the recorded program that exported traces have in their metadata.
+func Program(files []plan.File, data Data) (*plan.Program, []plan.Finding) {
 	traces, findings := readAll(files)
 	if len(findings) > 0 {
 		return nil, findings
@@ -67,17 +68,26 @@ func Program(files []plan.File) (*plan.Program, []plan.Finding) {
 	if len(p.findings) > 0 {
 		return nil, p.findings
 	}
-	p.findMeaning()
-	out := &plan.Program{Dialect: Name, Name: filepath.Base(Group(files[0].Name)), Collective: "custom", World: len(traces), Modes: []bool{false}}
+	if !p.findRecorded(data) {
+		p.findMeaning()
+	}
+	out := &plan.Program{Dialect: Name, Name: filepath.Base(Group(files[0].Name)), Collective: "custom", World: len(traces), Modes: []bool{false}, Fixed: true}
 	if m := p.meaning; m != nil {
 		out.Collective, out.Modes = m.plan.Collective, []bool{m.plan.InPlace}
 		out.MinBytes, out.MaxBytes = m.bytes, m.bytes
 	}
+	if r := p.recorded; r != nil {
+		out.Collective, out.Modes = r.plan.Collective, []bool{r.plan.InPlace}
+		out.MinBytes, out.MaxBytes = r.bytes, r.bytes
+	}
 	out.Notes = p.notes
 	out.Plan = func(call plan.Call) (*plan.Plan, []plan.Finding) {
-		if m := p.meaning; m != nil && call.Bytes != 0 && call.Bytes != m.bytes {
-			return nil, []plan.Finding{{Verdict: plan.IllFormed, File: out.Name, Text: fmt.Sprintf(
-				"a call of %d bytes: the traces have messages of their own sizes, which make a call of %d", call.Bytes, m.bytes)}}
+		if call.Bytes != 0 && call.Bytes != out.MaxBytes {
+			what := "messages of their own sizes"
+			if out.MaxBytes > 0 {
+				what += fmt.Sprintf(", which make a call of %d", out.MaxBytes)
+			}
+			return nil, []plan.Finding{{Verdict: plan.IllFormed, File: out.Name, Text: fmt.Sprintf("a call of %d bytes: the traces have %s", call.Bytes, what)}}
 		}
 		return p.lower(call), nil
 	}
@@ -123,7 +133,8 @@ type program struct {
 	works    [][]work // of each rank, as Trace.Nodes
 	findings []plan.Finding
 	notes    []string
-	meaning  *meaning // nil: traces do not say which data they move
+	meaning  *meaning  // nil: traces do not say which data they move
+	recorded *recorded // nil: they were not exported here
 }
 
 // work is what a node does, in numbers.

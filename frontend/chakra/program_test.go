@@ -92,7 +92,7 @@ func files(t testing.TB, traces []*Trace) []plan.File {
 // findings judges files, and returns what is wrong and the notes.
 func findings(t *testing.T, files []plan.File) ([]plan.Finding, []string) {
 	t.Helper()
-	p, found := Program(files)
+	p, found := Program(files, nil)
 	if p == nil {
 		return found, nil
 	}
@@ -110,7 +110,7 @@ func TestRingIsAsItsXML(t *testing.T) {
 	if x == nil {
 		t.Fatal(found)
 	}
-	e, found := Program(files(t, ring(4, source)))
+	e, found := Program(files(t, ring(4, source)), nil)
 	if e == nil {
 		t.Fatal(found)
 	}
@@ -240,7 +240,7 @@ func TestFilesOfAProgram(t *testing.T) {
 		{"no number", append(slices.Clone(all[:3]), plan.File{Name: "ring.et", Data: all[3].Data}), "want the name NAME.RANK.et"},
 		{"cut off", append(slices.Clone(all[:3]), plan.File{Name: "ring.3.et", Data: all[3].Data[:len(all[3].Data)-1]}), "byte "},
 	} {
-		if _, found := Program(c.files); len(found) == 0 || !strings.Contains(found[0].Text, c.want) {
+		if _, found := Program(c.files, nil); len(found) == 0 || !strings.Contains(found[0].Text, c.want) {
 			t.Errorf("%s: %v, want %q", c.name, found, c.want)
 		}
 	}
@@ -268,7 +268,7 @@ func FuzzProgram(f *testing.F) {
 	}
 	f.Add(byHandBytes(f))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		p, found := Program([]plan.File{{Name: "f.0.et", Data: data}, {Name: "f.1.et", Data: data}})
+		p, found := Program([]plan.File{{Name: "f.0.et", Data: data}, {Name: "f.1.et", Data: data}}, nil)
 		if (p == nil) != (len(found) > 0) {
 			t.Fatalf("program %v and findings %v", p, found)
 		}

@@ -71,7 +71,7 @@ func asTraces(p *plan.Plan) {
 func TestRingTakesTheTimeOfItsXML(t *testing.T) {
 	source := strings.Replace(ringText(4), `proto="Simple"`, `proto="LL128"`, 1)
 	x, found := msccl.Read(plan.File{Name: "ring.xml", Data: []byte(source)})
-	e, more := Program(files(t, ring(4, source)))
+	e, more := Program(files(t, ring(4, source)), nil)
 	if x == nil || e == nil {
 		t.Fatal(found, more)
 	}
@@ -113,7 +113,7 @@ func TestPublicRing(t *testing.T) {
 		}
 		all = append(all, plan.File{Name: name, Data: data})
 	}
-	p, found := Program(all)
+	p, found := Program(all, nil)
 	if p == nil {
 		t.Fatal(found)
 	}

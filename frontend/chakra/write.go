@@ -15,23 +15,27 @@ func Write(w io.Writer, t *Trace) error {
 		return err
 	}
 	for i := range t.Nodes {
-		n := &t.Nodes[i]
 		d = d[:0]
-		d.uint(1, n.ID)
-		d.text(2, n.Name)
-		d.uint(3, uint64(n.Type))
-		d.uints(4, n.CtrlDeps)
-		d.uints(5, n.DataDeps)
-		d.uint(6, n.Start)
-		d.uint(7, n.Duration)
-		d.io(8, n.Inputs)
-		d.io(9, n.Outputs)
-		d.attrs(10, n.Attrs)
+		d.node(&t.Nodes[i])
 		if err := d.delimited(w); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// node writes the fields of a node.
+func (e *encoder) node(n *Node) {
+	e.uint(1, n.ID)
+	e.text(2, n.Name)
+	e.uint(3, uint64(n.Type))
+	e.uints(4, n.CtrlDeps)
+	e.uints(5, n.DataDeps)
+	e.uint(6, n.Start)
+	e.uint(7, n.Duration)
+	e.io(8, n.Inputs)
+	e.io(9, n.Outputs)
+	e.attrs(10, n.Attrs)
 }
 
 // encoder is the encoding of a message, being written.

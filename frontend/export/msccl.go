@@ -21,8 +21,11 @@ type Options struct {
 	MaxBytes int64 // of a call; 0: no limit
 }
 
-// mostCount is the most chunks that a step moves.
-const mostCount = 71
+// mostCount is the most chunks that a step moves, mostChunks those of a buffer.
+const (
+	mostCount  = 71
+	mostChunks = 1 << 20
+)
 
 // MSCCL makes an algorithm of a recorded program.
 func MSCCL(f *text.File, o Options) (*msccl.Algorithm, error) {
@@ -57,6 +60,9 @@ func MSCCL(f *text.File, o Options) (*msccl.Algorithm, error) {
 	}
 	channels := max(o.Channels, 1)
 	chunks := max(in, out) / unit
+	if chunks > mostChunks/channels {
+		return nil, fmt.Errorf("%d elements fall into chunks of %d, and %d channels have at most %d chunks: export fewer elements", max(in, out), unit, channels, mostChunks)
+	}
 	a := &msccl.Algorithm{
 		Name: name(f.Algorithm), Collective: f.Collective, Protocol: o.Protocol, Chunks: chunks * channels, InPlace: f.Results == 0, MaxBytes: o.MaxBytes,
 	}

@@ -22,6 +22,10 @@ type Plan struct {
 	// Want says what the ranks must end with; nil if nothing is known.
 	Want *Relation
 
+	// Data is a plan that does the same with the same data, for formats that do not say which data a
+	// message has. The outputs are judged by it. Nil: this plan has the data, or nothing is known.
+	Data *Plan
+
 	// Launches is how many calls the steps are, back to back; 0 is 1.
 	Launches int
 }

@@ -16,6 +16,7 @@ type Program struct {
 	World      int      `json:"ranks"`
 	MinBytes   int64    `json:"min_bytes"`
 	MaxBytes   int64    `json:"max_bytes"` // greatest size that it is for; 0: no limit
+	Fixed      bool     `json:"-"`         // the files have the sizes of all messages: MaxBytes is the only size, and 0 if it is not known
 	Modes      []bool   `json:"-"`         // for each use that it allows: in place?
 	Notes      []string `json:"-"`         // what a user should know: unknown attributes, limits of runtimes
 

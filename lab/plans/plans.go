@@ -113,16 +113,15 @@ type SizeError struct{ Reason string }
 
 func (e *SizeError) Error() string { return e.Reason }
 
-// Only is the size of the calls of a program that knows one size only; else 0.
-func (l *Loaded) Only() unit.Bytes {
-	if p := l.Verdict.Program; p.MinBytes == p.MaxBytes {
-		return unit.Bytes(p.MaxBytes)
-	}
-	return 0
+// Only returns the size of the calls of a program whose files have it, and true; 0 if nothing says
+// which size that is.
+func (l *Loaded) Only() (unit.Bytes, bool) {
+	p := l.Verdict.Program
+	return unit.Bytes(p.MaxBytes), p.Fixed || p.MinBytes > 0 && p.MinBytes == p.MaxBytes
 }
 
-// Time times a call of so many bytes of the larger of a rank's input and output. A call that hangs
-// has a deadlock in place of a time.
+// Time times a call of so many bytes of the larger of a rank's input and output; 0 is the size that
+// the files have. A call that hangs has a deadlock in place of a time.
 func (l *Loaded) Time(bytes unit.Bytes) (*Result, error) {
 	p := l.Verdict.Program
 	pl, broken := p.Plan(plan.Call{Bytes: int64(bytes), InPlace: l.inPlace, Depth: l.spec.Options.Depth, Root: l.spec.Options.Root, Want: l.spec.Options.Want})
@@ -144,7 +143,7 @@ func (l *Loaded) Time(bytes unit.Bytes) (*Result, error) {
 	if r.Result, err = timing.Run(pl, l.machine, r.Model); err != nil {
 		return nil, err
 	}
-	if ns := r.Time.Ns(); ns > 0 {
+	if ns := r.Time.Ns(); ns > 0 && bytes > 0 {
 		r.AlgBW = float64(bytes) / ns
 	}
 	if co, err := collective.Lookup(p.Collective); err == nil && co.BusFactor != nil {

@@ -31,6 +31,7 @@ type PFTrace struct {
 	values interned // of annotations
 	lines  interned
 	rings  map[uint32]*occupancy
+	counts counts // of the nanosecond at hand
 	due    due
 	posted int
 	now    uint64 // in ns, of the packet written last
@@ -93,7 +94,7 @@ const (
 // as large.
 func NewPFTrace(w io.Writer, pe Names, about map[string]string, plain bool) *PFTrace {
 	p := &PFTrace{
-		out: newOut(w, pe), plain: plain, lanes: lanes{}, tracks: newTracks(), rings: map[uint32]*occupancy{},
+		out: newOut(w, pe), plain: plain, lanes: lanes{}, tracks: newTracks(), rings: map[uint32]*occupancy{}, counts: counts{known: map[uint64]*counted{}},
 		names: newInterned(internedNames), keys: newInterned(internedKeys), values: newInterned(internedValues), lines: newInterned(internedLines),
 	}
 	p.pairs = newPairs(p.write)
@@ -139,12 +140,13 @@ func (p *PFTrace) Emit(e *Event) { p.pairs.add(e) }
 func (p *PFTrace) Close() error {
 	p.pairs.flush()
 	p.advance(unit.MaxTime)
+	p.writeCounts()
 	return p.w.Flush()
 }
 
 // write writes an event, and what is due before it.
 func (p *PFTrace) write(e *Event, flow uint64) {
-	if late := uint64(e.Start/unit.Nanosecond) < p.now; late {
+	if late := uint64(e.Start/unit.Nanosecond) < max(p.now, p.counts.at); late {
 		p.writeLate(e, flow)
 		return
 	}
@@ -240,20 +242,19 @@ func (p *PFTrace) annotation(key string, field, v uint64) {
 	p.event = appendMessage(p.event, eventAnnotation, p.sub)
 }
 
-// count writes the value of a counter.
-func (p *PFTrace) count(track uint64, at unit.Time, value int64) {
-	b := appendUint(p.event[:0], eventType, typeCounter)
-	b = appendUint(b, eventTrack, track)
-	p.event = appendUint(b, eventCounter, uint64(value))
-	p.timed(at)
-}
-
 // timed writes the event at hand as the next packet in the order of time.
 func (p *PFTrace) timed(at unit.Time) {
 	ns := uint64(at / unit.Nanosecond)
+	if ns > p.counts.at {
+		p.writeCounts()
+	}
+	p.putTimed(ns, p.event)
+}
+
+func (p *PFTrace) putTimed(ns uint64, event []byte) {
 	b := appendUint(p.packet[:0], packetTimestamp, ns-p.now)
 	b = appendUint(b, packetSequence, inOrder)
-	p.packet = appendMessage(b, packetEvent, p.event)
+	p.packet = appendMessage(b, packetEvent, event)
 	p.now = ns
 	p.put(p.packet)
 }

@@ -33,6 +33,10 @@ func (d Driver) Enter() { d.c.enter() }
 // Traffic returns what the kernel has done so far.
 func (d Driver) Traffic() Traffic { return d.c.trafficSoFar() }
 
+// Again reports whether an edit of the kernel asks a dialect to make the call that it is in, known by a
+// name, once more.
+func (d Driver) Again(call string) bool { return d.c.again(call) }
+
 // Line returns the source line of the instruction being executed, if lines are recorded.
 func (d Driver) Line() string { return d.c.lineNow() }
 

@@ -1,6 +1,8 @@
 package tl
 
 import (
+	"slices"
+
 	"kernbench/dtype"
 	"kernbench/mem"
 )
@@ -13,10 +15,11 @@ type Edit struct {
 	Op   Op     // of the instruction
 	Dir  Dir    // of a send or receive; AnyDir for other instructions
 	Do   EditKind
-	To   Dir   // Redirect, AddRecv, AddSend
-	Cmp  Cmp   // Compare
-	Add  int64 // Value
-	Word int32 // AddNotify
+	To   Dir    // Redirect, AddRecv, AddSend
+	Cmp  Cmp    // Compare
+	Add  int64  // Value
+	Word int32  // AddNotify
+	Call string // Again
 
 	// AddRecv: what is received.
 	Type  dtype.Type
@@ -37,12 +40,15 @@ const (
 	Compare                   // a wait compares in another manner
 	Change                    // the value of a wait or notification is another
 	Twice                     // a notification is made twice
+	Again                     // a call of a dialect is made once more; Op and Dir do not count
 )
 
 // Edits are those of a run, and who wants to see what kernels issue.
 type Edits struct {
 	List []Edit
 	Seen func(line string, dir Dir, in *Instr, w *Wiring) // in is valid during the call; it may be nil
+
+	SeenCall func(line, call string) // calls of dialects that Again can repeat; it may be nil
 }
 
 // editing is the core of a rank whose kernel is edited. It stands before the executor's.
@@ -71,7 +77,7 @@ func (e *editing) Do(in *Instr) {
 	}
 	for i := range e.edits.List {
 		x := &e.edits.List[i]
-		if x.Line == line && x.Op == in.Op && x.Dir == dir {
+		if x.Line == line && x.Op == in.Op && x.Dir == dir && x.Do != Again {
 			e.apply(x, in)
 			return
 		}
@@ -94,6 +100,19 @@ func (c *Context) putsOff(port int) bool {
 		}
 	}
 	return false
+}
+
+// again reports whether an edit asks for a call of a dialect once more.
+func (c *Context) again(call string) bool {
+	e, ok := c.core.(*editing)
+	if !ok {
+		return false
+	}
+	line := c.caller().Text()
+	if e.edits.SeenCall != nil {
+		e.edits.SeenCall(line, call)
+	}
+	return slices.ContainsFunc(e.edits.List, func(x Edit) bool { return x.Do == Again && x.Line == line && x.Call == call })
 }
 
 // dirOf returns the direction of a send or receive; AnyDir for other instructions.

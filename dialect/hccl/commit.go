@@ -21,7 +21,16 @@ func (h *Hccl) Commit(id Handle) {
 		return
 	}
 	h.release(t, 1)
+	if tl.Drive(h.k.Context).Again(AgainCommit) && h.commits[id] < t.units() {
+		h.release(t, 1)
+	}
 }
+
+// Names of the calls that an edit of a kernel, tl.Again, can repeat.
+const (
+	AgainCommit  = "Commit"  // commits one unit more
+	AgainPrepare = "Prepare" // commits all units of a task that was to be committed later
+)
 
 // often says how often a call is made for a task.
 func (h *Hccl) often(call string, t *task) string {

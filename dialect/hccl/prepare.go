@@ -222,7 +222,7 @@ func (h *Hccl) post(commit Release, t *task) Handle {
 		m.tasks = append(m.tasks, t)
 		h.k.Post(&tl.Task{Name: fmt.Sprintf("%s handle %d", t.name(), t.handle), Queue: h.g.queue, Kernel: t.perform, Rank: h.me, World: t.world()})
 	}
-	if commit == CommitNow {
+	if commit == CommitNow || tl.Drive(h.k.Context).Again(AgainPrepare) {
 		h.release(t, t.units())
 	}
 	return t.handle

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"kernbench/dialect/hccl"
 	"kernbench/dtype"
 	"kernbench/fault"
 	"kernbench/tl"
@@ -27,7 +28,7 @@ type opKey struct {
 func (s *search) survey() {
 	s.known = map[opKey]*op{}
 	spec := s.spec
-	spec.Edits = &tl.Edits{Seen: s.see}
+	spec.Edits = &tl.Edits{Seen: s.see, SeenCall: s.seeCall}
 	_, _ = s.try(spec)
 }
 
@@ -47,6 +48,15 @@ func (s *search) see(line string, dir tl.Dir, in *tl.Instr, w *tl.Wiring) {
 	}
 	for _, p := range w.Out {
 		s.outs = add(s.outs, p.Dir)
+	}
+}
+
+// dialectCall is a call of the task API, on a line of a kernel.
+type dialectCall struct{ line, call string }
+
+func (s *search) seeCall(line, call string) {
+	if c := (dialectCall{line, call}); line != "" && !slices.Contains(s.calls, c) {
+		s.calls = append(s.calls, c)
 	}
 }
 
@@ -79,6 +89,13 @@ func (s *search) candidates() []candidate {
 		}
 		slices.SortStableFunc(some, func(a, b *op) int { return s.rank(a) - s.rank(b) })
 		return some
+	}
+	for _, c := range s.calls {
+		what := "committing one turn more at " + c.line
+		if c.call == hccl.AgainPrepare {
+			what = "committing all turns where the task is prepared, at " + c.line
+		}
+		all = append(all, candidate{tl.Edit{Do: tl.Again, Line: c.line, Call: c.call}, what})
 	}
 	recvs, sends, waits := of(tl.OpRecv), of(tl.OpSend), of(tl.OpWaitWord)
 	notes, puts := of(tl.OpNotify), of(tl.OpPut)

@@ -3,5 +3,5 @@
 // applies to one source line, in all iterations and on all ranks. Every repair is carried out
 // before it is reported, at this and at two other numbers of ranks.
 //
-// It may import lab/run, tl and fault. Start at Search.
+// It may import lab/run, dialect/hccl, tl and fault. Start at Search.
 package repair

@@ -60,6 +60,7 @@ type search struct {
 
 	ops   []*op // that the kernels have issued, each line, kind and direction once
 	known map[opKey]*op
+	calls []dialectCall
 	ins   []tl.Dir // that some rank has a ring from
 	outs  []tl.Dir
 	world int

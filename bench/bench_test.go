@@ -36,7 +36,7 @@ func host(t testing.TB, p *bench.Program, o bench.Options, report func(string)) 
 
 func hostOn(t testing.TB, m *machine.Machine, top *conf.Topology, log *oplog.Log, p *bench.Program, o bench.Options, report func(string)) *bench.Host {
 	t.Helper()
-	dev, err := device.New(device.Config{Machine: m, Topology: top, Executor: mock.New(mock.Options{Data: log})})
+	dev, err := device.New(device.Config{Machine: m, Executor: mock.New(mock.Options{Data: log})})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -136,7 +136,7 @@ func entriesOfCCL(w io.Writer) error {
 	t := report.Table{Head: []string{"entry of ccl.yaml", "algorithm", "with"}}
 	ccl := conf.DefaultCCL()
 	for _, name := range ccl.Names() {
-		if r, with := ccl.Merge(name, ccl.Algorithms[name]), changes(ccl.Algorithms[name]); name != r.Module || with != "" {
+		if r, with := ccl.Merge(name), changes(ccl.Entry(name)); name != r.Module || with != "" {
 			t.Add(name, r.Module, with)
 		}
 	}

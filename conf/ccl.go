@@ -2,18 +2,35 @@ package conf
 
 import (
 	"maps"
+	"reflect"
 	"slices"
 
 	"kernbench/unit"
 )
 
 // CCL is the collective library's configuration as ccl.yaml has it: settings for all algorithms, and by name those of
-// each that differ.
+// each that differ. LoadCCL and With alone make one, and they check everything; nothing changes one afterwards.
 type CCL struct {
+	say    library
+	places places
+}
+
+// library is what ccl.yaml says.
+type library struct {
 	Defaults   Settings              `conf:"defaults" doc:"settings of every algorithm that does not say otherwise"`
 	Algorithms map[string]*Algorithm `conf:"algorithms" doc:"algorithms by name; an entry changes only the settings that it names"`
+}
 
-	places places
+// Defaults returns the settings of every algorithm that does not say otherwise.
+func (c *CCL) Defaults() Settings { return c.say.Defaults }
+
+// Entry returns the entry of an algorithm, or nil if it has none.
+func (c *CCL) Entry(name string) *Algorithm {
+	a, ok := c.say.Algorithms[name]
+	if !ok {
+		return nil
+	}
+	return a.clone()
 }
 
 // Settings is what an algorithm runs with.
@@ -63,8 +80,22 @@ type Algorithm struct {
 	WakeCost         *unit.Time  `conf:"wake_cost_ns"`
 }
 
+// clone copies what pointers lead to as well.
+func (a *Algorithm) clone() *Algorithm {
+	to := *a
+	v := reflect.ValueOf(&to).Elem()
+	for i := range v.NumField() {
+		if f := v.Field(i); f.Kind() == reflect.Pointer && !f.IsNil() {
+			own := reflect.New(f.Type().Elem())
+			own.Elem().Set(f.Elem())
+			f.Set(own)
+		}
+	}
+	return &to
+}
+
 // Names lists the algorithms in order.
-func (c *CCL) Names() []string { return slices.Sorted(maps.Keys(c.Algorithms)) }
+func (c *CCL) Names() []string { return slices.Sorted(maps.Keys(c.say.Algorithms)) }
 
 // Errorf makes an error about key, a dotted path such as "defaults.n_slots", at the place where it was set.
 func (c *CCL) Errorf(key, format string, args ...any) *Error {

@@ -17,20 +17,20 @@ func (t *Topology) check(l *ledger) {
 	t.checkSIPs(l)
 	t.checkConnections(l)
 	t.checkRings(l)
-	layout := &t.Cube.PELayout
+	layout := &t.say.Cube.PELayout
 	if len(layout.Corners) == 0 {
 		l.disagree([]string{"cube.pe_layout.corners"}, "found an empty list; at least one corner is expected")
 	}
 	sizes := []string{"system.sips.count", "sip.cube_mesh.w", "sip.cube_mesh.h", "cube.pe_layout.pe_per_corner", "cube.pe_layout.corners"}
 	if n := t.NumPEs(); n > maxPEs {
 		l.disagree(sizes, "makes a machine of %d PEs (%d SIPs × %d cubes × %d); at most %d are allowed",
-			n, t.System.SIPs.Count, t.CubesPerSIP(), t.PEsPerCube(), maxPEs)
+			n, t.say.System.SIPs.Count, t.CubesPerSIP(), t.PEsPerCube(), maxPEs)
 	}
-	if t.PE.TCM.Scratch > t.PE.TCM.Capacity {
+	if t.say.PE.TCM.Scratch > t.say.PE.TCM.Capacity {
 		l.disagree([]string{"pe.tcm.scratch", "pe.tcm.capacity"}, "the scratch of %v is larger than the TCM of %v%s",
-			t.PE.TCM.Scratch, t.PE.TCM.Capacity, l.both("pe.tcm.scratch", "pe.tcm.capacity"))
+			t.say.PE.TCM.Scratch, t.say.PE.TCM.Capacity, l.both("pe.tcm.scratch", "pe.tcm.capacity"))
 	}
-	f := &t.Fabric
+	f := &t.say.Fabric
 	if f.BufferBytes < f.MessageBytes {
 		l.disagree([]string{"fabric.buffer_bytes", "fabric.message_bytes"},
 			"a buffer of %v cannot hold a message of %v; buffer_bytes must be at least message_bytes%s",
@@ -48,7 +48,7 @@ func (t *Topology) check(l *ledger) {
 
 // checkSIPs holds the number of SIPs against their grid and the number of cubes.
 func (t *Topology) checkSIPs(l *ledger) {
-	s := &t.System.SIPs
+	s := &t.say.System.SIPs
 	grid := []string{"system.sips.count", "system.sips.w", "system.sips.h"}
 	switch {
 	case (s.W == 0) != (s.H == 0) && s.Count%max(s.W, s.H) != 0:
@@ -58,14 +58,14 @@ func (t *Topology) checkSIPs(l *ledger) {
 		l.disagree(grid, "the SIP grid is %d × %d = %d, the number of SIPs %d; they must agree%s",
 			s.W, s.H, s.W*s.H, s.Count, l.both(grid...))
 	}
-	if w, h := s.Grid(); len(t.System.Levels) == 0 && s.W == 0 && s.H == 0 && h == 1 && w > 1 && s.network().Dims {
+	if w, h := s.Grid(); len(t.say.System.Levels) == 0 && s.W == 0 && s.H == 0 && h == 1 && w > 1 && s.network().Dims {
 		l.disagree([]string{"system.sips.count", "system.sips.topology"},
 			"%d SIPs make no square for %s; give system.sips.w and system.sips.h", s.Count, s.Topology)
 	}
 	if cubes := t.CubesPerSIP(); s.CubesPerSIP > 0 && s.CubesPerSIP != cubes {
 		keys := []string{"system.sips.cubes_per_sip", "sip.cube_mesh.w", "sip.cube_mesh.h"}
 		l.disagree(keys, "cubes_per_sip is %d, but the cube mesh is %d × %d = %d; leave cubes_per_sip out, or make them agree%s",
-			s.CubesPerSIP, t.SIP.CubeMesh.W, t.SIP.CubeMesh.H, cubes, l.both(keys...))
+			s.CubesPerSIP, t.say.SIP.CubeMesh.W, t.say.SIP.CubeMesh.H, cubes, l.both(keys...))
 	}
 }
 
@@ -73,7 +73,7 @@ func (t *Topology) checkSIPs(l *ledger) {
 // file changes the cube and not the list, the list gives way.
 func (t *Topology) checkConnections(l *ledger) {
 	const key = "sip.ucie.connection_of_pe"
-	u := &t.SIP.UCIe
+	u := &t.say.SIP.UCIe
 	pes := t.PEsPerCube()
 	fits := len(u.ConnectionOfPE) == pes
 	for _, c := range u.ConnectionOfPE {
@@ -132,7 +132,7 @@ func (c *CCL) check(l *ledger) {
 		if l.full() {
 			return
 		}
-		c.checkGrid(l, join("algorithms", name), c.Merge(name, c.Algorithms[name]))
+		c.checkGrid(l, join("algorithms", name), c.Merge(name))
 	}
 }
 

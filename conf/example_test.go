@@ -15,7 +15,7 @@ func ExampleLoadTopology() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(t.NumPEs(), "PEs,", t.Cube.HBMBW, "to each HBM slice")
+	fmt.Println(t.NumPEs(), "PEs,", t.Cube().HBMBW, "to each HBM slice")
 	// Output: 32 PEs, 256 GB/s to each HBM slice
 }
 

@@ -63,8 +63,8 @@ var (
 
 // The schemas of the two files, read from the struct tags once.
 var (
-	topologySchema = sync.OnceValue(func() *field { return describe(reflect.TypeFor[Topology](), "") })
-	cclSchema      = sync.OnceValue(func() *field { return describe(reflect.TypeFor[CCL](), "") })
+	topologySchema = sync.OnceValue(func() *field { return describe(reflect.TypeFor[machine](), "") })
+	cclSchema      = sync.OnceValue(func() *field { return describe(reflect.TypeFor[library](), "") })
 )
 
 // describe reads the tags of typ, which is the type of the field with that tag. It panics on a mistake in the tags,

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"reflect"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -43,7 +42,7 @@ func judge(t *testing.T, src Source, root *field, load func() (any, error)) {
 	}
 	if err == nil {
 		for _, l := range leaves(root) {
-			v := l.get(reflect.ValueOf(got).Elem())
+			v := l.get(said(got))
 			switch {
 			case l.f.zero != "" && v.IsZero():
 			case v.CanInt() && (float64(v.Int()) < l.f.min.value || float64(v.Int()) > l.f.max.value),

@@ -63,7 +63,7 @@ func (l *Level) ByGroup() bool { return l.Join == "group" }
 
 // Between lists the levels of the network between SIPs, innermost first: those of system.levels or else the one that
 // system.sips describes, without a name.
-func (s *System) Between() []Level {
+func (s System) Between() []Level {
 	if len(s.Levels) > 0 {
 		return s.Levels
 	}
@@ -80,7 +80,7 @@ func (s *System) Between() []Level {
 
 // LevelKey is the dotted path of a key of a level, for errors: of the short form where there are no levels.
 func (t *Topology) LevelKey(level int, key string) string {
-	if len(t.System.Levels) > 0 {
+	if len(t.say.System.Levels) > 0 {
 		return join(fmt.Sprintf("system.levels.%d", level), key)
 	}
 	switch key {
@@ -106,7 +106,7 @@ var shortForm = []struct{ key, inLevel string }{
 // checkLevels holds the levels against the short form and against themselves, and sets the number of SIPs, which
 // follows from them.
 func (t *Topology) checkLevels(l *ledger) {
-	levels := t.System.Levels
+	levels := t.say.System.Levels
 	if len(levels) == 0 || l.doubtful("system.levels") {
 		return
 	}
@@ -137,19 +137,19 @@ func (t *Topology) checkLevels(l *ledger) {
 	switch {
 	case len(l.errs) > before: // what the levels make is not known
 	case l.untouched(count):
-		t.System.SIPs.Count = min(sips, maxSIPs)
+		t.say.System.SIPs.Count = min(sips, maxSIPs)
 		if sips > maxSIPs {
 			l.disagree([]string{all}, "the levels make more than %d SIPs", maxSIPs)
 		}
-	case sips != t.System.SIPs.Count && !l.doubtful(count):
+	case sips != t.say.System.SIPs.Count && !l.doubtful(count):
 		l.add(l.places.find(count).errorf(count, "the levels (%v) make %d SIPs, not %d; leave this key out",
-			l.places.find(all), sips, t.System.SIPs.Count))
+			l.places.find(all), sips, t.say.System.SIPs.Count))
 	}
 }
 
 // checkLevel holds the keys of one level against each other.
 func (t *Topology) checkLevel(l *ledger, i int) {
-	level := &t.System.Levels[i]
+	level := &t.say.System.Levels[i]
 	here := fmt.Sprintf("system.levels.%d", i)
 	wrong := func(key, format string, args ...any) {
 		l.disagree([]string{join(here, key)}, format, args...)

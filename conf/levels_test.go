@@ -60,11 +60,11 @@ func TestLevels(t *testing.T) {
 		{Name: "hall", Network: "fat_tree", Count: 5, Join: "group", Link: Link{BW: unit.GBs(12.5), Latency: 500 * unit.Nanosecond},
 			Switch: Switch{300 * unit.Nanosecond}, Gateway: Switch{100 * unit.Nanosecond}, FatTree: FatTree{4, 1.5}, Paths: "hash"},
 	}
-	if !reflect.DeepEqual(top.System.Levels, want) || !reflect.DeepEqual(top.System.Between(), want) {
-		t.Errorf("got %+v", top.System.Levels)
+	if !reflect.DeepEqual(top.System().Levels, want) || !reflect.DeepEqual(top.System().Between(), want) {
+		t.Errorf("got %+v", top.System().Levels)
 	}
-	if top.System.SIPs.Count != 4*21*5 || top.NumPEs() != 420*128 {
-		t.Errorf("%d SIPs, %d PEs", top.System.SIPs.Count, top.NumPEs())
+	if top.System().SIPs.Count != 4*21*5 || top.NumPEs() != 420*128 {
+		t.Errorf("%d SIPs, %d PEs", top.System().SIPs.Count, top.NumPEs())
 	}
 	if e := top.Errorf(top.LevelKey(2, "fat_tree.radix"), "x"); e.Line != 17 || e.Key != "system.levels.2.fat_tree.radix" {
 		t.Errorf("place %+v", e)
@@ -74,10 +74,10 @@ func TestLevels(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if e := top.Errorf("system.levels.0.name", "x"); top.System.SIPs.Count != 3 || e.File != setName {
-		t.Errorf("%d SIPs, place %+v", top.System.SIPs.Count, e)
+	if e := top.Errorf("system.levels.0.name", "x"); top.System().SIPs.Count != 3 || e.File != setName {
+		t.Errorf("%d SIPs, place %+v", top.System().SIPs.Count, e)
 	}
-	if top, err = LoadTopology([]Source{file}, []string{"system.levels=[]", "system.sips.count=6"}); err != nil || len(top.System.Between()) != 1 {
+	if top, err = LoadTopology([]Source{file}, []string{"system.levels=[]", "system.sips.count=6"}); err != nil || len(top.System().Between()) != 1 {
 		t.Errorf("without levels again: %v", err)
 	}
 }
@@ -95,8 +95,8 @@ func TestShortForm(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want.Count, want.Link, want.Switch = 9, top.System.Link, top.System.Switch
-		if got := top.System.Between(); len(got) != 1 || !reflect.DeepEqual(got[0], want) {
+		want.Count, want.Link, want.Switch = 9, top.System().Link, top.System().Switch
+		if got := top.System().Between(); len(got) != 1 || !reflect.DeepEqual(got[0], want) {
 			t.Errorf("%s: %+v", network, got)
 		}
 		for key, want := range map[string]string{"count": "system.sips.count", "dims": "system.sips.topology", "link.bw_gbs": "system.link.bw_gbs"} {
@@ -151,10 +151,10 @@ func TestRandomLevelsArrive(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%v\n%s", err, text.String())
 		}
-		if top.System.SIPs.Count != sips {
-			t.Errorf("%d SIPs, want %d", top.System.SIPs.Count, sips)
+		if top.System().SIPs.Count != sips {
+			t.Errorf("%d SIPs, want %d", top.System().SIPs.Count, sips)
 		}
-		for i, l := range top.System.Levels {
+		for i, l := range top.System().Levels {
 			for key, got := range map[string]any{
 				"link.bw_gbs": l.Link.BW, "fat_tree.radix": l.FatTree.Radix, "paths": l.Paths, "switch.overhead_ns": l.Switch.Overhead,
 			} {

@@ -36,7 +36,7 @@ func must[T any](t *T, err error) *T {
 // names. The error is an Errors with everything that is wrong.
 func LoadTopology(files []Source, sets []string) (*Topology, error) {
 	t := new(Topology)
-	l := load(t, topologySchema(), builtin("topology.yaml"), nil, files, sets)
+	l := load(&t.say, topologySchema(), builtin("topology.yaml"), nil, files, sets)
 	t.places = l.places
 	t.check(l)
 	if err := l.errs.err(); err != nil {
@@ -53,7 +53,7 @@ func LoadCCL(files []Source, sets []string) (*CCL, error) {
 
 func loadCCL(t *Topology, files []Source, sets []string) (*CCL, error) {
 	c := new(CCL)
-	l := load(c, cclSchema(), builtin("ccl.yaml"), func(l *ledger) { c.rings(t, l) }, files, sets)
+	l := load(&c.say, cclSchema(), builtin("ccl.yaml"), func(l *ledger) { c.rings(t, l) }, files, sets)
 	c.places = l.places
 	c.check(l)
 	if err := l.errs.err(); err != nil {

@@ -14,11 +14,11 @@ func TestDefaults(t *testing.T) {
 	if got := top.NumPEs(); got != 256 {
 		t.Errorf("NumPEs = %d, want 256", got)
 	}
-	if got := top.SIP.UCIe.ConnectionOfPE; !reflect.DeepEqual(got, []int{0, 0, 0, 0, 0, 0, 0, 1}) {
+	if got := top.SIP().UCIe.ConnectionOfPE; !reflect.DeepEqual(got, []int{0, 0, 0, 0, 0, 0, 0, 1}) {
 		t.Errorf("ConnectionOfPE = %v", got)
 	}
-	if top.Cube.HBMBW != 256*unit.GBPerSecond || top.PE.TCM.Scratch != unit.MiB || top.SIP.UCIe.Port != 8*unit.Nanosecond {
-		t.Errorf("units: %v, %v, %v", top.Cube.HBMBW, top.PE.TCM.Scratch, top.SIP.UCIe.Port)
+	if top.Cube().HBMBW != 256*unit.GBPerSecond || top.PE().TCM.Scratch != unit.MiB || top.SIP().UCIe.Port != 8*unit.Nanosecond {
+		t.Errorf("units: %v, %v, %v", top.Cube().HBMBW, top.PE().TCM.Scratch, top.SIP().UCIe.Port)
 	}
 	c := DefaultCCL()
 	want := []string{"hello_send", "mesh_allreduce", "mesh_allreduce_4", "ring_allreduce", "ring_allreduce_chunked",
@@ -73,12 +73,12 @@ func TestLoadMerges(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := DefaultTopology()
-	want.System.SIPs.Count, want.System.SIPs.W, want.System.SIPs.H = 6, 3, 2
-	want.Cube.NoC.Router = 1500 * unit.Nanosecond
-	want.Cube.PELayout.Corners = []string{"NW", "NE"}
-	want.SIP.UCIe.ConnectionOfPE = nil // the default list is for 8 PEs
-	want.PE.TCM.Scratch = 64 * unit.KiB
-	want.Fabric.FlitBytes = 128
+	want.say.System.SIPs.Count, want.say.System.SIPs.W, want.say.System.SIPs.H = 6, 3, 2
+	want.say.Cube.NoC.Router = 1500 * unit.Nanosecond
+	want.say.Cube.PELayout.Corners = []string{"NW", "NE"}
+	want.say.SIP.UCIe.ConnectionOfPE = nil // the default list is for 8 PEs
+	want.say.PE.TCM.Scratch = 64 * unit.KiB
+	want.say.Fabric.FlitBytes = 128
 	top.places, want.places = nil, nil
 	if !reflect.DeepEqual(top, want) {
 		t.Errorf("got  %+v\nwant %+v", top, want)
@@ -126,8 +126,8 @@ algorithms:
 	if !errors.As(err, &e) || !strings.Contains(e.Msg, `did you mean "ring_allreduce"?`) {
 		t.Errorf("unknown name: %v", err)
 	}
-	bare := c.Merge("unlisted", &Algorithm{NSlots: new(5)})
-	if bare.Module != "unlisted" || bare.NSlots != 5 || bare.SlotSize != 4096 {
+	bare := c.Merge("unlisted")
+	if bare.Module != "unlisted" || bare.NSlots != 8 || bare.SlotSize != 4096 {
 		t.Errorf("Merge: %+v", bare)
 	}
 }

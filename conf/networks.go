@@ -43,7 +43,7 @@ func FindNetwork(name string) Network {
 }
 
 // network is the kind that joins the SIPs where there are no levels, or the zero value.
-func (s *SIPs) network() Network {
+func (s SIPs) network() Network {
 	for _, n := range networks {
 		if n.Short == s.Topology && n.Short != "" {
 			return n

@@ -21,23 +21,26 @@ type Resolved struct {
 func (c *CCL) Resolve(name string) (Resolved, error) {
 	key, at := "algorithm", place{}
 	if name == "" {
-		name, key = c.Defaults.Algorithm, "defaults.algorithm"
+		name, key = c.say.Defaults.Algorithm, "defaults.algorithm"
 		at = c.places.find(key)
 	}
-	entry, ok := c.Algorithms[name]
-	if !ok {
+	if c.say.Algorithms[name] == nil {
 		return Resolved{}, at.errorf(key, "found %q, which is no entry of ccl.yaml; %s", name, didYouMean(name, c.Names()))
 	}
-	return c.Merge(name, entry), nil
+	return c.Merge(name), nil
 }
 
-// Merge returns the entry merged onto the defaults. It is for algorithms of the library that have no entry in ccl.yaml,
-// which need none as long as the defaults suit them.
-func (c *CCL) Merge(name string, entry *Algorithm) Resolved {
+// Merge returns the entry of that name merged onto the defaults, or the defaults if there is none: algorithms of the
+// library need no entry as long as the defaults suit them.
+func (c *CCL) Merge(name string) Resolved {
+	entry := c.say.Algorithms[name]
+	if entry == nil {
+		entry = new(Algorithm)
+	}
 	r := Resolved{
 		Name: name, Module: entry.Module, Topology: entry.Topology,
 		W: entry.W, H: entry.H, RootCube: entry.RootCube,
-		Settings: c.Defaults, places: c.places,
+		Settings: c.say.Defaults, places: c.places,
 	}
 	if i := strings.LastIndexByte(r.Module, '.'); i >= 0 {
 		r.Module = r.Module[i+1:]

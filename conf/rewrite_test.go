@@ -30,8 +30,8 @@ func TestRewrite(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%v\n%s", err, got)
 			}
-			if topo.System.Link.BW != unit.GBs(123.5) {
-				t.Errorf("loaded %v", topo.System.Link.BW)
+			if topo.System().Link.BW != unit.GBs(123.5) {
+				t.Errorf("loaded %v", topo.System().Link.BW)
 			}
 		})
 	}

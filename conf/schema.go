@@ -15,9 +15,9 @@ func Schema(kind string) ([]byte, error) {
 	var values reflect.Value
 	switch kind {
 	case "topology":
-		root, values = topologySchema(), reflect.ValueOf(DefaultTopology()).Elem()
+		root, values = topologySchema(), reflect.ValueOf(DefaultTopology().say)
 	case "ccl":
-		root, values = cclSchema(), reflect.ValueOf(DefaultCCL()).Elem()
+		root, values = cclSchema(), reflect.ValueOf(DefaultCCL().say)
 	default:
 		return nil, fmt.Errorf("schema %q: topology or ccl is expected", kind)
 	}

@@ -37,10 +37,10 @@ type Hops struct {
 // Latencies is from the arrival of a message of that protocol until its receiver sees it, by the outermost level of the
 // network that it has taken: of one that has taken none first. It is one number where that makes no difference.
 func (t *Topology) Latencies(protocol string) []unit.Time {
-	usual := t.Software.Protocol(protocol).Latency
+	usual := t.say.Software.Protocol(protocol).Latency
 	all := []unit.Time{usual}
 	differ := false
-	for _, l := range t.System.Levels {
+	for _, l := range t.say.System.Levels {
 		late := l.Software.Simple
 		switch protocol {
 		case "ll":
@@ -60,7 +60,7 @@ func (t *Topology) Latencies(protocol string) []unit.Time {
 }
 
 // Protocol is what the protocol of that name takes, its start with it.
-func (s *Software) Protocol(name string) Protocol {
+func (s Software) Protocol(name string) Protocol {
 	p := s.Protocols.Simple
 	switch name {
 	case "ll":
@@ -75,7 +75,7 @@ func (s *Software) Protocol(name string) Protocol {
 }
 
 // Payload is how many of a million bytes on the links are data.
-func (p *Protocol) Payload() int64 { return int64(math.Round(p.Efficiency * 1e6)) }
+func (p Protocol) Payload() int64 { return int64(math.Round(p.Efficiency * 1e6)) }
 
 // Rings are the machine's own defaults of settings in ccl.yaml, as large as its links need: a file of the user's own and
 // --set go before them, the built-in ccl.yaml behind.
@@ -96,12 +96,12 @@ func (c *CCL) rings(t *Topology, l *ledger) {
 			l.places[join("defaults", setting)] = at
 		}
 	}
-	if r := &t.Rings; r.NSlots > 0 {
-		c.Defaults.NSlots = r.NSlots
+	if r := &t.say.Rings; r.NSlots > 0 {
+		c.say.Defaults.NSlots = r.NSlots
 		from("rings.n_slots", "n_slots")
 	}
-	if r := &t.Rings; r.SlotSize > 0 {
-		c.Defaults.SlotSize = r.SlotSize
+	if r := &t.say.Rings; r.SlotSize > 0 {
+		c.say.Defaults.SlotSize = r.SlotSize
 		from("rings.slot_size", "slot_size")
 	}
 }
@@ -109,7 +109,7 @@ func (c *CCL) rings(t *Topology, l *ledger) {
 // checkRings refuses slots that ccl.yaml would refuse.
 func (t *Topology) checkRings(l *ledger) {
 	const key, least = "rings.slot_size", 8
-	if size := t.Rings.SlotSize; size > 0 && size < least {
+	if size := t.say.Rings.SlotSize; size > 0 && size < least {
 		l.disagree([]string{key}, "found %v; a slot has at least %d bytes, and 0 stands for that of ccl.yaml", size, least)
 	}
 }

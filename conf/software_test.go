@@ -30,12 +30,12 @@ software:
 		{"ll", 184 * ns, 6600 * ns, 500_000},
 		{"ll128", 1484 * ns, 8000 * ns, 937_500},
 	} {
-		if p := top.Software.Protocol(tt.name); p.Latency != tt.latency || p.Launch != tt.launch || p.Payload() != tt.payload {
+		if p := top.Software().Protocol(tt.name); p.Latency != tt.latency || p.Launch != tt.launch || p.Payload() != tt.payload {
 			t.Errorf("%s: %+v, %d of a million are data", tt.name, p, p.Payload())
 		}
 	}
 	for _, name := range []string{"simple", "ll", "ll128"} {
-		if p := DefaultTopology().Software.Protocol(name); p != (Protocol{Efficiency: 1}) {
+		if p := DefaultTopology().Software().Protocol(name); p != (Protocol{Efficiency: 1}) {
 			t.Errorf("the default machine adds %+v to %s", p, name)
 		}
 	}

@@ -1,10 +1,23 @@
 package conf
 
-import "kernbench/unit"
+import (
+	"slices"
+
+	"kernbench/unit"
+)
 
 // Topology is the physical machine as topology.yaml describes it: a system of SIPs on a network, each a mesh of cubes,
 // each with PEs at its corners around a mesh of routers.
+//
+// LoadTopology alone makes one, and it checks everything. Nothing changes one afterwards: its methods return copies. So
+// nobody else has to check what a Topology says. The zero value is no machine: see Loaded.
 type Topology struct {
+	say    machine
+	places places
+}
+
+// machine is what topology.yaml says, key by key.
+type machine struct {
 	System System `conf:"system" doc:"the SIPs and what joins them"`
 	SIP    SIP    `conf:"sip" doc:"one SIP (package): a mesh of cubes and an IO chiplet"`
 	Cube   Cube   `conf:"cube" doc:"one cube: PEs at its corners, a router mesh, an HBM stack, an SRAM"`
@@ -16,9 +29,49 @@ type Topology struct {
 
 	Software Software `conf:"software" doc:"what programs add to what the hardware takes"`
 	Rings    Rings    `conf:"rings" doc:"the machine's own defaults of the rings in ccl.yaml"`
-
-	places places
 }
+
+// Loaded reports whether t was made by LoadTopology.
+func (t *Topology) Loaded() bool { return t != nil && t.places != nil }
+
+// System returns what joins the SIPs.
+func (t *Topology) System() System {
+	s := t.say.System
+	s.Levels = slices.Clone(s.Levels)
+	for i := range s.Levels {
+		s.Levels[i].Dims = slices.Clone(s.Levels[i].Dims)
+	}
+	return s
+}
+
+// SIP returns what a SIP is like.
+func (t *Topology) SIP() SIP {
+	s := t.say.SIP
+	s.UCIe.ConnectionOfPE = slices.Clone(s.UCIe.ConnectionOfPE)
+	return s
+}
+
+// Cube returns what a cube is like.
+func (t *Topology) Cube() Cube {
+	c := t.say.Cube
+	c.PELayout.Corners = slices.Clone(c.PELayout.Corners)
+	return c
+}
+
+// PE returns what a PE is like.
+func (t *Topology) PE() PE { return t.say.PE }
+
+// CommEngine says where communication engines are.
+func (t *Topology) CommEngine() CommEngine { return t.say.CommEngine }
+
+// Fabric returns the sizes of what travels on links.
+func (t *Topology) Fabric() Fabric { return t.say.Fabric }
+
+// Software returns what programs add to what the hardware takes.
+func (t *Topology) Software() Software { return t.say.Software }
+
+// Rings returns the machine's own defaults of the rings.
+func (t *Topology) Rings() Rings { return t.say.Rings }
 
 // System is the top level.
 type System struct {
@@ -207,14 +260,14 @@ func (s SIPs) Grid() (w, h int) {
 
 // PEsPerCube is the number of PEs of one cube.
 func (t *Topology) PEsPerCube() int {
-	return t.Cube.PELayout.PEPerCorner * len(t.Cube.PELayout.Corners)
+	return t.say.Cube.PELayout.PEPerCorner * len(t.say.Cube.PELayout.Corners)
 }
 
 // CubesPerSIP is the number of cubes of one SIP.
-func (t *Topology) CubesPerSIP() int { return t.SIP.CubeMesh.W * t.SIP.CubeMesh.H }
+func (t *Topology) CubesPerSIP() int { return t.say.SIP.CubeMesh.W * t.say.SIP.CubeMesh.H }
 
 // NumPEs is the number of PEs of the system.
-func (t *Topology) NumPEs() int { return t.System.SIPs.Count * t.CubesPerSIP() * t.PEsPerCube() }
+func (t *Topology) NumPEs() int { return t.say.System.SIPs.Count * t.CubesPerSIP() * t.PEsPerCube() }
 
 // Errorf makes an error about key, a dotted path such as "cube.noc.w", at the place where it was set. It is for those
 // who find a fault that only the whole machine shows.

@@ -12,15 +12,14 @@ import (
 
 // With is the configuration with further settings of one algorithm, each KEY=VALUE, as if its entry had them.
 func (c *CCL) With(algorithm string, settings []string) (*CCL, error) {
-	with := &CCL{Defaults: c.Defaults, Algorithms: maps.Clone(c.Algorithms), places: maps.Clone(c.places)}
-	if own := c.Algorithms[algorithm]; own != nil {
-		changed := *own
-		with.Algorithms[algorithm] = &changed
+	with := &CCL{library{c.say.Defaults, maps.Clone(c.say.Algorithms)}, maps.Clone(c.places)}
+	if own := c.Entry(algorithm); own != nil {
+		with.say.Algorithms[algorithm] = own
 	}
 	l := &ledger{places: with.places, failed: make(map[string]bool)}
 	for _, s := range settings {
 		d := &decoder{ledger: l}
-		d.set(cclSchema(), reflect.ValueOf(with).Elem(), "algorithms."+algorithm+"."+s)
+		d.set(cclSchema(), reflect.ValueOf(&with.say).Elem(), "algorithms."+algorithm+"."+s)
 	}
 	with.check(l)
 	if err := l.errs.err(); err != nil {
@@ -62,7 +61,7 @@ func (a *Algorithm) Sets() []Set {
 
 // Fingerprint tells machines apart: two that differ in any key differ in it.
 func (t *Topology) Fingerprint() string {
-	data, err := json.Marshal(t)
+	data, err := json.Marshal(&t.say)
 	if err != nil {
 		panic(err) // numbers, words and lists of them have a JSON form
 	}

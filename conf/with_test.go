@@ -20,11 +20,11 @@ func TestWithChangesOneEntryOfACopy(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := w.Merge(name, w.Algorithms[name])
+		r := w.Merge(name)
 		if r.SlotSize != 6000 || r.PollInterval != 1500*unit.Picosecond {
 			t.Errorf("%s: %v, %v", name, r.SlotSize, r.PollInterval)
 		}
-		if own := c.Algorithms[name]; own != nil && own.SlotSize != nil {
+		if own := c.Entry(name); own != nil && own.SlotSize != nil {
 			t.Errorf("%s: With changed what it was called on", name)
 		}
 		want := []conf.Set{{Key: "slot_size", Value: "6000B"}, {Key: "poll_interval_ns", Value: "1500ps"}}
@@ -32,14 +32,14 @@ func TestWithChangesOneEntryOfACopy(t *testing.T) {
 			own := []conf.Set{{Key: "module", Value: "ring_allreduce"}, {Key: "topology", Value: "ring_1d"}, {Key: "n_slots", Value: "3"}}
 			want = append(own, want...)
 		}
-		if diff := cmp.Diff(want, w.Algorithms[name].Sets()); diff != "" {
+		if diff := cmp.Diff(want, w.Entry(name).Sets()); diff != "" {
 			t.Error(diff)
 		}
 		var again []string
-		for _, s := range w.Algorithms[name].Sets() {
+		for _, s := range w.Entry(name).Sets() {
 			again = append(again, s.Key+"="+s.Value)
 		}
-		if v, err := c.With(name, again); err != nil || !cmp.Equal(v.Algorithms[name], w.Algorithms[name]) {
+		if v, err := c.With(name, again); err != nil || !cmp.Equal(v.Entry(name), w.Entry(name)) {
 			t.Errorf("%s: what Sets lists does not make the same entry: %v", name, err)
 		}
 	}

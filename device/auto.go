@@ -24,16 +24,15 @@ type auto struct {
 // ccl.yaml has an entry of that name, and so does "" where it is defaults.algorithm.
 func IsAuto(ccl *conf.CCL, name string) bool {
 	if name == "" {
-		name = ccl.Defaults.Algorithm
+		name = ccl.Defaults().Algorithm
 	}
-	_, entry := ccl.Algorithms[name]
-	return name == algorithm.Auto && !entry
+	return name == algorithm.Auto && ccl.Entry(name) == nil
 }
 
 // installAuto makes a plan that chooses at each call. Its rings are those of what is best for the
 // smallest.
 func (c *Context) installAuto(options []Install) (*Plan, error) {
-	a := &auto{device: c, machine: c.cfg.Topology.Fingerprint(), plans: map[string]*Plan{}}
+	a := &auto{device: c, machine: c.cfg.Machine.Topology().Fingerprint(), plans: map[string]*Plan{}}
 	for _, o := range options {
 		if o.Collective != "" {
 			a.collective = o.Collective
@@ -46,7 +45,7 @@ func (c *Context) installAuto(options []Install) (*Plan, error) {
 			a.collective = known[0]
 		}
 	}
-	if c.cfg.CCL.Defaults.RankLevel == "sip" {
+	if c.cfg.CCL.Defaults().RankLevel == "sip" {
 		return nil, fmt.Errorf("algorithm %s: with rank_level: sip a rank is a SIP: what is tuned goes between PEs", algorithm.Auto)
 	}
 	first, err := c.tuned(a)
@@ -66,7 +65,7 @@ func (c *Context) installAuto(options []Install) (*Plan, error) {
 
 // tuned is the choice for the smallest call.
 func (c *Context) tuned(a *auto) (*Plan, error) {
-	cfg := c.cfg.CCL.Merge(algorithm.Auto, &conf.Algorithm{})
+	cfg := c.cfg.CCL.Merge(algorithm.Auto)
 	asked := c.cfg.World
 	switch {
 	case a.install.PEs != nil:

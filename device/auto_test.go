@@ -36,19 +36,19 @@ var autoRows = []algorithm.TuningRow{
 // openTuned makes a context on the small machine with a table for its ranks.
 func openTuned(t *testing.T, tuned bool, cfg device.Config, sets ...string) *device.Context {
 	t.Helper()
-	var err error
-	if cfg.Topology, err = conf.LoadTopology(nil, small); err != nil {
+	top, err := conf.LoadTopology(nil, small)
+	if err != nil {
 		t.Fatal(err)
 	}
 	if cfg.CCL, err = conf.LoadCCL(nil, sets); err != nil {
 		t.Fatal(err)
 	}
-	if cfg.Machine, err = machine.Build(cfg.Topology); err != nil {
+	if cfg.Machine, err = machine.Build(top); err != nil {
 		t.Fatal(err)
 	}
 	if tuned {
 		cfg.Tuning = &algorithm.Tuning{File: "t.yaml", Tables: []algorithm.TuningTable{{
-			Topology: "small", Machine: cfg.Topology.Fingerprint(), Collective: "all_reduce", Ranks: 4, Type: dtype.F32, Rows: autoRows,
+			Topology: "small", Machine: top.Fingerprint(), Collective: "all_reduce", Ranks: 4, Type: dtype.F32, Rows: autoRows,
 		}}}
 	}
 	cfg.Executor = mock.New(mock.Options{})

@@ -27,8 +27,7 @@ var (
 // Config is what a Context works on.
 type Config struct {
 	Machine  *machine.Machine
-	Topology *conf.Topology
-	CCL      *conf.CCL         // nil: the built-in ccl.yaml with the rings of the topology
+	CCL      *conf.CCL         // nil: the built-in ccl.yaml with the rings of the machine
 	Tuning   *algorithm.Tuning // that auto chooses by; nil: there is none
 	Executor exec.Executor     // nil: the context makes plans and launches nothing
 	Row      *exec.Row         // what Executor can do; nil: everything
@@ -93,12 +92,12 @@ const (
 
 // New opens a context on SIP 0.
 func New(cfg Config) (*Context, error) {
-	if cfg.Machine == nil || cfg.Topology == nil {
-		return nil, errors.New("device: machine and topology are needed")
+	if cfg.Machine == nil {
+		return nil, errors.New("device: a machine is needed")
 	}
 	if cfg.CCL == nil {
 		var err error
-		if cfg.CCL, err = cfg.Topology.LoadCCL(nil, nil); err != nil {
+		if cfg.CCL, err = cfg.Machine.Topology().LoadCCL(nil, nil); err != nil {
 			return nil, err
 		}
 	}

@@ -48,7 +48,7 @@ func openOn(t testing.TB, x exec.Executor, topoSets, cclSets []string) *device.C
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := device.New(device.Config{Machine: m, Topology: top, CCL: ccl, Executor: x})
+	c, err := device.New(device.Config{Machine: m, CCL: ccl, Executor: x})
 	if err != nil {
 		t.Fatal(err)
 	}

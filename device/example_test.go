@@ -22,7 +22,7 @@ func Example() {
 	}
 	log := oplog.New(oplog.Options{Inline: true})
 	defer log.Close()
-	dev, err := device.New(device.Config{Machine: m, Topology: topo, Executor: mock.New(mock.Options{Data: log})})
+	dev, err := device.New(device.Config{Machine: m, Executor: mock.New(mock.Options{Data: log})})
 	if err != nil {
 		panic(err)
 	}

@@ -25,7 +25,7 @@ func openRow(t *testing.T, x exec.Executor, cs ...exec.Capability) *device.Conte
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := device.New(device.Config{Machine: m, Topology: top, Executor: x, Row: &exec.Row{Name: "some", Capabilities: cs}})
+	c, err := device.New(device.Config{Machine: m, Executor: x, Row: &exec.Row{Name: "some", Capabilities: cs}})
 	if err != nil {
 		t.Fatal(err)
 	}

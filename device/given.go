@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"kernbench/algorithm"
-	"kernbench/conf"
 	"kernbench/mem"
 	"kernbench/tl"
 	"kernbench/topology"
@@ -31,7 +30,7 @@ func (c *Context) installGiven() (*Plan, error) {
 	g := c.cfg.Given
 	cfg, err := c.cfg.CCL.Resolve(g.Algorithm.Name)
 	if err != nil {
-		cfg = c.cfg.CCL.Merge(g.Algorithm.Name, &conf.Algorithm{})
+		cfg = c.cfg.CCL.Merge(g.Algorithm.Name)
 	}
 	if cfg.RankLevel == "sip" {
 		return nil, fmt.Errorf("program %s: with rank_level: sip a rank is a SIP: ranks of a program are PEs", g.Algorithm.Name)

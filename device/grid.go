@@ -29,16 +29,16 @@ type Grid struct {
 }
 
 // Programs is how many programs a PE holds at the same time (pe.programs).
-func (c *Context) Programs() int { return c.cfg.Topology.PE.Programs }
+func (c *Context) Programs() int { return c.cfg.Machine.Topology().PE().Programs }
 
 // Scratch is the memory for tensors that a PE has (pe.tcm.scratch). Programs that are on it at the
 // same time share it evenly.
-func (c *Context) Scratch() unit.Bytes { return c.cfg.Topology.PE.TCM.Scratch }
+func (c *Context) Scratch() unit.Bytes { return c.cfg.Machine.Topology().PE().TCM.Scratch }
 
 // NeedAtomics refuses a machine whose PEs cannot update words of each other and get the old
 // values (fabric.p2p_native_atomics): for programs that would find out in the middle.
 func (c *Context) NeedAtomics() error {
-	if c.cfg.Topology.Fabric.Atomics {
+	if c.cfg.Machine.Topology().Fabric().Atomics {
 		return nil
 	}
 	return &fault.Unsupported{Place: hostPlace("need_atomics"), What: "fabric.p2p_native_atomics"}
@@ -118,7 +118,7 @@ func (s *Stream) launch(name string, k tl.Kernel, g Grid, args []any) (queued, e
 			return refuse("%w", err)
 		}
 	}
-	holds := c.cfg.Topology.PE.Programs
+	holds := c.cfg.Machine.Topology().PE().Programs
 	l := &launch.GridLaunch{Name: name, Kernel: k, Grid: g.Programs, Resident: g.Resident, Cores: g.Cores}
 	if l.Resident == 0 {
 		l.Resident = holds

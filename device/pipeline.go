@@ -9,7 +9,7 @@ import (
 // carries in the time that an empty message takes. Ways differ: it is the mean of those that the
 // plan's topology has, as a pipeline goes over all of them.
 func (c *Context) latencyBytes(p *Plan) int64 {
-	m, pe := c.cfg.Machine, &c.cfg.Topology.PE
+	m, pe := c.cfg.Machine, c.cfg.Machine.Topology().PE()
 	own := pe.Issue + pe.IPCQ.Send + pe.DMA.Setup + pe.IPCQ.Recv
 	var sum float64
 	ways := 0

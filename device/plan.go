@@ -125,7 +125,7 @@ func (c *Context) install(ccl *conf.CCL, name string, options []Install) (*Plan,
 
 // needs reports what an algorithm needs and is not there.
 func (c *Context) needs(name string, a *algorithm.Algorithm, windows bool) error {
-	if a.Atomics && !c.cfg.Topology.Fabric.Atomics {
+	if a.Atomics && !c.cfg.Machine.Topology().Fabric().Atomics {
 		return fmt.Errorf("algorithm %s: %w", name,
 			&fault.Unsupported{Place: hostPlace("install"), What: "fabric.p2p_native_atomics"})
 	}
@@ -139,7 +139,7 @@ func (c *Context) needs(name string, a *algorithm.Algorithm, windows bool) error
 
 // timing completes a plan with its rings and what software adds.
 func (c *Context) timing(p *Plan) (err error) {
-	p.Start = c.cfg.Topology.Software.Protocol(p.Config.Protocol).Launch
+	p.Start = c.cfg.Machine.Topology().Software().Protocol(p.Config.Protocol).Launch
 	p.Ring, err = c.ringOf(&p.Config)
 	return err
 }
@@ -220,7 +220,7 @@ func (c *Context) ringOf(cfg *conf.Resolved) (tl.Ring, error) {
 	r := tl.Ring{
 		Slots: cfg.NSlots, SlotBytes: int64(cfg.SlotSize), Space: space, CreditBytes: int64(cfg.CreditBytes),
 		Poll: cfg.Backpressure == "poll", PollEvery: cfg.PollInterval, WakeCost: cfg.WakeCost,
-		OnRecv: cfg.Credit == "on_recv", Strict: cfg.StrictValidation, Protocol: protocolOf(c.cfg.Topology, cfg.Protocol),
+		OnRecv: cfg.Credit == "on_recv", Strict: cfg.StrictValidation, Protocol: protocolOf(c.cfg.Machine.Topology(), cfg.Protocol),
 	}
 	return r, r.Validate()
 }

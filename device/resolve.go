@@ -22,17 +22,14 @@ type Choice struct {
 // ResolveAlgorithm finds an algorithm by the name of its entry in ccl.yaml, or by its own:
 // one that is registered needs no entry. "" is defaults.algorithm.
 func ResolveAlgorithm(ccl *conf.CCL, name string) (*Choice, error) {
-	entry := &conf.Algorithm{}
 	cfg, err := ccl.Resolve(name)
-	if err == nil {
-		entry = ccl.Algorithms[cfg.Name]
-	} else {
+	if err != nil {
 		asked := name
 		if name == "" {
-			name = ccl.Defaults.Algorithm
+			name = ccl.Defaults().Algorithm
 		}
 		if _, unknown := algorithm.Lookup(name); unknown == nil {
-			cfg = ccl.Merge(name, entry)
+			cfg = ccl.Merge(name)
 		} else if asked == "" {
 			return nil, err
 		} else {
@@ -41,7 +38,7 @@ func ResolveAlgorithm(ccl *conf.CCL, name string) (*Choice, error) {
 	}
 	alg, err := algorithm.Lookup(cfg.Module)
 	if err != nil {
-		return nil, noModule(ccl, &cfg, entry, err)
+		return nil, noModule(ccl, &cfg, err)
 	}
 	top, err := lookupTopology(&cfg, alg)
 	return &Choice{cfg, alg, top}, err
@@ -73,8 +70,9 @@ func CheckEntries(ccl *conf.CCL) error {
 
 // noModule is the error for an entry whose module nobody registered. An entry that names
 // none has its own name for one, so that it may hold a slip of the pen.
-func noModule(ccl *conf.CCL, cfg *conf.Resolved, entry *conf.Algorithm, unknown error) error {
-	if entry.Module != "" {
+func noModule(ccl *conf.CCL, cfg *conf.Resolved, unknown error) error {
+	entry := ccl.Entry(cfg.Name)
+	if entry != nil && entry.Module != "" {
 		var names []string
 		for _, a := range algorithm.All() {
 			names = append(names, a.Name)

@@ -37,7 +37,7 @@ func openSim(t testing.TB) *device.Context {
 	}
 	log := oplog.New(oplog.Options{Timed: true})
 	t.Cleanup(log.Close)
-	return must(device.New(device.Config{Machine: m, Topology: top, Executor: sim.New(m, top, sim.Options{Data: log})}))(t)
+	return must(device.New(device.Config{Machine: m, Executor: sim.New(m, sim.Options{Data: log})}))(t)
 }
 
 // A reduce-scatter by copy engines and grids: every PE copies its rows to those who reduce

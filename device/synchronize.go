@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"kernbench/conf"
 	"kernbench/exec"
 	"kernbench/tl/launch"
 )
@@ -17,7 +16,7 @@ func (c *Context) Synchronize(ctx context.Context) error {
 	if len(b.Streams) == 0 {
 		return nil
 	}
-	defaults := c.cfg.CCL.Merge("streams", &conf.Algorithm{})
+	defaults := c.cfg.CCL.Merge("streams")
 	ring, err := c.ringOf(&defaults)
 	if err != nil {
 		return err

@@ -142,7 +142,7 @@ func openJudged(t testing.TB, log *oplog.Log, check func(*device.Call) error) *d
 	t.Helper()
 	top := must(conf.LoadTopology(nil, small))(t)
 	return must(device.New(device.Config{
-		Machine: must(machine.Build(top))(t), Topology: top, Executor: mock.New(mock.Options{Data: log}), Check: check,
+		Machine: must(machine.Build(top))(t), Executor: mock.New(mock.Options{Data: log}), Check: check,
 	}))(t)
 }
 

@@ -22,7 +22,7 @@ func onDefaultMachine() (dev *device.Context, done func()) {
 		panic(err)
 	}
 	log := oplog.New(oplog.Options{Inline: true})
-	dev, err = device.New(device.Config{Machine: m, Topology: topo, Executor: mock.New(mock.Options{Data: log})})
+	dev, err = device.New(device.Config{Machine: m, Executor: mock.New(mock.Options{Data: log})})
 	if err != nil {
 		panic(err)
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"io"
 
-	"kernbench/conf"
 	"kernbench/hw/noc"
 	"kernbench/machine"
 	"kernbench/mem"
@@ -43,10 +42,9 @@ type Counter interface {
 // Setup is what a run offers to the constructor of an executor. The caller asks for nothing
 // that the row cannot do: a field is zero where its capability is missing.
 type Setup struct {
-	Machine  *machine.Machine
-	Topology *conf.Topology // checked, and that of Machine
+	Machine *machine.Machine
 
-	Order    mem.Ordering // of what ranks do to each other's memory, as Topology has it
+	Order    mem.Ordering // of what ranks do to each other's memory, as the topology of Machine has it
 	Fidelity string       // Network: one of Row.Fidelities; "" is Row.DefaultFidelity
 	Seed     uint64       // Schedules: number of a random schedule; 0 is the executor's own
 

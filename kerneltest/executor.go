@@ -28,27 +28,21 @@ func (cfg *Config) open(row *exec.Row, log *oplog.Log) (exec.Executor, error) {
 			Data: log, RecordLines: true, History: cfg.History, Seed: cfg.Seed, Order: cfg.Order, NoAtomics: cfg.NoAtomics,
 		}), nil
 	}
-	b, err := cfg.machine()
+	m, err := cfg.machine()
 	if err != nil {
 		return nil, err
 	}
 	return row.Open(exec.Setup{
-		Machine: b.machine, Topology: b.topology, Order: cfg.Order, Seed: cfg.Seed, Data: log, History: cfg.History,
+		Machine: m, Order: cfg.Order, Seed: cfg.Seed, Data: log, History: cfg.History,
 		RecordLines: true,
 	})
-}
-
-// built is a machine with its configuration.
-type built struct {
-	topology *conf.Topology
-	machine  *machine.Machine
 }
 
 // machines are those that tests have asked for, by their settings. They are read only.
 var machines sync.Map
 
 // machine is one SIP of cubes with eight PEs each, as few as hold the ranks.
-func (cfg *Config) machine() (built, error) {
+func (cfg *Config) machine() (*machine.Machine, error) {
 	cubes := (cfg.World + 7) / 8
 	w := 1
 	for w*w < cubes {
@@ -61,17 +55,16 @@ func (cfg *Config) machine() (built, error) {
 	}
 	key := strings.Join(sets, " ")
 	if b, ok := machines.Load(key); ok {
-		return b.(built), nil
+		return b.(*machine.Machine), nil
 	}
 	top, err := conf.LoadTopology(nil, sets)
 	if err != nil {
-		return built{}, fmt.Errorf("kerneltest: %w", err)
+		return nil, fmt.Errorf("kerneltest: %w", err)
 	}
 	m, err := machine.Build(top)
 	if err != nil {
-		return built{}, fmt.Errorf("kerneltest: %w", err)
+		return nil, fmt.Errorf("kerneltest: %w", err)
 	}
-	b := built{top, m}
-	machines.Store(key, b)
-	return b, nil
+	machines.Store(key, m)
+	return m, nil
 }

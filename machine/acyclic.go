@@ -79,7 +79,7 @@ func (g *waitGraph) cycle() []Hop {
 // folded onto one, and the network between them, looked at by itself (levelWaits), onto one vertex; a circle of the whole
 // is one of the folded machine too.
 func checkRouting(t *conf.Topology) error {
-	m, err := build(window(t))
+	m, err := window(t)
 	if err != nil {
 		return fmt.Errorf("machine: the routing of a smaller machine of this kind: %w", err)
 	}
@@ -119,15 +119,15 @@ const (
 	thinned     = 8 // connections, and places of PEs, that are looked at
 )
 
-// window is t with less of what repeats.
-func window(t *conf.Topology) *conf.Topology {
-	s := *t
-	s.System.Levels = nil
-	s.System.SIPs.Count = min(t.System.SIPs.Count, 2)
-	s.System.SIPs.W, s.System.SIPs.H = 0, 0
-	s.System.SIPs.Topology = "full"
-	s.SIP.CubeMesh.W, s.SIP.CubeMesh.H = shrink(t.SIP.CubeMesh.Network, t.SIP.CubeMesh.W, t.SIP.CubeMesh.H)
-	return &s
+// window is the machine of t with less of what repeats.
+func window(t *conf.Topology) (*Machine, error) {
+	var pair *levels
+	if t.System().SIPs.Count > 1 {
+		pair = newPair()
+	}
+	mesh := t.SIP().CubeMesh
+	w, h := shrink(mesh.Network, mesh.W, mesh.H)
+	return build(t, w, h, pair)
 }
 
 // shrink returns the size of a network that shows all that w × h sites of its kind do.

@@ -1,6 +1,8 @@
 package machine
 
 import (
+	"errors"
+
 	"kernbench/conf"
 	"kernbench/unit"
 )
@@ -8,12 +10,29 @@ import (
 // maxLinks bounds a machine: what carries messages has some bytes for each link.
 const maxLinks = 1 << 27
 
-// Build makes the machine that t describes. Errors are conf.Errors with the key to blame: an impossible value, an input
-// buffer that cannot hold a message, a routing with a cycle.
+// Build makes the machine that t describes. Errors are conf.Errors with the key to blame: more links than fit, a routing with a
+// cycle.
 func Build(t *conf.Topology) (*Machine, error) {
-	m, err := build(t)
+	if !t.Loaded() {
+		return nil, errors.New("machine: the topology was not made by conf.LoadTopology")
+	}
+	if cubes := t.System().SIPs.Count * t.CubesPerSIP(); cubes > maxLinks/newLayout(t.Cube(), 1).links {
+		return nil, t.Errorf("system.sips.count", "%d cubes have more than %d links", cubes, maxLinks)
+	}
+	var outside *levels
+	if t.System().SIPs.Count > 1 {
+		var err error
+		if outside, err = newLevels(t, false); err != nil {
+			return nil, err
+		}
+	}
+	mesh := t.SIP().CubeMesh
+	m, err := build(t, mesh.W, mesh.H, outside)
 	if err != nil {
 		return nil, err
+	}
+	if outside != nil {
+		m.levels = outside.words(t)
 	}
 	if err := checkRouting(t); err != nil {
 		return nil, err
@@ -21,46 +40,44 @@ func Build(t *conf.Topology) (*Machine, error) {
 	return m, nil
 }
 
-// build is Build without the check of the routing.
-func build(t *conf.Topology) (*Machine, error) {
-	if err := checkValues(t); err != nil {
-		return nil, err
-	}
+// build makes a machine of parts as t has them: w × h cubes to a SIP, and SIPs that outside joins; nil: one SIP.
+func build(t *conf.Topology, w, h int, outside *levels) (*Machine, error) {
+	sip, cube, pe := t.SIP(), t.Cube(), t.PE()
 	m := &Machine{
-		sips:  t.System.SIPs.Count,
-		cubes: t.CubesPerSIP(),
-		shore: t.System.SIPs.Count > 1,
-		conns: t.SIP.UCIe.Connections,
-		cube:  newLayout(&t.Cube, t.SIP.UCIe.Connections),
+		topology: t,
+		sips:     1,
+		cubes:    w * h,
+		shore:    outside != nil,
+		outside:  outside,
+		conns:    sip.UCIe.Connections,
+		cube:     newLayout(cube, sip.UCIe.Connections),
 	}
-	m.capacity = [...]unit.Bytes{kindHBM: t.Cube.HBM.Capacity, kindTCM: t.PE.TCM.Capacity, kindSRAM: t.Cube.SRAM.Capacity}
+	if outside != nil {
+		m.sips = outside.sips
+	}
+	m.capacity = [...]unit.Bytes{kindHBM: cube.HBM.Capacity, kindTCM: pe.TCM.Capacity, kindSRAM: cube.SRAM.Capacity}
 	m.connOf = make([]int, m.cube.pes)
 	for pe := range m.connOf {
 		m.connOf[pe] = pe % m.conns
 	}
-	copy(m.connOf, t.SIP.UCIe.ConnectionOfPE)
+	copy(m.connOf, sip.UCIe.ConnectionOfPE)
 
-	mesh := t.SIP.CubeMesh
-	inner, err := findKind(mesh.Network, ofCubes)
+	inner, err := findKind(sip.CubeMesh.Network, ofCubes)
 	if err != nil {
 		return nil, t.Errorf("sip.cube_mesh.network", "%v", err)
 	}
 	if inner.limit > 0 && m.cubes > inner.limit {
-		return nil, t.Errorf("sip.cube_mesh.network", "%q joins at most %d cubes; the SIP has %d", mesh.Network, inner.limit, m.cubes)
+		return nil, t.Errorf("sip.cube_mesh.network", "%q joins at most %d cubes; the SIP has %d", inner.Name, inner.limit, m.cubes)
 	}
 	m.look = inner.cubes
-	m.inSIP = inner.build(size{n: m.cubes, w: mesh.W, h: mesh.H, shore: m.shore})
+	m.inSIP = inner.build(size{n: m.cubes, w: w, h: h, shore: m.shore})
 	m.ends = m.inSIP.edges()
 	if m.row = m.cubes; inner.grid {
-		m.row = mesh.W
+		m.row = w
 	}
 	m.perSIP = m.inSIP.hubs()
 	if m.shore {
 		m.perSIP++
-		if m.outside, err = newLevels(t, false); err != nil {
-			return nil, err
-		}
-		m.levels = m.outside.words(t)
 	}
 	if len(m.ends) > 0 { // else all traffic is in its last cube at once
 		if !m.cube.apart {

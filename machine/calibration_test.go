@@ -9,7 +9,7 @@ import (
 )
 
 // setup is what starting a descriptor takes on the default machine.
-var setup = sync.OnceValue(func() unit.Time { return conf.DefaultTopology().PE.DMA.Setup })
+var setup = sync.OnceValue(func() unit.Time { return conf.DefaultTopology().PE().DMA.Setup })
 
 // reading is how long a PE needs to read bytes of a slice when nothing else moves: DMA's setup, the request to the
 // memory, then the data back, each cut through all its links.

@@ -6,51 +6,23 @@ import (
 	"testing"
 
 	"kernbench/conf"
-	"kernbench/unit"
 )
 
 func TestImpossibleMachines(t *testing.T) {
-	tests := []struct {
+	for _, test := range []struct {
 		name string
-		mend func(*conf.Topology) // makes it impossible
-		want string               // the error, or its beginning
+		sets []string
+		want string // the error, or its beginning
 	}{
-		{"no rate", func(t *conf.Topology) { t.Cube.HBMBW = 0 }, "cube.hbm_to_router_bw_gbs: a bandwidth must be above 0"},
-		{"negative delay", func(t *conf.Topology) { t.SIP.UCIe.Port = -1 }, "sip.ucie.port_ns: a delay of -0.001ns"},
-		{"endless delay", func(t *conf.Topology) { t.System.Link.Latency = unit.MaxTime }, "system.link.latency_ns: "},
-		{"endless wire", func(t *conf.Topology) { t.Cube.NoC.Pitch = 1e300 }, "cube.noc.pitch_mm: "},
-		{"no SIP", func(t *conf.Topology) { t.System.SIPs.Count = 0 }, "system.sips.count: 0 is not between 1 and 1048576"},
-		{"no corner", func(t *conf.Topology) { t.Cube.PELayout.Corners = nil; t.SIP.UCIe.ConnectionOfPE = nil },
-			"cube.pe_layout.corners: 0 is not between 1 and 4"},
-		{"unknown corner", func(t *conf.Topology) { t.Cube.PELayout.Corners[1] = "EN" }, `cube.pe_layout.corners: "EN" is no corner`},
-		{"no such connection", func(t *conf.Topology) { t.SIP.UCIe.ConnectionOfPE[3] = 4 },
-			"sip.ucie.connection_of_pe: PE 3 has connection 4; the connections are 0 to 3"},
-		{"connections of other PEs", func(t *conf.Topology) { t.SIP.UCIe.ConnectionOfPE = []int{0} },
-			"sip.ucie.connection_of_pe: it has 1 entries for the 8 PEs of a cube"},
-		{"buffer below a message", func(t *conf.Topology) { t.Fabric.BufferBytes = 4095 },
-			"fabric.buffer_bytes: an input buffer of 4095 B cannot hold a message of 4 KiB"},
-		{"buffer below a request", func(t *conf.Topology) { t.Fabric.RequestBytes = 1 << 20 },
-			"fabric.buffer_bytes: an input buffer of 16 KiB cannot hold a message of 1 MiB"},
-		{"empty message", func(t *conf.Topology) { t.Fabric.MessageBytes = 0 }, "fabric.message_bytes: a message needs a byte"},
-		{"unknown network", func(t *conf.Topology) { t.SIP.CubeMesh.Network = "star" }, `sip.cube_mesh.network: there is no network "star"`},
-		{"unknown network of SIPs", func(t *conf.Topology) { t.System.SIPs.Topology = "star" }, `system.sips.topology: there is no network "star"`},
-		{"grid that does not fit", func(t *conf.Topology) {
-			s := &t.System.SIPs
-			s.Topology, s.Count, s.W, s.H = "mesh_2d_no_wrap", 5, 2, 3
-		}, "system.sips.topology: a grid of 2 × 3 SIPs has not 5 SIPs"},
-		{"too many in full", func(t *conf.Topology) { t.System.SIPs.Topology, t.System.SIPs.Count = "full", 1025 },
+		{"too many in full", []string{"system.sips.topology=full", "system.sips.count=1025"},
 			`system.sips.topology: "full" joins at most 1024; there are 1025`},
-		{"too many links of cubes", func(t *conf.Topology) { t.System.SIPs.Count = 65536 }, "system.sips.count: 1048576 cubes have more than"},
-		{"too many links between cubes", func(t *conf.Topology) {
-			t.SIP.CubeMesh = conf.CubeMesh{W: 32, H: 32, Network: "full"}
-			t.SIP.UCIe.Connections = 256
+		{"too many links of cubes", []string{"system.sips.count=1024", "cube.noc.w=64", "cube.noc.h=64"}, "system.sips.count: 16384 cubes have more than"},
+		{"too many links between cubes", []string{
+			"sip.cube_mesh.w=32", "sip.cube_mesh.h=32", "sip.cube_mesh.network=full", "sip.ucie.connections=256",
 		}, "system.sips.count: the machine has "},
-	}
-	for _, test := range tests {
+	} {
 		t.Run(test.name, func(t *testing.T) {
-			top := conf.DefaultTopology()
-			test.mend(top)
-			m, err := Build(top)
+			m, err := Build(topology(t, test.sets...))
 			switch {
 			case err == nil:
 				t.Errorf("accepted")
@@ -63,6 +35,11 @@ func TestImpossibleMachines(t *testing.T) {
 				}
 			}
 		})
+	}
+	for _, top := range []*conf.Topology{nil, {}} {
+		if _, err := Build(top); err == nil || !strings.Contains(err.Error(), "was not made by conf.LoadTopology") {
+			t.Errorf("%v: error %v", top, err)
+		}
 	}
 }
 

@@ -17,6 +17,15 @@ func topology(tb testing.TB, sets ...string) *conf.Topology {
 	return t
 }
 
+// tryBuild builds the built-in machine with the --set arguments applied.
+func tryBuild(sets []string) (*Machine, error) {
+	t, err := conf.LoadTopology(nil, sets)
+	if err != nil {
+		return nil, err
+	}
+	return Build(t)
+}
+
 func mustBuild(tb testing.TB, sets ...string) *Machine {
 	tb.Helper()
 	m, err := Build(topology(tb, sets...))

@@ -29,7 +29,7 @@ type layout struct {
 	links                                    int
 }
 
-func newLayout(c *conf.Cube, connections int) layout {
+func newLayout(c conf.Cube, connections int) layout {
 	l := layout{w: c.NoC.W, h: c.NoC.H, pes: c.PELayout.PEPerCorner * len(c.PELayout.Corners)}
 	l.placePEs(c.PELayout)
 	// The SRAM stands half way down the west edge, as in the published floor plan (r3c0 of 6 × 6).

@@ -46,9 +46,8 @@ type level struct {
 
 // newLevels plans the networks of t; small ones, of the same kinds, where the routing is to be checked.
 func newLevels(t *conf.Topology, small bool) (*levels, error) {
-	between := t.System.Between()
+	between := t.System().Between()
 	l := &levels{sips: 1}
-	edges := 0
 	for i := range between {
 		c := &between[i]
 		k, err := findKind(c.Network, ofSIPs)
@@ -71,19 +70,41 @@ func newLevels(t *conf.Topology, small bool) (*levels, error) {
 		default:
 			p.n = min(p.n, otherWindow)
 		}
-		at := level{net: k.join(p), look: k.look, name: c.Name, n: p.n, below: l.sips, span: l.sips * p.n, group: c.ByGroup(), gateway: p.gateway, planes: 1}
-		if at.name == "" && len(t.System.Levels) > 0 {
+		at := level{net: k.join(p), look: k.look, name: c.Name, n: p.n, group: c.ByGroup(), gateway: p.gateway}
+		if at.name == "" && len(t.System().Levels) > 0 {
 			at.name = fmt.Sprintf("level%d", i)
 		}
-		if !at.group {
-			at.planes = at.below
-		}
-		at.ends, at.number = at.net.edges(), i
-		at.count = len(at.ends)
-		l.at = append(l.at, at)
-		l.sips = at.span
+		l.add(at)
 	}
-	sites := l.sips
+	if level := l.number(); level >= 0 {
+		return nil, t.Errorf(t.LevelKey(level, "count"), "with this level the machine has more than %d links or switches", maxLinks)
+	}
+	return l, nil
+}
+
+// newPair is two SIPs and what joins them: links from each to the other.
+func newPair() *levels {
+	l := &levels{sips: 1}
+	l.add(level{net: newFull(size{n: 2}), n: 2})
+	l.number()
+	return l
+}
+
+// add appends a level to those below it.
+func (l *levels) add(at level) {
+	at.below, at.span, at.planes = l.sips, l.sips*at.n, 1
+	if !at.group {
+		at.planes = at.below
+	}
+	at.ends, at.number = at.net.edges(), len(l.at)
+	at.count = len(at.ends)
+	l.at = append(l.at, at)
+	l.sips = at.span
+}
+
+// number numbers the edges and sites of all levels. It returns the first level with which they are too many, or -1.
+func (l *levels) number() int {
+	edges, sites := 0, l.sips
 	for i := range l.at {
 		at := &l.at[i]
 		groups := l.sips / at.span
@@ -97,10 +118,10 @@ func newLevels(t *conf.Topology, small bool) (*levels, error) {
 		at.firstHub = sites
 		sites += at.copies * at.net.hubs()
 		if edges > maxLinks || sites > maxLinks {
-			return nil, t.Errorf(t.LevelKey(i, "count"), "with this level the machine has more than %d links or switches", maxLinks)
+			return i
 		}
 	}
-	return l, nil
+	return -1
 }
 
 // edges is the number of edges of all levels; those of a level come network by network.

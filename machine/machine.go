@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"kernbench/conf"
 	"kernbench/unit"
 )
 
@@ -41,18 +42,19 @@ type Coord struct{ SIP, Cube, PE int }
 // Nodes and links are numbered cube by cube, every cube alike; then SIP by SIP what joins its cubes; then what joins the
 // SIPs. So the number of any of them is a matter of arithmetic and no table per pair, or per PE, is needed.
 type Machine struct {
-	cube    layout // nodes and links of one cube
-	inCube  []Link // of the first one, by number
-	links   int    // in all
-	sips    int
-	cubes   int // per SIP
-	row     int // of them side by side: of a row, or all where the SIP has no rows
-	inSIP   network
-	ends    []edge // of inSIP
-	specs   *specs
-	outside *levels // between SIPs; nil where there is one
-	levels  []Level // of outside, in words
-	look    Look    // of the network of cubes
+	topology *conf.Topology // that it was built from
+	cube     layout         // nodes and links of one cube
+	inCube   []Link         // of the first one, by number
+	links    int            // in all
+	sips     int
+	cubes    int // per SIP
+	row      int // of them side by side: of a row, or all where the SIP has no rows
+	inSIP    network
+	ends     []edge // of inSIP
+	specs    *specs
+	outside  *levels // between SIPs; nil where there is one
+	levels   []Level // of outside, in words
+	look     Look    // of the network of cubes
 
 	shore    bool          // whether a SIP has an IO chiplet: there is more than one SIP
 	perSIP   int           // nodes of a SIP outside its cubes: the IO chiplet, switches between cubes
@@ -62,6 +64,9 @@ type Machine struct {
 	final    uint8         // channel, inside a cube, of traffic that has reached its cube
 	capacity [4]unit.Bytes // by nodeKind
 }
+
+// Topology is the description that the machine was built from; nil of a machine of OfLinks.
+func (m *Machine) Topology() *conf.Topology { return m.topology }
 
 // NumPEs is the number of PEs of the whole machine.
 func (m *Machine) NumPEs() int { return m.NumCubes() * m.cube.pes }

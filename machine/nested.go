@@ -62,7 +62,7 @@ func (m *Machine) Nested() []int {
 // words describes the levels of t.
 func (l *levels) words(t *conf.Topology) []Level {
 	var all []Level
-	for i, c := range t.System.Between() {
+	for i, c := range t.System().Between() {
 		at := &l.at[i]
 		w := Level{
 			Name: at.name, Network: c.Network, Look: at.look, Dims: c.Dims, Members: at.n, Below: at.below, Planes: !at.group,

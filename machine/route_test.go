@@ -9,7 +9,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"kernbench/conf"
 	"kernbench/unit"
 )
 
@@ -31,18 +30,13 @@ func TestRoutesOfRandomMachines(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		in := func(name string, list ...string) string { return rapid.SampledFrom(list).Draw(t, name) }
 		n := func(name string, least, most int) int { return rapid.IntRange(least, most).Draw(t, name) }
-		top := conf.DefaultTopology()
-		top.System.SIPs.Topology = in("sips", "switch", "ring_1d", "torus_2d", "mesh_2d_no_wrap", "full")
-		top.System.SIPs.W, top.System.SIPs.H = n("sip w", 1, 6), n("sip h", 1, 4)
-		top.System.SIPs.Count = top.System.SIPs.W * top.System.SIPs.H
-		top.SIP.CubeMesh.Network = in("cubes", "mesh", "torus", "ring", "full", "switch")
-		top.SIP.CubeMesh.W, top.SIP.CubeMesh.H = n("cube w", 1, 7), n("cube h", 1, 7)
-		top.Cube.NoC.W, top.Cube.NoC.H = n("noc w", 1, 9), n("noc h", 1, 9)
-		top.Cube.PELayout.PEPerCorner = n("pe", 1, 6)
-		top.Cube.PELayout.Corners = []string{"NW", "SE", "NE", "SW"}[:n("corners", 1, 4)]
-		top.SIP.UCIe.Connections = n("connections", 1, 9)
-		top.SIP.UCIe.ConnectionOfPE = nil
-		m, err := Build(top)
+		sips := in("sips", "switch", "ring_1d", "torus_2d", "mesh_2d_no_wrap", "full")
+		w, h := n("sip w", 1, 6), n("sip h", 1, 4)
+		cubes := in("cubes", "mesh", "torus", "ring", "full", "switch")
+		sets := shape(w*h, sips, w, h, n("cube w", 1, 7), n("cube h", 1, 7), cubes, n("noc", 2, 9), n("pe", 1, 6))
+		corners := []string{"NW", "SE", "NE", "SW"}[:n("corners", 1, 4)]
+		m, err := tryBuild(append(sets, fmt.Sprintf("cube.noc.h=%d", n("noc h", 2, 9)), "cube.pe_layout.corners=["+strings.Join(corners, ",")+"]",
+			fmt.Sprintf("sip.ucie.connections=%d", n("connections", 1, 9)), "sip.ucie.connection_of_pe=[]"))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -17,25 +17,25 @@ func newSpecs(t *conf.Topology, m *Machine) *specs {
 	inner := m.inSIP.channels()
 	link := func(rate unit.Rate, router, wire unit.Time, channels uint8) *LinkSpec {
 		return &LinkSpec{Serial: rate.Serial(), Rate: rate, Router: router, Wire: wire,
-			Buffer: int64(t.Fabric.BufferBytes), Channels: channels}
+			Buffer: int64(t.Fabric().BufferBytes), Channels: channels}
 	}
 	port := func(rate unit.Rate, access unit.Time) *LinkSpec {
 		p := link(rate, 0, access, 1)
 		p.Port = true
 		return p
 	}
-	noc, ucie, io := t.Cube.NoC, t.SIP.UCIe, t.SIP.IO
+	noc, ucie, io := t.Cube().NoC, t.SIP().UCIe, t.SIP().IO
 	crossing := 2 * ucie.Port
 	return &specs{
 		noc:      link(noc.BW, noc.Router, unit.Nanoseconds(noc.Pitch*noc.NsPerMM), m.final+1),
-		tile:     link(t.PE.LinkBW, 0, 0, 1),
-		sram:     link(t.Cube.SRAMBW, 0, 0, 1),
-		hbm:      port(t.Cube.HBMBW, t.Cube.HBM.Access),
-		tcm:      port(t.PE.TCM.BW, t.PE.TCM.Access),
-		sramPort: port(t.Cube.SRAMBW, t.Cube.SRAM.Access),
+		tile:     link(t.PE().LinkBW, 0, 0, 1),
+		sram:     link(t.Cube().SRAMBW, 0, 0, 1),
+		hbm:      port(t.Cube().HBMBW, t.Cube().HBM.Access),
+		tcm:      port(t.PE().TCM.BW, t.PE().TCM.Access),
+		sramPort: port(t.Cube().SRAMBW, t.Cube().SRAM.Access),
 		crossing: link(ucie.BW, 0, crossing, inner),
 		fromIO:   link(ucie.BW, io.Overhead+io.PCIe, crossing, inner),
-		fromHub:  link(ucie.BW, t.SIP.CubeMesh.Switch.Overhead, crossing, inner),
+		fromHub:  link(ucie.BW, t.SIP().CubeMesh.Switch.Overhead, crossing, inner),
 	}
 }
 
@@ -48,11 +48,11 @@ type levelSpecs struct {
 // newLevelSpecs sets the delays of a level. What a link leaves delays: the IO chiplet of a SIP, a gateway, a switch. At a SIP
 // a link is no wider than its IO chiplet.
 func newLevelSpecs(t *conf.Topology, l *levels, i int) *levelSpecs {
-	between := t.System.Between()
-	c, at, io := &between[i], &l.at[i], t.SIP.IO
+	between := t.System().Between()
+	c, at, io := &between[i], &l.at[i], t.SIP().IO
 	link := func(rate unit.Rate, router unit.Time) *LinkSpec {
 		return &LinkSpec{Serial: rate.Serial(), Rate: rate, Router: router, Wire: c.Link.Latency,
-			Buffer: int64(t.Fabric.BufferBytes), Channels: at.net.channels()}
+			Buffer: int64(t.Fabric().BufferBytes), Channels: at.net.channels()}
 	}
 	s := &levelSpecs{at: at}
 	member, end := io.Overhead+io.PCIe, min(c.Link.BW, io.BW)

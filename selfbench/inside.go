@@ -75,13 +75,12 @@ func newQueue(live int) *des.Queue {
 }
 
 // machineOf is the default machine with so many PEs.
-func machineOf(pes int) (*conf.Topology, *machine.Machine, error) {
+func machineOf(pes int) (*machine.Machine, error) {
 	topo, err := conf.LoadTopology(nil, []string{fmt.Sprintf("system.sips.count=%d", pes/128)})
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	m, err := machine.Build(topo)
-	return topo, m, err
+	return machine.Build(topo)
 }
 
 // build makes a machine, and the state of its links that a simulation begins with.
@@ -91,11 +90,11 @@ func build(pes int) *work {
 		func(ctx context.Context) ([]float64, error) {
 			runtime.GC() // what others left is not to be collected now
 			start, used := time.Now(), processTime()
-			topo, m, err := machineOf(pes)
+			m, err := machineOf(pes)
 			if err != nil {
 				return nil, err
 			}
-			e, err := exec.Default(exec.Timing).Open(exec.Setup{Machine: m, Topology: topo})
+			e, err := exec.Default(exec.Timing).Open(exec.Setup{Machine: m})
 			took, cpu := time.Since(start).Seconds(), (processTime() - used).Seconds()
 			if err != nil {
 				return nil, err
@@ -111,7 +110,7 @@ func message(pes int) *work {
 	return inside(fmt.Sprintf("message-%d", pes), fmt.Sprintf("one slot message between two PEs that have their links alone, on %s PEs at once", group(pes)),
 		[]Figure{{What: perMessage, Unit: Seconds}, {What: userCPU, Unit: Seconds}},
 		func(ctx context.Context) ([]float64, error) {
-			topo, m, err := machineOf(pes)
+			m, err := machineOf(pes)
 			if err != nil {
 				return nil, err
 			}
@@ -120,11 +119,11 @@ func message(pes int) *work {
 			var took, cpu [2]time.Duration
 			var messages [2]int64
 			for i, rounds := range []int{few, many} {
-				l, err := pairs(topo, pes, rounds)
+				l, err := pairs(m, pes, rounds)
 				if err != nil {
 					return nil, err
 				}
-				e, err := exec.Default(exec.Timing).Open(exec.Setup{Machine: m, Topology: topo})
+				e, err := exec.Default(exec.Timing).Open(exec.Setup{Machine: m})
 				if err != nil {
 					return nil, err
 				}
@@ -146,14 +145,14 @@ func message(pes int) *work {
 }
 
 // pairs is a launch in which PEs 2k and 2k+1 send each other messages of a slot.
-func pairs(topo *conf.Topology, pes, rounds int) (*launch.Launch, error) {
+func pairs(m *machine.Machine, pes, rounds int) (*launch.Launch, error) {
 	top, err := topology.Lookup("ring_1d")
 	if err != nil {
 		return nil, err
 	}
 	const elems = 128 // of 2 bytes: the message of a ring all-reduce of 64 KiB on 256 PEs
 	l := &launch.Launch{
-		Name: "pairs", Addrs: &mem.Map{}, Scratch: topo.PE.TCM.Scratch,
+		Name: "pairs", Addrs: &mem.Map{}, Scratch: m.Topology().PE().TCM.Scratch,
 		Ring: tl.Ring{Slots: 4, SlotBytes: 4096, Space: mem.TCM, CreditBytes: 16, Strict: true},
 		Kernel: func(c *tl.Context, a tl.Args) {
 			x := c.Full(tl.Dims(elems), a.DType, 1)

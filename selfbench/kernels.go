@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"kernbench/conf"
 	"kernbench/device"
 	"kernbench/dtype"
 	"kernbench/exec"
@@ -60,8 +59,8 @@ func (e *emptyCore) Do(in *tl.Instr) {
 const ringElems = 32768
 
 // onRing is a host with a vector on each of the PEs, and the rings of an algorithm.
-func onRing(topo *conf.Topology, m *machine.Machine, x exec.Executor) (*device.Context, []*device.Tensor, error) {
-	c, err := device.New(device.Config{Machine: m, Topology: topo, Executor: x})
+func onRing(m *machine.Machine, x exec.Executor) (*device.Context, []*device.Tensor, error) {
+	c, err := device.New(device.Config{Machine: m, Executor: x})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -87,11 +86,11 @@ func kernels(pes int) *work {
 	return inside(fmt.Sprintf("kernels-%d", pes), fmt.Sprintf("kernels of %s, %s PEs, 64 KiB per PE, on an executor that does nothing", ringName, group(pes)),
 		[]Figure{{What: wallTime, Unit: Seconds}, {What: userCPU, Unit: Seconds}, {What: perMessage, Unit: Seconds}},
 		func(ctx context.Context) ([]float64, error) {
-			topo, m, err := machineOf(pes)
+			m, err := machineOf(pes)
 			if err != nil {
 				return nil, err
 			}
-			c, tensors, err := onRing(topo, m, empty{})
+			c, tensors, err := onRing(m, empty{})
 			if err != nil {
 				return nil, err
 			}
@@ -108,7 +107,7 @@ func ownRing(pes int) *work {
 	return inside(fmt.Sprintf("own-ring-%d", pes), fmt.Sprintf("ring all-reduce as an author writes it, a kernel and nothing else, %s PEs, 64 KiB per PE, over %s", group(pes), ringName),
 		[]Figure{{What: ratioOfCPU, Unit: Times}, {What: wallTime, Unit: Seconds}, {What: userCPU, Unit: Seconds}, {What: perMessage, Unit: Seconds}},
 		func(ctx context.Context) ([]float64, error) {
-			topo, m, err := machineOf(pes)
+			m, err := machineOf(pes)
 			if err != nil {
 				return nil, err
 			}
@@ -116,11 +115,11 @@ func ownRing(pes int) *work {
 			var took time.Duration
 			var messages int64
 			for i := range cpu {
-				x, err := exec.Default(exec.Timing).Open(exec.Setup{Machine: m, Topology: topo})
+				x, err := exec.Default(exec.Timing).Open(exec.Setup{Machine: m})
 				if err != nil {
 					return nil, err
 				}
-				c, tensors, err := onRing(topo, m, x)
+				c, tensors, err := onRing(m, x)
 				if err != nil {
 					x.Close()
 					return nil, err

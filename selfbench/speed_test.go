@@ -213,17 +213,17 @@ func TestInside(t *testing.T) {
 
 // The messages of the row have their way alone: without contention they take as long.
 func TestPairsAreAlone(t *testing.T) {
-	topo, m, err := machineOf(128)
+	m, err := machineOf(128)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var ends [2]int64
 	for i, f := range []noc.Fidelity{noc.Slot, noc.Ideal} {
-		l, err := pairs(topo, 128, 10)
+		l, err := pairs(m, 128, 10)
 		if err != nil {
 			t.Fatal(err)
 		}
-		e := sim.New(m, topo, sim.Options{Fidelity: f})
+		e := sim.New(m, sim.Options{Fidelity: f})
 		defer e.Close()
 		res, err := e.Launch(t.Context(), l)
 		if err != nil || res.Messages != 10*128 {

@@ -29,7 +29,7 @@ func BenchmarkLimits(b *testing.B) {
 		for _, co := range []*collective.Collective{collective.AllGather, collective.ReduceScatter, collective.AllReduce, collective.AllToAll, collective.Broadcast} {
 			b.Run(fmt.Sprintf("%d/%s", len(pes), co.Name), func(b *testing.B) {
 				for b.Loop() {
-					s, err := bound.New(m, topo, pes)
+					s, err := bound.New(m, pes)
 					if err != nil {
 						b.Fatal(err)
 					}

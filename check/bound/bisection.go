@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"slices"
 
-	"kernbench/conf"
 	"kernbench/machine"
 	"kernbench/unit"
 )
@@ -36,9 +35,9 @@ func digits(sizes []int) []digit {
 // flowsAreSoonDone is the number of links up to which smallest cuts between halves are looked for.
 const flowsAreSoonDone = 400_000
 
-// Bisect finds it for all PEs of a machine, that was built from t; nil where there is one, or where
+// Bisect finds it for all PEs of a machine; nil where there is one, or where
 // links are too many to ask.
-func Bisect(m *machine.Machine, t *conf.Topology) (*Bisection, error) {
+func Bisect(m *machine.Machine) (*Bisection, error) {
 	if m.NumLinks() > flowsAreSoonDone {
 		return nil, nil
 	}
@@ -46,7 +45,7 @@ func Bisect(m *machine.Machine, t *conf.Topology) (*Bisection, error) {
 	for i := range pes {
 		pes[i] = int32(i)
 	}
-	s, err := New(m, t, pes)
+	s, err := New(m, pes)
 	if err != nil {
 		return nil, err
 	}

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"kernbench/collective"
-	"kernbench/conf"
 	"kernbench/machine"
 	"kernbench/unit"
 )
@@ -132,8 +131,9 @@ type cutKey struct {
 // linksOf are the links at each rank.
 type linksOf struct{ out, in [][]int32 }
 
-// New makes a solver: t is what m was built from, and pes are the places of the ranks.
-func New(m *machine.Machine, t *conf.Topology, pes []int32) (*Solver, error) {
+// New makes a solver: pes are the places of the ranks.
+func New(m *machine.Machine, pes []int32) (*Solver, error) {
+	t := m.Topology()
 	for r, pe := range pes {
 		if pe < 0 || int(pe) >= m.NumPEs() {
 			return nil, fmt.Errorf("rank %d is on PE %d: the machine has %d", r, pe, m.NumPEs())
@@ -142,10 +142,10 @@ func New(m *machine.Machine, t *conf.Topology, pes []int32) (*Solver, error) {
 	if len(pes) == 0 {
 		return nil, fmt.Errorf("no ranks: at least one must take part")
 	}
-	math := &t.PE.Math
+	math := t.PE().Math
 	s := newSolver(fromMachine(m, pes), int64(math.Lanes), max(1, unit.Nanoseconds(1/math.ClockGHz)))
-	s.pes, s.digits = pes, digits(withRows(m.Nested(), m.PEsPerCube(), t.SIP.CubeMesh.W))
-	s.costs = costs{issue: t.PE.Issue, send: t.PE.IPCQ.Send, recv: t.PE.IPCQ.Recv, setup: t.PE.DMA.Setup}
+	s.pes, s.digits = pes, digits(withRows(m.Nested(), m.PEsPerCube(), t.SIP().CubeMesh.W))
+	s.costs = costs{issue: t.PE().Issue, send: t.PE().IPCQ.Send, recv: t.PE().IPCQ.Recv, setup: t.PE().DMA.Setup}
 	return s, nil
 }
 

@@ -94,7 +94,7 @@ func TestClosedFormsOfLevels(t *testing.T) {
 			for i := range pes {
 				pes[i] = int32(i)
 			}
-			s, err := bound.New(m, top, pes)
+			s, err := bound.New(m, pes)
 			if err != nil {
 				t.Fatal(err)
 			}

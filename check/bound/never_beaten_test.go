@@ -63,9 +63,9 @@ func (e *experiment) run() (m measured, err error) {
 	if err != nil {
 		return m, err
 	}
-	executor := sim.New(hardware, topo, sim.Options{Fidelity: e.fidelity})
+	executor := sim.New(hardware, sim.Options{Fidelity: e.fidelity})
 	defer executor.Close()
-	dev, err := device.New(device.Config{Machine: hardware, Topology: topo, CCL: ccl, Executor: executor, World: e.world, PEs: e.pes})
+	dev, err := device.New(device.Config{Machine: hardware, CCL: ccl, Executor: executor, World: e.world, PEs: e.pes})
 	if err != nil {
 		return m, fmt.Errorf("%w: %w", errCannot, err)
 	}
@@ -76,7 +76,7 @@ func (e *experiment) run() (m measured, err error) {
 	}
 	call := dev.FirstCall()
 	group, plan := &call.Groups[0], call.Plan
-	solver, err := bound.New(hardware, topo, group.PEs)
+	solver, err := bound.New(hardware, group.PEs)
 	if err != nil {
 		return m, err
 	}

@@ -72,7 +72,7 @@ func simOnly(t testing.TB) *rig {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dev, err := device.New(device.Config{Machine: m, Topology: top, Executor: sim.New(m, top, sim.Options{})})
+	dev, err := device.New(device.Config{Machine: m, Executor: sim.New(m, sim.Options{})})
 	if err != nil {
 		t.Fatal(err)
 	}

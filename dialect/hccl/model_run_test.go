@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"sync"
 	"testing"
 
 	"kernbench/check/verify"
@@ -60,18 +61,17 @@ type performed struct {
 }
 
 // smallest is the smallest machine that the programs fit on, made once.
-var smallest = func() func() (*conf.Topology, *machine.Machine, error) {
+var smallest = sync.OnceValues(func() (*machine.Machine, error) {
 	top, err := conf.LoadTopology(nil, []string{"system.sips.count=1", "sip.cube_mesh.w=1", "sip.cube_mesh.h=1", "cube.pe_layout.pe_per_corner=1"})
 	if err != nil {
-		return func() (*conf.Topology, *machine.Machine, error) { return nil, nil, err }
+		return nil, err
 	}
-	m, err := machine.Build(top)
-	return func() (*conf.Topology, *machine.Machine, error) { return top, m, err }
-}()
+	return machine.Build(top)
+})
 
 // perform runs a program on the package.
 func perform(p *program, w way) (*performed, error) {
-	top, m, err := smallest()
+	m, err := smallest()
 	if err != nil {
 		return nil, err
 	}
@@ -79,7 +79,7 @@ func perform(p *program, w way) (*performed, error) {
 	log := oplog.New(oplog.Options{Timed: w.timed, Inline: !w.timed})
 	defer log.Close()
 	if x = mock.New(mock.Options{Data: log, Seed: w.seed}); w.timed {
-		x = sim.New(m, top, sim.Options{Data: log})
+		x = sim.New(m, sim.Options{Data: log})
 	}
 	done := &performed{answers: make([][][]int, p.ranks)}
 	check := func(c *device.Call) error {
@@ -99,7 +99,7 @@ func perform(p *program, w way) (*performed, error) {
 		done.judged++
 		return nil
 	}
-	dev, err := device.New(device.Config{Machine: m, Topology: top, Executor: x, Check: check})
+	dev, err := device.New(device.Config{Machine: m, Executor: x, Check: check})
 	if err != nil {
 		return nil, err
 	}

@@ -74,7 +74,7 @@ func newRig(t testing.TB, executor string, sets ...string) *rig {
 
 func openRig(t tester, way how) *rig {
 	t.Helper()
-	top, m := built(t, way.sets)
+	_, m := built(t, way.sets)
 	var log *oplog.Log
 	if !way.bare {
 		log = oplog.New(oplog.Options{Inline: true})
@@ -87,14 +87,14 @@ func openRig(t tester, way how) *rig {
 		fresh, account = way.judge.Fresh, way.judge.Log()
 	}
 	if way.timed {
-		x = sim.New(m, top, sim.Options{Data: log, Yield: way.yield, History: account, Trace: way.trace})
+		x = sim.New(m, sim.Options{Data: log, Yield: way.yield, History: account, Trace: way.trace})
 	} else {
 		x = mock.New(mock.Options{Data: log, Seed: way.seed, History: account})
 	}
 	r := &rig{tester: t}
 	var err error
 	r.dev, err = device.New(device.Config{
-		Machine: m, Topology: top, Executor: x, Fresh: fresh, Check: func(c *device.Call) error {
+		Machine: m, Executor: x, Fresh: fresh, Check: func(c *device.Call) error {
 			if way.bare {
 				return nil
 			}

@@ -27,7 +27,7 @@ func TestAutoPicksForEachAllReduce(t *testing.T) {
 	t.Cleanup(log.Close)
 	var ran []string
 	dev, err := device.New(device.Config{
-		Machine: m, Topology: top, Executor: mock.New(mock.Options{Data: log}), World: 2,
+		Machine: m, Executor: mock.New(mock.Options{Data: log}), World: 2,
 		Tuning: &algorithm.Tuning{Tables: []algorithm.TuningTable{{
 			Machine: top.Fingerprint(), Collective: "all_reduce", Ranks: 2, Type: dtype.F32,
 			Rows: []algorithm.TuningRow{{From: 0, Use: "tree_allreduce"}, {From: 100, Use: "ring_allreduce"}},

@@ -47,7 +47,7 @@ func open(t testing.TB, algorithm string, check func(*device.Call) error, sets .
 	log := oplog.New(oplog.Options{Inline: true})
 	t.Cleanup(log.Close)
 	dev, err := device.New(device.Config{
-		Machine: m, Topology: top, CCL: ccl, Executor: mock.New(mock.Options{Data: log}), Check: check,
+		Machine: m, CCL: ccl, Executor: mock.New(mock.Options{Data: log}), Check: check,
 	})
 	if err != nil {
 		t.Fatal(err)

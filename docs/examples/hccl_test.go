@@ -27,7 +27,7 @@ func reduced(t *testing.T, kernel func(k *hccl.Kernel)) ([]float64, error) {
 	}
 	log := oplog.New(oplog.Options{Inline: true})
 	defer log.Close()
-	dev, err := device.New(device.Config{Machine: m, Topology: topo, Executor: mock.New(mock.Options{Data: log}), Check: func(*device.Call) error { return nil }})
+	dev, err := device.New(device.Config{Machine: m, Executor: mock.New(mock.Options{Data: log}), Check: func(*device.Call) error { return nil }})
 	if err != nil {
 		t.Fatal(err)
 	}

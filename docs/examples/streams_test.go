@@ -22,7 +22,7 @@ func TestStreams(t *testing.T) {
 	}
 	log := oplog.New(oplog.Options{Timed: true})
 	defer log.Close()
-	dev, err := device.New(device.Config{Machine: m, Topology: topo, Executor: sim.New(m, topo, sim.Options{Data: log})})
+	dev, err := device.New(device.Config{Machine: m, Executor: sim.New(m, sim.Options{Data: log})})
 	if err != nil {
 		t.Fatal(err)
 	}

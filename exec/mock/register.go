@@ -14,7 +14,7 @@ func init() {
 		New: func(s exec.Setup) (exec.Executor, error) {
 			return New(Options{
 				Data: s.Data, History: s.History, RecordLines: s.RecordLines, Edits: s.Edits, Pointers: s.Pointers, Trace: s.Trace,
-				Seed: s.Seed, Order: s.Order, NoAtomics: !s.Topology.Fabric.Atomics,
+				Seed: s.Seed, Order: s.Order, NoAtomics: !s.Machine.Topology().Fabric().Atomics,
 			}), nil
 		},
 	})

@@ -78,9 +78,9 @@ func TestAccountsAgree(t *testing.T) {
 		wantLines, wantRings := want.told()
 		for _, yield := range []bool{false, true} {
 			got := newAccount()
-			m := machineFor(p.queue)
+			m := machineFor(p.queue, mem.PutSignal, "")
 			o, err := p.on(func(l *oplog.Log, _ *collector) executor {
-				return sim.New(m.m, m.t, sim.Options{Data: l, History: got.log, Yield: yield, Fidelity: noc.Slot, EventDriven: true})
+				return sim.New(m, sim.Options{Data: l, History: got.log, Yield: yield, Fidelity: noc.Slot, EventDriven: true})
 			})
 			if err != nil || o.err != nil {
 				t.Fatal(err, o.err)

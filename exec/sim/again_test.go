@@ -26,7 +26,7 @@ func TestWindowAfterADiscardedRecording(t *testing.T) {
 			c.Full(tl.Dims(64), dtype.F16, float64(c.Rank()))
 			c.Barrier(w.Team)
 		}, setup{world: world}, data(8), words(1))
-		e := sim.New(b.m, b.topo, o)
+		e := sim.New(b.m, o)
 		defer e.Close()
 		for range 2 {
 			res, err := e.Launch(t.Context(), b.launch)

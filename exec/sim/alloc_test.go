@@ -37,7 +37,7 @@ func TestMessagesAllocateNothing(t *testing.T) {
 					world: world, n: world * k * piece, chunk: int64(2 * piece), space: space,
 					ring: func(r *tl.Ring) { r.Protocol = protocols["ll128"] },
 				})
-				e := sim.New(b.m, b.topo, sim.Options{})
+				e := sim.New(b.m, sim.Options{})
 				a := allocations(t, e, b.launch)
 				res, err := e.Launch(t.Context(), b.launch)
 				if err != nil {
@@ -85,7 +85,7 @@ func TestOneSidedAllocatesNothing(t *testing.T) {
 	}
 	s := setup{world: world, ring: func(r *tl.Ring) { r.Protocol = protocols["ll128"] }}
 	few, many := newWindows(t, rounds(5), s, data(n), words(3)), newWindows(t, rounds(50), s, data(n), words(3))
-	e := sim.New(few.m, few.topo, sim.Options{})
+	e := sim.New(few.m, sim.Options{})
 	launch := func(b *windowBench) float64 {
 		b.renew()
 		return allocations(t, e, b.launch)
@@ -139,7 +139,7 @@ func BenchmarkMessage(b *testing.B) {
 	for _, name := range []string{"send_recv", "put_notify_wait", "put_signal_wait", "notify_wait"} {
 		b.Run(name, func(b *testing.B) {
 			x := newWindows(b, kernels[name], setup{world: world}, data(n), words(1))
-			e := sim.New(x.m, x.topo, sim.Options{})
+			e := sim.New(x.m, sim.Options{})
 			b.ReportAllocs()
 			var events int64
 			for range b.N {

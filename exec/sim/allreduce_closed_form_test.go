@@ -52,7 +52,7 @@ func TestAllReduceClosedForms(t *testing.T) {
 				part := int64(2 * n >> (k + 1))
 				t += c.message(part) + c.I
 				if k > 0 { // stored, and loaded with what was there before: the port of HBM does both
-					t += max(c.I, c.b.topo.Cube.HBMBW.Serial().Time(part)) + c.own(2*part)
+					t += max(c.I, c.b.topo.Cube().HBMBW.Serial().Time(part)) + c.own(2*part)
 				}
 			}
 			// A store of the own part is issued before it is sent on, and the last store is of a half.
@@ -85,7 +85,7 @@ func TestTorusClosedForm(t *testing.T) {
 		row, column := n/side, n/ranks
 		want := c.I + c.own(int64(2*row)) + hops*(c.step(row)+c.step(column))
 		want += hops * (c.message(int64(2*column)) + 2*c.I)
-		want += max(c.I, b.topo.Cube.HBMBW.Serial().Time(int64(2*column))) + c.own(int64(2*row))
+		want += max(c.I, b.topo.Cube().HBMBW.Serial().Time(int64(2*column))) + c.own(int64(2*row))
 		want += hops*(c.message(int64(2*row))+2*c.I) - c.I + c.own(int64(2*row))
 		res, err := b.run(sim.Options{})
 		if err != nil || res.Duration() != want {

@@ -46,7 +46,7 @@ func (c *terms) path(from, to machine.NodeID, bytes int64) unit.Time {
 
 // own is a load or store of the own HBM slice, from the moment that DMA takes it.
 func (c *terms) own(bytes int64) unit.Time {
-	return c.S + c.b.topo.Cube.HBM.Access + c.b.topo.Cube.HBMBW.Serial().Time(bytes)
+	return c.S + c.b.topo.Cube().HBM.Access + c.b.topo.Cube().HBMBW.Serial().Time(bytes)
 }
 
 // token is a slot message from the send to its being visible.
@@ -183,7 +183,7 @@ func TestTreeClosedForm(t *testing.T) {
 	sum := 2*c.I + c.spec.Math.Time(delay) + add + c.Tx + c.token(2, 0, 2*n) + c.Rx + c.I + add
 	// Two sends, the first when the sum is there; the second child is the last to store. The
 	// second message waits for the first one's tail where they leave the PE.
-	gap := max(c.I+c.Tx, b.topo.PE.LinkBW.Serial().Time(2*n))
+	gap := max(c.I+c.Tx, b.topo.PE().LinkBW.Serial().Time(2*n))
 	back := c.Tx + max(c.token(0, 1, 2*n), gap+c.token(0, 2, 2*n))
 	want := sum + back + c.Rx + c.I + c.own(2*n)
 	res, err := b.run(sim.Options{})

@@ -194,7 +194,7 @@ func TestShallowQueueOnlyTakesLonger(t *testing.T) {
 	for _, depth := range []int{1, 3} {
 		b := newBench(t, kernel, setup{world: 1, n: n, sets: []string{fmt.Sprintf("pe.dma.queue_depth=%d", depth)}})
 		c := termsOf(b)
-		port := b.topo.Cube.HBMBW.Serial().Time(2 * n)
+		port := b.topo.Cube().HBMBW.Serial().Time(2 * n)
 		want := c.I + c.own(2*n) + 2*port
 		if depth == 1 {
 			want += 2 * c.S // not hidden
@@ -211,7 +211,7 @@ func TestShallowQueueOnlyTakesLonger(t *testing.T) {
 		c.Load(a.Shard(0))
 	}, setup{world: 1, n: n, sets: []string{"pe.dma.queue_depth=1"}})
 	c := termsOf(b)
-	want := c.I + c.own(2*n) + c.S + b.topo.Cube.HBMBW.Serial().Time(2*n)
+	want := c.I + c.own(2*n) + c.S + b.topo.Cube().HBMBW.Serial().Time(2*n)
 	if res, err := b.run(sim.Options{}); err != nil || res.Duration() != want {
 		t.Errorf("took %v, %v; closed form %v", res.Duration(), err, want)
 	}

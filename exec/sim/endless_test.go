@@ -20,7 +20,7 @@ import (
 func limited(t *testing.T, ctx context.Context, m exec.Limits, events bool, k tl.Kernel, world int) error {
 	t.Helper()
 	b := newBench(t, k, setup{world: world, n: 4})
-	_, err := m.Launch(ctx, sim.New(b.m, b.topo, sim.Options{EventDriven: events}), b.launch)
+	_, err := m.Launch(ctx, sim.New(b.m, sim.Options{EventDriven: events}), b.launch)
 	return err
 }
 

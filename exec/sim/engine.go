@@ -97,7 +97,7 @@ func (x *run) prepareEngines(first int) {
 
 // seat is the PE at which the engine that serves a PE sits.
 func (x *run) seat(pe int32) int32 {
-	if x.e.topo.CommEngine.Per != "sip" {
+	if x.e.topo.CommEngine().Per != "sip" {
 		return pe
 	}
 	perSIP := int32(x.e.m.CubesPerSIP() * x.e.m.PEsPerCube())

@@ -137,7 +137,7 @@ func TestTasksTellTheSameAsWithoutAClock(t *testing.T) {
 		log, all := told()
 		var err error
 		if i == 0 {
-			_, err = sim.New(s.m, s.topo, sim.Options{Data: s.log, History: log}).RunStreams(t.Context(), &s.batch)
+			_, err = sim.New(s.m, sim.Options{Data: s.log, History: log}).RunStreams(t.Context(), &s.batch)
 		} else {
 			_, err = mock.New(mock.Options{Data: s.log, History: log}).RunStreams(t.Context(), &s.batch)
 		}
@@ -202,7 +202,7 @@ func TestTasksAreCancelled(t *testing.T) {
 			}
 		}))
 	})
-	if _, err := sim.New(s.m, s.topo, sim.Options{Data: s.log}).RunStreams(ctx, &s.batch); !errors.Is(err, context.Canceled) {
+	if _, err := sim.New(s.m, sim.Options{Data: s.log}).RunStreams(ctx, &s.batch); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v, want it cancelled", err)
 	}
 }

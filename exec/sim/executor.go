@@ -77,7 +77,8 @@ type Executor struct {
 }
 
 // New makes an executor for a machine. It does not own the log.
-func New(m *machine.Machine, t *conf.Topology, o Options) *Executor {
+func New(m *machine.Machine, o Options) *Executor {
+	t := m.Topology()
 	e := &Executor{
 		opts: o, m: m, topo: t, spec: pe.FromConfig(t),
 		routes: map[[2]machine.NodeID]noc.Route{}, asks: map[[2]machine.NodeID]noc.Route{},
@@ -85,7 +86,7 @@ func New(m *machine.Machine, t *conf.Topology, o Options) *Executor {
 	if o.History != nil {
 		o.History.Timed = true
 	}
-	e.order, _ = mem.ParseOrdering(t.Fabric.MemoryOrder) // which conf has checked
+	e.order, _ = mem.ParseOrdering(t.Fabric().MemoryOrder) // which conf has checked
 	for s := mem.HBM; s <= mem.SRAM; s++ {
 		e.capacity[s] = m.Capacity(node(m, mem.At(s, 0, 0))) // memories of a kind are alike
 	}
@@ -101,7 +102,7 @@ func New(m *machine.Machine, t *conf.Topology, o Options) *Executor {
 }
 
 func (e *Executor) newFabric() *noc.Fabric {
-	f := &e.topo.Fabric
+	f := e.topo.Fabric()
 	net := noc.New(&e.q, e.m, (*sink)(e), e.opts.Fidelity, noc.Sizes{Message: f.MessageBytes, Flit: f.FlitBytes, Buffer: f.BufferBytes})
 	net.Explain(e.opts.Causes)
 	return net

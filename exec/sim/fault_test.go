@@ -200,7 +200,7 @@ func TestFaults(t *testing.T) {
 				if err := log.Map(mem.At(mem.TCM, 0, 0), dtype.F16, 4); err != nil {
 					t.Fatal(err)
 				}
-				e := sim.New(b.m, b.topo, sim.Options{Data: log, RecordLines: true, Yield: yield})
+				e := sim.New(b.m, sim.Options{Data: log, RecordLines: true, Yield: yield})
 				_, err := e.Launch(t.Context(), b.launch)
 				if err == nil || reflect.TypeOf(err) != reflect.TypeOf(tt.want) {
 					t.Fatalf("%T %v, want %T", err, err, tt.want)
@@ -229,7 +229,7 @@ func TestRingMemory(t *testing.T) {
 		// At the corners of a mesh there are two rings, elsewhere three or four.
 		b := newBench(t, func(*tl.Context, tl.Args) {}, setup{world: 9, topology: "mesh_2d", space: space})
 		room := map[mem.Space]int64{mem.TCM: 15 << 20, mem.HBM: 4 << 30, mem.SRAM: 2 << 20}[space]
-		e := sim.New(b.m, b.topo, sim.Options{})
+		e := sim.New(b.m, sim.Options{})
 		b.launch.Ring.SlotBytes = room / 10
 		_, err := e.Launch(t.Context(), b.launch)
 		var r *fault.RingMemory

@@ -152,7 +152,7 @@ func TestProgressOfAReplay(t *testing.T) {
 			}
 			cancel()
 		}
-		x := sim.New(b.m, b.topo, o)
+		x := sim.New(b.m, o)
 		if _, err := x.Launch(ctx, b.launch); !errors.Is(err, context.Canceled) {
 			t.Errorf("%v", err)
 		}
@@ -186,7 +186,7 @@ func TestCancelledAnywhere(t *testing.T) {
 				b := newBench(t, (&ringRounds{3000, rank, step, func(*tl.Context, tl.Args, tl.Tensor) { cancel() }}).kernel, setup{world: 96, n: 8})
 				log := b.fill(t, func(r, i int) float64 { return 1 })
 				o.Data = log
-				x := sim.New(b.m, b.topo, o)
+				x := sim.New(b.m, o)
 				if _, err := x.Launch(ctx, b.launch); !errors.Is(err, context.Canceled) {
 					t.Errorf("rank %d, step %d: %v", rank, step, err)
 				}
@@ -207,7 +207,7 @@ func TestGoexitOfOneOfMany(t *testing.T) {
 	for _, o := range bothCores {
 		for _, rank := range []int{0, 17} {
 			b := newBench(t, (&ringRounds{20, rank, 3, func(*tl.Context, tl.Args, tl.Tensor) { runtime.Goexit() }}).kernel, setup{world: 96, n: 8})
-			x := sim.New(b.m, b.topo, o)
+			x := sim.New(b.m, o)
 			returned := make(chan error, 1)
 			done := make(chan struct{})
 			go func() {

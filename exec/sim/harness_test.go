@@ -75,7 +75,7 @@ func newBench(t testing.TB, k tl.Kernel, s setup) *bench {
 	if s.ring != nil {
 		s.ring(&r)
 	}
-	return &bench{topo, m, &launch.Launch{Name: "test", Kernel: k, Groups: []launch.Group{g}, Ring: r, Addrs: &mem.Map{}, Scratch: topo.PE.TCM.Scratch}, s.n, s.typ, 0}
+	return &bench{topo, m, &launch.Launch{Name: "test", Kernel: k, Groups: []launch.Group{g}, Ring: r, Addrs: &mem.Map{}, Scratch: topo.PE().TCM.Scratch}, s.n, s.typ, 0}
 }
 
 // builds are the machines that tests have asked for, by their settings.
@@ -139,5 +139,5 @@ func (b *bench) fill(t testing.TB, f func(r, i int) float64) *oplog.Log {
 }
 
 func (b *bench) run(o sim.Options) (*launch.Result, error) {
-	return sim.New(b.m, b.topo, o).Launch(context.Background(), b.launch)
+	return sim.New(b.m, o).Launch(context.Background(), b.launch)
 }

@@ -125,34 +125,39 @@ func (p *program) onMock() (*image, error) {
 	})
 }
 
-// programMachines are the machines that random programs run on, by DMA queue depth: slow,
+// programMachines are the machines that random programs run on: slow,
 // with messages much smaller than payloads and room for one in each buffer, so that what
 // goes on at one time meets.
-var programMachines = map[int]*machineOf{}
+var programMachines = map[programMachine]*machine.Machine{}
 
-type machineOf struct {
-	t *conf.Topology
-	m *machine.Machine
+// programMachine is how the machines of random programs differ.
+type programMachine struct {
+	queue  int // depth of a DMA queue
+	order  mem.Ordering
+	engine string // comm_engine.per; "": pe
 }
 
-func machineFor(queue int) *machineOf {
-	if programMachines[queue] == nil {
-		t, err := conf.LoadTopology(nil, []string{
+func machineFor(queue int, order mem.Ordering, engine string) *machine.Machine {
+	key := programMachine{queue, order, engine}
+	if programMachines[key] == nil {
+		sets := []string{
 			"system.sips.count=1", "sip.cube_mesh.w=2", "sip.cube_mesh.h=2", "cube.pe_layout.pe_per_corner=1",
 			"cube.pe_layout.corners=[NW,SE]", "fabric.message_bytes=64", "fabric.buffer_bytes=64", "fabric.flit_bytes=16",
 			"cube.noc.link_bw_gbs=8", "pe.link_bw_gbs=8", "cube.hbm_to_router_bw_gbs=16", "sip.ucie.bw_gbs=4", "pe.tcm.bw_gbs=16",
-			fmt.Sprintf("pe.dma.queue_depth=%d", queue),
-		})
+			fmt.Sprintf("pe.dma.queue_depth=%d", queue), "fabric.memory_order=" + order.String(),
+		}
+		if engine != "" {
+			sets = append(sets, "comm_engine.per="+engine)
+		}
+		t, err := conf.LoadTopology(nil, sets)
 		if err != nil {
 			panic(err)
 		}
-		m, err := machine.Build(t)
-		if err != nil {
+		if programMachines[key], err = machine.Build(t); err != nil {
 			panic(err)
 		}
-		programMachines[queue] = &machineOf{t, m}
 	}
-	return programMachines[queue]
+	return programMachines[key]
 }
 
 // onSim runs the program event-driven, with source lines.
@@ -162,12 +167,10 @@ func (p *program) onSim(f noc.Fidelity, yield bool, seed uint64) (*image, error)
 
 // onSimWith runs the program with options, to which it adds a log and a trace.
 func (p *program) onSimWith(o sim.Options) (*image, error) {
-	m := machineFor(p.queue)
-	topo := *m.t
-	topo.Fabric.MemoryOrder = p.order.String()
+	m := machineFor(p.queue, p.order, "")
 	return p.on(func(l *oplog.Log, c *collector) executor {
 		o.Data, o.Trace = l, c
-		return sim.New(m.m, &topo, o)
+		return sim.New(m, o)
 	})
 }
 

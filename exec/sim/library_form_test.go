@@ -63,7 +63,7 @@ func TestLibraryClosedForms(t *testing.T) {
 		// behind that store.
 		{algorithm.RecursiveDoublingAllGather, all, n, nil, func(c *terms, n int) unit.Time {
 			bytes := int64(2 * n)
-			took := c.I + 2*c.own(bytes) + max(c.I, c.b.topo.Cube.HBMBW.Serial().Time(bytes))
+			took := c.I + 2*c.own(bytes) + max(c.I, c.b.topo.Cube().HBMBW.Serial().Time(bytes))
 			for k := range 3 {
 				if k > 0 {
 					took += c.I + c.own(bytes)
@@ -82,7 +82,7 @@ func TestLibraryClosedForms(t *testing.T) {
 		// The ranks before end, as in recursive doubling; then all vectors are copied one by one.
 		{algorithm.BruckAllGather, all, n / 4, nil, func(c *terms, n int) unit.Time {
 			bytes := int64(2 * n)
-			took := c.I + 2*c.own(bytes) + max(c.I, c.b.topo.Cube.HBMBW.Serial().Time(bytes))
+			took := c.I + 2*c.own(bytes) + max(c.I, c.b.topo.Cube().HBMBW.Serial().Time(bytes))
 			for k := range 3 {
 				if k > 0 {
 					took += c.I + c.own(bytes<<k)
@@ -94,7 +94,7 @@ func TestLibraryClosedForms(t *testing.T) {
 		// The longest way is from rank 7 by 6 and 4, which has heard of 5 before.
 		{algorithm.BinomialGather, all, n / 4, nil, func(c *terms, n int) unit.Time {
 			bytes := int64(2 * n)
-			took := c.I + 2*c.own(bytes) + max(c.I, c.b.topo.Cube.HBMBW.Serial().Time(bytes))
+			took := c.I + 2*c.own(bytes) + max(c.I, c.b.topo.Cube().HBMBW.Serial().Time(bytes))
 			for k := range 3 {
 				if k > 0 {
 					took += c.I + c.own(bytes<<k)
@@ -117,7 +117,7 @@ func TestLibraryClosedForms(t *testing.T) {
 		{algorithm.PairwiseAllToAll, all, n, nil, func(c *terms, n int) unit.Time {
 			bytes := int64(2 * n / ranks)
 			step := c.I + c.S + c.path(c.b.m.HBM(0), c.b.m.HBM(1), bytes) + c.W
-			known := c.path(c.b.m.PE(1), c.b.m.PE(0), int64(c.b.topo.Fabric.RequestBytes))
+			known := c.path(c.b.m.PE(1), c.b.m.PE(0), int64(c.b.topo.Fabric().RequestBytes))
 			return c.I + c.own(bytes) + (ranks-1)*step + max(c.I+2*c.own(int64(2*n)), known)
 		}},
 		{algorithm.PairwiseReduceScatter, all, n, nil, func(c *terms, n int) unit.Time {

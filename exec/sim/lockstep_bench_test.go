@@ -14,7 +14,7 @@ func BenchmarkLockstep(b *testing.B) {
 		b.Run(fmt.Sprint(world), func(b *testing.B) {
 			x := libraryBench(b, algorithm.RingAllReduceChunked, setup{world: world, n: 32768, sets: []string{fmt.Sprintf("system.sips.count=%d", world/128)}})
 			log := x.fill(b, func(r, i int) float64 { return float64((r + i) % 3) })
-			e := sim.New(x.m, x.topo, sim.Options{Data: log})
+			e := sim.New(x.m, sim.Options{Data: log})
 			b.ReportAllocs()
 			for b.Loop() {
 				if err := e.Lockstep(b.Context(), x.launch); err != nil {

@@ -54,7 +54,7 @@ func (r *rank) ask(at unit.Time, t *transfer, request transferKind, lane uint8) 
 	}
 	t.kind = request
 	i := r.run.xfers.put(t)
-	r.begin(at, ask, noc.Compute, int64(e.topo.Fabric.RequestBytes), i, r.laneKey(des.Arrive, lane))
+	r.begin(at, ask, noc.Compute, int64(e.topo.Fabric().RequestBytes), i, r.laneKey(des.Arrive, lane))
 	return i
 }
 

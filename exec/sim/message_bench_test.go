@@ -39,7 +39,7 @@ func BenchmarkSlotMessage(b *testing.B) {
 			for _, f := range []noc.Fidelity{noc.Slot, noc.Ideal} {
 				b.Run(fmt.Sprintf("%d/event-driven=%v/%v", world, eventDriven, f), func(b *testing.B) {
 					x := pairs(b, world, rounds)
-					e := sim.New(x.m, x.topo, sim.Options{Fidelity: f, EventDriven: eventDriven})
+					e := sim.New(x.m, sim.Options{Fidelity: f, EventDriven: eventDriven})
 					b.ReportAllocs()
 					b.ResetTimer()
 					var messages, events int64

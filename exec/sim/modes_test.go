@@ -102,7 +102,7 @@ func (b *bench) mapOthers(t testing.TB, o sim.Options) {
 // It returns the event-driven outcomes, whether the launch was replayed, and the differences.
 func (b *bench) inBothModes(t testing.TB, o sim.Options, all ...views) (outs []outcome, replayed bool, differ string) {
 	t.Helper()
-	reason, err := sim.New(b.m, b.topo, o).NotReplayed(t.Context(), b.launch)
+	reason, err := sim.New(b.m, o).NotReplayed(t.Context(), b.launch)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,7 +150,7 @@ var (
 // mustReplay fails the test if a launch is not replayed.
 func (b *bench) mustReplay(t testing.TB, o sim.Options) {
 	t.Helper()
-	if reason, err := sim.New(b.m, b.topo, o).NotReplayed(t.Context(), b.launch); reason != "" || err != nil {
+	if reason, err := sim.New(b.m, o).NotReplayed(t.Context(), b.launch); reason != "" || err != nil {
 		t.Errorf("not replayed: %s, %v", reason, err)
 	}
 }

@@ -109,7 +109,7 @@ func (r *rank) put(in *tl.Instr) {
 	if fromMemory && !r.holds(s.Local) {
 		// The source is asked for, where it lies.
 		x.xfers.at(user).kind = aRequestPut
-		r.begin(start, e.request(e.m.PE(int(r.seat)), from), noc.Control, int64(e.topo.Fabric.RequestBytes), user, r.laneKey(des.Arrive, laneProgram))
+		r.begin(start, e.request(e.m.PE(int(r.seat)), from), noc.Control, int64(e.topo.Fabric().RequestBytes), user, r.laneKey(des.Arrive, laneProgram))
 	} else {
 		r.begin(start, t.route, noc.Collective, x.ring.Protocol.Wire(bytes), user, r.laneKey(des.Arrive, laneProgram))
 	}
@@ -150,7 +150,7 @@ func (r *rank) get(in *tl.Instr) {
 		r.begin(start, t.route, noc.Collective, bytes, user, r.laneKey(des.Arrive, laneProgram))
 	} else {
 		x.xfers.at(user).kind = aRequestGet
-		r.begin(start, ask, noc.Control, int64(e.topo.Fabric.RequestBytes), user, r.laneKey(des.Arrive, laneProgram))
+		r.begin(start, ask, noc.Control, int64(e.topo.Fabric().RequestBytes), user, r.laneKey(des.Arrive, laneProgram))
 	}
 	if !s.NBI {
 		r.waitCell = int32(user)

@@ -17,7 +17,7 @@ func (c *terms) notice(from, to int) unit.Time {
 	return c.path(c.b.m.PE(from), c.b.m.HBM(to), c.request())
 }
 
-func (c *terms) request() int64 { return int64(c.b.topo.Fabric.RequestBytes) }
+func (c *terms) request() int64 { return int64(c.b.topo.Fabric().RequestBytes) }
 
 // back is the way of an acknowledgement or reply.
 func (c *terms) back(from, to int) unit.Time {
@@ -59,7 +59,7 @@ func TestOneSidedClosedForms(t *testing.T) {
 			c.Put(d, peer, c.Local(d))
 			c.Full(tl.Dims(64*4000), dtype.F16, 0) // long enough to hide the rest
 		}, func(c *terms, p int) unit.Time {
-			return c.I + c.S + c.b.topo.Cube.HBMBW.Serial().Time(bytes) + c.I + c.spec.Math.Time(64*4000)
+			return c.I + c.S + c.b.topo.Cube().HBMBW.Serial().Time(bytes) + c.I + c.spec.Math.Time(64*4000)
 		}},
 		{"get", func(c *tl.Context, w *mem.Window, peer int) {
 			d := c.Data(w, "data")

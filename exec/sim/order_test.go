@@ -173,7 +173,7 @@ func TestFreedWhileLoading(t *testing.T) {
 func TestNextLaunchStartsAfter(t *testing.T) {
 	for _, yield := range []bool{false, true} {
 		b := newBench(t, func(c *tl.Context, a tl.Args) { c.Full(tl.Dims(100000), a.DType, 1) }, setup{world: 2})
-		e := sim.New(b.m, b.topo, sim.Options{Yield: yield})
+		e := sim.New(b.m, sim.Options{Yield: yield})
 		var end unit.Time
 		for range 3 {
 			res, err := e.Launch(t.Context(), b.launch)

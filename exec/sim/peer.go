@@ -124,7 +124,7 @@ func (e *Executor) ackTime(from, to int32) unit.Time {
 		e.hops = e.m.Route(e.hops[:0], e.m.PE(int(from)), e.m.PE(int(to)))
 		t, slowest := e.m.Latency(e.hops)
 		if slowest > 0 {
-			t += slowest.Time(int64(e.topo.Fabric.RequestBytes))
+			t += slowest.Time(int64(e.topo.Fabric().RequestBytes))
 		}
 		e.acks = append(e.acks, t)
 	}

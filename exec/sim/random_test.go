@@ -15,6 +15,7 @@ import (
 	"kernbench/exec/sim"
 	"kernbench/fault"
 	"kernbench/hw/noc"
+	"kernbench/mem"
 )
 
 // judge runs a program in every way and says what is wrong.
@@ -325,8 +326,8 @@ func notReplayed(t *rapid.T, p *program) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := machineFor(p.queue)
-	reason, err := sim.New(m.m, m.t, sim.Options{}).NotReplayed(context.Background(), l)
+	m := machineFor(p.queue, mem.PutSignal, "")
+	reason, err := sim.New(m, sim.Options{}).NotReplayed(context.Background(), l)
 	if err != nil {
 		t.Fatal(err)
 	}

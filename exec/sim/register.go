@@ -33,7 +33,7 @@ func init() {
 					return nil, err
 				}
 			}
-			return New(s.Machine, s.Topology, o), nil
+			return New(s.Machine, o), nil
 		},
 	})
 }

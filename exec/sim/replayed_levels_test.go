@@ -143,7 +143,7 @@ func TestLaunchesInARowInBothModes(t *testing.T) {
 			}
 			var want []string
 			for i, o := range []sim.Options{{EventDriven: true}, {}, {SecondCore: true}} {
-				x := sim.New(b.m, b.topo, o)
+				x := sim.New(b.m, o)
 				var got []string
 				for _, l := range []*launch.Launch{b.launch, b.launch, &asking, b.launch, &asking} {
 					res, err := x.Launch(t.Context(), l)

@@ -18,7 +18,7 @@ import (
 func (b *bench) inParts(t *testing.T, o sim.Options) (out outcome) {
 	t.Helper()
 	o.Trace = sinkFunc(func(e *trace.Event) { out.Trace = append(out.Trace, *e) })
-	res, err := sim.New(b.m, b.topo, o).LaunchInParts(t.Context(), b.launch)
+	res, err := sim.New(b.m, o).LaunchInParts(t.Context(), b.launch)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +75,7 @@ func TestPartsThatDiffer(t *testing.T) {
 				then(c, a)
 			}
 		}, setup{world: 3, n: 4})
-		if res, err := sim.New(b.m, b.topo, sim.Options{}).LaunchInParts(t.Context(), b.launch); err == nil || !strings.Contains(err.Error(), "does not run to its end") {
+		if res, err := sim.New(b.m, sim.Options{}).LaunchInParts(t.Context(), b.launch); err == nil || !strings.Contains(err.Error(), "does not run to its end") {
 			t.Errorf("%s: %+v, %v", name, res, err)
 		}
 	}

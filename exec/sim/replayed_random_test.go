@@ -138,7 +138,7 @@ func TestOneRankStoresOften(t *testing.T) {
 		for _, o := range []sim.Options{{}, {SecondCore: true}, {Fidelity: noc.Ideal, SecondCore: true}} {
 			b.mustReplay(t, o)
 			outs, _ := b.sameInBothModes(t, o, views{}, views{data: true})
-			if res, err := same.run(o); err != nil || outs[0].Result.Duration() < res.Duration()+2000*b.topo.PE.Issue {
+			if res, err := same.run(o); err != nil || outs[0].Result.Duration() < res.Duration()+2000*b.topo.PE().Issue {
 				t.Errorf("rank %d, %+v: %v, all the same %v (%v)", odd, o, outs[0].Result.Duration(), res.Duration(), err)
 			}
 		}

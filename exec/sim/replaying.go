@@ -195,7 +195,7 @@ func (r *replaying) times(ctx context.Context, p *program.Program) error {
 	in := &replay.Input{
 		Program: p, Launch: l, Start: r.start,
 		Machine: e.m, Spec: e.spec, Net: e.net, Queue: &e.q, Ideal: e.opts.Fidelity == noc.Ideal, HBM: e.hbm,
-		Message: e.topo.Fabric.MessageBytes, Trace: e.opts.Trace != nil, Look: e.look(ctx),
+		Message: e.topo.Fabric().MessageBytes, Trace: e.opts.Trace != nil, Look: e.look(ctx),
 	}
 	var hops []machine.Hop
 	in.Timing = func(from, to int) (late, credit unit.Time) {

@@ -140,7 +140,7 @@ func TestNotReplayed(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			tt.s.world, tt.s.n = 2, 64
 			b := newBench(t, tt.kernel, tt.s)
-			reason, err := sim.New(b.m, b.topo, tt.o).NotReplayed(t.Context(), b.launch)
+			reason, err := sim.New(b.m, tt.o).NotReplayed(t.Context(), b.launch)
 			if err != nil || !strings.Contains(reason, tt.want) || (reason == "") != (tt.want == "") {
 				t.Errorf("%q, %v, want %q", reason, err, tt.want)
 			}
@@ -159,14 +159,14 @@ func TestUsesAreNotReplayed(t *testing.T) {
 		}
 	}, setup{world: 1})
 	b.launch.Groups[0].Args.Uses = make([]int, 1)
-	e := sim.New(b.m, b.topo, sim.Options{})
+	e := sim.New(b.m, sim.Options{})
 	one, err := e.Launch(t.Context(), b.launch)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for n := 2; n <= 4; n++ {
 		res, err := e.Launch(t.Context(), b.launch)
-		if want := one.Duration() + unit.Time(n-1)*b.topo.PE.Issue; err != nil || res.Duration() < want {
+		if want := one.Duration() + unit.Time(n-1)*b.topo.PE().Issue; err != nil || res.Duration() < want {
 			t.Errorf("launch %d takes %v, %v, want at least %v", n, res.Duration(), err, want)
 		}
 	}

@@ -54,7 +54,7 @@ func (r *planned) issue(ready unit.Time) { r.clock = max(r.clock+r.p.c.I, ready)
 // access is when the own memory has done its part.
 func (r *planned) access(n int) unit.Time {
 	start := max(r.clock, r.memory)
-	r.memory = start + r.p.c.b.topo.Cube.HBMBW.Serial().Time(int64(2*n))
+	r.memory = start + r.p.c.b.topo.Cube().HBMBW.Serial().Time(int64(2*n))
 	return start + r.p.c.own(int64(2*n))
 }
 

@@ -45,7 +45,7 @@ func TestWithoutShortcuts(t *testing.T) {
 		var results [2]*launch.Result
 		for i := range results {
 			b := libraryBench(t, a, s)
-			e := sim.New(b.m, b.topo, sim.Options{Trace: &traces[i]})
+			e := sim.New(b.m, sim.Options{Trace: &traces[i]})
 			if i == 1 {
 				e.Without(off)
 			}

@@ -36,17 +36,17 @@ func TestHelloClosedForm(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pe := &b.topo.PE
+	pe := b.topo.PE()
 	bytes := int64(128)
-	hbm := b.topo.Cube.HBMBW.Serial().Time(bytes)
+	hbm := b.topo.Cube().HBMBW.Serial().Time(bytes)
 	// load: issue, DMA setup, access and transfer; send and recv: issue each.
-	loaded := pe.Issue + pe.DMA.Setup + b.topo.Cube.HBM.Access + hbm
+	loaded := pe.Issue + pe.DMA.Setup + b.topo.Cube().HBM.Access + hbm
 	sent := max(2*pe.Issue, loaded) // the send waits for what it sends
 	path := b.m.Route(nil, b.m.TCM(0), b.m.TCM(1))
 	head, slowest := b.m.Latency(path)
 	visible := sent + pe.DMA.Setup + head + slowest.Serial().Time(bytes)
 	received := visible + b.launch.Ring.WakeCost
-	stored := received + pe.Issue + pe.DMA.Setup + b.topo.Cube.HBM.Access + hbm
+	stored := received + pe.Issue + pe.DMA.Setup + b.topo.Cube().HBM.Access + hbm
 	if res.Duration() != stored {
 		t.Errorf("took %v, by hand %v (loaded %v, sent %v, visible %v)", res.Duration(), stored, loaded, sent, visible)
 	}
@@ -175,7 +175,7 @@ func TestPayloads(t *testing.T) {
 func TestLaunchesInARow(t *testing.T) {
 	b := newBench(t, algorithm.HelloSend.Kernel, setup{world: 3, n: 8})
 	log := b.fill(t, func(r, i int) float64 { return float64(r) })
-	e := sim.New(b.m, b.topo, sim.Options{Data: log})
+	e := sim.New(b.m, sim.Options{Data: log})
 	var last *launch.Result
 	for turn := 1; turn <= 7; turn++ {
 		res, err := e.Launch(t.Context(), b.launch)

@@ -47,7 +47,7 @@ func TestCancel(t *testing.T) {
 					}
 				})
 			}, setup{world: 3, n: 4})
-			e := sim.New(b.m, b.topo, sim.Options{Yield: yield})
+			e := sim.New(b.m, sim.Options{Yield: yield})
 			if _, err := e.Launch(ctx, b.launch); !errors.Is(err, context.Canceled) {
 				t.Errorf("%s, yield=%v: %v", name, yield, err)
 			}
@@ -70,7 +70,7 @@ func TestGoexit(t *testing.T) {
 			}
 			c.Recv(tl.West, tl.Dims(1), a.DType)
 		}, setup{world: 3})
-		e := sim.New(b.m, b.topo, sim.Options{})
+		e := sim.New(b.m, sim.Options{})
 		defer func() {
 			if _, err := e.Launch(context.Background(), b.launch); !errors.Is(err, sim.ErrBroken) {
 				t.Errorf("a launch after it: %v", err)
@@ -105,7 +105,7 @@ func TestDeadlineIsTold(t *testing.T) {
 		b := newBench(t, roundTrips(1<<30, func(*tl.Context, int, tl.Tensor) {}), setup{world: 70, n: 8})
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 		defer cancel()
-		if _, err := (exec.Limits{}).Launch(ctx, sim.New(b.m, b.topo, o), b.launch); !errors.Is(err, context.DeadlineExceeded) {
+		if _, err := (exec.Limits{}).Launch(ctx, sim.New(b.m, o), b.launch); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("event-driven %v: %v", o.EventDriven, err)
 		}
 	}

@@ -60,7 +60,7 @@ func TestStreamsTellTheSameAsWithoutAClock(t *testing.T) {
 		log, all := told()
 		var err error
 		if i == 0 {
-			_, err = sim.New(s.m, s.topo, sim.Options{Data: s.log, History: log}).RunStreams(t.Context(), &s.batch)
+			_, err = sim.New(s.m, sim.Options{Data: s.log, History: log}).RunStreams(t.Context(), &s.batch)
 		} else {
 			_, err = mock.New(mock.Options{Data: s.log, History: log}).RunStreams(t.Context(), &s.batch)
 		}

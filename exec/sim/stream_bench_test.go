@@ -36,7 +36,7 @@ func BenchmarkStream(b *testing.B) {
 			for r := range devices {
 				queue(s, r)
 			}
-			e := sim.New(s.m, s.topo, sim.Options{})
+			e := sim.New(s.m, sim.Options{})
 			b.ReportAllocs()
 			for range b.N {
 				if _, err := e.RunStreams(b.Context(), &s.batch); err != nil {

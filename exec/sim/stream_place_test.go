@@ -117,7 +117,7 @@ func TestTrafficIsOfTheDevice(t *testing.T) {
 			s.add(k, op)
 		}
 		s.add(1, copyOp(mem.At(mem.HBM, 1, away), mem.At(mem.HBM, 2, 0), 4))
-		e := []streamExecutor{sim.New(s.m, s.topo, sim.Options{Data: s.log}), mock.New(mock.Options{Data: s.log})}[i]
+		e := []streamExecutor{sim.New(s.m, sim.Options{Data: s.log}), mock.New(mock.Options{Data: s.log})}[i]
 		res, err := e.RunStreams(t.Context(), &s.batch)
 		if err != nil {
 			t.Fatal(err)
@@ -135,7 +135,7 @@ func TestProgramsShareTheQueues(t *testing.T) {
 		s := newStreamsOn(t, 1, 8, fmt.Sprintf("pe.dma.queue_depth=%d", depth))
 		far := tl.Ref{Addr: mem.At(mem.HBM, 40, 0), Shape: tl.Dims(64), DType: dtype.F32}
 		s.add(0, launchOp(func(c *tl.Context, _ tl.Args) { c.Load(far) }, 8, 8))
-		res, err := sim.New(s.m, s.topo, sim.Options{}).RunStreams(t.Context(), &s.batch)
+		res, err := sim.New(s.m, sim.Options{}).RunStreams(t.Context(), &s.batch)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -163,7 +163,7 @@ func TestLongGridsKeepNothing(t *testing.T) {
 				heap[k] = m.HeapAlloc
 			}
 		}, programs, 4))
-		e := []streamExecutor{sim.New(s.m, s.topo, sim.Options{}), mock.New(mock.Options{})}[i]
+		e := []streamExecutor{sim.New(s.m, sim.Options{}), mock.New(mock.Options{})}[i]
 		if _, err := e.RunStreams(context.Background(), &s.batch); err != nil {
 			t.Fatal(err)
 		}
@@ -202,7 +202,7 @@ func TestCopyWithinSRAM(t *testing.T) {
 		s := newStreams(t, 1, 8)
 		s.batch.Streams[0].PE = int32(cube * s.m.PEsPerCube())
 		s.add(0, copyOp(mem.At(mem.SRAM, cube, away), mem.At(mem.SRAM, cube, 0), 1024))
-		res, err := sim.New(s.m, s.topo, sim.Options{}).RunStreams(t.Context(), &s.batch)
+		res, err := sim.New(s.m, sim.Options{}).RunStreams(t.Context(), &s.batch)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -362,13 +362,7 @@ func (q *queueing) onSim(f noc.Fidelity, yield bool, seed uint64) (*leftover, er
 
 // sim makes an executor for the program.
 func (q *queueing) sim(o sim.Options) *sim.Executor {
-	m := machineFor(q.queue)
-	topo := *m.t
-	topo.Fabric.MemoryOrder = q.order.String()
-	if q.engine != "" {
-		topo.CommEngine.Per = q.engine
-	}
-	return sim.New(m.m, &topo, o)
+	return sim.New(machineFor(q.queue, q.order, q.engine), o)
 }
 
 func (q *queueing) onMock(seed uint64) (*leftover, error) {

@@ -63,7 +63,7 @@ func (s *streamBench) run(t testing.TB, o sim.Options) (*launch.Result, error) {
 	if o.Data == nil {
 		o.Data = s.log
 	}
-	return sim.New(s.m, s.topo, o).RunStreams(context.Background(), &s.batch)
+	return sim.New(s.m, o).RunStreams(context.Background(), &s.batch)
 }
 
 func (s *streamBench) values(t testing.TB, a mem.Addr, n int) []float64 {

@@ -26,12 +26,10 @@ func TestTraceInParts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		m := machineFor(p.queue)
-		topo := *m.t
-		topo.Fabric.MemoryOrder = p.order.String()
+		m := machineFor(p.queue, p.order, "")
 		parts, err := p.on(func(l *oplog.Log, c *collector) executor {
 			opts.Data, opts.Trace = l, c
-			e := sim.New(m.m, &topo, opts)
+			e := sim.New(m, opts)
 			e.TraceAt(3)
 			return e
 		})

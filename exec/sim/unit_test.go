@@ -31,7 +31,7 @@ func TestAnotherUnit(t *testing.T) {
 	}
 	took := func(eventDriven, with bool) unit.Time {
 		b := newBench(t, kernel, setup{world: 2, n: n})
-		e := sim.New(b.m, b.topo, sim.Options{EventDriven: eventDriven})
+		e := sim.New(b.m, sim.Options{EventDriven: eventDriven})
 		if with {
 			e.WithUnit(turner{})
 		}

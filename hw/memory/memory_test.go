@@ -38,7 +38,7 @@ func TestPlaces(t *testing.T) {
 		}
 		taken := unit.Bytes(0)
 		if tt.kind == mem.TCM {
-			taken = topo.PE.TCM.Scratch
+			taken = topo.PE().TCM.Scratch
 		}
 		if got := RingRoom(m, pe, tt.kind, taken); got != tt.room {
 			t.Errorf("%v: room for %v, want %v", tt.kind, got, tt.room)

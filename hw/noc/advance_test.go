@@ -77,7 +77,7 @@ func arrivals(m *machine.Machine, topo *conf.Topology, seed uint64, off Shortcut
 	const tokens, hops = 3, 30
 	r := rand.New(rand.NewPCG(seed, 3))
 	w := &walks{m: m, q: &des.Queue{}, lead: unit.Time(1000 * (1 + r.IntN(4)))}
-	w.n = New(w.q, m, w, Slot, Sizes{topo.Fabric.MessageBytes, topo.Fabric.FlitBytes, topo.Fabric.BufferBytes})
+	w.n = New(w.q, m, w, Slot, Sizes{topo.Fabric().MessageBytes, topo.Fabric().FlitBytes, topo.Fabric().BufferBytes})
 	if large {
 		w.n.compressFrom, w.n.prefetchFrom = 0, 0
 	}
@@ -176,7 +176,7 @@ func TestTiesAtAMergePoint(t *testing.T) {
 			run := func(order ...int) [2]unit.Time {
 				w := &pairOfMessages{}
 				q := &des.Queue{}
-				n := New(q, m, w, Slot, Sizes{topo.Fabric.MessageBytes, topo.Fabric.FlitBytes, topo.Fabric.BufferBytes})
+				n := New(q, m, w, Slot, Sizes{topo.Fabric().MessageBytes, topo.Fabric().FlitBytes, topo.Fabric().BufferBytes})
 				far := m.TCM(m.NumPEs() - 1)
 				uses := []Use{{From: m.TCM(a), To: far, Bytes: bytes}, {From: m.TCM(b), To: far, Bytes: bytes, Kind: 1}}
 				n.ReserveRoutes(uses, Load{Largest: bytes, Lead: lead})

@@ -44,7 +44,7 @@ func build(t testing.TB, sets ...string) (*machine.Machine, *conf.Topology) {
 func fabric(m *machine.Machine, topo *conf.Topology, f Fidelity) (*Fabric, *recorder, *des.Queue) {
 	q := &des.Queue{}
 	r := &recorder{q, map[uint32]unit.Time{}, map[uint32]unit.Time{}, map[uint32]unit.Time{}, nil}
-	return New(q, m, r, f, Sizes{topo.Fabric.MessageBytes, topo.Fabric.FlitBytes, topo.Fabric.BufferBytes}), r, q
+	return New(q, m, r, f, Sizes{topo.Fabric().MessageBytes, topo.Fabric().FlitBytes, topo.Fabric().BufferBytes}), r, q
 }
 
 // buffers are the input buffers that messages have come to, and their numbers.
@@ -96,10 +96,10 @@ func TestUncontendedIsClosedForm(t *testing.T) {
 				drain(n, q)
 				head, slowest := n.Latency(route)
 				want := 5 + head + slowest.Serial().Time(bytes)
-				if f == Flit && bytes > int64(topo.Fabric.FlitBytes) {
+				if f == Flit && bytes > int64(topo.Fabric().FlitBytes) {
 					// Flits queue at each link for the one before: the last has waited for
 					// all at the slowest; rounding up per flit is within a ps per flit.
-					if d := r.delivered[1] - want; d < 0 || d > unit.Time(bytes/int64(topo.Fabric.FlitBytes))+2 {
+					if d := r.delivered[1] - want; d < 0 || d > unit.Time(bytes/int64(topo.Fabric().FlitBytes))+2 {
 						t.Errorf("%v to PE %d, %d bytes: arrived at %v, closed form %v", f, to, bytes, r.delivered[1], want)
 					}
 					continue
@@ -226,7 +226,7 @@ func TestConservation(t *testing.T) {
 func BenchmarkMessage(b *testing.B) {
 	m, topo := build(b)
 	q := &des.Queue{}
-	n := New(q, m, nothing{}, Slot, Sizes{topo.Fabric.MessageBytes, topo.Fabric.FlitBytes, topo.Fabric.BufferBytes})
+	n := New(q, m, nothing{}, Slot, Sizes{topo.Fabric().MessageBytes, topo.Fabric().FlitBytes, topo.Fabric().BufferBytes})
 	route := n.AddRoute(m.TCM(0), m.TCM(2), false)
 	b.ReportAllocs()
 	b.ReportMetric(float64(len(n.path(route))), "hops")

@@ -200,7 +200,7 @@ func TestTwoReadersOfOneSlice(t *testing.T) {
 	send(n, 0, a, Compute, 4096, 1)
 	send(n, 0, b, Compute, 4096, 2)
 	drain(n, q)
-	port := topo.Cube.HBMBW.Serial().Time(4096)
+	port := topo.Cube().HBMBW.Serial().Time(4096)
 	for u, route := range map[uint32]Route{1: a, 2: b} {
 		head, slowest := n.Latency(route)
 		if want := head + slowest.Serial().Time(4096) + unit.Time(u-1)*port; r.delivered[u] != want {
@@ -252,7 +252,7 @@ func TestNoAllocation(t *testing.T) {
 	m, topo := build(t, "fabric.buffer_bytes=4096")
 	for _, f := range []Fidelity{Slot, Flit, Ideal} {
 		q := &des.Queue{}
-		n := New(q, m, nothing{}, f, Sizes{topo.Fabric.MessageBytes, topo.Fabric.FlitBytes, topo.Fabric.BufferBytes})
+		n := New(q, m, nothing{}, f, Sizes{topo.Fabric().MessageBytes, topo.Fabric().FlitBytes, topo.Fabric().BufferBytes})
 		var routes []Route
 		for _, to := range []int{1, 2, 9, 130} {
 			routes = append(routes, n.AddRoute(m.TCM(0), m.TCM(to), false), n.AddRoute(m.HBM(to), m.PE(0), false))

@@ -58,7 +58,7 @@ func (s *Spec) Unit(in *tl.Instr) (n int, d unit.Time) {
 
 // FromConfig takes a PE's description out of the topology.
 func FromConfig(t *conf.Topology) *Spec {
-	p := &t.PE
+	p := t.PE()
 	s := &Spec{
 		Issue: p.Issue, Send: p.IPCQ.Send, Recv: p.IPCQ.Recv, Scratch: p.TCM.Scratch, TCM: p.TCM.BW.Serial(),
 		Math: vector.Spec{Lanes: p.Math.Lanes, Clock: period(p.Math.ClockGHz), Setup: p.Math.Setup},

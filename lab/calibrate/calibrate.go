@@ -278,7 +278,7 @@ func (c *calibration) machine(ctx context.Context) error {
 	r := &Calibration{
 		File: c.spec.File, Form: c.table.Form, Header: list(c.table.Header), Collective: c.what.Name, Type: c.call.Type.String(),
 		RedOp: "none", Root: -1, Ranks: c.call.World, InPlace: c.table.InPlace,
-		Topology: c.spec.Base.Topology, Machine: x.Machine.Describe(), MadeBy: run.NewMadeBy(c.spec.Base.Command, x.Topo.Fingerprint()), Fidelity: x.AtFidelity, Algorithms: []string{}, Protocols: []string{},
+		Topology: c.spec.Base.Topology, Machine: x.Machine.Describe(), MadeBy: run.NewMadeBy(c.spec.Base.Command, x.Machine.Topology().Fingerprint()), Fidelity: x.AtFidelity, Algorithms: []string{}, Protocols: []string{},
 		HoldOut: c.spec.HoldOut, Largest: c.spec.Largest, Findings: []string{}, Notes: list(c.table.Notes),
 	}
 	if c.what.Reduces {
@@ -298,7 +298,7 @@ func (c *calibration) machine(ctx context.Context) error {
 	if r.sets, _, err = conf.SplitSets(c.spec.Base.Sets); err != nil {
 		return err
 	}
-	if c.params, err = modelParams(x.Topo, c.spec.Keep); err != nil {
+	if c.params, err = modelParams(x.Machine.Topology(), c.spec.Keep); err != nil {
 		return err
 	}
 	return c.library(ctx, x)
@@ -315,7 +315,7 @@ func (c *calibration) library(ctx context.Context, x *run.Job) error {
 	case !asked:
 		names = Algorithms(c.what, sweep.DefaultAlgorithm(x.Entries, c.what))
 	}
-	c.result.Protocols = protocolsOf(x.Topo)
+	c.result.Protocols = protocolsOf(x.Machine.Topology())
 	for _, name := range names {
 		t, err := sweep.NewTarget(&c.spec.Base, c.what, name, nil)
 		if err == nil {

@@ -102,7 +102,7 @@ func Parameters() []string {
 
 // protocolsOf are the protocols of a machine: one, where all take the same.
 func protocolsOf(t *conf.Topology) []string {
-	s := &t.Software
+	s := t.Software()
 	if s.Protocols.LL == s.Protocols.Simple && s.Protocols.LL128 == s.Protocols.Simple {
 		return []string{"simple"}
 	}
@@ -111,15 +111,15 @@ func protocolsOf(t *conf.Topology) []string {
 
 // modelParams finds the parameters of a machine.
 func modelParams(t *conf.Topology, keep []string) ([]modelParam, error) {
-	s := &t.Software
+	s := t.Software()
 	var all []modelParam
 	all = append(all, launchParam(s))
 	for _, name := range protocolsOf(t) {
 		p := s.Protocol(name)
 		all = append(all, modelParam{name: name, keys: []string{"software.protocols." + name + ".latency_ns"}, base: p.Latency.Ns()})
 	}
-	all = append(all, modelParam{name: paramMessage, keys: []string{"pe.ipcq.recv_ns"}, base: t.PE.IPCQ.Recv.Ns()})
-	levels := t.System.Between()
+	all = append(all, modelParam{name: paramMessage, keys: []string{"pe.ipcq.recv_ns"}, base: t.PE().IPCQ.Recv.Ns()})
+	levels := t.System().Between()
 	for i := range levels {
 		name := paramRate
 		if len(levels) > 1 {
@@ -148,7 +148,7 @@ func modelParams(t *conf.Topology, keep []string) ([]modelParam, error) {
 
 // launchParam is the start of a collective: that of all protocols, or where some have one of their
 // own the smallest of theirs, with the others as far above it as they are.
-func launchParam(s *conf.Software) modelParam {
+func launchParam(s conf.Software) modelParam {
 	if s.Protocols.LL.Launch == 0 && s.Protocols.LL128.Launch == 0 && s.Protocols.Simple.Launch == 0 {
 		return modelParam{name: paramLaunch, keys: []string{"software.launch_ns"}, base: s.Launch.Ns()}
 	}

@@ -150,9 +150,9 @@ func (c *calibration) machines() []limitedMachine {
 		return []limitedMachine{was}
 	}
 	line := limitedMachine{name: "the line rate of its links"}
-	for i, l := range x.Topo.System.Between() {
+	for i, l := range x.Machine.Topology().System().Between() {
 		if l.Link.Line > l.Link.BW {
-			line.sets = append(line.sets, fmt.Sprintf("%s=%s", x.Topo.LevelKey(i, "link.bw_gbs"), l.Link.Line))
+			line.sets = append(line.sets, fmt.Sprintf("%s=%s", x.Machine.Topology().LevelKey(i, "link.bw_gbs"), l.Link.Line))
 		}
 	}
 	if len(line.sets) == 0 {

@@ -207,8 +207,8 @@ func deviation(all []deviant) Deviation {
 // ncclSystem is what NCCL's model knows of the machine: the innermost level is its NVLink, the next
 // one its network, of which each GPU of a node has a card.
 func ncclSystem(t *conf.Topology, ranks int) nccl.System {
-	levels := t.System.Between()
-	s := nccl.System{Generation: nccl.Generation(t.Software.NCCL), Ranks: ranks, Nodes: 1, NVLink: levels[0].Link.BW.GBs()}
+	levels := t.System().Between()
+	s := nccl.System{Generation: nccl.Generation(t.Software().NCCL), Ranks: ranks, Nodes: 1, NVLink: levels[0].Link.BW.GBs()}
 	node := levels[0].Members()
 	if len(levels) > 1 && ranks > node && ranks%node == 0 {
 		s.Nodes, s.Network = ranks/node, float64(node)*levels[1].Link.BW.GBs()

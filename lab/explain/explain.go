@@ -120,7 +120,7 @@ func (x *explaining) report(s *Spec, res *run.Result) (*Report, error) {
 	}
 	r.From, r.Until = s.From, s.Until
 	r.Spec.TraceFile, r.Spec.CriticalPath = "", nil // of this run, not of what is tried beside it
-	r.machine, r.job, r.buffer, r.Protocol = x.m, x.job, x.job.Topo.Fabric.BufferBytes, x.job.Protocol()
+	r.machine, r.job, r.buffer, r.Protocol = x.m, x.job, x.job.Machine.Topology().Fabric().BufferBytes, x.job.Protocol()
 	runs := counted(x.log, res.Counted)
 	if len(runs) != len(res.Counted) {
 		return nil, fmt.Errorf("internal error: causes of %d launches, and times of %d", len(runs), len(res.Counted))

@@ -111,7 +111,7 @@ func Run(ctx context.Context, s Spec) (*Limits, error) {
 	if err != nil {
 		return nil, err
 	}
-	solver, err := bound.New(x.Machine, x.Topo, l.PEs)
+	solver, err := bound.New(x.Machine, l.PEs)
 	if err != nil {
 		return nil, err
 	}
@@ -159,12 +159,12 @@ func boundTarget(s *Spec, what *collective.Collective) (*run.Job, *Limits, *devi
 	if name == "" {
 		name = sweep.DefaultAlgorithm(x.Entries, what)
 	}
-	dev, err := device.New(device.Config{Machine: x.Machine, Topology: x.Topo, CCL: x.Entries, Row: x.Exec, World: x.World, PEs: x.PEs})
+	dev, err := device.New(device.Config{Machine: x.Machine, CCL: x.Entries, Row: x.Exec, World: x.World, PEs: x.PEs})
 	if err != nil {
 		return nil, nil, nil, err
 	}
 	l := &Limits{
-		Collective: what.Name, Machine: x.Machine.Describe(), MadeBy: run.NewMadeBy(b.Command, x.Topo.Fingerprint()), Fidelity: x.AtFidelity, Algorithm: name, Type: b.DType.String(), Root: -1,
+		Collective: what.Name, Machine: x.Machine.Describe(), MadeBy: run.NewMadeBy(b.Command, x.Machine.Topology().Fingerprint()), Fidelity: x.AtFidelity, Algorithm: name, Type: b.DType.String(), Root: -1,
 		Rows: []Row{}, Notes: []string{},
 	}
 	if what.Rooted {

@@ -51,14 +51,14 @@ func (p *perfPlan) addTuned(ctx context.Context, tuning *algorithm.Tuning) error
 		if err != nil {
 			return err
 		}
-		world := cmp.Or(x.World, x.Entries.Defaults.WorldSize, x.Machine.NumPEs())
+		world := cmp.Or(x.World, x.Entries.Defaults().WorldSize, x.Machine.NumPEs())
 		roots, err := p.roots(world)
 		if err != nil {
 			return err
 		}
 		ready := map[string]perfTarget{}
 		for _, typ := range p.spec.Types {
-			table, err := tuning.For(x.Topo.Fingerprint(), p.what.Name, world, typ)
+			table, err := tuning.For(x.Machine.Topology().Fingerprint(), p.what.Name, world, typ)
 			if err != nil {
 				return err
 			}

@@ -46,17 +46,17 @@ func (p *perfPlan) limits(t *perfTarget) error {
 	}
 	t.limits.plan, t.limits.options = t.Plan, limits.BoundOptions(t.Job, t.Plan)
 	for _, known := range p.solvers {
-		if slices.Equal(known.pes, t.Plan.PEs) && reflect.DeepEqual(known.topo, t.Job.Topo) {
+		if slices.Equal(known.pes, t.Plan.PEs) && reflect.DeepEqual(known.topo, t.Job.Machine.Topology()) {
 			t.limits.solver = known.solver
 			return nil
 		}
 	}
-	solver, err := bound.New(t.Job.Machine, t.Job.Topo, t.Plan.PEs)
+	solver, err := bound.New(t.Job.Machine, t.Plan.PEs)
 	if err != nil {
 		return err
 	}
 	t.limits.solver = solver
-	p.solvers = append(p.solvers, perfSolver{t.Job.Topo, t.Plan.PEs, solver})
+	p.solvers = append(p.solvers, perfSolver{t.Job.Machine.Topology(), t.Plan.PEs, solver})
 	return nil
 }
 

@@ -132,7 +132,7 @@ func (p *perfPlan) addAll(ctx context.Context, right bool) error {
 // describe says in the head of the sweep what a target is, as far as all are alike.
 func (p *perfPlan) describe(t perfTarget) {
 	w := p.sweep
-	w.MadeBy.Add(t.Job.Topo.Fingerprint())
+	w.MadeBy.Add(t.Job.Machine.Topology().Fingerprint())
 	if len(w.Algorithms) == 0 {
 		w.Ranks, w.Machine = t.Plan.World, t.Job.Machine.Describe()
 		w.Fidelity = t.Job.AtFidelity

@@ -29,7 +29,6 @@ type Spec struct {
 // Loaded is a program that has been read and judged, and a machine.
 type Loaded struct {
 	Verdict *frontend.Verdict
-	topo    *conf.Topology
 	machine *machine.Machine
 	spec    Spec
 	inPlace bool
@@ -79,10 +78,11 @@ func Load(s Spec) (*Loaded, error) {
 	if err != nil {
 		return nil, err
 	}
-	if l.topo, err = conf.LoadTopology(files, sets); err != nil {
+	topo, err := conf.LoadTopology(files, sets)
+	if err != nil {
 		return nil, err
 	}
-	l.machine, err = machine.Build(l.topo)
+	l.machine, err = machine.Build(topo)
 	return l, err
 }
 
@@ -134,7 +134,7 @@ func (l *Loaded) Time(bytes unit.Bytes) (*Result, error) {
 	r := &Result{
 		File: l.spec.File, Dialect: p.Dialect, Name: p.Name, Collective: p.Collective, Machine: l.machine.Describe(), World: p.World,
 		InPlace: l.inPlace, Protocol: pl.Protocol.String(), Bytes: bytes, Rounds: len(pl.Cell), Messages: pl.Messages() * len(pl.Cell),
-		Verdicts: l.Verdict.Verdicts, Model: l.model(pl.Protocol), MadeBy: run.NewMadeBy(l.spec.Command, l.topo.Fingerprint()),
+		Verdicts: l.Verdict.Verdicts, Model: l.model(pl.Protocol), MadeBy: run.NewMadeBy(l.spec.Command, l.machine.Topology().Fingerprint()),
 	}
 	if r.Deadlock = judge.Finishes(pl); r.Deadlock != nil {
 		return r, nil
@@ -157,7 +157,7 @@ func (l *Loaded) Time(bytes unit.Bytes) (*Result, error) {
 func (l *Loaded) model(p plan.Protocol) timing.Model {
 	m := timing.Defaults(p)
 	name := [...]string{"simple", "ll", "ll128"}[p]
-	sw := &l.topo.Software
+	sw := l.machine.Topology().Software()
 	c := sw.Protocol(name)
 	if c.Launch > 0 {
 		m.Launch = c.Launch

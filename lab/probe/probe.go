@@ -183,13 +183,13 @@ func (p *probe) time(ctx context.Context, x *run.Job) (unit.Time, error) {
 		g.PEs[i] = int32(r)
 	}
 	var span loads
-	e, err := x.Exec.Open(exec.Setup{Machine: x.Machine, Topology: x.Topo, Order: x.Order, Fidelity: x.AtFidelity, Trace: &span})
+	e, err := x.Exec.Open(exec.Setup{Machine: x.Machine, Order: x.Order, Fidelity: x.AtFidelity, Trace: &span})
 	if err != nil {
 		return 0, err
 	}
 	defer e.Close()
 	_, err = e.Launch(ctx, &launch.Launch{
-		Name: p.name, Groups: []launch.Group{g}, Addrs: &mem.Map{}, Scratch: x.Topo.PE.TCM.Scratch,
+		Name: p.name, Groups: []launch.Group{g}, Addrs: &mem.Map{}, Scratch: x.Machine.Topology().PE().TCM.Scratch,
 		Ring: tl.Ring{Slots: 1, SlotBytes: 8, Space: mem.TCM},
 		Kernel: func(c *tl.Context, _ tl.Args) {
 			c.Load(c.Ref(mem.At(mem.HBM, p.slices[c.Rank()], 0), tl.Dims(probeBytes/2), dtype.F16))

@@ -79,7 +79,7 @@ func (x *Job) configure() error {
 	if err := device.CheckEntries(x.Entries); err != nil {
 		return err
 	}
-	if x.Order, err = mem.ParseOrdering(x.Topo.Fabric.MemoryOrder); err != nil {
+	if x.Order, err = mem.ParseOrdering(x.Topo.Fabric().MemoryOrder); err != nil {
 		return err
 	}
 	if x.tuning, err = LoadTuning(x.Tuning); err != nil {

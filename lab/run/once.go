@@ -122,7 +122,7 @@ func (x *Job) Execute(ctx context.Context, p Pass) (out *Execution, err error) {
 	}
 	defer executor.Close()
 	dev, err := device.New(device.Config{
-		Machine: x.Machine, Topology: x.Topo, CCL: x.Entries, Tuning: x.tuning, Executor: executor, Row: x.Exec, Limits: x.Limits, World: x.World, PEs: x.PEs,
+		Machine: x.Machine, CCL: x.Entries, Tuning: x.tuning, Executor: executor, Row: x.Exec, Limits: x.Limits, World: x.World, PEs: x.PEs,
 		Check:       func(c *device.Call) error { return out.judge(x, data, c) },
 		Contributed: out.expect(x),
 		Fresh:       p.fresh(),
@@ -168,7 +168,7 @@ func (x *Job) Execute(ctx context.Context, p Pass) (out *Execution, err error) {
 // openExecutor makes the executor of one pass.
 func (x *Job) openExecutor(data *oplog.Log, views trace.Sink, usage *trace.Usage, p Pass) (exec.Executor, error) {
 	s := exec.Setup{
-		Machine: x.Machine, Topology: x.Topo, Order: x.Order, Fidelity: x.AtFidelity, Seed: p.schedule,
+		Machine: x.Machine, Order: x.Order, Fidelity: x.AtFidelity, Seed: p.schedule,
 		Data: data, History: p.history(), Trace: views, Scope: x.TraceScope, Usage: usage, Edits: x.Edits, RecordLines: p.explain || x.Trees,
 		SecondCore: !p.Quiet, // a run of its own, not one of many
 	}

@@ -108,7 +108,7 @@ func Record(ctx context.Context, s Spec) (f *ProgramFile, err error) {
 	}()
 	r := &recording{x: x}
 	if r.dev, err = device.New(device.Config{
-		Machine: x.Machine, Topology: x.Topo, CCL: x.Entries, Tuning: x.tuning, Executor: r, Row: x.Exec, World: x.World, PEs: x.PEs,
+		Machine: x.Machine, CCL: x.Entries, Tuning: x.tuning, Executor: r, Row: x.Exec, World: x.World, PEs: x.PEs,
 	}); err != nil {
 		return nil, err
 	}

@@ -15,7 +15,7 @@ func (x *Job) SetsFor(key string, value any, own func(*conf.Algorithm) bool) []s
 	sets := []string{fmt.Sprintf("defaults.%s=%v", key, value)}
 	only := x.entry()
 	for _, name := range x.Entries.Names() {
-		if (only == "" || name == only) && own(x.Entries.Algorithms[name]) {
+		if (only == "" || name == only) && own(x.Entries.Entry(name)) {
 			sets = append(sets, fmt.Sprintf("algorithms.%s.%s=%v", name, key, value))
 		}
 	}
@@ -24,10 +24,10 @@ func (x *Job) SetsFor(key string, value any, own func(*conf.Algorithm) bool) []s
 
 // Protocol returns the protocol of the algorithm, or the default if that is chosen at each call.
 func (x *Job) Protocol() string {
-	if e := x.Entries.Algorithms[x.entry()]; e != nil && e.Protocol != nil {
+	if e := x.Entries.Entry(x.entry()); e != nil && e.Protocol != nil {
 		return *e.Protocol
 	}
-	return x.Entries.Defaults.Protocol
+	return x.Entries.Defaults().Protocol
 }
 
 // entry is the name that the algorithm has, or would have, in ccl.yaml; "": it is chosen at each call.
@@ -35,7 +35,7 @@ func (x *Job) entry() string {
 	if x.given != nil {
 		return x.given.Algorithm.Name
 	}
-	name := cmp.Or(x.Algorithm, x.BenchRow.Algorithm, x.Entries.Defaults.Algorithm)
+	name := cmp.Or(x.Algorithm, x.BenchRow.Algorithm, x.Entries.Defaults().Algorithm)
 	if device.IsAuto(x.Entries, name) {
 		return ""
 	}

@@ -50,7 +50,7 @@ func BenchmarkStart(b *testing.B) {
 					b.Fatal(err)
 				}
 				dev, err := device.New(device.Config{
-					Machine: x.Machine, Topology: x.Topo, CCL: x.Entries, Executor: idle{executor}, World: x.World,
+					Machine: x.Machine, CCL: x.Entries, Executor: idle{executor}, World: x.World,
 				})
 				if err != nil {
 					b.Fatal(err)

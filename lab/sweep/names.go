@@ -56,7 +56,7 @@ func AlgorithmsOf(collective string) []string {
 // defaults.algorithm of ccl.yaml if that performs the collective, else the algorithm that the bench
 // of the collective runs, else the first by name.
 func DefaultAlgorithm(ccl *conf.CCL, what *collective.Collective) string {
-	for _, name := range []string{ccl.Defaults.Algorithm, bench.For(what.Name).Algorithm} {
+	for _, name := range []string{ccl.Defaults().Algorithm, bench.For(what.Name).Algorithm} {
 		if c, err := device.ResolveAlgorithm(ccl, name); err == nil && name != "" && c.Algorithm.Collective == what.Name {
 			return name
 		}

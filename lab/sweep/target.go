@@ -46,7 +46,7 @@ func NewTarget(b *run.Spec, what *collective.Collective, name string, settings [
 	if err != nil {
 		return t, err
 	}
-	dev, err := device.New(device.Config{Machine: x.Machine, Topology: x.Topo, CCL: x.Entries, Row: x.Exec, World: x.World})
+	dev, err := device.New(device.Config{Machine: x.Machine, CCL: x.Entries, Row: x.Exec, World: x.World})
 	if err != nil {
 		return t, err
 	}

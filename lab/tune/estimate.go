@@ -86,7 +86,7 @@ func (t *tuner) limits(g *tuneGroup, v *tuneTarget, elems int) (*store.Bound, er
 	m := g.machine
 	if m.solver == nil {
 		var err error
-		if m.solver, err = bound.New(m.base.Machine, m.base.Topo, m.pes); err != nil {
+		if m.solver, err = bound.New(m.base.Machine, m.pes); err != nil {
 			return nil, err
 		}
 	}

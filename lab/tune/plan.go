@@ -130,7 +130,7 @@ func (t *tuner) machine(topology string, ranks int) (*tuneMachine, error) {
 	if name == "" {
 		name = defaultMachine
 	}
-	m := &tuneMachine{name: name, base: x, fingerprint: x.Topo.Fingerprint()}
+	m := &tuneMachine{name: name, base: x, fingerprint: x.Machine.Topology().Fingerprint()}
 	t.out.MadeBy.Add(m.fingerprint)
 	return m, nil
 }

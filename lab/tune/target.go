@@ -155,7 +155,7 @@ func (t *tuner) target(m *tuneMachine, what *collective.Collective, name string,
 	if x.Entries, err = x.Entries.With(name, sets); err != nil {
 		return nil, err
 	}
-	dev, err := device.New(device.Config{Machine: x.Machine, Topology: x.Topo, CCL: x.Entries, Row: x.Exec, World: x.World})
+	dev, err := device.New(device.Config{Machine: x.Machine, CCL: x.Entries, Row: x.Exec, World: x.World})
 	if err != nil {
 		return nil, err
 	}
@@ -187,10 +187,10 @@ func (m *tuneMachine) change(plan *device.Plan, name, setting string) (bool, err
 	case err != nil:
 		return false, err
 	case (key == "n_slots" || key == "slot_size") && !run.HasRings(plan), key == "chunk_size" && !plan.Algorithm.Pipelined,
-		key == "protocol" && onlyProtocol(m.base.Topo):
+		key == "protocol" && onlyProtocol(m.base.Machine.Topology()):
 		return false, nil
 	}
-	before, after := resolved(m.base.Entries, name), with.Merge(name, with.Algorithms[name])
+	before, after := m.base.Entries.Merge(name), with.Merge(name)
 	return before.Settings != after.Settings || before.W != after.W || before.H != after.H ||
 		before.Topology != after.Topology || before.Module != after.Module || before.RootCube != after.RootCube, nil
 }
@@ -198,18 +198,9 @@ func (m *tuneMachine) change(plan *device.Plan, name, setting string) (bool, err
 // onlyProtocol reports whether all protocols of a machine take the same.
 func onlyProtocol(t *conf.Topology) bool {
 	for _, name := range []string{"ll", "ll128"} {
-		if t.Software.Protocol(name) != t.Software.Protocol("simple") || !slices.Equal(t.Latencies(name), t.Latencies("simple")) {
+		if t.Software().Protocol(name) != t.Software().Protocol("simple") || !slices.Equal(t.Latencies(name), t.Latencies("simple")) {
 			return false
 		}
 	}
 	return true
-}
-
-// resolved returns the default settings of an algorithm.
-func resolved(ccl *conf.CCL, name string) conf.Resolved {
-	entry := ccl.Algorithms[name]
-	if entry == nil {
-		entry = &conf.Algorithm{}
-	}
-	return ccl.Merge(name, entry)
 }

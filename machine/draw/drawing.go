@@ -119,15 +119,15 @@ func Of(name string, sets []string) (*Drawing, error) {
 		Kinds: []LinkKind{}, Stages: []Stage{}, topology: t, machine: m, specs: map[kindKey]int{},
 	}
 	d.Memories = []Memory{
-		{"HBM", m.NumPEs(), t.Cube.HBM.Capacity, t.Cube.HBMBW, t.Cube.HBM.Access},
-		{"TCM", m.NumPEs(), t.PE.TCM.Capacity, t.PE.TCM.BW, t.PE.TCM.Access},
-		{"SRAM", m.NumCubes(), t.Cube.SRAM.Capacity, t.Cube.SRAMBW, t.Cube.SRAM.Access},
+		{"HBM", m.NumPEs(), t.Cube().HBM.Capacity, t.Cube().HBMBW, t.Cube().HBM.Access},
+		{"TCM", m.NumPEs(), t.PE().TCM.Capacity, t.PE().TCM.BW, t.PE().TCM.Access},
+		{"SRAM", m.NumCubes(), t.Cube().SRAM.Capacity, t.Cube().SRAMBW, t.Cube().SRAM.Access},
 	}
 	d.levels()
 	d.sip()
 	d.cube()
 	d.kinds()
-	if d.Bisection, err = bound.Bisect(m, t); err != nil {
+	if d.Bisection, err = bound.Bisect(m); err != nil {
 		return nil, err
 	}
 	return d, nil

@@ -152,7 +152,7 @@ func (d *Drawing) level(i int, level *machine.Level, links []machine.Link) {
 
 // sip describes the first SIP: its cubes, and what else joins them.
 func (d *Drawing) sip() {
-	m, mesh := d.machine, &d.topology.SIP.CubeMesh
+	m, mesh := d.machine, d.topology.SIP().CubeMesh
 	s := Stage{Name: sipStage, Network: mesh.Network, Look: m.LookOfCubes(), Dims: []int{mesh.W, mesh.H}, Member: "cube", Alike: m.SIPs(), Joins: []Joint{}}
 	for cube := range m.CubesPerSIP() {
 		s.Nodes = append(s.Nodes, Node{Name: fmt.Sprintf("cube%d", cube), Kind: "cube", Member: true, At: -1})
@@ -189,7 +189,7 @@ func (d *Drawing) sip() {
 
 // cube describes the first cube: its routers, and what is at each.
 func (d *Drawing) cube() {
-	m, noc := d.machine, &d.topology.Cube.NoC
+	m, noc := d.machine, d.topology.Cube().NoC
 	s := Stage{Name: cubeStage, Network: "mesh", Look: machine.Look{Layout: machine.Grid}, Dims: []int{noc.W, noc.H}, Member: "router", Alike: m.NumCubes(), Joins: []Joint{}}
 	ids := map[machine.NodeID]int{}
 	var joints joints

@@ -70,7 +70,7 @@ Two files that --format json wrote are compared. --against compares the run with
 				if err != nil {
 					return err
 				}
-				return a.runPlan(s, &x.call, x.format)
+				return a.runPlan(cmd.Context(), s, &x.call, x.format)
 			}
 			switch {
 			case x.against != "":

@@ -54,7 +54,7 @@ func (p *planFlags) spec(a *app, file, topology string, sets []string, others ..
 }
 
 // runPlan times one call of a program of another tool.
-func (a *app) runPlan(s plans.Spec, call *planFlags, format string) error {
+func (a *app) runPlan(ctx context.Context, s plans.Spec, call *planFlags, format string) error {
 	l, err := plans.Load(s)
 	if err != nil {
 		return err
@@ -63,9 +63,9 @@ func (a *app) runPlan(s plans.Spec, call *planFlags, format string) error {
 	if only, is := l.Only(); is && !call.set.Changed("bytes") {
 		bytes = only
 	}
-	r, err := l.Time(bytes)
+	r, err := l.Time(ctx, bytes)
 	if err != nil {
-		return err
+		return interrupted(ctx, err)
 	}
 	if err := show(a, format, r, report.Plan); err != nil {
 		return err
@@ -99,7 +99,7 @@ func (a *app) perfPlan(ctx context.Context, s plans.Spec, sweep perf.Spec, forma
 			break
 		}
 		bar.report(run.Progress{Phase: "simulate", Done: int64(i), Total: int64(len(sizes))})
-		r, terr := l.Time(b)
+		r, terr := l.Time(ctx, b)
 		if no, is := errors.AsType[*plans.SizeError](terr); is {
 			if left++; left == 1 {
 				first = no

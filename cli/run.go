@@ -62,7 +62,7 @@ func (a *app) runCommand() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return a.runPlan(s, &call, format)
+				return a.runPlan(cmd.Context(), s, &call, format)
 			}
 			if f := cmd.Flags(); f.Changed("bytes") || f.Changed("in-place") {
 				return errNotForeign

@@ -41,6 +41,16 @@ func Plan(w io.Writer, r *plans.Result) error {
 	if err := t.Write(&b); err != nil {
 		return err
 	}
+	if len(r.Performed) > 0 {
+		b.WriteByte('\n')
+		t := Table{Head: []string{"collective nodes", ">ranks", ">bytes", ">calls", "the library's fastest", ">time of each"}}
+		for _, p := range r.Performed {
+			t.Add(p.Collective, strconv.Itoa(len(p.Ranks)), strconv.FormatInt(int64(p.Bytes), 10), strconv.Itoa(p.Calls), p.Algorithm, p.Time.String())
+		}
+		if err := t.Write(&b); err != nil {
+			return err
+		}
+	}
 	if r.Result != nil {
 		b.WriteByte('\n')
 		path := Table{Head: []string{"critical path", ">time", ">share"}}

@@ -96,9 +96,9 @@ func (l *lowering) rank(rank int) plan.Rank {
 		w := l.works[rank][i]
 		come, call := l.call(w.group, calls[w.group]), calls[w.group]
 		calls[w.group]++
-		wait := plan.Step{Op: s.Op, Name: s.Name, Index: s.Index, Part: 1, Take: plan.None, Send: plan.None, Publish: s.Publish,
+		wait := plan.Step{Op: s.Op, Name: s.Name, Index: s.Index, Part: 1, Take: plan.None, Send: plan.None, Publish: s.Publish, Free: true,
 			Wait: []plan.Count{{Counter: l.ended(rank, w.group, call), N: 1}}}
-		s.Publish, s.Signal = false, []plan.Count{{Counter: come, N: 1}}
+		s.Publish, s.Free, s.Signal = false, true, []plan.Count{{Counter: come, N: 1}}
 		b.Steps = append(b.Steps, s, wait)
 	}
 	mem.done()
@@ -226,7 +226,10 @@ func (l *lowering) meetings() {
 		var b plan.Block
 		b.ID, b.Label = len(l.plan.Ranks[0].Blocks), fmt.Sprintf("collectives of group %q", group)
 		for number := range l.most(group) {
-			s := plan.Step{Op: "all have come", Index: number, Take: plan.None, Send: plan.None,
+			w := l.collective(group, number)
+			name := fmt.Sprintf("collective %d of group %q", number, group)
+			l.plan.Collectives = append(l.plan.Collectives, plan.Collective{Name: w.kind.canonical(), Ranks: l.groups[group], Bytes: w.bytes})
+			s := plan.Step{Op: w.kind.String(), Name: name, Index: number, Take: plan.None, Send: plan.None, Free: true, Collective: len(l.plan.Collectives),
 				Wait: []plan.Count{{Counter: l.call(group, number), N: len(l.groups[group])}}}
 			for _, rank := range l.groups[group] {
 				s.Signal = append(s.Signal, plan.Count{Counter: l.ended(rank, group, number), N: 1})
@@ -249,6 +252,23 @@ func (l *lowering) most(group string) (most int) {
 		most = max(most, n)
 	}
 	return most
+}
+
+// collective is what the first rank that calls a collective of a group calls.
+func (l *lowering) collective(group string, number int) work {
+	for _, rank := range l.groups[group] {
+		n := 0
+		for _, i := range l.graphs[rank].order {
+			if l.traces[rank].Nodes[i].Type != CommCollNode || l.works[rank][i].group != group {
+				continue
+			}
+			if n == number {
+				return l.works[rank][i]
+			}
+			n++
+		}
+	}
+	return work{}
 }
 
 // ended counts that a collective has ended for a rank.

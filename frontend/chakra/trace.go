@@ -9,6 +9,7 @@ package chakra
 import (
 	"fmt"
 	"math"
+	"strings"
 )
 
 // Trace is one .et file: what one rank does.
@@ -96,6 +97,14 @@ func (c CollectiveType) String() string {
 		return collectiveTypes[c]
 	}
 	return fmt.Sprintf("CollectiveCommType(%d)", int64(c))
+}
+
+// canonical is the name that kernbench has for the collective.
+func (c CollectiveType) canonical() string {
+	if c == ReduceScatterBlock {
+		c = ReduceScatter
+	}
+	return strings.ToLower(c.String())
 }
 
 // Attr is a named value of the metadata or of a node.

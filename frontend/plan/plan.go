@@ -26,6 +26,9 @@ type Plan struct {
 	// message has. The outputs are judged by it. Nil: this plan has the data, or nothing is known.
 	Data *Plan
 
+	// Collectives are those that steps perform as a whole: the format says which, and not how.
+	Collectives []Collective
+
 	// Launches is how many calls the steps are, back to back; 0 is 1.
 	Launches int
 }
@@ -78,6 +81,10 @@ type Step struct {
 
 	// Duration is the picoseconds that the file gives the step; 0 if it does not.
 	Duration int64
+	// Collective is the collective of Plan.Collectives that the step performs, plus 1; 0: none.
+	Collective int
+	// Free marks that the step takes its Duration and no more: what it signals is seen at once.
+	Free bool
 
 	Take, Send int // channels, or None: what it takes a message from, and puts one into
 	Src, Dst   []Span
@@ -100,6 +107,13 @@ type Step struct {
 	// of the call before, and Input gets new contributions. The rank's other steps of both calls
 	// are ordered by counters.
 	Begin bool
+}
+
+// Collective is a collective that some ranks perform together.
+type Collective struct {
+	Name  string // canonical: all_reduce, barrier, ...
+	Ranks []int  // ascending
+	Bytes int64  // of the larger of a rank's input and output
 }
 
 // Dep is a dependency on a block of the same rank: the place of the block in Rank.Blocks, and

@@ -57,7 +57,7 @@ type Hot struct {
 // What the time of the critical path is spent on.
 var shares = []string{
 	"launch", "steps: issue, copies, additions", "links that hold blocks up", "messages: links and latency", "credits of full channels",
-	"dependencies of blocks", "signals",
+	"dependencies of blocks", "signals", "collectives, as the library performs them",
 }
 
 func (r *run) result() *Result {
@@ -80,7 +80,11 @@ func (r *run) result() *Result {
 	hot := map[place]unit.Time{}
 	for at := last; at != none; at = r.acts[at].before {
 		a := &r.acts[at]
-		times[1] += a.busy
+		if r.blocks[a.block].steps[a.step].Collective > 0 {
+			times[7] += a.busy
+		} else {
+			times[1] += a.busy
+		}
 		times[2] += a.end - a.start - a.busy
 		from := unit.Time(0)
 		if a.before != none {

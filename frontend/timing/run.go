@@ -294,7 +294,7 @@ func (r *run) slice(n int32, now unit.Time) {
 	if operands := len(s.Src) + used(s.Take); operands > 1 && !s.Switch {
 		end += r.model.Reduce.Time(payload * int64(operands-1))
 	}
-	if s.Duration > 0 {
+	if s.Duration > 0 || s.Free {
 		end = now + unit.Time(s.Duration)
 	}
 	r.acts[b.last].busy = end - now
@@ -387,7 +387,9 @@ func (r *run) finish(b *block, s *plan.Step, end unit.Time) {
 	}
 	for _, c := range s.Signal {
 		at := end + r.model.Flag
-		if to := r.plan.Counters[c.Counter].Rank; to != int(b.rank) {
+		if s.Free {
+			at = end
+		} else if to := r.plan.Counters[c.Counter].Rank; to != int(b.rank) {
 			at = max(end, b.landed) + r.links.route(int(b.rank), to).head + r.model.Latency
 		}
 		for range c.N {

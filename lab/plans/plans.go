@@ -1,6 +1,7 @@
 package plans
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -32,6 +33,7 @@ type Loaded struct {
 	machine *machine.Machine
 	spec    Spec
 	inPlace bool
+	chosen  map[string]string // algorithms of collectives, by what they have in common
 }
 
 // Foreign reports whether a file is of a format of another tool.
@@ -104,6 +106,7 @@ type Result struct {
 	Deadlock       *judge.Stuck   `json:"deadlock,omitempty"`
 	Verdicts       []plan.Verdict `json:"verdicts"`
 	Model          timing.Model   `json:"model"`
+	Performed      []Performed    `json:"collectives,omitempty"` // that the program does not say how to perform
 	MadeBy         run.MadeBy     `json:"made_by"`
 	*timing.Result                // nil with a deadlock
 }
@@ -122,7 +125,7 @@ func (l *Loaded) Only() (unit.Bytes, bool) {
 
 // Time times a call of so many bytes of the larger of a rank's input and output; 0 is the size that
 // the files have. A call that hangs has a deadlock in place of a time.
-func (l *Loaded) Time(bytes unit.Bytes) (*Result, error) {
+func (l *Loaded) Time(ctx context.Context, bytes unit.Bytes) (*Result, error) {
 	p := l.Verdict.Program
 	pl, broken := p.Plan(plan.Call{Bytes: int64(bytes), InPlace: l.inPlace, Depth: l.spec.Options.Depth, Root: l.spec.Options.Root, Want: l.spec.Options.Want})
 	if len(broken) > 0 {
@@ -140,6 +143,9 @@ func (l *Loaded) Time(bytes unit.Bytes) (*Result, error) {
 		return r, nil
 	}
 	var err error
+	if r.Performed, err = l.perform(ctx, pl); err != nil {
+		return nil, err
+	}
 	if r.Result, err = timing.Run(pl, l.machine, r.Model); err != nil {
 		return nil, err
 	}

@@ -42,7 +42,7 @@ func timed(t *testing.T, file, topology string, bytes unit.Bytes) *Result {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := l.Time(bytes)
+	r, err := l.Time(context.Background(), bytes)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +94,7 @@ func BenchmarkScale(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		if _, err := l.Time(64 * unit.MiB); err != nil {
+		if _, err := l.Time(context.Background(), 64*unit.MiB); err != nil {
 			b.Fatal(err)
 		}
 	}

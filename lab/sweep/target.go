@@ -26,7 +26,7 @@ type Target struct {
 // Load makes the job of an algorithm with settings, or of none, on the machine of a base.
 func Load(b *run.Spec, algorithm string, settings []Setting) (*run.Job, error) {
 	one := run.Spec{
-		Topology: b.Topology, CCL: b.CCL, Sets: slices.Clone(b.Sets), Ranks: b.Ranks, Seed: b.Seed,
+		Topology: b.Topology, CCL: b.CCL, Sets: slices.Clone(b.Sets), Ranks: b.Ranks, Devices: b.Devices, Seed: b.Seed,
 		Executor: b.Executor, Fidelity: b.Fidelity, Bench: bench.CCLHello.Name, Algorithm: algorithm, Limits: b.Limits, CalledAs: b.CalledAs,
 	}
 	for _, s := range settings {

@@ -2,8 +2,11 @@ package cli
 
 import (
 	"context"
+	"errors"
+	"slices"
 
 	"kernbench/lab/compare"
+	"kernbench/lab/plans"
 	"kernbench/lab/run"
 	"kernbench/report"
 
@@ -17,15 +20,25 @@ func (a *app) compareCommand() *cobra.Command {
 		Use:   "compare [ALGORITHM ALGORITHM...]",
 		Short: "Time several algorithms, or one with every buffer_kind × backpressure, in a table",
 		Long: `Run a bench with each of several algorithms of one collective; or, when none are named, once
-for each memory that can hold the ring slots and each way to wait for them.
+for each memory that can hold the ring slots and each way to wait for them. A file with a program of
+another tool (kernbench import --help) is an algorithm too: it is timed by the model of thread blocks,
+for a call of as many bytes.
 ` + exitCodes,
 		Example: `  kernbench compare ring_allreduce_chunked window_allreduce_twophase --ranks 8 --n-elem 1024
-  kernbench compare --algorithm ring_allreduce --ranks 8 --n-elem 1024`,
+  kernbench compare --algorithm ring_allreduce --ranks 8 --n-elem 1024
+  kernbench compare custom.xml ring_allreduce_chunked --topology dgx-h100 --ranks 8 --n-elem 65536`,
 		RunE: func(cmd *cobra.Command, algorithms []string) error {
+			if len(algorithms) == 1 {
+				return errors.New("at least two algorithms can be compared")
+			}
 			bar := newProgress(a.err)
 			spec.Progress, spec.Command = bar.report, a.commandLine()
 			each := compare.Settings
-			if len(algorithms) > 0 {
+			if slices.ContainsFunc(algorithms, plans.InPlaceOfAlgorithm) {
+				each = func(ctx context.Context, s run.Spec, _ func(compare.Row)) ([]compare.Row, error) {
+					return a.compareWithFiles(ctx, cmd, s, algorithms)
+				}
+			} else if len(algorithms) > 0 {
 				each = func(ctx context.Context, s run.Spec, row func(compare.Row)) ([]compare.Row, error) {
 					return compare.Algorithms(ctx, s, algorithms, row)
 				}
@@ -79,7 +92,7 @@ func worst(ctx context.Context, rows []compare.Row) error {
 	status := ExitOK
 	for _, r := range rows {
 		e := r.Err
-		if e == nil && !r.Result.OK() {
+		if e == nil && r.Program != nil && !r.Program.OK || e == nil && r.Program == nil && !r.Result.OK() {
 			e = errWrong
 		}
 		if e == nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"kernbench/fault"
+	"kernbench/lab/plans"
 	"kernbench/lab/run"
 	"kernbench/selfbench"
 )
@@ -36,7 +37,7 @@ func exitStatus(ctx context.Context, err error) int {
 	case is[*run.InternalError](err), // also one that came while a fault was being explained
 		is[*selfbench.Failure](err):
 		return ExitInternal
-	case fault.Is(err), is[errHangs](err):
+	case fault.Is(err), is[errHangs](err), is[*plans.HangError](err):
 		return ExitFault
 	}
 	return ExitUsage

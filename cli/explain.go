@@ -65,6 +65,9 @@ Two files that --format json wrote are compared. --against compares the run with
 			if err := checkTrace(&x.spec.Run); err != nil {
 				return err
 			}
+			if err := foreignName("explain --program %s", x.spec.Run.Algorithm); err != nil {
+				return err
+			}
 			if file := x.spec.Run.Program; file != "" && plans.Foreign(file) {
 				s, err := x.call.spec(a, file, x.spec.Run.Topology, x.spec.Run.Sets, "bytes")
 				if err != nil {

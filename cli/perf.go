@@ -177,7 +177,7 @@ Time is simulated: it is the same in each iteration and each run, so that -n and
 	theirs.add(f)
 	f.Var(&size{&spec.Memory}, "mem", "contributions and results of all ranks up to which they are checked; beyond, only time is measured")
 	f.Var(&listed[string]{to: &spec.Algorithms, all: func() { spec.AllAlgorithms = true }, parse: anyName, kind: "NAME,...|all|auto"},
-		"algorithm", "algorithms or entries of ccl.yaml (kernbench list algorithms), all that can have these ranks and sizes, or auto: for each size the one that --tuning has, without it the fastest of all (default: defaults.algorithm if it performs this, else that of the bench for it)")
+		"algorithm", "algorithms or entries of ccl.yaml (kernbench list algorithms), files with programs of other tools (kernbench import --help), all that can have these ranks and sizes, or auto: for each size the one that --tuning has, without it the fastest of all (default: defaults.algorithm if it performs this, else that of the bench for it)")
 	f.BoolVar(&algorithm, "algo", false, "a column that says the algorithm, also where there is only one")
 	f.BoolVar(&spec.Bound, "bound", false, "columns with the lower bounds of each row, as configured and of the hardware, how near it comes to each, and what limits it")
 	f.Var(&size{&explained}, "explain", "say where the time of the fastest row of this size went (kernbench explain says more)")

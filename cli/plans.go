@@ -37,6 +37,16 @@ func (p *planFlags) addSize(f *pflag.FlagSet) {
 
 var errNotForeign = errors.New("--bytes and --in-place: only a program of another tool (--program) is called so; a bench takes --n-elem")
 
+// foreignName refuses algorithms that are programs of other tools, and says which command takes them.
+func foreignName(instead string, names ...string) error {
+	for _, name := range names {
+		if plans.InPlaceOfAlgorithm(name) {
+			return fmt.Errorf("%s is a program of another tool: kernbench %s", name, fmt.Sprintf(instead, name))
+		}
+	}
+	return nil
+}
+
 // spec is that of a program, and refuses flags of the verb that would change nothing.
 func (p *planFlags) spec(a *app, file, topology string, sets []string, others ...string) (plans.Spec, error) {
 	s := plans.Spec{File: file, Topology: topology, Sets: sets, Command: a.commandLine()}

@@ -57,6 +57,9 @@ func (a *app) runCommand() *cobra.Command {
 			if pointers {
 				spec.Pointers = a.err
 			}
+			if err := foreignName("run --program %s", spec.Algorithm); err != nil {
+				return err
+			}
 			if spec.Program != "" && plans.Foreign(spec.Program) {
 				s, err := call.spec(a, spec.Program, spec.Topology, spec.Sets, "bytes")
 				if err != nil {

@@ -46,6 +46,9 @@ that the row of an algorithm excludes are left out. The default machine gets as 
 				}
 				return a.testPrograms(cmd, programs, format)
 			}
+			if err := foreignName("test --program %s", args...); err != nil {
+				return err
+			}
 			if len(args) > 1 || args[0] != "all" {
 				spec.Algorithms = args
 			}

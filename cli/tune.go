@@ -54,6 +54,9 @@ takes more than --budget events to simulate, is estimated from smaller sizes and
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := foreignName("perf COLLECTIVE --algorithm %s,NAME,... compares it with others; it has no settings to tune, and auto runs algorithms of the library only", spec.Algorithms...); err != nil {
+				return err
+			}
 			spec.Collectives = args
 			if cmd.Flags().Changed("stepbytes") && !cmd.Flags().Changed("stepfactor") {
 				sweep.Factor = 0

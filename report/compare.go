@@ -42,6 +42,14 @@ func Comparison(w io.Writer, rows []compare.Row) error {
 	for i := range rows {
 		row := &rows[i]
 		r, cells := row.Result, names(row)
+		if p := row.Program; p != nil && row.Error == "" {
+			times := ""
+			if best > 0 && p.OK {
+				times = fmt.Sprintf("%.2f", float64(p.Time)/float64(best))
+			}
+			t.Add(append(cells, p.Time.String(), significant(p.AlgBW), significant(p.BusBW), "", times, p.Verdict)...)
+			continue
+		}
 		if row.Error != "" || r == nil {
 			first, _, _ := strings.Cut(row.Error, "\n")
 			for len(cells) < len(t.Head)-1 {
@@ -73,6 +81,9 @@ func fastest(rows []compare.Row) unit.Time {
 	for _, row := range rows {
 		if r := row.Result; row.Error == "" && r != nil && r.OK() && (best == 0 || r.SimulatedTime < best) {
 			best = r.SimulatedTime
+		}
+		if p := row.Program; p != nil && row.Error == "" && p.OK && (best == 0 || p.Time < best) {
+			best = p.Time
 		}
 	}
 	return best

@@ -12,6 +12,7 @@ import (
 	"kernbench/device"
 	"kernbench/exec"
 	"kernbench/lab/run"
+	"kernbench/unit"
 )
 
 // Row is one of the runs that are compared: an algorithm, or one way to set the rings.
@@ -20,8 +21,19 @@ type Row struct {
 	BufferKind   string      `json:"buffer_kind,omitempty"`
 	Backpressure string      `json:"backpressure,omitempty"`
 	Result       *run.Result `json:"result,omitempty"`
-	Error        string      `json:"error,omitempty"` // what kept this run from its end
-	Err          error       `json:"-"`               // the same as a type
+	Program      *Program    `json:"program,omitempty"` // in place of Result: a program of another tool
+	Error        string      `json:"error,omitempty"`   // what kept this run from its end
+	Err          error       `json:"-"`                 // the same as a type
+}
+
+// Program is a call of a program of another tool, which no bench runs.
+type Program struct {
+	Bytes   unit.Bytes `json:"bytes"`             // of the larger of a rank's input and output
+	Time    unit.Time  `json:"simulated_time_ps"` // without its start in software
+	AlgBW   float64    `json:"algbw_gbs"`
+	BusBW   float64    `json:"busbw_gbs"`
+	Verdict string     `json:"verdict"`
+	OK      bool       `json:"ok"`
 }
 
 // The settings that Settings combines.
@@ -76,8 +88,8 @@ func Algorithms(ctx context.Context, s run.Spec, names []string, row func(Row)) 
 	switch {
 	case s.Algorithm != "":
 		return nil, fmt.Errorf("algorithm %s, and algorithms that are compared with each other: one of them says what is compared", s.Algorithm)
-	case len(names) < 2:
-		return nil, errors.New("at least two algorithms can be compared")
+	case len(names) == 0:
+		return nil, errors.New("name algorithms")
 	}
 	s.Algorithm = names[0]
 	x, err := run.Load(s) // the program is the same for all

@@ -76,10 +76,18 @@ func planPerf(ctx context.Context, s *Spec) (*perfPlan, error) {
 		}
 		p.sweep.Varied = append(p.sweep.Varied, v)
 	}
-	auto, tuning, err := p.isAuto()
+	foreign := files(s)
+	only := len(foreign) > 0 && len(s.Algorithms) == 0 && !s.AllAlgorithms
+	auto, tuning, err := false, (*algorithm.Tuning)(nil), error(nil)
+	if !only {
+		auto, tuning, err = p.isAuto()
+	}
 	switch {
 	case err != nil:
 		return nil, err
+	case only:
+	case auto && len(foreign) > 0:
+		return nil, fmt.Errorf("%s stands for one algorithm of the library, and alone: name algorithms beside %s, or all", algorithm.Auto, foreign[0])
 	case !auto && s.Base.Tuning != "":
 		return nil, fmt.Errorf("tuning table %s: only the algorithm %s chooses by one: give --algorithm %[2]s too", s.Base.Tuning, algorithm.Auto)
 	case tuning != nil:
@@ -92,6 +100,11 @@ func planPerf(ctx context.Context, s *Spec) (*perfPlan, error) {
 	}
 	if err != nil {
 		return nil, err
+	}
+	for _, name := range foreign {
+		if err := p.addFile(ctx, name); err != nil {
+			return nil, err
+		}
 	}
 	refused := p.refused.notes()
 	if len(p.rows) == 0 && len(refused) > 0 {

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
+	"strings"
 
 	"kernbench/collective"
 	"kernbench/conf"
@@ -51,6 +53,15 @@ func Foreign(name string) bool {
 	head := make([]byte, 64<<10)
 	n, _ := f.Read(head)
 	return frontend.DialectOf(head[:n]) != nil
+}
+
+// InPlaceOfAlgorithm reports whether a word that stands for an algorithm is a program of another tool
+// instead: a file, or a folder that is written as a path. A folder may have an algorithm's name.
+func InPlaceOfAlgorithm(word string) bool {
+	if info, err := os.Stat(word); err != nil || info.IsDir() && !strings.ContainsRune(filepath.ToSlash(word), '/') {
+		return false
+	}
+	return Foreign(word)
 }
 
 // Load reads and judges the program, and builds the machine. A program that cannot be read, or is
@@ -115,6 +126,24 @@ type Result struct {
 type SizeError struct{ Reason string }
 
 func (e *SizeError) Error() string { return e.Reason }
+
+// Machine describes the machine.
+func (l *Loaded) Machine() string { return l.machine.Describe() }
+
+// In is the same program, called in place or not.
+func (l *Loaded) In(inPlace bool) *Loaded {
+	other := *l
+	other.inPlace = inPlace
+	return &other
+}
+
+// HangError is that a call does not end.
+type HangError struct{ Stuck *judge.Stuck }
+
+func (e *HangError) Error() string { return "deadlock: " + e.Stuck.String() }
+
+// Hangs is the deadlock of a call as an error.
+func (r *Result) Hangs() error { return &HangError{r.Deadlock} }
 
 // Only returns the size of the calls of a program whose files have it, and true; 0 if nothing says
 // which size that is.

@@ -28,7 +28,7 @@ const house = `
 	docs/examples;
 	cmd/kernbench < cli;
 	cli;
-	report < lab/explain, selfbench, lab/run, lab/plans, lab/sweep, lab/limits, lab/perf, lab/tune, lab/calibrate, lab/compare, lab/probe, lab/suite, frontend, frontend/judge, frontend/plan, machine, machine/draw, unit;
+	report < lab/explain, selfbench, lab/run, lab/plans, lab/sweep, lab/limits, lab/perf, lab/tune, lab/calibrate, lab/compare, lab/probe, lab/suite, frontend, frontend/judge, frontend/plan, machine, machine/draw, plot, plot/scene, unit;
 	selfbench, kerneltest/conformance, kerneltest/hosttest;
 	lab/perf, lab/tune, lab/calibrate, lab/explain;
 	lab/calibrate/fit, lab/calibrate/nccl;
@@ -72,6 +72,8 @@ const house = `
 	fault;
 	mem;
 	dtype;
+	plot;
+	plot/scene;
 	unit, internal/outfile, internal/near, internal/prefetch, internal/exhaustive;
 `
 
@@ -93,6 +95,7 @@ const outside = `
 	cli < github.com/spf13/cobra, github.com/spf13/pflag, github.com/schollz/progressbar/v3, golang.org/x/term;
 	conf < go.yaml.in/yaml/v4;
 	dtype < golang.org/x/sys/cpu;
+	plot/scene < golang.org/x/image/font, golang.org/x/image/font/gofont/goregular, golang.org/x/image/font/opentype, golang.org/x/image/math/fixed, golang.org/x/image/vector;
 	store < modernc.org/sqlite;
 `
 

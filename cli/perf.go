@@ -10,6 +10,7 @@ import (
 
 	"kernbench/dtype"
 	"kernbench/lab/perf"
+	"kernbench/plot/scene"
 	"kernbench/report"
 	"kernbench/tl"
 	"kernbench/unit"
@@ -72,6 +73,24 @@ func (p *savedPerf) End(s *perf.Sweep) error {
 	})
 }
 
+// plottedPerf draws a sweep when it is over.
+type plottedPerf struct{ figure *plotFlag }
+
+// Begin refuses to draw times that there are not.
+func (p *plottedPerf) Begin(s *perf.Sweep) error {
+	if !s.Timed {
+		return fmt.Errorf("--plot: the executor %s has no clock: there are no times to draw", s.Executor)
+	}
+	return nil
+}
+
+// Row draws nothing yet.
+func (p *plottedPerf) Row(*perf.Sweep, *perf.Row) error { return nil }
+
+func (p *plottedPerf) End(s *perf.Sweep) error {
+	return p.figure.write(func() *scene.Picture { return report.PerfFigure(s).Picture() })
+}
+
 // without returns args less the first of each of some words.
 func without(args []string, words ...string) []string {
 	args = slices.Clone(args)
@@ -93,6 +112,7 @@ func (a *app) perfCommand() *cobra.Command {
 	var rounding numericsFlags
 	var prof profiles
 	var explained unit.Bytes
+	var figure plotFlag
 	cmd := &cobra.Command{
 		Use:   "perf COLLECTIVE|--program FILE",
 		Short: "Measure a collective over a sweep of sizes, in the table of nccl-tests",
@@ -105,7 +125,8 @@ Time is simulated: it is the same in each iteration and each run, so that -n and
 		Example: `  kernbench perf all_reduce --ranks 8 -b 1K -e 1M
   kernbench perf all_gather --ranks 8 -b 64K -e 64K --algorithm all
   kernbench perf all_reduce --ranks 8 -b 64K -e 1M -f 4 --vary n_slots=2,4,8 --format csv
-  kernbench perf all_reduce --ranks 64 -d bf16 --numerics --algorithm all --vary accumulate=same,f32`,
+  kernbench perf all_reduce --ranks 64 -d bf16 --numerics --algorithm all --vary accumulate=same,f32
+  kernbench perf all_reduce --ranks 8 -b 1K -e 4M --algorithm all --plot all_reduce.svg`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 && (len(args) > 0 || program == "") {
 				return fmt.Errorf("%s: name one collective (kernbench list collectives), got %d", cmd.CommandPath(), len(args))
@@ -124,6 +145,9 @@ Time is simulated: it is the same in each iteration and each run, so that -n and
 				if err != nil {
 					return err
 				}
+				if figure.wanted() {
+					return errors.New("--plot draws a collective: leave --program out")
+				}
 				return a.perfPlan(cmd.Context(), s, spec, format)
 			}
 			if cmd.Flags().Changed("in-place") {
@@ -137,6 +161,8 @@ Time is simulated: it is the same in each iteration and each run, so that -n and
 				spec.Factor = 0
 			}
 			switch {
+			case figure.wanted() && (rounding.on || explained > 0):
+				return errors.New("--plot draws times over sizes or ranks: leave --numerics and --explain out")
 			case rounding.on && theirs.json != "":
 				return errors.New("-J and --numerics: the JSON of nccl-tests has no place for what rounding does: use --format json")
 			case rounding.on:
@@ -154,7 +180,15 @@ Time is simulated: it is the same in each iteration and each run, so that -n and
 				}
 				return a.profiled(&prof, func() error { return a.perfExplained(cmd.Context(), spec, size, algorithm) })
 			}
+			if err := figure.begin(); err != nil {
+				return err
+			}
+			defer figure.discard()
+			spec.Bound = spec.Bound || figure.wanted()
 			w := newPerfWriter(a.out, format, algorithm)
+			if figure.wanted() {
+				w = perfWriters{&plottedPerf{&figure}, w}
+			}
 			if theirs.json == "" {
 				return a.profiled(&prof, func() error { return a.perf(cmd.Context(), spec, w) })
 			}
@@ -181,6 +215,7 @@ Time is simulated: it is the same in each iteration and each run, so that -n and
 	f.BoolVar(&algorithm, "algo", false, "a column that says the algorithm, also where there is only one")
 	f.BoolVar(&spec.Bound, "bound", false, "columns with the lower bounds of each row, as configured and of the hardware, how near it comes to each, and what limits it")
 	f.Var(&size{&explained}, "explain", "say where the time of the fastest row of this size went (kernbench explain says more)")
+	figure.add(f, "plot", "draw time, algbw and busbw over sizes, with --bound as a line and crossovers marked,")
 	rounding.add(f)
 	f.Var((*count)(&spec.Base.Ranks), "ranks", "how many PEs take part, the first of the machine (default: as ccl.yaml says, else all)")
 	machineFlags(f, &spec.Base)

@@ -175,6 +175,9 @@ func remark(r *perf.Row) string {
 func (t *PerfTable) End(s *perf.Sweep) error {
 	var b bytes.Buffer
 	laterNotes(&b, s.Notes, t.noted)
+	if err := bestLines(&b, s); err != nil {
+		return err
+	}
 	switch {
 	case s.Wrong > 0:
 		fmt.Fprintf(&b, "# Out of bounds values : %d FAILED\n", s.Wrong)

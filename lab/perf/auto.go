@@ -210,19 +210,19 @@ func (p *perfPlan) pick(row func(*Row)) func(*Row) {
 // beats reports whether a row is the better choice: it is right and came to its end, and was faster in
 // the place that tune measures too.
 func (r *Row) beats(o *Row) bool {
-	mine, ok := r.deciding()
-	others, has := o.deciding()
-	return ok && (!has || mine < others)
+	mine, others := r.Deciding(), o.Deciding()
+	return mine != nil && (others == nil || mine.Time < others.Time)
 }
 
-// deciding is the time by which a row is chosen: in place if results can go there.
-func (r *Row) deciding() (t int64, ok bool) {
+// Deciding returns the placement by which rows are compared with each other, as tune does: in place if
+// results can go there. It is nil if that did not come to its end, or is wrong.
+func (r *Row) Deciding() *sweep.Placement {
 	at := r.InPlace
 	if at == nil {
 		at = r.OutOfPlace
 	}
 	if at == nil || at.Err != nil || at.Wrong != nil && *at.Wrong > 0 {
-		return 0, false
+		return nil
 	}
-	return int64(at.Time), true
+	return at
 }

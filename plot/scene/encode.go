@@ -1,0 +1,45 @@
+package scene
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+)
+
+// Format is how a picture is written.
+type Format string
+
+// The formats of pictures.
+const (
+	FormatSVG  Format = "svg"
+	FormatPNG  Format = "png"
+	FormatHTML Format = "html"
+)
+
+// FormatOf returns the format that the name of a file asks for.
+func FormatOf(name string) (Format, error) {
+	ext := filepath.Ext(name)
+	switch f := Format(strings.ToLower(strings.TrimPrefix(ext, "."))); f {
+	case FormatPNG:
+		return f, pngMissing
+	case FormatSVG, FormatHTML:
+		return f, nil
+	}
+	if ext == "" {
+		return "", fmt.Errorf("%s: a name that ends in .svg, .png or .html is expected", name)
+	}
+	return "", fmt.Errorf("%s: the ending %s is none of a picture: .svg, .png or .html is expected", name, ext)
+}
+
+// Encode returns a picture in a format.
+func Encode(p *Picture, f Format) ([]byte, error) {
+	switch f {
+	case FormatSVG:
+		return SVG(p), nil
+	case FormatHTML:
+		return HTML(p), nil
+	case FormatPNG:
+		return encodePNG(p)
+	}
+	return nil, fmt.Errorf("format %q: svg, png or html is expected", f)
+}

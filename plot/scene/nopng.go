@@ -1,0 +1,18 @@
+//go:build nopng
+
+package scene
+
+import "errors"
+
+// pngMissing is why there is no PNG.
+var pngMissing = errors.New("kernbench was built with the tag nopng, without PNG: .svg or .html is expected")
+
+// canvas is what paints PNG.
+type canvas interface{}
+
+func (Path) paint(canvas)   {}
+func (Rect) paint(canvas)   {}
+func (Circle) paint(canvas) {}
+func (Text) paint(canvas)   {}
+
+func encodePNG(*Picture) ([]byte, error) { return nil, pngMissing }

@@ -20,7 +20,7 @@ func Bound(w io.Writer, l *limits.Limits) error {
 		fmt.Fprintf(&b, " from or to rank %d", l.Root)
 	}
 	fmt.Fprintf(&b, " on %s, fidelity %s, %s\n", l.Machine, l.Fidelity, l.Type)
-	if l.Rings {
+	if l.OfAlgorithm() {
 		fmt.Fprintf(&b, "as configured for %s\n", l.Algorithm)
 	}
 	if l.Launch > 0 {
@@ -44,7 +44,7 @@ func Bound(w io.Writer, l *limits.Limits) error {
 		t.Head = append(t.Head, ">"+string(k))
 	}
 	t.Head = append(t.Head, ">hardware")
-	if l.Rings {
+	if l.OfAlgorithm() {
 		t.Head = append(t.Head, ">as configured")
 	}
 	t.Head = append(t.Head, ">algbw GB/s", ">busbw GB/s")
@@ -61,7 +61,7 @@ func Bound(w io.Writer, l *limits.Limits) error {
 			cells = append(cells, cell)
 		}
 		cells = append(cells, row.Hardware.String())
-		if l.Rings {
+		if l.OfAlgorithm() {
 			cells = append(cells, row.Configured.String())
 		}
 		t.Add(append(cells, atMost(row.AlgBW), atMost(row.BusBW))...)
@@ -113,22 +113,30 @@ func atMost(f float64) string {
 func witness(b *limits.Limit) string {
 	w := &b.Witness
 	through := fmt.Sprintf("%s at %v", size(w.Bytes), w.Rate)
+	ends := ""
+	if w.Delay > 0 {
+		ends = fmt.Sprintf("; delays before and behind add %v", w.Delay)
+	}
 	way := "leave"
 	if w.Inbound {
 		way = "enter"
 	}
 	switch b.Kind {
 	case limits.ByDistance:
-		return fmt.Sprintf("rank %d, %s, to rank %d, %s: %s", w.Ranks[0], w.From, w.Ranks[1], w.To, plural(int64(len(w.Links)), "link", "links"))
+		text := fmt.Sprintf("rank %d, %s, to rank %d, %s: %s", w.Ranks[0], w.From, w.Ranks[1], w.To, plural(int64(len(w.Links)), "link", "links"))
+		if w.Bytes > 0 {
+			text += fmt.Sprintf(", and %s behind the first byte", through)
+		}
+		return text
 	case limits.ByNode:
-		return fmt.Sprintf("%s must %s rank %d by %s", through, way, w.Ranks[0], few(w.Links))
+		return fmt.Sprintf("%s must %s rank %d by %s%s", through, way, w.Ranks[0], few(w.Links), ends)
 	case limits.ByVolume:
 		if w.Parts != "" {
-			return fmt.Sprintf("%s in all must go from %s to others", through, w.Parts)
+			return fmt.Sprintf("%s in all must go from %s to others%s", through, w.Parts, ends)
 		}
-		return fmt.Sprintf("%s in all must leave ranks, and SRAMs between them", through)
+		return fmt.Sprintf("%s in all must leave ranks, and SRAMs between them%s", through, ends)
 	case limits.ByCut:
-		return fmt.Sprintf("%s must go from %s to %s by %s", through, ranksOf(w.Ranks), ranksOf(w.Others), few(w.Links))
+		return fmt.Sprintf("%s must go from %s to %s by %s%s", through, ranksOf(w.Ranks), ranksOf(w.Others), few(w.Links), ends)
 	case limits.ByFlow:
 		if w.Weights != nil {
 			full, links := fullest(w), plural(int64(len(w.Links)), "link", "links")
@@ -159,7 +167,9 @@ func witness(b *limits.Limit) string {
 	case limits.ByVector:
 		return fmt.Sprintf("%s pairs of elements must be combined, %s/s at most in vector units", count(w.Pairs), perSecond(float64(w.Rate)))
 	case limits.ByMemory:
-		return fmt.Sprintf("%s of rank %d must pass %s", through, w.Ranks[0], w.Port)
+		return fmt.Sprintf("%s of rank %d must pass %s%s", through, w.Ranks[0], w.Port, ends)
+	case limits.ByTraffic:
+		return fmt.Sprintf("the algorithm moves %s over %s%s", through, few(w.Links), ends)
 	}
 	c := w.Channel
 	through = fmt.Sprintf("%s at %s GB/s", size(w.Bytes), significant(w.Rate.GBs())) // a rate of no round number

@@ -22,16 +22,23 @@ const (
 	Compute  Kind = "compute"  // combinings, over vector units and memories
 	Memory   Kind = "memory"   // what must pass the port of one rank's memory
 
-	// Of one algorithm, with its rings as they are.
+	// Of one algorithm, as it is configured.
 	Vector    Kind = "vector"   // combinings of an algorithm on rings, over the vector units
 	FanOut    Kind = "fan-out"  // sends, or receives, one after the other
 	Slots     Kind = "slots"    // slots of rings and the round trips of their credits
 	Pipelined Kind = "pipeline" // a vector that goes from rank to rank in pieces
+	Traffic   Kind = "traffic"  // what the algorithm moves over one link
 )
 
-// OfRings reports whether limits of that kind are those of one algorithm as it is configured, and
-// not those of the machine.
-func (k Kind) OfRings() bool { return k == Vector || k == FanOut || k == Slots || k == Pipelined }
+// OfAlgorithm reports whether limits of that kind are those of one algorithm as it is configured,
+// and not those of the machine.
+func (k Kind) OfAlgorithm() bool {
+	switch k {
+	case Vector, FanOut, Slots, Pipelined, Traffic:
+		return true
+	}
+	return false
+}
 
 // Bound is one limit: no algorithm is faster.
 type Bound struct {
@@ -43,6 +50,7 @@ type Bound struct {
 // Witness is what a limit comes from. Which fields are set depends on the kind.
 type Witness struct {
 	Bytes int64     `json:"bytes,omitempty"`      // that must pass
+	Delay unit.Time `json:"delay_ps,omitempty"`   // of the limit: before the first byte passes and behind the last
 	Pairs int64     `json:"pairs,omitempty"`      // compute, vector: of elements, to be combined
 	Rate  unit.Rate `json:"per_second,omitempty"` // of what they must pass, together; compute, vector: pairs
 
@@ -74,17 +82,18 @@ type Witness struct {
 
 // Options is what limits depend on beside the machine and the call.
 type Options struct {
-	Ideal       bool      // links and ports are not shared: only distance and the limits of rings remain
-	VectorUnits int       // that combine; 0: one of each rank. Communication engines have further ones
-	Channels    []Channel // rings as configured, for algorithms that use nothing else; nil: none
-	Pipeline    *Pipeline // of such an algorithm, where it is one
+	Ideal       bool       // links and ports are not shared: only distance and the limits of rings remain
+	VectorUnits int        // that combine; 0: one of each rank. Communication engines have further ones
+	Channels    []Channel  // rings as configured, for algorithms that use nothing else; nil: none
+	Pipeline    *Pipeline  // of such an algorithm, where it is one
+	Transfers   []Transfer // all that the algorithm moves in the call; nil: not known
 }
 
 // Result is every limit of a call, in the order of kinds, those of zero left out.
 type Result struct {
 	Bounds   []Bound
-	Hardware unit.Time // the highest limit but for those of rings: of the machine
-	Limit    unit.Time // the highest of all: of the machine as it is configured
+	Hardware unit.Time // the highest limit but for those of the algorithm: of the machine
+	Limit    unit.Time // the highest of all: of the machine and the algorithm as configured
 
 	binding [2]int // in Bounds, of Hardware and Limit; -1: there is none
 }
@@ -106,6 +115,7 @@ func (r *Result) at(i int) *Bound {
 // its cuts it keeps, for calls of other sizes. It is for one goroutine at a time.
 type Solver struct {
 	g             *graph
+	machine       *machine.Machine
 	lanes         int64     // elements that a vector unit combines in a clock
 	clock         unit.Time // of it
 	costs         costs
@@ -120,6 +130,8 @@ type Solver struct {
 	alike         []toll // where every rank has one element for every other
 	traded        []traded
 	links         linksOf
+	back          *graph           // g with its links turned round, once that is needed
+	narrow        map[[2]int]int64 // rates of smallest cuts between two ranks
 }
 
 // cutKey is what the choice of cuts depends on.
@@ -144,13 +156,13 @@ func New(m *machine.Machine, pes []int32) (*Solver, error) {
 	}
 	math := t.PE().Math
 	s := newSolver(fromMachine(m, pes), int64(math.Lanes), max(1, unit.Nanoseconds(1/math.ClockGHz)))
-	s.pes, s.digits = pes, digits(withRows(m.Nested(), m.PEsPerCube(), t.SIP().CubeMesh.W))
+	s.machine, s.pes, s.digits = m, pes, digits(withRows(m.Nested(), m.PEsPerCube(), t.SIP().CubeMesh.W))
 	s.costs = costs{issue: t.PE().Issue, send: t.PE().IPCQ.Send, recv: t.PE().IPCQ.Recv, setup: t.PE().DMA.Setup}
 	return s, nil
 }
 
 func newSolver(g *graph, lanes int64, clock unit.Time) *Solver {
-	s := &Solver{g: g, lanes: lanes, clock: clock, cuts: map[cutKey][]cut{}, ways: map[cutKey]farthest{}}
+	s := &Solver{g: g, lanes: lanes, clock: clock, cuts: map[cutKey][]cut{}, ways: map[cutKey]farthest{}, narrow: map[[2]int]int64{}}
 	s.parts = g.parts()
 	for i := range g.edges {
 		s.unit = gcd(s.unit, g.edges[i].rate)
@@ -205,20 +217,23 @@ func (s *Solver) Of(co *collective.Collective, c collective.Call, o Options) (*R
 	}
 	size := int64(c.Type.Size())
 	var all []Bound
-	all = append(all, s.distance(d))
+	all = append(all, s.distance(d, size, &o))
 	l := d.locals()
 	if !o.Ideal {
 		cut := s.cut(d, size)
 		all = append(all, s.node(d, &l, size), s.volume(d, size), cut, s.flow(d, size, cut.Time))
 	}
 	if !o.Ideal {
-		all = append(all, s.compute(d, &o, size), s.memory(&l, size))
+		all = append(all, s.compute(d, &o, size), s.memory(d, &l, size))
 	}
-	all = append(all, s.vector(d, &o), s.fanOut(d, size, &o), slotted(d, &l, size, &o), s.pipeline(d, size, &o))
+	all = append(all, s.vector(d, &o), s.fanOut(d, size, &o), slotted(d, &l, size, &o), s.pipeline(d, size, &o), s.traffic(d, &o))
 	r := &Result{binding: [2]int{-1, -1}}
 	r.Bounds = slices.DeleteFunc(all, func(b Bound) bool { return b.Time <= 0 })
+	for i := range r.Bounds {
+		r.Bounds[i].delay()
+	}
 	for i, b := range r.Bounds {
-		if !b.Kind.OfRings() && r.above(b.Time, r.Hardware, r.Binding()) {
+		if !b.Kind.OfAlgorithm() && r.above(b.Time, r.Hardware, r.Binding()) {
 			r.Hardware, r.binding[0] = b.Time, i
 		}
 		if r.above(b.Time, r.Limit, r.Configured()) {
@@ -228,16 +243,25 @@ func (s *Solver) Of(co *collective.Collective, c collective.Call, o Options) (*R
 	return r, nil
 }
 
+// delay finds the part of a limit that is none of the bytes'.
+func (b *Bound) delay() {
+	switch b.Kind {
+	case Node, Volume, Cut, Memory, Traffic:
+		b.Witness.Delay = max(0, b.Time-over(b.Witness.Bytes, int64(b.Witness.Rate)))
+	}
+}
+
 // above reports whether a limit takes the place of the highest so far. Of equal ones the first counts,
 // but for volume, which names no links.
 func (r *Result) above(t, highest unit.Time, by *Bound) bool {
 	return t > highest || t == highest && by != nil && by.Kind == Volume
 }
 
-// distance: the first byte must leave one memory, pass the links and enter another. What
-// instructions cost to issue is not counted, nor the time of the bytes themselves. A meeting moves
-// nothing between memories, and counts the links alone.
-func (s *Solver) distance(d *demand) Bound {
+// distance: what one rank has for another must leave one memory, pass the links and enter another:
+// the first byte takes the delay of the shortest route, and all others follow it through the
+// smallest cut between the two and the ports of both memories. What instructions cost to issue is not counted. A meeting moves
+// nothing between memories, and counts the delays of links alone.
+func (s *Solver) distance(d *demand, size int64, o *Options) Bound {
 	key := cutKey{form: d.form, root: d.root}
 	f, known := s.ways[key]
 	if !known || d.form == pairs || d.form == chunksSum && d.elems < d.world || d.form == blocksRoot {
@@ -254,7 +278,31 @@ func (s *Solver) distance(d *demand) Bound {
 	if d.form != meeting {
 		b.Time += g.access[f.from] + g.access[f.to]
 	}
+	if bytes := d.must(f.from, f.to) * size; d.form != meeting && !o.Ideal && bytes > 0 {
+		rate := s.narrowest(f.from, f.to)
+		for _, port := range []int64{g.port[f.from], g.port[f.to]} {
+			if port > 0 {
+				rate = min(rate, port)
+			}
+		}
+		b.Witness.Bytes, b.Witness.Rate = bytes, unit.Rate(rate)
+		b.Time += over(bytes, rate)
+	}
 	return b
+}
+
+// narrowest is the rate of the smallest cut between two ranks.
+func (s *Solver) narrowest(from, to int) int64 {
+	pair := [2]int{from, to}
+	rate, known := s.narrow[pair]
+	if !known {
+		rate = min(s.g.rates(s.links.out[s.g.rank[from]]), s.g.rates(s.links.in[s.g.rank[to]]))
+		if len(s.g.edges) <= flowsAreSoonDone {
+			rate = min(rate, s.smallest(from, to).capacity)
+		}
+		s.narrow[pair] = rate
+	}
+	return rate
 }
 
 func (s *Solver) names(edges []int32) []string {

@@ -232,6 +232,47 @@ func (d *demand) locals() local {
 	return l
 }
 
+// must is how many elements of what a rank has, or of what depends on it, another one needs.
+func (d *demand) must(from, to int) int64 {
+	if len(d.flows) > 0 {
+		n := d.block
+		for _, f := range d.flows {
+			if int(f.from) == from && int(f.to) == to {
+				n += f.elems
+			}
+		}
+		return n
+	}
+	switch {
+	case !d.depends(from, to):
+		return 0
+	case d.form == chunksSum || d.form == blocksRoot:
+		return d.chunk(to)
+	case d.form == pairs:
+		return d.block
+	}
+	return int64(d.elems)
+}
+
+// across returns which ranks inside of a cut have something for ranks outside, and which of those
+// outside need it. Nothing of a meeting is in a memory.
+func (d *demand) across(inside func(rank int) bool) (from, to func(rank int) bool) {
+	if len(d.flows) > 0 && d.block == 0 {
+		gives, takes := make([]bool, d.world), make([]bool, d.world)
+		for _, f := range d.flows {
+			if inside(int(f.from)) && !inside(int(f.to)) {
+				gives[f.from], takes[f.to] = true, true
+			}
+		}
+		return func(r int) bool { return gives[r] }, func(r int) bool { return takes[r] }
+	}
+	oneGives := d.form == fromRoot || d.form == blocksRoot
+	oneTakes := d.form == rootSum || d.form == rootAll
+	chunks := d.form == chunksSum || d.form == blocksRoot
+	return func(r int) bool { return inside(r) && (!oneGives || r == d.root) },
+		func(r int) bool { return !inside(r) && (!oneTakes || r == d.root) && (!chunks || d.chunk(r) > 0) }
+}
+
 // combinings is the fewest times that two elements must be made one.
 func (d *demand) combinings() int64 {
 	switch d.form {

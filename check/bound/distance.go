@@ -109,7 +109,7 @@ func (s *Solver) farthest(d *demand) (farthest, bool) {
 	case fromRoot, blocksRoot:
 		ask(g, d.root, false)
 	case rootSum, rootAll:
-		ask(g.reversed(), d.root, true)
+		ask(s.turned(), d.root, true)
 	case nothing:
 	default:
 		if len(d.flows) > 0 {

@@ -27,24 +27,28 @@ func (g *graph) rates(edges []int32) int64 {
 
 // node: what a rank has for others must leave it, and what others have for it must enter.
 func (s *Solver) node(d *demand, l *local, size int64) Bound {
+	var all []crossed
+	for r, n := range s.g.rank {
+		all = append(all,
+			crossed{bytes: l.leaves[r] * size, rate: s.g.rates(s.links.out[n]), at: r},
+			crossed{bytes: l.enters[r] * size, rate: s.g.rates(s.links.in[n]), at: r, inbound: true})
+	}
 	b := Bound{Kind: Node}
 	var links []int32
-	for r, n := range s.g.rank {
-		for _, in := range []bool{false, true} {
-			edges, elems := s.links.out[n], l.leaves[r]
-			if in {
-				edges, elems = s.links.in[n], l.enters[r]
-			}
-			if b.limit(elems*size, s.g.rates(edges)) {
-				b.Witness.Ranks, b.Witness.Inbound, links = []int{r}, in, edges
-			}
+	for _, c := range s.slowest(all) {
+		inside, edges := only(c.at), s.links.out[s.g.rank[c.at]]
+		if c.inbound {
+			inside, edges = func(r int) bool { return r != c.at }, s.links.in[s.g.rank[c.at]]
+		}
+		if s.cross(&b, d, &c, edges, inside) {
+			b.Witness.Ranks, b.Witness.Inbound, links = []int{c.at}, c.inbound, edges
 		}
 	}
 	b.Witness.Links = s.names(links)
 	return b
 }
 
-// cut: what ranks of one part of the machine have for those of the rest must leave it.
+// cut: what ranks of one part of the machine have for those of the rest must leave that part.
 func (s *Solver) cut(d *demand, size int64) Bound {
 	b := Bound{Kind: Cut}
 	if d.form == nothing || d.form == meeting {
@@ -56,32 +60,36 @@ func (s *Solver) cut(d *demand, size int64) Bound {
 		cuts = s.search(d)
 		s.cuts[key] = cuts
 	}
-	best := -1
+	var all []crossed
 	for i := range cuts {
 		c := &cuts[i]
 		if len(d.flows) > 0 && (c.ranks == 1 || c.ranks == d.world-1) {
 			continue // as node says
 		}
-		if b.limit(s.crossing(d, c)*size, c.capacity) {
-			best = i
+		all = append(all, crossed{bytes: s.crossing(d, c) * size, rate: c.capacity, at: i})
+	}
+	var links []int32
+	for _, c := range s.slowest(all) {
+		inside := cuts[c.at].inside
+		var edges []int32
+		for i := range s.g.edges {
+			if e := &s.g.edges[i]; inside(e.from) && !inside(e.to) {
+				edges = append(edges, int32(i))
+			}
+		}
+		if !s.cross(&b, d, &c, edges, func(r int) bool { return inside(s.g.rank[r]) }) {
+			continue
+		}
+		links = edges
+		for r, n := range s.g.rank {
+			if inside(n) {
+				b.Witness.Ranks = append(b.Witness.Ranks, r)
+			} else {
+				b.Witness.Others = append(b.Witness.Others, r)
+			}
 		}
 	}
-	if best < 0 {
-		return b
-	}
-	w, inside := &b.Witness, cuts[best].inside
-	for r, n := range s.g.rank {
-		if inside(n) {
-			w.Ranks = append(w.Ranks, r)
-		} else {
-			w.Others = append(w.Others, r)
-		}
-	}
-	for i := range s.g.edges {
-		if e := &s.g.edges[i]; inside(e.from) && !inside(e.to) {
-			w.Links = append(w.Links, s.g.edgeStr(int32(i)))
-		}
-	}
+	b.Witness.Links = s.names(links)
 	return b
 }
 
@@ -176,12 +184,29 @@ func combining(k Kind, d *demand, perSecond int64) Bound {
 // once, by the port of the rank's HBM slice. A port serves reads and writes in turn. A rank's own
 // part of its result may stay where it is, gathered or combined into, and counts nowhere. TCM and SRAM set no limit: an
 // algorithm can do without.
-func (s *Solver) memory(l *local, size int64) Bound {
+//
+// A read for others comes before the way to the nearest of them, and a write of what others have
+// behind the way from the nearest of those.
+func (s *Solver) memory(d *demand, l *local, size int64) Bound {
 	b := Bound{Kind: Memory}
 	for r, n := range s.g.rank {
 		if s.g.port[r] > 0 && b.limit((l.reads[r]+l.writes[r])*size, s.g.port[r]) {
 			b.Witness.Ranks, b.Witness.Port = []int{r}, s.g.nodeStr(n)+".hbm"
 		}
+	}
+	if b.Time == 0 {
+		return b
+	}
+	r := b.Witness.Ranks[0]
+	n, port, access := s.g.rank[r], s.g.port[r], s.g.access[r]
+	b.Time += access
+	_, to := d.across(only(r))
+	if behind := s.early(s.turned(), to)[n]; l.reads[r] > 0 && behind < unit.MaxTime {
+		b.lift(access + over(l.reads[r]*size, port) + behind)
+	}
+	from, _ := d.across(func(other int) bool { return other != r })
+	if before := s.early(s.g, from)[n]; l.writes[r] > 0 && before < unit.MaxTime {
+		b.lift(before + over(l.writes[r]*size, port) + access)
 	}
 	return b
 }

@@ -9,29 +9,33 @@ func (s *Solver) volume(d *demand, size int64) Bound {
 		return b
 	}
 	g := s.g
-	rate := int64(0)
+	var links []int32
 	for _, n := range g.rank {
-		rate += g.rates(s.links.out[n])
+		links = append(links, s.links.out[n]...)
 	}
 	for _, n := range g.relays {
-		rate += g.rates(s.links.out[n])
+		links = append(links, s.links.out[n]...)
 	}
-	b.limit(d.total*size, rate)
+	b.limit(d.total*size, g.rates(links))
 	for i, label := range append([][]int32{g.cube, g.sip}, g.groups...) {
 		ranks := map[int32]int64{} // by part
 		for _, n := range g.rank {
 			ranks[label[n]]++
 		}
-		rate := int64(0)
-		for e := range g.edges {
-			e := &g.edges[e]
+		var leave []int32
+		for i := range g.edges {
+			e := &g.edges[i]
 			if from := label[e.from]; from != label[e.to] && ranks[from] > 0 {
-				rate += e.rate
+				leave = append(leave, int32(i))
 			}
 		}
-		if b.limit(d.between(ranks, label, g.rank)*size, rate) {
-			b.Witness.Parts = g.partName(i)
+		if b.limit(d.between(ranks, label, g.rank)*size, g.rates(leave)) {
+			b.Witness.Parts, links = g.partName(i), leave
 		}
+	}
+	if b.Time > 0 && d.form != meeting {
+		all := func(int) bool { return true }
+		b.lift(s.carried(b.Witness.Bytes, links, all, all))
 	}
 	return b
 }

@@ -8,6 +8,7 @@ package limits
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"kernbench/bench"
 	"kernbench/check/bound"
@@ -58,10 +59,11 @@ const (
 	ByFanOut   = bound.FanOut
 	BySlots    = bound.Slots
 	ByPipeline = bound.Pipelined
+	ByTraffic  = bound.Traffic
 )
 
 // Kinds lists them in the order of a row.
-var Kinds = []Kind{ByDistance, ByNode, ByVolume, ByCut, ByFlow, ByCompute, ByMemory, ByVector, ByFanOut, BySlots, ByPipeline}
+var Kinds = []Kind{ByDistance, ByNode, ByVolume, ByCut, ByFlow, ByCompute, ByMemory, ByVector, ByFanOut, BySlots, ByPipeline, ByTraffic}
 
 // Limits is how fast a collective could be.
 type Limits struct {
@@ -81,6 +83,13 @@ type Limits struct {
 	Notes []string `json:"notes"`
 
 	MadeBy run.MadeBy `json:"made_by"`
+}
+
+// OfAlgorithm reports whether limits of the algorithm, as it is configured, are among those found.
+func (l *Limits) OfAlgorithm() bool {
+	return l.Rings || slices.ContainsFunc(l.Rows, func(r Row) bool {
+		return slices.ContainsFunc(r.Bounds, func(b Limit) bool { return b.Kind.OfAlgorithm() })
+	})
 }
 
 // Row is every limit at one size.
@@ -125,9 +134,9 @@ func Run(ctx context.Context, s Spec) (*Limits, error) {
 			return l, ctx.Err()
 		}
 		o.Pipeline = Pipeline(plan, c)
-		r, err := solver.Of(what, c, o)
+		r, err := limitsOf(ctx, &target{x, plan, solver, what}, c, o, l)
 		if err != nil {
-			return nil, err
+			return l, err
 		}
 		row := Row{Size: what.Bytes(c), Elems: c.Elems, Bounds: r.Bounds, Hardware: r.Hardware, Configured: r.Limit}
 		if b := r.Binding(); b != nil {
@@ -141,6 +150,40 @@ func Run(ctx context.Context, s Spec) (*Limits, error) {
 		l.Rows = append(l.Rows, row)
 	}
 	return l, nil
+}
+
+// target is a collective with what limits it on a machine.
+type target struct {
+	job    *run.Job
+	plan   *device.Plan // nil: of no algorithm
+	solver *bound.Solver
+	what   *collective.Collective
+}
+
+// limitsOf finds the limits of a call: those with results in the better of the two places.
+func limitsOf(ctx context.Context, t *target, c collective.Call, o bound.Options, l *Limits) (best *bound.Result, err error) {
+	if t.plan == nil || o.Ideal {
+		return t.solver.Of(t.what, c, o)
+	}
+	for _, inPlace := range []bool{false, true} {
+		if inPlace && !sweep.FitsInPlace(t.what, c) {
+			continue
+		}
+		if o.Transfers, err = Transfers(ctx, t.job, t.plan.Name, c, inPlace); ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if err != nil && len(l.Rows) == 0 && best == nil {
+			l.Notes = append(l.Notes, fmt.Sprintf("what %s moves does not count: %v", l.Algorithm, err))
+		}
+		r, err := t.solver.Of(t.what, c, o)
+		if err != nil {
+			return nil, err
+		}
+		if best == nil || r.Limit < best.Limit {
+			best = r
+		}
+	}
+	return best, nil
 }
 
 // boundTarget loads the machine and the algorithm, and finds the ranks that take part. It returns no

@@ -16,10 +16,14 @@ func TestBoundOfDevices(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Equal(l.PEs, []int32{0, 255}) || len(l.Rows) != 1 || l.Rows[0].Binding != bound.Distance || l.Rows[0].Size != 8 {
+	if !slices.Equal(l.PEs, []int32{0, 255}) || len(l.Rows) != 1 || l.Rows[0].Size != 8 {
 		t.Errorf("%+v", l)
 	}
-	w := l.Rows[0].Bounds[0].Witness
+	far := l.Rows[0].Bounds[0]
+	if far.Kind != bound.Distance || l.Rows[0].Hardware > far.Time+far.Time/1000 {
+		t.Errorf("%v, want the distance or hardly more: %+v", l.Rows[0].Hardware, far)
+	}
+	w := far.Witness
 	if w.From != "sip0.cube0.pe0" && w.To != "sip0.cube0.pe0" || !slices.Contains(w.Links, "sip0.io->switch") && !slices.Contains(w.Links, "sip1.io->switch") {
 		t.Errorf("witness %+v", w)
 	}

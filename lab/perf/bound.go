@@ -1,6 +1,7 @@
 package perf
 
 import (
+	"context"
 	"reflect"
 	"slices"
 
@@ -9,6 +10,8 @@ import (
 	"kernbench/conf"
 	"kernbench/device"
 	"kernbench/lab/limits"
+	"kernbench/lab/run"
+	"kernbench/lab/sweep"
 )
 
 // Bound is how fast a row could have been: with the rings of its algorithm as they are, and on
@@ -33,6 +36,7 @@ type perfSolver struct {
 // perfLimits is what the limits of one row depend on.
 type perfLimits struct {
 	solver  *bound.Solver
+	job     *run.Job
 	plan    *device.Plan
 	options bound.Options // but for the pipeline, which is the call's
 	call    collective.Call
@@ -44,7 +48,7 @@ func (p *perfPlan) limits(t *perfTarget) error {
 	if !p.spec.Bound || !p.sweep.Timed {
 		return nil
 	}
-	t.limits.plan, t.limits.options = t.Plan, limits.BoundOptions(t.Job, t.Plan)
+	t.limits.job, t.limits.plan, t.limits.options = t.Job, t.Plan, limits.BoundOptions(t.Job, t.Plan)
 	for _, known := range p.solvers {
 		if slices.Equal(known.pes, t.Plan.PEs) && reflect.DeepEqual(known.topo, t.Job.Machine.Topology()) {
 			t.limits.solver = known.solver
@@ -61,8 +65,9 @@ func (p *perfPlan) limits(t *perfTarget) error {
 }
 
 // bound says how fast a row that came to its end could have been. A call without limits is one that
-// no algorithm can perform, or too large for them to be known.
-func (p *perfPlan) bound(r *Row) {
+// no algorithm can perform, or too large for them to be known. What an algorithm moves does not
+// count if its kernels cannot be recorded.
+func (p *perfPlan) bound(ctx context.Context, r *Row) {
 	if !p.spec.Bound {
 		return
 	}
@@ -72,6 +77,9 @@ func (p *perfPlan) bound(r *Row) {
 		return
 	}
 	on.options.Pipeline = limits.Pipeline(on.plan, on.call)
+	if at := r.faster(); at != nil && !on.options.Ideal {
+		on.options.Transfers, _ = limits.Transfers(ctx, on.job, on.plan.Name, on.call, at == r.InPlace)
+	}
 	limits, err := on.solver.Of(p.what, on.call, on.options)
 	if err != nil {
 		if r.Note == "" {
@@ -88,14 +96,20 @@ func (r *Row) against(limit *bound.Bound) (us, fraction *float64, kind limits.Ki
 	if limit == nil {
 		return nil, nil, ""
 	}
-	for _, at := range r.Placements() {
-		if at.Err != nil || at.Time <= 0 {
-			continue
-		}
-		if f := float64(limit.Time+r.Launch) / float64(at.Time); fraction == nil || f > *fraction {
-			fraction = &f
-		}
+	if at := r.faster(); at != nil {
+		f := float64(limit.Time+r.Launch) / float64(at.Time)
+		fraction = &f
 	}
 	long := (limit.Time + r.Launch).Ns() / 1e3 // behind the same start as what was measured
 	return &long, fraction, limit.Kind
+}
+
+// faster is the placement that took less, or nil if neither came to its end.
+func (r *Row) faster() (best *sweep.Placement) {
+	for _, at := range r.Placements() {
+		if at.Err == nil && at.Time > 0 && (best == nil || at.Time < best.Time) {
+			best = at
+		}
+	}
+	return best
 }

@@ -120,7 +120,7 @@ func Run(ctx context.Context, s Spec, begin func(*Sweep), row func(*Row)) (*Swee
 			p.sweep.Planned--
 			return
 		}
-		p.bound(r)
+		p.bound(ctx, r)
 		p.sweep.add(r)
 		if row != nil {
 			row(r)

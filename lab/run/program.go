@@ -96,43 +96,56 @@ func OfProgram(ctx context.Context, s Spec, f *ProgramFile) (*Result, error) {
 
 // Record records what the ranks of a spec's algorithm do. The error is a mistake in the spec, a
 // fault of a kernel, or why the kernel is no program: it asks, or does what a file cannot say.
-func Record(ctx context.Context, s Spec) (f *ProgramFile, err error) {
+func Record(ctx context.Context, s Spec) (*ProgramFile, error) {
 	x, err := Load(s)
 	if err != nil {
 		return nil, err
 	}
+	var file *ProgramFile
+	err = x.Recorded(ctx, program.Options{Places: true, Budget: recordBudget}, func(call *device.Call, l *launch.Launch, p *program.Program) (err error) {
+		file, err = fileOf(call, l, p)
+		return err
+	})
+	if errors.Is(err, program.ErrBudget) {
+		return nil, fmt.Errorf("the program takes more than %v of memory: record fewer ranks", recordBudget)
+	}
+	return file, err
+}
+
+// recordBudget is what a recorded program may take.
+const recordBudget = unit.GiB
+
+// Recorded records the launch of the run's collective and gives it to use. It executes kernels, and
+// carries out nothing. The error is a fault of a kernel, or why the kernel is no program.
+func (x *Job) Recorded(ctx context.Context, o program.Options, use func(*device.Call, *launch.Launch, *program.Program) error) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			err = &InternalError{v, string(debug.Stack())}
 		}
 	}()
-	r := &recording{x: x}
+	o.PEName = x.Machine.PEName
+	r := &recording{options: o, use: use}
 	if r.dev, err = device.New(device.Config{
 		Machine: x.Machine, CCL: x.Entries, Tuning: x.tuning, Executor: r, Row: x.Exec, World: x.World, PEs: x.PEs,
 	}); err != nil {
-		return nil, err
+		return err
 	}
 	host := bench.NewHost(x.BenchRow, r.dev, bench.Options{
 		Algorithm: x.Algorithm, NElem: x.NElem, DType: x.DType, Op: x.Op, PEs: x.PEs, With: x.Options,
 	}, nil)
 	err = x.BenchRow.Execute(ctx, host)
 	if refused, ok := errors.AsType[*program.Refusal](err); ok {
-		return nil, fmt.Errorf("%s is no program: %w", r.dev.Plan().Name, refused)
+		return fmt.Errorf("%s is no program: %w", r.dev.Plan().Name, refused)
 	}
-	if errors.Is(err, program.ErrBudget) {
-		return nil, fmt.Errorf("the program takes more than %v of memory: record fewer ranks", recordBudget)
-	}
-	return r.file, err
+	return err
 }
 
-// recordBudget is what a recorded program may take.
-const recordBudget = unit.GiB
-
-// recording is an executor that records launches and carries out nothing.
+// recording is an executor that records one launch and carries out nothing.
 type recording struct {
-	x    *Job
-	dev  *device.Context
-	file *ProgramFile
+	dev     *device.Context
+	options program.Options
+	use     func(*device.Call, *launch.Launch, *program.Program) error
+	used    bool
 }
 
 func (r *recording) Data() *oplog.Log { return nil }
@@ -141,17 +154,23 @@ func (r *recording) Close()           {}
 func (r *recording) Launch(ctx context.Context, l *launch.Launch) (*launch.Result, error) {
 	call := r.dev.FirstCall()
 	switch {
-	case r.file != nil:
+	case r.used:
 		return nil, errors.New("it launches several kernels: a program file has one launch")
 	case call == nil:
 		return nil, errors.New("it performs no collective: a program file is one of a collective")
 	case call.Plan.PerSIP():
 		return nil, errors.New("with rank_level: sip a rank is a SIP: ranks of a program are PEs")
 	}
-	p, err := program.RecordLaunch(ctx, l, program.Options{Places: true, Budget: recordBudget, PEName: r.x.Machine.PEName})
+	p, err := program.RecordLaunch(ctx, l, r.options)
 	if err != nil {
 		return nil, err
 	}
+	r.used = true
+	return &launch.Result{}, r.use(call, l, p)
+}
+
+// fileOf makes the file of a recorded launch.
+func fileOf(call *device.Call, l *launch.Launch, p *program.Program) (*ProgramFile, error) {
 	g, a := &call.Groups[0], call.Plan.Algorithm
 	what := call.Collective
 	f := &ProgramFile{
@@ -162,11 +181,7 @@ func (r *recording) Launch(ctx context.Context, l *launch.Launch) (*launch.Resul
 		f.Op = g.Call.Op
 	}
 	f.Results = results(g, l)
-	if err := f.Of(&text.Recorded{Program: p, Launch: l, In: g.Addrs, Out: g.OutAddrs}); err != nil {
-		return nil, err
-	}
-	r.file = f
-	return &launch.Result{}, nil
+	return f, f.Of(&text.Recorded{Program: p, Launch: l, In: g.Addrs, Out: g.OutAddrs})
 }
 
 // results is how many elements of a result's memory each rank has; 0: it has none of its own.

@@ -1,6 +1,7 @@
 package tune
 
 import (
+	"context"
 	"fmt"
 
 	"kernbench/check/bound"
@@ -12,7 +13,7 @@ import (
 // estimate adds what is too large to be measured: from the last two sizes that were, whose
 // difference is what further bytes cost. How far off that is shows where the last of them is
 // estimated from those before.
-func (t *tuner) estimate(g *tuneGroup, at int) error {
+func (t *tuner) estimate(ctx context.Context, g *tuneGroup, at int) error {
 	for _, v := range g.targets {
 		if v.points[at] != nil || !v.skipped && g.sizes[at].size <= t.spec.MeasureTo {
 			continue
@@ -31,7 +32,7 @@ func (t *tuner) estimate(g *tuneGroup, at int) error {
 		p := g.point(t, v, at)
 		p.Key = from[2].Key + fmt.Sprintf("~%d", p.Size)
 		p.Estimated, p.Time = true, onward(from[1], from[2], p.Size)
-		if b, err := t.limits(g, v, p.Elems); err != nil {
+		if b, err := t.limits(ctx, g, v, p.Elems); err != nil {
 			return err
 		} else if b != nil {
 			p.Time = max(p.Time, b.Configured) // lines know no limits
@@ -55,7 +56,7 @@ func onward(a, b *Point, to unit.Bytes) unit.Time {
 
 // bounds adds to the best points of a size how fast they could have been: to that of all, and to
 // that of the algorithms as they are configured.
-func (t *tuner) bounds(g *tuneGroup, at int) error {
+func (t *tuner) bounds(ctx context.Context, g *tuneGroup, at int) error {
 	var best, plain *tuneTarget
 	for _, v := range g.targets {
 		p := v.points[at]
@@ -73,7 +74,7 @@ func (t *tuner) bounds(g *tuneGroup, at int) error {
 		if v == nil {
 			continue
 		}
-		if err := t.bound(g, v, v.points[at]); err != nil {
+		if err := t.bound(ctx, g, v, v.points[at]); err != nil {
 			return err
 		}
 	}
@@ -82,7 +83,7 @@ func (t *tuner) bounds(g *tuneGroup, at int) error {
 
 // limits returns how fast a call could be with a target, including its start in software, or nil if
 // unknown.
-func (t *tuner) limits(g *tuneGroup, v *tuneTarget, elems int) (*store.Bound, error) {
+func (t *tuner) limits(ctx context.Context, g *tuneGroup, v *tuneTarget, elems int) (*store.Bound, error) {
 	m := g.machine
 	if m.solver == nil {
 		var err error
@@ -94,6 +95,9 @@ func (t *tuner) limits(g *tuneGroup, v *tuneTarget, elems int) (*store.Bound, er
 	c.Elems = elems
 	options := limits.BoundOptions(v.x, v.plan)
 	options.Pipeline = limits.Pipeline(v.plan, c)
+	if !options.Ideal {
+		options.Transfers, _ = limits.Transfers(ctx, v.x, v.plan.Name, c, g.inPlace)
+	}
 	r, err := m.solver.Of(g.what, c, options)
 	if err != nil {
 		return nil, nil // too large for its limits to be known
@@ -109,11 +113,11 @@ func (t *tuner) limits(g *tuneGroup, v *tuneTarget, elems int) (*store.Bound, er
 }
 
 // bound keeps how fast a point could have been, unless that is known.
-func (t *tuner) bound(g *tuneGroup, v *tuneTarget, p *Point) (err error) {
+func (t *tuner) bound(ctx context.Context, g *tuneGroup, v *tuneTarget, p *Point) (err error) {
 	if p.Bound != nil || p.Error != "" {
 		return nil
 	}
-	if p.Bound, err = t.limits(g, v, p.Elems); err != nil || p.Bound == nil {
+	if p.Bound, err = t.limits(ctx, g, v, p.Elems); err != nil || p.Bound == nil {
 		return err
 	}
 	return t.store.PutBound(p.Key, p.Bound)

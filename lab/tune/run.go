@@ -31,11 +31,11 @@ func (t *tuner) sweep(ctx context.Context, g *tuneGroup) error {
 				return err
 			}
 		}
-		if err := t.estimate(g, at); err != nil {
+		if err := t.estimate(ctx, g, at); err != nil {
 			return err
 		}
 		t.done += int64(all - len(g.targets)) // that were not worth it
-		if err := t.bounds(g, at); err != nil {
+		if err := t.bounds(ctx, g, at); err != nil {
 			return err
 		}
 		t.progress(g)

@@ -1,0 +1,57 @@
+package bound
+
+import (
+	"kernbench/machine"
+	"kernbench/unit"
+)
+
+// loaded is a link with what an algorithm moves over it.
+type loaded struct {
+	bytes          int64
+	before, behind unit.Time // delays from the nearest start and to the nearest end of a route
+}
+
+// traffic: each transfer passes every link of its route, so that the link with most bytes for its
+// rate, or the port of a memory, limits the algorithm. What passes the link first has been on its
+// way before, and what passes it last has to go on.
+func (s *Solver) traffic(d *demand, o *Options) Bound {
+	b := Bound{Kind: Traffic}
+	if o.Ideal || d.form == nothing || len(o.Transfers) == 0 {
+		return b
+	}
+	m := s.machine
+	links := make([]loaded, m.NumLinks())
+	var hops []machine.Hop
+	for _, t := range o.Transfers {
+		if t.Bytes <= 0 {
+			continue
+		}
+		hops = m.Route(hops[:0], t.From, t.To)
+		whole, _ := m.Latency(hops)
+		before := unit.Time(0)
+		for _, h := range hops {
+			spec, l := m.Spec(h.Link), &links[h.Link]
+			own := spec.Router + spec.Wire
+			behind := whole - before - own
+			if l.bytes == 0 {
+				l.before, l.behind = before, behind
+			}
+			l.bytes += t.Bytes
+			l.before, l.behind = min(l.before, before), min(l.behind, behind)
+			before += own
+		}
+	}
+	for i := range links {
+		l := &links[i]
+		if l.bytes == 0 {
+			continue
+		}
+		spec := m.Spec(machine.LinkID(i))
+		t := over(l.bytes, int64(spec.Rate))
+		if delay := l.before + spec.Router + spec.Wire + l.behind; t > 0 && t+delay > b.Time {
+			b.Time = t + delay
+			b.Witness = Witness{Bytes: l.bytes, Rate: spec.Rate, Links: []string{m.LinkName(machine.LinkID(i))}}
+		}
+	}
+	return b
+}

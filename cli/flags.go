@@ -206,8 +206,42 @@ func (n *seed) Set(s string) error {
 func machineFlags(f *pflag.FlagSet, s *run.Spec) {
 	f.StringVar(&s.Topology, "topology", "", "machine: a topology.yaml `FILE`, or a preset (kernbench list presets)")
 	f.StringVar(&s.CCL, "ccl", "", "settings of the algorithms: a ccl.yaml `FILE` over the built-in one")
-	// Not a slice flag: those cut a value at its commas, and KEY=[1, 2] has some.
-	f.StringArrayVar(&s.Sets, "set", nil, "`KEY=VALUE` changes a key of either file, such as system.sips.count=8 (repeatable)")
+	setFlags(f, &s.Sets, "a key of either file")
+}
+
+// setFlags change keys of the machine, and of ccl.yaml where what they change says so.
+func setFlags(f *pflag.FlagSet, to *[]string, what string) {
+	f.Var((*settings)(to), "set", "`KEY=VALUE` changes "+what+", such as system.sips.count=8 (repeatable)")
+	f.Var(&nodeCount{to: to}, "nodes", "`N` nodes like the machine, on the network that it has in system.nodes; short for --set system.nodes.count=N")
+}
+
+// settings is a flag that adds its value to a list. Slice flags of pflag cut a value at its commas, and
+// KEY=[1, 2] has some; array flags drop what others have added before.
+type settings []string
+
+func (s *settings) Type() string   { return "stringArray" }
+func (s *settings) String() string { return "" }
+
+func (s *settings) Set(value string) error {
+	*s = append(*s, value)
+	return nil
+}
+
+// nodeCount is a flag that is short for a setting of the machine.
+type nodeCount struct {
+	to *[]string
+	n  count
+}
+
+func (c *nodeCount) Type() string   { return "N" }
+func (c *nodeCount) String() string { return c.n.String() }
+
+func (c *nodeCount) Set(s string) error {
+	if err := c.n.Set(s); err != nil {
+		return err
+	}
+	*c.to = append(*c.to, "system.nodes.count="+c.n.String())
+	return nil
 }
 
 // tuningFlag is for verbs that may run auto.

@@ -75,7 +75,7 @@ name it is the built-in machine.
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
-	f.StringArrayVar(&sets, "set", nil, "`KEY=VALUE` changes a key of topology.yaml, such as system.sips.count=8 (repeatable)")
+	setFlags(f, &sets, "a key of topology.yaml")
 	f.Var(newWord(&format, "text", "FORMAT", "text", "svg", "json"), "format", "text, svg or json")
 	f.StringVarP(&output, "output", "o", "", "`FILE` to write to, instead of standard output")
 	return cmd
@@ -122,7 +122,7 @@ Exit status 0 says that all files are right, 2 that one is not.
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
-	f.StringArrayVar(&sets, "set", nil, "`KEY=VALUE` changes a key of topology.yaml over each file (repeatable)")
+	setFlags(f, &sets, "a key of topology.yaml over each file")
 	formatFlag(f, &format)
 	return cmd
 }

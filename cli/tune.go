@@ -78,7 +78,7 @@ takes more than --budget events to simulate, is estimated from smaller sizes and
 	f.Var(&listed[string]{to: &spec.Topologies, all: func() { spec.Topologies = presets() }, parse: anyName, kind: "NAME,...|all"}, "topology", "machines: topology.yaml files or presets (kernbench list presets), or all presets")
 	f.Var((*rankList)(&spec.Ranks), "ranks", "numbers of PEs that take part, the first of the machine (default: as ccl.yaml says, else all)")
 	f.StringVar(&spec.Base.CCL, "ccl", "", "settings of the algorithms: a ccl.yaml `FILE` over the built-in one")
-	f.StringArrayVar(&spec.Base.Sets, "set", nil, "`KEY=VALUE` changes a key of either file, such as system.sips.count=8 (repeatable)")
+	setFlags(f, &spec.Base.Sets, "a key of either file")
 	fidelityFlag(f, &spec.Base)
 	limitFlags(f, &spec.Base.Limits)
 	f.Var(&listed[string]{to: &spec.Algorithms, all: func() { spec.Algorithms = nil }, parse: anyName, kind: "NAME,...|all"}, "algorithm", "algorithms or entries of ccl.yaml (default all that can have the ranks)")

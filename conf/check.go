@@ -15,6 +15,7 @@ const (
 func (t *Topology) check(l *ledger) {
 	t.checkLevels(l)
 	t.checkSIPs(l)
+	t.addNodes(l)
 	t.checkConnections(l)
 	t.checkRings(l)
 	layout := &t.say.Cube.PELayout

@@ -80,7 +80,10 @@ func (s System) Between() []Level {
 
 // LevelKey is the dotted path of a key of a level, for errors: of the short form where there are no levels.
 func (t *Topology) LevelKey(level int, key string) string {
-	if len(t.say.System.Levels) > 0 {
+	switch s := &t.say.System; {
+	case s.nodes && level == len(s.Levels)-1:
+		return join(nodesKey, key)
+	case len(s.Levels) > 0 && !s.short:
 		return join(fmt.Sprintf("system.levels.%d", level), key)
 	}
 	switch key {
@@ -124,7 +127,10 @@ func (t *Topology) checkLevels(l *ledger) {
 	names := make(map[string]int)
 	sips, before := 1, len(l.errs)
 	for i := range levels {
-		t.checkLevel(l, i)
+		t.checkLevel(l, &levels[i], fmt.Sprintf("system.levels.%d", i))
+		if i == 0 && levels[i].ByGroup() {
+			l.disagree([]string{"system.levels.0.join"}, "the innermost level joins SIPs: there is no group below it that could have a gateway")
+		}
 		if name := levels[i].Name; name != "" {
 			if first, again := names[name]; again {
 				l.disagree([]string{t.LevelKey(i, "name")}, "level %d is called %q, too; a name is for one level", first, name)
@@ -147,10 +153,8 @@ func (t *Topology) checkLevels(l *ledger) {
 	}
 }
 
-// checkLevel holds the keys of one level against each other.
-func (t *Topology) checkLevel(l *ledger, i int) {
-	level := &t.say.System.Levels[i]
-	here := fmt.Sprintf("system.levels.%d", i)
+// checkLevel holds the keys of one level against each other; here is its path.
+func (t *Topology) checkLevel(l *ledger, level *Level, here string) {
 	wrong := func(key, format string, args ...any) {
 		l.disagree([]string{join(here, key)}, format, args...)
 	}
@@ -175,9 +179,6 @@ func (t *Topology) checkLevel(l *ledger, i int) {
 	}
 	if level.Link.BW == 0 {
 		l.disagree([]string{here}, "the level has no link.bw_gbs")
-	}
-	if i == 0 && level.ByGroup() {
-		wrong("join", "the innermost level joins SIPs: there is no group below it that could have a gateway")
 	}
 	for _, only := range []struct {
 		key   string

@@ -38,6 +38,7 @@ func (t *Topology) Loaded() bool { return t != nil && t.places != nil }
 func (t *Topology) System() System {
 	s := t.say.System
 	s.Levels = slices.Clone(s.Levels)
+	s.Nodes.Dims = slices.Clone(s.Nodes.Dims)
 	for i := range s.Levels {
 		s.Levels[i].Dims = slices.Clone(s.Levels[i].Dims)
 	}
@@ -80,6 +81,10 @@ type System struct {
 	Switch Switch `conf:"switch" doc:"the switch between SIPs, where the network has one"`
 
 	Levels []Level `conf:"levels" doc:"the levels of the network between SIPs, innermost first, instead of sips.count, topology, w and h, link and switch, which are the short form for one level; their counts multiply to the number of SIPs"`
+	Nodes  Level   `conf:"nodes" doc:"the network between nodes, one more level above the machine; with a count above 1, which --nodes sets, there are so many nodes like the machine"`
+
+	nodes bool // Levels has the level of nodes at its end, and SIPs.Count counts all of them
+	short bool // Levels[0] is the short form's
 }
 
 // SIPs says how many SIPs there are and how they are joined.

@@ -54,7 +54,7 @@ func TestErrorsHaveAPlace(t *testing.T) {
 func TestPresets(t *testing.T) {
 	sizes := map[string]int{
 		"ahbm": 256, "ahbm-1sip": 128, "ahbm-cube": 8, "ahbm-6sip-torus": 768,
-		"dgx-a100": 8, "dgx-h100": 8, "dgx-b200": 8, "gb200-nvl72": 72, "mi300x-8": 8,
+		"dgx-a100": 8, "dgx-h100": 8, "dgx-h200": 8, "dgx-b200": 8, "gb200-nvl72": 72, "mi300x-8": 8,
 		"ascend-910b-8": 8, "atlas-a3-384": 384, "wormhole-mesh": 80,
 		"tpu-v4": 64, "tpu-v5p": 64, "leaf-spine-roce": 32,
 	}

@@ -21,6 +21,7 @@ var accelerators = []struct {
 }{
 	{"dgx-a100", 8, 8, 240, nvlink, nil},
 	{"dgx-h100", 8, 8, 370.8, nvlink, nil},
+	{"dgx-h200", 8, 8, 370.8, nvlink, nil},
 	{"dgx-b200", 8, 8, 721.8, nvlink, nil},
 	{"gb200-nvl72", 72, 8, 721.8, nvlink, nil},
 	{"mi300x-8", 8, 8, 48, map[string]lasting{"ll": {14 * 800, 12000}, "ll128": {14 * 800, 12000}, "simple": {14 * 2100, 17000}}, nil},

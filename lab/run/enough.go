@@ -2,6 +2,7 @@ package run
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"kernbench/conf"
@@ -39,6 +40,14 @@ func (x *Job) enough() string {
 	if files, err := machine.ReadSource(x.Topology); err == nil {
 		sets, _, _ := conf.SplitSets(x.Sets)
 		each := x.Machine.NumPEs() / x.Machine.SIPs()
+		if nodes := x.Topo.System().Nodes; nodes.Network != "" {
+			node := x.Machine.NumPEs() / max(1, nodes.Members())
+			want := (x.Ranks + node - 1) / node
+			if pes(files, append(slices.Clone(sets), fmt.Sprintf("system.nodes.count=%d", want))) >= x.Ranks {
+				hints = append(hints, fmt.Sprintf("--nodes %d makes this one so large", want))
+			}
+			return strings.Join(hints, "; ")
+		}
 		set := fmt.Sprintf("system.sips.count=%d", (x.Ranks+each-1)/each)
 		if pes(files, append(sets, set)) >= x.Ranks {
 			hints = append(hints, "--set "+set+" makes this one so large")

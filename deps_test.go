@@ -74,7 +74,7 @@ const house = `
 	dtype;
 	plot;
 	plot/scene;
-	unit, internal/outfile, internal/near, internal/prefetch, internal/exhaustive;
+	unit, internal/outfile, internal/near, internal/prefetch, internal/exhaustive, internal/fixedseed;
 `
 
 // never are the rules that hold whatever the plan says: no path of imports leads from the
@@ -86,7 +86,7 @@ const never = `
 	exec, hw -> algorithm, bench, dialect;
 	record -> exec, hw;
 	check/race -> exec/sim, device;
-	cmd/kernbench -> internal/exhaustive;
+	cmd/kernbench -> internal/exhaustive, internal/fixedseed;
 `
 
 // outside are the packages of other modules that a package may import. Every other one
@@ -95,6 +95,7 @@ const outside = `
 	cli < github.com/spf13/cobra, github.com/spf13/pflag, github.com/schollz/progressbar/v3, golang.org/x/term;
 	conf < go.yaml.in/yaml/v4;
 	dtype < golang.org/x/sys/cpu;
+	internal/fixedseed < pgregory.net/rapid;
 	plot/scene < golang.org/x/image/font, golang.org/x/image/font/gofont/goregular, golang.org/x/image/font/opentype, golang.org/x/image/math/fixed, golang.org/x/image/vector;
 	store < modernc.org/sqlite;
 `

@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	_ "kernbench/internal/fixedseed"
 )
 
 // Overwrite is what comes of joining what lies before, the new, and what lies behind.

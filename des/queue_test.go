@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	_ "kernbench/internal/fixedseed"
 	"kernbench/unit"
 )
 

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	_ "kernbench/internal/fixedseed"
 )
 
 var allBinaryOps = []BinaryOp{Add, Sub, Mul, Div, Max, Min}

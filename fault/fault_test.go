@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"kernbench/fault"
+	_ "kernbench/internal/fixedseed"
 	"kernbench/unit"
 
 	"github.com/google/go-cmp/cmp"

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"kernbench/conf"
+	_ "kernbench/internal/fixedseed"
 	"kernbench/unit"
 )
 

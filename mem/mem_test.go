@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	_ "kernbench/internal/fixedseed"
 	"kernbench/mem"
 
 	"pgregory.net/rapid"

@@ -3,6 +3,7 @@ package tl
 import (
 	"testing"
 
+	_ "kernbench/internal/fixedseed"
 	"kernbench/unit"
 
 	"pgregory.net/rapid"

@@ -3,6 +3,7 @@ package topology
 import (
 	"testing"
 
+	_ "kernbench/internal/fixedseed"
 	"kernbench/tl"
 	"pgregory.net/rapid"
 )

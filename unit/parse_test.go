@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	_ "kernbench/internal/fixedseed"
 )
 
 func TestParseTime(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"kernbench/dtype"
+	_ "kernbench/internal/fixedseed"
 	"kernbench/record/oplog"
 	"kernbench/tl"
 

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"kernbench/check/race"
+	_ "kernbench/internal/fixedseed"
 	"kernbench/mem"
 	"kernbench/record/history"
 	"kernbench/tl"

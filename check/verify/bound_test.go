@@ -6,6 +6,7 @@ import (
 
 	"kernbench/collective"
 	"kernbench/dtype"
+	_ "kernbench/internal/fixedseed"
 	"kernbench/tl"
 
 	"pgregory.net/rapid"

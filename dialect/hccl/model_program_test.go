@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 
 	"kernbench/dialect/hccl"
+	_ "kernbench/internal/fixedseed"
 
 	"pgregory.net/rapid"
 )

@@ -12,6 +12,7 @@ import (
 
 	"kernbench/dtype"
 	"kernbench/fault"
+	_ "kernbench/internal/fixedseed"
 	"kernbench/kerneltest"
 	"kernbench/tl"
 

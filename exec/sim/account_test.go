@@ -8,6 +8,7 @@ import (
 	"kernbench/exec/mock"
 	"kernbench/exec/sim"
 	"kernbench/hw/noc"
+	_ "kernbench/internal/fixedseed"
 	"kernbench/mem"
 	"kernbench/record/history"
 	"kernbench/record/oplog"

@@ -5,6 +5,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	_ "kernbench/internal/fixedseed"
 	"kernbench/unit"
 )
 

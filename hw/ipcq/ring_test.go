@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	_ "kernbench/internal/fixedseed"
 	"kernbench/unit"
 )
 

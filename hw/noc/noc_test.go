@@ -8,6 +8,7 @@ import (
 
 	"kernbench/conf"
 	"kernbench/des"
+	_ "kernbench/internal/fixedseed"
 	"kernbench/machine"
 	"kernbench/unit"
 )

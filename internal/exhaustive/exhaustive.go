@@ -5,7 +5,10 @@
 // It may import the standard library only. Only tests import it.
 package exhaustive
 
-import "flag"
+import (
+	"flag"
+	"os"
+)
 
 var on = flag.Bool("exhaustive", false, "run all cases of a grid, not a sample of them")
 
@@ -13,13 +16,13 @@ var on = flag.Bool("exhaustive", false, "run all cases of a grid, not a sample o
 func On() bool { return *on }
 
 // Properties lets random tests (rapid.Check) try fewer programs, unless all cases are to be run or
-// -rapid.checks says how many. TestMain calls it.
+// -rapid.checks or RAPID_CHECKS says how many. TestMain calls it.
 func Properties(checks string) {
 	flag.Parse()
 	if *on {
 		return
 	}
-	chosen := false
+	_, chosen := os.LookupEnv("RAPID_CHECKS")
 	flag.Visit(func(f *flag.Flag) { chosen = chosen || f.Name == "rapid.checks" })
 	if !chosen && flag.Lookup("rapid.checks") != nil {
 		flag.Set("rapid.checks", checks)

@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	_ "kernbench/internal/fixedseed"
 )
 
 // TestDistance checks the laws of a distance against random words.

@@ -11,6 +11,7 @@ import (
 	"kernbench/dtype"
 	"kernbench/exec/mock"
 	"kernbench/exec/sim"
+	_ "kernbench/internal/fixedseed"
 	_ "kernbench/lab/faulty"
 	"kernbench/lab/perf"
 	"kernbench/lab/sweep"

@@ -9,6 +9,7 @@ import (
 	"kernbench/collective"
 	"kernbench/dtype"
 	"kernbench/fault"
+	_ "kernbench/internal/fixedseed"
 	"kernbench/mem"
 	"kernbench/record/oplog"
 	"kernbench/tl"

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	_ "kernbench/internal/fixedseed"
 	"kernbench/unit"
 
 	"pgregory.net/rapid"

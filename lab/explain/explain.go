@@ -24,6 +24,8 @@ type Spec struct {
 	Root int  // of the collective, for its bound; not asked where there is none
 	Rank *int // whose end is explained; nil: the end of the run
 
+	Detail bool // keep what ranks and links did at each moment: see Report.Detail
+
 	// From and Until bound the part of simulated time that is explained. Until 0 is the end.
 	From, Until unit.Time
 }
@@ -67,6 +69,7 @@ type Report struct {
 	machine *machine.Machine
 	job     *run.Job
 	buffer  unit.Bytes // of links
+	detail  *Detail
 }
 
 // explaining is a run that is explained.
@@ -119,7 +122,7 @@ func (x *explaining) report(s *Spec, res *run.Result) (*Report, error) {
 		Rank: s.Rank, Points: x.log.Points(), MadeBy: res.MadeBy, Notes: []string{}, Story: []Wait{},
 	}
 	r.From, r.Until = s.From, s.Until
-	r.Spec.TraceFile, r.Spec.CriticalPath = "", nil // of this run, not of what is tried beside it
+	r.Spec.TraceFile, r.Spec.CriticalPath, r.Spec.Events = "", nil, nil // of this run, not of what is tried beside it
 	r.machine, r.job, r.buffer, r.Protocol = x.m, x.job, x.job.Machine.Topology().Fabric().BufferBytes, x.job.Protocol()
 	runs := counted(x.log, res.Counted)
 	if len(runs) != len(res.Counted) {
@@ -130,6 +133,9 @@ func (x *explaining) report(s *Spec, res *run.Result) (*Report, error) {
 	}
 	if s.From > r.Until {
 		return nil, fmt.Errorf("between %v and %v: the run ends at %v", s.From, s.Until, r.Until)
+	}
+	if s.Detail {
+		r.detail = &Detail{x, runs, s.Rank}
 	}
 	var pieces []piece
 	var want unit.Time

@@ -52,7 +52,7 @@ func (r *Report) gap(ctx context.Context, s *Spec, res *run.Result) {
 		return
 	}
 	base := s.Run
-	base.Algorithm, base.NElem, base.DType, base.Program, base.Causes = res.Algorithm, res.ElemsPerRank, typ, "", nil
+	base.Algorithm, base.NElem, base.DType, base.Program, base.Causes, base.Events = res.Algorithm, res.ElemsPerRank, typ, "", nil, nil
 	if base.Devices == nil {
 		base.Ranks = res.WorldSize
 	}

@@ -213,6 +213,9 @@ func (x *Job) views(p Pass) (sink trace.Sink, view trace.Writer, done func(whole
 	}
 	var sinks []trace.Sink
 	var closers []func() error
+	if x.Events != nil {
+		sinks = append(sinks, x.Events)
+	}
 	if x.CCLTrace != nil && x.Exec.Can(exec.Messages) {
 		v := trace.NewCCL(x.CCLTrace, x.Machine.PEName, x.Exec.Can(exec.Clock))
 		sinks, closers = append(sinks, v), append(closers, v.Close)

@@ -64,6 +64,7 @@ type Spec struct {
 	TraceScope trace.Scope      `json:"-"`             // what the trace has of the run
 	TracePlain bool             `json:"-"`             // the trace has no annotations
 	Edits      *tl.Edits        `json:"-"`             // changes to kernels that are tried
+	Events     trace.Sink       `json:"-"`             // gets the events of the run, without source lines; of an executor with a clock
 	CCLTrace   io.Writer        `json:"-"`             // gets one line per send and receive
 	Pointers   io.Writer        `json:"-"`             // gets the pointers of all rings as each launch leaves them
 	Output     io.Writer        `json:"-"`             // gets the lines that the bench reports, as they come

@@ -38,6 +38,8 @@ type LinkUse struct {
 	Queued      unit.Time        `json:"queued_ps"` // that messages waited, all together
 	Stalls      int64            `json:"credit_stalls"`
 	Stalled     unit.Time        `json:"stalled_ps"` // that the link was free and a message waited for space behind it
+
+	Line noc.Timeline `json:"-"` // when it was busy; none of a level
 }
 
 // PEUse is for how long the engines of a PE were busy.
@@ -114,7 +116,7 @@ func (x *Job) linkLines(c exec.Counter) []trace.LinkLine {
 func (x *Job) linkUse(c *noc.Count, m *machine.Machine, span unit.Time) LinkUse {
 	l := LinkUse{
 		Link: m.LinkName(c.Link), Level: m.LinkLevel(c.Link), Messages: c.Messages, Bytes: c.Total(), Classes: map[string]int64{},
-		Busy: c.Busy, Longest: c.Longest, Queued: c.Queued, Stalls: c.Stalls, Stalled: c.Stalled,
+		Busy: c.Busy, Longest: c.Longest, Queued: c.Queued, Stalls: c.Stalls, Stalled: c.Stalled, Line: c.Line,
 	}
 	for class, n := range c.Bytes {
 		if n > 0 {

@@ -122,6 +122,9 @@ func (l *Log) AddSite(o Operation) Site {
 	return Site(len(l.sites) - 1)
 }
 
+// Operations returns how many operations the log has. They are numbered from 1.
+func (l *Log) Operations() int { return len(l.sites) - 1 }
+
 // Operation returns the operation with a number.
 func (l *Log) Operation(s Site) Operation { return l.sites[s] }
 

@@ -2,6 +2,7 @@ package cause
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"kernbench/unit"
@@ -37,10 +38,13 @@ type Chain struct {
 
 // Walk returns the chain that leads to a point, back to its start. Its spans follow one another
 // without a gap.
-func (l *Log) Walk(p Point) *Chain {
+func (l *Log) Walk(p Point) *Chain { return l.WalkSince(p, math.MinInt64) }
+
+// WalkSince is Walk back to a time only: no span of it begins earlier.
+func (l *Log) WalkSince(p Point, since unit.Time) *Chain {
 	c := &Chain{}
 	now := l.Time(p)
-	for p != 0 {
+	for p != 0 && now > since {
 		v := l.point(p)
 		if v.wait {
 			c.Waits = append(c.Waits, Waiting{Since: v.time, Until: now, Site: v.site, At: v.at, Why: v.why, Slot: int(l.point(v.prev).slot), For: l.point(v.prev).site})
@@ -52,11 +56,28 @@ func (l *Log) Walk(p Point) *Chain {
 		}
 		start := l.Time(v.prev)
 		if start < now {
-			c.Spans = append(c.Spans, Span{Start: start, End: now, Site: v.site, At: v.at, Why: v.why, Slot: int(v.slot), Waits: len(c.Waits)})
+			c.Spans = append(c.Spans, Span{Start: max(start, since), End: now, Site: v.site, At: v.at, Why: v.why, Slot: int(v.slot), Waits: len(c.Waits)})
 		}
 		now, p = start, v.prev
 	}
 	return c
+}
+
+// Each calls a function with each point, in the order in which they were written: with the span that
+// it ends, or with what an operation waited for, and the point up to which it did. The pointers are
+// valid during the call.
+func (l *Log) Each(spent func(s *Span), waited func(w *Waiting, until Point)) {
+	for p := Point(1); uint32(p) < l.used; p++ {
+		v := l.point(p)
+		switch {
+		case v.prev == 0:
+		case v.wait:
+			prev := l.point(v.prev)
+			waited(&Waiting{Since: v.time, Until: l.Time(p), Site: v.site, At: v.at, Why: v.why, Slot: int(prev.slot), For: prev.site}, v.prev)
+		default:
+			spent(&Span{Start: l.Time(v.prev), End: v.time, Site: v.site, At: v.at, Why: v.why, Slot: int(v.slot)})
+		}
+	}
 }
 
 // Forward returns the spans in the order of time.

@@ -69,3 +69,16 @@ func newCall(ret uintptr) *Call {
 	// Behind an address that nothing lies at, Frames shows what was inlined at ret.
 	return &Call{ret, kernelLine([]uintptr{ret, 1})}
 }
+
+// File returns the file of a line that a call of this process has as its text, as the compiler has
+// recorded it: where the source may be found. It returns "" if there is no such call, or if the line is
+// not one of Go.
+func File(line string) string {
+	for i := range calls {
+		if k := calls[i].Load(); k != nil && line != "" && k.line == line {
+			file, _ := kernelPlace([]uintptr{k.ret, 1})
+			return file
+		}
+	}
+	return ""
+}

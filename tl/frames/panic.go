@@ -15,14 +15,23 @@ func CallerLine() string {
 // kernelLine is the line of the innermost of some frames that belongs to a kernel; "" if there is
 // none. A return address may stand for several frames, by inlining.
 func kernelLine(pcs []uintptr) string {
+	file, line := kernelPlace(pcs)
+	if file == "" {
+		return ""
+	}
+	return fmt.Sprintf("%s:%d", lastFolder(file), line)
+}
+
+// kernelPlace returns the file and the line of kernelLine, as the compiler has recorded them.
+func kernelPlace(pcs []uintptr) (file string, line int) {
 	frames := runtime.CallersFrames(pcs)
 	for {
 		f, more := frames.Next()
 		if f.File != "" && !inside(f.Function) {
-			return fmt.Sprintf("%s:%d", lastFolder(f.File), f.Line)
+			return f.File, f.Line
 		}
 		if !more {
-			return ""
+			return "", 0
 		}
 	}
 }

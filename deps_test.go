@@ -30,6 +30,7 @@ const house = `
 	cli;
 	report < lab/explain, selfbench, lab/run, lab/plans, lab/sweep, lab/limits, lab/perf, lab/tune, lab/calibrate, lab/compare, lab/probe, lab/suite, frontend, frontend/judge, frontend/plan, machine, machine/draw, plot, plot/scene, unit;
 	selfbench, kerneltest/conformance, kerneltest/hosttest;
+	lab/view;
 	lab/perf, lab/tune, lab/calibrate, lab/explain;
 	lab/calibrate/fit, lab/calibrate/nccl;
 	lab/limits;
@@ -74,6 +75,7 @@ const house = `
 	dtype;
 	plot;
 	plot/scene;
+	web/page;
 	unit, internal/outfile, internal/near, internal/prefetch, internal/exhaustive, internal/fixedseed;
 `
 

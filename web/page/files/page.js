@@ -1,0 +1,234 @@
+// The page of a document: verdicts and summary first, then where the time went, then what happened when.
+
+import { el, clear, section, empty, onTheme, themeChanged } from './dom.js';
+import { time, percent, count, bytes } from './units.js';
+import { table, documentTable, facts } from './tables.js';
+import { reasonColour, ink } from './palette.js';
+import { timeline } from './timeline.js';
+import { heatmap } from './heatmap.js';
+import { source } from './source.js';
+import { chart } from './chart.js';
+import { difference } from './model.js';
+
+// drawn is what the page shows now: tests and the console look here.
+export const drawn = { document: null, timeline: null, heatmaps: [], sources: [], charts: [] };
+
+// page shows a document in an element.
+export function page(doc, into) {
+  Object.assign(drawn, { document: doc, timeline: null, heatmaps: [], sources: [], charts: [] });
+  document.title = `${doc.title} – kernbench`;
+  const runs = doc.runs || [];
+  const parts = [
+    header(doc, runs),
+    (doc.verdicts || doc.facts) ? section('summary', 'Summary', '', verdicts(doc.verdicts || []), facts(doc.facts)) : null,
+    runs.length > 0 ? runSummary(runs) : null,
+    runs.length > 1 ? comparison(runs) : null,
+    (doc.charts || []).length > 0 ? section('curves', 'Curves', '', el('div', { class: 'charts' }, doc.charts.map((c) => { const v = chart(c); drawn.charts.push(v); return v.box; }))) : null,
+    runs.map((r, i) => (r.reasons ? pathSection(r, i, runs.length) : null)),
+  ];
+  const timed = runs.filter((r) => r.timeline);
+  const shows = [];
+  if (timed.length > 0) {
+    const details = el('div', { class: 'details', 'aria-live': 'polite' });
+    const t = timeline(timed, (s) => slice(details, s, shows));
+    drawn.timeline = t;
+    parts.push(section('timeline', 'Time line', aboutTimeline(timed), t.box, details));
+  } else if (runs.length > 0) {
+    parts.push(section('timeline', 'Time line', '', empty(runs.some((r) => r.fault) ? 'The run ended with a fault, so that no critical path and no time line could be made.' : 'This file has results without a time line. kernbench run --report FILE.html makes one.')));
+  }
+  runs.forEach((r, i) => {
+    if (r.links && r.timeline) parts.push(linkSection(r, i, runs, shows));
+    if (r.drawing) parts.push(drawingSection(r, i, runs.length));
+    if ((r.lines || []).length > 0) {
+      const s = source(r);
+      shows[i] = s.show;
+      drawn.sources.push(s);
+      parts.push(section('source' + suffix(i, runs.length), 'Source lines' + of(r, runs), 'Time of each line: on the critical path, and of all ranks together. Click a line for its text.', s.box));
+    }
+  });
+  parts.push((doc.tables || []).map((t, i) => section('table-' + i, t.title, '', (t.rows || []).length ? documentTable({ ...t, title: '' }) : empty('No rows.'))));
+  const notes = [...(doc.notes || []), ...runs.flatMap((r) => (r.notes || []).map((n) => (runs.length > 1 ? r.name + ': ' : '') + n))];
+  if (notes.length > 0) parts.push(section('notes', 'Notes', '', el('ul', {}, notes.map((n) => el('li', {}, n)))));
+  parts.push(madeBy(doc));
+  clear(into, parts);
+}
+
+const of = (r, runs) => (runs.length > 1 ? ` of ${letter(runs.indexOf(r))}: ${r.name}` : '');
+const letter = (i) => String.fromCharCode(65 + i);
+const suffix = (i, n) => (n > 1 ? '-' + letter(i).toLowerCase() : '');
+
+function header(doc, runs) {
+  const states = [...(doc.verdicts || []), ...runs.flatMap((r) => r.verdicts || [])];
+  const bad = runs.some((r) => !r.ok) || states.some((v) => v.state === 'FAILED');
+  const asked = states.filter((v) => v.state !== 'not applicable' && v.question !== 'race' && v.question !== 'schedules');
+  const some = asked.some((v) => v.state === 'checked');
+  const checked = some && asked.every((v) => v.state === 'checked');
+  const word = bad ? 'FAILED' : checked ? 'nothing wrong was found' : some ? 'partly checked' : 'not checked';
+  const dark = el('button', { type: 'button', class: 'theme', title: 'dark or light', 'aria-label': 'switch between dark and light', onclick: () => {
+    const root = document.documentElement;
+    const now = getComputedStyle(root).getPropertyValue('--dark').trim() === '1';
+    root.dataset.theme = now ? 'light' : 'dark';
+    themeChanged();
+  } }, '◐');
+  return el('header', {}, el('h1', {}, doc.title), el('span', { class: 'badge ' + (bad ? 'bad' : checked ? 'good' : 'open') }, word), dark);
+}
+
+function verdicts(list) {
+  if (list.length === 0) return null;
+  return el('ul', { class: 'verdicts' }, list.map((v) => el('li', { class: v.state === 'FAILED' ? 'bad' : v.state === 'checked' ? 'good' : 'open' },
+    el('b', {}, v.question), ' ', v.state, v.detail ? el('span', { class: 'detail' }, ` (${v.detail})`) : null)));
+}
+
+function runSummary(runs) {
+  return section('verdicts', 'Verdicts and summary', '', el('div', { class: 'columns' }, runs.map((r, i) => el('article', {},
+    runs.length > 1 ? el('h3', {}, `${letter(i)}: ${r.name}`) : null,
+    r.fault ? el('pre', { class: 'fault' }, r.fault) : null,
+    verdicts(r.verdicts || []),
+    (r.failures || []).length ? el('ul', { class: 'failures' }, r.failures.map((f) => el('li', {}, el('pre', {}, f)))) : null,
+    facts(r.facts)))));
+}
+
+function comparison(runs) {
+  const a = runs[0];
+  const rest = runs.slice(1);
+  return section('difference', 'Difference', `Each run against ${letter(0)}: ${a.name}. The changes of the reasons add up to the change of the time.`,
+    rest.map((b, k) => {
+      const d = b.time_ps - a.time_ps;
+      const head = el('p', { class: 'change' }, `${letter(k + 1)}: ${b.name} takes ${time(b.time_ps)}, `,
+        d === 0 ? 'the same time' : el('b', {}, `${time(Math.abs(d))} ${d > 0 ? 'more' : 'less'}${a.time_ps ? ` (${d > 0 ? '+' : '−'}${percent(100 * Math.abs(d) / a.time_ps)})` : ''}`), '.');
+      const one = (title, before, after) => {
+        const rows = difference(before, after).filter((r) => r.before || r.after);
+        if (rows.length === 0) return null;
+        const top = Math.max(1, ...rows.map((r) => Math.abs(r.change)));
+        return table([
+          { name: title, get: (r) => r.name },
+          { name: 'A', unit: 'ps', get: (r) => r.before },
+          { name: letter(k + 1), unit: 'ps', get: (r) => r.after },
+          { name: 'change', unit: 'ps', get: (r) => r.change, cell: (r) => (r.change > 0 ? '+' : '') + time(r.change), bar: (r) => Math.abs(r.change) / top },
+        ], rows, { rows: 12 });
+      };
+      const lines = (r) => (r.lines || []).filter((l) => l.path_ps).map((l) => ({ name: `${l.line} ${l.call}`.trim(), time_ps: l.path_ps }));
+      return [head, el('div', { class: 'columns' }, one('reason', a.reasons, b.reasons), one('source line', lines(a), lines(b)), one('kind of resource', a.classes, b.classes))];
+    }));
+}
+
+function pathSection(r, i, n) {
+  const total = r.reasons.reduce((s, x) => s + x.time_ps, 0);
+  const stack = el('div', { class: 'stack', role: 'img', 'aria-label': r.reasons.map((x) => `${x.name} ${percent(x.percent)}`).join(', ') });
+  const paint = () => clear(stack, r.reasons.filter((x) => x.percent > 0.3).map((x) => {
+    const part = el('span', { title: `${x.name}: ${time(x.time_ps)}, ${percent(x.percent)}` }, x.percent > 9 ? x.name : '');
+    part.style.width = x.percent + '%';
+    part.style.background = reasonColour(x.name);
+    part.style.color = ink(reasonColour(x.name));
+    return part;
+  }));
+  paint();
+  onTheme(paint);
+  const find = (test) => { if (drawn.timeline && drawn.timeline.findPath(test)) document.getElementById('timeline').scrollIntoView({ block: 'start' }); };
+  const reasons = table([
+    { name: 'reason', get: (x) => x.name, cell: (x) => (r.timeline && i === 0 ? el('button', { type: 'button', class: 'line', title: 'show the longest such slice', onclick: () => find((s) => s.reason === x.name) }, x.name) : x.name) },
+    { name: 'time', unit: 'ps', get: (x) => x.time_ps, bar: (x) => x.percent / 100, colour: (x) => reasonColour(x.name) },
+    { name: 'share', unit: 'percent', get: (x) => x.percent },
+  ], r.reasons);
+  const classes = table([
+    { name: 'kind of resource', get: (x) => x.name },
+    { name: 'time', unit: 'ps', get: (x) => x.time_ps, bar: (x) => x.percent / 100 },
+    { name: 'ranks', unit: 'count', get: (x) => x.ranks || null },
+  ], r.classes || [], { rows: 10 });
+  return section('path' + suffix(i, n), 'Critical path' + (n > 1 ? ` of ${letter(i)}: ${r.name}` : ''),
+    `What decided the simulated time of ${time(r.time_ps)}, followed back from its end: ${time(total, true)} in all. Each part belongs to one reason.`,
+    stack, el('div', { class: 'columns' }, reasons, classes, gap(r)),
+    (r.changes || []).length ? [el('h3', {}, 'What would help'), changes(r)] : null,
+    (r.story || []).length ? el('details', {}, el('summary', {}, 'Longest waits on the path'), el('ol', {}, r.story.slice(0, 20).map((w) => el('li', {}, w.text + (w.count > 1 ? ` (${count(w.count)} such waits, ${time(w.total_ps)})` : ''))))) : null);
+}
+
+function gap(r) {
+  if (!r.gap) return null;
+  const g = r.gap;
+  const rows = [{ name: `bound (${g.bound_binding})`, ps: g.bound_ps }, ...(g.terms || []).map((t) => ({ name: '+ ' + t.reason, ps: t.time_ps }))];
+  return el('div', {}, table([
+    { name: 'from the bound to the time', get: (x) => x.name },
+    { name: 'time', unit: 'ps', get: (x) => x.ps, bar: (x) => x.ps / Math.max(1, r.time_ps) },
+  ], rows), el('p', { class: 'about' }, `No algorithm can be faster on this machine than the bound: ${percent(g.percent_of_bound)} of the time.`));
+}
+
+function changes(r) {
+  return table([
+    { name: 'change', get: (c) => c.name + (c.anomaly ? ' *' : '') },
+    { name: 'time', unit: 'ps', get: (c) => (c.error ? null : c.simulated_time_ps), cell: (c) => (c.error ? c.error : time(c.simulated_time_ps)) },
+    { name: 'saved', unit: 'ps', get: (c) => (c.error ? null : c.saved_ps), bar: (c) => (c.error ? 0 : c.saved_percent / 100) },
+    { name: 'share', unit: 'percent', get: (c) => (c.error ? null : c.saved_percent) },
+    { name: 'then the largest', get: (c) => c.next || '' },
+    { name: 'flags', get: (c) => c.flags || '' },
+  ], r.changes, { rows: 12 });
+}
+
+function aboutTimeline(runs) {
+  const t = runs[0].timeline;
+  const part = t.until_ps - t.from_ps < t.length_ps ? ` Single slices: ${time(t.from_ps)} to ${time(t.until_ps)}${t.whole ? '' : ', one rank of each class'}; the rest has bins of ${time(t.width_ps)}.` : t.whole ? '' : ' Single slices: one rank of each class; other ranks have bins.';
+  return 'What each rank spent its time on. Drag to pan; + and −, a double click, or Ctrl and the wheel to zoom; click a slice for its source line.' + part;
+}
+
+// slice says in words what was clicked, and shows its line.
+function slice(details, s, shows) {
+  if (!s || s.span < 0) {
+    clear(details, s && s.text ? el('p', {}, s.text.join(' · ')) : null);
+    return;
+  }
+  const at = drawn.document.runs.indexOf(s.run);
+  const line = (o) => (o && o.line ? el('button', { type: 'button', class: 'line', onclick: () => shows[at] && shows[at](o.line) }, o.line) : '');
+  const name = (o) => (o ? [`rank ${o.rank} ${o.call} `, line(o)] : '');
+  clear(details, el('h3', {}, name(s.own)), el('dl', { class: 'facts' },
+    el('dt', {}, 'when'), el('dd', {}, `${time(s.start, true)} to ${time(s.end, true)}: ${time(s.end - s.start, true)}`),
+    el('dt', {}, 'reason'), el('dd', {}, s.reason + (s.resource ? ': ' + s.resource : '')),
+    s.waits ? [el('dt', {}, 'waits for'), el('dd', {}, name(s.of))] : null,
+    s.behind ? [el('dt', {}, 'behind'), el('dd', {}, name(s.behind))] : null,
+    s.journey.length > 1 ? [el('dt', {}, 'journey'), el('dd', {}, el('ol', { class: 'journey' }, s.journey.map((j) => el('li', {}, `${time(j.start)}: ${time(j.end - j.start)} ${j.reason}, ${j.resource}`))))] : null));
+  if (s.own && s.own.line && shows[at]) shows[at](s.own.line, true);
+}
+
+function linkSection(r, i, runs, shows) {
+  const h = heatmap(r, {
+    id: i,
+    line: (text) => shows[i] && shows[i](text),
+    message: (o, from, to) => {
+      if (drawn.timeline) drawn.timeline.go(r, o.rank, from, to);
+      if (o.line && shows[i]) shows[i](o.line);
+    },
+  });
+  drawn.heatmaps.push(h);
+  const levels = table([
+    { name: 'level', get: (l) => l.level },
+    { name: 'links', unit: 'count', get: (l) => l.links },
+    { name: 'bytes', unit: 'bytes', get: (l) => l.bytes },
+    { name: 'hottest link busy', unit: 'percent', get: (l) => 100 * l.used, bar: (l) => l.used },
+    { name: 'waits in all', unit: 'ps', get: (l) => l.queued_ps },
+  ], r.links.levels || []);
+  const engines = (r.links.engines || []).length ? table([
+    { name: 'engine', get: (e) => e.engine },
+    { name: 'mean of PEs', unit: 'ps', get: (e) => e.mean_ps },
+    { name: 'busiest', unit: 'ps', get: (e) => e.busiest_ps },
+    { name: 'PE', get: (e) => e.pe },
+  ], r.links.engines) : null;
+  return section('links' + suffix(i, runs.length), 'Links' + of(r, runs), 'Links × time, the fullest queues first. Click a cell for the messages that waited there, a message for its place in the time line, its line for the source.',
+    r.links.links.length ? h.box : empty('No link carried anything.'), el('div', { class: 'columns' }, levels, engines));
+}
+
+function drawingSection(r, i, n) {
+  const bytesOfText = new TextEncoder().encode(r.drawing);
+  let raw = '';
+  for (const b of bytesOfText) raw += String.fromCharCode(b);
+  const img = el('img', { class: 'drawing', alt: 'drawing of the machine', src: 'data:image/svg+xml;base64,' + btoa(raw) });
+  return section('machine' + suffix(i, n), 'Machine' + (n > 1 ? ` of ${letter(i)}` : ''), '', img);
+}
+
+function madeBy(doc) {
+  const m = doc.made_by || {};
+  return el('footer', {}, el('p', {}, 'made by kernbench ', m.version || '', m.command ? [' with ', el('code', {}, m.command)] : '', '. Simulated times; 1 GB is 10⁹ bytes, 1 GiB is 2³⁰.'),
+    (m.machine_fingerprints || []).length ? el('p', {}, 'machine ', m.machine_fingerprints.map((f) => el('code', {}, f, ' '))) : null);
+}
+
+// failure shows that there is nothing to show, and why.
+export function failure(into, title, message) {
+  clear(into, el('header', {}, el('h1', {}, title)), el('p', { class: 'error', role: 'alert' }, message));
+}

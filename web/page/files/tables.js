@@ -1,0 +1,74 @@
+// Tables with units, which sort when their heads are clicked.
+
+import { el, clear } from './dom.js';
+import { quantity } from './units.js';
+
+const shownRows = 60;
+
+// table makes a table. Columns have name, unit and of course a value of each row: get(row). A column may
+// have a cell(row) that makes its content, and a bar(row) from 0 to 1.
+export function table(columns, rows, options = {}) {
+  const body = el('tbody');
+  let sorted = rows.slice();
+  let by = null;
+  let all = rows.length <= (options.rows || shownRows);
+  const more = el('button', { type: 'button', class: 'more', onclick: () => { all = true; fill(); } });
+  const heads = columns.map((c) => {
+    const button = el('button', { type: 'button', onclick: () => sort(c) }, c.name);
+    return el('th', { scope: 'col', class: c.unit && c.unit !== 'text' ? 'number' : '', 'aria-sort': 'none' }, button);
+  });
+  function sort(c) {
+    const down = by && by.c === c ? !by.down : c.unit && c.unit !== 'text';
+    by = { c, down };
+    const key = (r) => c.get(r);
+    sorted = rows.slice().sort((a, b) => {
+      const x = key(a);
+      const y = key(b);
+      if (x === y) return 0;
+      if (x === null || x === undefined) return 1;
+      if (y === null || y === undefined) return -1;
+      return (x < y ? -1 : 1) * (down ? -1 : 1);
+    });
+    columns.forEach((k, i) => heads[i].setAttribute('aria-sort', k === c ? (down ? 'descending' : 'ascending') : 'none'));
+    fill();
+  }
+  function fill() {
+    const shown = all ? sorted : sorted.slice(0, options.rows || shownRows);
+    clear(body, shown.map((r) => {
+      const tr = el('tr', { class: options.rowClass ? options.rowClass(r) : '' }, columns.map((c) => {
+        const content = c.cell ? c.cell(r) : quantity(c.get(r), c.unit);
+        const td = el('td', { class: c.unit && c.unit !== 'text' ? 'number' : '' }, content);
+        if (c.bar) {
+          const f = Math.max(0, Math.min(1, c.bar(r) || 0));
+          td.className += ' bar';
+          td.style.setProperty('--part', (100 * f).toFixed(2) + '%');
+          if (c.colour) td.style.setProperty('--bar', c.colour(r));
+        }
+        return td;
+      }));
+      if (options.choose) {
+        tr.tabIndex = 0;
+        tr.classList.add('choose');
+        tr.addEventListener('click', (e) => { if (!e.target.closest('button, a, input')) options.choose(r, tr); });
+        tr.addEventListener('keydown', (e) => { if (e.key === 'Enter') { e.preventDefault(); options.choose(r, tr); } });
+      }
+      return tr;
+    }));
+    more.hidden = all;
+    more.textContent = `${sorted.length - (options.rows || shownRows)} more rows`;
+  }
+  fill();
+  return el('div', { class: 'table' }, el('table', {}, options.caption ? el('caption', {}, options.caption) : null,
+    el('thead', {}, el('tr', {}, heads)), body), more);
+}
+
+// documentTable shows a table of a document.
+export function documentTable(t) {
+  const columns = t.columns.map((c, i) => ({ name: c.name, unit: c.unit, get: (r) => r[i] }));
+  return table(columns, t.rows || [], { caption: t.title });
+}
+
+// facts shows lines of a summary.
+export function facts(list) {
+  return el('dl', { class: 'facts' }, (list || []).map((f) => [el('dt', {}, f.name), el('dd', {}, f.text)]));
+}

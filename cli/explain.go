@@ -31,6 +31,7 @@ type explaining struct {
 	tolerance tolerance
 	call      planFlags // of a program of another tool
 	format    string
+	page      pageFlags
 }
 
 // aList is the value of --what-if without one.
@@ -62,7 +63,7 @@ Two files that --format json wrote are compared. --against compares the run with
 			case x.spec.Run.TraceFile != "" && (x.against != "" || len(x.files) > 0):
 				return errors.New("--trace is for one run: leave it out of a comparison")
 			}
-			if err := checkTrace(&x.spec.Run); err != nil {
+			if err := errors.Join(checkTrace(&x.spec.Run), x.page.check()); err != nil {
 				return err
 			}
 			if err := foreignName("explain --program %s", x.spec.Run.Algorithm); err != nil {
@@ -72,6 +73,9 @@ Two files that --format json wrote are compared. --against compares the run with
 				s, err := x.call.spec(a, file, x.spec.Run.Topology, x.spec.Run.Sets, "bytes")
 				if err != nil {
 					return err
+				}
+				if x.page.file != "" {
+					return errForeignPage(file)
 				}
 				return a.runPlan(cmd.Context(), s, &x.call, x.format)
 			}
@@ -113,6 +117,8 @@ func (x *explaining) flags(f *pflag.FlagSet) error {
 	f.StringVar(&x.against, "against", "", "compare with the run that these `FLAGS` make of this one, such as \"--set defaults.n_slots=2\"")
 	f.Var(&x.tolerance, "tolerance", "exit with 1 if the run is slower than the one before by more than this, such as 5%")
 	formatFlag(f, &x.format)
+	x.page.add(f)
+	x.page.addWindow(f)
 	return optionFlags(f, &x.spec.Run)
 }
 
@@ -128,11 +134,19 @@ func (x *explaining) add(f *pflag.FlagSet) {
 
 // explain performs a run and prints where its time went.
 func (a *app) explain(ctx context.Context, x *explaining) error {
+	to, err := x.page.begin()
+	if err != nil {
+		return err
+	}
+	defer to.discard()
 	s := x.spec
 	s.Rank, s.From, s.Until = x.rank.rank, x.between.from, x.between.until
 	bar := newProgress(a.err)
 	s.Run.Progress, s.Run.Command = bar.report, a.commandLine()
-	r, res, err := explain.Run(ctx, s)
+	pictured, r, res, err := x.page.observe(ctx, s, "")
+	if pictured != nil && r == nil { // a fault
+		err = errors.Join(err, a.writeRuns(to, res.MadeBy, pictured))
+	}
 	if err == nil && x.whatIf != "" {
 		w := x.changes()
 		w.Progress = bar.report
@@ -143,6 +157,10 @@ func (a *app) explain(ctx context.Context, x *explaining) error {
 		}
 	}
 	bar.done()
+	if err == nil && pictured != nil {
+		pictured.Changes = r.Changes
+		err = a.writeRuns(to, r.MadeBy, pictured)
+	}
 	if err != nil {
 		if res != nil && fault.Is(err) {
 			err = errors.Join(err, errors.New("a run that ends with a fault has no critical path: kernbench run says more"))

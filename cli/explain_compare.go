@@ -9,6 +9,7 @@ import (
 
 	"kernbench/lab/explain"
 	"kernbench/lab/plans"
+	"kernbench/lab/view"
 	"kernbench/report"
 
 	"github.com/spf13/cobra"
@@ -50,20 +51,30 @@ func (a *app) compareWith(cmd *cobra.Command, x *explaining) error {
 	if file := before.spec.Run.Program; file != "" && plans.Foreign(file) {
 		return fmt.Errorf("--against: %s is a program of another tool, and has no critical path to compare", file)
 	}
+	to, err := x.page.begin()
+	if err != nil {
+		return err
+	}
+	defer to.discard()
+	names := [2]string{x.against, "this run"}
 	var reports [2]*explain.Report
+	var pictured [2]*view.Run
 	for i, e := range []*explaining{&before, x} {
 		s := e.spec
 		s.Rank, s.From, s.Until = e.rank.rank, e.between.from, e.between.until
 		bar := newProgress(a.err)
 		s.Run.Progress, s.Run.Command = bar.report, a.commandLine()
-		r, _, err := explain.Run(cmd.Context(), s)
+		p, r, _, err := x.page.observe(cmd.Context(), s, names[i])
 		bar.done()
 		if err != nil {
 			return interrupted(cmd.Context(), err)
 		}
-		reports[i] = r
+		reports[i], pictured[i] = r, p
 	}
-	return a.compared(x, reports, [2]string{x.against, "this run"})
+	if err := a.writeRuns(to, reports[1].MadeBy, pictured[:]...); err != nil {
+		return err
+	}
+	return a.compared(x, reports, names)
 }
 
 // compareFiles compares two reports that were written as JSON.
@@ -76,6 +87,16 @@ func (a *app) compareFiles(x *explaining) error {
 		}
 		if reports[i], err = explain.Parse(data); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	if x.page.file != "" {
+		to, err := x.page.begin()
+		if err != nil {
+			return err
+		}
+		defer to.discard()
+		if err := a.writeRuns(to, reports[1].MadeBy, view.Explanation(reports[0], x.files[0]), view.Explanation(reports[1], x.files[1])); err != nil {
+			return err
 		}
 	}
 	return a.compared(x, reports, [2]string(x.files))

@@ -25,6 +25,7 @@ func (a *app) runCommand() *cobra.Command {
 	var format string
 	var pointers bool
 	var why explainFlag
+	var shown pageFlags
 	var search time.Duration
 	var prof profiles
 	var clash error
@@ -45,7 +46,7 @@ func (a *app) runCommand() *cobra.Command {
 			if clash != nil {
 				return clash
 			}
-			if err := checkTrace(&spec); err != nil {
+			if err := errors.Join(checkTrace(&spec), shown.check()); err != nil {
 				return err
 			}
 			if on := os.Getenv(traceVariable); on != "" && on != "0" {
@@ -61,6 +62,9 @@ func (a *app) runCommand() *cobra.Command {
 				return err
 			}
 			if spec.Program != "" && plans.Foreign(spec.Program) {
+				if shown.file != "" {
+					return errForeignPage(spec.Program)
+				}
 				s, err := call.spec(a, spec.Program, spec.Topology, spec.Sets, "bytes")
 				if err != nil {
 					return err
@@ -70,8 +74,10 @@ func (a *app) runCommand() *cobra.Command {
 			if f := cmd.Flags(); f.Changed("bytes") || f.Changed("in-place") {
 				return errNotForeign
 			}
-			if why.on {
-				return a.profiled(&prof, func() error { return a.runExplained(cmd.Context(), spec, format, search) })
+			if why.on || shown.file != "" {
+				return a.profiled(&prof, func() error {
+					return a.runExplained(cmd.Context(), spec, format, search, why.on, &shown)
+				})
 			}
 			return a.profiled(&prof, func() error { return a.run(cmd.Context(), spec, format, search) })
 		},
@@ -94,6 +100,8 @@ func (a *app) runCommand() *cobra.Command {
 	call.addSize(f)
 	formatFlag(f, &format)
 	why.add(f)
+	shown.add(f)
+	shown.addWindow(f)
 	f.BoolVar(&pointers, "pointers", false, "print the four pointers of every IPCQ ring after each launch, on stderr")
 	traceFlags(f, &spec)
 	f.BoolVar(&spec.Use, "links", false, "say what links, engines and rings were in use for, and put the use of links into a .pftrace")

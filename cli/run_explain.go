@@ -26,11 +26,17 @@ func (e *explainFlag) add(f *pflag.FlagSet) {
 // explainedRows are the rows of each table of a run that is explained beside its result.
 const explainedRows = 5
 
-// runExplained performs a run, explains its time, and prints both.
-func (a *app) runExplained(ctx context.Context, spec run.Spec, format string, search time.Duration) error {
+// runExplained performs a run and explains its time. It prints both, or the result only, and writes a page
+// if that is asked for.
+func (a *app) runExplained(ctx context.Context, spec run.Spec, format string, search time.Duration, print bool, shown *pageFlags) error {
 	if spec.Schedules > 0 || spec.Schedule > 0 {
-		return errors.New("--explain: random schedules have delays without a cause: leave --seeds and --schedule out")
+		return errors.New("--explain and --report: random schedules have delays without a cause: leave --seeds and --schedule out")
 	}
+	to, err := shown.begin()
+	if err != nil {
+		return err
+	}
+	defer to.discard()
 	bar := newProgress(a.err)
 	spec.Progress, spec.Command = bar.report, a.commandLine()
 	first := spec
@@ -38,12 +44,15 @@ func (a *app) runExplained(ctx context.Context, spec run.Spec, format string, se
 	if !trace.Annotates(spec.TraceFile) { // else it has a track of the critical path
 		first.TraceFile = ""
 	}
-	r, _, err := explain.Run(ctx, explain.Spec{Run: first})
+	pictured, r, _, err := shown.observe(ctx, explain.Spec{Run: first}, "")
 	bar.done()
 	if err != nil && !fault.Is(err) {
 		return interrupted(ctx, err)
 	}
 	if r == nil { // a fault, which a run explains
+		if err := a.writeRuns(to, run.NewMadeBy(""), pictured); err != nil {
+			return err
+		}
 		return a.run(ctx, spec, format, search)
 	}
 	if first.TraceFile != "" {
@@ -51,6 +60,10 @@ func (a *app) runExplained(ctx context.Context, spec run.Spec, format string, se
 	}
 	res, err := run.Run(ctx, spec)
 	bar.done()
+	if res != nil && pictured != nil && ctx.Err() == nil {
+		pictured.SetResult(res)
+		err = errors.Join(err, a.writeRuns(to, r.MadeBy, pictured))
+	}
 	if err != nil || !res.OK() {
 		if res != nil && (err == nil || res.Launches > 0 || fault.Is(err)) {
 			err = errors.Join(err, show(a, format, res, report.Text))
@@ -59,6 +72,9 @@ func (a *app) runExplained(ctx context.Context, spec run.Spec, format string, se
 			return errWrong
 		}
 		return interrupted(ctx, err)
+	}
+	if !print {
+		return show(a, format, res, report.Text)
 	}
 	return show(a, format, report.Explained{Result: res, Explanation: r}, func(w io.Writer, both report.Explained) error {
 		if err := report.Text(w, both.Result); err != nil {

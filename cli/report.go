@@ -1,0 +1,102 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"kernbench/conf"
+	"kernbench/lab/explain"
+	"kernbench/lab/run"
+	"kernbench/lab/view"
+	"kernbench/machine/draw"
+	"kernbench/report"
+	"kernbench/web/page"
+
+	"github.com/spf13/pflag"
+)
+
+// pageFlags ask for a page: one HTML file that shows what came out.
+type pageFlags struct {
+	file   string
+	window between
+}
+
+func (p *pageFlags) add(f *pflag.FlagSet) {
+	f.StringVar(&p.file, "report", "", "write a page that shows the results to a `FILE.html`: it needs nothing else, and no network (docs/view.md)")
+}
+
+// addWindow adds the flag for the part of a run that gets single slices.
+func (p *pageFlags) addWindow(f *pflag.FlagSet) {
+	f.Var(&p.window, "report-window", "part of the simulated time that has single slices on the page: `T1,T2` such as 2us,5us (default as much as fits, from the start)")
+}
+
+// check reports a window without a page.
+func (p *pageFlags) check() error {
+	if p.file == "" && p.window.until > 0 {
+		return errors.New("--report-window says what is in the page: give --report FILE.html too")
+	}
+	return nil
+}
+
+// observe explains a run as explain.Run does. Where a page is asked for it returns what that shows, too.
+func (p *pageFlags) observe(ctx context.Context, s explain.Spec, name string) (*view.Run, *explain.Report, *run.Result, error) {
+	if p == nil || p.file == "" {
+		r, res, err := explain.Run(ctx, s)
+		return nil, r, res, err
+	}
+	drawing, err := drawingOf(s.Run.Topology, s.Run.Sets)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	return view.Observe(ctx, s, view.Options{Name: name, From: p.window.from, Until: p.window.until, Drawing: drawing})
+}
+
+// drawingOf draws a machine as SVG.
+func drawingOf(topology string, sets []string) (string, error) {
+	own, _, err := conf.SplitSets(sets)
+	if err != nil {
+		return "", err
+	}
+	d, err := draw.Of(topology, own)
+	if err != nil {
+		return "", err
+	}
+	var b bytes.Buffer
+	if err := report.TopologySVG(&b, d); err != nil {
+		return "", err
+	}
+	return b.String(), nil
+}
+
+// begin begins the file, so that a command learns before its work whether it can be written; nil: none is
+// asked for.
+func (p *pageFlags) begin() (*destination, error) { return output("--report", p.file) }
+
+// writePage completes the file of a page.
+func writePage(to *destination, d *view.Document) error {
+	return to.write(func(w io.Writer) error {
+		return page.Write(w, page.About{Title: d.Title, Generator: "kernbench " + run.Version()}, d)
+	})
+}
+
+// writeRuns completes the file of a page of runs.
+func (a *app) writeRuns(to *destination, by run.MadeBy, runs ...*view.Run) error {
+	if to == nil || len(runs) == 0 || runs[0] == nil {
+		return nil
+	}
+	title := runs[len(runs)-1].Name
+	if len(runs) > 1 {
+		title = fmt.Sprintf("%s against %s", title, runs[0].Name)
+	}
+	d := view.New(title, by)
+	d.MadeBy.Command, d.Runs = a.commandLine(), runs
+	return writePage(to, d)
+}
+
+// errForeignPage says that a program of another tool has no page.
+func errForeignPage(file string) error {
+	return fmt.Errorf("--report: %s is a program of another tool, and has no time line to show", file)
+}

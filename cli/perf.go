@@ -126,7 +126,8 @@ Time is simulated: it is the same in each iteration and each run, so that -n and
   kernbench perf all_gather --ranks 8 -b 64K -e 64K --algorithm all
   kernbench perf all_reduce --ranks 8 -b 64K -e 1M -f 4 --vary n_slots=2,4,8 --format csv
   kernbench perf all_reduce --ranks 64 -d bf16 --numerics --algorithm all --vary accumulate=same,f32
-  kernbench perf all_reduce --ranks 8 -b 1K -e 4M --algorithm all --plot all_reduce.svg`,
+  kernbench perf all_reduce --ranks 8 -b 1K -e 4M --algorithm all --plot all_reduce.svg
+  kernbench perf all_reduce --ranks 8,16,32,64 -b 1M -e 1M --algorithm ring_allreduce,tree_allreduce --plot ranks.svg`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 && (len(args) > 0 || program == "") {
 				return fmt.Errorf("%s: name one collective (kernbench list collectives), got %d", cmd.CommandPath(), len(args))
@@ -156,6 +157,12 @@ Time is simulated: it is the same in each iteration and each run, so that -n and
 			spec.Collective, spec.Check = args[0], check
 			if err := theirs.apply(cmd.Flags(), &spec.Base.Ranks); err != nil {
 				return err
+			}
+			if len(spec.Ranks) == 1 {
+				spec.Base.Ranks, spec.Ranks = spec.Ranks[0], nil
+			}
+			if len(spec.Ranks) > 1 && (rounding.on || explained > 0 || theirs.json != "") {
+				return errors.New("--ranks: with --numerics, --explain or -J one number of ranks is expected")
 			}
 			if cmd.Flags().Changed("stepbytes") && !cmd.Flags().Changed("stepfactor") {
 				spec.Factor = 0
@@ -217,7 +224,7 @@ Time is simulated: it is the same in each iteration and each run, so that -n and
 	f.Var(&size{&explained}, "explain", "say where the time of the fastest row of this size went (kernbench explain says more)")
 	figure.add(f, "plot", "draw time, algbw and busbw over sizes, with --bound as a line and crossovers marked,")
 	rounding.add(f)
-	f.Var((*count)(&spec.Base.Ranks), "ranks", "how many PEs take part, the first of the machine (default: as ccl.yaml says, else all)")
+	f.Var((*ranksList)(&spec.Ranks), "ranks", "how many PEs take part, the first of the machine, or several numbers in turn, such as 8,16,32 (default: as ccl.yaml says, else all)")
 	machineFlags(f, &spec.Base)
 	tuningFlag(f, &spec.Base)
 	f.Var((*variations)(&spec.Vary), "vary", "`KEY=V1,V2,...` measures with each of the values: of a key as --set has it, or of a setting of the algorithm such as n_slots (repeatable)")

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"kernbench/lab/sweep"
@@ -71,6 +72,22 @@ func (l *rootList) Set(s string) error {
 		return fmt.Errorf("%w; ranks from 0 on and ranges of them are expected, such as 0 or 0,3-5, or all", err)
 	}
 	*l.to, *l.all = list, false
+	return nil
+}
+
+// ranksList is a flag with one number of ranks or several.
+type ranksList []int
+
+func (l *ranksList) Type() string   { return "N,..." }
+func (l *ranksList) String() string { return (*rankList)(l).String() }
+
+func (l *ranksList) Set(s string) error {
+	const most = 1 << 12 // numbers: more are a slip of the pen
+	list, err := parseList(s, 1, most)
+	if err != nil {
+		return fmt.Errorf("%w; a number from 1 to %d is expected, or several such as 8,16,32", err, math.MaxInt32)
+	}
+	*l = list
 	return nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -84,6 +85,9 @@ func (t *PerfTable) columns(s *perf.Sweep) string {
 	if t.Algorithm = t.Algorithm || len(s.Algorithms) > 1; t.Algorithm {
 		column("algorithm", s.Algorithms)
 	}
+	if len(s.RanksList) > 0 {
+		column("ranks", []string{strconv.Itoa(slices.Max(s.RanksList))})
+	}
 	for _, v := range s.Varied {
 		column(v.Key, v.Values)
 	}
@@ -115,6 +119,9 @@ func (t *PerfTable) Row(s *perf.Sweep, r *perf.Row) error {
 	var behind []string
 	if t.Algorithm {
 		behind = append(behind, r.Algorithm)
+	}
+	if len(s.RanksList) > 0 {
+		behind = append(behind, strconv.Itoa(r.Ranks))
 	}
 	for _, set := range r.Settings {
 		behind = append(behind, set.Value)

@@ -165,7 +165,7 @@ func (p *perfPlan) fastest() {
 		at[i] = i
 	}
 	call := func(r *Row) string {
-		return fmt.Sprint(r.Settings, r.Type, r.RedOp, r.Root, r.Count)
+		return fmt.Sprint(r.Settings, r.Ranks, r.Type, r.RedOp, r.Root, r.Count)
 	}
 	first := map[string]int{}
 	for i, r := range p.rows {

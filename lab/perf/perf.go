@@ -22,6 +22,8 @@ type Spec struct {
 	// is not asked.
 	Base run.Spec
 
+	Ranks []int // how many take part, in turn; nil: Ranks of Base
+
 	Collective    string   // by its own name or that of nccl-tests
 	Algorithms    []string // entries of ccl.yaml or of the library, or auto alone; nil: one, as DefaultAlgorithm says
 	AllAlgorithms bool     // all of the library that perform it and can have these ranks
@@ -53,7 +55,8 @@ type Sweep struct {
 	Executor   string     `json:"executor"`
 	Fidelity   string     `json:"fidelity,omitempty"`
 	Machine    string     `json:"machine"`
-	Ranks      int        `json:"ranks"` // 0: rows differ
+	Ranks      int        `json:"ranks"`                // 0: rows differ
+	RanksList  []int      `json:"ranks_list,omitempty"` // Ranks of the spec, if there are several
 	Min        unit.Bytes `json:"min_bytes"`
 	Max        unit.Bytes `json:"max_bytes"`
 	Factor     int        `json:"factor,omitempty"`

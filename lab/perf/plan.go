@@ -90,16 +90,17 @@ func planPerf(ctx context.Context, s *Spec) (*perfPlan, error) {
 		return nil, fmt.Errorf("%s stands for one algorithm of the library, and alone: name algorithms beside %s, or all", algorithm.Auto, foreign[0])
 	case !auto && s.Base.Tuning != "":
 		return nil, fmt.Errorf("tuning table %s: only the algorithm %s chooses by one: give --algorithm %[2]s too", s.Base.Tuning, algorithm.Auto)
-	case tuning != nil:
-		err = p.addTuned(ctx, tuning)
 	default:
-		if auto {
+		if auto && tuning == nil {
 			s.Algorithms, s.AllAlgorithms = nil, true
 		}
-		err = p.addAll(ctx, auto)
+		err = p.addRanks(ctx, auto, tuning)
 	}
 	if err != nil {
 		return nil, err
+	}
+	if len(foreign) > 0 && len(s.Ranks) > 1 {
+		return nil, fmt.Errorf("%s has one number of ranks: measure it by itself, or give one number", foreign[0])
 	}
 	for _, name := range foreign {
 		if err := p.addFile(ctx, name); err != nil {
@@ -122,6 +123,49 @@ func planPerf(ctx context.Context, s *Spec) (*perfPlan, error) {
 	}
 	p.notes()
 	return p, nil
+}
+
+// addRanks plans the rows of the library for each number of ranks in turn: those that a tuning table has
+// the algorithms for, or those of all targets.
+func (p *perfPlan) addRanks(ctx context.Context, auto bool, tuning *algorithm.Tuning) error {
+	ranks, err := p.ranks()
+	if err != nil {
+		return err
+	}
+	for _, p.spec.Base.Ranks = range ranks {
+		if tuning != nil {
+			err = p.addTuned(ctx, tuning)
+		} else {
+			err = p.addAll(ctx, auto)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ranks lists the numbers of ranks that are measured.
+func (p *perfPlan) ranks() ([]int, error) {
+	all := p.spec.Ranks
+	for i, n := range all {
+		if slices.Contains(all[:i], n) {
+			return nil, fmt.Errorf("%d ranks stand in the list twice", n)
+		}
+	}
+	switch len(all) {
+	case 0:
+		return []int{p.spec.Base.Ranks}, nil
+	case 1:
+		return all, nil
+	}
+	for _, v := range p.spec.Vary {
+		if v.Key == "defaults.world_size" {
+			return nil, fmt.Errorf("key %s is varied, and so is the number of ranks: one of the two", v.Key)
+		}
+	}
+	p.sweep.RanksList = all
+	return all, nil
 }
 
 // addAll plans the rows of all targets, or of those that are right.

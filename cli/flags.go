@@ -227,6 +227,16 @@ func (s *settings) Set(value string) error {
 	return nil
 }
 
+// Append, Replace and GetSlice make it a pflag.SliceValue, from which --against takes the values.
+func (s *settings) Append(value string) error { return s.Set(value) }
+
+func (s *settings) Replace(values []string) error {
+	*s = values
+	return nil
+}
+
+func (s *settings) GetSlice() []string { return *s }
+
 // nodeCount is a flag that is short for a setting of the machine.
 type nodeCount struct {
 	to *[]string

@@ -28,12 +28,12 @@ func explained(b *bufio.Writer, r *explain.Report, top int) {
 	field(b, "explained", "%s on %d ranks, %v per rank, %s", what, r.WorldSize, r.Bytes, r.Machine)
 	field(b, "simulated time", "%v", r.SimulatedTime)
 	if r.Launch > 0 {
-		field(b, "launch", "%v of software, beside that time", r.Launch)
+		field(b, "launch", "%v before it, in software", r.Launch)
 	}
 	if r.Rank != nil {
 		field(b, "end", "of rank %d", *r.Rank)
 	}
-	if r.Explained+r.LeftOver != r.SimulatedTime {
+	if r.Explained+r.LeftOver != r.Time() {
 		field(b, "between", "%v and %v", r.From, r.Until)
 	}
 	field(b, "critical path", "%v, %d ps left over", r.Explained, int64(r.LeftOver))
@@ -101,7 +101,7 @@ func changes(b *bufio.Writer, all []explain.Change, top int) {
 		if c.Anomaly {
 			blame += " *"
 		}
-		t.Add(c.Name, c.Time.String(), c.Saved.String(), oneDecimal(c.Percent), blame, c.Next, c.Flags)
+		t.Add(c.Name, (c.Time + c.Launch).String(), c.Saved.String(), oneDecimal(c.Percent), blame, c.Next, c.Flags)
 	}
 	fmt.Fprintln(b)
 	t.Write(b) // to a buffer, whose Flush tells of errors
@@ -169,7 +169,7 @@ func Compared(top int) func(io.Writer, *explain.Comparison) error {
 	return func(w io.Writer, c *explain.Comparison) error {
 		b := bufio.NewWriter(w)
 		side := func(name string, s *explain.Side) {
-			field(b, name, "%v: %s on %d ranks (%s)", s.SimulatedTime, s.Algorithm, s.WorldSize, s.Name)
+			field(b, name, "%v: %s on %d ranks (%s)", s.SimulatedTime+s.Launch, s.Algorithm, s.WorldSize, s.Name)
 		}
 		side("before", &c.Before)
 		side("after", &c.After)

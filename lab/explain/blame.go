@@ -173,10 +173,27 @@ func (x *explaining) blames(pieces []piece) []Blame {
 	for _, b := range at {
 		all = append(all, *b)
 	}
-	slices.SortFunc(all, func(a, b Blame) int {
-		return cmp.Or(cmp.Compare(b.Time, a.Time), cmp.Compare(a.first, b.first), cmp.Compare(a.key.site, b.key.site),
-			cmp.Compare(a.key.at, b.key.at), cmp.Compare(a.key.why, b.key.why), cmp.Compare(a.key.behind, b.key.behind))
-	})
+	slices.SortFunc(all, longestFirst)
+	return all
+}
+
+func longestFirst(a, b Blame) int {
+	return cmp.Or(cmp.Compare(b.Time, a.Time), cmp.Compare(a.first, b.first), cmp.Compare(a.key.site, b.key.site),
+		cmp.Compare(a.key.at, b.key.at), cmp.Compare(a.key.why, b.key.why), cmp.Compare(a.key.behind, b.key.behind))
+}
+
+// withLaunch adds the time of software that starts collectives. It is that of the rank that the path begins with.
+func withLaunch(all []Blame, t unit.Time) []Blame {
+	if t == 0 {
+		return all
+	}
+	b := Blame{Call: "launch", Resource: "software of the host", Class: "host", Reason: cause.Launch.String(), Time: t, key: blameKey{why: cause.Launch}, first: -1}
+	if len(all) > 0 {
+		first := slices.MinFunc(all, func(a, b Blame) int { return cmp.Or(cmp.Compare(a.first, b.first), longestFirst(a, b)) })
+		b.Rank, b.PE = first.Rank, first.PE
+	}
+	all = append(all, b)
+	slices.SortFunc(all, longestFirst)
 	return all
 }
 

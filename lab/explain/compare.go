@@ -14,7 +14,7 @@ import (
 type Comparison struct {
 	Before  Side    `json:"before"`
 	After   Side    `json:"after"`
-	Change  int64   `json:"change_ps"` // of the simulated time; more is slower
+	Change  int64   `json:"change_ps"` // of the time with launches; more is slower
 	Percent float64 `json:"change_percent"`
 
 	Reasons   []Delta `json:"reasons"`
@@ -32,6 +32,7 @@ type Side struct {
 	Algorithm     string    `json:"algorithm,omitempty"`
 	WorldSize     int       `json:"world_size"`
 	SimulatedTime unit.Time `json:"simulated_time_ps"`
+	Launch        unit.Time `json:"launch_overhead_ps"`
 }
 
 // Delta is the time that something has on the path of one run, and of the other. What stands on one of them only has
@@ -47,17 +48,17 @@ type Delta struct {
 // whether the run is slower by more than that.
 func Compare(before, after *Report, names [2]string, tolerance *float64) *Comparison {
 	side := func(r *Report, name string) Side {
-		return Side{name, r.Algorithm, r.WorldSize, r.SimulatedTime}
+		return Side{name, r.Algorithm, r.WorldSize, r.SimulatedTime, r.Launch}
 	}
 	c := &Comparison{
-		Before: side(before, names[0]), After: side(after, names[1]), Change: int64(after.SimulatedTime - before.SimulatedTime),
+		Before: side(before, names[0]), After: side(after, names[1]), Change: int64(after.Time() - before.Time()),
 		Reasons: deltas(before.Reasons, after.Reasons), Lines: deltas(before.Lines, after.Lines),
 		Classes: deltas(before.Classes, after.Classes), Resources: deltas(before.Resources, after.Resources), Tolerance: tolerance,
 	}
-	if before.SimulatedTime > 0 {
-		c.Percent = 100 * float64(c.Change) / float64(before.SimulatedTime)
+	if before.Time() > 0 {
+		c.Percent = 100 * float64(c.Change) / float64(before.Time())
 	}
-	c.Slower = tolerance != nil && (c.Percent > *tolerance || before.SimulatedTime == 0 && c.Change > 0)
+	c.Slower = tolerance != nil && (c.Percent > *tolerance || before.Time() == 0 && c.Change > 0)
 	return c
 }
 

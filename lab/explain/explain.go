@@ -42,11 +42,11 @@ type Report struct {
 	Spec       run.Spec   `json:"spec"`
 
 	SimulatedTime unit.Time `json:"simulated_time_ps"`
-	Launch        unit.Time `json:"launch_overhead_ps"` // beside the simulated time
+	Launch        unit.Time `json:"launch_overhead_ps"` // of software, before the simulated time; a blame of its own
 	Rank          *int      `json:"rank,omitempty"`     // whose end is explained
 	From          unit.Time `json:"from_ps"`
 	Until         unit.Time `json:"until_ps"`
-	Explained     unit.Time `json:"explained_ps"` // all blames
+	Explained     unit.Time `json:"explained_ps"` // all blames, that of the launch with them
 	LeftOver      unit.Time `json:"left_over_ps"` // 0
 
 	Reasons   []Share `json:"reasons"`
@@ -114,6 +114,9 @@ func explain(ctx context.Context, s Spec) (*Report, *run.Result, error) {
 	return r, res, err
 }
 
+// Time returns the simulated time of the run with that of its launches.
+func (r *Report) Time() unit.Time { return r.SimulatedTime + r.Launch }
+
 // report makes the report of a run that has ended.
 func (x *explaining) report(s *Spec, res *run.Result) (*Report, error) {
 	r := &Report{
@@ -160,6 +163,10 @@ func (x *explaining) report(s *Spec, res *run.Result) (*Report, error) {
 		}
 	}
 	r.Blames = x.blames(pieces)
+	if s.From == 0 && s.Until == 0 {
+		want += r.Launch
+		r.Blames = withLaunch(r.Blames, r.Launch)
+	}
 	for _, b := range r.Blames {
 		r.Explained += b.Time
 	}

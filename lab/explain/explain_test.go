@@ -18,8 +18,8 @@ import (
 
 var ctx = context.Background()
 
-// whole fails the test unless the blames of a run add up to its time, which is that of the run without
-// causes.
+// whole fails the test unless the blames of a run add up to its time, with that of the launch, which is
+// that of the run without causes.
 func whole(t *testing.T, s run.Spec) *explain.Report {
 	t.Helper()
 	plain, err := run.Run(ctx, s)
@@ -40,16 +40,17 @@ func whole(t *testing.T, s run.Spec) *explain.Report {
 			t.Errorf("%+v has no reason", b)
 		}
 	}
-	if sum != plain.SimulatedTime || r.LeftOver != 0 || r.SimulatedTime != plain.SimulatedTime {
-		t.Errorf("blames of %v and %v left over, time %v, without causes %v", sum, r.LeftOver, r.SimulatedTime, plain.SimulatedTime)
+	time := plain.SimulatedTime + plain.Launch
+	if sum != time || r.LeftOver != 0 || r.Time() != time {
+		t.Errorf("blames of %v and %v left over, time %v, without causes %v", sum, r.LeftOver, r.Time(), time)
 	}
 	for _, shares := range [][]explain.Share{r.Reasons, r.Lines} {
 		sum = 0
 		for _, s := range shares {
 			sum += s.Time
 		}
-		if sum != plain.SimulatedTime {
-			t.Errorf("shares of %v in %v: %+v", sum, plain.SimulatedTime, shares)
+		if sum != time {
+			t.Errorf("shares of %v in %v: %+v", sum, time, shares)
 		}
 	}
 	if g := r.Gap; g != nil {
@@ -57,8 +58,8 @@ func whole(t *testing.T, s run.Spec) *explain.Report {
 		for _, t := range g.Terms {
 			sum += t.Time
 		}
-		if sum != plain.SimulatedTime {
-			t.Errorf("bound and terms are %v, the time %v: %+v", sum, plain.SimulatedTime, g)
+		if sum != time {
+			t.Errorf("bound and terms are %v, the time %v: %+v", sum, time, g)
 		}
 	}
 	return r

@@ -13,7 +13,7 @@ import (
 )
 
 // Gap is the difference between the time of a collective and the lowest that the machine allows. The
-// bound and the terms add up to the time.
+// bound and the terms add up to the time. The bound has the time of the launch in it, as that of perf has.
 type Gap struct {
 	Bound   unit.Time `json:"bound_ps"`
 	Binding string    `json:"bound_binding"` // what sets the bound
@@ -38,13 +38,13 @@ type Slots struct {
 // needed is the order in which the time of the bound is taken off the reasons: what any algorithm needs
 // comes first.
 var needed = []cause.Reason{
-	cause.Serialisation, cause.Queueing, cause.Memory, cause.Latency, cause.Router, cause.Arithmetic, cause.Credit, cause.Issue,
-	cause.Protocol, cause.Wake, cause.Delay, cause.Imbalance, cause.Launch, cause.Unknown,
+	cause.Launch, cause.Serialisation, cause.Queueing, cause.Memory, cause.Latency, cause.Router, cause.Arithmetic, cause.Credit, cause.Issue,
+	cause.Protocol, cause.Wake, cause.Delay, cause.Imbalance, cause.Unknown,
 }
 
 // gap compares the time with the bound of the collective, if it explains one collective whole.
 func (r *Report) gap(ctx context.Context, s *Spec, res *run.Result) {
-	if res.Collective == "" || len(res.Counted) != 1 || res.Collectives > 1 || s.Rank != nil || r.Explained != res.SimulatedTime {
+	if res.Collective == "" || len(res.Counted) != 1 || res.Collectives > 1 || s.Rank != nil || r.Explained != r.Time() {
 		return
 	}
 	typ, err := dtype.Parse(res.DType)
@@ -62,9 +62,9 @@ func (r *Report) gap(ctx context.Context, s *Spec, res *run.Result) {
 		return
 	}
 	row := &l.Rows[0]
-	g := &Gap{Bound: row.Hardware, Binding: string(row.ByHardware), Terms: []Term{}}
-	if res.SimulatedTime > 0 {
-		g.Percent = 100 * float64(g.Bound) / float64(res.SimulatedTime)
+	g := &Gap{Bound: row.Hardware + r.Launch, Binding: string(row.ByHardware), Terms: []Term{}}
+	if r.Time() > 0 {
+		g.Percent = 100 * float64(g.Bound) / float64(r.Time())
 	}
 	left := g.Bound
 	for _, why := range needed {

@@ -19,7 +19,8 @@ type Change struct {
 	Name    string    `json:"name"`
 	Flags   string    `json:"flags,omitempty"` // that do the same with kernbench run; "": none do
 	Time    unit.Time `json:"simulated_time_ps"`
-	Saved   unit.Time `json:"saved_ps"` // less than before; negative: more
+	Launch  unit.Time `json:"launch_overhead_ps,omitempty"`
+	Saved   unit.Time `json:"saved_ps"` // less than before, with the launches; negative: more
 	Percent float64   `json:"saved_percent"`
 
 	// Blame is that of what was changed, and of all wake-ups: more cannot be saved, unless the order changes
@@ -124,9 +125,10 @@ func (r *Report) try(ctx context.Context, c *Change) {
 		c.Error = err.Error()
 		return
 	}
-	c.Time, c.Saved = res.SimulatedTime, r.SimulatedTime-res.SimulatedTime
-	if r.SimulatedTime > 0 {
-		c.Percent = 100 * float64(c.Saved) / float64(r.SimulatedTime)
+	c.Time, c.Launch = res.SimulatedTime, res.Launch
+	c.Saved = r.Time() - c.Time - c.Launch
+	if r.Time() > 0 {
+		c.Percent = 100 * float64(c.Saved) / float64(r.Time())
 	}
 	if c.concern == nil {
 		return
@@ -154,6 +156,8 @@ func (r *Report) bySet(name string, concern func(*Blame) bool, sets ...string) C
 	return c
 }
 
+var protocols = []string{"simple", "ll", "ll128"}
+
 // suggestions are the changes that the critical path suggests.
 func (r *Report) suggestions() []Change {
 	var all []Change
@@ -167,6 +171,15 @@ func (r *Report) suggestions() []Change {
 	}
 	reason := func(reasons ...cause.Reason) func(*Blame) bool {
 		return func(b *Blame) bool { return slices.Contains(reasons, b.key.why) }
+	}
+	if has(cause.Launch) {
+		sets := []string{"software.launch_ns=0"}
+		for _, p := range protocols {
+			if p == r.Protocol || r.Protocol == "" {
+				sets = append(sets, "software.protocols."+p+".launch_ns=0")
+			}
+		}
+		all = append(all, r.bySet("launch 0", reason(cause.Launch), sets...))
 	}
 	if has(cause.Issue) {
 		all = append(all, r.bySet("issue 0", reason(cause.Issue), "pe.issue_ns=0", "pe.ipcq.send_ns=0", "pe.ipcq.recv_ns=0", "pe.dma.setup_ns=0"))
@@ -182,7 +195,7 @@ func (r *Report) suggestions() []Change {
 		all = append(all, r.credits()...)
 	}
 	if has(cause.Protocol) {
-		for _, p := range []string{"simple", "ll", "ll128"} {
+		for _, p := range protocols {
 			if p != r.Protocol {
 				sets := r.job.SetsFor("protocol", p, func(e *conf.Algorithm) bool { return e.Protocol != nil })
 				all = append(all, r.bySet("protocol "+p, nil, sets...))

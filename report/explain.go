@@ -68,7 +68,8 @@ func explained(b *bufio.Writer, r *explain.Report, top int) {
 		fmt.Fprintf(b, "\n  = %v\n", sum)
 	}
 	if s := r.Slots; s != nil {
-		fmt.Fprintf(b, "rings: a round trip takes %v: %d slots of %v cannot fill the path, %d can\n", s.RoundTrip, s.Have, unit.Bytes(s.SlotBytes), s.Enough)
+		fmt.Fprintf(b, "rings: %d slots × messages of %v / a round trip of %v = %.4g GB/s, and the path carries %.4g GB/s: %d slots fill it\n",
+			s.Have, unit.Bytes(s.Message), s.RoundTrip, float64(s.Carry())/1e9, float64(s.Path)/1e9, s.Enough)
 	}
 	for _, n := range r.Notes {
 		fmt.Fprintf(b, "note: %s\n", n)

@@ -144,6 +144,9 @@ func (x *run) arrive(s *rank, t *transfer, now unit.Time) {
 	}
 	x.result.Messages++
 	x.result.Bytes += t.bytes
+	if x.causes != nil {
+		x.causes.Arrived(q.why.ring, t.bytes)
+	}
 	q.tokens[x.sizing.Slot(t.seq)] = t.token
 	if q.Arrive(q.slots, &x.sizing, t.seq, now) == 0 {
 		return

@@ -70,6 +70,7 @@ type Report struct {
 	job     *run.Job
 	buffer  unit.Bytes // of links
 	detail  *Detail
+	message int64      // bytes of those of the ring whose credits are waited for; 0: none
 }
 
 // explaining is a run that is explained.
@@ -163,6 +164,7 @@ func (x *explaining) report(s *Spec, res *run.Result) (*Report, error) {
 		}
 	}
 	r.Blames = x.blames(pieces)
+	r.message = x.stalled(r.Blames)
 	if s.From == 0 && s.Until == 0 {
 		want += r.Launch
 		r.Blames = withLaunch(r.Blames, r.Launch)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"kernbench/conf"
 	"kernbench/dtype"
 	"kernbench/lab/limits"
 	"kernbench/lab/run"
@@ -27,12 +28,20 @@ type Term struct {
 	Time   unit.Time `json:"time_ps"`
 }
 
-// Slots says how many slots of the rings would be enough, where credits are waited for.
+// Slots says how many slots of the rings would be enough, where credits are waited for. In a round trip
+// slots carry as many messages as there are slots; the path carries its rate times the round trip.
 type Slots struct {
 	Have      int       `json:"n_slots"`
 	Enough    int       `json:"enough"`
-	RoundTrip unit.Time `json:"round_trip_ps"`
+	RoundTrip unit.Time `json:"round_trip_ps"` // of a message and its credit, at least
 	SlotBytes int64     `json:"slot_bytes"`
+	Message   int64     `json:"message_bytes"` // that slots hold on average: at most slot_bytes
+	Path      unit.Rate `json:"path_bytes_per_second"`
+}
+
+// Carry returns the bytes of a second that the slots of a ring carry.
+func (s *Slots) Carry() unit.Rate {
+	return unit.Rate(float64(s.Have) * float64(s.Message) * float64(unit.Second) / float64(s.RoundTrip))
 }
 
 // needed is the order in which the time of the bound is taken off the reasons: what any algorithm needs
@@ -83,10 +92,59 @@ func (r *Report) gap(ctx context.Context, s *Spec, res *run.Result) {
 	if left == 0 {
 		r.Gap = g
 	}
-	stalls := slices.ContainsFunc(r.Reasons, func(s Share) bool { return s.Name == cause.Credit.String() })
+	r.Slots = slotsFor(row, r.message, func(size int64) *limits.Row {
+		base.Sets = append(slices.Clone(base.Sets), r.job.SetsFor("slot_size", size, func(e *conf.Algorithm) bool { return e.SlotSize != nil })...)
+		l, err := limits.Run(ctx, limits.Spec{Base: base, Collective: res.Collective, Root: s.Root})
+		if err != nil || len(l.Rows) != 1 {
+			return nil
+		}
+		return &l.Rows[0]
+	})
+}
+
+// slotsFor finds how many slots are enough for messages of a size, which is 0 where no credit of a ring is
+// waited for. Messages that do not fill their slots need more of them: resized returns the limits of rings
+// whose slots are as large as a message.
+func slotsFor(row *limits.Row, message int64, resized func(size int64) *limits.Row) *Slots {
+	if message == 0 {
+		return nil
+	}
+	have, size := 0, int64(0)
 	for _, b := range row.Bounds {
-		if c := b.Witness.Channel; stalls && b.Kind == limits.BySlots && c != nil && b.Witness.Slots > c.Slots {
-			r.Slots = &Slots{Have: c.Slots, Enough: b.Witness.Slots, RoundTrip: c.RoundTrip, SlotBytes: c.SlotBytes}
+		if c := b.Witness.Channel; b.Kind == limits.BySlots && c != nil {
+			have, size = c.Slots, c.SlotBytes
 		}
 	}
+	if message < size {
+		if row = resized(message); row == nil {
+			return nil
+		}
+	}
+	for _, b := range row.Bounds {
+		if c := b.Witness.Channel; b.Kind == limits.BySlots && c != nil && b.Witness.Slots > have {
+			return &Slots{Have: have, Enough: b.Witness.Slots, RoundTrip: c.RoundTrip, SlotBytes: size, Message: c.SlotBytes, Path: c.Rate}
+		}
+	}
+	return nil
+}
+
+// stalled returns the bytes of a message of the ring whose credits are waited for longest on the path, on
+// average; 0: no credit of a ring is waited for.
+func (x *explaining) stalled(all []Blame) int64 {
+	time := map[cause.Resource]unit.Time{}
+	var longest cause.Resource
+	for i := range all {
+		b := &all[i]
+		if b.key.why != cause.Credit || b.key.at.Kind() != cause.Ring {
+			continue
+		}
+		if time[b.key.at] += b.Time; longest == 0 || time[b.key.at] > time[longest] {
+			longest = b.key.at
+		}
+	}
+	if longest == 0 {
+		return 0
+	}
+	e := x.log.Ring(longest)
+	return max(8, (e.Bytes+e.Messages-1)/max(1, e.Messages))
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"kernbench/algorithm"
+	"kernbench/dtype"
 	"kernbench/internal/exhaustive"
 	"kernbench/lab/explain"
 	"kernbench/lab/run"
@@ -114,6 +115,47 @@ func TestSlotsThatMend(t *testing.T) {
 	}
 	if stall(r) < 20 || stall(mended) > 1 || mended.SimulatedTime >= r.SimulatedTime {
 		t.Errorf("%.1f %% credit stall in %v; with %d slots %.1f %% in %v", stall(r), r.SimulatedTime, r.Slots.Enough, stall(mended), mended.SimulatedTime)
+	}
+}
+
+// TestMoreRanksSmallerMessages: over links of 100 µs between hosts 16 ranks keep the bandwidth of an
+// all-reduce, and 32 lose half: their messages are half as large, and no more slots hold them. The number of
+// slots that is named mends it.
+func TestMoreRanksSmallerMessages(t *testing.T) {
+	spec := func(ranks, slots int) run.Spec {
+		return run.Spec{Topology: "leaf-spine-roce", Algorithm: "ring_allreduce_chunked", Ranks: ranks, NElem: 8 << 20, DType: dtype.F32, Sets: []string{
+			"system.levels.1.link.latency_ns=50000", "fabric.buffer_bytes=64MiB", "pe.tcm.capacity=256MiB", "pe.tcm.scratch=64MiB",
+			"defaults.slot_size=2MiB", fmt.Sprintf("defaults.n_slots=%d", slots),
+		}}
+	}
+	bandwidth := func(ranks, slots int) float64 {
+		res, err := run.Run(ctx, spec(ranks, slots))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return res.BusBW
+	}
+	r, res, err := explain.Run(ctx, explain.Spec{Run: spec(32, 6)})
+	if err != nil || r.Slots == nil {
+		t.Fatal(r, err)
+	}
+	if s := *r.Slots; s.Have != 6 || s.Enough != 11 || s.Message != 1<<20 || s.SlotBytes != 2<<20 {
+		t.Errorf("%+v", s)
+	}
+	path := float64(r.Slots.Path) / 1e9
+	for _, tt := range []struct {
+		name          string
+		got           float64
+		least, atMost float64 // of what the path carries
+	}{
+		{"16 ranks", bandwidth(16, 6), 0.9, 1},
+		{"32 ranks", res.BusBW, 0.4, 0.6},
+		{"what the slots of 32 ranks carry", float64(r.Slots.Carry()) / 1e9, 0.5, 0.6},
+		{"32 ranks, mended", bandwidth(32, r.Slots.Enough), 0.9, 1},
+	} {
+		if share := tt.got / path; share < tt.least || share > tt.atMost {
+			t.Errorf("%s: %.2f of what the path carries, not %.1f to %.1f", tt.name, share, tt.least, tt.atMost)
+		}
 	}
 }
 

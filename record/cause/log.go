@@ -22,6 +22,8 @@ type RingEnds struct {
 	FromPE, ToPE int32
 	Dir          string // as the sender calls it
 	Slots        int
+	Messages     int64 // that arrived, each in a slot
+	Bytes        int64 // of their data
 }
 
 // Run is a launch, or a run of streams.
@@ -136,6 +138,13 @@ func (l *Log) AddRing(e RingEnds) Resource {
 
 // Ring returns the ends of a ring.
 func (l *Log) Ring(r Resource) RingEnds { return l.rings[r.Number()] }
+
+// Arrived counts a message of a ring.
+func (l *Log) Arrived(r Resource, bytes int64) {
+	e := &l.rings[r.Number()]
+	e.Messages++
+	e.Bytes += bytes
+}
 
 // Extend returns the path that consists of another one and a link behind it. Path 0 is empty.
 func (l *Log) Extend(before uint32, link int) uint32 {

@@ -65,6 +65,9 @@ func (a *app) runCommand() *cobra.Command {
 				if shown.file != "" {
 					return errForeignPage(spec.Program)
 				}
+				if spec.CCLTrace != nil {
+					fmt.Fprintf(a.err, "kernbench: %s: %s is a program of another tool, whose steps have no such lines\n", traceVariable, spec.Program)
+				}
 				s, err := call.spec(a, spec.Program, spec.Topology, spec.Sets, "bytes")
 				if err != nil {
 					return err

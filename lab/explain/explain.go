@@ -70,7 +70,7 @@ type Report struct {
 	job     *run.Job
 	buffer  unit.Bytes // of links
 	detail  *Detail
-	message int64      // bytes of those of the ring whose credits are waited for; 0: none
+	message int64 // bytes of those of the ring whose credits are waited for; 0: none
 }
 
 // explaining is a run that is explained.

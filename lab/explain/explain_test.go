@@ -165,3 +165,36 @@ func TestRefuses(t *testing.T) {
 		}
 	}
 }
+
+// TestPublishedHop: 64 bytes from PE 1 to PE 2, from the call of the send to the return of the receive. With
+// the routers and the wake-up of the machine that it was published of, it takes the published 14.0 ns.
+func TestPublishedHop(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		sets []string
+		end  unit.Time
+		want string
+	}{
+		{"as published", []string{"cube.noc.router_ns=2", "defaults.wake_cost_ns=4.63"}, 29250 * unit.Picosecond,
+			"router 8ns, poll or wake-up 4.63ns, issue 1ns, serialisation 0.25ns, link latency 0.12ns: 14ns"},
+		{"as the default machine", nil, 32620 * unit.Picosecond,
+			"router 12ns, poll or wake-up 4ns, issue 1ns, serialisation 0.25ns, link latency 0.12ns: 17.37ns"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			rank := 2
+			r, _, err := explain.Run(ctx, explain.Spec{
+				Run: run.Spec{Bench: "ccl_hello", Ranks: 8, Sets: tt.sets}, Rank: &rank, From: 15250 * unit.Picosecond, Until: tt.end,
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var parts []string
+			for _, s := range r.Reasons {
+				parts = append(parts, fmt.Sprintf("%s %v", s.Name, s.Time))
+			}
+			if got := fmt.Sprintf("%s: %v", strings.Join(parts, ", "), r.Explained); got != tt.want || r.LeftOver != 0 {
+				t.Errorf("%s, %v left over; want %s", got, r.LeftOver, tt.want)
+			}
+		})
+	}
+}

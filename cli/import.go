@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -60,6 +61,9 @@ skips because they are of no known format. docs/programs.md says more.
 				}
 				o.Root = root + 1
 			}
+			if o.Host > 0 && o.Depth > 0 {
+				return errors.New("--depth and --ranks-per-host: one of them says what channels hold")
+			}
 			if relation != "" {
 				var err error
 				if o.Want, err = plan.ParseFormula(relation); err != nil {
@@ -74,6 +78,7 @@ skips because they are of no known format. docs/programs.md says more.
 	f.IntVar(&root, "root", 0, "rank that a broadcast or a reduce is rooted in (default: found in the program)")
 	f.StringVar(&relation, "relation", "", "what outputs must hold, for custom collectives: a `FORMULA` such as 'out[r][c] = in[r-1][c]' (r rank, c chunk, n ranks, k chunks; sum in[c]: of all ranks)")
 	f.Var((*count)(&o.Depth), "depth", "messages that a channel holds (default: as the protocol has it; over a network twice that)")
+	f.Var((*count)(&o.Host), "ranks-per-host", "ranks of a host: channels between hosts go over a network (default: all ranks share a host)")
 	f.BoolVar(&details, "details", false, "tell all findings of every file, not of a single one only")
 	formatFlag(f, &format)
 	return cmd

@@ -10,6 +10,7 @@ import (
 type Software struct {
 	Launch    unit.Time `conf:"launch_ns" doc:"start of a collective, from its call to its first instruction: no part of a simulated time, but of the times that perf prints"`
 	Protocols Protocols `conf:"protocols" doc:"the ways in which a message says that it is there; the setting protocol of ccl.yaml chooses one"`
+	Blocks    Blocks    `conf:"blocks" doc:"thread blocks, which carry out programs of other tools" json:",omitzero"`
 	NCCL      string    `conf:"nccl" doc:"generation of GPUs by which NCCL's own cost model, a yardstick of kernbench calibrate --score, has its constants; none: it has no model of this machine" enum:"none|volta|ampere|hopper|blackwell"`
 }
 
@@ -25,6 +26,17 @@ type Protocol struct {
 	Latency    unit.Time `conf:"latency_ns" doc:"from the arrival of a message until its receiver sees it; nobody is occupied meanwhile"`
 	Efficiency float64   `conf:"efficiency" doc:"bytes of data per byte on the links" min:"0.01" max:"1"`
 	Launch     unit.Time `conf:"launch_ns" doc:"start of a collective with this protocol; 0: software.launch_ns"`
+}
+
+// Blocks is what thread blocks take that carry out programs of other tools: frontend/timing has a value
+// for what is 0 here.
+type Blocks struct {
+	Copy   unit.Rate `conf:"copy_gbs" doc:"rate at which one thread block copies; 0: 20, a guess" min:"0GB/s"`
+	Reduce unit.Rate `conf:"reduce_gbs" doc:"rate at which one thread block adds, beside copying; 0: 100, a guess" min:"0GB/s"`
+	Issue  unit.Time `conf:"issue_ns" doc:"start of a step, with the barrier of the block; 0: 250, a guess"`
+	Slice  unit.Time `conf:"slice_ns" doc:"start of each slice of a message; 0: 50, a guess"`
+	Flag   unit.Time `conf:"flag_ns" doc:"from the end of a step until another block of the rank sees its flag; 0: 600, a guess"`
+	Fence  unit.Time `conf:"fence_ns" doc:"fence before such a flag, where a connection goes over a network; 0: 400, a guess"`
 }
 
 // Hops are latencies of a level of the network, by protocol.

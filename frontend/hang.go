@@ -32,6 +32,8 @@ type Depths struct {
 	Whole int `json:"whole"` // with whole messages
 	Split int `json:"split"` // with messages of a chunk each
 	Has   int `json:"has"`   // what the channels hold
+
+	Network int `json:"network,omitempty"` // what those between hosts hold
 }
 
 func (d Depths) String() string {
@@ -42,7 +44,12 @@ func (d Depths) String() string {
 		return fmt.Sprint(n)
 	}
 	has := fmt.Sprintf("channels hold %d", d.Has)
-	if d.Has == 0 {
+	switch {
+	case d.Network == d.Has && d.Has > 0:
+		has = fmt.Sprintf("all channels go over the network and hold %d", d.Has)
+	case d.Network > 0:
+		has += fmt.Sprintf(", those over the network %d", d.Network)
+	case d.Has == 0:
 		has = "the format knows no limit of channels"
 	}
 	if d.Whole == d.Split {
@@ -68,7 +75,7 @@ func (s *search) changes(proto plan.Protocol) []int64 {
 // plan is the plan of a call; nil if the program has none.
 func (s *search) plan(bytes int64) *plan.Plan {
 	p, _ := s.program.Plan(plan.Call{Bytes: bytes, InPlace: s.program.Modes[0], Depth: s.options.Depth})
-	return p
+	return s.options.transport(p)
 }
 
 // sizes are 0, for whole messages, and each size at which messages change, up to the greatest that
@@ -114,6 +121,12 @@ func (s *search) depths() *Depths {
 		return nil
 	}
 	d := &Depths{Whole: least(whole), Has: whole.Channels[0].Depth}
+	for _, c := range whole.Channels {
+		d.Has = min(d.Has, c.Depth)
+		if h := s.options.Host; h > 0 && s.options.Depth == 0 && c.From/h != c.To/h {
+			d.Network = c.Depth
+		}
+	}
 	d.Split = d.Whole
 	if c := s.changes(s.program.Protocol); len(c) > 0 {
 		d.Split = least(s.plan(c[len(c)-1]))

@@ -69,7 +69,7 @@ func (s *search) with(proto plan.Protocol) bool {
 			break
 		}
 		p, _ := s.program.Plan(plan.Call{Bytes: bytes, InPlace: s.program.Modes[0], Protocol: &proto})
-		if p == nil || judge.Finishes(p) != nil {
+		if p = s.options.transport(p); p == nil || judge.Finishes(p) != nil {
 			return false
 		}
 	}

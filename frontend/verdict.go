@@ -12,6 +12,18 @@ type Options struct {
 	Root  int           // 1 + the root; 0: found in the program
 	Depth int           // messages that a channel holds; 0: as the protocol has it
 	Want  *plan.Formula // what outputs must hold, in place of what the collective says
+
+	// Host is the ranks of a host: channels between hosts go over a network. 0: all ranks share one.
+	Host int
+}
+
+// transport is a plan with the channels that it has on hosts of so many ranks.
+func (o *Options) transport(p *plan.Plan) *plan.Plan {
+	if p == nil || o.Host == 0 || o.Depth > 0 {
+		return p
+	}
+	p, _ = p.OverNetwork(func(from, to int) bool { return from/o.Host != to/o.Host })
+	return p
 }
 
 // Verdict is what there is to say about a program.
@@ -77,7 +89,7 @@ func Judge(s *Source, o Options) *Verdict {
 				v.Findings = append(v.Findings, f)
 			}
 		}
-		if pl == nil {
+		if pl = o.transport(pl); pl == nil {
 			continue
 		}
 		channels = channels || len(pl.Channels) > 0

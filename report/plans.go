@@ -5,6 +5,7 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -53,6 +54,10 @@ func Plan(w io.Writer, r *plans.Result) error {
 	}
 	if r.Result != nil {
 		b.WriteByte('\n')
+		if err := costs(&b, r); err != nil {
+			return err
+		}
+		b.WriteByte('\n')
 		path := Table{Head: []string{"critical path", ">time", ">share"}}
 		for _, s := range r.Path {
 			path.Add(s.What, s.Time.String(), timeShare(s.Time, r.Time))
@@ -81,6 +86,30 @@ func Plan(w io.Writer, r *plans.Result) error {
 	}
 	_, err := w.Write(b.Bytes())
 	return err
+}
+
+// costs prints what parts of a step cost, and which of that is a guess.
+func costs(w io.Writer, r *plans.Result) error {
+	m := &r.Model
+	t := Table{Head: []string{"costs", ">value", "from"}}
+	add := func(name, what, value string) {
+		from := "the machine"
+		if slices.Contains(m.Guessed, name) {
+			from = "a guess"
+		}
+		t.Add(what, value, from)
+	}
+	add("launch", "launch", m.Launch.String())
+	add("issue", "start of a step", m.Issue.String())
+	add("slice", "start of a slice", m.Slice.String())
+	add("flag", "flag of another block", m.Flag.String())
+	if r.Network {
+		add("fence", "of it the fence, for channels over a network", m.Fence.String())
+	}
+	add("latency", "latency of a message", m.Latency.String())
+	add("copy", "a block copies", m.Copy.String())
+	add("reduce", "a block adds", m.Reduce.String())
+	return t.Write(w)
 }
 
 func placeWord(inPlace bool) string {

@@ -113,6 +113,9 @@ func (a *algo) notes() (notes []string) {
 	if remote > 0 {
 		notes = append(notes, fmt.Sprintf("%d rrc or rrcs steps read another chunk than they write: both are taken as chunks of the rank itself", remote))
 	}
+	if handed := a.handed(); handed > 0 {
+		notes = append(notes, fmt.Sprintf("%d dependencies hand chunks from block to block: microsoft/msccl publishes them without a fence if all connections are within a host (needsFence); large calls were seen to go wrong (its issue 38)", handed))
+	}
 	if blocks > 108 {
 		notes = append(notes, fmt.Sprintf("a gpu has %d blocks: all must run at the same time, and an A100 has 108 SMs", blocks))
 	}
@@ -129,4 +132,47 @@ func joined(words []string) string {
 		text += w
 	}
 	return text
+}
+
+// handed counts dependencies on a step that wrote chunks which the step that waits reads. A nop hands
+// its dependency to the next step.
+func (a *algo) handed() (n int) {
+	for g := range a.gpus {
+		blocks := map[int]*block{}
+		for b := range a.gpus[g].blocks {
+			blocks[a.gpus[g].blocks[b].id] = &a.gpus[g].blocks[b]
+		}
+		for b := range a.gpus[g].blocks {
+			steps := a.gpus[g].blocks[b].steps
+			var waits []*step // that nops have handed on
+			for i := range steps {
+				s := &steps[i]
+				if of := blocks[s.depBlock]; of != nil && s.deps >= 0 && s.deps < len(of.steps) {
+					waits = append(waits, &of.steps[s.deps])
+				}
+				if s.op == opNop {
+					continue
+				}
+				for _, w := range waits {
+					if a.reads(s, w) {
+						n++
+					}
+				}
+				waits = nil
+			}
+		}
+	}
+	return n
+}
+
+// reads reports whether a step reads chunks that another one of its gpu has written.
+func (a *algo) reads(s, written *step) bool {
+	if !written.op.writesDst() {
+		return false
+	}
+	meet := func(p place) bool {
+		same := p.buffer == written.dst.buffer || a.inPlace && p.buffer != scratch && written.dst.buffer != scratch
+		return same && p.chunk < written.dst.chunk+written.count && written.dst.chunk < p.chunk+s.count
+	}
+	return s.op.readsSrc() && meet(s.src) || s.op == opRe && meet(s.dst)
 }

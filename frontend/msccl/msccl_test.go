@@ -131,3 +131,34 @@ func TestIllFormed(t *testing.T) {
 		})
 	}
 }
+
+// A dependency that hands chunks over by a flag alone is told of; one that only keeps an order is not.
+func TestDependenciesThatHandChunksOver(t *testing.T) {
+	const text = `<algo name="x" proto="LL" nchannels="1" nchunksperloop="2" ngpus="1" coll="custom" inplace="0">
+<gpu id="0" i_chunks="2" o_chunks="2" s_chunks="0">
+<tb id="0" send="-1" recv="-1" chan="0">
+<step s="0" type="cpy" srcbuf="i" srcoff="0" dstbuf="o" dstoff="0" cnt="1" depid="-1" deps="-1" hasdep="1"/>
+</tb>
+<tb id="1" send="-1" recv="-1" chan="0">
+<step s="0" type="nop" srcbuf="i" srcoff="0" dstbuf="o" dstoff="0" cnt="0" depid="0" deps="0" hasdep="0"/>
+<step s="1" type="cpy" srcbuf="o" srcoff="0" dstbuf="o" dstoff="1" cnt="1" depid="0" deps="0" hasdep="0"/>
+</tb>
+</gpu>
+</algo>`
+	for _, c := range []struct {
+		name, text, want string
+	}{
+		{"read", text, "2 dependencies hand chunks from block to block"},
+		{"another chunk", strings.Replace(text, `srcbuf="o" srcoff="0"`, `srcbuf="o" srcoff="1"`, 1), ""},
+		{"in place", strings.Replace(strings.Replace(text, `srcbuf="o"`, `srcbuf="i"`, 1), `inplace="0"`, `inplace="1"`, 1), "2 dependencies hand"},
+	} {
+		p, findings := Read(plan.File{Name: "x.xml", Data: []byte(c.text)})
+		if p == nil {
+			t.Fatal(findings)
+		}
+		notes := strings.Join(p.Notes, "; ")
+		if has := strings.Contains(notes, "hand chunks"); has != (c.want != "") || !strings.Contains(notes, c.want) {
+			t.Errorf("%s: notes %s; want %q", c.name, notes, c.want)
+		}
+	}
+}

@@ -232,3 +232,17 @@ func (p *Plan) WithDepth(depth int) *Plan {
 	}
 	return &q
 }
+
+// OverNetwork is the plan with channels that hold twice as many messages where they go over a network:
+// there each end has a FIFO (microsoft/msccl:src/transport/net.cc). It reports whether any does.
+func (p *Plan) OverNetwork(network func(from, to int) bool) (*Plan, bool) {
+	q, any := *p, false
+	q.Channels = slices.Clone(p.Channels)
+	for i := range q.Channels {
+		if c := &q.Channels[i]; network(c.From, c.To) {
+			c.Depth *= 2
+			any = true
+		}
+	}
+	return &q, any
+}

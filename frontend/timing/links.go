@@ -9,6 +9,7 @@ import (
 // the one before it leaves. Transfers must come in the order of their times.
 type links struct {
 	machine *machine.Machine
+	model   *Model
 	free    []unit.Time
 	busy    []unit.Time // for how long each has been taken
 	routes  map[[2]int]*route
@@ -19,10 +20,11 @@ type links struct {
 type route struct {
 	hops []machine.LinkID
 	head unit.Time // that the first byte needs
+	late unit.Time // from the arrival of a message until it is seen
 }
 
-func newLinks(m *machine.Machine) *links {
-	return &links{machine: m, free: make([]unit.Time, m.NumLinks()), busy: make([]unit.Time, m.NumLinks()), routes: map[[2]int]*route{},
+func newLinks(m *machine.Machine, model *Model) *links {
+	return &links{machine: m, model: model, free: make([]unit.Time, m.NumLinks()), busy: make([]unit.Time, m.NumLinks()), routes: map[[2]int]*route{},
 		meetings: map[string]*meeting{}}
 }
 
@@ -32,7 +34,10 @@ func (l *links) route(from, to int) *route {
 	if r := l.routes[key]; r != nil {
 		return r
 	}
-	r := &route{}
+	r := &route{late: l.model.Latency}
+	if level := l.machine.Between(from, to) + 1; level < len(l.model.Hops) {
+		r.late = l.model.Hops[level]
+	}
 	for _, h := range l.machine.Route(nil, l.machine.PE(from), l.machine.HBM(to)) {
 		s := l.machine.Spec(h.Link)
 		r.hops = append(r.hops, h.Link)

@@ -127,7 +127,7 @@ func (e *events) Pop() any {
 }
 
 func newRun(p *plan.Plan, m *machine.Machine, model Model) *run {
-	r := &run{plan: p, model: model, links: newLinks(m), chans: make([]channel, len(p.Channels)), counts: make([]counter, len(p.Counters))}
+	r := &run{plan: p, model: model, links: newLinks(m, &model), chans: make([]channel, len(p.Channels)), counts: make([]counter, len(p.Counters))}
 	for rank := range p.Ranks {
 		r.first = append(r.first, len(r.blocks))
 		for i := range p.Ranks[rank].Blocks {
@@ -323,7 +323,7 @@ func (r *run) slice(n int32, now unit.Time) {
 			tail := max(r.links.send(way, r.onWire(b, span, payload), begun), end+way.head)
 			b.landed = max(b.landed, tail)
 			end = max(end, tail-way.head)
-			arrived = tail + r.model.Latency
+			arrived = tail + way.late
 		}
 		r.arrive(b, s, span, stamp{arrived, b.last})
 	}
@@ -374,7 +374,7 @@ func (r *run) push(channel int, by int32, payload int64, begun, end unit.Time) u
 		}
 	}
 	tail := max(r.links.send(c.route, r.model.wire(payload), begun), end+c.route.head)
-	c.arrived = append(c.arrived, stamp{tail + r.model.Latency, by})
+	c.arrived = append(c.arrived, stamp{tail + c.route.late, by})
 	r.wake(&c.takers)
 	return max(end, tail-c.route.head)
 }
@@ -390,7 +390,8 @@ func (r *run) finish(b *block, s *plan.Step, end unit.Time) {
 		if s.Free {
 			at = end
 		} else if to := r.plan.Counters[c.Counter].Rank; to != int(b.rank) {
-			at = max(end, b.landed) + r.links.route(int(b.rank), to).head + r.model.Latency
+			way := r.links.route(int(b.rank), to)
+			at = max(end, b.landed) + way.head + way.late
 		}
 		for range c.N {
 			r.counts[c.Counter].units = append(r.counts[c.Counter].units, stamp{at, b.last})

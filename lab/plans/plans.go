@@ -112,6 +112,7 @@ type Result struct {
 	Bytes          unit.Bytes     `json:"bytes"`
 	Rounds         int            `json:"rounds"`
 	Messages       int            `json:"messages"` // of all rounds
+	Network        bool           `json:"network"`  // channels leave the innermost level of the machine's network
 	AlgBW          float64        `json:"algbw_gbs"`
 	BusBW          float64        `json:"busbw_gbs"` // 0: the collective has no factor
 	Deadlock       *judge.Stuck   `json:"deadlock,omitempty"`
@@ -168,6 +169,13 @@ func (l *Loaded) Time(ctx context.Context, bytes unit.Bytes) (*Result, error) {
 		InPlace: l.inPlace, Protocol: pl.Protocol.String(), Bytes: bytes, Rounds: len(pl.Cell), Messages: pl.Messages() * len(pl.Cell),
 		Verdicts: l.Verdict.Verdicts, Model: l.model(pl.Protocol), MadeBy: run.NewMadeBy(l.spec.Command, l.machine.Topology().Fingerprint()),
 	}
+	if l.spec.Options.Depth == 0 {
+		var network bool
+		if pl, network = pl.OverNetwork(func(a, b int) bool { return max(a, b) < l.machine.NumPEs() && l.machine.Between(a, b) > 0 }); network {
+			r.Model.Flag += r.Model.Fence
+			r.Network = true
+		}
+	}
 	if r.Deadlock = judge.Finishes(pl); r.Deadlock != nil {
 		return r, nil
 	}
@@ -187,23 +195,41 @@ func (l *Loaded) Time(ctx context.Context, bytes unit.Bytes) (*Result, error) {
 	return r, nil
 }
 
-// model is the costs of a protocol on the machine: its file has launch, latency and efficiency
-// where they are known.
+// model is the costs of a protocol on the machine, as far as its file knows them.
 func (l *Loaded) model(p plan.Protocol) timing.Model {
 	m := timing.Defaults(p)
 	name := [...]string{"simple", "ll", "ll128"}[p]
-	sw := l.machine.Topology().Software()
+	topo := l.machine.Topology()
+	sw := topo.Software()
 	c := sw.Protocol(name)
-	if c.Launch > 0 {
-		m.Launch = c.Launch
-	} else if sw.Launch > 0 {
-		m.Launch = sw.Launch
+	for _, x := range []struct {
+		name string
+		to   *unit.Time
+		has  unit.Time
+	}{
+		{"launch", &m.Launch, c.Launch}, {"latency", &m.Latency, c.Latency}, {"issue", &m.Issue, sw.Blocks.Issue},
+		{"slice", &m.Slice, sw.Blocks.Slice}, {"flag", &m.Flag, sw.Blocks.Flag}, {"fence", &m.Fence, sw.Blocks.Fence},
+	} {
+		if x.has > 0 {
+			*x.to = x.has
+			m.Known(x.name)
+		}
 	}
-	if c.Latency > 0 {
-		m.Latency = c.Latency
+	for _, x := range []struct {
+		name string
+		to   *unit.Rate
+		has  unit.Rate
+	}{{"copy", &m.Copy, sw.Blocks.Copy}, {"reduce", &m.Reduce, sw.Blocks.Reduce}} {
+		if x.has > 0 {
+			*x.to = x.has
+			m.Known(x.name)
+		}
 	}
 	if c.Efficiency > 0 && c.Efficiency < m.Efficiency {
 		m.Efficiency = c.Efficiency
+	}
+	if hops := topo.Latencies(name); c.Latency > 0 && len(hops) > 1 {
+		m.Hops = hops
 	}
 	return m
 }

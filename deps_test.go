@@ -57,6 +57,7 @@ const house = `
 	exec;
 	hw/pe;
 	hw/ipcq, hw/dma, hw/vector, hw/gemm, hw/memory, hw/noc;
+	hw/noc/buffer;
 	hw;
 	machine;
 	topology;

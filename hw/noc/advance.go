@@ -81,9 +81,9 @@ func (n *Fabric) cross(mi, li, e uint32, c trigger) (by trigger, start, latency 
 		n.sink.Departed(m.user, end)
 		m = &n.msgs[mi]
 	}
-	if m.in = nowhere; l.own.flags&(exclusive|ample) == 0 && !n.last(m) {
+	if m.in = nowhere; l.own.Flags&(exclusive|ample) == 0 && !n.last(m) {
 		m.in = m.into
-		n.fill(m.into, m.bytes, start)
+		n.buffer(m.into).Fill(&n.releases, m.bytes, start)
 	}
 	return c, start, k.latency
 }
@@ -93,7 +93,7 @@ func (n *Fabric) cross(mi, li, e uint32, c trigger) (by trigger, start, latency 
 // link only if the merge point before it does not decide.
 func (n *Fabric) mayAdvance(m *message, li, e uint32) bool {
 	if e == onlyEdge {
-		if n.contentionFree[li] != 0 || n.links[li].own.flags&exclusive != 0 {
+		if n.contentionFree[li] != 0 || n.links[li].own.Flags&exclusive != 0 {
 			return true
 		}
 		if n.links[li].flying > 1 {
@@ -113,7 +113,7 @@ func (n *Fabric) mayAdvance(m *message, li, e uint32) bool {
 		return true
 	}
 	m.into = n.into(li, m.vc)
-	return l.own.flags&ample != 0 || n.fits(m.into, m.bytes, max(m.arrived, l.freeAt))
+	return l.own.Flags&ample != 0 || n.fits(m.into, m.bytes, max(m.arrived, l.freeAt))
 }
 
 // deliver tells the sink of a message on its last link, ahead of time.

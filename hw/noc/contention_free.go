@@ -31,7 +31,7 @@ func (n *Fabric) findContentionFree(uses []Use) {
 	}
 	for li, b := range bytes {
 		if l := &n.links[li]; b > 0 && b <= int64(n.kind(l).space) {
-			l.own.flags |= ample
+			l.own.Flags |= ample
 		}
 	}
 	for li, from := range before {
@@ -39,8 +39,8 @@ func (n *Fabric) findContentionFree(uses []Use) {
 			continue
 		}
 		l, a := &n.links[li], &n.links[from-1]
-		if l.own.flags&a.own.flags&ample != 0 && n.kind(l).spec.Rate >= n.kind(a).spec.Rate && l.own.kind < 1<<8-1 {
-			n.contentionFree[li] = uint8(l.own.kind + 1)
+		if l.own.Flags&a.own.Flags&ample != 0 && n.kind(l).spec.Rate >= n.kind(a).spec.Rate && l.own.Kind < 1<<8-1 {
+			n.contentionFree[li] = uint8(l.own.Kind + 1)
 			l.served = from // as soon as a message has passed
 		}
 	}

@@ -22,10 +22,10 @@ func TestLargestMessages(t *testing.T) {
 		}
 		n.Handle(e)
 		for b := range n.buffers() {
-			if room := n.kinds[b.kind].space; b.held > room || b.held < 0 {
-				t.Fatalf("a buffer of a %v holds %d of %d bytes", *n.kinds[b.kind].spec, b.held, room)
+			if room := n.kinds[b.Kind].space; b.Held() > room || b.Held() < 0 {
+				t.Fatalf("a buffer of a %v holds %d of %d bytes", *n.kinds[b.Kind].spec, b.Held(), room)
 			}
-			most = max(most, b.held)
+			most = max(most, b.Held())
 		}
 	}
 	if most != 1<<30 || len(r.order) != 2 {

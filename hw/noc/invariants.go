@@ -19,12 +19,12 @@ func (n *Fabric) check(li uint32) {
 	waiting, before := uint32(0), -1
 	for i := l.vcs; i != 0; i = n.vcs[i].next {
 		a := &n.vcs[i]
-		which := n.vcBuffers[i].vc
+		which := n.vcBuffers[i].VC
 		if a.link != li || int(which) <= before {
 			n.wrong(li, "vc %d of link %d, class and channel %d, stands behind %d", i, a.link, which, before)
 		}
 		before = int(which)
-		if which != l.own.vc {
+		if which != l.own.VC {
 			n.checkBuffer(isVC | i)
 		}
 		waiting += n.checkWaiting(li, i)
@@ -46,7 +46,7 @@ func (n *Fabric) check(li uint32) {
 // checkWaiting counts the messages that wait to go into a buffer. They stand in the order in which
 // they came.
 func (n *Fabric) checkWaiting(li, i uint32) (waiting uint32) {
-	a, which := &n.vcs[i], n.vcBuffers[i].vc
+	a, which := &n.vcs[i], n.vcBuffers[i].VC
 	last, came := uint32(0), unit.Time(0)
 	for mi := a.head; mi != 0; mi = n.msgs[mi].next {
 		m := &n.msgs[mi]
@@ -66,56 +66,15 @@ func (n *Fabric) checkWaiting(li, i uint32) (waiting uint32) {
 	return waiting
 }
 
-// checkBuffer panics if a buffer holds more than it has space for, or less than is to be released,
-// or if its releases are out of order.
+// checkBuffer panics if the account of a buffer is wrong.
 func (n *Fabric) checkBuffer(i uint32) {
-	b := n.buffer(i)
-	li := i
+	b, li := n.buffer(i), i
 	if li >= isVC {
 		li = n.vcs[li-isVC].link
 	}
-	space, coming := int64(n.kinds[b.kind].space), int64(0)
-	if b.held < 0 || int64(b.held) > space {
-		n.wrong(li, "a buffer of %d bytes holds %d", space, b.held)
+	if err := b.Check(&n.releases, n.spaceIn(b)); err != nil {
+		n.wrong(li, "%v", err)
 	}
-	if b.first[0] > b.first[1] {
-		n.wrong(li, "the first release is at %v, the second at %v", b.first[0], b.first[1])
-	}
-	if b.first[0] != never {
-		coming += int64(b.part[0])
-	}
-	if b.first[1] != never {
-		if b.flags&overflowed == 0 {
-			coming += int64(b.part[1])
-		} else {
-			coming += n.checkReleases(li, uint32(b.part[1]), b.first[1])
-		}
-	}
-	if coming > int64(b.held) {
-		n.wrong(li, "a buffer holds %d bytes, and %d are to be released", b.held, coming)
-	}
-}
-
-// checkReleases sums up a list of releases, the first of which is at a time.
-func (n *Fabric) checkReleases(li, first uint32, at unit.Time) (bytes int64) {
-	if n.overflow[first].at != at {
-		n.wrong(li, "the list of releases begins at %v, and %v is noted", n.overflow[first].at, at)
-	}
-	last, length := first, 0
-	for k := first; k != 0; k = n.overflow[k].next {
-		r := &n.overflow[k]
-		if length++; length > len(n.overflow) {
-			n.wrong(li, "the releases stand in a circle")
-		}
-		if r.at < at {
-			n.wrong(li, "a release at %v stands behind one at %v", r.at, at)
-		}
-		bytes, at, last = bytes+int64(r.bytes), r.at, k
-	}
-	if n.overflow[first].last != last || length < 2 {
-		n.wrong(li, "the list of %d releases ends with %d, and %d is noted", length, last, n.overflow[first].last)
-	}
-	return bytes
 }
 
 func (n *Fabric) wrong(li uint32, format string, args ...any) {

@@ -8,22 +8,19 @@ import (
 	"testing"
 
 	"kernbench/des"
+	"kernbench/hw/noc/buffer"
 )
 
-// broken is a fabric of one link of 100 bytes, at which messages 1 and 2 wait, and whose buffer
-// holds 90 bytes, of which three releases give 60 back.
+// broken is a fabric of one link of 100 bytes, at which messages 1 and 2 wait.
 func broken() *Fabric {
 	n := &Fabric{
 		q: des.From(5), kinds: []kind{{space: 100}}, msgs: make([]message, 3), queues: make([]queue, 2),
-		vcs: make([]vc, 2), vcBuffers: make([]buffer, 2), overflow: make([]release, 3), lines: map[line]chain{{link: 0, source: 4}: {}},
+		vcs: make([]vc, 2), vcBuffers: make([]buffer.Buffer, 2), lines: map[line]chain{{link: 0, source: 4}: {}},
 	}
-	n.links = []link{{own: n.empty(0, 1), vcs: 1, queue: 1}}
-	n.vcs[1], n.vcBuffers[1] = vc{head: 1, tail: 2}, n.empty(0, 1)
+	n.links = []link{{own: buffer.Empty(0, 1), vcs: 1, queue: 1}}
+	n.vcs[1], n.vcBuffers[1] = vc{head: 1, tail: 2}, buffer.Empty(0, 1)
 	n.msgs[1], n.msgs[2] = message{vc: 1, arrived: 3, next: 2}, message{vc: 1, arrived: 4}
 	n.queues[1] = queue{waiting: 2, lines: 1}
-	n.overflow[1], n.overflow[2] = release{at: 8, bytes: 20, next: 2, last: 2}, release{at: 9, bytes: 20}
-	b := &n.links[0].own
-	b.held, b.first[0], b.part[0], b.first[1], b.part[1], b.flags = 90, 7, 20, 8, 1, overflowed
 	return n
 }
 
@@ -35,14 +32,7 @@ func TestCheck(t *testing.T) {
 		want  string
 	}{
 		{"right", func(n *Fabric) {}, ""},
-		{"too much held", func(n *Fabric) { n.links[0].own.held = 101 }, "holds 101"},
-		{"less than nothing", func(n *Fabric) { n.links[0].own.held = -1 }, "holds -1"},
-		{"more to come than held", func(n *Fabric) { n.links[0].own.held = 59 }, "60 are to be released"},
-		{"releases out of order", func(n *Fabric) { n.links[0].own.first[0] = 9 }, "the first release"},
-		{"list out of order", func(n *Fabric) { n.overflow[2].at = 7 }, "stands behind"},
-		{"list of another time", func(n *Fabric) { n.overflow[1].at = 6 }, "begins at"},
-		{"end of the list", func(n *Fabric) { n.overflow[1].last = 1 }, "ends with 2"},
-		{"circle of releases", func(n *Fabric) { n.overflow[2].next = 2 }, "circle"},
+		{"too much held", func(n *Fabric) { n.links[0].own.Fill(&n.releases, 101, 0) }, "holds 101"},
 		{"a message that is not counted", func(n *Fabric) { n.queues[1].waiting = 1 }, "2 messages wait, and 1"},
 		{"a line that is not counted", func(n *Fabric) { n.queues[1].lines = 0 }, "1 lines"},
 		{"the last message", func(n *Fabric) { n.vcs[1].tail = 1 }, "is noted"},

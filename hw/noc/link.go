@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"kernbench/des"
+	"kernbench/hw/noc/buffer"
 	"kernbench/unit"
 )
 
@@ -67,9 +68,10 @@ func (n *Fabric) schedule(li uint32) {
 			m := &n.msgs[a.head]
 			t := now
 			if !n.last(m) {
-				t = n.spaceAt(m.into, m.bytes, now)
+				b := n.buffer(m.into)
+				t = b.SpaceAt(&n.releases, n.spaceIn(b), m.bytes, now)
 			}
-			n.buffer(m.into).block(t > now) // an earlier release may come to be known
+			block(n.buffer(m.into), t > now) // an earlier release may come to be known
 			at = min(at, t)
 		}
 	}
@@ -80,9 +82,9 @@ func (n *Fabric) schedule(li uint32) {
 }
 
 // block notes whether messages wait for room in a buffer.
-func (b *buffer) block(waits bool) {
-	if b.flags &^= blocked; waits {
-		b.flags |= blocked
+func block(b *buffer.Buffer, waits bool) {
+	if b.Flags &^= blocked; waits {
+		b.Flags |= blocked
 	}
 }
 
@@ -258,9 +260,9 @@ func (n *Fabric) start(li, mi uint32) {
 		n.q.Post(des.Event{Time: m.tail, Key: n.key(li, des.Arrive), Target: Target(kindDeliver, 0), Arg: mi})
 		return
 	}
-	if m.in = nowhere; l.own.flags&ample == 0 {
+	if m.in = nowhere; l.own.Flags&ample == 0 {
 		m.in = m.into
-		n.fill(m.into, m.bytes, now)
+		n.buffer(m.into).Fill(&n.releases, m.bytes, now)
 	}
 	m.via = li + 1
 	m.route = n.onward(m.route)

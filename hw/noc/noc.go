@@ -10,6 +10,7 @@ import (
 	"fmt"
 
 	"kernbench/des"
+	"kernbench/hw/noc/buffer"
 	"kernbench/machine"
 	"kernbench/record/cause"
 	"kernbench/unit"
@@ -105,17 +106,16 @@ type Fabric struct {
 	index        []uint32 // by link of the machine: 1 + its number in links; 0: no route passes it; nil until it is asked for
 	links        []link
 	kinds        []kind
-	space        int32    // bytes of an input buffer of a link that names none
-	vcs          []vc     // of all links; number 0 is none, as of queues and overflow
-	vcBuffers    []buffer // of vcs
+	space        int32           // bytes of an input buffer of a link that names none
+	vcs          []vc            // of all links; number 0 is none, as of queues
+	vcBuffers    []buffer.Buffer // of vcs
 	queues       []queue
-	overflow     []release
-	overflowFree uint32    // list of unused ones, by next; 0: none
-	hops         []hop     // of all routes: see Route
-	compressFrom int       // hops from which routes share them
-	prefetchFrom uintptr   // bytes of state from which it is fetched early
-	off          Shortcuts // that are turned off
-	seen         [4]int    // events of the run ahead that are still to be looked at, by stage: see prefetch
+	releases     buffer.Pool // of all buffers
+	hops         []hop       // of all routes: see Route
+	compressFrom int         // hops from which routes share them
+	prefetchFrom uintptr     // bytes of state from which it is fetched early
+	off          Shortcuts   // that are turned off
+	seen         [4]int      // events of the run ahead that are still to be looked at, by stage: see prefetch
 	msgs         []message
 	free         uint32             // list of unused messages, by next; 0: none
 	ties         inputs             // see pick
@@ -177,7 +177,7 @@ func New(q *des.Queue, m *machine.Machine, sink Sink, f Fidelity, sizes Sizes) *
 	}
 	n.space = int32(min(sizes.Buffer, most))
 	n.hops, n.compressFrom, n.prefetchFrom = []hop{end}, compressHops, prefetchBytes
-	n.vcs, n.vcBuffers, n.queues, n.overflow = make([]vc, 1), make([]buffer, 1), make([]queue, 1), make([]release, 1)
+	n.vcs, n.vcBuffers, n.queues = make([]vc, 1), make([]buffer.Buffer, 1), make([]queue, 1)
 	n.msgs = make([]message, 1, 1024)
 	n.lines = map[line]chain{}
 	n.latest = map[line]unit.Time{}

@@ -8,6 +8,7 @@ import (
 
 	"kernbench/conf"
 	"kernbench/des"
+	"kernbench/hw/noc/buffer"
 	_ "kernbench/internal/fixedseed"
 	"kernbench/machine"
 	"kernbench/unit"
@@ -49,8 +50,8 @@ func fabric(m *machine.Machine, topo *conf.Topology, f Fidelity) (*Fabric, *reco
 }
 
 // buffers are the input buffers that messages have come to, and their numbers.
-func (n *Fabric) buffers() iter.Seq2[*buffer, uint32] {
-	return func(yield func(*buffer, uint32) bool) {
+func (n *Fabric) buffers() iter.Seq2[*buffer.Buffer, uint32] {
+	return func(yield func(*buffer.Buffer, uint32) bool) {
 		for i := range n.links {
 			if !yield(&n.links[i].own, uint32(i)) {
 				return
@@ -208,9 +209,9 @@ func TestConservation(t *testing.T) {
 					}
 				}
 				for b, i := range n.buffers() {
-					n.settle(i, unit.MaxTime-1)
-					if b.held != 0 {
-						t.Fatalf("buffer %d still holds %d bytes", i, b.held)
+					b.Fill(&n.releases, 0, unit.MaxTime-1)
+					if b.Held() != 0 {
+						t.Fatalf("buffer %d still holds %d bytes", i, b.Held())
 					}
 				}
 				for i := range n.vcs {

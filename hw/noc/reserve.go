@@ -51,7 +51,7 @@ func (n *Fabric) ReserveRoutes(uses []Use, load Load) {
 	}
 	n.reserved = true
 	for i := range n.links {
-		n.links[i].own.flags &^= exclusive | ample
+		n.links[i].own.Flags &^= exclusive | ample
 	}
 	// Hops stand for links of the machine until it is known which of these need state.
 	whole := make([]hop, 0, n.hopsOf(uses))
@@ -87,7 +87,7 @@ func (n *Fabric) ReserveRoutes(uses []Use, load Load) {
 		for k, h := range path {
 			li := n.link(machine.LinkID(n.linkOf(h)))
 			if !waits && users[n.linkOf(h)] == 1 && n.off&Exclusive == 0 {
-				n.links[li].own.flags |= exclusive
+				n.links[li].own.Flags |= exclusive
 			}
 			path[k] = makeHop(li, n.vcAt(h, 0))
 		}

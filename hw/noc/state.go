@@ -3,6 +3,7 @@ package noc
 import (
 	"fmt"
 
+	"kernbench/hw/noc/buffer"
 	"kernbench/machine"
 	"kernbench/unit"
 )
@@ -15,31 +16,21 @@ import (
 // line.
 type link struct {
 	freeAt  unit.Time
-	own     buffer // of the class and channel that came first; others are vcs
-	flying  uint32 // messages that are on their way to it by its one edge, while routes are reserved
-	id      uint32 // in the machine
+	own     buffer.Buffer // of the class and channel that came first; others are vcs
+	flying  uint32        // messages that are on their way to it by its one edge, while routes are reserved
+	id      uint32        // in the machine
 	counter uint32
 	served  uint32 // where the message it took last came from: see from
 	vcs     uint32 // first in Fabric.vcs
 	queue   uint32 // in Fabric.queues
 }
 
-// buffer is the input buffer at the far end of a link, for one class and channel.
-type buffer struct {
-	first [2]unit.Time // when the earliest releases are; never where there are none
-	part  [2]int32     // bytes of them; or, of the second, its number in Fabric.overflow
-	held  int32        // bytes, including those whose release lies ahead
-	kind  uint16       // of the link
-	vc    uint8        // class and channel, or unused
-	flags uint8
-}
-
-// Flags of buffers and, at their own buffer, of links.
+// Flags of buffers, of which there is one for each class and channel of a link. The last two are those
+// of the link, at its own buffer. Kind is that of the link; VC the class and channel, or unused.
 const (
-	blocked    uint8 = 1 << iota // a queue waits for room that has not been announced
-	overflowed                   // there are further releases: see release
-	exclusive                    // one route alone passes the link
-	ample                        // its buffers hold all that can be on its way over it
+	blocked   uint8 = 1 << iota // a queue waits for space that has not been announced
+	exclusive                   // one route alone passes the link
+	ample                       // its buffers hold all that can be on its way over it
 )
 
 // vc is a class and channel of a link of which there is more to say. Its buffer, unless that is the
@@ -66,7 +57,7 @@ type kind struct {
 }
 
 const (
-	never          = unit.MaxTime
+	never          = buffer.Never
 	nowhere uint32 = 1<<32 - 1
 	isVC    uint32 = 1 << 31 // tells vcs from links, where a number stands for a buffer
 	unused  uint8  = 1<<8 - 1
@@ -102,13 +93,9 @@ func (n *Fabric) link(id machine.LinkID) uint32 {
 	if i := n.index[id]; i != 0 {
 		return i - 1
 	}
-	n.links = append(n.links, link{own: n.empty(n.kindOf(n.m.Spec(id)), unused), id: uint32(id)})
+	n.links = append(n.links, link{own: buffer.Empty(n.kindOf(n.m.Spec(id)), unused), id: uint32(id)})
 	n.index[id] = uint32(len(n.links))
 	return uint32(len(n.links) - 1)
-}
-
-func (n *Fabric) empty(kind uint16, vc uint8) buffer {
-	return buffer{first: [2]unit.Time{never, never}, kind: kind, vc: vc}
 }
 
 // kindOf finds the kind of links with a specification. There are a few for each level of a machine.
@@ -133,33 +120,60 @@ func (n *Fabric) spaceOf(s *machine.LinkSpec) int32 {
 	return n.space
 }
 
-func (n *Fabric) kind(l *link) *kind { return &n.kinds[l.own.kind] }
+func (n *Fabric) kind(l *link) *kind { return &n.kinds[l.own.Kind] }
 
 // into is the number of the buffer of a class and channel of a link.
 func (n *Fabric) into(li uint32, vc uint8) uint32 {
 	b := &n.links[li].own
-	if b.vc == vc {
+	if b.VC == vc {
 		return li
 	}
-	if b.vc == unused {
-		b.vc = vc
+	if b.VC == unused {
+		b.VC = vc
 		return li
 	}
 	return isVC | n.vc(li, vc)
 }
 
 // buffer is the buffer with a number.
-func (n *Fabric) buffer(i uint32) *buffer {
+func (n *Fabric) buffer(i uint32) *buffer.Buffer {
 	if i < isVC {
 		return &n.links[i].own
 	}
 	return &n.vcBuffers[i-isVC]
 }
 
+// spaceIn is how many bytes a buffer holds.
+func (n *Fabric) spaceIn(b *buffer.Buffer) int32 { return n.kinds[b.Kind].space }
+
+// fits reports whether a buffer has space for a message at a time.
+func (n *Fabric) fits(i uint32, bytes int32, now unit.Time) bool {
+	b := n.buffer(i)
+	return b.Fits(&n.releases, n.spaceIn(b), bytes, now)
+}
+
+// release gives back the space that m took in the buffer that it came from, at the time its tail leaves.
+func (n *Fabric) release(m *message, at unit.Time) {
+	if m.in == nowhere {
+		return
+	}
+	b := n.buffer(m.in)
+	b.Release(&n.releases, m.bytes, at)
+	if b.Flags&blocked != 0 {
+		li := m.in
+		if li >= isVC {
+			li = n.vcs[li-isVC].link
+		}
+		b.Flags &^= blocked
+		n.schedule(li)
+	}
+	n.checkBuffer(m.in)
+}
+
 // vcOf is the vc of a buffer with a number.
 func (n *Fabric) vcOf(i uint32) uint32 {
 	if i < isVC {
-		return n.vc(i, n.links[i].own.vc)
+		return n.vc(i, n.links[i].own.VC)
 	}
 	return i - isVC
 }
@@ -167,16 +181,16 @@ func (n *Fabric) vcOf(i uint32) uint32 {
 // vc finds a vc of a link, and makes it when it is not there.
 func (n *Fabric) vc(li uint32, which uint8) uint32 {
 	at := &n.links[li].vcs
-	for *at != 0 && n.vcBuffers[*at].vc < which {
+	for *at != 0 && n.vcBuffers[*at].VC < which {
 		at = &n.vcs[*at].next
 	}
-	if i := *at; i != 0 && n.vcBuffers[i].vc == which {
+	if i := *at; i != 0 && n.vcBuffers[i].VC == which {
 		return i
 	}
 	i, next := uint32(len(n.vcs)), *at
 	*at = i // before they move
 	n.vcs = append(grown(n.vcs), vc{link: li, next: next})
-	n.vcBuffers = append(grown(n.vcBuffers), n.empty(n.links[li].own.kind, which))
+	n.vcBuffers = append(grown(n.vcBuffers), buffer.Empty(n.links[li].own.Kind, which))
 	return i
 }
 

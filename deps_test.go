@@ -57,7 +57,7 @@ const house = `
 	exec;
 	hw/pe;
 	hw/ipcq, hw/dma, hw/vector, hw/gemm, hw/memory, hw/noc;
-	hw/noc/buffer;
+	hw/noc/buffer, hw/noc/exclusive, hw/noc/routes;
 	hw;
 	machine;
 	topology;

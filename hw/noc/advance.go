@@ -46,7 +46,7 @@ func (n *Fabric) advance(mi, e uint32, c trigger) {
 			return
 		}
 		m.via = li + 1
-		m.route = n.onward(m.route)
+		m.route = n.routes.Onward(m.route)
 		m.passed()
 		h, before := n.hopOf(m), li
 		li, e, m.vc = n.linkOf(h), edgeOf(h), n.vcAt(h, m.class())
@@ -81,7 +81,7 @@ func (n *Fabric) cross(mi, li, e uint32, c trigger) (by trigger, start, latency 
 		n.sink.Departed(m.user, end)
 		m = &n.msgs[mi]
 	}
-	if m.in = nowhere; l.own.Flags&(exclusive|ample) == 0 && !n.last(m) {
+	if m.in = nowhere; l.own.Flags&(alone|ample) == 0 && !n.last(m) {
 		m.in = m.into
 		n.buffer(m.into).Fill(&n.releases, m.bytes, start)
 	}
@@ -93,7 +93,7 @@ func (n *Fabric) cross(mi, li, e uint32, c trigger) (by trigger, start, latency 
 // link only if the merge point before it does not decide.
 func (n *Fabric) mayAdvance(m *message, li, e uint32) bool {
 	if e == onlyEdge {
-		if n.contentionFree[li] != 0 || n.links[li].own.Flags&exclusive != 0 {
+		if n.contentionFree[li] != 0 || n.links[li].own.Flags&alone != 0 {
 			return true
 		}
 		if n.links[li].flying > 1 {

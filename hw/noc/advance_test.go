@@ -63,7 +63,7 @@ func (w *walks) send(user uint32, at unit.Time) {
 	u := &w.uses[t.use]
 	w.sent[t.use]++
 	if u.Exclusive {
-		_, at := w.n.PassExclusive(&u.Reserved, u.Kind, t.bytes, at)
+		_, at := w.n.Exclusive().Pass(&u.State, u.Kind, t.bytes, at)
 		w.Delivered(user, at)
 		return
 	}

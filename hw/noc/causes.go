@@ -1,6 +1,7 @@
 package noc
 
 import (
+	"kernbench/hw/noc/routes"
 	"kernbench/record/cause"
 	"kernbench/unit"
 )
@@ -144,7 +145,7 @@ func (c *causes) stood(n *Fabric, li, mi uint32, end unit.Time) {
 
 // passes follows a transfer that takes a path as if it were alone. Its last byte has left its source
 // at departed and arrives at end; without another of its source before it, it would at free.
-func (c *causes) passes(n *Fabric, mi uint32, path []hop, bytes int64, key line, departed, free, end unit.Time) {
+func (c *causes) passes(n *Fabric, mi uint32, path []routes.Hop, bytes int64, key line, departed, free, end unit.Time) {
 	now, at := n.q.Now(), c.head[mi].at
 	slowest, longest := uint32(0), unit.Time(-1)
 	for _, h := range path {

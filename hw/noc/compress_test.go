@@ -48,7 +48,7 @@ func TestCompress(t *testing.T) {
 			slices.SortStableFunc(uses, func(a, b Use) int { return int(a.To - b.To) })
 			n.ReserveRoutes(uses, Load{Largest: 256})
 			whole := checkRoutes(t, n, uses)
-			if stored := len(n.hops) - n.kept; stored > whole*3/4 {
+			if stored := len(n.routes.Hops) - n.kept; stored > whole*3/4 {
 				t.Errorf("%d hops are stored as %d", whole, stored)
 			}
 			n.Release()
@@ -56,7 +56,7 @@ func TestCompress(t *testing.T) {
 			n.ReserveRoutes(uses, Load{Largest: 256})
 			checkRoutes(t, n, uses)
 			n.Release()
-			if got, want := n.path(early), m.Route(nil, m.TCM(0), m.HBM(9)); len(got) != len(want) {
+			if got, want := n.routes.Path(early), m.Route(nil, m.TCM(0), m.HBM(9)); len(got) != len(want) {
 				t.Errorf("a route that is kept has %d links, want %d", len(got), len(want))
 			}
 		})
@@ -73,7 +73,7 @@ func checkRoutes(t *testing.T, n *Fabric, uses []Use) (whole int) {
 		}
 		want := n.m.Route(nil, u.From, u.To)
 		whole += len(want)
-		got := n.path(u.Route())
+		got := n.routes.Path(u.Route())
 		if len(got) != len(want) {
 			t.Fatalf("from %v to %v: %d links, want %d", u.From, u.To, len(got), len(want))
 		}

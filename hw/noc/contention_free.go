@@ -19,8 +19,8 @@ func (n *Fabric) findContentionFree(uses []Use) {
 			continue
 		}
 		from := uint32(aSource)
-		for r := u.Route(); !r.Empty(); r = n.onward(r) {
-			h := n.hops[r.at]
+		for r := u.Route(); !r.Empty(); r = n.routes.Onward(r) {
+			h := n.routes.Hops[r.At]
 			li := n.linkOf(h)
 			bytes[li] += u.Bytes
 			if before[li] = from; edgeOf(h) != onlyEdge {

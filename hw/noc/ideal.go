@@ -7,7 +7,7 @@ import "kernbench/des"
 // order all the same, so that fidelities differ in time and not in values.
 func (n *Fabric) pass(m *message, mi uint32) {
 	now := n.q.Now()
-	path := n.path(m.route)
+	path := n.routes.Path(m.route)
 	end, departed := now, now
 	for k, h := range path {
 		d := n.kind(&n.links[n.linkOf(h)]).serial.Time(int64(m.bytes) + m.left)

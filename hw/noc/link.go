@@ -6,19 +6,20 @@ import (
 
 	"kernbench/des"
 	"kernbench/hw/noc/buffer"
+	"kernbench/hw/noc/routes"
 	"kernbench/unit"
 )
 
 // last reports whether m is at the last link of its route: what follows takes everything.
 func (n *Fabric) last(m *message) bool {
-	return n.hops[m.route.at+1] >= jump && n.onward(m.route).Empty()
+	return n.routes.Last(m.route)
 }
 
 // passed counts a link that is behind m.
 func (m *message) passed() { m.hop = min(m.hop+1, 2) }
 
 // hopOf is the hop that a message wants next.
-func (n *Fabric) hopOf(m *message) hop { return n.hops[m.route.at] }
+func (n *Fabric) hopOf(m *message) routes.Hop { return n.routes.Hop(m.route) }
 
 // arrive handles the head of a message that reaches the near end of link li.
 func (n *Fabric) arrive(li, mi uint32) {
@@ -265,7 +266,7 @@ func (n *Fabric) start(li, mi uint32) {
 		n.buffer(m.into).Fill(&n.releases, m.bytes, now)
 	}
 	m.via = li + 1
-	m.route = n.onward(m.route)
+	m.route = n.routes.Onward(m.route)
 	m.passed()
 	h := n.hopOf(m)
 	m.vc = n.vcAt(h, m.class())

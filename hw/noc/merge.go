@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"kernbench/hw/noc/routes"
 	"kernbench/unit"
 )
 
@@ -34,7 +35,7 @@ const (
 	continues     = 1 << 31
 
 	// mostMergePoints is how many a hop has bits for.
-	mostMergePoints = uint32(meets) >> channelBits >> edgeBits
+	mostMergePoints = routes.MostMarked >> edgeBits
 
 	// onlyEdge stands for the edge of a link that has but one.
 	onlyEdge = 0
@@ -63,10 +64,10 @@ func (j *mergePoint) otherwise(x *edge) unit.Time {
 // expect counts a message at all links of its route, the first of which it approaches.
 func (n *Fabric) expect(m *message) {
 	r := m.route
-	h := n.hops[r.at]
+	h := n.routes.Hops[r.At]
 	n.approaches(n.linkOf(h), edgeOf(h))
-	for ; !r.Empty(); r = n.onward(r) {
-		if e := edgeOf(n.hops[r.at]); e != onlyEdge {
+	for ; !r.Empty(); r = n.routes.Onward(r) {
+		if e := edgeOf(n.routes.Hops[r.At]); e != onlyEdge {
 			n.mergePoint(e).pending++
 			n.edge(e).pending++
 		}
@@ -110,15 +111,15 @@ type arrival struct{ from, near uint32 }
 func (n *Fabric) connect(uses []Use) {
 	known := make([]found, 1, len(n.links)+1)
 	first := make([]uint32, len(n.links))
-	arrivals := make([]arrival, len(n.hops)-n.kept)
+	arrivals := make([]arrival, len(n.routes.Hops)-n.kept)
 	for i := range uses {
 		if uses[i].Exclusive {
 			continue
 		}
 		from, far := aSource|uint32(uses[i].From), unit.Time(0)
-		for r := uses[i].Route(); !r.Empty(); r = n.onward(r) {
-			li, near := n.linkOf(n.hops[r.at]), uint32(min(far, math.MaxUint32))
-			if a := &arrivals[r.at-uint32(n.kept)]; a.from == 0 || near < a.near {
+		for r := uses[i].Route(); !r.Empty(); r = n.routes.Onward(r) {
+			li, near := n.linkOf(n.routes.Hops[r.At]), uint32(min(far, math.MaxUint32))
+			if a := &arrivals[r.At-uint32(n.kept)]; a.from == 0 || near < a.near {
 				*a = arrival{from, near}
 				e := first[li]
 				for e != 0 && known[e].from != from {
@@ -130,7 +131,7 @@ func (n *Fabric) connect(uses []Use) {
 					first[li] = e
 				}
 				known[e].near = min(known[e].near, near)
-			} else if r.then == 0 {
+			} else if r.Then == 0 {
 				break // the rest has been reached from as near
 			}
 			from, far = li+1, far+n.kind(&n.links[li]).latency
@@ -138,7 +139,7 @@ func (n *Fabric) connect(uses []Use) {
 	}
 	number := n.makeMergePoints(known, first)
 	for k, a := range arrivals {
-		h := &n.hops[n.kept+k]
+		h := &n.routes.Hops[n.kept+k]
 		if a.from == 0 {
 			continue // not a link
 		}
@@ -147,7 +148,7 @@ func (n *Fabric) connect(uses []Use) {
 			for ; known[e].from != a.from; i++ {
 				e = known[e].next
 			}
-			*h = makeHop((number[li]+i/perMergePoint)<<edgeBits|i%perMergePoint, uint8(*h&(channels-1))) | meets
+			*h = h.Mark((number[li]+i/perMergePoint)<<edgeBits | i%perMergePoint)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"kernbench/hw/noc/routes"
 	"kernbench/unit"
 )
 
@@ -72,9 +73,9 @@ func TestEdges(t *testing.T) {
 }
 
 // pathOf is the stored route of a use; none if it is alone.
-func (n *Fabric) pathOf(u *Use) []hop {
+func (n *Fabric) pathOf(u *Use) []routes.Hop {
 	if u.Exclusive {
 		return nil
 	}
-	return n.path(u.Route())
+	return n.routes.Path(u.Route())
 }

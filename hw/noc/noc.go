@@ -3,7 +3,8 @@
 // not what is at their ends. A Sink is notified when a message has left its source, and when
 // all of it has arrived. The comment of Fabric has the formulas.
 //
-// It may import des, machine, record/cause, internal/prefetch and unit. Start at Fabric.
+// It may import des, machine, record/cause, internal/prefetch, unit and the packages below it: what
+// buffers hold, stored routes, exclusive routes. Start at Fabric.
 package noc
 
 import (
@@ -11,6 +12,8 @@ import (
 
 	"kernbench/des"
 	"kernbench/hw/noc/buffer"
+	"kernbench/hw/noc/exclusive"
+	"kernbench/hw/noc/routes"
 	"kernbench/machine"
 	"kernbench/record/cause"
 	"kernbench/unit"
@@ -111,16 +114,16 @@ type Fabric struct {
 	vcBuffers    []buffer.Buffer // of vcs
 	queues       []queue
 	releases     buffer.Pool // of all buffers
-	hops         []hop       // of all routes: see Route
-	compressFrom int         // hops from which routes share them
-	prefetchFrom uintptr     // bytes of state from which it is fetched early
-	off          Shortcuts   // that are turned off
-	seen         [4]int      // events of the run ahead that are still to be looked at, by stage: see prefetch
+	routes       routes.Table
+	compressFrom int       // hops from which routes share them
+	prefetchFrom uintptr   // bytes of state from which it is fetched early
+	off          Shortcuts // that are turned off
+	seen         [4]int    // events of the run ahead that are still to be looked at, by stage: see prefetch
 	msgs         []message
 	free         uint32             // list of unused messages, by next; 0: none
 	ties         inputs             // see pick
 	found        []machine.Hop      // the path found last
-	read         []hop              // the one that path read last
+	path         []routes.Hop       // the path stored last
 	lines        map[line]chain     // who waits behind a transfer of several messages
 	latest       map[line]unit.Time // when the latest transfer arrives, by link with a memory; ideal only
 
@@ -132,8 +135,7 @@ type Fabric struct {
 	lead           unit.Time    // from what happens on the fabric to what is sent because of it
 	mergePoints    []mergePoint // number 0 is none
 	contentionFree []uint8      // by link: 1 + its kind where no message ever waits
-	pathKinds      []*pathKind  // of exclusive routes, by kind
-	freeAt         []unit.Time  // by link of such a route
+	exclusive      *exclusive.Routes
 }
 
 // line is what one source sends in one class into a link at its side. While a transfer
@@ -176,7 +178,7 @@ func New(q *des.Queue, m *machine.Machine, sink Sink, f Fidelity, sizes Sizes) *
 		n.most = int64(sizes.Flit)
 	}
 	n.space = int32(min(sizes.Buffer, most))
-	n.hops, n.compressFrom, n.prefetchFrom = []hop{end}, compressHops, prefetchBytes
+	n.routes, n.compressFrom, n.prefetchFrom = routes.New(), compressHops, prefetchBytes
 	n.vcs, n.vcBuffers, n.queues = make([]vc, 1), make([]buffer.Buffer, 1), make([]queue, 1)
 	n.msgs = make([]message, 1, 1024)
 	n.lines = map[line]chain{}
@@ -213,7 +215,7 @@ func (n *Fabric) Send(at unit.Time, t Transfer, key des.Key) {
 		n.q.Post(des.Event{Time: at, Key: key, Target: Target(kindDeliver, 0), Arg: i})
 		return
 	}
-	h := n.hops[t.Route.at]
+	h := n.routes.Hops[t.Route.At]
 	li := n.linkOf(h)
 	n.msgs[i] = message{
 		arrived: at, tail: at, left: max(0, t.Bytes-part), bytes: int32(part), vc: n.vcAt(h, t.Class),

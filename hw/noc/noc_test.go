@@ -110,14 +110,14 @@ func TestUncontendedIsClosedForm(t *testing.T) {
 					t.Errorf("%v to PE %d, %d bytes: arrived at %v, closed form %v", f, to, bytes, r.delivered[1], want)
 				}
 				events := int64(2) // to the first link, and from the last
-				for _, h := range n.path(route)[:len(n.path(route))-1] {
+				for _, h := range n.routes.Path(route)[:len(n.routes.Path(route))-1] {
 					if n.kind(&n.links[n.linkOf(h)]).latency > 0 {
 						events++
 					}
 				}
 				events++ // the port of a TCM is faster than the links: the message comes to it when it is nearly whole
 				if f == Slot && q.Popped() != events {
-					t.Errorf("%d events for %d hops, want %d", q.Popped(), len(n.path(route)), events)
+					t.Errorf("%d events for %d hops, want %d", q.Popped(), len(n.routes.Path(route)), events)
 				}
 			}
 		}
@@ -231,7 +231,7 @@ func BenchmarkMessage(b *testing.B) {
 	n := New(q, m, nothing{}, Slot, Sizes{topo.Fabric().MessageBytes, topo.Fabric().FlitBytes, topo.Fabric().BufferBytes})
 	route := n.AddRoute(m.TCM(0), m.TCM(2), false)
 	b.ReportAllocs()
-	b.ReportMetric(float64(len(n.path(route))), "hops")
+	b.ReportMetric(float64(len(n.routes.Path(route))), "hops")
 	b.ResetTimer()
 	for i := range b.N {
 		n.Send(q.Now(), Transfer{Route: route, Class: Collective, Bytes: 256, User: uint32(i)}, des.MakeKey(des.Arrive, 1<<20, 0, uint32(i)))

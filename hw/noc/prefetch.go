@@ -4,6 +4,7 @@ import (
 	"unsafe"
 
 	"kernbench/des"
+	"kernbench/hw/noc/routes"
 	"kernbench/internal/prefetch"
 )
 
@@ -17,7 +18,7 @@ const prefetchBytes = 32 << 20
 
 // stateBytes is the size of what messages on reserved routes meet.
 func (n *Fabric) stateBytes() uintptr {
-	return uintptr(len(n.links))*unsafe.Sizeof(link{}) + uintptr(len(n.hops))*unsafe.Sizeof(hop(0)) +
+	return uintptr(len(n.links))*unsafe.Sizeof(link{}) + uintptr(len(n.routes.Hops))*unsafe.Sizeof(routes.Hop(0)) +
 		uintptr(len(n.mergePoints))*unsafe.Sizeof(mergePoint{})
 }
 
@@ -49,7 +50,7 @@ func (n *Fabric) prefetchStage(stage int, m *message, li uint32) {
 		prefetch.Line(unsafe.Pointer(m))
 		prefetch.Line(unsafe.Pointer(&n.links[li]))
 	case stage == 1:
-		prefetch.Line(unsafe.Pointer(&n.hops[m.route.at]))
+		prefetch.Line(unsafe.Pointer(&n.routes.Hops[m.route.At]))
 		if m.hop > 0 {
 			prefetch.Line(unsafe.Pointer(&n.links[m.via-1]))
 		}
@@ -61,9 +62,9 @@ func (n *Fabric) prefetchStage(stage int, m *message, li uint32) {
 // prefetchRoute fetches the links of a message's route that have state of interest: first the merge
 // points before them and links that have none, then the links behind merge points.
 func (n *Fabric) prefetchRoute(m *message, first bool) {
-	for k, r := 0, m.route; k < reach && !r.Empty(); r = n.onward(r) {
-		h := n.hops[r.at]
-		switch meets := h&meets != 0; {
+	for k, r := 0, m.route; k < reach && !r.Empty(); r = n.routes.Onward(r) {
+		h := n.routes.Hops[r.At]
+		switch meets := h.Marked(); {
 		case meets && first:
 			prefetch.Line(unsafe.Pointer(&n.mergePoints[edgeOf(h)>>edgeBits]))
 		case meets:

@@ -3,12 +3,14 @@ package noc
 import (
 	"slices"
 
+	"kernbench/hw/noc/exclusive"
+	"kernbench/hw/noc/routes"
 	"kernbench/machine"
 	"kernbench/unit"
 )
 
 // This file reserves routes: while all traffic is known to take them, much of it needs no events.
-// A route whose links no other one uses is exclusive (exclusive.go). On the others messages
+// A route whose links no other one uses is exclusive (package exclusive). On the others messages
 // advance over links at which no other can come before them (advance.go).
 
 // Use is a route that traffic takes. ReserveRoutes fills in how.
@@ -21,7 +23,7 @@ type Use struct {
 	Bytes int64 // that can be on their way at the same time
 
 	Reserved
-	Exclusive bool // traffic takes it by PassExclusive; else by Send, on its Route
+	Exclusive bool // traffic takes it by Fabric.Exclusive; else by Send, on its Route
 }
 
 // Load is what ReserveRoutes must know of all uses.
@@ -31,37 +33,38 @@ type Load struct {
 }
 
 // Reserved is the state of a use. There may be millions: it holds no pointer.
-type Reserved struct {
-	at    unit.Time // start of the latest message; at fidelity Ideal, its arrival
-	first uint32    // of its links in Fabric.freeAt. For Send: of its hops
-	clear uint32    // passage of that message, which met no other; 0: Fabric.freeAt says when links are free. For Send: of the other hops
-}
+type Reserved struct{ exclusive.State }
 
-// Route is the route of a use for Send.
-func (p *Reserved) Route() Route { return Route{p.first, p.clear} }
+// Route is the route of a use for Send, which is kept in the same place as what an exclusive one has.
+func (p *Reserved) Route() Route { return Route{At: p.First, Then: p.Clear} }
+
+func reserved(r Route) Reserved { return Reserved{exclusive.State{First: r.At, Clear: r.Then}} }
+
+// Exclusive returns the exclusive routes, until Release is called.
+func (n *Fabric) Exclusive() *exclusive.Routes { return n.exclusive }
 
 // ReserveRoutes says which routes all traffic takes until Release is called. Uses to one node stand
 // side by side. Sends to links of one use only must come in the order of their times, and the sink
 // may hear of arrivals before their time. The fabric must be at rest, at fidelity Slot or Ideal.
 func (n *Fabric) ReserveRoutes(uses []Use, load Load) {
-	n.kept, n.lead = len(n.hops), load.Lead
+	n.kept, n.lead, n.exclusive = len(n.routes.Hops), load.Lead, exclusive.New(n.ideal)
 	if n.ideal {
 		n.reserveIdeal(uses)
 		return
 	}
 	n.reserved = true
 	for i := range n.links {
-		n.links[i].own.Flags &^= exclusive | ample
+		n.links[i].own.Flags &^= alone | ample
 	}
 	// Hops stand for links of the machine until it is known which of these need state.
-	whole := make([]hop, 0, n.hopsOf(uses))
+	whole := make([]routes.Hop, 0, n.hopsOf(uses))
 	users, several := make([]uint8, n.m.NumLinks()), 0 // links of several uses
 	for i := range uses {
 		u := &uses[i]
 		n.found = n.m.Route(n.found[:0], u.From, u.To)
-		u.Reserved = Reserved{first: uint32(len(whole)), clear: uint32(len(n.found))}
+		u.Reserved = reserved(Route{At: uint32(len(whole)), Then: uint32(len(n.found))}) // for now
 		for k, h := range n.found {
-			whole = append(whole, makeHop(uint32(h.Link), n.channelOf(n.found, k)))
+			whole = append(whole, routes.MakeHop(uint32(h.Link), n.channelOf(n.found, k)))
 			if users[h.Link] < 2 {
 				users[h.Link]++
 				several += int(users[h.Link]) / 2
@@ -69,37 +72,32 @@ func (n *Fabric) ReserveRoutes(uses []Use, load Load) {
 		}
 	}
 	n.links = slices.Grow(n.links, several)
-	own := 0
 	for i := range uses {
 		u := &uses[i]
-		path := whole[u.first : u.first+u.clear]
+		path := whole[u.First : u.First+u.Clear]
 		waits := load.Largest > n.most || !n.holds(path, u.Bytes)
 		u.Exclusive = len(path) > 0 && !waits && n.off&Exclusive == 0
 		for _, h := range path {
 			u.Exclusive = u.Exclusive && users[n.linkOf(h)] == 1
 		}
 		if u.Exclusive {
-			n.pathKind(u.Kind, path)
-			u.Reserved = Reserved{first: uint32(own)}
-			own += len(path)
+			if !n.exclusive.Knows(u.Kind) {
+				n.exclusive.Learn(u.Kind, n.specs(path))
+			}
+			u.State = n.exclusive.Add(u.Kind)
 			continue
 		}
 		for k, h := range path {
 			li := n.link(machine.LinkID(n.linkOf(h)))
 			if !waits && users[n.linkOf(h)] == 1 && n.off&Exclusive == 0 {
-				n.links[li].own.Flags |= exclusive
+				n.links[li].own.Flags |= alone
 			}
-			path[k] = makeHop(li, n.vcAt(h, 0))
+			path[k] = routes.MakeHop(li, n.vcAt(h, 0))
 		}
 	}
-	if len(whole) < n.compressFrom {
-		n.expand(uses, whole)
-	} else {
-		n.compress(uses, whole)
-	}
-	n.hops, n.links = slices.Clone(n.hops), slices.Clone(n.links) // without the room in which they grew
-	n.freeAt = make([]unit.Time, own)
-	n.index = nil // until there is another route
+	n.store(uses, whole)
+	n.routes.Hops, n.links = slices.Clone(n.routes.Hops), slices.Clone(n.links) // without the room in which they grew
+	n.index = nil                                                               // until there is another route
 	n.connect(uses)
 	n.findContentionFree(uses)
 	if n.stateBytes() >= n.prefetchFrom {
@@ -107,11 +105,39 @@ func (n *Fabric) ReserveRoutes(uses []Use, load Load) {
 	}
 }
 
+// compressHops is the number of hops from which routes share them. Fewer fit in memory and caches as
+// they are, and a jump takes time.
+const compressHops = 1 << 22
+
+// store stores the routes of uses, which are parts of whole.
+func (n *Fabric) store(uses []Use, whole []routes.Hop) {
+	path := func(i int) []routes.Hop {
+		if u := &uses[i]; !u.Exclusive {
+			return whole[u.First : u.First+u.Clear]
+		}
+		return nil
+	}
+	put := func(i int, r Route) {
+		if u := &uses[i]; !u.Exclusive {
+			u.Reserved = reserved(r)
+		}
+	}
+	if len(whole) >= n.compressFrom {
+		source := func(i int) uint32 { return uint32(uses[i].From) }
+		n.routes.Compress(routes.Paths{Count: len(uses), Links: len(n.links), Source: source, Path: path, Put: put})
+		return
+	}
+	n.routes.Hops = slices.Grow(n.routes.Hops, len(whole)+len(uses))
+	for i := range uses {
+		put(i, n.routes.Add(path(i)))
+	}
+}
+
 // Release ends ReserveRoutes: the fabric is at rest again.
 func (n *Fabric) Release() {
-	n.hops, n.reserved = n.hops[:n.kept], false
+	n.routes.Hops, n.reserved = n.routes.Hops[:n.kept], false
 	n.q.Prefetch(nil)
-	n.freeAt, n.mergePoints, n.contentionFree, n.pathKinds = nil, nil, nil, nil
+	n.exclusive, n.mergePoints, n.contentionFree = nil, nil, nil
 }
 
 // hopsOf is how many hops uses have. It finds the route of one use of each kind.
@@ -147,26 +173,33 @@ func (n *Fabric) reserveIdeal(uses []Use) {
 					u.Exclusive = false
 				}
 			}
-			if u.Exclusive && n.knows(u.Kind) {
+			if u.Exclusive && n.exclusive.Knows(u.Kind) {
 				continue
 			}
 			n.found = n.m.Route(n.found[:0], u.From, u.To)
 			if u.Exclusive = u.Exclusive && len(n.found) > 0; u.Exclusive {
-				path := make([]hop, len(n.found))
+				path := make([]routes.Hop, len(n.found))
 				for k, h := range n.found {
-					path[k] = makeHop(uint32(h.Link), 0)
+					path[k] = routes.MakeHop(uint32(h.Link), 0)
 				}
-				n.pathKind(u.Kind, path)
+				n.exclusive.Learn(u.Kind, n.specs(path))
 				continue
 			}
-			r := n.AddRoute(u.From, u.To, false)
-			u.Reserved = Reserved{first: r.at, clear: r.then}
+			u.Reserved = reserved(n.AddRoute(u.From, u.To, false))
 		}
 	}
 }
 
+// specs are those of the links of a path in the machine.
+func (n *Fabric) specs(path []routes.Hop) (specs []*machine.LinkSpec) {
+	for _, h := range path {
+		specs = append(specs, n.m.Spec(machine.LinkID(n.linkOf(h))))
+	}
+	return specs
+}
+
 // holds reports whether no input buffer of a path in the machine can be filled by so many bytes.
-func (n *Fabric) holds(path []hop, bytes int64) bool {
+func (n *Fabric) holds(path []routes.Hop, bytes int64) bool {
 	for _, h := range path {
 		if int64(n.spaceOf(n.m.Spec(machine.LinkID(n.linkOf(h))))) < bytes {
 			return false

@@ -6,7 +6,7 @@ import "math"
 // off one by one, and compare.
 type Shortcuts uint8
 
-// The shortcuts, each in the file of its name.
+// The shortcuts, each in the file or package of its name.
 const (
 	Exclusive      Shortcuts = 1 << iota // routes whose links are their own need no events
 	Advance                              // messages pass links at which no other can come before them

@@ -3,6 +3,8 @@ package noc
 import (
 	"testing"
 	"unsafe"
+
+	"kernbench/hw/noc/routes"
 )
 
 // TestStateFillsCacheLines: what a message touches at a link is one line, and the message another.
@@ -12,7 +14,7 @@ func TestStateFillsCacheLines(t *testing.T) {
 			t.Errorf("a %s has %d bytes, want 64", name, bytes)
 		}
 	}
-	if bytes := unsafe.Sizeof(hop(0)); bytes != 4 {
+	if bytes := unsafe.Sizeof(routes.Hop(0)); bytes != 4 {
 		t.Errorf("a hop has %d bytes, want 4", bytes)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"kernbench/hw/noc/buffer"
+	"kernbench/hw/noc/routes"
 	"kernbench/machine"
 	"kernbench/unit"
 )
@@ -28,9 +29,9 @@ type link struct {
 // Flags of buffers, of which there is one for each class and channel of a link. The last two are those
 // of the link, at its own buffer. Kind is that of the link; VC the class and channel, or unused.
 const (
-	blocked   uint8 = 1 << iota // a queue waits for space that has not been announced
-	exclusive                   // one route alone passes the link
-	ample                       // its buffers hold all that can be on its way over it
+	blocked uint8 = 1 << iota // a queue waits for space that has not been announced
+	alone                     // one route alone passes the link
+	ample                     // its buffers hold all that can be on its way over it
 )
 
 // vc is a class and channel of a link of which there is more to say. Its buffer, unless that is the
@@ -66,11 +67,11 @@ const (
 // most is the largest room of a buffer that counts.
 const most = 1 << 30
 
-func (m *message) class() Class { return Class(m.vc >> channelBits) }
+func (m *message) class() Class { return Class(m.vc / routes.Channels) }
 
 // vcAt is the vc of a class, at the channel of a hop.
-func (n *Fabric) vcAt(h hop, class Class) uint8 {
-	return uint8(class)<<channelBits | uint8(h)&(channels-1)
+func (n *Fabric) vcAt(h routes.Hop, class Class) uint8 {
+	return uint8(class)*routes.Channels | h.Channel()
 }
 
 // channelOf is the channel of hop i of a path in the machine. What is to be written into a memory
@@ -105,8 +106,8 @@ func (n *Fabric) kindOf(s *machine.LinkSpec) uint16 {
 			return uint16(i)
 		}
 	}
-	if s.Channels >= channels {
-		panic(fmt.Sprintf("noc: a link with %d channels: at most %d", s.Channels, channels-1))
+	if s.Channels >= routes.Channels {
+		panic(fmt.Sprintf("noc: a link with %d channels: at most %d", s.Channels, routes.Channels-1))
 	}
 	n.kinds = append(n.kinds, kind{spec: s, serial: s.Serial, latency: s.Router + s.Wire, space: n.spaceOf(s)})
 	return uint16(len(n.kinds) - 1)

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"kernbench/des"
+	"kernbench/hw/noc/routes"
 	"kernbench/machine"
 	"kernbench/unit"
 )
@@ -32,12 +33,11 @@ func newRig(room int64, nsPerByte ...int64) rig {
 }
 
 func (r rig) over(links ...uint32) Route {
-	first := len(r.Fabric.hops)
+	var path []routes.Hop
 	for _, l := range links {
-		r.Fabric.hops = append(r.Fabric.hops, makeHop(r.link(machine.LinkID(l)), 0))
+		path = append(path, routes.MakeHop(r.link(machine.LinkID(l)), 0))
 	}
-	r.Fabric.hops = append(r.Fabric.hops, end)
-	return Route{at: uint32(first)}
+	return r.Fabric.routes.Add(path)
 }
 
 func (r rig) check(t *testing.T, want map[uint32]unit.Time) {
@@ -302,7 +302,7 @@ func TestNowhere(t *testing.T) {
 		n, r, q := fabric(m, topo, f)
 		route := n.AddRoute(m.PE(3), m.PE(3), false)
 		if head, slowest := n.Latency(route); !route.Empty() || head != 0 || slowest != 0 {
-			t.Fatalf("%d hops, %v, %v", len(n.path(route)), head, slowest)
+			t.Fatalf("%d hops, %v, %v", len(n.routes.Path(route)), head, slowest)
 		}
 		send(n, 70, route, Compute, 1<<20, 1)
 		if len(r.departed) != 0 {

@@ -36,10 +36,11 @@ func (x *Replay) connect() {
 		}
 	}
 	in.Net.ReserveRoutes(uses, noc.Load{Largest: largest, Lead: x.lead()})
+	x.exclusive = in.Net.Exclusive()
 	for i := range uses {
 		r := &x.rings[i+1]
 		if r.route = uses[i].Reserved; uses[i].Exclusive {
-			r.state |= exclusive
+			r.state |= ownLinks
 		} else {
 			x.shared = true
 		}

@@ -6,6 +6,7 @@ import (
 	"kernbench/des"
 	"kernbench/hw/ipcq"
 	"kernbench/hw/noc"
+	"kernbench/hw/noc/exclusive"
 	"kernbench/hw/pe"
 	"kernbench/machine"
 	"kernbench/program"
@@ -64,10 +65,11 @@ type Replay struct {
 	wires  []wire   // tokens on routes that share links
 	idle   uint32   // list of unused ones; 0: none
 
-	streams []stream // number 0 is none
-	timings []timing // by kind of ring
-	long    bool     // payloads of several tokens are sent
-	shared  bool     // some routes share links
+	streams   []stream          // number 0 is none
+	exclusive *exclusive.Routes // of rings whose links are their own
+	timings   []timing          // by kind of ring
+	long      bool              // payloads of several tokens are sent
+	shared    bool              // some routes share links
 
 	ready     []int32 // ranks that can go on: a circular buffer
 	first     int

@@ -19,7 +19,7 @@ type ring struct {
 
 // Flags of ring.state.
 const (
-	exclusive   uint8 = 1 << iota // no other traffic uses the links of its route
+	ownLinks    uint8 = 1 << iota // no other traffic uses the links of its route
 	wantsCredit                   // the sender waits for a slot
 	wantsStream                   // the sender waits for the payload before to be accepted
 	wantsToken                    // the receiver waits for a token
@@ -146,11 +146,11 @@ func (x *Replay) token(f *rank, id, formID uint32, part, slot int32, at unit.Tim
 	r.Sent++
 	x.result.Messages++
 	x.result.Bytes += form.bytes[last]
-	if r.state&exclusive == 0 {
+	if r.state&ownLinks == 0 {
 		x.launch(f, id, wire{form: formID, ring: id, slot: slot, seq: seq, at: at, bytes: form.bytes[last]}, form.wire[last])
 		return
 	}
-	departed, delivered := x.in.Net.PassExclusive(&r.route, r.Tag, form.wire[last], at+x.setup)
+	departed, delivered := x.exclusive.Pass(&r.route.State, r.Tag, form.wire[last], at+x.setup)
 	if x.limited {
 		f.dma.Pass(dma.Collective, at, departed)
 	}

@@ -53,7 +53,8 @@ const house = `
 	check/race < record/history, tl, mem, unit;
 	check/verify, check/bound, check/numerics;
 	exec/mock, exec/sim;
-	exec/sim/replay, exec/sim/values;
+	exec/sim/replay, exec/sim/recorded;
+	exec/sim/values;
 	exec;
 	hw/pe;
 	hw/ipcq, hw/dma, hw/vector, hw/gemm, hw/memory, hw/noc;

@@ -8,6 +8,7 @@ import (
 
 	"kernbench/conf"
 	"kernbench/des"
+	"kernbench/exec/sim/recorded"
 	"kernbench/exec/sim/replay"
 	"kernbench/fault"
 	"kernbench/hw/noc"
@@ -71,7 +72,7 @@ type Executor struct {
 	hops      []machine.Hop                   // found last
 	run       *run
 	replaying *replay.Replay
-	traceAt   int       // see tracing.full; 0: tracedAtOnce
+	traceAt   int       // see trace.Sorter.Kept
 	end       unit.Time // of the last launch's kernels
 	broken    error
 }
@@ -124,9 +125,6 @@ func (e *Executor) Now() unit.Time { return max(e.q.Now(), e.end) }
 // then is lost.
 var ErrBroken = errors.New("an earlier launch of this run failed")
 
-// errExited is what broke an executor whose launch never returned.
-var errExited = errors.New("a kernel ended its goroutine")
-
 // Launch runs a kernel on all groups and returns when everything has come to rest: all
 // kernels have ended, all messages have arrived, all credits are home.
 func (e *Executor) Launch(ctx context.Context, l *launch.Launch) (*launch.Result, error) {
@@ -144,11 +142,11 @@ func (e *Executor) Launch(ctx context.Context, l *launch.Launch) (*launch.Result
 	if err != nil {
 		return nil, err
 	}
-	x.mode = "event-driven: " + why.events
+	x.mode = "event-driven: " + why.Events
 	if x.shown, err = e.showClasses(ctx, l); err != nil {
 		return nil, err
 	}
-	if !why.irregular {
+	if !why.Irregular {
 		return e.perform(ctx, x)
 	}
 	x.log = nil // some of the data may have been carried out: only the fault is wanted
@@ -163,8 +161,8 @@ func (e *Executor) Launch(ctx context.Context, l *launch.Launch) (*launch.Result
 func (e *Executor) perform(ctx context.Context, x *run) (*launch.Result, error) {
 	l := x.launch
 	e.run = x
-	e.broken = errExited
-	defer func() { // also when a kernel ends the goroutine
+	e.broken = recorded.ErrExited // if the launch never returns
+	defer func() {                // also when a kernel ends the goroutine
 		x.stopAll()
 		e.run = nil
 	}()

@@ -14,13 +14,13 @@ import (
 // NotReplayed returns why a launch is not replayed, or "". It replays the launch to find out.
 func (e *Executor) NotReplayed(ctx context.Context, l *launch.Launch) (string, error) {
 	_, why, err := e.replayed(ctx, l)
-	return why.events, err
+	return why.Events, err
 }
 
 // Lockstep carries out the data of a launch, and nothing else.
 func (e *Executor) Lockstep(ctx context.Context, l *launch.Launch) error {
 	r := &replaying{e: e, l: l, start: e.Now()}
-	p, reason, err := r.record(ctx, nil)
+	p, reason, err := r.recorded().Record(ctx, nil)
 	if err != nil {
 		return err
 	}
@@ -34,18 +34,16 @@ func (e *Executor) Lockstep(ctx context.Context, l *launch.Launch) error {
 // carried out.
 func (e *Executor) LaunchInParts(ctx context.Context, l *launch.Launch) (*launch.Result, error) {
 	r := &replaying{e: e, l: l, start: e.Now()}
-	o := r.options(nil)
+	o := e.recording()
 	o.Budget = 1
 	p, err := program.RecordLaunch(ctx, l, o)
 	if err != nil {
 		return nil, err
 	}
-	if err := r.whole(ctx, p); err != nil || r.result == nil {
-		return nil, errors.Join(err, errors.New(r.events))
+	if v, err := r.recorded().Whole(ctx, p); err != nil || v.Events != "" {
+		return nil, errors.Join(err, errors.New(v.Events))
 	}
-	e.emitReplayed(r.trace)
-	r.result.Mode = r.mode
-	return r.result, nil
+	return r.ends(), nil
 }
 
 // Without makes the executor do without shortcuts of the fabric.

@@ -16,7 +16,7 @@ import (
 
 // prepare makes the ranks of a launch and checks that its rings fit.
 func (e *Executor) prepare(l *launch.Launch) (*run, error) {
-	x := &run{e: e, launch: l, log: e.opts.Data, history: e.opts.History, ring: &l.Ring, start: e.Now()}
+	x := &run{e: e, launch: l, log: e.opts.Data, history: e.opts.History, ring: &l.Ring, start: e.Now(), tracing: e.tracing()}
 	x.startCauses()
 	x.ranks = make([]rank, l.World())
 	x.left, x.all = len(x.ranks), len(x.ranks)

@@ -4,11 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
 
 	"kernbench/des"
+	"kernbench/exec/sim/recorded"
 	"kernbench/exec/sim/replay"
-	"kernbench/exec/sim/values"
 	"kernbench/hw/noc"
 	"kernbench/machine"
 	"kernbench/mem"
@@ -59,42 +58,40 @@ func (e *Executor) needsEvents(l *launch.Launch) string {
 	return ""
 }
 
-// verdict is what came of an attempt to replay a launch.
-type verdict struct {
-	events    string // why the launch needs event-driven simulation
-	irregular bool   // it does because the program does not run to its end; data may be changed
-	mode      string // of one that was replayed
-}
-
 // replayed replays a launch if it can, and carries out its data; if not, the result is nil, and
 // nothing has happened but what the verdict says.
-func (e *Executor) replayed(ctx context.Context, l *launch.Launch) (*launch.Result, verdict, error) {
+func (e *Executor) replayed(ctx context.Context, l *launch.Launch) (*launch.Result, recorded.Verdict, error) {
 	if reason := e.needsEvents(l); reason != "" {
-		return nil, verdict{events: reason}, nil
+		return nil, recorded.Verdict{Events: reason}, nil
 	}
 	for g := range l.Groups {
 		for i := range l.Groups[g].PEs {
 			if err := e.checkRank(l, &l.Groups[g], i); err != nil {
-				return nil, verdict{}, err
+				return nil, recorded.Verdict{}, err
 			}
 		}
 	}
-	e.broken = errExited // if a kernel ends the goroutine
+	e.broken = recorded.ErrExited // if a kernel ends the goroutine
 	r := &replaying{e: e, l: l, start: e.Now()}
-	var err error
-	if guess := r.guess(ctx); guess != nil {
-		err = r.onGuess(ctx, guess)
-	} else {
-		err = r.inTurn(ctx)
+	v, err := r.recorded().Run(ctx)
+	if e.broken = err; err != nil || v.Events != "" {
+		return nil, v, err
 	}
-	if e.broken = err; err != nil || r.result == nil {
-		return nil, r.verdict, err
-	}
+	return r.ends(), v, nil
+}
+
+// ends takes over what a replay has found.
+func (r *replaying) ends() *launch.Result {
+	e := r.e
 	e.end = max(e.end, r.result.End, r.rest)
-	e.emitReplayed(r.trace)
+	if e.opts.Trace != nil {
+		trace.Sort(r.trace)
+		for i := range r.trace {
+			e.opts.Trace.Emit(&r.trace[i])
+		}
+	}
 	r.account()
-	r.result.Mode = r.mode
-	return r.result, r.verdict, nil
+	return r.result
 }
 
 // account says that the ranks began and ended. What they did between is ordered: each touched its
@@ -116,81 +113,28 @@ func (r *replaying) account() {
 
 // replaying is a launch that is replayed.
 type replaying struct {
-	e     *Executor
-	l     *launch.Launch
-	start unit.Time
-	verdict
+	e      *Executor
+	l      *launch.Launch
+	start  unit.Time
 	result *launch.Result
 	rest   unit.Time
 	trace  []trace.Event
 }
 
-// twoCores reports whether there is a second processor to use.
-func (e *Executor) twoCores() bool { return e.opts.SecondCore && runtime.GOMAXPROCS(0) > 1 }
-
-// record finds the program of the launch. It is nil if there is none to replay, with the reason.
-// The error is that of ctx.
-func (r *replaying) record(ctx context.Context, differ func()) (p *program.Program, reason string, err error) {
-	p, err = program.RecordLaunch(ctx, r.l, r.options(differ))
-	var refused *program.Refusal
-	switch {
-	case err == nil:
-		return p, "", nil
-	case ctx.Err() != nil:
-		return nil, "", err
-	case errors.As(err, &refused):
-		return nil, refused.Error(), nil
-	case errors.Is(err, program.ErrBudget):
-		return nil, fmt.Sprintf("the program takes more than %v", unit.Bytes(program.DefaultBudget)), nil
+func (r *replaying) recorded() *recorded.Launch {
+	return &recorded.Launch{
+		Launch: r.l, Options: r.e.recording(), Data: r.e.opts.Data, SecondCore: r.e.opts.SecondCore,
+		Replay: r.times, Discard: r.discard,
 	}
-	return nil, "a kernel fails", nil
 }
 
-func (r *replaying) options(differ func()) program.Options {
-	return program.Options{Own: r.e.capacity[mem.HBM], Places: r.e.opts.Data != nil, Parts: true, PEName: r.e.m.PEName, Differ: differ}
-}
-
-// inTurn records the launch, and then replays it.
-func (r *replaying) inTurn(ctx context.Context) error {
-	p, reason, err := r.record(ctx, nil)
-	if p == nil || err != nil {
-		r.verdict = verdict{events: reason}
-		return err
-	}
-	return r.whole(ctx, p)
-}
-
-// whole replays a program, with its data beside.
-func (r *replaying) whole(ctx context.Context, p *program.Program) error {
-	if p.Long && r.e.opts.Data != nil {
-		r.verdict = verdict{events: fmt.Sprintf("data of a program of more than %v", unit.Bytes(program.DefaultBudget))}
-		return nil
-	}
-	data := func(ctx context.Context) error {
-		if r.e.opts.Data == nil {
-			return nil
-		}
-		return values.Apply(ctx, r.l, p, r.e.opts.Data)
-	}
-	if !r.e.twoCores() || r.e.opts.Data == nil {
-		if err := r.times(ctx, p); err != nil || r.result == nil {
-			return err
-		}
-		return data(ctx)
-	}
-	inner, quit := context.WithCancel(ctx)
-	defer quit()
-	beside := start(func() error { return data(inner) })
-	defer beside.wait() // also if this goroutine ends
-	if err := r.times(ctx, p); err != nil || r.result == nil {
-		quit()
-		return err
-	}
-	return beside.wait()
+// recording is how programs are recorded.
+func (e *Executor) recording() program.Options {
+	return program.Options{Own: e.capacity[mem.HBM], Places: e.opts.Data != nil, Parts: true, PEName: e.m.PEName}
 }
 
 // times replays a program. Without a result the machine is as it was.
-func (r *replaying) times(ctx context.Context, p *program.Program) error {
+func (r *replaying) times(ctx context.Context, p *program.Program) (v recorded.Verdict, err error) {
 	e, l := r.e, r.l
 	in := &replay.Input{
 		Program: p, Launch: l, Start: r.start,
@@ -208,29 +152,28 @@ func (r *replaying) times(ctx context.Context, p *program.Program) error {
 		mode = fmt.Sprintf("replay, %d classes", n)
 	}
 	if p.Long {
-		in.Parts = program.NewParts(ctx, l, r.options(nil))
+		in.Parts = program.NewParts(ctx, l, e.recording())
 		defer in.Parts.Close()
 		mode = "replay in parts"
 	}
 	x := replay.New(in)
 	defer x.Close()
-	if r.events = x.Unfit(); r.events != "" {
-		return nil
+	if v.Events = x.Unfit(); v.Events != "" {
+		return v, nil
 	}
 	e.replaying = x
 	res, err := x.Run()
 	e.replaying = nil
 	if err == nil {
+		res.Mode = mode
 		r.result, r.rest, r.trace = res, x.Rest(), x.Events()
-		r.mode = mode
-		return nil
+		return v, nil
 	}
 	r.discard()
 	if errors.Is(err, replay.ErrIrregular) {
-		r.events, r.irregular = err.Error(), true
-		return nil
+		return recorded.Verdict{Events: err.Error(), Irregular: true}, nil
 	}
-	return err
+	return v, err
 }
 
 // discard puts the machine at rest where the launch began, and forgets its result.

@@ -1,9 +1,7 @@
 package sim
 
 import (
-	"cmp"
 	"context"
-	"slices"
 
 	"kernbench/program"
 	"kernbench/record/trace"
@@ -11,18 +9,14 @@ import (
 	"kernbench/unit"
 )
 
-// tracing is what a run has for its trace. Kernels run ahead, so events come out of order: they are
-// kept until none can come that began earlier.
+// tracing is what a run has for its trace. Kernels run ahead, so events come out of order.
 type tracing struct {
-	events []traced
-	full   int    // number of events at which those that are complete are handed on
+	sorter trace.Sorter
 	shown  []bool // ranks that are traced; nil: as the scope says
 }
 
-// traced is an event, which may be for Options.Usage only.
-type traced struct {
-	trace.Event
-	hidden bool
+func (e *Executor) tracing() tracing {
+	return tracing{sorter: trace.Sorter{Shown: e.opts.Trace, Usage: e.opts.Usage, Kept: e.traceAt}}
 }
 
 // discard is a consumer for runs of which only the use is wanted.
@@ -30,9 +24,6 @@ type discard struct{}
 
 // Emit implements trace.Sink.
 func (discard) Emit(*trace.Event) {}
-
-// tracedAtOnce is the number of events that are kept before the first are handed on.
-const tracedAtOnce = 1 << 18
 
 // emit keeps an event of this rank, if the scope of the trace has it.
 func (r *rank) emit(e trace.Event) {
@@ -48,26 +39,9 @@ func (x *run) keep(id int32, e trace.Event) {
 	scope := &x.e.opts.Scope
 	hidden := x.shown != nil && (id < 0 || !x.shown[id]) || !scope.Has(int(e.Rank)) ||
 		e.Kind != trace.Kernel && !scope.Overlaps(e.Start, e.End)
-	if hidden && x.e.opts.Usage == nil {
-		return
+	if x.sorter.Add(e, hidden) {
+		x.sorter.HandOn(x.earliest())
 	}
-	x.events = append(x.events, traced{e, hidden})
-	if x.full == 0 {
-		x.full = cmp.Or(x.e.traceAt, tracedAtOnce)
-	}
-	if len(x.events) >= x.full {
-		x.handOn()
-	}
-}
-
-// handOn gives the consumer what is complete: all events that began before any that can still come.
-func (x *run) handOn() {
-	bound := x.earliest()
-	sortEvents(x.events)
-	n, _ := slices.BinarySearchFunc(x.events, bound, func(e traced, t unit.Time) int { return cmp.Compare(e.Start, t) })
-	x.e.emitAll(x.events[:n])
-	x.events = x.events[:copy(x.events, x.events[n:])]
-	x.full = max(x.full, 2*len(x.events))
 }
 
 // earliest is a time before which no event can begin that comes from here on, but for kernels.
@@ -90,48 +64,7 @@ func (x *run) earliest() unit.Time {
 // emitTrace hands on what is left at the end of a launch. After a fault, at a time, it leaves out
 // what kernels did beyond it, running ahead.
 func (x *run) emitTrace(fault bool, at unit.Time) {
-	if fault {
-		x.events = slices.DeleteFunc(x.events, func(e traced) bool { return e.Start > at || e.End > at && knownAtEnd(e.Kind) })
-	}
-	sortEvents(x.events)
-	x.e.emitAll(x.events)
-	x.events = nil
-}
-
-// emitAll hands events to those who want them.
-func (e *Executor) emitAll(events []traced) {
-	for i := range events {
-		ev := &events[i]
-		if !ev.hidden {
-			e.opts.Trace.Emit(&ev.Event)
-		}
-		if e.opts.Usage != nil {
-			e.opts.Usage.Emit(&ev.Event)
-		}
-	}
-}
-
-// emitReplayed hands on the events of a launch that was replayed.
-func (e *Executor) emitReplayed(events []trace.Event) {
-	if e.opts.Trace == nil {
-		return
-	}
-	slices.SortFunc(events, func(a, b trace.Event) int { return compareEvents(&a, &b) })
-	for i := range events {
-		e.opts.Trace.Emit(&events[i])
-	}
-}
-
-func sortEvents(events []traced) {
-	slices.SortFunc(events, func(a, b traced) int { return compareEvents(&a.Event, &b.Event) })
-}
-
-// compareEvents compares events in the order that trace.Sink names.
-func compareEvents(a, b *trace.Event) int {
-	return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.PE, b.PE), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Seq, b.Seq),
-		cmp.Compare(a.Dir, b.Dir), cmp.Compare(a.Peer, b.Peer), cmp.Compare(a.End, b.End), cmp.Compare(a.Bytes, b.Bytes),
-		cmp.Compare(a.Rank, b.Rank), cmp.Compare(a.Stalled, b.Stalled), cmp.Compare(a.Core, b.Core),
-		cmp.Compare(a.Ring, b.Ring), cmp.Compare(a.Flow, b.Flow))
+	x.sorter.End(func(e *trace.Event) bool { return fault && (e.Start > at || e.End > at && knownAtEnd(e.Kind)) })
 }
 
 // knownAtEnd reports whether events of a kind are those of something that has come to its end.
@@ -146,8 +79,7 @@ func (e *Executor) showClasses(ctx context.Context, l *launch.Launch) ([]bool, e
 		return nil, nil
 	}
 	shown := make([]bool, l.World())
-	r := replaying{e: e, l: l}
-	o := r.options(nil)
+	o := e.recording()
 	o.Parts = false
 	p, err := program.RecordLaunch(ctx, l, o)
 	if ctx.Err() != nil {

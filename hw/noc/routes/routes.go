@@ -1,7 +1,7 @@
 // Package routes stores the routes of a fabric, each as a list of hops. Millions of them share what
 // they have in common: see Compress. What a hop leads over is a number that the owner gives it.
 //
-// It imports nothing. Start at Table.
+// It may import nothing. Start at Table.
 package routes
 
 // Hop is a link of a stored route and a channel there. The owner may put another number in place of

@@ -1,4 +1,4 @@
-package sim
+package recorded
 
 import (
 	"fmt"
@@ -13,7 +13,7 @@ type beside struct {
 
 // start begins work in a goroutine of its own. A panic there becomes its error.
 func start(do func() error) *beside {
-	b := &beside{err: errExited, ended: make(chan struct{})}
+	b := &beside{err: ErrExited, ended: make(chan struct{})}
 	go func() {
 		defer close(b.ended)
 		defer func() {

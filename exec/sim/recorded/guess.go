@@ -1,4 +1,4 @@
-package sim
+package recorded
 
 import (
 	"context"
@@ -17,16 +17,16 @@ import (
 const guessFrom = 64
 
 // guess returns the program in which all ranks do the same, if it seems so; else nil.
-func (r *replaying) guess(ctx context.Context) *program.Program {
-	if !r.e.twoCores() || r.l.World() < guessFrom {
+func (l *Launch) guess(ctx context.Context) *program.Program {
+	if !l.twoCores() || l.World() < guessFrom {
 		return nil
 	}
-	return program.Guess(ctx, r.l, r.options(nil))
+	return program.Guess(ctx, l.Launch, l.Options)
 }
 
 // onGuess replays a guess while kernels are recorded, and then carries out the data of what was
 // recorded. Where the guess was wrong it replays what was recorded instead.
-func (r *replaying) onGuess(ctx context.Context, guess *program.Program) error {
+func (l *Launch) onGuess(ctx context.Context, guess *program.Program) (Verdict, error) {
 	inner, quit := context.WithCancel(ctx)
 	defer quit()
 	var (
@@ -34,39 +34,38 @@ func (r *replaying) onGuess(ctx context.Context, guess *program.Program) error {
 		refused string
 		same    bool
 	)
-	beside := start(func() (err error) {
-		if p, refused, err = r.record(ctx, quit); p == nil || err != nil {
+	recording := start(func() (err error) {
+		if p, refused, err = l.Record(ctx, quit); p == nil || err != nil {
 			quit()
 			return err
 		}
-		if same = p.Same(guess); same && r.e.opts.Data != nil {
-			err = values.Apply(inner, r.l, p, r.e.opts.Data)
+		if same = p.Same(guess); same && l.Data != nil {
+			err = values.Apply(inner, l.Launch, p, l.Data)
 		}
 		return err
 	})
-	defer beside.wait() // also if this goroutine ends
-	err := r.times(inner, guess)
-	if r.result == nil {
+	defer recording.wait() // also if this goroutine ends
+	v, err := l.Replay(inner, guess)
+	replayed := err == nil && v.Events == ""
+	if !replayed {
 		quit()
 	}
-	failed := beside.wait()
+	failed := recording.wait()
 	switch {
 	case ctx.Err() != nil:
-		return ctx.Err()
+		return Verdict{}, ctx.Err()
 	case same:
-		if r.result != nil {
+		if replayed {
 			err = failed
 		}
-		return err
+		return v, err
 	}
-	r.discard()
+	l.Discard()
 	switch {
-	case errors.Is(failed, errExited): // a kernel did, and is to end this goroutine
-		r.verdict = verdict{events: failed.Error()}
-		return nil
+	case errors.Is(failed, ErrExited): // a kernel did, and is to end this goroutine
+		return Verdict{Events: failed.Error()}, nil
 	case p == nil:
-		r.verdict = verdict{events: refused}
-		return failed
+		return Verdict{Events: refused}, failed
 	}
-	return r.whole(ctx, p)
+	return l.Whole(ctx, p)
 }

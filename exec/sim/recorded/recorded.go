@@ -1,0 +1,101 @@
+// Package recorded carries out a launch from its program: the kernels of all ranks are recorded and
+// compared, the program is replayed for its times, and its data is applied beside. With a second
+// processor the replay begins before all kernels are compared: see guess.go.
+//
+// It may import exec/sim/values, program, record/oplog, tl/launch, unit and what these import. Start
+// at Launch.
+package recorded
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+
+	"kernbench/exec/sim/values"
+	"kernbench/program"
+	"kernbench/record/oplog"
+	"kernbench/tl/launch"
+	"kernbench/unit"
+)
+
+// ErrExited is the error of work whose goroutine a kernel has ended.
+var ErrExited = errors.New("a kernel ended its goroutine")
+
+// Launch is a launch that may be carried out from its program.
+type Launch struct {
+	*launch.Launch
+	Options    program.Options // of the recording
+	Data       *oplog.Log      // gets what the program does to values; nil for times only
+	SecondCore bool            // a second processor may be used, if there is one
+
+	// Replay finds the times of a program. It keeps them itself. If the verdict says that events are
+	// needed, or with an error, nothing has happened.
+	Replay func(ctx context.Context, p *program.Program) (Verdict, error)
+
+	// Discard forgets what Replay has found.
+	Discard func()
+}
+
+// Verdict is what came of an attempt to replay a launch.
+type Verdict struct {
+	Events    string // why the launch needs event-driven simulation; "": it is replayed
+	Irregular bool   // it does because the program does not run to its end; data may be changed
+}
+
+// Run carries out a launch from its program if it can.
+func (l *Launch) Run(ctx context.Context) (Verdict, error) {
+	if guess := l.guess(ctx); guess != nil {
+		return l.onGuess(ctx, guess)
+	}
+	p, refused, err := l.Record(ctx, nil)
+	if p == nil || err != nil {
+		return Verdict{Events: refused}, err
+	}
+	return l.Whole(ctx, p)
+}
+
+// twoCores reports whether there is a second processor to use.
+func (l *Launch) twoCores() bool { return l.SecondCore && runtime.GOMAXPROCS(0) > 1 }
+
+// Record finds the program of the launch. It is nil if there is none to replay, with the reason. The
+// error is that of ctx. differ is called when a rank does something else than the first; it may be nil.
+func (l *Launch) Record(ctx context.Context, differ func()) (p *program.Program, refused string, err error) {
+	o := l.Options
+	o.Differ = differ
+	p, err = program.RecordLaunch(ctx, l.Launch, o)
+	var refusal *program.Refusal
+	switch {
+	case err == nil:
+		return p, "", nil
+	case ctx.Err() != nil:
+		return nil, "", err
+	case errors.As(err, &refusal):
+		return nil, refusal.Error(), nil
+	case errors.Is(err, program.ErrBudget):
+		return nil, fmt.Sprintf("the program takes more than %v", unit.Bytes(program.DefaultBudget)), nil
+	}
+	return nil, "a kernel fails", nil
+}
+
+// Whole replays a program, with its data beside.
+func (l *Launch) Whole(ctx context.Context, p *program.Program) (Verdict, error) {
+	if p.Long && l.Data != nil {
+		return Verdict{Events: fmt.Sprintf("data of a program of more than %v", unit.Bytes(program.DefaultBudget))}, nil
+	}
+	if !l.twoCores() || l.Data == nil {
+		if v, err := l.Replay(ctx, p); err != nil || v.Events != "" || l.Data == nil {
+			return v, err
+		}
+		return Verdict{}, values.Apply(ctx, l.Launch, p, l.Data)
+	}
+	inner, quit := context.WithCancel(ctx)
+	defer quit()
+	data := start(func() error { return values.Apply(inner, l.Launch, p, l.Data) })
+	defer data.wait() // also if this goroutine ends
+	if v, err := l.Replay(ctx, p); err != nil || v.Events != "" {
+		quit()
+		return v, err
+	}
+	return Verdict{}, data.wait()
+}

@@ -1,0 +1,86 @@
+package trace
+
+import (
+	"cmp"
+	"slices"
+
+	"kernbench/unit"
+)
+
+// Sort puts events in the order in which a Sink gets them. What that leaves open, it decides by all
+// else that an event has.
+func Sort(events []Event) {
+	slices.SortFunc(events, func(a, b Event) int { return compare(&a, &b) })
+}
+
+func compare(a, b *Event) int {
+	return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.PE, b.PE), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Seq, b.Seq),
+		cmp.Compare(a.Dir, b.Dir), cmp.Compare(a.Peer, b.Peer), cmp.Compare(a.End, b.End), cmp.Compare(a.Bytes, b.Bytes),
+		cmp.Compare(a.Rank, b.Rank), cmp.Compare(a.Stalled, b.Stalled), cmp.Compare(a.Core, b.Core),
+		cmp.Compare(a.Ring, b.Ring), cmp.Compare(a.Flow, b.Flow))
+}
+
+// Sorter gets the events of a run that come out of order, and hands them on in the order of a Sink. It
+// keeps each until none can come that began earlier.
+type Sorter struct {
+	Shown Sink   // gets the events of interest; nil: nothing does
+	Usage *Usage // gets all events; nil: nothing does
+	Kept  int    // number of events that are kept before the first are handed on; 0: 1<<18
+
+	events []kept
+	full   int // number of events at which those that are complete are handed on
+}
+
+// kept is an event, which may be for Sorter.Usage only.
+type kept struct {
+	Event
+	hidden bool
+}
+
+const keptAtFirst = 1 << 18
+
+// Add keeps an event. Hidden ones are not for Shown. It returns true if it is time for HandOn.
+func (s *Sorter) Add(e Event, hidden bool) (full bool) {
+	if hidden && s.Usage == nil {
+		return false
+	}
+	s.events = append(s.events, kept{e, hidden})
+	if s.full == 0 {
+		s.full = cmp.Or(s.Kept, keptAtFirst)
+	}
+	return len(s.events) >= s.full
+}
+
+// HandOn hands on what is complete: all events that began before a time, from which on others can
+// still come.
+func (s *Sorter) HandOn(bound unit.Time) {
+	s.sort()
+	n, _ := slices.BinarySearchFunc(s.events, bound, func(e kept, t unit.Time) int { return cmp.Compare(e.Start, t) })
+	s.emit(s.events[:n])
+	s.events = s.events[:copy(s.events, s.events[n:])]
+	s.full = max(s.full, 2*len(s.events))
+}
+
+// End hands on what is left, but for events to be left out.
+func (s *Sorter) End(leaveOut func(e *Event) bool) {
+	s.events = slices.DeleteFunc(s.events, func(e kept) bool { return leaveOut(&e.Event) })
+	s.sort()
+	s.emit(s.events)
+	s.events = nil
+}
+
+func (s *Sorter) sort() {
+	slices.SortFunc(s.events, func(a, b kept) int { return compare(&a.Event, &b.Event) })
+}
+
+func (s *Sorter) emit(events []kept) {
+	for i := range events {
+		e := &events[i]
+		if !e.hidden && s.Shown != nil {
+			s.Shown.Emit(&e.Event)
+		}
+		if s.Usage != nil {
+			s.Usage.Emit(&e.Event)
+		}
+	}
+}

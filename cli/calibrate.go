@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"kernbench/lab/calibrate"
+	"kernbench/plot/scene"
 	"kernbench/report"
 	"kernbench/unit"
 
@@ -16,6 +17,7 @@ func (a *app) calibrateCommand() *cobra.Command {
 	spec := calibrate.Spec{HoldOut: calibrate.HoldOut{Every: 3}, Largest: 32 * unit.MiB}
 	var format, to string
 	var score bool
+	var figure plotFlag
 	cmd := &cobra.Command{
 		Use:   "calibrate FILE, or calibrate --score FILE...",
 		Short: "Fit a machine to measured times of a collective, and tell how far it is off",
@@ -39,7 +41,7 @@ outlier of the table: it is shown, and left out of the worst.
 ` + exitCodes,
 		Example: `  kernbench calibrate a100.tsv --topology dgx-a100
   kernbench calibrate a100.tsv --topology dgx-a100 --hold-out above=1M -o my-a100.yaml
-  kernbench calibrate --score a100.tsv --topology dgx-a100
+  kernbench calibrate --score a100.tsv --topology dgx-a100 --plot a100.svg
   kernbench calibrate all_reduce_perf.log --topology dgx-h100 --keep ll,ll128,simple --format json`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			switch {
@@ -51,6 +53,10 @@ outlier of the table: it is shown, and left out of the worst.
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := figure.begin(); err != nil {
+				return err
+			}
+			defer figure.discard()
 			if score {
 				for _, name := range []string{"hold-out", "keep", "output"} {
 					if cmd.Flags().Changed(name) {
@@ -60,7 +66,7 @@ outlier of the table: it is shown, and left out of the worst.
 				return a.score(cmd, calibrate.ScoreSpec{
 					Base: spec.Base, Files: args, Collective: spec.Collective,
 					Algorithms: spec.Algorithms, AllAlgorithms: spec.AllAlgorithms, Largest: spec.Largest,
-				}, format)
+				}, format, &figure)
 			}
 			spec.File = args[0]
 			file, err := output("-o", to)
@@ -82,6 +88,9 @@ outlier of the table: it is shown, and left out of the worst.
 				}
 				return err
 			}); err != nil {
+				return err
+			}
+			if err := figure.write(func() *scene.Picture { return report.CalibrationFigure(c).Picture() }); err != nil {
 				return err
 			}
 			switch format {
@@ -108,19 +117,23 @@ outlier of the table: it is shown, and left out of the worst.
 	f.Var(&size{&spec.Largest}, "largest", "size up to which times are simulated; beyond, they go on as between that and its half, and are marked ~")
 	f.BoolVar(&score, "score", false, "fit nothing: hold the machine as it is against the tables, and against NCCL's own model")
 	f.StringVarP(&to, "output", "o", "", "write the fitted machine to a topology.yaml `FILE`, for --topology")
+	figure.add(f, "plot", "draw simulated beside measured times, with the errors below,")
 	fidelityFlag(f, &spec.Base)
 	f.Var(newWord(&format, "text", "FORMAT", "text", "json", "csv"), "format", "text, json or csv")
 	return cmd
 }
 
 // score holds a machine as it is against tables.
-func (a *app) score(cmd *cobra.Command, spec calibrate.ScoreSpec, format string) error {
+func (a *app) score(cmd *cobra.Command, spec calibrate.ScoreSpec, format string, figure *plotFlag) error {
 	bar := newProgress(a.err)
 	spec.Progress, spec.Base.Command = bar.report, a.commandLine()
 	s, err := calibrate.RunScore(cmd.Context(), spec)
 	bar.done()
 	if err != nil {
 		return interrupted(cmd.Context(), err)
+	}
+	if err := figure.write(func() *scene.Picture { return report.ScoreFigure(s).Picture() }); err != nil {
+		return err
 	}
 	switch format {
 	case "json":

@@ -8,6 +8,7 @@ import (
 	"kernbench/lab/compare"
 	"kernbench/lab/plans"
 	"kernbench/lab/run"
+	"kernbench/plot/scene"
 	"kernbench/report"
 
 	"github.com/spf13/cobra"
@@ -16,6 +17,8 @@ import (
 func (a *app) compareCommand() *cobra.Command {
 	var spec run.Spec
 	var format string
+	var figure plotFlag
+	var elems numbersFlag
 	cmd := &cobra.Command{
 		Use:   "compare [ALGORITHM ALGORITHM...]",
 		Short: "Time several algorithms, or one with every buffer_kind × backpressure, in a table",
@@ -26,11 +29,16 @@ for a call of as many bytes.
 ` + exitCodes,
 		Example: `  kernbench compare ring_allreduce_chunked window_allreduce_twophase --ranks 8 --n-elem 1024
   kernbench compare --algorithm ring_allreduce --ranks 8 --n-elem 1024
+  kernbench compare ring_allreduce tree_allreduce --ranks 8 --n-elem 256,4096,65536 --plot compared.svg
   kernbench compare custom.xml ring_allreduce_chunked --topology dgx-h100 --ranks 8 --n-elem 65536`,
 		RunE: func(cmd *cobra.Command, algorithms []string) error {
 			if len(algorithms) == 1 {
 				return errors.New("at least two algorithms can be compared")
 			}
+			if err := figure.begin(); err != nil {
+				return err
+			}
+			defer figure.discard()
 			bar := newProgress(a.err)
 			spec.Progress, spec.Command = bar.report, a.commandLine()
 			each := compare.Settings
@@ -43,13 +51,18 @@ for a call of as many bytes.
 					return compare.Algorithms(ctx, s, algorithms, row)
 				}
 			}
-			rows, err := each(cmd.Context(), spec, nil)
+			rows, err := compare.Over(cmd.Context(), spec, elems, func(ctx context.Context, s run.Spec) ([]compare.Row, error) { return each(ctx, s, nil) })
 			bar.done()
 			if common := commonError(rows); common != nil {
 				return common
 			}
 			if len(rows) > 0 {
 				if perr := show(a, format, rows, report.Comparison); perr != nil {
+					return perr
+				}
+				if perr := figure.write(func() *scene.Picture {
+					return report.ComparisonFigure(rows, run.NewMadeBy(a.commandLine())).Picture()
+				}); perr != nil {
 					return perr
 				}
 			}
@@ -64,6 +77,9 @@ for a call of as many bytes.
 	machineFlags(f, &spec)
 	benchFlag(f, &spec)
 	workFlags(f, &spec)
+	n := f.Lookup("n-elem")
+	n.Value, n.Usage = &elems, "elements per rank, or several numbers in turn, such as 256,4096,65536 (default: as the bench or ccl.yaml says)"
+	figure.add(f, "plot", "draw time, algbw and busbw, over sizes if there are several,")
 	limitFlags(f, &spec.Limits)
 	verifyFlag(f, &spec)
 	fidelityFlag(f, &spec)

@@ -224,7 +224,7 @@ Time is simulated: it is the same in each iteration and each run, so that -n and
 	f.Var(&size{&explained}, "explain", "say where the time of the fastest row of this size went (kernbench explain says more)")
 	figure.add(f, "plot", "draw time, algbw and busbw over sizes, with --bound as a line and crossovers marked,")
 	rounding.add(f)
-	f.Var((*ranksList)(&spec.Ranks), "ranks", "how many PEs take part, the first of the machine, or several numbers in turn, such as 8,16,32 (default: as ccl.yaml says, else all)")
+	f.Var((*numbersFlag)(&spec.Ranks), "ranks", "how many PEs take part, the first of the machine, or several numbers in turn, such as 8,16,32 (default: as ccl.yaml says, else all)")
 	machineFlags(f, &spec.Base)
 	tuningFlag(f, &spec.Base)
 	f.Var((*variations)(&spec.Vary), "vary", "`KEY=V1,V2,...` measures with each of the values: of a key as --set has it, or of a setting of the algorithm such as n_slots (repeatable)")

@@ -75,13 +75,13 @@ func (l *rootList) Set(s string) error {
 	return nil
 }
 
-// ranksList is a flag with one number of ranks or several.
-type ranksList []int
+// numbersFlag is a flag with one number or several, such as of ranks.
+type numbersFlag []int
 
-func (l *ranksList) Type() string   { return "N,..." }
-func (l *ranksList) String() string { return (*rankList)(l).String() }
+func (l *numbersFlag) Type() string   { return "N,..." }
+func (l *numbersFlag) String() string { return (*rankList)(l).String() }
 
-func (l *ranksList) Set(s string) error {
+func (l *numbersFlag) Set(s string) error {
 	const most = 1 << 12 // numbers: more are a slip of the pen
 	list, err := parseList(s, 1, most)
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"kernbench/lab/tune"
+	"kernbench/plot/scene"
 	"kernbench/report"
 	"kernbench/store"
 
@@ -23,13 +24,14 @@ type results struct {
 func (a *app) resultsCommand() *cobra.Command {
 	r := &results{app: a}
 	cmd := &cobra.Command{
-		Use:   "results [list|show|best|crossovers|diff|query]",
+		Use:   "results [list|show|best|crossovers|plot|diff|query]",
 		Short: "Ask what kernbench tune has measured",
 		Long: `Ask the database that kernbench tune keeps its points in. RUN is a number that the list shows;
 left out, it is the last run.
 ` + exitCodes,
 		Example: `  kernbench results
   kernbench results best --format markdown
+  kernbench results plot -o all.svg
   kernbench results diff 1 2
   kernbench results query "SELECT algorithm, min(time_ps) FROM point WHERE size = 4096 GROUP BY algorithm"`,
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -72,6 +74,7 @@ left out, it is the last run.
 			return show(r.app, r.format, x.Best(), report.Crossovers)
 		}),
 	}, "text", "json", "csv")
+	cmd.AddCommand(r.plotCommand())
 	add(&cobra.Command{
 		Use: "diff RUN RUN", Short: "The points whose time differs between two runs; exit status 1 if there are any", Args: runs(2, 2),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -85,6 +88,31 @@ left out, it is the last run.
 			return interrupted(cmd.Context(), err)
 		},
 	}, "text", "csv", "json")
+	return cmd
+}
+
+// plotCommand draws a run.
+func (r *results) plotCommand() *cobra.Command {
+	var figure plotFlag
+	cmd := &cobra.Command{
+		Use: "plot [RUN] -o FILE", Short: "Draw a run over sizes: time, algbw and busbw, bounds and crossovers", Args: func(cmd *cobra.Command, args []string) error {
+			if !figure.wanted() {
+				return errors.New("kernbench results plot: say where to: -o FILE, with .svg, .png or .html")
+			}
+			return runs(0, 1)(cmd, args)
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := figure.begin(); err != nil {
+				return err
+			}
+			defer figure.discard()
+			return r.of(func(x *tune.RunPoints) error {
+				return figure.write(func() *scene.Picture { return report.PointsFigure(x, x.MadeBy(r.commandLine())).Picture() })
+			})(cmd, args)
+		},
+	}
+	figure.flag = "output"
+	cmd.Flags().VarP(&figure, "output", "o", "`FILE` to write to: .svg, .png or .html")
 	return cmd
 }
 

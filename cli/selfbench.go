@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"kernbench/lab/run"
+	"kernbench/plot/scene"
 	"kernbench/report"
 	"kernbench/selfbench"
 
@@ -24,6 +25,7 @@ func (a *app) selfbenchCommand() *cobra.Command {
 	spec := selfbench.Spec{Runs: 5, Limit: limitOfRow}
 	var format, save, compare string
 	var list, growth bool
+	var figure plotFlag
 	cmd := &cobra.Command{
 		Use:   "selfbench",
 		Short: "Measure kernbench itself: how long runs take and how much memory, against what they must reach",
@@ -45,6 +47,13 @@ With --growth, measure how simulating each algorithm grows with the number of ra
 			spec.Progress = func(p selfbench.Progress) {
 				bar.report(run.Progress{Phase: p.Name, Done: int64(p.Done), Total: int64(p.Total)})
 			}
+			if list && figure.wanted() {
+				return errors.New("--list measures nothing: leave --plot out")
+			}
+			if err := figure.begin(); err != nil {
+				return err
+			}
+			defer figure.discard()
 			switch {
 			case growth && (list || save != "" || compare != ""):
 				return errors.New("--growth has a table of its own: --list, --save and --compare are for the rows without it")
@@ -63,10 +72,13 @@ With --growth, measure how simulating each algorithm grows with the number of ra
 					if perr := marked(a, format, g, report.Growth, report.GrowthMarkdown); perr != nil {
 						return perr
 					}
+					if perr := figure.write(func() *scene.Picture { return report.GrowthFigure(g).Picture() }); perr != nil {
+						return perr
+					}
 				}
 				return interrupted(cmd.Context(), err)
 			}
-			return a.selfbench(cmd.Context(), spec, bar, format, save, compare)
+			return a.selfbench(cmd.Context(), spec, bar, format, save, compare, &figure)
 		},
 	}
 	f := cmd.Flags()
@@ -79,6 +91,7 @@ With --growth, measure how simulating each algorithm grows with the number of ra
 	f.BoolVar(&growth, "growth", false, "fit the exponents by which time, messages and events of each algorithm grow with the number of ranks")
 	f.StringVar(&save, "save", "", "write the table to a `FILE` too, for --compare")
 	f.StringVar(&compare, "compare", "", "put the figures of a `FILE` that --save wrote beside, and the ratios")
+	figure.add(f, "plot", "draw the medians, or with --growth the curves,")
 	f.Var(newWord(&format, "text", "FORMAT", "text", "json", "markdown"), "format", "text, json or markdown")
 	return cmd
 }
@@ -102,7 +115,7 @@ func marked[T any](a *app, format string, v T, text, markdown func(io.Writer, T)
 }
 
 // bench measures, prints what is finished, and keeps it if all is there.
-func (a *app) selfbench(ctx context.Context, spec selfbench.Spec, bar *progress, format, save, compare string) error {
+func (a *app) selfbench(ctx context.Context, spec selfbench.Spec, bar *progress, format, save, compare string, figure *plotFlag) error {
 	var old *selfbench.Table
 	if compare != "" {
 		var err error
@@ -130,6 +143,9 @@ func (a *app) selfbench(ctx context.Context, spec selfbench.Spec, bar *progress,
 	}
 	if len(t.Rows) > 0 {
 		if perr := marked(a, format, t, report.Speed, report.SpeedMarkdown); perr != nil {
+			return perr
+		}
+		if perr := figure.write(func() *scene.Picture { return report.SpeedFigure(t).Picture() }); perr != nil {
 			return perr
 		}
 	}

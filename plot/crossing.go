@@ -48,8 +48,8 @@ func Crossings(curves []Curve, better Better) []Crossing {
 	for i, x := range xs {
 		now := best(x, last)
 		if i > 0 && last >= 0 && now != last {
-			if c, ok := crossing(xs[i-1], x, at[last], at[now]); ok {
-				all = append(all, Crossing{c, curves[last].Name, curves[now].Name})
+			for _, c := range between(xs[i-1], x, at, last, now, better) {
+				all = append(all, Crossing{c.at, curves[c.from].Name, curves[c.to].Name})
 			}
 		}
 		last = now
@@ -57,22 +57,48 @@ func Crossings(curves []Curve, better Better) []Crossing {
 	return all
 }
 
-// crossing returns where two lines between two values of x cross.
-func crossing(x0, x1 float64, a, b map[float64]float64) (XY, bool) {
-	a0, ok0 := a[x0]
-	a1, ok1 := a[x1]
-	b0, ok2 := b[x0]
-	b1, ok3 := b[x1]
-	if !ok0 || !ok1 || !ok2 || !ok3 {
-		return XY{}, false
+// change is where one curve becomes the best instead of another.
+type change struct {
+	at       XY
+	from, to int
+}
+
+// between follows the best of the lines between two values of x, from one curve to another.
+func between(x0, x1 float64, at []map[float64]float64, from, to int, better Better) []change {
+	sign := 1.0
+	if better == Higher {
+		sign = -1
 	}
-	before, behind := math.Log(a0/b0), math.Log(a1/b1)
-	if before == behind {
-		return XY{}, false
+	// line returns the logarithms at both ends, where less is better.
+	line := func(i int) (a, b float64, ok bool) {
+		y0, ok0 := at[i][x0]
+		y1, ok1 := at[i][x1]
+		return sign * math.Log(y0), sign * math.Log(y1), ok0 && ok1
 	}
-	f := before / (before - behind)
-	if f < 0 || f > 1 {
-		return XY{}, false
+	var all []change
+	done := 0.0
+	for now := from; now != to; {
+		a0, a1, ok := line(now)
+		if !ok {
+			return nil
+		}
+		next, where := -1, 2.0
+		for i := range at {
+			b0, b1, ok := line(i)
+			if i == now || !ok || b1 >= a1 { // it does not come from above
+				continue
+			}
+			f := (b0 - a0) / ((b0 - a0) + (a1 - b1))
+			if f >= done-1e-12 && (f < where || f == where && i == to) {
+				next, where = i, f
+			}
+		}
+		if next < 0 {
+			return nil
+		}
+		x := x0 * math.Pow(x1/x0, where)
+		all = append(all, change{XY{x, math.Exp(sign * (a0 + where*(a1-a0)))}, now, next})
+		now, done = next, where
 	}
-	return XY{x0 * math.Pow(x1/x0, f), a0 * math.Pow(a1/a0, f)}, true
+	return all
 }

@@ -154,10 +154,15 @@ func TestCrossings(t *testing.T) {
 		{"a tie is no change", Lower, []Curve{{Name: "a", Points: []XY{{1, 1}, {2, 2}, {4, 1}}}, {Name: "b", Points: []XY{{1, 2}, {2, 2}, {4, 2}}}}, "[]"},
 		{"bounds do not count", Lower, []Curve{{Name: "a", Points: []XY{{1, 1}, {4, 16}}}, {Name: "b", Role: Bound, Points: []XY{{1, 4}, {4, 4}}}}, "[]"},
 		{"one ends", Lower, []Curve{{Name: "a", Points: []XY{{1, 1}}}, {Name: "b", Points: []XY{{1, 4}, {4, 4}}}}, "[]"},
+		{"one in between", Lower, []Curve{{Name: "a", Points: []XY{{1, 1}, {16, 256}}}, {Name: "b", Points: []XY{{1, 2}, {16, 32}}}, {Name: "c", Points: []XY{{1, 16}, {16, 16}}}}, "[{{2 4} a b} {{8 16} b c}]"},
 		{"equal before", Lower, []Curve{{Name: "a", Points: []XY{{1, 4}, {4, 16}}}, {Name: "b", Points: []XY{{1, 4}, {4, 4}}}}, "[{{1 4} a b}]"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := fmt.Sprint(Crossings(tt.curves, tt.better)); got != tt.want {
+			all := Crossings(tt.curves, tt.better)
+			for i := range all { // without rounding errors
+				all[i].At = XY{math.Round(all[i].At.X*1e9) / 1e9, math.Round(all[i].At.Y*1e9) / 1e9}
+			}
+			if got := fmt.Sprint(all); got != tt.want {
 				t.Errorf("%s, want %s", got, tt.want)
 			}
 		})

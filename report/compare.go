@@ -12,8 +12,26 @@ import (
 )
 
 // Comparison prints runs of one spec as a table, with different rings below what they have in
-// common, or with different algorithms.
+// common, or with different algorithms. There is a table for each number of elements.
 func Comparison(w io.Writer, rows []compare.Row) error {
+	for from, to := 0, 0; from < len(rows); from = to {
+		for to = from; to < len(rows) && rows[to].Elems == rows[from].Elems; {
+			to++
+		}
+		if from > 0 {
+			if _, err := io.WriteString(w, "\n"); err != nil {
+				return err
+			}
+		}
+		if err := comparison(w, rows[from:to]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// comparison prints runs with one number of elements.
+func comparison(w io.Writer, rows []compare.Row) error {
 	algorithms := len(rows) > 0 && rows[0].Algorithm != ""
 	var b bytes.Buffer
 	for _, row := range rows {

@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"kernbench/device"
 	"kernbench/exec"
@@ -21,9 +22,10 @@ type Row struct {
 	BufferKind   string      `json:"buffer_kind,omitempty"`
 	Backpressure string      `json:"backpressure,omitempty"`
 	Result       *run.Result `json:"result,omitempty"`
-	Program      *Program    `json:"program,omitempty"` // in place of Result: a program of another tool
-	Error        string      `json:"error,omitempty"`   // what kept this run from its end
-	Err          error       `json:"-"`                 // the same as a type
+	Program      *Program    `json:"program,omitempty"`           // in place of Result: a program of another tool
+	Elems        int         `json:"elements_per_rank,omitempty"` // of several that are compared
+	Error        string      `json:"error,omitempty"`             // what kept this run from its end
+	Err          error       `json:"-"`                           // the same as a type
 }
 
 // Program is a call of a program of another tool, which no bench runs.
@@ -136,4 +138,32 @@ func compare(ctx context.Context, s run.Spec, rows []Row, specs []run.Spec, row 
 		}
 	}
 	return rows, nil
+}
+
+// Over compares at several numbers of elements per rank in turn, or as the spec says if there are none.
+func Over(ctx context.Context, s run.Spec, elems []int, each func(context.Context, run.Spec) ([]Row, error)) ([]Row, error) {
+	switch len(elems) {
+	case 0:
+		return each(ctx, s)
+	case 1:
+		s.NElem = elems[0]
+		return each(ctx, s)
+	}
+	var all []Row
+	for i, n := range elems {
+		if slices.Contains(elems[:i], n) {
+			return nil, fmt.Errorf("%d elements stand in the list twice", n)
+		}
+	}
+	for _, n := range elems {
+		s.NElem = n
+		rows, err := each(ctx, s)
+		for i := range rows {
+			rows[i].Elems = n
+		}
+		if all = append(all, rows...); err != nil {
+			return all, err
+		}
+	}
+	return all, nil
 }

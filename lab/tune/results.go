@@ -3,6 +3,7 @@ package tune
 import (
 	"fmt"
 
+	"kernbench/collective"
 	"kernbench/lab/run"
 	"kernbench/store"
 	"kernbench/unit"
@@ -111,3 +112,12 @@ func DiffRuns(a, b *RunPoints) *Diff {
 
 // Empty reports whether nothing differs.
 func (d *Diff) Empty() bool { return len(d.Changed)+len(d.OnlyA)+len(d.OnlyB) == 0 }
+
+// BusFactor returns busbw / algbw of the call of a point; 0 if kernbench has no such collective any more.
+func BusFactor(p *Point) float64 {
+	what, err := collective.Lookup(p.Collective)
+	if err != nil {
+		return 0
+	}
+	return what.BusFactor(p.Ranks)
+}

@@ -222,6 +222,7 @@ Time is simulated: it is the same in each iteration and each run, so that -n and
 	f.BoolVar(&algorithm, "algo", false, "a column that says the algorithm, also where there is only one")
 	f.BoolVar(&spec.Bound, "bound", false, "columns with the lower bounds of each row, as configured and of the hardware, how near it comes to each, and what limits it")
 	f.Var(&size{&explained}, "explain", "say where the time of the fastest row of this size went (kernbench explain says more)")
+	f.Var(&size{&spec.MeasureTo}, "measure-to", "size up to which calls are simulated; larger ones are extrapolated from the last two, and marked (default all; 64MiB where the fastest of all is looked for)")
 	figure.add(f, "plot", "draw time, algbw and busbw over sizes, with --bound as a line and crossovers marked,")
 	rounding.add(f)
 	f.Var((*numbersFlag)(&spec.Ranks), "ranks", "how many PEs take part, the first of the machine, or several numbers in turn, such as 8,16,32 (default: as ccl.yaml says, else all)")

@@ -157,63 +157,6 @@ func (p *perfPlan) isRight(ctx context.Context, t perfTarget) bool {
 	return false
 }
 
-// fastest makes a sweep over all algorithms one over sizes: rows of one call stand together, and
-// only the fastest of them is handed on, when all are there.
-func (p *perfPlan) fastest() {
-	at := make([]int, len(p.rows))
-	for i := range at {
-		at[i] = i
-	}
-	call := func(r *Row) string {
-		return fmt.Sprint(r.Settings, r.Ranks, r.Type, r.RedOp, r.Root, r.Count)
-	}
-	first := map[string]int{}
-	for i, r := range p.rows {
-		if _, known := first[call(r)]; !known {
-			first[call(r)] = i
-		}
-	}
-	slices.SortStableFunc(at, func(a, b int) int { return cmp.Compare(first[call(p.rows[a])], first[call(p.rows[b])]) })
-	rows, to := make([]*Row, len(at)), make([]int, len(at))
-	for now, was := range at {
-		rows[now], to[was] = p.rows[was], now
-	}
-	for _, j := range p.jobs {
-		j.Row = to[j.Row]
-	}
-	slices.SortStableFunc(p.jobs, func(a, b *sweep.Case) int { return cmp.Compare(a.Row, b.Row) })
-	p.rows, p.sweep.Planned, p.call = rows, len(first), call
-	p.note("%s without a tuning table: all of %s are measured, and the fastest is shown", algorithm.Auto, strings.Join(p.sweep.Algorithms, ", "))
-}
-
-// pick hands on the fastest of the rows of each call, of those that are right.
-func (p *perfPlan) pick(row func(*Row)) func(*Row) {
-	if p.call == nil {
-		return row
-	}
-	left := map[string]int{}
-	for _, r := range p.rows {
-		left[p.call(r)]++
-	}
-	best := map[string]*Row{}
-	return func(r *Row) {
-		at := p.call(r)
-		if b := best[at]; b == nil || r.beats(b) {
-			best[at] = r
-		}
-		if left[at]--; left[at] == 0 {
-			row(best[at])
-		}
-	}
-}
-
-// beats reports whether a row is the better choice: it is right and came to its end, and was faster in
-// the place that tune measures too.
-func (r *Row) beats(o *Row) bool {
-	mine, others := r.Deciding(), o.Deciding()
-	return mine != nil && (others == nil || mine.Time < others.Time)
-}
-
 // Deciding returns the placement by which rows are compared with each other, as tune does: in place if
 // results can go there. It is nil if that did not come to its end, or is wrong.
 func (r *Row) Deciding() *sweep.Placement {

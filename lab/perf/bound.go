@@ -45,7 +45,7 @@ type perfLimits struct {
 // limits finds out what limits depend on for all rows of a target, but for their calls. Nothing
 // is compared with times that there are not.
 func (p *perfPlan) limits(t *perfTarget) error {
-	if !p.spec.Bound || !p.sweep.Timed {
+	if !p.spec.Bound && !p.extrapolates() || !p.sweep.Timed {
 		return nil
 	}
 	t.limits.job, t.limits.plan, t.limits.options = t.Job, t.Plan, limits.BoundOptions(t.Job, t.Plan)

@@ -180,7 +180,7 @@ func planNumerics(ctx context.Context, s *RoundingSpec) (*numericsPlan, error) {
 	if p.perfPlan, err = planPerf(ctx, &s.Spec); err != nil {
 		return nil, err
 	}
-	if p.call != nil {
+	if p.auto {
 		return nil, fmt.Errorf("algorithm %s is whichever is fastest, which without a tuning table nobody knows before: name some, or all", algorithm.Auto)
 	}
 	for _, t := range s.Types {

@@ -41,6 +41,8 @@ type Spec struct {
 	Check              bool       // move bytes, and judge every result by provenance and by value
 	Memory             unit.Bytes // contributions and results of all ranks up to which that is done
 
+	MeasureTo unit.Bytes // size up to which calls are simulated, and beyond extrapolated; 0: all, or AutoMeasuresTo
+
 	Bound bool // say beside each row how fast it could have been
 
 	Vary []sweep.Variation // settings of which every combination is measured
@@ -101,6 +103,8 @@ type Row struct {
 	InPlace    *sweep.Placement `json:"in_place"` // nil: results cannot take the place of contributions
 	*Bound                      // nil: not requested
 
+	Extrapolated *Extrapolated `json:"extrapolated,omitempty"` // nil: simulated
+
 	Note string `json:"note,omitempty"` // why nothing was measured or checked, or what shows again what is wrong
 }
 
@@ -118,7 +122,7 @@ func Run(ctx context.Context, s Spec, begin func(*Sweep), row func(*Row)) (*Swee
 		begin(p.sweep)
 	}
 	var out leftOut
-	err = p.measure(ctx, p.pick(func(r *Row) {
+	shown := func(r *Row) {
 		if out.leave(p.sweep, r.Algorithm, r.Settings, r.Size, r.errs()...) {
 			p.sweep.Planned--
 			return
@@ -128,7 +132,12 @@ func Run(ctx context.Context, s Spec, begin func(*Sweep), row func(*Row)) (*Swee
 		if row != nil {
 			row(r)
 		}
-	}))
+	}
+	if p.auto {
+		err = p.measureFastest(ctx, p.contests(), shown)
+	} else {
+		err = p.measure(ctx, shown)
+	}
 	p.sweep.Notes = append(p.sweep.Notes, out.notes()...)
 	p.sweep.Best = p.sweep.bests()
 	return p.sweep, err

@@ -32,7 +32,7 @@ type perfPlan struct {
 
 	refused leftOut // rows that an algorithm's Check refused
 
-	call func(*Row) string // what rows have in common of which only the fastest is shown; nil: all are
+	auto bool // of each call only the fastest row is measured and shown
 }
 
 // perfTarget is an algorithm on a machine with its settings.
@@ -91,7 +91,7 @@ func planPerf(ctx context.Context, s *Spec) (*perfPlan, error) {
 	case !auto && s.Base.Tuning != "":
 		return nil, fmt.Errorf("tuning table %s: only the algorithm %s chooses by one: give --algorithm %[2]s too", s.Base.Tuning, algorithm.Auto)
 	default:
-		if auto && tuning == nil {
+		if p.auto = auto && tuning == nil; p.auto {
 			s.Algorithms, s.AllAlgorithms = nil, true
 		}
 		err = p.addRanks(ctx, auto, tuning)
@@ -118,8 +118,9 @@ func planPerf(ctx context.Context, s *Spec) (*perfPlan, error) {
 		return nil, fmt.Errorf("%s of %d ranks: sizes up to %v have no element for each of them", what.Name, p.sweep.Ranks, s.Max)
 	}
 	p.sweep.Planned = len(p.rows)
-	if auto && tuning == nil {
-		p.fastest()
+	if p.auto {
+		p.sweep.Planned = len(p.contests())
+		p.noteFastest()
 	}
 	p.notes()
 	return p, nil

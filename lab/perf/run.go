@@ -13,12 +13,14 @@ import (
 // ctx ends the rest come too.
 func (p *perfPlan) measure(ctx context.Context, row func(*Row)) error {
 	left := make([]int, len(p.rows)) // runs of each row
-	for _, j := range p.jobs {
+	jobs, lines := p.divide()
+	for _, j := range jobs {
 		left[j.Row]++
 	}
 	out := 0
 	flush := func() {
 		for ; out < len(p.rows) && left[out] == 0; out++ {
+			lines.complete(p.rows[out])
 			row(p.rows[out])
 		}
 		if p.spec.Progress != nil {
@@ -27,14 +29,10 @@ func (p *perfPlan) measure(ctx context.Context, row func(*Row)) error {
 	}
 	flush()
 	var stalled error
-	sweep.SideBySide(ctx, p.jobs, p.spec.Memory, func(j *sweep.Case, as *sweep.Placement) {
+	sweep.SideBySide(ctx, jobs, p.spec.Memory, func(j *sweep.Case, as *sweep.Placement) {
 		left[j.Row]--
 		r := p.rows[j.Row]
-		if j.InPlace {
-			r.InPlace = as
-		} else {
-			r.OutOfPlace = as
-		}
+		r.set(j.InPlace, as)
 		if as.Wrong != nil && *as.Wrong > 0 && r.Note == "" {
 			r.Note = j.Again()
 		}

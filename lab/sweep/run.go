@@ -112,6 +112,14 @@ func (j *Case) Again() string {
 	return "again: " + x.Reproduce()
 }
 
+// Rate finds the bandwidths of a run from its time.
+func (at *Placement) Rate(j *Case) {
+	if at.Time > 0 {
+		at.AlgBW = float64(j.What.Bytes(j.Call)) / at.Time.Ns()
+		at.BusBW = at.AlgBW * j.What.BusFactor(j.Call.World)
+	}
+}
+
 // Run makes one run.
 func (j *Case) Run(ctx context.Context) *Placement {
 	out, err := j.Job.Execute(ctx, run.Pass{Quiet: true})
@@ -120,9 +128,9 @@ func (j *Case) Run(ctx context.Context) *Placement {
 		at.Error = err.Error()
 		return at
 	}
-	if at.Time = out.Launches[0].Result.Duration() + j.Launch; j.Job.Exec.Can(exec.Clock) && at.Time > 0 {
-		at.AlgBW = float64(j.What.Bytes(j.Call)) / at.Time.Ns()
-		at.BusBW = at.AlgBW * j.What.BusFactor(j.Call.World)
+	at.Time = out.Launches[0].Result.Duration() + j.Launch
+	if j.Job.Exec.Can(exec.Clock) {
+		at.Rate(j)
 	}
 	j.Messages, j.Events = out.Launches[0].Result.Messages, out.Launches[0].Result.Events
 	if j.Job.VerifyData {

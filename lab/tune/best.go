@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"kernbench/algorithm"
+	"kernbench/lab/sweep"
 	"kernbench/unit"
 )
 
@@ -148,7 +149,7 @@ func (g *Group) crossover(lo, hi int) unit.Bytes {
 	if ahead+behind <= 0 {
 		return to
 	}
-	meet := from + 1 + unit.Bytes(mulDiv(int64(to-from), ahead, ahead+behind))
+	meet := from + 1 + unit.Bytes(sweep.MulDiv(int64(to-from), ahead, ahead+behind))
 	return min(meet, to)
 }
 

@@ -6,8 +6,8 @@ import (
 
 	"kernbench/check/bound"
 	"kernbench/lab/limits"
+	"kernbench/lab/sweep"
 	"kernbench/store"
-	"kernbench/unit"
 )
 
 // estimate adds what is too large to be measured: from the last two sizes that were, whose
@@ -31,13 +31,13 @@ func (t *tuner) estimate(ctx context.Context, g *tuneGroup, at int) error {
 		}
 		p := g.point(t, v, at)
 		p.Key = from[2].Key + fmt.Sprintf("~%d", p.Size)
-		p.Estimated, p.Time = true, onward(from[1], from[2], p.Size)
+		p.Estimated, p.Time = true, sweep.Onward(pointOf(from[1]), pointOf(from[2]), p.Size)
 		if b, err := t.limits(ctx, g, v, p.Elems); err != nil {
 			return err
 		} else if b != nil {
 			p.Time = max(p.Time, b.Configured) // lines know no limits
 		}
-		off := float64(onward(from[0], from[1], from[2].Size))/float64(from[2].Time) - 1
+		off := sweep.Off(pointOf(from[0]), pointOf(from[1]), pointOf(from[2]))
 		p.EstimateError = &off
 		if err := t.store.Put(t.out.Run, p); err != nil {
 			return err
@@ -48,11 +48,8 @@ func (t *tuner) estimate(ctx context.Context, g *tuneGroup, at int) error {
 	return nil
 }
 
-// onward continues the line through two points.
-func onward(a, b *Point, to unit.Bytes) unit.Time {
-	rise := max(0, b.Time-a.Time)
-	return b.Time + unit.Time(mulDiv(int64(rise), int64(to-b.Size), int64(b.Size-a.Size)))
-}
+// pointOf returns a point as a size and a time.
+func pointOf(p *Point) sweep.Point { return sweep.Point{Size: p.Size, Time: p.Time} }
 
 // bounds adds to the best points of a size how fast they could have been: to that of all, and to
 // that of the algorithms as they are configured.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"math/bits"
 	"slices"
 	"strings"
 
@@ -150,19 +149,8 @@ func (t *tuner) failed(p *Point) {
 func (v *tuneTarget) expect(g *tuneGroup, at int) int64 {
 	for i := at - 1; i >= 0; i-- {
 		if p := v.points[i]; p != nil && p.Error == "" && !p.Estimated {
-			return mulDiv(max(p.Events, p.Messages), int64(g.sizes[at].elems), max(1, int64(g.sizes[i].elems)))
+			return sweep.MulDiv(max(p.Events, p.Messages), int64(g.sizes[at].elems), max(1, int64(g.sizes[i].elems)))
 		}
 	}
 	return 0
-}
-
-// mulDiv is a·b/c of numbers that are not negative, without an overflow on the way; the largest
-// number there is where the result is larger.
-func mulDiv(a, b, c int64) int64 {
-	hi, lo := bits.Mul64(uint64(a), uint64(b))
-	if hi >= uint64(c) {
-		return 1<<63 - 1
-	}
-	q, _ := bits.Div64(hi, lo, uint64(c))
-	return int64(min(q, 1<<63-1))
 }

@@ -1,0 +1,119 @@
+package perf
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"kernbench/lab/limits"
+	"kernbench/lab/sweep"
+	"kernbench/unit"
+)
+
+// Extrapolated says where the time of a row comes from that was not simulated: the line through what
+// two smaller sizes took, or a limit above that line.
+type Extrapolated struct {
+	From  [2]unit.Bytes `json:"from_sizes"`
+	Error *float64      `json:"error"` // of such a line at the larger of the two: 0.01 is 1 % too long; nil: not known
+}
+
+// extrapolates reports whether some of the sizes are beyond those that are simulated.
+func (p *perfPlan) extrapolates() bool {
+	return p.sweep.Timed && slices.ContainsFunc(p.sizes, func(s unit.Bytes) bool { return s > p.measuresTo() })
+}
+
+// measuresTo is the size up to which calls are simulated.
+func (p *perfPlan) measuresTo() unit.Bytes {
+	switch {
+	case !p.sweep.Timed:
+	case p.spec.MeasureTo > 0:
+		return p.spec.MeasureTo
+	case p.auto:
+		return AutoMeasuresTo
+	}
+	return unit.Bytes(1<<63 - 1)
+}
+
+// divide returns the runs to make, and those whose time is extrapolated: of sizes beyond the limit,
+// if at least two sizes of the same kind are simulated.
+func (p *perfPlan) divide() ([]*sweep.Case, *lines) {
+	l := &lines{plan: p, beyond: map[*Row][]*sweep.Case{}, known: map[string][]sweep.Point{}}
+	within := map[string]int{}
+	for _, j := range p.jobs {
+		if r := p.rows[j.Row]; r.Size <= p.measuresTo() {
+			within[lineOf(r, j.InPlace)]++
+		}
+	}
+	var jobs []*sweep.Case
+	for _, j := range p.jobs {
+		if r := p.rows[j.Row]; r.Size > p.measuresTo() && within[lineOf(r, j.InPlace)] >= 2 {
+			l.beyond[r] = append(l.beyond[r], j)
+			continue
+		}
+		jobs = append(jobs, j)
+	}
+	return jobs, l
+}
+
+// lines extrapolates rows, each from those of its kind that ended before it.
+type lines struct {
+	plan   *perfPlan
+	beyond map[*Row][]*sweep.Case
+	known  map[string][]sweep.Point
+}
+
+// lineOf names what rows of one line have in common.
+func lineOf(r *Row, inPlace bool) string {
+	return fmt.Sprint(r.Algorithm, r.Settings, r.Ranks, r.Type, r.RedOp, r.Root, inPlace)
+}
+
+// complete keeps the times of a row, or extrapolates them.
+func (l *lines) complete(r *Row) {
+	for _, inPlace := range []bool{false, true} {
+		at := r.OutOfPlace
+		if inPlace {
+			at = r.InPlace
+		}
+		if at != nil && at.Err == nil {
+			l.known[lineOf(r, inPlace)] = append(l.known[lineOf(r, inPlace)], sweep.Point{Size: r.Size, Time: at.Time})
+		}
+	}
+	for _, j := range l.beyond[r] {
+		if points := l.known[lineOf(r, j.InPlace)]; len(points) >= 2 {
+			l.plan.extrapolate(r, j, points)
+		} else {
+			r.Note = "not extrapolated: of smaller sizes fewer than two came to their end"
+		}
+	}
+}
+
+// extrapolate gives a row the time of a line through the last two points, for one placement, but no
+// less than its limits, of which a line knows nothing.
+func (p *perfPlan) extrapolate(r *Row, j *sweep.Case, points []sweep.Point) {
+	n := len(points)
+	a, b := points[n-2], points[n-1]
+	at := &sweep.Placement{Time: max(sweep.Onward(a, b, r.Size), p.least(r))}
+	at.Rate(j)
+	r.set(j.InPlace, at)
+	r.Extrapolated = &Extrapolated{From: [2]unit.Bytes{a.Size, b.Size}}
+	r.Note = fmt.Sprintf("extrapolated from %v and %v", a.Size, b.Size)
+	if n >= 3 {
+		off := sweep.Off(points[n-3], a, b)
+		r.Extrapolated.Error = &off
+		r.Note += fmt.Sprintf(", which at %v is off by %+.2g %%", b.Size, cmp.Or(100*off, 0))
+	}
+}
+
+// least is the lower limit of a row, with its start in software; 0: not known.
+func (p *perfPlan) least(r *Row) unit.Time {
+	on, known := p.bounded[r]
+	if !known {
+		return 0
+	}
+	on.options.Pipeline = limits.Pipeline(on.plan, on.call)
+	limits, err := on.solver.Of(p.what, on.call, on.options)
+	if err != nil {
+		return 0
+	}
+	return limits.Limit + r.Launch
+}

@@ -1,0 +1,216 @@
+package perf
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"kernbench/algorithm"
+	"kernbench/fault"
+	"kernbench/lab/run"
+	"kernbench/lab/sweep"
+	"kernbench/unit"
+)
+
+// A sweep that leaves the choice to what is measured has a contest at each size. Not all algorithms
+// take part in all of them: what one took at smaller sizes says, by a line, what it will take, and
+// one that will not win is not measured. Lines are renewed while that is cheap, so that an algorithm
+// that is slow for short vectors is not forgotten.
+
+const (
+	// nearBest is how many times as long as the best of all an algorithm may be expected to take,
+	// and is measured all the same.
+	nearBest = 1.5
+
+	// renewedBy is the factor between two sizes at which every algorithm is measured, up to
+	// renewedTo.
+	renewedBy = 8
+	renewedTo = 16 * unit.MiB
+
+	// AutoMeasuresTo is the size up to which a sweep measures that leaves the choice to what is
+	// measured, unless its spec names another.
+	AutoMeasuresTo = 64 * unit.MiB
+)
+
+// contest is the rows of one call, of which one is shown.
+type contest struct {
+	series string // what the call has in common with those of other sizes
+	size   unit.Bytes
+	rows   []*Row
+	jobs   map[*Row][]*sweep.Case // those that decide come last
+}
+
+// contests sorts what is planned by calls, in the order of the plan.
+func (p *perfPlan) contests() []*contest {
+	var all []*contest
+	at := map[string]*contest{}
+	of := map[*Row]*contest{}
+	for _, r := range p.rows {
+		series := fmt.Sprint(r.Settings, r.Ranks, r.Type, r.RedOp, r.Root)
+		call := fmt.Sprint(series, " ", r.Count)
+		c := at[call]
+		if c == nil {
+			c = &contest{series: series, size: r.Size, jobs: map[*Row][]*sweep.Case{}}
+			at[call] = c
+			all = append(all, c)
+		}
+		c.rows = append(c.rows, r)
+		of[r] = c
+	}
+	for _, j := range p.jobs {
+		r := p.rows[j.Row]
+		of[r].jobs[r] = append(of[r].jobs[r], j)
+	}
+	order := map[string]int{} // of series
+	for _, c := range all {
+		if _, known := order[c.series]; !known {
+			order[c.series] = len(order)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b *contest) int {
+		return cmp.Or(order[a.series]-order[b.series], cmp.Compare(a.size, b.size))
+	})
+	return all
+}
+
+// noteFastest says how the sweep chooses.
+func (p *perfPlan) noteFastest() {
+	p.note("%s without a tuning table: of %s those that can win are measured at each size, and the fastest is shown", algorithm.Auto, strings.Join(p.sweep.Algorithms, ", "))
+}
+
+// measureFastest holds all contests, and hands out the winners' rows.
+func (p *perfPlan) measureFastest(ctx context.Context, all []*contest, row func(*Row)) error {
+	known := map[string][]sweep.Point{} // by series and algorithm
+	for i, c := range all {
+		if p.spec.Progress != nil {
+			p.spec.Progress(run.Progress{Phase: "perf", Done: int64(i), Total: int64(len(all))})
+		}
+		r, err := p.hold(ctx, c, known)
+		if err != nil {
+			return err
+		}
+		row(r)
+	}
+	return ctx.Err()
+}
+
+// hold holds one contest, and returns the row that won: the fastest that comes to its end with right
+// results, else the first.
+func (p *perfPlan) hold(ctx context.Context, c *contest, known map[string][]sweep.Point) (*Row, error) {
+	if c.size > p.measuresTo() {
+		if r := p.expected(c, known); r != nil {
+			return r, nil
+		}
+	}
+	times := map[*Row]unit.Time{}
+	rows := c.due(known)
+	var jobs []*sweep.Case
+	for i, r := range rows {
+		if of := c.jobs[r]; len(of) > 0 {
+			one := *of[len(of)-1]
+			x := *one.Job
+			x.VerifyData = false // the winner is checked
+			one.Row, one.Job, one.Bytes = i, &x, 0
+			jobs = append(jobs, &one)
+		}
+	}
+	if err := p.sideBySide(ctx, jobs, func(j *sweep.Case, as *sweep.Placement) {
+		r := rows[j.Row]
+		if as.Err != nil {
+			r.set(j.InPlace, as)
+			return
+		}
+		times[r] = as.Time
+		key := c.key(r)
+		known[key] = append(known[key], sweep.Point{Size: c.size, Time: as.Time})
+	}); err != nil {
+		return nil, err
+	}
+	finishers := slices.DeleteFunc(slices.Clone(rows), func(r *Row) bool { _, ended := times[r]; return !ended })
+	slices.SortStableFunc(finishers, func(a, b *Row) int { return cmp.Compare(times[a], times[b]) })
+	for _, r := range finishers {
+		if err := p.sideBySide(ctx, c.jobs[r], func(j *sweep.Case, as *sweep.Placement) {
+			r.set(j.InPlace, as)
+			if as.Wrong != nil && *as.Wrong > 0 && r.Note == "" {
+				r.Note = j.Again()
+			}
+		}); err != nil {
+			return nil, err
+		}
+		if r.Deciding() != nil {
+			return r, nil
+		}
+	}
+	if len(rows) < len(c.rows) { // those that cannot win are better than none
+		for _, r := range rows {
+			c.rows = slices.DeleteFunc(c.rows, func(other *Row) bool { return other == r })
+			delete(known, c.key(r))
+		}
+		if r, err := p.hold(ctx, c, known); err != nil || r.Deciding() != nil {
+			return r, err
+		}
+	}
+	return rows[0], nil
+}
+
+// sideBySide makes runs, and fails if ctx ends them or a kernel does not end.
+func (p *perfPlan) sideBySide(ctx context.Context, jobs []*sweep.Case, ended func(*sweep.Case, *sweep.Placement)) error {
+	var stalled error
+	sweep.SideBySide(ctx, jobs, p.spec.Memory, func(j *sweep.Case, as *sweep.Placement) {
+		if fault.IsStalled(as.Err) {
+			stalled = as.Err
+		}
+		ended(j, as)
+	})
+	return cmp.Or(stalled, ctx.Err())
+}
+
+// set puts what was measured in its place.
+func (r *Row) set(inPlace bool, as *sweep.Placement) {
+	if inPlace {
+		r.InPlace = as
+	} else {
+		r.OutOfPlace = as
+	}
+}
+
+func (c *contest) key(r *Row) string { return c.series + " " + r.Algorithm }
+
+// due lists the rows that can win, and those whose line is to be renewed.
+func (c *contest) due(known map[string][]sweep.Point) []*Row {
+	expected, best := make([]unit.Time, len(c.rows)), unit.MaxTime
+	for i, r := range c.rows {
+		if points := known[c.key(r)]; len(points) >= 2 {
+			expected[i] = sweep.Onward(points[len(points)-2], points[len(points)-1], c.size)
+			best = min(best, expected[i])
+		}
+	}
+	var due []*Row
+	for i, r := range c.rows {
+		points := known[c.key(r)]
+		switch {
+		case len(points) < 2, float64(expected[i]) <= nearBest*float64(best),
+			c.size <= renewedTo && c.size >= renewedBy*points[len(points)-1].Size:
+			due = append(due, r)
+		}
+	}
+	return due
+}
+
+// expected is the row that is fastest by its line, with the time of that; nil if nothing is known of
+// any.
+func (p *perfPlan) expected(c *contest, known map[string][]sweep.Point) (best *Row) {
+	for _, r := range c.rows {
+		points, jobs := known[c.key(r)], c.jobs[r]
+		if len(points) < 2 || len(jobs) == 0 {
+			continue
+		}
+		p.extrapolate(r, jobs[len(jobs)-1], points)
+		if best == nil || r.Deciding().Time < best.Deciding().Time {
+			best = r
+		}
+	}
+	return best
+}

@@ -1,0 +1,130 @@
+package perf_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"kernbench/algorithm"
+	"kernbench/internal/exhaustive"
+	"kernbench/tl"
+	"kernbench/unit"
+)
+
+// lazy is right for few elements, and does nothing where there are many.
+var _ = algorithm.Register(algorithm.Algorithm{
+	Name: "lab_lazy", Collective: "all_reduce", Topology: algorithm.RingAllReduce.Topology,
+	Kernel: func(c *tl.Context, a tl.Args) {
+		if a.NElem <= 128 {
+			algorithm.RingAllReduce.Kernel(c, a)
+		}
+	},
+})
+
+// TestFastestIsRight: the fastest is shown only if its results are right.
+func TestFastestIsRight(t *testing.T) {
+	s := perfOf("all_reduce", 4)
+	s.Algorithms = []string{"auto"}
+	for _, r := range measured(t, s).Rows {
+		if r.Algorithm == "lab_lazy" || r.InPlace.Wrong == nil || *r.InPlace.Wrong != 0 {
+			t.Errorf("%s is shown: %+v", r.Algorithm, r.InPlace)
+		}
+	}
+	s.Check = false
+	for _, r := range measured(t, s).Rows {
+		if r.Algorithm != "lab_lazy" {
+			t.Errorf("%s is shown: without a check lab_lazy is faster than any other", r.Algorithm)
+		}
+	}
+}
+
+// TestFastestOfAll: what is shown is as fast as the best of all algorithms, or hardly slower.
+func TestFastestOfAll(t *testing.T) {
+	type machine struct {
+		topology string
+		ranks    int
+	}
+	machines, collectives, most := []machine{{"dgx-h100", 8}, {"ahbm-cube", 8}}, []string{"reduce_scatter", "broadcast"}, 4*unit.MiB
+	if exhaustive.On() {
+		machines = append(machines, machine{"dgx-a100", 8}, machine{"dgx-b200", 8}, machine{"mi300x-8", 8}, machine{"ascend-910b-8", 8},
+			machine{"leaf-spine-roce", 16}, machine{"gb200-nvl72", 16}, machine{"tpu-v4", 16}, machine{"ahbm", 16})
+		collectives, most = append(collectives, "all_gather", "all_to_all"), 16*unit.MiB
+	}
+	for _, m := range machines {
+		for _, what := range collectives {
+			t.Run(fmt.Sprintf("%s/%s", m.topology, what), func(t *testing.T) {
+				s := perfOf(what, m.ranks)
+				s.Base.Topology, s.Check, s.Min, s.Max, s.Factor = m.topology, false, unit.KiB, most, 4
+				s.AllAlgorithms = true
+				all := measured(t, s).Best
+				s.AllAlgorithms, s.Algorithms = false, []string{"auto"}
+				rows := measured(t, s).Rows
+				if len(rows) != len(all) {
+					t.Fatalf("%d rows of %d calls", len(rows), len(all))
+				}
+				for i, r := range rows {
+					if got, want := r.Deciding().Time, all[i].Time; float64(got) > 1.1*float64(want) || got < want || r.Size != all[i].Size {
+						t.Errorf("%v: %s in %v, but %s takes %v", r.Size, r.Algorithm, got, all[i].Algorithm, want)
+					}
+				}
+			})
+		}
+	}
+}
+
+// TestExtrapolated: what is too large to be simulated goes on from smaller sizes, and says so.
+func TestExtrapolated(t *testing.T) {
+	s := perfOf("all_reduce", 8)
+	s.Base.Topology, s.Check, s.Algorithms = "dgx-h100", false, []string{"ring_allreduce_chunked", "direct_allreduce"}
+	s.Min, s.Max = 4*unit.MiB, 64*unit.MiB
+	whole := measured(t, s)
+	s.MeasureTo = 16 * unit.MiB
+	part := measured(t, s)
+	for i := range whole.Rows {
+		want, got := &whole.Rows[i], &part.Rows[i]
+		if want.Extrapolated != nil {
+			t.Fatalf("%v is extrapolated, and nobody asked for that: %+v", want.Size, want.Extrapolated)
+		}
+		if got.Size <= s.MeasureTo {
+			if got.Extrapolated != nil || got.InPlace.Time != want.InPlace.Time {
+				t.Errorf("%s %v: %v, want the %v that are simulated", got.Algorithm, got.Size, got.InPlace.Time, want.InPlace.Time)
+			}
+			continue
+		}
+		e := got.Extrapolated
+		if e == nil || e.From != [2]unit.Bytes{8 * unit.MiB, 16 * unit.MiB} || e.Error == nil || !strings.HasPrefix(got.Note, "extrapolated from 8 MiB and 16 MiB, which at 16 MiB is off by ") {
+			t.Errorf("%s %v: %+v, %q", got.Algorithm, got.Size, e, got.Note)
+		}
+		for name, ratio := range map[string]float64{
+			"in place": float64(got.InPlace.Time) / float64(want.InPlace.Time), "out of place": float64(got.OutOfPlace.Time) / float64(want.OutOfPlace.Time),
+			"busbw": want.InPlace.BusBW / got.InPlace.BusBW,
+		} {
+			if ratio < 0.9 || ratio > 1.1 {
+				t.Errorf("%s %v %s: %.3f times what a simulation finds", got.Algorithm, got.Size, name, ratio)
+			}
+		}
+	}
+}
+
+// TestNotBelowLimits: a line may lead below what the machine can do, and what is shown does not.
+func TestNotBelowLimits(t *testing.T) {
+	s := perfOf("all_reduce", 8)
+	s.Base.Topology, s.Check, s.Algorithms, s.Bound = "dgx-h100", false, []string{"ring_allreduce_chunked"}, true
+	s.Min, s.Max, s.Factor, s.MeasureTo = 64*unit.KiB, unit.GiB, 128, 8*unit.MiB
+	rows := measured(t, s).Rows
+	last := rows[len(rows)-1]
+	if last.Extrapolated == nil || *last.HardwareFraction > 1 {
+		t.Errorf("%v in %v, which is %v of the limit", last.Size, last.InPlace.Time, *last.HardwareFraction)
+	}
+}
+
+// TestAutoExtrapolates: where the fastest is looked for, sizes from 64 MiB on are extrapolated.
+func TestAutoExtrapolates(t *testing.T) {
+	s := perfOf("reduce_scatter", 8)
+	s.Base.Topology, s.Check, s.Algorithms = "dgx-h100", false, []string{"auto"}
+	s.Min, s.Max, s.Factor = unit.MiB, 512*unit.MiB, 8
+	rows := measured(t, s).Rows
+	if len(rows) != 4 || rows[2].Extrapolated != nil || rows[3].Extrapolated == nil {
+		t.Errorf("%+v", rows)
+	}
+}

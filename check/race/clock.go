@@ -105,9 +105,9 @@ func (d *Detector) join(c, from *clock) {
 func (d *Detector) joinTimes(c *clock, t []uint32) {
 	for i, x := range t {
 		if x > c.at(history.Agent(i)) {
-			own := d.mine(c, len(t))
-			for k := i; k < len(t); k++ {
-				own[k] = max(own[k], t[k])
+			own := d.mine(c, len(t))[i:len(t)]
+			for k, x := range t[i:] {
+				own[k] = max(own[k], x)
 			}
 			return
 		}

@@ -51,16 +51,16 @@ func (d *Detector) who(e *event) history.Who { return d.log.WhoIn(e.agent, e.tas
 
 // describe is the side of an event.
 func (d *Detector) describe(e *event) Access {
-	s := d.side(d.who(e), e.call, e.line, e.time)
-	s.Addr, s.Bytes = uint64(e.rng.Addr), e.rng.Bytes
-	if e.rng.Rows > 1 {
-		s.Rows = e.rng.Rows
+	s := d.side(d.who(e), d.call(e), d.line(e), e.time)
+	s.Addr, s.Bytes = uint64(e.addr), e.bytes
+	if e.rows > 1 {
+		s.Rows = e.rows
 	}
 	switch {
-	case e.word != nil && e.set:
-		s.Does, s.Addr = "set "+itoa(e.value), uint64(e.word.addr)
-	case e.word != nil:
-		s.Does, s.Addr = "add "+itoa(e.value), uint64(e.word.addr)
+	case e.update && e.set:
+		s.Does = "set " + itoa(e.value)
+	case e.update:
+		s.Does = "add " + itoa(e.value)
 	case e.atomic:
 		s.Does = "combine"
 	case e.write:
@@ -110,7 +110,7 @@ func (d *Detector) state(f, e *event) string {
 
 // lost reports two updates of a word.
 func (d *Detector) lost(f, e *event) {
-	h := d.open(LostUpdate, e.word.addr, d.describe(f), d.describe(e), f.agent, e.agent)
+	h := d.open(LostUpdate, e.addr, d.describe(f), d.describe(e), f.agent, e.agent)
 	if h != nil {
 		h.Missing = d.missingUpdate(f, e)
 	}
@@ -124,10 +124,10 @@ func (d *Detector) missingUpdate(f, e *event) string {
 	}
 	who, whom := d.who(setter), d.who(other)
 	if setter.agent == other.agent {
-		return fmt.Sprintf("a fence or quiet of %v between %s and %s: nothing orders two notifications", who, spot(f.call, f.line), spot(e.call, e.line))
+		return fmt.Sprintf("a fence or quiet of %v between %s and %s: nothing orders two notifications", who, d.spot(f), d.spot(e))
 	}
 	return fmt.Sprintf("%v must know that the update of %v has arrived before it sets the word, or %v that the set has: a barrier (with quiet) between %s and %s; or add a negative number instead of setting",
-		who, whom, whom, spot(f.call, f.line), spot(e.call, e.line))
+		who, whom, whom, d.spot(f), d.spot(e))
 }
 
 // missed reports a wait and an update that may spoil what it waits for.
@@ -156,6 +156,11 @@ func (d *Detector) slot(use, send place) {
 	h.Missing = fmt.Sprintf("the tensor is used at %s after its slot was given back: use it before the next receive from there, or copy it first", spot(use.call, use.line))
 }
 
+// call and line are where an event is issued, and spot names that.
+func (d *Detector) call(e *event) string { return d.spots.list[e.place].call }
+func (d *Detector) line(e *event) string { return d.spots.list[e.place].line }
+func (d *Detector) spot(e *event) string { return spot(d.call(e), d.line(e)) }
+
 // spot names a place of a program.
 func spot(call, line string) string {
 	switch {
@@ -170,7 +175,7 @@ func spot(call, line string) string {
 // missingEdge says what would order f before e.
 func (d *Detector) missingEdge(f, e *event) string {
 	who, whom := d.who(f), d.who(e)
-	here, there := spot(f.call, f.line), spot(e.call, e.line)
+	here, there := d.spot(f), d.spot(e)
 	if f.agent == e.agent {
 		return d.missingInOne(f, e, here, there)
 	}
@@ -181,13 +186,13 @@ func (d *Detector) missingEdge(f, e *event) string {
 	case u != nil && u.order > s.turn && !f.write: // memory that is used again: see below
 	case u != nil && u.order > s.turn: // it is not the one that this wait is for
 		return fmt.Sprintf("%v must wait, before %s, for %s of %v too; or, if %s is of a later round, %v must first wait for a signal that %v sends after %s, or meet it in a barrier",
-			whom, there, spot(u.call, u.line), who, here, who, whom, there)
+			whom, there, d.spot(u), who, here, who, whom, there)
 	case u != nil && u.set:
 		return fmt.Sprintf("%s of %v ends with %v %d, which may come about without %s of %v, because another set does: let %v set the word again only when %v has answered",
-			spot(s.call, s.line), whom, s.cmp, s.value, spot(u.call, u.line), who, who, whom)
+			spot(s.call, s.line), whom, s.cmp, s.value, d.spot(u), who, who, whom)
 	case u != nil:
 		return fmt.Sprintf("%s of %v ends with %v %d, which may come about without %s of %v, because something else counts instead: wait for all that is added, or give each sender a word of its own",
-			spot(s.call, s.line), whom, s.cmp, s.value, spot(u.call, u.line), who)
+			spot(s.call, s.line), whom, s.cmp, s.value, d.spot(u), who)
 	}
 	finish := finishing(f, int32(whom.PE))
 	if told := d.toldAfter(f, e.agent); told != nil {
@@ -265,7 +270,8 @@ func (d *Detector) unsure(f, e *event) (wait *sighting, update *event) {
 	a := &d.agents[e.agent]
 	for i := a.waits - 1; i >= max(0, a.waits-len(a.waited)); i-- {
 		s := &a.waited[i%len(a.waited)]
-		for _, us := range [...][]*event{s.word.updates, s.word.later} {
+		updates, later := d.updatesOf(s.word)
+		for _, us := range [...][]*event{updates, later} {
 			for _, u := range us {
 				if u.agent != f.agent || !u.foreseen && d.knows(&a.clk, u) || !d.told(f, u) {
 					continue

@@ -24,30 +24,33 @@ type Detector struct {
 	facts *facts
 
 	agents    []agent
-	alive     int // agents that run
-	pages     map[mem.Addr]*page
-	words     map[history.Word]*word
+	alive     int  // agents that run
+	resting   bool // none runs any more: rest is due before the next record
+	pages     table[page]
+	words     words
+	spots     placeNames
 	rings     map[uint32]*ring
 	marks     map[uint32]mark
 	guards    []*guard
 	wordReads reads
 
-	lastKey  mem.Addr
-	lastPage *page
-
 	shared  bool // memory has been touched by several agents
 	sided   bool // there was a one-sided operation
 	again   bool
+	plain   bool // words and readers are kept in full: tests compare
 	hazards hazards
 	depends depends
 	ordered depends // by sections that exclude each other
 
 	// Pools, and counts of what is in use.
 	slabs      [][]event
+	mores      []*more
 	free       []eventID
 	vecs       []*vec
 	nodes      []node
 	freeNode   nodeID
+	crowds     []crowd
+	freeCrowds []crowdID
 	waits      []*wait
 	liveEvents int
 	liveVecs   int
@@ -121,7 +124,7 @@ func newDetector(o Options, f *facts) *Detector {
 	}
 	d := &Detector{
 		opts: o, facts: f,
-		pages: map[mem.Addr]*page{}, words: map[history.Word]*word{}, rings: map[uint32]*ring{}, marks: map[uint32]mark{},
+		pages: newTable[page](), words: words{pages: newTable[wordPage]()}, spots: placeNames{index: map[placeName]placeID{}}, rings: map[uint32]*ring{}, marks: map[uint32]mark{},
 		compared: map[[2]history.Agent]bool{},
 	}
 	d.log = history.New(d.judge)
@@ -137,13 +140,7 @@ func (d *Detector) Log() *history.Log { return d.log }
 // Windows that are made where others were need it, because their control words begin at 0.
 func (d *Detector) Fresh(a mem.Addr, bytes int64) {
 	d.log.Flush()
-	for w, s := range d.words {
-		if w >= a && w < a+mem.Addr(bytes) {
-			d.forget(s)
-			d.dropGuard(s.guard)
-			delete(d.words, w)
-		}
-	}
+	d.freshWords(a, bytes)
 }
 
 func (d *Detector) agent(a history.Agent) *agent {
@@ -182,6 +179,10 @@ func (d *Detector) judge(rs []history.Record) {
 }
 
 func (d *Detector) record(r *history.Record) {
+	if d.resting {
+		d.resting = false
+		d.rest()
+	}
 	a := d.agent(r.Agent)
 	if r.Kind == history.Start || r.Kind == history.Join {
 		d.agent(r.Other)
@@ -212,8 +213,8 @@ func (d *Detector) record(r *history.Record) {
 			d.completeOp(&a.sided, r.Op, r.Done)
 		}
 	case history.Drain:
-		for a.plain.head != nil {
-			d.finish(a.plain.head)
+		for a.plain.head != 0 {
+			d.finish(d.event(a.plain.head))
 		}
 	case history.Fence:
 		a.fences++
@@ -228,7 +229,7 @@ func (d *Detector) record(r *history.Record) {
 	case history.Read:
 		settled := d.reading(r)
 		d.read(r)
-		if !settled || d.words[r.Word].guessed {
+		if !settled || d.wordAt(r).guessed {
 			d.depend("load_scalar", "what it reads depends on when it looks", r.Call, r.Line)
 		}
 	case history.RMW:
@@ -285,9 +286,7 @@ func (d *Detector) joinAgent(r *history.Record) {
 	d.drop(&o.clk) // it knows what Agent knows when it begins again
 	o.clk = clock{agent: r.Other, time: time}
 	d.keepPut(r.Other, nil)
-	if d.alive == 0 {
-		d.rest()
-	}
+	d.resting = d.alive == 0
 }
 
 // endGrid lets a stream know what the programs of its grid knew.
@@ -300,15 +299,14 @@ func (d *Detector) endGrid(s history.Agent) {
 
 // rest forgets what only matters while something runs: whatever begins now begins after it.
 func (d *Detector) rest() {
-	for _, p := range d.pages {
+	for _, p := range d.pages.all {
 		for i := range p.segs {
 			s := &p.segs[i]
 			d.release(d.event(s.one))
 			d.dropRest(s)
 		}
 	}
-	clear(d.pages)
-	d.lastPage = nil
+	d.pages.clear()
 	d.restGuards()
 	for i, q := range d.rings {
 		q.forget(d)
@@ -318,12 +316,7 @@ func (d *Detector) rest() {
 		d.drop(&m.clk)
 		delete(d.marks, i)
 	}
-	for _, w := range d.words {
-		d.fold(w)
-		d.forgetWaits(w)
-		d.forgetReads(w)
-		w.guessed = false
-	}
+	d.restWords()
 }
 
 // plainAccess is a load, a store or a copy by a stream.
@@ -331,12 +324,12 @@ func (d *Detector) plainAccess(r *history.Record) {
 	if r.Kind == history.Copy {
 		d.sided = true // nobody at the other end receives it
 		e := d.newEvent(r)
-		e.rng, e.done = r.Source, e.issued
-		d.access(e)
+		e.done = e.issued
+		d.access(e, &r.Source)
 		d.release(e)
 	}
 	e := d.newEvent(r)
-	e.rng, e.write = r.Range, r.Kind != history.Load
+	e.write = r.Kind != history.Load
 	switch {
 	case r.Kind == history.Copy:
 		e.done = e.issued
@@ -349,7 +342,7 @@ func (d *Detector) plainAccess(r *history.Record) {
 	if e.done == 0 {
 		d.pend(e)
 	}
-	d.access(e)
+	d.access(e, &r.Range)
 	d.release(e)
 }
 
@@ -357,22 +350,22 @@ func (d *Detector) putting(r *history.Record) {
 	d.sided = true
 	at := d.opts.Order == mem.Sequential
 	e := d.newEvent(r)
-	e.rng, e.write, e.atomic, e.float = r.Range, true, r.Atomic, r.Float
+	e.write, e.atomic, e.float = true, r.Atomic, r.Float
 	d.enlist(e, r.Peer, collective)
 	d.started(e, at)
 	var s *event
 	if r.Source.Bytes > 0 {
 		s = d.newEvent(r)
-		s.rng, s.local = r.Source, true
+		s.local = true
 		s.carrier = e // what has arrived has been read
 		e.refs++
 		d.started(s, at)
-		d.access(s)
-		e.via, e.viaUpTo = s.via, s.viaUpTo
+		d.access(s, &r.Source)
+		d.passVia(e, s)
 		d.release(s)
 	}
 	if r.Range.Bytes > 0 {
-		d.access(e)
+		d.access(e, &r.Range)
 	}
 	d.keepPut(r.Agent, e)
 }
@@ -399,14 +392,13 @@ func (d *Detector) started(e *event, complete bool) {
 func (d *Detector) getting(r *history.Record) {
 	d.sided = true
 	e := d.newEvent(r)
-	e.rng = r.Range
 	d.pend(e)
-	d.access(e)
+	d.access(e, &r.Range)
 	d.release(e)
 	l := d.newEvent(r)
-	l.rng, l.write, l.local = r.Source, true, true
+	l.write, l.local = true, true
 	d.pend(l)
-	d.access(l)
+	d.access(l, &r.Source)
 	d.release(l)
 }
 

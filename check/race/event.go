@@ -36,7 +36,7 @@ type witness struct {
 
 // event is an access of memory or the update of a word. A put is two of them: the reading of
 // its source and the writing of its destination. Events are pooled; refs counts those who may
-// still ask for its order.
+// still ask for its order. There may be millions: what few need is in more.
 type event struct {
 	id      eventID
 	refs    int32
@@ -45,13 +45,24 @@ type event struct {
 	issued  uint32 // time of agent
 	done    uint32 // time of agent at which it knows of the completion; 0: not yet
 	kind    history.Kind
+	class   class
 	write   bool
 	atomic  bool // a write that does not conflict with other atomic ones
 	float   bool
 	nbi     bool
 	local   bool // the issuer's side of a put or get
 	pending bool // in one of the lists of its agent
-	class   class
+
+	// Of updates of words.
+	update   bool // it is one
+	set      bool
+	rmw      bool
+	carries  bool // it goes with data
+	foreseen bool // it has not happened yet in this run
+	typ      mem.WordType
+	order    uint32 // among those of its agent to this word
+	value    int64  // set to, or added
+	clk      clock  // of the issuer
 
 	// Of what takes effect at a PE: its place among all that the agent sends there, and up to
 	// which place what was sent earlier is there first.
@@ -59,65 +70,81 @@ type event struct {
 	seq    uint32
 	before seqs
 
+	held    *held // the sections that its agent was in
+	more    *more
+	carrier *event    // when that is complete, so is this one: the signal of a put, the put of a source
+	seen    []witness // others who know of the completion
+
+	place placeID
+	rows  int32
+	addr  mem.Addr // of the first row, or of the word
+	bytes int64    // of a row
+	op    uint64
+	time  unit.Time
+
+	prev, next   eventID // list of the agent
+	lprev, lnext eventID // list of the link
+}
+
+// more is what few events have.
+type more struct {
 	// What an earlier access by the same PE had to come after, which this one waited for.
 	via     *link
 	viaUpTo seqs
 
-	held *held // the sections that its agent was in
+	waiters []*event        // of a load or store, as carrier: accesses by the same PE that wait for it
+	saw     []history.Agent // that have seen the update in its word, and have not acted on it
+}
 
-	carrier *event           // when that is complete, so is this one: the signal of a put, the put of a source
-	waiters []*event         // of a load or store, as carrier: accesses by the same PE that wait for it
-	seen    []witness        // others who know of the completion
-	saw     *[]history.Agent // that have seen the update in its word, and have not acted on it; nil: none
+// needMore is what few events have, of one that comes to have some of it.
+func (d *Detector) needMore(e *event) *more {
+	if e.more == nil {
+		if n := len(d.mores); n > 0 {
+			e.more = d.mores[n-1]
+			d.mores = d.mores[:n-1]
+		} else {
+			e.more = &more{}
+		}
+	}
+	return e.more
+}
 
-	op   uint64
-	rng  history.Range
-	call string
-	line string
-	time unit.Time
-
-	// Of updates of words.
-	word     *word
-	set      bool
-	rmw      bool
-	carries  bool   // it goes with data
-	foreseen bool   // it has not happened yet in this run
-	value    int64  // set to, or added
-	clk      clock  // of the issuer
-	order    uint32 // among those of its agent to this word
-
-	prev, next   *event // list of the agent
-	lprev, lnext *event // list of the link
+// via is what an earlier access by the same PE had to come after, which this one waited for.
+func (e *event) via() (*link, seqs) {
+	if e.more == nil {
+		return nil, seqs{}
+	}
+	return e.more.via, e.more.viaUpTo
 }
 
 // sawBy reports whether an agent has seen the update, and has not acted on it.
-func (e *event) sawBy(a history.Agent) bool { return e.saw != nil && slices.Contains(*e.saw, a) }
+func (e *event) sawBy(a history.Agent) bool { return e.more != nil && slices.Contains(e.more.saw, a) }
 
-// list is a queue of events that others may leave in the middle.
-type list struct{ head, tail *event }
+// list is a queue of events that others may leave in the middle, by number.
+type list struct{ head, tail eventID }
 
-func (l *list) push(e *event) {
-	e.prev, e.next = l.tail, nil
-	if l.tail != nil {
-		l.tail.next = e
+func (d *Detector) push(l *list, e *event) {
+	e.prev, e.next = l.tail, 0
+	if l.tail != 0 {
+		d.event(l.tail).next = e.id
 	} else {
-		l.head = e
+		l.head = e.id
 	}
-	l.tail = e
+	l.tail = e.id
 }
 
-func (l *list) remove(e *event) {
-	if e.prev != nil {
-		e.prev.next = e.next
+func (d *Detector) remove(l *list, e *event) {
+	if e.prev != 0 {
+		d.event(e.prev).next = e.next
 	} else {
 		l.head = e.next
 	}
-	if e.next != nil {
-		e.next.prev = e.prev
+	if e.next != 0 {
+		d.event(e.next).prev = e.prev
 	} else {
 		l.tail = e.prev
 	}
-	e.prev, e.next = nil, nil
+	e.prev, e.next = 0, 0
 }
 
 // plain reports whether the event is a load or store, or a part of a composite.
@@ -159,7 +186,7 @@ func (d *Detector) newEvent(r *history.Record) *event {
 	a := &d.agents[r.Agent]
 	*e = event{
 		id: e.id, refs: 1, agent: r.Agent, task: r.Task, issued: a.clk.time, kind: r.Kind, op: r.Op,
-		call: r.Call, line: r.Line, time: r.Time, nbi: r.NBI, held: a.held, seen: e.seen[:0], waiters: e.waiters[:0],
+		place: d.spots.number(r.Call, r.Line), time: r.Time, nbi: r.NBI, held: a.held, seen: e.seen[:0],
 	}
 	return e
 }
@@ -172,14 +199,18 @@ func (d *Detector) release(e *event) {
 		}
 		d.settle(e)
 		if e.link != nil && !e.foreseen {
-			e.link.remove(e)
+			d.unlink(e)
 		}
 		d.drop(&e.clk)
-		for _, x := range e.waiters {
-			d.release(x)
+		if m := e.more; m != nil {
+			for _, x := range m.waiters {
+				d.release(x)
+			}
+			*m = more{waiters: m.waiters[:0], saw: m.saw[:0]}
+			d.mores = append(d.mores, m)
 		}
 		next := e.carrier
-		e.carrier, e.word, e.link, e.via = nil, nil, nil, nil
+		e.carrier, e.link, e.more = nil, nil, nil
 		d.free = append(d.free, e.id)
 		d.liveEvents--
 		e = next
@@ -189,7 +220,7 @@ func (d *Detector) release(e *event) {
 // pend puts an event among those whose completion its agent will learn of.
 func (d *Detector) pend(e *event) {
 	e.pending = true
-	d.queue(e).push(e)
+	d.push(d.queue(e), e)
 }
 
 func (d *Detector) queue(e *event) *list {
@@ -197,7 +228,7 @@ func (d *Detector) queue(e *event) *list {
 	switch {
 	case e.plain():
 		return &a.plain
-	case e.word != nil:
+	case e.update:
 		return &a.updates
 	}
 	return &a.sided
@@ -207,7 +238,7 @@ func (d *Detector) queue(e *event) *list {
 func (d *Detector) settle(e *event) {
 	if e.pending {
 		e.pending = false
-		d.queue(e).remove(e)
+		d.remove(d.queue(e), e)
 	}
 }
 
@@ -221,8 +252,8 @@ func (d *Detector) complete(e *event) {
 
 // completeAll completes a whole list.
 func (d *Detector) completeAll(l *list) {
-	for l.head != nil {
-		d.complete(l.head)
+	for l.head != 0 {
+		d.complete(d.event(l.head))
 	}
 }
 
@@ -232,26 +263,28 @@ func (d *Detector) finish(e *event) {
 	if e.link != nil {
 		d.cover(e.link, now, e.before)
 	}
-	if e.via != nil {
-		d.cover(e.via, now, e.viaUpTo)
+	if via, upTo := e.via(); via != nil {
+		d.cover(via, now, upTo)
 	}
 	d.complete(e)
 }
 
 // inherit notes what must have been there before f, which e waits for.
-func (e *event) inherit(f *event) {
+func (d *Detector) inherit(e, f *event) {
 	take := func(l *link, upTo seqs) {
 		switch {
 		case l == nil || upTo == (seqs{}):
 		case l == e.link:
 			e.before.raise(upTo)
-		case e.via == nil || e.via == l:
-			e.via = l
-			e.viaUpTo.raise(upTo)
+		default:
+			if m := d.needMore(e); m.via == nil || m.via == l {
+				m.via = l
+				m.viaUpTo.raise(upTo)
+			}
 		}
 	}
 	take(f.link, f.before)
-	take(f.via, f.viaUpTo)
+	take(f.via())
 }
 
 func (d *Detector) completeEverything(a *agent) {
@@ -263,7 +296,11 @@ func (d *Detector) completeEverything(a *agent) {
 // completeOp completes the pieces of one access, as far as done says. Numbers of accesses
 // grow along the list: the search begins at the nearer end.
 func (d *Detector) completeOp(l *list, op uint64, done history.Done) bool {
-	if l.head == nil || op < l.head.op || op > l.tail.op {
+	if l.head == 0 {
+		return false
+	}
+	head, tail := d.event(l.head), d.event(l.tail)
+	if op < head.op || op > tail.op {
 		return false
 	}
 	found := false
@@ -278,22 +315,26 @@ func (d *Detector) completeOp(l *list, op uint64, done history.Done) bool {
 			d.finish(e)
 		}
 	}
-	if op-l.head.op < l.tail.op-op {
-		for e := l.head; e != nil && e.op <= op; {
-			next := e.next
+	if op-head.op < tail.op-op {
+		for i := l.head; i != 0; {
+			e := d.event(i)
+			if i = e.next; e.op > op {
+				break
+			}
 			if e.op == op {
 				end(e)
 			}
-			e = next
 		}
 		return found
 	}
-	for e := l.tail; e != nil && e.op >= op; {
-		prev := e.prev
+	for i := l.tail; i != 0; {
+		e := d.event(i)
+		if i = e.prev; e.op < op {
+			break
+		}
 		if e.op == op {
 			end(e)
 		}
-		e = prev
 	}
 	return found
 }
@@ -301,18 +342,27 @@ func (d *Detector) completeOp(l *list, op uint64, done history.Done) bool {
 // mostWaiters bounds the waiters that are kept of one event.
 const mostWaiters = 8
 
+// passVia gives e what another access of its operation has of it.
+func (d *Detector) passVia(e, f *event) {
+	if via, upTo := f.via(); via != nil {
+		m := d.needMore(e)
+		m.via, m.viaUpTo = via, upTo
+	}
+}
+
 // waitFor notes that e, by the same PE, waits for f.
 func (d *Detector) waitFor(f, e *event) {
-	if n := len(f.waiters); n > 0 && f.waiters[n-1] == e {
+	m := d.needMore(f)
+	if n := len(m.waiters); n > 0 && m.waiters[n-1] == e {
 		return
 	}
 	e.refs++
-	e.inherit(f)
-	if len(f.waiters) == mostWaiters {
-		d.release(f.waiters[mostWaiters-1])
-		f.waiters = f.waiters[:mostWaiters-1]
+	d.inherit(e, f)
+	if len(m.waiters) == mostWaiters {
+		d.release(m.waiters[mostWaiters-1])
+		m.waiters = m.waiters[:mostWaiters-1]
 	}
-	f.waiters = append(f.waiters, e)
+	m.waiters = append(m.waiters, e)
 }
 
 // knows reports whether whoever has the clock knows that the event is complete.
@@ -320,7 +370,10 @@ func (d *Detector) knows(c *clock, e *event) bool {
 	if d.knowsItself(c, e) {
 		return true
 	}
-	for _, x := range e.waiters {
+	if e.more == nil {
+		return false
+	}
+	for _, x := range e.more.waiters {
 		if d.knowsItself(c, x) {
 			return true
 		}

@@ -3,6 +3,10 @@ package race
 // Live is what the judge holds: events, and vectors of clocks.
 func (d *Detector) Live() (events, clocks int) {
 	d.log.Flush()
+	if d.resting {
+		d.resting = false
+		d.rest()
+	}
 	return d.liveEvents, d.liveVecs
 }
 
@@ -15,3 +19,9 @@ func (d *Detector) Covers() (n int) {
 	}
 	return n
 }
+
+// Plain keeps every word and all readers in full.
+func (d *Detector) Plain() { d.plain = true }
+
+// ManyReaders is from how many readers on a stretch has a crowd.
+const ManyReaders = manyReaders

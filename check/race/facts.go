@@ -89,7 +89,7 @@ func (f *facts) comes(d *Detector, w *word, e *event) bool {
 		if len(f.later) >= mostFacts {
 			return false
 		}
-		l = &later{laterKey: key, to: pe(w.addr), set: e.set, value: e.value, time: e.clk.time, seq: e.seq, before: e.before, call: e.call, line: e.line}
+		l = &later{laterKey: key, to: pe(w.addr), set: e.set, value: e.value, time: e.clk.time, seq: e.seq, before: e.before, call: d.call(e), line: d.line(e)}
 		for a := range e.clk.width() {
 			l.times = append(l.times, e.clk.at(history.Agent(a)))
 		}
@@ -109,6 +109,11 @@ func (f *facts) comes(d *Detector, w *word, e *event) bool {
 		}
 	}
 	return news
+}
+
+// of reports whether anything is known of a word.
+func (f *facts) of(w history.Word) bool {
+	return len(f.byWord[w]) > 0 || len(f.readers[w]) > 0 || len(f.notifiers[w]) > 0 || f.careful[w] || f.guards[w]
 }
 
 // foresee gives a word that comes into being what is known of it.
@@ -135,7 +140,7 @@ func (d *Detector) foresee(w *word) {
 		expect(l.agent)
 		r := history.Record{Kind: history.Notify, Agent: l.agent, Call: l.call, Line: l.line}
 		e := d.newEvent(&r)
-		e.foreseen, e.word, e.set, e.value, e.order = true, w, l.set, l.value, l.order
+		e.foreseen, e.update, e.addr, e.typ, e.set, e.value, e.order = true, true, w.addr, w.typ, l.set, l.value, l.order
 		e.link, e.class, e.seq, e.before = d.linkTo(l.agent, l.to), control, l.seq, l.before
 		v := d.newVec()
 		v.t = append(v.t, l.times...)

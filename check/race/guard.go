@@ -290,7 +290,7 @@ func (d *Detector) excluded(f, e *event, at mem.Addr) bool {
 
 // suspect notes a hazard that is to be reported if the guard turns out to guard nothing.
 func (d *Detector) suspect(g *guard, k Kind, s, t shape, f, e *event, at mem.Addr) *suspect {
-	key := suspectKey{k, s, t, f.call, f.line, e.call, e.line, ""}
+	key := suspectKey{k, s, t, d.call(f), d.line(f), d.call(e), d.line(e), ""}
 	where := d.region(at)
 	key.buffer = d.buffer(where)
 	x := g.index[key]
@@ -433,7 +433,7 @@ func (d *Detector) sectionHint(f, e *event) string {
 	}
 	takes := func(x, other *event, s *section) string {
 		return fmt.Sprintf("%v must hold the word at %s during %s, as %v does from %s on",
-			d.who(x), d.region(s.guard.word.addr), spot(x.call, x.line), d.who(other), spot(s.begin.call, s.begin.line))
+			d.who(x), d.region(s.guard.word.addr), d.spot(x), d.who(other), spot(s.begin.call, s.begin.line))
 	}
 	if f.held != nil {
 		for _, s := range f.held.sections {
@@ -469,5 +469,5 @@ func (g *guard) locks(s shape) bool {
 // endsEarly says that an access is not complete at the end of its section.
 func (d *Detector) endsEarly(s *section, e *event) string {
 	return fmt.Sprintf("%s of %v between %s and %s, which lets others in",
-		finishing(e, -1), d.who(e), spot(e.call, e.line), spot(s.ending.call, s.ending.line))
+		finishing(e, -1), d.who(e), d.spot(e), spot(s.ending.call, s.ending.line))
 }

@@ -65,27 +65,29 @@ func (d *Detector) enlist(e *event, to int32, c class) {
 	}
 	l.seq++
 	e.link, e.seq, e.class = l, l.seq, c
-	e.lprev, e.lnext = l.live.tail, nil
-	if l.live.tail != nil {
-		l.live.tail.lnext = e
+	e.lprev, e.lnext = l.live.tail, 0
+	if l.live.tail != 0 {
+		d.event(l.live.tail).lnext = e.id
 	} else {
-		l.live.head = e
+		l.live.head = e.id
 	}
-	l.live.tail = e
+	l.live.tail = e.id
 }
 
-func (l *link) remove(e *event) {
-	if e.lprev != nil {
-		e.lprev.lnext = e.lnext
+// unlink takes an event off its link.
+func (d *Detector) unlink(e *event) {
+	l := e.link
+	if e.lprev != 0 {
+		d.event(e.lprev).lnext = e.lnext
 	} else {
 		l.live.head = e.lnext
 	}
-	if e.lnext != nil {
-		e.lnext.lprev = e.lprev
+	if e.lnext != 0 {
+		d.event(e.lnext).lprev = e.lprev
 	} else {
 		l.live.tail = e.lprev
 	}
-	e.lprev, e.lnext = nil, nil
+	e.lprev, e.lnext = 0, 0
 }
 
 // covers reports whether the clock knows the event through what went after it on its link.
@@ -115,7 +117,11 @@ const mostWalked = 64
 // it, where no more than most is of interest.
 func (d *Detector) emptied(l *link, c *clock, most seqs) seqs {
 	upTo, far, n := most, slices.Max(most[:]), 0
-	for e := l.live.head; e != nil && e.seq <= far; e = e.lnext {
+	for i := l.live.head; i != 0; {
+		e := d.event(i)
+		if i = e.lnext; e.seq > far {
+			break
+		}
 		if n++; n > mostWalked {
 			for k := range upTo {
 				upTo[k] = min(upTo[k], e.seq-1)
@@ -160,7 +166,9 @@ func (d *Detector) tidyCovers(l *link) {
 	for c := range d.places {
 		d.places[c] = d.places[c][:0]
 	}
-	for e := l.live.head; e != nil; e = e.lnext {
+	for i := l.live.head; i != 0; {
+		e := d.event(i)
+		i = e.lnext
 		d.places[e.class] = append(d.places[e.class], e.seq)
 	}
 	had := d.had[:0] // by agent: what it is known to have been covered before

@@ -53,7 +53,7 @@ func (d *Detector) reading(r *history.Record) (settled bool) {
 	}
 	e := d.newEvent(r)
 	e.issued++ // when it has looked
-	e.done, e.rng = e.issued, history.Range{Addr: r.Word, Bytes: int64(r.Type.Size())}
+	e.done, e.addr, e.bytes = e.issued, r.Word, int64(r.Type.Size())
 	for _, u := range w.updates {
 		if !d.before(u, e, &a.clk) {
 			d.unordered(u, e, at)
@@ -74,7 +74,7 @@ func (d *Detector) reading(r *history.Record) (settled bool) {
 func (d *Detector) afterReads(w *word, u *event) {
 	for _, e := range w.reads {
 		if e.agent != u.agent && u.clk.at(e.agent) < e.done {
-			d.unordered(e, u, wordRead{w.addr, e.line})
+			d.unordered(e, u, wordRead{w.addr, d.line(e)})
 		}
 	}
 }
@@ -82,7 +82,7 @@ func (d *Detector) afterReads(w *word, u *event) {
 // unordered notes an update and a read of a word.
 func (d *Detector) unordered(f, e *event, at wordRead) {
 	where := d.region(at.word)
-	key := readKey{at.key(), f.call, f.line, e.call, e.line, d.buffer(where)}
+	key := readKey{at.key(), d.call(f), d.line(f), d.call(e), d.line(e), d.buffer(where)}
 	x := d.wordReads.index[key]
 	if x == nil {
 		x = &suspect{agents: [2]history.Agent{f.agent, e.agent}}

@@ -19,9 +19,10 @@ type page struct{ segs []seg }
 // seg is bytes [lo, hi) of a page and the accesses of them that a later one may have to be
 // ordered after. There may be millions: it holds no pointer.
 type seg struct {
-	lo, hi int32
+	lo, hi uint16
 	one    eventID
-	rest   nodeID // of more than one: the list of the others; 0: none
+	rest   nodeID  // of more than one: the list of the others; 0: none
+	crowd  crowdID // of rest, where many agents read; 0: none
 }
 
 // node is one of a list of events. It says what is asked for most, so that the event need not be looked at.
@@ -41,8 +42,8 @@ const mostUnordered = 8
 
 // access enters an event into the memory that it touches, and reports those that it is not
 // ordered after.
-func (d *Detector) access(e *event) {
-	r := &e.rng
+func (d *Detector) access(e *event, r *history.Range) {
+	e.addr, e.bytes, e.rows = r.Addr, r.Bytes, r.Rows
 	d.paired, d.apart = d.paired[:0], d.apart[:0]
 	d.memo.f = nil
 	rows := max(1, int64(r.Rows))
@@ -60,21 +61,13 @@ func (d *Detector) stretch(e *event, a mem.Addr, n int64) {
 		key := a >> pageBits
 		base := key << pageBits
 		hi := min(end, base+pageSize)
-		if d.lastKey != key || d.lastPage == nil {
-			p := d.pages[key]
-			if p == nil {
-				p = &page{}
-				d.pages[key] = p
-			}
-			d.lastKey, d.lastPage = key, p
-		}
-		d.touch(d.lastPage, base, int32(a-base), int32(hi-base), e)
+		d.touch(d.pages.at(key), base, uint16(a-base), uint16(hi-base), e)
 		a = hi
 	}
 }
 
 // touch enters an event into bytes [lo, hi) of a page.
-func (d *Detector) touch(p *page, base mem.Addr, lo, hi int32, e *event) {
+func (d *Detector) touch(p *page, base mem.Addr, lo, hi uint16, e *event) {
 	i := firstAfter(p.segs, lo)
 	if i < len(p.segs) && p.segs[i].lo == lo && p.segs[i].hi == hi {
 		d.update(&p.segs[i], base, e)
@@ -128,7 +121,7 @@ func (d *Detector) touch(p *page, base mem.Addr, lo, hi int32, e *event) {
 }
 
 // firstAfter is the first stretch that ends after lo.
-func firstAfter(segs []seg, lo int32) int {
+func firstAfter(segs []seg, lo uint16) int {
 	a, b := 0, len(segs)
 	for a < b {
 		m := int(uint(a+b) >> 1)
@@ -143,6 +136,7 @@ func firstAfter(segs []seg, lo int32) int {
 
 func (d *Detector) clone(s *seg) seg {
 	c := *s
+	c.crowd = 0
 	d.event(c.one).refs++
 	last := nodeID(0)
 	for i := s.rest; i != 0; i = d.nodes[i].next {
@@ -182,6 +176,7 @@ func (d *Detector) dropRest(s *seg) {
 		i, d.nodes[i].next, d.freeNode = d.nodes[i].next, d.freeNode, i
 	}
 	s.rest = 0
+	d.disperse(s)
 }
 
 // update lets an event follow those of a stretch.
@@ -245,37 +240,57 @@ func (d *Detector) updateReads(s *seg, base mem.Addr, e *event) {
 	if first == e {
 		return
 	}
-	inOne, place, last := false, nodeID(0), nodeID(0)
 	follows := func(f *event) bool {
 		keep, _ := d.follow(f, e, base+mem.Addr(s.lo), int64(s.hi-s.lo))
 		return !keep
 	}
-	for i := s.rest; i != 0; i = d.nodes[i].next {
-		last = i
-		n := &d.nodes[i]
-		if n.event == e.id {
+	own, place, last := nodeID(0), nodeID(0), nodeID(0)
+	if s.crowd != 0 {
+		own, last = d.crowds[s.crowd].find(e.agent)
+		if own != 0 && d.nodes[own].event == e.id {
 			return
 		}
-		if (n.write || n.agent == e.agent) && follows(d.event(n.event)) {
-			place = i
+		if own != 0 && follows(d.event(d.nodes[own].event)) {
+			place = own
+		}
+	} else {
+		n, writes := 0, false
+		for i := s.rest; i != 0; i = d.nodes[i].next {
+			last = i
+			n++
+			x := &d.nodes[i]
+			if x.event == e.id {
+				return
+			}
+			writes = writes || x.write
+			if (x.write || x.agent == e.agent) && follows(d.event(x.event)) {
+				place = i
+			}
+		}
+		if !d.plain && !writes && n >= max(manyReaders, len(d.agents)/manyReaders) {
+			d.gather(s)
 		}
 	}
-	if first.write || first.agent == e.agent {
-		inOne = follows(first)
-	}
+	inOne := (first.write || first.agent == e.agent) && follows(first)
 	e.refs++
 	switch {
 	case inOne:
 		d.release(first)
 		s.one = e.id
 	case place != 0:
-		old := d.event(d.nodes[place].event)
-		n := &d.nodes[place]
-		n.event, n.agent, n.write = e.id, e.agent, e.write
+		x := &d.nodes[place]
+		old := d.event(x.event)
+		if x.agent != e.agent {
+			d.disperse(s)
+		}
+		x.event, x.agent, x.write = e.id, e.agent, e.write
 		d.release(old)
 	default:
 		i := d.newNode(e)
 		d.nodes[last].next = i
+		if s.crowd != 0 && !d.crowds[s.crowd].add(e.agent, i) {
+			d.disperse(s)
+		}
 	}
 }
 
@@ -320,7 +335,7 @@ func (d *Detector) conflict(f, e *event, ordered bool, a mem.Addr, n int64) {
 	}
 	if f.atomic && e.atomic {
 		if f.float || e.float {
-			d.depend("put_combine", "rounds in the order of arrival", e.call, e.line)
+			d.depend("put_combine", "rounds in the order of arrival", d.call(e), d.line(e))
 		}
 		return
 	}

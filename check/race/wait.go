@@ -11,7 +11,7 @@ import (
 // sighting is a wait that is over: who saw what, where.
 type sighting struct {
 	witness
-	word       *word
+	word       history.Word
 	task       int32  // as of its record
 	turn       uint32 // how often its agent has looked at the word
 	call, line string
@@ -60,6 +60,9 @@ func (d *Detector) read(r *history.Record) {
 
 // look lets an agent learn what it can from what it has seen in a word.
 func (d *Detector) look(r *history.Record, cmp tl.Cmp, value int64, isWait bool) {
+	if isWait && d.firstWait(r) {
+		return
+	}
 	w := d.wordAt(r)
 	a := &d.agents[r.Agent]
 	d.reads(w, r.Agent)
@@ -77,16 +80,12 @@ func (d *Detector) look(r *history.Record, cmp tl.Cmp, value int64, isWait bool)
 		return
 	}
 	s := sighting{
-		witness: witness{r.Agent, a.clk.time}, word: w, task: r.Task, turn: w.look(r.Agent), call: r.Call, line: r.Line, when: r.Time,
+		witness: witness{r.Agent, a.clk.time}, word: r.Word, task: r.Task, turn: w.look(r.Agent), call: r.Call, line: r.Line, when: r.Time,
 		cmp: cmp, value: value, latest: w.latest,
 		taught: y.width() > 0 || len(y.sure) > 0,
 	}
 	if isWait {
-		if a.waited == nil {
-			a.waited = new([4]sighting)
-		}
-		a.waited[a.waits%len(a.waited)] = s
-		a.waits++
+		a.sees(s)
 		d.missedBefore(w, q, &s)
 		d.keep(w, q, &s, y)
 	}
@@ -95,10 +94,22 @@ func (d *Detector) look(r *history.Record, cmp tl.Cmp, value int64, isWait bool)
 	} else {
 		d.teach(r.Agent, y)
 	}
-	if len(w.updates) >= max(w.tidy, 4) {
+	switch {
+	case len(w.updates) >= max(w.tidy, 4):
 		d.fold(w)
 		w.tidy = 2 * len(w.updates)
+	case isWait:
+		d.settleWord(w)
 	}
+}
+
+// sees remembers one of the last waits of an agent.
+func (a *agent) sees(s sighting) {
+	if a.waited == nil {
+		a.waited = new([4]sighting)
+	}
+	a.waited[a.waits%len(a.waited)] = s
+	a.waits++
 }
 
 // teach lets an agent know what a way tells.
@@ -113,8 +124,8 @@ func (d *Detector) teach(agent history.Agent, y *way) {
 		d.cover(c.link, now, c.upTo)
 	}
 	for _, u := range y.sure {
-		if u.via != nil {
-			d.cover(u.via, now, u.viaUpTo)
+		if via, upTo := u.via(); via != nil {
+			d.cover(via, now, upTo)
 		}
 		if !d.knows(&a.clk, u) && !slices.ContainsFunc(u.seen, func(x witness) bool { return x.agent == agent }) {
 			u.seen = append(u.seen, now)
@@ -163,11 +174,9 @@ func (d *Detector) resolve(agent history.Agent, r *history.Record) {
 	}
 	x.active = false
 	for _, u := range x.way.sure {
-		if u.saw == nil {
-			u.saw = &[]history.Agent{}
-		}
 		if !u.sawBy(agent) {
-			*u.saw = append(*u.saw, agent)
+			m := d.needMore(u)
+			m.saw = append(m.saw, agent)
 		}
 		d.release(u)
 	}

@@ -12,6 +12,9 @@ import (
 // word is a control word: what it held at first, and the updates of which not everybody who
 // looks at it knows yet.
 type word struct {
+	number uint32 // in words.full
+	used   bool
+
 	addr    history.Word
 	typ     mem.WordType
 	base    int64    // what it holds with none of updates
@@ -57,16 +60,6 @@ const (
 	manyUpdates = 16
 )
 
-func (d *Detector) wordAt(r *history.Record) *word {
-	w := d.words[r.Word]
-	if w == nil {
-		w = &word{addr: r.Word, typ: r.Type}
-		d.words[r.Word] = w
-		d.foresee(w)
-	}
-	return w
-}
-
 // reads notes that an agent depends on the order of updates of the word.
 func (d *Detector) reads(w *word, a history.Agent) {
 	for i := range w.readers {
@@ -108,7 +101,7 @@ func (d *Detector) notify(r *history.Record) {
 		a.put.carrier = e
 		e.refs++
 		e.carries = true
-		e.via, e.viaUpTo = a.put.via, a.put.viaUpTo
+		d.passVia(e, a.put)
 		if d.opts.Order == mem.ByChannel {
 			e.before[collective] = max(e.before[collective], a.put.seq)
 			e.link.told = e.before
@@ -129,7 +122,7 @@ func (d *Detector) notify(r *history.Record) {
 
 func (d *Detector) newUpdate(r *history.Record) *event {
 	e := d.newEvent(r)
-	e.op, e.word, e.set, e.value = 0, d.wordAt(r), r.Update == tl.SignalSet, r.Value
+	e.op, e.update, e.addr, e.typ, e.set, e.value = 0, true, r.Word, r.Type, r.Update == tl.SignalSet, r.Value
 	return e
 }
 
@@ -158,11 +151,14 @@ func (d *Detector) atomically(r *history.Record) {
 
 // updated enters an update into its word. It takes the caller's reference.
 func (d *Detector) updated(e *event, r *history.Record) {
-	w := e.word
 	if e.done == 0 {
 		d.pend(e)
 	}
 	e.clk = d.tell(r)
+	if d.toldOnce(e, r) {
+		return
+	}
+	w := d.wordAt(r)
 	if e.set && !e.rmw {
 		d.reads(w, e.agent)
 	}

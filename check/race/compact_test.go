@@ -1,0 +1,158 @@
+package race_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"kernbench/check/race"
+	"kernbench/mem"
+	"kernbench/tl"
+
+	"pgregory.net/rapid"
+)
+
+// reported is what a report says, in an order that does not depend on passes.
+func reported(r *race.Report) []string {
+	s := []string{r.Class.String(), fmt.Sprint(r.Total, r.Unsettled)}
+	for i := range r.Hazards {
+		s = append(s, r.Hazards[i].String())
+	}
+	for i := range r.Depends {
+		s = append(s, r.Depends[i].String())
+	}
+	slices.Sort(s[2:])
+	return s
+}
+
+// both judges a program as usual, and with all words and readers in full. It is false if the
+// program does not end.
+func both(o race.Options, program func(d *race.Detector) bool) (usual, plain []string, ok bool) {
+	judge := func(full bool) []string {
+		for d := race.New(o); ; d = d.Next() {
+			if full {
+				d.Plain()
+			}
+			if !program(d) {
+				return nil
+			}
+			if r := d.Report(); !r.Again {
+				return reported(r)
+			}
+		}
+	}
+	usual, plain = judge(false), judge(true)
+	return usual, plain, usual != nil && plain != nil
+}
+
+// Words that are kept as an event or as a settled word are judged as words are.
+func TestCompactWords(tt *testing.T) {
+	const ranks, words = 3, 2
+	orders := []mem.Ordering{mem.PutSignal, mem.ByChannel, mem.InOrder, mem.Sequential}
+	rapid.Check(tt, func(t *rapid.T) {
+		type step struct{ do, rank, peer, cell, word, v int }
+		steps := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) step {
+			return step{
+				rapid.SampledFrom([]int{0, 0, 1, 2, 3, 3, 4, 4, 4, 5, 6, 6, 6, 6, 7, 8, 9, 10, 11, 12, 13}).Draw(t, "do"),
+				rapid.IntRange(0, ranks-1).Draw(t, "rank"), rapid.IntRange(1, ranks-1).Draw(t, "peer"),
+				rapid.IntRange(0, 1).Draw(t, "cell") * 8, rapid.IntRange(0, words-1).Draw(t, "word"), rapid.IntRange(1, 2).Draw(t, "v"),
+			}
+		}), 1, 30).Draw(t, "steps")
+		order := rapid.SampledFrom(orders).Draw(t, "order")
+		usual, plain, _ := both(race.Options{Order: order, Most: 1000}, func(d *race.Detector) bool {
+			h := newAccount(tt, d, ranks)
+			for i, s := range steps {
+				h.line = fmt.Sprintf("kernel.go:%d", i)
+				peer := (s.rank + s.peer) % ranks
+				there, w := at(peer, int64(s.cell), 8), wordOf(peer, s.word)
+				held := h.values[wordOf(s.rank, s.word)]
+				switch s.do {
+				case 0:
+					h.read(s.rank, there)
+				case 1:
+					h.read(s.rank, at(s.rank, int64(s.cell), 8))
+				case 2:
+					h.store(s.rank, there)
+				case 3:
+					h.putSignal(s.rank, there, at(s.rank, 64, 8), w, 1)
+				case 4:
+					h.notify(s.rank, w, int64(s.v))
+				case 5:
+					h.putTensor(s.rank, there)
+				case 6:
+					if held > 0 {
+						h.wait(s.rank, s.word, tl.GE, max(1, held-int64(s.v)+1))
+					}
+				case 7:
+					h.wait(s.rank, s.word, tl.EQ, held)
+				case 8:
+					h.set(s.rank, w, int64(s.v))
+				case 9:
+					h.fence(s.rank)
+				case 10:
+					h.quiet(s.rank)
+				case 11:
+					h.loadScalar(s.rank, s.word)
+				case 12:
+					h.fetchAdd(s.rank, w, 1)
+				case 13:
+					h.end()
+					h.launch()
+				}
+			}
+			h.end()
+			return true
+		})
+		if !slices.Equal(usual, plain) {
+			t.Fatalf("%v %v:\n%q\nwith all in full:\n%q", order, steps, usual, plain)
+		}
+	})
+}
+
+// A stretch that many agents read is judged by each of its readers, whoever reads it again and
+// whichever part of it is written.
+func TestManyReaders(tt *testing.T) {
+	rapid.Check(tt, func(t *rapid.T) {
+		ranks := race.ManyReaders + 4
+		type step struct{ do, rank, lo, n, word int }
+		steps := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) step {
+			return step{
+				rapid.SampledFrom([]int{0, 0, 0, 1, 2, 3, 4, 5}).Draw(t, "do"), rapid.IntRange(0, ranks-1).Draw(t, "rank"),
+				rapid.IntRange(0, 3).Draw(t, "lo") * 16, rapid.IntRange(1, 4).Draw(t, "n") * 16, rapid.IntRange(0, 3).Draw(t, "word"),
+			}
+		}), 1, 40).Draw(t, "steps")
+		usual, plain, _ := both(race.Options{Order: mem.PutSignal, Most: 1000}, func(d *race.Detector) bool {
+			h := newAccount(tt, d, ranks)
+			h.line = "kernel.go:1"
+			for r := range ranks {
+				h.read(r, at(0, 0, 64))
+			}
+			for _, s := range steps {
+				m := at(0, int64(s.lo), int64(s.n))
+				switch s.do {
+				case 0:
+					h.read(s.rank, m)
+				case 1:
+					h.load(s.rank, m)
+				case 2:
+					h.store(s.rank, m)
+				case 3:
+					if s.rank != 0 {
+						h.putTensor(s.rank, m)
+					}
+				case 4:
+					h.notify(s.rank, wordOf((s.rank+s.word)%ranks, s.word), 1)
+				case 5:
+					if h.values[wordOf(s.rank, s.word)] > 0 {
+						h.wait(s.rank, s.word, tl.GE, 1)
+					}
+				}
+			}
+			h.end()
+			return true
+		})
+		if !slices.Equal(usual, plain) {
+			t.Fatalf("%v:\n%q\nwith all in full:\n%q", steps, usual, plain)
+		}
+	})
+}

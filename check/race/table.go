@@ -1,0 +1,44 @@
+package race
+
+import "kernbench/mem"
+
+// table is a map from the higher bits of addresses. It has what was asked for lately at hand:
+// a rank touches pages of its own and of its peers in turn.
+type table[T any] struct {
+	all    map[mem.Addr]*T
+	lately []entry[T]
+}
+
+type entry[T any] struct {
+	key mem.Addr
+	of  *T // nil: no entry
+}
+
+// lately is how much a table has at hand.
+const lately = 1 << 10
+
+func newTable[T any]() table[T] {
+	return table[T]{all: map[mem.Addr]*T{}, lately: make([]entry[T], lately)}
+}
+
+// clear takes all out.
+func (t *table[T]) clear() {
+	clear(t.all)
+	clear(t.lately)
+}
+
+// at is the entry of a key, a new one if there was none.
+func (t *table[T]) at(key mem.Addr) *T {
+	// The bits of the PE, which are the higher ones, and those of the place in its memory.
+	e := &t.lately[(uint64(key)*0x9e3779b97f4a7c15)>>54]
+	if e.of != nil && e.key == key {
+		return e.of
+	}
+	p := t.all[key]
+	if p == nil {
+		p = new(T)
+		t.all[key] = p
+	}
+	*e = entry[T]{key, p}
+	return p
+}

@@ -1,0 +1,391 @@
+package race
+
+import (
+	"kernbench/mem"
+	"kernbench/record/history"
+	"kernbench/tl"
+	"kernbench/unit"
+)
+
+// words is the control words that agents have touched, by address. A window of n ranks may have n
+// words in each of them, most of which one rank notifies once and another awaits once. Such a word
+// is kept as an event until an agent looks at it, and as a settled word afterwards. Only words
+// that need more are kept in full. Invariant: a word kept otherwise holds all that the full one
+// would be asked for.
+type words struct {
+	pages table[wordPage]
+
+	full        []*word // by number; those in use have an address in the pages
+	freeFull    []uint32
+	settled     [][]settledWord // in slabs
+	freeSettled []uint32
+	numSettled  uint32
+	told        []history.Word // that were told once since all was at rest
+	rests       uint32         // how often everything has been at rest
+}
+
+// wordPage is what stands for each word of a stretch of memory.
+type wordPage [1 << (wordPageBits - wordBits)]wordState
+
+const (
+	wordPageBits = 8
+	wordBits     = 2 // words have 4 bytes or more
+)
+
+// wordState is what stands for a word: how it is kept, in the lowest bits, and a number.
+type wordState uint32
+
+// How a word is kept.
+const (
+	untouched  wordState = iota // not at all
+	onceTold                    // as the event of its only update, an addition that nobody has looked at
+	settledOne                  // as a settledWord
+	fullOne                     // as a word
+	stateBits  = 2
+)
+
+func (s wordState) how() wordState { return s & (1<<stateBits - 1) }
+func (s wordState) number() uint32 { return uint32(s >> stateBits) }
+
+func stateOf(how wordState, number uint32) wordState { return wordState(number)<<stateBits | how }
+
+// at is the place of what stands for a word.
+func (t *words) at(a history.Word) *wordState {
+	return &t.pages.at(a >> wordPageBits)[a>>wordBits&(1<<(wordPageBits-wordBits)-1)]
+}
+
+// settledWord is a word that one agent at most has updated and one has waited for, who knows of all
+// updates. It holds no pointer.
+type settledWord struct {
+	base, latest int64
+	value        int64 // of the last wait, as all that follows
+	seen         int64 // sighting.latest
+	when         unit.Time
+	reader       history.Agent
+	looks, mark  uint32
+	notifier     history.Agent
+	count        uint32 // 0: no notifier
+	hostFold     uint32
+	rests        uint32 // as of words
+	time, turn   uint32
+	task         int32
+	upTo         uint32
+	place        placeID
+	typ          mem.WordType
+	cmp          tl.Cmp
+	folded       bool
+	guessed      bool
+	waited       bool // there is a wait
+	taught       bool
+}
+
+// nobody is the reader of a word that no agent has looked at.
+const nobody history.Agent = -1
+
+const (
+	settledBits = 8
+	settledSlab = 1 << settledBits
+)
+
+func (t *words) settledAt(i uint32) *settledWord {
+	return &t.settled[i>>settledBits][i&(settledSlab-1)]
+}
+
+// newSettled returns the number of a settled word that is not in use.
+func (t *words) newSettled() uint32 {
+	if n := len(t.freeSettled); n > 0 {
+		i := t.freeSettled[n-1]
+		t.freeSettled = t.freeSettled[:n-1]
+		return i
+	}
+	i := t.numSettled
+	if i&(settledSlab-1) == 0 {
+		t.settled = append(t.settled, make([]settledWord, settledSlab))
+	}
+	t.numSettled++
+	return i
+}
+
+// newFull returns a word with an address, and enters it.
+func (t *words) newFull(a history.Word, typ mem.WordType) *word {
+	var i uint32
+	if n := len(t.freeFull); n > 0 {
+		i = t.freeFull[n-1]
+		t.freeFull = t.freeFull[:n-1]
+	} else {
+		i = uint32(len(t.full))
+		t.full = append(t.full, &word{})
+	}
+	w := t.full[i]
+	if w == nil {
+		w = &word{}
+		t.full[i] = w
+	}
+	w.number, w.used, w.addr, w.typ = i, true, a, typ
+	*t.at(a) = stateOf(fullOne, i)
+	return w
+}
+
+// drop takes a word out, which must hold no events any more.
+func (t *words) drop(w *word) {
+	if w.guard != nil { // it names the word in what it reports
+		t.full[w.number] = nil
+		w.used = false
+	} else {
+		*w = word{
+			updates: w.updates[:0], later: w.later[:0], readers: w.readers[:0], notifiers: w.notifiers[:0],
+			waits: w.waits[:0], reads: w.reads[:0], plain: w.plain[:0], number: w.number,
+		}
+	}
+	t.freeFull = append(t.freeFull, w.number)
+}
+
+// fullWords are all that are kept as a word.
+func (t *words) fullWords(yield func(*word) bool) {
+	for _, w := range t.full {
+		if w != nil && w.used && !yield(w) {
+			return
+		}
+	}
+}
+
+// wordAt is the word of a record.
+func (d *Detector) wordAt(r *history.Record) *word {
+	s := *d.words.at(r.Word)
+	switch s.how() {
+	case fullOne:
+		return d.words.full[s.number()]
+	case settledOne:
+		return d.unsettle(r.Word, s.number())
+	}
+	w := d.words.newFull(r.Word, r.Type)
+	if s.how() == onceTold {
+		e := d.event(eventID(s.number()))
+		w.updates = append(w.updates, e)
+		w.notifiers = append(w.notifiers, notifier{agent: e.agent, count: 1})
+		w.latest = e.value
+		return w
+	}
+	d.foresee(w)
+	return w
+}
+
+// toldOnce enters an update as all that is kept of its word. It reports false if that needs a word.
+func (d *Detector) toldOnce(e *event, r *history.Record) bool {
+	s := d.words.at(r.Word)
+	if d.plain || s.how() != untouched || e.rmw || e.set || e.value <= 0 || r.Type.Wrap(e.value) != e.value || d.facts.of(r.Word) {
+		return false
+	}
+	e.order = 1
+	*s = stateOf(onceTold, uint32(e.id))
+	d.words.told = append(d.words.told, r.Word)
+	return true
+}
+
+// firstWait is a wait for a word that was told once, and that ends because of that. It does what
+// look does, and reports false where look has more to do.
+func (d *Detector) firstWait(r *history.Record) bool {
+	s := d.words.at(r.Word)
+	if s.how() != onceTold || r.Cmp != tl.GE && r.Cmp != tl.GT || r.Call == "test" {
+		return false
+	}
+	e := d.event(eventID(s.number()))
+	if r.Seen != e.value || r.Cmp.Holds(r.Type, 0, r.Value) {
+		return false
+	}
+	a := &d.agents[r.Agent]
+	known := d.knows(&a.clk, e)
+	a.tick()
+	if !known {
+		y := &d.ways.answer
+		y.reset()
+		y.one = &e.clk
+		y.cover(e.link, e.before)
+		y.sure = append(y.sure, e)
+		d.teach(r.Agent, y)
+	}
+	i := d.words.newSettled()
+	x := d.words.settledAt(i)
+	*x = settledWord{
+		base: e.value, latest: e.value, reader: r.Agent, looks: 1, mark: a.clk.time, notifier: e.agent, count: 1, rests: d.words.rests,
+		typ: r.Type, folded: true, waited: true, value: r.Value, seen: e.value, when: r.Time, time: a.clk.time, turn: 1, task: r.Task,
+		cmp: r.Cmp, taught: !known, place: d.spots.number(r.Call, r.Line),
+	}
+	if a.doubts != nil {
+		x.mark = 0 // as in markFold
+	}
+	if e.carries && !known {
+		x.upTo = e.seq
+	}
+	a.sees(sighting{
+		witness: witness{r.Agent, a.clk.time}, word: r.Word, task: r.Task, turn: 1, call: r.Call, line: r.Line, when: r.Time,
+		cmp: r.Cmp, value: r.Value, latest: e.value, taught: !known,
+	})
+	*s = stateOf(settledOne, i)
+	d.release(e)
+	return true
+}
+
+// settleWord keeps a word as a settled one if nothing is left to ask of it.
+func (d *Detector) settleWord(w *word) {
+	if d.plain || len(w.readers) != 1 || len(w.notifiers) > 1 || len(w.plain) > 1 || len(w.waits)+len(w.reads)+len(w.later) > 0 ||
+		w.readers[0].awaited || len(w.notifiers) > 0 && w.notifiers[0].awaited || w.guard != nil || w.careful {
+		return
+	}
+	if d.fold(w); len(w.updates) > 0 {
+		return
+	}
+	i := d.words.newSettled()
+	x := d.words.settledAt(i)
+	reader := &w.readers[0]
+	*x = settledWord{
+		base: w.base, latest: w.latest, reader: reader.agent, looks: reader.looks, mark: reader.mark, hostFold: w.hostFold,
+		rests: d.words.rests, typ: w.typ, folded: w.folded, guessed: w.guessed,
+	}
+	if len(w.notifiers) > 0 {
+		x.notifier, x.count = w.notifiers[0].agent, w.notifiers[0].count
+	}
+	if len(w.plain) > 0 {
+		p := &w.plain[0]
+		x.waited, x.value, x.seen, x.when, x.time, x.turn, x.task = true, p.value, p.latest, p.when, p.time, p.turn, p.task
+		x.upTo, x.cmp, x.taught, x.place = p.upTo, p.cmp, p.taught, d.spots.number(p.call, p.line)
+	}
+	*d.words.at(w.addr) = stateOf(settledOne, i)
+	d.words.drop(w)
+}
+
+// unsettle makes a settled word a word again.
+func (d *Detector) unsettle(a history.Word, i uint32) *word {
+	x := d.words.settledAt(i)
+	w := d.words.newFull(a, x.typ)
+	w.base, w.latest, w.hostFold, w.folded = x.base, x.latest, x.hostFold, x.folded
+	if x.reader != nobody {
+		w.readers = append(w.readers, reader{agent: x.reader, looks: x.looks, mark: x.mark})
+	}
+	if x.count > 0 {
+		w.notifiers = append(w.notifiers, notifier{agent: x.notifier, count: x.count})
+	}
+	if x.rests == d.words.rests { // else nothing that was before matters
+		w.guessed = x.guessed
+		if x.waited {
+			p := d.spots.list[x.place]
+			w.plain = append(w.plain, sighting{
+				witness: witness{x.reader, x.time}, word: a, task: x.task, turn: x.turn, call: p.call, line: p.line, when: x.when,
+				cmp: x.cmp, value: x.value, latest: x.seen, taught: x.taught, upTo: x.upTo,
+			})
+		}
+	}
+	d.words.freeSettled = append(d.words.freeSettled, i)
+	return w
+}
+
+// updatesOf are the updates that are kept of a word, and those to come.
+func (d *Detector) updatesOf(a history.Word) (updates, later []*event) {
+	switch s := *d.words.at(a); s.how() {
+	case onceTold:
+		return []*event{d.event(eventID(s.number()))}, nil
+	case fullOne:
+		w := d.words.full[s.number()]
+		return w.updates, w.later
+	}
+	return nil, nil
+}
+
+// freshWords forgets the words in a stretch of memory.
+func (d *Detector) freshWords(a mem.Addr, bytes int64) {
+	t := &d.words
+	first, last := a>>wordPageBits, (a+mem.Addr(bytes)-1)>>wordPageBits
+	if int64(last-first) < int64(len(t.pages.all)) {
+		for key := first; key <= last; key++ {
+			if p := t.pages.all[key]; p != nil {
+				d.freshPage(key, p, a, bytes)
+			}
+		}
+		return
+	}
+	for key, p := range t.pages.all {
+		if key >= first && key <= last {
+			d.freshPage(key, p, a, bytes)
+		}
+	}
+}
+
+func (d *Detector) freshPage(key mem.Addr, p *wordPage, a mem.Addr, bytes int64) {
+	for i, s := range p {
+		if w := key<<wordPageBits + mem.Addr(i)<<wordBits; w < a || w >= a+mem.Addr(bytes) {
+			continue
+		}
+		switch s.how() {
+		case onceTold:
+			d.release(d.event(eventID(s.number())))
+		case settledOne:
+			d.words.freeSettled = append(d.words.freeSettled, s.number())
+		case fullOne:
+			w := d.words.full[s.number()]
+			d.forget(w)
+			d.dropGuard(w.guard)
+			d.words.drop(w)
+		}
+		p[i] = untouched
+	}
+}
+
+// placeID is the number of a place of a program.
+type placeID uint32
+
+// placeNames numbers places of programs.
+type placeNames struct {
+	list  []placeName
+	index map[placeName]placeID
+	cache [64]placeID // by what lines of one file differ in
+}
+
+type placeName struct{ call, line string }
+
+func (p *placeNames) number(call, line string) placeID {
+	x := placeName{call, line}
+	at := len(call) + len(line)
+	if n := len(line); n > 1 {
+		at += int(line[n-1]) + 7*int(line[n-2])
+	}
+	c := &p.cache[at%len(p.cache)]
+	if len(p.list) > 0 && p.list[*c] == x {
+		return *c
+	}
+	i, ok := p.index[x]
+	if !ok {
+		i = placeID(len(p.list))
+		p.list = append(p.list, x)
+		p.index[x] = i
+	}
+	*c = i
+	return i
+}
+
+// restWords forgets what only matters while something runs.
+func (d *Detector) restWords() {
+	d.words.rests++
+	for w := range d.words.fullWords {
+		d.fold(w)
+		d.forgetWaits(w)
+		d.forgetReads(w)
+		w.guessed = false
+	}
+	host := &d.agents[history.Host].clk
+	for _, a := range d.words.told {
+		s := d.words.at(a)
+		if s.how() != onceTold {
+			continue
+		}
+		if e := d.event(eventID(s.number())); d.knows(host, e) {
+			i := d.words.newSettled()
+			*d.words.settledAt(i) = settledWord{
+				base: e.value, latest: e.value, reader: nobody, notifier: e.agent, count: 1,
+				hostFold: host.time, folded: true, rests: d.words.rests, typ: e.typ,
+			}
+			*s = stateOf(settledOne, i)
+			d.release(e)
+		}
+	}
+	d.words.told = d.words.told[:0]
+}

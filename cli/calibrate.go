@@ -1,11 +1,13 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"strings"
 
 	"kernbench/lab/calibrate"
+	"kernbench/lab/view"
 	"kernbench/plot/scene"
 	"kernbench/report"
 	"kernbench/unit"
@@ -14,6 +16,7 @@ import (
 )
 
 func (a *app) calibrateCommand() *cobra.Command {
+	var shown pageFlags
 	spec := calibrate.Spec{HoldOut: calibrate.HoldOut{Every: 3}, Largest: 32 * unit.MiB}
 	var format, to string
 	var score bool
@@ -58,6 +61,9 @@ outlier of the table: it is shown, and left out of the worst.
 			}
 			defer figure.discard()
 			if score {
+				if shown.file != "" {
+					return errors.New("--report shows a fit: leave --score out")
+				}
 				for _, name := range []string{"hold-out", "keep", "output"} {
 					if cmd.Flags().Changed(name) {
 						return fmt.Errorf("%s --score fits nothing: leave --%s out", cmd.CommandPath(), name)
@@ -74,6 +80,11 @@ outlier of the table: it is shown, and left out of the worst.
 				return err
 			}
 			defer file.discard()
+			to, err := shown.begin()
+			if err != nil {
+				return err
+			}
+			defer to.discard()
 			bar := newProgress(a.err)
 			spec.Progress, spec.Base.Command = bar.report, a.commandLine()
 			c, err := calibrate.Run(cmd.Context(), spec)
@@ -91,6 +102,9 @@ outlier of the table: it is shown, and left out of the worst.
 				return err
 			}
 			if err := figure.write(func() *scene.Picture { return report.CalibrationFigure(c).Picture() }); err != nil {
+				return err
+			}
+			if err := writePage(to, view.Calibration(c)); err != nil {
 				return err
 			}
 			switch format {
@@ -119,6 +133,7 @@ outlier of the table: it is shown, and left out of the worst.
 	f.StringVarP(&to, "output", "o", "", "write the fitted machine to a topology.yaml `FILE`, for --topology")
 	figure.add(f, "plot", "draw simulated beside measured times, with the errors below,")
 	fidelityFlag(f, &spec.Base)
+	shown.add(f)
 	f.Var(newWord(&format, "text", "FORMAT", "text", "json", "csv"), "format", "text, json or csv")
 	return cmd
 }

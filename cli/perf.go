@@ -113,6 +113,7 @@ func (a *app) perfCommand() *cobra.Command {
 	var prof profiles
 	var explained unit.Bytes
 	var figure plotFlag
+	var shown pageFlags
 	cmd := &cobra.Command{
 		Use:   "perf COLLECTIVE|--program FILE",
 		Short: "Measure a collective over a sweep of sizes, in the table of nccl-tests",
@@ -149,6 +150,9 @@ Time is simulated: it is the same in each iteration and each run, so that -n and
 				if figure.wanted() {
 					return errors.New("--plot draws a collective: leave --program out")
 				}
+				if shown.file != "" {
+					return errForeignPage(program)
+				}
 				return a.perfPlan(cmd.Context(), s, spec, format)
 			}
 			if cmd.Flags().Changed("in-place") {
@@ -170,6 +174,8 @@ Time is simulated: it is the same in each iteration and each run, so that -n and
 			switch {
 			case figure.wanted() && (rounding.on || explained > 0):
 				return errors.New("--plot draws times over sizes or ranks: leave --numerics and --explain out")
+			case rounding.on && shown.file != "":
+				return errors.New("--report shows times: leave --numerics out")
 			case rounding.on && theirs.json != "":
 				return errors.New("-J and --numerics: the JSON of nccl-tests has no place for what rounding does: use --format json")
 			case rounding.on:
@@ -181,11 +187,17 @@ Time is simulated: it is the same in each iteration and each run, so that -n and
 			case cmd.Flags().Changed("inputs"):
 				return errors.New("--inputs: what ranks contribute matters with --numerics only: add it")
 			}
+			to, err := shown.begin()
+			if err != nil {
+				return err
+			}
+			defer to.discard()
+			spec.Bound = spec.Bound || shown.file != ""
 			if size := explained; size > 0 {
 				if format != "text" || theirs.json != "" || len(spec.Vary) > 0 {
 					return errors.New("--explain prints text, of settings as they are: leave --format, -J and --vary out, or use kernbench explain")
 				}
-				return a.profiled(&prof, func() error { return a.perfExplained(cmd.Context(), spec, size, algorithm) })
+				return a.profiled(&prof, func() error { return a.perfExplained(cmd.Context(), spec, size, algorithm, &shown, to) })
 			}
 			if err := figure.begin(); err != nil {
 				return err
@@ -195,6 +207,9 @@ Time is simulated: it is the same in each iteration and each run, so that -n and
 			w := newPerfWriter(a.out, format, algorithm)
 			if figure.wanted() {
 				w = perfWriters{&plottedPerf{&figure}, w}
+			}
+			if to != nil {
+				w = perfWriters{&pagedPerf{to: to}, w}
 			}
 			if theirs.json == "" {
 				return a.profiled(&prof, func() error { return a.perf(cmd.Context(), spec, w) })
@@ -223,6 +238,7 @@ Time is simulated: it is the same in each iteration and each run, so that -n and
 	f.BoolVar(&spec.Bound, "bound", false, "columns with the lower bounds of each row, as configured and of the hardware, how near it comes to each, and what limits it")
 	f.Var(&size{&explained}, "explain", "say where the time of the fastest row of this size went (kernbench explain says more)")
 	f.Var(&size{&spec.MeasureTo}, "measure-to", "size up to which calls are simulated; larger ones are extrapolated from the last two, and marked (default all; 64MiB where the fastest of all is looked for)")
+	shown.add(f)
 	figure.add(f, "plot", "draw time, algbw and busbw over sizes, with --bound as a line and crossovers marked,")
 	rounding.add(f)
 	f.Var((*numbersFlag)(&spec.Ranks), "ranks", "how many PEs take part, the first of the machine, or several numbers in turn, such as 8,16,32 (default: as ccl.yaml says, else all)")

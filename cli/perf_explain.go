@@ -11,6 +11,7 @@ import (
 	"kernbench/lab/perf"
 	"kernbench/lab/run"
 	"kernbench/lab/sweep"
+	"kernbench/lab/view"
 	"kernbench/report"
 	"kernbench/tl"
 	"kernbench/unit"
@@ -21,6 +22,8 @@ type rowKeeper struct {
 	perfWriter
 	size unit.Bytes
 	best *perf.Row
+
+	sweep *perf.Sweep // when it is over
 }
 
 func (k *rowKeeper) Row(s *perf.Sweep, r *perf.Row) error {
@@ -31,8 +34,13 @@ func (k *rowKeeper) Row(s *perf.Sweep, r *perf.Row) error {
 	return k.perfWriter.Row(s, r)
 }
 
+func (k *rowKeeper) End(s *perf.Sweep) error {
+	k.sweep = s
+	return k.perfWriter.End(s)
+}
+
 // perfExplained measures, and then explains the fastest row of a size.
-func (a *app) perfExplained(ctx context.Context, spec perf.Spec, size unit.Bytes, algorithm bool) error {
+func (a *app) perfExplained(ctx context.Context, spec perf.Spec, size unit.Bytes, algorithm bool, shown *pageFlags, to *destination) error {
 	k := &rowKeeper{perfWriter: newPerfWriter(a.out, "text", algorithm), size: size}
 	if err := a.perf(ctx, spec, k); err != nil {
 		return err
@@ -47,10 +55,17 @@ func (a *app) perfExplained(ctx context.Context, spec perf.Spec, size unit.Bytes
 	s.Command = a.commandLine()
 	bar := newProgress(a.err)
 	s.Progress = bar.report
-	r, _, err := explain.Run(ctx, explain.Spec{Run: s, Root: max(0, k.best.Root)})
+	pictured, r, _, err := shown.observe(ctx, explain.Spec{Run: s, Root: max(0, k.best.Root)}, fmt.Sprintf("%s at %v", k.best.Algorithm, size))
 	bar.done()
 	if err != nil {
 		return interrupted(ctx, err)
+	}
+	if pictured != nil {
+		d := view.Sweep(k.sweep)
+		d.Runs = []*view.Run{pictured}
+		if err := writePage(to, d); err != nil {
+			return err
+		}
 	}
 	fmt.Fprintln(a.out)
 	return report.Explain(explainedRows)(a.out, r)

@@ -9,6 +9,7 @@ import (
 
 	"kernbench/conf"
 	"kernbench/lab/explain"
+	"kernbench/lab/perf"
 	"kernbench/lab/run"
 	"kernbench/lab/view"
 	"kernbench/machine/draw"
@@ -100,3 +101,10 @@ func (a *app) writeRuns(to *destination, by run.MadeBy, runs ...*view.Run) error
 func errForeignPage(file string) error {
 	return fmt.Errorf("--report: %s is a program of another tool, and has no time line to show", file)
 }
+
+// pagedPerf completes the file of a page when a sweep is over.
+type pagedPerf struct{ to *destination }
+
+func (p *pagedPerf) Begin(*perf.Sweep) error          { return nil }
+func (p *pagedPerf) Row(*perf.Sweep, *perf.Row) error { return nil }
+func (p *pagedPerf) End(s *perf.Sweep) error          { return writePage(p.to, view.Sweep(s)) }

@@ -10,6 +10,7 @@ import (
 	"kernbench/lab/perf"
 	"kernbench/lab/sweep"
 	"kernbench/lab/tune"
+	"kernbench/lab/view"
 	"kernbench/machine"
 	"kernbench/report"
 	"kernbench/store"
@@ -30,6 +31,7 @@ func (a *app) tuneCommand() *cobra.Command {
 	var db, table, format string
 	var root int
 	var prof profiles
+	var shown pageFlags
 	cmd := &cobra.Command{
 		Use:   "tune COLLECTIVE...",
 		Short: "Find the fastest algorithm and settings for every size of a machine",
@@ -67,7 +69,7 @@ takes more than --budget events to simulate, is estimated from smaller sizes and
 				spec.Vary = tune.DefaultVary()
 			}
 			spec.Command = a.commandLine()
-			return a.profiled(&prof, func() error { return a.tune(cmd.Context(), spec, db, table, format) })
+			return a.profiled(&prof, func() error { return a.tune(cmd.Context(), spec, db, table, format, &shown) })
 		},
 	}
 	f := cmd.Flags()
@@ -89,6 +91,7 @@ takes more than --budget events to simulate, is estimated from smaller sizes and
 	f.Var((*millions)(&spec.Budget), "budget", "events that the simulation of one point may take, by the size before")
 	f.StringVar(&db, "db", defaultDB, "`FILE` of the database")
 	f.StringVar(&table, "table", "", "`FILE` to write the tuning table to, for --tuning of run and perf")
+	shown.add(f)
 	f.Var(newWord(&format, "text", "FORMAT", "text", "json", "csv", "markdown"), "format", "text, json, csv or markdown")
 	prof.add(f)
 	return cmd
@@ -125,7 +128,7 @@ func (a *app) commandLine() string {
 }
 
 // tune measures, prints what came out, and writes the table if all is there.
-func (a *app) tune(ctx context.Context, spec tune.Spec, db, table, format string) (err error) {
+func (a *app) tune(ctx context.Context, spec tune.Spec, db, table, format string, shown *pageFlags) (err error) {
 	if spec.Program, err = tune.Program(); err != nil {
 		return err
 	}
@@ -134,6 +137,11 @@ func (a *app) tune(ctx context.Context, spec tune.Spec, db, table, format string
 		return err
 	}
 	defer to.discard()
+	pageFile, err := shown.begin()
+	if err != nil {
+		return err
+	}
+	defer pageFile.discard()
 	st, err := store.Open(db)
 	if err != nil {
 		return err
@@ -144,6 +152,9 @@ func (a *app) tune(ctx context.Context, spec tune.Spec, db, table, format string
 	t, err := tune.Run(ctx, spec, st)
 	bar.done()
 	if t != nil {
+		if perr := writePage(pageFile, view.Tuned(t)); perr != nil {
+			return errors.Join(err, perr)
+		}
 		if perr := a.showTuned(format, t); perr != nil {
 			return errors.Join(err, perr)
 		}

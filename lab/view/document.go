@@ -48,7 +48,8 @@ type Run struct {
 	Fault    string        `json:"fault,omitempty"`
 	Notes    []string      `json:"notes,omitempty"`
 
-	Time unit.Time `json:"time_ps"`
+	Time   unit.Time `json:"time_ps"`   // simulated
+	Launch unit.Time `json:"launch_ps"` // of software, before that; a reason and a line of its own
 
 	Reasons   []explain.Share  `json:"reasons,omitempty"`
 	Classes   []explain.Share  `json:"classes,omitempty"`
@@ -208,7 +209,7 @@ const (
 	GBs     Unit = "gbs"
 	Percent Unit = "percent" // 100 is all
 	Count   Unit = "count"
-	Ns      Unit = "ns"
+	Number  Unit = "number" // without a unit
 )
 
 // Table is a table with typed columns.

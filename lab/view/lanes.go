@@ -177,20 +177,28 @@ func (l *laner) timeline() *Timeline {
 	for _, r := range cause.Reasons() {
 		t.Reasons = append(t.Reasons, r.String())
 	}
-	most := 0.0
+	full := make([]float64, l.bins) // of a bin: the time of all ranks, or more where units of a PE overlap
 	for bin := range l.bins {
-		sum := 0.0
 		for _, s := range l.shares {
 			if s != nil {
-				sum += s[bin]
+				full[bin] += s[bin]
 			}
 		}
-		most = max(most, sum)
+	}
+	shown := 0
+	for _, lane := range l.lanes {
+		if lane != nil {
+			shown++
+		}
+	}
+	for bin := range full {
+		width := min(l.width, l.length-unit.Time(bin)*l.width)
+		full[bin] = max(full[bin], float64(width)*float64(shown))
 	}
 	for _, s := range l.shares {
 		row := make([]byte, 0, l.bins)
-		for _, d := range s {
-			row = append(row, byte(255*d/most+0.5))
+		for bin, d := range s {
+			row = append(row, byte(255*d/full[bin]+0.5))
 		}
 		t.Shares = append(t.Shares, row)
 	}

@@ -48,7 +48,7 @@ func Observe(ctx context.Context, s explain.Spec, o Options) (*Run, *explain.Rep
 
 // Explanation is a run as an explanation shows it that was kept as JSON: without a time line.
 func Explanation(r *explain.Report, name string) *Run {
-	v := &Run{Name: name, OK: true, Time: r.SimulatedTime, Notes: r.Notes, Verdicts: []run.Verdict{}}
+	v := &Run{Name: name, OK: true, Time: r.SimulatedTime, Launch: r.Launch, Notes: r.Notes, Verdicts: []run.Verdict{}}
 	if name == "" {
 		v.Name = r.Algorithm
 	}
@@ -79,7 +79,7 @@ func (v *Run) explained(r *explain.Report) {
 	if r.Rank != nil {
 		v.count("explained end of rank", *r.Rank)
 	}
-	if r.Explained != r.SimulatedTime {
+	if r.Explained != r.Time() {
 		v.fact("explained", r.From.String()+" to "+r.Until.String())
 	}
 }

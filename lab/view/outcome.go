@@ -12,7 +12,7 @@ import (
 
 // Outcome is a run with its result alone: without a time line.
 func Outcome(res *run.Result, o Options) *Run {
-	v := &Run{Name: o.Name, Drawing: o.Drawing, Time: res.SimulatedTime, Failures: []string{}}
+	v := &Run{Name: o.Name, Drawing: o.Drawing, Time: res.SimulatedTime, Launch: res.Launch, Failures: []string{}}
 	if v.Name == "" {
 		v.Name = res.Bench
 		if res.Algorithm != "" {
@@ -34,7 +34,7 @@ func Outcome(res *run.Result, o Options) *Run {
 	if res.Timed {
 		v.fact("simulated time", res.SimulatedTime.String())
 		if res.Launch > 0 {
-			v.fact("launch", res.Launch.String()+" of software, beside that time")
+			v.fact("launch", res.Launch.String()+" of software, before that time")
 		}
 		if res.BusBW > 0 {
 			v.fact("algbw", gbs(res.AlgBW))

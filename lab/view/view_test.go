@@ -64,6 +64,7 @@ func TestObserve(t *testing.T) {
 		if at != r.SimulatedTime {
 			t.Errorf("%s: the path takes %v, the run %v", name, at, r.SimulatedTime)
 		}
+		sum["launch"] += r.Launch // before the path
 		for _, x := range r.Reasons {
 			if sum[x.Name] != x.Time {
 				t.Errorf("%s: %s %v on the path, %v explained", name, x.Name, sum[x.Name], x.Time)
@@ -105,7 +106,7 @@ func TestObserve(t *testing.T) {
 				lines++
 			}
 		}
-		if path != r.SimulatedTime || lines == 0 {
+		if path != r.Time() || lines == 0 {
 			t.Errorf("%s: lines have %v of the path; %d of them are known", name, path, lines)
 		}
 		found := false

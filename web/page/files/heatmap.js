@@ -3,7 +3,7 @@
 
 import { el, clear, sized, colour, onTheme } from './dom.js';
 import { heat } from './palette.js';
-import { time, ticks, count, percent, bytes } from './units.js';
+import { time, axisTime, ticks, count, percent, bytes } from './units.js';
 import { operation, operationText } from './model.js';
 import { table } from './tables.js';
 
@@ -43,8 +43,8 @@ export function heatmap(run, actions) {
     g.textAlign = 'center';
     for (const at of ticks(0, t.length, Math.max(2, (width - gutter) / 110))) {
       const x = gutter + at / t.length * (width - gutter);
-      const w = g.measureText(time(at)).width / 2 + 2;
-      g.fillText(time(at), Math.min(width - w, x + (at === 0 ? w : 0)), topHeight / 2);
+      const w = g.measureText(axisTime(at, t.length)).width / 2 + 2;
+      g.fillText(axisTime(at, t.length), Math.min(width - w, x + (at === 0 ? w : 0)), topHeight / 2);
     }
     g.textAlign = 'left';
     k.links.slice(0, shown).forEach((l, i) => {

@@ -18,12 +18,17 @@ export function page(doc, into) {
   Object.assign(drawn, { document: doc, timeline: null, heatmaps: [], sources: [], charts: [] });
   document.title = `${doc.title} – kernbench`;
   const runs = doc.runs || [];
+  const tables = doc.tables || [];
+  const first = (doc.charts || []).length > 0 ? 1 : 0; // the table that goes before the curves
+  const tableSection = (t, i) => section('table-' + i, t.title, '', (t.rows || []).length ? documentTable({ ...t, title: '' }) : empty('No rows.'));
   const parts = [
     header(doc, runs),
     (doc.verdicts || doc.facts) ? section('summary', 'Summary', '', verdicts(doc.verdicts || []), facts(doc.facts)) : null,
-    runs.length > 0 ? runSummary(runs) : null,
+    tables.slice(0, first).map(tableSection),
+    runs.length > 0 && !first ? runSummary(runs) : null,
     runs.length > 1 ? comparison(runs) : null,
     (doc.charts || []).length > 0 ? section('curves', 'Curves', '', el('div', { class: 'charts' }, doc.charts.map((c) => { const v = chart(c); drawn.charts.push(v); return v.box; }))) : null,
+    runs.length > 0 && first ? runSummary(runs) : null,
     runs.map((r, i) => (r.reasons ? pathSection(r, i, runs.length) : null)),
   ];
   const timed = runs.filter((r) => r.timeline);
@@ -46,7 +51,7 @@ export function page(doc, into) {
       parts.push(section('source' + suffix(i, runs.length), 'Source lines' + of(r, runs), 'Time of each line: on the critical path, and of all ranks together. Click a line for its text.', s.box));
     }
   });
-  parts.push((doc.tables || []).map((t, i) => section('table-' + i, t.title, '', (t.rows || []).length ? documentTable({ ...t, title: '' }) : empty('No rows.'))));
+  parts.push(tables.slice(first).map((t, i) => tableSection(t, i + first)));
   const notes = [...(doc.notes || []), ...runs.flatMap((r) => (r.notes || []).map((n) => (runs.length > 1 ? r.name + ': ' : '') + n))];
   if (notes.length > 0) parts.push(section('notes', 'Notes', '', el('ul', {}, notes.map((n) => el('li', {}, n)))));
   parts.push(madeBy(doc));
@@ -80,7 +85,7 @@ function verdicts(list) {
 }
 
 function runSummary(runs) {
-  return section('verdicts', 'Verdicts and summary', '', el('div', { class: 'columns' }, runs.map((r, i) => el('article', {},
+  return section('verdicts', drawn.document.charts ? 'The run that is explained' : 'Verdicts and summary', '', el('div', { class: 'columns' }, runs.map((r, i) => el('article', {},
     runs.length > 1 ? el('h3', {}, `${letter(i)}: ${r.name}`) : null,
     r.fault ? el('pre', { class: 'fault' }, r.fault) : null,
     verdicts(r.verdicts || []),
@@ -93,9 +98,10 @@ function comparison(runs) {
   const rest = runs.slice(1);
   return section('difference', 'Difference', `Each run against ${letter(0)}: ${a.name}. The changes of the reasons add up to the change of the time.`,
     rest.map((b, k) => {
-      const d = b.time_ps - a.time_ps;
-      const head = el('p', { class: 'change' }, `${letter(k + 1)}: ${b.name} takes ${time(b.time_ps)}, `,
-        d === 0 ? 'the same time' : el('b', {}, `${time(Math.abs(d))} ${d > 0 ? 'more' : 'less'}${a.time_ps ? ` (${d > 0 ? '+' : '−'}${percent(100 * Math.abs(d) / a.time_ps)})` : ''}`), '.');
+      const whole = (r) => r.time_ps + (r.launch_ps || 0);
+      const d = whole(b) - whole(a);
+      const head = el('p', { class: 'change' }, `${letter(k + 1)}: ${b.name} takes ${time(whole(b))}${b.launch_ps ? ' with its launch' : ''}, `,
+        d === 0 ? 'the same time' : el('b', {}, `${time(Math.abs(d))} ${d > 0 ? 'more' : 'less'}${whole(a) ? ` (${d > 0 ? '+' : '−'}${percent(100 * Math.abs(d) / whole(a))})` : ''}`), '.');
       const one = (title, before, after) => {
         const rows = difference(before, after).filter((r) => r.before || r.after);
         if (rows.length === 0) return null;
@@ -136,7 +142,7 @@ function pathSection(r, i, n) {
     { name: 'ranks', unit: 'count', get: (x) => x.ranks || null },
   ], r.classes || [], { rows: 10 });
   return section('path' + suffix(i, n), 'Critical path' + (n > 1 ? ` of ${letter(i)}: ${r.name}` : ''),
-    `What decided the simulated time of ${time(r.time_ps)}, followed back from its end: ${time(total, true)} in all. Each part belongs to one reason.`,
+    `What decided the simulated time of ${time(r.time_ps)}${r.launch_ps ? ` and the launch of ${time(r.launch_ps)}` : ''}, followed back from its end: ${time(total, true)} in all. Each part belongs to one reason.`,
     stack, el('div', { class: 'columns' }, reasons, classes, gap(r)),
     (r.changes || []).length ? [el('h3', {}, 'What would help'), changes(r)] : null,
     (r.story || []).length ? el('details', {}, el('summary', {}, 'Longest waits on the path'), el('ol', {}, r.story.slice(0, 20).map((w) => el('li', {}, w.text + (w.count > 1 ? ` (${count(w.count)} such waits, ${time(w.total_ps)})` : ''))))) : null);
@@ -148,14 +154,14 @@ function gap(r) {
   const rows = [{ name: `bound (${g.bound_binding})`, ps: g.bound_ps }, ...(g.terms || []).map((t) => ({ name: '+ ' + t.reason, ps: t.time_ps }))];
   return el('div', {}, table([
     { name: 'from the bound to the time', get: (x) => x.name },
-    { name: 'time', unit: 'ps', get: (x) => x.ps, bar: (x) => x.ps / Math.max(1, r.time_ps) },
+    { name: 'time', unit: 'ps', get: (x) => x.ps, bar: (x) => x.ps / Math.max(1, r.time_ps + (r.launch_ps || 0)) },
   ], rows), el('p', { class: 'about' }, `No algorithm can be faster on this machine than the bound: ${percent(g.percent_of_bound)} of the time.`));
 }
 
 function changes(r) {
   return table([
     { name: 'change', get: (c) => c.name + (c.anomaly ? ' *' : '') },
-    { name: 'time', unit: 'ps', get: (c) => (c.error ? null : c.simulated_time_ps), cell: (c) => (c.error ? c.error : time(c.simulated_time_ps)) },
+    { name: 'time', unit: 'ps', get: (c) => (c.error ? null : c.simulated_time_ps + (c.launch_overhead_ps || 0)), cell: (c) => (c.error ? c.error : time(c.simulated_time_ps + (c.launch_overhead_ps || 0))) },
     { name: 'saved', unit: 'ps', get: (c) => (c.error ? null : c.saved_ps), bar: (c) => (c.error ? 0 : c.saved_percent / 100) },
     { name: 'share', unit: 'percent', get: (c) => (c.error ? null : c.saved_percent) },
     { name: 'then the largest', get: (c) => c.next || '' },

@@ -3,7 +3,7 @@
 
 import { el, clear, colour, onTheme } from './dom.js';
 import { reasonColour, ink } from './palette.js';
-import { time, ticks, percent } from './units.js';
+import { time, axisTime, ticks, percent } from './units.js';
 import { firstAfter, spanAt, operation, operationText, journey } from './model.js';
 
 const rowHeight = 20;
@@ -129,7 +129,7 @@ export function timeline(runs, choose) {
       g.moveTo(x, axisHeight - 5);
       g.lineTo(x, axisHeight);
       g.stroke();
-      const text = time(t);
+      const text = axisTime(t, view.to);
       const w = g.measureText(text).width / 2 + 2;
       g.fillText(text, Math.min(width - w, Math.max(gutter + w, x)), axisHeight / 2 - 2);
     }

@@ -12,6 +12,12 @@ export function time(ps, exact = false) {
   return (exact ? plain(ps / scale) : digits(ps / scale)) + ' ' + unit;
 }
 
+// axisTime writes a time of an axis that reaches to most, so that all of the axis has one unit.
+export function axisTime(ps, most) {
+  const [name, scale] = most < 10 * US ? ['ns', 1e3] : most < 10 * MS ? ['µs', US] : most < 10 * S ? ['ms', MS] : ['s', S];
+  return digits(ps / scale) + ' ' + name;
+}
+
 // plain writes a number with all its digits.
 function plain(n) {
   return n.toFixed(12).replace(/\.?0+$/, '');

@@ -37,6 +37,7 @@ func (a *app) importCommand() *cobra.Command {
 	var root int
 	var relation string
 	var details bool
+	var packets string
 	cmd := &cobra.Command{
 		Use:   "import FILE|FOLDER...",
 		Short: "Judge programs of other tools: do they hang, race, or compute what they say?",
@@ -61,6 +62,9 @@ skips because they are of no known format. docs/programs.md says more.
 				}
 				o.Root = root + 1
 			}
+			if packets == "LL8" {
+				o.Packet = 4
+			}
 			if o.Host > 0 && o.Depth > 0 {
 				return errors.New("--depth and --ranks-per-host: one of them says what channels hold")
 			}
@@ -79,6 +83,7 @@ skips because they are of no known format. docs/programs.md says more.
 	f.StringVar(&relation, "relation", "", "what outputs must hold, for custom collectives: a `FORMULA` such as 'out[r][c] = in[r-1][c]' (r rank, c chunk, n ranks, k chunks; sum in[c]: of all ranks)")
 	f.Var((*count)(&o.Depth), "depth", "messages that a channel holds (default: as the protocol has it; over a network twice that)")
 	f.Var((*count)(&o.Host), "ranks-per-host", "ranks of a host: channels between hosts go over a network (default: all ranks share a host)")
+	f.Var(newWord(&packets, "LL16", "TYPE", "LL16", "LL8"), "packets", "packets of MSCCL++ plans, which the caller of the executor chooses: LL16 (8 bytes of data) or LL8 (4)")
 	f.BoolVar(&details, "details", false, "tell all findings of every file, not of a single one only")
 	formatFlag(f, &format)
 	return cmd

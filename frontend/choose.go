@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"kernbench/collective"
 	"kernbench/frontend/judge"
 	"kernbench/frontend/plan"
 )
@@ -83,6 +84,9 @@ func Worlds(sources []Source, coll string) []int {
 
 // warning says what is wrong with a program for a call, or "".
 func warning(p *plan.Program, q plan.Query) string {
+	if co, err := collective.Lookup(p.Collective); err == nil && co.Reduces && p.SumsOnly && q.Op != "" && q.Op != "sum" {
+		return fmt.Sprintf("it computes a sum, and the call asks for %s: the runtime does not compare them", q.Op)
+	}
 	pl, broken := p.Plan(plan.Call{Bytes: q.Bytes, InPlace: q.InPlace})
 	switch {
 	case len(broken) > 0:

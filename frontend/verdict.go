@@ -13,6 +13,9 @@ type Options struct {
 	Depth int           // messages that a channel holds; 0: as the protocol has it
 	Want  *plan.Formula // what outputs must hold, in place of what the collective says
 
+	// Packet is the bytes of data in a packet of MSCCL++: 8 for LL16, 4 for LL8; 0: as for LL16.
+	Packet int
+
 	// Host is the ranks of a host: channels between hosts go over a network. 0: all ranks share one.
 	Host int
 }
@@ -59,7 +62,7 @@ func calls(p *plan.Program, o Options) []plan.Call {
 	var out []plan.Call
 	for _, inPlace := range p.Modes {
 		for _, bytes := range probes {
-			out = append(out, plan.Call{Bytes: bytes, InPlace: inPlace, Launches: launches, Depth: o.Depth, Root: o.Root, Want: o.Want})
+			out = append(out, plan.Call{Bytes: bytes, InPlace: inPlace, Launches: launches, Depth: o.Depth, Root: o.Root, Want: o.Want, Packet: o.Packet})
 		}
 	}
 	return out

@@ -2,6 +2,7 @@ package mscclpp
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"math"
 
@@ -43,6 +44,7 @@ func Program(file plan.File) (*plan.Program, []plan.Finding) {
 	}
 	out := &plan.Program{Dialect: Name, Name: p.Name, Collective: collective, World: len(p.GPUs), Modes: []bool{p.InPlace},
 		Notes: p.Notes, MinBytes: int64(min(p.MinBytes, math.MaxInt64))}
+	out.SumsOnly = true
 	if p.Packets {
 		out.Protocol = plan.LL
 	}
@@ -125,6 +127,7 @@ type lowering struct {
 	in, out    int64
 	inPlace    bool
 	launches   int
+	packet     int64 // bytes of data in a packet
 
 	plan     *plan.Plan
 	actions  [][]action // of each thread block, of all ranks
@@ -137,7 +140,7 @@ func (p *Plan) lower(call plan.Call, collective string) (*plan.Plan, []plan.Find
 	if call.Bytes == 0 {
 		call.Bytes = p.probes(collective)[0]
 	}
-	l := &lowering{Plan: p, collective: collective, inPlace: call.InPlace, launches: max(call.Launches, 1), counters: map[string]int{}}
+	l := &lowering{Plan: p, collective: collective, inPlace: call.InPlace, launches: max(call.Launches, 1), packet: int64(cmp.Or(call.Packet, 8)), counters: map[string]int{}}
 	l.in, l.out = p.buffers(collective, call.Bytes)
 	if l.check(call.Bytes); len(l.findings) > 0 {
 		return nil, l.findings
@@ -204,7 +207,7 @@ func (l *lowering) expand() {
 	for rank := range l.GPUs {
 		g := &l.GPUs[rank]
 		for b := range g.Blocks {
-			e := &expansion{sizes: &sizes{l.Plan, g, l.in, l.out}, rank: rank, block: &g.Blocks[b], payload: 8, total: &total}
+			e := &expansion{sizes: &sizes{l.Plan, g, l.in, l.out}, rank: rank, block: &g.Blocks[b], payload: l.packet, total: &total}
 			e.expand()
 			if e.err != nil {
 				l.ill(e.at.Line, "rank %d tb %d: %v", rank, b, e.err)

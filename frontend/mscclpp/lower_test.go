@@ -359,3 +359,37 @@ func FuzzProgram(f *testing.F) {
 		}
 	})
 }
+
+// A packet of LL16 has 8 bytes of data, so that chunks of 4 stay behind; LL8 carries them.
+func TestPacketTypes(t *testing.T) {
+	x := right["ppkt, respkt, upkt"]
+	x.top += `"buffer_alignment":4,`
+	p := x.program(t)
+	for _, c := range []struct {
+		packet int
+		want   plan.Verdict
+	}{{0, plan.Wrong}, {8, plan.Wrong}, {4, plan.OK}} {
+		pl, findings := p.Plan(plan.Call{Bytes: p.Probes[0], InPlace: true, Launches: 3, Packet: c.packet})
+		if pl == nil {
+			t.Fatal(findings)
+		}
+		if j := judge.Judge(pl); j.Verdicts[0] != c.want {
+			t.Errorf("packets of %d bytes: %v %v, want %v", c.packet, j.Verdicts, j.Findings, c.want)
+		}
+	}
+}
+
+// The executor has no operation but sum: whatever reduce_op says, sums are right.
+func TestReduceOpIsIgnored(t *testing.T) {
+	x := right["rres"].String()
+	for _, op := range []string{"sum", "max", "min", "nonsense"} {
+		changed := strings.ReplaceAll(x, `{"name":"rres"`, `{"reduce_op":"`+op+`","name":"rres"`)
+		p, findings := Program(plan.File{Name: "t.json", Data: []byte(changed)})
+		if p == nil || changed == x {
+			t.Fatalf("%s: %v", op, findings)
+		}
+		if j, more := judgeAt(t, p, p.Probes[0]); j == nil || !j.OK() {
+			t.Errorf("%s: %v %v, want OK", op, j, more)
+		}
+	}
+}

@@ -17,6 +17,7 @@ type Program struct {
 	MinBytes   int64    `json:"min_bytes"`
 	MaxBytes   int64    `json:"max_bytes"` // greatest size that it is for; 0: no limit
 	Fixed      bool     `json:"-"`         // the files have the sizes of all messages: MaxBytes is the only size, and 0 if it is not known
+	SumsOnly   bool     `json:"-"`         // the runtime adds, whatever operator a call asks for
 	Modes      []bool   `json:"-"`         // for each use that it allows: in place?
 	Notes      []string `json:"-"`         // what a user should know: unknown attributes, limits of runtimes
 
@@ -42,6 +43,7 @@ type Call struct {
 	Root     int       // 1 + the root; 0: not given
 	Protocol *Protocol // in place of the program's own
 	Want     *Formula  // in place of what the collective says
+	Packet   int       // bytes of data in a packet: 4 or 8; 0: as the format has it
 }
 
 // Query is a call for which a runtime looks for a program.

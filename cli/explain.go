@@ -70,14 +70,14 @@ Two files that --format json wrote are compared. --against compares the run with
 				return err
 			}
 			if file := x.spec.Run.Program; file != "" && plans.Foreign(file) {
-				s, err := x.call.spec(a, file, x.spec.Run.Topology, x.spec.Run.Sets, "bytes")
+				s, err := x.call.spec(a, file, x.spec.Run.Topology, x.spec.Run.Sets, "bytes", "top", "rank", "what-if")
 				if err != nil {
 					return err
 				}
 				if x.page.file != "" {
 					return errForeignPage(file)
 				}
-				return a.runPlan(cmd.Context(), s, &x.call, x.format)
+				return a.explainPlan(cmd.Context(), s, &x)
 			}
 			switch {
 			case x.against != "":
@@ -87,7 +87,7 @@ Two files that --format json wrote are compared. --against compares the run with
 			case x.tolerance.percent != nil:
 				return errors.New("--tolerance is for two runs: name two files, or --against \"FLAGS\"")
 			}
-			if f := cmd.Flags(); f.Changed("bytes") || f.Changed("in-place") {
+			if f := cmd.Flags(); f.Changed("bytes") || f.Changed("in-place") || f.Changed("depth") {
 				return errNotForeign
 			}
 			return a.explain(cmd.Context(), &x)

@@ -155,8 +155,8 @@ Time is simulated: it is the same in each iteration and each run, so that -n and
 				}
 				return a.perfPlan(cmd.Context(), s, spec, format)
 			}
-			if cmd.Flags().Changed("in-place") {
-				return errors.New("--in-place: only a program of another tool (--program) is called so")
+			if f := cmd.Flags(); f.Changed("in-place") || f.Changed("depth") {
+				return errors.New("--in-place and --depth: only a program of another tool (--program) is called so")
 			}
 			spec.Collective, spec.Check = args[0], check
 			if err := theirs.apply(cmd.Flags(), &spec.Base.Ranks); err != nil {

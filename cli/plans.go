@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"kernbench/frontend"
+	"kernbench/frontend/plan"
+	"kernbench/frontend/timing"
 	"kernbench/lab/perf"
 	"kernbench/lab/plans"
 	"kernbench/lab/run"
@@ -21,12 +23,14 @@ import (
 type planFlags struct {
 	bytes   unit.Bytes
 	inPlace bool
+	depth   int
 	set     *pflag.FlagSet
 }
 
 func (p *planFlags) add(f *pflag.FlagSet) {
 	p.set = f
 	f.BoolVar(&p.inPlace, "in-place", false, "call a program of another tool in place (default: as it allows, out of place if both)")
+	f.Var((*count)(&p.depth), "depth", "messages that a channel of a program of another tool holds (default: as its protocol has it)")
 }
 
 // addSize adds also the size of one call.
@@ -35,7 +39,7 @@ func (p *planFlags) addSize(f *pflag.FlagSet) {
 	p.add(f)
 }
 
-var errNotForeign = errors.New("--bytes and --in-place: only a program of another tool (--program) is called so; a bench takes --n-elem")
+var errNotForeign = errors.New("--bytes, --in-place and --depth: only a program of another tool (--program) is called so; a bench takes --n-elem")
 
 // foreignName refuses algorithms that are programs of other tools, and says which command takes them.
 func foreignName(instead string, names ...string) error {
@@ -53,7 +57,8 @@ func (p *planFlags) spec(a *app, file, topology string, sets []string, others ..
 	if p.set.Changed("in-place") {
 		s.InPlace = &p.inPlace
 	}
-	known := append([]string{"program", "topology", "set", "format", "in-place"}, others...)
+	s.Options.Depth = p.depth
+	known := append([]string{"program", "topology", "set", "format", "in-place", "depth"}, others...)
 	var err error
 	p.set.Visit(func(f *pflag.Flag) {
 		if err == nil && !slices.Contains(known, f.Name) {
@@ -63,21 +68,54 @@ func (p *planFlags) spec(a *app, file, topology string, sets []string, others ..
 	return s, err
 }
 
-// runPlan times one call of a program of another tool.
-func (a *app) runPlan(ctx context.Context, s plans.Spec, call *planFlags, format string) error {
+// load reads a program, and the size of its call: the one that flags or its files say.
+func (p *planFlags) load(s plans.Spec) (*plans.Loaded, unit.Bytes, error) {
 	l, err := plans.Load(s)
 	if err != nil {
-		return err
+		return nil, 0, err
 	}
-	bytes := call.bytes
-	if only, is := l.Only(); is && !call.set.Changed("bytes") {
-		bytes = only
+	if only, is := l.Only(); is && !p.set.Changed("bytes") {
+		return l, only, nil
+	}
+	return l, p.bytes, nil
+}
+
+// runPlan times one call of a program of another tool.
+func (a *app) runPlan(ctx context.Context, s plans.Spec, call *planFlags, format string) error {
+	l, bytes, err := call.load(s)
+	if err != nil {
+		return err
 	}
 	r, err := l.Time(ctx, bytes)
 	if err != nil {
 		return interrupted(ctx, err)
 	}
 	if err := show(a, format, r, report.Plan); err != nil {
+		return err
+	}
+	return verdictError([]*frontend.Verdict{l.Verdict})
+}
+
+// explainPlan says where the time of a call of a program of another tool went.
+func (a *app) explainPlan(ctx context.Context, s plans.Spec, x *explaining) error {
+	s.Detail = &timing.Detail{Rows: x.top, Rank: plan.None}
+	if x.rank.rank != nil {
+		s.Detail.Rank = *x.rank.rank
+	}
+	l, bytes, err := x.call.load(s)
+	if err != nil {
+		return err
+	}
+	r, err := l.Time(ctx, bytes)
+	if err != nil {
+		return interrupted(ctx, err)
+	}
+	if x.whatIf != "" && r.Deadlock == nil {
+		if r.Changes, err = l.WhatIf(ctx, r, x.changes().Sets); err != nil {
+			return interrupted(ctx, fmt.Errorf("--what-if: %w", err))
+		}
+	}
+	if err := show(a, x.format, r, report.ExplainedPlan(x.top)); err != nil {
 		return err
 	}
 	return verdictError([]*frontend.Verdict{l.Verdict})

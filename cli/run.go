@@ -74,7 +74,7 @@ func (a *app) runCommand() *cobra.Command {
 				}
 				return a.runPlan(cmd.Context(), s, &call, format)
 			}
-			if f := cmd.Flags(); f.Changed("bytes") || f.Changed("in-place") {
+			if f := cmd.Flags(); f.Changed("bytes") || f.Changed("in-place") || f.Changed("depth") {
 				return errNotForeign
 			}
 			if why.on || shown.file != "" {

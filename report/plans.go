@@ -3,6 +3,7 @@ package report
 import (
 	"bytes"
 	"encoding/csv"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -16,6 +17,15 @@ import (
 // Plan prints the time of a call of another tool's program, and what it was spent on.
 func Plan(w io.Writer, r *plans.Result) error {
 	var b bytes.Buffer
+	if err := errors.Join(planHead(&b, r), performed(&b, r), costs(&b, r), planPath(&b, r), planLinks(&b, r)); err != nil {
+		return err
+	}
+	_, err := w.Write(b.Bytes())
+	return err
+}
+
+// planHead says what was timed.
+func planHead(w io.Writer, r *plans.Result) error {
 	t := Table{Head: []string{"program", r.File}}
 	t.Add("name", r.Name)
 	t.Add("format", r.Dialect)
@@ -33,63 +43,67 @@ func Plan(w io.Writer, r *plans.Result) error {
 	t.Add("call", fmt.Sprintf("%s, %s, %d rounds, %d messages", size, r.Protocol, r.Rounds, r.Messages))
 	if r.Result == nil {
 		t.Add("simulated time", "none: "+r.Deadlock.String())
-	} else {
-		t.Add("simulated time", r.Time.String())
-		if r.Bytes > 0 {
-			t.Add("bandwidth", bandwidths(r))
-		}
+		return t.Write(w)
 	}
-	if err := t.Write(&b); err != nil {
+	t.Add("simulated time", r.Time.String())
+	if r.Bytes > 0 {
+		t.Add("bandwidth", bandwidths(r))
+	}
+	return t.Write(w)
+}
+
+// performed lists the collectives that the library performs for the program.
+func performed(w io.Writer, r *plans.Result) error {
+	t := Table{Head: []string{"collective nodes", ">ranks", ">bytes", ">calls", "the library's fastest", ">time of each"}}
+	for _, p := range r.Performed {
+		t.Add(p.Collective, strconv.Itoa(len(p.Ranks)), strconv.FormatInt(int64(p.Bytes), 10), strconv.Itoa(p.Calls), p.Algorithm, p.Time.String())
+	}
+	return below(w, &t, len(r.Performed))
+}
+
+// planPath prints what the time of the critical path was spent on.
+func planPath(w io.Writer, r *plans.Result) error {
+	if r.Result == nil {
+		return nil
+	}
+	path := Table{Head: []string{"critical path", ">time", ">share"}}
+	for _, s := range r.Path {
+		path.Add(s.What, s.Time.String(), timeShare(s.Time, r.Until))
+	}
+	steps := Table{Head: []string{"longest steps on it", ">time", ">share"}}
+	for _, s := range r.Steps {
+		steps.Add(s.Where, s.Time.String(), timeShare(s.Time, r.Until))
+	}
+	return errors.Join(below(w, &path, len(r.Path)), below(w, &steps, len(r.Steps)))
+}
+
+func planLinks(w io.Writer, r *plans.Result) error {
+	if r.Result == nil {
+		return nil
+	}
+	t := Table{Head: []string{"busiest links", ">busy", ">share"}}
+	for _, l := range r.Links {
+		t.Add(l.Name, l.Busy.String(), timeShare(l.Busy, r.Time))
+	}
+	return below(w, &t, len(r.Links))
+}
+
+// below prints a table that has rows, behind an empty line.
+func below(w io.Writer, t *Table, rows int) error {
+	if rows == 0 {
+		return nil
+	}
+	if _, err := io.WriteString(w, "\n"); err != nil {
 		return err
 	}
-	if len(r.Performed) > 0 {
-		b.WriteByte('\n')
-		t := Table{Head: []string{"collective nodes", ">ranks", ">bytes", ">calls", "the library's fastest", ">time of each"}}
-		for _, p := range r.Performed {
-			t.Add(p.Collective, strconv.Itoa(len(p.Ranks)), strconv.FormatInt(int64(p.Bytes), 10), strconv.Itoa(p.Calls), p.Algorithm, p.Time.String())
-		}
-		if err := t.Write(&b); err != nil {
-			return err
-		}
-	}
-	if r.Result != nil {
-		b.WriteByte('\n')
-		if err := costs(&b, r); err != nil {
-			return err
-		}
-		b.WriteByte('\n')
-		path := Table{Head: []string{"critical path", ">time", ">share"}}
-		for _, s := range r.Path {
-			path.Add(s.What, s.Time.String(), timeShare(s.Time, r.Time))
-		}
-		if err := path.Write(&b); err != nil {
-			return err
-		}
-		b.WriteByte('\n')
-		steps := Table{Head: []string{"longest steps on it", ">time", ">share"}}
-		for _, s := range r.Steps {
-			steps.Add(s.Where, s.Time.String(), timeShare(s.Time, r.Time))
-		}
-		if err := steps.Write(&b); err != nil {
-			return err
-		}
-		if len(r.Links) > 0 {
-			b.WriteByte('\n')
-			links := Table{Head: []string{"busiest links", ">busy", ">share"}}
-			for _, l := range r.Links {
-				links.Add(l.Name, l.Busy.String(), timeShare(l.Busy, r.Time))
-			}
-			if err := links.Write(&b); err != nil {
-				return err
-			}
-		}
-	}
-	_, err := w.Write(b.Bytes())
-	return err
+	return t.Write(w)
 }
 
 // costs prints what parts of a step cost, and which of that is a guess.
 func costs(w io.Writer, r *plans.Result) error {
+	if r.Result == nil {
+		return nil
+	}
 	m := &r.Model
 	t := Table{Head: []string{"costs", ">value", "from"}}
 	add := func(name, what, value string) {
@@ -109,7 +123,7 @@ func costs(w io.Writer, r *plans.Result) error {
 	add("latency", "latency of a message", m.Latency.String())
 	add("copy", "a block copies", m.Copy.String())
 	add("reduce", "a block adds", m.Reduce.String())
-	return t.Write(w)
+	return below(w, &t, 1)
 }
 
 func placeWord(inPlace bool) string {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"kernbench/frontend/plan"
 	"kernbench/unit"
 )
 
@@ -27,19 +28,43 @@ type act struct {
 	busy        unit.Time // of the block itself; what is left of end - start links held it up
 }
 
+// Detail says what of a run a Result has.
+type Detail struct {
+	Rows int // of each table
+	Rank int // whose end is explained; None: the end of the call
+}
+
 // Result is the time of a call and what it was spent on.
 type Result struct {
-	Time  unit.Time   `json:"time_ps"` // with the launch
-	Ranks []unit.Time `json:"-"`       // end of each
+	Time  unit.Time   `json:"time_ps"`    // with the launch
+	Until unit.Time   `json:"path_ps"`    // of the critical path: the same, or the end of the rank that is explained
+	Ranks []unit.Time `json:"rank_times"` // end of each
 	Path  []Share     `json:"critical_path"`
-	Links []LinkUse   `json:"links"` // the busiest
-	Steps []Hot       `json:"hottest_steps"`
+	Ops   []Op        `json:"operations"`
+	Waits []Wait      `json:"waits"`         // the longest on the path
+	Links []LinkUse   `json:"links"`         // the busiest
+	Steps []Hot       `json:"hottest_steps"` // of the path
 }
 
 // Share is a part of the critical path: the chain of slices that ends last.
 type Share struct {
 	What string    `json:"what"`
 	Time unit.Time `json:"time_ps"`
+}
+
+// Op is an operation of the file, by its name there.
+type Op struct {
+	Name  string    `json:"name"`
+	Count int       `json:"count"` // of slices on the path
+	Time  unit.Time `json:"time_ps"`
+}
+
+// Wait is a gap of the path: a step waits for what another one caused.
+type Wait struct {
+	Where string    `json:"where"`
+	For   string    `json:"for"`
+	Of    string    `json:"of"`
+	Time  unit.Time `json:"time_ps"`
 }
 
 // LinkUse is for how long a link was taken.
@@ -60,24 +85,36 @@ var shares = []string{
 	"dependencies of blocks", "signals", "collectives, as the library performs them",
 }
 
-func (r *run) result() *Result {
+// waited are the words for what a slice waited for.
+var waited = [...]string{ownTurn: "", message: "a message", credit: "a free slot", dependency: "a dependency", signal: "a signal"}
+
+func (r *run) result(d Detail) *Result {
 	res := &Result{Ranks: make([]unit.Time, r.plan.World())}
 	last, end := int32(none), unit.Time(0)
 	for i := range r.acts {
-		if r.acts[i].end > end {
-			last, end = int32(i), r.acts[i].end
+		a := &r.acts[i]
+		if a.end > end && (d.Rank == plan.None || int(r.blocks[a.block].rank) == d.Rank) {
+			last, end = int32(i), a.end
 		}
 	}
 	for i := range r.blocks {
 		b := &r.blocks[i]
-		res.Ranks[b.rank] = max(res.Ranks[b.rank], b.clock+r.model.Launch)
-		end = max(end, b.clock, b.landed)
+		of := max(b.clock, b.landed) + r.model.Launch
+		res.Ranks[b.rank] = max(res.Ranks[b.rank], of)
+		res.Time = max(res.Time, of)
 	}
-	res.Time = end + r.model.Launch
+	if res.Until = max(res.Time, r.model.Launch); d.Rank != plan.None {
+		res.Until = res.Ranks[d.Rank]
+	}
+	res.Time = max(res.Time, r.model.Launch)
 	times := make([]unit.Time, len(shares))
 	times[0] = r.model.Launch
+	if last != none { // what is written elsewhere arrives after its step has ended
+		times[3] = res.Until - r.model.Launch - end
+	}
 	type place struct{ block, step int32 }
 	hot := map[place]unit.Time{}
+	ops := map[string]Op{}
 	for at := last; at != none; at = r.acts[at].before {
 		a := &r.acts[at]
 		if r.blocks[a.block].steps[a.step].Collective > 0 {
@@ -101,7 +138,13 @@ func (r *run) result() *Result {
 		case signal:
 			times[6] += gap
 		}
+		if gap > 0 && a.why != ownTurn && a.before != none {
+			res.Waits = append(res.Waits, Wait{r.where(a), waited[a.why], r.where(&r.acts[a.before]), gap})
+		}
 		hot[place{a.block, a.step}] += a.end - from
+		name := r.blocks[a.block].steps[a.step].Op
+		op := ops[name]
+		ops[name] = Op{name, op.Count + 1, op.Time + a.end - from}
 	}
 	for i, what := range shares {
 		if times[i] > 0 {
@@ -109,19 +152,28 @@ func (r *run) result() *Result {
 		}
 	}
 	for p, t := range hot {
-		b := &r.blocks[p.block]
-		res.Steps = append(res.Steps, Hot{r.plan.Where(int(b.rank), int(b.index), int(p.step)), t})
+		res.Steps = append(res.Steps, Hot{r.where(&act{block: p.block, step: p.step}), t})
 	}
 	slices.SortFunc(res.Steps, func(x, y Hot) int { return cmp.Or(cmp.Compare(y.Time, x.Time), cmp.Compare(x.Where, y.Where)) })
-	res.Steps = res.Steps[:min(len(res.Steps), mostRows)]
-	r.busiest(res)
+	res.Steps = res.Steps[:min(len(res.Steps), d.Rows)]
+	for _, op := range ops {
+		res.Ops = append(res.Ops, op)
+	}
+	slices.SortFunc(res.Ops, func(x, y Op) int { return cmp.Or(cmp.Compare(y.Time, x.Time), cmp.Compare(x.Name, y.Name)) })
+	res.Ops = res.Ops[:min(len(res.Ops), d.Rows)]
+	slices.SortStableFunc(res.Waits, func(x, y Wait) int { return cmp.Compare(y.Time, x.Time) })
+	res.Waits = res.Waits[:min(len(res.Waits), d.Rows)]
+	r.busiest(res, d.Rows)
 	return res
 }
 
-// mostRows is how many links and steps a result names.
-const mostRows = 5
+// where names the step of an act.
+func (r *run) where(a *act) string {
+	b := &r.blocks[a.block]
+	return r.plan.Where(int(b.rank), int(b.index), int(a.step))
+}
 
-func (r *run) busiest(res *Result) {
+func (r *run) busiest(res *Result, rows int) {
 	var ids []int
 	for i, t := range r.links.busy {
 		if t > 0 {
@@ -129,7 +181,7 @@ func (r *run) busiest(res *Result) {
 		}
 	}
 	slices.SortStableFunc(ids, func(x, y int) int { return cmp.Compare(r.links.busy[y], r.links.busy[x]) })
-	for _, id := range ids[:min(len(ids), mostRows)] {
+	for _, id := range ids[:min(len(ids), rows)] {
 		res.Links = append(res.Links, LinkUse{r.links.name(id), r.links.busy[id]})
 	}
 }

@@ -16,6 +16,14 @@ const Most = 40_000_000
 // Run finds the time of a plan whose rank r is PE r of the machine. The plan must end: see
 // judge.Finishes.
 func Run(p *plan.Plan, m *machine.Machine, model Model) (*Result, error) {
+	return Explain(p, m, model, Detail{Rows: 5, Rank: plan.None})
+}
+
+// Explain is Run with more or less detail.
+func Explain(p *plan.Plan, m *machine.Machine, model Model, d Detail) (*Result, error) {
+	if d.Rank >= p.World() {
+		return nil, fmt.Errorf("rank %d: the ranks are 0 to %d", d.Rank, p.World()-1)
+	}
 	if n, has := p.World(), m.NumPEs(); n > has {
 		return nil, fmt.Errorf("the program has %d ranks, the machine has %d PEs", n, has)
 	}
@@ -36,7 +44,7 @@ func Run(p *plan.Plan, m *machine.Machine, model Model) (*Result, error) {
 	if r.done < len(r.blocks) {
 		return nil, fmt.Errorf("%d of %d blocks do not end", len(r.blocks)-r.done, len(r.blocks))
 	}
-	return r.result(), nil
+	return r.result(d), nil
 }
 
 // run is the state of one timing.

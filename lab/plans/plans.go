@@ -25,7 +25,9 @@ type Spec struct {
 	Topology string
 	Sets     []string
 	Options  frontend.Options
-	InPlace  *bool // nil: as the program allows, out of place if both
+	Detail   *timing.Detail // nil: that of timing.Run
+	Protocol *plan.Protocol // in place of the program's own
+	InPlace  *bool          // nil: as the program allows, out of place if both
 	Command  string
 }
 
@@ -83,20 +85,25 @@ func Load(s Spec) (*Loaded, error) {
 	if s.InPlace != nil {
 		l.inPlace = *s.InPlace
 	}
-	sets, err := machine.TopologySets(s.Sets)
+	return l, l.build()
+}
+
+// build makes the machine.
+func (l *Loaded) build() error {
+	sets, err := machine.TopologySets(l.spec.Sets)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	files, err := machine.ReadSource(s.Topology)
+	files, err := machine.ReadSource(l.spec.Topology)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	topo, err := conf.LoadTopology(files, sets)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	l.machine, err = machine.Build(topo)
-	return l, err
+	return err
 }
 
 // Result is the time of one call.
@@ -119,6 +126,7 @@ type Result struct {
 	Verdicts       []plan.Verdict `json:"verdicts"`
 	Model          timing.Model   `json:"model"`
 	Performed      []Performed    `json:"collectives,omitempty"` // that the program does not say how to perform
+	Changes        []Change       `json:"changes,omitempty"`     // what --what-if tried
 	MadeBy         run.MadeBy     `json:"made_by"`
 	*timing.Result                // nil with a deadlock
 }
@@ -157,7 +165,7 @@ func (l *Loaded) Only() (unit.Bytes, bool) {
 // the files have. A call that hangs has a deadlock in place of a time.
 func (l *Loaded) Time(ctx context.Context, bytes unit.Bytes) (*Result, error) {
 	p := l.Verdict.Program
-	pl, broken := p.Plan(plan.Call{Bytes: int64(bytes), InPlace: l.inPlace, Depth: l.spec.Options.Depth, Root: l.spec.Options.Root, Want: l.spec.Options.Want})
+	pl, broken := p.Plan(plan.Call{Bytes: int64(bytes), InPlace: l.inPlace, Depth: l.spec.Options.Depth, Root: l.spec.Options.Root, Want: l.spec.Options.Want, Protocol: l.spec.Protocol})
 	if len(broken) > 0 {
 		return nil, &SizeError{broken[0].String()}
 	}
@@ -183,7 +191,11 @@ func (l *Loaded) Time(ctx context.Context, bytes unit.Bytes) (*Result, error) {
 	if r.Performed, err = l.perform(ctx, pl); err != nil {
 		return nil, err
 	}
-	if r.Result, err = timing.Run(pl, l.machine, r.Model); err != nil {
+	detail := timing.Detail{Rows: 5, Rank: plan.None}
+	if l.spec.Detail != nil {
+		detail = *l.spec.Detail
+	}
+	if r.Result, err = timing.Explain(pl, l.machine, r.Model, detail); err != nil {
 		return nil, err
 	}
 	if ns := r.Time.Ns(); ns > 0 && bytes > 0 {

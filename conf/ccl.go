@@ -80,6 +80,14 @@ type Algorithm struct {
 	WakeCost         *unit.Time  `conf:"wake_cost_ns"`
 }
 
+func (l library) clone() library {
+	l.Algorithms = maps.Clone(l.Algorithms)
+	for name, a := range l.Algorithms {
+		l.Algorithms[name] = a.clone()
+	}
+	return l
+}
+
 // clone copies what pointers lead to as well.
 func (a *Algorithm) clone() *Algorithm {
 	to := *a

@@ -39,6 +39,25 @@ func TestLoadedConfigurationsCannotBeChanged(t *testing.T) {
 	}
 }
 
+// A load leaves the embedded defaults as they are, on which the next one builds.
+func TestLoadsDoNotMeet(t *testing.T) {
+	defaults, entry := conf.DefaultTopology().Fingerprint(), conf.DefaultCCL().Merge("ring_allreduce")
+	top, err := conf.LoadTopology(nil, []string{
+		"sip.ucie.connection_of_pe.2=1", "fabric.flit_bytes=64",
+	})
+	if err != nil || top.Fingerprint() == defaults {
+		t.Fatal(top, err)
+	}
+	ccl, err := top.LoadCCL(nil, []string{"algorithms.ring_allreduce.n_slots=9", "defaults.n_slots=8", "algorithms.new.module=ring_allreduce"})
+	if err != nil || ccl.Merge("ring_allreduce").NSlots != 9 {
+		t.Fatal(ccl, err)
+	}
+	again := conf.DefaultCCL()
+	if got := again.Merge("ring_allreduce"); conf.DefaultTopology().Fingerprint() != defaults || !cmp.Equal(got.Settings, entry.Settings) || again.Entry("new") != nil {
+		t.Errorf("the defaults are now %+v", got)
+	}
+}
+
 func TestOnlyLoadedTopologiesAreLoaded(t *testing.T) {
 	var none *conf.Topology
 	if none.Loaded() || new(conf.Topology).Loaded() || !conf.DefaultTopology().Loaded() {

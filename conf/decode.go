@@ -2,7 +2,9 @@ package conf
 
 import (
 	"fmt"
+	"maps"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -24,6 +26,11 @@ type ledger struct {
 	places places
 	failed map[string]bool // keys whose value is not to be trusted
 	order  int
+}
+
+// clone is a ledger that goes on where l is.
+func (l *ledger) clone() *ledger {
+	return &ledger{errs: slices.Clone(l.errs), places: maps.Clone(l.places), failed: maps.Clone(l.failed), order: l.order}
 }
 
 func (l *ledger) add(e *Error) {

@@ -4,6 +4,7 @@ import (
 	"embed"
 	"reflect"
 	"strings"
+	"sync"
 )
 
 //go:embed defaults/topology.yaml defaults/ccl.yaml
@@ -16,6 +17,24 @@ func builtin(name string) Source {
 		panic(err) // the file is named in the embed directive above
 	}
 	return Source{Name: "built-in " + name, Data: data}
+}
+
+// decoded is what an embedded file says.
+type decoded[T any] struct {
+	say    T
+	ledger *ledger
+}
+
+// The embedded files are decoded once: every load begins with a copy.
+var (
+	builtinTopology = sync.OnceValue(func() decoded[machine] { return decodeBuiltin[machine]("topology.yaml", topologySchema()) })
+	builtinCCL      = sync.OnceValue(func() decoded[library] { return decodeBuiltin[library]("ccl.yaml", cclSchema()) })
+)
+
+func decodeBuiltin[T any](name string, root *field) decoded[T] {
+	b := decoded[T]{ledger: &ledger{places: make(places), failed: make(map[string]bool)}}
+	b.ledger.read(builtin(name), root, reflect.ValueOf(&b.say).Elem(), true)
+	return b
 }
 
 // DefaultTopology returns the machine of the embedded topology.yaml.
@@ -36,7 +55,10 @@ func must[T any](t *T, err error) *T {
 // names. The error is an Errors with everything that is wrong.
 func LoadTopology(files []Source, sets []string) (*Topology, error) {
 	t := new(Topology)
-	l := load(&t.say, topologySchema(), builtin("topology.yaml"), nil, files, sets)
+	base := builtinTopology()
+	t.say = base.say.clone()
+	l := base.ledger.clone()
+	l.load(&t.say, topologySchema(), files, sets)
 	t.places = l.places
 	t.check(l)
 	if err := l.errs.err(); err != nil {
@@ -53,7 +75,11 @@ func LoadCCL(files []Source, sets []string) (*CCL, error) {
 
 func loadCCL(t *Topology, files []Source, sets []string) (*CCL, error) {
 	c := new(CCL)
-	l := load(&c.say, cclSchema(), builtin("ccl.yaml"), func(l *ledger) { c.rings(t, l) }, files, sets)
+	base := builtinCCL()
+	c.say = base.say.clone()
+	l := base.ledger.clone()
+	c.rings(t, l)
+	l.load(&c.say, cclSchema(), files, sets)
 	c.places = l.places
 	c.check(l)
 	if err := l.errs.err(); err != nil {
@@ -62,31 +88,31 @@ func loadCCL(t *Topology, files []Source, sets []string) (*CCL, error) {
 	return c, nil
 }
 
-// load decodes all sources into what to points to. What changes the defaults behind the first of them may be nil.
-func load(to any, root *field, base Source, change func(*ledger), files []Source, sets []string) *ledger {
-	l := &ledger{places: make(places), failed: make(map[string]bool)}
+// load decodes files and --set arguments into what to points to.
+func (l *ledger) load(to any, root *field, files []Source, sets []string) {
 	v := reflect.ValueOf(to).Elem()
-	for i, src := range append([]Source{base}, files...) {
-		data := strings.TrimPrefix(string(src.Data), "\ufeff")
-		t := newText(src.Name, data)
-		t.builtin = i == 0
-		d := &decoder{text: t, ledger: l}
-		node, err := parse(t, data, 0)
-		switch {
-		case err != nil:
-			l.add(err)
-		case node != nil:
-			d.value(node, root, v, "")
-		}
-		if i == 0 && change != nil {
-			change(l)
-		}
+	for _, src := range files {
+		l.read(src, root, v, false)
 	}
 	for _, arg := range sets {
 		d := &decoder{ledger: l}
 		d.set(root, v, arg)
 	}
-	return l
+}
+
+// read decodes one source into v.
+func (l *ledger) read(src Source, root *field, v reflect.Value, builtin bool) {
+	data := strings.TrimPrefix(string(src.Data), "\ufeff")
+	t := newText(src.Name, data)
+	t.builtin = builtin
+	node, err := parse(t, data, 0)
+	switch {
+	case err != nil:
+		l.add(err)
+	case node != nil:
+		d := &decoder{text: t, ledger: l}
+		d.value(node, root, v, "")
+	}
 }
 
 // disagree reports that keys do not fit together, at the one that was set last, unless one of them is wrong by itself.

@@ -34,9 +34,13 @@ type machine struct {
 // Loaded reports whether t was made by LoadTopology.
 func (t *Topology) Loaded() bool { return t != nil && t.places != nil }
 
-// System returns what joins the SIPs.
-func (t *Topology) System() System {
-	s := t.say.System
+// clone copies what slices lead to as well.
+func (m machine) clone() machine {
+	m.System, m.SIP, m.Cube = m.System.clone(), m.SIP.clone(), m.Cube.clone()
+	return m
+}
+
+func (s System) clone() System {
 	s.Levels = slices.Clone(s.Levels)
 	s.Nodes.Dims = slices.Clone(s.Nodes.Dims)
 	for i := range s.Levels {
@@ -45,19 +49,24 @@ func (t *Topology) System() System {
 	return s
 }
 
-// SIP returns what a SIP is like.
-func (t *Topology) SIP() SIP {
-	s := t.say.SIP
+func (s SIP) clone() SIP {
 	s.UCIe.ConnectionOfPE = slices.Clone(s.UCIe.ConnectionOfPE)
 	return s
 }
 
-// Cube returns what a cube is like.
-func (t *Topology) Cube() Cube {
-	c := t.say.Cube
+func (c Cube) clone() Cube {
 	c.PELayout.Corners = slices.Clone(c.PELayout.Corners)
 	return c
 }
+
+// System returns what joins the SIPs.
+func (t *Topology) System() System { return t.say.System.clone() }
+
+// SIP returns what a SIP is like.
+func (t *Topology) SIP() SIP { return t.say.SIP.clone() }
+
+// Cube returns what a cube is like.
+func (t *Topology) Cube() Cube { return t.say.Cube.clone() }
 
 // PE returns what a PE is like.
 func (t *Topology) PE() PE { return t.say.PE }

@@ -78,7 +78,7 @@ const house = `
 	plot;
 	plot/scene;
 	web/page;
-	unit, internal/outfile, internal/near, internal/prefetch, internal/exhaustive, internal/fixedseed;
+	unit, internal/outfile, internal/near, internal/prefetch, internal/exhaustive, internal/fixedseed, internal/fewcollections;
 `
 
 // never are the rules that hold whatever the plan says: no path of imports leads from the
@@ -90,7 +90,7 @@ const never = `
 	exec, hw -> algorithm, bench, dialect;
 	record -> exec, hw;
 	check/race -> exec/sim, device;
-	cmd/kernbench -> internal/exhaustive, internal/fixedseed;
+	cmd/kernbench -> internal/exhaustive, internal/fixedseed, internal/fewcollections;
 `
 
 // outside are the packages of other modules that a package may import. Every other one

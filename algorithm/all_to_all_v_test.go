@@ -9,6 +9,7 @@ import (
 	"kernbench/algorithm"
 	"kernbench/collective"
 	"kernbench/dtype"
+	_ "kernbench/internal/fewcollections"
 	"kernbench/kerneltest"
 	"kernbench/mem"
 	"kernbench/tl"

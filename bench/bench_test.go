@@ -13,6 +13,7 @@ import (
 	"kernbench/device"
 	"kernbench/dtype"
 	"kernbench/exec/mock"
+	_ "kernbench/internal/fewcollections"
 	"kernbench/machine"
 	"kernbench/record/oplog"
 	"kernbench/tl"

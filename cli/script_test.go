@@ -11,6 +11,7 @@ import (
 
 	"kernbench/algorithm"
 	"kernbench/internal/exhaustive"
+	_ "kernbench/internal/fewcollections"
 	"kernbench/tl"
 
 	"github.com/rogpeppe/go-internal/testscript"

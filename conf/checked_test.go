@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"kernbench/conf"
+	_ "kernbench/internal/fewcollections"
 )
 
 // What a loaded configuration returns is a copy: nothing that a caller writes to it changes the configuration.

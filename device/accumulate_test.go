@@ -10,6 +10,7 @@ import (
 
 	"kernbench/device"
 	"kernbench/dtype"
+	_ "kernbench/internal/fewcollections"
 	"kernbench/mem"
 	"kernbench/tl"
 )

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	_ "kernbench/internal/fewcollections"
 	"kernbench/record/oplog"
 	"kernbench/tl/launch"
 )

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"testing"
 
+	_ "kernbench/internal/fewcollections"
 	"kernbench/program"
 	"kernbench/tl"
 )

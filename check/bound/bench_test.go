@@ -8,6 +8,7 @@ import (
 	"kernbench/collective"
 	"kernbench/conf"
 	"kernbench/dtype"
+	_ "kernbench/internal/fewcollections"
 	"kernbench/machine"
 )
 

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"kernbench/check/race"
+	_ "kernbench/internal/fewcollections"
 	"kernbench/mem"
 	"kernbench/record/history"
 	"kernbench/tl"

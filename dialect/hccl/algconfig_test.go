@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"kernbench/algorithm"
+	_ "kernbench/internal/fewcollections"
 )
 
 func TestParseAlgConfig(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"kernbench/cli"
+	_ "kernbench/internal/fewcollections"
 	"kernbench/kerneltest"
 	"kernbench/tl"
 )

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"kernbench/algorithm"
+	_ "kernbench/internal/fewcollections"
 	"kernbench/kerneltest"
 
 	"go.uber.org/goleak"

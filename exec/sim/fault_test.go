@@ -13,6 +13,7 @@ import (
 	"kernbench/exec/sim"
 	"kernbench/fault"
 	"kernbench/internal/exhaustive"
+	_ "kernbench/internal/fewcollections"
 	"kernbench/mem"
 	"kernbench/tl"
 	"kernbench/tl/launch"

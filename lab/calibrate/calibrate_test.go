@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	_ "kernbench/internal/fewcollections"
 	"kernbench/lab/calibrate"
 	"kernbench/lab/perf"
 	"kernbench/lab/run"

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	_ "kernbench/internal/fewcollections"
 	"kernbench/lab/explain"
 	"kernbench/lab/run"
 )

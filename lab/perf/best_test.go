@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	_ "kernbench/internal/fewcollections"
 	"kernbench/lab/sweep"
 	"kernbench/unit"
 )

@@ -9,6 +9,7 @@ import (
 
 	"kernbench/algorithm"
 	"kernbench/dtype"
+	_ "kernbench/internal/fewcollections"
 	"kernbench/lab/repair"
 	"kernbench/lab/run"
 	"kernbench/mem"

@@ -10,6 +10,7 @@ import (
 
 	"kernbench/exec/mock"
 	"kernbench/exec/sim"
+	_ "kernbench/internal/fewcollections"
 	"kernbench/lab/run"
 	"kernbench/tl"
 )

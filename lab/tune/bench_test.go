@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	_ "kernbench/internal/fewcollections"
 	"kernbench/lab/tune"
 	"kernbench/unit"
 )

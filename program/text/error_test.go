@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	_ "kernbench/internal/fewcollections"
 	"kernbench/program/text"
 )
 

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -13,7 +12,7 @@ import (
 	"kernbench/lab/run"
 	"kernbench/lab/view"
 	"kernbench/machine/draw"
-	"kernbench/report"
+	"kernbench/plot/scene"
 	"kernbench/web/page"
 
 	"github.com/spf13/pflag"
@@ -65,11 +64,7 @@ func drawingOf(topology string, sets []string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	var b bytes.Buffer
-	if err := report.TopologySVG(&b, d); err != nil {
-		return "", err
-	}
-	return b.String(), nil
+	return string(scene.SVG(d.Picture(nil))), nil
 }
 
 // begin begins the file, so that a command learns before its work whether it can be written; nil: none is

@@ -8,6 +8,7 @@ import (
 	"kernbench/internal/outfile"
 	"kernbench/machine"
 	"kernbench/machine/draw"
+	"kernbench/plot/scene"
 	"kernbench/report"
 
 	"github.com/spf13/cobra"
@@ -38,8 +39,9 @@ func (a *app) topologyShowCommand() *cobra.Command {
 		Short: "Draw a machine: its networks, what its links carry, its memories",
 		Long: `Draws each network of a machine once, however many there are of it: the levels of SIPs from the
 outermost in, one SIP with its cubes, one cube with its routers, PEs and SRAM. Below stand every kind
-of link with its rate, the memories, and the narrowest place between two halves of the PEs. Without a
-name it is the built-in machine.
+of link with its rate, the memories, and the narrowest place between two halves of the PEs. A picture
+(svg, png, html) nests these: a network is drawn in the first member of the one around it, and a
+device with one PE has no routers. Without a name it is the built-in machine.
 ` + exitCodes,
 		Example: `  kernbench topology show
   kernbench topology show dgx-h100 --format svg -o dgx-h100.svg
@@ -56,8 +58,10 @@ name it is the built-in machine.
 			}
 			var b bytes.Buffer
 			switch format {
-			case "svg":
-				err = report.TopologySVG(&b, d)
+			case "svg", "png", "html":
+				var data []byte
+				data, err = scene.Encode(d.Picture(report.AboutFigure(a.commandLine(), d)), scene.Format(format))
+				b.Write(data)
 			case "json":
 				err = report.JSON(&b, d)
 			default:
@@ -76,7 +80,7 @@ name it is the built-in machine.
 	f := cmd.Flags()
 	f.SortFlags = false
 	setFlags(f, &sets, "a key of topology.yaml")
-	f.Var(newWord(&format, "text", "FORMAT", "text", "svg", "json"), "format", "text, svg or json")
+	f.Var(newWord(&format, "text", "FORMAT", "text", "svg", "png", "html", "json"), "format", "text, svg, png, html or json")
 	f.StringVarP(&output, "output", "o", "", "`FILE` to write to, instead of standard output")
 	return cmd
 }

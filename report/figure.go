@@ -2,6 +2,7 @@ package report
 
 import (
 	"kernbench/lab/run"
+	"kernbench/machine/draw"
 	"kernbench/plot"
 	"kernbench/plot/scene"
 )
@@ -19,6 +20,11 @@ func aboutFigure(by run.MadeBy, machine string) []scene.Fact {
 		facts = append(facts, scene.Fact{Name: "machine fingerprint", Value: m})
 	}
 	return facts
+}
+
+// AboutFigure is what made the picture of a machine, for the metadata of its file.
+func AboutFigure(command string, d *draw.Drawing) []scene.Fact {
+	return aboutFigure(run.NewMadeBy(command, d.Fingerprint()), d.Machine)
 }
 
 // quantity is what a panel shows of a call.

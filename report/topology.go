@@ -19,8 +19,8 @@ func Topology(w io.Writer, d *draw.Drawing) error {
 	fmt.Fprintf(&b, "%s: %s, %s in all\n", d.Name, d.Machine, plural(int64(d.PEs), "PE", "PEs"))
 	for i := range d.Stages {
 		s := &d.Stages[i]
-		fmt.Fprintf(&b, "\n%s\n", titleOf(s))
-		for _, line := range sketch(s) {
+		fmt.Fprintf(&b, "\n%s\n", draw.TitleOf(s))
+		for _, line := range draw.Sketch(s) {
 			b.WriteString("  " + strings.TrimRight(line, " ") + "\n")
 		}
 	}
@@ -67,44 +67,6 @@ func ratesOf(k *draw.LinkKind) string {
 		return fmt.Sprintf("%d × %s", k.Beside, rateCell(k.Rate))
 	}
 	return rateCell(k.Rate)
-}
-
-// titleOf says what a network joins.
-func titleOf(s *draw.Stage) string {
-	members := 0
-	for _, n := range s.Nodes {
-		if n.Member {
-			members++
-		}
-	}
-	text := s.Name + ": "
-	switch {
-	case members == 1:
-		text += "one " + s.Member
-	case s.Look.Title != "":
-		text += strings.ReplaceAll(s.Look.Title, "%s", many(members, s.Member))
-	case len(s.Dims) > 1:
-		sizes := make([]string, len(s.Dims))
-		for i, n := range s.Dims {
-			sizes[i] = strconv.Itoa(n)
-		}
-		text += fmt.Sprintf("%s of %s %s", s.Network, strings.Join(sizes, " × "), strings.TrimPrefix(many(2, s.Member), "2 "))
-	default:
-		text += fmt.Sprintf("%s of %s", strings.ReplaceAll(s.Network, "_", " "), many(members, s.Member))
-	}
-	if s.Alike > 1 {
-		text += fmt.Sprintf(", one of %s alike", count(int64(s.Alike)))
-	}
-	return text
-}
-
-// many counts what has a name of several words, the first of which takes the plural.
-func many(n int, what string) string {
-	first, rest, _ := strings.Cut(what, " ")
-	if n != 1 {
-		first += "s"
-	}
-	return strings.TrimSuffix(fmt.Sprintf("%s %s %s", count(int64(n)), first, rest), " ")
 }
 
 func rateCell(r unit.Rate) string { return strconv.FormatFloat(r.GBs(), 'f', -1, 64) }

@@ -2,10 +2,6 @@ package report
 
 import (
 	"bytes"
-	"encoding/xml"
-	"fmt"
-	"io"
-	"strings"
 	"testing"
 
 	"kernbench/machine"
@@ -40,116 +36,13 @@ var drawings = []struct {
 func TestTopology(t *testing.T) {
 	for _, tt := range drawings {
 		t.Run(tt.name, func(t *testing.T) {
-			var text, picture, again bytes.Buffer
+			var text bytes.Buffer
 			d := drawn(t, tt.machine, tt.sets...)
 			if err := Topology(&text, d); err != nil {
 				t.Fatal(err)
 			}
 			golden(t, "topology_"+tt.name+".text", text.Bytes())
-			if err := TopologySVG(&picture, d); err != nil {
-				t.Fatal(err)
-			}
-			golden(t, "topology_"+tt.name+".svg", picture.Bytes())
-			if err := TopologySVG(&again, drawn(t, tt.machine, tt.sets...)); err != nil {
-				t.Fatal(err)
-			}
-			if !bytes.Equal(picture.Bytes(), again.Bytes()) {
-				t.Error("drawn again it is another picture")
-			}
 		})
-	}
-}
-
-// Every picture is XML that says all itself: no script, nothing from elsewhere; and everything in it
-// lies within it.
-func TestTopologyPictures(t *testing.T) {
-	type target struct {
-		name string
-		sets []string
-	}
-	targets := []target{
-		{"", []string{"system.sips.count=200", "sip.cube_mesh.w=1", "sip.cube_mesh.h=1"}},
-		{"", []string{"sip.cube_mesh.w=40", "sip.cube_mesh.h=30"}},
-		{"", []string{"system.sips.topology=full", "system.sips.count=60", "cube.noc.w=2", "cube.noc.h=2", "sip.cube_mesh.w=1", "sip.cube_mesh.h=1"}},
-	}
-	for _, p := range machine.Presets() {
-		targets = append(targets, target{p.Name, nil})
-	}
-	for _, tt := range drawings {
-		targets = append(targets, target{tt.machine, tt.sets})
-	}
-	for _, tt := range targets {
-		t.Run(fmt.Sprint(tt.name, tt.sets), func(t *testing.T) {
-			var b bytes.Buffer
-			d := drawn(t, tt.name, tt.sets...)
-			d.Name = "a <name> & \x01 more"
-			if err := TopologySVG(&b, d); err != nil {
-				t.Fatal(err)
-			}
-			inside(t, b.Bytes())
-			if n := b.Len(); n > 400_000 {
-				t.Errorf("%d bytes", n)
-			}
-		})
-	}
-}
-
-func inside(t *testing.T, picture []byte) {
-	t.Helper()
-	dec := xml.NewDecoder(bytes.NewReader(picture))
-	width, height, down := 0, 0, 0
-	for {
-		token, err := dec.Token()
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			t.Fatalf("no XML: %v", err)
-		}
-		if end, ok := token.(xml.EndElement); ok && end.Name.Local == "g" {
-			down = 0
-		}
-		e, ok := token.(xml.StartElement)
-		if !ok {
-			continue
-		}
-		number := map[string]int{}
-		for _, a := range e.Attr {
-			var n int
-			if _, err := fmt.Sscan(a.Value, &n); err == nil {
-				number[a.Name.Local] = n
-			}
-			if strings.Contains(a.Value, "url(") || a.Name.Local == "href" || strings.HasPrefix(a.Name.Local, "on") {
-				t.Errorf("%s leads elsewhere: %s", a.Name.Local, a.Value)
-			}
-			if a.Name.Local == "transform" {
-				if _, err := fmt.Sscanf(a.Value, "translate(20,%d)", &down); err != nil {
-					t.Errorf("transform %s", a.Value)
-				}
-			}
-		}
-		switch e.Name.Local {
-		case "svg":
-			width, height = number["width"], number["height"]
-		case "g", "title", "path":
-		case "text", "rect":
-			if x, y := number["x"], number["y"]+down; x < 0 || y < 0 || x+number["width"] > width || y+number["height"] > height {
-				t.Errorf("%s at %d, %d, %d × %d, of %d × %d", e.Name.Local, x, y, number["width"], number["height"], width, height)
-			}
-		case "line":
-			if max(number["x1"], number["x2"]) > width || max(number["y1"], number["y2"])+down > height {
-				t.Errorf("a line to %v", number)
-			}
-		case "circle":
-			if number["cx"] > width || number["cy"]+down > height {
-				t.Errorf("a circle at %v", number)
-			}
-		default:
-			t.Errorf("an element %s", e.Name.Local)
-		}
-	}
-	if width == 0 {
-		t.Error("no size")
 	}
 }
 

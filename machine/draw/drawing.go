@@ -1,7 +1,8 @@
 // Package draw describes a machine for a drawing: each network once, with its nodes, joints,
-// types of links and memories. Package report prints the description as text, SVG or JSON.
+// types of links and memories. It draws the machine as one picture that nests, and each network with
+// letters. How a network is drawn stands in its file in machine (Look). Start at Of.
 //
-// It may import machine, conf, check/bound and unit.
+// It may import machine, conf, check/bound, plot/scene and unit.
 package draw
 
 import (
@@ -92,6 +93,9 @@ type Joint struct {
 	Links int  `json:"links"` // side by side
 	Both  bool `json:"both"`  // as many lead back
 }
+
+// Fingerprint returns the hash of the machine's description.
+func (d *Drawing) Fingerprint() string { return d.topology.Fingerprint() }
 
 // Of describes a machine: a preset, a file or, with no name, the built-in one.
 func Of(name string, sets []string) (*Drawing, error) {

@@ -1,4 +1,4 @@
-package report
+package draw
 
 import (
 	"fmt"
@@ -8,7 +8,6 @@ import (
 	"unicode/utf8"
 
 	"kernbench/machine"
-	"kernbench/machine/draw"
 )
 
 // The largest grid, and the longest list of switches, that a sketch shows.
@@ -17,8 +16,8 @@ const (
 	sketchLines = 12
 )
 
-// sketch draws a network with letters.
-func sketch(s *draw.Stage) []string {
+// Sketch draws a network with letters, a line after the other.
+func Sketch(s *Stage) []string {
 	var members, hubs []int
 	for i := range s.Nodes {
 		if s.Nodes[i].Member {
@@ -77,7 +76,7 @@ func sketch(s *draw.Stage) []string {
 	return lines
 }
 
-func namesOf(s *draw.Stage, nodes []int) []string {
+func namesOf(s *Stage, nodes []int) []string {
 	names := make([]string, len(nodes))
 	for i, n := range nodes {
 		names[i] = s.Nodes[n].Name
@@ -121,7 +120,7 @@ func numbered(name string) (prefix string, n int) {
 }
 
 // grid draws the members of a mesh or torus: the first two dimensions of it.
-func grid(s *draw.Stage) []string {
+func grid(s *Stage) []string {
 	w, h := s.Dims[0], 1
 	if len(s.Dims) > 1 {
 		h = s.Dims[1]
@@ -135,7 +134,7 @@ func grid(s *draw.Stage) []string {
 		wide = max(wide, utf8.RuneCountInString(cells[i]))
 	}
 	joined := func(a, b int) bool {
-		return slices.ContainsFunc(s.Joins, func(j draw.Joint) bool { return j.From == a && j.To == b || j.From == b && j.To == a })
+		return slices.ContainsFunc(s.Joins, func(j Joint) bool { return j.From == a && j.To == b || j.From == b && j.To == a })
 	}
 	around := func(a, b, n int) string {
 		if n > 2 && joined(a, b) {
@@ -192,7 +191,7 @@ func grid(s *draw.Stage) []string {
 }
 
 // cellOf is a member in a grid: its name or, of a router, what is at it.
-func cellOf(s *draw.Stage, i int) string {
+func cellOf(s *Stage, i int) string {
 	n := &s.Nodes[i]
 	if n.Kind != "router" {
 		return n.Name

@@ -105,10 +105,31 @@ func (d *data) step(b int32, s *plan.Step, taken []value, event int32) []value {
 		sum = both
 	}
 	for _, span := range s.Dst {
-		d.note(b, rank, span, event, true)
+		if !d.again(b, span, sum, event) {
+			d.note(b, rank, span, event, true)
+		}
 		copy(d.at(rank, span), sum)
 	}
 	return sum
+}
+
+// again reports whether a step writes packets that are there: cells with the flag of this launch and the
+// same contents. A reader gets the same from either.
+func (d *data) again(b int32, span plan.Span, sum []value, event int32) bool {
+	if !span.Packet {
+		return false
+	}
+	rank := d.run.owner(b, span)
+	for c, f := range d.run.flags(rank, span) {
+		if f.event == event { // its own
+			return false
+		}
+		has := d.at(rank, plan.Span{Rank: rank, View: span.View, First: span.First + c, N: 1})[0]
+		if has == undefined || sum[c] == undefined || d.values.nodes[has].sum != d.values.nodes[sum[c]].sum {
+			return false
+		}
+	}
+	return true
 }
 
 // fit gives a message the cells that its step is for: an ill-formed program may have sent others.

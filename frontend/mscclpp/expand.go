@@ -229,7 +229,7 @@ func (e *expansion) stretches(list *[]stretch, a *action, r Ref, place int, read
 	s.packet, s.flags = packetsAt(a.op, place, read)
 	if s.packet {
 		s.first *= 2
-		if read && s.flags {
+		if read && s.flags && a.op.Name != "gstorepkt" {
 			s.buffer = Scratch // whatever the reference says
 		}
 	}
@@ -246,7 +246,7 @@ func packetsAt(op *Op, place int, read bool) (packets, flags bool) {
 	switch op.Name {
 	case "ppkt":
 		return !read || op.Type == PortChannel, !read // a port copies packets as they are
-	case "rppkt":
+	case "rppkt", "gstorepkt":
 		return true, true
 	case "cpkt":
 		return !read, !read
@@ -254,8 +254,6 @@ func packetsAt(op *Op, place int, read bool) (packets, flags bool) {
 		return read, read
 	case "repkt", "recpkt", "respkt", "recspkt":
 		return place > 0, place > 0
-	case "gstorepkt":
-		return !read, !read
 	}
 	return false, false
 }

@@ -190,10 +190,11 @@ func (f *floats) move(rank, block int, o floatOp, list []int) bool {
 			})
 		}
 		return true
-	case "repkt", "respkt", "recpkt", "recspkt", "upkt":
+	case "repkt", "respkt", "recpkt", "recspkt", "upkt", "gstorepkt":
+		whole := op.Name == "upkt" || op.Name == "gstorepkt" // all of it is packets
 		var parts []read
 		for i, ref := range op.Src {
-			x := get(ref, i > 0 || op.Name == "upkt", size)
+			x := get(ref, i > 0 || whole, size)
 			if x.packet && !ready(x) {
 				return false
 			}
@@ -203,7 +204,7 @@ func (f *floats) move(rank, block int, o floatOp, list []int) bool {
 		most := map[string]int{"repkt": 1, "upkt": 1, "recpkt": 2}[op.Name]
 		for i, ref := range op.Dst {
 			if most == 0 || i < most {
-				write(ref, i > 0, values)
+				write(ref, i > 0 || op.Name == "gstorepkt", values)
 			}
 		}
 		return true
@@ -218,7 +219,7 @@ func (f *floats) move(rank, block int, o floatOp, list []int) bool {
 		to = to[:1]
 	}
 	for _, ref := range to {
-		write(ref, op.Name == "cpkt" || op.Name == "gstorepkt", values)
+		write(ref, op.Name == "cpkt", values)
 	}
 	return true
 }

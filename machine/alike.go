@@ -3,12 +3,13 @@ package machine
 // Alike numbers pairs of PEs: between those of one number, and between their memories, routes there and back take links of
 // the same kinds, one after the other, and the same levels of the network between SIPs. So what there is to know of a
 // route's time is found once for each number. Cubes of a place in their SIP are alike, and SIPs are; what lies between two
-// SIPs is looked at once for each pair of them.
+// SIPs is looked at once for each pair of them, and once for all pairs that part at the same levels where levels are
+// uniform, as switches are.
 type Alike struct {
 	m      *Machine
 	perSIP uint32 // PEs
 	pairs  map[alikePair]uint32
-	abroad map[[2]uint32]uint32 // between SIPs
+	abroad map[[2]uint32]uint32 // between SIPs, or by the levels at which they part
 	ways   map[string]uint32    // what is between them, link by link
 	specs  map[*LinkSpec]uint32
 	hops   []Hop
@@ -43,12 +44,15 @@ func (a *Alike) Number(from, to int) uint32 {
 
 // between is the number of what lies between two SIPs, from 1 on.
 func (a *Alike) between(from, to uint32) uint32 {
+	m := a.m
 	k := [2]uint32{from, to}
+	if m.outside.uniform {
+		k = [2]uint32{m.outside.parting(int(from), int(to))}
+	}
 	n, ok := a.abroad[k]
 	if ok {
 		return n
 	}
-	m := a.m
 	first := m.outerLink(0)
 	a.hops = m.outside.route(a.hops[:0], first, int(from), int(to))
 	there := len(a.hops)

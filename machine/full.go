@@ -52,6 +52,7 @@ var _ = register(kind{
 	look:    Look{Layout: EachOther, Title: "%s, each joined to each"},
 	cubes:   Look{Layout: EachOther, Title: "%s, each joined to each"},
 	limit:   1024,
+	uniform: true,
 	build:   newFull,
 	join:    func(p plan) network { return newFull(size{n: p.sites()}) },
 })

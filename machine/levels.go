@@ -20,8 +20,9 @@ import (
 // below, across, down from above, planes from below. No circle can close over kinds, and none within one, since each
 // network by itself has none. Build checks both.
 type levels struct {
-	sips int
-	at   []level
+	sips    int
+	at      []level
+	uniform bool // all levels are: see kind.uniform
 }
 
 // level is one level. Its networks are all alike; sites of theirs are numbered as network says, with a gateway for shore.
@@ -47,7 +48,7 @@ type level struct {
 // newLevels plans the networks of t; small ones, of the same kinds, where the routing is to be checked.
 func newLevels(t *conf.Topology, small bool) (*levels, error) {
 	between := t.System().Between()
-	l := &levels{sips: 1}
+	l := &levels{sips: 1, uniform: true}
 	for i := range between {
 		c := &between[i]
 		k, err := findKind(c.Network, ofSIPs)
@@ -75,6 +76,7 @@ func newLevels(t *conf.Topology, small bool) (*levels, error) {
 			at.name = fmt.Sprintf("level%d", i)
 		}
 		l.add(at)
+		l.uniform = l.uniform && k.uniform
 	}
 	if level := l.number(); level >= 0 {
 		return nil, t.Errorf(t.LevelKey(level, "count"), "with this level the machine has more than %d links or switches", maxLinks)
@@ -182,6 +184,17 @@ func (l *levels) stand(site int) stand {
 
 // member is the place of a SIP's group among the members of a level.
 func (at *level) member(sip int) int { return sip / at.below % at.n }
+
+// parting returns the levels at which two SIPs are in different members, a bit each. In uniform levels
+// it decides which kinds of links the route between them takes.
+func (l *levels) parting(from, to int) (levels uint32) {
+	for i := range l.at {
+		if at := &l.at[i]; at.member(from) != at.member(to) {
+			levels |= 1 << i
+		}
+	}
+	return levels
+}
 
 // network is the number of the network of a level that a SIP has a link to, or its group a gateway.
 func (at *level) network(sip int) int { return sip/at.span*at.planes + sip%at.planes }

@@ -67,6 +67,7 @@ type kind struct {
 	grid         bool               // whether w and h mean something to it
 	ring         bool               // whether it wraps, so that its shortest ways need five sites in a line to show all they do
 	limit        int                // most sites, where links are too many beyond; 0 is no limit
+	uniform      bool               // whether routes between any two members take links of the same kinds
 	build        func(size) network // joins cubes; nil: it cannot
 
 	// Of levels of SIPs. fit completes a plan from what topology.yaml says of the level, or names the key that is wrong;

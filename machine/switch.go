@@ -58,6 +58,7 @@ var _ = register(kind{
 	Network: conf.Network{Name: "switch", Short: "switch", Keys: []string{"switch"}},
 	look:    Look{Title: "%s on a switch"},
 	cubes:   Look{Title: "%s on a switch"},
+	uniform: true,
 	build:   newCrossbar,
 	join:    func(p plan) network { return newCrossbar(size{n: p.sites()}) },
 })

@@ -67,8 +67,8 @@ type Executor struct {
 	capacity  [mem.SRAM + 1]unit.Bytes // of one memory, by kind
 	routes    map[[2]machine.NodeID]noc.Route
 	asks      map[[2]machine.NodeID]noc.Route // of read requests
-	pairs     *machine.Alike                  // of PEs that acknowledge
-	acks      []unit.Time                     // by kind of pair
+	pairs     *machine.Alike                  // of PEs that write to each other's memory
+	pairTimes []pairTimes                     // by their numbers
 	hops      []machine.Hop                   // found last
 	run       *run
 	replaying *replay.Replay

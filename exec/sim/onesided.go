@@ -211,7 +211,7 @@ func (x *run) deliveredSided(user uint32, now unit.Time) {
 		r.begin(now, t.route, noc.Collective, bytes, user, r.laneKey(des.Arrive, laneReply))
 		return
 	case anAtomic:
-		if x.unseen(r, user, now, r.peers.at(x.effects.at(t.side).to).late) {
+		if x.unseen(r, user, now, r.late(x.effects.at(t.side).to)) {
 			return
 		}
 		x.atomicArrived(r, user, now)
@@ -225,7 +225,7 @@ func (x *run) deliveredSided(user uint32, now unit.Time) {
 	if t.kind == aPut && !t.seen {
 		x.putArrived(&t, &f, now)
 	}
-	if t.kind <= aNotify && f.word >= 0 && x.unseen(r, user, now, r.peers.at(f.to).late) {
+	if t.kind <= aNotify && f.word >= 0 && x.unseen(r, user, now, r.late(f.to)) {
 		return
 	}
 	r.flights--

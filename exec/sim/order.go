@@ -58,9 +58,10 @@ func (r *rank) writing() bool {
 func (r *rank) acknowledge(i int32, now unit.Time) unit.Time {
 	p := r.peers.at(i)
 	p.out--
-	p.home = max(p.home, now+p.ack)
+	ack := r.ack(i)
+	p.home = max(p.home, now+ack)
 	if r.why != nil {
-		r.acknowledged(i, p.ack)
+		r.acknowledged(i, ack)
 	}
 	return p.home
 }

@@ -8,13 +8,12 @@ import (
 )
 
 // peer is what a rank knows of a PE whose memory it writes to: the ways there, and what is on
-// its way.
+// its way. There may be one for each pair of PEs: it holds no pointer.
 type peer struct {
 	pe     int32
 	out    int32     // puts, stores and notifications that are on their way there
 	home   unit.Time // when the latest acknowledgement of those that have arrived is back
-	ack    unit.Time // what an acknowledgement takes
-	late   unit.Time // from the arrival of what concerns a word until it is seen
+	pair   uint32    // in Executor.pairTimes
 	fenced uint32    // fences before the latest operation there
 	way    way       // that the latest operation there took
 	putWay way       // that the latest put there took
@@ -26,8 +25,13 @@ type peer struct {
 	hbm     noc.Route // from the PE's HBM to the peer's HBM
 	ask     noc.Route // from the PE to the peer's HBM, for a request
 	data    noc.Route // from the peer's HBM to the PE's HBM
+}
 
-	random *delays // of random schedules; nil if there are none
+// pairTimes is what PEs that lie alike to each other have in common.
+type pairTimes struct {
+	ack   unit.Time // what an acknowledgement takes
+	level int       // of the network between SIPs that what they send each other takes
+	own   bool      // they are one PE
 }
 
 // delays is what a random schedule keeps about a peer.
@@ -48,10 +52,15 @@ const (
 
 // peers is a table of peers by PE, without the cost of a map.
 type peers struct {
-	list []peer
-	slot []int32 // by hash of the PE: 1 + its number in list, or 0; a power of two of them
-	last int32   // the number found last
+	list   []peer
+	random []delays // of random schedules, by number; nil if there are none
+
+	slot []slot // by hash of the PE; a power of two of them
+	last int32  // the number found last
 }
+
+// slot is a place in the table: it names the PE, so that to find none takes no look at the list.
+type slot struct{ pe, number int32 } // 1 + the number in list; 0: empty
 
 // at is a peer by its number. The pointer holds until another one is added.
 func (p *peers) at(number int32) *peer { return &p.list[number] }
@@ -62,10 +71,10 @@ func (p *peers) find(pe int32) (number int32, ok bool) {
 	}
 	if p.list[p.last].pe != pe {
 		s := p.slot[p.probe(pe)]
-		if s == 0 {
+		if s.number == 0 {
 			return 0, false
 		}
-		p.last = s - 1
+		p.last = s.number - 1
 	}
 	return p.last, true
 }
@@ -74,7 +83,7 @@ func (p *peers) find(pe int32) (number int32, ok bool) {
 func (p *peers) probe(pe int32) uint32 {
 	mask := uint32(len(p.slot) - 1)
 	h := uint32(pe) * 0x9e3779b1 >> 8 & mask
-	for p.slot[h] != 0 && p.list[p.slot[h]-1].pe != pe {
+	for p.slot[h].number != 0 && p.slot[h].pe != pe {
 		h = (h + 1) & mask
 	}
 	return h
@@ -83,15 +92,18 @@ func (p *peers) probe(pe int32) uint32 {
 // add gives a PE that has none an entry.
 func (p *peers) add(e peer) int32 {
 	if 2*len(p.list) >= len(p.slot) {
-		p.slot = make([]int32, max(8, 2*len(p.slot)))
-		for i := range p.list {
-			p.slot[p.probe(p.list[i].pe)] = int32(i + 1)
+		old := p.slot
+		p.slot = make([]slot, max(8, 2*len(old)))
+		for _, s := range old {
+			if s.number != 0 {
+				p.slot[p.probe(s.pe)] = s
+			}
 		}
 	}
 	h := p.probe(e.pe)
 	p.list = append(p.list, e)
 	p.last = int32(len(p.list) - 1)
-	p.slot[h] = p.last + 1
+	p.slot[h] = slot{e.pe, p.last + 1}
 	return p.last
 }
 
@@ -103,32 +115,42 @@ func (r *rank) peer(pe int32) int32 {
 	}
 	e := r.run.e
 	r.address(r.instr.Call(), mem.At(mem.HBM, int(pe), 0), 0)
-	p := peer{pe: pe, way: noWay, putWay: noWay, ack: e.ackTime(pe, r.seat)}
-	if pe != r.seat {
-		p.late, _ = r.run.ring.Protocol.Late(e.m.Between(int(r.seat), int(pe)))
-	}
 	if e.opts.Seed != 0 {
-		p.random = new(delays)
+		r.peers.random = append(r.peers.random, delays{})
 	}
-	return r.peers.add(p)
+	return r.peers.add(peer{pe: pe, way: noWay, putWay: noWay, pair: e.pair(pe, r.seat)})
 }
 
-// ackTime is what an acknowledgement takes from one PE to another. It is found once for PEs that
-// lie alike.
-func (e *Executor) ackTime(from, to int32) unit.Time {
+// pair is the number of what PEs that lie like these to each other have in common. It is found once
+// for all of them.
+func (e *Executor) pair(from, to int32) uint32 {
 	if e.pairs == nil {
 		e.pairs = e.m.Alike()
 	}
-	kind := e.pairs.Number(int(from), int(to))
-	if int(kind) == len(e.acks) {
+	number := e.pairs.Number(int(from), int(to))
+	if int(number) == len(e.pairTimes) {
 		e.hops = e.m.Route(e.hops[:0], e.m.PE(int(from)), e.m.PE(int(to)))
-		t, slowest := e.m.Latency(e.hops)
+		head, slowest := e.m.Latency(e.hops)
+		t := pairTimes{ack: head, own: from == to, level: e.m.Between(int(to), int(from))}
 		if slowest > 0 {
-			t += slowest.Time(int64(e.topo.Fabric().RequestBytes))
+			t.ack += slowest.Time(int64(e.topo.Fabric().RequestBytes))
 		}
-		e.acks = append(e.acks, t)
+		e.pairTimes = append(e.pairTimes, t)
 	}
-	return e.acks[kind]
+	return number
+}
+
+// ack is what an acknowledgement of a peer takes.
+func (r *rank) ack(i int32) unit.Time { return r.run.e.pairTimes[r.peers.at(i).pair].ack }
+
+// late is the time from the arrival of what concerns a word of a peer until it is seen.
+func (r *rank) late(i int32) unit.Time {
+	t := &r.run.e.pairTimes[r.peers.at(i).pair]
+	if t.own {
+		return 0
+	}
+	late, _ := r.run.ring.Protocol.Late(t.level)
+	return late
 }
 
 // path finds a path once, where it is kept. Programs and tasks, of which there can be many at a PE,

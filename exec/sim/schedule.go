@@ -67,7 +67,7 @@ func (r *rank) starts(i int32, c channel, at unit.Time) unit.Time {
 	case mem.InOrder, mem.Sequential:
 		c = 0
 	}
-	d := r.peers.at(i).random
+	d := &r.peers.random[i]
 	d.started[c] = max(d.started[c], at)
 	return d.started[c]
 }
@@ -91,7 +91,7 @@ func (x *run) putOff(r *rank, user uint32, now unit.Time) bool {
 	at := now + f.late
 	f.late = -1
 	if x.e.order == mem.ByChannel {
-		d := r.peers.at(f.to).random
+		d := &r.peers.random[f.to]
 		at = max(at, d.landed+1)
 		d.landed = at
 	}

@@ -83,8 +83,7 @@ func (r *rank) readCost(s *tl.OneSided) unit.Time {
 	path := r.fromHBM
 	cost := unit.Time(0)
 	if pe != r.seat {
-		p := r.peers.at(r.peer(pe))
-		cost, path = p.ack, r.run.e.route(r.run.e.m.HBM(int(pe)), r.run.e.m.PE(int(r.seat)))
+		cost, path = r.ack(r.peer(pe)), r.run.e.route(r.run.e.m.HBM(int(pe)), r.run.e.m.PE(int(r.seat)))
 	}
 	head, slowest := net.Latency(path)
 	return cost + head + slowest.Time(int64(max(1, len(s.Words)))*int64(s.WordType.Size()))

@@ -92,6 +92,7 @@ func build(t *conf.Topology, w, h int, outside *levels) (*Machine, error) {
 		return nil, t.Errorf("system.sips.count", "the machine has %d links; at most %d fit", m.links, maxLinks)
 	}
 	m.makeLinks(t)
+	m.halves = m.meetAtSwitch()
 	return m, nil
 }
 

@@ -53,6 +53,7 @@ type Machine struct {
 	ends     []edge // of inSIP
 	specs    *specs
 	outside  *levels // between SIPs; nil where there is one
+	halves   bool    // see Apart
 	levels   []Level // of outside, in words
 	look     Look    // of the network of cubes
 

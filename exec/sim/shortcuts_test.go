@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"kernbench/algorithm"
 	"kernbench/exec/sim"
 	"kernbench/hw/noc"
 	"kernbench/tl/launch"
@@ -62,4 +63,43 @@ func TestWithoutShortcuts(t *testing.T) {
 			rt.Fatal("traces differ")
 		}
 	})
+}
+
+// TestHalves: one-sided algorithms take the same times, and make the same events, whether routes over
+// one switch are stored as two halves or whole.
+func TestHalves(t *testing.T) {
+	ran := 0
+	for _, a := range algorithm.All() {
+		s := setup{world: 16, n: 64, slots: max(4, a.MinSlots), slotBytes: 512, sets: append(smallSIPs(
+			"{name: a, network: switch, count: 8, link: {bw_gbs: 64, latency_ns: 100}}"), "sip.ucie.connection_of_pe=[0, 0, 0, 0]", "sip.ucie.connections=1")}
+		if a.Window == nil || a.Collective == "barrier" || !takes(a, s.world, s.n) {
+			continue
+		}
+		ran++
+		var traces [2]collector
+		var results [2]*launch.Result
+		for i := range results {
+			b := libraryBench(t, a, s)
+			if i == 0 && !b.m.Apart(b.m.PE(0), b.m.PE(b.m.NumPEs()-1)) {
+				t.Fatal("routes of this machine are not two halves")
+			}
+			e := sim.New(b.m, sim.Options{Trace: &traces[i]})
+			if i == 1 {
+				e.Without(noc.Halves)
+			}
+			var err error
+			if results[i], err = e.Launch(t.Context(), b.launch); err != nil {
+				t.Fatal(a.Name, err)
+			}
+		}
+		if d := cmp.Diff(results[0], results[1]); d != "" {
+			t.Errorf("%s: results (-with +without):\n%s", a.Name, d)
+		}
+		if !slices.Equal(traces[0], traces[1]) {
+			t.Errorf("%s: traces differ", a.Name)
+		}
+	}
+	if ran < 10 {
+		t.Errorf("%d algorithms ran", ran)
+	}
 }

@@ -115,6 +115,7 @@ type Fabric struct {
 	queues       []queue
 	releases     buffer.Pool // of all buffers
 	routes       routes.Table
+	halves       routes.Halves
 	compressFrom int       // hops from which routes share them
 	prefetchFrom uintptr   // bytes of state from which it is fetched early
 	off          Shortcuts // that are turned off

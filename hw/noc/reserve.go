@@ -136,6 +136,7 @@ func (n *Fabric) store(uses []Use, whole []routes.Hop) {
 // Release ends ReserveRoutes: the fabric is at rest again.
 func (n *Fabric) Release() {
 	n.routes.Hops, n.reserved = n.routes.Hops[:n.kept], false
+	n.halves = routes.Halves{} // some may lie beyond
 	n.q.Prefetch(nil)
 	n.exclusive, n.mergePoints, n.contentionFree = nil, nil, nil
 }

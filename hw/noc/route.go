@@ -28,6 +28,13 @@ func edgeOf(h routes.Hop) uint32 {
 
 // AddRoute stores the path between two nodes; request leaves out the far memory's port.
 func (n *Fabric) AddRoute(from, to machine.NodeID, request bool) Route {
+	halves := !request && n.off&Halves == 0 && n.m.Apart(from, to)
+	if halves {
+		n.halves.Grow(n.m.Nodes())
+		if r, ok := n.halves.Find(uint32(from), uint32(to)); ok {
+			return r
+		}
+	}
 	if request {
 		n.found = n.m.RouteRequest(n.found[:0], from, to)
 	} else {
@@ -36,6 +43,9 @@ func (n *Fabric) AddRoute(from, to machine.NodeID, request bool) Route {
 	n.path = n.path[:0]
 	for i, h := range n.found {
 		n.path = append(n.path, routes.MakeHop(n.link(h.Link), n.channelOf(n.found, i)))
+	}
+	if halves {
+		return n.halves.Store(&n.routes, uint32(from), uint32(to), n.path, n.m.Half(n.found))
 	}
 	return n.routes.Add(n.path)
 }

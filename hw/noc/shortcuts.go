@@ -13,6 +13,7 @@ const (
 	ContentionFree                       // links at which no message waits are not looked at
 	Compress                             // routes share stored hops
 	Prefetch                             // state of coming events is fetched early, where it is large
+	Halves                               // routes over one switch are stored as two halves
 )
 
 // Without turns shortcuts off, before routes are reserved. It is for tests.

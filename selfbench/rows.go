@@ -30,6 +30,7 @@ func works(short bool) []*work {
 			ring(256, "--verify-data").must(wallTime, below(0.4)),
 			kernels(256), ownRing(256).must(ratioOfCPU, atMost(1.25)),
 			halvingDoubling(256, "ideal"), halvingGPUs(256, "slot"),
+			pairwiseGPUs(1024).must(wallTime, below(10)).must(peakMemory, below(gib)),
 			build(4096).must(wallTime, below(0.1)),
 			hierarchical("slot", 2, 2),
 			bytesPerPE(2, 2),
@@ -158,6 +159,12 @@ func halvingGPUs(gpus int, fidelity string) *work {
 	return command(fmt.Sprintf("halving-%d-gpus-%s", gpus, fidelity), fmt.Sprintf("recursive halving and doubling, %s GPUs on one switch, 8 KiB per GPU, fidelity %s", group(gpus), fidelity),
 		[]string{"run", "--topology", "gb200-nvl72", "--set", fmt.Sprintf("system.sips.count=%d", gpus), "--algorithm", "halving_doubling_allreduce",
 			"--dtype", "f32", "--n-elem", "2048", "--fidelity", fidelity})
+}
+
+// pairwiseGPUs is an all-to-all of GPUs around one switch: each pair of them exchanges one message.
+func pairwiseGPUs(gpus int) *work {
+	return command(fmt.Sprintf("pairwise-%d-gpus", gpus), fmt.Sprintf("pairwise_all_to_all, %s GPUs on one switch", group(gpus)),
+		[]string{"run", "--topology", "gb200-nvl72", "--set", fmt.Sprintf("system.sips.count=%d", gpus), "--ranks", fmt.Sprint(gpus), "--algorithm", "pairwise_all_to_all"})
 }
 
 func hierarchical(fidelity string, counts ...int) *work {

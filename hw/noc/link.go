@@ -144,9 +144,8 @@ func (n *Fabric) pick(l *link, now unit.Time) (msg, prev uint32) {
 			if m.arrived != n.msgs[a.head].arrived || m.arrived > first {
 				break
 			}
-			from := n.inputOf(from(m))
-			if n.ties.add(from) {
-				t := from - served - 1 // distance after the one served last, modulo 2^32
+			if from := from(m); n.ties.add(from) {
+				t := n.inputOf(from) - served - 1 // distance after the one served last, modulo 2^32
 				if (m.arrived < first || t < turn) && (n.last(m) || n.fits(m.into, m.bytes, now)) {
 					first, turn = m.arrived, t
 					msg, prev = mi, before
@@ -158,42 +157,48 @@ func (n *Fabric) pick(l *link, now unit.Time) (msg, prev uint32) {
 	return msg, prev
 }
 
-// inputs is a set of inputs of a link. It is a list while there are few, as a rule.
+// inputs is a set of inputs of a link. It is a list while there are few, as a rule; then marks in a
+// table of all links and one of all sources.
 type inputs struct {
-	few  []uint32
-	many map[uint32]bool
+	few   []uint32
+	turn  uint32 // in which inputs are marked; it changes with each use of the tables
+	many  bool
+	marks [2][]uint32 // by link, by source: the turn in which it was added last
 }
 
 const fewInputs = 16
 
 // add puts an input into the set, and reports whether it is new there.
 func (s *inputs) add(from uint32) bool {
-	if len(s.many) == 0 {
-		if slices.Contains(s.few, from) {
-			return false
-		}
-		if s.few = append(s.few, from); len(s.few) <= fewInputs {
-			return true
-		}
-		if s.many == nil {
-			s.many = map[uint32]bool{}
-		}
-		for _, f := range s.few {
-			s.many[f] = true
-		}
-		return true
+	if s.many {
+		return s.mark(from)
 	}
-	if s.many[from] {
+	if slices.Contains(s.few, from) {
 		return false
 	}
-	s.many[from] = true
+	if s.few = append(s.few, from); len(s.few) > fewInputs {
+		s.many = true
+		if s.turn++; s.turn == 0 { // marks of long ago are not to count
+			s.marks, s.turn = [2][]uint32{}, 1
+		}
+		for _, f := range s.few {
+			s.mark(f)
+		}
+	}
 	return true
 }
 
-func (s *inputs) clear() {
-	s.few = s.few[:0]
-	clear(s.many)
+// mark marks an input, and reports whether it was not.
+func (s *inputs) mark(from uint32) bool {
+	at := place(&s.marks[from/aSource], from%aSource)
+	if *at == s.turn {
+		return false
+	}
+	*at = s.turn
+	return true
 }
+
+func (s *inputs) clear() { s.few, s.many = s.few[:0], false }
 
 // aSource tells sources from links.
 const aSource = 1 << 31

@@ -34,9 +34,6 @@ func TestPatternB(t *testing.T) {
 
 // Pattern C: a nil override, or one that returns nil, keeps the topology's neighbours.
 func TestPatternC(t *testing.T) {
-	// guide: override none
-	keep := func(rank, world int, m map[tl.Dir]int) map[tl.Dir]int { return nil }
-	// end
 	out := kerneltest.Once(t, passOn, kerneltest.Config{Inputs: [][]float64{{0}, {1}, {2}}, Neighbors: keep})
 	if want := [][]float64{{2}, {0}, {1}}; !slices.EqualFunc(out, want, slices.Equal) {
 		t.Errorf("got %v, want %v", out, want)

@@ -322,7 +322,7 @@ func (r *recorder) Do(in *tl.Instr) {
 		r.operand(o.B, in.BOff)
 	}
 	if o.Dst != tl.None {
-		r.tl.Cell(o.Dst).Local = true // has been filled; until the tensor ends
+		tl.Drive(r.tl).Cell(o.Dst).Local = true // has been filled; until the tensor ends
 	}
 }
 
@@ -357,7 +357,7 @@ func (r *recorder) restAgrees(o *Op, in *tl.Instr) bool {
 
 // reads is an operand as it is recorded: one that no operation has filled is empty.
 func (g *guard) reads(tensor int32) int32 {
-	if tensor == tl.None || !g.tl.Cell(tensor).Local {
+	if tensor == tl.None || !tl.Drive(g.tl).Cell(tensor).Local {
 		return tl.None
 	}
 	return tensor

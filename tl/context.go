@@ -190,9 +190,6 @@ func (c *Context) Neighbor(d Dir) (rank int, ok bool) {
 // CDiv is the quotient rounded up.
 func CDiv(a, b int) int { return (a + b - 1) / b }
 
-// Cell gives a Core the state of an operand.
-func (c *Context) Cell(i int32) *Cell { return &c.cells[i] }
-
 // place says where the kernel is: rank, PE, time and the source line of the call that it
 // is in. It walks the stack, so it is for faults only.
 func (c *Context) place(op string) fault.Place {

@@ -2,12 +2,31 @@ package tl
 
 import "kernbench/fault"
 
-// Driver is what an executor does with the context of a kernel, and a dialect that stops kernels. It is
-// not for kernels.
+// Driver is what an executor does with the context of a kernel, and what dialects and front ends do that
+// run kernels of their own. It is not for kernels.
 type Driver struct{ c *Context }
 
 // Drive returns the driver of a context.
 func Drive(c *Context) Driver { return Driver{c} }
+
+// Cell returns the state of an operand.
+func (d Driver) Cell(i int32) *Cell { return &d.c.cells[i] }
+
+// BeginTurn reports that a collective begins for this rank. Its instructions merge contributions
+// until EndTurn.
+func (d Driver) BeginTurn(t *Turn) { d.c.beginTurn(t) }
+
+// EndTurn reports that the result of the turn that has begun is there.
+func (d Driver) EndTurn() { d.c.endTurn() }
+
+// Meet waits, in a program of a grid, until all that happens before has happened: what it then
+// finds in memory of this process that programs share is as of its time. It takes no time
+// itself. It is for dialects that keep such memory: kernels talk through words.
+func (d Driver) Meet() { d.c.plain(OpMeet) }
+
+// Interpret makes faults and records name the lines of s instead of those of the Go code that
+// calls the context. A kernel that interprets a program calls it first.
+func (d Driver) Interpret(s Source) { d.c.source = s }
 
 // Run executes a kernel to its end. It returns the fault that stopped it, if any; abandoned is true if
 // the executor gave it up.

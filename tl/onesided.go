@@ -223,11 +223,6 @@ func (c *Context) Quiet() { c.plain(OpQuiet) }
 // are complete. It does not wait for puts to arrive.
 func (c *Context) PipeBarrier() { c.plain(OpDrain) }
 
-// Meet waits, in a program of a grid, until all that happens before has happened: what it then
-// finds in memory of this process that programs share is as of its time. It takes no time
-// itself. It is for dialects that keep such memory: kernels talk through words.
-func (c *Context) Meet() { c.plain(OpMeet) }
-
 func (c *Context) plain(op Op) {
 	c.usually(op, dtype.Invalid, 0, Shape{})
 	c.issue()
@@ -247,7 +242,7 @@ func (c *Context) Sync(t *mem.Team) {
 	}
 	me := c.own("sync", t.Meeting)
 	if c.grid > 0 {
-		c.Meet() // of several programs on a PE, the Core knows who comes first
+		c.plain(OpMeet) // of several programs on a PE, the Core knows who comes first
 	}
 	met := c.meets(t, me)
 	if t.Size() == 1 {

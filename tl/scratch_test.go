@@ -24,12 +24,12 @@ func (r *recorder) Do(in *Instr) {
 	r.last = *in
 	switch in.Op {
 	case OpDrop:
-		delete(r.alive, r.c.Cell(in.A).Value)
+		delete(r.alive, Drive(r.c).Cell(in.A).Value)
 	case OpLoad, OpMath, OpGemm:
 		if in.Piece == 0 {
 			r.next++
 			r.alive[r.next] = true
-			r.c.Cell(in.Dst).Value = r.next
+			Drive(r.c).Cell(in.Dst).Value = r.next
 		}
 	}
 }

@@ -11,10 +11,6 @@ func NewLine(text string) *Line { return &Line{*frames.NewCall(text)} }
 // Source tells where in its own source an interpreter is.
 type Source interface{ Line() *Line }
 
-// Interpret makes faults and records name the lines of s instead of those of the Go code that
-// calls c. A kernel that interprets a program calls it first.
-func (c *Context) Interpret(s Source) { c.source = s }
-
 // caller is the innermost call by the kernel, or the line that an interpreter is at.
 func (c *Context) caller() *frames.Call {
 	if c.source != nil {

@@ -18,9 +18,7 @@ type Turn struct {
 	Await string // the call that waits until the turn has ended; empty: none is known
 }
 
-// BeginTurn says that a collective begins for this rank. Its instructions merge contributions
-// until EndTurn.
-func (c *Context) BeginTurn(t *Turn) {
+func (c *Context) beginTurn(t *Turn) {
 	if c.turn != nil || t == nil || t.ID < 1 || t.Op > Avg {
 		c.misuse("begin_turn", fmt.Sprintf("%+v: turns have numbers from 1 on, and one ends before the next begins", t))
 	}
@@ -30,8 +28,7 @@ func (c *Context) BeginTurn(t *Turn) {
 	c.emit(&Instr{Op: OpBeginTurn, Dst: None, A: None, B: None, C: None, Turn: c.turn})
 }
 
-// EndTurn says that the result of the turn that has begun is there.
-func (c *Context) EndTurn() {
+func (c *Context) endTurn() {
 	if c.turn == nil {
 		c.misuse("end_turn", "no turn has begun")
 	}

@@ -78,7 +78,7 @@ func (h *Hccl) waitFor(call string, s tl.Signal, id Handle, n int) {
 	h.lastWait = max(h.lastWait, id)
 	if h.k.session.cores.all() > 1 {
 		h.waitSync, h.waitAt = h.k.syncs, h.diagnostic(Error, FinalizeBeforeWait, call, "", "", "")
-		if h.k.Meet(); h.g.members[h.me].forgotten {
+		if tl.Drive(h.k.Context).Meet(); h.g.members[h.me].forgotten {
 			h.k.WaitUntil(h.k.Signals(h.g.board, "tasks.answers"), tl.GE, 1)
 		}
 	}
@@ -174,6 +174,6 @@ func (h *Hccl) Finalize() {
 		h.board.await(h.k.Context, h.board.done, Handle(i), t.repeat)
 	}
 	// The server forgets what has ended: who looks for it now does not find it.
-	h.k.Meet()
+	tl.Drive(h.k.Context).Meet()
 	h.g.members[h.me].forgotten = true
 }

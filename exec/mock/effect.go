@@ -98,7 +98,7 @@ func (r *rank) prepare(e *effect, in *tl.Instr) {
 	case in.Op == tl.OpPut && in.N > 0:
 		e.next = arrives
 		if log != nil {
-			cell := r.kernel.Cell(in.A)
+			cell := tl.Drive(r.kernel).Cell(in.A)
 			e.value, e.off = cell.Value, cell.Off+in.AOff
 			log.Retain(e.value)
 		}

@@ -202,7 +202,7 @@ func noticed(op tl.Op) bool {
 func (r *rank) perform(in *tl.Instr, log *oplog.Log) {
 	switch in.Op {
 	case tl.OpLoad:
-		cell := r.kernel.Cell(in.Dst)
+		cell := tl.Drive(r.kernel).Cell(in.Dst)
 		if in.Piece == 0 {
 			cell.Value = log.NewValue()
 		}
@@ -212,7 +212,7 @@ func (r *rank) perform(in *tl.Instr, log *oplog.Log) {
 			log.Load(r.origin(), cell.Value, int(in.DstOff)+k*n, n, in.Shape.Elems(), in.Type, row(in, k))
 		}
 	case tl.OpStore:
-		cell := r.kernel.Cell(in.A)
+		cell := tl.Drive(r.kernel).Cell(in.A)
 		rows := max(1, in.Rows)
 		for k := range rows {
 			n := in.N / rows
@@ -220,7 +220,7 @@ func (r *rank) perform(in *tl.Instr, log *oplog.Log) {
 		}
 	case tl.OpMath, tl.OpGemm:
 		v := log.Math(r.origin(), in, r.kernel)
-		r.kernel.Cell(in.Dst).Value = v
+		tl.Drive(r.kernel).Cell(in.Dst).Value = v
 	case tl.OpComposite:
 		o := r.origin()
 		v := log.Pipe(o, in, r.kernel)
@@ -249,7 +249,7 @@ func row(in *tl.Instr, k int) mem.Addr { return in.Addr + mem.Addr(int64(k)*in.P
 
 // drop forgets a tensor.
 func (r *rank) drop(in *tl.Instr) {
-	cell := r.kernel.Cell(in.A)
+	cell := tl.Drive(r.kernel).Cell(in.A)
 	if r.run.log != nil {
 		r.run.log.Release(cell.Value)
 	}
@@ -267,7 +267,7 @@ func (r *rank) countHazards(in *tl.Instr) {
 		if i == tl.None {
 			continue
 		}
-		if c := r.kernel.Cell(i); c.InSlot && r.in[c.In].Overwritten(r.in[c.In].Taken-1, &r.in[c.In].sizing) {
+		if c := tl.Drive(r.kernel).Cell(i); c.InSlot && r.in[c.In].Overwritten(r.in[c.In].Taken-1, &r.in[c.In].sizing) {
 			r.run.result.Hazards++
 		}
 	}

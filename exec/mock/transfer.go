@@ -12,7 +12,7 @@ func (r *rank) send(in *tl.Instr) {
 	if log := r.run.log; log != nil {
 		switch {
 		case in.A != tl.None:
-			cell := r.kernel.Cell(in.A)
+			cell := tl.Drive(r.kernel).Cell(in.A)
 			p.value, p.off = cell.Value, cell.Off+in.AOff
 			log.Retain(p.value)
 		case in.N > 0:
@@ -133,7 +133,7 @@ func (r *rank) assemble(port int, m message) {
 // deliver puts a received payload, with its reference, where the instruction wants it.
 func (r *rank) deliver(in *tl.Instr, p payload) {
 	if in.Dst != tl.None {
-		cell := r.kernel.Cell(in.Dst)
+		cell := tl.Drive(r.kernel).Cell(in.Dst)
 		cell.InSlot, cell.In = !in.Copy, uint8(in.GotPort)
 	}
 	log := r.run.log
@@ -146,7 +146,7 @@ func (r *rank) deliver(in *tl.Instr, p payload) {
 		log.Release(sent)
 	}
 	if in.Dst != tl.None {
-		cell := r.kernel.Cell(in.Dst)
+		cell := tl.Drive(r.kernel).Cell(in.Dst)
 		cell.Value, cell.Off = p.value, p.off
 		return
 	}

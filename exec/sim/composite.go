@@ -61,13 +61,13 @@ func (r *rank) composite(in *tl.Instr) {
 		r.park(forDrain)
 	}
 	g := &e.spec.GEMM
-	q := &pipeline{r: r, p: p, turn: r.turn, loaded: [2]int32{in.A, in.B}, cell: dst, gen: r.ctx.Cell(dst).Gen(), rows: tiling{p.M, g.TileM}, cols: tiling{p.N, g.TileN}, depth: tiling{p.K, g.TileK}}
+	q := &pipeline{r: r, p: p, turn: r.turn, loaded: [2]int32{in.A, in.B}, cell: dst, gen: tl.Drive(r.ctx).Cell(dst).Gen(), rows: tiling{p.M, g.TileM}, cols: tiling{p.N, g.TileN}, depth: tiling{p.K, g.TileK}}
 	if !p.Gemm {
 		q.cols.tile = max(1, int(e.topo.Fabric().MessageBytes)/p.Type.Size())
 	}
 	q.steps = q.rows.count() * q.cols.count() * q.depth.count()
 	q.outputs = q.rows.count() * q.cols.count()
-	r.ctx.Cell(dst).Waiting++
+	tl.Drive(r.ctx).Cell(dst).Waiting++
 	if log := r.run.log; log != nil {
 		q.value = log.Pipe(r.origin(), in, r.ctx)
 	}
@@ -217,7 +217,7 @@ func (r *rank) borrow(cell int32) (s slotRead) {
 	if cell == tl.None || r.run.ring.OnRecv {
 		return s
 	}
-	if c := r.ctx.Cell(cell); c.InSlot {
+	if c := tl.Drive(r.ctx).Cell(cell); c.InSlot {
 		s = slotRead{int(c.In), int(c.Slot), true}
 		r.rx[s.port].slots[s.slot].BeginRead(1)
 	}

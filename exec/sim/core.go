@@ -19,7 +19,7 @@ const checkEvery = 1 << 12
 // starts whatever goes on beside it.
 func (r *rank) Do(in *tl.Instr) {
 	if in.Op == tl.OpDrop {
-		c := r.ctx.Cell(in.A)
+		c := tl.Drive(r.ctx).Cell(in.A)
 		r.release(c.Value)
 		c.Value = 0
 		return
@@ -124,11 +124,11 @@ func (r *rank) originAt(t unit.Time) oplog.Origin {
 // when they had.
 func (r *rank) complete(i int32) {
 	from := r.Clock
-	for r.ctx.Cell(i).Waiting > 0 {
+	for tl.Drive(r.ctx).Cell(i).Waiting > 0 {
 		r.waitCell = i
 		r.park(forCell)
 	}
-	r.Clock = max(r.Clock, r.ctx.Cell(i).Ready)
+	r.Clock = max(r.Clock, tl.Drive(r.ctx).Cell(i).Ready)
 	if r.why != nil && r.Clock > from {
 		r.waited(cause.Unknown, 0, r.why.filledBy(i))
 		r.spent(cause.Unknown, cause.None)
@@ -145,7 +145,7 @@ func (r *rank) operand(i int32) {
 		return
 	}
 	r.complete(i)
-	c := r.ctx.Cell(i)
+	c := tl.Drive(r.ctx).Cell(i)
 	if !c.InSlot || c.Local || r.run.ring.Space == mem.TCM {
 		return
 	}
@@ -159,7 +159,7 @@ func (r *rank) read(i int32, end unit.Time) {
 	if i == tl.None {
 		return
 	}
-	if c := r.ctx.Cell(i); c.InSlot && !r.run.ring.OnRecv {
+	if c := tl.Drive(r.ctx).Cell(i); c.InSlot && !r.run.ring.OnRecv {
 		r.rx[c.In].slots[c.Slot].Read(end)
 	}
 }
@@ -168,11 +168,11 @@ func (r *rank) read(i int32, end unit.Time) {
 // later message has overwritten by now.
 func (r *rank) countHazards(in *tl.Instr) {
 	for _, i := range [...]int32{in.A, in.B, in.C} {
-		if i == tl.None || !r.ctx.Cell(i).InSlot {
+		if i == tl.None || !tl.Drive(r.ctx).Cell(i).InSlot {
 			continue
 		}
 		r.sync()
-		if q := r.rx[r.ctx.Cell(i).In]; q.Overwritten(q.Taken-1, &r.run.sizing) {
+		if q := r.rx[tl.Drive(r.ctx).Cell(i).In]; q.Overwritten(q.Taken-1, &r.run.sizing) {
 			r.run.result.Hazards++
 		}
 	}
@@ -206,7 +206,7 @@ func (r *rank) produce(in *tl.Instr, start, end unit.Time, k trace.Kind) {
 	r.read(in.A, end)
 	r.read(in.B, end)
 	r.read(in.C, end)
-	d := r.ctx.Cell(in.Dst)
+	d := tl.Drive(r.ctx).Cell(in.Dst)
 	d.Ready = end
 	r.Last, r.computed = max(r.Last, end), max(r.computed, end)
 	if r.run.log != nil {

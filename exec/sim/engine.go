@@ -115,7 +115,7 @@ func (r *rank) post(in *tl.Instr) {
 	r.waitedForOwn()
 	r.sync()
 	q := x.batch.queues[r.pe][in.Task.Queue]
-	own, c := *in.Task, r.ctx.Cell(in.Dst)
+	own, c := *in.Task, tl.Drive(r.ctx).Cell(in.Dst)
 	t := &task{Task: &own, queue: q, number: q.posted, parent: r.parent, poster: r, ctx: r.ctx, cell: in.Dst, gen: c.Gen(), flow: r.flow()}
 	c.Waiting++
 	q.posted++
@@ -180,7 +180,7 @@ func (r *rank) taskEnded() {
 // postOf is the task whose handle a cell is, or nil.
 func (r *rank) postOf(cell int32) *task {
 	for _, t := range r.posts {
-		if t.cell == cell && t.gen == r.ctx.Cell(cell).Gen() {
+		if t.cell == cell && t.gen == tl.Drive(r.ctx).Cell(cell).Gen() {
 			return t
 		}
 	}

@@ -17,7 +17,7 @@ func (r *rank) load(in *tl.Instr) {
 	r.address("load", in.Addr, reach)
 	r.await(in.Addr, reach, aLoad)
 	r.enqueue(dma.Compute)
-	c := r.ctx.Cell(in.Dst)
+	c := tl.Drive(r.ctx).Cell(in.Dst)
 	c.Waiting++
 	t := transfer{
 		kind: aLoad, rank: r.id, cell: in.Dst, gen: c.Gen(), slot: -1, typ: in.Type, addr: in.Addr,
@@ -66,7 +66,7 @@ func (r *rank) store(in *tl.Instr) {
 	r.await(in.Addr, reach, aStore)
 	to := r.storing(in.Addr)
 	r.enqueue(dma.Compute)
-	e, c := r.run.e, r.ctx.Cell(in.A)
+	e, c := r.run.e, tl.Drive(r.ctx).Cell(in.A)
 	t := transfer{
 		kind: aStore, rank: r.id, cell: tl.None, slot: -1, typ: in.Type, addr: in.Addr,
 		value: c.Value, off: c.Off + in.AOff, n: int32(in.N), bytes: bytes, at: r.Clock, line: tl.Drive(r.ctx).Line(), turn: r.turn,
@@ -129,7 +129,7 @@ func (r *rank) toMemory(a mem.Addr) noc.Route {
 // lend notes that a transfer reads a tensor, which keeps a ring slot from going back
 // until it has.
 func (r *rank) lend(cell int32, t *transfer) {
-	if c := r.ctx.Cell(cell); c.InSlot && !r.run.ring.OnRecv {
+	if c := tl.Drive(r.ctx).Cell(cell); c.InSlot && !r.run.ring.OnRecv {
 		t.slot, t.rx = int32(c.Slot), c.In
 		r.rx[c.In].slots[t.slot].BeginRead(1)
 	}
@@ -164,7 +164,7 @@ func (r *rank) stage(in *tl.Instr) tl.Value {
 
 // fetch brings a slot that lies outside the PE into it.
 func (r *rank) fetch(cell int32, port int, slot int32, bytes int64) {
-	c := r.ctx.Cell(cell)
+	c := tl.Drive(r.ctx).Cell(cell)
 	c.Waiting++
 	t := transfer{kind: aFetch, rank: r.id, cell: cell, gen: c.Gen(), slot: -1, bytes: bytes, at: r.Clock}
 	if !r.run.ring.OnRecv {

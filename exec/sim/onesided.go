@@ -74,7 +74,7 @@ func (r *rank) put(in *tl.Instr) {
 		from = node(e.m, s.Local)
 	case in.A != tl.None:
 		r.complete(in.A)
-		if c := r.ctx.Cell(in.A); c.InSlot {
+		if c := tl.Drive(r.ctx).Cell(in.A); c.InSlot {
 			from = memory.RingNode(e.m, int(r.pe), x.ring.Space)
 		}
 	}
@@ -95,7 +95,7 @@ func (r *rank) put(in *tl.Instr) {
 		f.word, f.typ, f.op, f.value = s.Word, s.WordType, effectOp(s.Op), s.Value
 	}
 	if in.A != tl.None {
-		c := r.ctx.Cell(in.A)
+		c := tl.Drive(r.ctx).Cell(in.A)
 		t.value, t.off = c.Value, c.Off+in.AOff
 		if x.log != nil {
 			x.log.Retain(t.value)

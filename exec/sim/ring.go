@@ -27,7 +27,7 @@ func (r *rank) send(in *tl.Instr) {
 		tok.Value = r.stage(in)
 	} else {
 		r.complete(in.A)
-		c := r.ctx.Cell(in.A)
+		c := tl.Drive(r.ctx).Cell(in.A)
 		tok.Value, tok.Off = c.Value, c.Off+in.AOff
 		if c.InSlot {
 			slot, slotIn = int32(c.Slot), c.In
@@ -246,7 +246,7 @@ func (r *rank) lendSlot(in *tl.Instr, port int) {
 		r.release(tok.Value)
 		return
 	}
-	c := r.ctx.Cell(in.Dst)
+	c := tl.Drive(r.ctx).Cell(in.Dst)
 	c.Ready, c.InSlot, c.Slot, c.In = r.Clock, true, uint16(slot), uint8(port)
 	c.Value, c.Off = r.as(in.Type, &tok)
 	if r.why != nil {
@@ -265,7 +265,7 @@ func (r *rank) lendSlot(in *tl.Instr, port int) {
 // the result shares it.
 func (r *rank) assemble(in *tl.Instr, port int) {
 	x, q := r.run, r.rx[port]
-	c := r.ctx.Cell(in.Dst)
+	c := tl.Drive(r.ctx).Cell(in.Dst)
 	for part := int32(0); ; part++ {
 		tok, slot := r.takeToken(q)
 		if x.ring.Space == mem.TCM {
@@ -275,7 +275,7 @@ func (r *rank) assemble(in *tl.Instr, port int) {
 		} else {
 			r.fetch(in.Dst, port, slot, tok.Bytes())
 			r.complete(in.Dst)
-			c = r.ctx.Cell(in.Dst)
+			c = tl.Drive(r.ctx).Cell(in.Dst)
 		}
 		if part == 0 {
 			c.Value, c.Off = tok.Value, tok.Off

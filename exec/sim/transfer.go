@@ -290,7 +290,7 @@ func (r *rank) filled(t *transfer, now unit.Time) {
 	if t.cell == tl.None {
 		return
 	}
-	c := r.ctx.Cell(t.cell)
+	c := tl.Drive(r.ctx).Cell(t.cell)
 	if c.Gen() != t.gen {
 		return // the kernel has freed it meanwhile
 	}

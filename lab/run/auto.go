@@ -54,7 +54,7 @@ func LoadTuning(file string) (*algorithm.Tuning, error) {
 // autoProgram is what runs auto when no program is named: the one for what is tuned on the machine
 // if that is one collective, else that of all-reduce.
 func (x *Job) autoProgram() *bench.Program {
-	if known := x.tuning.Collectives(x.Topo.Fingerprint()); len(known) == 1 {
+	if known := x.tuning.Collectives(x.Machine.Topology().Fingerprint()); len(known) == 1 {
 		return bench.For(known[0])
 	}
 	return bench.CCLAllReduce

@@ -40,7 +40,7 @@ func (x *Job) enough() string {
 	if files, err := machine.ReadSource(x.Topology); err == nil {
 		sets, _, _ := conf.SplitSets(x.Sets)
 		each := x.Machine.NumPEs() / x.Machine.SIPs()
-		if nodes := x.Topo.System().Nodes; nodes.Network != "" {
+		if nodes := x.Machine.Topology().System().Nodes; nodes.Network != "" {
 			node := x.Machine.NumPEs() / max(1, nodes.Members())
 			want := (x.Ranks + node - 1) / node
 			if pes(files, append(slices.Clone(sets), fmt.Sprintf("system.nodes.count=%d", want))) >= x.Ranks {

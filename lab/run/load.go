@@ -1,6 +1,8 @@
 package run
 
 import (
+	"errors"
+
 	"kernbench/algorithm"
 	"kernbench/bench"
 	"kernbench/conf"
@@ -11,13 +13,12 @@ import (
 	"kernbench/record/oplog"
 )
 
-// Job is a Spec that has been checked, with everything loaded that it names. Load alone makes one, and
-// nothing that it holds is checked again: a product that changes a copy of it stays within what the
-// spec of the copy could say.
+// Job is a Spec that has been checked, with everything loaded that it names. Load alone makes one.
+// Its machine and its entries cannot be made or changed without being checked (see conf.Topology,
+// conf.CCL and machine.Machine), so that a product may change a copy of it.
 type Job struct {
 	Spec
 	BenchRow   *bench.Program
-	Topo       *conf.Topology
 	Entries    *conf.CCL
 	Machine    *machine.Machine
 	tuning     *algorithm.Tuning // that auto chooses by, or nil
@@ -33,6 +34,8 @@ type Job struct {
 	Trees   bool                                        // keep the tree of additions of every element
 	Inspect func(data *oplog.Log, c *device.Call) error // looks at what a collective left behind; may be nil
 }
+
+var errNotLoaded = errors.New("run: the job was not made by Load")
 
 // Load finds everything that a spec names, and says what is wrong with it.
 func Load(s Spec) (*Job, error) { return loadWith(s, nil) }
@@ -66,26 +69,27 @@ func (x *Job) configure() error {
 	if err != nil {
 		return err
 	}
-	if x.Topo, err = conf.LoadTopology(topoFiles, topoSets); err != nil {
+	topo, err := conf.LoadTopology(topoFiles, topoSets)
+	if err != nil {
 		return err
 	}
 	cclFiles, err := cclSource(x.CCL)
 	if err != nil {
 		return err
 	}
-	if x.Entries, err = x.Topo.LoadCCL(cclFiles, cclSets); err != nil {
+	if x.Entries, err = topo.LoadCCL(cclFiles, cclSets); err != nil {
 		return err
 	}
 	if err := device.CheckEntries(x.Entries); err != nil {
 		return err
 	}
-	if x.Order, err = mem.ParseOrdering(x.Topo.Fabric().MemoryOrder); err != nil {
+	if x.Order, err = mem.ParseOrdering(topo.Fabric().MemoryOrder); err != nil {
 		return err
 	}
 	if x.tuning, err = LoadTuning(x.Tuning); err != nil {
 		return err
 	}
-	if x.Machine, err = machine.Build(x.Topo); err == nil && x.Alter != nil {
+	if x.Machine, err = machine.Build(topo); err == nil && x.Alter != nil {
 		x.Alter(x.Machine)
 	}
 	return err

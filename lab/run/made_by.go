@@ -63,7 +63,7 @@ func (x *Job) about() map[string]string {
 }
 
 // madeBy returns that of a job.
-func (x *Job) madeBy() MadeBy { return NewMadeBy(x.Command, x.Topo.Fingerprint()) }
+func (x *Job) madeBy() MadeBy { return NewMadeBy(x.Command, x.Machine.Topology().Fingerprint()) }
 
 // Version is that of this module, which is a dependency in a user's own program, with the
 // commit where the build recorded one.

@@ -86,6 +86,9 @@ func (p *Pass) fresh() func(mem.Addr, int64) {
 // Execute executes a spec. The outcome is as far as the run came.
 func (x *Job) Execute(ctx context.Context, p Pass) (out *Execution, err error) {
 	out = &Execution{results: sha256.New(), expected: map[*device.CallGroup]*verify.Expected{}}
+	if x.Machine == nil {
+		return out, errNotLoaded
+	}
 	defer func() {
 		switch v := recover().(type) {
 		case nil:

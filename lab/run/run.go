@@ -31,6 +31,9 @@ func Run(ctx context.Context, s Spec) (*Result, error) {
 }
 
 func (x *Job) Run(ctx context.Context) (*Result, error) {
+	if x.Machine == nil {
+		return nil, errNotLoaded
+	}
 	first, err := x.first(ctx)
 	r, ferr := x.result(first, first, err), err
 	if fault.Is(err) && !Endless(err) || err == nil && first.Wrong() {

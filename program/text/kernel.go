@@ -54,7 +54,7 @@ func (f *File) Kernel() tl.Kernel {
 			f: f, b: s.block, index: s.index, c: c, a: &a, lines: lines[s.block],
 			tensors: make([]tl.Tensor, s.block.cells), futures: map[tl.Dir][]tl.Future{},
 		}
-		c.Interpret(x)
+		tl.Drive(c).Interpret(x)
 		for x.at = range s.block.Stmts {
 			x.do(&s.block.Stmts[x.at])
 		}

@@ -36,7 +36,7 @@ func (l *Log) Pipe(o Origin, in *tl.Instr, c *tl.Context) tl.Value {
 			case tl.EpilogueReLU:
 				v = l.Elementwise(o, tl.MathBinaryScalar, dtype.Max, before, 0, 0, n, 0, 0, 0, p.Type)
 			case tl.EpilogueBias:
-				bias := c.Cell(p.BiasCell[i])
+				bias := tl.Drive(c).Cell(p.BiasCell[i])
 				v = l.Elementwise(o, tl.MathRowAdd, dtype.Add, before, bias.Value, bias.Off+e.BiasOff(), n, p.N, 0, 0, p.Type)
 			}
 			l.Release(before)
@@ -48,7 +48,7 @@ func (l *Log) Pipe(o Origin, in *tl.Instr, c *tl.Context) tl.Value {
 // operand is what an operand of a composite holds, and its first element: a cell's, or what memory holds now.
 func (l *Log) operand(o Origin, r *tl.Ref, cell, off int32, c *tl.Context) (v tl.Value, first int32) {
 	if cell != tl.None {
-		x := c.Cell(cell)
+		x := tl.Drive(c).Cell(cell)
 		return x.Value, x.Off + off
 	}
 	v = l.NewValue()

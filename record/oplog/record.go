@@ -209,7 +209,7 @@ func (l *Log) Math(o Origin, in *tl.Instr, c *tl.Context) tl.Value {
 		if i == tl.None {
 			return Operand{}
 		}
-		return Operand{c.Cell(i).Value, c.Cell(i).Off}
+		return Operand{tl.Drive(c).Cell(i).Value, tl.Drive(c).Cell(i).Off}
 	}
 	return l.MathOf(o, in, operand(in.A), operand(in.B), operand(in.C))
 }

@@ -28,6 +28,7 @@ const house = `
 	docs/examples;
 	cmd/kernbench < cli;
 	cli;
+	web;
 	report < lab/explain, selfbench, lab/run, lab/plans, lab/sweep, lab/limits, lab/perf, lab/tune, lab/calibrate, lab/compare, lab/probe, lab/suite, frontend, frontend/judge, frontend/plan, machine, machine/draw, plot, plot/scene, unit;
 	selfbench, kerneltest/conformance, kerneltest/hosttest;
 	lab/view;

@@ -110,7 +110,7 @@ func (a *app) root() *cobra.Command {
 		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
 	}
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(a.runCommand(), a.explainCommand(), a.testCommand(), a.compareCommand(), a.perfCommand(), a.boundCommand(), a.topologyCommand(), a.calibrateCommand(), a.tuneCommand(), a.resultsCommand(), a.probeCommand(), a.programCommand(), a.importCommand(), a.selectCommand(), a.exportCommand(), a.selfbenchCommand(), a.benchCommand(), a.listCommand(), a.schemaCommand(), a.newCommand(), a.versionCommand())
+	root.AddCommand(a.runCommand(), a.explainCommand(), a.testCommand(), a.compareCommand(), a.perfCommand(), a.boundCommand(), a.topologyCommand(), a.calibrateCommand(), a.tuneCommand(), a.resultsCommand(), a.probeCommand(), a.programCommand(), a.importCommand(), a.selectCommand(), a.exportCommand(), a.selfbenchCommand(), a.viewCommand(), a.benchCommand(), a.listCommand(), a.schemaCommand(), a.newCommand(), a.versionCommand())
 	completeValues(root)
 	return root
 }

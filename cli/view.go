@@ -1,0 +1,81 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"os/exec"
+	"runtime"
+
+	"kernbench/web"
+
+	"github.com/spf13/cobra"
+)
+
+func (a *app) viewCommand() *cobra.Command {
+	var listen string
+	var quiet bool
+	cmd := &cobra.Command{
+		Use:   "view [FILE|DB|FOLDER]...",
+		Short: "Look at runs in a browser, compare them, and start new ones",
+		Long: `Serve a page on this computer: reports (--report FILE.html), results (--format json of run and
+explain), databases of kernbench tune, and folders with those. Several that are chosen are compared.
+New runs are started in the page, with changed settings. Ctrl-C ends the server.
+
+The address has a secret behind its #, which the page takes out and the browser sends to no server.
+Requests without it are refused. Only this computer is served unless --listen says otherwise; what is
+sent is not encrypted then.
+` + exitCodes,
+		Example: `  kernbench view ring.html tree.html
+  kernbench view kernbench.db
+  kernbench view --no-browser results/`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.view(cmd.Context(), args, listen, !quiet)
+		},
+	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	f.StringVar(&listen, "listen", "127.0.0.1:0", "`ADDRESS:PORT` to listen on; port 0 is any that is free")
+	f.BoolVar(&quiet, "no-browser", false, "print the address, and open no browser")
+	return cmd
+}
+
+// view serves the viewer until it is interrupted.
+func (a *app) view(ctx context.Context, names []string, listen string, open bool) error {
+	s, err := web.New(web.Options{Names: names, CalledAs: calledAs(), Drawing: drawingOf})
+	if err != nil {
+		return err
+	}
+	var config net.ListenConfig
+	l, err := config.Listen(ctx, "tcp", listen)
+	if err != nil {
+		return fmt.Errorf("--listen %s: %w", listen, err)
+	}
+	address := s.Address(l.Addr())
+	if _, err := fmt.Fprintf(a.out, "kernbench view: %s\n", address); err != nil {
+		l.Close()
+		return err
+	}
+	if open {
+		openBrowser(a.err, address)
+	}
+	return s.Serve(ctx, l, listen)
+}
+
+// openBrowser opens an address with the program of the system. The address is printed: a failure is no error.
+func openBrowser(say io.Writer, address string) {
+	words := []string{"xdg-open", address}
+	switch runtime.GOOS {
+	case "darwin":
+		words[0] = "open"
+	case "windows":
+		words = []string{"rundll32", "url.dll,FileProtocolHandler", address}
+	}
+	cmd := exec.Command(words[0], words[1:]...)
+	if err := cmd.Start(); err != nil {
+		fmt.Fprintf(say, "kernbench: no browser was opened (%v): open the address yourself\n", err)
+		return
+	}
+	go cmd.Wait()
+}

@@ -70,5 +70,5 @@ export function documentTable(t) {
 
 // facts shows lines of a summary.
 export function facts(list) {
-  return el('dl', { class: 'facts' }, (list || []).map((f) => [el('dt', {}, f.name), el('dd', {}, f.text)]));
+  return el('dl', { class: 'summary' }, (list || []).map((f) => el('div', {}, el('dt', {}, f.name), el('dd', {}, f.text))));
 }

@@ -286,8 +286,8 @@ export function timeline(runs, choose) {
     const first = Math.max(0, Math.floor(view.from / t.width_ps));
     for (let i = first; i < bins && i * t.width_ps < view.to; i += per) {
       let base = y + h - 1;
-      const x = Math.max(gutter, gutter + (i * t.width_ps - view.from) * scale);
-      const w = Math.max(0.75, gutter + (Math.min((i + per) * t.width_ps, t.length) - view.from) * scale - x);
+      const x = Math.floor(Math.max(gutter, gutter + (i * t.width_ps - view.from) * scale)); // whole pixels leave no seams
+      const w = Math.max(1, Math.floor(gutter + (Math.min((i + per) * t.width_ps, t.length) - view.from) * scale) - x);
       for (let k = 0; k < t.shares.length; k++) {
         const s = t.shares[k];
         if (!s.length) continue;

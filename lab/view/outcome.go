@@ -31,7 +31,7 @@ func Outcome(res *run.Result, o Options) *Run {
 	v.fact("preset or file", res.Spec.Topology)
 	v.fact("executor", strings.TrimSpace(res.Executor+" "+res.Fidelity))
 	v.fact("settings", strings.Join(res.Spec.Sets, " "))
-	if res.Timed {
+	if res.Timed && res.Fault == "" {
 		v.fact("simulated time", res.SimulatedTime.String())
 		if res.Launch > 0 {
 			v.fact("launch", res.Launch.String()+" of software, before that time")

@@ -87,8 +87,8 @@ function verdicts(list) {
 function runSummary(runs) {
   return section('verdicts', drawn.document.charts ? 'The run that is explained' : 'Verdicts and summary', '', el('div', { class: 'columns' }, runs.map((r, i) => el('article', {},
     runs.length > 1 ? el('h3', {}, `${letter(i)}: ${r.name}`) : null,
-    r.fault ? el('pre', { class: 'fault' }, r.fault) : null,
     verdicts(r.verdicts || []),
+    r.fault ? el('pre', { class: 'fault', tabIndex: 0 }, r.fault) : null,
     (r.failures || []).length ? el('ul', { class: 'failures' }, r.failures.map((f) => el('li', {}, el('pre', {}, f)))) : null,
     facts(r.facts)))));
 }

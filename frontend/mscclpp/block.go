@@ -147,6 +147,9 @@ func (d *reader) op(b *Block, g *GPU, v *value, path string, inner bool) Op {
 	case "sem_acquire", "sem_release":
 		o.need("semaphore_ids", isArray)
 		op.Semaphores = o.ids("semaphore_ids", len(g.Semaphores), "semaphores of the GPU")
+		if n := len(op.Semaphores); n > maxSemaphores {
+			o.fail(v.get("semaphore_ids").at, o.at("semaphore_ids"), "found %d semaphores, an operation of the executor has room for %d", n, maxSemaphores)
+		}
 	case "pipeline":
 		context := o.need("iter_context", isObject)
 		o.need("ops", isArray)

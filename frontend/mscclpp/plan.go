@@ -120,7 +120,7 @@ const (
 	maxOpChannels = 8
 	maxRefs       = 10
 	maxBarriers   = 16
-	maxSemaphores = 16
+	maxSemaphores = 16 // of an operation; a GPU has any number
 )
 
 // shape is what the executor reads of an operation.

@@ -313,9 +313,6 @@ func (d *reader) gpu(v *value, path string, rank, world int) GPU {
 			g.Semaphores = append(g.Semaphores, o.int("init_value", 0, large))
 		}
 	})
-	if n := len(g.Semaphores); n > maxSemaphores {
-		o.fail(v.get("semaphores").at, o.at("semaphores"), "found %d semaphores, the executor has %d", n, maxSemaphores)
-	}
 	o.need("threadblocks", isArray)
 	o.list("threadblocks", func(v *value, path string) { g.Blocks = append(g.Blocks, d.block(&g, v, path, len(g.Blocks))) })
 	g.InputChunks = o.chunks("input_chunks")

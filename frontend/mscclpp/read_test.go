@@ -105,7 +105,7 @@ func TestReadErrors(t *testing.T) {
 		{"barrier id", `{"name": "ppkt"`, `{"name": "barrier", "barrier_id": 16, "num_threadblocks": 1}, {"name": "ppkt"`, "barrier_id: found 16, want 0 to 15"},
 		{"group", `{"name": "ppkt"`, `{"name": "nop", "tbg_info": {"tb_id": 2, "tbg_size": 2}}, {"name": "ppkt"`, "tbg_info.tb_id: found 2, want 0 to 1"},
 		{"too many ops", `{"name": "ppkt"`, strings.Repeat(`{"name": "nop"}, `, 63) + `{"name": "ppkt"`, "found 65 operations, the executor has room for 64"},
-		{"too many semaphores", `{"init_value": 3}`, strings.Repeat(`{"init_value": 3}, `, 16) + `{"init_value": 3}`, "found 17 semaphores, the executor has 16"},
+		{"too many semaphores", `{"name": "ppkt"`, `{"name": "sem_acquire", "semaphore_ids": [0` + strings.Repeat(`, 0`, 16) + `]}, {"name": "ppkt"`, "ops[0].semaphore_ids: found 17 semaphores, an operation of the executor has room for 16"},
 		{"threads", `512`, `2048`, "num_threads_per_block: found 2048, want 1 to 1024"},
 		{"range", `"max_message_size": 18446744073709551615`, `"max_message_size": 63`, "max_message_size: found 63, want 64 to"},
 	} {
@@ -122,6 +122,14 @@ func TestReadErrors(t *testing.T) {
 				t.Errorf("error of type %T, want *Error", err)
 			}
 		})
+	}
+}
+
+// A GPU may have more semaphores than an operation names.
+func TestManySemaphores(t *testing.T) {
+	text := strings.ReplaceAll(base, `{"init_value": 3}`, strings.Repeat(`{"init_value": 3}, `, 111)+`{"init_value": 3}`)
+	if p, err := readText(text); err != nil || len(p.GPUs[1].Semaphores) != 112 {
+		t.Errorf("%v; want a plan with 112 semaphores", err)
 	}
 }
 

@@ -54,7 +54,7 @@ const house = `
 	check/race < record/history, tl, mem, unit;
 	check/verify, check/bound, check/numerics;
 	exec/mock, exec/sim;
-	exec/sim/replay, exec/sim/recorded;
+	exec/stall, exec/sim/replay, exec/sim/recorded;
 	exec/sim/values;
 	exec;
 	hw/pe;
@@ -79,7 +79,7 @@ const house = `
 	plot;
 	plot/scene;
 	web/page;
-	unit, internal/outfile, internal/near, internal/prefetch, internal/exhaustive, internal/fixedseed, internal/fewcollections;
+	unit, internal/slab, internal/outfile, internal/near, internal/prefetch, internal/exhaustive, internal/fixedseed, internal/fewcollections;
 `
 
 // never are the rules that hold whatever the plan says: no path of imports leads from the

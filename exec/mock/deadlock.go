@@ -3,6 +3,7 @@ package mock
 import (
 	"fmt"
 
+	"kernbench/exec/stall"
 	"kernbench/fault"
 	"kernbench/tl"
 )
@@ -36,16 +37,16 @@ func (r *rank) describe(peers func() []int) fault.Blocked {
 	w, slots := r.wiring, r.run.launch.Ring.Slots
 	switch r.wait {
 	case forSlot:
-		return w.WaitsToSend(r.port, r.out[r.port].occupancy(), slots)
+		return stall.ToSend(w, r.port, r.out[r.port].occupancy(), slots)
 	case forWord, forChange:
-		return r.at.WaitsForWord(r.pe, peers())
+		return stall.ForWord(r.at, r.pe, peers())
 	case forTask:
 		return fault.Blocked{Peers: []int{r.awaited.queue.rank}, Word: r.awaited.name()}
 	}
 	if r.port == tl.AnyPort {
-		return w.WaitsForAny(slots)
+		return stall.ForAny(w, slots)
 	}
-	return w.WaitsToRecv(r.port, r.in[r.port].occupancy(), slots)
+	return stall.ToRecv(w, r.port, r.in[r.port].occupancy(), slots)
 }
 
 // others are the ranks of this one's group that could still change the words that it waits for.
@@ -83,7 +84,7 @@ func (x *run) ends(group int) []fault.RingEnd {
 		if r.group != group {
 			continue
 		}
-		ends = append(ends, r.wiring.Ends(r.index, func(i int, e *fault.RingEnd) {
+		ends = append(ends, stall.Ends(r.wiring, r.index, func(i int, e *fault.RingEnd) {
 			q := r.out[i]
 			e.Mine, e.Cached = q.Sent, q.Credited
 			if s := &q.stream; s.Open() {

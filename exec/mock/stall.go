@@ -3,6 +3,7 @@ package mock
 import (
 	"slices"
 
+	"kernbench/exec/stall"
 	"kernbench/fault"
 	"kernbench/tl"
 	"kernbench/tl/launch"
@@ -69,7 +70,7 @@ func (s *stream) describe() fault.Blocked {
 		g := op.Launch.Gang
 		b.Word = g.Waits(len(s.run.batch.gangs[g]))
 	case launch.StreamWait:
-		b = (&tl.Instr{Op: tl.OpWaitWord, Side: &s.side}).WaitsForWord(s.PE, peers)
+		b = stall.ForWord(&tl.Instr{Op: tl.OpWaitWord, Side: &s.side}, s.PE, peers)
 	}
 	b.Place, b.Of = s.place(op), s.Name()
 	return b

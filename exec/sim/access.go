@@ -33,7 +33,7 @@ func (r *rank) conflicts(lo, hi mem.Addr, write bool) bool {
 
 // access notes a load or store that has been started.
 func (r *rank) access(user uint32) {
-	t := r.run.xfers.at(user)
+	t := r.run.xfers.At(user)
 	end := t.addr + mem.Addr(t.bytes)
 	if t.rows > 0 { // all between the first and the last, too
 		end = t.addr + mem.Addr(int64(t.rows-1)*t.pitch+t.bytes/int64(t.rows))

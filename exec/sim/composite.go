@@ -115,7 +115,7 @@ func (q *pipeline) inPE(at unit.Time) {
 	r := q.r
 	q.missing[q.asked%2]++
 	t := transfer{kind: aStep, rank: r.id, cell: tl.None, slot: -1, at: at, pipe: q, off: int32(q.asked)}
-	r.begin(at, noc.Route{}, noc.Compute, 0, r.run.xfers.put(&t), r.laneKey(des.Arrive, lanePipe))
+	r.begin(at, noc.Route{}, noc.Compute, 0, r.run.xfers.Put(&t), r.laneKey(des.Arrive, lanePipe))
 }
 
 // operand starts the transfer of a tile.
@@ -164,7 +164,7 @@ func (q *pipeline) compute(now unit.Time) {
 	end = q.epilogue(tl.PerOutputTile, m*n, end)
 	r.engines.DMA.Enter(dma.Compute)
 	t := transfer{kind: anOutput, rank: r.id, cell: tl.None, slot: -1, addr: q.p.Out.Addr, bytes: int64(m*n) * int64(q.p.Type.Size()), at: end, pipe: q}
-	i := r.run.xfers.put(&t)
+	i := r.run.xfers.Put(&t)
 	r.begin(end+spec.DMA.Setup, r.toMemory(t.addr), noc.Compute, t.bytes, i, r.laneKey(des.Arrive, lanePipe))
 }
 

@@ -3,6 +3,7 @@ package sim
 import (
 	"fmt"
 
+	"kernbench/exec/stall"
 	"kernbench/fault"
 )
 
@@ -58,7 +59,7 @@ func (r *rank) operation() string {
 func (r *rank) describe() fault.Blocked {
 	switch r.wait {
 	case forWord, forChange:
-		return r.instr.WaitsForWord(r.pe, r.others())
+		return stall.ForWord(r.instr, r.pe, r.others())
 	case forCell:
 		if t := r.postOf(r.waitCell); t != nil {
 			return fault.Blocked{Word: t.name(), Peers: []int{t.queue.rank}}
@@ -68,11 +69,11 @@ func (r *rank) describe() fault.Blocked {
 	switch r.wait {
 	case forCredit, forStream:
 		q := r.tx[r.waitPort]
-		return w.WaitsToSend(int(r.waitPort), int(q.Sent-q.Credited), slots)
+		return stall.ToSend(w, int(r.waitPort), int(q.Sent-q.Credited), slots)
 	case forToken:
-		return w.WaitsToRecv(int(r.waitPort), int(r.rx[r.waitPort].Occupied()), slots)
+		return stall.ToRecv(w, int(r.waitPort), int(r.rx[r.waitPort].Occupied()), slots)
 	}
-	return w.WaitsForAny(slots)
+	return stall.ForAny(w, slots)
 }
 
 // others are the ranks of this one's group that could still change the words that it waits for.
@@ -94,7 +95,7 @@ func (x *run) ringEnds(group int32) []fault.RingEnd {
 		if r.group != group {
 			continue
 		}
-		ends = append(ends, x.launch.Groups[group].Wiring[r.index].Ends(int(r.index), func(i int, e *fault.RingEnd) {
+		ends = append(ends, stall.Ends(&x.launch.Groups[group].Wiring[r.index], int(r.index), func(i int, e *fault.RingEnd) {
 			q := r.tx[i]
 			e.Mine, e.Cached = q.Sent, q.Credited
 			if s := &q.payload; s.Open() {

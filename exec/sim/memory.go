@@ -40,7 +40,7 @@ func (r *rank) load(in *tl.Instr) {
 func (r *rank) ask(at unit.Time, t *transfer, request transferKind, lane uint8) uint32 {
 	e := r.run.e
 	if r.owns(t.addr) {
-		i := r.run.xfers.put(t)
+		i := r.run.xfers.Put(t)
 		r.begin(at, r.fromHBM, noc.Compute, t.bytes, i, r.laneKey(des.Arrive, lane))
 		return i
 	}
@@ -48,12 +48,12 @@ func (r *rank) ask(at unit.Time, t *transfer, request transferKind, lane uint8) 
 	t.route = e.route(from, to)
 	ask := e.request(to, from)
 	if ask.Empty() {
-		i := r.run.xfers.put(t)
+		i := r.run.xfers.Put(t)
 		r.begin(at, t.route, noc.Compute, t.bytes, i, r.laneKey(des.Arrive, lane))
 		return i
 	}
 	t.kind = request
-	i := r.run.xfers.put(t)
+	i := r.run.xfers.Put(t)
 	r.begin(at, ask, noc.Compute, int64(e.topo.Fabric().RequestBytes), i, r.laneKey(des.Arrive, lane))
 	return i
 }
@@ -81,7 +81,7 @@ func (r *rank) store(in *tl.Instr) {
 		t.side = uint32(to + 1)
 		r.peers.at(to).out++
 	}
-	i := r.run.xfers.put(&t)
+	i := r.run.xfers.Put(&t)
 	r.begin(r.startsAccess(r.Clock+e.spec.DMA.Setup, true), r.toMemory(in.Addr), noc.Compute, bytes, i, r.laneKey(des.Arrive, laneProgram))
 	r.access(i)
 	if to >= 0 {
@@ -171,6 +171,6 @@ func (r *rank) fetch(cell int32, port int, slot int32, bytes int64) {
 		t.slot, t.rx = slot, uint8(port)
 		r.rx[port].slots[slot].BeginRead(1)
 	}
-	i := r.run.xfers.put(&t)
+	i := r.run.xfers.Put(&t)
 	r.begin(r.Clock+r.run.e.spec.DMA.Setup, r.rx[port].fetch, noc.Compute, bytes, i, r.laneKey(des.Arrive, laneProgram))
 }

@@ -108,7 +108,7 @@ func (r *rank) put(in *tl.Instr) {
 	p.out++
 	if fromMemory && !r.holds(s.Local) {
 		// The source is asked for, where it lies.
-		x.xfers.at(user).kind = aRequestPut
+		x.xfers.At(user).kind = aRequestPut
 		r.begin(start, e.request(e.m.PE(int(r.seat)), from), noc.Control, int64(e.topo.Fabric().RequestBytes), user, r.laneKey(des.Arrive, laneProgram))
 	} else {
 		r.begin(start, t.route, noc.Collective, x.ring.Protocol.Wire(bytes), user, r.laneKey(des.Arrive, laneProgram))
@@ -149,7 +149,7 @@ func (r *rank) get(in *tl.Instr) {
 	if pe == r.seat {
 		r.begin(start, t.route, noc.Collective, bytes, user, r.laneKey(des.Arrive, laneProgram))
 	} else {
-		x.xfers.at(user).kind = aRequestGet
+		x.xfers.At(user).kind = aRequestGet
 		r.begin(start, ask, noc.Control, int64(e.topo.Fabric().RequestBytes), user, r.laneKey(des.Arrive, laneProgram))
 	}
 	if !s.NBI {
@@ -162,8 +162,8 @@ func (r *rank) get(in *tl.Instr) {
 // fly makes a transfer and what it does on arrival.
 func (r *rank) fly(t *transfer, f *effect) uint32 {
 	r.flights++
-	t.side = r.run.effects.put(f)
-	return r.run.xfers.put(t)
+	t.side = r.run.effects.Put(f)
+	return r.run.xfers.Put(t)
 }
 
 // holds reports whether an address is in the core's tile, so that reading it needs no request.
@@ -183,7 +183,7 @@ func (r *rank) awaitLocal(a mem.Addr, bytes int64, write bool) {
 func (r *rank) departedSided(t *transfer, end unit.Time) {
 	x := r.run
 	r.leave(dma.Collective, end)
-	f := x.effects.at(t.side)
+	f := x.effects.At(t.side)
 	if x.log != nil && t.n > 0 && (f.memory || t.kind == aGet) {
 		from := f.local
 		if t.kind == aGet {
@@ -196,14 +196,14 @@ func (r *rank) departedSided(t *transfer, end unit.Time) {
 
 // deliveredSided: a transfer of one-sided communication has arrived whole.
 func (x *run) deliveredSided(user uint32, now unit.Time) {
-	t := *x.xfers.at(user)
+	t := *x.xfers.At(user)
 	r := &x.ranks[t.rank]
 	switch t.kind {
 	case aRequestPut, aRequestGet:
 		if t.kind == aRequestGet {
-			r.arriveSpan(x.effects.at(t.side), now, t.bytes)
+			r.arriveSpan(x.effects.At(t.side), now, t.bytes)
 		}
-		x.xfers.at(user).kind = t.kind - aRequestPut + aPut
+		x.xfers.At(user).kind = t.kind - aRequestPut + aPut
 		bytes := t.bytes
 		if t.kind == aRequestPut {
 			bytes = x.ring.Protocol.Wire(bytes)
@@ -211,7 +211,7 @@ func (x *run) deliveredSided(user uint32, now unit.Time) {
 		r.begin(now, t.route, noc.Collective, bytes, user, r.laneKey(des.Arrive, laneReply))
 		return
 	case anAtomic:
-		if x.unseen(r, user, now, r.late(x.effects.at(t.side).to)) {
+		if x.unseen(r, user, now, r.late(x.effects.At(t.side).to)) {
 			return
 		}
 		x.atomicArrived(r, user, now)
@@ -221,7 +221,7 @@ func (x *run) deliveredSided(user uint32, now unit.Time) {
 			return
 		}
 	}
-	f := *x.effects.at(t.side)
+	f := *x.effects.At(t.side)
 	if t.kind == aPut && !t.seen {
 		x.putArrived(&t, &f, now)
 	}
@@ -260,8 +260,8 @@ func (x *run) deliveredSided(user uint32, now unit.Time) {
 		x.update(&f, now)
 	}
 	r.progress(user, now)
-	x.effects.drop(t.side)
-	x.xfers.drop(user)
+	x.effects.Drop(t.side)
+	x.xfers.Drop(user)
 }
 
 // putArrived makes the data of a put visible.

@@ -17,7 +17,7 @@ func (x *run) unseen(r *rank, user uint32, now, late unit.Time) bool {
 }
 
 func (x *run) putUnseen(r *rank, user uint32, at unit.Time) bool {
-	t := x.xfers.at(user)
+	t := x.xfers.At(user)
 	if t.seen {
 		return false
 	}

@@ -99,7 +99,7 @@ func (r *rank) token(port int, at unit.Time) {
 	if x.history != nil {
 		r.accountSend(port, at)
 	}
-	i := x.xfers.put(&t)
+	i := x.xfers.Put(&t)
 	r.flying++
 	key := r.key(des.Arrive, laneToken+uint8(port), q.Sent)
 	q.Sent++
@@ -321,7 +321,7 @@ func (r *rank) copyOut(in *tl.Instr, port int) {
 		if t.n > 0 {
 			q.slots[slot].BeginRead(1)
 			r.flying++
-			i := x.xfers.put(&t)
+			i := x.xfers.Put(&t)
 			r.begin(r.Clock+e.spec.DMA.Setup, e.route(slots, node(e.m, addr)), noc.Compute, t.bytes, i, r.laneKey(des.Arrive, laneProgram))
 			r.park(forCopy)
 		}

@@ -8,6 +8,7 @@ import (
 	"kernbench/hw/ipcq"
 	"kernbench/hw/noc"
 	"kernbench/hw/pe"
+	"kernbench/internal/slab"
 	"kernbench/record/history"
 	"kernbench/record/oplog"
 	"kernbench/tl"
@@ -26,7 +27,7 @@ type run struct {
 	sizing ipcq.Sizing // of their slots
 	left   int         // of the kernels, those that have not ended
 	all    int
-	xfers  slab[transfer]
+	xfers  slab.Table[transfer]
 	start  unit.Time
 	result launch.Result
 	fault  error // earliest in simulated time

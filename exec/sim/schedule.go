@@ -84,7 +84,7 @@ func (r *rank) lateness() unit.Time {
 // putOff lets a put arrive later, if a random schedule says so. What the memory order puts
 // before another put stays before it.
 func (x *run) putOff(r *rank, user uint32, now unit.Time) bool {
-	f := x.effects.at(x.xfers.at(user).side)
+	f := x.effects.At(x.xfers.At(user).side)
 	if x.e.opts.Seed == 0 || f.late < 0 {
 		return false
 	}

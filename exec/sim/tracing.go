@@ -56,8 +56,8 @@ func (x *run) earliest() unit.Time {
 			t = min(t, r.Clock, max(r.issued, r.began))
 		}
 	}
-	x.xfers.each(func(f *transfer) { t = min(t, f.at) })
-	x.effects.each(func(f *effect) { t = min(t, f.start) })
+	x.xfers.Each(func(f *transfer) { t = min(t, f.at) })
+	x.effects.Each(func(f *effect) { t = min(t, f.start) })
 	return t
 }
 

@@ -80,7 +80,7 @@ const (
 // begin gives a transfer to the fabric at a time to come.
 func (r *rank) begin(at unit.Time, route noc.Route, c noc.Class, bytes int64, i uint32, key des.Key) {
 	x := r.run
-	t := x.xfers.at(i)
+	t := x.xfers.At(i)
 	var origin cause.Point
 	if r.why != nil {
 		origin = r.origins(at)
@@ -102,7 +102,7 @@ func (s *sink) Departed(user uint32, end unit.Time) {
 		return
 	}
 	x := s.run
-	t := x.xfers.at(user)
+	t := x.xfers.At(user)
 	r := &x.ranks[t.rank]
 	slot, port := t.slot, t.rx
 	if x.causes != nil {
@@ -174,7 +174,7 @@ func (r *rank) wake(at unit.Time) {
 // Taken: the bytes of a load have been read; what they are is what they were now.
 func (s *sink) Taken(user uint32) {
 	x := s.run
-	t := x.xfers.at(user)
+	t := x.xfers.At(user)
 	r := &x.ranks[t.rank]
 	if t.kind == anEngineCopy {
 		r.copyTaken(t, x.e.q.Now())
@@ -195,7 +195,7 @@ func (s *sink) Delivered(user uint32, now unit.Time) {
 		return
 	}
 	x := s.run
-	place := x.xfers.at(user)
+	place := x.xfers.At(user)
 	if x.causes != nil && !place.seen {
 		x.heard = x.e.net.Heard()
 	}
@@ -214,7 +214,7 @@ func (s *sink) Delivered(user uint32, now unit.Time) {
 	}
 	t := *place
 	place.pipe = nil
-	x.xfers.drop(user)
+	x.xfers.Drop(user)
 	switch t.kind {
 	case aToken:
 		x.arrive(r, &t, now)

@@ -5,6 +5,7 @@ import (
 	"kernbench/fault"
 	"kernbench/hw/ipcq"
 	"kernbench/hw/noc"
+	"kernbench/internal/slab"
 	"kernbench/mem"
 	"kernbench/record/cause"
 	"kernbench/record/history"
@@ -19,7 +20,7 @@ type words struct {
 	spinning []int32 // ranks that have polled in vain and rest
 	changes  uint64  // of words so far
 	granted  int     // polls since then though nothing else could happen
-	effects  slab[effect]
+	effects  slab.Table[effect]
 }
 
 // watch is the words that a rank waits for. Ranks that are parked on words of one PE form a
@@ -142,8 +143,8 @@ func (r *rank) atomic(in *tl.Instr) {
 
 // atomicArrived changes the word, and sends what it held back.
 func (x *run) atomicArrived(r *rank, user uint32, now unit.Time) {
-	t := x.xfers.at(user)
-	f := x.effects.at(t.side)
+	t := x.xfers.At(user)
+	f := x.effects.At(t.side)
 	t.kind = aReply
 	f.got = f.win.Words(int(f.member))[f.word]
 	r.arriveSpan(f, now, int64(f.typ.Size()))

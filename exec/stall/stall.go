@@ -1,0 +1,81 @@
+// Package stall says what kernels wait for that cannot go on, in the words of package fault. Executors
+// know who waits, and for which port or word; here is what a report calls it.
+//
+// It may import tl, mem and fault. Start at ToSend.
+package stall
+
+import (
+	"fmt"
+	"slices"
+
+	"kernbench/fault"
+	"kernbench/mem"
+	"kernbench/tl"
+)
+
+// ToSend is a rank that waits for a slot of its ring Out[i], of which so many are
+// taken.
+func ToSend(w *tl.Wiring, i, occupied, slots int) fault.Blocked {
+	o := w.Out[i]
+	return fault.Blocked{Sending: true, Dir: o.Dir.String(), Peers: []int{int(o.Peer)}, Occupancy: occupied, Slots: slots}
+}
+
+// ToRecv is a rank that waits for a message in its ring In[i].
+func ToRecv(w *tl.Wiring, i, occupied, slots int) fault.Blocked {
+	p := w.In[i]
+	return fault.Blocked{Dir: p.Dir.String(), Peers: []int{int(p.Peer)}, Occupancy: occupied, Slots: slots}
+}
+
+// ForAny is a rank that waits for a message in any of its rings.
+func ForAny(w *tl.Wiring, slots int) fault.Blocked {
+	b := fault.Blocked{Dir: tl.AnyDir.String(), Slots: slots}
+	for _, p := range w.In {
+		b.Peers = append(b.Peers, int(p.Peer))
+	}
+	slices.Sort(b.Peers)
+	b.Peers = slices.Compact(b.Peers)
+	return b
+}
+
+// ForWord is a kernel or stream on a PE that waits for words by this instruction, or
+// looks at one again and again. Peers are the ranks that could still change them.
+func ForWord(in *tl.Instr, pe int32, peers []int) fault.Blocked {
+	x := *in.Side
+	word := x.Word
+	switch in.Op {
+	case tl.OpWaitWord, tl.OpTestWord:
+		word = x.Words[max(0, x.Failing(0))]
+	case tl.OpCompareSwap:
+		x.Cmp, x.Value = tl.EQ, x.Expect
+	}
+	b := fault.Blocked{
+		Peers: peers, Word: x.Win.WordName(word), Held: x.Win.Words(int(x.Peer))[word], Unsigned: x.WordType == mem.Uint64,
+	}
+	switch {
+	case in.Op == tl.OpReadWord || in.Op == tl.OpFetchAdd:
+		b.Want = "to change"
+	case b.Unsigned:
+		b.Want = fmt.Sprintf("%v %d", x.Cmp, uint64(x.Value))
+	default:
+		b.Want = fmt.Sprintf("%v %d", x.Cmp, x.Value)
+	}
+	if x.Win.Team.PEs[x.Peer] != pe {
+		b.Word += fmt.Sprintf(" of rank %d", x.Peer)
+	}
+	return b
+}
+
+// Ends lists the ends of all rings of a rank by direction. The executor fills in what only
+// it knows: the pointers, and what is still on its way into the ring.
+func Ends(w *tl.Wiring, rank int, out, in func(i int, e *fault.RingEnd)) []fault.RingEnd {
+	ends := make([]fault.RingEnd, 0, len(w.Out)+len(w.In))
+	for i, o := range w.Out {
+		ends = append(ends, fault.RingEnd{Rank: rank, Peer: int(o.Peer), Dir: o.Dir.String(), Sending: true})
+		out(i, &ends[len(ends)-1])
+	}
+	for i, p := range w.In {
+		ends = append(ends, fault.RingEnd{Rank: rank, Peer: int(p.Peer), Dir: p.Dir.String()})
+		in(i, &ends[len(ends)-1])
+	}
+	return ends
+}

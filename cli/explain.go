@@ -54,12 +54,15 @@ Two files that --format json wrote are compared. --against compares the run with
   kernbench explain --between 2us,5us --format json
   kernbench explain --algorithm ring_allreduce --ranks 8 --trace ring.pftrace
   kernbench explain --algorithm ring_allreduce --ranks 8 --what-if
+  kernbench explain --algorithm ring_allreduce --ranks 8 --timeline ranks.svg --heat-map links.svg
   kernbench explain --algorithm swing_allreduce --ranks 8 --against "--algorithm ring_allreduce" --tolerance 5%`,
 		Args: x.arguments,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case clash != nil:
 				return clash
+			case (x.page.timeline.wanted() || x.page.heat.wanted()) && (x.against != "" || len(x.files) > 0):
+				return errors.New("--timeline and --heat-map draw one run: leave them out of a comparison")
 			case x.spec.Run.TraceFile != "" && (x.against != "" || len(x.files) > 0):
 				return errors.New("--trace is for one run: leave it out of a comparison")
 			}
@@ -74,7 +77,7 @@ Two files that --format json wrote are compared. --against compares the run with
 				if err != nil {
 					return err
 				}
-				if x.page.file != "" {
+				if x.page.file != "" || x.page.timeline.wanted() || x.page.heat.wanted() {
 					return errForeignPage(file)
 				}
 				return a.explainPlan(cmd.Context(), s, &x)
@@ -119,6 +122,7 @@ func (x *explaining) flags(f *pflag.FlagSet) error {
 	formatFlag(f, &x.format)
 	x.page.add(f)
 	x.page.addWindow(f)
+	x.page.addFigures(f)
 	return optionFlags(f, &x.spec.Run)
 }
 
@@ -139,6 +143,10 @@ func (a *app) explain(ctx context.Context, x *explaining) error {
 		return err
 	}
 	defer to.discard()
+	defer x.page.discardFigures()
+	if err := x.page.beginFigures(); err != nil {
+		return err
+	}
 	s := x.spec
 	s.Rank, s.From, s.Until = x.rank.rank, x.between.from, x.between.until
 	bar := newProgress(a.err)
@@ -159,7 +167,7 @@ func (a *app) explain(ctx context.Context, x *explaining) error {
 	bar.done()
 	if err == nil && pictured != nil {
 		pictured.Changes = r.Changes
-		err = a.writeRuns(to, r.MadeBy, pictured)
+		err = errors.Join(a.writeRuns(to, r.MadeBy, pictured), x.page.writeFigures(pictured, r.MadeBy, r.Machine))
 	}
 	if err != nil {
 		if res != nil && fault.Is(err) {

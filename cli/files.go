@@ -14,7 +14,7 @@ import (
 
 // Flags that name files, of all verbs.
 var (
-	writtenFlags = []string{"trace", "table", "output", "output_file", "save", "plot", "report", "cpuprofile", "memprofile"}
+	writtenFlags = []string{"trace", "table", "output", "output_file", "save", "plot", "timeline", "heat-map", "report", "cpuprofile", "memprofile"}
 	readFlags    = []string{"db", "topology", "ccl", "tuning", "compare", "input", "program"}
 )
 

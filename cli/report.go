@@ -13,6 +13,7 @@ import (
 	"kernbench/lab/view"
 	"kernbench/machine/draw"
 	"kernbench/plot/scene"
+	"kernbench/report"
 	"kernbench/web/page"
 
 	"github.com/spf13/pflag"
@@ -22,6 +23,8 @@ import (
 type pageFlags struct {
 	file   string
 	window between
+
+	timeline, heat plotFlag
 }
 
 func (p *pageFlags) add(f *pflag.FlagSet) {
@@ -31,6 +34,43 @@ func (p *pageFlags) add(f *pflag.FlagSet) {
 // addWindow adds the flag for the part of a run that gets single slices.
 func (p *pageFlags) addWindow(f *pflag.FlagSet) {
 	f.Var(&p.window, "report-window", "part of the simulated time that has single slices on the page: `T1,T2` such as 2us,5us (default as much as fits, from the start)")
+}
+
+// addFigures adds the flags for figures of a run.
+func (p *pageFlags) addFigures(f *pflag.FlagSet) {
+	p.timeline.add(f, "timeline", "draw what each rank did over time, with the critical path,")
+	p.heat.add(f, "heat-map", "draw when each link was busy, and where messages queued,")
+}
+
+// beginFigures begins their files.
+func (p *pageFlags) beginFigures() error {
+	return errors.Join(p.timeline.begin(), p.heat.begin())
+}
+
+// discardFigures leaves what was there, unless writeFigures has completed the files.
+func (p *pageFlags) discardFigures() {
+	p.timeline.discard()
+	p.heat.discard()
+}
+
+// writeFigures completes them.
+func (p *pageFlags) writeFigures(r *view.Run, by run.MadeBy, machine string) error {
+	for _, f := range []struct {
+		to   *plotFlag
+		draw func([]scene.Fact) (*scene.Picture, error)
+	}{{&p.timeline, r.TimelinePicture}, {&p.heat, r.HeatPicture}} {
+		if !f.to.wanted() {
+			continue
+		}
+		picture, err := f.draw(report.AboutFigure(by, machine))
+		if err != nil {
+			return err
+		}
+		if err := f.to.write(func() *scene.Picture { return picture }); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // check reports a window without a page.
@@ -43,7 +83,7 @@ func (p *pageFlags) check() error {
 
 // observe explains a run as explain.Run does. Where a page is asked for it returns what that shows, too.
 func (p *pageFlags) observe(ctx context.Context, s explain.Spec, name string) (*view.Run, *explain.Report, *run.Result, error) {
-	if p == nil || p.file == "" {
+	if p == nil || p.file == "" && !p.timeline.wanted() && !p.heat.wanted() {
 		r, res, err := explain.Run(ctx, s)
 		return nil, r, res, err
 	}

@@ -2,7 +2,6 @@ package report
 
 import (
 	"kernbench/lab/run"
-	"kernbench/machine/draw"
 	"kernbench/plot"
 	"kernbench/plot/scene"
 )
@@ -22,10 +21,8 @@ func aboutFigure(by run.MadeBy, machine string) []scene.Fact {
 	return facts
 }
 
-// AboutFigure is what made the picture of a machine, for the metadata of its file.
-func AboutFigure(command string, d *draw.Drawing) []scene.Fact {
-	return aboutFigure(run.NewMadeBy(command, d.Fingerprint()), d.Machine)
-}
+// AboutFigure is what made a picture, for the metadata of its file.
+func AboutFigure(by run.MadeBy, machine string) []scene.Fact { return aboutFigure(by, machine) }
 
 // quantity is what a panel shows of a call.
 type quantity struct {

@@ -180,7 +180,7 @@ try {
   const more = el('details', {}, el('summary', {}, 'New run'), await newRun());
   more.open = entries.length === 0;
   clear(panel, el('details', { open: true }, el('summary', {}, 'What to show'), list, el('button', { type: 'button', class: 'refresh', onclick: () => refresh().catch((e) => { said.textContent = e.message; }) }, 'look again'), said), more);
-  if (entries.length > 0 && !entries[0].note) chosen.add(entries[0].id);
+  if (entries.length > 0) chosen.add(entries[0].id);
   paint();
   await show();
   document.body.dataset.ready = 'yes';

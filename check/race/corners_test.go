@@ -1,6 +1,7 @@
 package race_test
 
 import (
+	"slices"
 	"testing"
 
 	"kernbench/mem"
@@ -238,5 +239,42 @@ func TestCorners(t *testing.T) {
 				t.Errorf("hazards (-want +got):\n%s%v", diff, rep)
 			}
 		})
+	}
+}
+
+// A set that everybody knows who looks at the word is still a hazard with an addition of a rank
+// that does not know it, however many updates lie between.
+func TestAddAfterForgottenSet(t *testing.T) {
+	for _, between := range []int{0, 1, 3, 8, 40} {
+		rep := judged(t, 3, mem.PutSignal, func(h *account) {
+			h.set(0, wordOf(1, 0), 500)
+			h.quiet(0)
+			h.wait(1, 0, tl.GE, 500)
+			for i := range between {
+				h.quiet(0)
+				h.notify(0, wordOf(1, 0), 1)
+				h.wait(1, 0, tl.GE, int64(501+i))
+			}
+			h.notify(2, wordOf(1, 0), 1)
+		})
+		if got := kinds(rep); !slices.Contains(got, "lost_update notify notify") {
+			t.Errorf("with %d additions between: %q", between, got)
+		}
+	}
+	rep := judged(t, 3, mem.PutSignal, func(h *account) { // rank 2 knows the set from rank 1
+		h.set(0, wordOf(1, 0), 500)
+		h.quiet(0)
+		h.wait(1, 0, tl.GE, 500)
+		h.notify(1, wordOf(2, 0), 1)
+		h.wait(2, 0, tl.GE, 1)
+		for i := range 8 {
+			h.quiet(0)
+			h.notify(0, wordOf(1, 0), 1)
+			h.wait(1, 0, tl.GE, int64(501+i))
+		}
+		h.notify(2, wordOf(1, 0), 1)
+	})
+	if rep.Total != 0 {
+		t.Errorf("an addition that knows the set:\n%v", rep)
 	}
 }

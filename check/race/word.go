@@ -32,6 +32,7 @@ type word struct {
 
 	careful   bool // waits are kept though only one agent updates the word
 	folded    bool
+	hidden    bool   // a set is folded into base: who adds must know of it
 	guessed   bool   // base may hold updates that not all who look know, or that were never seen
 	hostFold  uint32 // time of the host at which it knew all that is folded into base; 0: another knew first
 	tidy      int    // updates at which to fold
@@ -78,6 +79,12 @@ func (d *Detector) reads(w *word, a history.Agent) {
 		}
 	}
 	d.again = d.facts.reads(w.addr, a) || d.again
+}
+
+// awaits reports whether an earlier pass has seen that the order of updates matters to an agent
+// that has not come yet.
+func (w *word) awaits(a history.Agent) bool {
+	return slices.ContainsFunc(w.readers, func(r reader) bool { return r.awaited && r.agent == a })
 }
 
 // look counts the looks of a reader.
@@ -159,7 +166,7 @@ func (d *Detector) updated(e *event, r *history.Record) {
 		return
 	}
 	w := d.wordAt(r)
-	if e.set && !e.rmw {
+	if e.set && !e.rmw || w.hidden || w.awaits(e.agent) {
 		d.reads(w, e.agent)
 	}
 	d.countNotifier(w, e)
@@ -246,7 +253,7 @@ func (d *Detector) fold(w *word) {
 	}
 	done := false
 	if set >= 0 {
-		w.base, done = w.updates[set].value, true
+		w.base, w.hidden, done = w.updates[set].value, true, true
 		for _, u := range w.updates[:set+1] {
 			d.release(u)
 		}
@@ -270,7 +277,7 @@ func (d *Detector) fold(w *word) {
 	} else if n := len(w.updates); n >= mostUpdates { // nobody orders them: most is told by the last
 		for _, u := range w.updates[:n/2] {
 			if w.base += u.value; u.set {
-				w.base = u.value
+				w.base, w.hidden = u.value, true
 			}
 			d.release(u)
 		}

@@ -75,6 +75,7 @@ type settledWord struct {
 	cmp          tl.Cmp
 	folded       bool
 	guessed      bool
+	hidden       bool
 	waited       bool // there is a wait
 	taught       bool
 }
@@ -240,7 +241,7 @@ func (d *Detector) settleWord(w *word) {
 	reader := &w.readers[0]
 	*x = settledWord{
 		base: w.base, latest: w.latest, reader: reader.agent, looks: reader.looks, mark: reader.mark, hostFold: w.hostFold,
-		rests: d.words.rests, typ: w.typ, folded: w.folded, guessed: w.guessed,
+		rests: d.words.rests, typ: w.typ, folded: w.folded, guessed: w.guessed, hidden: w.hidden,
 	}
 	if len(w.notifiers) > 0 {
 		x.notifier, x.count = w.notifiers[0].agent, w.notifiers[0].count
@@ -266,7 +267,7 @@ func (d *Detector) unsettle(a history.Word, i uint32) *word {
 		w.notifiers = append(w.notifiers, notifier{agent: x.notifier, count: x.count})
 	}
 	if x.rests == d.words.rests { // else nothing that was before matters
-		w.guessed = x.guessed
+		w.guessed, w.hidden = x.guessed, x.hidden
 		if x.waited {
 			p := d.spots.list[x.place]
 			w.plain = append(w.plain, sighting{
@@ -369,7 +370,7 @@ func (d *Detector) restWords() {
 		d.fold(w)
 		d.forgetWaits(w)
 		d.forgetReads(w)
-		w.guessed = false
+		w.guessed, w.hidden = false, false
 	}
 	host := &d.agents[history.Host].clk
 	for _, a := range d.words.told {

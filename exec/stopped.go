@@ -2,8 +2,6 @@ package exec
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
 	"kernbench/fault"
@@ -16,10 +14,6 @@ type Stopped struct {
 	World   int          // ranks of the launch; 0: not known
 	Stops   []watch.Stop // of kernels that had begun and not ended, by rank
 	Running *fault.Stalled
-
-	// Suspended counts kernels that waited for their turn, by their innermost frame, if Running would not
-	// let them say where they are.
-	Suspended map[string]int
 }
 
 func (s *Stopped) Unwrap() error { return s.Err }
@@ -30,9 +24,6 @@ func (s *Stopped) Error() string {
 	if r := s.Running; r != nil {
 		fmt.Fprintf(&b, "\n  %v: runs without an instruction\n    %s", r.Place, strings.Join(r.Stack, "\n    "))
 	}
-	for _, at := range slices.Sorted(maps.Keys(s.Suspended)) {
-		fmt.Fprintf(&b, "\n  suspended at %s: %s", at, counted(s.Suspended[at]))
-	}
 	const most = 20 // lines
 	groups := s.groups()
 	for i, g := range groups {
@@ -42,17 +33,14 @@ func (s *Stopped) Error() string {
 		}
 		fmt.Fprintf(&b, "\n  %s", g)
 	}
-	if s.World > len(s.Stops) && len(s.Stops) > 0 {
-		fmt.Fprintf(&b, "\n  ranks not listed had ended or not begun: %d of %d", s.World-len(s.Stops), s.World)
+	listed := len(s.Stops)
+	if s.Running != nil {
+		listed++
+	}
+	if s.World > listed && len(s.Stops) > 0 {
+		fmt.Fprintf(&b, "\n  ranks not listed had ended or not begun: %d of %d", s.World-listed, s.World)
 	}
 	return b.String()
-}
-
-func counted(kernels int) string {
-	if kernels == 1 {
-		return "1 kernel"
-	}
-	return fmt.Sprintf("%d kernels", kernels)
 }
 
 // group is kernels at one place.

@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"os"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
 	"kernbench/fault"
-	"kernbench/tl/frames"
 	"kernbench/tl/launch"
 	"kernbench/tl/watch"
 	"kernbench/unit"
@@ -197,7 +197,8 @@ func interrupt(ctx context.Context, w *watch.Watch, world int, cancel func(), en
 			w.Abandon()
 			s := &Stopped{Err: ctx.Err(), World: world, Stops: w.Stops()}
 			if r := w.Running(); r != nil {
-				s.Running, s.Suspended = r, frames.Suspended()
+				s.Running = r
+				s.Stops = merge(s.Stops, w.Suspended())
 			}
 			return nil, s
 		}
@@ -209,4 +210,15 @@ func interrupt(ctx context.Context, w *watch.Watch, world int, cancel func(), en
 		e.err = ctx.Err()
 	}
 	return nil, &Stopped{Err: e.err, Stops: w.Stops(), World: world}
+}
+
+// merge adds the kernels of more ranks, by rank.
+func merge(stops, more []watch.Stop) []watch.Stop {
+	for _, s := range more {
+		if !slices.ContainsFunc(stops, func(o watch.Stop) bool { return o.Rank == s.Rank && o.PE == s.PE && o.Line == s.Line }) {
+			stops = append(stops, s)
+		}
+	}
+	slices.SortStableFunc(stops, func(a, b watch.Stop) int { return cmp.Compare(a.Rank, b.Rank) })
+	return stops
 }

@@ -167,8 +167,8 @@ func TestInterruptOfSpin(t *testing.T) {
 	}
 }
 
-// TestInterruptOfSpinSaysWhereOthersWait: where one rank issues nothing, the others are suspended, and their lines
-// are named, as is how many wait at each.
+// TestInterruptOfSpinSaysWhereOthersWait: where one rank issues nothing, the others are suspended. The ranks at
+// each line are named, with their instructions.
 func TestInterruptOfSpinSaysWhereOthersWait(t *testing.T) {
 	var enough atomic.Bool
 	left := make(chan struct{})
@@ -193,14 +193,19 @@ func TestInterruptOfSpinSaysWhereOthersWait(t *testing.T) {
 	if !ok {
 		t.Fatal(err)
 	}
-	found := map[int]bool{}
-	for at, n := range stopped.Suspended {
-		if strings.HasPrefix(at, "mock/endless_test.go:") {
-			found[n] = true
+	ranks := map[string][]int{}
+	for _, s := range stopped.Stops {
+		if strings.HasPrefix(s.Line, "mock/endless_test.go:") && s.Calls > 0 {
+			ranks[s.Line] = append(ranks[s.Line], s.Rank)
 		}
 	}
-	if !found[1] || !found[2] || !strings.Contains(err.Error(), ": 2 kernels") {
-		t.Errorf("want two kernels at one line and one at another: %v", err)
+	for _, want := range []string{"\n  ranks 0-1 at mock/endless_test.go:", "\n  rank 2 at mock/endless_test.go:", ": 1 instructions so far"} {
+		if !strings.Contains(err.Error(), want) || len(ranks) != 2 {
+			t.Errorf("%v\nwant %q, of two lines: %v", err, want, ranks)
+		}
+	}
+	if strings.Contains(err.Error(), "ranks not listed") {
+		t.Errorf("every rank is listed: %v", err)
 	}
 }
 

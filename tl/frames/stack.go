@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -36,20 +37,41 @@ func Running(context, entry uintptr) []string {
 	return found
 }
 
-// Suspended returns the innermost frames of kernels that have begun and wait for their turn, and how many wait at
-// each. It knows no launch: kernels of others in this process count too. It is for reports only, as Running.
-func Suspended() map[string]int {
-	at := map[string]int{}
+// Suspended returns the lines of kernels that have begun and wait for their turn, by the addresses of their
+// tl.Contexts: those of which context is true. It is for reports only, as Running.
+func Suspended(context func(uintptr) bool) map[uintptr]string {
+	at := map[uintptr]string{}
 	for g := range strings.SplitSeq(stacks(), "\n\n") {
 		lines := strings.Split(g, "\n")
 		if !parked(lines) {
 			continue
 		}
 		if found, ok := kernelFrames(lines); ok && len(found) > 0 {
-			at[found[0]]++
+			if a, ok := argument(lines, context); ok {
+				at[a] = LineOf(found[0])
+			}
 		}
 	}
 	return at
+}
+
+// argument is the first argument of a function in a stack that is one of certain addresses. A stack shows those
+// arguments that the compiler has not kept in registers alone.
+func argument(lines []string, of func(uintptr) bool) (uintptr, bool) {
+	for _, line := range lines {
+		for {
+			_, rest, ok := strings.Cut(line, "0x")
+			if !ok {
+				break
+			}
+			n := len(rest) - len(strings.TrimLeft(rest, "0123456789abcdef"))
+			if a, err := strconv.ParseUint(rest[:n], 16, 64); err == nil && of(uintptr(a)) {
+				return uintptr(a), true
+			}
+			line = rest[n:]
+		}
+	}
+	return 0, false
 }
 
 // stacks are the stacks of all goroutines, or as much as fits.

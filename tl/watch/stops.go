@@ -53,10 +53,12 @@ func (w *Watch) Stops() []Stop {
 	for _, s := range w.stops {
 		all = append(all, *s)
 	}
-	slices.SortFunc(all, func(a, b Stop) int {
-		return cmp.Or(cmp.Compare(a.Rank, b.Rank), cmp.Compare(a.PE, b.PE), cmp.Compare(a.Line, b.Line))
-	})
+	slices.SortFunc(all, byRank)
 	return all
+}
+
+func byRank(a, b Stop) int {
+	return cmp.Or(cmp.Compare(a.Rank, b.Rank), cmp.Compare(a.PE, b.PE), cmp.Compare(a.Line, b.Line))
 }
 
 // Exit notes that a kernel ended its goroutine, at a place.

@@ -3,6 +3,7 @@ package watch
 import (
 	"math"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -25,7 +26,8 @@ type Watch struct {
 	abandoned atomic.Bool
 
 	mu     sync.Mutex
-	exited error // of a kernel that ended its goroutine
+	known  map[*Kernel]struct{} // that have run
+	exited error                // of a kernel that ended its goroutine
 	stops  map[*Kernel]*Stop
 }
 
@@ -35,6 +37,8 @@ type Kernel struct {
 	Rank  int
 	PE    func() string            // may be nil
 	Now   func() (unit.Time, bool) // simulated time; false without a clock; may be nil
+
+	entered *Watch // that knows it; the executor's goroutine changes it
 
 	context, entry uintptr // of the latest call of Runs; read and written by atomic operations
 }
@@ -57,7 +61,7 @@ func New(l Limits) *Watch {
 	if l.Calls == 0 {
 		l.Calls = math.MaxUint32
 	}
-	w := &Watch{limits: l, stops: map[*Kernel]*Stop{}}
+	w := &Watch{limits: l, known: map[*Kernel]struct{}{}, stops: map[*Kernel]*Stop{}}
 	w.rest()
 	return w
 }
@@ -79,9 +83,16 @@ func (w *Watch) Timed() bool { return w != nil && w.limits.Until > 0 }
 
 // Enter notes which kernel runs.
 func (w *Watch) Enter(k *Kernel) {
-	if w != nil {
-		w.kernel.Store(k)
+	if w == nil {
+		return
 	}
+	if k.entered != w {
+		k.entered = w
+		w.mu.Lock()
+		w.known[k] = struct{}{}
+		w.mu.Unlock()
+	}
+	w.kernel.Store(k)
 }
 
 // Answers is the number of answers so far.
@@ -161,4 +172,29 @@ func (w *Watch) Running() *fault.Stalled {
 		s.PE = k.PE()
 	}
 	return s
+}
+
+// Suspended returns where kernels of the launch are that have begun and wait for their turn, while
+// another kernel runs code of its author's. It is for reports only.
+func (w *Watch) Suspended() []Stop {
+	if w.kernel.Load() == nil { // what kernels that ran before have written is visible from here on
+		return nil
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	kernels := map[uintptr]*Kernel{}
+	for k := range w.known {
+		kernels[atomic.LoadUintptr(&k.context)] = k
+	}
+	var all []Stop
+	for context, line := range frames.Suspended(func(a uintptr) bool { return kernels[a] != nil }) {
+		k := kernels[context]
+		s := Stop{Place: fault.Place{Rank: k.Rank, Line: line}, Calls: k.Calls}
+		if k.PE != nil {
+			s.PE = k.PE()
+		}
+		all = append(all, s)
+	}
+	slices.SortFunc(all, byRank)
+	return all
 }

@@ -3,6 +3,7 @@
 package store_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -80,5 +81,29 @@ func TestReadOnlyFolder(t *testing.T) {
 	defer r.Close()
 	if p, err := r.AllPoints(); err != nil || len(p) != 1 {
 		t.Errorf("%d points, %v", len(p), err)
+	}
+}
+
+// TestReadersLeaveNoFiles: a database that was read is alone in its folder, as one that was written.
+func TestReadersLeaveNoFiles(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "x.db")
+	w, err := store.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(w.Put(begun(t, w), point("a")), w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	r, err := store.OpenToRead(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = r.AllPoints()
+	if err := errors.Join(err, r.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if found, err := os.ReadDir(dir); err != nil || len(found) != 1 {
+		t.Errorf("%v, %v", found, err)
 	}
 }

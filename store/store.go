@@ -15,6 +15,7 @@ import (
 type Store struct {
 	db   *sql.DB
 	file string
+	tidy bool // it reads only, and no other process had the file open
 }
 
 // Open opens a file to read and to write, and makes it if there is none.
@@ -36,10 +37,12 @@ func OpenToRead(file string) (*Store, error) {
 	} else if err != nil {
 		return nil, err
 	}
+	_, beside := os.Stat(file + "-shm")
 	s, err := open(file, "ro")
 	if err != nil {
 		return nil, err
 	}
+	s.tidy = errors.Is(beside, fs.ErrNotExist)
 	_, err = s.check(s.db)
 	if err == nil {
 		return s, nil
@@ -93,7 +96,7 @@ func open(file, mode string) (*Store, error) {
 		return nil, err
 	}
 	db.SetMaxOpenConns(1) // of this process: writers of one file wait for each other anyway
-	return &Store{db, file}, nil
+	return &Store{db: db, file: file}, nil
 }
 
 // prepare makes the tables of a new file.
@@ -205,4 +208,14 @@ func sentence(text string) string {
 }
 
 // Close closes the file.
-func (s *Store) Close() error { return s.explain(s.db.Close()) }
+func (s *Store) Close() error {
+	if err := s.db.Close(); err != nil || !s.tidy {
+		return s.explain(err)
+	}
+	// A reader makes files beside a database and may not remove them. A writer that is the last to close it does.
+	if w, err := open(s.file, "rw"); err == nil {
+		w.check(w.db) // opens the file; what it finds was found before
+		w.db.Close()  // the files do no harm if they have to stay
+	}
+	return nil
+}

@@ -42,6 +42,7 @@ type Settings struct {
 	BufferKind       string     `conf:"buffer_kind" doc:"memory that holds the ring slots" enum:"tcm|hbm|sram"`
 	Backpressure     string     `conf:"backpressure" doc:"how a sender waits for a slot and a receiver for a token: woken by an interrupt, or reading the pointer again and again" enum:"sleep|poll"`
 	NSlots           int        `conf:"n_slots" doc:"slots per direction" min:"1" max:"4096"`
+	RingSlots        string     `conf:"ring_slots" json:",omitempty" doc:"slots of the rings of some directions, as their senders call them, where n_slots does not hold; none: it holds for all" form:"^(none|[A-Za-z][A-Za-z0-9_.]*:[1-9][0-9]{0,3}( [A-Za-z][A-Za-z0-9_.]*:[1-9][0-9]{0,3})*)$" like:"none, or directions with their slots such as E:8 W:2"`
 	SlotSize         unit.Bytes `conf:"slot_size" doc:"bytes of a slot; larger payloads are streamed through several" min:"8" max:"1GiB"`
 	ChunkSize        unit.Bytes `conf:"chunk_size" doc:"pieces in which a pipelined algorithm sends a vector on: bytes, or auto, as many as its formula finds best" max:"1GiB" zero:"auto"`
 	VCChunkSize      unit.Bytes `conf:"vc_chunk_size" doc:"reserved for interleaving virtual channels; read and checked, without effect" max:"1GiB"`
@@ -68,6 +69,7 @@ type Algorithm struct {
 	BufferKind       *string     `conf:"buffer_kind"`
 	Backpressure     *string     `conf:"backpressure"`
 	NSlots           *int        `conf:"n_slots"`
+	RingSlots        *string     `conf:"ring_slots"`
 	SlotSize         *unit.Bytes `conf:"slot_size"`
 	ChunkSize        *unit.Bytes `conf:"chunk_size"`
 	VCChunkSize      *unit.Bytes `conf:"vc_chunk_size"`

@@ -3,6 +3,7 @@ package conf
 import (
 	"fmt"
 	"reflect"
+	"regexp"
 	"strconv"
 	"sync"
 
@@ -32,6 +33,8 @@ const (
 //	min    smallest and
 //	max    largest value allowed, in YAML syntax, so "1s" for a time
 //	enum   the words allowed, separated by |; or those of networks: see networkWords
+//	form   a regular expression of texts that are no names, and
+//	like   an example of them
 //	unique the elements of the list must differ
 //	zero   a word that stands for 0, which no number does
 type field struct {
@@ -43,6 +46,8 @@ type field struct {
 	kind     kind
 	min, max limit
 	enum     []string
+	form     *regexp.Regexp // nil: a name
+	like     string
 	unique   bool
 	zero     string
 	fields   []*field // kindStruct: its keys
@@ -76,6 +81,9 @@ func describe(typ reflect.Type, tag reflect.StructTag) *field {
 	}
 	if words := tag.Get("enum"); words != "" {
 		f.enum = wordsOf(words)
+	}
+	if form := tag.Get("form"); form != "" {
+		f.form, f.like = regexp.MustCompile(form), tag.Get("like")
 	}
 	switch f.kind = kindOf(f.typ); f.kind {
 	case kindStruct:

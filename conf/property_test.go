@@ -82,9 +82,12 @@ func (l leaf) draw(t *rapid.T) reflect.Value {
 	case kindBool:
 		v.SetBool(rapid.Bool().Draw(t, l.path))
 	case kindString:
-		if f.enum != nil {
+		switch {
+		case f.enum != nil:
 			v.SetString(rapid.SampledFrom(f.enum).Draw(t, l.path))
-		} else {
+		case f.form != nil:
+			v.SetString(rapid.StringMatching(f.form.String()).Draw(t, l.path))
+		default:
 			v.SetString(rapid.StringMatching(`[a-z_][a-z0-9_.-]{2,20}[a-z]`).Draw(t, l.path))
 		}
 	case kindFloat:

@@ -57,6 +57,12 @@ func (f *field) scalar(n *yaml.Node) (reflect.Value, error) {
 
 // checkWord checks a text against f's words, or against the form of a name where f has none.
 func (f *field) checkWord(word string) error {
+	switch {
+	case f.form != nil && !f.form.MatchString(word):
+		return fmt.Errorf("found %q; %s is expected", clip(word), f.like)
+	case f.form != nil:
+		return nil
+	}
 	if f.enum == nil {
 		if !nameForm.MatchString(word) {
 			return fmt.Errorf("found %q; a name of letters, digits, _, - and . is expected", clip(word))

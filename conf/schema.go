@@ -75,9 +75,12 @@ func (f *field) schema(value reflect.Value) object {
 		s["type"] = "boolean"
 	case kindString:
 		s["type"] = "string"
-		if f.enum != nil {
+		switch {
+		case f.enum != nil:
 			s["enum"] = f.enum
-		} else {
+		case f.form != nil:
+			s["pattern"] = f.form.String()
+		default:
 			s["pattern"] = nameForm.String()
 		}
 	case kindTime:

@@ -42,7 +42,7 @@ func (c *Context) installGiven() (*Plan, error) {
 		return nil, err
 	}
 	cfg.Accumulate = "same" // the program says itself what types partial sums have
-	cfg.NSlots, cfg.SlotSize = g.Slots, unit.Bytes(g.SlotBytes)
+	cfg.NSlots, cfg.RingSlots, cfg.SlotSize = g.Slots, "none", unit.Bytes(g.SlotBytes)
 	p := &Plan{Name: cfg.Name, Algorithm: g.Algorithm, Topology: ownWiring, Config: cfg, World: len(g.Wiring), Wiring: g.Wiring}
 	pes := c.cfg.PEs
 	if pes != nil {

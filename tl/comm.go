@@ -30,8 +30,19 @@ func (c *Context) Send(d Dir, t Tensor) {
 }
 
 // Slots is how many slots each of the kernel's rings has, and how long they are: a longer payload
-// goes in several.
-func (c *Context) Slots() (n int, bytes int64) { return c.ring.Slots, c.ring.SlotBytes }
+// goes in several. Of rings with different numbers it is the smallest.
+func (c *Context) Slots() (n int, bytes int64) {
+	n = c.ring.Slots
+	if c.ring.Mixed {
+		for _, o := range c.wiring.Out {
+			n = min(n, c.ring.SlotsOf(o.Slots))
+		}
+		for _, p := range c.wiring.In {
+			n = min(n, c.ring.SlotsOf(p.Slots))
+		}
+	}
+	return n, c.ring.SlotBytes
+}
 
 // SendRef is Send from memory: the address form. What r names must lie in one memory.
 func (c *Context) SendRef(d Dir, r Ref) {

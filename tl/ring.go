@@ -11,6 +11,7 @@ import (
 // Ring is the configuration of the IPCQ rings of a launch.
 type Ring struct {
 	Slots       int       // per direction
+	Mixed       bool      // some rings have numbers of slots of their own: those of their ports
 	SlotBytes   int64     // the largest message; longer payloads go as several
 	Space       mem.Space // where slots lie: TCM, HBM or SRAM (buffer_kind)
 	CreditBytes int64     // size of a credit on its way back
@@ -37,6 +38,14 @@ func (r *Ring) Validate() error {
 		return fmt.Errorf("credit size and wake cost must not be negative")
 	}
 	return r.Protocol.Validate()
+}
+
+// SlotsOf returns the slots of a ring, given those of its port.
+func (r *Ring) SlotsOf(port uint16) int {
+	if port > 0 {
+		return int(port)
+	}
+	return r.Slots
 }
 
 // Parts is the number of slot messages in which n elements of a type travel.

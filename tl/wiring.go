@@ -10,16 +10,18 @@ type Wiring struct {
 
 // OutPort is a ring that a rank sends into.
 type OutPort struct {
-	Peer   int32 // rank in the group that receives
-	Dir    Dir   // what the sender calls it
-	PeerIn uint8 // index of this ring in the peer's In
+	Peer   int32  // rank in the group that receives
+	Dir    Dir    // what the sender calls it
+	PeerIn uint8  // index of this ring in the peer's In
+	Slots  uint16 // of this ring; 0: Ring.Slots
 }
 
 // InPort is a ring that a rank receives from.
 type InPort struct {
-	Peer    int32 // rank in the group that sends
-	Dir     Dir   // what the receiver calls it
-	PeerOut uint8 // index of this ring in the peer's Out
+	Peer    int32  // rank in the group that sends
+	Dir     Dir    // what the receiver calls it
+	PeerOut uint8  // index of this ring in the peer's Out
+	Slots   uint16 // of this ring; 0: Ring.Slots
 }
 
 // OutIndex is the index in Out of direction d, or -1.

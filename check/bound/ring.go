@@ -56,7 +56,7 @@ func Channels(m *machine.Machine, pes []int32, wiring []tl.Wiring, ring *tl.Ring
 			late, seen := ring.Protocol.Late(m.Between(a, b))
 			head, rate = head+late, ring.Protocol.Data(rate)
 			back, slowest := m.Latency(m.Route(nil, m.PE(b), m.PE(a)))
-			c := Channel{From: from, To: int(o.Peer), Slots: ring.Slots, SlotBytes: ring.SlotBytes, Rate: rate, Delay: head}
+			c := Channel{From: from, To: int(o.Peer), Slots: ring.SlotsOf(o.Slots), SlotBytes: ring.SlotBytes, Rate: rate, Delay: head}
 			c.RoundTrip = head + over(ring.SlotBytes, int64(rate)) + back
 			if slowest > 0 {
 				c.RoundTrip += over(ring.CreditBytes, int64(slowest))

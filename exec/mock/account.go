@@ -48,7 +48,7 @@ func (r *rank) accountEnd() {
 // accountSend says that the next part of a payload has its slot.
 func (r *ring) accountSend(p *payload) {
 	r.from.run.history.Add(history.Record{
-		Kind: history.Send, Agent: r.from.agent, Op: p.op, Ring: r.Tag, Seq: r.Sent, Slots: uint32(r.cfg.Slots),
+		Kind: history.Send, Agent: r.from.agent, Op: p.op, Ring: r.Tag, Seq: r.Sent, Slots: r.sizing.Slots(),
 		Call: tl.OpSend.String(), Line: p.line,
 	})
 }

@@ -34,19 +34,19 @@ func (x *run) deadlock() error {
 // describe says what a rank waits for, but for its place. peers lists who could still change
 // the words that it waits for.
 func (r *rank) describe(peers func() []int) fault.Blocked {
-	w, slots := r.wiring, r.run.launch.Ring.Slots
+	w, ring := r.wiring, &r.run.launch.Ring
 	switch r.wait {
 	case forSlot:
-		return stall.ToSend(w, r.port, r.out[r.port].occupancy(), slots)
+		return stall.ToSend(w, r.port, r.out[r.port].occupancy(), ring.SlotsOf(w.Out[r.port].Slots))
 	case forWord, forChange:
 		return stall.ForWord(r.at, r.pe, peers())
 	case forTask:
 		return fault.Blocked{Peers: []int{r.awaited.queue.rank}, Word: r.awaited.name()}
 	}
 	if r.port == tl.AnyPort {
-		return stall.ForAny(w, slots)
+		return stall.ForAny(w, ring.Slots)
 	}
-	return stall.ToRecv(w, r.port, r.in[r.port].occupancy(), slots)
+	return stall.ToRecv(w, r.port, r.in[r.port].occupancy(), ring.SlotsOf(w.In[r.port].Slots))
 }
 
 // others are the ranks of this one's group that could still change the words that it waits for.

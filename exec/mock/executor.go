@@ -139,7 +139,7 @@ func (x *run) wire() {
 		}
 		for i, r := range x.ranks[base:] {
 			for _, o := range g.Wiring[i].Out {
-				q := newRing(&l.Ring, x.log, r, x.ranks[base+int(o.Peer)])
+				q := newRing(&l.Ring, l.Ring.SlotsOf(o.Slots), x.log, r, x.ranks[base+int(o.Peer)])
 				r.out = append(r.out, q)
 				q.to.in[o.PeerIn] = q
 				x.rings = append(x.rings, q)

@@ -45,9 +45,9 @@ type ring struct {
 	sent, bytes int64 // messages, and their data
 }
 
-func newRing(cfg *tl.Ring, log *oplog.Log, from, to *rank) *ring {
+func newRing(cfg *tl.Ring, slots int, log *oplog.Log, from, to *rank) *ring {
 	return &ring{
-		sizing: ipcq.NewSizing(cfg.Slots), slots: make([]ipcq.Slot, cfg.Slots), messages: make([]message, cfg.Slots),
+		sizing: ipcq.NewSizing(slots), slots: make([]ipcq.Slot, slots), messages: make([]message, slots),
 		cfg: cfg, log: log, from: from, to: to,
 	}
 }

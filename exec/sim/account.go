@@ -74,7 +74,7 @@ type sending struct {
 func (r *rank) accountSend(port int, at unit.Time) {
 	q, s := r.tx[port], &r.sends[port]
 	r.tellAt(history.Record{
-		Kind: history.Send, Op: s.op, Ring: q.Tag, Seq: q.Sent, Slots: r.run.sizing.Slots(), Call: tl.OpSend.String(), Line: s.line,
+		Kind: history.Send, Op: s.op, Ring: q.Tag, Seq: q.Sent, Slots: q.sizing.Slots(), Call: tl.OpSend.String(), Line: s.line,
 	}, at)
 }
 

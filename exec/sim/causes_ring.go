@@ -22,9 +22,9 @@ func (x *run) explainRings() {
 	for i := range x.rings {
 		q := &x.rings[i]
 		from, to := &x.ranks[q.from], &x.ranks[q.to]
-		q.why = &ringCauses{used: make([]cause.Point, x.ring.Slots)}
+		q.why = &ringCauses{used: make([]cause.Point, q.sizing.Slots())}
 		q.why.ring = x.causes.AddRing(cause.RingEnds{
-			From: from.index, To: to.index, FromPE: from.pe, ToPE: to.pe, Dir: x.dirOf(q).String(), Slots: x.ring.Slots,
+			From: from.index, To: to.index, FromPE: from.pe, ToPE: to.pe, Dir: x.dirOf(q).String(), Slots: int(q.sizing.Slots()),
 		})
 	}
 }
@@ -38,7 +38,7 @@ func (x *run) uses(q *ring, slot uint32, p cause.Point) {
 
 // returns notes that the credit of the slot that was given back last leaves at a time.
 func (x *run) returns(q *ring, at unit.Time) {
-	w, slot := q.why, x.sizing.Slot(q.Returned-1)
+	w, slot := q.why, q.sizing.Slot(q.Returned-1)
 	p := w.used[slot]
 	if w.credit != 0 && (p == 0 || x.causes.Time(w.credit) > x.causes.Time(p)) {
 		p = w.credit

@@ -172,7 +172,7 @@ func (r *rank) countHazards(in *tl.Instr) {
 			continue
 		}
 		r.sync()
-		if q := r.rx[tl.Drive(r.ctx).Cell(i).In]; q.Overwritten(q.Taken-1, &r.run.sizing) {
+		if q := r.rx[tl.Drive(r.ctx).Cell(i).In]; q.Overwritten(q.Taken-1, q.sizing) {
 			r.run.result.Hazards++
 		}
 	}
@@ -242,7 +242,7 @@ func (r *rank) enqueue(q dma.Queue) {
 // If nothing else is in it, a queue that holds all slots of the rings in use always has room.
 func (r *rank) mayFill() bool {
 	depth := r.run.e.spec.DMA.Depth
-	if !r.queued && r.inUse*r.run.ring.Slots <= depth {
+	if !r.queued && r.inUse*r.run.mostSlots <= depth {
 		return false
 	}
 	unsent := r.unsent()

@@ -65,15 +65,15 @@ func (r *rank) describe() fault.Blocked {
 			return fault.Blocked{Word: t.name(), Peers: []int{t.queue.rank}}
 		}
 	}
-	w, slots := &r.run.launch.Groups[r.group].Wiring[r.index], r.run.ring.Slots
+	w, ring := &r.run.launch.Groups[r.group].Wiring[r.index], r.run.ring
 	switch r.wait {
 	case forCredit, forStream:
 		q := r.tx[r.waitPort]
-		return stall.ToSend(w, int(r.waitPort), int(q.Sent-q.Credited), slots)
+		return stall.ToSend(w, int(r.waitPort), int(q.Sent-q.Credited), ring.SlotsOf(w.Out[r.waitPort].Slots))
 	case forToken:
-		return stall.ToRecv(w, int(r.waitPort), int(r.rx[r.waitPort].Occupied()), slots)
+		return stall.ToRecv(w, int(r.waitPort), int(r.rx[r.waitPort].Occupied()), ring.SlotsOf(w.In[r.waitPort].Slots))
 	}
-	return stall.ForAny(w, slots)
+	return stall.ForAny(w, ring.Slots)
 }
 
 // others are the ranks of this one's group that could still change the words that it waits for.

@@ -78,25 +78,46 @@ func taken(l *launch.Launch, pe int) unit.Bytes {
 
 // makeRings makes a ring for each port that a rank sends into.
 func (x *run) makeRings() {
-	n, slots := 0, x.ring.Slots
+	n, total := 0, 0
+	x.sizing, x.mostSlots = map[int]*ipcq.Sizing{}, x.ring.Slots
 	for i := range x.ranks {
-		n += len(x.ranks[i].tx)
+		r := &x.ranks[i]
+		n += len(r.tx)
+		if !x.ring.Mixed {
+			continue
+		}
+		for _, o := range x.launch.Groups[r.group].Wiring[r.index].Out {
+			total += x.ring.SlotsOf(o.Slots)
+		}
 	}
-	x.rings, x.sizing = make([]ring, n), ipcq.NewSizing(slots)
-	all, tokens := make([]ipcq.Slot, n*slots), make([]ipcq.Token, n*slots)
-	n = 0
+	if !x.ring.Mixed {
+		total = n * x.ring.Slots
+	}
+	x.rings = make([]ring, n)
+	all, tokens := make([]ipcq.Slot, total), make([]ipcq.Token, total)
+	n, at := 0, 0
 	for i := range x.ranks {
 		r := &x.ranks[i]
 		for port, o := range x.launch.Groups[r.group].Wiring[r.index].Out {
-			q, to := &x.rings[n], &x.ranks[r.base+o.Peer]
+			q, to, slots := &x.rings[n], &x.ranks[r.base+o.Peer], x.ring.SlotsOf(o.Slots)
 			*q = ring{
-				from: r.id, to: to.id, out: uint8(port), in: o.PeerIn,
-				slots: all[n*slots:][:slots:slots], tokens: tokens[n*slots:][:slots:slots],
+				from: r.id, to: to.id, out: uint8(port), in: o.PeerIn, sizing: x.sizingOf(slots),
+				slots: all[at:][:slots:slots], tokens: tokens[at:][:slots:slots],
 			}
 			r.tx[port], to.rx[o.PeerIn] = q, q
-			n++
+			n, at = n+1, at+slots
 		}
 	}
+}
+
+// sizingOf returns the Sizing of rings of so many slots.
+func (x *run) sizingOf(slots int) *ipcq.Sizing {
+	z := x.sizing[slots]
+	if z == nil {
+		own := ipcq.NewSizing(slots)
+		z, x.sizing[slots], x.mostSlots = &own, &own, max(x.mostSlots, slots)
+	}
+	return z
 }
 
 // connect finds the paths of a rank, and of the rings that it sends into.
@@ -124,7 +145,14 @@ func (e *Executor) checkRank(l *launch.Launch, g *launch.Group, i int) error {
 	if len(w.In) > laneCredit-laneToken || len(w.Out) > laneCredit-laneToken {
 		return fmt.Errorf("rank %d has %d rings: at most %d", i, max(len(w.In), len(w.Out)), laneCredit-laneToken)
 	}
-	need := unit.Bytes(int64(len(w.In)) * int64(l.Ring.Slots) * l.Ring.SlotBytes)
+	slots := int64(len(w.In)) * int64(l.Ring.Slots)
+	if l.Ring.Mixed {
+		slots = 0
+		for _, p := range w.In {
+			slots += int64(l.Ring.SlotsOf(p.Slots))
+		}
+	}
+	need := unit.Bytes(slots * l.Ring.SlotBytes)
 	if have := memory.RingRoom(e.m, pe, l.Ring.Space, taken(l, pe)); need > have {
 		return &fault.RingMemory{Place: e.placeOf(i, pe, "launch", e.Now()), Kind: l.Ring.Space.String(), Need: need, Have: have}
 	}

@@ -41,7 +41,7 @@ func (r *rank) send(in *tl.Instr) {
 	}
 	waited := r.Clock
 	q := r.tx[port]
-	for q.payload.Open() || q.Full(&x.sizing) {
+	for q.payload.Open() || q.Full(q.sizing) {
 		w := forCredit
 		if q.payload.Open() {
 			w = forStream
@@ -109,7 +109,7 @@ func (r *rank) token(port int, at unit.Time) {
 // pump sends what the stream of a ring still has, as far as there are slots.
 func (r *rank) pump(port int, at unit.Time) {
 	q := r.tx[port]
-	for q.payload.Open() && !q.Full(&r.run.sizing) {
+	for q.payload.Open() && !q.Full(q.sizing) {
 		r.engines.DMA.Enter(dma.Collective)
 		r.token(port, max(at, q.payload.NotBefore))
 	}
@@ -119,7 +119,7 @@ func (r *rank) pump(port int, at unit.Time) {
 func (x *run) credited(r *rank, port int) {
 	now := x.e.q.Now()
 	q := r.tx[port]
-	q.Return(q.slots, &x.sizing, now)
+	q.Return(q.slots, q.sizing, now)
 	was, came := q.payload.Open(), x.heard
 	if x.causes != nil && q.payload.NotBefore > now {
 		x.heard = q.why.payload
@@ -147,8 +147,8 @@ func (x *run) arrive(s *rank, t *transfer, now unit.Time) {
 	if x.causes != nil {
 		x.causes.Arrived(q.why.ring, t.bytes)
 	}
-	q.tokens[x.sizing.Slot(t.seq)] = t.token
-	if q.Arrive(q.slots, &x.sizing, t.seq, now) == 0 {
+	q.tokens[q.sizing.Slot(t.seq)] = t.token
+	if q.Arrive(q.slots, q.sizing, t.seq, now) == 0 {
 		return
 	}
 	if r.wait == forToken && r.waitPort == int32(q.in) || r.wait == forAny {
@@ -173,7 +173,7 @@ func (r *rank) recv(in *tl.Instr) {
 		r.visible(port)
 	}
 	q := r.rx[port]
-	got := q.tokens[x.sizing.Slot(q.Taken)]
+	got := q.tokens[q.sizing.Slot(q.Taken)]
 	r.Clock += x.e.spec.Recv
 	r.spent(cause.Issue, cause.IPCQ)
 	stalled := r.Clock - x.e.spec.Recv - from
@@ -222,7 +222,7 @@ func (r *rank) pick() int {
 // takeToken takes the next token of a ring, and says which slot it lies in.
 func (r *rank) takeToken(q *ring) (ipcq.Token, int32) {
 	r.accountRecv(q)
-	slot := q.Take(q.slots, &r.run.sizing)
+	slot := q.Take(q.slots, q.sizing)
 	if r.why != nil {
 		q.why.used[slot] = 0
 	}
@@ -351,9 +351,9 @@ func (r *rank) as(t dtype.Type, tok *ipcq.Token) (tl.Value, int32) {
 
 // letGo ends the kernel's hold on the slot that it was lent last from a ring.
 func (r *rank) letGo(port int) {
-	if q := r.rx[port]; q.LetGo(q.slots, &r.run.sizing, r.Clock) {
+	if q := r.rx[port]; q.LetGo(q.slots, q.sizing, r.Clock) {
 		if r.why != nil {
-			r.run.uses(q, r.run.sizing.Slot(q.Taken-1), r.why.at)
+			r.run.uses(q, q.sizing.Slot(q.Taken-1), r.why.at)
 		}
 		r.giveCredits(port)
 	}
@@ -363,7 +363,7 @@ func (r *rank) letGo(port int) {
 func (r *rank) giveCredits(port int) {
 	x, q := r.run, r.rx[port]
 	for {
-		at, ok := q.Credit(q.slots, &x.sizing)
+		at, ok := q.Credit(q.slots, q.sizing)
 		if !ok {
 			return
 		}

@@ -18,19 +18,20 @@ import (
 
 // run is one launch.
 type run struct {
-	e      *Executor
-	launch *launch.Launch
-	log    *oplog.Log
-	ring   *tl.Ring
-	ranks  []rank // of all groups, one after the other
-	rings  []ring
-	sizing ipcq.Sizing // of their slots
-	left   int         // of the kernels, those that have not ended
-	all    int
-	xfers  slab.Table[transfer]
-	start  unit.Time
-	result launch.Result
-	fault  error // earliest in simulated time
+	e         *Executor
+	launch    *launch.Launch
+	log       *oplog.Log
+	ring      *tl.Ring
+	ranks     []rank // of all groups, one after the other
+	rings     []ring
+	sizing    map[int]*ipcq.Sizing // of their slots, by number
+	mostSlots int                  // of a ring
+	left      int                  // of the kernels, those that have not ended
+	all       int
+	xfers     slab.Table[transfer]
+	start     unit.Time
+	result    launch.Result
+	fault     error // earliest in simulated time
 	faultAt
 	tracing
 	ctx   context.Context
@@ -119,6 +120,7 @@ type rank struct {
 // ring is a ring from one rank to another, both ends.
 type ring struct {
 	ipcq.Ring
+	sizing   *ipcq.Sizing
 	slots    []ipcq.Slot
 	tokens   []ipcq.Token // by slot
 	payload  payload      // that was sent last

@@ -60,7 +60,7 @@ func (s *search) seeCall(line, call string) {
 	}
 }
 
-func add(dirs []tl.Dir, d tl.Dir) []tl.Dir {
+func add[D comparable](dirs []D, d D) []D {
 	if slices.Contains(dirs, d) {
 		return dirs
 	}

@@ -38,11 +38,13 @@ func Search(ctx context.Context, spec run.Spec, err error, limit time.Duration) 
 	s := &search{ctx: inner, spec: spec, found: &run.Repairs{Found: []run.Repair{}}}
 	if d, ok := errors.AsType[*fault.Deadlock](err); ok {
 		s.hang = d
-		s.slots(d)
 	}
 	s.survey()
+	if s.hang != nil {
+		s.slots(s.hang)
+	}
 	for _, c := range s.candidates() {
-		if len(s.found.Found) >= enough || inner.Err() != nil {
+		if len(s.found.Found)-s.perRings >= enough || inner.Err() != nil {
 			break
 		}
 		s.edit(c)
@@ -64,6 +66,8 @@ type search struct {
 	ins   []tl.Dir // that some rank has a ring from
 	outs  []tl.Dir
 	world int
+
+	perRings int // repairs that are slots of some rings, beside one of all rings
 }
 
 // ending is how a try ended.

@@ -10,65 +10,172 @@ import (
 	"kernbench/conf"
 	"kernbench/fault"
 	"kernbench/lab/run"
+	"kernbench/tl"
 )
 
 // mostSlots is the most that a configuration can ask for.
 const mostSlots = 4096
 
-// slots finds the least number of slots with which the run ends, if some rank waits for one.
+// slots finds the least number of slots with which the run ends, if some rank waits for one: of all rings, and
+// of those alone that ranks wait to send into.
 func (s *search) slots(d *fault.Deadlock) {
 	at := slices.IndexFunc(d.Blocked, func(b fault.Blocked) bool { return b.Sending })
 	if at < 0 || s.spec.Program != "" {
 		return
 	}
-	lo, hi, last := d.Blocked[at].Slots, d.Blocked[at].Slots, ending(fails)
-	for last != works {
+	have, dirs := d.Blocked[at].Slots, stalledDirs(nil, d)
+	n, why := s.least(have, s.withSlots, nil)
+	if n == 0 && why == "" {
+		return // stopped
+	}
+	if n > 0 {
+		s.found.Slots = fmt.Sprintf("n_slots: %d works (%d deadlocks)", n, n-1)
+		if marks := s.marks(n); marks != "" {
+			s.found.Slots += ": " + marks
+		}
+		s.report(fmt.Sprintf("n_slots: %d", n), s.withSlots(n))
+	} else {
+		s.found.Slots = why
+	}
+	if !s.otherDirs(dirs) {
+		return // it would be the same
+	}
+	if text := s.perRing(have, dirs); text != "" {
+		s.report("ring_slots: "+text, s.withRingSlots(text))
+		s.perRings++
+	}
+}
+
+// stalledDirs adds the directions in which ranks wait to send.
+func stalledDirs(dirs []string, d *fault.Deadlock) []string {
+	for _, b := range d.Blocked {
+		if b.Sending {
+			dirs = add(dirs, b.Dir)
+		}
+	}
+	slices.Sort(dirs)
+	return dirs
+}
+
+// report adds slots that work to what was found.
+func (s *search) report(what string, spec run.Spec) {
+	r := run.Repair{What: what}
+	s.others(spec, s.world, &r)
+	s.found.Found = append(s.found.Found, r)
+}
+
+// least finds the least number of slots that works, above one that does not. It returns 0 and the reason if
+// none was found, and no reason if the search was stopped.
+// Of each deadlock on the way hung is told, if it is not nil.
+func (s *search) least(have int, with func(n int) run.Spec, hung func(*fault.Deadlock)) (int, string) {
+	lo, hi, last, full := have, have, ending(fails), false
+	for last != works && !full {
 		lo = hi
 		if hi = min(2*hi, mostSlots); hi == lo {
-			s.found.Slots = fmt.Sprintf("%d slots do not help", lo)
-			return
+			return 0, fmt.Sprintf("%d slots do not help", lo)
 		}
 		var err error
-		last, err = s.try(s.withSlots(hi))
+		last, err = s.try(with(hi))
 		hang, hangs := errors.AsType[*fault.Deadlock](err)
+		full = memoryIsFull(err)
 		switch {
-		case last == works:
+		case last == works || full:
 		case hangs && !slices.ContainsFunc(hang.Blocked, func(b fault.Blocked) bool { return b.Sending }):
-			s.found.Slots = "no number of slots helps"
-			return
+			return 0, "no number of slots helps"
 		case hangs:
+			if hung != nil {
+				hung(hang)
+			}
 		case s.ctx.Err() != nil:
-			return
+			return 0, ""
 		case last == wrong:
-			s.found.Slots = fmt.Sprintf("with %d slots the run ends, with wrong results", hi)
-			return
+			return 0, fmt.Sprintf("with %d slots the run ends, with wrong results", hi)
 		default:
-			s.found.Slots = fmt.Sprintf("with %d slots too the run does not end well", hi)
-			return
+			return 0, fmt.Sprintf("with %d slots too the run does not end well", hi)
 		}
 	}
 	n := lo + 1 + sort.Search(hi-lo-1, func(i int) bool {
-		end, _ := s.try(s.withSlots(lo + 1 + i))
-		return end == works
+		end, err := s.try(with(lo + 1 + i))
+		return end == works || memoryIsFull(err)
 	})
 	if s.ctx.Err() != nil {
-		return
+		return 0, ""
 	}
-	s.found.Slots = fmt.Sprintf("n_slots: %d works (%d deadlocks)", n, n-1)
-	r := run.Repair{What: fmt.Sprintf("n_slots: %d", n)}
-	if marks := s.marks(n); marks != "" {
-		s.found.Slots += ": " + marks
+	if full {
+		if end, _ := s.try(with(n)); end != works {
+			return 0, fmt.Sprintf("%d slots do not help, and there is no memory for more", n-1)
+		}
 	}
-	s.others(s.withSlots(n), s.world, &r)
-	s.found.Found = append(s.found.Found, r)
+	return n, ""
+}
+
+func memoryIsFull(err error) bool {
+	_, full := errors.AsType[*fault.RingMemory](err)
+	return full
+}
+
+// otherDirs reports whether some rings lead elsewhere than in these directions.
+func (s *search) otherDirs(dirs []string) bool {
+	return slices.ContainsFunc(s.outs, func(d tl.Dir) bool { return !slices.Contains(dirs, d.String()) })
+}
+
+// perRing returns the setting with the least slots of each of some directions, the others keeping theirs. It
+// returns "" if none was found.
+func (s *search) perRing(have int, dirs []string) string {
+	each := map[string]int{}
+	setting := func() string {
+		var b strings.Builder
+		for i, d := range dirs {
+			if i > 0 {
+				b.WriteByte(' ')
+			}
+			fmt.Fprintf(&b, "%s:%d", d, each[d])
+		}
+		return b.String()
+	}
+	n, _ := s.least(have, func(n int) run.Spec {
+		for _, d := range dirs {
+			each[d] = n
+		}
+		return s.withRingSlots(setting())
+	}, func(d *fault.Deadlock) { dirs = stalledDirs(dirs, d) })
+	if n == 0 {
+		return ""
+	}
+	for _, d := range dirs {
+		each[d] = n
+	}
+	for _, d := range dirs {
+		if len(dirs) == 1 {
+			break
+		}
+		most := each[d]
+		each[d] = have + sort.Search(most-have, func(i int) bool {
+			each[d] = have + i
+			end, _ := s.try(s.withRingSlots(setting()))
+			return end == works
+		})
+	}
+	if s.ctx.Err() != nil {
+		return ""
+	}
+	return setting()
 }
 
 // withSlots is the spec with so many slots, also where the entry of the algorithm has a number of its own.
 func (s *search) withSlots(n int) run.Spec {
+	return s.with("n_slots", n, func(e *conf.Algorithm) bool { return e.NSlots != nil })
+}
+
+// withRingSlots is the same for the slots of some directions.
+func (s *search) withRingSlots(text string) run.Spec {
+	return s.with("ring_slots", text, func(e *conf.Algorithm) bool { return e.RingSlots != nil })
+}
+
+func (s *search) with(key string, value any, own func(*conf.Algorithm) bool) run.Spec {
 	spec := s.spec
 	if x, err := run.Load(s.spec); err == nil {
-		sets := x.SetsFor("n_slots", n, func(e *conf.Algorithm) bool { return e.NSlots != nil })
-		spec.Sets = append(slices.Clip(spec.Sets), sets...)
+		spec.Sets = append(slices.Clip(spec.Sets), x.SetsFor(key, value, own)...)
 	}
 	return spec
 }

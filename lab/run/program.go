@@ -51,7 +51,7 @@ func (x *Job) loadProgram() error {
 	for _, set := range x.Sets {
 		key, _, _ := strings.Cut(set, "=")
 		switch name := strings.TrimSpace(key[strings.LastIndexByte(key, '.')+1:]); name {
-		case "n_slots", "slot_size", "chunk_size", "accumulate":
+		case "n_slots", "ring_slots", "slot_size", "chunk_size", "accumulate":
 			return fmt.Errorf("--set %s and --program: the file %s has been made with its own %s, and this one would change nothing; "+
 				"give it to kernbench program instead", set, x.Program, name)
 		}

@@ -8,6 +8,7 @@ import (
 	"kernbench/bench"
 	"kernbench/check/race"
 	"kernbench/check/verify"
+	"kernbench/device"
 	"kernbench/exec"
 	"kernbench/fault"
 )
@@ -72,7 +73,16 @@ func (x *Job) deadlock(out *Execution, err error) Verdict {
 	if err := x.Exec.Needs(exec.Rings); err != nil {
 		return Verdict{deadlock, NotChecked, err.Error()}
 	}
-	return Verdict{deadlock, Checked, fmt.Sprintf("all kernels ended and took all messages, with %d slots per direction", out.Plan.Ring.Slots)}
+	return Verdict{deadlock, Checked, "all kernels ended and took all messages, with " + slotsOf(out.Plan)}
+}
+
+// slotsOf says how many slots the rings of a plan have.
+func slotsOf(p *device.Plan) string {
+	s := fmt.Sprintf("%d slots per direction", p.Ring.Slots)
+	if p.Ring.Mixed {
+		s += " but " + p.Config.RingSlots
+	}
+	return s
 }
 
 // collectives joins the verdicts of all collectives and groups of a run.

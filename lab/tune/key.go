@@ -19,10 +19,13 @@ func (v *tuneTarget) key(program string, m *tuneMachine, what *collective.Collec
 	cfg := v.plan.Config
 	cfg.Name, cfg.Settings.Algorithm, cfg.WorldSize, cfg.NElem = "", "", 0, 0
 	if !run.HasRings(v.plan) {
-		cfg.NSlots, cfg.SlotSize = 0, 0
+		cfg.NSlots, cfg.RingSlots, cfg.SlotSize = 0, "none", 0
 	}
 	if !v.plan.Algorithm.Pipelined {
 		cfg.ChunkSize = 0
+	}
+	if cfg.RingSlots == "none" {
+		cfg.RingSlots = "" // no part of keys from before there was the setting
 	}
 	cfg.Protocol = "" // what it takes counts, by whatever name
 	if size >= 0 && cfg.SlotSize >= max(size, oneSlot) {

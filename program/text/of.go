@@ -1,6 +1,7 @@
 package text
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
 
@@ -26,6 +27,9 @@ func (f *File) Of(r *Recorded) error {
 	l := r.Launch
 	if len(l.Groups) != 1 {
 		return fmt.Errorf("the launch has %d groups of ranks: a program file has one", len(l.Groups))
+	}
+	if l.Ring.Mixed {
+		return errors.New("the launch has rings with different numbers of slots (ring_slots): all rings of a program file have as many")
 	}
 	g := &l.Groups[0]
 	f.World, f.Wiring, f.Slots, f.SlotBytes, f.Scratch = len(g.PEs), g.Wiring, l.Ring.Slots, l.Ring.SlotBytes, int64(l.Scratch)

@@ -35,7 +35,7 @@ var levels = []struct {
 }
 
 // byLevels are the all-reduces that follow the levels of a machine.
-var byLevels = []*algorithm.Algorithm{algorithm.HierarchicalAllReduce, algorithm.HierarchicalDirectAllReduce, algorithm.CubeRootAllReduce}
+var byLevels = []*algorithm.Algorithm{algorithm.HierarchicalAllReduce, algorithm.HierarchicalDirectAllReduce, algorithm.CubeRootAllReduce, algorithm.RailAllReduce}
 
 // onLevels is a run of one on one of these shapes.
 func onLevels(t *testing.T, a *algorithm.Algorithm, world, perCube, n int, asked []int) kerneltest.Config {

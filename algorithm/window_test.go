@@ -406,6 +406,7 @@ func TestWindowBytes(t *testing.T) {
 		{algorithm.RecursiveHalvingReduceScatter, each, [4]int64{512, 1024, 2048, 4096}, 128, 0},
 		{algorithm.DirectReduceScatter, each, [4]int64{384, 384, 384, 384}, 64, 32},
 		{algorithm.ReduceScatterGatherReduce, vector, [4]int64{1024, 1024, 1024, 1024}, 256, 0},
+		{algorithm.RailAllReduce, vector, [4]int64{7296, 8320, 10368, 14464}, 768, 66 * 16},
 	}
 	for _, tt := range tests {
 		for k, world := range []int{2, 4, 8, 16} {

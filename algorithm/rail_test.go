@@ -1,0 +1,47 @@
+package algorithm_test
+
+import (
+	"fmt"
+	"testing"
+
+	"kernbench/algorithm"
+	"kernbench/kerneltest"
+	"kernbench/unit"
+)
+
+// TestRailPieces: pieces that overlap, and tiles of them, are each added up once, and no rank reads
+// what another still writes.
+func TestRailPieces(t *testing.T) {
+	for _, tt := range []struct {
+		world, perCube, n int
+		chunk             int64 // bytes of a piece of a slice
+		scratch           unit.Bytes
+	}{
+		{8, 4, 1000, 100, 1 << 20},   // ten pieces
+		{8, 4, 1000, 4000, 1 << 20},  // one
+		{12, 4, 1001, 40, 1 << 20},   // as many as there may be
+		{6, 2, 4000, 2000, 16 << 10}, // tiles shorter than the part of a piece
+		{4, 1, 300, 64, 1 << 20},     // no nodes: rails alone
+	} {
+		t.Run(fmt.Sprintf("%d/%d/n=%d/%d", tt.world, tt.perCube, tt.n, tt.chunk), func(t *testing.T) {
+			for seed := range uint64(3) {
+				cfg := onLevels(t, algorithm.RailAllReduce, tt.world, tt.perCube, tt.n, []int{tt.perCube})
+				cfg.Seed, cfg.ChunkBytes, cfg.Scratch = seed, tt.chunk, tt.scratch
+				got, rep, err := kerneltest.Races(algorithm.RailAllReduce.Kernel, cfg)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if rep.Total > 0 || rep.Unsettled {
+					t.Fatalf("%d hazards, unsettled %v: %v", rep.Total, rep.Unsettled, rep)
+				}
+				for r := range got {
+					for i, v := range got[r] {
+						if want := float64((tt.world-1)*tt.world*(2*tt.world-1)/6 + i*tt.world); v != want {
+							t.Fatalf("rank %d has %v for element %d, want %v", r, v, i, want)
+						}
+					}
+				}
+			}
+		})
+	}
+}

@@ -97,7 +97,7 @@ const never = `
 // outside are the packages of other modules that a package may import. Every other one
 // makes do with the standard library.
 const outside = `
-	cli < github.com/spf13/cobra, github.com/spf13/pflag, github.com/schollz/progressbar/v3, golang.org/x/term;
+	cli < github.com/spf13/cobra, github.com/spf13/pflag, golang.org/x/term;
 	conf < go.yaml.in/yaml/v4;
 	dtype < golang.org/x/sys/cpu;
 	internal/fixedseed < pgregory.net/rapid;

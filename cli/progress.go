@@ -8,17 +8,17 @@ import (
 
 	"kernbench/lab/run"
 
-	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
 )
 
 // progress is a bar on a terminal, and silence anywhere else. Short runs show none.
 type progress struct {
 	w     io.Writer // nil where there is no terminal
+	width int       // characters of a line of the terminal; 0: not known
 	from  time.Time
 	phase string
 	total int64
-	bar   *progressbar.ProgressBar
+	bar   *bar
 }
 
 // patience is how long a run may take before it shows that it is alive.
@@ -28,40 +28,33 @@ func newProgress(w io.Writer) *progress {
 	p := &progress{from: time.Now()}
 	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 		p.w = w
+		p.width, _, _ = term.GetSize(int(f.Fd()))
 	}
 	return p
 }
 
 func (p *progress) report(s run.Progress) {
-	if p.w == nil || time.Since(p.from) < patience {
+	now := time.Now()
+	if p.w == nil || now.Sub(p.from) < patience {
 		return
 	}
 	// Ranks end together as a rule: until the first has, a bar would say nothing for all of
 	// the run, and only the simulated time moves.
-	total, text := s.Total, s.Phase
+	total, text := max(0, s.Total), s.Phase
 	if s.Simulated > 0 && s.Done == 0 {
 		total, text = 0, fmt.Sprintf("%s: at %.1f µs", s.Phase, s.Simulated.Ns()/1e3)
-	}
-	if total <= 0 {
-		total = -1 // a spinner
 	}
 	if p.bar == nil || p.phase != s.Phase || p.total != total {
 		p.done()
 		p.phase, p.total = s.Phase, total
-		p.bar = progressbar.NewOptions64(total,
-			progressbar.OptionSetWriter(p.w), progressbar.OptionSetDescription(text), progressbar.OptionSetWidth(30),
-			progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionClearOnFinish(), progressbar.OptionSetPredictTime(true),
-			progressbar.OptionSetSpinnerChangeInterval(0)) // else a spinner draws from a goroutine of its own
+		p.bar = &bar{w: p.w, width: p.width, total: total, from: now}
 	}
-	if total < 0 {
-		p.bar.Describe(text)
-	}
-	p.bar.Set64(s.Done) // what a bar cannot show is no reason to stop a run
+	p.bar.draw(text, s.Done, now)
 }
 
 func (p *progress) done() {
 	if p.bar != nil {
-		p.bar.Clear()
+		p.bar.clear()
 		p.bar = nil
 	}
 }

@@ -1,0 +1,67 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// bar is one line of a terminal that says how far something is. It is drawn over itself. What it cannot
+// write is no reason to stop a run.
+type bar struct {
+	w     io.Writer
+	width int   // characters of a line; 0: not known
+	total int64 // steps; 0: not known
+	from  time.Time
+	drawn time.Time // last
+	shown int       // characters of the line that is there
+}
+
+const (
+	barWidth    = 30
+	betweenBars = 100 * time.Millisecond
+)
+
+// draw shows a text and how many steps are done. Pictures that follow too fast are left out.
+func (b *bar) draw(text string, done int64, now time.Time) {
+	if now.Sub(b.drawn) < betweenBars {
+		return
+	}
+	b.drawn = now
+	b.line(b.picture(text, done, now.Sub(b.from)))
+}
+
+// picture is the line: the text, the share that is done, and the time that is left if all goes on like
+// this; or the time that has passed, where the end is not known.
+func (b *bar) picture(text string, done int64, passed time.Duration) string {
+	if b.total <= 0 {
+		return fmt.Sprintf("%s [%v]", text, passed.Round(time.Second))
+	}
+	done = min(max(done, 0), b.total)
+	share := float64(done) / float64(b.total)
+	full := int(share * barWidth)
+	line := fmt.Sprintf("%s %3d%% |%s%s|", text, int(share*100), strings.Repeat("█", full), strings.Repeat(" ", barWidth-full))
+	if done > 0 {
+		line += fmt.Sprintf(" [%v left]", time.Duration(float64(passed)/share*(1-share)).Round(time.Second))
+	}
+	return line
+}
+
+// line writes over what is there.
+func (b *bar) line(text string) {
+	if b.width > 1 && utf8.RuneCountInString(text) >= b.width {
+		text = string([]rune(text)[:b.width-1]) // a line that is full would scroll
+	}
+	n := utf8.RuneCountInString(text)
+	fmt.Fprintf(b.w, "\r%s%s\r", text, strings.Repeat(" ", max(0, b.shown-n)))
+	b.shown = n
+}
+
+// clear leaves an empty line.
+func (b *bar) clear() {
+	if b.shown > 0 {
+		b.line("")
+	}
+}

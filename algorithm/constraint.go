@@ -29,6 +29,9 @@ func (a *Algorithm) Constraints() []string {
 	if a.MinSlots > 0 {
 		all = append(all, fmt.Sprintf("n_slots >= %d", a.MinSlots))
 	}
+	if a.Multimem {
+		all = append(all, "a switch that joins all ranks and reduces")
+	}
 	if a.Atomics {
 		all = append(all, "fabric.p2p_native_atomics")
 	}

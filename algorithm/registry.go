@@ -40,6 +40,8 @@ type Algorithm struct {
 	// such way. There is a lower limit for it: see package bound.
 	Way func(world, root int) Way
 
+	Multimem bool // needs a switch that joins the ranks, reduces and copies: system.switch.reduce, system.switch.multicast
+
 	Atomics bool // needs atomics on the memory of other PEs: fabric.p2p_native_atomics
 
 	Steps  string // rounds that follow one another, as a formula in N (ranks)

@@ -9,6 +9,7 @@ import (
 	"kernbench/bench"
 	"kernbench/dtype"
 	"kernbench/exec/sim"
+	"kernbench/kerneltest"
 	labrun "kernbench/lab/run"
 	"kernbench/tl"
 )
@@ -18,6 +19,9 @@ func onSim(t *testing.T, a *algorithm.Algorithm, s labrun.Spec) *labrun.Result {
 	t.Helper()
 	if g := someGrid(t, a, s.Ranks); g.W > 0 {
 		s.Sets = append(s.Sets, fmt.Sprintf("algorithms.%s.w=%d", a.Name, g.W))
+	}
+	if a.Multimem {
+		s.Sets = append(s.Sets, kerneltest.SwitchSettings(s.Ranks)...)
 	}
 	s.Bench, s.Algorithm, s.Executor, s.VerifyData = bench.CCLHello.Name, a.Name, sim.Name, true
 	r, err := labrun.Run(context.Background(), s)

@@ -405,6 +405,9 @@ func TestWindowBytes(t *testing.T) {
 		{algorithm.MultiRingReduceScatter, each, [4]int64{384, 640, 1152, 2176}, 96, 0},
 		{algorithm.RecursiveHalvingReduceScatter, each, [4]int64{512, 1024, 2048, 4096}, 128, 0},
 		{algorithm.DirectReduceScatter, each, [4]int64{384, 384, 384, 384}, 64, 32},
+		{algorithm.NVLSAllReduce, vector, [4]int64{1088, 1088, 1088, 1088}, 256, 16},
+		{algorithm.NVLSReduceScatter, each, [4]int64{576, 1088, 2112, 4160}, 128, 16},
+		{algorithm.NVLSAllGather, one, [4]int64{576, 1088, 2112, 4160}, 128, 16},
 		{algorithm.ReduceScatterGatherReduce, vector, [4]int64{1024, 1024, 1024, 1024}, 256, 0},
 		{algorithm.RailAllReduce, vector, [4]int64{7296, 8320, 10368, 14464}, 768, 66 * 16},
 	}

@@ -21,6 +21,6 @@ var AllReduce = register(Collective{
 
 	Task:  "AllReduce",
 	Bench: "ccl_allreduce",
-	Known: []string{"ring_allreduce_chunked", "double_tree_allreduce", "direct_allreduce"},
+	Known: []string{"ring_allreduce_chunked", "double_tree_allreduce", "direct_allreduce", "nvls_allreduce"},
 	Least: "ring_allreduce_chunked",
 })

@@ -15,7 +15,7 @@ type Level struct {
 	Join      string    `conf:"join" doc:"each: every SIP has a link of its own into this level, so that there is a plane of it for each SIP of a group of the levels below; group: a group of the levels below has one way out, a gateway; left out: each" enum:"each|group"`
 	Link      Link      `conf:"link" doc:"one link of this level, per direction"`
 	Switch    Switch    `conf:"switch" doc:"a switch of this level: switch, fat_tree, dragonfly"`
-	Gateway   Switch    `conf:"gateway" doc:"the way out of each group of the levels below, with join: group"`
+	Gateway   Passage   `conf:"gateway" doc:"the way out of each group of the levels below, with join: group"`
 	FatTree   FatTree   `conf:"fat_tree" doc:"with network: fat_tree, its switches; it has as many tiers as its members need"`
 	Dragonfly Dragonfly `conf:"dragonfly" doc:"with network: dragonfly, its routers; its groups are as many as its members need"`
 	Software  Hops      `conf:"software" doc:"the software part of a message that takes this level, instead of that in software.protocols"`
@@ -104,6 +104,8 @@ var shortForm = []struct{ key, inLevel string }{
 	{"system.link.latency_ns", "link.latency_ns"},
 	{"system.link.line_bw_gbs", "link.line_bw_gbs"},
 	{"system.switch.overhead_ns", "switch.overhead_ns"},
+	{"system.switch.multicast", "switch.multicast"},
+	{"system.switch.reduce", "switch.reduce"},
 }
 
 // checkLevels holds the levels against the short form and against themselves, and sets the number of SIPs, which
@@ -186,14 +188,14 @@ func (t *Topology) checkLevel(l *ledger, level *Level, here string) {
 	}{
 		{"fat_tree", level.FatTree != FatTree{}},
 		{"dragonfly", level.Dragonfly != Dragonfly{}},
-		{"switch", level.Switch != Switch{}},
+		{"switch", !level.Switch.Plain()},
 		{"paths", level.Paths != ""},
 	} {
 		if only.given && !slices.Contains(network.Keys, only.key) {
 			wrong(only.key, "the key belongs to network: %s, and this is a %s", oneOf(networksWith(only.key)), level.Network)
 		}
 	}
-	if level.Gateway != (Switch{}) && !level.ByGroup() {
+	if level.Gateway != (Passage{}) && !level.ByGroup() {
 		wrong("gateway", "there are gateways with join: group only")
 	}
 	if network.Missing != nil {

@@ -59,7 +59,7 @@ func TestLevels(t *testing.T) {
 		{Name: "tray", Network: "ring", Count: 4, Link: Link{64 * unit.GBPerSecond, 30 * unit.Nanosecond, 56 * unit.GBPerSecond}},
 		{Name: "rack", Network: "torus", Dims: []int{7, 3}, Join: "each", Link: Link{BW: 25 * unit.GBPerSecond}},
 		{Name: "hall", Network: "fat_tree", Count: 5, Join: "group", Link: Link{BW: unit.GBs(12.5), Latency: 500 * unit.Nanosecond},
-			Switch: Switch{300 * unit.Nanosecond}, Gateway: Switch{100 * unit.Nanosecond}, FatTree: FatTree{4, 1.5}, Paths: "hash"},
+			Switch: Switch{Overhead: 300 * unit.Nanosecond}, Gateway: Passage{100 * unit.Nanosecond}, FatTree: FatTree{4, 1.5}, Paths: "hash"},
 	}
 	if !reflect.DeepEqual(top.System().Levels, want) || !reflect.DeepEqual(top.System().Between(), want) {
 		t.Errorf("got %+v", top.System().Levels)

@@ -32,7 +32,7 @@ func TestNodes(t *testing.T) {
 	inside := one.System().Between()[0]
 	inside.Name = "node"
 	want := []Level{inside, {Name: "rail", Network: "switch", Count: 3, Link: Link{BW: 50 * unit.GBPerSecond, Latency: unit.Microsecond},
-		Switch: Switch{150 * unit.Nanosecond}, Software: Hops{Simple: 11 * unit.Microsecond}}}
+		Switch: Switch{Overhead: 150 * unit.Nanosecond}, Software: Hops{Simple: 11 * unit.Microsecond}}}
 	if got := three.System().Between(); !reflect.DeepEqual(got, want) || three.System().SIPs.Count != 24 {
 		t.Errorf("%d SIPs, %+v\nwant %+v", three.System().SIPs.Count, got, want)
 	}

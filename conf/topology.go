@@ -42,9 +42,11 @@ func (m machine) clone() machine {
 
 func (s System) clone() System {
 	s.Levels = slices.Clone(s.Levels)
-	s.Nodes.Dims = slices.Clone(s.Nodes.Dims)
+	s.Switch.Reduce.Types = slices.Clone(s.Switch.Reduce.Types)
+	s.Nodes.Dims, s.Nodes.Switch.Reduce.Types = slices.Clone(s.Nodes.Dims), slices.Clone(s.Nodes.Switch.Reduce.Types)
 	for i := range s.Levels {
 		s.Levels[i].Dims = slices.Clone(s.Levels[i].Dims)
+		s.Levels[i].Switch.Reduce.Types = slices.Clone(s.Levels[i].Switch.Reduce.Types)
 	}
 	return s
 }
@@ -112,9 +114,28 @@ type Link struct {
 	Line    unit.Rate `conf:"line_bw_gbs" doc:"rate of the line in GB/s, for information: what is above bw_gbs is lost to protocols; 0: not known" min:"0GB/s"`
 }
 
+// Passage is a switch or gateway that only passes messages on.
+type Passage struct {
+	Overhead unit.Time `conf:"overhead_ns" doc:"time from a message's head coming in to its going out"`
+}
+
 // Switch is a switch in a network level.
 type Switch struct {
-	Overhead unit.Time `conf:"overhead_ns" doc:"time from a message's head coming in to its going out"`
+	Overhead  unit.Time `conf:"overhead_ns" doc:"time from a message's head coming in to its going out"`
+	Multicast bool      `conf:"multicast" doc:"it copies what one member stores to all members of a group"`
+	Reduce    Reduce    `conf:"reduce" doc:"loads from all members of a group that it combines to one"`
+}
+
+// Reduce is what a switch can combine.
+type Reduce struct {
+	Types   []string  `conf:"types" doc:"element types that it combines; none: it does not" enum:"f16|bf16|f32|f64|i32|i64" unique:"true"`
+	BW      unit.Rate `conf:"bw_gbs" doc:"rate in GB/s of a link for what the switch combines or copies; 0: that of the link" min:"0GB/s"`
+	Latency unit.Time `conf:"latency_ns" doc:"from when data of all members are there until the result leaves"`
+}
+
+// Plain reports whether a switch has nothing that topology.yaml could say.
+func (s *Switch) Plain() bool {
+	return s.Overhead == 0 && !s.Multicast && len(s.Reduce.Types) == 0 && s.Reduce.BW == 0 && s.Reduce.Latency == 0
 }
 
 // SIP is one package.
@@ -126,10 +147,10 @@ type SIP struct {
 
 // CubeMesh is the arrangement of the cubes of a SIP.
 type CubeMesh struct {
-	W       int    `conf:"w" doc:"cubes per row" min:"1" max:"1024"`
-	H       int    `conf:"h" doc:"rows of cubes" min:"1" max:"1024"`
-	Network string `conf:"network" doc:"how the cubes are joined" enum:"@cubes"`
-	Switch  Switch `conf:"switch" doc:"the switch between cubes, for network: switch"`
+	W       int     `conf:"w" doc:"cubes per row" min:"1" max:"1024"`
+	H       int     `conf:"h" doc:"rows of cubes" min:"1" max:"1024"`
+	Network string  `conf:"network" doc:"how the cubes are joined" enum:"@cubes"`
+	Switch  Passage `conf:"switch" doc:"the switch between cubes, for network: switch"`
 }
 
 // UCIe is one side of a cube: several connections to the neighbour on that side.

@@ -97,6 +97,9 @@ func (c *Context) install(ccl *conf.CCL, name string, options []Install) (*Plan,
 	if p.PEsPerCube = 1; !p.PerSIP() {
 		c.seat(p, pes)
 	}
+	if err := c.multimem(p); err != nil {
+		return nil, fmt.Errorf("algorithm %s: %w", p.Name, err)
+	}
 	if p.Topology.Nested {
 		grid = topology.WithLevels(c.levels(p.PEs))
 	}
@@ -135,6 +138,14 @@ func (c *Context) needs(name string, a *algorithm.Algorithm, windows bool) error
 		}
 	}
 	return nil
+}
+
+// multimem refuses an algorithm that needs a switch which the ranks do not have.
+func (c *Context) multimem(p *Plan) error {
+	if !p.Algorithm.Multimem || p.World < 2 {
+		return nil
+	}
+	return c.cfg.Machine.CanMultimem(p.PEs)
 }
 
 // timing completes a plan with its rings and what software adds.

@@ -58,6 +58,7 @@ type Config struct {
 	Schedules int          // random schedules that Run performs besides the executor's own, on each executor: none
 	Seed      uint64       // the only schedule to perform: all that Schedules says, or the executor's own
 	Order     mem.Ordering // of what ranks do to each other's memory: PutSignal
+	Multimem  bool         // ranks are SIPs on a switch that reduces and copies
 	NoAtomics bool         // no fetch_add and compare_swap on words of other PEs: all
 	Limits    exec.Limits  // of each launch: its defaults
 	History   *history.Log // account of memory for a judge of races of your own, in one schedule: none

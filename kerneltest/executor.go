@@ -53,6 +53,9 @@ func (cfg *Config) machine() (*machine.Machine, error) {
 		fmt.Sprintf("pe.tcm.scratch=%d", cfg.Scratch), "fabric.memory_order=" + cfg.Order.String(),
 		fmt.Sprintf("fabric.p2p_native_atomics=%v", !cfg.NoAtomics),
 	}
+	if cfg.Multimem {
+		sets = append(sets, SwitchSettings(cfg.World)...)
+	}
 	key := strings.Join(sets, " ")
 	if b, ok := machines.Load(key); ok {
 		return b.(*machine.Machine), nil

@@ -23,6 +23,9 @@ func Bound(w io.Writer, l *limits.Limits) error {
 	if l.OfAlgorithm() {
 		fmt.Fprintf(&b, "as configured for %s\n", l.Algorithm)
 	}
+	if l.Reduces || l.Copies {
+		fmt.Fprintf(&b, "switches reduce: %s; switches copy: %s\n", yesNo(l.Reduces), yesNo(l.Copies))
+	}
 	if l.Launch > 0 {
 		fmt.Fprintf(&b, "software takes %v to start it, beside these times\n", l.Launch)
 	}
@@ -250,4 +253,11 @@ func ranksOf(ranks []int) string {
 		return "rank " + b.String()
 	}
 	return "ranks " + b.String()
+}
+
+func yesNo(b bool) string {
+	if b {
+		return "yes"
+	}
+	return "no"
 }

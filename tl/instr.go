@@ -31,6 +31,8 @@ const (
 	OpReadWord    // Side.Got = the word
 	OpFetchAdd    // Side.Got = the word, which grows by Side.Value
 	OpCompareSwap // Side.Got = the word, which becomes Side.Value if it was Side.Expect
+	OpLoadReduce  // memory at Side.Remote in the copies of all members, combined by Binary -> Dst
+	OpMulticast   // tensor A (N elements from AOff) -> memory at Side.Remote in the copies of all members
 	OpFence       // order at each destination
 	OpQuiet       // completion everywhere
 	OpDrain       // completion of this PE's loads, stores and arithmetic
@@ -43,7 +45,7 @@ const (
 
 var opNames = [...]string{
 	"load", "store", "math", "gemm", "send", "recv", "recv_async", "composite", "wait", "free",
-	"put", "get", "notify", "wait_until", "test", "load_scalar", "fetch_add", "compare_swap", "fence", "quiet", "pipe_barrier", "sync",
+	"put", "get", "notify", "wait_until", "test", "load_scalar", "fetch_add", "compare_swap", "load_reduce", "store_multicast", "fence", "quiet", "pipe_barrier", "sync",
 	"post", "begin_turn", "end_turn",
 }
 

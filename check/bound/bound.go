@@ -114,6 +114,8 @@ func (r *Result) at(i int) *Bound {
 // Solver knows the limits of one machine with ranks on some of its PEs. What it finds out about
 // its cuts it keeps, for calls of other sizes. It is for one goroutine at a time.
 type Solver struct {
+	reduces, copies bool // some switch combines what is loaded, or copies what is stored
+
 	g             *graph
 	machine       *machine.Machine
 	lanes         int64     // elements that a vector unit combines in a clock
@@ -157,6 +159,7 @@ func New(m *machine.Machine, pes []int32) (*Solver, error) {
 	math := t.PE().Math
 	s := newSolver(fromMachine(m, pes), int64(math.Lanes), max(1, unit.Nanoseconds(1/math.ClockGHz)))
 	s.machine, s.pes, s.digits = m, pes, digits(withRows(m.Nested(), m.PEsPerCube(), t.SIP().CubeMesh.W))
+	s.reduces, s.copies = m.SwitchesReduce()
 	s.costs = costs{issue: t.PE().Issue, send: t.PE().IPCQ.Send, recv: t.PE().IPCQ.Recv, setup: t.PE().DMA.Setup}
 	return s, nil
 }

@@ -148,6 +148,9 @@ func (s *Solver) flow(d *demand, size int64, known unit.Time) Bound {
 // pair in a clock; and a rank's memory combines what is put into it with what is there
 // (PutCombine), as it passes the port and for no further time.
 func (s *Solver) compute(d *demand, o *Options, size int64) Bound {
+	if s.reduces { // as fast as data come
+		return Bound{Kind: Compute}
+	}
 	perSecond := s.vectors(o)
 	for _, rate := range s.g.port {
 		perSecond += (rate + size - 1) / size

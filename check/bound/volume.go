@@ -2,11 +2,24 @@ package bound
 
 // volume: all that must move between ranks starts at one of them, or at a memory between them: where several read what one
 // has left in an SRAM, it starts there. The same holds of whole cubes, SIPs and groups of SIPs, with what must move
-// between those: nothing combines or copies outside of them.
+// between those: nothing combines or copies outside of them. Where switches do, there is no such limit.
 func (s *Solver) volume(d *demand, size int64) Bound {
 	b := Bound{Kind: Volume}
-	if d.form == nothing {
+	switch d.form {
+	case nothing:
 		return b
+	case everyoneSum:
+		if s.reduces || s.copies {
+			return b
+		}
+	case everyoneAll, fromRoot:
+		if s.copies {
+			return b
+		}
+	case chunksSum, rootSum:
+		if s.reduces {
+			return b
+		}
 	}
 	g := s.g
 	var links []int32

@@ -6,6 +6,7 @@ import (
 	"io"
 	"math/rand/v2"
 
+	"kernbench/dtype"
 	"kernbench/fault"
 	"kernbench/mem"
 	"kernbench/record/history"
@@ -26,8 +27,12 @@ type Options struct {
 
 	// Seed chooses one of the schedules that Order allows: whose turn it is, and when what is
 	// on its way to other memories takes effect. 0: ranks in order, and everything at once.
-	Seed      uint64
-	Order     mem.Ordering
+	Seed  uint64
+	Order mem.Ordering
+	// Multimem says what the machine lacks for loads that combine the copies of some PEs, or stores to
+	// them; nil: nothing.
+	Multimem func(pes []int32, t dtype.Type, reduces bool) error
+
 	NoAtomics bool // no fetch_add and compare_swap on words of other PEs
 }
 

@@ -1,6 +1,10 @@
 package mock
 
-import "kernbench/exec"
+import (
+	"kernbench/dtype"
+	"kernbench/exec"
+	"kernbench/machine"
+)
 
 // Name is the name of the executor.
 const Name = "mock"
@@ -14,8 +18,22 @@ func init() {
 		New: func(s exec.Setup) (exec.Executor, error) {
 			return New(Options{
 				Data: s.Data, History: s.History, RecordLines: s.RecordLines, Edits: s.Edits, Pointers: s.Pointers, Trace: s.Trace,
-				Seed: s.Seed, Order: s.Order, NoAtomics: !s.Machine.Topology().Fabric().Atomics,
+				Seed: s.Seed, Order: s.Order, NoAtomics: !s.Machine.Topology().Fabric().Atomics, Multimem: multimemOf(s.Machine),
 			}), nil
 		},
 	})
+}
+
+// multimemOf asks a machine for a switch that can.
+func multimemOf(m *machine.Machine) func(pes []int32, t dtype.Type, reduces bool) error {
+	return func(pes []int32, t dtype.Type, reduces bool) error {
+		x, err := m.Multimem(pes)
+		switch {
+		case err != nil:
+			return err
+		case reduces:
+			return x.Reduces(t.String())
+		}
+		return x.Copies()
+	}
 }

@@ -14,7 +14,7 @@ type access struct {
 // The port of the own HBM slice keeps that order by itself; elsewhere requests and data
 // go different ways.
 func (r *rank) await(a mem.Addr, bytes int64, kind transferKind) {
-	if kind != aCopy && r.owns(a) {
+	if kind != aCopy && r.owns(a) && r.multis == 0 {
 		return
 	}
 	for r.conflicts(a, a+mem.Addr(bytes), kind == aStore || kind == aCopy) {

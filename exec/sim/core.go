@@ -68,6 +68,10 @@ func (r *rank) Do(in *tl.Instr) {
 	case tl.OpFetchAdd, tl.OpCompareSwap:
 		r.atomic(in)
 		return
+	case tl.OpLoadReduce:
+		r.loadReduce(in)
+	case tl.OpMulticast:
+		r.multicast(in)
 	case tl.OpFence:
 		r.fence()
 	case tl.OpQuiet:

@@ -70,6 +70,8 @@ type Executor struct {
 	pairs     *machine.Alike                  // of PEs that write to each other's memory
 	pairTimes []pairTimes                     // by their numbers
 	hops      []machine.Hop                   // found last
+	groups    map[*mem.Team]*group
+	hubRoutes map[hubRoute]noc.Route
 	run       *run
 	replaying *replay.Replay
 	traceAt   int       // see trace.Sorter.Kept

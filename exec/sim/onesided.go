@@ -15,6 +15,7 @@ import (
 
 // sided is what a rank has for one-sided communication.
 type sided struct {
+	multis  int32 // loads and stores of all copies that are under way
 	peers   peers
 	queued  bool      // a put or get has been in the DMA queue of messages
 	flights int32     // puts, gets, notifications and atomics that are not complete

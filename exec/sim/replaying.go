@@ -186,4 +186,5 @@ func (r *replaying) discard() {
 	e.net = e.newFabric()
 	clear(e.routes)
 	clear(e.asks)
+	clear(e.hubRoutes)
 }

@@ -29,6 +29,7 @@ type run struct {
 	left      int                  // of the kernels, those that have not ended
 	all       int
 	xfers     slab.Table[transfer]
+	multis    slab.Table[multi]
 	start     unit.Time
 	result    launch.Result
 	fault     error // earliest in simulated time

@@ -75,6 +75,14 @@ const (
 	aReply // to an atomic
 	aRequestPut
 	aRequestGet
+
+	// Of a load or store of all copies of a window: to the switch and from there.
+	aGroupAsk     // the request of a load to the switch
+	aGroupRequest // and to a member
+	aGroupRead    // a member's data to the switch
+	aGroupSum     // the result from there
+	aGroupWrite   // the data of a store to the switch
+	aGroupCopy    // and to a member
 )
 
 // begin gives a transfer to the fabric at a time to come.
@@ -121,6 +129,10 @@ func (s *sink) Departed(user uint32, end unit.Time) {
 		}
 	case aPut, aGet:
 		r.departedSided(t, end)
+	case aGroupWrite:
+		if t.off == t.total-1 {
+			r.leave(dma.Compute, end)
+		}
 	}
 	if slot >= 0 {
 		r.rx[port].slots[slot].EndRead(end)
@@ -198,6 +210,10 @@ func (s *sink) Delivered(user uint32, now unit.Time) {
 	place := x.xfers.At(user)
 	if x.causes != nil && !place.seen {
 		x.heard = x.e.net.Heard()
+	}
+	if place.kind >= aGroupAsk {
+		x.deliveredMulti(user, now)
+		return
 	}
 	if place.kind >= aPut {
 		x.deliveredSided(user, now)

@@ -40,14 +40,26 @@ func (n *Fabric) AddRoute(from, to machine.NodeID, request bool) Route {
 	} else {
 		n.found = n.m.Route(n.found[:0], from, to)
 	}
-	n.path = n.path[:0]
-	for i, h := range n.found {
-		n.path = append(n.path, routes.MakeHop(n.link(h.Link), n.channelOf(n.found, i)))
-	}
+	n.stored(n.found)
 	if halves {
 		return n.halves.Store(&n.routes, uint32(from), uint32(to), n.path, n.m.Half(n.found))
 	}
 	return n.routes.Add(n.path)
+}
+
+// AddPath stores a path, such as a part of one that ends or begins at a switch. What ends there leaves
+// the fabric: a switch that copies or combines takes everything.
+func (n *Fabric) AddPath(path []machine.Hop) Route {
+	n.stored(path)
+	return n.routes.Add(n.path)
+}
+
+// stored finds the hops of a path: n.path, until it is called again.
+func (n *Fabric) stored(path []machine.Hop) {
+	n.path = n.path[:0]
+	for i, h := range path {
+		n.path = append(n.path, routes.MakeHop(n.link(h.Link), n.channelOf(path, i)))
+	}
 }
 
 // Latency is what the head of a message needs over a path without contention, and the

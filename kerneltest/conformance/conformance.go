@@ -12,6 +12,7 @@ import (
 	"kernbench/collective"
 	"kernbench/dtype"
 	"kernbench/exec"
+	"kernbench/kerneltest"
 	"kernbench/lab/run"
 	"kernbench/mem"
 	"kernbench/tl"
@@ -147,6 +148,9 @@ func (c *conformanceCase) run(t *testing.T, x *exec.Row) *exec.Missing {
 		Bench: bench.CCLHello.Name, Algorithm: c.algorithm.Name, Ranks: c.ranks, NElem: c.n, DType: c.typ, Op: c.op,
 		Sets:     slices.Concat(small, []string{"fabric.memory_order=" + c.order.String()}),
 		Executor: x.Name, VerifyData: x.Can(exec.Data),
+	}
+	if c.algorithm.Multimem {
+		s.Sets = append(s.Sets, kerneltest.SwitchSettings(c.ranks)...)
 	}
 	if c.width > 0 {
 		s.Sets = append(s.Sets, fmt.Sprintf("algorithms.%s.w=%d", c.algorithm.Name, c.width))

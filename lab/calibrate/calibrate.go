@@ -287,7 +287,7 @@ func (c *calibration) machine(ctx context.Context) error {
 	if c.what.Rooted {
 		r.Root = c.call.Root
 	}
-	c.result, c.nccl = r, ncclSystem(x.Machine.Topology(), c.call.World)
+	c.result, c.nccl = r, ncclSystem(x.Machine, c.call.World)
 	files, err := machine.ReadSource(c.spec.Base.Topology)
 	if err != nil {
 		return err

@@ -6,11 +6,11 @@ import (
 	"math"
 	"slices"
 
-	"kernbench/conf"
 	"kernbench/lab/calibrate/fit"
 	"kernbench/lab/calibrate/nccl"
 	"kernbench/lab/run"
 	"kernbench/lab/sweep"
+	"kernbench/machine"
 	"kernbench/unit"
 )
 
@@ -206,9 +206,11 @@ func deviation(all []deviant) Deviation {
 
 // ncclSystem is what NCCL's model knows of the machine: the innermost level is its NVLink, the next
 // one its network, of which each GPU of a node has a card.
-func ncclSystem(t *conf.Topology, ranks int) nccl.System {
+func ncclSystem(m *machine.Machine, ranks int) nccl.System {
+	t := m.Topology()
 	levels := t.System().Between()
-	s := nccl.System{Generation: nccl.Generation(t.Software().NCCL), Ranks: ranks, Nodes: 1, NVLink: levels[0].Link.BW.GBs()}
+	reduces, copies := m.SwitchesReduce()
+	s := nccl.System{NVLS: reduces && copies, Generation: nccl.Generation(t.Software().NCCL), Ranks: ranks, Nodes: 1, NVLink: levels[0].Link.BW.GBs()}
 	node := levels[0].Members()
 	if len(levels) > 1 && ranks > node && ranks%node == 0 {
 		s.Nodes, s.Network = ranks/node, float64(node)*levels[1].Link.BW.GBs()

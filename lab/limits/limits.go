@@ -77,6 +77,9 @@ type Limits struct {
 	Type       string  `json:"type"`
 	Root       int     `json:"root"` // -1 where there is none
 
+	Reduces bool `json:"switches_reduce"` // switches combine what is loaded, which the limits allow for
+	Copies  bool `json:"switches_copy"`   // and copy what is stored
+
 	Launch unit.Time `json:"launch_overhead_ps"` // of the algorithm in software: beside all limits
 
 	Rows  []Row    `json:"rows"`
@@ -120,6 +123,7 @@ func Run(ctx context.Context, s Spec) (*Limits, error) {
 	if err != nil {
 		return nil, err
 	}
+	l.Reduces, l.Copies = x.Machine.SwitchesReduce()
 	solver, err := bound.New(x.Machine, l.PEs)
 	if err != nil {
 		return nil, err

@@ -75,7 +75,7 @@ func TestFastestOfAll(t *testing.T) {
 // TestExtrapolated: what is too large to be simulated goes on from smaller sizes, and says so.
 func TestExtrapolated(t *testing.T) {
 	s := perfOf("all_reduce", 8)
-	s.Base.Topology, s.Check, s.Algorithms = "dgx-h100", false, []string{"ring_allreduce_chunked", "direct_allreduce"}
+	s.Base.Topology, s.Check, s.Algorithms = "dgx-a100", false, []string{"ring_allreduce_chunked", "direct_allreduce"}
 	s.Min, s.Max = 4*unit.MiB, 64*unit.MiB
 	whole := measured(t, s)
 	s.MeasureTo = 16 * unit.MiB

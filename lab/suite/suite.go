@@ -287,6 +287,15 @@ func possible(x *run.Job, s *Spec, c *device.Choice, what *collective.Collective
 	if world > have {
 		return fmt.Errorf("the machine has %d %s", have, ranks)
 	}
+	if alg.Multimem && world > 1 {
+		pes := make([]int32, world)
+		for i := range pes {
+			pes[i] = int32(i)
+		}
+		if err := x.Machine.CanMultimem(pes); err != nil {
+			return err
+		}
+	}
 	_, err := c.Topology.Fit(world, topology.Grid{W: cfg.W, H: cfg.H})
 	if err != nil {
 		return err

@@ -97,6 +97,16 @@ func (b *Book) Accesses(in *tl.Instr) {
 			b.store = b.log.NextOp()
 		}
 		b.teller.Tell(Record{Kind: Store, Op: b.store, Range: rows(in)})
+	case tl.OpLoadReduce:
+		op := b.fills(in.Dst, true)
+		for member := range in.Side.Win.Team.PEs {
+			b.teller.Tell(Record{Kind: Load, Op: op, Range: Range{Addr: in.Side.Of(member), Bytes: in.Bytes()}})
+		}
+	case tl.OpMulticast:
+		b.store = b.log.NextOp()
+		for member := range in.Side.Win.Team.PEs {
+			b.teller.Tell(Record{Kind: Store, Op: b.store, Range: Range{Addr: in.Side.Of(member), Bytes: in.Bytes()}})
+		}
 	case tl.OpComposite:
 		op, p := b.fills(in.Dst, true), in.Pipe
 		if in.A == tl.None {

@@ -1,0 +1,114 @@
+package algorithm
+
+import (
+	"math"
+
+	"kernbench/tl"
+)
+
+// This file is what the kernels have in common that let a switch combine and copy: nvls_*.
+//
+// A call works on pieces of its vectors. Each piece is staged in the window, reduced and copied by the
+// switch, and taken out of the window. One barrier per piece separates these: before round k every rank
+// has staged piece k, and what it stored of piece k-1 is there. Between two barriers a rank stages the
+// next piece and takes the one before out, while the switch works on this one.
+
+// transfer is a load and the store of what it brings.
+type transfer struct {
+	load  func() tl.Tensor
+	store func(t tl.Tensor)
+}
+
+// stream is a list of transfers, in their order, and how many loads of it are under way while the store of
+// the first waits for its data.
+type stream struct {
+	all   []transfer
+	depth int
+	ahead []tl.Tensor
+	done  int
+}
+
+// Depths of streams. A load that a switch combines takes long, and moves few bytes.
+const (
+	copyDepth   = 8
+	reduceDepth = 12
+)
+
+// perform carries streams out side by side, each at its own even pace.
+func perform(c *tl.Context, streams ...*stream) {
+	for {
+		var next *stream
+		for _, l := range streams {
+			if l.done < len(l.all) && (next == nil || l.done*len(next.all) < next.done*len(l.all)) {
+				next = l
+			}
+		}
+		if next == nil {
+			return
+		}
+		next.step(c)
+	}
+}
+
+// step stores what the first load has brought, with others on their way.
+func (l *stream) step(c *tl.Context) {
+	depth := max(1, min(l.depth, int(c.ScratchBytes()/(8*tileBytes))))
+	for next := l.done + len(l.ahead); next < min(len(l.all), l.done+depth); next++ {
+		l.ahead = append(l.ahead, l.all[next].load())
+	}
+	l.all[l.done].store(l.ahead[0])
+	c.Free(l.ahead[0])
+	l.ahead = l.ahead[1:]
+	l.done++
+}
+
+// copying is the stream of a copy from memory to memory.
+func copying(c *tl.Context, dst, src tl.Ref) *stream {
+	l := &stream{depth: copyDepth}
+	for lo, n := range tiles(src.Len(), src.DType) {
+		l.all = append(l.all, transfer{
+			load:  func() tl.Tensor { return c.Load(src.Slice(lo, n)) },
+			store: func(t tl.Tensor) { c.Store(dst.Slice(lo, n), t) },
+		})
+	}
+	return l
+}
+
+// reducing is the stream of loads that the switch combines. Of each tile store gets the result.
+func reducing(c *tl.Context, op tl.ReduceOp, of tl.Sym, store func(part tl.Sym, t tl.Tensor)) *stream {
+	l := &stream{depth: reduceDepth}
+	for lo, n := range tiles(of.Len(), of.DType()) {
+		part := of.Slice(lo, n)
+		l.all = append(l.all, transfer{
+			load:  func() tl.Tensor { return c.LoadReduce(part, op) },
+			store: func(t tl.Tensor) { store(part, c.Finish(op, t, c.WorldSize())) },
+		})
+	}
+	return l
+}
+
+// pieceBytes is the size from which a vector is worth two pieces: what a link carries while ranks meet, times
+// what it carries while a piece is staged.
+const pieceBytes = 8 << 20
+
+// nvlsPieces is the number of pieces of a vector: their number and their size grow alike.
+func nvlsPieces(bytes int64) int { return max(1, int(math.Sqrt(float64(bytes)/pieceBytes))) }
+
+// rounds are barriers of a call in one row of signals.
+type rounds struct {
+	c    *tl.Context
+	a    tl.Args
+	row  tl.Signal
+	done int
+}
+
+// meet ends what this rank has begun, and waits for all others to have done so.
+func (r *rounds) meet() {
+	r.c.PipeBarrier()
+	use := r.done + 1
+	if r.a.Uses != nil {
+		use = r.a.Use(0)
+	}
+	meshBarrier(r.c, r.row, use)
+	r.done++
+}

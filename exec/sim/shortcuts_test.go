@@ -72,7 +72,7 @@ func TestHalves(t *testing.T) {
 	for _, a := range algorithm.All() {
 		s := setup{world: 16, n: 64, slots: max(4, a.MinSlots), slotBytes: 512, sets: append(smallSIPs(
 			"{name: a, network: switch, count: 8, link: {bw_gbs: 64, latency_ns: 100}}"), "sip.ucie.connection_of_pe=[0, 0, 0, 0]", "sip.ucie.connections=1")}
-		if a.Window == nil || a.Collective == "barrier" || !takes(a, s.world, s.n) {
+		if a.Window == nil || a.Multimem || a.Collective == "barrier" || !takes(a, s.world, s.n) {
 			continue
 		}
 		ran++

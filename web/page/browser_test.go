@@ -192,7 +192,8 @@ func observe(t *testing.T, s run.Spec, name string) *view.Run {
 	return v
 }
 
-// place is where a rank's slice in the middle of the view is drawn, in the window.
+// place is where the longest slice of the critical path is drawn, in the window. It is near the slice's
+// end and its upper edge, since the label is drawn over the rest.
 const place = `(() => {
 	const t = kernbench.timeline;
 	const r = t.rows().find((r) => r.type === 'path');
@@ -201,7 +202,7 @@ const place = `(() => {
 	for (let i = 0; i < s.n; i++) if (s.end[i] - s.start[i] > s.end[best] - s.start[best]) best = i;
 	t.canvas.scrollIntoView({ block: 'center' });
 	const box = t.canvas.getBoundingClientRect();
-	return { x: box.left + t.px((s.start[best] + s.end[best]) / 2), y: box.top + t.axisHeight + r.y + 3, start: s.start[best], end: s.end[best], reason: r.run.timeline.reasons[s.reason[best]],
+	return { x: box.left + t.px(s.start[best] + 0.9 * (s.end[best] - s.start[best])), y: box.top + t.axisHeight + r.y + 2, start: s.start[best], end: s.end[best], reason: r.run.timeline.reasons[s.reason[best]],
 		line: r.run.timeline.lines[r.run.timeline.operations.line[s.own[best]]] };
 })()`
 

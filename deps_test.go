@@ -190,7 +190,7 @@ func packages(t *testing.T) []goPackage {
 		if e, ok := errors.AsType[*exec.ExitError](err); ok {
 			t.Fatalf("go list: %v\n%s", err, e.Stderr)
 		}
-		t.Skip("without the go command nobody knows the imports:", err)
+		t.Skip("the go command lists the imports, and it is missing:", err)
 	}
 	var all []goPackage
 	for d := json.NewDecoder(strings.NewReader(string(out))); ; {

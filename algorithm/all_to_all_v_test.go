@@ -155,7 +155,7 @@ func ways(world int) map[string]exchanges {
 	return all
 }
 
-// Whatever the counts, everything arrives once, nobody waits for ever, and no slot is filled
+// Whatever the counts, everything arrives once, no rank waits for ever, and no slot is filled
 // before it was emptied: by calls one after the other on one window.
 func TestAllToAllV(t *testing.T) {
 	for _, world := range []int{1, 2, 3, 4, 6} {
@@ -262,7 +262,7 @@ func TestAllToAllVRefusals(t *testing.T) {
 	}{
 		{"no slot for each rank", small, nil, "a window of 3 elements for 4 ranks"},
 		{"servers that do not divide", layout, []int{0, 1, 3}, "servers of 3 ranks among 4"},
-		{"servers of nobody", layout, []int{0, 1, 0}, "servers of 0 ranks"},
+		{"servers without ranks", layout, []int{0, 1, 0}, "servers of 0 ranks"},
 		{"more steps than there are", layout, []int{1, 4}, "4 steps from step 1 on: the steps are 0 to 3"},
 		{"more steps than servers", layout, []int{2, 1, 2}, "1 steps from step 2 on: the steps are 0 to 1"},
 		{"steps before the first", layout, []int{-1, 2}, "2 steps from step -1 on"},

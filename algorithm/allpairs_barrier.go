@@ -6,7 +6,7 @@ import (
 	"kernbench/tl"
 )
 
-// allPairsBarrier lets everybody tell everybody that it has come: the barrier that the other
+// allPairsBarrier lets every rank notify every other rank: the barrier that the other
 // kernels over windows have.
 func allPairsBarrier(c *tl.Context, a tl.Args) {
 	_, signals := scratch(c, a, 0)

@@ -9,7 +9,7 @@ import (
 	"kernbench/tl"
 )
 
-// Barriers can be used any number of times: under random delays nobody leaves one before all
+// Barriers can be used any number of times: under random delays no rank leaves one before all
 // have come to it as often.
 func TestBarriersAreReusable(t *testing.T) {
 	const world, uses = 4, 1000

@@ -6,7 +6,7 @@ import (
 )
 
 // binomialReduce is the tree of a broadcast backwards: a rank adds what its children have, from
-// the one that has nobody below it on, and sends the sum to its parent. Long vectors go tile by
+// the one that has no child on, and sends the sum to its parent. Long vectors go tile by
 // tile.
 func binomialReduce(c *tl.Context, a tl.Args) {
 	r, me := fromRoot(c, a), c.Rank()

@@ -25,7 +25,7 @@ func TestConstraintsAreThoseOfCheck(t *testing.T) {
 	for _, a := range algorithm.All() {
 		holds, known := asked[a.Constraint]
 		if !known {
-			t.Errorf("%s: nobody knows %q", a.Name, a.Constraint)
+			t.Errorf("%s: unknown constraint %q", a.Name, a.Constraint)
 			continue
 		}
 		for world := 1; world <= 40; world++ {

@@ -39,7 +39,7 @@ func cubeRootAllReduce(c *tl.Context, a tl.Args) {
 			c.Store(part, c.Finish(a.Op, c.Load(part), c.WorldSize()))
 		}
 	}
-	c.PipeBarrier() // the result is there before anybody hears of it
+	c.PipeBarrier() // the result is complete before any rank is notified
 	for i := range led {
 		led[len(led)-1-i].handDown()
 	}

@@ -11,12 +11,12 @@ import (
 // that works on it, its owner: it loads what others bring, combines it on the way, and stores it
 // wherever it is wanted. Nothing is staged, so that every byte passes each memory once.
 //
-// Nobody else touches an owner's elements, so that a result may take the place of what it is made
-// of, and nobody waits for anybody in between. All meet twice: before the first load, as what
+// No other rank touches an owner's elements, so that a result may take the place of what it is made
+// of, and no rank waits in between. All meet twice: before the first load, as what
 // others bring must be there, and after the last store.
 //
 // Many loads are under way while earlier ones are combined and stored: that hides the way to the
-// memories of others. Everybody begins with the rank after it, so that no memory is asked by all
+// memories of others. Every rank begins with the rank after it, so that no memory is asked by all
 // at once. What comes is combined in rank order, whoever does it, so that the bits of a result do
 // not depend on how it was shared out.
 
@@ -40,7 +40,7 @@ func direct(c *tl.Context, a tl.Args, most int, work ...carry) {
 	c.PipeBarrier() // what was stored before is there, too
 	meetAll(c, row(c, signals, 0), use)
 	takeAcross(c, a, most, work)
-	c.PipeBarrier() // what was stored is there before anybody hears of it
+	c.PipeBarrier() // what was stored is complete before any rank is notified
 	meetAll(c, row(c, signals, 1), use)
 }
 

@@ -14,7 +14,7 @@ import (
 // PEs of a cube, after which each of them has a part of its cube's sum; an all-reduce of each
 // part on a ring of those PEs of all cubes that have it; and an all-gather in the cube. So all
 // PEs work all the time, and what leaves a cube does so from all of them at once, each with
-// one part. Between the levels nobody waits for more than neighbours.
+// one part. Between the levels a rank waits for its neighbours only.
 //
 // There may be more levels, or others: each is how many of a level make one of the next, from
 // the PEs on, and the last level has what remains. 8, 16 are cubes of 8 PEs and packages of 16

@@ -12,7 +12,7 @@ import (
 // however many ranks it has, where a ring takes one for each of them.
 //
 // A rank reads what others keep until they have heard that it has: it writes its own part only
-// on the way up, and on the way back nobody begins before all of the group have come.
+// on the way up, and on the way back no rank begins before all of the group have come.
 func hierarchicalDirectAllReduce(c *tl.Context, a tl.Args) {
 	data, signals := scratch(c, a, a.NElem)
 	move(c, c.Local(data), a.Shard(c.Rank()))
@@ -63,7 +63,7 @@ type levelTeam struct {
 	use                  int
 }
 
-// others lists the other members, from the next one on, so that nobody is asked by all at once.
+// others lists the other members, from the next one on, so that no member is asked by all at once.
 func (g levelTeam) others(yield func(i, rank int) bool) {
 	for k := 1; k < g.n; k++ {
 		if i := (g.me + k) % g.n; !yield(i, g.first+i*g.stride) {

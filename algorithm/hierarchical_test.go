@@ -115,7 +115,7 @@ func TestOthersByLevels(t *testing.T) {
 	}
 }
 
-// At every level all is reduced and gathered, and nobody touches what another still uses.
+// At every level all is reduced and gathered, and no rank touches what another still uses.
 func TestLevels(t *testing.T) {
 	for _, a := range byLevels {
 		for _, l := range levels {

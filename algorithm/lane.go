@@ -10,7 +10,7 @@ import "kernbench/tl"
 // A chunk goes in pieces, several of them in flight: while one is on its way the one before it is
 // added and sent on, and what is added to the one behind it is loaded. A rank sends no more pieces
 // than it has yet to receive, and leaves a quarter of the slots free: while the credits of those are
-// on their way back, nobody waits for the one of a slot that is held until the next piece.
+// on their way back, no rank waits for the one of a slot that is held until the next piece.
 type lane struct {
 	to, from tl.Dir
 	me, n    int // place in the ring, counted the way that the chunks go

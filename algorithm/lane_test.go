@@ -17,7 +17,7 @@ var lanes = []*algorithm.Algorithm{
 	algorithm.RingSendRecv,
 }
 
-// However many pieces are in flight, of however many, each gets to where it belongs, and nobody
+// However many pieces are in flight, of however many, each gets to where it belongs, and no rank
 // waits for ever for a slot.
 func TestPiecesInFlight(t *testing.T) {
 	for _, a := range lanes {

@@ -52,7 +52,7 @@ func (l *line) reduce() {
 	}
 }
 
-// pass adds what this rank brings to chunk k to what comes, if anybody stands behind it, and
+// pass adds what this rank brings to chunk k to what comes, if another rank is behind it, and
 // sends it on, if its place is beyond.
 func (l *line) pass(k int, to, from tl.Dir, beyond func(k int) bool, comes bool) {
 	switch {

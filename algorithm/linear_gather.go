@@ -6,7 +6,7 @@ import (
 	"kernbench/tl"
 )
 
-// linearGather lets everybody put its vector into its slot of the root's window. The root says
+// linearGather lets every rank put its vector into its slot of the root's window. The root says
 // first that it has begun: what is put may take the place of what it still had there from a call
 // before. It copies out slot by slot, in rank order, as they come.
 func linearGather(c *tl.Context, a tl.Args) {
@@ -32,10 +32,10 @@ func linearGather(c *tl.Context, a tl.Args) {
 	}
 }
 
-// LinearGather lets the root take from everybody.
+// LinearGather lets the root take from every rank.
 var LinearGather = Register(Algorithm{
 	Name:       "linear_gather",
-	Summary:    "everybody puts its vector into the root's symmetric window, and the root copies out",
+	Summary:    "every rank puts its vector into the root's symmetric window, and the root copies out",
 	Collective: "gather",
 	Topology:   "none",
 	Kernel:     linearGather,

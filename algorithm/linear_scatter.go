@@ -6,7 +6,7 @@ import (
 	"kernbench/tl"
 )
 
-// linearScatter lets the root put each rank's block into that rank's window. Everybody says first
+// linearScatter lets the root put each rank's block into that rank's window. Every rank says first
 // that it has begun: what is put may take the place of what it still had there from a call before.
 func linearScatter(c *tl.Context, a tl.Args) {
 	r, me := fromRoot(c, a), c.Rank()
@@ -27,7 +27,7 @@ func linearScatter(c *tl.Context, a tl.Args) {
 	keep(c, a.Out(me, m), a.InBlock(me, r.n, me))
 }
 
-// LinearScatter lets the root put to everybody.
+// LinearScatter lets the root put to every rank.
 var LinearScatter = Register(Algorithm{
 	Name:       "linear_scatter",
 	Summary:    "the root puts each block into its receiver's symmetric window",

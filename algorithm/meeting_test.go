@@ -10,7 +10,7 @@ import (
 	"kernbench/tl"
 )
 
-// Nobody leaves a barrier before all have come, however often they come.
+// No rank leaves a barrier before all have arrived, however often they meet.
 func TestNobodyLeavesABarrierEarly(t *testing.T) {
 	const rounds = 5
 	for _, a := range algorithm.All() {

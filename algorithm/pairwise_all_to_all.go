@@ -8,7 +8,7 @@ import (
 
 // pairwiseAllToAll takes N-1 steps, in each of which every rank has one partner to send to and
 // one to take from: in step i a rank puts its block for the rank i further on into its slot
-// there, and goes on when the block of the rank i before is here. So nobody gets two blocks at a
+// there, and goes on when the block of the rank i before is here. So no rank gets two blocks at a
 // time. Blocks are taken out at the end, where they may take the place of what was sent.
 func pairwiseAllToAll(c *tl.Context, a tl.Args) {
 	me, n := c.Rank(), c.WorldSize()

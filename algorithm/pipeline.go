@@ -14,7 +14,7 @@ import (
 //
 // A launch says how long a piece is, or leaves it to that formula.
 
-// usualLatencyBytes is alpha/beta where nobody knows the machine: of the order that the default
+// usualLatencyBytes is alpha/beta of an unknown machine: of the order that the default
 // one has. Twice or half of it costs a few per cent.
 const usualLatencyBytes = 4096
 

@@ -39,7 +39,7 @@ func TestChoiceOfPieces(t *testing.T) {
 		chunk, latency int64
 		pieces         int
 	}{
-		{2, 1 << 14, 0, 0, 1},         // nobody hands on
+		{2, 1 << 14, 0, 0, 1},         // no rank forwards
 		{2, 1 << 16, 0, 0, 4},         // and a piece is a tile at most
 		{3, 1024, 0, 0, 1},            // 1 × 4 KiB / 4 KiB
 		{6, 4096, 0, 0, 4},            // 4 × 16 KiB / 4 KiB

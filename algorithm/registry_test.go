@@ -33,7 +33,7 @@ func TestRowsAreWhole(t *testing.T) {
 }
 
 func TestLookupListsWhatThereIs(t *testing.T) {
-	var all []string // more than those of this commit, where somebody has added one
+	var all []string // more than those of this commit, where another one was added
 	for _, a := range algorithm.All() {
 		all = append(all, a.Name)
 	}

@@ -214,7 +214,7 @@ func (x *again) run(t *testing.T, seed uint64) error {
 }
 
 // Calls follow one another at once, on two windows that take turns, with whatever number of
-// elements fits: nobody is overtaken, and no call sees what another left behind.
+// elements fits: no rank is overtaken, and no call sees what another left behind.
 func TestWindowsInTurn(t *testing.T) {
 	for _, a := range overWindows() {
 		t.Run(a.Name, func(t *testing.T) {

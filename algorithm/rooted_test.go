@@ -42,7 +42,7 @@ func TestRoots(t *testing.T) {
 	}
 }
 
-// What cannot be is said, before anybody waits for it.
+// An impossible call is an error before any rank waits.
 func TestRootedRefusals(t *testing.T) {
 	for _, a := range withRoot(t) {
 		if a == algorithm.WindowBroadcast {

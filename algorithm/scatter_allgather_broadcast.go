@@ -10,7 +10,7 @@ import (
 // once round a ring, as in ring_allgather. So the root sends 2 M bytes at most, where it sends
 // log2 N times M in a binomial tree.
 //
-// In the ring a rank also gets chunks that it has from the tree: everybody takes the same steps.
+// In the ring a rank also gets chunks that it has from the tree: all ranks take the same steps.
 func scatterAllGatherBroadcast(c *tl.Context, a tl.Args) {
 	r, me := fromRoot(c, a), c.Rank()
 	out := a.Out(me, a.NElem)

@@ -10,7 +10,7 @@ import (
 
 // Some kernels that send along a topology's directions put messages together in memory, or
 // receive there what they hand on. That memory is a window of which each rank uses its own copy
-// only, so that nobody needs to be told anything: rings have their credits.
+// only, so that no notification is needed: rings have their credits.
 
 // stagingLayout declares a window of so many blocks of n elements.
 func stagingLayout(world, blocks, n int, t dtype.Type) (*mem.Layout, error) {

@@ -22,14 +22,14 @@ import (
 // Calls that follow one another on the same ranks work on two windows in turn, and each call
 // is followed by Quiet and PipeBarrier. That is enough for every kernel here:
 //
-//   - Nobody leaves a call before all who read its copy of the window, and all whose copies it
+//   - No rank leaves a call before all that read its copy of the window, and all whose copies it
 //     writes without having heard of them in the same call, have told it, directly or through
-//     others, that they have begun that call. In a mesh everybody tells everybody. In a ring by
+//     others, that they have begun that call. In a mesh every rank notifies every other rank. In a ring by
 //     reads a rank is told by the left one, round after round what that one was told, and after
 //     N-1 rounds that its right neighbour, its reader, has come. In a ring by puts both
 //     neighbours tell it in each round.
 //   - Who has begun a call has ended the one before: its reads are over, and what it put is
-//     there, before it tells anybody anything of the new one.
+//     there, before it notifies any rank of the new one.
 //
 // So a rank that begins call k+2, and writes the window of call k again, has ended call k+1,
 // in which it was told that the others have ended call k. On one window a rank could stage

@@ -9,7 +9,7 @@ import (
 )
 
 // windowAllToAll pushes: rank r puts its block d into slot r of rank d's copy of the window.
-// When all have met, everybody has N blocks in its own copy and takes them out.
+// When all have met, every rank has N blocks in its own copy and takes them out.
 func windowAllToAll(c *tl.Context, a tl.Args) {
 	me, n := c.Rank(), c.WorldSize()
 	data, signals := scratch(c, a, brought(a, n))
@@ -17,7 +17,7 @@ func windowAllToAll(c *tl.Context, a tl.Args) {
 
 	move(c, c.Local(slot), a.InBlock(me, n, me))
 	for i := 1; i < n; i++ {
-		d := (me + i) % n // nobody gets two blocks at a time
+		d := (me + i) % n // no rank gets two blocks at a time
 		c.Put(slot, d, a.InBlock(me, n, d))
 	}
 	c.Fence() // at each destination the block comes before the notification
@@ -36,7 +36,7 @@ func equalBlocks(world, nElem int) error {
 // WindowAllToAll puts, meets and copies out.
 var WindowAllToAll = Register(Algorithm{
 	Name:       "window_all_to_all",
-	Summary:    "every rank puts each block into its slot of the receiver's symmetric window, all meet, and everybody copies out",
+	Summary:    "every rank puts each block into its slot of the receiver's symmetric window, all meet, and every rank copies out",
 	Collective: "all_to_all",
 	Topology:   "none",
 	Kernel:     windowAllToAll,

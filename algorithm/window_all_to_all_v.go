@@ -7,7 +7,7 @@ func windowAllToAllV(c *tl.Context, a tl.Args) {
 	newExchange(c, a, c.WorldSize()).step(0)
 }
 
-// WindowAllToAllV exchanges with everybody at once.
+// WindowAllToAllV exchanges with all ranks at once.
 var WindowAllToAllV = Register(Algorithm{
 	Name:       "window_all_to_all_v",
 	Summary:    "blocks of any size go to all ranks at once, in chunks of a slot of the receiver's symmetric window, each credited before the next",

@@ -13,7 +13,7 @@ func windowAllGather(c *tl.Context, a tl.Args) {
 	data, signals := scratch(c, a, a.NElem)
 
 	move(c, c.Local(data), a.Shard(me))
-	c.PipeBarrier() // what was staged is there before anybody hears of it
+	c.PipeBarrier() // what was staged is complete before any rank is notified
 	meshBarrier(c, row(c, signals, 0), a.Use(0))
 	for peer := range n {
 		move(c, a.OutBlock(me, n*a.NElem, n, peer), c.At(data, peer))
@@ -23,7 +23,7 @@ func windowAllGather(c *tl.Context, a tl.Args) {
 // WindowAllGather stages, meets and reads.
 var WindowAllGather = Register(Algorithm{
 	Name:       "window_allgather",
-	Summary:    "every rank stages its vector in a symmetric window, all meet, and everybody reads all copies",
+	Summary:    "every rank stages its vector in a symmetric window, all meet, and every rank reads all copies",
 	Collective: "all_gather",
 	Topology:   "none",
 	Kernel:     windowAllGather,

@@ -3,7 +3,7 @@ package algorithm
 import "kernbench/tl"
 
 // windowAllGatherBidirectionalRing is the second half of the bidirectional all-reduce ring: in
-// every step a rank puts what it got last on to its neighbours, one half to each side. Nobody
+// every step a rank puts what it got last on to its neighbours, one half to each side. No rank
 // has to be asked first: only the left neighbour writes the first half of a slot, only the
 // right one the second, and each but once.
 func windowAllGatherBidirectionalRing(c *tl.Context, a tl.Args) {

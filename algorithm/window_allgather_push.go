@@ -23,7 +23,7 @@ func windowAllGatherPush(c *tl.Context, a tl.Args) {
 	}
 }
 
-// pushToAll puts what lies here into a slot of all others, from the next rank on, so that nobody
+// pushToAll puts what lies here into a slot of all others, from the next rank on, so that no rank
 // gets two messages at a time, with the word of this rank.
 func pushToAll(c *tl.Context, slot tl.Sym, src tl.Ref, came tl.Signal) {
 	me, n := c.Rank(), c.WorldSize()

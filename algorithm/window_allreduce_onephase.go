@@ -6,15 +6,15 @@ import (
 	"kernbench/tl"
 )
 
-// windowAllReduceOnePhase lets everybody stage its whole vector, and reduce all of it by
-// itself. It is quick for small vectors: one barrier, then reads that depend on nobody. Every
+// windowAllReduceOnePhase lets every rank stage its whole vector, and reduce all of it by
+// itself. It is quick for small vectors: one barrier, then reads that depend on no rank. Every
 // rank begins with its own copy, so that ranks differ in the last bits of floating-point sums.
 func windowAllReduceOnePhase(c *tl.Context, a tl.Args) {
 	me := c.Rank()
 	data, signals := scratch(c, a, a.NElem)
 
 	move(c, c.Local(data), a.Shard(me))
-	c.PipeBarrier() // what was staged is there before anybody hears of it
+	c.PipeBarrier() // what was staged is complete before any rank is notified
 	meshBarrier(c, row(c, signals, 0), a.Use(0))
 	reduce(c, a.Op, a.Out(me, a.NElem), data)
 }
@@ -22,7 +22,7 @@ func windowAllReduceOnePhase(c *tl.Context, a tl.Args) {
 // WindowAllReduceOnePhase reads everything everywhere.
 var WindowAllReduceOnePhase = Register(Algorithm{
 	Name:       "window_allreduce_onephase",
-	Summary:    "every rank stages its vector in a symmetric window, all meet, and everybody reduces all copies: one barrier, the most bytes",
+	Summary:    "every rank stages its vector in a symmetric window, all meet, and every rank reduces all copies: one barrier, the most bytes",
 	Collective: "all_reduce",
 	Topology:   "none",
 	Kernel:     windowAllReduceOnePhase,

@@ -8,7 +8,7 @@ import (
 
 // windowAllReduceTwoPhase is a reduce-scatter and an all-gather in one window: every rank
 // reduces its own chunk out of all copies and puts the result in the place of the chunk in
-// its own copy, which nobody else reads before the second barrier. Each element is reduced by
+// its own copy, which no other rank reads before the second barrier. Each element is reduced by
 // one rank, so that all ranks end with the same bits.
 func windowAllReduceTwoPhase(c *tl.Context, a tl.Args) {
 	me, n := c.Rank(), c.WorldSize()
@@ -16,7 +16,7 @@ func windowAllReduceTwoPhase(c *tl.Context, a tl.Args) {
 	out, use := a.Out(me, a.NElem), a.Use(0)
 
 	move(c, c.Local(data), a.Shard(me))
-	c.PipeBarrier() // what was staged is there before anybody hears of it
+	c.PipeBarrier() // what was staged is complete before any rank is notified
 	meshBarrier(c, row(c, signals, 0), use)
 	reduce(c, a.Op, c.Local(data.Chunk(n, me)), data.Chunk(n, me))
 

@@ -23,7 +23,7 @@ func windowAllReduceTwoPhasePush(c *tl.Context, a tl.Args) {
 		return slots.Slice(from*most, mem.ChunkOf(a.NElem, n, owner).N)
 	}
 	for i := 1; i < n; i++ {
-		to := (me + i) % n // nobody gets two chunks at a time
+		to := (me + i) % n // no rank gets two chunks at a time
 		c.PutSignal(slot(to, me), to, mine.Chunk(n, to), given.At(me), tl.SignalAdd, 1)
 	}
 	own := c.Local(result.Chunk(n, me))

@@ -6,7 +6,7 @@ import (
 	"kernbench/tl"
 )
 
-// windowBroadcast lets the root stage its vector, and everybody read the root's copy, the
+// windowBroadcast lets the root stage its vector, and every rank read the root's copy, the
 // root too. All wait for all, though the root alone has something to say: it is the barrier
 // that the other kernels have.
 func windowBroadcast(c *tl.Context, a tl.Args) {
@@ -17,7 +17,7 @@ func windowBroadcast(c *tl.Context, a tl.Args) {
 
 	if me == root {
 		move(c, c.Local(data), a.Shard(me))
-		c.PipeBarrier() // what was staged is there before anybody hears of it
+		c.PipeBarrier() // what was staged is complete before any rank is notified
 	}
 	meshBarrier(c, row(c, signals, 0), a.Use(0))
 	move(c, a.Out(me, a.NElem), theirs)
@@ -26,7 +26,7 @@ func windowBroadcast(c *tl.Context, a tl.Args) {
 // WindowBroadcast stages at the root, meets and reads.
 var WindowBroadcast = Register(Algorithm{
 	Name:       "window_broadcast",
-	Summary:    "the root stages its vector in a symmetric window, all meet, and everybody reads the root's copy",
+	Summary:    "the root stages its vector in a symmetric window, all meet, and every rank reads the root's copy",
 	Collective: "broadcast",
 	Topology:   "none",
 	Kernel:     windowBroadcast,

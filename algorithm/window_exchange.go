@@ -18,12 +18,12 @@ import (
 // one another on one window: the next call's first chunk waits for the credit of this one's
 // last.
 //
-// Nobody waits for ever, whatever the counts. The exchange is cut into steps and a step into
+// No rank waits for ever, whatever the counts. The exchange is cut into steps and a step into
 // rounds: in round m of the step in which a pair has its turn, the sender puts chunk m, if
 // there is one, and then the receiver takes it. Every rank goes through steps and rounds in the
 // same order, puts first and then takes. To put chunk m a rank needs the credit of chunk m-1,
 // which the receiver gives in an earlier round, and to take it the put of the same round: what
-// anybody waits for, somebody else does strictly earlier in that order. So among all that are
+// a rank waits for, another rank does strictly earlier in that order. So among all that are
 // waiting, who is earliest in it waits for something that has been done.
 
 // exchange is a call of a kernel that exchanges blocks.
@@ -72,8 +72,8 @@ func (x *exchange) in(d int) tl.Ref  { return x.a.InBlock(x.me, x.n, d) }
 func (x *exchange) out(s int) tl.Ref { return x.a.OutBlock(x.me, x.a.NElem, x.n, s) }
 
 // partners are the i-th rank that this one sends to in a step, and the i-th that sends to it:
-// all ranks of the server so many further on, and so many before. Everybody begins at its own
-// place there, so that nobody gets two chunks at a time.
+// all ranks of the server so many further on, and so many before. Every rank begins at its own
+// place there, so that no rank gets two chunks at a time.
 func (x *exchange) partners(step, i int) (to, from int) {
 	l := x.perServer
 	server, place, servers := x.me/l, x.me%l, x.n/l

@@ -16,7 +16,7 @@ func windowReduceScatter(c *tl.Context, a tl.Args) {
 	mine := data.Slice(own.Lo, own.N)
 
 	stageBlocks(c, a, n, data)
-	c.PipeBarrier() // what was staged is there before anybody hears of it
+	c.PipeBarrier() // what was staged is complete before any rank is notified
 	meshBarrier(c, row(c, signals, 0), a.Use(0))
 	reduce(c, a.Op, a.Out(me, mine.Len()), mine)
 }
@@ -24,7 +24,7 @@ func windowReduceScatter(c *tl.Context, a tl.Args) {
 // WindowReduceScatter stages, meets, reads and reduces.
 var WindowReduceScatter = Register(Algorithm{
 	Name:       "window_reduce_scatter",
-	Summary:    "every rank stages all chunks in a symmetric window, all meet, and everybody reduces its own chunk",
+	Summary:    "every rank stages all chunks in a symmetric window, all meet, and every rank reduces its own chunk",
 	Collective: "reduce_scatter",
 	Topology:   "none",
 	Kernel:     windowReduceScatter,

@@ -15,7 +15,7 @@ func windowReduceScatterPush(c *tl.Context, a tl.Args) {
 	came, use := row(c, signals, 0), a.Use(0)
 	slot := func(owner, from int) tl.Sym { return data.Chunk(n, from).Slice(0, packed(a, n, owner).N) }
 	for i := 1; i < n; i++ {
-		to := (me + i) % n // nobody gets two chunks at a time
+		to := (me + i) % n // no rank gets two chunks at a time
 		c.PutSignal(slot(to, me), to, a.InBlock(me, n, to), came.At(me), tl.SignalAdd, 1)
 	}
 	addUp(c, a.Op, a.Out(me, packed(a, n, me).N), a.InBlock(me, n, me), func(from int, wait bool) tl.Sym {

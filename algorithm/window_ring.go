@@ -130,7 +130,7 @@ func (r *ring) halves(right, left int) (east, west tl.Sym) {
 // together in the order of k+1, k+2, ..., the other in the reverse.
 func (r *ring) reduceByPuts() {
 	if r.n > 1 {
-		r.c.PipeBarrier() // what was staged is there before anybody combines into it
+		r.c.PipeBarrier() // what was staged is complete before another rank combines into it
 		r.meetBoth()
 	}
 	for s := 1; s < r.n; s++ {

@@ -34,7 +34,7 @@ func onSim(t *testing.T, a *algorithm.Algorithm, s labrun.Spec) *labrun.Result {
 	return r
 }
 
-// Delays that nobody can foresee change no result.
+// Random delays change no result.
 func TestWindowsOnSimInAnySchedule(t *testing.T) {
 	for _, a := range overWindows() {
 		t.Run(a.Name, func(t *testing.T) {

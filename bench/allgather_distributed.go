@@ -22,7 +22,7 @@ func ramp(rank, i int) float64 { return float64(100*rank + i) }
 // AllGatherDistributed is the all-gather over symmetric memory.
 var AllGatherDistributed = Register(Program{
 	Name:        "allgather_distributed",
-	Summary:     "all-gather over symmetric memory: stage, meet, read everybody's 64 values (--n-elem: values of a rank)",
+	Summary:     "all-gather over symmetric memory: stage, meet, read all ranks' 64 values (--n-elem: values of a rank)",
 	Algorithm:   "window_allgather",
 	Collectives: true,
 	Ranks:       4,

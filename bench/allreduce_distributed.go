@@ -37,7 +37,7 @@ var AllReduceDistributed = Register(Program{
 	NElem:       256,
 	Options: []Option{{
 		Name: "mode", Default: "onephase", Words: []string{"onephase", "twophase", "ring", "bidirectional_ring"},
-		Help: "everybody reads everything, reduce-scatter and all-gather, the same on a ring, on two half rings",
+		Help: "every rank reads everything, reduce-scatter and all-gather, the same on a ring, on two half rings",
 	}},
 	Run: allReduceDistributed,
 })

@@ -7,7 +7,7 @@ import (
 	"kernbench/dtype"
 )
 
-// broadcastDistributed copies 64 values of the root to everybody.
+// broadcastDistributed copies 64 values of the root to all ranks.
 func broadcastDistributed(ctx context.Context, h *Host) error {
 	root := h.Number("root")
 	return h.perform(ctx, h.Algorithm, example{
@@ -27,12 +27,12 @@ func broadcastDistributed(ctx context.Context, h *Host) error {
 // BroadcastDistributed is the broadcast over symmetric memory.
 var BroadcastDistributed = Register(Program{
 	Name:        "broadcast_distributed",
-	Summary:     "broadcast over symmetric memory: the root stages, all meet, everybody reads (--n-elem: values of the root)",
+	Summary:     "broadcast over symmetric memory: the root stages, all meet, every rank reads (--n-elem: values of the root)",
 	Algorithm:   "window_broadcast",
 	Collectives: true,
 	Ranks:       4,
 	DType:       dtype.F32,
 	NElem:       64,
-	Options:     []Option{{Name: "root", Kind: Number, Default: "0", Help: "rank whose values everybody gets"}},
+	Options:     []Option{{Name: "root", Kind: Number, Default: "0", Help: "rank whose values all ranks get"}},
 	Run:         broadcastDistributed,
 })

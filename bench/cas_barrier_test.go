@@ -8,7 +8,7 @@ import (
 	"kernbench/tl"
 )
 
-// The compare-and-swap barrier resets itself: under random delays nobody leaves it before all
+// The compare-and-swap barrier resets itself: under random delays no rank leaves it before all
 // have come to it as often.
 func TestCASBarrierIsReusable(t *testing.T) {
 	const uses = 1000

@@ -6,7 +6,7 @@ import (
 	"kernbench/dialect/torch"
 )
 
-// cclAllReduce is a data-parallel worker's step: everybody brings a vector, and everybody
+// cclAllReduce is a data-parallel worker's step: every rank brings a vector, and every rank
 // ends with their combination.
 func cclAllReduce(ctx context.Context, h *Host) error {
 	if err := h.Dist.InitProcessGroup("ahbm"); err != nil {

@@ -55,7 +55,7 @@ func NewHost(p *Program, dev *device.Context, o Options, report func(line string
 	return &Host{Device: dev, Dist: torch.New(dev, o.Algorithm), Options: o, program: p, report: report}
 }
 
-// DefaultDType is the element type when nobody says otherwise.
+// DefaultDType is the element type unless another is given.
 func (p *Program) DefaultDType() dtype.Type {
 	if p.DType != dtype.Invalid {
 		return p.DType
@@ -76,7 +76,7 @@ func (h *Host) Devices() []int32 {
 	return pes
 }
 
-// DefaultRanks is how many PEs of a machine take part when nobody says how many; 0: as
+// DefaultRanks is how many PEs of a machine take part unless a number is given; 0: as
 // configured.
 func (p *Program) DefaultRanks(machine int) int { return min(p.Ranks, machine) }
 

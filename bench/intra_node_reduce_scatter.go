@@ -236,7 +236,7 @@ func (s *scatterReduce) call(call, rank int, swizzle, reduce bool) error {
 		s.window, s.out[call].tensors, s.m, s.n, s.bm, s.bn)
 }
 
-// casBarrier holds all members of a team until everybody has come, by words that are back at
+// casBarrier holds all members of a team until all have arrived, by words that are back at
 // zero afterwards: each rank sets its word at every member, as soon as the member has taken
 // back the one before, and takes back those that others set.
 func casBarrier(c *tl.Context, a tl.Args) {

@@ -151,7 +151,7 @@ func exchangeKernel(c *tl.Context, a tl.Args) {
 			n := int(c.LoadScalar(arrived.At(buffer+from)) % int64(x.capacity+1))
 			c.Copy(place(out, call, from, n), c.Local(blocks.Slice((buffer+from)*x.capacity, n)))
 		}
-		c.PipeBarrier() // what came has been read before anybody hears of the next call
+		c.PipeBarrier() // what came has been read before any rank is notified of the next call
 	}
 }
 

@@ -15,11 +15,11 @@ import (
 type Program struct {
 	Name    string
 	Summary string // one sentence
-	// Algorithm is what the program runs when nobody names another: an entry of ccl.yaml;
+	// Algorithm is what the program runs unless another is named: an entry of ccl.yaml;
 	// "" is defaults.algorithm. Collectives tells whether it runs one at all.
 	Algorithm   string
 	Collectives bool
-	// Parallel tells that the program runs on chosen PEs, Ranks of them when nobody says
+	// Parallel tells that the program runs on chosen PEs, Ranks of them unless told
 	// how many. Every program with Collectives does.
 	Parallel bool
 	Ranks    int // 0: as configured
@@ -28,7 +28,7 @@ type Program struct {
 	// Chosen tells that what ranks contribute can be chosen. For every program with Collectives
 	// it can.
 	Chosen bool
-	// DType and NElem are what the program takes when nobody says otherwise.
+	// DType and NElem are the program's defaults.
 	DType   dtype.Type // Invalid: F16
 	NElem   int        // 0: as configured
 	Options []Option   // of its own

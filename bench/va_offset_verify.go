@@ -28,7 +28,7 @@ func vaOffsetVerify(ctx context.Context, h *Host) error {
 	if err != nil {
 		return err
 	}
-	var source []byte // none in a run without data: nobody would look at it
+	var source []byte // none in a run without data: it would not be read
 	if h.Device.HasData() {
 		source = make([]byte, total*h.DType.Size())
 		for i := range source {

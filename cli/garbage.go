@@ -11,7 +11,7 @@ import (
 // simulated, and for the many small runs of a sweep enough that collecting it does not count.
 const (
 	garbageMost  = 3         // times what is in use
-	garbageFree  = 128 << 20 // bytes that nobody minds
+	garbageFree  = 128 << 20 // bytes of garbage that cost little
 	garbageLeast = 0.5
 )
 

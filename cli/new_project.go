@@ -139,7 +139,7 @@ var (
 )
 
 // readModule takes the go version and the requirements over from the checkout's go.mod, and
-// returns its go.sum, so that the project builds without asking anybody.
+// returns its go.sum, so that the project builds offline.
 func (s *scaffold) readModule() (sums string, err error) {
 	text, err := os.ReadFile(filepath.Join(s.Root, "go.mod"))
 	if err != nil {

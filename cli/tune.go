@@ -20,7 +20,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// defaultDB is where results are kept when nobody names a file.
+// defaultDB is where results are kept unless a file is named.
 const defaultDB = "kernbench.db"
 
 func (a *app) tuneCommand() *cobra.Command {

@@ -14,7 +14,7 @@ var AllReduce = register(Collective{
 	In:         elems,
 	Out:        elems,
 	Parts: func(dst []Part, c Call, _ int) []Part {
-		return append(dst, Part{N: c.Elems, From: everyone(c)})
+		return append(dst, Part{N: c.Elems, From: allRanks(c)})
 	},
 	Demand:    func(c Call) unit.Bytes { return 2 * toOthers(c, c.Elems) },
 	BusFactor: func(n int) float64 { return 2 * float64(n-1) / float64(n) },

@@ -40,7 +40,7 @@ func (e *Expectation) Prov(dst Prov, rank int) Prov {
 			Count: int32(p.From.N),
 			Base:  p.Base,
 			Hash:  e.sum(e.Call.labels(p.From)),
-			// Scaling by 1/1 is no operation, so nobody can be asked to have done it.
+			// Scaling by 1/1 is no operation, so no rank has to perform it.
 			Scaled: e.Scaled(),
 		}
 		dst = fill(dst, r, p.N)

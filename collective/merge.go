@@ -6,7 +6,7 @@ import "math"
 // of equal length: what the collective's own operation does. why is the id of that
 // operation, for elements that it makes opaque. Where the two sides differ in kind:
 //
-//	unwritten with anything     is unwritten: something read memory that nobody wrote
+//	unwritten with anything     is unwritten: something read memory that was never written
 //	opaque with the rest        is opaque, by the operation that came first
 //	constant with the rest      is opaque, by this operation
 //	scaled with unscaled        is opaque, by this operation

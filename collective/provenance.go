@@ -134,7 +134,7 @@ func (h *Hasher) Own(dst Prov, rank int, base int64, n int) Prov {
 	return fill(dst, r, n)
 }
 
-// MakeUnwritten extends dst by n elements that nobody wrote.
+// MakeUnwritten extends dst by n elements that were never written.
 func MakeUnwritten(dst Prov, n int) Prov { return fill(dst, Run{Kind: Unwritten}, n) }
 
 // MakeNeutral extends dst by n elements without contributors, such as a zeroed

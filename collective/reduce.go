@@ -15,7 +15,7 @@ var Reduce = register(Collective{
 		if rank != c.Root {
 			return dst
 		}
-		return append(dst, Part{N: c.Elems, From: everyone(c)})
+		return append(dst, Part{N: c.Elems, From: allRanks(c)})
 	},
 	Demand:    func(c Call) unit.Bytes { return toOthers(c, c.Elems) },
 	BusFactor: func(int) float64 { return 1 },

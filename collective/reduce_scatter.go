@@ -16,7 +16,7 @@ var ReduceScatter = register(Collective{
 	InPlace: func(c Call, rank int) (in, out int) { return 0, mem.ChunkOf(c.Elems, c.World, rank).Lo },
 	Parts: func(dst []Part, c Call, rank int) []Part {
 		chunk := mem.ChunkOf(c.Elems, c.World, rank)
-		return append(dst, Part{N: chunk.N, From: everyone(c), Base: int64(chunk.Lo)})
+		return append(dst, Part{N: chunk.N, From: allRanks(c), Base: int64(chunk.Lo)})
 	},
 	Demand:    func(c Call) unit.Bytes { return toOthers(c, c.Elems) },
 	BusFactor: func(n int) float64 { return float64(n-1) / float64(n) },

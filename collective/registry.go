@@ -81,8 +81,8 @@ func Lookup(name string) (*Collective, error) {
 	return nil, near.Unknown("collective", name, names)
 }
 
-// everyone is all ranks of c.
-func everyone(c Call) Ranks { return Ranks{N: c.World, Stride: 1} }
+// allRanks returns all ranks of c.
+func allRanks(c Call) Ranks { return Ranks{N: c.World, Stride: 1} }
 
 // onlyRank is one rank.
 func onlyRank(r int) Ranks { return Ranks{First: r, N: 1, Stride: 1} }

@@ -23,7 +23,7 @@ type Protocols struct {
 
 // Protocol is what software adds to a message.
 type Protocol struct {
-	Latency    unit.Time `conf:"latency_ns" doc:"from the arrival of a message until its receiver sees it; nobody is occupied meanwhile"`
+	Latency    unit.Time `conf:"latency_ns" doc:"from the arrival of a message until its receiver sees it; no resource is occupied meanwhile"`
 	Efficiency float64   `conf:"efficiency" doc:"bytes of data per byte on the links" min:"0.01" max:"1"`
 	Launch     unit.Time `conf:"launch_ns" doc:"start of a collective with this protocol; 0: software.launch_ns"`
 }

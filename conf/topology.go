@@ -10,7 +10,7 @@ import (
 // each with PEs at its corners around a mesh of routers.
 //
 // LoadTopology alone makes one, and it checks everything. Nothing changes one afterwards: its methods return copies. So
-// nobody else has to check what a Topology says. The zero value is no machine: see Loaded.
+// no other package checks it again. The zero value is no machine: see Loaded.
 type Topology struct {
 	say    machine
 	places places

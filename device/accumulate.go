@@ -86,7 +86,7 @@ func (a *accumulation) run(what *collective.Collective, root int) tl.Kernel {
 		me, wide := c.Rank(), a.on[args.Windows[len(args.Windows)-1]]
 		call := collective.Call{World: c.WorldSize(), Elems: args.NElem, Type: args.DType, Op: args.Op, Root: root}
 		convert(c, wide.Shard(me).Slice(0, what.In(call, me)), args.Shard(me))
-		c.PipeBarrier() // before anybody hears of it
+		c.PipeBarrier() // before any rank is notified
 		a.kernel(c, wide)
 		c.PipeBarrier()
 		if n := what.Out(call, me); n > 0 {

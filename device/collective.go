@@ -38,7 +38,7 @@ type CallGroup struct {
 	PEs      []int32    // by rank
 	Addrs    []mem.Addr // physical, by rank: where the input was
 	OutAddrs []mem.Addr // and where the output is; nil: in the place of the input
-	Inputs   [][]byte   // by rank, as they were before; nil in a run without data, and where nobody wants them
+	Inputs   [][]byte   // by rank, as they were before; nil in a run without data, and where they are not wanted
 
 	// Outputs are the results and Provs their provenance, where they were taken while the launch
 	// went on: memory may hold something else by now, and there are no addresses. Nil: results are

@@ -56,7 +56,7 @@ func (s *Stream) Launch(name string, k tl.Kernel, g Grid, args ...any) error {
 
 // LaunchGroup queues a kernel on several streams of different PEs, which start at the same
 // time, when the last of the streams has come to it. args are the arguments by member; nil:
-// none for anybody. Either all are queued or, when something is wrong, none.
+// none for any PE. Either all are queued or, when something is wrong, none.
 func (c *Context) LaunchGroup(name string, streams []*Stream, k tl.Kernel, g Grid, args [][]any) error {
 	var errs []error
 	if len(streams) == 0 {

@@ -173,7 +173,7 @@ func TestRoots(t *testing.T) {
 	tests := []struct {
 		name    string
 		options []any
-		want    float64 // first element of everybody
+		want    float64 // first element of every rank
 	}{
 		{"the first", nil, 0},
 		{"by option", []any{device.Root(2)}, 6},

@@ -11,7 +11,7 @@ import (
 	"kernbench/tl"
 )
 
-// A plan on chosen PEs: what they bring is theirs, and nobody else takes part.
+// A plan on chosen PEs: what they bring is theirs, and no other PE takes part.
 func TestChosenPEs(t *testing.T) {
 	c := open(t)
 	plan := must(c.InstallIPCQ("ring_allreduce", device.Install{PEs: []int32{1, 3, 4, 12}}))(t)

@@ -68,7 +68,7 @@ func CheckEntries(ccl *conf.CCL) error {
 	return wrong
 }
 
-// noModule is the error for an entry whose module nobody registered. An entry that names
+// noModule is the error for an entry whose module is not registered. An entry that names
 // none has its own name for one, so that it may hold a slip of the pen.
 func noModule(ccl *conf.CCL, cfg *conf.Resolved, unknown error) error {
 	entry := ccl.Entry(cfg.Name)

@@ -12,7 +12,7 @@ import (
 	"kernbench/tl"
 )
 
-// Staging memory holds nothing before somebody writes it, whoever had it before; the rest of
+// Staging memory holds nothing before it is written, whichever window had it before; the rest of
 // its window is zero.
 func TestStagingMemoryIsNotZero(t *testing.T) {
 	c, team, w := pair(t)

@@ -261,7 +261,7 @@ func TestStreamsRefuse(t *testing.T) {
 			return h.s.Launch("k", idle, device.Grid{Programs: 1, Team: h.team})
 		}, is(device.ErrTeam), "freed before"},
 
-		{"a group of nobody", func(h *host) error { return h.c.LaunchGroup("g", nil, idle, device.Grid{Programs: 1}, nil) }, is(device.ErrStream), "no members"},
+		{"a group without members", func(h *host) error { return h.c.LaunchGroup("g", nil, idle, device.Grid{Programs: 1}, nil) }, is(device.ErrStream), "no members"},
 		{"a group with a stream twice", func(h *host) error {
 			return h.c.LaunchGroup("g", []*device.Stream{h.s, h.o, h.s}, idle, device.Grid{Programs: 1}, nil)
 		}, is(device.ErrStream), "members 0 and 2 are both on sip0.cube0.pe0"},
@@ -322,7 +322,7 @@ func TestForeignStreams(t *testing.T) {
 	}
 }
 
-// Until Synchronize nobody touches what queued work uses, and nothing else is launched.
+// Until Synchronize no other work touches what queued work uses, and nothing else is launched.
 func TestQueuedWorkIsLeftAlone(t *testing.T) {
 	ctx := context.Background()
 	c, _ := record(t)

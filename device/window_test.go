@@ -347,11 +347,11 @@ func TestWindowsAreAllOrNothing(t *testing.T) {
 // names an algorithm that needs none.
 func TestTooManyWords(t *testing.T) {
 	c := openOn(t, mock.New(mock.Options{}), []string{"system.sips.count=2048"}, nil) // 16,384 PEs
-	everybody := make([]int32, c.Machine().NumPEs())
-	for pe := range everybody {
-		everybody[pe] = int32(pe)
+	all := make([]int32, c.Machine().NumPEs())
+	for pe := range all {
+		all[pe] = int32(pe)
 	}
-	team := must(c.NewTeam("everybody", everybody))(t)
+	team := must(c.NewTeam("all", all))(t)
 	many := new(device.TooManyWords)
 	words := mem.Buffer{Name: "words", Parts: []mem.Part{mem.SignalPart("", mem.Int32, 1<<14+1)}}
 	if _, err := c.NewWindow("box", team, 0, words); !errors.As(err, &many) || many.Words != 1<<14+1 || many.Members != 1<<14 {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// advice is what to try. lost is the wait that nobody can end, or nil.
+// advice is what to try. lost is the wait that no rank can end, or nil.
 func advice(d *Deadlock, lost *Blocked, at map[int]*Blocked) string {
 	switch {
 	case lost != nil && lost.Word != "" && len(lost.Peers) > 0:
@@ -65,7 +65,7 @@ func wordAdvice(blocked []Blocked) string {
 		}
 		any = true
 		if want, ok := strings.CutPrefix(b.Want, "== "); ok && b.passed(want) {
-			return fmt.Sprintf("%s may have passed %s before anybody looked: wait with >=, or notify again only when the wait is over", b.Word, want)
+			return fmt.Sprintf("%s may have passed %s before the wait read it: wait with >=, or notify again only when the wait is over", b.Word, want)
 		}
 	}
 	if !any {

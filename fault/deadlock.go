@@ -82,7 +82,7 @@ type Deadlock struct {
 	Blocked  []Blocked // by rank
 	Finished []int     // ranks whose kernel had ended
 	Cycle    []int     // the shortest cycle of ranks that wait for each other, if there is one
-	Missing  string    // without a cycle: the operation that nobody will perform
+	Missing  string    // without a cycle: the operation that no rank will perform
 	Advice   string    // what to try
 	Rings    []RingEnd // the ends of all rings, by rank
 
@@ -96,7 +96,7 @@ type Deadlock struct {
 	Queues []TaskQueue
 }
 
-// NewDeadlock works out why nobody can go on: the shortest cycle of the wait-for graph,
+// NewDeadlock works out why no rank can go on: the shortest cycle of the wait-for graph,
 // or the first rank that waits for one that has finished. rings are the ends of all rings.
 func NewDeadlock(world int, blocked []Blocked, rings []RingEnd) *Deadlock {
 	d := &Deadlock{World: world, Blocked: blocked, Rings: rings}
@@ -154,7 +154,7 @@ func missing(blocked []Blocked, lives func(rank int) bool) (string, *Blocked) {
 		case b.Word != "" && len(b.Peers) > 0:
 			return fmt.Sprintf("missing %s: rank %s finished without the %[1]s that rank %[3]d waits for", b.Op, joinInts(b.Peers), b.Rank), b
 		case b.Word != "":
-			return fmt.Sprintf("missing notification: nobody is left who could change %s, which rank %d waits for in %s", b.Word, b.Rank, b.Op), b
+			return fmt.Sprintf("missing notification: no agent is left that could change %s, which rank %d waits for in %s", b.Word, b.Rank, b.Op), b
 		case len(b.Peers) == 0:
 			return fmt.Sprintf("rank %d waits in %s, but no ring leads to it", b.Rank, b.Op), b
 		}

@@ -58,17 +58,17 @@ var deadlocks = []struct {
 	{"the lower of two short cycles", 5, []fault.Blocked{recv(0, 4), recv(1, 2), recv(2, 1), recv(3, 4), recv(4, 3)}, []int{1, 2}, "", "let one of them send first"},
 	{"a cycle by any direction", 3, []fault.Blocked{recv(0, 1, 2), recv(1, 2), recv(2, 0)}, []int{0, 2}, "", "let one of them send first"},
 	{"a notification that never comes", 3, []fault.Blocked{word(0, 1, ">= 2", 1, 2), word(1, 0, "!= 0", 0, 2), word(2, 0, ">= 1", 0, 1)}, nil, "", "the right member, word and value"},
-	{"nobody is left to notify", 2, []fault.Blocked{word(1, 1, ">= 2")}, nil, "missing notification: nobody is left who could change w.arrived[3], which rank 1 waits for in wait_until", "the right member, word and value"},
+	{"no rank is left to notify", 2, []fault.Blocked{word(1, 1, ">= 2")}, nil, "missing notification: no agent is left that could change w.arrived[3], which rank 1 waits for in wait_until", "the right member, word and value"},
 	{"two that wait for each other's words", 2, []fault.Blocked{word(0, 0, ">= 1", 1), word(1, 0, ">= 1", 0)}, []int{0, 1}, "", "let one of them notify first"},
 	{"words and messages, one peer each", 2, []fault.Blocked{word(0, 0, ">= 1", 1), recv(1, 0)}, []int{0, 1}, "", "the right member, word and value"},
 	{"a cycle of messages beside words", 4, []fault.Blocked{word(0, 0, ">= 1", 1, 2, 3), recv(1, 2), recv(2, 1), recv(3, 0)}, []int{1, 2}, "", "let one of them send first"},
 	{"words hide no cycle that is none", 3, []fault.Blocked{word(0, 0, ">= 1", 1, 2), recv(1, 0), recv(2, 0)}, nil, "", "the right member, word and value"},
 	{"a value that was passed", 2, []fault.Blocked{word(0, 3, "== 2", 1), word(1, 0, "== -1", 0)}, []int{0, 1}, "", "may have passed 2"},
 	{"a cycle that has notified", 2, []fault.Blocked{word(0, 1, ">= 2", 1), word(1, 1, ">= 2", 0)}, []int{0, 1}, "", "give every wait the notifications"},
-	{"a value that was passed, and nobody left", 2, []fault.Blocked{word(0, 3, "== 2")}, nil, "missing notification: nobody is left who could change w.arrived[3], which rank 0 waits for in wait_until", "w.arrived[3] may have passed 2"},
+	{"a value that was passed, and no rank left", 2, []fault.Blocked{word(0, 3, "== 2")}, nil, "missing notification: no agent is left that could change w.arrived[3], which rank 0 waits for in wait_until", "w.arrived[3] may have passed 2"},
 	{"a send that is missing", 3, []fault.Blocked{recv(0, 2), recv(1, 0)}, nil, "missing send: rank 2 finished without the send that rank 0 waits for in recv(W)", "every send its receive"},
 	{"a receive that is missing", 2, []fault.Blocked{send(0, 1, 4)}, nil, "missing receive: rank 1 finished without the receive that rank 0 waits for in send(E)", "every send its receive"},
-	{"nobody there", 1, []fault.Blocked{recv(0)}, nil, "rank 0 waits in recv(W), but no ring leads to it", "every send its receive"},
+	{"no peer", 1, []fault.Blocked{recv(0)}, nil, "rank 0 waits in recv(W), but no ring leads to it", "every send its receive"},
 }
 
 func TestNewDeadlock(t *testing.T) {
@@ -175,7 +175,7 @@ func TestTexts(t *testing.T) {
 
 	words := fault.NewDeadlock(2, []fault.Blocked{word(0, 0, ">= 1", 1), word(1, 0, ">= 1", 0)}, nil)
 	words.Rings = []fault.RingEnd{{Rank: 0, Peer: 1, Dir: "E", Sending: true}}
-	fmt.Fprintf(&b, "--- rings that nobody uses\n%v\n\n", words)
+	fmt.Fprintf(&b, "--- rings that no rank uses\n%v\n\n", words)
 	big := word(3, -1, "== 7", 2)
 	big.Unsigned, big.Of = true, "stream 1 program 0"
 	event := fault.Blocked{Place: fault.Place{Rank: 2, Op: "wait_event", Line: "bench/overlap.go:3"}, Of: "stream 4", Word: "event ready, which has not happened"}

@@ -52,8 +52,8 @@ type Part struct {
 	Word  WordType   // of control words; NoWord: the part holds data
 	Count int        // elements
 
-	// Staging memory is not zero to begin with: reading what nobody wrote is a fault. It costs
-	// the data pass nothing before somebody uses it.
+	// Staging memory is not zero to begin with: reading what was never written is a fault. It costs
+	// the data pass nothing before its first use.
 	Staging bool
 
 	Off   int64 // from the start of the window; set by NewLayout
@@ -64,7 +64,7 @@ type Part struct {
 // DataPart declares n elements of data.
 func DataPart(name string, t dtype.Type, n int) Part { return Part{Name: name, Type: t, Count: n} }
 
-// StagingPart declares n elements of data that hold nothing before somebody writes them.
+// StagingPart declares n elements of data that hold nothing before they are written.
 func StagingPart(name string, t dtype.Type, n int) Part {
 	return Part{Name: name, Type: t, Count: n, Staging: true}
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // PerfCSV prints a sweep with a line for each row, what it was measured with first. A field is
-// empty where there is nothing to say: no clock, nobody looked, or no such placement.
+// empty where there is nothing to say: no clock, not checked, or no such placement.
 type PerfCSV struct {
 	W io.Writer
 }

@@ -126,7 +126,7 @@ func (n *PerfNCCL) End(s *perf.Sweep) error {
 			Blocking: ncclBool(false), PerIter: ncclBool(false), ParallelInit: ncclBool(false),
 		},
 		OutOfBounds: ncclOutOfBounds{s.Wrong, ncclBool(s.Wrong == 0)},
-		Average:     ncclAverageBusBW{s.AvgBusBW, "unchecked"}, // nobody said how much is expected
+		Average:     ncclAverageBusBW{s.AvgBusBW, "unchecked"}, // no expected value was given
 	}
 	if s.Check {
 		f.Config.Validation = 1

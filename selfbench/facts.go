@@ -12,7 +12,7 @@ import (
 
 // Machine is the computer that measured.
 type Machine struct {
-	CPU    string `json:"cpu"` // model; empty where nobody says
+	CPU    string `json:"cpu"` // model; empty where unknown
 	Cores  int    `json:"cores"`
 	Memory int64  `json:"memory_bytes,omitempty"`
 	OS     string `json:"os"`

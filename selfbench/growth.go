@@ -168,7 +168,7 @@ func withinCPU(ctx context.Context, limit time.Duration) (context.Context, conte
 	return ctx, stop
 }
 
-// expect is how long a run of so many ranks will take, going on as before; 0: nobody knows.
+// expect is how long a run of so many ranks will take, going on as before; 0: unknown.
 func (r *GrowthRow) expect(ranks int) float64 {
 	k := len(r.Points)
 	if k < 2 {

@@ -23,7 +23,7 @@ func bytesPerPE(counts ...int) *work {
 	return inside("bytes-per-pe", fmt.Sprintf("live memory of hierarchical_pipelined_allreduce under way, %s PEs on switches of %s, 16 KiB per PE", group(pes), joined(counts)),
 		[]Figure{{What: stackBytes, Unit: Bytes}, {What: ringBytes, Unit: Bytes}, {What: otherBytes, Unit: Bytes}},
 		func(ctx context.Context) ([]float64, error) {
-			// Every allocation is told of. Before a launch nobody has any that would be missing.
+			// Every allocation is recorded. Before a launch none can be missing.
 			rate := runtime.MemProfileRate
 			runtime.MemProfileRate = 1
 			defer func() { runtime.MemProfileRate = rate }()

@@ -36,7 +36,7 @@ type Point struct {
 	Estimated     bool     `json:"estimated"`      // from smaller sizes, not measured
 	EstimateError *float64 `json:"estimate_error"` // of the same estimate for the largest size that was measured, relative to that; nil: unknown
 
-	Bound *Bound `json:"bound"` // nil: nobody asked
+	Bound *Bound `json:"bound"` // nil: not asked for
 }
 
 // Bound is how fast the call of a point could have been.
@@ -135,7 +135,7 @@ func (s *Store) PutVerdict(key, program, algorithm string, ranks, elems int, wro
 	return s.explain(err)
 }
 
-// Verdict is what was found wrong with an algorithm, and whether somebody looked.
+// Verdict is what was found wrong with an algorithm, and whether it was checked.
 func (s *Store) Verdict(key string) (wrong string, known bool, err error) {
 	err = s.db.QueryRow("SELECT wrong FROM verdict WHERE key = ?", key).Scan(&wrong)
 	if errors.Is(err, sql.ErrNoRows) {

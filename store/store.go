@@ -50,7 +50,7 @@ func OpenToRead(file string) (*Store, error) {
 	if wal, serr := os.Stat(file + "-wal"); !cannotShare(err) || serr == nil && wal.Size() > 0 {
 		return nil, errors.Join(err, s.Close())
 	}
-	// Its folder may not be written, so that nobody else writes it: no file is needed beside it.
+	// Its folder may not be written, so that no process writes it: no file is needed beside it.
 	if err := s.Close(); err != nil {
 		return nil, err
 	}

@@ -56,7 +56,7 @@ func RegisterDir(name string) Dir {
 	userDirs.Lock()
 	defer userDirs.Unlock()
 	if i := slices.Index(userDirs.names, name); i >= 0 {
-		return firstUser + Dir(i) // somebody was quicker
+		return firstUser + Dir(i) // another goroutine was quicker
 	}
 	if int(firstUser)+len(userDirs.names) > 255 {
 		panic("tl.RegisterDir: more than 223 directions registered")

@@ -7,7 +7,7 @@ import (
 	"kernbench/tl"
 )
 
-// Each child has its parent for parent, each rank but the root is somebody's child, and the
+// Each child has its parent for parent, each rank but the root is the child of one rank, and the
 // ranks below a child follow one another.
 func TestBinomialStep(t *testing.T) {
 	for world := 1; world <= 33; world++ {

@@ -103,7 +103,7 @@ func forgottenCommit(k *hccl.Kernel) {
 	h.InitV2(k.HcclContext(0), k.Tiling())
 	h.SetCcTilingV2(k.Tiling().Offsets()[0])
 	id := h.AllReduce(hccl.CommitLater, k.GM(0), k.GM(1), 150, hccl.FP16, hccl.ReduceSum, 2)
-	h.Commit(id) // the first turn, and nobody releases the second
+	h.Commit(id) // the first turn, and no call releases the second
 	h.Wait(id)
 	k.SyncAll(hccl.AIVOnly)
 	h.Finalize()

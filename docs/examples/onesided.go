@@ -57,14 +57,14 @@ func staged(world, n int, t dtype.Type) (*mem.Layout, error) {
 // end
 
 // guide: pull
-// sumByPull stages every vector where the others can read it, meets everybody, and reads.
+// sumByPull stages every vector where the others can read it, meets all ranks, and reads.
 func sumByPull(c *tl.Context, a tl.Args) {
 	w := a.Window(0)
 	data, ready := c.Data(w, "data").Slice(0, a.NElem), c.Signals(w, "ready")
 	me, n := c.Rank(), c.WorldSize()
 
 	c.Store(c.Local(data), c.Load(a.Shard(me)))
-	c.PipeBarrier() // the store is complete before anybody is told
+	c.PipeBarrier() // the store is complete before any rank is notified
 	for peer := range n {
 		if peer != me {
 			c.Notify(ready.At(me), peer, tl.SignalAdd, 1)
@@ -89,7 +89,7 @@ func sumByPull(c *tl.Context, a tl.Args) {
 // guide: window row
 var _ = algorithm.Register(algorithm.Algorithm{
 	Name:       "sum_by_pull",
-	Summary:    "everybody stages its vector, meets, and reads all others",
+	Summary:    "every rank stages its vector, meets, and reads all others",
 	Collective: "all_reduce",
 	Topology:   "none", // it uses no rings
 	Kernel:     sumByPull,

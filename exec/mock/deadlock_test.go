@@ -24,7 +24,7 @@ func TestDeadlocks(t *testing.T) {
 		text     []string
 	}{
 		{
-			name: "everybody receives first",
+			name: "all ranks receive first",
 			kernel: func(c *tl.Context, a tl.Args) {
 				x := own(c, a)
 				y := like(c, tl.West, x)
@@ -84,7 +84,7 @@ func TestDeadlocks(t *testing.T) {
 			text:     []string{"rank 1 to W (rank 0): my_head=2 peer_tail_cache=0, sent 4 of 6 elements"},
 		},
 		{
-			name: "any direction, and nobody sends",
+			name: "any direction, and no rank sends",
 			kernel: func(c *tl.Context, a tl.Args) {
 				if x := own(c, a); c.Rank() == 0 {
 					c.RecvAny(x.Shape(), x.DType())

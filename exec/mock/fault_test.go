@@ -124,7 +124,7 @@ func TestFaults(t *testing.T) {
 			text: []string{"rank 2", "1 message(s) from rank 1"},
 		},
 		{
-			name: "memory that nobody wrote",
+			name: "memory that was never written",
 			kernel: func(c *tl.Context, a tl.Args) {
 				c.Load(c.Ref(mem.At(mem.HBM, 7, 64), tl.Dims(1), dtype.F32))
 			},

@@ -117,7 +117,7 @@ func TestOneSidedFaults(t *testing.T) {
 			text: []string{"put_nbi", "the destination is f32[2], the source f32[4]"},
 		},
 		{
-			name: "a put of memory that nobody wrote",
+			name: "a put of memory that was never written",
 			kernel: func(c *tl.Context, a tl.Args, w *mem.Window) {
 				c.PutNBI(c.Data(w, "data"), 1, a.Out(0, 4))
 			},

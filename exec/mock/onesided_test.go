@@ -305,7 +305,7 @@ func TestWordTypes(t *testing.T) {
 					return
 				}
 				c.WaitUntil(c.Signals(a.Window(0), "flags").At(0), tl.EQ, 1)
-				c.WaitUntil(s, tt.cmp, tt.want) // holds already: nobody is left to notify
+				c.WaitUntil(s, tt.cmp, tt.want) // holds already: no rank is left to notify
 				if c.LoadScalar(s) != c.FetchAdd(s, 1, 0) {
 					panic("load_scalar and fetch_add differ")
 				}
@@ -405,7 +405,7 @@ func TestTensorsOfWords(t *testing.T) {
 	}
 }
 
-// Staging memory holds nothing until somebody writes it, other data of a window zeros.
+// Staging memory holds nothing until it is written, other data of a window zeros.
 func TestStagingMemory(t *testing.T) {
 	l, err := mem.NewLayout(0, []mem.Buffer{
 		{Name: "staging", Parts: []mem.Part{mem.StagingPart("", dtype.F32, 4)}},

@@ -27,7 +27,7 @@ type rank struct {
 	posted  map[int32]*task // by cell of their handles: those that were not awaited
 	turnID  int32           // of the collective that has begun, or 0
 	agent   history.Agent   // in the account of memory
-	book    *history.Book   // nil: nobody keeps the account
+	book    *history.Book   // nil: no account is kept
 
 	in, out []*ring
 	served  int // port that the last undirected receive took from

@@ -104,7 +104,7 @@ func (x *run) anyOrder() error {
 	return nil
 }
 
-// patience is how often kernels that poll in vain are let poll on when nobody else can do
+// patience is how often kernels that poll in vain are let poll on when no other rank can do
 // anything: one that counts its polls may give up, and do something.
 const patience = 32
 
@@ -127,7 +127,7 @@ func (x *run) give(a actor) error {
 	return x.failed
 }
 
-// pick draws who is next. Mostly nobody is lazy: one that was drawn and is has its turn only
+// pick draws who is next. Mostly no rank is lazy: one that was drawn and is has its turn only
 // after many others, so that what it does may come very late.
 func (x *run) pick() actor {
 	for range 8 {
@@ -158,7 +158,7 @@ func (x *run) forget(at int) (before int) {
 	return before
 }
 
-// stuck explains why nobody can go on.
+// stuck explains why no rank can go on.
 func (x *run) stuck() error {
 	if x.batch != nil {
 		return x.stall()

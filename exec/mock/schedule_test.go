@@ -87,7 +87,7 @@ func TestLaunchesDiffer(t *testing.T) {
 	}
 }
 
-// Teams that share members meet a thousand times each, and nobody ever gets ahead.
+// Teams that share members meet a thousand times each, and no team ever gets ahead.
 func TestOverlappingTeams(t *testing.T) {
 	const times = 1000
 	for _, seed := range []uint64{0, 1, 2, 3} {
@@ -150,7 +150,7 @@ func TestSyncCompletesNothing(t *testing.T) {
 }
 
 // phases is a random program without races. In each phase some ranks write parts of others'
-// windows that nobody else touches, and tell them; then all meet.
+// windows that no other rank touches, and notify them; then all meet.
 type phases struct {
 	world, elems int
 	moves        [][]move // by phase

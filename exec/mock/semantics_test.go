@@ -150,7 +150,7 @@ func TestCreditsComeWithTheNextReceive(t *testing.T) {
 }
 
 // The end of a kernel gives back the slot that it still holds: the second send returns
-// then, though nobody will receive it.
+// then, though no rank will receive it.
 func TestCreditsComeAtTheEnd(t *testing.T) {
 	_, err := kerneltest.Try(func(c *tl.Context, a tl.Args) {
 		x := own(c, a)

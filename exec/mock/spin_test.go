@@ -121,7 +121,7 @@ func TestLookingIsNotSpinning(t *testing.T) {
 			}
 			for i := range 500 {
 				if c.Test(flags.At(i), tl.NE, 0) {
-					panic("nobody has notified")
+					panic("no rank has notified")
 				}
 			}
 			for range 10 {
@@ -138,7 +138,7 @@ func TestLookingIsNotSpinning(t *testing.T) {
 	}
 }
 
-// A kernel that counts its polls may give up, and go on, again and again: even when nobody
+// A kernel that counts its polls may give up, and go on, again and again: even when no other rank
 // else could do anything.
 func TestPatience(t *testing.T) {
 	for seed := range uint64(5) {
@@ -157,7 +157,7 @@ func TestPatience(t *testing.T) {
 	}
 }
 
-// What waits or spins for a notification that nobody will make is reported, with what it
+// What waits or spins for a notification that no rank will make is reported, with what it
 // waits for.
 func TestMissingNotifications(t *testing.T) {
 	tests := []struct {
@@ -181,10 +181,10 @@ func TestMissingNotifications(t *testing.T) {
 			},
 			blocked: 1,
 			first:   fault.Blocked{Place: fault.Place{Rank: 2, Op: "wait_until"}, Word: "window.flags[3]", Held: 2, Want: ">= 3"},
-			missing: "missing notification: nobody is left who could change window.flags[3], which rank 2 waits for in wait_until",
+			missing: "missing notification: no agent is left that could change window.flags[3], which rank 2 waits for in wait_until",
 		},
 		{
-			name: "everybody waits first",
+			name: "all ranks wait first",
 			kernel: func(c *tl.Context, w *mem.Window, s tl.Signal) {
 				c.WaitUntil(s, tl.NE, 0)
 				c.Notify(s, (c.Rank()+1)%3, tl.SignalSet, 1)
@@ -220,7 +220,7 @@ func TestMissingNotifications(t *testing.T) {
 			},
 			blocked: 1,
 			first:   fault.Blocked{Place: fault.Place{Rank: 1, Op: "wait_until"}, Word: "window.flags[0]", Held: 2, Want: "== 1"},
-			missing: "missing notification: nobody is left who could change window.flags[0], which rank 1 waits for in wait_until",
+			missing: "missing notification: no agent is left that could change window.flags[0], which rank 1 waits for in wait_until",
 			advice:  "may have passed 1",
 		},
 		{
@@ -233,10 +233,10 @@ func TestMissingNotifications(t *testing.T) {
 			},
 			blocked: 1,
 			first:   fault.Blocked{Place: fault.Place{Rank: 1, Op: "test"}, Word: "window.flags[0]", Want: ">= 5"},
-			missing: "missing notification: nobody is left who could change window.flags[0], which rank 1 waits for in test",
+			missing: "missing notification: no agent is left that could change window.flags[0], which rank 1 waits for in test",
 		},
 		{
-			name: "a lock that nobody opens",
+			name: "a lock that no rank opens",
 			kernel: func(c *tl.Context, w *mem.Window, s tl.Signal) {
 				for c.CompareSwap(s, 2, 0, int64(c.Rank()+1)) != 0 {
 				}
@@ -255,7 +255,7 @@ func TestMissingNotifications(t *testing.T) {
 			},
 			blocked: 1,
 			first:   fault.Blocked{Place: fault.Place{Rank: 0, Op: "load_scalar"}, Word: "window.flags[1]", Want: "to change"},
-			missing: "missing notification: nobody is left who could change window.flags[1], which rank 0 waits for in load_scalar",
+			missing: "missing notification: no agent is left that could change window.flags[1], which rank 0 waits for in load_scalar",
 		},
 		{
 			name: "a read of another's word in vain",
@@ -265,7 +265,7 @@ func TestMissingNotifications(t *testing.T) {
 			},
 			blocked: 1,
 			first:   fault.Blocked{Place: fault.Place{Rank: 0, Op: "fetch_add"}, Word: "window.flags[0] of rank 1", Want: "to change"},
-			missing: "missing notification: nobody is left who could change window.flags[0] of rank 1, which rank 0 waits for in fetch_add",
+			missing: "missing notification: no agent is left that could change window.flags[0] of rank 1, which rank 0 waits for in fetch_add",
 		},
 		{
 			name: "a meeting that one does not come to",

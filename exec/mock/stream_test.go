@@ -343,14 +343,14 @@ func TestStalls(t *testing.T) {
 			d.on(0, first, record(e))
 			d.on(1, await(e), second)
 		}, []string{"stream 0 of rank 0 launch at host.go:6: waits for the other launches of its group: 1 of 2 are there"}, 2},
-		{"nobody is left to notify a program", func(d *devices) {
+		{"no rank is left to notify a program", func(d *devices) {
 			d.on(0, d.launch(0, 1, 1, func(c *tl.Context, flags tl.Signal) { c.WaitUntil(flags.At(0), tl.EQ, 1) }))
-		}, []string{"missing notification: nobody is left who could change w.flags[0], which rank 0 waits for in wait_until"}, 1},
-		{"nobody is left to write", func(d *devices) {
+		}, []string{"missing notification: no agent is left that could change w.flags[0], which rank 0 waits for in wait_until"}, 1},
+		{"no rank is left to write", func(d *devices) {
 			d.on(0, d.wait(0, 2, tl.EQ, 1))
 			d.on(1, d.write(0, 2, 2))
 		}, []string{
-			"missing notification: nobody is left who could change w.flags[2], which rank 0 waits for in wait_value",
+			"missing notification: no agent is left that could change w.flags[2], which rank 0 waits for in wait_value",
 			"may have passed 1",
 		}, 1},
 	}
@@ -392,7 +392,7 @@ func TestStreamFaults(t *testing.T) {
 		{"a fault of a program", func(d *devices) {
 			d.on(1, d.launch(1, 2, 1, func(c *tl.Context, flags tl.Signal) { c.Notify(flags.At(4), 0, tl.SignalSet, 1) }))
 		}, "rank 1 notify at mock/stream_test.go:"},
-		{"a batch that nobody can run", func(d *devices) { d.on(0, launch.StreamOp{Kind: launch.StreamLaunch}) }, "stream 0 of rank 0, operation 0 (launch): no kernel"},
+		{"a batch without a kernel", func(d *devices) { d.on(0, launch.StreamOp{Kind: launch.StreamLaunch}) }, "stream 0 of rank 0, operation 0 (launch): no kernel"},
 	}
 	for _, tt := range tests {
 		for seed := range uint64(3) {

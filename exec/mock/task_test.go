@@ -254,7 +254,7 @@ func TestTaskStalls(t *testing.T) {
 		{"a task whose poster has ended", func(d *devices) func(c *tl.Context, flags tl.Signal) {
 			return func(c *tl.Context, flags tl.Signal) { c.Post(d.task("Broadcast", 0, never)) }
 		}, []string{
-			"missing notification: nobody is left who could change w.flags[0], which rank 1 waits for in wait_until",
+			"missing notification: no agent is left that could change w.flags[0], which rank 1 waits for in wait_until",
 			"task 0 (Broadcast) of queue 0 of the communication engine of rank 1 wait_until at mock/task_test.go: waits for w.flags[0] == 1, which is 0",
 		}},
 		{"a task that looks for ever", func(d *devices) func(c *tl.Context, flags tl.Signal) {

@@ -26,7 +26,7 @@ func TestPlaces(t *testing.T) {
 	e.Enter(Compute)
 	e.Enter(Compute)
 	if _, ok := e.NextLeaves(Compute); ok {
-		t.Error("nobody has said when one leaves")
+		t.Error("no time of departure is known")
 	}
 	e.Leave(Compute, 10, 50)
 	e.Leave(Compute, 12, 30)

@@ -77,7 +77,7 @@ func FromConfig(t *conf.Topology) *Spec {
 func period(ghz float64) unit.Time { return max(1, unit.Nanoseconds(1/ghz)) }
 
 // PE is the state of a processing element. Clock is the time that its CPU has reached: it
-// may run ahead of everybody else's as long as nobody can see it.
+// may run ahead of all others' as long as no other PE can see it.
 type PE struct {
 	Clock unit.Time
 	Units [MostUnits]hw.Server // by number in Spec.Units

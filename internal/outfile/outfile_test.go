@@ -38,7 +38,7 @@ func created(t *testing.T, name string) *outfile.File {
 	return f
 }
 
-// TestReplacedWhole: nobody sees a part of a file, and its permissions stay.
+// TestReplacedWhole: no reader sees a part of a file, and its permissions stay.
 func TestReplacedWhole(t *testing.T) {
 	name := old(t)
 	f := created(t, name)

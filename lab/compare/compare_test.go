@@ -82,7 +82,7 @@ func TestCompareAlgorithms(t *testing.T) {
 	}
 }
 
-// No ccl.yaml knows an algorithm of somebody's own, such as one of kernbench new project.
+// No ccl.yaml knows an author's own algorithm, such as one of kernbench new project.
 func TestCompareWithoutEntry(t *testing.T) {
 	rows, err := compare.Settings(ctx, run.Spec{Algorithm: "lab_waits", Ranks: 3}, nil)
 	if err != nil || len(rows) != 6 {

@@ -68,7 +68,7 @@ func TestTestsAreRefused(t *testing.T) {
 		t.Fatalf("got %v", err)
 	}
 	if _, err := suite.Run(ctx, suite.Spec{Ranks: []int{0}}); err == nil {
-		t.Fatal("a world of nobody was tested")
+		t.Fatal("a world without ranks was tested")
 	}
 	sum, err := suite.Run(ctx, suite.Spec{Topology: "ahbm-cube", Algorithms: []string{"ring_allreduce"}, Ranks: []int{9}})
 	if err != nil || sum.OK() || !strings.Contains(sum.Rows[0].Skipped, "the machine has 8 PEs") {

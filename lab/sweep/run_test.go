@@ -6,7 +6,7 @@ import (
 	"kernbench/unit"
 )
 
-// The longest job that has room goes first, and of those of which nobody knows anything the first.
+// The longest job that has room goes first, and among those of unknown size the first.
 func TestLongest(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -17,7 +17,7 @@ func TestLongest(t *testing.T) {
 		{"one", []int64{5}, 9, 0},
 		{"the last", []int64{1, 2, 8}, 9, 2},
 		{"the first of several", []int64{1, 8, 8, 2}, 9, 1},
-		{"nobody knows", []int64{0, 0, 0}, 0, 0},
+		{"sizes unknown", []int64{0, 0, 0}, 0, 0},
 		{"the longest has no room", []int64{1, 8, 4}, 7, 2},
 		{"nothing has room", []int64{1, 8, 4}, 0, none},
 		{"nothing is left", nil, 9, none},

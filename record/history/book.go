@@ -24,7 +24,7 @@ type Book struct {
 	store  uint64 // the store whose pieces are being issued
 }
 
-// load is one that fills a cell, and that nobody has waited for.
+// load is one that fills a cell, and that no wait has covered.
 type load struct {
 	op  uint64
 	gen uint32 // of the cell

@@ -26,7 +26,7 @@ const Host Agent = 0
 type Kind uint8
 
 // The kinds. An access is asynchronous: it is somewhere between its record and the record
-// that completes it (Complete, Drain, Quiet, End, a fenced or signalled arrival that somebody
+// that completes it (Complete, Drain, Quiet, End, a fenced or signalled arrival that an agent
 // has waited for).
 const (
 	Start Kind = iota // Agent begins; Other, which begot it, goes before it
@@ -181,7 +181,7 @@ func New(judge func([]Record)) *Log {
 	}
 }
 
-// Agent is the number of an agent, which is new when nobody has asked for it before. The tasks
+// Agent is the number of an agent, which is new when asked for the first time. The tasks
 // of a queue share one, as they come one after the other: who asks for it begins a task.
 func (l *Log) Agent(w Who) Agent {
 	l.known.Lock()

@@ -8,7 +8,7 @@ import (
 
 // combine performs an update of memory. Its provenance is that of the same arithmetic on
 // tensors, but for memory that was prepared with the number which the collective's operation
-// does not notice: nobody could tell it from an accumulator that was filled in the kernel.
+// does not notice: it cannot be told from an accumulator that was filled in the kernel.
 func (r *replay) combine(x *record) {
 	n := int(x.n)
 	p, off, err := r.memory.at(x.addr, x.typ, n)

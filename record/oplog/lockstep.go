@@ -38,7 +38,7 @@ func (l *Log) Lockstep(pes []int32) *Lockstep {
 // Failed reports whether an operation could not be carried out, after which there is no other.
 func (u *Lockstep) Failed() bool { return u.rep.badErr != nil }
 
-// Fault is that operation. Nobody knows when it was.
+// Fault is that operation. Its time is unknown.
 func (u *Lockstep) Fault() error { return u.log.fault() }
 
 // failed keeps what is wrong with an access of rank r.

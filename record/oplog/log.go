@@ -144,7 +144,7 @@ func (l *Log) Unmap(a mem.Addr) error {
 	return l.rep.memory.remove(a)
 }
 
-// at finds memory for the host, which nobody names the address to.
+// at finds memory for the host, whose address is not named.
 func (l *Log) at(a mem.Addr, t dtype.Type, n int) (*piece, int, error) {
 	p, off, err := l.rep.memory.at(a, t, n)
 	if err != nil {
@@ -184,7 +184,7 @@ func (l *Log) Read(a mem.Addr, t dtype.Type, n int) ([]byte, error) {
 	return bytes.Clone(data), err
 }
 
-// Look is Read of the memory itself, valid until somebody writes there.
+// Look is Read of the memory itself, valid until the next write there.
 func (l *Log) Look(a mem.Addr, t dtype.Type, n int) ([]byte, error) {
 	if err := l.Flush(); err != nil {
 		return nil, err

@@ -71,7 +71,7 @@ type piece struct {
 	base mem.Addr
 	typ  dtype.Type
 	size int    // bytes
-	data []byte // nil until somebody asks for the piece: large memory that nobody uses costs nothing
+	data []byte // nil until the piece is used: large memory that is never used costs nothing
 	prov collective.Prov
 	few  [4]collective.Run // where provenance lies while it has no more runs
 

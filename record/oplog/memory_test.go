@@ -9,7 +9,7 @@ import (
 	"kernbench/record/oplog"
 )
 
-// Memory that nobody uses costs nothing, however large it is.
+// Memory that is never used costs nothing, however large it is.
 func TestMemoryIsMadeWhenUsed(t *testing.T) {
 	l := oplog.New(oplog.Options{Inline: true})
 	defer l.Close()
@@ -26,12 +26,12 @@ func TestMemoryIsMadeWhenUsed(t *testing.T) {
 	if n := allocated(func() error {
 		return errors.Join(l.Map(at(0), dtype.U8, size), l.Forget(at(0), dtype.U8, size), l.Map(at(1), dtype.U8, size))
 	}); n > size/4 {
-		t.Errorf("%d bytes for memory that nobody uses", n)
+		t.Errorf("%d bytes for memory that is never used", n)
 	}
 	if n := allocated(func() error { return l.Write(at(0)+5, dtype.U8, []byte{1}) }); n < size || n > 2*size {
 		t.Errorf("%d bytes for %d that are used", n, size)
 	}
 	if err := l.Map(at(1)+size-1, dtype.U8, 1); err == nil {
-		t.Error("memory that nobody has used yet can be mapped twice")
+		t.Error("memory that was not used yet can be mapped twice")
 	}
 }

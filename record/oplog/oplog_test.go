@@ -148,7 +148,7 @@ func TestFaults(t *testing.T) {
 		f    func(t *testing.T, b *bench) error
 		want string
 	}{
-		{"kernel reads what nobody wrote", func(t *testing.T, b *bench) error {
+		{"kernel reads what was never written", func(t *testing.T, b *bench) error {
 			if err := b.Map(at(1), dtype.F32, 4); err != nil {
 				return err
 			}
@@ -157,14 +157,14 @@ func TestFaults(t *testing.T) {
 			b.c.Load(b.ref(1, 4, dtype.F32))
 			return b.Flush()
 		}, "rank 3 load at lib/kernel.go:5: reads hbm[1]:0x0, element 2 of which was never written"},
-		{"host reads what nobody wrote", func(t *testing.T, b *bench) error {
+		{"host reads what was never written", func(t *testing.T, b *bench) error {
 			if err := b.Map(at(1), dtype.F32, 4); err != nil {
 				return err
 			}
 			_, err := b.Read(at(1), dtype.F32, 4)
 			return err
 		}, "host read: reads hbm[1]:0x0, element 0"},
-		{"label of what nobody wrote", func(t *testing.T, b *bench) error {
+		{"label of what was never written", func(t *testing.T, b *bench) error {
 			if err := b.Map(at(1), dtype.F32, 4); err != nil {
 				return err
 			}

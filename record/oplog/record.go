@@ -41,7 +41,7 @@ type record struct {
 	dst, a, b  tl.Value
 	aOff, bOff int32
 	addr       mem.Addr
-	gone       [2]tl.Value // that nobody holds any more since the record before
+	gone       [2]tl.Value // that are not held any more since the record before
 }
 
 // rest is what few entries need.
@@ -141,7 +141,7 @@ func (l *Log) drop(v tl.Value) {
 	}
 }
 
-// LoadBy is Load of a whole value, which it makes, by somebody whose number is known.
+// LoadBy is Load of a whole value, which it makes, by an agent whose number is known.
 func (l *Log) LoadBy(o By, n int32, t dtype.Type, a mem.Addr) tl.Value {
 	v := l.NewValue()
 	x := l.next(o)
@@ -159,7 +159,7 @@ func (l *Log) Load(o Origin, dst tl.Value, off, n, total int, t dtype.Type, a me
 	}
 }
 
-// StoreBy is Store by somebody whose number is known.
+// StoreBy is Store by an agent whose number is known.
 func (l *Log) StoreBy(o By, a mem.Addr, v tl.Value, off, n int32, t dtype.Type) {
 	x := l.next(o)
 	x.kind, x.typ, x.n, x.a, x.aOff, x.addr = recStore, t, n, v, off, a
@@ -214,7 +214,7 @@ func (l *Log) Math(o Origin, in *tl.Instr, c *tl.Context) tl.Value {
 	return l.MathOf(o, in, operand(in.A), operand(in.B), operand(in.C))
 }
 
-// MathOf is Math of operands that somebody else has looked up.
+// MathOf is Math of operands that the caller has looked up.
 func (l *Log) MathOf(o Origin, in *tl.Instr, a, b, c Operand) tl.Value {
 	aOff, bOff := a.Off+in.AOff, b.Off+in.BOff
 	if in.Op == tl.OpMath && in.Math == tl.MathBinary && in.Axis == 1 && in.Inner == 1 {

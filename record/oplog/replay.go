@@ -27,7 +27,7 @@ type replay struct {
 	bad        *record         // first record that could not be performed
 	badErr     error
 	unwritten  int                 // its first never-written element
-	untimed    bool                // nobody knows when it was
+	untimed    bool                // its time is unknown
 	overflows  map[int32]*overflow // explain mode: the first of each turn, of 0 that of recBegin
 	causes     []record            // explain mode: operations that may have made elements opaque
 	causeIndex map[causeKey]int32

@@ -8,7 +8,7 @@ import (
 
 // A contribution may be that of several collectives at the same time, since they only read it.
 // Memory holds the labels of the one that began last. Of the others it is known what memory
-// holds in the place of their own labels; where it holds something else, somebody has written.
+// holds in the place of their own labels; where it holds something else, it was written.
 
 // opened is a turn that has begun and not ended.
 type opened struct {

@@ -10,7 +10,7 @@ import (
 )
 
 // Two collectives may be sent the same memory, and parts of it, at the same time: to each it
-// is its own contribution, until somebody writes there.
+// is its own contribution, until a write there.
 func TestSharedContributions(t *testing.T) {
 	tests := []struct {
 		name   string

@@ -200,7 +200,7 @@ func TestTurnFaults(t *testing.T) {
 		do   func(a *agent, x tl.Ref) // x: four elements, of which the first two are written
 		text string
 	}{
-		{"a contribution that nobody wrote", func(a *agent, x tl.Ref) {
+		{"a contribution that was never written", func(a *agent, x tl.Ref) {
 			tl.Drive(a.c).BeginTurn(&tl.Turn{ID: 4, World: 1, In: []tl.Ref{x.Slice(0, 1), x.Slice(1, 3)}})
 		}, "rank 0 begin_turn at lib/kernel.go:5: reads hbm[9]:0x4, element 1 of which was never written"},
 		{"no memory", func(a *agent, _ tl.Ref) {

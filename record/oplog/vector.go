@@ -119,7 +119,7 @@ func (u *Lockstep) Cut(v Vector, from []int32, t dtype.Type, n int32) Vector {
 	return Vector{column: c}
 }
 
-// Release says that nobody has v any more.
+// Release frees v: no operand refers to it any more.
 func (u *Lockstep) Release(v Vector) {
 	if v.column == nil {
 		return

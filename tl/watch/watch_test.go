@@ -73,7 +73,7 @@ func TestLimitOfTime(t *testing.T) {
 	}
 }
 
-// Kernels that end while nobody asks are not listed, and the first exit is kept.
+// Kernels that end before the question are not listed, and the first exit is kept.
 func TestEnds(t *testing.T) {
 	w := New(Limits{})
 	w.Ends(&Kernel{}, func() fault.Place { t.Error("the stack was walked"); return fault.Place{} })

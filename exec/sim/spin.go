@@ -6,7 +6,7 @@ import (
 	"kernbench/unit"
 )
 
-// A kernel that polls words in a loop would keep time running for ever when nobody is left
+// A kernel that polls words in a loop would keep time running for ever when no agent is left
 // who could change one. After so many polls with nothing between them and no word changed
 // anywhere, it is parked until a word changes, and goes on at the poll that would have come
 // next. So a long wait costs no events either.

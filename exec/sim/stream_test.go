@@ -291,7 +291,7 @@ func TestStreamDeadlock(t *testing.T) {
 	}
 }
 
-// A wait for a word that nobody is left to change says so, whether a stream waits or the last
+// A wait for a word that no agent is left to change says so, whether a stream waits or the last
 // program of its grid; as long as another stream is there it might be that one's turn.
 func TestNobodyIsLeftToNotify(t *testing.T) {
 	waits := func(w *mem.Window) launch.StreamOp {
@@ -301,7 +301,7 @@ func TestNobodyIsLeftToNotify(t *testing.T) {
 		return launchOp(func(c *tl.Context, _ tl.Args) { c.WaitUntil(c.Signals(w, "sig").At(0), tl.GE, 7) }, grid, resident)
 	}
 	never := launch.StreamOp{Kind: launch.StreamAwait, Event: &launch.Event{Name: "never"}}
-	const lost = "missing notification: nobody is left who could change "
+	const lost = "missing notification: no agent is left that could change "
 	for _, tt := range []struct {
 		name string
 		ops  func(w *mem.Window) []launch.StreamOp // of streams 0, 1

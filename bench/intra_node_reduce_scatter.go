@@ -283,7 +283,8 @@ func ringReduce(c *tl.Context, a tl.Args) {
 }
 
 // compare compares the results with those of the library. Both have N-1 roundings of partial
-// sums, in different orders, so that they differ by no more than 2 (N-1) u sum|x| (Higham, eq. 4.4).
+// sums, in different orders, so that they differ by no more than 2 (N-1) u sum|x| (Higham, eq.
+// 4.4).
 func (s *scatterReduce) compare(library string) error {
 	if !s.h.Device.HasData() {
 		return nil

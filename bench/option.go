@@ -97,8 +97,8 @@ func (p *Program) option(name string) *Option {
 	return nil
 }
 
-// CheckOptions tells what is wrong with a choice of options by name: one that the program does not have,
-// or a value that it cannot have.
+// CheckOptions tells what is wrong with a choice of options by name: one that the program does not
+// have, or a value that it cannot have.
 func (p *Program) CheckOptions(with map[string]string) error {
 	names := make([]string, 0, len(with))
 	for name := range with {

@@ -60,8 +60,8 @@ func called(t *testing.T, args ...string) string {
 	return string(data)
 }
 
-// A collective that a file adds is listed, performed, judged, measured and bounded, and no other file
-// knows its name.
+// A collective that a file adds is listed, performed, judged, measured and bounded, and no other
+// file knows its name.
 func TestAddedCollective(t *testing.T) {
 	theirs := filepath.Join(t.TempDir(), "nccl.json")
 	for _, tt := range []struct{ command, want string }{

@@ -6,7 +6,8 @@ import (
 	"kernbench/dtype"
 )
 
-// In place, contributions and results lie as NCCL has it: send = recv + rank * count, and the reverse.
+// In place, contributions and results lie as NCCL has it: send = recv + rank * count, and the
+// reverse.
 func TestInPlace(t *testing.T) {
 	for _, tt := range []struct {
 		co            *Collective

@@ -8,8 +8,9 @@ import (
 	"kernbench/unit"
 )
 
-// CCL is the collective library's configuration as ccl.yaml has it: settings for all algorithms, and by name those of
-// each that differ. LoadCCL and With alone make one, and they check everything; nothing changes one afterwards.
+// CCL is the collective library's configuration as ccl.yaml has it: settings for all algorithms,
+// and by name those of each that differ. LoadCCL and With alone make one, and they check
+// everything; nothing changes one afterwards.
 type CCL struct {
 	say    library
 	places places
@@ -107,7 +108,8 @@ func (a *Algorithm) clone() *Algorithm {
 // Names lists the algorithms in order.
 func (c *CCL) Names() []string { return slices.Sorted(maps.Keys(c.say.Algorithms)) }
 
-// Errorf makes an error about key, a dotted path such as "defaults.n_slots", at the place where it was set.
+// Errorf makes an error about key, a dotted path such as "defaults.n_slots", at the place where it
+// was set.
 func (c *CCL) Errorf(key, format string, args ...any) *Error {
 	return c.places.find(key).errorf(key, format, args...)
 }

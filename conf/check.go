@@ -70,8 +70,8 @@ func (t *Topology) checkSIPs(l *ledger) {
 	}
 }
 
-// checkConnections holds the list of connections against the cube. The default list describes the default cube; where a
-// file changes the cube and not the list, the list gives way.
+// checkConnections holds the list of connections against the cube. The default list describes the
+// default cube; where a file changes the cube and not the list, the list gives way.
 func (t *Topology) checkConnections(l *ledger) {
 	const key = "sip.ucie.connection_of_pe"
 	u := &t.say.SIP.UCIe
@@ -111,8 +111,8 @@ func (l *ledger) untouched(key string) bool {
 	return true
 }
 
-// both names the places of the keys other than the last one, which the error already names; keys that stand nowhere
-// are left out.
+// both names the places of the keys other than the last one, which the error already names; keys
+// that stand nowhere are left out.
 func (l *ledger) both(keys ...string) string {
 	_, last := l.places.latest(keys...)
 	var others []string

@@ -12,8 +12,8 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// decoder writes the keys that one source names into a value and remembers where they stood. All errors of a load
-// gather in its ledger.
+// decoder writes the keys that one source names into a value and remembers where they stood. All
+// errors of a load gather in its ledger.
 type decoder struct {
 	text   *text
 	shift  int // columns by which the first line of the YAML text is shifted, behind --set KEY=
@@ -175,7 +175,8 @@ func (d *decoder) named(n *yaml.Node, f *field, v reflect.Value, path string) {
 	})
 }
 
-// validName reports whether an entry may have that name: one without a dot, so that its keys have dotted paths.
+// validName reports whether an entry may have that name: one without a dot, so that its keys have
+// dotted paths.
 func validName(name string) bool { return nameForm.MatchString(name) && !strings.Contains(name, ".") }
 
 // entry returns the struct of that name in the map v, which it adds if need be.

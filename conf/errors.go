@@ -11,8 +11,9 @@ const setName = "--set"
 // maxErrors bounds what one load reports: beyond it the input is not a near miss any more.
 const maxErrors = 100
 
-// Error is one thing that is wrong in a configuration, and where. Line and Col count from 1, Col in characters; both
-// are 0 where no source is to blame. For a --set argument File is "--set" and Col counts within the argument.
+// Error is one thing that is wrong in a configuration, and where. Line and Col count from 1, Col in
+// characters; both are 0 where no source is to blame. For a --set argument File is "--set" and Col
+// counts within the argument.
 type Error struct {
 	File    string
 	Line    int
@@ -126,7 +127,8 @@ func (ps places) forget(key string) {
 	}
 }
 
-// latest returns whichever of the keys was set last, and its place: the one to blame when they disagree.
+// latest returns whichever of the keys was set last, and its place: the one to blame when they
+// disagree.
 func (ps places) latest(keys ...string) (string, place) {
 	last, at := keys[0], ps.find(keys[0])
 	for _, key := range keys[1:] {

@@ -54,7 +54,8 @@ type field struct {
 	elem     *field   // kindList, kindMap: its elements
 }
 
-// limit is one end of a range: the value in the field's base unit (ps, bytes per second, bytes) and as people read it.
+// limit is one end of a range: the value in the field's base unit (ps, bytes per second, bytes) and
+// as people read it.
 type limit struct {
 	value float64 // exact: all limits are below 2^53
 	label string
@@ -72,8 +73,8 @@ var (
 	cclSchema      = sync.OnceValue(func() *field { return describe(reflect.TypeFor[library](), "") })
 )
 
-// describe reads the tags of typ, which is the type of the field with that tag. It panics on a mistake in the tags,
-// which the tests of this package would show.
+// describe reads the tags of typ, which is the type of the field with that tag. It panics on a
+// mistake in the tags, which the tests of this package would show.
 func describe(typ reflect.Type, tag reflect.StructTag) *field {
 	f := &field{key: tag.Get("conf"), doc: tag.Get("doc"), typ: typ, unique: tag.Get("unique") != "", zero: tag.Get("zero")}
 	if typ.Kind() == reflect.Pointer {
@@ -132,8 +133,9 @@ func kindOf(typ reflect.Type) kind {
 	panic(fmt.Sprintf("conf: no YAML form for %v", typ))
 }
 
-// describeFields reads the fields of a struct type. An optional field without tags of its own but its key is an
-// override: the rest of its description is that of the key of the same name in Settings.
+// describeFields reads the fields of a struct type. An optional field without tags of its own but
+// its key is an override: the rest of its description is that of the key of the same name in
+// Settings.
 func describeFields(typ reflect.Type) []*field {
 	var fields []*field
 	for i := range typ.NumField() {
@@ -207,7 +209,8 @@ func (f *field) child(key string) *field {
 	return nil
 }
 
-// paths lists the dotted paths of everything below f that can be set, with NAME for a free key and N for an index.
+// paths lists the dotted paths of everything below f that can be set, with NAME for a free key and
+// N for an index.
 func (f *field) paths(prefix string) []string {
 	var all []string
 	switch f.kind {

@@ -32,8 +32,9 @@ func seed(f *testing.F) {
 	f.Add([]byte("\xef\xbb\xbfcube: !!map {noc: !!null }\r\n...\r\n"))
 }
 
-// judge checks what must hold of every load: either a value within the ranges of its keys, or errors with places inside
-// the source and text that can be printed; and the same again on a second load.
+// judge checks what must hold of every load: either a value within the ranges of its keys, or
+// errors with places inside the source and text that can be printed; and the same again on a second
+// load.
 func judge(t *testing.T, src Source, root *field, load func() (any, error)) {
 	t.Helper()
 	got, err := load()

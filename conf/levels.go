@@ -61,8 +61,8 @@ func product(dims []int) int {
 // ByGroup reports whether the groups of the levels below have one way out each.
 func (l *Level) ByGroup() bool { return l.Join == "group" }
 
-// Between lists the levels of the network between SIPs, innermost first: those of system.levels or else the one that
-// system.sips describes, without a name.
+// Between lists the levels of the network between SIPs, innermost first: those of system.levels or
+// else the one that system.sips describes, without a name.
 func (s System) Between() []Level {
 	if len(s.Levels) > 0 {
 		return s.Levels
@@ -78,7 +78,8 @@ func (s System) Between() []Level {
 	return []Level{one}
 }
 
-// LevelKey is the dotted path of a key of a level, for errors: of the short form where there are no levels.
+// LevelKey is the dotted path of a key of a level, for errors: of the short form where there are no
+// levels.
 func (t *Topology) LevelKey(level int, key string) string {
 	switch s := &t.say.System; {
 	case s.nodes && level == len(s.Levels)-1:
@@ -108,8 +109,8 @@ var shortForm = []struct{ key, inLevel string }{
 	{"system.switch.reduce", "switch.reduce"},
 }
 
-// checkLevels holds the levels against the short form and against themselves, and sets the number of SIPs, which
-// follows from them.
+// checkLevels holds the levels against the short form and against themselves, and sets the number
+// of SIPs, which follows from them.
 func (t *Topology) checkLevels(l *ledger) {
 	levels := t.say.System.Levels
 	if len(levels) == 0 || l.doubtful("system.levels") {

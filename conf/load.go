@@ -51,8 +51,8 @@ func must[T any](t *T, err error) *T {
 	return t
 }
 
-// LoadTopology reads the embedded defaults, then the files, then the --set arguments; each changes the keys that it
-// names. The error is an Errors with everything that is wrong.
+// LoadTopology reads the embedded defaults, then the files, then the --set arguments; each changes
+// the keys that it names. The error is an Errors with everything that is wrong.
 func LoadTopology(files []Source, sets []string) (*Topology, error) {
 	t := new(Topology)
 	base := builtinTopology()
@@ -67,8 +67,8 @@ func LoadTopology(files []Source, sets []string) (*Topology, error) {
 	return t, nil
 }
 
-// LoadCCL reads the embedded defaults, then the files, then the --set arguments. Algorithms are merged by name. On a
-// machine it is Topology.LoadCCL that says what runs there.
+// LoadCCL reads the embedded defaults, then the files, then the --set arguments. Algorithms are
+// merged by name. On a machine it is Topology.LoadCCL that says what runs there.
 func LoadCCL(files []Source, sets []string) (*CCL, error) {
 	return loadCCL(&Topology{}, files, sets)
 }
@@ -115,7 +115,8 @@ func (l *ledger) read(src Source, root *field, v reflect.Value, builtin bool) {
 	}
 }
 
-// disagree reports that keys do not fit together, at the one that was set last, unless one of them is wrong by itself.
+// disagree reports that keys do not fit together, at the one that was set last, unless one of them
+// is wrong by itself.
 func (l *ledger) disagree(keys []string, format string, args ...any) {
 	for _, key := range keys {
 		if l.doubtful(key) {

@@ -28,8 +28,8 @@ func TestDefaults(t *testing.T) {
 	}
 }
 
-// TestDefaultsAreWhole shows that the embedded files name every key of the schema except the optional ones, so that no
-// default hides in Go code.
+// TestDefaultsAreWhole shows that the embedded files name every key of the schema except the
+// optional ones, so that no default hides in Go code.
 func TestDefaultsAreWhole(t *testing.T) {
 	optional := map[string]bool{
 		"system.sips.w": true, "system.sips.h": true, "system.sips.cubes_per_sip": true, "system.link.line_bw_gbs": true,

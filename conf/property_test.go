@@ -113,8 +113,8 @@ func bound(path string) bool {
 		path == "cube.pe_layout.pe_per_corner" || path == "pe.tcm.scratch" || path == "pe.tcm.capacity" || strings.HasPrefix(path, "fabric.") || path == "rings.slot_size"
 }
 
-// TestEveryValueArrives writes random allowed values to a random choice of keys, in a file or by --set, and finds each in
-// the struct, and the default everywhere else.
+// TestEveryValueArrives writes random allowed values to a random choice of keys, in a file or by
+// --set, and finds each in the struct, and the default everywhere else.
 func TestEveryValueArrives(t *testing.T) {
 	topology, ccl := leaves(topologySchema()), leaves(cclSchema())
 	rapid.Check(t, func(t *rapid.T) {
@@ -184,7 +184,8 @@ func TestRangesAreEnforced(t *testing.T) {
 	}
 }
 
-// TestMistypedKeys leaves out the first letter of each key, in a file and in --set, and expects the key to be named.
+// TestMistypedKeys leaves out the first letter of each key, in a file and in --set, and expects the
+// key to be named.
 func TestMistypedKeys(t *testing.T) {
 	for _, l := range everyLeaf() {
 		parts := strings.Split(l.path, ".")
@@ -266,7 +267,8 @@ func TestGrid(t *testing.T) {
 	}
 }
 
-// TestManyErrorsEnd shows that an input of nothing but mistakes is reported in bounded space, and how the report ends.
+// TestManyErrorsEnd shows that an input of nothing but mistakes is reported in bounded space, and
+// how the report ends.
 func TestManyErrorsEnd(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("algorithms:\n  a: &a {module: m")

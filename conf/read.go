@@ -12,8 +12,8 @@ import (
 // person or a program writes for kernbench.
 const MostBytes = 16 * unit.MiB
 
-// ReadFile reads a file of at most MostBytes. It stops reading there, whatever the file is: a device
-// or a pipe may have no end.
+// ReadFile reads a file of at most MostBytes. It stops reading there, whatever the file is: a
+// device or a pipe may have no end.
 func ReadFile(name string) ([]byte, error) {
 	f, err := os.Open(name)
 	if err != nil {

@@ -13,11 +13,12 @@ import (
 	"kernbench/unit"
 )
 
-// nameForm is what names of algorithms and modules look like; a dot separates the parts of a module's path.
+// nameForm is what names of algorithms and modules look like; a dot separates the parts of a
+// module's path.
 var nameForm = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$`)
 
-// scalar converts the scalar n to the type of f and checks it against f's range or words. The error says what was found
-// and what would be right.
+// scalar converts the scalar n to the type of f and checks it against f's range or words. The error
+// says what was found and what would be right.
 func (f *field) scalar(n *yaml.Node) (reflect.Value, error) {
 	v := reflect.New(f.typ).Elem()
 	if f.zero != "" && n.Tag == "!!str" && n.Value == f.zero {
@@ -81,7 +82,8 @@ func (f *field) checkWord(word string) error {
 	return fmt.Errorf("found %q; %s is expected%s", clip(word), oneOf(f.enum), hint)
 }
 
-// checkRange checks x, which the source writes as found, against f's limits. NaN is outside every range.
+// checkRange checks x, which the source writes as found, against f's limits. NaN is outside every
+// range.
 func (f *field) checkRange(x float64, found string) error {
 	if x >= f.min.value && x <= f.max.value {
 		return nil
@@ -111,7 +113,8 @@ func (f *field) number(n *yaml.Node) (float64, error) {
 	return x, nil
 }
 
-// integer reads a whole number: decimal, 0x, 0o or 0b. A leading zero is refused, since YAML 1.1 reads 010 as 8.
+// integer reads a whole number: decimal, 0x, 0o or 0b. A leading zero is refused, since YAML 1.1
+// reads 010 as 8.
 func (f *field) integer(n *yaml.Node) (int64, error) {
 	digits := strings.TrimLeft(n.Value, "+-")
 	if len(digits) > 1 && digits[0] == '0' && '0' <= digits[1] && digits[1] <= '9' {
@@ -124,7 +127,8 @@ func (f *field) integer(n *yaml.Node) (int64, error) {
 	return x, nil
 }
 
-// quantity reads an integer, a time, a rate or a size in its base unit. Bare numbers of a time are ns, of a rate GB/s.
+// quantity reads an integer, a time, a rate or a size in its base unit. Bare numbers of a time are
+// ns, of a rate GB/s.
 func (f *field) quantity(n *yaml.Node) (int64, error) {
 	text := n.Value
 	switch {

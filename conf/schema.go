@@ -8,8 +8,9 @@ import (
 	"kernbench/unit"
 )
 
-// Schema returns the JSON Schema (draft 2020-12) of a file, "topology" or "ccl", for editors that complete and
-// check YAML. It is made from the same struct tags as the decoder, so that the two cannot differ.
+// Schema returns the JSON Schema (draft 2020-12) of a file, "topology" or "ccl", for editors that
+// complete and check YAML. It is made from the same struct tags as the decoder, so that the two
+// cannot differ.
 func Schema(kind string) ([]byte, error) {
 	var root *field
 	var values reflect.Value

@@ -9,8 +9,8 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// SplitSets sorts --set arguments by the file whose keys they change. An argument that fits neither is an error that
-// names the nearest key of both.
+// SplitSets sorts --set arguments by the file whose keys they change. An argument that fits neither
+// is an error that names the nearest key of both.
 func SplitSets(sets []string) (topology, ccl []string, err error) {
 	var errs Errors
 	for _, arg := range sets {
@@ -142,8 +142,8 @@ func (d *decoder) suggestPath(path, part, at string, f *field) string {
 // allPaths lists every path of both files.
 func allPaths() []string { return append(topologySchema().paths(""), cclSchema().paths("")...) }
 
-// nearestPath returns the path that was probably meant: one that ends in what was written, else a near one, else one
-// whose last key is near.
+// nearestPath returns the path that was probably meant: one that ends in what was written, else a
+// near one, else one whose last key is near.
 func nearestPath(path string) string {
 	if whole := endingIn(path); whole != "" {
 		return whole

@@ -28,8 +28,8 @@ type Protocol struct {
 	Launch     unit.Time `conf:"launch_ns" doc:"start of a collective with this protocol; 0: software.launch_ns"`
 }
 
-// Blocks is what thread blocks take that carry out programs of other tools: frontend/timing has a value
-// for what is 0 here.
+// Blocks is what thread blocks take that carry out programs of other tools: frontend/timing has a
+// value for what is 0 here.
 type Blocks struct {
 	Copy   unit.Rate `conf:"copy_gbs" doc:"rate at which one thread block copies; 0: 20, a guess" min:"0GB/s"`
 	Reduce unit.Rate `conf:"reduce_gbs" doc:"rate at which one thread block adds, beside copying; 0: 100, a guess" min:"0GB/s"`
@@ -46,8 +46,9 @@ type Hops struct {
 	Simple unit.Time `conf:"simple_ns" doc:"latency of a message of simple; 0: software.protocols.simple.latency_ns"`
 }
 
-// Latencies is from the arrival of a message of that protocol until its receiver sees it, by the outermost level of the
-// network that it has taken: of one that has taken none first. It is one number where that makes no difference.
+// Latencies is from the arrival of a message of that protocol until its receiver sees it, by the
+// outermost level of the network that it has taken: of one that has taken none first. It is one
+// number where that makes no difference.
 func (t *Topology) Latencies(protocol string) []unit.Time {
 	usual := t.say.Software.Protocol(protocol).Latency
 	all := []unit.Time{usual}
@@ -89,14 +90,15 @@ func (s Software) Protocol(name string) Protocol {
 // Payload is how many of a million bytes on the links are data.
 func (p Protocol) Payload() int64 { return int64(math.Round(p.Efficiency * 1e6)) }
 
-// Rings are the machine's own defaults of settings in ccl.yaml, as large as its links need: a file of the user's own and
-// --set go before them, the built-in ccl.yaml behind.
+// Rings are the machine's own defaults of settings in ccl.yaml, as large as its links need: a file
+// of the user's own and --set go before them, the built-in ccl.yaml behind.
 type Rings struct {
 	NSlots   int        `conf:"n_slots" doc:"slots per direction where ccl.yaml does not say; 0: the built-in defaults.n_slots" min:"0" max:"4096"`
 	SlotSize unit.Bytes `conf:"slot_size" doc:"bytes of a slot where ccl.yaml does not say; 0: the built-in defaults.slot_size" min:"0" max:"1GiB"`
 }
 
-// LoadCCL reads the embedded ccl.yaml, then what the machine says of its rings, then the files, then the --set arguments.
+// LoadCCL reads the embedded ccl.yaml, then what the machine says of its rings, then the files,
+// then the --set arguments.
 func (t *Topology) LoadCCL(files []Source, sets []string) (*CCL, error) {
 	return loadCCL(t, files, sets)
 }

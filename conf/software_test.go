@@ -41,7 +41,8 @@ software:
 	}
 }
 
-// TestRingsOfTheMachine: the machine goes before what is built in, and behind everything that the user says.
+// TestRingsOfTheMachine: the machine goes before what is built in, and behind everything that the
+// user says.
 func TestRingsOfTheMachine(t *testing.T) {
 	machine := []Source{{"node.yaml", []byte("rings:\n  n_slots: 8\n  slot_size: 512KiB\n")}}
 	user := []Source{{"ccl.yaml", []byte("defaults: {n_slots: 5}\nalgorithms: {mine: {module: ring_allreduce, slot_size: 64}}\n")}}
@@ -104,7 +105,8 @@ func TestRingsKnowTheirPlace(t *testing.T) {
 	}
 }
 
-// TestLatenciesByLevel: a level of the network may have its own; what it does not say is that of all.
+// TestLatenciesByLevel: a level of the network may have its own; what it does not say is that of
+// all.
 func TestLatenciesByLevel(t *testing.T) {
 	top, err := LoadTopology([]Source{{"rack.yaml", []byte(`
 system:

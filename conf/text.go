@@ -39,8 +39,8 @@ func (t *text) at(line, col, width int) place {
 	return place{text: t, line: max(line, 1), col: max(col, 1), width: width}
 }
 
-// excerpt shows a line with a caret below col, and width characters underlined. A tab is shown as an arrow of one
-// character, so that the caret stands right and the tab can be seen.
+// excerpt shows a line with a caret below col, and width characters underlined. A tab is shown as
+// an arrow of one character, so that the caret stands right and the tab can be seen.
 func (t *text) excerpt(line, col, width int) string {
 	if line < 1 || line > len(t.lines) {
 		return ""
@@ -60,7 +60,8 @@ func (t *text) excerpt(line, col, width int) string {
 		blank, strings.Repeat(" ", caret-from), strings.Repeat("^", width))
 }
 
-// window returns n characters of s from the character with the index from on, or as many as there are.
+// window returns n characters of s from the character with the index from on, or as many as there
+// are.
 func window(s string, from, n int) string {
 	start, i := len(s), 0
 	for at := range s {

@@ -6,11 +6,12 @@ import (
 	"kernbench/unit"
 )
 
-// Topology is the physical machine as topology.yaml describes it: a system of SIPs on a network, each a mesh of cubes,
-// each with PEs at its corners around a mesh of routers.
+// Topology is the physical machine as topology.yaml describes it: a system of SIPs on a network,
+// each a mesh of cubes, each with PEs at its corners around a mesh of routers.
 //
-// LoadTopology alone makes one, and it checks everything. Nothing changes one afterwards: its methods return copies. So
-// no other package checks it again. The zero value is no machine: see Loaded.
+// LoadTopology alone makes one, and it checks everything. Nothing changes one afterwards: its
+// methods return copies. So no other package checks it again. The zero value is no machine: see
+// Loaded.
 type Topology struct {
 	say    machine
 	places places
@@ -257,7 +258,8 @@ type IPCQ struct {
 	Recv unit.Time `conf:"recv_ns" doc:"time of a recv beside issue, once the token is visible"`
 }
 
-// CommEngine says where communication engines are: cores beside the PEs, with a CPU, a DMA and a vector engine like theirs.
+// CommEngine says where communication engines are: cores beside the PEs, with a CPU, a DMA and a
+// vector engine like theirs.
 type CommEngine struct {
 	Per string `conf:"per" doc:"pe: one at each PE; sip: one for all PEs of a SIP, at the first of them" enum:"pe|sip"`
 }
@@ -272,8 +274,9 @@ type Fabric struct {
 	Atomics      bool       `conf:"p2p_native_atomics" doc:"PEs can add to and compare-and-swap words in the memory of others, and get the old value"`
 }
 
-// Grid returns the width and height of the SIP grid: w and h where they are given, the square root of count for a
-// network with two dimensions, otherwise one row. A side that is left out follows from the other.
+// Grid returns the width and height of the SIP grid: w and h where they are given, the square root
+// of count for a network with two dimensions, otherwise one row. A side that is left out follows
+// from the other.
 func (s SIPs) Grid() (w, h int) {
 	switch {
 	case s.W > 0 && s.H > 0:
@@ -304,8 +307,8 @@ func (t *Topology) CubesPerSIP() int { return t.say.SIP.CubeMesh.W * t.say.SIP.C
 // NumPEs is the number of PEs of the system.
 func (t *Topology) NumPEs() int { return t.say.System.SIPs.Count * t.CubesPerSIP() * t.PEsPerCube() }
 
-// Errorf makes an error about key, a dotted path such as "cube.noc.w", at the place where it was set. It is for those
-// who find a fault that only the whole machine shows.
+// Errorf makes an error about key, a dotted path such as "cube.noc.w", at the place where it was
+// set. It is for those who find a fault that only the whole machine shows.
 func (t *Topology) Errorf(key, format string, args ...any) *Error {
 	return t.places.find(key).errorf(key, format, args...)
 }

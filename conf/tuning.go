@@ -92,7 +92,8 @@ func (t *Tuning) check(l *ledger, file *text) {
 	}
 }
 
-// Errorf makes an error about key, a dotted path such as "tables.0.type", at the place where it was set.
+// Errorf makes an error about key, a dotted path such as "tables.0.type", at the place where it was
+// set.
 func (t *Tuning) Errorf(key, format string, args ...any) *Error {
 	return t.places.find(key).errorf(key, format, args...)
 }

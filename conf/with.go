@@ -10,7 +10,8 @@ import (
 	"strings"
 )
 
-// With is the configuration with further settings of one algorithm, each KEY=VALUE, as if its entry had them.
+// With is the configuration with further settings of one algorithm, each KEY=VALUE, as if its entry
+// had them.
 func (c *CCL) With(algorithm string, settings []string) (*CCL, error) {
 	with := &CCL{library{c.say.Defaults, maps.Clone(c.say.Algorithms)}, maps.Clone(c.places)}
 	if own := c.Entry(algorithm); own != nil {

@@ -9,8 +9,8 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// parse reads the one YAML document of data, whose first line is line 1 of t. shift is how far to the right of a line's
-// start data begins in it. No document at all gives nil.
+// parse reads the one YAML document of data, whose first line is line 1 of t. shift is how far to
+// the right of a line's start data begins in it. No document at all gives nil.
 func parse(t *text, data string, shift int) (*yaml.Node, *Error) {
 	if len(data) > maxSource {
 		return nil, t.at(1, 1, 1).errorf("", "found %d bytes; a configuration may have %d", len(data), maxSource)

@@ -7,8 +7,8 @@ import (
 	"kernbench/internal/prefetch"
 )
 
-// A block is of places in a row that fill six lines of a cache. Its first place links it: Target is the block
-// of the same slot that was filled before it, or the next of those unused.
+// A block is of places in a row that fill six lines of a cache. Its first place links it: Target is
+// the block of the same slot that was filled before it, or the next of those unused.
 const (
 	places     = 16
 	perBlock   = places - 1

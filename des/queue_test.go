@@ -122,8 +122,8 @@ func TestMixedPostAndPop(t *testing.T) {
 	})
 }
 
-// TestPrefetch: when nothing is posted in between, all events are shown in order before they come, and what is
-// to come of a window again before long.
+// TestPrefetch: when nothing is posted in between, all events are shown in order before they come,
+// and what is to come of a window again before long.
 func TestPrefetch(t *testing.T) {
 	var q Queue
 	var coming []Event

@@ -96,8 +96,8 @@ func (q *sorter) sortInstant(s []Event) {
 	}
 }
 
-// pack makes words of the keys of events, with their numbers in place of the last bits, and tells the bits in
-// which words differ; none if the events are in order.
+// pack makes words of the keys of events, with their numbers in place of the last bits, and tells
+// the bits in which words differ; none if the events are in order.
 func pack(words []uint64, events []Event, number uint64) uint64 {
 	before, differ, unsorted := uint64(0), number, uint64(0)
 	words = words[:len(events)]
@@ -116,7 +116,8 @@ func pack(words []uint64, events []Event, number uint64) uint64 {
 	return differ
 }
 
-// unpack copies events in the order of words; true if some of these have only numbers to tell them apart.
+// unpack copies events in the order of words; true if some of these have only numbers to tell them
+// apart.
 func unpack(to, from []Event, words []uint64, number uint64) bool {
 	before, tied := ^uint64(0), false
 	to = to[:len(words)]
@@ -155,8 +156,8 @@ func insert(s []Event) {
 	}
 }
 
-// sortWords sorts words that differ in their lowest bits, so many, alone: by the highest of these, then each part
-// likewise. What is in from is lost.
+// sortWords sorts words that differ in their lowest bits, so many, alone: by the highest of these,
+// then each part likewise. What is in from is lost.
 func sortWords(to, from []uint64, differ uint) {
 	width := min(8, uint(bits.Len(uint(len(from)))))
 	shift := max(width, differ) - width

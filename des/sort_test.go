@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// TestSortInstant: events of one instant come in the order of their keys, whatever part of these differs.
+// TestSortInstant: events of one instant come in the order of their keys, whatever part of these
+// differs.
 func TestSortInstant(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for _, tt := range []struct {

@@ -13,8 +13,8 @@ import (
 
 // accumulation is a collective whose partial sums are of another type than what it reduces
 // (accumulate: f32). Its kernel works on copies of that type, in memory of their own: each rank
-// widens what it brings in front, and rounds its result once behind. So partial sums travel, and lie
-// in slots and windows, in that type, whatever the algorithm is.
+// widens what it brings in front, and rounds its result once behind. So partial sums travel, and
+// lie in slots and windows, in that type, whatever the algorithm is.
 type accumulation struct {
 	typ    dtype.Type
 	kernel tl.Kernel

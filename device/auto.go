@@ -20,8 +20,8 @@ type auto struct {
 	last       *Plan            // that was chosen
 }
 
-// IsAuto reports whether an algorithm's name leaves the choice to a tuning table: "auto" does, unless
-// ccl.yaml has an entry of that name, and so does "" where it is defaults.algorithm.
+// IsAuto reports whether an algorithm's name leaves the choice to a tuning table: "auto" does,
+// unless ccl.yaml has an entry of that name, and so does "" where it is defaults.algorithm.
 func IsAuto(ccl *conf.CCL, name string) bool {
 	if name == "" {
 		name = ccl.Defaults().Algorithm

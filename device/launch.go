@@ -30,9 +30,9 @@ func (c *Context) Launch(ctx context.Context, name string, args ...any) (*Launch
 	return c.perform(ctx, p, a)
 }
 
-// LaunchKernel runs a kernel that no registry knows, and that performs no collective: with the ranks and rings of the plan
-// that was installed last, or, when there is none, without rings on the PEs that hold the
-// first tensor.
+// LaunchKernel runs a kernel that no registry knows, and that performs no collective: with the
+// ranks and rings of the plan that was installed last, or, when there is none, without rings on the
+// PEs that hold the first tensor.
 func (c *Context) LaunchKernel(ctx context.Context, name string, k tl.Kernel, args ...any) (*Launched, error) {
 	a, err := c.sortOutPlain(name, args)
 	if err != nil {
@@ -137,7 +137,8 @@ func (a *arguments) on(pes []int32) tl.Args {
 	return args
 }
 
-// shardOn is the shard of a PE, the last of several, in shards in the order of PEs; nil: it has none.
+// shardOn is the shard of a PE, the last of several, in shards in the order of PEs; nil: it has
+// none.
 func shardOn(shards []Shard, pe int32) *Shard {
 	next := sort.Search(len(shards), func(i int) bool { return shards[i].Rank > int(pe) })
 	if next == 0 || shards[next-1].Rank != int(pe) {

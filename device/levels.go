@@ -1,8 +1,9 @@
 package device
 
-// levels is how many ranks that lie together in a part of the machine make one of the next larger part: of a cube, of a SIP,
-// of each dimension of each level of SIPs. Where the parts have unequal numbers of ranks, as many are taken as divide
-// all; parts of one rank, or of as many as the part below, are left out, and so is the last width, which follows.
+// levels is how many ranks that lie together in a part of the machine make one of the next larger
+// part: of a cube, of a SIP, of each dimension of each level of SIPs. Where the parts have unequal
+// numbers of ranks, as many are taken as divide all; parts of one rank, or of as many as the part
+// below, are left out, and so is the last width, which follows.
 func (c *Context) levels(pes []int32) []int {
 	var widths []int
 	one := 1
@@ -15,7 +16,8 @@ func (c *Context) levels(pes []int32) []int {
 	return widths
 }
 
-// together is how many PEs of a list, one behind the other, share a part of so many PEs: the most that any part has.
+// together is how many PEs of a list, one behind the other, share a part of so many PEs: the most
+// that any part has.
 func together(pes []int32, size int32) int {
 	most, n := 1, 0
 	for i, pe := range pes {

@@ -149,8 +149,8 @@ func (c *Context) windowOf(p *Plan, name string, g *CallGroup, l *mem.Layout) (*
 	return w, nil
 }
 
-// withoutWindow names what performs the collective of an algorithm by messages alone: of levels as a large
-// machine has them, if there is such a one.
+// withoutWindow names what performs the collective of an algorithm by messages alone: of levels as
+// a large machine has them, if there is such a one.
 func withoutWindow(a *algorithm.Algorithm) (name string) {
 	for _, b := range algorithm.All() {
 		if b.Collective == a.Collective && b.Window == nil && (name == "" || b.Topology == topology.Hierarchical.Name) {

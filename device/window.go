@@ -51,8 +51,8 @@ func (c *Context) newWindow(name string, t *mem.Team, l *mem.Layout, bad error) 
 	return w, nil
 }
 
-// mostWords bounds what the control words of a window take on all members together: 8 bytes each, of the
-// memory of this program.
+// mostWords bounds what the control words of a window take on all members together: 8 bytes each,
+// of the memory of this program.
 const mostWords = 2 * unit.GiB
 
 // TooManyWords is a window whose control words are more than this program keeps.

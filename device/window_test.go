@@ -343,8 +343,8 @@ func TestWindowsAreAllOrNothing(t *testing.T) {
 	}
 }
 
-// Control words that would take all memory of this program are refused before they do, and the error
-// names an algorithm that needs none.
+// Control words that would take all memory of this program are refused before they do, and the
+// error names an algorithm that needs none.
 func TestTooManyWords(t *testing.T) {
 	c := openOn(t, mock.New(mock.Options{}), []string{"system.sips.count=2048"}, nil) // 16,384 PEs
 	all := make([]int32, c.Machine().NumPEs())

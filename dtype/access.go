@@ -6,7 +6,8 @@ import (
 	"math"
 )
 
-// At returns element i of b. An I64 beyond 2^53 is rounded to the nearest float64; AtInt does not round.
+// At returns element i of b. An I64 beyond 2^53 is rounded to the nearest float64; AtInt does not
+// round.
 func At(t Type, b []byte, i int) float64 {
 	switch t {
 	case F16:
@@ -21,7 +22,8 @@ func At(t Type, b []byte, i int) float64 {
 	return float64(AtInt(t, b, i))
 }
 
-// AtInt returns element i of b. A float is truncated towards zero and held to the range of int64; NaN gives 0.
+// AtInt returns element i of b. A float is truncated towards zero and held to the range of int64;
+// NaN gives 0.
 func AtInt(t Type, b []byte, i int) int64 {
 	switch t {
 	case I8:
@@ -40,7 +42,8 @@ func AtInt(t Type, b []byte, i int) int64 {
 	panic(fmt.Sprintf("dtype: element of the type %v", t))
 }
 
-// Set writes v to element i of b: rounded once for a float type, truncated and held to the range for an integer type.
+// Set writes v to element i of b: rounded once for a float type, truncated and held to the range
+// for an integer type.
 func Set(t Type, b []byte, i int, v float64) {
 	switch t {
 	case F16:
@@ -56,7 +59,8 @@ func Set(t Type, b []byte, i int, v float64) {
 	}
 }
 
-// SetInt writes v to element i of b: its low bits for an integer type, rounded once for a float type.
+// SetInt writes v to element i of b: its low bits for an integer type, rounded once for a float
+// type.
 func SetInt(t Type, b []byte, i int, v int64) {
 	switch t {
 	case I8, U8:
@@ -87,11 +91,13 @@ func Fill(t Type, dst []byte, v float64) {
 	}
 }
 
-// FirstNonFinite returns the index of the first infinity or NaN in b, or −1. Integers are always finite.
+// FirstNonFinite returns the index of the first infinity or NaN in b, or −1. Integers are always
+// finite.
 func FirstNonFinite(t Type, b []byte) int {
 	n := count("FirstNonFinite", t, b)
-	// A float is not finite when its exponent bits are all ones. Adding the lowest exponent bit to the exponent field
-	// alone then carries into the place of the sign, and into it only, so one addition tests a word of elements.
+	// A float is not finite when its exponent bits are all ones. Adding the lowest exponent bit to
+	// the exponent field alone then carries into the place of the sign, and into it only, so one
+	// addition tests a word of elements.
 	var exponent, one, sign uint64
 	switch t {
 	case F16:

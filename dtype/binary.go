@@ -37,7 +37,8 @@ func Binary(op BinaryOp, t Type, dst, a, b []byte) {
 	}
 }
 
-// binaryRef is Binary in plain Go: what every processor computes, and what the assembly is tested against.
+// binaryRef is Binary in plain Go: what every processor computes, and what the assembly is tested
+// against.
 func binaryRef(op BinaryOp, t Type, dst, a, b []byte) {
 	size := t.Size()
 	for len(dst) > 0 {
@@ -50,10 +51,11 @@ func binaryRef(op BinaryOp, t Type, dst, a, b []byte) {
 			applyFloat(op, x[:n], x[:n], y[:n])
 			store64(t, dst, x[:n])
 		case t.IsFloat():
-			// Going by way of float32 rounds an f16 or bf16 result once: float32 has more than twice their bits plus two, so
-			// no result falls on a false tie. Below the normal range of float32, which bf16 reaches, sums are exact; so are
-			// products from 2^-134 on, half the least bf16, with 16 bits down to 2^-148; and a quotient that is no tie
-			// of bf16 keeps at least 2^-142 away from one.
+			// Going by way of float32 rounds an f16 or bf16 result once: float32 has more than
+			// twice their bits plus two, so no result falls on a false tie. Below the normal range
+			// of float32, which bf16 reaches, sums are exact; so are products from 2^-134 on, half
+			// the least bf16, with 16 bits down to 2^-148; and a quotient that is no tie of bf16
+			// keeps at least 2^-142 away from one.
 			var x, y [blockLen]float32
 			load32(t, x[:n], a)
 			load32(t, y[:n], b)
@@ -70,9 +72,10 @@ func binaryRef(op BinaryOp, t Type, dst, a, b []byte) {
 	}
 }
 
-// BinaryScalar writes a op s to dst, element by element. The scalar is not squeezed into t: for F16, BF16 and F32 it is
-// rounded to float32, the operation is done there and its result rounded to t; for an integer type s is
-// truncated to an int64, and the result wraps. So dividing i8 by 1000 or f16 by 100000 does what it says.
+// BinaryScalar writes a op s to dst, element by element. The scalar is not squeezed into t: for
+// F16, BF16 and F32 it is rounded to float32, the operation is done there and its result rounded to
+// t; for an integer type s is truncated to an int64, and the result wraps. So dividing i8 by 1000
+// or f16 by 100000 does what it says.
 func BinaryScalar(op BinaryOp, t Type, dst, a []byte, s float64) {
 	count("BinaryScalar", t, dst, a)
 	if op >= numBinaryOps {
@@ -149,8 +152,8 @@ func applyFloat[T float32 | float64](op BinaryOp, dst, a, b []T) {
 	}
 }
 
-// applyInt computes a = a op b in 64 bits; the caller keeps the low ones. Sign extension makes Div, Max and Min of the
-// narrow types right as well.
+// applyInt computes a = a op b in 64 bits; the caller keeps the low ones. Sign extension makes Div,
+// Max and Min of the narrow types right as well.
 func applyInt(op BinaryOp, a, b []int64) {
 	b = b[:len(a)]
 	switch op {

@@ -1,8 +1,9 @@
 package dtype
 
-// Dot writes the matrix product of a, [m, k], and b, [k, n], to dst, [m, n], all row-major; dst must not overlap
-// either. Each element is summed in order of k from 0: in float32 for F16 and BF16 (in which products of F16 are exact),
-// in float64 for F32 and F64, never fused, and rounded once; integers wrap.
+// Dot writes the matrix product of a, [m, k], and b, [k, n], to dst, [m, n], all row-major; dst
+// must not overlap either. Each element is summed in order of k from 0: in float32 for F16 and BF16
+// (in which products of F16 are exact), in float64 for F32 and F64, never fused, and rounded once;
+// integers wrap.
 func Dot(t Type, dst, a, b []byte, m, k, n int) {
 	checkShape("Dot", t, dst, m, n)
 	checkShape("Dot", t, a, m, k)
@@ -45,8 +46,8 @@ func dot[T float32 | float64 | int64](
 	}
 }
 
-// addScaled adds s × row to sums. The conversion forbids the compiler to fuse the two, which would round otherwise on
-// some processors than on others.
+// addScaled adds s × row to sums. The conversion forbids the compiler to fuse the two, which would
+// round otherwise on some processors than on others.
 func addScaled[T float32 | float64 | int64](sums, row []T, s T) {
 	sums = sums[:len(row)]
 	for i, v := range row {

@@ -79,7 +79,8 @@ func TestBinaryOfSpecialValues(t *testing.T) {
 	}
 }
 
-// Every pair of f16 patterns whose one side is a power of two away from interesting: all 65,536 with a few partners.
+// Every pair of f16 patterns whose one side is a power of two away from interesting: all 65,536
+// with a few partners.
 func TestEveryHalfPattern(t *testing.T) {
 	const n = 1 << 16
 	a, b := make([]byte, 2*n), make([]byte, 2*n)

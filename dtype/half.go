@@ -13,8 +13,9 @@ const (
 	nan64   = 0x7ff8000000000000
 )
 
-// f16ToF32 is exact. The 15 magnitude bits, moved to where a float32 has its fraction and low exponent, are the value
-// scaled by 2^-112 (the difference of the exponent biases), for subnormals too.
+// f16ToF32 is exact. The 15 magnitude bits, moved to where a float32 has its fraction and low
+// exponent, are the value scaled by 2^-112 (the difference of the exponent biases), for subnormals
+// too.
 func f16ToF32(h uint16) float32 {
 	if h&0x7c00 == 0x7c00 {
 		return math.Float32frombits(uint32(h&0x8000)<<16 | 0x7f800000 | uint32(h&0x3ff)<<13)
@@ -23,8 +24,8 @@ func f16ToF32(h uint16) float32 {
 	return math.Float32frombits(uint32(h&0x8000)<<16 | math.Float32bits(magnitude))
 }
 
-// f16Table holds f16ToF32 of every pattern: four times as fast for a whole vector, because a multiplication with a
-// subnormal is slow. It is filled when first used.
+// f16Table holds f16ToF32 of every pattern: four times as fast for a whole vector, because a
+// multiplication with a subnormal is slow. It is filled when first used.
 var f16Table = sync.OnceValue(func() *[1 << 16]float32 {
 	table := new([1 << 16]float32)
 	for i := range table {
@@ -44,10 +45,12 @@ func f16FromF32(f float32) uint16 {
 	case bits >= 0x47800000: // 65536 and above; the rounding below takes [65520, 65536) to infinity
 		return sign | 0x7c00
 	case bits < 0x38800000: // below 2^-14, the least normal f16
-		// Adding 0.5 puts 2^-24, the unit of a subnormal f16, at the last place of the sum: the adder rounds.
+		// Adding 0.5 puts 2^-24, the unit of a subnormal f16, at the last place of the sum: the
+		// adder rounds.
 		return sign | uint16(math.Float32bits(math.Float32frombits(bits)+0.5)-0x3f000000)
 	}
-	// Rebias the exponent, then round off 13 bits: add just under a half, and one more when the kept part is odd.
+	// Rebias the exponent, then round off 13 bits: add just under a half, and one more when the
+	// kept part is odd.
 	bits += bits>>13&1 + 0xfff - (112 << 23)
 	return sign | uint16(bits>>13)
 }
@@ -63,9 +66,9 @@ func bf16FromF32(f float32) uint16 {
 	return uint16((bits + bits>>16&1 + 0x7fff) >> 16)
 }
 
-// f32Odd rounds v to odd: a value between two float32 goes to the one whose last bit is set. Rounding the result again
-// to a type with at least two bits less gives what rounding v once would have given, for no tie can be made or
-// lost on the way.
+// f32Odd rounds v to odd: a value between two float32 goes to the one whose last bit is set.
+// Rounding the result again to a type with at least two bits less gives what rounding v once would
+// have given, for no tie can be made or lost on the way.
 func f32Odd(v float64) float32 {
 	f := float32(v)
 	wide := float64(f)
@@ -76,7 +79,8 @@ func f32Odd(v float64) float32 {
 	if bits&1 != 0 {
 		return f
 	}
-	// Magnitudes grow with their bits. Infinity steps back to the largest finite value, 0 up to the least subnormal.
+	// Magnitudes grow with their bits. Infinity steps back to the largest finite value, 0 up to the
+	// least subnormal.
 	if math.Abs(wide) < math.Abs(v) {
 		return math.Float32frombits(bits + 1)
 	}

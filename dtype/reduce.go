@@ -5,9 +5,10 @@ import (
 	"math"
 )
 
-// ReduceAxis folds the middle axis of src, shaped [outer, n, inner], into dst, shaped [outer, inner], in order of the
-// axis. op is Add, Mul, Max or Min. F16 and BF16 accumulate in float32, F32 and F64 in float64, and the result is
-// rounded once; integers wrap. An axis of length 0 gives the identity of op (for Max the least value, −Inf for floats).
+// ReduceAxis folds the middle axis of src, shaped [outer, n, inner], into dst, shaped [outer,
+// inner], in order of the axis. op is Add, Mul, Max or Min. F16 and BF16 accumulate in float32, F32
+// and F64 in float64, and the result is rounded once; integers wrap. An axis of length 0 gives the
+// identity of op (for Max the least value, −Inf for floats).
 func ReduceAxis(op BinaryOp, t Type, dst, src []byte, outer, n, inner int) {
 	checkShape("ReduceAxis", t, dst, outer, inner)
 	checkShape("ReduceAxis", t, src, outer, n, inner)
@@ -87,9 +88,10 @@ func intIdentity(op BinaryOp, t Type) int64 {
 	return 0
 }
 
-// Softmax writes exp(x−m) / Σ exp(x−m), with m the largest x, along the middle axis of src, shaped [outer, n, inner],
-// to dst of the same shape. It is computed in float64 and rounded once; taking off m keeps every power within
-// [0, 1]. A lane with NaN or +Inf, or with −Inf alone, is NaN throughout. Integer results are truncated.
+// Softmax writes exp(x−m) / Σ exp(x−m), with m the largest x, along the middle axis of src, shaped
+// [outer, n, inner], to dst of the same shape. It is computed in float64 and rounded once; taking
+// off m keeps every power within [0, 1]. A lane with NaN or +Inf, or with −Inf alone, is NaN
+// throughout. Integer results are truncated.
 func Softmax(t Type, dst, src []byte, outer, n, inner int) {
 	checkShape("Softmax", t, dst, outer, n, inner)
 	checkShape("Softmax", t, src, outer, n, inner)

@@ -41,7 +41,8 @@ func TestReduceAxis(t *testing.T) {
 	}
 }
 
-// Sizes beyond a block, against the sums as one would write them down; small integers are exact in every type.
+// Sizes beyond a block, against the sums as one would write them down; small integers are exact in
+// every type.
 func TestReduceAndDotBeyondABlock(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 8))
 	small := func(n int) []float64 {

@@ -85,8 +85,8 @@ func (t Type) IsFloat() bool { return t >= F16 && t <= F64 }
 // IsInt reports whether t is an integer type.
 func (t Type) IsInt() bool { return t >= I8 && t <= U8 }
 
-// Epsilon returns the unit roundoff of t: half the distance from 1 to the next value, the largest relative error of
-// one rounding. It is 0 for integers.
+// Epsilon returns the unit roundoff of t: half the distance from 1 to the next value, the largest
+// relative error of one rounding. It is 0 for integers.
 func Epsilon(t Type) float64 {
 	switch t {
 	case F16:

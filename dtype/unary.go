@@ -27,8 +27,9 @@ func (op UnaryOp) String() string {
 	return fmt.Sprintf("UnaryOp(%d)", uint8(op))
 }
 
-// Unary writes op of each element of a to dst. Exp, Log and Sqrt are those of package math in float64, rounded or
-// (for integers) truncated to t; Abs and Neg of integers wrap, so that Abs of the least one is itself.
+// Unary writes op of each element of a to dst. Exp, Log and Sqrt are those of package math in
+// float64, rounded or (for integers) truncated to t; Abs and Neg of integers wrap, so that Abs of
+// the least one is itself.
 func Unary(op UnaryOp, t Type, dst, a []byte) {
 	count("Unary", t, dst, a)
 	if op >= numUnaryOps {
@@ -101,8 +102,8 @@ func FMA(t Type, dst, a, b, c []byte) {
 	}
 }
 
-// addOdd returns x + y rounded to odd (see f32Odd), so that rounding it again to a narrower type is rounding once.
-// Its arguments are far from the limits of float64, apart from infinities and NaN.
+// addOdd returns x + y rounded to odd (see f32Odd), so that rounding it again to a narrower type is
+// rounding once. Its arguments are far from the limits of float64, apart from infinities and NaN.
 func addOdd(x, y float64) float64 {
 	sum := x + y
 	if math.IsInf(sum, 0) || math.IsNaN(sum) {
@@ -121,9 +122,9 @@ func addOdd(x, y float64) float64 {
 	return math.Float64frombits(bits - 1)
 }
 
-// Clamp writes each element of a, held between lo and hi, to dst; where lo > hi the result is hi. A float becomes
-// min(max(x, lo), hi) in float64, rounded to t, so a NaN anywhere gives NaN. For integers the bounds are the whole
-// numbers inside [lo, hi], and a NaN bound is none.
+// Clamp writes each element of a, held between lo and hi, to dst; where lo > hi the result is hi. A
+// float becomes min(max(x, lo), hi) in float64, rounded to t, so a NaN anywhere gives NaN. For
+// integers the bounds are the whole numbers inside [lo, hi], and a NaN bound is none.
 func Clamp(t Type, dst, a []byte, lo, hi float64) {
 	n := count("Clamp", t, dst, a)
 	if t.IsFloat() {
@@ -144,8 +145,9 @@ func Clamp(t Type, dst, a []byte, lo, hi float64) {
 	}
 }
 
-// Convert writes the elements of src, of type st, to dst as type dt: floats are rounded once, integers keep their low
-// bits, a float that becomes an integer is truncated and held to the range. The same type is copied bit for bit.
+// Convert writes the elements of src, of type st, to dst as type dt: floats are rounded once,
+// integers keep their low bits, a float that becomes an integer is truncated and held to the range.
+// The same type is copied bit for bit.
 func Convert(dt, st Type, dst, src []byte) {
 	n := count("Convert to", dt, dst)
 	if m := count("Convert from", st, src); m != n {

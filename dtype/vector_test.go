@@ -98,7 +98,8 @@ func TestFMAIsRoundedOnce(t *testing.T) {
 }
 
 func TestFMA(t *testing.T) {
-	// (1+2^-12)² + 2^-60 lies just above a tie of float32; a float64 sum would be the tie itself, which goes down.
+	// (1+2^-12)² + 2^-60 lies just above a tie of float32; a float64 sum would be the tie itself,
+	// which goes down.
 	dst := make([]byte, 4)
 	FMA(F32, dst, of(F32, 1+0x1p-12), of(F32, 1+0x1p-12), of(F32, 0x1p-60))
 	wantValues(t, F32, dst, 1+0x1p-11+0x1p-23)

@@ -63,8 +63,8 @@ func Asks(in *tl.Instr) string {
 }
 
 // RecordLaunch runs the kernel of each rank of a launch alone, to its end, and returns what they
-// do. It fails with a Refusal, with ErrBudget, with the fault of a kernel, or with the error of ctx.
-// Kernels get copies of use counters, so that nothing of the launch changes.
+// do. It fails with a Refusal, with ErrBudget, with the fault of a kernel, or with the error of
+// ctx. Kernels get copies of use counters, so that nothing of the launch changes.
 func RecordLaunch(ctx context.Context, l *launch.Launch, o Options) (*Program, error) {
 	r := newRecorder(ctx, l, o)
 	for g := range l.Groups {

@@ -23,7 +23,8 @@ func beside(times, errors []plot.Curve) *plot.Figure {
 	}
 }
 
-// CalibrationFigure draws simulated beside measured times, and the errors by what sizes were used for.
+// CalibrationFigure draws simulated beside measured times, and the errors by what sizes were used
+// for.
 func CalibrationFigure(c *calibrate.Calibration) *plot.Figure {
 	var times, errors curves
 	for i := range c.Rows {
@@ -40,8 +41,8 @@ func CalibrationFigure(c *calibrate.Calibration) *plot.Figure {
 	return f
 }
 
-// ScoreFigure draws the times of a machine as it is beside those of tables, and the errors. Where NCCL
-// has a model of the machine, its times and errors are drawn too.
+// ScoreFigure draws the times of a machine as it is beside those of tables, and the errors. Where
+// NCCL has a model of the machine, its times and errors are drawn too.
 func ScoreFigure(s *calibrate.Score) *plot.Figure {
 	var times, errors curves
 	for i := range s.Tables {

@@ -10,8 +10,8 @@ import (
 	"kernbench/unit"
 )
 
-// ComparisonFigure draws runs of several algorithms or settings: over the bytes of a rank, or as bars if
-// these are the same. Runs that are wrong or did not end are left out.
+// ComparisonFigure draws runs of several algorithms or settings: over the bytes of a rank, or as
+// bars if these are the same. Runs that are wrong or did not end are left out.
 func ComparisonFigure(rows []compare.Row, by run.MadeBy) *plot.Figure {
 	type point struct {
 		name         string

@@ -10,8 +10,8 @@ import (
 	"kernbench/plot"
 )
 
-// PointsFigure draws the points of a sweep over sizes, with the bound of the hardware where they have
-// one. Points without a time are left out.
+// PointsFigure draws the points of a sweep over sizes, with the bound of the hardware where they
+// have one. Points without a time are left out.
 func PointsFigure(x *tune.RunPoints, from run.MadeBy) *plot.Figure {
 	var points []*tune.Point
 	left, estimated := 0, 0

@@ -12,8 +12,8 @@ import (
 	"kernbench/lab/plans"
 )
 
-// ExplainedPlan prints what Plan prints, and operations, waits, ranks, and what changes would bring:
-// so many of each.
+// ExplainedPlan prints what Plan prints, and operations, waits, ranks, and what changes would
+// bring: so many of each.
 func ExplainedPlan(top int) func(w io.Writer, r *plans.Result) error {
 	return func(w io.Writer, r *plans.Result) error {
 		var b bytes.Buffer

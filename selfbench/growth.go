@@ -49,8 +49,8 @@ const (
 	growthElements = 2048 // 4 KiB, a slot; a multiple of the numbers of ranks that all-to-alls come to
 	lastSizes      = 3
 
-	// clockTick is how far apart, in seconds, two readings of the CPU time may be in which a run seems
-	// to take nothing: what takes less says nothing about how it goes on.
+	// clockTick is how far apart, in seconds, two readings of the CPU time may be in which a run
+	// seems to take nothing: what takes less says nothing about how it goes on.
 	clockTick = 0.02
 )
 

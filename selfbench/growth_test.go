@@ -48,7 +48,8 @@ func TestGrowEnds(t *testing.T) {
 	if got := r.expect(32); math.Abs(got-0.016) > 1e-9 {
 		t.Errorf("a clock that stands still goes on with %v", got)
 	}
-	// A run may end before the clock has moved: then the row ends where the next number is expected to take longer.
+	// A run may end before the clock has moved: then the row ends where the next number is expected
+	// to take longer.
 	g, err := Grow(t.Context(), Spec{Runs: 1, Limit: time.Nanosecond, Only: []string{"ring_allreduce"}})
 	if err != nil || len(g.Rows) != 1 || len(g.Rows[0].Points) > 2 ||
 		!strings.Contains(g.Rows[0].Note, "did not end within 1ns") && !strings.Contains(g.Rows[0].Note, "would take") {

@@ -51,7 +51,8 @@ const pointColumns = `p.key, p.program, p.topology, p.machine, p.fingerprint, p.
 	p.type, p.op, p.root, p.ranks, p.size, p.elems, p.in_place, p.time_ps, p.messages, p.events, p.error, p.estimated, p.estimate_error,
 	b.hardware_ps, b.hardware_limit, b.configured_ps, b.configured_limit`
 
-// Put keeps a point as one of a run, at once and for good. One that is there already stays as it is.
+// Put keeps a point as one of a run, at once and for good. One that is there already stays as it
+// is.
 func (s *Store) Put(run int64, p *Point) error {
 	tx, err := s.db.Begin()
 	if err != nil {

@@ -84,7 +84,8 @@ func TestReadOnlyFolder(t *testing.T) {
 	}
 }
 
-// TestReadersLeaveNoFiles: a database that was read is alone in its folder, as one that was written.
+// TestReadersLeaveNoFiles: a database that was read is alone in its folder, as one that was
+// written.
 func TestReadersLeaveNoFiles(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "x.db")

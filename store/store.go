@@ -119,8 +119,8 @@ func (s *Store) prepare() error {
 // mostWait is how long SQLite, and begin, wait for other processes.
 const mostWait = time.Minute
 
-// begin begins the first transaction. SQLite does not wait when two processes make one file a log of
-// writes (WAL) at once: each has read it, and neither can go on before the other gives up.
+// begin begins the first transaction. SQLite does not wait when two processes make one file a log
+// of writes (WAL) at once: each has read it, and neither can go on before the other gives up.
 func (s *Store) begin() (tx *sql.Tx, err error) {
 	for start := time.Now(); ; time.Sleep(5 * time.Millisecond) {
 		tx, err = s.db.Begin()
@@ -212,7 +212,8 @@ func (s *Store) Close() error {
 	if err := s.db.Close(); err != nil || !s.tidy {
 		return s.explain(err)
 	}
-	// A reader makes files beside a database and may not remove them. A writer that is the last to close it does.
+	// A reader makes files beside a database and may not remove them. A writer that is the last to
+	// close it does.
 	if w, err := open(s.file, "rw"); err == nil {
 		w.check(w.db) // opens the file; what it finds was found before
 		w.db.Close()  // the files do no harm if they have to stay

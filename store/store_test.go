@@ -214,7 +214,8 @@ func TestQueriesChangeNothing(t *testing.T) {
 	}
 }
 
-// Several processes write to one file at once, and one of them is killed: what was finished is there.
+// Several processes write to one file at once, and one of them is killed: what was finished is
+// there.
 func TestProcessesShareAFile(t *testing.T) {
 	if dir := os.Getenv("STORE_TEST_WRITER"); dir != "" {
 		write(t, dir, os.Getenv("STORE_TEST_NAME"))

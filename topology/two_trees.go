@@ -92,8 +92,8 @@ func evenTree(r, world int) (parent int, children [2]int) {
 
 // TwoTreesUnderStep is rank's place in tree 0 or 1 of two binary trees over all ranks but the root,
 // counted from the root on, which is 0 and over both of them: its parent and its children, -1 for
-// none. All ranks but the root are a leaf of one tree at least, and each edge spans a power of two of
-// ranks, so that Circulant has it for any root.
+// none. All ranks but the root are a leaf of one tree at least, and each edge spans a power of two
+// of ranks, so that Circulant has it for any root.
 func TwoTreesUnderStep(rank, world, tree int) (parent int, children [2]int) {
 	nodes := world - 1
 	if rank == 0 {

@@ -74,8 +74,8 @@ func TestTwoTreesByHand(t *testing.T) {
 	}
 }
 
-// Under any root both trees have all ranks, each edge seen from both ends and a hop long, and no rank
-// hands on in both.
+// Under any root both trees have all ranks, each edge seen from both ends and a hop long, and no
+// rank hands on in both.
 func TestTwoTreesUnderARoot(t *testing.T) {
 	for world := 1; world <= 70; world++ {
 		busy := make([]int, world)

@@ -24,20 +24,23 @@ var byteUnits = []struct {
 	size Bytes
 }{{"TiB", TiB}, {"GiB", GiB}, {"MiB", MiB}, {"KiB", KiB}}
 
-// String prints b exactly, in the largest unit that needs at most two decimals: "4 KiB", "1.5 MiB", "4097 B".
+// String prints b exactly, in the largest unit that needs at most two decimals: "4 KiB", "1.5 MiB",
+// "4097 B".
 func (b Bytes) String() string {
 	for _, u := range byteUnits {
 		if (b >= u.size || b <= -u.size) && b%(u.size/4) == 0 {
 			quarters := b % u.size / (u.size / 4)
-			// 25 hundredths for each quarter; the whole part is printed apart so that nothing can overflow.
+			// 25 hundredths for each quarter; the whole part is printed apart so that nothing can
+			// overflow.
 			return formatDecimal(int64(b/u.size)*100+int64(quarters)*25, 2) + " " + u.name
 		}
 	}
 	return strconv.FormatInt(int64(b), 10) + " B"
 }
 
-// ParseBytes reads a number of bytes, "4096", or a number and a binary unit in either case: "4KiB", "64K", "1.5 GiB".
-// K means KiB and so on; "KB" is refused because half of the world reads it as 1000.
+// ParseBytes reads a number of bytes, "4096", or a number and a binary unit in either case: "4KiB",
+// "64K", "1.5 GiB". K means KiB and so on; "KB" is refused because half of the world reads it as
+// 1000.
 func ParseBytes(s string) (Bytes, error) {
 	number, name := splitNumber(s)
 	scale := Byte

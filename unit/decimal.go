@@ -19,7 +19,8 @@ func splitNumber(s string) (number, unit string) {
 	return s[:i], strings.TrimSpace(s[i:])
 }
 
-// maxDecimals bounds the digits after the point: 10^18 is the largest power of ten in which a scaled fraction fits.
+// maxDecimals bounds the digits after the point: 10^18 is the largest power of ten in which a
+// scaled fraction fits.
 const maxDecimals = 18
 
 var (
@@ -28,8 +29,8 @@ var (
 	errNegative = errors.New("it must not be negative")
 )
 
-// scaleDecimal returns number × scale exactly, or says why that is not a whole int64. fine names the smallest step
-// ("1 ps") for the error about digits that would be lost.
+// scaleDecimal returns number × scale exactly, or says why that is not a whole int64. fine names
+// the smallest step ("1 ps") for the error about digits that would be lost.
 func scaleDecimal(number string, scale int64, fine string) (int64, error) {
 	digits, negative := strings.CutPrefix(number, "-")
 	if !negative {

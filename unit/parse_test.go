@@ -122,7 +122,8 @@ func TestParseRate(t *testing.T) {
 	}
 }
 
-// checkParse compares an outcome with what was wanted; an error must also quote the text that it is about.
+// checkParse compares an outcome with what was wanted; an error must also quote the text that it is
+// about.
 func checkParse[T comparable](t *testing.T, text string, got T, err error, want T, wantErr string) {
 	t.Helper()
 	if wantErr == "" {

@@ -4,8 +4,8 @@ import (
 	"fmt"
 )
 
-// Rate is a transfer rate in bytes per second. Its units are decimal: 1 GB/s is 1e9 bytes per second, so that
-// 1 GB/s is also 1 byte per nanosecond.
+// Rate is a transfer rate in bytes per second. Its units are decimal: 1 GB/s is 1e9 bytes per
+// second, so that 1 GB/s is also 1 byte per nanosecond.
 type Rate int64
 
 // The units of Rate.
@@ -17,13 +17,15 @@ const (
 	TBPerSecond        = 1000 * GBPerSecond
 )
 
-// GBs returns f GB/s rounded to the nearest byte per second. What does not fit saturates; NaN gives 0.
+// GBs returns f GB/s rounded to the nearest byte per second. What does not fit saturates; NaN gives
+// 0.
 func GBs(f float64) Rate { return Rate(roundToInt64(f * float64(GBPerSecond))) }
 
 // GBs returns r in GB/s, which is the same number as bytes per nanosecond.
 func (r Rate) GBs() float64 { return float64(r) / float64(GBPerSecond) }
 
-// String prints r exactly in the largest unit that leaves a whole part: "128 GB/s", "204.8 GB/s", "1.2 TB/s".
+// String prints r exactly in the largest unit that leaves a whole part: "128 GB/s", "204.8 GB/s",
+// "1.2 TB/s".
 func (r Rate) String() string {
 	magnitude := r
 	if r < 0 {
@@ -42,9 +44,9 @@ func (r Rate) String() string {
 	return formatDecimal(int64(r), 0) + " B/s"
 }
 
-// ParseRate reads a number and one of B/s, kB/s, MB/s, GB/s, TB/s (powers of 1000), KiB/s, MiB/s, GiB/s, TiB/s (powers of
-// 1024) or Mbit/s, Gbit/s, Tbit/s (an eighth), such as "204.8 GB/s". The unit is required: a bare number is a
-// GB/s figure only where a configuration key says so.
+// ParseRate reads a number and one of B/s, kB/s, MB/s, GB/s, TB/s (powers of 1000), KiB/s, MiB/s,
+// GiB/s, TiB/s (powers of 1024) or Mbit/s, Gbit/s, Tbit/s (an eighth), such as "204.8 GB/s". The
+// unit is required: a bare number is a GB/s figure only where a configuration key says so.
 func ParseRate(s string) (Rate, error) {
 	number, name := splitNumber(s)
 	var scale int64

@@ -6,12 +6,13 @@ import (
 	"math/bits"
 )
 
-// Serial is the time that a link needs for a byte, kept as the reduced fraction num / den = 1e12 / rate in ps. The zero
-// Serial takes no time at all.
+// Serial is the time that a link needs for a byte, kept as the reduced fraction num / den = 1e12 /
+// rate in ps. The zero Serial takes no time at all.
 //
-// The fast form of ⌈n·num / den⌉ is ⌈n·mul / 2^shift⌉ with mul = ⌊num·2^shift / den⌋. What it loses is
-// n·rest / (den·2^shift), where rest is the remainder of that division. A quotient that is not whole lies at least 1/den
-// above the whole number below it, so the two forms agree for every n with n·rest < 2^shift.
+// The fast form of ⌈n·num / den⌉ is ⌈n·mul / 2^shift⌉ with mul = ⌊num·2^shift / den⌋. What it loses
+// is n·rest / (den·2^shift), where rest is the remainder of that division. A quotient that is not
+// whole lies at least 1/den above the whole number below it, so the two forms agree for every n
+// with n·rest < 2^shift.
 type Serial struct {
 	mul      uint64
 	round    uint64 // 2^shift − 1, which makes the shift a ceiling
@@ -20,8 +21,8 @@ type Serial struct {
 	num, den uint64
 }
 
-// Serial returns the time per byte of r. It panics unless r is positive: a link without a rate is a mistake of the
-// caller, who has the name of the key that was wrong.
+// Serial returns the time per byte of r. It panics unless r is positive: a link without a rate is a
+// mistake of the caller, who has the name of the key that was wrong.
 func (r Rate) Serial() Serial {
 	r.check("Serial")
 	g := gcd(uint64(Second), uint64(r))
@@ -53,13 +54,15 @@ func (r Rate) check(what string) {
 	}
 }
 
-// Time is r.Serial().Time(bytes), for who asks once: making a Serial takes a hundred times as long. It panics as that does.
+// Time is r.Serial().Time(bytes), for who asks once: making a Serial takes a hundred times as long.
+// It panics as that does.
 func (r Rate) Time(bytes int64) Time {
 	r.check("Time")
 	return Serial{num: uint64(Second), den: uint64(r)}.timeWide(bytes)
 }
 
-// Time returns ⌈bytes × 1e12 / rate⌉ ps, exactly. Zero or fewer bytes take no time; a time that does not fit is MaxTime.
+// Time returns ⌈bytes × 1e12 / rate⌉ ps, exactly. Zero or fewer bytes take no time; a time that
+// does not fit is MaxTime.
 func (s Serial) Time(bytes int64) Time {
 	if uint64(bytes) < s.wide {
 		return Time((uint64(bytes)*s.mul + s.round) >> s.shift)

@@ -16,11 +16,13 @@ const (
 	Millisecond      = 1000 * Microsecond
 	Second           = 1000 * Millisecond
 
-	// MaxTime is later than every instant of a run; Serial.Time returns it where the true time does not fit.
+	// MaxTime is later than every instant of a run; Serial.Time returns it where the true time does
+	// not fit.
 	MaxTime Time = math.MaxInt64
 )
 
-// Nanoseconds returns f nanoseconds rounded to the nearest picosecond. What does not fit saturates; NaN gives 0.
+// Nanoseconds returns f nanoseconds rounded to the nearest picosecond. What does not fit saturates;
+// NaN gives 0.
 func Nanoseconds(f float64) Time { return Time(roundToInt64(f * float64(Nanosecond))) }
 
 // Ns returns t in nanoseconds.
@@ -48,8 +50,9 @@ func (t Time) String() string {
 	return formatDecimal(int64(t), 12) + "s"
 }
 
-// ParseTime reads a number and one of ps, ns, us (or µs), ms, s, such as "346.4ns" or "1.5 us". The unit may be
-// left out of 0 only. Digits below a picosecond are an error: nothing is rounded in silence.
+// ParseTime reads a number and one of ps, ns, us (or µs), ms, s, such as "346.4ns" or "1.5 us". The
+// unit may be left out of 0 only. Digits below a picosecond are an error: nothing is rounded in
+// silence.
 func ParseTime(s string) (Time, error) {
 	number, name := splitNumber(s)
 	var scale Time

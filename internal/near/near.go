@@ -8,8 +8,9 @@ import (
 	"strings"
 )
 
-// Name returns the element of known that word was probably meant to be, or "" when none is near: at most a third
-// of the longer word's letters may differ (always one), case apart. Of several equally near ones the first wins.
+// Name returns the element of known that word was probably meant to be, or "" when none is near: at
+// most a third of the longer word's letters may differ (always one), case apart. Of several equally
+// near ones the first wins.
 func Name(word string, known []string) string {
 	const longest = 256 // longer words are no mistyped names, and the distance takes time with their square
 	if len(word) > longest {
@@ -33,7 +34,8 @@ func Name(word string, known []string) string {
 	return best
 }
 
-// distance counts the letters to insert, delete, replace or swap with their neighbour to turn a into b.
+// distance counts the letters to insert, delete, replace or swap with their neighbour to turn a
+// into b.
 func distance(a, b string) int {
 	s, t := []rune(a), []rune(b)
 	// Three rows of the table d[i][j] = distance of the first i letters of s to the first j of t.

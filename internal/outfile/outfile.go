@@ -15,8 +15,8 @@ import (
 	"sync"
 )
 
-// File is a file in the making. Exactly one of Commit and Discard ends it; Discard after Commit does
-// nothing.
+// File is a file in the making. Exactly one of Commit and Discard ends it; Discard after Commit
+// does nothing.
 type File struct {
 	name string // that it will have
 	f    *os.File

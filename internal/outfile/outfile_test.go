@@ -57,7 +57,8 @@ func TestReplacedWhole(t *testing.T) {
 	}
 }
 
-// TestLeavesWhatWas: what was there stays after Discard, after DiscardAll, and after a write that failed.
+// TestLeavesWhatWas: what was there stays after Discard, after DiscardAll, and after a write that
+// failed.
 func TestLeavesWhatWas(t *testing.T) {
 	for what, end := range map[string]func(f *outfile.File){
 		"discard":     func(f *outfile.File) { f.Discard() },

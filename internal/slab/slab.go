@@ -3,8 +3,8 @@
 // It may import nothing. Start at Table.
 package slab
 
-// Table has entries by number. It grows by blocks, and takes numbers again that were given up. Number 0
-// stands for none. The zero Table is empty.
+// Table has entries by number. It grows by blocks, and takes numbers again that were given up.
+// Number 0 stands for none. The zero Table is empty.
 type Table[T any] struct {
 	blocks [][]T
 	used   uint32 // numbers so far

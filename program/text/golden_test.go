@@ -76,8 +76,8 @@ func TestDocumentedExample(t *testing.T) {
 	}
 }
 
-// FuzzParse: nothing that is read panics, be it run or not, and what is read prints so that it reads
-// as the same.
+// FuzzParse: nothing that is read panics, be it run or not, and what is read prints so that it
+// reads as the same.
 func FuzzParse(f *testing.F) {
 	for _, g := range golden {
 		data, err := os.ReadFile(filepath.Join("testdata", g.spec.Algorithm+".txt"))

@@ -171,8 +171,8 @@ var calls = map[string]tl.Kernel{
 	},
 }
 
-// TestEveryOperation: kernels are recorded, printed, read and interpreted; what the interpreter does
-// is recorded as the same operations.
+// TestEveryOperation: kernels are recorded, printed, read and interpreted; what the interpreter
+// does is recorded as the same operations.
 func TestEveryOperation(t *testing.T) {
 	for name, k := range calls {
 		for _, world := range []int{1, 2, 5} {
@@ -198,8 +198,8 @@ func TestEveryOperation(t *testing.T) {
 	}
 }
 
-// normal is the instructions of all ranks, with tensors numbered in the order in which they are made,
-// and their traffic.
+// normal is the instructions of all ranks, with tensors numbered in the order in which they are
+// made, and their traffic.
 func normal(t *testing.T, r *text.Recorded) []string {
 	t.Helper()
 	var all []string

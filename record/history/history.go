@@ -16,7 +16,8 @@ import (
 )
 
 // Agent is something that does one thing after the other: a kernel on a PE, a program of a
-// grid, a stream, a task of a communication engine or a queue of tasks, the host. Numbers are dense, in the order of their first appearance.
+// grid, a stream, a task of a communication engine or a queue of tasks, the host. Numbers are
+// dense, in the order of their first appearance.
 type Agent int32
 
 // Host is the program that launches everything.

@@ -1,10 +1,12 @@
 package history
 
-// Invariant of this file: a launch is private as long as each of its ranks touches memory of its own PE
-// only, where no other rank runs, and takes messages from rings that it names. Nothing that it does then
-// can be a hazard, whatever comes before and after it. So its records need not be judged.
+// Invariant of this file: a launch is private as long as each of its ranks touches memory of its
+// own PE only, where no other rank runs, and takes messages from rings that it names. Nothing that
+// it does then can be a hazard, whatever comes before and after it. So its records need not be
+// judged.
 
-// mostHeld is how many records of a launch are held back until it is known whether it stays private.
+// mostHeld is how many records of a launch are held back until it is known whether it stays
+// private.
 const mostHeld = 1 << 13
 
 // private holds back the records of a launch that is private so far.
@@ -15,7 +17,8 @@ type private struct {
 	left    bool
 }
 
-// Hold holds back the records that follow. It reports false, and holds none, if the log is not to be brief.
+// Hold holds back the records that follow. It reports false, and holds none, if the log is not to
+// be brief.
 func (l *Log) Hold() bool {
 	if !l.Brief {
 		return false
@@ -24,7 +27,8 @@ func (l *Log) Hold() bool {
 	return true
 }
 
-// Full reports whether so many records are held back that the executor should make no more: Forget is next.
+// Full reports whether so many records are held back that the executor should make no more: Forget
+// is next.
 func (l *Log) Full() bool { return len(l.held) >= mostHeld }
 
 // Told hands over what was held back: the launch is not private.
@@ -39,8 +43,8 @@ func (l *Log) Told() {
 // Forget drops what was held back: the launch was private until now.
 func (l *Log) Forget() { l.holding, l.held = false, l.held[:0] }
 
-// LeftOut says that a launch is not private of which records were dropped. The run must be repeated with a log
-// that is not brief.
+// LeftOut says that a launch is not private of which records were dropped. The run must be repeated
+// with a log that is not brief.
 func (l *Log) LeftOut() { l.left = true }
 
 // WasLeftOut reports whether LeftOut was said.

@@ -9,9 +9,9 @@ import (
 	"kernbench/tl"
 )
 
-// Lockstep is ranks that do the same, each to data of its own: an operation is carried out at once, on
-// all of them, and nothing is recorded. It is for launches in which what a rank does with data, and
-// in what order, does not depend on when. While it works the log is told nothing else.
+// Lockstep is ranks that do the same, each to data of its own: an operation is carried out at once,
+// on all of them, and nothing is recorded. It is for launches in which what a rank does with data,
+// and in what order, does not depend on when. While it works the log is told nothing else.
 type Lockstep struct {
 	log  *Log
 	rep  *replay

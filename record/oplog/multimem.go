@@ -6,8 +6,9 @@ import (
 	"kernbench/tl"
 )
 
-// LoadReduce records that a switch combines n elements of several memories, in their order, and returns
-// the value. Types of 16 bits are combined in f32 and rounded once, others in their own type.
+// LoadReduce records that a switch combines n elements of several memories, in their order, and
+// returns the value. Types of 16 bits are combined in f32 and rounded once, others in their own
+// type.
 func (l *Log) LoadReduce(o Origin, at []mem.Addr, n int, t dtype.Type, by dtype.BinaryOp) tl.Value {
 	in := tl.Instr{Op: tl.OpMath, Math: tl.MathBinary, Binary: by, Type: t, N: n, Axis: 1, Inner: 1}
 	wide := t == dtype.F16 || t == dtype.BF16

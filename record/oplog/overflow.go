@@ -60,7 +60,8 @@ func allFinite(t dtype.Type, i int, operands [][]byte) bool {
 
 // Overflow describes the first operation that made an infinity or a NaN of finite operands, in
 // the turns of a number or, with 0, in the collective that began last: its place, what it
-// combined, and how far the element had come. It is empty if there is none, or outside explain mode.
+// combined, and how far the element had come. It is empty if there is none, or outside explain
+// mode.
 func (l *Log) Overflow(turn int32) string {
 	o := l.rep.overflows[turn]
 	if o == nil {

@@ -45,7 +45,8 @@ func (l *Log) Pipe(o Origin, in *tl.Instr, c *tl.Context) tl.Value {
 	return v
 }
 
-// operand is what an operand of a composite holds, and its first element: a cell's, or what memory holds now.
+// operand is what an operand of a composite holds, and its first element: a cell's, or what memory
+// holds now.
 func (l *Log) operand(o Origin, r *tl.Ref, cell, off int32, c *tl.Context) (v tl.Value, first int32) {
 	if cell != tl.None {
 		x := tl.Drive(c).Cell(cell)

@@ -5,8 +5,8 @@ import (
 	"kernbench/dtype"
 )
 
-// Vector is what a tensor holds on each rank of a lockstep; the zero Vector is one of no elements. It
-// never changes once made, and is shared by counting.
+// Vector is what a tensor holds on each rank of a lockstep; the zero Vector is one of no elements.
+// It never changes once made, and is shared by counting.
 type Vector struct {
 	*column
 	way *Senders // nil: each rank has the vector of its own number

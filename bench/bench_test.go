@@ -35,7 +35,8 @@ func host(t testing.TB, p *bench.Program, o bench.Options, report func(string)) 
 	return hostOn(t, m, top, log, p, o, report)
 }
 
-func hostOn(t testing.TB, m *machine.Machine, top *conf.Topology, log *oplog.Log, p *bench.Program, o bench.Options, report func(string)) *bench.Host {
+func hostOn(t testing.TB, m *machine.Machine, top *conf.Topology, log *oplog.Log, p *bench.Program, o bench.Options,
+	report func(string)) *bench.Host {
 	t.Helper()
 	dev, err := device.New(device.Config{Machine: m, Executor: mock.New(mock.Options{Data: log})})
 	if err != nil {

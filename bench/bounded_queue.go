@@ -45,7 +45,8 @@ func boundedQueue(ctx context.Context, h *Host) error {
 	}
 	if d := run.Result.Duration(); d > 0 {
 		bytes := int64(items*size) * int64(h.DType.Size())
-		h.Report("%d items of %d × %v to the next rank through %d slots: %v, %.4g GB/s per rank", items, size, h.DType, slots, d, float64(bytes)/d.Ns())
+		h.Report("%d items of %d × %v to the next rank through %d slots: %v, %.4g GB/s per rank", items, size,
+			h.DType, slots, d, float64(bytes)/d.Ns())
 	}
 	for r := range pes {
 		before := (r + len(pes) - 1) % len(pes)

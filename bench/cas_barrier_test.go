@@ -25,7 +25,8 @@ func TestCASBarrierIsReusable(t *testing.T) {
 					casBarrier(c, a)
 					for r, n := range come {
 						if n < use {
-							t.Errorf("%d ranks, schedule %d: rank %d leaves use %d when rank %d has come %d times", world, seed, c.Rank(), use, r, n)
+							t.Errorf("%d ranks, schedule %d: rank %d leaves use %d when rank %d has come %d times",
+								world, seed, c.Rank(), use, r, n)
 							return
 						}
 					}

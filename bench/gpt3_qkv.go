@@ -55,7 +55,8 @@ func gpt3QKV(ctx context.Context, h *Host) error {
 		return err
 	}
 	if d := run.Result.Duration(); d > 0 {
-		h.Report("Q, K, V of %d tokens × %d over %d PEs: %v, %.4g multiplications per ns", tokens, width, heads, d, float64(3*tokens*width*width)/d.Ns())
+		h.Report("Q, K, V of %d tokens × %d over %d PEs: %v, %.4g multiplications per ns", tokens, width, heads, d,
+			float64(3*tokens*width*width)/d.Ns())
 	}
 	if h.Device.HasData() {
 		for i, name := range names {

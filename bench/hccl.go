@@ -45,7 +45,8 @@ func algOption(op hccl.OpType) Option {
 func (h *Host) alg(op hccl.OpType) string { return op.String() + "=" + h.Word("alg") }
 
 // aivOption is the number of vector cores.
-var aivOption = Option{Name: "aiv", Kind: Number, Default: "2", Min: 1, Max: 64, Help: "AIV cores of each device: all make the calls, the first posts the tasks"}
+var aivOption = Option{Name: "aiv", Kind: Number, Default: "2", Min: 1, Max: 64,
+	Help: "AIV cores of each device: all make the calls, the first posts the tasks"}
 
 // tasks makes a group of the chosen devices and a tiling by the option alg, which change may
 // change further.

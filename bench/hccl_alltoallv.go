@@ -36,7 +36,8 @@ func prefix(counts []uint64) (displs []uint64, sum int) {
 // hcclAlltoAllV exchanges blocks of uneven counts, as many turns as are asked for.
 func hcclAlltoAllV(ctx context.Context, h *Host) error {
 	steps := h.Number("step-size")
-	t, err := h.tasks("hccl_alltoallv", hccl.OpAlltoAllV, hccl.Cores{AIV: h.Number("aiv")}, func(cc *hccl.CcTiling) { cc.SetStepSize(uint8(steps)) })
+	t, err := h.tasks("hccl_alltoallv", hccl.OpAlltoAllV, hccl.Cores{AIV: h.Number("aiv")},
+		func(cc *hccl.CcTiling) { cc.SetStepSize(uint8(steps)) })
 	if err != nil {
 		return err
 	}
@@ -79,7 +80,8 @@ func hcclAlltoAllV(ctx context.Context, h *Host) error {
 	}
 	run, err := t.launch(ctx, func(k *hccl.Kernel, o *hccl.Hccl) {
 		me := o.GetRankID()
-		id := o.AlltoAllV(hccl.CommitNow, k.GM(0), sends[me], spread(sends[me]), t.typ, k.GM(1), recvs[me], spread(recvs[me]), t.typ, uint8(repeat))
+		id := o.AlltoAllV(hccl.CommitNow, k.GM(0), sends[me], spread(sends[me]), t.typ, k.GM(1), recvs[me],
+			spread(recvs[me]), t.typ, uint8(repeat))
 		if steps > 0 {
 			slices := make([]int, steps)
 			for o.Iterate(hccl.Sources, id, slices) > 0 {
@@ -121,7 +123,8 @@ var HcclAlltoAllV = Register(Program{
 	Options: []Option{
 		algOption(hccl.OpAlltoAllV), aivOption,
 		{Name: "repeat", Kind: Number, Default: "2", Min: 1, Max: 255, Help: "turns"},
-		{Name: "step-size", Kind: Number, Default: "0", Min: 0, Max: 255, Help: "steps that one commit releases, with level1:pairwise; 0: all of a turn"},
+		{Name: "step-size", Kind: Number, Default: "0", Min: 0, Max: 255,
+			Help: "steps that one commit releases, with level1:pairwise; 0: all of a turn"},
 	},
 	Run: hcclAlltoAllV,
 })

@@ -36,7 +36,8 @@ type scatterReduce struct {
 }
 
 func intraNodeReduceScatter(ctx context.Context, h *Host) error {
-	s := &scatterReduce{h: h, m: h.Number("m"), n: h.Number("n"), programs: h.Number("programs"), calls: h.Number("calls"), barrier: h.Switch("barrier")}
+	s := &scatterReduce{h: h, m: h.Number("m"), n: h.Number("n"), programs: h.Number("programs"),
+		calls: h.Number("calls"), barrier: h.Switch("barrier")}
 	s.bm, s.bn = h.Extents("tile")
 	if h.NElem > 0 {
 		return errors.New("the matrices are --m × --n: there is no number per rank to choose")
@@ -94,7 +95,8 @@ func (s *scatterReduce) grid(world int) error {
 	tile := unit.Bytes(min(s.bm, rows)) * unit.Bytes(min(s.bn, s.n)) * unit.Bytes(s.h.DType.Size())
 	fit := int(s.h.Device.Scratch() / (3 * tile))
 	if fit == 0 {
-		return fmt.Errorf("--tile %dx%d: three tiles of %v do not fit in the scratch memory of a PE, %v (pe.tcm.scratch)", s.bm, s.bn, tile, s.h.Device.Scratch())
+		return fmt.Errorf("--tile %dx%d: three tiles of %v do not fit in the scratch memory of a PE, %v (pe.tcm.scratch)",
+			s.bm, s.bn, tile, s.h.Device.Scratch())
 	}
 	s.resident = min(fit, s.h.Device.Programs())
 	if s.programs == 0 && s.h.Switch("persistent") {
@@ -325,9 +327,11 @@ func (s *scatterReduce) report(library string, t scatterTimes, theirs unit.Time)
 	}
 	gain := func(with, without unit.Time) float64 { return float64(without) / float64(with) }
 	s.h.Report("  copy engines and reduce kernel, rotated  %v%s", t.rotated, per)
-	s.h.Report("  the same, all ranks starting at rank 0   %v%s: the rotation is worth a factor of %.3g", t.straight, per, gain(t.rotated, t.straight))
+	s.h.Report("  the same, all ranks starting at rank 0   %v%s: the rotation is worth a factor of %.3g", t.straight,
+		per, gain(t.rotated, t.straight))
 	s.h.Report("  the copies alone, rotated                %v%s", t.copiesRotated, per)
-	s.h.Report("  the copies alone, starting at rank 0     %v%s: a factor of %.3g", t.copiesStraight, per, gain(t.copiesRotated, t.copiesStraight))
+	s.h.Report("  the copies alone, starting at rank 0     %v%s: a factor of %.3g", t.copiesStraight, per,
+		gain(t.copiesRotated, t.copiesStraight))
 	s.h.Report("  %-40s %v", library, theirs)
 }
 
@@ -355,8 +359,10 @@ var IntraNodeReduceScatter = Register(Program{
 		{Name: "m", Kind: Number, Default: "1024", Min: 1, Help: "rows of each rank's matrix"},
 		{Name: "n", Kind: Number, Default: "2048", Min: 1, Help: "columns"},
 		{Name: "tile", Kind: Extents, Default: "256x64", Help: "block that a program reduces at a time"},
-		{Name: "persistent", Kind: Switch, Default: "false", Help: "as many programs of the reduce kernel as a PE has room for, which share out the tiles, not one for each tile"},
-		{Name: "programs", Kind: Number, Default: "0", Max: 1 << 24, Help: "so many programs that share out the tiles; 0: as --persistent says"},
+		{Name: "persistent", Kind: Switch, Default: "false",
+			Help: "as many programs of the reduce kernel as a PE has room for, which share out the tiles, not one for each tile"},
+		{Name: "programs", Kind: Number, Default: "0", Max: 1 << 24,
+			Help: "so many programs that share out the tiles; 0: as --persistent says"},
 		{Name: "swizzle", Kind: Switch, Default: "true", Help: "each rank starts its copies at the next one, not all at rank 0"},
 		{Name: "calls", Kind: Number, Default: "1", Min: 1, Max: 64, Help: "reduce-scatters, one right after the other"},
 		{Name: "barrier", Kind: Switch, Default: "false", Help: "all ranks meet before each call, as calls right after each other need"},

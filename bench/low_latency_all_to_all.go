@@ -17,7 +17,8 @@ type OverCapacity struct {
 }
 
 func (e *OverCapacity) Error() string {
-	return fmt.Sprintf("call %d: rank %d has %d elements for rank %d, whose place for them holds %d (--capacity)", e.Call, e.From, e.Count, e.To, e.Capacity)
+	return fmt.Sprintf("call %d: rank %d has %d elements for rank %d, whose place for them holds %d (--capacity)",
+		e.Call, e.From, e.Count, e.To, e.Capacity)
 }
 
 // lowLatencyAllToAll exchanges blocks of sizes that differ, as an expert-parallel layer sends
@@ -69,7 +70,8 @@ func lowLatencyAllToAll(ctx context.Context, h *Host) error {
 		return err
 	}
 	if d := run.Result.Duration(); d > 0 {
-		h.Report("%d calls, %d of %d × %v filled: %v, %v per call", x.calls, elems, x.calls*x.world*blocks, h.DType, d, d/unit.Time(x.calls))
+		h.Report("%d calls, %d of %d × %v filled: %v, %v per call", x.calls, elems, x.calls*x.world*blocks, h.DType,
+			d, d/unit.Time(x.calls))
 	}
 	for r := range pes {
 		want := func() []float64 {
@@ -117,7 +119,8 @@ func (x *exchange) counts(how string, seed uint64) ([]int, error) {
 		}
 		if n[i] > x.capacity {
 			pair := i % (x.world * x.world)
-			return nil, &OverCapacity{Call: i / (x.world * x.world), From: pair / x.world, To: pair % x.world, Count: n[i], Capacity: x.capacity}
+			return nil, &OverCapacity{Call: i / (x.world * x.world), From: pair / x.world, To: pair % x.world,
+				Count: n[i], Capacity: x.capacity}
 		}
 	}
 	return n, nil
@@ -143,7 +146,8 @@ func exchangeKernel(c *tl.Context, a tl.Args) {
 		for i := range x.world {
 			to := (me + 1 + i) % x.world
 			n := counts[x.at(call, me, to)]
-			c.PutSignalNBI(blocks.Slice((buffer+me)*x.capacity, n), to, place(in, call, to, n), arrived.At(buffer+me), tl.SignalSet, first+int64(n))
+			c.PutSignalNBI(blocks.Slice((buffer+me)*x.capacity, n), to, place(in, call, to, n), arrived.At(buffer+me),
+				tl.SignalSet, first+int64(n))
 		}
 		for i := range x.world {
 			from := (me + x.world - 1 - i) % x.world
@@ -164,10 +168,12 @@ var LowLatencyAllToAll = Register(Program{
 	DType:    dtype.F32,
 	Options: []Option{
 		{Name: "capacity", Kind: Number, Default: "64", Min: 1, Max: 1 << 24, Help: "elements that there is room for, from each rank"},
-		{Name: "counts", Default: "random", Words: []string{"random", "zero", "full"}, Help: "sizes of the blocks; random ones follow --seed"},
+		{Name: "counts", Default: "random", Words: []string{"random", "zero", "full"},
+			Help: "sizes of the blocks; random ones follow --seed"},
 		{Name: "most", Kind: Number, Default: "0", Max: 1 << 24, Help: "elements of the largest block; 0: the capacity"},
 		{Name: "calls", Kind: Number, Default: "4", Min: 1, Max: 1 << 20, Help: "exchanges, one right after the other"},
-		{Name: "buffers", Kind: Number, Default: "2", Min: 1, Max: 2, Help: "buffers that calls take turns with; 1 shows what the second is for"},
+		{Name: "buffers", Kind: Number, Default: "2", Min: 1, Max: 2,
+			Help: "buffers that calls take turns with; 1 shows what the second is for"},
 	},
 	Run: lowLatencyAllToAll,
 })

@@ -48,7 +48,8 @@ func mc2MatmulAllReduce(ctx context.Context, h *Host) (err error) {
 	// Two pairs of rows: while one is multiplied the next comes in and the last goes out.
 	need := unit.Bytes(x.k*x.n+2*rowsAtOnce*(x.k+x.n)) * unit.Bytes(h.DType.Size())
 	if have := h.Device.Scratch(); need > have {
-		return fmt.Errorf("--n %d --k %d: the right operand and some rows take %v, and the scratch memory of a PE is %v (pe.tcm.scratch)", x.n, x.k, need, have)
+		return fmt.Errorf("--n %d --k %d: the right operand and some rows take %v, and the scratch memory of a PE is %v (pe.tcm.scratch)",
+			x.n, x.k, need, have)
 	}
 	most := min(h.Number("tiles"), x.m)
 	cores := hccl.Cores{AIC: 1}
@@ -247,13 +248,15 @@ func (o *overlap) efficiency() float64 {
 
 func (x *mc2) report(unfused unit.Time, rows []overlap) {
 	h := x.h
-	h.Report("C = A B on %d ranks, A %d × %d and B %d × %d %v on each, partial products added up by %s:", len(x.t.pes), x.m, x.k, x.k, x.n, h.DType, h.alg(hccl.OpAllReduce))
+	h.Report("C = A B on %d ranks, A %d × %d and B %d × %d %v on each, partial products added up by %s:",
+		len(x.t.pes), x.m, x.k, x.k, x.n, h.DType, h.alg(hccl.OpAllReduce))
 	if unfused == 0 {
 		h.Report("  without a clock there are no times%s", withClock())
 		return
 	}
 	h.Report("  unfused: compute, then communicate  %v", unfused)
-	h.Report("  %5s %12s %14s %12s %12s %11s %12s %8s", "tiles", "compute", "communication", "fused", "exposed", "efficiency", "bound", "speed-up")
+	h.Report("  %5s %12s %14s %12s %12s %11s %12s %8s", "tiles", "compute", "communication", "fused", "exposed",
+		"efficiency", "bound", "speed-up")
 	for i := range rows {
 		o := &rows[i]
 		h.Report("  %5d %12v %14v %12v %12v %10.1f%% %12v %8.2f", o.tiles, o.compute, o.communication, o.fused, o.exposed(),

@@ -61,7 +61,8 @@ func OnceOn(inPlace bool, root int, set *numerics.Set) *Program {
 
 // inOneMemory performs a collective of which contributions and results have different places in
 // the memory that they share.
-func (h *Host) inOneMemory(ctx context.Context, p *device.Plan, what *collective.Collective, root int, set *numerics.Set, options []device.Option) error {
+func (h *Host) inOneMemory(ctx context.Context, p *device.Plan, what *collective.Collective, root int,
+	set *numerics.Set, options []device.Option) error {
 	call := collective.Call{World: p.World, Elems: h.Elems(p), Type: h.DType, Op: h.Op, Root: root}
 	_, _, room := what.Shared(call, 0)
 	shared, err := h.Vector("contributions and results", p.PEs, max(room, call.Elems), nil)

@@ -23,7 +23,8 @@ var chooses = bench.Register(bench.Program{
 func TestOptions(t *testing.T) {
 	h := host(t, chooses, bench.Options{With: map[string]string{"test-steps": "8", "test-turn": "0", "test-block": "7x1"}}, nil)
 	rows, cols := h.Extents("test-block")
-	if h.Word("test-way") != "near" || h.Number("test-steps") != 8 || h.Switch("test-turn") || rows != 7 || cols != 1 || h.Number("test-open") != 0 {
+	if h.Word("test-way") != "near" || h.Number("test-steps") != 8 || h.Switch("test-turn") || rows != 7 ||
+		cols != 1 || h.Number("test-open") != 0 {
 		t.Errorf("%s %d %v %dx%d", h.Word("test-way"), h.Number("test-steps"), h.Switch("test-turn"), rows, cols)
 	}
 	if h.Chosen("test-way") || !h.Chosen("test-steps") {
@@ -63,7 +64,8 @@ func TestRegisterPanicsOnBadOptions(t *testing.T) {
 	for name, options := range map[string][]bench.Option{
 		"a default that it cannot have": {{Name: "a", Kind: bench.Number, Default: "x"}},
 		"no name":                       {{Default: "true", Kind: bench.Switch}},
-		"one name twice":                {{Name: "a", Default: "true", Kind: bench.Switch}, {Name: "a", Default: "1x1", Kind: bench.Extents}},
+		"one name twice": {{Name: "a", Default: "true", Kind: bench.Switch},
+			{Name: "a", Default: "1x1", Kind: bench.Extents}},
 	} {
 		func() {
 			defer func() {

@@ -28,7 +28,8 @@ func TestInPlace(t *testing.T) {
 	} {
 		c := Call{World: 3, Elems: tt.elems, Type: dtype.F32, Root: tt.root}
 		if in, out, room := tt.co.Shared(c, tt.rank); in != tt.in || out != tt.out || room != tt.room {
-			t.Errorf("%s of %d elements, rank %d: %d, %d in %d; want %d, %d in %d", tt.co.Name, tt.elems, tt.rank, in, out, room, tt.in, tt.out, tt.room)
+			t.Errorf("%s of %d elements, rank %d: %d, %d in %d; want %d, %d in %d", tt.co.Name, tt.elems, tt.rank, in,
+				out, room, tt.in, tt.out, tt.room)
 		}
 	}
 }

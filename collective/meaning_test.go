@@ -141,7 +141,8 @@ func TestRoots(t *testing.T) {
 	for _, tt := range tests {
 		for r := range c.World {
 			if got := tt.co.Parts(nil, c, r); !slices.Equal(got, tt.parts[r]) || tt.co.In(c, r) != tt.in[r] {
-				t.Errorf("%s: rank %d brings %d elements and ends with %v, want %d, %v", tt.co.Name, r, tt.co.In(c, r), got, tt.in[r], tt.parts[r])
+				t.Errorf("%s: rank %d brings %d elements and ends with %v, want %d, %v", tt.co.Name, r,
+					tt.co.In(c, r), got, tt.in[r], tt.parts[r])
 			}
 		}
 	}
@@ -224,12 +225,15 @@ func TestImpossibleCalls(t *testing.T) {
 		{"negative count", AllReduce, func(c *Call) { c.Elems = -1 }, "negative"},
 		{"no type", AllReduce, func(c *Call) { c.Type = dtype.Invalid }, "no element type"},
 		{"no such operation", AllReduce, func(c *Call) { c.Op = 99 }, "unknown reduction"},
-		{"blocks that do not divide", AllToAll, func(c *Call) { c.Elems = 9 }, "all_to_all of 9 elements among 4 ranks: each rank gets a block"},
+		{"blocks that do not divide", AllToAll, func(c *Call) { c.Elems = 9 },
+			"all_to_all of 9 elements among 4 ranks: each rank gets a block"},
 		{"unequal blocks without counts", AllToAllV, func(c *Call) { c.Elems = 9 }, "all_to_all_v of 9 elements among 4 ranks"},
 		{"too few rows", AllToAllV, func(c *Call) { c.Counts = make([][]int, 3) }, "4 ranks with 3 rows of counts"},
 		{"too short a row", AllToAllV, func(c *Call) { c.Counts = [][]int{{1, 2, 3, 4}, {1, 2, 3}, nil, nil} }, "rank 1 has 3 counts"},
-		{"a negative count", AllToAllV, func(c *Call) { c.Counts = [][]int{{1, 2, 3, 4}, {1, 2, -3, 4}, nil, nil} }, "rank 1 sends -3 elements to rank 2"},
-		{"more than can be", AllToAllV, func(c *Call) { c.Counts = [][]int{{1, math.MaxInt, 0, 0}, nil, nil, nil} }, "rank 0 sends 9223372036854775807 elements to rank 1: there cannot be so many"},
+		{"a negative count", AllToAllV, func(c *Call) { c.Counts = [][]int{{1, 2, 3, 4}, {1, 2, -3, 4}, nil, nil} },
+			"rank 1 sends -3 elements to rank 2"},
+		{"more than can be", AllToAllV, func(c *Call) { c.Counts = [][]int{{1, math.MaxInt, 0, 0}, nil, nil, nil} },
+			"rank 0 sends 9223372036854775807 elements to rank 1: there cannot be so many"},
 		{"counts of equal blocks", AllToAll, func(c *Call) { c.Counts = [][]int{} }, "its blocks are equal"},
 		{"no such root", Broadcast, func(c *Call) { c.Root = 4 }, "root 4"},
 		{"no such root of a reduction", Reduce, func(c *Call) { c.Root = -1 }, "reduce with root -1: the ranks are 0..3"},

@@ -132,7 +132,8 @@ func TestProvenanceAgainstMultisets(t *testing.T) {
 		want := model(p)
 		for step := range 8 {
 			why := int32(10 + step)
-			switch rapid.SampledFrom([]string{"merge", "merge", "double", "overwrite", "overwrite", "slice", "concat", "replace", "scale", "obscure"}).Draw(t, "op") {
+			switch rapid.SampledFrom([]string{"merge", "merge", "double", "overwrite", "overwrite", "slice", "concat",
+				"replace", "scale", "obscure"}).Draw(t, "op") {
 			case "merge":
 				q := vector(t, h, n)
 				mq := model(q)
@@ -331,7 +332,8 @@ func ExampleHasher_Merge() {
 func TestMergeAxisAndTranspose(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h := NewHasher(1, true)
-		outer, axis, inner := rapid.IntRange(0, 3).Draw(t, "outer"), rapid.IntRange(1, 4).Draw(t, "axis"), rapid.IntRange(0, 4).Draw(t, "inner")
+		outer, axis, inner := rapid.IntRange(0, 3).Draw(t, "outer"), rapid.IntRange(1, 4).Draw(t, "axis"),
+			rapid.IntRange(0, 4).Draw(t, "inner")
 		var p Prov
 		for p.Len() < outer*axis*inner {
 			n := rapid.IntRange(1, outer*axis*inner-p.Len()).Draw(t, "n")

@@ -50,12 +50,14 @@ func TestLoadsDoNotMeet(t *testing.T) {
 	if err != nil || top.Fingerprint() == defaults {
 		t.Fatal(top, err)
 	}
-	ccl, err := top.LoadCCL(nil, []string{"algorithms.ring_allreduce.n_slots=9", "defaults.n_slots=8", "algorithms.new.module=ring_allreduce"})
+	ccl, err := top.LoadCCL(nil, []string{"algorithms.ring_allreduce.n_slots=9", "defaults.n_slots=8",
+		"algorithms.new.module=ring_allreduce"})
 	if err != nil || ccl.Merge("ring_allreduce").NSlots != 9 {
 		t.Fatal(ccl, err)
 	}
 	again := conf.DefaultCCL()
-	if got := again.Merge("ring_allreduce"); conf.DefaultTopology().Fingerprint() != defaults || !cmp.Equal(got.Settings, entry.Settings) || again.Entry("new") != nil {
+	if got := again.Merge("ring_allreduce"); conf.DefaultTopology().Fingerprint() != defaults ||
+		!cmp.Equal(got.Settings, entry.Settings) || again.Entry("new") != nil {
 		t.Errorf("the defaults are now %+v", got)
 	}
 }

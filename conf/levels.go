@@ -123,7 +123,8 @@ func (t *Topology) checkLevels(l *ledger) {
 	}
 	for _, short := range shortForm {
 		if !l.untouched(short.key) {
-			l.add(l.places.find(short.key).errorf(short.key, "the machine has levels (%v), each of which has a %s of its own; leave this key out",
+			l.add(l.places.find(short.key).errorf(short.key,
+				"the machine has levels (%v), each of which has a %s of its own; leave this key out",
 				l.places.find(all), short.inLevel))
 		}
 	}
@@ -132,7 +133,8 @@ func (t *Topology) checkLevels(l *ledger) {
 	for i := range levels {
 		t.checkLevel(l, &levels[i], fmt.Sprintf("system.levels.%d", i))
 		if i == 0 && levels[i].ByGroup() {
-			l.disagree([]string{"system.levels.0.join"}, "the innermost level joins SIPs: there is no group below it that could have a gateway")
+			l.disagree([]string{"system.levels.0.join"},
+				"the innermost level joins SIPs: there is no group below it that could have a gateway")
 		}
 		if name := levels[i].Name; name != "" {
 			if first, again := names[name]; again {

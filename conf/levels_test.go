@@ -59,7 +59,8 @@ func TestLevels(t *testing.T) {
 		{Name: "tray", Network: "ring", Count: 4, Link: Link{64 * unit.GBPerSecond, 30 * unit.Nanosecond, 56 * unit.GBPerSecond}},
 		{Name: "rack", Network: "torus", Dims: []int{7, 3}, Join: "each", Link: Link{BW: 25 * unit.GBPerSecond}},
 		{Name: "hall", Network: "fat_tree", Count: 5, Join: "group", Link: Link{BW: unit.GBs(12.5), Latency: 500 * unit.Nanosecond},
-			Switch: Switch{Overhead: 300 * unit.Nanosecond}, Gateway: Passage{100 * unit.Nanosecond}, FatTree: FatTree{4, 1.5}, Paths: "hash"},
+			Switch: Switch{Overhead: 300 * unit.Nanosecond}, Gateway: Passage{100 * unit.Nanosecond},
+			FatTree: FatTree{4, 1.5}, Paths: "hash"},
 	}
 	if !reflect.DeepEqual(top.System().Levels, want) || !reflect.DeepEqual(top.System().Between(), want) {
 		t.Errorf("got %+v", top.System().Levels)
@@ -78,7 +79,8 @@ func TestLevels(t *testing.T) {
 	if e := top.Errorf("system.levels.0.name", "x"); top.System().SIPs.Count != 3 || e.File != setName {
 		t.Errorf("%d SIPs, place %+v", top.System().SIPs.Count, e)
 	}
-	if top, err = LoadTopology([]Source{file}, []string{"system.levels=[]", "system.sips.count=6"}); err != nil || len(top.System().Between()) != 1 {
+	if top, err = LoadTopology([]Source{file}, []string{"system.levels=[]", "system.sips.count=6"}); err != nil ||
+		len(top.System().Between()) != 1 {
 		t.Errorf("without levels again: %v", err)
 	}
 }
@@ -100,7 +102,8 @@ func TestShortForm(t *testing.T) {
 		if got := top.System().Between(); len(got) != 1 || !reflect.DeepEqual(got[0], want) {
 			t.Errorf("%s: %+v", network, got)
 		}
-		for key, want := range map[string]string{"count": "system.sips.count", "dims": "system.sips.topology", "link.bw_gbs": "system.link.bw_gbs"} {
+		for key, want := range map[string]string{"count": "system.sips.count", "dims": "system.sips.topology",
+			"link.bw_gbs": "system.link.bw_gbs"} {
 			if got := top.LevelKey(0, key); got != want {
 				t.Errorf("%s is %s, want %s", key, got, want)
 			}
@@ -130,7 +133,8 @@ func TestRandomLevelsArrive(t *testing.T) {
 					if l.path == "system.levels.0."+key {
 						v := l.draw(t)
 						want[fmt.Sprintf("%d.%s", i, key)] = v.Interface()
-						fmt.Fprintf(&text, ", %s: %s%s", strings.ReplaceAll(key, ".", ": {"), l.write(v), strings.Repeat("}", strings.Count(key, ".")))
+						fmt.Fprintf(&text, ", %s: %s%s", strings.ReplaceAll(key, ".", ": {"), l.write(v),
+							strings.Repeat("}", strings.Count(key, ".")))
 						return
 					}
 				}

@@ -37,7 +37,8 @@ func TestDefaultsAreWhole(t *testing.T) {
 	}
 	check := func(root *field, ps places) {
 		for _, path := range root.paths("") {
-			if _, named := ps[path]; named == (optional[path] || strings.HasPrefix(path, "system.nodes")) && !strings.Contains(path, "NAME") && !strings.Contains(path, ".N.") {
+			if _, named := ps[path]; named == (optional[path] || strings.HasPrefix(path, "system.nodes")) &&
+				!strings.Contains(path, "NAME") && !strings.Contains(path, ".N.") {
 				t.Errorf("%s: named in the default file: %v", path, named)
 			}
 		}
@@ -118,7 +119,8 @@ algorithms:
 		t.Errorf("ring_allreduce: %+v", ring)
 	}
 	own, inherited := ring.Errorf("n_slots", "x"), ring.Errorf("poll_interval_ns", "x")
-	if own.Line != 4 || own.Key != "algorithms.ring_allreduce.n_slots" || inherited.Line != 2 || inherited.Key != "defaults.poll_interval_ns" {
+	if own.Line != 4 || own.Key != "algorithms.ring_allreduce.n_slots" || inherited.Line != 2 ||
+		inherited.Key != "defaults.poll_interval_ns" {
 		t.Errorf("places: %v; %v", own, inherited)
 	}
 	_, err = c.Resolve("rign_allreduce")

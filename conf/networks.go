@@ -25,7 +25,8 @@ var networks []Network
 
 // RegisterNetwork makes a kind of network known. It panics if there is one of that name.
 func RegisterNetwork(n Network) {
-	at, found := slices.BinarySearchFunc(networks, n.Name, func(known Network, name string) int { return strings.Compare(known.Name, name) })
+	at, found := slices.BinarySearchFunc(networks, n.Name,
+		func(known Network, name string) int { return strings.Compare(known.Name, name) })
 	if found {
 		panic(fmt.Sprintf("conf: two networks are called %s", n.Name))
 	}

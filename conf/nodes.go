@@ -13,7 +13,8 @@ func (t *Topology) addNodes(l *ledger) {
 		return
 	}
 	if s.Nodes.Network == "" {
-		l.disagree([]string{nodesKey + ".count", nodesKey + ".dims"}, "the machine says of no network between its nodes; give %s.network, %s.link.bw_gbs and %s.link.latency_ns",
+		l.disagree([]string{nodesKey + ".count", nodesKey + ".dims"},
+			"the machine says of no network between its nodes; give %s.network, %s.link.bw_gbs and %s.link.latency_ns",
 			nodesKey, nodesKey, nodesKey)
 		return
 	}
@@ -32,7 +33,8 @@ func (t *Topology) addNodes(l *ledger) {
 	}
 	for i := range inside {
 		if inside[i].Name == outside.Name {
-			l.disagree([]string{nodesKey + ".name"}, "level %d is called %q, too; give the network between nodes another name", i, outside.Name)
+			l.disagree([]string{nodesKey + ".name"},
+				"level %d is called %q, too; give the network between nodes another name", i, outside.Name)
 			return
 		}
 	}

@@ -44,12 +44,14 @@ func TestNodes(t *testing.T) {
 	if three.Fingerprint() == one.Fingerprint() {
 		t.Error("one fingerprint")
 	}
-	racks := Source{"racks.yaml", []byte("system: {levels: [{network: ring, count: 4, link: {bw_gbs: 10}}, {network: switch, count: 2, link: {bw_gbs: 5}}], nodes: {network: ring, count: 3, link: {bw_gbs: 1}}}")}
+	racks := Source{"racks.yaml",
+		[]byte("system: {levels: [{network: ring, count: 4, link: {bw_gbs: 10}}, {network: switch, count: 2, link: {bw_gbs: 5}}], nodes: {network: ring, count: 3, link: {bw_gbs: 1}}}")}
 	high, err := LoadTopology([]Source{racks}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if high.System().SIPs.Count != 24 || len(high.System().Between()) != 3 || high.LevelKey(1, "link.bw_gbs") != "system.levels.1.link.bw_gbs" || high.LevelKey(2, "count") != "system.nodes.count" {
+	if high.System().SIPs.Count != 24 || len(high.System().Between()) != 3 ||
+		high.LevelKey(1, "link.bw_gbs") != "system.levels.1.link.bw_gbs" || high.LevelKey(2, "count") != "system.nodes.count" {
 		t.Errorf("%+v", high.System())
 	}
 }
@@ -57,10 +59,13 @@ func TestNodes(t *testing.T) {
 // TestNodesErrors: what is wrong with nodes is named by their keys.
 func TestNodesErrors(t *testing.T) {
 	for name, test := range map[string]struct{ yaml, set, want string }{
-		"no network":   {"", "system.nodes.count=2", "system.nodes.count: the machine says of no network between its nodes; give system.nodes.network"},
-		"no rate":      {"system: {nodes: {network: switch}}", "system.nodes.count=2", "system.nodes: the level has no link.bw_gbs"},
-		"another key":  {nodesYAML + "  levels: []\n", "system.nodes={count: 2, paths: hash}", "system.nodes.paths: the key belongs to network: "},
-		"one name":     {"system: {levels: [{name: rail, network: ring, count: 4, link: {bw_gbs: 10}}], nodes: {network: ring, link: {bw_gbs: 1}}}", "system.nodes.count=2", "system.nodes"},
+		"no network": {"", "system.nodes.count=2",
+			"system.nodes.count: the machine says of no network between its nodes; give system.nodes.network"},
+		"no rate": {"system: {nodes: {network: switch}}", "system.nodes.count=2", "system.nodes: the level has no link.bw_gbs"},
+		"another key": {nodesYAML + "  levels: []\n", "system.nodes={count: 2, paths: hash}",
+			"system.nodes.paths: the key belongs to network: "},
+		"one name": {"system: {levels: [{name: rail, network: ring, count: 4, link: {bw_gbs: 10}}], nodes: {network: ring, link: {bw_gbs: 1}}}",
+			"system.nodes.count=2", "system.nodes"},
 		"too many":     {nodesYAML, "system.nodes.count=1048576", "system.nodes.count: the nodes make more than 1048576 SIPs"},
 		"none of them": {nodesYAML, "system.nodes.count=0", "system.nodes.count: "},
 	} {

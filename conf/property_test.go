@@ -109,8 +109,10 @@ func (l leaf) draw(t *rapid.T) reflect.Value {
 
 // bound by others: keys that may not take every value of their range on their own.
 func bound(path string) bool {
-	return strings.HasPrefix(path, "system.sips.") || strings.HasPrefix(path, nodesKey+".") || strings.HasPrefix(path, "sip.cube_mesh.") || path == "sip.ucie.connections" ||
-		path == "cube.pe_layout.pe_per_corner" || path == "pe.tcm.scratch" || path == "pe.tcm.capacity" || strings.HasPrefix(path, "fabric.") || path == "rings.slot_size"
+	return strings.HasPrefix(path, "system.sips.") || strings.HasPrefix(path, nodesKey+".") ||
+		strings.HasPrefix(path, "sip.cube_mesh.") || path == "sip.ucie.connections" ||
+		path == "cube.pe_layout.pe_per_corner" || path == "pe.tcm.scratch" || path == "pe.tcm.capacity" ||
+		strings.HasPrefix(path, "fabric.") || path == "rings.slot_size"
 }
 
 // TestEveryValueArrives writes random allowed values to a random choice of keys, in a file or by

@@ -43,7 +43,8 @@ func TestRewriteErrors(t *testing.T) {
 		{"a: [1]\n", "a.1", "t.yaml:1:4: a.1: has no element 1: the list has 1"},
 		{"a: [\n", "a", "t.yaml:"},
 	} {
-		if _, err := Rewrite(Source{"t.yaml", []byte(test.text)}, []Change{{Key: test.key, Value: "1"}}, nil); err == nil || !strings.Contains(err.Error(), test.want) {
+		if _, err := Rewrite(Source{"t.yaml", []byte(test.text)}, []Change{{Key: test.key, Value: "1"}},
+			nil); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%q: %v, want %s", test.text, err, test.want)
 		}
 	}

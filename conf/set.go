@@ -82,7 +82,8 @@ func (d *decoder) set(root *field, v reflect.Value, arg string) {
 				if k := named(v, part); k >= 0 {
 					hint = fmt.Sprintf("; did you mean %q?", join(at, strconv.Itoa(k))+strings.TrimPrefix(path, next))
 				}
-				d.ledger.add(whole.errorf(clip(path), "found the index %q; %s has %d elements, counted from 0%s", clip(part), at, v.Len(), hint))
+				d.ledger.add(whole.errorf(clip(path), "found the index %q; %s has %d elements, counted from 0%s",
+					clip(part), at, v.Len(), hint))
 				return
 			}
 			if list := v; f.unique {

@@ -96,7 +96,8 @@ func TestMixedPostAndPop(t *testing.T) {
 			if rapid.IntRange(0, 2).Draw(t, "what") > 0 {
 				span := rapid.SampledFrom([]int64{0, 3, 600, 100_000, 5_000_000, 1 << 40, 1<<62 - 1}).Draw(t, "span")
 				span = min(span, int64(unit.MaxTime-q.Now()))
-				e := Event{Time: q.Now() + unit.Time(rapid.Int64Range(0, span).Draw(t, "delay")), Key: MakeKey(0, uint32(i%3), 0, uint32(i))}
+				e := Event{Time: q.Now() + unit.Time(rapid.Int64Range(0, span).Draw(t, "delay")),
+					Key: MakeKey(0, uint32(i%3), 0, uint32(i))}
 				q.Post(e)
 				k, _ := slices.BinarySearchFunc(model, e, byTime)
 				model = slices.Insert(model, k, e)

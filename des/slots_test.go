@@ -11,7 +11,8 @@ import (
 // from clocks that are, and where it is empty in between.
 func TestBorders(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
-	for _, start := range []unit.Time{0, 255, 1<<16 - 700, 1<<16 - 1, 1 << 16, 3<<16 + 5, 1<<24 - 300, 1<<32 - 70_000, 1<<40 - 1, 1<<56 - 9} {
+	for _, start := range []unit.Time{0, 255, 1<<16 - 700, 1<<16 - 1, 1 << 16, 3<<16 + 5, 1<<24 - 300, 1<<32 - 70_000,
+		1<<40 - 1, 1<<56 - 9} {
 		for _, far := range []int{16, 24, 32, 48} {
 			q, ref := From(start), &oneHeap{}
 			for i := range uint32(3000) {

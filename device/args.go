@@ -68,7 +68,8 @@ func (c *Context) sortOut(name string, args []any) (*arguments, error) {
 		case dtype.Type:
 			a.DType = arg
 		default:
-			err = fmt.Errorf("%w: a %T; tensors, lists of tensors, windows, int, tl.ReduceOp, dtype.Type and options are understood", ErrLaunch, arg)
+			err = fmt.Errorf("%w: a %T; tensors, lists of tensors, windows, int, tl.ReduceOp, dtype.Type and options are understood",
+				ErrLaunch, arg)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("launch %s: argument %d: %w", name, i+1, err)

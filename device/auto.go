@@ -54,7 +54,8 @@ func (c *Context) installAuto(options []Install) (*Plan, error) {
 	}
 	for i, pe := range first.PEs {
 		if int(pe) != i {
-			return nil, fmt.Errorf("algorithm %s: rank %d is %s: what is tuned goes between the first PEs of the machine", algorithm.Auto, i, c.cfg.Machine.PEName(int(pe)))
+			return nil, fmt.Errorf("algorithm %s: rank %d is %s: what is tuned goes between the first PEs of the machine",
+				algorithm.Auto, i, c.cfg.Machine.PEName(int(pe)))
 		}
 	}
 	p := *first
@@ -105,7 +106,8 @@ func (a *auto) choose(cc collective.Call) (*Plan, error) {
 		}
 		p, err := a.plan(name, settings)
 		if err == nil && p.Algorithm.Collective != a.collective {
-			err = fmt.Errorf("algorithm %s performs %s, not %s: the table is not of this program", name, p.Algorithm.Collective, a.collective)
+			err = fmt.Errorf("algorithm %s performs %s, not %s: the table is not of this program", name,
+				p.Algorithm.Collective, a.collective)
 		}
 		if err == nil && cc.Elems > 0 {
 			err = p.ask("Check", func() error { return p.Algorithm.Refuses(cc) })
@@ -115,7 +117,8 @@ func (a *auto) choose(cc collective.Call) (*Plan, error) {
 		}
 		refusals = append(refusals, err)
 	}
-	return nil, fmt.Errorf("algorithm %s: nothing that is tuned for %s of %d ranks takes a call of %v: %w", algorithm.Auto, a.collective, cc.World, size, errors.Join(refusals...))
+	return nil, fmt.Errorf("algorithm %s: nothing that is tuned for %s of %d ranks takes a call of %v: %w",
+		algorithm.Auto, a.collective, cc.World, size, errors.Join(refusals...))
 }
 
 // plan makes a choice ready, once.

@@ -79,7 +79,8 @@ func TestAutoChoosesForEachCall(t *testing.T) {
 			want  string
 			slots int
 		}{
-			{4, "ring_allreduce", 4}, {17, "odd_only", 4}, {18, "tree_allreduce", 4}, {128, "ring_allreduce_chunked", 7}, {4, "ring_allreduce", 4},
+			{4, "ring_allreduce", 4}, {17, "odd_only", 4}, {18, "tree_allreduce", 4},
+			{128, "ring_allreduce_chunked", 7}, {4, "ring_allreduce", 4},
 		} {
 			v, err := c.EmptyOn(p.PEs, x.elems, dtype.F32)
 			if err != nil {
@@ -115,10 +116,12 @@ func TestAutoIsRefused(t *testing.T) {
 		sets  []string
 		want  string
 	}{
-		{"without a table", false, device.Config{World: 4}, nil, "there is no tuning table; make one with: kernbench tune all_reduce --ranks 4"},
+		{"without a table", false, device.Config{World: 4}, nil,
+			"there is no tuning table; make one with: kernbench tune all_reduce --ranks 4"},
 		{"other ranks", true, device.Config{World: 5}, nil, "t.yaml knows all_reduce of 4 ranks"},
 		{"more ranks than there are", true, device.Config{World: 17}, nil, "17 ranks: the machine has 16 PEs"},
-		{"other PEs", true, device.Config{PEs: []int32{4, 5, 6, 7}}, nil, "rank 0 is sip0.cube1.pe0: what is tuned goes between the first PEs"},
+		{"other PEs", true, device.Config{PEs: []int32{4, 5, 6, 7}}, nil,
+			"rank 0 is sip0.cube1.pe0: what is tuned goes between the first PEs"},
 		{"ranks that are SIPs", true, device.Config{World: 2}, []string{"defaults.rank_level=sip"}, "with rank_level: sip a rank is a SIP"},
 	} {
 		t.Run(x.name, func(t *testing.T) {

@@ -162,7 +162,8 @@ func (c *Context) perform(ctx context.Context, p *Plan, a *arguments) (run *Laun
 }
 
 // group completes the call of one group of ranks, and the arguments that its kernels get.
-func (c *Context) group(p *Plan, what *collective.Collective, a *arguments, cc collective.Call, shards []Shard) (CallGroup, launch.Group, error) {
+func (c *Context) group(p *Plan, what *collective.Collective, a *arguments, cc collective.Call,
+	shards []Shard) (CallGroup, launch.Group, error) {
 	cg := CallGroup{PEs: make([]int32, len(shards)), Addrs: make([]mem.Addr, len(shards))}
 	for r, s := range shards {
 		cg.PEs[r], cg.Addrs[r] = int32(s.Rank), s.Addr
@@ -257,7 +258,8 @@ func (c *Context) label(call *Call, a *arguments) error {
 				continue
 			}
 			err := log.Forget(addr, g.Call.Type, n)
-			if size := mem.Addr(g.Call.Type.Size()); err == nil && g.Addrs[r] < addr+mem.Addr(n)*size && addr < g.Addrs[r]+mem.Addr(len(brought[r])) {
+			if size := mem.Addr(g.Call.Type.Size()); err == nil && g.Addrs[r] < addr+mem.Addr(n)*size &&
+				addr < g.Addrs[r]+mem.Addr(len(brought[r])) {
 				err = log.Write(g.Addrs[r], g.Call.Type, brought[r]) // what they share is a contribution yet
 			}
 			if err != nil {
@@ -284,7 +286,8 @@ func (c *Context) contributions(p *Plan, tensors []*Tensor) ([][]Shard, error) {
 	var groups [][]Shard
 	if p.PerSIP() {
 		if len(tensors) != p.World {
-			return nil, fmt.Errorf("%w: %d tensors for %d ranks; with rank_level: sip every SIP brings one", ErrShape, len(tensors), p.World)
+			return nil, fmt.Errorf("%w: %d tensors for %d ranks; with rank_level: sip every SIP brings one", ErrShape,
+				len(tensors), p.World)
 		}
 		for r, t := range tensors {
 			if len(t.shards) != len(tensors[0].shards) {
@@ -305,7 +308,8 @@ func (c *Context) contributions(p *Plan, tensors []*Tensor) ([][]Shard, error) {
 		}
 		for r, s := range shards {
 			if int32(s.Rank) != p.PEs[r] {
-				return nil, fmt.Errorf("%w: rank %d is %s, where the tensors have no shard", ErrShape, r, c.cfg.Machine.PEName(int(p.PEs[r])))
+				return nil, fmt.Errorf("%w: rank %d is %s, where the tensors have no shard", ErrShape, r,
+					c.cfg.Machine.PEName(int(p.PEs[r])))
 			}
 		}
 		groups = [][]Shard{shards}
@@ -317,7 +321,8 @@ func (c *Context) contributions(p *Plan, tensors []*Tensor) ([][]Shard, error) {
 		want := g[0].Region.Elems()
 		for r, s := range g {
 			if got := s.Region.Elems(); got != want {
-				return nil, fmt.Errorf("%w: rank %d (%s) brings %d elements, rank 0 brings %d", ErrShape, r, c.cfg.Machine.PEName(s.Rank), got, want)
+				return nil, fmt.Errorf("%w: rank %d (%s) brings %d elements, rank 0 brings %d", ErrShape, r,
+					c.cfg.Machine.PEName(s.Rank), got, want)
 			}
 		}
 	}

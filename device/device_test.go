@@ -84,7 +84,8 @@ func TestTensorsAreRefused(t *testing.T) {
 	}{
 		{"no elements", func(c *device.Context) error { _, err := c.Zeros(0, 4, dtype.F16, perPE); return err }, device.ErrShape, "0 × 4"},
 		{"no type", func(c *device.Context) error { _, err := c.Zeros(1, 4, dtype.Invalid, perPE); return err }, device.ErrShape, "type"},
-		{"too wide", func(c *device.Context) error { _, err := c.Zeros(1, 1<<40, dtype.F16, perPE); return err }, device.ErrShape, "extent"},
+		{"too wide", func(c *device.Context) error { _, err := c.Zeros(1, 1<<40, dtype.F16, perPE); return err },
+			device.ErrShape, "extent"},
 		{"too many cubes", func(c *device.Context) error {
 			_, err := c.Zeros(1, 8, dtype.F16, device.DPPolicy{NumCubes: 3})
 			return err
@@ -240,7 +241,8 @@ func TestReplicasThatDiffer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err = x.Read(); err == nil || !strings.Contains(err.Error(), "replicas in sip0.cube0.pe0 and sip0.cube1.pe1 differ from element 0") {
+	if _, err = x.Read(); err == nil || !strings.Contains(err.Error(),
+		"replicas in sip0.cube0.pe0 and sip0.cube1.pe1 differ from element 0") {
 		t.Fatalf("got %v", err)
 	}
 }

@@ -10,7 +10,8 @@ import (
 
 func TestLevels(t *testing.T) {
 	chip := []string{"sip.cube_mesh.w=1", "sip.cube_mesh.h=1", "cube.pe_layout.pe_per_corner=1", "cube.pe_layout.corners=[NW]"}
-	hosts := append(chip, "system.levels=[{network: switch, count: 8, link: {bw_gbs: 9}}, {network: fat_tree, count: 4, fat_tree: {radix: 64}, link: {bw_gbs: 1}}]")
+	hosts := append(chip,
+		"system.levels=[{network: switch, count: 8, link: {bw_gbs: 9}}, {network: fat_tree, count: 4, fat_tree: {radix: 64}, link: {bw_gbs: 1}}]")
 	torus := append(chip, "system.levels=[{network: torus, dims: [4, 1, 2, 4], link: {bw_gbs: 9}}]")
 	some := func(first, n int) (pes []int32) {
 		for i := range n {

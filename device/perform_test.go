@@ -271,7 +271,8 @@ func TestOptionsAreRefused(t *testing.T) {
 		}
 	}
 	installed(t, c, "window_all_to_all_v", 4)
-	if _, err := c.Launch(ctx, "window_all_to_all_v", oneCube(t, c, 4)); !errors.Is(err, device.ErrShape) || !strings.Contains(err.Error(), "say with Into") {
+	if _, err := c.Launch(ctx, "window_all_to_all_v", oneCube(t, c, 4)); !errors.Is(err, device.ErrShape) ||
+		!strings.Contains(err.Error(), "say with Into") {
 		t.Errorf("blocks that differ, in the place of others: %v", err)
 	}
 }
@@ -296,7 +297,8 @@ func TestWindowsOfAlgorithms(t *testing.T) {
 		}
 	}
 	for _, w := range seen {
-		if !w.Released || w.Name != "device_test_window" || w.Team.Size() != 8 || !slices.Equal(w.Team.PEs, plan.PEs) || !w.Team.Meeting.Released {
+		if !w.Released || w.Name != "device_test_window" || w.Team.Size() != 8 ||
+			!slices.Equal(w.Team.PEs, plan.PEs) || !w.Team.Meeting.Released {
 			t.Errorf("%+v", w)
 		}
 	}

@@ -15,7 +15,8 @@ import (
 func TestChosenPEs(t *testing.T) {
 	c := open(t)
 	plan := must(c.InstallIPCQ("ring_allreduce", device.Install{PEs: []int32{1, 3, 4, 12}}))(t)
-	if plan.World != 4 || !slices.Equal(plan.PEs, []int32{1, 3, 4, 12}) || plan.PEsPerCube != 2 || plan.RankToPE[2].Cube != 1 || plan.RankToPE[3].SIP != 1 {
+	if plan.World != 4 || !slices.Equal(plan.PEs, []int32{1, 3, 4, 12}) || plan.PEsPerCube != 2 ||
+		plan.RankToPE[2].Cube != 1 || plan.RankToPE[3].SIP != 1 {
 		t.Fatalf("%+v", plan)
 	}
 	var all []*device.Tensor
@@ -55,7 +56,8 @@ func TestChosenPEsAreRefused(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			c := open(t, tt.sets...)
-			if _, err := c.InstallIPCQ("ring_allreduce", device.Install{PEs: tt.pes}); err == nil || !strings.Contains(err.Error(), tt.want) {
+			if _, err := c.InstallIPCQ("ring_allreduce", device.Install{PEs: tt.pes}); err == nil ||
+				!strings.Contains(err.Error(), tt.want) {
 				t.Errorf("plan: got %v, want %q", err, tt.want)
 			}
 		})

@@ -86,7 +86,8 @@ func noModule(ccl *conf.CCL, cfg *conf.Resolved, unknown error) error {
 	if near := conf.Nearest(cfg.Name, known(ccl, cfg.Name)); near != "" {
 		hint = fmt.Sprintf("; did you mean %q?", near)
 	}
-	return ccl.Errorf("algorithms."+cfg.Name, "names no module, and no algorithm is called like that; a new entry needs module: NAME%s", hint)
+	return ccl.Errorf("algorithms."+cfg.Name,
+		"names no module, and no algorithm is called like that; a new entry needs module: NAME%s", hint)
 }
 
 // unknownAlgorithm names what may have been meant, of the entries and of the library.

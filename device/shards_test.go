@@ -49,7 +49,8 @@ func TestResolveDPPolicy(t *testing.T) {
 					t.Fatalf("a shard is on SIP %d, not on the target", s.SIP)
 				}
 				r := s.Region
-				got = append(got, fmt.Sprintf("%d.%d@%d+%d[%d+%d %d+%d]", s.Cube, s.PE, s.OffsetBytes, s.NBytes, r.Row, r.Rows, r.Col, r.Cols))
+				got = append(got, fmt.Sprintf("%d.%d@%d+%d[%d+%d %d+%d]", s.Cube, s.PE, s.OffsetBytes, s.NBytes,
+					r.Row, r.Rows, r.Col, r.Cols))
 			}
 			if s := strings.Join(got, " "); s != tt.want {
 				t.Fatalf("got  %s\nwant %s", s, tt.want)

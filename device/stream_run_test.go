@@ -167,7 +167,8 @@ func TestStreamsThatCannotGoOn(t *testing.T) {
 		if !ok || hang.Streams != 1 || hang.Stuck != 1 || len(hang.Blocked) != 1 {
 			t.Fatalf("got %v", err)
 		}
-		if b := hang.Blocked[0]; !strings.HasPrefix(b.Word, "box.ready[3]") || b.Want != "== 5" || !strings.HasPrefix(b.Line, "device/stream_run_test.go:") {
+		if b := hang.Blocked[0]; !strings.HasPrefix(b.Word, "box.ready[3]") || b.Want != "== 5" ||
+			!strings.HasPrefix(b.Line, "device/stream_run_test.go:") {
 			t.Errorf("blocked: %+v", b)
 		}
 		if len(c.Launches()) != 0 {

@@ -70,10 +70,12 @@ func tell(b *launch.Batch) string {
 			fmt.Fprintf(&out, "  %v %s:", op.Kind, op.HostName)
 			switch op.Kind {
 			case launch.StreamCopy:
-				fmt.Fprintf(&out, " %v from %v, %d × %d bytes, pitch %d from %d, %v", op.Dst, op.Src, op.Rows, op.Bytes, op.DstPitch, op.SrcPitch, op.Type)
+				fmt.Fprintf(&out, " %v from %v, %d × %d bytes, pitch %d from %d, %v", op.Dst, op.Src, op.Rows,
+					op.Bytes, op.DstPitch, op.SrcPitch, op.Type)
 			case launch.StreamLaunch:
 				l := op.Launch
-				fmt.Fprintf(&out, " %s, %d programs, %d resident, rank %d of %d, %v, shards %v, gang %v", l.Name, l.Grid, l.Resident, l.Rank, l.World, l.Args.Ints, l.Args.Shards, l.Gang != nil)
+				fmt.Fprintf(&out, " %s, %d programs, %d resident, rank %d of %d, %v, shards %v, gang %v", l.Name,
+					l.Grid, l.Resident, l.Rank, l.World, l.Args.Ints, l.Args.Shards, l.Gang != nil)
 			case launch.StreamRecord, launch.StreamAwait:
 				fmt.Fprintf(&out, " %s", op.Event.Name)
 			default:
@@ -207,30 +209,49 @@ func TestStreamsRefuse(t *testing.T) {
 	}{
 		{"a PE that is not there", func(h *host) error { _, err := h.c.NewStream(16); return err }, is(device.ErrStream), "no PE 16"},
 		{"a negative PE", func(h *host) error { _, err := h.c.NewStream(-1); return err }, is(device.ErrStream), "no PE -1"},
-		{"a stream that was freed", func(h *host) error { _ = h.s.Free(); return h.s.Copy(h.x.On(0), h.x.On(1)) }, is(device.ErrStream), "freed before"},
+		{"a stream that was freed", func(h *host) error { _ = h.s.Free(); return h.s.Copy(h.x.On(0), h.x.On(1)) },
+			is(device.ErrStream), "freed before"},
 		{"a stream that is freed twice", func(h *host) error { _ = h.s.Free(); return h.s.Free() }, is(device.ErrStream), "freed before"},
 		{"no stream", func(h *host) error { var s *device.Stream; _, err := s.Record("e"); return err }, is(device.ErrStream), "no stream"},
 
 		{"copy of no memory", func(h *host) error { return h.s.Copy(device.Memory{}, h.x.On(1)) }, is(device.ErrShape), "no memory"},
-		{"copy to a PE without a shard", func(h *host) error { return h.s.Copy(h.x.On(4), h.x.On(1)) }, is(device.ErrShape), "no shard on PE 4"},
-		{"copy of no tensor", func(h *host) error { var x *device.Tensor; return h.s.Copy(x.On(0), h.x.On(1)) }, is(device.ErrLaunch), "no tensor"},
+		{"copy to a PE without a shard", func(h *host) error { return h.s.Copy(h.x.On(4), h.x.On(1)) },
+			is(device.ErrShape), "no shard on PE 4"},
+		{"copy of no tensor", func(h *host) error { var x *device.Tensor; return h.s.Copy(x.On(0), h.x.On(1)) },
+			is(device.ErrLaunch), "no tensor"},
 		{"copy of a tensor on the host", func(h *host) error {
 			x, _ := h.c.FromSlice(ramp(16), 4, 4, dtype.F32)
 			return h.s.Copy(h.x.On(0), x.On(0))
 		}, is(device.ErrHost), "host"},
-		{"copy to a freed tensor", func(h *host) error { m := h.x.On(0); _ = h.x.Free(); return h.s.Copy(m, h.y.On(0)) }, is(device.ErrFreed), ""},
+		{"copy to a freed tensor", func(h *host) error {
+			m := h.x.On(0)
+			_ = h.x.Free()
+			return h.s.Copy(m,
+				h.y.On(0))
+		}, is(device.ErrFreed), ""},
 		{"copy of another type", func(h *host) error {
 			z, _ := h.c.EmptyRanks(1, 16, dtype.I32)
 			return h.s.Copy(h.x.On(1), z.On(0))
 		}, is(device.ErrShape), "x.sip0.cube0.pe1 of 4 × 4 f32 from"},
-		{"copy of another number", func(h *host) error { return h.s.Copy(h.x.On(1), h.y.On(0).Slice(0, 15)) }, is(device.ErrShape), "1 × 15 f32"},
-		{"copy of rows to other rows", func(h *host) error { return h.s.Copy(h.x.On(1).Cols(0, 2), h.x.On(0).Cols(0, 1)) }, is(device.ErrShape), "4 × 1 f32"},
+		{"copy of another number", func(h *host) error { return h.s.Copy(h.x.On(1), h.y.On(0).Slice(0, 15)) },
+			is(device.ErrShape), "1 × 15 f32"},
+		{"copy of rows to other rows", func(h *host) error {
+			return h.s.Copy(h.x.On(1).Cols(0, 2),
+				h.x.On(0).Cols(0, 1))
+		}, is(device.ErrShape), "4 × 1 f32"},
 		{"copy between unlike matrices", func(h *host) error {
 			return h.s.Copy(h.x.On(1).Cols(0, 2), h.y.On(0).Matrix(2, 8).Cols(0, 4))
 		}, is(device.ErrShape), "the rows of both lie apart"},
-		{"copy onto itself", func(h *host) error { return h.s.Copy(h.x.On(0).Rows(1, 2), h.x.On(0).Rows(2, 2)) }, is(device.ErrShape), "share elements"},
-		{"copy to control words", func(h *host) error { return h.s.Copy(device.InWindow(h.w, 0, "ready"), h.x.On(0)) }, is(device.ErrWindow), "control words"},
-		{"copy to a part that is not there", func(h *host) error { return h.s.Copy(device.InWindow(h.w, 0, "dat"), h.x.On(0)) }, is(device.ErrWindow), `no part "dat"`},
+		{"copy onto itself", func(h *host) error { return h.s.Copy(h.x.On(0).Rows(1, 2), h.x.On(0).Rows(2, 2)) },
+			is(device.ErrShape), "share elements"},
+		{"copy to control words", func(h *host) error {
+			return h.s.Copy(device.InWindow(h.w, 0, "ready"),
+				h.x.On(0))
+		}, is(device.ErrWindow), "control words"},
+		{"copy to a part that is not there", func(h *host) error {
+			return h.s.Copy(device.InWindow(h.w, 0, "dat"),
+				h.x.On(0))
+		}, is(device.ErrWindow), `no part "dat"`},
 		{"copy to a member that is not there", func(h *host) error { return h.s.Copy(device.InWindow(h.w, 2, "data"), h.x.On(0)) },
 			func(err error) bool { return errors.As(err, new(*fault.NotMember)) }, "no peer 2"},
 		{"copy to a window that was freed", func(h *host) error {
@@ -238,20 +259,48 @@ func TestStreamsRefuse(t *testing.T) {
 			_ = h.c.FreeWindow(h.w)
 			return h.s.Copy(m, h.y.On(0))
 		}, func(err error) bool { return errors.As(err, new(*fault.Released)) }, "box was freed"},
-		{"copy to no window", func(h *host) error { return h.s.Copy(device.InWindow(nil, 0, "data"), h.x.On(0)) }, is(device.ErrWindow), "no window"},
-		{"rows that are not there", func(h *host) error { return h.s.Copy(h.x.On(0).Rows(3, 2), h.x.On(1).Rows(0, 2)) }, outside("row"), "rows 3 to 4 of x.sip0.cube0.pe0, which has 0 to 3"},
-		{"a negative number of rows", func(h *host) error { return h.s.Copy(h.x.On(0).Rows(3, -1), h.x.On(1).Rows(3, -1)) }, outside("row"), ""},
-		{"columns that are not there", func(h *host) error { return h.s.Copy(h.x.On(0).Cols(-1, 2), h.x.On(1).Cols(0, 2)) }, outside("column"), ""},
-		{"elements that are not there", func(h *host) error { return h.s.Copy(device.InWindow(h.w, 1, "data").Slice(1, 16), h.x.On(1)) }, outside("element"), "box.data"},
-		{"a matrix of another size", func(h *host) error { return h.s.Copy(h.y.On(0).Matrix(3, 5), h.x.On(1)) }, is(device.ErrShape), "as 3 × 5"},
-		{"a matrix too large to count", func(h *host) error { return h.s.Copy(h.y.On(0).Matrix(1<<32+1, 1<<32), h.x.On(1)) }, is(device.ErrShape), ""},
-		{"a slice of rows that lie apart", func(h *host) error { return h.s.Copy(h.x.On(0).Cols(0, 2).Slice(0, 2), h.x.On(1).Slice(0, 2)) }, is(device.ErrShape), "lie apart"},
+		{"copy to no window", func(h *host) error { return h.s.Copy(device.InWindow(nil, 0, "data"), h.x.On(0)) },
+			is(device.ErrWindow), "no window"},
+		{"rows that are not there", func(h *host) error {
+			return h.s.Copy(h.x.On(0).Rows(3, 2),
+				h.x.On(1).Rows(0, 2))
+		}, outside("row"), "rows 3 to 4 of x.sip0.cube0.pe0, which has 0 to 3"},
+		{"a negative number of rows", func(h *host) error {
+			return h.s.Copy(h.x.On(0).Rows(3, -1),
+				h.x.On(1).Rows(3, -1))
+		}, outside("row"), ""},
+		{"columns that are not there", func(h *host) error {
+			return h.s.Copy(h.x.On(0).Cols(-1, 2),
+				h.x.On(1).Cols(0, 2))
+		}, outside("column"), ""},
+		{"elements that are not there", func(h *host) error {
+			return h.s.Copy(device.InWindow(h.w, 1, "data").Slice(1,
+				16), h.x.On(1))
+		}, outside("element"), "box.data"},
+		{"a matrix of another size", func(h *host) error { return h.s.Copy(h.y.On(0).Matrix(3, 5), h.x.On(1)) },
+			is(device.ErrShape), "as 3 × 5"},
+		{"a matrix too large to count", func(h *host) error {
+			return h.s.Copy(h.y.On(0).Matrix(1<<32+1, 1<<32),
+				h.x.On(1))
+		}, is(device.ErrShape), ""},
+		{"a slice of rows that lie apart", func(h *host) error {
+			return h.s.Copy(h.x.On(0).Cols(0, 2).Slice(0, 2),
+				h.x.On(1).Slice(0, 2))
+		}, is(device.ErrShape), "lie apart"},
 
-		{"launch of no kernel", func(h *host) error { return h.s.Launch("k", nil, device.Grid{Programs: 1}) }, is(device.ErrLaunch), "no kernel"},
+		{"launch of no kernel", func(h *host) error { return h.s.Launch("k", nil, device.Grid{Programs: 1}) },
+			is(device.ErrLaunch), "no kernel"},
 		{"launch of no programs", func(h *host) error { return h.s.Launch("k", idle, device.Grid{}) }, is(device.ErrLaunch), "0 programs"},
-		{"more resident than a PE holds", func(h *host) error { return h.s.Launch("k", idle, device.Grid{Programs: 9, Resident: 9}) }, is(device.ErrLaunch), "9 resident programs: a PE holds 1 to 8"},
-		{"fewer than none resident", func(h *host) error { return h.s.Launch("k", idle, device.Grid{Programs: 9, Resident: -1}) }, is(device.ErrLaunch), "-1 resident"},
-		{"launch with a string", func(h *host) error { return h.s.Launch("k", idle, device.Grid{Programs: 1}, "x") }, is(device.ErrLaunch), "argument 1: launch refused: a string"},
+		{"more resident than a PE holds", func(h *host) error {
+			return h.s.Launch("k", idle,
+				device.Grid{Programs: 9, Resident: 9})
+		}, is(device.ErrLaunch), "9 resident programs: a PE holds 1 to 8"},
+		{"fewer than none resident", func(h *host) error {
+			return h.s.Launch("k", idle,
+				device.Grid{Programs: 9, Resident: -1})
+		}, is(device.ErrLaunch), "-1 resident"},
+		{"launch with a string", func(h *host) error { return h.s.Launch("k", idle, device.Grid{Programs: 1}, "x") },
+			is(device.ErrLaunch), "argument 1: launch refused: a string"},
 		{"launch for another team", func(h *host) error {
 			other, _ := h.c.NewTeam("other", []int32{2})
 			return h.s.Launch("k", idle, device.Grid{Programs: 1, Team: other})
@@ -261,7 +310,10 @@ func TestStreamsRefuse(t *testing.T) {
 			return h.s.Launch("k", idle, device.Grid{Programs: 1, Team: h.team})
 		}, is(device.ErrTeam), "freed before"},
 
-		{"a group without members", func(h *host) error { return h.c.LaunchGroup("g", nil, idle, device.Grid{Programs: 1}, nil) }, is(device.ErrStream), "no members"},
+		{"a group without members", func(h *host) error {
+			return h.c.LaunchGroup("g", nil, idle,
+				device.Grid{Programs: 1}, nil)
+		}, is(device.ErrStream), "no members"},
 		{"a group with a stream twice", func(h *host) error {
 			return h.c.LaunchGroup("g", []*device.Stream{h.s, h.o, h.s}, idle, device.Grid{Programs: 1}, nil)
 		}, is(device.ErrStream), "members 0 and 2 are both on sip0.cube0.pe0"},
@@ -277,11 +329,14 @@ func TestStreamsRefuse(t *testing.T) {
 
 		{"waiting for no event", func(h *host) error { return h.s.WaitEvent(nil) }, is(device.ErrStream), "no event"},
 		{"joining no stream", func(h *host) error { return h.s.Join(nil) }, is(device.ErrStream), "no stream"},
-		{"waiting in an unknown way", func(h *host) error { return h.s.WaitValue(h.w, 0, "ready", 0, 9, 1) }, is(device.ErrStream), "Cmp(9)"},
+		{"waiting in an unknown way", func(h *host) error { return h.s.WaitValue(h.w, 0, "ready", 0, 9, 1) },
+			is(device.ErrStream), "Cmp(9)"},
 		{"waiting for data", func(h *host) error { return h.s.WaitValue(h.w, 0, "data", 0, tl.EQ, 1) }, is(device.ErrWindow), "holds data"},
 		{"writing beyond the words", func(h *host) error { return h.s.WriteValue(h.w, 0, "ready", 16, 1) }, outside("word"), "word 16 of"},
-		{"writing what does not fit", func(h *host) error { return h.s.WriteValue(h.w, 0, "ready", 0, 1<<31) }, is(device.ErrWindow), "does not fit"},
-		{"writing to a window that was freed", func(h *host) error { _ = h.c.FreeWindow(h.w); return h.s.WriteValue(h.w, 0, "ready", 0, 1) },
+		{"writing what does not fit", func(h *host) error { return h.s.WriteValue(h.w, 0, "ready", 0, 1<<31) },
+			is(device.ErrWindow), "does not fit"},
+		{"writing to a window that was freed",
+			func(h *host) error { _ = h.c.FreeWindow(h.w); return h.s.WriteValue(h.w, 0, "ready", 0, 1) },
 			func(err error) bool { return errors.As(err, new(*fault.Released)) }, "write_value"},
 	}
 	for _, tt := range tests {
@@ -413,7 +468,8 @@ func TestStreamsLeak(t *testing.T) {
 		t.Fatal(err)
 	}
 	leaks := must(c.ReleaseAll())(t)
-	if got, want := fmt.Sprint(leaks), "[{x 16 B} {stream 0 on sip0.cube0.pe3 0 B} {stream 2 on sip1.cube0.pe1, with 2 operations that never ran 0 B}]"; got != want {
+	if got, want := fmt.Sprint(leaks),
+		"[{x 16 B} {stream 0 on sip0.cube0.pe3 0 B} {stream 2 on sip1.cube0.pe1, with 2 operations that never ran 0 B}]"; got != want {
 		t.Fatalf("got  %s\nwant %s", got, want)
 	}
 	if err := s.Free(); !errors.Is(err, device.ErrStream) {

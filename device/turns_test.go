@@ -93,7 +93,8 @@ func (s *sums) performed(t testing.TB) []device.Performed {
 	for i, id := range s.ids {
 		all[i] = device.Performed{
 			ID: id, Title: fmt.Sprintf("sum %d", i), Algorithm: row, Collective: "all_reduce", PEs: []int32{0, 1, 2, 3},
-			Call: collective.Call{World: sumRanks, Elems: sumElems, Type: dtype.F32, Labels: collective.Ranks{First: 10 * int(id), N: sumRanks}},
+			Call: collective.Call{World: sumRanks, Elems: sumElems, Type: dtype.F32,
+				Labels: collective.Ranks{First: 10 * int(id), N: sumRanks}},
 		}
 	}
 	return all
@@ -113,7 +114,8 @@ func TestTurnsAreJudged(t *testing.T) {
 	for i, call := range calls {
 		g := call.Groups[0]
 		want := must(call.Collective.Expect(log.Hasher(), g.Call))(t)
-		if call.Title != fmt.Sprintf("sum %d", i) || call.Plan.World != sumRanks || call.Plan.Name != "window_allreduce_onephase" || call.Plan.RankToPE[3].PE != 3 {
+		if call.Title != fmt.Sprintf("sum %d", i) || call.Plan.World != sumRanks ||
+			call.Plan.Name != "window_allreduce_onephase" || call.Plan.RankToPE[3].PE != 3 {
 			t.Errorf("%q, %+v", call.Title, call.Plan)
 		}
 		for r := range sumRanks {
@@ -153,8 +155,10 @@ func TestTurnsThatDoNotFit(t *testing.T) {
 		call func(p *device.Performed) // of the second
 		text string
 	}{
-		{"a rank without one", func(*tl.Turn) *tl.Turn { return nil }, nil, "sum 1: turns of a collective refused: rank 2 (sip0.cube0.pe2) took no part to the end"},
-		{"another operation", func(t *tl.Turn) *tl.Turn { t.Op = tl.Max; return t }, nil, "turn 8 of rank 2 has operation max, the collective sum"},
+		{"a rank without one", func(*tl.Turn) *tl.Turn { return nil }, nil,
+			"sum 1: turns of a collective refused: rank 2 (sip0.cube0.pe2) took no part to the end"},
+		{"another operation", func(t *tl.Turn) *tl.Turn { t.Op = tl.Max; return t }, nil,
+			"turn 8 of rank 2 has operation max, the collective sum"},
 		{"another label", func(t *tl.Turn) *tl.Turn { t.Label = 5; return t }, nil, "has label 5, the collective 82"},
 		{"another world", func(t *tl.Turn) *tl.Turn { t.World = 3; return t }, nil, "a turn of rank 2 of 3, in a collective of 4"},
 		{"a rank beyond", func(t *tl.Turn) *tl.Turn { t.Rank = 4; return t }, nil, "a turn of rank 4 of 4"},
@@ -164,7 +168,8 @@ func TestTurnsThatDoNotFit(t *testing.T) {
 			t.Out = t.In
 			return t
 		}, nil, "has bytes of input 8, the collective 12"},
-		{"less output", func(t *tl.Turn) *tl.Turn { t.Out = []tl.Ref{t.Out[0].Slice(0, 2)}; return t }, nil, "has bytes of output 8, the collective 12"},
+		{"less output", func(t *tl.Turn) *tl.Turn { t.Out = []tl.Ref{t.Out[0].Slice(0, 2)}; return t }, nil,
+			"has bytes of output 8, the collective 12"},
 		{"other elements", nil, func(p *device.Performed) { p.Call.Type = dtype.I32 }, "has elements of f32, the collective i32"},
 		{"fewer PEs", nil, func(p *device.Performed) { p.PEs = p.PEs[1:] }, "3 PEs for 4 ranks"},
 		{"no such collective", nil, func(p *device.Performed) { p.Collective = "all_redouble" }, "all_redouble"},

@@ -20,7 +20,8 @@ func (t *Tensor) View(part func(i int) mem.Chunk) (*Tensor, error) {
 	for i, s := range t.shards {
 		p := part(i)
 		if p.Lo < 0 || p.N < 0 || p.Lo+p.N > s.Region.Elems() {
-			return nil, fmt.Errorf("%w: elements %d to %d of shard %d of %s, which has %d", ErrShape, p.Lo, p.Lo+p.N, i, t.name, s.Region.Elems())
+			return nil, fmt.Errorf("%w: elements %d to %d of shard %d of %s, which has %d", ErrShape, p.Lo, p.Lo+p.N,
+				i, t.name, s.Region.Elems())
 		}
 		off := int64(p.Lo * t.dtype.Size())
 		s.Addr, s.VA, s.OffsetBytes = s.Addr+mem.Addr(off), s.VA+mem.Addr(off), s.OffsetBytes+off

@@ -215,14 +215,16 @@ func TestHostAccessIsChecked(t *testing.T) {
 			for _, bad := range [][2]int{{-1, 1}, {4, 1}, {0, 5}, {5, 0}, {maxInt, 1}} {
 				err := a.do(c, w, 1, bad[0], bad[1])
 				out, ok := errors.AsType[*fault.OutOfBounds](err)
-				if !ok || out.From != int64(bad[0]) || out.Size != 4 || out.Unit != a.unit || out.Window != "box" || out.Rank != fault.Host ||
+				if !ok || out.From != int64(bad[0]) || out.Size != 4 || out.Unit != a.unit || out.Window != "box" ||
+					out.Rank != fault.Host ||
 					!strings.HasPrefix(out.Line, "device/window_test.go:") {
 					t.Errorf("%v: got %v (%+v)", bad, err, out)
 				}
 			}
 			for _, rank := range []int{-1, 2} {
 				err := a.do(c, w, rank, 0, 1)
-				if no, ok := errors.AsType[*fault.NotMember](err); !ok || !no.ByRank || no.Peer != rank || no.Team != "pair" || no.Size != 2 {
+				if no, ok := errors.AsType[*fault.NotMember](err); !ok || !no.ByRank || no.Peer != rank ||
+					no.Team != "pair" || no.Size != 2 {
 					t.Errorf("rank %d: got %v", rank, err)
 				}
 			}
@@ -296,7 +298,8 @@ func TestWindowsWithoutData(t *testing.T) {
 func TestWindowsAreZeroed(t *testing.T) {
 	c, team, w := pair(t)
 	for rank := range team.Size() {
-		if err := errors.Join(c.CopyToWindow(w, rank, "data", 0, []float64{1, 2, 3, 4}), c.SetWords(w, rank, "ready", 0, 1, 2, 3, 4)); err != nil {
+		if err := errors.Join(c.CopyToWindow(w, rank, "data", 0, []float64{1, 2, 3, 4}),
+			c.SetWords(w, rank, "ready", 0, 1, 2, 3, 4)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -324,7 +327,8 @@ func TestWindowsAreAllOrNothing(t *testing.T) {
 	must(c.Empty(1, 1024, dtype.F16, device.DPPolicy{NumCubes: 1, NumPEs: 2}))(t) // 2 KiB on PEs 0 and 1
 	before := inUse(t, c)
 	data := mem.Buffer{Name: "data", Parts: []mem.Part{mem.DataPart("", dtype.F32, 512)}}
-	if _, err := c.NewWindow("box", team, 0, data); !errors.Is(err, mem.ErrFull) || !strings.Contains(err.Error(), "HBM of sip0.cube0.pe0") {
+	if _, err := c.NewWindow("box", team, 0, data); !errors.Is(err, mem.ErrFull) ||
+		!strings.Contains(err.Error(), "HBM of sip0.cube0.pe0") {
 		t.Fatalf("got %v", err)
 	}
 	if n := inUse(t, c); n != before {

@@ -43,7 +43,8 @@ var typeSizes = [numTypes]uint8{0, 2, 2, 4, 8, 1, 2, 4, 8, 1}
 
 // typeAliases are the names that other tools give to the same types.
 var typeAliases = map[string]Type{
-	"fp16": F16, "float16": F16, "half": F16, "float": F32, "double": F64, "bfloat16": BF16, "fp32": F32, "float32": F32, "fp64": F64, "float64": F64,
+	"fp16": F16, "float16": F16, "half": F16, "float": F32, "double": F64, "bfloat16": BF16, "fp32": F32,
+	"float32": F32, "fp64": F64, "float64": F64,
 	"int8": I8, "int16": I16, "int32": I32, "int64": I64, "uint8": U8,
 }
 

@@ -55,7 +55,8 @@ func TestRegisterRefuses(t *testing.T) {
 		{"checking without data", row("x", Clock), func(r *Row) { r.Default = Checking }, "moves no bytes"},
 		{"a network without fidelities", row("x", Network), nil, "if and only if"},
 		{"fidelities without a network", row("x"), func(r *Row) { r.Fidelities = slot }, "if and only if"},
-		{"an unknown default fidelity", row("x", Network), func(r *Row) { r.Fidelities, r.DefaultFidelity = slot, "flit" }, `"flit" is not among`},
+		{"an unknown default fidelity", row("x", Network),
+			func(r *Row) { r.Fidelities, r.DefaultFidelity = slot, "flit" }, `"flit" is not among`},
 		{"a trace without a clock", row("x", Trace), nil, "needs the capability clock"},
 		{"a trace without messages", row("x", Clock, Trace), nil, "needs the capability messages"},
 		{"tasks without streams", row("x", Tasks), nil, "needs the capability streams"},
@@ -85,7 +86,8 @@ func TestAdvice(t *testing.T) {
 	Register(clock)
 	Register(data)
 	for _, name := range []string{"a2a3sim", "a2a3", "a5sim", "a5"} {
-		if _, err := Lookup(name); err == nil || !strings.Contains(err.Error(), "platform of PTO: use clocked for timing, or checked for checking") {
+		if _, err := Lookup(name); err == nil ||
+			!strings.Contains(err.Error(), "platform of PTO: use clocked for timing, or checked for checking") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -142,12 +142,14 @@ func TestThirdExecutorOnTheCommandLine(t *testing.T) {
 		{"run -p tally --algorithm ring_allreduce --ranks 8 --n-elem 1024", 0, []string{"56 (112 KiB)"}},
 		{"run -p tally --verify-data", cli.ExitUsage, []string{"data verification: the executor tally moves no bytes"}},
 		{"run -p tally --race", cli.ExitUsage, []string{"race detection: the executor tally keeps no account of memory"}},
-		{"run -p tally --seeds 2", cli.ExitUsage, []string{"2 further schedules: the executor tally has no random schedules and moves no bytes"}},
+		{"run -p tally --seeds 2", cli.ExitUsage,
+			[]string{"2 further schedules: the executor tally has no random schedules and moves no bytes"}},
 		{"run -p tally --schedule 2", cli.ExitUsage, []string{"schedule 2: the executor tally has no random schedules"}},
 		{"run -p tally --trace " + trace, cli.ExitUsage, []string{"the executor tally has no clock and makes no trace"}},
 		{"run -p tally --pointers", cli.ExitUsage, []string{"pointers of rings: the executor tally has no rings"}},
 		{"run -p tally --fidelity slot", cli.ExitUsage, []string{"fidelity slot: the executor tally has no network"}},
-		{"run -p tally --algorithm window_allreduce_onephase", cli.ExitUsage, []string{"algorithm window_allreduce_onephase: the executor tally has no one-sided communication"}},
+		{"run -p tally --algorithm window_allreduce_onephase", cli.ExitUsage,
+			[]string{"algorithm window_allreduce_onephase: the executor tally has no one-sided communication"}},
 		{"run -p tally --bench bounded_queue", cli.ExitUsage, []string{`team "queues": the executor tally has no one-sided communication`}},
 
 		{"explain -p tally", cli.ExitUsage, []string{"the executor tally records no causes"}},
@@ -158,8 +160,10 @@ func TestThirdExecutorOnTheCommandLine(t *testing.T) {
 		{"perf all_reduce --platform tally --ranks 4 -b 1K -e 1K --algorithm all", 0, []string{
 			"window_allreduce_twophase_push are left out: the executor tally has no one-sided communication",
 		}},
-		{"perf all_reduce --platform tally --ranks 4 -b 1K -e 1K --algorithm auto", cli.ExitUsage, []string{"the executor tally has no clock: say --tuning FILE"}},
-		{"perf all_reduce --platform tally --ranks 4 -b 1K -e 1K -d bf16 --numerics", cli.ExitUsage, []string{"numerics: the executor tally moves no bytes"}},
+		{"perf all_reduce --platform tally --ranks 4 -b 1K -e 1K --algorithm auto", cli.ExitUsage,
+			[]string{"the executor tally has no clock: say --tuning FILE"}},
+		{"perf all_reduce --platform tally --ranks 4 -b 1K -e 1K -d bf16 --numerics", cli.ExitUsage,
+			[]string{"numerics: the executor tally moves no bytes"}},
 	} {
 		status, stdout, stderr := command(t, strings.Fields(c.args)...)
 		said := stdout + stderr

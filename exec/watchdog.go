@@ -66,7 +66,8 @@ type ended struct {
 }
 
 // run does a launch in a goroutine of its own and watches it from this one.
-func (m Limits) run(ctx context.Context, w *watch.Watch, world int, do func(context.Context) (*launch.Result, error)) (*launch.Result, error) {
+func (m Limits) run(ctx context.Context, w *watch.Watch, world int,
+	do func(context.Context) (*launch.Result, error)) (*launch.Result, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}

@@ -18,7 +18,8 @@ func (busy) Data() *oplog.Log { return nil }
 func (busy) Close()           {}
 
 func (b busy) Launch(_ context.Context, l *launch.Launch) (*launch.Result, error) {
-	c := tl.NewContext(tl.Setup{Core: b, World: 1, PEsPerCube: 1, Wiring: &tl.Wiring{}, Ring: &l.Ring, Addrs: l.Addrs, Scratch: 1 << 10, Watch: l.Watch})
+	c := tl.NewContext(tl.Setup{Core: b, World: 1, PEsPerCube: 1, Wiring: &tl.Wiring{}, Ring: &l.Ring, Addrs: l.Addrs,
+		Scratch: 1 << 10, Watch: l.Watch})
 	tl.Drive(c).Enter()
 	_, err := tl.Drive(c).Run(l.Kernel, tl.Args{})
 	return &launch.Result{}, err
@@ -31,7 +32,8 @@ func (b busy) Do(*tl.Instr) { time.Sleep(b.takes) }
 func TestBusyExecutorIsNoStall(t *testing.T) {
 	const stall = 400 * time.Millisecond
 	l := &launch.Launch{
-		Name: "busy", Groups: []launch.Group{{PEs: []int32{0}, Wiring: make([]tl.Wiring, 1), PEsPerCube: 1}}, Ring: tl.Ring{Slots: 1, SlotBytes: 8},
+		Name: "busy", Groups: []launch.Group{{PEs: []int32{0}, Wiring: make([]tl.Wiring, 1), PEsPerCube: 1}},
+		Ring: tl.Ring{Slots: 1, SlotBytes: 8},
 		Kernel: func(c *tl.Context, _ tl.Args) {
 			c.Fence()
 			for start := time.Now(); time.Since(start) < stall/2; {

@@ -65,7 +65,8 @@ func wordAdvice(blocked []Blocked) string {
 		}
 		any = true
 		if want, ok := strings.CutPrefix(b.Want, "== "); ok && b.passed(want) {
-			return fmt.Sprintf("%s may have passed %s before the wait read it: wait with >=, or notify again only when the wait is over", b.Word, want)
+			return fmt.Sprintf("%s may have passed %s before the wait read it: wait with >=, or notify again only when the wait is over",
+				b.Word, want)
 		}
 	}
 	if !any {

@@ -127,7 +127,8 @@ func NewStall(streams, stuck int, blocked []Blocked, grids []Grid) *Deadlock {
 	switch {
 	case len(grids) > 0:
 		g := &grids[0]
-		d.Advice = fmt.Sprintf("the programs of %s wait for some that cannot start before they end: launch at most %d programs, or let %d be resident (pe.programs is the most)", g.Kernel, g.Resident, g.Programs)
+		d.Advice = fmt.Sprintf("the programs of %s wait for some that cannot start before they end: launch at most %d programs, or let %d be resident (pe.programs is the most)",
+			g.Kernel, g.Resident, g.Programs)
 	case d.Missing == "" && lacksRecord(blocked):
 		d.Advice = "record every event on a stream that does not wait for the one that awaits it"
 	default:
@@ -152,9 +153,12 @@ func missing(blocked []Blocked, lives func(rank int) bool) (string, *Blocked) {
 		case b.Word != "" && b.Want == "":
 			continue
 		case b.Word != "" && len(b.Peers) > 0:
-			return fmt.Sprintf("missing %s: rank %s finished without the %[1]s that rank %[3]d waits for", b.Op, joinInts(b.Peers), b.Rank), b
+			return fmt.Sprintf("missing %s: rank %s finished without the %[1]s that rank %[3]d waits for", b.Op,
+				joinInts(b.Peers), b.Rank), b
 		case b.Word != "":
-			return fmt.Sprintf("missing notification: no agent is left that could change %s, which rank %d waits for in %s", b.Word, b.Rank, b.Op), b
+			return fmt.Sprintf("missing notification: no agent is left that could change %s, which rank %d waits for in %s",
+					b.Word, b.Rank, b.Op),
+				b
 		case len(b.Peers) == 0:
 			return fmt.Sprintf("rank %d waits in %s, but no ring leads to it", b.Rank, b.Op), b
 		}

@@ -38,7 +38,8 @@ func (e *Limit) Error() string {
 type Exited struct{ Place }
 
 func (e *Exited) Error() string {
-	return fmt.Sprintf("%v: the kernel ended its goroutine (runtime.Goexit, or t.Fatal of a test): a kernel ends by returning; judge results after the launch", e.Place)
+	return fmt.Sprintf("%v: the kernel ended its goroutine (runtime.Goexit, or t.Fatal of a test): a kernel ends by returning; judge results after the launch",
+		e.Place)
 }
 
 func (*Exited) fault()  {}

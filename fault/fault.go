@@ -62,7 +62,8 @@ func (e *InvalidDirection) Error() string {
 	if len(e.Installed) > 0 {
 		have = strings.Join(e.Installed, " ")
 	}
-	return fmt.Sprintf("%v: invalid direction %s: this rank can %s: %s (choose another topology or override neighbors)", e.Place, e.Dir, what, have)
+	return fmt.Sprintf("%v: invalid direction %s: this rank can %s: %s (choose another topology or override neighbors)",
+		e.Place, e.Dir, what, have)
 }
 
 // UseAfterCredit is an instruction that reads a ring slot whose lifetime had ended: the
@@ -89,7 +90,8 @@ type UseAfterFree struct {
 
 func (e *UseAfterFree) Error() string {
 	if e.Reclaimed {
-		return fmt.Sprintf("%v: tensor %s was reclaimed: scratch (%v) was full and it was the longest unused; Free what you no longer need, Pin what you keep, or raise pe.tcm.scratch", e.Place, e.Tensor, e.Scratch)
+		return fmt.Sprintf("%v: tensor %s was reclaimed: scratch (%v) was full and it was the longest unused; Free what you no longer need, Pin what you keep, or raise pe.tcm.scratch",
+			e.Place, e.Tensor, e.Scratch)
 	}
 	return fmt.Sprintf("%v: tensor %s was freed before", e.Place, e.Tensor)
 }
@@ -101,7 +103,8 @@ type ScratchFull struct {
 }
 
 func (e *ScratchFull) Error() string {
-	return fmt.Sprintf("%v: scratch full: the result needs %v, scratch has %v of which %v is pinned; use smaller pieces or raise pe.tcm.scratch", e.Place, e.Need, e.Have, e.Pinned)
+	return fmt.Sprintf("%v: scratch full: the result needs %v, scratch has %v of which %v is pinned; use smaller pieces or raise pe.tcm.scratch",
+		e.Place, e.Need, e.Have, e.Pinned)
 }
 
 // Mismatch is a receive whose shape or type differs from what was sent.
@@ -112,7 +115,8 @@ type Mismatch struct {
 }
 
 func (e *Mismatch) Error() string {
-	return fmt.Sprintf("%v: expected %s, rank %d sent %s; make both sides agree (strict_validation: false accepts other shapes and types of equal size)", e.Place, e.Want, e.Sender, e.Got)
+	return fmt.Sprintf("%v: expected %s, rank %d sent %s; make both sides agree (strict_validation: false accepts other shapes and types of equal size)",
+		e.Place, e.Want, e.Sender, e.Got)
 }
 
 // BadAddress is an access to memory that is not there.
@@ -185,7 +189,8 @@ type Unreceived struct {
 }
 
 func (e *Unreceived) Error() string {
-	s := fmt.Sprintf("%v: the launch ended with %d message(s) from rank %d (direction %s) that were never received", e.Place, e.Count, e.From, e.Dir)
+	s := fmt.Sprintf("%v: the launch ended with %d message(s) from rank %d (direction %s) that were never received",
+		e.Place, e.Count, e.From, e.Dir)
 	if e.Sent != "" {
 		s += fmt.Sprintf(": the first is that of %s of rank %d", e.Sent, e.From)
 	}
@@ -206,7 +211,8 @@ type RingMemory struct {
 }
 
 func (e *RingMemory) Error() string {
-	return fmt.Sprintf("%v: the rings need %v of %s, which has %v: lower n_slots or slot_size, or choose another buffer_kind", e.Place, e.Need, e.Kind, e.Have)
+	return fmt.Sprintf("%v: the rings need %v of %s, which has %v: lower n_slots or slot_size, or choose another buffer_kind",
+		e.Place, e.Need, e.Kind, e.Have)
 }
 
 // Panic is a Go panic inside a kernel.

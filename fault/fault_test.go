@@ -22,8 +22,9 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 
 func recv(rank int, from ...int) fault.Blocked {
 	return fault.Blocked{
-		Place: fault.Place{Rank: rank, PE: fmt.Sprintf("sip0.cube0.pe%d", rank), Op: "recv(W)", Line: "lib/ring.go:17", Time: 346400, Timed: true},
-		Dir:   "W", Peers: from, Slots: 4,
+		Place: fault.Place{Rank: rank, PE: fmt.Sprintf("sip0.cube0.pe%d", rank), Op: "recv(W)",
+			Line: "lib/ring.go:17", Time: 346400, Timed: true},
+		Dir: "W", Peers: from, Slots: 4,
 	}
 }
 
@@ -51,23 +52,38 @@ var deadlocks = []struct {
 }{
 	{"all receive first", 3, []fault.Blocked{recv(0, 2), recv(1, 0), recv(2, 1)}, []int{0, 2, 1}, "", "let one of them send first"},
 	{"waits for itself", 1, []fault.Blocked{recv(0, 0)}, []int{0}, "", "let one of them send first"},
-	{"all slots full", 4, []fault.Blocked{send(0, 1, 4), send(1, 2, 4), send(2, 3, 4), send(3, 0, 4)}, []int{0, 1, 2, 3}, "", "receive earlier, or give the rings more than 4"},
+	{"all slots full", 4, []fault.Blocked{send(0, 1, 4), send(1, 2, 4), send(2, 3, 4), send(3, 0, 4)},
+		[]int{0, 1, 2, 3}, "", "receive earlier, or give the rings more than 4"},
 	{"one slot", 3, []fault.Blocked{send(0, 1, 1), send(1, 2, 1), send(2, 0, 1)}, []int{0, 1, 2}, "", "try n_slots: 2"},
-	{"the shortest of two cycles", 5, []fault.Blocked{recv(0, 1), recv(1, 2), recv(2, 0), recv(3, 4), recv(4, 3)}, []int{3, 4}, "", "let one of them send first"},
+	{"the shortest of two cycles", 5, []fault.Blocked{recv(0, 1), recv(1, 2), recv(2, 0), recv(3, 4), recv(4, 3)},
+		[]int{3, 4}, "", "let one of them send first"},
 	{"behind a cycle", 4, []fault.Blocked{recv(0, 1), recv(1, 2), recv(2, 1), recv(3, 0)}, []int{1, 2}, "", "let one of them send first"},
-	{"the lower of two short cycles", 5, []fault.Blocked{recv(0, 4), recv(1, 2), recv(2, 1), recv(3, 4), recv(4, 3)}, []int{1, 2}, "", "let one of them send first"},
+	{"the lower of two short cycles", 5, []fault.Blocked{recv(0, 4), recv(1, 2), recv(2, 1), recv(3, 4), recv(4, 3)},
+		[]int{1, 2}, "", "let one of them send first"},
 	{"a cycle by any direction", 3, []fault.Blocked{recv(0, 1, 2), recv(1, 2), recv(2, 0)}, []int{0, 2}, "", "let one of them send first"},
-	{"a notification that never comes", 3, []fault.Blocked{word(0, 1, ">= 2", 1, 2), word(1, 0, "!= 0", 0, 2), word(2, 0, ">= 1", 0, 1)}, nil, "", "the right member, word and value"},
-	{"no rank is left to notify", 2, []fault.Blocked{word(1, 1, ">= 2")}, nil, "missing notification: no agent is left that could change w.arrived[3], which rank 1 waits for in wait_until", "the right member, word and value"},
-	{"two that wait for each other's words", 2, []fault.Blocked{word(0, 0, ">= 1", 1), word(1, 0, ">= 1", 0)}, []int{0, 1}, "", "let one of them notify first"},
-	{"words and messages, one peer each", 2, []fault.Blocked{word(0, 0, ">= 1", 1), recv(1, 0)}, []int{0, 1}, "", "the right member, word and value"},
-	{"a cycle of messages beside words", 4, []fault.Blocked{word(0, 0, ">= 1", 1, 2, 3), recv(1, 2), recv(2, 1), recv(3, 0)}, []int{1, 2}, "", "let one of them send first"},
-	{"words hide no cycle that is none", 3, []fault.Blocked{word(0, 0, ">= 1", 1, 2), recv(1, 0), recv(2, 0)}, nil, "", "the right member, word and value"},
+	{"a notification that never comes", 3, []fault.Blocked{word(0, 1, ">= 2", 1, 2), word(1, 0, "!= 0", 0, 2),
+		word(2, 0, ">= 1", 0, 1)}, nil, "", "the right member, word and value"},
+	{"no rank is left to notify", 2, []fault.Blocked{word(1, 1, ">= 2")}, nil,
+		"missing notification: no agent is left that could change w.arrived[3], which rank 1 waits for in wait_until",
+		"the right member, word and value"},
+	{"two that wait for each other's words", 2, []fault.Blocked{word(0, 0, ">= 1", 1), word(1, 0, ">= 1", 0)},
+		[]int{0, 1}, "", "let one of them notify first"},
+	{"words and messages, one peer each", 2, []fault.Blocked{word(0, 0, ">= 1", 1), recv(1, 0)}, []int{0, 1}, "",
+		"the right member, word and value"},
+	{"a cycle of messages beside words", 4, []fault.Blocked{word(0, 0, ">= 1", 1, 2, 3), recv(1, 2), recv(2, 1),
+		recv(3, 0)}, []int{1, 2}, "", "let one of them send first"},
+	{"words hide no cycle that is none", 3, []fault.Blocked{word(0, 0, ">= 1", 1, 2), recv(1, 0), recv(2, 0)}, nil,
+		"", "the right member, word and value"},
 	{"a value that was passed", 2, []fault.Blocked{word(0, 3, "== 2", 1), word(1, 0, "== -1", 0)}, []int{0, 1}, "", "may have passed 2"},
-	{"a cycle that has notified", 2, []fault.Blocked{word(0, 1, ">= 2", 1), word(1, 1, ">= 2", 0)}, []int{0, 1}, "", "give every wait the notifications"},
-	{"a value that was passed, and no rank left", 2, []fault.Blocked{word(0, 3, "== 2")}, nil, "missing notification: no agent is left that could change w.arrived[3], which rank 0 waits for in wait_until", "w.arrived[3] may have passed 2"},
-	{"a send that is missing", 3, []fault.Blocked{recv(0, 2), recv(1, 0)}, nil, "missing send: rank 2 finished without the send that rank 0 waits for in recv(W)", "every send its receive"},
-	{"a receive that is missing", 2, []fault.Blocked{send(0, 1, 4)}, nil, "missing receive: rank 1 finished without the receive that rank 0 waits for in send(E)", "every send its receive"},
+	{"a cycle that has notified", 2, []fault.Blocked{word(0, 1, ">= 2", 1), word(1, 1, ">= 2", 0)}, []int{0, 1}, "",
+		"give every wait the notifications"},
+	{"a value that was passed, and no rank left", 2, []fault.Blocked{word(0, 3, "== 2")}, nil,
+		"missing notification: no agent is left that could change w.arrived[3], which rank 0 waits for in wait_until",
+		"w.arrived[3] may have passed 2"},
+	{"a send that is missing", 3, []fault.Blocked{recv(0, 2), recv(1, 0)}, nil,
+		"missing send: rank 2 finished without the send that rank 0 waits for in recv(W)", "every send its receive"},
+	{"a receive that is missing", 2, []fault.Blocked{send(0, 1, 4)}, nil,
+		"missing receive: rank 1 finished without the receive that rank 0 waits for in send(E)", "every send its receive"},
 	{"no peer", 1, []fault.Blocked{recv(0)}, nil, "rank 0 waits in recv(W), but no ring leads to it", "every send its receive"},
 }
 
@@ -153,8 +169,10 @@ func TestTexts(t *testing.T) {
 		&fault.Early{Place: bare, Addr: "hbm[3]:0x40", First: 7, Work: "AllReduce handle 0 turn 0 of rank 1", Await: "Wait(handle 0)"},
 		&fault.Early{Place: bare, Addr: "hbm[3]:0x40", Work: "turn 3 of rank 1"},
 		&fault.Unreceived{Place: bare, Dir: "W", From: 0, Count: 2},
-		&fault.Unreceived{Place: bare, Dir: "W", From: 0, Count: 2, Sent: "send(E) at lib/ring.go:15", Last: "recv(W) #3 at lib/ring.go:17"},
-		&fault.Unreceived{Place: bare, Dir: "W", From: 0, Count: 2, Sent: "send(E)", Last: "recv(W) #3", Announced: "recv_async(W) #4 at lib/ring.go:16"},
+		&fault.Unreceived{Place: bare, Dir: "W", From: 0, Count: 2, Sent: "send(E) at lib/ring.go:15",
+			Last: "recv(W) #3 at lib/ring.go:17"},
+		&fault.Unreceived{Place: bare, Dir: "W", From: 0, Count: 2, Sent: "send(E)", Last: "recv(W) #3",
+			Announced: "recv_async(W) #4 at lib/ring.go:16"},
 		&fault.RingMemory{Place: bare, Kind: "tcm", Need: unit.Bytes(1 << 20), Have: unit.Bytes(1 << 18)},
 		&fault.Panic{Place: bare, Value: errors.New("boom"), Stack: "goroutine 1"},
 	} {
@@ -170,7 +188,8 @@ func TestTexts(t *testing.T) {
 		many[r] = recv(r, (r+39)%40)
 	}
 	d := fault.NewDeadlock(60, many, nil)
-	d.Rings = []fault.RingEnd{{Rank: 0, Peer: 1, Dir: "E", Sending: true, Mine: 4, Pending: "sent 4 of 9 parts"}, {Rank: 0, Peer: 1, Dir: "W", Mine: 2, Cached: 3}}
+	d.Rings = []fault.RingEnd{{Rank: 0, Peer: 1, Dir: "E", Sending: true, Mine: 4, Pending: "sent 4 of 9 parts"},
+		{Rank: 0, Peer: 1, Dir: "W", Mine: 2, Cached: 3}}
 	fmt.Fprintf(&b, "--- many\n%v\n", d)
 
 	words := fault.NewDeadlock(2, []fault.Blocked{word(0, 0, ">= 1", 1), word(1, 0, ">= 1", 0)}, nil)
@@ -178,12 +197,14 @@ func TestTexts(t *testing.T) {
 	fmt.Fprintf(&b, "--- rings that no rank uses\n%v\n\n", words)
 	big := word(3, -1, "== 7", 2)
 	big.Unsigned, big.Of = true, "stream 1 program 0"
-	event := fault.Blocked{Place: fault.Place{Rank: 2, Op: "wait_event", Line: "bench/overlap.go:3"}, Of: "stream 4", Word: "event ready, which has not happened"}
+	event := fault.Blocked{Place: fault.Place{Rank: 2, Op: "wait_event", Line: "bench/overlap.go:3"}, Of: "stream 4",
+		Word: "event ready, which has not happened"}
 	for _, d := range []*fault.Deadlock{
 		fault.NewStall(3, 2, []fault.Blocked{event, big}, nil),
 		fault.NewStall(2, 1, []fault.Blocked{event}, nil),
 		fault.NewStall(2, 1, []fault.Blocked{word(0, 0, ">= 1")}, nil),
-		fault.NewStall(1, 1, []fault.Blocked{word(0, 0, ">= 1", 0)}, []fault.Grid{{Rank: 0, Stream: 2, Kernel: "relay", Programs: 8, Resident: 4, Ended: 1, Waiting: 4}}),
+		fault.NewStall(1, 1, []fault.Blocked{word(0, 0, ">= 1", 0)},
+			[]fault.Grid{{Rank: 0, Stream: 2, Kernel: "relay", Programs: 8, Resident: 4, Ended: 1, Waiting: 4}}),
 	} {
 		fmt.Fprintf(&b, "--- streams\n%v\n\n", d)
 	}

@@ -37,7 +37,8 @@ func taskQueues() iter.Seq2[string, []fault.TaskQueue] {
 		_ = yield("equal queues of several ranks are shown once", []fault.TaskQueue{
 			queue(0, "in turn 2 of handle 0", reduce, last), queue(1, "in turn 2 of handle 0", reduce, last),
 			queue(2, "finalized", reduce, last), queue(3, "in turn 2 of handle 0", reduce, last),
-		}) && yield("a queue without tasks, and without names", []fault.TaskQueue{queue(0, ""), {Rank: 1, Tasks: []fault.QueuedTask{last}}}) &&
+		}) && yield("a queue without tasks, and without names",
+			[]fault.TaskQueue{queue(0, ""), {Rank: 1, Tasks: []fault.QueuedTask{last}}}) &&
 			yield("many tasks", []fault.TaskQueue{queue(0, "", many...), queue(1, "", busy...)}) &&
 			yield("many ranks", apart) && yield("many ranks, each its own", each)
 	}

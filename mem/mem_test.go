@@ -30,7 +30,8 @@ func TestAddr(t *testing.T) {
 	}
 	for _, tt := range tests {
 		if a := tt.addr; a.Space() != tt.space || a.Unit() != tt.unit || a.Offset() != tt.offset || a.String() != tt.text {
-			t.Errorf("%v: space %v, unit %d, offset %d; want %v, %d, %d, %s", a, a.Space(), a.Unit(), a.Offset(), tt.space, tt.unit, tt.offset, tt.text)
+			t.Errorf("%v: space %v, unit %d, offset %d; want %v, %d, %d, %s", a, a.Space(), a.Unit(), a.Offset(),
+				tt.space, tt.unit, tt.offset, tt.text)
 		}
 	}
 }

@@ -11,7 +11,8 @@ import (
 func TestStagingPartsHoldData(t *testing.T) {
 	words := mem.SignalPart("", mem.Int32, 4)
 	words.Staging = true
-	if _, err := mem.NewLayout(0, []mem.Buffer{{Name: "in", Parts: []mem.Part{words}}}); err == nil || !strings.Contains(err.Error(), "control words are zero") {
+	if _, err := mem.NewLayout(0, []mem.Buffer{{Name: "in", Parts: []mem.Part{words}}}); err == nil ||
+		!strings.Contains(err.Error(), "control words are zero") {
 		t.Errorf("staging memory of control words: %v", err)
 	}
 	l, err := mem.NewLayout(0, []mem.Buffer{{Name: "in", Parts: []mem.Part{mem.StagingPart("", dtype.F16, 5)}}})

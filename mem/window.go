@@ -154,7 +154,8 @@ func NewLayout(bytes int64, buffers []Buffer) (*Layout, error) {
 				continue
 			}
 			if at%size != 0 {
-				bad("part %q: it would begin at byte %d, which is no multiple of its element's %d bytes; declare larger elements first", p.full, at, size)
+				bad("part %q: it would begin at byte %d, which is no multiple of its element's %d bytes; declare larger elements first",
+					p.full, at, size)
 			}
 			p.Off = at
 			if p.Word != NoWord {
@@ -169,7 +170,8 @@ func NewLayout(bytes int64, buffers []Buffer) (*Layout, error) {
 			for _, p := range b.Parts {
 				parts = append(parts, fmt.Sprintf("%d × %d bytes", p.Count, p.ElemSize()))
 			}
-			bad("buffer %q is declared as %d bytes, but %s is %d: declare each part of a mixed buffer", b.Name, b.Bytes, strings.Join(parts, " + "), at-from)
+			bad("buffer %q is declared as %d bytes, but %s is %d: declare each part of a mixed buffer", b.Name,
+				b.Bytes, strings.Join(parts, " + "), at-from)
 		}
 		at = (at + 7) / 8 * 8 // the next buffer may begin with words of 8 bytes
 	}

@@ -69,7 +69,8 @@ func TestEndless(t *testing.T) {
 					then(c, a)
 				}
 			})
-			if _, err := program.RecordLaunch(t.Context(), l, program.Options{Own: own, Places: true, Budget: 1 << 20}); !errors.Is(err, program.ErrBudget) {
+			if _, err := program.RecordLaunch(t.Context(), l,
+				program.Options{Own: own, Places: true, Budget: 1 << 20}); !errors.Is(err, program.ErrBudget) {
 				t.Errorf("%s, rank %d: %v", name, odd, err)
 			}
 		}

@@ -280,7 +280,8 @@ func TestOneClass(t *testing.T) {
 			if d := differs(t, l, p); d != "" {
 				t.Error(d)
 			}
-			if bare := record(t, l, program.Options{Own: own}); len(bare.Records) != 1 || bare.Records[0].Base != nil || bare.Blocks[3].Places != nil {
+			if bare := record(t, l, program.Options{Own: own}); len(bare.Records) != 1 ||
+				bare.Records[0].Base != nil || bare.Blocks[3].Places != nil {
 				t.Errorf("without places: %d records, %d addresses", len(bare.Records), len(bare.Records[0].Base))
 			}
 		})
@@ -290,7 +291,8 @@ func TestOneClass(t *testing.T) {
 // TestTree: records branch off records that branched off others, and ranks return to earlier ones.
 func TestTree(t *testing.T) {
 	// Each word is what a rank does, a letter an operation.
-	words := []string{"abcde", "abxde", "abxdf", "abcde", "abxyf", "ab", "abx", "", "abcde", "abcdeg", "abxdf", "ab", "b", "abxyf", "abcd", "b", ""}
+	words := []string{"abcde", "abxde", "abxdf", "abcde", "abxyf", "ab", "abx", "", "abcde", "abcdeg", "abxdf", "ab",
+		"b", "abxyf", "abcd", "b", ""}
 	l := ring(len(words), func(c *tl.Context, a tl.Args) {
 		for _, letter := range words[c.Rank()] {
 			c.Load(mine(c, a).Slice(c.Rank(), 1+int(letter-'a')))

@@ -19,7 +19,8 @@ func anyRecord(d *rand.Rand) *Record {
 		return tl.None
 	}
 	for range d.IntN(40) {
-		o := Op{Code: []tl.Op{tl.OpMath, tl.OpLoad, tl.OpSend, tl.OpRecv, tl.OpStore}[d.IntN(5)], Dst: tl.None, A: operand(), B: operand(), C: operand()}
+		o := Op{Code: []tl.Op{tl.OpMath, tl.OpLoad, tl.OpSend, tl.OpRecv, tl.OpStore}[d.IntN(5)], Dst: tl.None,
+			A: operand(), B: operand(), C: operand()}
 		if dst := int32(d.IntN(k.Tensors)); o.Code != tl.OpSend && o.Code != tl.OpStore && dst != o.A && dst != o.B && dst != o.C {
 			o.Dst = dst
 			if o.Code == tl.OpLoad && made[dst] && d.IntN(2) == 0 {
@@ -72,7 +73,8 @@ func TestLastUses(t *testing.T) {
 					want = 0
 				}
 				if ended[tensor] != want {
-					t.Fatalf("seed %d, operation %d %+v: %04b ends tensor %d %d times, want %d", seed, i, *o, ends, tensor, ended[tensor], want)
+					t.Fatalf("seed %d, operation %d %+v: %04b ends tensor %d %d times, want %d", seed, i, *o, ends,
+						tensor, ended[tensor], want)
 				}
 			}
 		}

@@ -54,9 +54,10 @@ func TestRefusals(t *testing.T) {
 		"composite": {"uses composite, which is not an operation", true, func(c *tl.Context, a tl.Args) {
 			c.Composite(tl.Composite{A: mine(c, a), Out: mine(c, a)})
 		}},
-		"load of another's":  {"accesses memory other than", false, func(c *tl.Context, a tl.Args) { c.Load(a.Shard(0)) }},
-		"store to another's": {"accesses memory other than", false, func(c *tl.Context, a tl.Args) { c.Store(a.Shard(0), c.Load(mine(c, a))) }},
-		"send of another's":  {"accesses memory other than", false, func(c *tl.Context, a tl.Args) { c.SendRef(tl.East, a.Shard(0)) }},
+		"load of another's": {"accesses memory other than", false, func(c *tl.Context, a tl.Args) { c.Load(a.Shard(0)) }},
+		"store to another's": {"accesses memory other than", false,
+			func(c *tl.Context, a tl.Args) { c.Store(a.Shard(0), c.Load(mine(c, a))) }},
+		"send of another's": {"accesses memory other than", false, func(c *tl.Context, a tl.Args) { c.SendRef(tl.East, a.Shard(0)) }},
 		"SRAM": {"accesses memory other than", false, func(c *tl.Context, a tl.Args) {
 			c.Load(tl.Ref{Addr: mem.At(mem.SRAM, 0, 0), Shape: tl.Dims(1), DType: a.DType})
 		}},
@@ -80,7 +81,8 @@ func TestRefusals(t *testing.T) {
 						if when == "last" {
 							usual(c, a)
 						}
-						if odd < 0 && c.Rank() == 0 && !tt.asks && strings.Contains(tt.want, "memory other") && name != "SRAM" && !strings.Contains(name, "beyond") {
+						if odd < 0 && c.Rank() == 0 && !tt.asks && strings.Contains(tt.want, "memory other") &&
+							name != "SRAM" && !strings.Contains(name, "beyond") {
 							return // its own
 						}
 						if odd < 0 || c.Rank() == odd {
@@ -89,7 +91,8 @@ func TestRefusals(t *testing.T) {
 					})
 					_, err := program.RecordLaunch(t.Context(), l, program.Options{Own: own})
 					var refused *program.Refusal
-					if !errors.As(err, &refused) || !strings.Contains(refused.Reason, tt.want) || !strings.HasPrefix(refused.Place.Line, "program/refusal_test.go:") {
+					if !errors.As(err, &refused) || !strings.Contains(refused.Reason, tt.want) ||
+						!strings.HasPrefix(refused.Place.Line, "program/refusal_test.go:") {
 						t.Errorf("rank %d, %s: %v, want %s", odd, when, err, tt.want)
 					}
 					if _, err = program.RecordLaunch(t.Context(), l, program.Options{}); errors.As(err, &refused) != tt.asks {
@@ -144,9 +147,11 @@ func TestKernelFault(t *testing.T) {
 				c.Send(tl.East, x)
 			}
 		})
-		_, err := program.RecordLaunch(t.Context(), l, program.Options{PEName: func(pe int) string { return []string{2: "two", 8: "eight"}[pe] }})
+		_, err := program.RecordLaunch(t.Context(), l,
+			program.Options{PEName: func(pe int) string { return []string{2: "two", 8: "eight"}[pe] }})
 		var f *fault.UseAfterFree
-		if !errors.As(err, &f) || f.Rank != odd || !strings.Contains(f.Line, "refusal_test.go:") || f.PE != map[int]string{0: "two", 2: "eight"}[odd] {
+		if !errors.As(err, &f) || f.Rank != odd || !strings.Contains(f.Line, "refusal_test.go:") ||
+			f.PE != map[int]string{0: "two", 2: "eight"}[odd] {
 			t.Errorf("rank %d: %v", odd, err)
 		}
 	}
@@ -209,7 +214,8 @@ func TestCancelled(t *testing.T) {
 				}
 				ended++
 			})
-			if _, err := program.RecordLaunch(ctx, l, program.Options{}); !errors.Is(err, context.Canceled) || ended > 1999 || loads > 1000 && ended != odd {
+			if _, err := program.RecordLaunch(ctx, l, program.Options{}); !errors.Is(err, context.Canceled) ||
+				ended > 1999 || loads > 1000 && ended != odd {
 				t.Errorf("%d loads: %v, %d kernels ended", loads, err, ended)
 			}
 			cancel()

@@ -126,7 +126,8 @@ func witness(b *limits.Limit) string {
 	}
 	switch b.Kind {
 	case limits.ByDistance:
-		text := fmt.Sprintf("rank %d, %s, to rank %d, %s: %s", w.Ranks[0], w.From, w.Ranks[1], w.To, plural(int64(len(w.Links)), "link", "links"))
+		text := fmt.Sprintf("rank %d, %s, to rank %d, %s: %s", w.Ranks[0], w.From, w.Ranks[1], w.To,
+			plural(int64(len(w.Links)), "link", "links"))
 		if w.Bytes > 0 {
 			text += fmt.Sprintf(", and %s behind the first byte", through)
 		}
@@ -143,7 +144,8 @@ func witness(b *limits.Limit) string {
 	case limits.ByFlow:
 		if w.Weights != nil {
 			full, links := fullest(w), plural(int64(len(w.Links)), "link", "links")
-			return fmt.Sprintf("%s at %s GB/s, each of %s by its weight: mostly %s; at most %.1f%% more by any weights", size(w.Bytes), significant(w.Rate.GBs()), links, few(full), 100*w.Within)
+			return fmt.Sprintf("%s at %s GB/s, each of %s by its weight: mostly %s; at most %.1f%% more by any weights",
+				size(w.Bytes), significant(w.Rate.GBs()), links, few(full), 100*w.Within)
 		}
 		return fmt.Sprintf("%s, counted once for each link, must pass %s", through, few(w.Links))
 	case limits.ByFanOut:
@@ -152,9 +154,11 @@ func witness(b *limits.Limit) string {
 			sizes[i] = count(s.Ranks)
 		}
 		if w.Inbound {
-			return fmt.Sprintf("a rank receives once in %v, %v after it was sent: it can have something of %s ranks", w.Gap, w.Hop, strings.Join(sizes, ", "))
+			return fmt.Sprintf("a rank receives once in %v, %v after it was sent: it can have something of %s ranks",
+				w.Gap, w.Hop, strings.Join(sizes, ", "))
 		}
-		return fmt.Sprintf("a rank sends once in %v, and it is there after %v: %s ranks can have something of one", w.Gap, w.Hop, strings.Join(sizes, ", "))
+		return fmt.Sprintf("a rank sends once in %v, and it is there after %v: %s ranks can have something of one",
+			w.Gap, w.Hop, strings.Join(sizes, ", "))
 	case limits.ByPipeline:
 		text := fmt.Sprintf("%s along %s, hops of up to %v", size(w.Bytes), ranksOnTheWay(w.Ranks), w.Hop)
 		if w.Turn > 0 {
@@ -166,9 +170,11 @@ func witness(b *limits.Limit) string {
 		}
 		return text
 	case limits.ByCompute:
-		return fmt.Sprintf("%s pairs of elements must be combined, %s/s at most in vector units and memories", count(w.Pairs), perSecond(float64(w.Rate)))
+		return fmt.Sprintf("%s pairs of elements must be combined, %s/s at most in vector units and memories",
+			count(w.Pairs), perSecond(float64(w.Rate)))
 	case limits.ByVector:
-		return fmt.Sprintf("%s pairs of elements must be combined, %s/s at most in vector units", count(w.Pairs), perSecond(float64(w.Rate)))
+		return fmt.Sprintf("%s pairs of elements must be combined, %s/s at most in vector units", count(w.Pairs),
+			perSecond(float64(w.Rate)))
 	case limits.ByMemory:
 		return fmt.Sprintf("%s of rank %d must pass %s%s", through, w.Ranks[0], w.Port, ends)
 	case limits.ByTraffic:
@@ -180,7 +186,8 @@ func witness(b *limits.Limit) string {
 	if len(w.Ranks) > 0 {
 		whose = fmt.Sprintf("%s must %s rank %d by its rings", through, way, w.Ranks[0])
 	}
-	text := fmt.Sprintf("%s; ring %d->%d has %s of %s and a round trip of %v", whose, c.From, c.To, plural(int64(c.Slots), "slot", "slots"), size(c.SlotBytes), c.RoundTrip)
+	text := fmt.Sprintf("%s; ring %d->%d has %s of %s and a round trip of %v", whose, c.From, c.To,
+		plural(int64(c.Slots), "slot", "slots"), size(c.SlotBytes), c.RoundTrip)
 	if w.Slots > c.Slots {
 		return fmt.Sprintf("%s: %d slots would fill its path of %v", text, w.Slots, c.Rate)
 	}

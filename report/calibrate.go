@@ -50,9 +50,11 @@ func Calibration(w io.Writer, c *calibrate.Calibration) error {
 	for _, one := range []struct {
 		name string
 		*calibrate.Errors
-	}{{"fitted sizes", &c.Fitted}, {"held-out sizes", &c.HeldOut}, {"sizes set aside", &c.Aside}, {"fitted and held out, on the machine as it was", &c.Before}} {
+	}{{"fitted sizes", &c.Fitted}, {"held-out sizes", &c.HeldOut}, {"sizes set aside", &c.Aside},
+		{"fitted and held out, on the machine as it was", &c.Before}} {
 		if one.Sizes > 0 {
-			e.Add(one.name, count(int64(one.Sizes)), fmt.Sprintf("%.1f %%", one.Mean*100), fmt.Sprintf("%.1f %%", one.Largest*100), size(int64(one.At)))
+			e.Add(one.name, count(int64(one.Sizes)), fmt.Sprintf("%.1f %%", one.Mean*100),
+				fmt.Sprintf("%.1f %%", one.Largest*100), size(int64(one.At)))
 		}
 	}
 	if err := e.Write(&b); err != nil {

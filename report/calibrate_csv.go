@@ -13,13 +13,16 @@ func CalibrationCSV(w io.Writer, c *calibrate.Calibration) error {
 	out := csv.NewWriter(w)
 	number := func(f float64) string { return strconv.FormatFloat(f, 'g', -1, 64) }
 	out.Write([]string{
-		"collective", "ranks", "type", "topology", "size_bytes", "measured_us", "simulated_us", "extrapolated", "error", "role", "why", "algorithm", "protocol", "before_us",
+		"collective", "ranks", "type", "topology", "size_bytes", "measured_us", "simulated_us", "extrapolated",
+		"error", "role", "why", "algorithm", "protocol", "before_us",
 	})
 	for i := range c.Rows {
 		r := &c.Rows[i]
 		out.Write([]string{
-			c.Collective, strconv.Itoa(c.Ranks), c.Type, c.Topology, strconv.FormatInt(int64(r.Size), 10), number(r.Measured.Ns() / 1e3), number(r.Simulated.Ns() / 1e3),
-			strconv.FormatBool(r.Extrapolated), number(r.Error), string(r.Role), r.Why, r.Algorithm, r.Protocol, number(r.Before.Ns() / 1e3),
+			c.Collective, strconv.Itoa(c.Ranks), c.Type, c.Topology, strconv.FormatInt(int64(r.Size), 10),
+			number(r.Measured.Ns() / 1e3), number(r.Simulated.Ns() / 1e3),
+			strconv.FormatBool(r.Extrapolated), number(r.Error), string(r.Role), r.Why, r.Algorithm, r.Protocol,
+			number(r.Before.Ns() / 1e3),
 		})
 	}
 	out.Flush()

@@ -68,7 +68,8 @@ func explained(b *bufio.Writer, r *explain.Report, top int) {
 		fmt.Fprintf(b, "\n  = %v\n", sum)
 	}
 	if s := r.Slots; s != nil {
-		fmt.Fprintf(b, "rings: %d slots × messages of %v / a round trip of %v = %.4g GB/s, and the path carries %.4g GB/s: %d slots fill it\n",
+		fmt.Fprintf(b,
+			"rings: %d slots × messages of %v / a round trip of %v = %.4g GB/s, and the path carries %.4g GB/s: %d slots fill it\n",
 			s.Have, unit.Bytes(s.Message), s.RoundTrip, float64(s.Carry())/1e9, float64(s.Path)/1e9, s.Enough)
 	}
 	for _, n := range r.Notes {
@@ -110,7 +111,8 @@ func changes(b *bufio.Writer, all []explain.Change, top int) {
 		fmt.Fprintf(b, "%d more changes save less\n", tried-top)
 	}
 	if anomalies > 0 {
-		fmt.Fprintf(b, "* %d of %d changes save more than their blame: messages or kernels meet in another order\n", anomalies, len(all)-failed)
+		fmt.Fprintf(b, "* %d of %d changes save more than their blame: messages or kernels meet in another order\n",
+			anomalies, len(all)-failed)
 	}
 	for _, c := range all {
 		if c.Error != "" {

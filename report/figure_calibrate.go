@@ -69,7 +69,8 @@ func ScoreFigure(s *calibrate.Score) *plot.Figure {
 	f.Title = s.Topology + " beside measured tables"
 	if len(s.Tables) == 1 {
 		t := &s.Tables[0]
-		f.Title = t.Collective + ", " + plural(int64(t.Ranks), "rank", "ranks") + ", " + t.Type + ": " + s.Topology + " beside " + filepath.Base(t.File)
+		f.Title = t.Collective + ", " + plural(int64(t.Ranks), "rank",
+			"ranks") + ", " + t.Type + ": " + s.Topology + " beside " + filepath.Base(t.File)
 	}
 	f.Notes = []string{s.Machine + ", fidelity " + s.Fidelity}
 	f.About = aboutFigure(s.MadeBy, s.Machine)

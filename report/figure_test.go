@@ -38,7 +38,8 @@ func TestPerfFigure(t *testing.T) {
 	wrong := timedRow("tree", 8, 4096, 1, 1)
 	wrong.InPlace.Wrong = elements(3)
 	f := PerfFigure(timedSweep(
-		timedRow("ring", 8, 1024, 200, 100), timedRow("ring", 8, 2048, 300, 150), timedRow("tree", 8, 2048, 400, 150), timedRow("tree", 8, 1024, 100, 100), wrong,
+		timedRow("ring", 8, 1024, 200, 100), timedRow("ring", 8, 2048, 300, 150), timedRow("tree", 8, 2048, 400, 150),
+		timedRow("tree", 8, 1024, 100, 100), wrong,
 	))
 	if f.Title != "all_reduce, 8 ranks, f32, sum" || f.X.Name != "size" || len(f.Panel) != 3 {
 		t.Errorf("%q over %s, %d panels", f.Title, f.X.Name, len(f.Panel))
@@ -49,7 +50,8 @@ func TestPerfFigure(t *testing.T) {
 	for i, want := range []map[string][]float64{
 		{"ring": {200, 300}, "tree": {100, 400}, "bound of the hardware": {100, 150}},
 		{"ring": {5.12, 2048.0 / 300}, "tree": {10.24, 5.12}, "bound of the hardware": {10.24, 2048.0 / 150}},
-		{"ring": {5.12 * 1.75, 2048.0 / 300 * 1.75}, "tree": {10.24 * 1.75, 5.12 * 1.75}, "bound of the hardware": {10.24 * 1.75, 2048.0 / 150 * 1.75}},
+		{"ring": {5.12 * 1.75, 2048.0 / 300 * 1.75}, "tree": {10.24 * 1.75, 5.12 * 1.75},
+			"bound of the hardware": {10.24 * 1.75, 2048.0 / 150 * 1.75}},
 	} {
 		if got := len(f.Panel[i].Curves); got != 3 {
 			t.Errorf("panel %d has %d curves", i, got)
@@ -69,7 +71,8 @@ func TestPerfFigure(t *testing.T) {
 	for _, fact := range f.About {
 		about[fact.Name] = fact.Value
 	}
-	if about["version"] != "kernbench v1.2.3" || about["command"] != "kernbench perf all_reduce" || about["machine"] != "8 GPUs" || about["machine fingerprint"] != "0123456789abcdef" {
+	if about["version"] != "kernbench v1.2.3" || about["command"] != "kernbench perf all_reduce" ||
+		about["machine"] != "8 GPUs" || about["machine fingerprint"] != "0123456789abcdef" {
 		t.Errorf("%v", about)
 	}
 }
@@ -78,7 +81,8 @@ func TestPerfFigure(t *testing.T) {
 func TestPerfFigureOverRanks(t *testing.T) {
 	f := PerfFigure(timedSweep(timedRow("ring", 32, 1024, 400, 100), timedRow("ring", 8, 1024, 200, 50)))
 	c := f.Panel[0].Curves
-	if f.X.Name != "ranks" || f.Title != "all_reduce, f32, sum, 1 KiB" || len(c) != 3 || c[0].Points[0] != (plot.XY{X: 8, Y: 200}) || c[0].Points[1] != (plot.XY{X: 32, Y: 400}) {
+	if f.X.Name != "ranks" || f.Title != "all_reduce, f32, sum, 1 KiB" || len(c) != 3 ||
+		c[0].Points[0] != (plot.XY{X: 8, Y: 200}) || c[0].Points[1] != (plot.XY{X: 32, Y: 400}) {
 		t.Errorf("%q over %s: %+v", f.Title, f.X.Name, c)
 	}
 	if c[1].Name != "bound of the hardware" || len(c[1].Points) != 2 || c[2].Name != "bound as configured" {
@@ -99,14 +103,17 @@ func TestPerfFigureOfNothing(t *testing.T) {
 func TestPerfBest(t *testing.T) {
 	s := timedSweep()
 	s.Best = []perf.Best{
-		{Size: 1024, Type: "f32", RedOp: "sum", Root: -1, Ranks: 8, Algorithm: "tree", Time: 100_000, BusBW: 17.92, Next: "ring", NextTimes: 2},
-		{Size: 2048, Type: "bf16", RedOp: "sum", Root: -1, Ranks: 8, Algorithm: "ring", Settings: []sweep.Setting{{Key: "n_slots", Value: "4"}}, Time: 300_000, BusBW: 11.9},
+		{Size: 1024, Type: "f32", RedOp: "sum", Root: -1, Ranks: 8, Algorithm: "tree", Time: 100_000, BusBW: 17.92,
+			Next: "ring", NextTimes: 2},
+		{Size: 2048, Type: "bf16", RedOp: "sum", Root: -1, Ranks: 8, Algorithm: "ring",
+			Settings: []sweep.Setting{{Key: "n_slots", Value: "4"}}, Time: 300_000, BusBW: 11.9},
 	}
 	var b strings.Builder
 	if err := (&PerfTable{W: &b}).End(s); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"# best  1 KiB  float ", "  tree            100ns        17.9      2.00 ×  ring\n", "# best  2 KiB  bfloat16 ", "ring n_slots=4  300ns        11.9\n"} {
+	for _, want := range []string{"# best  1 KiB  float ", "  tree            100ns        17.9      2.00 ×  ring\n",
+		"# best  2 KiB  bfloat16 ", "ring n_slots=4  300ns        11.9\n"} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("no %q in\n%s", want, b.String())
 		}

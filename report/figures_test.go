@@ -50,7 +50,8 @@ func shows(t *testing.T, f *plot.Figure, want string) {
 
 func TestCalibrationFigure(t *testing.T) {
 	c := &calibrate.Calibration{
-		File: "some/where/a.tsv", Collective: "all_reduce", Type: "f32", Ranks: 8, Topology: "dgx", Machine: "8 GPUs", Fidelity: "slot", MadeBy: made("kernbench x"),
+		File: "some/where/a.tsv", Collective: "all_reduce", Type: "f32", Ranks: 8, Topology: "dgx", Machine: "8 GPUs",
+		Fidelity: "slot", MadeBy: made("kernbench x"),
 		Rows: []calibrate.Row{
 			{Size: 8, Measured: unit.Microsecond, Simulated: 2 * unit.Microsecond, Error: 1, Role: calibrate.ToFit},
 			{Size: 16, Measured: 4 * unit.Microsecond, Simulated: 3 * unit.Microsecond, Error: -0.25, Role: calibrate.ToCheck},
@@ -65,8 +66,10 @@ error of sizes held out 0 16:-25
 }
 
 func TestScoreFigure(t *testing.T) {
-	row := calibrate.ScoreRow{Size: 8, Measured: 2 * unit.Microsecond, Simulated: unit.Microsecond, Error: -0.5, NCCL: &calibrate.Yardstick{Time: 3 * unit.Microsecond, Error: 0.5}}
-	s := &calibrate.Score{Topology: "dgx", Machine: "8 GPUs", Fidelity: "slot", MadeBy: made("kernbench x"), Tables: []calibrate.TableScore{{File: "a.tsv", Collective: "all_reduce", Ranks: 8, Type: "f32", Rows: []calibrate.ScoreRow{row}}}}
+	row := calibrate.ScoreRow{Size: 8, Measured: 2 * unit.Microsecond, Simulated: unit.Microsecond, Error: -0.5,
+		NCCL: &calibrate.Yardstick{Time: 3 * unit.Microsecond, Error: 0.5}}
+	s := &calibrate.Score{Topology: "dgx", Machine: "8 GPUs", Fidelity: "slot", MadeBy: made("kernbench x"),
+		Tables: []calibrate.TableScore{{File: "a.tsv", Collective: "all_reduce", Ranks: 8, Type: "f32", Rows: []calibrate.ScoreRow{row}}}}
 	shows(t, ScoreFigure(s), `all_reduce, 8 ranks, f32: dgx beside a.tsv [8 GPUs, fidelity slot]
 simulated 0 8:1000
 NCCL's own model 0 8:3000
@@ -75,7 +78,8 @@ simulated 0 8:-50
 NCCL's own model 0 8:50
 `)
 	s.Tables = append(s.Tables, calibrate.TableScore{File: "b.tsv", Rows: []calibrate.ScoreRow{{Size: 16, Measured: 1, Simulated: 1}}})
-	if got := curvesOf(ScoreFigure(s)); !strings.HasPrefix(got, "dgx beside measured tables ") || !strings.Contains(got, "measured, a.tsv 2 8:2000\nsimulated, b.tsv 0 16:") {
+	if got := curvesOf(ScoreFigure(s)); !strings.HasPrefix(got, "dgx beside measured tables ") ||
+		!strings.Contains(got, "measured, a.tsv 2 8:2000\nsimulated, b.tsv 0 16:") {
 		t.Errorf("it shows\n%s", got)
 	}
 }
@@ -83,11 +87,13 @@ NCCL's own model 0 8:50
 func TestPointsFigure(t *testing.T) {
 	point := func(algorithm, settings string, size unit.Bytes, ns unit.Time) tune.Point {
 		return tune.Point{
-			Topology: "ahbm", Machine: "256 PEs", Collective: "all_reduce", Algorithm: algorithm, Settings: settings, Type: "f32", Op: "sum", Root: -1, Ranks: 4,
+			Topology: "ahbm", Machine: "256 PEs", Collective: "all_reduce", Algorithm: algorithm, Settings: settings,
+			Type: "f32", Op: "sum", Root: -1, Ranks: 4,
 			Size: size, InPlace: true, Time: ns * unit.Nanosecond, Bound: &store.Bound{Hardware: 50 * unit.Nanosecond},
 		}
 	}
-	x := &tune.RunPoints{Points: []tune.Point{point("ring", "", 2048, 400), point("ring", "n_slots=8", 1024, 100), point("ring", "", 1024, 200), {Error: "deadlock"}}}
+	x := &tune.RunPoints{Points: []tune.Point{point("ring", "", 2048, 400), point("ring", "n_slots=8", 1024, 100),
+		point("ring", "", 1024, 200), {Error: "deadlock"}}}
 	x.Points[0].Estimated = true
 	shows(t, PointsFigure(x, made("kernbench x")), `ahbm, all_reduce, 4 ranks, f32, sum, in place [256 PEs 1 point has no time 1 point is estimated from smaller sizes]
 ring n_slots=8 0 1024:100
@@ -101,7 +107,8 @@ bound of the hardware 1 1024:30.72 2048:61.44
 ring 0 1024:7.68 2048:7.68
 `)
 	x.Points[1].Ranks = 8
-	if got := curvesOf(PointsFigure(x, made("kernbench x"))); !strings.Contains(got, "ring n_slots=8, 8 ranks 0 1024:100\nbound of the hardware, 8 ranks 1 1024:50\n") {
+	if got := curvesOf(PointsFigure(x, made("kernbench x"))); !strings.Contains(got,
+		"ring n_slots=8, 8 ranks 0 1024:100\nbound of the hardware, 8 ranks 1 1024:50\n") {
 		t.Errorf("it shows\n%s", got)
 	}
 }
@@ -109,7 +116,8 @@ ring 0 1024:7.68 2048:7.68
 func TestComparisonFigure(t *testing.T) {
 	row := func(name string, bytes unit.Bytes, ns unit.Time) compare.Row {
 		return compare.Row{Algorithm: name, Result: &run.Result{
-			Collective: "all_reduce", Machine: "8 GPUs", Executor: "sim", WorldSize: 8, DType: "f16", Timed: true, BytesPerRank: bytes, SimulatedTime: ns * unit.Nanosecond, AlgBW: 1, BusBW: 2,
+			Collective: "all_reduce", Machine: "8 GPUs", Executor: "sim", WorldSize: 8, DType: "f16", Timed: true,
+			BytesPerRank: bytes, SimulatedTime: ns * unit.Nanosecond, AlgBW: 1, BusBW: 2,
 			MadeBy: made("", "0123"),
 		}}
 	}
@@ -137,7 +145,8 @@ a.xml 0 2048:4
 func TestSpeedFigures(t *testing.T) {
 	was := 2.0
 	b := SpeedFigure(&selfbench.Table{MadeBy: made("kernbench x"), Rows: []selfbench.Row{{Name: "start", Figures: []selfbench.Figure{
-		{What: "wall time", Unit: selfbench.Seconds, Values: []float64{1}, Median: 1, Must: &selfbench.Target{Is: "<", Value: 3}, Was: &was},
+		{What: "wall time", Unit: selfbench.Seconds, Values: []float64{1}, Median: 1,
+			Must: &selfbench.Target{Is: "<", Value: 3}, Was: &was},
 		{What: "share", Unit: selfbench.Times, Values: []float64{1}, Median: 1},
 		{What: "nothing", Unit: selfbench.Seconds},
 	}}}})
@@ -146,7 +155,8 @@ func TestSpeedFigures(t *testing.T) {
 	}
 	origin := selfbench.Origin{Machine: selfbench.Machine{CPU: "a CPU"}}
 	shows(t, GrowthFigure(&selfbench.Growth{Origin: origin, MadeBy: made("kernbench x"), Elements: 2048, Rows: []selfbench.GrowthRow{
-		{Algorithm: "ring", Points: []selfbench.GrowthPoint{{Ranks: 8, Seconds: 0.5, Messages: 10, Events: 30}, {Ranks: 16, Seconds: 1, Messages: 20, Events: 60}}},
+		{Algorithm: "ring", Points: []selfbench.GrowthPoint{{Ranks: 8, Seconds: 0.5, Messages: 10, Events: 30},
+			{Ranks: 16, Seconds: 1, Messages: 20, Events: 60}}},
 	}}), "simulating each algorithm, 2,048 f16 per rank ["+whereAndWhen(&origin)+`]
 ring 0 8:5e+08 16:1e+09
 ring 0 8:10 16:20

@@ -118,7 +118,8 @@ func (n *PerfNCCL) Row(*perf.Sweep, *perf.Row) error { return nil }
 // End writes all.
 func (n *PerfNCCL) End(s *perf.Sweep) error {
 	f := ncclFile{
-		Version: ncclVersion, Started: ncclTime(n.started), Ended: ncclTime(n.Now()), MadeBy: s.MadeBy, Env: []string{}, Errors: []string{}, Results: []ncclResult{},
+		Version: ncclVersion, Started: ncclTime(n.started), Ended: ncclTime(n.Now()), MadeBy: s.MadeBy,
+		Env: []string{}, Errors: []string{}, Results: []ncclResult{},
 		Args: append([]string{s.NCCL + "_perf"}, n.Args...),
 		Config: ncclConfig{
 			Threads: max(1, n.Threads), GPUs: n.GPUs, Min: int64(s.Min), Max: int64(s.Max), Factor: s.Factor, Step: int64(s.Step),

@@ -47,7 +47,8 @@ func (t *NumericsTable) Begin(n *perf.Rounding) error {
 	cells := func(behind string, texts ...any) {
 		b.WriteString("#" + strings.TrimRight(fmt.Sprintf(numericsForm, texts...)[1:]+behind, " ") + "\n")
 	}
-	cells(t.cells(head), "size", "count", "type", "redop", "root", "height", "max ulp", "mean ulp", "bound", "within", "overflow", "stalled", "ranks", "chunks", "bits", "time", "moved")
+	cells(t.cells(head), "size", "count", "type", "redop", "root", "height", "max ulp", "mean ulp", "bound", "within",
+		"overflow", "stalled", "ranks", "chunks", "bits", "time", "moved")
 	cells("", "(B)", "(elements)", "", "", "", "", "", "", "(ulp)", "", "", "", "", "", "", "(us)", "(B)")
 	_, err := io.WriteString(t.W, b.String())
 	return err

@@ -16,7 +16,8 @@ import (
 func rounding() *perf.Rounding {
 	yes, no := true, false
 	setting := []sweep.Setting{{Key: "accumulate", Value: "same"}}
-	row := perf.RoundingRow{Size: 1024, Count: 512, Type: "bf16", RedOp: "sum", Root: -1, Algorithm: "ring", Ranks: 8, Settings: setting, Inputs: "ones"}
+	row := perf.RoundingRow{Size: 1024, Count: 512, Type: "bf16", RedOp: "sum", Root: -1, Algorithm: "ring", Ranks: 8,
+		Settings: setting, Inputs: "ones"}
 	good, bad, none := row, row, row
 	cut := []perf.Chunking{{Name: "as it is"}, {Name: "count/2"}, {Name: "chunk_size"}, {Name: "slots", Error: "deadlock"}}
 	good.RoundingFound = &perf.RoundingFound{
@@ -84,7 +85,8 @@ func TestNumericsTable(t *testing.T) {
 	n.Ranks, n.Varied, n.Rows, n.Planned, n.Fidelity, n.Executor = 0, nil, n.Rows[2:], 1, "", "mock"
 	n.Rows[0].Settings = nil
 	written(t, n, &NumericsTable{W: &b})
-	for _, line := range []string{"#  ranks on 1 SIP (mock)\n", "bound : N/A\n", "partial sums in f32, beside those: --vary accumulate=same,f32\n"} {
+	for _, line := range []string{"#  ranks on 1 SIP (mock)\n", "bound : N/A\n",
+		"partial sums in f32, beside those: --vary accumulate=same,f32\n"} {
 		if !strings.Contains(b.String(), line) {
 			t.Errorf("%q is missing in\n%s", line, b.String())
 		}

@@ -35,7 +35,8 @@ func everySweep() *perf.Sweep {
 		Min: 8, Max: 128 * unit.MiB, Factor: 2, Iterations: 20, Warmup: 1, Check: true, Timed: true,
 		Algorithms: []string{"ring_allreduce", "tree"}, Notes: []string{"one iteration is all"},
 		Varied:  []sweep.Variation{{Key: "n_slots", Values: []string{"2", "16"}}, {Key: "cube.noc.link_bw_gbs", Values: []string{"1024"}}},
-		Planned: 6, Wrong: 7, Checked: true, AvgBusBW: 123.4567891, MadeBy: made("kernbench perf all_reduce", "0123456789abcdef", "fedcba9876543210"),
+		Planned: 6, Wrong: 7, Checked: true, AvgBusBW: 123.4567891,
+		MadeBy: made("kernbench perf all_reduce", "0123456789abcdef", "fedcba9876543210"),
 		Rows: []perf.Row{
 			{
 				Size: 8, Count: 2, Type: "f32", RedOp: "sum", Root: -1, Algorithm: "ring_allreduce", Ranks: 8, Settings: both,
@@ -43,7 +44,8 @@ func everySweep() *perf.Sweep {
 				InPlace:    &sweep.Placement{Time: 12345678 * unit.Nanosecond, AlgBW: 123.456, BusBW: 4567.891, Wrong: elements(7)},
 			},
 			{
-				Size: 134217728, Count: 33554432, Type: "bf16", RedOp: "none", Root: 255, Algorithm: "tree", Ranks: 8, Settings: both, Launch: 8400 * unit.Nanosecond,
+				Size: 134217728, Count: 33554432, Type: "bf16", RedOp: "none", Root: 255, Algorithm: "tree", Ranks: 8,
+				Settings: both, Launch: 8400 * unit.Nanosecond,
 				OutOfPlace: &sweep.Placement{Time: 99999_999 * unit.Nanosecond, AlgBW: 123456.7, BusBW: 12345678},
 				Note:       "not checked: too large",
 			},
@@ -119,7 +121,8 @@ func TestGoldenPerf(t *testing.T) {
 		{"perf.json", func(w io.Writer) perfWriter { return PerfJSON{W: w} }, everySweep()},
 		{"perf_nccl.json", func(w io.Writer) perfWriter {
 			clock := time.Date(2026, 7, 1, 9, 30, 0, 0, time.UTC)
-			return &PerfNCCL{W: w, Args: []string{"-t", "2"}, Threads: 2, Now: func() time.Time { clock = clock.Add(time.Second); return clock }}
+			return &PerfNCCL{W: w, Args: []string{"-t", "2"}, Threads: 2,
+				Now: func() time.Time { clock = clock.Add(time.Second); return clock }}
 		}, everySweep()},
 		{"perf_bound.text", func(w io.Writer) perfWriter { return &PerfTable{W: w} }, bounded()},
 		{"perf_bound.csv", func(w io.Writer) perfWriter { return &PerfCSV{W: w} }, bounded()},
@@ -142,7 +145,8 @@ func TestPerfColumns(t *testing.T) {
 	rows := 0
 	for line := range strings.Lines(b.String()) {
 		switch {
-		case strings.HasPrefix(line, "#       size         count      type   redop    root     time   algbw   busbw  #wrong     time   algbw   busbw  #wrong"):
+		case strings.HasPrefix(line,
+			"#       size         count      type   redop    root     time   algbw   busbw  #wrong     time   algbw   busbw  #wrong"):
 			head = line
 		case strings.HasPrefix(line, "#"):
 		default:
@@ -205,7 +209,8 @@ func TestPerfIsReadable(t *testing.T) {
 	if err := json.Unmarshal(b.Bytes(), &back); err != nil {
 		t.Fatal(err)
 	}
-	if p := back.Rows[0].InPlace; len(back.Rows) != 4 || p.Time != 12345678*unit.Nanosecond || *p.Wrong != 7 || back.Rows[1].InPlace != nil {
+	if p := back.Rows[0].InPlace; len(back.Rows) != 4 || p.Time != 12345678*unit.Nanosecond || *p.Wrong != 7 ||
+		back.Rows[1].InPlace != nil {
 		t.Errorf("%+v", back)
 	}
 }

@@ -56,7 +56,8 @@ func planHead(w io.Writer, r *plans.Result) error {
 func performed(w io.Writer, r *plans.Result) error {
 	t := Table{Head: []string{"collective nodes", ">ranks", ">bytes", ">calls", "the library's fastest", ">time of each"}}
 	for _, p := range r.Performed {
-		t.Add(p.Collective, strconv.Itoa(len(p.Ranks)), strconv.FormatInt(int64(p.Bytes), 10), strconv.Itoa(p.Calls), p.Algorithm, p.Time.String())
+		t.Add(p.Collective, strconv.Itoa(len(p.Ranks)), strconv.FormatInt(int64(p.Bytes), 10), strconv.Itoa(p.Calls),
+			p.Algorithm, p.Time.String())
 	}
 	return below(w, &t, len(r.Performed))
 }

@@ -17,7 +17,8 @@ import (
 func ExplainedPlan(top int) func(w io.Writer, r *plans.Result) error {
 	return func(w io.Writer, r *plans.Result) error {
 		var b bytes.Buffer
-		err := errors.Join(planHead(&b, r), performed(&b, r), costs(&b, r), planPath(&b, r), planMore(&b, r, top), planLinks(&b, r), planChanges(&b, r, top))
+		err := errors.Join(planHead(&b, r), performed(&b, r), costs(&b, r), planPath(&b, r), planMore(&b, r, top),
+			planLinks(&b, r), planChanges(&b, r, top))
 		if err != nil {
 			return err
 		}
@@ -63,7 +64,8 @@ func planChanges(w io.Writer, r *plans.Result, top int) error {
 		if flags == "" {
 			flags = "(in the file)"
 		}
-		t.Add(c.What, c.Time.String(), c.Saved.String(), strconv.FormatFloat(100*float64(c.Saved)/float64(max(r.Time, 1)), 'f', 1, 64), flags)
+		t.Add(c.What, c.Time.String(), c.Saved.String(),
+			strconv.FormatFloat(100*float64(c.Saved)/float64(max(r.Time, 1)), 'f', 1, 64), flags)
 	}
 	if err := below(w, &t, len(r.Changes)); err != nil {
 		return err

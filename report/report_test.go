@@ -83,20 +83,26 @@ var results = map[string]*run.Result{
 		Executor: "mock", Machine: "1 SIP x 1 cube x 8 PEs", MemoryOrder: "by_channel", Schedule: 4,
 		WorldSize: 2, ElemsPerRank: 64, DType: "f32", BytesPerRank: 256,
 		RanksOK: 2, RanksChecked: true, Launches: 1, WallTime: 250 * time.Microsecond,
-		Traffic: []run.Traffic{{Rank: 0, Read: 256, Gets: 1, Notifies: 1, Waits: 1, Atomics: 2}, {Rank: 1, Notifies: 1, Waits: 1, Syncs: 1}},
-		Class: &run.Class{Name: "scheduled", What: "the outcome may depend on who comes first", Claim: "this run says nothing certain about other timings", Depends: []run.Depend{
-			{Op: "set", Call: "put_signal", Line: "x.go:7", Why: "hides what the word held before", Count: 1200},
-			{Op: "load_scalar", Call: "load_scalar", Why: "what it reads depends on when it looks", Count: 1},
-		}},
+		Traffic: []run.Traffic{{Rank: 0, Read: 256, Gets: 1, Notifies: 1, Waits: 1, Atomics: 2},
+			{Rank: 1, Notifies: 1, Waits: 1, Syncs: 1}},
+		Class: &run.Class{Name: "scheduled", What: "the outcome may depend on who comes first",
+			Claim: "this run says nothing certain about other timings", Depends: []run.Depend{
+				{Op: "set", Call: "put_signal", Line: "x.go:7", Why: "hides what the word held before", Count: 1200},
+				{Op: "load_scalar", Call: "load_scalar", Why: "what it reads depends on when it looks", Count: 1},
+			}},
 		Hazards: []run.Hazard{{
-			Kind: race.Race, Where: "box.data of sip0.cube0.pe2, element 64", Missing: "a fence between put at x.go:7 and notify at x.go:9", Count: 3,
-			First:  race.Access{Agent: "rank 0", PE: "sip0.cube0.pe0", Call: "put", Line: "x.go:7", Does: "write", Bytes: 256, State: "in flight"},
+			Kind: race.Race, Where: "box.data of sip0.cube0.pe2, element 64",
+			Missing: "a fence between put at x.go:7 and notify at x.go:9", Count: 3,
+			First: race.Access{Agent: "rank 0", PE: "sip0.cube0.pe0", Call: "put", Line: "x.go:7", Does: "write",
+				Bytes: 256, State: "in flight"},
 			Second: race.Access{Agent: "rank 1", Rank: 1, PE: "sip0.cube0.pe2", Call: "load", Line: "x.go:12", Does: "read", Bytes: 256},
 		}},
 		Schedules: &run.Schedules{Asked: 20, Done: 20, Outcomes: []run.Outcome{
 			{Digest: "6ce1d2ba32cd6a87", Schedule: 4, Runs: 18, Verified: true},
-			{Digest: "58713721e1e56425", Schedule: 2, Runs: 2, Wrong: true, What: "rank 1 (sip0.cube0.pe2) element 3: got 0, expected 3\nand more", Repeat: "--schedule 2", Verified: true},
-			{Digest: "7ce3acc06a424a1d", Schedule: 9, Runs: 1, Wrong: true, What: "deadlock: 1 of 2 ranks cannot go on", Repeat: "--schedule 9"},
+			{Digest: "58713721e1e56425", Schedule: 2, Runs: 2, Wrong: true,
+				What: "rank 1 (sip0.cube0.pe2) element 3: got 0, expected 3\nand more", Repeat: "--schedule 2", Verified: true},
+			{Digest: "7ce3acc06a424a1d", Schedule: 9, Runs: 1, Wrong: true,
+				What: "deadlock: 1 of 2 ranks cannot go on", Repeat: "--schedule 9"},
 		}},
 		Verdicts: []run.Verdict{
 			{Question: "provenance", State: run.Checked, Detail: "each element is the one that it should be"},
@@ -227,7 +233,9 @@ b               3  last
 func TestNumbers(t *testing.T) {
 	for _, c := range []struct{ got, want string }{
 		{count(0), "0"}, {count(999), "999"}, {count(1000), "1,000"}, {count(-1234567), "-1,234,567"},
-		{significant(0), "0"}, {significant(0.033551), "0.0336"}, {significant(0.14), "0.140"}, {significant(-0.000982), "-0.000982"}, {significant(9.876), "9.88"}, {significant(98.76), "98.8"}, {significant(123456.7), "123457"},
+		{significant(0), "0"}, {significant(0.033551), "0.0336"}, {significant(0.14), "0.140"},
+		{significant(-0.000982), "-0.000982"}, {significant(9.876), "9.88"}, {significant(98.76), "98.8"},
+		{significant(123456.7), "123457"},
 		{perSecond(12), "12.0"}, {perSecond(1500), "1.50 k"}, {perSecond(2.5e6), "2.50 M"}, {perSecond(1e10), "10.0 G"},
 		{wall(1500), "1.50 µs"}, {wall(20 * time.Millisecond), "20.0 ms"}, {wall(90 * time.Second), "90.0 s"},
 		{size(0), "0 B"}, {size(1000), "1000 B"}, {size(4096), "4 KiB"}, {size(271564800), "258.98 MiB"},

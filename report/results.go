@@ -21,21 +21,24 @@ func Runs(w io.Writer, runs []tune.RunRecord) error {
 		if !r.Finished.IsZero() {
 			took = r.Finished.Sub(r.Started).String()
 		}
-		t.Add(strconv.FormatInt(r.ID, 10), r.Started.Format(time.DateTime), took, count(int64(r.Points)), r.Topologies, r.Collectives, r.Fidelity, r.Program, r.Command)
+		t.Add(strconv.FormatInt(r.ID, 10), r.Started.Format(time.DateTime), took, count(int64(r.Points)),
+			r.Topologies, r.Collectives, r.Fidelity, r.Program, r.Command)
 	}
 	return t.Write(w)
 }
 
 // Points lists those of a sweep.
 func Points(w io.Writer, x *tune.RunPoints) error {
-	t := Table{Head: []string{"machine", "collective", ">ranks", "type", ">size", "algorithm", "settings", ">time", ">messages", ">events", "what went wrong"}}
+	t := Table{Head: []string{"machine", "collective", ">ranks", "type", ">size", "algorithm", "settings", ">time",
+		">messages", ">events", "what went wrong"}}
 	for i := range x.Points {
 		p := &x.Points[i]
 		took := pointTime(p)
 		if p.Error != "" {
 			took = "-"
 		}
-		t.Add(p.Topology, p.Collective, strconv.Itoa(p.Ranks), p.Type, size(int64(p.Size)), p.Algorithm, settings(p), took, count(p.Messages), count(p.Events), line(p.Error))
+		t.Add(p.Topology, p.Collective, strconv.Itoa(p.Ranks), p.Type, size(int64(p.Size)), p.Algorithm, settings(p),
+			took, count(p.Messages), count(p.Events), line(p.Error))
 	}
 	return t.Write(w)
 }
@@ -53,7 +56,8 @@ func line(text string) string {
 // PointsCSV lists them for programs.
 func PointsCSV(w io.Writer, x *tune.RunPoints, from run.MadeBy) error {
 	c := csv.NewWriter(w)
-	c.Write([]string{"topology", "fidelity", "collective", "ranks", "type", "op", "root", "size_bytes", "algorithm", "settings", "in_place", "time_ps", "estimated", "messages", "events", "error"})
+	c.Write([]string{"topology", "fidelity", "collective", "ranks", "type", "op", "root", "size_bytes", "algorithm",
+		"settings", "in_place", "time_ps", "estimated", "messages", "events", "error"})
 	for i := range x.Points {
 		p := &x.Points[i]
 		took := strconv.FormatInt(int64(p.Time), 10)
@@ -61,8 +65,10 @@ func PointsCSV(w io.Writer, x *tune.RunPoints, from run.MadeBy) error {
 			took = ""
 		}
 		c.Write([]string{
-			p.Topology, p.Fidelity, p.Collective, strconv.Itoa(p.Ranks), p.Type, p.Op, strconv.Itoa(p.Root), strconv.FormatInt(int64(p.Size), 10), p.Algorithm, p.Settings,
-			strconv.FormatBool(p.InPlace), took, strconv.FormatBool(p.Estimated), strconv.FormatInt(p.Messages, 10), strconv.FormatInt(p.Events, 10), line(p.Error),
+			p.Topology, p.Fidelity, p.Collective, strconv.Itoa(p.Ranks), p.Type, p.Op, strconv.Itoa(p.Root),
+			strconv.FormatInt(int64(p.Size), 10), p.Algorithm, p.Settings,
+			strconv.FormatBool(p.InPlace), took, strconv.FormatBool(p.Estimated), strconv.FormatInt(p.Messages, 10),
+			strconv.FormatInt(p.Events, 10), line(p.Error),
 		})
 	}
 	c.Flush()
@@ -104,7 +110,8 @@ func Crossovers(w io.Writer, groups []*tune.Group) error {
 // CrossoversCSV lists them for programs.
 func CrossoversCSV(w io.Writer, groups []*tune.Group, from run.MadeBy) error {
 	c := csv.NewWriter(w)
-	c.Write([]string{"topology", "fidelity", "collective", "ranks", "type", "op", "root", "from_bytes", "to_bytes", "algorithm", "settings", "regret"})
+	c.Write([]string{"topology", "fidelity", "collective", "ranks", "type", "op", "root", "from_bytes", "to_bytes",
+		"algorithm", "settings", "regret"})
 	for _, g := range groups {
 		for i := range g.Ranges {
 			r := &g.Ranges[i]
@@ -158,7 +165,8 @@ func Diff(w io.Writer, d *tune.Diff) error {
 // DiffCSV lists them for programs.
 func DiffCSV(w io.Writer, d *tune.Diff, from run.MadeBy) error {
 	c := csv.NewWriter(w)
-	c.Write([]string{"topology", "fidelity", "collective", "ranks", "type", "size_bytes", "algorithm", "settings", "was_ps", "is_ps", "by_ps"})
+	c.Write([]string{"topology", "fidelity", "collective", "ranks", "type", "size_bytes", "algorithm", "settings",
+		"was_ps", "is_ps", "by_ps"})
 	add := func(p, was, is *tune.Point) {
 		cell := func(p *tune.Point) string {
 			if p == nil || p.Error != "" {
@@ -170,7 +178,8 @@ func DiffCSV(w io.Writer, d *tune.Diff, from run.MadeBy) error {
 		if cell(was) != "" && cell(is) != "" {
 			by = strconv.FormatInt(int64(is.Time-was.Time), 10)
 		}
-		c.Write([]string{p.Topology, p.Fidelity, p.Collective, strconv.Itoa(p.Ranks), p.Type, strconv.FormatInt(int64(p.Size), 10), p.Algorithm, p.Settings, cell(was), cell(is), by})
+		c.Write([]string{p.Topology, p.Fidelity, p.Collective, strconv.Itoa(p.Ranks), p.Type,
+			strconv.FormatInt(int64(p.Size), 10), p.Algorithm, p.Settings, cell(was), cell(is), by})
 	}
 	for i := range d.Changed {
 		add(&d.Changed[i].Was, &d.Changed[i].Was, &d.Changed[i].Is)

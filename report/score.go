@@ -36,7 +36,8 @@ func tableScore(b *bytes.Buffer, t *calibrate.TableScore) error {
 		}
 	}
 	b.WriteByte('\n')
-	rows := Table{Head: []string{">size", ">measured µs", ">simulated µs", ">error", "algorithm", "protocol", ">NCCL's model µs", ">error", "algorithm", "protocol", ""}}
+	rows := Table{Head: []string{">size", ">measured µs", ">simulated µs", ">error", "algorithm", "protocol",
+		">NCCL's model µs", ">error", "algorithm", "protocol", ""}}
 	for i := range t.Rows {
 		r := &t.Rows[i]
 		simulated, note := inMicros(r.Simulated), ""
@@ -103,7 +104,8 @@ func ScoreCSV(w io.Writer, s *calibrate.Score) error {
 	number := func(f float64) string { return strconv.FormatFloat(f, 'g', -1, 64) }
 	micros := func(t unit.Time) string { return number(t.Ns() / 1e3) }
 	out.Write([]string{
-		"topology", "file", "collective", "ranks", "type", "size_bytes", "measured_us", "simulated_us", "extrapolated", "error", "algorithm", "protocol", "outlier",
+		"topology", "file", "collective", "ranks", "type", "size_bytes", "measured_us", "simulated_us",
+		"extrapolated", "error", "algorithm", "protocol", "outlier",
 		"nccl_us", "nccl_error", "nccl_algorithm", "nccl_protocol",
 	})
 	for i := range s.Tables {
@@ -111,7 +113,8 @@ func ScoreCSV(w io.Writer, s *calibrate.Score) error {
 		for k := range t.Rows {
 			r := &t.Rows[k]
 			record := []string{
-				s.Topology, t.File, t.Collective, strconv.Itoa(t.Ranks), t.Type, strconv.FormatInt(int64(r.Size), 10), micros(r.Measured), micros(r.Simulated),
+				s.Topology, t.File, t.Collective, strconv.Itoa(t.Ranks), t.Type, strconv.FormatInt(int64(r.Size), 10),
+				micros(r.Measured), micros(r.Simulated),
 				strconv.FormatBool(r.Extrapolated), number(r.Error), r.Algorithm, r.Protocol, strconv.FormatBool(r.Outlier),
 			}
 			if n := r.NCCL; n != nil {

@@ -42,7 +42,8 @@ func speedTable(t *selfbench.Table) *Table {
 		r := &t.Rows[i]
 		for j := range r.Figures {
 			f := &r.Figures[j]
-			if aside := j > 0 && slices.Contains([]string{"user CPU", "peak memory", "per message"}, f.What); !aside || f.Must != nil || f.Aim != nil {
+			if aside := j > 0 && slices.Contains([]string{"user CPU", "peak memory", "per message"},
+				f.What); !aside || f.Must != nil || f.Aim != nil {
 				out.Rows = append(out.Rows, speedCells(t, r, f, j == 0))
 			}
 		}
@@ -177,7 +178,8 @@ func whereAndWhen(o *selfbench.Origin) string {
 	if m.Memory > 0 {
 		memory = ", " + amount(selfbench.Bytes, float64(m.Memory))
 	}
-	return fmt.Sprintf("kernbench %s, %s, %s of %s%s, %s\n", o.Kernbench, m.Go, plural(int64(m.Cores), "core", "cores"), cpu, memory, o.Date.Format("2006-01-02 15:04 MST"))
+	return fmt.Sprintf("kernbench %s, %s, %s of %s%s, %s\n", o.Kernbench, m.Go,
+		plural(int64(m.Cores), "core", "cores"), cpu, memory, o.Date.Format("2006-01-02 15:04 MST"))
 }
 
 // SpeedRows lists the rows that there are.

@@ -31,7 +31,8 @@ func GrowthMarkdown(w io.Writer, g *selfbench.Growth) error {
 }
 
 func growthTable(g *selfbench.Growth) *Table {
-	t := &Table{Head: []string{"algorithm", "collective", ">CPU", ">messages", ">events", ">up to ranks", ">CPU then", ">messages then", ">events each", ">CPU each", "why no further"}}
+	t := &Table{Head: []string{"algorithm", "collective", ">CPU", ">messages", ">events", ">up to ranks", ">CPU then",
+		">messages then", ">events each", ">CPU each", "why no further"}}
 	for i := range g.Rows {
 		r := &g.Rows[i]
 		cells := []string{r.Algorithm, r.Collective, power(r.Time), power(r.Messages), power(r.Events)}
@@ -68,7 +69,9 @@ func power(e *float64) string {
 }
 
 func growthFoot(w io.Writer, g *selfbench.Growth) error {
-	_, err := fmt.Fprintf(w, "\n%s f16 per rank, fidelity %s; exponents of the last three numbers of ranks; messages are those of slots, puts, gets and updates of words\n%s",
+	_,
+		err := fmt.Fprintf(w,
+		"\n%s f16 per rank, fidelity %s; exponents of the last three numbers of ranks; messages are those of slots, puts, gets and updates of words\n%s",
 		count(int64(g.Elements)), g.Fidelity, whereAndWhen(&g.Origin))
 	return err
 }

@@ -23,21 +23,28 @@ func measured() *selfbench.Table {
 		},
 		Rows: []selfbench.Row{
 			{
-				Name: "ring", Work: "a ring", Command: "kernbench run", Runs: 3, Outcome: &selfbench.Outcome{Simulated: "1ns", Messages: 2, Events: 3},
+				Name: "ring", Work: "a ring", Command: "kernbench run", Runs: 3,
+				Outcome: &selfbench.Outcome{Simulated: "1ns", Messages: 2, Events: 3},
 				Figures: []selfbench.Figure{
 					{What: "wall time", Unit: selfbench.Seconds, Values: []float64{1.2, 1, 1.1}, Median: 1.1, Spread: 0.18,
-						Must: &selfbench.Target{Is: "<", Value: 1}, Aim: &selfbench.Target{Is: "<=", Value: 0.35}, Was: number(2.2), Ratio: number(0.5)},
+						Must: &selfbench.Target{Is: "<", Value: 1}, Aim: &selfbench.Target{Is: "<=", Value: 0.35},
+						Was: number(2.2), Ratio: number(0.5)},
 					{What: "user CPU", Unit: selfbench.Seconds, Values: []float64{1, 1, 1}, Median: 1},
-					{What: "peak memory", Unit: selfbench.Bytes, Values: []float64{1 << 20, 1 << 20, 1 << 20}, Median: 1 << 20, Must: &selfbench.Target{Is: "<", Value: 1 << 30, Reached: true}},
+					{What: "peak memory", Unit: selfbench.Bytes, Values: []float64{1 << 20, 1 << 20, 1 << 20},
+						Median: 1 << 20, Must: &selfbench.Target{Is: "<", Value: 1 << 30, Reached: true}},
 					{What: "per message", Unit: selfbench.Seconds, Values: []float64{1e-7, 1e-7, 1e-7}, Median: 1e-7},
 				},
 			},
 			{Name: "queue", Work: "events", Runs: 1, Only: selfbench.Now, Note: "1 of 3 runs ended within 1s", Figures: []selfbench.Figure{
-				{What: "per event", Unit: selfbench.Seconds, Values: []float64{3e-8}, Median: 3e-8, Must: &selfbench.Target{Is: "<=", Value: 4e-8, Reached: true}},
+				{What: "per event", Unit: selfbench.Seconds, Values: []float64{3e-8}, Median: 3e-8,
+					Must: &selfbench.Target{Is: "<=", Value: 4e-8, Reached: true}},
 				{What: "allocations", Unit: selfbench.Number, Values: []float64{0}, Median: 0},
 			}},
-			{Name: "late", Work: "much", Command: "kernbench run --x", Note: "0 of 3 runs ended within 1s", Figures: []selfbench.Figure{{What: "wall time", Unit: selfbench.Seconds, Must: &selfbench.Target{Is: "<", Value: 1}}}},
-			{Name: "cores", Work: "both", Runs: 3, Only: selfbench.Was, Figures: []selfbench.Figure{{What: "ratio", Unit: selfbench.Times, Values: []float64{1.5, 2, 1.9}, Median: 1.9, Must: &selfbench.Target{Is: ">=", Value: 1.9, Reached: true}}}},
+			{Name: "late", Work: "much", Command: "kernbench run --x", Note: "0 of 3 runs ended within 1s",
+				Figures: []selfbench.Figure{{What: "wall time", Unit: selfbench.Seconds, Must: &selfbench.Target{Is: "<", Value: 1}}}},
+			{Name: "cores", Work: "both", Runs: 3, Only: selfbench.Was,
+				Figures: []selfbench.Figure{{What: "ratio", Unit: selfbench.Times, Values: []float64{1.5, 2, 1.9},
+					Median: 1.9, Must: &selfbench.Target{Is: ">=", Value: 1.9, Reached: true}}}},
 		},
 	}
 }
@@ -83,10 +90,13 @@ func TestGrowth(t *testing.T) {
 		},
 		Elements: 8192, Fidelity: "slot",
 		Rows: []selfbench.GrowthRow{
-			{Algorithm: "ring", Collective: "all_reduce", Points: []selfbench.GrowthPoint{{Ranks: 8, Seconds: 0.1, Messages: 10, Events: 20}, {Ranks: 1024, Seconds: 0.4, Messages: 40, Events: 90}},
+			{Algorithm: "ring", Collective: "all_reduce",
+				Points: []selfbench.GrowthPoint{{Ranks: 8, Seconds: 0.1, Messages: 10, Events: 20},
+					{Ranks: 1024, Seconds: 0.4, Messages: 40, Events: 90}},
 				Time: number(2.003), Messages: number(2), Events: number(1.9), Note: "2048 ranks would take 20 s a run"},
 			{Algorithm: "direct", Collective: "all_gather", Points: []selfbench.GrowthPoint{{Ranks: 8, Seconds: 0.1, Events: 20}}},
-			{Algorithm: "none", Collective: "barrier", Points: []selfbench.GrowthPoint{}, Note: "8 ranks: no, not that many, for they would have to stand in each other's way all of the time"},
+			{Algorithm: "none", Collective: "barrier", Points: []selfbench.GrowthPoint{},
+				Note: "8 ranks: no, not that many, for they would have to stand in each other's way all of the time"},
 		},
 	}
 	var text, markdown bytes.Buffer

@@ -49,7 +49,8 @@ func Tests(w io.Writer, sum *suite.Summary) error {
 		r := &sum.Rows[i]
 		took += r.WallTime
 		if r.Failed > 0 {
-			fmt.Fprintf(&b, "\nFAIL %s, %d ranks: %d of %d cases\n     first  %s\n", r.Algorithm, r.World, r.Failed, r.Cases, indent(r.First))
+			fmt.Fprintf(&b, "\nFAIL %s, %d ranks: %d of %d cases\n     first  %s\n", r.Algorithm, r.World, r.Failed,
+				r.Cases, indent(r.First))
 			if r.Command != "" {
 				fmt.Fprintf(&b, "     again  %s\n", r.Command)
 			}

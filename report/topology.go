@@ -27,7 +27,8 @@ func Topology(w io.Writer, d *draw.Drawing) error {
 	links := linksOf(d)
 	memories := Table{Head: []string{"memory", ">each", ">number", ">in all", ">GB/s each", ">access"}}
 	for _, m := range d.Memories {
-		memories.Add(m.Name, size(int64(m.Each)), count(int64(m.Count)), size(int64(m.Each)*int64(m.Count)), rateCell(m.Rate), m.Delay.String())
+		memories.Add(m.Name, size(int64(m.Each)), count(int64(m.Count)), size(int64(m.Each)*int64(m.Count)),
+			rateCell(m.Rate), m.Delay.String())
 	}
 	for _, t := range []*Table{links, &memories} {
 		b.WriteByte('\n')
@@ -37,7 +38,8 @@ func Topology(w io.Writer, d *draw.Drawing) error {
 	}
 	fmt.Fprintf(&b, "\n%s, one for each direction\n", plural(int64(d.Links), "link", "links"))
 	if s := d.Bisection; s != nil {
-		fmt.Fprintf(&b, "bisection: %v each way between %s and the rest, by %s\n", s.Rate, plural(int64(s.Ranks), "PE", "PEs"), few(s.Links))
+		fmt.Fprintf(&b, "bisection: %v each way between %s and the rest, by %s\n", s.Rate,
+			plural(int64(s.Ranks), "PE", "PEs"), few(s.Links))
 	}
 	_, err := w.Write(b.Bytes())
 	return err

@@ -24,7 +24,8 @@ var drawings = []struct {
 	sets          []string
 }{
 	{"ahbm", "ahbm", nil},
-	{"star", "", []string{"sip.cube_mesh.w=1", "sip.cube_mesh.h=1", "system.sips.count=8", "system.link.bw_gbs=200", "system.link.line_bw_gbs=250"}},
+	{"star", "", []string{"sip.cube_mesh.w=1", "sip.cube_mesh.h=1", "system.sips.count=8", "system.link.bw_gbs=200",
+		"system.link.line_bw_gbs=250"}},
 	{"full", "", []string{"sip.cube_mesh.w=1", "sip.cube_mesh.h=1", "system.sips.count=8", "system.sips.topology=full"}},
 	{"torus", "ahbm-6sip-torus", nil},
 	{"levels", "", []string{"sip.cube_mesh.w=1", "sip.cube_mesh.h=1",

@@ -172,22 +172,26 @@ func estimates(g *tune.Group) string {
 	if !any {
 		return ""
 	}
-	return fmt.Sprintf("~ is estimated from smaller sizes; the largest that was measured is estimated from those before it to within %s", share(worst))
+	return fmt.Sprintf("~ is estimated from smaller sizes; the largest that was measured is estimated from those before it to within %s",
+		share(worst))
 }
 
 // BestCSV prints a line for each size of each group.
 func BestCSV(w io.Writer, groups []*tune.Group, from run.MadeBy) error {
 	c := csv.NewWriter(w)
 	c.Write([]string{
-		"topology", "fidelity", "collective", "ranks", "type", "op", "root", "size_bytes", "algorithm", "settings", "time_us", "estimated", "hardware_bound_us", "hardware_limit",
+		"topology", "fidelity", "collective", "ranks", "type", "op", "root", "size_bytes", "algorithm", "settings",
+		"time_us", "estimated", "hardware_bound_us", "hardware_limit",
 		"configured_algorithm", "configured_time_us", "configured_bound_us", "configured_limit", "runner_up", "runner_up_time_us", "regret",
 	})
 	for _, g := range groups {
 		for i := range g.Rows {
 			r := &g.Rows[i]
 			cells := []string{
-				g.Topology, g.Fidelity, g.Collective, strconv.Itoa(g.Ranks), g.Type, g.Op, strconv.Itoa(g.Root), strconv.FormatInt(int64(r.Size), 10),
-				r.Best.Algorithm, r.Best.Settings, inUs(int64(r.Best.Time)), strconv.FormatBool(r.Best.Estimated), "", "", "", "", "", "", "", "", digits(r.Regret),
+				g.Topology, g.Fidelity, g.Collective, strconv.Itoa(g.Ranks), g.Type, g.Op, strconv.Itoa(g.Root),
+				strconv.FormatInt(int64(r.Size), 10),
+				r.Best.Algorithm, r.Best.Settings, inUs(int64(r.Best.Time)), strconv.FormatBool(r.Best.Estimated), "",
+				"", "", "", "", "", "", "", digits(r.Regret),
 			}
 			if b := r.Best.Bound; b != nil {
 				cells[12], cells[13] = inUs(int64(b.Hardware)), b.HardwareLimit

@@ -22,7 +22,8 @@ func TuningFile(w io.Writer, groups []*tune.Group, from run.MadeBy) error {
 	b.WriteString("tables:\n")
 	for _, g := range groups {
 		fmt.Fprintf(&b, "  # %s\n", heading(g))
-		fmt.Fprintf(&b, "  - topology: %s\n    fingerprint: %s\n    fidelity: %s\n    collective: %s\n    ranks: %d\n    type: %s\n    rows:\n",
+		fmt.Fprintf(&b,
+			"  - topology: %s\n    fingerprint: %s\n    fidelity: %s\n    collective: %s\n    ranks: %d\n    type: %s\n    rows:\n",
 			strconv.Quote(named(g.Topology)), strconv.Quote(g.Fingerprint), g.Fidelity, g.Collective, g.Ranks, g.Type)
 		for i := range g.Ranges {
 			r := &g.Ranges[i]
@@ -42,7 +43,8 @@ func TuningFile(w io.Writer, groups []*tune.Group, from run.MadeBy) error {
 				}
 				fmt.Fprintf(&b, "      #   %s: %s", size(int64(row.Size)), pointTime(row.Best))
 				if row.RunnerUp != nil {
-					fmt.Fprintf(&b, "; %s takes %s more", row.RunnerUp.Algorithm, share(float64(row.RunnerUp.Time-row.Best.Time)/float64(max(1, row.Best.Time))))
+					fmt.Fprintf(&b, "; %s takes %s more", row.RunnerUp.Algorithm,
+						share(float64(row.RunnerUp.Time-row.Best.Time)/float64(max(1, row.Best.Time))))
 				}
 				b.WriteString("\n")
 			}
@@ -63,7 +65,8 @@ func TuningFile(w io.Writer, groups []*tune.Group, from run.MadeBy) error {
 func named(topology string) string {
 	word := []rune(filepath.Base(topology))
 	for i, c := range word {
-		if !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-", c) || i == 0 && (c == '.' || c == '-') {
+		if !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-", c) || i == 0 &&
+			(c == '.' || c == '-') {
 			word[i] = '_'
 		}
 	}

@@ -182,7 +182,8 @@ func (r *GrowthRow) expect(ranks int) float64 {
 func growthPoint(ctx context.Context, name string, ranks, runs int) (GrowthPoint, error) {
 	p := GrowthPoint{Ranks: ranks, Seconds: math.Inf(1)}
 	const inSIP = 128
-	spec := run.Spec{Algorithm: name, Ranks: ranks, NElem: growthElements, Sets: []string{fmt.Sprintf("system.sips.count=%d", (ranks+inSIP-1)/inSIP)}}
+	spec := run.Spec{Algorithm: name, Ranks: ranks, NElem: growthElements,
+		Sets: []string{fmt.Sprintf("system.sips.count=%d", (ranks+inSIP-1)/inSIP)}}
 	for range runs {
 		runtime.GC() // what others left is not to be collected now
 		start := processTime()

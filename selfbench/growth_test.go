@@ -27,7 +27,8 @@ func TestGrow(t *testing.T) {
 	if !exhaustive.On() {
 		t.Skip("it measures this tool: run it with -exhaustive")
 	}
-	g, err := Grow(t.Context(), Spec{Short: true, Runs: 1, Limit: time.Minute, Only: []string{"ring_allreduce_chunked", "allpairs_barrier", "halving_doubling_allreduce"}})
+	g, err := Grow(t.Context(), Spec{Short: true, Runs: 1, Limit: time.Minute,
+		Only: []string{"ring_allreduce_chunked", "allpairs_barrier", "halving_doubling_allreduce"}})
 	if err != nil || len(g.Rows) != 3 {
 		t.Fatalf("%+v, %v", g, err)
 	}

@@ -29,7 +29,8 @@ func inside(name, what string, figures []Figure, run func(ctx context.Context) (
 
 // delays are how far ahead events of real runs are posted, in 20 equal parts: those of
 // all-reduces on 256 to 2,048 PEs at fidelity slot. Most are a router and a wire.
-var delays = [20]unit.Time{10, 1000, 3030, 3030, 3030, 3030, 3030, 3030, 3030, 3030, 3030, 3030, 3030, 12500, 16000, 16000, 16000, 17000, 28000, 35000}
+var delays = [20]unit.Time{10, 1000, 3030, 3030, 3030, 3030, 3030, 3030, 3030, 3030, 3030, 3030, 3030, 12500, 16000,
+	16000, 16000, 17000, 28000, 35000}
 
 // hold pops events and posts as many, while so many are live.
 func hold(live int) *work {
@@ -107,7 +108,8 @@ func build(pes int) *work {
 // message is one slot message between neighbours, with everything that it passes: kernel, ring,
 // DMA, links, and its credit. Each pair of PEs has its way alone.
 func message(pes int) *work {
-	return inside(fmt.Sprintf("message-%d", pes), fmt.Sprintf("one slot message between two PEs that have their links alone, on %s PEs at once", group(pes)),
+	return inside(fmt.Sprintf("message-%d", pes),
+		fmt.Sprintf("one slot message between two PEs that have their links alone, on %s PEs at once", group(pes)),
 		[]Figure{{What: perMessage, Unit: Seconds}, {What: userCPU, Unit: Seconds}},
 		func(ctx context.Context) ([]float64, error) {
 			m, err := machineOf(pes)
@@ -167,7 +169,8 @@ func pairs(m *machine.Machine, pes, rounds int) (*launch.Launch, error) {
 		if err != nil {
 			return nil, err
 		}
-		l.Groups = append(l.Groups, launch.Group{PEs: []int32{int32(pe), int32(pe + 1)}, PEsPerCube: 2, Wiring: w, Args: tl.Args{DType: dtype.F16}})
+		l.Groups = append(l.Groups, launch.Group{PEs: []int32{int32(pe), int32(pe + 1)}, PEsPerCube: 2, Wiring: w,
+			Args: tl.Args{DType: dtype.F16}})
 	}
 	return l, nil
 }

@@ -83,7 +83,8 @@ const ringName = "ring_allreduce_chunked"
 
 // kernels is what the kernels of a ring take by themselves.
 func kernels(pes int) *work {
-	return inside(fmt.Sprintf("kernels-%d", pes), fmt.Sprintf("kernels of %s, %s PEs, 64 KiB per PE, on an executor that does nothing", ringName, group(pes)),
+	return inside(fmt.Sprintf("kernels-%d", pes),
+		fmt.Sprintf("kernels of %s, %s PEs, 64 KiB per PE, on an executor that does nothing", ringName, group(pes)),
 		[]Figure{{What: wallTime, Unit: Seconds}, {What: userCPU, Unit: Seconds}, {What: perMessage, Unit: Seconds}},
 		func(ctx context.Context) ([]float64, error) {
 			m, err := machineOf(pes)
@@ -104,8 +105,11 @@ func kernels(pes int) *work {
 
 // ownRing compares a ring that an author wrote, with no row in the library, with the library's.
 func ownRing(pes int) *work {
-	return inside(fmt.Sprintf("own-ring-%d", pes), fmt.Sprintf("ring all-reduce as an author writes it, a kernel and nothing else, %s PEs, 64 KiB per PE, over %s", group(pes), ringName),
-		[]Figure{{What: ratioOfCPU, Unit: Times}, {What: wallTime, Unit: Seconds}, {What: userCPU, Unit: Seconds}, {What: perMessage, Unit: Seconds}},
+	return inside(fmt.Sprintf("own-ring-%d", pes),
+		fmt.Sprintf("ring all-reduce as an author writes it, a kernel and nothing else, %s PEs, 64 KiB per PE, over %s",
+			group(pes), ringName),
+		[]Figure{{What: ratioOfCPU, Unit: Times}, {What: wallTime, Unit: Seconds}, {What: userCPU, Unit: Seconds},
+			{What: perMessage, Unit: Seconds}},
 		func(ctx context.Context) ([]float64, error) {
 			m, err := machineOf(pes)
 			if err != nil {

@@ -20,7 +20,9 @@ const (
 // not what the collector has yet to find. In this process, which has to see its own heap.
 func bytesPerPE(counts ...int) *work {
 	pes, levels := ofSwitches(counts)
-	return inside("bytes-per-pe", fmt.Sprintf("live memory of hierarchical_pipelined_allreduce under way, %s PEs on switches of %s, 16 KiB per PE", group(pes), joined(counts)),
+	return inside("bytes-per-pe",
+		fmt.Sprintf("live memory of hierarchical_pipelined_allreduce under way, %s PEs on switches of %s, 16 KiB per PE",
+			group(pes), joined(counts)),
 		[]Figure{{What: stackBytes, Unit: Bytes}, {What: ringBytes, Unit: Bytes}, {What: otherBytes, Unit: Bytes}},
 		func(ctx context.Context) ([]float64, error) {
 			// Every allocation is recorded. Before a launch none can be missing.
@@ -106,7 +108,8 @@ func allocatedFor(stack []uintptr) purpose {
 	for {
 		f, more := frames.Next()
 		switch {
-		case strings.HasPrefix(f.Function, "kernbench/hw/ipcq."), f.Function == "kernbench/exec/sim.newPorts", f.Function == "kernbench/exec/sim/replay.(*Replay).makeRings":
+		case strings.HasPrefix(f.Function, "kernbench/hw/ipcq."), f.Function == "kernbench/exec/sim.newPorts",
+			f.Function == "kernbench/exec/sim/replay.(*Replay).makeRings":
 			return forRings
 		case f.Function == "iter.Pull[...]", f.Function == "runtime.newcoro", f.Function == "runtime.malg":
 			return forStacks // and not iter.Pull[...].func1, which is below all that a kernel does

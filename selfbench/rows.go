@@ -120,7 +120,8 @@ func onPEs(pes int, args ...string) []string {
 func command(name, what string, args []string) *work {
 	return &work{
 		name: name, what: what, command: args,
-		figures: []Figure{{What: wallTime, Unit: Seconds}, {What: userCPU, Unit: Seconds}, {What: peakMemory, Unit: Bytes}, {What: perMessage, Unit: Seconds}},
+		figures: []Figure{{What: wallTime, Unit: Seconds}, {What: userCPU, Unit: Seconds},
+			{What: peakMemory, Unit: Bytes}, {What: perMessage, Unit: Seconds}},
 		run: func(ctx context.Context, m *meter) ([]float64, *Outcome, error) {
 			c, err := m.execute(ctx, args)
 			if err != nil {
@@ -149,27 +150,33 @@ func ring(pes int, flags ...string) *work {
 }
 
 func halvingDoubling(pes int, fidelity string) *work {
-	return command(fmt.Sprintf("halving-%d-%s", pes, fidelity), fmt.Sprintf("recursive halving and doubling, %s PEs, 16 KiB per PE, fidelity %s", group(pes), fidelity),
+	return command(fmt.Sprintf("halving-%d-%s", pes, fidelity),
+		fmt.Sprintf("recursive halving and doubling, %s PEs, 16 KiB per PE, fidelity %s", group(pes), fidelity),
 		onPEs(pes, "--algorithm", "halving_doubling_allreduce", "--n-elem", "8192", "--fidelity", fidelity))
 }
 
 // halvingGPUs is the same on GPUs around one switch. Each PE there has a ring to every other that
 // it talks to, and more messages announced than its DMA queue holds.
 func halvingGPUs(gpus int, fidelity string) *work {
-	return command(fmt.Sprintf("halving-%d-gpus-%s", gpus, fidelity), fmt.Sprintf("recursive halving and doubling, %s GPUs on one switch, 8 KiB per GPU, fidelity %s", group(gpus), fidelity),
-		[]string{"run", "--topology", "gb200-nvl72", "--set", fmt.Sprintf("system.sips.count=%d", gpus), "--algorithm", "halving_doubling_allreduce",
+	return command(fmt.Sprintf("halving-%d-gpus-%s", gpus, fidelity),
+		fmt.Sprintf("recursive halving and doubling, %s GPUs on one switch, 8 KiB per GPU, fidelity %s", group(gpus), fidelity),
+		[]string{"run", "--topology", "gb200-nvl72", "--set", fmt.Sprintf("system.sips.count=%d", gpus),
+			"--algorithm", "halving_doubling_allreduce",
 			"--dtype", "f32", "--n-elem", "2048", "--fidelity", fidelity})
 }
 
 // pairwiseGPUs is an all-to-all of GPUs around one switch: each pair of them exchanges one message.
 func pairwiseGPUs(gpus int) *work {
 	return command(fmt.Sprintf("pairwise-%d-gpus", gpus), fmt.Sprintf("pairwise_all_to_all, %s GPUs on one switch", group(gpus)),
-		[]string{"run", "--topology", "gb200-nvl72", "--set", fmt.Sprintf("system.sips.count=%d", gpus), "--ranks", fmt.Sprint(gpus), "--algorithm", "pairwise_all_to_all"})
+		[]string{"run", "--topology", "gb200-nvl72", "--set", fmt.Sprintf("system.sips.count=%d", gpus), "--ranks",
+			fmt.Sprint(gpus), "--algorithm", "pairwise_all_to_all"})
 }
 
 func hierarchical(fidelity string, counts ...int) *work {
 	pes, levels := ofSwitches(counts)
-	return command(fmt.Sprintf("hierarchical-%d-%s", pes, fidelity), fmt.Sprintf("hierarchical_pipelined_allreduce, %s PEs on switches of %s, 16 KiB per PE, fidelity %s", group(pes), joined(counts), fidelity),
+	return command(fmt.Sprintf("hierarchical-%d-%s", pes, fidelity),
+		fmt.Sprintf("hierarchical_pipelined_allreduce, %s PEs on switches of %s, 16 KiB per PE, fidelity %s",
+			group(pes), joined(counts), fidelity),
 		[]string{"run", "--set", levels, "--algorithm", hierarchicalName, "--n-elem", "8192", "--fidelity", fidelity})
 }
 
@@ -183,7 +190,8 @@ func ofSwitches(counts []int) (pes int, levels string) {
 	parts := make([]string, len(counts))
 	for i, n := range counts {
 		pes *= n
-		parts[i] = fmt.Sprintf("{name: level%d, network: switch, count: %d, link: {bw_gbs: 256, latency_ns: 30}, switch: {overhead_ns: 5}}", i, n)
+		parts[i] = fmt.Sprintf("{name: level%d, network: switch, count: %d, link: {bw_gbs: 256, latency_ns: 30}, switch: {overhead_ns: 5}}",
+			i, n)
 	}
 	return pes, "system.levels=[" + strings.Join(parts, ", ") + "]"
 }
@@ -198,15 +206,18 @@ func joined(counts []int) string {
 }
 
 func torus(pes int) *work {
-	return command(fmt.Sprintf("torus-%d", pes), fmt.Sprintf("torus_allreduce, rings of rows and of columns, %s PEs, 64 KiB per PE", group(pes)),
+	return command(fmt.Sprintf("torus-%d", pes),
+		fmt.Sprintf("torus_allreduce, rings of rows and of columns, %s PEs, 64 KiB per PE", group(pes)),
 		onPEs(pes, "--algorithm", "torus_allreduce", "--n-elem", "32768"))
 }
 
 // torusOfLinks is the same on a machine whose links are those rings.
 func torusOfLinks(side int) *work {
 	pes := side * side
-	return command(fmt.Sprintf("torus-%d-links", pes), fmt.Sprintf("torus_allreduce on a torus of %d × %d TPU v4 chips, 64 KiB per PE", side, side),
-		[]string{"run", "--topology", "tpu-v4", "--set", fmt.Sprintf("system.levels.0.dims=[%d,%d]", side, side), "--algorithm", "torus_allreduce", "--n-elem", "32768"})
+	return command(fmt.Sprintf("torus-%d-links", pes),
+		fmt.Sprintf("torus_allreduce on a torus of %d × %d TPU v4 chips, 64 KiB per PE", side, side),
+		[]string{"run", "--topology", "tpu-v4", "--set", fmt.Sprintf("system.levels.0.dims=[%d,%d]", side, side),
+			"--algorithm", "torus_allreduce", "--n-elem", "32768"})
 }
 
 // firstEvent is a run that does next to nothing: what comes before its first event takes no longer.
@@ -223,8 +234,10 @@ func provenance(pes int) *work {
 	args := onPEs(pes, "--n-elem", "32768")
 	checked := append(args[:len(args):len(args)], "--verify-data")
 	return &work{
-		name: fmt.Sprintf("provenance-%d", pes), what: fmt.Sprintf("ring_allreduce_chunked, %s PEs, 64 KiB per PE, with --verify-data over without", group(pes)), command: checked,
-		figures: []Figure{{What: ratioOfTimes, Unit: Times}, {What: wallTime, Unit: Seconds}, {What: userCPU, Unit: Seconds}, {What: peakMemory, Unit: Bytes}},
+		name: fmt.Sprintf("provenance-%d", pes),
+		what: fmt.Sprintf("ring_allreduce_chunked, %s PEs, 64 KiB per PE, with --verify-data over without", group(pes)), command: checked,
+		figures: []Figure{{What: ratioOfTimes, Unit: Times}, {What: wallTime, Unit: Seconds},
+			{What: userCPU, Unit: Seconds}, {What: peakMemory, Unit: Bytes}},
 		run: func(ctx context.Context, m *meter) ([]float64, *Outcome, error) {
 			plain, err := m.execute(ctx, args)
 			if err != nil {
@@ -234,7 +247,8 @@ func provenance(pes int) *work {
 			if err != nil {
 				return nil, nil, err
 			}
-			return []float64{c.wall.Seconds() / plain.wall.Seconds(), c.wall.Seconds(), c.user.Seconds(), float64(c.memory)}, outcomeOf(c.stdout), nil
+			return []float64{c.wall.Seconds() / plain.wall.Seconds(), c.wall.Seconds(), c.user.Seconds(),
+				float64(c.memory)}, outcomeOf(c.stdout), nil
 		},
 	}
 }
@@ -246,7 +260,8 @@ func twoCores(largest string) *work {
 	args := []string{"tune", "all_reduce", "--ranks", "64", "-b", "4K", "-e", largest, "-f", "4", "--vary", "n_slots=2,4"}
 	return &work{
 		name: "tune-cores", what: "a sweep over algorithms and sizes, on one core over on two", command: args,
-		figures: []Figure{{What: ratioOfTimes, Unit: Times}, {What: "ratio of two processes", Unit: Times}, {What: wallTime, Unit: Seconds}, {What: userCPU, Unit: Seconds}, {What: peakMemory, Unit: Bytes}},
+		figures: []Figure{{What: ratioOfTimes, Unit: Times}, {What: "ratio of two processes", Unit: Times},
+			{What: wallTime, Unit: Seconds}, {What: userCPU, Unit: Seconds}, {What: peakMemory, Unit: Bytes}},
 		run: func(ctx context.Context, m *meter) ([]float64, *Outcome, error) {
 			sweep := func(cores int) (cost, error) {
 				// Each in a database of its own, or the second would find all points.
@@ -254,7 +269,8 @@ func twoCores(largest string) *work {
 				if err != nil {
 					return cost{}, err
 				}
-				return m.execute(ctx, append(args[:len(args):len(args)], "--db", filepath.Join(dir, "all.db")), fmt.Sprintf("GOMAXPROCS=%d", cores))
+				return m.execute(ctx, append(args[:len(args):len(args)], "--db", filepath.Join(dir, "all.db")),
+					fmt.Sprintf("GOMAXPROCS=%d", cores))
 			}
 			one, err := sweep(1)
 			if err != nil {
@@ -275,7 +291,8 @@ func twoCores(largest string) *work {
 				return nil, nil, err
 			}
 			apart := 2 * one.wall.Seconds() / time.Since(start).Seconds()
-			return []float64{one.wall.Seconds() / two.wall.Seconds(), apart, two.wall.Seconds(), two.user.Seconds(), float64(two.memory)}, nil, nil
+			return []float64{one.wall.Seconds() / two.wall.Seconds(), apart, two.wall.Seconds(), two.user.Seconds(),
+				float64(two.memory)}, nil, nil
 		},
 	}
 }

@@ -63,7 +63,8 @@ func misread(name string, text []byte, err error) error {
 		return fmt.Errorf("%s: %w; JSON that kernbench selfbench --save wrote is expected", place(name, text, e.Offset), e)
 	}
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
-		return fmt.Errorf("%s: the file ends too early; JSON that kernbench selfbench --save wrote is expected", place(name, text, int64(len(text))))
+		return fmt.Errorf("%s: the file ends too early; JSON that kernbench selfbench --save wrote is expected",
+			place(name, text, int64(len(text))))
 	}
 	return fmt.Errorf("%s: %w", name, err)
 }

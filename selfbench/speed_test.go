@@ -201,7 +201,8 @@ func TestInside(t *testing.T) {
 	}
 	for _, w := range []*work{hold(1e3), message(128), build(128), bytesPerPE(2, 2)} {
 		values, _, err := w.run(t.Context(), nil)
-		if err != nil || len(values) != len(w.figures) || slices.ContainsFunc(values, func(v float64) bool { return v < 0 || math.IsNaN(v) }) {
+		if err != nil || len(values) != len(w.figures) ||
+			slices.ContainsFunc(values, func(v float64) bool { return v < 0 || math.IsNaN(v) }) {
 			t.Errorf("%s: %v, %v", w.name, values, err)
 		}
 		// Rings are told from the rest by the names of the functions that make them.
@@ -302,11 +303,12 @@ func TestCompare(t *testing.T) {
 // Whoever stops it gets the rows that are finished.
 func TestMeasureKeepsWhatIsFinished(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
-	table, err := Measure(ctx, Spec{Runs: 1, Limit: time.Hour, Short: true, Only: []string{"hold-*", "build-*"}, Program: "none", Progress: func(p Progress) {
-		if p.Done == 1 {
-			stop()
-		}
-	}})
+	table, err := Measure(ctx, Spec{Runs: 1, Limit: time.Hour, Short: true, Only: []string{"hold-*", "build-*"},
+		Program: "none", Progress: func(p Progress) {
+			if p.Done == 1 {
+				stop()
+			}
+		}})
 	if !errors.Is(err, context.Canceled) || len(table.Rows) != 1 || table.Rows[0].Runs != 1 {
 		t.Errorf("%+v, %v", table, err)
 	}

@@ -65,7 +65,8 @@ func (s *Store) Put(run int64, p *Point) error {
 	}
 	if _, err := tx.Exec(`INSERT OR IGNORE INTO point VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		p.Key, p.Program, p.Topology, p.Machine, p.Fingerprint, p.Fidelity, p.Collective, p.Algorithm, p.Settings,
-		p.Type, p.Op, p.Root, p.Ranks, int64(p.Size), p.Elems, p.InPlace, time, p.Messages, p.Events, p.Error, p.Estimated, p.EstimateError); err != nil {
+		p.Type, p.Op, p.Root, p.Ranks, int64(p.Size), p.Elems, p.InPlace, time, p.Messages, p.Events, p.Error,
+		p.Estimated, p.EstimateError); err != nil {
 		return s.explain(err)
 	}
 	if _, err := tx.Exec("INSERT OR IGNORE INTO run_point VALUES (?, ?)", run, p.Key); err != nil {
@@ -76,7 +77,8 @@ func (s *Store) Put(run int64, p *Point) error {
 
 // PutBound keeps how fast a point could have been.
 func (s *Store) PutBound(key string, b *Bound) error {
-	_, err := s.db.Exec("INSERT OR IGNORE INTO bound VALUES (?, ?, ?, ?, ?)", key, int64(b.Hardware), b.HardwareLimit, int64(b.Configured), b.ConfiguredLimit)
+	_, err := s.db.Exec("INSERT OR IGNORE INTO bound VALUES (?, ?, ?, ?, ?)", key, int64(b.Hardware), b.HardwareLimit,
+		int64(b.Configured), b.ConfiguredLimit)
 	return s.explain(err)
 }
 
@@ -113,7 +115,8 @@ func (s *Store) points(where string, args ...any) ([]Point, error) {
 		var time, hardware, configured sql.NullInt64
 		var off sql.NullFloat64
 		var byHardware, byConfigured sql.NullString
-		if err := rows.Scan(&p.Key, &p.Program, &p.Topology, &p.Machine, &p.Fingerprint, &p.Fidelity, &p.Collective, &p.Algorithm, &p.Settings,
+		if err := rows.Scan(&p.Key, &p.Program, &p.Topology, &p.Machine, &p.Fingerprint, &p.Fidelity, &p.Collective,
+			&p.Algorithm, &p.Settings,
 			&p.Type, &p.Op, &p.Root, &p.Ranks, &p.Size, &p.Elems, &p.InPlace, &time, &p.Messages, &p.Events, &p.Error, &p.Estimated, &off,
 			&hardware, &byHardware, &configured, &byConfigured); err != nil {
 			return nil, s.explain(err)

@@ -30,7 +30,8 @@ func TestQueriesMakeNoFiles(t *testing.T) {
 		"ATTACH '" + made + "' AS m", "ATTACH 'file:" + made + "?mode=rwc' AS m; CREATE TABLE m.t(x)", "VACUUM INTO '" + made + "'",
 		"SELECT 1; ATTACH '" + made + "' AS m",
 	} {
-		if err := r.Query(t.Context(), q, func([]string) error { return nil }); err == nil || !strings.HasSuffix(err.Error(), "a question cannot open or make other files") {
+		if err := r.Query(t.Context(), q, func([]string) error { return nil }); err == nil ||
+			!strings.HasSuffix(err.Error(), "a question cannot open or make other files") {
 			t.Errorf("%s: %v", q, err)
 		}
 	}

@@ -54,7 +54,8 @@ func (s *Store) Runs() ([]Run, error) {
 		var r Run
 		var started string
 		var finished sql.NullString
-		if err := rows.Scan(&r.ID, &started, &finished, &r.Command, &r.Program, &r.Points, &r.Topologies, &r.Collectives, &r.Fidelity); err != nil {
+		if err := rows.Scan(&r.ID, &started, &finished, &r.Command, &r.Program, &r.Points, &r.Topologies,
+			&r.Collectives, &r.Fidelity); err != nil {
 			return nil, s.explain(err)
 		}
 		if r.Started, err = time.Parse(time.RFC3339, started); err == nil && finished.Valid {

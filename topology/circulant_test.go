@@ -37,7 +37,8 @@ func TestBinomialStep(t *testing.T) {
 
 // The hops of a world reach all other ranks, and no more of them are needed.
 func TestHops(t *testing.T) {
-	for _, tt := range []struct{ world, hops int }{{0, 0}, {1, 0}, {2, 1}, {3, 2}, {4, 2}, {5, 3}, {8, 3}, {9, 4}, {1 << 20, 20}, {1<<20 + 1, 21}} {
+	for _, tt := range []struct{ world, hops int }{{0, 0}, {1, 0}, {2, 1}, {3, 2}, {4, 2}, {5, 3}, {8, 3}, {9, 4},
+		{1 << 20, 20}, {1<<20 + 1, 21}} {
 		if got := Hops(tt.world); got != tt.hops {
 			t.Errorf("Hops(%d) = %d, want %d", tt.world, got, tt.hops)
 		}

@@ -33,7 +33,8 @@ func TestWire(t *testing.T) {
 	}{
 		{topology: "ring_1d", world: 1, want: []string{"E>0.1 W>0.0 | E<0.1 W<0.0"}},
 		{topology: "ring_1d", world: 2, want: []string{"E>1.1 W>1.0 | E<1.1 W<1.0", "E>0.1 W>0.0 | E<0.1 W<0.0"}},
-		{topology: "ring_1d", world: 3, want: []string{"E>1.1 W>2.0 | E<1.1 W<2.0", "E>2.1 W>0.0 | E<2.1 W<0.0", "E>0.1 W>1.0 | E<0.1 W<1.0"}},
+		{topology: "ring_1d", world: 3, want: []string{"E>1.1 W>2.0 | E<1.1 W<2.0", "E>2.1 W>0.0 | E<2.1 W<0.0",
+			"E>0.1 W>1.0 | E<0.1 W<1.0"}},
 		{topology: "ring_1d_unidir", world: 1, want: []string{"E>0.0 | W<0.0"}},
 		{topology: "ring_1d_unidir", world: 2, want: []string{"E>1.0 | W<1.0", "E>0.0 | W<0.0"}},
 		{topology: "mesh_2d", world: 1, want: []string{"|"}},
@@ -131,7 +132,8 @@ func TestConnectRules(t *testing.T) {
 		{"the opposite leads elsewhere, nothing leads back",
 			[]map[tl.Dir]int{{e: 1}, {w: 2}, {}},
 			[]string{"E>1.0 |", "W>2.0 | W<0.0", "| E<1.0"}},
-		{"a dimension faces itself", []map[tl.Dir]int{{tl.Dim(3): 1}, {tl.Dim(3): 0}}, []string{"dim3>1.0 | dim3<1.0", "dim3>0.0 | dim3<0.0"}},
+		{"a dimension faces itself", []map[tl.Dir]int{{tl.Dim(3): 1}, {tl.Dim(3): 0}},
+			[]string{"dim3>1.0 | dim3<1.0", "dim3>0.0 | dim3<0.0"}},
 		{"both children are the same rank",
 			[]map[tl.Dir]int{{tl.Child0: 1, tl.Child1: 1}, {tl.Parent: 0, e: 0}},
 			[]string{"child0>1.1 child1>1.0 | W<1.0 child0<1.1", "E>0.0 parent>0.1 | E<0.1 parent<0.0"}},
@@ -173,12 +175,14 @@ func TestWireErrors(t *testing.T) {
 		{"does not divide", "mesh_2d", 6, Grid{W: 4}, nil, "w=4 h=0 does not cover"},
 		{"negative", "mesh_2d", 6, Grid{W: -2, H: -3}, nil, "negative"},
 		{"too wide", "mesh_2d", 2, Grid{H: 5}, nil, "does not cover"},
-		{"more than it has directions for", "hypercube", 1<<16 + 1, Grid{}, nil, "hypercube of 65537 ranks: at most 65536 have directions enough"},
+		{"more than it has directions for", "hypercube", 1<<16 + 1, Grid{}, nil,
+			"hypercube of 65537 ranks: at most 65536 have directions enough"},
 		{"peer beyond the world", "ring_1d", 4, Grid{}, to(tl.East, 4), "rank 0, direction E: there is no rank 4 among 4"},
 		{"negative peer", "ring_1d", 4, Grid{}, to(tl.North, -1), "rank 0, direction N: there is no rank -1"},
 		{"self without wrap", "mesh_2d", 4, Grid{}, to(tl.East, 1), "rank 1, direction E: leads to itself"},
 		{"no direction", "ring_1d", 4, Grid{}, to(tl.AnyDir, 1), "needs a direction"},
-		{"all to one", "ring_1d", 4, Grid{}, to(tl.East, 0), "rank 1 sends E to rank 0, which has no direction left to receive it from: its W already receives from rank 0 (sent E)"},
+		{"all to one", "ring_1d", 4, Grid{}, to(tl.East, 0),
+			"rank 1 sends E to rank 0, which has no direction left to receive it from: its W already receives from rank 0 (sent E)"},
 		{"all to one, many", "ring_1d", 300, Grid{}, to(tl.East, 0), "300 ranks send to rank 0, which can tell 255"},
 	}
 	for _, tt := range tests {
@@ -294,7 +298,8 @@ func TestEveryTopologyPairs(t *testing.T) {
 				}
 				for _, in := range ws[r].In {
 					if got, ok := ms[r][in.Dir]; !ok || got != int(in.Peer) {
-						t.Fatalf("%s of %d: rank %d hears rank %d from %v, but calls rank %d that", top.Name, world, r, in.Peer, in.Dir, got)
+						t.Fatalf("%s of %d: rank %d hears rank %d from %v, but calls rank %d that", top.Name, world,
+							r, in.Peer, in.Dir, got)
 					}
 				}
 			}

@@ -67,7 +67,9 @@ func Settings(ctx context.Context, s run.Spec, row func(Row)) ([]Row, error) {
 	}
 	name = choice.Config.Name
 	if choice.Algorithm.Window != nil {
-		return nil, fmt.Errorf("algorithm %s works on a symmetric window and uses no rings: there is nothing to compare, but it with others: kernbench compare %[1]s OTHER", name)
+		return nil,
+			fmt.Errorf("algorithm %s works on a symmetric window and uses no rings: there is nothing to compare, but it with others: kernbench compare %[1]s OTHER",
+				name)
 	}
 	var rows []Row
 	var specs []run.Spec
@@ -89,7 +91,8 @@ func Settings(ctx context.Context, s run.Spec, row func(Row)) ([]Row, error) {
 func Algorithms(ctx context.Context, s run.Spec, names []string, row func(Row)) ([]Row, error) {
 	switch {
 	case s.Algorithm != "":
-		return nil, fmt.Errorf("algorithm %s, and algorithms that are compared with each other: one of them says what is compared", s.Algorithm)
+		return nil, fmt.Errorf("algorithm %s, and algorithms that are compared with each other: one of them says what is compared",
+			s.Algorithm)
 	case len(names) == 0:
 		return nil, errors.New("name algorithms")
 	}
@@ -110,7 +113,8 @@ func Algorithms(ctx context.Context, s run.Spec, names []string, row func(Row)) 
 			first = choice
 		}
 		if a, b := first.Algorithm, choice.Algorithm; a.Collective != b.Collective {
-			return nil, fmt.Errorf("%s performs %s and %s %s: only what performs the same can be compared", names[0], a.Collective, name, b.Collective)
+			return nil, fmt.Errorf("%s performs %s and %s %s: only what performs the same can be compared", names[0],
+				a.Collective, name, b.Collective)
 		}
 		one := s
 		one.Bench, one.Algorithm = x.BenchRow.Name, name

@@ -47,7 +47,8 @@ func TestCompare(t *testing.T) {
 func TestCompareAlgorithms(t *testing.T) {
 	names := []string{"ring_allreduce_chunked", "window_allreduce_twophase", "lab_double", "ring_allreduce_hbm"}
 	var streamed []string
-	rows, err := compare.Algorithms(ctx, run.Spec{Ranks: 4, NElem: 4096, VerifyData: true}, names, func(r compare.Row) { streamed = append(streamed, r.Algorithm) })
+	rows, err := compare.Algorithms(ctx, run.Spec{Ranks: 4, NElem: 4096, VerifyData: true}, names,
+		func(r compare.Row) { streamed = append(streamed, r.Algorithm) })
 	if err != nil || !slices.Equal(streamed, names) {
 		t.Fatalf("%v, %v", streamed, err)
 	}
@@ -55,7 +56,8 @@ func TestCompareAlgorithms(t *testing.T) {
 		if r.Algorithm != names[i] || r.Err != nil || r.Result.Algorithm != names[i] || r.Result.OK() != (names[i] != "lab_double") {
 			t.Errorf("%s: %+v", names[i], r)
 		}
-		if r.Result.SimulatedTime <= 0 || r.Result.Bench != "ccl_allreduce" || len(r.Result.Traffic) != 4 || r.Result.Traffic[0].Remote() == 0 {
+		if r.Result.SimulatedTime <= 0 || r.Result.Bench != "ccl_allreduce" || len(r.Result.Traffic) != 4 ||
+			r.Result.Traffic[0].Remote() == 0 {
 			t.Errorf("%s: %+v", names[i], r.Result)
 		}
 	}

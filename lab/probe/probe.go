@@ -92,18 +92,25 @@ func probes(m *machine.Machine) []probe {
 	}
 	all := upTo(per)
 	if per > 1 {
-		ps = append(ps, probe{"cube on one slice", fmt.Sprintf("all %d PEs of the cube read pe0's slice", per), all, make([]int, per), published(per == 8, 558), ""})
+		ps = append(ps, probe{"cube on one slice", fmt.Sprintf("all %d PEs of the cube read pe0's slice", per), all,
+			make([]int, per), published(per == 8, 558), ""})
 	}
 	if m.CubesPerSIP() > 1 {
-		ps = append(ps, probe{"next cube east", fmt.Sprintf("PE k of cube 0 reads the slice of PE k of cube 1, %d at once", per), all, shift(all, per), published(per == 8, 963), ""})
+		ps = append(ps, probe{"next cube east",
+			fmt.Sprintf("PE k of cube 0 reads the slice of PE k of cube 1, %d at once", per), all, shift(all, per),
+			published(per == 8, 963), ""})
 		r, s := farthest(m)
-		ps = append(ps, probe{"farthest cube", fmt.Sprintf("%s reads the slice of %s", m.PEName(r), m.PEName(s)), []int{r}, []int{s}, 573, ""})
+		ps = append(ps, probe{"farthest cube", fmt.Sprintf("%s reads the slice of %s", m.PEName(r), m.PEName(s)),
+			[]int{r}, []int{s}, 573, ""})
 		every := upTo(inSIP)
 		ps = append(ps, probe{"all own slices", fmt.Sprintf("all %d PEs of a SIP read their own slices", inSIP), every, every, 77, ""})
-		ps = append(ps, probe{"SIP on one slice", fmt.Sprintf("all %d PEs of a SIP read the slice of %s", inSIP, m.PEName(0)), every, make([]int, inSIP), published(inSIP == 128, 15650), oneSlice})
+		ps = append(ps, probe{"SIP on one slice",
+			fmt.Sprintf("all %d PEs of a SIP read the slice of %s", inSIP, m.PEName(0)), every, make([]int, inSIP),
+			published(inSIP == 128, 15650), oneSlice})
 	}
 	if m.SIPs() > 1 {
-		ps = append(ps, probe{"other SIP", fmt.Sprintf("%s reads the slice of %s", m.PEName(0), m.PEName(inSIP)), []int{0}, []int{inSIP}, 409, ""})
+		ps = append(ps, probe{"other SIP", fmt.Sprintf("%s reads the slice of %s", m.PEName(0), m.PEName(inSIP)),
+			[]int{0}, []int{inSIP}, 409, ""})
 	}
 	return ps
 }

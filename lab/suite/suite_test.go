@@ -51,20 +51,23 @@ func TestAWrongAlgorithmFailsItsTest(t *testing.T) {
 	if sum.OK() || alone.Failed != 0 || three.OK != 0 {
 		t.Fatalf("%+v", sum)
 	}
-	if !strings.Contains(three.First, "more than once") || !strings.Contains(three.Command, "kernbench run --bench ccl_hello --algorithm lab_double --ranks 3 --n-elem 1 ") {
+	if !strings.Contains(three.First, "more than once") ||
+		!strings.Contains(three.Command, "kernbench run --bench ccl_hello --algorithm lab_double --ranks 3 --n-elem 1 ") {
 		t.Fatalf("%+v", three)
 	}
 }
 
 func TestAPanicInARowFailsItsTest(t *testing.T) {
 	sum, err := suite.Run(ctx, suite.Spec{Algorithms: []string{"lab_bad_check", "ring_allreduce"}, Ranks: []int{2}})
-	if err != nil || sum.OK() || sum.Rows[0].Failed != 1 || !strings.Contains(sum.Rows[0].First, faulty.ErrCheck.Error()) || sum.Rows[1].OK == 0 {
+	if err != nil || sum.OK() || sum.Rows[0].Failed != 1 ||
+		!strings.Contains(sum.Rows[0].First, faulty.ErrCheck.Error()) || sum.Rows[1].OK == 0 {
 		t.Fatalf("%+v, %v", sum, err)
 	}
 }
 
 func TestTestsAreRefused(t *testing.T) {
-	if _, err := suite.Run(ctx, suite.Spec{Algorithms: []string{"tree_alreduce"}}); err == nil || !strings.Contains(err.Error(), "tree_allreduce") {
+	if _, err := suite.Run(ctx, suite.Spec{Algorithms: []string{"tree_alreduce"}}); err == nil ||
+		!strings.Contains(err.Error(), "tree_allreduce") {
 		t.Fatalf("got %v", err)
 	}
 	if _, err := suite.Run(ctx, suite.Spec{Ranks: []int{0}}); err == nil {
@@ -83,7 +86,8 @@ func TestTestsAreRefused(t *testing.T) {
 
 // A test of an algorithm over a window finds its races, in runs whose results are right too.
 func TestTestsFindRaces(t *testing.T) {
-	sum, err := suite.Run(ctx, suite.Spec{Algorithms: []string{faulty.Hasty.Name, faulty.Meets.Name, faulty.Undrained.Name}, Ranks: []int{1, 3}})
+	sum, err := suite.Run(ctx, suite.Spec{Algorithms: []string{faulty.Hasty.Name, faulty.Meets.Name,
+		faulty.Undrained.Name}, Ranks: []int{1, 3}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +96,9 @@ func TestTestsFindRaces(t *testing.T) {
 		if racy != (row.Failed > 0) || row.Cases == 0 {
 			t.Errorf("%s, %d ranks: %d of %d failed: %s", row.Algorithm, row.World, row.Failed, row.Cases, row.First)
 		}
-		if racy && row.Algorithm == faulty.Undrained.Name && (!strings.Contains(row.First, "\nrace on "+faulty.Undrained.Name+".data") || !strings.Contains(row.First, "missing: a pipe_barrier")) {
+		if racy && row.Algorithm == faulty.Undrained.Name &&
+			(!strings.Contains(row.First, "\nrace on "+faulty.Undrained.Name+".data") ||
+				!strings.Contains(row.First, "missing: a pipe_barrier")) {
 			t.Errorf("the hazard is not told: %s", row.First)
 		}
 	}

@@ -189,7 +189,8 @@ func (k *checker) types(s *Stmt) error {
 		return nil
 	case Wait:
 		if !ok || s.Type != dtype.Invalid && usual != (typed{s.Type, s.Shape}) {
-			return fmt.Errorf("found wait as %s, want as it was announced: %s", typedText(s.Type, s.Shape), typedText(usual.typ, usual.shape))
+			return fmt.Errorf("found wait as %s, want as it was announced: %s", typedText(s.Type, s.Shape),
+				typedText(usual.typ, usual.shape))
 		}
 	}
 	if s.Type != dtype.Invalid && (s.Op != Convert || s.said) {
@@ -355,7 +356,8 @@ func (k *checker) along(s *Stmt, want func(int, int, dtype.Type) error) error {
 		}
 	}
 	if _, _, ok := axisOf(s); !ok {
-		return fmt.Errorf("found a result of %v, want one that %d, %d and %d elements before, along and after the axis make", s.Shape, s.Over[0], s.Over[1], s.Over[2])
+		return fmt.Errorf("found a result of %v, want one that %d, %d and %d elements before, along and after the axis make",
+			s.Shape, s.Over[0], s.Over[1], s.Over[2])
 	}
 	if s.Op == Softmax && !s.Type.IsFloat() {
 		return fmt.Errorf("found %v, want a floating type", s.Type)

@@ -52,7 +52,8 @@ func TestErrors(t *testing.T) {
 		{with("operator sum\n", ""), "x.txt:3: found no operator, want one for all_reduce"},
 		{with("operator sum\n", "operator sum\nroot 0\n"), "x.txt:5: found root, but all_reduce has none"},
 		{header + "# a comment\n\n", ""},
-		{strings.Replace(with("all_reduce\noperator sum", "all_to_all\n"), "elements 8", "elements 7", 1), "x.txt:6: all_to_all of 7 elements among 2 ranks"},
+		{strings.Replace(with("all_reduce\noperator sum", "all_to_all\n"), "elements 8", "elements 7", 1),
+			"x.txt:6: all_to_all of 7 elements among 2 ranks"},
 		{with("results in place", "results apart 7"), "x.txt:7: found room for results of 7 elements, want 8: rank 0"},
 		{with("elements 8", "elements 3000000000"), `x.txt:6: found elements "3000000000", want a number from 1 to 2147483646`},
 		{with("world 2", "world 1000000"), `x.txt:8: found ranks "1000000", want a number from 1 to 131072`},
@@ -60,7 +61,8 @@ func TestErrors(t *testing.T) {
 		{with("w0 80 bytes", "w0 8 bytes"), "x.txt:11: window w0: the buffers need 80 bytes, the window has 8"},
 		{with("part w0 data f16[8]", "part w0 data f16[8] stagin"), `x.txt:12: found "stagin", want staging`},
 		{with("part w0 data f16[8]", "part w0 data f18[8]"), `x.txt:12: found type "f18"`},
-		{strings.Replace(with("sig int32[16]", "sig int32[90000000]"), "80 bytes", "400000000 bytes", 1), "x.txt:11: found 90000000 control words on each of 2 ranks"},
+		{strings.Replace(with("sig int32[16]", "sig int32[90000000]"), "80 bytes", "400000000 bytes", 1),
+			"x.txt:11: found 90000000 control words on each of 2 ranks"},
 		{with("algorithm small", "algorithm ../small"), `x.txt:2: found name "../small"`},
 
 		// Wiring.

@@ -12,7 +12,8 @@ import (
 )
 
 // headerNames are the statements of the header, in the order in which they are printed.
-var headerNames = []string{"algorithm", "collective", "operator", "root", "type", "elements", "results", "idempotent", "world", "slots", "scratch", "window", "part", "wire"}
+var headerNames = []string{"algorithm", "collective", "operator", "root", "type", "elements", "results", "idempotent",
+	"world", "slots", "scratch", "window", "part", "wire"}
 
 var headers = map[string]func(p *parser) error{
 	"algorithm": func(p *parser) (err error) {
@@ -208,7 +209,9 @@ func (p *parser) dir(t string) (tl.Dir, error) {
 	if err == nil && d != tl.AnyDir {
 		p.dirs[t] = d
 	} else {
-		return d, p.errorf("found direction %q, want E, W, N, S, parent, child0, child1, dim0 to dim15, or a name that a topology has registered", t)
+		return d,
+			p.errorf("found direction %q, want E, W, N, S, parent, child0, child1, dim0 to dim15, or a name that a topology has registered",
+				t)
 	}
 	return d, nil
 }

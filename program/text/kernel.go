@@ -372,7 +372,8 @@ func (x *interpreter) ref(p *Place, t dtype.Type, shape tl.Shape) tl.Ref {
 // tiles is a place of several rows, as one block.
 func (x *interpreter) tiles(p *Place, t dtype.Type) tl.Desc {
 	rows, cols := int(p.Rows), int(p.N)
-	return tl.Desc{Addr: x.ref(p, t, tl.Dims(cols)).Addr, DType: t, Rows: rows, Cols: cols, Stride: int(p.Pitch), BlockRows: rows, BlockCols: cols}
+	return tl.Desc{Addr: x.ref(p, t, tl.Dims(cols)).Addr, DType: t, Rows: rows, Cols: cols, Stride: int(p.Pitch),
+		BlockRows: rows, BlockCols: cols}
 }
 
 // signal is the control words of a statement.

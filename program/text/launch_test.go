@@ -39,7 +39,8 @@ func launchOf(t *testing.T, f *text.File) *launch.Launch {
 		if err != nil {
 			t.Fatal(err)
 		}
-		rounds, err := mem.NewLayout(0, []mem.Buffer{{Name: "rounds", Parts: []mem.Part{mem.SignalPart("", mem.Int64, max(1, team.Rounds()))}}})
+		rounds, err := mem.NewLayout(0, []mem.Buffer{{Name: "rounds",
+			Parts: []mem.Part{mem.SignalPart("", mem.Int64, max(1, team.Rounds()))}}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -285,7 +285,8 @@ func (m *maker) lone(counted int64) {
 	}
 	for range counted {
 		if len(m.f.Windows) > 0 {
-			m.all = append(m.all, Stmt{Op: Sync, Dst: None, In: [3]Operand{{Tensor: None}, {Tensor: None}, {Tensor: None}}, Words: &Words{}, said: true})
+			m.all = append(m.all, Stmt{Op: Sync, Dst: None,
+				In: [3]Operand{{Tensor: None}, {Tensor: None}, {Tensor: None}}, Words: &Words{}, said: true})
 		}
 	}
 }
@@ -376,7 +377,8 @@ func (m *maker) place(a mem.Addr, in *tl.Instr) (p Place, err error) {
 	p.Far, p.Peer = m.far(m.g.PEs[r])
 	within := func(from int64, room int, t dtype.Type) bool {
 		off := a.Offset() - from
-		if room := int64(room) * int64(t.Size()); off < 0 || off > room || off == room && in.N > 0 || off%size != 0 || t.Size() != int(size) {
+		if room := int64(room) * int64(t.Size()); off < 0 || off > room || off == room && in.N > 0 || off%size != 0 ||
+			t.Size() != int(size) {
 			return false
 		}
 		p.From = Num{N: int32(off / size)}

@@ -117,8 +117,10 @@ var calls = map[string]tl.Kernel{
 		x := c.Load(a.Shard(c.Rank()).Slice(0, 8))
 		y := c.Full(tl.Dims(8), dtype.F16, math.Copysign(0, -1))
 		for _, r := range []tl.Tensor{
-			c.Add(x, y), c.Sub(x, y), c.Mul(x, y.Slice(3, 1)), c.Div(x.Slice(1, 1), y), c.Maximum(x.Slice(0, 4), y.Slice(4, 4)), c.Minimum(x.Reshape(2, 4), y),
-			c.Abs(x), c.Neg(x.Slice(1, 2)), c.Exp(x), c.Log(x), c.Sqrt(x), c.FMA(x, y, x), c.FMA(x.Slice(0, 2), y.Slice(1, 2), x.Slice(3, 2)),
+			c.Add(x, y), c.Sub(x, y), c.Mul(x, y.Slice(3, 1)), c.Div(x.Slice(1, 1), y),
+			c.Maximum(x.Slice(0, 4), y.Slice(4, 4)), c.Minimum(x.Reshape(2, 4), y),
+			c.Abs(x), c.Neg(x.Slice(1, 2)), c.Exp(x), c.Log(x), c.Sqrt(x), c.FMA(x, y, x),
+			c.FMA(x.Slice(0, 2), y.Slice(1, 2), x.Slice(3, 2)),
 			c.Scale(dtype.Div, x, 3), c.Scale(dtype.Mul, x, 0.1), c.Scale(dtype.Add, x, math.Inf(-1)), c.Scale(dtype.Max, x, math.NaN()),
 			c.Scale(dtype.Sub, x, math.Float64frombits(0xfff8000000000007)), c.Clamp(x, -1e300, math.SmallestNonzeroFloat64),
 			c.Convert(x, dtype.F32), c.Convert(x.Slice(0, 1).Reshape(), dtype.I8), c.Full(tl.Dims(), dtype.F64, 1.0/3),

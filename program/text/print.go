@@ -18,7 +18,8 @@ import (
 var names = map[Op]string{
 	Load: "load", Store: "store", Send: "send", SendRef: "send", Recv: "recv", RecvTo: "recv", RecvAsync: "recv_async", Wait: "wait",
 	FMA: "fma", Clamp: "clamp", Convert: "convert", Full: "full", Reduce: "reduce", Softmax: "softmax", Transpose: "transpose", Dot: "dot",
-	Put: "put", PutRef: "put", Get: "get", Notify: "notify", WaitUntil: "wait_until", Fence: "fence", Quiet: "quiet", PipeBarrier: "pipe_barrier", Sync: "sync",
+	Put: "put", PutRef: "put", Get: "get", Notify: "notify", WaitUntil: "wait_until", Fence: "fence", Quiet: "quiet",
+	PipeBarrier: "pipe_barrier", Sync: "sync",
 }
 
 // Write prints the file as text.

@@ -111,7 +111,8 @@ func TestFileSaysWhatIsRun(t *testing.T) {
 		{run.Spec{Algorithm: "ring_allreduce", Ranks: 5, NElem: 33, DType: dtype.BF16}, "defaults.accumulate=f32"},
 		{run.Spec{Algorithm: "window_allreduce_onephase", Ranks: 3, NElem: 33, DType: dtype.BF16, Op: tl.Avg}, "defaults.accumulate=f32"},
 		{run.Spec{Algorithm: "window_broadcast", Ranks: 4, NElem: 9, Options: map[string]string{"root": "2"}}, "defaults.n_slots=5"},
-		{run.Spec{Algorithm: "pipelined", Ranks: 4, NElem: 999}, "algorithms.pipelined.module=chain_broadcast,algorithms.pipelined.chunk_size=128"},
+		{run.Spec{Algorithm: "pipelined", Ranks: 4, NElem: 999},
+			"algorithms.pipelined.module=chain_broadcast,algorithms.pipelined.chunk_size=128"},
 	} {
 		for _, x := range []string{"mock", "sim"} {
 			s := tt.s

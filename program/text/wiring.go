@@ -53,7 +53,8 @@ func wire(world int, rings []ring) (w []tl.Wiring, bad *ring, err error) {
 		}
 		for _, k := range byIn[r.to] {
 			if rings[k].in == r.in {
-				return nil, r, fmt.Errorf("rank %d receives from direction %v twice, from ranks %d and %d, want each direction once", r.to, r.in, rings[k].from, r.from)
+				return nil, r, fmt.Errorf("rank %d receives from direction %v twice, from ranks %d and %d, want each direction once",
+					r.to, r.in, rings[k].from, r.from)
 			}
 		}
 		if len(o.Out) == mostRings || len(byIn[r.to]) == mostRings {

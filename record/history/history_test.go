@@ -50,7 +50,8 @@ func TestTasksAreOneAgent(t *testing.T) {
 	l.Flush()
 	const engine = " of the communication engine of rank 2"
 	want := []string{
-		"task 0" + engine + ", queue 0" + engine, "queue 0" + engine + ", task 0" + engine, "queue 0" + engine + ", host", "task 1" + engine + ", host",
+		"task 0" + engine + ", queue 0" + engine, "queue 0" + engine + ", task 0" + engine,
+		"queue 0" + engine + ", host", "task 1" + engine + ", host",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)

@@ -49,7 +49,8 @@ func TestEarlyAccess(t *testing.T) {
 				if err := errors.Join(a.Map(at(9), dtype.F32, 4), a.Write(at(9), dtype.F32, make([]byte, 4*n))); err != nil {
 					t.Fatal(err)
 				}
-				tl.Drive(a.c).BeginTurn(&tl.Turn{ID: 1, World: 1, Out: []tl.Ref{x.Slice(2, 2)}, Name: "AllReduce handle 0 turn 0", Await: "Wait(handle 0)"})
+				tl.Drive(a.c).BeginTurn(&tl.Turn{ID: 1, World: 1, Out: []tl.Ref{x.Slice(2, 2)},
+					Name: "AllReduce handle 0 turn 0", Await: "Wait(handle 0)"})
 				tt.access(a.beside(), x)
 				if tt.ended {
 					tl.Drive(a.c).EndTurn()
@@ -61,7 +62,8 @@ func TestEarlyAccess(t *testing.T) {
 					if err != nil {
 						t.Errorf("beside a judge of races: %v", err)
 					}
-				case !ok || e.Work != "AllReduce handle 0 turn 0 of rank 0" || e.Await != "Wait(handle 0)" || e.First != tt.first || e.Line != "lib/kernel.go:5" || tt.op != "" && e.Op != tt.op:
+				case !ok || e.Work != "AllReduce handle 0 turn 0 of rank 0" || e.Await != "Wait(handle 0)" ||
+					e.First != tt.first || e.Line != "lib/kernel.go:5" || tt.op != "" && e.Op != tt.op:
 					t.Errorf("got %v, want element %d", err, tt.first)
 				}
 				if turns[0].Ended != tt.ended {

@@ -91,7 +91,8 @@ func (s *vectorTest) actions() map[string]func(*rapid.T) {
 			part := s.vectors[i].From(int32(off))
 			s.add(s.u.Scale(dtype.Div, dtype.I32, int32(n), part, f), n, func(r int) tl.Value {
 				in := tl.Instr{Op: tl.OpMath, Math: tl.MathBinaryScalar, Binary: dtype.Div, Type: dtype.I32, N: n, Scalar: f}
-				return s.log.MathOf(s.log.Origin(by(r)), &in, oplog.Operand{Value: s.values[i][r], Off: int32(off)}, oplog.Operand{}, oplog.Operand{})
+				return s.log.MathOf(s.log.Origin(by(r)), &in, oplog.Operand{Value: s.values[i][r], Off: int32(off)},
+					oplog.Operand{}, oplog.Operand{})
 			})
 			s.u.Release(part)
 		},
@@ -120,7 +121,8 @@ func (s *vectorTest) actions() map[string]func(*rapid.T) {
 				for _, v := range s.values[i] {
 					s.log.Release(v)
 				}
-				s.vectors, s.values, s.elems = slices.Delete(s.vectors, i, i+1), slices.Delete(s.values, i, i+1), slices.Delete(s.elems, i, i+1)
+				s.vectors, s.values, s.elems = slices.Delete(s.vectors, i, i+1), slices.Delete(s.values, i, i+1),
+					slices.Delete(s.elems, i, i+1)
 			}
 		},
 	}
@@ -188,7 +190,8 @@ func TestLockstepFaults(t *testing.T) {
 			}
 			u.Load([]mem.Addr{at(0), c.at}, dtype.I32, 2)
 			err := u.Fault()
-			if got, want := fmt.Sprintf("%T", err), fmt.Sprintf("%T", c.want); got != want || !strings.HasPrefix(err.Error(), "rank 1 load: ") {
+			if got, want := fmt.Sprintf("%T", err), fmt.Sprintf("%T", c.want); got != want ||
+				!strings.HasPrefix(err.Error(), "rank 1 load: ") {
 				t.Errorf("got %v, want a %s of rank 1, without a time", err, want)
 			}
 		})

@@ -223,7 +223,8 @@ func TestLogAgainstModel(t *testing.T) {
 			written := rapid.IntRange(1, loggedElems).Draw(t, "written")
 			data := make([]byte, 4*written)
 			for i := range written {
-				cells[i] = cell{collective.Written, float64(rapid.IntRange(0, 9).Draw(t, "value")), map[[2]int64]int64{{int64(rank), int64(i)}: 1}}
+				cells[i] = cell{collective.Written, float64(rapid.IntRange(0, 9).Draw(t, "value")),
+					map[[2]int64]int64{{int64(rank), int64(i)}: 1}}
 				dtype.Set(dtype.I32, data, i, cells[i].value)
 			}
 			m.ranks = append(m.ranks, cells)

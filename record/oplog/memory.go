@@ -26,7 +26,8 @@ type memory struct {
 type TooLarge struct{ Need, Budget unit.Bytes }
 
 func (e *TooLarge) Error() string {
-	return fmt.Sprintf("the data of this run needs about %v of memory, and may take %v: take fewer elements or ranks, or do not move the data", about(e.Need), about(e.Budget))
+	return fmt.Sprintf("the data of this run needs about %v of memory, and may take %v: take fewer elements or ranks, or do not move the data",
+		about(e.Need), about(e.Budget))
 }
 
 // about is a number of bytes without the digits that mean nothing.

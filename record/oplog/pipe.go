@@ -69,7 +69,8 @@ func (l *Log) Gemm(o Origin, a, b tl.Value, m, k, n int, t dtype.Type, aOff, bOf
 
 // Elementwise records arithmetic on one value, or on it and a row, outside the
 // instruction stream of a kernel: a composite's epilogue.
-func (l *Log) Elementwise(o Origin, m tl.MathOp, op dtype.BinaryOp, a, b tl.Value, bOff int32, n, row int, f, g float64, t dtype.Type) tl.Value {
+func (l *Log) Elementwise(o Origin, m tl.MathOp, op dtype.BinaryOp, a, b tl.Value, bOff int32, n, row int, f,
+	g float64, t dtype.Type) tl.Value {
 	v := l.NewValue()
 	x := l.next(l.by(o))
 	x.kind, x.math, x.sub, x.typ, x.from = recMath, m, uint8(op), t, t

@@ -30,42 +30,92 @@ func TestProvenance(t *testing.T) {
 		from []collective.Contributor // of element 1
 		why  string
 	}{
-		{name: "itself", f: func(c *tl.Context, x, y tl.Tensor) tl.Tensor { return x }, from: []collective.Contributor{{Rank: 0, Index: 1, Count: 1}}},
-		{name: "sum", f: func(c *tl.Context, x, y tl.Tensor) tl.Tensor { return c.Add(x, y) }, from: []collective.Contributor{{Rank: 0, Index: 1, Count: 1}, {Rank: 1, Index: 1, Count: 1}}},
-		{name: "twice", f: func(c *tl.Context, x, y tl.Tensor) tl.Tensor { return c.Add(x, x) }, from: []collective.Contributor{{Rank: 0, Index: 1, Count: 2}}},
-		{name: "prod", op: tl.Prod, f: func(c *tl.Context, x, y tl.Tensor) tl.Tensor { return c.Mul(x, y) }, from: []collective.Contributor{{Rank: 0, Index: 1, Count: 1}, {Rank: 1, Index: 1, Count: 1}}},
-		{name: "max", op: tl.Max, f: func(c *tl.Context, x, y tl.Tensor) tl.Tensor { return c.Maximum(x, y) }, from: []collective.Contributor{{Rank: 0, Index: 1, Count: 1}, {Rank: 1, Index: 1, Count: 1}}},
-		{name: "sum along an axis", f: func(c *tl.Context, x, y tl.Tensor) tl.Tensor { return c.Sum(x.Reshape(2, 2), 0) }, from: []collective.Contributor{{Rank: 0, Index: 1, Count: 1}, {Rank: 0, Index: 3, Count: 1}}},
-		{name: "sum along the last axis", f: func(c *tl.Context, x, y tl.Tensor) tl.Tensor { return c.Sum(x.Reshape(2, 2), -1) }, from: []collective.Contributor{{Rank: 0, Index: 2, Count: 1}, {Rank: 0, Index: 3, Count: 1}}},
+		{name: "itself", f: func(c *tl.Context, x, y tl.Tensor) tl.Tensor { return x },
+			from: []collective.Contributor{{Rank: 0, Index: 1, Count: 1}}},
+		{name: "sum", f: func(c *tl.Context, x, y tl.Tensor) tl.Tensor { return c.Add(x, y) },
+			from: []collective.Contributor{{Rank: 0, Index: 1, Count: 1}, {Rank: 1, Index: 1, Count: 1}}},
+		{name: "twice", f: func(c *tl.Context, x, y tl.Tensor) tl.Tensor { return c.Add(x, x) },
+			from: []collective.Contributor{{Rank: 0, Index: 1, Count: 2}}},
+		{name: "prod", op: tl.Prod, f: func(c *tl.Context, x, y tl.Tensor) tl.Tensor { return c.Mul(x, y) },
+			from: []collective.Contributor{{Rank: 0, Index: 1, Count: 1}, {Rank: 1, Index: 1, Count: 1}}},
+		{name: "max", op: tl.Max, f: func(c *tl.Context, x, y tl.Tensor) tl.Tensor { return c.Maximum(x, y) },
+			from: []collective.Contributor{{Rank: 0, Index: 1, Count: 1}, {Rank: 1, Index: 1, Count: 1}}},
+		{name: "sum along an axis", f: func(c *tl.Context, x,
+			y tl.Tensor) tl.Tensor {
+			return c.Sum(x.Reshape(2, 2), 0)
+		}, from: []collective.Contributor{{Rank: 0, Index: 1, Count: 1}, {Rank: 0, Index: 3, Count: 1}}},
+		{name: "sum along the last axis", f: func(c *tl.Context, x,
+			y tl.Tensor) tl.Tensor {
+			return c.Sum(x.Reshape(2, 2), -1)
+		}, from: []collective.Contributor{{Rank: 0, Index: 2, Count: 1}, {Rank: 0, Index: 3, Count: 1}}},
 		{name: "sum of an average", op: tl.Avg, f: func(c *tl.Context, x, y tl.Tensor) tl.Tensor {
 			return c.Finish(tl.Avg, c.Sum(x.Reshape(2, 2), 0), 2)
 		}, from: []collective.Contributor{{Rank: 0, Index: 1, Count: 1}, {Rank: 0, Index: 3, Count: 1}}},
-		{name: "prod along an axis", op: tl.Prod, f: func(c *tl.Context, x, y tl.Tensor) tl.Tensor { return c.Prod(x.Reshape(2, 2), 0) }, from: []collective.Contributor{{Rank: 0, Index: 1, Count: 1}, {Rank: 0, Index: 3, Count: 1}}},
-		{name: "max along an axis", op: tl.Max, f: func(c *tl.Context, x, y tl.Tensor) tl.Tensor { return c.Max(x.Reshape(2, 2), 0) }, from: []collective.Contributor{{Rank: 0, Index: 1, Count: 1}, {Rank: 0, Index: 3, Count: 1}}},
-		{name: "min along an axis", op: tl.Min, f: func(c *tl.Context, x, y tl.Tensor) tl.Tensor { return c.Min(x.Reshape(2, 2), 0) }, from: []collective.Contributor{{Rank: 0, Index: 1, Count: 1}, {Rank: 0, Index: 3, Count: 1}}},
-		{name: "max along an axis in a sum", f: func(c *tl.Context, x, y tl.Tensor) tl.Tensor { return c.Max(x.Reshape(2, 2), 0) }, kind: collective.Opaque, why: "rank 3 (pe7) max at lib/kernel.go:5"},
-		{name: "sum along an axis in a max", op: tl.Max, f: func(c *tl.Context, x, y tl.Tensor) tl.Tensor { return c.Sum(x.Reshape(2, 2), 0) }, kind: collective.Opaque, why: "sum at lib/kernel.go:5"},
-		{name: "prod along an axis in a sum", f: func(c *tl.Context, x, y tl.Tensor) tl.Tensor { return c.Prod(x.Reshape(2, 2), 0) }, kind: collective.Opaque, why: "prod at lib/kernel.go:5"},
-		{name: "a maximum in a sum", f: func(c *tl.Context, x, y tl.Tensor) tl.Tensor { return c.Maximum(x, y) }, kind: collective.Opaque, why: "maximum at lib/kernel.go:5"},
-		{name: "transposed", f: func(c *tl.Context, x, y tl.Tensor) tl.Tensor { return c.Transpose(x.Reshape(2, 2)) }, from: []collective.Contributor{{Rank: 0, Index: 2, Count: 1}}},
-		{name: "shifted", f: func(c *tl.Context, x, y tl.Tensor) tl.Tensor { return c.Add(x.Slice(0, 3), y.Slice(1, 3)) }, from: []collective.Contributor{{Rank: 0, Index: 1, Count: 1}, {Rank: 1, Index: 2, Count: 1}}},
+		{name: "prod along an axis", op: tl.Prod,
+			f:    func(c *tl.Context, x, y tl.Tensor) tl.Tensor { return c.Prod(x.Reshape(2, 2), 0) },
+			from: []collective.Contributor{{Rank: 0, Index: 1, Count: 1}, {Rank: 0, Index: 3, Count: 1}}},
+		{name: "max along an axis", op: tl.Max,
+			f:    func(c *tl.Context, x, y tl.Tensor) tl.Tensor { return c.Max(x.Reshape(2, 2), 0) },
+			from: []collective.Contributor{{Rank: 0, Index: 1, Count: 1}, {Rank: 0, Index: 3, Count: 1}}},
+		{name: "min along an axis", op: tl.Min,
+			f:    func(c *tl.Context, x, y tl.Tensor) tl.Tensor { return c.Min(x.Reshape(2, 2), 0) },
+			from: []collective.Contributor{{Rank: 0, Index: 1, Count: 1}, {Rank: 0, Index: 3, Count: 1}}},
+		{name: "max along an axis in a sum", f: func(c *tl.Context, x,
+			y tl.Tensor) tl.Tensor {
+			return c.Max(x.Reshape(2, 2), 0)
+		}, kind: collective.Opaque, why: "rank 3 (pe7) max at lib/kernel.go:5"},
+		{name: "sum along an axis in a max", op: tl.Max,
+			f:    func(c *tl.Context, x, y tl.Tensor) tl.Tensor { return c.Sum(x.Reshape(2, 2), 0) },
+			kind: collective.Opaque, why: "sum at lib/kernel.go:5"},
+		{name: "prod along an axis in a sum",
+			f:    func(c *tl.Context, x, y tl.Tensor) tl.Tensor { return c.Prod(x.Reshape(2, 2), 0) },
+			kind: collective.Opaque, why: "prod at lib/kernel.go:5"},
+		{name: "a maximum in a sum", f: func(c *tl.Context, x, y tl.Tensor) tl.Tensor { return c.Maximum(x, y) },
+			kind: collective.Opaque, why: "maximum at lib/kernel.go:5"},
+		{name: "transposed", f: func(c *tl.Context, x, y tl.Tensor) tl.Tensor { return c.Transpose(x.Reshape(2, 2)) },
+			from: []collective.Contributor{{Rank: 0, Index: 2, Count: 1}}},
+		{name: "shifted", f: func(c *tl.Context, x,
+			y tl.Tensor) tl.Tensor {
+			return c.Add(x.Slice(0, 3), y.Slice(1, 3))
+		}, from: []collective.Contributor{{Rank: 0, Index: 1, Count: 1}, {Rank: 1, Index: 2, Count: 1}}},
 		{name: "converted", f: func(c *tl.Context, x, y tl.Tensor) tl.Tensor {
 			return c.Convert(c.Add(c.Convert(x, dtype.F64), c.Convert(y, dtype.F64)), dtype.F32)
 		}, from: []collective.Contributor{{Rank: 0, Index: 1, Count: 1}, {Rank: 1, Index: 1, Count: 1}}},
-		{name: "average", op: tl.Avg, f: func(c *tl.Context, x, y tl.Tensor) tl.Tensor { return c.Finish(tl.Avg, c.Add(x, y), 2) }, from: []collective.Contributor{{Rank: 0, Index: 1, Count: 1}, {Rank: 1, Index: 1, Count: 1}}},
-		{name: "average by its reciprocal", op: tl.Avg, f: func(c *tl.Context, x, y tl.Tensor) tl.Tensor { return c.Scale(dtype.Mul, c.Add(x, y), .5) }, from: []collective.Contributor{{Rank: 0, Index: 1, Count: 1}, {Rank: 1, Index: 1, Count: 1}}},
+		{name: "average", op: tl.Avg, f: func(c *tl.Context, x,
+			y tl.Tensor) tl.Tensor {
+			return c.Finish(tl.Avg, c.Add(x, y), 2)
+		}, from: []collective.Contributor{{Rank: 0, Index: 1, Count: 1}, {Rank: 1, Index: 1, Count: 1}}},
+		{name: "average by its reciprocal", op: tl.Avg,
+			f:    func(c *tl.Context, x, y tl.Tensor) tl.Tensor { return c.Scale(dtype.Mul, c.Add(x, y), .5) },
+			from: []collective.Contributor{{Rank: 0, Index: 1, Count: 1}, {Rank: 1, Index: 1, Count: 1}}},
 		{name: "averaged twice", op: tl.Avg, f: func(c *tl.Context, x, y tl.Tensor) tl.Tensor {
 			return c.Finish(tl.Avg, c.Finish(tl.Avg, x, 2), 2)
 		}, kind: collective.Opaque, why: "rank 3 (pe7) scale (div) at lib/kernel.go:5"},
-		{name: "scaled", f: func(c *tl.Context, x, y tl.Tensor) tl.Tensor { return c.Scale(dtype.Mul, x, 2) }, kind: collective.Opaque, why: "scale (mul) at lib/kernel.go:5"},
-		{name: "another operation", f: func(c *tl.Context, x, y tl.Tensor) tl.Tensor { return c.Mul(x, y) }, kind: collective.Opaque, why: "mul at lib/kernel.go:5"},
-		{name: "a sum in a max", op: tl.Max, f: func(c *tl.Context, x, y tl.Tensor) tl.Tensor { return c.Add(x, y) }, kind: collective.Opaque, why: "add at"},
-		{name: "one element against many", f: func(c *tl.Context, x, y tl.Tensor) tl.Tensor { return c.Add(x, y.Slice(0, 1)) }, kind: collective.Opaque, why: "add at"},
-		{name: "a number", f: func(c *tl.Context, x, y tl.Tensor) tl.Tensor { return c.Full(x.Shape(), x.DType(), 7) }, kind: collective.Constant},
-		{name: "plus a number", f: func(c *tl.Context, x, y tl.Tensor) tl.Tensor { return c.Add(x, c.Full(x.Shape(), x.DType(), 7)) }, kind: collective.Opaque, why: "add at"},
+		{name: "scaled", f: func(c *tl.Context, x, y tl.Tensor) tl.Tensor { return c.Scale(dtype.Mul, x, 2) },
+			kind: collective.Opaque, why: "scale (mul) at lib/kernel.go:5"},
+		{name: "another operation", f: func(c *tl.Context, x, y tl.Tensor) tl.Tensor { return c.Mul(x, y) },
+			kind: collective.Opaque, why: "mul at lib/kernel.go:5"},
+		{name: "a sum in a max", op: tl.Max, f: func(c *tl.Context, x, y tl.Tensor) tl.Tensor { return c.Add(x, y) },
+			kind: collective.Opaque, why: "add at"},
+		{name: "one element against many", f: func(c *tl.Context, x,
+			y tl.Tensor) tl.Tensor {
+			return c.Add(x, y.Slice(0, 1))
+		}, kind: collective.Opaque, why: "add at"},
+		{name: "a number", f: func(c *tl.Context, x,
+			y tl.Tensor) tl.Tensor {
+			return c.Full(x.Shape(), x.DType(), 7)
+		}, kind: collective.Constant},
+		{name: "plus a number", f: func(c *tl.Context, x,
+			y tl.Tensor) tl.Tensor {
+			return c.Add(x, c.Full(x.Shape(), x.DType(), 7))
+		}, kind: collective.Opaque, why: "add at"},
 		{name: "negated", f: func(c *tl.Context, x, y tl.Tensor) tl.Tensor { return c.Neg(x) }, kind: collective.Opaque, why: "neg at"},
-		{name: "dot", f: func(c *tl.Context, x, y tl.Tensor) tl.Tensor { return c.Dot(x.Reshape(2, 2), y.Reshape(2, 2)) }, kind: collective.Opaque, why: "dot at"},
-		{name: "the first cause stays", f: func(c *tl.Context, x, y tl.Tensor) tl.Tensor { return c.Abs(c.Neg(x)) }, kind: collective.Opaque, why: "neg at"},
+		{name: "dot", f: func(c *tl.Context, x,
+			y tl.Tensor) tl.Tensor {
+			return c.Dot(x.Reshape(2, 2), y.Reshape(2, 2))
+		}, kind: collective.Opaque, why: "dot at"},
+		{name: "the first cause stays", f: func(c *tl.Context, x, y tl.Tensor) tl.Tensor { return c.Abs(c.Neg(x)) },
+			kind: collective.Opaque, why: "neg at"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

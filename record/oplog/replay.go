@@ -35,7 +35,8 @@ type replay struct {
 }
 
 func newReplay(o Options) *replay {
-	r := &replay{opts: o, hasher: collective.NewHasher(o.Seed, o.Explain), causeIndex: map[causeKey]int32{}, overflows: map[int32]*overflow{}}
+	r := &replay{opts: o, hasher: collective.NewHasher(o.Seed, o.Explain), causeIndex: map[causeKey]int32{},
+		overflows: map[int32]*overflow{}}
 	if o.Audit {
 		r.audit = new(audit)
 	}

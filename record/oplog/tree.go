@@ -276,10 +276,12 @@ func stalls(t dtype.Type, out, a, b []byte, i int) bool {
 		if t == dtype.BF16 {
 			infinite = 0x7f80
 		}
-		s, x, y = uint64(binary.LittleEndian.Uint16(out[2*i:])), uint64(binary.LittleEndian.Uint16(a[2*i:])), uint64(binary.LittleEndian.Uint16(b[2*i:]))
+		s, x, y = uint64(binary.LittleEndian.Uint16(out[2*i:])), uint64(binary.LittleEndian.Uint16(a[2*i:])),
+			uint64(binary.LittleEndian.Uint16(b[2*i:]))
 	case dtype.F32:
 		sign, infinite = 1<<31, 0x7f800000
-		s, x, y = uint64(binary.LittleEndian.Uint32(out[4*i:])), uint64(binary.LittleEndian.Uint32(a[4*i:])), uint64(binary.LittleEndian.Uint32(b[4*i:]))
+		s, x, y = uint64(binary.LittleEndian.Uint32(out[4*i:])), uint64(binary.LittleEndian.Uint32(a[4*i:])),
+			uint64(binary.LittleEndian.Uint32(b[4*i:]))
 	case dtype.F64:
 		sign, infinite = 1<<63, 0x7ff0000000000000
 		s, x, y = binary.LittleEndian.Uint64(out[8*i:]), binary.LittleEndian.Uint64(a[8*i:]), binary.LittleEndian.Uint64(b[8*i:])

@@ -69,7 +69,8 @@ func TestTrees(t *testing.T) {
 				if want := (oplog.Tree{Terms: uint32(tt.n), Height: tt.height, Growth: uint64(tt.height) * u}); got.Tree != want {
 					t.Errorf("tree %+v, want %+v", got.Tree, want)
 				}
-				if a.Additions != int64(tt.n-1) || a.Stalled != tt.stalled || (a.FirstStalled != nil) != (tt.stalled > 0) || a.Overflow != nil {
+				if a.Additions != int64(tt.n-1) || a.Stalled != tt.stalled ||
+					(a.FirstStalled != nil) != (tt.stalled > 0) || a.Overflow != nil {
 					t.Errorf("%+v, want %d additions of which %d stall", a, tt.n-1, tt.stalled)
 				}
 			})

@@ -33,7 +33,8 @@ func agents(t interface {
 
 func newAgent(b *bench, rank, world int) *agent {
 	a := &agent{&bench{Log: b.Log, addrs: b.addrs}}
-	a.c = tl.NewContext(tl.Setup{Core: a, Rank: rank, World: world, Wiring: &tl.Wiring{}, Ring: &tl.Ring{}, Addrs: b.addrs, Scratch: 1 << 20})
+	a.c = tl.NewContext(tl.Setup{Core: a, Rank: rank, World: world, Wiring: &tl.Wiring{}, Ring: &tl.Ring{},
+		Addrs: b.addrs, Scratch: 1 << 20})
 	a.origin = oplog.Origin{Rank: int32(rank), PE: int32(rank), Line: "lib/kernel.go:5"}
 	return a
 }
@@ -57,7 +58,8 @@ func (a *agent) Do(in *tl.Instr) {
 
 // begin is the turn of an agent in collective id: an all-reduce by sum in place.
 func (a *agent) begin(id int32, world int, x tl.Ref) {
-	tl.Drive(a.c).BeginTurn(&tl.Turn{ID: id, World: world, Rank: a.c.Rank(), Label: int(id)*100 + a.c.Rank(), In: []tl.Ref{x}, Out: []tl.Ref{x}})
+	tl.Drive(a.c).BeginTurn(&tl.Turn{ID: id, World: world, Rank: a.c.Rank(), Label: int(id)*100 + a.c.Rank(),
+		In: []tl.Ref{x}, Out: []tl.Ref{x}})
 }
 
 func take(t interface{ Fatal(...any) }, l *oplog.Log) []*oplog.CapturedTurn {
@@ -91,7 +93,8 @@ func TestTurnCapturesAndMerges(t *testing.T) {
 			t.Fatalf("%+v", turns)
 		}
 		got := turns[0]
-		if in, out := floats(got.Type, got.In), floats(got.Type, got.Out); !slices.Equal(in, []float64{1, 2, 3}) || !slices.Equal(out, []float64{11, 22, 33}) {
+		if in, out := floats(got.Type, got.In), floats(got.Type, got.Out); !slices.Equal(in, []float64{1, 2, 3}) ||
+			!slices.Equal(out, []float64{11, 22, 33}) {
 			t.Errorf("from %v to %v", in, out)
 		}
 		want := ofRanks(as[0].Hasher(), 3, 100, 101)
@@ -177,7 +180,8 @@ func TestOnlyTurnsMerge(t *testing.T) {
 			tl.Drive(as[0].c).EndTurn()
 			as[0].c.Store(x, as[0].c.Scale(dtype.Mul, as[0].c.Load(x), 3))
 			for i, ref := range []tl.Ref{x, y} {
-				tl.Drive(as[i].c).BeginTurn(&tl.Turn{ID: 2, World: 4, Rank: i, Label: 10 + i, Op: tt.op, In: []tl.Ref{ref}, Out: []tl.Ref{ref}})
+				tl.Drive(as[i].c).BeginTurn(&tl.Turn{ID: 2, World: 4, Rank: i, Label: 10 + i, Op: tt.op,
+					In: []tl.Ref{ref}, Out: []tl.Ref{ref}})
 			}
 			other := as[0].beside()
 			tt.do([]*agent{as[0], other}[tt.who].c, x, y)
@@ -219,7 +223,8 @@ func TestTurnFaults(t *testing.T) {
 			a.BeginTurn(a.origin, turn)
 			a.BeginTurn(a.origin, turn)
 		}, "rank 0 begin_turn at lib/kernel.go:5: the turn has begun already"},
-		{"an end without a beginning", func(a *agent, _ tl.Ref) { a.EndTurn(a.origin, turn) }, "end_turn at lib/kernel.go:5: the turn has not begun"},
+		{"an end without a beginning", func(a *agent, _ tl.Ref) { a.EndTurn(a.origin, turn) },
+			"end_turn at lib/kernel.go:5: the turn has not begun"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

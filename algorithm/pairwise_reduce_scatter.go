@@ -26,7 +26,9 @@ func pairwiseReduceScatter(c *tl.Context, a tl.Args) {
 		heed(c, came.At(from), use)
 		for lo, length := range tiles(sum.Len(), a.DType) {
 			acc, got := c.Local(sum).Slice(lo, length), c.Local(slot(me, from)).Slice(lo, length)
-			c.Store(acc, c.Combine(a.Op, c.Load(acc), c.Load(got)))
+			both := join(c, a.Op, c.Load(acc), c.Load(got))
+			c.Store(acc, both)
+			c.Free(both)
 		}
 	}
 	out := a.Out(me, sum.Len())

@@ -175,9 +175,17 @@ func reduce(c *tl.Context, op tl.ReduceOp, dst tl.Ref, src tl.Sym) {
 		acc := c.Load(c.Local(part))
 		for peer := range c.WorldSize() {
 			if peer != c.Rank() {
-				acc = c.Combine(op, acc, c.Load(c.At(part, peer)))
+				acc = join(c, op, acc, c.Load(c.At(part, peer)))
 			}
 		}
 		c.Store(dst.Slice(lo, n), c.Finish(op, acc, c.WorldSize()))
 	}
+}
+
+// join returns the result of an operation on two tensors, which it frees.
+func join(c *tl.Context, op tl.ReduceOp, a, b tl.Tensor) tl.Tensor {
+	both := c.Combine(op, a, b)
+	c.Free(b)
+	c.Free(a)
+	return both
 }

@@ -34,7 +34,7 @@ func addUp(c *tl.Context, op tl.ReduceOp, dst, own tl.Ref, came func(from int, w
 		acc := c.Load(strip(own, i))
 		for from := range n {
 			if from != me {
-				acc = c.Combine(op, acc, c.Load(strip(c.Local(came(from, i == 0)), i)))
+				acc = join(c, op, acc, c.Load(strip(c.Local(came(from, i == 0)), i)))
 			}
 		}
 		c.Store(strip(dst, i), c.Finish(op, acc, n))

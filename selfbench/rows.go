@@ -63,6 +63,7 @@ func works(short bool) []*work {
 		halvingDoubling(65536, "slot").must(peakMemory, below(gib)),
 		halvingGPUs(65536, "ideal").must(wallTime, below(4)).must(peakMemory, below(gib)),
 		halvingGPUs(65536, "slot").must(wallTime, below(8)).must(peakMemory, below(gib)),
+		pairwiseGPUs(1024).must(wallTime, below(10)).must(peakMemory, below(gib)),
 		build(4096).must(wallTime, below(0.1)),
 		build(102400).must(wallTime, below(2)),
 		hierarchical("slot", 8, 8, 8).must(wallTime, below(30)).must(peakMemory, below(4*gib)),

@@ -135,70 +135,31 @@ func (n *Fabric) pick(l *link, now unit.Time) (msg, prev uint32) {
 	first, served := never, n.inputOf(l.served)
 	turn := ^uint32(0)
 	for a := range n.waitedFor(l) {
-		n.ties.clear()
+		n.stuck = n.stuck[:0]
 		before := uint32(0)
-		// Messages whose heads came at the same instant stand side by side: each of a
-		// different input may go first.
+		// Messages whose heads came at the same instant stand side by side: the first one of
+		// each input may go first.
 		for mi := a.head; mi != 0; mi = n.msgs[mi].next {
 			m := &n.msgs[mi]
 			if m.arrived != n.msgs[a.head].arrived || m.arrived > first {
 				break
 			}
-			if from := from(m); n.ties.add(from) {
-				t := n.inputOf(from) - served - 1 // distance after the one served last, modulo 2^32
-				if (m.arrived < first || t < turn) && (n.last(m) || n.fits(m.into, m.bytes, now)) {
-					first, turn = m.arrived, t
-					msg, prev = mi, before
-				}
+			from := from(m)
+			t := n.inputOf(from) - served - 1 // distance after the one served last, modulo 2^32
+			switch {
+			case m.arrived == first && t >= turn:
+			case slices.Contains(n.stuck, from):
+			case n.last(m) || n.fits(m.into, m.bytes, now):
+				first, turn = m.arrived, t
+				msg, prev = mi, before
+			default:
+				n.stuck = append(n.stuck, from)
 			}
 			before = mi
 		}
 	}
 	return msg, prev
 }
-
-// inputs is a set of inputs of a link. It is a list while there are few, as a rule; then marks in a
-// table of all links and one of all sources.
-type inputs struct {
-	few   []uint32
-	turn  uint32 // in which inputs are marked; it changes with each use of the tables
-	many  bool
-	marks [2][]uint32 // by link, by source: the turn in which it was added last
-}
-
-const fewInputs = 16
-
-// add puts an input into the set, and reports whether it is new there.
-func (s *inputs) add(from uint32) bool {
-	if s.many {
-		return s.mark(from)
-	}
-	if slices.Contains(s.few, from) {
-		return false
-	}
-	if s.few = append(s.few, from); len(s.few) > fewInputs {
-		s.many = true
-		if s.turn++; s.turn == 0 { // marks of long ago are not to count
-			s.marks, s.turn = [2][]uint32{}, 1
-		}
-		for _, f := range s.few {
-			s.mark(f)
-		}
-	}
-	return true
-}
-
-// mark marks an input, and reports whether it was not.
-func (s *inputs) mark(from uint32) bool {
-	at := place(&s.marks[from/aSource], from%aSource)
-	if *at == s.turn {
-		return false
-	}
-	*at = s.turn
-	return true
-}
-
-func (s *inputs) clear() { s.few, s.many = s.few[:0], false }
 
 // aSource tells sources from links.
 const aSource = 1 << 31

@@ -122,7 +122,7 @@ type Fabric struct {
 	seen         [4]int    // events of the run ahead that are still to be looked at, by stage: see prefetch
 	msgs         []message
 	free         uint32             // list of unused messages, by next; 0: none
-	ties         inputs             // see pick
+	stuck        []uint32           // inputs whose first message does not fit: see pick
 	found        []machine.Hop      // the path found last
 	path         []routes.Hop       // the path stored last
 	lines        map[line]chain     // who waits behind a transfer of several messages

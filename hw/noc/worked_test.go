@@ -160,6 +160,23 @@ func TestArbitration(t *testing.T) {
 	r.check(t, map[uint32]unit.Time{0: 105, 3: 115, 4: 125, 2: 135, 1: 145})
 }
 
+// TestNoneOvertakesItsOwn: of messages that came at once, a short one of the same source stays behind a
+// long one for which there is no room; that of another source goes.
+func TestNoneOvertakesItsOwn(t *testing.T) {
+	r := newRig(150, 1, 10, 1)
+	slow, free := r.over(0, 1), r.over(0, 2)
+	sendFrom(r.Fabric, 0, slow, Collective, 100, 0, 0) // before link 1 until 1005
+	sendFrom(r.Fabric, 10*ns, slow, Collective, 100, 1, 1)
+	sendFrom(r.Fabric, 10*ns, free, Collective, 50, 1, 2)
+	sendFrom(r.Fabric, 10*ns, free, Collective, 50, 2, 3)
+	r.check(t, map[uint32]unit.Time{
+		0: 1010,
+		1: 2015, // on link 0 from 1005
+		2: 1165, // on link 0 from 1105
+		3: 160,  // on link 0 from 100
+	})
+}
+
 // TestCutThrough: a message is on all links of its path at once; a slow link in front
 // makes those behind wait for its tail, a fast one does not.
 func TestCutThrough(t *testing.T) {

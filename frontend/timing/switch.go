@@ -13,6 +13,7 @@ import (
 // those from it down.
 type meeting struct {
 	up, down map[int]*route
+	multimem *machine.Multimem
 }
 
 // meet finds the switch in which ranks meet; nil if there is none. It is a node that belongs to no
@@ -42,11 +43,20 @@ func (l *links) meet(ranks []int) *meeting {
 	if len(common) == 0 {
 		return nil
 	}
-	m := &meeting{map[int]*route{}, map[int]*route{}}
+	pes := make([]int32, len(ranks))
+	for i, r := range ranks {
+		pes[i] = int32(r)
+	}
+	x, err := l.machine.Multimem(pes)
+	if err != nil {
+		l.meetings[key] = nil
+		return nil
+	}
+	m := &meeting{map[int]*route{}, map[int]*route{}, x}
 	for i, a := range ranks {
 		other := ranks[(i+1)%len(ranks)]
-		m.up[a], _ = l.cut(l.route(a, other), common[0])
-		_, m.down[a] = l.cut(l.route(other, a), common[0])
+		m.up[a], _ = l.cut(l.route(a, other), x.Hub)
+		_, m.down[a] = l.cut(l.route(other, a), x.Hub)
 	}
 	l.meetings[key] = m
 	return m
@@ -100,12 +110,32 @@ func (r *run) checkSwitches() error {
 				if !steps[i].Switch {
 					continue
 				}
-				if group := members(rank, &steps[i]); len(group) > 1 && r.links.meet(group) == nil {
-					return fmt.Errorf("%s reduces or multicasts in a switch, and the machine has none in which ranks %v meet",
-						r.plan.Where(rank, b, i), group)
+				if err := r.checkSwitch(rank, &steps[i]); err != nil {
+					return fmt.Errorf("%s: %w", r.plan.Where(rank, b, i), err)
 				}
 			}
 		}
+	}
+	return nil
+}
+
+// checkSwitch says what is missing for a step of a rank.
+func (r *run) checkSwitch(rank int, s *plan.Step) error {
+	group := members(rank, s)
+	if len(group) < 2 {
+		return nil
+	}
+	m := r.links.meet(group)
+	if m == nil {
+		return fmt.Errorf("it reduces or multicasts in a switch, and the machine has none in which ranks %v meet", group)
+	}
+	if len(s.Dst) > 1 {
+		if err := m.multimem.Copies(); err != nil {
+			return err
+		}
+	}
+	if len(s.Src) > 1 && len(m.multimem.Switch.Reduce.Types) == 0 {
+		return m.multimem.Reduces("f16")
 	}
 	return nil
 }
@@ -118,16 +148,18 @@ func (r *run) through(own int, s *plan.Step, bytes int64, at unit.Time) unit.Tim
 	if m == nil {
 		return at
 	}
+	bytes = m.multimem.Wire(bytes)
 	end := at
 	if len(s.Src) > 1 {
+		late := m.multimem.Switch.Reduce.Latency // from when all are there until the sum leaves
 		head, tail := at, at
 		for _, span := range s.Src {
 			rank := own
 			if span.Rank != plan.None {
 				rank = span.Rank
 			}
-			head = max(head, at+m.up[rank].head)
-			tail = max(tail, r.links.send(m.up[rank], bytes, at))
+			head = max(head, at+m.up[rank].head+late)
+			tail = max(tail, r.links.send(m.up[rank], bytes, at)+late)
 		}
 		end = max(r.links.send(m.down[own], bytes, head), tail+m.down[own].head)
 		at = head + m.down[own].head

@@ -37,7 +37,8 @@ func TestBarriersAreReusable(t *testing.T) {
 					b.meet(c, row(c, signals, 0), use)
 					for _, r := range b.with(c.Rank()) {
 						if come[r] < use {
-							t.Errorf("%s, schedule %d: rank %d leaves use %d when all have come %v times", b.name, seed, c.Rank(), use, come)
+							t.Errorf("%s, schedule %d: rank %d leaves use %d when all have come %v times", b.name,
+								seed, c.Rank(), use, come)
 							return
 						}
 					}

@@ -12,9 +12,11 @@ import (
 )
 
 // TestBuckets: on machines of one to four levels all is reduced and gathered, also where chunks are
-// empty and where rings have unequal lengths, and a rank sends what each ring of its levels carries.
+// empty and where rings have unequal lengths, and a rank sends what each ring of its levels
+// carries.
 func TestBuckets(t *testing.T) {
-	for _, a := range []*algorithm.Algorithm{algorithm.BucketAllReduce, algorithm.HierarchicalRingAllReduce, algorithm.HierarchicalPipelinedAllReduce} {
+	for _, a := range []*algorithm.Algorithm{algorithm.BucketAllReduce, algorithm.HierarchicalRingAllReduce,
+		algorithm.HierarchicalPipelinedAllReduce} {
 		for _, levels := range [][]int{{1}, {2}, {5}, {2, 2}, {4, 3}, {2, 3, 2}, {2, 2, 2, 3}} {
 			world := 1
 			for _, n := range levels {
@@ -39,7 +41,8 @@ func TestBuckets(t *testing.T) {
 						for r := range got {
 							for i, v := range got[r] {
 								sum := float64((world-1)*world*(2*world-1)/6 + i*world)
-								want := map[tl.ReduceOp]float64{tl.Sum: sum, tl.Avg: sum / float64(world), tl.Max: float64((world-1)*(world-1) + i)}[op]
+								want := map[tl.ReduceOp]float64{tl.Sum: sum, tl.Avg: sum / float64(world),
+									tl.Max: float64((world-1)*(world-1) + i)}[op]
 								if v != want {
 									t.Fatalf("rank %d has %v for element %d, want %v", r, v, i, want)
 								}

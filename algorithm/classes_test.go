@@ -47,9 +47,11 @@ func recordable(t *testing.T, a *algorithm.Algorithm) bool {
 // TestRecordable: all algorithms without a window can be replayed but three, which receive into
 // memory; those with a window cannot, but four that use only their own part of it.
 func TestRecordable(t *testing.T) {
-	receive := []*algorithm.Algorithm{algorithm.HypercubeExchange, algorithm.RecursiveDoublingAllGather, algorithm.ScatterAllGatherBroadcast}
+	receive := []*algorithm.Algorithm{algorithm.HypercubeExchange, algorithm.RecursiveDoublingAllGather,
+		algorithm.ScatterAllGatherBroadcast}
 	own := []*algorithm.Algorithm{
-		algorithm.MeshReduceScatter, algorithm.MultiRingReduceScatter, algorithm.RecursiveHalvingReduceScatter, algorithm.TorusReduceScatter,
+		algorithm.MeshReduceScatter, algorithm.MultiRingReduceScatter, algorithm.RecursiveHalvingReduceScatter,
+		algorithm.TorusReduceScatter,
 	}
 	for _, a := range algorithm.All() {
 		want := a.Window == nil && !slices.Contains(receive, a) || slices.Contains(own, a)
@@ -84,7 +86,8 @@ func TestFewClasses(t *testing.T) {
 		}
 		var got [3]int
 		for i, n := range []int{4096, 1280, 10007} {
-			s := scene{world: world, w: 16, n: n, typ: dtype.F16, slots: 4, slotBytes: 4096, scratch: 1 << 20, place: apart, levels: []int{8, 8}}
+			s := scene{world: world, w: 16, n: n, typ: dtype.F16, slots: 4, slotBytes: 4096, scratch: 1 << 20,
+				place: apart, levels: []int{8, 8}}
 			g, ok := s.group(t, a)
 			if !ok {
 				t.Fatalf("%s: no rings", a.Name)

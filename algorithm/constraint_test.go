@@ -54,7 +54,8 @@ func TestConstraints(t *testing.T) {
 	}
 }
 
-// With one slot those algorithms, and no others, can come to wait for ever that are said to need more.
+// With one slot those algorithms, and no others, can come to wait for ever that are said to need
+// more.
 func TestSlotsNeeded(t *testing.T) {
 	for _, a := range algorithm.All() {
 		t.Run(a.Name, func(t *testing.T) {
@@ -70,7 +71,8 @@ func TestSlotsNeeded(t *testing.T) {
 				}
 				grid := someGrid(t, a, world)
 				cfg := kerneltest.Config{
-					World: world, Topology: a.Topology, W: grid.W, H: grid.H, Neighbors: a.Neighbors, Inputs: numbered(world, n), Slots: max(1, a.MinSlots-1), ChunkBytes: 256,
+					World: world, Topology: a.Topology, W: grid.W, H: grid.H, Neighbors: a.Neighbors,
+					Inputs: numbered(world, n), Slots: max(1, a.MinSlots-1), ChunkBytes: 256,
 				}
 				if co.Rooted {
 					cfg.Args = []int{0}

@@ -31,7 +31,8 @@ func counted(t *testing.T, a *algorithm.Algorithm, world, root, pieces int) laun
 	}
 	n := perRank * world
 	grid := someGrid(t, a, world)
-	cfg := kerneltest.Config{World: world, Topology: a.Topology, W: grid.W, H: grid.H, Inputs: numbered(world, n), ChunkBytes: int64(4 * n / pieces)}
+	cfg := kerneltest.Config{World: world, Topology: a.Topology, W: grid.W, H: grid.H, Inputs: numbered(world, n),
+		ChunkBytes: int64(4 * n / pieces)}
 	call := collective.Call{World: world, Elems: n, Type: dtype.F32}
 	if co.Rooted {
 		cfg.Args, call.Root = []int{root}, root
@@ -79,23 +80,26 @@ func TestMessageCounts(t *testing.T) {
 		messages, bytes func(p, b int) int
 	}{
 		{algorithm.RingAllGather, 1, func(p, _ int) int { return p * (p - 1) }, func(p, b int) int { return p * (p - 1) * p * b }},
-		{algorithm.RecursiveDoublingAllGather, 1, func(p, _ int) int { return p * rounds(p) }, func(p, b int) int { return p * (p - 1) * p * b }},
+		{algorithm.RecursiveDoublingAllGather, 1, func(p, _ int) int { return p * rounds(p) },
+			func(p, b int) int { return p * (p - 1) * p * b }},
 		{algorithm.HypercubeExchange, 1, func(p, _ int) int { return p * rounds(p) }, func(p, b int) int { return p * (p - 1) * p * b }},
 		{algorithm.BruckAllGather, 1, func(p, _ int) int { return p * rounds(p) }, func(p, b int) int { return p * (p - 1) * p * b }},
 		{algorithm.RingReduceScatter, 1, func(p, _ int) int { return p * (p - 1) }, func(p, b int) int { return p * (p - 1) * b }},
-		{algorithm.RecursiveHalvingReduceScatter, 1, func(p, _ int) int { return p * rounds(p) }, func(p, b int) int { return p * (p - 1) * b }},
+		{algorithm.RecursiveHalvingReduceScatter, 1, func(p, _ int) int { return p * rounds(p) },
+			func(p, b int) int { return p * (p - 1) * b }},
 		{algorithm.BruckAllToAll, 1, func(p, _ int) int { return p * rounds(p) }, func(p, b int) int { return p * hops(p) * b }},
 		{algorithm.BinomialBroadcast, 1, func(p, _ int) int { return p - 1 }, func(p, b int) int { return (p - 1) * p * b }},
 		{algorithm.ChainBroadcast, 2, func(p, _ int) int { return 2 * (p - 1) }, func(p, b int) int { return (p - 1) * p * b }},
 		{algorithm.DoubleTreeBroadcast, 2, func(p, _ int) int { return 2 * (p - 1) }, func(p, b int) int { return (p - 1) * p * b }},
 		{algorithm.DoubleTreeReduce, 2, func(p, _ int) int { return 2 * (p - 1) }, func(p, b int) int { return (p - 1) * p * b }},
-		{algorithm.ScatterAllGatherBroadcast, 1, func(p, _ int) int { return p - 1 + p*(p-1) }, func(p, b int) int { return (hops(p) + p*(p-1)) * b }},
+		{algorithm.ScatterAllGatherBroadcast, 1, func(p, _ int) int { return p - 1 + p*(p-1) },
+			func(p, b int) int { return (hops(p) + p*(p-1)) * b }},
 		{algorithm.BinomialReduce, 1, func(p, _ int) int { return p - 1 }, func(p, b int) int { return (p - 1) * p * b }},
 		{algorithm.ChainReduce, 2, func(p, _ int) int { return 2 * (p - 1) }, func(p, b int) int { return (p - 1) * p * b }},
 		{algorithm.BinomialGather, 1, func(p, _ int) int { return p - 1 }, func(p, b int) int { return hops(p) * p * b }},
 		{algorithm.BinomialScatter, 1, func(p, _ int) int { return p - 1 }, func(p, b int) int { return hops(p) * b }},
-		// The ranks of the hypercube halve, and all but one send what they have come to; their guests give
-		// their vectors.
+		// The ranks of the hypercube halve, and all but one send what they have come to; their
+		// guests give their vectors.
 		{algorithm.ReduceScatterGatherReduce, 1, func(p, _ int) int {
 			core, dims := topology.Fold(p)
 			return core*dims + core - 1 + p - core
@@ -117,7 +121,8 @@ func TestMessageCounts(t *testing.T) {
 				if got.Messages != messages || got.Bytes != bytes {
 					t.Errorf("%d messages, %d bytes; want %d, %d", got.Messages, got.Bytes, messages, bytes)
 				}
-				if i := slices.IndexFunc(got.Traffic, func(r tl.Traffic) bool { return r != (tl.Traffic{Rank: r.Rank, Sent: r.Sent}) }); i >= 0 {
+				if i := slices.IndexFunc(got.Traffic,
+					func(r tl.Traffic) bool { return r != (tl.Traffic{Rank: r.Rank, Sent: r.Sent}) }); i >= 0 {
 					t.Errorf("rank %d did %+v to the memory of others", i, got.Traffic[i])
 				}
 			})

@@ -48,7 +48,8 @@ type chunkedTree struct {
 }
 
 func newChunkedTree(c *tl.Context, a tl.Args, tree, height int) chunkedTree {
-	t := chunkedTree{c: c, op: a.Op, dirs: topology.TwoTreeDirs[tree], half: a.Shard(c.Rank()).Chunk(2, tree), out: a.Out(c.Rank(), a.NElem).Chunk(2, tree)}
+	t := chunkedTree{c: c, op: a.Op, dirs: topology.TwoTreeDirs[tree], half: a.Shard(c.Rank()).Chunk(2, tree),
+		out: a.Out(c.Rank(), a.NElem).Chunk(2, tree)}
 	up, children := topology.TwoTreeStep(c.Rank(), c.WorldSize(), tree)
 	for k, child := range children {
 		t.is[k] = child >= 0

@@ -10,8 +10,9 @@ import (
 // each sends what it receives, at the most, and the root sends the vector once.
 //
 // A half goes in chunks, so that all levels work at the same time: a rank that is d below the root
-// passes chunk i on in round i+d, which its parent has sent in the round before. So no rank waits for
-// ever with n_slots of at least 2, as a rank sends on while it holds the slot that it received into.
+// passes chunk i on in round i+d, which its parent has sent in the round before. So no rank waits
+// for ever with n_slots of at least 2, as a rank sends on while it holds the slot that it received
+// into.
 func doubleTreeBroadcast(c *tl.Context, a tl.Args) {
 	r, me := fromRoot(c, a), c.Rank()
 	mine, out := a.Shard(me), a.Out(me, a.NElem)

@@ -11,7 +11,8 @@ import (
 
 // The judge of these tests must see what is wrong with kernels that are nearly right.
 func TestFaultyKernelsAreCaught(t *testing.T) {
-	ring := func(step func(c *tl.Context, a tl.Args, acc, current, recv tl.Tensor) (newAcc, next tl.Tensor), rounds func(n int) int, finish func(c *tl.Context, a tl.Args, t tl.Tensor) tl.Tensor) tl.Kernel {
+	ring := func(step func(c *tl.Context, a tl.Args, acc, current, recv tl.Tensor) (newAcc, next tl.Tensor),
+		rounds func(n int) int, finish func(c *tl.Context, a tl.Args, t tl.Tensor) tl.Tensor) tl.Kernel {
 		return func(c *tl.Context, a tl.Args) {
 			mine := a.Shard(c.Rank())
 			acc := c.Load(mine)
@@ -42,7 +43,8 @@ func TestFaultyKernelsAreCaught(t *testing.T) {
 		{"stops one round early", tl.Sum, ring(right, func(n int) int { return n - 2 }, once), true},
 		{"one round too many, max", tl.Max, ring(right, func(n int) int { return n }, once), false},
 		{"never divides", tl.Avg, ring(right, all, func(_ *tl.Context, _ tl.Args, t tl.Tensor) tl.Tensor { return t }), true},
-		{"divides twice", tl.Avg, ring(right, all, func(c *tl.Context, a tl.Args, t tl.Tensor) tl.Tensor { return once(c, a, once(c, a, t)) }), true},
+		{"divides twice", tl.Avg, ring(right, all,
+			func(c *tl.Context, a tl.Args, t tl.Tensor) tl.Tensor { return once(c, a, once(c, a, t)) }), true},
 		{"multiplies and divides back", tl.Sum, ring(right, all, func(c *tl.Context, _ tl.Args, t tl.Tensor) tl.Tensor {
 			return c.Scale(dtype.Div, c.Scale(dtype.Mul, t, 2), 2)
 		}), false},

@@ -65,8 +65,8 @@ func gcd(a, b int) int {
 }
 
 // levelRings are the rings that this rank stands in, one in each level, on the chunk that the
-// level below leaves it with. Each has a row of the signals, which counts its rounds: rows for all of
-// them would take more memory in a large machine than the data.
+// level below leaves it with. Each has a row of the signals, which counts its rounds: rows for all
+// of them would take more memory in a large machine than the data.
 func levelRings(whole *ring, widths []int) []*ring {
 	var rings []*ring
 	part, stride := whole.data, 1

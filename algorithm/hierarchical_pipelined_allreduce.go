@@ -52,9 +52,9 @@ func levelParts(a *tl.Args, dims []levelCircle) []*bucketPart {
 	return parts
 }
 
-// countLevelParts is the number of parts: with P of them and D levels a vector of M bytes takes 2D+P-1
-// rounds of alpha + beta M/(n P), n being what a part is cut in on the innermost level, which is
-// least for P = sqrt((2D-1) beta M/(n alpha)).
+// countLevelParts is the number of parts: with P of them and D levels a vector of M bytes takes
+// 2D+P-1 rounds of alpha + beta M/(n P), n being what a part is cut in on the innermost level,
+// which is least for P = sqrt((2D-1) beta M/(n alpha)).
 func countLevelParts(a *tl.Args, dims []levelCircle) int {
 	latency := float64(max(a.LatencyBytes, 1))
 	bytes := float64(a.NElem) * float64(a.DType.Size()) / float64(dims[0].n)

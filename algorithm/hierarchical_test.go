@@ -35,7 +35,8 @@ var levels = []struct {
 }
 
 // byLevels are the all-reduces that follow the levels of a machine.
-var byLevels = []*algorithm.Algorithm{algorithm.HierarchicalAllReduce, algorithm.HierarchicalDirectAllReduce, algorithm.CubeRootAllReduce, algorithm.RailAllReduce}
+var byLevels = []*algorithm.Algorithm{algorithm.HierarchicalAllReduce, algorithm.HierarchicalDirectAllReduce,
+	algorithm.CubeRootAllReduce, algorithm.RailAllReduce}
 
 // onLevels is a run of one on one of these shapes.
 func onLevels(t *testing.T, a *algorithm.Algorithm, world, perCube, n int, asked []int) kerneltest.Config {
@@ -151,7 +152,8 @@ func TestHierarchicalTraffic(t *testing.T) {
 	const perRank = 16
 	for _, l := range levels {
 		n := perRank * l.world
-		out, err := kerneltest.Observe(context.Background(), algorithm.HierarchicalAllReduce.Kernel, onLevels(t, algorithm.HierarchicalAllReduce, l.world, l.perCube, n, l.asked))
+		out, err := kerneltest.Observe(context.Background(), algorithm.HierarchicalAllReduce.Kernel,
+			onLevels(t, algorithm.HierarchicalAllReduce, l.world, l.perCube, n, l.asked))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -198,7 +200,8 @@ func TestHierarchicalDirectTraffic(t *testing.T) {
 func TestCubeRootTraffic(t *testing.T) {
 	const n = 48
 	for _, l := range levels {
-		out, err := kerneltest.Observe(context.Background(), algorithm.CubeRootAllReduce.Kernel, onLevels(t, algorithm.CubeRootAllReduce, l.world, l.perCube, n, l.asked))
+		out, err := kerneltest.Observe(context.Background(), algorithm.CubeRootAllReduce.Kernel,
+			onLevels(t, algorithm.CubeRootAllReduce, l.world, l.perCube, n, l.asked))
 		if err != nil {
 			t.Fatal(err)
 		}

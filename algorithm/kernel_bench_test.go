@@ -26,7 +26,8 @@ func (i *idle) Do(in *tl.Instr) {
 	}
 }
 
-// BenchmarkKernel is the kernel of one rank, from its beginning to its end, for each message that it sends.
+// BenchmarkKernel is the kernel of one rank, from its beginning to its end, for each message that
+// it sends.
 func BenchmarkKernel(b *testing.B) {
 	for _, bench := range []struct {
 		a            *algorithm.Algorithm

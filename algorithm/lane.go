@@ -9,8 +9,8 @@ import "kernbench/tl"
 //
 // A chunk goes in pieces, several of them in flight: while one is on its way the one before it is
 // added and sent on, and what is added to the one behind it is loaded. A rank sends no more pieces
-// than it has yet to receive, and leaves a quarter of the slots free: while the credits of those are
-// on their way back, no rank waits for the one of a slot that is held until the next piece.
+// than it has yet to receive, and leaves a quarter of the slots free: while the credits of those
+// are on their way back, no rank waits for the one of a slot that is held until the next piece.
 type lane struct {
 	to, from tl.Dir
 	me, n    int // place in the ring, counted the way that the chunks go
@@ -24,7 +24,8 @@ type lane struct {
 	ringPieces
 	sent, received course
 
-	// By piece in flight: what the rank begins with, what it sends next, and what it adds to what comes.
+	// By piece in flight: what the rank begins with, what it sends next, and what it adds to what
+	// comes.
 	first, inHand, adds []tl.Tensor
 }
 

@@ -34,7 +34,8 @@ func TestNobodyLeavesABarrierEarly(t *testing.T) {
 							come[c.Rank()]++
 							a.Kernel(c, args)
 							if least := slices.Min(come); least <= round {
-								t.Errorf("%d ranks, seed %d: rank %d leaves round %d when they have come %v times", world, seed, c.Rank(), round, come)
+								t.Errorf("%d ranks, seed %d: rank %d leaves round %d when they have come %v times",
+									world, seed, c.Rank(), round, come)
 							}
 						}
 					}

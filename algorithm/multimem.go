@@ -8,10 +8,10 @@ import (
 
 // This file is what the kernels have in common that let a switch combine and copy: nvls_*.
 //
-// A call works on pieces of its vectors. Each piece is staged in the window, reduced and copied by the
-// switch, and taken out of the window. One barrier per piece separates these: before round k every rank
-// has staged piece k, and what it stored of piece k-1 is there. Between two barriers a rank stages the
-// next piece and takes the one before out, while the switch works on this one.
+// A call works on pieces of its vectors. Each piece is staged in the window, reduced and copied by
+// the switch, and taken out of the window. One barrier per piece separates these: before round k
+// every rank has staged piece k, and what it stored of piece k-1 is there. Between two barriers a
+// rank stages the next piece and takes the one before out, while the switch works on this one.
 
 // transfer is a load and the store of what it brings.
 type transfer struct {
@@ -19,8 +19,8 @@ type transfer struct {
 	store func(t tl.Tensor)
 }
 
-// stream is a list of transfers, in their order, and how many loads of it are under way while the store of
-// the first waits for its data.
+// stream is a list of transfers, in their order, and how many loads of it are under way while the
+// store of the first waits for its data.
 type stream struct {
 	all   []transfer
 	depth int
@@ -87,8 +87,8 @@ func reducing(c *tl.Context, op tl.ReduceOp, of tl.Sym, store func(part tl.Sym, 
 	return l
 }
 
-// pieceBytes is the size from which a vector is worth two pieces: what a link carries while ranks meet, times
-// what it carries while a piece is staged.
+// pieceBytes is the size from which a vector is worth two pieces: what a link carries while ranks
+// meet, times what it carries while a piece is staged.
 const pieceBytes = 8 << 20
 
 // nvlsPieces is the number of pieces of a vector: their number and their size grow alike.

@@ -20,7 +20,8 @@ func nvlsAllGather(c *tl.Context, a tl.Args) {
 	take := func(k int) (all []*stream) {
 		for i := 1; i < n; i++ {
 			from := (me + i) % n
-			all = append(all, copying(c, a.OutBlock(me, n*a.NElem, n, from).Chunk(pieces, k), c.Local(data.Chunk(n, from).Chunk(pieces, k))))
+			all = append(all, copying(c, a.OutBlock(me, n*a.NElem, n, from).Chunk(pieces, k),
+				c.Local(data.Chunk(n, from).Chunk(pieces, k))))
 		}
 		return all
 	}

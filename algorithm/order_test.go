@@ -36,7 +36,8 @@ func TestReductionOrder(t *testing.T) {
 						t.Fatal(err)
 					}
 					call := collective.Call{World: world, Elems: n, Type: typ, Root: root}
-					cfg := kerneltest.Config{Topology: tt.a.Topology, Inputs: in, DType: typ, OutElems: outElems(co, call), Args: []int{root, 4}}
+					cfg := kerneltest.Config{Topology: tt.a.Topology, Inputs: in, DType: typ,
+						OutElems: outElems(co, call), Args: []int{root, 4}}
 					if tt.a.Window != nil {
 						if cfg.Layout, err = tt.a.Window(world, n, typ); err != nil {
 							t.Fatal(err)

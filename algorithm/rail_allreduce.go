@@ -20,9 +20,9 @@ import (
 // hierarchicalAllReduce.
 //
 // No rank touches the elements of another owner, so a result may replace its contribution. The
-// ranks of a node meet before the first load and after the last store. The window has a slot for each part
-// of each piece, so that nothing is credited. Rows 0 and 1 of the signals are for the meetings. Piece
-// t has row 2+2t for sums and row 3+2t for results, with a word for each node.
+// ranks of a node meet before the first load and after the last store. The window has a slot for
+// each part of each piece, so that nothing is credited. Rows 0 and 1 of the signals are for the
+// meetings. Piece t has row 2+2t for sums and row 3+2t for results, with a word for each node.
 func railAllReduce(c *tl.Context, a tl.Args) {
 	width := innermost(levelWidths(c, a))
 	if width == c.WorldSize() {

@@ -10,8 +10,8 @@ import (
 // differs from the root's in bit k send all that they have to their neighbour, who goes on. So the
 // root takes 2 M bytes at most, where it takes log2 N times M in a binomial tree.
 //
-// Parts come together in staging memory but at the root. What is left over from a power of two gives
-// its vector to a host first; if it is the root, it gets the sum from its host.
+// Parts come together in staging memory but at the root. What is left over from a power of two
+// gives its vector to a host first; if it is the root, it gets the sum from its host.
 //
 // Each direction carries two messages, and the first one's slot is held until the second is taken:
 // n_slots must be at least 2, unless parts are longer than a slot.

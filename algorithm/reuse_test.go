@@ -185,7 +185,8 @@ func (x *again) run(t *testing.T, seed uint64) error {
 	}
 	grid := someGrid(t, x.a, x.world)
 	got, rep, err := kerneltest.Races(x.kernel(one), kerneltest.Config{
-		Topology: x.a.Topology, W: grid.W, H: grid.H, Inputs: in, DType: dtype.I32, Layout: all, OutElems: slices.Repeat([]int{total}, x.world), Seed: seed,
+		Topology: x.a.Topology, W: grid.W, H: grid.H, Inputs: in, DType: dtype.I32, Layout: all,
+		OutElems: slices.Repeat([]int{total}, x.world), Seed: seed,
 	})
 	if err != nil {
 		return err

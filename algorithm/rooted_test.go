@@ -57,12 +57,14 @@ func TestRootedRefusals(t *testing.T) {
 				}
 			}
 			_, err := kerneltest.Try(a.Kernel, cfg)
-			if want := fmt.Sprintf("root %d of 3 ranks: the root is one of 0 to 2", root); err == nil || !strings.Contains(err.Error(), want) {
+			if want := fmt.Sprintf("root %d of 3 ranks: the root is one of 0 to 2", root); err == nil ||
+				!strings.Contains(err.Error(), want) {
 				t.Errorf("%s: %v, want it to contain %q", a.Name, err, want)
 			}
 		}
 	}
-	for _, a := range []*algorithm.Algorithm{algorithm.RecursiveDoublingAllGather, algorithm.RecursiveHalvingReduceScatter, algorithm.HypercubeExchange} {
+	for _, a := range []*algorithm.Algorithm{algorithm.RecursiveDoublingAllGather,
+		algorithm.RecursiveHalvingReduceScatter, algorithm.HypercubeExchange} {
 		for world, ok := range map[int]bool{0: false, 1: true, 2: true, 3: false, 6: false, 64: true, -4: false} {
 			if err := a.Check(world, 5); (err == nil) != ok || !ok && !strings.Contains(err.Error(), "must be a power of two") {
 				t.Errorf("%s of %d ranks: %v", a.Name, world, err)

@@ -179,7 +179,8 @@ func (s *scene) group(t *testing.T, a *algorithm.Algorithm) (g launch.Group, ok 
 // setup is what a rank of it is given.
 func (s *scene) setup(core tl.Core, g *launch.Group, rank int) tl.Setup {
 	return tl.Setup{
-		Core: core, Rank: rank, World: s.world, PE: rank, PEsPerCube: g.PEsPerCube, Wiring: &g.Wiring[rank], Addrs: &mem.Map{}, Scratch: s.scratch,
+		Core: core, Rank: rank, World: s.world, PE: rank, PEsPerCube: g.PEsPerCube, Wiring: &g.Wiring[rank],
+		Addrs: &mem.Map{}, Scratch: s.scratch,
 		Ring: &tl.Ring{Slots: s.slots, SlotBytes: s.slotBytes, Space: mem.TCM, Strict: true},
 	}
 }

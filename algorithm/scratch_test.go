@@ -9,8 +9,8 @@ import (
 	"kernbench/unit"
 )
 
-// Kernels do with a PE's scratch memory, however many ranks there are and however much each has: what one still needs
-// is not reclaimed. Two, which are there to be read, hold a whole vector.
+// Kernels do with a PE's scratch memory, however many ranks there are and however much each has:
+// what one still needs is not reclaimed. Two, which are there to be read, hold a whole vector.
 func TestScratchLasts(t *testing.T) {
 	for _, a := range algorithm.All() {
 		if a == algorithm.RingAllReduce || a == algorithm.HelloSend || !recordable(t, a) {
@@ -39,7 +39,8 @@ func TestScratchOfLines(t *testing.T) {
 	}
 }
 
-// tryScratch runs the kernel of some ranks, each alone, on rings whose slots are short, so that all that comes takes room.
+// tryScratch runs the kernel of some ranks, each alone, on rings whose slots are short, so that all
+// that comes takes room.
 func tryScratch(t *testing.T, a *algorithm.Algorithm, s scene) {
 	t.Helper()
 	s.slots, s.slotBytes, s.place, s.levels = 4, 512, apart, []int{16}

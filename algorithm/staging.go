@@ -15,7 +15,8 @@ import (
 // stagingLayout declares a window of so many blocks of n elements.
 func stagingLayout(world, blocks, n int, t dtype.Type) (*mem.Layout, error) {
 	if world < 1 || n < 0 || !t.Valid() {
-		return nil, fmt.Errorf("a window for %d ranks with blocks of %d elements of %v: at least one rank, no negative number, and a type", world, n, t)
+		return nil, fmt.Errorf("a window for %d ranks with blocks of %d elements of %v: at least one rank, no negative number, and a type",
+			world, n, t)
 	}
 	if n > mem.MaxOffset/max(1, blocks) {
 		return nil, fmt.Errorf("%d blocks of %d elements: more than a memory can address", blocks, n)

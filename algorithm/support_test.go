@@ -29,7 +29,8 @@ func TestRefuses(t *testing.T) {
 	}{
 		{"all", algorithm.Algorithm{}, 1, dtype.I8, tl.Max, ""},
 		{"operation of the row", algorithm.Algorithm{Ops: []tl.ReduceOp{tl.Sum, tl.Avg}}, 1, dtype.F32, tl.Avg, ""},
-		{"another operation", algorithm.Algorithm{Ops: []tl.ReduceOp{tl.Sum, tl.Avg}}, 1, dtype.F32, tl.Max, "it supports the operation sum, avg, not max"},
+		{"another operation", algorithm.Algorithm{Ops: []tl.ReduceOp{tl.Sum, tl.Avg}}, 1, dtype.F32, tl.Max,
+			"it supports the operation sum, avg, not max"},
 		{"another type", algorithm.Algorithm{Types: []dtype.Type{dtype.F32}}, 1, dtype.F16, tl.Sum, "it supports the type f32, not f16"},
 		{"size", algorithm.Algorithm{Check: even, Ops: []tl.ReduceOp{tl.Sum}}, 1, dtype.F16, tl.Sum, "1 elements are odd"},
 	} {

@@ -70,7 +70,8 @@ func TestSingleSlot(t *testing.T) {
 		{algorithm.RingSendRecv, 5, false},
 	}
 	for _, tt := range tests {
-		cfg := kerneltest.Config{Topology: tt.a.Topology, Inputs: numbered(tt.world, 64), Slots: 1, OutElems: slices.Repeat([]int{64 * tt.world}, tt.world)}
+		cfg := kerneltest.Config{Topology: tt.a.Topology, Inputs: numbered(tt.world, 64), Slots: 1,
+			OutElems: slices.Repeat([]int{64 * tt.world}, tt.world)}
 		_, err := kerneltest.Try(tt.a.Kernel, cfg)
 		var hang *fault.Deadlock
 		if errors.As(err, &hang) != tt.hangs || !tt.hangs && err != nil {

@@ -50,7 +50,8 @@ func (e *Untuned) Error() string {
 	where := "there is no tuning table"
 	switch {
 	case e.File != "" && len(e.Topologies) > 0:
-		where = fmt.Sprintf("%s was measured on another machine (%s; fingerprint of this one: %s)", e.File, strings.Join(e.Topologies, ", "), e.Machine)
+		where = fmt.Sprintf("%s was measured on another machine (%s; fingerprint of this one: %s)", e.File,
+			strings.Join(e.Topologies, ", "), e.Machine)
 	case e.File != "":
 		where = fmt.Sprintf("%s knows %s", e.File, strings.Join(e.Known, ", "))
 	}

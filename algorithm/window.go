@@ -48,7 +48,8 @@ func meshRow(world int) int { return max(ringRow, world) }
 // scratchLayout declares a window of n elements and rows of so many signals.
 func scratchLayout(world, n int, t dtype.Type, rows, perRow int) (*mem.Layout, error) {
 	if world < 1 || n < 0 || !t.Valid() {
-		return nil, fmt.Errorf("a window for %d ranks with %d elements of %v: at least one rank, no negative number, and a type", world, n, t)
+		return nil, fmt.Errorf("a window for %d ranks with %d elements of %v: at least one rank, no negative number, and a type",
+			world, n, t)
 	}
 	parts := []mem.Part{mem.DataPart("data", t, max(1, n))}
 	if over := parts[0].Bytes() % 4; over != 0 {

@@ -28,7 +28,8 @@ func windowAllToAll(c *tl.Context, a tl.Args) {
 // equalBlocks reports whether each of the ranks can get a block of the same size.
 func equalBlocks(world, nElem int) error {
 	if world < 1 || nElem%world != 0 {
-		return fmt.Errorf("%d elements among %d ranks: each rank gets a block of the same size, so the number must be a multiple of the ranks", nElem, world)
+		return fmt.Errorf("%d elements among %d ranks: each rank gets a block of the same size, so the number must be a multiple of the ranks",
+			nElem, world)
 	}
 	return nil
 }

@@ -165,7 +165,8 @@ func sameAsReference(t *testing.T, a *algorithm.Algorithm, out *kerneltest.Outco
 func TestWindowBroadcastRoots(t *testing.T) {
 	for _, world := range []int{1, 2, 5, 16} {
 		for root := range world {
-			out := observe(t, algorithm.WindowBroadcast, dtype.F32, filled(world, 7, func(r, i int) float64 { return float64(i + 100*r) }), root)
+			out := observe(t, algorithm.WindowBroadcast, dtype.F32,
+				filled(world, 7, func(r, i int) float64 { return float64(i + 100*r) }), root)
 			for r, got := range out.Outputs {
 				if want := filled(1, 7, func(_, i int) float64 { return float64(i + 100*root) })[0]; !slices.Equal(got, want) {
 					t.Errorf("%d ranks, root %d: rank %d has %v", world, root, r, got)
@@ -445,7 +446,8 @@ func TestWindowOfAnySize(t *testing.T) {
 					t.Errorf("%s, %d × %v: %v", a.Name, n, typ, err)
 				} else if w := l.Find("scratch.signals"); w == nil {
 					continue // a neighbour's messages need none
-				} else if !strings.HasSuffix(a.Name, "_ring") && a != algorithm.HierarchicalAllReduce && w.Count%40 != 0 || w.Count%16 != 0 && w.Count%40 != 0 {
+				} else if !strings.HasSuffix(a.Name, "_ring") && a != algorithm.HierarchicalAllReduce &&
+					w.Count%40 != 0 || w.Count%16 != 0 && w.Count%40 != 0 {
 					t.Errorf("%s of 40 ranks: %v is no number of rows", a.Name, w)
 				}
 			}
@@ -499,7 +501,8 @@ func TestWindowsInAnySchedule(t *testing.T) {
 			t.Parallel()
 			for seed := range uint64(12) {
 				for _, world := range []int{2, 3, 4, 6} {
-					check(t, a, run{size: size{world: world, n: 2 * world, grid: someGrid(t, a, world)}, typ: dtype.I32, op: tl.Sum, seed: seed + 1})
+					check(t, a, run{size: size{world: world, n: 2 * world, grid: someGrid(t, a, world)},
+						typ: dtype.I32, op: tl.Sum, seed: seed + 1})
 				}
 			}
 		})

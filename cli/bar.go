@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// bar is one line of a terminal that says how far something is. It is drawn over itself. What it cannot
-// write is no reason to stop a run.
+// bar is one line of a terminal that says how far something is. It is drawn over itself. What it
+// cannot write is no reason to stop a run.
 type bar struct {
 	w     io.Writer
 	width int   // characters of a line; 0: not known
@@ -33,8 +33,8 @@ func (b *bar) draw(text string, done int64, now time.Time) {
 	b.line(b.picture(text, done, now.Sub(b.from)))
 }
 
-// picture is the line: the text, the share that is done, and the time that is left if all goes on like
-// this; or the time that has passed, where the end is not known.
+// picture is the line: the text, the share that is done, and the time that is left if all goes on
+// like this; or the time that has passed, where the end is not known.
 func (b *bar) picture(text string, done int64, passed time.Duration) string {
 	if b.total <= 0 {
 		return fmt.Sprintf("%s [%v]", text, passed.Round(time.Second))

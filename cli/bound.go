@@ -57,10 +57,12 @@ algorithm on rings as it is configured, and of no other.
 	f.IntVarP(&spec.Factor, "stepfactor", "f", spec.Factor, "`FACTOR` from one size to the next")
 	f.VarP(&size{&spec.Step}, "stepbytes", "i", "step from one size to the next, instead of a factor")
 	f.Var((*count)(&spec.Base.NElem), "n-elem", "elements per rank, instead of a range of sizes")
-	f.Var(&parsed[dtype.Type]{to: &spec.Base.DType, parse: dtype.Parse, kind: "TYPE"}, "dtype", "element type: "+join(dtype.Types())+" (default f32)")
+	f.Var(&parsed[dtype.Type]{to: &spec.Base.DType, parse: dtype.Parse, kind: "TYPE"}, "dtype",
+		"element type: "+join(dtype.Types())+" (default f32)")
 	f.IntVarP(&spec.Root, "root", "r", 0, "`RANK` of the root, where there is one")
 	f.Var((*count)(&spec.Base.Ranks), "ranks", "how many PEs take part, the first of the machine (default: as ccl.yaml says, else all)")
-	f.VarP((*deviceList)(&spec.Base.Devices), "device", "d", "PEs that take part, by their places in the machine's rank order: 0-3 or 0,2,5-7 (instead of --ranks)")
+	f.VarP((*deviceList)(&spec.Base.Devices), "device", "d",
+		"PEs that take part, by their places in the machine's rank order: 0-3 or 0,2,5-7 (instead of --ranks)")
 	machineFlags(f, &spec.Base)
 	f.StringVar(&spec.Base.Algorithm, "algorithm", "", "`NAME` of the algorithm whose rings count as configured (default: that of perf)")
 	fidelityFlag(f, &spec.Base)

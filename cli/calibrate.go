@@ -131,7 +131,8 @@ outlier of the table: it is shown, and left out of the worst.
 		"hold-out", "sizes that the fit does not see: one of N, or those above or below one")
 	f.Var(&listed[string]{to: &spec.Keep, all: func() {}, parse: anyName, kind: "NAME,..."},
 		"keep", "parameters that stay as they are: "+strings.Join(calibrate.Parameters(), ", "))
-	f.Var(&size{&spec.Largest}, "largest", "size up to which times are simulated (of --score 256 MiB); beyond, they go on as between that and its half, and are marked ~")
+	f.Var(&size{&spec.Largest}, "largest",
+		"size up to which times are simulated (of --score 256 MiB); beyond, they go on as between that and its half, and are marked ~")
 	f.BoolVar(&score, "score", false, "fit nothing: hold the machine as it is against the tables, and against NCCL's own model")
 	f.StringVarP(&to, "output", "o", "", "write the fitted machine to a topology.yaml `FILE`, for --topology")
 	figure.add(f, "plot", "draw simulated beside measured times, with the errors below,")

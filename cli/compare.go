@@ -51,7 +51,8 @@ for a call of as many bytes.
 					return compare.Algorithms(ctx, s, algorithms, row)
 				}
 			}
-			rows, err := compare.Over(cmd.Context(), spec, elems, func(ctx context.Context, s run.Spec) ([]compare.Row, error) { return each(ctx, s, nil) })
+			rows, err := compare.Over(cmd.Context(), spec, elems,
+				func(ctx context.Context, s run.Spec) ([]compare.Row, error) { return each(ctx, s, nil) })
 			bar.done()
 			if common := commonError(rows); common != nil {
 				return common
@@ -78,7 +79,8 @@ for a call of as many bytes.
 	benchFlag(f, &spec)
 	workFlags(f, &spec)
 	n := f.Lookup("n-elem")
-	n.Value, n.Usage = &elems, "elements per rank, or several numbers in turn, such as 256,4096,65536 (default: as the bench or ccl.yaml says)"
+	n.Value, n.Usage = &elems,
+		"elements per rank, or several numbers in turn, such as 256,4096,65536 (default: as the bench or ccl.yaml says)"
 	figure.add(f, "plot", "draw time, algbw and busbw, over sizes if there are several,")
 	limitFlags(f, &spec.Limits)
 	verifyFlag(f, &spec)

@@ -15,8 +15,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// compareWithFiles compares algorithms of which some are programs of other tools. The library's come
-// first: the call of the files has as many bytes as theirs.
+// compareWithFiles compares algorithms of which some are programs of other tools. The library's
+// come first: the call of the files has as many bytes as theirs.
 func (a *app) compareWithFiles(ctx context.Context, cmd *cobra.Command, s run.Spec, names []string) ([]compare.Row, error) {
 	if s.Algorithm != "" || s.Bench != "" {
 		return nil, errors.New("--algorithm and --bench: the files say what is compared")
@@ -57,8 +57,8 @@ func (a *app) compareWithFiles(ctx context.Context, cmd *cobra.Command, s run.Sp
 	return all, nil
 }
 
-// compareFile times a program of another tool, for a call like that of the library's result, if there is
-// one.
+// compareFile times a program of another tool, for a call like that of the library's result, if
+// there is one.
 func (a *app) compareFile(ctx context.Context, s run.Spec, name string, like *run.Result) (compare.Row, error) {
 	row := compare.Row{Algorithm: name}
 	l, err := plans.Load(plans.Spec{File: name, Topology: s.Topology, Sets: s.Sets, Command: a.commandLine()})

@@ -19,8 +19,10 @@ import (
 
 // examples has a value of each type of package fault; the test below holds that.
 var examples = []error{
-	&fault.BadAddress{}, &fault.Deadlock{}, &fault.Early{}, &fault.InvalidDirection{}, &fault.Mismatch{}, &fault.Misuse{}, &fault.NoData{}, &fault.NotMember{}, &fault.OutOfBounds{}, &fault.Released{}, &fault.Unsupported{},
-	&fault.Panic{}, &fault.Stalled{}, &fault.Limit{}, &fault.Exited{}, &fault.RingMemory{}, &fault.ScratchFull{}, &fault.Unreceived{}, &fault.Unwritten{},
+	&fault.BadAddress{}, &fault.Deadlock{}, &fault.Early{}, &fault.InvalidDirection{}, &fault.Mismatch{},
+	&fault.Misuse{}, &fault.NoData{}, &fault.NotMember{}, &fault.OutOfBounds{}, &fault.Released{}, &fault.Unsupported{},
+	&fault.Panic{}, &fault.Stalled{}, &fault.Limit{}, &fault.Exited{}, &fault.RingMemory{}, &fault.ScratchFull{},
+	&fault.Unreceived{}, &fault.Unwritten{},
 	&fault.UseAfterCredit{}, &fault.UseAfterFree{},
 }
 

@@ -109,9 +109,11 @@ func (x *explaining) flags(f *pflag.FlagSet) error {
 	machineFlags(f, &x.spec.Run)
 	benchFlag(f, &x.spec.Run)
 	workFlags(f, &x.spec.Run)
-	f.StringVar(&x.spec.Run.Program, "program", "", "explain a program `FILE`, also one of another tool (instead of --bench and --algorithm)")
+	f.StringVar(&x.spec.Run.Program, "program", "",
+		"explain a program `FILE`, also one of another tool (instead of --bench and --algorithm)")
 	x.call.addSize(f)
-	f.VarP((*deviceList)(&x.spec.Run.Devices), "device", "d", "PEs that take part, by their places in the machine's rank order: 0-3 or 0,2,5-7 (instead of --ranks)")
+	f.VarP((*deviceList)(&x.spec.Run.Devices), "device", "d",
+		"PEs that take part, by their places in the machine's rank order: 0-3 or 0,2,5-7 (instead of --ranks)")
 	platformFlag(f, &x.spec.Run, "p")
 	fidelityFlag(f, &x.spec.Run)
 	limitFlags(f, &x.spec.Run.Limits)
@@ -131,7 +133,8 @@ func (x *explaining) add(f *pflag.FlagSet) {
 	x.top = 10
 	f.Var((*count)(&x.top), "top", "rows of each table, and kinds of waits")
 	f.Var(&x.rank, "rank", "explain the end of this rank; it waits for the others after that")
-	f.StringVar(&x.whatIf, "what-if", "", "simulate again with one thing changed at a time: a list made from the path's resources, or `KEY=VALUE` (repeat the word for more)")
+	f.StringVar(&x.whatIf, "what-if", "",
+		"simulate again with one thing changed at a time: a list made from the path's resources, or `KEY=VALUE` (repeat the word for more)")
 	f.Lookup("what-if").NoOptDefVal = aList
 	f.Var(&x.between, "between", "explain this part of the simulated time only: `T1,T2` such as 2us,5us")
 }

@@ -95,7 +95,8 @@ func (a *app) compareFiles(x *explaining) error {
 			return err
 		}
 		defer to.discard()
-		if err := a.writeRuns(to, reports[1].MadeBy, view.Explanation(reports[0], x.files[0]), view.Explanation(reports[1], x.files[1])); err != nil {
+		if err := a.writeRuns(to, reports[1].MadeBy, view.Explanation(reports[0], x.files[0]),
+			view.Explanation(reports[1], x.files[1])); err != nil {
 			return err
 		}
 	}

@@ -74,14 +74,19 @@ are refused; traces know no windows.
 	f.SortFlags = false
 	f.StringVar(&to, "to", "", "`FORMAT` to write: "+strings.Join(names, ", "))
 	f.StringVar(&dir, "out", ".", "`FOLDER` for the files; it is made if need be")
-	f.Var((*count)(&o.Channels), "channels", "msccl: copies of the program, each on a channel of its own with a part of every chunk (default 1)")
+	f.Var((*count)(&o.Channels), "channels",
+		"msccl: copies of the program, each on a channel of its own with a part of every chunk (default 1)")
 	f.Var(newWord(&proto, "Simple", "PROTOCOL", "Simple", "LL", "LL128"), "proto", "msccl: protocol of messages: Simple, LL or LL128")
 	machineFlags(f, &spec)
 	tuningFlag(f, &spec)
-	f.Var((*count)(&spec.Ranks), "ranks", "how many PEs take part, the first of the machine (default: as the bench or ccl.yaml says, else all)")
-	f.Var((*count)(&spec.NElem), "n-elem", "elements per rank (default: 4 for each rank with msccl, where their common divisor is a chunk; else as the bench or ccl.yaml says)")
-	f.Var(&parsed[dtype.Type]{to: &spec.DType, parse: dtype.Parse, kind: "TYPE"}, "dtype", "element type: "+join(dtype.Types())+" (default: that of the bench, mostly f16)")
-	f.Var(&parsed[tl.ReduceOp]{to: &spec.Op, parse: tl.ParseReduceOp, kind: "OP"}, "op", "reduction: "+join(tl.ReduceOps())+" (default sum)")
+	f.Var((*count)(&spec.Ranks), "ranks",
+		"how many PEs take part, the first of the machine (default: as the bench or ccl.yaml says, else all)")
+	f.Var((*count)(&spec.NElem), "n-elem",
+		"elements per rank (default: 4 for each rank with msccl, where their common divisor is a chunk; else as the bench or ccl.yaml says)")
+	f.Var(&parsed[dtype.Type]{to: &spec.DType, parse: dtype.Parse, kind: "TYPE"}, "dtype",
+		"element type: "+join(dtype.Types())+" (default: that of the bench, mostly f16)")
+	f.Var(&parsed[tl.ReduceOp]{to: &spec.Op, parse: tl.ParseReduceOp, kind: "OP"}, "op",
+		"reduction: "+join(tl.ReduceOps())+" (default sum)")
 	return cmd
 }
 

@@ -14,8 +14,9 @@ import (
 
 // Flags that name files, of all verbs.
 var (
-	writtenFlags = []string{"trace", "table", "output", "output_file", "save", "plot", "timeline", "heat-map", "report", "cpuprofile", "memprofile"}
-	readFlags    = []string{"db", "topology", "ccl", "tuning", "compare", "input", "program"}
+	writtenFlags = []string{"trace", "table", "output", "output_file", "save", "plot", "timeline", "heat-map",
+		"report", "cpuprofile", "memprofile"}
+	readFlags = []string{"db", "topology", "ccl", "tuning", "compare", "input", "program"}
 )
 
 // distinctFiles refuses a command that would write over what it reads, over its database, or twice

@@ -212,11 +212,12 @@ func machineFlags(f *pflag.FlagSet, s *run.Spec) {
 // setFlags change keys of the machine, and of ccl.yaml where what they change says so.
 func setFlags(f *pflag.FlagSet, to *[]string, what string) {
 	f.Var((*settings)(to), "set", "`KEY=VALUE` changes "+what+", such as system.sips.count=8 (repeatable)")
-	f.Var(&nodeCount{to: to}, "nodes", "`N` nodes like the machine, on the network that it has in system.nodes; short for --set system.nodes.count=N")
+	f.Var(&nodeCount{to: to}, "nodes",
+		"`N` nodes like the machine, on the network that it has in system.nodes; short for --set system.nodes.count=N")
 }
 
-// settings is a flag that adds its value to a list. Slice flags of pflag cut a value at its commas, and
-// KEY=[1, 2] has some; array flags drop what others have added before.
+// settings is a flag that adds its value to a list. Slice flags of pflag cut a value at its commas,
+// and KEY=[1, 2] has some; array flags drop what others have added before.
 type settings []string
 
 func (s *settings) Type() string   { return "stringArray" }
@@ -263,13 +264,16 @@ func tuningFlag(f *pflag.FlagSet, s *run.Spec) {
 func workFlags(f *pflag.FlagSet, s *run.Spec) {
 	f.StringVar(&s.Algorithm, "algorithm", "", "`NAME` of an algorithm or of an entry of ccl.yaml (kernbench list algorithms), or auto")
 	tuningFlag(f, s)
-	f.Var((*count)(&s.Ranks), "ranks", "how many PEs take part, the first of the machine (default: as the bench or ccl.yaml says, else all)")
+	f.Var((*count)(&s.Ranks), "ranks",
+		"how many PEs take part, the first of the machine (default: as the bench or ccl.yaml says, else all)")
 	f.Var((*count)(&s.NElem), "n-elem", "elements per rank (default: as the bench or ccl.yaml says)")
-	f.Var(&parsed[dtype.Type]{to: &s.DType, parse: dtype.Parse, kind: "TYPE"}, "dtype", "element type: "+join(dtype.Types())+" (default: that of the bench, mostly f16)")
+	f.Var(&parsed[dtype.Type]{to: &s.DType, parse: dtype.Parse, kind: "TYPE"}, "dtype",
+		"element type: "+join(dtype.Types())+" (default: that of the bench, mostly f16)")
 	// sum is the zero operation, and worth showing: the help prints it through the text.
 	f.Var(&parsed[tl.ReduceOp]{to: &s.Op, parse: tl.ParseReduceOp, kind: "OP"}, "op", "reduction: "+join(tl.ReduceOps())+" (default sum)")
 	seedFlag(f, s)
-	f.StringVar(&s.Input, "input", "", "what ranks contribute: random (by --seed), rank (rank r holds r+1), ones, index (element i is i), or a `FILE` of numbers, rank by rank (default: as the bench says, mostly random)")
+	f.StringVar(&s.Input, "input", "",
+		"what ranks contribute: random (by --seed), rank (rank r holds r+1), ones, index (element i is i), or a `FILE` of numbers, rank by rank (default: as the bench says, mostly random)")
 }
 
 func seedFlag(f *pflag.FlagSet, s *run.Spec) {
@@ -277,7 +281,8 @@ func seedFlag(f *pflag.FlagSet, s *run.Spec) {
 }
 
 func benchFlag(f *pflag.FlagSet, s *run.Spec) {
-	f.StringVar(&s.Bench, "bench", "", "host program, by `NAME` (kernbench list benches) (default: the one for what --algorithm performs, else ccl_allreduce)")
+	f.StringVar(&s.Bench, "bench", "",
+		"host program, by `NAME` (kernbench list benches) (default: the one for what --algorithm performs, else ccl_allreduce)")
 }
 
 func verifyFlag(f *pflag.FlagSet, s *run.Spec) {

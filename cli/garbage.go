@@ -7,15 +7,17 @@ import (
 	"runtime/metrics"
 )
 
-// Garbage may take so much beside what is in use: little for a large machine, which leaves none while it is
-// simulated, and for the many small runs of a sweep enough that collecting it does not count.
+// Garbage may take so much beside what is in use: little for a large machine, which leaves none
+// while it is simulated, and for the many small runs of a sweep enough that collecting it does not
+// count.
 const (
 	garbageMost  = 3         // times what is in use
 	garbageFree  = 128 << 20 // bytes of garbage that cost little
 	garbageLeast = 0.5
 )
 
-// paceGarbage sets that up, and again after each collection. Who has said GOGC or GOMEMLIMIT has it so.
+// paceGarbage sets that up, and again after each collection. Who has said GOGC or GOMEMLIMIT has it
+// so.
 func paceGarbage() {
 	if os.Getenv("GOGC") != "" || os.Getenv("GOMEMLIMIT") != "" {
 		return

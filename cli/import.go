@@ -80,10 +80,13 @@ skips because they are of no known format. docs/programs.md says more.
 	f := cmd.Flags()
 	f.SortFlags = false
 	f.IntVar(&root, "root", 0, "rank that a broadcast or a reduce is rooted in (default: found in the program)")
-	f.StringVar(&relation, "relation", "", "what outputs must hold, for custom collectives: a `FORMULA` such as 'out[r][c] = in[r-1][c]' (r rank, c chunk, n ranks, k chunks; sum in[c]: of all ranks)")
+	f.StringVar(&relation, "relation", "",
+		"what outputs must hold, for custom collectives: a `FORMULA` such as 'out[r][c] = in[r-1][c]' (r rank, c chunk, n ranks, k chunks; sum in[c]: of all ranks)")
 	f.Var((*count)(&o.Depth), "depth", "messages that a channel holds (default: as the protocol has it; over a network twice that)")
-	f.Var((*count)(&o.Host), "ranks-per-host", "ranks of a host: channels between hosts go over a network (default: all ranks share a host)")
-	f.Var(newWord(&packets, "LL16", "TYPE", "LL16", "LL8"), "packets", "packets of MSCCL++ plans, which the caller of the executor chooses: LL16 (8 bytes of data) or LL8 (4)")
+	f.Var((*count)(&o.Host), "ranks-per-host",
+		"ranks of a host: channels between hosts go over a network (default: all ranks share a host)")
+	f.Var(newWord(&packets, "LL16", "TYPE", "LL16", "LL8"), "packets",
+		"packets of MSCCL++ plans, which the caller of the executor chooses: LL16 (8 bytes of data) or LL8 (4)")
 	f.BoolVar(&details, "details", false, "tell all findings of every file, not of a single one only")
 	formatFlag(f, &format)
 	return cmd

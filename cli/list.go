@@ -148,7 +148,8 @@ func (a *app) listTopologies(o *listOptions) error {
 	for _, t := range topology.All() {
 		all = append(all, listedTopology{t.Name, t.Summary, t.Planar, t.Most})
 	}
-	return rowsOf(a, o, all, []string{"logical topology", "what it is"}, func(t listedTopology) []string { return []string{t.Name, t.Summary} })
+	return rowsOf(a, o, all, []string{"logical topology", "what it is"},
+		func(t listedTopology) []string { return []string{t.Name, t.Summary} })
 }
 
 type listedPreset struct {
@@ -176,5 +177,6 @@ func (a *app) listCollectives(o *listOptions) error {
 	for _, c := range collective.All() {
 		all = append(all, listedCollective{c.Name, c.Summary, c.Reduces, c.Rooted})
 	}
-	return rowsOf(a, o, all, []string{"collective", "what it means"}, func(c listedCollective) []string { return []string{c.Name, c.Summary} })
+	return rowsOf(a, o, all, []string{"collective", "what it means"},
+		func(c listedCollective) []string { return []string{c.Name, c.Summary} })
 }

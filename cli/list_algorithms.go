@@ -36,7 +36,8 @@ func (a *app) listAlgorithms(o *listOptions) error {
 	all := make([]listedAlgorithm, 0, len(rows))
 	for _, r := range rows {
 		all = append(all, listedAlgorithm{
-			r.Name, r.Collective, r.Topology, r.Summary, r.Steps, r.Cost, append([]string{}, r.Constraints()...), r.Pipelined, r.Window != nil, r.Source,
+			r.Name, r.Collective, r.Topology, r.Summary, r.Steps, r.Cost, append([]string{}, r.Constraints()...),
+			r.Pipelined, r.Window != nil, r.Source,
 		})
 	}
 	print := algorithmsInFull

@@ -110,13 +110,16 @@ func (a *app) root() *cobra.Command {
 		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
 	}
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(a.runCommand(), a.explainCommand(), a.testCommand(), a.compareCommand(), a.perfCommand(), a.boundCommand(), a.topologyCommand(), a.calibrateCommand(), a.tuneCommand(), a.resultsCommand(), a.probeCommand(), a.programCommand(), a.importCommand(), a.selectCommand(), a.exportCommand(), a.selfbenchCommand(), a.viewCommand(), a.benchCommand(), a.listCommand(), a.schemaCommand(), a.newCommand(), a.versionCommand())
+	root.AddCommand(a.runCommand(), a.explainCommand(), a.testCommand(), a.compareCommand(), a.perfCommand(),
+		a.boundCommand(), a.topologyCommand(), a.calibrateCommand(), a.tuneCommand(), a.resultsCommand(),
+		a.probeCommand(), a.programCommand(), a.importCommand(), a.selectCommand(), a.exportCommand(),
+		a.selfbenchCommand(), a.viewCommand(), a.benchCommand(), a.listCommand(), a.schemaCommand(), a.newCommand(), a.versionCommand())
 	completeValues(root)
 	return root
 }
 
-// noEmptyWords refuses empty arguments, and flags with empty names: a script with a variable that is
-// not set would get the default, and not know.
+// noEmptyWords refuses empty arguments, and flags with empty names: a script with a variable that
+// is not set would get the default, and not know.
 func noEmptyWords(cmd *cobra.Command, args []string) (err error) {
 	if strings.HasPrefix(cmd.Name(), cobra.ShellCompRequestCmd) { // what is completed may be empty yet
 		return nil
@@ -163,7 +166,8 @@ func flagError(cmd *cobra.Command, err error) error {
 		}
 	}
 	if e, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
-		if kind := map[string]string{"int": "a whole number", "bool": "true or false", "duration": "a time such as 30s"}[e.GetFlag().Value.Type()]; kind != "" {
+		if kind := map[string]string{"int": "a whole number", "bool": "true or false",
+			"duration": "a time such as 30s"}[e.GetFlag().Value.Type()]; kind != "" {
 			err = fmt.Errorf("--%s: found %q; %s is expected", e.GetFlag().Name, e.GetValue(), kind)
 		}
 	}

@@ -59,7 +59,8 @@ func TestInterruptDuringSchedules(t *testing.T) {
 	})
 }
 
-// untilFinished stops a command that takes long, later and later, until something was finished before.
+// untilFinished stops a command that takes long, later and later, until something was finished
+// before.
 func untilFinished(t *testing.T, command func(context.Context) (status int, finished bool, said string)) {
 	t.Helper()
 	for after := 300 * time.Millisecond; ; after *= 2 {
@@ -137,11 +138,13 @@ func TestFullDisk(t *testing.T) {
 	for _, args := range [][]string{
 		{}, {"run", "--ranks", "2"}, {"run", "--ranks", "2", "--format", "json"}, {"test", "hello_send", "--ranks", "2"},
 		{"compare", "--topology", "ahbm-cube"}, {"probe", "--topology", "ahbm-cube"}, {"schema", "ccl"}, {"version"},
-		{"list", "benches"}, {"list", "algorithms"}, {"list", "topologies"}, {"list", "presets"}, {"list", "collectives"}, {"list", "executors"},
+		{"list", "benches"}, {"list", "algorithms"}, {"list", "topologies"}, {"list", "presets"},
+		{"list", "collectives"}, {"list", "executors"},
 		{"new", "project", filepath.Join(t.TempDir(), "mine"), "--kernbench", ".."},
 	} {
 		var stderr bytes.Buffer
-		if status := execute(t.Context(), args, fullDisk{}, &stderr); status != ExitUsage || !strings.Contains(stderr.String(), syscall.ENOSPC.Error()) {
+		if status := execute(t.Context(), args, fullDisk{}, &stderr); status != ExitUsage ||
+			!strings.Contains(stderr.String(), syscall.ENOSPC.Error()) {
 			t.Errorf("%q: exit status %d, %q", args, status, &stderr)
 		}
 	}

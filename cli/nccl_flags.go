@@ -33,7 +33,8 @@ func (n *ncclFlags) add(f *pflag.FlagSet) {
 func (n *ncclFlags) apply(f *pflag.FlagSet, ranks *int) error {
 	switch {
 	case n.graph != 0:
-		return fmt.Errorf("-G %d: a launch costs what the machine's software says (kernbench schema topology), and there are no graphs: leave -G out", n.graph)
+		return fmt.Errorf("-G %d: a launch costs what the machine's software says (kernbench schema topology), and there are no graphs: leave -G out",
+			n.graph)
 	case n.gpus == 0 && n.threads == 0:
 		return nil
 	case f.Changed("ranks"):

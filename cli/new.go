@@ -120,7 +120,8 @@ func (s *scaffold) Neighbors() bool {
 
 // collectiveFlag chooses what the stub performs.
 func collectiveFlag(f *pflag.FlagSet, to *string) {
-	f.StringVar(to, "collective", "all_reduce", "what the kernel performs: `NAME`, one of "+strings.Join(slices.Sorted(maps.Keys(summaries)), ", "))
+	f.StringVar(to, "collective", "all_reduce",
+		"what the kernel performs: `NAME`, one of "+strings.Join(slices.Sorted(maps.Keys(summaries)), ", "))
 }
 
 // algorithmFiles are the algorithm and its test.
@@ -149,10 +150,13 @@ var algorithmName = regexp.MustCompile(`^[a-z][a-z0-9]*(_[a-z0-9]+)*$`)
 
 func newScaffold(name string) (*scaffold, error) {
 	if !algorithmName.MatchString(name) || len(name) > 64 {
-		return nil, fmt.Errorf("%q cannot be an algorithm's name: lower-case letters, digits and single underscores are expected, a letter first, such as ring_max", name)
+		return nil,
+			fmt.Errorf("%q cannot be an algorithm's name: lower-case letters, digits and single underscores are expected, a letter first, such as ring_max",
+				name)
 	}
 	if name == "main" || special(name) {
-		return nil, fmt.Errorf("%q cannot be an algorithm's name: to Go, %s.go is a main program, a test, or a file for one system only", name, name)
+		return nil, fmt.Errorf("%q cannot be an algorithm's name: to Go, %s.go is a main program, a test, or a file for one system only",
+			name, name)
 	}
 	if _, err := algorithm.Lookup(name); err == nil {
 		return nil, fmt.Errorf("there is an algorithm %q already: choose another name", name)

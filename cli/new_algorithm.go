@@ -37,7 +37,8 @@ make such a module: kernbench new project DIR.`,
 			if root.path != kernbench {
 				dir, s.Package, s.Project = root.dir, "main", root.path
 				if _, err := os.Stat(filepath.Join(dir, "main.go")); err != nil {
-					return fmt.Errorf("%s has no main.go, which would register the algorithm: kernbench new project DIR makes a module with one", dir)
+					return fmt.Errorf("%s has no main.go, which would register the algorithm: kernbench new project DIR makes a module with one",
+						dir)
 				}
 			}
 			files := s.algorithmFiles(dir)

@@ -50,7 +50,8 @@ With --hccl the module has a host program instead of an algorithm, and a kernel 
 	windowFlag(cmd.Flags(), &window)
 	cmd.Flags().BoolVar(&host, "bench", false, "a host program that runs the algorithm, too")
 	cmd.Flags().BoolVar(&tasks, "hccl", false, "a host program and a kernel by the HCCL task API, instead of an algorithm")
-	cmd.Flags().StringVar(&where, "kernbench", "", "`PATH` of the checkout of kernbench (default: this one, else the one this program was built from)")
+	cmd.Flags().StringVar(&where, "kernbench", "",
+		"`PATH` of the checkout of kernbench (default: this one, else the one this program was built from)")
 	return cmd
 }
 
@@ -112,7 +113,8 @@ func (a *app) newProject(s *scaffold, dir, where string) error {
 	if s.Hccl {
 		run = "--bench " + s.Name
 	}
-	_, err = fmt.Fprintf(a.out, "wrote %s (module %s). Now try:\n\n  cd %s\n  go test ./...\n  go run . run %s --verify-data\n", dir, s.Project, dir, run)
+	_, err = fmt.Fprintf(a.out, "wrote %s (module %s). Now try:\n\n  cd %s\n  go test ./...\n  go run . run %s --verify-data\n",
+		dir, s.Project, dir, run)
 	return err
 }
 

@@ -229,22 +229,28 @@ Time is simulated: it is the same in each iteration and each run, so that -n and
 	call.add(f)
 	sweepFlags(f, &spec)
 	check = true
-	f.VarP((*checks)(&check), "check", "c", "check every result by provenance and by value: 0 or 1 (nccl-tests' `N` iterations are all alike)")
+	f.VarP((*checks)(&check), "check", "c",
+		"check every result by provenance and by value: 0 or 1 (nccl-tests' `N` iterations are all alike)")
 	theirs.add(f)
 	f.Var(&size{&spec.Memory}, "mem", "contributions and results of all ranks up to which they are checked; beyond, only time is measured")
 	f.Var(&listed[string]{to: &spec.Algorithms, all: func() { spec.AllAlgorithms = true }, parse: anyName, kind: "NAME,...|all|auto"},
-		"algorithm", "algorithms or entries of ccl.yaml (kernbench list algorithms), files with programs of other tools (kernbench import --help), all that can have these ranks and sizes, or auto: for each size the one that --tuning has, without it the fastest of all (default: defaults.algorithm if it performs this, else that of the bench for it)")
+		"algorithm",
+		"algorithms or entries of ccl.yaml (kernbench list algorithms), files with programs of other tools (kernbench import --help), all that can have these ranks and sizes, or auto: for each size the one that --tuning has, without it the fastest of all (default: defaults.algorithm if it performs this, else that of the bench for it)")
 	f.BoolVar(&algorithm, "algo", false, "a column that says the algorithm, also where there is only one")
-	f.BoolVar(&spec.Bound, "bound", false, "columns with the lower bounds of each row, as configured and of the hardware, how near it comes to each, and what limits it")
+	f.BoolVar(&spec.Bound, "bound", false,
+		"columns with the lower bounds of each row, as configured and of the hardware, how near it comes to each, and what limits it")
 	f.Var(&size{&explained}, "explain", "say where the time of the fastest row of this size went (kernbench explain says more)")
-	f.Var(&size{&spec.MeasureTo}, "measure-to", "size up to which calls are simulated; larger ones are extrapolated from the last two, and marked (default all; 64MiB where the fastest of all is looked for)")
+	f.Var(&size{&spec.MeasureTo}, "measure-to",
+		"size up to which calls are simulated; larger ones are extrapolated from the last two, and marked (default all; 64MiB where the fastest of all is looked for)")
 	shown.add(f)
 	figure.add(f, "plot", "draw time, algbw and busbw over sizes, with --bound as a line and crossovers marked,")
 	rounding.add(f)
-	f.Var((*numbersFlag)(&spec.Ranks), "ranks", "how many PEs take part, the first of the machine, or several numbers in turn, such as 8,16,32 (default: as ccl.yaml says, else all)")
+	f.Var((*numbersFlag)(&spec.Ranks), "ranks",
+		"how many PEs take part, the first of the machine, or several numbers in turn, such as 8,16,32 (default: as ccl.yaml says, else all)")
 	machineFlags(f, &spec.Base)
 	tuningFlag(f, &spec.Base)
-	f.Var((*variations)(&spec.Vary), "vary", "`KEY=V1,V2,...` measures with each of the values: of a key as --set has it, or of a setting of the algorithm such as n_slots (repeatable)")
+	f.Var((*variations)(&spec.Vary), "vary",
+		"`KEY=V1,V2,...` measures with each of the values: of a key as --set has it, or of a setting of the algorithm such as n_slots (repeatable)")
 	platformFlag(f, &spec.Base, "")
 	fidelityFlag(f, &spec.Base)
 	seedFlag(f, &spec.Base)

@@ -27,7 +27,8 @@ type rowKeeper struct {
 }
 
 func (k *rowKeeper) Row(s *perf.Sweep, r *perf.Row) error {
-	if p := r.OutOfPlace; r.Size == k.size && p != nil && p.Err == nil && (k.best == nil || p.Time+r.Launch < k.best.OutOfPlace.Time+k.best.Launch) {
+	if p := r.OutOfPlace; r.Size == k.size && p != nil && p.Err == nil &&
+		(k.best == nil || p.Time+r.Launch < k.best.OutOfPlace.Time+k.best.Launch) {
 		best := *r
 		k.best = &best
 	}
@@ -55,7 +56,8 @@ func (a *app) perfExplained(ctx context.Context, spec perf.Spec, size unit.Bytes
 	s.Command = a.commandLine()
 	bar := newProgress(a.err)
 	s.Progress = bar.report
-	pictured, r, _, err := shown.observe(ctx, explain.Spec{Run: s, Root: max(0, k.best.Root)}, fmt.Sprintf("%s at %v", k.best.Algorithm, size))
+	pictured, r, _, err := shown.observe(ctx, explain.Spec{Run: s, Root: max(0, k.best.Root)},
+		fmt.Sprintf("%s at %v", k.best.Algorithm, size))
 	bar.done()
 	if err != nil {
 		return interrupted(ctx, err)

@@ -28,7 +28,8 @@ func (n *numericsFlags) add(f *pflag.FlagSet) {
 	for _, s := range numerics.Sets() {
 		names = append(names, s.Name)
 	}
-	f.BoolVar(&n.on, "numerics", false, "look at rounding instead: error in ulp against exact sums and its bound, overflow, stagnation, and whether bits depend on ranks and chunks")
+	f.BoolVar(&n.on, "numerics", false,
+		"look at rounding instead: error in ulp against exact sums and its bound, overflow, stagnation, and whether bits depend on ranks and chunks")
 	f.Var(&listed[string]{to: &n.inputs, all: func() { n.all = true }, parse: anyName, kind: "NAME,...|all"},
 		"inputs", "what ranks contribute, with --numerics: "+strings.Join(names, ", ")+" (default "+names[0]+")")
 }

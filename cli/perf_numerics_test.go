@@ -24,7 +24,8 @@ func TestNumericsInterrupt(t *testing.T) {
 	if status != ExitInterrupted || !strings.Contains(stderr.String(), "interrupted") {
 		t.Errorf("exit status %d, want %d; stderr: %s", status, ExitInterrupted, stderr)
 	}
-	if text := out.buf.String(); strings.Count(text, "\n        ") == 0 || !strings.Contains(text, "\n# interrupted: ") || !strings.Contains(text, " rows not looked at\n") {
+	if text := out.buf.String(); strings.Count(text, "\n        ") == 0 ||
+		!strings.Contains(text, "\n# interrupted: ") || !strings.Contains(text, " rows not looked at\n") {
 		t.Errorf("found\n%s", text)
 	}
 
@@ -48,7 +49,8 @@ func TestNumericsFullDisk(t *testing.T) {
 
 // However many runs go side by side, a command prints the same.
 func TestNumericsSameRunSameBytes(t *testing.T) {
-	args := append(numericsArgs, "-e", "16K", "--inputs", "all", "--algorithm", "ring_allreduce_chunked,double_tree_allreduce", "--format", "json")
+	args := append(numericsArgs, "-e", "16K", "--inputs", "all", "--algorithm",
+		"ring_allreduce_chunked,double_tree_allreduce", "--format", "json")
 	_, first, _ := call(t.Context(), args...)
 	_, second, _ := call(t.Context(), args...)
 	if diff := cmp.Diff(first, second); diff != "" || first == "" {
@@ -67,7 +69,8 @@ func TestNumericsSizes(t *testing.T) {
 		{[]string{"-e", "2K"}, []int64{2048}},
 		{[]string{"-b", "1K", "-e", "4K", "-f", "4"}, []int64{1024, 4096}},
 	} {
-		_, out, stderr := call(t.Context(), append([]string{"perf", "reduce", "--ranks", "2", "--numerics", "--platform", "mock", "--format", "json"}, tt.args...)...)
+		_, out, stderr := call(t.Context(), append([]string{"perf", "reduce", "--ranks", "2", "--numerics",
+			"--platform", "mock", "--format", "json"}, tt.args...)...)
 		var n perf.Rounding
 		if err := json.Unmarshal([]byte(out), &n); err != nil {
 			t.Fatalf("%v: %s", err, stderr)

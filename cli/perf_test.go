@@ -75,7 +75,8 @@ func TestPerfFullDisk(t *testing.T) {
 }
 
 func TestPerfSameRunSameBytes(t *testing.T) {
-	args := []string{"perf", "all_reduce", "--ranks", "8", "-e", "64K", "--algorithm", "ring_allreduce,window_allreduce_ring", "--format", "json"}
+	args := []string{"perf", "all_reduce", "--ranks", "8", "-e", "64K", "--algorithm",
+		"ring_allreduce,window_allreduce_ring", "--format", "json"}
 	_, first, _ := call(t.Context(), args...)
 	_, second, _ := call(t.Context(), args...)
 	if diff := cmp.Diff(first, second); diff != "" || first == "" {

@@ -41,7 +41,8 @@ func (p *planFlags) addSize(f *pflag.FlagSet) {
 
 var errNotForeign = errors.New("--bytes, --in-place and --depth: only a program of another tool (--program) is called so; a bench takes --n-elem")
 
-// foreignName refuses algorithms that are programs of other tools, and says which command takes them.
+// foreignName refuses algorithms that are programs of other tools, and says which command takes
+// them.
 func foreignName(instead string, names ...string) error {
 	for _, name := range names {
 		if plans.InPlaceOfAlgorithm(name) {

@@ -43,10 +43,14 @@ func TestProfiles(t *testing.T) {
 		{"run", "run --ranks 4", 0, ExitOK},
 		{"run with a deadlock", "run --ranks 4 --algorithm ring_allreduce --set algorithms.ring_allreduce.n_slots=1", 0, ExitFault},
 		{"run with a mistake", "run --ranks 4000", 0, ExitUsage},
-		{"run that is interrupted", "run --set system.sips.count=64 --algorithm ring_allreduce --n-elem 65536", 50 * time.Millisecond, ExitInterrupted},
+		{"run that is interrupted", "run --set system.sips.count=64 --algorithm ring_allreduce --n-elem 65536",
+			50 * time.Millisecond, ExitInterrupted},
 		{"perf", "perf all_reduce --ranks 4 -b 1K -e 1K", 0, ExitOK},
-		{"perf with a deadlock", "perf all_reduce --ranks 4 -b 1K -e 1K --algorithm ring_allreduce --set algorithms.ring_allreduce.n_slots=1", 0, ExitFault},
-		{"perf that is interrupted", "perf all_reduce -b 1K -e 1G --set system.sips.count=64 --algorithm ring_allreduce", 50 * time.Millisecond, ExitInterrupted},
+		{"perf with a deadlock",
+			"perf all_reduce --ranks 4 -b 1K -e 1K --algorithm ring_allreduce --set algorithms.ring_allreduce.n_slots=1",
+			0, ExitFault},
+		{"perf that is interrupted", "perf all_reduce -b 1K -e 1G --set system.sips.count=64 --algorithm ring_allreduce",
+			50 * time.Millisecond, ExitInterrupted},
 		{"perf of rounding", "perf all_reduce --ranks 4 -b 1K -e 1K -d bf16 --numerics", 0, ExitOK},
 		{"tune", "tune all_reduce --ranks 4 -b 1K -e 1K --algorithm ring_allreduce --vary n_slots=2", 0, ExitOK},
 		{"tune that is interrupted", "tune all_reduce --topology all --ranks 8", 50 * time.Millisecond, ExitInterrupted},
@@ -75,7 +79,8 @@ func TestProfiles(t *testing.T) {
 // What cannot be written is known before anything runs.
 func TestProfilesThatCannotBeWritten(t *testing.T) {
 	nowhere := filepath.Join(t.TempDir(), "nowhere", "x.pprof")
-	for _, verb := range []string{"run --ranks 2", "perf all_reduce --ranks 2 -b 1K -e 1K", "perf all_reduce --ranks 2 -b 1K -e 1K -d bf16 --numerics", "tune all_reduce --ranks 2 --db " + nowhere + ".db"} {
+	for _, verb := range []string{"run --ranks 2", "perf all_reduce --ranks 2 -b 1K -e 1K",
+		"perf all_reduce --ranks 2 -b 1K -e 1K -d bf16 --numerics", "tune all_reduce --ranks 2 --db " + nowhere + ".db"} {
 		for _, flag := range []string{"--cpuprofile", "--memprofile"} {
 			status, stdout, stderr := call(t.Context(), append(strings.Fields(verb), flag, nowhere)...)
 			if status != ExitUsage || stdout != "" || !strings.Contains(stderr, flag+": open "+nowhere) {

@@ -60,11 +60,14 @@ such as a message from any direction or the value of a word.
 	f.SortFlags = false
 	machineFlags(f, &spec)
 	tuningFlag(f, &spec)
-	f.Var((*count)(&spec.Ranks), "ranks", "how many PEs take part, the first of the machine (default: as the bench or ccl.yaml says, else all)")
+	f.Var((*count)(&spec.Ranks), "ranks",
+		"how many PEs take part, the first of the machine (default: as the bench or ccl.yaml says, else all)")
 	f.IntVar(&rank, "rank", 0, "print rank `R` only (default: all)")
 	f.Var((*count)(&spec.NElem), "n-elem", "elements per rank (default: as the bench or ccl.yaml says)")
-	f.Var(&parsed[dtype.Type]{to: &spec.DType, parse: dtype.Parse, kind: "TYPE"}, "dtype", "element type: "+join(dtype.Types())+" (default: that of the bench, mostly f16)")
-	f.Var(&parsed[tl.ReduceOp]{to: &spec.Op, parse: tl.ParseReduceOp, kind: "OP"}, "op", "reduction: "+join(tl.ReduceOps())+" (default sum)")
+	f.Var(&parsed[dtype.Type]{to: &spec.DType, parse: dtype.Parse, kind: "TYPE"}, "dtype",
+		"element type: "+join(dtype.Types())+" (default: that of the bench, mostly f16)")
+	f.Var(&parsed[tl.ReduceOp]{to: &spec.Op, parse: tl.ParseReduceOp, kind: "OP"}, "op",
+		"reduction: "+join(tl.ReduceOps())+" (default sum)")
 	f.BoolVar(&classes, "classes", false, "print ranks that differ in offsets and peers only once, with columns for these")
 	formatFlag(f, &format)
 	return cmd

@@ -28,12 +28,14 @@ type pageFlags struct {
 }
 
 func (p *pageFlags) add(f *pflag.FlagSet) {
-	f.StringVar(&p.file, "report", "", "write a page that shows the results to a `FILE.html`: it needs nothing else, and no network (docs/view.md)")
+	f.StringVar(&p.file, "report", "",
+		"write a page that shows the results to a `FILE.html`: it needs nothing else, and no network (docs/view.md)")
 }
 
 // addWindow adds the flag for the part of a run that gets single slices.
 func (p *pageFlags) addWindow(f *pflag.FlagSet) {
-	f.Var(&p.window, "report-window", "part of the simulated time that has single slices on the page: `T1,T2` such as 2us,5us (default as much as fits, from the start)")
+	f.Var(&p.window, "report-window",
+		"part of the simulated time that has single slices on the page: `T1,T2` such as 2us,5us (default as much as fits, from the start)")
 }
 
 // addFigures adds the flags for figures of a run.
@@ -81,7 +83,8 @@ func (p *pageFlags) check() error {
 	return nil
 }
 
-// observe explains a run as explain.Run does. Where a page is asked for it returns what that shows, too.
+// observe explains a run as explain.Run does. Where a page is asked for it returns what that shows,
+// too.
 func (p *pageFlags) observe(ctx context.Context, s explain.Spec, name string) (*view.Run, *explain.Report, *run.Result, error) {
 	if p == nil || p.file == "" && !p.timeline.wanted() && !p.heat.wanted() {
 		r, res, err := explain.Run(ctx, s)
@@ -107,8 +110,8 @@ func drawingOf(topology string, sets []string) (string, error) {
 	return string(scene.SVG(d.Picture(nil))), nil
 }
 
-// begin begins the file, so that a command learns before its work whether it can be written; nil: none is
-// asked for.
+// begin begins the file, so that a command learns before its work whether it can be written; nil:
+// none is asked for.
 func (p *pageFlags) begin() (*destination, error) { return output("--report", p.file) }
 
 // writePage completes the file of a page.

@@ -95,7 +95,8 @@ left out, it is the last run.
 func (r *results) plotCommand() *cobra.Command {
 	var figure plotFlag
 	cmd := &cobra.Command{
-		Use: "plot [RUN] -o FILE", Short: "Draw a run over sizes: time, algbw and busbw, bounds and crossovers", Args: func(cmd *cobra.Command, args []string) error {
+		Use: "plot [RUN] -o FILE", Short: "Draw a run over sizes: time, algbw and busbw, bounds and crossovers",
+		Args: func(cmd *cobra.Command, args []string) error {
 			if !figure.wanted() {
 				return errors.New("kernbench results plot: say where to: -o FILE, with .svg, .png or .html")
 			}

@@ -66,7 +66,8 @@ func (a *app) runCommand() *cobra.Command {
 					return errForeignPage(spec.Program)
 				}
 				if spec.CCLTrace != nil {
-					fmt.Fprintf(a.err, "kernbench: %s: %s is a program of another tool, whose steps have no such lines\n", traceVariable, spec.Program)
+					fmt.Fprintf(a.err, "kernbench: %s: %s is a program of another tool, whose steps have no such lines\n",
+						traceVariable, spec.Program)
 				}
 				s, err := call.spec(a, spec.Program, spec.Topology, spec.Sets, "bytes")
 				if err != nil {
@@ -90,15 +91,20 @@ func (a *app) runCommand() *cobra.Command {
 	machineFlags(f, &spec)
 	benchFlag(f, &spec)
 	workFlags(f, &spec)
-	f.StringVar(&spec.Program, "program", "", "run a program `FILE`, text or JSON, that kernbench program printed, or one of another tool (kernbench import --help; instead of --bench and --algorithm)")
-	f.VarP((*deviceList)(&spec.Devices), "device", "d", "PEs that take part, by their places in the machine's rank order: 0-3 or 0,2,5-7 (instead of --ranks)")
+	f.StringVar(&spec.Program, "program", "",
+		"run a program `FILE`, text or JSON, that kernbench program printed, or one of another tool (kernbench import --help; instead of --bench and --algorithm)")
+	f.VarP((*deviceList)(&spec.Devices), "device", "d",
+		"PEs that take part, by their places in the machine's rank order: 0-3 or 0,2,5-7 (instead of --ranks)")
 	verifyFlag(f, &spec)
-	f.VarPF(maybe{&spec.Race}, "race", "", "look for races and other hazards, and say what the run proves about others ("+racing()+")").NoOptDefVal = "true"
-	f.Var((*count)(&spec.Schedules), "seeds", "`N` further runs with random schedules, numbered 1 to N: do they come to the same? (implies --verify-data)")
+	f.VarPF(maybe{&spec.Race}, "race", "",
+		"look for races and other hazards, and say what the run proves about others ("+racing()+")").NoOptDefVal = "true"
+	f.Var((*count)(&spec.Schedules), "seeds",
+		"`N` further runs with random schedules, numbered 1 to N: do they come to the same? (implies --verify-data)")
 	f.Var((*seed)(&spec.Schedule), "schedule", "random schedule of the run itself, as --seeds numbers them (default: the executor's own)")
 	platformFlag(f, &spec, "p")
 	fidelityFlag(f, &spec)
-	f.Var(&size{&spec.Memory}, "mem", "memory of this computer that the data of a verified run may take, by estimate (default what is free)")
+	f.Var(&size{&spec.Memory}, "mem",
+		"memory of this computer that the data of a verified run may take, by estimate (default what is free)")
 	limitFlags(f, &spec.Limits)
 	call.addSize(f)
 	formatFlag(f, &format)

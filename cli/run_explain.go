@@ -26,8 +26,8 @@ func (e *explainFlag) add(f *pflag.FlagSet) {
 // explainedRows are the rows of each table of a run that is explained beside its result.
 const explainedRows = 5
 
-// runExplained performs a run and explains its time. It prints both, or the result only, and writes a page
-// if that is asked for.
+// runExplained performs a run and explains its time. It prints both, or the result only, and writes
+// a page if that is asked for.
 func (a *app) runExplained(ctx context.Context, spec run.Spec, format string, search time.Duration, print bool, shown *pageFlags) error {
 	if spec.Schedules > 0 || spec.Schedule > 0 {
 		return errors.New("--explain and --report: random schedules have delays without a cause: leave --seeds and --schedule out")

@@ -83,12 +83,15 @@ With --growth, measure how simulating each algorithm grows with the number of ra
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
-	f.Var(&listed[string]{to: &spec.Only, all: func() {}, parse: anyName, kind: "PATTERN,...|all"}, "only", "rows by name (--list), or those that match, such as 'ring-*'; with --growth, algorithms")
+	f.Var(&listed[string]{to: &spec.Only, all: func() {}, parse: anyName, kind: "PATTERN,...|all"}, "only",
+		"rows by name (--list), or those that match, such as 'ring-*'; with --growth, algorithms")
 	f.BoolVar(&spec.Short, "short", false, "small sizes, which take seconds")
 	f.Var((*count)(&spec.Runs), "runs", "runs of each row, of which the median counts (with --growth 1, and the least)")
-	f.DurationVar(&spec.Limit, "limit", spec.Limit, "`TIME` that all runs of a row may take together (with --growth 10s of CPU time, for all sizes of an algorithm)")
+	f.DurationVar(&spec.Limit, "limit", spec.Limit,
+		"`TIME` that all runs of a row may take together (with --growth 10s of CPU time, for all sizes of an algorithm)")
 	f.BoolVar(&list, "list", false, "list the rows and what they must reach, and measure nothing")
-	f.BoolVar(&growth, "growth", false, "fit the exponents by which time, messages and events of each algorithm grow with the number of ranks")
+	f.BoolVar(&growth, "growth", false,
+		"fit the exponents by which time, messages and events of each algorithm grow with the number of ranks")
 	f.StringVar(&save, "save", "", "write the table to a `FILE` too, for --compare")
 	f.StringVar(&compare, "compare", "", "put the figures of a `FILE` that --save wrote beside, and the ratios")
 	figure.add(f, "plot", "draw the medians, or with --growth the curves,")

@@ -78,7 +78,8 @@ that the row of an algorithm excludes are left out. The default machine gets as 
 	f.SortFlags = false
 	f.StringArrayVar(&programs, "program", nil, "judge a program of another tool from a `FILE`, as kernbench import does (repeatable)")
 	f.Var((*rankList)(&spec.Ranks), "ranks", "world sizes, such as 1,2,5-8 (default "+(*rankList)(&suite.Ranks).String()+")")
-	f.Var((*countList)(&spec.Counts), "n-elem", "elements per rank, such as 1,100-102 (default: counts that are hard in different ways, 1 to 4097)")
+	f.Var((*countList)(&spec.Counts), "n-elem",
+		"elements per rank, such as 1,100-102 (default: counts that are hard in different ways, 1 to 4097)")
 	f.Var(&listed[tl.ReduceOp]{to: &spec.Ops, all: func() { spec.Ops = nil }, parse: tl.ParseReduceOp, kind: "OP,...|all"},
 		"op", "reductions, where something is reduced: "+join(tl.ReduceOps())+" (default all that the algorithm supports)")
 	f.Var(&listed[dtype.Type]{to: &spec.Types, all: func() { spec.Types = nil }, parse: dtype.Parse, kind: "TYPE,...|all"},
@@ -92,8 +93,8 @@ that the row of an algorithm excludes are left out. The default machine gets as 
 	return cmd
 }
 
-// showTests prints what a test found, and what repairs the first deadlock of each algorithm. The time
-// limit is that of all searches. Text comes before they begin.
+// showTests prints what a test found, and what repairs the first deadlock of each algorithm. The
+// time limit is that of all searches. Text comes before they begin.
 func (a *app) showTests(ctx context.Context, sum *suite.Summary, format string, search time.Duration) error {
 	if format != "json" {
 		if err := show(a, format, sum, report.Tests); err != nil {

@@ -61,7 +61,8 @@ device with one PE has no routers. Without a name it is the built-in machine.
 			switch format {
 			case "svg", "png", "html":
 				var data []byte
-				data, err = scene.Encode(d.Picture(report.AboutFigure(run.NewMadeBy(a.commandLine(), d.Fingerprint()), d.Machine)), scene.Format(format))
+				data, err = scene.Encode(d.Picture(report.AboutFigure(run.NewMadeBy(a.commandLine(), d.Fingerprint()),
+					d.Machine)), scene.Format(format))
 				b.Write(data)
 			case "json":
 				err = report.JSON(&b, d)

@@ -56,7 +56,8 @@ takes more than --budget events to simulate, is estimated from smaller sizes and
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := foreignName("perf COLLECTIVE --algorithm %s,NAME,... compares it with others; it has no settings to tune, and auto runs algorithms of the library only", spec.Algorithms...); err != nil {
+			if err := foreignName("perf COLLECTIVE --algorithm %s,NAME,... compares it with others; it has no settings to tune, and auto runs algorithms of the library only",
+				spec.Algorithms...); err != nil {
 				return err
 			}
 			spec.Collectives = args
@@ -75,16 +76,21 @@ takes more than --budget events to simulate, is estimated from smaller sizes and
 	f := cmd.Flags()
 	f.SortFlags = false
 	sizeFlags(f, &sweep)
-	f.Var(&parsed[tl.ReduceOp]{to: &spec.Op, parse: tl.ParseReduceOp, kind: "OP"}, "op", "reduction, where something is reduced: "+join(tl.ReduceOps())+" (default sum)")
+	f.Var(&parsed[tl.ReduceOp]{to: &spec.Op, parse: tl.ParseReduceOp, kind: "OP"}, "op",
+		"reduction, where something is reduced: "+join(tl.ReduceOps())+" (default sum)")
 	f.IntVarP(&root, "root", "r", 0, "`RANK` of the root, where there is one")
-	f.Var(&listed[string]{to: &spec.Topologies, all: func() { spec.Topologies = presets() }, parse: anyName, kind: "NAME,...|all"}, "topology", "machines: topology.yaml files or presets (kernbench list presets), or all presets")
-	f.Var((*rankList)(&spec.Ranks), "ranks", "numbers of PEs that take part, the first of the machine (default: as ccl.yaml says, else all)")
+	f.Var(&listed[string]{to: &spec.Topologies, all: func() { spec.Topologies = presets() }, parse: anyName,
+		kind: "NAME,...|all"}, "topology", "machines: topology.yaml files or presets (kernbench list presets), or all presets")
+	f.Var((*rankList)(&spec.Ranks), "ranks",
+		"numbers of PEs that take part, the first of the machine (default: as ccl.yaml says, else all)")
 	f.StringVar(&spec.Base.CCL, "ccl", "", "settings of the algorithms: a ccl.yaml `FILE` over the built-in one")
 	setFlags(f, &spec.Base.Sets, "a key of either file")
 	fidelityFlag(f, &spec.Base)
 	limitFlags(f, &spec.Base.Limits)
-	f.Var(&listed[string]{to: &spec.Algorithms, all: func() { spec.Algorithms = nil }, parse: anyName, kind: "NAME,...|all"}, "algorithm", "algorithms or entries of ccl.yaml (default all that can have the ranks)")
-	f.Var((*variations)(&spec.Vary), "vary", "`KEY=V1,V2,...` tries algorithms with each value of a setting, beside what is configured (repeatable; default "+varyText(tune.DefaultVary())+")")
+	f.Var(&listed[string]{to: &spec.Algorithms, all: func() { spec.Algorithms = nil }, parse: anyName,
+		kind: "NAME,...|all"}, "algorithm", "algorithms or entries of ccl.yaml (default all that can have the ranks)")
+	f.Var((*variations)(&spec.Vary), "vary",
+		"`KEY=V1,V2,...` tries algorithms with each value of a setting, beside what is configured (repeatable; default "+varyText(tune.DefaultVary())+")")
 	f.IntVar(&spec.Best, "best", spec.Best, "`N` algorithms, each with its N best settings, that are measured above --all-to")
 	f.Var(&size{&spec.AllTo}, "all-to", "size up to which every algorithm is measured")
 	f.Var(&size{&spec.MeasureTo}, "measure-to", "size up to which anything is measured")

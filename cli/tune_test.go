@@ -15,7 +15,8 @@ import (
 func TestInterruptDuringATune(t *testing.T) {
 	dir := t.TempDir()
 	db, table := filepath.Join(dir, "x.db"), filepath.Join(dir, "t.yaml")
-	args := []string{"tune", "all_reduce", "--ranks", "64", "-b", "1K", "-e", "64M", "--algorithm", "ring_allreduce_chunked", "--db", db, "--table", table}
+	args := []string{"tune", "all_reduce", "--ranks", "64", "-b", "1K", "-e", "64M", "--algorithm",
+		"ring_allreduce_chunked", "--db", db, "--table", table}
 	st, err := store.Open(db)
 	if err != nil {
 		t.Fatal(err)
@@ -33,7 +34,8 @@ func TestInterruptDuringATune(t *testing.T) {
 		stop()
 	}()
 	status, stdout, stderr := call(ctx, args...)
-	if status != ExitInterrupted || !strings.Contains(stderr, "the same command goes on from there") || !strings.Contains(stdout, "all_reduce of 64 ranks") {
+	if status != ExitInterrupted || !strings.Contains(stderr, "the same command goes on from there") ||
+		!strings.Contains(stdout, "all_reduce of 64 ranks") {
 		t.Errorf("exit status %d; stdout: %s\nstderr: %s", status, stdout, stderr)
 	}
 	if _, err := os.Stat(table); err == nil {

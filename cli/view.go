@@ -63,7 +63,8 @@ func (a *app) view(ctx context.Context, names []string, listen string, open bool
 	return s.Serve(ctx, l, listen)
 }
 
-// openBrowser opens an address with the program of the system. The address is printed: a failure is no error.
+// openBrowser opens an address with the program of the system. The address is printed: a failure is
+// no error.
 func openBrowser(say io.Writer, address string) {
 	words := []string{"xdg-open", address}
 	switch runtime.GOOS {

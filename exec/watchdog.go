@@ -126,8 +126,8 @@ func (m Limits) run(ctx context.Context, w *watch.Watch, world int,
 	}
 }
 
-// delayed is a context that ends when its launch is to end: a little later than the one outside, and
-// for the same reason.
+// delayed is a context that ends when its launch is to end: a little later than the one outside,
+// and for the same reason.
 type delayed struct {
 	context.Context
 	outside context.Context

@@ -27,8 +27,8 @@ func (b busy) Launch(_ context.Context, l *launch.Launch) (*launch.Result, error
 
 func (b busy) Do(*tl.Instr) { time.Sleep(b.takes) }
 
-// TestBusyExecutorIsNoStall: only the time counts in which the kernel itself runs, not that of the executor
-// before it.
+// TestBusyExecutorIsNoStall: only the time counts in which the kernel itself runs, not that of the
+// executor before it.
 func TestBusyExecutorIsNoStall(t *testing.T) {
 	const stall = 400 * time.Millisecond
 	l := &launch.Launch{

@@ -71,21 +71,29 @@ func TestTracesAreJudgedByTheirProgram(t *testing.T) {
 		says   string
 	}{
 		{"right", exchange, nil, plan.OK, "which data nodes move is taken from the recorded program"},
-		{"a program that does not add", strings.Replace(exchange, "store data[0:+8] t2", "store data[0:+8] t1", 1), nil, plan.Wrong, "it must hold"},
+		{"a program that does not add", strings.Replace(exchange, "store data[0:+8] t2", "store data[0:+8] t1", 1),
+			nil, plan.Wrong, "it must hold"},
 		{"another size", exchange, func(rank int, x *chakra.Trace) {
 			for i := range x.Nodes[:2] {
 				x.Nodes[i].Attrs[0].Value = chakra.NewInt(chakra.Int64, 8)
 			}
 		}, plan.NoPostcondition, `the export has another node here, COMM_SEND_NODE "send E"`},
-		{"a node less", exchange, func(rank int, x *chakra.Trace) { x.Nodes = x.Nodes[:2] }, plan.NoPostcondition, "has 2 nodes, and the export has 3"},
-		{"no dependency", exchange, func(rank int, x *chakra.Trace) { x.Nodes[2].DataDeps = nil }, plan.NoPostcondition, "the export has another node here, COMP_NODE"},
-		{"no program on rank 1", exchange, func(rank int, x *chakra.Trace) { x.Metadata.Attrs = x.Metadata.Attrs[:1-rank] }, plan.NoPostcondition, "pair.1.et has no kernbench_program"},
-		{"no text", exchange, func(rank int, x *chakra.Trace) { x.Metadata.Attrs[0].Value = chakra.NewText("x") }, plan.NoPostcondition, "the kernbench_program of the metadata: "},
+		{"a node less", exchange, func(rank int, x *chakra.Trace) { x.Nodes = x.Nodes[:2] }, plan.NoPostcondition,
+			"has 2 nodes, and the export has 3"},
+		{"no dependency", exchange, func(rank int, x *chakra.Trace) { x.Nodes[2].DataDeps = nil },
+			plan.NoPostcondition, "the export has another node here, COMP_NODE"},
+		{"no program on rank 1", exchange, func(rank int,
+			x *chakra.Trace) {
+			x.Metadata.Attrs = x.Metadata.Attrs[:1-rank]
+		}, plan.NoPostcondition, "pair.1.et has no kernbench_program"},
+		{"no text", exchange, func(rank int, x *chakra.Trace) { x.Metadata.Attrs[0].Value = chakra.NewText("x") },
+			plan.NoPostcondition, "the kernbench_program of the metadata: "},
 		{"the program of the other rank", exchange, func(rank int, x *chakra.Trace) {
 			v, _ := x.Metadata.Attrs[0].Value.Text()
 			x.Metadata.Attrs[0].Value = chakra.NewText(strings.Replace(v, "\nrank 0", "\nrank 1", 1))
 		}, plan.NoPostcondition, "found statements of ranks [1], want those of rank 0"},
-		{"another operator", strings.Replace(strings.Replace(exchange, "operator sum", "operator max", 1), "add", "max", 1), nil, plan.OK, ""},
+		{"another operator", strings.Replace(strings.Replace(exchange, "operator sum", "operator max", 1), "add",
+			"max", 1), nil, plan.OK, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			v := traced(t, c.source, c.change)
@@ -106,8 +114,8 @@ func TestTracesAreJudgedByTheirProgram(t *testing.T) {
 	}
 }
 
-// FuzzTraces exports any program that can be read, and judges the traces: no panic, no hang, and never
-// a node that differs from those of the export.
+// FuzzTraces exports any program that can be read, and judges the traces: no panic, no hang, and
+// never a node that differs from those of the export.
 func FuzzTraces(f *testing.F) {
 	f.Add(exchange)
 	f.Add(strings.Replace(exchange, "t0 = load data[0:+8]", "t0 = load data[0:+3]", 1))

@@ -7,7 +7,8 @@ import (
 	"kernbench/frontend/plan"
 )
 
-// A plan of MSCCL++ that fits a call of another operator is taken, and computes a sum: that is told.
+// A plan of MSCCL++ that fits a call of another operator is taken, and computes a sum: that is
+// told.
 func TestOperatorOfACallIsNotCompared(t *testing.T) {
 	const gpu = `{"id":0,"input_chunks":1,"output_chunks":1,"scratch_chunks":0,"threadblocks":[],"channels":[],"remote_buffers":[],"semaphores":[]}`
 	data := []byte(`{"name":"one","collective":"allreduce","protocol":"Simple","inplace":true,"gpus":[` + gpu + `]}`)

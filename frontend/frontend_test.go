@@ -15,11 +15,16 @@ import (
 // and then receives: right, until the messages are cut into more than a channel holds.
 func exchange(chunks int, proto, attributes string) *Source {
 	var b strings.Builder
-	fmt.Fprintf(&b, "<algo name=\"x\" proto=\"%s\" nchannels=\"1\" nchunksperloop=\"%d\" ngpus=\"2\" coll=\"alltoall\" inplace=\"0\" %s>\n", proto, 2*chunks, attributes)
+	fmt.Fprintf(&b, "<algo name=\"x\" proto=\"%s\" nchannels=\"1\" nchunksperloop=\"%d\" ngpus=\"2\" coll=\"alltoall\" inplace=\"0\" %s>\n",
+		proto, 2*chunks, attributes)
 	for r := range 2 {
-		fmt.Fprintf(&b, "<gpu id=\"%d\" i_chunks=\"%d\" o_chunks=\"%d\" s_chunks=\"0\">\n<tb id=\"0\" send=\"%d\" recv=\"%d\" chan=\"0\">\n", r, 2*chunks, 2*chunks, 1-r, 1-r)
+		fmt.Fprintf(&b,
+			"<gpu id=\"%d\" i_chunks=\"%d\" o_chunks=\"%d\" s_chunks=\"0\">\n<tb id=\"0\" send=\"%d\" recv=\"%d\" chan=\"0\">\n",
+			r, 2*chunks, 2*chunks, 1-r, 1-r)
 		step := func(s int, op string, src, dst int) {
-			fmt.Fprintf(&b, "<step s=\"%d\" type=\"%s\" srcbuf=\"i\" srcoff=\"%d\" dstbuf=\"o\" dstoff=\"%d\" cnt=\"%d\" depid=\"-1\" deps=\"-1\" hasdep=\"0\"/>\n", s, op, src, dst, chunks)
+			fmt.Fprintf(&b,
+				"<step s=\"%d\" type=\"%s\" srcbuf=\"i\" srcoff=\"%d\" dstbuf=\"o\" dstoff=\"%d\" cnt=\"%d\" depid=\"-1\" deps=\"-1\" hasdep=\"0\"/>\n",
+				s, op, src, dst, chunks)
 		}
 		step(0, "cpy", r*chunks, r*chunks)
 		step(1, "s", (1-r)*chunks, r*chunks)
@@ -31,8 +36,8 @@ func exchange(chunks int, proto, attributes string) *Source {
 	return &Source{Name: "x.xml", Dialect: DialectOf(data), Files: []plan.File{{Name: "x.xml", Data: data}}}
 }
 
-// Above nchunksperloop * 2 MiB / (k + 1) bytes messages of Simple hold k chunks at most: with 8 chunks
-// a step and room for 2 messages, 3 chunks are too few.
+// Above nchunksperloop * 2 MiB / (k + 1) bytes messages of Simple hold k chunks at most: with 8
+// chunks a step and room for 2 messages, 3 chunks are too few.
 func TestHangAboveASize(t *testing.T) {
 	v := Judge(exchange(8, "Simple", ""), Options{})
 	const ends = 16 * (2 << 20) / 4

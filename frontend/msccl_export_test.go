@@ -60,7 +60,8 @@ func TestExportedRingIsFused(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := string(e.Files[0].Data)
-	for what, want := range map[string]int{"<tb ": 8, "<step ": 8 * 7, `type="s"`: 8, `type="rrs"`: 8 * 2, `type="rrcs"`: 8, `type="rcs"`: 8 * 2, `type="r"`: 8, `depid="-1"`: 8 * 7} {
+	for what, want := range map[string]int{"<tb ": 8, "<step ": 8 * 7, `type="s"`: 8, `type="rrs"`: 8 * 2,
+		`type="rrcs"`: 8, `type="rcs"`: 8 * 2, `type="r"`: 8, `depid="-1"`: 8 * 7} {
 		if got := strings.Count(text, what); got != want {
 			t.Errorf("%d of %s, want %d", got, what, want)
 		}

@@ -108,8 +108,8 @@ func mutant(text string, rng *rand.Rand) (what, out string) {
 	return what, strings.Join(lines, "\n")
 }
 
-// Fifty mutants of each program are found to be wrong, or compute the right thing in every order that
-// an independent run tries. The programs themselves are right.
+// Fifty mutants of each program are found to be wrong, or compute the right thing in every order
+// that an independent run tries. The programs themselves are right.
 func TestMutants(t *testing.T) {
 	mutants, flagged, equal := 0, 0, 0
 	for k, p := range rightPrograms {

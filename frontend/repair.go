@@ -151,7 +151,8 @@ func (s *search) reorder() []string {
 	for _, key := range order {
 		b := &largest.Ranks[key[0]].Blocks[key[1]]
 		late, next := stepPair(b.Steps, moves[key][0])
-		out = append(out, fmt.Sprintf("rank %d %s: step %d (%s) before step %d (%s)", key[0], b.Name(), next.Index, next.Op, late.Index, late.Op))
+		out = append(out, fmt.Sprintf("rank %d %s: step %d (%s) before step %d (%s)", key[0], b.Name(), next.Index,
+			next.Op, late.Index, late.Op))
 	}
 	return out
 }

@@ -16,7 +16,8 @@ type Options struct {
 	// Packet is the bytes of data in a packet of MSCCL++: 8 for LL16, 4 for LL8; 0: as for LL16.
 	Packet int
 
-	// Host is the ranks of a host: channels between hosts go over a network. 0: all ranks share one.
+	// Host is the ranks of a host: channels between hosts go over a network. 0: all ranks share
+	// one.
 	Host int
 }
 
@@ -62,7 +63,8 @@ func calls(p *plan.Program, o Options) []plan.Call {
 	var out []plan.Call
 	for _, inPlace := range p.Modes {
 		for _, bytes := range probes {
-			out = append(out, plan.Call{Bytes: bytes, InPlace: inPlace, Launches: launches, Depth: o.Depth, Root: o.Root, Want: o.Want, Packet: o.Packet})
+			out = append(out, plan.Call{Bytes: bytes, InPlace: inPlace, Launches: launches, Depth: o.Depth,
+				Root: o.Root, Want: o.Want, Packet: o.Packet})
 		}
 	}
 	return out
@@ -123,7 +125,8 @@ func (v *Verdict) capacity(file string, s *search) {
 	switch {
 	case v.Hang == nil || v.Hang.Hangs == 0: // whole messages: the judge has reported it
 	case v.Hang.InRange:
-		v.Findings = append(v.Findings, plan.Finding{Verdict: plan.Deadlock, File: file, Line: v.Hang.Stuck.Chain[0].Line, Text: v.Hang.String()})
+		v.Findings = append(v.Findings, plan.Finding{Verdict: plan.Deadlock, File: file,
+			Line: v.Hang.Stuck.Chain[0].Line, Text: v.Hang.String()})
 	default:
 		v.Notes = append(v.Notes, "outside of its range "+v.Hang.String())
 	}

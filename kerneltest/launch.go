@@ -25,7 +25,8 @@ func (cfg *Config) launch(k tl.Kernel) (*launch.Launch, error) {
 	}
 	g := launch.Group{
 		PEs: make([]int32, cfg.World), PEsPerCube: cfg.PEsPerCube, Wiring: wiring,
-		Args: tl.Args{Op: cfg.Op, DType: cfg.DType, NElem: cfg.NElem, Shards: make([]mem.Addr, cfg.World), Levels: cfg.Levels, Ints: cfg.Args, ChunkBytes: cfg.ChunkBytes, LatencyBytes: cfg.LatencyBytes},
+		Args: tl.Args{Op: cfg.Op, DType: cfg.DType, NElem: cfg.NElem, Shards: make([]mem.Addr, cfg.World),
+			Levels: cfg.Levels, Ints: cfg.Args, ChunkBytes: cfg.ChunkBytes, LatencyBytes: cfg.LatencyBytes},
 	}
 	for r := range g.PEs {
 		g.PEs[r] = int32(r)
@@ -68,7 +69,8 @@ func (cfg *Config) place(g *launch.Group) error {
 	}
 	w := mem.NewWindow("window", team, cfg.Layout, at)
 	at += aligned(cfg.Layout.Bytes)
-	meeting, err := mem.NewLayout(0, []mem.Buffer{{Name: "rounds", Parts: []mem.Part{mem.SignalPart("", mem.Int64, max(1, team.Rounds()))}}})
+	meeting, err := mem.NewLayout(0, []mem.Buffer{{Name: "rounds",
+		Parts: []mem.Part{mem.SignalPart("", mem.Int64, max(1, team.Rounds()))}}})
 	if err != nil {
 		return err
 	}

@@ -36,8 +36,8 @@ func observeRaces(k tl.Kernel, cfg Config) (*Outcome, *race.Report, error) {
 	}
 }
 
-// memory is what lies where in a run of the mock executor, as its kernel is told. The judge asks for
-// names while kernels run.
+// memory is what lies where in a run of the mock executor, as its kernel is told. The judge asks
+// for names while kernels run.
 type memory struct {
 	mu   sync.Mutex
 	args tl.Args

@@ -138,7 +138,8 @@ func (cfg *Config) judge(k tl.Kernel, what *collective.Collective, first *Outcom
 		}
 		return nil, fmt.Errorf("%d hazards:%s", rep.Total, text.String())
 	case rep.Unsettled:
-		return nil, fmt.Errorf("no hazards found, but the program could not be judged to its end: its notifications come in ever other orders")
+		return nil,
+			fmt.Errorf("no hazards found, but the program could not be judged to its end: its notifications come in ever other orders")
 	case what != nil:
 		return o, cfg.verify(what, o)
 	case first != nil && rep.Class != race.Scheduled:

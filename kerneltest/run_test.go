@@ -41,7 +41,8 @@ func box(t *testing.T, n int) *mem.Layout {
 	return l
 }
 
-// push puts the vector of a rank into the window of the next one. Each of its parts can be left out.
+// push puts the vector of a rank into the window of the next one. Each of its parts can be left
+// out.
 func push(fence, wait bool) tl.Kernel {
 	return func(c *tl.Context, a tl.Args) {
 		w := a.Window(0)
@@ -74,7 +75,8 @@ func TestRunAccepts(t *testing.T) {
 		{"inputs", sum, kerneltest.Config{Collective: "all_reduce", Inputs: [][]float64{{1, 2}, {3, 4}}}},
 		{"window", push(true, true), kerneltest.Config{Collective: "shift", World: 3, NElem: 4, Layout: box(t, 4), Schedules: 5}},
 		{"no collective", sum, kerneltest.Config{Collective: kerneltest.None, World: 3, NElem: 2, Schedules: 2}},
-		{"no elements", func(c *tl.Context, a tl.Args) { c.Full(tl.Dims(1), dtype.F32, 1) }, kerneltest.Config{Collective: kerneltest.None, World: 2}},
+		{"no elements", func(c *tl.Context, a tl.Args) { c.Full(tl.Dims(1), dtype.F32, 1) },
+			kerneltest.Config{Collective: kerneltest.None, World: 2}},
 	} {
 		t.Run(c.name, func(t *testing.T) { kerneltest.Run(t, c.kernel, c.cfg) })
 	}
@@ -105,16 +107,26 @@ func TestRunRefuses(t *testing.T) {
 		cfg    kerneltest.Config
 		want   []string
 	}{
-		{"values", only, kerneltest.Config{Collective: "all_reduce", World: 3, Op: tl.Prod}, []string{"on mock", "values FAIL", `Executors: []string{"mock"}`}},
-		{"provenance alone", twice, kerneltest.Config{Collective: "all_reduce", World: 4, Op: tl.Max}, []string{"provenance FAIL", "values ok"}},
-		{"race without a fence", push(false, true), kerneltest.Config{Collective: "shift", World: 3, NElem: 4, Layout: box(t, 4)}, []string{"hazards:", "window.box.data of rank", "missing: a fence"}},
-		{"race without a wait", push(true, false), kerneltest.Config{Collective: kerneltest.None, World: 3, NElem: 4, Layout: box(t, 4)}, []string{"hazards:"}},
-		{"deadlock", func(c *tl.Context, a tl.Args) { c.Recv(tl.West, tl.Dims(1), a.DType) }, kerneltest.Config{Collective: kerneltest.None, World: 2}, []string{"deadlock: 2 of 2"}},
-		{"on one executor", only, kerneltest.Config{Collective: "all_reduce", World: 3, Op: tl.Max, Executors: []string{"sim"}}, []string{"on sim"}},
-		{"in one schedule", only, kerneltest.Config{Collective: "all_reduce", World: 3, Op: tl.Max, Seed: 7}, []string{"on mock, schedule 7", `Executors: []string{"mock"}, Seed: 7`}},
-		{"nothing to judge by", sum, kerneltest.Config{World: 3, NElem: 1}, []string{"Config.Collective does not say", "all_reduce", "kerneltest.None"}},
+		{"values", only, kerneltest.Config{Collective: "all_reduce", World: 3, Op: tl.Prod},
+			[]string{"on mock", "values FAIL", `Executors: []string{"mock"}`}},
+		{"provenance alone", twice, kerneltest.Config{Collective: "all_reduce", World: 4, Op: tl.Max},
+			[]string{"provenance FAIL", "values ok"}},
+		{"race without a fence", push(false, true),
+			kerneltest.Config{Collective: "shift", World: 3, NElem: 4, Layout: box(t, 4)},
+			[]string{"hazards:", "window.box.data of rank", "missing: a fence"}},
+		{"race without a wait", push(true, false),
+			kerneltest.Config{Collective: kerneltest.None, World: 3, NElem: 4, Layout: box(t, 4)}, []string{"hazards:"}},
+		{"deadlock", func(c *tl.Context, a tl.Args) { c.Recv(tl.West, tl.Dims(1), a.DType) },
+			kerneltest.Config{Collective: kerneltest.None, World: 2}, []string{"deadlock: 2 of 2"}},
+		{"on one executor", only, kerneltest.Config{Collective: "all_reduce", World: 3, Op: tl.Max,
+			Executors: []string{"sim"}}, []string{"on sim"}},
+		{"in one schedule", only, kerneltest.Config{Collective: "all_reduce", World: 3, Op: tl.Max, Seed: 7},
+			[]string{"on mock, schedule 7", `Executors: []string{"mock"}, Seed: 7`}},
+		{"nothing to judge by", sum, kerneltest.Config{World: 3, NElem: 1},
+			[]string{"Config.Collective does not say", "all_reduce", "kerneltest.None"}},
 		{"unknown collective", sum, kerneltest.Config{World: 3, Collective: "all_reduc"}, []string{"all_reduce"}},
-		{"unknown executor", sum, kerneltest.Config{World: 3, Collective: "all_reduce", Executors: []string{"mok"}}, []string{"unknown executor"}},
+		{"unknown executor", sum, kerneltest.Config{World: 3, Collective: "all_reduce", Executors: []string{"mok"}},
+			[]string{"unknown executor"}},
 		{"no ranks", sum, kerneltest.Config{Collective: "all_reduce"}, []string{"give World or Inputs"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -185,7 +197,8 @@ func TestNoneComparesSchedules(t *testing.T) {
 		}
 		c.Store(a.Shard(c.Rank()), c.Full(tl.Dims(a.NElem), a.DType, float64(runs)))
 	}
-	_, err := kerneltest.Check(counts, kerneltest.Config{Collective: kerneltest.None, World: 2, NElem: 1, Schedules: 1, Executors: []string{"mock"}})
+	_, err := kerneltest.Check(counts, kerneltest.Config{Collective: kerneltest.None, World: 2, NElem: 1,
+		Schedules: 1, Executors: []string{"mock"}})
 	if err == nil || !strings.Contains(err.Error(), "in the first schedule") {
 		t.Errorf("got %v, want that two schedules differ", err)
 	}

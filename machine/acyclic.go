@@ -7,10 +7,11 @@ import (
 	"kernbench/conf"
 )
 
-// A waitGraph records, for each (link, channel), which others a message may wait for while it fills that link's input
-// buffer: the next hop of each route that passes. Where it has no circle the fabric cannot lock up. Classes need no
-// vertices of their own: each has its own buffers and the same routes. Nor do memory ports: a port in front of a
-// route is a source, one behind it a sink, two vertices that no circle can pass.
+// A waitGraph records, for each (link, channel), which others a message may wait for while it fills
+// that link's input buffer: the next hop of each route that passes. Where it has no circle the
+// fabric cannot lock up. Classes need no vertices of their own: each has its own buffers and the
+// same routes. Nor do memory ports: a port in front of a route is a source, one behind it a sink,
+// two vertices that no circle can pass.
 type waitGraph struct {
 	channels int
 	next     [][]int32 // by vertex = link · channels + channel
@@ -74,10 +75,10 @@ func (g *waitGraph) cycle() []Hop {
 	return nil
 }
 
-// checkRouting refuses a machine whose fabric could lock up. It looks at a small machine of the same kinds, in which all
-// that can follow one another does so: a wider mesh or a longer ring repeats it. SIPs being alike, all are
-// folded onto one, and the network between them, looked at by itself (levelWaits), onto one vertex; a circle of the whole
-// is one of the folded machine too.
+// checkRouting refuses a machine whose fabric could lock up. It looks at a small machine of the
+// same kinds, in which all that can follow one another does so: a wider mesh or a longer ring
+// repeats it. SIPs being alike, all are folded onto one, and the network between them, looked at by
+// itself (levelWaits), onto one vertex; a circle of the whole is one of the folded machine too.
 func checkRouting(t *conf.Topology) error {
 	m, err := window(t)
 	if err != nil {
@@ -110,8 +111,8 @@ func (m *Machine) circleText(circle []Hop) string {
 	return b.String() + "the first again"
 }
 
-// Sizes of the small machine. In a ring of five the shortest ways are two links long, in both directions and over the
-// dateline. In a mesh of three there is a border on each side and a middle.
+// Sizes of the small machine. In a ring of five the shortest ways are two links long, in both
+// directions and over the dateline. In a mesh of three there is a border on each side and a middle.
 const (
 	ringWindow  = 5
 	meshWindow  = 3
@@ -146,9 +147,10 @@ func shrink(name string, w, h int) (int, int) {
 	return min(w*h, most), 1
 }
 
-// foldedWaits is the graph of all routes of the first SIP, to itself and to the second, with the second folded onto the
-// first. A route is the hops from its start to its first crossing, those in transit, and those from its last crossing
-// on. These depend on the start, the connection and the end one by one, so that not all pairs are needed.
+// foldedWaits is the graph of all routes of the first SIP, to itself and to the second, with the
+// second folded onto the first. A route is the hops from its start to its first crossing, those in
+// transit, and those from its last crossing on. These depend on the start, the connection and the
+// end one by one, so that not all pairs are needed.
 func (m *Machine) foldedWaits() *waitGraph {
 	crossings := m.crossing(0, 0, 0)
 	folded := m.cubes*m.cube.links + len(m.ends)*m.conns

@@ -2,8 +2,8 @@ package machine
 
 import "kernbench/conf"
 
-// A kind of network that only tests know: each member has a link to the two whose numbers differ by one
-// bit from its own. This file is all that there is to it.
+// A kind of network that only tests know: each member has a link to the two whose numbers differ by
+// one bit from its own. This file is all that there is to it.
 type square struct{ list []edge }
 
 func newSquare() *square {

@@ -1,10 +1,11 @@
 package machine
 
-// Alike numbers pairs of PEs: between those of one number, and between their memories, routes there and back take links of
-// the same kinds, one after the other, and the same levels of the network between SIPs. So what there is to know of a
-// route's time is found once for each number. Cubes of a place in their SIP are alike, and SIPs are; what lies between two
-// SIPs is looked at once for each pair of them, and once for all pairs that part at the same levels where levels are
-// uniform, as switches are.
+// Alike numbers pairs of PEs: between those of one number, and between their memories, routes there
+// and back take links of the same kinds, one after the other, and the same levels of the network
+// between SIPs. So what there is to know of a route's time is found once for each number. Cubes of
+// a place in their SIP are alike, and SIPs are; what lies between two SIPs is looked at once for
+// each pair of them, and once for all pairs that part at the same levels where levels are uniform,
+// as switches are.
 type Alike struct {
 	m      *Machine
 	perSIP uint32 // PEs
@@ -16,7 +17,8 @@ type Alike struct {
 	way    []byte
 }
 
-// alikePair are two PEs by their places in their SIPs, and what is between those SIPs; 0: it is one.
+// alikePair are two PEs by their places in their SIPs, and what is between those SIPs; 0: it is
+// one.
 type alikePair struct{ from, to, abroad uint32 }
 
 // Alike starts to number pairs, from 0 on.

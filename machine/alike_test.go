@@ -8,12 +8,13 @@ import (
 	"kernbench/conf"
 )
 
-// TestAlike: pairs of one number have routes over the same kinds of links, there and back, between whatever memories, and
-// cross the same levels.
+// TestAlike: pairs of one number have routes over the same kinds of links, there and back, between
+// whatever memories, and cross the same levels.
 func TestAlike(t *testing.T) {
 	machines := map[string]*Machine{
-		"switches": mustBuild(t, "system.levels=[{name: a, network: switch, count: 3, link: {bw_gbs: 256, latency_ns: 30}, switch: {overhead_ns: 5}}, "+
-			"{name: b, network: switch, count: 4, link: {bw_gbs: 256, latency_ns: 30}, switch: {overhead_ns: 5}}]"),
+		"switches": mustBuild(t,
+			"system.levels=[{name: a, network: switch, count: 3, link: {bw_gbs: 256, latency_ns: 30}, switch: {overhead_ns: 5}}, "+
+				"{name: b, network: switch, count: 4, link: {bw_gbs: 256, latency_ns: 30}, switch: {overhead_ns: 5}}]"),
 		"one SIP": mustBuild(t, "system.sips.count=1"),
 		"torus":   mustBuild(t, shape(12, "torus_2d", 4, 3, 3, 2, "torus", 4, 2)...),
 	}
@@ -62,7 +63,8 @@ func TestAlike(t *testing.T) {
 				}
 				for i := range r.specs {
 					if !slices.Equal(r.specs[i], known[n].specs[i]) {
-						t.Fatalf("number %d of PEs %d and %d: route %d takes %v, that of others %v", n, from, to, i, r.specs[i], known[n].specs[i])
+						t.Fatalf("number %d of PEs %d and %d: route %d takes %v, that of others %v", n, from, to, i,
+							r.specs[i], known[n].specs[i])
 					}
 				}
 				if r.level != known[n].level {

@@ -10,8 +10,8 @@ import (
 // maxLinks bounds a machine: what carries messages has some bytes for each link.
 const maxLinks = 1 << 27
 
-// Build makes the machine that t describes. Errors are conf.Errors with the key to blame: more links than fit, a routing with a
-// cycle.
+// Build makes the machine that t describes. Errors are conf.Errors with the key to blame: more
+// links than fit, a routing with a cycle.
 func Build(t *conf.Topology) (*Machine, error) {
 	if !t.Loaded() {
 		return nil, errors.New("machine: the topology was not made by conf.LoadTopology")
@@ -40,7 +40,8 @@ func Build(t *conf.Topology) (*Machine, error) {
 	return m, nil
 }
 
-// build makes a machine of parts as t has them: w × h cubes to a SIP, and SIPs that outside joins; nil: one SIP.
+// build makes a machine of parts as t has them: w × h cubes to a SIP, and SIPs that outside joins;
+// nil: one SIP.
 func build(t *conf.Topology, w, h int, outside *levels) (*Machine, error) {
 	sip, cube, pe := t.SIP(), t.Cube(), t.PE()
 	m := &Machine{
@@ -96,7 +97,8 @@ func build(t *conf.Topology, w, h int, outside *levels) (*Machine, error) {
 	return m, nil
 }
 
-// makeLinks makes those of the first cube, in the order that layout counts in, and says of what kinds others are.
+// makeLinks makes those of the first cube, in the order that layout counts in, and says of what
+// kinds others are.
 func (m *Machine) makeLinks(t *conf.Topology) {
 	m.specs = newSpecs(t, m)
 	m.inCube = make([]Link, 0, m.cube.links)
@@ -156,7 +158,8 @@ func (m *Machine) crossingSpec(e edge) *LinkSpec {
 	return m.specs.fromHub
 }
 
-// OfLinks is a machine of nothing but links of some kinds, which lead nowhere: for tests of who carries messages over them.
+// OfLinks is a machine of nothing but links of some kinds, which lead nowhere: for tests of who
+// carries messages over them.
 func OfLinks(kinds ...*LinkSpec) *Machine {
 	m := &Machine{sips: 1, cubes: 1, cube: layout{links: len(kinds)}, links: len(kinds)}
 	for _, k := range kinds {
@@ -218,7 +221,8 @@ func (m *Machine) siteNode(sip int, site int32, s side, conn int) NodeID {
 	return NodeID(m.NumCubes()*m.cube.nodes + sip*m.perSIP + int(site) - m.cubes)
 }
 
-// outerNode is the node of a site of the network between SIPs: an IO chiplet, a gateway or a switch.
+// outerNode is the node of a site of the network between SIPs: an IO chiplet, a gateway or a
+// switch.
 func (m *Machine) outerNode(site int) NodeID {
 	if site < m.sips {
 		return m.siteNode(site, int32(m.cubes), north, 0)

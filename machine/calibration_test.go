@@ -11,8 +11,8 @@ import (
 // setup is what starting a descriptor takes on the default machine.
 var setup = sync.OnceValue(func() unit.Time { return conf.DefaultTopology().PE().DMA.Setup })
 
-// reading is how long a PE needs to read bytes of a slice when nothing else moves: DMA's setup, the request to the
-// memory, then the data back, each cut through all its links.
+// reading is how long a PE needs to read bytes of a slice when nothing else moves: DMA's setup, the
+// request to the memory, then the data back, each cut through all its links.
 func reading(m *Machine, pe, slice int, bytes int64) unit.Time {
 	const request = 16
 	wait := setup()
@@ -24,7 +24,8 @@ func reading(m *Machine, pe, slice int, bytes int64) unit.Time {
 	return wait + head + slowest.Serial().Time(bytes)
 }
 
-// TestPublishedReadings holds the default machine against the published figures for 16 KiB that no contention enters.
+// TestPublishedReadings holds the default machine against the published figures for 16 KiB that no
+// contention enters.
 func TestPublishedReadings(t *testing.T) {
 	m := mustBuild(t)
 	const bytes = 16 << 10
@@ -44,7 +45,8 @@ func TestPublishedReadings(t *testing.T) {
 		{"own slice", reading(m, 0, 0, bytes), unit.Nanoseconds(77), 77},
 		// one router each way, 16 B at 256 GB/s
 		{"the neighbour's slice", reading(m, 1, 0, bytes), unit.Nanoseconds(77 + 2*3.03 + 0.0625), 82},
-		// up and down again the switch: each way 2 routers, 2 crossings, 2 chiplets, 2 links, the switch; 128 GB/s
+		// up and down again the switch: each way 2 routers, 2 crossings, 2 chiplets, 2 links, the
+		// switch; 128 GB/s
 		{"other SIP", reading(m, 0, 128, bytes), unit.Nanoseconds(13 + 128 + 2*(2*3.03+2*16+2*15+2*30+5) + 0.125), 409},
 		// corner to corner: 40 routers and 6 crossings each way
 		{"farthest cube", farthest, unit.Nanoseconds(13 + 128 + 2*(40*3.03+6*16) + 0.125), 573},

@@ -16,7 +16,8 @@ func TestImpossibleMachines(t *testing.T) {
 	}{
 		{"too many in full", []string{"system.sips.topology=full", "system.sips.count=1025"},
 			`system.sips.topology: "full" joins at most 1024; there are 1025`},
-		{"too many links of cubes", []string{"system.sips.count=1024", "cube.noc.w=64", "cube.noc.h=64"}, "system.sips.count: 16384 cubes have more than"},
+		{"too many links of cubes", []string{"system.sips.count=1024", "cube.noc.w=64", "cube.noc.h=64"},
+			"system.sips.count: 16384 cubes have more than"},
 		{"too many links between cubes", []string{
 			"sip.cube_mesh.w=32", "sip.cube_mesh.h=32", "sip.cube_mesh.network=full", "sip.ucie.connections=256",
 		}, "system.sips.count: the machine has "},

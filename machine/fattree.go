@@ -6,11 +6,12 @@ import (
 	"kernbench/conf"
 )
 
-// fatTree is switches in tiers. A switch of a tier covers the members below it; all that cover the same ones are a group.
-// Each switch of the lowest tier, a leaf, has links to some members and one to each of its spines; a group of the next
-// tier has the spines of several leaves, each with one link to each of those; and so on. A message goes up until a switch
-// covers its destination, any of the links up being as good as another, and down the one way that leads there.
-// Nothing goes up after it went down, so no circle can close. A gateway is one more member.
+// fatTree is switches in tiers. A switch of a tier covers the members below it; all that cover the
+// same ones are a group. Each switch of the lowest tier, a leaf, has links to some members and one
+// to each of its spines; a group of the next tier has the spines of several leaves, each with one
+// link to each of those; and so on. A message goes up until a switch covers its destination, any of
+// the links up being as good as another, and down the one way that leads there. Nothing goes up
+// after it went down, so no circle can close. A gateway is one more member.
 type fatTree struct {
 	n     int // members, the gateway among them
 	tiers []tier
@@ -28,13 +29,13 @@ type tier struct {
 	edge   int // first of its links up; those down alternate with them
 }
 
-// treeShape says how many groups of a tier are below each of the next, the members below a leaf first, and how many links
-// up a switch has.
+// treeShape says how many groups of a tier are below each of the next, the members below a leaf
+// first, and how many links up a switch has.
 type treeShape struct{ down, up []int }
 
-// shapeOf finds the fewest tiers of switches that join n members. One switch that has a port for each is enough. Else the
-// ports of a leaf are shared out as the oversubscription says, those of switches between leaves and top evenly, and all
-// those of the top lead down.
+// shapeOf finds the fewest tiers of switches that join n members. One switch that has a port for
+// each is enough. Else the ports of a leaf are shared out as the oversubscription says, those of
+// switches between leaves and top evenly, and all those of the top lead down.
 func shapeOf(n int, f *conf.FatTree) (treeShape, error) {
 	if n <= f.Radix {
 		return treeShape{down: []int{n}}, nil
@@ -145,10 +146,12 @@ func (f *fatTree) next(from, at, to int) step {
 // A picker chooses one of n equal links up out of a tier, in which groups are width switches wide.
 type picker func(from, to, tier, width, n int) int
 
-// byDestination spreads destinations that follow one another over the links, so that those of a shift stay apart.
+// byDestination spreads destinations that follow one another over the links, so that those of a
+// shift stay apart.
 func byDestination(_, to, _, width, n int) int { return to / width % n }
 
-// byHash is what a switch that looks at both ends of a flow does: some flows meet on a link while others stay empty.
+// byHash is what a switch that looks at both ends of a flow does: some flows meet on a link while
+// others stay empty.
 func byHash(from, to, tier, _, n int) int {
 	h := uint64(from)<<32 ^ uint64(to)<<8 ^ uint64(tier)
 	h = (h ^ h>>30) * 0xbf58476d1ce4e5b9

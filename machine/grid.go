@@ -1,11 +1,12 @@
 package machine
 
-// grid is what mesh, torus and ring of cubes share: sites in w columns and h rows, dimension-order routing (along the row first,
-// then along the column), and the shortest way round where a dimension wraps.
+// grid is what mesh, torus and ring of cubes share: sites in w columns and h rows, dimension-order
+// routing (along the row first, then along the column), and the shortest way round where a
+// dimension wraps.
 //
-// A dimension of one site has no links; one of two has a link each way and no wrap, since both ways round are the
-// same. On a ring a message starts on channel 0 and is on channel 1 from the wrap link on, so neither channel's
-// links close a circle.
+// A dimension of one site has no links; one of two has a link each way and no wrap, since both ways
+// round are the same. On a ring a message starts on channel 0 and is on channel 1 from the wrap
+// link on, so neither channel's links close a circle.
 type grid struct {
 	size
 	wrapX, wrapY bool
@@ -15,7 +16,8 @@ type grid struct {
 	direct       bool       // every site borders the shore, not row 0 alone
 }
 
-// newGrid wires a grid. With direct every site has its own link to the shore; else the shore lies along row 0.
+// newGrid wires a grid. With direct every site has its own link to the shore; else the shore lies
+// along row 0.
 func newGrid(s size, wrap, direct bool) *grid {
 	g := &grid{size: s, wrapX: wrap && s.w > 2, wrapY: wrap && s.h > 2, direct: direct}
 	g.out = make([][4]int32, s.n)
@@ -52,7 +54,8 @@ func (g *grid) joinShore() {
 	g.up, g.down = shoreEdges(&g.list, g.n, border)
 }
 
-// shoreEdges appends an edge to the shore, and one back, for each of the first border sites of n. All are on the north.
+// shoreEdges appends an edge to the shore, and one back, for each of the first border sites of n.
+// All are on the north.
 func shoreEdges(list *[]edge, n, border int) (up, down []int32) {
 	for site := range int32(border) {
 		up = append(up, int32(len(*list)))
@@ -76,9 +79,9 @@ func (g *grid) channels() uint8 {
 	return 1
 }
 
-// next goes along the row until the column is right, then along the column. To and from the shore it goes along the
-// column alone and never over a wrap link, so that ways up and ways down share no link: else a circle could close
-// through two SIPs.
+// next goes along the row until the column is right, then along the column. To and from the shore
+// it goes along the column alone and never over a wrap link, so that ways up and ways down share no
+// link: else a circle could close through two SIPs.
 func (g *grid) next(from, at, to int) step {
 	switch {
 	case at == g.n && g.direct:
@@ -104,8 +107,9 @@ func (g *grid) take(e int32, channel uint8) step {
 	return step{edge: e, site: g.list[e].to, channel: channel}
 }
 
-// along chooses the way from at to to, n sites in a line that wraps or not: up where the numbers rise. The message began
-// at from, which tells whether this step is at or beyond the wrap link. Of two equal ways it takes up.
+// along chooses the way from at to to, n sites in a line that wraps or not: up where the numbers
+// rise. The message began at from, which tells whether this step is at or beyond the wrap link. Of
+// two equal ways it takes up.
 func along(from, at, to, n int, wrap bool, up, down side) (side, uint8) {
 	if !wrap {
 		if to > at {

@@ -1,8 +1,8 @@
 package machine
 
-// Apart reports whether a route is two halves, of which one follows from the node where it starts and
-// the other from the node where it ends: both are PEs or memories of different SIPs, and one switch
-// joins all SIPs.
+// Apart reports whether a route is two halves, of which one follows from the node where it starts
+// and the other from the node where it ends: both are PEs or memories of different SIPs, and one
+// switch joins all SIPs.
 func (m *Machine) Apart(from, to NodeID) bool {
 	if !m.halves {
 		return false
@@ -21,8 +21,8 @@ func (m *Machine) Half(route []Hop) int {
 	return len(route)
 }
 
-// meetAtSwitch reports whether one switch joins all SIPs, and messages have one way out of a cube on
-// each side.
+// meetAtSwitch reports whether one switch joins all SIPs, and messages have one way out of a cube
+// on each side.
 func (m *Machine) meetAtSwitch() bool {
 	l := m.outside
 	return l != nil && len(l.at) == 1 && l.at[0].net.hubs() == 1 && m.conns == 1

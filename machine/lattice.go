@@ -2,12 +2,14 @@ package machine
 
 import "slices"
 
-// lattice is a mesh or torus of any number of dimensions between SIPs: a ring is a torus of one. It routes dimension by
-// dimension, the first one first, each the shortest way, up where both are as long. A dimension of one member has no
-// links; one of two has a link each way and no wrap. A message starts each dimension on channel 0 and is on channel 1 from
-// the wrap link on, so that neither channel's links close a circle (see grid, which does the same for cubes).
+// lattice is a mesh or torus of any number of dimensions between SIPs: a ring is a torus of one. It
+// routes dimension by dimension, the first one first, each the shortest way, up where both are as
+// long. A dimension of one member has no links; one of two has a link each way and no wrap. A
+// message starts each dimension on channel 0 and is on channel 1 from the wrap link on, so that
+// neither channel's links close a circle (see grid, which does the same for cubes).
 //
-// With a gateway each member has a link of its own to it, so that ways to and from it share no link with any other.
+// With a gateway each member has a link of its own to it, so that ways to and from it share no link
+// with any other.
 type lattice struct {
 	dims    []int
 	n       int // members
@@ -40,7 +42,8 @@ func newLattice(dims []int, wrap, gateway bool) *lattice {
 	return l
 }
 
-// join adds the edge from a member at x of a dimension to the one at to, or notes that there is none.
+// join adds the edge from a member at x of a dimension to the one at to, or notes that there is
+// none.
 func (l *lattice) join(site, x, to, d, stride int) {
 	if (to < 0 || to >= d) && !l.wraps(d) {
 		l.out = append(l.out, -1)
@@ -84,8 +87,8 @@ func (l *lattice) next(from, at, to int) step {
 	return s
 }
 
-// smallLattice makes at most so many members along each dimension of a plan, and keeps the largest three: what two
-// dimensions do to each other all do, and their number counts in the exponent.
+// smallLattice makes at most so many members along each dimension of a plan, and keeps the largest
+// three: what two dimensions do to each other all do, and their number counts in the exponent.
 func smallLattice(most int) func(plan) plan {
 	const kept = 3
 	return func(p plan) plan {

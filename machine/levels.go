@@ -6,26 +6,29 @@ import (
 	"kernbench/conf"
 )
 
-// levels is the network between SIPs, composed of levels, innermost first: members of level 0 are SIPs, and those of
-// each other level are groups of the level below. A SIP's number counts fastest in level 0.
+// levels is the network between SIPs, composed of levels, innermost first: members of level 0 are
+// SIPs, and those of each other level are groups of the level below. A SIP's number counts fastest
+// in level 0.
 //
-// A level joins its members in one of two ways. Each SIP may have a link of its own into it: then there is a plane of it for
-// every SIP of a group below, which joins the SIPs with that place in their groups; so a torus is a ring of rings, and
-// rails join GPU i of all hosts. Or each group below has one way out, a gateway, which is a site of the level below
-// and a member of this one.
+// A level joins its members in one of two ways. Each SIP may have a link of its own into it: then
+// there is a plane of it for every SIP of a group below, which joins the SIPs with that place in
+// their groups; so a torus is a ring of rings, and rails join GPU i of all hosts. Or each group
+// below has one way out, a gateway, which is a site of the level below and a member of this one.
 //
-// A message goes first to the place in its own group that its destination has in its own, and then along the plane.
-// Where a level between is one with gateways it goes up through gateways to the level that its two ends have in
-// common, across, and down to that place; planes come after that too. So a route takes links of each kind once: up from
-// below, across, down from above, planes from below. No circle can close over kinds, and none within one, since each
-// network by itself has none. Build checks both.
+// A message goes first to the place in its own group that its destination has in its own, and then
+// along the plane. Where a level between is one with gateways it goes up through gateways to the
+// level that its two ends have in common, across, and down to that place; planes come after that
+// too. So a route takes links of each kind once: up from below, across, down from above, planes
+// from below. No circle can close over kinds, and none within one, since each network by itself has
+// none. Build checks both.
 type levels struct {
 	sips    int
 	at      []level
 	uniform bool // all levels are: see kind.uniform
 }
 
-// level is one level. Its networks are all alike; sites of theirs are numbered as network says, with a gateway for shore.
+// level is one level. Its networks are all alike; sites of theirs are numbered as network says,
+// with a gateway for shore.
 type level struct {
 	net     network
 	look    Look
@@ -45,7 +48,8 @@ type level struct {
 	firstEdge, firstGateway, firstHub int
 }
 
-// newLevels plans the networks of t; small ones, of the same kinds, where the routing is to be checked.
+// newLevels plans the networks of t; small ones, of the same kinds, where the routing is to be
+// checked.
 func newLevels(t *conf.Topology, small bool) (*levels, error) {
 	between := t.System().Between()
 	l := &levels{sips: 1, uniform: true}
@@ -104,7 +108,8 @@ func (l *levels) add(at level) {
 	l.sips = at.span
 }
 
-// number numbers the edges and sites of all levels. It returns the first level with which they are too many, or -1.
+// number numbers the edges and sites of all levels. It returns the first level with which they are
+// too many, or -1.
 func (l *levels) number() int {
 	edges, sites := 0, l.sips
 	for i := range l.at {
@@ -185,8 +190,8 @@ func (l *levels) stand(site int) stand {
 // member is the place of a SIP's group among the members of a level.
 func (at *level) member(sip int) int { return sip / at.below % at.n }
 
-// parting returns the levels at which two SIPs are in different members, a bit each. In uniform levels
-// it decides which kinds of links the route between them takes.
+// parting returns the levels at which two SIPs are in different members, a bit each. In uniform
+// levels it decides which kinds of links the route between them takes.
 func (l *levels) parting(from, to int) (levels uint32) {
 	for i := range l.at {
 		if at := &l.at[i]; at.member(from) != at.member(to) {
@@ -225,8 +230,8 @@ func (l *levels) route(hops []Hop, first, from, to int) []Hop {
 	return hops
 }
 
-// stretch is where a message between two SIPs goes on, in which network, from a SIP or a gateway on its way, and the site
-// of that network at which it leaves it.
+// stretch is where a message between two SIPs goes on, in which network, from a SIP or a gateway on
+// its way, and the site of that network at which it leaves it.
 func (l *levels) stretch(from, at, to int) (s stand, end int) {
 	cross := l.crossing(from, to)
 	switch {
@@ -259,15 +264,16 @@ func (l *levels) stretch(from, at, to int) (s stand, end int) {
 	return stand{level, v.network(at), v.member(at)}, v.member(to)
 }
 
-// landing is the SIP at which a message arrives that has crossed a level of gateways: it has the destination's place in all
-// levels up to that one.
+// landing is the SIP at which a message arrives that has crossed a level of gateways: it has the
+// destination's place in all levels up to that one.
 func (l *levels) landing(from, to, cross int) int {
 	span := l.at[cross].span
 	return from/span*span + to%span
 }
 
-// nodeName is the name of a gateway or hub: its level, the number of its network or group where there are several, and what
-// it is there: "rail3.leaf0", "rack.gateway2". The short form has no names, and one network.
+// nodeName is the name of a gateway or hub: its level, the number of its network or group where
+// there are several, and what it is there: "rail3.leaf0", "rack.gateway2". The short form has no
+// names, and one network.
 func (l *levels) nodeName(site int) string {
 	s := l.stand(site)
 	at := &l.at[s.level]

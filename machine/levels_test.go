@@ -82,19 +82,28 @@ var compositions = []struct {
 	name   string
 	levels []string
 }{
-	{"torus of rings", []string{levelText("ring", "count: 5", "each"), levelText("ring", "count: 4", "each"), levelText("ring", "count: 3", "each")}},
+	{"torus of rings", []string{levelText("ring", "count: 5", "each"), levelText("ring", "count: 4", "each"),
+		levelText("ring", "count: 3", "each")}},
 	{"rails", []string{levelText("switch", "count: 4", "each"), levelText("fat_tree", "count: 6", "each")}},
-	{"trays, racks, halls", []string{levelText("ring", "count: 4", "each"), levelText("switch", "count: 3", "group"), levelText("dragonfly", "count: 6", "group")}},
-	{"gateways of trees", []string{levelText("fat_tree", "count: 9", "each"), levelText("fat_tree", "count: 5", "group"), levelText("ring", "count: 3", "group")}},
+	{"trays, racks, halls", []string{levelText("ring", "count: 4", "each"), levelText("switch", "count: 3", "group"),
+		levelText("dragonfly", "count: 6", "group")}},
+	{"gateways of trees", []string{levelText("fat_tree", "count: 9", "each"),
+		levelText("fat_tree", "count: 5", "group"), levelText("ring", "count: 3", "group")}},
 	{"gateways of dragonflies", []string{levelText("dragonfly", "count: 6", "each"), levelText("dragonfly", "count: 6", "group")}},
-	{"planes over gateways", []string{levelText("torus", "dims: [3, 2]", "each"), levelText("ring", "count: 5", "group"), levelText("mesh", "dims: [2, 2]", "each")}},
-	{"gateways over planes", []string{levelText("switch", "count: 3", "each"), levelText("ring", "count: 5", "each"), levelText("full", "count: 3", "group")}},
-	{"both, twice", []string{levelText("full", "count: 2", "each"), levelText("mesh", "dims: [3]", "group"), levelText("ring", "count: 3", "each"), levelText("switch", "count: 3", "group"), levelText("ring", "count: 2", "each")}},
-	{"dragonfly planes", []string{levelText("mesh", "dims: [3]", "each"), levelText("dragonfly", "count: 6", "each"), levelText("torus", "dims: [2, 3]", "group")}},
-	{"one member", []string{levelText("switch", "count: 1", "each"), levelText("ring", "count: 5", "group"), levelText("fat_tree", "count: 1", "each"), levelText("full", "count: 3", "group")}},
+	{"planes over gateways", []string{levelText("torus", "dims: [3, 2]", "each"),
+		levelText("ring", "count: 5", "group"), levelText("mesh", "dims: [2, 2]", "each")}},
+	{"gateways over planes", []string{levelText("switch", "count: 3", "each"), levelText("ring", "count: 5", "each"),
+		levelText("full", "count: 3", "group")}},
+	{"both, twice", []string{levelText("full", "count: 2", "each"), levelText("mesh", "dims: [3]", "group"),
+		levelText("ring", "count: 3", "each"), levelText("switch", "count: 3", "group"), levelText("ring", "count: 2", "each")}},
+	{"dragonfly planes", []string{levelText("mesh", "dims: [3]", "each"), levelText("dragonfly", "count: 6", "each"),
+		levelText("torus", "dims: [2, 3]", "group")}},
+	{"one member", []string{levelText("switch", "count: 1", "each"), levelText("ring", "count: 5", "group"),
+		levelText("fat_tree", "count: 1", "each"), levelText("full", "count: 3", "group")}},
 }
 
-// TestCompositions walks every route of small machines: each reaches its end, and all together have no circle.
+// TestCompositions walks every route of small machines: each reaches its end, and all together have
+// no circle.
 func TestCompositions(t *testing.T) {
 	for _, test := range compositions {
 		t.Run(test.name, func(t *testing.T) {
@@ -122,8 +131,9 @@ func TestCompositions(t *testing.T) {
 	}
 }
 
-// TestFoldedLevelsMissNothing compares what Build looks at with every route of the same levels: each pair of links that
-// can wait for one another must be in it, at once or over places without links.
+// TestFoldedLevelsMissNothing compares what Build looks at with every route of the same levels:
+// each pair of links that can wait for one another must be in it, at once or over places without
+// links.
 func TestFoldedLevelsMissNothing(t *testing.T) {
 	for _, test := range compositions {
 		t.Run(test.name, func(t *testing.T) {
@@ -167,7 +177,8 @@ func TestFoldedLevelsMissNothing(t *testing.T) {
 	}
 }
 
-// TestRandomCompositions: levels of any kind in any order, to any depth, are built, and random routes arrive.
+// TestRandomCompositions: levels of any kind in any order, to any depth, are built, and random
+// routes arrive.
 func TestRandomCompositions(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		var list []string
@@ -177,7 +188,8 @@ func TestRandomCompositions(t *testing.T) {
 			size := fmt.Sprintf("count: %d", n("count", 1, 9))
 			switch network {
 			case "mesh", "torus":
-				size = fmt.Sprintf("dims: %v", strings.ReplaceAll(fmt.Sprint(rapid.SliceOfN(rapid.IntRange(1, 4), 1, 3).Draw(rt, "dims")), " ", ", "))
+				size = fmt.Sprintf("dims: %v",
+					strings.ReplaceAll(fmt.Sprint(rapid.SliceOfN(rapid.IntRange(1, 4), 1, 3).Draw(rt, "dims")), " ", ", "))
 			case "dragonfly":
 				size = fmt.Sprintf("count: %d", 2*n("groups", 1, 4))
 			}
@@ -215,7 +227,8 @@ func TestLevelRoutes(t *testing.T) {
 		return "{name: " + name + ", " + strings.TrimPrefix(levelText(network, size, join), "{")
 	}
 	hosts := chips(level("host", "switch", "count: 4", "each"), level("rail", "fat_tree", "count: 9", "each"))
-	racks := chips(level("tray", "ring", "count: 4", "each"), level("rack", "switch", "count: 3", "group"), level("hall", "dragonfly", "count: 6", "group"))
+	racks := chips(level("tray", "ring", "count: 4", "each"), level("rack", "switch", "count: 3", "group"),
+		level("hall", "dragonfly", "count: 6", "group"))
 	tests := []struct {
 		name     string
 		sets     []string
@@ -281,8 +294,10 @@ func TestImpossibleLevels(t *testing.T) {
 			"system.levels.0.fat_tree.radix: a tree of switches with 3 ports cannot join 9 members; at least 4 ports are needed"},
 		{"parts of groups", "{network: dragonfly, count: 9, link: {bw_gbs: 1}, dragonfly: {routers: 2, per_router: 2}}",
 			"system.levels.0.count: 9 members make no whole groups of 2 routers with 2 members each"},
-		{"too many in full", "{network: full, count: 1025, link: {bw_gbs: 1}}", `system.levels.0.network: "full" joins at most 1024; there are 1025`},
-		{"a link for each pair of very many groups", "{network: dragonfly, count: 32768, link: {bw_gbs: 1}, dragonfly: {routers: 1, per_router: 1}}",
+		{"too many in full", "{network: full, count: 1025, link: {bw_gbs: 1}}",
+			`system.levels.0.network: "full" joins at most 1024; there are 1025`},
+		{"a link for each pair of very many groups",
+			"{network: dragonfly, count: 32768, link: {bw_gbs: 1}, dragonfly: {routers: 1, per_router: 1}}",
 			"system.levels.0.dragonfly: 32768 groups of 1 routers have more than"},
 	}
 	for _, test := range tests {
@@ -294,7 +309,8 @@ func TestImpossibleLevels(t *testing.T) {
 	}
 }
 
-// TestNested: the parts of a machine, and the groups that nodes stand in, agree with the names of nodes.
+// TestNested: the parts of a machine, and the groups that nodes stand in, agree with the names of
+// nodes.
 func TestNested(t *testing.T) {
 	m := mustBuild(t, chips(
 		"{name: tray, network: torus, dims: [2, 3], link: {bw_gbs: 40, line_bw_gbs: 50}}",
@@ -308,7 +324,8 @@ func TestNested(t *testing.T) {
 		t.Errorf("the default machine has parts of %v PEs, want %v", got, want)
 	}
 	levels := m.Levels()
-	if l := levels[0]; len(levels) != 3 || l.Name != "tray" || l.Members != 6 || l.Rate != unit.GBs(40) || l.Line != unit.GBs(50) || !l.Planes || levels[1].Planes {
+	if l := levels[0]; len(levels) != 3 || l.Name != "tray" || l.Members != 6 || l.Rate != unit.GBs(40) ||
+		l.Line != unit.GBs(50) || !l.Planes || levels[1].Planes {
 		t.Errorf("levels %+v", levels)
 	}
 	nodes := make(map[string]NodeID)

@@ -11,8 +11,8 @@ type NodeID int32
 // LinkID is the number of a link, from 0 on.
 type LinkID int32
 
-// Link is one directed link. What it has in common with the other links of its kind stands in its LinkSpec, which is
-// shared.
+// Link is one directed link. What it has in common with the other links of its kind stands in its
+// LinkSpec, which is shared.
 type Link struct {
 	From, To NodeID // a memory port has its memory at both ends: what goes in and what comes out pass it alike
 	*LinkSpec
@@ -39,8 +39,9 @@ type Coord struct{ SIP, Cube, PE int }
 
 // Machine is the graph. It is read only once built, and safe for use by many goroutines.
 //
-// Nodes and links are numbered cube by cube, every cube alike; then SIP by SIP what joins its cubes; then what joins the
-// SIPs. So the number of any of them is a matter of arithmetic and no table per pair, or per PE, is needed.
+// Nodes and links are numbered cube by cube, every cube alike; then SIP by SIP what joins its
+// cubes; then what joins the SIPs. So the number of any of them is a matter of arithmetic and no
+// table per pair, or per PE, is needed.
 type Machine struct {
 	topology *conf.Topology // that it was built from
 	cube     layout         // nodes and links of one cube
@@ -122,8 +123,9 @@ func (m *Machine) Capacity(n NodeID) unit.Bytes {
 	return 0
 }
 
-// Latency sums a route: the time that the head of a message needs over all hops, and the slowest rate among them, 0
-// for no hops. An uncontended message of b bytes has arrived whole at head + b / slowest.
+// Latency sums a route: the time that the head of a message needs over all hops, and the slowest
+// rate among them, 0 for no hops. An uncontended message of b bytes has arrived whole at head + b /
+// slowest.
 func (m *Machine) Latency(hops []Hop) (head unit.Time, slowest unit.Rate) {
 	for _, h := range hops {
 		l := m.Spec(h.Link)

@@ -13,8 +13,9 @@ func TestDefaultMachine(t *testing.T) {
 	if m.NumPEs() != 256 || m.SIPs() != 2 || m.CubesPerSIP() != 16 || m.PEsPerCube() != 8 || m.NumCubes() != 32 {
 		t.Fatalf("%d PEs, %d SIPs × %d cubes × %d", m.NumPEs(), m.SIPs(), m.CubesPerSIP(), m.PEsPerCube())
 	}
-	// Of a cube: 120 between routers, 8 × (inject, eject, HBM, TCM read, TCM write), 3 of the SRAM. Of a SIP: 48 between
-	// cubes and 8 to and from the IO chiplet, 4 connections each. Between the SIPs: 2 to and 2 from the switch.
+	// Of a cube: 120 between routers, 8 × (inject, eject, HBM, TCM read, TCM write), 3 of the SRAM.
+	// Of a SIP: 48 between cubes and 8 to and from the IO chiplet, 4 connections each. Between the
+	// SIPs: 2 to and 2 from the switch.
 	if want := 32*(120+8*5+3) + 2*(48+8)*4 + 4; m.NumLinks() != want {
 		t.Errorf("%d links, want %d", m.NumLinks(), want)
 	}

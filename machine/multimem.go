@@ -18,8 +18,8 @@ type Multimem struct {
 	name   string
 }
 
-// Multimem returns the switch that joins some PEs, at least two. The error says what is missing: the
-// PEs have no switch in common that each reaches by itself.
+// Multimem returns the switch that joins some PEs, at least two. The error says what is missing:
+// the PEs have no switch in common that each reaches by itself.
 func (m *Machine) Multimem(pes []int32) (*Multimem, error) {
 	if len(pes) < 2 {
 		return nil, fmt.Errorf("a group of %s has no switch between them", unit.Count(len(pes), "PE"))
@@ -79,7 +79,8 @@ func (x *Multimem) Reduces(typ string) error {
 	return nil
 }
 
-// CanMultimem says what some PEs lack for loads that a switch combines and stores that it copies, or nil.
+// CanMultimem says what some PEs lack for loads that a switch combines and stores that it copies,
+// or nil.
 func (m *Machine) CanMultimem(pes []int32) error {
 	x, err := m.Multimem(pes)
 	if err == nil {
@@ -94,7 +95,8 @@ func (m *Machine) CanMultimem(pes []int32) error {
 	return nil
 }
 
-// Wire returns how many bytes of a link's time so much data takes that the switch copies or combines.
+// Wire returns how many bytes of a link's time so much data takes that the switch copies or
+// combines.
 func (x *Multimem) Wire(bytes int64) int64 {
 	own := x.Switch.Reduce.BW
 	if own <= 0 || own >= x.Rate {
@@ -115,8 +117,8 @@ func (m *Machine) RouteToHub(buf []Hop, from, to, hub NodeID) []Hop {
 	return buf[:start+m.hubAt(buf[start:], hub)]
 }
 
-// RouteFromHub appends the part of a route that lies behind a hub; that of a request stops before the
-// port of the memory.
+// RouteFromHub appends the part of a route that lies behind a hub; that of a request stops before
+// the port of the memory.
 func (m *Machine) RouteFromHub(buf []Hop, from, to, hub NodeID, request bool) []Hop {
 	start := len(buf)
 	if request {

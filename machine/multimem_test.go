@@ -58,7 +58,8 @@ func TestMultimemLacks(t *testing.T) {
 	}{
 		{nil, "the switch switch does not copy (switch.multicast)", "the switch switch does not reduce (switch.reduce.types)"},
 		{[]string{"system.switch.multicast=true"}, "", "the switch switch does not reduce (switch.reduce.types)"},
-		{[]string{"system.switch.reduce.types=[f16]"}, "the switch switch does not copy (switch.multicast)", "the switch switch does not reduce f32 (switch.reduce.types)"},
+		{[]string{"system.switch.reduce.types=[f16]"}, "the switch switch does not copy (switch.multicast)",
+			"the switch switch does not reduce f32 (switch.reduce.types)"},
 		{[]string{"system.switch.multicast=true", "system.switch.reduce.types=[f16, f32]"}, "", ""},
 	} {
 		x, err := mustBuild(t, onSwitch(test.sets...)...).Multimem([]int32{0, 1})
@@ -76,7 +77,8 @@ func TestMultimemLacks(t *testing.T) {
 	}
 }
 
-// TestMultimemWire: what a switch combines takes the time of more bytes where its own rate is lower.
+// TestMultimemWire: what a switch combines takes the time of more bytes where its own rate is
+// lower.
 func TestMultimemWire(t *testing.T) {
 	x := Multimem{Rate: 300 * unit.GBPerSecond}
 	for _, test := range []struct {
@@ -84,7 +86,8 @@ func TestMultimemWire(t *testing.T) {
 		bytes, want int64
 	}{
 		{0, 100, 100}, {300 * unit.GBPerSecond, 100, 100}, {400 * unit.GBPerSecond, 100, 100},
-		{150 * unit.GBPerSecond, 100, 200}, {200 * unit.GBPerSecond, 1, 2}, {200 * unit.GBPerSecond, 1 << 40, 3 << 39}, {150 * unit.GBPerSecond, 0, 0},
+		{150 * unit.GBPerSecond, 100, 200}, {200 * unit.GBPerSecond, 1, 2},
+		{200 * unit.GBPerSecond, 1 << 40, 3 << 39}, {150 * unit.GBPerSecond, 0, 0},
 	} {
 		x.Switch.Reduce.BW = test.own
 		if got := x.Wire(test.bytes); got != test.want {

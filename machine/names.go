@@ -8,7 +8,8 @@ func (m *Machine) PEName(pe int) string {
 	return fmt.Sprintf("sip%d.cube%d.pe%d", c.SIP, c.Cube, c.PE)
 }
 
-// Home is the SIP and the cube, through the whole machine, that a node stands in; -1 where it stands in none.
+// Home is the SIP and the cube, through the whole machine, that a node stands in; -1 where it
+// stands in none.
 func (m *Machine) Home(n NodeID) (sip, cube int) {
 	switch p := m.place(n); p.kind {
 	case kindIO, kindHub:
@@ -20,8 +21,9 @@ func (m *Machine) Home(n NodeID) (sip, cube int) {
 	}
 }
 
-// NodeName is the name of a node: "sip0.cube3.pe1", "sip0.cube3.pe1.hbm", "sip0.cube3.sram", "sip0.cube3.r2c1",
-// "sip0.io", "sip0.switch", "switch"; of levels with names "rail3.leaf0", "rack.gateway2".
+// NodeName is the name of a node: "sip0.cube3.pe1", "sip0.cube3.pe1.hbm", "sip0.cube3.sram",
+// "sip0.cube3.r2c1", "sip0.io", "sip0.switch", "switch"; of levels with names "rail3.leaf0",
+// "rack.gateway2".
 func (m *Machine) NodeName(n NodeID) string {
 	p := m.place(n)
 	switch p.kind {
@@ -54,8 +56,9 @@ func numbered(name string, i int) string {
 	return fmt.Sprintf("%s%d", name, i)
 }
 
-// LinkName is the name of a link: "sip0.cube0.r0c0->sip0.cube0.r0c1", with "#2" for the connection where links between
-// the same two nodes are several, "sip0.cube0.pe1.hbm.port", "sip0.cube0.pe1.tcm.read".
+// LinkName is the name of a link: "sip0.cube0.r0c0->sip0.cube0.r0c1", with "#2" for the connection
+// where links between the same two nodes are several, "sip0.cube0.pe1.hbm.port",
+// "sip0.cube0.pe1.tcm.read".
 func (m *Machine) LinkName(id LinkID) string {
 	l := m.Link(id)
 	from := m.NodeName(l.From)
@@ -75,8 +78,9 @@ func (m *Machine) LinkName(id LinkID) string {
 	return name
 }
 
-// LinkLevel names the part of the machine that a link belongs to: "HBM port", "TCM port", "SRAM port", "SRAM", "PE",
-// "cube", "between cubes", or the level between SIPs, by its name if it has one.
+// LinkLevel names the part of the machine that a link belongs to: "HBM port", "TCM port", "SRAM
+// port", "SRAM", "PE", "cube", "between cubes", or the level between SIPs, by its name if it has
+// one.
 func (m *Machine) LinkLevel(id LinkID) string {
 	if i := int(id) - m.NumCubes()*m.cube.links; i >= 0 {
 		if i -= m.sips * len(m.ends) * m.conns; i < 0 {

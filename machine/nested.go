@@ -23,8 +23,8 @@ type Level struct {
 // Levels lists the levels of the network between SIPs, innermost first. One SIP has none.
 func (m *Machine) Levels() []Level { return slices.Clone(m.levels) }
 
-// Group is the group of a level's members that a node stands in, counted through the whole machine; -1 where it stands
-// in none.
+// Group is the group of a level's members that a node stands in, counted through the whole machine;
+// -1 where it stands in none.
 func (m *Machine) Group(level int, n NodeID) int {
 	p := m.place(n)
 	switch p.kind {
@@ -47,8 +47,8 @@ func (m *Machine) Between(a, b int) int {
 	return -1
 }
 
-// Nested lists the numbers of PEs of the parts that the machine is made of, one within the other: a cube, a row of cubes, a SIP, each
-// dimension of each level of SIPs. The last is all.
+// Nested lists the numbers of PEs of the parts that the machine is made of, one within the other: a
+// cube, a row of cubes, a SIP, each dimension of each level of SIPs. The last is all.
 func (m *Machine) Nested() []int {
 	sizes := []int{m.cube.pes, m.cube.pes * m.row, m.cube.pes * m.cubes}
 	for i := range m.levels {

@@ -23,15 +23,16 @@ func (s side) String() string { return "ewns"[s : s+1] }
 // horizontal reports whether links at s leave along a row.
 func (s side) horizontal() bool { return s == east || s == west }
 
-// An edge is a directed link between two sites of a network: cubes within a SIP, or members of a level of SIPs. Sites
-// below size.n are those; then comes the shore, where there is one (of a level: its gateway), and then the network's own
-// hubs.
+// An edge is a directed link between two sites of a network: cubes within a SIP, or members of a
+// level of SIPs. Sites below size.n are those; then comes the shore, where there is one (of a
+// level: its gateway), and then the network's own hubs.
 type edge struct {
 	from, to int32
 	out, in  side // where it leaves and enters a cube; without meaning for other sites
 }
 
-// A step is one edge of a path, by its number, with the virtual channel used on it and the site that it reaches.
+// A step is one edge of a path, by its number, with the virtual channel used on it and the site
+// that it reaches.
 type step struct {
 	edge    int32
 	site    int32
@@ -48,18 +49,20 @@ type size struct {
 type network interface {
 	// edges lists the directed links; their numbers count from 0 in this order.
 	edges() []edge
-	// hubs is the number of sites that the network adds, switches for example; they are numbered after the shore.
+	// hubs is the number of sites that the network adds, switches for example; they are numbered
+	// after the shore.
 	hubs() int
 	// hubName is the name of a hub, unique among those of the network.
 	hubName(hub int) string
 	// channels is the number of virtual channels on each edge: 1, or 2 where a ring has a dateline.
 	channels() uint8
-	// next is the step that a message which started at from takes out of at, at != to. It depends on nothing else, and
-	// following it ends at to.
+	// next is the step that a message which started at from takes out of at, at != to. It depends
+	// on nothing else, and following it ends at to.
 	next(from, at, to int) step
 }
 
-// A kind is a way of wiring cubes, SIPs or both. A new one is a file with a network and a call of register at its foot.
+// A kind is a way of wiring cubes, SIPs or both. A new one is a file with a network and a call of
+// register at its foot.
 type kind struct {
 	conf.Network                    // what topology.yaml says of it
 	look         Look               // how a level of it is drawn
@@ -70,9 +73,9 @@ type kind struct {
 	uniform      bool               // whether routes between any two members take links of the same kinds
 	build        func(size) network // joins cubes; nil: it cannot
 
-	// Of levels of SIPs. fit completes a plan from what topology.yaml says of the level, or names the key that is wrong;
-	// nil: there is nothing to it. small is the plan of a network that shows all that one of this kind can do, for the check of
-	// its routing; nil: of three members.
+	// Of levels of SIPs. fit completes a plan from what topology.yaml says of the level, or names
+	// the key that is wrong; nil: there is nothing to it. small is the plan of a network that shows
+	// all that one of this kind can do, for the check of its routing; nil: of three members.
 	fit   func(*plan, *conf.Level) (key string, err error)
 	small func(plan) plan
 	join  func(plan) network
@@ -106,7 +109,8 @@ func register(k kind) struct{} {
 	return struct{}{}
 }
 
-// findKind returns the kind called name of those that can be used for something, or an error with their names.
+// findKind returns the kind called name of those that can be used for something, or an error with
+// their names.
 func findKind(name string, usable func(*kind) bool) (*kind, error) {
 	var known []string
 	for i := range kinds {

@@ -20,7 +20,8 @@ func TestAddedNetwork(t *testing.T) {
 	for _, tt := range []struct{ set, want string }{
 		{strings.Replace(squareLevel, "square", "sqare", 1), `did you mean "square"?`},
 		{strings.Replace(squareLevel, "4", "5", 1), "a square needs four members"},
-		{strings.Replace(squareLevel, "paths: hash", "fat_tree: {radix: 4}", 1), "the key belongs to network: fat_tree, and this is a square"},
+		{strings.Replace(squareLevel, "paths: hash", "fat_tree: {radix: 4}", 1),
+			"the key belongs to network: fat_tree, and this is a square"},
 		{strings.Replace(squareLevel, "count: 4", "dims: [2, 2]", 1), "dims are for mesh and torus; a square has a count"},
 	} {
 		if _, err := draw.Of("", append(small, tt.set)); err == nil || !strings.Contains(err.Error(), tt.want) {

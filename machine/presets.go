@@ -32,7 +32,8 @@ func Presets() []Preset {
 	return list
 }
 
-// PresetSource returns the YAML of a preset, to be laid over the built-in topology.yaml, and false for an unknown name.
+// PresetSource returns the YAML of a preset, to be laid over the built-in topology.yaml, and false
+// for an unknown name.
 func PresetSource(name string) (yaml []byte, ok bool) {
 	yaml, err := presets.ReadFile("presets/" + name + ".yaml")
 	return yaml, err == nil

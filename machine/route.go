@@ -56,15 +56,17 @@ func (m *Machine) place(n NodeID) place {
 // tile reports whether the node belongs to a PE.
 func (p place) tile() bool { return p.kind <= kindTCM }
 
-// sameTile reports whether two nodes share a PE's tile, or are the same SRAM, so that no link lies between them.
+// sameTile reports whether two nodes share a PE's tile, or are the same SRAM, so that no link lies
+// between them.
 func sameTile(a, b place) bool {
 	return a.cube == b.cube && a.index == b.index && (a.tile() && b.tile() || a.kind == b.kind)
 }
 
-// Route appends the hops from one node to another, each a PE or a memory, and returns the longer slice. A route that
-// starts at a memory begins with its port (TCM: its read port), one that ends at a memory ends with its port (TCM: its
-// write port). A PE and its own HBM and TCM share a tile: between them there is nothing but ports. The route follows
-// from the two nodes alone and takes time in proportion to its hops.
+// Route appends the hops from one node to another, each a PE or a memory, and returns the longer
+// slice. A route that starts at a memory begins with its port (TCM: its read port), one that ends
+// at a memory ends with its port (TCM: its write port). A PE and its own HBM and TCM share a tile:
+// between them there is nothing but ports. The route follows from the two nodes alone and takes
+// time in proportion to its hops.
 func (m *Machine) Route(buf []Hop, from, to NodeID) []Hop {
 	a, b := m.place(from), m.place(to)
 	if a.kind > kindSRAM || b.kind > kindSRAM {
@@ -93,8 +95,8 @@ func (m *Machine) Route(buf []Hop, from, to NodeID) []Hop {
 	return buf
 }
 
-// RouteRequest is Route for the request of a read: it stops before the port of the memory, which the data passes on
-// its way back.
+// RouteRequest is Route for the request of a read: it stops before the port of the memory, which
+// the data passes on its way back.
 func (m *Machine) RouteRequest(buf []Hop, from, memory NodeID) []Hop {
 	buf = m.Route(buf, from, memory)
 	return buf[:len(buf)-1]

@@ -35,7 +35,8 @@ func TestRoutesOfRandomMachines(t *testing.T) {
 		cubes := in("cubes", "mesh", "torus", "ring", "full", "switch")
 		sets := shape(w*h, sips, w, h, n("cube w", 1, 7), n("cube h", 1, 7), cubes, n("noc", 2, 9), n("pe", 1, 6))
 		corners := []string{"NW", "SE", "NE", "SW"}[:n("corners", 1, 4)]
-		m, err := tryBuild(append(sets, fmt.Sprintf("cube.noc.h=%d", n("noc h", 2, 9)), "cube.pe_layout.corners=["+strings.Join(corners, ",")+"]",
+		m, err := tryBuild(append(sets, fmt.Sprintf("cube.noc.h=%d", n("noc h", 2, 9)),
+			"cube.pe_layout.corners=["+strings.Join(corners, ",")+"]",
 			fmt.Sprintf("sip.ucie.connections=%d", n("connections", 1, 9)), "sip.ucie.connection_of_pe=[]"))
 		if err != nil {
 			t.Fatal(err)
@@ -167,7 +168,8 @@ sip0.cube1.r0c0->sip0.cube1.pe0
 	}
 }
 
-// TestConnections: seven of eight flows to the next cube share a connection, in both directions of a read and for writes.
+// TestConnections: seven of eight flows to the next cube share a connection, in both directions of
+// a read and for writes.
 func TestConnections(t *testing.T) {
 	m := mustBuild(t)
 	used := func(route []Hop) string {
@@ -225,7 +227,8 @@ func TestLatency(t *testing.T) {
 		t.Errorf("of no hops: %v, %v", head, slowest)
 	}
 	head, slowest := m.Latency(m.Route(nil, m.PE(0), m.PE(8)))
-	// 5 + 1 routers to the east side, one crossing, one router back up to the corner; 3.03 ns each, 16 ns.
+	// 5 + 1 routers to the east side, one crossing, one router back up to the corner; 3.03 ns each,
+	// 16 ns.
 	if want := 7*unit.Nanoseconds(3.03) + 16*unit.Nanosecond; head != want || slowest != unit.GBs(128) {
 		t.Errorf("to the next cube: %v, %v; want %v, 128 GB/s", head, slowest, want)
 	}

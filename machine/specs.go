@@ -11,8 +11,9 @@ type specs struct {
 	crossing, fromIO, fromHub           *LinkSpec
 }
 
-// newSpecs sets the delays. A router's is paid on the link out of it to a next router: leaving the network at a PE's own
-// router is free. Crossing from cube to cube pays both ports. An IO chiplet's is paid on every link out of it.
+// newSpecs sets the delays. A router's is paid on the link out of it to a next router: leaving the
+// network at a PE's own router is free. Crossing from cube to cube pays both ports. An IO chiplet's
+// is paid on every link out of it.
 func newSpecs(t *conf.Topology, m *Machine) *specs {
 	inner := m.inSIP.channels()
 	link := func(rate unit.Rate, router, wire unit.Time, channels uint8) *LinkSpec {
@@ -45,8 +46,8 @@ type levelSpecs struct {
 	fromMember, fromGateway, inner, toMember *LinkSpec // inner is between hubs or from one to the gateway
 }
 
-// newLevelSpecs sets the delays of a level. What a link leaves delays: the IO chiplet of a SIP, a gateway, a switch. At a SIP
-// a link is no wider than its IO chiplet.
+// newLevelSpecs sets the delays of a level. What a link leaves delays: the IO chiplet of a SIP, a
+// gateway, a switch. At a SIP a link is no wider than its IO chiplet.
 func newLevelSpecs(t *conf.Topology, l *levels, i int) *levelSpecs {
 	between := t.System().Between()
 	c, at, io := &between[i], &l.at[i], t.SIP().IO

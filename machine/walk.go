@@ -2,10 +2,11 @@ package machine
 
 // A walk is a route being written: where its head stands and on which channels it goes on.
 //
-// Channels inside a cube. A message on its way along a row of cubes uses the channel of its last crossing, 0 or, beyond a
-// dateline, 1; so does one that is about to leave its first cube on the east or the west. A message on its way
-// along a column of cubes uses turned + the channel of its last crossing. A message in its last cube uses final. The number
-// never sinks except where the column begins, and there it is on links that row traffic never uses:
+// Channels inside a cube. A message on its way along a row of cubes uses the channel of its last
+// crossing, 0 or, beyond a dateline, 1; so does one that is about to leave its first cube on the
+// east or the west. A message on its way along a column of cubes uses turned + the channel of its
+// last crossing. A message in its last cube uses final. The number never sinks except where the
+// column begins, and there it is on links that row traffic never uses:
 //
 //   - a row of cubes is left at the same height at which it was entered, so row traffic in transit uses no column link,
 //     and what joins it uses those of the outermost columns only;
@@ -13,8 +14,9 @@ package machine
 //     where a grid is too narrow for that, turned lies above all channels of row traffic;
 //   - what has reached its last cube leaves the network, whatever way it turns there.
 //
-// So every chain of links goes row traffic, column traffic towards the shore, links between SIPs, column traffic from
-// the shore, last cube, and within each it goes one way or passes a dateline. Build checks it all the same.
+// So every chain of links goes row traffic, column traffic towards the shore, links between SIPs,
+// column traffic from the shore, last cube, and within each it goes one way or passes a dateline.
+// Build checks it all the same.
 type walk struct {
 	m           *Machine
 	buf         []Hop
@@ -74,9 +76,9 @@ func (m *Machine) crossing(sip, edge, conn int) int {
 // outerLink is the number of the link for an edge between SIPs.
 func (m *Machine) outerLink(edge int) int { return m.crossing(m.sips, 0, 0) + edge }
 
-// connection is the one that carries a message between two tiles on each side of each cube that it crosses: that of
-// the owner of the memory which is written or, where none is, read. So a read's request and its data share it. The SRAM
-// has no owner; then the other end decides.
+// connection is the one that carries a message between two tiles on each side of each cube that it
+// crosses: that of the owner of the memory which is written or, where none is, read. So a read's
+// request and its data share it. The SRAM has no owner; then the other end decides.
 func (m *Machine) connection(a, b place) int {
 	pe := b.index
 	if b.kind == kindSRAM || b.kind == kindPE && (a.kind == kindHBM || a.kind == kindTCM) {

@@ -56,7 +56,8 @@ func (g *BarGroup) draw(p *scene.Picture, y float64) float64 {
 		label = scene.Shorten(label, noteSize, (p.Width-2*edge)/2)
 		room := p.Width - 2*edge - scene.TextWidth(label, noteSize) - 6
 		text(p, edge, y+noteSize, noteSize, scene.Ink, scene.Shorten(bar.Name, noteSize, room))
-		p.Add(scene.Text{At: scene.Point{X: p.Width - edge, Y: y + noteSize}, Anchor: scene.End, Size: noteSize, Color: scene.Ink, Text: label})
+		p.Add(scene.Text{At: scene.Point{X: p.Width - edge, Y: y + noteSize}, Anchor: scene.End, Size: noteSize,
+			Color: scene.Ink, Text: label})
 		y += noteSize + 2
 		fill := palette[0]
 		if bar.Role == Bound {
@@ -64,7 +65,8 @@ func (g *BarGroup) draw(p *scene.Picture, y float64) float64 {
 		}
 		if most > 0 && bar.Value > 0 {
 			wide := (p.Width - 2*edge) * bar.Value / most
-			p.Add(scene.Rect{Box: scene.Box{MinX: edge, MinY: y, MaxX: edge + wide, MaxY: y + thick}, Fill: &fill, Tip: bar.Name + ": " + label})
+			p.Add(scene.Rect{Box: scene.Box{MinX: edge, MinY: y, MaxX: edge + wide, MaxY: y + thick}, Fill: &fill,
+				Tip: bar.Name + ": " + label})
 		}
 		y += thick + 3
 	}

@@ -204,7 +204,8 @@ func grid(p *scene.Picture, x, y *span, left float64, labelled bool) {
 			stroke = scene.Stroke{Color: scene.Grey, Width: 0.6}
 		}
 		p.Add(scene.Path{Points: []scene.Point{{X: x.at, Y: at}, {X: x.end, Y: at}}, Stroke: stroke},
-			scene.Text{At: scene.Point{X: left - 3, Y: at + 0.35*tickSize}, Anchor: scene.End, Size: tickSize, Color: scene.Ink, Text: y.axis.label(v)})
+			scene.Text{At: scene.Point{X: left - 3, Y: at + 0.35*tickSize}, Anchor: scene.End, Size: tickSize,
+				Color: scene.Ink, Text: y.axis.label(v)})
 	}
 	var last float64
 	for _, v := range x.ticks(func(label string) float64 { return scene.TextWidth(label, tickSize) + 4 }) {
@@ -214,7 +215,8 @@ func grid(p *scene.Picture, x, y *span, left float64, labelled bool) {
 		middle := min(at, p.Width-1-half)
 		if labelled && middle-half >= last {
 			last = middle + half + 1
-			p.Add(scene.Text{At: scene.Point{X: middle, Y: y.at + tickSize + 3}, Anchor: scene.Middle, Size: tickSize, Color: scene.Ink, Text: x.axis.label(v)})
+			p.Add(scene.Text{At: scene.Point{X: middle, Y: y.at + tickSize + 3}, Anchor: scene.Middle, Size: tickSize,
+				Color: scene.Ink, Text: x.axis.label(v)})
 		}
 	}
 	p.Add(scene.Rect{Box: scene.Box{MinX: x.at, MinY: y.end, MaxX: x.end, MaxY: y.at}, Stroke: scene.Stroke{Color: scene.Grey, Width: 0.6}})

@@ -38,11 +38,13 @@ func figures() map[string]*Figure {
 	crossing := []Curve{line("tree", Computed, 100, 2, 10), line("ring", Computed, 400, 1.5, 10), line("bound", Bound, 50, 1.3, 10)}
 	many := []Curve{}
 	for i := range 23 {
-		many = append(many, line(fmt.Sprintf("algorithm_with_a_long_name_%d n_slots=%d cube.noc.link_bw_gbs=1024", i, i), Computed, 100+float64(i), 2, 24))
+		many = append(many, line(fmt.Sprintf("algorithm_with_a_long_name_%d n_slots=%d cube.noc.link_bw_gbs=1024", i,
+			i), Computed, 100+float64(i), 2, 24))
 	}
 	flat := sizes(line("flat", Computed, 7, 1, 3))
 	two := sizes(crossing...)
-	two.Panel = append(two.Panel, Panel{Title: "error", Y: Axis{Scale: Linear}, Curves: []Curve{{Name: "error", Points: []XY{{1024, -3}, {4096, 17.5}}}}})
+	two.Panel = append(two.Panel, Panel{Title: "error", Y: Axis{Scale: Linear},
+		Curves: []Curve{{Name: "error", Points: []XY{{1024, -3}, {4096, 17.5}}}}})
 	long := sizes(crossing...)
 	long.Title, long.Notes = strings.Repeat("a long title ", 20), []string{strings.Repeat("x", 300)}
 	long.Panel[0].Title = strings.Repeat("y", 300)
@@ -50,7 +52,8 @@ func figures() map[string]*Figure {
 	ranks := sizes(crossing...)
 	ranks.X = Axis{Name: "ranks", Scale: Log2, Ticks: []float64{1024, 3000, 4096, 4100, 500000}}
 	return map[string]*Figure{
-		"crossing": sizes(crossing...), "many": sizes(many...), "flat": flat, "two panels": two, "long texts": long, "single": sizes(line("one", Computed, 5, 1, 1), line("bound", Bound, 2, 1, 1)),
+		"crossing": sizes(crossing...), "many": sizes(many...), "flat": flat, "two panels": two, "long texts": long,
+		"single":  sizes(line("one", Computed, 5, 1, 1), line("bound", Bound, 2, 1, 1)),
 		"nothing": sizes(), "zeros": zeros, "wide": sizes(line("wide", Computed, 1e-3, 10, 14)), "ranks": ranks,
 		"measured": sizes(line("ours", Computed, 100, 2, 5), line("measured", Reference, 110, 2, 5)),
 	}
@@ -148,14 +151,20 @@ func TestCrossings(t *testing.T) {
 		want   string
 	}{
 		{"one", Lower, []Curve{{Name: "a", Points: []XY{{1, 1}, {4, 16}}}, {Name: "b", Points: []XY{{1, 4}, {4, 4}}}}, "[{{2 4} a b}]"},
-		{"higher is better", Higher, []Curve{{Name: "a", Points: []XY{{1, 1}, {4, 16}}}, {Name: "b", Points: []XY{{1, 4}, {4, 4}}}}, "[{{2 4} b a}]"},
+		{"higher is better", Higher, []Curve{{Name: "a", Points: []XY{{1, 1}, {4, 16}}},
+			{Name: "b", Points: []XY{{1, 4}, {4, 4}}}}, "[{{2 4} b a}]"},
 		{"no better", Neither, []Curve{{Name: "a", Points: []XY{{1, 1}, {4, 16}}}, {Name: "b", Points: []XY{{1, 4}, {4, 4}}}}, "[]"},
-		{"below the best", Lower, []Curve{{Name: "a", Points: []XY{{1, 1}, {4, 1}}}, {Name: "b", Points: []XY{{1, 2}, {4, 8}}}, {Name: "c", Points: []XY{{1, 8}, {4, 2}}}}, "[]"},
-		{"a tie is no change", Lower, []Curve{{Name: "a", Points: []XY{{1, 1}, {2, 2}, {4, 1}}}, {Name: "b", Points: []XY{{1, 2}, {2, 2}, {4, 2}}}}, "[]"},
-		{"bounds do not count", Lower, []Curve{{Name: "a", Points: []XY{{1, 1}, {4, 16}}}, {Name: "b", Role: Bound, Points: []XY{{1, 4}, {4, 4}}}}, "[]"},
+		{"below the best", Lower, []Curve{{Name: "a", Points: []XY{{1, 1}, {4, 1}}},
+			{Name: "b", Points: []XY{{1, 2}, {4, 8}}}, {Name: "c", Points: []XY{{1, 8}, {4, 2}}}}, "[]"},
+		{"a tie is no change", Lower, []Curve{{Name: "a", Points: []XY{{1, 1}, {2, 2}, {4, 1}}},
+			{Name: "b", Points: []XY{{1, 2}, {2, 2}, {4, 2}}}}, "[]"},
+		{"bounds do not count", Lower, []Curve{{Name: "a", Points: []XY{{1, 1}, {4, 16}}},
+			{Name: "b", Role: Bound, Points: []XY{{1, 4}, {4, 4}}}}, "[]"},
 		{"one ends", Lower, []Curve{{Name: "a", Points: []XY{{1, 1}}}, {Name: "b", Points: []XY{{1, 4}, {4, 4}}}}, "[]"},
-		{"one in between", Lower, []Curve{{Name: "a", Points: []XY{{1, 1}, {16, 256}}}, {Name: "b", Points: []XY{{1, 2}, {16, 32}}}, {Name: "c", Points: []XY{{1, 16}, {16, 16}}}}, "[{{2 4} a b} {{8 16} b c}]"},
-		{"equal before", Lower, []Curve{{Name: "a", Points: []XY{{1, 4}, {4, 16}}}, {Name: "b", Points: []XY{{1, 4}, {4, 4}}}}, "[{{1 4} a b}]"},
+		{"one in between", Lower, []Curve{{Name: "a", Points: []XY{{1, 1}, {16, 256}}},
+			{Name: "b", Points: []XY{{1, 2}, {16, 32}}}, {Name: "c", Points: []XY{{1, 16}, {16, 16}}}}, "[{{2 4} a b} {{8 16} b c}]"},
+		{"equal before", Lower, []Curve{{Name: "a", Points: []XY{{1, 4}, {4, 16}}},
+			{Name: "b", Points: []XY{{1, 4}, {4, 4}}}}, "[{{1 4} a b}]"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			all := Crossings(tt.curves, tt.better)
@@ -265,8 +274,10 @@ func TestTicks(t *testing.T) {
 
 func TestLabels(t *testing.T) {
 	for want, got := range map[string]string{
-		"500 ns": Nanoseconds(500), "1 µs": Nanoseconds(1000), "12.3 µs": Nanoseconds(12345), "2 ms": Nanoseconds(2e6), "0.001 ns": Nanoseconds(0.001),
-		"500 MB/s": Gigabytes(0.5), "20 GB/s": Gigabytes(20), "1.5 TB/s": Gigabytes(1500), "2 kB/s": Gigabytes(2e-6), "4 KiB": Bytes(4096), "0 ns": Nanoseconds(0),
+		"500 ns": Nanoseconds(500), "1 µs": Nanoseconds(1000), "12.3 µs": Nanoseconds(12345),
+		"2 ms": Nanoseconds(2e6), "0.001 ns": Nanoseconds(0.001),
+		"500 MB/s": Gigabytes(0.5), "20 GB/s": Gigabytes(20), "1.5 TB/s": Gigabytes(1500), "2 kB/s": Gigabytes(2e-6),
+		"4 KiB": Bytes(4096), "0 ns": Nanoseconds(0),
 	} {
 		if got != want {
 			t.Errorf("%s, want %s", got, want)

@@ -28,8 +28,8 @@ var (
 	pictures  = flag.String("pictures", "", "`folder` for pictures of the pages that the tests draw")
 )
 
-// TestViewer goes through the viewer as a person does: it looks at a run, compares two, is told of a mistake at
-// the field, starts a run, and cancels one.
+// TestViewer goes through the viewer as a person does: it looks at a run, compares two, is told of
+// a mistake at the field, starts a run, and cancels one.
 func TestViewer(t *testing.T) {
 	if !*inBrowser {
 		t.Skip("add -browser: this test starts chromium")
@@ -40,7 +40,8 @@ func TestViewer(t *testing.T) {
 	}
 	folder := t.TempDir()
 	for _, name := range []string{"ring_allreduce", "swing_allreduce"} {
-		v, r, _, err := view.Observe(context.Background(), explain.Spec{Run: run.Spec{Topology: "ahbm-cube", Algorithm: name, Ranks: 8, NElem: 4096}}, view.Options{Name: name})
+		v, r, _, err := view.Observe(context.Background(),
+			explain.Spec{Run: run.Spec{Topology: "ahbm-cube", Algorithm: name, Ranks: 8, NElem: 4096}}, view.Options{Name: name})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -117,7 +118,8 @@ func TestViewer(t *testing.T) {
 		t.Helper()
 		for begun := time.Now(); text("Boolean("+expression+")") != "true"; time.Sleep(20 * time.Millisecond) {
 			if time.Since(begun) > time.Minute {
-				t.Fatalf("after a minute it is still not true that %s; the page says %s", expression, text("document.body.innerText.slice(0, 500)"))
+				t.Fatalf("after a minute it is still not true that %s; the page says %s", expression,
+					text("document.body.innerText.slice(0, 500)"))
 			}
 		}
 	}
@@ -151,7 +153,8 @@ func TestViewer(t *testing.T) {
 	// A mistake is told at its field.
 	set := func(selector, value string) {
 		t.Helper()
-		text(fmt.Sprintf("(() => { const e = document.querySelector(%q); e.value = %q; e.dispatchEvent(new Event('input', { bubbles: true })); return e.value; })()", selector, value))
+		text(fmt.Sprintf("(() => { const e = document.querySelector(%q); e.value = %q; e.dispatchEvent(new Event('input', { bubbles: true })); return e.value; })()",
+			selector, value))
 	}
 	text("(() => { document.querySelectorAll('#panel details').forEach((d) => { d.open = true; }); return ''; })()")
 	set("#field-algorithm", "ring_allreduce")
@@ -162,7 +165,8 @@ func TestViewer(t *testing.T) {
 	set(".setting .value", "many")
 	do(chromedp.Click("button.go"))
 	until(`document.querySelector('.wrong[data-field="ranks"]').textContent`)
-	if wrong := text(`document.querySelector('.wrong[data-field="ranks"]').textContent`); !strings.Contains(wrong, "a number from 1 to 1024 is expected") {
+	if wrong := text(`document.querySelector('.wrong[data-field="ranks"]').textContent`); !strings.Contains(wrong,
+		"a number from 1 to 1024 is expected") {
 		t.Errorf("the field says %q", wrong)
 	}
 	set("#field-ranks", "4")
@@ -198,7 +202,8 @@ func TestViewer(t *testing.T) {
 		t.Errorf("the page says: %s", e)
 	}
 	for _, a := range asked {
-		if strings.Contains(a, s.token) && !strings.Contains(a, "#") || !strings.HasPrefix(a, "http://"+l.Addr().String()+"/") && !strings.HasPrefix(a, "data:") {
+		if strings.Contains(a, s.token) && !strings.Contains(a, "#") ||
+			!strings.HasPrefix(a, "http://"+l.Addr().String()+"/") && !strings.HasPrefix(a, "data:") {
 			t.Errorf("the page asks for %s", a)
 		}
 	}

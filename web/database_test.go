@@ -23,8 +23,10 @@ func TestDatabase(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = tune.Run(context.Background(), tune.Spec{
-		Base: run.Spec{}, Topologies: []string{"ahbm-cube"}, Ranks: []int{2}, Collectives: []string{"all_reduce"}, Algorithms: []string{"ring_allreduce"},
-		Min: unit.KiB, Max: 2 * unit.KiB, Factor: 2, Best: 1, AllTo: unit.MiB, MeasureTo: unit.MiB, Budget: 1 << 40, Program: "of the test",
+		Base: run.Spec{}, Topologies: []string{"ahbm-cube"}, Ranks: []int{2}, Collectives: []string{"all_reduce"},
+		Algorithms: []string{"ring_allreduce"},
+		Min:        unit.KiB, Max: 2 * unit.KiB, Factor: 2, Best: 1, AllTo: unit.MiB, MeasureTo: unit.MiB,
+		Budget: 1 << 40, Program: "of the test",
 	}, st)
 	if cerr := st.Close(); err != nil || cerr != nil {
 		t.Fatal(err, cerr)

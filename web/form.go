@@ -24,7 +24,8 @@ type setting struct {
 	Default string `json:"default,omitempty"`
 }
 
-// form answers with what a new run can be made of: names, and the keys of both files by their schemas.
+// form answers with what a new run can be made of: names, and the keys of both files by their
+// schemas.
 func (s *Server) form(w http.ResponseWriter, _ *http.Request) {
 	var algorithms, presets, types, ops []string
 	for _, a := range algorithm.All() {
@@ -55,7 +56,8 @@ func (s *Server) form(w http.ResponseWriter, _ *http.Request) {
 		keys = append(keys, root.settings("")...)
 	}
 	answer(w, http.StatusOK, map[string]any{
-		"algorithms": algorithms, "presets": presets, "types": types, "ops": ops, "settings": keys, "max_ranks": maxRanks, "max_elements": maxElements,
+		"algorithms": algorithms, "presets": presets, "types": types, "ops": ops, "settings": keys,
+		"max_ranks": maxRanks, "max_elements": maxElements,
 	})
 }
 

@@ -75,7 +75,8 @@ func (j *jobs) start(s run.Spec, name string) (*job, error) {
 	return one, nil
 }
 
-// perform explains a run, and checks its data. A fault of the kernel is no error here: the page shows it.
+// perform explains a run, and checks its data. A fault of the kernel is no error here: the page
+// shows it.
 func (j *jobs) perform(ctx context.Context, s run.Spec, name string) (doc *view.Document, err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -167,7 +168,8 @@ func (s *Server) job(w http.ResponseWriter, r *http.Request) {
 		state = "failed"
 	}
 	answer(w, http.StatusOK, map[string]any{
-		"id": one.id, "name": one.name, "state": state, "error": one.err, "phase": one.at.Phase, "done": one.at.Done, "total": one.at.Total, "simulated_ps": int64(one.at.Simulated),
+		"id": one.id, "name": one.name, "state": state, "error": one.err, "phase": one.at.Phase, "done": one.at.Done,
+		"total": one.at.Total, "simulated_ps": int64(one.at.Simulated),
 	})
 }
 

@@ -29,8 +29,8 @@ type Entry struct {
 	Note string `json:"note,omitempty"`
 }
 
-// library is the files and folders that were named. Requests name documents by numbers and by names that a
-// list of a folder has; they never name paths.
+// library is the files and folders that were named. Requests name documents by numbers and by names
+// that a list of a folder has; they never name paths.
 type library struct{ sources []source }
 
 // source is a file, or a folder whose files are shown.
@@ -137,7 +137,8 @@ func entriesOf(id, name, path string) []Entry {
 	var all []Entry
 	for _, r := range runs[max(0, len(runs)-maxEntries):] {
 		all = append(all, Entry{
-			ID: fmt.Sprintf("%s:%d", id, r.ID), Name: fmt.Sprintf("%s, run %d", name, r.ID), Kind: kind, Note: fmt.Sprintf("%s, %d points", r.Collectives, r.Points),
+			ID: fmt.Sprintf("%s:%d", id, r.ID), Name: fmt.Sprintf("%s, run %d", name, r.ID), Kind: kind,
+			Note: fmt.Sprintf("%s, %d points", r.Collectives, r.Points),
 		})
 	}
 	return all
@@ -246,7 +247,8 @@ func parse(data []byte, name string) (*view.Document, error) {
 	}
 	if head.Format != "" {
 		if head.Format != view.Format || head.Version != view.Version {
-			return nil, fmt.Errorf("found a document %q of version %d; %q of version %d is expected: use the kernbench that wrote it", clip(head.Format), head.Version, view.Format, view.Version)
+			return nil, fmt.Errorf("found a document %q of version %d; %q of version %d is expected: use the kernbench that wrote it",
+				clip(head.Format), head.Version, view.Format, view.Version)
 		}
 		d := &view.Document{}
 		if err := json.Unmarshal(data, d); err != nil {

@@ -46,8 +46,8 @@ func New(o Options) (*Server, error) {
 	return &Server{options: o, library: l, jobs: newJobs(o.Drawing), token: rand.Text()}, nil
 }
 
-// Address returns the address of a page on a listener, with the token in its fragment: a browser sends it to no
-// server, and the page takes it out of the address.
+// Address returns the address of a page on a listener, with the token in its fragment: a browser
+// sends it to no server, and the page takes it out of the address.
 func (s *Server) Address(l net.Addr) string { return fmt.Sprintf("http://%s/#%s", l, s.token) }
 
 // Serve answers requests on a listener until ctx is done. listen is the address that was asked for.
@@ -56,7 +56,8 @@ func (s *Server) Serve(ctx context.Context, l net.Listener, listen string) error
 		s.host = host
 	}
 	server := &http.Server{
-		Handler: s.Handler(), ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second, WriteTimeout: 2 * time.Minute, IdleTimeout: time.Minute, MaxHeaderBytes: 32 << 10,
+		Handler: s.Handler(), ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second,
+		WriteTimeout: 2 * time.Minute, IdleTimeout: time.Minute, MaxHeaderBytes: 32 << 10,
 	}
 	defer s.Close()
 	ended := make(chan error, 1)
@@ -97,7 +98,8 @@ func (s *Server) Handler() http.Handler {
 		h.Set("Cross-Origin-Opener-Policy", "same-origin")
 		h.Set("Cache-Control", "no-store")
 		if !s.hostAllowed(r.Host) {
-			failure(w, http.StatusMisdirectedRequest, "", fmt.Sprintf("the host %q is not this server: use the address that kernbench view has printed", clip(r.Host)))
+			failure(w, http.StatusMisdirectedRequest, "",
+				fmt.Sprintf("the host %q is not this server: use the address that kernbench view has printed", clip(r.Host)))
 			return
 		}
 		r.Body = http.MaxBytesReader(w, r.Body, maxBody)
@@ -107,8 +109,8 @@ func (s *Server) Handler() http.Handler {
 
 const maxBody = 64 << 10
 
-// hostAllowed reports whether a request is for this server, and not for a name that somebody has made to lead
-// here: a number or localhost, or the name that was asked to listen on.
+// hostAllowed reports whether a request is for this server, and not for a name that somebody has
+// made to lead here: a number or localhost, or the name that was asked to listen on.
 func (s *Server) hostAllowed(host string) bool {
 	name := host
 	if h, _, err := net.SplitHostPort(host); err == nil {

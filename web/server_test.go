@@ -100,11 +100,14 @@ func TestRules(t *testing.T) {
 		{"the list", "GET", "/api/list", "", nil, 200, "a.html"},
 		{"the list without a token", "GET", "/api/list", "", func(r *http.Request) { r.Header.Del(tokenHeader) }, 403, "token"},
 		{"the list with another token", "GET", "/api/list", "", func(r *http.Request) { r.Header.Set(tokenHeader, "x") }, 403, "token"},
-		{"a token in the address", "GET", "/api/list?token=" + s.token, "", func(r *http.Request) { r.Header.Del(tokenHeader) }, 403, "token"},
+		{"a token in the address", "GET", "/api/list?token=" + s.token, "",
+			func(r *http.Request) { r.Header.Del(tokenHeader) }, 403, "token"},
 		{"a run without a token", "POST", "/api/run", "{}", func(r *http.Request) { r.Header.Del(tokenHeader) }, 403, "token"},
-		{"a run from a page elsewhere", "POST", "/api/run", "{}", func(r *http.Request) { r.Header.Set("Origin", "http://evil.example") }, 403, "may not ask"},
+		{"a run from a page elsewhere", "POST", "/api/run", "{}",
+			func(r *http.Request) { r.Header.Set("Origin", "http://evil.example") }, 403, "may not ask"},
 		{"a run by GET", "GET", "/api/run", "", nil, 405, ""},
-		{"a run as a form", "POST", "/api/run", "a=b", func(r *http.Request) { r.Header.Set("Content-Type", "application/x-www-form-urlencoded") }, 415, "application/json"},
+		{"a run as a form", "POST", "/api/run", "a=b",
+			func(r *http.Request) { r.Header.Set("Content-Type", "application/x-www-form-urlencoded") }, 415, "application/json"},
 		{"a run of nothing", "POST", "/api/run", "[]", nil, 400, "cannot be read"},
 		{"a run with an unknown field", "POST", "/api/run", `{"program": "/etc/passwd"}`, nil, 400, "unknown field"},
 		{"a run with a large body", "POST", "/api/run", `{"algorithm": "` + strings.Repeat("x", maxBody) + `"}`, nil, 413, "too large"},
@@ -133,25 +136,29 @@ func TestRules(t *testing.T) {
 			t.Errorf("%s: status %d, not %d, or no %q in %s", c.name, w.Code, c.status, c.want, clip(w.Body.String()))
 		}
 		p := w.Header().Get("Content-Security-Policy")
-		if !strings.Contains(p, "default-src 'none'") || strings.Contains(p, "unsafe") || strings.Contains(p, "http") || w.Header().Get("X-Content-Type-Options") != "nosniff" {
+		if !strings.Contains(p, "default-src 'none'") || strings.Contains(p, "unsafe") ||
+			strings.Contains(p, "http") || w.Header().Get("X-Content-Type-Options") != "nosniff" {
 			t.Errorf("%s: policy %q, headers %v", c.name, p, w.Header())
 		}
 		if strings.Contains(w.Body.String(), s.token) {
 			t.Errorf("%s: the answer has the token", c.name)
 		}
 	}
-	if html := ask(s, "GET", "/", "", nil).Body.String(); strings.Contains(html, "<style") || strings.Contains(html, "onclick") || strings.Count(html, "<script") != strings.Count(html, "<script type=\"module\" src=") {
+	if html := ask(s, "GET", "/", "", nil).Body.String(); strings.Contains(html, "<style") ||
+		strings.Contains(html, "onclick") || strings.Count(html, "<script") != strings.Count(html, "<script type=\"module\" src=") {
 		t.Errorf("the page has scripts or styles of its own: %s", html)
 	}
 }
 
-// A server that was asked to listen beyond this computer answers to any number, and to its own name only.
+// A server that was asked to listen beyond this computer answers to any number, and to its own name
+// only.
 func TestListensBeyond(t *testing.T) {
 	for _, c := range []struct {
 		listen, host string
 		ok           bool
 	}{
-		{"0.0.0.0", "192.0.2.1:80", true}, {"0.0.0.0", "evil.example", false}, {"lab.example", "lab.example:80", true}, {"lab.example", "other.example", false},
+		{"0.0.0.0", "192.0.2.1:80", true}, {"0.0.0.0", "evil.example", false},
+		{"lab.example", "lab.example:80", true}, {"lab.example", "other.example", false},
 		{"127.0.0.1", "192.0.2.1", false}, {"", "[::1]:80", true},
 	} {
 		s := &Server{host: c.listen}
@@ -190,10 +197,13 @@ func state(t *testing.T, s *Server, id string) map[string]any {
 	return nil
 }
 
-// A run is started, ends, and is shown beside a file. Another one is cancelled. There is one at a time.
+// A run is started, ends, and is shown beside a file. Another one is cancelled. There is one at a
+// time.
 func TestRuns(t *testing.T) {
 	s, _ := served(t)
-	w := ask(s, "POST", "/api/run", `{"topology": "ahbm-cube", "algorithm": "ring_allreduce", "ranks": "4", "n_elem": "64", "verify_data": true, "sets": ["defaults.n_slots=4"]}`, nil)
+	w := ask(s, "POST", "/api/run",
+		`{"topology": "ahbm-cube", "algorithm": "ring_allreduce", "ranks": "4", "n_elem": "64", "verify_data": true, "sets": ["defaults.n_slots=4"]}`,
+		nil)
 	if w.Code != http.StatusAccepted {
 		t.Fatal(w.Code, w.Body)
 	}
@@ -209,7 +219,8 @@ func TestRuns(t *testing.T) {
 		t.Errorf("the data was not checked: %+v", d.Runs[0].Verdicts)
 	}
 
-	if w := ask(s, "POST", "/api/run", `{"algorithm": "ring_allreduce", "ranks": "256", "n_elem": "1000000"}`, nil); w.Code != http.StatusAccepted {
+	if w := ask(s, "POST", "/api/run", `{"algorithm": "ring_allreduce", "ranks": "256", "n_elem": "1000000"}`,
+		nil); w.Code != http.StatusAccepted {
 		t.Fatal(w.Code, w.Body)
 	}
 	if w := ask(s, "POST", "/api/run", `{"algorithm": "ring_allreduce", "ranks": "2"}`, nil); w.Code != http.StatusConflict {
@@ -226,7 +237,8 @@ func TestRuns(t *testing.T) {
 	}
 
 	// A deadlock is shown, not an error of the server.
-	if w := ask(s, "POST", "/api/run", `{"algorithm": "ring_allreduce", "ranks": "8", "sets": ["defaults.n_slots=1"]}`, nil); w.Code != http.StatusAccepted {
+	if w := ask(s, "POST", "/api/run", `{"algorithm": "ring_allreduce", "ranks": "8", "sets": ["defaults.n_slots=1"]}`,
+		nil); w.Code != http.StatusAccepted {
 		t.Fatal(w.Code, w.Body)
 	}
 	if j := state(t, s, "new-3"); j["state"] != "done" {
@@ -281,7 +293,8 @@ func TestParse(t *testing.T) {
 			t.Errorf("%s: %v, %+v", c.name, err, d)
 		}
 	}
-	if _, err := parse([]byte(`{"format": "kernbench view", "version": 99}`), "x"); err == nil || !strings.Contains(err.Error(), "version 99") {
+	if _, err := parse([]byte(`{"format": "kernbench view", "version": 99}`), "x"); err == nil ||
+		!strings.Contains(err.Error(), "version 99") {
 		t.Errorf("another version: %v", err)
 	}
 }
@@ -319,11 +332,12 @@ func TestServe(t *testing.T) {
 	}
 }
 
-// FuzzRequests: whatever is asked, the answer has a policy, no token, and nothing from outside of the folder; no
-// request crashes the server or starts a run without the token.
+// FuzzRequests: whatever is asked, the answer has a policy, no token, and nothing from outside of
+// the folder; no request crashes the server or starts a run without the token.
 func FuzzRequests(f *testing.F) {
 	s, _ := served(f)
-	for _, p := range []string{"/", "/page/page.css", "/api/document?id=0/a.html", "/api/document?id=0/../secret.html", "/api/run", "/api/job?id=new-1", "/page/%2e%2e/x", "/api/document?id=0:1"} {
+	for _, p := range []string{"/", "/page/page.css", "/api/document?id=0/a.html",
+		"/api/document?id=0/../secret.html", "/api/run", "/api/job?id=new-1", "/page/%2e%2e/x", "/api/document?id=0:1"} {
 		f.Add("GET", p, "127.0.0.1", "")
 	}
 	f.Add("POST", "/api/run", "localhost", `{"ranks": "-1", "sets": ["a=b"]}`)
@@ -345,7 +359,8 @@ func FuzzRequests(f *testing.F) {
 		w := httptest.NewRecorder()
 		s.Handler().ServeHTTP(w, r)
 		text := w.Body.String()
-		if w.Header().Get("Content-Security-Policy") == "" || strings.Contains(text, s.token) || strings.Contains(text, `"title":"secret"`) || w.Code == http.StatusAccepted {
+		if w.Header().Get("Content-Security-Policy") == "" || strings.Contains(text, s.token) ||
+			strings.Contains(text, `"title":"secret"`) || w.Code == http.StatusAccepted {
 			t.Errorf("%s %s of %s: %d %s", method, target, host, w.Code, clip(text))
 		}
 	})
@@ -357,7 +372,8 @@ func FuzzRun(f *testing.F) {
 	f.Add(`{"topology": "dgx-h100", "dtype": "f32", "op": "max", "n_elem": "12"}`)
 	f.Fuzz(func(t *testing.T, body string) {
 		var want wanted
-		if json.Unmarshal([]byte(body), &want) != nil || slices.ContainsFunc(want.Sets, func(s string) bool { return strings.Contains(s, "system") }) {
+		if json.Unmarshal([]byte(body), &want) != nil ||
+			slices.ContainsFunc(want.Sets, func(s string) bool { return strings.Contains(s, "system") }) {
 			return // machines of any size take time
 		}
 		s, bad := want.spec()

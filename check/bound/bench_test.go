@@ -27,14 +27,16 @@ func BenchmarkLimits(b *testing.B) {
 		for i := range pes {
 			pes[i] = int32(i)
 		}
-		for _, co := range []*collective.Collective{collective.AllGather, collective.ReduceScatter, collective.AllReduce, collective.AllToAll, collective.Broadcast} {
+		for _, co := range []*collective.Collective{collective.AllGather, collective.ReduceScatter,
+			collective.AllReduce, collective.AllToAll, collective.Broadcast} {
 			b.Run(fmt.Sprintf("%d/%s", len(pes), co.Name), func(b *testing.B) {
 				for b.Loop() {
 					s, err := bound.New(m, pes)
 					if err != nil {
 						b.Fatal(err)
 					}
-					if _, err := s.Of(co, collective.Call{World: len(pes), Elems: len(pes) * 1024, Type: dtype.F32}, bound.Options{}); err != nil {
+					if _, err := s.Of(co, collective.Call{World: len(pes), Elems: len(pes) * 1024, Type: dtype.F32},
+						bound.Options{}); err != nil {
 						b.Fatal(err)
 					}
 				}

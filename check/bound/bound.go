@@ -254,16 +254,16 @@ func (b *Bound) delay() {
 	}
 }
 
-// above reports whether a limit takes the place of the highest so far. Of equal ones the first counts,
-// but for volume, which names no links.
+// above reports whether a limit takes the place of the highest so far. Of equal ones the first
+// counts, but for volume, which names no links.
 func (r *Result) above(t, highest unit.Time, by *Bound) bool {
 	return t > highest || t == highest && by != nil && by.Kind == Volume
 }
 
 // distance: what one rank has for another must leave one memory, pass the links and enter another:
 // the first byte takes the delay of the shortest route, and all others follow it through the
-// smallest cut between the two and the ports of both memories. What instructions cost to issue is not counted. A meeting moves
-// nothing between memories, and counts the delays of links alone.
+// smallest cut between the two and the ports of both memories. What instructions cost to issue is
+// not counted. A meeting moves nothing between memories, and counts the delays of links alone.
 func (s *Solver) distance(d *demand, size int64, o *Options) Bound {
 	key := cutKey{form: d.form, root: d.root}
 	f, known := s.ways[key]
@@ -277,7 +277,8 @@ func (s *Solver) distance(d *demand, size int64, o *Options) Bound {
 		return Bound{Kind: Distance}
 	}
 	g := s.g
-	b := Bound{Distance, f.delay, Witness{Ranks: []int{f.from, f.to}, From: g.nodeStr(g.rank[f.from]), To: g.nodeStr(g.rank[f.to]), Links: s.names(f.path)}}
+	b := Bound{Distance, f.delay, Witness{Ranks: []int{f.from, f.to}, From: g.nodeStr(g.rank[f.from]),
+		To: g.nodeStr(g.rank[f.to]), Links: s.names(f.path)}}
 	if d.form != meeting {
 		b.Time += g.access[f.from] + g.access[f.to]
 	}

@@ -39,7 +39,8 @@ func fullMesh(n int) *graph {
 	return bare(n, ranks, edges)
 }
 
-// leafSpine is leaves of some ranks each, with so many times more bandwidth below a leaf than above.
+// leafSpine is leaves of some ranks each, with so many times more bandwidth below a leaf than
+// above.
 func leafSpine(leaves, each, over int) *graph {
 	n := leaves * each
 	spine := int32(n + leaves)

@@ -8,16 +8,16 @@ import (
 )
 
 // The largest concurrent flow says how soon everything that pairs of ranks have for each other can
-// have passed the links, whatever ways it takes. Any lengths of links give a limit, the dual of that
-// flow: a byte from a rank to another has to go their distance d, and links of capacity c take c
-// times their length in a second, so that
+// have passed the links, whatever ways it takes. Any lengths of links give a limit, the dual of
+// that flow: a byte from a rank to another has to go their distance d, and links of capacity c take
+// c times their length in a second, so that
 //
 //	time >= sum over pairs of bytes · d / sum over links of c · length.
 //
 // Lengths that make it high are those of links that are full: each round sends everything its
-// shortest way and makes the links longer by what they got (Garg, Koenemann; Fleischer). Every round
-// gives a valid limit, and the best is kept; the flow of all rounds together says how much better
-// one could be.
+// shortest way and makes the links longer by what they got (Garg, Koenemann; Fleischer). Every
+// round gives a valid limit, and the best is kept; the flow of all rounds together says how much
+// better one could be.
 
 const (
 	firstGrowth = 0.5       // of a link that is as full as the best lengths say
@@ -129,7 +129,8 @@ type priced struct {
 // that are known, and its flow is that of its own rounds.
 func (t *trading) flow(known float64) (best priced, above float64) {
 	n := len(t.arcs)
-	p := &paths{t: t, far: make([]float64, t.count), via: make([]int32, t.count), load: make([]float64, t.count), carried: make([]float64, n)}
+	p := &paths{t: t, far: make([]float64, t.count), via: make([]int32, t.count), load: make([]float64, t.count),
+		carried: make([]float64, n)}
 	lengths, sum := make([]float64, n), make([]float64, n)
 	for i := range lengths {
 		lengths[i] = 1 / t.arcs[i].rate

@@ -18,8 +18,8 @@ func cutsOf(inside func(int32) bool, ranks, world int, out, in int64) [2]cut {
 	}
 }
 
-// parts are the cuts that the machine's build suggests: each tile, cube, SIP and group of SIPs, and, in each
-// order, all nodes up to a place.
+// parts are the cuts that the machine's build suggests: each tile, cube, SIP and group of SIPs,
+// and, in each order, all nodes up to a place.
 func (g *graph) parts() []cut {
 	tile := make([]int32, g.nodes)
 	for n := range tile {

@@ -121,7 +121,8 @@ func TestDemandsFollowTheMeaning(t *testing.T) {
 				}
 			}
 			if l.reads[r] != int64(len(reads)) || l.writes[r] != writes {
-				t.Errorf("%s: rank %d reads %d and writes %d elements, want %d and %d", name, r, l.reads[r], l.writes[r], len(reads), writes)
+				t.Errorf("%s: rank %d reads %d and writes %d elements, want %d and %d", name, r, l.reads[r],
+					l.writes[r], len(reads), writes)
 			}
 			for on := range c.World {
 				depends := false

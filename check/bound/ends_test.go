@@ -35,8 +35,8 @@ func TestSoonest(t *testing.T) {
 	})
 }
 
-// TestEnds holds the limits of a line of three ranks against what one finds by hand: links of 1 GB/s
-// with delays of 10 and 100 ns, and memories with 1 ns.
+// TestEnds holds the limits of a line of three ranks against what one finds by hand: links of 1
+// GB/s with delays of 10 and 100 ns, and memories with 1 ns.
 func TestEnds(t *testing.T) {
 	line := func() *graph {
 		g := &graph{nodes: 3, rank: []int32{0, 1, 2}, cube: []int32{0, 1, 2}, sip: []int32{0, 1, 2}}

@@ -104,7 +104,8 @@ func TestSpread(t *testing.T) {
 	}
 }
 
-// A rank sends once in 3 ns, and receives once in 2.5; it takes 10 ns each, between memories of 5 ns.
+// A rank sends once in 3 ns, and receives once in 2.5; it takes 10 ns each, between memories of 5
+// ns.
 func TestFanOut(t *testing.T) {
 	g := star(5)
 	for r := range g.access {

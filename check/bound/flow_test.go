@@ -32,7 +32,8 @@ func anyGraph(t *rapid.T) *graph {
 	var edges []edge
 	add := func(a, b int) {
 		rate := rapid.Int64Range(1, 9).Draw(t, "rate") * 1e9
-		edges = append(edges, edge{from: int32(a), to: int32(b), rate: rate, latency: unit.Time(rapid.Int64Range(0, 50).Draw(t, "latency"))})
+		edges = append(edges, edge{from: int32(a), to: int32(b), rate: rate,
+			latency: unit.Time(rapid.Int64Range(0, 50).Draw(t, "latency"))})
 	}
 	for v := range n { // a circle, so that all can reach all
 		add(v, (v+1)%n)
@@ -104,7 +105,8 @@ func TestCrossingByNumbers(t *testing.T) {
 			inside := func(r int) bool { return set>>r&1 == 1 }
 			one := cut{inside: func(n int32) bool { return inside(int(n)) }, ranks: bits.OnesCount(uint(set))}
 			if got, want := s.crossing(d, &one), d.crossing(inside); got != want {
-				t.Errorf("%s of %d elements, root %d: %d leave the ranks %b of %d, want %d", co.Name, c.Elems, c.Root, got, set, c.World, want)
+				t.Errorf("%s of %d elements, root %d: %d leave the ranks %b of %d, want %d", co.Name, c.Elems, c.Root,
+					got, set, c.World, want)
 			}
 		}
 	}

@@ -33,9 +33,11 @@ func anyLevels(t *rapid.T) (set string, sips int) {
 			size += ", fat_tree: {radix: 4}, switch: {overhead_ns: 20}, paths: " + pick("paths", "destination", "hash")
 		case "dragonfly":
 			n *= 2
-			size = fmt.Sprintf("count: %d, dragonfly: {routers: 2, per_router: 1, global_links: %s}, switch: {overhead_ns: 30}", n, pick("global", "1", "2"))
+			size = fmt.Sprintf("count: %d, dragonfly: {routers: 2, per_router: 1, global_links: %s}, switch: {overhead_ns: 30}",
+				n, pick("global", "1", "2"))
 		}
-		level := fmt.Sprintf("{network: %s, %s, link: {bw_gbs: %s, latency_ns: %s}", network, size, pick("rate", "1", "32", "100", "1000"), pick("delay", "0", "7", "500"))
+		level := fmt.Sprintf("{network: %s, %s, link: {bw_gbs: %s, latency_ns: %s}", network, size,
+			pick("rate", "1", "32", "100", "1000"), pick("delay", "0", "7", "500"))
 		if i > 0 && pick("join", "each", "group") == "group" {
 			level += ", join: group, gateway: {overhead_ns: 9}"
 		}
@@ -70,7 +72,8 @@ func TestClosedFormsOfLevels(t *testing.T) {
 		{"hosts on rails", rails, collective.AllReduce, bound.Volume, 2 * 3. / (4 * 8)},
 		{"torus 8x4x4", torus("[8, 4, 4]"), collective.AllToAll, bound.Cut, 8. / 8}, // of N·a·s/8B; here the bytes are N·s
 		{"torus 4x4x4", torus("[4, 4, 4]"), collective.AllToAll, bound.Flow, 4. / 8},
-		{"a ring of rings of rings", "[" + strings.Repeat("{network: ring, count: 4, link: {bw_gbs: 1}}, ", 2) + "{network: ring, count: 4, link: {bw_gbs: 1}}]",
+		{"a ring of rings of rings", "[" + strings.Repeat("{network: ring, count: 4, link: {bw_gbs: 1}}, ",
+			2) + "{network: ring, count: 4, link: {bw_gbs: 1}}]",
 			collective.AllGather, bound.Cut, 63. / 6},
 		{"leaf-spine 3:1", leaves, collective.AllToAll, bound.Flow, 3 * 18. / 24},
 		{"leaf-spine 3:1", leaves, collective.AllGather, bound.Cut, 23}, // by a NIC; a leaf's 18 enter by 2 links

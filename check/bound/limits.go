@@ -144,8 +144,8 @@ func (s *Solver) flow(d *demand, size int64, known unit.Time) Bound {
 	return b
 }
 
-// compute: of n elements that become one, n-1 pairs are combined. A lane of a vector unit combines a
-// pair in a clock; and a rank's memory combines what is put into it with what is there
+// compute: of n elements that become one, n-1 pairs are combined. A lane of a vector unit combines
+// a pair in a clock; and a rank's memory combines what is put into it with what is there
 // (PutCombine), as it passes the port and for no further time.
 func (s *Solver) compute(d *demand, o *Options, size int64) Bound {
 	if s.reduces { // as fast as data come
@@ -185,8 +185,8 @@ func combining(k Kind, d *demand, perSecond int64) Bound {
 
 // memory: what others need of a contribution is read once, and what comes from others is written
 // once, by the port of the rank's HBM slice. A port serves reads and writes in turn. A rank's own
-// part of its result may stay where it is, gathered or combined into, and counts nowhere. TCM and SRAM set no limit: an
-// algorithm can do without.
+// part of its result may stay where it is, gathered or combined into, and counts nowhere. TCM and
+// SRAM set no limit: an algorithm can do without.
 //
 // A read for others comes before the way to the nearest of them, and a write of what others have
 // behind the way from the nearest of those.

@@ -159,7 +159,8 @@ func anyMachine(t *rapid.T) (sets []string, pes int) {
 		delay("system.link.latency_ns")
 	}
 	for _, key := range []string{
-		"cube.noc.router_ns", "sip.ucie.port_ns", "cube.hbm.access_ns", "pe.tcm.access_ns", "pe.issue_ns", "pe.dma.setup_ns", "pe.ipcq.send_ns", "pe.ipcq.recv_ns",
+		"cube.noc.router_ns", "sip.ucie.port_ns", "cube.hbm.access_ns", "pe.tcm.access_ns", "pe.issue_ns",
+		"pe.dma.setup_ns", "pe.ipcq.send_ns", "pe.ipcq.recv_ns",
 	} {
 		delay(key)
 	}
@@ -256,7 +257,8 @@ func TestNoRunBeatsItsLimits(t *testing.T) {
 		}
 	})
 	if runs+refused >= 100 && (runs <= refused || known*2 < runs) {
-		t.Errorf("%d runs, of %d of which all that they move is known, and %d that could not be made: most should be possible", runs, known, refused)
+		t.Errorf("%d runs, of %d of which all that they move is known, and %d that could not be made: most should be possible",
+			runs, known, refused)
 	}
 }
 
@@ -264,7 +266,8 @@ func TestNoRunBeatsItsLimits(t *testing.T) {
 func TestFastRuns(t *testing.T) {
 	cube := []string{"system.sips.count=1", "sip.cube_mesh.w=1", "sip.cube_mesh.h=1", "pe.issue_ns=0", "pe.dma.setup_ns=0"}
 	t.Run("memories combine", func(t *testing.T) {
-		e := experiment{sets: append(cube, "pe.math.lanes=1", "pe.math.setup_ns=0"), algorithm: "hierarchical_allreduce", world: 2, elems: 4000, typ: dtype.F16}
+		e := experiment{sets: append(cube, "pe.math.lanes=1", "pe.math.setup_ns=0"),
+			algorithm: "hierarchical_allreduce", world: 2, elems: 4000, typ: dtype.F16}
 		m, err := e.run()
 		if err != nil {
 			t.Fatal(err)
@@ -275,7 +278,8 @@ func TestFastRuns(t *testing.T) {
 	})
 	t.Run("a payload comes while it is received", func(t *testing.T) {
 		name := "algorithms.binomial_broadcast."
-		e := experiment{sets: append(cube, "cube.noc.link_bw_gbs=1", "pe.ipcq.recv_ns=500", name+"module=binomial_broadcast", name+"n_slots=16", name+"slot_size=64"),
+		e := experiment{sets: append(cube, "cube.noc.link_bw_gbs=1", "pe.ipcq.recv_ns=500",
+			name+"module=binomial_broadcast", name+"n_slots=16", name+"slot_size=64"),
 			algorithm: "binomial_broadcast", world: 4, elems: 93, typ: dtype.I64}
 		m, err := e.run()
 		if err != nil {
@@ -287,7 +291,8 @@ func TestFastRuns(t *testing.T) {
 	})
 	t.Run("parts of a piece share no path", func(t *testing.T) {
 		name := "algorithms.chain_broadcast."
-		e := experiment{sets: append(cube, "cube.noc.link_bw_gbs=1", "pe.link_bw_gbs=1", name+"module=chain_broadcast", name+"n_slots=2", name+"slot_size=64"),
+		e := experiment{sets: append(cube, "cube.noc.link_bw_gbs=1", "pe.link_bw_gbs=1",
+			name+"module=chain_broadcast", name+"n_slots=2", name+"slot_size=64"),
 			algorithm: "chain_broadcast", world: 4, elems: 13, typ: dtype.I64, fidelity: noc.Ideal}
 		m, err := e.run()
 		if err != nil {
@@ -298,7 +303,8 @@ func TestFastRuns(t *testing.T) {
 		}
 	})
 	t.Run("slots of a ring share no path", func(t *testing.T) {
-		e := experiment{sets: append(cube, "cube.noc.link_bw_gbs=1", "algorithms.binomial_reduce.module=binomial_reduce", "algorithms.binomial_reduce.n_slots=16"),
+		e := experiment{sets: append(cube, "cube.noc.link_bw_gbs=1",
+			"algorithms.binomial_reduce.module=binomial_reduce", "algorithms.binomial_reduce.n_slots=16"),
 			algorithm: "binomial_reduce", world: 3, elems: 12288, typ: dtype.I64, fidelity: noc.Ideal}
 		m, err := e.run()
 		if err != nil {
@@ -327,9 +333,11 @@ func TestRunsComeCloseToTheirLimits(t *testing.T) {
 		// Slots of both directions count, and the algorithm uses one.
 		{experiment{sets: with("algorithms.ring_allgather.n_slots=2", "algorithms.ring_allgather.slot_size=64", "cube.noc.router_ns=1000"),
 			algorithm: "ring_allgather", world: 4, elems: 1 << 14}, bound.Slots, 5.1},
-		{experiment{sets: with("system.sips.count=2", "system.link.bw_gbs=1"), algorithm: "window_all_to_all", world: 16, elems: 16 * 64}, bound.Cut, 1.2},
+		{experiment{sets: with("system.sips.count=2", "system.link.bw_gbs=1"), algorithm: "window_all_to_all",
+			world: 16, elems: 16 * 64}, bound.Cut, 1.2},
 		// A ring of whole vectors sends N-1 of them, and another algorithm two.
-		{experiment{sets: with("algorithms.ring_allreduce.slot_size=16384"), algorithm: "ring_allreduce", world: 8, elems: 1 << 12}, bound.Traffic, 1.8},
+		{experiment{sets: with("algorithms.ring_allreduce.slot_size=16384"), algorithm: "ring_allreduce", world: 8,
+			elems: 1 << 12}, bound.Traffic, 1.8},
 	}
 	for _, test := range tests {
 		t.Run(string(test.kind), func(t *testing.T) {
@@ -343,7 +351,8 @@ func TestRunsComeCloseToTheirLimits(t *testing.T) {
 				b = m.limits.Configured()
 			}
 			if times := m.time.Seconds() / b.Time.Seconds(); b.Kind != test.kind || times < 1 || times > test.most {
-				t.Errorf("%v is %.3f times the limit by %s, want at most %g times that by %s: %+v", m.time, times, b.Kind, test.most, test.kind, b.Witness)
+				t.Errorf("%v is %.3f times the limit by %s, want at most %g times that by %s: %+v", m.time, times,
+					b.Kind, test.most, test.kind, b.Witness)
 			}
 		})
 	}

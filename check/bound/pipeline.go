@@ -65,8 +65,8 @@ func (s slopes) beyond(bytes, recv float64) (sum float64) {
 //     delays + c · slopes in the middle + (M/c-1) · turn;
 //   - all bytes pass the slowest hop: delays + M · slope.
 //
-// A receive ends when it has taken its time and all has come, whichever is later. The highest of the
-// three is least for some c. That is the limit, whatever pieces are taken.
+// A receive ends when it has taken its time and all has come, whichever is later. The highest of
+// the three is least for some c. That is the limit, whatever pieces are taken.
 func (s *Solver) pipeline(d *demand, size int64, o *Options) Bound {
 	b := Bound{Kind: Pipelined}
 	if o.Pipeline == nil || len(o.Pipeline.Ranks) < 2 || d.form == nothing || d.form == meeting {
@@ -142,8 +142,8 @@ func (w *way) at(c float64) float64 {
 	return max(whole+(w.bytes-c)*w.ends, turns, w.delay-w.recv+w.bytes*w.most)
 }
 
-// best is the largest piece for which the limit is least. It is convex, in ideal up to a slot; beyond
-// that the fewest pieces are best.
+// best is the largest piece for which the limit is least. It is convex, in ideal up to a slot;
+// beyond that the fewest pieces are best.
 func (w *way) best(least float64) float64 {
 	low, high := min(least, w.bytes), w.bytes
 	if w.ideal {

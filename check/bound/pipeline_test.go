@@ -83,7 +83,8 @@ func TestNoPipelineIsFaster(t *testing.T) {
 }
 
 // With turns as long as delays and hops all alike, the limit is below that of the textbook, where a
-// rank does not take its turn with a piece while another is on its way: (sqrt((h-1) a) + sqrt(M/B))^2.
+// rank does not take its turn with a piece while another is on its way: (sqrt((h-1) a) +
+// sqrt(M/B))^2.
 func TestPipelineAndTheTextbook(t *testing.T) {
 	const a, slope, hops, bytes = 1000, 4, 16, 1 << 16
 	w := way{bytes: bytes, turn: a}

@@ -1,8 +1,9 @@
 package bound
 
-// volume: all that must move between ranks starts at one of them, or at a memory between them: where several read what one
-// has left in an SRAM, it starts there. The same holds of whole cubes, SIPs and groups of SIPs, with what must move
-// between those: nothing combines or copies outside of them. Where switches do, there is no such limit.
+// volume: all that must move between ranks starts at one of them, or at a memory between them:
+// where several read what one has left in an SRAM, it starts there. The same holds of whole cubes,
+// SIPs and groups of SIPs, with what must move between those: nothing combines or copies outside of
+// them. Where switches do, there is no such limit.
 func (s *Solver) volume(d *demand, size int64) Bound {
 	b := Bound{Kind: Volume}
 	switch d.form {
@@ -64,7 +65,8 @@ func (g *graph) partName(i int) string {
 	return "groups of " + g.levels[i-2]
 }
 
-// between is the fewest elements that must go from parts of the machine to others; ranks says how many each has.
+// between is the fewest elements that must go from parts of the machine to others; ranks says how
+// many each has.
 func (d *demand) between(ranks map[int32]int64, label, at []int32) int64 {
 	n, elems, others := int64(d.world), int64(d.elems), int64(len(ranks)-1)
 	switch d.form {

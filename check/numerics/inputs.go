@@ -29,8 +29,10 @@ type choice struct {
 var sets = []*Set{
 	{"uniform", "0 to 1: all of one sign, where no sum is ill-conditioned", (*choice).uniform},
 	{"normal", "around 0, of variance 1: sums are small beside what is added", (*choice).normal},
-	{"ones", "1 everywhere: a serial sum of them stops growing at 256 in bf16 and 2048 in f16", func(*choice, int, int) float64 { return 1 }},
-	{"ranks", "rank r brings r+1: the sum is too large for f16 from 362 ranks on", func(_ *choice, rank, _ int) float64 { return float64(rank + 1) }},
+	{"ones", "1 everywhere: a serial sum of them stops growing at 256 in bf16 and 2048 in f16",
+		func(*choice, int, int) float64 { return 1 }},
+	{"ranks", "rank r brings r+1: the sum is too large for f16 from 362 ranks on",
+		func(_ *choice, rank, _ int) float64 { return float64(rank + 1) }},
 	{"wide", "of either sign, with exponents over most of the range of the type", (*choice).wide},
 	{"cancel", "every second rank nearly takes away what the one before brings", (*choice).cancel},
 }

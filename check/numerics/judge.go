@@ -57,7 +57,8 @@ type Worst struct {
 	Exact   float64 `json:"exact"` // as a float64
 }
 
-// Within reports whether every result is as near to the exact one as its tree of additions promises.
+// Within reports whether every result is as near to the exact one as its tree of additions
+// promises.
 func (r *Report) Within() bool { return r.Beyond == 0 }
 
 // Applies reports whether rounding can be judged: only additions round, and only floats do.
@@ -247,9 +248,9 @@ func (f *format) eta() float64 { return math.Ldexp(1, f.least) }
 
 // Factor is how far a sum that was made as a tree says may be from the exact one, as a part of
 // the sum of magnitudes. Each of h roundings multiplies by at most 1+u <= e^u, u being the unit
-// roundoff, so that e^(hu) - 1 is enough: Higham, Accuracy and Stability of Numerical Algorithms, 2nd
-// ed., sec. 4.2. For additions in one type (n-1) u is, too: Jeannerod and Rump, SIAM J. Matrix Anal.
-// Appl. 34 (2013). A tree that is not known may be any.
+// roundoff, so that e^(hu) - 1 is enough: Higham, Accuracy and Stability of Numerical Algorithms,
+// 2nd ed., sec. 4.2. For additions in one type (n-1) u is, too: Jeannerod and Rump, SIAM J. Matrix
+// Anal. Appl. 34 (2013). A tree that is not known may be any.
 func Factor(t dtype.Type, op tl.ReduceOp, world int, tree oplog.Tree) float64 {
 	u := dtype.Epsilon(t)
 	additions := uint64(max(world-1, 0))

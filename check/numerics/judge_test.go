@@ -156,9 +156,10 @@ func TestJudge(t *testing.T) {
 		{"a missing contribution", Input{Type: dtype.F32, World: 2, In: func(int) []byte { return encoded(dtype.F32, 1) },
 			Results: []Result{{Out: encoded(dtype.F32, 1), Trees: []oplog.Tree{{Terms: 1}}}}},
 			Report{Elements: 1, Incomplete: 1, MaxULP: 0x1p22, MeanULP: 0x1p22, Worst: &Worst{Got: 1, Exact: 2}, Beyond: 1, Condition: 1}},
-		{"chunks, the second of two ranks first", Input{Type: dtype.F32, World: 2, In: func(int) []byte { return encoded(dtype.F32, 1, 2, 3) },
-			Results: []Result{{Rank: 1, First: 2, Out: encoded(dtype.F32, 6), Trees: []oplog.Tree{tree(dtype.F32, 2, 1)}},
-				{Out: encoded(dtype.F32, 2, 4), Trees: []oplog.Tree{tree(dtype.F32, 2, 1), tree(dtype.F32, 2, 1)}}}},
+		{"chunks, the second of two ranks first",
+			Input{Type: dtype.F32, World: 2, In: func(int) []byte { return encoded(dtype.F32, 1, 2, 3) },
+				Results: []Result{{Rank: 1, First: 2, Out: encoded(dtype.F32, 6), Trees: []oplog.Tree{tree(dtype.F32, 2, 1)}},
+					{Out: encoded(dtype.F32, 2, 4), Trees: []oplog.Tree{tree(dtype.F32, 2, 1), tree(dtype.F32, 2, 1)}}}},
 			Report{Elements: 3, MinHeight: 1, MaxHeight: 1, Nearest: 3, BoundULP: 0.75, Factor: 0x1p-24, Condition: 1}},
 		{"too large for the type", Input{Type: dtype.F16, World: 2, In: func(int) []byte { return encoded(dtype.F16, 60000) },
 			Results: []Result{{Out: encoded(dtype.F16, math.Inf(1)), Trees: []oplog.Tree{tree(dtype.F16, 2, 1)}}}},
@@ -236,7 +237,8 @@ func TestFactors(t *testing.T) {
 	if got := Factor(dtype.BF16, tl.Sum, 256, wide); math.Abs(got-0x1p-8) > 3e-5 {
 		t.Errorf("a ring in f32, rounded once to bf16: %g, want a little more than one rounding, %g", got, 0x1p-8)
 	}
-	if unknown, ring := Factor(dtype.BF16, tl.Avg, 9, oplog.Tree{}), Factor(dtype.BF16, tl.Avg, 9, tree(dtype.BF16, 9, 9)); unknown != ring {
+	if unknown, ring := Factor(dtype.BF16, tl.Avg, 9, oplog.Tree{}),
+		Factor(dtype.BF16, tl.Avg, 9, tree(dtype.BF16, 9, 9)); unknown != ring {
 		t.Errorf("a tree that is not known: %g, and a chain %g", unknown, ring)
 	}
 }

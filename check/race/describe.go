@@ -153,7 +153,8 @@ func (d *Detector) slot(use, send place) {
 		return
 	}
 	h.Where = fmt.Sprintf("a ring slot from %v to %v", sender, user)
-	h.Missing = fmt.Sprintf("the tensor is used at %s after its slot was given back: use it before the next receive from there, or copy it first", spot(use.call, use.line))
+	h.Missing = fmt.Sprintf("the tensor is used at %s after its slot was given back: use it before the next receive from there, or copy it first",
+		spot(use.call, use.line))
 }
 
 // call and line are where an event is issued, and spot names that.
@@ -206,7 +207,8 @@ func (d *Detector) missingEdge(f, e *event) string {
 		return fmt.Sprintf("%v must not write before %v has read: %s between %s and %s, or a signal that %v sends%s and %v waits for before %s",
 			whom, who, meeting(who, whom), here, there, who, after(finish, here), whom, there)
 	}
-	return fmt.Sprintf("%v must wait, before %s, for a signal that %v sends%s; or %s between them", whom, there, who, after(finish, here), meeting(who, whom))
+	return fmt.Sprintf("%v must wait, before %s, for a signal that %v sends%s; or %s between them", whom, there, who,
+		after(finish, here), meeting(who, whom))
 }
 
 func after(finish, here string) string {

@@ -124,7 +124,8 @@ func newDetector(o Options, f *facts) *Detector {
 	}
 	d := &Detector{
 		opts: o, facts: f,
-		pages: newTable[page](), words: words{pages: newTable[wordPage]()}, spots: placeNames{index: map[placeName]placeID{}}, rings: map[uint32]*ring{}, marks: map[uint32]mark{},
+		pages: newTable[page](), words: words{pages: newTable[wordPage]()},
+		spots: placeNames{index: map[placeName]placeID{}}, rings: map[uint32]*ring{}, marks: map[uint32]mark{},
 		compared: map[[2]history.Agent]bool{},
 	}
 	d.log = history.New(d.judge)

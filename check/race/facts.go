@@ -89,7 +89,8 @@ func (f *facts) comes(d *Detector, w *word, e *event) bool {
 		if len(f.later) >= mostFacts {
 			return false
 		}
-		l = &later{laterKey: key, to: pe(w.addr), set: e.set, value: e.value, time: e.clk.time, seq: e.seq, before: e.before, call: d.call(e), line: d.line(e)}
+		l = &later{laterKey: key, to: pe(w.addr), set: e.set, value: e.value, time: e.clk.time, seq: e.seq,
+			before: e.before, call: d.call(e), line: d.line(e)}
 		for a := range e.clk.width() {
 			l.times = append(l.times, e.clk.at(history.Agent(a)))
 		}

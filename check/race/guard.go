@@ -374,7 +374,8 @@ func (d *Detector) settleGuards() {
 			}
 			if h := &x.hazard; x.count > 0 && h.Kind == Race && !x.named {
 				x.named = true
-				d.ordered.add("section", "comes before or after "+spot(h.First.Call, h.First.Line)+", as the word is taken", h.Second.Call, h.Second.Line)
+				d.ordered.add("section", "comes before or after "+spot(h.First.Call,
+					h.First.Line)+", as the word is taken", h.Second.Call, h.Second.Line)
 			}
 		}
 	}

@@ -349,7 +349,8 @@ func TestHazards(t *testing.T) {
 				t.Errorf("hazards (-want +got):\n%s%v", diff, rep)
 			}
 			for _, h := range rep.Hazards {
-				if s := h.String(); h.Missing == "" || !strings.Contains(s, h.First.Line) || !strings.Contains(s, h.Second.Line) || !strings.Contains(s, "rank") {
+				if s := h.String(); h.Missing == "" || !strings.Contains(s, h.First.Line) ||
+					!strings.Contains(s, h.Second.Line) || !strings.Contains(s, "rank") {
 					t.Errorf("a hazard without its places:\n%v", s)
 				}
 			}

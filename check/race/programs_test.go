@@ -45,7 +45,8 @@ const (
 )
 
 var actNames = [...]string{
-	"put", "put_nbi", "put_signal", "put tensor", "stage", "pull", "take", "get", "refresh", "notify", "wait", "fence", "quiet", "pipe", "barrier",
+	"put", "put_nbi", "put_signal", "put tensor", "stage", "pull", "take", "get", "refresh", "notify", "wait",
+	"fence", "quiet", "pipe", "barrier",
 }
 
 func (a act) String() string {

@@ -153,9 +153,11 @@ func TestProtocols(t *testing.T) {
 		{"pull ring of 7", 7, pullRing(7, tellRight(0, same, one, one)), nil},
 		{"pull ring, round 1 does not wait", 4, pullRing(4, tellRight(1, same, one, one)), []string{"race store load"}},
 		{"pull ring, round 3 does not wait", 4, pullRing(4, tellRight(3, same, one, one)), []string{"race load store", "race store load"}},
-		{"pull ring, the last round does not wait", 4, pullRing(4, tellRight(6, same, one, one)), []string{"race load store", "race store load"}},
+		{"pull ring, the last round does not wait", 4, pullRing(4, tellRight(6, same, one, one)),
+			[]string{"race load store", "race store load"}},
 		{"pull ring, counting rounds", 4, pullRing(4, tellRight(0, zero, one, growing)), nil},
-		{"pull ring, waits for >= 1 in every round", 4, pullRing(4, tellRight(0, zero, one, one)), []string{"race load store", "race store load"}},
+		{"pull ring, waits for >= 1 in every round", 4, pullRing(4, tellRight(0, zero, one, one)),
+			[]string{"race load store", "race store load"}},
 
 		{"barrier +1, >= 1: once", 3, staged(3, 1, func(h *account, i int) { mesh(h, 1, 1) }, nil), nil},
 		{"barrier +1, >= 1: the second use", 3, staged(3, 1, func(h *account, i int) { mesh(h, 1, 1) }, func(h *account, i int) {
@@ -251,7 +253,8 @@ func TestProtocols(t *testing.T) {
 			h.read(2, at(2, 64, 64))
 		}, []string{"race put load"}},
 		{"a shared counter in rounds, quiet before", 4, sharedCounter(5, true), nil},
-		{"a shared counter in rounds, fence before: one of the next round may come instead", 4, sharedCounter(5, false), []string{"race put load"}},
+		{"a shared counter in rounds, fence before: one of the next round may come instead", 4,
+			sharedCounter(5, false), []string{"race put load"}},
 
 		{"last arriver, by fetch_add", 4, lastArriver(true), nil},
 		{"last arriver that does not look", 4, lastArriver(false), []string{"race load store"}},
@@ -638,7 +641,8 @@ func TestStreams(t *testing.T) {
 		}, nil},
 		{"write_value is over before the stream goes on", func(l *history.Log, s1, s2 history.Agent) {
 			write := func(s history.Agent, v int64) {
-				l.Add(history.Record{Kind: history.Notify, Agent: s, Call: "write_value", Word: wordOf(1, 0), Peer: 1, Type: mem.Int32, Update: tl.SignalSet, Value: v})
+				l.Add(history.Record{Kind: history.Notify, Agent: s, Call: "write_value", Word: wordOf(1, 0), Peer: 1,
+					Type: mem.Int32, Update: tl.SignalSet, Value: v})
 			}
 			write(s1, 1)
 			l.Add(history.Record{Kind: history.Mark, Agent: s1, Ring: 9})
@@ -650,7 +654,8 @@ func TestStreams(t *testing.T) {
 				for i := range 3 {
 					p := agent(l, 1, i)
 					l.Add(history.Record{Kind: history.Start, Agent: p, Other: s1})
-					l.Add(history.Record{Kind: history.Store, Agent: p, Op: 10*op + uint64(5+i), Call: "store", Range: at(1, int64(i+int(op))%3*8, 8).rng()})
+					l.Add(history.Record{Kind: history.Store, Agent: p, Op: 10*op + uint64(5+i), Call: "store",
+						Range: at(1, int64(i+int(op))%3*8, 8).rng()})
 				}
 				for i := range 3 {
 					l.Add(history.Record{Kind: history.Join, Agent: s1, Other: agent(l, 1, i)})
@@ -667,8 +672,10 @@ func TestStreams(t *testing.T) {
 		}, []string{"race store store"}},
 		{"write_value, wait_value", func(l *history.Log, s1, s2 history.Agent) {
 			l.Add(history.Record{Kind: history.Copy, Agent: s1, Op: 1, Call: "copy", Range: at(1, 0, 64).rng(), Source: at(0, 0, 64).rng()})
-			l.Add(history.Record{Kind: history.Notify, Agent: s1, Call: "write_value", Word: wordOf(1, 0), Peer: 1, Type: mem.Int32, Update: tl.SignalSet, Value: 1})
-			l.Add(history.Record{Kind: history.Wait, Agent: s2, Call: "wait_value", Word: wordOf(1, 0), Type: mem.Int32, Cmp: tl.EQ, Value: 1, Seen: 1})
+			l.Add(history.Record{Kind: history.Notify, Agent: s1, Call: "write_value", Word: wordOf(1, 0), Peer: 1,
+				Type: mem.Int32, Update: tl.SignalSet, Value: 1})
+			l.Add(history.Record{Kind: history.Wait, Agent: s2, Call: "wait_value", Word: wordOf(1, 0),
+				Type: mem.Int32, Cmp: tl.EQ, Value: 1, Seen: 1})
 			l.Add(history.Record{Kind: history.Copy, Agent: s2, Op: 2, Call: "copy", Range: at(0, 0, 64).rng(), Source: at(1, 0, 64).rng()})
 		}, nil},
 	} {

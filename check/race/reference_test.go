@@ -455,7 +455,8 @@ const mostTinyOps = 4
 
 // drawTiny draws a program. Without sets all waits are for >=.
 func drawTiny(t *rapid.T, sets bool) *tiny {
-	p := &tiny{order: rapid.SampledFrom([]mem.Ordering{mem.PutSignal, mem.PutSignal, mem.ByChannel, mem.InOrder, mem.Sequential}).Draw(t, "order")}
+	p := &tiny{order: rapid.SampledFrom([]mem.Ordering{mem.PutSignal, mem.PutSignal, mem.ByChannel, mem.InOrder,
+		mem.Sequential}).Draw(t, "order")}
 	kinds := []tinyKind{
 		tinyLoad, tinyRead, tinyStore, tinyPut, tinyPutNBI, tinyPutSignal, tinyPutSignal, tinyNotify, tinyNotify, tinyGet, tinyGetNBI,
 		tinyWait, tinyWait, tinyWait, tinyFence, tinyQuiet, tinyDrain,

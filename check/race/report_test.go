@@ -201,7 +201,8 @@ func TestReportIsShort(t *testing.T) {
 		t.Fatalf("%d in all, %d described, %d left out, the first %d times", rep.Total, len(rep.Hazards), rep.Left, rep.Hazards[0].Count)
 	}
 	s := rep.Hazards[0].String()
-	for _, want := range []string{"w.part0 of rank 1, byte 8 (3 times)", "rank 0 (sip0.cube0.pe0)", "rank 1 (sip0.cube0.pe1)", "t=1.5ns", "t=2.5ns", "16 bytes", "missing:"} {
+	for _, want := range []string{"w.part0 of rank 1, byte 8 (3 times)", "rank 0 (sip0.cube0.pe0)",
+		"rank 1 (sip0.cube0.pe1)", "t=1.5ns", "t=2.5ns", "16 bytes", "missing:"} {
 		if !strings.Contains(s, want) {
 			t.Errorf("no %q in\n%s", want, s)
 		}
@@ -210,7 +211,8 @@ func TestReportIsShort(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{`"class":"scheduled"`, `"kind":"race"`, `"total":6`, `"left_out":2`, `"pe":"sip0.cube0.pe0"`, `"does":"write"`, `"count":3`, `"time_ps":1500`} {
+	for _, want := range []string{`"class":"scheduled"`, `"kind":"race"`, `"total":6`, `"left_out":2`,
+		`"pe":"sip0.cube0.pe0"`, `"does":"write"`, `"count":3`, `"time_ps":1500`} {
 		if !strings.Contains(string(text), want) {
 			t.Errorf("no %s in %s", want, text)
 		}
@@ -442,7 +444,8 @@ func TestMissingBetweenStreams(t *testing.T) {
 		return start(l, history.Who{Rank: pe, PE: pe, Stream: id, Program: program}, s)
 	}
 	copied := func(l *history.Log, a history.Agent) {
-		l.Add(history.Record{Kind: history.Copy, Agent: a, Op: l.NextOp(), Call: "copy", Range: at(1, 0, 64).rng(), Source: at(0, 0, 64).rng()})
+		l.Add(history.Record{Kind: history.Copy, Agent: a, Op: l.NextOp(), Call: "copy", Range: at(1, 0, 64).rng(),
+			Source: at(0, 0, 64).rng()})
 	}
 	stored := func(l *history.Log, a history.Agent) {
 		l.Add(history.Record{Kind: history.Store, Agent: a, Op: l.NextOp(), Call: "store", Range: at(1, 0, 64).rng()})
@@ -456,11 +459,12 @@ func TestMissingBetweenStreams(t *testing.T) {
 			copied(l, stream(l, 0, 0))
 			copied(l, stream(l, 1, 1))
 		}},
-		{"programs of two grids", "or a barrier, or an event of one stream that the other awaits (a join), between them", func(l *history.Log) {
-			s, o := stream(l, 0, 0), stream(l, 1, 1)
-			stored(l, program(l, s, 0, 0, 0))
-			stored(l, program(l, o, 1, 1, 0))
-		}},
+		{"programs of two grids", "or a barrier, or an event of one stream that the other awaits (a join), between them",
+			func(l *history.Log) {
+				s, o := stream(l, 0, 0), stream(l, 1, 1)
+				stored(l, program(l, s, 0, 0, 0))
+				stored(l, program(l, o, 1, 1, 0))
+			}},
 		{"programs of one grid", "or the end of a launch and another launch between them", func(l *history.Log) {
 			s := stream(l, 0, 0)
 			p, o := program(l, s, 0, 0, 0), program(l, s, 0, 0, 1)

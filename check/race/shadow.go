@@ -25,7 +25,8 @@ type seg struct {
 	crowd  crowdID // of rest, where many agents read; 0: none
 }
 
-// node is one of a list of events. It says what is asked for most, so that the event need not be looked at.
+// node is one of a list of events. It says what is asked for most, so that the event need not be
+// looked at.
 type node struct {
 	event eventID
 	next  nodeID

@@ -113,7 +113,8 @@ func sides(h *race.Hazard) string {
 func TestTasks(t *testing.T) {
 	copies := func() launch.StreamOp {
 		return launch.StreamOp{
-			Kind: launch.StreamCopy, Line: "host.go:2", Type: dtype.I32, Rows: 1, Bytes: 16, Dst: mem.At(mem.HBM, 0, 0), Src: mem.At(mem.HBM, 1, 0),
+			Kind: launch.StreamCopy, Line: "host.go:2", Type: dtype.I32, Rows: 1, Bytes: 16,
+			Dst: mem.At(mem.HBM, 0, 0), Src: mem.At(mem.HBM, 1, 0),
 		}
 	}
 	for _, c := range []struct {
@@ -127,13 +128,15 @@ func TestTasks(t *testing.T) {
 				d.post(c, 0, reads)
 				writes(c, words)
 			})))
-		}, "read of task 0 of the communication engine of rank 0, write of rank 0 program 0", "the post of the task, or an await of it, between "},
+		}, "read of task 0 of the communication engine of rank 0, write of rank 0 program 0",
+			"the post of the task, or an await of it, between "},
 		{"read while the task writes", func(d *tasked) {
 			d.batch(on(0, d.launch(1, func(c *tl.Context, words tl.Signal) {
 				d.post(c, 1, writes)
 				reads(c, words)
 			})))
-		}, "read of rank 0 program 0, write of task 0 of queue 1 of the communication engine of rank 0", "the post of the task, or an await of it, between "},
+		}, "read of rank 0 program 0, write of task 0 of queue 1 of the communication engine of rank 0",
+			"the post of the task, or an await of it, between "},
 		{"written before the post", func(d *tasked) {
 			d.batch(on(0, d.launch(1, func(c *tl.Context, words tl.Signal) {
 				writes(c, words)
@@ -160,7 +163,8 @@ func TestTasks(t *testing.T) {
 				c.Notify(words.At(0), 0, tl.SignalAdd, 1)
 				writes(c, words)
 			})))
-		}, "read of task 0 of the communication engine of rank 0, write of rank 0 program 0", "the post of the task, or an await of it, between "},
+		}, "read of task 0 of the communication engine of rank 0, write of rank 0 program 0",
+			"the post of the task, or an await of it, between "},
 		{"awaited", func(d *tasked) {
 			d.batch(on(0, d.launch(1, func(c *tl.Context, words tl.Signal) {
 				h := d.post(c, 0, reads)
@@ -182,7 +186,8 @@ func TestTasks(t *testing.T) {
 				c.Await(h)
 				writes(c, words)
 			})))
-		}, "read of task 1 of the communication engine of rank 0, write of rank 0 program 0", "the post of the task, or an await of it, between "},
+		}, "read of task 1 of the communication engine of rank 0, write of rank 0 program 0",
+			"the post of the task, or an await of it, between "},
 		{"the first of three", func(d *tasked) {
 			nothing := func(*tl.Context, tl.Signal) {}
 			d.batch(on(0, d.launch(1, func(c *tl.Context, words tl.Signal) {
@@ -194,7 +199,8 @@ func TestTasks(t *testing.T) {
 				}
 				writes(c, words)
 			})))
-		}, "read of task 0 of the communication engine of rank 0, write of rank 0 program 0", "the post of the task, or an await of it, between "},
+		}, "read of task 0 of the communication engine of rank 0, write of rank 0 program 0",
+			"the post of the task, or an await of it, between "},
 		{"one queue", func(d *tasked) {
 			d.batch(on(0, d.launch(1, func(c *tl.Context, words tl.Signal) {
 				d.post(c, 0, writes)
@@ -207,7 +213,8 @@ func TestTasks(t *testing.T) {
 				d.post(c, 0, writes)
 				d.post(c, 1, reads)
 			})))
-		}, "read of task 0 of queue 1 of the communication engine of rank 0, write of task 0 of the communication engine of rank 0", "the end of the one task and the post of the other (or one queue for both) between "},
+		}, "read of task 0 of queue 1 of the communication engine of rank 0, write of task 0 of the communication engine of rank 0",
+			"the end of the one task and the post of the other (or one queue for both) between "},
 		{"another program writes", func(d *tasked) {
 			d.batch(on(0, d.launch(2, func(c *tl.Context, words tl.Signal) {
 				if c.ProgramID(0) == 0 {
@@ -216,7 +223,8 @@ func TestTasks(t *testing.T) {
 					writes(c, words)
 				}
 			})))
-		}, "read of task 0 of the communication engine of rank 0, write of rank 0 program 1", "the post of the task, or an await of it, between "},
+		}, "read of task 0 of the communication engine of rank 0, write of rank 0 program 1",
+			"the post of the task, or an await of it, between "},
 		{"another program posts", func(d *tasked) {
 			d.batch(on(0, d.launch(2, func(c *tl.Context, words tl.Signal) {
 				if c.ProgramID(0) == 0 {
@@ -237,10 +245,12 @@ func TestTasks(t *testing.T) {
 		}, "", ""},
 		{"a copy beside the launch", func(d *tasked) {
 			d.batch(on(0, d.launch(1, func(c *tl.Context, words tl.Signal) { d.post(c, 0, reads) })), on(0, copies()))
-		}, "read of task 0 of the communication engine of rank 0, write of stream 1 of rank 0", "an event after the launch that posts the task, which the other stream awaits (a join), between "},
+		}, "read of task 0 of the communication engine of rank 0, write of stream 1 of rank 0",
+			"an event after the launch that posts the task, which the other stream awaits (a join), between "},
 		{"a copy after an event after the launch", func(d *tasked) {
 			e := &launch.Event{Name: "done"}
-			d.batch(on(0, d.launch(1, func(c *tl.Context, words tl.Signal) { d.post(c, 0, reads) }), launch.StreamOp{Kind: launch.StreamRecord, Event: e}),
+			d.batch(on(0, d.launch(1, func(c *tl.Context, words tl.Signal) { d.post(c, 0, reads) }),
+				launch.StreamOp{Kind: launch.StreamRecord, Event: e}),
 				on(0, launch.StreamOp{Kind: launch.StreamAwait, Event: e}, copies()))
 		}, "", ""},
 		{"batches", func(d *tasked) {
@@ -265,7 +275,8 @@ func TestTasks(t *testing.T) {
 				return on(pe, d.launch(1, func(c *tl.Context, words tl.Signal) { d.post(c, 0, k) }))
 			}
 			d.batch(one(0, reads), one(1, writes))
-		}, "read of task 0 of the communication engine of rank 0, write of task 0 of the communication engine of rank 1", "a barrier between "},
+		}, "read of task 0 of the communication engine of rank 0, write of task 0 of the communication engine of rank 1",
+			"a barrier between "},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for seed := range uint64(25) {
@@ -357,7 +368,8 @@ func TestClassOfTasks(t *testing.T) {
 		{"of two streams, one after the other", func(d *tasked) {
 			e := &launch.Event{Name: "done"}
 			post := d.launch(1, func(c *tl.Context, _ tl.Signal) { d.post(c, 0, writes) })
-			d.batch(on(0, post, launch.StreamOp{Kind: launch.StreamRecord, Event: e}), on(0, launch.StreamOp{Kind: launch.StreamAwait, Event: e}, post))
+			d.batch(on(0, post, launch.StreamOp{Kind: launch.StreamRecord, Event: e}),
+				on(0, launch.StreamOp{Kind: launch.StreamAwait, Event: e}, post))
 		}, 0},
 		{"of two devices", func(d *tasked) {
 			d.batch(on(0, d.launch(1, func(c *tl.Context, _ tl.Signal) { d.post(c, 0, writes) })),

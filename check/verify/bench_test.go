@@ -17,7 +17,8 @@ func BenchmarkCheck(b *testing.B) {
 		}
 		b.Run(name, func(b *testing.B) {
 			const world, elems = 256, 32768
-			w := newWorld(collective.AllReduce, sumOf(world, elems, dtype.F16), false, func(r, i int) float64 { return float64((r + i) % 7) })
+			w := newWorld(collective.AllReduce, sumOf(world, elems, dtype.F16), false,
+				func(r, i int) float64 { return float64((r + i) % 7) })
 			all := make([]int, world)
 			for r := range all {
 				all[r] = r

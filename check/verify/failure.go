@@ -87,7 +87,8 @@ func (c *check) overflowed(f *Failure) {
 	case math.Abs(ref.Value[0]) >= overflows(c.Call.Type):
 		f.Reason = fmt.Sprintf("overflow: the exact result does not fit %v, whose largest number is %g", c.Call.Type, largest)
 	case !isFinite(got):
-		f.Reason = fmt.Sprintf("overflow: the exact result fits %v, whose largest number is %g, a partial result does not", c.Call.Type, largest)
+		f.Reason = fmt.Sprintf("overflow: the exact result fits %v, whose largest number is %g, a partial result does not",
+			c.Call.Type, largest)
 	default:
 		return
 	}
@@ -125,7 +126,8 @@ func (c *check) operation(id int32) string {
 	return c.Operation(id)
 }
 
-// writer is the operation that wrote the element of a failure last; untouched reports that none did.
+// writer is the operation that wrote the element of a failure last; untouched reports that none
+// did.
 func (c *check) writer(f *Failure) (operation string, untouched bool) {
 	if c.Wrote == nil {
 		return "", false

@@ -92,7 +92,8 @@ func (o Overflow) text(typ fmt.Stringer, largest float64) string {
 	case o.InRange == 0:
 		s += ": the exact result does not fit"
 	default:
-		s += fmt.Sprintf(": the exact result fits in %d of them, a partial result does not; in %d the exact result does not fit", o.InRange, beyond)
+		s += fmt.Sprintf(": the exact result fits in %d of them, a partial result does not; in %d the exact result does not fit",
+			o.InRange, beyond)
 	}
 	if o.Step != "" {
 		s += "; first: " + o.Step

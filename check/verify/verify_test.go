@@ -46,7 +46,8 @@ func TestExpectOnlyReductions(t *testing.T) {
 		call := collective.Call{World: 4, Elems: 8, Type: dtype.F32}
 		w := newWorld(co, call, false, rankPlusOne)
 		e, err := Expect(co, call, func(r int) []byte { return w.in[r] })
-		if want := co == collective.AllReduce || co == collective.Reduce || co == collective.ReduceScatter; err != nil || (e != nil) != want {
+		if want := co == collective.AllReduce || co == collective.Reduce ||
+			co == collective.ReduceScatter; err != nil || (e != nil) != want {
 			t.Errorf("%s: %v, %v", co.Name, e != nil, err)
 		}
 	}
@@ -120,8 +121,10 @@ func TestVerdicts(t *testing.T) {
 		reasons []string // in Failures[0].String()
 	}{
 		{name: "a ring sum", call: sumOf(8, 5, dtype.F16), do: (*world).ring, prov: OK, values: OK},
-		{name: "a ring average", call: collective.Call{World: 8, Elems: 5, Type: dtype.F32, Op: tl.Avg}, do: (*world).ring, prov: OK, values: OK},
-		{name: "an average of integers", call: collective.Call{World: 3, Elems: 5, Type: dtype.I32, Op: tl.Avg}, do: (*world).ring, prov: OK, values: OK},
+		{name: "a ring average", call: collective.Call{World: 8, Elems: 5, Type: dtype.F32, Op: tl.Avg},
+			do: (*world).ring, prov: OK, values: OK},
+		{name: "an average of integers", call: collective.Call{World: 3, Elems: 5, Type: dtype.I32, Op: tl.Avg},
+			do: (*world).ring, prov: OK, values: OK},
 		{name: "one rank alone", call: sumOf(1, 5, dtype.BF16), do: (*world).ring, prov: OK, values: OK},
 		{name: "no elements", call: sumOf(4, 0, dtype.F32), do: (*world).ring, prov: OK, values: OK},
 		{name: "one contribution twice", call: sumOf(4, 5, dtype.F32),
@@ -144,7 +147,8 @@ func TestVerdicts(t *testing.T) {
 				w.out[1].prov = collective.Overwrite(p, 2, moved)
 			},
 			prov: Fail, values: OK, fail: 1,
-			reasons: []string{"rank 1 (sip0.cube0.pe1), element 2:", "1 of 2 contributions missing: rank 0 (its element 2)", "not of this element: rank 0 (its element 3)"}},
+			reasons: []string{"rank 1 (sip0.cube0.pe1), element 2:",
+				"1 of 2 contributions missing: rank 0 (its element 2)", "not of this element: rank 0 (its element 3)"}},
 		{name: "nothing written", call: sumOf(2, 4, dtype.F32),
 			do: func(w *world) {
 				w.ring()
@@ -317,7 +321,8 @@ func TestOverflow(t *testing.T) {
 			{"the exact sum is beyond the type", tl.Sum, []float64{big, big, 1}, Fail, 0, "the exact result does not fit"},
 			{"the exact product is", tl.Prod, []float64{big, -big, 1}, Fail, 0, "the exact result does not fit"},
 			{"only a partial sum is", tl.Sum, []float64{big, big, -big}, Fail, 3, "the exact result fits, a partial result does not"},
-			{"only the sum of an average is", tl.Avg, []float64{big, big / 2, big / 2}, Fail, 3, "the exact result fits, a partial result does not"},
+			{"only the sum of an average is", tl.Avg, []float64{big, big / 2, big / 2}, Fail, 3,
+				"the exact result fits, a partial result does not"},
 			{"the largest", tl.Sum, []float64{big, 0, 0}, OK, -1, ""},
 			{"a contribution is infinite", tl.Sum, []float64{inf, 2, 1}, OK, -1, ""},
 			{"contributions of either sign are", tl.Sum, []float64{inf, -inf, 1}, OK, -1, ""},
@@ -346,7 +351,8 @@ func TestOverflow(t *testing.T) {
 					!strings.Contains(v.Values.Text, "overflow of "+typ.String()) || !strings.Contains(v.Values.Text, tt.text) {
 					t.Fatalf("overflow %+v, text %q", v.Overflow, v.Values.Text)
 				}
-				if f := v.Failures[0]; f.Contributors || !strings.Contains(f.Reason, "overflow") || !strings.HasSuffix(f.Reason, "first: rank 0 add at ring.go:12") {
+				if f := v.Failures[0]; f.Contributors || !strings.Contains(f.Reason, "overflow") ||
+					!strings.HasSuffix(f.Reason, "first: rank 0 add at ring.go:12") {
 					t.Errorf("failure %v", f)
 				}
 			})

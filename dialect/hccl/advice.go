@@ -13,7 +13,8 @@ import (
 // advise says in terms of the program's own calls what a deadlock lacks. A launch that waits for
 // words of its own keeps the advice of the executor.
 func (s *session) advise(d *fault.Deadlock) {
-	for _, lacks := range []func(*fault.Deadlock) string{s.endedBeforeSync, s.notPrepared, s.notCommitted, s.polled, s.finalizedBefore, s.refusedAgain, s.noSync} {
+	for _, lacks := range []func(*fault.Deadlock) string{s.endedBeforeSync, s.notPrepared, s.notCommitted, s.polled,
+		s.finalizedBefore, s.refusedAgain, s.noSync} {
 		advice := lacks(d)
 		if advice == "" {
 			continue
@@ -161,7 +162,8 @@ func (s *session) polled(d *fault.Deadlock) string {
 func (s *session) finalizedBefore(d *fault.Deadlock) string {
 	for _, g := range s.runs {
 		advice := waits(d, g.board.Name+".tasks.answers", func(b *fault.Blocked, _ int) string {
-			return fmt.Sprintf("call SyncAll on all cores between their last Wait and Finalize: the Wait at %s came after Finalize of another core", b.Line)
+			return fmt.Sprintf("call SyncAll on all cores between their last Wait and Finalize: the Wait at %s came after Finalize of another core",
+				b.Line)
 		})
 		if advice != "" {
 			return advice
@@ -178,7 +180,8 @@ func (s *session) refusedAgain(d *fault.Deadlock) string {
 		}
 		for _, k := range s.kernels[b.Rank] {
 			if k != nil && k.refused.times > 1 {
-				return fmt.Sprintf("leave the loop at %s when its call fails: %s is refused each time, because %s", b.Line, k.refused.call, k.refused.found)
+				return fmt.Sprintf("leave the loop at %s when its call fails: %s is refused each time, because %s",
+					b.Line, k.refused.call, k.refused.found)
 			}
 		}
 		return ""

@@ -117,7 +117,8 @@ func (a AlgConfig) Row() (*algorithm.Algorithm, error) {
 // found, and what is known there.
 func ParseAlgConfig(s string) (AlgConfig, error) {
 	wrong := func(at int, format string, args ...any) (AlgConfig, error) {
-		return AlgConfig{}, fmt.Errorf("algorithm string %s, column %d: %s", quoted(s), 1+utf8.RuneCountInString(s[:at]), fmt.Sprintf(format, args...))
+		return AlgConfig{}, fmt.Errorf("algorithm string %s, column %d: %s", quoted(s),
+			1+utf8.RuneCountInString(s[:at]), fmt.Sprintf(format, args...))
 	}
 	if s == "" {
 		return AlgConfig{}, fmt.Errorf("empty algorithm string: write one such as %q", DefaultAlgConfig(OpAllReduce))

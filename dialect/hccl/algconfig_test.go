@@ -31,21 +31,29 @@ func TestParseAlgConfig(t *testing.T) {
 func TestParseAlgConfigTellsWhereAndWhat(t *testing.T) {
 	for _, tt := range []struct{ name, text, want string }{
 		{"empty", "", `empty algorithm string: write one such as "AllReduce=level0:doublering"`},
-		{"unknown operation", "AllReduec=level0:ring", `column 1: unknown operation "AllReduec": did you mean "AllReduce"? known are AllReduce, AllGather, ReduceScatter, AlltoAllV, AlltoAll, BatchWrite`},
+		{"unknown operation", "AllReduec=level0:ring",
+			`column 1: unknown operation "AllReduec": did you mean "AllReduce"? known are AllReduce, AllGather, ReduceScatter, AlltoAllV, AlltoAll, BatchWrite`},
 		{"other case", "allreduce=level0:ring", `did you mean "AllReduce"?`},
 		{"space", " AllReduce=level0:ring", `column 1: unknown operation " AllReduce": did you mean "AllReduce"?`},
 		{"operation only", "AllReduce", `column 10: the end: an algorithm follows, such as "AllReduce=level0:doublering"`},
 		{"no level", "AllReduce=", `column 11: nothing: a level follows, such as "level0:doublering"`},
 		{"no level after semicolon", "AlltoAll=level0:fullmesh;", `column 26: nothing: a level follows, such as "level0:fullmesh"`},
 		{"no algorithm", "AllGather=level0", `column 17: level0 has no algorithm: write one such as "level0:doublering"`},
-		{"empty algorithm", "AllGather=level0:", `column 18: AllGather has no algorithm "" for level0: known are doublering, ring, fullmesh`},
-		{"unknown algorithm", "AllReduce=level0:doublring", `column 18: AllReduce has no algorithm "doublring" for level0: did you mean "doublering"? known are doublering, ring, fullmesh`},
-		{"algorithm of another operation", "AlltoAll=level0:ring", `column 17: AlltoAll has no algorithm "ring" for level0: known are fullmesh`},
-		{"algorithm of another level", "AlltoAll=level0:fullmesh;level1:fullmesh", `column 33: AlltoAll has no algorithm "fullmesh" for level1: known are pairwise`},
-		{"level of another operation", "AllReduce=level0:ring;level1:pairwise", `column 23: AllReduce has no level "level1": did you mean "level0"? known are level0`},
-		{"unknown level", "AlltoAll=level0:fullmesh;level2:pairwise", `column 26: AlltoAll has no level "level2": did you mean "level0"? known are level0, level1`},
+		{"empty algorithm", "AllGather=level0:",
+			`column 18: AllGather has no algorithm "" for level0: known are doublering, ring, fullmesh`},
+		{"unknown algorithm", "AllReduce=level0:doublring",
+			`column 18: AllReduce has no algorithm "doublring" for level0: did you mean "doublering"? known are doublering, ring, fullmesh`},
+		{"algorithm of another operation", "AlltoAll=level0:ring",
+			`column 17: AlltoAll has no algorithm "ring" for level0: known are fullmesh`},
+		{"algorithm of another level", "AlltoAll=level0:fullmesh;level1:fullmesh",
+			`column 33: AlltoAll has no algorithm "fullmesh" for level1: known are pairwise`},
+		{"level of another operation", "AllReduce=level0:ring;level1:pairwise",
+			`column 23: AllReduce has no level "level1": did you mean "level0"? known are level0`},
+		{"unknown level", "AlltoAll=level0:fullmesh;level2:pairwise",
+			`column 26: AlltoAll has no level "level2": did you mean "level0"? known are level0, level1`},
 		{"level twice", "AlltoAll=level0:fullmesh;level0:fullmesh", `column 26: level0 a second time: it is "fullmesh" already`},
-		{"level1 alone", "AlltoAll=level1:pairwise", `column 10: level1 without level0: say what is done inside a server, too: "AlltoAll=level0:fullmesh;level1:pairwise"`},
+		{"level1 alone", "AlltoAll=level1:pairwise",
+			`column 10: level1 without level0: say what is done inside a server, too: "AlltoAll=level0:fullmesh;level1:pairwise"`},
 		{"columns count characters", "AllReduce=level0:é;x", `column 18: AllReduce has no algorithm "é"`},
 		{"no text", "AllReduce=\xff\x00", `column 11: AllReduce has no level "\xff\x00"`},
 		{"too long", "AllReduce=level0:" + strings.Repeat("r", 1<<20), `... (1048593 bytes): at most 128 bytes`},
@@ -68,7 +76,8 @@ func TestKnownAlgConfigsArePerformed(t *testing.T) {
 		t.Errorf("%d algorithm strings: %v", len(all), all)
 	}
 	collectives := map[OpType]string{
-		OpAllReduce: "all_reduce", OpAllGather: "all_gather", OpReduceScatter: "reduce_scatter", OpAlltoAll: "all_to_all_v", OpAlltoAllV: "all_to_all_v",
+		OpAllReduce: "all_reduce", OpAllGather: "all_gather", OpReduceScatter: "reduce_scatter",
+		OpAlltoAll: "all_to_all_v", OpAlltoAllV: "all_to_all_v",
 	}
 	rows := map[*algorithm.Algorithm]bool{}
 	for _, s := range all {

@@ -32,10 +32,12 @@ func (h *Hccl) unlike(poster *Kernel) (Diagnostic, bool) {
 		case i >= len(posted) && (poster == nil || !poster.ended):
 			return d, false // it may have come to it later
 		case i >= len(posted):
-			d.Found = fmt.Sprintf("block %d (%v) posts the tasks of this device, and has prepared %d: this one is never performed", poster.block, poster.typ, len(posted))
+			d.Found = fmt.Sprintf("block %d (%v) posts the tasks of this device, and has prepared %d: this one is never performed",
+				poster.block, poster.typ, len(posted))
 			return d, true
 		case t.call != posted[i].call:
-			d.Found = fmt.Sprintf("handle %d is another task on the core that posts, block %d (%v): %s", i, poster.block, poster.typ, posted[i].call)
+			d.Found = fmt.Sprintf("handle %d is another task on the core that posts, block %d (%v): %s", i,
+				poster.block, poster.typ, posted[i].call)
 			return d, true
 		}
 	}

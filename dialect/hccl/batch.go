@@ -36,9 +36,12 @@ func (h *Hccl) BatchWrite(items []BatchItem) Handle {
 		case it.Dst == 0 || it.Src == 0:
 			return h.refuseTask(NullBuffer, t.call, fmt.Sprintf("an address of item %d is null", i), "both have addresses")
 		case !known:
-			return h.refuseTask(BadDataType, t.call, fmt.Sprintf("item %d: tasks have no elements of %v", i, it.DataType), "see HcclDataType; HCCL_DATA_TYPE_INT128 is not supported")
+			return h.refuseTask(BadDataType, t.call,
+				fmt.Sprintf("item %d: tasks have no elements of %v", i, it.DataType),
+				"see HcclDataType; HCCL_DATA_TYPE_INT128 is not supported")
 		case it.Count == 0 || !fits(it.Count, 1, it.DataType):
-			return h.refuseTask(BadCount, t.call, fmt.Sprintf("item %d has %d elements", i, it.Count), "at least 1, and no more than a memory can have")
+			return h.refuseTask(BadCount, t.call, fmt.Sprintf("item %d has %d elements", i, it.Count),
+				"at least 1, and no more than a memory can have")
 		}
 		for _, a := range []area{{what: "Src", at: it.Src}, {what: "Dst", at: it.Dst}} {
 			a.what, a.hi = fmt.Sprintf("%s of item %d", a.what, i), int(it.Count)

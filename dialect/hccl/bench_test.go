@@ -47,7 +47,8 @@ func BenchmarkTurn(b *testing.B) {
 		})
 		b.Run(alg+"/without tasks", func(b *testing.B) {
 			r := simOnly(b)
-			plan, err := r.dev.InstallIPCQ("window_allreduce_"+map[string]string{"fullmesh": "twophase", "ring": "ring", "doublering": "bidirectional_ring"}[alg], device.Install{World: 4})
+			plan, err := r.dev.InstallIPCQ("window_allreduce_"+map[string]string{"fullmesh": "twophase",
+				"ring": "ring", "doublering": "bidirectional_ring"}[alg], device.Install{World: 4})
 			if err != nil {
 				b.Fatal(err)
 			}

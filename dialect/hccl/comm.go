@@ -49,7 +49,8 @@ func NewComm(dev *device.Context, name string, pes []int32, o Options) (*Comm, e
 	case o.Window != nil && o.Window.Released:
 		return nil, fmt.Errorf("%w: group %s: window %s was freed", ErrComm, name, o.Window.Name)
 	case o.Window != nil && !slices.Equal(o.Window.Team.PEs, pes):
-		return nil, fmt.Errorf("%w: group %s: window %s is of team %s, which has other members", ErrComm, name, o.Window.Name, o.Window.Team.Name)
+		return nil, fmt.Errorf("%w: group %s: window %s is of team %s, which has other members", ErrComm, name,
+			o.Window.Name, o.Window.Team.Name)
 	}
 	team, err := dev.NewTeam(name, pes)
 	if err != nil {

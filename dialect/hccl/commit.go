@@ -60,9 +60,12 @@ func (h *Hccl) Wait(id Handle) int {
 	n := h.waits[id]
 	switch {
 	case n >= t.repeat:
-		return h.refuse(WaitTooOften, call, fmt.Sprintf("%d turns were prepared by %s, and all were waited for", t.repeat, t.call), h.often("Wait", t), "-1")
+		return h.refuse(WaitTooOften, call, fmt.Sprintf("%d turns were prepared by %s, and all were waited for",
+			t.repeat, t.call), h.often("Wait", t), "-1")
 	case n >= h.commits[id]/t.unitsPerTurn():
-		return h.refuse(WaitBeforeCommit, call, fmt.Sprintf("%d turns are committed, and as many were waited for", h.commits[id]/t.unitsPerTurn()), "Commit a turn before it is waited for", "-1")
+		return h.refuse(WaitBeforeCommit, call,
+			fmt.Sprintf("%d turns are committed, and as many were waited for", h.commits[id]/t.unitsPerTurn()),
+			"Commit a turn before it is waited for", "-1")
 	}
 	h.waits[id]++
 	h.waitFor(call, h.board.done, id, n+1)
@@ -73,7 +76,8 @@ func (h *Hccl) Wait(id Handle) int {
 // device has called Finalize.
 func (h *Hccl) waitFor(call string, s tl.Signal, id Handle, n int) {
 	if id < h.lastWait {
-		h.warn(WaitOrder, call, fmt.Sprintf("handle %d was waited for before", h.lastWait), "wait in the order of the Prepare calls: tasks end in that order")
+		h.warn(WaitOrder, call, fmt.Sprintf("handle %d was waited for before", h.lastWait),
+			"wait in the order of the Prepare calls: tasks end in that order")
 	}
 	h.lastWait = max(h.lastWait, id)
 	if h.k.session.cores.all() > 1 {
@@ -107,7 +111,8 @@ func (h *Hccl) find(call string, id Handle, returned string) (*task, bool) {
 	case h.finalized:
 		h.refuse(AfterFinalize, call, "the object was finalised "+h.finalAt, "call it before Finalize", returned)
 	case id < 0 || int(id) >= MaxTasks:
-		h.refuse(BadHandle, call, fmt.Sprintf("there is no handle %d", id), fmt.Sprintf("handles are 0 to %d; a Prepare that was refused returns -1", MaxTasks-1), returned)
+		h.refuse(BadHandle, call, fmt.Sprintf("there is no handle %d", id),
+			fmt.Sprintf("handles are 0 to %d; a Prepare that was refused returns -1", MaxTasks-1), returned)
 	case int(id) >= len(h.tasks):
 		h.refuse(BadHandle, call, fmt.Sprintf("%d tasks were prepared", len(h.tasks)), "use what a Prepare call returned", returned)
 	default:
@@ -130,13 +135,16 @@ func (h *Hccl) InterHcclGroupSync(group int, id Handle) int {
 	case h.wrongCore(t):
 		return Failure
 	case group == h.g.queue || group < 0 || group >= len(h.k.session.runs):
-		return h.refuse(BadGroup, call, fmt.Sprintf("the object is of group %d of %d of the launch", h.g.queue, len(h.k.session.runs)), "name the other one", "-1")
+		return h.refuse(BadGroup, call, fmt.Sprintf("the object is of group %d of %d of the launch", h.g.queue,
+			len(h.k.session.runs)), "name the other one", "-1")
 	case id < 0 || int(id) >= MaxTasks:
-		return h.refuse(BadHandle, call, fmt.Sprintf("there is no handle %d", id), "use what a Prepare call of the other group returned", "-1")
+		return h.refuse(BadHandle, call, fmt.Sprintf("there is no handle %d", id),
+			"use what a Prepare call of the other group returned", "-1")
 	}
 	other := h.k.session.runs[group]
 	if _, ok := h.k.TeamRank(other.comm.team); !ok {
-		return h.refuse(BadGroup, call, fmt.Sprintf("this device is no member of group %s", other.comm.name), "wait for tasks that it takes part in", "-1")
+		return h.refuse(BadGroup, call, fmt.Sprintf("this device is no member of group %s", other.comm.name),
+			"wait for tasks that it takes part in", "-1")
 	}
 	t.after, t.afterGroup = id, other
 	if h.post(CommitNow, t) == Invalid {
@@ -165,7 +173,8 @@ func (h *Hccl) Finalize() {
 	}
 	for i, t := range h.tasks {
 		if h.commits[i] < t.units() {
-			h.refuse(FinalizeUncommitted, call, fmt.Sprintf("%d of %d turns of handle %d (%s) are committed", h.commits[i]/t.unitsPerTurn(), t.repeat, i, t.call),
+			h.refuse(FinalizeUncommitted, call,
+				fmt.Sprintf("%d of %d turns of handle %d (%s) are committed", h.commits[i]/t.unitsPerTurn(), t.repeat, i, t.call),
 				"Commit every turn before: Finalize waits for all of them", "never")
 			break
 		}

@@ -76,7 +76,8 @@ func tooEarly(cores []*Kernel) []Diagnostic {
 						continue
 					}
 					d := o.waitAt
-					d.Found = fmt.Sprintf("nothing lets it come before Finalize of block %d (%v) %s, after which it waits for ever", k.block, k.typ, h.finalAt)
+					d.Found = fmt.Sprintf("nothing lets it come before Finalize of block %d (%v) %s, after which it waits for ever",
+						k.block, k.typ, h.finalAt)
 					d.Right = "call SyncAll on all cores between their last Wait and Finalize"
 					found = append(found, d)
 				}

@@ -30,7 +30,8 @@ func TestDeadlocks(t *testing.T) {
     handle  name       prepared  committed  done  waited
     0       AllReduce  2         2          0     1
   tasks of rank 1 (sip0.cube0.pe1), group world: none`,
-			"prepare on rank 1, too, what rank 0 prepares at hccl/deadlock_test.go: AllReduce(count 20, HCCL_DATA_TYPE_FP32, HCCL_REDUCE_SUM, repeat 2)", hccl.Mismatch},
+			"prepare on rank 1, too, what rank 0 prepares at hccl/deadlock_test.go: AllReduce(count 20, HCCL_DATA_TYPE_FP32, HCCL_REDUCE_SUM, repeat 2)",
+			hccl.Mismatch},
 		{"a rank does not commit", func(k *hccl.Kernel, h *hccl.Hccl) {
 			id := prepared(k, h, hccl.CommitLater, 2)
 			h.Commit(id)
@@ -48,14 +49,16 @@ func TestDeadlocks(t *testing.T) {
   tasks of rank 1 (sip0.cube0.pe1), group world
     handle  name       prepared  committed  done  waited
     0       AllReduce  2         1          1     1`,
-			"call Commit(handle 0) for turn 1 on rank 1: AllReduce(count 20, HCCL_DATA_TYPE_FP32, HCCL_REDUCE_SUM, repeat 2), prepared at hccl/deadlock_test.go, has 1 of 2 committed", ""},
+			"call Commit(handle 0) for turn 1 on rank 1: AllReduce(count 20, HCCL_DATA_TYPE_FP32, HCCL_REDUCE_SUM, repeat 2), prepared at hccl/deadlock_test.go, has 1 of 2 committed",
+			""},
 		{"Finalize with a turn that is not committed", func(k *hccl.Kernel, h *hccl.Hccl) {
 			h.Commit(prepared(k, h, hccl.CommitLater, 2))
 			h.Finalize()
 		}, `tasks of ranks 0-2, group world: Finalize called by block 0 (AIV) at hccl/deadlock_test.go
     handle  name       prepared  committed  done  waited
     0       AllReduce  2         1          1     0`,
-			"call Commit(handle 0) for turn 1 on rank 0, 1, 2: AllReduce(count 20, HCCL_DATA_TYPE_FP32, HCCL_REDUCE_SUM, repeat 2), prepared at hccl/deadlock_test.go, has 1 of 2 committed", hccl.FinalizeUncommitted},
+			"call Commit(handle 0) for turn 1 on rank 0, 1, 2: AllReduce(count 20, HCCL_DATA_TYPE_FP32, HCCL_REDUCE_SUM, repeat 2), prepared at hccl/deadlock_test.go, has 1 of 2 committed",
+			hccl.FinalizeUncommitted},
 		{"Query for more than there are", func(k *hccl.Kernel, h *hccl.Hccl) {
 			id := prepared(k, h, hccl.CommitNow, 1)
 			for h.Query(id) < 10 {
@@ -64,7 +67,8 @@ func TestDeadlocks(t *testing.T) {
 		}, `tasks of ranks 0-2, group world
     handle  name       prepared  committed  done  waited
     0       AllReduce  1         1          1     0`,
-			"Query(handle 0) at hccl/deadlock_test.go stays 1, the number of turns of AllReduce(count 20, HCCL_DATA_TYPE_FP32, HCCL_REDUCE_SUM, repeat 1): compare it with 1", ""},
+			"Query(handle 0) at hccl/deadlock_test.go stays 1, the number of turns of AllReduce(count 20, HCCL_DATA_TYPE_FP32, HCCL_REDUCE_SUM, repeat 1): compare it with 1",
+			""},
 		{"a task behind one that is not committed", func(k *hccl.Kernel, h *hccl.Hccl) {
 			prepared(k, h, hccl.CommitLater, 1)
 			id := prepared(k, h, hccl.CommitNow, 3)
@@ -73,7 +77,8 @@ func TestDeadlocks(t *testing.T) {
     handle  name       prepared  committed  done  waited
     0       AllReduce  1         0          0     0
     1       AllReduce  3         3          0     1`,
-			"call Commit(handle 0) for turn 0 on rank 0, 1, 2: AllReduce(count 20, HCCL_DATA_TYPE_FP32, HCCL_REDUCE_SUM, repeat 1), prepared at hccl/deadlock_test.go, has 0 of 1 committed", ""},
+			"call Commit(handle 0) for turn 0 on rank 0, 1, 2: AllReduce(count 20, HCCL_DATA_TYPE_FP32, HCCL_REDUCE_SUM, repeat 1), prepared at hccl/deadlock_test.go, has 0 of 1 committed",
+			""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -89,7 +94,8 @@ func TestDeadlocks(t *testing.T) {
 				if got := table(dead); got != tt.want {
 					t.Errorf("the report has\n%s\nnot\n%s", got, tt.want)
 				}
-				if got := regexp.MustCompile(`deadlock_test\.go:\d+`).ReplaceAllString(dead.Advice, "deadlock_test.go"); got != tt.try || !strings.Contains(err.Error(), "try: "+dead.Advice) {
+				if got := regexp.MustCompile(`deadlock_test\.go:\d+`).ReplaceAllString(dead.Advice,
+					"deadlock_test.go"); got != tt.try || !strings.Contains(err.Error(), "try: "+dead.Advice) {
 					t.Errorf("the advice is\n%s\nnot\n%s", got, tt.try)
 				}
 				if m, misused := errors.AsType[*hccl.Misuse](err); tt.rule != "" && !isMisuse(err, tt.rule) || tt.rule == "" && misused {
@@ -113,7 +119,8 @@ func TestDeadlocksOfCores(t *testing.T) {
 				k.SyncAll(hccl.AIVOnly)
 			}
 			h.Finalize()
-		}, "let block 1 (AIV) of rank 0 call SyncAll<true> as often as the cores that wait for it at hccl/deadlock_test.go: 1 time, it has called it 0 times"},
+		},
+			"let block 1 (AIV) of rank 0 call SyncAll<true> as often as the cores that wait for it at hccl/deadlock_test.go: 1 time, it has called it 0 times"},
 		{"a Wait after Finalize", func(k *hccl.Kernel, h *hccl.Hccl) {
 			id := prepared(k, h, hccl.CommitNow, 1)
 			if k.BlockIdx() == 1 {
@@ -123,11 +130,13 @@ func TestDeadlocksOfCores(t *testing.T) {
 				h.Wait(id)
 			}
 			h.Finalize()
-		}, "call SyncAll on all cores between their last Wait and Finalize: the Wait at hccl/deadlock_test.go came after Finalize of another core"},
+		},
+			"call SyncAll on all cores between their last Wait and Finalize: the Wait at hccl/deadlock_test.go came after Finalize of another core"},
 		{"a loop around a refused call", func(k *hccl.Kernel, h *hccl.Hccl) {
 			for h.Wait(3) != hccl.Success {
 			}
-		}, "leave the loop at hccl/deadlock_test.go when its call fails: Wait(handle 3) is refused each time, because 0 tasks were prepared"},
+		},
+			"leave the loop at hccl/deadlock_test.go when its call fails: Wait(handle 3) is refused each time, because 0 tasks were prepared"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -140,7 +149,8 @@ func TestDeadlocksOfCores(t *testing.T) {
 			if !ok {
 				t.Fatalf("got %v", err)
 			}
-			if got := regexp.MustCompile(`deadlock_test\.go:\d+`).ReplaceAllString(dead.Advice, "deadlock_test.go"); got != tt.want || dead.Missing != "" {
+			if got := regexp.MustCompile(`deadlock_test\.go:\d+`).ReplaceAllString(dead.Advice,
+				"deadlock_test.go"); got != tt.want || dead.Missing != "" {
 				t.Errorf("the advice is\n%s\nnot\n%s\nmissing %q", got, tt.want, dead.Missing)
 			}
 		})

@@ -119,7 +119,8 @@ func (m *Misuse) find(r Rule, call, found string) int {
 
 // same reports whether two diagnostics differ only in who found them, and when.
 func (d *Diagnostic) same(o *Diagnostic) bool {
-	return d.Rule == o.Rule && d.Place.Line == o.Place.Line && d.Place.Line != "" && d.Call == o.Call && d.Found == o.Found && d.Severity == o.Severity
+	return d.Rule == o.Rule && d.Place.Line == o.Place.Line && d.Place.Line != "" && d.Call == o.Call &&
+		d.Found == o.Found && d.Severity == o.Severity
 }
 
 // Has reports whether a rule was broken, as far as diagnostics were kept.

@@ -20,9 +20,11 @@ func TestDiagnosticsAreOneLine(t *testing.T) {
 			Place: fault.Place{Rank: 1, PE: "sip0.cube0.pe1", Op: "commit", Line: "kernel.go:12", Time: 5 * unit.Nanosecond, Timed: true},
 			Block: 0, Core: "AIV", Call: "Commit(handle 3)", Rule: CommitTooOften,
 			Found: "2 turns were prepared and 2 committed before; nothing to release", Right: "Commit once for each turn (repeat 2)",
-		}, "hccl: rank 1 (sip0.cube0.pe1) block 0 (AIV) at kernel.go:12 t=5ns: Commit(handle 3): 2 turns were prepared and 2 committed before; nothing to release: Commit once for each turn (repeat 2) [commit-too-often]"},
+		},
+			"hccl: rank 1 (sip0.cube0.pe1) block 0 (AIV) at kernel.go:12 t=5ns: Commit(handle 3): 2 turns were prepared and 2 committed before; nothing to release: Commit once for each turn (repeat 2) [commit-too-often]"},
 		{"what it returned", Diagnostic{
-			Place: fault.Place{Rank: 0}, Block: 2, Call: "Wait(handle 0)", Rule: WaitBeforeCommit, Found: "no turn was committed", Returned: "-1",
+			Place: fault.Place{Rank: 0}, Block: 2, Call: "Wait(handle 0)", Rule: WaitBeforeCommit,
+			Found: "no turn was committed", Returned: "-1",
 		}, "hccl: rank 0 block 2: Wait(handle 0): no turn was committed (returned -1) [wait-before-commit]"},
 		{"on the host", Diagnostic{
 			Place: fault.Place{Rank: fault.Host}, Call: "Tiling.AddCc", Rule: TilingOrder, Found: "there is no init tiling yet",
@@ -51,7 +53,8 @@ func TestMisuseIsBounded(t *testing.T) {
 		m.Add(Diagnostic{Place: fault.Place{Rank: i}, Rule: BadHandle, Found: "x"})
 	}
 	if len(m.Diagnostics) != 100 || m.More != 150 || m.Diagnostics[99].Place.Rank != 99 {
-		t.Errorf("%d diagnostics and %d more, the last of rank %d", len(m.Diagnostics), m.More, m.Diagnostics[len(m.Diagnostics)-1].Place.Rank)
+		t.Errorf("%d diagnostics and %d more, the last of rank %d", len(m.Diagnostics), m.More,
+			m.Diagnostics[len(m.Diagnostics)-1].Place.Rank)
 	}
 	lines := strings.Split(m.Error(), "\n")
 	if len(lines) != 11 || !strings.HasPrefix(lines[9], "hccl: rank 9 ") || lines[10] != "hccl: and 240 more" {
@@ -98,7 +101,8 @@ func TestMisuseCountsWhatIsAlike(t *testing.T) {
 		change(&other)
 		m.Add(other)
 	}
-	if len(m.Diagnostics) != 6 || m.More != 0 || m.Diagnostics[0].Alike != 199 || m.Diagnostics[0].Place.Rank != 0 || m.Diagnostics[5].Alike != 0 {
+	if len(m.Diagnostics) != 6 || m.More != 0 || m.Diagnostics[0].Alike != 199 || m.Diagnostics[0].Place.Rank != 0 ||
+		m.Diagnostics[5].Alike != 0 {
 		t.Errorf("%d diagnostics, %d more: %+v", len(m.Diagnostics), m.More, m.Diagnostics)
 	}
 	want := "hccl: rank 0 block 0 at k.go:7: Wait(handle 0): x (returned -1), and 199 more like it [wait-too-often]"

@@ -235,7 +235,8 @@ func (r *rig) on(pes []int32, o hccl.Options) *hccl.Comm {
 }
 
 // launch is one of a kernel whose cores have an object of the group that knows all tilings.
-func (r *rig) launch(g *hccl.Comm, cores hccl.Cores, body func(k *hccl.Kernel, h *hccl.Hccl), buffers []*memory, ccs ...*hccl.CcTiling) hccl.Launch {
+func (r *rig) launch(g *hccl.Comm, cores hccl.Cores, body func(k *hccl.Kernel, h *hccl.Hccl), buffers []*memory,
+	ccs ...*hccl.CcTiling) hccl.Launch {
 	r.Helper()
 	tiling, at := r.tiling(ccs...)
 	l := hccl.Launch{Name: "kernel", Cores: cores, Comms: []*hccl.Comm{g}, Tiling: tiling, Kernel: func(k *hccl.Kernel) {

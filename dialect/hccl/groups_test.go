@@ -133,7 +133,8 @@ func TestOverlappingGroups(t *testing.T) {
 		p.check(gather, 0, 0, 2)
 		p.check(gather, 1, 1, 3)
 		p.check(reduce, 1, 1, 4)
-		r.titles("AllGather handle 0 turn 0 of group first", "AllGather handle 0 turn 0 of group second", "AllReduce handle 1 turn 0 of group second")
+		r.titles("AllGather handle 0 turn 0 of group first", "AllGather handle 0 turn 0 of group second",
+			"AllReduce handle 1 turn 0 of group second")
 		if len(out.Warnings) > 0 {
 			t.Errorf("warnings %v", out.Warnings)
 		}

@@ -147,7 +147,8 @@ func (x *side) besideTask(t *side, first bool) string {
 		if line := t.task.committedAt(t.turn); line != "" {
 			commit += " at " + line
 		}
-		return fmt.Sprintf("SyncAll after %s and before %s: %s commits, and does not know what %s has stored", x.Spot, commit, posts.label(), x.core.label())
+		return fmt.Sprintf("SyncAll after %s and before %s: %s commits, and does not know what %s has stored", x.Spot,
+			commit, posts.label(), x.core.label())
 	}
 	wait := fmt.Sprintf("Wait(handle %d) for each of %d turns", t.task.handle, t.task.repeat)
 	if t.turn >= 0 {

@@ -62,7 +62,8 @@ func TestGroupsAreRefused(t *testing.T) {
 	if err := r.dev.FreeWindow(w); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := hccl.NewComm(r.dev, "late", []int32{0, 1}, hccl.Options{Window: w}); err == nil || !strings.Contains(err.Error(), "was freed") {
+	if _, err := hccl.NewComm(r.dev, "late", []int32{0, 1}, hccl.Options{Window: w}); err == nil ||
+		!strings.Contains(err.Error(), "was freed") {
 		t.Errorf("a window that was freed: %v", err)
 	}
 	late := hccl.Launch{Name: "late", Kernel: func(*hccl.Kernel) {}, Cores: hccl.Cores{AIV: 1}, Comms: []*hccl.Comm{withWindow}}
@@ -119,7 +120,8 @@ func TestLaunchesAreRefused(t *testing.T) {
 		{"group twice", func(l *hccl.Launch) { l.Comms = []*hccl.Comm{g, g} }, "group world twice"},
 		{"group that was freed", func(l *hccl.Launch) { l.Comms = []*hccl.Comm{gone} }, "freed"},
 		{"group of another machine", func(l *hccl.Launch) { l.Comms = []*hccl.Comm{g, foreign} }, "group world"},
-		{"buffers without end", func(l *hccl.Launch) { l.Comms, l.Tiling = []*hccl.Comm{huge}, tiling("huge") }, "staging buffer of window_allreduce_ring"},
+		{"buffers without end", func(l *hccl.Launch) { l.Comms, l.Tiling = []*hccl.Comm{huge}, tiling("huge") },
+			"staging buffer of window_allreduce_ring"},
 		{"buffer of nothing", func(l *hccl.Launch) { l.Buffers = [][]*device.Tensor{nil} }, "buffer 0 has no shard"},
 		{"nil tensor", func(l *hccl.Launch) { l.Buffers = tensors(x, []*device.Tensor{nil}) }, "buffer 1 has a tensor that is nil"},
 		{"zero tensor", func(l *hccl.Launch) { l.Buffers = tensors([]*device.Tensor{{}}) }, "no shard"},
@@ -128,7 +130,8 @@ func TestLaunchesAreRefused(t *testing.T) {
 		{"buffer of another machine", func(l *hccl.Launch) { l.Buffers = tensors(far) }, "not of this context"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			l := hccl.Launch{Name: "refused", Kernel: func(*hccl.Kernel) { t.Error("it ran") }, Cores: hccl.Cores{AIV: 1}, Comms: []*hccl.Comm{g}, Tiling: tiling("world"), Buffers: tensors(x)}
+			l := hccl.Launch{Name: "refused", Kernel: func(*hccl.Kernel) { t.Error("it ran") },
+				Cores: hccl.Cores{AIV: 1}, Comms: []*hccl.Comm{g}, Tiling: tiling("world"), Buffers: tensors(x)}
 			tt.change(&l)
 			out, err := l.Run(context.Background())
 			if out != nil || err == nil || !strings.Contains(err.Error(), tt.want) {
@@ -174,8 +177,10 @@ func TestKernelsThatFail(t *testing.T) {
 			onEach(t, func(t *testing.T, r *rig) {
 				g, x := r.group(4, hccl.Options{}), r.buffer(4, 300, dtype.F32, pageInput)
 				tiling, at := r.tiling(hccl.NewCcTiling("world", hccl.OpAllReduce, "AllReduce=level0:ring"))
-				l := hccl.Launch{Name: "fails", Kernel: tt.kernel, Cores: hccl.Cores{AIV: 1}, Comms: []*hccl.Comm{g}, Tiling: tiling, Buffers: tensors(x)}
-				if _, err := l.Run(context.Background()); err == nil || !strings.Contains(err.Error(), tt.want) || !strings.Contains(err.Error(), "hostile_test.go:") {
+				l := hccl.Launch{Name: "fails", Kernel: tt.kernel, Cores: hccl.Cores{AIV: 1}, Comms: []*hccl.Comm{g},
+					Tiling: tiling, Buffers: tensors(x)}
+				if _, err := l.Run(context.Background()); err == nil || !strings.Contains(err.Error(), tt.want) ||
+					!strings.Contains(err.Error(), "hostile_test.go:") {
 					t.Errorf("error %v", err)
 				}
 				if r.executor != "sim" {

@@ -28,7 +28,8 @@ func (h *Hccl) Iterate(side Side, id Handle, slices []int) int {
 	}
 	switch {
 	case t.op != OpAlltoAllV || size == 0:
-		h.refuse(BadIterate, call, fmt.Sprintf("the task is %s, with step size %d", t.call, size), "it is for AlltoAllV with level1:pairwise and SetStepSize", "0")
+		h.refuse(BadIterate, call, fmt.Sprintf("the task is %s, with step size %d", t.call, size),
+			"it is for AlltoAllV with level1:pairwise and SetStepSize", "0")
 		return 0
 	case side > Destinations:
 		h.refuse(BadIterate, call, fmt.Sprintf("Side(%d)", side), "one of Sources, Destinations", "0")
@@ -42,7 +43,8 @@ func (h *Hccl) Iterate(side Side, id Handle, slices []int) int {
 		return 0
 	}
 	if side == Sources && unit >= h.commits[id] {
-		h.refuse(WaitBeforeCommit, call, fmt.Sprintf("%d of %d Commits were made", h.commits[id], t.units()), "Commit steps before they are waited for", "0")
+		h.refuse(WaitBeforeCommit, call, fmt.Sprintf("%d of %d Commits were made", h.commits[id], t.units()),
+			"Commit steps before they are waited for", "0")
 		return 0
 	}
 	h.iterated[id]++

@@ -73,7 +73,8 @@ func (k *Kernel) Tiling() *Tiling { return k.session.launch.Tiling }
 func (k *Kernel) Buffer(i int) tl.Ref {
 	refs := k.session.buffers
 	if i < 0 || i >= len(refs) {
-		tl.Drive(k.Context).Fail(&fault.Misuse{Place: tl.Drive(k.Context).Place("buffer"), Reason: fmt.Sprintf("Buffer(%d): the launch has %d buffers", i, len(refs))})
+		tl.Drive(k.Context).Fail(&fault.Misuse{Place: tl.Drive(k.Context).Place("buffer"),
+			Reason: fmt.Sprintf("Buffer(%d): the launch has %d buffers", i, len(refs))})
 	}
 	return refs[i][k.device]
 }
@@ -103,9 +104,11 @@ func (k *Kernel) SyncAll(s SyncScope) {
 	n := k.session.cores.AIV
 	switch {
 	case s > AllCores:
-		tl.Drive(k.Context).Fail(&fault.Misuse{Place: tl.Drive(k.Context).Place("sync_all"), Reason: fmt.Sprintf("SyncScope(%d): one of AIVOnly, AllCores", s)})
+		tl.Drive(k.Context).Fail(&fault.Misuse{Place: tl.Drive(k.Context).Place("sync_all"),
+			Reason: fmt.Sprintf("SyncScope(%d): one of AIVOnly, AllCores", s)})
 	case s == AIVOnly && k.typ == AIC:
-		tl.Drive(k.Context).Fail(&fault.Misuse{Place: tl.Drive(k.Context).Place("sync_all"), Reason: "SyncAll of the AIV cores on an AIC: the AIC cores take part in SyncAll(AllCores) only"})
+		tl.Drive(k.Context).Fail(&fault.Misuse{Place: tl.Drive(k.Context).Place("sync_all"),
+			Reason: "SyncAll of the AIV cores on an AIC: the AIC cores take part in SyncAll(AllCores) only"})
 	case s == AllCores:
 		n += k.session.cores.AIC
 	}
@@ -132,7 +135,8 @@ func (k *Kernel) end() {
 	for _, h := range k.objects {
 		if h.g != nil && h.posts && !h.finalized && len(h.tasks) > 0 {
 			last := h.tasks[len(h.tasks)-1]
-			d := h.diagnostic(Warning, NoFinalize, "the end of the kernel", fmt.Sprintf("%s was prepared, and Finalize was not called", last.call),
+			d := h.diagnostic(Warning, NoFinalize, "the end of the kernel",
+				fmt.Sprintf("%s was prepared, and Finalize was not called", last.call),
 				"Finalize at the end: the server waits for more tasks otherwise", "")
 			d.Place.Line = last.where.Place.Line
 			k.found.Add(d)

@@ -240,7 +240,8 @@ func (t *trial) holds(x *mistake, out *hccl.Outcome, err error) {
 	if d.Place.Line != t.line || t.line == "" {
 		t.Errorf("at %q, not %q", d.Place.Line, t.line)
 	}
-	if d.Call != x.call || d.Returned != x.returned || !strings.Contains(d.Found, x.found) || !strings.Contains(d.Right, x.right) || x.found == "" || x.right == "" {
+	if d.Call != x.call || d.Returned != x.returned || !strings.Contains(d.Found, x.found) ||
+		!strings.Contains(d.Right, x.right) || x.found == "" || x.right == "" {
 		t.Errorf("got  %s\nwant %s: %s: %s (returned %s)", d, x.call, x.found, x.right, x.returned)
 	}
 }

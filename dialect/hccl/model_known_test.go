@@ -43,7 +43,8 @@ func TestModelKnowsTheDocuments(t *testing.T) {
 		},
 		{
 			name: "the tenth argument", ranks: 2, ends: true, // ten calls for a task of one turn
-			steps:  [][]step{slices.Concat([]step{reduce(1, false)}, times(10, call(actCommit, 0)), times(10, call(actWait, 0)), []step{end})},
+			steps: [][]step{slices.Concat([]step{reduce(1, false)}, times(10, call(actCommit, 0)),
+				times(10, call(actWait, 0)), []step{end})},
 			want:   []int{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, -1, -1, -1, -1, -1, -1, -1, -1, -1, 0},
 			broken: slices.Concat(slices.Repeat([]hccl.Rule{hccl.CommitTooOften}, 9), slices.Repeat([]hccl.Rule{hccl.WaitTooOften}, 9)),
 		},
@@ -55,8 +56,9 @@ func TestModelKnowsTheDocuments(t *testing.T) {
 		},
 		{
 			name: "Commit in another order than Prepare", ranks: 2, ends: true,
-			steps: [][]step{{reduce(1, false), reduce(1, false), call(actCommit, 1), call(actCommit, 0), call(actWait, 0), call(actWait, 1), end}},
-			want:  []int{0, 1, 0, 0, 0, 0, 0},
+			steps: [][]step{{reduce(1, false), reduce(1, false), call(actCommit, 1), call(actCommit, 0),
+				call(actWait, 0), call(actWait, 1), end}},
+			want: []int{0, 1, 0, 0, 0, 0, 0},
 		},
 		{
 			name: "behind a task that is not committed", ranks: 2, ends: false,
@@ -76,7 +78,8 @@ func TestModelKnowsTheDocuments(t *testing.T) {
 		},
 		{
 			name: "a refused Prepare has no handle", ranks: 2, ends: true,
-			steps:  [][]step{{step{act: actPrepare, op: hccl.OpAllReduce, count: 4, spoil: noRepeat}, reduce(1, true), call(actWait, -1), call(actWait, 0), end}},
+			steps: [][]step{{step{act: actPrepare, op: hccl.OpAllReduce, count: 4, spoil: noRepeat}, reduce(1, true),
+				call(actWait, -1), call(actWait, 0), end}},
 			want:   []int{-1, 0, -1, 0, 0},
 			broken: []hccl.Rule{hccl.RepeatZero, hccl.BadHandle},
 		},
@@ -99,8 +102,9 @@ func TestModelKnowsTheDocuments(t *testing.T) {
 		},
 		{
 			name: "one group behind the other", ranks: 2, groups: 2, ends: false,
-			steps: [][]step{{reduce(1, false), on(1, call(actGroupSync, 0)), on(1, reduce(1, true)), on(1, call(actWait, 1)), call(actCommit, 0)}},
-			want:  []int{0, 0, 1},
+			steps: [][]step{{reduce(1, false), on(1, call(actGroupSync, 0)), on(1, reduce(1, true)),
+				on(1, call(actWait, 1)), call(actCommit, 0)}},
+			want: []int{0, 0, 1},
 		},
 		{
 			name: "sources in steps", ranks: 4, size: 1, ends: true,
@@ -136,7 +140,8 @@ func TestModelKnowsTheDocuments(t *testing.T) {
 				answers = append(answers, a.low)
 			}
 			if want.ends != tt.ends || !slices.Equal(answers, tt.want) || !slices.Equal(want.broken[0], tt.broken) {
-				t.Errorf("the model says %v, ends %v, breaks %v; documented are %v, ends %v, breaks %v", answers, want.ends, want.broken[0], tt.want, tt.ends, tt.broken)
+				t.Errorf("the model says %v, ends %v, breaks %v; documented are %v, ends %v, breaks %v", answers,
+					want.ends, want.broken[0], tt.want, tt.ends, tt.broken)
 			}
 			for _, w := range []way{layouts[0], {cores: layouts[0].cores, timed: true}} {
 				got, err := perform(p, w)

@@ -120,7 +120,8 @@ func drawPlan(t *chance, p *program, g int) []step {
 			count: t.between(1, maxCount, "count"), repeat: t.between(1, maxRepeat, "repeat"),
 		}
 		// All members have to be in the other group, or some of them would not have the task.
-		if !p.stepped && len(p.groups) == 2 && len(p.groups[0]) == len(p.groups[1]) && len(p.groups[0]) == p.ranks && t.between(0, 5, "sync") == 0 {
+		if !p.stepped && len(p.groups) == 2 && len(p.groups[0]) == len(p.groups[1]) && len(p.groups[0]) == p.ranks &&
+			t.between(0, 5, "sync") == 0 {
 			s = step{act: actGroupSync, group: g, handle: t.between(0, maxPlan-1, "of")}
 		}
 		plan[i] = s
@@ -188,7 +189,8 @@ func (w *writer) call(g int) {
 	case n < 17:
 		w.iterate(g, handle)
 	case n < 19 || w.ending != open:
-		w.add(step{act: actPrepare, group: g, op: hccl.OpAllReduce, count: 1, repeat: 1, spoil: spoil(t.between(1, int(spoils)-1, "spoil"))})
+		w.add(step{act: actPrepare, group: g, op: hccl.OpAllReduce, count: 1, repeat: 1,
+			spoil: spoil(t.between(1, int(spoils)-1, "spoil"))})
 	default:
 		w.add(step{act: actFinalize, group: g})
 	}

@@ -62,7 +62,8 @@ type performed struct {
 
 // smallest is the smallest machine that the programs fit on, made once.
 var smallest = sync.OnceValues(func() (*machine.Machine, error) {
-	top, err := conf.LoadTopology(nil, []string{"system.sips.count=1", "sip.cube_mesh.w=1", "sip.cube_mesh.h=1", "cube.pe_layout.pe_per_corner=1"})
+	top, err := conf.LoadTopology(nil, []string{"system.sips.count=1", "sip.cube_mesh.w=1", "sip.cube_mesh.h=1",
+		"cube.pe_layout.pe_per_corner=1"})
 	if err != nil {
 		return nil, err
 	}
@@ -328,7 +329,8 @@ func compare(p *program, want foreseen, got *performed, w way) error {
 					a.high = a.slower
 				}
 				if returned[i] < a.low || returned[i] > a.high {
-					return fmt.Errorf("device %d core %d, call %d: returned %d, in the model %d to %d", d, core, i, returned[i], a.low, a.high)
+					return fmt.Errorf("device %d core %d, call %d: returned %d, in the model %d to %d", d, core, i,
+						returned[i], a.low, a.high)
 				}
 			}
 		}

@@ -85,7 +85,8 @@ func (h *Hccl) InitV2(context HcclContext, t *Tiling) {
 		h.refuse(NoContext, call, "there is no context", "take that of Kernel.HcclContext", "")
 		return
 	case context.group < 0 || context.group >= len(runs):
-		h.refuse(TooManyGroups, call, fmt.Sprintf("there is no context %d", context.group), fmt.Sprintf("the launch has %d groups: contexts 0 to %d", len(runs), len(runs)-1), "")
+		h.refuse(TooManyGroups, call, fmt.Sprintf("there is no context %d", context.group),
+			fmt.Sprintf("the launch has %d groups: contexts 0 to %d", len(runs), len(runs)-1), "")
 		return
 	case t == nil || t != k.session.launch.Tiling:
 		h.refuse(BadTiling, call, "this is not the tiling of the launch", "pass what Kernel.Tiling returns", "")
@@ -98,13 +99,15 @@ func (h *Hccl) InitV2(context HcclContext, t *Tiling) {
 	g := runs[context.group]
 	for _, o := range k.objects {
 		if o != h && o.g == g {
-			h.refuse(InitTwice, call, fmt.Sprintf("context %d has initialised another object", context.group), "use that object: a context cannot initialise two", "")
+			h.refuse(InitTwice, call, fmt.Sprintf("context %d has initialised another object", context.group),
+				"use that object: a context cannot initialise two", "")
 			return
 		}
 	}
 	me, ok := k.TeamRank(g.comm.team)
 	if !ok {
-		h.refuse(NoContext, call, fmt.Sprintf("this device is no member of group %s", g.comm.name), "initialise objects on members only", "")
+		h.refuse(NoContext, call, fmt.Sprintf("this device is no member of group %s", g.comm.name),
+			"initialise objects on members only", "")
 		return
 	}
 	h.g, h.me, h.cc, h.lastWait = g, me, map[OpType]*CcTiling{}, Invalid
@@ -135,7 +138,8 @@ func (h *Hccl) noPoster() (found, right string) {
 	case n == 0:
 		return fmt.Sprintf("the object lets an %v post, and the launch has none", typ), "launch some, or name the other type in Config"
 	case b < 0 || b >= n:
-		return fmt.Sprintf("the object lets block %d of the %v cores post, and the launch has %d of them", b, typ, n), fmt.Sprintf("a Block of 0 to %d", n-1)
+		return fmt.Sprintf("the object lets block %d of the %v cores post, and the launch has %d of them", b, typ, n),
+			fmt.Sprintf("a Block of 0 to %d", n-1)
 	}
 	return "", ""
 }
@@ -164,7 +168,8 @@ func (h *Hccl) SetCcTilingV2(offset int) int {
 		return h.refuse(BadTiling, call, "there is no cc tiling at that offset", fmt.Sprintf("they lie at %v", t.Offsets()), "-1")
 	}
 	if cc.GroupName() != h.g.comm.name {
-		return h.refuse(BadTiling, call, fmt.Sprintf("the cc tiling there is for group %q, the object is of group %q", cc.GroupName(), h.g.comm.name), "choose one of this group", "-1")
+		return h.refuse(BadTiling, call, fmt.Sprintf("the cc tiling there is for group %q, the object is of group %q",
+			cc.GroupName(), h.g.comm.name), "choose one of this group", "-1")
 	}
 	h.cc[cc.OpType()] = cc
 	return Success
@@ -203,7 +208,8 @@ func (h *Hccl) windowAddr(name, buffer string, rank int) mem.Addr {
 		h.refuse(NoInit, call, "the object was not initialised", "InitV2 comes first", "null")
 		return 0
 	case rank < 0 || rank >= h.g.comm.Size():
-		h.refuse(BadRank, call, fmt.Sprintf("there is no rank %d", rank), fmt.Sprintf("group %s has ranks 0 to %d", h.g.comm.name, h.g.comm.Size()-1), "null")
+		h.refuse(BadRank, call, fmt.Sprintf("there is no rank %d", rank),
+			fmt.Sprintf("group %s has ranks 0 to %d", h.g.comm.name, h.g.comm.Size()-1), "null")
 		return 0
 	}
 	w := h.g.comm.opts.Window

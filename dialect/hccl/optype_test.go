@@ -22,7 +22,8 @@ func TestOpTypesAreThoseOfTheEnumeration(t *testing.T) {
 	} {
 		all = append(all, want.op)
 		if uint8(want.op) != want.number || want.op.String() != want.name || want.op.Reduces() != want.reduces || !want.op.Valid() {
-			t.Errorf("operation %d is %v, reduces %v, valid %v; want %+v", uint8(want.op), want.op, want.op.Reduces(), want.op.Valid(), want)
+			t.Errorf("operation %d is %v, reduces %v, valid %v; want %+v", uint8(want.op), want.op, want.op.Reduces(),
+				want.op.Valid(), want)
 		}
 	}
 	if got := OpTypes(); !slices.Equal(got, all) {

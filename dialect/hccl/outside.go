@@ -106,7 +106,8 @@ func (s *session) unfit(a area, typ DataType, combines bool) (rule Rule, found, 
 	}
 	switch size := typ.Size(); {
 	case known && r.typ.Valid() && (r.typ.Size() != size || combines && r.typ != carrier):
-		return TypesDiffer, fmt.Sprintf("%s is in %s, which holds %v, and the task has %v", a.what, name, r.typ, typ), "the data type of the buffer"
+		return TypesDiffer, fmt.Sprintf("%s is in %s, which holds %v, and the task has %v", a.what, name, r.typ, typ),
+			"the data type of the buffer"
 	case int64(off)%int64(size) != 0:
 		return Misaligned, fmt.Sprintf("%s is at byte %d of %s, and elements of %v have %d", a.what, off, name, typ, size),
 			fmt.Sprintf("a multiple of %d bytes", size)
@@ -128,7 +129,8 @@ func (s *session) outside(a area, size int) string {
 	case int64(a.hi) <= have:
 		return ""
 	case !known:
-		return fmt.Sprintf("elements %d to %d from %s on are needed, and the memory of %v has %d from there on", a.lo, a.hi-1, a.what, a.at, have)
+		return fmt.Sprintf("elements %d to %d from %s on are needed, and the memory of %v has %d from there on", a.lo,
+			a.hi-1, a.what, a.at, have)
 	}
 	return fmt.Sprintf("elements %d to %d from %s on are needed, and %v has %d from there on", a.lo, a.hi-1, a.what, r, have)
 }

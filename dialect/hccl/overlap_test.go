@@ -80,7 +80,8 @@ func TestOverlapIsExact(t *testing.T) {
 			t.Errorf("%d elements take %v, not %v", elems, got, compute)
 		}
 		if got, want := beside[2]-beside[0], max(task, compute+look); got != want {
-			t.Errorf("%d elements beside the task: %v, not %v: the task takes %v, the arithmetic %v, a look at what has ended %v", elems, got, want, task, compute, look)
+			t.Errorf("%d elements beside the task: %v, not %v: the task takes %v, the arithmetic %v, a look at what has ended %v",
+				elems, got, want, task, compute, look)
 		}
 		if want := end + max(task, compute+look) - task; besideEnd != want {
 			t.Errorf("%d elements beside the task end at %v, not %v", elems, besideEnd, want)
@@ -133,7 +134,8 @@ func TestTurnsOverlap(t *testing.T) {
 // and however its kernels are let run ahead.
 func TestTimesAreDeterministic(t *testing.T) {
 	run := func(yield bool, per string) (events []trace.Event, end unit.Time) {
-		way := how{yield: yield, sets: []string{"comm_engine.per=" + per}, trace: sink(func(e *trace.Event) { events = append(events, *e) })}
+		way := how{yield: yield, sets: []string{"comm_engine.per=" + per},
+			trace: sink(func(e *trace.Event) { events = append(events, *e) })}
 		_, end = timeline(t, way, 2, func(k *hccl.Kernel, h *hccl.Hccl, id hccl.Handle, _ func()) {
 			h.Commit(id)
 			computes(k, 6400)

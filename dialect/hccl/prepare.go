@@ -20,7 +20,8 @@ func (h *Hccl) AllReduce(commit Release, sendBuf, recvBuf mem.Addr, count uint64
 // AllGather prepares a task that gives every rank the contributions of all, sendCount elements
 // of each: that of rank j lies strideCount×j elements behind the start of recvBuf, or
 // sendCount×j when strideCount is 0. With each turn both buffers advance by sendCount.
-func (h *Hccl) AllGather(commit Release, sendBuf, recvBuf mem.Addr, sendCount uint64, dataType DataType, strideCount uint64, repeat uint8) Handle {
+func (h *Hccl) AllGather(commit Release, sendBuf, recvBuf mem.Addr, sendCount uint64, dataType DataType,
+	strideCount uint64, repeat uint8) Handle {
 	t := &task{op: OpAllGather, send: sendBuf, recv: recvBuf, typ: dataType, repeat: int(repeat)}
 	t.call = fmt.Sprintf("AllGather(sendCount %d, %v, strideCount %d, repeat %d)", sendCount, dataType, strideCount, repeat)
 	return h.prepare(commit, t, sendCount, strideCount)
@@ -29,7 +30,8 @@ func (h *Hccl) AllGather(commit Release, sendBuf, recvBuf mem.Addr, sendCount ui
 // ReduceScatter prepares a task that gives rank j what block j of all contributions combines
 // to: recvCount elements, strideCount×j elements behind the start of sendBuf, or recvCount×j
 // when strideCount is 0. With each turn both buffers advance by recvCount.
-func (h *Hccl) ReduceScatter(commit Release, sendBuf, recvBuf mem.Addr, recvCount uint64, dataType DataType, op ReduceOp, strideCount uint64, repeat uint8) Handle {
+func (h *Hccl) ReduceScatter(commit Release, sendBuf, recvBuf mem.Addr, recvCount uint64, dataType DataType,
+	op ReduceOp, strideCount uint64, repeat uint8) Handle {
 	t := &task{op: OpReduceScatter, send: sendBuf, recv: recvBuf, typ: dataType, reduce: op, repeat: int(repeat)}
 	t.call = fmt.Sprintf("ReduceScatter(recvCount %d, %v, %v, strideCount %d, repeat %d)", recvCount, dataType, op, strideCount, repeat)
 	return h.prepare(commit, t, recvCount, strideCount)
@@ -38,7 +40,8 @@ func (h *Hccl) ReduceScatter(commit Release, sendBuf, recvBuf mem.Addr, recvCoun
 // AlltoAll prepares a task by which rank j gets block j of rank i's contribution as its block
 // i: dataCount elements, strideCount apart in both buffers, or dataCount when strideCount is
 // 0. With each turn both buffers advance by dataCount.
-func (h *Hccl) AlltoAll(commit Release, sendBuf, recvBuf mem.Addr, dataCount uint64, dataType DataType, strideCount uint64, repeat uint8) Handle {
+func (h *Hccl) AlltoAll(commit Release, sendBuf, recvBuf mem.Addr, dataCount uint64, dataType DataType,
+	strideCount uint64, repeat uint8) Handle {
 	t := &task{op: OpAlltoAll, send: sendBuf, recv: recvBuf, typ: dataType, repeat: int(repeat)}
 	t.call = fmt.Sprintf("AlltoAll(dataCount %d, %v, strideCount %d, repeat %d)", dataCount, dataType, strideCount, repeat)
 	return h.prepare(commit, t, dataCount, strideCount)
@@ -63,9 +66,11 @@ func (h *Hccl) AlltoAllV(commit Release, sendBuf mem.Addr, sendCounts, sdispls [
 		}{{"sendCounts", sendCounts}, {"sdispls", sdispls}, {"recvCounts", recvCounts}, {"rdispls", rdispls}} {
 			switch {
 			case list.of == nil:
-				return h.refuseTask(NullBuffer, t.call, list.name+" is null", fmt.Sprintf("it has a number for each of %d ranks", h.g.comm.Size()))
+				return h.refuseTask(NullBuffer, t.call, list.name+" is null",
+					fmt.Sprintf("it has a number for each of %d ranks", h.g.comm.Size()))
 			case len(list.of) != h.g.comm.Size():
-				return h.refuseTask(BadCount, t.call, fmt.Sprintf("%s has %d numbers", list.name, len(list.of)), fmt.Sprintf("it has one for each of %d ranks", h.g.comm.Size()))
+				return h.refuseTask(BadCount, t.call, fmt.Sprintf("%s has %d numbers", list.name, len(list.of)),
+					fmt.Sprintf("it has one for each of %d ranks", h.g.comm.Size()))
 			}
 		}
 		var why string
@@ -113,13 +118,16 @@ func (h *Hccl) prepare(commit Release, t *task, count, stride uint64) Handle {
 	case t.send == 0 || t.recv == 0:
 		return h.refuseTask(NullBuffer, t.call, "a buffer is null", "both have addresses")
 	case !t.typ.Valid() || !known:
-		return h.refuseTask(BadDataType, t.call, fmt.Sprintf("tasks have no elements of %v", t.typ), "see HcclDataType; HCCL_DATA_TYPE_INT128 is not supported")
+		return h.refuseTask(BadDataType, t.call, fmt.Sprintf("tasks have no elements of %v", t.typ),
+			"see HcclDataType; HCCL_DATA_TYPE_INT128 is not supported")
 	case t.op.Reduces() && !t.typ.Reducible():
 		return h.refuseTask(NotReducible, t.call, fmt.Sprintf("%v cannot be combined", t.typ), "one of "+reducibleNames())
 	case t.op.Reduces() && !t.reduce.Supported():
-		return h.refuseTask(BadOp, t.call, fmt.Sprintf("tasks do not combine by %v", t.reduce), numbered([]ReduceOp{ReduceSum, ReduceMax, ReduceMin}))
+		return h.refuseTask(BadOp, t.call, fmt.Sprintf("tasks do not combine by %v", t.reduce),
+			numbered([]ReduceOp{ReduceSum, ReduceMax, ReduceMin}))
 	case t.op.Reduces() && t.cc.reduceSet && t.cc.reduce != t.reduce:
-		return h.refuseTask(BadOp, t.call, fmt.Sprintf("the tiling has reduce type %v", t.cc.reduce), "combine by the same here, or leave SetReduceType out")
+		return h.refuseTask(BadOp, t.call, fmt.Sprintf("the tiling has reduce type %v", t.cc.reduce),
+			"combine by the same here, or leave SetReduceType out")
 	case count == 0 && t.op != OpAlltoAllV:
 		return h.refuseTask(BadCount, t.call, "the count is 0", "at least 1 element")
 	case count > mostElems:
@@ -177,7 +185,8 @@ func (h *Hccl) wrongCore(t *task) bool {
 	if m.owner.k.typ == h.k.typ {
 		return false
 	}
-	h.refuseTask(WrongCore, t.call, fmt.Sprintf("tasks of this device were prepared on its %v cores, this is an %v", m.owner.k.typ, h.k.typ),
+	h.refuseTask(WrongCore, t.call, fmt.Sprintf("tasks of this device were prepared on its %v cores, this is an %v",
+		m.owner.k.typ, h.k.typ),
 		"call on one type of core, or name the one that posts in Config")
 	return true
 }
@@ -204,7 +213,8 @@ func (h *Hccl) post(commit Release, t *task) Handle {
 	}
 	m := &h.g.members[h.me]
 	if h.posts && len(m.tasks) > 0 && m.owner != h {
-		return h.refuseTask(WrongCore, t.call, fmt.Sprintf("block %d (%v) posts the tasks of this device, and Config names this core", m.owner.k.block, m.owner.k.typ),
+		return h.refuseTask(WrongCore, t.call,
+			fmt.Sprintf("block %d (%v) posts the tasks of this device, and Config names this core", m.owner.k.block, m.owner.k.typ),
 			"give the objects of all cores the same Config")
 	}
 	t.g, t.me, t.handle = h.g, h.me, Handle(len(h.tasks))
@@ -220,7 +230,8 @@ func (h *Hccl) post(commit Release, t *task) Handle {
 	if h.posts {
 		m.owner = h
 		m.tasks = append(m.tasks, t)
-		h.k.Post(&tl.Task{Name: fmt.Sprintf("%s handle %d", t.name(), t.handle), Queue: h.g.queue, Kernel: t.perform, Rank: h.me, World: t.world()})
+		h.k.Post(&tl.Task{Name: fmt.Sprintf("%s handle %d", t.name(), t.handle), Queue: h.g.queue, Kernel: t.perform,
+			Rank: h.me, World: t.world()})
 	}
 	if commit == CommitNow || tl.Drive(h.k.Context).Again(AgainPrepare) {
 		h.release(t, t.units())
@@ -243,11 +254,14 @@ func (h *Hccl) release(t *task, units int) {
 // suspect tells of strides that are allowed and probably not meant.
 func (h *Hccl) suspect(t *task) {
 	if t.op == OpAlltoAllV && t.sharesSources() {
-		h.warn(OverlappingSources, t.call, "elements are sent to more than one rank: the result cannot be judged", "blocks apart, if that was not meant")
+		h.warn(OverlappingSources, t.call, "elements are sent to more than one rank: the result cannot be judged",
+			"blocks apart, if that was not meant")
 	}
 	if t.op == OpAlltoAllV {
 		if a, b, ok := overlapping(t.recvs, t.repeat); ok {
-			h.warn(OverlappingDestinations, t.call, fmt.Sprintf("what comes from rank %d in %d turns overlaps what comes from rank %d: elements are written twice", a, t.repeat, b),
+			h.warn(OverlappingDestinations, t.call,
+				fmt.Sprintf("what comes from rank %d in %d turns overlaps what comes from rank %d: elements are written twice",
+					a, t.repeat, b),
 				"rdispls that leave room for all turns of each block")
 		}
 	}
@@ -264,13 +278,18 @@ func (h *Hccl) suspect(t *task) {
 	switch {
 	case t.pitch() >= reach:
 	case t.repeat == 1:
-		h.warn(StrideLooksLikeRepeat, t.call, fmt.Sprintf("the blocks of two ranks are %d elements apart and have %d, so that elements are %s", t.stride, t.count, what),
+		h.warn(StrideLooksLikeRepeat, t.call,
+			fmt.Sprintf("the blocks of two ranks are %d elements apart and have %d, so that elements are %s", t.stride, t.count, what),
 			fmt.Sprintf("the stride comes before repeat: for %d turns pass 0 (or the distance) and then %d", t.stride, t.stride))
 	case t.stride == 0:
-		h.warn(OverlappingDestinations, t.call, fmt.Sprintf("with stride 0 the blocks of two ranks are %d elements apart, and %d turns of %d advance over the next: elements are %s", t.count, t.repeat, t.count, what),
+		h.warn(OverlappingDestinations, t.call,
+			fmt.Sprintf("with stride 0 the blocks of two ranks are %d elements apart, and %d turns of %d advance over the next: elements are %s",
+				t.count, t.repeat, t.count, what),
 			fmt.Sprintf("pass the distance of the blocks as strideCount: %d for blocks of all turns", reach))
 	default:
-		h.warn(StrideTooShort, t.call, fmt.Sprintf("the blocks of two ranks are %d elements apart, and %d turns of %d reach over the next: elements are %s", t.stride, t.repeat, t.count, what),
+		h.warn(StrideTooShort, t.call,
+			fmt.Sprintf("the blocks of two ranks are %d elements apart, and %d turns of %d reach over the next: elements are %s",
+				t.stride, t.repeat, t.count, what),
 			fmt.Sprintf("a stride of at least %d", reach))
 	}
 }

@@ -109,7 +109,8 @@ func TestRaces(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			for _, way := range []how{{bare: true}, {bare: true, seed: 1}, {bare: true, seed: 2}, {bare: true, seed: 3}, {bare: true, timed: true}} {
+			for _, way := range []how{{bare: true}, {bare: true, seed: 1}, {bare: true, seed: 2},
+				{bare: true, seed: 3}, {bare: true, timed: true}} {
 				rep := watched(func(judge *race.Detector) {
 					way.judge = judge
 					r := openRig(t, way)

@@ -75,7 +75,8 @@ func TestSampleOfCommitAndWait(t *testing.T) {
 			h.Finalize()
 		}, hccl.CommitLater)
 		says(t, err, []hccl.Rule{hccl.CommitTooOften, hccl.WaitTooOften, hccl.StrideLooksLikeRepeat},
-			trap, "(returned ignored), and 35 more like it", "(returned -1), and 35 more like it", "strideCount is 10: the stride comes before repeat")
+			trap, "(returned ignored), and 35 more like it", "(returned -1), and 35 more like it",
+			"strideCount is 10: the stride comes before repeat")
 		if _, stuck := errors.AsType[*fault.Deadlock](err); stuck {
 			t.Errorf("a deadlock: %v", err)
 		}
@@ -89,7 +90,8 @@ func TestSampleOfQuery(t *testing.T) {
 			}
 			t.Error("all ten turns are done")
 		}, hccl.CommitNow)
-		says(t, err, []hccl.Rule{hccl.StrideLooksLikeRepeat}, trap, "deadlock", "tasks.done[0] to change, which is 1", "0       ReduceScatter  1         1          1     0")
+		says(t, err, []hccl.Rule{hccl.StrideLooksLikeRepeat}, trap, "deadlock", "tasks.done[0] to change, which is 1",
+			"0       ReduceScatter  1         1          1     0")
 	})
 }
 

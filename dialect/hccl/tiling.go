@@ -52,7 +52,8 @@ func NewCcTiling(group string, op OpType, algConfig string) *CcTiling {
 // SetGroupName sets the group of the tasks: a name of 1 to 128 bytes.
 func (c *CcTiling) SetGroupName(name string) int {
 	if name == "" || len(name) > maxName {
-		return c.refuse("SetGroupName", BadGroupName, fmt.Sprintf("the name %s has %d bytes", quoted(name), len(name)), fmt.Sprintf("1 to %d fit", maxName))
+		return c.refuse("SetGroupName", BadGroupName,
+			fmt.Sprintf("the name %s has %d bytes", quoted(name), len(name)), fmt.Sprintf("1 to %d fit", maxName))
 	}
 	c.group = name
 	return settingTaken
@@ -71,7 +72,8 @@ func (c *CcTiling) SetOpType(op OpType) int {
 // to a Tiling.
 func (c *CcTiling) SetAlgConfig(s string) int {
 	if len(s) > maxName {
-		return c.refuse("SetAlgConfig", BadAlgorithm, fmt.Sprintf("the algorithm string %s is too long", quoted(s)), fmt.Sprintf("%d bytes fit", maxName))
+		return c.refuse("SetAlgConfig", BadAlgorithm, fmt.Sprintf("the algorithm string %s is too long", quoted(s)),
+			fmt.Sprintf("%d bytes fit", maxName))
 	}
 	c.config = s
 	return settingTaken
@@ -81,7 +83,8 @@ func (c *CcTiling) SetAlgConfig(s string) int {
 // by another operation is refused. A tiling that says nothing is for all.
 func (c *CcTiling) SetReduceType(op ReduceOp) int {
 	if !op.Supported() {
-		return c.refuse("SetReduceType", BadOp, fmt.Sprintf("tasks do not combine by %v", op), numbered([]ReduceOp{ReduceSum, ReduceMax, ReduceMin}))
+		return c.refuse("SetReduceType", BadOp, fmt.Sprintf("tasks do not combine by %v", op),
+			numbered([]ReduceOp{ReduceSum, ReduceMax, ReduceMin}))
 	}
 	c.reduce, c.reduceSet = op, true
 	return settingTaken
@@ -165,7 +168,8 @@ func (c *CcTiling) check() (parsed AlgConfig, r Rule, err error) {
 		return parsed, BadAlgorithm, err
 	}
 	if c.stepSize > 0 && (c.op != OpAlltoAllV || parsed.Level1 != "pairwise") {
-		return parsed, BadSetting, fmt.Errorf("the step size of %v with %q is %d: only AlltoAllV with level1:pairwise goes in steps", c.op, parsed, c.stepSize)
+		return parsed, BadSetting, fmt.Errorf("the step size of %v with %q is %d: only AlltoAllV with level1:pairwise goes in steps",
+			c.op, parsed, c.stepSize)
 	}
 	return parsed, "", nil
 }

@@ -16,14 +16,18 @@ func TestSettersTakeAndRefuse(t *testing.T) {
 		want string
 	}{
 		{"group name", func(c *CcTiling) int { return c.SetGroupName(long) }, "", ""},
-		{"long group name", func(c *CcTiling) int { return c.SetGroupName(long + "x") }, BadGroupName, `has 129 bytes: 1 to 128 fit (returned 1)`},
-		{"no group name", func(c *CcTiling) int { return c.SetGroupName("") }, BadGroupName, `hccl: CcTiling.SetGroupName: the name "" has 0 bytes`},
+		{"long group name", func(c *CcTiling) int { return c.SetGroupName(long + "x") }, BadGroupName,
+			`has 129 bytes: 1 to 128 fit (returned 1)`},
+		{"no group name", func(c *CcTiling) int { return c.SetGroupName("") }, BadGroupName,
+			`hccl: CcTiling.SetGroupName: the name "" has 0 bytes`},
 		{"operation", func(c *CcTiling) int { return c.SetOpType(OpAlltoAll) }, "", ""},
-		{"no operation", func(c *CcTiling) int { return c.SetOpType(3) }, BadSetting, "there is no operation 3: use one of AllReduce (2), AllGather (6)"},
+		{"no operation", func(c *CcTiling) int { return c.SetOpType(3) }, BadSetting,
+			"there is no operation 3: use one of AllReduce (2), AllGather (6)"},
 		{"any algorithm string", func(c *CcTiling) int { return c.SetAlgConfig(long) }, "", ""},
 		{"long algorithm string", func(c *CcTiling) int { return c.SetAlgConfig(long + "x") }, BadAlgorithm, "128 bytes fit"},
 		{"reduction", func(c *CcTiling) int { return c.SetReduceType(ReduceMax) }, "", ""},
-		{"product", func(c *CcTiling) int { return c.SetReduceType(ReduceProd) }, BadOp, "tasks do not combine by HCCL_REDUCE_PROD: use one of HCCL_REDUCE_SUM (0), HCCL_REDUCE_MAX (2), HCCL_REDUCE_MIN (3)"},
+		{"product", func(c *CcTiling) int { return c.SetReduceType(ReduceProd) }, BadOp,
+			"tasks do not combine by HCCL_REDUCE_PROD: use one of HCCL_REDUCE_SUM (0), HCCL_REDUCE_MAX (2), HCCL_REDUCE_MIN (3)"},
 		{"no reduction", func(c *CcTiling) int { return c.SetReduceType(9) }, BadOp, "HcclReduceOp(9)"},
 		{"step size", func(c *CcTiling) int { return c.SetStepSize(255) }, "", ""},
 		{"debug mode", func(c *CcTiling) int { return c.SetDebugMode(1) }, "", ""},
@@ -146,17 +150,31 @@ func TestTilingsRefuse(t *testing.T) {
 		rule Rule
 		want string
 	}{
-		{"cc before init", func() (*Tiling, int) { return add(NewTiling(), with(OpAllReduce, func(*CcTiling) {})) }, TilingOrder, "AddInit comes first"},
+		{"cc before init", func() (*Tiling, int) { return add(NewTiling(), with(OpAllReduce, func(*CcTiling) {})) },
+			TilingOrder, "AddInit comes first"},
 		{"init twice", func() (*Tiling, int) { tiling := ready(); return tiling, tiling.AddInit() }, TilingOrder, "make it once"},
 		{"none", func() (*Tiling, int) { return add(ready(), nil) }, BadSetting, "NewCcTiling"},
 		{"no group", func() (*Tiling, int) {
 			return add(ready(), NewCcTiling("", OpAllReduce, DefaultAlgConfig(OpAllReduce)))
 		}, BadGroupName, "the cc tiling has no group"},
-		{"no operation", func() (*Tiling, int) { return add(ready(), NewCcTiling("g", 0, DefaultAlgConfig(OpAllReduce))) }, BadSetting, "the cc tiling has no operation"},
-		{"no algorithm", func() (*Tiling, int) { return add(ready(), NewCcTiling("g", OpAllReduce, "")) }, BadAlgorithm, "empty algorithm string"},
-		{"unknown algorithm", func() (*Tiling, int) { return add(ready(), NewCcTiling("g", OpAllReduce, "AllReduce=level0:tree")) }, BadAlgorithm, "known are doublering, ring, fullmesh"},
-		{"algorithm of another operation", func() (*Tiling, int) { return add(ready(), NewCcTiling("g", OpAllReduce, "AllGather=level0:ring")) }, BadAlgorithm, `is for AllGather, the operation is AllReduce: its usual one is "AllReduce=level0:doublering"`},
-		{"steps of an AlltoAll", func() (*Tiling, int) { return add(ready(), with(OpAlltoAll, func(c *CcTiling) { c.SetStepSize(1) })) }, BadSetting, "only AlltoAllV with level1:pairwise goes in steps"},
+		{"no operation", func() (*Tiling, int) {
+			return add(ready(),
+				NewCcTiling("g", 0, DefaultAlgConfig(OpAllReduce)))
+		}, BadSetting, "the cc tiling has no operation"},
+		{"no algorithm", func() (*Tiling, int) { return add(ready(), NewCcTiling("g", OpAllReduce, "")) },
+			BadAlgorithm, "empty algorithm string"},
+		{"unknown algorithm", func() (*Tiling,
+			int) {
+			return add(ready(), NewCcTiling("g", OpAllReduce, "AllReduce=level0:tree"))
+		}, BadAlgorithm, "known are doublering, ring, fullmesh"},
+		{"algorithm of another operation", func() (*Tiling,
+			int) {
+			return add(ready(), NewCcTiling("g", OpAllReduce, "AllGather=level0:ring"))
+		}, BadAlgorithm, `is for AllGather, the operation is AllReduce: its usual one is "AllReduce=level0:doublering"`},
+		{"steps of an AlltoAll", func() (*Tiling,
+			int) {
+			return add(ready(), with(OpAlltoAll, func(c *CcTiling) { c.SetStepSize(1) }))
+		}, BadSetting, "only AlltoAllV with level1:pairwise goes in steps"},
 		{"steps without pairs", func() (*Tiling, int) {
 			return add(ready(), with(OpAlltoAllV, func(c *CcTiling) { c.SetStepSize(1); c.SetAlgConfig("AlltoAllV=level0:fullmesh") }))
 		}, BadSetting, "step size"},

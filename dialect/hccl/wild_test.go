@@ -30,8 +30,9 @@ type call struct {
 
 var (
 	sizes     = []uint64{0, 1, 2, 10, 74, 75, 76, 300, 1 << 31, 1 << 36, 1 << 62, 1 << 63, math.MaxUint64}
-	addresses = []mem.Addr{0, 1, 4, mem.At(mem.HBM, 0, 0), mem.At(mem.HBM, 15, mem.MaxOffset), mem.At(mem.TCM, 0, 64), mem.At(mem.SRAM, 1, 0), 1 << 62, 1 << 63, math.MaxUint64}
-	numbers   = []int{math.MinInt, -1, 0, 1, 2, 63, 64, 344, 624, math.MaxInt}
+	addresses = []mem.Addr{0, 1, 4, mem.At(mem.HBM, 0, 0), mem.At(mem.HBM, 15, mem.MaxOffset), mem.At(mem.TCM, 0, 64),
+		mem.At(mem.SRAM, 1, 0), 1 << 62, 1 << 63, math.MaxUint64}
+	numbers = []int{math.MinInt, -1, 0, 1, 2, 63, 64, 344, 624, math.MaxInt}
 )
 
 // drawCall draws one. Small addresses stand for buffers: see at.
@@ -41,7 +42,8 @@ func drawCall(t *rapid.T) call {
 	return call{
 		kind: rapid.IntRange(0, 16).Draw(t, "kind"), a: some.Draw(t, "a"), b: some.Draw(t, "b"),
 		n: size.Draw(t, "n"), m: size.Draw(t, "m"), typ: rapid.Uint8Range(0, 20).Draw(t, "type"), op: rapid.Uint8Range(0, 5).Draw(t, "op"),
-		repeat: rapid.SampledFrom([]uint8{0, 1, 2, 255}).Draw(t, "repeat"), commit: rapid.Uint8Range(0, 2).Draw(t, "commit"), side: rapid.Uint8Range(0, 2).Draw(t, "side"),
+		repeat: rapid.SampledFrom([]uint8{0, 1, 2, 255}).Draw(t, "repeat"),
+		commit: rapid.Uint8Range(0, 2).Draw(t, "commit"), side: rapid.Uint8Range(0, 2).Draw(t, "side"),
 		id: rapid.OneOf(rapid.Int8Range(0, 3), rapid.Int8()).Draw(t, "id"), list: rapid.SliceOfN(size, 0, 3).Draw(t, "list"),
 		number: rapid.SampledFrom(numbers).Draw(t, "number"),
 	}
@@ -123,7 +125,8 @@ func TestWildPrograms(t *testing.T) {
 		ccs[3].SetStepSize(1) // AlltoAllV
 		tiling, at := r.tiling(ccs...)
 		l := hccl.Launch{
-			Name: "wild", Cores: hccl.Cores{AIC: rapid.IntRange(0, 1).Draw(t, "AIC"), AIV: 1}, Comms: []*hccl.Comm{g}, Tiling: tiling, Buffers: tensors(x, y),
+			Name: "wild", Cores: hccl.Cores{AIC: rapid.IntRange(0, 1).Draw(t, "AIC"), AIV: 1}, Comms: []*hccl.Comm{g},
+			Tiling: tiling, Buffers: tensors(x, y),
 			Kernel: func(k *hccl.Kernel) {
 				h := k.New(hccl.Config{Server: hccl.OnAIV})
 				h.InitV2(k.HcclContext(0), k.Tiling())

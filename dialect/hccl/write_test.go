@@ -126,7 +126,8 @@ func TestLongWrites(t *testing.T) {
 func TestBatchWriteOfOneRank(t *testing.T) {
 	onEach(t, func(t *testing.T, r *rig) {
 		pes := first(3)
-		x, y := r.spread(pes, 20, dtype.F32, func(rank, i int) float64 { return float64(100*rank + i) }), r.spread(pes, 20, dtype.F32, constant(untouched))
+		x, y := r.spread(pes, 20, dtype.F32, func(rank, i int) float64 { return float64(100*rank + i) }),
+			r.spread(pes, 20, dtype.F32, constant(untouched))
 		r.run(r.launch(r.on(pes, hccl.Options{}), hccl.Cores{AIV: 1}, func(k *hccl.Kernel, h *hccl.Hccl) {
 			if h.GetRankID() == 1 {
 				h.Wait(h.BatchWrite([]hccl.BatchItem{{Dst: k.GM(1) + 40, Src: k.GM(0), Count: 10, DataType: hccl.FP32}}))

@@ -144,7 +144,8 @@ func TestAllReduceOverPEs(t *testing.T) {
 // launch with a group per shard.
 func TestAllReduceOverSIPs(t *testing.T) {
 	var calls []*device.Call
-	dev, d := open(t, "ring_allreduce_chunked", func(c *device.Call) error { calls = append(calls, c); return nil }, "defaults.rank_level=sip")
+	dev, d := open(t, "ring_allreduce_chunked", func(c *device.Call) error { calls = append(calls, c); return nil },
+		"defaults.rank_level=sip")
 	if err := d.InitProcessGroup("ahbm"); err != nil {
 		t.Fatal(err)
 	}
@@ -229,9 +230,11 @@ func TestWorkersThatDisagree(t *testing.T) {
 	}{
 		{"operation", [3]body{reduce(8, tl.Sum), reduce(8, tl.Sum), reduce(8, tl.Max)}, false,
 			[]string{"rank 0 called AllReduce(sum, 1 × 8 f32) at dist_test.go:", "rank 2 called AllReduce(max, 1 × 8 f32)"}},
-		{"shape", [3]body{reduce(8, tl.Sum), reduce(16, tl.Sum), reduce(8, tl.Sum)}, false, []string{"rank 1 called AllReduce(sum, 1 × 16 f32)"}},
+		{"shape", [3]body{reduce(8, tl.Sum), reduce(16, tl.Sum), reduce(8, tl.Sum)}, false,
+			[]string{"rank 1 called AllReduce(sum, 1 × 16 f32)"}},
 		{"barrier", [3]body{barrier, reduce(8, tl.Sum), barrier}, false, []string{"rank 0 called Barrier()", "rank 1 called AllReduce"}},
-		{"missing worker", [3]body{reduce(8, tl.Sum), nothing, reduce(8, tl.Sum)}, true, []string{"returned (1)", "rank 0 called AllReduce"}},
+		{"missing worker", [3]body{reduce(8, tl.Sum), nothing, reduce(8, tl.Sum)}, true,
+			[]string{"returned (1)", "rank 0 called AllReduce"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -62,7 +62,8 @@ func (w *Worker) AllReduce(ctx context.Context, tensors []*device.Tensor, op tl.
 	t := tensors[0]
 	what := fmt.Sprintf("AllReduce(%v, %d × %d %v)", op, t.Rows(), t.Cols(), t.DType())
 	if t.Device() != w.rank {
-		return fmt.Errorf("%s on rank %d: %s is on SIP %d; a rank's tensor lies on its own SIP (SetDevice)", what, w.rank, t.Name(), t.Device())
+		return fmt.Errorf("%s on rank %d: %s is on SIP %d; a rank's tensor lies on its own SIP (SetDevice)", what,
+			w.rank, t.Name(), t.Device())
 	}
 	return w.wait(&request{op: op, tensor: t, call: Called{w.rank, what, callerLine()}})
 }

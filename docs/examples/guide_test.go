@@ -29,7 +29,8 @@ func TestMain(m *testing.M) {
 }
 
 // pages are the documents whose blocks are held against what happens.
-var pages = []string{"../author-guide.md", "../one-sided.md", "../hccl.md", "../perf.md", "../bound.md", "../calibrate.md", "../tune.md", "../numerics.md", "../machines.md", "../topology.md", "../model.md", "../explain.md", "../figures.md"}
+var pages = []string{"../author-guide.md", "../one-sided.md", "../hccl.md", "../perf.md", "../bound.md",
+	"../calibrate.md", "../tune.md", "../numerics.md", "../machines.md", "../topology.md", "../model.md", "../explain.md", "../figures.md"}
 
 // block is one fenced block of a page.
 type block struct {

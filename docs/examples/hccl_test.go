@@ -27,7 +27,8 @@ func reduced(t *testing.T, kernel func(k *hccl.Kernel)) ([]float64, error) {
 	}
 	log := oplog.New(oplog.Options{Inline: true})
 	defer log.Close()
-	dev, err := device.New(device.Config{Machine: m, Executor: mock.New(mock.Options{Data: log}), Check: func(*device.Call) error { return nil }})
+	dev, err := device.New(device.Config{Machine: m, Executor: mock.New(mock.Options{Data: log}),
+		Check: func(*device.Call) error { return nil }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,7 +148,8 @@ func TestHcclAlgorithms(t *testing.T) {
 // TestHcclNames: the page has every call that kernels and host programs make.
 func TestHcclNames(t *testing.T) {
 	names := section(t, "Names")
-	for _, what := range []reflect.Type{reflect.TypeFor[*hccl.Hccl](), reflect.TypeFor[*hccl.Kernel](), reflect.TypeFor[*hccl.CcTiling](), reflect.TypeFor[*hccl.Tiling]()} {
+	for _, what := range []reflect.Type{reflect.TypeFor[*hccl.Hccl](), reflect.TypeFor[*hccl.Kernel](),
+		reflect.TypeFor[*hccl.CcTiling](), reflect.TypeFor[*hccl.Tiling]()} {
 		for i := range what.NumMethod() {
 			name := what.Method(i).Name
 			switch {

@@ -26,7 +26,8 @@ func TestPatternA(t *testing.T) {
 }
 
 func TestPatternB(t *testing.T) {
-	got := kerneltest.Once(t, twoFurther, kerneltest.Config{Topology: "none", Neighbors: skip, Inputs: [][]float64{{0}, {1}, {2}, {3}, {4}}})
+	got := kerneltest.Once(t, twoFurther, kerneltest.Config{Topology: "none", Neighbors: skip,
+		Inputs: [][]float64{{0}, {1}, {2}, {3}, {4}}})
 	if want := [][]float64{{3}, {4}, {0}, {1}, {2}}; !slices.EqualFunc(got, want, slices.Equal) {
 		t.Errorf("got %v, want %v", got, want)
 	}

@@ -239,9 +239,10 @@ func TestAccountOfStreams(t *testing.T) {
 	d := newDevices(t, 2)
 	e := &launch.Event{Name: "ready"}
 	d.on(0, copied(1, 0, 0, 1, 2), record(e), d.write(1, 0, 5))
-	d.on(1, await(&launch.Event{Name: "long ago", Happened: true}), await(e), d.wait(1, 0, tl.EQ, 5), d.launch(1, 2, 1, func(c *tl.Context, flags tl.Signal) {
-		c.Notify(flags.At(1), 0, tl.SignalAdd, 1)
-	}))
+	d.on(1, await(&launch.Event{Name: "long ago", Happened: true}), await(e), d.wait(1, 0, tl.EQ, 5),
+		d.launch(1, 2, 1, func(c *tl.Context, flags tl.Signal) {
+			c.Notify(flags.At(1), 0, tl.SignalAdd, 1)
+		}))
 	if _, err := mock.New(mock.Options{Data: d.log, History: a.log}).RunStreams(t.Context(), &d.b); err != nil {
 		t.Fatal(err)
 	}

@@ -32,15 +32,17 @@ func TestDeadlocks(t *testing.T) {
 			},
 			cycle: []int{0, 2, 1},
 			first: fault.Blocked{Place: fault.Place{Rank: 0, Op: "recv(W)"}, Dir: "W", Peers: []int{2}, Slots: 4},
-			text:  []string{"3 of 3 ranks cannot go on", "let one of them send first", "rank 1 from W (rank 0): my_tail=0 peer_head_cache=0"},
+			text: []string{"3 of 3 ranks cannot go on", "let one of them send first",
+				"rank 1 from W (rank 0): my_tail=0 peer_head_cache=0"},
 		},
 		{
 			name:   "forwarding from the only slot",
 			cfg:    kerneltest.Config{Slots: 1},
 			kernel: algorithm.RingAllReduce.Kernel,
 			cycle:  []int{0, 1, 2},
-			first:  fault.Blocked{Place: fault.Place{Rank: 0, Op: "send(E)"}, Sending: true, Dir: "E", Peers: []int{1}, Occupancy: 1, Slots: 1},
-			text:   []string{"ring E 1/1", "try n_slots: 2", "my_head=1 peer_tail_cache=0"},
+			first: fault.Blocked{Place: fault.Place{Rank: 0, Op: "send(E)"}, Sending: true, Dir: "E",
+				Peers: []int{1}, Occupancy: 1, Slots: 1},
+			text: []string{"ring E 1/1", "try n_slots: 2", "my_head=1 peer_tail_cache=0"},
 		},
 		{
 			name: "a rank that ends without its send",
@@ -66,8 +68,9 @@ func TestDeadlocks(t *testing.T) {
 			},
 			missing:  "missing receive: rank 1 finished without the receive that rank 0 waits for in send(E)",
 			finished: []int{1, 2},
-			first:    fault.Blocked{Place: fault.Place{Rank: 0, Op: "send(E)"}, Sending: true, Dir: "E", Peers: []int{1}, Occupancy: 4, Slots: 4},
-			text:     []string{"ring E 4/4"},
+			first: fault.Blocked{Place: fault.Place{Rank: 0, Op: "send(E)"}, Sending: true, Dir: "E",
+				Peers: []int{1}, Occupancy: 4, Slots: 4},
+			text: []string{"ring E 4/4"},
 		},
 		{
 			name: "the rest of a long payload",
@@ -80,8 +83,9 @@ func TestDeadlocks(t *testing.T) {
 			},
 			missing:  "missing receive: rank 0 finished without the receive that rank 1 waits for in send(W)",
 			finished: []int{0, 2},
-			first:    fault.Blocked{Place: fault.Place{Rank: 1, Op: "send(W)"}, Sending: true, Dir: "W", Peers: []int{0}, Occupancy: 2, Slots: 2},
-			text:     []string{"rank 1 to W (rank 0): my_head=2 peer_tail_cache=0, sent 4 of 6 elements"},
+			first: fault.Blocked{Place: fault.Place{Rank: 1, Op: "send(W)"}, Sending: true, Dir: "W",
+				Peers: []int{0}, Occupancy: 2, Slots: 2},
+			text: []string{"rank 1 to W (rank 0): my_head=2 peer_tail_cache=0, sent 4 of 6 elements"},
 		},
 		{
 			name: "any direction, and no rank sends",
@@ -104,7 +108,8 @@ func TestDeadlocks(t *testing.T) {
 				t.Fatalf("%T %v, want a deadlock", err, err)
 			}
 			if !slices.Equal(d.Cycle, tt.cycle) || d.Missing != tt.missing || !slices.Equal(d.Finished, tt.finished) {
-				t.Errorf("cycle %v, missing %q, finished %v; want %v, %q, %v", d.Cycle, d.Missing, d.Finished, tt.cycle, tt.missing, tt.finished)
+				t.Errorf("cycle %v, missing %q, finished %v; want %v, %q, %v", d.Cycle, d.Missing, d.Finished,
+					tt.cycle, tt.missing, tt.finished)
 			}
 			b := d.Blocked[0]
 			if !strings.Contains(b.Line, "_test.go:") && !strings.Contains(b.Line, "algorithm/ring_allreduce.go:") {

@@ -162,13 +162,14 @@ func TestInterruptOfSpin(t *testing.T) {
 		}
 	}, kerneltest.Config{World: 1})
 	stopped, ok := errors.AsType[*exec.Stopped](err)
-	if !ok || !errors.Is(err, context.Canceled) || stopped.Running == nil || !strings.HasPrefix(stopped.Running.Line, "mock/endless_test.go:") {
+	if !ok || !errors.Is(err, context.Canceled) || stopped.Running == nil ||
+		!strings.HasPrefix(stopped.Running.Line, "mock/endless_test.go:") {
 		t.Errorf("%v, want the line of the kernel that runs", err)
 	}
 }
 
-// TestInterruptOfSpinSaysWhereOthersWait: where one rank issues nothing, the others are suspended. The ranks at
-// each line are named, with their instructions.
+// TestInterruptOfSpinSaysWhereOthersWait: where one rank issues nothing, the others are suspended.
+// The ranks at each line are named, with their instructions.
 func TestInterruptOfSpinSaysWhereOthersWait(t *testing.T) {
 	var enough atomic.Bool
 	left := make(chan struct{})
@@ -199,7 +200,8 @@ func TestInterruptOfSpinSaysWhereOthersWait(t *testing.T) {
 			ranks[s.Line] = append(ranks[s.Line], s.Rank)
 		}
 	}
-	for _, want := range []string{"\n  ranks 0-1 at mock/endless_test.go:", "\n  rank 2 at mock/endless_test.go:", ": 1 instructions so far"} {
+	for _, want := range []string{"\n  ranks 0-1 at mock/endless_test.go:", "\n  rank 2 at mock/endless_test.go:",
+		": 1 instructions so far"} {
 		if !strings.Contains(err.Error(), want) || len(ranks) != 2 {
 			t.Errorf("%v\nwant %q, of two lines: %v", err, want, ranks)
 		}
@@ -209,8 +211,8 @@ func TestInterruptOfSpinSaysWhereOthersWait(t *testing.T) {
 	}
 }
 
-// TestStallBeforeACall: an empty loop in front of a call of ours has the place of the call, whose function may be
-// inlined: the line named is the author's.
+// TestStallBeforeACall: an empty loop in front of a call of ours has the place of the call, whose
+// function may be inlined: the line named is the author's.
 func TestStallBeforeACall(t *testing.T) {
 	var enough atomic.Bool
 	left := make(chan struct{})
@@ -240,7 +242,8 @@ func TestStallBeforeACall(t *testing.T) {
 // TestPanicByMisuse: the report of a panic has the author's frames and none of ours.
 func TestPanicByMisuse(t *testing.T) {
 	_, err := kerneltest.Try(func(_ *tl.Context, a tl.Args) { a.Window(3) }, kerneltest.Config{World: 1})
-	if text := err.Error(); strings.Count(text, "\n") != 1 || !strings.Contains(text, "mock/endless_test.go:") || strings.Contains(text, "goroutine") {
+	if text := err.Error(); strings.Count(text, "\n") != 1 || !strings.Contains(text, "mock/endless_test.go:") ||
+		strings.Contains(text, "goroutine") {
 		t.Errorf("want one frame of this file:\n%v", err)
 	}
 }

@@ -29,8 +29,8 @@ type Options struct {
 	// on its way to other memories takes effect. 0: ranks in order, and everything at once.
 	Seed  uint64
 	Order mem.Ordering
-	// Multimem says what the machine lacks for loads that combine the copies of some PEs, or stores to
-	// them; nil: nothing.
+	// Multimem says what the machine lacks for loads that combine the copies of some PEs, or stores
+	// to them; nil: nothing.
 	Multimem func(pes []int32, t dtype.Type, reduces bool) error
 
 	NoAtomics bool // no fetch_add and compare_swap on words of other PEs

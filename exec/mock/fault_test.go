@@ -47,7 +47,8 @@ func TestFaults(t *testing.T) {
 				c.Add(first, x)
 			},
 			want: &fault.UseAfterCredit{},
-			text: []string{"rank 1 add at mock/fault_test.go:", "slot of recv(W) #0 at mock/fault_test.go:", "at recv(W) #1 at mock/fault_test.go:"},
+			text: []string{"rank 1 add at mock/fault_test.go:", "slot of recv(W) #0 at mock/fault_test.go:",
+				"at recv(W) #1 at mock/fault_test.go:"},
 		},
 		{
 			name: "use after an undirected receive",
@@ -85,7 +86,8 @@ func TestFaults(t *testing.T) {
 			name:   "never received",
 			kernel: func(c *tl.Context, a tl.Args) { c.Send(tl.East, own(c, a)) },
 			want:   &fault.Unreceived{},
-			text:   []string{"rank 0", "1 message(s) from rank 2 (direction W)", "the first is that of send(E) at mock/fault_test.go:", " of rank 2; that ring has no receive at all"},
+			text: []string{"rank 0", "1 message(s) from rank 2 (direction W)",
+				"the first is that of send(E) at mock/fault_test.go:", " of rank 2; that ring has no receive at all"},
 		},
 		{
 			name: "more sent than received",
@@ -97,7 +99,8 @@ func TestFaults(t *testing.T) {
 				c.Recv(tl.West, x.Shape(), x.DType())
 			},
 			want: &fault.Unreceived{},
-			text: []string{"2 message(s) from rank 2 (direction W)", "send(E) at mock/fault_test.go:", "the last receive of that ring was recv(W) #0 at mock/fault_test.go:"},
+			text: []string{"2 message(s) from rank 2 (direction W)", "send(E) at mock/fault_test.go:",
+				"the last receive of that ring was recv(W) #0 at mock/fault_test.go:"},
 		},
 		{
 			name: "announced, and never waited for",
@@ -110,7 +113,8 @@ func TestFaults(t *testing.T) {
 				c.Wait(first)
 			},
 			want: &fault.Unreceived{},
-			text: []string{"1 message(s) from rank 2 (direction W)", "recv_async(W) #1 at mock/fault_test.go:", "announced its receive, and nothing waited for it"},
+			text: []string{"1 message(s) from rank 2 (direction W)", "recv_async(W) #1 at mock/fault_test.go:",
+				"announced its receive, and nothing waited for it"},
 		},
 		{
 			name: "never received, longer than all slots",

@@ -80,7 +80,8 @@ func TestOrderings(t *testing.T) {
 		{"put, fence, compare_swap", "data", func(l *letters) { l.put(); l.Fence(); l.CompareSwap(l.x, 1, 0, 1) }, mem.PutSignal},
 		{"put, then compare_swap", "data", func(l *letters) { l.put(); l.CompareSwap(l.x, 1, 0, 1) }, mem.InOrder},
 		{"a fence before, of no use", "data", func(l *letters) { l.Fence(); l.put(); l.set(l.x) }, mem.InOrder},
-		{"two fences, the put before both", "data", func(l *letters) { l.put(); l.Fence(); l.set(l.y); l.Fence(); l.set(l.x) }, mem.PutSignal},
+		{"two fences, the put before both", "data",
+			func(l *letters) { l.put(); l.Fence(); l.set(l.y); l.Fence(); l.set(l.x) }, mem.PutSignal},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

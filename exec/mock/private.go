@@ -7,8 +7,8 @@ import (
 
 // This file leaves private launches out of the account of memory: see history.Log.Hold.
 
-// beginPrivate holds back the account of a launch. Under the older credit rule a slot may be overwritten
-// while it is read: then all is told.
+// beginPrivate holds back the account of a launch. Under the older credit rule a slot may be
+// overwritten while it is read: then all is told.
 func (x *run) beginPrivate() { x.private = !x.launch.Ring.OnRecv && x.history.Hold() }
 
 // stayPrivate looks whether a launch that was private remains so with an instruction.
@@ -31,8 +31,8 @@ func (r *rank) stayPrivate(in *tl.Instr) {
 	}
 }
 
-// private reports whether an instruction touches memory of this PE only, and depends on no other rank but by
-// messages of rings that it names.
+// private reports whether an instruction touches memory of this PE only, and depends on no other
+// rank but by messages of rings that it names.
 func (r *rank) private(in *tl.Instr) bool {
 	switch in.Op {
 	case tl.OpMath, tl.OpGemm, tl.OpPost, tl.OpAwait, tl.OpDrop, tl.OpFence, tl.OpQuiet, tl.OpDrain, tl.OpBeginTurn, tl.OpEndTurn:
@@ -45,7 +45,8 @@ func (r *rank) private(in *tl.Instr) bool {
 		return in.Port != tl.AnyPort && (in.Dst != tl.None || r.ownMemory(in.Addr))
 	case tl.OpComposite:
 		p := in.Pipe
-		return (in.A != tl.None || r.ownMemory(p.A.Addr)) && (!p.Gemm || in.B != tl.None || r.ownMemory(p.B.Addr)) && r.ownMemory(p.Out.Addr)
+		return (in.A != tl.None || r.ownMemory(p.A.Addr)) && (!p.Gemm || in.B != tl.None || r.ownMemory(p.B.Addr)) &&
+			r.ownMemory(p.Out.Addr)
 	}
 	return false
 }

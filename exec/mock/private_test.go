@@ -18,8 +18,8 @@ func long(c *tl.Context, a tl.Args) {
 	}
 }
 
-// TestPrivateLaunches: what is left out of the account changes no verdict. A launch that shares memory at once, or after
-// so long that its account is gone, is judged like any other.
+// TestPrivateLaunches: what is left out of the account changes no verdict. A launch that shares
+// memory at once, or after so long that its account is gone, is judged like any other.
 func TestPrivateLaunches(t *testing.T) {
 	next := func(c *tl.Context, a tl.Args) tl.Ref { return a.Shard((c.Rank() + 1) % c.WorldSize()) }
 	quiet := func(*tl.Context, tl.Args) {}

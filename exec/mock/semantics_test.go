@@ -43,7 +43,8 @@ func TestProgramIDs(t *testing.T) {
 			c.Store(a.Shard(c.Rank()).Slice(i, 1), c.Full(tl.Dims(1), a.DType, float64(v)))
 		}
 	})
-	wantShards(t, got, []float64{0, 0, 2, 3, 7}, []float64{1, 0, 2, 3, 7}, []float64{0, 1, 2, 3, 7}, []float64{1, 1, 2, 3, 7}, []float64{0, 2, 2, 3, 7})
+	wantShards(t, got, []float64{0, 0, 2, 3, 7}, []float64{1, 0, 2, 3, 7}, []float64{0, 1, 2, 3, 7},
+		[]float64{1, 1, 2, 3, 7}, []float64{0, 2, 2, 3, 7})
 }
 
 // A message carries the source as it was when the call returned.
@@ -199,12 +200,13 @@ func TestHazards(t *testing.T) {
 // float32 1.0 is 0x3f800000.
 func TestLooseReceive(t *testing.T) {
 	for _, slotBytes := range []int64{8, 64} {
-		got := each(t, kerneltest.Config{Loose: true, SlotBytes: slotBytes, Inputs: [][]float64{{1, 0, -2, 4, 1}}}, func(c *tl.Context, a tl.Args) {
-			mine := a.Shard(c.Rank())
-			c.Send(tl.East, c.Load(mine).Slice(1, 4))
-			bits := c.Recv(tl.West, tl.Dims(2, 2), dtype.I32).Reshape(4)
-			c.Store(mine.Slice(0, 4), c.Convert(bits, dtype.F32))
-		})
+		got := each(t, kerneltest.Config{Loose: true, SlotBytes: slotBytes, Inputs: [][]float64{{1, 0, -2, 4, 1}}},
+			func(c *tl.Context, a tl.Args) {
+				mine := a.Shard(c.Rank())
+				c.Send(tl.East, c.Load(mine).Slice(1, 4))
+				bits := c.Recv(tl.West, tl.Dims(2, 2), dtype.I32).Reshape(4)
+				c.Store(mine.Slice(0, 4), c.Convert(bits, dtype.F32))
+			})
 		wantShards(t, got, []float64{0, -0x40000000, 0x40800000, 0x3f800000, 1})
 	}
 }
@@ -316,8 +318,9 @@ func TestWithoutData(t *testing.T) {
 	}
 	l := &launch.Launch{
 		Name: "timing", Addrs: &mem.Map{}, Scratch: 1 << 10,
-		Ring:   tl.Ring{Slots: 2, SlotBytes: 8, Space: mem.TCM, Strict: true},
-		Groups: []launch.Group{{PEs: []int32{0, 1, 2, 3}, PEsPerCube: 4, Wiring: wiring, Args: tl.Args{DType: dtype.F16, NElem: 9, Shards: make([]mem.Addr, 4)}}},
+		Ring: tl.Ring{Slots: 2, SlotBytes: 8, Space: mem.TCM, Strict: true},
+		Groups: []launch.Group{{PEs: []int32{0, 1, 2, 3}, PEsPerCube: 4, Wiring: wiring,
+			Args: tl.Args{DType: dtype.F16, NElem: 9, Shards: make([]mem.Addr, 4)}}},
 		Kernel: func(c *tl.Context, a tl.Args) {
 			m := c.Ref(mem.At(mem.HBM, c.Rank(), 0), tl.Dims(a.NElem), a.DType)
 			x := c.Load(m)

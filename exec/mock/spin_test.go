@@ -190,7 +190,8 @@ func TestMissingNotifications(t *testing.T) {
 				c.Notify(s, (c.Rank()+1)%3, tl.SignalSet, 1)
 			},
 			blocked: 3,
-			first:   fault.Blocked{Place: fault.Place{Rank: 0, Op: "wait_until"}, Word: "window.flags[0]", Want: "!= 0", Peers: []int{1, 2}},
+			first: fault.Blocked{Place: fault.Place{Rank: 0, Op: "wait_until"}, Word: "window.flags[0]",
+				Want: "!= 0", Peers: []int{1, 2}},
 		},
 		{
 			name: "two wait for each other",
@@ -302,7 +303,8 @@ func TestMissingNotifications(t *testing.T) {
 				}
 			},
 			blocked: 3,
-			first:   fault.Blocked{Place: fault.Place{Rank: 0, Op: "wait_until"}, Word: "window.flags[0]", Want: "== 1", Peers: []int{1, 2}},
+			first: fault.Blocked{Place: fault.Place{Rank: 0, Op: "wait_until"}, Word: "window.flags[0]",
+				Want: "== 1", Peers: []int{1, 2}},
 		},
 	}
 	for _, tt := range tests {
@@ -315,7 +317,8 @@ func TestMissingNotifications(t *testing.T) {
 				if !errors.As(err, &d) {
 					t.Fatalf("seed %d: %T %v, want a deadlock", seed, err, err)
 				}
-				if len(d.Blocked) != tt.blocked || d.Missing != tt.missing || len(d.Cycle) != tt.cycle || !strings.Contains(d.Advice, tt.advice) {
+				if len(d.Blocked) != tt.blocked || d.Missing != tt.missing || len(d.Cycle) != tt.cycle ||
+					!strings.Contains(d.Advice, tt.advice) {
 					t.Errorf("seed %d: %v", seed, err)
 				}
 				b := d.Blocked[0]

@@ -27,7 +27,8 @@ func (x *run) stall() error {
 		g := &s.grid
 		if g.started < g.Grid {
 			grids = append(grids, fault.Grid{
-				Rank: s.Rank, Stream: s.ID, Kernel: g.Name, Programs: g.Grid, Resident: g.Resident, Ended: g.ended, Waiting: len(g.resident),
+				Rank: s.Rank, Stream: s.ID, Kernel: g.Name, Programs: g.Grid, Resident: g.Resident, Ended: g.ended,
+				Waiting: len(g.resident),
 			})
 		}
 		for _, r := range g.resident {

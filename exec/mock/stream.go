@@ -56,7 +56,8 @@ func (e *Executor) RunStreams(ctx context.Context, b *launch.Batch) (*launch.Res
 	if err := b.Validate(); err != nil {
 		return nil, err
 	}
-	x := e.begin(ctx, &launch.Launch{Name: "streams", Addrs: b.Addrs, Scratch: b.Scratch, Ring: tl.Ring{Slots: 1, SlotBytes: 8}, Watch: b.Watch})
+	x := e.begin(ctx, &launch.Launch{Name: "streams", Addrs: b.Addrs, Scratch: b.Scratch,
+		Ring: tl.Ring{Slots: 1, SlotBytes: 8}, Watch: b.Watch})
 	x.batch = &batch{events: map[*launch.Event]*event{}, gangs: map[*launch.Gang][]*stream{}}
 	for i := range b.Streams {
 		s := &stream{Stream: &b.Streams[i], run: x}

@@ -380,7 +380,8 @@ func TestStreamFaults(t *testing.T) {
 		batch func(d *devices)
 		want  string
 	}{
-		{"a freed window", func(d *devices) { d.on(0, d.write(0, 0, 1)); d.w.Released = true }, "rank 0 write_value at host.go:4: window w was freed before"},
+		{"a freed window", func(d *devices) { d.on(0, d.write(0, 0, 1)); d.w.Released = true },
+			"rank 0 write_value at host.go:4: window w was freed before"},
 		{"no such peer", func(d *devices) { d.on(0, d.wait(2, 0, tl.EQ, 1)) }, "rank 0 wait_value at host.go:5: no peer 2"},
 		{"no such word", func(d *devices) { d.on(0, d.write(0, 99, 1)) }, "out of bounds: word 99 of"},
 		{"a copy of no memory", func(d *devices) { d.on(1, copied(1, 0, 0, 14, 3)) }, "rank 1 copy at host.go:1: bad address"},
@@ -392,7 +393,8 @@ func TestStreamFaults(t *testing.T) {
 		{"a fault of a program", func(d *devices) {
 			d.on(1, d.launch(1, 2, 1, func(c *tl.Context, flags tl.Signal) { c.Notify(flags.At(4), 0, tl.SignalSet, 1) }))
 		}, "rank 1 notify at mock/stream_test.go:"},
-		{"a batch without a kernel", func(d *devices) { d.on(0, launch.StreamOp{Kind: launch.StreamLaunch}) }, "stream 0 of rank 0, operation 0 (launch): no kernel"},
+		{"a batch without a kernel", func(d *devices) { d.on(0, launch.StreamOp{Kind: launch.StreamLaunch}) },
+			"stream 0 of rank 0, operation 0 (launch): no kernel"},
 	}
 	for _, tt := range tests {
 		for seed := range uint64(3) {

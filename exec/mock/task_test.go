@@ -264,7 +264,8 @@ func TestTaskStalls(t *testing.T) {
 					}
 				}))
 			}
-		}, []string{"task 0 (spins) of queue 0 of the communication engine of rank 1 test at mock/task_test.go: waits for w.flags[2] >= 1, which is 0"}},
+		},
+			[]string{"task 0 (spins) of queue 0 of the communication engine of rank 1 test at mock/task_test.go: waits for w.flags[2] >= 1, which is 0"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -315,11 +316,13 @@ func TestTaskFaults(t *testing.T) {
 		}, misuse, "rank 0 dot at mock/task_test.go: a vector core has no matrix unit"},
 		{"a task panics", true, tl.CoreCube, func(d *devices, c *tl.Context) {
 			c.Await(c.Post(d.task("x", 0, func(c *tl.Context, flags tl.Signal) { panic("oh") })))
-		}, func(err error) bool { _, ok := errors.AsType[*fault.Panic](err); return ok }, "task 0 (x) of queue 0 of the communication engine: rank 1 at mock/task_test.go: kernel panicked: oh"},
+		}, func(err error) bool { _, ok := errors.AsType[*fault.Panic](err); return ok },
+			"task 0 (x) of queue 0 of the communication engine: rank 1 at mock/task_test.go: kernel panicked: oh"},
 		{"a task's scratch is its own", true, tl.CoreVector, func(d *devices, c *tl.Context) {
 			c.Full(tl.Dims(1024), dtype.I32, 1)
 			c.Post(d.task("x", 0, func(c *tl.Context, flags tl.Signal) { c.Full(tl.Dims(257), dtype.I32, 1) }))
-		}, func(err error) bool { _, ok := errors.AsType[*fault.ScratchFull](err); return ok }, "the result needs 1028 B, scratch has 1 KiB"},
+		}, func(err error) bool { _, ok := errors.AsType[*fault.ScratchFull](err); return ok },
+			"the result needs 1028 B, scratch has 1 KiB"},
 	}
 	for _, tt := range tests {
 		for seed := range uint64(3) {

@@ -1,5 +1,5 @@
-// Package stall says what kernels wait for that cannot go on, in the words of package fault. Executors
-// know who waits, and for which port or word; here is what a report calls it.
+// Package stall says what kernels wait for that cannot go on, in the words of package fault.
+// Executors know who waits, and for which port or word; here is what a report calls it.
 //
 // It may import tl, mem and fault. Start at ToSend.
 package stall

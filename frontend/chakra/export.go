@@ -13,8 +13,8 @@ import (
 // COMM_RECV_NODE with a tag of its own, arithmetic is a COMP_NODE. A node depends on those whose
 // result it uses, and on the rank's last receive or addition before it: a kernel goes on behind a
 // send at once. What a trace cannot say is left out: loads and stores of the rank's own memory,
-// which data a message has, rings, slots and their credits. attrs go into the metadata, and with them
-// the statements of the rank, so that the data can be judged when the traces are read again.
+// which data a message has, rings, slots and their credits. attrs go into the metadata, and with
+// them the statements of the rank, so that the data can be judged when the traces are read again.
 func Export(f *text.File, attrs ...Attr) ([]*Trace, error) {
 	traces, err := nodes(f)
 	if err != nil {
@@ -25,7 +25,8 @@ func Export(f *text.File, attrs ...Attr) ([]*Trace, error) {
 		if err := f.Only(rank).Write(&source); err != nil {
 			return nil, err
 		}
-		t.Metadata = Metadata{Version: exportVersion, Attrs: append(slices.Clone(attrs), Attr{Name: recordedAttr, Value: NewText(source.String())})}
+		t.Metadata = Metadata{Version: exportVersion,
+			Attrs: append(slices.Clone(attrs), Attr{Name: recordedAttr, Value: NewText(source.String())})}
 	}
 	return traces, nil
 }
@@ -41,7 +42,8 @@ func nodes(f *text.File) ([]*Trace, error) {
 			return nil, fmt.Errorf("rank %d has several blocks, want one", b.Ranks[0])
 		}
 		for _, rank := range b.Ranks {
-			e := &exporter{file: f, rank: int(rank), trace: traces[rank], made: map[int32]uint64{}, count: map[port]int{}, posted: map[tl.Dir][]uint64{}}
+			e := &exporter{file: f, rank: int(rank), trace: traces[rank], made: map[int32]uint64{},
+				count: map[port]int{}, posted: map[tl.Dir][]uint64{}}
 			for i := range b.Stmts {
 				if err := e.statement(&b.Stmts[i]); err != nil {
 					return nil, err
@@ -92,7 +94,8 @@ func (e *exporter) statement(s *text.Stmt) error {
 		if i < 0 {
 			return fmt.Errorf("rank %d receives from %v, where it has no ring", e.rank, s.Dir)
 		}
-		id := e.add(s, CommRecvNode, fmt.Sprintf("recv %v", s.Dir), e.message("comm_src", int(w.In[i].Peer), port{false, s.Dir}, s.Dir, bytes))
+		id := e.add(s, CommRecvNode, fmt.Sprintf("recv %v", s.Dir),
+			e.message("comm_src", int(w.In[i].Peer), port{false, s.Dir}, s.Dir, bytes))
 		if s.Op == text.RecvAsync {
 			e.posted[s.Dir] = append(e.posted[s.Dir], id)
 			return nil

@@ -173,7 +173,8 @@ type memory struct {
 func (m *memory) views() {
 	m.held = map[*plan.Step]plan.Span{}
 	m.out, m.in = len(m.rank.Views), len(m.rank.Views)+1
-	m.rank.Views = append(m.rank.Views, plan.View{Name: "sent", Memory: len(m.rank.Memories)}, plan.View{Name: "received", Memory: len(m.rank.Memories) + 1})
+	m.rank.Views = append(m.rank.Views, plan.View{Name: "sent", Memory: len(m.rank.Memories)},
+		plan.View{Name: "received", Memory: len(m.rank.Memories) + 1})
 }
 
 func (m *memory) sent(bytes int64) plan.Span {
@@ -228,8 +229,10 @@ func (l *lowering) meetings() {
 		for number := range l.most(group) {
 			w := l.collective(group, number)
 			name := fmt.Sprintf("collective %d of group %q", number, group)
-			l.plan.Collectives = append(l.plan.Collectives, plan.Collective{Name: w.kind.canonical(), Ranks: l.groups[group], Bytes: w.bytes})
-			s := plan.Step{Op: w.kind.String(), Name: name, Index: number, Take: plan.None, Send: plan.None, Free: true, Collective: len(l.plan.Collectives),
+			l.plan.Collectives = append(l.plan.Collectives,
+				plan.Collective{Name: w.kind.canonical(), Ranks: l.groups[group], Bytes: w.bytes})
+			s := plan.Step{Op: w.kind.String(), Name: name, Index: number, Take: plan.None, Send: plan.None,
+				Free: true, Collective: len(l.plan.Collectives),
 				Wait: []plan.Count{{Counter: l.call(group, number), N: len(l.groups[group])}}}
 			for _, rank := range l.groups[group] {
 				s.Signal = append(s.Signal, plan.Count{Counter: l.ended(rank, group, number), N: 1})

@@ -41,7 +41,9 @@ func (p *program) findMeaning() {
 		return
 	}
 	p.meaning = m
-	p.notes = append(p.notes, fmt.Sprintf("which data nodes move is taken from the input_file of the metadata; messages have %d bytes a chunk", m.chunk))
+	p.notes = append(p.notes,
+		fmt.Sprintf("which data nodes move is taken from the input_file of the metadata; messages have %d bytes a chunk",
+			m.chunk))
 }
 
 func (p *program) match(source string) (*meaning, error) {

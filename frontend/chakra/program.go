@@ -56,8 +56,8 @@ func Group(name string) string {
 	return name
 }
 
-// Program reads the traces of all ranks, one file each, as a program of the common form. Data carries
-// out the recorded program that exported traces have in their metadata.
+// Program reads the traces of all ranks, one file each, as a program of the common form. Data
+// carries out the recorded program that exported traces have in their metadata.
 func Program(files []plan.File, data Data) (*plan.Program, []plan.Finding) {
 	traces, findings := readAll(files)
 	if len(findings) > 0 {
@@ -71,7 +71,8 @@ func Program(files []plan.File, data Data) (*plan.Program, []plan.Finding) {
 	if !p.findRecorded(data) {
 		p.findMeaning()
 	}
-	out := &plan.Program{Dialect: Name, Name: filepath.Base(Group(files[0].Name)), Collective: "custom", World: len(traces), Modes: []bool{false}, Fixed: true}
+	out := &plan.Program{Dialect: Name, Name: filepath.Base(Group(files[0].Name)), Collective: "custom",
+		World: len(traces), Modes: []bool{false}, Fixed: true}
 	if m := p.meaning; m != nil {
 		out.Collective, out.Modes = m.plan.Collective, []bool{m.plan.InPlace}
 		out.MinBytes, out.MaxBytes = m.bytes, m.bytes
@@ -87,7 +88,8 @@ func Program(files []plan.File, data Data) (*plan.Program, []plan.Finding) {
 			if out.MaxBytes > 0 {
 				what += fmt.Sprintf(", which make a call of %d", out.MaxBytes)
 			}
-			return nil, []plan.Finding{{Verdict: plan.IllFormed, File: out.Name, Text: fmt.Sprintf("a call of %d bytes: the traces have %s", call.Bytes, what)}}
+			return nil, []plan.Finding{{Verdict: plan.IllFormed, File: out.Name,
+				Text: fmt.Sprintf("a call of %d bytes: the traces have %s", call.Bytes, what)}}
 		}
 		return p.lower(call), nil
 	}
@@ -116,7 +118,9 @@ func readAll(files []plan.File) ([]*Trace, []plan.Finding) {
 		case err != nil:
 			reject(f.Name, plan.ParseReject, err.Error())
 		case rank >= len(traces):
-			reject(f.Name, plan.IllFormed, fmt.Sprintf("the trace of rank %d, and there are %d files: want those of all ranks from 0 on, or their folder", rank, len(files)))
+			reject(f.Name, plan.IllFormed,
+				fmt.Sprintf("the trace of rank %d, and there are %d files: want those of all ranks from 0 on, or their folder",
+					rank, len(files)))
 		case traces[rank] != nil:
 			reject(f.Name, plan.IllFormed, fmt.Sprintf("rank %d is in %s too", rank, traces[rank].File))
 		default:
@@ -248,8 +252,9 @@ func (p *program) collectives() {
 			}
 			if v := p.works[o[0]][o[1]]; v != w {
 				t := p.traces[rank]
-				p.ill(t.fail(&t.Nodes[i], fmt.Sprintf("collective %d of group %q is %v of %d bytes, and %v of %d bytes in rank %d's node %d",
-					c.number, c.group, w.kind, w.bytes, v.kind, v.bytes, o[0], p.traces[o[0]].Nodes[o[1]].ID)))
+				p.ill(t.fail(&t.Nodes[i],
+					fmt.Sprintf("collective %d of group %q is %v of %d bytes, and %v of %d bytes in rank %d's node %d",
+						c.number, c.group, w.kind, w.bytes, v.kind, v.bytes, o[0], p.traces[o[0]].Nodes[o[1]].ID)))
 				return
 			}
 		}

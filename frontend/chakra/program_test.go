@@ -15,11 +15,16 @@ import (
 // ringText is MSCCL XML for all_reduce around a ring, as published converters take it.
 func ringText(n int) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, `<algo name="ring" proto="Simple" nchannels="1" nchunksperloop="%d" ngpus="%d" coll="allreduce" inplace="1" outofplace="0" minBytes="0" maxBytes="0">`+"\n", n, n)
+	fmt.Fprintf(&b,
+		`<algo name="ring" proto="Simple" nchannels="1" nchunksperloop="%d" ngpus="%d" coll="allreduce" inplace="1" outofplace="0" minBytes="0" maxBytes="0">`+"\n",
+		n, n)
 	for r := range n {
-		fmt.Fprintf(&b, `<gpu id="%d" i_chunks="%d" o_chunks="0" s_chunks="0"><tb id="0" send="%d" recv="%d" chan="0">`+"\n", r, n, (r+1)%n, (r+n-1)%n)
+		fmt.Fprintf(&b, `<gpu id="%d" i_chunks="%d" o_chunks="0" s_chunks="0"><tb id="0" send="%d" recv="%d" chan="0">`+"\n",
+			r, n, (r+1)%n, (r+n-1)%n)
 		for i, s := range ringSteps(r, n) {
-			fmt.Fprintf(&b, `<step s="%d" type="%s" srcbuf="i" srcoff="%d" dstbuf="i" dstoff="%d" cnt="1" depid="-1" deps="-1" hasdep="0"/>`+"\n", i, s.op, s.chunk, s.chunk)
+			fmt.Fprintf(&b,
+				`<step s="%d" type="%s" srcbuf="i" srcoff="%d" dstbuf="i" dstoff="%d" cnt="1" depid="-1" deps="-1" hasdep="0"/>`+"\n",
+				i, s.op, s.chunk, s.chunk)
 		}
 		b.WriteString("</tb></gpu>\n")
 	}
@@ -50,7 +55,8 @@ func ringSteps(r, n int) (out []ringStep) {
 func ring(n int, source string) []*Trace {
 	var out []*Trace
 	for r := range n {
-		t := &Trace{Metadata: Metadata{Attrs: []Attr{{Name: "schema", Value: NewText("1.0.2-chakra.0.0.4")}, {Name: "input_file", Value: NewText(source)}}}}
+		t := &Trace{Metadata: Metadata{Attrs: []Attr{{Name: "schema", Value: NewText("1.0.2-chakra.0.0.4")},
+			{Name: "input_file", Value: NewText(source)}}}}
 		add := func(typ NodeType, name string, step int, attrs ...Attr) {
 			node := Node{ID: uint64(len(t.Nodes)), Name: fmt.Sprintf("%s_NODE_tb0_step%d", name, step), Type: typ, Attrs: attrs}
 			if node.ID > 0 {
@@ -141,18 +147,29 @@ func TestProgramVerdicts(t *testing.T) {
 		text   string
 	}{
 		{"right", func(x []*Trace) []*Trace { return x }, plan.OK, ""},
-		{"no dependency", func(x []*Trace) []*Trace { x[1].Nodes[3].DataDeps = []uint64{1}; return x }, plan.Race, "rank 1 node 2 (COMP_NODE_tb0_step1)"},
-		{"dependency on what is not there", func(x []*Trace) []*Trace { x[1].Nodes[3].CtrlDeps = []uint64{99}; return x }, plan.IllFormed, "node 3: it depends on node 99"},
-		{"waits for itself", func(x []*Trace) []*Trace { x[1].Nodes[3].CtrlDeps = []uint64{3}; return x }, plan.IllFormed, "node 3: it waits for node 3"},
-		{"wait for each other", func(x []*Trace) []*Trace { x[1].Nodes[3].CtrlDeps = []uint64{4}; return x }, plan.IllFormed, "it waits for node 4, which waits for node 3"},
-		{"same id", func(x []*Trace) []*Trace { x[1].Nodes[3].ID = 2; return x }, plan.IllFormed, "node 2: the id is that of the node at byte"},
-		{"no size", func(x []*Trace) []*Trace { x[2].Nodes[0].Attrs = nil; return x }, plan.IllFormed, "node 0: COMM_SEND_NODE without the attribute comm_dst"},
-		{"no such rank", func(x []*Trace) []*Trace { x[2].Nodes[0].Attrs[1].Value = NewInt(Int32, 4); return x }, plan.IllFormed, "comm_dst is 4, want an integer from 0 to 3"},
-		{"size is text", func(x []*Trace) []*Trace { x[2].Nodes[0].Attrs[0].Value = NewText("4096"); return x }, plan.IllFormed, `comm_size is "4096", want an integer`},
-		{"sizes differ", func(x []*Trace) []*Trace { x[2].Nodes[1].Attrs[0].Value = NewInt(Int64, 8); return x }, plan.IllFormed, "it receives 8 bytes with tag 0, and rank 1's node 0 sends 4096"},
+		{"no dependency", func(x []*Trace) []*Trace { x[1].Nodes[3].DataDeps = []uint64{1}; return x }, plan.Race,
+			"rank 1 node 2 (COMP_NODE_tb0_step1)"},
+		{"dependency on what is not there", func(x []*Trace) []*Trace { x[1].Nodes[3].CtrlDeps = []uint64{99}; return x },
+			plan.IllFormed, "node 3: it depends on node 99"},
+		{"waits for itself", func(x []*Trace) []*Trace { x[1].Nodes[3].CtrlDeps = []uint64{3}; return x },
+			plan.IllFormed, "node 3: it waits for node 3"},
+		{"wait for each other", func(x []*Trace) []*Trace { x[1].Nodes[3].CtrlDeps = []uint64{4}; return x },
+			plan.IllFormed, "it waits for node 4, which waits for node 3"},
+		{"same id", func(x []*Trace) []*Trace { x[1].Nodes[3].ID = 2; return x }, plan.IllFormed,
+			"node 2: the id is that of the node at byte"},
+		{"no size", func(x []*Trace) []*Trace { x[2].Nodes[0].Attrs = nil; return x }, plan.IllFormed,
+			"node 0: COMM_SEND_NODE without the attribute comm_dst"},
+		{"no such rank", func(x []*Trace) []*Trace { x[2].Nodes[0].Attrs[1].Value = NewInt(Int32, 4); return x },
+			plan.IllFormed, "comm_dst is 4, want an integer from 0 to 3"},
+		{"size is text", func(x []*Trace) []*Trace { x[2].Nodes[0].Attrs[0].Value = NewText("4096"); return x },
+			plan.IllFormed, `comm_size is "4096", want an integer`},
+		{"sizes differ", func(x []*Trace) []*Trace { x[2].Nodes[1].Attrs[0].Value = NewInt(Int64, 8); return x },
+			plan.IllFormed, "it receives 8 bytes with tag 0, and rank 1's node 0 sends 4096"},
 		{"invalid node", func(x []*Trace) []*Trace { x[2].Nodes[1].Type = InvalidNode; return x }, plan.IllFormed, "INVALID_NODE"},
-		{"no receive at the end", func(x []*Trace) []*Trace { drop(x, 3, len(x[3].Nodes)-1); return x }, plan.Leftover, "channel 2->3 chan 0: 1 of 6 messages are left"},
-		{"no send", func(x []*Trace) []*Trace { x[0].Nodes[1].DataDeps = nil; drop(x, 0, 0); return x }, plan.Deadlock, "no data on channel 0->1 chan 0"},
+		{"no receive at the end", func(x []*Trace) []*Trace { drop(x, 3, len(x[3].Nodes)-1); return x },
+			plan.Leftover, "channel 2->3 chan 0: 1 of 6 messages are left"},
+		{"no send", func(x []*Trace) []*Trace { x[0].Nodes[1].DataDeps = nil; drop(x, 0, 0); return x },
+			plan.Deadlock, "no data on channel 0->1 chan 0"},
 		{"not added", func(x []*Trace) []*Trace { x[0].Nodes[3].DataDeps = []uint64{1}; drop(x, 0, 2); return x }, plan.Wrong, "chunks"},
 		{"rank missing", func(x []*Trace) []*Trace { return x[:3] }, plan.IllFormed, "comm_src is 3, want an integer from 0 to 2"},
 		{"no source", func(x []*Trace) []*Trace { x[0].Metadata.Attrs = nil; return x }, plan.NoPostcondition, "custom"},
@@ -190,7 +207,8 @@ func TestNodesThatDifferFromTheirSource(t *testing.T) {
 	x[1].Nodes[3].Name = "COMM_SEND_NODE_tb0_step1"
 	_, notes := findings(t, files(t, x))
 	want := "nodes do not do what it says: ring.1.et:byte"
-	if len(notes) == 0 || !strings.Contains(notes[0], want) || !strings.Contains(notes[0], "node 3: COMM_SEND_NODE does not fit step 1 (rrc)") {
+	if len(notes) == 0 || !strings.Contains(notes[0], want) ||
+		!strings.Contains(notes[0], "node 3: COMM_SEND_NODE does not fit step 1 (rrc)") {
 		t.Errorf("notes %v, want %q", notes, want)
 	}
 }
@@ -201,7 +219,8 @@ func collectives(n int, kinds ...CollectiveType) []*Trace {
 	for range n {
 		t := &Trace{}
 		for i, k := range kinds {
-			node := Node{ID: uint64(i), Type: CommCollNode, Attrs: []Attr{{Name: "comm_type", Value: NewInt(Int64, int64(k))}, {Name: "comm_size", Value: NewInt(Int64, 64)}}}
+			node := Node{ID: uint64(i), Type: CommCollNode,
+				Attrs: []Attr{{Name: "comm_type", Value: NewInt(Int64, int64(k))}, {Name: "comm_size", Value: NewInt(Int64, 64)}}}
 			if i > 0 {
 				node.CtrlDeps = []uint64{uint64(i - 1)}
 			}
@@ -213,17 +232,21 @@ func collectives(n int, kinds ...CollectiveType) []*Trace {
 }
 
 func TestCollectives(t *testing.T) {
-	if found, _ := findings(t, files(t, collectives(3, AllReduce, AllGather))); len(found) != 1 || found[0].Verdict != plan.NoPostcondition {
+	if found, _ := findings(t, files(t, collectives(3, AllReduce, AllGather))); len(found) != 1 ||
+		found[0].Verdict != plan.NoPostcondition {
 		t.Errorf("findings %v, want NO-POSTCONDITION only", found)
 	}
 	x := collectives(3, AllReduce, AllGather)
 	x[2].Nodes = x[2].Nodes[:1]
-	if found, _ := findings(t, files(t, x)); len(found) != 1 || found[0].Verdict != plan.Deadlock || !strings.Contains(found[0].Text, "arrivals at collective 1") {
+	if found, _ := findings(t, files(t, x)); len(found) != 1 || found[0].Verdict != plan.Deadlock ||
+		!strings.Contains(found[0].Text, "arrivals at collective 1") {
 		t.Errorf("one rank has left: %v, want DEADLOCK", found)
 	}
 	x = collectives(3, AllReduce, AllGather)
 	x[2].Nodes[1].Attrs[0].Value = NewInt(Uint32, int64(Broadcast))
-	if found, _ := findings(t, files(t, x)); len(found) != 1 || !strings.Contains(found[0].Text, `collective 1 of group "" is BROADCAST of 64 bytes, and ALL_GATHER of 64 bytes in rank 0's node 1`) {
+	if found, _ := findings(t, files(t, x)); len(found) != 1 ||
+		!strings.Contains(found[0].Text,
+			`collective 1 of group "" is BROADCAST of 64 bytes, and ALL_GATHER of 64 bytes in rank 0's node 1`) {
 		t.Errorf("another collective: %v, want ILL-FORMED", found)
 	}
 }
@@ -255,7 +278,8 @@ func TestIs(t *testing.T) {
 	if !Is(files(t, ring(2, ringText(2)))[0].Data) || !Is(byHandBytes(t)) {
 		t.Error("a trace is not known as one")
 	}
-	for _, text := range []string{"", "\x00", "<algo name=\"a\">", "{\"name\": 1}", "package main\n\nfunc main() {}\n", "MIT License\n\nCopyright"} {
+	for _, text := range []string{"", "\x00", "<algo name=\"a\">", "{\"name\": 1}",
+		"package main\n\nfunc main() {}\n", "MIT License\n\nCopyright"} {
 		if Is([]byte(text)) {
 			t.Errorf("%q is taken for a trace", text)
 		}

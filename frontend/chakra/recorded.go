@@ -28,7 +28,8 @@ type recorded struct {
 }
 
 // findRecorded looks for the program in the metadata. It asks that Export makes the same nodes of
-// it, so that the data of the program are those of the traces. It returns false if no trace has one.
+// it, so that the data of the program are those of the traces. It returns false if no trace has
+// one.
 func (p *program) findRecorded(data Data) bool {
 	var file *text.File
 	for rank, t := range p.traces {
@@ -36,7 +37,8 @@ func (p *program) findRecorded(data Data) bool {
 		source, _ := v.Text()
 		if source == "" {
 			if rank > 0 {
-				p.notes = append(p.notes, fmt.Sprintf("%s has no %s, and other ranks have: nothing tells what is right", t.File, recordedAttr))
+				p.notes = append(p.notes, fmt.Sprintf("%s has no %s, and other ranks have: nothing tells what is right",
+					t.File, recordedAttr))
 			}
 			return rank > 0
 		}
@@ -63,7 +65,8 @@ func (p *program) findRecorded(data Data) bool {
 		elems *= file.World
 	}
 	p.recorded = &recorded{file: file, plan: pl, bytes: int64(elems) * int64(file.Type.Size())}
-	p.notes = append(p.notes, "which data nodes move is taken from the recorded program in the metadata: nodes are those that an export of it has")
+	p.notes = append(p.notes,
+		"which data nodes move is taken from the recorded program in the metadata: nodes are those that an export of it has")
 	return true
 }
 

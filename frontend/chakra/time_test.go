@@ -39,8 +39,8 @@ func timeOf(t *testing.T, p *plan.Plan, m *machine.Machine) unit.Time {
 	return r.Time
 }
 
-// asTraces changes a plan made of XML to what traces can say: no protocol, no depth of channels, and
-// a reduction that is a node of its own and has a duration.
+// asTraces changes a plan made of XML to what traces can say: no protocol, no depth of channels,
+// and a reduction that is a node of its own and has a duration.
 func asTraces(p *plan.Plan) {
 	p.Protocol = plan.Simple
 	for i := range p.Channels {
@@ -67,7 +67,8 @@ func asTraces(p *plan.Plan) {
 	}
 }
 
-// The times of a ring from XML and from traces differ by what traces cannot say, and by nothing else.
+// The times of a ring from XML and from traces differ by what traces cannot say, and by nothing
+// else.
 func TestRingTakesTheTimeOfItsXML(t *testing.T) {
 	source := strings.Replace(ringText(4), `proto="Simple"`, `proto="LL128"`, 1)
 	x, found := msccl.Read(plan.File{Name: "ring.xml", Data: []byte(source)})
@@ -119,6 +120,7 @@ func TestPublicRing(t *testing.T) {
 	}
 	pl, _ := p.Plan(plan.Call{InPlace: true})
 	if j := judge.Judge(pl); !j.OK() || j.Cells != 64 || j.Messages != 112 || p.MaxBytes != 1<<20 {
-		t.Errorf("%v, %d of %d chunks, %d messages, %d bytes; want OK, 64 of 64, 112, 1 MiB", j.Verdicts, j.Right, j.Cells, j.Messages, p.MaxBytes)
+		t.Errorf("%v, %d of %d chunks, %d messages, %d bytes; want OK, 64 of 64, 112, 1 MiB", j.Verdicts, j.Right,
+			j.Cells, j.Messages, p.MaxBytes)
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"kernbench/frontend/msccl"
 )
 
-// placed is an op in its block: which one, and which of its steps. nops before it carry what one step
-// cannot say.
+// placed is an op in its block: which one, and which of its steps. nops before it carry what one
+// step cannot say.
 type placed struct {
 	op
 	block int
@@ -123,8 +123,8 @@ func depend(ops []placed, blocks int) {
 	}
 }
 
-// steps writes the ops of a rank into its blocks. A step waits for one other; each further wait is a
-// nop before it.
+// steps writes the ops of a rank into its blocks. A step waits for one other; each further wait is
+// a nop before it.
 func steps(ops []placed, blocks []msccl.TB) {
 	depend(ops, len(blocks))
 	awaited := map[int]bool{}
@@ -149,7 +149,8 @@ func steps(ops []placed, blocks []msccl.TB) {
 				st.DepBlock, st.DepStep = ops[j].block, ops[j].step
 				break
 			}
-			tb.Steps = append(tb.Steps, msccl.Step{Type: "nop", SrcBuf: 'i', SrcOff: -1, DstBuf: 'o', DstOff: -1, DepBlock: ops[j].block, DepStep: ops[j].step})
+			tb.Steps = append(tb.Steps, msccl.Step{Type: "nop", SrcBuf: 'i', SrcOff: -1, DstBuf: 'o', DstOff: -1,
+				DepBlock: ops[j].block, DepStep: ops[j].step})
 		}
 		tb.Steps = append(tb.Steps, st)
 	}

@@ -49,7 +49,8 @@ func carry(f *text.File) (_ []rank, temporaries int, _ error) {
 			return nil, 0, fmt.Errorf("%s has several blocks for a rank: a recorded algorithm has one", f.Name)
 		}
 		for i, r := range b.Ranks {
-			c.ranks[r] = rank{block: b, index: i, last: uses(b), tensors: map[int32][]piece{}, words: map[[3]int]int64{}, written: map[[2]int]bool{}, scratch: c.scratch}
+			c.ranks[r] = rank{block: b, index: i, last: uses(b), tensors: map[int32][]piece{},
+				words: map[[3]int]int64{}, written: map[[2]int]bool{}, scratch: c.scratch}
 		}
 	}
 	for moved := true; moved && c.err == nil; {
@@ -353,7 +354,8 @@ func (c *carrier) add(r int, s *text.Stmt) bool {
 		return true
 	}
 	own := func(o *text.Operand, list []piece) bool {
-		return k.last[o.Tensor] == k.at && len(list) == 1 && list[0].buf == bufScratch && list[0].off >= c.scratch && total(k.tensors[o.Tensor]) == list[0].n
+		return k.last[o.Tensor] == k.at && len(list) == 1 && list[0].buf == bufScratch && list[0].off >= c.scratch &&
+			total(k.tensors[o.Tensor]) == list[0].n
 	}
 	switch {
 	case own(&s.In[1], b):

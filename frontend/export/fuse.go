@@ -127,7 +127,8 @@ func joinCopies(ops []op, fixed int) (changed bool) {
 		if between(ops[i+1:copied], func(o *op) bool { return o.touches(d) }) || r.kind == opRrc && r.src.overlaps(d) && r.src != d {
 			continue
 		}
-		if end := len(users) - 1; end >= 0 && users[end] > copied && between(ops[copied+1:users[end]], func(o *op) bool { return o.writes(d) }) {
+		if end := len(users) - 1; end >= 0 && users[end] > copied &&
+			between(ops[copied+1:users[end]], func(o *op) bool { return o.writes(d) }) {
 			continue
 		}
 		r.dst = d
@@ -194,7 +195,8 @@ func partners(ops []op) map[int]int {
 	return out
 }
 
-// joinSends makes rcs and rrcs of a receive and the send of what came, where one block has both peers.
+// joinSends makes rcs and rrcs of a receive and the send of what came, where one block has both
+// peers.
 func joinSends(ops []op, partner map[int]int) {
 	for i := range ops {
 		j := forward(ops, i)

@@ -61,10 +61,12 @@ func MSCCL(f *text.File, o Options) (*msccl.Algorithm, error) {
 	channels := max(o.Channels, 1)
 	chunks := max(in, out) / unit
 	if chunks > mostChunks/channels {
-		return nil, fmt.Errorf("%d elements fall into chunks of %d, and %d channels have at most %d chunks: export fewer elements", max(in, out), unit, channels, mostChunks)
+		return nil, fmt.Errorf("%d elements fall into chunks of %d, and %d channels have at most %d chunks: export fewer elements",
+			max(in, out), unit, channels, mostChunks)
 	}
 	a := &msccl.Algorithm{
-		Name: name(f.Algorithm), Collective: f.Collective, Protocol: o.Protocol, Chunks: chunks * channels, InPlace: f.Results == 0, MaxBytes: o.MaxBytes,
+		Name: name(f.Algorithm), Collective: f.Collective, Protocol: o.Protocol, Chunks: chunks * channels,
+		InPlace: f.Results == 0, MaxBytes: o.MaxBytes,
 	}
 	// A rank's part of the larger buffer: chunks of a channel are contiguous in it.
 	part := min(in, out) / unit
@@ -178,8 +180,8 @@ func compact(ops []op) int {
 	return place[most]
 }
 
-// onChannel moves ops to the chunks of a channel: each rank's part of a buffer has those of channel 0
-// first.
+// onChannel moves ops to the chunks of a channel: each rank's part of a buffer has those of channel
+// 0 first.
 func onChannel(ops []op, c, channels, part, scratch int) []op {
 	out := slices.Clone(ops)
 	for i := range out {

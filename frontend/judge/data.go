@@ -113,8 +113,8 @@ func (d *data) step(b int32, s *plan.Step, taken []value, event int32) []value {
 	return sum
 }
 
-// again reports whether a step writes packets that are there: cells with the flag of this launch and the
-// same contents. A reader gets the same from either.
+// again reports whether a step writes packets that are there: cells with the flag of this launch
+// and the same contents. A reader gets the same from either.
 func (d *data) again(b int32, span plan.Span, sum []value, event int32) bool {
 	if !span.Packet {
 		return false

@@ -69,7 +69,8 @@ func (r *run) stuck() *Stuck {
 			}
 		}
 	}
-	// Each blocked block waits for one other, so the way ends in a cycle or at a block that is done.
+	// Each blocked block waits for one other, so the way ends in a cycle or at a block that is
+	// done.
 	seen := map[int32]int{}
 	var way []int32
 	b := start
@@ -168,7 +169,8 @@ func (r *run) user(is func(int32, *plan.Step) bool, rank int) int32 {
 func (r *run) waiter(b int32) Waiter {
 	bl := &r.blocks[b]
 	s := &bl.steps[bl.at]
-	out := Waiter{Rank: int(bl.rank), Block: r.plan.Ranks[bl.rank].Blocks[bl.index].ID, Step: s.Index, Op: s.Op, Line: s.Line, Index: int(bl.index), To: plan.None}
+	out := Waiter{Rank: int(bl.rank), Block: r.plan.Ranks[bl.rank].Blocks[bl.index].ID, Step: s.Index, Op: s.Op,
+		Line: s.Line, Index: int(bl.index), To: plan.None}
 	w := r.missing(b, s)
 	behind := ""
 	if to := r.waitsFor(b); to >= 0 {

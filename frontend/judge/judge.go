@@ -99,7 +99,8 @@ func (j *Judgment) relaxed(p *plan.Plan) {
 	r.all()
 	races, pairs := r.data.races()
 	if pairs > 0 {
-		j.Notes = append(j.Notes, fmt.Sprintf("%d pairs of steps are ordered by relaxed signals only, which order no memory: %s", pairs, races[0].Text))
+		j.Notes = append(j.Notes, fmt.Sprintf("%d pairs of steps are ordered by relaxed signals only, which order no memory: %s",
+			pairs, races[0].Text))
 	}
 }
 

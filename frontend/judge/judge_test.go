@@ -19,7 +19,8 @@ func pair() *plan.Plan {
 			Views: []plan.View{{Name: "i", Memory: 0, Cells: 1}, {Name: "o", Memory: 0, Cells: 1}, {Name: "s", Memory: 1, Cells: 1}},
 			Blocks: []plan.Block{
 				{ID: 0, Steps: []plan.Step{{Op: "s", Take: plan.None, Send: rank, Src: []plan.Span{cell(0)}, Publish: true}}},
-				{ID: 1, Steps: []plan.Step{{Op: "rrc", Take: 1 - rank, Send: plan.None, Src: []plan.Span{cell(0)}, Dst: []plan.Span{cell(0)},
+				{ID: 1, Steps: []plan.Step{{Op: "rrc", Take: 1 - rank, Send: plan.None, Src: []plan.Span{cell(0)},
+					Dst:   []plan.Span{cell(0)},
 					After: []plan.Dep{{Block: 0, Index: 0}}}}},
 			},
 		})
@@ -41,16 +42,20 @@ func TestVerdicts(t *testing.T) {
 		{"no dependency", func(p *plan.Plan) { step(p, 1, 1).After = nil }, plan.Race, "rank 1 tb 0 step 0 (s)"},
 		{"contribution twice", func(p *plan.Plan) {
 			b := &p.Ranks[0].Blocks[1]
-			b.Steps = append(b.Steps, plan.Step{Op: "re", Index: 1, Take: plan.None, Send: plan.None, Src: []plan.Span{cell(0), cell(0)}, Dst: []plan.Span{cell(0)}})
+			b.Steps = append(b.Steps, plan.Step{Op: "re", Index: 1, Take: plan.None, Send: plan.None,
+				Src: []plan.Span{cell(0), cell(0)}, Dst: []plan.Span{cell(0)}})
 		}, plan.Wrong, "it must not hold rank 0's cell 0 2 times, rank 1's cell 0 2 times"},
 		{"copied in place of added", func(p *plan.Plan) { step(p, 0, 1).Src = nil }, plan.Wrong, "rank 0 o[0] holds rank 1's cell 0"},
-		{"scratch never written", func(p *plan.Plan) { step(p, 0, 0).Src[0].View = 2 }, plan.UndefinedRead, "rank 0 tb 0 step 0 (s) reads s[0]"},
+		{"scratch never written", func(p *plan.Plan) { step(p, 0, 0).Src[0].View = 2 }, plan.UndefinedRead,
+			"rank 0 tb 0 step 0 (s) reads s[0]"},
 		{"a message too many", func(p *plan.Plan) {
 			b := &p.Ranks[0].Blocks[1]
 			b.Steps = append(b.Steps, plan.Step{Op: "s", Index: 1, Take: plan.None, Send: 0, Src: []plan.Span{cell(0)}})
 		}, plan.Leftover, "channel 0->1 chan 0: 1 of 2 messages are left"},
-		{"no message", func(p *plan.Plan) { p.Ranks[0].Blocks[0].Steps = nil; step(p, 0, 1).After = nil }, plan.Deadlock, "no data on channel 0->1 chan 0"},
-		{"never published", func(p *plan.Plan) { step(p, 0, 0).Publish = false }, plan.Deadlock, "rank 0 tb 1 step 0 (rrc): waits for step 0 of tb 0"},
+		{"no message", func(p *plan.Plan) { p.Ranks[0].Blocks[0].Steps = nil; step(p, 0, 1).After = nil },
+			plan.Deadlock, "no data on channel 0->1 chan 0"},
+		{"never published", func(p *plan.Plan) { step(p, 0, 0).Publish = false }, plan.Deadlock,
+			"rank 0 tb 1 step 0 (rrc): waits for step 0 of tb 0"},
 		{"no relation", func(p *plan.Plan) { p.Want = nil }, plan.NoPostcondition, "all_reduce"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

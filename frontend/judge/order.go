@@ -37,8 +37,8 @@ type clocks struct {
 	at    []int32
 }
 
-// clocksOf finds the clocks of all events with regard to the blocks for which place is not negative.
-// Only events for which follow holds are looked at; the others order nothing.
+// clocksOf finds the clocks of all events with regard to the blocks for which place is not
+// negative. Only events for which follow holds are looked at; the others order nothing.
 func (o *order) clocksOf(place []int32, width int, blocks int, events []int32) *clocks {
 	c := &clocks{width: width}
 	last := make([]int32, blocks) // row of the last event of each block, plus 1

@@ -38,8 +38,10 @@ func packetPair(launches int, double bool) *plan.Plan {
 			}
 			packet := func(rank int) plan.Span { return plan.Span{Rank: rank, View: scratch, N: 1, Packet: true} }
 			b.Steps = append(b.Steps,
-				plan.Step{Op: "ppkt", Index: 0, Take: none, Send: none, Launch: launch, Src: []plan.Span{cell(viewInput)}, Dst: []plan.Span{packet(1 - rank)}},
-				plan.Step{Op: "repkt", Index: 1, Take: none, Send: none, Launch: launch, Src: []plan.Span{cell(viewInput), packet(none)}, Dst: []plan.Span{cell(viewOutput)}})
+				plan.Step{Op: "ppkt", Index: 0, Take: none, Send: none, Launch: launch,
+					Src: []plan.Span{cell(viewInput)}, Dst: []plan.Span{packet(1 - rank)}},
+				plan.Step{Op: "repkt", Index: 1, Take: none, Send: none, Launch: launch,
+					Src: []plan.Span{cell(viewInput), packet(none)}, Dst: []plan.Span{cell(viewOutput)}})
 		}
 		k.Blocks = []plan.Block{b}
 		p.Ranks = append(p.Ranks, k)
@@ -92,7 +94,8 @@ func TestEachLaunchHasItsOwnResult(t *testing.T) {
 	steps := p.Ranks[0].Blocks[0].Steps
 	steps[4].Dst = nil // rank 0's repkt in the second launch
 	j := Judge(p)
-	if j.Cells-j.Right != 1 || !has(j, plan.Wrong, "after launch 2 rank 0 o[0] holds 0 of 2 contributions; it lacks rank 0's cell 0 of launch 2, rank 1's cell 0 of launch 2; it must not hold rank 0's cell 0, rank 1's cell 0") {
+	if j.Cells-j.Right != 1 || !has(j, plan.Wrong,
+		"after launch 2 rank 0 o[0] holds 0 of 2 contributions; it lacks rank 0's cell 0 of launch 2, rank 1's cell 0 of launch 2; it must not hold rank 0's cell 0, rank 1's cell 0") {
 		t.Errorf("%d of %d right, %v", j.Right, j.Cells, j.Findings)
 	}
 }

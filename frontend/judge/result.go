@@ -178,6 +178,7 @@ func (j *Judgment) inputs(r *run) {
 		}
 	}
 	if changed > 0 {
-		j.Notes = append(j.Notes, fmt.Sprintf("out of place, yet %d input chunks are changed, %s first: NCCL leaves inputs as they are", changed, first))
+		j.Notes = append(j.Notes, fmt.Sprintf("out of place, yet %d input chunks are changed, %s first: NCCL leaves inputs as they are",
+			changed, first))
 	}
 }

@@ -129,7 +129,8 @@ func (c *checker) connection(l link, senders, receivers []end) {
 	}{{senders, "send into"}, {receivers, "receive from"}} {
 		if len(side.ends) > 1 {
 			x, y := side.ends[0], side.ends[1]
-			c.add(c.a.gpus[y.rank].blocks[y.block].line, "tb %d and tb %d of gpu %d both %s connection %v: one block may", x.block, y.block, x.rank, side.does, l)
+			c.add(c.a.gpus[y.rank].blocks[y.block].line,
+				"tb %d and tb %d of gpu %d both %s connection %v: one block may", x.block, y.block, x.rank, side.does, l)
 			return
 		}
 	}

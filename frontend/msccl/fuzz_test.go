@@ -26,11 +26,13 @@ func hostile() map[string]string {
 		utf.WriteByte(byte(u >> 8))
 	}
 	return map[string]string{
-		"entity bomb":        `<!DOCTYPE a [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;">]>` + strings.Replace(good, "ring", "&b;", 1),
-		"depth":              strings.Replace(good, "<tb ", strings.Repeat("<x>", 100000)+"<tb ", 1),
-		"wide":               strings.Replace(good, "<tb ", "<tb"+wide.String()+" ", 1),
-		"huge number":        strings.Replace(good, `nchunksperloop="2"`, `nchunksperloop="1000000000000000000000"`, 1),
-		"large number":       strings.Replace(strings.Replace(good, `nchunksperloop="2"`, `nchunksperloop="1048576"`, 1), `ngpus="2"`, `ngpus="65536"`, 1),
+		"entity bomb": `<!DOCTYPE a [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;">]>` + strings.Replace(good,
+			"ring", "&b;", 1),
+		"depth":       strings.Replace(good, "<tb ", strings.Repeat("<x>", 100000)+"<tb ", 1),
+		"wide":        strings.Replace(good, "<tb ", "<tb"+wide.String()+" ", 1),
+		"huge number": strings.Replace(good, `nchunksperloop="2"`, `nchunksperloop="1000000000000000000000"`, 1),
+		"large number": strings.Replace(strings.Replace(good, `nchunksperloop="2"`, `nchunksperloop="1048576"`,
+			1), `ngpus="2"`, `ngpus="65536"`, 1),
 		"much scratch":       strings.ReplaceAll(good, `s_chunks="0"`, `s_chunks="1048576"`),
 		"fraction":           strings.Replace(good, `cnt="1"`, `cnt="8.5"`, 1),
 		"two roots":          good + good,

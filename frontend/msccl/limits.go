@@ -108,13 +108,19 @@ func (a *algo) notes() (notes []string) {
 		notes = append(notes, "inplace and outofplace are 0: no runtime will ever take it; judged out of place")
 	}
 	if bare > 0 {
-		notes = append(notes, fmt.Sprintf("%d nops have no dependency: runtimes then count the steps of their block otherwise than the file", bare))
+		notes = append(notes,
+			fmt.Sprintf("%d nops have no dependency: runtimes then count the steps of their block otherwise than the file",
+				bare))
 	}
 	if remote > 0 {
-		notes = append(notes, fmt.Sprintf("%d rrc or rrcs steps read another chunk than they write: both are taken as chunks of the rank itself", remote))
+		notes = append(notes,
+			fmt.Sprintf("%d rrc or rrcs steps read another chunk than they write: both are taken as chunks of the rank itself",
+				remote))
 	}
 	if handed := a.handed(); handed > 0 {
-		notes = append(notes, fmt.Sprintf("%d dependencies hand chunks from block to block: microsoft/msccl publishes them without a fence if all connections are within a host (needsFence); large calls were seen to go wrong (its issue 38)", handed))
+		notes = append(notes,
+			fmt.Sprintf("%d dependencies hand chunks from block to block: microsoft/msccl publishes them without a fence if all connections are within a host (needsFence); large calls were seen to go wrong (its issue 38)",
+				handed))
 	}
 	if blocks > 108 {
 		notes = append(notes, fmt.Sprintf("a gpu has %d blocks: all must run at the same time, and an A100 has 108 SMs", blocks))
@@ -134,8 +140,8 @@ func joined(words []string) string {
 	return text
 }
 
-// handed counts dependencies on a step that wrote chunks which the step that waits reads. A nop hands
-// its dependency to the next step.
+// handed counts dependencies on a step that wrote chunks which the step that waits reads. A nop
+// hands its dependency to the next step.
 func (a *algo) handed() (n int) {
 	for g := range a.gpus {
 		blocks := map[int]*block{}

@@ -26,7 +26,8 @@ func oneBlock(first, second []string) string {
 }
 
 func localStep(op string, src, dst, depBlock, dep, hasDep int) string {
-	return fmt.Sprintf(`type="%s" srcbuf="i" srcoff="%d" dstbuf="o" dstoff="%d" cnt="1" depid="%d" deps="%d" hasdep="%d"`, op, src, dst, depBlock, dep, hasDep)
+	return fmt.Sprintf(`type="%s" srcbuf="i" srcoff="%d" dstbuf="o" dstoff="%d" cnt="1" depid="%d" deps="%d" hasdep="%d"`,
+		op, src, dst, depBlock, dep, hasDep)
 }
 
 func blocksOf(t *testing.T, text string) []plan.Block {
@@ -65,7 +66,8 @@ func TestNopsAreFolded(t *testing.T) {
 	if len(b[1].Steps) != 1 {
 		t.Fatalf("%d steps, want 1", len(b[1].Steps))
 	}
-	if s := b[1].Steps[0]; s.Index != 1 || len(s.After) != 2 || s.After[0] != (plan.Dep{Block: 0, Index: 0}) || s.After[1] != (plan.Dep{Block: 0, Index: 1}) {
+	if s := b[1].Steps[0]; s.Index != 1 || len(s.After) != 2 || s.After[0] != (plan.Dep{Block: 0, Index: 0}) ||
+		s.After[1] != (plan.Dep{Block: 0, Index: 1}) {
 		t.Errorf("step %+v, want index 1 and both dependencies", s)
 	}
 }

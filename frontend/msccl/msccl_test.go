@@ -13,9 +13,12 @@ import (
 // ring is an all-reduce in place over n ranks, one block each.
 func ring(n int) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "<!-- a comment -->\n<algo name=\"ring\" proto=\"Simple\" nchannels=\"1\" nchunksperloop=\"%d\" ngpus=\"%d\" coll=\"allreduce\" inplace=\"1\">\n", n, n)
+	fmt.Fprintf(&b,
+		"<!-- a comment -->\n<algo name=\"ring\" proto=\"Simple\" nchannels=\"1\" nchunksperloop=\"%d\" ngpus=\"%d\" coll=\"allreduce\" inplace=\"1\">\n",
+		n, n)
 	for r := range n {
-		fmt.Fprintf(&b, "<gpu id=\"%d\" i_chunks=\"%d\" o_chunks=\"0\" s_chunks=\"0\">\n<tb id=\"0\" send=\"%d\" recv=\"%d\" chan=\"0\">\n", r, n, (r+1)%n, (r+n-1)%n)
+		fmt.Fprintf(&b, "<gpu id=\"%d\" i_chunks=\"%d\" o_chunks=\"0\" s_chunks=\"0\">\n<tb id=\"0\" send=\"%d\" recv=\"%d\" chan=\"0\">\n",
+			r, n, (r+1)%n, (r+n-1)%n)
 		for s := range 2*n - 1 {
 			c := ((r-s)%n + 2*n) % n
 			op := "rrcs"
@@ -27,7 +30,9 @@ func ring(n int) string {
 			case s == 2*n-2:
 				op = "r"
 			}
-			fmt.Fprintf(&b, "<step s=\"%d\" type=\"%s\" srcbuf=\"i\" srcoff=\"%d\" dstbuf=\"i\" dstoff=\"%d\" cnt=\"1\" depid=\"-1\" deps=\"-1\" hasdep=\"0\"/>\n", s, op, c, c)
+			fmt.Fprintf(&b,
+				"<step s=\"%d\" type=\"%s\" srcbuf=\"i\" srcoff=\"%d\" dstbuf=\"i\" dstoff=\"%d\" cnt=\"1\" depid=\"-1\" deps=\"-1\" hasdep=\"0\"/>\n",
+				s, op, c, c)
 		}
 		b.WriteString("</tb>\n</gpu>\n")
 	}
@@ -76,7 +81,8 @@ func TestRejects(t *testing.T) {
 		{"offset", `srcoff="0"`, `srcoff="2"`, `attribute srcoff of step: s uses chunks 2 to 2 of buffer i, which has 2`},
 		{"buffer", `srcbuf="i"`, `srcbuf="x"`, `attribute srcbuf of step: found "x", want i, o or s`},
 		{"step gap", `step s="1"`, `step s="3"`, `attribute s of step: found 3, want 1`},
-		{"gpu twice", "</algo>", "<gpu id=\"0\" i_chunks=\"2\" o_chunks=\"0\" s_chunks=\"0\"/>\n</algo>", `x.xml:17: attribute id of gpu: 0 is there twice, first at line 3`},
+		{"gpu twice", "</algo>", "<gpu id=\"0\" i_chunks=\"2\" o_chunks=\"0\" s_chunks=\"0\"/>\n</algo>",
+			`x.xml:17: attribute id of gpu: 0 is there twice, first at line 3`},
 		{"gpu missing", `ngpus="2"`, `ngpus="3"`, `gpu 2 of 3 is missing`},
 		{"tb gap", `<tb id="0"`, `<tb id="1"`, `no tb 0 on this gpu`},
 		{"second root", `</algo>`, `</algo><algo/>`, `found a second root element algo`},
@@ -110,12 +116,14 @@ func TestRejects(t *testing.T) {
 func TestIllFormed(t *testing.T) {
 	good := ring(2)
 	for _, c := range []struct{ name, old, new, want string }{
-		{"counts", `type="s" srcbuf="i" srcoff="0" dstbuf="i" dstoff="0" cnt="1"`, `type="s" srcbuf="i" srcoff="0" dstbuf="i" dstoff="0" cnt="2"`, `message 0 of connection 0->1 chan 0 has cnt 2`},
+		{"counts", `type="s" srcbuf="i" srcoff="0" dstbuf="i" dstoff="0" cnt="1"`,
+			`type="s" srcbuf="i" srcoff="0" dstbuf="i" dstoff="0" cnt="2"`, `message 0 of connection 0->1 chan 0 has cnt 2`},
 		{"balance", `type="s"`, `type="nop"`, `connection 0->1 chan 0 has 1 sends and 2 receives`},
 		{"depid", `depid="-1"`, `depid="7"`, `depid 7: gpu 0 has tb 0 to 0`},
 		{"own depid", `depid="-1"`, `depid="0"`, `depid 0 is the block itself`},
 		{"chunks", `i_chunks="2"`, `i_chunks="3"`, `i_chunks of gpu 0 is 3`},
-		{"two senders", "</tb>", "</tb>\n<tb id=\"1\" send=\"1\" recv=\"-1\" chan=\"0\"/>", `tb 0 and tb 1 of gpu 0 both send into connection 0->1 chan 0`},
+		{"two senders", "</tb>", "</tb>\n<tb id=\"1\" send=\"1\" recv=\"-1\" chan=\"0\"/>",
+			`tb 0 and tb 1 of gpu 0 both send into connection 0->1 chan 0`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			text := strings.Replace(good, c.old, c.new, 1)
@@ -132,7 +140,8 @@ func TestIllFormed(t *testing.T) {
 	}
 }
 
-// A dependency that hands chunks over by a flag alone is told of; one that only keeps an order is not.
+// A dependency that hands chunks over by a flag alone is told of; one that only keeps an order is
+// not.
 func TestDependenciesThatHandChunksOver(t *testing.T) {
 	const text = `<algo name="x" proto="LL" nchannels="1" nchunksperloop="2" ngpus="1" coll="custom" inplace="0">
 <gpu id="0" i_chunks="2" o_chunks="2" s_chunks="0">
@@ -150,7 +159,8 @@ func TestDependenciesThatHandChunksOver(t *testing.T) {
 	}{
 		{"read", text, "2 dependencies hand chunks from block to block"},
 		{"another chunk", strings.Replace(text, `srcbuf="o" srcoff="0"`, `srcbuf="o" srcoff="1"`, 1), ""},
-		{"in place", strings.Replace(strings.Replace(text, `srcbuf="o"`, `srcbuf="i"`, 1), `inplace="0"`, `inplace="1"`, 1), "2 dependencies hand"},
+		{"in place", strings.Replace(strings.Replace(text, `srcbuf="o"`, `srcbuf="i"`, 1), `inplace="0"`,
+			`inplace="1"`, 1), "2 dependencies hand"},
 	} {
 		p, findings := Read(plan.File{Name: "x.xml", Data: []byte(c.text)})
 		if p == nil {

@@ -41,8 +41,8 @@ type Step struct {
 	HasDep            bool
 }
 
-// everySize is maxBytes of a file that is for calls of every size: one runtime takes 0 for no limit, another for
-// nothing at all.
+// everySize is maxBytes of a file that is for calls of every size: one runtime takes 0 for no
+// limit, another for nothing at all.
 const everySize = 1 << 40
 
 // Write writes an algorithm as XML that every runtime reads.
@@ -68,14 +68,16 @@ func Write(w io.Writer, a *Algorithm) error {
 		most = everySize
 	}
 	in, out := number(a.InPlace), number(!a.InPlace)
-	fmt.Fprintf(b, "<algo name=\"%s\" proto=\"%v\" nchannels=\"%d\" nchunksperloop=\"%d\" ngpus=\"%d\" coll=\"%s\" inplace=\"%d\" outofplace=\"%d\" minBytes=\"0\" maxBytes=\"%d\">\n",
+	fmt.Fprintf(b,
+		"<algo name=\"%s\" proto=\"%v\" nchannels=\"%d\" nchunksperloop=\"%d\" ngpus=\"%d\" coll=\"%s\" inplace=\"%d\" outofplace=\"%d\" minBytes=\"0\" maxBytes=\"%d\">\n",
 		a.Name, a.Protocol, len(channels), a.Chunks, len(a.GPUs), coll, in, out, most)
 	for id, g := range a.GPUs {
 		fmt.Fprintf(b, "  <gpu id=\"%d\" i_chunks=\"%d\" o_chunks=\"%d\" s_chunks=\"%d\">\n", id, g.Input, g.Output, g.Scratch)
 		for t, tb := range g.Blocks {
 			fmt.Fprintf(b, "    <tb id=\"%d\" send=\"%d\" recv=\"%d\" chan=\"%d\">\n", t, tb.Send, tb.Recv, tb.Channel)
 			for s, st := range tb.Steps {
-				fmt.Fprintf(b, "      <step s=\"%d\" type=\"%s\" srcbuf=\"%c\" srcoff=\"%d\" dstbuf=\"%c\" dstoff=\"%d\" cnt=\"%d\" depid=\"%d\" deps=\"%d\" hasdep=\"%d\"/>\n",
+				fmt.Fprintf(b,
+					"      <step s=\"%d\" type=\"%s\" srcbuf=\"%c\" srcoff=\"%d\" dstbuf=\"%c\" dstoff=\"%d\" cnt=\"%d\" depid=\"%d\" deps=\"%d\" hasdep=\"%d\"/>\n",
 					s, st.Type, st.SrcBuf, st.SrcOff, st.DstBuf, st.DstOff, st.Count, st.DepBlock, st.DepStep, number(st.HasDep))
 			}
 			b.WriteString("    </tb>\n")

@@ -103,7 +103,8 @@ func (d *reader) op(b *Block, g *GPU, v *value, path string, inner bool) Op {
 	s, ok := shapes[op.Name]
 	switch {
 	case op.Name == "glre":
-		o.fail(name.at, o.at("name"), `"glre" is what the language emits and the executor's parser rejects: use glres, or a reduction over memory channels`)
+		o.fail(name.at, o.at("name"),
+			`"glre" is what the language emits and the executor's parser rejects: use glres, or a reduction over memory channels`)
 	case !ok:
 		guess := near.Name(op.Name, slices.Sorted(maps.Keys(shapes)))
 		if guess != "" {
@@ -134,7 +135,8 @@ func (d *reader) op(b *Block, g *GPU, v *value, path string, inner bool) Op {
 		op.Channels = o.ids("channel_ids", len(lists[op.Type]), op.Type.String()+" channels of the thread block")
 	}
 	if len(op.Channels) > maxOpChannels {
-		o.fail(v.get("channel_ids").at, o.at("channel_ids"), "found %d channels, the executor has room for %d", len(op.Channels), maxOpChannels)
+		o.fail(v.get("channel_ids").at, o.at("channel_ids"), "found %d channels, the executor has room for %d",
+			len(op.Channels), maxOpChannels)
 	}
 	o.parts(&op)
 	op.Src = o.refs("src_buff", b, &op, s.src)
@@ -148,7 +150,8 @@ func (d *reader) op(b *Block, g *GPU, v *value, path string, inner bool) Op {
 		o.need("semaphore_ids", isArray)
 		op.Semaphores = o.ids("semaphore_ids", len(g.Semaphores), "semaphores of the GPU")
 		if n := len(op.Semaphores); n > maxSemaphores {
-			o.fail(v.get("semaphore_ids").at, o.at("semaphore_ids"), "found %d semaphores, an operation of the executor has room for %d", n, maxSemaphores)
+			o.fail(v.get("semaphore_ids").at, o.at("semaphore_ids"),
+				"found %d semaphores, an operation of the executor has room for %d", n, maxSemaphores)
 		}
 	case "pipeline":
 		context := o.need("iter_context", isObject)

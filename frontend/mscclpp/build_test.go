@@ -51,7 +51,8 @@ func barrier(id, n int) string {
 }
 
 func pipeline(unit, chunks int, ops ...string) string {
-	return fmt.Sprintf(`{"name":"pipeline","iter_context":{"unit_size":%d,"num_chunks":%d},"ops":[%s]}`, unit, chunks, strings.Join(ops, ","))
+	return fmt.Sprintf(`{"name":"pipeline","iter_context":{"unit_size":%d,"num_chunks":%d},"ops":[%s]}`, unit, chunks,
+		strings.Join(ops, ","))
 }
 
 // group is an operation as a part of a group of thread blocks.

@@ -7,8 +7,8 @@ import (
 )
 
 // floats carries a plan out on numbers, in a random order of what could be next. It shares nothing
-// with the lowering and the judge but the parsed plan: each unit of 16 bytes is a number, a packet is
-// one number in two units with a flag. Chunks have equally many units.
+// with the lowering and the judge but the parsed plan: each unit of 16 bytes is a number, a packet
+// is one number in two units with a flag. Chunks have equally many units.
 type floats struct {
 	plan     *Plan
 	rng      *rand.Rand
@@ -57,7 +57,8 @@ func newFloats(p *Plan, units, launches int, seed int64) *floats {
 	f := &floats{plan: p, rng: rand.New(rand.NewSource(seed)), units: units, launches: launches, signals: map[[4]int]int{}}
 	for i := range p.GPUs {
 		g := &p.GPUs[i]
-		r := &floatRank{in: make([]float64, g.InputChunks*units), proxies: map[int]*floatProxy{}, arrived: map[int]int{}, passed: map[int]int{},
+		r := &floatRank{in: make([]float64, g.InputChunks*units), proxies: map[int]*floatProxy{},
+			arrived: map[int]int{}, passed: map[int]int{},
 			sems: slices.Clone(g.Semaphores)}
 		r.out = r.in
 		if !p.InPlace {

@@ -140,7 +140,8 @@ func (p *Plan) lower(call plan.Call, collective string) (*plan.Plan, []plan.Find
 	if call.Bytes == 0 {
 		call.Bytes = p.probes(collective)[0]
 	}
-	l := &lowering{Plan: p, collective: collective, inPlace: call.InPlace, launches: max(call.Launches, 1), packet: int64(cmp.Or(call.Packet, 8)), counters: map[string]int{}}
+	l := &lowering{Plan: p, collective: collective, inPlace: call.InPlace, launches: max(call.Launches, 1),
+		packet: int64(cmp.Or(call.Packet, 8)), counters: map[string]int{}}
 	l.in, l.out = p.buffers(collective, call.Bytes)
 	if l.check(call.Bytes); len(l.findings) > 0 {
 		return nil, l.findings

@@ -26,7 +26,8 @@ func byPut(channel string, put func(src, dst string) []string) func(r int) []str
 // right are plans in which every operation of the executor occurs. Each is right.
 var right = map[string]text{
 	"rres": {blocks: only(func(r int) []string {
-		return join(meet("memory"), []string{move("rres", "memory", refs(local("i", r), remote(0, r)), refs(local("i", r), remote(0, r))), `{"name":"nop"}`}, meet("memory"))
+		return join(meet("memory"), []string{move("rres", "memory", refs(local("i", r), remote(0, r)),
+			refs(local("i", r), remote(0, r))), `{"name":"nop"}`}, meet("memory"))
 	})},
 	"rlx": {blocks: only(func(r int) []string {
 		return join([]string{sync("rlxsignal", "memory"), sync("rlxwait", "memory"),
@@ -91,23 +92,27 @@ var right = map[string]text{
 	"semaphores": {scratch: 2, semaphores: `{"init_value":0}`, blocks: func(r int) [][]string {
 		return [][]string{
 			join(meet("memory"), []string{release(0)}),
-			join([]string{acquire(0), move("rres", "memory", refs(local("i", r), remote(0, r)), refs(local("i", r), remote(0, r)))}, meet("memory")),
+			join([]string{acquire(0), move("rres", "memory", refs(local("i", r), remote(0, r)),
+				refs(local("i", r), remote(0, r)))}, meet("memory")),
 		}
 	}},
 	"barrier": {scratch: 2, blocks: func(r int) [][]string {
 		return [][]string{
 			join(meet("memory"), []string{barrier(3, 2)}),
-			join([]string{barrier(3, 2), move("rres", "memory", refs(local("i", r), remote(0, r)), refs(local("i", r), remote(0, r)))}, meet("memory")),
+			join([]string{barrier(3, 2), move("rres", "memory", refs(local("i", r), remote(0, r)),
+				refs(local("i", r), remote(0, r)))}, meet("memory")),
 		}
 	}},
 	"group": {blocks: func(r int) [][]string {
 		part := func(b int) []string {
-			return join(meet("memory"), []string{group(move("rres", "memory", refs(local("i", r), remote(0, r)), refs(local("i", r), remote(0, r))), b, 2)}, meet("memory"))
+			return join(meet("memory"), []string{group(move("rres", "memory", refs(local("i", r), remote(0, r)),
+				refs(local("i", r), remote(0, r))), b, 2)}, meet("memory"))
 		}
 		return [][]string{part(0), part(1)}
 	}},
 	"pipeline": {blocks: only(func(r int) []string {
-		return join(meet("memory"), []string{pipeline(64, 1, move("rres", "memory", refs(local("i", r), remote(0, r)), refs(local("i", r), remote(0, r))))}, meet("memory"))
+		return join(meet("memory"), []string{pipeline(64, 1,
+			move("rres", "memory", refs(local("i", r), remote(0, r)), refs(local("i", r), remote(0, r))))}, meet("memory"))
 	})},
 	"gstorepkt": {top: ll, scratch: 4, multicast: "s", blocks: only(func(r int) []string {
 		var ops []string
@@ -139,14 +144,16 @@ func rewritten(chunk string) text {
 
 // reused copies through scratch in two thread blocks, with as many free slots as init says.
 func reused(init int) text {
-	return text{top: `"reuse_resources":true,`, scratch: 2, semaphores: fmt.Sprintf(`{"init_value":0},{"init_value":%d}`, init), blocks: func(r int) [][]string {
-		unit := 4 << 20
-		return [][]string{
-			{pipeline(unit, 1, acquire(1), move("copy", "", refs(local("i", r)), refs(local("s", r))), release(0))},
-			join(meet("memory"), []string{pipeline(unit, 1, acquire(0),
-				move("rres", "memory", refs(local("s", r), remote(0, r)), refs(local("i", r), remote(0, r))), release(1))}, meet("memory")),
-		}
-	}}
+	return text{top: `"reuse_resources":true,`, scratch: 2,
+		semaphores: fmt.Sprintf(`{"init_value":0},{"init_value":%d}`, init), blocks: func(r int) [][]string {
+			unit := 4 << 20
+			return [][]string{
+				{pipeline(unit, 1, acquire(1), move("copy", "", refs(local("i", r)), refs(local("s", r))), release(0))},
+				join(meet("memory"), []string{pipeline(unit, 1, acquire(0),
+					move("rres", "memory", refs(local("s", r), remote(0, r)), refs(local("i", r), remote(0, r))),
+					release(1))}, meet("memory")),
+			}
+		}}
 }
 
 func TestEveryOperationIsRight(t *testing.T) {
@@ -197,21 +204,29 @@ func TestVerdicts(t *testing.T) {
 		want     plan.Verdict
 		text     string
 	}{
-		{"signal dropped", right["rres"], false, sync("signal", "memory"), nop, plan.Deadlock, "memory channel 0 from rank 0 has 0 of 1 signals"},
+		{"signal dropped", right["rres"], false, sync("signal", "memory"), nop, plan.Deadlock,
+			"memory channel 0 from rank 0 has 0 of 1 signals"},
 		{"wait dropped", right["rres"], false, sync("wait", "memory"), nop, plan.Race, "(begin of launch) in launch 2"},
-		{"signal too many", right["rres"], false, sync("signal", "memory"), sync("signal", "memory") + "," + sync("signal", "memory"), plan.Leftover, "3 signals are left"},
+		{"signal too many", right["rres"], false, sync("signal", "memory"),
+			sync("signal", "memory") + "," + sync("signal", "memory"), plan.Leftover, "3 signals are left"},
 		{"wrong chunk", right["rres"], false, remote(0, 0), remote(0, 1), plan.Wrong, "it lacks rank 1's cell 0"},
 		{"packets in one half", right["gstorepkt"], false, `"use_double_scratch_buffer":true,`, "", plan.Race, "(gstorepkt)"},
-		{"packets of what is none", right["gstorepkt"], false, `"src_buff":[` + local("s", 0) + `]`, `"src_buff":[` + local("i", 0) + `]`, plan.Deadlock, "packet rank 0 i["},
+		{"packets of what is none", right["gstorepkt"], false, `"src_buff":[` + local("s", 0) + `]`,
+			`"src_buff":[` + local("i", 0) + `]`, plan.Deadlock, "packet rank 0 i["},
 		{"packets that change", rewritten("1"), false, "", "", plan.Race, "(cpkt)"},
-		{"packet not sent", right["ppkt, respkt, upkt"], false, move("ppkt", "memory", refs(local("i", 1)), refs(remote(1, 0))), nop, plan.Deadlock, "packet rank 1 s[0] is not written"},
+		{"packet not sent", right["ppkt, respkt, upkt"], false,
+			move("ppkt", "memory", refs(local("i", 1)), refs(remote(1, 0))), nop, plan.Deadlock, "packet rank 1 s[0] is not written"},
 		{"too many free slots", reused(9), false, nop, nop, plan.Race, "(copy)"},
 		{"no release", right["semaphores"], false, release(0), nop, plan.Deadlock, "rank 0 semaphore 0 has 0 of 1 signals"},
-		{"barrier for three", right["barrier"], true, `"num_threadblocks":2`, `"num_threadblocks":3`, plan.Deadlock, "barrier 3 at tb 0 has 1 of 2 signals"},
-		{"barrier for one", right["barrier"], true, `"num_threadblocks":2`, `"num_threadblocks":1`, plan.IllFormed, "barrier 3 is for 1 thread blocks, and 2 use it"},
+		{"barrier for three", right["barrier"], true, `"num_threadblocks":2`, `"num_threadblocks":3`, plan.Deadlock,
+			"barrier 3 at tb 0 has 1 of 2 signals"},
+		{"barrier for one", right["barrier"], true, `"num_threadblocks":2`, `"num_threadblocks":1`, plan.IllFormed,
+			"barrier 3 is for 1 thread blocks, and 2 use it"},
 		{"source written before a flush", overwritten("pws"), false, "", "", plan.Race, "proxy of port channel 0 step 0 (pws)"},
-		{"group of other blocks", right["group"], false, `"tb_id":0,"tbg_size":2`, `"tb_id":1,"tbg_size":2`, plan.Wrong, "rank 0 o[0] holds rank 0's cell 0; it must"},
-		{"beyond scratch", right["put over memory"], false, local("s", 0), local("s", 2), plan.IllFormed, "reads bytes 32 to 48 of buffer s of rank 0, which has 32"},
+		{"group of other blocks", right["group"], false, `"tb_id":0,"tbg_size":2`, `"tb_id":1,"tbg_size":2`,
+			plan.Wrong, "rank 0 o[0] holds rank 0's cell 0; it must"},
+		{"beyond scratch", right["put over memory"], false, local("s", 0), local("s", 2), plan.IllFormed,
+			"reads bytes 32 to 48 of buffer s of rank 0, which has 32"},
 		{"no chunks", right["rres"], false, `"index":0,"size":1`, `"index":0,"size":0`, plan.IllFormed, "0 chunks from 0 on have no bytes"},
 		{"unequal chunks", right["rres"], true, `"output_chunks":2`, `"output_chunks":4`, plan.IllFormed, "want equal ones for all_reduce"},
 		{"unknown collective", right["rres"], false, `"allreduce"`, `"mycoll"`, plan.NoPostcondition, "custom"},
@@ -239,7 +254,8 @@ func TestVerdicts(t *testing.T) {
 // overwritten puts a chunk over a port, and then writes to its source.
 func overwritten(put string) text {
 	return text{scratch: 2, blocks: only(func(r int) []string {
-		return []string{move(put, "port", refs(local("i", 1-r)), refs(remote(1, 1-r))), move("copy", "", refs(local("i", r)), refs(local("i", 1-r))),
+		return []string{move(put, "port", refs(local("i", 1-r)), refs(remote(1, 1-r))),
+			move("copy", "", refs(local("i", r)), refs(local("i", 1-r))),
 			sync("wait", "port")}
 	})}
 }
@@ -286,10 +302,12 @@ func TestUnequalChunks(t *testing.T) {
 	if got := fmt.Sprint(pl.Ranks[0].Sizes[0]); got != "[64 48]" {
 		t.Errorf("pieces of 7 units are %s bytes, want [64 48]", got)
 	}
-	if _, findings := p.Plan(plan.Call{Bytes: 8}); len(findings) != 1 || !strings.Contains(findings[0].Text, "at least buffer_alignment, 16") {
+	if _, findings := p.Plan(plan.Call{Bytes: 8}); len(findings) != 1 ||
+		!strings.Contains(findings[0].Text, "at least buffer_alignment, 16") {
 		t.Errorf("8 bytes: %v", findings)
 	}
-	if _, findings := p.Plan(plan.Call{Bytes: 40}); len(findings) != 1 || !strings.Contains(findings[0].Text, "buffer_alignment 16 does not divide") {
+	if _, findings := p.Plan(plan.Call{Bytes: 40}); len(findings) != 1 ||
+		!strings.Contains(findings[0].Text, "buffer_alignment 16 does not divide") {
 		t.Errorf("40 bytes: %v", findings)
 	}
 	if _, findings := p.Plan(plan.Call{Bytes: 4 << 30}); len(findings) != 1 || !strings.Contains(findings[0].Text, "32 bits") {
@@ -315,7 +333,8 @@ func TestPublicPlansVerify(t *testing.T) {
 			}
 			want := "[OK]"
 			if filepath.Base(path) == "reduce_tbg.json" {
-				// A thread block reads what another one of the peer has copied, and has no signal of that one.
+				// A thread block reads what another one of the peer has copied, and has no signal
+				// of that one.
 				want = "[RACE]"
 			}
 			if j := judge.Judge(pl); fmt.Sprint(j.Verdicts) != want || j.Right != j.Cells {

@@ -54,7 +54,9 @@ func (w *watch) block(rank, b int) {
 		}
 	}
 	for _, c := range slices.Sorted(maps.Keys(w.open)) {
-		w.note("flush", w.open[c], "%s over a port, and no flush behind it: the copy may go on when the launch has ended (it is taken to end)", w.open[c].Name)
+		w.note("flush", w.open[c],
+			"%s over a port, and no flush behind it: the copy may go on when the launch has ended (it is taken to end)",
+			w.open[c].Name)
 	}
 }
 
@@ -90,7 +92,8 @@ func (w *watch) op(op *Op) {
 		}
 	}
 	if w.waited != nil {
-		w.note("nop after wait", op, "%s behind %s at line %d without a nop between: only the threads that wait know that it has come", op.Name, w.waited.Name, w.waited.Line)
+		w.note("nop after wait", op, "%s behind %s at line %d without a nop between: only the threads that wait know that it has come",
+			op.Name, w.waited.Name, w.waited.Line)
 		w.waited = nil
 	}
 	if !single {
@@ -98,7 +101,8 @@ func (w *watch) op(op *Op) {
 		return
 	}
 	if w.moved != nil && w.moved != op {
-		w.note("nop before signal", op, "%s behind %s at line %d without a nop between: other threads may not be through with it", op.Name, w.moved.Name, w.moved.Line)
+		w.note("nop before signal", op, "%s behind %s at line %d without a nop between: other threads may not be through with it",
+			op.Name, w.moved.Name, w.moved.Line)
 		w.moved = nil
 	}
 }

@@ -19,15 +19,18 @@ func TestProgramNotes(t *testing.T) {
 	}{
 		{"all nops", both(signal, wait, nop, rres, nop, signal, wait), ""},
 		{"packets need none", right["ppkt, respkt, upkt"], ""},
-		{"no nop behind a wait", both(signal, wait, rres, nop, signal, wait), "t.json:4: rank 0 tb 0: rres behind wait at line 3 without a nop between: only the threads that wait know that it has come (and 1 more)"},
-		{"no nop before a signal", both(signal, wait, nop, rres, signal, wait), "rank 0 tb 0: signal behind rres at line 5 without a nop between"},
+		{"no nop behind a wait", both(signal, wait, rres, nop, signal, wait),
+			"t.json:4: rank 0 tb 0: rres behind wait at line 3 without a nop between: only the threads that wait know that it has come (and 1 more)"},
+		{"no nop before a signal", both(signal, wait, nop, rres, signal, wait),
+			"rank 0 tb 0: signal behind rres at line 5 without a nop between"},
 		{"no nop before a release", both(signal, wait, nop, rres, release(0)), "sem_release behind rres"},
 		{"a barrier is a nop too", both(signal, wait, barrier(0, 1), rres, barrier(0, 1), signal, wait), ""},
 		{"over the end of an iteration", both(pipeline(64, 1, acquire(0), nop, rres, nop, release(0)), signal), ""},
 		{"not over it", both(pipeline(64, 1, rres, nop, acquire(0)), nop, signal), "rres behind sem_acquire"},
 		{"no flush", both(move("put", "port", refs(local("i", 1)), refs(remote(1, 1)))), "put over a port, and no flush behind it"},
 		{"flush", both(move("put", "port", refs(local("i", 1)), refs(remote(1, 1))), sync("flush", "port")), ""},
-		{"pws over memory", both(move("pws", "memory", refs(local("i", 1)), refs(remote(1, 1)))), "pws over a memory channel copies and gives no signal"},
+		{"pws over memory", both(move("pws", "memory", refs(local("i", 1)), refs(remote(1, 1)))),
+			"pws over a memory channel copies and gives no signal"},
 	} {
 		p := c.text.program(t)
 		got := strings.Join(p.Notes, "\n")

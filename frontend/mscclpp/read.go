@@ -380,8 +380,10 @@ func (d *reader) channel(g *GPU, v *value, path string, rank, world int) {
 			}
 			ranks := o.need("ranks", isArray)
 			c := SwitchChannel{buffer, o.ints("ranks", uint64(world-1))}
-			if size := o.int("size", 0, large); o.err == nil && (size != len(c.Ranks) || !slices.Contains(c.Ranks, rank) || repeats(c.Ranks)) {
-				o.fail(ranks.at, o.at("ranks"), "found %v with size %d, want that many ranks, each once, with %d among them", c.Ranks, size, rank)
+			if size := o.int("size", 0, large); o.err == nil &&
+				(size != len(c.Ranks) || !slices.Contains(c.Ranks, rank) || repeats(c.Ranks)) {
+				o.fail(ranks.at, o.at("ranks"),
+					"found %v with size %d, want that many ranks, each once, with %d among them", c.Ranks, size, rank)
 			}
 			g.Switch = append(g.Switch, c)
 		})

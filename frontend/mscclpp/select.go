@@ -9,8 +9,8 @@ import (
 // Runtimes are those that choose among plans.
 func Runtimes() []string { return []string{"microsoft/mscclpp"} }
 
-// whyNot lists what keeps the runtime from taking the plan for a call, or the executor from carrying
-// it out. Source: microsoft/mscclpp, ExecutionPlanHandle::match and checkMessageSize.
+// whyNot lists what keeps the runtime from taking the plan for a call, or the executor from
+// carrying it out. Source: microsoft/mscclpp, ExecutionPlanHandle::match and checkMessageSize.
 func (p *Plan) whyNot(collective string, q plan.Query) (why []string) {
 	say := func(format string, args ...any) { why = append(why, fmt.Sprintf(format, args...)) }
 	if collective != q.Collective {

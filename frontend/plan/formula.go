@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// Formula is a relation as a user writes it: "out[r][c] = in[r-1][c]", or "out[r][c] = sum in[c]" for
-// the sum over all ranks. Indices are made of r (the rank), c (the chunk of its output), n (ranks),
-// k (chunks of the larger of input and output), numbers, + - * / % and parentheses. A rank that does
-// not exist leaves the cell unspecified.
+// Formula is a relation as a user writes it: "out[r][c] = in[r-1][c]", or "out[r][c] = sum in[c]"
+// for the sum over all ranks. Indices are made of r (the rank), c (the chunk of its output), n
+// (ranks), k (chunks of the larger of input and output), numbers, + - * / % and parentheses. A rank
+// that does not exist leaves the cell unspecified.
 type Formula struct {
 	sum        bool
 	rank, cell expression

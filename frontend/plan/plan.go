@@ -22,8 +22,9 @@ type Plan struct {
 	// Want says what the ranks must end with; nil if nothing is known.
 	Want *Relation
 
-	// Data is a plan that does the same with the same data, for formats that do not say which data a
-	// message has. The outputs are judged by it. Nil: this plan has the data, or nothing is known.
+	// Data is a plan that does the same with the same data, for formats that do not say which data
+	// a message has. The outputs are judged by it. Nil: this plan has the data, or nothing is
+	// known.
 	Data *Plan
 
 	// Collectives are those that steps perform as a whole: the format says which, and not how.
@@ -233,8 +234,9 @@ func (p *Plan) WithDepth(depth int) *Plan {
 	return &q
 }
 
-// OverNetwork is the plan with channels that hold twice as many messages where they go over a network:
-// there each end has a FIFO (microsoft/msccl:src/transport/net.cc). It reports whether any does.
+// OverNetwork is the plan with channels that hold twice as many messages where they go over a
+// network: there each end has a FIFO (microsoft/msccl:src/transport/net.cc). It reports whether any
+// does.
 func (p *Plan) OverNetwork(network func(from, to int) bool) (*Plan, bool) {
 	q, any := *p, false
 	q.Channels = slices.Clone(p.Channels)

@@ -21,7 +21,8 @@ type Program struct {
 	Modes      []bool   `json:"-"`         // for each use that it allows: in place?
 	Notes      []string `json:"-"`         // what a user should know: unknown attributes, limits of runtimes
 
-	// Plan makes the plan of a call. Findings are ILL-FORMED; without a plan they say why there is none.
+	// Plan makes the plan of a call. Findings are ILL-FORMED; without a plan they say why there is
+	// none.
 	Plan func(Call) (*Plan, []Finding) `json:"-"`
 	// WhyNot lists what keeps a runtime from taking this program for a call; none: it would. The
 	// runtimes of a format are those of its dialect. Nil: no runtime chooses.

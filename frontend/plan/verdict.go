@@ -22,7 +22,8 @@ const (
 	OK
 )
 
-var verdictNames = [...]string{"PARSE-REJECT", "ILL-FORMED", "DEADLOCK", "WRONG", "RACE", "UNDEFINED-READ", "LEFTOVER", "NO-POSTCONDITION", "OK"}
+var verdictNames = [...]string{"PARSE-REJECT", "ILL-FORMED", "DEADLOCK", "WRONG", "RACE", "UNDEFINED-READ",
+	"LEFTOVER", "NO-POSTCONDITION", "OK"}
 
 func (v Verdict) String() string { return verdictNames[v] }
 

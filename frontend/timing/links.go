@@ -24,7 +24,8 @@ type route struct {
 }
 
 func newLinks(m *machine.Machine, model *Model) *links {
-	return &links{machine: m, model: model, free: make([]unit.Time, m.NumLinks()), busy: make([]unit.Time, m.NumLinks()), routes: map[[2]int]*route{},
+	return &links{machine: m, model: model, free: make([]unit.Time, m.NumLinks()),
+		busy: make([]unit.Time, m.NumLinks()), routes: map[[2]int]*route{},
 		meetings: map[string]*meeting{}}
 }
 

@@ -23,8 +23,8 @@ type Model struct {
 	Efficiency float64 `json:"efficiency"`
 	Share      float64 `json:"share"`
 
-	// Hops are the latencies of messages by the outermost level of the network that they take: of one
-	// that takes none first. What is beyond the list has Latency.
+	// Hops are the latencies of messages by the outermost level of the network that they take: of
+	// one that takes none first. What is beyond the list has Latency.
 	Hops []unit.Time `json:"hops_ps,omitempty"`
 
 	// Guessed lists the costs that no source has, by their names here.
@@ -40,7 +40,8 @@ type Model struct {
 func Defaults(p plan.Protocol) Model {
 	m := Model{
 		Launch: 5 * unit.Microsecond, Issue: 250 * unit.Nanosecond, Slice: 50 * unit.Nanosecond, Flag: 600 * unit.Nanosecond,
-		Fence: 400 * unit.Nanosecond, Latency: 500 * unit.Nanosecond, Copy: 20 * unit.GBPerSecond, Reduce: 100 * unit.GBPerSecond, Slices: 1, Efficiency: 1, Share: 1,
+		Fence: 400 * unit.Nanosecond, Latency: 500 * unit.Nanosecond, Copy: 20 * unit.GBPerSecond,
+		Reduce: 100 * unit.GBPerSecond, Slices: 1, Efficiency: 1, Share: 1,
 		Guessed: []string{"launch", "issue", "slice", "flag", "fence", "latency", "copy", "reduce"},
 	}
 	switch p {

@@ -2,8 +2,8 @@ package timing
 
 import "kernbench/frontend/plan"
 
-// packets are the arrivals of a memory's cells that are stored with a flag, and the blocks that wait
-// for one.
+// packets are the arrivals of a memory's cells that are stored with a flag, and the blocks that
+// wait for one.
 type packets struct {
 	cells   []arrival
 	waiters []int32

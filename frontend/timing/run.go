@@ -135,16 +135,19 @@ func (e *events) Pop() any {
 }
 
 func newRun(p *plan.Plan, m *machine.Machine, model Model) *run {
-	r := &run{plan: p, model: model, links: newLinks(m, &model), chans: make([]channel, len(p.Channels)), counts: make([]counter, len(p.Counters))}
+	r := &run{plan: p, model: model, links: newLinks(m, &model), chans: make([]channel, len(p.Channels)),
+		counts: make([]counter, len(p.Counters))}
 	for rank := range p.Ranks {
 		r.first = append(r.first, len(r.blocks))
 		for i := range p.Ranks[rank].Blocks {
-			b := block{rank: int32(rank), index: int32(i), steps: p.Ranks[rank].Blocks[i].Steps, engine: p.Ranks[rank].Blocks[i].Engine, last: none}
+			b := block{rank: int32(rank), index: int32(i), steps: p.Ranks[rank].Blocks[i].Steps,
+				engine: p.Ranks[rank].Blocks[i].Engine, last: none}
 			r.blocks = append(r.blocks, b)
 		}
 	}
 	for i, c := range p.Channels {
-		r.chans[i] = channel{route: r.links.route(c.From, c.To), back: r.links.route(c.To, c.From).head, free: c.Depth * model.Slices, bound: c.Depth > 0}
+		r.chans[i] = channel{route: r.links.route(c.From, c.To), back: r.links.route(c.To, c.From).head,
+			free: c.Depth * model.Slices, bound: c.Depth > 0}
 	}
 	for i, c := range p.Counters {
 		for range c.Start {

@@ -9,8 +9,8 @@ import (
 	"kernbench/unit"
 )
 
-// meeting is a switch that all routes between some ranks pass: the routes of each rank up to it, and
-// those from it down.
+// meeting is a switch that all routes between some ranks pass: the routes of each rank up to it,
+// and those from it down.
 type meeting struct {
 	up, down map[int]*route
 	multimem *machine.Multimem
@@ -140,9 +140,9 @@ func (r *run) checkSwitch(rank int, s *plan.Step) error {
 	return nil
 }
 
-// through carries bytes of a switch operation from a time on, and returns when the last has arrived.
-// What is read goes up from each member once and comes down as one sum; what is written goes up
-// once and comes down to each member. Both are on their way at the same time.
+// through carries bytes of a switch operation from a time on, and returns when the last has
+// arrived. What is read goes up from each member once and comes down as one sum; what is written
+// goes up once and comes down to each member. Both are on their way at the same time.
 func (r *run) through(own int, s *plan.Step, bytes int64, at unit.Time) unit.Time {
 	m := r.links.meet(members(own, s))
 	if m == nil {

@@ -18,7 +18,8 @@ func TestCheck(t *testing.T) {
 		want  string
 	}{
 		{"right", Ring{Sent: 3, Visible: 3, Taken: 2, Returned: 1, Credited: 1}, []slotState{full, lent}, ""},
-		{"right beyond 2^32", Ring{Sent: 1, Visible: 0, Taken: 0, Returned: ^uint32(0), Credited: ^uint32(0)}, []slotState{ended, ended}, ""},
+		{"right beyond 2^32", Ring{Sent: 1, Visible: 0, Taken: 0, Returned: ^uint32(0), Credited: ^uint32(0)},
+			[]slotState{ended, ended}, ""},
 		{"more sent than slots", Ring{Sent: 3}, []slotState{free, free}, "out of order"},
 		{"a credit too many", Ring{Sent: 2, Visible: 2, Taken: 1, Credited: 1}, []slotState{full, full}, "out of order"},
 		{"taken before it came", Ring{Sent: 2, Visible: 1, Taken: 2}, []slotState{lent, lent}, "out of order"},

@@ -24,7 +24,8 @@ func TestSizing(t *testing.T) {
 			t.Fatalf("%d slots, want %d", z.Slots(), n)
 		}
 		q := rng.Uint32() / n * n
-		for _, number := range []uint32{0, 1, n - 1, n, n + 1, q, q - 1, q + n - 1, math.MaxUint32, math.MaxUint32 - 1, rng.Uint32(), rng.Uint32() >> (i % 32)} {
+		for _, number := range []uint32{0, 1, n - 1, n, n + 1, q, q - 1, q + n - 1, math.MaxUint32,
+			math.MaxUint32 - 1, rng.Uint32(), rng.Uint32() >> (i % 32)} {
 			if got := z.Slot(number); got != number%n {
 				t.Fatalf("token %d of %d slots is in slot %d, want %d", number, n, got, number%n)
 			}

@@ -10,7 +10,8 @@ import (
 )
 
 func TestPlaces(t *testing.T) {
-	topo, err := conf.LoadTopology(nil, []string{"pe.tcm.capacity=8KiB", "pe.tcm.scratch=3KiB", "cube.sram.capacity=64KiB", "cube.hbm.capacity_per_pe=1MiB"})
+	topo, err := conf.LoadTopology(nil, []string{"pe.tcm.capacity=8KiB", "pe.tcm.scratch=3KiB",
+		"cube.sram.capacity=64KiB", "cube.hbm.capacity_per_pe=1MiB"})
 	if err != nil {
 		t.Fatal(err)
 	}

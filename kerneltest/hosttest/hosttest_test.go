@@ -96,7 +96,8 @@ func TestRunRefuses(t *testing.T) {
 		want    []string
 	}{
 		{"race", tasks(false), hosttest.Config{}, []string{"on mock", "race: FAILED", `Executors: []string{"mock"}`}},
-		{"one schedule", tasks(false), hosttest.Config{Executors: []string{"sim"}, Seed: 3}, []string{"on sim, schedule 3", `Executors: []string{"sim"}, Seed: 3`}},
+		{"one schedule", tasks(false), hosttest.Config{Executors: []string{"sim"}, Seed: 3},
+			[]string{"on sim, schedule 3", `Executors: []string{"sim"}, Seed: 3`}},
 		{"nothing judged", silent, hosttest.Config{}, []string{"Host.Expect"}},
 		{"error of the program", stops, hosttest.Config{}, []string{"bench stops: out of luck"}},
 		{"unknown executor", collective, hosttest.Config{Executors: []string{"mok"}}, []string{"unknown executor"}},

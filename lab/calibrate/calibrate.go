@@ -266,7 +266,8 @@ func machineWanted(t *fit.Table) error {
 	for _, p := range machine.Presets() {
 		lines = append(lines, fmt.Sprintf("  %-16s %s", p.Name, p.Doc))
 	}
-	return fmt.Errorf("%s: name the machine that is to be fitted (--topology PRESET or FILE). The table says of its hardware: %s. There are\n%s", t.Name, said, strings.Join(lines, "\n"))
+	return fmt.Errorf("%s: name the machine that is to be fitted (--topology PRESET or FILE). The table says of its hardware: %s. There are\n%s",
+		t.Name, said, strings.Join(lines, "\n"))
 }
 
 // machine loads the machine as it is, and finds the parameters and the programs.
@@ -278,7 +279,9 @@ func (c *calibration) machine(ctx context.Context) error {
 	r := &Calibration{
 		File: c.spec.File, Form: c.table.Form, Header: list(c.table.Header), Collective: c.what.Name, Type: c.call.Type.String(),
 		RedOp: "none", Root: -1, Ranks: c.call.World, InPlace: c.table.InPlace,
-		Topology: c.spec.Base.Topology, Machine: x.Machine.Describe(), MadeBy: run.NewMadeBy(c.spec.Base.Command, x.Machine.Topology().Fingerprint()), Fidelity: x.AtFidelity, Algorithms: []string{}, Protocols: []string{},
+		Topology: c.spec.Base.Topology, Machine: x.Machine.Describe(),
+		MadeBy: run.NewMadeBy(c.spec.Base.Command, x.Machine.Topology().Fingerprint()), Fidelity: x.AtFidelity,
+		Algorithms: []string{}, Protocols: []string{},
 		HoldOut: c.spec.HoldOut, Largest: c.spec.Largest, Findings: []string{}, Notes: list(c.table.Notes),
 	}
 	if c.what.Reduces {
@@ -334,14 +337,16 @@ func (c *calibration) library(ctx context.Context, x *run.Job) error {
 			return err
 		}
 		for _, p := range c.result.Protocols {
-			// What is read and written in the memory of others has no flags in it: they come behind.
+			// What is read and written in the memory of others has no flags in it: they come
+			// behind.
 			if t.Plan.Algorithm.Window == nil || p == "simple" {
 				c.programs = append(c.programs, libraryProgram{name, p, apart})
 			}
 		}
 	}
 	if len(c.programs) == 0 {
-		return fmt.Errorf("no algorithm of %s can have %d ranks on this machine: %s", c.what.Name, c.call.World, strings.Join(c.result.Notes, "; "))
+		return fmt.Errorf("no algorithm of %s can have %d ranks on this machine: %s", c.what.Name, c.call.World,
+			strings.Join(c.result.Notes, "; "))
 	}
 	return nil
 }

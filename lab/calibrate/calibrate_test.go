@@ -33,7 +33,8 @@ var calibrated = []string{"ring_allreduce_chunked", "direct_allreduce"}
 func tableOf(t *testing.T, sets []string, noise float64) string {
 	t.Helper()
 	s := perf.Spec{
-		Base: run.Spec{Topology: "dgx-a100", Ranks: 4, Sets: sets}, Collective: "all_reduce", Min: 8, Max: 2 * unit.MiB, Factor: 4, Memory: unit.GiB,
+		Base: run.Spec{Topology: "dgx-a100", Ranks: 4, Sets: sets}, Collective: "all_reduce", Min: 8,
+		Max: 2 * unit.MiB, Factor: 4, Memory: unit.GiB,
 		Algorithms: calibrated, Vary: []sweep.Variation{{Key: "protocol", Values: []string{"ll", "ll128", "simple"}}},
 	}
 	sweep, err := perf.Run(context.Background(), s, nil, nil)
@@ -70,13 +71,15 @@ func write(t *testing.T, text string) string {
 
 func calibrateSpec(file string) calibrate.Spec {
 	return calibrate.Spec{
-		Base: run.Spec{Topology: "dgx-a100"}, File: file, Algorithms: calibrated, HoldOut: calibrate.HoldOut{Every: 3}, Largest: 2 * unit.MiB,
+		Base: run.Spec{Topology: "dgx-a100"}, File: file, Algorithms: calibrated,
+		HoldOut: calibrate.HoldOut{Every: 3}, Largest: 2 * unit.MiB,
 		Keep: []string{"message"},
 	}
 }
 
 // TestCalibrateFindsItsOwnTimes: a table that the simulator made is met at all sizes, those that
-// were held out too, to 0.2 % in the mean, and with noise of 5 % to 6 %. The rate comes out, and all parameters with which it was made are in the ranges.
+// were held out too, to 0.2 % in the mean, and with noise of 5 % to 6 %. The rate comes out, and
+// all parameters with which it was made are in the ranges.
 func TestCalibrateFindsItsOwnTimes(t *testing.T) {
 	for _, test := range []struct{ noise, mean, rate float64 }{{0, 0.002, 0.01}, {0.05, 0.06, 0.08}} {
 		t.Run(fmt.Sprint(test.noise), func(t *testing.T) {
@@ -186,15 +189,19 @@ func TestCalibrateErrors(t *testing.T) {
 	}{
 		{"no machine", "# hardware: eight of something\n" + good, func(s *calibrate.Spec) { s.Base.Topology = "" },
 			"name the machine that is to be fitted (--topology PRESET or FILE). The table says of its hardware: eight of something. There are\n  ahbm "},
-		{"no collective", strings.Replace(good, "# collective: all_reduce\n", "", 1), nil, "does not say what was measured: name the collective"},
+		{"no collective", strings.Replace(good, "# collective: all_reduce\n", "", 1), nil,
+			"does not say what was measured: name the collective"},
 		{"no ranks", strings.Replace(good, "# ranks: 4\n", "", 1), nil, "does not say how many ranks took part"},
 		{"other ranks", good, func(s *calibrate.Spec) { s.Base.Ranks = 8 }, "was measured with 4 ranks: it says nothing about 8"},
 		{"more ranks than there are", strings.Replace(good, "ranks: 4", "ranks: 400", 1), nil, "400"},
 		{"an unknown type", "# dtype: float128\n" + good, nil, `unknown element type "float128"`},
-		{"an unknown parameter", good, func(s *calibrate.Spec) { s.Keep = []string{"lunch"} }, `unknown parameter "lunch": did you mean "launch"?`},
+		{"an unknown parameter", good, func(s *calibrate.Spec) { s.Keep = []string{"lunch"} },
+			`unknown parameter "lunch": did you mean "launch"?`},
 		{"nothing to fit", good, func(s *calibrate.Spec) { s.Keep = calibrate.Parameters() }, "nothing is left to fit"},
-		{"few sizes", good, func(s *calibrate.Spec) { s.HoldOut = calibrate.HoldOut{Above: 2000} }, "2 sizes left to fit with above=2000B: at least 3 are needed"},
-		{"an algorithm of something else", good, func(s *calibrate.Spec) { s.Algorithms = []string{"ring_allgather"} }, "ring_allgather performs all_gather, not all_reduce"},
+		{"few sizes", good, func(s *calibrate.Spec) { s.HoldOut = calibrate.HoldOut{Above: 2000} },
+			"2 sizes left to fit with above=2000B: at least 3 are needed"},
+		{"an algorithm of something else", good,
+			func(s *calibrate.Spec) { s.Algorithms = []string{"ring_allgather"} }, "ring_allgather performs all_gather, not all_reduce"},
 		{"a table that is none", "hello", nil, "table.tsv:1:1: found no table"},
 		{"no file", "", func(s *calibrate.Spec) { s.File = "nowhere.tsv" }, "nowhere.tsv"},
 	} {

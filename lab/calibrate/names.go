@@ -51,8 +51,8 @@ func (h HoldOut) String() string {
 	return "none"
 }
 
-// holds reports whether the size at index i is held out. The first and the last size stay in the fit
-// where possible, so that held-out sizes lie between fitted ones.
+// holds reports whether the size at index i is held out. The first and the last size stay in the
+// fit where possible, so that held-out sizes lie between fitted ones.
 func (h HoldOut) holds(i int, size unit.Bytes) bool {
 	return h.Every > 0 && i%h.Every == h.Every/2 || h.Above > 0 && size > h.Above || h.Below > 0 && size < h.Below
 }

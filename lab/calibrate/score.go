@@ -210,7 +210,8 @@ func ncclSystem(m *machine.Machine, ranks int) nccl.System {
 	t := m.Topology()
 	levels := t.System().Between()
 	reduces, copies := m.SwitchesReduce()
-	s := nccl.System{NVLS: reduces && copies, Generation: nccl.Generation(t.Software().NCCL), Ranks: ranks, Nodes: 1, NVLink: levels[0].Link.BW.GBs()}
+	s := nccl.System{NVLS: reduces && copies, Generation: nccl.Generation(t.Software().NCCL), Ranks: ranks, Nodes: 1,
+		NVLink: levels[0].Link.BW.GBs()}
 	node := levels[0].Members()
 	if len(levels) > 1 && ranks > node && ranks%node == 0 {
 		s.Nodes, s.Network = ranks/node, float64(node)*levels[1].Link.BW.GBs()

@@ -127,7 +127,8 @@ func (c *calibration) run(ctx context.Context, jobs []wanted) error {
 	next, running, done := 0, 0, 0
 	for next < len(jobs) || running > 0 {
 		if c.spec.Progress != nil {
-			c.spec.Progress(run.Progress{Phase: fmt.Sprintf("calibrate, round %d", c.result.Rounds), Done: int64(done), Total: int64(len(jobs))})
+			c.spec.Progress(run.Progress{Phase: fmt.Sprintf("calibrate, round %d", c.result.Rounds),
+				Done: int64(done), Total: int64(len(jobs))})
 		}
 		for ctx.Err() == nil && next < len(jobs) && running < runtime.GOMAXPROCS(0) {
 			j := &jobs[next]

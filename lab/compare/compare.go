@@ -144,7 +144,8 @@ func compare(ctx context.Context, s run.Spec, rows []Row, specs []run.Spec, row 
 	return rows, nil
 }
 
-// Over compares at several numbers of elements per rank in turn, or as the spec says if there are none.
+// Over compares at several numbers of elements per rank in turn, or as the spec says if there are
+// none.
 func Over(ctx context.Context, s run.Spec, elems []int, each func(context.Context, run.Spec) ([]Row, error)) ([]Row, error) {
 	switch len(elems) {
 	case 0:

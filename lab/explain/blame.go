@@ -59,8 +59,9 @@ func (c *cutter) cut(chain *cause.Chain) []piece {
 
 // path cuts the latency of several links into its parts: a router or port first, then the wires.
 //
-// A message that waits for room in a buffer goes on when one that filled the buffer has left it. The time
-// of that one on the link before the buffer is the price of a small buffer: a credit stall.
+// A message that waits for room in a buffer goes on when one that filled the buffer has left it.
+// The time of that one on the link before the buffer is the price of a small buffer: a credit
+// stall.
 func (c *cutter) path(s *cause.Span) {
 	end := s.End
 	before := func(d unit.Time, why cause.Reason, link int) {
@@ -90,8 +91,8 @@ func (c *cutter) path(s *cause.Span) {
 	before(end-s.Start, cause.Unknown, links[0])
 }
 
-// add adds a piece. Its time belongs to the operation that waits for it in a queue, or for a credit, from
-// when that waits: see instead.
+// add adds a piece. Its time belongs to the operation that waits for it in a queue, or for a
+// credit, from when that waits: see instead.
 func (c *cutter) add(start, end unit.Time, site cause.Site, at cause.Resource, why cause.Reason) {
 	for _, w := range c.open {
 		of, reason, ok := instead(w, at, why)
@@ -111,8 +112,8 @@ func (c *cutter) add(start, end unit.Time, site cause.Site, at cause.Resource, w
 	c.out = append(c.out, piece{start: start, end: end, site: site, at: at, why: why})
 }
 
-// instead returns what the time of a wait is spent on while others use what is waited for: a link that
-// takes another message, the way of a credit.
+// instead returns what the time of a wait is spent on while others use what is waited for: a link
+// that takes another message, the way of a credit.
 func instead(w *cause.Waiting, at cause.Resource, why cause.Reason) (of cause.Resource, reason cause.Reason, ok bool) {
 	switch w.At.Kind() {
 	case cause.Link:
@@ -123,8 +124,8 @@ func instead(w *cause.Waiting, at cause.Resource, why cause.Reason) (of cause.Re
 	return 0, 0, false
 }
 
-// Blame is the time of the critical path that belongs to one operation of one rank, at one resource, for
-// one reason.
+// Blame is the time of the critical path that belongs to one operation of one rank, at one
+// resource, for one reason.
 type Blame struct {
 	Rank     int       `json:"rank"`
 	PE       string    `json:"pe"`
@@ -182,12 +183,14 @@ func longestFirst(a, b Blame) int {
 		cmp.Compare(a.key.at, b.key.at), cmp.Compare(a.key.why, b.key.why), cmp.Compare(a.key.behind, b.key.behind))
 }
 
-// withLaunch adds the time of software that starts collectives. It is that of the rank that the path begins with.
+// withLaunch adds the time of software that starts collectives. It is that of the rank that the
+// path begins with.
 func withLaunch(all []Blame, t unit.Time) []Blame {
 	if t == 0 {
 		return all
 	}
-	b := Blame{Call: "launch", Resource: "software of the host", Class: "host", Reason: cause.Launch.String(), Time: t, key: blameKey{why: cause.Launch}, first: -1}
+	b := Blame{Call: "launch", Resource: "software of the host", Class: "host", Reason: cause.Launch.String(),
+		Time: t, key: blameKey{why: cause.Launch}, first: -1}
 	if len(all) > 0 {
 		first := slices.MinFunc(all, func(a, b Blame) int { return cmp.Or(cmp.Compare(a.first, b.first), longestFirst(a, b)) })
 		b.Rank, b.PE = first.Rank, first.PE

@@ -35,8 +35,8 @@ type Side struct {
 	Launch        unit.Time `json:"launch_overhead_ps"`
 }
 
-// Delta is the time that something has on the path of one run, and of the other. What stands on one of them only has
-// no time on the other.
+// Delta is the time that something has on the path of one run, and of the other. What stands on one
+// of them only has no time on the other.
 type Delta struct {
 	Name   string    `json:"name"`
 	Before unit.Time `json:"before_ps"`
@@ -44,8 +44,8 @@ type Delta struct {
 	Change int64     `json:"change_ps"`
 }
 
-// Compare says what a run has gained or lost against one before. With a tolerance, in percent, it says
-// whether the run is slower by more than that.
+// Compare says what a run has gained or lost against one before. With a tolerance, in percent, it
+// says whether the run is slower by more than that.
 func Compare(before, after *Report, names [2]string, tolerance *float64) *Comparison {
 	side := func(r *Report, name string) Side {
 		return Side{name, r.Algorithm, r.WorldSize, r.SimulatedTime, r.Launch}

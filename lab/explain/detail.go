@@ -6,24 +6,24 @@ import (
 	"kernbench/unit"
 )
 
-// Detail is what ranks and links did at each moment of an explained run. It holds the log of causes. A
-// product that draws a run walks it, and keeps as much as it can show.
+// Detail is what ranks and links did at each moment of an explained run. It holds the log of
+// causes. A product that draws a run walks it, and keeps as much as it can show.
 type Detail struct {
 	x    *explaining
 	runs []cause.Run
 	rank *int // whose end is explained; nil: the end of the run
 }
 
-// TakeDetail returns the detail of a run, and drops it from the report, so that its memory can be freed.
-// It returns nil unless Spec.Detail asked for it.
+// TakeDetail returns the detail of a run, and drops it from the report, so that its memory can be
+// freed. It returns nil unless Spec.Detail asked for it.
 func (r *Report) TakeDetail() *Detail {
 	d := r.detail
 	r.detail = nil
 	return d
 }
 
-// Stretch is a stretch of simulated time of one rank: what it was spent on, at one resource, for one
-// reason.
+// Stretch is a stretch of simulated time of one rank: what it was spent on, at one resource, for
+// one reason.
 type Stretch struct {
 	Start, End unit.Time
 	Own        cause.Site // operation of the rank
@@ -63,10 +63,10 @@ func (d *Detail) Path(f func(s Stretch)) {
 	}
 }
 
-// Each calls a function with each stretch of each rank, and another one with each message that waited
-// at a link. Stretches of a rank come nearly in the order of time, and may overlap where units of a PE
-// work side by side. What was no part of the counted launches is left out, and so are the operations and
-// times that are not wanted; nil: all are.
+// Each calls a function with each stretch of each rank, and another one with each message that
+// waited at a link. Stretches of a rank come nearly in the order of time, and may overlap where
+// units of a PE work side by side. What was no part of the counted launches is left out, and so are
+// the operations and times that are not wanted; nil: all are.
 func (d *Detail) Each(wanted func(own cause.Site, from, until unit.Time) bool, stretch func(s *Stretch), queued func(q *Queued)) {
 	c := &cutter{log: d.x.log, m: d.x.m}
 	d.x.log.Each(func(s *cause.Span) {

@@ -18,8 +18,8 @@ import (
 
 var ctx = context.Background()
 
-// whole fails the test unless the blames of a run add up to its time, with that of the launch, which is
-// that of the run without causes.
+// whole fails the test unless the blames of a run add up to its time, with that of the launch,
+// which is that of the run without causes.
 func whole(t *testing.T, s run.Spec) *explain.Report {
 	t.Helper()
 	plain, err := run.Run(ctx, s)
@@ -130,7 +130,8 @@ func TestRank(t *testing.T) {
 		t.Errorf("%d of 8 ranks wait for the last one", imbalance)
 	}
 	rank := 8
-	if _, _, err := explain.Run(ctx, explain.Spec{Run: s, Rank: &rank}); err == nil || err.Error() != "rank 8: the launch has ranks 0 to 7" {
+	if _, _, err := explain.Run(ctx, explain.Spec{Run: s, Rank: &rank}); err == nil ||
+		err.Error() != "rank 8: the launch has ranks 0 to 7" {
 		t.Error(err)
 	}
 }
@@ -166,8 +167,9 @@ func TestRefuses(t *testing.T) {
 	}
 }
 
-// TestPublishedHop: 64 bytes from PE 1 to PE 2, from the call of the send to the return of the receive. With
-// the routers and the wake-up of the machine that it was published of, it takes the published 14.0 ns.
+// TestPublishedHop: 64 bytes from PE 1 to PE 2, from the call of the send to the return of the
+// receive. With the routers and the wake-up of the machine that it was published of, it takes the
+// published 14.0 ns.
 func TestPublishedHop(t *testing.T) {
 	for _, tt := range []struct {
 		name string

@@ -13,8 +13,9 @@ import (
 	"kernbench/unit"
 )
 
-// Gap is the difference between the time of a collective and the lowest that the machine allows. The
-// bound and the terms add up to the time. The bound has the time of the launch in it, as that of perf has.
+// Gap is the difference between the time of a collective and the lowest that the machine allows.
+// The bound and the terms add up to the time. The bound has the time of the launch in it, as that
+// of perf has.
 type Gap struct {
 	Bound   unit.Time `json:"bound_ps"`
 	Binding string    `json:"bound_binding"` // what sets the bound
@@ -28,8 +29,9 @@ type Term struct {
 	Time   unit.Time `json:"time_ps"`
 }
 
-// Slots says how many slots of the rings would be enough, where credits are waited for. In a round trip
-// slots carry as many messages as there are slots; the path carries its rate times the round trip.
+// Slots says how many slots of the rings would be enough, where credits are waited for. In a round
+// trip slots carry as many messages as there are slots; the path carries its rate times the round
+// trip.
 type Slots struct {
 	Have      int       `json:"n_slots"`
 	Enough    int       `json:"enough"`
@@ -44,10 +46,11 @@ func (s *Slots) Carry() unit.Rate {
 	return unit.Rate(float64(s.Have) * float64(s.Message) * float64(unit.Second) / float64(s.RoundTrip))
 }
 
-// needed is the order in which the time of the bound is taken off the reasons: what any algorithm needs
-// comes first.
+// needed is the order in which the time of the bound is taken off the reasons: what any algorithm
+// needs comes first.
 var needed = []cause.Reason{
-	cause.Launch, cause.Serialisation, cause.Queueing, cause.Memory, cause.Latency, cause.Router, cause.Arithmetic, cause.Credit, cause.Issue,
+	cause.Launch, cause.Serialisation, cause.Queueing, cause.Memory, cause.Latency, cause.Router, cause.Arithmetic,
+	cause.Credit, cause.Issue,
 	cause.Protocol, cause.Wake, cause.Delay, cause.Imbalance, cause.Unknown,
 }
 
@@ -93,7 +96,8 @@ func (r *Report) gap(ctx context.Context, s *Spec, res *run.Result) {
 		r.Gap = g
 	}
 	r.Slots = slotsFor(row, r.message, func(size int64) *limits.Row {
-		base.Sets = append(slices.Clone(base.Sets), r.job.SetsFor("slot_size", size, func(e *conf.Algorithm) bool { return e.SlotSize != nil })...)
+		base.Sets = append(slices.Clone(base.Sets),
+			r.job.SetsFor("slot_size", size, func(e *conf.Algorithm) bool { return e.SlotSize != nil })...)
 		l, err := limits.Run(ctx, limits.Spec{Base: base, Collective: res.Collective, Root: s.Root})
 		if err != nil || len(l.Rows) != 1 {
 			return nil
@@ -102,9 +106,9 @@ func (r *Report) gap(ctx context.Context, s *Spec, res *run.Result) {
 	})
 }
 
-// slotsFor finds how many slots are enough for messages of a size, which is 0 where no credit of a ring is
-// waited for. Messages that do not fill their slots need more of them: resized returns the limits of rings
-// whose slots are as large as a message.
+// slotsFor finds how many slots are enough for messages of a size, which is 0 where no credit of a
+// ring is waited for. Messages that do not fill their slots need more of them: resized returns the
+// limits of rings whose slots are as large as a message.
 func slotsFor(row *limits.Row, message int64, resized func(size int64) *limits.Row) *Slots {
 	if message == 0 {
 		return nil
@@ -128,8 +132,8 @@ func slotsFor(row *limits.Row, message int64, resized func(size int64) *limits.R
 	return nil
 }
 
-// stalled returns the bytes of a message of the ring whose credits are waited for longest on the path, on
-// average; 0: no credit of a ring is waited for.
+// stalled returns the bytes of a message of the ring whose credits are waited for longest on the
+// path, on average; 0: no credit of a ring is waited for.
 func (x *explaining) stalled(all []Blame) int64 {
 	time := map[cause.Resource]unit.Time{}
 	var longest cause.Resource

@@ -9,8 +9,8 @@ import (
 	"kernbench/unit"
 )
 
-// TestLaunch: software that starts a collective has a blame of its own, which is what a machine without it
-// saves. A part of the simulated time has none of it.
+// TestLaunch: software that starts a collective has a blame of its own, which is what a machine
+// without it saves. A part of the simulated time has none of it.
 func TestLaunch(t *testing.T) {
 	s := run.Spec{Topology: "dgx-h100", Algorithm: "ring_allreduce_chunked", Ranks: 4, NElem: 1000}
 	r := whole(t, s)
@@ -18,7 +18,8 @@ func TestLaunch(t *testing.T) {
 	if i < 0 || r.Launch == 0 || r.Blames[i].Time != r.Launch || r.Explained != r.SimulatedTime+r.Launch {
 		t.Fatalf("launch of %v: %+v", r.Launch, r.Blames)
 	}
-	if g := r.Gap; g == nil || g.Bound < r.Launch || slices.ContainsFunc(g.Terms, func(t explain.Term) bool { return t.Reason == "launch" }) {
+	if g := r.Gap; g == nil || g.Bound < r.Launch ||
+		slices.ContainsFunc(g.Terms, func(t explain.Term) bool { return t.Reason == "launch" }) {
 		t.Errorf("the bound is without the launch: %+v", g)
 	}
 	r.Collective = "" // other algorithms are not of interest

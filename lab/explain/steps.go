@@ -5,8 +5,8 @@ import (
 	"kernbench/unit"
 )
 
-// steps returns the critical paths of all launches, for the trace of the run: the part that it has of
-// simulated time.
+// steps returns the critical paths of all launches, for the trace of the run: the part that it has
+// of simulated time.
 func (x *explaining) steps() []trace.Step {
 	var out []trace.Step
 	from, to := x.job.TraceScope.From, x.job.TraceScope.To

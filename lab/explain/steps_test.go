@@ -17,7 +17,8 @@ import (
 func TestSteps(t *testing.T) {
 	for _, scope := range []trace.Scope{{}, {From: 100 * unit.Nanosecond, To: 300 * unit.Nanosecond}} {
 		x := &explaining{log: cause.New()}
-		job, err := run.Load(run.Spec{Topology: "ahbm-cube", Algorithm: "ring_allreduce", Ranks: 8, NElem: 4096, Causes: x.log, TraceScope: scope})
+		job, err := run.Load(run.Spec{Topology: "ahbm-cube", Algorithm: "ring_allreduce", Ranks: 8, NElem: 4096,
+			Causes: x.log, TraceScope: scope})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -45,7 +46,8 @@ func TestSteps(t *testing.T) {
 // Runs that are tried beside the explained one leave its trace alone.
 func TestTraceIsOfTheRun(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "run.pftrace")
-	r, _, err := Run(context.Background(), Spec{Run: run.Spec{Topology: "ahbm-cube", Algorithm: "ring_allreduce", Ranks: 4, NElem: 64, TraceFile: file}})
+	r, _, err := Run(context.Background(), Spec{Run: run.Spec{Topology: "ahbm-cube", Algorithm: "ring_allreduce",
+		Ranks: 4, NElem: 64, TraceFile: file}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -23,9 +23,9 @@ type Change struct {
 	Saved   unit.Time `json:"saved_ps"` // less than before, with the launches; negative: more
 	Percent float64   `json:"saved_percent"`
 
-	// Blame is that of what was changed, and of all wake-ups: more cannot be saved, unless the order changes
-	// in which messages and kernels meet. Such a change is an anomaly. Bounded is false where no blame
-	// bounds the change.
+	// Blame is that of what was changed, and of all wake-ups: more cannot be saved, unless the
+	// order changes in which messages and kernels meet. Such a change is an anomaly. Bounded is
+	// false where no blame bounds the change.
 	Bounded bool      `json:"bounded"`
 	Blame   unit.Time `json:"blame_ps,omitempty"`
 	Anomaly bool      `json:"anomaly,omitempty"`
@@ -46,8 +46,9 @@ type WhatIf struct {
 	Progress func(run.Progress) // after each simulation; may be nil
 }
 
-// WhatIf simulates a run again with one thing changed at a time, and ranks the changes by the time that
-// they save. The error is the interruption by ctx, with which come the changes that were tried.
+// WhatIf simulates a run again with one thing changed at a time, and ranks the changes by the time
+// that they save. The error is the interruption by ctx, with which come the changes that were
+// tried.
 func (r *Report) WhatIf(ctx context.Context, w WhatIf) ([]Change, error) {
 	var all []Change
 	if w.List {
@@ -182,7 +183,8 @@ func (r *Report) suggestions() []Change {
 		all = append(all, r.bySet("launch 0", reason(cause.Launch), sets...))
 	}
 	if has(cause.Issue) {
-		all = append(all, r.bySet("issue 0", reason(cause.Issue), "pe.issue_ns=0", "pe.ipcq.send_ns=0", "pe.ipcq.recv_ns=0", "pe.dma.setup_ns=0"))
+		all = append(all, r.bySet("issue 0", reason(cause.Issue), "pe.issue_ns=0", "pe.ipcq.send_ns=0",
+			"pe.ipcq.recv_ns=0", "pe.dma.setup_ns=0"))
 	}
 	if has(cause.Arithmetic) {
 		all = append(all, r.bySet("arithmetic of 1 ps a step", reason(cause.Arithmetic),

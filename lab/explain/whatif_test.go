@@ -15,8 +15,8 @@ import (
 	"kernbench/lab/run"
 )
 
-// TestSavingsAreBounded: what a resource without limits saves is at most its blame. Where messages meet in
-// another order it can be more: such anomalies are marked, and rare.
+// TestSavingsAreBounded: what a resource without limits saves is at most its blame. Where messages
+// meet in another order it can be more: such anomalies are marked, and rare.
 func TestSavingsAreBounded(t *testing.T) {
 	presets := []string{"ahbm-cube", "dgx-h100", "wormhole-mesh"}
 	bounded, useful, rates := 0, 0, 0
@@ -54,7 +54,8 @@ func TestSavingsAreBounded(t *testing.T) {
 						useful++
 					}
 					if c.Anomaly {
-						anomalies = append(anomalies, fmt.Sprintf("%s on %s, %d: %s saves %v of %v", a.Name, p, elems, c.Name, c.Saved, c.Blame))
+						anomalies = append(anomalies,
+							fmt.Sprintf("%s on %s, %d: %s saves %v of %v", a.Name, p, elems, c.Name, c.Saved, c.Blame))
 					}
 				}
 			}
@@ -62,11 +63,13 @@ func TestSavingsAreBounded(t *testing.T) {
 	}
 	t.Logf("%d changes with a bound, %d save time, %d anomalies:\n%s", bounded, useful, len(anomalies), strings.Join(anomalies, "\n"))
 	if bounded == 0 || useful*4 < bounded || len(anomalies)*30 > bounded || rates*100 > bounded {
-		t.Errorf("%d changes with a bound, %d save time, %d anomalies, %d with links of any rate:\n%s", bounded, useful, len(anomalies), rates, strings.Join(anomalies, "\n"))
+		t.Errorf("%d changes with a bound, %d save time, %d anomalies, %d with links of any rate:\n%s", bounded,
+			useful, len(anomalies), rates, strings.Join(anomalies, "\n"))
 	}
 }
 
-// TestWhatIf: changes are ranked, each can be asked for by itself, and the best say what comes next.
+// TestWhatIf: changes are ranked, each can be asked for by itself, and the best say what comes
+// next.
 func TestWhatIf(t *testing.T) {
 	s := run.Spec{Topology: "ahbm-cube", Algorithm: "ring_allreduce", Ranks: 8, NElem: 4096}
 	r, _, err := explain.Run(ctx, explain.Spec{Run: s})
@@ -86,7 +89,8 @@ func TestWhatIf(t *testing.T) {
 	if !strings.Contains(all[2].Error, "pe.issue_ns") {
 		t.Errorf("a mistake is %+v", all[2])
 	}
-	plain, err := run.Run(ctx, run.Spec{Topology: "ahbm-cube", Algorithm: "ring_allreduce", Ranks: 8, NElem: 4096, Sets: []string{"pe.issue_ns=0"}})
+	plain, err := run.Run(ctx, run.Spec{Topology: "ahbm-cube", Algorithm: "ring_allreduce", Ranks: 8, NElem: 4096,
+		Sets: []string{"pe.issue_ns=0"}})
 	if err != nil || plain.SimulatedTime != all[0].Time {
 		t.Errorf("%v, and by itself %v, %v", all[0].Time, plain.SimulatedTime, err)
 	}
@@ -94,13 +98,15 @@ func TestWhatIf(t *testing.T) {
 
 // TestSlotsThatMend: where credits are waited for, the number of slots that is named mends it.
 func TestSlotsThatMend(t *testing.T) {
-	s := run.Spec{Topology: "dgx-h100", Algorithm: "ring_allreduce_chunked", Ranks: 4, NElem: 1 << 20, Sets: []string{"system.link.latency_ns=3000", "fabric.buffer_bytes=1GiB", "defaults.slot_size=64KiB"}}
+	s := run.Spec{Topology: "dgx-h100", Algorithm: "ring_allreduce_chunked", Ranks: 4, NElem: 1 << 20,
+		Sets: []string{"system.link.latency_ns=3000", "fabric.buffer_bytes=1GiB", "defaults.slot_size=64KiB"}}
 	r, _, err := explain.Run(ctx, explain.Spec{Run: s})
 	if err != nil || r.Slots == nil {
 		t.Fatalf("%+v, %v", r, err)
 	}
 	mended, _, err := explain.Run(ctx, explain.Spec{Run: run.Spec{
-		Topology: s.Topology, Algorithm: s.Algorithm, Ranks: s.Ranks, NElem: s.NElem, Sets: append(s.Sets, fmt.Sprintf("defaults.n_slots=%d", r.Slots.Enough)),
+		Topology: s.Topology, Algorithm: s.Algorithm, Ranks: s.Ranks, NElem: s.NElem,
+		Sets: append(s.Sets, fmt.Sprintf("defaults.n_slots=%d", r.Slots.Enough)),
 	}})
 	if err != nil {
 		t.Fatal(err)
@@ -114,19 +120,21 @@ func TestSlotsThatMend(t *testing.T) {
 		return 0
 	}
 	if stall(r) < 20 || stall(mended) > 1 || mended.SimulatedTime >= r.SimulatedTime {
-		t.Errorf("%.1f %% credit stall in %v; with %d slots %.1f %% in %v", stall(r), r.SimulatedTime, r.Slots.Enough, stall(mended), mended.SimulatedTime)
+		t.Errorf("%.1f %% credit stall in %v; with %d slots %.1f %% in %v", stall(r), r.SimulatedTime, r.Slots.Enough,
+			stall(mended), mended.SimulatedTime)
 	}
 }
 
-// TestMoreRanksSmallerMessages: over links of 100 µs between hosts 16 ranks keep the bandwidth of an
-// all-reduce, and 32 lose half: their messages are half as large, and no more slots hold them. The number of
-// slots that is named mends it.
+// TestMoreRanksSmallerMessages: over links of 100 µs between hosts 16 ranks keep the bandwidth of
+// an all-reduce, and 32 lose half: their messages are half as large, and no more slots hold them.
+// The number of slots that is named mends it.
 func TestMoreRanksSmallerMessages(t *testing.T) {
 	spec := func(ranks, slots int) run.Spec {
-		return run.Spec{Topology: "leaf-spine-roce", Algorithm: "ring_allreduce_chunked", Ranks: ranks, NElem: 8 << 20, DType: dtype.F32, Sets: []string{
-			"system.levels.1.link.latency_ns=50000", "fabric.buffer_bytes=64MiB", "pe.tcm.capacity=256MiB", "pe.tcm.scratch=64MiB",
-			"defaults.slot_size=2MiB", fmt.Sprintf("defaults.n_slots=%d", slots),
-		}}
+		return run.Spec{Topology: "leaf-spine-roce", Algorithm: "ring_allreduce_chunked", Ranks: ranks,
+			NElem: 8 << 20, DType: dtype.F32, Sets: []string{
+				"system.levels.1.link.latency_ns=50000", "fabric.buffer_bytes=64MiB", "pe.tcm.capacity=256MiB", "pe.tcm.scratch=64MiB",
+				"defaults.slot_size=2MiB", fmt.Sprintf("defaults.n_slots=%d", slots),
+			}}
 	}
 	bandwidth := func(ranks, slots int) float64 {
 		res, err := run.Run(ctx, spec(ranks, slots))
@@ -159,7 +167,8 @@ func TestMoreRanksSmallerMessages(t *testing.T) {
 	}
 }
 
-// TestOwnSettings: a change of protocol or slots reaches an algorithm whose entry has a value of its own.
+// TestOwnSettings: a change of protocol or slots reaches an algorithm whose entry has a value of
+// its own.
 func TestOwnSettings(t *testing.T) {
 	const entry = "algorithms.ring_allreduce_chunked."
 	for _, tt := range []struct {
@@ -171,7 +180,8 @@ func TestOwnSettings(t *testing.T) {
 			"system.link.latency_ns=3000", "fabric.buffer_bytes=1GiB", "defaults.slot_size=64KiB"}},
 	} {
 		t.Run(tt.change, func(t *testing.T) {
-			s := run.Spec{Topology: "dgx-h100", Algorithm: "ring_allreduce_chunked", Ranks: 4, NElem: 1 << 20, Sets: append(tt.sets, entry+tt.set)}
+			s := run.Spec{Topology: "dgx-h100", Algorithm: "ring_allreduce_chunked", Ranks: 4, NElem: 1 << 20,
+				Sets: append(tt.sets, entry+tt.set)}
 			r, _, err := explain.Run(ctx, explain.Spec{Run: s})
 			if err != nil {
 				t.Fatal(err)
@@ -196,7 +206,8 @@ func TestOwnSettings(t *testing.T) {
 	}
 }
 
-// TestWhatIfIsStopped: each simulation is reported, and what was tried before an interruption is returned.
+// TestWhatIfIsStopped: each simulation is reported, and what was tried before an interruption is
+// returned.
 func TestWhatIfIsStopped(t *testing.T) {
 	r, _, err := explain.Run(ctx, explain.Spec{Run: run.Spec{Topology: "ahbm-cube", Algorithm: "ring_allreduce", Ranks: 4, NElem: 64}})
 	if err != nil {
@@ -205,7 +216,8 @@ func TestWhatIfIsStopped(t *testing.T) {
 	w := explain.WhatIf{Sets: []string{"pe.issue_ns=4", "pe.issue_ns=0", "pe.issue_ns=8"}, Top: 2}
 	var seen []run.Progress
 	w.Progress = func(p run.Progress) { seen = append(seen, p) }
-	if all, err := r.WhatIf(ctx, w); err != nil || len(all) != 3 || len(seen) != 5 || seen[0].Done != 1 || seen[4].Done != 5 || seen[4].Total != 5 {
+	if all, err := r.WhatIf(ctx, w); err != nil || len(all) != 3 || len(seen) != 5 || seen[0].Done != 1 ||
+		seen[4].Done != 5 || seen[4].Total != 5 {
 		t.Errorf("%+v, %v, progress %v", all, err, seen)
 	}
 	for _, tt := range []struct {

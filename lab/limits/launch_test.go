@@ -18,8 +18,8 @@ var started = []string{
 
 var ctx = context.Background()
 
-// TestProtocolsInTheLimits: limits of the machine know nothing of software; those of rings have its latency and its flags,
-// and the start stands beside them.
+// TestProtocolsInTheLimits: limits of the machine know nothing of software; those of rings have its
+// latency and its flags, and the start stands beside them.
 func TestProtocolsInTheLimits(t *testing.T) {
 	limits := func(sets ...string) (*limits.Limits, *limits.Limit) {
 		l, err := limits.Run(ctx, limits.Spec{
@@ -34,7 +34,8 @@ func TestProtocolsInTheLimits(t *testing.T) {
 	plain, slots := limits()
 	soft, its := limits(append(started[:len(started):len(started)], "defaults.protocol=ll")...)
 	if soft.Launch != 6_600_500 || plain.Launch != 0 || soft.Rows[0].Hardware != plain.Rows[0].Hardware {
-		t.Errorf("%v beside %v, and %v beside %v without software", soft.Launch, soft.Rows[0].Hardware, plain.Launch, plain.Rows[0].Hardware)
+		t.Errorf("%v beside %v, and %v beside %v without software", soft.Launch, soft.Rows[0].Hardware, plain.Launch,
+			plain.Rows[0].Hardware)
 	}
 	a, b := its.Witness.Channel, slots.Witness.Channel
 	flags := b.Rate.Serial().Time(a.SlotBytes)

@@ -190,8 +190,8 @@ func limitsOf(ctx context.Context, t *target, c collective.Call, o bound.Options
 	return best, nil
 }
 
-// boundTarget loads the machine and the algorithm, and finds the ranks that take part. It returns no
-// plan if no algorithm was requested and the default one does not support these ranks.
+// boundTarget loads the machine and the algorithm, and finds the ranks that take part. It returns
+// no plan if no algorithm was requested and the default one does not support these ranks.
 func boundTarget(s *Spec, what *collective.Collective) (*run.Job, *Limits, *device.Plan, error) {
 	b := &s.Base
 	one := run.Spec{
@@ -211,7 +211,9 @@ func boundTarget(s *Spec, what *collective.Collective) (*run.Job, *Limits, *devi
 		return nil, nil, nil, err
 	}
 	l := &Limits{
-		Collective: what.Name, Machine: x.Machine.Describe(), MadeBy: run.NewMadeBy(b.Command, x.Machine.Topology().Fingerprint()), Fidelity: x.AtFidelity, Algorithm: name, Type: b.DType.String(), Root: -1,
+		Collective: what.Name, Machine: x.Machine.Describe(),
+		MadeBy: run.NewMadeBy(b.Command, x.Machine.Topology().Fingerprint()), Fidelity: x.AtFidelity, Algorithm: name,
+		Type: b.DType.String(), Root: -1,
 		Rows: []Row{}, Notes: []string{},
 	}
 	if what.Rooted {

@@ -24,7 +24,8 @@ func TestBoundOfDevices(t *testing.T) {
 		t.Errorf("%v, want the distance or hardly more: %+v", l.Rows[0].Hardware, far)
 	}
 	w := far.Witness
-	if w.From != "sip0.cube0.pe0" && w.To != "sip0.cube0.pe0" || !slices.Contains(w.Links, "sip0.io->switch") && !slices.Contains(w.Links, "sip1.io->switch") {
+	if w.From != "sip0.cube0.pe0" && w.To != "sip0.cube0.pe0" || !slices.Contains(w.Links, "sip0.io->switch") &&
+		!slices.Contains(w.Links, "sip1.io->switch") {
 		t.Errorf("witness %+v", w)
 	}
 }
@@ -38,7 +39,8 @@ func TestBoundIsRefused(t *testing.T) {
 		{"collective", Spec{Collective: "all_redcue"}, "all_reduce"},
 		{"root", Spec{Collective: "reduce", Base: run.Spec{Ranks: 2, NElem: 1}, Root: 2}, "root 2"},
 		{"algorithm", Spec{Collective: "reduce", Base: run.Spec{Algorithm: "ring_allreduce", NElem: 1}}, "performs all_reduce, not reduce"},
-		{"algorithm's ranks", Spec{Collective: "all_reduce", Base: run.Spec{Algorithm: "mesh_allreduce", Ranks: 6, NElem: 1}}, "not a square"},
+		{"algorithm's ranks", Spec{Collective: "all_reduce",
+			Base: run.Spec{Algorithm: "mesh_allreduce", Ranks: 6, NElem: 1}}, "not a square"},
 		{"ranks", Spec{Collective: "all_reduce", Base: run.Spec{Ranks: 1000, NElem: 1}}, "1000"},
 		{"sizes", Spec{Collective: "all_gather", Min: 8, Max: 1, Factor: 2}, "below the smallest"},
 		{"nothing", Spec{Collective: "all_gather", Min: 1, Max: 2, Factor: 2}, "have no element"},

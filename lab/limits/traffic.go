@@ -16,19 +16,19 @@ import (
 // trafficBudget is what the record of an algorithm may take.
 const trafficBudget = 256 * unit.MiB
 
-// Transfers returns what an algorithm moves in a call, with results in the place of contributions or
-// in one of their own: it records the kernels of all ranks, and
-// carries out nothing. The error is why they cannot be recorded: they ask, fail, or take too much
-// memory.
+// Transfers returns what an algorithm moves in a call, with results in the place of contributions
+// or in one of their own: it records the kernels of all ranks, and carries out nothing. The error
+// is why they cannot be recorded: they ask, fail, or take too much memory.
 func Transfers(ctx context.Context, x *run.Job, algorithm string, c collective.Call, inPlace bool) ([]bound.Transfer, error) {
 	job := *x
 	job.Algorithm = algorithm
 	job.NElem, job.DType, job.Op = max(1, c.Elems), c.Type, c.Op
 	job.BenchRow = bench.Once(inPlace, c.Root)
 	var all []bound.Transfer
-	err := job.Recorded(ctx, program.Options{Places: true, Budget: trafficBudget}, func(_ *device.Call, l *launch.Launch, p *program.Program) error {
-		all = bound.Transfers(x.Machine, l, p)
-		return nil
-	})
+	err := job.Recorded(ctx, program.Options{Places: true, Budget: trafficBudget},
+		func(_ *device.Call, l *launch.Launch, p *program.Program) error {
+			all = bound.Transfers(x.Machine, l, p)
+			return nil
+		})
 	return all, err
 }

@@ -16,8 +16,8 @@ import (
 	"kernbench/lab/sweep"
 )
 
-// isAuto reports whether a sweep leaves the choice of the algorithm to what is measured, and finds the
-// tuning table that says what was.
+// isAuto reports whether a sweep leaves the choice of the algorithm to what is measured, and finds
+// the tuning table that says what was.
 func (p *perfPlan) isAuto() (bool, *algorithm.Tuning, error) {
 	names := p.spec.Algorithms
 	if len(names) > 1 && slices.Contains(names, algorithm.Auto) {
@@ -76,7 +76,8 @@ func (p *perfPlan) addTuned(ctx context.Context, tuning *algorithm.Tuning) error
 }
 
 // tunedSeries plans a row for every size, of the first choice of the table that takes it.
-func (p *perfPlan) tunedSeries(ctx context.Context, table *algorithm.TuningTable, c collective.Call, settings []sweep.Setting, ready map[string]perfTarget) error {
+func (p *perfPlan) tunedSeries(ctx context.Context, table *algorithm.TuningTable, c collective.Call,
+	settings []sweep.Setting, ready map[string]perfTarget) error {
 	last := -1
 	for _, size := range p.sizes {
 		count, elems := sweep.Counts(p.what, c, size)
@@ -101,7 +102,8 @@ func (p *perfPlan) tunedSeries(ctx context.Context, table *algorithm.TuningTable
 }
 
 // choose makes the first choice ready that takes a call.
-func (p *perfPlan) choose(ctx context.Context, row *algorithm.TuningRow, c collective.Call, settings []sweep.Setting, ready map[string]perfTarget) (t perfTarget, with []string, err error) {
+func (p *perfPlan) choose(ctx context.Context, row *algorithm.TuningRow, c collective.Call, settings []sweep.Setting,
+	ready map[string]perfTarget) (t perfTarget, with []string, err error) {
 	var refusals []string
 	for i, name := range append([]string{row.Use}, row.Else...) {
 		with = nil
@@ -157,8 +159,8 @@ func (p *perfPlan) isRight(ctx context.Context, t perfTarget) bool {
 	return false
 }
 
-// Deciding returns the placement by which rows are compared with each other, as tune does: in place if
-// results can go there. It is nil if that did not come to its end, or is wrong.
+// Deciding returns the placement by which rows are compared with each other, as tune does: in place
+// if results can go there. It is nil if that did not come to its end, or is wrong.
 func (r *Row) Deciding() *sweep.Placement {
 	at := r.InPlace
 	if at == nil {

@@ -52,7 +52,8 @@ func (s *Sweep) bests() []Best {
 		slices.SortStableFunc(rows, func(a, b *Row) int { return cmp.Compare(a.Deciding().Time, b.Deciding().Time) })
 		r := rows[0]
 		b := Best{
-			Size: r.Size, Count: r.Count, Type: r.Type, RedOp: r.RedOp, Root: r.Root, Ranks: r.Ranks, Algorithm: r.Algorithm, Settings: r.Settings,
+			Size: r.Size, Count: r.Count, Type: r.Type, RedOp: r.RedOp, Root: r.Root, Ranks: r.Ranks,
+			Algorithm: r.Algorithm, Settings: r.Settings,
 			Time: r.Deciding().Time, BusBW: r.Deciding().BusBW,
 		}
 		if len(rows) > 1 && b.Time > 0 {

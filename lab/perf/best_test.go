@@ -31,7 +31,8 @@ func TestBest(t *testing.T) {
 				second = at
 			}
 		}
-		if b.Size != []unit.Bytes{unit.KiB, 64 * unit.KiB}[i] || b.Algorithm != name || b.Time != fastest || b.NextTimes != float64(second)/float64(fastest) || b.Next == b.Algorithm {
+		if b.Size != []unit.Bytes{unit.KiB, 64 * unit.KiB}[i] || b.Algorithm != name || b.Time != fastest ||
+			b.NextTimes != float64(second)/float64(fastest) || b.Next == b.Algorithm {
 			t.Errorf("%+v, want %s in %v before %v", b, name, fastest, second)
 		}
 	}

@@ -42,7 +42,10 @@ func TestPerfBounds(t *testing.T) {
 		limits     []limits.Kind // each of which binds somewhere
 	}{
 		{"as it is", "all_reduce", 4, func(*Spec) {}, []limits.Kind{limits.ByDistance, limits.ByMemory}},
-		{"between SIPs", "all_to_all", 16, func(s *Spec) { s.Base.Sets = append(s.Base.Sets, "system.link.bw_gbs=16") }, []limits.Kind{limits.ByCut}},
+		{"between SIPs", "all_to_all", 16, func(s *Spec) {
+			s.Base.Sets = append(s.Base.Sets,
+				"system.link.bw_gbs=16")
+		}, []limits.Kind{limits.ByCut}},
 		{"ideal", "all_reduce", 4, func(s *Spec) { s.Base.Fidelity = "ideal" }, []limits.Kind{limits.ByVector}},
 		{"flit", "reduce_scatter", 4, func(s *Spec) { s.Base.Fidelity = "flit" }, nil},
 		{"from a root", "broadcast", 5, func(s *Spec) { s.Roots, s.Types = []int{0, 3}, []dtype.Type{dtype.F16, dtype.I64} }, nil},
@@ -51,7 +54,8 @@ func TestPerfBounds(t *testing.T) {
 			s.Vary = []sweep.Variation{{Key: "slot_size", Values: []string{"64", "4096"}}}
 		}, []limits.Kind{limits.BySlots}},
 		{"settings of the machine", "all_gather", 4, func(s *Spec) {
-			s.Vary = []sweep.Variation{{Key: "pe.link_bw_gbs", Values: []string{"16", "256"}}, {Key: "cube.hbm.access_ns", Values: []string{"10", "5000"}}}
+			s.Vary = []sweep.Variation{{Key: "pe.link_bw_gbs", Values: []string{"16", "256"}},
+				{Key: "cube.hbm.access_ns", Values: []string{"10", "5000"}}}
 		}, []limits.Kind{limits.ByNode, limits.ByDistance}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -143,7 +147,8 @@ func TestPerfWithoutBounds(t *testing.T) {
 	}{
 		{"mock", func(s *Spec) { s.Base.Executor = mock.Name }, Bound{}},
 		{"one rank", func(s *Spec) { s.Base.Ranks = 1 }, Bound{}},
-		{"deadlock", func(s *Spec) { s.Base.Sets = append(s.Base.Sets, "algorithms.ring_allreduce.n_slots=1") }, Bound{Us: new(float64), Limit: limits.ByDistance}},
+		{"deadlock", func(s *Spec) { s.Base.Sets = append(s.Base.Sets, "algorithms.ring_allreduce.n_slots=1") },
+			Bound{Us: new(float64), Limit: limits.ByDistance}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := boundedSweep("all_reduce", 4)
@@ -169,7 +174,8 @@ func TestPerfWithoutBounds(t *testing.T) {
 // do not.
 func TestPerfSolvers(t *testing.T) {
 	s := boundedSweep("all_reduce", 0)
-	s.Vary = []sweep.Variation{{Key: "defaults.world_size", Values: []string{"4", "8"}}, {Key: "defaults.slot_size", Values: []string{"512", "4096"}}, {Key: "pe.link_bw_gbs", Values: []string{"16", "256"}}}
+	s.Vary = []sweep.Variation{{Key: "defaults.world_size", Values: []string{"4", "8"}},
+		{Key: "defaults.slot_size", Values: []string{"512", "4096"}}, {Key: "pe.link_bw_gbs", Values: []string{"16", "256"}}}
 	s.Algorithms = []string{"ring_allreduce", "window_allreduce_ring"}
 	p, err := planPerf(context.Background(), &s)
 	if err != nil {

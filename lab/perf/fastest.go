@@ -16,8 +16,8 @@ import (
 
 // A sweep that leaves the choice to what is measured has a contest at each size. Not all algorithms
 // take part in all of them: what one took at smaller sizes says, by a line, what it will take, and
-// one that will not win is not measured. Lines are renewed while that is cheap, so that an algorithm
-// that is slow for short vectors is not forgotten.
+// one that will not win is not measured. Lines are renewed while that is cheap, so that an
+// algorithm that is slow for short vectors is not forgotten.
 
 const (
 	// nearBest is how many times as long as the best of all an algorithm may be expected to take,
@@ -77,7 +77,8 @@ func (p *perfPlan) contests() []*contest {
 
 // noteFastest says how the sweep chooses.
 func (p *perfPlan) noteFastest() {
-	p.note("%s without a tuning table: of %s those that can win are measured at each size, and the fastest is shown", algorithm.Auto, strings.Join(p.sweep.Algorithms, ", "))
+	p.note("%s without a tuning table: of %s those that can win are measured at each size, and the fastest is shown",
+		algorithm.Auto, strings.Join(p.sweep.Algorithms, ", "))
 }
 
 // measureFastest holds all contests, and hands out the winners' rows.
@@ -96,8 +97,8 @@ func (p *perfPlan) measureFastest(ctx context.Context, all []*contest, row func(
 	return ctx.Err()
 }
 
-// hold holds one contest, and returns the row that won: the fastest that comes to its end with right
-// results, else the first.
+// hold holds one contest, and returns the row that won: the fastest that comes to its end with
+// right results, else the first.
 func (p *perfPlan) hold(ctx context.Context, c *contest, known map[string][]sweep.Point) (*Row, error) {
 	if c.size > p.measuresTo() {
 		if r := p.expected(c, known); r != nil {
@@ -199,8 +200,8 @@ func (c *contest) due(known map[string][]sweep.Point) []*Row {
 	return due
 }
 
-// expected is the row that is fastest by its line, with the time of that; nil if nothing is known of
-// any.
+// expected is the row that is fastest by its line, with the time of that; nil if nothing is known
+// of any.
 func (p *perfPlan) expected(c *contest, known map[string][]sweep.Point) (best *Row) {
 	for _, r := range c.rows {
 		points, jobs := known[c.key(r)], c.jobs[r]

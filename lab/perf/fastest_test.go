@@ -63,7 +63,8 @@ func TestFastestOfAll(t *testing.T) {
 					t.Fatalf("%d rows of %d calls", len(rows), len(all))
 				}
 				for i, r := range rows {
-					if got, want := r.Deciding().Time, all[i].Time; float64(got) > 1.1*float64(want) || got < want || r.Size != all[i].Size {
+					if got, want := r.Deciding().Time, all[i].Time; float64(got) > 1.1*float64(want) || got < want ||
+						r.Size != all[i].Size {
 						t.Errorf("%v: %s in %v, but %s takes %v", r.Size, r.Algorithm, got, all[i].Algorithm, want)
 					}
 				}
@@ -92,12 +93,14 @@ func TestExtrapolated(t *testing.T) {
 			continue
 		}
 		e := got.Extrapolated
-		if e == nil || e.From != [2]unit.Bytes{8 * unit.MiB, 16 * unit.MiB} || e.Error == nil || !strings.HasPrefix(got.Note, "extrapolated from 8 MiB and 16 MiB, which at 16 MiB is off by ") {
+		if e == nil || e.From != [2]unit.Bytes{8 * unit.MiB, 16 * unit.MiB} || e.Error == nil ||
+			!strings.HasPrefix(got.Note, "extrapolated from 8 MiB and 16 MiB, which at 16 MiB is off by ") {
 			t.Errorf("%s %v: %+v, %q", got.Algorithm, got.Size, e, got.Note)
 		}
 		for name, ratio := range map[string]float64{
-			"in place": float64(got.InPlace.Time) / float64(want.InPlace.Time), "out of place": float64(got.OutOfPlace.Time) / float64(want.OutOfPlace.Time),
-			"busbw": want.InPlace.BusBW / got.InPlace.BusBW,
+			"in place":     float64(got.InPlace.Time) / float64(want.InPlace.Time),
+			"out of place": float64(got.OutOfPlace.Time) / float64(want.OutOfPlace.Time),
+			"busbw":        want.InPlace.BusBW / got.InPlace.BusBW,
 		} {
 			if ratio < 0.9 || ratio > 1.1 {
 				t.Errorf("%s %v %s: %.3f times what a simulation finds", got.Algorithm, got.Size, name, ratio)

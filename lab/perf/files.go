@@ -26,8 +26,8 @@ func files(s *Spec) (names []string) {
 	return names
 }
 
-// addFile plans the rows of a program of another tool. They are timed here: their model is another one,
-// and a call takes milliseconds.
+// addFile plans the rows of a program of another tool. They are timed here: their model is another
+// one, and a call takes milliseconds.
 func (p *perfPlan) addFile(ctx context.Context, name string) error {
 	if err := p.row.Needs(exec.Clock); err != nil {
 		return fmt.Errorf("%s: a program of another tool is timed, and %w", name, err)
@@ -62,7 +62,8 @@ func (p *perfPlan) addFile(ctx context.Context, name string) error {
 			}
 			last, c.Elems = count, elems
 			row := &Row{
-				Size: unit.Bytes(count) * sweep.Parts(p.what, c) * unit.Bytes(typ.Size()), Count: count, Type: typ.String(), RedOp: "none", Root: -1,
+				Size: unit.Bytes(count) * sweep.Parts(p.what, c) * unit.Bytes(typ.Size()), Count: count,
+				Type: typ.String(), RedOp: "none", Root: -1,
 				Algorithm: name, Ranks: of.World, Settings: []sweep.Setting{},
 			}
 			if p.what.Reduces {

@@ -181,7 +181,8 @@ func planNumerics(ctx context.Context, s *RoundingSpec) (*numericsPlan, error) {
 		return nil, err
 	}
 	if p.auto {
-		return nil, fmt.Errorf("algorithm %s is whichever is fastest, which without a tuning table nobody knows before: name some, or all", algorithm.Auto)
+		return nil, fmt.Errorf("algorithm %s is whichever is fastest, which without a tuning table nobody knows before: name some, or all",
+			algorithm.Auto)
 	}
 	for _, t := range s.Types {
 		for _, op := range s.Ops {
@@ -229,7 +230,8 @@ func (p *numericsPlan) row(ctx context.Context, i int) *RoundingRow {
 	case out.Err != nil:
 		out.Note, out.RoundingFound = out.Err.Error(), nil
 	case out.Wrong > 0:
-		out.Note = fmt.Sprintf("%d elements have not each contribution exactly once: kernbench perf without --numerics tells more", out.Wrong)
+		out.Note = fmt.Sprintf("%d elements have not each contribution exactly once: kernbench perf without --numerics tells more",
+			out.Wrong)
 	case out.Beyond > 0:
 		out.Note = fmt.Sprintf("%d elements are farther off than their trees of additions allow", out.Beyond)
 	}
@@ -254,8 +256,8 @@ func (p *numericsPlan) letter(r *RoundingRow) {
 	}
 }
 
-// Bad reports whether a row shows a defect: a run that failed, a result that is wrong or farther off
-// than it can be. That sums overflow or stall is in the nature of a type.
+// Bad reports whether a row shows a defect: a run that failed, a result that is wrong or farther
+// off than it can be. That sums overflow or stall is in the nature of a type.
 func (r *RoundingRow) Bad() bool {
 	return r.Err != nil || r.RoundingFound != nil && (r.Wrong > 0 || r.Beyond > 0)
 }

@@ -123,12 +123,14 @@ func chunkings(j *sweep.Case, plan *device.Plan) []Chunking {
 	}
 	if slot := int64(plan.Config.SlotSize); run.HasRings(plan) && slot >= 16 {
 		all = append(all, Chunking{Name: "slots", Elements: n, Settings: []sweep.Setting{
-			{Key: "n_slots", Value: strconv.Itoa(min(4096, 2*plan.Config.NSlots))}, {Key: "slot_size", Value: strconv.FormatInt(slot/2, 10)},
+			{Key: "n_slots", Value: strconv.Itoa(min(4096, 2*plan.Config.NSlots))},
+			{Key: "slot_size", Value: strconv.FormatInt(slot/2, 10)},
 		}})
 	}
 	if plan.Algorithm.Pipelined {
 		size := max(n/3, 1) * j.Call.Type.Size()
-		all = append(all, Chunking{Name: "chunk_size", Elements: n, Settings: []sweep.Setting{{Key: "chunk_size", Value: strconv.Itoa(size)}}})
+		all = append(all, Chunking{Name: "chunk_size", Elements: n,
+			Settings: []sweep.Setting{{Key: "chunk_size", Value: strconv.Itoa(size)}}})
 	}
 	return all
 }

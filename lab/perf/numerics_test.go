@@ -127,13 +127,15 @@ func TestNumericsFacts(t *testing.T) {
 			s.Base.Sets, s.Inputs, s.Types = []string{"system.sips.count=4"}, []string{tt.inputs}, []dtype.Type{tt.typ}
 			s.Min, s.Max = 4, 4 // two elements
 			r := looked(t, s).Rows[0]
-			if r.RoundingFound == nil || r.MaxHeight != tt.height || tt.ulps >= 0 && r.MaxULP != tt.ulps || tt.stalled >= 0 && r.Stalled != 2*tt.stalled || r.Overflow != tt.overflow {
+			if r.RoundingFound == nil || r.MaxHeight != tt.height || tt.ulps >= 0 && r.MaxULP != tt.ulps ||
+				tt.stalled >= 0 && r.Stalled != 2*tt.stalled || r.Overflow != tt.overflow {
 				t.Fatalf("%s %+v", r.Note, r.RoundingFound)
 			}
 			if (r.FirstOverflow != nil) != (tt.overflow > 0) {
 				t.Errorf("first overflow %+v", r.FirstOverflow)
 			}
-			if o := r.FirstOverflow; o != nil && (o.Op != "add" || !strings.HasPrefix(o.Line, "algorithm/") && !strings.Contains(o.Line, "/algorithm/")) {
+			if o := r.FirstOverflow; o != nil &&
+				(o.Op != "add" || !strings.HasPrefix(o.Line, "algorithm/") && !strings.Contains(o.Line, "/algorithm/")) {
 				t.Errorf("overflows first at %+v", o)
 			}
 			if r.RanksAgree != nil || r.Results != 0 {
@@ -177,7 +179,8 @@ func TestNumericsAgreement(t *testing.T) {
 			s.Base.Executor = sim.Name
 			timed := looked(t, s).Rows[0]
 			if timed.Hash != r.Hash || timed.Time <= 0 || r.Time != 0 || timed.Moved != r.Moved || r.Moved <= 0 {
-				t.Errorf("hash %s in %v for %d B, without a clock %s in %v for %d B", timed.Hash, timed.Time, timed.Moved, r.Hash, r.Time, r.Moved)
+				t.Errorf("hash %s in %v for %d B, without a clock %s in %v for %d B", timed.Hash, timed.Time,
+					timed.Moved, r.Hash, r.Time, r.Moved)
 			}
 		})
 	}
@@ -192,8 +195,10 @@ func TestNumericsOfAccumulation(t *testing.T) {
 	rows := looked(t, s).Rows
 	for i, narrow := range rows[:2] {
 		wide := rows[2+i]
-		if wide.Algorithm != narrow.Algorithm || wide.Moved != 2*narrow.Moved || wide.Time <= narrow.Time || wide.MaxULP > 0.51 || narrow.MaxULP < 1 {
-			t.Errorf("%s: %d B, %v, %g ulp, and in f32 %d B, %v, %g ulp", narrow.Algorithm, narrow.Moved, narrow.Time, narrow.MaxULP, wide.Moved, wide.Time, wide.MaxULP)
+		if wide.Algorithm != narrow.Algorithm || wide.Moved != 2*narrow.Moved || wide.Time <= narrow.Time ||
+			wide.MaxULP > 0.51 || narrow.MaxULP < 1 {
+			t.Errorf("%s: %d B, %v, %g ulp, and in f32 %d B, %v, %g ulp", narrow.Algorithm, narrow.Moved, narrow.Time,
+				narrow.MaxULP, wide.Moved, wide.Time, wide.MaxULP)
 		}
 	}
 	var letters []string
@@ -237,7 +242,8 @@ func TestNumericsThatDoNotEnd(t *testing.T) {
 	s.Memory = 128 * unit.KiB
 	s.Max = 64 * unit.KiB
 	rows := looked(t, s).Rows
-	if last := rows[len(rows)-1]; rows[0].RoundingFound == nil || last.RoundingFound != nil || !strings.Contains(last.Note, "--mem 128 KiB") {
+	if last := rows[len(rows)-1]; rows[0].RoundingFound == nil || last.RoundingFound != nil ||
+		!strings.Contains(last.Note, "--mem 128 KiB") {
 		t.Errorf("first %q, last %q", rows[0].Note, last.Note)
 	}
 	ctx, stop := context.WithCancel(context.Background())
@@ -250,7 +256,8 @@ func TestNumericsThatDoNotEnd(t *testing.T) {
 // Whatever is drawn, no result is farther off than the tree of its additions allows.
 func TestNumericsNeverBeyondTheirBounds(t *testing.T) {
 	names := map[string][]string{
-		"all_reduce": {"ring_allreduce", "ring_allreduce_chunked", "bidirectional_ring_allreduce", "binomial_allreduce", "double_tree_allreduce",
+		"all_reduce": {"ring_allreduce", "ring_allreduce_chunked", "bidirectional_ring_allreduce",
+			"binomial_allreduce", "double_tree_allreduce",
 			"swing_allreduce", "direct_allreduce", "window_allreduce_onephase", "window_allreduce_bidirectional_ring"},
 		"reduce_scatter": {"ring_reduce_scatter", "pairwise_reduce_scatter", "window_reduce_scatter"},
 		"reduce":         {"chain_reduce", "binomial_reduce", "direct_reduce"},

@@ -88,7 +88,8 @@ func TestPerfOfWhatAnAlgorithmRefuses(t *testing.T) {
 	}
 	s.Algorithms, s.AllAlgorithms = nil, true // of all, those that take nothing are left out
 	all := measured(t, s)
-	if slices.Contains(all.Algorithms, "lab_bad_check") || !slices.Contains(all.Algorithms, "lab_odd") || !strings.Contains(strings.Join(all.Notes, "\n"), "lab_bad_check is left out: its Check panicked") {
+	if slices.Contains(all.Algorithms, "lab_bad_check") || !slices.Contains(all.Algorithms, "lab_odd") ||
+		!strings.Contains(strings.Join(all.Notes, "\n"), "lab_bad_check is left out: its Check panicked") {
 		t.Errorf("%q, %q", all.Algorithms, all.Notes)
 	}
 	for _, r := range all.Rows { // and of others, those sizes that they refuse
@@ -110,8 +111,10 @@ func TestPerfOfWhatAnAlgorithmRefuses(t *testing.T) {
 // note says so; of algorithms that were named, reasons are in their rows.
 func TestPerfOfTooLittleMemory(t *testing.T) {
 	for key, test := range map[string]struct{ algorithm, note string }{
-		"pe.tcm.scratch=1KiB":             {"tree_allreduce", " left out at 2 KiB and 64 KiB: its data do not fit the scratch of 1 KiB (key pe.tcm.scratch)"},
-		"cube.hbm.capacity_per_pe=144KiB": {"window_allreduce_ring", "at 64 KiB: its data do not fit the HBM (key cube.hbm.capacity_per_pe)"},
+		"pe.tcm.scratch=1KiB": {"tree_allreduce",
+			" left out at 2 KiB and 64 KiB: its data do not fit the scratch of 1 KiB (key pe.tcm.scratch)"},
+		"cube.hbm.capacity_per_pe=144KiB": {"window_allreduce_ring",
+			"at 64 KiB: its data do not fit the HBM (key cube.hbm.capacity_per_pe)"},
 	} {
 		s := perfOf("all_reduce", 4)
 		s.Min, s.Max, s.Factor, s.Check = 2*unit.KiB, 64*unit.KiB, 32, false
@@ -164,7 +167,8 @@ func TestPerfMemory(t *testing.T) {
 		note    string
 	}{{true, true, ""}, {true, true, ""}, {false, true, "out of place not checked: the data of all ranks is 128 KiB"}} {
 		r := measured(t, s).Rows[i]
-		if (r.OutOfPlace.Wrong != nil) != want.out || (r.InPlace.Wrong != nil) != want.in || !strings.HasPrefix(r.Note, want.note) || want.note == "" && r.Note != "" {
+		if (r.OutOfPlace.Wrong != nil) != want.out || (r.InPlace.Wrong != nil) != want.in ||
+			!strings.HasPrefix(r.Note, want.note) || want.note == "" && r.Note != "" {
 			t.Errorf("%d: %+v", i, r)
 		}
 	}
@@ -182,7 +186,8 @@ func TestPerfMemory(t *testing.T) {
 func TestPerfVaries(t *testing.T) {
 	s := perfOf("all_reduce", 4)
 	s.Algorithms = []string{"ring_allreduce", "tree_allreduce"}
-	s.Vary = []sweep.Variation{{Key: "buffer_kind", Values: []string{"tcm", "hbm"}}, {Key: "defaults.world_size", Values: []string{"2", "3"}}}
+	s.Vary = []sweep.Variation{{Key: "buffer_kind", Values: []string{"tcm", "hbm"}},
+		{Key: "defaults.world_size", Values: []string{"2", "3"}}}
 	s.Base.Ranks = 0
 	sweep := measured(t, s)
 	var got []string

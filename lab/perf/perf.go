@@ -111,8 +111,9 @@ type Row struct {
 // Run measures, and hands out what is known before the first row, and the rows in their order,
 // each as soon as it and those before it are there; either function may be nil. The error is a
 // mistake in the spec, or the interruption by ctx, with which comes what was finished. A run
-// that fails is in its row. Of a sweep over all algorithms, rows with data too large for the machine
-// are left out, and notes of the sweep say so, those of runs behind the ones that begin sees.
+// that fails is in its row. Of a sweep over all algorithms, rows with data too large for the
+// machine are left out, and notes of the sweep say so, those of runs behind the ones that begin
+// sees.
 func Run(ctx context.Context, s Spec, begin func(*Sweep), row func(*Row)) (*Sweep, error) {
 	p, err := planPerf(ctx, &s)
 	if err != nil {

@@ -58,7 +58,8 @@ func perfOf(collective string, ranks int) perf.Spec {
 // Whatever the library has is measured, and right wherever its results go.
 func TestPerfOfTheLibrary(t *testing.T) {
 	rows := 0
-	for _, name := range []string{"all_reduce", "all_gather", "reduce_scatter", "all_to_all", "all_to_all_v", "broadcast", "reduce", "gather", "scatter", "barrier", "shift"} {
+	for _, name := range []string{"all_reduce", "all_gather", "reduce_scatter", "all_to_all", "all_to_all_v",
+		"broadcast", "reduce", "gather", "scatter", "barrier", "shift"} {
 		s := perfOf(name, 4)
 		s.AllAlgorithms, s.AllRoots = true, true
 		s.Base.Executor = mock.Name
@@ -82,7 +83,8 @@ func TestPerfOfTheLibrary(t *testing.T) {
 			if (name == "all_gather" || name == "gather") && len(r.Placements()) != 2 {
 				t.Errorf("%s: %d placements, want both", r.Algorithm, len(r.Placements()))
 			}
-			if name == "all_reduce" && (strings.HasPrefix(r.Algorithm, "window_") || strings.HasPrefix(r.Algorithm, "ring_")) && len(r.Placements()) != 2 {
+			if name == "all_reduce" && (strings.HasPrefix(r.Algorithm, "window_") ||
+				strings.HasPrefix(r.Algorithm, "ring_")) && len(r.Placements()) != 2 {
 				t.Errorf("%s: %d placements, want both", r.Algorithm, len(r.Placements()))
 			}
 		}
@@ -185,7 +187,8 @@ func TestPerfSizesAreThoseAskedFor(t *testing.T) {
 	})
 }
 
-// A vector may be larger than what a PE can hold: what runs when nobody names an algorithm takes any.
+// A vector may be larger than what a PE can hold: what runs when nobody names an algorithm takes
+// any.
 func TestPerfOfLargeVectors(t *testing.T) {
 	for _, name := range []string{"all_reduce", "all_gather", "reduce_scatter", "all_to_all", "all_to_all_v", "broadcast"} {
 		s := perfOf(name, 2)

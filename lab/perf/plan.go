@@ -68,7 +68,8 @@ func planPerf(ctx context.Context, s *Spec) (*perfPlan, error) {
 	p.sweep = &Sweep{
 		Collective: what.Name, NCCL: what.NCCLName(), Executor: s.Base.Executor, Min: s.Min, Max: s.Max, Factor: s.Factor, Step: s.Step,
 		Iterations: s.Iterations, Warmup: s.Warmup, Check: s.Check && p.row.Can(exec.Data), Bound: s.Bound, Timed: p.row.Can(exec.Clock),
-		All: s.AllAlgorithms, MadeBy: run.NewMadeBy(s.Base.Command), Algorithms: []string{}, Varied: []sweep.Variation{}, Notes: []string{}, Rows: []Row{},
+		All: s.AllAlgorithms, MadeBy: run.NewMadeBy(s.Base.Command), Algorithms: []string{},
+		Varied: []sweep.Variation{}, Notes: []string{}, Rows: []Row{},
 	}
 	for _, v := range s.Vary {
 		if slices.ContainsFunc(p.sweep.Varied, func(other sweep.Variation) bool { return other.Key == v.Key }) {
@@ -87,9 +88,11 @@ func planPerf(ctx context.Context, s *Spec) (*perfPlan, error) {
 		return nil, err
 	case only:
 	case auto && len(foreign) > 0:
-		return nil, fmt.Errorf("%s stands for one algorithm of the library, and alone: name algorithms beside %s, or all", algorithm.Auto, foreign[0])
+		return nil, fmt.Errorf("%s stands for one algorithm of the library, and alone: name algorithms beside %s, or all",
+			algorithm.Auto, foreign[0])
 	case !auto && s.Base.Tuning != "":
-		return nil, fmt.Errorf("tuning table %s: only the algorithm %s chooses by one: give --algorithm %[2]s too", s.Base.Tuning, algorithm.Auto)
+		return nil, fmt.Errorf("tuning table %s: only the algorithm %s chooses by one: give --algorithm %[2]s too",
+			s.Base.Tuning, algorithm.Auto)
 	default:
 		if p.auto = auto && tuning == nil; p.auto {
 			s.Algorithms, s.AllAlgorithms = nil, true
@@ -126,8 +129,8 @@ func planPerf(ctx context.Context, s *Spec) (*perfPlan, error) {
 	return p, nil
 }
 
-// addRanks plans the rows of the library for each number of ranks in turn: those that a tuning table has
-// the algorithms for, or those of all targets.
+// addRanks plans the rows of the library for each number of ranks in turn: those that a tuning
+// table has the algorithms for, or those of all targets.
 func (p *perfPlan) addRanks(ctx context.Context, auto bool, tuning *algorithm.Tuning) error {
 	ranks, err := p.ranks()
 	if err != nil {
@@ -303,6 +306,7 @@ func (p *perfPlan) noteOverhead() {
 	case least == most:
 		p.note("times have %v in them for the start of a collective in software: what is simulated begins behind it", most)
 	default:
-		p.note("times have %v to %v in them for the start of a collective in software, by protocol: what is simulated begins behind it", least, most)
+		p.note("times have %v to %v in them for the start of a collective in software, by protocol: what is simulated begins behind it",
+			least, most)
 	}
 }

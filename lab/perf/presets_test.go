@@ -35,14 +35,15 @@ var accelerators = []struct {
 	{"wormhole-mesh", 80, 8, 32, nil, []string{"cube.hbm_to_router_bw_gbs=256"}},
 }
 
-// lasting is the time of all hops of a ring there and back, and of the start of a collective, in ns.
+// lasting is the time of all hops of a ring there and back, and of the start of a collective, in
+// ns.
 type lasting struct{ hops, launch unit.Time }
 
 // nvlink is what NCCL reckons with, for 8 GPUs.
 var nvlink = map[string]lasting{"ll": {14 * 600, 6600}, "ll128": {14 * 1900, 14000}, "simple": {14 * 3400, 8400}}
 
-// rails is that between two hosts: what goes to the next GPU of the other one goes over NVLink first, and pays its links
-// and switch, but not what software adds.
+// rails is that between two hosts: what goes to the next GPU of the other one goes over NVLink
+// first, and pays its links and switch, but not what software adds.
 var rails = map[string]lasting{
 	"ll": {26*600 + 4*(2700+275), 6600}, "ll128": {26*1900 + 4*(4000+275), 14000}, "simple": {26*3400 + 4*(14000+275), 8400},
 }
@@ -52,7 +53,8 @@ func alike(hops unit.Time) map[string]lasting {
 	return map[string]lasting{"ll": {hops, 0}, "ll128": {hops, 0}, "simple": {hops, 0}}
 }
 
-// TestLinkRates: many bytes come as fast as the links are, with the slots of the preset, and no faster.
+// TestLinkRates: many bytes come as fast as the links are, with the slots of the preset, and no
+// faster.
 func TestLinkRates(t *testing.T) {
 	if testing.Short() {
 		t.Skip("too many messages for the race detector")
@@ -67,22 +69,26 @@ func TestLinkRates(t *testing.T) {
 	}
 }
 
-// TestSlotsFillTheLinks: the rings of a preset have the slots that its links need, under its slowest protocol.
+// TestSlotsFillTheLinks: the rings of a preset have the slots that its links need, under its
+// slowest protocol.
 func TestSlotsFillTheLinks(t *testing.T) {
 	for _, a := range accelerators {
-		l, err := limits.Run(ctx, limits.Spec{Base: run.Spec{Topology: a.preset, Ranks: a.ranks, NElem: 1 << 20, Algorithm: "ring_allreduce_chunked"}, Collective: "all_reduce"})
+		l, err := limits.Run(ctx, limits.Spec{Base: run.Spec{Topology: a.preset, Ranks: a.ranks, NElem: 1 << 20,
+			Algorithm: "ring_allreduce_chunked"}, Collective: "all_reduce"})
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, b := range l.Rows[0].Bounds {
 			if c := b.Witness.Channel; c != nil && b.Witness.Slots > c.Slots {
-				t.Errorf("%s, %d ranks: %d slots of %d bytes: %d would fill the link", a.preset, a.ranks, c.Slots, c.SlotBytes, b.Witness.Slots)
+				t.Errorf("%s, %d ranks: %d slots of %d bytes: %d would fill the link", a.preset, a.ranks, c.Slots,
+					c.SlotBytes, b.Witness.Slots)
 			}
 		}
 	}
 }
 
-// TestHops: few bytes take the published time of the hops of a ring, loads and stores at its ends, and the start.
+// TestHops: few bytes take the published time of the hops of a ring, loads and stores at its ends,
+// and the start.
 func TestHops(t *testing.T) {
 	const ns = unit.Nanosecond
 	for _, a := range accelerators {

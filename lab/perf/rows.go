@@ -83,7 +83,8 @@ func (p *perfPlan) series(t perfTarget, c collective.Call) error {
 		}
 	}
 	if small > 0 {
-		p.note("%s below %v have no element of %v for each of %d ranks", unit.Count(small, "size"), sweep.Parts(p.what, c)*unit.Bytes(c.Type.Size()), c.Type, c.World)
+		p.note("%s below %v have no element of %v for each of %d ranks", unit.Count(small, "size"),
+			sweep.Parts(p.what, c)*unit.Bytes(c.Type.Size()), c.Type, c.World)
 	}
 	return nil
 }
@@ -91,7 +92,8 @@ func (p *perfPlan) series(t perfTarget, c collective.Call) error {
 // point plans a row, and its runs.
 func (p *perfPlan) point(t perfTarget, c collective.Call, count int) error {
 	row := &Row{
-		Size: unit.Bytes(count) * sweep.Parts(p.what, c) * unit.Bytes(c.Type.Size()), Count: count, Type: c.Type.String(), RedOp: "none", Root: -1,
+		Size: unit.Bytes(count) * sweep.Parts(p.what, c) * unit.Bytes(c.Type.Size()), Count: count,
+		Type: c.Type.String(), RedOp: "none", Root: -1,
 		Algorithm: t.Plan.Name, Ranks: c.World, Settings: t.Settings,
 	}
 	if p.what.Reduces {
@@ -124,7 +126,8 @@ func (p *perfPlan) point(t perfTarget, c collective.Call, count int) error {
 		x := *t.Job
 		x.NElem, x.DType, x.Op = max(1, c.Elems), c.Type, c.Op
 		x.BenchRow = bench.Once(inPlace, c.Root)
-		job := &sweep.Case{Row: len(p.rows) - 1, Job: &x, What: p.what, Call: c, InPlace: inPlace, Launch: row.Launch, Length: int64(c.Elems) * int64(c.Type.Size())}
+		job := &sweep.Case{Row: len(p.rows) - 1, Job: &x, What: p.what, Call: c, InPlace: inPlace, Launch: row.Launch,
+			Length: int64(c.Elems) * int64(c.Type.Size())}
 		switch moved := sweep.Data(p.what, c, inPlace); {
 		case !p.sweep.Check:
 		case moved <= p.spec.Memory:

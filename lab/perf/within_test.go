@@ -23,7 +23,8 @@ func TestPerfIsWithinBounds(t *testing.T) {
 		}
 		t.Run(what.Name, func(t *testing.T) {
 			base := run.Spec{Sets: sets, Ranks: 16}
-			l, err := limits.Run(context.Background(), limits.Spec{Base: base, Collective: what.Name, Min: unit.KiB, Max: 256 * unit.KiB, Factor: 16})
+			l, err := limits.Run(context.Background(),
+				limits.Spec{Base: base, Collective: what.Name, Min: unit.KiB, Max: 256 * unit.KiB, Factor: 16})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -67,5 +68,6 @@ func TestPerfIsWithinBounds(t *testing.T) {
 
 // honest lists the algorithms of a collective but for those of these tests, which are wrong.
 func honest(collective string) []string {
-	return slices.DeleteFunc(sweep.AlgorithmsOf(collective), func(name string) bool { return strings.HasPrefix(name, "lab_") || strings.HasPrefix(name, "nvls_") })
+	return slices.DeleteFunc(sweep.AlgorithmsOf(collective),
+		func(name string) bool { return strings.HasPrefix(name, "lab_") || strings.HasPrefix(name, "nvls_") })
 }

@@ -15,8 +15,8 @@ import (
 	"kernbench/unit"
 )
 
-// Performed is a collective of a program that does not say how it is performed: the library performs
-// it, alone on the machine, by the algorithm that is the fastest.
+// Performed is a collective of a program that does not say how it is performed: the library
+// performs it, alone on the machine, by the algorithm that is the fastest.
 type Performed struct {
 	Collective string     `json:"collective"`
 	Ranks      []int      `json:"ranks"`
@@ -55,8 +55,8 @@ func (l *Loaded) perform(ctx context.Context, pl *plan.Plan) ([]Performed, error
 	return all, nil
 }
 
-// timed finds the time of a collective: that of the algorithm which is the fastest for the next power
-// of two.
+// timed finds the time of a collective: that of the algorithm which is the fastest for the next
+// power of two.
 func (l *Loaded) timed(ctx context.Context, c *plan.Collective) (Performed, error) {
 	p := Performed{Collective: c.Name, Ranks: c.Ranks, Bytes: unit.Bytes(c.Bytes)}
 	if len(c.Ranks) < 2 {

@@ -32,11 +32,12 @@ func traces(t *testing.T, world int, calls ...call) string {
 				continue
 			}
 			id := uint64(len(x.Nodes))
-			x.Nodes = append(x.Nodes, chakra.Node{ID: id, Name: c.kind.String(), Type: chakra.CommCollNode, CtrlDeps: []uint64{id - 1}, Attrs: []chakra.Attr{
-				{Name: "comm_type", Value: chakra.NewInt(chakra.Int64, int64(c.kind))},
-				{Name: "comm_size", Value: chakra.NewInt(chakra.Uint64, c.bytes)},
-				{Name: "pg_name", Value: chakra.NewText(c.group)},
-			}})
+			x.Nodes = append(x.Nodes, chakra.Node{ID: id, Name: c.kind.String(), Type: chakra.CommCollNode,
+				CtrlDeps: []uint64{id - 1}, Attrs: []chakra.Attr{
+					{Name: "comm_type", Value: chakra.NewInt(chakra.Int64, int64(c.kind))},
+					{Name: "comm_size", Value: chakra.NewInt(chakra.Uint64, c.bytes)},
+					{Name: "pg_name", Value: chakra.NewText(c.group)},
+				}})
 		}
 		var b bytes.Buffer
 		if err := chakra.Write(&b, x); err != nil {

@@ -19,9 +19,11 @@ func TestCostsOfTheMachine(t *testing.T) {
 		guessed  []string
 	}{
 		{"dgx-h100", nil, 367 * unit.GBPerSecond / 10, 600 * unit.Nanosecond, []string{"issue", "slice", "flag", "fence", "reduce"}},
-		{"dgx-a100", []string{"software.blocks.copy_gbs=25", "software.blocks.flag_ns=1000", "software.blocks.reduce_gbs=50"}, 25 * unit.GBPerSecond, unit.Microsecond,
+		{"dgx-a100", []string{"software.blocks.copy_gbs=25", "software.blocks.flag_ns=1000",
+			"software.blocks.reduce_gbs=50"}, 25 * unit.GBPerSecond, unit.Microsecond,
 			[]string{"issue", "slice", "fence"}},
-		{"", nil, 20 * unit.GBPerSecond, 600 * unit.Nanosecond, []string{"launch", "issue", "slice", "flag", "fence", "latency", "copy", "reduce"}},
+		{"", nil, 20 * unit.GBPerSecond, 600 * unit.Nanosecond,
+			[]string{"launch", "issue", "slice", "flag", "fence", "latency", "copy", "reduce"}},
 	} {
 		l, err := Load(Spec{File: file, Topology: c.topology, Sets: c.sets})
 		if err != nil {
@@ -32,13 +34,14 @@ func TestCostsOfTheMachine(t *testing.T) {
 			t.Fatal(err)
 		}
 		if m := &r.Model; m.Copy != c.copy || m.Flag != c.flag || !slices.Equal(m.Guessed, c.guessed) {
-			t.Errorf("%s: a block copies %v, flags take %v, guessed %v; want %v, %v, %v", c.topology, m.Copy, m.Flag, m.Guessed, c.copy, c.flag, c.guessed)
+			t.Errorf("%s: a block copies %v, flags take %v, guessed %v; want %v, %v, %v", c.topology, m.Copy, m.Flag,
+				m.Guessed, c.copy, c.flag, c.guessed)
 		}
 	}
 }
 
-// Between hosts messages have the latency of the network, channels hold twice as many, and flags have
-// a fence.
+// Between hosts messages have the latency of the network, channels hold twice as many, and flags
+// have a fence.
 func TestNetwork(t *testing.T) {
 	file := written(t, "ring_allreduce_chunked", 8, 8, 1)
 	inside := timed(t, file, "leaf-spine-roce", unit.MiB)

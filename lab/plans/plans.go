@@ -57,8 +57,9 @@ func Foreign(name string) bool {
 	return frontend.DialectOf(head[:n]) != nil
 }
 
-// InPlaceOfAlgorithm reports whether a word that stands for an algorithm is a program of another tool
-// instead: a file, or a folder that is written as a path. A folder may have an algorithm's name.
+// InPlaceOfAlgorithm reports whether a word that stands for an algorithm is a program of another
+// tool instead: a file, or a folder that is written as a path. A folder may have an algorithm's
+// name.
 func InPlaceOfAlgorithm(word string) bool {
 	if info, err := os.Stat(word); err != nil || info.IsDir() && !strings.ContainsRune(filepath.ToSlash(word), '/') {
 		return false
@@ -165,7 +166,8 @@ func (l *Loaded) Only() (unit.Bytes, bool) {
 // the files have. A call that hangs has a deadlock in place of a time.
 func (l *Loaded) Time(ctx context.Context, bytes unit.Bytes) (*Result, error) {
 	p := l.Verdict.Program
-	pl, broken := p.Plan(plan.Call{Bytes: int64(bytes), InPlace: l.inPlace, Depth: l.spec.Options.Depth, Root: l.spec.Options.Root, Want: l.spec.Options.Want, Protocol: l.spec.Protocol})
+	pl, broken := p.Plan(plan.Call{Bytes: int64(bytes), InPlace: l.inPlace, Depth: l.spec.Options.Depth,
+		Root: l.spec.Options.Root, Want: l.spec.Options.Want, Protocol: l.spec.Protocol})
 	if len(broken) > 0 {
 		return nil, &SizeError{broken[0].String()}
 	}
@@ -175,11 +177,15 @@ func (l *Loaded) Time(ctx context.Context, bytes unit.Bytes) (*Result, error) {
 	r := &Result{
 		File: l.spec.File, Dialect: p.Dialect, Name: p.Name, Collective: p.Collective, Machine: l.machine.Describe(), World: p.World,
 		InPlace: l.inPlace, Protocol: pl.Protocol.String(), Bytes: bytes, Rounds: len(pl.Cell), Messages: pl.Messages() * len(pl.Cell),
-		Verdicts: l.Verdict.Verdicts, Model: l.model(pl.Protocol), MadeBy: run.NewMadeBy(l.spec.Command, l.machine.Topology().Fingerprint()),
+		Verdicts: l.Verdict.Verdicts, Model: l.model(pl.Protocol),
+		MadeBy: run.NewMadeBy(l.spec.Command, l.machine.Topology().Fingerprint()),
 	}
 	if l.spec.Options.Depth == 0 {
 		var network bool
-		if pl, network = pl.OverNetwork(func(a, b int) bool { return max(a, b) < l.machine.NumPEs() && l.machine.Between(a, b) > 0 }); network {
+		if pl, network = pl.OverNetwork(func(a, b int) bool {
+			return max(a, b) < l.machine.NumPEs() &&
+				l.machine.Between(a, b) > 0
+		}); network {
 			r.Model.Flag += r.Model.Fence
 			r.Network = true
 		}

@@ -49,8 +49,8 @@ func timed(t *testing.T, file, topology string, bytes unit.Bytes) *Result {
 	return r
 }
 
-// More instances of an all-gather gain as much as its links carry on a full mesh: a ring one link of
-// 48 GB/s, all pairs seven.
+// More instances of an all-gather gain as much as its links carry on a full mesh: a ring one link
+// of 48 GB/s, all pairs seven.
 func TestInstancesGainWhatLinksCarry(t *testing.T) {
 	const bytes = 512 * unit.MiB
 	for _, c := range []struct {
@@ -61,7 +61,8 @@ func TestInstancesGainWhatLinksCarry(t *testing.T) {
 		one := timed(t, written(t, c.algorithm, 8, 1, 1), "mi300x-8", bytes).BusBW
 		eight := timed(t, written(t, c.algorithm, 8, 1, 8), "mi300x-8", bytes).BusBW
 		if eight < c.gain*one || eight > c.links*48 {
-			t.Errorf("%s: busbw %.1f GB/s with one instance, %.1f with eight; want %v times as much, and at most %v links of 48", c.algorithm, one, eight, c.gain, c.links)
+			t.Errorf("%s: busbw %.1f GB/s with one instance, %.1f with eight; want %v times as much, and at most %v links of 48",
+				c.algorithm, one, eight, c.gain, c.links)
 		}
 	}
 }

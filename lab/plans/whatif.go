@@ -22,8 +22,8 @@ type Change struct {
 	Error string    `json:"error,omitempty"`
 }
 
-// WhatIf times the call once more for each setting KEY=VALUE; for a list of changes if there are none.
-// A key is one of topology.yaml, depth, or proto. The change that saves most comes first.
+// WhatIf times the call once more for each setting KEY=VALUE; for a list of changes if there are
+// none. A key is one of topology.yaml, depth, or proto. The change that saves most comes first.
 func (l *Loaded) WhatIf(ctx context.Context, r *Result, settings []string) ([]Change, error) {
 	var tries []try
 	for _, s := range settings {

@@ -81,7 +81,8 @@ func TestChangesThatAreAskedFor(t *testing.T) {
 		}
 	}
 	for setting, want := range map[string]string{
-		"depth=0": `found "0", want a number`, "proto=x": `found "x", want Simple, LL or LL128`, "software.blocks.copy=1": "software.blocks.copy", "depth": `found ""`,
+		"depth=0": `found "0", want a number`, "proto=x": `found "x", want Simple, LL or LL128`,
+		"software.blocks.copy=1": "software.blocks.copy", "depth": `found ""`,
 	} {
 		if _, err := l.WhatIf(ctx, r, []string{setting}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", setting, err, want)

@@ -186,8 +186,8 @@ func (s *search) payloads(sends []*op) []*op {
 	return all
 }
 
-// shortBy are changes to the value of a wait: to what its word holds on a rank that is stuck, and by
-// one.
+// shortBy are changes to the value of a wait: to what its word holds on a rank that is stuck, and
+// by one.
 func (s *search) shortBy(o *op) []int64 {
 	by := []int64{}
 	if s.hang != nil {

@@ -129,8 +129,8 @@ var (
 	})
 )
 
-// Every repair is found, and stands for a run that ended with right results at this and at two other
-// numbers of ranks.
+// Every repair is found, and stands for a run that ended with right results at this and at two
+// other numbers of ranks.
 func TestRepairs(t *testing.T) {
 	for _, tt := range []struct {
 		algorithm, want, slots string
@@ -184,8 +184,8 @@ func TestNothingFound(t *testing.T) {
 	}
 }
 
-// 100 sends before 100 receives need 100 slots. The search also sets the slots where the entry of the
-// algorithm has a number of its own, also if the algorithm is that of the defaults.
+// 100 sends before 100 receives need 100 slots. The search also sets the slots where the entry of
+// the algorithm has a number of its own, also if the algorithm is that of the defaults.
 func TestSlotsOfTheEntry(t *testing.T) {
 	name := register("repair_hundred_sends", func(c *tl.Context, a tl.Args) {
 		own := c.Load(a.Shard(c.Rank()))
@@ -216,8 +216,11 @@ func TestSlotsOfTheEntry(t *testing.T) {
 	}{
 		{"wrong", run.Spec{Algorithm: wrong}, "with 128 slots the run ends, with wrong results"},
 		{"defaults", run.Spec{Algorithm: name}, "n_slots: 100 works (99 deadlocks)"},
-		{"entry", run.Spec{Algorithm: "own", Sets: []string{"algorithms.own.module=" + name, "algorithms.own.n_slots=4"}}, "n_slots: 100 works (99 deadlocks)"},
-		{"entry of the default algorithm", run.Spec{Bench: "ccl_allreduce", Sets: []string{"defaults.algorithm=own", "algorithms.own.module=" + name, "algorithms.own.n_slots=4"}}, "n_slots: 100 works (99 deadlocks)"},
+		{"entry", run.Spec{Algorithm: "own", Sets: []string{"algorithms.own.module=" + name,
+			"algorithms.own.n_slots=4"}}, "n_slots: 100 works (99 deadlocks)"},
+		{"entry of the default algorithm", run.Spec{Bench: "ccl_allreduce",
+			Sets: []string{"defaults.algorithm=own", "algorithms.own.module=" + name, "algorithms.own.n_slots=4"}},
+			"n_slots: 100 works (99 deadlocks)"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := tt.spec

@@ -16,8 +16,8 @@ import (
 // mostSlots is the most that a configuration can ask for.
 const mostSlots = 4096
 
-// slots finds the least number of slots with which the run ends, if some rank waits for one: of all rings, and
-// of those alone that ranks wait to send into.
+// slots finds the least number of slots with which the run ends, if some rank waits for one: of all
+// rings, and of those alone that ranks wait to send into.
 func (s *search) slots(d *fault.Deadlock) {
 	at := slices.IndexFunc(d.Blocked, func(b fault.Blocked) bool { return b.Sending })
 	if at < 0 || s.spec.Program != "" {
@@ -64,9 +64,9 @@ func (s *search) report(what string, spec run.Spec) {
 	s.found.Found = append(s.found.Found, r)
 }
 
-// least finds the least number of slots that works, above one that does not. It returns 0 and the reason if
-// none was found, and no reason if the search was stopped.
-// Of each deadlock on the way hung is told, if it is not nil.
+// least finds the least number of slots that works, above one that does not. It returns 0 and the
+// reason if none was found, and no reason if the search was stopped. Of each deadlock on the way
+// hung is told, if it is not nil.
 func (s *search) least(have int, with func(n int) run.Spec, hung func(*fault.Deadlock)) (int, string) {
 	lo, hi, last, full := have, have, ending(fails), false
 	for last != works && !full {
@@ -119,8 +119,8 @@ func (s *search) otherDirs(dirs []string) bool {
 	return slices.ContainsFunc(s.outs, func(d tl.Dir) bool { return !slices.Contains(dirs, d.String()) })
 }
 
-// perRing returns the setting with the least slots of each of some directions, the others keeping theirs. It
-// returns "" if none was found.
+// perRing returns the setting with the least slots of each of some directions, the others keeping
+// theirs. It returns "" if none was found.
 func (s *search) perRing(have int, dirs []string) string {
 	each := map[string]int{}
 	setting := func() string {
@@ -162,7 +162,8 @@ func (s *search) perRing(have int, dirs []string) string {
 	return setting()
 }
 
-// withSlots is the spec with so many slots, also where the entry of the algorithm has a number of its own.
+// withSlots is the spec with so many slots, also where the entry of the algorithm has a number of
+// its own.
 func (s *search) withSlots(n int) run.Spec {
 	return s.with("n_slots", n, func(e *conf.Algorithm) bool { return e.NSlots != nil })
 }

@@ -44,8 +44,8 @@ var (
 	floodsBoth = floods("repair_floods_both", 20, 9)
 )
 
-// Slots are found for all rings, and for the rings of each direction that needs more. Where there is no memory
-// for more slots of all rings, those of some may still fit.
+// Slots are found for all rings, and for the rings of each direction that needs more. Where there
+// is no memory for more slots of all rings, those of some may still fit.
 func TestSlotsOfRings(t *testing.T) {
 	for _, tt := range []struct {
 		name, algorithm, executor string
@@ -53,11 +53,13 @@ func TestSlotsOfRings(t *testing.T) {
 		slots                     string
 		found                     []string // repairs that are numbers of slots
 	}{
-		{"one direction", floodsEast, "sim", nil, "n_slots: 20 works (19 deadlocks): rings to E hold up to 20 at once", []string{"n_slots: 20", "ring_slots: E:20"}},
+		{"one direction", floodsEast, "sim", nil,
+			"n_slots: 20 works (19 deadlocks): rings to E hold up to 20 at once", []string{"n_slots: 20", "ring_slots: E:20"}},
 		{"both directions", floodsBoth, "mock", nil, "n_slots: 20 works (19 deadlocks)", []string{"n_slots: 20", "ring_slots: E:20 W:9"}},
 		{"no memory for all", floodsEast, "sim", []string{"defaults.slot_size=512KiB"},
 			"15 slots do not help, and there is no memory for more", []string{"ring_slots: E:20"}},
-		{"no memory for any", floodsEast, "sim", []string{"defaults.slot_size=1MiB"}, "7 slots do not help, and there is no memory for more", nil},
+		{"no memory for any", floodsEast, "sim", []string{"defaults.slot_size=1MiB"},
+			"7 slots do not help, and there is no memory for more", nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := run.Spec{Topology: "ahbm-cube", Algorithm: tt.algorithm, Ranks: 4, NElem: 8, Executor: tt.executor, Sets: tt.sets}

@@ -36,7 +36,8 @@ func LoadTuning(file string) (*algorithm.Tuning, error) {
 			return nil, read.Errorf(fmt.Sprintf("tables.%d.collective", i), "%v", err)
 		}
 		table := algorithm.TuningTable{
-			Topology: from.Topology, Machine: from.Fingerprint, Fidelity: from.Fidelity, Collective: from.Collective, Ranks: from.Ranks, Type: typ,
+			Topology: from.Topology, Machine: from.Fingerprint, Fidelity: from.Fidelity, Collective: from.Collective,
+			Ranks: from.Ranks, Type: typ,
 		}
 		for k := range from.Rows {
 			r := &from.Rows[k]

@@ -45,7 +45,8 @@ func TestTasksCombine(t *testing.T) {
 
 // The rows of the sweep have the tiles that there were, where fewer came than were asked for.
 func TestTilesAreCounted(t *testing.T) {
-	r, err := run.Run(ctx, run.Spec{Bench: "mc2_matmul_allreduce", Executor: sim.Name, Ranks: 2, Options: map[string]string{"m": "10", "n": "8", "k": "4", "tiles": "8"}})
+	r, err := run.Run(ctx, run.Spec{Bench: "mc2_matmul_allreduce", Executor: sim.Name, Ranks: 2,
+		Options: map[string]string{"m": "10", "n": "8", "k": "4", "tiles": "8"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +65,8 @@ func TestTilesAreCounted(t *testing.T) {
 // while rows come in and go out.
 func TestProductIsPipelined(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "mc2.txt")
-	_, err := run.Run(ctx, run.Spec{Bench: "mc2_matmul_allreduce", Executor: sim.Name, Ranks: 2, TraceFile: file, Options: map[string]string{"m": "128", "tiles": "1"}})
+	_, err := run.Run(ctx, run.Spec{Bench: "mc2_matmul_allreduce", Executor: sim.Name, Ranks: 2, TraceFile: file,
+		Options: map[string]string{"m": "128", "tiles": "1"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +77,8 @@ func TestProductIsPipelined(t *testing.T) {
 	ends := map[string][][2]float64{} // of operations of the first launch's core, in ns
 	for line := range strings.Lines(string(text)) {
 		f := strings.Fields(line)
-		if len(f) < 5 || f[2] != "sip0.cube0.pe0" || strings.Contains(line, "communication engine") || len(ends["gemm"]) == 4 && f[4] == "gemm" {
+		if len(f) < 5 || f[2] != "sip0.cube0.pe0" || strings.Contains(line, "communication engine") ||
+			len(ends["gemm"]) == 4 && f[4] == "gemm" {
 			continue
 		}
 		ends[f[4]] = append(ends[f[4]], [2]float64{inNs(t, f[0]), inNs(t, f[1])})
@@ -91,7 +94,8 @@ func TestProductIsPipelined(t *testing.T) {
 		if i > 0 && p[0]-products[i-1][1] > 4 {
 			t.Errorf("product %d begins %v ns after the one before", i, p[0]-products[i-1][1])
 		}
-		if i < 3 && !beside("load", p) || i > 0 && !slices.ContainsFunc(ends["store"], func(x [2]float64) bool { return x[0] < p[0] && x[1] > p[0] && x[1] < p[1] }) {
+		if i < 3 && !beside("load", p) || i > 0 &&
+			!slices.ContainsFunc(ends["store"], func(x [2]float64) bool { return x[0] < p[0] && x[1] > p[0] && x[1] < p[1] }) {
 			t.Errorf("beside product %d no load or no store", i)
 		}
 	}

@@ -78,8 +78,11 @@ func TestReadBeforeWait(t *testing.T) {
 		if err != nil || r.OK() || r.Verdict("race").State != run.Failed || len(r.Hazards) == 0 || r.Fault != "" {
 			t.Fatalf("%v, verdicts %v, hazards %v", err, r.Verdicts, r.Hazards)
 		}
-		for _, want := range []string{"of AllReduce handle 0 turn 0 of rank ", ", prepared and committed at run/early_test.go:", " block 0 (AIV) (sip0.cube0.pe", "missing: Wait(handle 0) before load at run/early_test.go:"} {
-			if got := r.Hazards[0].String(); !strings.Contains(got, want) || strings.Contains(got, "communication engine") || strings.Contains(got, "program 0") {
+		for _, want := range []string{"of AllReduce handle 0 turn 0 of rank ",
+			", prepared and committed at run/early_test.go:", " block 0 (AIV) (sip0.cube0.pe",
+			"missing: Wait(handle 0) before load at run/early_test.go:"} {
+			if got := r.Hazards[0].String(); !strings.Contains(got, want) ||
+				strings.Contains(got, "communication engine") || strings.Contains(got, "program 0") {
 				t.Errorf("%q is not in\n%s", want, got)
 			}
 		}
@@ -88,7 +91,8 @@ func TestReadBeforeWait(t *testing.T) {
 	if !errors.As(err, new(*fault.Early)) || strings.Contains(err.Error(), "later launch") {
 		t.Fatalf("%v", err)
 	}
-	for _, want := range []string{"early_test.go:", "load", "is a result of AllReduce handle 0 turn 0 of rank ", "which is still running: call Wait(handle 0) before"} {
+	for _, want := range []string{"early_test.go:", "load", "is a result of AllReduce handle 0 turn 0 of rank ",
+		"which is still running: call Wait(handle 0) before"} {
 		if !strings.Contains(r.Fault, want) {
 			t.Errorf("%q is not in %q", want, r.Fault)
 		}

@@ -109,8 +109,8 @@ func (x *Job) inMemory(data *oplog.Log, c *device.Call, g *device.CallGroup) ([]
 	return outs, provs, nil
 }
 
-// who returns the number of a rank of a group among all ranks of the run: its PE, or the rank itself
-// with rank_level: sip, where a rank is a SIP.
+// who returns the number of a rank of a group among all ranks of the run: its PE, or the rank
+// itself with rank_level: sip, where a rank is a SIP.
 func who(c *device.Call, g, rank int) int {
 	if c.Plan.PerSIP() {
 		return rank
@@ -139,7 +139,8 @@ func (j *Judgement) failures(dst []Failure) []Failure {
 				return dst
 			}
 			f := Failure{
-				Collective: j.call.Title, Rank: found.Rank, PE: found.Place, Index: found.Element, Elements: found.Wrong, Question: provenance,
+				Collective: j.call.Title, Rank: found.Rank, PE: found.Place, Index: found.Element,
+				Elements: found.Wrong, Question: provenance,
 				Got: found.Got, Expected: found.Want, Reason: found.Reason,
 				Missing: ranksOf(found.Missing, labels), Duplicated: ranksOf(found.Duplicated, labels), Times: times(found.Duplicated),
 			}

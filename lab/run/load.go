@@ -40,8 +40,8 @@ var errNotLoaded = errors.New("run: the job was not made by Load")
 // Load finds everything that a spec names, and says what is wrong with it.
 func Load(s Spec) (*Job, error) { return loadWith(s, nil) }
 
-// loadWith is Load of a spec that runs a program; nil: the one that the spec names, if it names one.
-// Each step needs what those before it found.
+// loadWith is Load of a spec that runs a program; nil: the one that the spec names, if it names
+// one. Each step needs what those before it found.
 func loadWith(s Spec, f *ProgramFile) (*Job, error) {
 	x := &Job{Spec: s}
 	for _, step := range []func() error{

@@ -91,7 +91,8 @@ func (x *Job) checkAlgorithm() error {
 		return nil
 	}
 	if x.Tuning != "" {
-		return fmt.Errorf("tuning table %s: only the algorithm %s chooses by one, and %s would not look at it", x.Tuning, algorithm.Auto, name)
+		return fmt.Errorf("tuning table %s: only the algorithm %s chooses by one, and %s would not look at it",
+			x.Tuning, algorithm.Auto, name)
 	}
 	_, err := device.ResolveAlgorithm(x.Entries, name)
 	return err

@@ -110,8 +110,8 @@ func (x *Job) Execute(ctx context.Context, p Pass) (out *Execution, err error) {
 	if err != nil {
 		return out, err
 	}
-	// The trace of a run that failed ends with its fault. That of one that was interrupted is nothing
-	// to keep.
+	// The trace of a run that failed ends with its fault. That of one that was interrupted is
+	// nothing to keep.
 	ended := false
 	defer func() {
 		if cerr := closeViews(ended && (err == nil || fault.Is(err))); err == nil {
@@ -172,8 +172,9 @@ func (x *Job) Execute(ctx context.Context, p Pass) (out *Execution, err error) {
 func (x *Job) openExecutor(data *oplog.Log, views trace.Sink, usage *trace.Usage, p Pass) (exec.Executor, error) {
 	s := exec.Setup{
 		Machine: x.Machine, Order: x.Order, Fidelity: x.AtFidelity, Seed: p.schedule,
-		Data: data, History: p.history(), Trace: views, Scope: x.TraceScope, Usage: usage, Edits: x.Edits, RecordLines: p.explain || x.Trees,
-		SecondCore: !p.Quiet, // a run of its own, not one of many
+		Data: data, History: p.history(), Trace: views, Scope: x.TraceScope, Usage: usage, Edits: x.Edits,
+		RecordLines: p.explain || x.Trees,
+		SecondCore:  !p.Quiet, // a run of its own, not one of many
 	}
 	if !p.Quiet {
 		s.Pointers = x.Pointers // else they have been shown

@@ -29,7 +29,8 @@ func TestTrafficOfModes(t *testing.T) {
 				"ring":               {2 * (p - 1) * bytes / p, 2 * p * (p - 1)},
 				"bidirectional_ring": {2 * (p - 1) * bytes / p, (1 + min(1, p-2)) * p * (2*p - 1)},
 			} {
-				r := right(t, run.Spec{Bench: "allreduce_distributed", Ranks: p, Options: map[string]string{"mode": mode}, Executor: executor})
+				r := right(t, run.Spec{Bench: "allreduce_distributed", Ranks: p,
+					Options: map[string]string{"mode": mode}, Executor: executor})
 				if len(r.Traffic) != p {
 					t.Fatalf("%s: traffic of %d ranks, not of %d", mode, len(r.Traffic), p)
 				}
@@ -62,7 +63,8 @@ func TestSchedulesShowARace(t *testing.T) {
 	total := 0
 	for _, o := range r.Schedules.Outcomes {
 		total += o.Runs
-		again, err := run.Run(ctx, run.Spec{Bench: s.Bench, Algorithm: s.Algorithm, Schedules: 1, Schedule: o.Schedule, Executor: mock.Name})
+		again, err := run.Run(ctx, run.Spec{Bench: s.Bench, Algorithm: s.Algorithm, Schedules: 1,
+			Schedule: o.Schedule, Executor: mock.Name})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -86,14 +88,16 @@ func TestSchedulesOfWhatIsRight(t *testing.T) {
 			{Bench: "allreduce_distributed", Options: map[string]string{"mode": "bidirectional_ring"}},
 			{Bench: "bounded_queue", Options: map[string]string{"items": "9", "slots": "2", "item-elems": "8"}},
 			{Bench: "low_latency_all_to_all", Options: map[string]string{"calls": "5"}},
-			{Bench: "intra_node_reduce_scatter", Options: map[string]string{"m": "32", "n": "8", "tile": "4x4", "calls": "2", "barrier": "true"}},
+			{Bench: "intra_node_reduce_scatter",
+				Options: map[string]string{"m": "32", "n": "8", "tile": "4x4", "calls": "2", "barrier": "true"}},
 			{Ranks: 5},
 		} {
 			s.Executor, s.Schedules = executor, 8
 			var texts []string
 			for range 2 {
 				r := right(t, s)
-				if v := r.Verdict("schedules"); v.State != run.Checked || len(r.Schedules.Outcomes) != 1 || r.Schedules.Outcomes[0].Runs != 9 {
+				if v := r.Verdict("schedules"); v.State != run.Checked || len(r.Schedules.Outcomes) != 1 ||
+					r.Schedules.Outcomes[0].Runs != 9 {
 					t.Fatalf("%s: %v: %+v", s.Bench, v, r.Schedules)
 				}
 				text, err := json.Marshal(r.Schedules)
@@ -111,7 +115,8 @@ func TestSchedulesOfWhatIsRight(t *testing.T) {
 
 // Sums that round in the order of arrival differ, and are right.
 func TestSchedulesThatRound(t *testing.T) {
-	r := right(t, run.Spec{Bench: "allreduce_distributed", Algorithm: faulty.Piles.Name, Ranks: 7, DType: dtype.BF16, Seed: 1, Schedules: 10, Executor: mock.Name})
+	r := right(t, run.Spec{Bench: "allreduce_distributed", Algorithm: faulty.Piles.Name, Ranks: 7, DType: dtype.BF16,
+		Seed: 1, Schedules: 10, Executor: mock.Name})
 	v := r.Verdict("schedules")
 	if len(r.Schedules.Outcomes) < 2 || v.State != run.Checked || !strings.Contains(v.Detail, "all within their bounds") {
 		t.Fatalf("%v: %+v", v, r.Schedules)
@@ -143,7 +148,8 @@ func TestInterruptedSchedules(t *testing.T) {
 	if !errors.Is(err, context.Canceled) || r == nil || r.Schedules == nil || r.Schedules.Done != 3 || r.Schedules.Asked != 1000 {
 		t.Fatalf("%+v, %v", r, err)
 	}
-	if v := r.Verdict("schedules"); v.State != run.NotChecked || !strings.HasPrefix(v.Detail, "interrupted: 3 of 1000 schedules more came to the same result") {
+	if v := r.Verdict("schedules"); v.State != run.NotChecked ||
+		!strings.HasPrefix(v.Detail, "interrupted: 3 of 1000 schedules more came to the same result") {
 		t.Errorf("%v", v)
 	}
 }

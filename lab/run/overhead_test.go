@@ -15,8 +15,8 @@ var started = []string{
 	"software.protocols.ll.efficiency=0.5", "software.protocols.simple.latency_ns=2984",
 }
 
-// TestLaunchIsBesideTheTime: the start of a collective is no part of what is simulated, and is told beside it, once for
-// each launch with collectives.
+// TestLaunchIsBesideTheTime: the start of a collective is no part of what is simulated, and is told
+// beside it, once for each launch with collectives.
 func TestLaunchIsBesideTheTime(t *testing.T) {
 	for _, tt := range []struct {
 		name string
@@ -26,7 +26,8 @@ func TestLaunchIsBesideTheTime(t *testing.T) {
 	}{
 		{"simple", run.Spec{Ranks: 4, NElem: 64}, nil, 8400 * unit.Nanosecond},
 		{"ll", run.Spec{Ranks: 4, NElem: 64}, []string{"defaults.protocol=ll"}, 6_600_500},
-		{"of the algorithm", run.Spec{Ranks: 4, NElem: 64, Algorithm: "ring_allreduce"}, []string{"algorithms.ring_allreduce.protocol=ll"}, 6_600_500},
+		{"of the algorithm", run.Spec{Ranks: 4, NElem: 64, Algorithm: "ring_allreduce"},
+			[]string{"algorithms.ring_allreduce.protocol=ll"}, 6_600_500},
 		{"mock", run.Spec{Ranks: 4, NElem: 64, Executor: mock.Name}, nil, 0},
 		{"no collective", run.Spec{Bench: "gemm_single_pe"}, nil, 0},
 	} {

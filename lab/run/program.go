@@ -102,10 +102,11 @@ func Record(ctx context.Context, s Spec) (*ProgramFile, error) {
 		return nil, err
 	}
 	var file *ProgramFile
-	err = x.Recorded(ctx, program.Options{Places: true, Budget: recordBudget}, func(call *device.Call, l *launch.Launch, p *program.Program) (err error) {
-		file, err = fileOf(call, l, p)
-		return err
-	})
+	err = x.Recorded(ctx, program.Options{Places: true, Budget: recordBudget},
+		func(call *device.Call, l *launch.Launch, p *program.Program) (err error) {
+			file, err = fileOf(call, l, p)
+			return err
+		})
 	if errors.Is(err, program.ErrBudget) {
 		return nil, fmt.Errorf("the program takes more than %v of memory: record fewer ranks", recordBudget)
 	}

@@ -172,7 +172,9 @@ func (x *Job) raceVerdict(r *Result, out *Execution, err error) Verdict {
 		}
 		return Verdict{races, Failed, detail}
 	case rep.Unsettled:
-		return Verdict{races, NotChecked, fmt.Sprintf("no hazards found, but %d passes over the program did not settle what notifications come later", out.passes)}
+		return Verdict{races, NotChecked,
+			fmt.Sprintf("no hazards found, but %d passes over the program did not settle what notifications come later",
+				out.passes)}
 	case rep.Again:
 		return Verdict{races, NotChecked, "no hazards found, but the run could not be repeated to see what notifications come later"}
 	case err != nil:

@@ -66,8 +66,11 @@ func TestClasses(t *testing.T) {
 			{run.Spec{Bench: "allreduce_distributed", Options: map[string]string{"mode": "bidirectional_ring"}}, "counting", nil},
 			{run.Spec{Bench: "bounded_queue", Options: map[string]string{"items": "20", "item-elems": "4"}}, "counting", nil},
 			{run.Spec{Bench: "low_latency_all_to_all"}, "scheduled", []string{"set"}},
-			{run.Spec{Bench: "allreduce_distributed", Algorithm: faulty.Piles.Name, DType: dtype.F16}, "scheduled", []string{"put_combine"}},
-			{run.Spec{Bench: "intra_node_reduce_scatter", Options: map[string]string{"m": "16", "n": "8", "tile": "4x4", "calls": "3", "barrier": "true"}}, "scheduled", []string{"compare_swap"}},
+			{run.Spec{Bench: "allreduce_distributed", Algorithm: faulty.Piles.Name, DType: dtype.F16}, "scheduled",
+				[]string{"put_combine"}},
+			{run.Spec{Bench: "intra_node_reduce_scatter",
+				Options: map[string]string{"m": "16", "n": "8", "tile": "4x4", "calls": "3", "barrier": "true"}},
+				"scheduled", []string{"compare_swap"}},
 		} {
 			c.spec.Race, c.spec.Executor = &yes, executor
 			r, err := run.Run(ctx, c.spec)
@@ -89,7 +92,8 @@ func TestClasses(t *testing.T) {
 			if r.Class.Name != c.class || !slices.Equal(depends, c.depends) {
 				t.Errorf("%s %s: %s, %v; want %s, %v", c.spec.Bench, c.spec.Algorithm, r.Class.Name, depends, c.class, c.depends)
 			}
-			if asks := slices.ContainsFunc(r.Verdicts, func(v run.Verdict) bool { return v.Question == "schedules" }); asks != (c.class == "scheduled") {
+			if asks := slices.ContainsFunc(r.Verdicts,
+				func(v run.Verdict) bool { return v.Question == "schedules" }); asks != (c.class == "scheduled") {
 				t.Errorf("%s: %v", c.spec.Bench, r.Verdicts)
 			}
 		}
@@ -109,7 +113,8 @@ func TestWhoLooksForRaces(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if v := r.Verdict("race"); (v.State == run.Failed) != c.looked || (r.Class != nil) != c.looked || !c.looked && v.String() != "race: not checked: add --race" {
+		if v := r.Verdict("race"); (v.State == run.Failed) != c.looked || (r.Class != nil) != c.looked || !c.looked &&
+			v.String() != "race: not checked: add --race" {
 			t.Errorf("%s, %v: %v", c.executor, c.race, v)
 		}
 	}
@@ -123,7 +128,8 @@ func TestSequentialHides(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if v := r.Verdict("race"); v.State != run.Checked || r.MemoryOrder != "sequential" || !strings.Contains(strings.Join(r.Notes, "\n"), "hides missing fences") {
+	if v := r.Verdict("race"); v.State != run.Checked || r.MemoryOrder != "sequential" ||
+		!strings.Contains(strings.Join(r.Notes, "\n"), "hides missing fences") {
 		t.Errorf("%v, %s, %q", v, r.MemoryOrder, r.Notes)
 	}
 }

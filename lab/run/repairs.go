@@ -2,8 +2,8 @@ package run
 
 import "time"
 
-// Repairs are changes that were tried after a deadlock. Each that is listed was carried out, and the
-// run then ended with right results.
+// Repairs are changes that were tried after a deadlock. Each that is listed was carried out, and
+// the run then ended with right results.
 type Repairs struct {
 	Slots   string        `json:"slots,omitempty"` // what the number of slots changes
 	Found   []Repair      `json:"found"`

@@ -11,7 +11,8 @@ import (
 // (to explain a failure, for the judge of races, beside other schedules), what comes out is
 // compared, so far as the passes have it.
 
-// differs says what another execution of the same spec and schedule came to otherwise; "" if nothing.
+// differs says what another execution of the same spec and schedule came to otherwise; "" if
+// nothing.
 func (out *Execution) differs(err error, other *Execution, again error) string {
 	switch {
 	case (err == nil) != (again == nil):
@@ -27,7 +28,8 @@ func (out *Execution) differs(err error, other *Execution, again error) string {
 			return fmt.Sprintf("launch %d took %v, and then %v", i+1, a.Duration(), b.Duration())
 		}
 		if a.Messages != b.Messages || a.Bytes != b.Bytes || !slices.Equal(a.Traffic, b.Traffic) {
-			return fmt.Sprintf("launch %d moved %d bytes in %d messages, and then %d in %d, or others of its traffic", i+1, a.Bytes, a.Messages, b.Bytes, b.Messages)
+			return fmt.Sprintf("launch %d moved %d bytes in %d messages, and then %d in %d, or others of its traffic",
+				i+1, a.Bytes, a.Messages, b.Bytes, b.Messages)
 		}
 	}
 	return out.resultsDiffer(other)
@@ -47,7 +49,8 @@ func (out *Execution) resultsDiffer(other *Execution) string {
 		}
 		for k, v := range vs {
 			w := ws[k]
-			if v.Wrong != w.Wrong || v.DistinctResults != w.DistinctResults || v.DifferingRanks != w.DifferingRanks || !slices.Equal(v.Failing, w.Failing) {
+			if v.Wrong != w.Wrong || v.DistinctResults != w.DistinctResults || v.DifferingRanks != w.DifferingRanks ||
+				!slices.Equal(v.Failing, w.Failing) {
 				return different
 			}
 			for j := range v.Failures {

@@ -8,8 +8,8 @@ import (
 	"kernbench/lab/run"
 )
 
-// Slots of single directions: with those of all rings set, a run is that with n_slots; with more for one, it is
-// no slower, and its messages are the same.
+// Slots of single directions: with those of all rings set, a run is that with n_slots; with more
+// for one, it is no slower, and its messages are the same.
 func TestRingSlots(t *testing.T) {
 	for _, tt := range []struct{ algorithm, dirs string }{
 		{"ring_allreduce", "E W"}, {"bidirectional_ring_allreduce", "E W"}, {"recursive_doubling_allreduce", "dim0 dim1 dim2"},
@@ -17,7 +17,9 @@ func TestRingSlots(t *testing.T) {
 		for _, executor := range []string{"sim", "mock"} {
 			t.Run(tt.algorithm+"/"+executor, func(t *testing.T) {
 				result := func(sets ...string) *run.Result {
-					r, err := run.Run(t.Context(), run.Spec{Topology: "ahbm-cube", Algorithm: tt.algorithm, Executor: executor, Ranks: 8, NElem: 9000, VerifyData: true, Sets: sets})
+					r, err := run.Run(t.Context(),
+						run.Spec{Topology: "ahbm-cube", Algorithm: tt.algorithm, Executor: executor, Ranks: 8,
+							NElem: 9000, VerifyData: true, Sets: sets})
 					if err != nil || !r.OK() {
 						t.Fatal(r, err)
 					}
@@ -31,12 +33,15 @@ func TestRingSlots(t *testing.T) {
 					all += d + ":3"
 				}
 				one, _, _ := strings.Cut(all, ":3")
-				want, same, more := result("defaults.n_slots=3"), result("defaults.n_slots=3", "defaults.ring_slots="+all), result("defaults.n_slots=3", fmt.Sprintf("defaults.ring_slots=%s:6", one))
+				want, same, more := result("defaults.n_slots=3"),
+					result("defaults.n_slots=3", "defaults.ring_slots="+all),
+					result("defaults.n_slots=3", fmt.Sprintf("defaults.ring_slots=%s:6", one))
 				if same.SimulatedTime != want.SimulatedTime || same.Messages != want.Messages {
 					t.Errorf("%v, %d messages; with n_slots %v, %d", same.SimulatedTime, same.Messages, want.SimulatedTime, want.Messages)
 				}
 				if more.SimulatedTime > want.SimulatedTime || more.Messages != want.Messages {
-					t.Errorf("with 6 slots %v, %d messages; with 3 %v, %d", more.SimulatedTime, more.Messages, want.SimulatedTime, want.Messages)
+					t.Errorf("with 6 slots %v, %d messages; with 3 %v, %d", more.SimulatedTime, more.Messages,
+						want.SimulatedTime, want.Messages)
 				}
 				if v := more.Verdict("deadlock"); !strings.HasSuffix(v.Detail, "with 3 slots per direction but "+one+":6") {
 					t.Errorf("verdict %v", v)
@@ -56,12 +61,14 @@ func TestRingSlotsAreChecked(t *testing.T) {
 		{"up:4", `found "up:4"; ranks of ring_allreduce send to E, W`},
 		{"E:2 E:3", `found E twice in "E:2 E:3"`},
 	} {
-		_, err := run.Run(t.Context(), run.Spec{Topology: "ahbm-cube", Algorithm: "ring_allreduce", Ranks: 4, Sets: []string{"defaults.ring_slots=" + tt.value}})
+		_, err := run.Run(t.Context(), run.Spec{Topology: "ahbm-cube", Algorithm: "ring_allreduce", Ranks: 4,
+			Sets: []string{"defaults.ring_slots=" + tt.value}})
 		if err == nil || !strings.Contains(err.Error(), "--set: defaults.ring_slots: "+tt.want) {
 			t.Errorf("%s: %v", tt.value, err)
 		}
 	}
-	full := run.Spec{Topology: "ahbm-cube", Algorithm: "ring_allreduce", Ranks: 4, Sets: []string{"defaults.slot_size=512KiB", "defaults.ring_slots=E:30"}}
+	full := run.Spec{Topology: "ahbm-cube", Algorithm: "ring_allreduce", Ranks: 4,
+		Sets: []string{"defaults.slot_size=512KiB", "defaults.ring_slots=E:30"}}
 	if _, err := run.Run(t.Context(), full); err == nil || !strings.Contains(err.Error(), "the rings need 17 MiB") {
 		t.Errorf("more than there is: %v", err)
 	}

@@ -89,7 +89,8 @@ func init() {
 func TestReductionAlongAnAxis(t *testing.T) {
 	executors(t, func(t *testing.T, executor string) {
 		for _, name := range []string{"lab_rows_ring", "lab_rows_put"} {
-			for op, typ := range map[tl.ReduceOp]dtype.Type{tl.Sum: dtype.F16, tl.Prod: dtype.F32, tl.Max: dtype.I32, tl.Min: dtype.BF16, tl.Avg: dtype.F64} {
+			for op, typ := range map[tl.ReduceOp]dtype.Type{tl.Sum: dtype.F16, tl.Prod: dtype.F32, tl.Max: dtype.I32,
+				tl.Min: dtype.BF16, tl.Avg: dtype.F64} {
 				r := right(t, run.Spec{Algorithm: name, Ranks: 5, NElem: 7, DType: typ, Op: op, Executor: executor})
 				if name == "lab_rows_ring" && r.Timed && (len(r.Simulation) != 1 || !strings.Contains(r.Simulation[0], "replay")) {
 					t.Errorf("%s goes by %q", name, r.Simulation)
@@ -100,7 +101,8 @@ func TestReductionAlongAnAxis(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r.OK() || !strings.Contains(r.Failures[0].Reason, "max at run/rows_test.go:32") || !strings.Contains(r.Failures[0].Reason, ", which is not an operation of all_reduce sum") {
+		if r.OK() || !strings.Contains(r.Failures[0].Reason, "max at run/rows_test.go:32") ||
+			!strings.Contains(r.Failures[0].Reason, ", which is not an operation of all_reduce sum") {
 			t.Errorf("%+v", r.Failures)
 		}
 	})

@@ -88,7 +88,8 @@ func isLimit(err error) bool {
 // explains a failure, or first itself.
 func (x *Job) result(first, told *Execution, err error) *Result {
 	r := &Result{
-		Spec: x.Spec, Bench: x.BenchRow.Name, Executor: x.Executor, Fidelity: x.AtFidelity, Machine: x.Machine.Describe(), MadeBy: x.madeBy(),
+		Spec: x.Spec, Bench: x.BenchRow.Name, Executor: x.Executor, Fidelity: x.AtFidelity,
+		Machine: x.Machine.Describe(), MadeBy: x.madeBy(),
 		DType: x.DType.String(), Timed: x.Exec.Can(exec.Clock), WallTime: first.wall,
 		MemoryOrder: x.Order.String(), Schedule: x.Schedule, Use: first.use,
 		Launches: len(first.Launches), Report: first.report, Failures: []Failure{}, Notes: []string{},
@@ -226,7 +227,8 @@ func (x *Job) notes(r *Result, first, told *Execution) {
 	note := func(format string, args ...any) { r.Notes = append(r.Notes, fmt.Sprintf(format, args...)) }
 	x.noteAuto(first.Plan, note)
 	if s := &x.TraceScope; x.TraceFile != "" && r.WorldSize > trace.ManyRanks && !s.All && s.Ranks == nil {
-		note("the trace shows one rank of each class, or %d ranks if there are no classes: --trace-ranks all shows all %d", trace.Some, r.WorldSize)
+		note("the trace shows one rank of each class, or %d ranks if there are no classes: --trace-ranks all shows all %d",
+			trace.Some, r.WorldSize)
 	}
 	if len(first.Judged) > 0 {
 		x.traffic(first, note)
@@ -240,7 +242,8 @@ func (x *Job) notes(r *Result, first, told *Execution) {
 		}
 	}
 	if differing > 0 && !told.Wrong() { // else they differ for a worse reason
-		note("ranks differ bitwise: %d different results, %d ranks hold another than rank 0, because each adds in another order and %s rounds", distinct, differing, r.DType)
+		note("ranks differ bitwise: %d different results, %d ranks hold another than rank 0, because each adds in another order and %s rounds",
+			distinct, differing, r.DType)
 	}
 	if r.SlotHazards > 0 {
 		note("%d reads of a ring slot whose credit had gone (credit: on_recv): the sender may have been writing there", r.SlotHazards)
@@ -249,7 +252,8 @@ func (x *Job) notes(r *Result, first, told *Execution) {
 		note("no CCL trace: %v", err)
 	}
 	if x.Order == mem.Sequential {
-		note("memory_order: %v takes every remote operation as done before the next one begins: it hides missing fences and barriers, which show on the machines that do not", x.Order)
+		note("memory_order: %v takes every remote operation as done before the next one begins: it hides missing fences and barriers, which show on the machines that do not",
+			x.Order)
 	}
 	if len(first.measured) > 0 && len(performing(first.measured)) == 0 && len(first.Judged) > 0 {
 		note("time, bandwidth and traffic are those of the bench's own launches, not of %s", first.Judged[0].call.Plan.Name)

@@ -160,7 +160,8 @@ func TestWhatIsNotCheckedIsSaid(t *testing.T) {
 func TestNotes(t *testing.T) {
 	r := right(t, run.Spec{Algorithm: "ring_allreduce", Ranks: 16, Executor: mock.Name})
 	all := strings.Join(r.Notes, "\n")
-	for _, want := range []string{"N/2 = 8 times the bytes", "ring_allreduce_chunked", "ranks differ bitwise: 16 different results, 15 ranks"} {
+	for _, want := range []string{"N/2 = 8 times the bytes", "ring_allreduce_chunked",
+		"ranks differ bitwise: 16 different results, 15 ranks"} {
 		if !strings.Contains(all, want) {
 			t.Fatalf("%q is not in the notes:\n%s", want, all)
 		}

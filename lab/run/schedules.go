@@ -40,7 +40,8 @@ func (x *Job) schedules(ctx context.Context, r *Result, first *Execution, fault1
 	defer func() {
 		v := s.verdict()
 		if r.changed && v.State == Checked {
-			v.State, v.Detail = Failed, "the run comes out differently when it is repeated with the same schedule: other schedules prove nothing"
+			v.State, v.Detail = Failed,
+				"the run comes out differently when it is repeated with the same schedule: other schedules prove nothing"
 		}
 		r.Verdicts = append(r.Verdicts, v)
 	}()
@@ -162,7 +163,8 @@ func (s *Schedules) verdict() Verdict {
 	case s.Done == 0:
 		return Verdict{schedules, NotChecked, "interrupted"}
 	case n == 1 && bad == 0 && s.Done < s.Asked:
-		v.State, v.Detail = NotChecked, fmt.Sprintf("interrupted: %d of %d schedules more came to the same result, bit by bit", s.Done, s.Asked)
+		v.State, v.Detail = NotChecked, fmt.Sprintf("interrupted: %d of %d schedules more came to the same result, bit by bit",
+			s.Done, s.Asked)
 	case n == 1 && bad == 0:
 		v.Detail = fmt.Sprintf("%s more came to the same result, bit by bit", unit.Count(s.Done, "schedule"))
 	case n == 1:

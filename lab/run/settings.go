@@ -8,9 +8,10 @@ import (
 	"kernbench/device"
 )
 
-// SetsFor returns the settings that give a key of ccl.yaml a value in this run. They concern the defaults,
-// and the entry of the algorithm if own reports that it has a value of its own, which comes before the
-// defaults. Where the algorithm is chosen at each call, all such entries are concerned.
+// SetsFor returns the settings that give a key of ccl.yaml a value in this run. They concern the
+// defaults, and the entry of the algorithm if own reports that it has a value of its own, which
+// comes before the defaults. Where the algorithm is chosen at each call, all such entries are
+// concerned.
 func (x *Job) SetsFor(key string, value any, own func(*conf.Algorithm) bool) []string {
 	sets := []string{fmt.Sprintf("defaults.%s=%v", key, value)}
 	only := x.entry()
@@ -30,7 +31,8 @@ func (x *Job) Protocol() string {
 	return x.Entries.Defaults().Protocol
 }
 
-// entry is the name that the algorithm has, or would have, in ccl.yaml; "": it is chosen at each call.
+// entry is the name that the algorithm has, or would have, in ccl.yaml; "": it is chosen at each
+// call.
 func (x *Job) entry() string {
 	if x.given != nil {
 		return x.given.Algorithm.Name

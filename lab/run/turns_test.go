@@ -126,7 +126,8 @@ func performBoth(ctx context.Context, h *bench.Host, team *mem.Team, post tl.Ker
 	for i := range 2 {
 		performed = append(performed, device.Performed{
 			ID: int32(i + 1), Title: fmt.Sprintf("sum %d", i), Algorithm: row, Collective: "all_reduce", PEs: team.PEs,
-			Call: collective.Call{World: turnRanks, Elems: turnElems, Type: dtype.F32, Labels: collective.Ranks{First: turnRanks * (i + 1), N: turnRanks}},
+			Call: collective.Call{World: turnRanks, Elems: turnElems, Type: dtype.F32,
+				Labels: collective.Ranks{First: turnRanks * (i + 1), N: turnRanks}},
 		})
 	}
 	if err := h.Device.JudgeTurns(performed, h.Device.Synchronize(ctx)); err != nil {
@@ -172,20 +173,24 @@ func TestTurns(t *testing.T) {
 	executors(t, func(t *testing.T, executor string) {
 		t.Run("right", func(t *testing.T) {
 			r := right(t, run.Spec{Bench: turnsRight.Name, Executor: executor, Schedules: 3})
-			if r.Collectives != 2 || r.Algorithm != "window_allreduce_onephase" || r.Collective != "all_reduce" || r.Op != "sum" || r.WorldSize != 4 || r.ElemsPerRank != 5 || len(r.Schedules.Outcomes) != 1 {
+			if r.Collectives != 2 || r.Algorithm != "window_allreduce_onephase" || r.Collective != "all_reduce" ||
+				r.Op != "sum" || r.WorldSize != 4 || r.ElemsPerRank != 5 || len(r.Schedules.Outcomes) != 1 {
 				t.Errorf("%+v", r)
 			}
 			if executor == sim.Name && (r.SimulatedTime <= 0 || r.AlgBW != 2*5*4/r.SimulatedTime.Ns() || r.BusBW != r.AlgBW*1.5) {
 				t.Errorf("in %v, %v and %v GB/s", r.SimulatedTime, r.AlgBW, r.BusBW)
 			}
 			var text bytes.Buffer
-			if err := report.Text(&text, r); err != nil || !strings.Contains(text.String(), "collectives     2, performed by programs of streams\n") {
+			if err := report.Text(&text, r); err != nil ||
+				!strings.Contains(text.String(), "collectives     2, performed by programs of streams\n") {
 				t.Errorf("%v\n%s", err, &text)
 			}
 		})
 		t.Run("the last is measured", func(t *testing.T) {
-			once, r := right(t, run.Spec{Bench: turnsRight.Name, Executor: executor}), right(t, run.Spec{Bench: turnsTwoTimes.Name, Executor: executor})
-			if r.Collectives != 4 || r.SimulatedTime != once.SimulatedTime || r.AlgBW != once.AlgBW || r.BusBW != once.BusBW || !slices.Equal(r.Traffic, once.Traffic) {
+			once, r := right(t, run.Spec{Bench: turnsRight.Name, Executor: executor}),
+				right(t, run.Spec{Bench: turnsTwoTimes.Name, Executor: executor})
+			if r.Collectives != 4 || r.SimulatedTime != once.SimulatedTime || r.AlgBW != once.AlgBW ||
+				r.BusBW != once.BusBW || !slices.Equal(r.Traffic, once.Traffic) {
 				t.Errorf("%+v, once %+v", r, once)
 			}
 			if strings.Contains(strings.Join(r.Notes, "\n"), "own launches") {
@@ -194,7 +199,8 @@ func TestTurns(t *testing.T) {
 		})
 		t.Run("no data", func(t *testing.T) {
 			r, err := run.Run(ctx, run.Spec{Bench: turnsRight.Name, Executor: executor})
-			if err != nil || !r.OK() || r.RanksChecked || r.Collectives != 2 || r.Verdict("provenance").State != run.NotChecked || r.Verdict("values").State != run.NotChecked {
+			if err != nil || !r.OK() || r.RanksChecked || r.Collectives != 2 ||
+				r.Verdict("provenance").State != run.NotChecked || r.Verdict("values").State != run.NotChecked {
 				t.Errorf("%+v: %v", r, err)
 			}
 		})
@@ -212,8 +218,10 @@ func TestTurns(t *testing.T) {
 					t.Fatalf("%+v: %v", r, err)
 				}
 				f := r.Failures[0]
-				if f.Collective != tt.want.Collective || f.Rank != tt.want.Rank || f.PE != fmt.Sprintf("sip0.cube0.pe%d", f.Rank) || f.Elements != 5 ||
-					!slices.Equal(f.Missing, tt.want.Missing) || !slices.Equal(f.Duplicated, tt.want.Duplicated) || !strings.Contains(f.Reason, tt.reason) {
+				if f.Collective != tt.want.Collective || f.Rank != tt.want.Rank ||
+					f.PE != fmt.Sprintf("sip0.cube0.pe%d", f.Rank) || f.Elements != 5 ||
+					!slices.Equal(f.Missing, tt.want.Missing) || !slices.Equal(f.Duplicated, tt.want.Duplicated) ||
+					!strings.Contains(f.Reason, tt.reason) {
 					t.Errorf("%+v", f)
 				}
 				var text bytes.Buffer
@@ -224,7 +232,8 @@ func TestTurns(t *testing.T) {
 		}
 		t.Run("stuck", func(t *testing.T) {
 			r, err := run.Run(ctx, run.Spec{Bench: turnsStuck.Name, VerifyData: true, Executor: executor})
-			if !errors.As(err, new(*fault.Deadlock)) || r.RanksChecked || r.Collectives != 0 || r.Algorithm != "window_allreduce_onephase" || r.Verdict("provenance").State != run.NotChecked {
+			if !errors.As(err, new(*fault.Deadlock)) || r.RanksChecked || r.Collectives != 0 ||
+				r.Algorithm != "window_allreduce_onephase" || r.Verdict("provenance").State != run.NotChecked {
 				t.Errorf("%+v: %v", r, err)
 			}
 		})

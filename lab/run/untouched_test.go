@@ -29,7 +29,8 @@ var nothingCombined = []struct {
 		c.Recv(tl.West, none.Shape(), a.DType)
 		return acc
 	}, true, `^holds only its own input: written by rank 0 \(sip0.cube0.pe0\) store at run/untouched_test.go:\d+`},
-	{"send_to_self", combined, true, `^holds only its own input, 4 times: written by rank 0 \(sip0.cube0.pe0\) store at run/untouched_test.go:\d+`},
+	{"send_to_self", combined, true,
+		`^holds only its own input, 4 times: written by rank 0 \(sip0.cube0.pe0\) store at run/untouched_test.go:\d+`},
 	{"keeps_the_last", func(c *tl.Context, a tl.Args, mine, acc tl.Tensor) tl.Tensor {
 		c.Send(tl.East, mine)
 		return c.Recv(tl.West, mine.Shape(), a.DType)

@@ -96,7 +96,8 @@ func (x *Job) use(u *trace.Usage, c exec.Counter, launches []*device.Launched) *
 	}
 	for _, q := range u.Rings() {
 		r.Rings = append(r.Rings, RingUse{
-			From: m.PEName(int(q.PE)), To: m.PEName(int(q.Peer)), Dir: tl.Dir(q.Dir).String(), Messages: q.Messages, Most: q.Most, Mean: q.Mean,
+			From: m.PEName(int(q.PE)), To: m.PEName(int(q.Peer)), Dir: tl.Dir(q.Dir).String(), Messages: q.Messages,
+			Most: q.Most, Mean: q.Mean,
 		})
 	}
 	return r

@@ -30,7 +30,8 @@ func TestWrongResults(t *testing.T) {
 			}
 			f := r.Failures[0]
 			want := []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13} // the last that would have come round to rank 0
-			if f.Rank != 0 || f.PE != "sip0.cube0.pe0" || f.Question != "provenance" || !slices.Equal(f.Missing, want) || len(f.Duplicated) != 0 {
+			if f.Rank != 0 || f.PE != "sip0.cube0.pe0" || f.Question != "provenance" ||
+				!slices.Equal(f.Missing, want) || len(f.Duplicated) != 0 {
 				t.Fatalf("%+v", f)
 			}
 		})
@@ -40,7 +41,8 @@ func TestWrongResults(t *testing.T) {
 				t.Fatal(err)
 			}
 			// The values are right: a maximum does not notice. Provenance does.
-			if r.OK() || r.Verdict("values").State != run.Checked || r.Verdict("provenance").State != run.Failed || len(r.Failures[0].Duplicated) == 0 {
+			if r.OK() || r.Verdict("values").State != run.Checked || r.Verdict("provenance").State != run.Failed ||
+				len(r.Failures[0].Duplicated) == 0 {
 				t.Fatalf("%+v", r)
 			}
 		})
@@ -58,13 +60,15 @@ func TestWrongResults(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if v := r.Verdict("values"); v.State != run.Failed || !strings.Contains(v.Detail, "overflow") || !strings.Contains(v.Detail, "faulty.go:") {
+			if v := r.Verdict("values"); v.State != run.Failed || !strings.Contains(v.Detail, "overflow") ||
+				!strings.Contains(v.Detail, "faulty.go:") {
 				t.Fatalf("%v", v)
 			}
 		})
 		t.Run("rank is SIP", func(t *testing.T) {
 			r, err := run.Run(ctx, run.Spec{
-				Algorithm: "lab_double", Topology: "ahbm-6sip-torus", Sets: []string{"defaults.rank_level=sip"}, VerifyData: true, Executor: executor,
+				Algorithm: "lab_double", Topology: "ahbm-6sip-torus", Sets: []string{"defaults.rank_level=sip"},
+				VerifyData: true, Executor: executor,
 			})
 			if err != nil {
 				t.Fatal(err)
@@ -102,7 +106,8 @@ func TestFaults(t *testing.T) {
 		t.Run("never received", func(t *testing.T) {
 			r, err := run.Run(ctx, run.Spec{Algorithm: "lab_twice", Ranks: 3, Executor: executor, Schedules: 3})
 			var u *fault.Unreceived
-			if !errors.As(err, &u) || u.From != 2 || !strings.Contains(u.Sent, "send(E) at faulty/faulty.go:") || !strings.Contains(u.Last, "recv(W) #0 at faulty/faulty.go:") {
+			if !errors.As(err, &u) || u.From != 2 || !strings.Contains(u.Sent, "send(E) at faulty/faulty.go:") ||
+				!strings.Contains(u.Last, "recv(W) #0 at faulty/faulty.go:") {
 				t.Fatalf("got %v", err)
 			}
 			if len(r.Schedules.Outcomes) != 1 { // lines are no part of what a schedule comes to
@@ -121,12 +126,14 @@ func TestFaults(t *testing.T) {
 			if _, ok := errors.AsType[*fault.Deadlock](err); !ok {
 				t.Fatalf("got %v", err)
 			}
-			if v := r.Verdict("deadlock"); v.State != run.Failed || v.Detail != "1 of 1 streams cannot go on" || r.WorldSize != 2 || r.Class != nil {
+			if v := r.Verdict("deadlock"); v.State != run.Failed || v.Detail != "1 of 1 streams cannot go on" ||
+				r.WorldSize != 2 || r.Class != nil {
 				t.Fatalf("%v, %+v", v, r)
 			}
 		})
 		t.Run("one slot", func(t *testing.T) {
-			_, err := run.Run(ctx, run.Spec{Algorithm: "ring_allreduce", Ranks: 4, Sets: []string{"defaults.n_slots=1"}, Executor: executor})
+			_, err := run.Run(ctx, run.Spec{Algorithm: "ring_allreduce", Ranks: 4,
+				Sets: []string{"defaults.n_slots=1"}, Executor: executor})
 			var d *fault.Deadlock
 			if !errors.As(err, &d) || len(d.Cycle) != 4 || !strings.Contains(d.Advice, "n_slots: 2") {
 				t.Fatalf("got %v", err)
@@ -149,7 +156,8 @@ func TestWhatTheFirstRunFoundStands(t *testing.T) {
 			if hung := errors.As(err, &d); hung != (op == tl.Max) || !hung && err != nil {
 				t.Fatalf("%v: %v", op, err)
 			}
-			if r == nil || r.OK() || err == nil && r.RanksFailed != 1 || !slices.ContainsFunc(r.Notes, func(n string) bool { return strings.Contains(n, "differently") }) {
+			if r == nil || r.OK() || err == nil && r.RanksFailed != 1 ||
+				!slices.ContainsFunc(r.Notes, func(n string) bool { return strings.Contains(n, "differently") }) {
 				t.Fatalf("%v: %+v", op, r)
 			}
 		}

@@ -94,9 +94,9 @@ type Summary struct {
 // OK reports whether something was tested and nothing failed.
 func (s *Summary) OK() bool { return s.Cases > 0 && s.Failed == 0 }
 
-// Run runs algorithms on the default executor for checking over world sizes, element counts, types and
-// operations, and judges every result by provenance and by value. The error is a mistake
-// in the spec; what an algorithm does wrong is in the rows.
+// Run runs algorithms on the default executor for checking over world sizes, element counts, types
+// and operations, and judges every result by provenance and by value. The error is a mistake in the
+// spec; what an algorithm does wrong is in the rows.
 func Run(ctx context.Context, s Spec) (*Summary, error) {
 	x, err := run.Load(run.Spec{
 		Topology: s.Topology, CCL: s.CCL, Sets: s.Sets, Seed: s.Seed, Limits: s.Limits, CalledAs: s.CalledAs,
@@ -210,7 +210,8 @@ func testRow(ctx context.Context, x *run.Job, s *Spec, name string, world int) (
 	start := time.Now()
 	defer func() {
 		row.WallTime = time.Since(start)
-		// Runs keep their panics to themselves; what an algorithm's row says of sizes is asked here.
+		// Runs keep their panics to themselves; what an algorithm's row says of sizes is asked
+		// here.
 		if v := recover(); v != nil {
 			row.Cases, row.Failed = row.Cases+1, row.Failed+1
 			row.First = cmp.Or(row.First, fmt.Sprintf("panic: %v\n%s", v, debug.Stack()))

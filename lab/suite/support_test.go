@@ -27,7 +27,8 @@ var adds = algorithm.Register(algorithm.Algorithm{
 	},
 })
 
-// A kernel that adds is right for what its row declares, and a run with another operation is refused.
+// A kernel that adds is right for what its row declares, and a run with another operation is
+// refused.
 func TestDeclaredOperations(t *testing.T) {
 	sum, err := suite.Run(ctx, suite.Spec{Algorithms: []string{adds.Name}, Ranks: []int{1, 3}})
 	// 7 counts for sums of f16, and 9 types × 2 operations but that pair.

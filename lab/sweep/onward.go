@@ -29,8 +29,8 @@ func Off(a, b, last Point) float64 {
 	return float64(Onward(a, b, last.Size))/float64(last.Time) - 1
 }
 
-// MulDiv returns a·b/c of numbers that are not negative, without an overflow on the way; the largest
-// number there is where the result is larger.
+// MulDiv returns a·b/c of numbers that are not negative, without an overflow on the way; the
+// largest number there is where the result is larger.
 func MulDiv(a, b, c int64) int64 {
 	hi, lo := bits.Mul64(uint64(a), uint64(b))
 	if hi >= uint64(c) {

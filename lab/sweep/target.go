@@ -27,7 +27,8 @@ type Target struct {
 func Load(b *run.Spec, algorithm string, settings []Setting) (*run.Job, error) {
 	one := run.Spec{
 		Topology: b.Topology, CCL: b.CCL, Sets: slices.Clone(b.Sets), Ranks: b.Ranks, Devices: b.Devices, Seed: b.Seed,
-		Executor: b.Executor, Fidelity: b.Fidelity, Bench: bench.CCLHello.Name, Algorithm: algorithm, Limits: b.Limits, CalledAs: b.CalledAs,
+		Executor: b.Executor, Fidelity: b.Fidelity, Bench: bench.CCLHello.Name, Algorithm: algorithm,
+		Limits: b.Limits, CalledAs: b.CalledAs,
 	}
 	for _, s := range settings {
 		switch {

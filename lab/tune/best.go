@@ -37,8 +37,8 @@ type Row struct {
 	Points     int        `json:"points"`     // that came to their end
 
 	// Regret is what a choice by the sizes on either side alone would have lost here, relative to
-	// the best: of what a table loses between the sizes that it was made from. Nil: there is no size
-	// on one side, or what would have been chosen has no time here.
+	// the best: of what a table loses between the sizes that it was made from. Nil: there is no
+	// size on one side, or what would have been chosen has no time here.
 	Regret *float64 `json:"regret"`
 }
 
@@ -52,8 +52,8 @@ type Range struct {
 	Else      []string   `json:"else"`   // other algorithms as they are configured, the fastest first, up to one that refuses no call
 }
 
-// plainly reports whether a point was measured with everything as it is configured, but for the shape
-// of a grid, which some algorithms cannot do without.
+// plainly reports whether a point was measured with everything as it is configured, but for the
+// shape of a grid, which some algorithms cannot do without.
 func plainly(p *Point) bool {
 	for _, s := range strings.Fields(p.Settings) {
 		if !strings.HasPrefix(s, "w=") {

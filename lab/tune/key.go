@@ -15,7 +15,8 @@ import (
 // key is a hash of everything that the time of a call depends on. Settings that a target has no use
 // for are no part of it. With a size, neither is the size of a slot that holds all of that: so long
 // a message is never cut.
-func (v *tuneTarget) key(program string, m *tuneMachine, what *collective.Collective, c collective.Call, inPlace bool, size unit.Bytes) string {
+func (v *tuneTarget) key(program string, m *tuneMachine, what *collective.Collective, c collective.Call, inPlace bool,
+	size unit.Bytes) string {
 	cfg := v.plan.Config
 	cfg.Name, cfg.Settings.Algorithm, cfg.WorldSize, cfg.NElem = "", "", 0, 0
 	if !run.HasRings(v.plan) {
@@ -39,7 +40,8 @@ func (v *tuneTarget) key(program string, m *tuneMachine, what *collective.Collec
 		Seed                                              uint64
 		Protocol                                          tl.Protocol
 		Start                                             unit.Time
-	}{program, m.fingerprint, v.plan.Algorithm.Name, what.Name, m.base.AtFidelity, cfg, c, inPlace, m.base.Seed, v.plan.Ring.Protocol, v.plan.Start})
+	}{program, m.fingerprint, v.plan.Algorithm.Name, what.Name, m.base.AtFidelity, cfg, c, inPlace, m.base.Seed,
+		v.plan.Ring.Protocol, v.plan.Start})
 	if err != nil {
 		panic(err) // numbers and words have a JSON form
 	}

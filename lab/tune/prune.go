@@ -2,7 +2,8 @@ package tune
 
 import "slices"
 
-// farBehind is how much slower than the best settings of its algorithm a target must be to be given up.
+// farBehind is how much slower than the best settings of its algorithm a target must be to be given
+// up.
 const farBehind = 1.1
 
 // thin gives up settings with which an algorithm is behind by one size, and falls farther behind

@@ -74,7 +74,8 @@ type ChangedTime struct {
 
 // callOf is a point without what may differ between two sweeps of the same.
 func callOf(p *Point) string {
-	return fmt.Sprint(p.Topology, "|", p.Fidelity, "|", p.Collective, "|", p.Algorithm, "|", p.Settings, "|", p.Type, "|", p.Op, "|", p.Root, "|", p.Ranks, "|", p.Size, "|", p.InPlace)
+	return fmt.Sprint(p.Topology, "|", p.Fidelity, "|", p.Collective, "|", p.Algorithm, "|", p.Settings, "|", p.Type,
+		"|", p.Op, "|", p.Root, "|", p.Ranks, "|", p.Size, "|", p.InPlace)
 }
 
 // DiffRuns compares two sweeps, point by point: by topology as it was named, so that a machine that
@@ -113,7 +114,8 @@ func DiffRuns(a, b *RunPoints) *Diff {
 // Empty reports whether nothing differs.
 func (d *Diff) Empty() bool { return len(d.Changed)+len(d.OnlyA)+len(d.OnlyB) == 0 }
 
-// BusFactor returns busbw / algbw of the call of a point; 0 if kernbench has no such collective any more.
+// BusFactor returns busbw / algbw of the call of a point; 0 if kernbench has no such collective any
+// more.
 func BusFactor(p *Point) float64 {
 	what, err := collective.Lookup(p.Collective)
 	if err != nil {

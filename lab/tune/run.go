@@ -44,7 +44,8 @@ func (t *tuner) sweep(ctx context.Context, g *tuneGroup) error {
 
 func (t *tuner) progress(g *tuneGroup) {
 	if t.spec.Progress != nil {
-		t.spec.Progress(run.Progress{Phase: fmt.Sprintf("tune %s, %d ranks of %s", g.what.Name, g.call.World, g.machine.name), Done: t.done, Total: t.total})
+		t.spec.Progress(run.Progress{Phase: fmt.Sprintf("tune %s, %d ranks of %s", g.what.Name, g.call.World,
+			g.machine.name), Done: t.done, Total: t.total})
 	}
 }
 

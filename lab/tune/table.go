@@ -19,7 +19,8 @@ func tuningOf(groups []*Group) *algorithm.Tuning {
 			Topology: g.Topology, Machine: g.Fingerprint, Fidelity: g.Fidelity, Collective: g.Collective, Ranks: g.Ranks, Type: typ,
 		}
 		for _, r := range g.Ranges {
-			table.Rows = append(table.Rows, algorithm.TuningRow{From: r.From, Use: r.Algorithm, Settings: strings.Fields(r.Settings), Else: r.Else})
+			table.Rows = append(table.Rows, algorithm.TuningRow{From: r.From, Use: r.Algorithm,
+				Settings: strings.Fields(r.Settings), Else: r.Else})
 		}
 		t.Tables = append(t.Tables, table)
 	}

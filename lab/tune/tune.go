@@ -127,7 +127,8 @@ func (s *Spec) check() error {
 	seen := map[string]bool{}
 	for _, v := range s.Vary {
 		if strings.Contains(v.Key, ".") {
-			return fmt.Errorf("key %s: tune varies settings of algorithms, such as n_slots; another machine is another table: use --set, or several topologies", v.Key)
+			return fmt.Errorf("key %s: tune varies settings of algorithms, such as n_slots; another machine is another table: use --set, or several topologies",
+				v.Key)
 		}
 		if seen[v.Key] {
 			return fmt.Errorf("key %s is varied twice: its values belong into one list", v.Key)

@@ -29,7 +29,8 @@ import (
 // tuneOf is a small sweep of a few algorithms.
 func tuneOf(algorithms ...string) tune.Spec {
 	if len(algorithms) == 0 {
-		algorithms = []string{"ring_allreduce_chunked", "recursive_doubling_allreduce", "bidirectional_ring_allreduce", "window_allreduce_twophase"}
+		algorithms = []string{"ring_allreduce_chunked", "recursive_doubling_allreduce",
+			"bidirectional_ring_allreduce", "window_allreduce_twophase"}
 	}
 	return tune.Spec{
 		Ranks: []int{4}, Collectives: []string{"allreduce"}, Algorithms: algorithms,
@@ -201,10 +202,12 @@ func measured(t *testing.T, s perf.Spec) *perf.Sweep {
 	return sweep
 }
 
-// A slot that holds the whole call is as good as any larger one: that is why they are measured once.
+// A slot that holds the whole call is as good as any larger one: that is why they are measured
+// once.
 func TestLargerSlotsChangeNothingForSmallCalls(t *testing.T) {
 	for _, x := range []struct{ collective, topology, protocol string }{
-		{"all_reduce", "", "simple"}, {"all_gather", "", "simple"}, {"all_to_all", "", "simple"}, {"reduce_scatter", "", "simple"}, {"broadcast", "", "simple"},
+		{"all_reduce", "", "simple"}, {"all_gather", "", "simple"}, {"all_to_all", "", "simple"},
+		{"reduce_scatter", "", "simple"}, {"broadcast", "", "simple"},
 		{"all_reduce", "dgx-h100", "ll"}, {"all_reduce", "dgx-h100", "ll128"},
 	} {
 		s := perf.Spec{Base: run.Spec{Ranks: 8}, Collective: x.collective, Factor: 4}

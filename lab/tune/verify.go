@@ -10,8 +10,8 @@ import (
 	"kernbench/lab/sweep"
 )
 
-// verify removes wrong algorithms from a group. It runs each algorithm with data on few elements and
-// checks the result.
+// verify removes wrong algorithms from a group. It runs each algorithm with data on few elements
+// and checks the result.
 func (t *tuner) verify(ctx context.Context, g *tuneGroup) error {
 	var jobs []*sweep.Case
 	refused, keys := map[string]string{}, map[*sweep.Case]string{}

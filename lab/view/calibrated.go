@@ -18,7 +18,8 @@ func Calibration(c *calibrate.Calibration) *Document {
 	for _, e := range []struct {
 		name string
 		*calibrate.Errors
-	}{{"off, fitted sizes", &c.Fitted}, {"off, held-out sizes", &c.HeldOut}, {"off, sizes set aside", &c.Aside}, {"off before the fit", &c.Before}} {
+	}{{"off, fitted sizes", &c.Fitted}, {"off, held-out sizes", &c.HeldOut}, {"off, sizes set aside", &c.Aside},
+		{"off before the fit", &c.Before}} {
 		if e.Sizes > 0 {
 			d.fact(e.name, off(e.Errors))
 		}
@@ -41,7 +42,8 @@ func Calibration(c *calibrate.Calibration) *Document {
 	measured, simulated, before := Curve{Name: "measured"}, Curve{Name: "simulated"}, Curve{Name: "before the fit"}
 	off1, off0 := Curve{Name: "simulated"}, Curve{Name: "before the fit"}
 	rows := &Table{Title: "Sizes", Rows: [][]any{}, Columns: []Column{
-		{"size", Bytes}, {"measured", Ps}, {"simulated", Ps}, {"error", Percent}, {"the size was", Text}, {"algorithm", Text}, {"protocol", Text}, {"before the fit", Ps},
+		{"size", Bytes}, {"measured", Ps}, {"simulated", Ps}, {"error", Percent}, {"the size was", Text},
+		{"algorithm", Text}, {"protocol", Text}, {"before the fit", Ps},
 	}}
 	number := func(f float64) *float64 { return &f }
 	for i := range c.Rows {
@@ -65,7 +67,9 @@ func Calibration(c *calibrate.Calibration) *Document {
 	}
 	times.Series, errors.Series = []Curve{measured, simulated, before}, []Curve{off1, off0}
 	d.Charts = []*Chart{times, errors}
-	params := &Table{Title: "Parameters", Rows: [][]any{}, Columns: []Column{{"name", Text}, {"key", Text}, {"unit", Text}, {"before", Number}, {"fitted", Number}, {"at least", Number}, {"at most", Number}, {"kept because", Text}}}
+	params := &Table{Title: "Parameters", Rows: [][]any{},
+		Columns: []Column{{"name", Text}, {"key", Text}, {"unit", Text}, {"before", Number}, {"fitted", Number},
+			{"at least", Number}, {"at most", Number}, {"kept because", Text}}}
 	for i := range c.Parameters {
 		p := &c.Parameters[i]
 		cells := []any{p.Name, p.Key, p.Unit, p.Base, p.Fitted, nil, nil, p.Kept}

@@ -60,8 +60,8 @@ func newLaner(d *explain.Detail, e *events, o Options) *laner {
 	return l
 }
 
-// classes finds the ranks that do the same, and chooses those that get a lane: one of each class first,
-// then the others by rank.
+// classes finds the ranks that do the same, and chooses those that get a lane: one of each class
+// first, then the others by rank.
 func (l *laner) classes() {
 	lines := map[place]uint64{}
 	var calls = map[string]uint64{}
@@ -117,8 +117,8 @@ func (l *laner) newLane(class int) *laneBins {
 	}
 }
 
-// isOwn reports whether the time of a stretch is the rank's own work: of its own operation, or of another
-// one of the same rank.
+// isOwn reports whether the time of a stretch is the rank's own work: of its own operation, or of
+// another one of the same rank.
 func (l *laner) isOwn(s *explain.Stretch) bool { return l.seats[s.Own] == l.seats[s.Site] }
 
 // measure walks over all stretches, and adds them up.
@@ -250,8 +250,8 @@ func (b *laneBins) bytes() []byte {
 	return out
 }
 
-// window is the part of the time that gets single spans: as much of the chosen one as fits. whole reports
-// whether all lanes have them there, and not only one of each class.
+// window is the part of the time that gets single spans: as much of the chosen one as fits. whole
+// reports whether all lanes have them there, and not only one of each class.
 func (l *laner) window(t *Timeline) (from, until unit.Time, whole bool) {
 	from, until = l.o.From, l.o.Until
 	if until == 0 || until > l.start+l.length {
@@ -377,7 +377,8 @@ func (l *laner) lineTimes(r *explain.Report) []LineTime {
 		all = append(all, *v)
 	}
 	slices.SortFunc(all, func(a, b LineTime) int {
-		return cmp.Or(cmp.Compare(b.Path, a.Path), cmp.Compare(b.Work+b.Waits, a.Work+a.Waits), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Call, b.Call))
+		return cmp.Or(cmp.Compare(b.Path, a.Path), cmp.Compare(b.Work+b.Waits, a.Work+a.Waits),
+			cmp.Compare(a.Line, b.Line), cmp.Compare(a.Call, b.Call))
 	})
 	return all[:min(len(all), maxRows)]
 }

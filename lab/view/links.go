@@ -29,7 +29,8 @@ type shortest []explain.Queued
 func (h shortest) Len() int { return len(h) }
 func (h shortest) Less(i, j int) bool {
 	a, b := &h[i], &h[j]
-	return cmp.Or(cmp.Compare(a.Until-a.Since, b.Until-b.Since), cmp.Compare(b.Since, a.Since), cmp.Compare(b.Link, a.Link), cmp.Compare(b.Site, a.Site)) < 0
+	return cmp.Or(cmp.Compare(a.Until-a.Since, b.Until-b.Since), cmp.Compare(b.Since, a.Since),
+		cmp.Compare(b.Link, a.Link), cmp.Compare(b.Site, a.Site)) < 0
 }
 func (h shortest) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
 func (h *shortest) Push(x any)   { *h = append(*h, x.(explain.Queued)) }
@@ -104,7 +105,8 @@ func (l *laner) links(use *run.Use) *Links {
 	for _, i := range order[:min(len(order), maxLinks)] {
 		u := &use.Links[i]
 		k := &Link{
-			Name: u.Link, Class: u.Level, Messages: u.Messages, Bytes: u.Bytes, Used: u.Utilisation, Queued: u.Queued, Stalled: u.Stalled, Longest: u.Longest,
+			Name: u.Link, Class: u.Level, Messages: u.Messages, Bytes: u.Bytes, Used: u.Utilisation, Queued: u.Queued,
+			Stalled: u.Stalled, Longest: u.Longest,
 		}
 		out.Width = max(out.Width, u.Line.Width)
 		if id, ok := byName[u.Link]; ok {
@@ -145,7 +147,8 @@ func busyBytes(u *run.LinkUse, start, length, width unit.Time) []byte {
 func (l *laner) linkWaits(out *Links, links map[machine.LinkID]int32) {
 	all := []explain.Queued(l.waits.longest)
 	slices.SortFunc(all, func(a, b explain.Queued) int {
-		return cmp.Or(cmp.Compare(a.Since, b.Since), cmp.Compare(a.Until, b.Until), cmp.Compare(a.Link, b.Link), cmp.Compare(a.Site, b.Site))
+		return cmp.Or(cmp.Compare(a.Since, b.Since), cmp.Compare(a.Until, b.Until), cmp.Compare(a.Link, b.Link),
+			cmp.Compare(a.Site, b.Site))
 	})
 	w := out.Waits
 	at := l.start

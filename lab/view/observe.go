@@ -19,9 +19,9 @@ type Options struct {
 	Drawing string    // SVG of the machine
 }
 
-// Observe explains a run, and returns it as a page shows it, with the explanation and the result. If the
-// run ends with a fault the explanation is nil, and the error is that fault: the page shows it too. After
-// any other error there is no Run.
+// Observe explains a run, and returns it as a page shows it, with the explanation and the result.
+// If the run ends with a fault the explanation is nil, and the error is that fault: the page shows
+// it too. After any other error there is no Run.
 func Observe(ctx context.Context, s explain.Spec, o Options) (*Run, *explain.Report, *run.Result, error) {
 	events := newEvents()
 	s.Detail, s.Run.Events, s.Run.Use = true, events, true
@@ -109,7 +109,8 @@ func newEvents() *events {
 func (e *events) Emit(v *trace.Event) {
 	p := place{v.Rank, v.PE}
 	switch v.Kind {
-	case trace.Send, trace.Recv, trace.Load, trace.Store, trace.Math, trace.Gemm, trace.Put, trace.Get, trace.Notify, trace.Atomic, trace.Copy, trace.Post:
+	case trace.Send, trace.Recv, trace.Load, trace.Store, trace.Math, trace.Gemm, trace.Put, trace.Get, trace.Notify,
+		trace.Atomic, trace.Copy, trace.Post:
 		e.does[p] += mix(uint64(v.Kind)+1, uint64(v.Bytes))
 	case trace.Kernel:
 		e.does[p] += mix(uint64(v.Kind)+1, 0)

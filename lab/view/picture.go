@@ -92,9 +92,10 @@ func leading(t unit.Time) unit.Time {
 	return t
 }
 
-// TimelinePicture draws what each rank did over time: of own work the whole height of a lane, of waits
-// half, in the colour of the reason that took most of each stretch; the critical path is a black line. Of
-// more than 64 ranks there is one lane for each class of equal ranks, and of many classes the first.
+// TimelinePicture draws what each rank did over time: of own work the whole height of a lane, of
+// waits half, in the colour of the reason that took most of each stretch; the critical path is a
+// black line. Of more than 64 ranks there is one lane for each class of equal ranks, and of many
+// classes the first.
 func (r *Run) TimelinePicture(about []scene.Fact) (*scene.Picture, error) {
 	t := r.Timeline
 	if t == nil || len(t.Lanes) == 0 {
@@ -261,8 +262,8 @@ func heat(f float64) scene.Color {
 	return mix(16) | mix(8) | mix(0)
 }
 
-// HeatPicture draws how much of each stretch of time links were busy: a row for each link, the fullest
-// queues first, and beside it how long messages queued there in all.
+// HeatPicture draws how much of each stretch of time links were busy: a row for each link, the
+// fullest queues first, and beside it how long messages queued there in all.
 func (r *Run) HeatPicture(about []scene.Fact) (*scene.Picture, error) {
 	l := r.Links
 	if l == nil || len(l.Links) == 0 || r.Timeline == nil {
@@ -271,7 +272,8 @@ func (r *Run) HeatPicture(about []scene.Fact) (*scene.Picture, error) {
 	links := l.Links[:min(len(l.Links), mostHot)]
 	notes := []string{"a row for each link: how much of the time it was busy; right: use of the whole time, and time that messages queued there"}
 	if l.All > len(links) {
-		notes = append(notes, fmt.Sprintf("%d of %s that carried something, the longest queues first", len(links), unit.Count(l.All, "link")))
+		notes = append(notes, fmt.Sprintf("%d of %s that carried something, the longest queues first", len(links),
+			unit.Count(l.All, "link")))
 	}
 	p, y := newPicture(r.Name+": use of links in "+r.Timeline.Length.String(), notes, about)
 	wide, right := 0.0, 0.0

@@ -39,7 +39,8 @@ func TestPictures(t *testing.T) {
 		{Algorithm: "tree_allreduce", Ranks: 70, NElem: 64},
 	} {
 		v, _ := observed(t, s, view.Options{})
-		for what, draw := range map[string]func([]scene.Fact) (*scene.Picture, error){"time line": v.TimelinePicture, "heat map": v.HeatPicture} {
+		for what, draw := range map[string]func([]scene.Fact) (*scene.Picture, error){"time line": v.TimelinePicture,
+			"heat map": v.HeatPicture} {
 			p, err := draw([]scene.Fact{{Name: "command", Value: "kernbench explain"}})
 			if err != nil {
 				t.Fatal(err)
@@ -110,10 +111,11 @@ rank 1, waits, issue, 600ns to 1000ns (40 %, 4 high)`
 }
 
 func TestHeatPicture(t *testing.T) {
-	r := &view.Run{Name: "ring", Timeline: &view.Timeline{Length: 400 * unit.Nanosecond}, Links: &view.Links{Width: 100 * unit.Nanosecond, All: 2, Links: []*view.Link{
-		{Name: "a->b", Busy: []byte{255, 255, 0, 51}, Used: 0.55, Queued: 7 * unit.Nanosecond},
-		{Name: "b->a", Busy: []byte{0, 1, 0, 0}},
-	}}}
+	r := &view.Run{Name: "ring", Timeline: &view.Timeline{Length: 400 * unit.Nanosecond},
+		Links: &view.Links{Width: 100 * unit.Nanosecond, All: 2, Links: []*view.Link{
+			{Name: "a->b", Busy: []byte{255, 255, 0, 51}, Used: 0.55, Queued: 7 * unit.Nanosecond},
+			{Name: "b->a", Busy: []byte{0, 1, 0, 0}},
+		}}}
 	p, err := r.HeatPicture(nil)
 	if err != nil {
 		t.Fatal(err)

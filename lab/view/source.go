@@ -11,8 +11,9 @@ import (
 	"kernbench/tl/frames"
 )
 
-// sources reads the source text around the lines that have time: of Go from where it was compiled, of a
-// program from its file. A file that is not there is left out: the page then has lines without text.
+// sources reads the source text around the lines that have time: of Go from where it was compiled,
+// of a program from its file. A file that is not there is left out: the page then has lines without
+// text.
 func sources(lines []LineTime, program string) []Source {
 	used := map[string][]int{}
 	example := map[string]string{}

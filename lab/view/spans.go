@@ -81,13 +81,14 @@ type spanBuilder struct {
 	all   []span
 }
 
-// add adds a stretch, and reports whether it is a span of its own: one that goes on with the span before
-// is added to that.
+// add adds a stretch, and reports whether it is a span of its own: one that goes on with the span
+// before is added to that.
 func (b *spanBuilder) add(s *explain.Stretch) bool {
 	v := span{s.Start, s.End, b.names.site(s.Own), b.names.site(s.Site), b.names.resource(s.At), b.names.site(s.Behind), s.Why}
 	if n := len(b.all); n > 0 {
 		last := &b.all[n-1]
-		if last.end == v.start && last.own == v.own && last.of == v.of && last.resource == v.resource && last.behind == v.behind && last.why == v.why {
+		if last.end == v.start && last.own == v.own && last.of == v.of && last.resource == v.resource &&
+			last.behind == v.behind && last.why == v.why {
 			last.end = v.end
 			return false
 		}

@@ -11,8 +11,8 @@ import (
 	"kernbench/lab/sweep"
 )
 
-// Sweep makes the document of a sweep of sizes or ranks: what is wrong, the fastest of each size, curves,
-// and all rows.
+// Sweep makes the document of a sweep of sizes or ranks: what is wrong, the fastest of each size,
+// curves, and all rows.
 func Sweep(s *perf.Sweep) *Document {
 	d := New(fmt.Sprintf("%s over %s", s.Collective, overWhat(s)), s.MadeBy)
 	v := run.Verdict{Question: "results", State: run.NotChecked, Detail: "add -c 1, or raise --mem"}
@@ -32,7 +32,8 @@ func Sweep(s *perf.Sweep) *Document {
 	}
 	ends := run.Verdict{Question: "ends", State: run.Checked, Detail: fmt.Sprintf("all of %d rows came to their end", len(s.Rows))}
 	if failed > 0 || len(s.Rows) < s.Planned {
-		ends.State, ends.Detail = run.Failed, fmt.Sprintf("%d measurements did not come to their end; %d of %d rows are there", failed, len(s.Rows), s.Planned)
+		ends.State, ends.Detail = run.Failed,
+			fmt.Sprintf("%d measurements did not come to their end; %d of %d rows are there", failed, len(s.Rows), s.Planned)
 	}
 	d.Verdicts = []run.Verdict{v, ends}
 	d.fact("machine", s.Machine)
@@ -59,7 +60,8 @@ func (d *Document) fact(name, text string) {
 	}
 }
 
-// overRanks reports whether the curves of a sweep are over ranks: their numbers differ, and sizes do not.
+// overRanks reports whether the curves of a sweep are over ranks: their numbers differ, and sizes
+// do not.
 func overRanks(s *perf.Sweep) bool {
 	sizes, ranks := map[any]bool{}, map[any]bool{}
 	for i := range s.Rows {
@@ -197,7 +199,8 @@ func sweepCharts(s *perf.Sweep) []*Chart {
 // bestRows is the fastest row of each call.
 func bestRows(s *perf.Sweep) *Table {
 	t := &Table{Title: "Fastest", Rows: [][]any{}, Columns: []Column{
-		{"size", Bytes}, {"ranks", Count}, {"type", Text}, {"algorithm", Text}, {"settings", Text}, {"time", Ps}, {"busbw", GBs}, {"of the bound", Percent}, {"next best", Text}, {"is slower by", Percent},
+		{"size", Bytes}, {"ranks", Count}, {"type", Text}, {"algorithm", Text}, {"settings", Text}, {"time", Ps},
+		{"busbw", GBs}, {"of the bound", Percent}, {"next best", Text}, {"is slower by", Percent},
 	}}
 	type call struct {
 		size        int64
@@ -232,7 +235,8 @@ func bestRows(s *perf.Sweep) *Table {
 				slower = 100 * (took(rows[i])/took(first) - 1)
 			}
 		}
-		t.add(k.size, k.ranks, k.typ, first.Algorithm, settingsText(first.Settings), took(first), measured(first).BusBW, share, next, slower)
+		t.add(k.size, k.ranks, k.typ, first.Algorithm, settingsText(first.Settings), took(first),
+			measured(first).BusBW, share, next, slower)
 	}
 	return t
 }
@@ -254,7 +258,8 @@ func sweepRows(s *perf.Sweep) *Table {
 		if r.Root >= 0 {
 			root = fmt.Sprint(r.Root)
 		}
-		cells := []any{int64(r.Size), r.Ranks, r.Type, r.RedOp, root, r.Algorithm, settingsText(r.Settings), nil, nil, nil, nil, nil, nil, short(r.Note)}
+		cells := []any{int64(r.Size), r.Ranks, r.Type, r.RedOp, root, r.Algorithm, settingsText(r.Settings), nil, nil,
+			nil, nil, nil, nil, short(r.Note)}
 		if p := r.OutOfPlace; p != nil && p.Error == "" {
 			cells[7], cells[8], cells[9] = float64(p.Time+r.Launch), p.AlgBW, p.BusBW
 			if p.Wrong != nil {

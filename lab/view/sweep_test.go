@@ -10,8 +10,8 @@ import (
 	"kernbench/unit"
 )
 
-// The document of a sweep has its times in the curves and in the table, the fastest of each size, and the
-// bound below them.
+// The document of a sweep has its times in the curves and in the table, the fastest of each size,
+// and the bound below them.
 func TestSweep(t *testing.T) {
 	s, err := perf.Run(ctx, perf.Spec{
 		Base: run.Spec{Topology: "ahbm-cube", Ranks: 4}, Collective: "all_reduce", Algorithms: []string{"ring_allreduce", "tree_allreduce"},

@@ -16,7 +16,8 @@ func Tuned(t *tune.Tuned) *Document {
 		v.State, v.Detail = run.Failed, short(strings.Join(t.Wrong, "; "))
 	}
 	d.Verdicts = []run.Verdict{v}
-	d.fact("points", fmt.Sprintf("%d: %d from the database, %d simulated runs, %d estimated, %d failed", t.Points, t.Found, t.Simulated, t.Estimated, t.Failed))
+	d.fact("points", fmt.Sprintf("%d: %d from the database, %d simulated runs, %d estimated, %d failed", t.Points,
+		t.Found, t.Simulated, t.Estimated, t.Failed))
 	for _, n := range t.Notes {
 		d.Notes = append(d.Notes, short(n))
 	}
@@ -58,7 +59,8 @@ func (d *Document) groups(groups []*tune.Group) {
 		c := &Chart{Title: name, X: Column{"size", Bytes}, Y: Column{"simulated time", Ps}}
 		best, next, plain := Curve{Name: "best"}, Curve{Name: "best of another algorithm"}, Curve{Name: "best as configured"}
 		rows := &Table{Title: name + ": fastest", Rows: [][]any{}, Columns: []Column{
-			{"size", Bytes}, {"algorithm", Text}, {"settings", Text}, {"time", Ps}, {"next algorithm", Text}, {"its time", Ps}, {"as configured", Ps}, {"points", Count},
+			{"size", Bytes}, {"algorithm", Text}, {"settings", Text}, {"time", Ps}, {"next algorithm", Text},
+			{"its time", Ps}, {"as configured", Ps}, {"points", Count},
 		}}
 		for i := range g.Rows {
 			r := &g.Rows[i]
@@ -84,7 +86,9 @@ func (d *Document) groups(groups []*tune.Group) {
 			rows.add(cells...)
 		}
 		c.Series = []Curve{best, next, plain}
-		ranges := &Table{Title: name + ": choice by size", Rows: [][]any{}, Columns: []Column{{"from", Bytes}, {"to", Bytes}, {"algorithm", Text}, {"settings", Text}, {"lost between sizes at most", Percent}}}
+		ranges := &Table{Title: name + ": choice by size", Rows: [][]any{},
+			Columns: []Column{{"from", Bytes}, {"to", Bytes}, {"algorithm", Text}, {"settings", Text},
+				{"lost between sizes at most", Percent}}}
 		for _, r := range g.Ranges {
 			to, regret := any(int64(r.To)), any(nil)
 			if r.To == 0 {

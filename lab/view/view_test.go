@@ -121,8 +121,8 @@ func TestObserve(t *testing.T) {
 	}
 }
 
-// What waits at a link on the heat map is what the fabric has counted. Memories take what is alone on its
-// way without a queue of the fabric.
+// What waits at a link on the heat map is what the fabric has counted. Memories take what is alone
+// on its way without a queue of the fabric.
 func TestWaitsAreThoseOfTheFabric(t *testing.T) {
 	waited := false
 	for _, s := range []run.Spec{
@@ -160,7 +160,8 @@ func TestClasses(t *testing.T) {
 
 // Slots of rings that are in use never exceed those that there are.
 func TestSlots(t *testing.T) {
-	v, _ := observed(t, run.Spec{Topology: "dgx-h100", Algorithm: "ring_allreduce_chunked", NElem: 1 << 16, Sets: []string{"defaults.n_slots=2"}}, view.Options{})
+	v, _ := observed(t, run.Spec{Topology: "dgx-h100", Algorithm: "ring_allreduce_chunked", NElem: 1 << 16,
+		Sets: []string{"defaults.n_slots=2"}}, view.Options{})
 	if v.Timeline.Slots < 1 || v.Timeline.Slots > 2 {
 		t.Errorf("%d slots of 2 are in use", v.Timeline.Slots)
 	}
@@ -193,7 +194,8 @@ func TestWindow(t *testing.T) {
 
 // A run that ends with a fault is shown with the fault and its verdicts.
 func TestFault(t *testing.T) {
-	v, r, _, err := view.Observe(ctx, explain.Spec{Run: run.Spec{Algorithm: "ring_allreduce", Ranks: 8, Sets: []string{"defaults.n_slots=1"}}}, view.Options{})
+	v, r, _, err := view.Observe(ctx, explain.Spec{Run: run.Spec{Algorithm: "ring_allreduce", Ranks: 8,
+		Sets: []string{"defaults.n_slots=1"}}}, view.Options{})
 	if !fault.Is(err) || r != nil || v == nil {
 		t.Fatalf("%v, %v, %v", v, r, err)
 	}

@@ -1,6 +1,6 @@
 // Package draw describes a machine for a drawing: each network once, with its nodes, joints,
-// types of links and memories. It draws the machine as one picture that nests, and each network with
-// letters. How a network is drawn stands in its file in machine (Look). Start at Of.
+// types of links and memories. It draws the machine as one picture that nests, and each network
+// with letters. How a network is drawn stands in its file in machine (Look). Start at Of.
 //
 // It may import machine, conf, check/bound, plot/scene and unit.
 package draw

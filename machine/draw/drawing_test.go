@@ -31,7 +31,8 @@ func TestDraw(t *testing.T) {
 		targets = append(targets, target{"", append(small, "system.levels=["+levels+"]")})
 	}
 	for _, network := range []string{"ring", "torus", "full", "switch"} {
-		targets = append(targets, target{"", []string{"sip.cube_mesh.network=" + network, "system.sips.topology=" + strings.Replace(network+"_2d", "full_2d", "full", 1), "system.sips.count=4"}})
+		targets = append(targets, target{"", []string{"sip.cube_mesh.network=" + network,
+			"system.sips.topology=" + strings.Replace(network+"_2d", "full_2d", "full", 1), "system.sips.count=4"}})
 	}
 	for _, tt := range targets {
 		t.Run(fmt.Sprint(tt.name, tt.sets), func(t *testing.T) {

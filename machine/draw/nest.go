@@ -49,8 +49,8 @@ func (d *Drawing) network(i int, s *Stage, first block) block {
 	return b
 }
 
-// outer names what a stage is inside of: the first member of the nearest network around it with several
-// members; "" if there is none.
+// outer names what a stage is inside of: the first member of the nearest network around it with
+// several members; "" if there is none.
 func (d *Drawing) outer(i int) string {
 	for i--; i >= 0; i-- {
 		if members(&d.Stages[i]) > 1 {
@@ -102,7 +102,8 @@ func (d *Drawing) drawPlan(to *scene.Picture, stage int, p *plan, color scene.Co
 		}
 	}
 	for _, r := range p.rest {
-		to.Add(scene.Text{At: scene.Point{X: (r.box.MinX + r.box.MaxX) / 2, Y: (r.box.MinY+r.box.MaxY)/2 + 0.35*smallSize}, Anchor: scene.Middle, Size: smallSize, Color: scene.Ink, Text: r.text})
+		to.Add(scene.Text{At: scene.Point{X: (r.box.MinX + r.box.MaxX) / 2,
+			Y: (r.box.MinY+r.box.MaxY)/2 + 0.35*smallSize}, Anchor: scene.Middle, Size: smallSize, Color: scene.Ink, Text: r.text})
 	}
 	to.Move(from, x, y)
 	if detail != nil {
@@ -159,8 +160,8 @@ func (p *plan) lines(from, to int, a, b scene.Box) [][]scene.Point {
 // arcHeight is how high an arc between nodes of a row goes that are so far apart.
 func arcHeight(apart int) float64 { return 4 + 4*float64(apart) }
 
-// gridLines are those of a grid: straight between neighbours and up to what is above, and, round to the
-// other side, an end at each border.
+// gridLines are those of a grid: straight between neighbours and up to what is above, and, round to
+// the other side, an end at each border.
 func (p *plan) gridLines(from, to int, a, b scene.Box) [][]scene.Point {
 	ma, mb := middle(a), middle(b)
 	nodes := p.stage.Nodes
@@ -209,8 +210,8 @@ func near(a, b scene.Box) bool {
 	return dx <= gap+1e-9 && dy <= gap+1e-9
 }
 
-// gridPlan places members in rows and columns. The first row and column are as wide as what is drawn in
-// their first member. What else there is stands in a row above.
+// gridPlan places members in rows and columns. The first row and column are as wide as what is
+// drawn in their first member. What else there is stands in a row above.
 func gridPlan(s *Stage, first block) *plan {
 	p := &plan{stage: s, at: map[int]scene.Box{}, row: map[int][2]int{}, wraps: map[int]bool{}}
 	w, h := s.Dims[0], 1
@@ -323,7 +324,8 @@ func tiers(s *Stage) [][]int {
 	return all
 }
 
-// some returns the first nodes of a row and the last, if they are too many, and how many are left out.
+// some returns the first nodes of a row and the last, if they are too many, and how many are left
+// out.
 func some(nodes []int) (shown []int, left int) {
 	if len(nodes) <= shownRow {
 		return nodes, 0

@@ -42,8 +42,9 @@ type block struct {
 	draw func(p *scene.Picture, x, y float64)
 }
 
-// Picture draws the machine as one picture that nests: the outermost network, in its first member the
-// network within it, and so on to a PE. The other members are boxes. Of many, the first are shown.
+// Picture draws the machine as one picture that nests: the outermost network, in its first member
+// the network within it, and so on to a PE. The other members are boxes. Of many, the first are
+// shown.
 func (d *Drawing) Picture(about []scene.Fact) *scene.Picture {
 	inner, last := d.innermost()
 	for i := last - 1; i >= 0; i-- {
@@ -77,9 +78,9 @@ func members(s *Stage) int {
 	return n
 }
 
-// innermost draws what is inside the last network with several members: a cube with its routers, or, of a
-// cube with one PE, a device without the routers, which lead nowhere else. It returns the stage that it
-// stands for.
+// innermost draws what is inside the last network with several members: a cube with its routers,
+// or, of a cube with one PE, a device without the routers, which lead nowhere else. It returns the
+// stage that it stands for.
 func (d *Drawing) innermost() (block, int) {
 	last := len(d.Stages) - 1
 	cube := &d.Stages[last]
@@ -175,7 +176,8 @@ func (d *Drawing) headOf(i int, s *Stage) head {
 		name, delay := one.Name, one.Delay.String()
 		if a, b, oneWay := strings.Cut(one.Name, " -> "); oneWay {
 			for _, o := range used {
-				if other := &d.Kinds[o]; !done[o] && other.Name == b+" -> "+a && other.Rate == one.Rate && other.Line == one.Line && other.Beside == one.Beside {
+				if other := &d.Kinds[o]; !done[o] && other.Name == b+" -> "+a && other.Rate == one.Rate &&
+					other.Line == one.Line && other.Beside == one.Beside {
 					name, done[o] = a+" <-> "+b, true
 					if other.Delay != one.Delay {
 						delay += " and back " + other.Delay.String()
@@ -262,7 +264,8 @@ func (d *Drawing) key(p *scene.Picture, y float64) float64 {
 		if x+wide > p.Width-pad {
 			x, y = pad, y+high
 		}
-		p.Add(scene.Rect{Box: scene.Box{MinX: x, MinY: y, MaxX: x + 8, MaxY: y + 6}, Fill: scene.Filled(b.fill), Stroke: scene.Stroke{Color: lineInk, Width: 0.4}})
+		p.Add(scene.Rect{Box: scene.Box{MinX: x, MinY: y, MaxX: x + 8, MaxY: y + 6}, Fill: scene.Filled(b.fill),
+			Stroke: scene.Stroke{Color: lineInk, Width: 0.4}})
 		text(p, x+12, y+smallSize-0.5, smallSize, b.name)
 		x += wide
 	}
@@ -327,6 +330,7 @@ func frame(p *scene.Picture, x, y, w, h float64, fill scene.Color, tip string) {
 func label(p *scene.Picture, b scene.Box, fill scene.Color, name string) {
 	frame(p, b.MinX, b.MinY, b.MaxX-b.MinX, b.MaxY-b.MinY, fill, name)
 	if short := scene.Shorten(name, smallSize, b.MaxX-b.MinX-2); short != "" {
-		p.Add(scene.Text{At: scene.Point{X: (b.MinX + b.MaxX) / 2, Y: (b.MinY+b.MaxY)/2 + 0.35*smallSize}, Anchor: scene.Middle, Size: smallSize, Color: scene.Ink, Text: short})
+		p.Add(scene.Text{At: scene.Point{X: (b.MinX + b.MaxX) / 2, Y: (b.MinY+b.MaxY)/2 + 0.35*smallSize},
+			Anchor: scene.Middle, Size: smallSize, Color: scene.Ink, Text: short})
 	}
 }

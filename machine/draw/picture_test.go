@@ -22,7 +22,8 @@ var pictures = []struct {
 	sets          []string
 }{
 	{"ahbm", "ahbm", nil},
-	{"star", "", []string{"sip.cube_mesh.w=1", "sip.cube_mesh.h=1", "system.sips.count=8", "system.link.bw_gbs=200", "system.link.line_bw_gbs=250"}},
+	{"star", "", []string{"sip.cube_mesh.w=1", "sip.cube_mesh.h=1", "system.sips.count=8", "system.link.bw_gbs=200",
+		"system.link.line_bw_gbs=250"}},
 	{"full", "", []string{"sip.cube_mesh.w=1", "sip.cube_mesh.h=1", "system.sips.count=8", "system.sips.topology=full"}},
 	{"levels", "", []string{"sip.cube_mesh.w=1", "sip.cube_mesh.h=1",
 		"system.levels=[{name: host, network: switch, count: 4, link: {bw_gbs: 250}}, {name: rail, network: fat_tree, count: 8, fat_tree: {radix: 4}, link: {bw_gbs: 50}}]"}},
@@ -33,8 +34,10 @@ var pictures = []struct {
 	{"ring", "", []string{"sip.cube_mesh.w=1", "sip.cube_mesh.h=1", "system.levels=[{network: ring, count: 5, link: {bw_gbs: 50}}]"}},
 	{"many on a switch", "", []string{"system.sips.count=40", "sip.cube_mesh.w=1", "sip.cube_mesh.h=1"}},
 	{"large mesh", "", []string{"sip.cube_mesh.w=12", "sip.cube_mesh.h=11", "system.sips.count=1"}},
-	{"large full", "", []string{"system.sips.topology=full", "system.sips.count=20", "cube.noc.w=2", "cube.noc.h=2", "sip.cube_mesh.w=1", "sip.cube_mesh.h=1"}},
-	{"large fat tree", "", []string{"sip.cube_mesh.w=1", "sip.cube_mesh.h=1", "system.levels=[{network: fat_tree, count: 64, fat_tree: {radix: 8}, link: {bw_gbs: 50}}]"}},
+	{"large full", "", []string{"system.sips.topology=full", "system.sips.count=20", "cube.noc.w=2", "cube.noc.h=2",
+		"sip.cube_mesh.w=1", "sip.cube_mesh.h=1"}},
+	{"large fat tree", "", []string{"sip.cube_mesh.w=1", "sip.cube_mesh.h=1",
+		"system.levels=[{network: fat_tree, count: 64, fat_tree: {radix: 8}, link: {bw_gbs: 50}}]"}},
 }
 
 func pictureOf(t *testing.T, name string, sets []string) (*Drawing, *scene.Picture) {
@@ -46,8 +49,8 @@ func pictureOf(t *testing.T, name string, sets []string) (*Drawing, *scene.Pictu
 	return d, d.Picture([]scene.Fact{{Name: "command", Value: "kernbench topology show"}})
 }
 
-// TestPictureGeometry: all is in the picture; a text lies in a box or outside of it, and over no other
-// text; boxes lie in each other or apart.
+// TestPictureGeometry: all is in the picture; a text lies in a box or outside of it, and over no
+// other text; boxes lie in each other or apart.
 func TestPictureGeometry(t *testing.T) {
 	all := pictures
 	for _, p := range machine.Presets() {
@@ -138,8 +141,8 @@ func textsOf(p *scene.Picture) []string {
 	return all
 }
 
-// TestPictureNests: networks lie in each other, rates have units and stand there once, and a device with
-// one PE has no routers.
+// TestPictureNests: networks lie in each other, rates have units and stand there once, and a device
+// with one PE has no routers.
 func TestPictureNests(t *testing.T) {
 	for _, tt := range []struct {
 		name, machine string
@@ -148,11 +151,16 @@ func TestPictureNests(t *testing.T) {
 		not           []string
 	}{
 		{"ahbm", "ahbm", nil, []string{
-			"ahbm: 2 SIPs × 16 cubes × 8 PEs, 256 PEs", "system: 2 SIPs on a switch", "SIP <-> switch: 256 GB/s, 45ns and back 35ns", "sip0, sip: mesh of 4 × 4 cubes, one of 2 alike",
-			"cube <-> cube: 4 × 128 GB/s, 16ns", "cube0, cube: mesh of 6 × 6 routers, one of 32 alike", "pe7", "sram", "cube15", "sip1", "router", "switch or gateway",
+			"ahbm: 2 SIPs × 16 cubes × 8 PEs, 256 PEs", "system: 2 SIPs on a switch",
+			"SIP <-> switch: 256 GB/s, 45ns and back 35ns", "sip0, sip: mesh of 4 × 4 cubes, one of 2 alike",
+			"cube <-> cube: 4 × 128 GB/s, 16ns", "cube0, cube: mesh of 6 × 6 routers, one of 32 alike", "pe7", "sram",
+			"cube15", "sip1", "router", "switch or gateway",
 		}, []string{"sip0", "cube0"}},
-		{"device", "", []string{"cube.noc.w=2", "cube.noc.h=2", "cube.pe_layout.pe_per_corner=1", "cube.pe_layout.corners=[NW]", "sip.cube_mesh.w=1", "sip.cube_mesh.h=1", "system.sips.count=8", "system.link.bw_gbs=200.5", "system.link.line_bw_gbs=250"}, []string{
-			"system: 8 SIPs on a switch", "SIP <-> switch: 200.5 GB/s, 45ns and back 35ns, 80 % of the line", "sip0: one PE", "HBM 4 GiB, 256 GB/s", "sip7",
+		{"device", "", []string{"cube.noc.w=2", "cube.noc.h=2", "cube.pe_layout.pe_per_corner=1",
+			"cube.pe_layout.corners=[NW]", "sip.cube_mesh.w=1", "sip.cube_mesh.h=1", "system.sips.count=8",
+			"system.link.bw_gbs=200.5", "system.link.line_bw_gbs=250"}, []string{
+			"system: 8 SIPs on a switch", "SIP <-> switch: 200.5 GB/s, 45ns and back 35ns, 80 % of the line",
+			"sip0: one PE", "HBM 4 GiB, 256 GB/s", "sip7",
 		}, []string{"router", "cube0"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -185,7 +193,8 @@ func TestPictureCountsLinks(t *testing.T) {
 		network string
 		lines   int // between SIPs
 	}{{"ring_1d", 4}, {"full", 6}, {"switch", 4}, {"mesh_2d_no_wrap", 4}} {
-		_, p := pictureOf(t, "", []string{"system.sips.count=4", "system.sips.topology=" + tt.network, "sip.cube_mesh.w=1", "sip.cube_mesh.h=1"})
+		_, p := pictureOf(t, "", []string{"system.sips.count=4", "system.sips.topology=" + tt.network,
+			"sip.cube_mesh.w=1", "sip.cube_mesh.h=1"})
 		lines := -1 // that of the head
 		for _, item := range p.Items {
 			if path, ok := item.(scene.Path); ok && path.Stroke.Color == linkColors[0] {
@@ -207,10 +216,12 @@ func TestTitleOf(t *testing.T) {
 		return all
 	}
 	for want, s := range map[string]*Stage{
-		"a: one cube":                            {Name: "a", Member: "cube", Nodes: member(1)},
-		"a: fat tree of 1,200 SIPs of each 8":    {Name: "a", Network: "fat_tree", Member: "SIP of each 8", Nodes: member(1200)},
-		"a: mesh of 2 × 3 cubes, one of 4 alike": {Name: "a", Network: "mesh", Member: "cube", Dims: []int{2, 3}, Nodes: member(6), Alike: 4},
-		"a: 2 groups of 4 SIPs on a switch":      {Name: "a", Member: "group of 4 SIPs", Nodes: member(2), Look: machine.Look{Title: "%s on a switch"}},
+		"a: one cube":                         {Name: "a", Member: "cube", Nodes: member(1)},
+		"a: fat tree of 1,200 SIPs of each 8": {Name: "a", Network: "fat_tree", Member: "SIP of each 8", Nodes: member(1200)},
+		"a: mesh of 2 × 3 cubes, one of 4 alike": {Name: "a", Network: "mesh", Member: "cube", Dims: []int{2, 3},
+			Nodes: member(6), Alike: 4},
+		"a: 2 groups of 4 SIPs on a switch": {Name: "a", Member: "group of 4 SIPs", Nodes: member(2),
+			Look: machine.Look{Title: "%s on a switch"}},
 	} {
 		if got := TitleOf(s); got != want {
 			t.Errorf("%q, want %q", got, want)

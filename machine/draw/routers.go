@@ -57,8 +57,10 @@ func (d *Drawing) routers(i int, s *Stage) block {
 				continue
 			}
 			for k, part := range parts[n] {
-				box := scene.Box{MinX: at.X + 4, MinY: at.Y - 6 - float64(k+1)*(partHigh+2) + 2, MaxX: at.X + cellWide - 8, MaxY: at.Y - 6 - float64(k)*(partHigh+2)}
-				p.Add(scene.Path{Points: []scene.Point{at, {X: box.MinX, Y: (box.MinY + box.MaxY) / 2}}, Stroke: scene.Stroke{Color: head.color, Width: 0.6}})
+				box := scene.Box{MinX: at.X + 4, MinY: at.Y - 6 - float64(k+1)*(partHigh+2) + 2,
+					MaxX: at.X + cellWide - 8, MaxY: at.Y - 6 - float64(k)*(partHigh+2)}
+				p.Add(scene.Path{Points: []scene.Point{at, {X: box.MinX, Y: (box.MinY + box.MaxY) / 2}},
+					Stroke: scene.Stroke{Color: head.color, Width: 0.6}})
 				fill := peFill
 				if s.Nodes[part].Kind != "PE" {
 					fill = memoryFill

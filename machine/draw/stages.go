@@ -80,7 +80,8 @@ func (d *Drawing) levels() {
 // level describes a level: what hangs together with the first of its links.
 func (d *Drawing) level(i int, level *machine.Level, links []machine.Link) {
 	m := d.machine
-	s := Stage{Name: d.levelKind[i], Network: level.Network, Look: level.Look, Dims: level.Dims, Member: "SIP", Nodes: []Node{}, Joins: []Joint{}}
+	s := Stage{Name: d.levelKind[i], Network: level.Network, Look: level.Look, Dims: level.Dims, Member: "SIP",
+		Nodes: []Node{}, Joins: []Joint{}}
 	switch {
 	case level.Below > 1 && level.Planes:
 		s.Member = fmt.Sprintf("SIP of each %d", level.Below)
@@ -153,7 +154,8 @@ func (d *Drawing) level(i int, level *machine.Level, links []machine.Link) {
 // sip describes the first SIP: its cubes, and what else joins them.
 func (d *Drawing) sip() {
 	m, mesh := d.machine, d.topology.SIP().CubeMesh
-	s := Stage{Name: sipStage, Network: mesh.Network, Look: m.LookOfCubes(), Dims: []int{mesh.W, mesh.H}, Member: "cube", Alike: m.SIPs(), Joins: []Joint{}}
+	s := Stage{Name: sipStage, Network: mesh.Network, Look: m.LookOfCubes(), Dims: []int{mesh.W, mesh.H},
+		Member: "cube", Alike: m.SIPs(), Joins: []Joint{}}
 	for cube := range m.CubesPerSIP() {
 		s.Nodes = append(s.Nodes, Node{Name: fmt.Sprintf("cube%d", cube), Kind: "cube", Member: true, At: -1})
 	}
@@ -190,7 +192,8 @@ func (d *Drawing) sip() {
 // cube describes the first cube: its routers, and what is at each.
 func (d *Drawing) cube() {
 	m, noc := d.machine, d.topology.Cube().NoC
-	s := Stage{Name: cubeStage, Network: "mesh", Look: machine.Look{Layout: machine.Grid}, Dims: []int{noc.W, noc.H}, Member: "router", Alike: m.NumCubes(), Joins: []Joint{}}
+	s := Stage{Name: cubeStage, Network: "mesh", Look: machine.Look{Layout: machine.Grid}, Dims: []int{noc.W, noc.H},
+		Member: "router", Alike: m.NumCubes(), Joins: []Joint{}}
 	ids := map[machine.NodeID]int{}
 	var joints joints
 	var links, out []machine.Link

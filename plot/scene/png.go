@@ -169,7 +169,8 @@ func (t Text) paint(c canvas) {
 	case End:
 		x -= width
 	}
-	d := font.Drawer{Dst: c.image, Src: image.NewUniform(t.Color.rgba()), Face: face, Dot: fixed.Point26_6{X: x, Y: fixed.Int26_6(t.At.Y * c.scale * 64)}}
+	d := font.Drawer{Dst: c.image, Src: image.NewUniform(t.Color.rgba()), Face: face,
+		Dot: fixed.Point26_6{X: x, Y: fixed.Int26_6(t.At.Y * c.scale * 64)}}
 	d.DrawString(t.Text)
 }
 

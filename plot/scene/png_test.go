@@ -88,7 +88,8 @@ func TestPNGOtherScripts(t *testing.T) {
 }
 
 func TestPNGTooLarge(t *testing.T) {
-	if _, err := Encode(&Picture{Width: 1e5, Height: 1e4}, FormatPNG); err == nil || !strings.Contains(err.Error(), "too large: write .svg") {
+	if _, err := Encode(&Picture{Width: 1e5, Height: 1e4}, FormatPNG); err == nil ||
+		!strings.Contains(err.Error(), "too large: write .svg") {
 		t.Errorf("%v", err)
 	}
 }

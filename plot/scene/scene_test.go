@@ -10,7 +10,8 @@ import (
 
 // sample returns a picture with one item of each kind.
 func sample() *Picture {
-	p := &Picture{Width: 100, Height: 60, Title: `a < b & "c"`, About: []Fact{{"command", "kernbench perf --set a='<b>'"}, {"machine", "2 SIPs × 16 cubes"}}}
+	p := &Picture{Width: 100, Height: 60, Title: `a < b & "c"`,
+		About: []Fact{{"command", "kernbench perf --set a='<b>'"}, {"machine", "2 SIPs × 16 cubes"}}}
 	line := Stroke{Color: 0x0072b2, Width: 2}
 	p.Add(
 		Path{Points: []Point{{10, 10}, {90, 10}}, Stroke: line, Tip: "a line"},
@@ -61,7 +62,8 @@ func TestSVG(t *testing.T) {
 // TestHTML: a page has what made it, and asks for nothing from elsewhere.
 func TestHTML(t *testing.T) {
 	page := string(HTML(sample()))
-	for _, want := range []string{`<meta name="kernbench:machine" content="2 SIPs × 16 cubes">`, "default-src 'none'", "<svg ", "<title>a &lt; b &amp; &quot;c&quot;</title>"} {
+	for _, want := range []string{`<meta name="kernbench:machine" content="2 SIPs × 16 cubes">`, "default-src 'none'",
+		"<svg ", "<title>a &lt; b &amp; &quot;c&quot;</title>"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page has no %s", want)
 		}

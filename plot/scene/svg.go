@@ -17,7 +17,8 @@ type svgWriter struct{ bytes.Buffer }
 func SVG(p *Picture) []byte {
 	var w svgWriter
 	mm := func(points float64) string { return number(points * 25.4 / 72) }
-	fmt.Fprintf(&w, `<svg xmlns="http://www.w3.org/2000/svg" width="%smm" height="%smm" viewBox="0 0 %s %s" role="img" font-family="%s">`+"\n",
+	fmt.Fprintf(&w,
+		`<svg xmlns="http://www.w3.org/2000/svg" width="%smm" height="%smm" viewBox="0 0 %s %s" role="img" font-family="%s">`+"\n",
 		mm(p.Width), mm(p.Height), number(p.Width), number(p.Height), fonts)
 	w.inside(p)
 	w.WriteString("</svg>\n")
@@ -68,7 +69,8 @@ func (p Path) svg(w *svgWriter) {
 }
 
 func (r Rect) svg(w *svgWriter) {
-	fmt.Fprintf(w, `<rect x="%s" y="%s" width="%s" height="%s"`, number(r.MinX), number(r.MinY), number(r.MaxX-r.MinX), number(r.MaxY-r.MinY))
+	fmt.Fprintf(w, `<rect x="%s" y="%s" width="%s" height="%s"`, number(r.MinX), number(r.MinY),
+		number(r.MaxX-r.MinX), number(r.MaxY-r.MinY))
 	if r.Round > 0 {
 		fmt.Fprintf(w, ` rx="%s"`, number(r.Round))
 	}

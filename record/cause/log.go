@@ -101,8 +101,9 @@ func (l *Log) AddAt(t unit.Time, prev Point, s Site, why Reason, at Resource, sl
 	return l.put(point{time: t, prev: prev, site: s, at: at, why: why, slot: uint16(slot)})
 }
 
-// Wait returns a point at which an operation goes on that has waited since a time for a resource. The
-// point until is what it has waited for: it decides the time, and the chain leads on from there.
+// Wait returns a point at which an operation goes on that has waited since a time for a resource.
+// The point until is what it has waited for: it decides the time, and the chain leads on from
+// there.
 func (l *Log) Wait(since unit.Time, until Point, s Site, why Reason, at Resource, slot int) Point {
 	return l.put(point{time: since, prev: until, site: s, at: at, why: why, wait: true, slot: uint16(slot)})
 }

@@ -47,7 +47,8 @@ func (l *Log) WalkSince(p Point, since unit.Time) *Chain {
 	for p != 0 && now > since {
 		v := l.point(p)
 		if v.wait {
-			c.Waits = append(c.Waits, Waiting{Since: v.time, Until: now, Site: v.site, At: v.at, Why: v.why, Slot: int(l.point(v.prev).slot), For: l.point(v.prev).site})
+			c.Waits = append(c.Waits, Waiting{Since: v.time, Until: now, Site: v.site, At: v.at, Why: v.why,
+				Slot: int(l.point(v.prev).slot), For: l.point(v.prev).site})
 			p = v.prev
 			continue
 		}
@@ -56,16 +57,17 @@ func (l *Log) WalkSince(p Point, since unit.Time) *Chain {
 		}
 		start := l.Time(v.prev)
 		if start < now {
-			c.Spans = append(c.Spans, Span{Start: max(start, since), End: now, Site: v.site, At: v.at, Why: v.why, Slot: int(v.slot), Waits: len(c.Waits)})
+			c.Spans = append(c.Spans, Span{Start: max(start, since), End: now, Site: v.site, At: v.at, Why: v.why,
+				Slot: int(v.slot), Waits: len(c.Waits)})
 		}
 		now, p = start, v.prev
 	}
 	return c
 }
 
-// Each calls a function with each point, in the order in which they were written: with the span that
-// it ends, or with what an operation waited for, and the point up to which it did. The pointers are
-// valid during the call.
+// Each calls a function with each point, in the order in which they were written: with the span
+// that it ends, or with what an operation waited for, and the point up to which it did. The
+// pointers are valid during the call.
 func (l *Log) Each(spent func(s *Span), waited func(w *Waiting, until Point)) {
 	for p := Point(1); uint32(p) < l.used; p++ {
 		v := l.point(p)
@@ -73,7 +75,8 @@ func (l *Log) Each(spent func(s *Span), waited func(w *Waiting, until Point)) {
 		case v.prev == 0:
 		case v.wait:
 			prev := l.point(v.prev)
-			waited(&Waiting{Since: v.time, Until: l.Time(p), Site: v.site, At: v.at, Why: v.why, Slot: int(prev.slot), For: prev.site}, v.prev)
+			waited(&Waiting{Since: v.time, Until: l.Time(p), Site: v.site, At: v.at, Why: v.why, Slot: int(prev.slot),
+				For: prev.site}, v.prev)
 		default:
 			spent(&Span{Start: l.Time(v.prev), End: v.time, Site: v.site, At: v.at, Why: v.why, Slot: int(v.slot)})
 		}
@@ -87,8 +90,8 @@ func (c *Chain) Forward() []Span {
 	return s
 }
 
-// Check returns an error if the chain of a run, or of one of its ranks, does not account for all of its
-// time: spans with gaps between them, of negative length, or without a reason.
+// Check returns an error if the chain of a run, or of one of its ranks, does not account for all of
+// its time: spans with gaps between them, of negative length, or without a reason.
 func (l *Log) Check(r *Run) error {
 	if r.Last == 0 && r.End > r.Start {
 		return fmt.Errorf("no chain ends the run at %v", r.End)
@@ -107,7 +110,8 @@ func (l *Log) Check(r *Run) error {
 				return fmt.Errorf("a span from %v to %v comes before %v", s.Start, s.End, end)
 			case s.Why == Unknown:
 				o := l.Operation(s.Site)
-				return fmt.Errorf("%v from %v to %v of rank %d at %s %s have no reason", s.End-s.Start, s.Start, s.End, o.Rank, o.Call, o.Line)
+				return fmt.Errorf("%v from %v to %v of rank %d at %s %s have no reason", s.End-s.Start, s.Start,
+					s.End, o.Rank, o.Call, o.Line)
 			}
 			end = s.Start
 		}

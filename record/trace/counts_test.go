@@ -9,8 +9,8 @@ import (
 	"kernbench/tl"
 )
 
-// Of the values that a counter has within a nanosecond the last is written, and none if it has come back
-// to that of before.
+// Of the values that a counter has within a nanosecond the last is written, and none if it has come
+// back to that of before.
 func TestCountersAreWrittenOnceInANanosecond(t *testing.T) {
 	var b bytes.Buffer
 	v := NewPFTrace(&b, peName, nil, true)

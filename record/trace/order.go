@@ -20,8 +20,8 @@ func compare(a, b *Event) int {
 		cmp.Compare(a.Ring, b.Ring), cmp.Compare(a.Flow, b.Flow))
 }
 
-// Sorter gets the events of a run that come out of order, and hands them on in the order of a Sink. It
-// keeps each until none can come that began earlier.
+// Sorter gets the events of a run that come out of order, and hands them on in the order of a Sink.
+// It keeps each until none can come that began earlier.
 type Sorter struct {
 	Shown Sink   // gets the events of interest; nil: nothing does
 	Usage *Usage // gets all events; nil: nothing does

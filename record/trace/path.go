@@ -47,7 +47,8 @@ func appendCount(b []byte, key string, t unit.Time) []byte {
 	return appendMessage(b, eventAnnotation, appendUint(appendText(nil, annotationKey, key), annotationUint, uint64(t)))
 }
 
-// anyTime writes the fields of an event on a track, at a time before or after what has been written.
+// anyTime writes the fields of an event on a track, at a time before or after what has been
+// written.
 func (p *PFTrace) anyTime(track uint64, at unit.Time, event []byte) {
 	m := appendUint(nil, packetSequence, anyOrder)
 	m = appendUint(m, packetTimestamp, uint64(at/unit.Nanosecond))

@@ -11,7 +11,8 @@ import (
 func TestWritePath(t *testing.T) {
 	steps := []Step{
 		{Start: 0, End: 1500, Reason: "issue", Operation: "rank 0 send at ring.go:7"},
-		{Start: 1500, End: 9 * ns, Reason: "queueing", Operation: "rank 1 recv at ring.go:9", Resource: "a->b", Behind: "rank 2 send at ring.go:7"},
+		{Start: 1500, End: 9 * ns, Reason: "queueing", Operation: "rank 1 recv at ring.go:9", Resource: "a->b",
+			Behind: "rank 2 send at ring.go:7"},
 	}
 	for _, plain := range []bool{false, true} {
 		var b bytes.Buffer

@@ -104,8 +104,8 @@ func (p *Perfetto) lane(e *Event) int {
 	return lane
 }
 
-// join draws the arrow when both ends of a flow are known, in whatever order they came: a receive may
-// have been called before the send.
+// join draws the arrow when both ends of a flow are known, in whatever order they came: a receive
+// may have been called before the send.
 func (p *Perfetto) join(e end) {
 	k := e.flow()
 	if k == (flowKey{}) {

@@ -79,8 +79,8 @@ const (
 	typeCounter = 4
 )
 
-// Sequences of packets. Packets of the first come in the order of time and say how much later each is
-// than the one before. Those of the second have times of their own.
+// Sequences of packets. Packets of the first come in the order of time and say how much later each
+// is than the one before. Those of the second have times of their own.
 const (
 	inOrder  = 1
 	anyOrder = 2
@@ -94,8 +94,10 @@ const (
 // as large.
 func NewPFTrace(w io.Writer, pe Names, about map[string]string, plain bool) *PFTrace {
 	p := &PFTrace{
-		out: newOut(w, pe), plain: plain, lanes: lanes{}, tracks: newTracks(), rings: map[uint32]*occupancy{}, counts: counts{known: map[uint64]*counted{}},
-		names: newInterned(internedNames), keys: newInterned(internedKeys), values: newInterned(internedValues), lines: newInterned(internedLines),
+		out: newOut(w, pe), plain: plain, lanes: lanes{}, tracks: newTracks(), rings: map[uint32]*occupancy{},
+		counts: counts{known: map[uint64]*counted{}},
+		names:  newInterned(internedNames), keys: newInterned(internedKeys), values: newInterned(internedValues),
+		lines: newInterned(internedLines),
 	}
 	p.pairs = newPairs(p.write)
 	p.head(about)
@@ -310,7 +312,8 @@ func (h *due) Pop() any {
 	return x
 }
 
-// occupancy is how many slots of a ring are in use: from a message's start until its credit is back.
+// occupancy is how many slots of a ring are in use: from a message's start until its credit is
+// back.
 type occupancy struct {
 	pe    int32
 	dir   uint8

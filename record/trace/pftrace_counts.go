@@ -2,8 +2,8 @@ package trace
 
 import "kernbench/unit"
 
-// counts are the counters of a Perfetto trace. Timestamps are nanoseconds: of the values that a counter
-// has in one of them the last is written, and none if it is that of before.
+// counts are the counters of a Perfetto trace. Timestamps are nanoseconds: of the values that a
+// counter has in one of them the last is written, and none if it is that of before.
 type counts struct {
 	at      uint64     // in ns, of the changes that are to be written
 	changed []*counted // in the order in which they changed

@@ -29,8 +29,8 @@ type PEUsage struct {
 	IPCQ unit.Time // sends and receives were carried out, without their waits
 }
 
-// RingUsage is how many slots of a ring were in use: from the start of a message until its credit was
-// back.
+// RingUsage is how many slots of a ring were in use: from the start of a message until its credit
+// was back.
 type RingUsage struct {
 	PE, Peer int32 // sender, receiver
 	Dir      uint8 // of the sender
@@ -133,7 +133,8 @@ func (u *Usage) Rings() []RingUsage {
 		all = append(all, r.RingUsage)
 	}
 	slices.SortFunc(all, func(a, b RingUsage) int {
-		return cmp.Or(cmp.Compare(b.Most, a.Most), cmp.Compare(b.Mean, a.Mean), cmp.Compare(a.PE, b.PE), cmp.Compare(a.Dir, b.Dir), cmp.Compare(a.Peer, b.Peer))
+		return cmp.Or(cmp.Compare(b.Most, a.Most), cmp.Compare(b.Mean, a.Mean), cmp.Compare(a.PE, b.PE),
+			cmp.Compare(a.Dir, b.Dir), cmp.Compare(a.Peer, b.Peer))
 	})
 	return all
 }

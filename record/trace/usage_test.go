@@ -14,7 +14,8 @@ func TestUsage(t *testing.T) {
 		u.Emit(&twoRanks[i])
 	}
 	pes := []PEUsage{
-		// Loads last from 0 to 24 ns, the messages from 24.4 to 41 ns. The sends take 4.4 and 3.6 ns of their own.
+		// Loads last from 0 to 24 ns, the messages from 24.4 to 41 ns. The sends take 4.4 and 3.6
+		// ns of their own.
 		{PE: 0, DMA: 40600, IPCQ: 8000},
 		{PE: 1, DMA: 11958999, Math: 1, IPCQ: 2800},
 	}

@@ -30,7 +30,8 @@ const ns = unit.Nanosecond
 var twoRanks = []Event{
 	{Kind: Load, PE: 0, Peer: -1, Start: 0, End: 20 * ns, Bytes: 64},
 	{Kind: Load, PE: 0, Peer: -1, Start: 4 * ns, End: 24 * ns, Bytes: 64},
-	{Kind: Recv, PE: 1, Rank: 1, Peer: 0, Dir: uint8(tl.West), Start: 5 * ns, End: 38200, Bytes: 64, Stalled: 33200, Ring: 1, Line: "ring.go:14"},
+	{Kind: Recv, PE: 1, Rank: 1, Peer: 0, Dir: uint8(tl.West), Start: 5 * ns, End: 38200, Bytes: 64, Stalled: 33200,
+		Ring: 1, Line: "ring.go:14"},
 	{Kind: Send, PE: 0, Peer: 1, Dir: uint8(tl.West), Start: 20 * ns, End: 24400, Bytes: 64, Ring: 2, Line: "ring.go:12"},
 	{Kind: Message, PE: 0, Peer: 1, Dir: uint8(tl.West), Start: 24400, End: 41 * ns, Bytes: 64, Ring: 2},
 	{Kind: Send, PE: 0, Peer: 1, Dir: uint8(tl.East), Start: 24400, End: 28400, Bytes: 64, Stalled: 400, Ring: 1, Line: "ring.go:12"},
@@ -208,7 +209,8 @@ func TestFileSaysWhereItComesFrom(t *testing.T) {
 		t.Errorf("%v: %s", err, &b)
 	}
 	b.Reset()
-	if w, err = NewFile("a.txt", &b, FileOptions{PE: peName, About: about}); err != nil || w.Close() != nil || strings.Contains(b.String(), "v1") {
+	if w, err = NewFile("a.txt", &b, FileOptions{PE: peName, About: about}); err != nil || w.Close() != nil ||
+		strings.Contains(b.String(), "v1") {
 		t.Errorf("%v: %s", err, &b)
 	}
 }

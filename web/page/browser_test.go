@@ -46,7 +46,8 @@ func browser(t *testing.T) context.Context {
 	if path == "" {
 		t.Skip("no chromium is installed")
 	}
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.Flag("force-device-scale-factor", "1"), chromedp.Flag("hide-scrollbars", true))
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path),
+		chromedp.Flag("force-device-scale-factor", "1"), chromedp.Flag("hide-scrollbars", true))
 	if os.Getuid() == 0 {
 		options = append(options, chromedp.NoSandbox)
 	}
@@ -192,8 +193,8 @@ func observe(t *testing.T, s run.Spec, name string) *view.Run {
 	return v
 }
 
-// place is where the longest slice of the critical path is drawn, in the window. It is near the slice's
-// end and its upper edge, since the label is drawn over the rest.
+// place is where the longest slice of the critical path is drawn, in the window. It is near the
+// slice's end and its upper edge, since the label is drawn over the rest.
 const place = `(() => {
 	const t = kernbench.timeline;
 	const r = t.rows().find((r) => r.type === 'path');
@@ -211,8 +212,8 @@ type at struct {
 	Reason, Line     string
 }
 
-// TestReport draws the page of a run from a file, as a person would who got it by mail: verdicts, hover,
-// zoom, click to a source line, classes, dark and narrow.
+// TestReport draws the page of a run from a file, as a person would who got it by mail: verdicts,
+// hover, zoom, click to a source line, classes, dark and narrow.
 func TestReport(t *testing.T) {
 	ctx := browser(t)
 	url := written(t, "a ring", observe(t, run.Spec{Topology: "dgx-h100", Algorithm: "ring_allreduce_chunked", NElem: 1 << 18}, ""))
@@ -231,12 +232,14 @@ func TestReport(t *testing.T) {
 
 	// What lies under a place comes from the model, and pixels confirm it.
 	p := value[at](t, ctx, place)
-	if got, want := pixel(t, ctx, p.X, p.Y), value[string](t, ctx, "getComputedStyle(document.querySelector('.stack span[title^=\""+p.Reason+"\"]')).backgroundColor"); got != hex(want) {
+	if got, want := pixel(t, ctx, p.X, p.Y), value[string](t, ctx,
+		"getComputedStyle(document.querySelector('.stack span[title^=\""+p.Reason+"\"]')).backgroundColor"); got != hex(want) {
 		t.Errorf("%s is drawn as %s, and its key is %s", p.Reason, got, want)
 	}
 	do(t, ctx, chromedp.MouseEvent("mouseMoved", p.X, p.Y))
 	until(t, ctx, "!document.querySelector('.timeline .tip').hidden")
-	if tip := value[string](t, ctx, "document.querySelector('.timeline .tip').textContent"); !strings.Contains(tip, p.Reason) || !strings.Contains(tip, p.Line) || !strings.Contains(tip, "journey of the message") {
+	if tip := value[string](t, ctx, "document.querySelector('.timeline .tip').textContent"); !strings.Contains(tip,
+		p.Reason) || !strings.Contains(tip, p.Line) || !strings.Contains(tip, "journey of the message") {
 		t.Errorf("the tip of %+v says %q", p, tip)
 	}
 
@@ -254,14 +257,16 @@ func TestReport(t *testing.T) {
 	// Zoom by keys, by a double click and back.
 	do(t, ctx, chromedp.Focus(".timeline canvas"))
 	whole := value[float64](t, ctx, "kernbench.timeline.view.to - kernbench.timeline.view.from")
-	value[bool](t, ctx, `(() => { const c = kernbench.timeline.canvas; for (const key of ['+', '+', 'ArrowRight']) c.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true })); return true; })()`)
+	value[bool](t, ctx,
+		`(() => { const c = kernbench.timeline.canvas; for (const key of ['+', '+', 'ArrowRight']) c.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true })); return true; })()`)
 	until(t, ctx, fmt.Sprintf("Math.abs((kernbench.timeline.view.to - kernbench.timeline.view.from) / %g - 0.25) < 0.01", whole))
 	value[bool](t, ctx, `kernbench.timeline.canvas.dispatchEvent(new KeyboardEvent('keydown', { key: '0', bubbles: true })) || true`)
 	until(t, ctx, fmt.Sprintf("kernbench.timeline.view.to - kernbench.timeline.view.from >= %g * 0.99", whole))
 
 	// A class of ranks opens and shows all of them.
 	rows := value[int](t, ctx, "kernbench.timeline.rows().filter((r) => r.type === 'lane').length")
-	toggle := value[at](t, ctx, `(() => { const t = kernbench.timeline; const r = t.rows().find((r) => r.toggles); t.canvas.scrollIntoView({ block: 'center' }); const b = t.canvas.getBoundingClientRect(); return { x: b.left + 20, y: b.top + t.axisHeight + r.y + 8 }; })()`)
+	toggle := value[at](t, ctx,
+		`(() => { const t = kernbench.timeline; const r = t.rows().find((r) => r.toggles); t.canvas.scrollIntoView({ block: 'center' }); const b = t.canvas.getBoundingClientRect(); return { x: b.left + 20, y: b.top + t.axisHeight + r.y + 8 }; })()`)
 	do(t, ctx, chromedp.MouseClickXY(toggle.X, toggle.Y))
 	until(t, ctx, fmt.Sprintf("kernbench.timeline.rows().filter((r) => r.type === 'lane').length === %d + 7", rows))
 
@@ -285,8 +290,8 @@ func hex(rgb string) string {
 	return fmt.Sprintf("#%02x%02x%02x", r, g, b)
 }
 
-// TestWhereBytesQueue: from the heat map to a link, its messages, the place in the time line and the line of
-// the source, in four clicks.
+// TestWhereBytesQueue: from the heat map to a link, its messages, the place in the time line and
+// the line of the source, in four clicks.
 func TestWhereBytesQueue(t *testing.T) {
 	ctx := browser(t)
 	v := observe(t, run.Spec{Topology: "leaf-spine-roce", Algorithm: "direct_all_to_all", Ranks: 16, NElem: 16384}, "")
@@ -308,7 +313,8 @@ func TestWhereBytesQueue(t *testing.T) {
 	if rows := value[int](t, ctx, "document.querySelectorAll('.waits tr.choose').length"); rows == 0 {
 		t.Fatalf("no messages at %+v: %s", cell, value[string](t, ctx, "document.querySelector('.waits').textContent"))
 	}
-	if head := value[string](t, ctx, "document.querySelector('.waits h3').textContent"); !strings.HasPrefix(head, v.Links.Links[0].Name+":") {
+	if head := value[string](t, ctx, "document.querySelector('.waits h3').textContent"); !strings.HasPrefix(head,
+		v.Links.Links[0].Name+":") {
 		t.Errorf("the list is of %q, the link is %s", head, v.Links.Links[0].Name)
 	}
 	picture(t, ctx, "links-light-wide")
@@ -347,10 +353,12 @@ func TestTwoRuns(t *testing.T) {
 	h.quiet(t, "file://")
 }
 
-// TestFaultyPage: a fault is shown with its text and without a time line, and a damaged file says so.
+// TestFaultyPage: a fault is shown with its text and without a time line, and a damaged file says
+// so.
 func TestFaultyPage(t *testing.T) {
 	ctx := browser(t)
-	v, _, _, err := view.Observe(context.Background(), explain.Spec{Run: run.Spec{Algorithm: "ring_allreduce", Ranks: 8, Sets: []string{"defaults.n_slots=1"}}}, view.Options{})
+	v, _, _, err := view.Observe(context.Background(),
+		explain.Spec{Run: run.Spec{Algorithm: "ring_allreduce", Ranks: 8, Sets: []string{"defaults.n_slots=1"}}}, view.Options{})
 	if err == nil || v == nil {
 		t.Fatal("no deadlock")
 	}

@@ -35,8 +35,8 @@ type About struct {
 	Generator string // program and version
 }
 
-// Write writes a document as one HTML file. The file forbids itself by its policy to load anything, and to
-// run any script but its own.
+// Write writes a document as one HTML file. The file forbids itself by its policy to load anything,
+// and to run any script but its own.
 func Write(w io.Writer, about About, document any) error {
 	script, err := bundle(Files(), "report.js")
 	if err != nil {
@@ -54,7 +54,8 @@ func Write(w io.Writer, about About, document any) error {
 	if err != nil {
 		return err
 	}
-	policy := fmt.Sprintf("default-src 'none'; script-src '%s'; style-src '%s'; img-src data:; base-uri 'none'; form-action 'none'", hash(script), hash(string(style)))
+	policy := fmt.Sprintf("default-src 'none'; script-src '%s'; style-src '%s'; img-src data:; base-uri 'none'; form-action 'none'",
+		hash(script), hash(string(style)))
 	_, err = strings.NewReplacer(
 		"{{policy}}", policy, "{{generator}}", html.EscapeString(about.Generator), "{{title}}", html.EscapeString(about.Title),
 		"{{style}}", string(style), "{{document}}", packed, "{{script}}", script,
@@ -120,8 +121,8 @@ var (
 	topLevel   = regexp.MustCompile(`(?m)^(?:export )?(?:async )?(?:function\*?|const|let|class) ([A-Za-z_$][\w$]*)`)
 )
 
-// bundle joins a module and those that it imports to one. Modules must import names as they are, each
-// import on one line, and no two may use one name at their top level.
+// bundle joins a module and those that it imports to one. Modules must import names as they are,
+// each import on one line, and no two may use one name at their top level.
 func bundle(files fs.FS, main string) (string, error) {
 	var out strings.Builder
 	names := map[string]string{}

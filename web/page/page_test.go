@@ -26,7 +26,8 @@ func TestWriteRead(t *testing.T) {
 	if strings.Contains(text, "{{") || strings.Contains(text, "unsafe") {
 		t.Error("a place of the template is empty, or the policy allows what it should not")
 	}
-	if m := regexp.MustCompile(`(?i)(src|href)\s*=\s*"|@import|url\(|https?://`).FindString(strings.ReplaceAll(text, "http-equiv", "")); m != "" {
+	if m := regexp.MustCompile(`(?i)(src|href)\s*=\s*"|@import|url\(|https?://`).FindString(strings.ReplaceAll(text,
+		"http-equiv", "")); m != "" {
 		t.Errorf("the file refers to something outside: %q", m)
 	}
 	data, err := Read(b.Bytes())
@@ -67,7 +68,8 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// The modules join to one: each name of the top level once, and nothing imported or exported is left.
+// The modules join to one: each name of the top level once, and nothing imported or exported is
+// left.
 func TestBundle(t *testing.T) {
 	text, err := bundle(Files(), "report.js")
 	if err != nil {
@@ -81,9 +83,11 @@ func TestBundle(t *testing.T) {
 		files      fstest.MapFS
 	}{
 		{"two of a name", "both have x", fstest.MapFS{
-			"main.js": {Data: []byte("import { y } from './other.js';\nconst x = 1;\n")}, "other.js": {Data: []byte("export const y = 1;\nfunction x() {}\n")}}},
+			"main.js":  {Data: []byte("import { y } from './other.js';\nconst x = 1;\n")},
+			"other.js": {Data: []byte("export const y = 1;\nfunction x() {}\n")}}},
 		{"a circle", "imports itself", fstest.MapFS{
-			"main.js": {Data: []byte("import { y } from './other.js';\n")}, "other.js": {Data: []byte("import { x } from './main.js';\n")}}},
+			"main.js":  {Data: []byte("import { y } from './other.js';\n")},
+			"other.js": {Data: []byte("import { x } from './main.js';\n")}}},
 		{"a missing file", "other.js", fstest.MapFS{"main.js": {Data: []byte("import { y } from './other.js';\n")}}},
 		{"an end of the script", "ends a script", fstest.MapFS{"main.js": {Data: []byte("const s = '</script>';\n")}}},
 	} {

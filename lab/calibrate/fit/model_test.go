@@ -59,9 +59,9 @@ func measured(noise float64, random *rand.Rand) *Problem {
 	return p
 }
 
-// TestFitFindsTheParameters: those with which the table was made. What the table tells only together,
-// a hop's latency and its overhead, is found together, and each of them less well. With noise, times
-// are as near as noise is, and the true parameters lie in the ranges of the fit.
+// TestFitFindsTheParameters: those with which the table was made. What the table tells only
+// together, a hop's latency and its overhead, is found together, and each of them less well. With
+// noise, times are as near as noise is, and the true parameters lie in the ranges of the fit.
 func TestFitFindsTheParameters(t *testing.T) {
 	for _, test := range []struct {
 		noise                 float64

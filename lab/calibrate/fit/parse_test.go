@@ -35,7 +35,8 @@ func TestParsePublishedTables(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			table := parseFile(t, test.name)
-			if table.Form != TSV || table.Collective != "all_reduce" || table.Ranks != 8 || table.Type != "float32" || table.RedOp != "sum" || table.Root != -1 || table.InPlace {
+			if table.Form != TSV || table.Collective != "all_reduce" || table.Ranks != 8 || table.Type != "float32" ||
+				table.RedOp != "sum" || table.Root != -1 || table.InPlace {
 				t.Errorf("%+v", table)
 			}
 			if !strings.HasPrefix(table.Says("hardware"), "1 node, 8x ") || table.Says("source") == "" {
@@ -56,7 +57,8 @@ func TestParsePublishedTables(t *testing.T) {
 
 func TestParseText(t *testing.T) {
 	table := parseFile(t, "all_reduce_perf.txt")
-	if table.Form != Text || table.Collective != "all_reduce_perf" || table.Ranks != 4 || table.Type != "float" || table.RedOp != "sum" || table.Root != -1 || table.InPlace {
+	if table.Form != Text || table.Collective != "all_reduce_perf" || table.Ranks != 4 || table.Type != "float" ||
+		table.RedOp != "sum" || table.Root != -1 || table.InPlace {
 		t.Errorf("%+v", table)
 	}
 	if len(table.Points) != 5 || table.Points[4] != (Point{unit.MiB, 40020 * unit.Nanosecond, 19}) {
@@ -66,7 +68,8 @@ func TestParseText(t *testing.T) {
 
 func TestParseJSON(t *testing.T) {
 	table := parseFile(t, "all_reduce_perf.json")
-	if table.Form != JSON || table.Collective != "all_reduce_perf" || table.Ranks != 2 || table.Type != "float" || table.RedOp != "sum" || table.Root != -1 || table.InPlace {
+	if table.Form != JSON || table.Collective != "all_reduce_perf" || table.Ranks != 2 || table.Type != "float" ||
+		table.RedOp != "sum" || table.Root != -1 || table.InPlace {
 		t.Errorf("%+v", table)
 	}
 	if len(table.Points) != 3 || table.Points[2] != (Point{8192, 11250 * unit.Nanosecond, 8}) {
@@ -83,13 +86,21 @@ func TestParseVariants(t *testing.T) {
 		{"columns in another order, and more of them", "time_us\tnote\tsize_bytes\n2\tslow\t16\n1\t\t8\n", "8 B 1000ns, 16 B 2000ns; out"},
 		{"in place", "# placement: in-place\nsize_bytes\ttime_us\n8\t1\n", "8 B 1000ns; in"},
 		{"a line's end of Windows, and a byte order mark", "\ufeff# ranks: 2\r\nsize_bytes\ttime_us\r\n8\t1\r\n", "8 B 1000ns; out"},
-		{"comments and empty lines among rows", "size_bytes\ttime_us\n\n8\t1\n# here the cable was changed\n16\t1\n", "8 B 1000ns, 16 B 1000ns; out"},
-		{"a size several times", "size_bytes\ttime_us\n8\t1\n8\t2\n16\t4\n", "8 B 1500ns, 16 B 4000ns; out; 1 rows have a size that another has, too: each size is the mean of its rows"},
-		{"sizes of no element", textHead + "0 0 float none -1 0.1 0 0 0 0.1 0 0 0\n64 2 float none -1 3 0 0 0 4 0 0 0\n", "64 B 3000ns; out; 1 rows of size 0 are left out"},
+		{"comments and empty lines among rows", "size_bytes\ttime_us\n\n8\t1\n# here the cable was changed\n16\t1\n",
+			"8 B 1000ns, 16 B 1000ns; out"},
+		{"a size several times", "size_bytes\ttime_us\n8\t1\n8\t2\n16\t4\n",
+			"8 B 1500ns, 16 B 4000ns; out; 1 rows have a size that another has, too: each size is the mean of its rows"},
+		{"sizes of no element", textHead + "0 0 float none -1 0.1 0 0 0 0.1 0 0 0\n64 2 float none -1 3 0 0 0 4 0 0 0\n",
+			"64 B 3000ns; out; 1 rows of size 0 are left out"},
 		{"in place alone", textHead + "  64  2  float  sum  -1                                 4.00 0 0 0\n", "64 B 4000ns; in"},
-		{"mpirun's tags", "[1,0]<stdout>:" + textHead + "[1,0]<stdout>: 64 2 float sum -1 4.00 0 0 0 5 0 0 0\n[1,0]<stderr>:what\n", "64 B 4000ns; out"},
-		{"no column for the root, and powers of ten", "# size count type redop time algbw busbw error time algbw busbw error\n64 2 float sum 1.1e+06 0 0 0e+00 5 0 0 0e+00\n", "64 B 1100ms; out"},
-		{"of kernbench perf, with a remark behind", "#  8 ranks on 8 SIPs (sim)\n" + textHead + "64 16 f32 sum -1 4.00 0 0 N/A N/A N/A N/A N/A  # in place: no\n128 16 f32 sum -1 N/A 0 0 N/A N/A N/A N/A N/A\n", "64 B 4000ns; out; 1 rows without a time are left out"},
+		{"mpirun's tags", "[1,0]<stdout>:" + textHead + "[1,0]<stdout>: 64 2 float sum -1 4.00 0 0 0 5 0 0 0\n[1,0]<stderr>:what\n",
+			"64 B 4000ns; out"},
+		{"no column for the root, and powers of ten",
+			"# size count type redop time algbw busbw error time algbw busbw error\n64 2 float sum 1.1e+06 0 0 0e+00 5 0 0 0e+00\n",
+			"64 B 1100ms; out"},
+		{"of kernbench perf, with a remark behind",
+			"#  8 ranks on 8 SIPs (sim)\n" + textHead + "64 16 f32 sum -1 4.00 0 0 N/A N/A N/A N/A N/A  # in place: no\n128 16 f32 sum -1 N/A 0 0 N/A N/A N/A N/A N/A\n",
+			"64 B 4000ns; out; 1 rows without a time are left out"},
 		{"JSON of a run without -J's list of devices", `{"results":[{"size":4,"in_place":{"cpu_time":2}}]}`, "4 B 2000ns; in"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -114,11 +125,13 @@ func TestParseVariants(t *testing.T) {
 
 func TestParseErrors(t *testing.T) {
 	for _, test := range []struct{ name, text, want string }{
-		{"nothing", "", "t:1:1: found no table; expected are the lines that nccl-tests prints, what it writes with -J, or columns size_bytes and time_us"},
+		{"nothing", "",
+			"t:1:1: found no table; expected are the lines that nccl-tests prints, what it writes with -J, or columns size_bytes and time_us"},
 		{"another file", "#!/bin/sh\necho 8 9\n", "t:1:1: found no table"},
 		{"no time", "# ranks: 8\nsize_bytes\ttime_ms\n8\t1\n", "t:2:1: found columns without time_us"},
 		{"a column twice", "size_bytes\ttime_us\ttime_us\n8\t1\t1\n", "t:1:20: found a second column time_us"},
-		{"text above the columns", "A100\nsize_bytes\ttime_us\n8\t1\n", `t:1:1: found "A100"; lines above that of the columns begin with #`},
+		{"text above the columns", "A100\nsize_bytes\ttime_us\n8\t1\n",
+			`t:1:1: found "A100"; lines above that of the columns begin with #`},
 		{"ranks", "# ranks: eight\nsize_bytes\ttime_us\n8\t1\n", `t:1:10: found "eight"; a number of ranks is expected`},
 		{"placement", "# placement: both\nsize_bytes\ttime_us\n8\t1\n", `t:1:14: found "both"; out-of-place or in-place is expected`},
 		{"root", "# root: all\nsize_bytes\ttime_us\n8\t1\n", `t:1:9: found "all"; a rank, or -1 for none, is expected`},
@@ -129,9 +142,12 @@ func TestParseErrors(t *testing.T) {
 		{"a time of 0", "size_bytes\ttime_us\n8\t0\n", `t:2:3: found "0"; a time in µs, such as 18.75, is expected`},
 		{"no time, as a number", "size_bytes\ttime_us\n8\tNaN\n", `t:2:3: found "NaN"; a time in µs`},
 		{"an empty time", "size_bytes\ttime_us\n8\t\n", `t:2:3: found nothing; a time in µs`},
-		{"ms", "size_bytes\ttime_us\talgbw_GBps\n1000000\t1\t1\n", "t:2:11: found an algbw of 1 GB/s; size over time is 1000: the size is expected in bytes and the time in µs"},
-		{"two types", textHead + "64 2 float sum -1 4 0 0 0 5 0 0 0\n64 2 half sum -1 4 0 0 0 5 0 0 0\n", `t:3:6: found the type "half" after "float" in line 2; one is expected: leave the rows of the others out`},
-		{"two reductions", textHead + "64 2 float sum -1 4 0 0 0 5 0 0 0\n64 2 float prod -1 4 0 0 0 5 0 0 0\n", `t:3:6: found the reduction "prod" after "sum"`},
+		{"ms", "size_bytes\ttime_us\talgbw_GBps\n1000000\t1\t1\n",
+			"t:2:11: found an algbw of 1 GB/s; size over time is 1000: the size is expected in bytes and the time in µs"},
+		{"two types", textHead + "64 2 float sum -1 4 0 0 0 5 0 0 0\n64 2 half sum -1 4 0 0 0 5 0 0 0\n",
+			`t:3:6: found the type "half" after "float" in line 2; one is expected: leave the rows of the others out`},
+		{"two reductions", textHead + "64 2 float sum -1 4 0 0 0 5 0 0 0\n64 2 float prod -1 4 0 0 0 5 0 0 0\n",
+			`t:3:6: found the reduction "prod" after "sum"`},
 		{"a row cut off", textHead + "64 2 float sum -1 4 0\n", "t:2:1: found 7 columns; 13 are expected, as in line 1"},
 		{"text for a time", textHead + "64 2 float sum -1 4x 0 0 0 5 0 0 0\n", `t:2:19: found "4x"; a time in µs`},
 		{"a table without rows", textHead, "t:1:1: found no row with a time below the columns"},
@@ -140,8 +156,10 @@ func TestParseErrors(t *testing.T) {
 		{"JSON that was cut off", "{\"results\": [\n {\"size\": 8", "t:2:12: found no whole JSON: it ends too early: the run was cut off"},
 		{"no JSON", "{\n  size: 8}", "t:2:3: found no whole JSON: invalid character 's'"},
 		{"JSON without times", `{"results": [{"size": 8, "out_of_place": null}]}`, "t:1:13: found no result with a time"},
-		{"a time that is none", "{\"results\": [\n{\"size\": 8, \"out_of_place\": {\"time\": \"nan\"}}]}", `t:2:38: found "nan"; a time in µs`},
-		{"a size that is none", `{"results": [{"size": "8", "out_of_place": {"time": 1}}]}`, "t:1:23: found 8; a whole number is expected as size"},
+		{"a time that is none", "{\"results\": [\n{\"size\": 8, \"out_of_place\": {\"time\": \"nan\"}}]}",
+			`t:2:38: found "nan"; a time in µs`},
+		{"a size that is none", `{"results": [{"size": "8", "out_of_place": {"time": 1}}]}`,
+			"t:1:23: found 8; a whole number is expected as size"},
 		{"two objects", "{\"results\": [{\"size\": 8, \"in_place\": {\"time\": 1}}]} {}", "t:1:53: found more after the end of the object"},
 		{"levels without end", `{"a":` + strings.Repeat("[", 100), "found no whole JSON: more than 64 levels"},
 	} {

@@ -80,7 +80,8 @@ func (t *Table) parseText(lines []string) error {
 		t.Ranks = groups[firstGroup]
 	}
 	if len(groups) > 1 {
-		t.Notes = append(t.Notes, strconv.Itoa(len(groups))+" groups of ranks worked beside each other: the machine is taken to be that of the first")
+		t.Notes = append(t.Notes,
+			strconv.Itoa(len(groups))+" groups of ranks worked beside each other: the machine is taken to be that of the first")
 	}
 	if missing > 0 {
 		t.Notes = append(t.Notes, strconv.Itoa(missing)+" rows without a time are left out")

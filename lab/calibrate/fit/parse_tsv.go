@@ -58,7 +58,8 @@ func (t *Table) parseTSV(lines []string, head int) error {
 	}
 	time, ok := columns["time_us"]
 	if !ok {
-		return t.errorf(place{head + 1, 1}, "found columns without time_us; size_bytes and time_us are expected, and algbw_GBps and busbw_GBps are understood")
+		return t.errorf(place{head + 1, 1},
+			"found columns without time_us; size_bytes and time_us are expected, and algbw_GBps and busbw_GBps are understood")
 	}
 	var rows []row
 	for i, line := range lines[head+1:] {
@@ -100,7 +101,8 @@ func (t *Table) agrees(line int, w word, want float64) error {
 	}
 	const near, rounding = 0.02, 0.01
 	if diff := got - want; !(diff <= near*want+rounding && -diff <= near*want+rounding) {
-		return t.errorf(place{line, w.column}, "found an algbw of %s GB/s; size over time is %.4g: the size is expected in bytes and the time in µs", w.text, want)
+		return t.errorf(place{line, w.column},
+			"found an algbw of %s GB/s; size over time is %.4g: the size is expected in bytes and the time in µs", w.text, want)
 	}
 	return nil
 }

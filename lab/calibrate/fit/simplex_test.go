@@ -16,7 +16,8 @@ func TestMinimize(t *testing.T) {
 	}{
 		{"one dimension", func(x []float64) float64 { return square(x[0] - 3) }, []float64{0}, []float64{3}, 1e-3},
 		{"a kink", func(x []float64) float64 { return math.Abs(x[0]-1) + 2*math.Abs(x[1]+2) }, []float64{0, 0}, []float64{1, -2}, 1e-3},
-		{"Rosenbrock's valley", func(x []float64) float64 { return square(1-x[0]) + 100*square(x[1]-x[0]*x[0]) }, []float64{-1.2, 1}, []float64{1, 1}, 1e-3},
+		{"Rosenbrock's valley", func(x []float64) float64 { return square(1-x[0]) + 100*square(x[1]-x[0]*x[0]) },
+			[]float64{-1.2, 1}, []float64{1, 1}, 1e-3},
 		{"six dimensions", func(x []float64) float64 {
 			sum := 0.0
 			for i, v := range x {

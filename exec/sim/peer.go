@@ -82,7 +82,7 @@ func (p *peers) find(pe int32) (number int32, ok bool) {
 // probe is the slot of a PE, or the empty one where it would be.
 func (p *peers) probe(pe int32) uint32 {
 	mask := uint32(len(p.slot) - 1)
-	h := uint32(pe) * 0x9e3779b1 >> 8 & mask
+	h := (uint32(pe) + uint32(pe)>>7) & mask
 	for p.slot[h].number != 0 && p.slot[h].pe != pe {
 		h = (h + 1) & mask
 	}

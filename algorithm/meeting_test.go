@@ -11,7 +11,7 @@ import (
 )
 
 // No rank leaves a barrier before all have arrived, however often they meet.
-func TestNobodyLeavesABarrierEarly(t *testing.T) {
+func TestNoRankLeavesABarrierEarly(t *testing.T) {
 	const rounds = 5
 	for _, a := range algorithm.All() {
 		if a.Collective != "barrier" {

@@ -23,13 +23,13 @@ import (
 // is followed by Quiet and PipeBarrier. That is enough for every kernel here:
 //
 //   - No rank leaves a call before all that read its copy of the window, and all whose copies it
-//     writes without having heard of them in the same call, have told it, directly or through
-//     others, that they have begun that call. In a mesh every rank notifies every other rank. In a ring by
-//     reads a rank is told by the left one, round after round what that one was told, and after
-//     N-1 rounds that its right neighbour, its reader, has come. In a ring by puts both
-//     neighbours tell it in each round.
-//   - Who has begun a call has ended the one before: its reads are over, and what it put is
-//     there, before it notifies any rank of the new one.
+//     writes without having heard of them in the same call, have notified it, directly or through
+//     others, that they have begun that call. In a mesh every rank notifies every other rank. In a
+//     ring by reads the left rank passes on, round after round, what it was notified of; after N-1
+//     rounds a rank knows that its right neighbour, its reader, has come. In a ring by puts both
+//     neighbours notify it in each round.
+//   - A rank that has begun a call has ended the one before: its reads are over, and its puts are
+//     complete, before it notifies any rank of the new one.
 //
 // So a rank that begins call k+2, and writes the window of call k again, has ended call k+1,
 // in which it was told that the others have ended call k. On one window a rank could stage

@@ -16,7 +16,7 @@ type Program struct {
 	Name    string
 	Summary string // one sentence
 	// Algorithm is what the program runs unless another is named: an entry of ccl.yaml;
-	// "" is defaults.algorithm. Collectives tells whether it runs one at all.
+	// "" is defaults.algorithm. Collectives reports whether it runs one at all.
 	Algorithm   string
 	Collectives bool
 	// Parallel tells that the program runs on chosen PEs, Ranks of them unless told

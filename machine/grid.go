@@ -108,8 +108,8 @@ func (g *grid) take(e int32, channel uint8) step {
 }
 
 // along chooses the way from at to to, n sites in a line that wraps or not: up where the numbers
-// rise. The message began at from, which tells whether this step is at or beyond the wrap link. Of
-// two equal ways it takes up.
+// rise. The message began at from, which decides whether this step is at or beyond the wrap link.
+// Of two equal ways it takes up.
 func along(from, at, to, n int, wrap bool, up, down side) (side, uint8) {
 	if !wrap {
 		if to > at {

@@ -269,7 +269,8 @@ func TestLevelDelays(t *testing.T) {
 	edges := m.Route(nil, m.PE(1), m.PE(12*2+4+2))
 	io := unit.Nanoseconds(3.5)
 	// Up to the gateway, to the switch, to the other gateway, down, along the plane.
-	want := (io + 7*unit.Nanosecond) + (90+50)*unit.Nanosecond + (200+50)*unit.Nanosecond + (90+7)*unit.Nanosecond + (io + 1000*unit.Nanosecond)
+	want := (io + 7*unit.Nanosecond) + (90+50)*unit.Nanosecond + (200+50)*unit.Nanosecond +
+		(90+7)*unit.Nanosecond + (io + 1000*unit.Nanosecond)
 	got := unit.Time(0)
 	var rates []unit.Rate
 	for _, h := range edges {

@@ -8,10 +8,11 @@ package machine
 // last crossing. A message in its last cube uses final. The number never sinks except where the
 // column begins, and there it is on links that row traffic never uses:
 //
-//   - a row of cubes is left at the same height at which it was entered, so row traffic in transit uses no column link,
-//     and what joins it uses those of the outermost columns only;
-//   - connections to the north and the south stand on inner columns (layout.apart), so column traffic uses those only;
-//     where a grid is too narrow for that, turned lies above all channels of row traffic;
+//   - a row of cubes is left at the same height at which it was entered, so row traffic in transit
+//     uses no column link, and what joins it uses those of the outermost columns only;
+//   - connections to the north and the south stand on inner columns (layout.apart), so column
+//     traffic uses those only; where a grid is too narrow for that, turned lies above all channels
+//     of row traffic;
 //   - what has reached its last cube leaves the network, whatever way it turns there.
 //
 // So every chain of links goes row traffic, column traffic towards the shore, links between SIPs,

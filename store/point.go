@@ -34,7 +34,7 @@ type Point struct {
 	Error    string    `json:"error"`  // what kept it from its end; then there is no time
 
 	Estimated     bool     `json:"estimated"`      // from smaller sizes, not measured
-	EstimateError *float64 `json:"estimate_error"` // of the same estimate for the largest size that was measured, relative to that; nil: unknown
+	EstimateError *float64 `json:"estimate_error"` // of the same estimate at the largest measured size, relative; nil: unknown
 
 	Bound *Bound `json:"bound"` // nil: not asked for
 }

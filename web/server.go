@@ -109,8 +109,8 @@ func (s *Server) Handler() http.Handler {
 
 const maxBody = 64 << 10
 
-// hostAllowed reports whether a request is for this server, and not for a name that somebody has
-// made to lead here: a number or localhost, or the name that was asked to listen on.
+// hostAllowed reports whether a request is for this server, and not for a name that was made to
+// lead here: a number or localhost, or the name that was asked to listen on.
 func (s *Server) hostAllowed(host string) bool {
 	name := host
 	if h, _, err := net.SplitHostPort(host); err == nil {

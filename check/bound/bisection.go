@@ -32,13 +32,13 @@ func digits(sizes []int) []digit {
 	return all
 }
 
-// flowsAreSoonDone is the number of links up to which smallest cuts between halves are looked for.
-const flowsAreSoonDone = 400_000
+// mostFlowLinks is the number of links up to which smallest cuts between halves are looked for.
+const mostFlowLinks = 400_000
 
 // Bisect finds it for all PEs of a machine; nil where there is one, or where
 // links are too many to ask.
 func Bisect(m *machine.Machine) (*Bisection, error) {
-	if m.NumLinks() > flowsAreSoonDone {
+	if m.NumLinks() > mostFlowLinks {
 		return nil, nil
 	}
 	pes := make([]int32, m.NumPEs())

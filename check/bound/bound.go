@@ -56,7 +56,7 @@ type Witness struct {
 
 	From   string   `json:"from,omitempty"`   // distance: the nodes
 	To     string   `json:"to,omitempty"`     //
-	Ranks  []int    `json:"ranks,omitempty"`  // at issue: two of a distance, one of a node or memory, those inside of a cut, the way of a pipeline
+	Ranks  []int    `json:"ranks,omitempty"`  // two of a distance, one of a node or memory, those inside of a cut, the route of a pipeline
 	Others []int    `json:"others,omitempty"` // cut: the ranks outside
 	Links  []string `json:"links,omitempty"`  // distance: the way; node, cut, flow: what must be passed
 	Port   string   `json:"port,omitempty"`   // memory: its name
@@ -70,7 +70,7 @@ type Witness struct {
 	Inbound bool `json:"inbound,omitempty"` // node, slots, fan-out: what enters counts, not what leaves
 
 	Gap   unit.Time  `json:"gap_ps,omitempty"`            // fan-out: between two sends, or receives, of a rank
-	Hop   unit.Time  `json:"hop_ps,omitempty"`            // fan-out: from a send until what it carried is there; pipeline: the longest of those
+	Hop   unit.Time  `json:"hop_ps,omitempty"`            // fan-out: from a send until its data have arrived; pipeline: the longest
 	Tree  []TreeStep `json:"tree,omitempty"`              // fan-out: how many ranks are reached by when
 	Turn  unit.Time  `json:"turn_ps,omitempty"`           // pipeline: of a rank with a piece
 	Piece int64      `json:"piece_bytes,omitempty"`       // pipeline: the best
@@ -301,7 +301,7 @@ func (s *Solver) narrowest(from, to int) int64 {
 	rate, known := s.narrow[pair]
 	if !known {
 		rate = min(s.g.rates(s.links.out[s.g.rank[from]]), s.g.rates(s.links.in[s.g.rank[to]]))
-		if len(s.g.edges) <= flowsAreSoonDone {
+		if len(s.g.edges) <= mostFlowLinks {
 			rate = min(rate, s.smallest(from, to).capacity)
 		}
 		s.narrow[pair] = rate

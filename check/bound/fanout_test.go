@@ -20,7 +20,7 @@ func TestTree(t *testing.T) {
 		at    unit.Time
 		steps []TreeStep
 	}{
-		{"nobody else", 1, 1, 5, 0, []TreeStep{{0, 1}}},
+		{"one rank", 1, 1, 5, 0, []TreeStep{{0, 1}}},
 		{"doubling", 8, 10, 10, 30, []TreeStep{{0, 1}, {10, 2}, {20, 4}, {30, 8}}},
 		{"not a power", 9, 10, 10, 40, []TreeStep{{0, 1}, {10, 2}, {20, 4}, {30, 8}, {40, 9}}},
 		// Who has it at 0 sends so that it is there at 10, 14, 18, 22; who has it at 10, at 20.

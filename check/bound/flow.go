@@ -85,7 +85,7 @@ func (n *network) run() int64 {
 	return total
 }
 
-// layers numbers the nodes by their distance from the source over what is left, and tells whether
+// layers numbers the nodes by their distance from the source over what is left, and reports whether
 // the sink can be reached. After the last flow, those with a number are the source's side of a
 // smallest cut.
 func (n *network) layers() bool {

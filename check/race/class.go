@@ -5,7 +5,7 @@ type Class uint8
 
 // The classes.
 const (
-	Directed  Class = iota // only directed messages, and memory that nobody shares
+	Directed  Class = iota // only directed messages, and memory that is not shared
 	Counting               // besides: shared memory, and words that only grow, waited for with >= and >
 	Scheduled              // the outcome may depend on who comes first
 )

@@ -71,7 +71,7 @@ func (d *Detector) newVec() *vec {
 	return &vec{refs: 1}
 }
 
-// mine is a vec of the clock that nobody else holds, with at least n entries.
+// mine is a vec of the clock that no other clock holds, with at least n entries.
 func (d *Detector) mine(c *clock, n int) []uint32 {
 	if c.v == nil || c.v.refs > 1 {
 		v := d.newVec()
@@ -91,7 +91,7 @@ func (d *Detector) mine(c *clock, n int) []uint32 {
 }
 
 // join lets a clock know all that another one knows. Who knows a moment of an agent knows all
-// that the agent knew then, so that one look at that entry tells whether there is news.
+// that the agent knew then, so that one look at that entry shows whether there is news.
 func (d *Detector) join(c, from *clock) {
 	if c.at(from.agent) >= from.time {
 		return

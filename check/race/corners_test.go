@@ -242,7 +242,7 @@ func TestCorners(t *testing.T) {
 	}
 }
 
-// A set that everybody knows who looks at the word is still a hazard with an addition of a rank
+// A set that every reader of the word knows is still a hazard with an addition of a rank
 // that does not know it, however many updates lie between.
 func TestAddAfterForgottenSet(t *testing.T) {
 	for _, between := range []int{0, 1, 3, 8, 40} {

@@ -201,7 +201,7 @@ func (d *Detector) missingEdge(f, e *event) string {
 		return fmt.Sprintf("%s of %v between %s and %s, which tells %v", finish, who, here, spot(told.call, told.line), whom)
 	}
 	if f.done != 0 {
-		finish = "" // it is over, only nobody says so
+		finish = "" // it is complete, and no agent says so
 	}
 	if !f.write {
 		return fmt.Sprintf("%v must not write before %v has read: %s between %s and %s, or a signal that %v sends%s and %v waits for before %s",
@@ -218,7 +218,7 @@ func after(finish, here string) string {
 	return " after " + here + " and " + finish
 }
 
-// finishing is what makes somebody on a PE sure of the end of an access.
+// finishing is what makes an agent of a PE sure of the end of an access.
 func finishing(f *event, pe int32) string {
 	switch {
 	case f.kind == history.Copy:

@@ -76,7 +76,7 @@ type Detector struct {
 type agent struct {
 	clk      clock
 	alive    bool
-	parent   history.Agent // that begot it last
+	parent   history.Agent // that started it last
 	plain    list          // loads and stores that it does not know to be complete
 	sided    list          // puts and gets
 	updates  list          // of words
@@ -137,7 +137,7 @@ func newDetector(o Options, f *facts) *Detector {
 // Log is where the executor writes.
 func (d *Detector) Log() *history.Log { return d.log }
 
-// Fresh says that memory is new: zeros that nobody has touched, whatever was there before.
+// Fresh says that memory is new: zeros that no agent has touched, whatever was there before.
 // Windows that are made where others were need it, because their control words begin at 0.
 func (d *Detector) Fresh(a mem.Addr, bytes int64) {
 	d.log.Flush()
@@ -323,7 +323,7 @@ func (d *Detector) rest() {
 // plainAccess is a load, a store or a copy by a stream.
 func (d *Detector) plainAccess(r *history.Record) {
 	if r.Kind == history.Copy {
-		d.sided = true // nobody at the other end receives it
+		d.sided = true // no agent at the other end receives it
 		e := d.newEvent(r)
 		e.done = e.issued
 		d.access(e, &r.Source)

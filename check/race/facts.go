@@ -81,7 +81,7 @@ func (f *facts) overtakes(w history.Word) bool {
 	return true
 }
 
-// comes notes an update that is to be foreseen, and tells whether that is news.
+// comes notes an update that is to be foreseen, and reports whether that is news.
 func (f *facts) comes(d *Detector, w *word, e *event) bool {
 	key := laterKey{w.addr, e.agent, e.order}
 	l := f.later[key]

@@ -240,7 +240,7 @@ func TestHazards(t *testing.T) {
 			h.wait(1, 0, tl.GE, 1)
 			h.store(1, data(1))
 		}, []string{"race load store"}},
-		{"nobody waits", 2, mem.PutSignal, func(h *account) {
+		{"no wait", 2, mem.PutSignal, func(h *account) {
 			h.store(0, data(0))
 			h.drain(0)
 			h.notify(0, wordOf(1, 0), 1)

@@ -42,7 +42,7 @@ func (q *question) all(yield func(*event) bool) {
 	}
 }
 
-// way is what somebody learns by a look at a word.
+// way is what an agent learns by a look at a word.
 type way struct {
 	one    *clock      // all that this clock knows, or nil
 	times  []uint32    // and that of each agent at least up to here

@@ -18,7 +18,7 @@ type link struct {
 	told   seqs   // by channel: what the last notification came after, and so the next one too
 
 	known []cover
-	tidy  int // number of covers at which those that nobody can ask for are dropped
+	tidy  int // number of covers at which those that cannot be asked for are dropped
 }
 
 // cover says that at a moment of an agent it knew all up to certain places to have taken

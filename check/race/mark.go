@@ -2,7 +2,8 @@ package race
 
 import "kernbench/record/history"
 
-// mark is an event that somebody has come to: who goes on after it knows what the clock knows.
+// mark is an event that an agent has come to: an agent that goes on after it knows what the clock
+// knows.
 type mark struct {
 	clk        clock
 	call, line string

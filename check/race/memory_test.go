@@ -52,7 +52,7 @@ var rounds = []round{
 			h.wait(r, 1, tl.GE, int64(i+1))
 		}
 	}},
-	{"one way only: nobody answers", 2, mem.ByChannel, func(h *account, i int) {
+	{"one way only: no answer", 2, mem.ByChannel, func(h *account, i int) {
 		h.putSignal(0, at(1, int64(i%1000)*64, 64), at(0, 4096, 64), wordOf(1, 0), 1)
 		h.wait(1, 0, tl.GE, int64(i+1))
 	}},

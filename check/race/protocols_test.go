@@ -62,7 +62,7 @@ func same(s int) int      { return s }
 func one(int) int64       { return 1 }
 func growing(s int) int64 { return int64(s) }
 
-// mesh is a barrier where everybody tells everybody in a word of their own.
+// mesh is a barrier where every rank notifies every other one in a word of its own.
 func mesh(h *account, add, v int64) {
 	for r := range h.ranks {
 		h.drain(r)
@@ -81,7 +81,7 @@ func mesh(h *account, add, v int64) {
 	}
 }
 
-// staged is rounds of: store own scratch, meet, read everybody's, (meet again).
+// staged is rounds of: store own scratch, meet, read all ranks', (meet again).
 func staged(ranks, rounds int, before, after func(h *account, round int)) func(h *account) {
 	return func(h *account) {
 		for i := 1; i <= rounds; i++ {
@@ -119,7 +119,7 @@ func casBarrier(h *account, order []int) {
 	}
 }
 
-// scatterReduce is a call of: copy to everybody, meet, reduce own memory.
+// scatterReduce is a call of: copy to all ranks, meet, reduce own memory.
 func scatterReduce(h *account, call int) {
 	const n = 64
 	p := h.ranks
@@ -276,7 +276,7 @@ func TestProtocols(t *testing.T) {
 			h.set(1, wordOf(2, 0), 1)
 			h.wait(2, 0, tl.EQ, 1)
 		}, nil},
-		{"two set the same: nobody knows who did", 3, func(h *account) {
+		{"two set the same: which one is unknown", 3, func(h *account) {
 			for r := range 2 {
 				h.put(r, at(2, int64(r)*64, 64), at(r, 0, 64))
 				h.quiet(r)
@@ -324,7 +324,7 @@ func TestProtocols(t *testing.T) {
 			h.notify(0, wordOf(1, 0), 1)
 			h.wait(1, 0, tl.GE, 2)
 		}, nil},
-		{"count taken away while somebody waits for it", 2, func(h *account) {
+		{"count taken away while a rank waits for it", 2, func(h *account) {
 			h.notify(0, wordOf(1, 0), 1)
 			h.wait(1, 0, tl.GE, 1)
 			h.notify(0, wordOf(1, 0), -1)

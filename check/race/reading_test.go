@@ -44,7 +44,7 @@ func TestWordsThatAreRead(t *testing.T) {
 			return n
 		}},
 		{"fetch_add, fence", true, race.Scheduled, func(c *locked) { c.add(0, int64(c.Rank()+1)); c.Fence(); c.add(1, 1) }, flag},
-		{"fetch_add", true, race.Scheduled, func(c *locked) { c.add(0, int64(c.Rank()+1)); c.add(1, 1) }, flag}, // it has come when it answers
+		{"fetch_add", true, race.Scheduled, func(c *locked) { c.add(0, int64(c.Rank()+1)); c.add(1, 1) }, flag}, // complete when it answers
 		{"set, no fence", false, race.Scheduled, func(c *locked) {
 			if c.Rank() == 1 {
 				c.set(0, 5)

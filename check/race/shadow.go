@@ -13,7 +13,7 @@ const (
 	pageSize = 1 << pageBits
 )
 
-// page is the stretches of one page that anybody has accessed, by address.
+// page is the stretches of one page that were accessed, by address.
 type page struct{ segs []seg }
 
 // seg is bytes [lo, hi) of a page and the accesses of them that a later one may have to be
@@ -295,7 +295,7 @@ func (d *Detector) updateReads(s *seg, base mem.Addr, e *event) {
 	}
 }
 
-// follow judges e after f, and tells whether f must be kept: because not everything that is
+// follow judges e after f, and reports whether f must be kept: because not everything that is
 // ordered after e and conflicts with f is then known to be ordered after f.
 func (d *Detector) follow(f, e *event, a mem.Addr, n int64) (keep, settled bool) {
 	if f.op == e.op && f.agent == e.agent && e.op != 0 {

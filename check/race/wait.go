@@ -224,7 +224,7 @@ func (d *Detector) believe(w *word, agent history.Agent, seen int64) {
 	d.markFold(w)
 }
 
-// keep keeps a wait for as long as somebody who updates the word may not know of it.
+// keep keeps a wait for as long as an agent that updates the word may not know of it.
 func (d *Detector) keep(w *word, q *question, s *sighting, y *way) {
 	grows := s.cmp == tl.GE || s.cmp == tl.GT
 	for u := range q.all {

@@ -9,8 +9,8 @@ import (
 	"kernbench/tl"
 )
 
-// word is a control word: what it held at first, and the updates of which not everybody who
-// looks at it knows yet.
+// word is a control word: what it held at first, and the updates that not every
+// reader of it knows yet.
 type word struct {
 	number uint32 // in words.full
 	used   bool
@@ -228,7 +228,7 @@ func (d *Detector) lostUpdates(w *word, e *event) {
 	}
 }
 
-// fold puts into base what everybody knows who looks at the word.
+// fold puts into base what every reader of the word knows.
 func (d *Detector) fold(w *word) {
 	if len(w.updates) == 0 {
 		return
@@ -240,7 +240,7 @@ func (d *Detector) fold(w *word) {
 			}
 		}
 	}
-	set := -1 // the last set that everybody knows, and that hides all before it
+	set := -1 // the last set that every reader knows, and that hides all before it
 	for i := len(w.updates) - 1; i >= 0 && set < 0; i-- {
 		if u := w.updates[i]; u.set && d.allKnow(w, u) {
 			set = i
@@ -274,7 +274,7 @@ func (d *Detector) fold(w *word) {
 		}
 		clear(w.updates[len(kept):])
 		w.updates = kept
-	} else if n := len(w.updates); n >= mostUpdates { // nobody orders them: most is told by the last
+	} else if n := len(w.updates); n >= mostUpdates { // they are not ordered: the last ones say most
 		for _, u := range w.updates[:n/2] {
 			if w.base += u.value; u.set {
 				w.base, w.hidden = u.value, true

@@ -37,11 +37,11 @@ type wordState uint32
 
 // How a word is kept.
 const (
-	untouched  wordState = iota // not at all
-	onceTold                    // as the event of its only update, an addition that nobody has looked at
-	settledOne                  // as a settledWord
-	fullOne                     // as a word
-	stateBits  = 2
+	untouched   wordState = iota // not at all
+	oneAddition                  // as the event of its only update, an addition that was not read
+	settledOne                   // as a settledWord
+	fullOne                      // as a word
+	stateBits   = 2
 )
 
 func (s wordState) how() wordState { return s & (1<<stateBits - 1) }
@@ -80,8 +80,8 @@ type settledWord struct {
 	taught       bool
 }
 
-// nobody is the reader of a word that no agent has looked at.
-const nobody history.Agent = -1
+// noReader is the reader of a word that no agent has read.
+const noReader history.Agent = -1
 
 const (
 	settledBits = 8
@@ -160,7 +160,7 @@ func (d *Detector) wordAt(r *history.Record) *word {
 		return d.unsettle(r.Word, s.number())
 	}
 	w := d.words.newFull(r.Word, r.Type)
-	if s.how() == onceTold {
+	if s.how() == oneAddition {
 		e := d.event(eventID(s.number()))
 		w.updates = append(w.updates, e)
 		w.notifiers = append(w.notifiers, notifier{agent: e.agent, count: 1})
@@ -178,7 +178,7 @@ func (d *Detector) toldOnce(e *event, r *history.Record) bool {
 		return false
 	}
 	e.order = 1
-	*s = stateOf(onceTold, uint32(e.id))
+	*s = stateOf(oneAddition, uint32(e.id))
 	d.words.told = append(d.words.told, r.Word)
 	return true
 }
@@ -187,7 +187,7 @@ func (d *Detector) toldOnce(e *event, r *history.Record) bool {
 // look does, and reports false where look has more to do.
 func (d *Detector) firstWait(r *history.Record) bool {
 	s := d.words.at(r.Word)
-	if s.how() != onceTold || r.Cmp != tl.GE && r.Cmp != tl.GT || r.Call == "test" {
+	if s.how() != oneAddition || r.Cmp != tl.GE && r.Cmp != tl.GT || r.Call == "test" {
 		return false
 	}
 	e := d.event(eventID(s.number()))
@@ -260,7 +260,7 @@ func (d *Detector) unsettle(a history.Word, i uint32) *word {
 	x := d.words.settledAt(i)
 	w := d.words.newFull(a, x.typ)
 	w.base, w.latest, w.hostFold, w.folded = x.base, x.latest, x.hostFold, x.folded
-	if x.reader != nobody {
+	if x.reader != noReader {
 		w.readers = append(w.readers, reader{agent: x.reader, looks: x.looks, mark: x.mark})
 	}
 	if x.count > 0 {
@@ -283,7 +283,7 @@ func (d *Detector) unsettle(a history.Word, i uint32) *word {
 // updatesOf are the updates that are kept of a word, and those to come.
 func (d *Detector) updatesOf(a history.Word) (updates, later []*event) {
 	switch s := *d.words.at(a); s.how() {
-	case onceTold:
+	case oneAddition:
 		return []*event{d.event(eventID(s.number()))}, nil
 	case fullOne:
 		w := d.words.full[s.number()]
@@ -317,7 +317,7 @@ func (d *Detector) freshPage(key mem.Addr, p *wordPage, a mem.Addr, bytes int64)
 			continue
 		}
 		switch s.how() {
-		case onceTold:
+		case oneAddition:
 			d.release(d.event(eventID(s.number())))
 		case settledOne:
 			d.words.freeSettled = append(d.words.freeSettled, s.number())
@@ -375,13 +375,13 @@ func (d *Detector) restWords() {
 	host := &d.agents[history.Host].clk
 	for _, a := range d.words.told {
 		s := d.words.at(a)
-		if s.how() != onceTold {
+		if s.how() != oneAddition {
 			continue
 		}
 		if e := d.event(eventID(s.number())); d.knows(host, e) {
 			i := d.words.newSettled()
 			*d.words.settledAt(i) = settledWord{
-				base: e.value, latest: e.value, reader: nobody, notifier: e.agent, count: 1,
+				base: e.value, latest: e.value, reader: noReader, notifier: e.agent, count: 1,
 				hostFold: host.time, folded: true, rests: d.words.rests, typ: e.typ,
 			}
 			*s = stateOf(settledOne, i)

@@ -20,7 +20,7 @@ type Input struct {
 	Out  func(rank int) []byte          // output; nil when no data was carried
 	Prov func(rank int) collective.Prov // provenance of the output; nil when it was not tracked
 
-	Expected *Expected // what results should be; then nobody asks for In. Nil: it is made of that
+	Expected *Expected // what results should be; then In is not called. Nil: it is made of that
 
 	NotChecked    string // what to do about a nil Out or Prov, for the verdict: "add --verify-data"
 	NotApplicable string // why provenance says nothing here, if so; the verdict then rests on values

@@ -10,7 +10,7 @@ import (
 )
 
 // Wrong elements are counted once, whichever question finds them, over all ranks; and those of
-// them that nobody wrote to.
+// them that were never written.
 func TestWrongElementsAreCounted(t *testing.T) {
 	w := newWorld(collective.AllReduce, sumOf(4, 5, dtype.F32), false, rankPlusOne)
 	w.ring()

@@ -6,8 +6,8 @@ import (
 	"kernbench/collective"
 )
 
-// Expected is what a reduction of everybody's contributions should give. It is made while the
-// contributions are there, so that nobody needs a copy of them later.
+// Expected is what a reduction of all contributions should give. It is made while the
+// contributions are there, so that no copy of them is needed later.
 type Expected struct {
 	ref collective.Reference // of all elements that a rank brings
 }

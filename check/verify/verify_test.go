@@ -15,7 +15,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// judge judges, and again by what was expected before anybody overwrote the inputs: that comes to
+// judge judges, and again by what was expected before the inputs were overwritten: that comes to
 // the same.
 func judge(t rapid.TB, in Input) *Verdict {
 	t.Helper()
@@ -33,14 +33,14 @@ func judge(t rapid.TB, in Input) *Verdict {
 	if e == nil {
 		return v
 	}
-	in.Expected, in.In = e, func(int) []byte { panic("somebody asks for inputs") }
+	in.Expected, in.In = e, func(int) []byte { panic("inputs are asked for") }
 	if again, err := Check(in); err != nil || !reflect.DeepEqual(again, v) {
 		t.Fatalf("by what was expected before: %v\n%+v, by inputs\n%+v", err, again, v)
 	}
 	return v
 }
 
-// Results that are no reduction of everybody's contributions need the inputs.
+// Results that are no reduction of all contributions need the inputs.
 func TestExpectOnlyReductions(t *testing.T) {
 	for _, co := range collective.All() {
 		call := collective.Call{World: 4, Elems: 8, Type: dtype.F32}

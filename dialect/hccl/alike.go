@@ -2,7 +2,7 @@ package hccl
 
 import "fmt"
 
-// unlike tells of cores of a device that prepared what the core that posts did not: nobody
+// unlike tells of cores of a device that prepared what the core that posts did not. No engine
 // performs that.
 func (s *session) unlike(cores []*Kernel) []Diagnostic {
 	var found []Diagnostic

@@ -18,7 +18,7 @@ func boardLayout() (*mem.Layout, error) {
 		words("done"),      // turns that have ended
 		words("steps"),     // units that have ended
 		words("finished"),  // 1 when all turns have
-		// What a core waits for that comes after Finalize, and nobody tells it.
+		// What a core waits for that comes after Finalize, and no notification tells it.
 		mem.SignalPart("answers", mem.Int32, 1),
 	}}})
 }

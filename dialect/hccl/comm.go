@@ -13,7 +13,7 @@ import (
 // ErrComm is wrapped by what is wrong with a group, or with a launch on groups.
 var ErrComm = errors.New("hccl: refused")
 
-// DefaultBuffer is the size of a group's staging buffers when nobody says otherwise.
+// DefaultBuffer is the size of a group's staging buffers unless another is given.
 const DefaultBuffer = 1 << 20
 
 // Options of a group.

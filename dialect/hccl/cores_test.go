@@ -60,7 +60,7 @@ func allReduce(k *hccl.Kernel, h *hccl.Hccl, release hccl.Release) hccl.Handle {
 }
 
 // All cores make the same calls, and the one that the object names posts: the others wait for
-// it if it comes late, and for nobody else.
+// it if it comes late, and for no other core.
 func TestWhoPosts(t *testing.T) {
 	const late = 5 * unit.Microsecond
 	cores := hccl.Cores{AIC: 2, AIV: 3}

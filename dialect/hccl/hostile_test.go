@@ -237,7 +237,7 @@ func TestLaunchesFollowEachOther(t *testing.T) {
 func TestTilingOfAnotherGroup(t *testing.T) {
 	onEach(t, func(t *testing.T, r *rig) {
 		g, x := r.group(4, hccl.Options{}), r.buffer(4, 300, dtype.F32, pageInput)
-		tiling, at := r.tiling(hccl.NewCcTiling("nobody", hccl.OpAllReduce, "AllReduce=level0:ring"))
+		tiling, at := r.tiling(hccl.NewCcTiling("no_group", hccl.OpAllReduce, "AllReduce=level0:ring"))
 		l := hccl.Launch{
 			Name: "other", Cores: hccl.Cores{AIV: 1}, Comms: []*hccl.Comm{g}, Tiling: tiling, Buffers: tensors(x),
 			Kernel: func(k *hccl.Kernel) {
@@ -253,12 +253,12 @@ func TestTilingOfAnotherGroup(t *testing.T) {
 			},
 		}
 		_, err := l.Run(context.Background())
-		says(t, err, []hccl.Rule{hccl.BadTiling, hccl.NoTiling}, `for group "nobody", the object is of group "world"`)
+		says(t, err, []hccl.Rule{hccl.BadTiling, hccl.NoTiling}, `for group "no_group", the object is of group "world"`)
 		leavesNothing(r, g, x)
 	})
 }
 
-// Nobody sends anything to anybody: that is a task, too, wherever nothing lies.
+// No rank sends anything: that is a task, too, wherever nothing lies.
 func TestEmptyExchange(t *testing.T) {
 	onEach(t, func(t *testing.T, r *rig) {
 		g, x := r.group(4, hccl.Options{}), r.buffer(4, 300, dtype.F32, pageInput)

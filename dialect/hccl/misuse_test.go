@@ -30,7 +30,7 @@ type mistake struct {
 	aic      bool
 	warning  bool
 	deadlock bool // and it never ends
-	broken   bool // and data are read that nobody has written
+	broken   bool // and data are read that were never written
 	pairs    bool // there is a second group, of ranks 0 and 1
 
 	tile func(cc *hccl.CcTiling) // changes all cc tilings

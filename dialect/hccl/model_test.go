@@ -254,7 +254,7 @@ func (m *model) call(d int, s step) (a answer, returns bool) {
 	o := m.objects[s.group][d]
 	failed := -1
 	if s.act == actCommit || s.act == actFinalize || s.act == actIterate {
-		failed = 0 // Iterate gives nobody, the others return nothing
+		failed = 0 // Iterate gives no rank, the others return nothing
 	}
 	switch {
 	case !o.usable:

@@ -48,7 +48,7 @@ type how struct {
 	seed  uint64         // of the order in which the one without goes
 	yield bool           // sim.Options.Yield
 	bare  bool           // without the data pass
-	judge *race.Detector // nil: nobody looks for races
+	judge *race.Detector // nil: races are not looked for
 	trace trace.Sink
 	sets  []string // of the machine
 }

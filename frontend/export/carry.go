@@ -280,7 +280,7 @@ func (c *carrier) send(r int, d tl.Dir, list []piece) bool {
 	w := &c.file.Wiring[r]
 	i := w.OutIndex(d)
 	if i < 0 {
-		return c.fail(r, "it sends to %v, where nobody is", d)
+		return c.fail(r, "it sends to %v, where no rank is", d)
 	}
 	peer, in := int(w.Out[i].Peer), int(w.Out[i].PeerIn)
 	if peer == r {
@@ -306,7 +306,7 @@ func (c *carrier) recv(r int, s *text.Stmt) bool {
 		}
 	}
 	if i < 0 {
-		return c.fail(r, "it receives from %v, where nobody is", d)
+		return c.fail(r, "it receives from %v, where no rank is", d)
 	}
 	queue := c.queues[[2]int{r, i}]
 	if len(queue) == 0 {

@@ -349,7 +349,7 @@ func TestGreatSemaphore(t *testing.T) {
 	x := right["semaphores"]
 	x.semaphores = `{"init_value":2147483647}`
 	if v, why := x.verdicts(t); !strings.Contains(v, "RACE") {
-		t.Errorf("%s %s, want RACE: nobody waits for the release", v, why)
+		t.Errorf("%s %s, want RACE: no step waits for the release", v, why)
 	}
 }
 

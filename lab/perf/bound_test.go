@@ -165,7 +165,7 @@ func TestPerfWithoutBounds(t *testing.T) {
 	s.Max, s.Bound = s.Min, false
 	for _, r := range swept(t, s).Rows {
 		if r.Bound != nil {
-			t.Errorf("nobody asked: %+v", r.Bound)
+			t.Errorf("not asked for: %+v", r.Bound)
 		}
 	}
 }

@@ -84,7 +84,7 @@ func TestExtrapolated(t *testing.T) {
 	for i := range whole.Rows {
 		want, got := &whole.Rows[i], &part.Rows[i]
 		if want.Extrapolated != nil {
-			t.Fatalf("%v is extrapolated, and nobody asked for that: %+v", want.Size, want.Extrapolated)
+			t.Fatalf("%v is extrapolated, and that was not asked for: %+v", want.Size, want.Extrapolated)
 		}
 		if got.Size <= s.MeasureTo {
 			if got.Extrapolated != nil || got.InPlace.Time != want.InPlace.Time {

@@ -181,7 +181,7 @@ func planNumerics(ctx context.Context, s *RoundingSpec) (*numericsPlan, error) {
 		return nil, err
 	}
 	if p.auto {
-		return nil, fmt.Errorf("algorithm %s is whichever is fastest, which without a tuning table nobody knows before: name some, or all",
+		return nil, fmt.Errorf("algorithm %s is whichever is fastest, which is not known without a tuning table: name some, or all",
 			algorithm.Auto)
 	}
 	for _, t := range s.Types {

@@ -62,7 +62,7 @@ func TestPerfCountsWrongElements(t *testing.T) {
 			t.Errorf("it cannot leave results elsewhere: %+v", double.OutOfPlace)
 		}
 		if !strings.Contains(strings.Join(sweep.Notes, "\n"), "lab_double leaves its results where the contributions are") {
-			t.Errorf("nobody says why: %q", sweep.Notes)
+			t.Errorf("no note says why: %q", sweep.Notes)
 		}
 		if *double.InPlace.Wrong != 4*1024 {
 			t.Errorf("all are wrong: %+v", *double.InPlace.Wrong)

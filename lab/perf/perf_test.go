@@ -187,7 +187,7 @@ func TestPerfSizesAreThoseAskedFor(t *testing.T) {
 	})
 }
 
-// A vector may be larger than what a PE can hold: what runs when nobody names an algorithm takes
+// A vector may be larger than what a PE can hold: what runs without a named algorithm takes
 // any.
 func TestPerfOfLargeVectors(t *testing.T) {
 	for _, name := range []string{"all_reduce", "all_gather", "reduce_scatter", "all_to_all", "all_to_all_v", "broadcast"} {

@@ -108,7 +108,7 @@ var (
 		}
 		c.WaitUntil(ready.At(0), tl.GE, int64(c.WorldSize())+1)
 	})
-	tellsNobody = gather("repair_tells_nobody", func(c *tl.Context, data tl.Sym, ready tl.Signal, mine tl.Ref) {
+	notifiesNoRank = gather("repair_notifies_no_rank", func(c *tl.Context, data tl.Sym, ready tl.Signal, mine tl.Ref) {
 		for peer := range c.WorldSize() {
 			c.Put(data, peer, mine)
 		}
@@ -140,7 +140,7 @@ func TestRepairs(t *testing.T) {
 		{wrongWay, "receiving from W instead of E at ", ""},
 		{extraSend, "adding a receive from W after ", ""},
 		{waitsTooMuch, "waiting for 1 less than now at ", ""},
-		{tellsNobody, "adding a notification of the word that ", ""},
+		{notifiesNoRank, "adding a notification of the word that ", ""},
 		{missesValue, "waiting with >= instead of == at ", ""},
 	} {
 		for _, executor := range []string{"sim", "mock"} {

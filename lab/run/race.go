@@ -148,7 +148,7 @@ func (x *Job) first(ctx context.Context) (*Execution, error) {
 
 // whats says what programs of a class do.
 var whats = map[race.Class]string{
-	race.Directed:  "directed messages, and memory that nobody shares",
+	race.Directed:  "directed messages, and memory that is not shared",
 	race.Counting:  "shared memory, and words that only grow",
 	race.Scheduled: "the outcome may depend on who comes first",
 }

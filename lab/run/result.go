@@ -61,7 +61,7 @@ type Result struct {
 	EventsPerSecond float64       `json:"events_per_second"`
 	NsPerMessage    float64       `json:"wall_ns_per_message"`
 
-	Class   *Class   `json:"class,omitempty"` // where races were looked for, in a run that came to its end or is known to depend on the schedule
+	Class   *Class   `json:"class,omitempty"` // if races were looked for, and the run ended or depends on the schedule
 	Hazards []Hazard `json:"hazards"`         // that were found, each kind and pair of places once
 
 	Schedules *Schedules `json:"schedules,omitempty"` // where further ones were asked for

@@ -172,7 +172,7 @@ func (s *Schedules) verdict() Verdict {
 	case bad > 0:
 		v.State, v.Detail = Failed, fmt.Sprintf("%d different outcomes in %d runs, %d of them wrong", n, s.Done+1, bad)
 	case unverified:
-		v.State, v.Detail = Failed, fmt.Sprintf("%d different results in %d runs, and nobody knows which is right", n, s.Done+1)
+		v.State, v.Detail = Failed, fmt.Sprintf("%d different results in %d runs, and which is right is unknown", n, s.Done+1)
 	default:
 		v.Detail = fmt.Sprintf("%d different results in %d runs, all within their bounds", n, s.Done+1)
 		if s.Done < s.Asked {

@@ -31,13 +31,13 @@ type Spec struct {
 	// DType and Op too.
 	Program string `json:"program,omitempty"`
 
-	Ranks   int         `json:"ranks,omitempty"`   // take part: the first of the machine in rank order; as the bench or the configuration says
-	Devices []int       `json:"devices,omitempty"` // take part: these of the machine, ascending, by their place in rank order, instead of the first Ranks
+	Ranks   int         `json:"ranks,omitempty"`   // take part: the first in rank order; 0: as the bench or the configuration says
+	Devices []int       `json:"devices,omitempty"` // take part instead of the first Ranks: places in rank order, ascending
 	NElem   int         `json:"n_elem,omitempty"`  // elements per rank; as the bench or the configuration says
 	DType   dtype.Type  `json:"-"`                 // that of the bench, as a rule f16
 	Op      tl.ReduceOp `json:"-"`                 // sum
 	Seed    uint64      `json:"seed"`              // of the inputs and of the provenance hashes
-	Input   string      `json:"input,omitempty"`   // what ranks contribute: one of bench.InputNames, or a file of numbers; as the bench says
+	Input   string      `json:"input,omitempty"`   // what ranks contribute: one of bench.InputNames, or a file; "": as the bench says
 
 	Options map[string]string `json:"options,omitempty"` // of the bench, by name: see bench.Program.Options
 
@@ -70,7 +70,7 @@ type Spec struct {
 	Output     io.Writer        `json:"-"`             // gets the lines that the bench reports, as they come
 	Progress   func(p Progress) `json:"-"`             // called with the progress of the run, on the goroutine of Run
 	Use        bool             `json:"use,omitempty"` // report what links, engines and rings were in use for
-	CalledAs   string           `json:"-"`             // what a person types to call this program, for commands that repeat a run; "kernbench"
+	CalledAs   string           `json:"-"`             // the name of this program in commands that repeat a run; "kernbench"
 }
 
 // MarshalJSON writes type and operation by their names.

@@ -3,6 +3,7 @@ package tune_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -331,7 +332,8 @@ func writeTable(t *testing.T, dir string, table *algorithm.Tuning) string {
 	var b strings.Builder
 	b.WriteString("tables:\n")
 	for _, x := range table.Tables {
-		b.WriteString("- {fingerprint: '" + x.Machine + "', collective: " + x.Collective + ", ranks: " + strconv.Itoa(x.Ranks) + ", type: " + x.Type.String() + ", rows: [")
+		fmt.Fprintf(&b, "- {fingerprint: '%s', collective: %s, ranks: %d, type: %v, rows: [",
+			x.Machine, x.Collective, x.Ranks, x.Type)
 		for _, r := range x.Rows {
 			b.WriteString("{from: " + strconv.Itoa(int(r.From)) + ", use: " + r.Use + ", else: [" + strings.Join(r.Else, ", ") + "]},")
 		}

@@ -30,12 +30,12 @@ type Kind uint8
 // that completes it (Complete, Drain, Quiet, End, a fenced or signalled arrival that an agent
 // has waited for).
 const (
-	Start Kind = iota // Agent begins; Other, which begot it, goes before it
+	Start Kind = iota // Agent begins; Other, which started it, goes before it
 	Join              // all that Other has done, and everything it started, goes before what Agent does next
 
 	Load     // reads Range; Op. In order with this agent's other loads and stores of the same bytes
 	Store    // writes Range; Op. In order as Load
-	Put      // reads Source (unless it is empty: the source was a tensor), writes Range in the memory of PE Peer; Op. Atomic: the values are combined with what is there
+	Put      // reads Source, unless that is empty (a tensor), and writes Range in PE Peer's memory, combined by Op if Atomic
 	Get      // reads Range in the memory of PE Peer, writes Source; Op
 	Complete // access Op of Agent is complete on the issuer's side, as far as Done says
 
@@ -47,7 +47,7 @@ const (
 	Wait   // Agent has seen Word satisfy Cmp with Value; Seen is what it held
 	Poll   // Agent has looked at Word and it did not satisfy Cmp with Value; Seen is what it held
 	Read   // Agent has read Word: it held Seen
-	RMW    // Agent has read Seen from Word in the memory of PE Peer and, if Wrote, put Value there, at once (CAS); with Update Add it has added Value
+	RMW    // Agent has read Seen from Word in PE Peer's memory and, if Wrote, set it to Value at once, or added Value (Add)
 
 	Send   // Agent has put message Seq into ring Ring; Slots are its slots
 	Recv   // Agent has taken message Seq of ring Ring

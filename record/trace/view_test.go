@@ -221,7 +221,7 @@ func (c *counter) Emit(*Event) { *c++ }
 
 func TestTee(t *testing.T) {
 	if Tee() != nil || Tee(nil, nil) != nil {
-		t.Error("Tee of nothing is not nil, so executors would make events for nobody")
+		t.Error("Tee of nothing is not nil, so executors would make events without a consumer")
 	}
 	var a, b counter
 	Tee(&a, nil, &b).Emit(&Event{})

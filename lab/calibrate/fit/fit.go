@@ -86,7 +86,7 @@ const widest = 10
 
 // Range is how far a parameter of a fit could be off: between the two values the mean deviation
 // rises by less than Clear, when all others are fitted anew. They are 0 and infinite where it does
-// not rise as far as anybody looked: the table says nothing about that side.
+// not rise within what was searched: the table says nothing about that side.
 func (p *Problem) Range(fitted []float64, param int) (low, high float64) {
 	return p.edge(fitted, param, -1), p.edge(fitted, param, 1)
 }

@@ -123,7 +123,7 @@ func TestRange(t *testing.T) {
 	for i, want := range []struct{ low, high float64 }{
 		0: {0, 18000}, // launch and 14 hops are one constant
 		1: {0, 1300},
-		2: {0, math.Inf(1)}, // nobody uses the protocol
+		2: {0, math.Inf(1)}, // no row uses the protocol
 		3: {0, math.Inf(1)},
 		5: {200, 270},
 	} {

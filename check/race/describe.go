@@ -46,7 +46,7 @@ func (d *Detector) side(w history.Who, call, line string, t unit.Time) Access {
 	return s
 }
 
-// who tells whose event it is.
+// who is the agent of an event, with its task.
 func (d *Detector) who(e *event) history.Who { return d.log.WhoIn(e.agent, e.task) }
 
 // describe is the side of an event.

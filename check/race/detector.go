@@ -93,7 +93,7 @@ type agent struct {
 	held    *held          // the sections that it is in, nil: none
 	doubts  *doubts
 
-	releases *[8]release // where it last told others something; nil: nowhere
+	releases *[8]release // its latest releases; nil: none
 	released int
 	waited   *[4]sighting // its last looks at words; nil: none
 	waits    int

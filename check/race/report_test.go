@@ -15,6 +15,17 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
+// manyUpdates adds to word 0 of rank 1 more often than updates are kept. Then rank 1 loads it.
+func manyUpdates(h *account) {
+	for range 5000 {
+		h.notify(0, wordOf(1, 0), 1)
+	}
+	h.fence(0)
+	h.notify(0, wordOf(1, 1), 1)
+	h.wait(1, 1, tl.GE, 1)
+	h.loadScalar(1, 0)
+}
+
 func TestClass(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -114,28 +125,14 @@ func TestClass(t *testing.T) {
 			h.values[wordOf(1, 0)] = 7
 			h.loadScalar(1, 0)
 		}, race.Scheduled, []string{"load_scalar"}},
-		{"load_scalar after more updates than are kept", func(h *account) {
-			for range 5000 {
-				h.notify(0, wordOf(1, 0), 1)
-			}
-			h.fence(0)
-			h.notify(0, wordOf(1, 1), 1)
-			h.wait(1, 1, tl.GE, 1)
-			h.loadScalar(1, 0)
-		}, race.Scheduled, []string{"load_scalar"}},
-		{"load_scalar after more updates than are kept, by one who has looked", func(h *account) {
+		{"load_scalar after more updates than are kept", manyUpdates, race.Scheduled, []string{"load_scalar"}},
+		{"load_scalar before and after more updates than are kept", func(h *account) {
 			h.loadScalar(1, 0)
 			h.notify(1, wordOf(0, 0), 1)
 			h.wait(0, 0, tl.GE, 1)
-			for range 5000 {
-				h.notify(0, wordOf(1, 0), 1)
-			}
-			h.fence(0)
-			h.notify(0, wordOf(1, 1), 1)
-			h.wait(1, 1, tl.GE, 1)
-			h.loadScalar(1, 0)
+			manyUpdates(h)
 		}, race.Scheduled, []string{"load_scalar"}},
-		{"load_scalar by one who has ended and begins again", func(h *account) {
+		{"load_scalar of an agent that has ended and begins again", func(h *account) {
 			look := func() {
 				w := wordOf(1, 0)
 				h.add(0, "load_scalar", history.Record{Kind: history.Read, Word: w, Type: mem.Int64, Seen: h.values[w]})

@@ -8,18 +8,18 @@ import (
 	"kernbench/unit"
 )
 
-// sighting is a wait that is over: who saw what, where.
+// sighting is a wait that is over: its agent, its place and what it saw.
 type sighting struct {
 	witness
 	word       history.Word
 	task       int32  // as of its record
-	turn       uint32 // how often its agent has looked at the word
+	turn       uint32 // number of looks of its agent at the word
 	call, line string
 	when       unit.Time
 	cmp        tl.Cmp
 	value      int64
 	latest     int64  // the word with all updates that need not come after the wait
-	taught     bool   // the updates told it something
+	taught     bool   // its agent learned something by the updates
 	upTo       uint32 // the last place on its link of an update with data that must have been there
 }
 

@@ -32,8 +32,8 @@ type word struct {
 
 	careful   bool // waits are kept though only one agent updates the word
 	folded    bool
-	hidden    bool   // a set is folded into base: who adds must know of it
-	guessed   bool   // base may hold updates that not all who look know, or that were never seen
+	hidden    bool   // a set is folded into base: a notifier that adds must know of it
+	guessed   bool   // base may hold updates that some readers do not know, or that were never seen
 	hostFold  uint32 // time of the host at which it knew all that is folded into base; 0: another knew first
 	tidy      int    // updates at which to fold
 	tidyWaits int
@@ -42,7 +42,7 @@ type word struct {
 // reader is an agent to whom the order of updates matters: it waits, reads, or sets.
 type reader struct {
 	agent   history.Agent
-	looks   uint32 // how often it has looked
+	looks   uint32 // number of looks at the word
 	mark    uint32 // time at which it knew all that is folded into base
 	awaited bool   // known from an earlier pass, and not come yet
 }

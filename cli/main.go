@@ -115,6 +115,7 @@ func (a *app) root() *cobra.Command {
 		a.probeCommand(), a.programCommand(), a.importCommand(), a.selectCommand(), a.exportCommand(),
 		a.selfbenchCommand(), a.viewCommand(), a.benchCommand(), a.listCommand(), a.schemaCommand(), a.newCommand(), a.versionCommand())
 	completeValues(root)
+	groupFlags(root)
 	return root
 }
 

@@ -1,0 +1,101 @@
+package cli
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+func help(t *testing.T, args ...string) string {
+	t.Helper()
+	var out, err bytes.Buffer
+	if status := execute(t.Context(), args, &out, &err); status != ExitOK {
+		t.Fatalf("%v: exit status %d\n%s", args, status, &err)
+	}
+	return out.String()
+}
+
+// described reports whether a help text has a line that describes a flag.
+func described(text, flag string) bool {
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		if strings.HasPrefix(line, "-") && slices.Contains(strings.Fields(line)[:min(2, len(strings.Fields(line)))], "--"+flag) {
+			return true
+		}
+	}
+	return false
+}
+
+// The help of a verb describes or names each flag, and --help-all describes all.
+func TestHelpHasEachFlag(t *testing.T) {
+	root := (&app{}).root()
+	seen := 0
+	for _, cmd := range root.Commands() {
+		if cmd.HasSubCommands() || cmd.Hidden || cmd.Name() == "help" {
+			continue
+		}
+		text, all := help(t, cmd.Name(), "--help"), ""
+		if cmd.Flags().Lookup("help-all") != nil {
+			all = help(t, cmd.Name(), "--help-all")
+		}
+		cmd.Flags().VisitAll(func(f *pflag.Flag) {
+			if _, option := f.Value.(*choices); option || f.Hidden {
+				return
+			}
+			seen++
+			switch named := strings.Contains(text, " --"+f.Name); {
+			case !named:
+				t.Errorf("%s --help does not name --%s", cmd.Name(), f.Name)
+			case all == "" && !described(text, f.Name):
+				t.Errorf("%s --help does not describe --%s", cmd.Name(), f.Name)
+			case all != "" && !described(all, f.Name):
+				t.Errorf("%s --help-all does not describe --%s", cmd.Name(), f.Name)
+			}
+		})
+	}
+	if seen < 100 {
+		t.Errorf("%d flags were looked for", seen)
+	}
+}
+
+func TestRunShowsFewFlags(t *testing.T) {
+	const most = 20
+	n := 0
+	text := help(t, "run", "--help")
+	(&app{}).runCommand().Flags().VisitAll(func(f *pflag.Flag) {
+		if described(text, f.Name) {
+			n++
+		}
+	})
+	if n > most || n < most/2 {
+		t.Errorf("run --help describes %d flags, at most %d are wanted", n, most)
+	}
+	if described(text, "trace-ranks") || !described(help(t, "run", "--help-all"), "trace-ranks") {
+		t.Error("--trace-ranks is described by --help, or not by --help-all")
+	}
+}
+
+// A flag stands in one group, and some verb has it.
+func TestFlagGroups(t *testing.T) {
+	var known []string
+	for _, cmd := range (&app{}).root().Commands() {
+		visit := func(c *cobra.Command) { c.Flags().VisitAll(func(f *pflag.Flag) { known = append(known, f.Name) }) }
+		visit(cmd)
+	}
+	var grouped []string
+	for _, g := range flagGroups {
+		for _, name := range slices.Concat(g.main, g.more) {
+			if slices.Contains(grouped, name) {
+				t.Errorf("--%s stands twice", name)
+			}
+			if !slices.Contains(known, name) {
+				t.Errorf("no verb has --%s", name)
+			}
+			grouped = append(grouped, name)
+		}
+	}
+}

@@ -18,7 +18,7 @@ import (
 func (a *app) calibrateCommand() *cobra.Command {
 	var shown pageFlags
 	spec := calibrate.Spec{HoldOut: calibrate.HoldOut{Every: 3}, Largest: 32 * unit.MiB}
-	var format, to string
+	var format, to, table string
 	var score bool
 	var figure plotFlag
 	cmd := &cobra.Command{
@@ -44,6 +44,7 @@ outlier of the table: it is shown, and left out of the worst.
 ` + exitCodes,
 		Example: `  kernbench calibrate a100.tsv --topology dgx-a100
   kernbench calibrate a100.tsv --topology dgx-a100 --hold-out above=1M -o my-a100.yaml
+  kernbench calibrate a100.tsv --topology dgx-a100 -o my-a100.yaml --table my-choice.yaml
   kernbench calibrate --score a100.tsv --topology dgx-a100 --plot a100.svg
   kernbench calibrate all_reduce_perf.log --topology dgx-h100 --keep ll,ll128,simple --format json`,
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -64,7 +65,7 @@ outlier of the table: it is shown, and left out of the worst.
 				if shown.file != "" {
 					return errors.New("--report shows a fit: leave --score out")
 				}
-				for _, name := range []string{"hold-out", "keep", "output"} {
+				for _, name := range []string{"hold-out", "keep", "output", "table"} {
 					if cmd.Flags().Changed(name) {
 						return fmt.Errorf("%s --score fits nothing: leave --%s out", cmd.CommandPath(), name)
 					}
@@ -83,6 +84,11 @@ outlier of the table: it is shown, and left out of the worst.
 				return err
 			}
 			defer file.discard()
+			choice, err := output("--table", table)
+			if err != nil {
+				return err
+			}
+			defer choice.discard()
 			to, err := shown.begin()
 			if err != nil {
 				return err
@@ -95,13 +101,10 @@ outlier of the table: it is shown, and left out of the worst.
 			if err != nil {
 				return interrupted(cmd.Context(), err)
 			}
-			if err := file.write(func(w io.Writer) error {
-				text, err := c.YAML()
-				if err == nil {
-					_, err = w.Write(text)
-				}
+			if err := file.write(func(w io.Writer) error { return writeText(w, c.YAML) }); err != nil {
 				return err
-			}); err != nil {
+			}
+			if err := choice.write(func(w io.Writer) error { return writeText(w, c.TuningYAML) }); err != nil {
 				return err
 			}
 			if err := figure.write(func() *scene.Picture { return report.CalibrationFigure(c).Picture() }); err != nil {
@@ -135,11 +138,22 @@ outlier of the table: it is shown, and left out of the worst.
 		"size up to which times are simulated (of --score 256 MiB); beyond, they go on as between that and its half, and are marked ~")
 	f.BoolVar(&score, "score", false, "fit nothing: hold the machine as it is against the tables, and against NCCL's own model")
 	f.StringVarP(&to, "output", "o", "", "write the fitted machine to a topology.yaml `FILE`, for --topology")
+	f.StringVar(&table, "table", "",
+		"write the algorithm and protocol of each size to a tuning table `FILE`, for --tuning of perf and run with that machine")
 	figure.add(f, "plot", "draw simulated beside measured times, with the errors below,")
 	fidelityFlag(f, &spec.Base)
 	shown.add(f)
 	f.Var(newWord(&format, "text", "FORMAT", "text", "json", "csv"), "format", "text, json or csv")
 	return cmd
+}
+
+// writeText writes what text returns.
+func writeText(w io.Writer, text func() ([]byte, error)) error {
+	data, err := text()
+	if err == nil {
+		_, err = w.Write(data)
+	}
+	return err
 }
 
 // score holds a machine as it is against tables.

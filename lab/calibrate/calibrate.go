@@ -82,6 +82,8 @@ type Calibration struct {
 
 	base conf.Source // of the topology; no data: the built-in one
 	sets []string    // that change it
+
+	choices []choice // of algorithm and protocol, by size
 }
 
 // FittedParameter is a key of topology.yaml, before and after.

@@ -180,6 +180,49 @@ func TestCalibratedMachineIsTheFile(t *testing.T) {
 	}
 }
 
+// TestAutoTakesTheCalibratedTimes: with the machine and the table that are written, the algorithm
+// auto has at each size the program and the time that were reported.
+func TestAutoTakesTheCalibratedTimes(t *testing.T) {
+	s := calibrateSpec(tableOf(t, knownKeys, 0))
+	c, err := calibrate.Run(context.Background(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := t.TempDir()
+	files := map[string]func() ([]byte, error){"fitted.yaml": c.YAML, "choice.yaml": c.TuningYAML}
+	for name, text := range files {
+		data, err := text()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(folder, name), data, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sweep, err := perf.Run(context.Background(), perf.Spec{
+		Base:       run.Spec{Topology: filepath.Join(folder, "fitted.yaml"), Ranks: 4, Tuning: filepath.Join(folder, "choice.yaml")},
+		Collective: "all_reduce", Min: 8, Max: 2 * unit.MiB, Factor: 4, Algorithms: []string{"auto"},
+	}, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(sweep.Rows) != len(c.Rows) {
+		t.Fatalf("%d rows, want %d", len(sweep.Rows), len(c.Rows))
+	}
+	programs := map[string]bool{}
+	for i, want := range c.Rows {
+		got := &sweep.Rows[i]
+		if got.Size != want.Size || got.Algorithm != want.Algorithm || got.OutOfPlace.Time != want.Simulated {
+			t.Errorf("%v: %s takes %v, want %s and %v (%s)", got.Size, got.Algorithm, got.OutOfPlace.Time,
+				want.Algorithm, want.Simulated, want.Protocol)
+		}
+		programs[want.Algorithm+" "+want.Protocol] = true
+	}
+	if len(programs) < 2 {
+		t.Errorf("the choice never changes: %v", programs)
+	}
+}
+
 func TestCalibrateErrors(t *testing.T) {
 	const good = "# ranks: 4\n# collective: all_reduce\nsize_bytes\ttime_us\n8\t10\n1024\t11\n65536\t12\n1048576\t50\n"
 	for _, test := range []struct {

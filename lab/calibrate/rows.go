@@ -44,6 +44,7 @@ func (c *calibration) conclude(ctx context.Context) error {
 		one.Error = float64(one.Before)/float64(one.Measured) - 1
 		was = append(was, one)
 	}
+	r.choices = c.choices(c.best.values)
 	r.Before = sumUp(was, ToFit, ToCheck)
 	r.Fitted, r.HeldOut, r.Aside = sumUp(r.Rows, ToFit), sumUp(r.Rows, ToCheck), sumUp(r.Rows, ToNone)
 	return c.find(ctx)

@@ -1,0 +1,101 @@
+package calibrate
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"kernbench/algorithm"
+	"kernbench/conf"
+	"kernbench/lab/sweep"
+	"kernbench/unit"
+)
+
+// choice is the fastest program from a size of a call on, up to the next choice.
+type choice struct {
+	from                unit.Bytes // the most that a rank brings or ends with
+	algorithm, protocol string
+	instead             []string // other algorithms, the fastest first, up to one that refuses no call
+}
+
+// choices returns the fastest program of each row, and puts rows together that have the same.
+func (c *calibration) choices(values []float64) []choice {
+	var all []choice
+	for i := range c.rows {
+		_, k := c.fastest(values, i)
+		g := &c.programs[k]
+		if n := len(all); n > 0 && all[n-1].algorithm == g.algorithm && all[n-1].protocol == g.protocol {
+			continue
+		}
+		one := choice{algorithm: g.algorithm, protocol: g.protocol, instead: c.instead(values, i, k)}
+		if len(all) > 0 {
+			call := c.call
+			_, call.Elems = sweep.Counts(c.what, call, c.rows[i].Size)
+			one.from = c.what.Bytes(call)
+		}
+		all = append(all, one)
+	}
+	return all
+}
+
+// instead lists what runs at a row where the chosen program refuses a call.
+func (c *calibration) instead(values []float64, row, chosen int) []string {
+	var names []string
+	if takesAll(c.programs[chosen].algorithm) {
+		return names
+	}
+	order := sweep.NumbersBelow(len(c.programs))
+	order = slices.DeleteFunc(order, func(k int) bool { return !(c.time(values, k, row) > 0) }) // NaN: no time
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(c.time(values, a, row), c.time(values, b, row)) })
+	for _, k := range order {
+		name := c.programs[k].algorithm
+		if name == c.programs[chosen].algorithm || slices.Contains(names, name) {
+			continue
+		}
+		if names = append(names, name); takesAll(name) {
+			break
+		}
+	}
+	return names
+}
+
+// takesAll reports whether an algorithm of the library refuses no call.
+func takesAll(name string) bool {
+	a, err := algorithm.Lookup(name)
+	return err == nil && !a.Limited()
+}
+
+// TuningYAML returns the algorithm and the protocol of each size as a tuning table. With it and the
+// machine of YAML, the algorithm auto takes the times that were reported.
+func (c *Calibration) TuningYAML() ([]byte, error) {
+	text, err := c.YAML()
+	if err != nil {
+		return nil, err
+	}
+	fitted, err := conf.LoadTopology([]conf.Source{{Name: "the fitted machine", Data: text}}, nil)
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "# Which algorithm and protocol are fastest at which size on the machine that was calibrated to\n# %s: read with --tuning FILE by the algorithm auto. A row holds from its size on.\n",
+		filepath.Base(c.File))
+	for _, l := range c.MadeBy.Lines() {
+		b.WriteString("# " + l + "\n")
+	}
+	fmt.Fprintf(&b, "tables:\n  - topology: calibrated\n    fingerprint: %q\n    fidelity: %s\n    collective: %s\n    ranks: %d\n    type: %s\n    rows:\n",
+		fitted.Fingerprint(), c.Fidelity, c.Collective, c.Ranks, c.Type)
+	for i := range c.choices {
+		one := &c.choices[i]
+		fmt.Fprintf(&b, "      - from: %d # %v\n        use: %s\n", int64(one.from), one.from, one.algorithm)
+		if len(c.Protocols) > 1 {
+			fmt.Fprintf(&b, "        with: {protocol: %s}\n", one.protocol)
+		}
+		if len(one.instead) > 0 {
+			fmt.Fprintf(&b, "        else: [%s]\n", strings.Join(one.instead, ", "))
+		}
+	}
+	return b.Bytes(), nil
+}

@@ -20,7 +20,7 @@ const checkEvery = 1 << 12
 func (r *rank) Do(in *tl.Instr) {
 	if in.Op == tl.OpDrop {
 		c := tl.Drive(r.ctx).Cell(in.A)
-		r.release(c.Value)
+		r.run.release(c.Value)
 		c.Value = 0
 		return
 	}
@@ -110,12 +110,6 @@ func (r *rank) issueWatched(in *tl.Instr) {
 	}
 	r.book.Operands(in)
 	r.book.Accesses(in)
-}
-
-func (r *rank) release(v tl.Value) {
-	if r.run.log != nil {
-		r.run.log.Release(v)
-	}
 }
 
 func (r *rank) origin() oplog.Origin { return r.originAt(r.Clock) }

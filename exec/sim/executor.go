@@ -65,11 +65,10 @@ type Executor struct {
 	net       *noc.Fabric
 	hbm       *machine.LinkSpec        // the port of a PE's HBM slice
 	capacity  [mem.SRAM + 1]unit.Bytes // of one memory, by kind
-	routes    map[[2]machine.NodeID]noc.Route
-	asks      map[[2]machine.NodeID]noc.Route // of read requests
-	pairs     *machine.Alike                  // of PEs that write to each other's memory
-	pairTimes []pairTimes                     // by their numbers
-	hops      []machine.Hop                   // found last
+	routes    map[path]noc.Route
+	pairs     *machine.Alike // of PEs that write to each other's memory
+	pairTimes []pairTimes    // by their numbers
+	hops      []machine.Hop  // found last
 	groups    map[*mem.Team]*group
 	hubRoutes map[hubRoute]noc.Route
 	run       *run
@@ -83,8 +82,7 @@ type Executor struct {
 func New(m *machine.Machine, o Options) *Executor {
 	t := m.Topology()
 	e := &Executor{
-		opts: o, m: m, topo: t, spec: pe.FromConfig(t),
-		routes: map[[2]machine.NodeID]noc.Route{}, asks: map[[2]machine.NodeID]noc.Route{},
+		opts: o, m: m, topo: t, spec: pe.FromConfig(t), routes: map[path]noc.Route{},
 	}
 	if o.History != nil {
 		o.History.Timed = true
@@ -192,27 +190,27 @@ func (e *Executor) perform(ctx context.Context, x *run) (*launch.Result, error) 
 	return &x.result, nil
 }
 
-// route finds, and remembers, the path between two nodes.
-func (e *Executor) route(from, to machine.NodeID) noc.Route {
-	k := [2]machine.NodeID{from, to}
-	r, ok := e.routes[k]
+// path is a path between two nodes. That of a read request leaves out the far memory's port.
+type path struct {
+	from, to machine.NodeID
+	request  bool
+}
+
+// find finds a path, and remembers it.
+func (e *Executor) find(p path) noc.Route {
+	r, ok := e.routes[p]
 	if !ok {
-		r = e.net.AddRoute(from, to, false)
-		e.routes[k] = r
+		r = e.net.AddRoute(p.from, p.to, p.request)
+		e.routes[p] = r
 	}
 	return r
 }
 
+// route is the path between two nodes.
+func (e *Executor) route(from, to machine.NodeID) noc.Route { return e.find(path{from, to, false}) }
+
 // request is the path of a read request to a memory.
-func (e *Executor) request(from, to machine.NodeID) noc.Route {
-	k := [2]machine.NodeID{from, to}
-	r, ok := e.asks[k]
-	if !ok {
-		r = e.net.AddRoute(from, to, true)
-		e.asks[k] = r
-	}
-	return r
-}
+func (e *Executor) request(from, to machine.NodeID) noc.Route { return e.find(path{from, to, true}) }
 
 // checkAddress refuses physical addresses that the machine does not have.
 func (e *Executor) checkAddress(a mem.Addr, bytes int64) string {

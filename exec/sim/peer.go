@@ -161,10 +161,8 @@ func (r *rank) path(kept *noc.Route, from, to machine.NodeID, request bool) noc.
 	case !kept.Empty():
 	case r.parent == nil:
 		*kept = e.net.AddRoute(from, to, request)
-	case request:
-		*kept = e.request(from, to)
 	default:
-		*kept = e.route(from, to)
+		*kept = e.find(path{from, to, request})
 	}
 	return *kept
 }

@@ -185,6 +185,5 @@ func (r *replaying) discard() {
 	e.q = *des.From(r.start)
 	e.net = e.newFabric()
 	clear(e.routes)
-	clear(e.asks)
 	clear(e.hubRoutes)
 }

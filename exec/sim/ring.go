@@ -243,7 +243,7 @@ func (r *rank) lendSlot(in *tl.Instr, port int) {
 	q := r.rx[port]
 	tok, slot := r.takeToken(q)
 	if in.Dst == tl.None {
-		r.release(tok.Value)
+		r.run.release(tok.Value)
 		return
 	}
 	c := tl.Drive(r.ctx).Cell(in.Dst)
@@ -280,7 +280,7 @@ func (r *rank) assemble(in *tl.Instr, port int) {
 		if part == 0 {
 			c.Value, c.Off = tok.Value, tok.Off
 		} else {
-			r.release(tok.Value)
+			x.release(tok.Value)
 		}
 		q.slots[slot].Release(r.Clock)
 		x.uses(q, uint32(slot), r.point())

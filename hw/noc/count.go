@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"kernbench/machine"
+	"kernbench/record/trace"
 	"kernbench/unit"
 )
 
@@ -17,43 +18,7 @@ type Count struct {
 	Longest  int            // most messages that waited at once
 	Stalls   int64          // messages that waited for space in the buffer at the far end
 	Stalled  unit.Time      // that the link was free meanwhile
-	Line     Timeline       // when the link was busy
-}
-
-// Timeline is for how long something was busy in each of some stretches of time, all of one width.
-// The width doubles when the time does not fit.
-type Timeline struct {
-	Width unit.Time
-	Busy  []unit.Time
-}
-
-const (
-	stretches    = 64
-	firstStretch = 10 * unit.Nanosecond
-)
-
-// add adds a time in which something was busy.
-func (t *Timeline) add(from, to unit.Time) {
-	if t.Width == 0 {
-		t.Width = firstStretch
-	}
-	for to > stretches*t.Width {
-		for i := range t.Busy {
-			if half := t.Busy[i]; i%2 == 0 {
-				t.Busy[i/2] = half
-			} else {
-				t.Busy[i/2] += half
-			}
-		}
-		t.Busy = t.Busy[:(len(t.Busy)+1)/2]
-		t.Width *= 2
-	}
-	for from < to {
-		i := from / t.Width
-		end := min(to, (i+1)*t.Width)
-		*place(&t.Busy, uint32(i)) += end - from
-		from = end
-	}
+	Line     trace.Timeline // when the link was busy
 }
 
 // Total returns the bytes of all classes.
@@ -97,7 +62,7 @@ func (c *counts) starts(li uint32, m *message, now, free, takes unit.Time, last 
 	u.Messages++
 	u.Bytes[m.class()] += int64(m.bytes)
 	u.Busy += takes
-	u.Line.add(now, now+takes)
+	u.Line.Add(now, now+takes)
 	u.Queued += now - m.arrived
 	if could := max(free, m.arrived); could < now && !last {
 		u.Stalls++
@@ -111,5 +76,5 @@ func (c *counts) passes(li uint32, m *message, now, takes unit.Time) {
 	u.Messages++
 	u.Bytes[m.class()] += int64(m.bytes) + m.left
 	u.Busy += takes
-	u.Line.add(now, now+takes)
+	u.Line.Add(now, now+takes)
 }

@@ -3,8 +3,8 @@
 // not what is at their ends. A Sink is notified when a message has left its source, and when
 // all of it has arrived. The comment of Fabric has the formulas.
 //
-// It may import des, machine, record/cause, internal/prefetch, unit and the packages below it: what
-// buffers hold, stored routes, exclusive routes. Start at Fabric.
+// It may import des, machine, record/cause, record/trace, internal/prefetch, unit and the packages
+// below it: what buffers hold, stored routes, exclusive routes. Start at Fabric.
 package noc
 
 import (

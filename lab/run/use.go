@@ -39,7 +39,7 @@ type LinkUse struct {
 	Stalls      int64            `json:"credit_stalls"`
 	Stalled     unit.Time        `json:"stalled_ps"` // that the link was free and a message waited for space behind it
 
-	Line noc.Timeline `json:"-"` // when it was busy; none of a level
+	Line trace.Timeline `json:"-"` // when it was busy; none of a level
 }
 
 // PEUse is for how long the engines of a PE were busy.
@@ -108,7 +108,7 @@ func (x *Job) linkLines(c exec.Counter) []trace.LinkLine {
 	var lines []trace.LinkLine
 	for _, l := range c.Counts() {
 		lines = append(lines, trace.LinkLine{
-			Name: x.Machine.LinkName(l.Link), Level: x.Machine.LinkLevel(l.Link), Width: l.Line.Width, Busy: l.Line.Busy,
+			Name: x.Machine.LinkName(l.Link), Level: x.Machine.LinkLevel(l.Link), Timeline: l.Line,
 		})
 	}
 	return lines

@@ -2,11 +2,49 @@ package trace
 
 import "kernbench/unit"
 
-// LinkLine is when a link was busy: for how long in each stretch of time of one width.
+// Timeline is for how long something was busy in each of some stretches of time, all of one width.
+// The width doubles when the time does not fit.
+type Timeline struct {
+	Width unit.Time
+	Busy  []unit.Time
+}
+
+const (
+	stretches    = 64
+	firstStretch = 10 * unit.Nanosecond
+)
+
+// Add adds a time in which something was busy.
+func (t *Timeline) Add(from, to unit.Time) {
+	if t.Width == 0 {
+		t.Width = firstStretch
+	}
+	for to > stretches*t.Width {
+		for i := range t.Busy {
+			if half := t.Busy[i]; i%2 == 0 {
+				t.Busy[i/2] = half
+			} else {
+				t.Busy[i/2] += half
+			}
+		}
+		t.Busy = t.Busy[:(len(t.Busy)+1)/2]
+		t.Width *= 2
+	}
+	for from < to {
+		i := from / t.Width
+		end := min(to, (i+1)*t.Width)
+		for int(i) >= len(t.Busy) {
+			t.Busy = append(t.Busy, 0)
+		}
+		t.Busy[i] += end - from
+		from = end
+	}
+}
+
+// LinkLine is when a link was busy.
 type LinkLine struct {
 	Name, Level string
-	Width       unit.Time
-	Busy        []unit.Time
+	Timeline
 }
 
 // WriteLinks adds a counter for each link to a view that has counters.

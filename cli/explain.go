@@ -73,12 +73,9 @@ Two files that --format json wrote are compared. --against compares the run with
 				return err
 			}
 			if file := x.spec.Run.Program; file != "" && plans.Foreign(file) {
-				s, err := x.call.spec(a, file, x.spec.Run.Topology, x.spec.Run.Sets, "bytes", "top", "rank", "what-if")
+				s, err := x.call.spec(a, file, x.spec.Run.Topology, x.spec.Run.Sets, "bytes", "top", "rank", "what-if", "report")
 				if err != nil {
 					return err
-				}
-				if x.page.file != "" || x.page.timeline.wanted() || x.page.heat.wanted() {
-					return errForeignPage(file)
 				}
 				return a.explainPlan(cmd.Context(), s, &x)
 			}

@@ -143,17 +143,14 @@ Time is simulated: it is the same in each iteration and each run, so that -n and
 				if cmd.Flags().Changed("stepbytes") && !cmd.Flags().Changed("stepfactor") {
 					spec.Factor = 1
 				}
-				s, err := call.spec(a, program, spec.Base.Topology, spec.Base.Sets, "minbytes", "maxbytes", "stepfactor", "stepbytes")
+				s, err := call.spec(a, program, spec.Base.Topology, spec.Base.Sets, "minbytes", "maxbytes", "stepfactor", "stepbytes", "report")
 				if err != nil {
 					return err
 				}
 				if figure.wanted() {
 					return errors.New("--plot draws a collective: leave --program out")
 				}
-				if shown.file != "" {
-					return errForeignPage(program)
-				}
-				return a.perfPlan(cmd.Context(), s, spec, format)
+				return a.perfPlan(cmd.Context(), s, spec, &shown, format)
 			}
 			if f := cmd.Flags(); f.Changed("in-place") || f.Changed("depth") {
 				return errors.New("--in-place and --depth: only a program of another tool (--program) is called so")

@@ -82,7 +82,12 @@ func (p *planFlags) load(s plans.Spec) (*plans.Loaded, unit.Bytes, error) {
 }
 
 // runPlan times one call of a program of another tool.
-func (a *app) runPlan(ctx context.Context, s plans.Spec, call *planFlags, format string) error {
+func (a *app) runPlan(ctx context.Context, s plans.Spec, call *planFlags, shown *pageFlags, format string) error {
+	to, err := shown.begin()
+	if err != nil {
+		return err
+	}
+	defer to.discard()
 	l, bytes, err := call.load(s)
 	if err != nil {
 		return err
@@ -94,11 +99,19 @@ func (a *app) runPlan(ctx context.Context, s plans.Spec, call *planFlags, format
 	if err := show(a, format, r, report.Plan); err != nil {
 		return err
 	}
+	if err := writeProgram(to, l.Verdict, r); err != nil {
+		return err
+	}
 	return verdictError([]*frontend.Verdict{l.Verdict})
 }
 
 // explainPlan says where the time of a call of a program of another tool went.
 func (a *app) explainPlan(ctx context.Context, s plans.Spec, x *explaining) error {
+	to, err := x.page.begin()
+	if err != nil {
+		return err
+	}
+	defer to.discard()
 	s.Detail = &timing.Detail{Rows: x.top, Rank: plan.None}
 	if x.rank.rank != nil {
 		s.Detail.Rank = *x.rank.rank
@@ -119,11 +132,19 @@ func (a *app) explainPlan(ctx context.Context, s plans.Spec, x *explaining) erro
 	if err := show(a, x.format, r, report.ExplainedPlan(x.top)); err != nil {
 		return err
 	}
+	if err := writeProgram(to, l.Verdict, r); err != nil {
+		return err
+	}
 	return verdictError([]*frontend.Verdict{l.Verdict})
 }
 
 // perfPlan times a program of another tool for several sizes of call.
-func (a *app) perfPlan(ctx context.Context, s plans.Spec, sweep perf.Spec, format string) error {
+func (a *app) perfPlan(ctx context.Context, s plans.Spec, sweep perf.Spec, shown *pageFlags, format string) error {
+	to, err := shown.begin()
+	if err != nil {
+		return err
+	}
+	defer to.discard()
 	l, err := plans.Load(s)
 	if err != nil {
 		return err
@@ -176,6 +197,9 @@ func (a *app) perfPlan(ctx context.Context, s plans.Spec, sweep perf.Spec, forma
 	}
 	if left > 0 {
 		fmt.Fprintf(a.err, "%d sizes are left out: %v\n", left, first)
+	}
+	if err := writeProgram(to, l.Verdict, rows...); err != nil {
+		return err
 	}
 	return verdictError([]*frontend.Verdict{l.Verdict})
 }

@@ -7,8 +7,10 @@ import (
 	"io"
 
 	"kernbench/conf"
+	"kernbench/frontend"
 	"kernbench/lab/explain"
 	"kernbench/lab/perf"
+	"kernbench/lab/plans"
 	"kernbench/lab/run"
 	"kernbench/lab/view"
 	"kernbench/machine/draw"
@@ -135,9 +137,13 @@ func (a *app) writeRuns(to *destination, by run.MadeBy, runs ...*view.Run) error
 	return writePage(to, d)
 }
 
-// errForeignPage says that a program of another tool has no page.
-func errForeignPage(file string) error {
-	return fmt.Errorf("--report: %s is a program of another tool, and has no time line to show", file)
+// writeProgram completes the file of a page of calls of another tool's program; nil: none is asked
+// for.
+func writeProgram(to *destination, v *frontend.Verdict, calls ...*plans.Result) error {
+	if to == nil {
+		return nil
+	}
+	return writePage(to, view.Program(v, calls))
 }
 
 // pagedPerf completes the file of a page when a sweep is over.

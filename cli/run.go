@@ -62,18 +62,15 @@ func (a *app) runCommand() *cobra.Command {
 				return err
 			}
 			if spec.Program != "" && plans.Foreign(spec.Program) {
-				if shown.file != "" {
-					return errForeignPage(spec.Program)
-				}
 				if spec.CCLTrace != nil {
 					fmt.Fprintf(a.err, "kernbench: %s: %s is a program of another tool, whose steps have no such lines\n",
 						traceVariable, spec.Program)
 				}
-				s, err := call.spec(a, spec.Program, spec.Topology, spec.Sets, "bytes")
+				s, err := call.spec(a, spec.Program, spec.Topology, spec.Sets, "bytes", "report")
 				if err != nil {
 					return err
 				}
-				return a.runPlan(cmd.Context(), s, &call, format)
+				return a.runPlan(cmd.Context(), s, &call, &shown, format)
 			}
 			if f := cmd.Flags(); f.Changed("bytes") || f.Changed("in-place") || f.Changed("depth") {
 				return errNotForeign

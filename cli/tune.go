@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"kernbench/lab/perf"
@@ -57,7 +58,7 @@ takes more than --budget events to simulate, is estimated from smaller sizes and
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := foreignName("perf COLLECTIVE --algorithm %s,NAME,... compares it with others; it has no settings to tune, and auto runs algorithms of the library only",
-				spec.Algorithms...); err != nil {
+				slices.Concat(args, spec.Algorithms)...); err != nil {
 				return err
 			}
 			spec.Collectives = args

@@ -60,6 +60,54 @@ func TestHangAboveASize(t *testing.T) {
 	}
 }
 
+// Ranks of a ring that all receive first wait for ever. Another order is the only repair: no size,
+// depth or protocol helps. If ranks send what they have just received, no order is right.
+func TestSendsBeforeReceivesThatBlock(t *testing.T) {
+	for _, c := range []struct {
+		ranks int
+		want  string
+	}{
+		{2, "rank 1 tb 0 chan 0: step 1 (s) before step 0 (r)"},
+		{3, "rank 1 tb 0 chan 0: step 1 (s) before step 0 (r), and so in 1 more blocks"},
+	} {
+		v := Judge(receiveFirst(c.ranks, 0), Options{})
+		if v.Verdicts[0] != plan.Deadlock || v.Hang == nil {
+			t.Fatalf("%d ranks: verdicts %v, want a deadlock", c.ranks, v.Verdicts)
+		}
+		if r := v.Hang.Repairs; len(r) != 1 || r[0] != (Repair{"order", c.want}) {
+			t.Errorf("%d ranks: repairs %v, want %s", c.ranks, r, c.want)
+		}
+		if v := Judge(receiveFirst(c.ranks, 1), Options{}); v.Hang == nil || len(v.Hang.Repairs) > 0 {
+			t.Errorf("%d ranks that send what they receive: %+v, want a hang without repairs", c.ranks, v.Hang)
+		}
+	}
+}
+
+// receiveFirst is an all-gather around a ring, in which each rank receives a chunk before it sends
+// one: its own first, or if ahead is 1 the one that it has just received.
+func receiveFirst(ranks, ahead int) *Source {
+	var b strings.Builder
+	fmt.Fprintf(&b, "<algo name=\"x\" proto=\"LL\" nchannels=\"1\" nchunksperloop=\"%d\" ngpus=\"%d\" coll=\"allgather\" inplace=\"1\">\n",
+		ranks, ranks)
+	for r := range ranks {
+		fmt.Fprintf(&b, "<gpu id=\"%d\" i_chunks=\"1\" o_chunks=\"%d\" s_chunks=\"0\">\n<tb id=\"0\" send=\"%d\" recv=\"%d\" chan=\"0\">\n",
+			r, ranks, (r+1)%ranks, (r+ranks-1)%ranks)
+		for s := range 2 * (ranks - 1) {
+			op, chunk := "r", (r+ranks-1-s/2)%ranks
+			if s%2 == 1 {
+				op, chunk = "s", (r+ranks-ahead-s/2)%ranks
+			}
+			fmt.Fprintf(&b,
+				"<step s=\"%d\" type=\"%s\" srcbuf=\"o\" srcoff=\"%d\" dstbuf=\"o\" dstoff=\"%d\" cnt=\"1\" depid=\"-1\" deps=\"-1\" hasdep=\"0\"/>\n",
+				s, op, chunk, chunk)
+		}
+		b.WriteString("</tb>\n</gpu>\n")
+	}
+	b.WriteString("</algo>\n")
+	data := []byte(b.String())
+	return &Source{Name: "x.xml", Dialect: DialectOf(data), Files: []plan.File{{Name: "x.xml", Data: data}}}
+}
+
 // A range that ends below the size makes the program right; so do channels that hold more.
 func TestRangeAndDepthAvoidTheHang(t *testing.T) {
 	if v := Judge(exchange(8, "Simple", `maxBytes="8388608"`), Options{}); !v.OK() || v.Hang == nil || v.Hang.InRange {

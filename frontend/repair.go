@@ -103,12 +103,13 @@ func (s *search) instances(h *Hang) int {
 	return 0
 }
 
-// reorder moves receives before the sends that block, in one block of each pair that wait for each
-// other, and says which. Nil if that does not help, or the result is not right then.
+// reorder moves receives before the sends that block, and sends before the receives that block, in
+// one block of each pair that wait for each other, and says which. Nil if that does not help, or
+// the result is not right then.
 func (s *search) reorder() []string {
 	sizes := s.sizes()
 	largest := s.plan(sizes[len(sizes)-1])
-	moves := map[[2]int][]int{} // rank, block: Index of each send that goes behind the next step
+	moves := map[[2]int][]int{} // rank, block: Index of each step that goes behind the next one
 	var order [][2]int
 	const rounds = 8
 	for range rounds {
@@ -118,7 +119,7 @@ func (s *search) reorder() []string {
 		}
 		progress := false
 		for _, w := range stuck {
-			if w.Reason != judge.NoSlot || w.To > w.Rank && w.To != plan.None {
+			if w.To > w.Rank && w.To != plan.None || w.Reason != judge.NoSlot && !(w.Reason == judge.NoData && sendsNext(largest, &w)) {
 				continue
 			}
 			key := [2]int{w.Rank, w.Index}
@@ -155,6 +156,12 @@ func (s *search) reorder() []string {
 			next.Op, late.Index, late.Op))
 	}
 	return out
+}
+
+// sendsNext reports whether the step behind the one that waits is a send without a receive.
+func sendsNext(p *plan.Plan, w *judge.Waiter) bool {
+	_, next := stepPair(p.Ranks[w.Rank].Blocks[w.Index].Steps, w.Step)
+	return next != nil && next.Send != plan.None && next.Take == plan.None
 }
 
 // stepPair is the step of an Index and the one behind it.

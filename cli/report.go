@@ -92,24 +92,20 @@ func (p *pageFlags) observe(ctx context.Context, s explain.Spec, name string) (*
 		r, res, err := explain.Run(ctx, s)
 		return nil, r, res, err
 	}
-	drawing, err := drawingOf(s.Run.Topology, s.Run.Sets)
+	machine, err := machineOf(s.Run.Topology, s.Run.Sets)
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	return view.Observe(ctx, s, view.Options{Name: name, From: p.window.from, Until: p.window.until, Drawing: drawing})
+	return view.Observe(ctx, s, view.Options{Name: name, From: p.window.from, Until: p.window.until, Machine: machine})
 }
 
-// drawingOf draws a machine as SVG.
-func drawingOf(topology string, sets []string) (string, error) {
+// machineOf describes a machine for its drawing.
+func machineOf(topology string, sets []string) (*draw.Drawing, error) {
 	own, _, err := conf.SplitSets(sets)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	d, err := draw.Of(topology, own)
-	if err != nil {
-		return "", err
-	}
-	return string(scene.SVG(d.Picture(nil))), nil
+	return draw.Of(topology, own)
 }
 
 // begin begins the file, so that a command learns before its work whether it can be written; nil:

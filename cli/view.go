@@ -43,7 +43,7 @@ sent is not encrypted then.
 
 // view serves the viewer until it is interrupted.
 func (a *app) view(ctx context.Context, names []string, listen string, open bool) error {
-	s, err := web.New(web.Options{Names: names, CalledAs: calledAs(), Drawing: drawingOf})
+	s, err := web.New(web.Options{Names: names, CalledAs: calledAs(), Machine: machineOf})
 	if err != nil {
 		return err
 	}

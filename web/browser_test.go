@@ -94,6 +94,12 @@ func TestViewer(t *testing.T) {
 		switch e := ev.(type) {
 		case *runtime.EventExceptionThrown:
 			said = append(said, fmt.Sprint(e.ExceptionDetails))
+		case *runtime.EventConsoleAPICalled:
+			if e.Type == "error" || e.Type == "warning" {
+				for _, a := range e.Args {
+					said = append(said, fmt.Sprintf("%s: %s %s", e.Type, a.Value, a.Description))
+				}
+			}
 		case *network.EventRequestWillBeSent:
 			asked = append(asked, e.Request.URL)
 		}
@@ -195,6 +201,15 @@ func TestViewer(t *testing.T) {
 	until("!document.querySelector('button.cancel').hidden && document.querySelector('.newrun').dataset.state === 'running'")
 	do(chromedp.Click("button.cancel"))
 	until("document.querySelector('.newrun').dataset.state === 'cancelled'")
+
+	// Dark, then narrow: nothing is cut off.
+	light := text("getComputedStyle(document.documentElement).backgroundColor")
+	do(chromedp.Click("button.theme"))
+	until("getComputedStyle(document.documentElement).backgroundColor !== '" + light + "'")
+	picture("viewer-dark-wide")
+	do(chromedp.EmulateViewport(420, 800))
+	until("window.innerWidth === 420 && document.documentElement.scrollWidth <= 420")
+	picture("viewer-dark-narrow")
 
 	mu.Lock()
 	defer mu.Unlock()

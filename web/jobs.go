@@ -10,6 +10,7 @@ import (
 	"kernbench/lab/explain"
 	"kernbench/lab/run"
 	"kernbench/lab/view"
+	"kernbench/machine/draw"
 )
 
 // jobs are the runs that pages have started: one at a time.
@@ -18,7 +19,7 @@ type jobs struct {
 	all     []*job
 	next    int
 	ended   sync.WaitGroup
-	drawing func(string, []string) (string, error)
+	machine func(string, []string) (*draw.Drawing, error)
 }
 
 // keptJobs is how many are remembered.
@@ -36,7 +37,9 @@ type job struct {
 	doc     *view.Document
 }
 
-func newJobs(drawing func(string, []string) (string, error)) *jobs { return &jobs{drawing: drawing} }
+func newJobs(machine func(string, []string) (*draw.Drawing, error)) *jobs {
+	return &jobs{machine: machine}
+}
 
 var errBusy = errors.New("a run is under way: cancel it, or wait for its end")
 
@@ -84,8 +87,8 @@ func (j *jobs) perform(ctx context.Context, s run.Spec, name string) (doc *view.
 		}
 	}()
 	o := view.Options{Name: name}
-	if j.drawing != nil {
-		if o.Drawing, err = j.drawing(s.Topology, s.Sets); err != nil {
+	if j.machine != nil {
+		if o.Machine, err = j.machine(s.Topology, s.Sets); err != nil {
 			return nil, err
 		}
 	}

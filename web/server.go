@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"kernbench/lab/run"
+	"kernbench/machine/draw"
 	"kernbench/web/page"
 )
 
@@ -24,8 +25,8 @@ type Options struct {
 	Names    []string // files and folders
 	CalledAs string
 
-	// Drawing draws a machine as SVG; nil: pages have none.
-	Drawing func(topology string, sets []string) (string, error)
+	// Machine describes a machine for its drawing; nil: pages have none.
+	Machine func(topology string, sets []string) (*draw.Drawing, error)
 }
 
 // Server is the viewer.
@@ -43,7 +44,7 @@ func New(o Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Server{options: o, library: l, jobs: newJobs(o.Drawing), token: rand.Text()}, nil
+	return &Server{options: o, library: l, jobs: newJobs(o.Machine), token: rand.Text()}, nil
 }
 
 // Address returns the address of a page on a listener, with the token in its fragment: a browser

@@ -63,7 +63,7 @@ type Run struct {
 	Sources  []Source   `json:"sources,omitempty"`
 	Timeline *Timeline  `json:"timeline,omitempty"` // nil: the run was not explained
 	Links    *Links     `json:"links,omitempty"`
-	Drawing  string     `json:"drawing,omitempty"` // SVG of the machine
+	Drawing  string     `json:"drawing,omitempty"` // SVG of the machine, with the use of links
 }
 
 // LineTime is the time of one call in the source.

@@ -7,16 +7,17 @@ import (
 	"kernbench/fault"
 	"kernbench/lab/explain"
 	"kernbench/lab/run"
+	"kernbench/machine/draw"
 	"kernbench/record/trace"
 	"kernbench/unit"
 )
 
 // Options say how a run is shown.
 type Options struct {
-	Name    string    // of the run on the page; "": its algorithm and ranks
-	From    unit.Time // of the window that has single spans
-	Until   unit.Time // 0: to the end
-	Drawing string    // SVG of the machine
+	Name    string        // of the run on the page; "": its algorithm and ranks
+	From    unit.Time     // of the window that has single spans
+	Until   unit.Time     // 0: to the end
+	Machine *draw.Drawing // nil: the page has no drawing
 }
 
 // Observe explains a run, and returns it as a page shows it, with the explanation and the result.

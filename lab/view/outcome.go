@@ -7,12 +7,14 @@ import (
 	"unicode/utf8"
 
 	"kernbench/lab/run"
+	"kernbench/machine/draw"
+	"kernbench/plot/scene"
 	"kernbench/unit"
 )
 
 // Outcome is a run with its result alone: without a time line.
 func Outcome(res *run.Result, o Options) *Run {
-	v := &Run{Name: o.Name, Drawing: o.Drawing, Time: res.SimulatedTime, Launch: res.Launch, Failures: []string{}}
+	v := &Run{Name: o.Name, Drawing: drawing(o.Machine, res.Use), Time: res.SimulatedTime, Launch: res.Launch, Failures: []string{}}
 	if v.Name == "" {
 		v.Name = res.Bench
 		if res.Algorithm != "" {
@@ -87,4 +89,20 @@ func short(text string) string {
 		n--
 	}
 	return text[:n] + " …"
+}
+
+// drawing returns the SVG of a machine, with the use of links if that is known; "" without a
+// machine.
+func drawing(d *draw.Drawing, use *run.Use) string {
+	switch {
+	case d == nil:
+		return ""
+	case use == nil:
+		return string(scene.SVG(d.Picture(nil)))
+	}
+	links := make([]draw.LinkUse, len(use.Links))
+	for i, l := range use.Links {
+		links[i] = draw.LinkUse{Link: l.Link, Part: l.Utilisation, Bytes: unit.Bytes(l.Bytes)}
+	}
+	return string(scene.SVG(d.PictureOfUse(links, nil)))
 }

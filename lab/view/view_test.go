@@ -3,6 +3,7 @@ package view_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"kernbench/lab/explain"
 	"kernbench/lab/run"
 	"kernbench/lab/view"
+	"kernbench/machine/draw"
 	"kernbench/unit"
 )
 
@@ -36,6 +38,36 @@ func end(s *view.Spans) (at unit.Time, sorted bool) {
 		at = max(at, start+unit.Time(s.Length[i]))
 	}
 	return at, sorted
+}
+
+// TestDrawing: the machine of a run is drawn with the use of its links, the same as the table of
+// links has.
+func TestDrawing(t *testing.T) {
+	d, err := draw.Of("dgx-h100", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, _ := observed(t, run.Spec{Topology: "dgx-h100", Algorithm: "ring_allreduce_chunked", NElem: 1 << 16}, view.Options{Machine: d})
+	i := slices.IndexFunc(v.Links.Links, func(l *view.Link) bool { return strings.HasPrefix(l.Name, "sip0.io->") })
+	if i < 0 {
+		t.Fatal("no link leads from sip0 to the switch")
+	}
+	busiest := v.Links.Links[i]
+	for _, l := range v.Links.Links {
+		if strings.HasPrefix(l.Name, "sip0.io->") || strings.HasSuffix(l.Name, "->sip0.io") {
+			if l.Used > busiest.Used {
+				busiest = l
+			}
+		}
+	}
+	want := fmt.Sprintf("busy %.0f %% of the time, %v", 100*busiest.Used, unit.Bytes(busiest.Bytes))
+	if !strings.Contains(v.Drawing, want) || !strings.Contains(v.Drawing, "A line stands for its busiest link") {
+		t.Errorf("the drawing does not say that a link of sip0 was %s", want)
+	}
+	plain := view.Outcome(&run.Result{}, view.Options{Machine: d})
+	if plain.Drawing == "" || strings.Contains(plain.Drawing, "busiest link") {
+		t.Error("a run without use of links has no plain drawing")
+	}
 }
 
 // A document agrees with the explanation of the same run: times, reasons, lines, path and lanes.

@@ -29,6 +29,7 @@ type Drawing struct {
 	specs     map[kindKey]int // in Kinds
 	machine   *machine.Machine
 	levelKind []string // names of levels, innermost first
+	use       *use     // of links; nil: a drawing without a run
 }
 
 // Bisection is the narrowest place that was found between two halves of the PEs.
@@ -92,6 +93,8 @@ type Joint struct {
 	Kind  int  `json:"kind"`  // in link_kinds, of From to To
 	Links int  `json:"links"` // side by side
 	Both  bool `json:"both"`  // as many lead back
+
+	ends [][2]machine.NodeID // of its links, each pair once
 }
 
 // Fingerprint returns the hash of the machine's description.

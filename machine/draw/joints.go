@@ -3,12 +3,14 @@ package draw
 import (
 	"cmp"
 	"slices"
+
+	"kernbench/machine"
 )
 
 // joints gathers links between the same two nodes.
 type joints struct{ all map[[2]int]*Joint }
 
-func (j *joints) add(from, to, kind int) {
+func (j *joints) add(from, to, kind int, l machine.Link) {
 	if j.all == nil {
 		j.all = map[[2]int]*Joint{}
 	}
@@ -17,6 +19,9 @@ func (j *joints) add(from, to, kind int) {
 		j.all[pair] = &Joint{From: from, To: to, Kind: kind}
 	}
 	j.all[pair].Links++
+	if ends := [2]machine.NodeID{l.From, l.To}; !slices.Contains(j.all[pair].ends, ends) {
+		j.all[pair].ends = append(j.all[pair].ends, ends)
+	}
 }
 
 // into adds them to a stage, and to their kinds how many lie side by side.
@@ -34,7 +39,11 @@ func (j *joints) list() []Joint {
 		back := j.all[[2]int{pair[1], pair[0]}]
 		one.Both = back != nil && back.Links == one.Links
 		if !one.Both || pair[0] < pair[1] {
-			list = append(list, *one)
+			both := *one
+			if one.Both && pair[0] != pair[1] {
+				both.ends = slices.Concat(one.ends, back.ends)
+			}
+			list = append(list, both)
 		}
 	}
 	slices.SortFunc(list, func(a, b Joint) int { return cmp.Or(a.From-b.From, a.To-b.To) })

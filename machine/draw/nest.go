@@ -72,15 +72,15 @@ func (d *Drawing) nameOf(i, member int) string {
 // drawPlan draws links, and boxes on top of them.
 func (d *Drawing) drawPlan(to *scene.Picture, stage int, p *plan, color scene.Color, first block, x, y float64) {
 	from := len(to.Items)
-	stroke := scene.Stroke{Color: color, Width: 0.9}
-	for _, j := range p.stage.Joins {
+	for _, j := range d.inOrder(p.stage.Joins) {
+		stroke, tip := d.line(j, color, 0.9)
 		a, ok := p.at[j.From]
 		b, ok2 := p.at[j.To]
 		if !ok || !ok2 {
 			continue
 		}
 		for _, line := range p.lines(j.From, j.To, a, b) {
-			to.Add(scene.Path{Points: line, Stroke: stroke})
+			to.Add(scene.Path{Points: line, Stroke: stroke, Tip: tip})
 		}
 	}
 	var detail *scene.Box

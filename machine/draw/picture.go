@@ -84,16 +84,21 @@ func members(s *Stage) int {
 func (d *Drawing) innermost() (block, int) {
 	last := len(d.Stages) - 1
 	cube := &d.Stages[last]
-	pes := 0
-	for i := range cube.Nodes {
-		if cube.Nodes[i].Kind == "PE" {
-			pes++
-		}
-	}
-	if pes > 1 {
+	if d.meshed() {
 		return d.routers(last, cube), last
 	}
 	return d.device(last), last
+}
+
+// meshed reports whether a cube is drawn with its routers: it has several PEs.
+func (d *Drawing) meshed() bool {
+	pes := 0
+	for _, n := range d.Stages[len(d.Stages)-1].Nodes {
+		if n.Kind == "PE" {
+			pes++
+		}
+	}
+	return pes > 1
 }
 
 // device draws a PE with its memories.
@@ -160,6 +165,9 @@ func (d *Drawing) headOf(i int, s *Stage) head {
 		title = outer + ", " + title
 	}
 	h := head{title: title, color: linkColors[i%len(linkColors)]}
+	if d.use != nil { // colours of lines are for use
+		h.color = lineInk
+	}
 	var used []int
 	for k := range d.Kinds {
 		if d.Kinds[k].Stage == s.Name {
@@ -270,6 +278,7 @@ func (d *Drawing) key(p *scene.Picture, y float64) float64 {
 		x += wide
 	}
 	y += high
+	y = d.useKey(p, y)
 	var lines []string
 	var all []string
 	for _, m := range d.Memories {
@@ -298,14 +307,8 @@ func (d *Drawing) drawnKinds() []string {
 		if i < last && members(s) <= 1 {
 			continue
 		}
-		pes := 0
 		for k := range s.Nodes {
-			if s.Nodes[k].Kind == "PE" {
-				pes++
-			}
-		}
-		for k := range s.Nodes {
-			if kind := s.Nodes[k].Kind; i < last || pes > 1 || kind == "PE" || kind == "SRAM" {
+			if kind := s.Nodes[k].Kind; i < last || d.meshed() || kind == "PE" || kind == "SRAM" {
 				kinds = append(kinds, kind)
 			}
 		}

@@ -41,14 +41,15 @@ func (d *Drawing) routers(i int, s *Stage) block {
 		place := func(n int) (scene.Point, bool) {
 			return scene.Point{X: x0 + float64(n%w)*cellWide + 6, Y: y0 + float64(n/w)*high + high - 5}, n%w < columns && n/w < rows
 		}
-		for _, j := range s.Joins {
+		for _, j := range d.inOrder(s.Joins) {
 			if !s.Nodes[j.From].Member || !s.Nodes[j.To].Member {
 				continue
 			}
 			a, ok := place(j.From)
 			c, ok2 := place(j.To)
 			if ok && ok2 {
-				p.Add(scene.Path{Points: []scene.Point{a, c}, Stroke: scene.Stroke{Color: head.color, Width: 0.8}})
+				stroke, tip := d.line(j, head.color, 0.8)
+				p.Add(scene.Path{Points: []scene.Point{a, c}, Stroke: stroke, Tip: tip})
 			}
 		}
 		for n := range s.Nodes {
@@ -59,8 +60,8 @@ func (d *Drawing) routers(i int, s *Stage) block {
 			for k, part := range parts[n] {
 				box := scene.Box{MinX: at.X + 4, MinY: at.Y - 6 - float64(k+1)*(partHigh+2) + 2,
 					MaxX: at.X + cellWide - 8, MaxY: at.Y - 6 - float64(k)*(partHigh+2)}
-				p.Add(scene.Path{Points: []scene.Point{at, {X: box.MinX, Y: (box.MinY + box.MaxY) / 2}},
-					Stroke: scene.Stroke{Color: head.color, Width: 0.6}})
+				stroke, tip := d.line(joined(s, n, part), head.color, 0.6)
+				p.Add(scene.Path{Points: []scene.Point{at, {X: box.MinX, Y: (box.MinY + box.MaxY) / 2}}, Stroke: stroke, Tip: tip})
 				fill := peFill
 				if s.Nodes[part].Kind != "PE" {
 					fill = memoryFill
@@ -74,4 +75,14 @@ func (d *Drawing) routers(i int, s *Stage) block {
 		}
 	}
 	return b
+}
+
+// joined returns the joint of two nodes, in either direction.
+func joined(s *Stage, a, b int) Joint {
+	for _, j := range s.Joins {
+		if j.From == a && j.To == b || j.From == b && j.To == a {
+			return j
+		}
+	}
+	return Joint{}
 }

@@ -144,7 +144,7 @@ func (d *Drawing) level(i int, level *machine.Level, links []machine.Link) {
 		from, starts := together[l.From]
 		to, ends := together[l.To]
 		if starts && ends {
-			joints.add(from, to, d.kind(l))
+			joints.add(from, to, d.kind(l), l)
 		}
 	}
 	joints.into(&s, d.Kinds)
@@ -182,7 +182,7 @@ func (d *Drawing) sip() {
 		fromSIP, fromCube := m.Home(l.From)
 		toSIP, toCube := m.Home(l.To)
 		if fromSIP == 0 && toSIP == 0 && (fromCube < 0 || fromCube != toCube) {
-			joints.add(place(l.From), place(l.To), d.kind(l))
+			joints.add(place(l.From), place(l.To), d.kind(l), l)
 		}
 	}
 	joints.into(&s, d.Kinds)
@@ -225,7 +225,7 @@ func (d *Drawing) cube() {
 	}
 	for _, l := range links {
 		from, to := ids[l.From], ids[l.To]
-		joints.add(from, to, d.kind(l))
+		joints.add(from, to, d.kind(l), l)
 		if !s.Nodes[from].Member {
 			s.Nodes[from].At = to
 		}

@@ -224,8 +224,8 @@ function drawingSection(r, i, n) {
   const bytesOfText = new TextEncoder().encode(r.drawing);
   let raw = '';
   for (const b of bytesOfText) raw += String.fromCharCode(b);
-  const img = el('img', { class: 'drawing', alt: 'drawing of the machine', src: 'data:image/svg+xml;base64,' + btoa(raw) });
-  return section('machine' + suffix(i, n), 'Machine' + (n > 1 ? ` of ${letter(i)}` : ''), '', img);
+  const img = el('img', { class: 'drawing', alt: 'drawing of the machine, its lines in the colour of their use', src: 'data:image/svg+xml;base64,' + btoa(raw) });
+  return section('machine' + suffix(i, n), 'Machine' + (n > 1 ? ` of ${letter(i)}` : ''), r.links ? 'Each network once. The colour of a line says how much of the time its busiest link was busy.' : 'Each network once.', img);
 }
 
 function madeBy(doc) {

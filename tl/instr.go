@@ -27,7 +27,7 @@ const (
 	OpGet         // memory at Side.Remote -> memory at Side.Local
 	OpNotify      // updates a word
 	OpWaitWord    // waits until all words satisfy a comparison
-	OpTestWord    // tells whether they do, in Side.Hit
+	OpTestWord    // reports whether they do, in Side.Hit
 	OpReadWord    // Side.Got = the word
 	OpFetchAdd    // Side.Got = the word, which grows by Side.Value
 	OpCompareSwap // Side.Got = the word, which becomes Side.Value if it was Side.Expect

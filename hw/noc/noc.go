@@ -159,7 +159,7 @@ type message struct {
 	user    uint32
 	route   Route  // what is left of it, from the link that it wants next on
 	into    uint32 // buffer that it goes into next, from when it comes to the link
-	in      uint32 // buffer that it is in, from its second link on; nowhere where nobody counts
+	in      uint32 // buffer that it is in, from its second link on; nowhere if buffers are not counted
 	via     uint32 // who sent it; 1 + the link it came from, from its second one on
 	next    uint32
 	hop     uint8 // links behind it; 2: or more

@@ -62,7 +62,8 @@ func (n *Fabric) ReserveRoutes(uses []Use, load Load) {
 	for i := range uses {
 		u := &uses[i]
 		n.found = n.m.Route(n.found[:0], u.From, u.To)
-		u.Reserved = reserved(Route{At: uint32(len(whole)), Then: uint32(len(n.found))}) // for now
+		// Until store knows where the route ends up, this is its part of whole.
+		u.Reserved = reserved(Route{At: uint32(len(whole)), Then: uint32(len(n.found))})
 		for k, h := range n.found {
 			whole = append(whole, routes.MakeHop(uint32(h.Link), n.channelOf(n.found, k)))
 			if users[h.Link] < 2 {

@@ -4,12 +4,9 @@ import (
 	"context"
 	"testing"
 
-	"kernbench/conf"
 	"kernbench/device"
 	"kernbench/dialect/hccl"
 	"kernbench/dtype"
-	"kernbench/exec/sim"
-	"kernbench/machine"
 	"kernbench/tl"
 )
 
@@ -19,7 +16,7 @@ func BenchmarkTurn(b *testing.B) {
 	for _, alg := range []string{"fullmesh", "ring", "doublering"} {
 		b.Run(alg, func(b *testing.B) {
 			const turns, elems = 200, 64
-			r := simOnly(b)
+			r := openRig(b, how{timed: true, bare: true})
 			g := r.group(4, hccl.Options{})
 			x := r.buffer(4, turns*elems, dtype.F16, nil)
 			tiling, at := r.tiling(hccl.NewCcTiling("world", hccl.OpAllReduce, "AllReduce=level0:"+alg))
@@ -46,36 +43,18 @@ func BenchmarkTurn(b *testing.B) {
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/turns, "ns/turn")
 		})
 		b.Run(alg+"/without tasks", func(b *testing.B) {
-			r := simOnly(b)
-			plan, err := r.dev.InstallIPCQ("window_allreduce_"+map[string]string{"fullmesh": "twophase",
+			r := openRig(b, how{timed: true, bare: true})
+			plan, err := r.Device.InstallIPCQ("window_allreduce_"+map[string]string{"fullmesh": "twophase",
 				"ring": "ring", "doublering": "bidirectional_ring"}[alg], device.Install{World: 4})
 			if err != nil {
 				b.Fatal(err)
 			}
 			x := r.buffer(4, 64, dtype.F16, nil)
 			for b.Loop() {
-				if _, err := r.dev.Perform(context.Background(), plan, tl.Sum, x); err != nil {
+				if _, err := r.Device.Perform(context.Background(), plan, tl.Sum, x); err != nil {
 					b.Fatal(err)
 				}
 			}
 		})
 	}
-}
-
-// simOnly is a rig on the simulator without data.
-func simOnly(t testing.TB) *rig {
-	t.Helper()
-	top, err := conf.LoadTopology(nil, small)
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := machine.Build(top)
-	if err != nil {
-		t.Fatal(err)
-	}
-	dev, err := device.New(device.Config{Machine: m, Executor: sim.New(m, sim.Options{})})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &rig{tester: t, dev: dev}
 }

@@ -9,6 +9,7 @@ import (
 	"kernbench/check/race"
 	"kernbench/dialect/hccl"
 	"kernbench/fault"
+	"kernbench/kerneltest/hosttest"
 	"kernbench/tl"
 	"kernbench/unit"
 )
@@ -135,7 +136,7 @@ func TestPartsOfCores(t *testing.T) {
 	}
 	for _, cores := range []hccl.Cores{{AIV: 2}, {AIC: 1, AIV: 3}, {AIC: 2, AIV: 2}} {
 		for _, way := range []how{{}, {seed: 1}, {seed: 2}, {timed: true}} {
-			content(t, watched(func(judge *race.Detector) {
+			content(t, hosttest.Races(func(judge *race.Detector) {
 				way.judge = judge
 				r := openRig(t, way)
 				y, err := r.reduced(cores, parts)

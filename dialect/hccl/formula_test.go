@@ -158,8 +158,8 @@ type shard struct {
 func (r *rig) spread(pes []int32, n int, t dtype.Type, fill func(rank, i int) float64) *memory {
 	r.Helper()
 	m := &memory{r: r, pes: pes, shards: make([]shard, len(pes))}
-	perSIP := r.dev.Machine().NumPEs() / r.dev.Machine().SIPs()
-	for sip := range r.dev.Machine().SIPs() {
+	perSIP := r.Device.Machine().NumPEs() / r.Device.Machine().SIPs()
+	for sip := range r.Device.Machine().SIPs() {
 		var here []int32
 		for _, p := range slices.Sorted(slices.Values(pes)) {
 			if int(p)/perSIP == sip {
@@ -169,10 +169,10 @@ func (r *rig) spread(pes []int32, n int, t dtype.Type, fill func(rank, i int) fl
 		if here == nil {
 			continue
 		}
-		if err := r.dev.SetDevice(sip); err != nil {
+		if err := r.Device.SetDevice(sip); err != nil {
 			r.Fatal(err)
 		}
-		x, err := r.dev.EmptyOn(here, n, t)
+		x, err := r.Device.EmptyOn(here, n, t)
 		if err != nil {
 			r.Fatal(err)
 		}
@@ -227,7 +227,7 @@ func constant(v float64) func(rank, i int) float64 { return func(int, int) float
 // on makes a group of PEs, the first of which has rank 0.
 func (r *rig) on(pes []int32, o hccl.Options) *hccl.Comm {
 	r.Helper()
-	g, err := hccl.NewComm(r.dev, "world", pes, o)
+	g, err := hccl.NewComm(r.Device, "world", pes, o)
 	if err != nil {
 		r.Fatal(err)
 	}

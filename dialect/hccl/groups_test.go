@@ -7,6 +7,7 @@ import (
 	"kernbench/check/race"
 	"kernbench/dialect/hccl"
 	"kernbench/dtype"
+	"kernbench/kerneltest/hosttest"
 	"kernbench/mem"
 	"kernbench/unit"
 )
@@ -35,7 +36,7 @@ func (r *rig) pairOf(a, b []int32, ops [2]hccl.OpType, n, buffers int) *pair {
 	p.tiling.AddInit()
 	for i, pes := range [][]int32{a, b} {
 		name := []string{"first", "second"}[i]
-		g, err := hccl.NewComm(r.dev, name, pes, hccl.Options{})
+		g, err := hccl.NewComm(r.Device, name, pes, hccl.Options{})
 		if err != nil {
 			r.Fatal(err)
 		}
@@ -172,7 +173,7 @@ func TestInterHcclGroupSync(t *testing.T) {
 	})
 	for _, sync := range []bool{true, false} {
 		for _, way := range []how{{bare: true}, {bare: true, seed: 3}, {bare: true, timed: true}} {
-			rep := watched(func(judge *race.Detector) {
+			rep := hosttest.Races(func(judge *race.Detector) {
 				way.judge = judge
 				r := openRig(t, way)
 				r.run(r.pairOf(a, b, gatherAndReduce, 20, 5).launch(chained(sync)))
@@ -210,8 +211,8 @@ func TestInterHcclGroupSyncOfSome(t *testing.T) {
 		}))
 		p.check(&form{op: hccl.OpAllGather, count: 5, typ: hccl.FP32}, 1, 1, 2)
 		p.check(&form{op: hccl.OpAllReduce, count: 20, typ: hccl.FP32}, 0, 0, 3)
-		if len(r.judged) != 2 {
-			t.Errorf("judged %v", r.judged)
+		if len(r.Judged) != 2 {
+			t.Errorf("judged %v", r.judged())
 		}
 	})
 }
@@ -277,11 +278,11 @@ func TestLabelsOfGroups(t *testing.T) {
 			}
 		}
 	}))
-	if len(r.calls) != 10 {
-		t.Fatalf("%d collectives were judged, not 10", len(r.calls))
+	if len(r.Judged) != 10 {
+		t.Fatalf("%d collectives were judged, not 10", len(r.Judged))
 	}
 	seen := map[int]string{}
-	for _, c := range r.calls {
+	for _, c := range r.Judged {
 		call := c.Groups[0].Call
 		for rank := range call.World {
 			label := call.Labels.At(rank)

@@ -9,6 +9,7 @@ import (
 	"kernbench/device"
 	"kernbench/dialect/hccl"
 	"kernbench/dtype"
+	"kernbench/kerneltest/hosttest"
 	"kernbench/mem"
 	"kernbench/tl"
 )
@@ -69,7 +70,7 @@ func TestHazardsInWordsOfTasks(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			for _, way := range []how{{bare: true}, {bare: true, timed: true}} {
 				var dev *device.Context
-				rep := watched(func(judge *race.Detector) {
+				rep := hosttest.Races(func(judge *race.Detector) {
 					way.judge = judge
 					r := openRig(t, way)
 					g := r.on(first(2), hccl.Options{})
@@ -81,7 +82,7 @@ func TestHazardsInWordsOfTasks(t *testing.T) {
 					if _, err := l.Run(context.Background()); err != nil {
 						t.Fatal(err)
 					}
-					dev = r.dev
+					dev = r.Device
 				})
 				if len(rep.Hazards) == 0 {
 					t.Fatal("no hazard")

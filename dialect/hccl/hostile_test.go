@@ -17,7 +17,7 @@ import (
 
 func TestGroupsAreRefused(t *testing.T) {
 	r := newRig(t, "mock")
-	team, err := r.dev.NewTeam("others", []int32{0, 1})
+	team, err := r.Device.NewTeam("others", []int32{0, 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -25,7 +25,7 @@ func TestGroupsAreRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, err := r.dev.NewWindowLayout("w", team, l)
+	w, err := r.Device.NewWindowLayout("w", team, l)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,16 +37,16 @@ func TestGroupsAreRefused(t *testing.T) {
 		want string
 	}{
 		{"no device", nil, []int32{0}, hccl.Options{}, "no device"},
-		{"", r.dev, []int32{0}, hccl.Options{}, "1 to 128 bytes"},
-		{strings.Repeat("x", 129), r.dev, []int32{0}, hccl.Options{}, "1 to 128 bytes"},
-		{"no members", r.dev, nil, hccl.Options{}, "no members"},
-		{"negative", r.dev, []int32{-1}, hccl.Options{}, "there is no PE -1"},
-		{"beyond", r.dev, []int32{0, 16}, hccl.Options{}, "there is no PE 16"},
-		{"twice", r.dev, []int32{3, 3}, hccl.Options{}, "3"},
-		{"others", r.dev, []int32{0}, hccl.Options{}, "one of that name"},
-		{"small buffer", r.dev, []int32{0}, hccl.Options{Buffer: 63}, "at least 64"},
-		{"negative buffer", r.dev, []int32{0}, hccl.Options{Buffer: -1}, "at least 64"},
-		{"window of others", r.dev, []int32{1, 0}, hccl.Options{Window: w}, "other members"},
+		{"", r.Device, []int32{0}, hccl.Options{}, "1 to 128 bytes"},
+		{strings.Repeat("x", 129), r.Device, []int32{0}, hccl.Options{}, "1 to 128 bytes"},
+		{"no members", r.Device, nil, hccl.Options{}, "no members"},
+		{"negative", r.Device, []int32{-1}, hccl.Options{}, "there is no PE -1"},
+		{"beyond", r.Device, []int32{0, 16}, hccl.Options{}, "there is no PE 16"},
+		{"twice", r.Device, []int32{3, 3}, hccl.Options{}, "3"},
+		{"others", r.Device, []int32{0}, hccl.Options{}, "one of that name"},
+		{"small buffer", r.Device, []int32{0}, hccl.Options{Buffer: 63}, "at least 64"},
+		{"negative buffer", r.Device, []int32{0}, hccl.Options{Buffer: -1}, "at least 64"},
+		{"window of others", r.Device, []int32{1, 0}, hccl.Options{Window: w}, "other members"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			g, err := hccl.NewComm(tt.dev, tt.name, tt.pes, tt.o)
@@ -55,14 +55,14 @@ func TestGroupsAreRefused(t *testing.T) {
 			}
 		})
 	}
-	withWindow, err := hccl.NewComm(r.dev, "window", []int32{0, 1}, hccl.Options{Window: w})
+	withWindow, err := hccl.NewComm(r.Device, "window", []int32{0, 1}, hccl.Options{Window: w})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := r.dev.FreeWindow(w); err != nil {
+	if err := r.Device.FreeWindow(w); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := hccl.NewComm(r.dev, "late", []int32{0, 1}, hccl.Options{Window: w}); err == nil ||
+	if _, err := hccl.NewComm(r.Device, "late", []int32{0, 1}, hccl.Options{Window: w}); err == nil ||
 		!strings.Contains(err.Error(), "was freed") {
 		t.Errorf("a window that was freed: %v", err)
 	}
@@ -84,11 +84,11 @@ func TestLaunchesAreRefused(t *testing.T) {
 	r := newRig(t, "mock")
 	other := newRig(t, "mock")
 	g, foreign := r.group(4, hccl.Options{}), other.group(4, hccl.Options{})
-	gone, err := hccl.NewComm(r.dev, "gone", []int32{0, 1}, hccl.Options{})
+	gone, err := hccl.NewComm(r.Device, "gone", []int32{0, 1}, hccl.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	huge, err := hccl.NewComm(r.dev, "huge", []int32{0, 1}, hccl.Options{Buffer: 1 << 60})
+	huge, err := hccl.NewComm(r.Device, "huge", []int32{0, 1}, hccl.Options{Buffer: 1 << 60})
 	if err := errors.Join(err, gone.Free()); err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"kernbench/check/race"
 	"kernbench/dialect/hccl"
 	"kernbench/dtype"
+	"kernbench/kerneltest/hosttest"
 	"kernbench/mem"
 	"kernbench/tl"
 )
@@ -135,8 +136,8 @@ func (r *rig) iterate(world, size, repeat int, body func(k *hccl.Kernel, h *hccl
 		f.apply(turn, in, want)
 	}
 	y.holds("in steps", want)
-	if n := repeat * world / size; len(r.judged) != n {
-		r.Errorf("%d units were judged, not %d", len(r.judged), n)
+	if n := repeat * world / size; len(r.Judged) != n {
+		r.Errorf("%d units were judged, not %d", len(r.Judged), n)
 	}
 }
 
@@ -147,7 +148,7 @@ func TestComputeAndWaitBySteps(t *testing.T) {
 	for _, size := range []int{1, 2, 3, 6} {
 		for _, buffer := range []hccl.Options{{}, {Buffer: 64}} {
 			for _, way := range []how{{}, {seed: 5}, {timed: true}} {
-				rep := watched(func(judge *race.Detector) {
+				rep := hosttest.Races(func(judge *race.Detector) {
 					way.judge = judge
 					r := openRig(t, way)
 					r.bySteps(world, n, repeat, size, buffer)

@@ -146,8 +146,8 @@ func (r *rig) layout(tasks []part, o hccl.Options, filled []int) {
 			}
 		}
 	}
-	if len(r.judged) != turns {
-		r.Errorf("judged were %v, of %d turns", r.judged, turns)
+	if len(r.Judged) != turns {
+		r.Errorf("judged were %v, of %d turns", r.judged(), turns)
 	}
 }
 
@@ -180,7 +180,7 @@ func TestTurnsOfTheJudge(t *testing.T) {
 		}, hccl.Options{}, nil)
 		r.titles("AllReduce handle 0 turn 0", "AllReduce handle 0 turn 1", "AllReduce handle 1 turn 0")
 		for i, bytes := range []int{256, 256, 88} {
-			for rank, in := range r.calls[i].Groups[0].Inputs {
+			for rank, in := range r.Judged[i].Groups[0].Inputs {
 				if len(in) != bytes {
 					t.Errorf("turn %d of rank %d: %d bytes, not %d", i, rank, len(in), bytes)
 				}

@@ -133,7 +133,7 @@ func makeMistake(t *testing.T, r *rig, x *mistake) {
 		tr.offsets = append(tr.offsets, at)
 	}
 	if x.pairs {
-		pair, err := hccl.NewComm(r.dev, "pair", []int32{0, 1}, hccl.Options{})
+		pair, err := hccl.NewComm(r.Device, "pair", []int32{0, 1}, hccl.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -170,7 +170,7 @@ func makeMistake(t *testing.T, r *rig, x *mistake) {
 // goesWell runs a program without mistakes on a group, whatever was run on it before.
 func goesWell(r *rig, g *hccl.Comm, at int, tiling *hccl.Tiling, send, recv []*device.Tensor) {
 	r.Helper()
-	r.judged = nil
+	r.Judged = nil
 	out, err := (&hccl.Launch{
 		Name: "good", Cores: hccl.Cores{AIV: 2}, Comms: []*hccl.Comm{g}, Tiling: tiling, Buffers: tensors(send, recv),
 		Kernel: func(k *hccl.Kernel) {
@@ -185,8 +185,8 @@ func goesWell(r *rig, g *hccl.Comm, at int, tiling *hccl.Tiling, send, recv []*d
 	switch {
 	case err != nil:
 		r.Errorf("a good launch behind it: %v", err)
-	case len(out.Warnings) > 0 || len(r.judged) != 1:
-		r.Errorf("a good launch behind it: warnings %v, %d results judged", out.Warnings, len(r.judged))
+	case len(out.Warnings) > 0 || len(r.Judged) != 1:
+		r.Errorf("a good launch behind it: warnings %v, %d results judged", out.Warnings, len(r.Judged))
 	}
 }
 
@@ -203,7 +203,7 @@ func leavesNothing(r *rig, g *hccl.Comm, buffers ...[]*device.Tensor) {
 			}
 		}
 	}
-	if leaks, err := r.dev.ReleaseAll(); err != nil || len(leaks) > 0 {
+	if leaks, err := r.Device.ReleaseAll(); err != nil || len(leaks) > 0 {
 		r.Errorf("left are %v, %v", leaks, err)
 	}
 }

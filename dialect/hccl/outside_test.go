@@ -12,17 +12,17 @@ import (
 // Writes stay in the part of the window in which they begin, and off its words.
 func TestWritesOutsideOfWindows(t *testing.T) {
 	r := newRig(t, "mock")
-	team, err := r.dev.NewTeam("window", []int32{0, 1})
+	team, err := r.Device.NewTeam("window", []int32{0, 1})
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, err := r.dev.NewWindow("box", team, 0,
+	w, err := r.Device.NewWindow("box", team, 0,
 		mem.Buffer{Name: "in", Parts: []mem.Part{mem.DataPart("", dtype.F32, 16)}},
 		mem.Buffer{Name: "out", Parts: []mem.Part{mem.SignalPart("", mem.Int32, 16)}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	g, err := hccl.NewComm(r.dev, "world", []int32{0, 1}, hccl.Options{Window: w})
+	g, err := hccl.NewComm(r.Device, "world", []int32{0, 1}, hccl.Options{Window: w})
 	if err != nil {
 		t.Fatal(err)
 	}

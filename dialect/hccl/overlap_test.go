@@ -45,8 +45,7 @@ func computes(k *hccl.Kernel, elems int) {
 // Arithmetic beside a task costs nothing until it takes longer than the task; one after the
 // other they take the sum.
 func TestOverlapIsExact(t *testing.T) {
-	top, _ := built(t, nil)
-	spec := pe.FromConfig(top)
+	spec := pe.FromConfig(topology(t))
 	alone, end := timeline(t, how{}, 1, func(k *hccl.Kernel, h *hccl.Hccl, id hccl.Handle, mark func()) {
 		h.Commit(id)
 		mark()
@@ -101,8 +100,7 @@ func TestOverlapIsExact(t *testing.T) {
 // part takes longer than a turn, only the last turn shows.
 func TestTurnsOverlap(t *testing.T) {
 	const turns, elems = 4, 200_000
-	top, _ := built(t, nil)
-	spec := pe.FromConfig(top)
+	spec := pe.FromConfig(topology(t))
 	const commit = 2 // instructions: a barrier and a notification
 	last := map[bool]unit.Time{}
 	for _, early := range []bool{false, true} { // all turns but the last are committed at the start

@@ -10,6 +10,7 @@ import (
 	"kernbench/check/race"
 	"kernbench/dialect/hccl"
 	"kernbench/dtype"
+	"kernbench/kerneltest/hosttest"
 	"kernbench/tl"
 )
 
@@ -111,7 +112,7 @@ func TestRaces(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			for _, way := range []how{{bare: true}, {bare: true, seed: 1}, {bare: true, seed: 2},
 				{bare: true, seed: 3}, {bare: true, timed: true}} {
-				rep := watched(func(judge *race.Detector) {
+				rep := hosttest.Races(func(judge *race.Detector) {
 					way.judge = judge
 					r := openRig(t, way)
 					g := r.on(first(world), hccl.Options{})

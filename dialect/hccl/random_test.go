@@ -8,6 +8,7 @@ import (
 	"kernbench/check/race"
 	"kernbench/dialect/hccl"
 	"kernbench/internal/exhaustive"
+	"kernbench/kerneltest/hosttest"
 	"kernbench/unit"
 
 	"pgregory.net/rapid"
@@ -135,13 +136,13 @@ func TestRandomTasks(t *testing.T) {
 			y.holds("first task", want)
 			z.holds("second task", want)
 			x.holds("what is sent", in)
-			if len(r.judged) != 2*f.repeat {
-				t.Fatalf("judged were %v", r.judged)
+			if len(r.Judged) != 2*f.repeat {
+				t.Fatalf("judged were %v", r.judged())
 			}
 			bytes = append(bytes, slices.Concat(x.read(), y.read(), z.read()))
 		}
 		t.Logf("%v by %s on %v, %+v", f, alg, pes, s)
-		content(t, watched(func(judge *race.Detector) { perform(how{judge: judge}) }))
+		content(t, hosttest.Races(func(judge *race.Detector) { perform(how{judge: judge}) }))
 		perform(how{seed: rapid.Uint64Range(1, 1<<60).Draw(t, "seed")})
 		perform(how{timed: true})
 		for _, b := range bytes[1:] {
@@ -158,19 +159,6 @@ func TestRandomTasks(t *testing.T) {
 		if exhaustive.On() && seen[alg] == 0 {
 			t.Errorf("%q was not among what was drawn", alg)
 		}
-	}
-}
-
-// watched runs a program under a judge of races, as often as it wants to see it.
-func watched(run func(judge *race.Detector)) *race.Report {
-	judge := race.New(race.Options{})
-	for {
-		run(judge)
-		rep := judge.Report()
-		if !rep.Again {
-			return rep
-		}
-		judge = judge.Next()
 	}
 }
 

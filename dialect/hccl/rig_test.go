@@ -2,23 +2,17 @@ package hccl_test
 
 import (
 	"context"
-	"fmt"
+	"slices"
 	"testing"
 
 	"kernbench/check/race"
-	"kernbench/check/verify"
-	"kernbench/collective"
 	"kernbench/conf"
 	"kernbench/device"
 	"kernbench/dialect/hccl"
 	"kernbench/dtype"
 	"kernbench/exec"
-	"kernbench/exec/mock"
 	"kernbench/exec/sim"
-	"kernbench/machine"
-	"kernbench/mem"
-	"kernbench/record/history"
-	"kernbench/record/oplog"
+	"kernbench/kerneltest/hosttest"
 	"kernbench/record/trace"
 
 	"pgregory.net/rapid"
@@ -27,10 +21,8 @@ import (
 // rig is devices on a small machine, with a judge.
 type rig struct {
 	tester
-	dev      *device.Context
-	executor string         // "" for one that is not among executors
-	judged   []string       // title of each collective
-	calls    []*device.Call // what they were
+	*hosttest.Rig
+	executor string // "" for one that is not among executors
 }
 
 // tester is what a rig needs of a test or of a property.
@@ -41,6 +33,16 @@ type tester interface {
 
 // small is a machine of 2 SIPs × (2 × 1 cubes) × 4 PEs = 16 PEs.
 var small = []string{"system.sips.count=2", "sip.cube_mesh.w=2", "sip.cube_mesh.h=1", "cube.pe_layout.pe_per_corner=1"}
+
+// topology is that of the machine.
+func topology(t tester) *conf.Topology {
+	t.Helper()
+	top, err := conf.LoadTopology(nil, small)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return top
+}
 
 // how is the way in which a rig runs programs.
 type how struct {
@@ -74,80 +76,19 @@ func newRig(t testing.TB, executor string, sets ...string) *rig {
 
 func openRig(t tester, way how) *rig {
 	t.Helper()
-	_, m := built(t, way.sets)
-	var log *oplog.Log
-	if !way.bare {
-		log = oplog.New(oplog.Options{Inline: true})
-		t.Cleanup(log.Close)
-	}
-	var x exec.Executor
-	var fresh func(mem.Addr, int64)
-	var account *history.Log
-	if way.judge != nil {
-		fresh, account = way.judge.Fresh, way.judge.Log()
+	s := hosttest.Setup{
+		Sets: append(small[:len(small):len(small)], way.sets...), Seed: way.seed, NoData: way.bare,
+		Races: way.judge, Trace: way.trace,
 	}
 	if way.timed {
-		x = sim.New(m, sim.Options{Data: log, Yield: way.yield, History: account, Trace: way.trace})
-	} else {
-		x = mock.New(mock.Options{Data: log, Seed: way.seed, History: account})
+		s.Executor = sim.Name
 	}
-	r := &rig{tester: t}
-	var err error
-	r.dev, err = device.New(device.Config{
-		Machine: m, Executor: x, Fresh: fresh, Check: func(c *device.Call) error {
-			if way.bare {
-				return nil
-			}
-			return r.judge(c, log)
-		},
-	})
-	if err != nil {
-		t.Fatal(err)
+	if way.yield {
+		s.Open = func(x exec.Setup) (exec.Executor, error) {
+			return sim.New(x.Machine, sim.Options{Data: x.Data, History: x.History, Trace: x.Trace, Yield: true}), nil
+		}
 	}
-	return r
-}
-
-// machines is those that there are, by settings.
-var machines = map[string]struct {
-	top *conf.Topology
-	m   *machine.Machine
-}{}
-
-func built(t tester, sets []string) (*conf.Topology, *machine.Machine) {
-	t.Helper()
-	key := fmt.Sprint(sets)
-	if got, ok := machines[key]; ok {
-		return got.top, got.m
-	}
-	top, err := conf.LoadTopology(nil, append(small[:len(small):len(small)], sets...))
-	if err != nil {
-		t.Fatal(err)
-	}
-	got := machines[key]
-	got.top = top
-	if got.m, err = machine.Build(top); err != nil {
-		t.Fatal(err)
-	}
-	machines[key] = got
-	return got.top, got.m
-}
-
-func (r *rig) judge(c *device.Call, log *oplog.Log) error {
-	g := &c.Groups[0]
-	v, err := verify.Check(verify.Input{
-		Collective: c.Collective, Call: g.Call, Hasher: log.Hasher(), Operation: log.Why,
-		In:   func(rank int) []byte { return g.Inputs[rank] },
-		Out:  func(rank int) []byte { return g.Outputs[rank] },
-		Prov: func(rank int) collective.Prov { return g.Provs[rank] },
-	})
-	if err != nil {
-		return err
-	}
-	r.judged, r.calls = append(r.judged, c.Title), append(r.calls, c)
-	if !v.OK() {
-		r.Errorf("%s: provenance %v, values %v: %v", c.Title, v.Provenance, v.Values, v.Failures)
-	}
-	return nil
+	return &rig{tester: t, Rig: hosttest.Open(t, s)}
 }
 
 // group makes a group of the first n PEs.
@@ -157,7 +98,7 @@ func (r *rig) group(n int, o hccl.Options) *hccl.Comm {
 	for i := range pes {
 		pes[i] = int32(i)
 	}
-	g, err := hccl.NewComm(r.dev, "world", pes, o)
+	g, err := hccl.NewComm(r.Device, "world", pes, o)
 	if err != nil {
 		r.Fatal(err)
 	}
@@ -168,16 +109,16 @@ func (r *rig) group(n int, o hccl.Options) *hccl.Comm {
 func (r *rig) buffer(world, n int, t dtype.Type, fill func(rank, i int) float64) []*device.Tensor {
 	r.Helper()
 	var tensors []*device.Tensor
-	per := r.dev.Machine().NumPEs() / r.dev.Machine().SIPs()
+	per := r.Device.Machine().NumPEs() / r.Device.Machine().SIPs()
 	for first := 0; first < world; first += per {
 		var pes []int32
 		for p := first; p < min(first+per, world); p++ {
 			pes = append(pes, int32(p))
 		}
-		if err := r.dev.SetDevice(first / per); err != nil {
+		if err := r.Device.SetDevice(first / per); err != nil {
 			r.Fatal(err)
 		}
-		x, err := r.dev.EmptyOn(pes, n, t)
+		x, err := r.Device.EmptyOn(pes, n, t)
 		if err != nil {
 			r.Fatal(err)
 		}
@@ -258,10 +199,19 @@ func (r *rig) same(b []*device.Tensor, rank int, want func(i int) float64) {
 	}
 }
 
+// judged is the titles of the collectives that were checked.
+func (r *rig) judged() []string {
+	var titles []string
+	for _, c := range r.Judged {
+		titles = append(titles, c.Title)
+	}
+	return titles
+}
+
 func (r *rig) titles(want ...string) {
 	r.Helper()
-	if got := fmt.Sprint(r.judged); got != fmt.Sprint(want) {
-		r.Errorf("judged were %v, not %v", r.judged, want)
+	if got := r.judged(); !slices.Equal(got, want) {
+		r.Errorf("judged were %v, not %v", got, want)
 	}
 }
 

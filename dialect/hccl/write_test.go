@@ -7,6 +7,7 @@ import (
 	"kernbench/check/race"
 	"kernbench/dialect/hccl"
 	"kernbench/dtype"
+	"kernbench/kerneltest/hosttest"
 	"kernbench/mem"
 	"kernbench/tl"
 )
@@ -18,13 +19,13 @@ func TestBatchWrite(t *testing.T) {
 	const world, n, gap = 4, 300, 10
 	onEach(t, func(t *testing.T, r *rig) { r.batchWrite(world, n, gap, false) })
 	for _, way := range []how{{}, {seed: 4}, {timed: true}} {
-		content(t, watched(func(judge *race.Detector) {
+		content(t, hosttest.Races(func(judge *race.Detector) {
 			way.judge = judge
 			openRig(t, way).batchWrite(world, n, gap, false)
 		}))
 	}
 	for _, timed := range []bool{false, true} {
-		rep := watched(func(judge *race.Detector) {
+		rep := hosttest.Races(func(judge *race.Detector) {
 			openRig(t, how{timed: timed, judge: judge}).batchWrite(world, n, gap, true)
 		})
 		if len(rep.Hazards) == 0 {
@@ -38,11 +39,11 @@ func TestBatchWrite(t *testing.T) {
 func (r *rig) batchWrite(world, n, gap int, byWord bool) {
 	r.Helper()
 	pes := first(world)
-	team, err := r.dev.NewTeam("window", pes)
+	team, err := r.Device.NewTeam("window", pes)
 	if err != nil {
 		r.Fatal(err)
 	}
-	w, err := r.dev.NewWindow("box", team, 0,
+	w, err := r.Device.NewWindow("box", team, 0,
 		mem.Buffer{Name: "in", Parts: []mem.Part{mem.StagingPart("", dtype.F16, world*(n+gap))}},
 		mem.Buffer{Name: "out", Parts: []mem.Part{mem.StagingPart("", dtype.F16, world)}},
 		mem.Buffer{Name: "came", Parts: []mem.Part{mem.SignalPart("", mem.Int32, 1)}})
@@ -93,8 +94,8 @@ func (r *rig) batchWrite(world, n, gap int, byWord bool) {
 	}
 	got.holds("blocks", want)
 	firsts.holds("first elements", wantFirst)
-	if all := len(r.judged); all != 0 && (byWord || all != 1) {
-		r.Errorf("judged were %v: lists of writes are no collective", r.judged)
+	if all := len(r.Judged); all != 0 && (byWord || all != 1) {
+		r.Errorf("judged were %v: lists of writes are no collective", r.judged())
 	}
 }
 
@@ -104,7 +105,7 @@ func TestLongWrites(t *testing.T) {
 		const n = 40_000
 		for _, typ := range []hccl.DataType{hccl.FP8E4M3, hccl.FP64} {
 			carrier, _ := typ.Carrier()
-			g, err := hccl.NewComm(r.dev, "world", first(1), hccl.Options{})
+			g, err := hccl.NewComm(r.Device, "world", first(1), hccl.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}

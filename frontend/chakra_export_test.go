@@ -1,6 +1,7 @@
 package frontend_test
 
 import (
+	_ "embed"
 	"fmt"
 	"strings"
 	"testing"
@@ -12,26 +13,24 @@ import (
 )
 
 // exchange is a recorded program of two ranks that add up what both have.
-const exchange = `kernbench program 1
-algorithm pair
-collective all_reduce
-operator sum
-type f16
-elements 8
-results in place
-world 2
-slots 4 of 4096 bytes
-scratch 1048576 bytes
-wire 0 E->1.W
-wire 1 E->0.W
+//
+//go:embed chakra/testdata/pair.txt
+var exchange string
 
-rank 0:2
-  t0 = load data[0:+8]
-  send E t0
-  t1 = recv W f16[8]
-  t2 = add t0 t1
-  store data[0:+8] t2
-`
+// sourceOf is the files of traces, one for each rank.
+func sourceOf(t *testing.T, traces []*chakra.Trace) *frontend.Source {
+	t.Helper()
+	var s frontend.Source
+	for rank, x := range traces {
+		var b strings.Builder
+		if err := chakra.Write(&b, x); err != nil {
+			t.Fatal(err)
+		}
+		s.Files = append(s.Files, plan.File{Name: fmt.Sprintf("pair.%d.et", rank), Data: []byte(b.String())})
+	}
+	s.Dialect = frontend.DialectOf(s.Files[0].Data)
+	return &s
+}
 
 // traced exports a program as traces and returns what is found when they are read again. Change
 // changes a trace before it is written.
@@ -45,19 +44,12 @@ func traced(t *testing.T, source string, change func(rank int, x *chakra.Trace))
 	if err != nil {
 		t.Fatal(err)
 	}
-	var s frontend.Source
 	for rank, x := range traces {
 		if change != nil {
 			change(rank, x)
 		}
-		var b strings.Builder
-		if err := chakra.Write(&b, x); err != nil {
-			t.Fatal(err)
-		}
-		s.Files = append(s.Files, plan.File{Name: fmt.Sprintf("pair.%d.et", rank), Data: []byte(b.String())})
 	}
-	s.Dialect = frontend.DialectOf(s.Files[0].Data)
-	return frontend.Judge(&s, frontend.Options{})
+	return frontend.Judge(sourceOf(t, traces), frontend.Options{})
 }
 
 // Traces that were exported are judged by the recorded program in their metadata, as far as their
@@ -128,16 +120,7 @@ func FuzzTraces(f *testing.F) {
 		if err != nil {
 			return
 		}
-		var s frontend.Source
-		for rank, x := range traces {
-			var b strings.Builder
-			if err := chakra.Write(&b, x); err != nil {
-				t.Fatal(err)
-			}
-			s.Files = append(s.Files, plan.File{Name: fmt.Sprintf("x.%d.et", rank), Data: []byte(b.String())})
-		}
-		s.Dialect = frontend.DialectOf(s.Files[0].Data)
-		for _, n := range frontend.Judge(&s, frontend.Options{}).Notes {
+		for _, n := range frontend.Judge(sourceOf(t, traces), frontend.Options{}).Notes {
 			if strings.Contains(n, "the export has") {
 				t.Error(n)
 			}

@@ -2,6 +2,7 @@ package chakra
 
 import (
 	"bytes"
+	_ "embed"
 	"encoding/binary"
 	"fmt"
 	"slices"
@@ -13,26 +14,9 @@ import (
 )
 
 // pairText is a program of two ranks that exchange what they have and add it up.
-const pairText = `kernbench program 1
-algorithm pair
-collective all_reduce
-operator sum
-type f16
-elements 8
-results in place
-world 2
-slots 4 of 4096 bytes
-scratch 1048576 bytes
-wire 0 E->1.W
-wire 1 E->0.W
-
-rank 0:2
-  t0 = load data[0:+8]
-  send E t0
-  t1 = recv W f16[8]
-  t2 = add t0 t1
-  store data[0:+8] t2
-`
+//
+//go:embed testdata/pair.txt
+var pairText string
 
 func exported(t *testing.T, source string, attrs ...Attr) []*Trace {
 	t.Helper()

@@ -144,3 +144,19 @@ func TestFindTellsFormatsByContent(t *testing.T) {
 		t.Errorf("b.xml: %v, want PARSE-REJECT", why)
 	}
 }
+
+// A file of no known format is rejected by name: text in UTF-16 is told from what is no program.
+func TestNoKnownFormat(t *testing.T) {
+	for _, c := range []struct{ data, want string }{
+		{"\xff\xfe<\x00a\x00", "found UTF-16 text, want UTF-8"},
+		{"\xfe\xff\x00<\x00a", "found UTF-16 text, want UTF-8"},
+		{"no program", "no known format; known are MSCCL XML"},
+		{"", "no known format; known are MSCCL XML"},
+	} {
+		data := []byte(c.data)
+		v := Judge(&Source{Name: "x", Dialect: DialectOf(data), Files: []plan.File{{Name: "x", Data: data}}}, Options{})
+		if v.Verdicts[0] != plan.ParseReject || !strings.HasPrefix(v.Findings[0].Text, c.want) {
+			t.Errorf("%q: %v, want %s", c.data, v.Findings, c.want)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package frontend
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"io/fs"
@@ -92,7 +93,11 @@ func readFile(name string) ([]byte, error) {
 // Read reads the program. Without one the findings say why.
 func (s *Source) Read() (*plan.Program, []plan.Finding) {
 	if s.Dialect == nil {
-		return nil, []plan.Finding{{Verdict: plan.ParseReject, File: s.Name, Line: 1, Text: "no known format; known are " + known()}}
+		text := "no known format; known are " + known()
+		if bytes.HasPrefix(s.Files[0].Data, []byte{0xff, 0xfe}) || bytes.HasPrefix(s.Files[0].Data, []byte{0xfe, 0xff}) {
+			text = "found UTF-16 text, want UTF-8"
+		}
+		return nil, []plan.Finding{{Verdict: plan.ParseReject, File: s.Name, Line: 1, Text: text}}
 	}
 	return s.Dialect.Read(s.Files)
 }

@@ -78,6 +78,9 @@ outlier of the table: it is shown, and left out of the worst.
 					Algorithms: spec.Algorithms, AllAlgorithms: spec.AllAlgorithms, Largest: spec.Largest,
 				}, format, &figure)
 			}
+			if format == "markdown" {
+				return errors.New("--format markdown is a form of --score: a fit has text, csv and json")
+			}
 			spec.File = args[0]
 			file, err := output("-o", to)
 			if err != nil {
@@ -143,7 +146,7 @@ outlier of the table: it is shown, and left out of the worst.
 	figure.add(f, "plot", "draw simulated beside measured times, with the errors below,")
 	fidelityFlag(f, &spec.Base)
 	shown.add(f)
-	f.Var(newWord(&format, "text", "FORMAT", "text", "json", "csv"), "format", "text, json or csv")
+	f.Var(newWord(&format, "text", "FORMAT", "text", "json", "csv", "markdown"), "format", "text, json, csv, or of --score markdown")
 	return cmd
 }
 
@@ -173,6 +176,8 @@ func (a *app) score(cmd *cobra.Command, spec calibrate.ScoreSpec, format string,
 		return report.JSON(a.out, s)
 	case "csv":
 		return report.ScoreCSV(a.out, s)
+	case "markdown":
+		return report.ScoreMarkdown(a.out, s)
 	}
 	return report.Score(a.out, s)
 }

@@ -13,11 +13,7 @@ import (
 // Calibration prints what a machine was fitted to, size by size, with what, and how near it came.
 func Calibration(w io.Writer, c *calibrate.Calibration) error {
 	var b bytes.Buffer
-	place := "out of place"
-	if c.InPlace {
-		place = "in place"
-	}
-	fmt.Fprintf(&b, "%s of %d ranks, %s, %s, as measured in %s\n", c.Collective, c.Ranks, c.Type, place, c.File)
+	fmt.Fprintf(&b, "%s of %d ranks, %s, %s, as measured in %s\n", c.Collective, c.Ranks, c.Type, resultsPlace(c.InPlace), c.File)
 	for _, r := range c.Header {
 		if r.Key == "hardware" || r.Key == "source" {
 			fmt.Fprintf(&b, "%s: %s\n", r.Key, r.Value)

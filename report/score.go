@@ -25,18 +25,31 @@ func Score(w io.Writer, s *calibrate.Score) error {
 }
 
 func tableScore(b *bytes.Buffer, t *calibrate.TableScore) error {
-	place := "out of place"
-	if t.InPlace {
-		place = "in place"
-	}
-	fmt.Fprintf(b, "\n%s of %d ranks, %s, %s, as measured in %s\n", t.Collective, t.Ranks, t.Type, place, t.File)
+	fmt.Fprintf(b, "\n%s of %d ranks, %s, %s, as measured in %s\n", t.Collective, t.Ranks, t.Type, resultsPlace(t.InPlace), t.File)
 	for _, r := range t.Header {
 		if r.Key == "hardware" || r.Key == "source" {
 			fmt.Fprintf(b, "%s: %s\n", r.Key, r.Value)
 		}
 	}
 	b.WriteByte('\n')
-	rows := Table{Head: []string{">size", ">measured µs", ">simulated µs", ">error", "algorithm", "protocol",
+	rows := scoreRows(t)
+	if err := rows.Write(b); err != nil {
+		return err
+	}
+	b.WriteByte('\n')
+	sums := scoreBands(t)
+	if err := sums.Write(b); err != nil {
+		return err
+	}
+	for _, n := range t.Notes {
+		fmt.Fprintf(b, "note: %s\n", n)
+	}
+	return nil
+}
+
+// scoreRows are measured times beside those of the machine, and of NCCL's model.
+func scoreRows(t *calibrate.TableScore) *Table {
+	rows := &Table{Head: []string{">size", ">measured µs", ">simulated µs", ">error", "algorithm", "protocol",
 		">NCCL's model µs", ">error", "algorithm", "protocol", ""}}
 	for i := range t.Rows {
 		r := &t.Rows[i]
@@ -55,11 +68,12 @@ func tableScore(b *bytes.Buffer, t *calibrate.TableScore) error {
 		}
 		rows.Add(cells...)
 	}
-	if err := rows.Write(b); err != nil {
-		return err
-	}
-	b.WriteByte('\n')
-	sums := Table{Head: []string{"error over", ">sizes", ">median", ">worst", "at", ">NCCL's median", ">worst", "at"}}
+	return rows
+}
+
+// scoreBands are the errors of all sizes, and of each band.
+func scoreBands(t *calibrate.TableScore) *Table {
+	sums := &Table{Head: []string{"error over", ">sizes", ">median", ">worst", "at", ">NCCL's median", ">worst", "at"}}
 	for i := range t.Bands {
 		band := &t.Bands[i]
 		if band.Machine.Sizes == 0 {
@@ -73,13 +87,7 @@ func tableScore(b *bytes.Buffer, t *calibrate.TableScore) error {
 		}
 		sums.Add(cells...)
 	}
-	if err := sums.Write(b); err != nil {
-		return err
-	}
-	for _, n := range t.Notes {
-		fmt.Fprintf(b, "note: %s\n", n)
-	}
-	return nil
+	return sums
 }
 
 func deviation(d *calibrate.Deviation) []string {

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 
 	"kernbench/lab/run"
@@ -27,6 +28,15 @@ func use(w io.Writer, u *run.Use) {
 	t := Table{Head: slices.Clone(head)}
 	for i := range u.Levels {
 		t.Add(linkRow(&u.Levels[i], u.Levels[i].Level, fmt.Sprint(u.Levels[i].Links))...)
+	}
+	t.Write(w)
+	fmt.Fprintln(w)
+	t = Table{Head: []string{"level", "class", ">messages", ">bytes", ">queued", ">stalls", ">stalled"}}
+	for i := range u.Levels {
+		for _, class := range slices.Sorted(maps.Keys(u.Levels[i].ByClass)) {
+			c := u.Levels[i].ByClass[class]
+			t.Add(u.Levels[i].Level, class, count(c.Messages), unit.Bytes(c.Bytes).String(), c.Queued.String(), count(c.Stalls), c.Stalled.String())
+		}
 	}
 	t.Write(w)
 	fmt.Fprintln(w)

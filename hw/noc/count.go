@@ -10,23 +10,37 @@ import (
 
 // Count is what one link has carried.
 type Count struct {
-	Link     machine.LinkID
-	Messages int64
-	Bytes    [Classes]int64 // by traffic class
-	Busy     unit.Time      // that the link was taken, from the start of a message until its tail left
-	Queued   unit.Time      // that messages have waited at the link, all together
-	Longest  int            // most messages that waited at once
-	Stalls   int64          // messages that waited for space in the buffer at the far end
-	Stalled  unit.Time      // that the link was free meanwhile
-	Line     trace.Timeline // when the link was busy
+	Link    machine.LinkID
+	ByClass [Classes]ClassCount // by traffic class
+	Busy    unit.Time           // that the link was taken, from the start of a message until its tail left
+	Longest int                 // most messages that waited at once
+	Line    trace.Timeline      // when the link was busy
 }
 
-// Total returns the bytes of all classes.
-func (c *Count) Total() (n int64) {
-	for _, b := range c.Bytes {
-		n += b
+// ClassCount is what a link carried of a traffic class, and how long that waited.
+type ClassCount struct {
+	Messages int64     `json:"messages"`
+	Bytes    int64     `json:"bytes"`
+	Queued   unit.Time `json:"queued_ps"`     // that messages have waited at the link, all together
+	Stalls   int64     `json:"credit_stalls"` // messages that waited for space in the buffer at the far end
+	Stalled  unit.Time `json:"stalled_ps"`    // that the link was free meanwhile
+}
+
+// Add adds another count.
+func (c *ClassCount) Add(o ClassCount) {
+	c.Messages += o.Messages
+	c.Bytes += o.Bytes
+	c.Queued += o.Queued
+	c.Stalls += o.Stalls
+	c.Stalled += o.Stalled
+}
+
+// Total returns the sum of all classes.
+func (c *Count) Total() (sum ClassCount) {
+	for _, o := range c.ByClass {
+		sum.Add(o)
 	}
-	return n
+	return sum
 }
 
 // counts are those of the links of a fabric that counts, by link.
@@ -40,7 +54,7 @@ func (n *Fabric) CountUse() { n.counts = &counts{} }
 func (n *Fabric) Counts() []Count {
 	var all []Count
 	for i, c := range n.counts.of {
-		if c.Messages > 0 {
+		if c.Total().Messages > 0 {
 			c.Link = machine.LinkID(n.links[i].id)
 			all = append(all, c)
 		}
@@ -50,31 +64,32 @@ func (n *Fabric) Counts() []Count {
 }
 
 // waits counts a message that comes to wait at a link, where so many wait now.
-func (c *counts) waits(li uint32, waiting int) {
-	u := place(&c.of, li)
+func (n *counts) waits(li uint32, waiting int) {
+	u := place(&n.of, li)
 	u.Longest = max(u.Longest, waiting)
 }
 
 // starts counts a message that starts on a link now, which has been free since a time, and takes it
 // for so long. The last link of a route needs no space behind it.
-func (c *counts) starts(li uint32, m *message, now, free, takes unit.Time, last bool) {
-	u := place(&c.of, li)
-	u.Messages++
-	u.Bytes[m.class()] += int64(m.bytes)
+func (n *counts) starts(li uint32, m *message, now, free, takes unit.Time, last bool) {
+	u := place(&n.of, li)
 	u.Busy += takes
 	u.Line.Add(now, now+takes)
-	u.Queued += now - m.arrived
+	c := &u.ByClass[m.class()]
+	c.Messages++
+	c.Bytes += int64(m.bytes)
+	c.Queued += now - m.arrived
 	if could := max(free, m.arrived); could < now && !last {
-		u.Stalls++
-		u.Stalled += now - could
+		c.Stalls++
+		c.Stalled += now - could
 	}
 }
 
 // passes counts a transfer without contention, which takes a link for so long from now on.
-func (c *counts) passes(li uint32, m *message, now, takes unit.Time) {
-	u := place(&c.of, li)
-	u.Messages++
-	u.Bytes[m.class()] += int64(m.bytes) + m.left
+func (n *counts) passes(li uint32, m *message, now, takes unit.Time) {
+	u := place(&n.of, li)
+	u.ByClass[m.class()].Messages++
+	u.ByClass[m.class()].Bytes += int64(m.bytes) + m.left
 	u.Busy += takes
 	u.Line.Add(now, now+takes)
 }

@@ -22,12 +22,20 @@ func TestCounts(t *testing.T) {
 	r.check(t, nil)
 	want := []Count{
 		{
-			Link: 0, Messages: 5, Bytes: [Classes]int64{Compute: 100, Collective: 400}, Busy: 500 * ns, Longest: 4,
-			Queued: (100 + 1005 + 2010 + 3015) * ns,
-			Stalls: 3, Stalled: (1005 - 200 + 2010 - 1105 + 3015 - 2110) * ns,
+			Link: 0, Busy: 500 * ns, Longest: 4,
+			ByClass: [Classes]ClassCount{
+				Compute: {Messages: 1, Bytes: 100, Queued: 100 * ns}, // behind the first message
+				Collective: {
+					Messages: 4, Bytes: 400, Queued: (1005 + 2010 + 3015) * ns,
+					Stalls: 3, Stalled: (1005 - 200 + 2010 - 1105 + 3015 - 2110) * ns,
+				},
+			},
 		},
-		{Link: 1, Messages: 3, Bytes: [Classes]int64{Collective: 300}, Busy: 3000 * ns},
-		{Link: 2, Messages: 2, Bytes: [Classes]int64{Compute: 100, Collective: 100}, Busy: 200 * ns},
+		{Link: 1, ByClass: [Classes]ClassCount{Collective: {Messages: 3, Bytes: 300}}, Busy: 3000 * ns},
+		{
+			Link: 2, ByClass: [Classes]ClassCount{Compute: {Messages: 1, Bytes: 100}, Collective: {Messages: 1, Bytes: 100}},
+			Busy: 200 * ns,
+		},
 	}
 	got := r.Counts()
 	if d := cmp.Diff(want, got, cmpopts.IgnoreFields(Count{}, "Line")); d != "" {

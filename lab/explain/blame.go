@@ -24,7 +24,7 @@ type cutter struct {
 	m    *machine.Machine
 	out  []piece          // the latest first
 	open []*cause.Waiting // that are not over, at the end of the span that is cut
-	full []*cause.Waiting // for room in a buffer, until the way of the message that filled it has been cut
+	full []*cause.Waiting // for space in a buffer, until the path of the message that filled it has been cut
 }
 
 // cut returns the pieces of a chain, in the order of time.

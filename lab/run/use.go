@@ -26,18 +26,15 @@ type Use struct {
 
 // LinkUse is what a link carried, or all links of a level together.
 type LinkUse struct {
-	Link        string           `json:"link,omitempty"`
-	Level       string           `json:"level"`
-	Links       int              `json:"links,omitempty"` // of a level, that carried something
-	Messages    int64            `json:"messages"`
-	Bytes       int64            `json:"bytes"`
-	Classes     map[string]int64 `json:"bytes_by_class"`
-	Busy        unit.Time        `json:"busy_ps"`
-	Utilisation float64          `json:"utilisation"` // busy over the span: of a level, of its hottest link
-	Longest     int              `json:"longest_queue"`
-	Queued      unit.Time        `json:"queued_ps"` // that messages waited, all together
-	Stalls      int64            `json:"credit_stalls"`
-	Stalled     unit.Time        `json:"stalled_ps"` // that the link was free and a message waited for space behind it
+	Link  string `json:"link,omitempty"`
+	Level string `json:"level"`
+	Links int    `json:"links,omitempty"` // of a level, that carried something
+	noc.ClassCount
+	Classes     map[string]int64          `json:"bytes_by_class"`
+	ByClass     map[string]noc.ClassCount `json:"by_class"` // by traffic class; their sum is the ClassCount
+	Busy        unit.Time                 `json:"busy_ps"`
+	Utilisation float64                   `json:"utilisation"` // busy over the span: of a level, of its hottest link
+	Longest     int                       `json:"longest_queue"`
 
 	Line trace.Timeline `json:"-"` // when it was busy; none of a level
 }
@@ -79,7 +76,7 @@ func (x *Job) use(u *trace.Usage, c exec.Counter, launches []*device.Launched) *
 		l := x.linkUse(&c, m, r.Span)
 		r.Links = append(r.Links, l)
 		if levels[l.Level] == nil {
-			levels[l.Level] = &LinkUse{Level: l.Level, Classes: map[string]int64{}}
+			levels[l.Level] = &LinkUse{Level: l.Level, Classes: map[string]int64{}, ByClass: map[string]noc.ClassCount{}}
 		}
 		levels[l.Level].add(&l)
 	}
@@ -116,12 +113,13 @@ func (x *Job) linkLines(c exec.Counter) []trace.LinkLine {
 
 func (x *Job) linkUse(c *noc.Count, m *machine.Machine, span unit.Time) LinkUse {
 	l := LinkUse{
-		Link: m.LinkName(c.Link), Level: m.LinkLevel(c.Link), Messages: c.Messages, Bytes: c.Total(), Classes: map[string]int64{},
-		Busy: c.Busy, Longest: c.Longest, Queued: c.Queued, Stalls: c.Stalls, Stalled: c.Stalled, Line: c.Line,
+		Link: m.LinkName(c.Link), Level: m.LinkLevel(c.Link), ClassCount: c.Total(), Classes: map[string]int64{},
+		ByClass: map[string]noc.ClassCount{}, Busy: c.Busy, Longest: c.Longest, Line: c.Line,
 	}
-	for class, n := range c.Bytes {
-		if n > 0 {
-			l.Classes[noc.Class(class).String()] = n
+	for class, n := range c.ByClass {
+		if n.Messages > 0 {
+			name := noc.Class(class).String()
+			l.Classes[name], l.ByClass[name] = n.Bytes, n
 		}
 	}
 	if span > 0 {
@@ -133,15 +131,13 @@ func (x *Job) linkUse(c *noc.Count, m *machine.Machine, span unit.Time) LinkUse 
 // add adds a link to the sum of its level.
 func (l *LinkUse) add(o *LinkUse) {
 	l.Links++
-	l.Messages += o.Messages
-	l.Bytes += o.Bytes
-	for class, n := range o.Classes {
-		l.Classes[class] += n
+	l.ClassCount.Add(o.ClassCount)
+	for class, n := range o.ByClass {
+		sum := l.ByClass[class]
+		sum.Add(n)
+		l.Classes[class], l.ByClass[class] = sum.Bytes, sum
 	}
 	l.Busy += o.Busy
 	l.Utilisation = max(l.Utilisation, o.Utilisation)
 	l.Longest = max(l.Longest, o.Longest)
-	l.Queued += o.Queued
-	l.Stalls += o.Stalls
-	l.Stalled += o.Stalled
 }

@@ -132,11 +132,14 @@ func (x *explaining) report(s *Spec, res *run.Result) (*Report, error) {
 	if len(runs) != len(res.Counted) {
 		return nil, fmt.Errorf("internal error: causes of %d launches, and times of %d", len(runs), len(res.Counted))
 	}
-	if len(runs) > 0 && r.Until == 0 {
-		r.Until = runs[len(runs)-1].End
-	}
-	if s.From > r.Until {
-		return nil, fmt.Errorf("between %v and %v: the run ends at %v", s.From, s.Until, r.Until)
+	if len(runs) > 0 {
+		end := runs[len(runs)-1].End
+		if s.From > end {
+			return nil, fmt.Errorf("nothing to explain from %v on: the run ends at %v", s.From, end)
+		}
+		if r.Until == 0 {
+			r.Until = end
+		}
 	}
 	if s.Detail {
 		r.detail = &Detail{x, runs, s.Rank}

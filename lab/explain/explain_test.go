@@ -151,8 +151,10 @@ func TestBetween(t *testing.T) {
 	if first.Explained != 100*unit.Nanosecond || first.LeftOver != 0 || first.Explained+rest.Explained != all.Explained {
 		t.Errorf("%v and %v of %v", first.Explained, rest.Explained, all.Explained)
 	}
-	if _, _, err := explain.Run(ctx, explain.Spec{Run: s, From: unit.Second}); err == nil {
-		t.Error("nothing is explained after the end")
+	for _, until := range []unit.Time{0, 2 * unit.Second} {
+		if _, _, err := explain.Run(ctx, explain.Spec{Run: s, From: unit.Second, Until: until}); err == nil {
+			t.Errorf("from 1 s until %v: no error, and the run ends before", until)
+		}
 	}
 }
 

@@ -62,9 +62,6 @@ outlier of the table: it is shown, and left out of the worst.
 			}
 			defer figure.discard()
 			if score {
-				if shown.file != "" {
-					return errors.New("--report shows a fit: leave --score out")
-				}
 				for _, name := range []string{"hold-out", "keep", "output", "table"} {
 					if cmd.Flags().Changed(name) {
 						return fmt.Errorf("%s --score fits nothing: leave --%s out", cmd.CommandPath(), name)
@@ -76,7 +73,7 @@ outlier of the table: it is shown, and left out of the worst.
 				return a.score(cmd, calibrate.ScoreSpec{
 					Base: spec.Base, Files: args, Collective: spec.Collective,
 					Algorithms: spec.Algorithms, AllAlgorithms: spec.AllAlgorithms, Largest: spec.Largest,
-				}, format, &figure)
+				}, format, &figure, &shown)
 			}
 			if format == "markdown" {
 				return errors.New("--format markdown is a form of --score: a fit has text, csv and json")
@@ -160,7 +157,12 @@ func writeText(w io.Writer, text func() ([]byte, error)) error {
 }
 
 // score holds a machine as it is against tables.
-func (a *app) score(cmd *cobra.Command, spec calibrate.ScoreSpec, format string, figure *plotFlag) error {
+func (a *app) score(cmd *cobra.Command, spec calibrate.ScoreSpec, format string, figure *plotFlag, shown *pageFlags) error {
+	to, err := shown.begin()
+	if err != nil {
+		return err
+	}
+	defer to.discard()
 	bar := newProgress(a.err)
 	spec.Progress, spec.Base.Command = bar.report, a.commandLine()
 	s, err := calibrate.RunScore(cmd.Context(), spec)
@@ -169,6 +171,9 @@ func (a *app) score(cmd *cobra.Command, spec calibrate.ScoreSpec, format string,
 		return interrupted(cmd.Context(), err)
 	}
 	if err := figure.write(func() *scene.Picture { return report.ScoreFigure(s).Picture() }); err != nil {
+		return err
+	}
+	if err := writePage(to, view.Scored(s)); err != nil {
 		return err
 	}
 	switch format {

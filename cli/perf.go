@@ -171,8 +171,6 @@ Time is simulated: it is the same in each iteration and each run, so that -n and
 			switch {
 			case figure.wanted() && (rounding.on || explained > 0):
 				return errors.New("--plot draws times over sizes or ranks: leave --numerics and --explain out")
-			case rounding.on && shown.file != "":
-				return errors.New("--report shows times: leave --numerics out")
 			case rounding.on && theirs.json != "":
 				return errors.New("-J and --numerics: the JSON of nccl-tests has no place for what rounding does: use --format json")
 			case rounding.on:
@@ -180,7 +178,12 @@ Time is simulated: it is the same in each iteration and each run, so that -n and
 				if err != nil {
 					return err
 				}
-				return a.profiled(&prof, func() error { return a.perfNumerics(cmd.Context(), s, newNumericsWriter(a.out, format)) })
+				to, err := shown.begin()
+				if err != nil {
+					return err
+				}
+				defer to.discard()
+				return a.profiled(&prof, func() error { return a.perfNumerics(cmd.Context(), s, newNumericsWriter(a.out, format), to) })
 			case cmd.Flags().Changed("inputs"):
 				return errors.New("--inputs: what ranks contribute matters with --numerics only: add it")
 			}

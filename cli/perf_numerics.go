@@ -9,6 +9,7 @@ import (
 
 	"kernbench/check/numerics"
 	"kernbench/lab/perf"
+	"kernbench/lab/view"
 	"kernbench/report"
 	"kernbench/unit"
 
@@ -69,8 +70,9 @@ func newNumericsWriter(w io.Writer, format string) numericsWriter {
 	return &report.NumericsTable{W: w}
 }
 
-// perfNumerics looks at rounding and prints row by row, as far as it came.
-func (a *app) perfNumerics(ctx context.Context, spec perf.RoundingSpec, w numericsWriter) error {
+// perfNumerics looks at rounding and prints row by row, as far as it came. Where a page is asked for
+// it completes its file, too.
+func (a *app) perfNumerics(ctx context.Context, spec perf.RoundingSpec, w numericsWriter, to *destination) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	bar := newProgress(a.err)
@@ -96,6 +98,9 @@ func (a *app) perfNumerics(ctx context.Context, spec perf.RoundingSpec, w numeri
 	}
 	if n != nil {
 		if perr := w.End(n); perr != nil {
+			return perr
+		}
+		if perr := writePage(to, view.Rounding(n)); perr != nil {
 			return perr
 		}
 	}

@@ -17,7 +17,8 @@ type flagGroup struct {
 	more  []string // named there, and described by --help-all
 }
 
-// flagGroups are the purposes of flags that several verbs have. Any other flag belongs to the verb itself.
+// flagGroups are the purposes of flags that several verbs have. Any other flag belongs to the verb
+// itself.
 var flagGroups = []flagGroup{
 	{"Machine", []string{"topology", "set", "nodes", "platform", "fidelity"}, []string{"ccl"}},
 	{"Program", []string{"bench", "algorithm", "program", "ranks", "n-elem", "dtype", "op"},

@@ -257,7 +257,8 @@ func (c *nodeCount) Set(s string) error {
 
 // tuningFlag is for verbs that may run auto.
 func tuningFlag(f *pflag.FlagSet, s *run.Spec) {
-	f.StringVar(&s.Tuning, "tuning", "", "tuning table by which the algorithm auto chooses: a `FILE` that --table of kernbench tune or calibrate wrote")
+	f.StringVar(&s.Tuning, "tuning", "",
+		"tuning table by which the algorithm auto chooses: a `FILE` that --table of kernbench tune or calibrate wrote")
 }
 
 // workFlags are those of every verb that runs a collective.

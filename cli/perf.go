@@ -143,7 +143,8 @@ Time is simulated: it is the same in each iteration and each run, so that -n and
 				if cmd.Flags().Changed("stepbytes") && !cmd.Flags().Changed("stepfactor") {
 					spec.Factor = 1
 				}
-				s, err := call.spec(a, program, spec.Base.Topology, spec.Base.Sets, "minbytes", "maxbytes", "stepfactor", "stepbytes", "report")
+				s, err := call.spec(a, program, spec.Base.Topology, spec.Base.Sets, "minbytes", "maxbytes",
+					"stepfactor", "stepbytes", "report")
 				if err != nil {
 					return err
 				}

@@ -12,8 +12,8 @@ type Loop struct {
 // lookEvery is the number of steps and events between two calls of Look.
 const lookEvery = 1 << 12
 
-// LookSoon has Look called before the next event.
-func (l *Loop) LookSoon() { l.until = 0 }
+// LookNext has Look called before the next event.
+func (l *Loop) LookNext() { l.until = 0 }
 
 // Run handles events in their order until none is left. What needs no event is done first.
 func (q *Queue) Run(l *Loop) error {

@@ -167,11 +167,12 @@ func TestThirdExecutorOnTheCommandLine(t *testing.T) {
 	} {
 		status, stdout, stderr := command(t, strings.Fields(c.args)...)
 		said := stdout + stderr
+		words := strings.Join(strings.Fields(said), " ") // the help is wrapped
 		if status != c.status {
 			t.Errorf("kernbench %s: exit status %d, want %d\n%s", c.args, status, c.status, said)
 		}
 		for _, want := range c.want {
-			if !strings.Contains(said, want) {
+			if !strings.Contains(said, want) && !strings.Contains(words, want) {
 				t.Errorf("kernbench %s: no %q in\n%s", c.args, want, said)
 			}
 		}

@@ -23,13 +23,15 @@ func TestDirNames(t *testing.T) {
 	if tl.RegisterDir("E") != tl.East {
 		t.Error("a built-in name got a direction of its own")
 	}
-	for _, d := range []tl.Dir{tl.AnyDir, tl.East, tl.West, tl.North, tl.South, tl.Parent, tl.Child0, tl.Child1, tl.Dim(0), tl.Dim(15), user} {
+	for _, d := range []tl.Dir{tl.AnyDir, tl.East, tl.West, tl.North, tl.South, tl.Parent, tl.Child0, tl.Child1,
+		tl.Dim(0), tl.Dim(15), user} {
 		if got, err := tl.ParseDir(d.String()); got != d || err != nil {
 			t.Errorf("ParseDir(%v) = %v, %v", d, got, err)
 		}
 	}
 	for _, s := range []string{"", "e", "dim16", "dir(9)", "api_test.W"} {
-		if _, err := tl.ParseDir(s); err == nil || !strings.Contains(err.Error(), "dim0..dim15 ") || !strings.Contains(err.Error(), " api_test.E") {
+		if _, err := tl.ParseDir(s); err == nil || !strings.Contains(err.Error(), "dim0..dim15 ") ||
+			!strings.Contains(err.Error(), " api_test.E") {
 			t.Errorf("ParseDir(%q): %v, want an error that lists the directions", s, err)
 		}
 	}
@@ -181,8 +183,10 @@ func TestMisuse(t *testing.T) {
 		{"reduce nothing", func(c *tl.Context, x tl.Tensor, mine tl.Ref) { c.Max(x.Slice(0, 0), 0) }, "axis 0 of [0] is empty"},
 		{"softmax of integers", func(c *tl.Context, x tl.Tensor, mine tl.Ref) { c.Softmax(c.Convert(x, dtype.I8), 0) }, "floating type"},
 		{"transpose", func(c *tl.Context, x tl.Tensor, mine tl.Ref) { c.Transpose(x) }, "needs a matrix"},
-		{"dot", func(c *tl.Context, x tl.Tensor, mine tl.Ref) { c.Dot(x.Reshape(2, 2), x.Reshape(1, 4)) }, "cannot multiply shapes [2 2] and [1 4]"},
-		{"store", func(c *tl.Context, x tl.Tensor, mine tl.Ref) { c.Store(mine, x.Slice(0, 3)) }, "the destination is f32[4], the tensor f32[3]"},
+		{"dot", func(c *tl.Context, x tl.Tensor, mine tl.Ref) { c.Dot(x.Reshape(2, 2), x.Reshape(1, 4)) },
+			"cannot multiply shapes [2 2] and [1 4]"},
+		{"store", func(c *tl.Context, x tl.Tensor, mine tl.Ref) { c.Store(mine, x.Slice(0, 3)) },
+			"the destination is f32[4], the tensor f32[3]"},
 		{"ref", func(c *tl.Context, x tl.Tensor, mine tl.Ref) { c.Ref(mine.Addr, tl.Dims(1), dtype.Invalid) }, "no element type"},
 		{"recv", func(c *tl.Context, x tl.Tensor, mine tl.Ref) { c.Recv(tl.West, tl.Dims(1), dtype.Invalid) }, "no element type"},
 		{"recv_async", func(c *tl.Context, x tl.Tensor, mine tl.Ref) { c.RecvAsync(tl.West, x.Shape(), dtype.Invalid) }, "no element type"},
@@ -194,7 +198,10 @@ func TestMisuse(t *testing.T) {
 		{"send of too much", func(c *tl.Context, x tl.Tensor, mine tl.Ref) {
 			c.SendRef(tl.East, c.Ref(mine.Addr, tl.Dims(1<<16, 1<<16), dtype.I8))
 		}, "at most 2147483647 elements"},
-		{"future of any", func(c *tl.Context, x tl.Tensor, mine tl.Ref) { c.RecvAsync(tl.AnyDir, x.Shape(), x.DType()) }, "name a direction"},
+		{"future of any", func(c *tl.Context, x tl.Tensor,
+			mine tl.Ref) {
+			c.RecvAsync(tl.AnyDir, x.Shape(), x.DType())
+		}, "name a direction"},
 		{"zero future", func(c *tl.Context, x tl.Tensor, mine tl.Ref) { c.Wait(tl.Future{}) }, "the zero Future"},
 		{"futures out of order", func(c *tl.Context, x tl.Tensor, mine tl.Ref) {
 			c.RecvAsync(tl.West, x.Shape(), x.DType())
@@ -251,7 +258,8 @@ func TestBadAddresses(t *testing.T) {
 		f    func(c *tl.Context, mine tl.Ref)
 		text string
 	}{
-		{"unmapped", func(c *tl.Context, mine tl.Ref) { c.Load(at(c, 4096, 1)) }, "bad address va:0x1000, 4 bytes: nothing is mapped there for this PE"},
+		{"unmapped", func(c *tl.Context, mine tl.Ref) { c.Load(at(c, 4096, 1)) },
+			"bad address va:0x1000, 4 bytes: nothing is mapped there for this PE"},
 		{"negative unit", func(c *tl.Context, mine tl.Ref) { c.Load(at(c, mem.At(mem.HBM, -1, 0), 1)) }, "nothing is mapped there"},
 		{"unaligned", func(c *tl.Context, mine tl.Ref) { c.Load(at(c, mine.Addr+2, 1)) }, "multiples of 4 bytes"},
 		{"beyond the memory", func(c *tl.Context, mine tl.Ref) { c.Load(at(c, mem.At(mem.HBM, 0, mem.MaxOffset-3), 2)) }, "beyond the end"},
@@ -275,14 +283,22 @@ func TestArithmetic(t *testing.T) {
 	}{
 		{"add", func(c *tl.Context, x tl.Tensor) tl.Tensor { return c.Add(x, x) }, []float64{2, 8, 18, -4}},
 		{"sub a scalar", func(c *tl.Context, x tl.Tensor) tl.Tensor { return c.Sub(x, x.Slice(1, 1)) }, []float64{-3, 0, 5, -6}},
-		{"scalar div", func(c *tl.Context, x tl.Tensor) tl.Tensor { return c.Div(x.Slice(1, 1), x) }, []float64{4, 1, float64(float32(4. / 9)), -2}},
+		{"scalar div", func(c *tl.Context, x tl.Tensor) tl.Tensor { return c.Div(x.Slice(1, 1), x) },
+			[]float64{4, 1, float64(float32(4. / 9)), -2}},
 		{"mul", func(c *tl.Context, x tl.Tensor) tl.Tensor { return c.Mul(x, x) }, []float64{1, 16, 81, 4}},
 		{"maximum", func(c *tl.Context, x tl.Tensor) tl.Tensor { return c.Maximum(x, c.Neg(x)) }, []float64{1, 4, 9, 2}},
-		{"minimum", func(c *tl.Context, x tl.Tensor) tl.Tensor { return c.Minimum(x, c.Full(x.Shape(), x.DType(), 3)) }, []float64{1, 3, 3, -2}},
+		{"minimum", func(c *tl.Context, x tl.Tensor) tl.Tensor {
+			return c.Minimum(x,
+				c.Full(x.Shape(), x.DType(), 3))
+		}, []float64{1, 3, 3, -2}},
 		{"fma", func(c *tl.Context, x tl.Tensor) tl.Tensor { return c.FMA(x, x, x) }, []float64{2, 20, 90, 2}},
 		{"clamp", func(c *tl.Context, x tl.Tensor) tl.Tensor { return c.Clamp(x, 0, 5) }, []float64{1, 4, 5, 0}},
-		{"sqrt of abs", func(c *tl.Context, x tl.Tensor) tl.Tensor { return c.Sqrt(c.Abs(x)) }, []float64{1, 2, 3, float64(float32(1.4142135))}},
-		{"exp and log", func(c *tl.Context, x tl.Tensor) tl.Tensor { return c.Log(c.Exp(c.Full(x.Shape(), x.DType(), 0))) }, []float64{0, 0, 0, 0}},
+		{"sqrt of abs", func(c *tl.Context, x tl.Tensor) tl.Tensor { return c.Sqrt(c.Abs(x)) },
+			[]float64{1, 2, 3, float64(float32(1.4142135))}},
+		{"exp and log", func(c *tl.Context, x tl.Tensor) tl.Tensor {
+			return c.Log(c.Exp(c.Full(x.Shape(), x.DType(),
+				0)))
+		}, []float64{0, 0, 0, 0}},
 		{"sum of rows", func(c *tl.Context, x tl.Tensor) tl.Tensor { return c.Sum(x.Reshape(2, 2), 1) }, []float64{5, 7, 9, -2}},
 		{"max of columns", func(c *tl.Context, x tl.Tensor) tl.Tensor { return c.Max(x.Reshape(2, 2), -2) }, []float64{9, 4, 9, -2}},
 		{"softmax", func(c *tl.Context, x tl.Tensor) tl.Tensor {

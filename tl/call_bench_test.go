@@ -25,7 +25,8 @@ func BenchmarkCall(b *testing.B) {
 		b.Run(bench.name, func(b *testing.B) {
 			c := NewContext(Setup{
 				Core: nothing{}, Rank: 3, World: 9, PE: 3, Scratch: 1 << 20, Addrs: &mem.Map{},
-				Wiring: &Wiring{Out: []OutPort{{Dir: East}}, In: []InPort{{Dir: West}}}, Ring: &Ring{Slots: 4, SlotBytes: 4096, Strict: true},
+				Wiring: &Wiring{Out: []OutPort{{Dir: East}}, In: []InPort{{Dir: West}}},
+				Ring:   &Ring{Slots: 4, SlotBytes: 4096, Strict: true},
 			})
 			if _, err := c.run(func(c *Context, _ Args) {
 				x, y := c.Load(at), c.Load(at)

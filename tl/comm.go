@@ -153,7 +153,8 @@ func (c *Context) take(op string, d Dir, s Shape, t dtype.Type, dst *Ref, r *Ten
 
 func (c *Context) checkPosted(op string, port int) {
 	if p := &c.ports[port]; p.posted > p.taken {
-		c.misuse(op, fmt.Sprintf("direction %v has %d announced receive(s): wait for their futures first", c.wiring.In[port].Dir, p.posted-p.taken))
+		c.misuse(op, fmt.Sprintf("direction %v has %d announced receive(s): wait for their futures first",
+			c.wiring.In[port].Dir, p.posted-p.taken))
 	}
 }
 

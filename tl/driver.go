@@ -2,8 +2,8 @@ package tl
 
 import "kernbench/fault"
 
-// Driver is what an executor does with the context of a kernel, and what dialects and front ends do that
-// run kernels of their own. It is not for kernels.
+// Driver is what an executor does with the context of a kernel, and what dialects and front ends do
+// that run kernels of their own. It is not for kernels.
 type Driver struct{ c *Context }
 
 // Drive returns the driver of a context.
@@ -28,19 +28,19 @@ func (d Driver) Meet() { d.c.plain(OpMeet) }
 // calls the context. A kernel that interprets a program calls it first.
 func (d Driver) Interpret(s Source) { d.c.source = s }
 
-// Run executes a kernel to its end. It returns the fault that stopped it, if any; abandoned is true if
-// the executor gave it up.
+// Run executes a kernel to its end. It returns the fault that stopped it, if any; abandoned is true
+// if the executor gave it up.
 func (d Driver) Run(k Kernel, a Args) (abandoned bool, err error) { return d.c.run(k, a) }
 
-// Reset makes the context that of another rank, as NewContext would, and keeps its memory. The kernel
-// that had it has ended.
+// Reset makes the context that of another rank, as NewContext would, and keeps its memory. The
+// kernel that had it has ended.
 func (d Driver) Reset(s Setup) { d.c.reset(s) }
 
 // Abandon stops the kernel without a fault of its own. It does not return.
 func (d Driver) Abandon() { d.c.abandon() }
 
-// Fail stops the kernel with a fault. It does not return. The fault stands even if the kernel recovers
-// from the panic that carries it.
+// Fail stops the kernel with a fault. It does not return. The fault stands even if the kernel
+// recovers from the panic that carries it.
 func (d Driver) Fail(err error) { d.c.fail(err) }
 
 // DropAll reports to the core that all tensors are done with, when a kernel has ended.
@@ -52,13 +52,13 @@ func (d Driver) Enter() { d.c.enter() }
 // Traffic returns what the kernel has done so far.
 func (d Driver) Traffic() Traffic { return d.c.trafficSoFar() }
 
-// Again reports whether an edit of the kernel asks a dialect to make the call that it is in, known by a
-// name, once more.
+// Again reports whether an edit of the kernel asks a dialect to make the call that it is in, known
+// by a name, once more.
 func (d Driver) Again(call string) bool { return d.c.again(call) }
 
 // Line returns the source line of the instruction being executed, if lines are recorded.
 func (d Driver) Line() string { return d.c.lineNow() }
 
-// Place returns where the kernel is: rank, PE, time and the source line of the call that it is in. It
-// walks the stack, so it is for faults only.
+// Place returns where the kernel is: rank, PE, time and the source line of the call that it is in.
+// It walks the stack, so it is for faults only.
 func (d Driver) Place(op string) fault.Place { return d.c.place(op) }

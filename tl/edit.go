@@ -85,8 +85,8 @@ func (e *editing) Do(in *Instr) {
 	e.Core.Do(in)
 }
 
-// putsOff reports whether the receive that begins is put off. Then the slot that was received before
-// lives on until the receive is carried out.
+// putsOff reports whether the receive that begins is put off. Then the slot that was received
+// before lives on until the receive is carried out.
 func (c *Context) putsOff(port int) bool {
 	e, ok := c.core.(*editing)
 	if !ok || e.inside || e.later != nil {
@@ -160,7 +160,8 @@ func (e *editing) apply(x *Edit, in *Instr) {
 	case AddNotify:
 		e.extra(func() {
 			s := in.Side
-			e.c.side = OneSided{Win: s.Win, Peer: s.Peer, Word: x.Word, Words: []int32{x.Word}, WordType: wordType(s, x.Word), Op: SignalAdd, Value: 1}
+			e.c.side = OneSided{Win: s.Win, Peer: s.Peer, Word: x.Word, Words: []int32{x.Word},
+				WordType: wordType(s, x.Word), Op: SignalAdd, Value: 1}
 			e.c.signal(OpNotify)
 		})
 	case Twice:
@@ -168,7 +169,8 @@ func (e *editing) apply(x *Edit, in *Instr) {
 	}
 }
 
-// extra carries out instructions that the kernel did not issue, and leaves the one at hand as it was.
+// extra carries out instructions that the kernel did not issue, and leaves the one at hand as it
+// was.
 func (e *editing) extra(do func()) {
 	c := e.c
 	in, usual, side, words := c.in, c.usual, c.side, append([]int32(nil), c.words...)

@@ -29,7 +29,8 @@ func (c *Context) Post(t *Task) Handle {
 	case t.World < 1 || t.Rank < 0 || t.Rank >= t.World:
 		c.misuse("post", fmt.Sprintf("rank %d of %d", t.Rank, t.World))
 	case !c.engine:
-		c.misuse("post", "there is no communication engine: a launch on a stream has one when its Grid asks for it, and tasks post no others")
+		c.misuse("post",
+			"there is no communication engine: a launch on a stream has one when its Grid asks for it, and tasks post no others")
 	}
 	i := c.newCell(cellHandle)
 	h := Handle{i, c.cells[i].gen, true}

@@ -101,7 +101,8 @@ func (c *Context) Composite(p Composite) Handle {
 		c.misuse("composite", "without B its operand lies in memory: use arithmetic and Store for a tensor")
 	}
 	if p.Out.DType != pipe.Type || p.Out.Len() != pipe.M*pipe.N {
-		c.misuse("composite", fmt.Sprintf("the output is %s, the result %s", describe(p.Out.DType, p.Out.Shape), describe(pipe.Type, Dims(pipe.M, pipe.N))))
+		c.misuse("composite", fmt.Sprintf("the output is %s, the result %s", describe(p.Out.DType, p.Out.Shape),
+			describe(pipe.Type, Dims(pipe.M, pipe.N))))
 	}
 	if in.A == None {
 		pipe.A = c.physical("composite", a)
@@ -118,7 +119,8 @@ func (c *Context) Composite(p Composite) Handle {
 		if e.Op == EpilogueBias {
 			cell = c.use("composite", &e.Bias)
 			if e.Bias.dtype != pipe.Type || e.Bias.Len() != pipe.N {
-				c.misuse("composite", fmt.Sprintf("the bias is %s, a row has %s", describe(e.Bias.dtype, e.Bias.shape), describe(pipe.Type, Dims(pipe.N))))
+				c.misuse("composite", fmt.Sprintf("the bias is %s, a row has %s",
+					describe(e.Bias.dtype, e.Bias.shape), describe(pipe.Type, Dims(pipe.N))))
 			}
 		}
 		pipe.BiasCell = append(pipe.BiasCell, cell)
@@ -130,8 +132,8 @@ func (c *Context) Composite(p Composite) Handle {
 	return h
 }
 
-// pipeOperand is an operand of a composite: the place in memory, or the type and shape of the tensor that stands
-// for it, whose cell and first element are put into the instruction.
+// pipeOperand is an operand of a composite: the place in memory, or the type and shape of the
+// tensor that stands for it, whose cell and first element are put into the instruction.
 func (c *Context) pipeOperand(name string, r Ref, t *Tensor, cell, off *int32) Ref {
 	if t.dtype == dtype.Invalid {
 		return r

@@ -45,7 +45,8 @@ const (
 
 var opNames = [...]string{
 	"load", "store", "math", "gemm", "send", "recv", "recv_async", "composite", "wait", "free",
-	"put", "get", "notify", "wait_until", "test", "load_scalar", "fetch_add", "compare_swap", "load_reduce", "store_multicast", "fence", "quiet", "pipe_barrier", "sync",
+	"put", "get", "notify", "wait_until", "test", "load_scalar", "fetch_add", "compare_swap", "load_reduce",
+	"store_multicast", "fence", "quiet", "pipe_barrier", "sync",
 	"post", "begin_turn", "end_turn",
 }
 

@@ -7,7 +7,8 @@ import (
 	"kernbench/tl/frames"
 )
 
-// Of a ring only the latest receives are remembered, and on a context that was another rank's none of that.
+// Of a ring only the latest receives are remembered, and on a context that was another rank's none
+// of that.
 func TestRecentReceives(t *testing.T) {
 	l := newLines()
 	for range 2 {

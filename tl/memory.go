@@ -58,7 +58,8 @@ func (c *Context) Store(r Ref, t Tensor) {
 	c.transfer("store", OpStore, &r, &t)
 }
 
-// whole is where n elements lie, in the plain case: one aligned piece of the memory that was used last.
+// whole is where n elements lie, in the plain case: one aligned piece of the memory that was used
+// last.
 func (c *Context) whole(r *Ref, n int) (pa mem.Addr, ok bool) {
 	off, size := r.Addr-c.near.From, r.DType.Size()
 	pa = c.near.At + off

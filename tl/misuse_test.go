@@ -30,7 +30,8 @@ func TestOutOfRange(t *testing.T) {
 		is   func(error) bool
 		text string
 	}{
-		{"slice that overflows", func(c *tl.Context, d tl.Sym, _ tl.Signal) { c.Load(c.At(d.Slice(1<<62, 4), 0)) }, bounds, "address at tl/misuse_test.go:"},
+		{"slice that overflows", func(c *tl.Context, d tl.Sym, _ tl.Signal) { c.Load(c.At(d.Slice(1<<62, 4), 0)) },
+			bounds, "address at tl/misuse_test.go:"},
 		{"slices that overflow together", func(c *tl.Context, d tl.Sym, _ tl.Signal) {
 			for range 1 << 10 {
 				d = d.Slice(1<<56, 4)
@@ -38,14 +39,25 @@ func TestOutOfRange(t *testing.T) {
 			c.Load(c.Local(d))
 		}, bounds, "b.data, which has 0 to 7"},
 		{"there and back", func(c *tl.Context, d tl.Sym, _ tl.Signal) { c.Load(c.Local(d.Slice(1<<40, 4).Slice(4-1<<40, 4))) }, nil, ""},
-		{"one word", func(c *tl.Context, _ tl.Sym, s tl.Signal) { c.WaitUntil(s.At(4), tl.GE, 0) }, bounds, "out of bounds: word 4 of window.b.words, which has 0 to 3"},
-		{"words that overflow", func(c *tl.Context, _ tl.Sym, s tl.Signal) { c.WaitUntil(s.At(1<<62).At(1<<62).At(1<<62), tl.GE, 0) }, bounds, "out of bounds"},
-		{"stride that overflows", func(c *tl.Context, _ tl.Sym, s tl.Signal) { c.WaitUntil(s.Grid([]int{2}, []int{1 << 40}), tl.GE, 0) }, misuse, "no farther apart"},
-		{"extent that overflows", func(c *tl.Context, _ tl.Sym, s tl.Signal) { c.WaitUntil(s.Grid([]int{1<<32 + 1}, []int{0}), tl.GE, 0) }, misuse, "up to 16777216 words"},
+		{"one word", func(c *tl.Context, _ tl.Sym, s tl.Signal) { c.WaitUntil(s.At(4), tl.GE, 0) }, bounds,
+			"out of bounds: word 4 of window.b.words, which has 0 to 3"},
+		{"words that overflow", func(c *tl.Context, _ tl.Sym,
+			s tl.Signal) {
+			c.WaitUntil(s.At(1<<62).At(1<<62).At(1<<62), tl.GE, 0)
+		}, bounds, "out of bounds"},
+		{"stride that overflows", func(c *tl.Context, _ tl.Sym,
+			s tl.Signal) {
+			c.WaitUntil(s.Grid([]int{2}, []int{1 << 40}), tl.GE, 0)
+		}, misuse, "no farther apart"},
+		{"extent that overflows", func(c *tl.Context, _ tl.Sym,
+			s tl.Signal) {
+			c.WaitUntil(s.Grid([]int{1<<32 + 1}, []int{0}), tl.GE, 0)
+		}, misuse, "up to 16777216 words"},
 		{"extents that overflow together", func(c *tl.Context, _ tl.Sym, s tl.Signal) {
 			c.WaitUntil(s.Grid([]int{1 << 20, 1 << 20, 1 << 20}, []int{0, 0, 0}), tl.GE, 0)
 		}, misuse, "up to 16777216 words"},
-		{"signal operation", func(c *tl.Context, _ tl.Sym, s tl.Signal) { c.Notify(s.At(0), 0, 9, 1) }, misuse, "SignalOp(9): one of SignalSet, SignalAdd"},
+		{"signal operation", func(c *tl.Context, _ tl.Sym, s tl.Signal) { c.Notify(s.At(0), 0, 9, 1) }, misuse,
+			"SignalOp(9): one of SignalSet, SignalAdd"},
 		{"signal operation of a put", func(c *tl.Context, d tl.Sym, s tl.Signal) {
 			c.PutTensorSignal(d.Slice(0, 1), 0, c.Full(tl.Dims(1), dtype.F32, 1), s.At(0), 9, 1)
 		}, misuse, "SignalOp(9)"},
@@ -56,10 +68,19 @@ func TestOutOfRange(t *testing.T) {
 			one := c.Full(tl.Dims(1), dtype.F32, 1)
 			c.Combine(9, one, one)
 		}, misuse, "reduceop(9)"},
-		{"rows before the first", func(c *tl.Context, d tl.Sym, _ tl.Signal) { c.LoadTile(matrix(c, d).Sub(-2, 4), 2, 0) }, misuse, "Sub takes rows of the matrix"},
-		{"rows behind the last", func(c *tl.Context, d tl.Sym, _ tl.Signal) { c.LoadTile(matrix(c, d).Sub(5, 1), 0, 0) }, misuse, "Sub takes rows of the matrix"},
+		{"rows before the first", func(c *tl.Context, d tl.Sym,
+			_ tl.Signal) {
+			c.LoadTile(matrix(c, d).Sub(-2, 4), 2, 0)
+		}, misuse, "Sub takes rows of the matrix"},
+		{"rows behind the last", func(c *tl.Context, d tl.Sym,
+			_ tl.Signal) {
+			c.LoadTile(matrix(c, d).Sub(5, 1), 0, 0)
+		}, misuse, "Sub takes rows of the matrix"},
 		{"rows as far as there are", func(c *tl.Context, d tl.Sym, _ tl.Signal) { c.LoadTile(matrix(c, d).Sub(2, 9), 0, 0) }, nil, ""},
-		{"matrix that overflows", func(c *tl.Context, d tl.Sym, _ tl.Signal) { c.Desc(c.Local(d.Slice(0, 0)), 1<<32, 1<<32, 1, 1) }, misuse, "the reference has 0"},
+		{"matrix that overflows", func(c *tl.Context, d tl.Sym,
+			_ tl.Signal) {
+			c.Desc(c.Local(d.Slice(0, 0)), 1<<32, 1<<32, 1, 1)
+		}, misuse, "the reference has 0"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			_, err := kerneltest.Try(func(c *tl.Context, a tl.Args) {

@@ -10,11 +10,11 @@ import (
 // performs: CUDA calls them multimem. The machine must have a switch that joins the members and can
 // (system.switch.multicast, system.switch.reduce).
 
-// LoadReduce starts a load of what s names in the copies of all members, which the switch combines on
-// the way, and returns at once; the first operation that needs the tensor waits for it. Each member's
-// memory is read once, over that member's link. The switch combines the copies of members in ascending
-// order, and rounds each result to the type; types of 16 bits it combines in f32, and rounds once. Avg
-// is the sum: see Finish.
+// LoadReduce starts a load of what s names in the copies of all members, which the switch combines
+// on the way, and returns at once; the first operation that needs the tensor waits for it. Each
+// member's memory is read once, over that member's link. The switch combines the copies of members
+// in ascending order, and rounds each result to the type; types of 16 bits it combines in f32, and
+// rounds once. Avg is the sum: see Finish.
 func (c *Context) LoadReduce(s Sym, by ReduceOp) (t Tensor) {
 	const op = "load_reduce"
 	own := c.ofAll(op, s)

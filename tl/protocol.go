@@ -11,9 +11,9 @@ import (
 // Protocol is what software adds to a message: how its receiver learns that it is there, and what
 // that takes of the links. The zero value adds nothing.
 type Protocol struct {
-	// Latency is from the arrival of a message until its receiver sees it, and Credit the same of a credit: by the
-	// outermost level of the network between SIPs that it has taken, of one that has taken none first. Of those levels
-	// that are not there it is as of the last one; nil: none.
+	// Latency is from the arrival of a message until its receiver sees it, and Credit the same of a
+	// credit: by the outermost level of the network between SIPs that it has taken, of one that has
+	// taken none first. Of those levels that are not there it is as of the last one; nil: none.
 	Latency, Credit []unit.Time
 
 	// Payload is how many of a million bytes on the links are data, the others being flags. 0: all.
@@ -23,7 +23,8 @@ type Protocol struct {
 // million bytes on the links are what a Payload is a part of.
 const million = 1_000_000
 
-// Late is the latency of a message, and of a credit, that has taken a level of the network; -1: none.
+// Late is the latency of a message, and of a credit, that has taken a level of the network; -1:
+// none.
 func (p *Protocol) Late(level int) (message, credit unit.Time) {
 	return of(p.Latency, level), of(p.Credit, level)
 }

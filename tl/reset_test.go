@@ -35,7 +35,8 @@ func TestReset(t *testing.T) {
 	setup := func(pe int, core Core, lines bool) Setup {
 		return Setup{
 			Core: core, Rank: pe, World: 9, PE: pe, PEsPerCube: 3, Scratch: 256, RecordLines: lines, CellCapacity: 4, Addrs: &mem.Map{},
-			Wiring: &Wiring{Out: []OutPort{{Dir: East}}, In: []InPort{{Dir: West}, {Dir: North}}}, Ring: &Ring{Slots: 2, SlotBytes: 64, Strict: true},
+			Wiring: &Wiring{Out: []OutPort{{Dir: East}}, In: []InPort{{Dir: West}, {Dir: North}}},
+			Ring:   &Ring{Slots: 2, SlotBytes: 64, Strict: true},
 		}
 	}
 	kernel := func(w *mem.Window) Kernel {

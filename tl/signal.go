@@ -138,7 +138,9 @@ func (c *Context) wordsOf(op string, s Signal, peer int) {
 	}
 	c.member(op, s.win, peer)
 	if s.dims < 0 {
-		c.misuse(op, fmt.Sprintf("a tensor of signals has up to %d extents, each at least 1, and as many strides; it names up to %d words, no farther apart than that", signalDims, mostWords))
+		c.misuse(op,
+			fmt.Sprintf("a tensor of signals has up to %d extents, each at least 1, and as many strides; it names up to %d words, no farther apart than that",
+				signalDims, mostWords))
 	}
 	c.words = c.words[:0]
 	n := s.Len()

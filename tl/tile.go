@@ -74,7 +74,8 @@ func (c *Context) StoreTile(d Desc, row, col int, t Tensor) {
 	c.use("store_tile", &t)
 	rows, cols := c.clip("store_tile", &d, row, col)
 	if t.dtype != d.DType || t.shape != Dims(rows, cols) {
-		c.misuse("store_tile", fmt.Sprintf("the block is %s, the tensor %s", describe(d.DType, Dims(rows, cols)), describe(t.dtype, t.shape)))
+		c.misuse("store_tile", fmt.Sprintf("the block is %s, the tensor %s", describe(d.DType, Dims(rows, cols)),
+			describe(t.dtype, t.shape)))
 	}
 	if rows > 0 && cols > 0 {
 		c.tile("store_tile", OpStore, &d, row, col, rows, cols, &t)

@@ -36,8 +36,8 @@ func pullRing(ranks int, meet func(h *account, round int)) func(h *account) {
 	}
 }
 
-// notifyRight is a neighbour barrier: each rank notifies its right neighbour in word w(round), which
-// waits for v(round).
+// notifyRight is a neighbour barrier: each rank notifies its right neighbour in word w(round),
+// which waits for v(round).
 func notifyRight(skip int, w func(round int) int, add, v func(round int) int64) func(h *account, round int) {
 	return func(h *account, s int) {
 		for r := range h.ranks {
@@ -62,7 +62,8 @@ func TestPullRings(t *testing.T) {
 		{"pull ring of 2", 2, pullRing(2, notifyRight(0, same, one, one)), nil},
 		{"pull ring of 7", 7, pullRing(7, notifyRight(0, same, one, one)), nil},
 		{"pull ring, round 1 does not wait", 4, pullRing(4, notifyRight(1, same, one, one)), []string{"race store load"}},
-		{"pull ring, round 3 does not wait", 4, pullRing(4, notifyRight(3, same, one, one)), []string{"race load store", "race store load"}},
+		{"pull ring, round 3 does not wait", 4, pullRing(4, notifyRight(3, same, one, one)),
+			[]string{"race load store", "race store load"}},
 		{"pull ring, the last round does not wait", 4, pullRing(4, notifyRight(6, same, one, one)),
 			[]string{"race load store", "race store load"}},
 		{"pull ring, counting rounds", 4, pullRing(4, notifyRight(0, zero, one, growing)), nil},

@@ -121,7 +121,8 @@ func TestAccountOfAtomics(t *testing.T) {
 		t.Fatalf("%d and %d records", len(added), len(swapped))
 	}
 	for i, r := range added {
-		if r.Seen != int64(2*i) || !r.Wrote || r.Value != 2 || r.Peer != 1 || r.Word != b.win.WordAddr(1, 0) || r.Call != "fetch_add" || !strings.Contains(r.Line, "account_test.go:") {
+		if r.Seen != int64(2*i) || !r.Wrote || r.Value != 2 || r.Peer != 1 || r.Word != b.win.WordAddr(1, 0) ||
+			r.Call != "fetch_add" || !strings.Contains(r.Line, "account_test.go:") {
 			t.Errorf("record %d: %+v", i, r)
 		}
 	}

@@ -11,9 +11,9 @@ import (
 	"kernbench/unit"
 )
 
-// TestWindowAfterADiscardedRecording: a window is used in two launches, each of which is recorded up
-// to its first one-sided operation, in vain, and then runs. Nothing of the recordings is left in its
-// words, in the meetings of its team, or in the times.
+// TestWindowAfterADiscardedRecording: a window is used in two launches, each of which is recorded
+// up to its first one-sided operation, in vain, and then runs. Nothing of the recordings is left in
+// its words, in the meetings of its team, or in the times.
 func TestWindowAfterADiscardedRecording(t *testing.T) {
 	const world = 4
 	run := func(o sim.Options) (took []unit.Time, sig []int64, executions int32) {

@@ -55,7 +55,8 @@ func TestAllReduceClosedForms(t *testing.T) {
 					t += max(c.I, c.b.topo.Cube().HBMBW.Serial().Time(part)) + c.own(2*part)
 				}
 			}
-			// A store of the own part is issued before it is sent on, and the last store is of a half.
+			// A store of the own part is issued before it is sent on, and the last store is of a
+			// half.
 			return t + c.I - c.own(2*n) + c.own(n)
 		}},
 	}
@@ -97,7 +98,8 @@ func TestTorusClosedForm(t *testing.T) {
 // uniformGrid is a machine of cubes of one PE on a square.
 func uniformGrid(side int, network string) []string {
 	return []string{
-		"system.sips.count=1", fmt.Sprintf("sip.cube_mesh.w=%d", side), fmt.Sprintf("sip.cube_mesh.h=%d", side), "sip.cube_mesh.network=" + network,
+		"system.sips.count=1", fmt.Sprintf("sip.cube_mesh.w=%d", side), fmt.Sprintf("sip.cube_mesh.h=%d", side),
+		"sip.cube_mesh.network=" + network,
 		"cube.pe_layout.pe_per_corner=1", "cube.pe_layout.corners=[NW]", "pe.ipcq.send_ns=0.5", "pe.ipcq.recv_ns=0.25",
 	}
 }

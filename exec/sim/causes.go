@@ -9,8 +9,8 @@ import (
 )
 
 // This file writes causes to a log, if there is one: cause.Log. A rank keeps the point up to which
-// each picosecond of its clock has a cause. When its clock moves, spent says what for; when something
-// else has moved it, waited leads the chain on to that.
+// each picosecond of its clock has a cause. When its clock moves, spent says what for; when
+// something else has moved it, waited leads the chain on to that.
 
 // causing is what a run keeps for a log of causes.
 type causing struct {
@@ -106,8 +106,8 @@ func (r *rank) spend(why cause.Reason, at cause.Resource) {
 	b.at = r.run.causes.AddAt(r.Clock, b.at, b.site, why, at, 0)
 }
 
-// waited leads the chain of a rank on to what has moved its clock: the latest of some points that is
-// not after it.
+// waited leads the chain of a rank on to what has moved its clock: the latest of some points that
+// is not after it.
 func (r *rank) waited(why cause.Reason, at cause.Resource, until ...cause.Point) {
 	b, log := r.why, r.run.causes
 	if b == nil {

@@ -27,7 +27,8 @@ func accounts(log *cause.Log) string {
 func TestCausesOfPrograms(t *testing.T) {
 	kinds := map[string]func(*rand.Rand) *program{
 		"matched": matched, "touching": touching,
-		"any": func(d *rand.Rand) *program { return anyProgram(d, false) }, "any, one-sided": func(d *rand.Rand) *program { return anyProgram(d, true) },
+		"any":            func(d *rand.Rand) *program { return anyProgram(d, false) },
+		"any, one-sided": func(d *rand.Rand) *program { return anyProgram(d, true) },
 	}
 	runs := 0
 	for name, kind := range kinds {

@@ -256,7 +256,8 @@ func TestSlotRoundTrip(t *testing.T) {
 			period := c.Tx + c.token(0, 1, 8) + c.W + c.Rx + c.I + c.credit(1, 0) + c.W
 			for k := 10; k+slots < messages; k++ {
 				if d := sent[k+slots] - sent[k]; d != period {
-					t.Fatalf("%d slots, wake %v: message %d was sent %v after message %d, round trip %v", slots, wake, k+slots, d, k, period)
+					t.Fatalf("%d slots, wake %v: message %d was sent %v after message %d, round trip %v", slots, wake,
+						k+slots, d, k, period)
 				}
 			}
 		}

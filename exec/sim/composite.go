@@ -61,7 +61,8 @@ func (r *rank) composite(in *tl.Instr) {
 		r.park(forDrain)
 	}
 	g := &e.spec.GEMM
-	q := &pipeline{r: r, p: p, turn: r.turn, loaded: [2]int32{in.A, in.B}, cell: dst, gen: tl.Drive(r.ctx).Cell(dst).Gen(), rows: tiling{p.M, g.TileM}, cols: tiling{p.N, g.TileN}, depth: tiling{p.K, g.TileK}}
+	q := &pipeline{r: r, p: p, turn: r.turn, loaded: [2]int32{in.A, in.B}, cell: dst,
+		gen: tl.Drive(r.ctx).Cell(dst).Gen(), rows: tiling{p.M, g.TileM}, cols: tiling{p.N, g.TileN}, depth: tiling{p.K, g.TileK}}
 	if !p.Gemm {
 		q.cols.tile = max(1, int(e.topo.Fabric().MessageBytes)/p.Type.Size())
 	}
@@ -163,7 +164,8 @@ func (q *pipeline) compute(now unit.Time) {
 	}
 	end = q.epilogue(tl.PerOutputTile, m*n, end)
 	r.engines.DMA.Enter(dma.Compute)
-	t := transfer{kind: anOutput, rank: r.id, cell: tl.None, slot: -1, addr: q.p.Out.Addr, bytes: int64(m*n) * int64(q.p.Type.Size()), at: end, pipe: q}
+	t := transfer{kind: anOutput, rank: r.id, cell: tl.None, slot: -1, addr: q.p.Out.Addr,
+		bytes: int64(m*n) * int64(q.p.Type.Size()), at: end, pipe: q}
 	i := r.run.xfers.Put(&t)
 	r.begin(end+spec.DMA.Setup, r.toMemory(t.addr), noc.Compute, t.bytes, i, r.laneKey(des.Arrive, lanePipe))
 }

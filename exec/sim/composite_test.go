@@ -57,8 +57,8 @@ func TestCompositeBoundByGEMM(t *testing.T) {
 	}
 }
 
-// TestCompositeOfLoadedOperands: tiles of a tensor need no transfer. With both operands in the PE the matrix unit is
-// never idle.
+// TestCompositeOfLoadedOperands: tiles of a tensor need no transfer. With both operands in the PE
+// the matrix unit is never idle.
 func TestCompositeOfLoadedOperands(t *testing.T) {
 	const m, k, n = 32, 3072, 32
 	ref := func(c *tl.Context, at int64, d ...int) tl.Ref {
@@ -101,7 +101,8 @@ func TestCompositeOfLoadedOperands(t *testing.T) {
 	}
 }
 
-// TestCompositeKeepsASlot: a received tensor that a composite reads keeps its slot until the last product.
+// TestCompositeKeepsASlot: a received tensor that a composite reads keeps its slot until the last
+// product.
 func TestCompositeKeepsASlot(t *testing.T) {
 	const m, k, n = 32, 32, 512
 	var product, sent unit.Time
@@ -141,7 +142,8 @@ func TestCompositeBesideArithmetic(t *testing.T) {
 				out := c.Ref(mem.At(mem.HBM, c.Rank(), 1<<20), in.Shape, in.DType)
 				x := c.Load(in)
 				c.Send(tl.East, x.Slice(0, 5))
-				h := c.Composite(tl.Composite{A: in, Out: out, Epilogue: []tl.Epilogue{{Op: tl.EpilogueReLU}, {Op: tl.EpilogueScale, Factor: 3}}})
+				h := c.Composite(tl.Composite{A: in, Out: out,
+					Epilogue: []tl.Epilogue{{Op: tl.EpilogueReLU}, {Op: tl.EpilogueScale, Factor: 3}}})
 				y := c.Recv(tl.West, tl.Dims(5), a.DType)
 				for range 20 {
 					x = c.Add(x, x)

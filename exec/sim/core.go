@@ -26,7 +26,7 @@ func (r *rank) Do(in *tl.Instr) {
 	}
 	if r.calls++; r.calls%checkEvery == 0 && r.run.ctx.Err() != nil {
 		r.run.cancelled, r.dismissed = true, true
-		r.run.loop.LookSoon()
+		r.run.loop.LookNext()
 		tl.Drive(r.ctx).Abandon()
 	}
 	if in.Op >= tl.OpMeet && r.timeless(in) {
@@ -84,7 +84,7 @@ func (r *rank) Do(in *tl.Instr) {
 	r.polls = 0
 }
 
-// issueWatched issues an instruction of a run of which somebody wants more than its figures.
+// issueWatched issues an instruction of a run with a consumer of more than its figures.
 func (r *rank) issueWatched(in *tl.Instr) {
 	x := r.run
 	r.performs(in)

@@ -7,7 +7,7 @@ import (
 	"kernbench/fault"
 )
 
-// deadlock explains why nobody can go on. Groups do not talk to each other, so it is
+// deadlock explains why no rank can go on. Groups do not talk to each other, so it is
 // about the first group that has ranks left.
 func (x *run) deadlock() error {
 	var stuck []*rank

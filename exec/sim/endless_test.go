@@ -30,7 +30,8 @@ func both(t *testing.T, do func(t *testing.T, events bool)) {
 	}
 }
 
-// TestStall: a kernel that issues nothing is reported while it is recorded, and while it is simulated.
+// TestStall: a kernel that issues nothing is reported while it is recorded, and while it is
+// simulated.
 func TestStall(t *testing.T) {
 	both(t, func(t *testing.T, events bool) {
 		var enough atomic.Bool

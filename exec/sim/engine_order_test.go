@@ -147,7 +147,8 @@ func TestTasksTellTheSameAsWithoutAClock(t *testing.T) {
 		got[i] = all()
 	}
 	if len(got[0]) < 1+2*(1+1+2+2) {
-		t.Errorf("%d agents tell of themselves, want the host, and twice a stream, a program, 2 queues and tasks of both: %v", len(got[0]), got[0])
+		t.Errorf("%d agents tell of themselves, want the host, and twice a stream, a program, 2 queues and tasks of both: %v",
+			len(got[0]), got[0])
 	}
 	for who, what := range got[0] {
 		if !slices.Equal(what, got[1][who]) {
@@ -184,7 +185,8 @@ func TestTasksInDeadlocks(t *testing.T) {
   program 0 of 1 of k on stream 1 of rank 0 (sip0.cube0.pe1) wait at sim/engine_order_test.go since t=6ns: waits for task 1 (t) of queue 0 of the communication engine
   task 1 (t) of queue 0 of the communication engine of rank 0 (sip0.cube0.pe1) wait_until at sim/engine_order_test.go since t=10ns: waits for w.sig[1] >= 7, which is 0
   task 0 (AllReduce) of queue 1 of the communication engine of rank 3 (sip0.cube0.pe0) test at sim/engine_order_test.go since t=TIME: waits for w.sig[0] == 1, which is 0`
-	text := regexp.MustCompile(`t=\d{3,}(\.\d+)?.?s`).ReplaceAllString(lineNumber.ReplaceAllString(err.Error(), "sim/engine_order_test.go"), "t=TIME")
+	text := regexp.MustCompile(`t=\d{3,}(\.\d+)?.?s`).ReplaceAllString(lineNumber.ReplaceAllString(err.Error(),
+		"sim/engine_order_test.go"), "t=TIME")
 	if text != want {
 		t.Errorf("got\n%s\nwant\n%s", text, want)
 	}
@@ -226,7 +228,8 @@ func TestTaskFaults(t *testing.T) {
 		{"a task that posts", true, tl.CoreAny, posts(posts(fills(1))), "post at FILE t=2ns: there is no communication engine"},
 		{"room in scratch", true, tl.CoreAny, posts(fills(256)), ""},
 		{"its own scratch", true, tl.CoreAny, posts(fills(257)), "the result needs 1028 B, scratch has 1 KiB"},
-		{"beyond memory", true, tl.CoreAny, posts(func(c *tl.Context, _ tl.Args) { c.Load(f32(9999, 0, 1)) }), "task 0 (t) of queue 1 of the communication engine: rank 0 (sip0.cube0.pe0) load at FILE t=4ns: bad address"},
+		{"beyond memory", true, tl.CoreAny, posts(func(c *tl.Context, _ tl.Args) { c.Load(f32(9999, 0, 1)) }),
+			"task 0 (t) of queue 1 of the communication engine: rank 0 (sip0.cube0.pe0) load at FILE t=4ns: bad address"},
 		{"a cube core adds", true, tl.CoreCube, adds, "a cube core has no vector unit"},
 		{"a task is of no such type", true, tl.CoreCube, posts(adds), ""},
 	}

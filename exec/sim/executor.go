@@ -169,7 +169,8 @@ func (e *Executor) perform(ctx context.Context, x *run) (*launch.Result, error) 
 	err := x.simulate(ctx)
 	if e.opts.Pointers != nil && x.batch == nil {
 		for g := range l.Groups {
-			fmt.Fprintf(e.opts.Pointers, "launch %s, group %d of %d:\n%s\n", l.Name, g, len(l.Groups), fault.Pointers(x.ringEnds(int32(g)), 0))
+			fmt.Fprintf(e.opts.Pointers, "launch %s, group %d of %d:\n%s\n", l.Name, g, len(l.Groups),
+				fault.Pointers(x.ringEnds(int32(g)), 0))
 		}
 	}
 	e.end = max(e.end, x.result.End)

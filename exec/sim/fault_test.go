@@ -82,7 +82,8 @@ func TestFaults(t *testing.T) {
 			name:   "never received",
 			kernel: func(c *tl.Context, a tl.Args) { c.Send(tl.East, own(c, a)) },
 			want:   &fault.Unreceived{},
-			text:   []string{"rank 0 (sip0.cube0.pe0)", "1 message(s) from rank 2 (direction W)", "the first is that of send(E) at sim/fault_test.go:", " of rank 2; that ring has no receive at all"},
+			text: []string{"rank 0 (sip0.cube0.pe0)", "1 message(s) from rank 2 (direction W)",
+				"the first is that of send(E) at sim/fault_test.go:", " of rank 2; that ring has no receive at all"},
 		},
 		{
 			name: "more sent than received",
@@ -94,7 +95,8 @@ func TestFaults(t *testing.T) {
 				c.Recv(tl.West, x.Shape(), x.DType())
 			},
 			want: &fault.Unreceived{},
-			text: []string{"2 message(s) from rank 2 (direction W)", "send(E) at sim/fault_test.go:", "the last receive of that ring was recv(W) #0 at sim/fault_test.go:"},
+			text: []string{"2 message(s) from rank 2 (direction W)", "send(E) at sim/fault_test.go:",
+				"the last receive of that ring was recv(W) #0 at sim/fault_test.go:"},
 		},
 		{
 			name: "announced, and never waited for",
@@ -107,7 +109,8 @@ func TestFaults(t *testing.T) {
 				c.Wait(first)
 			},
 			want: &fault.Unreceived{},
-			text: []string{"1 message(s) from rank 2 (direction W)", "recv_async(W) #1 at sim/fault_test.go:", "announced its receive, and nothing waited for it"},
+			text: []string{"1 message(s) from rank 2 (direction W)", "recv_async(W) #1 at sim/fault_test.go:",
+				"announced its receive, and nothing waited for it"},
 		},
 		{
 			name:  "never received, longer than all slots",
@@ -144,7 +147,7 @@ func TestFaults(t *testing.T) {
 			text: []string{"recv", "tcm[999]"},
 		},
 		{
-			name: "memory that nobody wrote",
+			name: "memory that was never written",
 			kernel: func(c *tl.Context, a tl.Args) {
 				if c.Rank() == 1 {
 					c.Load(c.Ref(mem.At(mem.TCM, 0, 0), tl.Dims(3), dtype.F16))
@@ -176,7 +179,8 @@ func TestFaults(t *testing.T) {
 			setup:  setup{slots: 1},
 			kernel: algorithm.RingAllReduce.Kernel,
 			want:   &fault.Deadlock{},
-			text:   []string{"3 of 3 ranks cannot go on", "send(E) at algorithm/ring_allreduce.go:", "ring E 1/1", "try n_slots: 2", "my_head=1 peer_tail_cache=0", "since t="},
+			text: []string{"3 of 3 ranks cannot go on", "send(E) at algorithm/ring_allreduce.go:", "ring E 1/1",
+				"try n_slots: 2", "my_head=1 peer_tail_cache=0", "since t="},
 		},
 		{
 			name: "a rank that ends without its send",
@@ -269,7 +273,8 @@ func TestRefusedLaunches(t *testing.T) {
 		"a PE beyond the machine": {func(l *launch.Launch) { l.Groups[0].PEs[1] = 256 }, "rank 1 is to run on PE 256: the machine has 256"},
 		"a PE twice":              {func(l *launch.Launch) { l.Groups[0].PEs[1] = 0 }, "PE 0 is in it twice"},
 		"no kernel":               {func(l *launch.Launch) { l.Kernel = nil }, "no kernel"},
-		"too many rings":          {func(l *launch.Launch) { l.Groups[0].Wiring[1].In = make([]tl.InPort, 49) }, "rank 1 has 49 rings: at most 48"},
+		"too many rings": {func(l *launch.Launch) { l.Groups[0].Wiring[1].In = make([]tl.InPort, 49) },
+			"rank 1 has 49 rings: at most 48"},
 	}
 	for name, tt := range tests {
 		b := newBench(t, func(*tl.Context, tl.Args) {}, setup{world: 2})

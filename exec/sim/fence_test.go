@@ -143,7 +143,8 @@ func TestOrderUnderSchedules(t *testing.T) {
 					}
 					tt.recv(c, d, s)
 					c.Store(a.Shard(1), c.Load(c.Local(d)))
-				}, setup{world: 2, n: n, sets: []string{"system.sips.count=1", "sip.cube_mesh.w=1", "sip.cube_mesh.h=1", "fabric.memory_order=" + order.String()}}, data(n), words(1))
+				}, setup{world: 2, n: n, sets: []string{"system.sips.count=1", "sip.cube_mesh.w=1",
+					"sip.cube_mesh.h=1", "fabric.memory_order=" + order.String()}}, data(n), words(1))
 				for seed := range uint64(seeds) {
 					b.renew()
 					log := b.fill(t, func(int, int) float64 { return 0 })

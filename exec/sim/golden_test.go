@@ -29,8 +29,10 @@ func TestGoldenTraces(t *testing.T) {
 	}{
 		{"hello", algorithm.HelloSend.Kernel, setup{world: 2, n: 64}},
 		{"ring", algorithm.RingAllReduceChunked.Kernel, setup{world: 4, n: 4096}},
-		{"ring_poll_hbm", algorithm.RingAllReduce.Kernel, setup{world: 3, n: 512, space: mem.HBM, ring: func(r *tl.Ring) { r.Poll = true }}},
-		{"tree_sleep", algorithm.TreeAllReduce.Kernel, setup{world: 7, n: 256, topology: "tree_binary", ring: func(r *tl.Ring) { r.WakeCost = 20 * unit.Nanosecond }}},
+		{"ring_poll_hbm", algorithm.RingAllReduce.Kernel,
+			setup{world: 3, n: 512, space: mem.HBM, ring: func(r *tl.Ring) { r.Poll = true }}},
+		{"tree_sleep", algorithm.TreeAllReduce.Kernel,
+			setup{world: 7, n: 256, topology: "tree_binary", ring: func(r *tl.Ring) { r.WakeCost = 20 * unit.Nanosecond }}},
 		{"mesh_sram", algorithm.MeshAllReduce.Kernel, setup{world: 4, n: 256, topology: "mesh_2d", space: mem.SRAM}},
 		{"long_payload", algorithm.HelloSend.Kernel, setup{world: 2, n: 2048, slots: 2, slotBytes: 1024}},
 		{"composite", func(c *tl.Context, a tl.Args) {

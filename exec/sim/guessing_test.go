@@ -183,7 +183,8 @@ func TestCancelledAnywhere(t *testing.T) {
 			for _, step := range []int{0, 2999} {
 				before := runtime.NumGoroutine()
 				ctx, cancel := context.WithCancel(t.Context())
-				b := newBench(t, (&ringRounds{3000, rank, step, func(*tl.Context, tl.Args, tl.Tensor) { cancel() }}).kernel, setup{world: 96, n: 8})
+				b := newBench(t, (&ringRounds{3000, rank, step,
+					func(*tl.Context, tl.Args, tl.Tensor) { cancel() }}).kernel, setup{world: 96, n: 8})
 				log := b.fill(t, func(r, i int) float64 { return 1 })
 				o.Data = log
 				x := sim.New(b.m, o)
@@ -206,7 +207,8 @@ func TestCancelledAnywhere(t *testing.T) {
 func TestGoexitOfOneOfMany(t *testing.T) {
 	for _, o := range bothCores {
 		for _, rank := range []int{0, 17} {
-			b := newBench(t, (&ringRounds{20, rank, 3, func(*tl.Context, tl.Args, tl.Tensor) { runtime.Goexit() }}).kernel, setup{world: 96, n: 8})
+			b := newBench(t, (&ringRounds{20, rank, 3,
+				func(*tl.Context, tl.Args, tl.Tensor) { runtime.Goexit() }}).kernel, setup{world: 96, n: 8})
 			x := sim.New(b.m, o)
 			returned := make(chan error, 1)
 			done := make(chan struct{})

@@ -75,7 +75,8 @@ func newBench(t testing.TB, k tl.Kernel, s setup) *bench {
 	if s.ring != nil {
 		s.ring(&r)
 	}
-	return &bench{topo, m, &launch.Launch{Name: "test", Kernel: k, Groups: []launch.Group{g}, Ring: r, Addrs: &mem.Map{}, Scratch: topo.PE().TCM.Scratch}, s.n, s.typ, 0}
+	return &bench{topo, m, &launch.Launch{Name: "test", Kernel: k, Groups: []launch.Group{g}, Ring: r,
+		Addrs: &mem.Map{}, Scratch: topo.PE().TCM.Scratch}, s.n, s.typ, 0}
 }
 
 // builds are the machines that tests have asked for, by their settings.

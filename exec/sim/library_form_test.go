@@ -42,7 +42,8 @@ func TestLibraryClosedForms(t *testing.T) {
 			step := c.Tx + c.token(0, 1, bytes) + c.W + c.Rx + c.I
 			return c.I + c.own(bytes) + (ranks-1)*step + (pieces-1)*slowest.Serial().Time(bytes) + c.own(bytes)
 		}},
-		// ... or at that of the ranks, which receive, add, send, and start a load of the next but one.
+		// ... or at that of the ranks, which receive, add, send, and start a load of the next but
+		// one.
 		{algorithm.ChainReduce, ring, pieces * 2 * n, []int{0}, func(c *terms, n int) unit.Time {
 			bytes, add := int64(2*n/pieces), c.spec.Math.Time(n/pieces)
 			step := c.Tx + c.token(0, 1, bytes) + c.W + c.Rx + c.I + add
@@ -73,8 +74,8 @@ func TestLibraryClosedForms(t *testing.T) {
 			}
 			return took
 		}},
-		// Rank 7 is the only one at depth 3. Its way is 7, 3, 1, 0 and back; 1 and 0 have a second child
-		// each, which has come before. An empty message passes links as a byte does.
+		// Rank 7 is the only one at depth 3. Its way is 7, 3, 1, 0 and back; 1 and 0 have a second
+		// child each, which has come before. An empty message passes links as a byte does.
 		{algorithm.TreeBarrier, all, n, nil, func(c *terms, _ int) unit.Time {
 			step := c.Tx + c.token(0, 1, 1) + c.W + c.Rx
 			return c.I + c.spec.Math.Time(0) + 6*step + 5*c.I + 2*(c.I+c.Rx)

@@ -376,8 +376,8 @@ func fourWays(r, w int) []int {
 	return []int{y*w + (x+1)%w, y*w + (x+w-1)%w, (y+1)%w*w + x, (y+w-1)%w*w + x}
 }
 
-// multiRingGatherPlan sends a quarter round in each direction, first of the own vector, then of each
-// of those of the row, or of the column.
+// multiRingGatherPlan sends a quarter round in each direction, first of the own vector, then of
+// each of those of the row, or of the column.
 func multiRingGatherPlan(p *plan, n int) {
 	w := side(len(p.ranks))
 	for r, at := range p.ranks {
@@ -469,7 +469,8 @@ func meshReducePlan(p *plan, n int) {
 	}
 }
 
-// meshGatherPlan sends the own part both ways, and hands on what comes, in a row and then in a column.
+// meshGatherPlan sends the own part both ways, and hands on what comes, in a row and then in a
+// column.
 func meshGatherPlan(p *plan, n int) {
 	w := side(len(p.ranks))
 	for r, at := range p.ranks {

@@ -13,7 +13,8 @@ import (
 // have a window, it is memory of their own. The others are judged by the conformance tests of the
 // library.
 func onRings() []*algorithm.Algorithm {
-	return slices.DeleteFunc(algorithm.All(), func(a *algorithm.Algorithm) bool { return a.Window != nil && !slices.Contains(ownWindow, a) })
+	return slices.DeleteFunc(algorithm.All(),
+		func(a *algorithm.Algorithm) bool { return a.Window != nil && !slices.Contains(ownWindow, a) })
 }
 
 // ownWindow are the algorithms whose ranks access only their own part of the window.

@@ -12,7 +12,8 @@ import (
 func BenchmarkLockstep(b *testing.B) {
 	for _, world := range []int{256, 1024, 4096} {
 		b.Run(fmt.Sprint(world), func(b *testing.B) {
-			x := libraryBench(b, algorithm.RingAllReduceChunked, setup{world: world, n: 32768, sets: []string{fmt.Sprintf("system.sips.count=%d", world/128)}})
+			x := libraryBench(b, algorithm.RingAllReduceChunked,
+				setup{world: world, n: 32768, sets: []string{fmt.Sprintf("system.sips.count=%d", world/128)}})
 			log := x.fill(b, func(r, i int) float64 { return float64((r + i) % 3) })
 			e := sim.New(x.m, sim.Options{Data: log})
 			b.ReportAllocs()

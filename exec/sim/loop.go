@@ -63,7 +63,7 @@ func (r *rank) drain(*tl.Context, tl.Args) {
 	}
 }
 
-// endUnsent lets kernels end whose payloads nobody has taken, or ever will: nothing else happens
+// endUnsent lets kernels end whose payloads no rank has taken, or ever will: nothing else happens
 // any more. It is for those who did not take them to be at fault.
 func (x *run) endUnsent() bool {
 	if x.still {
@@ -82,7 +82,8 @@ func (x *run) endUnsent() bool {
 func (x *run) simulate(ctx context.Context) error {
 	x.result, x.ctx = launch.Result{Start: x.start, End: x.start}, ctx
 	o := &x.e.opts
-	x.watched = o.Trace != nil || o.Yield || o.Seed != 0 || x.history != nil || x.causes != nil || x.ring.OnRecv || x.batch != nil && x.batch.Engine != nil
+	x.watched = o.Trace != nil || o.Yield || o.Seed != 0 || x.history != nil || x.causes != nil || x.ring.OnRecv ||
+		x.batch != nil && x.batch.Engine != nil
 	q := &x.e.q
 	before := q.Popped()
 	x.accountBegin()
@@ -260,7 +261,8 @@ func (x *run) leftOver() error {
 	}
 	for i := range x.rings {
 		if q := &x.rings[i]; q.Sent != q.Credited {
-			return fmt.Errorf("internal error: ended with %d credits of rank %d %v not home", q.Sent-q.Credited, x.ranks[q.from].index, x.dirOf(q))
+			return fmt.Errorf("internal error: ended with %d credits of rank %d %v not home", q.Sent-q.Credited,
+				x.ranks[q.from].index, x.dirOf(q))
 		}
 	}
 	return nil

@@ -21,7 +21,8 @@ func (r *rank) load(in *tl.Instr) {
 	c.Waiting++
 	t := transfer{
 		kind: aLoad, rank: r.id, cell: in.Dst, gen: c.Gen(), slot: -1, typ: in.Type, addr: in.Addr,
-		off: in.DstOff, n: int32(in.N), total: int32(in.Shape.Elems()), bytes: bytes, at: r.Clock, line: tl.Drive(r.ctx).Line(), turn: r.turn,
+		off: in.DstOff, n: int32(in.N), total: int32(in.Shape.Elems()), bytes: bytes, at: r.Clock,
+		line: tl.Drive(r.ctx).Line(), turn: r.turn,
 		rows: int32(in.Rows), pitch: in.Pitch,
 	}
 	if log := r.run.log; log != nil {

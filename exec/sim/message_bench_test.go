@@ -11,7 +11,7 @@ import (
 )
 
 // pairs is a launch in which each even rank sends slot messages to the next one, which does
-// nothing but take them: nobody else is on their links.
+// nothing but take them: no other message is on their links.
 func pairs(b testing.TB, world, rounds int) *bench {
 	const n = 2048 // a slot of f16
 	send := func(c *tl.Context, a tl.Args) {
@@ -26,7 +26,8 @@ func pairs(b testing.TB, world, rounds int) *bench {
 			c.Send(tl.East, x)
 		}
 	}
-	return newBench(b, send, setup{world: world, n: n, typ: dtype.F16, sets: []string{fmt.Sprintf("system.sips.count=%d", max(2, world/128))}})
+	return newBench(b, send, setup{world: world, n: n, typ: dtype.F16,
+		sets: []string{fmt.Sprintf("system.sips.count=%d", max(2, world/128))}})
 }
 
 // BenchmarkSlotMessage is a slot message from send to receive and its credit back, by pairs of

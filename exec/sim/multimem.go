@@ -16,13 +16,15 @@ import (
 	"kernbench/unit"
 )
 
-// This file carries out loads and stores of all copies of a window at once, which a switch performs.
+// This file carries out loads and stores of all copies of a window at once, which a switch
+// performs.
 //
-// A load asks the switch, which asks each member. Each member's memory sends its data to the switch over
-// the member's own link, in messages. The switch combines a message when it has come whole from all
-// members, and sends the result to the PE that asked. A store sends each message to the switch once. When
-// it has come whole, the switch sends a copy to each member. So a message is stored in the switch once,
-// and what ends or begins there waits for no buffer: the switch takes everything.
+// A load asks the switch, which asks each member. Each member's memory sends its data to the switch
+// over the member's own link, in messages. The switch combines a message when it has come whole
+// from all members, and sends the result to the PE that asked. A store sends each message to the
+// switch once. When it has come whole, the switch sends a copy to each member. So a message is
+// stored in the switch once, and what ends or begins there waits for no buffer: the switch takes
+// everything.
 
 // multi is such a load or store that is under way.
 type multi struct {
@@ -60,8 +62,8 @@ const (
 	askHub          // to a memory, without its port
 )
 
-// multimem finds the switch of an instruction's group. A machine that has none, or one that cannot, is a
-// fault.
+// multimem finds the switch of an instruction's group. A machine that has none, or one that cannot,
+// is a fault.
 func (r *rank) multimem(in *tl.Instr) *group {
 	e := r.run.e
 	team := in.Side.Win.Team
@@ -91,8 +93,8 @@ func (r *rank) unsupported(in *tl.Instr, err error) {
 	tl.Drive(r.ctx).Fail(&fault.Unsupported{Place: tl.Drive(r.ctx).Place(in.Call()), What: "what multimem needs: " + err.Error()})
 }
 
-// hubRoute finds, and remembers, a part of the route between a node of a member and one of another. It is
-// the part at the first one.
+// hubRoute finds, and remembers, a part of the route between a node of a member and one of another.
+// It is the part at the first one.
 func (e *Executor) hubRoute(g *group, kind hubKind, node machine.NodeID, member int) noc.Route {
 	key := hubRoute{node, g.Hub, kind}
 	if known, ok := e.hubRoutes[key]; ok {
@@ -131,8 +133,8 @@ func (r *rank) multi(in *tl.Instr, kind transferKind) multi {
 	return m
 }
 
-// part is the first element of a part of a load or store, and the number of its elements: as many as a
-// message has.
+// part is the first element of a part of a load or store, and the number of its elements: as many
+// as a message has.
 func (m *multi) part(r *rank, k int) (off, n int32) {
 	per := m.perPart(r)
 	off = int32(k) * per
@@ -270,7 +272,8 @@ func (x *run) deliveredMulti(user uint32, now unit.Time) {
 	case aGroupCopy:
 		member := int(t.seq)
 		if off, n := m.part(r, int(t.off)); x.log != nil {
-			x.log.Store(m.t.origin(r, now), m.at[member]+mem.Addr(int64(off)*int64(m.t.typ.Size())), m.t.value, m.t.off+off, int(n), m.t.typ)
+			x.log.Store(m.t.origin(r, now), m.at[member]+mem.Addr(int64(off)*int64(m.t.typ.Size())), m.t.value,
+				m.t.off+off, int(n), m.t.typ)
 		}
 		if m.lacking[member]--; m.lacking[member] == 0 && m.peers[member] >= 0 {
 			i := m.peers[member]

@@ -18,7 +18,8 @@ import (
 // staged is a window of so many elements, and words for a rendezvous.
 func staged(t testing.TB, n int, typ dtype.Type) *mem.Layout {
 	t.Helper()
-	l, err := mem.NewLayout(0, []mem.Buffer{{Name: "w", Parts: []mem.Part{mem.SignalPart("words", mem.Int64, 8), mem.DataPart("data", typ, n)}}})
+	l, err := mem.NewLayout(0, []mem.Buffer{{Name: "w",
+		Parts: []mem.Part{mem.SignalPart("words", mem.Int64, 8), mem.DataPart("data", typ, n)}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +75,8 @@ func TestMultimemValues(t *testing.T) {
 func TestMultimemRounding(t *testing.T) {
 	in := [][]float64{{2048}, {1}, {1}, {1}}
 	for _, executor := range []string{"mock", "sim"} {
-		cfg := kerneltest.Config{Inputs: in, DType: dtype.F16, Layout: staged(t, 1, dtype.F16), Multimem: true, Executors: []string{executor}}
+		cfg := kerneltest.Config{Inputs: in, DType: dtype.F16, Layout: staged(t, 1, dtype.F16), Multimem: true,
+			Executors: []string{executor}}
 		for r, out := range kerneltest.Once(t, inTheSwitch, cfg) {
 			if !slices.Equal(out, []float64{2052}) { // 2051 lies between 2050 and 2052, and rounds to even
 				t.Errorf("%s, rank %d: %v, want 2052", executor, r, out)
@@ -127,7 +129,8 @@ func TestMultimemRaces(t *testing.T) {
 
 // TestMultimemUnsupported: a machine without such a switch refuses the instruction.
 func TestMultimemUnsupported(t *testing.T) {
-	cfg := kerneltest.Config{World: 2, NElem: 4, DType: dtype.F32, Layout: staged(t, 4, dtype.F32), Executors: []string{"sim"}, Collective: "all_reduce"}
+	cfg := kerneltest.Config{World: 2, NElem: 4, DType: dtype.F32, Layout: staged(t, 4, dtype.F32),
+		Executors: []string{"sim"}, Collective: "all_reduce"}
 	for _, kernel := range []tl.Kernel{inTheSwitch, fromFirst} {
 		_, err := kerneltest.Check(kernel, cfg)
 		if no, ok := errors.AsType[*fault.Unsupported](err); !ok || !strings.Contains(no.What, "no single switch joins") {
@@ -152,8 +155,8 @@ func multimemTime(t *testing.T, n int, sets ...string) unit.Time {
 	return r.SimulatedTime
 }
 
-// TestMultimemTimes: the switch's latency is in the time once for each load that waits for another, its
-// rate is that of the bytes, and the time is the same in every run.
+// TestMultimemTimes: the switch's latency is in the time once for each load that waits for another,
+// its rate is that of the bytes, and the time is the same in every run.
 func TestMultimemTimes(t *testing.T) {
 	small := multimemTime(t, 4)
 	if late := multimemTime(t, 4, "system.switch.reduce.latency_ns=1000"); late-small != unit.Microsecond {

@@ -110,7 +110,8 @@ func (r *rank) put(in *tl.Instr) {
 	if fromMemory && !r.holds(s.Local) {
 		// The source is asked for, where it lies.
 		x.xfers.At(user).kind = aRequestPut
-		r.begin(start, e.request(e.m.PE(int(r.seat)), from), noc.Control, int64(e.topo.Fabric().RequestBytes), user, r.laneKey(des.Arrive, laneProgram))
+		r.begin(start, e.request(e.m.PE(int(r.seat)), from), noc.Control, int64(e.topo.Fabric().RequestBytes), user,
+			r.laneKey(des.Arrive, laneProgram))
 	} else {
 		r.begin(start, t.route, noc.Collective, x.ring.Protocol.Wire(bytes), user, r.laneKey(des.Arrive, laneProgram))
 	}
@@ -243,7 +244,7 @@ func (x *run) deliveredSided(user uint32, now unit.Time) {
 		}
 		r.sidedSpan(trace.Get, &f, now, t.bytes, t.line)
 		if f.win.Team.PEs[f.member] == r.seat {
-			r.arriveSpan(&f, now, t.bytes) // nobody was asked
+			r.arriveSpan(&f, now, t.bytes) // no member was asked
 		}
 		r.home = max(r.home, now)
 		r.homes(-1)

@@ -75,7 +75,7 @@ func (r *rank) sequential(i int32) {
 }
 
 // fence makes what is sent to a destination from now on wait for what was sent there before.
-// A composite's output is sent to nobody yet: it is waited for here.
+// A composite's output has no destination yet: it is waited for here.
 func (r *rank) fence() {
 	from := r.Clock
 	for r.pipes > 0 {
@@ -114,7 +114,7 @@ func (r *rank) drainEngines() {
 func (r *rank) moving() bool { return len(r.under) > 0 || r.pipes > 0 }
 
 // progress lets a kernel go on that waits for transfers of its own. One of them is complete
-// now: that number, or 0 when nobody waits for it alone.
+// now: that number, or 0 if no wait is for it alone.
 func (r *rank) progress(user uint32, now unit.Time) {
 	over := false
 	switch r.wait {

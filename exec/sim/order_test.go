@@ -94,7 +94,8 @@ func TestOwnAccessesKeepTheirOrder(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					if first, last := dtype.At(dtype.F16, got, 0), dtype.At(dtype.F16, got, n-1); first != tt.want[0] || last != tt.want[1] {
+					if first, last := dtype.At(dtype.F16, got, 0),
+						dtype.At(dtype.F16, got, n-1); first != tt.want[0] || last != tt.want[1] {
 						t.Errorf("out holds %v … %v, want %v", first, last, tt.want)
 					}
 				})

@@ -43,7 +43,8 @@ func (x *run) prepareRank(g *launch.Group, gi, i int, base int32) error {
 	e, id := x.e, base+int32(i)
 	r := &x.ranks[id]
 	w := &g.Wiring[i]
-	*r = rank{run: x, id: id, index: int32(i), pe: g.PEs[i], seat: g.PEs[i], source: uint32(g.PEs[i]), group: int32(gi), base: base, any: -1}
+	*r = rank{run: x, id: id, index: int32(i), pe: g.PEs[i], seat: g.PEs[i], source: uint32(g.PEs[i]),
+		group: int32(gi), base: base, any: -1}
 	if err := e.checkRank(x.launch, g, i); err != nil {
 		return err
 	}
@@ -159,8 +160,8 @@ func (e *Executor) checkRank(l *launch.Launch, g *launch.Group, i int) error {
 	return nil
 }
 
-// creditTime is what a credit takes on its way back: the latency of the path, which it finds in hops, its
-// bytes over the slowest link, and until it is seen.
+// creditTime is what a credit takes on its way back: the latency of the path, which it finds in
+// hops, its bytes over the slowest link, and until it is seen.
 func (e *Executor) creditTime(ring *tl.Ring, from, to int, hops []machine.Hop) (unit.Time, []machine.Hop) {
 	hops = e.m.Route(hops[:0], e.m.PE(from), e.m.PE(to))
 	head, slowest := e.m.Latency(hops)

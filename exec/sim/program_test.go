@@ -68,7 +68,7 @@ var programDirs = map[string][]tl.Dir{
 	"tree_binary": {tl.Parent, tl.Child0, tl.Child1},
 }
 
-// shape of memory: each rank's HBM has its shard, a region that nobody writes, one that
+// shape of memory: each rank's HBM has its shard, a region that is never written, one that
 // composites write, and a place for each other rank to write to.
 const (
 	readOnlyAt = 1 << 20
@@ -251,5 +251,6 @@ func (p *program) launch() (*launch.Launch, error) {
 		Slots: p.slots, SlotBytes: p.slotBytes, Space: p.space, CreditBytes: 16, Strict: true, OnRecv: p.onRecv,
 		Poll: p.poll, PollEvery: 7 * unit.Nanosecond, WakeCost: p.wake, Protocol: protocols[p.protocol],
 	}
-	return &launch.Launch{Name: "random", Kernel: func(c *tl.Context, a tl.Args) { interpret(p, c, a) }, Groups: []launch.Group{g}, Ring: r, Addrs: &mem.Map{}, Scratch: 1 << 20}, nil
+	return &launch.Launch{Name: "random", Kernel: func(c *tl.Context, a tl.Args) { interpret(p, c, a) },
+		Groups: []launch.Group{g}, Ring: r, Addrs: &mem.Map{}, Scratch: 1 << 20}, nil
 }

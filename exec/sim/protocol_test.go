@@ -20,7 +20,8 @@ var protocols = map[string]tl.Protocol{
 	"simple": {Latency: []unit.Time{2_984_007}, Credit: []unit.Time{184_001}},
 }
 
-// TestOneMessage: under a protocol a message takes its flags on the links, and is seen some time after its arrival.
+// TestOneMessage: under a protocol a message takes its flags on the links, and is seen some time
+// after its arrival.
 func TestOneMessage(t *testing.T) {
 	const n = 999 // 1998 bytes: 3996 on the links under ll, 2132 under ll128
 	for name, p := range protocols {
@@ -58,8 +59,9 @@ func TestOneMessage(t *testing.T) {
 	}
 }
 
-// TestStreamUnderProtocols: messages in a row keep their distance, which is what the links make it: all of them together
-// are late by the latency of one. With a single slot each waits for the credit of the one before.
+// TestStreamUnderProtocols: messages in a row keep their distance, which is what the links make it:
+// all of them together are late by the latency of one. With a single slot each waits for the credit
+// of the one before.
 func TestStreamUnderProtocols(t *testing.T) {
 	const parts, slot = 25, 2000
 	took := func(slots int, p tl.Protocol) (unit.Time, *terms) {
@@ -86,13 +88,15 @@ func TestStreamUnderProtocols(t *testing.T) {
 		}
 		alone, _ := took(1, tl.Protocol{})
 		if got, _ := took(1, p); got != alone+parts*(wire+p.Latency[0])+(parts-1)*p.Credit[0] {
-			t.Errorf("%s, one slot: %v, want %v + %d × (%v + %v) + %d × %v", name, got, alone, parts, wire, p.Latency[0], parts-1, p.Credit[0])
+			t.Errorf("%s, one slot: %v, want %v + %d × (%v + %v) + %d × %v", name, got, alone, parts, wire,
+				p.Latency[0], parts-1, p.Credit[0])
 		}
 	}
 }
 
-// TestSignalsUnderProtocols: what tells a word of another PE something takes effect later by the latency, so that its
-// sender knows of it later by as much; data that no word tells of are there when they have arrived, with their flags.
+// TestSignalsUnderProtocols: what tells a word of another PE something takes effect later by the
+// latency, so that its sender knows of it later by as much; data that no word tells of are there
+// when they have arrived, with their flags.
 func TestSignalsUnderProtocols(t *testing.T) {
 	const n = 500 // elements of 2 bytes
 	sig := func(c *tl.Context, a tl.Args) tl.Signal { return c.Signals(a.Window(0), "sig").At(0) }
@@ -184,8 +188,8 @@ func TestSignalsUnderProtocols(t *testing.T) {
 	}
 }
 
-// TestDataComeBeforeTheirSignal: a put that goes the same way as one with a signal before it does not overtake its data,
-// and who sees the signal sees the data.
+// TestDataComeBeforeTheirSignal: a put that goes the same way as one with a signal before it does
+// not overtake its data, and who sees the signal sees the data.
 func TestDataComeBeforeTheirSignal(t *testing.T) {
 	b := newWindows(t, func(c *tl.Context, a tl.Args) {
 		d, s := c.Data(a.Window(0), "data"), c.Signals(a.Window(0), "sig").At(0)
@@ -215,8 +219,8 @@ func TestDataComeBeforeTheirSignal(t *testing.T) {
 	}
 }
 
-// TestLatencyByLevel: a message through a network of hosts is seen when the figure of that network says, and so is a signal;
-// credits have the same of theirs.
+// TestLatencyByLevel: a message through a network of hosts is seen when the figure of that network
+// says, and so is a signal; credits have the same of theirs.
 func TestLatencyByLevel(t *testing.T) {
 	sets := []string{
 		"system.levels=[{name: host, network: switch, count: 2, link: {bw_gbs: 100, latency_ns: 5}}, {name: rail, network: switch, count: 2, link: {bw_gbs: 50, latency_ns: 9}}]",

@@ -170,7 +170,7 @@ func anyProgram(d *rand.Rand, sided bool) *program {
 }
 
 // matched makes a program whose messages all meet: in each round some rings carry a
-// message, and everybody sends before receiving.
+// message, and all ranks send before receiving.
 func matched(d *rand.Rand) *program {
 	head := make([]byte, 8)
 	for i := range head {

@@ -23,7 +23,8 @@ func init() {
 		DefaultFidelity: noc.Slot.String(),
 		New: func(s exec.Setup) (exec.Executor, error) {
 			o := Options{
-				Data: s.Data, History: s.History, Trace: s.Trace, Scope: s.Scope, Usage: s.Usage, Causes: s.Causes, RecordLines: s.RecordLines, Edits: s.Edits,
+				Data: s.Data, History: s.History, Trace: s.Trace, Scope: s.Scope, Usage: s.Usage, Causes: s.Causes,
+				RecordLines: s.RecordLines, Edits: s.Edits,
 				Pointers: s.Pointers,
 				Seed:     s.Seed, SecondCore: s.SecondCore, Progress: s.Progress,
 			}

@@ -150,7 +150,8 @@ func TestPayloadsOnTheirWay(t *testing.T) {
 		if !errors.As(err, &d) {
 			t.Fatal(err)
 		}
-		if rings := fmt.Sprintf("%+v", d.Rings); !strings.Contains(rings, "sent 2 of 5 parts") || !strings.Contains(rings, "sent 2 of 8 parts") {
+		if rings := fmt.Sprintf("%+v", d.Rings); !strings.Contains(rings, "sent 2 of 5 parts") ||
+			!strings.Contains(rings, "sent 2 of 8 parts") {
 			t.Error(rings)
 		}
 	}
@@ -210,7 +211,8 @@ func TestDataFaults(t *testing.T) {
 				if whatever.ReplaceAllString(first, "") != whatever.ReplaceAllString(want, "") {
 					t.Errorf("%d ranks: replayed %s\nevent-driven %s", world, first, want)
 				}
-				if one := regexp.MustCompile("^rank [0-9]+"); name == "never written on one rank" && one.FindString(first) != one.FindString(want) {
+				if one := regexp.MustCompile("^rank [0-9]+"); name == "never written on one rank" &&
+					one.FindString(first) != one.FindString(want) {
 					t.Errorf("%d ranks: replayed %s\nevent-driven %s", world, first, want)
 				}
 			}
@@ -221,8 +223,8 @@ func TestDataFaults(t *testing.T) {
 // whatever are the time, the rank and the memory that the error of a data fault names.
 var whatever = regexp.MustCompile(` t=[0-9.]+.?s|rank [0-9]+|hbm\[[0-9]+\]`)
 
-// TestWrongLengthsWithData: messages that are shorter or longer than their receives expect fail alike
-// in both modes, whether data is carried out beside or not.
+// TestWrongLengthsWithData: messages that are shorter or longer than their receives expect fail
+// alike in both modes, whether data is carried out beside or not.
 func TestWrongLengthsWithData(t *testing.T) {
 	for _, n := range [][2]int{{4, 8}, {8, 4}, {8, 0}} {
 		k := func(c *tl.Context, a tl.Args) {

@@ -43,7 +43,8 @@ func TestReplayedOnLevels(t *testing.T) {
 			return l + "}"
 		}
 		levels := rapid.SampledFrom([]string{level("a", "switch", 8), level("a", "ring", 8), level("a", "full", 8),
-			level("a", "switch", 4) + ", " + level("b", "switch", 2), level("a", "ring", 2) + ", " + level("b", "ring", 5)}).Draw(rt, "levels")
+			level("a", "switch", 4) + ", " + level("b", "switch", 2),
+			level("a", "ring", 2) + ", " + level("b", "ring", 5)}).Draw(rt, "levels")
 		sets := append(smallSIPs(levels),
 			fmt.Sprintf("cube.noc.router_ns=%g", ns.Draw(rt, "router")),
 			fmt.Sprintf("sip.ucie.port_ns=%g", ns.Draw(rt, "port")),
@@ -132,9 +133,11 @@ func TestLaunchesInARowInBothModes(t *testing.T) {
 	if testing.Short() {
 		buffers = buffers[:1]
 	}
-	for _, a := range []*algorithm.Algorithm{algorithm.HierarchicalRingAllReduce, algorithm.HalvingDoublingAllReduce, algorithm.RingAllReduceChunked} {
+	for _, a := range []*algorithm.Algorithm{algorithm.HierarchicalRingAllReduce, algorithm.HalvingDoublingAllReduce,
+		algorithm.RingAllReduceChunked} {
 		for _, buffer := range buffers {
-			s := setup{world: 64, n: 1024, slotBytes: 512, sets: append(smallSIPs(eightSIPs), fmt.Sprint("fabric.buffer_bytes=", buffer), "fabric.message_bytes=512")}
+			s := setup{world: 64, n: 1024, slotBytes: 512,
+				sets: append(smallSIPs(eightSIPs), fmt.Sprint("fabric.buffer_bytes=", buffer), "fabric.message_bytes=512")}
 			b := libraryBench(t, a, s)
 			asking := *b.launch
 			asking.Kernel = func(c *tl.Context, args tl.Args) { // whatever it does, it is not replayed
@@ -170,7 +173,8 @@ func TestNoSetup(t *testing.T) {
 			for _, slotBytes := range []int64{512, 1 << 16} {
 				s := setup{world: 64, n: 3072, slots: 2, slotBytes: slotBytes, sets: append(
 					smallSIPs("{name: a, network: switch, count: 8, link: {bw_gbs: 8, latency_ns: 10}, switch: {overhead_ns: 0}}"),
-					"cube.noc.router_ns=0", "sip.ucie.port_ns=0", "cube.noc.link_bw_gbs=16", "fabric.buffer_bytes=1024", "fabric.message_bytes=512",
+					"cube.noc.router_ns=0", "sip.ucie.port_ns=0", "cube.noc.link_bw_gbs=16",
+					"fabric.buffer_bytes=1024", "fabric.message_bytes=512",
 					"pe.dma.setup_ns=0", fmt.Sprint("pe.issue_ns=", ns), fmt.Sprint("pe.ipcq.send_ns=", ns))}
 				t.Run(fmt.Sprintf("%s/%d/%d", a.Name, ns, slotBytes), func(t *testing.T) {
 					libraryBench(t, a, s).sameInBothModes(t, sim.Options{}, views{})

@@ -75,7 +75,8 @@ func TestPartsThatDiffer(t *testing.T) {
 				then(c, a)
 			}
 		}, setup{world: 3, n: 4})
-		if res, err := sim.New(b.m, sim.Options{}).LaunchInParts(t.Context(), b.launch); err == nil || !strings.Contains(err.Error(), "does not run to its end") {
+		if res, err := sim.New(b.m, sim.Options{}).LaunchInParts(t.Context(), b.launch); err == nil ||
+			!strings.Contains(err.Error(), "does not run to its end") {
 			t.Errorf("%s: %+v, %v", name, res, err)
 		}
 	}

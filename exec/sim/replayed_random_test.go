@@ -118,7 +118,8 @@ func TestSlotsInUse(t *testing.T) {
 							c.Send(tl.East, x)
 						}
 					}
-				}, setup{world: 64, n: n, slots: slots, slotBytes: 2 * n, neighbors: eastward(to), sets: append(smallSIPs(eightSIPs), "pe.math.lanes=1")})
+				}, setup{world: 64, n: n, slots: slots, slotBytes: 2 * n, neighbors: eastward(to),
+					sets: append(smallSIPs(eightSIPs), "pe.math.lanes=1")})
 				for _, f := range []noc.Fidelity{noc.Slot, noc.Ideal} {
 					b.mustReplay(t, sim.Options{Fidelity: f})
 					b.sameInBothModes(t, sim.Options{Fidelity: f}, views{trace: true})
@@ -238,7 +239,8 @@ func TestRandomRingsOnLevels(t *testing.T) {
 		b := newBench(t, randomRing(seed, d.IntN(world)), setup{
 			world: world, n: 32, slots: 2 + d.IntN(3), slotBytes: []int64{8, 64, 4096}[d.IntN(3)],
 			sets: append(smallSIPs(eightSIPs), fmt.Sprint("pe.dma.queue_depth=", []int{1, 2, 3, 4, 64, 64}[d.IntN(6)]),
-				fmt.Sprint("sip.ucie.bw_gbs=", []int{1, 8, 100}[d.IntN(3)]), fmt.Sprint("cube.noc.link_bw_gbs=", []int{1, 16, 256}[d.IntN(3)])),
+				fmt.Sprint("sip.ucie.bw_gbs=", []int{1, 8, 100}[d.IntN(3)]),
+				fmt.Sprint("cube.noc.link_bw_gbs=", []int{1, 16, 256}[d.IntN(3)])),
 		})
 		g := &b.launch.Groups[0]
 		for r, pe := range d.Perm(64)[:world] {
@@ -266,7 +268,8 @@ func TestRandomRingsOnLevels(t *testing.T) {
 // room in them, at the same times in both modes.
 func TestDMAQueue(t *testing.T) {
 	full := false
-	for _, a := range []*algorithm.Algorithm{algorithm.RingAllReduceChunked, algorithm.HalvingDoublingAllReduce, algorithm.RecursiveDoublingAllReduce, algorithm.TorusAllReduce} {
+	for _, a := range []*algorithm.Algorithm{algorithm.RingAllReduceChunked, algorithm.HalvingDoublingAllReduce,
+		algorithm.RecursiveDoublingAllReduce, algorithm.TorusAllReduce} {
 		for _, slots := range []int{2, 5} {
 			var unlimited outcome
 			for _, depth := range []int{64, 1, 2, 3, 5, 8} {

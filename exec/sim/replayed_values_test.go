@@ -20,7 +20,8 @@ func TestReplayedValues(t *testing.T) {
 			}
 			for _, world := range worlds {
 				typ := []dtype.Type{dtype.F16, dtype.I32, dtype.F32, dtype.BF16, dtype.I8}[op]
-				s := setup{world: world, n: 5 * world, typ: typ, op: op, chunk: 16 * int64(world%2), slotBytes: 32, slots: max(4, a.MinSlots)}
+				s := setup{world: world, n: 5 * world, typ: typ, op: op, chunk: 16 * int64(world%2), slotBytes: 32,
+					slots: max(4, a.MinSlots)}
 				if !takes(a, world, s.n) || testing.Short() && world > 8 {
 					continue
 				}

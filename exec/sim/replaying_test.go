@@ -130,8 +130,12 @@ func TestNotReplayed(t *testing.T) {
 		{"composite", "composite", then(func(c *tl.Context, a tl.Args) {
 			c.Await(c.Composite(tl.Composite{A: a.Shard(c.Rank()), Out: a.Shard(c.Rank())}))
 		}), sim.Options{}, setup{}},
-		{"hang", "does not run to its end", then(func(c *tl.Context, a tl.Args) { c.Recv(tl.West, tl.Dims(1), a.DType) }), sim.Options{}, setup{}},
-		{"left over", "does not run to its end", then(func(c *tl.Context, a tl.Args) { c.Send(tl.West, own(c, a)) }), sim.Options{}, setup{}},
+		{"hang", "does not run to its end", then(func(c *tl.Context,
+			a tl.Args) {
+			c.Recv(tl.West, tl.Dims(1), a.DType)
+		}), sim.Options{}, setup{}},
+		{"left over", "does not run to its end", then(func(c *tl.Context, a tl.Args) { c.Send(tl.West, own(c, a)) }),
+			sim.Options{}, setup{}},
 		{"mismatch", "does not run to its end", func(c *tl.Context, a tl.Args) {
 			c.Send(tl.East, own(c, a))
 			c.Recv(tl.West, tl.Dims(2, a.NElem/2), a.DType)

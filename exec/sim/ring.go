@@ -66,7 +66,8 @@ func (r *rank) send(in *tl.Instr) {
 		s.op, s.line = x.history.NextOp(), tl.Drive(r.ctx).Line()
 	}
 	q.payload = payload{
-		Stream: ipcq.Stream{Parts: tok.Parts, NotBefore: r.Clock}, token: tok, per: int32(x.ring.SlotElems(in.Type)), slot: slot, in: slotIn,
+		Stream: ipcq.Stream{Parts: tok.Parts, NotBefore: r.Clock}, token: tok, per: int32(x.ring.SlotElems(in.Type)),
+		slot: slot, in: slotIn,
 		line: tl.Drive(r.ctx).Line(),
 	}
 	if r.why != nil {
@@ -88,7 +89,8 @@ func (r *rank) token(port int, at unit.Time) {
 	s := &q.payload
 	part := s.token.PartOf(int(s.Next), int(s.per))
 	s.Next++
-	t := transfer{kind: aToken, port: uint8(port), rank: r.id, cell: tl.None, slot: s.slot, rx: s.in, token: part, seq: q.Sent, bytes: part.Bytes(), at: at, line: s.line}
+	t := transfer{kind: aToken, port: uint8(port), rank: r.id, cell: tl.None, slot: s.slot, rx: s.in, token: part,
+		seq: q.Sent, bytes: part.Bytes(), at: at, line: s.line}
 	route := q.source
 	if s.slot >= 0 && x.ring.Space != mem.TCM {
 		route = q.onward // read where it lies
@@ -140,7 +142,8 @@ func (x *run) arrive(s *rank, t *transfer, now unit.Time) {
 	q := s.tx[t.port]
 	r := &x.ranks[q.to]
 	if x.e.opts.Trace != nil {
-		s.emit(trace.Event{Kind: trace.Message, Peer: r.pe, Dir: uint8(x.dirOf(q)), Start: t.at, End: now, Bytes: t.bytes, Seq: int64(t.seq), Ring: q.number(), Line: t.line})
+		s.emit(trace.Event{Kind: trace.Message, Peer: r.pe, Dir: uint8(x.dirOf(q)), Start: t.at, End: now,
+			Bytes: t.bytes, Seq: int64(t.seq), Ring: q.number(), Line: t.line})
 	}
 	x.result.Messages++
 	x.result.Bytes += t.bytes
@@ -359,7 +362,7 @@ func (r *rank) letGo(port int) {
 	}
 }
 
-// giveCredits sends the credits of slots that nobody uses any more.
+// giveCredits sends the credits of slots that are not used any more.
 func (r *rank) giveCredits(port int) {
 	x, q := r.run, r.rx[port]
 	for {
@@ -376,7 +379,8 @@ func (r *rank) giveCredits(port int) {
 			Target: noc.Target(kindCredit, uint32(q.from)), Arg: uint32(q.out),
 		})
 		if x.e.opts.Trace != nil {
-			r.emit(trace.Event{Kind: trace.Credit, Peer: x.ranks[q.from].pe, Start: at, End: at + q.credit, Bytes: x.ring.CreditBytes, Seq: int64(q.Returned - 1), Ring: q.number()})
+			r.emit(trace.Event{Kind: trace.Credit, Peer: x.ranks[q.from].pe, Start: at, End: at + q.credit,
+				Bytes: x.ring.CreditBytes, Seq: int64(q.Returned - 1), Ring: q.number()})
 		}
 	}
 }

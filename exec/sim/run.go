@@ -91,7 +91,7 @@ type rank struct {
 
 	next  func() (struct{}, bool)
 	yield func(struct{}) bool
-	book  *history.Book // nil: nobody keeps the account of memory
+	book  *history.Book // nil: no account of memory is kept
 
 	why *because // nil: causes are not recorded
 

@@ -58,7 +58,8 @@ func TestScenarios(t *testing.T) {
 					t.Fatal(err)
 				}
 			} else if got != string(text) {
-				t.Errorf("%s (-script +what comes out; -update takes it over):\n%s", file, cmp.Diff(strings.Split(string(text), "\n"), strings.Split(got, "\n")))
+				t.Errorf("%s (-script +what comes out; -update takes it over):\n%s", file,
+					cmp.Diff(strings.Split(string(text), "\n"), strings.Split(got, "\n")))
 			}
 		})
 	}
@@ -122,7 +123,8 @@ func (s *scenario) statement(t *testing.T, line string) (answer string, asks boo
 		return "", false, s.world(words[1:])
 	}
 	ask, ok := map[string]func(*scenarioOutcome) (string, error){
-		"time": (*scenarioOutcome).time, "pointers": (*scenarioOutcome).ringPointers, "messages": (*scenarioOutcome).messages, "deadlock": (*scenarioOutcome).deadlock,
+		"time": (*scenarioOutcome).time, "pointers": (*scenarioOutcome).ringPointers,
+		"messages": (*scenarioOutcome).messages, "deadlock": (*scenarioOutcome).deadlock,
 	}[line]
 	if !ok {
 		return "", false, fmt.Errorf("found %q: world, all:, rank N:, time, pointers, messages or deadlock is expected", line)

@@ -29,7 +29,7 @@ type planChannel struct{ from, to, lane int }
 type planned struct {
 	p                        *plan
 	rank                     int
-	do                       []func() bool // false: waits for a message that nobody has sent yet
+	do                       []func() bool // false: waits for a message that was not sent yet
 	clock, math, memory, end unit.Time
 	taken                    map[planChannel]int
 }

@@ -65,13 +65,14 @@ func TestWithoutShortcuts(t *testing.T) {
 	})
 }
 
-// TestHalves: one-sided algorithms take the same times, and make the same events, whether routes over
-// one switch are stored as two halves or whole.
+// TestHalves: one-sided algorithms take the same times, and make the same events, whether routes
+// over one switch are stored as two halves or whole.
 func TestHalves(t *testing.T) {
 	ran := 0
 	for _, a := range algorithm.All() {
 		s := setup{world: 16, n: 64, slots: max(4, a.MinSlots), slotBytes: 512, sets: append(smallSIPs(
-			"{name: a, network: switch, count: 8, link: {bw_gbs: 64, latency_ns: 100}}"), "sip.ucie.connection_of_pe=[0, 0, 0, 0]", "sip.ucie.connections=1")}
+			"{name: a, network: switch, count: 8, link: {bw_gbs: 64, latency_ns: 100}}"),
+			"sip.ucie.connection_of_pe=[0, 0, 0, 0]", "sip.ucie.connections=1")}
 		if a.Window == nil || a.Multimem || a.Collective == "barrier" || !takes(a, s.world, s.n) {
 			continue
 		}

@@ -130,7 +130,8 @@ func TestRunAheadCannotBeSeen(t *testing.T) {
 					want := b.outcome(t, sim.Options{Yield: true}, views{trace: true})
 					for _, o := range []sim.Options{{EventDriven: true}, {}} {
 						if got := b.outcome(t, o, views{trace: true}); !got.same(&want) {
-							t.Errorf("event-driven %v: outcomes differ (-without +with run-ahead):\n%.2000s", o.EventDriven, cmp.Diff(want, got, ignoreEvents))
+							t.Errorf("event-driven %v: outcomes differ (-without +with run-ahead):\n%.2000s",
+								o.EventDriven, cmp.Diff(want, got, ignoreEvents))
 						}
 						if space != mem.TCM {
 							break // such launches are not replayed
@@ -201,7 +202,7 @@ func TestLaunchesInARow(t *testing.T) {
 	}
 }
 
-// TestDeadlock: everybody receives first.
+// TestDeadlock: all ranks receive first.
 func TestDeadlock(t *testing.T) {
 	b := newBench(t, func(c *tl.Context, a tl.Args) {
 		t := c.Recv(tl.West, tl.Dims(4), a.DType)
@@ -220,7 +221,7 @@ func TestDeadlock(t *testing.T) {
 	}
 }
 
-const lineOfRecv = "207"
+const lineOfRecv = "208"
 
 // TestFaultIsTheEarliest: of two kernels that fail, the one that failed first in simulated
 // time is reported, though the other ran first.

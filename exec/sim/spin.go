@@ -35,7 +35,7 @@ type looked struct {
 	cmp           tl.Cmp
 }
 
-// spins counts a poll that was made at the rank's clock, and tells whether it is time to give
+// spins counts a poll that was made at the rank's clock, and reports whether it is time to give
 // up polling.
 func (r *rank) spins(in *tl.Instr) bool {
 	x, s, side := r.run, &r.spin, in.Side

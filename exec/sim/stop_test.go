@@ -82,7 +82,7 @@ func TestGoexit(t *testing.T) {
 	<-done
 }
 
-// TestHangTime: a hang is as old as the last thing that anybody did, though the clock of
+// TestHangTime: a hang is as old as the last thing that any rank did, though the clock of
 // events stopped before.
 func TestHangTime(t *testing.T) {
 	b := newBench(t, func(c *tl.Context, a tl.Args) {
@@ -98,8 +98,8 @@ func TestHangTime(t *testing.T) {
 	}
 }
 
-// TestDeadlineIsTold: a launch that a deadline ends says so, in both modes, and does not say that it
-// was cancelled.
+// TestDeadlineIsTold: a launch that a deadline ends says so, in both modes, and does not say that
+// it was cancelled.
 func TestDeadlineIsTold(t *testing.T) {
 	for _, o := range []sim.Options{{}, {EventDriven: true}, {SecondCore: true}} {
 		b := newBench(t, roundTrips(1<<30, func(*tl.Context, int, tl.Tensor) {}), setup{world: 70, n: 8})

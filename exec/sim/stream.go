@@ -85,7 +85,8 @@ func (e *Executor) prepareBatch(b *launch.Batch) (*run, error) {
 		Watch: b.Watch,
 	}
 	x := &run{
-		e: e, mode: "event-driven: streams", launch: l, log: e.opts.Data, history: e.opts.History, ring: &l.Ring, start: e.Now(), tracing: e.tracing(),
+		e: e, mode: "event-driven: streams", launch: l, log: e.opts.Data, history: e.opts.History, ring: &l.Ring,
+		start: e.Now(), tracing: e.tracing(),
 		batch: &batch{Batch: b, engines: map[int32]*rank{}, gangs: map[*launch.Gang]*gang{}, events: map[*launch.Event]*event{}},
 	}
 	places := make([]int, len(b.Streams)) // that the programs of a stream need

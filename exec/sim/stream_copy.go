@@ -77,7 +77,8 @@ func (r *rank) copyDelivered(t *transfer, now unit.Time) {
 		back.addr = op.Dst
 		back.kind = anEngineReturn
 		e := x.e
-		r.begin(now, e.route(r.beside(op.Dst), node(e.m, op.Dst)), noc.Collective, t.bytes, x.xfers.Put(&back), r.laneKey(des.Arrive, laneReply))
+		r.begin(now, e.route(r.beside(op.Dst), node(e.m, op.Dst)), noc.Collective, t.bytes, x.xfers.Put(&back),
+			r.laneKey(des.Arrive, laneReply))
 		return
 	}
 	if log := x.log; log != nil {

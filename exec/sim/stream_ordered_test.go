@@ -31,7 +31,7 @@ type use struct{ stream, op int }
 type counter struct {
 	total int64
 	told  []tale
-	waits []use // nobody adds to it before these are over
+	waits []use // no agent adds to it before these are over
 }
 
 // tale is what the additions of an operation tell.
@@ -44,8 +44,9 @@ type tale struct {
 // orderedQueue makes such a program.
 func orderedQueue(d *rand.Rand) *queueing {
 	o := &orderer{
-		queueing: &queueing{devices: 1 + d.IntN(4), queue: []int{1, 2, 3, 64}[d.IntN(4)], poll: d.IntN(2) == 0, order: mem.Ordering(d.IntN(4)), engine: []string{"", "pe", "sip"}[d.IntN(3)]},
-		d:        d, wrote: map[block]use{}, reads: map[block][]use{}, words: map[[2]int]*counter{}, events: eventCount,
+		queueing: &queueing{devices: 1 + d.IntN(4), queue: []int{1, 2, 3, 64}[d.IntN(4)], poll: d.IntN(2) == 0,
+			order: mem.Ordering(d.IntN(4)), engine: []string{"", "pe", "sip"}[d.IntN(3)]},
+		d: d, wrote: map[block]use{}, reads: map[block][]use{}, words: map[[2]int]*counter{}, events: eventCount,
 	}
 	n := max(o.devices, 1+d.IntN(5))
 	for i := range n {
@@ -108,7 +109,7 @@ func (o *orderer) counter(dev, word int) *counter {
 	return o.words[k]
 }
 
-// waited lets a stream know what everybody who has added to a word has told, after it has
+// waited lets a stream know what every agent that has added to a word has told, after it has
 // waited for all of that.
 func (o *orderer) waited(u use, c *counter) {
 	for _, t := range c.told {
@@ -127,9 +128,11 @@ func (o *orderer) add() {
 	own := o.streams[s]
 	any := func() block { return block{d.IntN(o.devices), d.IntN(blocks)} }
 	shared := func() block { return block{d.IntN(o.devices), plainBlocks + d.IntN(blocks-plainBlocks)} }
-	a := queued{stream: s, from: any(), to: any(), word: d.IntN(wordCount), dev: d.IntN(o.devices), grid: 1 + d.IntN(6), hold: 1 + d.IntN(4)}
+	a := queued{stream: s, from: any(), to: any(), word: d.IntN(wordCount), dev: d.IntN(o.devices),
+		grid: 1 + d.IntN(6), hold: 1 + d.IntN(4)}
 	a.do = []streamAct{
-		actCopy, actRows, actWait, actLoadStore, actLoadStore, actPut, actPutNBI, actPutTensor, actPutSignal, actPutSignal, actCombine, actGet,
+		actCopy, actRows, actWait, actLoadStore, actLoadStore, actPut, actPutNBI, actPutTensor, actPutSignal,
+		actPutSignal, actCombine, actGet,
 		actNotify, actWaitIn, actCompute, actMeet, actClaim, actSpin, actGroup,
 	}[d.IntN(19)]
 	switch a.do {
@@ -229,7 +232,8 @@ func (o *orderer) group(i int) {
 			from.i = 0
 		}
 		as = append(as, queued{
-			stream: own[o.d.IntN(len(own))], do: actGroup, from: from, to: block{dev, i}, word: o.events, grid: 1 + o.d.IntN(3), hold: 1 + o.d.IntN(2),
+			stream: own[o.d.IntN(len(own))], do: actGroup, from: from, to: block{dev, i}, word: o.events,
+			grid: 1 + o.d.IntN(3), hold: 1 + o.d.IntN(2),
 		})
 	}
 	o.events++

@@ -55,7 +55,8 @@ func copyOp(dst, src mem.Addr, n int) launch.StreamOp {
 }
 
 func launchOp(k tl.Kernel, grid, resident int) launch.StreamOp {
-	return launch.StreamOp{Kind: launch.StreamLaunch, Launch: &launch.GridLaunch{Name: "k", Kernel: k, World: 1, Grid: grid, Resident: resident}}
+	return launch.StreamOp{Kind: launch.StreamLaunch,
+		Launch: &launch.GridLaunch{Name: "k", Kernel: k, World: 1, Grid: grid, Resident: resident}}
 }
 
 func (s *streamBench) run(t testing.TB, o sim.Options) (*launch.Result, error) {
@@ -114,7 +115,8 @@ func TestStridedCopy(t *testing.T) {
 	if _, err := s.run(t, sim.Options{}); err != nil {
 		t.Fatal(err)
 	}
-	if got, want := s.values(t, mem.At(mem.HBM, 1, away), 12), []float64{2, 3, 4, 5, 12, 13, 14, 15, 22, 23, 24, 25}; !slices.Equal(got, want) {
+	if got, want := s.values(t, mem.At(mem.HBM, 1, away), 12),
+		[]float64{2, 3, 4, 5, 12, 13, 14, 15, 22, 23, 24, 25}; !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
 }
@@ -277,7 +279,7 @@ func TestStreamFaults(t *testing.T) {
 	}
 }
 
-// An event that nobody records is a deadlock, not a hang.
+// An event that is never recorded is a deadlock, not a hang.
 func TestStreamDeadlock(t *testing.T) {
 	s := newStreams(t, 2, 8)
 	s.add(1, launch.StreamOp{Kind: launch.StreamAwait, Event: &launch.Event{Name: "never"}, Line: "host.go:7"})
@@ -293,7 +295,7 @@ func TestStreamDeadlock(t *testing.T) {
 
 // A wait for a word that no agent is left to change says so, whether a stream waits or the last
 // program of its grid; as long as another stream is there it might be that one's turn.
-func TestNobodyIsLeftToNotify(t *testing.T) {
+func TestNoAgentIsLeftToNotify(t *testing.T) {
 	waits := func(w *mem.Window) launch.StreamOp {
 		return launch.StreamOp{Kind: launch.StreamWait, Win: w, Cmp: tl.GE, Value: 7, Line: "host.go:7"}
 	}
@@ -329,8 +331,8 @@ func TestNobodyIsLeftToNotify(t *testing.T) {
 	}
 }
 
-// A copy within a memory has what the port leaves over beside bytes that come over a slower link: these
-// take no more of the port than their number at its rate.
+// A copy within a memory has what the port leaves over beside bytes that come over a slower link:
+// these take no more of the port than their number at its rate.
 func TestCopyBesideWhatComes(t *testing.T) {
 	const n, port, link = 1 << 18, 1024, 128 // GB/s
 	s := newStreamsOn(t, 9, n, "cube.hbm_to_router_bw_gbs=1024")

@@ -136,7 +136,8 @@ func (r *rank) arriveSpan(f *effect, now unit.Time, bytes int64) {
 		if x.shown != nil && (int(id) >= len(x.shown) || x.ranks[id].pe != f.win.Team.PEs[f.member]) {
 			id = -1 // a team of its own
 		}
-		x.keep(id, trace.Event{Kind: trace.Arrive, PE: f.win.Team.PEs[f.member], Rank: f.member, Peer: r.pe, Start: now, End: now, Bytes: bytes, Flow: f.flow})
+		x.keep(id, trace.Event{Kind: trace.Arrive, PE: f.win.Team.PEs[f.member], Rank: f.member, Peer: r.pe,
+			Start: now, End: now, Bytes: bytes, Flow: f.flow})
 	}
 }
 

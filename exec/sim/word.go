@@ -74,7 +74,8 @@ func (r *rank) signalSpan(from unit.Time, waited bool) {
 	}
 	s := r.instr.Side
 	bytes := int64(max(1, len(s.Words))) * int64(s.WordType.Size())
-	r.emit(trace.Event{Kind: trace.Signal, Peer: -1, Start: from, End: r.Clock, Bytes: bytes, Stalled: stalled, Line: tl.Drive(r.ctx).Line()})
+	r.emit(trace.Event{Kind: trace.Signal, Peer: -1, Start: from, End: r.Clock, Bytes: bytes, Stalled: stalled,
+		Line: tl.Drive(r.ctx).Line()})
 }
 
 // readCost is what reading words takes: the path from their memory, alone. Words of another
@@ -122,7 +123,8 @@ func (r *rank) atomic(in *tl.Instr) {
 		tl.Drive(r.ctx).Fail(&fault.Unsupported{Place: tl.Drive(r.ctx).Place(in.Call()), What: "fabric.p2p_native_atomics"})
 	}
 	i := r.peer(pe)
-	f := effect{win: s.Win, member: s.Peer, to: i, word: s.Word, typ: s.WordType, op: addWord, value: s.Value, expect: s.Expect, start: call, flow: r.flow()}
+	f := effect{win: s.Win, member: s.Peer, to: i, word: s.Word, typ: s.WordType, op: addWord, value: s.Value,
+		expect: s.Expect, start: call, flow: r.flow()}
 	if in.Op == tl.OpCompareSwap {
 		f.op = swapWord
 	}
@@ -137,7 +139,8 @@ func (r *rank) atomic(in *tl.Instr) {
 		r.rest()
 	}
 	if r.run.e.opts.Trace != nil {
-		r.emit(trace.Event{Kind: trace.Atomic, Peer: pe, Start: call, End: r.Clock, Bytes: int64(s.WordType.Size()), Stalled: r.Clock - call, Flow: f.flow, Line: tl.Drive(r.ctx).Line()})
+		r.emit(trace.Event{Kind: trace.Atomic, Peer: pe, Start: call, End: r.Clock, Bytes: int64(s.WordType.Size()),
+			Stalled: r.Clock - call, Flow: f.flow, Line: tl.Drive(r.ctx).Line()})
 	}
 }
 

@@ -18,7 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestBarrierUnderSchedules: nobody leaves a barrier before everybody has come to it, a
+// TestBarrierUnderSchedules: no rank leaves a barrier before all have come to it, a
 // thousand times over, on a team that is not a power of two, under random delays.
 func TestBarrierUnderSchedules(t *testing.T) {
 	const world, rounds = 7, 100
@@ -57,7 +57,7 @@ func TestWordDeadlocks(t *testing.T) {
 		kernel func(c *tl.Context, w *mem.Window)
 		text   []string
 	}{
-		{"nobody notifies", func(c *tl.Context, w *mem.Window) {
+		{"no rank notifies", func(c *tl.Context, w *mem.Window) {
 			if c.Rank() == 1 {
 				c.WaitUntil(c.Signals(w, "sig").At(2), tl.GE, 3)
 			}
@@ -66,7 +66,7 @@ func TestWordDeadlocks(t *testing.T) {
 			c.Notify(c.Signals(w, "sig").At(0), 0, tl.SignalAdd, 1)
 			c.WaitUntil(c.Signals(w, "sig").Slice(0, 4), tl.EQ, 3)
 		}, []string{"3 of 3 ranks", "w.sig[0] == 3, which is 0", "w.sig[1] == 3, which is 0"}},
-		{"nobody left to test for", func(c *tl.Context, w *mem.Window) {
+		{"no rank left to test for", func(c *tl.Context, w *mem.Window) {
 			if c.Rank() == 2 {
 				for !c.Test(c.Signals(w, "sig").At(1), tl.NE, 0) {
 				}
@@ -76,7 +76,7 @@ func TestWordDeadlocks(t *testing.T) {
 			for c.Rank() == 2 && c.LoadScalar(c.Signals(w, "sig").At(1)) == 0 {
 			}
 		}, []string{"load_scalar at", "w.sig[1] to change, which is 0"}},
-		{"a lock that nobody gives back", func(c *tl.Context, w *mem.Window) {
+		{"a lock that is never given back", func(c *tl.Context, w *mem.Window) {
 			for c.CompareSwap(c.Signals(w, "sig").At(1), 0, 0, 1) != 0 {
 			}
 		}, []string{"2 of 3 ranks", "compare_swap at", "w.sig[1]", "== 0, which is 1"}},
@@ -89,7 +89,8 @@ func TestWordDeadlocks(t *testing.T) {
 			if c.Rank() != 1 {
 				c.Sync(w.Team)
 			}
-		}, []string{"sync at", "meeting.rounds[0] >= 1, which is 0", "missing sync: rank 1 finished without the sync that rank 0 waits for", "every member of a team"}},
+		}, []string{"sync at", "meeting.rounds[0] >= 1, which is 0",
+			"missing sync: rank 1 finished without the sync that rank 0 waits for", "every member of a team"}},
 	}
 	for _, tt := range tests {
 		for _, yield := range []bool{false, true} {
@@ -160,7 +161,7 @@ func TestSpinIsExact(t *testing.T) {
 }
 
 // TestPollingWithALimit: a kernel that gives up after so many polls is not taken for one that
-// hangs, also when nobody else is left.
+// hangs, also when no other rank is left.
 func TestPollingWithALimit(t *testing.T) {
 	for _, most := range []int{10, 255, 256, 257, 5000} {
 		b := newWindows(t, func(c *tl.Context, a tl.Args) {

@@ -5,15 +5,16 @@ import (
 	"kernbench/unit"
 )
 
-// Invariant of this file: a message starts at a link before all others that are not there yet. Those
-// that reach the link by the same edge, that is, from the same link or source, keep their order. None
-// is on its way by another edge. A message that is sent from now on is a lead away, and the distance
-// of the nearest source that reaches the link by another edge. So the message advances over the link
-// without an event. Where the invariant does not hold, the message takes an event, with the key of
-// the event that would have brought it there: messages of one instant keep their order.
+// Invariant of this file: a message starts at a link before all others that are not there yet.
+// Those that reach the link by the same edge, that is, from the same link or source, keep their
+// order. None is on its way by another edge. A message that is sent from now on is a lead away, and
+// the distance of the nearest source that reaches the link by another edge. So the message advances
+// over the link without an event. Where the invariant does not hold, the message takes an event,
+// with the key of the event that would have brought it there: messages of one instant keep their
+// order.
 
-// trigger is the event that would have brought a message to a link: one that has a key, or one that a
-// link causes, whose key is made when it is needed.
+// trigger is the event that would have brought a message to a link: one that has a key, or one that
+// a link causes, whose key is made when it is needed.
 type trigger struct {
 	key   des.Key
 	by    uint32 // 1 + the link
@@ -27,8 +28,8 @@ func (n *Fabric) keyOf(c trigger) des.Key {
 	return n.key(c.by-1, c.phase)
 }
 
-// advance takes a message over the link ahead, which it reaches by an edge, and over the links behind
-// it, to the first at which another message may come before it.
+// advance takes a message over the link ahead, which it reaches by an edge, and over the links
+// behind it, to the first at which another message may come before it.
 func (n *Fabric) advance(mi, e uint32, c trigger) {
 	m := &n.msgs[mi]
 	li := n.linkOf(n.hopOf(m))
@@ -61,8 +62,8 @@ func (n *Fabric) advance(mi, e uint32, c trigger) {
 	}
 }
 
-// cross takes a message over a link. It returns what causes its start there, the time of that, and the
-// latency of the link.
+// cross takes a message over a link. It returns what causes its start there, the time of that, and
+// the latency of the link.
 func (n *Fabric) cross(mi, li, e uint32, c trigger) (by trigger, start, latency unit.Time) {
 	l, m := &n.links[li], &n.msgs[mi]
 	l.served = from(m)

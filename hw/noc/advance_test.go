@@ -11,9 +11,9 @@ import (
 	"kernbench/unit"
 )
 
-// walks is traffic on reserved routes: tokens go from PE to PE, each walk a cycle of its own. A token
-// that has arrived leaves for the next PE a lead later. All times are small multiples of one, so that
-// messages of different walks often come to a link at the same instant.
+// walks is traffic on reserved routes: tokens go from PE to PE, each walk a cycle of its own. A
+// token that has arrived leaves for the next PE a lead later. All times are small multiples of one,
+// so that messages of different walks often come to a link at the same instant.
 type walks struct {
 	n    *Fabric
 	m    *machine.Machine
@@ -166,8 +166,8 @@ func TestTrafficWithoutShortcuts(t *testing.T) {
 	}
 }
 
-// TestTiesAtAMergePoint: two messages that come to a link at the same instant, from sources as near,
-// start in the order of their keys, whichever was sent first.
+// TestTiesAtAMergePoint: two messages that come to a link at the same instant, from sources as
+// near, start in the order of their keys, whichever was sent first.
 func TestTiesAtAMergePoint(t *testing.T) {
 	m, topo := build(t, "system.sips.count=1", "sip.cube_mesh.w=2", "sip.cube_mesh.h=1")
 	const lead, bytes = 1000, 512
@@ -181,7 +181,8 @@ func TestTiesAtAMergePoint(t *testing.T) {
 				uses := []Use{{From: m.TCM(a), To: far, Bytes: bytes}, {From: m.TCM(b), To: far, Bytes: bytes, Kind: 1}}
 				n.ReserveRoutes(uses, Load{Largest: bytes, Lead: lead})
 				for _, i := range order {
-					n.Send(lead, Transfer{Route: uses[i].Route(), Class: Collective, Bytes: bytes, Source: uint32(uses[i].From), User: uint32(i), Ordered: true},
+					n.Send(lead, Transfer{Route: uses[i].Route(), Class: Collective, Bytes: bytes,
+						Source: uint32(uses[i].From), User: uint32(i), Ordered: true},
 						des.MakeKey(des.Arrive, uint32(m.NumLinks())+uint32(uses[i].From), 0, 1))
 				}
 				drain(n, q)

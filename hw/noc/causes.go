@@ -143,8 +143,8 @@ func (c *causes) stood(n *Fabric, li, mi uint32, end unit.Time) {
 	c.head[mi], c.tail[mi] = moment{at: w}, moment{at: w}
 }
 
-// passes follows a transfer that takes a path as if it were alone. Its last byte has left its source
-// at departed and arrives at end; without another of its source before it, it would at free.
+// passes follows a transfer that takes a path as if it were alone. Its last byte has left its
+// source at departed and arrives at end; without another of its source before it, it would at free.
 func (c *causes) passes(n *Fabric, mi uint32, path []routes.Hop, bytes int64, key line, departed, free, end unit.Time) {
 	now, at := n.q.Now(), c.head[mi].at
 	slowest, longest := uint32(0), unit.Time(-1)

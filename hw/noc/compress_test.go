@@ -8,8 +8,8 @@ import (
 	"kernbench/machine"
 )
 
-// TestCompress: routes read the same as those of the machine, link by link, whether they share parts or
-// not. TestEdges compares their edges.
+// TestCompress: routes read the same as those of the machine, link by link, whether they share
+// parts or not. TestEdges compares their edges.
 func TestCompress(t *testing.T) {
 	for name, c := range map[string]struct {
 		sets  []string
@@ -79,7 +79,8 @@ func checkRoutes(t *testing.T, n *Fabric, uses []Use) (whole int) {
 		}
 		for k, h := range got {
 			if id, channel := machine.LinkID(n.links[n.linkOf(h)].id), n.vcAt(h, 0); id != want[k].Link || channel != n.channelOf(want, k) {
-				t.Fatalf("from %v to %v: link %d is %d, channel %d, want %d, %d", u.From, u.To, k, id, channel, want[k].Link, n.channelOf(want, k))
+				t.Fatalf("from %v to %v: link %d is %d, channel %d, want %d, %d", u.From, u.To, k, id, channel,
+					want[k].Link, n.channelOf(want, k))
 			}
 		}
 	}

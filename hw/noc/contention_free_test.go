@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestContentionFree holds which links no message waits on against what is said of them, over all pairs of hops that come one
-// after the other.
+// TestContentionFree holds which links no message waits on against what is said of them, over all
+// pairs of hops that come one after the other.
 func TestContentionFree(t *testing.T) {
 	m, topo := build(t, "system.sips.count=2")
 	for name, tt := range map[string]struct {

@@ -8,15 +8,19 @@ import (
 	"kernbench/machine"
 )
 
-// TestHalves: routes read the same as those of the machine, whether they are stored as halves or not,
-// also those that are added after routes were reserved.
+// TestHalves: routes read the same as those of the machine, whether they are stored as halves or
+// not, also those that are added after routes were reserved.
 func TestHalves(t *testing.T) {
 	for name, sets := range map[string][]string{
-		"one switch":        {"system.levels=[{name: a, network: switch, count: 6, link: {bw_gbs: 256, latency_ns: 30}}]"},
-		"one way out":       {"system.levels=[{name: a, network: switch, count: 5, link: {bw_gbs: 256, latency_ns: 30}}]", "sip.ucie.connections=1"},
-		"two levels":        {"system.levels=[{name: a, network: switch, count: 3, link: {bw_gbs: 256, latency_ns: 30}}, {name: b, network: switch, count: 2, link: {bw_gbs: 256, latency_ns: 30}}]", "sip.ucie.connections=1"},
-		"each to each":      {"system.levels=[{name: a, network: full, count: 4, link: {bw_gbs: 256, latency_ns: 30}}]", "sip.ucie.connections=1"},
-		"one switch, ideal": {"system.levels=[{name: a, network: switch, count: 4, link: {bw_gbs: 256, latency_ns: 30}}]", "sip.ucie.connections=1"},
+		"one switch": {"system.levels=[{name: a, network: switch, count: 6, link: {bw_gbs: 256, latency_ns: 30}}]"},
+		"one way out": {"system.levels=[{name: a, network: switch, count: 5, link: {bw_gbs: 256, latency_ns: 30}}]",
+			"sip.ucie.connections=1"},
+		"two levels": {"system.levels=[{name: a, network: switch, count: 3, link: {bw_gbs: 256, latency_ns: 30}}, {name: b, network: switch, count: 2, link: {bw_gbs: 256, latency_ns: 30}}]",
+			"sip.ucie.connections=1"},
+		"each to each": {"system.levels=[{name: a, network: full, count: 4, link: {bw_gbs: 256, latency_ns: 30}}]",
+			"sip.ucie.connections=1"},
+		"one switch, ideal": {"system.levels=[{name: a, network: switch, count: 4, link: {bw_gbs: 256, latency_ns: 30}}]",
+			"sip.ucie.connections=1"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m, topo := build(t, sets...)
@@ -37,8 +41,10 @@ func TestHalves(t *testing.T) {
 						t.Fatalf("from %v to %v: %d links, want %d", from, to, len(got), len(want))
 					}
 					for k, h := range got {
-						if id, channel := machine.LinkID(n.links[n.linkOf(h)].id), n.vcAt(h, 0); id != want[k].Link || channel != n.channelOf(want, k) {
-							t.Fatalf("from %v to %v: link %d is %d, channel %d, want %d, %d", from, to, k, id, channel, want[k].Link, n.channelOf(want, k))
+						if id, channel := machine.LinkID(n.links[n.linkOf(h)].id), n.vcAt(h, 0); id != want[k].Link ||
+							channel != n.channelOf(want, k) {
+							t.Fatalf("from %v to %v: link %d is %d, channel %d, want %d, %d", from, to, k, id,
+								channel, want[k].Link, n.channelOf(want, k))
 						}
 					}
 				}

@@ -253,8 +253,9 @@ func (n *Fabric) start(li, mi uint32) {
 	n.q.Post(des.Event{Time: m.arrived, Key: n.key(li, des.Arrive), Target: Target(kindArrive, next), Arg: mi})
 }
 
-// comesTo returns when a message comes to link li, where its head is at a time. The port of a memory takes
-// bytes at its own rate, however slowly they come: it serves others until the last of them complete the message.
+// comesTo returns when a message comes to link li, where its head is at a time. The port of a
+// memory takes bytes at its own rate, however slowly they come: it serves others until the last of
+// them complete the message.
 func (n *Fabric) comesTo(li uint32, m *message, head unit.Time) unit.Time {
 	if !n.last(m) {
 		return head

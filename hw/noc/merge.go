@@ -13,8 +13,8 @@ import (
 // This file counts the messages of reserved routes by edge: an edge is how they reach a link, from
 // the link before or from a source. Where several edges lead to a link is a merge point.
 
-// mergePoint fills a cache line. Where there are more edges than fit, further merge points behind it
-// continue it.
+// mergePoint fills a cache line. Where there are more edges than fit, further merge points behind
+// it continue it.
 type mergePoint struct {
 	link    uint32 // that the edges lead to; or continues, plus the number of the merge point that this one continues
 	pending uint32 // messages whose routes lead to the link and that have not started there
@@ -153,8 +153,8 @@ func (n *Fabric) connect(uses []Use) {
 	}
 }
 
-// makeMergePoints makes the merge points and puts the edges of each in order: those of sources first,
-// then the nearest. It returns the number of each link's merge point; 0: none.
+// makeMergePoints makes the merge points and puts the edges of each in order: those of sources
+// first, then the nearest. It returns the number of each link's merge point; 0: none.
 func (n *Fabric) makeMergePoints(known []found, first []uint32) (number []uint32) {
 	number = make([]uint32, len(n.links))
 	end := uint32(1)

@@ -9,7 +9,8 @@ import (
 	"kernbench/unit"
 )
 
-// TestEdges holds the edges of random routes against all pairs of hops that come one after the other.
+// TestEdges holds the edges of random routes against all pairs of hops that come one after the
+// other.
 func TestEdges(t *testing.T) {
 	m, topo := build(t, "system.sips.count=2")
 	for seed := range uint64(4) {

@@ -80,12 +80,13 @@ func send(n *Fabric, at unit.Time, r Route, c Class, bytes int64, user uint32) {
 }
 
 func sendFrom(n *Fabric, at unit.Time, r Route, c Class, bytes int64, source, user uint32) {
-	n.Send(at, Transfer{Route: r, Class: c, Bytes: bytes, Source: source, User: user, Taken: true}, des.MakeKey(des.Arrive, 1<<20+source, 0, user))
+	n.Send(at, Transfer{Route: r, Class: c, Bytes: bytes, Source: source, User: user, Taken: true},
+		des.MakeKey(des.Arrive, 1<<20+source, 0, user))
 }
 
 // TestUncontendedIsClosedForm: a message alone needs the latencies of its path plus its
-// bytes over the slowest link, at every fidelity, and one event per hop that takes time, one to start at the
-// port and one to arrive.
+// bytes over the slowest link, at every fidelity, and one event per hop that takes time, one to
+// start at the port and one to arrive.
 func TestUncontendedIsClosedForm(t *testing.T) {
 	m, topo := build(t)
 	far := m.NumPEs() - 1
@@ -181,7 +182,9 @@ func TestConservation(t *testing.T) {
 				at := unit.Time(0)
 				for u := range uint32(count) {
 					// Few sources and destinations, so that they meet.
-					fl := flow{rapid.IntRange(0, 3).Draw(t, "from") * 37 % m.NumPEs(), rapid.IntRange(0, 3).Draw(t, "to") * 53 % m.NumPEs(), rapid.Bool().Draw(t, "hbm"), Class(rapid.IntRange(0, 2).Draw(t, "class"))}
+					fl := flow{rapid.IntRange(0, 3).Draw(t, "from") * 37 % m.NumPEs(),
+						rapid.IntRange(0, 3).Draw(t, "to") * 53 % m.NumPEs(), rapid.Bool().Draw(t, "hbm"),
+						Class(rapid.IntRange(0, 2).Draw(t, "class"))}
 					bytes := int64(rapid.IntRange(0, 10000).Draw(t, "bytes"))
 					at += unit.Time(rapid.IntRange(0, 2000).Draw(t, "gap"))
 					source := m.TCM(fl.from)
@@ -234,7 +237,8 @@ func BenchmarkMessage(b *testing.B) {
 	b.ReportMetric(float64(len(n.routes.Path(route))), "hops")
 	b.ResetTimer()
 	for i := range b.N {
-		n.Send(q.Now(), Transfer{Route: route, Class: Collective, Bytes: 256, User: uint32(i)}, des.MakeKey(des.Arrive, 1<<20, 0, uint32(i)))
+		n.Send(q.Now(), Transfer{Route: route, Class: Collective, Bytes: 256, User: uint32(i)},
+			des.MakeKey(des.Arrive, 1<<20, 0, uint32(i)))
 		drain(n, q)
 	}
 }

@@ -8,12 +8,12 @@ import (
 	"kernbench/internal/prefetch"
 )
 
-// Invariant of this file: it changes nothing. It fetches the state of events that come soon into the
-// cache. What one cache line says of the next is looked at a batch later, when the line has come.
-// Where caches hold all of it, looking costs more than it saves.
+// Invariant of this file: it changes nothing. It fetches the state of events that come soon into
+// the cache. What one cache line says of the next is looked at a batch later, when the line has
+// come. Where caches hold all of it, looking costs more than it saves.
 
-// prefetchBytes is the size of the state of reserved routes from which it is fetched early: more than
-// the last cache of most processors holds for one core.
+// prefetchBytes is the size of the state of reserved routes from which it is fetched early: more
+// than the last cache of most processors holds for one core.
 const prefetchBytes = 32 << 20
 
 // stateBytes is the size of what messages on reserved routes meet.
@@ -27,8 +27,8 @@ const (
 	batch = 8 // events that are looked at together
 )
 
-// prefetch looks at coming events in stages: at their messages, then at their hops, then at the links
-// or merge points ahead, then at the links behind the merge points.
+// prefetch looks at coming events in stages: at their messages, then at their hops, then at the
+// links or merge points ahead, then at the links behind the merge points.
 func (n *Fabric) prefetch(coming []des.Event, fresh bool) {
 	if fresh {
 		n.seen = [len(n.seen)]int{len(coming), len(coming), len(coming), len(coming)}

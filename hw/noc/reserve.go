@@ -35,7 +35,8 @@ type Load struct {
 // Reserved is the state of a use. There may be millions: it holds no pointer.
 type Reserved struct{ exclusive.State }
 
-// Route is the route of a use for Send, which is kept in the same place as what an exclusive one has.
+// Route is the route of a use for Send, which is kept in the same place as what an exclusive one
+// has.
 func (p *Reserved) Route() Route { return Route{At: p.First, Then: p.Clear} }
 
 func reserved(r Route) Reserved { return Reserved{exclusive.State{First: r.At, Clear: r.Then}} }
@@ -106,8 +107,8 @@ func (n *Fabric) ReserveRoutes(uses []Use, load Load) {
 	}
 }
 
-// compressHops is the number of hops from which routes share them. Fewer fit in memory and caches as
-// they are, and a jump takes time.
+// compressHops is the number of hops from which routes share them. Fewer fit in memory and caches
+// as they are, and a jump takes time.
 const compressHops = 1 << 22
 
 // store stores the routes of uses, which are parts of whole.
@@ -159,8 +160,8 @@ func (n *Fabric) hopsOf(uses []Use) (all int) {
 	return all
 }
 
-// reserveIdeal is ReserveRoutes at fidelity Ideal, where transfers do not meet, but for those of one
-// source to one memory.
+// reserveIdeal is ReserveRoutes at fidelity Ideal, where transfers do not meet, but for those of
+// one source to one memory.
 func (n *Fabric) reserveIdeal(uses []Use) {
 	for i := 0; i < len(uses); {
 		k := i + 1

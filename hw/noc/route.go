@@ -6,9 +6,9 @@ import (
 	"kernbench/unit"
 )
 
-// Route is a path that the fabric has stored, or what is left of one. Its hops are links and channels
-// there. While routes are reserved a hop has, in place of a link to which several edges lead, the one
-// of them by which it is reached.
+// Route is a path that the fabric has stored, or what is left of one. Its hops are links and
+// channels there. While routes are reserved a hop has, in place of a link to which several edges
+// lead, the one of them by which it is reached.
 type Route = routes.Route
 
 func (n *Fabric) linkOf(h routes.Hop) uint32 {
@@ -47,8 +47,8 @@ func (n *Fabric) AddRoute(from, to machine.NodeID, request bool) Route {
 	return n.routes.Add(n.path)
 }
 
-// AddPath stores a path, such as a part of one that ends or begins at a switch. What ends there leaves
-// the fabric: a switch that copies or combines takes everything.
+// AddPath stores a path, such as a part of one that ends or begins at a switch. What ends there
+// leaves the fabric: a switch that copies or combines takes everything.
 func (n *Fabric) AddPath(path []machine.Hop) Route {
 	n.stored(path)
 	return n.routes.Add(n.path)

@@ -26,8 +26,9 @@ type link struct {
 	queue   uint32 // in Fabric.queues
 }
 
-// Flags of buffers, of which there is one for each class and channel of a link. The last two are those
-// of the link, at its own buffer. Kind is that of the link; VC the class and channel, or unused.
+// Flags of buffers, of which there is one for each class and channel of a link. The last two are
+// those of the link, at its own buffer. Kind is that of the link; VC the class and channel, or
+// unused.
 const (
 	blocked uint8 = 1 << iota // a queue waits for space that has not been announced
 	alone                     // one route alone passes the link
@@ -153,7 +154,8 @@ func (n *Fabric) fits(i uint32, bytes int32, now unit.Time) bool {
 	return b.Fits(&n.releases, n.spaceIn(b), bytes, now)
 }
 
-// release gives back the space that m took in the buffer that it came from, at the time its tail leaves.
+// release gives back the space that m took in the buffer that it came from, at the time its tail
+// leaves.
 func (n *Fabric) release(m *message, at unit.Time) {
 	if m.in == nowhere {
 		return
@@ -195,8 +197,8 @@ func (n *Fabric) vc(li uint32, which uint8) uint32 {
 	return i
 }
 
-// grown is a slice with room for one more. There may be one for each PE and more: it grows by an eighth of what
-// there is, where append would leave up to a quarter unused.
+// grown is a slice with room for one more. There may be one for each PE and more: it grows by an
+// eighth of what there is, where append would leave up to a quarter unused.
 func grown[T any](s []T) []T {
 	if len(s) < cap(s) {
 		return s

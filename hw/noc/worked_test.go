@@ -17,8 +17,8 @@ type rig struct {
 	*recorder
 }
 
-// newRig makes links of so many ns per byte, divisors of 1e9, with latencies of 5 ns and buffers of room
-// bytes, for messages of up to 4096 bytes.
+// newRig makes links of so many ns per byte, divisors of 1e9, with latencies of 5 ns and buffers of
+// room bytes, for messages of up to 4096 bytes.
 func newRig(room int64, nsPerByte ...int64) rig {
 	var kinds []*machine.LinkSpec
 	for _, k := range nsPerByte {
@@ -74,8 +74,8 @@ func TestBlockedMessagesHoldCredits(t *testing.T) {
 	})
 }
 
-// TestFullBuffer: on the same links, with room for two messages, the third waits for the first to leave the
-// buffer, though when that will be is known before the second comes.
+// TestFullBuffer: on the same links, with room for two messages, the third waits for the first to
+// leave the buffer, though when that will be is known before the second comes.
 func TestFullBuffer(t *testing.T) {
 	r := newRig(200, 1, 10, 1)
 	slow, free := r.over(0, 1), r.over(0, 2)
@@ -89,8 +89,8 @@ func TestFullBuffer(t *testing.T) {
 	})
 }
 
-// TestPortServesOthers: a port takes bytes at its own rate. While a message comes over a slow link the
-// port serves others, and the message takes it for its last bytes.
+// TestPortServesOthers: a port takes bytes at its own rate. While a message comes over a slow link
+// the port serves others, and the message takes it for its last bytes.
 //
 //	   0 (10 ns/B)     1 (port, 1 ns/B)
 //	a ------------> b ------------> memory
@@ -160,8 +160,8 @@ func TestArbitration(t *testing.T) {
 	r.check(t, map[uint32]unit.Time{0: 105, 3: 115, 4: 125, 2: 135, 1: 145})
 }
 
-// TestNoneOvertakesItsOwn: of messages that came at once, a short one of the same source stays behind a
-// long one for which there is no room; that of another source goes.
+// TestNoneOvertakesItsOwn: of messages that came at once, a short one of the same source stays
+// behind a long one for which there is no room; that of another source goes.
 func TestNoneOvertakesItsOwn(t *testing.T) {
 	r := newRig(150, 1, 10, 1)
 	slow, free := r.over(0, 1), r.over(0, 2)
@@ -229,17 +229,20 @@ func TestTwoReadersOfOneSlice(t *testing.T) {
 	}
 }
 
-// TestAllToAllNeverLocks: with room for a single message in each buffer and everybody
-// sending to everybody at once, also from memory to memory, all of it arrives.
+// TestAllToAllNeverLocks: with room for a single message in each buffer and every PE
+// sending to all others at once, also from memory to memory, all of it arrives.
 func TestAllToAllNeverLocks(t *testing.T) {
 	small := []string{"fabric.message_bytes=256", "fabric.flit_bytes=256", "fabric.buffer_bytes=256", "cube.pe_layout.pe_per_corner=1"}
 	for name, sets := range map[string][]string{
-		"mesh":       {"system.sips.count=1", "cube.pe_layout.corners=[NW,SE]"},
-		"torus":      {"system.sips.count=1", "sip.cube_mesh.network=torus", "cube.pe_layout.corners=[NW]"},
-		"ring":       {"system.sips.count=1", "sip.cube_mesh.network=ring", "sip.cube_mesh.w=7", "sip.cube_mesh.h=1", "cube.pe_layout.corners=[NW,SE]"},
-		"switch":     {"system.sips.count=3", "sip.cube_mesh.w=2", "sip.cube_mesh.h=2", "cube.pe_layout.corners=[NW]"},
-		"sip torus":  {"system.sips.count=9", "system.sips.topology=torus_2d", "sip.cube_mesh.w=2", "sip.cube_mesh.h=1", "cube.pe_layout.corners=[SE]"},
-		"full, full": {"system.sips.count=3", "system.sips.topology=full", "sip.cube_mesh.network=full", "sip.cube_mesh.w=2", "sip.cube_mesh.h=2", "cube.pe_layout.corners=[NE]"},
+		"mesh":  {"system.sips.count=1", "cube.pe_layout.corners=[NW,SE]"},
+		"torus": {"system.sips.count=1", "sip.cube_mesh.network=torus", "cube.pe_layout.corners=[NW]"},
+		"ring": {"system.sips.count=1", "sip.cube_mesh.network=ring", "sip.cube_mesh.w=7", "sip.cube_mesh.h=1",
+			"cube.pe_layout.corners=[NW,SE]"},
+		"switch": {"system.sips.count=3", "sip.cube_mesh.w=2", "sip.cube_mesh.h=2", "cube.pe_layout.corners=[NW]"},
+		"sip torus": {"system.sips.count=9", "system.sips.topology=torus_2d", "sip.cube_mesh.w=2",
+			"sip.cube_mesh.h=1", "cube.pe_layout.corners=[SE]"},
+		"full, full": {"system.sips.count=3", "system.sips.topology=full", "sip.cube_mesh.network=full",
+			"sip.cube_mesh.w=2", "sip.cube_mesh.h=2", "cube.pe_layout.corners=[NE]"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m, topo := build(t, append(sets, small...)...)
@@ -248,7 +251,8 @@ func TestAllToAllNeverLocks(t *testing.T) {
 			for from := range m.NumPEs() {
 				for to := range m.NumPEs() {
 					for k, route := range []Route{
-						n.AddRoute(m.TCM(from), m.TCM(to), false), n.AddRoute(m.HBM(from), m.HBM(to), false), n.AddRoute(m.HBM(from), m.PE(to), false),
+						n.AddRoute(m.TCM(from), m.TCM(to), false), n.AddRoute(m.HBM(from), m.HBM(to), false),
+						n.AddRoute(m.HBM(from), m.PE(to), false),
 					} {
 						sendFrom(n, 0, route, []Class{Collective, Collective, Compute}[k], 1000, uint32(from), user)
 						user++
@@ -277,7 +281,8 @@ func TestNoAllocation(t *testing.T) {
 		round := func() {
 			for k := range uint32(40) {
 				for i, route := range routes {
-					n.Send(q.Now()+unit.Time(k)*ns, Transfer{Route: route, Class: Class(i % 2), Bytes: 100 + 6000*int64(k%2), Source: uint32(i % 3), User: k},
+					n.Send(q.Now()+unit.Time(k)*ns,
+						Transfer{Route: route, Class: Class(i % 2), Bytes: 100 + 6000*int64(k%2), Source: uint32(i % 3), User: k},
 						des.MakeKey(des.Arrive, 1<<20+uint32(i), 0, k))
 				}
 			}

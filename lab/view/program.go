@@ -64,7 +64,8 @@ func judged(v *frontend.Verdict) run.Verdict {
 func timed(calls []*plans.Result) run.Verdict {
 	for _, r := range calls {
 		if r.Deadlock != nil {
-			return run.Verdict{Question: "ends", State: run.Failed, Detail: short(fmt.Sprintf("a call of %v hangs: %v", r.Bytes, r.Deadlock))}
+			return run.Verdict{Question: "ends", State: run.Failed,
+				Detail: short(fmt.Sprintf("a call of %v hangs: %v", r.Bytes, r.Deadlock))}
 		}
 	}
 	return run.Verdict{Question: "ends", State: run.Checked, Detail: "all calls came to their end"}

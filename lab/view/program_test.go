@@ -19,7 +19,8 @@ func exchanges(protocol string) string {
 			return `<step s="` + s + `" type="` + typ + `" srcbuf="i" srcoff="0" dstbuf="` + dst + `" dstoff="` + off +
 				`" cnt="16" depid="-1" deps="-1" hasdep="0"/>`
 		}
-		return `<gpu id="` + id + `" i_chunks="16" o_chunks="32" s_chunks="0"><tb id="0" send="` + peer + `" recv="` + peer + `" chan="0">` +
+		return `<gpu id="` + id + `" i_chunks="16" o_chunks="32" s_chunks="0">` +
+			`<tb id="0" send="` + peer + `" recv="` + peer + `" chan="0">` +
 			step("0", "s", "o", own) + step("1", "r", "o", other) + `</tb></gpu>`
 	}
 	return `<algo name="exchange" proto="` + protocol + `" nchannels="1" nchunksperloop="32" ngpus="2" coll="allgather" inplace="1">` +

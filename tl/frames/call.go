@@ -71,8 +71,8 @@ func newCall(ret uintptr) *Call {
 }
 
 // File returns the file of a line that a call of this process has as its text, as the compiler has
-// recorded it: where the source may be found. It returns "" if there is no such call, or if the line is
-// not one of Go.
+// recorded it: where the source may be found. It returns "" if there is no such call, or if the
+// line is not one of Go.
 func File(line string) string {
 	for i := range calls {
 		if k := calls[i].Load(); k != nil && line != "" && k.line == line {

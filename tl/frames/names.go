@@ -20,13 +20,15 @@ func executes(function string) bool {
 
 // ours reports whether a function is of a package whose functions a kernel calls.
 func ours(function string) bool {
-	return strings.HasPrefix(function, "kernbench/tl.") || strings.HasPrefix(function, "kernbench/mem.") || strings.HasPrefix(function, "kernbench/dialect/hccl.(*") || inside(function)
+	return strings.HasPrefix(function, "kernbench/tl.") || strings.HasPrefix(function, "kernbench/mem.") ||
+		strings.HasPrefix(function, "kernbench/dialect/hccl.(*") || inside(function)
 }
 
 // inside reports whether a function is this package's own, an executor's or a dialect's, or of
 // the libraries below them: not the kernel's.
 func inside(function string) bool {
-	for _, p := range [...]string{"kernbench/tl.(*Context)", "kernbench/tl.Driver.", "kernbench/tl/watch.", "kernbench/tl/frames.", "kernbench/program.(*", "kernbench/dialect/hccl.(*", "runtime.", "iter."} {
+	for _, p := range [...]string{"kernbench/tl.(*Context)", "kernbench/tl.Driver.", "kernbench/tl/watch.",
+		"kernbench/tl/frames.", "kernbench/program.(*", "kernbench/dialect/hccl.(*", "runtime.", "iter."} {
 		if strings.HasPrefix(function, p) {
 			return true
 		}

@@ -9,9 +9,9 @@ import (
 )
 
 // Running returns the frames of the kernel that runs code of its author's, file:line in function,
-// innermost first. It is nil if no kernel runs, or if it waits for an instruction to be carried out.
-// Of several kernels it prefers that of the tl.Context at an address; entry is where that kernel's
-// code begins. It stops all goroutines to look at their stacks, so it is for reports only.
+// innermost first. It is nil if no kernel runs, or if it waits for an instruction to be carried
+// out. Of several kernels it prefers that of the tl.Context at an address; entry is where that
+// kernel's code begins. It stops all goroutines to look at their stacks, so it is for reports only.
 func Running(context, entry uintptr) []string {
 	var found []string
 	this := fmt.Sprintf("kernbench/tl.(*Context).run(%#x", context)
@@ -30,15 +30,16 @@ func Running(context, entry uintptr) []string {
 	if at := runtime.FuncForPC(entry); at != nil && strings.HasSuffix(LineOf(found[0]), ".go:1") {
 		// The compiler gives an empty loop no line of its own: name where the kernel begins.
 		file, line := at.FileLine(at.Entry())
-		if entry := frame(fmt.Sprintf("%s:%d", file, line), at.Name()); strings.HasSuffix(entry, found[0][strings.IndexByte(found[0], ' '):]) {
+		if entry := frame(fmt.Sprintf("%s:%d", file, line), at.Name()); strings.HasSuffix(entry,
+			found[0][strings.IndexByte(found[0], ' '):]) {
 			found[0] = entry
 		}
 	}
 	return found
 }
 
-// Suspended returns the lines of kernels that have begun and wait for their turn, by the addresses of their
-// tl.Contexts: those of which context is true. It is for reports only, as Running.
+// Suspended returns the lines of kernels that have begun and wait for their turn, by the addresses
+// of their tl.Contexts: those of which context is true. It is for reports only, as Running.
 func Suspended(context func(uintptr) bool) map[uintptr]string {
 	at := map[uintptr]string{}
 	for g := range strings.SplitSeq(stacks(), "\n\n") {
@@ -55,8 +56,8 @@ func Suspended(context func(uintptr) bool) map[uintptr]string {
 	return at
 }
 
-// argument is the first argument of a function in a stack that is one of certain addresses. A stack shows those
-// arguments that the compiler has not kept in registers alone.
+// argument is the first argument of a function in a stack that is one of certain addresses. A stack
+// shows those arguments that the compiler has not kept in registers alone.
 func argument(lines []string, of func(uintptr) bool) (uintptr, bool) {
 	for _, line := range lines {
 		for {
@@ -104,7 +105,8 @@ func issuing(line string) bool {
 	return strings.HasPrefix(line, "kernbench/tl.(*Context).issue(") || strings.HasPrefix(line, "kernbench/tl.(*Context).drop(")
 }
 
-// kernelFrames are the frames of a kernel's author in a goroutine's stack, and whether it runs a kernel.
+// kernelFrames are the frames of a kernel's author in a goroutine's stack, and whether it runs a
+// kernel.
 func kernelFrames(lines []string) (frames []string, ok bool) {
 	for i := 1; i+1 < len(lines); i += 2 {
 		function, place := lines[i], strings.TrimSpace(lines[i+1])

@@ -210,7 +210,8 @@ func (b *Batch) Validate() error {
 			case op.Kind == StreamLaunch && op.Launch.Gang != nil:
 				gangs[op.Launch.Gang]++
 			case op.Kind == StreamRecord && (op.Event.Happened || recorded[op.Event]):
-				return fmt.Errorf("stream %d of rank %d, operation %d: event %q is recorded again: it happens once", s.ID, s.Rank, k, op.Event.Name)
+				return fmt.Errorf("stream %d of rank %d, operation %d: event %q is recorded again: it happens once",
+					s.ID, s.Rank, k, op.Event.Name)
 			case op.Kind == StreamRecord:
 				recorded[op.Event] = true
 			}
@@ -234,7 +235,8 @@ func (op *StreamOp) validate() error {
 		case l == nil || l.Kernel == nil:
 			return errors.New("no kernel")
 		case l.Grid < 1 || l.Resident < 1 || l.Grid > math.MaxInt32:
-			return fmt.Errorf("a grid of %d programs, %d resident: both must be at least 1, and programs at most %d", l.Grid, l.Resident, math.MaxInt32)
+			return fmt.Errorf("a grid of %d programs, %d resident: both must be at least 1, and programs at most %d",
+				l.Grid, l.Resident, math.MaxInt32)
 		case l.Cores != nil && len(l.Cores) != l.Grid:
 			return fmt.Errorf("%d programs and types of cores for %d", l.Grid, len(l.Cores))
 		}

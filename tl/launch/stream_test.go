@@ -47,7 +47,8 @@ func TestBatchesAreValidated(t *testing.T) {
 		{"a step back", []StreamOp{changed(func(op *StreamOp) { op.SrcPitch = -8 })}, "-8 bytes apart"},
 		{"half an element apart", []StreamOp{changed(func(op *StreamOp) { op.SrcPitch = 10 })}, "10 bytes apart"},
 		{"longer than a memory", []StreamOp{changed(func(op *StreamOp) { op.Bytes = 1 << 62 })}, "more than a memory can have"},
-		{"so many that the bytes come round", []StreamOp{changed(func(op *StreamOp) { op.Rows, op.DstPitch = 1<<40, 1<<40 })}, "bytes apart"},
+		{"so many that the bytes come round",
+			[]StreamOp{changed(func(op *StreamOp) { op.Rows, op.DstPitch = 1<<40, 1<<40 })}, "bytes apart"},
 		{"between elements", []StreamOp{changed(func(op *StreamOp) { op.Src += 2 })}, "multiples of 4 bytes"},
 		{"no operation", []StreamOp{{Kind: 9}}, "(StreamKind(9)): there is no such operation"},
 		{"no kernel", []StreamOp{{Kind: StreamLaunch, Launch: &GridLaunch{Grid: 1, Resident: 1}}}, "no kernel"},
@@ -56,13 +57,15 @@ func TestBatchesAreValidated(t *testing.T) {
 		{"too many programs", []StreamOp{launch(1<<40, 1, nil)}, "programs at most 2147483647"},
 		{"half a group", []StreamOp{launch(1, 1, &Gang{Members: 2})}, "a group launch of 2 members has 1"},
 		{"an event", []StreamOp{{Kind: StreamRecord, Event: e}, {Kind: StreamAwait, Event: e}, {Kind: StreamAwait, Event: past}}, ""},
-		{"an event twice", []StreamOp{{Kind: StreamRecord, Event: e}, {Kind: StreamRecord, Event: e}}, `operation 1: event "e" is recorded again`},
+		{"an event twice", []StreamOp{{Kind: StreamRecord, Event: e}, {Kind: StreamRecord, Event: e}},
+			`operation 1: event "e" is recorded again`},
 		{"an event of the past", []StreamOp{{Kind: StreamRecord, Event: past}}, `event "past" is recorded again`},
 		{"no event", []StreamOp{{Kind: StreamAwait}}, "no event"},
 		{"no word", []StreamOp{{Kind: StreamWrite}}, "no word"},
 		{"a word", []StreamOp{{Kind: StreamWait, Win: w, Cmp: tl.LE, Value: -1 << 31}}, ""},
 		{"no comparison", []StreamOp{{Kind: StreamWait, Win: w, Cmp: 6}}, "Cmp(6)"},
-		{"a value that the word cannot hold", []StreamOp{{Kind: StreamWrite, Win: w, Value: 1 << 31}}, "2147483648 does not fit in sig int32 × 1"},
+		{"a value that the word cannot hold", []StreamOp{{Kind: StreamWrite, Win: w, Value: 1 << 31}},
+			"2147483648 does not fit in sig int32 × 1"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

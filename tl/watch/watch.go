@@ -72,7 +72,7 @@ func (w *Watch) rest() {
 		w.most.Store(0) // each instruction looks at the time
 		return
 	}
-	w.most.Store(w.soon())
+	w.most.Store(w.nearLimit())
 }
 
 // Most is the number of instructions above which a kernel calls Look.
@@ -128,7 +128,7 @@ func (w *Watch) Look(k *Kernel, place func() fault.Place) error {
 	if k.Calls > w.limits.Calls {
 		return w.exceeded(k, fault.Limit{Place: place(), Calls: int64(w.limits.Calls)})
 	}
-	near := k.Calls > w.soon()
+	near := k.Calls > w.nearLimit()
 	if until := w.limits.Until; until > 0 && k.Now != nil {
 		now, timed := k.Now()
 		if timed && now > until {
@@ -145,9 +145,9 @@ func (w *Watch) Look(k *Kernel, place func() fault.Place) error {
 	return nil
 }
 
-// soon is the number of instructions from which a kernel is so near its limit that it notes where
-// it is.
-func (w *Watch) soon() uint32 { return w.limits.Calls - min(w.limits.Calls/2, 256) }
+// nearLimit is the number of instructions from which a kernel is so near its limit that it notes
+// where it is.
+func (w *Watch) nearLimit() uint32 { return w.limits.Calls - min(w.limits.Calls/2, 256) }
 
 // exceeded notes that a kernel has passed a limit, and makes the others note where they are.
 func (w *Watch) exceeded(k *Kernel, f fault.Limit) error {

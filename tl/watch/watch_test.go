@@ -57,7 +57,8 @@ func TestLimitOfCalls(t *testing.T) {
 	}
 }
 
-// An instruction that begins after the limit of simulated time is a fault; one at the limit is none.
+// An instruction that begins after the limit of simulated time is a fault; one at the limit is
+// none.
 func TestLimitOfTime(t *testing.T) {
 	now := unit.Time(0)
 	w, k := New(Limits{Until: 100}), &Kernel{Now: func() (unit.Time, bool) { return now, true }}

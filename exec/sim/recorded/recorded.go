@@ -2,8 +2,8 @@
 // compared, the program is replayed for its times, and its data is applied beside. With a second
 // processor the replay begins before all kernels are compared: see guess.go.
 //
-// It may import exec/sim/values, program, record/oplog, tl/launch, unit and what these import. Start
-// at Launch.
+// It may import exec/sim/values, program, record/oplog, tl/launch, unit and what these import.
+// Start at Launch.
 package recorded
 
 import (
@@ -29,8 +29,8 @@ type Launch struct {
 	Data       *oplog.Log      // gets what the program does to values; nil for times only
 	SecondCore bool            // a second processor may be used, if there is one
 
-	// Replay finds the times of a program. It keeps them itself. If the verdict says that events are
-	// needed, or with an error, nothing has happened.
+	// Replay finds the times of a program. It keeps them itself. If the verdict says that events
+	// are needed, or with an error, nothing has happened.
 	Replay func(ctx context.Context, p *program.Program) (Verdict, error)
 
 	// Discard forgets what Replay has found.
@@ -58,8 +58,9 @@ func (l *Launch) Run(ctx context.Context) (Verdict, error) {
 // twoCores reports whether there is a second processor to use.
 func (l *Launch) twoCores() bool { return l.SecondCore && runtime.GOMAXPROCS(0) > 1 }
 
-// Record finds the program of the launch. It is nil if there is none to replay, with the reason. The
-// error is that of ctx. differ is called when a rank does something else than the first; it may be nil.
+// Record finds the program of the launch. It is nil if there is none to replay, with the reason.
+// The error is that of ctx. differ is called when a rank does something else than the first; it may
+// be nil.
 func (l *Launch) Record(ctx context.Context, differ func()) (p *program.Program, refused string, err error) {
 	o := l.Options
 	o.Differ = differ

@@ -62,7 +62,8 @@ func (x *Replay) traceSend(f *rank, s *step, r *ring, seq uint32) {
 
 func (x *Replay) traceMessage(r *ring, seq uint32, bytes int64, sent, at unit.Time) {
 	x.trace(&x.ranks[r.from], trace.Event{
-		Kind: trace.Message, Peer: x.ranks[r.to].pe, Dir: uint8(x.outOf(r)), Start: sent, End: at, Bytes: bytes, Seq: int64(seq), Ring: r.number(),
+		Kind: trace.Message, Peer: x.ranks[r.to].pe, Dir: uint8(x.outOf(r)), Start: sent, End: at, Bytes: bytes,
+		Seq: int64(seq), Ring: r.number(),
 	})
 }
 

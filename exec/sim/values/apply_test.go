@@ -176,8 +176,8 @@ func TestLooseTypes(t *testing.T) {
 	}
 }
 
-// TestWrongLengths: a message that is not as long as its receive is an error, not a panic: the replay
-// beside may not have found it yet.
+// TestWrongLengths: a message that is not as long as its receive is an error, not a panic: the
+// replay beside may not have found it yet.
 func TestWrongLengths(t *testing.T) {
 	for _, worlds := range [][]int{{2}, {9}} {
 		l := ring(func(c *tl.Context, a tl.Args) {

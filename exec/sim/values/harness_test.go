@@ -46,7 +46,8 @@ func ring(k tl.Kernel, typ dtype.Type, worlds ...int) *launch.Launch {
 			g.PEs, g.Args.Shards = append(g.PEs, pe), append(g.Args.Shards, shardOf(pe))
 			bytes := int64(elems / 3 * typ.Size())
 			for i := range 3 {
-				if err := l.Addrs.Insert(mem.Extent{VA: virtual(pe) + mem.Addr(int64(i)*bytes), Bytes: bytes, PA: extentOf(pe, i)}); err != nil {
+				if err := l.Addrs.Insert(mem.Extent{VA: virtual(pe) + mem.Addr(int64(i)*bytes), Bytes: bytes,
+					PA: extentOf(pe, i)}); err != nil {
 					panic(err)
 				}
 			}

@@ -22,8 +22,8 @@ type Buffer struct {
 	Flags uint8
 }
 
-// Pool has the releases for which there is no place in the buffers themselves. Those of a buffer are
-// a list, from its second release on. The zero Pool is empty.
+// Pool has the releases for which there is no place in the buffers themselves. Those of a buffer
+// are a list, from its second release on. The zero Pool is empty.
 type Pool struct {
 	list []release // number 0 is none
 	free uint32    // list of unused ones, by next
@@ -75,8 +75,8 @@ func (b *Buffer) settle(p *Pool, now unit.Time) {
 	}
 }
 
-// pop takes the first of the releases of a buffer out of the pool, which is of so many bytes. When one
-// is left, the buffer has it itself.
+// pop takes the first of the releases of a buffer out of the pool, which is of so many bytes. When
+// one is left, the buffer has it itself.
 func (p *Pool) pop(b *Buffer) (bytes int32) {
 	i := uint32(-b.part[1])
 	r := p.list[i]

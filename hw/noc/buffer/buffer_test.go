@@ -7,7 +7,8 @@ import (
 	"kernbench/unit"
 )
 
-// TestReleases holds the room that buffers get back against a plain list, with up to tens of releases ahead.
+// TestReleases holds the room that buffers get back against a plain list, with up to tens of
+// releases ahead.
 func TestReleases(t *testing.T) {
 	const buffers, room = 3, 1000
 	all, p := [buffers]Buffer{}, &Pool{}

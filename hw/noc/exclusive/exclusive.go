@@ -10,8 +10,8 @@ import (
 	"kernbench/unit"
 )
 
-// Invariant of this package: no other traffic takes the links of an exclusive route, and its messages
-// come in the order of their times. Input buffers hold all that can be on its way.
+// Invariant of this package: no other traffic takes the links of an exclusive route, and its
+// messages come in the order of their times. Input buffers hold all that can be on its way.
 
 // Routes are the exclusive routes of a fabric. Routes of one kind take links of the same kinds, one
 // after the other: what is known of one holds for all.

@@ -8,8 +8,8 @@ import (
 	"kernbench/unit"
 )
 
-// TestPass holds messages over routes against the formula, link by link, whether or not they catch up
-// with the one before.
+// TestPass holds messages over routes against the formula, link by link, whether or not they catch
+// up with the one before.
 func TestPass(t *testing.T) {
 	links := []*machine.LinkSpec{}
 	for i, rate := range []unit.Rate{64e9, 16e9, 32e9} {
@@ -59,7 +59,8 @@ func TestIdeal(t *testing.T) {
 	x := New(true)
 	x.Learn(0, []*machine.LinkSpec{{Serial: rate.Serial(), Wire: 10}, {Serial: unit.Rate(5e11).Serial(), Router: 5}})
 	s := x.Add(0)
-	for _, c := range []struct{ bytes, at, departed, delivered int64 }{{1000, 0, 1000, 2015}, {10, 100, 110, 2015}, {10, 3000, 3010, 3035}} {
+	for _, c := range []struct{ bytes, at, departed, delivered int64 }{{1000, 0, 1000, 2015}, {10, 100, 110, 2015},
+		{10, 3000, 3010, 3035}} {
 		departed, delivered := x.Pass(&s, 0, c.bytes, unit.Time(c.at))
 		if departed != unit.Time(c.departed) || delivered != unit.Time(c.delivered) {
 			t.Errorf("%+v: departed %d, delivered %d", c, departed, delivered)

@@ -3,8 +3,8 @@ package routes
 import "slices"
 
 // Invariant of this file: a route reads the same, hop by hop, however it is stored. Routes from one
-// source begin alike, and routes to one destination end alike. Both parts are stored once: a route is
-// a first part that it shares, some links of its own, and a jump into the end of another route.
+// source begin alike, and routes to one destination end alike. Both parts are stored once: a route
+// is a first part that it shares, some links of its own, and a jump into the end of another route.
 
 // Paths are those of many routes to be stored. Numbers of their hops are those of links.
 type Paths struct {
@@ -87,12 +87,12 @@ func (t *Table) fronts(p *Paths, known []uint32) []front {
 	return fronts
 }
 
-// leastShared is how many links two routes must share for a jump from one into the other to be worth
-// it: the jump may lead to memory that is not in the cache.
+// leastShared is how many links two routes must share for a jump from one into the other to be
+// worth it: the jump may lead to memory that is not in the cache.
 const leastShared = 2
 
-// tail stores a path up to where it meets a stored one that ends alike, and returns where it begins.
-// known is, by link, the latest hop that was stored for it.
+// tail stores a path up to where it meets a stored one that ends alike, and returns where it
+// begins. known is, by link, the latest hop that was stored for it.
 func (t *Table) tail(path []Hop, known []uint32) uint32 {
 	own, next := len(path), uint32(0) // links that are not stored yet, and where the path goes on behind them
 	for own > 0 {

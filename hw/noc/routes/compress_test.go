@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestCompress: random walks of a tree and back read the same however they are stored, and take less
-// together.
+// TestCompress: random walks of a tree and back read the same however they are stored, and take
+// less together.
 func TestCompress(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	const leaves = 256 // a binary tree: link k leads from node k to its parent, link 512+k back

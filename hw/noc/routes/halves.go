@@ -1,7 +1,7 @@
 package routes
 
-// Halves has routes of two parts, of which one follows from the source, and one from the destination. So
-// there are as many of them as nodes, and not as pairs.
+// Halves has routes of two parts, of which one follows from the source, and one from the
+// destination. So there are as many of them as nodes, and not as pairs.
 type Halves struct{ fronts, tails []uint32 } // by node: where in Table.Hops; 0: not stored
 
 // Grow makes space for so many nodes.

@@ -70,8 +70,8 @@ func newNumericsWriter(w io.Writer, format string) numericsWriter {
 	return &report.NumericsTable{W: w}
 }
 
-// perfNumerics looks at rounding and prints row by row, as far as it came. Where a page is asked for
-// it completes its file, too.
+// perfNumerics looks at rounding and prints row by row, as far as it came. Where a page is asked
+// for it completes its file, too.
 func (a *app) perfNumerics(ctx context.Context, spec perf.RoundingSpec, w numericsWriter, to *destination) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)

@@ -35,7 +35,7 @@ func (m *Machine) Multimem(pes []int32) (*Multimem, error) {
 		case found == nil:
 			found = one
 		case found.Hub != one.Hub:
-			return nil, fmt.Errorf("%s and %s join different PEs of the group", found.name, one.name)
+			return nil, fmt.Errorf("the %s and the %s join different PEs of the group", found.name, one.name)
 		}
 	}
 	return found, nil
@@ -55,26 +55,35 @@ func (m *Machine) onlyHub(hops []Hop) *Multimem {
 		if found != nil || level.gateway && s.local == level.n {
 			return nil
 		}
-		found = &Multimem{Hub: l.To, Rate: l.Rate, Switch: m.topology.System().Between()[s.level].Switch, name: m.NodeName(l.To)}
+		found = &Multimem{Hub: l.To, Rate: l.Rate, Switch: m.topology.System().Between()[s.level].Switch,
+			name: switchName(m.NodeName(l.To))}
 	}
 	return found
 }
 
-// Copies says what is missing for a store to all members, or nil.
+// switchName is "switch leaf2", or "switch" for the only one of a machine.
+func switchName(node string) string {
+	if node == "switch" {
+		return node
+	}
+	return "switch " + node
+}
+
+// Copies returns an error that names what a store to all members lacks, or nil.
 func (x *Multimem) Copies() error {
 	if x.Switch.Multicast {
 		return nil
 	}
-	return fmt.Errorf("the switch %s does not copy (switch.multicast)", x.name)
+	return fmt.Errorf("the %s does not copy (switch.multicast)", x.name)
 }
 
-// Reduces says what is missing for a load that combines elements of a type, or nil.
+// Reduces returns an error that names what a load that combines elements of a type lacks, or nil.
 func (x *Multimem) Reduces(typ string) error {
 	switch types := x.Switch.Reduce.Types; {
 	case len(types) == 0:
-		return fmt.Errorf("the switch %s does not reduce (switch.reduce.types)", x.name)
+		return fmt.Errorf("the %s does not reduce (switch.reduce.types)", x.name)
 	case !slices.Contains(types, typ):
-		return fmt.Errorf("the switch %s does not reduce %s (switch.reduce.types)", x.name, typ)
+		return fmt.Errorf("the %s does not reduce %s (switch.reduce.types)", x.name, typ)
 	}
 	return nil
 }

@@ -28,7 +28,7 @@ func TestMultimem(t *testing.T) {
 		{"some", onSwitch(), []int32{1, 3}, ""},
 		{"one node", nodes, []int32{4, 5, 6, 7}, ""},
 		{"alone", onSwitch(), []int32{2}, "a group of 1 PE has no switch between them"},
-		{"two nodes", nodes, []int32{0, 1, 4}, "node0.switch and rail0.switch join different PEs of the group"},
+		{"two nodes", nodes, []int32{0, 1, 4}, "the switch node0.switch and the switch rail0.switch join different PEs of the group"},
 		{"two switches", nodes, []int32{0, 1, 5}, "no single switch joins sip0.cube0.pe0 and sip5.cube0.pe0"},
 		{"no switch", []string{"system.sips.count=2", "system.sips.topology=ring_1d"}, []int32{0, 128}, "no single switch joins "},
 		{"in a cube", nil, []int32{0, 1}, "no single switch joins "},
@@ -56,10 +56,10 @@ func TestMultimemLacks(t *testing.T) {
 		sets            []string
 		copies, reduces string
 	}{
-		{nil, "the switch switch does not copy (switch.multicast)", "the switch switch does not reduce (switch.reduce.types)"},
-		{[]string{"system.switch.multicast=true"}, "", "the switch switch does not reduce (switch.reduce.types)"},
-		{[]string{"system.switch.reduce.types=[f16]"}, "the switch switch does not copy (switch.multicast)",
-			"the switch switch does not reduce f32 (switch.reduce.types)"},
+		{nil, "the switch does not copy (switch.multicast)", "the switch does not reduce (switch.reduce.types)"},
+		{[]string{"system.switch.multicast=true"}, "", "the switch does not reduce (switch.reduce.types)"},
+		{[]string{"system.switch.reduce.types=[f16]"}, "the switch does not copy (switch.multicast)",
+			"the switch does not reduce f32 (switch.reduce.types)"},
 		{[]string{"system.switch.multicast=true", "system.switch.reduce.types=[f16, f32]"}, "", ""},
 	} {
 		x, err := mustBuild(t, onSwitch(test.sets...)...).Multimem([]int32{0, 1})

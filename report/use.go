@@ -35,7 +35,8 @@ func use(w io.Writer, u *run.Use) {
 	for i := range u.Levels {
 		for _, class := range slices.Sorted(maps.Keys(u.Levels[i].ByClass)) {
 			c := u.Levels[i].ByClass[class]
-			t.Add(u.Levels[i].Level, class, count(c.Messages), unit.Bytes(c.Bytes).String(), c.Queued.String(), count(c.Stalls), c.Stalled.String())
+			t.Add(u.Levels[i].Level, class, count(c.Messages), unit.Bytes(c.Bytes).String(), c.Queued.String(),
+				count(c.Stalls), c.Stalled.String())
 		}
 	}
 	t.Write(w)

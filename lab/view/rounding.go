@@ -23,7 +23,8 @@ func Rounding(n *perf.Rounding) *Document {
 	d.fact("seed", fmt.Sprint(n.Seed))
 	rows := &Table{Title: "Rounding of each call", Rows: [][]any{}, Columns: []Column{
 		{"size", Bytes}, {"ranks", Count}, {"type", Text}, {"operator", Text}, {"algorithm", Text}, {"settings", Text}, {"inputs", Text},
-		{"largest error, ulp", Number}, {"mean error, ulp", Number}, {"bound, ulp", Number}, {"of the bound", Percent}, {"beyond the bound", Count},
+		{"largest error, ulp", Number}, {"mean error, ulp", Number}, {"bound, ulp", Number},
+		{"of the bound", Percent}, {"beyond the bound", Count},
 		{"overflow", Count}, {"additions", Count}, {"that changed nothing", Count}, {"ranks agree", Text}, {"chunks agree", Text},
 		{"first overflow", Text}, {"time", Ps}, {"note", Text},
 	}}
@@ -47,14 +48,16 @@ func Rounding(n *perf.Rounding) *Document {
 			if n.Timed {
 				took = int64(f.Time)
 			}
-			cells = append(cells, finite(f.MaxULP), finite(f.MeanULP), finite(f.BoundULP), finite(100*f.OfBound), f.Beyond, f.Overflow, f.Additions, f.Stalled,
+			cells = append(cells, finite(f.MaxULP), finite(f.MeanULP), finite(f.BoundULP), finite(100*f.OfBound),
+				f.Beyond, f.Overflow, f.Additions, f.Stalled,
 				agreed(f.RanksAgree), agreed(f.ChunkingAgrees), short(first), took)
 		} else {
 			cells = append(cells, make([]any, len(rows.Columns)-len(cells)-1)...)
 		}
 		rows.add(append(cells, short(r.Note))...)
 	}
-	v := run.Verdict{Question: "results", State: run.Checked, Detail: fmt.Sprintf("%d rows: each result has each contribution once and is within its bound", looked)}
+	v := run.Verdict{Question: "results", State: run.Checked,
+		Detail: fmt.Sprintf("%d rows: each result has each contribution once and is within its bound", looked)}
 	switch {
 	case bad > 0:
 		v.State, v.Detail = run.Failed, fmt.Sprintf("%d of %d rows are wrong, or farther off than they can be", bad, len(n.Rows))

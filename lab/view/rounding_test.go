@@ -33,7 +33,8 @@ func TestRounding(t *testing.T) {
 	}
 	for i, row := range rows.Rows {
 		r := &n.Rows[i]
-		if len(row) != len(rows.Columns) || row[0] != int64(r.Size) || row[4] != "ring_allreduce" || row[7] != r.MaxULP || row[15] != "no" || *r.RanksAgree {
+		if len(row) != len(rows.Columns) || row[0] != int64(r.Size) || row[4] != "ring_allreduce" ||
+			row[7] != r.MaxULP || row[15] != "no" || *r.RanksAgree {
 			t.Errorf("row %d is %v, of %+v", i, row, r)
 		}
 	}

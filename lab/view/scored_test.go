@@ -29,7 +29,8 @@ func TestScored(t *testing.T) {
 		t.Errorf("the errors are %v", sums)
 	}
 	times, off := d.Charts[0].Series, d.Charts[1].Series
-	if len(times) != 3 || *times[0].Y[0] != 4e6 || *times[1].Y[0] != 3e6 || *times[2].Y[0] != 5e6 || *off[0].Y[0] != -25 || *off[1].Y[0] != 25 {
+	if len(times) != 3 || *times[0].Y[0] != 4e6 || *times[1].Y[0] != 3e6 || *times[2].Y[0] != 5e6 ||
+		*off[0].Y[0] != -25 || *off[1].Y[0] != 25 {
 		t.Errorf("curves of %+v and %+v", times, off)
 	}
 	if len(d.Charts[2].Series) != 2 {

@@ -21,7 +21,7 @@ const importVerdicts = `
 Verdicts, the gravest first, and the exit status that they lead to:
   PARSE-REJECT      the file cannot be read: line and attribute are named          2
   ILL-FORMED        it can be read, and breaks a rule of its format                2
-  DEADLOCK          a block waits for ever; for which sizes of call                3
+  DEADLOCK          a block never ends; for which sizes of call                3
   WRONG             chunks of the result do not hold what the collective says      1
   RACE              two accesses of a chunk that nothing orders                    1
   UNDEFINED-READ    a chunk is read before anything was written to it              3
@@ -87,7 +87,7 @@ skips because they are of no known format. docs/programs.md says more.
 		"ranks of a host: channels between hosts go over a network (default: all ranks share a host)")
 	f.Var(newWord(&packets, "LL16", "TYPE", "LL16", "LL8"), "packets",
 		"packets of MSCCL++ plans, which the caller of the executor chooses: LL16 (8 bytes of data) or LL8 (4)")
-	f.BoolVar(&details, "details", false, "tell all findings of every file, not of a single one only")
+	f.BoolVar(&details, "details", false, "list all findings of every file, not of a single one only")
 	formatFlag(f, &format)
 	return cmd
 }

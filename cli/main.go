@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -162,6 +163,13 @@ func flagError(cmd *cobra.Command, err error) error {
 		name := e.GetSpecifiedName()
 		var known []string
 		cmd.Flags().VisitAll(func(f *pflag.Flag) { known = append(known, f.Name) })
+		if letters := e.GetSpecifiedShortnames(); letters != "" {
+			known = slices.DeleteFunc(known, func(k string) bool { return !strings.HasPrefix(k, name) })
+			if len(known) == 0 {
+				return fmt.Errorf("unknown flag -%s (%s --help shows the flags)", name, cmd.CommandPath())
+			}
+			return fmt.Errorf("unknown flag -%s: did you mean --%s?", name, strings.Join(known, " or --"))
+		}
 		if near := conf.Nearest(name, known); near != "" {
 			return fmt.Errorf("unknown flag --%s: did you mean --%s?", name, near)
 		}

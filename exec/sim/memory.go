@@ -49,8 +49,9 @@ func (r *rank) ask(at unit.Time, t *transfer, request transferKind, lane uint8) 
 	t.route = e.route(from, to)
 	ask := e.request(to, from)
 	if ask.Empty() {
+		wire := r.onWire(t)
 		i := r.run.xfers.Put(t)
-		r.begin(at, t.route, noc.Compute, t.bytes, i, r.laneKey(des.Arrive, lane))
+		r.begin(at, t.route, noc.Compute, wire, i, r.laneKey(des.Arrive, lane))
 		return i
 	}
 	t.kind = request
@@ -83,7 +84,8 @@ func (r *rank) store(in *tl.Instr) {
 		r.peers.at(to).out++
 	}
 	i := r.run.xfers.Put(&t)
-	r.begin(r.startsAccess(r.Clock+e.spec.DMA.Setup, true), r.toMemory(in.Addr), noc.Compute, bytes, i, r.laneKey(des.Arrive, laneProgram))
+	at := r.startsAccess(r.Clock+e.spec.DMA.Setup, true)
+	r.begin(at, r.toMemory(in.Addr), noc.Compute, r.onWire(&t), i, r.laneKey(des.Arrive, laneProgram))
 	r.access(i)
 	if to >= 0 {
 		r.sequential(to)

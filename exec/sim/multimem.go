@@ -214,7 +214,7 @@ func (r *rank) multicast(in *tl.Instr) {
 		if k == parts-1 {
 			t.slot, t.rx = m.t.slot, m.t.rx
 		}
-		r.begin(start, route, noc.Compute, m.wire(n), x.xfers.Put(&t), r.laneKey(des.Arrive, laneProgram))
+		r.begin(start, route, noc.Compute, m.wire(r, n), x.xfers.Put(&t), r.laneKey(des.Arrive, laneProgram))
 	}
 	for _, i := range m.peers {
 		if i >= 0 {
@@ -223,8 +223,10 @@ func (r *rank) multicast(in *tl.Instr) {
 	}
 }
 
-// wire is how many bytes of a link's time n elements take.
-func (m *multi) wire(n int32) int64 { return m.group.Wire(int64(n) * int64(m.t.typ.Size())) }
+// wire is how many bytes of a link's time n elements take, with the flags of the protocol.
+func (m *multi) wire(r *rank, n int32) int64 {
+	return m.group.Wire(r.run.ring.Protocol.Wire(int64(n) * int64(m.t.typ.Size())))
+}
 
 // deliveredMulti: a part of a load or store of all copies has arrived at the switch, or from there.
 func (x *run) deliveredMulti(user uint32, now unit.Time) {
@@ -242,7 +244,7 @@ func (x *run) deliveredMulti(user uint32, now unit.Time) {
 		route := e.hubRoute(m.group, toHub, e.m.HBM(int(m.group.pes[t.seq])), int(t.seq))
 		for k := range m.coming {
 			_, n := m.part(r, k)
-			r.beginPart(now, route, m.wire(n), aGroupRead, t.side, k, int(t.seq))
+			r.beginPart(now, route, m.wire(r, n), aGroupRead, t.side, k, int(t.seq))
 		}
 	case aGroupRead:
 		if m.coming[t.off]--; m.coming[t.off] > 0 {
@@ -258,7 +260,7 @@ func (x *run) deliveredMulti(user uint32, now unit.Time) {
 		if x.causes != nil && late > 0 {
 			x.heard = x.causes.Add(now+late, x.heard, cause.Protocol, 0)
 		}
-		r.beginPart(now+late, route, m.wire(n), aGroupSum, t.side, int(t.off), 0)
+		r.beginPart(now+late, route, m.wire(r, n), aGroupSum, t.side, int(t.off), 0)
 	case aGroupSum:
 		if m.left--; m.left == 0 {
 			x.doneMulti(r, t.side, now)
@@ -267,7 +269,7 @@ func (x *run) deliveredMulti(user uint32, now unit.Time) {
 		_, n := m.part(r, int(t.off))
 		for member, pe := range m.group.pes {
 			route := e.hubRoute(m.group, fromHub, e.m.HBM(int(pe)), member)
-			r.beginPart(now, route, m.wire(n), aGroupCopy, t.side, int(t.off), member)
+			r.beginPart(now, route, m.wire(r, n), aGroupCopy, t.side, int(t.off), member)
 		}
 	case aGroupCopy:
 		member := int(t.seq)

@@ -206,11 +206,7 @@ func (x *run) deliveredSided(user uint32, now unit.Time) {
 			r.arriveSpan(x.effects.At(t.side), now, t.bytes)
 		}
 		x.xfers.At(user).kind = t.kind - aRequestPut + aPut
-		bytes := t.bytes
-		if t.kind == aRequestPut {
-			bytes = x.ring.Protocol.Wire(bytes)
-		}
-		r.begin(now, t.route, noc.Collective, bytes, user, r.laneKey(des.Arrive, laneReply))
+		r.begin(now, t.route, noc.Collective, x.ring.Protocol.Wire(t.bytes), user, r.laneKey(des.Arrive, laneReply))
 		return
 	case anAtomic:
 		if x.unseen(r, user, now, r.late(x.effects.At(t.side).to)) {

@@ -3,6 +3,7 @@ package sim
 import (
 	"kernbench/des"
 	"kernbench/hw/noc"
+	"kernbench/mem"
 	"kernbench/record/cause"
 	"kernbench/unit"
 )
@@ -26,4 +27,14 @@ func (x *run) putUnseen(r *rank, user uint32, at unit.Time) bool {
 	x.seenAt(user, at, cause.Protocol)
 	x.e.q.Post(des.Event{Time: at, Key: r.laneKey(des.Arrive, laneSeen), Target: noc.Target(kindSeen, user)})
 	return true
+}
+
+// onWire returns the bytes that the data of a load or store take on the links. Data of another PE's
+// memory travel with the flags of the protocol. The PE's own memory and the SRAM of a cube hold
+// data alone, and tiles of a composite are no messages.
+func (r *rank) onWire(t *transfer) int64 {
+	if t.kind != aLoad && t.kind != aStore || t.addr.Space() == mem.SRAM || t.addr.Unit() == int(r.seat) {
+		return t.bytes
+	}
+	return r.run.ring.Protocol.Wire(t.bytes)
 }

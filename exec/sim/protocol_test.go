@@ -96,16 +96,18 @@ func TestStreamUnderProtocols(t *testing.T) {
 
 // TestSignalsUnderProtocols: what tells a word of another PE something takes effect later by the
 // latency, so that its sender knows of it later by as much; data that no word tells of are there
-// when they have arrived, with their flags.
+// when they have arrived, with their flags. Loads, stores and gets of
+// another PE's memory take flags on the links as puts do. Those of the own memory do not.
 func TestSignalsUnderProtocols(t *testing.T) {
-	const n = 500 // elements of 2 bytes
+	const n = 500        // elements of 2 bytes
+	const elsewhere = -1 // flags on the links only if the memory is another PE's
 	sig := func(c *tl.Context, a tl.Args) tl.Signal { return c.Signals(a.Window(0), "sig").At(0) }
 	whole := func(c *tl.Context, a tl.Args) tl.Tensor { return c.Full(tl.Dims(n), a.DType, 1) }
 	for _, tt := range []struct {
 		name      string
 		send      func(c *tl.Context, a tl.Args, peer int)
 		latencies unit.Time // in the time that it takes
-		puts      int64     // of n elements, one after the other
+		puts      int64     // of n elements, one after the other, or elsewhere
 	}{
 		{"notify", func(c *tl.Context, a tl.Args, peer int) { c.Notify(sig(c, a), peer, tl.SignalAdd, 5) }, 1, 0},
 		{"many notifications", func(c *tl.Context, a tl.Args, peer int) {
@@ -129,7 +131,17 @@ func TestSignalsUnderProtocols(t *testing.T) {
 		}, 0, 1},
 		{"get", func(c *tl.Context, a tl.Args, peer int) {
 			c.Get(c.Local(c.Data(a.Window(0), "data")), c.Data(a.Window(0), "data"), peer)
-		}, 0, 0},
+		}, 0, elsewhere},
+		{"load", func(c *tl.Context, a tl.Args, peer int) {
+			c.Load(c.At(c.Data(a.Window(0), "data"), peer))
+		}, 0, elsewhere},
+		{"store", func(c *tl.Context, a tl.Args, peer int) {
+			c.Store(c.At(c.Data(a.Window(0), "data"), peer), whole(c, a))
+			c.Quiet()
+		}, 0, elsewhere},
+		{"load of a tile", func(c *tl.Context, a tl.Args, peer int) {
+			c.LoadTile(c.Desc(c.At(c.Data(a.Window(0), "data"), peer), 4, n/4, 4, n/4), 0, 0)
+		}, 0, elsewhere},
 		{"atomic", func(c *tl.Context, a tl.Args, peer int) { c.FetchAdd(sig(c, a), peer, 5) }, 1, 0},
 		{"atomic behind a notification", func(c *tl.Context, a tl.Args, peer int) {
 			c.Notify(sig(c, a), peer, tl.SignalAdd, 2)
@@ -160,12 +172,17 @@ func TestSignalsUnderProtocols(t *testing.T) {
 					}
 					free, b := took(tl.Protocol{}, false)
 					wire := unit.Time(0)
-					if tt.puts > 0 {
-						from := b.m.TCM(0)
-						if tt.name == "put of memory and signal" {
+					if tt.puts > 0 || tt.puts == elsewhere && peer == 1 {
+						from, to := b.m.TCM(0), b.m.HBM(peer)
+						switch tt.name {
+						case "put of memory and signal":
 							from = b.m.HBM(0)
+						case "get", "load", "load of a tile":
+							from, to = b.m.HBM(peer), b.m.PE(0)
+						case "store":
+							from = b.m.PE(0)
 						}
-						_, slowest := b.m.Latency(b.m.Route(nil, from, b.m.HBM(peer)))
+						_, slowest := b.m.Latency(b.m.Route(nil, from, to))
 						wire = slowest.Serial().Time(p.Wire(2*n)) - slowest.Serial().Time(2*n)
 					}
 					want := free + wire

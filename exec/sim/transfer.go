@@ -222,7 +222,7 @@ func (s *sink) Delivered(user uint32, now unit.Time) {
 	r := &x.ranks[place.rank]
 	if place.kind >= aRequest {
 		place.kind -= aRequest - aLoad // what was asked for
-		r.begin(now, place.route, noc.Compute, place.bytes, user, r.laneKey(des.Arrive, laneReply))
+		r.begin(now, place.route, noc.Compute, r.onWire(place), user, r.laneKey(des.Arrive, laneReply))
 		return
 	}
 	if place.kind == aToken && x.unseen(r, user, now, r.tx[place.port].late) {

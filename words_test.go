@@ -103,12 +103,7 @@ func TestWords(t *testing.T) {
 		}
 	}
 	sourceFiles(t, check)
-	pages, err := filepath.Glob("docs/*.md")
-	if err != nil || len(pages) == 0 {
-		t.Fatal(pages, err)
-	}
-	decisions, _ := filepath.Glob("docs/decisions/*.md")
-	for _, name := range slices.Concat(pages, decisions, []string{"README.md"}) {
+	for _, name := range pages(t) {
 		check(filepath.ToSlash(name))
 	}
 }

@@ -79,7 +79,7 @@ const house = `
 	plot;
 	plot/scene;
 	web/page;
-	unit, internal/slab, internal/outfile, internal/near, internal/prefetch, internal/exhaustive, internal/fixedseed, internal/fewcollections;
+	unit, internal/slab, internal/outfile, internal/near, internal/prefetch, internal/exhaustive, internal/fixedseed, internal/fewcollections, internal/browsertest;
 `
 
 // never are the rules that hold whatever the plan says: no path of imports leads from the
@@ -91,7 +91,7 @@ const never = `
 	exec, hw -> algorithm, bench, dialect;
 	record -> exec, hw;
 	check/race -> exec/sim, device;
-	cmd/kernbench -> internal/exhaustive, internal/fixedseed, internal/fewcollections;
+	cmd/kernbench -> internal/exhaustive, internal/fixedseed, internal/fewcollections, internal/browsertest;
 `
 
 // outside are the packages of other modules that a package may import. Every other one
@@ -100,6 +100,7 @@ const outside = `
 	cli < github.com/spf13/cobra, github.com/spf13/pflag, golang.org/x/term;
 	conf < go.yaml.in/yaml/v4;
 	dtype < golang.org/x/sys/cpu;
+	internal/browsertest < github.com/chromedp/chromedp, github.com/chromedp/cdproto/log, github.com/chromedp/cdproto/network, github.com/chromedp/cdproto/runtime;
 	internal/fixedseed < pgregory.net/rapid;
 	plot/scene < golang.org/x/image/font, golang.org/x/image/font/gofont/goregular, golang.org/x/image/font/opentype, golang.org/x/image/math/fixed, golang.org/x/image/vector;
 	store < modernc.org/sqlite;

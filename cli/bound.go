@@ -17,11 +17,12 @@ func (a *app) boundCommand() *cobra.Command {
 	var format string
 	cmd := &cobra.Command{
 		Use:   "bound COLLECTIVE",
-		Short: "Say how fast a collective could be on a machine, and what limits it",
-		Long: `Lower limits of a collective's simulated time that no algorithm beats on this machine, each with
-what it comes from: two ranks, a link, a cut through the machine, a memory, the vector units. The
-highest, marked by *, is the limit. The last, vector, fan-out, slots and pipeline, are those of one
-algorithm on rings as it is configured, and of no other.
+		Short: "Print lower limits of a collective's time on a machine, and what sets them",
+		Long: `Print lower limits of a collective's simulated time. No algorithm on this machine is faster than the
+highest of them, which is marked by *. Each row names what sets the limit: two ranks, a link, a cut
+through the machine, a memory, the vector units.
+
+The rows vector, fan-out, slots and pipeline hold for one algorithm only, on rings as configured.
 ` + exitCodes,
 		Example: `  kernbench bound all_reduce --ranks 8
   kernbench bound all_to_all -b 1M -e 1M --topology ahbm-1sip
@@ -54,17 +55,17 @@ algorithm on rings as it is configured, and of no other.
 	f.SortFlags = false
 	f.VarP(&size{&spec.Min}, "minbytes", "b", "smallest size")
 	f.VarP(&size{&spec.Max}, "maxbytes", "e", "largest size")
-	f.IntVarP(&spec.Factor, "stepfactor", "f", spec.Factor, "`FACTOR` from one size to the next")
-	f.VarP(&size{&spec.Step}, "stepbytes", "i", "step from one size to the next, instead of a factor")
-	f.Var((*count)(&spec.Base.NElem), "n-elem", "elements per rank, instead of a range of sizes")
+	f.IntVarP(&spec.Factor, "stepfactor", "f", spec.Factor, "`FACTOR` between sizes")
+	f.VarP(&size{&spec.Step}, "stepbytes", "i", "step between sizes, instead of a factor")
+	f.Var((*count)(&spec.Base.NElem), "n-elem", "elements per rank, instead of sizes")
 	f.Var(&parsed[dtype.Type]{to: &spec.Base.DType, parse: dtype.Parse, kind: "TYPE"}, "dtype",
 		"element type: "+join(dtype.Types())+" (default f32)")
-	f.IntVarP(&spec.Root, "root", "r", 0, "`RANK` of the root, where there is one")
-	f.Var((*count)(&spec.Base.Ranks), "ranks", "how many PEs take part, the first of the machine (default: as ccl.yaml says, else all)")
+	f.IntVarP(&spec.Root, "root", "r", 0, "`RANK` of the root, for rooted collectives")
+	f.Var((*count)(&spec.Base.Ranks), "ranks", "number of ranks, on the first PEs of the machine (default: from ccl.yaml, else all PEs)")
 	f.VarP((*deviceList)(&spec.Base.Devices), "device", "d",
-		"PEs that take part, by their places in the machine's rank order: 0-3 or 0,2,5-7 (instead of --ranks)")
+		"PEs of the ranks, by their numbers in the machine's rank order: 0-3 or 0,2,5-7 (instead of --ranks)")
 	machineFlags(f, &spec.Base)
-	f.StringVar(&spec.Base.Algorithm, "algorithm", "", "`NAME` of the algorithm whose rings count as configured (default: that of perf)")
+	f.StringVar(&spec.Base.Algorithm, "algorithm", "", "`NAME` of the algorithm for the configured limits (default: that of perf)")
 	fidelityFlag(f, &spec.Base)
 	formatFlag(f, &format)
 	return cmd

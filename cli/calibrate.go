@@ -23,24 +23,25 @@ func (a *app) calibrateCommand() *cobra.Command {
 	var figure plotFlag
 	cmd := &cobra.Command{
 		Use:   "calibrate FILE, or calibrate --score FILE...",
-		Short: "Fit a machine to measured times of a collective, and tell how far it is off",
-		Long: `Fit latencies, the rate of links and the overhead of a message to a table of measured times, and
-hold the simulator with them against the sizes that the fit did not see.
+		Short: "Fit a machine to measured times, and print the error of each size",
+		Long: `Fit latencies, the rate of links and the overhead of a message to a table of measured times. Then
+compare the fitted machine with the sizes that the fit did not use.
 
-FILE is what nccl-tests prints, what it writes with -J, or a table with columns size_bytes and
-time_us below lines "# key: value": ranks, collective, dtype, hardware, source. Which of them it is,
-shows. The library that was measured chose algorithm and protocol by size; so does the model: at
-each size it is the fastest of the algorithms with each of the machine's protocols. Sizes at which
-no such choice could be as slow as the table says, for a larger one is faster, are set aside and
-named, and so is what no machine of this kind could explain.
+FILE is the output of nccl-tests, its JSON (-J), or a table. A table has columns size_bytes and
+time_us below lines "# key: value" (ranks, collective, dtype, hardware, source). The format is
+detected.
 
-Parameters, by the names that --keep takes: launch (start of a collective), ll, ll128, simple
+The measured library chose algorithm and protocol by size. The model does the same: at each size it
+takes the fastest algorithm and protocol. A size is excluded and named if a larger one was measured
+as faster, or if no machine of this type can explain its time.
+
+Parameters, as --keep names them: launch (start of a collective), ll, ll128, simple
 (software's part of a hop with each protocol), message (overhead of a receive), rate (of links).
 
---score fits nothing: it holds the machine as it is against one table or several, beside NCCL's own
-cost model where the machine says which generation of GPUs it has (software.nccl). Errors are
-simulated / measured - 1. A row more than 30 % above both its neighbours, or below both, is an
-outlier of the table: it is shown, and left out of the worst.
+--score fits nothing. It compares the machine as it is with one or more tables, and NCCL's own cost
+model too if the machine names its generation of GPUs (software.nccl). Errors are simulated /
+measured - 1. A row more than 30 % above both its neighbours, or below both, is an outlier of the
+table: it is printed, and does not count for the worst error.
 ` + exitCodes,
 		Example: `  kernbench calibrate a100.tsv --topology dgx-a100
   kernbench calibrate a100.tsv --topology dgx-a100 --hold-out above=1M -o my-a100.yaml
@@ -125,25 +126,25 @@ outlier of the table: it is shown, and left out of the worst.
 	f := cmd.Flags()
 	f.SortFlags = false
 	machineFlags(f, &spec.Base)
-	f.Lookup("topology").Usage = "machine that is fitted: a topology.yaml `FILE`, or a preset (kernbench list presets)"
-	f.StringVar(&spec.Collective, "collective", "", "`NAME` of what was measured (default: as the table says)")
-	f.Var((*count)(&spec.Base.Ranks), "ranks", "how many took part (default: as the table says)")
+	f.Lookup("topology").Usage = "machine to fit: a topology.yaml `FILE`, or a preset (kernbench list presets)"
+	f.StringVar(&spec.Collective, "collective", "", "`NAME` of the measured collective (default: from the table)")
+	f.Var((*count)(&spec.Base.Ranks), "ranks", "number of ranks in the measurement (default: from the table)")
 	f.Var(&listed[string]{to: &spec.Algorithms, all: func() { spec.AllAlgorithms = true }, parse: anyName, kind: "NAME,...|all"},
-		"algorithm", "algorithms that the library may have run, or all that there are (default: those known of NCCL and RCCL)")
+		"algorithm", "algorithms that the measured library may have used, or all (default: those of NCCL and RCCL)")
 	f.Var(&parsed[calibrate.HoldOut]{to: &spec.HoldOut, parse: calibrate.ParseHoldOut, kind: "N|above=SIZE|below=SIZE|none"},
-		"hold-out", "sizes that the fit does not see: one of N, or those above or below one")
+		"hold-out", "sizes that the fit does not use: one of N, or all above or below a size")
 	f.Var(&listed[string]{to: &spec.Keep, all: func() {}, parse: anyName, kind: "NAME,..."},
-		"keep", "parameters that stay as they are: "+strings.Join(calibrate.Parameters(), ", "))
+		"keep", "parameters that keep their value: "+strings.Join(calibrate.Parameters(), ", "))
 	f.Var(&size{&spec.Largest}, "largest",
-		"size up to which times are simulated (of --score 256 MiB); beyond, they go on as between that and its half, and are marked ~")
-	f.BoolVar(&score, "score", false, "fit nothing: hold the machine as it is against the tables, and against NCCL's own model")
+		"largest size that is simulated (with --score 256 MiB); larger ones are extrapolated from it and its half, and marked ~")
+	f.BoolVar(&score, "score", false, "fit nothing: compare the machine as it is, and NCCL's own model, with the tables")
 	f.StringVarP(&to, "output", "o", "", "write the fitted machine to a topology.yaml `FILE`, for --topology")
 	f.StringVar(&table, "table", "",
-		"write the algorithm and protocol of each size to a tuning table `FILE`, for --tuning of perf and run with that machine")
+		"write the algorithm and protocol of each size to a tuning table `FILE`, for --tuning of perf and run on that machine")
 	figure.add(f, "plot", "draw simulated beside measured times, with the errors below,")
 	fidelityFlag(f, &spec.Base)
 	shown.add(f)
-	f.Var(newWord(&format, "text", "FORMAT", "text", "json", "csv", "markdown"), "format", "text, json, csv, or of --score markdown")
+	f.Var(newWord(&format, "text", "FORMAT", "text", "json", "csv", "markdown"), "format", "text, json, csv, or with --score markdown")
 	return cmd
 }
 

@@ -21,11 +21,12 @@ func (a *app) compareCommand() *cobra.Command {
 	var elems numbersFlag
 	cmd := &cobra.Command{
 		Use:   "compare [ALGORITHM ALGORITHM...]",
-		Short: "Time several algorithms, or one with every buffer_kind × backpressure, in a table",
-		Long: `Run a bench with each of several algorithms of one collective; or, when none are named, once
-for each memory that can hold the ring slots and each way to wait for them. A file with a program of
-another tool (kernbench import --help) is an algorithm too: it is timed by the model of thread blocks,
-for a call of as many bytes.
+		Short: "Time several algorithms, or one with each buffer_kind and backpressure",
+		Long: `Run a bench once with each of the named algorithms. Without names, run it once for each buffer_kind
+(the memory of the ring slots) with each backpressure (how a sender waits for a slot).
+
+An argument can also be a file with a program of another tool (kernbench import --help). Its time
+comes from the model of thread blocks, for a call of as many bytes.
 ` + exitCodes,
 		Example: `  kernbench compare ring_allreduce_chunked window_allreduce_twophase --ranks 8 --n-elem 1024
   kernbench compare --algorithm ring_allreduce --ranks 8 --n-elem 1024

@@ -14,9 +14,9 @@ import (
 const (
 	ExitOK          = 0
 	ExitWrong       = 1   // a rank's result failed its verification
-	ExitUsage       = 2   // the command line, a configuration or a file is at fault
-	ExitFault       = 3   // the kernel is at fault: deadlock, use after credit, ...
-	ExitInternal    = 4   // kernbench itself is at fault
+	ExitUsage       = 2   // the command line, a configuration or a file is invalid
+	ExitFault       = 3   // the kernel is invalid: deadlock, use after credit, ...
+	ExitInternal    = 4   // internal error of kernbench
 	ExitInterrupted = 130 // as a shell reports a process that Ctrl-C ended
 )
 

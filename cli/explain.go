@@ -42,12 +42,12 @@ func (a *app) explainCommand() *cobra.Command {
 	var clash error
 	cmd := &cobra.Command{
 		Use:   "explain [BEFORE.json AFTER.json]",
-		Short: "Explain a run: where did each picosecond go?",
-		Long: `Explain where the simulated time of a run went. The critical path is followed back from the end of the run: each
-picosecond belongs to one operation of one rank, at one resource, for one reason, and they add up to the simulated time.
-docs/explain.md says what each reason means.
+		Short: "Explain where each picosecond of a run went",
+		Long: `Explain where the simulated time of a run went. The critical path leads back from the end of the
+run. Each of its picoseconds has one operation of one rank, one resource and one reason; together
+they add up to the simulated time. docs/explain.md describes the reasons.
 
-Two files that --format json wrote are compared. --against compares the run with another one, which is as it was before.
+Two files written by --format json are compared. --against compares the run with another one.
 ` + exitCodes,
 		Example: `  kernbench explain --algorithm ring_allreduce --ranks 8 --n-elem 65536
   kernbench explain --topology dgx-h100 --algorithm ring_allreduce_chunked --rank 3 --top 20
@@ -107,17 +107,17 @@ func (x *explaining) flags(f *pflag.FlagSet) error {
 	benchFlag(f, &x.spec.Run)
 	workFlags(f, &x.spec.Run)
 	f.StringVar(&x.spec.Run.Program, "program", "",
-		"explain a program `FILE`, also one of another tool (instead of --bench and --algorithm)")
+		"explain the program in `FILE`, also of another tool (instead of --bench and --algorithm)")
 	x.call.addSize(f)
 	f.VarP((*deviceList)(&x.spec.Run.Devices), "device", "d",
-		"PEs that take part, by their places in the machine's rank order: 0-3 or 0,2,5-7 (instead of --ranks)")
+		"PEs of the ranks, by their numbers in the machine's rank order: 0-3 or 0,2,5-7 (instead of --ranks)")
 	platformFlag(f, &x.spec.Run, "p")
 	fidelityFlag(f, &x.spec.Run)
 	limitFlags(f, &x.spec.Run.Limits)
 	x.add(f)
 	traceFlags(f, &x.spec.Run)
-	f.StringVar(&x.against, "against", "", "compare with the run that these `FLAGS` make of this one, such as \"--set defaults.n_slots=2\"")
-	f.Var(&x.tolerance, "tolerance", "exit with 1 if the run is slower than the one before by more than this, such as 5%")
+	f.StringVar(&x.against, "against", "", "compare with the same run with these `FLAGS` added, such as \"--set defaults.n_slots=2\"")
+	f.Var(&x.tolerance, "tolerance", "exit with 1 if the run is slower than the other one by more than this, such as 5%")
 	formatFlag(f, &x.format)
 	x.page.add(f)
 	x.page.addWindow(f)
@@ -128,10 +128,10 @@ func (x *explaining) flags(f *pflag.FlagSet) error {
 // add adds the flags that say what of a run is explained.
 func (x *explaining) add(f *pflag.FlagSet) {
 	x.top = 10
-	f.Var((*count)(&x.top), "top", "rows of each table, and kinds of waits")
-	f.Var(&x.rank, "rank", "explain the end of this rank; it waits for the others after that")
+	f.Var((*count)(&x.top), "top", "number of rows of each table")
+	f.Var(&x.rank, "rank", "explain when this rank ended, instead of the whole run")
 	f.StringVar(&x.whatIf, "what-if", "",
-		"simulate again with one thing changed at a time: a list made from the path's resources, or `KEY=VALUE` (repeat the word for more)")
+		"simulate again with one change at a time: changes derived from the critical path, or `KEY=VALUE`")
 	f.Lookup("what-if").NoOptDefVal = aList
 	f.Var(&x.between, "between", "explain this part of the simulated time only: `T1,T2` such as 2us,5us")
 }

@@ -29,13 +29,13 @@ func (a *app) exportCommand() *cobra.Command {
 	}
 	cmd := &cobra.Command{
 		Use:   "export ALGORITHM --to FORMAT",
-		Short: "Write what each rank of an algorithm does in the format of another tool",
+		Short: "Write an algorithm as MSCCL XML or Chakra traces",
 		Long: `Record the kernel of every rank, and write its messages and arithmetic in the format of another tool.
-The files are read back and judged. Formats:
+The written files are read back and checked. Formats:
 ` + strings.Join(about, "\n") + `
 
-A format cannot say all that a program does: docs/programs.md lists what is left out. Kernels that ask
-are refused; traces know no windows.
+docs/programs.md lists what a format cannot express. A kernel that reads values at run time, such as
+a word or an undirected receive, is rejected. Traces have no windows.
 ` + exitCodes,
 		Example: `  kernbench export ring_allreduce_chunked --to chakra --ranks 8 --n-elem 4096 --out traces
   kernbench import traces
@@ -73,18 +73,18 @@ are refused; traces know no windows.
 	f := cmd.Flags()
 	f.SortFlags = false
 	f.StringVar(&to, "to", "", "`FORMAT` to write: "+strings.Join(names, ", "))
-	f.StringVar(&dir, "out", ".", "`FOLDER` for the files; it is made if need be")
+	f.StringVar(&dir, "out", ".", "`FOLDER` for the files; created if missing")
 	f.Var((*count)(&o.Channels), "channels",
-		"msccl: copies of the program, each on a channel of its own with a part of every chunk (default 1)")
+		"msccl: number of channels; each has a copy of the program and a part of every chunk (default 1)")
 	f.Var(newWord(&proto, "Simple", "PROTOCOL", "Simple", "LL", "LL128"), "proto", "msccl: protocol of messages: Simple, LL or LL128")
 	machineFlags(f, &spec)
 	tuningFlag(f, &spec)
 	f.Var((*count)(&spec.Ranks), "ranks",
-		"how many PEs take part, the first of the machine (default: as the bench or ccl.yaml says, else all)")
+		"number of ranks, on the first PEs of the machine (default: from the bench or ccl.yaml, else all PEs)")
 	f.Var((*count)(&spec.NElem), "n-elem",
-		"elements per rank (default: 4 for each rank with msccl, where their common divisor is a chunk; else as the bench or ccl.yaml says)")
+		"elements per rank (default: with msccl 4 for each rank, where the common divisor of all messages is a chunk; else from the bench or ccl.yaml)")
 	f.Var(&parsed[dtype.Type]{to: &spec.DType, parse: dtype.Parse, kind: "TYPE"}, "dtype",
-		"element type: "+join(dtype.Types())+" (default: that of the bench, mostly f16)")
+		"element type: "+join(dtype.Types())+" (default: from the bench, mostly f16)")
 	f.Var(&parsed[tl.ReduceOp]{to: &spec.Op, parse: tl.ParseReduceOp, kind: "OP"}, "op",
 		"reduction: "+join(tl.ReduceOps())+" (default sum)")
 	return cmd

@@ -28,7 +28,7 @@ var flagGroups = []flagGroup{
 		[]string{"report-window", "trace-ranks", "trace-from", "trace-to", "trace-plain", "pointers"}},
 	{"Programs of other tools", nil, []string{"bytes", "in-place", "depth"}},
 	{"Limits", nil, []string{"mem", "stall", "max-events", "max-time"}},
-	{"kernbench itself", nil, []string{"cpuprofile", "memprofile"}},
+	{"Profiles of kernbench", nil, []string{"cpuprofile", "memprofile"}},
 }
 
 const helpWidth = 110

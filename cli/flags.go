@@ -205,15 +205,15 @@ func (n *seed) Set(s string) error {
 // machineFlags are those of every verb that builds a machine.
 func machineFlags(f *pflag.FlagSet, s *run.Spec) {
 	f.StringVar(&s.Topology, "topology", "", "machine: a topology.yaml `FILE`, or a preset (kernbench list presets)")
-	f.StringVar(&s.CCL, "ccl", "", "settings of the algorithms: a ccl.yaml `FILE` over the built-in one")
-	setFlags(f, &s.Sets, "a key of either file")
+	f.StringVar(&s.CCL, "ccl", "", "settings of algorithms: a ccl.yaml `FILE` that overrides the built-in one")
+	setFlags(f, &s.Sets, "a key of topology.yaml or ccl.yaml")
 }
 
 // setFlags change keys of the machine, and of ccl.yaml where what they change says so.
 func setFlags(f *pflag.FlagSet, to *[]string, what string) {
 	f.Var((*settings)(to), "set", "`KEY=VALUE` changes "+what+", such as system.sips.count=8 (repeatable)")
 	f.Var(&nodeCount{to: to}, "nodes",
-		"`N` nodes like the machine, on the network that it has in system.nodes; short for --set system.nodes.count=N")
+		"`N` nodes like the machine, joined by the network in system.nodes; short for --set system.nodes.count=N")
 }
 
 // settings is a flag that adds its value to a list. Slice flags of pflag cut a value at its commas,
@@ -258,7 +258,7 @@ func (c *nodeCount) Set(s string) error {
 // tuningFlag is for verbs that may run auto.
 func tuningFlag(f *pflag.FlagSet, s *run.Spec) {
 	f.StringVar(&s.Tuning, "tuning", "",
-		"tuning table by which the algorithm auto chooses: a `FILE` that --table of kernbench tune or calibrate wrote")
+		"tuning table for the algorithm auto: a `FILE` that --table of kernbench tune or calibrate wrote")
 }
 
 // workFlags are those of every verb that runs a collective.
@@ -266,15 +266,15 @@ func workFlags(f *pflag.FlagSet, s *run.Spec) {
 	f.StringVar(&s.Algorithm, "algorithm", "", "`NAME` of an algorithm or of an entry of ccl.yaml (kernbench list algorithms), or auto")
 	tuningFlag(f, s)
 	f.Var((*count)(&s.Ranks), "ranks",
-		"how many PEs take part, the first of the machine (default: as the bench or ccl.yaml says, else all)")
-	f.Var((*count)(&s.NElem), "n-elem", "elements per rank (default: as the bench or ccl.yaml says)")
+		"number of ranks, on the first PEs of the machine (default: from the bench or ccl.yaml, else all PEs)")
+	f.Var((*count)(&s.NElem), "n-elem", "elements per rank (default: from the bench or ccl.yaml)")
 	f.Var(&parsed[dtype.Type]{to: &s.DType, parse: dtype.Parse, kind: "TYPE"}, "dtype",
-		"element type: "+join(dtype.Types())+" (default: that of the bench, mostly f16)")
+		"element type: "+join(dtype.Types())+" (default: from the bench, mostly f16)")
 	// sum is the zero operation, and worth showing: the help prints it through the text.
 	f.Var(&parsed[tl.ReduceOp]{to: &s.Op, parse: tl.ParseReduceOp, kind: "OP"}, "op", "reduction: "+join(tl.ReduceOps())+" (default sum)")
 	seedFlag(f, s)
 	f.StringVar(&s.Input, "input", "",
-		"what ranks contribute: random (by --seed), rank (rank r holds r+1), ones, index (element i is i), or a `FILE` of numbers, rank by rank (default: as the bench says, mostly random)")
+		"inputs of the ranks: random (by --seed), rank (rank r holds r+1), ones, index (element i is i), or a `FILE` of numbers, rank by rank (default: from the bench, mostly random)")
 }
 
 func seedFlag(f *pflag.FlagSet, s *run.Spec) {
@@ -283,11 +283,11 @@ func seedFlag(f *pflag.FlagSet, s *run.Spec) {
 
 func benchFlag(f *pflag.FlagSet, s *run.Spec) {
 	f.StringVar(&s.Bench, "bench", "",
-		"host program, by `NAME` (kernbench list benches) (default: the one for what --algorithm performs, else ccl_allreduce)")
+		"`NAME` of a host program (kernbench list benches; default: the one for the collective of --algorithm, else ccl_allreduce)")
 }
 
 func verifyFlag(f *pflag.FlagSet, s *run.Spec) {
-	f.BoolVar(&s.VerifyData, "verify-data", false, "move the bytes too, and check every rank's result by provenance and by value")
+	f.BoolVar(&s.VerifyData, "verify-data", false, "move the bytes too, and check the result of every rank by provenance and by value")
 }
 
 func formatFlag(f *pflag.FlagSet, to *string) {

@@ -14,21 +14,21 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// errHangs ends a verb whose report has told of a program at fault: a deadlock, an undefined read.
+// errHangs ends a verb whose report names an invalid program: a deadlock, an undefined read.
 type errHangs struct{ error }
 
 const importVerdicts = `
-Verdicts, the gravest first, and the exit status that they lead to:
-  PARSE-REJECT      the file cannot be read: line and attribute are named          2
-  ILL-FORMED        it can be read, and breaks a rule of its format                2
-  DEADLOCK          a block never ends; for which sizes of call                3
-  WRONG             chunks of the result do not hold what the collective says      1
-  RACE              two accesses of a chunk that nothing orders                    1
-  UNDEFINED-READ    a chunk is read before anything was written to it              3
-  LEFTOVER          messages are left in a channel                                 3
-  NO-POSTCONDITION  nothing says what the result must hold                         1
+Verdicts, the most severe first, with the exit status:
+  PARSE-REJECT      the file is not readable; line and attribute are named         2
+  ILL-FORMED        the file breaks a rule of its format                           2
+  DEADLOCK          a block never ends; the sizes of call are named                3
+  WRONG             the result is not that of the collective                       1
+  RACE              two accesses to a chunk have no order                          1
+  UNDEFINED-READ    a chunk is read before it is written                           3
+  LEFTOVER          messages remain in a channel at the end                        3
+  NO-POSTCONDITION  the expected result is unknown                                 1
   OK                                                                               0
-Of several files the gravest verdict counts.
+With several files the most severe verdict sets the exit status.
 `
 
 func (a *app) importCommand() *cobra.Command {
@@ -40,11 +40,11 @@ func (a *app) importCommand() *cobra.Command {
 	var packets string
 	cmd := &cobra.Command{
 		Use:   "import FILE|FOLDER...",
-		Short: "Judge programs of other tools: do they hang, race, or compute what they say?",
-		Long: `Read programs that other tools wrote, carry each out on symbols, and say what is wrong with it. Every
-chunk of an input is a symbol of its own: a result is right if it holds each contribution exactly
-once, in its place. A folder gives a table of all programs in it, and the names of the files that it
-skips because they are of no known format. docs/programs.md says more.
+		Short: "Check programs of other tools for deadlocks, races and wrong results",
+		Long: `Read programs that other tools wrote, execute each one on symbols, and print what is wrong with it.
+Every chunk of an input is a symbol. A result is right if it holds each contribution exactly once, in
+its place. For a folder, print a table of its programs, and the files skipped as of unknown format.
+docs/programs.md has the details.
 ` + importVerdicts,
 		Example: `  kernbench import allreduce.xml
   kernbench import --root 3 broadcast.xml
@@ -79,15 +79,15 @@ skips because they are of no known format. docs/programs.md says more.
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
-	f.IntVar(&root, "root", 0, "rank that a broadcast or a reduce is rooted in (default: found in the program)")
+	f.IntVar(&root, "root", 0, "root of a broadcast or reduce (default: found in the program)")
 	f.StringVar(&relation, "relation", "",
-		"what outputs must hold, for custom collectives: a `FORMULA` such as 'out[r][c] = in[r-1][c]' (r rank, c chunk, n ranks, k chunks; sum in[c]: of all ranks)")
-	f.Var((*count)(&o.Depth), "depth", "messages that a channel holds (default: as the protocol has it; over a network twice that)")
+		"expected outputs of a custom collective: a `FORMULA` such as 'out[r][c] = in[r-1][c]' (r rank, c chunk, n ranks, k chunks; sum in[c]: of all ranks)")
+	f.Var((*count)(&o.Depth), "depth", "messages that a channel holds (default: by protocol; twice that over a network)")
 	f.Var((*count)(&o.Host), "ranks-per-host",
-		"ranks of a host: channels between hosts go over a network (default: all ranks share a host)")
+		"ranks per host; channels between hosts use a network (default: one host)")
 	f.Var(newWord(&packets, "LL16", "TYPE", "LL16", "LL8"), "packets",
-		"packets of MSCCL++ plans, which the caller of the executor chooses: LL16 (8 bytes of data) or LL8 (4)")
-	f.BoolVar(&details, "details", false, "list all findings of every file, not of a single one only")
+		"packets of MSCCL++ plans: LL16 (8 bytes of data) or LL8 (4 bytes)")
+	f.BoolVar(&details, "details", false, "list all findings of every file, also with several files")
 	formatFlag(f, &format)
 	return cmd
 }

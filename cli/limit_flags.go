@@ -15,10 +15,10 @@ import (
 // limitFlags are those of every verb that runs kernels of an author.
 func limitFlags(f *pflag.FlagSet, l *exec.Limits) {
 	f.Var((*stall)(&l.Stall), "stall",
-		"wall time that a kernel may run without an instruction, such as 30s; 0: for ever (off under a debugger)")
-	f.Var((*instructions)(&l.Events), "max-events", "instructions that one kernel may issue, such as 50M (default no limit)")
+		"limit of wall time without an instruction of a kernel, such as 30s; 0: no limit (off under a debugger)")
+	f.Var((*instructions)(&l.Events), "max-events", "limit of instructions that one kernel issues, such as 50M (default no limit)")
 	f.Var(&parsed[unit.Time]{to: &l.Until, parse: parseLimit, kind: "TIME"}, "max-time",
-		"simulated time that a run may reach, such as 10ms (default no limit)")
+		"limit of simulated time, such as 10ms (default no limit)")
 }
 
 func parseLimit(s string) (unit.Time, error) {

@@ -43,12 +43,11 @@ func (a *app) listCommand() *cobra.Command {
 	var o listOptions
 	cmd := &cobra.Command{
 		Use:   "list " + strings.Join(names, "|") + " [NAME...]",
-		Short: "List what there is to name in the other commands",
-		Long: `List what there is to name in the other commands.
+		Short: "List algorithms, benches, presets and other names",
+		Long: `List the names that other commands accept.
 
-Of each algorithm it is said what it performs, the steps and the cost that have been published for
-it, what it asks for, and where it comes from: of all, of those that are named, or of those that
-perform one collective.`,
+For each algorithm, list algorithms prints its collective, its published steps and cost, its
+constraints and its source. Names or --collective restrict the list.`,
 		Example: `  kernbench list algorithms --short
   kernbench list algorithms --collective all_gather
   kernbench list algorithms ring_allgather bruck_allgather
@@ -79,8 +78,8 @@ perform one collective.`,
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.collective, "collective", "", "only algorithms that perform `NAME`")
-	f.BoolVar(&o.short, "short", false, "one line for each algorithm")
+	f.StringVar(&o.collective, "collective", "", "only algorithms of collective `NAME`")
+	f.BoolVar(&o.short, "short", false, "print one line for each algorithm")
 	formatFlag(f, &o.format)
 	return cmd
 }

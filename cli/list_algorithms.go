@@ -108,8 +108,8 @@ func algorithmsInFull(w io.Writer, all []listedAlgorithm) error {
 		paragraph(w, "source", r.Source)
 	}
 	_, err := fmt.Fprint(w, `
-N: ranks; M: bytes that a rank brings; L: ranks of a cube; w, h: sides of a grid; c, k: pieces
-alpha: latency of a message; beta: time of a byte; gamma: time of a byte that is combined
+N: ranks; M: bytes per rank; L: ranks of a cube; w, h: sides of a grid; c, k: pieces
+alpha: latency of a message; beta: time per byte; gamma: time per reduced byte
 `)
 	return err
 }

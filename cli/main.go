@@ -70,20 +70,20 @@ const tryThese = `kernbench is a laboratory for collective communication. Three 
 
   kernbench run --bench ccl_allreduce --verify-data   one run on the default machine, checked
   kernbench test all --ranks 1,2,3,8                   every algorithm on the mock executor
-  kernbench list algorithms                            what there is to run
+  kernbench list algorithms                            the library
 
 kernbench help shows all verbs.
 `
 
 const exitCodes = `
 Exit status:
-    0  all right
-    1  a result is wrong, or could be: a rank failed its verification, a race or another hazard
-       was found, or schedules came to different results
-    2  the command line, a configuration or a file is at fault
-    3  the kernel is at fault: deadlock, use after credit, ...
-    4  kernbench itself is at fault: please report what it prints
-  130  interrupted; what was finished until then is printed
+    0  success
+    1  a result is wrong or depends on the schedule: a rank failed verification, a race or another
+       hazard was found, or schedules gave different results
+    2  the command line, a configuration or a file is invalid
+    3  the kernel is invalid: deadlock, use after credit, ...
+    4  internal error of kernbench: please report what it prints
+  130  interrupted; the rows that were complete are printed
 `
 
 func (a *app) root() *cobra.Command {

@@ -20,10 +20,10 @@ type ncclFlags struct {
 }
 
 func (n *ncclFlags) add(f *pflag.FlagSet) {
-	f.VarP((*count)(&n.gpus), "ngpus", "g", "ranks of a thread, as nccl-tests has it: --ranks is -t times -g")
-	f.VarP((*count)(&n.threads), "nthreads", "t", "threads, each with -g ranks")
-	f.IntVarP(&n.graph, "cudagraph", "G", 0, "`N` launches of a graph: there are no graphs, and only 0 is taken")
-	f.StringVarP(&n.json, "output_file", "J", "", "also write the results to `FILE`, in the JSON of nccl-tests")
+	f.VarP((*count)(&n.gpus), "ngpus", "g", "ranks per thread, as in nccl-tests: --ranks is -t times -g")
+	f.VarP((*count)(&n.threads), "nthreads", "t", "number of threads, each with -g ranks")
+	f.IntVarP(&n.graph, "cudagraph", "G", 0, "`N` launches of a graph; there are no graphs, and only 0 is accepted")
+	f.StringVarP(&n.json, "output_file", "J", "", "also write the results to `FILE`, as JSON of nccl-tests")
 	for _, name := range []string{"ngpus", "nthreads", "cudagraph"} {
 		f.Lookup(name).Hidden = true
 	}

@@ -32,7 +32,7 @@ var templates = template.Must(template.ParseFS(templateFiles, "templates/*.tmpl"
 func (a *app) newCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "new",
-		Short: "Write a working algorithm, or a project of your own, to start from",
+		Short: "Create an algorithm or a project of your own",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return fmt.Errorf("%s: say what: %s", cmd.CommandPath(), strings.Join(verbs(cmd), " or "))
@@ -121,7 +121,7 @@ func (s *scaffold) Neighbors() bool {
 // collectiveFlag chooses what the stub performs.
 func collectiveFlag(f *pflag.FlagSet, to *string) {
 	f.StringVar(to, "collective", "all_reduce",
-		"what the kernel performs: `NAME`, one of "+strings.Join(slices.Sorted(maps.Keys(summaries)), ", "))
+		"`NAME` of the collective that the kernel performs: "+strings.Join(slices.Sorted(maps.Keys(summaries)), ", "))
 }
 
 // algorithmFiles are the algorithm and its test.
@@ -141,7 +141,7 @@ func (s *scaffold) algorithmFiles(dir string) []file {
 
 // windowFlag asks for symmetric memory.
 func windowFlag(f *pflag.FlagSet, to *bool) {
-	f.BoolVar(to, "window", false, "a kernel over symmetric memory, with signals, instead of one that sends messages")
+	f.BoolVar(to, "window", false, "create a kernel that uses symmetric memory and signals, instead of messages")
 }
 
 // algorithmName is what a name must look like to be a file, a key of ccl.yaml and, without

@@ -13,10 +13,10 @@ func (a *app) newAlgorithmCommand() *cobra.Command {
 	var performs string
 	cmd := &cobra.Command{
 		Use:   "algorithm NAME",
-		Short: "Write NAME.go and its test into this checkout of kernbench, or into your own project",
-		Long: `Write a working kernel of a collective and its test, to be changed into what you have in mind. In a
-checkout of kernbench they go to the folder algorithm, in a module of your own beside its main.go. To
-make such a module: kernbench new project DIR.`,
+		Short: "Create NAME.go and its test in this checkout, or in a project of your own",
+		Long: `Create a working kernel of a collective and its test, for you to change. In a checkout of kernbench
+the files go to the folder algorithm. In a module of your own they go beside main.go. kernbench new
+project DIR creates such a module.`,
 		Example: "  kernbench new algorithm ring_max\n  kernbench new algorithm pass_on --collective shift\n  kernbench new algorithm pull_max --window",
 		Args:    oneName("NAME"),
 		RunE: func(_ *cobra.Command, args []string) error {

@@ -19,12 +19,12 @@ func (a *app) newProjectCommand() *cobra.Command {
 	var performs string
 	cmd := &cobra.Command{
 		Use:   "project DIR",
-		Short: "Write a module of your own: an algorithm, its test, and a main with every verb",
-		Long: `Write a module of your own into DIR: one algorithm, its test, and a main that registers it and then
-is kernbench, with every verb. Its go.mod points at a checkout of kernbench by a replace line.
+		Short: "Create a Go module with an algorithm, its test and a main with every verb",
+		Long: `Create a Go module in DIR: an algorithm, its test, and a main that registers the algorithm and has
+every verb of kernbench. A replace line of its go.mod points to a checkout of kernbench.
 
-It also has a ccl.yaml with settings of its own, and an example of neighbours of one's own.
-With --hccl the module has a host program instead of an algorithm, and a kernel by the HCCL task API.`,
+The module also has a ccl.yaml with settings, and an example of custom neighbours. With --hccl it has
+a host program and a kernel of the HCCL task API, instead of an algorithm.`,
 		Example: "  kernbench new project ../mine --algorithm ring_max\n  cd ../mine && go test ./... && go run . run --algorithm ring_max --ranks 8 --verify-data",
 		Args:    oneName("DIR"),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -48,10 +48,10 @@ With --hccl the module has a host program instead of an algorithm, and a kernel 
 	cmd.Flags().StringVar(&name, "algorithm", "my_allreduce", "`NAME` of the algorithm, or with --hccl of the bench")
 	collectiveFlag(cmd.Flags(), &performs)
 	windowFlag(cmd.Flags(), &window)
-	cmd.Flags().BoolVar(&host, "bench", false, "a host program that runs the algorithm, too")
-	cmd.Flags().BoolVar(&tasks, "hccl", false, "a host program and a kernel by the HCCL task API, instead of an algorithm")
+	cmd.Flags().BoolVar(&host, "bench", false, "also create a host program that runs the algorithm")
+	cmd.Flags().BoolVar(&tasks, "hccl", false, "create a host program and a kernel of the HCCL task API, instead of an algorithm")
 	cmd.Flags().StringVar(&where, "kernbench", "",
-		"`PATH` of the checkout of kernbench (default: this one, else the one this program was built from)")
+		"`PATH` of the checkout of kernbench (default: this folder's, else the one that built this program)")
 	return cmd
 }
 

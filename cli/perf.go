@@ -116,12 +116,12 @@ func (a *app) perfCommand() *cobra.Command {
 	var shown pageFlags
 	cmd := &cobra.Command{
 		Use:   "perf COLLECTIVE|--program FILE",
-		Short: "Measure a collective over a sweep of sizes, in the table of nccl-tests",
-		Long: `Measure a collective at every size from -b to -e, as nccl-tests does, with its flags, its columns
-and its bandwidths. COLLECTIVE is a name of kernbench (kernbench list collectives) or of nccl-tests:
-all_reduce, alltoall, sendrecv, all_gather_perf, ...
+		Short: "Time a collective at every size, as a table in the format of nccl-tests",
+		Long: `Time a collective at every size from -b to -e. Flags, columns and bandwidths are those of nccl-tests.
+COLLECTIVE is a name of kernbench (kernbench list collectives) or of nccl-tests: all_reduce, alltoall,
+sendrecv, all_gather_perf, ...
 
-Time is simulated: it is the same in each iteration and each run, so that -n and -w change nothing.
+Time is simulated and the same in each iteration and each run, so -n and -w change nothing.
 ` + exitCodes,
 		Example: `  kernbench perf all_reduce --ranks 8 -b 1K -e 1M
   kernbench perf all_gather --ranks 8 -b 64K -e 64K --algorithm all
@@ -226,32 +226,32 @@ Time is simulated: it is the same in each iteration and each run, so that -n and
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
-	f.StringVar(&program, "program", "", "time a program of another tool from a `FILE` (kernbench import --help), instead of a collective")
+	f.StringVar(&program, "program", "", "time the program of another tool in `FILE` (kernbench import --help), instead of a collective")
 	call.add(f)
 	sweepFlags(f, &spec)
 	check = true
 	f.VarP((*checks)(&check), "check", "c",
-		"check every result by provenance and by value: 0 or 1 (nccl-tests' `N` iterations are all alike)")
+		"check every result by provenance and by value: 0 or 1 (`N` iterations of nccl-tests count as 1)")
 	theirs.add(f)
-	f.Var(&size{&spec.Memory}, "mem", "contributions and results of all ranks up to which they are checked; beyond, only time is measured")
+	f.Var(&size{&spec.Memory}, "mem", "check results up to this total of inputs and outputs of all ranks; time only above it")
 	f.Var(&listed[string]{to: &spec.Algorithms, all: func() { spec.AllAlgorithms = true }, parse: anyName, kind: "NAME,...|all|auto"},
 		"algorithm",
-		"algorithms or entries of ccl.yaml (kernbench list algorithms), files with programs of other tools (kernbench import --help), all that can have these ranks and sizes, or auto: for each size the one that --tuning has, without it the fastest of all (default: defaults.algorithm if it performs this, else that of the bench for it)")
-	f.BoolVar(&algorithm, "algo", false, "a column that says the algorithm, also where there is only one")
+		"algorithms or entries of ccl.yaml (kernbench list algorithms), files with programs of other tools (kernbench import --help), all that support these ranks and sizes, or auto: for each size the choice of --tuning, or without a table the fastest (default: defaults.algorithm of ccl.yaml if it performs this collective, else that of the bench)")
+	f.BoolVar(&algorithm, "algo", false, "print the column of algorithms, even with only one algorithm")
 	f.BoolVar(&spec.Bound, "bound", false,
-		"columns with the lower bounds of each row, as configured and of the hardware, how near it comes to each, and what limits it")
-	f.Var(&size{&explained}, "explain", "say where the time of the fastest row of this size went (kernbench explain says more)")
+		"print columns with the lower bounds of each row, as configured and of the hardware, the ratio to each, and what sets them")
+	f.Var(&size{&explained}, "explain", "explain the time of the fastest row of this size (see kernbench explain)")
 	f.Var(&size{&spec.MeasureTo}, "measure-to",
-		"size up to which calls are simulated; larger ones are extrapolated from the last two, and marked (default all; 64MiB where the fastest of all is looked for)")
+		"largest size that is simulated; larger ones are extrapolated from the last two and marked (default: no limit; 64MiB with auto)")
 	shown.add(f)
-	figure.add(f, "plot", "draw time, algbw and busbw over sizes, with --bound as a line and crossovers marked,")
+	figure.add(f, "plot", "draw time, algbw and busbw over sizes, with the bound and the crossovers,")
 	rounding.add(f)
 	f.Var((*numbersFlag)(&spec.Ranks), "ranks",
-		"how many PEs take part, the first of the machine, or several numbers in turn, such as 8,16,32 (default: as ccl.yaml says, else all)")
+		"number of ranks, on the first PEs of the machine, or several numbers such as 8,16,32 (default: from ccl.yaml, else all PEs)")
 	machineFlags(f, &spec.Base)
 	tuningFlag(f, &spec.Base)
 	f.Var((*variations)(&spec.Vary), "vary",
-		"`KEY=V1,V2,...` measures with each of the values: of a key as --set has it, or of a setting of the algorithm such as n_slots (repeatable)")
+		"`KEY=V1,V2,...` measures with each value of a key of --set, or of a setting such as n_slots (repeatable)")
 	platformFlag(f, &spec.Base, "")
 	fidelityFlag(f, &spec.Base)
 	seedFlag(f, &spec.Base)
@@ -261,24 +261,24 @@ Time is simulated: it is the same in each iteration and each run, so that -n and
 	return cmd
 }
 
-// sizeFlags are those of which calls there are to be, by the names of nccl-tests.
+// sizeFlags adds the flags for sizes and types, with the names of nccl-tests.
 func sizeFlags(f *pflag.FlagSet, s *perf.Spec) {
 	f.VarP(&size{&s.Min}, "minbytes", "b", "smallest size")
 	f.VarP(&size{&s.Max}, "maxbytes", "e", "largest size")
-	f.IntVarP(&s.Factor, "stepfactor", "f", s.Factor, "`FACTOR` from one size to the next")
-	f.VarP(&size{&s.Step}, "stepbytes", "i", "step from one size to the next, instead of a factor")
+	f.IntVarP(&s.Factor, "stepfactor", "f", s.Factor, "`FACTOR` between sizes")
+	f.VarP(&size{&s.Step}, "stepbytes", "i", "step between sizes, instead of a factor")
 	f.VarP(&listed[dtype.Type]{to: &s.Types, all: func() { s.Types = dtype.Types() }, parse: dtype.Parse, kind: "TYPE,...|all"},
 		"datatype", "d", "element types: "+join(dtype.Types())+" (default f32)")
 }
 
-// sweepFlags are those that nccl-tests has, by its names.
+// sweepFlags adds the flags of nccl-tests, with its names.
 func sweepFlags(f *pflag.FlagSet, s *perf.Spec) {
 	sizeFlags(f, s)
 	f.VarP(&listed[tl.ReduceOp]{to: &s.Ops, all: func() { s.Ops = tl.ReduceOps() }, parse: tl.ParseReduceOp, kind: "OP,...|all"},
-		"op", "o", "reductions, where something is reduced: "+join(tl.ReduceOps())+" (default sum)")
-	f.VarP(&rootList{&s.Roots, &s.AllRoots}, "root", "r", "roots, where there is one (default 0)")
-	f.VarP((*count)(&s.Iterations), "iters", "n", "iterations: accepted, and not repeated")
-	f.IntVarP(&s.Warmup, "warmup_iters", "w", s.Warmup, "`N` iterations before: accepted, and not made")
+		"op", "o", "reductions: "+join(tl.ReduceOps())+" (default sum)")
+	f.VarP(&rootList{&s.Roots, &s.AllRoots}, "root", "r", "roots, for rooted collectives (default 0)")
+	f.VarP((*count)(&s.Iterations), "iters", "n", "iterations; accepted and ignored")
+	f.IntVarP(&s.Warmup, "warmup_iters", "w", s.Warmup, "`N` warm-up iterations; accepted and ignored")
 }
 
 // perf measures and prints row by row, as far as it came.

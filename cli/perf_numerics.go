@@ -30,9 +30,9 @@ func (n *numericsFlags) add(f *pflag.FlagSet) {
 		names = append(names, s.Name)
 	}
 	f.BoolVar(&n.on, "numerics", false,
-		"look at rounding instead: error in ulp against exact sums and its bound, overflow, stagnation, and whether bits depend on ranks and chunks")
+		"measure rounding instead of time: error in ulp against exact sums, its bound, overflow, stagnation, and whether bits depend on ranks and chunks")
 	f.Var(&listed[string]{to: &n.inputs, all: func() { n.all = true }, parse: anyName, kind: "NAME,...|all"},
-		"inputs", "what ranks contribute, with --numerics: "+strings.Join(names, ", ")+" (default "+names[0]+")")
+		"inputs", "inputs of the ranks, with --numerics: "+strings.Join(names, ", ")+" (default "+names[0]+")")
 }
 
 // spec is what the flags of perf ask for, of one size unless they say which.

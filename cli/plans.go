@@ -29,13 +29,13 @@ type planFlags struct {
 
 func (p *planFlags) add(f *pflag.FlagSet) {
 	p.set = f
-	f.BoolVar(&p.inPlace, "in-place", false, "call a program of another tool in place (default: as it allows, out of place if both)")
-	f.Var((*count)(&p.depth), "depth", "messages that a channel of a program of another tool holds (default: as its protocol has it)")
+	f.BoolVar(&p.inPlace, "in-place", false, "call a program of another tool in place (default: out of place if the program allows it)")
+	f.Var((*count)(&p.depth), "depth", "messages that a channel of a program of another tool holds (default: by protocol)")
 }
 
 // addSize adds also the size of one call.
 func (p *planFlags) addSize(f *pflag.FlagSet) {
-	f.Var(&size{&p.bytes}, "bytes", "`SIZE` of the call of a program of another tool: bytes of the larger of a rank's input and output")
+	f.Var(&size{&p.bytes}, "bytes", "`SIZE` of a call of a program of another tool: bytes of the input or output of a rank, whichever is larger")
 	p.add(f)
 }
 

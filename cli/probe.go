@@ -13,9 +13,9 @@ func (a *app) probeCommand() *cobra.Command {
 	var format string
 	cmd := &cobra.Command{
 		Use:   "probe",
-		Short: "Measure how fast a machine's PEs read memory near and far, alone and together",
-		Long: `Measure a machine: reads of one's own memory slice, of a neighbour's, of a far one, and by several
-PEs at once. On the default machine the published figures stand beside.
+		Short: "Measure how fast PEs of a machine read near and far memory",
+		Long: `Measure reads of memory on a machine: of a PE's own slice, a neighbour's slice, a far slice, and by
+several PEs at once. On the default machine the table also has the published figures.
 ` + exitCodes,
 		Example: "  kernbench probe\n  kernbench probe --topology ahbm-6sip-torus --set cube.noc.link_bw_gbs=512",
 		Args:    nothing,

@@ -15,8 +15,8 @@ import (
 type profiles struct{ cpu, memory string }
 
 func (p *profiles) add(f *pflag.FlagSet) {
-	f.StringVar(&p.cpu, "cpuprofile", "", "write a CPU profile of kernbench itself to a `FILE`, for go tool pprof")
-	f.StringVar(&p.memory, "memprofile", "", "write a profile of all allocations of kernbench itself to a `FILE`, for go tool pprof")
+	f.StringVar(&p.cpu, "cpuprofile", "", "write a CPU profile of kernbench to a `FILE`, for go tool pprof")
+	f.StringVar(&p.memory, "memprofile", "", "write an allocation profile of kernbench to a `FILE`, for go tool pprof")
 }
 
 // profiled does work between the start and the end of the profiles that are asked for. They are

@@ -17,13 +17,13 @@ func (a *app) programCommand() *cobra.Command {
 	var classes bool
 	cmd := &cobra.Command{
 		Use:   "program ALGORITHM",
-		Short: "Print what each rank of an algorithm does, as statements that run --program carries out",
-		Long: `Record the kernel of every rank, and print its operations. The text says what it needs to be judged
-by itself: collective, elements, type, operator, rings, windows, slots and scratch memory.
-kernbench run --program FILE runs it. docs/program.md describes the format.
+		Short: "Print the operations of each rank, as text that run --program accepts",
+		Long: `Record the kernel of every rank, and print its operations. The text is complete: it also states
+collective, elements, type, operator, rings, windows, slots and scratch memory. kernbench run
+--program FILE runs it. docs/program.md describes the format.
 
-A kernel that asks is refused with the line that asks: it gets back something that it can branch on,
-such as a message from any direction or the value of a word.
+A kernel that branches on a value of the run, such as a message from any direction or a word, cannot
+be recorded. The error names the line that reads the value.
 ` + exitCodes,
 		Example: `  kernbench program ring_allreduce --ranks 4 --n-elem 8
   kernbench program ring_allreduce_chunked --ranks 8 --classes
@@ -61,14 +61,14 @@ such as a message from any direction or the value of a word.
 	machineFlags(f, &spec)
 	tuningFlag(f, &spec)
 	f.Var((*count)(&spec.Ranks), "ranks",
-		"how many PEs take part, the first of the machine (default: as the bench or ccl.yaml says, else all)")
+		"number of ranks, on the first PEs of the machine (default: from the bench or ccl.yaml, else all PEs)")
 	f.IntVar(&rank, "rank", 0, "print rank `R` only (default: all)")
-	f.Var((*count)(&spec.NElem), "n-elem", "elements per rank (default: as the bench or ccl.yaml says)")
+	f.Var((*count)(&spec.NElem), "n-elem", "elements per rank (default: from the bench or ccl.yaml)")
 	f.Var(&parsed[dtype.Type]{to: &spec.DType, parse: dtype.Parse, kind: "TYPE"}, "dtype",
-		"element type: "+join(dtype.Types())+" (default: that of the bench, mostly f16)")
+		"element type: "+join(dtype.Types())+" (default: from the bench, mostly f16)")
 	f.Var(&parsed[tl.ReduceOp]{to: &spec.Op, parse: tl.ParseReduceOp, kind: "OP"}, "op",
 		"reduction: "+join(tl.ReduceOps())+" (default sum)")
-	f.BoolVar(&classes, "classes", false, "print ranks that differ in offsets and peers only once, with columns for these")
+	f.BoolVar(&classes, "classes", false, "print ranks that differ in offsets and peers only once, with a column for each difference")
 	formatFlag(f, &format)
 	return cmd
 }

@@ -31,13 +31,13 @@ type pageFlags struct {
 
 func (p *pageFlags) add(f *pflag.FlagSet) {
 	f.StringVar(&p.file, "report", "",
-		"write a page that shows the results to a `FILE.html`: it needs nothing else, and no network (docs/view.md)")
+		"write the results as a self-contained page to `FILE.html` (docs/view.md)")
 }
 
 // addWindow adds the flag for the part of a run that gets single slices.
 func (p *pageFlags) addWindow(f *pflag.FlagSet) {
 	f.Var(&p.window, "report-window",
-		"part of the simulated time that has single slices on the page: `T1,T2` such as 2us,5us (default as much as fits, from the start)")
+		"part of the simulated time with single slices on the page: `T1,T2` such as 2us,5us (default: as much as fits, from the start)")
 }
 
 // addFigures adds the flags for figures of a run.

@@ -25,9 +25,9 @@ func (a *app) resultsCommand() *cobra.Command {
 	r := &results{app: a}
 	cmd := &cobra.Command{
 		Use:   "results [list|show|best|crossovers|plot|diff|query]",
-		Short: "Ask what kernbench tune has measured",
-		Long: `Ask the database that kernbench tune keeps its points in. RUN is a number that the list shows;
-left out, it is the last run.
+		Short: "Print results that kernbench tune has measured",
+		Long: `Print results from the database of kernbench tune. RUN is a number that results list prints; the
+default is the last run.
 ` + exitCodes,
 		Example: `  kernbench results
   kernbench results best --format markdown
@@ -49,7 +49,7 @@ left out, it is the last run.
 	}
 	cmd.Flags().Var(newWord(&r.format, "text", "FORMAT", "text", "json"), "format", "text or json")
 	add(&cobra.Command{
-		Use: "list", Short: "List the runs: when, of what, how many points", Args: nothing,
+		Use: "list", Short: "List the runs: time, command, number of points", Args: nothing,
 		RunE: func(*cobra.Command, []string) error { return r.read(r.list) },
 	}, "text", "json")
 	add(&cobra.Command{
@@ -62,11 +62,11 @@ left out, it is the last run.
 		}),
 	}, "text", "json", "csv")
 	add(&cobra.Command{
-		Use: "best [RUN]", Short: "The best algorithm of every size, its bound and how near it comes", Args: runs(0, 1),
+		Use: "best [RUN]", Short: "Print the best algorithm of each size, beside its bound", Args: runs(0, 1),
 		RunE: r.of(func(x *tune.RunPoints) error { return r.best(x) }),
 	}, "text", "json", "csv", "markdown")
 	add(&cobra.Command{
-		Use: "crossovers [RUN]", Short: "The sizes at which another choice becomes the best", Args: runs(0, 1),
+		Use: "crossovers [RUN]", Short: "Print the sizes at which the best choice changes", Args: runs(0, 1),
 		RunE: r.of(func(x *tune.RunPoints) error {
 			if r.format == "csv" {
 				return report.CrossoversCSV(r.out, x.Best(), x.MadeBy(r.commandLine()))
@@ -76,13 +76,13 @@ left out, it is the last run.
 	}, "text", "json", "csv")
 	cmd.AddCommand(r.plotCommand())
 	add(&cobra.Command{
-		Use: "diff RUN RUN", Short: "The points whose time differs between two runs; exit status 1 if there are any", Args: runs(2, 2),
+		Use: "diff RUN RUN", Short: "Print the points whose time differs between two runs (exit status 1 if any)", Args: runs(2, 2),
 		RunE: func(_ *cobra.Command, args []string) error {
 			return r.read(func(st *store.Store) error { return r.diff(st, args[0], args[1]) })
 		},
 	}, "text", "json", "csv")
 	add(&cobra.Command{
-		Use: "query SQL", Short: "Ask in SQL (the tables are in docs/tune.md); nothing is changed", Args: runs(1, 1),
+		Use: "query SQL", Short: "Run an SQL query that only reads (docs/tune.md lists the tables)", Args: runs(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			err := r.read(func(st *store.Store) error { return r.query(cmd.Context(), st, args[0]) })
 			return interrupted(cmd.Context(), err)
@@ -95,10 +95,10 @@ left out, it is the last run.
 func (r *results) plotCommand() *cobra.Command {
 	var figure plotFlag
 	cmd := &cobra.Command{
-		Use: "plot [RUN] -o FILE", Short: "Draw a run over sizes: time, algbw and busbw, bounds and crossovers",
+		Use: "plot [RUN] -o FILE", Short: "Draw a run over sizes: time, algbw, busbw, bounds and crossovers",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if !figure.wanted() {
-				return errors.New("kernbench results plot: say where to: -o FILE, with .svg, .png or .html")
+				return errors.New("kernbench results plot: -o FILE is missing; FILE ends in .svg, .png or .html")
 			}
 			return runs(0, 1)(cmd, args)
 		},

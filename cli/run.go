@@ -32,7 +32,7 @@ func (a *app) runCommand() *cobra.Command {
 	call := planFlags{bytes: unit.MiB}
 	cmd := &cobra.Command{
 		Use:   "run",
-		Short: "Run a bench: how long does it take, and is every byte right?",
+		Short: "Run a bench: print its simulated time and check its results",
 		Long: `Run a bench on the simulated machine, or without a clock on the mock executor.
 
 ` + traceVariable + `=1 in the environment prints a line for each send and receive of a kernel:
@@ -89,29 +89,29 @@ func (a *app) runCommand() *cobra.Command {
 	benchFlag(f, &spec)
 	workFlags(f, &spec)
 	f.StringVar(&spec.Program, "program", "",
-		"run a program `FILE`, text or JSON, that kernbench program printed, or one of another tool (kernbench import --help; instead of --bench and --algorithm)")
+		"run the program in `FILE`: text or JSON of kernbench program, or of another tool (kernbench import --help); instead of --bench and --algorithm")
 	f.VarP((*deviceList)(&spec.Devices), "device", "d",
-		"PEs that take part, by their places in the machine's rank order: 0-3 or 0,2,5-7 (instead of --ranks)")
+		"PEs of the ranks, by their numbers in the machine's rank order: 0-3 or 0,2,5-7 (instead of --ranks)")
 	verifyFlag(f, &spec)
 	f.VarPF(maybe{&spec.Race}, "race", "",
-		"look for races and other hazards, and say what the run proves about others ("+racing()+")").NoOptDefVal = "true"
+		"look for races and other hazards, and print what this run proves about other schedules ("+racing()+")").NoOptDefVal = "true"
 	f.Var((*count)(&spec.Schedules), "seeds",
-		"`N` further runs with random schedules, numbered 1 to N: do they come to the same? (implies --verify-data)")
-	f.Var((*seed)(&spec.Schedule), "schedule", "random schedule of the run itself, as --seeds numbers them (default: the executor's own)")
+		"compare with `N` runs under random schedules, numbered 1 to N (implies --verify-data)")
+	f.Var((*seed)(&spec.Schedule), "schedule", "number of the random schedule of this run, as --seeds counts them (default: the executor's own order)")
 	platformFlag(f, &spec, "p")
 	fidelityFlag(f, &spec)
 	f.Var(&size{&spec.Memory}, "mem",
-		"memory of this computer that the data of a verified run may take, by estimate (default what is free)")
+		"limit of memory of this computer for the data of a verified run, by estimate (default: free memory)")
 	limitFlags(f, &spec.Limits)
 	call.addSize(f)
 	formatFlag(f, &format)
 	why.add(f)
 	shown.add(f)
 	shown.addWindow(f)
-	f.BoolVar(&pointers, "pointers", false, "print the four pointers of every IPCQ ring after each launch, on stderr")
+	f.BoolVar(&pointers, "pointers", false, "print the four pointers of every IPCQ ring after each launch, to stderr")
 	traceFlags(f, &spec)
-	f.BoolVar(&spec.Use, "links", false, "say what links, engines and rings were in use for, and put the use of links into a .pftrace")
-	f.DurationVar(&search, "repair", 10*time.Second, "wall time to search for what repairs a deadlock, after the report; 0: no search")
+	f.BoolVar(&spec.Use, "links", false, "print the use of links, engines and rings, and add the use of links to a .pftrace")
+	f.DurationVar(&search, "repair", 10*time.Second, "wall time for the search of a repair for a deadlock, after the report; 0: no search")
 	prof.add(f)
 	clash = optionFlags(f, &spec)
 	benchHelp(cmd, &spec)

@@ -20,7 +20,7 @@ import (
 type explainFlag struct{ on bool }
 
 func (e *explainFlag) add(f *pflag.FlagSet) {
-	f.BoolVar(&e.on, "explain", false, "say where the simulated time went, by a second simulation (kernbench explain says more)")
+	f.BoolVar(&e.on, "explain", false, "explain the simulated time, by a second simulation (see kernbench explain)")
 }
 
 // explainedRows are the rows of each table of a run that is explained beside its result.

@@ -10,7 +10,7 @@ func (a *app) schemaCommand() *cobra.Command {
 	files := []string{"topology", "ccl"}
 	return &cobra.Command{
 		Use:       "schema topology|ccl",
-		Short:     "Print the JSON Schema of a configuration file, for an editor",
+		Short:     "Print the JSON Schema of a configuration file",
 		Example:   "  kernbench schema topology >topology.schema.json",
 		Args:      choice("file", files),
 		ValidArgs: files,

@@ -23,11 +23,11 @@ func (a *app) selectCommand() *cobra.Command {
 	op := tl.Sum
 	cmd := &cobra.Command{
 		Use:   "select --dir FOLDER --collective NAME --bytes N",
-		Short: "Which file would a runtime take for a call, and why not the others?",
-		Long: `Runtimes take the first file that fits a call, and skip the others without a word: then the default
-algorithm runs. This names the file that each runtime takes, and the reasons against every other.
-Files are tried in the order of their names. The file that is taken is judged for this call.
-Without --ranks the question is asked for each number of ranks that a file for the collective has.
+		Short: "Print which file a runtime would choose for a call, and why",
+		Long: `A runtime chooses the first file that fits a call. If none fits, its default algorithm runs, without
+a message. This command prints the file that each runtime chooses, and why it rejects the others.
+Files are tried in the order of their names. The chosen file is checked for this call. Without
+--ranks, each number of ranks that a file for the collective has is tried.
 ` + exitCodes,
 		Example: `  kernbench select --dir algorithms --collective all_reduce --bytes 1MiB --ranks 8
   kernbench select --dir algorithms --collective all_gather --bytes 64KiB --ranks 8 --in-place --format json`,
@@ -69,11 +69,11 @@ Without --ranks the question is asked for each number of ranks that a file for t
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
-	f.StringVar(&dir, "dir", "", "the `FOLDER` with the files")
+	f.StringVar(&dir, "dir", "", "`FOLDER` of the files")
 	f.StringVar(&q.Collective, "collective", "", "collective `NAME` of the call (kernbench list collectives)")
-	f.Var(&size{&bytes}, "bytes", "bytes of the larger of a rank's input and output, such as 1MiB")
-	f.Var((*count)(&q.World), "ranks", "how many ranks the call has (default: each number that a file has)")
-	f.BoolVar(&q.InPlace, "in-place", false, "the result takes the place of the contribution (default: memory of its own)")
+	f.Var(&size{&bytes}, "bytes", "bytes of the input or output of a rank, whichever is larger, such as 1MiB")
+	f.Var((*count)(&q.World), "ranks", "number of ranks of the call (default: each number that a file has)")
+	f.BoolVar(&q.InPlace, "in-place", false, "the call is in place: the result overwrites the input")
 	f.Var(&parsed[dtype.Type]{to: &elem, parse: dtype.Parse, kind: "TYPE"}, "dtype", "element type: "+join(dtype.Types()))
 	f.Var(&parsed[tl.ReduceOp]{to: &op, parse: tl.ParseReduceOp, kind: "OP"}, "op", "reduction: "+join(tl.ReduceOps()))
 	formatFlag(f, &format)

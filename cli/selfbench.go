@@ -28,12 +28,12 @@ func (a *app) selfbenchCommand() *cobra.Command {
 	var figure plotFlag
 	cmd := &cobra.Command{
 		Use:   "selfbench",
-		Short: "Measure kernbench itself: how long runs take and how much memory, against what they must reach",
-		Long: `Measure how fast kernbench is on this computer: commands from the start of the process to its exit,
-its event queue, a message, a machine, the memory of a PE. Each row is measured --runs times; its
-median stands beside what it must reach on two cores. What is not reached is no error.
+		Short: "Measure the speed and memory use of kernbench itself",
+		Long: `Measure how fast kernbench is on this computer: commands from start to exit, the event queue, a
+message, building a machine, the memory of a PE. Each row is measured --runs times. The table has the
+median and the target for two cores. A missed target is not an error.
 
-With --growth, measure how simulating each algorithm grows with the number of ranks instead.
+With --growth, measure how the cost to simulate each algorithm grows with the number of ranks.
 ` + exitCodes,
 		Example: `  kernbench selfbench --short
   kernbench selfbench --only 'ring-256*,start' --runs 3
@@ -84,16 +84,16 @@ With --growth, measure how simulating each algorithm grows with the number of ra
 	f := cmd.Flags()
 	f.SortFlags = false
 	f.Var(&listed[string]{to: &spec.Only, all: func() {}, parse: anyName, kind: "PATTERN,...|all"}, "only",
-		"rows by name (--list), or those that match, such as 'ring-*'; with --growth, algorithms")
-	f.BoolVar(&spec.Short, "short", false, "small sizes, which take seconds")
-	f.Var((*count)(&spec.Runs), "runs", "runs of each row, of which the median counts (with --growth 1, and the least)")
+		"rows, by name or pattern such as 'ring-*' (--list); with --growth, algorithms")
+	f.BoolVar(&spec.Short, "short", false, "use small sizes; takes seconds")
+	f.Var((*count)(&spec.Runs), "runs", "runs of each row; the median counts (with --growth 1 run, and the minimum)")
 	f.DurationVar(&spec.Limit, "limit", spec.Limit,
-		"`TIME` that all runs of a row may take together (with --growth 10s of CPU time, for all sizes of an algorithm)")
-	f.BoolVar(&list, "list", false, "list the rows and what they must reach, and measure nothing")
+		"limit of `TIME` for all runs of a row (with --growth 10s of CPU time for all sizes of an algorithm)")
+	f.BoolVar(&list, "list", false, "list the rows and their targets, and measure nothing")
 	f.BoolVar(&growth, "growth", false,
-		"fit the exponents by which time, messages and events of each algorithm grow with the number of ranks")
-	f.StringVar(&save, "save", "", "write the table to a `FILE` too, for --compare")
-	f.StringVar(&compare, "compare", "", "put the figures of a `FILE` that --save wrote beside, and the ratios")
+		"fit exponents of time, messages and events of each algorithm over the number of ranks")
+	f.StringVar(&save, "save", "", "also write the table to a `FILE`, for --compare")
+	f.StringVar(&compare, "compare", "", "print the figures of a `FILE` from --save too, with the ratios")
 	figure.add(f, "plot", "draw the medians, or with --growth the curves,")
 	f.Var(newWord(&format, "text", "FORMAT", "text", "json", "markdown"), "format", "text, json or markdown")
 	return cmd

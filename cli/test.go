@@ -27,10 +27,10 @@ func (a *app) testCommand() *cobra.Command {
 	var search time.Duration
 	cmd := &cobra.Command{
 		Use:   "test ALGORITHM...|all|--program FILE",
-		Short: "Test algorithms on the mock executor, by provenance and by value",
-		Long: `Run algorithms on the mock executor over world sizes, element counts, types and operations, and
-check every rank's result: each contribution exactly once, and the right values. Operations and types
-that the row of an algorithm excludes are left out. The default machine gets as many SIPs as a world needs.
+		Short: "Test algorithms over ranks, sizes, types and operations",
+		Long: `Run algorithms on the mock executor over world sizes, element counts, types and operations. Check the
+result of every rank: each contribution exactly once, and the right values. Operations and types that
+an algorithm does not support are skipped. The default machine has as many SIPs as a world needs.
 ` + exitCodes,
 		Example: "  kernbench test all\n  kernbench test ring_allreduce --ranks 2,3,8-10\n  kernbench test ring_allreduce --ranks 300 --op sum,max --dtype f32 --n-elem 1,1000",
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -76,16 +76,16 @@ that the row of an algorithm excludes are left out. The default machine gets as 
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
-	f.StringArrayVar(&programs, "program", nil, "judge a program of another tool from a `FILE`, as kernbench import does (repeatable)")
+	f.StringArrayVar(&programs, "program", nil, "check the program of another tool in `FILE`, as kernbench import does (repeatable)")
 	f.Var((*rankList)(&spec.Ranks), "ranks", "world sizes, such as 1,2,5-8 (default "+(*rankList)(&suite.Ranks).String()+")")
 	f.Var((*countList)(&spec.Counts), "n-elem",
-		"elements per rank, such as 1,100-102 (default: counts that are hard in different ways, 1 to 4097)")
+		"elements per rank, such as 1,100-102 (default: critical counts from 1 to 4097)")
 	f.Var(&listed[tl.ReduceOp]{to: &spec.Ops, all: func() { spec.Ops = nil }, parse: tl.ParseReduceOp, kind: "OP,...|all"},
-		"op", "reductions, where something is reduced: "+join(tl.ReduceOps())+" (default all that the algorithm supports)")
+		"op", "reductions: "+join(tl.ReduceOps())+" (default all that the algorithm supports)")
 	f.Var(&listed[dtype.Type]{to: &spec.Types, all: func() { spec.Types = nil }, parse: dtype.Parse, kind: "TYPE,...|all"},
 		"dtype", "element types: "+join(dtype.Types())+" (default all that the algorithm supports)")
-	f.BoolVar(&spec.Exhaustive, "exhaustive", false, "every type with every operation at every count, not a covering set")
-	f.DurationVar(&search, "repair", 10*time.Second, "wall time to search for what repairs deadlocks, after the report; 0: no search")
+	f.BoolVar(&spec.Exhaustive, "exhaustive", false, "test every type with every operation at every count, not a covering set")
+	f.DurationVar(&search, "repair", 10*time.Second, "wall time for the search of repairs for deadlocks, after the report; 0: no search")
 	machineFlags(f, &machine)
 	seedFlag(f, &machine)
 	limitFlags(f, &spec.Limits)

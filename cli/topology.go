@@ -19,7 +19,7 @@ func (a *app) topologyCommand() *cobra.Command {
 	verbs := []string{"show", "validate"}
 	cmd := &cobra.Command{
 		Use:   "topology show|validate",
-		Short: "Draw a machine with its links' rates, or check files that describe one",
+		Short: "Draw a machine, or check the files that describe one",
 		Args:  cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -37,12 +37,12 @@ func (a *app) topologyShowCommand() *cobra.Command {
 	var format, output string
 	cmd := &cobra.Command{
 		Use:   "show [PRESET|FILE]",
-		Short: "Draw a machine: its networks, what its links carry, its memories",
-		Long: `Draws each network of a machine once, however many there are of it: the levels of SIPs from the
-outermost in, one SIP with its cubes, one cube with its routers, PEs and SRAM. Below stand every kind
-of link with its rate, the memories, and the narrowest place between two halves of the PEs. A picture
-(svg, png, html) nests these: a network is drawn in the first member of the one around it, and a
-device with one PE has no routers. Without a name it is the built-in machine.
+		Short: "Draw the networks, links and memories of a machine",
+		Long: `Draw each network of a machine once: the levels of SIPs from the outermost inwards, one SIP with its
+cubes, one cube with its routers, PEs and SRAM. Below are each type of link with its rate, the
+memories, and the narrowest cut between two halves of the PEs. A picture (svg, png, html) nests the
+networks: each is drawn in the first member of the one around it. A device with one PE has no
+routers. The default is the built-in machine.
 ` + exitCodes,
 		Example: `  kernbench topology show
   kernbench topology show dgx-h100 --format svg -o dgx-h100.svg
@@ -83,7 +83,7 @@ device with one PE has no routers. Without a name it is the built-in machine.
 	f.SortFlags = false
 	setFlags(f, &sets, "a key of topology.yaml")
 	f.Var(newWord(&format, "text", "FORMAT", "text", "svg", "png", "html", "json"), "format", "text, svg, png, html or json")
-	f.StringVarP(&output, "output", "o", "", "`FILE` to write to, instead of standard output")
+	f.StringVarP(&output, "output", "o", "", "`FILE` to write, instead of standard output")
 	return cmd
 }
 
@@ -92,12 +92,12 @@ func (a *app) topologyValidateCommand() *cobra.Command {
 	var format string
 	cmd := &cobra.Command{
 		Use:   "validate FILE...",
-		Short: "Check files that describe a machine, and build it",
-		Long: `Checks each FILE, or preset, by itself, and prints everything that is wrong with it: where, what was
-found there, and what would be right; also what only the whole machine shows, such as buffers too
-small for a message and routes that could wait for each other in a circle. - is standard input.
+		Short: "Check files that describe a machine",
+		Long: `Check each FILE or preset, and print every error: the place, what was found, and what would be right.
+Then build the machine, and check what only the whole shows: buffers too small for a message, routes
+that can wait for each other in a cycle. - is standard input.
 
-Exit status 0 says that all files are right, 2 that one is not.
+The exit status is 0 if all files are valid, else 2.
 `,
 		Example: `  kernbench topology validate mine.yaml
   kernbench topology validate machines/*.yaml --format json

@@ -15,14 +15,14 @@ import (
 // traceFlags adds the flags of the trace of a run.
 func traceFlags(f *pflag.FlagSet, s *run.Spec) {
 	f.StringVar(&s.TraceFile, "trace", "",
-		"write the events of the run to a `FILE`: .pftrace or .json (for ui.perfetto.dev), .txt (a line each); .gz may follow")
+		"write the events of the run to a `FILE`: .pftrace or .json (for ui.perfetto.dev), .txt (one line each), also with .gz")
 	f.Var((*tracedRanks)(&s.TraceScope), "trace-ranks",
-		fmt.Sprintf("ranks in the trace: 0-3 or 0,2,5-7, or all (default all; of more than %d, one of each class)", trace.ManyRanks))
+		fmt.Sprintf("ranks in the trace: 0-3, 0,2,5-7 or all (default all; with more than %d ranks, one of each class)", trace.ManyRanks))
 	f.Var(&parsed[unit.Time]{to: &s.TraceScope.From, parse: unit.ParseTime, kind: "TIME"}, "trace-from",
 		"simulated time at which the trace begins, such as 10us")
 	f.Var(&parsed[unit.Time]{to: &s.TraceScope.To, parse: unit.ParseTime, kind: "TIME"}, "trace-to",
 		"simulated time at which the trace ends")
-	f.BoolVar(&s.TracePlain, "trace-plain", false, "a .pftrace without annotations, which is half as large")
+	f.BoolVar(&s.TracePlain, "trace-plain", false, "write a .pftrace without annotations, of half the size")
 }
 
 // checkTrace reports flags of a trace that contradict each other, or that would change nothing.

@@ -35,16 +35,15 @@ func (a *app) tuneCommand() *cobra.Command {
 	var shown pageFlags
 	cmd := &cobra.Command{
 		Use:   "tune COLLECTIVE...",
-		Short: "Find the fastest algorithm and settings for every size of a machine",
-		Long: `Measure algorithms with several settings at every size from -b to -e, on each topology and number
-of ranks, and say which is the fastest where. Every point is kept in a database as soon as it is
-there: a sweep that was interrupted or killed goes on where it was when the same command is given
-again. What the points say is printed, written as a table for the algorithm auto with --table, and
-asked for again with kernbench results.
+		Short: "Find the fastest algorithm and settings for each size",
+		Long: `Time algorithms with several settings at every size from -b to -e, on each topology and number of
+ranks, and print the fastest of each. Each point goes to a database as soon as it is measured. The
+same command continues an interrupted sweep. --table writes a table for the algorithm auto. kernbench
+results prints the points again.
 
-Every algorithm is checked by provenance and by value before it is timed; one that is wrong is left
-out. All are measured up to --all-to, the --best of them up to --measure-to, and what is larger, or
-takes more than --budget events to simulate, is estimated from smaller sizes and marked ~.
+Every algorithm is checked by provenance and by value before it is timed; a wrong one is excluded.
+All algorithms are measured up to --all-to, and the --best of them up to --measure-to. Larger sizes,
+and points that need more than --budget events, are estimated from smaller sizes and marked ~.
 ` + exitCodes,
 		Example: `  kernbench tune all_reduce --ranks 8 --table tuned.yaml
   kernbench run --algorithm auto --ranks 8 --tuning tuned.yaml
@@ -78,26 +77,26 @@ takes more than --budget events to simulate, is estimated from smaller sizes and
 	f.SortFlags = false
 	sizeFlags(f, &sweep)
 	f.Var(&parsed[tl.ReduceOp]{to: &spec.Op, parse: tl.ParseReduceOp, kind: "OP"}, "op",
-		"reduction, where something is reduced: "+join(tl.ReduceOps())+" (default sum)")
-	f.IntVarP(&root, "root", "r", 0, "`RANK` of the root, where there is one")
+		"reduction: "+join(tl.ReduceOps())+" (default sum)")
+	f.IntVarP(&root, "root", "r", 0, "`RANK` of the root, for rooted collectives")
 	f.Var(&listed[string]{to: &spec.Topologies, all: func() { spec.Topologies = presets() }, parse: anyName,
 		kind: "NAME,...|all"}, "topology", "machines: topology.yaml files or presets (kernbench list presets), or all presets")
 	f.Var((*rankList)(&spec.Ranks), "ranks",
-		"numbers of PEs that take part, the first of the machine (default: as ccl.yaml says, else all)")
-	f.StringVar(&spec.Base.CCL, "ccl", "", "settings of the algorithms: a ccl.yaml `FILE` over the built-in one")
-	setFlags(f, &spec.Base.Sets, "a key of either file")
+		"numbers of ranks, on the first PEs of the machine (default: from ccl.yaml, else all PEs)")
+	f.StringVar(&spec.Base.CCL, "ccl", "", "settings of algorithms: a ccl.yaml `FILE` that overrides the built-in one")
+	setFlags(f, &spec.Base.Sets, "a key of topology.yaml or ccl.yaml")
 	fidelityFlag(f, &spec.Base)
 	limitFlags(f, &spec.Base.Limits)
 	f.Var(&listed[string]{to: &spec.Algorithms, all: func() { spec.Algorithms = nil }, parse: anyName,
-		kind: "NAME,...|all"}, "algorithm", "algorithms or entries of ccl.yaml (default all that can have the ranks)")
+		kind: "NAME,...|all"}, "algorithm", "algorithms or entries of ccl.yaml (default all that support the ranks)")
 	f.Var((*variations)(&spec.Vary), "vary",
-		"`KEY=V1,V2,...` tries algorithms with each value of a setting, beside what is configured (repeatable; default "+varyText(tune.DefaultVary())+")")
-	f.IntVar(&spec.Best, "best", spec.Best, "`N` algorithms, each with its N best settings, that are measured above --all-to")
-	f.Var(&size{&spec.AllTo}, "all-to", "size up to which every algorithm is measured")
-	f.Var(&size{&spec.MeasureTo}, "measure-to", "size up to which anything is measured")
-	f.Var((*millions)(&spec.Budget), "budget", "events that the simulation of one point may take, by the size before")
+		"`KEY=V1,V2,...` also times algorithms with each value of a setting (repeatable; default "+varyText(tune.DefaultVary())+")")
+	f.IntVar(&spec.Best, "best", spec.Best, "number `N` of algorithms, each with its N best settings, that are measured above --all-to")
+	f.Var(&size{&spec.AllTo}, "all-to", "largest size at which every algorithm is measured")
+	f.Var(&size{&spec.MeasureTo}, "measure-to", "largest size that is measured")
+	f.Var((*millions)(&spec.Budget), "budget", "limit of events of one point, estimated from the size before")
 	f.StringVar(&db, "db", defaultDB, "`FILE` of the database")
-	f.StringVar(&table, "table", "", "`FILE` to write the tuning table to, for --tuning of run and perf")
+	f.StringVar(&table, "table", "", "write the tuning table to `FILE`, for --tuning of run and perf")
 	shown.add(f)
 	f.Var(newWord(&format, "text", "FORMAT", "text", "json", "csv", "markdown"), "format", "text, json, csv or markdown")
 	prof.add(f)

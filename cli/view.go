@@ -18,14 +18,14 @@ func (a *app) viewCommand() *cobra.Command {
 	var quiet bool
 	cmd := &cobra.Command{
 		Use:   "view [FILE|DB|FOLDER]...",
-		Short: "Look at runs in a browser, compare them, and start new ones",
-		Long: `Serve a page on this computer: reports (--report FILE.html), results (--format json of run and
-explain), databases of kernbench tune, and folders with those. Several that are chosen are compared.
-New runs are started in the page, with changed settings. Ctrl-C ends the server.
+		Short: "View, compare and start runs in a browser",
+		Long: `Serve a page on this computer. It shows reports (--report FILE.html), results (--format json of run
+and explain), databases of kernbench tune, and folders of these. The page compares results that you
+select, and starts new runs with changed settings. Ctrl-C ends the server.
 
-The address has a secret behind its #, which the page takes out and the browser sends to no server.
-Requests without it are refused. Only this computer is served unless --listen says otherwise; what is
-sent is not encrypted then.
+The printed address has a secret after the #. The page removes it, and the browser sends it to no
+server. Requests without the secret are rejected. The server listens on this computer only, unless
+--listen names another address. Traffic is not encrypted.
 ` + exitCodes,
 		Example: `  kernbench view ring.html tree.html
   kernbench view kernbench.db
@@ -36,8 +36,8 @@ sent is not encrypted then.
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
-	f.StringVar(&listen, "listen", "127.0.0.1:0", "`ADDRESS:PORT` to listen on; port 0 is any that is free")
-	f.BoolVar(&quiet, "no-browser", false, "print the address, and open no browser")
+	f.StringVar(&listen, "listen", "127.0.0.1:0", "`ADDRESS:PORT` to listen on; port 0 picks a free port")
+	f.BoolVar(&quiet, "no-browser", false, "print the address, and do not open a browser")
 	return cmd
 }
 

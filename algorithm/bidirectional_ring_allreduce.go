@@ -8,15 +8,15 @@ import "kernbench/tl"
 // n_slots must be at least 2, as a rank sends on while it holds the slot that it received into.
 func bidirectionalRingAllReduce(c *tl.Context, a tl.Args) {
 	me, n := c.Rank(), c.WorldSize()
-	half := func(i int, l lane) *lane {
+	half := func(i int, l ringPipeline) *ringPipeline {
 		mine, out := a.Shard(me).Chunk(2, i).Split(n), a.Out(me, a.NElem).Chunk(2, i).Split(n)
 		l.n, l.reduces, l.gathers = n, true, true
 		l.brings, l.keeps = mine.Chunk, out.Chunk
 		return &l
 	}
 	goRound(c, a.Op, piecesOf(c, &a, tl.CDiv(a.NElem, 2*n), 2),
-		half(0, lane{to: tl.East, from: tl.West, me: me}),
-		half(1, lane{to: tl.West, from: tl.East, me: n - 1 - me}))
+		half(0, ringPipeline{to: tl.East, from: tl.West, me: me}),
+		half(1, ringPipeline{to: tl.West, from: tl.East, me: n - 1 - me}))
 }
 
 // BidirectionalRingAllReduce uses the links of both directions.

@@ -40,25 +40,25 @@ func allReduceByLevels(c *tl.Context, a *tl.Args, dims []levelCircle, parts []*b
 		p.from, p.block, p.most = mine.Chunk(len(parts), i), out.Chunk(len(parts), i), tl.CDiv(a.NElem, len(parts))
 	}
 	for k := range dims {
-		bucketRound(c, a, parts, func(p *bucketPart) *lane { return p.reduce(k, k == len(dims)-1, c.WorldSize()) })
+		bucketRound(c, a, parts, func(p *bucketPart) *ringPipeline { return p.reduce(k, k == len(dims)-1, c.WorldSize()) })
 	}
 	for k := len(dims) - 2; k >= 0; k-- {
-		bucketRound(c, a, parts, func(p *bucketPart) *lane { return p.gather(k) })
+		bucketRound(c, a, parts, func(p *bucketPart) *ringPipeline { return p.gather(k) })
 	}
 }
 
 // bucketRound takes all parts through one of their dimensions.
-func bucketRound(c *tl.Context, a *tl.Args, parts []*bucketPart, next func(p *bucketPart) *lane) {
-	var lanes []*lane
+func bucketRound(c *tl.Context, a *tl.Args, parts []*bucketPart, next func(p *bucketPart) *ringPipeline) {
+	var pipelines []*ringPipeline
 	longest := 0
 	for _, p := range parts {
 		if l := next(p); l != nil {
-			lanes = append(lanes, l)
+			pipelines = append(pipelines, l)
 			longest = max(longest, p.chunk)
 		}
 	}
-	slices.SortStableFunc(lanes, func(a, b *lane) int { return cmp.Compare(b.steps(), a.steps()) })
-	goRound(c, a.Op, piecesOf(c, a, longest, len(lanes)), lanes...)
+	slices.SortStableFunc(pipelines, func(a, b *ringPipeline) int { return cmp.Compare(b.steps(), a.steps()) })
+	goRound(c, a.Op, piecesOf(c, a, longest, len(pipelines)), pipelines...)
 }
 
 // levelCircle is a rank's place in the ring of a level.
@@ -95,10 +95,10 @@ type bucketPart struct {
 	stage       int // of a pipeline: how many rounds are behind it
 }
 
-// lane is the part's ring in its dimension k.
-func (p *bucketPart) lane(k int) *lane {
+// ringPipeline is the part's ring in its dimension k.
+func (p *bucketPart) pipeline(k int) *ringPipeline {
 	d := p.circle(k)
-	l := &lane{to: topology.LevelEast(d.level), from: topology.LevelWest(d.level), me: d.me, n: d.n}
+	l := &ringPipeline{to: topology.LevelEast(d.level), from: topology.LevelWest(d.level), me: d.me, n: d.n}
 	if p.west {
 		l.to, l.from = l.from, l.to
 	}
@@ -114,8 +114,8 @@ func (p *bucketPart) circle(k int) levelCircle {
 	return d
 }
 
-func (p *bucketPart) reduce(k int, last bool, world int) *lane {
-	l := p.lane(k)
+func (p *bucketPart) reduce(k int, last bool, world int) *ringPipeline {
+	l := p.pipeline(k)
 	from, block := p.from, p.block
 	l.reduces, l.gathers, l.partial, l.ranks = true, last, !last, world
 	l.brings, l.keeps = from.Split(l.n).Chunk, block.Split(l.n).Chunk
@@ -129,8 +129,8 @@ func (p *bucketPart) reduce(k int, last bool, world int) *lane {
 	return l
 }
 
-func (p *bucketPart) gather(k int) *lane {
-	l := p.lane(k)
+func (p *bucketPart) gather(k int) *ringPipeline {
+	l := p.pipeline(k)
 	block := p.outer[k]
 	l.gathers = true
 	chunks := block.Split(l.n)

@@ -86,7 +86,7 @@ func levelRings(whole *ring, widths []int) []*ring {
 	return rings
 }
 
-// HierarchicalAllReduce uses all lanes between cubes at once.
+// HierarchicalAllReduce uses all links between cubes at once.
 var HierarchicalAllReduce = Register(Algorithm{
 	Name:       "hierarchical_allreduce",
 	Summary:    "reduce-scatter in the cube, all-reduce of each PE's part across cubes, all-gather in the cube, on rings by puts into a symmetric window",

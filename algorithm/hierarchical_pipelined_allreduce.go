@@ -24,7 +24,7 @@ func hierarchicalPipelinedAllReduce(c *tl.Context, a tl.Args) {
 		p.from, p.block, p.most = mine.Chunk(len(parts), i), out.Chunk(len(parts), i), tl.CDiv(a.NElem, len(parts))
 	}
 	for range 2*len(dims) + len(parts) - 1 {
-		bucketRound(c, &a, parts, func(p *bucketPart) *lane {
+		bucketRound(c, &a, parts, func(p *bucketPart) *ringPipeline {
 			stage := p.stage
 			p.stage++
 			switch {

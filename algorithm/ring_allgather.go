@@ -10,7 +10,7 @@ import "kernbench/tl"
 func ringAllGather(c *tl.Context, a tl.Args) {
 	me, n := c.Rank(), c.WorldSize()
 	out := a.Out(me, n*a.NElem).Split(n)
-	goRound(c, a.Op, piecesOf(c, &a, a.NElem, 1), &lane{
+	goRound(c, a.Op, piecesOf(c, &a, a.NElem, 1), &ringPipeline{
 		to: tl.East, from: tl.West, me: (me + n - 1) % n, n: n, gathers: true,
 		brings: func(int) tl.Ref { return a.Shard(me) },
 		keeps:  out.Chunk,

@@ -16,7 +16,7 @@ import "kernbench/tl"
 func ringAllReduceChunked(c *tl.Context, a tl.Args) {
 	me, n := c.Rank(), c.WorldSize()
 	mine, out := a.Shard(me).Split(n), a.Out(me, a.NElem).Split(n)
-	goRound(c, a.Op, piecesOf(c, &a, mine.Chunk(0).Len(), 1), &lane{
+	goRound(c, a.Op, piecesOf(c, &a, mine.Chunk(0).Len(), 1), &ringPipeline{
 		to: tl.East, from: tl.West, me: me, n: n, reduces: true, gathers: true,
 		brings: mine.Chunk, keeps: out.Chunk,
 	})

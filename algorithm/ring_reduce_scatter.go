@@ -13,7 +13,7 @@ func ringReduceScatter(c *tl.Context, a tl.Args) {
 	me, n := c.Rank(), c.WorldSize()
 	mine := a.Shard(me).Split(n)
 	out := a.Out(me, mine.Chunk(me).Len())
-	goRound(c, a.Op, piecesOf(c, &a, mine.Chunk(0).Len(), 1), &lane{
+	goRound(c, a.Op, piecesOf(c, &a, mine.Chunk(0).Len(), 1), &ringPipeline{
 		to: tl.East, from: tl.West, me: (me + n - 1) % n, n: n, reduces: true,
 		brings: mine.Chunk,
 		keeps:  func(int) tl.Ref { return out },

@@ -2,7 +2,7 @@ package collective
 
 import "math/bits"
 
-// Hash is a multiset hash of the contributors of an element: two lanes, each a sum
+// Hash is a multiset hash of the contributors of an element: two parts, each a sum
 // modulo the prime 2^61-1 over the contributors, relative to the base of its run.
 type Hash [2]uint64
 
@@ -11,12 +11,12 @@ const prime = 1<<61 - 1
 
 // Hasher turns labels into hashes. A contributor (rank, base+delta) hashes to
 //
-//	h(rank, delta) = R(rank) * g^delta  (mod 2^61-1), lane by lane
+//	h(rank, delta) = R(rank) * g^delta  (mod 2^61-1), for each part
 //
 // with R and g drawn from the seed. A multiset hashes to the sum, so union is addition,
 // and moving the base by d is one multiplication by g^d. Two different multisets collide
-// in a lane with probability at most D/2^61 when no delta exceeds D (a nonzero polynomial
-// in g of degree D has at most D roots), and in both lanes with the square of that.
+// in a part with probability at most D/2^61 when no delta exceeds D (a nonzero polynomial
+// in g of degree D has at most D roots), and in both parts with the square of that.
 //
 // A Hasher does not change after NewHasher and may be shared by goroutines.
 type Hasher struct {
@@ -29,10 +29,10 @@ type Hasher struct {
 // so that a failure can name its contributors; that costs memory per merge.
 func NewHasher(seed uint64, explain bool) *Hasher {
 	h := &Hasher{seed: mix(seed + 0x5851f42d4c957f2d), explain: explain}
-	for lane := range h.powers {
-		g := field(mix(h.seed ^ uint64(lane+1)*0x9fb21c651e98df25))
-		for k := range h.powers[lane] {
-			h.powers[lane][k] = g
+	for i := range h.powers {
+		g := field(mix(h.seed ^ uint64(i+1)*0x9fb21c651e98df25))
+		for k := range h.powers[i] {
+			h.powers[i][k] = g
 			g = mulmod(g, g)
 		}
 	}

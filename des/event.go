@@ -1,8 +1,8 @@
 // Package des is the event queue: a clock in picoseconds and events in one total order. It
 // knows no hardware and runs no code of its own: its owner takes events out and acts on them.
 // Events of the same time are ordered by phase, then by the component that caused them, its
-// lane (port), and the lane's own counter. The order in which events were posted has no
-// effect.
+// sequence (such as a port), and the number in that sequence. The order in which events were
+// posted has no effect.
 //
 // It may import unit and internal/prefetch. Start at Queue.
 package des
@@ -26,14 +26,14 @@ type Key uint64
 // Bits of a Key.
 const (
 	counterBits   = 24
-	laneBits      = 8
+	sequenceBits  = 8
 	componentBits = 28
 )
 
 // MakeKey packs a tie-break. The counter may wrap: only events of one instant compare it.
-func MakeKey(p Phase, component uint32, lane uint8, counter uint32) Key {
-	return Key(p)<<(componentBits+laneBits+counterBits) |
-		Key(component)<<(laneBits+counterBits) | Key(lane)<<counterBits | Key(counter&(1<<counterBits-1))
+func MakeKey(p Phase, component uint32, sequence uint8, counter uint32) Key {
+	return Key(p)<<(componentBits+sequenceBits+counterBits) |
+		Key(component)<<(sequenceBits+counterBits) | Key(sequence)<<counterBits | Key(counter&(1<<counterBits-1))
 }
 
 // Event says that at Time something concerns Target. What, is between poster and owner.

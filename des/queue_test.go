@@ -24,7 +24,7 @@ func TestPopIsTotalOrder(t *testing.T) {
 			e := Event{
 				Time: unit.Time(rapid.IntRange(0, 20).Draw(t, "time")),
 				Key: MakeKey(Phase(rapid.IntRange(0, 2).Draw(t, "phase")), uint32(rapid.IntRange(0, 3).Draw(t, "component")),
-					uint8(rapid.IntRange(0, 2).Draw(t, "lane")), uint32(i)),
+					uint8(rapid.IntRange(0, 2).Draw(t, "sequence")), uint32(i)),
 			}
 			all = append(all, e)
 			q.Post(e)
@@ -173,13 +173,13 @@ func TestCrowdsAreSorted(t *testing.T) {
 		span := rapid.SampledFrom([]int64{1, 2, 200, 3_000, 100_000}).Draw(t, "span")
 		phases := rapid.IntRange(1, 3).Draw(t, "phases")
 		components := rapid.SampledFrom([]int{1, 7, 300, 1 << 28}).Draw(t, "components")
-		lanes := rapid.SampledFrom([]int{1, 256}).Draw(t, "lanes")
+		sequences := rapid.SampledFrom([]int{1, 256}).Draw(t, "sequences")
 		var q Queue
 		var posted, popped []Event
 		post := func() {
 			e := Event{
 				Time:   q.Now() + unit.Time(r.Int64N(span)),
-				Key:    MakeKey(Phase(r.IntN(phases)), uint32(r.IntN(components)), uint8(r.IntN(lanes)), uint32(len(posted))),
+				Key:    MakeKey(Phase(r.IntN(phases)), uint32(r.IntN(components)), uint8(r.IntN(sequences)), uint32(len(posted))),
 				Target: uint32(len(posted)),
 			}
 			posted = append(posted, e)

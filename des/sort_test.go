@@ -19,7 +19,7 @@ func TestSortInstant(t *testing.T) {
 		{"backwards", func(i int) Key { return MakeKey(Arrive, uint32(9999-i), 0, 0) }},
 		{"components", func(int) Key { return MakeKey(Arrive, r.Uint32N(1<<16), 0, 0) }},
 		{"counters", func(int) Key { return MakeKey(Retry, 7, 1, r.Uint32()) }},
-		{"few lanes, counters backwards", func(i int) Key { return MakeKey(Settle, 7, uint8(r.IntN(3)), uint32(9999-i)) }},
+		{"few sequences, counters backwards", func(i int) Key { return MakeKey(Settle, 7, uint8(r.IntN(3)), uint32(9999-i)) }},
 		{"two crowds", func(int) Key { return MakeKey(Phase(2*r.IntN(2)), r.Uint32N(50), 0, r.Uint32N(500)) }},
 		{"one apart", func(i int) Key { return MakeKey(Phase(i&1), uint32(i&1), 0, r.Uint32N(4)) }},
 		{"all bits", func(int) Key { return Key(r.Uint64()) }},

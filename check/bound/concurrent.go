@@ -29,14 +29,14 @@ const (
 // trading is a graph of places with what they have for each other.
 type trading struct {
 	count int
-	arcs  []lane
+	arcs  []tradingArc
 	out   [][]int32 // arcs by the place that they leave
 	from  []int32   // places that have something for others
 	goods [][]good  // by place
 }
 
-// lane is all links from one place to another.
-type lane struct {
+// tradingArc is all links from one place to another.
+type tradingArc struct {
 	from, to int32
 	rate     float64
 	links    []int32
@@ -80,7 +80,7 @@ func (s *Solver) trading(d *demand, where []int32) *trading {
 		if !ok {
 			a = int32(len(t.arcs))
 			known[pair] = a
-			t.arcs = append(t.arcs, lane{from: pair[0], to: pair[1]})
+			t.arcs = append(t.arcs, tradingArc{from: pair[0], to: pair[1]})
 			t.out[pair[0]] = append(t.out[pair[0]], a)
 		}
 		t.arcs[a].rate += float64(e.rate)
@@ -115,7 +115,7 @@ func (s *Solver) trading(d *demand, where []int32) *trading {
 	return t
 }
 
-// priced are lengths of lanes with what they prove.
+// priced are lengths of arcs with what they prove.
 type priced struct {
 	lengths []float64
 	passes  float64 // element × length of all that moves

@@ -23,9 +23,9 @@ type effect struct {
 	off    int32
 	origin oplog.Origin
 
-	index   int   // in run.effects
-	lane    *lane // that keeps its order; nil: none does
-	allowed bool  // by its lane to arrive
+	index   int          // in run.effects
+	order   *effectOrder // that keeps its order; nil: none does
+	allowed bool         // by order to arrive
 	done    bool
 }
 
@@ -175,7 +175,7 @@ func (x *run) launchEffect(e *effect) {
 	if e.op == tl.OpGet {
 		e.allowed = true
 	} else {
-		e.by.laneTo(e.side.Win.Team.PEs[e.side.Peer]).join(x, e)
+		e.by.orderTo(e.side.Win.Team.PEs[e.side.Peer]).join(x, e)
 	}
 	if e.next == reads || e.allowed {
 		x.wake(e)
@@ -187,7 +187,7 @@ func (e *effect) turn() {
 	x := e.by.run
 	if e.proceed(); e.next != complete {
 		if e.lazy = x.chance(4); !e.allowed {
-			x.sleep(e) // its lane wakes it
+			x.sleep(e) // its order wakes it
 		}
 		return
 	}
@@ -197,8 +197,8 @@ func (e *effect) turn() {
 	x.effects[e.index] = x.effects[last]
 	x.effects[e.index].index = e.index
 	x.effects = x.effects[:last]
-	if e.lane != nil {
-		e.lane.leave(x, e)
+	if e.order != nil {
+		e.order.leave(x, e)
 	}
 	r := e.by
 	if r.pending--; r.wait == forEffects {

@@ -41,10 +41,10 @@ type rank struct {
 	calls     int
 	carrying  tl.Value // of a send or receive under way, which holds a reference
 
-	lanes   map[int32]*lane // by PE: order of what is on its way there
-	fences  uint32          // so far
-	pending int             // effects on their way
-	now     effect          // one that takes place at once
+	orders  map[int32]*effectOrder // by PE: order of what is on its way there
+	fences  uint32                 // so far
+	pending int                    // effects on their way
+	now     effect                 // one that takes place at once
 	polls   polls
 
 	// While it has given way: what it waits for.

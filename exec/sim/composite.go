@@ -116,7 +116,7 @@ func (q *pipeline) inPE(at unit.Time) {
 	r := q.r
 	q.missing[q.asked%2]++
 	t := transfer{kind: aStep, rank: r.id, cell: tl.None, slot: -1, at: at, pipe: q, off: int32(q.asked)}
-	r.begin(at, noc.Route{}, noc.Compute, 0, r.run.xfers.Put(&t), r.laneKey(des.Arrive, lanePipe))
+	r.begin(at, noc.Route{}, noc.Compute, 0, r.run.xfers.Put(&t), r.nextKey(des.Arrive, seqPipe))
 }
 
 // operand starts the transfer of a tile.
@@ -125,7 +125,7 @@ func (q *pipeline) operand(at unit.Time, a mem.Addr, bytes int64) {
 	q.missing[q.asked%2]++
 	r.engines.DMA.Enter(dma.Compute)
 	t := transfer{kind: aTile, rank: r.id, cell: tl.None, slot: -1, addr: a, bytes: bytes, at: at, pipe: q, off: int32(q.asked)}
-	r.ask(at, &t, aRequestTile, lanePipe)
+	r.ask(at, &t, aRequestTile, seqPipe)
 }
 
 // arrived: an operand of a step has come in. Products are computed in order.
@@ -167,7 +167,7 @@ func (q *pipeline) compute(now unit.Time) {
 	t := transfer{kind: anOutput, rank: r.id, cell: tl.None, slot: -1, addr: q.p.Out.Addr,
 		bytes: int64(m*n) * int64(q.p.Type.Size()), at: end, pipe: q}
 	i := r.run.xfers.Put(&t)
-	r.begin(end+spec.DMA.Setup, r.toMemory(t.addr), noc.Compute, t.bytes, i, r.laneKey(des.Arrive, lanePipe))
+	r.begin(end+spec.DMA.Setup, r.toMemory(t.addr), noc.Compute, t.bytes, i, r.nextKey(des.Arrive, seqPipe))
 }
 
 // epilogue books the steps of a scope on the vector unit.

@@ -72,13 +72,13 @@ func side(ranks int) int {
 func swingPlan(p *plan, n int) {
 	ranks := len(p.ranks)
 	_, dims := topology.Fold(ranks)
-	peer := func(r, s, lane int) int {
+	peer := func(r, s, tag int) int {
 		rho := 1
 		for range s + 1 {
 			rho *= -2
 		}
 		rho = (1 - rho) / 3
-		if r%2 != lane {
+		if r%2 != tag {
 			rho = -rho
 		}
 		return ((r+rho)%ranks + ranks) % ranks
@@ -87,25 +87,25 @@ func swingPlan(p *plan, n int) {
 		whole := at.load(n)
 		halves := []*part{at.half(whole), at.half(whole)}
 		for s := range dims {
-			for lane := range halves {
-				halves[lane] = at.half(halves[lane])
-				at.send(peer(r, s, lane), lane, halves[lane])
+			for tag := range halves {
+				halves[tag] = at.half(halves[tag])
+				at.send(peer(r, s, tag), tag, halves[tag])
 			}
-			for lane := range halves {
-				halves[lane] = at.add(halves[lane], at.recv(peer(r, s, lane), lane, halves[lane].n))
+			for tag := range halves {
+				halves[tag] = at.add(halves[tag], at.recv(peer(r, s, tag), tag, halves[tag].n))
 			}
 		}
 		for _, h := range halves {
 			at.store(h)
 		}
 		for s := dims - 1; s >= 0; s-- {
-			for lane, h := range halves {
-				at.send(peer(r, s, lane), lane, h)
+			for tag, h := range halves {
+				at.send(peer(r, s, tag), tag, h)
 			}
-			for lane, h := range halves {
-				at.store(at.recv(peer(r, s, lane), lane, h.n))
+			for tag, h := range halves {
+				at.store(at.recv(peer(r, s, tag), tag, h.n))
 				if s > 0 {
-					halves[lane] = at.load(2 * h.n)
+					halves[tag] = at.load(2 * h.n)
 				}
 			}
 		}
@@ -444,18 +444,18 @@ func meshReducePlan(p *plan, n int) {
 	ranks := len(p.ranks)
 	w := side(ranks)
 	for r, at := range p.ranks {
-		line := func(me, n, stride, lane int) {
+		line := func(me, n, stride, tag int) {
 			own := at.load(n)
 			pass := func(k, to, from int, beyond, comes bool) {
 				switch {
 				case k == me && comes:
-					own = at.add(own, at.recv(r+from*stride, lane+to, n))
+					own = at.add(own, at.recv(r+from*stride, tag+to, n))
 				case beyond:
 					sum := at.load(n)
 					if comes {
-						sum = at.add(sum, at.recv(r+from*stride, lane+to, n))
+						sum = at.add(sum, at.recv(r+from*stride, tag+to, n))
 					}
-					at.send(r+to*stride, lane+to, sum)
+					at.send(r+to*stride, tag+to, sum)
 				}
 			}
 			for step := range w - 1 {
@@ -477,20 +477,20 @@ func meshGatherPlan(p *plan, n int) {
 		if r > 0 {
 			at.copy(n)
 		}
-		line := func(me, n, stride, lane int) {
+		line := func(me, n, stride, tag int) {
 			ahead := at.load(n)
 			back := ahead
 			take := func(from int) *part {
-				x := at.recv(r+from*stride, lane-from, n)
+				x := at.recv(r+from*stride, tag-from, n)
 				at.store(x)
 				return x
 			}
 			for step := range w - 1 {
 				if me < w-1 && step <= me {
-					at.send(r+stride, lane+1, ahead)
+					at.send(r+stride, tag+1, ahead)
 				}
 				if me > 0 && step <= w-1-me {
-					at.send(r-stride, lane-1, back)
+					at.send(r-stride, tag-1, back)
 				}
 				if step < me {
 					ahead = take(-1)

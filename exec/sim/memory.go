@@ -33,16 +33,16 @@ func (r *rank) load(in *tl.Instr) {
 		log.Retain(t.value)
 	}
 	r.flying++
-	r.access(r.ask(r.startsAccess(r.Clock+r.run.e.spec.DMA.Setup, false), &t, aRequest, laneProgram))
+	r.access(r.ask(r.startsAccess(r.Clock+r.run.e.spec.DMA.Setup, false), &t, aRequest, seqProgram))
 }
 
 // ask starts the transfer of data from memory to this PE, by way of a request where the
 // memory is not its own.
-func (r *rank) ask(at unit.Time, t *transfer, request transferKind, lane uint8) uint32 {
+func (r *rank) ask(at unit.Time, t *transfer, request transferKind, sequence uint8) uint32 {
 	e := r.run.e
 	if r.owns(t.addr) {
 		i := r.run.xfers.Put(t)
-		r.begin(at, r.fromHBM, noc.Compute, t.bytes, i, r.laneKey(des.Arrive, lane))
+		r.begin(at, r.fromHBM, noc.Compute, t.bytes, i, r.nextKey(des.Arrive, sequence))
 		return i
 	}
 	from, to := node(e.m, t.addr), e.m.PE(int(r.seat))
@@ -51,12 +51,12 @@ func (r *rank) ask(at unit.Time, t *transfer, request transferKind, lane uint8) 
 	if ask.Empty() {
 		wire := r.onWire(t)
 		i := r.run.xfers.Put(t)
-		r.begin(at, t.route, noc.Compute, wire, i, r.laneKey(des.Arrive, lane))
+		r.begin(at, t.route, noc.Compute, wire, i, r.nextKey(des.Arrive, sequence))
 		return i
 	}
 	t.kind = request
 	i := r.run.xfers.Put(t)
-	r.begin(at, ask, noc.Compute, int64(e.topo.Fabric().RequestBytes), i, r.laneKey(des.Arrive, lane))
+	r.begin(at, ask, noc.Compute, int64(e.topo.Fabric().RequestBytes), i, r.nextKey(des.Arrive, sequence))
 	return i
 }
 
@@ -85,7 +85,7 @@ func (r *rank) store(in *tl.Instr) {
 	}
 	i := r.run.xfers.Put(&t)
 	at := r.startsAccess(r.Clock+e.spec.DMA.Setup, true)
-	r.begin(at, r.toMemory(in.Addr), noc.Compute, r.onWire(&t), i, r.laneKey(des.Arrive, laneProgram))
+	r.begin(at, r.toMemory(in.Addr), noc.Compute, r.onWire(&t), i, r.nextKey(des.Arrive, seqProgram))
 	r.access(i)
 	if to >= 0 {
 		r.sequential(to)
@@ -159,7 +159,7 @@ func (r *rank) stage(in *tl.Instr) tl.Value {
 		log.Retain(v)
 	}
 	r.flying++
-	r.ask(r.startsAccess(r.Clock+r.run.e.spec.DMA.Setup, false), &t, aRequestStage, laneProgram)
+	r.ask(r.startsAccess(r.Clock+r.run.e.spec.DMA.Setup, false), &t, aRequestStage, seqProgram)
 	r.park(forCopy)
 	r.book.Accessed(history.Load, in.Addr, bytes)
 	return v
@@ -175,5 +175,5 @@ func (r *rank) fetch(cell int32, port int, slot int32, bytes int64) {
 		r.rx[port].slots[slot].BeginRead(1)
 	}
 	i := r.run.xfers.Put(&t)
-	r.begin(r.Clock+r.run.e.spec.DMA.Setup, r.rx[port].fetch, noc.Compute, bytes, i, r.laneKey(des.Arrive, laneProgram))
+	r.begin(r.Clock+r.run.e.spec.DMA.Setup, r.rx[port].fetch, noc.Compute, bytes, i, r.nextKey(des.Arrive, seqProgram))
 }

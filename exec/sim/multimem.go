@@ -176,7 +176,7 @@ func (r *rank) loadReduce(in *tl.Instr) {
 	start := r.startsAccess(r.Clock+e.spec.DMA.Setup, false)
 	id := r.flyMulti(&m)
 	user := x.xfers.Put(&transfer{kind: aGroupAsk, rank: r.id, cell: tl.None, slot: -1, side: id})
-	r.begin(start, route, noc.Compute, int64(e.topo.Fabric().RequestBytes), user, r.laneKey(des.Arrive, laneProgram))
+	r.begin(start, route, noc.Compute, int64(e.topo.Fabric().RequestBytes), user, r.nextKey(des.Arrive, seqProgram))
 }
 
 // multicast starts a store to all copies.
@@ -214,7 +214,7 @@ func (r *rank) multicast(in *tl.Instr) {
 		if k == parts-1 {
 			t.slot, t.rx = m.t.slot, m.t.rx
 		}
-		r.begin(start, route, noc.Compute, m.wire(r, n), x.xfers.Put(&t), r.laneKey(des.Arrive, laneProgram))
+		r.begin(start, route, noc.Compute, m.wire(r, n), x.xfers.Put(&t), r.nextKey(des.Arrive, seqProgram))
 	}
 	for _, i := range m.peers {
 		if i >= 0 {
@@ -294,7 +294,7 @@ func (x *run) deliveredMulti(user uint32, now unit.Time) {
 // beginPart starts a part on its way to a switch or from there.
 func (r *rank) beginPart(at unit.Time, route noc.Route, bytes int64, kind transferKind, id uint32, part, member int) {
 	user := r.run.xfers.Put(&transfer{kind: kind, rank: r.id, cell: tl.None, slot: -1, side: id, off: int32(part), seq: uint32(member)})
-	r.begin(at, route, noc.Compute, bytes, user, r.laneKey(des.Arrive, laneReply))
+	r.begin(at, route, noc.Compute, bytes, user, r.nextKey(des.Arrive, seqReply))
 }
 
 // reduced: the switch has the data of all members. What it combines is what their memories held.

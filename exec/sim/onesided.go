@@ -111,9 +111,9 @@ func (r *rank) put(in *tl.Instr) {
 		// The source is asked for, where it lies.
 		x.xfers.At(user).kind = aRequestPut
 		r.begin(start, e.request(e.m.PE(int(r.seat)), from), noc.Control, int64(e.topo.Fabric().RequestBytes), user,
-			r.laneKey(des.Arrive, laneProgram))
+			r.nextKey(des.Arrive, seqProgram))
 	} else {
-		r.begin(start, t.route, noc.Collective, x.ring.Protocol.Wire(bytes), user, r.laneKey(des.Arrive, laneProgram))
+		r.begin(start, t.route, noc.Collective, x.ring.Protocol.Wire(bytes), user, r.nextKey(des.Arrive, seqProgram))
 	}
 	if fromMemory && !s.NBI {
 		r.waitCell = int32(user)
@@ -149,10 +149,10 @@ func (r *rank) get(in *tl.Instr) {
 	start := r.starts(i, byGet, r.Clock+e.spec.DMA.Setup)
 	user := r.fly(&t, &f)
 	if pe == r.seat {
-		r.begin(start, t.route, noc.Collective, bytes, user, r.laneKey(des.Arrive, laneProgram))
+		r.begin(start, t.route, noc.Collective, bytes, user, r.nextKey(des.Arrive, seqProgram))
 	} else {
 		x.xfers.At(user).kind = aRequestGet
-		r.begin(start, ask, noc.Control, int64(e.topo.Fabric().RequestBytes), user, r.laneKey(des.Arrive, laneProgram))
+		r.begin(start, ask, noc.Control, int64(e.topo.Fabric().RequestBytes), user, r.nextKey(des.Arrive, seqProgram))
 	}
 	if !s.NBI {
 		r.waitCell = int32(user)
@@ -206,7 +206,7 @@ func (x *run) deliveredSided(user uint32, now unit.Time) {
 			r.arriveSpan(x.effects.At(t.side), now, t.bytes)
 		}
 		x.xfers.At(user).kind = t.kind - aRequestPut + aPut
-		r.begin(now, t.route, noc.Collective, x.ring.Protocol.Wire(t.bytes), user, r.laneKey(des.Arrive, laneReply))
+		r.begin(now, t.route, noc.Collective, x.ring.Protocol.Wire(t.bytes), user, r.nextKey(des.Arrive, seqReply))
 		return
 	case anAtomic:
 		if x.unseen(r, user, now, r.late(x.effects.At(t.side).to)) {

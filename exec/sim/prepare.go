@@ -143,8 +143,8 @@ func (e *Executor) checkRank(l *launch.Launch, g *launch.Group, i int) error {
 	if pe >= e.m.NumPEs() {
 		return fmt.Errorf("rank %d is to run on PE %d: the machine has %d", i, pe, e.m.NumPEs())
 	}
-	if len(w.In) > laneCredit-laneToken || len(w.Out) > laneCredit-laneToken {
-		return fmt.Errorf("rank %d has %d rings: at most %d", i, max(len(w.In), len(w.Out)), laneCredit-laneToken)
+	if len(w.In) > seqCredit-seqToken || len(w.Out) > seqCredit-seqToken {
+		return fmt.Errorf("rank %d has %d rings: at most %d", i, max(len(w.In), len(w.Out)), seqCredit-seqToken)
 	}
 	slots := int64(len(w.In)) * int64(l.Ring.Slots)
 	if l.Ring.Mixed {

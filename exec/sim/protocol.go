@@ -25,7 +25,7 @@ func (x *run) putUnseen(r *rank, user uint32, at unit.Time) bool {
 	}
 	t.seen = true
 	x.seenAt(user, at, cause.Protocol)
-	x.e.q.Post(des.Event{Time: at, Key: r.laneKey(des.Arrive, laneSeen), Target: noc.Target(kindSeen, user)})
+	x.e.q.Post(des.Event{Time: at, Key: r.nextKey(des.Arrive, seqSeen), Target: noc.Target(kindSeen, user)})
 	return true
 }
 

@@ -103,7 +103,7 @@ func (r *rank) token(port int, at unit.Time) {
 	}
 	i := x.xfers.Put(&t)
 	r.flying++
-	key := r.key(des.Arrive, laneToken+uint8(port), q.Sent)
+	key := r.key(des.Arrive, seqToken+uint8(port), q.Sent)
 	q.Sent++
 	r.begin(at+x.e.spec.DMA.Setup, route, noc.Collective, x.ring.Protocol.Wire(t.bytes), i, key)
 }
@@ -325,7 +325,7 @@ func (r *rank) copyOut(in *tl.Instr, port int) {
 			q.slots[slot].BeginRead(1)
 			r.flying++
 			i := x.xfers.Put(&t)
-			r.begin(r.Clock+e.spec.DMA.Setup, e.route(slots, node(e.m, addr)), noc.Compute, t.bytes, i, r.laneKey(des.Arrive, laneProgram))
+			r.begin(r.Clock+e.spec.DMA.Setup, e.route(slots, node(e.m, addr)), noc.Compute, t.bytes, i, r.nextKey(des.Arrive, seqProgram))
 			r.park(forCopy)
 		}
 		q.slots[slot].Release(r.Clock)
@@ -375,7 +375,7 @@ func (r *rank) giveCredits(port int) {
 			x.returns(q, at)
 		}
 		x.e.q.Post(des.Event{
-			Time: at + q.credit, Key: r.key(des.Arrive, laneCredit+uint8(port), q.Returned),
+			Time: at + q.credit, Key: r.key(des.Arrive, seqCredit+uint8(port), q.Returned),
 			Target: noc.Target(kindCredit, uint32(q.from)), Arg: uint32(q.out),
 		})
 		if x.e.opts.Trace != nil {

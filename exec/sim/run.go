@@ -82,7 +82,7 @@ type rank struct {
 	flying   int32 // transfers of its own that are not complete
 	inUse    int   // rings that it has sent into
 	pipes    int32 // composites that are not complete
-	lanes    [laneSeen + 1]uint32
+	posted   [seqSeen + 1]uint32
 	under    []access // of memory, under way
 	calls    uint32
 	polls    int32     // made with nothing else between
@@ -182,24 +182,24 @@ const (
 	kindSeen                          // transfer Index is seen by its receiver
 )
 
-// Lanes order what one rank causes at one instant: each has one poster.
+// Sequences order the events of one rank at one instant: each has one poster.
 const (
-	laneProgram uint8 = iota // transfers that the kernel starts
-	lanePipe                 // transfers of composites
-	laneReply                // data that a request asked for
-	laneWake
-	laneLate        // puts that a random schedule puts off
-	laneSeen        // what has arrived and is yet to be seen
-	laneToken  = 16 // plus ring
-	laneCredit = 64 // plus ring
+	seqProgram uint8 = iota // transfers that the kernel starts
+	seqPipe                 // transfers of composites
+	seqReply                // data that a request asked for
+	seqWake
+	seqLate        // puts that a random schedule puts off
+	seqSeen        // what has arrived and is yet to be seen
+	seqToken  = 16 // plus ring
+	seqCredit = 64 // plus ring
 )
 
 // key is the tie-break of what this rank causes.
-func (r *rank) key(p des.Phase, lane uint8, counter uint32) des.Key {
-	return des.MakeKey(p, r.component, lane, counter)
+func (r *rank) key(p des.Phase, sequence uint8, counter uint32) des.Key {
+	return des.MakeKey(p, r.component, sequence, counter)
 }
 
-func (r *rank) laneKey(p des.Phase, lane uint8) des.Key {
-	r.lanes[lane]++
-	return r.key(p, lane, r.lanes[lane])
+func (r *rank) nextKey(p des.Phase, sequence uint8) des.Key {
+	r.posted[sequence]++
+	return r.key(p, sequence, r.posted[sequence])
 }

@@ -99,7 +99,7 @@ func (x *run) putOff(r *rank, user uint32, now unit.Time) bool {
 		return false
 	}
 	x.seenAt(user, at, cause.Delay)
-	x.e.q.Post(des.Event{Time: at, Key: r.laneKey(des.Arrive, laneLate), Target: noc.Target(kindLate, user)})
+	x.e.q.Post(des.Event{Time: at, Key: r.nextKey(des.Arrive, seqLate), Target: noc.Target(kindLate, user)})
 	return true
 }
 

@@ -23,7 +23,7 @@ type plan struct {
 }
 
 // planChannel is what keeps messages between two ranks in order: one tree, one direction.
-type planChannel struct{ from, to, lane int }
+type planChannel struct{ from, to, tag int }
 
 // planned is a rank of a plan.
 type planned struct {
@@ -79,17 +79,17 @@ func (r *planned) store(x *part) {
 	r.then(func() { r.issue(x.ready); r.end = max(r.end, r.access(x.n)) })
 }
 
-func (r *planned) send(to, lane int, x *part) {
+func (r *planned) send(to, tag int, x *part) {
 	r.then(func() {
 		r.issue(x.ready)
 		r.clock += r.p.c.Tx
-		at := planChannel{r.rank, to, lane}
+		at := planChannel{r.rank, to, tag}
 		r.p.sent[at] = append(r.p.sent[at], r.clock+r.p.c.token(r.rank, to, int64(2*x.n)))
 	})
 }
 
-func (r *planned) recv(from, lane, n int) *part {
-	x, at := &part{n: n}, planChannel{from, r.rank, lane}
+func (r *planned) recv(from, tag, n int) *part {
+	x, at := &part{n: n}, planChannel{from, r.rank, tag}
 	r.do = append(r.do, func() bool {
 		k := r.taken[at]
 		if k == len(r.p.sent[at]) {

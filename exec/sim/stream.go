@@ -145,8 +145,8 @@ func (e *Executor) prepareBatch(b *launch.Batch) (*run, error) {
 // place apart goes on counting.
 func (x *run) prepareAgent(r *rank, id, pe int32, index int) {
 	e := x.e
-	lanes, drawn, flows := r.lanes, r.chance.drawn, r.flows
-	*r = rank{run: x, id: id, index: int32(index), pe: pe, source: uint32(pe), any: -1, lanes: lanes, flows: flows}
+	posted, drawn, flows := r.posted, r.chance.drawn, r.flows
+	*r = rank{run: x, id: id, index: int32(index), pe: pe, source: uint32(pe), any: -1, posted: posted, flows: flows}
 	r.chance.drawn = drawn
 	r.component = uint32(e.m.NumLinks()+e.m.NumPEs()) + uint32(id)
 	r.engines = &r.PE

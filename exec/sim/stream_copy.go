@@ -35,7 +35,7 @@ func (r *rank) engineCopy(op *launch.StreamOp) {
 	}
 	start := r.Clock
 	r.flying++
-	r.begin(r.Clock+e.spec.DMA.Setup, route, noc.Collective, bytes, x.xfers.Put(&t), r.laneKey(des.Arrive, laneProgram))
+	r.begin(r.Clock+e.spec.DMA.Setup, route, noc.Collective, bytes, x.xfers.Put(&t), r.nextKey(des.Arrive, seqProgram))
 	for r.flying > 0 {
 		r.park(forOthers)
 	}
@@ -78,7 +78,7 @@ func (r *rank) copyDelivered(t *transfer, now unit.Time) {
 		back.kind = anEngineReturn
 		e := x.e
 		r.begin(now, e.route(r.beside(op.Dst), node(e.m, op.Dst)), noc.Collective, t.bytes, x.xfers.Put(&back),
-			r.laneKey(des.Arrive, laneReply))
+			r.nextKey(des.Arrive, seqReply))
 		return
 	}
 	if log := x.log; log != nil {

@@ -180,7 +180,7 @@ func (r *rank) room(q dma.Queue, at unit.Time) {
 
 // wake looks after a parked kernel at a time to come, and not before its own clock.
 func (r *rank) wake(at unit.Time) {
-	r.run.e.q.Post(des.Event{Time: max(at, r.Clock), Key: r.laneKey(des.Settle, laneWake), Target: noc.Target(kindWake, uint32(r.id))})
+	r.run.e.q.Post(des.Event{Time: max(at, r.Clock), Key: r.nextKey(des.Settle, seqWake), Target: noc.Target(kindWake, uint32(r.id))})
 }
 
 // Taken: the bytes of a load have been read; what they are is what they were now.
@@ -222,7 +222,7 @@ func (s *sink) Delivered(user uint32, now unit.Time) {
 	r := &x.ranks[place.rank]
 	if place.kind >= aRequest {
 		place.kind -= aRequest - aLoad // what was asked for
-		r.begin(now, place.route, noc.Compute, r.onWire(place), user, r.laneKey(des.Arrive, laneReply))
+		r.begin(now, place.route, noc.Compute, r.onWire(place), user, r.nextKey(des.Arrive, seqReply))
 		return
 	}
 	if place.kind == aToken && x.unseen(r, user, now, r.tx[place.port].late) {

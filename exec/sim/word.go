@@ -110,7 +110,7 @@ func (r *rank) notify(in *tl.Instr) {
 func (r *rank) message(kind transferKind, i int32, route noc.Route, f effect) (user uint32) {
 	at := r.starts(i, byWord, r.Clock)
 	user = r.fly(&transfer{kind: kind, rank: r.id, cell: tl.None, slot: -1, at: r.Clock, line: tl.Drive(r.ctx).Line()}, &f)
-	r.begin(at, route, noc.Control, int64(r.run.e.topo.Fabric().RequestBytes), user, r.laneKey(des.Arrive, laneProgram))
+	r.begin(at, route, noc.Control, int64(r.run.e.topo.Fabric().RequestBytes), user, r.nextKey(des.Arrive, seqProgram))
 	return user
 }
 
@@ -151,7 +151,7 @@ func (x *run) atomicArrived(r *rank, user uint32, now unit.Time) {
 	t.kind = aReply
 	f.got = f.win.Words(int(f.member))[f.word]
 	r.arriveSpan(f, now, int64(f.typ.Size()))
-	r.begin(now, r.backFrom(f.to), noc.Control, int64(x.e.topo.Fabric().RequestBytes), user, r.laneKey(des.Arrive, laneReply))
+	r.begin(now, r.backFrom(f.to), noc.Control, int64(x.e.topo.Fabric().RequestBytes), user, r.nextKey(des.Arrive, seqReply))
 	if x.history != nil {
 		r.tellAt(history.Atomic(r.instr.Op, r.instr.Side, f.got), now)
 	}

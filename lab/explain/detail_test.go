@@ -26,12 +26,12 @@ func TestDetailIsComplete(t *testing.T) {
 			t.Fatal(err)
 		}
 		d := r.TakeDetail()
-		type lane struct{ pe, rank int32 }
-		lanes := map[lane][]Stretch{}
+		type agent struct{ pe, rank int32 }
+		stretches := map[agent][]Stretch{}
 		waits := 0
 		d.Each(nil, func(s *Stretch) {
 			o := d.Operation(s.Own)
-			lanes[lane{o.PE, o.Rank}] = append(lanes[lane{o.PE, o.Rank}], *s)
+			stretches[agent{o.PE, o.Rank}] = append(stretches[agent{o.PE, o.Rank}], *s)
 			if s.Why.String() == "unknown" {
 				t.Errorf("%s: %+v has no reason", r.Algorithm, *s)
 			}
@@ -41,15 +41,15 @@ func TestDetailIsComplete(t *testing.T) {
 			}
 			waits++
 		})
-		if len(lanes) != max(1, res.WorldSize) {
-			t.Errorf("%s: %d lanes of %d ranks", r.Algorithm, len(lanes), res.WorldSize)
+		if len(stretches) != max(1, res.WorldSize) {
+			t.Errorf("%s: %d agents of %d ranks", r.Algorithm, len(stretches), res.WorldSize)
 		}
 		if waits == 0 && r.Algorithm == "direct_all_to_all" {
 			t.Error("no message of an all-to-all has waited")
 		}
 		start, end := d.Span()
 		latest := start
-		for l, all := range lanes {
+		for l, all := range stretches {
 			slices.SortFunc(all, func(a, b Stretch) int { return cmp.Compare(a.Start, b.Start) })
 			at := start
 			for _, s := range all {

@@ -36,7 +36,7 @@ func (x *Replay) launch(f *rank, id uint32, w wire, size int64) {
 	x.in.Net.Send(w.at+x.setup, noc.Transfer{
 		Route: r.route.Route(), Class: noc.Collective, Bytes: size, Source: uint32(f.pe), User: i,
 		Ordered: x.forms[w.form].parts == 1 && f.unsent == 0 && x.issue+x.send > 0,
-	}, des.MakeKey(des.Arrive, uint32(x.in.Machine.NumLinks())+uint32(f.pe), LaneToken+r.out, w.seq))
+	}, des.MakeKey(des.Arrive, uint32(x.in.Machine.NumLinks())+uint32(f.pe), SeqToken+r.out, w.seq))
 }
 
 // Departed: a token has been read; its slot may go, and its DMA queue has room from end on.
@@ -69,10 +69,10 @@ func (x *Replay) Delivered(user uint32, now unit.Time) {
 	x.arrive(w.ring, w.form, w.seq, w.bytes, w.at, now)
 }
 
-// Lanes of the keys that order what one rank causes at one instant.
+// Sequences of the keys that order the events of one rank at one instant.
 const (
-	LaneWake  uint8 = 3
-	LaneToken uint8 = 16 // plus ring
+	SeqWake  uint8 = 3
+	SeqToken uint8 = 16 // plus ring
 )
 
 // kindWake is the event that a rank looks again whether its DMA queue has room.
@@ -100,7 +100,7 @@ func (x *Replay) enterQueue(f *rank, port uint8) bool {
 func (x *Replay) wakeAt(f *rank, at unit.Time) {
 	f.wakes++
 	x.in.Queue.Post(des.Event{
-		Time: max(at, f.clock), Key: des.MakeKey(des.Settle, uint32(x.in.Machine.NumLinks())+uint32(f.pe), LaneWake, f.wakes),
+		Time: max(at, f.clock), Key: des.MakeKey(des.Settle, uint32(x.in.Machine.NumLinks())+uint32(f.pe), SeqWake, f.wakes),
 		Target: noc.Target(kindWake, uint32(f.id)),
 	})
 }

@@ -5,9 +5,9 @@ import (
 	"kernbench/tl"
 )
 
-// lane keeps the order in which what one rank has put, signalled and updated takes effect at
-// one PE: as the machine's ordering says, and the rank's fences.
-type lane struct {
+// effectOrder is the order in which one rank's puts, signals and updates take effect at one PE.
+// The machine's ordering rule and the rank's fences decide it.
+type effectOrder struct {
 	groups []group
 }
 
@@ -18,15 +18,15 @@ type group struct {
 	queues [2][]*effect // by class, in order of issue
 }
 
-// laneTo is the lane to a PE.
-func (r *rank) laneTo(pe int32) *lane {
-	if r.lanes == nil {
-		r.lanes = map[int32]*lane{}
+// orderTo returns the order of effects at a PE, and creates it on first use.
+func (r *rank) orderTo(pe int32) *effectOrder {
+	if r.orders == nil {
+		r.orders = map[int32]*effectOrder{}
 	}
-	l := r.lanes[pe]
+	l := r.orders[pe]
 	if l == nil {
-		l = &lane{}
-		r.lanes[pe] = l
+		l = &effectOrder{}
+		r.orders[pe] = l
 	}
 	return l
 }
@@ -39,13 +39,13 @@ func (e *effect) class() int {
 	return 0
 }
 
-// join puts an effect into its lane.
-func (l *lane) join(x *run, e *effect) {
+// join adds an effect to the order.
+func (l *effectOrder) join(x *run, e *effect) {
 	if n := len(l.groups); n == 0 || l.groups[n-1].fence != e.by.fences {
 		l.groups = append(l.groups, group{fence: e.by.fences})
 	}
 	g := &l.groups[len(l.groups)-1]
-	e.lane = l
+	e.order = l
 	g.left++
 	if x.opts.Order == mem.PutSignal && len(l.groups) == 1 {
 		e.allow(x) // nothing goes before it, and it before nothing
@@ -65,7 +65,7 @@ func (e *effect) allow(x *run) {
 }
 
 // leave takes out an effect that is complete, and lets what waited for it arrive.
-func (l *lane) leave(x *run, e *effect) {
+func (l *effectOrder) leave(x *run, e *effect) {
 	g := &l.groups[0]
 	if g.left--; g.left == 0 {
 		if l.groups = l.groups[1:]; len(l.groups) > 0 {

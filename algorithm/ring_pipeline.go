@@ -2,16 +2,16 @@ package algorithm
 
 import "kernbench/tl"
 
-// lane is a vector that n ranks reduce, gather, or both, on a ring, in n chunks that go from hand
-// to hand: partial sums for n-1 steps, of which each rank adds its own part, and then what is
-// complete for n-1 steps, of which each rank keeps a copy. A rank that brings chunks and keeps
-// them nowhere else ends with the sum of chunk me+1.
+// ringPipeline is a vector of n chunks that n ranks reduce, gather, or both, on a ring. Partial
+// sums travel for n-1 steps, and each rank adds its own part. Complete chunks travel for n-1
+// steps, and each rank keeps a copy. A rank that brings chunks and keeps them nowhere else ends
+// with the sum of chunk me+1.
 //
-// A chunk goes in pieces, several of them in flight: while one is on its way the one before it is
-// added and sent on, and what is added to the one behind it is loaded. A rank sends no more pieces
-// than it has yet to receive, and leaves a quarter of the slots free: while the credits of those
-// are on their way back, no rank waits for the one of a slot that is held until the next piece.
-type lane struct {
+// A chunk is sent in pieces, several of them in flight. While one piece is in flight, the piece
+// before it is added and sent on, and the operand of the piece behind it is loaded. A rank sends
+// no more pieces than it has yet to receive. It leaves a quarter of the slots free, so that it
+// does not wait for the credit of a slot that is held until the next piece.
+type ringPipeline struct {
 	to, from tl.Dir
 	me, n    int // place in the ring, counted the way that the chunks go
 
@@ -30,7 +30,7 @@ type lane struct {
 }
 
 // steps is how often a piece is sent.
-func (l *lane) steps() int {
+func (l *ringPipeline) steps() int {
 	steps := 0
 	if l.reduces {
 		steps += l.n - 1
@@ -52,11 +52,11 @@ const longPiece = 256 << 10
 // largeSlot is how large a slot is that takes a piece whole, unless a size is asked for.
 const largeSlot = 32 << 10
 
-// piecesOf cuts chunks of up to so many elements, of so many lanes side by side. Pieces that fit
+// piecesOf cuts chunks of up to so many elements, of so many pipelines in parallel. Pieces that fit
 // in a slot can be in flight together; of others the next waits until the one before is through.
-func piecesOf(c *tl.Context, a *tl.Args, chunk, lanes int) ringPieces {
+func piecesOf(c *tl.Context, a *tl.Args, chunk, pipelines int) ringPieces {
 	slots, slot := c.Slots()
-	scratch := c.ScratchBytes() / int64(lanes)
+	scratch := c.ScratchBytes() / int64(pipelines)
 	bytes := min(longPiece, scratch/8) // four of them are there at a time
 	switch {
 	case a.ChunkBytes > 0:
@@ -73,26 +73,26 @@ func piecesOf(c *tl.Context, a *tl.Args, chunk, lanes int) ringPieces {
 	return ringPieces{tl.CDiv(number, flight) * flight, flight}
 }
 
-// goRound takes all lanes through all their steps, side by side: all send before any receives.
+// goRound takes all pipelines through all their steps, in parallel: all send before any receives.
 // Longer rings, which take more steps, come first.
-func goRound(c *tl.Context, op tl.ReduceOp, p ringPieces, lanes ...*lane) {
-	if lanes[0].n == 1 {
-		for _, l := range lanes {
+func goRound(c *tl.Context, op tl.ReduceOp, p ringPieces, pipelines ...*ringPipeline) {
+	if pipelines[0].n == 1 {
+		for _, l := range pipelines {
 			move(c, l.keeps(0), l.brings(0))
 		}
 		return
 	}
-	for _, l := range lanes {
+	for _, l := range pipelines {
 		hands := make([]tl.Tensor, 3*p.flight)
 		l.ringPieces, l.first, l.inHand, l.adds = p, hands[:p.flight], hands[p.flight:2*p.flight], hands[2*p.flight:]
 		l.sent.steps, l.received.steps = l.steps(), l.steps()
 	}
 	for piece := range p.flight {
-		for _, l := range lanes {
+		for _, l := range pipelines {
 			l.begin(c, piece, piece)
 		}
 	}
-	sending, receiving := lanes, lanes // those that are not through
+	sending, receiving := pipelines, pipelines // those that are not through
 	for turn := 0; len(receiving) > 0; turn++ {
 		if turn >= p.flight {
 			for _, l := range receiving {
@@ -114,7 +114,7 @@ func goRound(c *tl.Context, op tl.ReduceOp, p ringPieces, lanes ...*lane) {
 	}
 }
 
-// course is how far a lane has come: the pieces in flight take all their steps together before
+// course is how far a pipeline has come: the pieces in flight take all their steps together before
 // the next ones start.
 type course struct {
 	step, steps int
@@ -134,7 +134,7 @@ func (t *course) next(flight int) {
 }
 
 // piece is a piece of a chunk.
-func (l *lane) piece(chunk tl.Ref, i int) tl.Ref {
+func (l *ringPipeline) piece(chunk tl.Ref, i int) tl.Ref {
 	if l.number == 1 {
 		return chunk
 	}
@@ -142,7 +142,7 @@ func (l *lane) piece(chunk tl.Ref, i int) tl.Ref {
 }
 
 // before is the chunk that is so many before this rank's, as topology.RingStep has them.
-func (l *lane) before(steps int) int {
+func (l *ringPipeline) before(steps int) int {
 	if k := l.me - steps; k >= 0 {
 		return k
 	}
@@ -150,12 +150,12 @@ func (l *lane) before(steps int) int {
 }
 
 // begin starts to load a piece that no other rank has had.
-func (l *lane) begin(c *tl.Context, place, piece int) {
+func (l *ringPipeline) begin(c *tl.Context, place, piece int) {
 	l.first[place] = c.Load(l.piece(l.brings(l.own()), piece))
 }
 
 // own is the chunk that this rank begins with.
-func (l *lane) own() int {
+func (l *ringPipeline) own() int {
 	if l.reduces {
 		return l.me
 	}
@@ -164,7 +164,7 @@ func (l *lane) own() int {
 
 // send sends the piece in hand, and starts to load what is added to the one that comes instead,
 // or the one that goes then.
-func (l *lane) send(c *tl.Context) {
+func (l *ringPipeline) send(c *tl.Context) {
 	t := &l.sent
 	piece, hand := t.first+t.place, &l.inHand[t.place]
 	if t.step == 0 {
@@ -185,7 +185,7 @@ func (l *lane) send(c *tl.Context) {
 }
 
 // receive takes the piece that comes instead of one that was sent.
-func (l *lane) receive(c *tl.Context, op tl.ReduceOp) {
+func (l *ringPipeline) receive(c *tl.Context, op tl.ReduceOp) {
 	t := &l.received
 	hand := &l.inHand[t.place]
 	if l.reduces && t.step < l.n-1 {
@@ -204,7 +204,7 @@ func (l *lane) receive(c *tl.Context, op tl.ReduceOp) {
 }
 
 // complete stores a piece to which all ranks have added.
-func (l *lane) complete(c *tl.Context, op tl.ReduceOp) {
+func (l *ringPipeline) complete(c *tl.Context, op tl.ReduceOp) {
 	t := &l.received
 	if l.reduces && t.step == l.n-2 {
 		hand := &l.inHand[t.place]

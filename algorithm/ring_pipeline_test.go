@@ -11,8 +11,8 @@ import (
 	"kernbench/tl"
 )
 
-// lanes are the algorithms whose pieces go round rings, several in flight.
-var lanes = []*algorithm.Algorithm{
+// pipelines are the algorithms whose pieces go round rings, several in flight.
+var pipelines = []*algorithm.Algorithm{
 	algorithm.RingAllReduceChunked, algorithm.BidirectionalRingAllReduce, algorithm.RingAllGather, algorithm.RingReduceScatter,
 	algorithm.RingSendRecv,
 }
@@ -20,7 +20,7 @@ var lanes = []*algorithm.Algorithm{
 // However many pieces are in flight, of however many, each gets to where it belongs, and no rank
 // waits for ever for a slot.
 func TestPiecesInFlight(t *testing.T) {
-	for _, a := range lanes {
+	for _, a := range pipelines {
 		for _, slots := range []int{2, 3, 4, 7} {
 			for _, pieces := range []int{1, 2, 3, 5, 8, 13} {
 				for _, world := range []int{1, 2, 3, 5} {

@@ -282,7 +282,7 @@ func (c *calibration) machine(ctx context.Context) error {
 		File: c.spec.File, Form: c.table.Form, Header: list(c.table.Header), Collective: c.what.Name, Type: c.call.Type.String(),
 		RedOp: "none", Root: -1, Ranks: c.call.World, InPlace: c.table.InPlace,
 		Topology: c.spec.Base.Topology, Machine: x.Machine.Describe(),
-		MadeBy: run.NewMadeBy(c.spec.Base.Command, x.Machine.Topology().Fingerprint()), Fidelity: x.AtFidelity,
+		MadeBy: run.NewMadeBy(c.spec.Base.Command, x.Machine.Topology().Fingerprint()), Fidelity: x.AtFidelity(),
 		Algorithms: []string{}, Protocols: []string{},
 		HoldOut: c.spec.HoldOut, Largest: c.spec.Largest, Findings: []string{}, Notes: list(c.table.Notes),
 	}

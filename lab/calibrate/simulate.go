@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"strings"
 
-	"kernbench/bench"
 	"kernbench/lab/calibrate/fit"
 	"kernbench/lab/run"
 	"kernbench/lab/sweep"
@@ -107,9 +106,7 @@ func (c *calibration) simulate(ctx context.Context, values []float64, programs [
 				continue
 			}
 			inPlace := sweep.FitsInPlace(c.what, call) && (c.table.InPlace || !c.programs[k].apart)
-			x := *t.Job
-			x.NElem, x.DType, x.Op, x.BenchRow = max(1, n), call.Type, call.Op, bench.Once(inPlace, call.Root)
-			jobs = append(jobs, wanted{key, &x})
+			jobs = append(jobs, wanted{key, t.Job.OneCall(call, inPlace)})
 			c.memo[key] = 0 // asked for once
 		}
 	}

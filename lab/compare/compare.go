@@ -51,15 +51,15 @@ func Settings(ctx context.Context, s run.Spec, row func(Row)) ([]Row, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !x.BenchRow.Collectives {
-		return nil, fmt.Errorf("bench %s uses no rings: there is nothing to compare", x.BenchRow.Name)
+	if !x.BenchProgram().Collectives {
+		return nil, fmt.Errorf("bench %s uses no rings: there is nothing to compare", x.BenchProgram().Name)
 	}
-	if err := x.Exec.Needs(exec.Rings); err != nil {
+	if err := x.Row().Needs(exec.Rings); err != nil {
 		return nil, fmt.Errorf("nothing to compare: %w", err)
 	}
 	name := x.Algorithm
 	if name == "" {
-		name = x.BenchRow.Algorithm
+		name = x.BenchProgram().Algorithm
 	}
 	choice, err := device.ResolveAlgorithm(x.Entries, name)
 	if err != nil {
@@ -117,7 +117,7 @@ func Algorithms(ctx context.Context, s run.Spec, names []string, row func(Row)) 
 				a.Collective, name, b.Collective)
 		}
 		one := s
-		one.Bench, one.Algorithm = x.BenchRow.Name, name
+		one.Bench, one.Algorithm = x.BenchProgram().Name, name
 		rows, specs = append(rows, Row{Algorithm: name}), append(specs, one)
 	}
 	return compare(ctx, s, rows, specs, row)

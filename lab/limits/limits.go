@@ -206,13 +206,13 @@ func boundTarget(s *Spec, what *collective.Collective) (*run.Job, *Limits, *devi
 	if name == "" {
 		name = sweep.DefaultAlgorithm(x.Entries, what)
 	}
-	dev, err := device.New(device.Config{Machine: x.Machine, CCL: x.Entries, Row: x.Exec, World: x.World, PEs: x.PEs})
+	dev, err := x.Device()
 	if err != nil {
 		return nil, nil, nil, err
 	}
 	l := &Limits{
 		Collective: what.Name, Machine: x.Machine.Describe(),
-		MadeBy: run.NewMadeBy(b.Command, x.Machine.Topology().Fingerprint()), Fidelity: x.AtFidelity, Algorithm: name,
+		MadeBy: run.NewMadeBy(b.Command, x.Machine.Topology().Fingerprint()), Fidelity: x.AtFidelity(), Algorithm: name,
 		Type: b.DType.String(), Root: -1,
 		Rows: []Row{}, Notes: []string{},
 	}
@@ -221,8 +221,8 @@ func boundTarget(s *Spec, what *collective.Collective) (*run.Job, *Limits, *devi
 	}
 	plan, err := dev.InstallIPCQ(name)
 	switch {
-	case err != nil && b.Algorithm == "" && x.World <= x.Machine.NumPEs(): // no algorithm was requested
-		l.Algorithm, l.PEs = "", participants(x)
+	case err != nil && b.Algorithm == "" && x.World() <= x.Machine.NumPEs(): // no algorithm was requested
+		l.Algorithm, l.PEs = "", x.Participants()
 		l.Ranks = len(l.PEs)
 		l.Notes = append(l.Notes, fmt.Sprintf("no rings count: %v", err))
 		return x, l, nil, nil
@@ -240,7 +240,7 @@ func boundTarget(s *Spec, what *collective.Collective) (*run.Job, *Limits, *devi
 // BoundOptions returns what limits depend on besides the machine and the call: rings limit an
 // algorithm that communicates by rings alone. A nil plan means no algorithm.
 func BoundOptions(x *run.Job, plan *device.Plan) bound.Options {
-	o := bound.Options{Ideal: x.AtFidelity == noc.Ideal.String()}
+	o := bound.Options{Ideal: x.AtFidelity() == noc.Ideal.String()}
 	if plan != nil && plan.Algorithm.Window == nil {
 		o.Channels = bound.Channels(x.Machine, plan.PEs, plan.Wiring, &plan.Ring)
 	}
@@ -256,21 +256,6 @@ func Pipeline(plan *device.Plan, c collective.Call) *bound.Pipeline {
 	return &bound.Pipeline{Ranks: w.Ranks, Parts: w.Parts, Piece: w.Piece(tl.Args{
 		NElem: c.Elems, DType: c.Type, ChunkBytes: int64(plan.Config.ChunkSize), LatencyBytes: plan.LatencyBytes,
 	})}
-}
-
-// participants are those that take part, whatever the algorithm: all PEs unless some are named.
-func participants(x *run.Job) []int32 {
-	if x.PEs != nil {
-		return x.PEs
-	}
-	pes := make([]int32, x.Machine.NumPEs())
-	for i := range pes {
-		pes[i] = int32(i)
-	}
-	if x.World > 0 {
-		pes = pes[:x.World]
-	}
-	return pes
 }
 
 // boundCalls lists the calls of all sizes, those that come to the same once.

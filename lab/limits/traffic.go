@@ -3,7 +3,6 @@ package limits
 import (
 	"context"
 
-	"kernbench/bench"
 	"kernbench/check/bound"
 	"kernbench/collective"
 	"kernbench/device"
@@ -20,12 +19,12 @@ const trafficBudget = 256 * unit.MiB
 // or in one of their own: it records the kernels of all ranks, and carries out nothing. The error
 // is why they cannot be recorded: they ask, fail, or take too much memory.
 func Transfers(ctx context.Context, x *run.Job, algorithm string, c collective.Call, inPlace bool) ([]bound.Transfer, error) {
-	job := *x
-	job.Algorithm = algorithm
-	job.NElem, job.DType, job.Op = max(1, c.Elems), c.Type, c.Op
-	job.BenchRow = bench.Once(inPlace, c.Root)
+	job, err := x.Using(algorithm, nil)
+	if err != nil {
+		return nil, err
+	}
 	var all []bound.Transfer
-	err := job.Recorded(ctx, program.Options{Places: true, Budget: trafficBudget},
+	err = job.OneCall(c, inPlace).Recorded(ctx, program.Options{Places: true, Budget: trafficBudget},
 		func(_ *device.Call, l *launch.Launch, p *program.Program) error {
 			all = bound.Transfers(x.Machine, l, p)
 			return nil

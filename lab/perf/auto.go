@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"kernbench/algorithm"
-	"kernbench/bench"
 	"kernbench/collective"
 	"kernbench/device"
 	"kernbench/exec"
@@ -51,7 +50,7 @@ func (p *perfPlan) addTuned(ctx context.Context, tuning *algorithm.Tuning) error
 		if err != nil {
 			return err
 		}
-		world := cmp.Or(x.World, x.Entries.Defaults().WorldSize, x.Machine.NumPEs())
+		world := cmp.Or(x.World(), x.Entries.Defaults().WorldSize, x.Machine.NumPEs())
 		roots, err := p.roots(world)
 		if err != nil {
 			return err
@@ -142,11 +141,8 @@ func (p *perfPlan) isRight(ctx context.Context, t perfTarget) bool {
 	if err != nil {
 		return false // which targets asked before
 	}
-	x := *t.Job
-	x.On(exec.Default(exec.Checking))
-	x.VerifyData, x.NElem, x.DType = true, max(1, c.Elems), c.Type
-	x.BenchRow = bench.Once(sweep.FitsInPlace(p.what, c), 0)
-	j := sweep.Case{Job: &x, What: p.what, Call: c}
+	x := t.Job.OneCall(c, sweep.FitsInPlace(p.what, c)).On(exec.Default(exec.Checking)).Verified(true)
+	j := sweep.Case{Job: x, What: p.what, Call: c}
 	switch at := j.Run(ctx); {
 	case at.Err != nil:
 		why, _, _ := strings.Cut(at.Error, "\n")

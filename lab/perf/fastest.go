@@ -111,9 +111,7 @@ func (p *perfPlan) hold(ctx context.Context, c *contest, known map[string][]swee
 	for i, r := range rows {
 		if of := c.jobs[r]; len(of) > 0 {
 			one := *of[len(of)-1]
-			x := *one.Job
-			x.VerifyData = false // the winner is checked
-			one.Row, one.Job, one.Bytes = i, &x, 0
+			one.Row, one.Job, one.Bytes = i, one.Job.Verified(false), 0 // the winner is checked
 			jobs = append(jobs, &one)
 		}
 	}

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strconv"
 
-	"kernbench/bench"
 	"kernbench/check/numerics"
 	"kernbench/check/verify"
 	"kernbench/device"
@@ -29,7 +28,7 @@ type summed struct {
 
 // find makes the run of a row, and those with other chunks.
 func (p *numericsPlan) find(ctx context.Context, j *sweep.Case, set *numerics.Set) (*RoundingFound, error) {
-	first, err := sum(ctx, j, *j.Job, j.Call.Elems, set, true)
+	first, err := sum(ctx, j, j.Job, j.Call.Elems, set, true)
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +63,7 @@ func (p *numericsPlan) find(ctx context.Context, j *sweep.Case, set *numerics.Se
 				return nil, err
 			}
 		}
-		other, err := sum(ctx, j, *x, c.Elements, set, false)
+		other, err := sum(ctx, j, x, c.Elements, set, false)
 		switch {
 		case ctx.Err() != nil:
 			return nil, ctx.Err()
@@ -146,14 +145,15 @@ func withSettings(j *sweep.Case, settings []sweep.Setting) (*run.Job, error) {
 }
 
 // sum makes one run on inputs, by a job.
-func sum(ctx context.Context, j *sweep.Case, x run.Job, elems int, set *numerics.Set, trees bool) (*summed, error) {
+func sum(ctx context.Context, j *sweep.Case, x *run.Job, elems int, set *numerics.Set, trees bool) (*summed, error) {
 	s := &summed{}
-	x.NElem, x.DType, x.Op, x.VerifyData = elems, j.Call.Type, j.Call.Op, true
-	x.BenchRow = bench.OnceOn(j.InPlace, j.Call.Root, set)
-	x.Trees = trees
-	x.Inspect = func(data *oplog.Log, c *device.Call) error { return s.take(data, c, trees) }
+	call := j.Call
+	call.Elems = elems
 	var err error
-	if s.out, err = x.Execute(ctx, run.Pass{Quiet: true}); err != nil {
+	if s.out, err = x.OneCallOn(call, j.InPlace, set).Verified(true).Execute(ctx, run.Pass{
+		Quiet: true, Trees: trees,
+		Inspect: func(data *oplog.Log, c *device.Call) error { return s.take(data, c, trees) },
+	}); err != nil {
 		return nil, err
 	}
 	if s.bits == nil {

@@ -196,7 +196,7 @@ func (p *perfPlan) describe(t perfTarget) {
 	w.MadeBy.Add(t.Job.Machine.Topology().Fingerprint())
 	if len(w.Algorithms) == 0 {
 		w.Ranks, w.Machine = t.Plan.World, t.Job.Machine.Describe()
-		w.Fidelity = t.Job.AtFidelity
+		w.Fidelity = t.Job.AtFidelity()
 	}
 	if t.Plan.World != w.Ranks {
 		w.Ranks = 0

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"kernbench/bench"
 	"kernbench/collective"
 	"kernbench/lab/sweep"
 	"kernbench/unit"
@@ -123,15 +122,14 @@ func (p *perfPlan) point(t perfTarget, c collective.Call, count int) error {
 		if inPlace && !sweep.FitsInPlace(p.what, c) || !inPlace && !t.apart {
 			continue
 		}
-		x := *t.Job
-		x.NElem, x.DType, x.Op = max(1, c.Elems), c.Type, c.Op
-		x.BenchRow = bench.Once(inPlace, c.Root)
-		job := &sweep.Case{Row: len(p.rows) - 1, Job: &x, What: p.what, Call: c, InPlace: inPlace, Launch: row.Launch,
-			Length: int64(c.Elems) * int64(c.Type.Size())}
+		job := &sweep.Case{
+			Row: len(p.rows) - 1, Job: t.Job.OneCall(c, inPlace), What: p.what, Call: c, InPlace: inPlace, Launch: row.Launch,
+			Length: int64(c.Elems) * int64(c.Type.Size()),
+		}
 		switch moved := sweep.Data(p.what, c, inPlace); {
 		case !p.sweep.Check:
 		case moved <= p.spec.Memory:
-			x.VerifyData, job.Bytes = true, moved
+			job.Job, job.Bytes = job.Job.Verified(true), moved
 		case inPlace || !sweep.FitsInPlace(p.what, c) || sweep.Data(p.what, c, true) > p.spec.Memory:
 			row.Note = fmt.Sprintf("not checked: the data of all ranks is %v, and --mem %v", moved, p.spec.Memory)
 		default:

@@ -6,7 +6,6 @@ import (
 	"math/bits"
 	"slices"
 
-	"kernbench/bench"
 	"kernbench/collective"
 	"kernbench/dtype"
 	"kernbench/frontend/plan"
@@ -107,10 +106,7 @@ func (l *Loaded) once(ctx context.Context, what *collective.Collective, name str
 	if err := sweep.Refusal(t.Plan.Algorithm, call); err != nil {
 		return 0, err
 	}
-	x := *t.Job
-	x.NElem, x.DType = max(1, call.Elems), call.Type
 	inPlace := sweep.FitsInPlace(what, call)
-	x.BenchRow = bench.Once(inPlace, 0)
-	at := (&sweep.Case{Job: &x, What: what, Call: call, InPlace: inPlace, Launch: t.Plan.Start}).Run(ctx)
+	at := (&sweep.Case{Job: t.Job.OneCall(call, inPlace), What: what, Call: call, InPlace: inPlace, Launch: t.Plan.Start}).Run(ctx)
 	return at.Time, at.Err
 }

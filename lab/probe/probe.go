@@ -49,7 +49,7 @@ func Run(ctx context.Context, s run.Spec) ([]Row, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := x.Exec.Needs(exec.Clock, exec.Trace); err != nil {
+	if err := x.Row().Needs(exec.Clock, exec.Trace); err != nil {
 		return nil, fmt.Errorf("probe: %w", err)
 	}
 	isDefault := (x.Topology == "" || x.Topology == "ahbm") && len(x.Sets) == 0
@@ -190,7 +190,7 @@ func (p *probe) time(ctx context.Context, x *run.Job) (unit.Time, error) {
 		g.PEs[i] = int32(r)
 	}
 	var span loads
-	e, err := x.Exec.Open(exec.Setup{Machine: x.Machine, Order: x.Order, Fidelity: x.AtFidelity, Trace: &span})
+	e, err := x.Open(exec.Setup{Trace: &span})
 	if err != nil {
 		return 0, err
 	}

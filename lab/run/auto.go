@@ -65,7 +65,7 @@ func (x *Job) autoProgram() *bench.Program {
 func (x *Job) noteAuto(p *device.Plan, note func(string, ...any)) {
 	name := x.Algorithm
 	if name == "" {
-		name = x.BenchRow.Algorithm
+		name = x.program.Algorithm
 	}
 	if p == nil || !device.IsAuto(x.Entries, name) {
 		return

@@ -16,11 +16,6 @@ func ExecutorOf(name string) (*exec.Row, error) {
 	return exec.Lookup(name)
 }
 
-// On makes row the executor of a job, at its default fidelity.
-func (x *Job) On(row *exec.Row) {
-	x.Exec, x.Executor, x.AtFidelity = row, row.Name, row.DefaultFidelity
-}
-
 // findExecutor finds the executor, and checks that it can do what the spec asks of it.
 func (x *Job) findExecutor() error {
 	s := &x.Spec
@@ -28,8 +23,8 @@ func (x *Job) findExecutor() error {
 	if err != nil {
 		return err
 	}
-	x.On(row)
-	if x.AtFidelity, err = row.Fidelity(s.Fidelity); err != nil {
+	x.on(row)
+	if x.fidelity, err = row.Fidelity(s.Fidelity); err != nil {
 		return err
 	}
 	if s.Causes != nil {
@@ -70,7 +65,7 @@ func (x *Job) supported() error {
 		if !q.asked {
 			continue
 		}
-		if err := x.Exec.Needs(q.needs...); err != nil {
+		if err := x.row.Needs(q.needs...); err != nil {
 			return fmt.Errorf("%s: %w", q.what, err)
 		}
 	}

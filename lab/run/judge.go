@@ -17,9 +17,9 @@ type Judgement struct {
 }
 
 // expect returns a function that sums up contributions before they are overwritten, so no copy of
-// them is needed. It returns nil if x.Inspect is set, because Inspect may ask for contributions.
-func (out *Execution) expect(x *Job) func(*device.Call, *device.CallGroup, func(int) []byte) (bool, error) {
-	if x.Inspect != nil {
+// them is needed. It returns nil if p.Inspect is set, because Inspect may ask for contributions.
+func (out *Execution) expect(p Pass) func(*device.Call, *device.CallGroup, func(int) []byte) (bool, error) {
+	if p.Inspect != nil {
 		return nil
 	}
 	return func(c *device.Call, g *device.CallGroup, in func(int) []byte) (keep bool, err error) {
@@ -32,11 +32,11 @@ func (out *Execution) expect(x *Job) func(*device.Call, *device.CallGroup, func(
 }
 
 // judge looks at the memory that a collective left behind.
-func (out *Execution) judge(x *Job, data *oplog.Log, c *device.Call) error {
+func (out *Execution) judge(x *Job, p Pass, data *oplog.Log, c *device.Call) error {
 	j := Judgement{call: c}
 	if data != nil {
-		if x.Inspect != nil {
-			if err := x.Inspect(data, c); err != nil {
+		if p.Inspect != nil {
+			if err := p.Inspect(data, c); err != nil {
 				return err
 			}
 		}

@@ -10,29 +10,24 @@ import (
 	"kernbench/exec"
 	"kernbench/machine"
 	"kernbench/mem"
-	"kernbench/record/oplog"
 )
 
 // Job is a Spec that has been checked, with everything loaded that it names. Load alone makes one.
-// Its machine and its entries cannot be made or changed without being checked (see conf.Topology,
-// conf.CCL and machine.Machine), so that a product may change a copy of it.
+// Products read it, and get a job that differs from one of its methods: see OneCall.
 type Job struct {
 	Spec
-	BenchRow   *bench.Program
-	Entries    *conf.CCL
-	Machine    *machine.Machine
-	tuning     *algorithm.Tuning // that auto chooses by, or nil
-	Exec       *exec.Row         // of Spec.Executor
-	AtFidelity string            // of row; "": it has none
+	Machine *machine.Machine
+	Entries *conf.CCL // of ccl.yaml
 
-	Order mem.Ordering  // what the machine promises about the order of one-sided operations
-	input *bench.Input  // what ranks contribute; nil: as the bench says
-	given *device.Given // a program that runs instead of an algorithm of the library, or nil
-	World int           // ranks that the device is asked for; 0: as configured
-	PEs   []int32       // that they are; nil: the first of the machine
-
-	Trees   bool                                        // keep the tree of additions of every element
-	Inspect func(data *oplog.Log, c *device.Call) error // looks at what a collective left behind; may be nil
+	row      *exec.Row         // of Spec.Executor
+	fidelity string            // of row; "": it has none
+	order    mem.Ordering      // what the machine promises about the order of one-sided operations
+	program  *bench.Program    // that runs
+	given    *device.Given     // a program of instructions in the place of an algorithm, or nil
+	input    *bench.Input      // what ranks contribute; nil: as the program says
+	tuning   *algorithm.Tuning // that auto chooses by, or nil
+	world    int               // ranks if Spec.Ranks is 0; 0: as configured
+	pes      []int32           // that take part; nil: the first of the machine
 }
 
 var errNotLoaded = errors.New("run: the job was not made by Load")
@@ -83,7 +78,7 @@ func (x *Job) configure() error {
 	if err := device.CheckEntries(x.Entries); err != nil {
 		return err
 	}
-	if x.Order, err = mem.ParseOrdering(topo.Fabric().MemoryOrder); err != nil {
+	if x.order, err = mem.ParseOrdering(topo.Fabric().MemoryOrder); err != nil {
 		return err
 	}
 	if x.tuning, err = LoadTuning(x.Tuning); err != nil {

@@ -25,22 +25,22 @@ func (x *Job) findProgram(f *ProgramFile) error {
 func (x *Job) choose() (err error) {
 	switch {
 	case x.HostProgram != nil:
-		x.BenchRow = x.HostProgram
+		x.program = x.HostProgram
 	case x.Bench == "" && x.Algorithm != "" && device.IsAuto(x.Entries, x.Algorithm):
-		x.BenchRow = x.autoProgram()
+		x.program = x.autoProgram()
 	case x.Bench == "" && x.Algorithm != "":
 		choice, err := device.ResolveAlgorithm(x.Entries, x.Algorithm)
 		if err != nil {
 			return err
 		}
-		x.BenchRow = bench.For(choice.Algorithm.Collective)
+		x.program = bench.For(choice.Algorithm.Collective)
 	case x.Bench == "":
-		x.BenchRow = bench.CCLAllReduce
+		x.program = bench.CCLAllReduce
 	default:
-		x.BenchRow, err = bench.Lookup(x.Bench)
+		x.program, err = bench.Lookup(x.Bench)
 	}
 	if err == nil {
-		x.Bench = x.BenchRow.Name
+		x.Bench = x.program.Name
 	}
 	return err
 }
@@ -48,7 +48,7 @@ func (x *Job) choose() (err error) {
 // checkProgram checks what the spec says of a host program against what that can do, and reads its
 // inputs and options.
 func (x *Job) checkProgram() (err error) {
-	p := x.BenchRow
+	p := x.program
 	if x.DType == dtype.Invalid {
 		x.DType = p.DefaultDType()
 	}
@@ -83,10 +83,10 @@ func (x *Job) withoutCollective(p *bench.Program) error {
 
 // checkAlgorithm checks that the algorithm of a host program with collectives is there.
 func (x *Job) checkAlgorithm() error {
-	if !x.BenchRow.Collectives || x.given != nil {
+	if !x.program.Collectives || x.given != nil {
 		return nil
 	}
-	name := cmp.Or(x.Algorithm, x.BenchRow.Algorithm)
+	name := cmp.Or(x.Algorithm, x.program.Algorithm)
 	if device.IsAuto(x.Entries, name) {
 		return nil
 	}

@@ -15,33 +15,31 @@ func (x *Job) ranks() error {
 		return &TooManyRanks{x.Ranks, have, x.enough()}
 	}
 	if x.Devices != nil {
-		x.World = x.Ranks
 		return x.chosen(have)
 	}
-	if x.World = x.Ranks; x.Ranks == 0 {
-		x.World = x.BenchRow.DefaultRanks(have)
-	}
-	if !x.BenchRow.Parallel || x.World == 0 {
+	x.world = x.program.DefaultRanks(have)
+	world := x.World()
+	if !x.program.Parallel || world == 0 {
 		return nil
 	}
-	if x.World > have {
-		return fmt.Errorf("%d ranks: the machine has %d PEs", x.World, have)
+	if world > have {
+		return fmt.Errorf("%d ranks: the machine has %d PEs", world, have)
 	}
-	x.PEs = make([]int32, x.World)
-	for i := range x.PEs {
-		x.PEs[i] = int32(i)
+	x.pes = make([]int32, world)
+	for i := range x.pes {
+		x.pes[i] = int32(i)
 	}
 	return nil
 }
 
 // chosen takes the devices of the spec.
 func (x *Job) chosen(have int) error {
-	x.PEs = make([]int32, 0, len(x.Devices))
+	x.pes = make([]int32, 0, len(x.Devices))
 	for _, d := range x.Devices {
 		if d < 0 || d >= have {
 			return fmt.Errorf("device %d: the machine has %s, 0 to %d", d, unit.Count(have, "PE"), have-1)
 		}
-		x.PEs = append(x.PEs, int32(d))
+		x.pes = append(x.pes, int32(d))
 	}
 	sorted := slices.Sorted(slices.Values(x.Devices))
 	for i := 1; i < len(sorted); i++ {
@@ -52,7 +50,7 @@ func (x *Job) chosen(have int) error {
 	if !slices.Equal(sorted, x.Devices) {
 		return fmt.Errorf("devices %s: ranks have the machine's order: write %s", deviceList(x.Devices), deviceList(sorted))
 	}
-	if len(x.PEs) == 0 {
+	if len(x.pes) == 0 {
 		return errors.New("a list of no devices: at least one must take part")
 	}
 	return nil

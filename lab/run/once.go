@@ -64,7 +64,11 @@ type Pass struct {
 	watch    *watch // judge of races, or nil
 	explain  bool   // keep source lines and contributor sets, to explain a failure
 	Quiet    bool   // write no trace, lines or progress
+	Trees    bool   // keep the tree of additions of every element
 	schedule uint64 // random schedule; 0: the executor's own
+
+	// Inspect looks at what a collective left behind; may be nil.
+	Inspect func(data *oplog.Log, c *device.Call) error
 }
 
 // history returns the log of accesses for the judge of races, or nil without a judge.
@@ -101,8 +105,8 @@ func (x *Job) Execute(ctx context.Context, p Pass) (out *Execution, err error) {
 	var data *oplog.Log
 	if x.VerifyData {
 		data = oplog.New(oplog.Options{
-			Seed: x.Seed, Explain: p.explain, Timed: x.Exec.Can(exec.Clock), PEName: x.Machine.PEName,
-			Inline: !x.Exec.Can(exec.Clock), Audit: x.Trees, Memory: cmp.Or(x.Memory, freeMemory()), Races: x.races(),
+			Seed: x.Seed, Explain: p.explain, Timed: x.row.Can(exec.Clock), PEName: x.Machine.PEName,
+			Inline: !x.row.Can(exec.Clock), Audit: p.Trees, Memory: cmp.Or(x.Memory, freeMemory()), Races: x.races(),
 		})
 		defer data.Close()
 	}
@@ -125,9 +129,10 @@ func (x *Job) Execute(ctx context.Context, p Pass) (out *Execution, err error) {
 	}
 	defer executor.Close()
 	dev, err := device.New(device.Config{
-		Machine: x.Machine, CCL: x.Entries, Tuning: x.tuning, Executor: executor, Row: x.Exec, Limits: x.Limits, World: x.World, PEs: x.PEs,
-		Check:       func(c *device.Call) error { return out.judge(x, data, c) },
-		Contributed: out.expect(x),
+		Machine: x.Machine, CCL: x.Entries, Tuning: x.tuning, Executor: executor, Row: x.row, Limits: x.Limits,
+		World: x.World(), PEs: x.pes,
+		Check:       func(c *device.Call) error { return out.judge(x, p, data, c) },
+		Contributed: out.expect(p),
 		Fresh:       p.fresh(),
 		Given:       x.given,
 	})
@@ -137,9 +142,9 @@ func (x *Job) Execute(ctx context.Context, p Pass) (out *Execution, err error) {
 	if p.watch != nil {
 		p.watch.dev = dev
 	}
-	host := bench.NewHost(x.BenchRow, dev, bench.Options{
+	host := bench.NewHost(x.program, dev, bench.Options{
 		Algorithm: x.Algorithm, NElem: x.NElem, DType: x.DType, Op: x.Op, Seed: x.Seed, Input: x.input,
-		PEs: x.PEs, With: x.Options,
+		PEs: x.pes, With: x.Options,
 	}, func(line string) {
 		out.report = append(out.report, line)
 		if x.Output != nil && !p.Quiet {
@@ -147,7 +152,7 @@ func (x *Job) Execute(ctx context.Context, p Pass) (out *Execution, err error) {
 		}
 	})
 	start := time.Now()
-	err = x.BenchRow.Execute(ctx, host)
+	err = x.program.Execute(ctx, host)
 	if err == nil && data != nil {
 		err = data.Flush()
 	}
@@ -171,9 +176,9 @@ func (x *Job) Execute(ctx context.Context, p Pass) (out *Execution, err error) {
 // openExecutor makes the executor of one pass.
 func (x *Job) openExecutor(data *oplog.Log, views trace.Sink, usage *trace.Usage, p Pass) (exec.Executor, error) {
 	s := exec.Setup{
-		Machine: x.Machine, Order: x.Order, Fidelity: x.AtFidelity, Seed: p.schedule,
+		Seed: p.schedule,
 		Data: data, History: p.history(), Trace: views, Scope: x.TraceScope, Usage: usage, Edits: x.Edits,
-		RecordLines: p.explain || x.Trees,
+		RecordLines: p.explain || p.Trees,
 		SecondCore:  !p.Quiet, // a run of its own, not one of many
 	}
 	if !p.Quiet {
@@ -196,7 +201,7 @@ func (x *Job) openExecutor(data *oplog.Log, views trace.Sink, usage *trace.Usage
 			x.Progress(Progress{phase, int64(done), int64(ranks), now})
 		}
 	}
-	return x.Exec.Open(s)
+	return x.Open(s)
 }
 
 // usage makes what adds up the use of engines and rings, if it is asked for.
@@ -220,8 +225,8 @@ func (x *Job) views(p Pass) (sink trace.Sink, view trace.Writer, done func(whole
 	if x.Events != nil {
 		sinks = append(sinks, x.Events)
 	}
-	if x.CCLTrace != nil && x.Exec.Can(exec.Messages) {
-		v := trace.NewCCL(x.CCLTrace, x.Machine.PEName, x.Exec.Can(exec.Clock))
+	if x.CCLTrace != nil && x.row.Can(exec.Messages) {
+		v := trace.NewCCL(x.CCLTrace, x.Machine.PEName, x.row.Can(exec.Clock))
 		sinks, closers = append(sinks, v), append(closers, v.Close)
 	}
 	if x.TraceFile != "" {

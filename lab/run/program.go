@@ -75,7 +75,7 @@ func (x *Job) give(f *ProgramFile) error {
 		x.Ranks = f.World
 	}
 	x.NElem, x.DType, x.Op = f.Elems, f.Type, f.Op
-	x.BenchRow = bench.OfFile(f.Root, f.Results)
+	x.program = bench.OfFile(f.Root, f.Results)
 	x.given = &device.Given{
 		Algorithm: &algorithm.Algorithm{
 			Name: f.Algorithm, Summary: "a program from " + f.Name, Collective: f.Collective, Kernel: f.Kernel(), Idempotent: f.Idempotent,
@@ -127,14 +127,14 @@ func (x *Job) Recorded(ctx context.Context, o program.Options, use func(*device.
 	o.PEName = x.Machine.PEName
 	r := &recording{options: o, use: use}
 	if r.dev, err = device.New(device.Config{
-		Machine: x.Machine, CCL: x.Entries, Tuning: x.tuning, Executor: r, Row: x.Exec, World: x.World, PEs: x.PEs,
+		Machine: x.Machine, CCL: x.Entries, Tuning: x.tuning, Executor: r, Row: x.row, World: x.World(), PEs: x.pes,
 	}); err != nil {
 		return err
 	}
-	host := bench.NewHost(x.BenchRow, r.dev, bench.Options{
-		Algorithm: x.Algorithm, NElem: x.NElem, DType: x.DType, Op: x.Op, PEs: x.PEs, With: x.Options,
+	host := bench.NewHost(x.program, r.dev, bench.Options{
+		Algorithm: x.Algorithm, NElem: x.NElem, DType: x.DType, Op: x.Op, PEs: x.pes, With: x.Options,
 	}, nil)
-	err = x.BenchRow.Execute(ctx, host)
+	err = x.program.Execute(ctx, host)
 	if refused, ok := errors.AsType[*program.Refusal](err); ok {
 		return fmt.Errorf("%s is no program: %w", r.dev.Plan().Name, refused)
 	}

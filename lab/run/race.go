@@ -33,7 +33,7 @@ func (x *Job) races() bool {
 	if x.Race != nil {
 		return *x.Race
 	}
-	return x.Exec.Can(exec.Account) && !x.Exec.Can(exec.Clock)
+	return x.row.Can(exec.Account) && !x.row.Can(exec.Clock)
 }
 
 // watch is a judge of races at its work on one execution.
@@ -117,7 +117,7 @@ func (x *Job) first(ctx context.Context) (*Execution, error) {
 		return x.Execute(ctx, p)
 	}
 	p.watch = &watch{machine: x.Machine}
-	p.watch.detector = race.New(race.Options{Order: x.Order, PEName: x.Machine.PEName, Region: p.watch.region})
+	p.watch.detector = race.New(race.Options{Order: x.order, PEName: x.Machine.PEName, Region: p.watch.region})
 	out, err := x.Execute(ctx, p)
 	report := p.watch.explain(p.watch.detector.Report())
 	for passes := 1; ; passes++ {
@@ -180,5 +180,5 @@ func (x *Job) raceVerdict(r *Result, out *Execution, err error) Verdict {
 	case err != nil:
 		return Verdict{races, NotChecked, "the run did not end; no hazards until then"}
 	}
-	return Verdict{races, Checked, fmt.Sprintf("no hazards, memory order %v", x.Order)}
+	return Verdict{races, Checked, fmt.Sprintf("no hazards, memory order %v", x.order)}
 }

@@ -88,10 +88,10 @@ func isLimit(err error) bool {
 // explains a failure, or first itself.
 func (x *Job) result(first, told *Execution, err error) *Result {
 	r := &Result{
-		Spec: x.Spec, Bench: x.BenchRow.Name, Executor: x.Executor, Fidelity: x.AtFidelity,
+		Spec: x.Spec, Bench: x.program.Name, Executor: x.Executor, Fidelity: x.fidelity,
 		Machine: x.Machine.Describe(), MadeBy: x.madeBy(),
-		DType: x.DType.String(), Timed: x.Exec.Can(exec.Clock), WallTime: first.wall,
-		MemoryOrder: x.Order.String(), Schedule: x.Schedule, Use: first.use,
+		DType: x.DType.String(), Timed: x.row.Can(exec.Clock), WallTime: first.wall,
+		MemoryOrder: x.order.String(), Schedule: x.Schedule, Use: first.use,
 		Launches: len(first.Launches), Report: first.report, Failures: []Failure{}, Notes: []string{},
 	}
 	if r.Report == nil {
@@ -131,7 +131,7 @@ func (x *Job) result(first, told *Execution, err error) *Result {
 		}
 	}
 	if r.WorldSize == 0 {
-		r.WorldSize = len(x.PEs) // the requested ranks, if no launch took place
+		r.WorldSize = len(x.pes) // the requested ranks, if no launch took place
 	}
 	x.bandwidth(r, first)
 	if sec := first.wall.Seconds(); sec > 0 && r.Events > 0 {
@@ -248,12 +248,12 @@ func (x *Job) notes(r *Result, first, told *Execution) {
 	if r.SlotHazards > 0 {
 		note("%d reads of a ring slot whose credit had gone (credit: on_recv): the sender may have been writing there", r.SlotHazards)
 	}
-	if err := x.Exec.Needs(exec.Messages); err != nil && x.CCLTrace != nil {
+	if err := x.row.Needs(exec.Messages); err != nil && x.CCLTrace != nil {
 		note("no CCL trace: %v", err)
 	}
-	if x.Order == mem.Sequential {
+	if x.order == mem.Sequential {
 		note("memory_order: %v takes every remote operation as done before the next one begins: it hides missing fences and barriers, which show on the machines that do not",
-			x.Order)
+			x.order)
 	}
 	if len(first.measured) > 0 && len(performing(first.measured)) == 0 && len(first.Judged) > 0 {
 		note("time, bandwidth and traffic are those of the bench's own launches, not of %s", first.Judged[0].call.Plan.Name)

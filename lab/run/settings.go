@@ -37,7 +37,7 @@ func (x *Job) entry() string {
 	if x.given != nil {
 		return x.given.Algorithm.Name
 	}
-	name := cmp.Or(x.Algorithm, x.BenchRow.Algorithm, x.Entries.Defaults().Algorithm)
+	name := cmp.Or(x.Algorithm, x.program.Algorithm, x.Entries.Defaults().Algorithm)
 	if device.IsAuto(x.Entries, name) {
 		return ""
 	}

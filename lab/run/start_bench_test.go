@@ -51,13 +51,13 @@ func BenchmarkStart(b *testing.B) {
 					b.Fatal(err)
 				}
 				dev, err := device.New(device.Config{
-					Machine: x.Machine, CCL: x.Entries, Executor: idle{executor}, World: x.World,
+					Machine: x.Machine, CCL: x.Entries, Executor: idle{executor}, World: x.World(),
 				})
 				if err != nil {
 					b.Fatal(err)
 				}
-				host := bench.NewHost(x.BenchRow, dev, bench.Options{Algorithm: x.Algorithm, NElem: 8192, DType: x.DType}, func(string) {})
-				if err := x.BenchRow.Execute(b.Context(), host); err != nil {
+				host := bench.NewHost(x.program, dev, bench.Options{Algorithm: x.Algorithm, NElem: 8192, DType: x.DType}, func(string) {})
+				if err := x.program.Execute(b.Context(), host); err != nil {
 					b.Fatal(err)
 				}
 			}

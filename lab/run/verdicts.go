@@ -24,7 +24,7 @@ const (
 
 // add says with which flag a question is answered, or why this executor cannot answer it.
 func (x *Job) add(flag string, needs exec.Capability) string {
-	if err := x.Exec.Needs(needs); err != nil {
+	if err := x.row.Needs(needs); err != nil {
 		return err.Error()
 	}
 	return "add " + flag
@@ -70,7 +70,7 @@ func (x *Job) deadlock(out *Execution, err error) Verdict {
 	case !HasRings(out.Plan):
 		return Verdict{deadlock, Checked, "all kernels ended"}
 	}
-	if err := x.Exec.Needs(exec.Rings); err != nil {
+	if err := x.row.Needs(exec.Rings); err != nil {
 		return Verdict{deadlock, NotChecked, err.Error()}
 	}
 	return Verdict{deadlock, Checked, "all kernels ended and took all messages, with " + slotsOf(out.Plan)}

@@ -242,7 +242,7 @@ func testRow(ctx context.Context, x *run.Job, s *Spec, name string, world int) (
 	}
 	for _, c := range cases {
 		y := *x
-		y.Algorithm, y.Ranks, y.World, y.NElem, y.DType, y.Op = name, world, world, c.n, c.typ, c.op
+		y.Algorithm, y.Ranks, y.NElem, y.DType, y.Op = name, world, c.n, c.typ, c.op
 		y.Race = &races
 		r, err := y.Run(ctx)
 		row.Cases++

@@ -129,7 +129,7 @@ func (j *Case) Run(ctx context.Context) *Placement {
 		return at
 	}
 	at.Time = out.Launches[0].Result.Duration() + j.Launch
-	if j.Job.Exec.Can(exec.Clock) {
+	if j.Job.Row().Can(exec.Clock) {
 		at.Rate(j)
 	}
 	j.Messages, j.Events = out.Launches[0].Result.Messages, out.Launches[0].Result.Events

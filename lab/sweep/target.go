@@ -47,7 +47,7 @@ func NewTarget(b *run.Spec, what *collective.Collective, name string, settings [
 	if err != nil {
 		return t, err
 	}
-	dev, err := device.New(device.Config{Machine: x.Machine, CCL: x.Entries, Row: x.Exec, World: x.World})
+	dev, err := x.Device()
 	if err != nil {
 		return t, err
 	}
@@ -71,10 +71,7 @@ func (t *Target) LeavesApart(ctx context.Context) (bool, error) {
 	if !FitsInPlace(t.what, c) || mostOut(t.what, c) == 0 {
 		return true, nil // elsewhere is the only place there is
 	}
-	x := *t.Job
-	x.On(exec.Default(exec.Checking))
-	x.VerifyData = true
-	x.NElem, x.DType, x.BenchRow = c.Elems, c.Type, bench.Once(false, 0)
+	x := t.Job.OneCall(c, false).On(exec.Default(exec.Checking)).Verified(true)
 	apart := true
 	// An error here occurs again in the measurement, which reports it.
 	out, err := x.Execute(ctx, run.Pass{Quiet: true})

@@ -40,7 +40,7 @@ func (v *tuneTarget) key(program string, m *tuneMachine, what *collective.Collec
 		Seed                                              uint64
 		Protocol                                          tl.Protocol
 		Start                                             unit.Time
-	}{program, m.fingerprint, v.plan.Algorithm.Name, what.Name, m.base.AtFidelity, cfg, c, inPlace, m.base.Seed,
+	}{program, m.fingerprint, v.plan.Algorithm.Name, what.Name, m.base.AtFidelity(), cfg, c, inPlace, m.base.Seed,
 		v.plan.Ring.Protocol, v.plan.Start})
 	if err != nil {
 		panic(err) // numbers and words have a JSON form

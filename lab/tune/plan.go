@@ -183,10 +183,7 @@ func (t *tuner) planCalls(ctx context.Context, m *tuneMachine, what *collective.
 
 // job is the run of a call.
 func (g *tuneGroup) job(v *tuneTarget, c collective.Call) *sweep.Case {
-	x := *v.x
-	x.NElem, x.DType, x.Op = max(1, c.Elems), c.Type, c.Op
-	x.BenchRow = bench.Once(g.inPlace, c.Root)
-	return &sweep.Case{Job: &x, What: g.what, Call: c, InPlace: g.inPlace, Launch: v.plan.Start}
+	return &sweep.Case{Job: v.x.OneCall(c, g.inPlace), What: g.what, Call: c, InPlace: g.inPlace, Launch: v.plan.Start}
 }
 
 // point is what is known of a call before it is measured.
@@ -196,7 +193,7 @@ func (g *tuneGroup) point(t *tuner, v *tuneTarget, at int) *Point {
 	m := g.machine
 	p := &Point{
 		Key: v.key(t.spec.Program, m, g.what, c, g.inPlace, -1), Program: t.spec.Program,
-		Topology: m.name, Machine: m.base.Machine.Describe(), Fingerprint: m.fingerprint, Fidelity: m.base.AtFidelity,
+		Topology: m.name, Machine: m.base.Machine.Describe(), Fingerprint: m.fingerprint, Fidelity: m.base.AtFidelity(),
 		Collective: g.what.Name, Algorithm: v.name, Settings: v.settings, Type: c.Type.String(), Op: "none", Root: -1,
 		Ranks: c.World, Size: g.sizes[at].size, Elems: c.Elems, InPlace: g.inPlace,
 	}

@@ -127,7 +127,7 @@ func (t *tuner) shape(m *tuneMachine, name string) []sweep.Setting {
 	if err != nil || !choice.Topology.Planar || choice.Config.W > 0 || choice.Config.H > 0 {
 		return nil
 	}
-	world := m.base.World
+	world := m.base.World()
 	if world == 0 {
 		world = m.base.Machine.NumPEs()
 	}
@@ -145,17 +145,15 @@ func (t *tuner) shape(m *tuneMachine, name string) []sweep.Setting {
 
 // target makes an algorithm ready, on a device that is only asked whether it can be.
 func (t *tuner) target(m *tuneMachine, what *collective.Collective, name string, settings []sweep.Setting) (*tuneTarget, error) {
-	x := *m.base
-	x.Algorithm = name
 	var sets []string
 	for _, s := range settings {
 		sets = append(sets, s.Key+"="+s.Value)
 	}
-	var err error
-	if x.Entries, err = x.Entries.With(name, sets); err != nil {
+	x, err := m.base.Using(name, sets)
+	if err != nil {
 		return nil, err
 	}
-	dev, err := device.New(device.Config{Machine: x.Machine, CCL: x.Entries, Row: x.Exec, World: x.World})
+	dev, err := x.Device()
 	if err != nil {
 		return nil, err
 	}
@@ -176,7 +174,7 @@ func (t *tuner) target(m *tuneMachine, what *collective.Collective, name string,
 			changes = append(changes, set)
 		}
 	}
-	return &tuneTarget{name: name, settings: strings.Join(changes, " "), x: &x, plan: plan}, nil
+	return &tuneTarget{name: name, settings: strings.Join(changes, " "), x: x, plan: plan}, nil
 }
 
 // change reports whether a setting makes a difference to what an algorithm is configured with.

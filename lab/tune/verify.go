@@ -36,7 +36,7 @@ func (t *tuner) verify(ctx context.Context, g *tuneGroup) error {
 			continue
 		}
 		j := g.job(v, c)
-		j.Job.VerifyData = true
+		j.Job = j.Job.Verified(true)
 		keys[j], jobs = key, append(jobs, j)
 	}
 	inner, stop := context.WithCancelCause(ctx)

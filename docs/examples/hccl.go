@@ -23,7 +23,7 @@ func allReduceCustom(k *hccl.Kernel) {
 	}
 	id := h.AllReduce(hccl.CommitNow, k.GM(0), k.GM(1), 300, hccl.FP16, hccl.ReduceSum, 1)
 	h.Wait(id)
-	k.SyncAll(hccl.AIVOnly) // no core finalizes while another one is to wait
+	k.SyncAll(hccl.AIVOnly) // every core has waited before one finalizes
 	h.Finalize()
 }
 
@@ -53,7 +53,7 @@ func allReduceTiles(k *hccl.Kernel) {
 // end
 
 // guide: hccl compute
-// twice computes a tile, lets it go and computes the next: the sum of x + x in three turns.
+// twice computes a tile, commits its turn and computes the next: the sum of x + x in three turns.
 func twice(k *hccl.Kernel) {
 	h := k.New(hccl.Config{})
 	h.InitV2(k.HcclContext(0), k.Tiling())
@@ -65,7 +65,7 @@ func twice(k *hccl.Kernel) {
 			x := k.Load(tile)
 			k.Store(tile, k.Add(x, x))
 		}
-		k.SyncAll(hccl.AIVOnly) // the core that posts has seen the tile
+		k.SyncAll(hccl.AIVOnly) // the stores of all cores come before the commit
 		h.Commit(id)
 	}
 	h.Finalize() // waits for all turns
@@ -91,7 +91,7 @@ func reduceOn(ctx context.Context, dev *device.Context, pes []int32, kernel func
 		Comms: []*hccl.Comm{world}, Tiling: tiling,
 		Buffers: [][]*device.Tensor{x, y}, // Buffer(0) and Buffer(1) of the kernel
 	}
-	_, err = l.Run(ctx) // until all cores and all tasks have ended
+	_, err = l.Run(ctx) // returns when all cores and all tasks have ended
 	return errors.Join(err, world.Free())
 }
 
@@ -103,7 +103,7 @@ func forgottenCommit(k *hccl.Kernel) {
 	h.InitV2(k.HcclContext(0), k.Tiling())
 	h.SetCcTilingV2(k.Tiling().Offsets()[0])
 	id := h.AllReduce(hccl.CommitLater, k.GM(0), k.GM(1), 150, hccl.FP16, hccl.ReduceSum, 2)
-	h.Commit(id) // the first turn, and no call releases the second
+	h.Commit(id) // the first turn; the second is never committed
 	h.Wait(id)
 	k.SyncAll(hccl.AIVOnly)
 	h.Finalize()

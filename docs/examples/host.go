@@ -12,7 +12,7 @@ import (
 
 // shift is the host program of fromTheLeft. h.Device is the machine that --topology names.
 func shift(ctx context.Context, h *bench.Host) error {
-	pes, n := h.Devices(), h.NElem // who takes part: --ranks or -d; elements of each: --n-elem
+	pes, n := h.Devices(), h.NElem // the PEs of --ranks or -d; the elements of each: --n-elem
 	x, err := h.Vector("x", pes, n, func(rank int) []float64 { return constant(n, float64(rank)) })
 	if err != nil {
 		return err
@@ -62,12 +62,12 @@ func constant(n int, v float64) []float64 {
 // customHost is the host program of allReduceCustom. h.Device is the machine that --topology names.
 func customHost(ctx context.Context, h *bench.Host) error {
 	const n = 300
-	pes := h.Devices() // who takes part: --ranks or -d
+	pes := h.Devices() // the PEs of --ranks or -d
 	x, err := h.Vector("x", pes, n, func(rank int) []float64 { return constant(n, float64(rank)) })
 	if err != nil {
 		return err
 	}
-	y, err := h.Vector("y", pes, n, nil) // nothing is in it yet
+	y, err := h.Vector("y", pes, n, nil) // not written yet
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,13 @@ import (
 // The account of memory is told in the order in which kernels are carried out here, which
 // agrees with every order that the protocol makes, though not with time: kernels run ahead.
 
+// accounted is what a rank has for the account of memory.
+type accounted struct {
+	book  *history.Book // nil: no account is kept
+	agent history.Agent
+	sends []sending // by port; nil: there is none
+}
+
 // Tell adds a record of what a rank does in the instruction that it is in.
 func (r *rank) Tell(rec history.Record) { r.tellAt(rec, r.Clock) }
 

@@ -138,16 +138,16 @@ func (r *rank) goesOn(w waiting) {
 	at, why, until := cause.Resource(0), cause.Unknown, x.heard
 	switch w {
 	case forToken:
-		at = r.rx[r.waitPort].why.ring
+		at = r.rx[r.target].why.ring
 	case forCredit, forStream:
-		at, why = r.tx[r.waitPort].why.ring, cause.Credit
+		at, why = r.tx[r.target].why.ring, cause.Credit
 	case forDMA:
 		at, why = cause.At(cause.DMA, int(r.seat)), cause.Queueing
-		until = x.busyOf(r.engines).leftAt(x.causes, int(r.waitPort), r.Clock)
+		until = x.busyOf(r.engines).leftAt(x.causes, int(r.target), r.Clock)
 	case forWord, forChange:
 		at = cause.At(cause.Word, int(r.watched()))
 	case forPeer:
-		at = cause.At(cause.Peer, int(r.peers.at(r.waitPort).pe))
+		at = cause.At(cause.Peer, int(r.peers.at(r.target).pe))
 	case forDrain:
 		r.waited(why, at, until, b.last)
 		return

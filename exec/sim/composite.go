@@ -198,7 +198,7 @@ func (q *pipeline) stored(now unit.Time) {
 		log.Release(q.value)
 	}
 	r.pipes--
-	r.Last = max(r.Last, now)
+	r.Completed(now)
 	r.lasts()
 	r.filled(&transfer{cell: q.cell, gen: q.gen}, now)
 	if r.wait == forDrain {

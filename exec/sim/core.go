@@ -15,6 +15,13 @@ import (
 // its launch was cancelled.
 const checkEvery = 1 << 12
 
+// issuing is the instruction that a rank carries out.
+type issuing struct {
+	instr    *tl.Instr
+	calls    uint32    // so far
+	computed unit.Time // when the latest arithmetic is done
+}
+
 // Do carries out one instruction: it moves the PE's clock by what the call takes and
 // starts whatever goes on beside it.
 func (r *rank) Do(in *tl.Instr) {
@@ -25,8 +32,8 @@ func (r *rank) Do(in *tl.Instr) {
 		return
 	}
 	if r.calls++; r.calls%checkEvery == 0 && r.run.ctx.Err() != nil {
-		r.run.cancelled, r.dismissed = true, true
-		r.run.loop.LookNext()
+		r.dismissed = true
+		r.run.cancel()
 		tl.Drive(r.ctx).Abandon()
 	}
 	if in.Op >= tl.OpMeet && r.timeless(in) {
@@ -36,7 +43,7 @@ func (r *rank) Do(in *tl.Instr) {
 	if r.run.watched {
 		r.issueWatched(in)
 	} else {
-		r.Clock += r.run.e.spec.Issue
+		r.Spend(r.run.e.spec.Issue)
 	}
 	switch in.Op {
 	case tl.OpLoad:
@@ -81,7 +88,7 @@ func (r *rank) Do(in *tl.Instr) {
 	case tl.OpTask:
 		r.post(in)
 	}
-	r.polls = 0
+	r.spin.polls = 0
 }
 
 // issueWatched issues an instruction of a run with a consumer of more than its figures.
@@ -98,11 +105,11 @@ func (r *rank) issueWatched(in *tl.Instr) {
 	if r.task != nil {
 		r.task.queue.engine.issue(r)
 	} else {
-		r.Clock += x.e.spec.Issue
+		r.Spend(x.e.spec.Issue)
 		r.spent(cause.Issue, cause.CPU)
 	}
 	if x.e.opts.Seed != 0 {
-		r.Clock += r.pause()
+		r.Spend(r.pause())
 		r.spent(cause.Delay, cause.CPU)
 	}
 	if x.ring.OnRecv {
@@ -123,10 +130,9 @@ func (r *rank) originAt(t unit.Time) oplog.Origin {
 func (r *rank) complete(i int32) {
 	from := r.Clock
 	for tl.Drive(r.ctx).Cell(i).Waiting > 0 {
-		r.waitCell = i
-		r.park(forCell)
+		r.parkOn(forCell, i)
 	}
-	r.Clock = max(r.Clock, tl.Drive(r.ctx).Cell(i).Ready)
+	r.AdvanceTo(tl.Drive(r.ctx).Cell(i).Ready)
 	if r.why != nil && r.Clock > from {
 		r.waited(cause.Unknown, 0, r.why.filledBy(i))
 		r.spent(cause.Unknown, cause.None)
@@ -206,7 +212,8 @@ func (r *rank) produce(in *tl.Instr, start, end unit.Time, k trace.Kind) {
 	r.read(in.C, end)
 	d := tl.Drive(r.ctx).Cell(in.Dst)
 	d.Ready = end
-	r.Last, r.computed = max(r.Last, end), max(r.computed, end)
+	r.Completed(end)
+	r.computed = max(r.computed, end)
 	if r.run.log != nil {
 		d.Value = r.run.log.Math(r.origin(), in, r.ctx)
 	}
@@ -229,8 +236,7 @@ func (r *rank) enqueue(q dma.Queue) {
 			if end, ok := engine.NextLeaves(q); ok {
 				r.wake(end)
 			}
-			r.waitPort = int32(q)
-			r.park(forDMA)
+			r.parkOn(forDMA, int32(q))
 		}
 	}
 	engine.Enter(q)

@@ -46,9 +46,9 @@ func (r *rank) operation() string {
 	w := &r.run.launch.Groups[r.group].Wiring[r.index]
 	switch r.wait {
 	case forCredit, forStream:
-		return "send(" + w.Out[r.waitPort].Dir.String() + ")"
+		return "send(" + w.Out[r.target].Dir.String() + ")"
 	case forToken:
-		return "recv(" + w.In[r.waitPort].Dir.String() + ")"
+		return "recv(" + w.In[r.target].Dir.String() + ")"
 	case forAny:
 		return "recv(any)"
 	}
@@ -61,17 +61,17 @@ func (r *rank) describe() fault.Blocked {
 	case forWord, forChange:
 		return stall.ForWord(r.instr, r.pe, r.others())
 	case forCell:
-		if t := r.postOf(r.waitCell); t != nil {
+		if t := r.postOf(r.target); t != nil {
 			return fault.Blocked{Word: t.name(), Peers: []int{t.queue.rank}}
 		}
 	}
 	w, ring := &r.run.launch.Groups[r.group].Wiring[r.index], r.run.ring
 	switch r.wait {
 	case forCredit, forStream:
-		q := r.tx[r.waitPort]
-		return stall.ToSend(w, int(r.waitPort), int(q.Sent-q.Credited), ring.SlotsOf(w.Out[r.waitPort].Slots))
+		q := r.tx[r.target]
+		return stall.ToSend(w, int(r.target), int(q.Sent-q.Credited), ring.SlotsOf(w.Out[r.target].Slots))
 	case forToken:
-		return stall.ToRecv(w, int(r.waitPort), int(r.rx[r.waitPort].Occupied()), ring.SlotsOf(w.In[r.waitPort].Slots))
+		return stall.ToRecv(w, int(r.target), int(r.rx[r.target].Occupied()), ring.SlotsOf(w.In[r.target].Slots))
 	}
 	return stall.ForAny(w, ring.Slots)
 }

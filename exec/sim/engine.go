@@ -50,6 +50,13 @@ type task struct {
 	flow   uint64 // in the trace: from its posting
 }
 
+// tasking is what a rank has of tasks and turns.
+type tasking struct {
+	task  *task   // of a communication engine; nil: it is none
+	turn  int32   // number of the collective that has begun, or 0
+	posts []*task // that it has posted and not awaited
+}
+
 // name is how reports call it.
 func (t *task) name() string { return tl.TaskName(t.Task, t.number) }
 
@@ -111,7 +118,7 @@ func (r *rank) post(in *tl.Instr) {
 	for r.moving() {
 		r.park(forEngines)
 	}
-	r.Clock = max(r.Clock, r.stored)
+	r.AdvanceTo(r.stored)
 	r.waitedForOwn()
 	r.sync()
 	q := x.batch.queues[r.pe][in.Task.Queue]
@@ -122,8 +129,7 @@ func (r *rank) post(in *tl.Instr) {
 	g := &r.parent.stream.grid
 	g.tasks++
 	g.last[q.number] = t
-	x.left++
-	x.all++
+	x.expect(1)
 	r.posts = append(r.posts, t)
 	r.accountPost(t)
 	q.tasks = append(q.tasks, t)
@@ -148,8 +154,7 @@ func (q *queue) start(x *run, at unit.Time, after cause.Point) {
 	x.begins(p, tl.Setup{Rank: t.Rank, World: t.World, Scratch: x.batch.Engine.Scratch}, t.Kernel, t.Args)
 	p.beginCauses(after)
 	q.accountTask(p, at)
-	p.wait = forTime
-	p.wake(at)
+	p.goOnAt(at)
 }
 
 // taskEnded lets those go on who wait for the task that this was, and the next one begin.
@@ -163,7 +168,7 @@ func (r *rank) taskEnded() {
 	}
 	end, last := r.Clock, r.point()
 	s.endsBy(r)
-	s.Clock = max(s.Clock, end)
+	s.AdvanceTo(end)
 	q.running = nil
 	if len(q.tasks) > 0 {
 		q.start(x, end, last) // r is that one from here on

@@ -3,7 +3,6 @@ package sim
 import (
 	"context"
 	"fmt"
-	"iter"
 
 	"kernbench/des"
 	"kernbench/fault"
@@ -14,26 +13,37 @@ import (
 	"kernbench/unit"
 )
 
-// body is a rank's coroutine.
-func (r *rank) body(k tl.Kernel, a tl.Args) iter.Seq[struct{}] {
-	return func(yield func(struct{}) bool) {
-		r.yield = yield
-		abandoned, err := tl.Drive(r.ctx).Run(k, a)
-		switch {
-		case r.dismissed:
-			return
-		case abandoned:
-			err = &fault.Misuse{Place: r.run.e.place(r, "abandon"), Reason: "it is for executors: a kernel ends by returning"}
-		}
-		if err == nil {
-			_, err = tl.Drive(r.ctx).Run(r.drain, a)
-		}
-		if err != nil && r.task != nil {
-			err = fmt.Errorf("%s: %w", r.task.name(), err)
-		}
-		r.err = err
-		r.done = true
-	}
+// progress is how far a launch is, and what comes out of it.
+type progress struct {
+	all, left int // kernels: in all, and those that have not ended
+	loop      des.Loop
+	ctx       context.Context
+	watched   bool // its instructions need more than to be carried out: see issueWatched
+	still     bool // nothing happens any more
+	hung      bool
+	cancelled bool // a kernel has seen that the launch was
+	result    launch.Result
+	fault     error // earliest in simulated time
+	faultAt
+}
+
+// faultAt orders faults: the one that comes out of a launch is the first in simulated
+// time, whatever order kernels ran in.
+type faultAt struct {
+	time unit.Time
+	rank int32
+}
+
+// expect adds kernels that have to end.
+func (p *progress) expect(kernels int) {
+	p.all += kernels
+	p.left += kernels
+}
+
+// cancel notes that a kernel has seen that the launch was cancelled, and lets the loop look soon.
+func (p *progress) cancel() {
+	p.cancelled = true
+	p.loop.LookNext()
 }
 
 // drain ends a kernel: it gives back what it holds and waits for its own transfers.
@@ -47,8 +57,8 @@ func (r *rank) drain(*tl.Context, tl.Args) {
 	for r.flights > 0 {
 		r.park(forQuiet)
 	}
-	end := max(r.Clock, r.Last, r.home)
-	r.Clock = end
+	r.AdvanceTo(max(r.Last, r.home))
+	end := r.Clock
 	r.ended()
 	r.run.result.End = max(r.run.result.End, end)
 	if r.run.e.opts.Trace != nil {
@@ -171,77 +181,6 @@ func (x *run) countTraffic() {
 		t.Rank = i
 		t.Add(tl.Drive(x.ranks[i].ctx).Traffic())
 	}
-}
-
-// resume lets a kernel go on until it parks again or ends.
-func (x *run) resume(r *rank) {
-	r.wait = nothing
-	tl.Drive(r.ctx).Enter()
-	before := x.actor
-	x.actor = r
-	r.next()
-	x.actor = before
-	if !r.done {
-		return
-	}
-	x.left--
-	if r.err != nil && (x.fault == nil || r.Clock < x.faultAt.time || r.Clock == x.faultAt.time && r.id < x.faultAt.rank) {
-		x.fault, x.faultAt = r.err, faultAt{r.Clock, r.id}
-	}
-	if r.err == nil {
-		r.accountJoin()
-	}
-	switch {
-	case r.parent == nil || r.err != nil:
-	case r.task != nil:
-		r.taskEnded()
-	default:
-		r.programEnded()
-	}
-}
-
-// park stops a kernel until something resumes it.
-func (r *rank) park(w waiting) {
-	r.wait, r.since = w, r.Clock
-	if !r.yield(struct{}{}) {
-		if r.run.hung {
-			r.place = tl.Drive(r.ctx).Place(r.operation())
-			r.place.Time = r.since
-			if w == forChange {
-				r.place.Time = r.spin.began
-			}
-		}
-		r.dismissed = true
-		tl.Drive(r.ctx).Abandon()
-	}
-	if r.why != nil {
-		r.goesOn(w)
-	}
-}
-
-// sync waits until global time has reached the kernel's clock and everything before has
-// happened.
-func (r *rank) sync() {
-	r.wake(r.Clock)
-	r.park(forTime)
-}
-
-// woken resumes a kernel whose time has come. A wake-up that is no longer meant is told
-// by what the kernel waits for now.
-func (x *run) woken(r *rank) {
-	now := x.e.q.Now()
-	if r.why != nil {
-		x.heard = r.why.pending
-	}
-	switch {
-	case r.wait == forTime && r.Clock != now:
-		return
-	case r.wait == forWord && r.watch.posted && r.Clock == now:
-	case r.wait != forTime && r.wait != forDMA && r.wait != forDrain && r.wait != forOthers:
-		return
-	}
-	r.Clock = max(r.Clock, now)
-	x.resume(r)
 }
 
 // leftOver is the fault of a launch that ended well but for messages in its rings.

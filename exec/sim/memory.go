@@ -32,7 +32,7 @@ func (r *rank) load(in *tl.Instr) {
 		t.value = c.Value
 		log.Retain(t.value)
 	}
-	r.flying++
+	r.startsTransfer()
 	r.access(r.ask(r.startsAccess(r.Clock+r.run.e.spec.DMA.Setup, false), &t, aRequest, seqProgram))
 }
 
@@ -78,7 +78,7 @@ func (r *rank) store(in *tl.Instr) {
 		r.run.log.Retain(t.value)
 	}
 	r.lend(in.A, &t)
-	r.flying++
+	r.startsTransfer()
 	if to >= 0 {
 		t.side = uint32(to + 1)
 		r.peers.at(to).out++
@@ -158,7 +158,7 @@ func (r *rank) stage(in *tl.Instr) tl.Value {
 		t.value = v
 		log.Retain(v)
 	}
-	r.flying++
+	r.startsTransfer()
 	r.ask(r.startsAccess(r.Clock+r.run.e.spec.DMA.Setup, false), &t, aRequestStage, seqProgram)
 	r.park(forCopy)
 	r.book.Accessed(history.Load, in.Addr, bytes)

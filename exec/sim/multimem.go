@@ -149,7 +149,7 @@ func (m *multi) parts(r *rank) int { return tl.CDiv(int(m.t.n), int(m.perPart(r)
 
 // fly notes that a load or store of all copies is under way.
 func (r *rank) flyMulti(m *multi) uint32 {
-	r.flying++
+	r.startsTransfer()
 	id := r.run.multis.Put(m)
 	for _, a := range m.at {
 		r.under = append(r.under, access{a, a + mem.Addr(m.t.bytes), multiAccess | id, m.t.kind == aGroupWrite})
@@ -317,9 +317,7 @@ func (x *run) doneMulti(r *rank, id uint32, now unit.Time) {
 	x.multis.Drop(id)
 	r.multis--
 	x.release(m.t.value)
-	r.flying--
-	r.Last = max(r.Last, now)
-	r.lasts()
+	r.endsTransfer(now)
 	r.under = slices.DeleteFunc(r.under, func(a access) bool { return a.user == multiAccess|id })
 	if m.t.kind == aGroupSum {
 		r.accessSpan(trace.Load, &m.t, now)
@@ -329,7 +327,7 @@ func (x *run) doneMulti(r *rank, id uint32, now unit.Time) {
 	}
 	switch {
 	case r.wait == forAccess:
-		r.Clock = max(r.Clock, now)
+		r.AdvanceTo(now)
 		x.resume(r)
 	case r.wait >= forGet:
 		r.progress(0, now)

@@ -116,8 +116,7 @@ func (r *rank) put(in *tl.Instr) {
 		r.begin(start, t.route, noc.Collective, x.ring.Protocol.Wire(bytes), user, r.nextKey(des.Arrive, seqProgram))
 	}
 	if fromMemory && !s.NBI {
-		r.waitCell = int32(user)
-		r.park(forSource)
+		r.parkOn(forSource, int32(user))
 	}
 	if !s.NBI {
 		r.book.Done(op, history.Source)
@@ -155,8 +154,7 @@ func (r *rank) get(in *tl.Instr) {
 		r.begin(start, ask, noc.Control, int64(e.topo.Fabric().RequestBytes), user, r.nextKey(des.Arrive, seqProgram))
 	}
 	if !s.NBI {
-		r.waitCell = int32(user)
-		r.park(forGet)
+		r.parkOn(forGet, int32(user))
 		r.book.Done(op, history.Whole)
 	}
 }

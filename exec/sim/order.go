@@ -35,10 +35,9 @@ func (r *rank) awaitPeer(i int32) {
 	from := r.Clock
 	own := r.peers.at(i).pe == r.seat
 	for r.peers.at(i).out > 0 || own && r.writing() {
-		r.waitPort = i
-		r.park(forPeer)
+		r.parkOn(forPeer, i)
 	}
-	r.Clock = max(r.Clock, r.peers.at(i).home)
+	r.AdvanceTo(r.peers.at(i).home)
 	r.waitedFor(cause.Peer, int(r.peers.at(i).pe), r.homeOf(i))
 	r.stallSpan(from)
 }
@@ -92,7 +91,7 @@ func (r *rank) quiet() {
 	for r.flights > 0 || r.moving() {
 		r.park(forQuiet)
 	}
-	r.Clock = max(r.Clock, r.home, r.stored)
+	r.AdvanceTo(max(r.home, r.stored))
 	r.waitedForOwn()
 	r.book.Plain(history.Quiet)
 	r.stallSpan(from)
@@ -104,7 +103,7 @@ func (r *rank) drainEngines() {
 	for r.moving() {
 		r.park(forEngines)
 	}
-	r.Clock = max(r.Clock, r.stored, r.computed)
+	r.AdvanceTo(max(r.stored, r.computed))
 	r.waitedForOwn()
 	r.book.Plain(history.Drain)
 	r.stallSpan(from)
@@ -119,9 +118,9 @@ func (r *rank) progress(user uint32, now unit.Time) {
 	over := false
 	switch r.wait {
 	case forGet, forReply:
-		over = r.waitCell == int32(user)
+		over = r.target == int32(user)
 	case forPeer:
-		over = r.peers.at(r.waitPort).out == 0
+		over = r.peers.at(r.target).out == 0
 	case forQuiet:
 		over = r.flights == 0 && !r.moving()
 	case forEngines:
@@ -132,7 +131,7 @@ func (r *rank) progress(user uint32, now unit.Time) {
 		over = r.flying == 0
 	}
 	if over {
-		r.Clock = max(r.Clock, now)
+		r.AdvanceTo(now)
 		r.run.resume(r)
 	}
 }

@@ -2,7 +2,6 @@ package sim
 
 import (
 	"fmt"
-	"iter"
 
 	"kernbench/fault"
 	"kernbench/hw/ipcq"
@@ -19,7 +18,7 @@ func (e *Executor) prepare(l *launch.Launch) (*run, error) {
 	x := &run{e: e, launch: l, log: e.opts.Data, history: e.opts.History, ring: &l.Ring, start: e.Now(), tracing: e.tracing()}
 	x.startCauses()
 	x.ranks = make([]rank, l.World())
-	x.left, x.all = len(x.ranks), len(x.ranks)
+	x.expect(len(x.ranks))
 	base := int32(0)
 	for gi := range l.Groups {
 		g := &l.Groups[gi]
@@ -44,7 +43,7 @@ func (x *run) prepareRank(g *launch.Group, gi, i int, base int32) error {
 	r := &x.ranks[id]
 	w := &g.Wiring[i]
 	*r = rank{run: x, id: id, index: int32(i), pe: g.PEs[i], seat: g.PEs[i], source: uint32(g.PEs[i]),
-		group: int32(gi), base: base, any: -1}
+		group: int32(gi), base: base, ringUse: ringUse{any: -1}}
 	if err := e.checkRank(x.launch, g, i); err != nil {
 		return err
 	}
@@ -62,7 +61,7 @@ func (x *run) prepareRank(g *launch.Group, gi, i int, base int32) error {
 	})
 	r.book = x.history.Book(r.ctx, r)
 	r.beginCauses(0)
-	r.next, r.stop = iter.Pull(r.body(x.launch.Kernel, g.Args))
+	r.makeBody(x.launch.Kernel, g.Args)
 	return nil
 }
 

@@ -15,6 +15,12 @@ import (
 	"kernbench/unit"
 )
 
+// ringUse is what a rank keeps about its rings in all.
+type ringUse struct {
+	any   int // port that the last undirected receive took from
+	inUse int // rings that it has sent into
+}
+
 // send puts a payload into a ring: its first token when there is a slot for it, the rest
 // as slots come free, while the kernel goes on.
 func (r *rank) send(in *tl.Instr) {
@@ -46,15 +52,14 @@ func (r *rank) send(in *tl.Instr) {
 		if q.payload.Open() {
 			w = forStream
 		}
-		r.waitPort = int32(port)
-		r.park(w)
+		r.parkOn(w, int32(port))
 	}
 	if x.log != nil {
 		for range tok.Parts - 1 {
 			x.log.Retain(tok.Value)
 		}
 	}
-	r.Clock += x.e.spec.Send
+	r.Spend(x.e.spec.Send)
 	r.spent(cause.Issue, cause.IPCQ)
 	if q.Sent == 0 {
 		r.inUse++
@@ -102,7 +107,7 @@ func (r *rank) token(port int, at unit.Time) {
 		r.accountSend(port, at)
 	}
 	i := x.xfers.Put(&t)
-	r.flying++
+	r.startsTransfer()
 	key := r.key(des.Arrive, seqToken+uint8(port), q.Sent)
 	q.Sent++
 	r.begin(at+x.e.spec.DMA.Setup, route, noc.Collective, x.ring.Protocol.Wire(t.bytes), i, key)
@@ -128,7 +133,7 @@ func (x *run) credited(r *rank, port int) {
 	}
 	r.pump(port, now)
 	x.heard = came
-	if int(r.waitPort) != port {
+	if int(r.target) != port {
 		return
 	}
 	if r.wait == forCredit || r.wait == forStream && was && !q.payload.Open() {
@@ -154,7 +159,7 @@ func (x *run) arrive(s *rank, t *transfer, now unit.Time) {
 	if q.Arrive(q.slots, q.sizing, t.seq, now) == 0 {
 		return
 	}
-	if r.wait == forToken && r.waitPort == int32(q.in) || r.wait == forAny {
+	if r.wait == forToken && r.target == int32(q.in) || r.wait == forAny {
 		r.Clock = ipcq.Wake(x.ring, r.since, now)
 		x.resume(r)
 	}
@@ -177,7 +182,7 @@ func (r *rank) recv(in *tl.Instr) {
 	}
 	q := r.rx[port]
 	got := q.tokens[q.sizing.Slot(q.Taken)]
-	r.Clock += x.e.spec.Recv
+	r.Spend(x.e.spec.Recv)
 	r.spent(cause.Issue, cause.IPCQ)
 	stalled := r.Clock - x.e.spec.Recv - from
 	in.GotPort, in.GotShape, in.GotType, in.GotN = port, got.Shape, got.Type, int(got.Total)
@@ -202,8 +207,7 @@ func (r *rank) recv(in *tl.Instr) {
 // visible waits until a token is at the head of a ring.
 func (r *rank) visible(port int) {
 	for r.rx[port].Waiting() == 0 {
-		r.waitPort = int32(port)
-		r.park(forToken)
+		r.parkOn(forToken, int32(port))
 	}
 }
 
@@ -257,7 +261,7 @@ func (r *rank) lendSlot(in *tl.Instr, port int) {
 	}
 	if r.run.ring.OnRecv {
 		r.letGo(port)
-		r.Clock += q.credit // the older rule: recv waits for the credit's emission
+		r.Spend(q.credit) // the older rule: recv waits for the credit's emission
 		if r.why != nil {
 			r.spend(cause.Credit, q.why.ring)
 		}
@@ -272,7 +276,7 @@ func (r *rank) assemble(in *tl.Instr, port int) {
 	for part := int32(0); ; part++ {
 		tok, slot := r.takeToken(q)
 		if x.ring.Space == mem.TCM {
-			r.Clock += x.e.spec.TCM.Time(tok.Bytes())
+			r.Spend(x.e.spec.TCM.Time(tok.Bytes()))
 			r.spent(cause.Memory, cause.TCM)
 			q.slots[slot].Read(r.Clock)
 		} else {
@@ -323,7 +327,7 @@ func (r *rank) copyOut(in *tl.Instr, port int) {
 		}
 		if t.n > 0 {
 			q.slots[slot].BeginRead(1)
-			r.flying++
+			r.startsTransfer()
 			i := x.xfers.Put(&t)
 			r.begin(r.Clock+e.spec.DMA.Setup, e.route(slots, node(e.m, addr)), noc.Compute, t.bytes, i, r.nextKey(des.Arrive, seqProgram))
 			r.park(forCopy)

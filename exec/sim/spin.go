@@ -16,8 +16,9 @@ const spinLimit = 256
 // kernel that counts its polls may give up, and do something.
 const patience = 1 << 15
 
-// spin is what a rank has polled, besides how often, with nothing else between.
+// spin is what a rank has polled with nothing else between.
 type spin struct {
+	polls   int32     // how often
 	changes uint64    // of words, all the while
 	head    looked    // the poll by which rounds of the loop are told
 	last    unit.Time // when that was made last
@@ -40,10 +41,10 @@ type looked struct {
 func (r *rank) spins(in *tl.Instr) bool {
 	x, s, side := r.run, &r.spin, in.Side
 	l := looked{side.Win, side.Value, side.Expect, side.Peer, side.Word, int32(len(side.Words)), in.Op, side.Cmp}
-	if r.polls == 0 || s.changes != x.changes {
-		*s, r.polls = spin{changes: x.changes, began: r.Clock}, 0
+	if s.polls == 0 || s.changes != x.changes {
+		*s = spin{changes: x.changes, began: r.Clock}
 	}
-	if r.polls++; r.polls&(r.polls-1) == 0 { // a loop of any length comes round between two powers of two
+	if s.polls++; s.polls&(s.polls-1) == 0 { // a loop of any length comes round between two powers of two
 		s.head, s.last = l, r.Clock
 		return false
 	}
@@ -51,7 +52,7 @@ func (r *rank) spins(in *tl.Instr) bool {
 		return false
 	}
 	s.period, s.last = max(1, r.Clock-s.last), r.Clock
-	return r.polls > spinLimit
+	return s.polls > spinLimit
 }
 
 // rest parks a spinning rank until a word changes.
@@ -59,7 +60,7 @@ func (r *rank) rest() {
 	x := r.run
 	x.spinning = append(x.spinning, r.id)
 	r.park(forChange)
-	r.polls = 1
+	r.spin.polls = 1
 }
 
 // stir lets all spinning ranks poll again: each at its first poll that is not past.
@@ -68,11 +69,10 @@ func (x *run) stir(now unit.Time) {
 		r := &x.ranks[id]
 		s := &r.spin
 		r.Clock = s.last + (max(0, now-s.last)+s.period-1)/s.period*s.period
-		r.wait = forTime
 		if r.why != nil {
 			r.why.pending = x.heard
 		}
-		r.wake(r.Clock)
+		r.goOnAt(r.Clock)
 	}
 	x.spinning = x.spinning[:0]
 }

@@ -3,7 +3,6 @@ package sim
 import (
 	"context"
 	"fmt"
-	"iter"
 
 	"kernbench/fault"
 	"kernbench/machine"
@@ -47,6 +46,13 @@ type stream struct {
 	grid    grid
 	places  []rank     // of its programs
 	traffic tl.Traffic // of those that have ended
+}
+
+// hosted is what a rank of a run of streams has.
+type hosted struct {
+	stream  *stream // of a rank that is a stream
+	parent  *rank   // of a program of a grid, or of a task that such a one has posted: its stream
+	program int     // its number
 }
 
 // grid is the launch that a stream is at.
@@ -118,7 +124,7 @@ func (e *Executor) prepareBatch(b *launch.Batch) (*run, error) {
 	}
 	tasks := next
 	x.ranks = make([]rank, next+x.countEngines())
-	x.left, x.all = all, all
+	x.expect(all)
 	next = len(b.Streams)
 	for i := range b.Streams {
 		s := &b.Streams[i]
@@ -146,7 +152,8 @@ func (e *Executor) prepareBatch(b *launch.Batch) (*run, error) {
 func (x *run) prepareAgent(r *rank, id, pe int32, index int) {
 	e := x.e
 	posted, drawn, flows := r.posted, r.chance.drawn, r.flows
-	*r = rank{run: x, id: id, index: int32(index), pe: pe, source: uint32(pe), any: -1, posted: posted, flows: flows}
+	*r = rank{run: x, id: id, index: int32(index), pe: pe, source: uint32(pe), posted: posted,
+		ringUse: ringUse{any: -1}, traced: traced{flows: flows}}
 	r.chance.drawn = drawn
 	r.component = uint32(e.m.NumLinks()+e.m.NumPEs()) + uint32(id)
 	r.engines = &r.PE
@@ -176,7 +183,7 @@ func (x *run) begins(r *rank, s tl.Setup, k tl.Kernel, a tl.Args) {
 	s.RecordLines = e.opts.RecordLines || e.opts.History != nil || e.opts.Causes != nil
 	r.ctx = tl.NewContext(s)
 	r.book = x.history.Book(r.ctx, r)
-	r.next, r.stop = iter.Pull(r.body(k, a))
+	r.makeBody(k, a)
 }
 
 // work is the body of a stream: its operations in order.
@@ -256,8 +263,7 @@ func (r *rank) startProgram(p *rank, at unit.Time, after cause.Point) {
 	p.beginCauses(after)
 	p.accountStart()
 	g.started++
-	p.wait = forTime
-	p.wake(at)
+	p.goOnAt(at)
 }
 
 // programEnded lets the next program of a grid start where this one was, or its stream go on.
@@ -271,7 +277,7 @@ func (r *rank) programEnded() {
 		tl.Drive(r.ctx).DropAll()
 	}
 	s.endsBy(r)
-	s.Clock = max(s.Clock, r.Clock)
+	s.AdvanceTo(r.Clock)
 	switch {
 	case g.started < g.Grid:
 		s.startProgram(r, r.Clock, r.point())
@@ -286,7 +292,7 @@ func (r *rank) record(e *launch.Event) {
 	e.Happened, v.at, v.cause = true, r.Clock, r.point()
 	r.accountMark(v)
 	for _, w := range v.waiting {
-		w.Clock = max(w.Clock, v.at)
+		w.AdvanceTo(v.at)
 		w.wokenBy(v.cause)
 		w.wake(w.Clock)
 	}
@@ -301,7 +307,7 @@ func (r *rank) awaitEvent(e *launch.Event) {
 		v.waiting = append(v.waiting, r)
 		r.park(forOthers)
 	}
-	r.Clock = max(r.Clock, v.at)
+	r.AdvanceTo(v.at)
 	r.waitedFor(cause.Event, 0, v.cause)
 	r.accountPass(v)
 }
@@ -321,7 +327,7 @@ func (r *rank) onWord(op *launch.StreamOp) {
 	for r.flights > 0 {
 		r.park(forQuiet)
 	}
-	r.Clock = max(r.Clock, r.home)
+	r.AdvanceTo(r.home)
 	r.waitedForOwn()
 }
 

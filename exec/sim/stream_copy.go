@@ -34,7 +34,7 @@ func (r *rank) engineCopy(op *launch.StreamOp) {
 		route = e.route(from, r.beside(op.Src))
 	}
 	start := r.Clock
-	r.flying++
+	r.startsTransfer()
 	r.begin(r.Clock+e.spec.DMA.Setup, route, noc.Collective, bytes, x.xfers.Put(&t), r.nextKey(des.Arrive, seqProgram))
 	for r.flying > 0 {
 		r.park(forOthers)
@@ -88,9 +88,7 @@ func (r *rank) copyDelivered(t *transfer, now unit.Time) {
 		}
 		log.Release(t.value)
 	}
-	r.flying--
-	r.Last = max(r.Last, now)
-	r.lasts()
-	r.Clock = max(r.Clock, now)
+	r.endsTransfer(now)
+	r.AdvanceTo(now)
 	x.resume(r)
 }

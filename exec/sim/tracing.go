@@ -15,6 +15,14 @@ type tracing struct {
 	shown  []bool // ranks that are traced; nil: as the scope says
 }
 
+// traced is what a rank has for its trace.
+type traced struct {
+	began   unit.Time // its kernel
+	issued  unit.Time // clock at which the instruction at hand was issued, in a run that is traced
+	scratch int64     // in use
+	flows   uint32    // that it has begun
+}
+
 func (e *Executor) tracing() tracing {
 	return tracing{sorter: trace.Sorter{Shown: e.opts.Trace, Usage: e.opts.Usage, Kept: e.traceAt}}
 }

@@ -100,6 +100,23 @@ func (r *rank) begin(at unit.Time, route noc.Route, c noc.Class, bytes int64, i 
 	}, key)
 }
 
+// outstanding is what a rank has begun and is not complete.
+type outstanding struct {
+	flying int32    // transfers of its own
+	pipes  int32    // composites
+	under  []access // of memory
+}
+
+// startsTransfer counts a transfer that the rank has started.
+func (r *rank) startsTransfer() { r.flying++ }
+
+// endsTransfer notes that one of them is complete.
+func (r *rank) endsTransfer(at unit.Time) {
+	r.flying--
+	r.Completed(at)
+	r.lasts()
+}
+
 // sink is the executor as the fabric sees it.
 type sink Executor
 
@@ -121,9 +138,7 @@ func (s *sink) Departed(user uint32, end unit.Time) {
 		r.leave(dma.Compute, end)
 	case aToken:
 		r.leave(dma.Collective, end)
-		r.flying--
-		r.Last = max(r.Last, end)
-		r.lasts()
+		r.endsTransfer(end)
 		if r.flying == 0 && r.wait == forDrain {
 			r.wake(end)
 		}
@@ -139,8 +154,8 @@ func (s *sink) Departed(user uint32, end unit.Time) {
 		x.uses(r.rx[port], uint32(slot), x.heard)
 		r.giveCredits(int(port))
 	}
-	if t.kind == aPut && r.wait == forSource && r.waitCell == int32(user) {
-		r.Clock = max(r.Clock, end)
+	if t.kind == aPut && r.wait == forSource && r.target == int32(user) {
+		r.AdvanceTo(end)
 		x.resume(r)
 	}
 }
@@ -173,14 +188,9 @@ func (r *rank) leave(q dma.Queue, end unit.Time) {
 }
 
 func (r *rank) room(q dma.Queue, at unit.Time) {
-	if r.wait == forDMA && r.waitPort == int32(q) {
+	if r.wait == forDMA && r.target == int32(q) {
 		r.wake(at)
 	}
-}
-
-// wake looks after a parked kernel at a time to come, and not before its own clock.
-func (r *rank) wake(at unit.Time) {
-	r.run.e.q.Post(des.Event{Time: max(at, r.Clock), Key: r.nextKey(des.Settle, seqWake), Target: noc.Target(kindWake, uint32(r.id))})
 }
 
 // Taken: the bytes of a load have been read; what they are is what they were now.
@@ -261,9 +271,7 @@ func (s *sink) Delivered(user uint32, now unit.Time) {
 		}
 	}
 	x.release(t.value)
-	r.flying--
-	r.Last = max(r.Last, now)
-	r.lasts()
+	r.endsTransfer(now)
 	r.accessed(user)
 	switch t.kind {
 	case aLoad:
@@ -273,7 +281,7 @@ func (s *sink) Delivered(user uint32, now unit.Time) {
 		r.accessSpan(trace.Store, &t, now)
 	}
 	if r.wait == forCopy && t.kind != aLoad && t.kind != aStore || r.wait == forAccess {
-		r.Clock = max(r.Clock, now)
+		r.AdvanceTo(now)
 		x.resume(r)
 		return
 	}
@@ -315,7 +323,7 @@ func (r *rank) filled(t *transfer, now unit.Time) {
 	if r.why != nil {
 		r.why.filledAt(t.cell, r.run.heard)
 	}
-	if c.Waiting == 0 && r.wait == forCell && r.waitCell == t.cell {
+	if c.Waiting == 0 && r.wait == forCell && r.target == t.cell {
 		r.run.resume(r)
 	}
 }

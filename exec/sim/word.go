@@ -43,7 +43,7 @@ func (r *rank) waitWord(in *tl.Instr) {
 	for settled := false; ; settled = true {
 		w.at = w.Failing(0)
 		if w.at < 0 && settled {
-			r.Clock += r.readCost(in.Side)
+			r.Spend(r.readCost(in.Side))
 			r.spent(cause.Memory, cause.Word)
 			break
 		}
@@ -129,12 +129,11 @@ func (r *rank) atomic(in *tl.Instr) {
 		f.op = swapWord
 	}
 	r.order(i, byControl, false)
-	r.waitCell = int32(r.message(anAtomic, i, r.controlTo(i), f))
-	r.park(forReply)
+	r.parkOn(forReply, int32(r.message(anAtomic, i, r.controlTo(i), f)))
 	s.Got = r.reply
 	s.Hit = in.Op == tl.OpFetchAdd || s.Got == s.Expect
 	if f.changes(s.Got) {
-		r.polls = 0
+		r.spin.polls = 0
 	} else if r.spins(in) {
 		r.rest()
 	}
@@ -186,7 +185,7 @@ func (r *rank) poll(in *tl.Instr) {
 		}
 		r.rest()
 	}
-	r.Clock += r.readCost(s)
+	r.Spend(r.readCost(s))
 	r.spent(cause.Memory, cause.Word)
 	r.book.Looked(in, r.watch.at)
 	r.signalSpan(from, false)

@@ -92,3 +92,12 @@ func (p *PE) Reset(at unit.Time) {
 		p.Units[i].FreeAt = at
 	}
 }
+
+// Spend lets the CPU work for so long.
+func (p *PE) Spend(d unit.Time) { p.Clock += d }
+
+// AdvanceTo lets the CPU wait until a time, if it has not reached it.
+func (p *PE) AdvanceTo(t unit.Time) { p.Clock = max(p.Clock, t) }
+
+// Completed notes that a transfer or arithmetic is complete at a time.
+func (p *PE) Completed(at unit.Time) { p.Last = max(p.Last, at) }

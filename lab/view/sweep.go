@@ -109,12 +109,11 @@ func curveName(s *perf.Sweep, r *perf.Row) string {
 	return strings.Join(words, ", ")
 }
 
-// measured returns the placement of a row that its curves show; nil: none has a time.
+// measured returns the placement of a row that its curves show; nil: the row has no time, or is
+// wrong. Times of placements have the launch in software in them.
 func measured(r *perf.Row) *sweep.Placement {
-	for _, p := range r.Placements() {
-		if p.Error == "" && p.Err == nil {
-			return p
-		}
+	if p := r.Deciding(); p != nil && p.Time > 0 {
+		return p
 	}
 	return nil
 }
@@ -129,13 +128,13 @@ func sweepCharts(s *perf.Sweep) []*Chart {
 	}
 	charts := []*Chart{
 		{Title: "Time", X: x, Y: Column{"simulated time", Ps}},
-		{Title: "Bus bandwidth", X: x, Y: Column{"busbw", GBs}, Linear: true},
-		{Title: "Algorithm bandwidth", X: x, Y: Column{"algbw", GBs}, Linear: true},
+		{Title: "Bus bandwidth", X: x, Y: Column{"busbw", GBs}},
+		{Title: "Algorithm bandwidth", X: x, Y: Column{"algbw", GBs}},
 	}
 	at := map[string]int{}
 	var names []string
 	points := map[string]map[float64][3]float64{}
-	bound := map[float64]float64{}
+	bound := map[float64][3]float64{} // as points
 	for i := range s.Rows {
 		r := &s.Rows[i]
 		p := measured(r)
@@ -146,8 +145,10 @@ func sweepCharts(s *perf.Sweep) []*Chart {
 		if overRanks(s) {
 			at0 = float64(r.Ranks)
 		}
-		if r.Bound != nil && r.HardwareUs != nil {
-			bound[at0] = *r.HardwareUs * 1e6
+		took := float64(p.Time)
+		if r.Bound != nil && r.HardwareUs != nil && *r.HardwareUs > 0 {
+			least := *r.HardwareUs * 1e6
+			bound[at0] = [3]float64{least, p.BusBW * took / least, p.AlgBW * took / least}
 		}
 		name := curveName(s, r)
 		if _, ok := at[name]; !ok {
@@ -158,7 +159,7 @@ func sweepCharts(s *perf.Sweep) []*Chart {
 			names = append(names, name)
 			points[name] = map[float64][3]float64{}
 		}
-		points[name][at0] = [3]float64{float64(p.Time + r.Launch), p.BusBW, p.AlgBW}
+		points[name][at0] = [3]float64{took, p.BusBW, p.AlgBW}
 	}
 	var xs []float64
 	for _, all := range points {
@@ -171,29 +172,29 @@ func sweepCharts(s *perf.Sweep) []*Chart {
 	slices.Sort(xs)
 	for _, name := range names {
 		for k, c := range charts {
-			curve := Curve{Name: name, X: xs}
-			for _, v := range xs {
-				var y *float64
-				if all, ok := points[name][v]; ok && all[k] > 0 {
-					y = &all[k]
-				}
-				curve.Y = append(curve.Y, y)
-			}
-			c.Series = append(c.Series, curve)
+			c.Series = append(c.Series, curveOf(name, xs, points[name], k))
 		}
 	}
 	if len(bound) > 0 {
-		curve := Curve{Name: "bound of the machine", X: xs, Bound: true}
-		for _, v := range xs {
-			var y *float64
-			if t, ok := bound[v]; ok && t > 0 {
-				y = &t
-			}
-			curve.Y = append(curve.Y, y)
+		for k, c := range charts {
+			c.Series = append(c.Series, curveOf("bound of the machine", xs, bound, k))
+			c.Series[len(c.Series)-1].Bound = true
 		}
-		charts[0].Series = append(charts[0].Series, curve)
 	}
 	return charts
+}
+
+// curveOf makes a curve of one property of points.
+func curveOf(name string, xs []float64, points map[float64][3]float64, k int) Curve {
+	c := Curve{Name: name, X: xs}
+	for _, x := range xs {
+		var y *float64
+		if all, ok := points[x]; ok && all[k] > 0 {
+			y = &all[k]
+		}
+		c.Y = append(c.Y, y)
+	}
+	return c
 }
 
 // bestRows is the fastest row of each call.
@@ -220,7 +221,7 @@ func bestRows(s *perf.Sweep) *Table {
 		}
 		groups[k] = append(groups[k], r)
 	}
-	took := func(r *perf.Row) float64 { return float64(measured(r).Time + r.Launch) }
+	took := func(r *perf.Row) float64 { return float64(measured(r).Time) }
 	for _, k := range order {
 		rows := groups[k]
 		slices.SortStableFunc(rows, func(a, b *perf.Row) int { return cmp.Compare(took(a), took(b)) })
@@ -261,13 +262,13 @@ func sweepRows(s *perf.Sweep) *Table {
 		cells := []any{int64(r.Size), r.Ranks, r.Type, r.RedOp, root, r.Algorithm, settingsText(r.Settings), nil, nil,
 			nil, nil, nil, nil, short(r.Note)}
 		if p := r.OutOfPlace; p != nil && p.Error == "" {
-			cells[7], cells[8], cells[9] = float64(p.Time+r.Launch), p.AlgBW, p.BusBW
+			cells[7], cells[8], cells[9] = float64(p.Time), p.AlgBW, p.BusBW
 			if p.Wrong != nil {
 				cells[10] = *p.Wrong
 			}
 		}
 		if p := r.InPlace; p != nil && p.Error == "" {
-			cells[11] = float64(p.Time + r.Launch)
+			cells[11] = float64(p.Time)
 		}
 		if r.Bound != nil && r.HardwareUs != nil {
 			cells[12] = *r.HardwareUs * 1e6

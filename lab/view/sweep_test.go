@@ -1,6 +1,7 @@
 package view_test
 
 import (
+	"math"
 	"slices"
 	"testing"
 
@@ -52,5 +53,52 @@ func TestSweep(t *testing.T) {
 		if v.State != run.Failed {
 			t.Errorf("%+v of a sweep with wrong elements and rows that are missing", v)
 		}
+	}
+}
+
+// TestSweepTimes: the page has the times of the rows, which have the launch in software in them; a
+// wrong row is not the fastest; the bound lies beyond each curve, as time and as bandwidth.
+func TestSweepTimes(t *testing.T) {
+	s, err := perf.Run(ctx, perf.Spec{Base: run.Spec{Topology: "dgx-h100", Ranks: 8}, Collective: "all_reduce",
+		Algorithms: []string{"ring_allreduce", "tree_allreduce"}, Min: 64 << 10, Max: 64 << 10, Factor: 2, Iterations: 1, Check: true, Bound: true, Memory: unit.GiB}, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	row := &s.Rows[0]
+	if row.Launch == 0 {
+		t.Fatal("the machine has no launch in software")
+	}
+	d := view.Sweep(s)
+	took := float64(row.InPlace.Time)
+	if got := *d.Charts[0].Series[0].Y[0]; got != took {
+		t.Errorf("the curve has %v ps, the row %v", got, took)
+	}
+	all := d.Tables[1].Rows[0]
+	if all[7] != float64(row.OutOfPlace.Time) || all[11] != took {
+		t.Errorf("the row has %v and %v ps, not %v and %v", all[7], all[11], row.OutOfPlace.Time, row.InPlace.Time)
+	}
+	for k, c := range d.Charts {
+		bound := c.Series[len(c.Series)-1]
+		if !bound.Bound {
+			t.Fatalf("%s has no bound", c.Title)
+		}
+		for _, one := range c.Series[:len(c.Series)-1] {
+			if k == 0 && *bound.Y[0] > *one.Y[0] || k > 0 && *bound.Y[0] < *one.Y[0] {
+				t.Errorf("%s: %s has %v beyond the bound %v", c.Title, one.Name, *one.Y[0], *bound.Y[0])
+			}
+		}
+	}
+	if least := *d.Charts[0].Series[2].Y[0]; math.Abs(least-*row.HardwareUs*1e6) > 1 {
+		t.Errorf("the bound is %v ps, of the row %v µs", least, *row.HardwareUs)
+	}
+	first := d.Tables[0].Rows[0][3]
+	wrong := int64(1)
+	for i := range s.Rows {
+		if s.Rows[i].Algorithm == first {
+			s.Rows[i].InPlace.Wrong = &wrong
+		}
+	}
+	if again := view.Sweep(s).Tables[0].Rows[0][3]; again == first {
+		t.Errorf("%v is wrong, and the fastest", again)
 	}
 }

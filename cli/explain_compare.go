@@ -64,7 +64,7 @@ func (a *app) compareWith(cmd *cobra.Command, x *explaining) error {
 		s.Rank, s.From, s.Until = e.rank.rank, e.between.from, e.between.until
 		bar := newProgress(a.err)
 		s.Run.Progress, s.Run.Command = bar.report, a.commandLine()
-		p, r, _, err := x.page.observe(cmd.Context(), s, names[i])
+		p, r, _, err := x.page.observe(cmd.Context(), s, [2]string{x.against, ""}[i]) // the page names it itself
 		bar.done()
 		if err != nil {
 			return interrupted(cmd.Context(), err)

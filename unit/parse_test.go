@@ -177,6 +177,11 @@ func TestStrings(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.want, func(t *testing.T) {
+			if v, ok := test.value.(Time); ok {
+				if got := strings.Replace(v.Spaced(), " ", "", 1); got != test.want || strings.Count(v.Spaced(), " ") != 1 {
+					t.Errorf("Spaced() = %q of %q", v.Spaced(), test.want)
+				}
+			}
 			if got := test.value.String(); got != test.want {
 				t.Errorf("String() = %q, want %q", got, test.want)
 			}

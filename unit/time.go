@@ -3,6 +3,7 @@ package unit
 import (
 	"fmt"
 	"math"
+	"strings"
 )
 
 // Time is a span or an instant of simulated time in picoseconds. An int64 of them reaches 106 days.
@@ -30,6 +31,13 @@ func (t Time) Ns() float64 { return float64(t) / float64(Nanosecond) }
 
 // Seconds returns t in seconds.
 func (t Time) Seconds() float64 { return float64(t) / float64(Second) }
+
+// Spaced prints t as String does, with a space before the unit, for pages and pictures.
+func (t Time) Spaced() string {
+	text := t.String()
+	i := strings.IndexAny(text, "nµms")
+	return text[:i] + " " + text[i:]
+}
 
 // String prints t exactly: in ns up to 10 µs, then in µs up to 10 ms, in ms up to 10 s, and in s.
 func (t Time) String() string {

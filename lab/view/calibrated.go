@@ -2,6 +2,7 @@ package view
 
 import (
 	"fmt"
+	"path/filepath"
 	"strings"
 
 	"kernbench/lab/calibrate"
@@ -11,7 +12,7 @@ import (
 // Calibration makes the document of a calibration: how far the fitted machine is off, measured and
 // simulated times, and the parameters.
 func Calibration(c *calibrate.Calibration) *Document {
-	d := New(fmt.Sprintf("%s of %d ranks fitted to %s", c.Collective, c.Ranks, c.File), c.MadeBy)
+	d := New(fmt.Sprintf("%s of %d ranks fitted to %s", c.Collective, c.Ranks, filepath.Base(c.File)), c.MadeBy)
 	off := func(e *calibrate.Errors) string {
 		return fmt.Sprintf("%.1f %% (geometric mean of %d sizes), at most %.1f %% at %v", 100*e.Mean, e.Sizes, 100*e.Largest, e.At)
 	}

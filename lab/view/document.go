@@ -147,6 +147,7 @@ type Spans struct {
 // Links is what links carried.
 type Links struct {
 	Width     unit.Time   `json:"width_ps"`   // of Link.Busy
+	Busiest   float64     `json:"busiest"`    // part of a stretch that 255 in Link.Busy stands for; 0: all of it
 	Stretch   unit.Time   `json:"stretch_ps"` // of Link.Waiting
 	Links     []*Link     `json:"links"`      // the fullest queues first
 	All       int         `json:"all"`        // links that carried something
@@ -162,7 +163,7 @@ type Link struct {
 	Class    string    `json:"class"`
 	Messages int64     `json:"messages"`
 	Bytes    int64     `json:"bytes"`
-	Busy     []byte    `json:"busy"` // by stretch of time: part of it, of 255
+	Busy     []byte    `json:"busy"` // by stretch of time: part of it, where 255 is Links.Busiest
 	Used     float64   `json:"used"` // part of the whole time
 	Queued   unit.Time `json:"queued_ps"`
 	Stalled  unit.Time `json:"stalled_ps"`

@@ -116,16 +116,23 @@ func (l *laner) links(use *run.Use) *Links {
 		}
 		out.Links = append(out.Links, k)
 	}
-	for n, i := range order[:min(len(order), maxLinks)] {
-		out.Links[n].Busy = busyBytes(&use.Links[i], l.start, l.length, out.Width)
+	parts := make([][]float64, len(out.Links))
+	for n, i := range order[:len(out.Links)] {
+		parts[n] = busyParts(&use.Links[i], l.start, l.length, out.Width)
+		for _, p := range parts[n] {
+			out.Busiest = max(out.Busiest, min(1, p))
+		}
+	}
+	for n, k := range out.Links {
+		k.Busy = busyBytes(parts[n], out.Busiest)
 	}
 	l.linkWaits(out, at)
 	out.Engines = engines(use.PEs)
 	return out
 }
 
-// busyBytes returns the part of each stretch that a link was busy, in stretches of the given width.
-func busyBytes(u *run.LinkUse, start, length, width unit.Time) []byte {
+// busyParts returns the part of each stretch that a link was busy, in stretches of the given width.
+func busyParts(u *run.LinkUse, start, length, width unit.Time) []float64 {
 	if width == 0 {
 		return nil
 	}
@@ -136,11 +143,30 @@ func busyBytes(u *run.LinkUse, start, length, width unit.Time) []byte {
 			busy[j] += float64(d)
 		}
 	}
-	out := make([]byte, len(busy))
-	for i, d := range busy {
-		out[i] = byte(min(255, 255*d/float64(width)+0.5))
+	for i := range busy {
+		busy[i] /= float64(width)
+	}
+	return busy
+}
+
+// busyBytes returns parts of stretches as bytes, where 255 is the busiest. What is not 0 does not
+// become 0.
+func busyBytes(parts []float64, busiest float64) []byte {
+	out := make([]byte, len(parts))
+	for i, p := range parts {
+		if p > 0 {
+			out[i] = byte(max(1, min(255, 255*p/busiest+0.5)))
+		}
 	}
 	return out
+}
+
+// busiest returns the part of a stretch that 255 stands for in Link.Busy.
+func (k *Links) busiest() float64 {
+	if k.Busiest == 0 {
+		return 1
+	}
+	return k.Busiest
 }
 
 // linkWaits fills in the longest waits at the links that are shown.

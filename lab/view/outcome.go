@@ -34,9 +34,9 @@ func Outcome(res *run.Result, o Options) *Run {
 	v.fact("executor", strings.TrimSpace(res.Executor+" "+res.Fidelity))
 	v.fact("settings", strings.Join(res.Spec.Sets, " "))
 	if res.Timed && res.Fault == "" {
-		v.fact("simulated time", res.SimulatedTime.String())
+		v.fact("simulated time", res.SimulatedTime.Spaced())
 		if res.Launch > 0 {
-			v.fact("launch", res.Launch.String()+" of software, before that time")
+			v.fact("launch", res.Launch.Spaced()+" of software, before that time")
 		}
 		if res.BusBW > 0 {
 			v.fact("algbw", gbs(res.AlgBW))

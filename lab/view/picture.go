@@ -2,6 +2,7 @@ package view
 
 import (
 	"fmt"
+	"slices"
 
 	"kernbench/plot/scene"
 	"kernbench/unit"
@@ -76,7 +77,7 @@ func clock(p *scene.Picture, left, right, top, y float64, length unit.Time) floa
 	line := scene.Stroke{Color: scene.Light, Width: 0.4}
 	for t := unit.Time(0); t <= length; t += step {
 		x := left + (right-left)*float64(t)/float64(length)
-		label := t.String()
+		label := t.Spaced()
 		half := scene.TextWidth(label, smallSize) / 2
 		p.Add(scene.Path{Points: []scene.Point{{X: x, Y: top}, {X: x, Y: y}}, Stroke: line})
 		write(p, min(max(x, pictureEdge+half), p.Width-pictureEdge-half), y+smallSize+2, smallSize, scene.Middle, label)
@@ -106,7 +107,7 @@ func (r *Run) TimelinePicture(about []scene.Fact) (*scene.Picture, error) {
 	if left > 0 {
 		notes = append(notes, fmt.Sprintf("%d of %d lanes are shown", len(lanes), len(lanes)+left))
 	}
-	p, y := newPicture(r.Name+": "+t.Length.String(), notes, about)
+	p, y := newPicture(r.Name+": "+t.Length.Spaced(), notes, about)
 	wide := 0.0
 	for _, n := range names {
 		wide = max(wide, scene.TextWidth(n, smallSize))
@@ -131,7 +132,7 @@ func (r *Run) TimelinePicture(about []scene.Fact) (*scene.Picture, error) {
 			used[reason] = true
 			from, to := unit.Time(float64(t.Length)*float64(s.from)/pictureCells), unit.Time(float64(t.Length)*float64(s.to)/pictureCells)
 			fill(p, x0+(x1-x0)*float64(s.from)/pictureCells, ly+laneHigh-high, (x1-x0)*float64(s.to-s.from)/pictureCells, high,
-				reasonColor(reason), fmt.Sprintf("%s%s, %v to %v", what, reason, from, to))
+				reasonColor(reason), fmt.Sprintf("%s%s, %s to %s", what, reason, from.Spaced(), to.Spaced()))
 		}
 	}
 	t.pathLine(p, x0, x1, at)
@@ -262,8 +263,32 @@ func heat(f float64) scene.Color {
 	return mix(16) | mix(8) | mix(0)
 }
 
+// share prints a part as a percentage: with a digit more if it is small.
+func share(part float64) string {
+	switch {
+	case part <= 0:
+		return "0 %"
+	case part < 0.0005:
+		return "< 0.1 %"
+	case part < 0.0995:
+		return fmt.Sprintf("%.1f %%", 100*part)
+	}
+	return fmt.Sprintf("%.0f %%", 100*part)
+}
+
+// niceShare returns the least of 1, 2, 4, 10, 20, 40 and 100 % that is not below a part.
+func niceShare(part float64) float64 {
+	for _, f := range []float64{0.01, 0.02, 0.04, 0.1, 0.2, 0.4} {
+		if part <= f {
+			return f
+		}
+	}
+	return 1
+}
+
 // HeatPicture draws how much of each stretch of time links were busy: a row for each link, the
-// fullest queues first, and beside it how long messages queued there in all.
+// fullest queues first, then the busiest, and beside it how long messages queued there in all. The
+// darkest colour is for the busiest stretch.
 func (r *Run) HeatPicture(about []scene.Fact) (*scene.Picture, error) {
 	l := r.Links
 	if l == nil || len(l.Links) == 0 || r.Timeline == nil {
@@ -272,21 +297,28 @@ func (r *Run) HeatPicture(about []scene.Fact) (*scene.Picture, error) {
 	links := l.Links[:min(len(l.Links), mostHot)]
 	notes := []string{"a row for each link: how much of the time it was busy; right: use of the whole time, and time that messages queued there"}
 	if l.All > len(links) {
-		notes = append(notes, fmt.Sprintf("%d of %s that carried something, the longest queues first", len(links),
+		notes = append(notes, fmt.Sprintf("%d of %s that carried something, the longest queues first, then the busiest", len(links),
 			unit.Count(l.All, "link")))
 	}
-	p, y := newPicture(r.Name+": use of links in "+r.Timeline.Length.String(), notes, about)
+	p, y := newPicture(r.Name+": use of links in "+r.Timeline.Length.Spaced(), notes, about)
 	wide, right := 0.0, 0.0
 	sums := make([]string, len(links))
 	for i, one := range links {
 		wide = max(wide, scene.TextWidth(one.Name, smallSize))
-		sums[i] = fmt.Sprintf("%.0f %%, %v", 100*one.Used, one.Queued)
+		sums[i] = share(one.Used) + ", " + one.Queued.Spaced()
 		right = max(right, scene.TextWidth(sums[i], smallSize))
 	}
 	wide = min(wide, 160)
 	x0, x1 := pictureEdge+wide+4, p.Width-pictureEdge-right-4
 	top := y
 	bottom := top + float64(len(links))*laneHigh
+	most := 0.0
+	for _, one := range links {
+		if len(one.Busy) > 0 {
+			most = max(most, l.busiest()*float64(slices.Max(one.Busy))/255)
+		}
+	}
+	darkest := niceShare(most)
 	for i, one := range links {
 		ly := top + float64(i)*laneHigh
 		write(p, x0-4, ly+laneHigh-2, smallSize, scene.End, scene.Shorten(one.Name, smallSize, wide))
@@ -299,9 +331,10 @@ func (r *Run) HeatPicture(about []scene.Fact) (*scene.Picture, error) {
 			}
 			if one.Busy[lo] > 0 {
 				from, to := unit.Time(lo)*l.Width, min(unit.Time(hi)*l.Width, r.Timeline.Length)
+				part := l.busiest() * float64(one.Busy[lo]) / 255
 				scale := (x1 - x0) / float64(r.Timeline.Length)
-				fill(p, x0+scale*float64(from), ly+0.5, scale*float64(to-from), laneHigh-1, heat(float64(one.Busy[lo])/255),
-					fmt.Sprintf("%s: busy %.0f %% of the time, %v to %v", one.Name, 100*float64(one.Busy[lo])/255, from, to))
+				fill(p, x0+scale*float64(from), ly+0.5, scale*float64(to-from), laneHigh-1, heat(part/darkest),
+					fmt.Sprintf("%s: busy %s of the time, %s to %s", one.Name, share(part), from.Spaced(), to.Spaced()))
 			}
 			lo = hi
 		}
@@ -312,7 +345,15 @@ func (r *Run) HeatPicture(about []scene.Fact) (*scene.Picture, error) {
 	for i, f := range []float64{0, 0.25, 0.5, 0.75, 1} {
 		fill(p, x, y, 14, 6, heat(f), "")
 		p.Add(scene.Rect{Box: scene.Box{MinX: x, MinY: y, MaxX: x + 14, MaxY: y + 6}, Stroke: scene.Stroke{Color: scene.Grey, Width: 0.4}})
-		name := []string{"idle", "25 %", "50 %", "75 %", "busy all the time"}[i]
+		name := share(f * darkest)
+		switch {
+		case i == 0:
+			name = "idle"
+		case f*darkest == 1:
+			name = "busy all the time"
+		case i == 4:
+			name += " of the time"
+		}
 		write(p, x+17, y+smallSize-0.5, smallSize, scene.Start, name)
 		x += 17 + scene.TextWidth(name, smallSize) + 8
 	}

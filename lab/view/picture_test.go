@@ -91,10 +91,10 @@ func TestTimelinePicture(t *testing.T) {
 		t.Fatal(err)
 	}
 	legible(t, r.Name, p)
-	want := `rank 0, own work, issue, 0ns to 500ns (50 %, 8 high)
-rank 0, waits, queueing, 500ns to 1000ns (50 %, 4 high)
-rank 1, own work, queueing, 400ns to 600ns (20 %, 8 high)
-rank 1, waits, issue, 600ns to 1000ns (40 %, 4 high)`
+	want := `rank 0, own work, issue, 0 ns to 500 ns (50 %, 8 high)
+rank 0, waits, queueing, 500 ns to 1000 ns (50 %, 4 high)
+rank 1, own work, queueing, 400 ns to 600 ns (20 %, 8 high)
+rank 1, waits, issue, 600 ns to 1000 ns (40 %, 4 high)`
 	if got := tips(p, axis(p)); got != want {
 		t.Errorf("it shows\n%s, want\n%s", got, want)
 	}
@@ -121,11 +121,31 @@ func TestHeatPicture(t *testing.T) {
 		t.Fatal(err)
 	}
 	legible(t, r.Name, p)
-	want := `a->b: busy 100 % of the time, 0ns to 200ns (50 %, 7 high)
-a->b: busy 20 % of the time, 300ns to 400ns (25 %, 7 high)
-b->a: busy 0 % of the time, 100ns to 200ns (25 %, 7 high)`
+	want := `a->b: busy 100 % of the time, 0 ns to 200 ns (50 %, 7 high)
+a->b: busy 20 % of the time, 300 ns to 400 ns (25 %, 7 high)
+b->a: busy 0.4 % of the time, 100 ns to 200 ns (25 %, 7 high)`
 	if got := tips(p, axis(p)); got != want {
 		t.Errorf("it shows\n%s, want\n%s", got, want)
+	}
+	// Of links with little to do the busiest stretch is dark, too.
+	r.Links.Busiest = 0.015
+	if p, err = r.HeatPicture(nil); err != nil {
+		t.Fatal(err)
+	}
+	if got := tips(p, axis(p)); !strings.Contains(got, "a->b: busy 1.5 % of the time, 0 ns") || !strings.Contains(got, "b->a: busy < 0.1 %") {
+		t.Errorf("it shows\n%s", got)
+	}
+	dark := false
+	for _, item := range p.Items {
+		if box, ok := item.(scene.Rect); ok && strings.Contains(box.Tip, "busy 1.5 %") {
+			dark = dark || *box.Fill>>16 < 0xe0
+		}
+		if label, ok := item.(scene.Text); ok && label.Text == "busy all the time" {
+			t.Error("the scale ends at all of the time")
+		}
+	}
+	if !dark {
+		t.Error("the busiest stretch is light")
 	}
 	if _, err := (&view.Run{Name: "x"}).HeatPicture(nil); err == nil || !strings.Contains(err.Error(), "used no links") {
 		t.Errorf("%v", err)

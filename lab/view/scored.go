@@ -2,6 +2,7 @@ package view
 
 import (
 	"fmt"
+	"path/filepath"
 
 	"kernbench/lab/calibrate"
 	"kernbench/lab/run"
@@ -12,7 +13,7 @@ import (
 func Scored(s *calibrate.Score) *Document {
 	d := New(fmt.Sprintf("%s beside %d measured tables", s.Topology, len(s.Tables)), s.MadeBy)
 	if len(s.Tables) == 1 {
-		d.Title = fmt.Sprintf("%s beside %s", s.Topology, s.Tables[0].File)
+		d.Title = fmt.Sprintf("%s beside %s", s.Topology, filepath.Base(s.Tables[0].File))
 	}
 	d.fact("machine", s.Machine)
 	d.fact("fidelity", s.Fidelity)
@@ -22,16 +23,21 @@ func Scored(s *calibrate.Score) *Document {
 	}}
 	d.Tables = []*Table{sums}
 	for i := range s.Tables {
-		d.scoredTable(&s.Tables[i], sums)
+		d.scoredTable(&s.Tables[i], sums, len(s.Tables) > 1)
 	}
 	return d
 }
 
-// scoredTable adds one table, and its lines of the errors.
-func (d *Document) scoredTable(t *calibrate.TableScore, sums *Table) {
-	name := fmt.Sprintf("%s of %d ranks, %s, %s", t.Collective, t.Ranks, t.Type, t.File)
+// scoredTable adds one table, one of several or the only one, and its lines of the errors.
+func (d *Document) scoredTable(t *calibrate.TableScore, sums *Table, several bool) {
+	file := filepath.Base(t.File)
+	name := fmt.Sprintf("%s of %d ranks, %s, %s", t.Collective, t.Ranks, t.Type, file)
 	for _, h := range t.Header {
-		d.fact(t.File+": "+h.Key, h.Value)
+		if several {
+			d.fact(file+": "+h.Key, h.Value)
+			continue
+		}
+		d.fact(h.Key, h.Value)
 	}
 	for _, b := range t.Bands {
 		if b.Machine.Sizes == 0 {
@@ -95,7 +101,7 @@ func (d *Document) scoredTable(t *calibrate.TableScore, sums *Table) {
 			outliers++
 		}
 	}
-	v := run.Verdict{Question: t.File, State: run.Checked, Detail: fmt.Sprintf("%d sizes", len(t.Rows))}
+	v := run.Verdict{Question: file, State: run.Checked, Detail: fmt.Sprintf("%d sizes", len(t.Rows))}
 	if outliers > 0 {
 		v.Detail += fmt.Sprintf(", %d of them outliers of the table", outliers)
 	}

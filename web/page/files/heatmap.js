@@ -1,15 +1,26 @@
 // The heat map of links × time: how long messages waited at a link, or how busy it was. A click on a cell
 // lists the messages that waited there.
 
-import { el, clear, sized, colour, onTheme } from './dom.js';
+import { el, clear, sized, colour, onTheme, shortened } from './dom.js';
 import { heat } from './palette.js';
-import { time, axisTime, ticks, count, percent, bytes } from './units.js';
+import { time, axisTime, ticks, count, percent, bytes, digits } from './units.js';
 import { operation, operationText } from './model.js';
 import { table } from './tables.js';
 
 const linkHeight = 14;
 const topHeight = 22;
 const shownLinks = 40;
+
+// shortName is the name of a link, with what both ends are part of said once.
+function shortName(name) {
+  const [from, to] = name.split('->');
+  if (!to) return name;
+  const a = from.split('.');
+  const b = to.split('.');
+  let n = 0;
+  while (n < a.length - 1 && n < b.length - 1 && a[n] === b[n]) n++;
+  return from + '->' + b.slice(n).join('.');
+}
 
 // heatmap makes the heat map of a run. go(rank, from, to) shows a time of a rank; line(text) shows a line.
 export function heatmap(run, actions) {
@@ -26,17 +37,19 @@ export function heatmap(run, actions) {
   const tip = el('div', { class: 'tip', hidden: true });
   const cells = (l) => (metric === 'waiting' ? l.waiting || [] : l.busy);
   const widthOf = () => (metric === 'waiting' ? k.stretch_ps : k.width_ps);
-  const value = (l, i) => (metric === 'waiting' ? ((l.waiting || [])[i] || 0) / k.stretch_ps : (l.busy[i] || 0) / 255);
-  const most = () => (metric === 'busy' ? 1 : Math.max(1e-9, ...k.links.slice(0, shown).map((l) => Math.max(0, ...(l.waiting || [0])) / k.stretch_ps)));
+  const busiest = (k.busiest || 1) / 255;
+  const value = (l, i) => (metric === 'waiting' ? ((l.waiting || [])[i] || 0) / k.stretch_ps : (l.busy[i] || 0) * busiest);
+  const most = () => Math.max(1e-9, ...k.links.slice(0, shown).map((l) => cells(l).reduce((m, v) => Math.max(m, v), 0) * (metric === 'busy' ? busiest : 1 / k.stretch_ps)));
+  const names = k.links.map((l) => shortName(l.name));
 
   const canvas = sized(() => topHeight + shown * linkHeight + 2, 'heat map of links over time; arrow keys choose a cell, Enter lists its messages', draw);
 
   function draw(g, width, height) {
-    const gutter = width < 560 ? 96 : 260;
+    g.font = '11px system-ui, sans-serif';
+    const gutter = Math.min(260, Math.round(0.46 * width), 10 + Math.max(...names.slice(0, shown).map((s) => g.measureText(s).width)));
     const n = Math.max(1, Math.ceil(t.length / widthOf()));
     geometry = { gutter, width, n, cell: (width - gutter) / (t.length / widthOf()) };
     g.clearRect(0, 0, width, height);
-    g.font = '11px system-ui, sans-serif';
     g.textBaseline = 'middle';
     const top = most();
     g.fillStyle = colour('ink2');
@@ -50,12 +63,7 @@ export function heatmap(run, actions) {
     k.links.slice(0, shown).forEach((l, i) => {
       const y = topHeight + i * linkHeight;
       g.fillStyle = chosen && chosen.link === i ? colour('accent') : colour('ink');
-      g.save();
-      g.beginPath();
-      g.rect(0, y, gutter - 4, linkHeight);
-      g.clip();
-      g.fillText(l.name, 2, y + linkHeight / 2);
-      g.restore();
+      g.fillText(shortened(g, names[i], gutter - 6), 2, y + linkHeight / 2);
       g.fillStyle = colour('well');
       g.fillRect(gutter, y, width - gutter, linkHeight - 1);
       for (let c = 0; c < cells(l).length; c++) {
@@ -169,14 +177,17 @@ export function heatmap(run, actions) {
 
   const metrics = ['waiting', 'busy'].map((m) => el('label', {}, el('input', {
     type: 'radio', name: 'metric-' + actions.id, value: m, checked: m === metric, disabled: m === 'waiting' && !anyWaits,
-    onchange: () => { metric = m; chosen = null; clear(list); canvas.redraw(); },
+    onchange: () => { metric = m; chosen = null; clear(list); sayScale(); canvas.redraw(); },
   }), m === 'waiting' ? ' messages that wait' : ' busy'));
-  const more = el('button', { type: 'button', hidden: shown === k.links.length, onclick: () => { shown = k.links.length; more.hidden = true; canvas.redraw(); } }, `show ${k.links.length} links`);
+  const more = el('button', { type: 'button', hidden: shown === k.links.length, onclick: () => { shown = k.links.length; more.hidden = true; sayScale(); canvas.redraw(); } }, `show ${k.links.length} links`);
   const ramp = el('i', { class: 'ramp' });
   const paint = () => { ramp.style.background = `linear-gradient(90deg, ${[0.01, 0.25, 0.5, 0.75, 1].map(heat).join(', ')})`; };
   paint();
   onTheme(paint);
-  const scale = el('span', { class: 'scale' }, 'none ', ramp, ' most');
+  const scaleEnd = el('span');
+  const scale = el('span', { class: 'scale' }, 'none ', ramp, ' ', scaleEnd);
+  const sayScale = () => { scaleEnd.textContent = metric === 'waiting' ? `${digits(most())} messages on average` : `${percent(100 * most())} of the time`; };
+  sayScale();
   const box = el('div', { class: 'heatmap' }, el('div', { class: 'toolbar' }, metrics, scale, more,
     el('span', {}, `${count(k.all)} links carried something${k.links.length < k.all ? `; the ${k.links.length} hottest are here` : ''}`)), canvas, tip, list);
   return { box, hit, choose, at, canvas, geometry: () => geometry, topHeight, linkHeight, metric: () => metric };

@@ -10,9 +10,13 @@ import (
 	"testing"
 
 	"kernbench/internal/browsertest"
+	"kernbench/lab/calibrate"
+	"kernbench/lab/calibrate/fit"
 	"kernbench/lab/explain"
+	"kernbench/lab/perf"
 	"kernbench/lab/run"
 	"kernbench/lab/view"
+	"kernbench/unit"
 	"kernbench/web/page"
 
 	"github.com/chromedp/chromedp"
@@ -23,8 +27,14 @@ func written(t *testing.T, name string, runs ...*view.Run) string {
 	t.Helper()
 	d := view.New(name, run.NewMadeBy("a test"))
 	d.Runs = runs
+	return file(t, d)
+}
+
+// file writes the page of a document to a file, and returns its URL.
+func file(t *testing.T, d *view.Document) string {
+	t.Helper()
 	var b bytes.Buffer
-	if err := page.Write(&b, page.About{Title: name}, d); err != nil {
+	if err := page.Write(&b, page.About{Title: d.Title}, d); err != nil {
 		t.Fatal(err)
 	}
 	file := filepath.Join(t.TempDir(), "page.html")
@@ -127,6 +137,68 @@ func TestReport(t *testing.T) {
 	p.Size(420, 800)
 	p.Until("kernbench.timeline.canvas.clientWidth <= 420 && document.documentElement.scrollWidth <= 420")
 	p.Picture("run-dark-narrow")
+}
+
+// cut lists what is not seen whole, in a page that is wide enough for all of it: cells that are
+// narrower than their texts, tables that scroll, and a page that does.
+const cut = `(() => {
+	const all = [];
+	const width = document.documentElement.clientWidth;
+	if (document.documentElement.scrollWidth > width) all.push('the page is ' + document.documentElement.scrollWidth + ' wide');
+	for (const e of document.querySelectorAll('td, th, dd, dt, h1, h2, h3, figcaption')) {
+		if (e.clientWidth && e.scrollWidth > e.clientWidth + 1) all.push(e.tagName + ' ' + e.textContent);
+	}
+	for (const e of document.querySelectorAll('.table')) {
+		if (width > 1000 && e.scrollWidth > e.clientWidth + 1) all.push('a table with ' + e.querySelector('th').textContent);
+	}
+	return all.join('; ');
+})()`
+
+// TestNothingIsCut: in wide and narrow windows, dark and light, texts are whole.
+func TestNothingIsCut(t *testing.T) {
+	a := observe(t, run.Spec{Topology: "ahbm-cube", Algorithm: "ring_allreduce", Ranks: 8, NElem: 64}, "before")
+	b := observe(t, run.Spec{Topology: "ahbm-cube", Algorithm: "recursive_doubling_allreduce", Ranks: 8, NElem: 64}, "after")
+	far := observe(t, run.Spec{Topology: "leaf-spine-roce", Algorithm: "direct_all_to_all", Ranks: 16, NElem: 1024}, "")
+	swept, err := perf.Run(context.Background(), perf.Spec{
+		Base: run.Spec{Topology: "dgx-h100", Ranks: 8}, Collective: "all_reduce", Min: unit.KiB, Max: unit.MiB, Factor: 4, Iterations: 1,
+		Algorithms: []string{"ring_allreduce_chunked", "recursive_doubling_allreduce", "hierarchical_pipelined_allreduce"}, Bound: true,
+	}, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	header := []fit.Remark{{Key: "source", Value: "public repository README of a library with a long name, section Single Node"}}
+	scored := view.Scored(&calibrate.Score{Topology: "dgx-a100", Machine: "8 SIPs × 1 cube × 1 PE", Tables: []calibrate.TableScore{{
+		File: "far/away/a100_8gpu_nvswitch_azure_allreduce.tsv", Collective: "all_reduce", Ranks: 8, Type: "f32", Header: header,
+		Rows: []calibrate.ScoreRow{{Size: 8, Measured: 4 * unit.Microsecond, Simulated: 3 * unit.Microsecond, Error: -0.25,
+			Algorithm: "double_tree_allreduce", Protocol: "ll", NCCL: &calibrate.Yardstick{Time: 5 * unit.Microsecond, Error: 0.25}}},
+		Bands: []calibrate.ScoreBand{{Machine: calibrate.Deviation{Sizes: 1, Median: 0.25, Worst: -0.25, At: 8}}},
+	}}})
+	two := view.New("two runs", run.NewMadeBy("a test"))
+	two.Runs = []*view.Run{a, b}
+	one := view.New("an all-to-all", run.NewMadeBy("a test"))
+	one.Runs = []*view.Run{far}
+	p := browsertest.Open(t, "file://")
+	for _, c := range []struct {
+		name string
+		doc  *view.Document
+	}{{"two", two}, {"one", one}, {"sweep", view.Sweep(swept)}, {"score", scored}} {
+		p.Size(1300, 900)
+		p.Do(chromedp.Navigate(file(t, c.doc)))
+		p.Until("document.body.dataset.ready === 'yes'")
+		p.Text("(() => { document.querySelectorAll('details').forEach((d) => { d.open = true; }); return ''; })()")
+		for _, width := range []int64{1300, 420} {
+			for range 2 {
+				p.Size(width, 900)
+				p.Until(fmt.Sprintf("window.innerWidth === %d", width))
+				dark := p.Text("getComputedStyle(document.documentElement).getPropertyValue('--dark').trim()")
+				if all := p.Text(cut); all != "" {
+					t.Errorf("%s, %d wide, dark %s: %s", c.name, width, dark, all)
+				}
+				p.Picture(fmt.Sprintf("%s-%d-dark-%s", c.name, width, dark))
+				p.Do(chromedp.Click("button.theme"))
+			}
+		}
+	}
 }
 
 // hex turns rgb(1, 2, 3) into #010203.

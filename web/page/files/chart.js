@@ -1,6 +1,6 @@
 // Curves over one axis, on logarithmic axes unless the document says otherwise.
 
-import { el, clear, sized, colour } from './dom.js';
+import { el, clear, sized, colour, onTheme } from './dom.js';
 import { curveColour } from './palette.js';
 import { quantity, ticks } from './units.js';
 
@@ -149,8 +149,10 @@ export function chart(c) {
   canvas.addEventListener('pointerleave', () => { tip.hidden = true; near = null; canvas.redraw(); });
 
   const keys = series.map((s, i) => {
-    const mark2 = el('span', { class: 'mark' });
-    mark2.style.background = s.bound ? colour('ink2') : curveColour(i);
+    const mark2 = el('span', { class: s.bound ? 'mark dashed' : 'mark' });
+    const paint = () => { mark2.style[s.bound ? 'borderTopColor' : 'background'] = s.bound ? colour('ink2') : curveColour(i); };
+    paint();
+    onTheme(paint);
     const b = el('button', {
       type: 'button', class: 'key', 'aria-pressed': 'true', title: 'show or hide this curve',
       onclick: () => {

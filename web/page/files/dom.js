@@ -28,6 +28,11 @@ export function clear(e, ...children) {
   return add(e, children);
 }
 
+// breakable is a text in which lines may break behind / and _, and before : and ->.
+export function breakable(text) {
+  return String(text).split(/(?<=[/_])|(?=:|->)/).flatMap((part, i) => (i ? [el('wbr'), part] : [part]));
+}
+
 // section is a part of the page with a heading, which links to itself.
 export function section(id, title, about, ...children) {
   return el('section', { id, 'aria-labelledby': id + '-title' },
@@ -66,11 +71,13 @@ export function sized(height, label, draw) {
   return canvas;
 }
 
-const themed = [];
+let themed = [];
+let watched = false;
 
 // onTheme calls a function when the colours change: dark or light, screen or paper.
 export function onTheme(f) {
-  if (themed.length === 0) {
+  if (!watched) {
+    watched = true;
     const all = () => themed.forEach((g) => g());
     window.matchMedia('(prefers-color-scheme: dark)').addEventListener('change', all);
     window.matchMedia('print').addEventListener('change', all);
@@ -80,9 +87,23 @@ export function onTheme(f) {
   themed.push(f);
 }
 
+// forgetThemed is called when a page gives way to another: what it drew is gone.
+export function forgetThemed() {
+  themed = [];
+}
+
 // themeChanged is called by what changes the colours itself.
 export function themeChanged() {
   themed.forEach((f) => f());
+}
+
+// shortened is a text that a canvas has room for: with … where a part is missing, or nothing.
+export function shortened(g, text, width) {
+  if (g.measureText(text).width <= width) return text;
+  for (let n = text.length - 1; n > 1; n--) {
+    if (g.measureText(text.slice(0, n) + '…').width <= width) return text.slice(0, n) + '…';
+  }
+  return '';
 }
 
 // colour is a colour of the page.

@@ -1,6 +1,6 @@
 // The page of a document: verdicts and summary first, then where the time went, then what happened when.
 
-import { el, clear, section, empty, onTheme, themeChanged } from './dom.js';
+import { el, clear, section, empty, breakable, onTheme, forgetThemed, themeChanged } from './dom.js';
 import { time, percent, count, bytes } from './units.js';
 import { table, documentTable, facts } from './tables.js';
 import { reasonColour, ink } from './palette.js';
@@ -15,6 +15,7 @@ export const drawn = { document: null, timeline: null, heatmaps: [], sources: []
 
 // page shows a document in an element.
 export function page(doc, into) {
+  forgetThemed();
   Object.assign(drawn, { document: doc, timeline: null, heatmaps: [], sources: [], charts: [] });
   document.title = `${doc.title} – kernbench`;
   const runs = doc.runs || [];
@@ -114,7 +115,7 @@ function comparison(runs) {
         ], rows, { rows: 12 });
       };
       const lines = (r) => (r.lines || []).filter((l) => l.path_ps).map((l) => ({ name: `${l.line} ${l.call}`.trim(), time_ps: l.path_ps }));
-      return [head, el('div', { class: 'columns' }, one('reason', a.reasons, b.reasons), one('source line', lines(a), lines(b)), one('kind of resource', a.classes, b.classes))];
+      return [head, el('div', { class: 'columns' }, one('reason', a.reasons, b.reasons), one('kind of resource', a.classes, b.classes)), one('source line', lines(a), lines(b))];
     }));
 }
 
@@ -122,7 +123,7 @@ function pathSection(r, i, n) {
   const total = r.reasons.reduce((s, x) => s + x.time_ps, 0);
   const stack = el('div', { class: 'stack', role: 'img', 'aria-label': r.reasons.map((x) => `${x.name} ${percent(x.percent)}`).join(', ') });
   const paint = () => clear(stack, r.reasons.filter((x) => x.percent > 0.3).map((x) => {
-    const part = el('span', { title: `${x.name}: ${time(x.time_ps)}, ${percent(x.percent)}` }, x.percent > 9 ? x.name : '');
+    const part = el('span', { title: `${x.name}: ${time(x.time_ps)}, ${percent(x.percent)}` }, x.percent > 4 ? x.name : '');
     part.style.width = x.percent + '%';
     part.style.background = reasonColour(x.name);
     part.style.color = ink(reasonColour(x.name));
@@ -224,8 +225,8 @@ function drawingSection(r, i, n) {
   const bytesOfText = new TextEncoder().encode(r.drawing);
   let raw = '';
   for (const b of bytesOfText) raw += String.fromCharCode(b);
-  const img = el('img', { class: 'drawing', alt: 'drawing of the machine, its lines in the colour of their use', src: 'data:image/svg+xml;base64,' + btoa(raw) });
-  return section('machine' + suffix(i, n), 'Machine' + (n > 1 ? ` of ${letter(i)}` : ''), r.links ? 'Each network once. The colour of a line says how much of the time its busiest link was busy.' : 'Each network once.', img);
+  const img = el('img', { alt: 'drawing of the machine, its lines in the colour of their use', src: 'data:image/svg+xml;base64,' + btoa(raw) });
+  return section('machine' + suffix(i, n), 'Machine' + (n > 1 ? ` of ${letter(i)}` : ''), r.links ? 'Each network once. The colour of a line says how much of the time its busiest link was busy.' : 'Each network once.', el('div', { class: 'drawing', tabIndex: 0 }, img));
 }
 
 function madeBy(doc) {

@@ -1,6 +1,6 @@
 // The source of kernels, with the time of each line.
 
-import { el, clear } from './dom.js';
+import { el, clear, breakable } from './dom.js';
 import { time } from './units.js';
 import { table } from './tables.js';
 
@@ -13,7 +13,7 @@ export function source(run, pathTime) {
   const name = (l) => (l.line ? l.line + ' ' : '') + l.call;
   const hasRanks = lines.some((l) => l.work_ps || l.waits_ps);
   const columns = [
-    { name: 'line', get: name, cell: (l) => (l.line ? el('button', { type: 'button', class: 'line', onclick: () => show(l.line) }, name(l)) : name(l)) },
+    { name: 'line', get: name, cell: (l) => (l.line ? el('button', { type: 'button', class: 'line', onclick: () => show(l.line) }, breakable(name(l))) : name(l)) },
     { name: 'on the critical path', unit: 'ps', get: (l) => l.path_ps, bar: (l) => l.path_ps / top },
   ];
   if (hasRanks) {

@@ -1,6 +1,6 @@
 // Tables with units, which sort when their heads are clicked.
 
-import { el, clear } from './dom.js';
+import { el, clear, breakable, onTheme } from './dom.js';
 import { quantity } from './units.js';
 
 const shownRows = 60;
@@ -36,7 +36,8 @@ export function table(columns, rows, options = {}) {
     const shown = all ? sorted : sorted.slice(0, options.rows || shownRows);
     clear(body, shown.map((r) => {
       const tr = el('tr', { class: options.rowClass ? options.rowClass(r) : '' }, columns.map((c) => {
-        const content = c.cell ? c.cell(r) : quantity(c.get(r), c.unit);
+        const value = c.get(r);
+        const content = c.cell ? c.cell(r) : typeof value === 'string' ? breakable(value) : quantity(value, c.unit);
         const td = el('td', { class: c.unit && c.unit !== 'text' ? 'number' : '' }, content);
         if (c.bar) {
           const f = Math.max(0, Math.min(1, c.bar(r) || 0));
@@ -58,14 +59,17 @@ export function table(columns, rows, options = {}) {
     more.textContent = `${sorted.length - (options.rows || shownRows)} more rows`;
   }
   fill();
+  if (columns.some((c) => c.colour)) onTheme(fill);
   return el('div', { class: 'table' }, el('table', {}, options.caption ? el('caption', {}, options.caption) : null,
     el('thead', {}, el('tr', {}, heads)), body), more);
 }
 
-// documentTable shows a table of a document.
+// documentTable shows a table of a document, without the columns in which no row has anything.
 export function documentTable(t) {
-  const columns = t.columns.map((c, i) => ({ name: c.name, unit: c.unit, get: (r) => r[i] }));
-  return table(columns, t.rows || [], { caption: t.title });
+  const rows = t.rows || [];
+  const columns = t.columns.map((c, i) => ({ name: c.name, unit: c.unit, get: (r) => r[i] }))
+    .filter((c) => rows.length === 0 || rows.some((r) => !['', '–', null, undefined].includes(c.get(r))));
+  return table(columns, rows, { caption: t.title });
 }
 
 // facts shows lines of a summary.

@@ -1,7 +1,7 @@
 // The time line: ranks × time on one axis for all runs, with zoom and pan. Far out it draws bins, near by it
 // draws single spans. What is drawn comes from the document; hit() says what is where.
 
-import { el, clear, colour, onTheme } from './dom.js';
+import { el, clear, colour, onTheme, shortened } from './dom.js';
 import { reasonColour, ink } from './palette.js';
 import { time, axisTime, ticks, percent } from './units.js';
 import { firstAfter, spanAt, operation, operationText, journey } from './model.js';
@@ -244,14 +244,10 @@ export function timeline(runs, choose) {
 
   function label(g, t, s, i, a, b, y, c) {
     const o = operation(t, s.own[i]);
-    const text = o ? o.call : t.reasons[s.reason[i]];
-    g.save();
-    g.beginPath();
-    g.rect(a + 2, y - 10, b - a - 4, 20);
-    g.clip();
+    const text = shortened(g, o ? o.call : t.reasons[s.reason[i]], b - a - 8);
+    if (!text) return;
     g.fillStyle = ink(c);
     g.fillText(text, a + 4, y);
-    g.restore();
   }
 
   function drawBins(g, t, bins, y, h) {

@@ -42,7 +42,8 @@ func TestDatabase(t *testing.T) {
 		if err := json.Unmarshal(w.Body.Bytes(), &d); err != nil || w.Code != 200 {
 			t.Fatalf("%s: %d %v %s", id, w.Code, err, w.Body)
 		}
-		if len(d.Charts) != 1 || len(d.Charts[0].Series) != 4 || !d.Charts[0].Series[3].Bound || len(d.Charts[0].Series[0].X) != 2 || len(d.Tables) != 2 {
+		if len(d.Charts) != 1 || len(d.Charts[0].Series) != 4 || !d.Charts[0].Series[3].Bound ||
+			len(d.Charts[0].Series[0].X) != 2 || len(d.Tables) != 2 {
 			t.Errorf("%s: %s", id, clip(w.Body.String()))
 		}
 	}

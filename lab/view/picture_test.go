@@ -132,7 +132,8 @@ b->a: busy 0.4 % of the time, 100 ns to 200 ns (25 %, 7 high)`
 	if p, err = r.HeatPicture(nil); err != nil {
 		t.Fatal(err)
 	}
-	if got := tips(p, axis(p)); !strings.Contains(got, "a->b: busy 1.5 % of the time, 0 ns") || !strings.Contains(got, "b->a: busy < 0.1 %") {
+	if got := tips(p, axis(p)); !strings.Contains(got, "a->b: busy 1.5 % of the time, 0 ns") ||
+		!strings.Contains(got, "b->a: busy < 0.1 %") {
 		t.Errorf("it shows\n%s", got)
 	}
 	dark := false

@@ -60,7 +60,8 @@ func TestSweep(t *testing.T) {
 // wrong row is not the fastest; the bound lies beyond each curve, as time and as bandwidth.
 func TestSweepTimes(t *testing.T) {
 	s, err := perf.Run(ctx, perf.Spec{Base: run.Spec{Topology: "dgx-h100", Ranks: 8}, Collective: "all_reduce",
-		Algorithms: []string{"ring_allreduce", "tree_allreduce"}, Min: 64 << 10, Max: 64 << 10, Factor: 2, Iterations: 1, Check: true, Bound: true, Memory: unit.GiB}, nil, nil)
+		Algorithms: []string{"ring_allreduce", "tree_allreduce"}, Min: 64 << 10, Max: 64 << 10,
+		Factor: 2, Iterations: 1, Check: true, Bound: true, Memory: unit.GiB}, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -32,11 +32,11 @@ const house = `
 	report < lab/explain, selfbench, lab/run, lab/plans, lab/sweep, lab/limits, lab/perf, lab/tune, lab/calibrate, lab/compare, lab/probe, lab/suite, frontend, frontend/judge, frontend/plan, machine, machine/draw, plot, plot/scene, unit;
 	selfbench, kerneltest/conformance, kerneltest/hosttest;
 	lab/view;
-	lab/perf, lab/tune, lab/calibrate, lab/explain;
+	lab/perf, lab/tune, lab/calibrate, lab/explain, lab/compare;
 	lab/calibrate/fit, lab/calibrate/nccl;
 	lab/limits;
 	lab/plans;
-	lab/sweep, lab/compare, lab/probe, lab/suite, lab/repair;
+	lab/sweep, lab/probe, lab/suite, lab/repair;
 	lab/run;
 	machine/draw;
 	lab/faulty;

@@ -55,6 +55,9 @@ comes from the model of thread blocks, for a call of as many bytes.
 			rows, err := compare.Over(cmd.Context(), spec, elems,
 				func(ctx context.Context, s run.Spec) ([]compare.Row, error) { return each(ctx, s, nil) })
 			bar.done()
+			if figure.wanted() && err == nil {
+				err = compare.Bound(cmd.Context(), spec, rows)
+			}
 			if common := commonError(rows); common != nil {
 				return common
 			}
@@ -82,7 +85,7 @@ comes from the model of thread blocks, for a call of as many bytes.
 	n := f.Lookup("n-elem")
 	n.Value, n.Usage = &elems,
 		"elements per rank, or several numbers in turn, such as 256,4096,65536 (default: as the bench or ccl.yaml says)"
-	figure.add(f, "plot", "draw time, algbw and busbw, over sizes if there are several,")
+	figure.add(f, "plot", "draw time, algbw and busbw, with the bound, over sizes if there are several,")
 	limitFlags(f, &spec.Limits)
 	verifyFlag(f, &spec)
 	fidelityFlag(f, &spec)

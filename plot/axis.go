@@ -104,7 +104,8 @@ func (a *Axis) widen(least, most float64) (from, to float64) {
 			from, to = niceDown(from*0.99), niceUp(to*1.01)
 		}
 	case Log2:
-		from, to = least/1.08, most*1.08
+		pad := math.Exp2(max(0.11, 0.015*math.Log2(most/least))) // room for the markers at both ends
+		from, to = least/pad, most*pad
 		if most < 2*least { // with a power of two at least
 			from, to = math.Exp2(math.Floor(math.Log2(least))), math.Exp2(math.Ceil(math.Log2(most)))
 		}

@@ -2,6 +2,7 @@ package plot
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"slices"
 )
@@ -9,11 +10,9 @@ import (
 // mostColoured is how many curves a reader tells apart by colour. Of more, the others are grey.
 const mostColoured = 6
 
-// others is the name of the grey curves in the legend.
-const others = "others"
-
 // shown returns the names of the computed curves that have a colour: all, or, of more than can be
-// told apart, those that are nearest to the best over all values of x.
+// told apart, first those that are the best somewhere, then those that are nearest to the best over
+// all values of x. Of curves that lie on each other it is one.
 func (f *Figure) shown() map[string]bool {
 	names := map[string]bool{}
 	for i := range f.Panel {
@@ -27,16 +26,59 @@ func (f *Figure) shown() map[string]bool {
 	if len(names) <= mostColoured || at < 0 {
 		return names
 	}
-	order := nearest(f.Panel[at].Curves, f.Panel[at].Better)
 	clear(names)
-	for _, name := range order[:min(len(order), mostColoured)] {
+	for _, name := range leading(f.Panel[at].Curves, f.Panel[at].Better) {
 		names[name] = true
 	}
 	return names
 }
 
+// leading lists the curves that have a colour.
+func leading(curves []Curve, better Better) []string {
+	var order []*Curve // the nearest first
+	for _, name := range nearest(curves, better) {
+		order = append(order, &curves[slices.IndexFunc(curves, func(c Curve) bool { return c.Name == name })])
+	}
+	var chosen []*Curve
+	add := func(c *Curve) {
+		if len(chosen) < mostColoured && !slices.ContainsFunc(chosen, func(o *Curve) bool { return coincide(c, o) }) {
+			chosen = append(chosen, c)
+		}
+	}
+	best := map[float64]float64{}
+	for _, c := range order {
+		for _, p := range c.Points {
+			if b, known := best[p.X]; p.Y > 0 && (!known || better == Lower && p.Y < b || better == Higher && p.Y > b) {
+				best[p.X] = p.Y
+			}
+		}
+	}
+	for _, x := range slices.Sorted(maps.Keys(best)) {
+		is := func(c *Curve) bool { return slices.Contains(c.Points, XY{x, best[x]}) }
+		if !slices.ContainsFunc(chosen, is) {
+			add(order[slices.IndexFunc(order, is)])
+		}
+	}
+	for _, c := range order {
+		add(c)
+	}
+	names := make([]string, len(chosen))
+	for i, c := range chosen {
+		names[i] = c.Name
+	}
+	return names
+}
+
+// coincide reports whether two curves cannot be told apart: they are equal to a thousandth wherever
+// one of them has a point.
+func coincide(a, b *Curve) bool {
+	return len(a.Points) == len(b.Points) && !slices.ContainsFunc(a.Points, func(p XY) bool {
+		return !slices.ContainsFunc(b.Points, func(q XY) bool { return p.X == q.X && math.Abs(p.Y-q.Y) <= 1e-3*math.Abs(q.Y) })
+	})
+}
+
 // nearest lists computed curves: first those that are the best at most values of x, then those that
-// come nearest to the best on average.
+// come nearest to the best on average, then those with short names.
 func nearest(curves []Curve, better Better) []string {
 	sign := 1.0
 	if better == Higher {
@@ -80,7 +122,9 @@ func nearest(curves []Curve, better Better) []string {
 		}
 		all = append(all, s)
 	}
-	slices.SortStableFunc(all, func(a, b score) int { return cmp.Or(b.wins-a.wins, cmp.Compare(a.mean, b.mean)) })
+	slices.SortStableFunc(all, func(a, b score) int {
+		return cmp.Or(b.wins-a.wins, cmp.Compare(a.mean, b.mean), cmp.Compare(len(a.name), len(b.name)))
+	})
 	names := make([]string, len(all))
 	for i, s := range all {
 		names[i] = s.name

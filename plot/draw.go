@@ -2,9 +2,9 @@ package plot
 
 import (
 	"slices"
-	"strconv"
 
 	"kernbench/plot/scene"
+	"kernbench/unit"
 )
 
 // The measures of a figure, in points.
@@ -37,7 +37,7 @@ func (f *Figure) Picture() *scene.Picture {
 			continue
 		}
 		y = text(p, left, y+labelSize+2, labelSize, scene.Ink, scene.Shorten(panel.Title, labelSize, p.Width-left-edge)) + 1
-		crossings := Crossings(panel.Curves, panel.Better)
+		crossings := Crossings(colouredFirst(panel.Curves, styles), panel.Better)
 		if crossed == nil {
 			crossed = crossings
 		}
@@ -46,7 +46,7 @@ func (f *Figure) Picture() *scene.Picture {
 		for _, c := range crossings {
 			px := x.pos(c.At.X)
 			p.Add(scene.Path{Points: []scene.Point{{X: px, Y: y}, {X: px, Y: y + panelHeight}}, Stroke: crossingStroke,
-				Tip: c.To + " is better than " + c.From + " from about " + f.X.label(c.At.X) + " on"})
+				Tip: c.To + " is better than " + c.From + " from about " + f.X.label(rounded(c.At.X)) + " on"})
 		}
 		panel.draw(p, x, ySpan, styles)
 		y += panelHeight + 4
@@ -109,8 +109,21 @@ func rounded(v float64) float64 {
 	return float64(int(v/unit+0.5)) * unit
 }
 
+// colouredFirst sorts curves so that those with a colour come before those that they coincide with.
+func colouredFirst(curves []Curve, styles map[string]style) []Curve {
+	var first, rest []Curve
+	for _, c := range curves {
+		if styles[c.Name].faint {
+			rest = append(rest, c)
+		} else {
+			first = append(first, c)
+		}
+	}
+	return append(first, rest...)
+}
+
 // styles gives each name of a curve a style, in the order in which they come, and lists the names
-// for the legend.
+// for the legend: computed curves, then what they are compared with.
 func (f *Figure) styles() (map[string]style, []string) {
 	all, order := map[string]style{}, []string{}
 	count, shown, grey := map[Role]int{}, f.shown(), 0
@@ -130,10 +143,20 @@ func (f *Figure) styles() (map[string]style, []string) {
 		}
 	}
 	if grey > 0 {
-		name := strconv.Itoa(grey) + " " + others
+		name := unit.Count(grey, "other")
 		all[name] = faint
 		order = append(order, name)
 	}
+	rank := func(name string) int {
+		switch s := all[name]; {
+		case s.role == Computed && !s.faint:
+			return 0
+		case s.role == Computed:
+			return 1
+		}
+		return 2
+	}
+	slices.SortStableFunc(order, func(a, b string) int { return rank(a) - rank(b) })
 	return all, order
 }
 

@@ -6,6 +6,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -189,6 +190,34 @@ func TestMany(t *testing.T) {
 		if styles[c.Name].faint != (i >= mostColoured) {
 			t.Errorf("%s: grey is %v", c.Name, styles[c.Name].faint)
 		}
+	}
+}
+
+// TestLeading: curves that are the best somewhere have colours, of those that lie on each other one
+// does, and crossings name the ones with colours. The bound ends the legend.
+func TestLeading(t *testing.T) {
+	xs := []float64{1, 2, 4, 8}
+	curve := func(name string, ys ...float64) Curve {
+		c := Curve{Name: name}
+		for i, y := range ys {
+			c.Points = append(c.Points, XY{xs[i], y})
+		}
+		return c
+	}
+	p := Panel{Better: Lower, Y: Axis{Scale: Log10}, Curves: []Curve{{Name: "bound", Role: Bound, Points: []XY{{1, 1}, {8, 1}}}}}
+	for i := range 9 { // the best at three sizes of four
+		p.Curves = append(p.Curves, curve(fmt.Sprintf("a with setting %d", i), 10, 10, 10, 100))
+	}
+	p.Curves = append(p.Curves, curve("a", 10, 10, 10, 100), curve("late", 90, 80, 70, 20), curve("near", 11, 11, 11, 101),
+		curve("far", 500, 500, 500, 500))
+	f := &Figure{X: Axis{Scale: Log2}, Panel: []Panel{p}}
+	styles, order := f.styles()
+	if want := []string{"a", "late", "near", "far", "9 others", "bound"}; !slices.Equal(order, want) {
+		t.Errorf("the legend has %q, want %q", order, want)
+	}
+	all := Crossings(colouredFirst(p.Curves, styles), Lower)
+	if len(all) != 1 || all[0].From != "a" || all[0].To != "late" {
+		t.Errorf("crossings %+v", all)
 	}
 }
 

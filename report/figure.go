@@ -43,6 +43,9 @@ func (q quantity) panel(curves []plot.Curve) plot.Panel {
 	return plot.Panel{Title: q.title, Better: q.better, Y: plot.Axis{Scale: plot.Log10, Label: q.label}, Curves: curves}
 }
 
+// boundName is the curve of what the hardware allows to any algorithm.
+const boundName = "bound of the hardware"
+
 // curves gathers points by the names of curves, in the order in which names come.
 type curves struct {
 	all []plot.Curve

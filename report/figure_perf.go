@@ -103,7 +103,7 @@ func addBounds(points []perfPoint, x func(*perf.Row) float64, overRanks bool, ti
 			algbw.add(name, plot.Bound, x(p.row), p.algbw*faster)
 			busbw.add(name, plot.Bound, x(p.row), p.busbw*faster)
 		}
-		add("bound of the hardware", b.HardwareUs)
+		add(boundName, b.HardwareUs)
 		if single {
 			add("bound as configured", b.Us)
 		}

@@ -39,7 +39,7 @@ func PointsFigure(x *tune.RunPoints, from run.MadeBy) *plot.Figure {
 	for _, p := range points {
 		group := name(p)
 		of := strings.TrimSpace(p.Algorithm + " " + p.Settings)
-		bound := "bound of the hardware"
+		bound := boundName
 		if group != "" {
 			of, bound = of+", "+group, bound+", "+group
 		}

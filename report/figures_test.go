@@ -136,6 +136,20 @@ ring 0 512:2 2048:2
 tree 0 512:2
 a.xml 0 2048:4
 `)
+	for i := range 3 {
+		rows[i].Bound = 50 * unit.Nanosecond
+	}
+	shows(t, ComparisonFigure(rows[:3], made("kernbench x")), `all_reduce, 8 ranks, f16 [8 GPUs (sim)]
+ring 0 512:100 2048:400
+tree 0 512:200
+bound of the hardware 1 512:50 2048:50
+ring 0 512:1 2048:1
+tree 0 512:1
+bound of the hardware 1 512:2 2048:8
+ring 0 512:2 2048:2
+tree 0 512:2
+bound of the hardware 1 512:4 2048:16
+`)
 	settings := ComparisonFigure([]compare.Row{{BufferKind: "hbm", Backpressure: "poll", Result: rows[0].Result}}, made("kernbench x"))
 	if got := settings.Panel[0].Curves[0].Name; got != "buffer_kind=hbm backpressure=poll" {
 		t.Errorf("a curve is called %s", got)

@@ -1,7 +1,7 @@
 // Package compare runs one spec in several ways and returns the results together: with several
 // algorithms, or with every memory for ring slots and every way to wait for them.
 //
-// It may import lab/run and packages below it. Start at Algorithms and Settings.
+// It may import lab/limits, lab/run and packages below them. Start at Algorithms and Settings.
 package compare
 
 import (
@@ -24,6 +24,7 @@ type Row struct {
 	Result       *run.Result `json:"result,omitempty"`
 	Program      *Program    `json:"program,omitempty"`           // in place of Result: a program of another tool
 	Elems        int         `json:"elements_per_rank,omitempty"` // of several that are compared
+	Bound        unit.Time   `json:"hardware_bound_ps,omitempty"` // what the hardware allows to any algorithm, if Bound has found it
 	Error        string      `json:"error,omitempty"`             // what kept this run from its end
 	Err          error       `json:"-"`                           // the same as a type
 }

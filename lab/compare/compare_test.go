@@ -7,10 +7,13 @@ import (
 	"strings"
 	"testing"
 
+	"kernbench/dtype"
 	"kernbench/fault"
 	"kernbench/lab/compare"
 	"kernbench/lab/faulty"
+	"kernbench/lab/limits"
 	"kernbench/lab/run"
+	"kernbench/unit"
 )
 
 var ctx = context.Background()
@@ -93,6 +96,46 @@ func TestCompareWithoutEntry(t *testing.T) {
 	for _, r := range rows {
 		if d, ok := errors.AsType[*fault.Deadlock](r.Err); !ok || d.World != 3 || r.Error != r.Err.Error() {
 			t.Errorf("%s %s: %v is no deadlock", r.BufferKind, r.Backpressure, r.Err)
+		}
+	}
+}
+
+// TestBound: the bound of a row is that of kernbench bound for its call, and no row is faster.
+func TestBound(t *testing.T) {
+	for _, s := range []run.Spec{
+		{Ranks: 8},
+		{Topology: "leaf-spine-roce", Ranks: 16},
+	} {
+		names := []string{"window_all_to_all", "direct_all_to_all"}
+		rows, err := compare.Over(ctx, s, []int{256, 64}, func(ctx context.Context, s run.Spec) ([]compare.Row, error) {
+			return compare.Algorithms(ctx, s, names, nil)
+		})
+		if err != nil || len(rows) != 4 {
+			t.Fatal(len(rows), err)
+		}
+		rows[3].Err = errors.New("it did not end")
+		if err := compare.Bound(ctx, s, rows); err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range rows[:3] {
+			typ, err := dtype.Parse(r.Result.DType)
+			if err != nil {
+				t.Fatal(err)
+			}
+			base := s
+			base.DType = typ
+			size := unit.Bytes(r.Result.AlgBW*r.Result.SimulatedTime.Ns() + 0.5)
+			l, err := limits.Run(ctx, limits.Spec{Base: base, Collective: "all_to_all", Min: size, Max: size, Factor: 2})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r.Bound <= 0 || r.Bound > r.Result.SimulatedTime || r.Bound != l.Rows[0].Hardware {
+				t.Errorf("%s of %v: bound %v, of that size %v, time %v", r.Algorithm, size, r.Bound, l.Rows[0].Hardware,
+					r.Result.SimulatedTime)
+			}
+		}
+		if rows[3].Bound != 0 {
+			t.Error("a row that did not end has a bound")
 		}
 	}
 }

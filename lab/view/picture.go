@@ -263,15 +263,15 @@ func heat(f float64) scene.Color {
 	return mix(16) | mix(8) | mix(0)
 }
 
-// share prints a part as a percentage: with a digit more if it is small.
+// share prints a part as a percentage, with two digits if it is small.
 func share(part float64) string {
 	switch {
 	case part <= 0:
 		return "0 %"
-	case part < 0.0005:
-		return "< 0.1 %"
+	case part < 0.0001:
+		return "< 0.01 %"
 	case part < 0.0995:
-		return fmt.Sprintf("%.1f %%", 100*part)
+		return fmt.Sprintf("%.2g %%", 100*part)
 	}
 	return fmt.Sprintf("%.0f %%", 100*part)
 }

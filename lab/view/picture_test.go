@@ -123,7 +123,7 @@ func TestHeatPicture(t *testing.T) {
 	legible(t, r.Name, p)
 	want := `a->b: busy 100 % of the time, 0 ns to 200 ns (50 %, 7 high)
 a->b: busy 20 % of the time, 300 ns to 400 ns (25 %, 7 high)
-b->a: busy 0.4 % of the time, 100 ns to 200 ns (25 %, 7 high)`
+b->a: busy 0.39 % of the time, 100 ns to 200 ns (25 %, 7 high)`
 	if got := tips(p, axis(p)); got != want {
 		t.Errorf("it shows\n%s, want\n%s", got, want)
 	}
@@ -133,7 +133,7 @@ b->a: busy 0.4 % of the time, 100 ns to 200 ns (25 %, 7 high)`
 		t.Fatal(err)
 	}
 	if got := tips(p, axis(p)); !strings.Contains(got, "a->b: busy 1.5 % of the time, 0 ns") ||
-		!strings.Contains(got, "b->a: busy < 0.1 %") {
+		!strings.Contains(got, "b->a: busy < 0.01 %") {
 		t.Errorf("it shows\n%s", got)
 	}
 	dark := false

@@ -186,7 +186,7 @@ export function heatmap(run, actions) {
   onTheme(paint);
   const scaleEnd = el('span');
   const scale = el('span', { class: 'scale' }, 'none ', ramp, ' ', scaleEnd);
-  const sayScale = () => { scaleEnd.textContent = metric === 'waiting' ? `${digits(most())} messages on average` : `${percent(100 * most())} of the time`; };
+  const sayScale = () => { scaleEnd.textContent = metric === 'waiting' ? `${digits(most())} messages on average` : `${digits(100 * most())} % of the time`; };
   sayScale();
   const box = el('div', { class: 'heatmap' }, el('div', { class: 'toolbar' }, metrics, scale, more,
     el('span', {}, `${count(k.all)} links carried something${k.links.length < k.all ? `; the ${k.links.length} hottest are here` : ''}`)), canvas, tip, list);

@@ -263,7 +263,7 @@ func TestNoPathLeadsWhereNoneMay(t *testing.T) {
 					continue
 				}
 				for _, to := range list(tos) {
-					if way := wayTo(imports, from, func(p string) bool { return within(p, to) }); way != nil {
+					if way := pathTo(imports, from, func(p string) bool { return within(p, to) }); way != nil {
 						t.Errorf("%s must not reach %s: %s", room, to, strings.Join(way, " -> "))
 					}
 				}
@@ -273,7 +273,7 @@ func TestNoPathLeadsWhereNoneMay(t *testing.T) {
 }
 
 // wayTo is a chain of imports from a package to one that is wanted, or nil.
-func wayTo(imports map[string][]string, from string, wanted func(string) bool) []string {
+func pathTo(imports map[string][]string, from string, wanted func(string) bool) []string {
 	before := map[string]string{from: ""}
 	for queue := []string{from}; len(queue) > 0; queue = queue[1:] {
 		for _, next := range imports[queue[0]] {
@@ -313,7 +313,7 @@ func TestHouseNoticesDepartures(t *testing.T) {
 		}
 	}
 	imports := map[string][]string{"a": {"b"}, "b": {"c"}, "c": {"d"}}
-	way := wayTo(imports, "a", func(s string) bool { return s == "d" })
+	way := pathTo(imports, "a", func(s string) bool { return s == "d" })
 	if got := fmt.Sprint(way); got != "[a b c d]" {
 		t.Errorf("wayTo = %s, want [a b c d]", got)
 	}

@@ -50,7 +50,7 @@ var BinomialAllReduce = Register(Algorithm{
 	Collective: "all_reduce",
 	Topology:   "hypercube",
 	Kernel:     binomialAllReduce,
-	Way:        binomialAndBack,
+	Path:       binomialAndBack,
 	Steps:      "2 ceil(log2 N)",
 	Cost:       "2 ceil(log2 N) (alpha + beta M): 2(N-1) M bytes in all",
 	Source:     "the binomial trees of reduce and broadcast: Thakur, Rabenseifner, Gropp, Optimization of collective communication operations in MPICH, IJHPCA 19(1), 2005",

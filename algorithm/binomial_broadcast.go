@@ -33,7 +33,7 @@ var BinomialBroadcast = Register(Algorithm{
 	Topology:   "circulant",
 	Kernel:     binomialBroadcast,
 	KernelArgs: firstIsRoot,
-	Way:        binomialFrom,
+	Path:       binomialFrom,
 	Steps:      "ceil(log2 N)",
 	Cost:       "ceil(log2 N) (alpha + beta M): (N-1) M bytes in all",
 	Source:     "Thakur, Rabenseifner, Gropp, Optimization of collective communication operations in MPICH, Int. J. High Perform. Comput. Appl. 19(1), 2005, sec. 4.3",

@@ -32,7 +32,7 @@ var BinomialReduce = Register(Algorithm{
 	Topology:   "circulant",
 	Kernel:     binomialReduce,
 	KernelArgs: firstIsRoot,
-	Way:        binomialTo,
+	Path:       binomialTo,
 	Steps:      "ceil(log2 N)",
 	Cost:       "ceil(log2 N) (alpha + (beta + gamma) M): (N-1) M bytes in all",
 	Source:     "Thakur, Rabenseifner, Gropp, Optimization of collective communication operations in MPICH, Int. J. High Perform. Comput. Appl. 19(1), 2005, sec. 4.5",

@@ -95,7 +95,7 @@ type bucketPart struct {
 	stage       int // of a pipeline: how many rounds are behind it
 }
 
-// ringPipeline is the part's ring in its dimension k.
+// pipeline returns the ring of the part in its dimension k.
 func (p *bucketPart) pipeline(k int) *ringPipeline {
 	d := p.circle(k)
 	l := &ringPipeline{to: topology.LevelEast(d.level), from: topology.LevelWest(d.level), me: d.me, n: d.n}

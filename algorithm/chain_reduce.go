@@ -34,7 +34,7 @@ var ChainReduce = Register(Algorithm{
 	Kernel:     chainReduce,
 	KernelArgs: firstIsRoot,
 	Pipelined:  true,
-	Way:        chainTo,
+	Path:       chainTo,
 	Steps:      "N-2+c for c pieces",
 	Cost:       "(N-2+c) (alpha + (beta + gamma) M/c), least for c = sqrt((N-2) beta M/alpha): (N-1) M bytes in all",
 	Source:     "the pipelined chain of Pjesivac-Grbovic, Angskun, Bosilca, Fagg, Gabriel, Dongarra, Performance analysis of MPI collective operations, Cluster Computing 10(2), 2007",

@@ -107,7 +107,7 @@ var DoubleTreeAllReduce = Register(Algorithm{
 	Topology:   "two_trees",
 	Kernel:     doubleTreeAllReduce,
 	Pipelined:  true,
-	Way:        firstOfTwoTrees,
+	Path:       firstOfTwoTrees,
 	MinSlots:   2,
 	Steps:      "2 log2(N) + k - 1 for k chunks per tree",
 	Cost:       "about 2 log2(N) alpha + 2 beta M, and the filling of the pipeline: 2(N-1) M bytes in all",

@@ -85,7 +85,7 @@ func (r rooted) branch(peer int) (b branch) {
 func (t rootedTree) rounds() int { return t.chunks + t.height }
 
 // underTwoTrees is the way of one half of the vector to one of the lowest leaves.
-func underTwoTrees(world, root int) Way {
+func underTwoTrees(world, root int) Path {
 	var longest []int
 	for rank := range world {
 		var up []int
@@ -96,7 +96,7 @@ func underTwoTrees(world, root int) Way {
 			longest = up
 		}
 	}
-	return backwards(Way{Ranks: longest, Parts: 2, Stages: topology.Hops(world) + 1})
+	return backwards(Path{Ranks: longest, Parts: 2, Stages: topology.Hops(world) + 1})
 }
 
 // DoubleTreeBroadcast has the steps of a tree and the bytes of a chain.
@@ -108,7 +108,7 @@ var DoubleTreeBroadcast = Register(Algorithm{
 	Kernel:     doubleTreeBroadcast,
 	KernelArgs: firstIsRoot,
 	Pipelined:  true,
-	Way:        underTwoTrees,
+	Path:       underTwoTrees,
 	MinSlots:   2,
 	Steps:      "log2(N) + c for c chunks of a half",
 	Cost:       "about (log2(N) + c) (alpha + beta M/2c) for each tree, side by side: (N-1) M bytes in all",

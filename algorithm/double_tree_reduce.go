@@ -30,7 +30,7 @@ func doubleTreeReduce(c *tl.Context, a tl.Args) {
 }
 
 // toTwoTrees is the way of a broadcast back.
-func toTwoTrees(world, root int) Way { return backwards(underTwoTrees(world, root)) }
+func toTwoTrees(world, root int) Path { return backwards(underTwoTrees(world, root)) }
 
 // DoubleTreeReduce has the steps of a tree and the bytes of a chain.
 var DoubleTreeReduce = Register(Algorithm{
@@ -41,7 +41,7 @@ var DoubleTreeReduce = Register(Algorithm{
 	Kernel:     doubleTreeReduce,
 	KernelArgs: firstIsRoot,
 	Pipelined:  true,
-	Way:        toTwoTrees,
+	Path:       toTwoTrees,
 	MinSlots:   2,
 	Steps:      "log2(N) + c for c chunks of a half",
 	Cost:       "about (log2(N) + c) (alpha + (beta + 2 gamma) M/2c) for each tree, side by side: (N-1) M bytes in all",

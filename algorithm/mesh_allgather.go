@@ -26,7 +26,7 @@ func meshOf(c *tl.Context, a tl.Args) mesh {
 	return mesh{c, a.Op, x, y, w, h}
 }
 
-// The lines that a rank stands in.
+// row returns the line of the own row, in direction east; column that of the own column, south.
 func (g mesh) row() *line {
 	return &line{c: g.c, op: g.op, ahead: tl.East, back: tl.West, me: g.x, n: g.w}
 }

@@ -36,9 +36,9 @@ type Algorithm struct {
 	Window    func(world, nElem int, t dtype.Type) (*mem.Layout, error)
 	Pipelined bool // sends a vector in pieces, of chunk_size: Args.ChunkBytes
 
-	// Way says, of a chain or a tree on rings, which ranks a vector passes; nil where it goes no
-	// such way. There is a lower limit for it: see package bound.
-	Way func(world, root int) Way
+	// Path returns the ranks that a vector passes in a chain or a tree on rings. It is nil for
+	// other algorithms. Package bound computes a lower limit from it.
+	Path func(world, root int) Path
 
 	Multimem bool // needs a switch that joins the ranks, reduces and copies: system.switch.reduce, system.switch.multicast
 

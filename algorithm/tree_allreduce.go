@@ -34,7 +34,7 @@ var TreeAllReduce = Register(Algorithm{
 	Collective: "all_reduce",
 	Topology:   "tree_binary",
 	Kernel:     treeAllReduce,
-	Way:        treeAndBack,
+	Path:       treeAndBack,
 	Steps:      "2 floor(log2 N)",
 	Cost:       "2 floor(log2 N) (alpha + 2 beta M): 2(N-1) M bytes in all",
 	Source:     "reduce and broadcast on a binary tree: Thakur, Rabenseifner, Gropp, Optimization of collective communication operations in MPICH, IJHPCA 19(1), 2005, compares it",

@@ -30,7 +30,7 @@ func gemmSinglePE(ctx context.Context, h *Host) error {
 	if h.Device.HasData() {
 		want, bound = reference(h.DType, x, y, m, k, n)
 	}
-	for _, way := range []struct {
+	for _, variant := range []struct {
 		name   string
 		kernel tl.Kernel
 	}{{"dot", gemmDot}, {"composite", gemmComposite}} {
@@ -38,14 +38,14 @@ func gemmSinglePE(ctx context.Context, h *Host) error {
 		if err != nil {
 			return err
 		}
-		run, err := h.Device.LaunchKernel(ctx, "gemm_"+way.name, way.kernel, a, b, out)
+		run, err := h.Device.LaunchKernel(ctx, "gemm_"+variant.name, variant.kernel, a, b, out)
 		if err != nil {
 			return err
 		}
 		if d := run.Result.Duration(); d > 0 {
-			h.Report("gemm %d×%d×%d %v by %-9s %v, %.4g multiplications per ns", m, k, n, h.DType, way.name, d, float64(m*k*n)/d.Ns())
+			h.Report("gemm %d×%d×%d %v by %-9s %v, %.4g multiplications per ns", m, k, n, h.DType, variant.name, d, float64(m*k*n)/d.Ns())
 		}
-		if err := h.expectMatrix(way.name, out, want, bound); err != nil {
+		if err := h.expectMatrix(variant.name, out, want, bound); err != nil {
 			return err
 		}
 		if err := out.Free(); err != nil {

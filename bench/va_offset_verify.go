@@ -38,7 +38,7 @@ func vaOffsetVerify(ctx context.Context, h *Host) error {
 			return err
 		}
 	}
-	for _, way := range []struct {
+	for _, variant := range []struct {
 		name   string
 		kernel tl.Kernel
 		by     int // elements by which what comes out is turned
@@ -50,19 +50,19 @@ func vaOffsetVerify(ctx context.Context, h *Host) error {
 		if err != nil {
 			return err
 		}
-		run, err := h.Device.LaunchKernel(ctx, "va_"+way.name, way.kernel, in, out, shift)
+		run, err := h.Device.LaunchKernel(ctx, "va_"+variant.name, variant.kernel, in, out, shift)
 		if err != nil {
 			return err
 		}
 		if d := run.Result.Duration(); d > 0 {
-			h.Report("%d PEs %s %d bytes each, half of them in the next PE's shard: %v", ranks, way.name, n*h.DType.Size(), d)
+			h.Report("%d PEs %s %d bytes each, half of them in the next PE's shard: %v", ranks, variant.name, n*h.DType.Size(), d)
 		}
 		if h.Device.HasData() {
 			got, err := out.ReadBytes()
 			if err != nil {
 				return err
 			}
-			h.ExpectBytes("bytes through a "+way.name, got, rotate(source, way.by*h.DType.Size()))
+			h.ExpectBytes("bytes through a "+variant.name, got, rotate(source, variant.by*h.DType.Size()))
 		}
 		if err := out.Free(); err != nil {
 			return err

@@ -121,7 +121,7 @@ func worst(ctx context.Context, rows []compare.Row) error {
 			continue
 		}
 		if s := exitStatus(ctx, e); s > status {
-			err, status = told{e}, s
+			err, status = reported{e}, s
 		}
 	}
 	return err

@@ -20,12 +20,12 @@ const (
 	ExitInterrupted = 130 // as a shell reports a process that Ctrl-C ended
 )
 
-// told is an error that the report has told already.
-type told struct{ error }
+// reported is an error that the report has already printed.
+type reported struct{ error }
 
-func (t told) Unwrap() error { return t.error }
+func (t reported) Unwrap() error { return t.error }
 
-// errWrong ends a verb whose report has told what is wrong.
+// errWrong ends a verb after its report has printed what is wrong.
 var errWrong = errors.New("the result is wrong")
 
 func exitStatus(ctx context.Context, err error) int {

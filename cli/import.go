@@ -145,9 +145,9 @@ func verdictError(vs []*frontend.Verdict) error {
 	case plan.OK:
 		return nil
 	case plan.ParseReject, plan.IllFormed:
-		return told{err}
+		return reported{err}
 	case plan.Deadlock, plan.UndefinedRead, plan.Leftover:
-		return told{errHangs{err}}
+		return reported{errHangs{err}}
 	}
 	return errWrong
 }

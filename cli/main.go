@@ -60,7 +60,7 @@ func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	if err == nil {
 		return ExitOK
 	}
-	if !errors.Is(err, errWrong) && !is[told](err) {
+	if !errors.Is(err, errWrong) && !is[reported](err) {
 		fmt.Fprintf(stderr, "kernbench: %v\n", err)
 	}
 	return exitStatus(ctx, err)

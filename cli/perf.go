@@ -291,7 +291,7 @@ func (a *app) perf(ctx context.Context, spec perf.Spec, w perfWriter) error {
 	var sweep *perf.Sweep
 	print := func(err error) {
 		if err != nil {
-			stop(told{err}) // what cannot be printed need not be measured
+			stop(reported{err}) // what cannot be printed need not be measured
 		}
 	}
 	s, err := perf.Run(ctx, spec, func(s *perf.Sweep) {
@@ -299,12 +299,12 @@ func (a *app) perf(ctx context.Context, spec perf.Spec, w perfWriter) error {
 		print(w.Begin(s))
 	}, func(r *perf.Row) {
 		bar.done()
-		if ctx.Err() == nil || !is[told](context.Cause(ctx)) {
+		if ctx.Err() == nil || !is[reported](context.Cause(ctx)) {
 			print(w.Row(sweep, r))
 		}
 	})
 	bar.done()
-	if failed, ok := errors.AsType[told](context.Cause(ctx)); ok {
+	if failed, ok := errors.AsType[reported](context.Cause(ctx)); ok {
 		return failed.error
 	}
 	if s != nil {
@@ -330,7 +330,7 @@ func perfOutcome(ctx context.Context, s *perf.Sweep) error {
 				continue // the row says why, and its other placement was measured
 			}
 			if e := exitStatus(ctx, p.Err); e > status {
-				err, status = told{p.Err}, e
+				err, status = reported{p.Err}, e
 			}
 		}
 	}

@@ -80,7 +80,7 @@ func (a *app) perfNumerics(ctx context.Context, spec perf.RoundingSpec, w numeri
 	var found *perf.Rounding
 	print := func(err error) {
 		if err != nil {
-			stop(told{err}) // what cannot be printed need not be found out
+			stop(reported{err}) // what cannot be printed need not be found out
 		}
 	}
 	n, err := perf.Round(ctx, spec, func(n *perf.Rounding) {
@@ -88,12 +88,12 @@ func (a *app) perfNumerics(ctx context.Context, spec perf.RoundingSpec, w numeri
 		print(w.Begin(n))
 	}, func(r *perf.RoundingRow) {
 		bar.done()
-		if ctx.Err() == nil || !is[told](context.Cause(ctx)) {
+		if ctx.Err() == nil || !is[reported](context.Cause(ctx)) {
 			print(w.Row(found, r))
 		}
 	})
 	bar.done()
-	if failed, ok := errors.AsType[told](context.Cause(ctx)); ok {
+	if failed, ok := errors.AsType[reported](context.Cause(ctx)); ok {
 		return failed.error
 	}
 	if n != nil {
@@ -122,7 +122,7 @@ func numericsOutcome(ctx context.Context, n *perf.Rounding) error {
 			continue
 		}
 		if e := exitStatus(ctx, r.Err); e > status {
-			err, status = told{r.Err}, e
+			err, status = reported{r.Err}, e
 		}
 	}
 	switch {

@@ -29,7 +29,7 @@ func (a *app) profiled(p *profiles, work func() error) (err error) {
 	defer func() {
 		switch perr := stop(); {
 		case perr == nil:
-		case errors.Is(err, errWrong) || is[told](err): // it prints nothing more
+		case errors.Is(err, errWrong) || is[reported](err): // it prints nothing more
 			fmt.Fprintf(a.err, "kernbench: %v\n", perr)
 		default:
 			err = errors.Join(err, perr)

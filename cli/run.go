@@ -136,7 +136,7 @@ func (a *app) run(ctx context.Context, spec run.Spec, format string, search time
 	switch {
 	case repairs && format != "json":
 		fmt.Fprintf(a.err, "kernbench: %v\n", err) // first: the search takes a while
-		return told{errors.Join(err, report.Repairs(a.err, repair.Search(ctx, spec, err, search)))}
+		return reported{errors.Join(err, report.Repairs(a.err, repair.Search(ctx, spec, err, search)))}
 	case err != nil:
 		return interrupted(ctx, err)
 	case !r.OK():

@@ -117,7 +117,7 @@ func marked[T any](a *app, format string, v T, text, markdown func(io.Writer, T)
 	return show(a, format, v, text)
 }
 
-// bench measures, prints what is finished, and keeps it if all is there.
+// selfbench measures, prints each result when it is finished, and stores a complete table.
 func (a *app) selfbench(ctx context.Context, spec selfbench.Spec, bar *progress, format, save, compare string, figure *plotFlag) error {
 	var old *selfbench.Table
 	if compare != "" {

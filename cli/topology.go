@@ -120,7 +120,7 @@ The exit status is 0 if all files are valid, else 2.
 			}
 			for i := range all {
 				if !all[i].OK {
-					return told{errors.New(all[i].File + " describes no machine")}
+					return reported{errors.New(all[i].File + " describes no machine")}
 				}
 			}
 			return nil

@@ -47,7 +47,7 @@ type field struct {
 	min, max limit
 	enum     []string
 	form     *regexp.Regexp // nil: a name
-	like     string
+	sample   string
 	unique   bool
 	zero     string
 	fields   []*field // kindStruct: its keys
@@ -84,7 +84,7 @@ func describe(typ reflect.Type, tag reflect.StructTag) *field {
 		f.enum = wordsOf(words)
 	}
 	if form := tag.Get("form"); form != "" {
-		f.form, f.like = regexp.MustCompile(form), tag.Get("like")
+		f.form, f.sample = regexp.MustCompile(form), tag.Get("like")
 	}
 	switch f.kind = kindOf(f.typ); f.kind {
 	case kindStruct:
@@ -145,11 +145,11 @@ func describeFields(typ reflect.Type) []*field {
 			continue
 		}
 		if sf.Type.Kind() == reflect.Pointer && tag.Get("doc") == "" {
-			like, ok := reflect.TypeFor[Settings]().FieldByName(sf.Name)
-			if !ok || like.Tag.Get("conf") != tag.Get("conf") || like.Type != sf.Type.Elem() {
+			example, ok := reflect.TypeFor[Settings]().FieldByName(sf.Name)
+			if !ok || example.Tag.Get("conf") != tag.Get("conf") || example.Type != sf.Type.Elem() {
 				panic(fmt.Sprintf("conf: %v.%s overrides no field of Settings", typ, sf.Name))
 			}
-			tag = like.Tag
+			tag = example.Tag
 		}
 		f := describe(sf.Type, tag)
 		f.index = i

@@ -53,7 +53,8 @@ func (s SIPs) network() Network {
 	return Network{}
 }
 
-// The words of keys that name a network, by what stands in an enum tag for them.
+// networkWords returns the allowed words of keys that name a network, by the word in their enum
+// tag.
 var networkWords = map[string]func(Network) string{
 	"@sips":  func(n Network) string { return nameIf(n, n.SIPs) },
 	"@cubes": func(n Network) string { return nameIf(n, n.Cubes) },

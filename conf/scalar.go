@@ -60,7 +60,7 @@ func (f *field) scalar(n *yaml.Node) (reflect.Value, error) {
 func (f *field) checkWord(word string) error {
 	switch {
 	case f.form != nil && !f.form.MatchString(word):
-		return fmt.Errorf("found %q; %s is expected", clip(word), f.like)
+		return fmt.Errorf("found %q; %s is expected", clip(word), f.sample)
 	case f.form != nil:
 		return nil
 	}

@@ -104,8 +104,8 @@ func (q *blocks) drop(block uint32) uint32 {
 	return next
 }
 
-// fetch asks for a block.
-func (q *blocks) fetch(block uint32) {
+// prefetchBlock asks for a block.
+func (q *blocks) prefetchBlock(block uint32) {
 	prefetch.Lines(unsafe.Pointer(&q.events[block*places]), int(blockBytes/line))
 }
 

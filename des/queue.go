@@ -91,7 +91,7 @@ func (q *Queue) Pop() (Event, bool) {
 	}
 	q.now = e.Time
 	if q.at++; q.at%often == 0 && (q.coming != 0 || q.prefetch != nil) {
-		q.foreseen()
+		q.prefetchNext()
 	}
 	q.check(e)
 	return Event{e.Time, e.Key, e.Target, e.Arg}, true
@@ -174,11 +174,12 @@ func (q *Queue) Prefetch(look func(coming []Event, fresh bool)) { q.prefetch = l
 // often is after how many events the owner has another look.
 const often = 8
 
-// foreseen fetches what comes next a little further, and lets the owner have a look.
-func (q *Queue) foreseen() {
+// prefetchNext prefetches the events that come next, and lets the owner prefetch its state for
+// them.
+func (q *Queue) prefetchNext() {
 	if q.coming != 0 {
 		q.coming = *q.link(q.coming)
-		q.fetch(q.coming)
+		q.prefetchBlock(q.coming)
 	}
 	if q.prefetch != nil {
 		q.prefetch(q.run[q.at:], false)

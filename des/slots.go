@@ -93,7 +93,7 @@ func (q *slots) crowd(s uint32) {
 	b, end := (s-1)/places, s
 	for b != 0 {
 		// The block after the next one is asked for meanwhile: it was written long ago.
-		q.fetch(*q.link(*q.link(b)))
+		q.prefetchBlock(*q.link(*q.link(b)))
 		for i := b*places + 1; i < end; i++ {
 			e := &q.events[i]
 			q.add(&q.instants, uint8(e.Time), e)
@@ -109,6 +109,6 @@ func (q *slots) foresee() {
 	q.crowded, q.coming = ok, 0
 	if ok {
 		q.coming = (q.instants.slots[k] - 1) / places
-		q.fetch(q.coming)
+		q.prefetchBlock(q.coming)
 	}
 }

@@ -7,9 +7,9 @@ import (
 
 // RaceSide is one of the two accesses of a hazard, as a judge of races found it.
 type RaceSide struct {
-	Who  history.Who
-	Read bool
-	Spot string // the operation and its source line
+	Agent history.AgentInfo
+	Read  bool
+	Spot  string // the operation and its source line
 }
 
 // Explanation is a hazard in the words of the interface by which a program posted its tasks.

@@ -24,9 +24,10 @@ type Format struct {
 	Name    string
 	Summary string
 	write   func(f *text.File, name string, o ExportOptions) ([]plan.File, error)
-	// ways are the options to try, one after the other, until the files are right; nil: as asked.
-	ways func(o ExportOptions) []ExportOptions
-	// limit makes of options that lead to a program which hangs above a size such that say so.
+	// attempts returns the options to try, one after the other, until the files are right; nil: the
+	// given options only.
+	attempts func(o ExportOptions) []ExportOptions
+	// limit adds to options the size above which the exported program hangs.
 	limit func(o ExportOptions, ends int64) ExportOptions
 }
 
@@ -41,7 +42,7 @@ type ExportOptions struct {
 
 var formats = []Format{
 	{Name: "chakra", Summary: "Chakra execution traces, a file NAME.RANK.et for each rank", write: chakraFiles},
-	{Name: msccl.Name, Summary: "MSCCL XML, a file NAME.xml", write: mscclFiles, ways: mscclWays, limit: mscclLimit},
+	{Name: msccl.Name, Summary: "MSCCL XML, a file NAME.xml", write: mscclFiles, attempts: mscclAttempts, limit: mscclLimit},
 }
 
 // Formats lists the formats of Export.
@@ -50,13 +51,13 @@ func Formats() []Format { return formats }
 // Export writes a recorded program in a format, with names of files that begin with name. The files
 // are read back and judged.
 func (to Format) Export(f *text.File, name string, o ExportOptions) (*Exported, error) {
-	ways := []ExportOptions{o}
-	if to.ways != nil {
-		ways = to.ways(o)
+	attempts := []ExportOptions{o}
+	if to.attempts != nil {
+		attempts = to.attempts(o)
 	}
 	var x *Exported
-	for i := 0; i < len(ways); i++ {
-		files, err := to.write(f, name, ways[i])
+	for i := 0; i < len(attempts); i++ {
+		files, err := to.write(f, name, attempts[i])
 		if err != nil {
 			return nil, fmt.Errorf("%s as %s: %w", f.Algorithm, to.Name, err)
 		}
@@ -72,8 +73,8 @@ func (to Format) Export(f *text.File, name string, o ExportOptions) (*Exported, 
 		if x.Verdict = Judge(&source, judging); x.Verdict.OK() {
 			return x, nil
 		}
-		if h := x.Verdict.Hang; i == len(ways)-1 && to.limit != nil && h != nil && h.Ends > 0 && h.InRange {
-			ways = append(ways, to.limit(ways[i], h.Ends))
+		if h := x.Verdict.Hang; i == len(attempts)-1 && to.limit != nil && h != nil && h.Ends > 0 && h.InRange {
+			attempts = append(attempts, to.limit(attempts[i], h.Ends))
 		}
 	}
 	return x, nil
@@ -99,15 +100,16 @@ func chakraFiles(f *text.File, name string, o ExportOptions) ([]plan.File, error
 	return files, nil
 }
 
-// mscclWays are ways to make thread blocks. One for both directions of a peer needs the fewest
-// blocks. It, and steps that forward, may hang where blocks of their own do not.
-func mscclWays(o ExportOptions) []ExportOptions {
-	var ways []ExportOptions
+// mscclAttempts returns options for thread blocks, fewest blocks first. One block for both
+// directions of a peer needs the fewest. It can hang where separate blocks do not, and so can steps
+// that forward.
+func mscclAttempts(o ExportOptions) []ExportOptions {
+	var attempts []ExportOptions
 	for _, w := range []export.Options{{}, {Apart: true}, {Apart: true, Plain: true}} {
 		o.msccl = w
-		ways = append(ways, o)
+		attempts = append(attempts, o)
 	}
-	return ways
+	return attempts
 }
 
 // mscclLimit says for which calls the file is.

@@ -81,8 +81,8 @@ func (l *lattice) next(from, at, to int) step {
 		i++
 	}
 	d := l.dims[i]
-	way, channel := along(from/stride%d, at/stride%d, to/stride%d, d, l.wraps(d), 0, 1)
-	s := l.take(l.out[2*(len(l.dims)*at+i)+int(way)])
+	dir, channel := along(from/stride%d, at/stride%d, to/stride%d, d, l.wraps(d), 0, 1)
+	s := l.take(l.out[2*(len(l.dims)*at+i)+int(dir)])
 	s.channel = channel
 	return s
 }

@@ -2,7 +2,7 @@ package machine
 
 import "kernbench/conf"
 
-// A ring is a torus of one row. Its cubes lie around the SIP's way out, each with its own link to
+// A ring is a torus of one row. Its cubes surround the exit of the SIP, each with its own link to
 // it.
 var _ = register(kind{
 	Network: conf.Network{Name: "ring", Short: "ring_1d"},

@@ -167,7 +167,7 @@ func (r *Reader) Next() int64 {
 	return r.now
 }
 
-// Writer collects differences.
+// writer collects differences.
 type writer struct {
 	runs []Run
 	at   int32

@@ -120,9 +120,9 @@ func witness(b *limits.Limit) string {
 	if w.Delay > 0 {
 		ends = fmt.Sprintf("; delays before and behind add %v", w.Delay)
 	}
-	way := "leave"
+	verb := "leave"
 	if w.Inbound {
-		way = "enter"
+		verb = "enter"
 	}
 	switch b.Kind {
 	case limits.ByDistance:
@@ -133,7 +133,7 @@ func witness(b *limits.Limit) string {
 		}
 		return text
 	case limits.ByNode:
-		return fmt.Sprintf("%s must %s rank %d by %s%s", through, way, w.Ranks[0], few(w.Links), ends)
+		return fmt.Sprintf("%s must %s rank %d by %s%s", through, verb, w.Ranks[0], few(w.Links), ends)
 	case limits.ByVolume:
 		if w.Parts != "" {
 			return fmt.Sprintf("%s in all must go from %s to others%s", through, w.Parts, ends)
@@ -160,7 +160,7 @@ func witness(b *limits.Limit) string {
 		return fmt.Sprintf("a rank sends once in %v, and it is there after %v: %s ranks can have something of one",
 			w.Gap, w.Hop, strings.Join(sizes, ", "))
 	case limits.ByPipeline:
-		text := fmt.Sprintf("%s along %s, hops of up to %v", size(w.Bytes), ranksOnTheWay(w.Ranks), w.Hop)
+		text := fmt.Sprintf("%s along %s, hops of up to %v", size(w.Bytes), rankPath(w.Ranks), w.Hop)
 		if w.Turn > 0 {
 			text += fmt.Sprintf(" and turns of %v", w.Turn)
 		}
@@ -182,11 +182,11 @@ func witness(b *limits.Limit) string {
 	}
 	c := w.Channel
 	through = fmt.Sprintf("%s at %s GB/s", size(w.Bytes), significant(w.Rate.GBs())) // a rate of no round number
-	whose := "all rings together carry " + through
+	owner := "all rings together carry " + through
 	if len(w.Ranks) > 0 {
-		whose = fmt.Sprintf("%s must %s rank %d by its rings", through, way, w.Ranks[0])
+		owner = fmt.Sprintf("%s must %s rank %d by its rings", through, verb, w.Ranks[0])
 	}
-	text := fmt.Sprintf("%s; ring %d->%d has %s of %s and a round trip of %v", whose, c.From, c.To,
+	text := fmt.Sprintf("%s; ring %d->%d has %s of %s and a round trip of %v", owner, c.From, c.To,
 		plural(int64(c.Slots), "slot", "slots"), size(c.SlotBytes), c.RoundTrip)
 	if w.Slots > c.Slots {
 		return fmt.Sprintf("%s: %d slots would fill its path of %v", text, w.Slots, c.Rate)
@@ -208,8 +208,8 @@ func fullest(w *limits.Witness) []string {
 	return links
 }
 
-// ranksOnTheWay writes a way from rank to rank, the middle of a long one left out.
-func ranksOnTheWay(ranks []int) string {
+// rankPath writes a path of ranks. It leaves out the middle of a long path.
+func rankPath(ranks []int) string {
 	const most = 6
 	var b strings.Builder
 	for i, r := range ranks {

@@ -46,7 +46,7 @@ func Calibration(w io.Writer, c *calibrate.Calibration) error {
 	for _, one := range []struct {
 		name string
 		*calibrate.Errors
-	}{{"fitted sizes", &c.Fitted}, {"held-out sizes", &c.HeldOut}, {"sizes set aside", &c.Aside},
+	}{{"fitted sizes", &c.Fitted}, {"held-out sizes", &c.HeldOut}, {"sizes set aside", &c.Excluded},
 		{"fitted and held out, on the machine as it was", &c.Before}} {
 		if one.Sizes > 0 {
 			e.Add(one.name, count(int64(one.Sizes)), fmt.Sprintf("%.1f %%", one.Mean*100),

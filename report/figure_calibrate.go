@@ -12,8 +12,8 @@ import (
 // percents labels errors that are given in percent.
 func percents(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) + " %" }
 
-// beside returns a figure of times over sizes, with their errors below.
-func beside(times, errors []plot.Curve) *plot.Figure {
+// timesAndErrors returns a figure of times over sizes, with their errors below.
+func timesAndErrors(times, errors []plot.Curve) *plot.Figure {
 	return &plot.Figure{
 		X: plot.Axis{Name: "size", Scale: plot.Log2, Label: plot.Bytes},
 		Panel: []plot.Panel{
@@ -34,7 +34,7 @@ func CalibrationFigure(c *calibrate.Calibration) *plot.Figure {
 		times.add("measured", plot.Reference, x, r.Measured.Ns())
 		errors.add("error of sizes "+string(r.Role), plot.Computed, x, 100*r.Error)
 	}
-	f := beside(times.all, errors.all)
+	f := timesAndErrors(times.all, errors.all)
 	f.Title = c.Collective + ", " + plural(int64(c.Ranks), "rank", "ranks") + ", " + c.Type + ": fitted to " + filepath.Base(c.File)
 	f.Notes = []string{c.Topology + ": " + c.Machine + ", fidelity " + c.Fidelity}
 	f.About = aboutFigure(c.MadeBy, c.Machine)
@@ -65,7 +65,7 @@ func ScoreFigure(s *calibrate.Score) *plot.Figure {
 			add("measured", plot.Reference, r.Measured)
 		}
 	}
-	f := beside(times.all, errors.all)
+	f := timesAndErrors(times.all, errors.all)
 	f.Title = s.Topology + " beside measured tables"
 	if len(s.Tables) == 1 {
 		t := &s.Tables[0]

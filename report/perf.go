@@ -63,11 +63,11 @@ func participants(ranks int, machine, executor, fidelity string) string {
 	if fidelity != "" {
 		executor += ", fidelity " + fidelity
 	}
-	who := plural(int64(ranks), "rank", "ranks")
+	label := plural(int64(ranks), "rank", "ranks")
 	if ranks == 0 {
-		who = "ranks"
+		label = "ranks"
 	}
-	return fmt.Sprintf("%s on %s (%s)", who, machine, executor)
+	return fmt.Sprintf("%s on %s (%s)", label, machine, executor)
 }
 
 // columns chooses those behind, and gives the line of their headings.

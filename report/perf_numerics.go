@@ -100,7 +100,7 @@ func (t *NumericsTable) Row(n *perf.Rounding, r *perf.RoundingRow) error {
 			most, mean, bound = "-", "-", "-"
 		}
 		cells = append(cells, heights(f), most, mean, bound, within,
-			strconv.FormatInt(f.Overflow, 10), stalled(f), alike(f.RanksAgree), alike(f.ChunkingAgrees), f.Bits,
+			strconv.FormatInt(f.Overflow, 10), stalled(f), sameOrNot(f.RanksAgree), sameOrNot(f.ChunkingAgrees), f.Bits,
 			time, strconv.FormatInt(f.Moved, 10))
 		if f.FirstOverflow != nil {
 			below += fmt.Sprintf("#   overflows first: element %d of %v\n", f.FirstOverflow.Element, f.FirstOverflow)
@@ -146,7 +146,7 @@ func stalled(f *perf.RoundingFound) string {
 	return fmt.Sprintf("%.2f%%", 100*float64(f.Stalled)/float64(f.Additions))
 }
 
-func alike(same *bool) string {
+func sameOrNot(same *bool) string {
 	switch {
 	case same == nil:
 		return "-"

@@ -252,7 +252,7 @@ var errFull = errors.New("disk full")
 
 func (failingWriter) Write([]byte) (int, error) { return 0, errFull }
 
-func TestWriteErrorsAreTold(t *testing.T) {
+func TestWriteErrorsAreReported(t *testing.T) {
 	for name, print := range map[string]func(io.Writer) error{
 		"text":  func(w io.Writer) error { return Text(w, results["good"]) },
 		"json":  func(w io.Writer) error { return JSON(w, results["good"]) },

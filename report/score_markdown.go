@@ -60,11 +60,11 @@ func offSizes(t *calibrate.TableScore) string {
 		if k > i+1 {
 			span += " to " + size(int64(t.Rows[k-1].Size))
 		}
-		way := "too fast"
+		direction := "too fast"
 		if sign > 0 {
-			way = "too slow"
+			direction = "too slow"
 		}
-		off = append(off, fmt.Sprintf("%s (%s by up to %.0f %%)", span, way, most*100))
+		off = append(off, fmt.Sprintf("%s (%s by up to %.0f %%)", span, direction, most*100))
 		i = k
 	}
 	if len(off) == 0 {

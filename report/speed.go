@@ -42,8 +42,8 @@ func speedTable(t *selfbench.Table) *Table {
 		r := &t.Rows[i]
 		for j := range r.Figures {
 			f := &r.Figures[j]
-			if aside := j > 0 && slices.Contains([]string{"user CPU", "peak memory", "per message"},
-				f.What); !aside || f.Must != nil || f.Aim != nil {
+			if excluded := j > 0 && slices.Contains([]string{"user CPU", "peak memory", "per message"},
+				f.What); !excluded || f.Must != nil || f.Aim != nil {
 				out.Rows = append(out.Rows, speedCells(t, r, f, j == 0))
 			}
 		}

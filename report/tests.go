@@ -79,16 +79,16 @@ func testCell(rows []suite.Row, i int) string {
 
 // testSkips says why a cell is empty, in the words of the first such cell of each algorithm.
 func testSkips(w io.Writer, sum *suite.Summary) {
-	var told []string
+	var reported []string
 	for i := range sum.Rows {
 		r := &sum.Rows[i]
-		if r.Cases > 0 || slices.Contains(told, r.Algorithm) {
+		if r.Cases > 0 || slices.Contains(reported, r.Algorithm) {
 			continue
 		}
-		if len(told) == 0 {
+		if len(reported) == 0 {
 			fmt.Fprintln(w)
 		}
-		told = append(told, r.Algorithm)
+		reported = append(reported, r.Algorithm)
 		fmt.Fprintf(w, "- %s cannot have %d ranks: %s\n", r.Algorithm, r.World, cmp.Or(indent(r.Skipped), "no element count suits it"))
 	}
 }

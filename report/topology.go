@@ -65,8 +65,8 @@ func linksOf(d *draw.Drawing) *Table {
 
 // ratesOf is the rate of a link, or of those side by side.
 func ratesOf(k *draw.LinkKind) string {
-	if k.Beside > 1 {
-		return fmt.Sprintf("%d × %s", k.Beside, rateCell(k.Rate))
+	if k.Parallel > 1 {
+		return fmt.Sprintf("%d × %s", k.Parallel, rateCell(k.Rate))
 	}
 	return rateCell(k.Rate)
 }

@@ -11,12 +11,12 @@ import (
 // with a line for each when they are few. Messages through rings have a line of their own.
 func traffic(w io.Writer, r *run.Result) {
 	var sum run.Traffic
-	alike := true
+	uniform := true
 	for i := range r.Traffic {
 		t := r.Traffic[i]
 		sum.Add(t)
 		t.Rank = r.Traffic[0].Rank
-		alike = alike && t == r.Traffic[0]
+		uniform = uniform && t == r.Traffic[0]
 	}
 	if sum.Remote() == sum.Sent && sum.Notifies+sum.Waits+sum.Atomics+sum.Syncs == 0 {
 		return
@@ -26,7 +26,7 @@ func traffic(w io.Writer, r *run.Result) {
 	switch {
 	case len(r.Traffic) == 1:
 		field(w, "traffic", "%s; %s", moved(&sum), all)
-	case alike:
+	case uniform:
 		field(w, "traffic", "each rank %s; all together %s", moved(&r.Traffic[0]), all)
 	case len(r.Traffic) > few:
 		least, most := r.Traffic[0].Remote(), r.Traffic[0].Remote()

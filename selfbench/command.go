@@ -30,7 +30,7 @@ type cost struct {
 type CommandError struct {
 	Command string
 	Status  int // -1: a signal ended it
-	Says    string
+	Message string
 }
 
 func (e *CommandError) Error() string {
@@ -38,8 +38,8 @@ func (e *CommandError) Error() string {
 	if e.Status < 0 {
 		how = "ended by a signal: was there too little memory?"
 	}
-	if e.Says != "" {
-		how += ": " + e.Says
+	if e.Message != "" {
+		how += ": " + e.Message
 	}
 	return fmt.Sprintf("%s: %s", e.Command, how)
 }

@@ -90,7 +90,7 @@ type Target struct {
 	Reached bool    `json:"reached"`
 }
 
-// targets.
+// below returns the target "less than v".
 func below(v float64) *Target   { return &Target{Is: "<", Value: v} }
 func atMost(v float64) *Target  { return &Target{Is: "<=", Value: v} }
 func atLeast(v float64) *Target { return &Target{Is: ">=", Value: v} }

@@ -37,12 +37,12 @@ func OpenToRead(file string) (*Store, error) {
 	} else if err != nil {
 		return nil, err
 	}
-	_, beside := os.Stat(file + "-shm")
+	_, shmErr := os.Stat(file + "-shm")
 	s, err := open(file, "ro")
 	if err != nil {
 		return nil, err
 	}
-	s.tidy = errors.Is(beside, fs.ErrNotExist)
+	s.tidy = errors.Is(shmErr, fs.ErrNotExist)
 	_, err = s.check(s.db)
 	if err == nil {
 		return s, nil
@@ -69,7 +69,7 @@ func cannotShare(err error) bool {
 	return ok && (c == readOnly || c == cannotOpen)
 }
 
-// Codes of SQLite, without what they add.
+// notADatabase and the codes below are primary result codes of SQLite.
 const notADatabase, busy, cannotOpen, readOnly, logicError, inputOutput = 26, 5, 14, 8, 1, 10
 
 // open connects to a file. Who finds it locked waits: others hold it for the moment that it takes

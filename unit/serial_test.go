@@ -60,8 +60,8 @@ func TestSerialIsExact(t *testing.T) {
 		serial := rate.Serial()
 		bytes := rapid.OneOf(rapid.Int64Range(0, 1<<24), rapid.Int64Range(0, math.MaxInt64)).Draw(t, "bytes")
 		// The border between the two ways of dividing is where a mistake would hide.
-		border := int64(min(serial.wide, math.MaxInt64))
-		for _, n := range []int64{bytes, border - 1, border, border / 2} {
+		boundary := int64(min(serial.wide, math.MaxInt64))
+		for _, n := range []int64{bytes, boundary - 1, boundary, boundary / 2} {
 			if n < 0 {
 				continue
 			}

@@ -311,9 +311,9 @@ func together(parts []part) *view.Document {
 }
 
 // explanationOf returns the explanation beside a result, or else the whole.
-func explanationOf(beside json.RawMessage, whole []byte) []byte {
-	if len(beside) > 0 {
-		return beside
+func explanationOf(attached json.RawMessage, whole []byte) []byte {
+	if len(attached) > 0 {
+		return attached
 	}
 	return whole
 }

@@ -128,8 +128,8 @@ type Solver struct {
 	unit, largest int64 // a divisor of all rates, and the largest rate in it
 	net           *network
 	cuts          map[cutKey][]cut
-	ways          map[cutKey]farthest
-	alike         []toll // where every rank has one element for every other
+	farthestOf    map[cutKey]farthest
+	uniform       []toll // where every rank has one element for every other
 	traded        []traded
 	links         linksOf
 	back          *graph           // g with its links turned round, once that is needed
@@ -165,7 +165,7 @@ func New(m *machine.Machine, pes []int32) (*Solver, error) {
 }
 
 func newSolver(g *graph, lanes int64, clock unit.Time) *Solver {
-	s := &Solver{g: g, lanes: lanes, clock: clock, cuts: map[cutKey][]cut{}, ways: map[cutKey]farthest{}, narrow: map[[2]int]int64{}}
+	s := &Solver{g: g, lanes: lanes, clock: clock, cuts: map[cutKey][]cut{}, farthestOf: map[cutKey]farthest{}, narrow: map[[2]int]int64{}}
 	s.parts = g.parts()
 	for i := range g.edges {
 		s.unit = gcd(s.unit, g.edges[i].rate)
@@ -266,11 +266,11 @@ func (r *Result) above(t, highest unit.Time, by *Bound) bool {
 // not counted. A meeting moves nothing between memories, and counts the delays of links alone.
 func (s *Solver) distance(d *demand, size int64, o *Options) Bound {
 	key := cutKey{form: d.form, root: d.root}
-	f, known := s.ways[key]
+	f, known := s.farthestOf[key]
 	if !known || d.form == pairs || d.form == chunksSum && d.elems < d.world || d.form == blocksRoot {
 		f, known = s.farthest(d)
 		if known {
-			s.ways[key] = f
+			s.farthestOf[key] = f
 		}
 	}
 	if !known {

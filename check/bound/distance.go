@@ -38,8 +38,8 @@ func (g *graph) from(node int32) reach {
 	return r
 }
 
-// way lists the links to a node.
-func (r *reach) way(g *graph, to int32) []int32 {
+// path lists the links to a node.
+func (r *reach) path(g *graph, to int32) []int32 {
 	var path []int32
 	for r.via[to] >= 0 {
 		path = append(path, r.via[to])
@@ -97,7 +97,7 @@ func (s *Solver) farthest(d *demand) (farthest, bool) {
 				last = to
 			}
 			if at := r.at[g.rank[to]]; !found || at > best.delay {
-				found, best = true, farthest{on, rank, at, r.way(g, g.rank[to])}
+				found, best = true, farthest{on, rank, at, r.path(g, g.rank[to])}
 				if turned {
 					slices.Reverse(best.path)
 				}
@@ -156,7 +156,7 @@ func (s *Solver) farthestFlow(d *demand) (best farthest, found bool) {
 		}
 		to := g.rank[f.to]
 		if at := r.at[to]; at != unit.MaxTime && (!found || at > best.delay) {
-			best, found = farthest{int(f.from), int(f.to), at, r.way(g, to)}, true
+			best, found = farthest{int(f.from), int(f.to), at, r.path(g, to)}, true
 		}
 	}
 	return best, found

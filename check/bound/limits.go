@@ -123,7 +123,7 @@ func (s *Solver) flow(d *demand, size int64, known unit.Time) Bound {
 	if d.form != pairs || d.block == 0 && len(d.flows) == 0 {
 		return b
 	}
-	each, tolls := uint64(max(1, d.block)), s.alike
+	each, tolls := uint64(max(1, d.block)), s.uniform
 	switch {
 	case len(d.flows) > 0:
 		tolls = s.tolls(d)
@@ -131,7 +131,7 @@ func (s *Solver) flow(d *demand, size int64, known unit.Time) Bound {
 		one := *d
 		one.block = 1
 		tolls = s.tolls(&one)
-		s.alike = tolls
+		s.uniform = tolls
 	}
 	var links []int32
 	for _, t := range tolls {

@@ -86,7 +86,7 @@ func (e *experiment) run() (m measured, err error) {
 	o := bound.Options{Ideal: e.fidelity == noc.Ideal, Transfers: executor.transfers}
 	if plan.Algorithm.Window == nil {
 		o.Channels = bound.Channels(hardware, group.PEs, plan.Wiring, &plan.Ring)
-		if way := plan.Algorithm.Way; way != nil {
+		if way := plan.Algorithm.Path; way != nil {
 			w := way(group.Call.World, group.Call.Root)
 			o.Pipeline = &bound.Pipeline{Ranks: w.Ranks, Parts: w.Parts}
 		}

@@ -14,8 +14,8 @@ type Pipeline struct {
 	Piece int64 // bytes of a piece as they are set; 0: not known
 }
 
-// way is what limits a pipeline. Times are picoseconds, slopes picoseconds per byte.
-type way struct {
+// stages holds what limits a pipeline. Times are picoseconds, slopes picoseconds per byte.
+type stages struct {
 	bytes float64
 	ideal bool    // pieces do not share links, nor do the parts of a piece that lie in several slots
 	slot  float64 // bytes of the largest
@@ -74,7 +74,7 @@ func (s *Solver) pipeline(d *demand, size int64, o *Options) Bound {
 	}
 	p := o.Pipeline
 	bytes := int64(d.elems/max(1, p.Parts)) * size
-	w, ok := s.way(p.Ranks, o)
+	w, ok := s.stagesOf(p.Ranks, o)
 	if !ok || bytes == 0 {
 		return b
 	}
@@ -90,9 +90,9 @@ func (s *Solver) pipeline(d *demand, size int64, o *Options) Bound {
 // whole is a time in whole picoseconds that is no longer, whatever the last digits are.
 func whole(t float64) unit.Time { return unit.Time(max(0, t*(1-1e-12)-1)) }
 
-// way adds up the hops between ranks, false where a ring is missing.
-func (s *Solver) way(ranks []int, o *Options) (way, bool) {
-	w := way{ideal: o.Ideal, recv: float64(s.costs.recv)}
+// stagesOf adds up the hops between ranks. It returns false if a ring is missing.
+func (s *Solver) stagesOf(ranks []int, o *Options) (stages, bool) {
+	w := stages{ideal: o.Ideal, recv: float64(s.costs.recv)}
 	for i := range ranks[1:] {
 		var ring *Channel
 		for k := range o.Channels {
@@ -115,7 +115,7 @@ func (s *Solver) way(ranks []int, o *Options) (way, bool) {
 }
 
 // add counts a hop.
-func (w *way) add(delay, slope float64, first, last bool) {
+func (w *stages) add(delay, slope float64, first, last bool) {
 	w.hop, w.delay, w.most = max(w.hop, delay), w.delay+delay, max(w.most, slope)
 	w.all.add(slope)
 	switch {
@@ -129,7 +129,7 @@ func (w *way) add(delay, slope float64, first, last bool) {
 }
 
 // at is the limit for a largest piece of c bytes.
-func (w *way) at(c float64) float64 {
+func (w *stages) at(c float64) float64 {
 	together := c // what of a piece comes one byte after the other
 	if w.ideal {
 		together = min(c, w.slot)
@@ -144,7 +144,7 @@ func (w *way) at(c float64) float64 {
 
 // best is the largest piece for which the limit is least. It is convex, in ideal up to a slot;
 // beyond that the fewest pieces are best.
-func (w *way) best(least float64) float64 {
+func (w *stages) best(least float64) float64 {
 	low, high := min(least, w.bytes), w.bytes
 	if w.ideal {
 		high = min(high, max(low, w.slot))

@@ -42,7 +42,7 @@ func TestNoPipelineIsFaster(t *testing.T) {
 		recv := rapid.Float64Range(0, 300).Draw(t, "receive")
 		turn := recv + rapid.Float64Range(0, 50).Draw(t, "turn")
 		bytes := float64(rapid.IntRange(1, 2000).Draw(t, "bytes"))
-		var w way
+		var w stages
 		w.bytes = bytes
 		w.turn, w.recv = turn, recv
 		if hops < 2 {
@@ -87,7 +87,7 @@ func TestNoPipelineIsFaster(t *testing.T) {
 // sqrt(M/B))^2.
 func TestPipelineAndTheTextbook(t *testing.T) {
 	const a, slope, hops, bytes = 1000, 4, 16, 1 << 16
-	w := way{bytes: bytes, turn: a}
+	w := stages{bytes: bytes, turn: a}
 	for h := range hops {
 		w.add(a, slope, h == 0, h == hops-1)
 	}

@@ -69,7 +69,7 @@ func (h *account) end() {
 }
 
 func (h *account) agent(r int) history.Agent {
-	return h.log.Agent(history.Who{Rank: r, PE: r, Stream: -1, Program: -1})
+	return h.log.Agent(history.AgentInfo{Rank: r, PE: r, Stream: -1, Program: -1})
 }
 
 // add appends a record of a rank, with the line of the test as its place.

@@ -18,7 +18,7 @@ func differ(opt []*event) bool {
 }
 
 // choose finds what is so in every choice of updates that add up to a sum exactly.
-func (d *Detector) choose(opt []*event, sum int64, y *way) bool {
+func (d *Detector) choose(opt []*event, sum int64, y *knowledge) bool {
 	var needs [mostChoices]uint // by update, those that are certain to be there before it
 	for i, u := range opt {
 		for k, o := range opt {
@@ -41,7 +41,7 @@ func (d *Detector) choose(opt []*event, sum int64, y *way) bool {
 		}
 		c := y
 		if found {
-			c = &d.ways.choice
+			c = &d.learning.choice
 			c.reset()
 		}
 		for i, u := range opt {

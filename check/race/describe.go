@@ -38,20 +38,20 @@ func (d *Detector) peName(pe int) string {
 }
 
 // side begins the description of one side of a hazard.
-func (d *Detector) side(w history.Who, call, line string, t unit.Time) Access {
-	s := Access{Who: w, Agent: w.String(), Rank: w.Rank, PE: d.peName(w.PE), Call: call, Line: line}
+func (d *Detector) side(w history.AgentInfo, call, line string, t unit.Time) Access {
+	s := Access{Info: w, Agent: w.String(), Rank: w.Rank, PE: d.peName(w.PE), Call: call, Line: line}
 	if d.log.Timed {
 		s.Time = t
 	}
 	return s
 }
 
-// who is the agent of an event, with its task.
-func (d *Detector) who(e *event) history.Who { return d.log.WhoIn(e.agent, e.task) }
+// agentOf returns the agent of an event, with its task.
+func (d *Detector) agentOf(e *event) history.AgentInfo { return d.log.InfoIn(e.agent, e.task) }
 
 // describe is the side of an event.
 func (d *Detector) describe(e *event) Access {
-	s := d.side(d.who(e), d.call(e), d.line(e), e.time)
+	s := d.side(d.agentOf(e), d.call(e), d.line(e), e.time)
 	s.Addr, s.Bytes = uint64(e.addr), e.bytes
 	if e.rows > 1 {
 		s.Rows = e.rows
@@ -103,9 +103,9 @@ func (d *Detector) state(f, e *event) string {
 	case f.done == 0:
 		return "still in flight, for all that is known"
 	case f.agent != e.agent && d.agents[e.agent].clk.at(f.agent) >= f.issued:
-		return fmt.Sprintf("over by now, but in flight when %v told others last", d.who(f))
+		return fmt.Sprintf("over by now, but in flight when %v told others last", d.agentOf(f))
 	}
-	return fmt.Sprintf("over by now, but nothing tells %v so", d.who(e))
+	return fmt.Sprintf("over by now, but nothing tells %v so", d.agentOf(e))
 }
 
 // lost reports two updates of a word.
@@ -122,7 +122,7 @@ func (d *Detector) missingUpdate(f, e *event) string {
 	if !setter.set || setter.rmw {
 		setter, other = e, f
 	}
-	who, whom := d.who(setter), d.who(other)
+	who, whom := d.agentOf(setter), d.agentOf(other)
 	if setter.agent == other.agent {
 		return fmt.Sprintf("a fence or quiet of %v between %s and %s: nothing orders two notifications", who, d.spot(f), d.spot(e))
 	}
@@ -132,7 +132,7 @@ func (d *Detector) missingUpdate(f, e *event) string {
 
 // missed reports a wait and an update that may spoil what it waits for.
 func (d *Detector) missed(w *word, s *sighting, e *event) {
-	who := d.log.WhoIn(s.agent, s.task)
+	who := d.log.InfoIn(s.agent, s.task)
 	first := d.side(who, s.call, s.line, s.when)
 	first.Addr, first.Does = uint64(w.addr), fmt.Sprintf("wait %v %d", s.cmp, s.value)
 	h := d.open(MissedValue, w.addr, first, d.describe(e), s.agent, e.agent)
@@ -140,12 +140,12 @@ func (d *Detector) missed(w *word, s *sighting, e *event) {
 		return
 	}
 	h.Missing = fmt.Sprintf("%v may update the word before %v has looked: let it wait for an answer that %v sends after %s; or use a word that only grows, and wait with >=",
-		d.who(e), who, who, spot(s.call, s.line))
+		d.agentOf(e), who, who, spot(s.call, s.line))
 }
 
 // slot reports the use of a slot that was given back.
 func (d *Detector) slot(use, send place) {
-	user, sender := d.log.Who(use.agent), d.log.Who(send.agent) // rings are no tasks'
+	user, sender := d.log.Info(use.agent), d.log.Info(send.agent) // rings are no tasks'
 	f, e := d.side(user, use.call, use.line, use.when), d.side(sender, send.call, send.line, send.when)
 	f.Does, e.Does = "read", "write"
 	h := d.open(Slot, 0, f, e, use.agent, send.agent)
@@ -175,7 +175,7 @@ func spot(call, line string) string {
 
 // missingEdge says what would order f before e.
 func (d *Detector) missingEdge(f, e *event) string {
-	who, whom := d.who(f), d.who(e)
+	who, whom := d.agentOf(f), d.agentOf(e)
 	here, there := d.spot(f), d.spot(e)
 	if f.agent == e.agent {
 		return d.missingInOne(f, e, here, there)
@@ -196,7 +196,7 @@ func (d *Detector) missingEdge(f, e *event) string {
 			spot(s.call, s.line), whom, s.cmp, s.value, d.spot(u), who)
 	}
 	finish := finishing(f, int32(whom.PE))
-	if told := d.toldAfter(f, e.agent); told != nil {
+	if told := d.releasedAfter(f, e.agent); told != nil {
 		finish = finishing(f, told.to) // a fence orders nothing across destinations
 		return fmt.Sprintf("%s of %v between %s and %s, which tells %v", finish, who, here, spot(told.call, told.line), whom)
 	}
@@ -248,9 +248,9 @@ func (d *Detector) missingInOne(f, e *event, here, there string) string {
 	return fmt.Sprintf("a quiet between %s and %s: until then the memory belongs to the DMA", here, there)
 }
 
-// toldAfter is the last place known at which the agent of f told others something after f that
-// has come to agent x. Earlier ones, such as a signal that f itself carries, need not have.
-func (d *Detector) toldAfter(f *event, x history.Agent) *release {
+// releasedAfter returns the last known release of the agent of f after f that has reached agent x.
+// Earlier ones, such as a signal that f itself carries, need not have reached it.
+func (d *Detector) releasedAfter(f *event, x history.Agent) *release {
 	a := &d.agents[f.agent]
 	known := d.agents[x].clk.at(f.agent)
 	if known < f.issued {
@@ -275,7 +275,7 @@ func (d *Detector) unsure(f, e *event) (wait *sighting, update *event) {
 		updates, later := d.updatesOf(s.word)
 		for _, us := range [...][]*event{updates, later} {
 			for _, u := range us {
-				if u.agent != f.agent || !u.foreseen && d.knows(&a.clk, u) || !d.told(f, u) {
+				if u.agent != f.agent || !u.future && d.knows(&a.clk, u) || !d.knownOver(f, u) {
 					continue
 				}
 				if u.order <= s.turn {
@@ -290,8 +290,9 @@ func (d *Detector) unsure(f, e *event) (wait *sighting, update *event) {
 	return wait, update
 }
 
-// told reports whether whoever knows an update by the agent of f knows f to be over.
-func (d *Detector) told(f, u *event) bool {
+// knownOver reports whether an agent that knows update u, by the agent of f, also knows that f is
+// over.
+func (d *Detector) knownOver(f, u *event) bool {
 	for ; f != nil; f = f.carrier {
 		if f == u || f.done != 0 && u.clk.time >= f.done || f.link != nil && f.link == u.link && u.before[f.class] >= f.seq {
 			return true

@@ -67,7 +67,7 @@ type Detector struct {
 	compared map[[2]history.Agent]bool // by maybeLocked
 	places   [classes][]uint32
 	had      []cover
-	ways     ways
+	learning learning
 	asked    question
 	knew     clock
 }
@@ -247,7 +247,7 @@ func (d *Detector) record(r *history.Record) {
 }
 
 func (d *Detector) start(r *history.Record) {
-	if d.log.Who(r.Agent).Program == 0 { // the grid before this one has ended
+	if d.log.Info(r.Agent).Program == 0 { // the grid before this one has ended
 		d.endGrid(r.Other)
 	}
 	a := &d.agents[r.Agent]
@@ -271,7 +271,7 @@ func (d *Detector) joinAgent(r *history.Record) {
 	d.resolve(r.Other, nil)
 	d.completeEverything(o)
 	d.leaveAll(r.Other)
-	if from := o.clk; d.log.Who(r.Other).Program >= 0 {
+	if from := o.clk; d.log.Info(r.Other).Program >= 0 {
 		a.grid.agent = r.Agent
 		d.join(&a.grid, &from)
 	} else {

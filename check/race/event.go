@@ -54,15 +54,15 @@ type event struct {
 	pending bool // in one of the lists of its agent
 
 	// Of updates of words.
-	update   bool // it is one
-	set      bool
-	rmw      bool
-	carries  bool // it goes with data
-	foreseen bool // it has not happened yet in this run
-	typ      mem.WordType
-	order    uint32 // among those of its agent to this word
-	value    int64  // set to, or added
-	clk      clock  // of the issuer
+	update  bool // it is one
+	set     bool
+	rmw     bool
+	carries bool // it goes with data
+	future  bool // it comes later in this run
+	typ     mem.WordType
+	order   uint32 // among those of its agent to this word
+	value   int64  // set to, or added
+	clk     clock  // of the issuer
 
 	// Of what takes effect at a PE: its place among all that the agent sends there, and up to
 	// which place what was sent earlier is there first.
@@ -198,7 +198,7 @@ func (d *Detector) release(e *event) {
 			return
 		}
 		d.settle(e)
-		if e.link != nil && !e.foreseen {
+		if e.link != nil && !e.future {
 			d.unlink(e)
 		}
 		d.drop(&e.clk)

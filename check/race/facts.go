@@ -141,7 +141,7 @@ func (d *Detector) foresee(w *word) {
 		expect(l.agent)
 		r := history.Record{Kind: history.Notify, Agent: l.agent, Call: l.call, Line: l.line}
 		e := d.newEvent(&r)
-		e.foreseen, e.update, e.addr, e.typ, e.set, e.value, e.order = true, true, w.addr, w.typ, l.set, l.value, l.order
+		e.future, e.update, e.addr, e.typ, e.set, e.value, e.order = true, true, w.addr, w.typ, l.set, l.value, l.order
 		e.link, e.class, e.seq, e.before = d.linkTo(l.agent, l.to), control, l.seq, l.before
 		v := d.newVec()
 		v.t = append(v.t, l.times...)

@@ -434,7 +434,7 @@ func (d *Detector) sectionHint(f, e *event) string {
 	}
 	takes := func(x, other *event, s *section) string {
 		return fmt.Sprintf("%v must hold the word at %s during %s, as %v does from %s on",
-			d.who(x), d.region(s.guard.word.addr), d.spot(x), d.who(other), spot(s.begin.call, s.begin.line))
+			d.agentOf(x), d.region(s.guard.word.addr), d.spot(x), d.agentOf(other), spot(s.begin.call, s.begin.line))
 	}
 	if f.held != nil {
 		for _, s := range f.held.sections {
@@ -470,5 +470,5 @@ func (g *guard) locks(s shape) bool {
 // endsEarly says that an access is not complete at the end of its section.
 func (d *Detector) endsEarly(s *section, e *event) string {
 	return fmt.Sprintf("%s of %v between %s and %s, which lets others in",
-		finishing(e, -1), d.who(e), d.spot(e), spot(s.ending.call, s.ending.line))
+		finishing(e, -1), d.agentOf(e), d.spot(e), spot(s.ending.call, s.ending.line))
 }

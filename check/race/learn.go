@@ -42,8 +42,8 @@ func (q *question) all(yield func(*event) bool) {
 	}
 }
 
-// way is what an agent learns by a look at a word.
-type way struct {
+// knowledge is what an agent learns when it reads a word.
+type knowledge struct {
 	one    *clock      // all that this clock knows, or nil
 	times  []uint32    // and that of each agent at least up to here
 	covers []linkCover // what has been sent on links has taken effect
@@ -58,12 +58,12 @@ type linkCover struct {
 	upTo seqs
 }
 
-func (y *way) reset() {
+func (y *knowledge) reset() {
 	y.one, y.times, y.covers, y.sure = nil, y.times[:0], y.covers[:0], y.sure[:0]
 }
 
 // at is how far the way tells about an agent.
-func (y *way) at(a history.Agent) uint32 {
+func (y *knowledge) at(a history.Agent) uint32 {
 	t := uint32(0)
 	if int(a) < len(y.times) {
 		t = y.times[a]
@@ -74,7 +74,7 @@ func (y *way) at(a history.Agent) uint32 {
 	return t
 }
 
-func (y *way) width() int {
+func (y *knowledge) width() int {
 	n := len(y.times)
 	if y.one != nil {
 		n = max(n, y.one.width())
@@ -83,7 +83,7 @@ func (y *way) width() int {
 }
 
 // whole is y with what a clock knows.
-func (y *way) whole(c *clock) {
+func (y *knowledge) whole(c *clock) {
 	n := max(y.width(), c.width())
 	for len(y.times) < n {
 		y.times = append(y.times, 0)
@@ -94,7 +94,7 @@ func (y *way) whole(c *clock) {
 	y.one = nil
 }
 
-func (y *way) cover(l *link, upTo seqs) {
+func (y *knowledge) cover(l *link, upTo seqs) {
 	if l == nil || upTo == (seqs{}) {
 		return
 	}
@@ -108,7 +108,7 @@ func (y *way) cover(l *link, upTo seqs) {
 }
 
 // clock is a clock that knows what the way tells.
-func (y *way) clock() *clock {
+func (y *knowledge) clock() *clock {
 	if len(y.times) == 0 && y.one != nil {
 		return y.one
 	}
@@ -121,7 +121,7 @@ func (y *way) clock() *clock {
 }
 
 // common keeps of y what is also so in o.
-func (d *Detector) common(y, o *way) {
+func (d *Detector) common(y, o *knowledge) {
 	yc, oc := y.clock(), o.clock()
 	n := len(y.sure)
 	for _, u := range o.sure {
@@ -135,7 +135,7 @@ func (d *Detector) common(y, o *way) {
 	}
 	kept := y.covers[:0]
 	for _, c := range y.covers {
-		upTo := d.wayUpTo(o, c.link, oc, c.upTo)
+		upTo := d.emptiedUpTo(o, c.link, oc, c.upTo)
 		for k := range upTo {
 			c.upTo[k] = min(c.upTo[k], upTo[k])
 		}
@@ -147,9 +147,9 @@ func (d *Detector) common(y, o *way) {
 	y.commonTimes(o)
 }
 
-// wayUpTo is how far a way, whose clock is c, tells a link to have been emptied, where no more
-// than most is of interest.
-func (d *Detector) wayUpTo(y *way, l *link, c *clock, most seqs) seqs {
+// emptiedUpTo returns up to which number the messages of link l have taken effect, according to
+// knowledge y with clock c. Numbers above most are of no interest.
+func (d *Detector) emptiedUpTo(y *knowledge, l *link, c *clock, most seqs) seqs {
 	upTo := d.emptied(l, c, most)
 	for i := range y.covers {
 		if y.covers[i].link == l {
@@ -159,7 +159,7 @@ func (d *Detector) wayUpTo(y *way, l *link, c *clock, most seqs) seqs {
 	return upTo
 }
 
-func (y *way) commonTimes(o *way) {
+func (y *knowledge) commonTimes(o *knowledge) {
 	n := min(y.width(), o.width())
 	for len(y.times) < n {
 		y.times = append(y.times, 0)
@@ -171,7 +171,7 @@ func (y *way) commonTimes(o *way) {
 }
 
 // weaker reports whether y adds less than o to what an agent with clock c knows.
-func (y *way) weaker(o *way, c *clock) bool {
+func (y *knowledge) weaker(o *knowledge, c *clock) bool {
 	for i := range o.width() {
 		a := history.Agent(i)
 		if t := o.at(a); t > c.at(a) && y.at(a) < t {
@@ -192,16 +192,16 @@ func (y *way) weaker(o *way, c *clock) bool {
 	return slices.ContainsFunc(o.sure, func(u *event) bool { return !slices.Contains(y.sure, u) })
 }
 
-// ways is scratch.
-type ways struct {
-	answer, other, again, choice way
+// learning is scratch memory.
+type learning struct {
+	answer, other, again, choice knowledge
 	opt                          []*event
 	weight                       []int64
 	order                        []int
 }
 
 // learn answers a question. It is false where nothing explains what was seen.
-func (d *Detector) learn(q *question, y *way) bool {
+func (d *Detector) learn(q *question, y *knowledge) bool {
 	y.reset()
 	sets := false
 	for u := range q.all {
@@ -214,8 +214,8 @@ func (d *Detector) learn(q *question, y *way) bool {
 	try := func(c *event) {
 		if !found {
 			found = d.last(q, c, y)
-		} else if d.last(q, c, &d.ways.other) {
-			d.common(y, &d.ways.other)
+		} else if d.last(q, c, &d.learning.other) {
+			d.common(y, &d.learning.other)
 		}
 	}
 	overwritten := false
@@ -245,13 +245,13 @@ func (d *Detector) masked(q *question, u *event) bool {
 
 // last answers a question under the assumption that c was the last set, nil being what the
 // word held at first. It is false where the word cannot have come to what was seen.
-func (d *Detector) last(q *question, c *event, y *way) bool {
+func (d *Detector) last(q *question, c *event, y *knowledge) bool {
 	y.reset()
 	v := q.base
 	if c != nil {
 		v = c.value
 	}
-	opt := d.ways.opt[:0]
+	opt := d.learning.opt[:0]
 	for u := range q.all {
 		switch {
 		case u.set || c != nil && d.before(u, c, &c.clk):
@@ -261,7 +261,7 @@ func (d *Detector) last(q *question, c *event, y *way) bool {
 			opt = append(opt, u)
 		}
 	}
-	d.ways.opt = opt
+	d.learning.opt = opt
 	need, sign := missing(q, q.typ.Wrap(v))
 	switch {
 	case need == 0:
@@ -327,8 +327,8 @@ func missing(q *question, v int64) (need int64, sign int64) {
 
 // weigh finds what is so in every choice of updates whose weights add up to need. A choice
 // may hold any update together with all that are certain to be there before it.
-func (d *Detector) weigh(opt []*event, need, sign int64, y *way) bool {
-	s := &d.ways
+func (d *Detector) weigh(opt []*event, need, sign int64, y *knowledge) bool {
+	s := &d.learning
 	w := s.weight[:0]
 	n := 0
 	sum, least := int64(0), int64(0)
@@ -378,8 +378,8 @@ func (d *Detector) weigh(opt []*event, need, sign int64, y *way) bool {
 
 // leastTimes finds for each agent the least time up to which its part must be known: that at
 // which the updates that know no more of it reach what is needed.
-func (d *Detector) leastTimes(opt []*event, w []int64, need int64, y *way) {
-	s := &d.ways
+func (d *Detector) leastTimes(opt []*event, w []int64, need int64, y *knowledge) {
+	s := &d.learning
 	width := 0
 	for _, u := range opt {
 		width = max(width, u.clk.width())
@@ -406,7 +406,7 @@ func (d *Detector) leastTimes(opt []*event, w []int64, need int64, y *way) {
 
 // weighLinks finds which updates must be there, and up to which places the links that they
 // came by have been emptied. slack is how much weight may be missing.
-func (d *Detector) weighLinks(opt []*event, w []int64, slack int64, single bool, y *way) {
+func (d *Detector) weighLinks(opt []*event, w []int64, slack int64, single bool, y *knowledge) {
 	for i, u := range opt {
 		first := true // of its agent
 		if !single {
@@ -450,22 +450,22 @@ func (d *Detector) emptiedByAny(l *link, opt []*event, w []int64, slack int64) (
 	if most == (seqs{}) {
 		return upTo
 	}
-	var tells [mostChoices]seqs
+	var emptied [mostChoices]seqs
 	for i, u := range opt {
-		if tells[i] = d.emptied(l, &u.clk, most); u.link == l {
-			tells[i].raise(u.before)
+		if emptied[i] = d.emptied(l, &u.clk, most); u.link == l {
+			emptied[i].raise(u.before)
 		}
 	}
 	for c := range upTo {
 		for i := range opt { // up to a place that so many tell of
 			gone := int64(0)
 			for k := range opt {
-				if tells[k][c] >= tells[i][c] {
+				if emptied[k][c] >= emptied[i][c] {
 					gone += w[k]
 				}
 			}
 			if gone > slack {
-				upTo[c] = max(upTo[c], tells[i][c])
+				upTo[c] = max(upTo[c], emptied[i][c])
 			}
 		}
 	}

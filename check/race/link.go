@@ -9,13 +9,13 @@ import (
 
 // link is what one agent sends to the memory of one PE: stores, puts, notifications, numbered.
 type link struct {
-	agent  history.Agent
-	to     int32  // PE
-	seq    uint32 // of the last
-	fenced uint32 // what has at most this number takes effect before what follows
-	fences uint32 // fences of the agent that have been taken into account
-	live   list   // by seq, linked by lprev and lnext
-	told   seqs   // by channel: what the last notification came after, and so the next one too
+	agent    history.Agent
+	to       int32  // PE
+	seq      uint32 // of the last
+	fenced   uint32 // what has at most this number takes effect before what follows
+	fences   uint32 // fences of the agent that have been taken into account
+	live     list   // by seq, linked by lprev and lnext
+	notified seqs   // by channel: what the last notification came after, and so the next one too
 
 	known []cover
 	tidy  int // number of covers at which those that cannot be asked for are dropped
@@ -57,8 +57,8 @@ func (d *Detector) enlist(e *event, to int32, c class) {
 	case mem.ByChannel:
 		e.before[c] = l.seq
 		if c == control {
-			e.before.raise(l.told)
-			l.told = e.before
+			e.before.raise(l.notified)
+			l.notified = e.before
 		}
 	case mem.InOrder, mem.Sequential:
 		e.before = seqs{l.seq, l.seq, l.seq}

@@ -27,7 +27,7 @@ func (d *Detector) pass(r *history.Record) {
 	if !ok {
 		return
 	}
-	if w := d.log.Who(r.Agent); w.Queue > 0 && w.Task == 0 {
+	if w := d.log.Info(r.Agent); w.Queue > 0 && w.Task == 0 {
 		d.nextTask(r.Agent, &m)
 	}
 	d.join(&d.agents[r.Agent].clk, &m.clk)

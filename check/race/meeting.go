@@ -3,7 +3,7 @@ package race
 import "kernbench/record/history"
 
 // meeting is what two agents have to order all that they do before and after.
-func meeting(a, b history.Who) string {
+func meeting(a, b history.AgentInfo) string {
 	switch {
 	case a.Queue > 0:
 		return meetingTask(a, b)
@@ -20,7 +20,7 @@ func meeting(a, b history.Who) string {
 }
 
 // meetingTask is meeting for a task of a communication engine.
-func meetingTask(task, o history.Who) string {
+func meetingTask(task, o history.AgentInfo) string {
 	switch {
 	case task.PE != o.PE:
 		return "a barrier"

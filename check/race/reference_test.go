@@ -362,7 +362,7 @@ func (p *tiny) conflicts(s *tinyState, pairs map[pair]bool) {
 func (p *tiny) account(l *history.Log, rng *rand.Rand) bool {
 	s := tinyState{}
 	agent := func(r int) history.Agent {
-		return l.Agent(history.Who{Rank: r, PE: p.home[r], Stream: -1, Program: -1})
+		return l.Agent(history.AgentInfo{Rank: r, PE: p.home[r], Stream: -1, Program: -1})
 	}
 	for r, f := range p.first {
 		s.next[r] = uint8(f)

@@ -46,14 +46,14 @@ func (k Kind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
 
 // Access is one of the two sides of a hazard.
 type Access struct {
-	Who   history.Who `json:"-"`
-	Agent string      `json:"agent"`
-	Rank  int         `json:"rank"`
-	PE    string      `json:"pe"`
-	Call  string      `json:"call"`
-	Line  string      `json:"line,omitempty"`
-	Time  unit.Time   `json:"time_ps,omitempty"` // 0 without a clock
-	Does  string      `json:"does"`              // read, write, combine; set 1, add 1; wait >= 2
+	Info  history.AgentInfo `json:"-"`
+	Agent string            `json:"agent"`
+	Rank  int               `json:"rank"`
+	PE    string            `json:"pe"`
+	Call  string            `json:"call"`
+	Line  string            `json:"line,omitempty"`
+	Time  unit.Time         `json:"time_ps,omitempty"` // 0 without a clock
+	Does  string            `json:"does"`              // read, write, combine; set 1, add 1; wait >= 2
 	// Addr and Bytes are the whole access, the first of its rows.
 	Addr  uint64 `json:"addr"`
 	Bytes int64  `json:"bytes,omitempty"`

@@ -406,17 +406,17 @@ func TestWordsThatTheHostWrote(t *testing.T) {
 func TestManyPrograms(t *testing.T) {
 	d := race.New(race.Options{})
 	l := d.Log()
-	s := l.Agent(history.Who{Rank: 0, PE: 0, Stream: 1, Program: -1})
+	s := l.Agent(history.AgentInfo{Rank: 0, PE: 0, Stream: 1, Program: -1})
 	l.Add(history.Record{Kind: history.Start, Agent: s})
 	const n = 1000
 	for range 3 {
 		for i := range n {
-			p := l.Agent(history.Who{Rank: 0, PE: 0, Stream: 1, Program: i})
+			p := l.Agent(history.AgentInfo{Rank: 0, PE: 0, Stream: 1, Program: i})
 			l.Add(history.Record{Kind: history.Start, Agent: p, Other: s})
 			l.Add(history.Record{Kind: history.Store, Agent: p, Op: l.NextOp(), Call: "store", Range: at(0, int64(i)*64, 64).rng()})
 		}
 		for i := range n {
-			l.Add(history.Record{Kind: history.Join, Agent: s, Other: l.Agent(history.Who{Rank: 0, PE: 0, Stream: 1, Program: i})})
+			l.Add(history.Record{Kind: history.Join, Agent: s, Other: l.Agent(history.AgentInfo{Rank: 0, PE: 0, Stream: 1, Program: i})})
 		}
 	}
 	if _, clocks := d.Live(); clocks > 8 {
@@ -429,16 +429,16 @@ func TestManyPrograms(t *testing.T) {
 
 // Streams are ordered by events, programs of one grid by launches, and copies are no messages.
 func TestMissingBetweenStreams(t *testing.T) {
-	start := func(l *history.Log, w history.Who, parent history.Agent) history.Agent {
+	start := func(l *history.Log, w history.AgentInfo, parent history.Agent) history.Agent {
 		a := l.Agent(w)
 		l.Add(history.Record{Kind: history.Start, Agent: a, Other: parent})
 		return a
 	}
 	stream := func(l *history.Log, id, pe int) history.Agent {
-		return start(l, history.Who{Rank: pe, PE: pe, Stream: id, Program: -1}, history.Host)
+		return start(l, history.AgentInfo{Rank: pe, PE: pe, Stream: id, Program: -1}, history.Host)
 	}
 	program := func(l *history.Log, s history.Agent, id, pe, program int) history.Agent {
-		return start(l, history.Who{Rank: pe, PE: pe, Stream: id, Program: program}, s)
+		return start(l, history.AgentInfo{Rank: pe, PE: pe, Stream: id, Program: program}, s)
 	}
 	copied := func(l *history.Log, a history.Agent) {
 		l.Add(history.Record{Kind: history.Copy, Agent: a, Op: l.NextOp(), Call: "copy", Range: at(1, 0, 64).rng(),

@@ -187,7 +187,7 @@ func (d *Detector) update(s *seg, base mem.Addr, e *event) {
 			return
 		}
 		f := d.event(s.one)
-		if keep, _ := d.follow(f, e, base+mem.Addr(s.lo), int64(s.hi-s.lo)); !keep {
+		if keep, _ := d.judgePair(f, e, base+mem.Addr(s.lo), int64(s.hi-s.lo)); !keep {
 			s.one = e.id
 			e.refs++
 			d.release(f)
@@ -207,7 +207,7 @@ func (d *Detector) update(s *seg, base mem.Addr, e *event) {
 		if f == e {
 			return // it is entered below
 		}
-		keep, ordered := d.follow(f, e, base+mem.Addr(s.lo), int64(s.hi-s.lo))
+		keep, ordered := d.judgePair(f, e, base+mem.Addr(s.lo), int64(s.hi-s.lo))
 		if keep && !ordered && e.write && !e.atomic {
 			unordered++
 			keep = unordered <= mostUnordered
@@ -242,7 +242,7 @@ func (d *Detector) updateReads(s *seg, base mem.Addr, e *event) {
 		return
 	}
 	follows := func(f *event) bool {
-		keep, _ := d.follow(f, e, base+mem.Addr(s.lo), int64(s.hi-s.lo))
+		keep, _ := d.judgePair(f, e, base+mem.Addr(s.lo), int64(s.hi-s.lo))
 		return !keep
 	}
 	own, place, last := nodeID(0), nodeID(0), nodeID(0)
@@ -295,9 +295,9 @@ func (d *Detector) updateReads(s *seg, base mem.Addr, e *event) {
 	}
 }
 
-// follow judges e after f, and reports whether f must be kept: because not everything that is
-// ordered after e and conflicts with f is then known to be ordered after f.
-func (d *Detector) follow(f, e *event, a mem.Addr, n int64) (keep, settled bool) {
+// judgePair judges e after f, and reports whether f must be kept. It must if a later access can be
+// ordered after e, conflict with f, and not be known to be ordered after f.
+func (d *Detector) judgePair(f, e *event, a mem.Addr, n int64) (keep, settled bool) {
 	if f.op == e.op && f.agent == e.agent && e.op != 0 {
 		return true, true // pieces of one operation
 	}

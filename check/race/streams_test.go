@@ -13,7 +13,7 @@ import (
 
 func TestStreams(t *testing.T) {
 	agent := func(l *history.Log, stream, program int) history.Agent {
-		return l.Agent(history.Who{Rank: 0, PE: 0, Stream: stream, Program: program})
+		return l.Agent(history.AgentInfo{Rank: 0, PE: 0, Stream: stream, Program: program})
 	}
 	for _, c := range []struct {
 		name string

@@ -399,7 +399,7 @@ func TestClassOfTasks(t *testing.T) {
 func TestManyTasks(t *testing.T) {
 	d := race.New(race.Options{})
 	l := d.Log()
-	who := history.Who{Rank: 0, PE: 0, Stream: -1, Program: -1, Queue: 1}
+	who := history.AgentInfo{Rank: 0, PE: 0, Stream: -1, Program: -1, Queue: 1}
 	q := l.Agent(who)
 	l.Add(history.Record{Kind: history.Start, Agent: q})
 	for i := range 1000 {

@@ -28,9 +28,9 @@ type sighting struct {
 type wait struct {
 	sighting
 	q       question
-	clk     clock // before it
-	way     way   // what it learned
-	settled bool  // it is known to depend on later updates
+	clk     clock     // before it
+	learned knowledge // what it learned
+	settled bool      // it is known to depend on later updates
 }
 
 // mostWaits bounds the waits that are kept of one word, mostAfter the updates that are kept for
@@ -74,7 +74,7 @@ func (d *Detector) look(r *history.Record, cmp tl.Cmp, value int64, isWait bool)
 		base: w.base, updates: w.updates, later: w.later,
 	}
 	d.trust(w, q, r.Seen)
-	y := &d.ways.answer
+	y := &d.learning.answer
 	if !d.learn(q, y) {
 		d.believe(w, r.Agent, r.Seen)
 		return
@@ -113,7 +113,7 @@ func (a *agent) sees(s sighting) {
 }
 
 // teach lets an agent know what a way tells.
-func (d *Detector) teach(agent history.Agent, y *way) {
+func (d *Detector) teach(agent history.Agent, y *knowledge) {
 	a := &d.agents[agent]
 	now := witness{agent, a.clk.time}
 	if y.one != nil {
@@ -135,16 +135,16 @@ func (d *Detector) teach(agent history.Agent, y *way) {
 
 // doubts is what an atomic has told its agent, which has not gone on yet.
 type doubts struct {
-	word   history.Word
-	way    way
-	clk    clock // of way
-	active bool
+	word    history.Word
+	learned knowledge
+	clk     clock // of way
+	active  bool
 }
 
 // doubt keeps what an atomic has told until its agent goes on. A fetch-add changes the word
 // whatever it sees, so that whoever sees that change knows nothing of this. And an agent that
 // changes the same word again, as one that tries until it is let in, has not acted on it.
-func (d *Detector) doubt(a *agent, w history.Word, y *way) {
+func (d *Detector) doubt(a *agent, w history.Word, y *knowledge) {
 	if a.doubts == nil {
 		a.doubts = &doubts{}
 	}
@@ -152,11 +152,11 @@ func (d *Detector) doubt(a *agent, w history.Word, y *way) {
 	x.word, x.active = w, true
 	if y.one != nil {
 		x.clk = y.one.hold()
-		x.way.one = &x.clk
+		x.learned.one = &x.clk
 	}
-	x.way.times = append(x.way.times, y.times...)
-	x.way.covers = append(x.way.covers, y.covers...)
-	x.way.sure = append(x.way.sure, y.sure...)
+	x.learned.times = append(x.learned.times, y.times...)
+	x.learned.covers = append(x.learned.covers, y.covers...)
+	x.learned.sure = append(x.learned.sure, y.sure...)
 	for _, u := range y.sure {
 		u.refs++
 	}
@@ -170,10 +170,10 @@ func (d *Detector) resolve(agent history.Agent, r *history.Record) {
 		return
 	}
 	if r != nil && (r.Kind != history.RMW || r.Word != x.word) {
-		d.teach(agent, &x.way)
+		d.teach(agent, &x.learned)
 	}
 	x.active = false
-	for _, u := range x.way.sure {
+	for _, u := range x.learned.sure {
 		if !u.sawBy(agent) {
 			m := d.needMore(u)
 			m.saw = append(m.saw, agent)
@@ -181,7 +181,7 @@ func (d *Detector) resolve(agent history.Agent, r *history.Record) {
 		d.release(u)
 	}
 	d.drop(&x.clk)
-	x.way.reset()
+	x.learned.reset()
 }
 
 // trust corrects what the word is taken to have held at first where what was seen cannot have
@@ -225,7 +225,7 @@ func (d *Detector) believe(w *word, agent history.Agent, seen int64) {
 }
 
 // keep keeps a wait for as long as an agent that updates the word may not know of it.
-func (d *Detector) keep(w *word, q *question, s *sighting, y *way) {
+func (d *Detector) keep(w *word, q *question, s *sighting, y *knowledge) {
 	grows := s.cmp == tl.GE || s.cmp == tl.GT
 	for u := range q.all {
 		grows = grows && !u.set
@@ -259,11 +259,11 @@ func (d *Detector) keep(w *word, q *question, s *sighting, y *way) {
 	for u := range x.q.holds {
 		u.refs++
 	}
-	x.way.reset()
-	x.way.one = y.one
-	x.way.times = append(x.way.times, y.times...)
-	x.way.covers = append(x.way.covers, y.covers...)
-	x.way.sure = append(x.way.sure, y.sure...)
+	x.learned.reset()
+	x.learned.one = y.one
+	x.learned.times = append(x.learned.times, y.times...)
+	x.learned.covers = append(x.learned.covers, y.covers...)
+	x.learned.sure = append(x.learned.sure, y.sure...)
 	w.waits = append(w.waits, x)
 }
 
@@ -305,7 +305,7 @@ func (d *Detector) dropWait(x *wait) {
 		d.release(u)
 	}
 	d.drop(&x.clk)
-	x.way.reset()
+	x.learned.reset()
 	d.waits = append(d.waits, x)
 }
 
@@ -372,7 +372,7 @@ func (d *Detector) late(w *word, e *event) {
 			d.again = d.facts.overtakes(w.addr) || d.again
 		}
 	}
-	foreseen := d.arrive(w, e)
+	future := d.arrive(w, e)
 	for _, x := range w.waits {
 		if e.clk.at(x.agent) >= x.time {
 			continue
@@ -380,7 +380,7 @@ func (d *Detector) late(w *word, e *event) {
 		if spoils(&x.sighting) {
 			d.missed(w, &x.sighting, e)
 		}
-		if foreseen || !x.taught {
+		if future || !x.taught {
 			continue
 		}
 		if x.settled {
@@ -389,7 +389,7 @@ func (d *Detector) late(w *word, e *event) {
 		}
 		x.q.after = append(x.q.after, e) // alone it may be no explanation, but with others to come
 		e.refs++
-		x.settled = len(x.q.after) == mostAfter || d.learn(&x.q, &d.ways.again) && d.ways.again.weaker(&x.way, &x.clk)
+		x.settled = len(x.q.after) == mostAfter || d.learn(&x.q, &d.learning.again) && d.learning.again.weaker(&x.learned, &x.clk)
 		if x.settled {
 			for _, u := range x.q.after {
 				d.again = d.facts.comes(d, w, u) || d.again

@@ -111,11 +111,11 @@ func (d *Detector) notify(r *history.Record) {
 		d.passVia(e, a.put)
 		if d.opts.Order == mem.ByChannel {
 			e.before[collective] = max(e.before[collective], a.put.seq)
-			e.link.told = e.before
+			e.link.notified = e.before
 		}
 	}
 	// What a stream or the host writes, it has written before it goes on.
-	if w := d.log.Who(r.Agent); d.opts.Order == mem.Sequential || w.Stream >= 0 && w.Program < 0 || r.Agent == history.Host {
+	if w := d.log.Info(r.Agent); d.opts.Order == mem.Sequential || w.Stream >= 0 && w.Program < 0 || r.Agent == history.Host {
 		e.done = e.issued
 	}
 	switch {
@@ -162,7 +162,7 @@ func (d *Detector) updated(e *event, r *history.Record) {
 		d.pend(e)
 	}
 	e.clk = d.tell(r)
-	if d.toldOnce(e, r) {
+	if d.enterSingle(e, r) {
 		return
 	}
 	w := d.wordAt(r)

@@ -20,7 +20,7 @@ type words struct {
 	settled     [][]settledWord // in slabs
 	freeSettled []uint32
 	numSettled  uint32
-	told        []history.Word // that were told once since all was at rest
+	single      []history.Word // with a single addition since all was at rest
 	rests       uint32         // how often everything has been at rest
 }
 
@@ -171,15 +171,16 @@ func (d *Detector) wordAt(r *history.Record) *word {
 	return w
 }
 
-// toldOnce enters an update as all that is kept of its word. It reports false if that needs a word.
-func (d *Detector) toldOnce(e *event, r *history.Record) bool {
+// enterSingle stores an update as the only state of its word. It returns false if the word needs a
+// full entry.
+func (d *Detector) enterSingle(e *event, r *history.Record) bool {
 	s := d.words.at(r.Word)
 	if d.plain || s.how() != untouched || e.rmw || e.set || e.value <= 0 || r.Type.Wrap(e.value) != e.value || d.facts.of(r.Word) {
 		return false
 	}
 	e.order = 1
 	*s = stateOf(oneAddition, uint32(e.id))
-	d.words.told = append(d.words.told, r.Word)
+	d.words.single = append(d.words.single, r.Word)
 	return true
 }
 
@@ -198,7 +199,7 @@ func (d *Detector) firstWait(r *history.Record) bool {
 	known := d.knows(&a.clk, e)
 	a.tick()
 	if !known {
-		y := &d.ways.answer
+		y := &d.learning.answer
 		y.reset()
 		y.one = &e.clk
 		y.cover(e.link, e.before)
@@ -373,7 +374,7 @@ func (d *Detector) restWords() {
 		w.guessed, w.hidden = false, false
 	}
 	host := &d.agents[history.Host].clk
-	for _, a := range d.words.told {
+	for _, a := range d.words.single {
 		s := d.words.at(a)
 		if s.how() != oneAddition {
 			continue
@@ -388,5 +389,5 @@ func (d *Detector) restWords() {
 			d.release(e)
 		}
 	}
-	d.words.told = d.words.told[:0]
+	d.words.single = d.words.single[:0]
 }

@@ -40,7 +40,7 @@ func Expect(co *collective.Collective, call collective.Call, in func(rank int) [
 	x := &Expected{ref: e.NewReference(n, call.World)}
 	blocks := (n + blockElems - 1) / blockElems
 	refs := make([]collective.Reference, workers(blocks))
-	beside(len(refs), blocks, func(worker, i int) {
+	inParallel(len(refs), blocks, func(worker, i int) {
 		lo, ref := i*blockElems, &refs[worker]
 		e.Reference(ref, everyone, lo, min(blockElems, n-lo), in)
 		x.ref.Put(lo, ref)

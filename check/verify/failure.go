@@ -155,10 +155,9 @@ func (c *check) by(f *Failure, what string) string {
 	return what
 }
 
-// alone says what an element holds where all of it is the input of one rank: its own, untouched or
-// not, or that of another. It is empty for other elements, and where one contribution is all there
-// should be.
-func (c *check) alone(f *Failure, want, got []collective.Contributor) string {
+// single describes an element that holds the input of one rank only: its own, untouched or not, or
+// that of another rank. It returns "" for other elements, and if one contribution is correct.
+func (c *check) single(f *Failure, want, got []collective.Contributor) string {
 	if len(got) != 1 {
 		return ""
 	}
@@ -210,7 +209,7 @@ func (c *check) explainSets(f *Failure, d collective.Difference) {
 	}
 	got := d.Got.Contributors()
 	f.compare(want, got)
-	if f.Reason = c.alone(f, want, got); f.Reason != "" {
+	if f.Reason = c.single(f, want, got); f.Reason != "" {
 		return
 	}
 	var parts []string

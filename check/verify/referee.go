@@ -42,7 +42,7 @@ func (c *check) reductions(b *bound) {
 	for i := range referees {
 		referees[i] = newReferee(c, b)
 	}
-	beside(len(referees), len(patches), func(worker, i int) { referees[worker].patch(&patches[i]) })
+	inParallel(len(referees), len(patches), func(worker, i int) { referees[worker].patch(&patches[i]) })
 	for _, r := range referees {
 		r.report()
 	}

@@ -136,14 +136,14 @@ func (s *session) notCommitted(*fault.Deadlock) string {
 // polled names a Query that is compared with more turns than a task has.
 func (s *session) polled(d *fault.Deadlock) string {
 	for _, g := range s.runs {
-		advice := waits(d, g.board.Name+".tasks.done", func(b *fault.Blocked, id int) string {
+		advice := waits(d, g.status.Name+".tasks.done", func(b *fault.Blocked, id int) string {
 			if !polls(b) {
 				return ""
 			}
 			for r := range g.members {
 				if m := &g.members[r]; g.comm.team.PEs[r] == s.team.PEs[b.Rank] && id < len(m.tasks) {
 					t := m.tasks[id]
-					if n := g.board.Words(r)[g.board.Layout.Find("tasks.done").First+int32(id)]; int(n) == t.repeat {
+					if n := g.status.Words(r)[g.status.Layout.Find("tasks.done").First+int32(id)]; int(n) == t.repeat {
 						return fmt.Sprintf("Query(handle %d) at %s stays %d, the number of turns of %s: compare it with %d%s",
 							id, b.Line, n, t.call, n, t.strideHint())
 					}
@@ -161,7 +161,7 @@ func (s *session) polled(d *fault.Deadlock) string {
 // finalizedBefore names a Wait that came after Finalize on another core.
 func (s *session) finalizedBefore(d *fault.Deadlock) string {
 	for _, g := range s.runs {
-		advice := waits(d, g.board.Name+".tasks.answers", func(b *fault.Blocked, _ int) string {
+		advice := waits(d, g.status.Name+".tasks.answers", func(b *fault.Blocked, _ int) string {
 			return fmt.Sprintf("call SyncAll on all cores between their last Wait and Finalize: the Wait at %s came after Finalize of another core",
 				b.Line)
 		})

@@ -68,7 +68,7 @@ func (h *Hccl) Wait(id Handle) int {
 			"Commit a turn before it is waited for", "-1")
 	}
 	h.waits[id]++
-	h.waitFor(call, h.board.done, id, n+1)
+	h.waitFor(call, h.status.done, id, n+1)
 	return Success
 }
 
@@ -83,10 +83,10 @@ func (h *Hccl) waitFor(call string, s tl.Signal, id Handle, n int) {
 	if h.k.session.cores.all() > 1 {
 		h.waitSync, h.waitAt = h.k.syncs, h.diagnostic(Error, FinalizeBeforeWait, call, "", "", "")
 		if tl.Drive(h.k.Context).Meet(); h.g.members[h.me].forgotten {
-			h.k.WaitUntil(h.k.Signals(h.g.board, "tasks.answers"), tl.GE, 1)
+			h.k.WaitUntil(h.k.Signals(h.g.status, "tasks.answers"), tl.GE, 1)
 		}
 	}
-	h.board.await(h.k.Context, s, id, n)
+	h.status.await(h.k.Context, s, id, n)
 }
 
 // Query is the number of turns of a task that have ended, Failure for none. It does not wait.
@@ -96,9 +96,9 @@ func (h *Hccl) Query(id Handle) int {
 	if !ok {
 		return Failure
 	}
-	n := int(h.k.Peek(h.board.done.At(int(id))))
+	n := int(h.k.Peek(h.status.done.At(int(id))))
 	if per := t.unitsPerTurn(); per > 1 { // what Iterate has waited for has ended, though the other word may come later
-		n = max(n, int(h.k.Peek(h.board.steps.At(int(id))))/per)
+		n = max(n, int(h.k.Peek(h.status.steps.At(int(id))))/per)
 	}
 	return n
 }
@@ -180,7 +180,7 @@ func (h *Hccl) Finalize() {
 		}
 	}
 	for i, t := range h.tasks {
-		h.board.await(h.k.Context, h.board.done, Handle(i), t.repeat)
+		h.status.await(h.k.Context, h.status.done, Handle(i), t.repeat)
 	}
 	// The server forgets what has ended: who looks for it now does not find it.
 	tl.Drive(h.k.Context).Meet()

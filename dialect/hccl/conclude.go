@@ -199,9 +199,9 @@ func (g *run) queueOf(rank int) fault.TaskQueue {
 	if m.owner.finalized {
 		q.State = fmt.Sprintf("Finalize called by block %d (%v) %s", m.owner.k.block, m.owner.k.typ, m.owner.finalAt)
 	}
-	words := g.board.Words(rank)
+	words := g.status.Words(rank)
 	word := func(part string, h Handle) int {
-		return int(words[g.board.Layout.Find("tasks."+part).First+int32(h)])
+		return int(words[g.status.Layout.Find("tasks."+part).First+int32(h)])
 	}
 	for _, t := range m.tasks {
 		per := t.unitsPerTurn()

@@ -35,7 +35,7 @@ type Diagnostic struct {
 	Found    string
 	Right    string // what to do instead, or empty
 	Returned string // what the call returned, or empty
-	Alike    int    // on how many other cores and how many other times the same was found
+	Repeats  int    // on how many other cores and how many other times the same was found
 }
 
 // String is the diagnostic in one line.
@@ -58,8 +58,8 @@ func (d Diagnostic) String() string {
 	if d.Returned != "" {
 		fmt.Fprintf(&b, " (returned %s)", d.Returned)
 	}
-	if d.Alike > 0 {
-		fmt.Fprintf(&b, ", and %d more like it", d.Alike)
+	if d.Repeats > 0 {
+		fmt.Fprintf(&b, ", and %d more like it", d.Repeats)
 	}
 	fmt.Fprintf(&b, " [%s]", d.Rule)
 	return strings.ReplaceAll(b.String(), "\n", " ")
@@ -96,7 +96,7 @@ const maxDiagnostics = 100
 func (m *Misuse) Add(d Diagnostic) {
 	for i := range m.Diagnostics {
 		if o := &m.Diagnostics[i]; o.same(&d) {
-			o.Alike += 1 + d.Alike
+			o.Repeats += 1 + d.Repeats
 			return
 		}
 	}

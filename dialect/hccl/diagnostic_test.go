@@ -83,7 +83,7 @@ func TestMisuseIsAnError(t *testing.T) {
 }
 
 // What many cores do wrong at the same call is told once, with how many they are.
-func TestMisuseCountsWhatIsAlike(t *testing.T) {
+func TestMisuseCountsRepeats(t *testing.T) {
 	var m Misuse
 	d := Diagnostic{Place: fault.Place{Rank: 0, Line: "k.go:7"}, Call: "Wait(handle 0)", Rule: WaitTooOften, Found: "x", Returned: "-1"}
 	for rank := range 200 {
@@ -101,8 +101,8 @@ func TestMisuseCountsWhatIsAlike(t *testing.T) {
 		change(&other)
 		m.Add(other)
 	}
-	if len(m.Diagnostics) != 6 || m.More != 0 || m.Diagnostics[0].Alike != 199 || m.Diagnostics[0].Place.Rank != 0 ||
-		m.Diagnostics[5].Alike != 0 {
+	if len(m.Diagnostics) != 6 || m.More != 0 || m.Diagnostics[0].Repeats != 199 || m.Diagnostics[0].Place.Rank != 0 ||
+		m.Diagnostics[5].Repeats != 0 {
 		t.Errorf("%d diagnostics, %d more: %+v", len(m.Diagnostics), m.More, m.Diagnostics)
 	}
 	want := "hccl: rank 0 block 0 at k.go:7: Wait(handle 0): x (returned -1), and 199 more like it [wait-too-often]"

@@ -31,26 +31,26 @@ func (s *session) explain(first, second device.RaceSide, at mem.Addr) *device.Ex
 
 // sideOf is the core or the task that made an access, nil if it is none of this launch.
 func (s *session) sideOf(r device.RaceSide, at mem.Addr) *side {
-	d := slices.Index(s.team.PEs, int32(r.Who.PE))
+	d := slices.Index(s.team.PEs, int32(r.Agent.PE))
 	if d < 0 {
 		return nil
 	}
-	if r.Who.Queue == 0 {
-		ours := slices.ContainsFunc(s.streams, func(x *device.Stream) bool { return x.ID() == r.Who.Stream })
-		if !ours || r.Who.Program < 0 || s.kernels[d][r.Who.Program] == nil {
+	if r.Agent.Queue == 0 {
+		ours := slices.ContainsFunc(s.streams, func(x *device.Stream) bool { return x.ID() == r.Agent.Stream })
+		if !ours || r.Agent.Program < 0 || s.kernels[d][r.Agent.Program] == nil {
 			return nil
 		}
-		return &side{RaceSide: r, core: s.kernels[d][r.Who.Program]}
+		return &side{RaceSide: r, core: s.kernels[d][r.Agent.Program]}
 	}
-	if r.Who.Queue > len(s.runs) {
+	if r.Agent.Queue > len(s.runs) {
 		return nil
 	}
-	g := s.runs[r.Who.Queue-1]
-	me := slices.Index(g.comm.team.PEs, int32(r.Who.PE))
-	if me < 0 || r.Who.Task < 1 || r.Who.Task > len(g.members[me].tasks) {
+	g := s.runs[r.Agent.Queue-1]
+	me := slices.Index(g.comm.team.PEs, int32(r.Agent.PE))
+	if me < 0 || r.Agent.Task < 1 || r.Agent.Task > len(g.members[me].tasks) {
 		return nil
 	}
-	t := g.members[me].tasks[r.Who.Task-1]
+	t := g.members[me].tasks[r.Agent.Task-1]
 	return &side{RaceSide: r, task: t, turn: t.turnAt(at)}
 }
 
@@ -119,28 +119,28 @@ func (t *task) committedAt(turn int) string {
 // remedy is the calls that would order two sides, "" where none is known.
 func (s *session) remedy(a, b *side) string {
 	switch {
-	case a.core != nil && b.core != nil && a.Who.PE == b.Who.PE:
+	case a.core != nil && b.core != nil && a.Agent.PE == b.Agent.PE:
 		return fmt.Sprintf("SyncAll on both cores between %s and %s", a.Spot, b.Spot)
 	case a.core != nil && b.core != nil:
 		return ""
-	case a.core != nil && a.Who.PE == b.Who.PE:
-		return a.besideTask(b, true)
-	case b.core != nil && a.Who.PE == b.Who.PE:
-		return b.besideTask(a, false)
+	case a.core != nil && a.Agent.PE == b.Agent.PE:
+		return a.orderWithTask(b, true)
+	case b.core != nil && a.Agent.PE == b.Agent.PE:
+		return b.orderWithTask(a, false)
 	case a.task != nil && a.task.op == OpBatchWrite:
 		return arrived(a, b)
 	case b.task != nil && b.task.op == OpBatchWrite:
 		return arrived(b, a)
-	case a.task != nil && b.task != nil && a.Who.PE == b.Who.PE && a.task.g != b.task.g:
+	case a.task != nil && b.task != nil && a.Agent.PE == b.Agent.PE && a.task.g != b.task.g:
 		return fmt.Sprintf("InterHcclGroupSync(group %d, handle %d) before handle %d of group %s is prepared: tasks of two groups go side by side",
 			a.task.g.queue, a.task.handle, b.task.handle, b.task.g.comm.name)
 	}
 	return ""
 }
 
-// besideTask is what orders an access of a core and a task of its device. The access came first
-// in this run, or not.
-func (x *side) besideTask(t *side, first bool) string {
+// orderWithTask returns what would order an access of a core and a task of its device. first
+// reports whether the access came first in this run.
+func (x *side) orderWithTask(t *side, first bool) string {
 	posts := t.task.g.members[t.task.me].owner.k
 	if first && !x.Read && x.core != posts {
 		commit := fmt.Sprintf("Commit(handle %d)", t.task.handle)
@@ -160,5 +160,5 @@ func (x *side) besideTask(t *side, first bool) string {
 // arrived is what orders a list of writes and an access elsewhere.
 func arrived(t, x *side) string {
 	return fmt.Sprintf("a collective task of all ranks, prepared after BatchWrite handle %d, and a Wait for it on rank %d before %s: Wait for the list means sent, not there",
-		t.task.handle, x.Who.Rank, x.Spot)
+		t.task.handle, x.Agent.Rank, x.Spot)
 }

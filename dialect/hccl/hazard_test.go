@@ -95,7 +95,7 @@ func TestHazardsInWordsOfTasks(t *testing.T) {
 						t.Fatalf("not explained: %v", h)
 					}
 					task, core := 0, 1
-					if sides[1].Who.Queue > 0 {
+					if sides[1].Agent.Queue > 0 {
 						task, core = 1, 0
 					}
 					if got := scrub(x.Names[task]); got != tt.task {
@@ -117,5 +117,5 @@ func TestHazardsInWordsOfTasks(t *testing.T) {
 }
 
 func raceSide(a *race.Access) device.RaceSide {
-	return device.RaceSide{Who: a.Who, Read: a.Does == "read", Spot: a.Call + " at " + a.Line}
+	return device.RaceSide{Agent: a.Info, Read: a.Does == "read", Spot: a.Call + " at " + a.Line}
 }

@@ -2,7 +2,7 @@ package hccl
 
 import "fmt"
 
-// Which ranks Iterate gives.
+// Side selects the ranks that Iterate returns.
 type Side uint8
 
 // The sides.
@@ -58,9 +58,9 @@ func (h *Hccl) Iterate(side Side, id Handle, slices []int) int {
 		}
 	}
 	if side == Sources {
-		done := h.board.done
+		done := h.status.done
 		if t.unitsPerTurn() > 1 {
-			done = h.board.steps
+			done = h.status.steps
 		}
 		h.waitFor(call, done, id, unit+1)
 	}

@@ -355,7 +355,7 @@ func compare(p *program, want foreseen, got *performed, w way) error {
 	}
 	for _, f := range found {
 		if f.Rule != hccl.Mismatch && f.Rule != hccl.NoFinalize {
-			told[f.Rule] += 1 + f.Alike
+			told[f.Rule] += 1 + f.Repeats
 		}
 	}
 	if !maps.Equal(broken, told) {

@@ -55,7 +55,7 @@ type Hccl struct {
 	config Config
 	g      *run
 	me     int // rank
-	board  board
+	status statusWords
 	posts  bool // this core does
 	cc     map[OpType]*CcTiling
 
@@ -111,7 +111,7 @@ func (h *Hccl) InitV2(context HcclContext, t *Tiling) {
 		return
 	}
 	h.g, h.me, h.cc, h.lastWait = g, me, map[OpType]*CcTiling{}, Invalid
-	h.board = openBoard(k.Context, g)
+	h.status = openStatus(k.Context, g)
 	h.posts = h.config.Block == k.block
 	switch h.config.Server {
 	case OnAIC:
@@ -228,7 +228,7 @@ func (h *Hccl) refuse(r Rule, call, found, right, returned string) int {
 		k.found.Add(h.diagnostic(Error, r, call, found, right, returned))
 		k.refused.at = k.found.find(r, call, found)
 	} else if k.refused.at >= 0 {
-		k.found.Diagnostics[k.refused.at].Alike++ // to look for the place takes long
+		k.found.Diagnostics[k.refused.at].Repeats++ // to look for the place takes long
 	}
 	k.Peek(k.Signals(k.session.meeting, "cores.came").At(0))
 	return Failure

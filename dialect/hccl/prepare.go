@@ -247,7 +247,7 @@ func (h *Hccl) release(t *task, units int) {
 		if line := tl.Drive(h.k.Context).Line(); line != "" {
 			t.released = append(t.released, released{h.commits[t.handle], line})
 		}
-		h.board.add(h.k.Context, h.board.committed, t.handle, units)
+		h.status.add(h.k.Context, h.status.committed, t.handle, units)
 	}
 }
 

@@ -8,12 +8,12 @@ import (
 // perform is the program of a task, which the communication engine runs: each unit when it is
 // committed, in order.
 func (t *task) perform(c *tl.Context, _ tl.Args) {
-	b := openBoard(c, t.g)
+	b := openStatus(c, t.g)
 	for unit := range t.units() {
 		b.await(c, b.committed, t.handle, unit+1)
 		switch {
 		case t.op == 0:
-			other := openBoard(c, t.afterGroup)
+			other := openStatus(c, t.afterGroup)
 			other.await(c, other.finished, t.after, 1)
 		case t.op == OpBatchWrite:
 			t.write(c)

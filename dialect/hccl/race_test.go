@@ -141,7 +141,7 @@ func TestRaces(t *testing.T) {
 func found(rep *race.Report) []string {
 	side := func(a *race.Access) string {
 		who := "program"
-		if a.Who.Queue > 0 {
+		if a.Info.Queue > 0 {
 			who = "task"
 		}
 		return fmt.Sprintf("%s of a %s", a.Does, who)

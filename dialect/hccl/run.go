@@ -16,7 +16,7 @@ type run struct {
 	session *session
 	comm    *Comm
 	queue   int // of the engines, and the number of the group among those of the launch
-	board   *mem.Window
+	status  *mem.Window
 	staging map[stagingKey]*staging
 	members []member // by rank
 	turns   map[turnKey]int32
@@ -102,12 +102,12 @@ func (s *session) openRun(g *Comm, queue int) (*run, error) {
 	for i := range r.members {
 		r.members[i] = member{uses: map[*staging]*[2][]int{}, calls: map[*staging]int{}}
 	}
-	words, err := boardLayout()
+	words, err := statusLayout()
 	if err != nil {
 		return nil, err
 	}
 	prefix := s.launch.Name + "." + g.name
-	if r.board, err = s.window(prefix, g.team, words); err != nil {
+	if r.status, err = s.window(prefix, g.team, words); err != nil {
 		return nil, err
 	}
 	if s.tiling == nil {

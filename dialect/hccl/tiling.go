@@ -36,7 +36,7 @@ type CcTiling struct {
 	stepSize  uint8
 	silent    bool
 	misuse    Misuse
-	told      int // diagnostics that a Tiling has, too
+	reported  int // diagnostics that a Tiling has, too
 }
 
 // NewCcTiling is the tiling of an operation of a group, with an algorithm string as
@@ -208,16 +208,16 @@ func (t *Tiling) AddCc(c *CcTiling) (offset, status int) {
 	case len(t.cc) == maxCcTilings:
 		return t.refuse("AddCc", TooManyTilings, fmt.Sprintf("there are %d cc tilings already", maxCcTilings), "use one for several tasks")
 	}
-	for _, d := range c.misuse.Diagnostics[c.told:] {
+	for _, d := range c.misuse.Diagnostics[c.reported:] {
 		t.misuse.Add(d)
 	}
-	c.told = len(c.misuse.Diagnostics)
+	c.reported = len(c.misuse.Diagnostics)
 	parsed, rule, err := c.check()
 	if err != nil {
 		return t.refuse("AddCc", rule, err.Error(), "")
 	}
 	own := *c
-	own.parsed, own.misuse, own.told = parsed, Misuse{}, 0
+	own.parsed, own.misuse, own.reported = parsed, Misuse{}, 0
 	t.cc = append(t.cc, &own)
 	return t.offset(len(t.cc) - 1), settingTaken
 }

@@ -194,7 +194,7 @@ func TestTilingsRefuse(t *testing.T) {
 }
 
 // A setting that was refused is no secret, though what was set before it is used.
-func TestWhatSettersRefusedIsToldOnce(t *testing.T) {
+func TestSetterErrorsAreReportedOnce(t *testing.T) {
 	c := NewCcTiling("g", OpAllReduce, DefaultAlgConfig(OpAllReduce))
 	c.SetDebugMode(9)
 	tiling := NewTiling()

@@ -22,9 +22,9 @@ func (r *rank) Slot(in uint8) (ring, seq uint32) {
 
 // accountStart says that all ranks of a launch begin, and numbers their rings.
 func (x *run) accountStart() {
-	x.beginPrivate()
+	x.beginLocal()
 	for _, r := range x.ranks {
-		r.agent = x.history.Agent(history.Who{Rank: r.index, PE: int(r.pe), Stream: -1, Program: -1})
+		r.agent = x.history.Agent(history.AgentInfo{Rank: r.index, PE: int(r.pe), Stream: -1, Program: -1})
 		x.history.Add(history.Record{Kind: history.Start, Agent: r.agent, Other: history.Host})
 	}
 	first := x.history.NextRings(len(x.rings))

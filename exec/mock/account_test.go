@@ -38,7 +38,7 @@ func newTold() *told {
 
 func (a *told) record(r history.Record) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%v: %v", a.log.WhoIn(r.Agent, r.Task), r.Kind)
+	fmt.Fprintf(&b, "%v: %v", a.log.InfoIn(r.Agent, r.Task), r.Kind)
 	field := func(show bool, format string, v ...any) {
 		if show {
 			fmt.Fprintf(&b, " "+format, v...)
@@ -48,7 +48,7 @@ func (a *told) record(r history.Record) string {
 		field(r.Bytes > 0, "%s=%v+%d", name, r.Addr, r.Bytes)
 		field(r.Rows > 1, "rows=%d/%d", r.Rows, r.Pitch)
 	}
-	field(r.Kind == history.Start || r.Kind == history.Join, "%v", a.log.WhoIn(r.Other, r.Task))
+	field(r.Kind == history.Start || r.Kind == history.Join, "%v", a.log.InfoIn(r.Other, r.Task))
 	field(r.Call != "" && r.Call != r.Kind.String(), "(%s)", r.Call)
 	field(r.Op > 0, "#%d", r.Op)
 	field(r.Kind == history.Put || r.Kind == history.Get || r.Kind == history.Notify || r.Kind == history.RMW, "pe=%d", r.Peer)

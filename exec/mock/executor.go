@@ -59,7 +59,7 @@ type run struct {
 	batch   *batch         // of streams, or nil
 	log     *oplog.Log
 	history *history.Log
-	private bool    // no rank has shared memory so far: its account is held back, or dropped
+	local   bool    // see history.Log.Hold: the account is held back, or dropped
 	ranks   []*rank // of all groups
 	rings   []*ring
 	result  launch.Result
@@ -173,7 +173,7 @@ func (x *run) leftOver() error {
 // holds, however the run ended.
 func (x *run) clear() {
 	if log := x.opts.History; log != nil {
-		if x.private {
+		if x.local {
 			log.Forget()
 		}
 		defer log.Flush()

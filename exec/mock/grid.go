@@ -68,7 +68,7 @@ func (s *stream) startProgram() {
 		CoreType: g.CoreType(g.started), Engine: x.batch.engine != nil,
 	}, g.Kernel, g.Args)
 	if x.history != nil {
-		r.agent = x.history.Agent(history.Who{Rank: s.Rank, PE: int(s.PE), Stream: s.ID, Program: g.started})
+		r.agent = x.history.Agent(history.AgentInfo{Rank: s.Rank, PE: int(s.PE), Stream: s.ID, Program: g.started})
 		x.history.Add(history.Record{Kind: history.Start, Agent: r.agent, Other: s.agent})
 	}
 	g.started++

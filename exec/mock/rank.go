@@ -147,15 +147,15 @@ func (r *rank) Do(in *tl.Instr) {
 		tl.Drive(r.kernel).Abandon()
 	}
 	r.at = in
-	if x.private {
-		r.stayPrivate(in)
+	if x.local {
+		r.stayLocal(in)
 	}
 	if x.launch.Ring.OnRecv {
 		r.countHazards(in)
 	}
 	if x.random != nil && noticed(in.Op) && x.chance(2) {
 		r.lazy = x.chance(16)
-		r.giveWay()
+		r.endTurn()
 	}
 	r.book.Operands(in)
 	switch in.Op {
@@ -287,12 +287,12 @@ func (r *rank) countHazards(in *tl.Instr) {
 func (r *rank) park(what waiting) {
 	r.run.sleep(r)
 	r.wait = what
-	r.giveWay()
+	r.endTurn()
 	r.wait = forNothing
 }
 
-// giveWay ends this turn.
-func (r *rank) giveWay() {
+// endTurn ends this turn.
+func (r *rank) endTurn() {
 	if !r.yield(struct{}{}) {
 		if r.run.hung {
 			r.place = tl.Drive(r.kernel).Place(r.operation())

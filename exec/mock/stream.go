@@ -62,7 +62,7 @@ func (e *Executor) RunStreams(ctx context.Context, b *launch.Batch) (*launch.Res
 	for i := range b.Streams {
 		s := &stream{Stream: &b.Streams[i], run: x}
 		if x.history != nil {
-			s.agent = x.history.Agent(history.Who{Rank: s.Rank, PE: int(s.PE), Stream: s.ID, Program: -1})
+			s.agent = x.history.Agent(history.AgentInfo{Rank: s.Rank, PE: int(s.PE), Stream: s.ID, Program: -1})
 			x.history.Add(history.Record{Kind: history.Start, Agent: s.agent, Other: history.Host})
 		}
 		x.batch.streams = append(x.batch.streams, s)

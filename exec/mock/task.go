@@ -63,12 +63,12 @@ func (x *run) accountQueue(q *queue) {
 	if x.history == nil {
 		return
 	}
-	q.agent = x.history.Agent(q.who())
+	q.agent = x.history.Agent(q.agentInfo())
 	x.history.Add(history.Record{Kind: history.Start, Agent: q.agent, Other: history.Host})
 }
 
-func (q *queue) who() history.Who {
-	return history.Who{Rank: q.rank, PE: int(q.pe), Stream: -1, Program: -1, Queue: 1 + q.number}
+func (q *queue) agentInfo() history.AgentInfo {
+	return history.AgentInfo{Rank: q.rank, PE: int(q.pe), Stream: -1, Program: -1, Queue: 1 + q.number}
 }
 
 // accountEngines says that all queues have come to rest.
@@ -109,7 +109,7 @@ func (q *queue) start() {
 	t.rank = r
 	r.start(tl.Setup{Rank: t.Rank, World: t.World, PEsPerCube: 1, Scratch: x.batch.engine.Scratch}, t.Kernel, t.Args)
 	if x.history != nil {
-		who := q.who()
+		who := q.agentInfo()
 		who.Task = 1 + t.number
 		r.agent = x.history.Agent(who)
 		x.history.Add(history.Record{Kind: history.Pass, Agent: q.agent, Ring: t.event, Call: tl.OpTask.String()})

@@ -128,7 +128,7 @@ func (r *rank) polled(in *tl.Instr) {
 		limit = vainReads
 	}
 	if p.again < limit {
-		r.giveWay()
+		r.endTurn()
 		return
 	}
 	r.run.pollers = append(r.run.pollers, r)

@@ -44,7 +44,7 @@ func (x *run) accountBegin() {
 	rings := 0
 	for i := range x.ranks {
 		r := &x.ranks[i]
-		r.agent = x.history.Agent(history.Who{Rank: int(r.index), PE: int(r.pe), Stream: -1, Program: -1})
+		r.agent = x.history.Agent(history.AgentInfo{Rank: int(r.index), PE: int(r.pe), Stream: -1, Program: -1})
 		x.history.Add(history.Record{Kind: history.Start, Agent: r.agent, Other: history.Host, Time: x.start})
 		rings += len(r.tx)
 	}

@@ -37,14 +37,14 @@ func (a *account) told() (lines map[int][]string, rings map[string][]uint32) {
 	lines, rings = map[int][]string{}, map[string][]uint32{}
 	ops, count := map[uint64]uint64{}, map[int]uint64{}
 	for _, r := range a.recs {
-		who := a.log.Who(r.Agent)
+		who := a.log.Info(r.Agent)
 		switch r.Kind {
 		case history.Send, history.Credit:
 			k := fmt.Sprintf("%v on ring %d by %v", r.Kind, r.Ring, who)
 			rings[k] = append(rings[k], r.Seq)
 			continue
 		case history.Join:
-			who = a.log.Who(r.Other)
+			who = a.log.Info(r.Other)
 		}
 		if r.Op != 0 && ops[r.Op] == 0 {
 			count[who.Rank]++

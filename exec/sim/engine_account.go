@@ -6,15 +6,15 @@ import (
 	"kernbench/unit"
 )
 
-func (q *queue) who() history.Who {
-	return history.Who{Rank: q.rank, PE: int(q.pe), Stream: -1, Program: -1, Queue: 1 + q.number}
+func (q *queue) agentInfo() history.AgentInfo {
+	return history.AgentInfo{Rank: q.rank, PE: int(q.pe), Stream: -1, Program: -1, Queue: 1 + q.number}
 }
 
 // accountQueue says that a queue of an engine begins: what it performs comes after no more
 // than it knows.
 func (x *run) accountQueue(q *queue) {
 	if h := x.history; h != nil {
-		q.agent = h.Agent(q.who())
+		q.agent = h.Agent(q.agentInfo())
 		h.Add(history.Record{Kind: history.Start, Agent: q.agent, Other: history.Host, Time: x.start})
 	}
 }
@@ -49,7 +49,7 @@ func (q *queue) accountTask(r *rank, at unit.Time) {
 	if h == nil {
 		return
 	}
-	who := q.who()
+	who := q.agentInfo()
 	who.Task = 1 + r.task.number
 	r.agent = h.Agent(who)
 	h.Add(history.Record{Kind: history.Pass, Agent: q.agent, Ring: r.task.event, Call: tl.OpTask.String(), Time: at})

@@ -66,9 +66,9 @@ type Executor struct {
 	hbm       *machine.LinkSpec        // the port of a PE's HBM slice
 	capacity  [mem.SRAM + 1]unit.Bytes // of one memory, by kind
 	routes    map[path]noc.Route
-	pairs     *machine.Alike // of PEs that write to each other's memory
-	pairTimes []pairTimes    // by their numbers
-	hops      []machine.Hop  // found last
+	pairs     *machine.PairClasses // of PEs that write to each other's memory
+	pairTimes []pairTimes          // by their numbers
+	hops      []machine.Hop        // found last
 	groups    map[*mem.Team]*group
 	hubRoutes map[hubRoute]noc.Route
 	run       *run

@@ -287,10 +287,10 @@ func TestAccountOfAReplay(t *testing.T) {
 		}
 		for _, r := range a.recs {
 			if r.Kind == history.Start {
-				all = append(all, fmt.Sprintf("%v starts %v by %v", a.log.Who(r.Agent), r.Time, a.log.Who(r.Other)))
+				all = append(all, fmt.Sprintf("%v starts %v by %v", a.log.Info(r.Agent), r.Time, a.log.Info(r.Other)))
 			}
 			if r.Kind == history.Join {
-				all = append(all, fmt.Sprintf("%v ends by %v", a.log.Who(r.Other), a.log.Who(r.Agent)))
+				all = append(all, fmt.Sprintf("%v ends by %v", a.log.Info(r.Other), a.log.Info(r.Agent)))
 			}
 		}
 		slices.Sort(all)

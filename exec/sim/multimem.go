@@ -147,7 +147,7 @@ func (m *multi) perPart(r *rank) int32 {
 
 func (m *multi) parts(r *rank) int { return tl.CDiv(int(m.t.n), int(m.perPart(r))) }
 
-// fly notes that a load or store of all copies is under way.
+// flyMulti notes that a load or store of all copies is under way.
 func (r *rank) flyMulti(m *multi) uint32 {
 	r.startsTransfer()
 	id := r.run.multis.Put(m)

@@ -79,7 +79,7 @@ func (r *rank) put(in *tl.Instr) {
 			from = memory.RingNode(e.m, int(r.pe), x.ring.Space)
 		}
 	}
-	r.order(i, way(from), true)
+	r.order(i, pathID(from), true)
 	r.queued = true
 	r.enqueue(dma.Collective)
 	op := r.book.Sided(in)

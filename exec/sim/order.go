@@ -12,18 +12,18 @@ import (
 // order waits, before an operation on the memory of a peer that goes a certain way, for those
 // that it must not overtake: the ones from before a fence, and, by the machine's memory order,
 // the ones that went another way. What goes the same way arrives in its order by itself.
-func (r *rank) order(i int32, w way, put bool) {
+func (r *rank) order(i int32, w pathID, put bool) {
 	p := r.peers.at(i)
 	wait := p.fenced != r.fences
 	switch r.run.e.order {
 	case mem.ByChannel:
-		wait = wait || put && w != p.putWay
+		wait = wait || put && w != p.putPath
 	case mem.InOrder:
-		wait = wait || w != p.way
+		wait = wait || w != p.path
 	}
-	p.fenced, p.way = r.fences, w
+	p.fenced, p.path = r.fences, w
 	if put {
-		p.putWay = w
+		p.putPath = w
 	}
 	if wait {
 		r.awaitPeer(i)

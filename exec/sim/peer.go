@@ -10,13 +10,13 @@ import (
 // peer is what a rank knows of a PE whose memory it writes to: the ways there, and what is on
 // its way. There may be one for each pair of PEs: it holds no pointer.
 type peer struct {
-	pe     int32
-	out    int32     // puts, stores and notifications that are on their way there
-	home   unit.Time // when the latest acknowledgement of those that have arrived is back
-	pair   uint32    // in Executor.pairTimes
-	fenced uint32    // fences before the latest operation there
-	way    way       // that the latest operation there took
-	putWay way       // that the latest put there took
+	pe      int32
+	out     int32     // puts, stores and notifications that are on their way there
+	home    unit.Time // when the latest acknowledgement of those that have arrived is back
+	pair    uint32    // in Executor.pairTimes
+	fenced  uint32    // fences before the latest operation there
+	path    pathID    // of the latest operation there
+	putPath pathID    // of the latest put there
 
 	// Paths, each from its first use on.
 	control noc.Route // from the PE to the peer's HBM
@@ -40,14 +40,14 @@ type delays struct {
 	landed  unit.Time           // latest arrival of a put, also of one that is to come
 }
 
-// way tells the ways to one destination apart: what goes the same way arrives in its order.
-// A put goes from the memory that holds its source, which the node of that memory names.
-type way int32
+// pathID names one of the paths to a destination. Messages on one path arrive in order. The path of
+// a put begins at the memory that holds its source; its ID is the node of that memory.
+type pathID int32
 
 const (
-	noWay     way = -1 - iota
-	byStore       // compute traffic
-	byControl     // notifications and atomics
+	noPath    pathID = -1 - iota
+	byStore          // compute traffic
+	byControl        // notifications and atomics
 )
 
 // peers is a table of peers by PE, without the cost of a map.
@@ -118,14 +118,14 @@ func (r *rank) peer(pe int32) int32 {
 	if e.opts.Seed != 0 {
 		r.peers.random = append(r.peers.random, delays{})
 	}
-	return r.peers.add(peer{pe: pe, way: noWay, putWay: noWay, pair: e.pair(pe, r.seat)})
+	return r.peers.add(peer{pe: pe, path: noPath, putPath: noPath, pair: e.pair(pe, r.seat)})
 }
 
 // pair is the number of what PEs that lie like these to each other have in common. It is found once
 // for all of them.
 func (e *Executor) pair(from, to int32) uint32 {
 	if e.pairs == nil {
-		e.pairs = e.m.Alike()
+		e.pairs = e.m.PairClasses()
 	}
 	number := e.pairs.Number(int(from), int(to))
 	if int(number) == len(e.pairTimes) {

@@ -105,7 +105,7 @@ func (r *replaying) account() {
 	}
 	for g := range r.l.Groups {
 		for i, pe := range r.l.Groups[g].PEs {
-			agent := log.Agent(history.Who{Rank: i, PE: int(pe), Stream: -1, Program: -1})
+			agent := log.Agent(history.AgentInfo{Rank: i, PE: int(pe), Stream: -1, Program: -1})
 			log.Add(history.Record{Kind: history.Start, Agent: agent, Other: history.Host, Time: r.start})
 			log.Add(history.Record{Kind: history.Join, Agent: history.Host, Other: agent, Time: r.result.End})
 		}

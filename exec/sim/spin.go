@@ -6,10 +6,9 @@ import (
 	"kernbench/unit"
 )
 
-// A kernel that polls words in a loop would keep time running for ever when no agent is left
-// who could change one. After so many polls with nothing between them and no word changed
-// anywhere, it is parked until a word changes, and goes on at the poll that would have come
-// next. So a long wait costs no events either.
+// spinLimit is the number of polls without effect after which a kernel is parked until a word
+// changes. Without it, a kernel that polls in a loop would run for ever if no agent can change the
+// word. The kernel continues at the time of its next poll, so a long wait costs no events.
 const spinLimit = 256
 
 // patience is the number of polls that are granted in all once nothing else can happen: a

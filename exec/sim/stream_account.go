@@ -12,7 +12,7 @@ func (r *rank) accountStart() {
 		return
 	}
 	streams := r.run.batch.Streams
-	who := history.Who{Rank: int(r.index), PE: int(r.pe), Program: -1}
+	who := history.AgentInfo{Rank: int(r.index), PE: int(r.pe), Program: -1}
 	begetter := history.Host
 	if r.parent == nil {
 		who.Stream = streams[r.id].ID

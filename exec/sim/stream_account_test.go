@@ -22,10 +22,10 @@ func told() (*history.Log, func() map[string][]string) {
 	var log *history.Log
 	log = history.New(func(recs []history.Record) {
 		for _, r := range recs {
-			who := log.Who(r.Agent).String()
+			who := log.Info(r.Agent).String()
 			text := fmt.Sprintf("%v %v %v %v", r.Kind, r.Range, r.Source, r.Line)
 			if r.Kind == history.Start || r.Kind == history.Join {
-				text = fmt.Sprintf("%v %v", r.Kind, log.Who(r.Other))
+				text = fmt.Sprintf("%v %v", r.Kind, log.Info(r.Other))
 			}
 			all[who] = append(all[who], text)
 		}

@@ -31,7 +31,7 @@ func (r *rank) engineCopy(op *launch.StreamOp) {
 	from, to := r.memoryOf(op, false), r.memoryOf(op, true)
 	route := e.route(from, to)
 	if from == to {
-		route = e.route(from, r.beside(op.Src))
+		route = e.route(from, r.nearestPE(op.Src))
 	}
 	start := r.Clock
 	r.startsTransfer()
@@ -44,8 +44,8 @@ func (r *rank) engineCopy(op *launch.StreamOp) {
 	}
 }
 
-// beside is the PE next to a memory, or a PE of the cube that it serves.
-func (r *rank) beside(a mem.Addr) machine.NodeID {
+// nearestPE returns the PE next to a memory, or a PE of the cube that it serves.
+func (r *rank) nearestPE(a mem.Addr) machine.NodeID {
 	e := r.run.e
 	if a.Space() == mem.SRAM {
 		return e.m.PE(a.Unit() * e.m.PEsPerCube())
@@ -77,7 +77,7 @@ func (r *rank) copyDelivered(t *transfer, now unit.Time) {
 		back.addr = op.Dst
 		back.kind = anEngineReturn
 		e := x.e
-		r.begin(now, e.route(r.beside(op.Dst), node(e.m, op.Dst)), noc.Collective, t.bytes, x.xfers.Put(&back),
+		r.begin(now, e.route(r.nearestPE(op.Dst), node(e.m, op.Dst)), noc.Collective, t.bytes, x.xfers.Put(&back),
 			r.nextKey(des.Arrive, seqReply))
 		return
 	}

@@ -84,24 +84,24 @@ func (g *graph) place(i int) {
 func (g *graph) cycle(open []int) error {
 	start := slices.IndexFunc(open, func(n int) bool { return n > 0 })
 	seen := map[int]int{}
-	var way []int
+	var path []int
 	for i := start; ; {
 		if at, ok := seen[i]; ok {
-			way = way[at:]
+			path = path[at:]
 			break
 		}
-		seen[i] = len(way)
-		way = append(way, i)
+		seen[i] = len(path)
+		path = append(path, i)
 		i = g.deps[i][slices.IndexFunc(g.deps[i], func(d int) bool { return open[d] > 0 })]
 	}
 	text := "it waits for "
-	for k := range way {
+	for k := range path {
 		if k > 0 {
 			text += ", which waits for "
 		}
-		text += fmt.Sprintf("node %d", g.trace.Nodes[way[(k+1)%len(way)]].ID)
+		text += fmt.Sprintf("node %d", g.trace.Nodes[path[(k+1)%len(path)]].ID)
 	}
-	return g.trace.fail(&g.trace.Nodes[way[0]], text)
+	return g.trace.fail(&g.trace.Nodes[path[0]], text)
 }
 
 // fail is a mistake in a node.

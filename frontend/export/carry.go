@@ -100,12 +100,12 @@ func (k *rank) num(n text.Num) int {
 	return int(n.N)
 }
 
-// place is the pieces of memory of a statement, and whose they are.
-func (c *carrier) place(r int, p *text.Place) (whose int, out []piece) {
+// place returns the pieces of memory of a statement, and the rank that owns them.
+func (c *carrier) place(r int, p *text.Place) (owner int, out []piece) {
 	k := &c.ranks[r]
-	whose = r
+	owner = r
 	if p.Far {
-		whose = k.num(p.Peer)
+		owner = k.num(p.Peer)
 	}
 	buf, base := bufIn, 0
 	switch {
@@ -126,7 +126,7 @@ func (c *carrier) place(r int, p *text.Place) (whose int, out []piece) {
 			out = append(out, piece{buf, base + from + row*int(p.Pitch), int(p.N)})
 		}
 	}
-	return whose, out
+	return owner, out
 }
 
 // operand is the pieces of a tensor.
@@ -213,10 +213,10 @@ func (c *carrier) step(r int) bool {
 	s := &k.block.Stmts[k.at]
 	switch s.Op {
 	case text.Load:
-		whose, list := c.place(r, &s.Mem)
-		if whose != r {
+		owner, list := c.place(r, &s.Mem)
+		if owner != r {
 			to := k.temporary(total(list))
-			c.transfer(whose, list, r, []piece{to}, false)
+			c.transfer(owner, list, r, []piece{to}, false)
 			list = []piece{to}
 		}
 		k.tensors[s.Dst] = list
@@ -228,10 +228,10 @@ func (c *carrier) step(r int) bool {
 		_, from := c.place(r, &s.From)
 		return c.write(r, from, text.None, &s.Mem, s.Atom) && c.signal(r, s)
 	case text.Get:
-		whose, from := c.place(r, &s.From)
+		owner, from := c.place(r, &s.From)
 		_, to := c.place(r, &s.Mem)
 		c.before(r, to, text.None)
-		c.transfer(whose, from, r, to, false)
+		c.transfer(owner, from, r, to, false)
 	case text.Send:
 		return c.send(r, s.Dir, c.operand(r, &s.In[0]))
 	case text.SendRef:
@@ -263,16 +263,16 @@ func (c *carrier) step(r int) bool {
 
 // write stores pieces in memory of any rank.
 func (c *carrier) write(r int, from []piece, tensor int32, to *text.Place, combine bool) bool {
-	whose, list := c.place(r, to)
-	if combine && len(list) > 0 && list[0].buf == bufScratch && !c.ranks[whose].written[[2]int{bufScratch, list[0].off}] {
+	owner, list := c.place(r, to)
+	if combine && len(list) > 0 && list[0].buf == bufScratch && !c.ranks[owner].written[[2]int{bufScratch, list[0].off}] {
 		combine = false // windows hold zeros at first
 	}
-	if whose == r {
+	if owner == r {
 		c.before(r, list, tensor)
 	} else {
-		c.before(whose, list, text.None)
+		c.before(owner, list, text.None)
 	}
-	c.transfer(r, from, whose, list, combine)
+	c.transfer(r, from, owner, list, combine)
 	return true
 }
 

@@ -69,25 +69,25 @@ func (r *run) stuck() *Stuck {
 			}
 		}
 	}
-	// Each blocked block waits for one other, so the way ends in a cycle or at a block that is
+	// Each blocked block waits for one other, so the path ends in a cycle or at a block that is
 	// done.
 	seen := map[int32]int{}
-	var way []int32
+	var path []int32
 	b := start
 	for {
 		if at, twice := seen[b]; twice {
-			way, st.Cycle = way[at:], true
+			path, st.Cycle = path[at:], true
 			break
 		}
-		seen[b] = len(way)
-		way = append(way, b)
+		seen[b] = len(path)
+		path = append(path, b)
 		next := r.waitsFor(b)
 		if next < 0 || r.blocks[next].at >= len(r.blocks[next].steps) {
 			break
 		}
 		b = next
 	}
-	for _, b := range way {
+	for _, b := range path {
 		st.Chain = append(st.Chain, r.waiter(b))
 	}
 	return st

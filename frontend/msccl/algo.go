@@ -85,7 +85,7 @@ var opNames = []string{"nop", "s", "r", "rcs", "rrs", "rrc", "rrcs", "cpy", "re"
 
 func (o op) String() string { return opNames[o] }
 
-// What the types do locally, and with channels.
+// takes reports whether a step of the type receives from a channel.
 func (o op) takes() bool     { return o == opR || o == opRcs || o == opRrs || o == opRrc || o == opRrcs }
 func (o op) sends() bool     { return o == opS || o == opRcs || o == opRrs || o == opRrcs }
 func (o op) readsSrc() bool  { return o == opS || o >= opRrs }

@@ -37,7 +37,7 @@ func (a *algo) whyNot(name string, q plan.Query) (why []string) {
 	}
 	switch {
 	case !rt.needsRange && a.inPlace != q.InPlace:
-		say("inplace is %d, the call is %s", number(a.inPlace), manner(q.InPlace))
+		say("inplace is %d, the call is %s", number(a.inPlace), placement(q.InPlace))
 	case rt.needsRange && q.InPlace && !a.inPlace:
 		say("inplace is 0, the call is in place")
 	case rt.needsRange && !q.InPlace && !a.outOfPlace:
@@ -66,7 +66,7 @@ func number(b bool) int {
 	return 0
 }
 
-func manner(inPlace bool) string {
+func placement(inPlace bool) string {
 	if inPlace {
 		return "in place"
 	}

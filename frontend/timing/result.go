@@ -79,7 +79,7 @@ type Hot struct {
 	Time  unit.Time `json:"time_ps"`
 }
 
-// What the time of the critical path is spent on.
+// shares are the activities that the time of the critical path is spent on.
 var shares = []string{
 	"launch", "steps: issue, copies, additions", "links that hold blocks up", "messages: links and latency", "credits of full channels",
 	"dependencies of blocks", "signals", "collectives, as the library performs them",

@@ -330,11 +330,11 @@ func (r *run) slice(n int32, now unit.Time) {
 	for _, span := range dst {
 		arrived := end + r.model.Flag
 		if to := span.Rank; to != plan.None && to != int(b.rank) {
-			way := r.links.route(int(b.rank), to)
-			tail := max(r.links.send(way, r.onWire(b, span, payload), begun), end+way.head)
+			route := r.links.route(int(b.rank), to)
+			tail := max(r.links.send(route, r.onWire(b, span, payload), begun), end+route.head)
 			b.landed = max(b.landed, tail)
-			end = max(end, tail-way.head)
-			arrived = tail + way.late
+			end = max(end, tail-route.head)
+			arrived = tail + route.late
 		}
 		r.arrive(b, s, span, stamp{arrived, b.last})
 	}
@@ -401,8 +401,8 @@ func (r *run) finish(b *block, s *plan.Step, end unit.Time) {
 		if s.Free {
 			at = end
 		} else if to := r.plan.Counters[c.Counter].Rank; to != int(b.rank) {
-			way := r.links.route(int(b.rank), to)
-			at = max(end, b.landed) + way.head + way.late
+			route := r.links.route(int(b.rank), to)
+			at = max(end, b.landed) + route.head + route.late
 		}
 		for range c.N {
 			r.counts[c.Counter].units = append(r.counts[c.Counter].units, stamp{at, b.last})

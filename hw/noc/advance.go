@@ -82,7 +82,7 @@ func (n *Fabric) cross(mi, li, e uint32, c trigger) (by trigger, start, latency 
 		n.sink.Departed(m.user, end)
 		m = &n.msgs[mi]
 	}
-	if m.in = nowhere; l.own.Flags&(alone|ample) == 0 && !n.last(m) {
+	if m.in = nowhere; l.own.Flags&(soleRoute|ample) == 0 && !n.last(m) {
 		m.in = m.into
 		n.buffer(m.into).Fill(&n.releases, m.bytes, start)
 	}
@@ -94,7 +94,7 @@ func (n *Fabric) cross(mi, li, e uint32, c trigger) (by trigger, start, latency 
 // link only if the merge point before it does not decide.
 func (n *Fabric) mayAdvance(m *message, li, e uint32) bool {
 	if e == onlyEdge {
-		if n.contentionFree[li] != 0 || n.links[li].own.Flags&alone != 0 {
+		if n.contentionFree[li] != 0 || n.links[li].own.Flags&soleRoute != 0 {
 			return true
 		}
 		if n.links[li].flying > 1 {

@@ -41,7 +41,7 @@ func TestCompress(t *testing.T) {
 			n.compressFrom = 0
 			early := n.AddRoute(m.TCM(0), m.HBM(9), false)
 			var uses []Use
-			kinds := m.Alike()
+			kinds := m.PairClasses()
 			c.pairs(m.NumPEs(), func(from, to int) {
 				uses = append(uses, Use{From: m.TCM(from), To: m.TCM(to), Kind: kinds.Number(from, to), Bytes: 4096})
 			})

@@ -55,7 +55,7 @@ func (n *Fabric) ReserveRoutes(uses []Use, load Load) {
 	}
 	n.reserved = true
 	for i := range n.links {
-		n.links[i].own.Flags &^= alone | ample
+		n.links[i].own.Flags &^= soleRoute | ample
 	}
 	// Hops stand for links of the machine until it is known which of these need state.
 	whole := make([]routes.Hop, 0, n.hopsOf(uses))
@@ -92,7 +92,7 @@ func (n *Fabric) ReserveRoutes(uses []Use, load Load) {
 		for k, h := range path {
 			li := n.link(machine.LinkID(n.linkOf(h)))
 			if !waits && users[n.linkOf(h)] == 1 && n.off&Exclusive == 0 {
-				n.links[li].own.Flags |= alone
+				n.links[li].own.Flags |= soleRoute
 			}
 			path[k] = routes.MakeHop(li, n.vcAt(h, 0))
 		}

@@ -30,9 +30,9 @@ type link struct {
 // those of the link, at its own buffer. Kind is that of the link; VC the class and channel, or
 // unused.
 const (
-	blocked uint8 = 1 << iota // a queue waits for space that has not been announced
-	alone                     // one route alone passes the link
-	ample                     // its buffers hold all that can be on its way over it
+	blocked   uint8 = 1 << iota // a queue waits for space that has not been announced
+	soleRoute                   // one route alone passes the link
+	ample                       // its buffers hold all that can be on its way over it
 )
 
 // vc is a class and channel of a link of which there is more to say. Its buffer, unless that is the

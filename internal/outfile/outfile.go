@@ -56,7 +56,7 @@ func Create(name string) (*File, error) {
 			return nil, err
 		}
 	}
-	f, err := beside(target)
+	f, err := partFile(target)
 	if err != nil {
 		return nil, err
 	}
@@ -84,8 +84,8 @@ func writable(name string) error {
 	return f.Close()
 }
 
-// beside creates a file in the folder of another, with the permissions of a new file.
-func beside(name string) (*os.File, error) {
+// partFile creates a file in the folder of another, with the permissions of a new file.
+func partFile(name string) (*os.File, error) {
 	for i := os.Getpid(); ; i++ {
 		f, err := os.OpenFile(name+".part"+strconv.Itoa(i), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 		switch {

@@ -68,10 +68,11 @@ type Calibration struct {
 	Parameters []FittedParameter `json:"parameters"`
 	Rows       []Row             `json:"rows"`
 
-	Before  Errors `json:"errors_before"` // of the machine as it was, over fitted and held-out sizes
-	Fitted  Errors `json:"errors_fitted"`
-	HeldOut Errors `json:"errors_held_out"`
-	Aside   Errors `json:"errors_aside"` // of sizes that the model cannot say: see Row.Why
+	Before   Errors `json:"errors_before"` // of the machine as it was, over fitted and held-out sizes
+	Fitted   Errors `json:"errors_fitted"`
+	HeldOut  Errors `json:"errors_held_out"`
+	Excluded Errors `json:"errors_excluded"` // of sizes that the model cannot compute: see Row.Why
+	Aside    Errors `json:"errors_aside"`    // Excluded by its former key, for one version
 
 	Findings    []string `json:"findings"` // what in the table the model does not explain
 	Notes       []string `json:"notes"`
@@ -260,7 +261,7 @@ func (c *calibration) readCall() (err error) {
 
 // machineWanted returns the error for a table that names no machine. The machine is not guessed.
 func machineWanted(t *fit.Table) error {
-	said := t.Says("hardware")
+	said := t.Lookup("hardware")
 	if said == "" {
 		said = "nothing"
 	}
@@ -392,7 +393,7 @@ func (c *calibration) split() error {
 			fitted = append(fitted, r.Point)
 		}
 	}
-	whyFitted, whyAll := fit.Aside(fitted), fit.Aside(all)
+	whyFitted, whyAll := fit.Excluded(fitted), fit.Excluded(all)
 	k, left := 0, 0
 	for i := range c.rows {
 		r := &c.rows[i]

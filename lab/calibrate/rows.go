@@ -46,7 +46,8 @@ func (c *calibration) conclude(ctx context.Context) error {
 	}
 	r.choices = c.choices(c.best.values)
 	r.Before = sumUp(was, ToFit, ToCheck)
-	r.Fitted, r.HeldOut, r.Aside = sumUp(r.Rows, ToFit), sumUp(r.Rows, ToCheck), sumUp(r.Rows, ToNone)
+	r.Fitted, r.HeldOut, r.Excluded = sumUp(r.Rows, ToFit), sumUp(r.Rows, ToCheck), sumUp(r.Rows, ToNone)
+	r.Aside = r.Excluded
 	return c.find(ctx)
 }
 

@@ -22,9 +22,9 @@ type Wait struct {
 // story returns the waits on the critical path: the longest of each kind, ordered by their totals.
 func (x *explaining) story(waits []cause.Waiting) []Wait {
 	type kind struct {
-		why        cause.Reason
-		at         cause.Kind
-		who, whose [2]string
+		why            cause.Reason
+		at             cause.Kind
+		waiter, target [2]string
 	}
 	of := func(s cause.Site) [2]string {
 		o := x.log.Operation(s)

@@ -137,8 +137,8 @@ var _ = algorithm.Register(algorithm.Algorithm{
 	},
 })
 
-// fickle is wrong, or hangs, in the first of its runs only, as many as FickleFirst: it counts runs
-// in a variable.
+// FickleRuns counts the runs of fickle, which is wrong, or hangs, in its first FickleFirst runs
+// only.
 var FickleRuns, FickleFirst atomic.Int32
 
 var _ = algorithm.Register(algorithm.Algorithm{

@@ -249,10 +249,10 @@ func BoundOptions(x *run.Job, plan *device.Plan) bound.Options {
 
 // Pipeline is the way that a call takes with an algorithm that has one.
 func Pipeline(plan *device.Plan, c collective.Call) *bound.Pipeline {
-	if plan == nil || plan.Algorithm.Window != nil || plan.Algorithm.Way == nil {
+	if plan == nil || plan.Algorithm.Window != nil || plan.Algorithm.Path == nil {
 		return nil
 	}
-	w := plan.Algorithm.Way(c.World, c.Root)
+	w := plan.Algorithm.Path(c.World, c.Root)
 	return &bound.Pipeline{Ranks: w.Ranks, Parts: w.Parts, Piece: w.Piece(tl.Args{
 		NElem: c.Elems, DType: c.Type, ChunkBytes: int64(plan.Config.ChunkSize), LatencyBytes: plan.LatencyBytes,
 	})}

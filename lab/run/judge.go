@@ -109,9 +109,9 @@ func (x *Job) inMemory(data *oplog.Log, c *device.Call, g *device.CallGroup) ([]
 	return outs, provs, nil
 }
 
-// who returns the number of a rank of a group among all ranks of the run: its PE, or the rank
+// rankOf returns the number of a rank of a group among all ranks of the run: its PE, or the rank
 // itself with rank_level: sip, where a rank is a SIP.
-func who(c *device.Call, g, rank int) int {
+func rankOf(c *device.Call, g, rank int) int {
 	if c.Plan.PerSIP() {
 		return rank
 	}

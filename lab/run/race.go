@@ -106,7 +106,7 @@ func raceSide(a *race.Access) device.RaceSide {
 	if a.Line != "" {
 		spot += " at " + a.Line
 	}
-	return device.RaceSide{Who: a.Who, Read: a.Does == "read", Spot: spot}
+	return device.RaceSide{Agent: a.Info, Read: a.Does == "read", Spot: spot}
 }
 
 // first is the execution of a spec whose figures count, with what a judge of races found. The

@@ -84,9 +84,9 @@ func isLimit(err error) bool {
 	return ok
 }
 
-// result returns the Result: figures from first, verdicts from told, which is the execution that
-// explains a failure, or first itself.
-func (x *Job) result(first, told *Execution, err error) *Result {
+// result returns the Result: figures from first, verdicts from explained, which is the execution
+// that explains a failure, or first itself.
+func (x *Job) result(first, explained *Execution, err error) *Result {
 	r := &Result{
 		Spec: x.Spec, Bench: x.program.Name, Executor: x.Executor, Fidelity: x.fidelity,
 		Machine: x.Machine.Describe(), MadeBy: x.madeBy(),
@@ -140,8 +140,8 @@ func (x *Job) result(first, told *Execution, err error) *Result {
 	if r.Messages > 0 {
 		r.NsPerMessage = float64(first.wall.Nanoseconds()) / float64(r.Messages)
 	}
-	x.verdicts(r, told, err)
-	x.notes(r, first, told)
+	x.verdicts(r, explained, err)
+	x.notes(r, first, explained)
 	if first.changed != "" {
 		r.differently(first.changed)
 	}
@@ -222,8 +222,8 @@ func performing(launches []*device.Launched) []*device.Launched {
 	return slices.DeleteFunc(slices.Clone(launches), func(l *device.Launched) bool { return len(l.Calls) == 0 })
 }
 
-// notes are what a user would want to know and did not ask.
-func (x *Job) notes(r *Result, first, told *Execution) {
+// notes adds remarks that a user did not ask for but needs.
+func (x *Job) notes(r *Result, first, explained *Execution) {
 	note := func(format string, args ...any) { r.Notes = append(r.Notes, fmt.Sprintf(format, args...)) }
 	x.noteAuto(first.Plan, note)
 	if s := &x.TraceScope; x.TraceFile != "" && r.WorldSize > trace.ManyRanks && !s.All && s.Ranks == nil {
@@ -234,14 +234,14 @@ func (x *Job) notes(r *Result, first, told *Execution) {
 		x.traffic(first, note)
 	}
 	distinct, differing := 0, 0
-	for _, j := range told.Judged {
+	for _, j := range explained.Judged {
 		for _, v := range j.Verdicts {
 			if v.DifferingRanks > 0 {
 				distinct, differing = max(distinct, v.DistinctResults), differing+v.DifferingRanks
 			}
 		}
 	}
-	if differing > 0 && !told.Wrong() { // else they differ for a worse reason
+	if differing > 0 && !explained.Wrong() { // else they differ for a worse reason
 		note("ranks differ bitwise: %d different results, %d ranks hold another than rank 0, because each adds in another order and %s rounds",
 			distinct, differing, r.DType)
 	}

@@ -93,7 +93,7 @@ func (x *Job) collectives(r *Result, out *Execution) (p, v Verdict) {
 		for i, g := range j.Verdicts {
 			ps, vs = append(ps, g.Provenance), append(vs, g.Values)
 			for _, rank := range g.Failing {
-				failed[who(j.call, i, rank)] = true
+				failed[rankOf(j.call, i, rank)] = true
 			}
 		}
 		r.Failures = j.failures(r.Failures)

@@ -25,8 +25,8 @@ type tuner struct {
 	out    *Tuned
 	groups []*tuneGroup
 
-	done, total int64           // points, for who waits
-	told        map[string]bool // failures of which the reader knows
+	done, total int64           // points, for the progress bar
+	reported    map[string]bool // failures that have been printed
 }
 
 // tuneGroup is a call at all sizes, with everything that may perform it.

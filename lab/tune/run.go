@@ -135,8 +135,8 @@ func (t *tuner) ended(r *tuneRun, at int, as *sweep.Placement) error {
 func (t *tuner) failed(p *Point) {
 	t.out.Failed++
 	first, _, _ := strings.Cut(p.Error, "\n")
-	if at := p.Topology + " " + p.Algorithm; !t.told[at] {
-		t.told[at] = true
+	if at := p.Topology + " " + p.Algorithm; !t.reported[at] {
+		t.reported[at] = true
 		with := ""
 		if p.Settings != "" {
 			with = " with " + p.Settings

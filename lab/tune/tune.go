@@ -78,7 +78,7 @@ type Tuned struct {
 // there already. The error is a mistake in the spec, or the interruption by ctx, with which comes
 // what was finished.
 func Run(ctx context.Context, s Spec, st *store.Store) (*Tuned, error) {
-	t := &tuner{spec: &s, store: st, told: map[string]bool{}, out: &Tuned{
+	t := &tuner{spec: &s, store: st, reported: map[string]bool{}, out: &Tuned{
 		Wrong: []string{}, Notes: []string{}, Groups: []*Group{}, MadeBy: run.NewMadeBy(s.Command),
 	}}
 	if err := t.plan(ctx); err != nil {

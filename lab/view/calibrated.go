@@ -19,7 +19,7 @@ func Calibration(c *calibrate.Calibration) *Document {
 	for _, e := range []struct {
 		name string
 		*calibrate.Errors
-	}{{"off, fitted sizes", &c.Fitted}, {"off, held-out sizes", &c.HeldOut}, {"off, sizes set aside", &c.Aside},
+	}{{"off, fitted sizes", &c.Fitted}, {"off, held-out sizes", &c.HeldOut}, {"off, sizes set aside", &c.Excluded},
 		{"off before the fit", &c.Before}} {
 		if e.Sizes > 0 {
 			d.fact(e.name, off(e.Errors))

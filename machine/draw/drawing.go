@@ -53,7 +53,7 @@ type LinkKind struct {
 	Delay unit.Time `json:"delay_ps"`              // of the head of a message
 	Links int       `json:"links"`                 // in the machine, one for each direction
 
-	Beside int `json:"links_side_by_side"` // between the same two
+	Parallel int `json:"links_side_by_side"` // between the same two
 }
 
 // Share is how much of the line rate a program gets; 0: not known.
@@ -70,7 +70,8 @@ type Stage struct {
 	Network string  `json:"network"` // by the name that topology.yaml has for it
 	Dims    []int   `json:"dims"`    // members along each dimension; one number where there are none
 	Member  string  `json:"member"`  // what it joins, such as "cube"
-	Alike   int     `json:"alike"`   // such networks in the machine
+	Count   int     `json:"count"`   // of such networks in the machine
+	Alike   int     `json:"alike"`   // Count by its former key, for one version
 	Nodes   []Node  `json:"nodes"`   // members first, in their order
 	Joins   []Joint `json:"joins"`
 
@@ -133,6 +134,9 @@ func Of(name string, sets []string) (*Drawing, error) {
 	d.levels()
 	d.sip()
 	d.cube()
+	for i := range d.Stages {
+		d.Stages[i].Alike = d.Stages[i].Count
+	}
 	d.kinds()
 	if d.Bisection, err = bound.Bisect(m); err != nil {
 		return nil, err
@@ -193,8 +197,8 @@ func (d *Drawing) kind(l machine.Link) int {
 		k.Name = from + " <-> " + to
 	}
 	at := slices.IndexFunc(d.Kinds, func(other LinkKind) bool {
-		alike := []string{k.Name, to + " -> " + from, to + " <-> " + from, from + " <-> " + to}
-		return other.Stage == k.Stage && other.Rate == k.Rate && other.Delay == k.Delay && slices.Contains(alike, other.Name)
+		names := []string{k.Name, to + " -> " + from, to + " <-> " + from, from + " <-> " + to}
+		return other.Stage == k.Stage && other.Rate == k.Rate && other.Delay == k.Delay && slices.Contains(names, other.Name)
 	})
 	switch {
 	case at < 0:

@@ -46,7 +46,7 @@ func TestDraw(t *testing.T) {
 			sum := 0
 			for _, k := range d.Kinds {
 				sum += k.Links
-				if k.Rate <= 0 || k.Beside < 1 || k.Links < 1 {
+				if k.Rate <= 0 || k.Parallel < 1 || k.Links < 1 {
 					t.Errorf("a kind of link that is nowhere: %+v", k)
 				}
 			}
@@ -82,7 +82,7 @@ func TestDraw(t *testing.T) {
 					if j.Both {
 						ways = 2
 					}
-					drawn += s.Alike * ways * j.Links
+					drawn += s.Count * ways * j.Links
 				}
 			}
 			if drawn != d.Links {

@@ -27,7 +27,7 @@ func (j *joints) add(from, to, kind int, l machine.Link) {
 // into adds them to a stage, and to their kinds how many lie side by side.
 func (j *joints) into(s *Stage, kinds []LinkKind) {
 	for _, one := range j.all {
-		kinds[one.Kind].Beside = max(kinds[one.Kind].Beside, one.Links)
+		kinds[one.Kind].Parallel = max(kinds[one.Kind].Parallel, one.Links)
 	}
 	s.Joins = j.list()
 }

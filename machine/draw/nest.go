@@ -297,13 +297,13 @@ func tiers(s *Stage) [][]int {
 			next = append(next, i)
 		}
 	}
-	beside := make([][]int, len(s.Nodes))
+	adjacent := make([][]int, len(s.Nodes))
 	for _, j := range s.Joins {
-		beside[j.From] = append(beside[j.From], j.To)
-		beside[j.To] = append(beside[j.To], j.From)
+		adjacent[j.From] = append(adjacent[j.From], j.To)
+		adjacent[j.To] = append(adjacent[j.To], j.From)
 	}
 	for k := 0; k < len(next); k++ {
-		for _, o := range beside[next[k]] {
+		for _, o := range adjacent[next[k]] {
 			if far[o] < 0 {
 				far[o] = far[next[k]] + 1
 				next = append(next, o)

@@ -185,7 +185,7 @@ func (d *Drawing) headOf(i int, s *Stage) head {
 		if a, b, oneWay := strings.Cut(one.Name, " -> "); oneWay {
 			for _, o := range used {
 				if other := &d.Kinds[o]; !done[o] && other.Name == b+" -> "+a && other.Rate == one.Rate &&
-					other.Line == one.Line && other.Beside == one.Beside {
+					other.Line == one.Line && other.Parallel == one.Parallel {
 					name, done[o] = a+" <-> "+b, true
 					if other.Delay != one.Delay {
 						delay += " and back " + other.Delay.String()
@@ -194,8 +194,8 @@ func (d *Drawing) headOf(i int, s *Stage) head {
 			}
 		}
 		rate := one.Rate.String()
-		if one.Beside > 1 {
-			rate = strconv.Itoa(one.Beside) + " × " + rate
+		if one.Parallel > 1 {
+			rate = strconv.Itoa(one.Parallel) + " × " + rate
 		}
 		text := name + ": " + rate + ", " + delay
 		if share := one.Share(); share > 0 && share != 1 {
@@ -224,8 +224,8 @@ func TitleOf(s *Stage) string {
 	default:
 		text += fmt.Sprintf("%s of %s", strings.ReplaceAll(s.Network, "_", " "), counted(n, s.Member))
 	}
-	if s.Alike > 1 {
-		text += fmt.Sprintf(", one of %s alike", thousands(s.Alike))
+	if s.Count > 1 {
+		text += fmt.Sprintf(", one of %s alike", thousands(s.Count))
 	}
 	return text
 }

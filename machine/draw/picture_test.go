@@ -219,7 +219,7 @@ func TestTitleOf(t *testing.T) {
 		"a: one cube":                         {Name: "a", Member: "cube", Nodes: member(1)},
 		"a: fat tree of 1,200 SIPs of each 8": {Name: "a", Network: "fat_tree", Member: "SIP of each 8", Nodes: member(1200)},
 		"a: mesh of 2 × 3 cubes, one of 4 alike": {Name: "a", Network: "mesh", Member: "cube", Dims: []int{2, 3},
-			Nodes: member(6), Alike: 4},
+			Nodes: member(6), Count: 4},
 		"a: 2 groups of 4 SIPs on a switch": {Name: "a", Member: "group of 4 SIPs", Nodes: member(2),
 			Look: machine.Look{Title: "%s on a switch"}},
 	} {

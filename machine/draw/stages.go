@@ -88,9 +88,9 @@ func (d *Drawing) level(i int, level *machine.Level, links []machine.Link) {
 	case level.Below > 1:
 		s.Member = fmt.Sprintf("group of %d SIPs", level.Below)
 	}
-	s.Alike = m.SIPs() / (level.Below * level.Members)
+	s.Count = m.SIPs() / (level.Below * level.Members)
 	if level.Planes {
-		s.Alike *= level.Below
+		s.Count *= level.Below
 	}
 	next := map[machine.NodeID][]machine.NodeID{}
 	for _, l := range links {
@@ -155,19 +155,19 @@ func (d *Drawing) level(i int, level *machine.Level, links []machine.Link) {
 func (d *Drawing) sip() {
 	m, mesh := d.machine, d.topology.SIP().CubeMesh
 	s := Stage{Name: sipStage, Network: mesh.Network, Look: m.LookOfCubes(), Dims: []int{mesh.W, mesh.H},
-		Member: "cube", Alike: m.SIPs(), Joins: []Joint{}}
+		Member: "cube", Count: m.SIPs(), Joins: []Joint{}}
 	for cube := range m.CubesPerSIP() {
 		s.Nodes = append(s.Nodes, Node{Name: fmt.Sprintf("cube%d", cube), Kind: "cube", Member: true, At: -1})
 	}
-	beside := map[machine.NodeID]int{}
+	adjacent := map[machine.NodeID]int{}
 	place := func(n machine.NodeID) int {
 		if _, cube := m.Home(n); cube >= 0 {
 			return cube
 		}
-		at, ok := beside[n]
+		at, ok := adjacent[n]
 		if !ok {
 			at = len(s.Nodes)
-			beside[n] = at
+			adjacent[n] = at
 			name := m.NodeName(n)
 			s.Nodes = append(s.Nodes, Node{Name: name[strings.LastIndexByte(name, '.')+1:], Kind: d.kindOf(n), At: -1})
 		}
@@ -193,7 +193,7 @@ func (d *Drawing) sip() {
 func (d *Drawing) cube() {
 	m, noc := d.machine, d.topology.Cube().NoC
 	s := Stage{Name: cubeStage, Network: "mesh", Look: machine.Look{Layout: machine.Grid}, Dims: []int{noc.W, noc.H},
-		Member: "router", Alike: m.NumCubes(), Joins: []Joint{}}
+		Member: "router", Count: m.NumCubes(), Joins: []Joint{}}
 	ids := map[machine.NodeID]int{}
 	var joints joints
 	var links, out []machine.Link

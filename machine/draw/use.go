@@ -134,12 +134,12 @@ func (d *Drawing) useKey(p *scene.Picture, y float64) float64 {
 			most = u
 		}
 	}
-	says := "No link of the networks that are drawn carried anything."
+	sentence := "No link of the networks that are drawn carried anything."
 	if most.Link != "" {
-		says = fmt.Sprintf("A line stands for its busiest link. Of the networks that are drawn: %s, busy %.0f %% of the time, %v.",
+		sentence = fmt.Sprintf("A line stands for its busiest link. Of the networks that are drawn: %s, busy %.0f %% of the time, %v.",
 			most.Link, 100*most.Part, most.Bytes)
 	}
-	for _, part := range scene.Wrap(says, smallSize, p.Width-2*pad) {
+	for _, part := range scene.Wrap(sentence, smallSize, p.Width-2*pad) {
 		y += smallSize
 		text(p, pad, y, smallSize, part)
 		y += 2

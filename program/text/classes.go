@@ -35,7 +35,7 @@ func (f *File) Only(rank int) *File {
 	one.Blocks = nil
 	for _, b := range f.Blocks {
 		if i := slices.Index(b.Ranks, int32(rank)); i >= 0 {
-			one.Blocks = append(one.Blocks, b.alone(i))
+			one.Blocks = append(one.Blocks, b.single(i))
 		}
 	}
 	return &one
@@ -154,8 +154,8 @@ func (b *Block) column(values []int32, known map[string]int32) Num {
 	return Num{Col: at}
 }
 
-// alone is the block of one of its ranks, without columns.
-func (b *Block) alone(index int) *Block {
+// single returns the block of one of its ranks, without columns.
+func (b *Block) single(index int) *Block {
 	o := &Block{Ranks: b.Ranks[index : index+1], Number: b.Number, Stmts: make([]Stmt, len(b.Stmts)), line: b.line, cells: b.cells}
 	for i := range b.Stmts {
 		s := b.Stmts[i].own()

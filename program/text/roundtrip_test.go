@@ -90,7 +90,7 @@ func TestProgramRoundTrip(t *testing.T) {
 				}
 				race := turn%3 == 0
 				s.Executor, s.Race = x, &race
-				runsAlike(t, name+" on "+x, s, read)
+				runsSame(t, name+" on "+x, s, read)
 				ran++
 			}
 		}
@@ -123,8 +123,8 @@ func TestFileSaysWhatIsRun(t *testing.T) {
 			}
 			name := s.Algorithm + " on " + x
 			read := readsBack(t, name, f)
-			runsAlike(t, name, s, read)
-			runsAlike(t, name, s, read, "defaults.n_slots=7", "defaults.accumulate=f32")
+			runsSame(t, name, s, read)
+			runsSame(t, name, s, read, "defaults.n_slots=7", "defaults.accumulate=f32")
 		}
 	}
 }
@@ -176,7 +176,7 @@ func readsBack(t *testing.T, name string, f *run.ProgramFile) *run.ProgramFile {
 }
 
 // runsAlike runs a spec, and a program in its place.
-func runsAlike(t *testing.T, name string, s run.Spec, f *run.ProgramFile, sets ...string) {
+func runsSame(t *testing.T, name string, s run.Spec, f *run.ProgramFile, sets ...string) {
 	t.Helper()
 	want, err := run.Run(t.Context(), s)
 	if err != nil {

@@ -10,13 +10,13 @@ const ahead = 8
 // it, so that nothing has to be closed.
 type handover struct {
 	judge func([]Record)
-	under [ahead]underWay
+	under [ahead]inFlight
 	n     int // handed over so far
 	bad   any // what the judge panicked with: read when it is at rest
 }
 
-// underWay is a batch that the judge has, or had.
-type underWay struct {
+// inFlight is a batch that the judge has, or had.
+type inFlight struct {
 	recs []Record
 	done chan struct{} // closed when it has looked at it; nil: there was none yet
 }
@@ -26,7 +26,7 @@ type underWay struct {
 func (h *handover) handOver(recs []Record) []Record {
 	before := h.last()
 	done := make(chan struct{})
-	h.under[h.n%ahead] = underWay{recs, done}
+	h.under[h.n%ahead] = inFlight{recs, done}
 	h.n++
 	go func() {
 		defer close(done)

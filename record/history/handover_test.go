@@ -20,12 +20,12 @@ func TestHandoverKeepsOrder(t *testing.T) {
 		if seen%(5*batch) == 0 {
 			time.Sleep(time.Millisecond) // the executor fills all batches that it may
 		}
-		if w := l.Who(rs[0].Agent); w.Rank != int(rs[0].Agent)-1 {
+		if w := l.Info(rs[0].Agent); w.Rank != int(rs[0].Agent)-1 {
 			t.Errorf("agent %d is %v", rs[0].Agent, w)
 		}
 	})
 	for i := range records {
-		a := l.Agent(Who{Rank: i % 100, PE: i % 100, Stream: -1, Program: -1})
+		a := l.Agent(AgentInfo{Rank: i % 100, PE: i % 100, Stream: -1, Program: -1})
 		l.Add(Record{Agent: a, Op: uint64(i + 1)})
 		if i == records/2 {
 			if l.Flush(); seen != uint64(i+1) {

@@ -120,8 +120,8 @@ type Record struct {
 	Time unit.Time
 }
 
-// Who describes an agent.
-type Who struct {
+// AgentInfo describes an agent.
+type AgentInfo struct {
 	Rank    int // in its launch; of a stream, that of its device; -1 for the host
 	PE      int // -1 for the host
 	Stream  int // -1 for a kernel that was launched on its own
@@ -132,7 +132,7 @@ type Who struct {
 	Queue, Task int
 }
 
-func (w Who) String() string {
+func (w AgentInfo) String() string {
 	switch {
 	case w.PE < 0:
 		return "host"
@@ -148,7 +148,7 @@ func (w Who) String() string {
 
 // ofEngine names a queue of a communication engine, or a task; the first queue, which most
 // tasks are in, goes without saying.
-func (w Who) ofEngine() string {
+func (w AgentInfo) ofEngine() string {
 	s := fmt.Sprintf("the communication engine of rank %d", w.Rank)
 	if w.Queue > 1 || w.Task == 0 {
 		s = fmt.Sprintf("queue %d of %s", w.Queue-1, s)
@@ -165,26 +165,26 @@ type Log struct {
 	Timed bool // the executor has a clock
 
 	known  sync.RWMutex // for agents: the judge asks who they are
-	agents []Who
-	index  map[Who]Agent
+	agents []AgentInfo
+	index  map[AgentInfo]Agent
 	cur    []Record
 	handover
-	private
+	local
 	op   uint64
 	ring uint32
 }
 
 // New makes a log. The judge must not keep the slice.
 func New(judge func([]Record)) *Log {
-	host := Who{Rank: -1, PE: -1, Stream: -1, Program: -1}
+	host := AgentInfo{Rank: -1, PE: -1, Stream: -1, Program: -1}
 	return &Log{
-		agents: []Who{host}, index: map[Who]Agent{host: Host}, cur: make([]Record, 0, batch), handover: handover{judge: judge},
+		agents: []AgentInfo{host}, index: map[AgentInfo]Agent{host: Host}, cur: make([]Record, 0, batch), handover: handover{judge: judge},
 	}
 }
 
 // Agent is the number of an agent, which is new when asked for the first time. The tasks
 // of a queue share one, as they come one after the other: who asks for it begins a task.
-func (l *Log) Agent(w Who) Agent {
+func (l *Log) Agent(w AgentInfo) Agent {
 	l.known.Lock()
 	defer l.known.Unlock()
 	key := w
@@ -199,16 +199,16 @@ func (l *Log) Agent(w Who) Agent {
 	return a
 }
 
-// Who tells who an agent is, now.
-func (l *Log) Who(a Agent) Who {
+// Info returns the current description of an agent.
+func (l *Log) Info(a Agent) AgentInfo {
 	l.known.RLock()
 	defer l.known.RUnlock()
 	return l.agents[a]
 }
 
-// WhoIn tells who an agent was in a record of so many as its Task.
-func (l *Log) WhoIn(a Agent, task int32) Who {
-	w := l.Who(a)
+// InfoIn returns the description of an agent as of a record with this task.
+func (l *Log) InfoIn(a Agent, task int32) AgentInfo {
+	w := l.Info(a)
 	if w.Task > 0 && task > 0 {
 		w.Task = int(task)
 	}

@@ -181,7 +181,7 @@ func (r *replay) cause(x *record) int32 {
 		}
 		return int32(x.kind)<<16 | int32(x.math)<<8 | op
 	}
-	k := causeKey{x.who, x.kind, x.math, x.sub}
+	k := causeKey{x.origin, x.kind, x.math, x.sub}
 	i, ok := r.causeIndex[k]
 	if !ok {
 		i = int32(len(r.causes))
@@ -192,10 +192,10 @@ func (r *replay) cause(x *record) int32 {
 }
 
 type causeKey struct {
-	who  Who
-	kind kind
-	math tl.MathOp
-	sub  uint8
+	origin OriginID
+	kind   kind
+	math   tl.MathOp
+	sub    uint8
 }
 
 // causeBase keeps the two forms of cause apart.

@@ -13,12 +13,12 @@ import (
 // on all of them, and nothing is recorded. It is for launches in which what a rank does with data,
 // and in what order, does not depend on when. While it works the log is told nothing else.
 type Lockstep struct {
-	log  *Log
-	rep  *replay
-	who  []Who
-	last []*piece // of memory, that each used last
-	free map[int][]*column
-	ways []*Senders // that are not in use
+	log     *Log
+	rep     *replay
+	by      []OriginID
+	last    []*piece // of memory, that each used last
+	free    map[int][]*column
+	senders []*Senders // that are not in use
 }
 
 // Lockstep begins to carry out what the ranks of a group do, by their PEs. It is nil for a
@@ -27,9 +27,9 @@ func (l *Log) Lockstep(pes []int32) *Lockstep {
 	if l.opts.Explain || l.opts.Audit {
 		return nil
 	}
-	u := &Lockstep{log: l, rep: l.rep, who: make([]Who, len(pes)), last: make([]*piece, len(pes)), free: map[int][]*column{}}
+	u := &Lockstep{log: l, rep: l.rep, by: make([]OriginID, len(pes)), last: make([]*piece, len(pes)), free: map[int][]*column{}}
 	for r, pe := range pes {
-		u.who[r] = l.Who(Origin{Rank: int32(r), PE: pe})
+		u.by[r] = l.OriginID(Origin{Rank: int32(r), PE: pe})
 	}
 	l.settle()
 	return u
@@ -43,7 +43,7 @@ func (u *Lockstep) Fault() error { return u.log.fault() }
 
 // failed keeps what is wrong with an access of rank r.
 func (u *Lockstep) failed(r int, k kind, a mem.Addr, t dtype.Type, n int, err error) {
-	u.rep.fail(&record{kind: k, who: u.who[r], addr: a, typ: t, n: int32(n)}, err)
+	u.rep.fail(&record{kind: k, origin: u.by[r], addr: a, typ: t, n: int32(n)}, err)
 }
 
 // piece finds n elements of memory of rank r, as memory.at does.
@@ -127,7 +127,7 @@ func (u *Lockstep) Binary(op dtype.BinaryOp, t dtype.Type, n int32, a, b Vector)
 		return Vector{}
 	}
 	c := u.column(int(n) * t.Size())
-	for r, k := 0, 1; r < len(u.who); r += k {
+	for r, k := 0, 1; r < len(u.by); r += k {
 		if a.size == c.size && b.size == c.size { // as many as follow each other in all three
 			k = min(a.stretch(r), b.stretch(r))
 		}
@@ -136,7 +136,7 @@ func (u *Lockstep) Binary(op dtype.BinaryOp, t dtype.Type, n int32, a, b Vector)
 	}
 	s, x := u.rep.whole, &record{kind: recMath, math: tl.MathBinary, sub: uint8(op), typ: t}
 	merges, why := s.combining && collective.Combines(s.op, op), u.rep.cause(x)
-	for r := range u.who {
+	for r := range u.by {
 		labels := a.labels(r, &u.rep.pa, n)
 		if merges {
 			c.put(r, u.rep.hasher.Merge(c.runs[r:r:r+1], labels, b.labels(r, &u.rep.pb, n), why))
@@ -160,7 +160,7 @@ func (u *Lockstep) Scale(op dtype.BinaryOp, t dtype.Type, n int32, a Vector, by 
 	c := u.column(int(n) * t.Size())
 	s, x := u.rep.whole, &record{kind: recMath, math: tl.MathBinaryScalar, sub: uint8(op), typ: t}
 	averages, why := s.averages(x, by), u.rep.cause(x)
-	for r := range u.who {
+	for r := range u.by {
 		dtype.BinaryScalar(op, t, c.bytes[r*c.size:(r+1)*c.size], a.elems(r, t, n), by)
 		labels := a.labels(r, &u.rep.pa, n)
 		if averages {

@@ -57,7 +57,7 @@ func places(t *rapid.T, n int) []mem.Addr {
 }
 
 func (s *vectorTest) actions() map[string]func(*rapid.T) {
-	by := func(r int) oplog.By { return oplog.By{Who: s.log.Who(oplog.Origin{Rank: int32(r), PE: int32(r)})} }
+	by := func(r int) oplog.By { return oplog.By{ID: s.log.OriginID(oplog.Origin{Rank: int32(r), PE: int32(r)})} }
 	return map[string]func(*rapid.T){
 		"load": func(t *rapid.T) {
 			n := rapid.IntRange(1, vectorElems).Draw(t, "n")

@@ -34,11 +34,11 @@ type Log struct {
 	gone [2]tl.Value // that the next record takes along
 	cur  segment
 
-	lines     []string
-	lineIndex func(string) int32
-	whos      []performer
-	whoIndex  map[performer]Who
-	lately    []Who // by rank: its last
+	lines       []string
+	lineIndex   func(string) int32
+	performers  []performer
+	originIndex map[performer]OriginID
+	lately      []OriginID // by rank: its last
 
 	work    chan segment
 	recycle chan segment
@@ -50,7 +50,7 @@ type Log struct {
 func New(o Options) *Log {
 	l := &Log{
 		opts: o, refs: make([]uint32, 1, 64), cur: newSegment(),
-		lines: []string{""}, whos: make([]performer, 1), whoIndex: map[performer]Who{{}: 0},
+		lines: []string{""}, performers: make([]performer, 1), originIndex: map[performer]OriginID{{}: 0},
 	}
 	index := map[string]int32{}
 	l.lineIndex = func(s string) int32 {

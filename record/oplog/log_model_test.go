@@ -74,7 +74,7 @@ func (m *logged) by(t *rapid.T) (oplog.Origin, bool) {
 	return o, rapid.Bool().Draw(t, "by number")
 }
 
-func number(b *bench, o oplog.Origin) oplog.By { return oplog.By{Who: b.Who(o), Time: o.Time} }
+func number(b *bench, o oplog.Origin) oplog.By { return oplog.By{ID: b.OriginID(o), Time: o.Time} }
 
 func (m *logged) actions() map[string]func(*rapid.T) {
 	return map[string]func(*rapid.T){

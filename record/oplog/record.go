@@ -33,9 +33,9 @@ type record struct {
 	from dtype.Type // of the operand, when it differs
 	rest uint16     // in segment.rests; 0: nothing that is not here
 
-	who  Who
-	turn int32 // whose contributions it merges; 0: those of recBegin
-	time unit.Time
+	origin OriginID
+	turn   int32 // whose contributions it merges; 0: those of recBegin
+	time   unit.Time
 
 	n          int32
 	dst, a, b  tl.Value
@@ -87,7 +87,7 @@ func (l *Log) next(o By) *record {
 	l.cur.recs = l.cur.recs[:n+1]
 	x := &l.cur.recs[n]
 	*x = record{}
-	x.who, x.turn, x.time, x.gone = o.Who, o.Turn, o.Time, l.gone
+	x.origin, x.turn, x.time, x.gone = o.ID, o.Turn, o.Time, l.gone
 	l.gone = [2]tl.Value{}
 	return x
 }

@@ -69,7 +69,7 @@ func (r *replay) run(s *segment) {
 			}
 			r.perform(at, s.turns)
 			if r.audit != nil && r.badErr == nil {
-				r.follow(at)
+				r.growTrees(at)
 			}
 		}
 	}
@@ -207,7 +207,7 @@ func (r *replay) make(x *record) (*value, []byte) {
 
 // placeOf is the place of a record.
 func (l *Log) placeOf(x *record) fault.Place {
-	w := l.whos[x.who]
+	w := l.performers[x.origin]
 	p := fault.Place{Rank: int(w.rank), Op: x.name(), Time: x.time, Timed: l.opts.Timed && !l.rep.untimed, Line: l.lines[w.line]}
 	if l.opts.PEName != nil {
 		p.PE = l.opts.PEName(int(w.pe))

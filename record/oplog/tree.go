@@ -108,8 +108,8 @@ func (r *replay) mark(p *piece, off, n int, t Tree) {
 	}
 }
 
-// follow keeps the trees of what a record has just made.
-func (r *replay) follow(x *record) {
+// growTrees updates the trees of the elements that a record has just written.
+func (r *replay) growTrees(x *record) {
 	switch x.kind {
 	case recLoad:
 		if p, off, err := r.memory.at(x.addr, x.typ, int(x.n)); err == nil {
@@ -129,13 +129,13 @@ func (r *replay) follow(x *record) {
 			r.join(x, to, to, (*r.audit.of(x.a))[x.aOff:], p.bytes(off, int(x.n)), r.before, r.src(x.a, x.typ, x.aOff, x.n))
 		}
 	case recMath:
-		r.followMath(x)
+		r.growMathTrees(x)
 	case recCast, recGemm:
 		clear(r.audit.grown(x.dst, x.n))
 	}
 }
 
-func (r *replay) followMath(x *record) {
+func (r *replay) growMathTrees(x *record) {
 	to := r.audit.grown(x.dst, x.n)
 	out := r.values.at(x.dst).buf
 	switch x.math {
@@ -163,7 +163,7 @@ func (r *replay) followMath(x *record) {
 		}
 		r.broken(x, x.from, out, r.src(x.a, x.from, x.aOff, x.n))
 	case tl.MathReduce:
-		r.followAxis(x, to, out)
+		r.growAxisTrees(x, to, out)
 	case tl.MathTranspose:
 		m, from := r.rest(x), (*r.audit.of(x.a))[x.aOff:]
 		rows, cols := int(m.outer), int(m.axis)
@@ -175,10 +175,10 @@ func (r *replay) followMath(x *record) {
 	}
 }
 
-// followAxis makes the trees of elements that were combined along an axis: in f64, or in f32 for
+// growAxisTrees makes the trees of elements that were combined along an axis: in f64, or in f32 for
 // narrower types, with one rounding to the type at the end. Its additions are not counted, since
 // none of them leaves a result that could show whether it stalled.
-func (r *replay) followAxis(x *record, to []Tree, out []byte) {
+func (r *replay) growAxisTrees(x *record, to []Tree, out []byte) {
 	m := r.rest(x)
 	outer, axis, inner := int(m.outer), int(m.axis), int(m.inner)
 	from := (*r.audit.of(x.a))[x.aOff:]

@@ -9,8 +9,8 @@ import (
 // It never changes once made, and is shared by counting.
 type Vector struct {
 	*column
-	way *Senders // nil: each rank has the vector of its own number
-	off int32
+	senders *Senders // nil: each rank has the vector of its own number
+	off     int32
 }
 
 // column is a vector of each rank, and what its elements are made of.
@@ -39,7 +39,7 @@ func (u *Lockstep) column(size int) *column {
 		c.held, c.more = 1, nil
 		return c
 	}
-	n := len(u.who)
+	n := len(u.by)
 	return &column{size: size, bytes: make([]byte, size*n), runs: make([]collective.Run, n), held: 1}
 }
 
@@ -57,8 +57,8 @@ func (c *column) put(r int, p collective.Prov) {
 
 // rank is the one whose vector rank r has.
 func (v *Vector) rank(r int) int {
-	if v.way != nil {
-		return int(v.way.of[r])
+	if v.senders != nil {
+		return int(v.senders.of[r])
 	}
 	return r
 }
@@ -85,10 +85,10 @@ func (v *Vector) labels(r int, scratch *collective.Prov, n int32) collective.Pro
 
 // stretch is how many ranks from r on have vectors that follow each other.
 func (v *Vector) stretch(r int) int {
-	if v.way == nil {
+	if v.senders == nil {
 		return len(v.runs) - r
 	}
-	of, n := v.way.of[r:], 1
+	of, n := v.senders.of[r:], 1
 	for n < len(of) && of[n] == of[n-1]+1 {
 		n++
 	}
@@ -100,8 +100,8 @@ func (v Vector) From(off int32) Vector {
 	if v.column != nil {
 		v.column.held++
 	}
-	if v.way != nil {
-		v.way.held++
+	if v.senders != nil {
+		v.senders.held++
 	}
 	v.off += off
 	return v
@@ -124,7 +124,7 @@ func (u *Lockstep) Release(v Vector) {
 	if v.column == nil {
 		return
 	}
-	u.leave(v.way)
+	u.leave(v.senders)
 	if v.column.held--; v.column.held == 0 {
 		u.free[v.size] = append(u.free[v.size], v.column)
 	}
@@ -135,20 +135,20 @@ func (u *Lockstep) Came(v Vector, w *Senders) Vector {
 	if v.column == nil {
 		return v
 	}
-	before := v.way
+	before := v.senders
 	if before == nil {
 		w.held++
-		v.way = w
+		v.senders = w
 		return v
 	}
-	if n := len(u.ways); n > 0 {
-		v.way, u.ways = u.ways[n-1], u.ways[:n-1]
+	if n := len(u.senders); n > 0 {
+		v.senders, u.senders = u.senders[n-1], u.senders[:n-1]
 	} else {
-		v.way = &Senders{of: make([]int32, len(w.of))}
+		v.senders = &Senders{of: make([]int32, len(w.of))}
 	}
-	v.way.held = 1
+	v.senders.held = 1
 	for r, from := range w.of {
-		v.way.of[r] = before.of[from]
+		v.senders.of[r] = before.of[from]
 	}
 	u.leave(before)
 	return v
@@ -160,6 +160,6 @@ func (u *Lockstep) leave(w *Senders) {
 		return
 	}
 	if w.held--; w.held == 0 {
-		u.ways = append(u.ways, w)
+		u.senders = append(u.senders, w)
 	}
 }

@@ -37,7 +37,7 @@ const (
 	counterUnitName = 6
 )
 
-// units of counters.
+// counterUnits are the units of counters.
 type counterUnits struct {
 	unit uint64
 	name string

@@ -13,7 +13,7 @@ func (x *Replay) connect() {
 	sends := in.Program.LongestSends(in.Launch)
 	x.makeRings(sends)
 	uses, largest := make([]noc.Use, 0, len(x.rings)-1), int64(0)
-	kinds, id := in.Machine.Alike(), uint32(0)
+	classes, id := in.Machine.PairClasses(), uint32(0)
 	for i := range x.ranks {
 		f := &x.ranks[i]
 		w := &in.Launch.Groups[f.group].Wiring[f.index]
@@ -26,7 +26,7 @@ func (x *Replay) connect() {
 			id++
 			r := &x.rings[id]
 			r.from, r.to, r.out = from.id, f.id, p.PeerOut
-			r.Tag = x.timing(kinds.Number(int(from.pe), int(f.pe)), from, f)
+			r.Tag = x.timing(classes.Number(int(from.pe), int(f.pe)), from, f)
 			x.ports[from.tx+uint32(p.PeerOut)], x.ports[f.rx+uint32(k)] = id, id
 			largest = max(largest, size)
 			uses = append(uses, noc.Use{

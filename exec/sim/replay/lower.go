@@ -74,10 +74,10 @@ func (x *Replay) lowerForms(forms []program.Form) {
 			of.wire[k], of.tcm[k] = ring.Protocol.Wire(b), spec.TCM.Time(b)
 		}
 		key := size{of.n, of.size}
-		if _, ok := x.alike[key]; !ok {
-			x.alike[key] = uint32(i)
+		if _, ok := x.firstForm[key]; !ok {
+			x.firstForm[key] = uint32(i)
 		}
-		of.same = x.alike[key]
+		of.same = x.firstForm[key]
 	}
 }
 

@@ -52,18 +52,18 @@ type Replay struct {
 	hbmLatency               unit.Time
 	traced, limited          bool // limited: the DMA queue of messages can be full
 
-	sizing ipcq.Sizing
-	ranks  []rank // of all groups, one after the other
-	rings  []ring // number 0 stands for rings into which no rank sends
-	slots  []ipcq.Slot
-	ports  []uint32 // rings of all ranks: those that one sends into, then those it receives from
-	forms  []form
-	alike  map[size]uint32 // first form of a size
-	types  []program.Form  // of forms
-	more   []program.More
-	instr  tl.Instr // that units are asked about
-	wires  []wire   // tokens on routes that share links
-	idle   uint32   // list of unused ones; 0: none
+	sizing    ipcq.Sizing
+	ranks     []rank // of all groups, one after the other
+	rings     []ring // number 0 stands for rings into which no rank sends
+	slots     []ipcq.Slot
+	ports     []uint32 // rings of all ranks: those that one sends into, then those it receives from
+	forms     []form
+	firstForm map[size]uint32 // first form of a size
+	types     []program.Form  // of forms
+	more      []program.More
+	instr     tl.Instr // that units are asked about
+	wires     []wire   // tokens on routes that share links
+	idle      uint32   // list of unused ones; 0: none
 
 	streams   []stream          // number 0 is none
 	exclusive *exclusive.Routes // of rings whose links are their own
@@ -96,7 +96,7 @@ func New(in *Input) *Replay {
 		ranks:  make([]rank, in.Launch.World()), left: in.Launch.World(),
 		wires: make([]wire, 1), streams: make([]stream, 1), rest: in.Start,
 	}
-	x.result, x.alike = launch.Result{Start: in.Start, End: in.Start}, map[size]uint32{}
+	x.result, x.firstForm = launch.Result{Start: in.Start, End: in.Start}, map[size]uint32{}
 	x.lowerForms(in.Program.Forms)
 	x.more = in.Program.More
 	x.seat()

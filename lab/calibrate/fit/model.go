@@ -93,12 +93,13 @@ func (p *Problem) mean(values []float64, of func(float64) float64) float64 {
 	return sum / float64(max(1, n))
 }
 
-// Where errors change from counting by their square, as noise does, to counting by their size, as
-// what the model does not know should: a few sizes that it cannot say must not pull at all others.
+// knee is the error up to which errors count by their square, as suits noise. Larger ones count by
+// their size, so that a few sizes that the model cannot compute do not distort the fit of all
+// others.
 const knee = 0.05
 
-// How much it costs to leave a prior: enough to choose where the table says nothing, and next to
-// nothing beside what it says.
+// pull is the weight of a prior: enough to choose a value if the table does not determine it, and
+// negligible beside the table's data.
 const pull = 1e-5
 
 // Loss is what a fit makes small.

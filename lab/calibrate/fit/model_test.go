@@ -157,10 +157,10 @@ func TestFewSizesDoNotPullTheRest(t *testing.T) {
 	}
 }
 
-func TestAside(t *testing.T) {
+func TestExcluded(t *testing.T) {
 	points := parseFile(t, "mi300x_8gpu_xgmi_allreduce.tsv").Points
-	for i, why := range Aside(points) {
-		if aside := points[i].Size <= 512; (why != "") != aside {
+	for i, why := range Excluded(points) {
+		if excluded := points[i].Size <= 512; (why != "") != excluded {
 			t.Errorf("%v: %q", points[i].Size, why)
 		}
 	}
@@ -170,7 +170,7 @@ func TestAside(t *testing.T) {
 	}
 	for _, name := range []string{"a100_8gpu_nvswitch_azure_allreduce.tsv", "b200_8gpu_allreduce.tsv"} {
 		points := parseFile(t, name).Points
-		for i, why := range Aside(points) {
+		for i, why := range Excluded(points) {
 			if why != "" {
 				t.Errorf("%s, %v: %s", name, points[i].Size, why)
 			}

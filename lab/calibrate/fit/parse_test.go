@@ -39,7 +39,7 @@ func TestParsePublishedTables(t *testing.T) {
 				table.RedOp != "sum" || table.Root != -1 || table.InPlace {
 				t.Errorf("%+v", table)
 			}
-			if !strings.HasPrefix(table.Says("hardware"), "1 node, 8x ") || table.Says("source") == "" {
+			if !strings.HasPrefix(table.Lookup("hardware"), "1 node, 8x ") || table.Lookup("source") == "" {
 				t.Errorf("header %v", table.Header)
 			}
 			p := table.Points
@@ -200,7 +200,7 @@ func FuzzParse(f *testing.F) {
 				t.Fatalf("points %v", table.Points)
 			}
 		}
-		if why := Aside(table.Points); len(why) != len(table.Points) {
+		if why := Excluded(table.Points); len(why) != len(table.Points) {
 			t.Fatal("rows set aside that are not there")
 		}
 	})

@@ -47,8 +47,8 @@ type Point struct {
 // AlgBW is what nccl-tests calls so, in 1e9 bytes per second.
 func (p Point) AlgBW() float64 { return float64(p.Size) / p.Time.Ns() }
 
-// Says returns what the header says about a key, or "".
-func (t *Table) Says(key string) string {
+// Lookup returns the value of a key of the header, or "".
+func (t *Table) Lookup(key string) string {
 	for _, r := range t.Header {
 		if r.Key == key {
 			return r.Value

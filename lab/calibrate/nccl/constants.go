@@ -23,7 +23,7 @@ const (
 
 var protocolNames = [3]string{"ll", "ll128", "simple"}
 
-// Latencies in µs by protocol: the base of a collective, and hops over NVLink and the network.
+// latencies are in µs, by protocol: the base of a collective, and hops over NVLink and the network.
 type latencies struct{ base, nvlink, network [3]float64 }
 
 var (
@@ -49,7 +49,7 @@ var generationCaps = map[Generation]caps{
 // nvlsShare is the part of a link's rate that NCCL expects of reductions in a switch.
 var nvlsShare = map[Generation]float64{Volta: 0.85, Ampere: 0.85, Hopper: 0.85, Blackwell: 0.74}
 
-// Speeds of a channel in GB/s that the search for rings tries.
+// speeds are the rates of a channel, in GB/s, that the search for rings tries.
 var speeds = map[Generation][]float64{
 	Volta:     {40, 30, 24, 20, 18, 15, 12, 10, 9, 7, 6, 5, 4, 3},
 	Ampere:    {40, 30, 24, 20, 18, 15, 12, 10, 9, 7, 6, 5, 4, 3},

@@ -10,10 +10,11 @@ import (
 // as the tables of small sizes scatter.
 const Tolerance = 0.15
 
-// Aside returns for each point the reason why no parameters bring a model near it, or "". A model
-// takes the fastest of some programs, each of which takes longer for more bytes, so its time never
-// falls from one size to the next. The time of a library falls where it changes programs too late.
-func Aside(points []Point) []string {
+// Excluded returns for each point the reason why no parameters bring a model near it, or "". A
+// model takes the fastest of some programs. Each takes longer for more bytes, so the time of a
+// model never falls from one size to the next. The time of a library falls where it changes
+// programs too late.
+func Excluded(points []Point) []string {
 	why := make([]string, len(points))
 	fastest := -1 // of the larger sizes
 	for i := len(points) - 1; i >= 0; i-- {

@@ -5,20 +5,20 @@ import (
 	"kernbench/tl"
 )
 
-// This file leaves private launches out of the account of memory: see history.Log.Hold.
+// This file leaves local launches out of the account of memory: see history.Log.Hold.
 
-// beginPrivate holds back the account of a launch. Under the older credit rule a slot may be
-// overwritten while it is read: then all is told.
-func (x *run) beginPrivate() { x.private = !x.launch.Ring.OnRecv && x.history.Hold() }
+// beginLocal holds back the account of a launch. Under the older credit rule a slot may be
+// overwritten while it is read, so nothing is held back.
+func (x *run) beginLocal() { x.local = !x.launch.Ring.OnRecv && x.history.Hold() }
 
-// stayPrivate looks whether a launch that was private remains so with an instruction.
-func (r *rank) stayPrivate(in *tl.Instr) {
+// stayLocal ends the local state of a launch if an instruction is not local.
+func (r *rank) stayLocal(in *tl.Instr) {
 	x := r.run
 	switch {
-	case !r.private(in):
-		x.private = false
+	case !r.isLocal(in):
+		x.local = false
 		if x.history != nil {
-			x.history.Told()
+			x.history.Release()
 		} else {
 			x.opts.History.LeftOut()
 		}
@@ -31,9 +31,9 @@ func (r *rank) stayPrivate(in *tl.Instr) {
 	}
 }
 
-// private reports whether an instruction touches memory of this PE only, and depends on no other
-// rank but by messages of rings that it names.
-func (r *rank) private(in *tl.Instr) bool {
+// isLocal reports whether an instruction touches memory of this PE only, and depends on other ranks
+// only through messages of rings that it names.
+func (r *rank) isLocal(in *tl.Instr) bool {
 	switch in.Op {
 	case tl.OpMath, tl.OpGemm, tl.OpPost, tl.OpAwait, tl.OpDrop, tl.OpFence, tl.OpQuiet, tl.OpDrain, tl.OpBeginTurn, tl.OpEndTurn:
 		return true

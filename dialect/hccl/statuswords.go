@@ -9,9 +9,9 @@ import (
 // have in one launch. Handles are 0 to MaxTasks-1.
 const MaxTasks = 63
 
-// boardLayout declares the words by which the cores of a device and its communication engine
-// keep step: each device uses its own copy only. Word h of a part is about handle h.
-func boardLayout() (*mem.Layout, error) {
+// statusLayout declares the status words by which the cores of a device and its communication
+// engine synchronise. Each device uses its own copy only. Word h of a part belongs to handle h.
+func statusLayout() (*mem.Layout, error) {
 	words := func(name string) mem.Part { return mem.SignalPart(name, mem.Int32, MaxTasks) }
 	return mem.NewLayout(0, []mem.Buffer{{Name: "tasks", Parts: []mem.Part{
 		words("committed"), // units that may run: turns, or the steps of a task that is committed by steps
@@ -23,24 +23,24 @@ func boardLayout() (*mem.Layout, error) {
 	}}})
 }
 
-// board is the words of a group as one kernel or task sees them.
-type board struct {
+// statusWords are the status words of a group as one kernel or task sees them.
+type statusWords struct {
 	me                               int // rank in the group
 	committed, done, steps, finished tl.Signal
 }
 
-func openBoard(c *tl.Context, g *run) board {
-	part := func(name string) tl.Signal { return c.Signals(g.board, "tasks."+name) }
+func openStatus(c *tl.Context, g *run) statusWords {
+	part := func(name string) tl.Signal { return c.Signals(g.status, "tasks."+name) }
 	me, _ := c.TeamRank(g.comm.team)
-	return board{me: me, committed: part("committed"), done: part("done"), steps: part("steps"), finished: part("finished")}
+	return statusWords{me: me, committed: part("committed"), done: part("done"), steps: part("steps"), finished: part("finished")}
 }
 
 // add lets a word grow.
-func (b *board) add(c *tl.Context, s tl.Signal, h Handle, n int) {
+func (b *statusWords) add(c *tl.Context, s tl.Signal, h Handle, n int) {
 	c.Notify(s.At(int(h)), b.me, tl.SignalAdd, int64(n))
 }
 
 // await waits until a word has come to n.
-func (b *board) await(c *tl.Context, s tl.Signal, h Handle, n int) {
+func (b *statusWords) await(c *tl.Context, s tl.Signal, h Handle, n int) {
 	c.WaitUntil(s.At(int(h)), tl.GE, int64(n))
 }

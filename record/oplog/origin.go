@@ -7,33 +7,33 @@ import (
 	"kernbench/unit"
 )
 
-// Origin says who performed an operation, for the places of faults.
+// Origin is the place and time of an operation, for reports of faults.
 type Origin struct {
 	Rank, PE int32
-	Turn     int32 // number of the collective that it is part of, 0: none of those that turns began
+	Turn     int32 // number of its collective; 0: a collective that no turn began
 	Time     unit.Time
 	Line     string // empty unless lines are recorded
-	Call     string // the kernel's operation, where that is not what the record is: put
+	Call     string // the kernel's operation if it differs from the record's, such as put
 }
 
-// Who is the part of an Origin that many records share, by number: all but turn and time.
-type Who int32
+// OriginID numbers the part of an Origin that many records share: all but turn and time.
+type OriginID int32
 
-// By is an Origin whose Who is known.
+// By is an Origin with its number.
 type By struct {
-	Who  Who
+	ID   OriginID
 	Turn int32
 	Time unit.Time
 }
 
-// performer is what a Who stands for.
+// performer is the shared part that an OriginID stands for.
 type performer struct {
 	rank, pe   int32
 	line, call int32 // in Log.lines
 }
 
-// Who numbers an Origin. It is quick when the rank's last one was the same.
-func (l *Log) Who(o Origin) Who {
+// OriginID returns the number of an Origin. It is fast if the rank's last one was the same.
+func (l *Log) OriginID(o Origin) OriginID {
 	p := performer{rank: o.Rank, pe: o.PE}
 	if o.Line != "" {
 		p.line = l.lineIndex(o.Line)
@@ -42,22 +42,22 @@ func (l *Log) Who(o Origin) Who {
 		p.call = l.lineIndex(o.Call)
 	}
 	if i := int(o.Rank); i >= 0 && i < len(l.lately) {
-		if w := l.lately[i]; l.whos[w] == p {
+		if w := l.lately[i]; l.performers[w] == p {
 			return w
 		}
 	}
 	return l.number(p)
 }
 
-// mostRanks is up to which rank the last number is kept at hand.
+// mostRanks bounds the ranks for which the last number is cached.
 const mostRanks = 1 << 20
 
-func (l *Log) number(p performer) Who {
-	w, ok := l.whoIndex[p]
+func (l *Log) number(p performer) OriginID {
+	w, ok := l.originIndex[p]
 	if !ok {
-		w = Who(len(l.whos))
-		l.whoIndex[p] = w
-		l.whos = append(l.whos, p)
+		w = OriginID(len(l.performers))
+		l.originIndex[p] = w
+		l.performers = append(l.performers, p)
 	}
 	if i := int(p.rank); i >= 0 && i < mostRanks {
 		for i >= len(l.lately) {
@@ -70,11 +70,11 @@ func (l *Log) number(p performer) Who {
 
 // Origin is what a By stands for.
 func (l *Log) Origin(o By) Origin {
-	p := l.whos[o.Who]
+	p := l.performers[o.ID]
 	return Origin{Rank: p.rank, PE: p.pe, Turn: o.Turn, Time: o.Time, Line: l.lines[p.line], Call: l.lines[p.call]}
 }
 
-func (l *Log) by(o Origin) By { return By{l.Who(o), o.Turn, o.Time} }
+func (l *Log) by(o Origin) By { return By{l.OriginID(o), o.Turn, o.Time} }
 
 // anotherValue is a value beyond those that have been.
 func (l *Log) anotherValue() tl.Value {

@@ -10,7 +10,7 @@ import (
 
 // TestAlike: pairs of one number have routes over the same kinds of links, there and back, between
 // whatever memories, and cross the same levels.
-func TestAlike(t *testing.T) {
+func TestPairClasses(t *testing.T) {
 	machines := map[string]*Machine{
 		"switches": mustBuild(t,
 			"system.levels=[{name: a, network: switch, count: 3, link: {bw_gbs: 256, latency_ns: 30}, switch: {overhead_ns: 5}}, "+
@@ -44,7 +44,7 @@ func TestAlike(t *testing.T) {
 				return r
 			}
 			rnd := rand.New(rand.NewPCG(1, 2))
-			a := m.Alike()
+			a := m.PairClasses()
 			var known []route
 			again := 0
 			for i := range 4000 {

@@ -8,12 +8,12 @@ import (
 	"sync/atomic"
 )
 
-// workers is how many work beside each other on n things.
+// workers returns the number of goroutines that work on n items in parallel.
 func workers(n int) int { return min(runtime.GOMAXPROCS(0), n) }
 
-// beside has n things done by so many workers, each of which takes the next one that is left. A
-// panic comes out here.
-func beside(workers, n int, do func(worker, i int)) {
+// inParallel calls do for n items on several workers, each of which takes the next item. It passes
+// on a panic of a worker.
+func inParallel(workers, n int, do func(worker, i int)) {
 	var next atomic.Int32
 	var defect atomic.Pointer[string]
 	var all sync.WaitGroup

@@ -5,15 +5,15 @@ import (
 	"runtime/debug"
 )
 
-// beside is work of a second goroutine.
-type beside struct {
+// parallel is work of a second goroutine.
+type parallel struct {
 	err   error
 	ended chan struct{}
 }
 
 // start begins work in a goroutine of its own. A panic there becomes its error.
-func start(do func() error) *beside {
-	b := &beside{err: ErrExited, ended: make(chan struct{})}
+func start(do func() error) *parallel {
+	b := &parallel{err: ErrExited, ended: make(chan struct{})}
 	go func() {
 		defer close(b.ended)
 		defer func() {
@@ -27,7 +27,7 @@ func start(do func() error) *beside {
 }
 
 // wait returns the error of the work once it has ended.
-func (b *beside) wait() error {
+func (b *parallel) wait() error {
 	<-b.ended
 	return b.err
 }

@@ -8,17 +8,18 @@ import (
 	"kernbench/topology"
 )
 
-// Way is how an algorithm on rings brings a vector along a chain or a tree: ranks that every piece
-// of a part passes one after the other, and each of them has all of the piece before it hands it
-// on, in the order of the pieces. Of several ways it is one of the longest.
-type Way struct {
+// Path is a sequence of ranks through which an algorithm on rings passes a part of a vector, in a
+// chain or a tree. Each rank holds a whole piece before it sends the piece on, in the order of the
+// pieces. Of several paths it is one of the longest.
+type Path struct {
 	Ranks  []int
-	Parts  int // in which the vector is cut, each with a way of its own
+	Parts  int // in which the vector is cut, each with a path of its own
 	Stages int // in the formula for pieces; 0: the algorithm is not Pipelined
 }
 
-// Piece is how long the pieces are, in bytes, that a launch sends along such a way; 0: not said.
-func (w Way) Piece(a tl.Args) int64 {
+// Piece returns the length in bytes of the pieces that a launch sends along the path, or 0 if it is
+// unknown.
+func (w Path) Piece(a tl.Args) int64 {
 	n := a.NElem / w.Parts
 	if w.Stages == 0 || n == 0 {
 		return 0
@@ -26,26 +27,26 @@ func (w Way) Piece(a tl.Args) int64 {
 	return int64(tl.CDiv(n, pieces(a, n, w.Stages)) * a.DType.Size())
 }
 
-// chainFrom is the way from the root round to the rank before it.
-func chainFrom(world, root int) Way {
-	w := Way{Parts: 1, Stages: world - 1}
+// chainFrom returns the path from the root round to the rank before it.
+func chainFrom(world, root int) Path {
+	w := Path{Parts: 1, Stages: world - 1}
 	for i := range world {
 		w.Ranks = append(w.Ranks, rooted{root: root, n: world}.rank(i))
 	}
 	return w
 }
 
-// chainTo is the same way back.
-func chainTo(world, root int) Way { return backwards(chainFrom(world, root)) }
+// chainTo returns the same path backwards.
+func chainTo(world, root int) Path { return backwards(chainFrom(world, root)) }
 
-func backwards(w Way) Way {
+func backwards(w Path) Path {
 	slices.Reverse(w.Ranks)
 	return w
 }
 
-// binomialFrom is the way to a rank that has the most ranks above it in the binomial tree.
-func binomialFrom(world, root int) Way {
-	r, w := rooted{root: root, n: world}, Way{Parts: 1}
+// binomialFrom returns the path to one of the deepest ranks of the binomial tree.
+func binomialFrom(world, root int) Path {
+	r, w := rooted{root: root, n: world}, Path{Parts: 1}
 	deepest := 1<<(bits.Len(uint(world))-1) - 1
 	for i := deepest; ; {
 		w.Ranks = append(w.Ranks, r.rank(i))
@@ -58,14 +59,14 @@ func binomialFrom(world, root int) Way {
 }
 
 // binomialTo is the same way back.
-func binomialTo(world, root int) Way { return backwards(binomialFrom(world, root)) }
+func binomialTo(world, root int) Path { return backwards(binomialFrom(world, root)) }
 
 // binomialAndBack goes up and down again.
-func binomialAndBack(world, _ int) Way { return andBack(binomialTo(world, 0)) }
+func binomialAndBack(world, _ int) Path { return andBack(binomialTo(world, 0)) }
 
 // treeAndBack goes up a binary tree from its last rank, and down again.
-func treeAndBack(world, _ int) Way {
-	w := Way{Parts: 1}
+func treeAndBack(world, _ int) Path {
+	w := Path{Parts: 1}
 	for rank := world - 1; rank >= 0; rank, _ = topology.TreeStep(rank, world) {
 		w.Ranks = append(w.Ranks, rank)
 	}
@@ -73,7 +74,7 @@ func treeAndBack(world, _ int) Way {
 }
 
 // firstOfTwoTrees is the way of one half of the vector, up and down its tree.
-func firstOfTwoTrees(world, _ int) Way {
+func firstOfTwoTrees(world, _ int) Path {
 	var longest []int
 	for rank := range world {
 		var up []int
@@ -84,11 +85,11 @@ func firstOfTwoTrees(world, _ int) Way {
 			longest = up
 		}
 	}
-	return andBack(Way{Ranks: longest, Parts: 2, Stages: 2 * bits.Len(uint(world))})
+	return andBack(Path{Ranks: longest, Parts: 2, Stages: 2 * bits.Len(uint(world))})
 }
 
 // andBack goes on from the last rank of a way back to the first.
-func andBack(w Way) Way {
+func andBack(w Path) Path {
 	for i := len(w.Ranks) - 2; i >= 0; i-- {
 		w.Ranks = append(w.Ranks, w.Ranks[i])
 	}

@@ -10,7 +10,7 @@ import (
 )
 
 // A fault names who met it, whoever of a rank came before.
-func TestWhoIsTold(t *testing.T) {
+func TestFaultNamesItsOrigin(t *testing.T) {
 	tests := []struct {
 		name   string
 		origin oplog.Origin

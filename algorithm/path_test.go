@@ -10,7 +10,7 @@ import (
 	"kernbench/topology"
 )
 
-func TestWays(t *testing.T) {
+func TestPaths(t *testing.T) {
 	for _, tt := range []struct {
 		a           *algorithm.Algorithm
 		world, root int
@@ -25,16 +25,16 @@ func TestWays(t *testing.T) {
 		{algorithm.TreeAllReduce, 6, 0, []int{5, 2, 0, 2, 5}},
 		{algorithm.TreeAllReduce, 1, 0, []int{0}},
 	} {
-		if got := tt.a.Way(tt.world, tt.root); !slices.Equal(got.Ranks, tt.want) {
+		if got := tt.a.Path(tt.world, tt.root); !slices.Equal(got.Ranks, tt.want) {
 			t.Errorf("%s of %d ranks, root %d: %v, want %v", tt.a.Name, tt.world, tt.root, got.Ranks, tt.want)
 		}
 	}
 }
 
 // A way goes along neighbours of the algorithm's topology, and is as long as the algorithm says.
-func TestWaysGoAlongNeighbours(t *testing.T) {
+func TestPathsGoAlongNeighbours(t *testing.T) {
 	for _, a := range algorithm.All() {
-		if a.Way == nil {
+		if a.Path == nil {
 			continue
 		}
 		top, err := topology.Lookup(a.Topology)
@@ -46,7 +46,7 @@ func TestWaysGoAlongNeighbours(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			w := a.Way(world, world/2)
+			w := a.Path(world, world/2)
 			for i := range w.Ranks[1:] {
 				from, to := w.Ranks[i], w.Ranks[i+1]
 				if !slices.ContainsFunc(wiring[from].Out, func(o tl.OutPort) bool { return int(o.Peer) == to }) {
@@ -58,7 +58,7 @@ func TestWaysGoAlongNeighbours(t *testing.T) {
 }
 
 // What is said of pieces is what kernels take.
-func TestPieceOfWay(t *testing.T) {
+func TestPieceOfPath(t *testing.T) {
 	for _, tt := range []struct {
 		a     *algorithm.Algorithm
 		chunk int64
@@ -69,7 +69,7 @@ func TestPieceOfWay(t *testing.T) {
 		{algorithm.DoubleTreeAllReduce, 0, 4096}, // sqrt(9 · 32 KiB / 4 KiB) = 8.49: 8 pieces of a half
 		{algorithm.BinomialBroadcast, 0, 0},      // whole vectors, in tiles
 	} {
-		w := tt.a.Way(17, 0)
+		w := tt.a.Path(17, 0)
 		if got := w.Piece(tl.Args{NElem: 1 << 14, DType: dtype.F32, ChunkBytes: tt.chunk}); got != tt.want {
 			t.Errorf("%s: pieces of %d bytes, want %d", tt.a.Name, got, tt.want)
 		}

@@ -20,7 +20,7 @@ func long(c *tl.Context, a tl.Args) {
 
 // TestPrivateLaunches: what is left out of the account changes no verdict. A launch that shares
 // memory at once, or after so long that its account is gone, is judged like any other.
-func TestPrivateLaunches(t *testing.T) {
+func TestLocalLaunches(t *testing.T) {
 	next := func(c *tl.Context, a tl.Args) tl.Ref { return a.Shard((c.Rank() + 1) % c.WorldSize()) }
 	quiet := func(*tl.Context, tl.Args) {}
 	tests := []struct {
@@ -91,7 +91,7 @@ func TestPrivateLaunches(t *testing.T) {
 }
 
 // TestPrivateLaunchesAreLeftOut: a judge that wants no more than it needs hears nothing of them.
-func TestPrivateLaunchesAreLeftOut(t *testing.T) {
+func TestLocalLaunchesAreLeftOut(t *testing.T) {
 	for when, k := range map[string]tl.Kernel{"short": func(c *tl.Context, a tl.Args) { own(c, a) }, "long": long} {
 		for _, brief := range []bool{false, true} {
 			told := 0

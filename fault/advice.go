@@ -33,8 +33,11 @@ func advice(d *Deadlock, lost *Blocked, at map[int]*Blocked) string {
 		return "every rank of the cycle waits before it notifies: let one of them notify first"
 	case waiting > 0:
 		return wordAdvice(d.Blocked)
-	case sending == 0 && d.cycleHasSent():
+	case sending == 0 && d.cycleHasSent(at):
 		return "every rank of the cycle receives once more than is sent to it: give every receive its send"
+	case sending == 0 && d.cycleSendsElsewhere():
+		return "the ranks of the cycle have sent, but in other directions than the receives wait for: " +
+			"on a ring, what is sent to E is received from W"
 	case sending == 0:
 		return "every rank of the cycle receives before it sends: let one of them send first, or drop the receives that nothing is sent for"
 	case slots == 1:
@@ -44,11 +47,26 @@ func advice(d *Deadlock, lost *Blocked, at map[int]*Blocked) string {
 	}
 }
 
-// cycleHasSent reports whether each rank of the cycle has sent to the one that waits for it.
-func (d *Deadlock) cycleHasSent() bool {
+// cycleHasSent reports whether each rank of the cycle has sent to the one that waits for it, by the
+// ring that it waits for.
+func (d *Deadlock) cycleHasSent(at map[int]*Blocked) bool {
 	for i, r := range d.Cycle {
 		from := d.Cycle[(i+1)%len(d.Cycle)]
-		if !slices.ContainsFunc(d.Rings, func(e RingEnd) bool { return e.Sending && e.Rank == from && e.Peer == r && e.Mine > 0 }) {
+		sent := slices.ContainsFunc(d.Rings, func(e RingEnd) bool { return e.Sending && e.Rank == from && e.Peer == r && e.Mine > 0 })
+		other := slices.ContainsFunc(d.Rings, func(e RingEnd) bool {
+			return !e.Sending && e.Rank == r && e.Peer == from && e.Dir == at[r].Dir && e.Cached == 0
+		})
+		if !sent || other {
+			return false
+		}
+	}
+	return true
+}
+
+// cycleSendsElsewhere reports whether each rank of the cycle has sent something.
+func (d *Deadlock) cycleSendsElsewhere() bool {
+	for _, r := range d.Cycle {
+		if !slices.ContainsFunc(d.Rings, func(e RingEnd) bool { return e.Sending && e.Rank == r && e.Mine > 0 }) {
 			return false
 		}
 	}

@@ -260,17 +260,26 @@ func TestCycleThatHasSent(t *testing.T) {
 	ring := func(from, to int, sent uint32) fault.RingEnd {
 		return fault.RingEnd{Rank: from, Peer: to, Dir: "E", Sending: true, Mine: sent}
 	}
+	arrived := func(at, from int, dir string, n uint32) fault.RingEnd {
+		return fault.RingEnd{Rank: at, Peer: from, Dir: dir, Cached: n}
+	}
 	for _, c := range []struct {
-		sent [2]uint32
+		name string
+		ends []fault.RingEnd
 		want string
 	}{
-		{[2]uint32{0, 0}, "let one of them send first"},
-		{[2]uint32{1, 0}, "let one of them send first"},
-		{[2]uint32{1, 1}, "receives once more than is sent to it"},
+		{"none", []fault.RingEnd{ring(0, 1, 0), ring(1, 0, 0)}, "let one of them send first"},
+		{"one", []fault.RingEnd{ring(0, 1, 1), ring(1, 0, 0)}, "let one of them send first"},
+		{"both", []fault.RingEnd{ring(0, 1, 1), ring(1, 0, 1)}, "receives once more than is sent to it"},
+		{"both, by the ring that is awaited", []fault.RingEnd{ring(0, 1, 1), arrived(0, 1, "W", 1), ring(1, 0, 1), arrived(1, 0, "W", 1)},
+			"receives once more than is sent to it"},
+		{"both, by another ring", []fault.RingEnd{ring(0, 1, 1), arrived(0, 1, "E", 1), arrived(0, 1, "W", 0),
+			ring(1, 0, 1), arrived(1, 0, "E", 1), arrived(1, 0, "W", 0)}, "in other directions than the receives wait for"},
+		{"both, to others", []fault.RingEnd{ring(0, 2, 1), ring(1, 3, 1)}, "in other directions than the receives wait for"},
 	} {
-		d := fault.NewDeadlock(2, []fault.Blocked{recv(0, 1), recv(1, 0)}, []fault.RingEnd{ring(0, 1, c.sent[0]), ring(1, 0, c.sent[1])})
+		d := fault.NewDeadlock(2, []fault.Blocked{recv(0, 1), recv(1, 0)}, c.ends)
 		if !strings.Contains(d.Advice, c.want) {
-			t.Errorf("sent %v: %q, want %q", c.sent, d.Advice, c.want)
+			t.Errorf("sent by %s: %q, want %q", c.name, d.Advice, c.want)
 		}
 	}
 }

@@ -15,6 +15,9 @@ func Repairs(w io.Writer, r *run.Repairs) error {
 	if r.Slots != "" {
 		field(b, "slots", "%s", r.Slots)
 	}
+	if r.Silent {
+		field(b, "sends", "none: with all receives left out no rank sends either: give each receive a send, or leave it out")
+	}
 	for i := range r.Found {
 		field(b, "repair", "%s", repair(&r.Found[i]))
 	}

@@ -73,6 +73,14 @@ var (
 		c.Send(tl.East, current)
 		return c.Recv(tl.East, acc.Shape(), acc.DType())
 	}))
+	onlyReceives = register("repair_only_receives", func(c *tl.Context, a tl.Args) {
+		acc := c.Load(a.Shard(c.Rank()))
+		for range c.WorldSize() - 1 {
+			acc = c.Add(acc, c.Recv(tl.West, acc.Shape(), acc.DType()))
+		}
+		acc = c.Add(acc, c.Recv(tl.East, acc.Shape(), acc.DType()))
+		c.Store(a.Shard(c.Rank()), acc)
+	})
 	extraSend = register("repair_extra_send", func(c *tl.Context, a tl.Args) {
 		reduce(func(c *tl.Context, current, acc tl.Tensor) tl.Tensor {
 			c.Send(tl.East, current)
@@ -181,6 +189,22 @@ func TestNothingFound(t *testing.T) {
 	}
 	if r := repair.Search(context.Background(), spec, err, 1); len(r.Found) > 0 || !r.Stopped {
 		t.Errorf("without time: %+v", r)
+	}
+}
+
+// Of a kernel that receives and never sends, it is said that no rank sends.
+func TestNoRankSends(t *testing.T) {
+	for name, silent := range map[string]bool{onlyReceives: true, recvFirst: false, wrongWay: false, manySends: false, hopeless: false} {
+		for _, executor := range []string{"sim", "mock"} {
+			spec := run.Spec{Topology: "ahbm-cube", Executor: executor, Algorithm: name, Ranks: 4, NElem: 8}
+			_, err := run.Run(context.Background(), spec)
+			if !repair.Applies(err) {
+				t.Fatalf("%s: the run ends with %v", name, err)
+			}
+			if r := repair.Search(context.Background(), spec, err, time.Minute); r.Silent != silent {
+				t.Errorf("%s on %s: silent is %v", name, executor, r.Silent)
+			}
+		}
 	}
 }
 

@@ -42,6 +42,7 @@ func Search(ctx context.Context, spec run.Spec, err error, limit time.Duration) 
 	s.survey()
 	if s.hang != nil {
 		s.slots(s.hang)
+		s.found.Silent = s.silent()
 	}
 	for _, c := range s.candidates() {
 		if len(s.found.Found)-s.perRings >= enough || inner.Err() != nil {
@@ -130,6 +131,32 @@ func (s *search) others(spec run.Spec, world int, r *run.Repair) {
 		}
 		tried++
 	}
+}
+
+// silent reports whether a run hangs in receives, and no kernel would send if it went on: with all
+// receives left out, none issues a send.
+func (s *search) silent() bool {
+	var list []tl.Edit
+	for known := -1; known < len(s.ops); {
+		known, list = len(s.ops), list[:0]
+		for _, o := range s.ops {
+			switch o.op {
+			case tl.OpSend:
+				return false
+			case tl.OpRecv:
+				list = append(list, tl.Edit{Do: tl.Omit, Line: o.line, Op: o.op, Dir: o.dir})
+			}
+		}
+		if len(list) == 0 {
+			return false
+		}
+		spec := s.spec
+		spec.Edits = &tl.Edits{List: list, Seen: s.see, SeenCall: s.seeCall}
+		if end, _ := s.try(spec); end == cannot {
+			return false
+		}
+	}
+	return true
 }
 
 // edit tries an edit, and reports it if it works.

@@ -5,7 +5,8 @@ import "time"
 // Repairs are changes that were tried after a deadlock. Each that is listed was carried out, and
 // the run then ended with right results.
 type Repairs struct {
-	Slots   string        `json:"slots,omitempty"` // what the number of slots changes
+	Slots   string        `json:"slots,omitempty"`  // what the number of slots changes
+	Silent  bool          `json:"silent,omitempty"` // no rank sends, also if all receives are left out
 	Found   []Repair      `json:"found"`
 	Tried   int           `json:"tried"` // runs
 	Took    time.Duration `json:"wall_time_ns"`

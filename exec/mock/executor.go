@@ -176,6 +176,7 @@ func (x *run) clear() {
 		if x.local {
 			log.Forget()
 		}
+		log.End()
 		defer log.Flush()
 	}
 	for _, a := range x.actors {

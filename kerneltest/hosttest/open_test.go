@@ -13,6 +13,8 @@ import (
 	"kernbench/dtype"
 	"kernbench/exec"
 	"kernbench/kerneltest/hosttest"
+	"kernbench/mem"
+	"kernbench/tl"
 )
 
 // summing queues an all-reduce of 4 ranks as a task, by hand on a device, and returns what rank 0
@@ -93,6 +95,50 @@ func TestRaces(t *testing.T) {
 		if clean := rep.Total == 0; clean != wait {
 			t.Errorf("wait %v: %d hazards", wait, rep.Total)
 		}
+	}
+}
+
+// What a launch did that has hung is over when a later one begins: the two are no race.
+func TestRacesAfterADeadlock(t *testing.T) {
+	rep := hosttest.Races(func(judge *race.Detector) {
+		d := hosttest.Open(t, hosttest.Setup{Races: judge}).Device
+		pes := []int32{0, 1}
+		x, err := d.EmptyOn(pes, 4, dtype.F32)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := x.CopyIn(make([]float64, 8)); err != nil {
+			t.Fatal(err)
+		}
+		team, err := d.NewTeam("pair", pes)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w, err := d.NewWindow("w", team, 0, mem.Buffer{Name: "data", Parts: []mem.Part{mem.DataPart("", dtype.F32, 4)}},
+			mem.Buffer{Name: "words", Parts: []mem.Part{mem.SignalPart("", mem.Int32, 1)}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		put := func(waits bool) error {
+			_, err := d.LaunchTeam(context.Background(), "put", func(c *tl.Context, a tl.Args) {
+				w := a.Window(0)
+				c.PutNBI(c.Data(w, "data"), 1-c.Rank(), a.Shard(c.Rank()))
+				if waits {
+					c.WaitUntil(c.Signals(w, "words"), tl.GE, 1)
+				}
+				c.Quiet()
+			}, team, []*device.Tensor{x}, w)
+			return err
+		}
+		if err := put(true); err == nil {
+			t.Fatal("no deadlock")
+		}
+		if err := put(false); err != nil {
+			t.Fatal(err)
+		}
+	})
+	if rep.Total > 0 {
+		t.Errorf("%v", rep)
 	}
 }
 

@@ -168,6 +168,7 @@ type Log struct {
 	agents []AgentInfo
 	index  map[AgentInfo]Agent
 	cur    []Record
+	lives  []bool // by agent: its Start was handed over, and no Join
 	handover
 	local
 	op   uint64
@@ -240,9 +241,28 @@ func (l *Log) Add(r Record) {
 }
 
 func (l *Log) add(r *Record) {
+	switch r.Kind {
+	case Start:
+		l.lives = append(l.lives, make([]bool, max(0, int(r.Agent)+1-len(l.lives)))...)
+		l.lives[r.Agent] = true
+	case Join:
+		if int(r.Other) < len(l.lives) {
+			l.lives[r.Other] = false
+		}
+	}
 	l.cur = append(l.cur, *r)
 	if len(l.cur) == batch {
 		l.cur = l.handOver(l.cur)
+	}
+}
+
+// End says that a launch is over, however it ended: nothing of it runs any more. The host joins
+// the agents that have not ended by themselves.
+func (l *Log) End() {
+	for a := range l.lives {
+		if l.lives[a] {
+			l.Add(Record{Kind: Join, Agent: Host, Other: Agent(a)})
+		}
 	}
 }
 

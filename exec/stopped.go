@@ -37,7 +37,7 @@ func (s *Stopped) Error() string {
 	if s.Running != nil {
 		listed++
 	}
-	if s.World > listed && len(s.Stops) > 0 {
+	if s.World > listed && listed > 0 {
 		fmt.Fprintf(&b, "\n  ranks not listed had ended or not begun: %d of %d", s.World-listed, s.World)
 	}
 	return b.String()

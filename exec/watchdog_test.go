@@ -2,10 +2,12 @@ package exec_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
 
 	"kernbench/exec"
+	"kernbench/fault"
 	"kernbench/record/oplog"
 	"kernbench/tl"
 	"kernbench/tl/launch"
@@ -42,5 +44,17 @@ func TestBusyExecutorIsNoStall(t *testing.T) {
 	}
 	if _, err := (exec.Limits{Stall: stall}).Launch(t.Context(), busy{2 * stall}, l); err != nil {
 		t.Error(err)
+	}
+}
+
+// A launch that stops while one kernel runs names it, and counts the ranks that are not listed.
+func TestStoppedCountsTheRest(t *testing.T) {
+	running := &fault.Stalled{Place: fault.Place{Rank: 2, Line: "a.go:7"}, Stack: []string{"a.go:7 (main.kernel)"}}
+	for world, want := range map[int]string{4: "\n  ranks not listed had ended or not begun: 3 of 4", 1: ""} {
+		s := exec.Stopped{Err: context.Canceled, World: world, Running: running}
+		_, rest, _ := strings.Cut(s.Error(), "(main.kernel)")
+		if rest != want {
+			t.Errorf("world %d: %q after the stack, want %q", world, rest, want)
+		}
 	}
 }

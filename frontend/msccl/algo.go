@@ -139,15 +139,16 @@ func (r *reader) algo() *algo {
 }
 
 func (r *reader) root(e *element) *algo {
-	a := &algo{line: e.line, name: r.must(e, "name")}
+	a := &algo{line: e.line}
+	a.name, _ = r.must(e, "name")
 	if n := len(a.name); n > 63 {
 		r.reject(e.line, "attribute name of algo: found %d characters, want at most 63", n)
 	}
-	switch v := r.must(e, "proto"); v {
-	case "Simple", "":
-	case "LL":
+	switch v, has := r.must(e, "proto"); {
+	case !has || v == "Simple":
+	case v == "LL":
 		a.proto = plan.LL
-	case "LL128":
+	case v == "LL128":
 		a.proto = plan.LL128
 	default:
 		r.reject(e.line, "attribute proto of algo: found %q, want Simple, LL or LL128", shorten(v))
@@ -155,15 +156,16 @@ func (r *reader) root(e *element) *algo {
 	a.ngpus = r.number(e, "ngpus", 1, mostRanks)
 	a.channels = r.number(e, "nchannels", 0, math.MaxInt32)
 	a.chunks = r.number(e, "nchunksperloop", 1, mostChunks)
-	a.coll = r.must(e, "coll")
-	if _, known := collectives[a.coll]; !known && a.coll != "" {
+	coll, has := r.must(e, "coll")
+	if _, known := collectives[coll]; !known && has {
 		var names []string
 		for n := range collectives {
 			names = append(names, n)
 		}
 		slices.Sort(names)
-		r.reject(e.line, "attribute coll of algo: %v", near.Unknown("collective", shorten(a.coll), names))
+		r.reject(e.line, "attribute coll of algo: %v", near.Unknown("collective", shorten(coll), names))
 	}
+	a.coll = coll
 	a.inPlace = r.number(e, "inplace", 0, 1) == 1
 	out, has := r.optional(e, "outofplace", 0, 0, 1)
 	a.outOfPlace, a.hasOut = out == 1, has
@@ -285,7 +287,7 @@ func (r *reader) block(g *gpu, rank, ranks int, e *element) (steps int) {
 func (r *reader) step(g *gpu, b *block, e *element) step {
 	st := step{line: e.line}
 	st.s = r.number(e, "s", 0, mostStepS)
-	name := r.must(e, "type")
+	name, _ := r.must(e, "type")
 	i := slices.Index(opNames, name)
 	switch {
 	case name == "ra":
@@ -323,18 +325,11 @@ func (r *reader) step(g *gpu, b *block, e *element) step {
 }
 
 func (r *reader) place(e *element, side string) place {
-	v := r.must(e, side+"buf")
+	v, has := r.must(e, side+"buf")
 	p := place{buffer: max(strings.Index(bufferNames, v), 0)}
-	if len(v) != 1 || !strings.Contains(bufferNames, v) {
-		if v != "" || hasAttr(e, side+"buf") {
-			r.reject(e.line, "attribute %sbuf of step: found %q, want i, o or s", side, shorten(v))
-		}
+	if has && (len(v) != 1 || !strings.Contains(bufferNames, v)) {
+		r.reject(e.line, "attribute %sbuf of step: found %q, want i, o or s", side, shorten(v))
 	}
 	p.chunk = r.number(e, side+"off", -1, mostChunks)
 	return p
-}
-
-func hasAttr(e *element, name string) bool {
-	_, ok := e.text(name)
-	return ok
 }

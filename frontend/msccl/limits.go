@@ -2,25 +2,28 @@ package msccl
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 )
 
 // runtime is what carries files out, and the most that it takes.
 type runtime struct {
-	name                   string
-	steps, blocks          int // of a block, of a gpu
-	perChannel             int // blocks on one channel
-	needsRange             bool
-	knowsReduceScatterBare bool // reducescatter in place of reduce_scatter
+	name          string
+	steps, blocks int  // of a block, of a gpu
+	needsRange    bool // outofplace, minBytes and maxBytes must be there
 }
 
 var runtimes = []runtime{
-	{name: "microsoft/msccl", steps: 256, blocks: 216, perChannel: 32},
-	{name: "Azure/msccl-executor-nccl", steps: 64, blocks: 1024, needsRange: true, knowsReduceScatterBare: true},
-	{name: "ROCm/rccl", steps: 64, blocks: 64, needsRange: true, knowsReduceScatterBare: true},
+	{name: "microsoft/msccl", steps: 256, blocks: 216},
+	{name: "Azure/msccl-executor-nccl", steps: 64, blocks: 1024, needsRange: true},
+	{name: "ROCm/rccl", steps: 64, blocks: 64, needsRange: true},
 }
 
-const mostNodes = 4096
+// Limits of all runtimes: XML elements of a gpu, and blocks that send (or receive) on a channel.
+const (
+	mostNodes  = 4096
+	perChannel = 32
+)
 
 // Runtimes are the names of the runtimes that take these files.
 func Runtimes() (names []string) {
@@ -51,15 +54,26 @@ func (rt *runtime) refuses(a *algo) (why []string) {
 	if !rt.needsRange && only[a.coll] {
 		say("coll %q is unknown to it", a.coll)
 	}
+	if !rt.needsRange && a.minBytes > a.maxBytes {
+		say("minBytes %d is above maxBytes %d", a.minBytes, a.maxBytes)
+	}
+	if a.channels > mostChannels {
+		say("nchannels is %d, and there are at most %d", a.channels, mostChannels)
+	}
 	steps, blocks, shared := 0, 0, 0
 	for g := range a.gpus {
 		blocks = max(blocks, len(a.gpus[g].blocks))
-		perChannel := map[int]int{}
+		var senders, receivers [mostChannels]int
 		for b := range a.gpus[g].blocks {
 			bl := &a.gpus[g].blocks[b]
 			steps = max(steps, len(bl.steps))
-			perChannel[bl.channel]++
-			shared = max(shared, perChannel[bl.channel])
+			if slices.ContainsFunc(bl.steps, func(s step) bool { return s.op.sends() }) {
+				senders[bl.channel]++
+			}
+			if slices.ContainsFunc(bl.steps, func(s step) bool { return s.op.takes() }) {
+				receivers[bl.channel]++
+			}
+			shared = max(shared, senders[bl.channel], receivers[bl.channel])
 		}
 	}
 	if steps > rt.steps {
@@ -68,8 +82,8 @@ func (rt *runtime) refuses(a *algo) (why []string) {
 	if blocks > rt.blocks {
 		say("a gpu has %d blocks, and at most %d fit", blocks, rt.blocks)
 	}
-	if rt.perChannel > 0 && shared > rt.perChannel {
-		say("%d blocks of a gpu share a channel, and at most %d may", shared, rt.perChannel)
+	if shared > perChannel {
+		say("%d blocks of a gpu send or receive on one channel, and at most %d may", shared, perChannel)
 	}
 	if a.nodes+1 > mostNodes {
 		say("a gpu has %d XML elements, and at most %d are read", a.nodes+1, mostNodes)
@@ -101,8 +115,14 @@ func (a *algo) notes() (notes []string) {
 			}
 		}
 	}
-	if len(used) != a.channels {
+	if last := slices.Max(append(slices.Collect(maps.Keys(used)), -1)); last >= a.channels {
+		notes = append(notes,
+			fmt.Sprintf("nchannels is %d, and blocks use channel %d: runtimes connect channels 0 to %d only", a.channels, last, a.channels-1))
+	} else if len(used) != a.channels {
 		notes = append(notes, fmt.Sprintf("nchannels is %d, and the blocks use %d channels", a.channels, len(used)))
+	}
+	if a.maxBytes > 0 && a.minBytes > a.maxBytes {
+		notes = append(notes, fmt.Sprintf("minBytes %d is above maxBytes %d: no runtime will ever take it", a.minBytes, a.maxBytes))
 	}
 	if !a.inPlace && a.hasOut && !a.outOfPlace {
 		notes = append(notes, "inplace and outofplace are 0: no runtime will ever take it; judged out of place")

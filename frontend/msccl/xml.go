@@ -134,13 +134,13 @@ func (e *element) text(name string) (string, bool) {
 	return "", false
 }
 
-// must is the value of an attribute that must be there.
-func (r *reader) must(e *element, name string) string {
+// must is the value of an attribute that must be there, and whether it is.
+func (r *reader) must(e *element, name string) (string, bool) {
 	v, ok := e.text(name)
 	if !ok {
 		r.reject(e.line, "%s lacks attribute %s", e.name, name)
 	}
-	return v
+	return v, ok
 }
 
 // number is the value of an attribute that must be there and be an integer within bounds.

@@ -113,11 +113,63 @@ func TestRangeAndDepthAvoidTheHang(t *testing.T) {
 	if v := Judge(exchange(8, "Simple", `maxBytes="8388608"`), Options{}); !v.OK() || v.Hang == nil || v.Hang.InRange {
 		t.Errorf("maxBytes: verdicts %v, hang %+v; want OK with a hang out of range", v.Verdicts, v.Hang)
 	}
+	// All of a range that begins above the size hangs, and no smaller range helps.
+	v := Judge(exchange(8, "Simple", `minBytes="16777217"`), Options{})
+	if v.Hang == nil || v.Hang.Ends != 8<<20 || !v.Hang.InRange || v.Verdicts[0] != plan.Deadlock {
+		t.Errorf("minBytes: verdicts %v, hang %+v; want one above 8 MiB", v.Verdicts, v.Hang)
+	} else if slices.ContainsFunc(v.Hang.Repairs, func(r Repair) bool { return r.What == "range" }) {
+		t.Errorf("minBytes: repairs %v, want no range", v.Hang.Repairs)
+	}
 	if v := Judge(exchange(8, "Simple", ""), Options{Depth: 8}); !v.OK() || v.Hang != nil {
 		t.Errorf("depth 8: verdicts %v, hang %+v; want OK and none", v.Verdicts, v.Hang)
 	}
 	if v := Judge(exchange(8, "LL", ""), Options{}); !v.OK() {
 		t.Errorf("LL: verdicts %v; want OK", v.Verdicts)
+	}
+}
+
+// Rank 0 sends chunks 0 and 1, and gets them back behind themselves. Whole messages do so in order.
+// Cut into one for each chunk, the first comes back into chunk 1 before it is sent.
+func TestRaceOfSplitMessages(t *testing.T) {
+	step := func(op string, dst int) string {
+		return fmt.Sprintf("<step s=\"0\" type=\"%s\" srcbuf=\"i\" srcoff=\"0\" dstbuf=\"i\" dstoff=\"%d\" cnt=\"2\" "+
+			"depid=\"-1\" deps=\"-1\" hasdep=\"0\"/>", op, dst)
+	}
+	const gpu = `" i_chunks="3" o_chunks="3" s_chunks="0">`
+	text := func(attributes string) *Source {
+		data := []byte(`<algo name="x" proto="Simple" nchannels="1" nchunksperloop="3" ngpus="2" coll="custom" inplace="0" ` + attributes + ">\n" +
+			`<gpu id="0` + gpu + `<tb id="0" send="1" recv="-1" chan="0">` + step("s", 0) + "</tb>\n" +
+			`<tb id="1" send="-1" recv="1" chan="0">` + step("r", 1) + "</tb></gpu>\n" +
+			`<gpu id="1` + gpu + `<tb id="0" send="0" recv="0" chan="0">` + step("rcs", 0) + "</tb></gpu></algo>\n")
+		return &Source{Name: "x.xml", Dialect: DialectOf(data), Files: []plan.File{{Name: "x.xml", Data: data}}}
+	}
+	v := Judge(text(""), Options{})
+	if !slices.ContainsFunc(v.Findings, func(f plan.Finding) bool {
+		return f.Verdict == plan.Race && strings.HasPrefix(f.Text, "a call of 3145729 bytes: rank 0 tb 0 chan 0 step 0 (s)")
+	}) {
+		t.Errorf("findings %v, want a race above 3 MiB", v.Findings)
+	}
+	if v := Judge(text(`maxBytes="3145728"`), Options{}); slices.Contains(v.Verdicts, plan.Race) {
+		t.Errorf("up to 3 MiB: findings %v, want no race", v.Findings)
+	}
+}
+
+// What only one use shows says which it is: a program that sums in place and not out of place.
+func TestFindingsSayTheUse(t *testing.T) {
+	var b strings.Builder
+	b.WriteString(`<algo name="x" proto="LL" nchannels="1" nchunksperloop="1" ngpus="2" coll="allreduce" inplace="1" outofplace="1">`)
+	for r := range 2 {
+		fmt.Fprintf(&b, `<gpu id="%d" i_chunks="1" o_chunks="1" s_chunks="0"><tb id="0" send="%d" recv="%d" chan="0">`, r, 1-r, 1-r)
+		for s, op := range []string{"s", "rrc"} {
+			fmt.Fprintf(&b, `<step s="%d" type="%s" srcbuf="i" srcoff="0" dstbuf="i" dstoff="0" cnt="1" depid="-1" deps="-1" hasdep="0"/>`, s, op)
+		}
+		b.WriteString("</tb></gpu>")
+	}
+	b.WriteString("</algo>")
+	data := []byte(b.String())
+	v := Judge(&Source{Name: "x.xml", Dialect: DialectOf(data), Files: []plan.File{{Name: "x.xml", Data: data}}}, Options{})
+	if len(v.Findings) != 3 || v.Findings[0].Text != "out of place: 2 of 2 chunks" {
+		t.Errorf("findings %v, want those of a call out of place", v.Findings)
 	}
 }
 

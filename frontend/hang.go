@@ -2,6 +2,7 @@ package frontend
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"kernbench/frontend/judge"
@@ -37,12 +38,6 @@ type Depths struct {
 }
 
 func (d Depths) String() string {
-	word := func(n int) string {
-		if n == 0 {
-			return "no depth is enough"
-		}
-		return fmt.Sprint(n)
-	}
 	has := fmt.Sprintf("channels hold %d", d.Has)
 	switch {
 	case d.Network == d.Has && d.Has > 0:
@@ -52,10 +47,15 @@ func (d Depths) String() string {
 	case d.Has == 0:
 		has = "the format knows no limit of channels"
 	}
-	if d.Whole == d.Split {
-		return fmt.Sprintf("least depth %s, for whole and for split messages; %s", word(d.Whole), has)
+	switch {
+	case d.Whole == 0 && d.Split == 0:
+		return "no depth of channels is enough; " + has
+	case d.Split == 0:
+		return fmt.Sprintf("least depth %d for whole messages, none is enough for split ones; %s", d.Whole, has)
+	case d.Whole == d.Split:
+		return fmt.Sprintf("least depth %d, for whole and for split messages; %s", d.Whole, has)
 	}
-	return fmt.Sprintf("least depth %s for whole messages, %s for split ones; %s", word(d.Whole), word(d.Split), has)
+	return fmt.Sprintf("least depth %d for whole messages, %d for split ones; %s", d.Whole, d.Split, has)
 }
 
 // search carries out a program for calls of several sizes, without data.
@@ -78,35 +78,59 @@ func (s *search) plan(bytes int64) *plan.Plan {
 	return s.options.transport(p)
 }
 
-// sizes are 0, for whole messages, and each size at which messages change, up to the greatest that
-// the program is for.
+// stretch is sizes of call with the same messages: from first to last. 0 stands for whole messages.
+type stretch struct{ first, last int64 }
+
+// stretches are all sizes, ascending, whatever sizes the program is for.
+func (s *search) stretches() []stretch {
+	out := []stretch{{0, math.MaxInt64}}
+	for _, b := range s.changes(s.program.Protocol) {
+		out[len(out)-1].last = b - 1
+		out = append(out, stretch{b, math.MaxInt64})
+	}
+	return out
+}
+
+// inRange reports whether the program is for some of the sizes.
+func (s *search) inRange(x stretch) bool {
+	p := s.program
+	return x.last >= p.MinBytes && (p.MaxBytes == 0 || x.first <= p.MaxBytes)
+}
+
+// sizes are 0, for whole messages, and the first of each stretch that the program is for.
 func (s *search) sizes() []int64 {
 	out := []int64{0}
-	for _, b := range s.changes(s.program.Protocol) {
-		if s.program.MaxBytes == 0 || b <= s.program.MaxBytes {
-			out = append(out, b)
+	for _, x := range s.stretches()[1:] {
+		if s.inRange(x) {
+			out = append(out, x.first)
 		}
 	}
 	return out
 }
 
-// hang looks for the smallest size with which the program hangs: it tries each size at which its
-// messages change. Nil: none hangs.
-func (s *search) hang() *Hang {
-	for _, bytes := range append([]int64{0}, s.changes(s.program.Protocol)...) {
-		p := s.plan(bytes)
+// hang looks for the smallest size from which on the program hangs: within its range, or else above
+// it. Nil: none hangs.
+func (s *search) hang() (h *Hang) {
+	for _, x := range s.stretches() {
+		p := s.plan(x.first)
 		if p == nil {
 			return nil
 		}
 		st := judge.Finishes(p)
 		if st == nil {
+			h = nil // what hangs below the range is of no interest
 			continue
 		}
-		h := &Hang{Hangs: bytes, Stuck: st, InRange: bytes == 0 || s.program.MaxBytes == 0 || bytes <= s.program.MaxBytes}
-		if bytes > 0 && judge.Finishes(s.plan(bytes-1)) == nil {
-			h.Ends = bytes - 1
+		if h == nil {
+			h = &Hang{Hangs: x.first, Stuck: st}
+			if x.first > 0 && judge.Finishes(s.plan(x.first-1)) == nil {
+				h.Ends = x.first - 1
+			}
 		}
-		if h.InRange {
+		if x.last < s.program.MinBytes {
+			continue
+		}
+		if h.InRange = s.inRange(x); h.InRange {
 			h.Repairs = s.repairs(h)
 		}
 		return h

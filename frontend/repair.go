@@ -43,7 +43,7 @@ func (s *search) repairs(h *Hang) (out []Repair) {
 			break
 		}
 	}
-	if h.Ends > 0 {
+	if h.Ends > 0 && h.Ends >= s.program.MinBytes {
 		add("range", "maxBytes %d: larger calls then take another algorithm", h.Ends)
 	}
 	return out

@@ -1,6 +1,7 @@
 package frontend
 
 import (
+	"fmt"
 	"slices"
 
 	"kernbench/frontend/judge"
@@ -54,11 +55,15 @@ type CallVerdict struct {
 // left its traces, and the third one that uses the same half of a double buffer as the first.
 const launches = 3
 
-// calls lists the calls that a program is judged for.
+// calls lists the calls that a program is judged for: for each use that it allows its probes, or a
+// call with whole messages and the one within its range that cuts messages most.
 func calls(p *plan.Program, o Options) []plan.Call {
 	probes := p.Probes
 	if len(probes) == 0 {
 		probes = []int64{0}
+		if cuts := (&search{p, o}).sizes(); len(cuts) > 1 {
+			probes = append(probes, cuts[len(cuts)-1])
+		}
 	}
 	var out []plan.Call
 	for _, inPlace := range p.Modes {
@@ -73,8 +78,8 @@ func calls(p *plan.Program, o Options) []plan.Call {
 // OK reports whether nothing is wrong and all was checked.
 func (v *Verdict) OK() bool { return v.Verdicts[0] == plan.OK }
 
-// Judge reads a program and judges it for each way in which it may be called: once with whole
-// messages, and for hangs at each size at which its messages change.
+// Judge reads a program and judges it for each way in which it may be called: its data for few
+// sizes, and hangs at each size at which its messages change.
 func Judge(s *Source, o Options) *Verdict {
 	v := &Verdict{File: s.Name}
 	if s.Dialect != nil {
@@ -97,25 +102,54 @@ func Judge(s *Source, o Options) *Verdict {
 		if pl = o.transport(pl); pl == nil {
 			continue
 		}
-		channels = channels || len(pl.Channels) > 0
+		if channels = channels || len(pl.Channels) > 0; channels && call.Bytes > 0 {
+			pl = pl.WithDepth(0) // capacity finds the sizes that hang
+		}
 		j := judge.Judge(pl)
 		for i := range j.Findings {
 			j.Findings[i].File = s.Name
 		}
 		v.Calls = append(v.Calls, CallVerdict{call.InPlace, call.Bytes, j})
-		v.Findings = append(v.Findings, j.Findings...)
 		for _, n := range j.Notes {
 			if !slices.Contains(v.Notes, n) {
 				v.Notes = append(v.Notes, n)
 			}
 		}
 	}
-	v.Findings = slices.CompactFunc(v.Findings, func(x, y plan.Finding) bool { return x == y })
+	v.Findings = append(v.Findings, v.found()...)
 	if channels {
 		v.capacity(s.Name, &search{p, o})
 	}
 	v.Verdicts = plan.Verdicts(v.Findings)
 	return v
+}
+
+// found lists the findings of the calls. One that not every use shows says in which it is. A larger
+// call adds the verdicts that smaller ones do not have.
+func (v *Verdict) found() (out []plan.Finding) {
+	everywhere := func(f plan.Finding) bool {
+		return !slices.ContainsFunc(v.Calls, func(c CallVerdict) bool {
+			return c.Bytes == v.Calls[0].Bytes && !slices.Contains(c.Findings, f)
+		})
+	}
+	smaller := map[bool][]plan.Verdict{} // of calls in place, and out of place
+	for _, c := range v.Calls {
+		known := smaller[c.InPlace]
+		for _, f := range c.Findings {
+			if slices.Contains(known, f.Verdict) || slices.Contains(out, f) {
+				continue
+			}
+			if known != nil {
+				f.Text = fmt.Sprintf("a call of %d bytes: %s", c.Bytes, f.Text)
+			}
+			if len(v.Program.Modes) > 1 && !everywhere(f) {
+				f.Text = map[bool]string{true: "in place: ", false: "out of place: "}[c.InPlace] + f.Text
+			}
+			out = append(out, f)
+		}
+		smaller[c.InPlace] = append(known, c.Verdicts...)
+	}
+	return out
 }
 
 // capacity reports the messages that channels must hold, and sizes at which they hold too few.

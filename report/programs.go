@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"kernbench/frontend"
+	"kernbench/frontend/judge"
 	"kernbench/frontend/plan"
 )
 
@@ -29,7 +30,7 @@ func Programs(w io.Writer, vs []*frontend.Verdict, findings bool) error {
 			if p := v.Program; p != nil {
 				row = append(row, p.Collective, strconv.Itoa(p.World))
 				if len(v.Calls) > 0 {
-					j := v.Calls[0].Judgment
+					j := shown(v)
 					row = append(row, strconv.Itoa(j.Steps), strconv.Itoa(j.Messages), strconv.Itoa(j.Right), strconv.Itoa(j.Cells))
 				}
 			}
@@ -76,12 +77,22 @@ func verdictWords(v *frontend.Verdict) string {
 	return strings.Join(words, ", ")
 }
 
+// shown is the first judgment with a wrong chunk, or else the first.
+func shown(v *frontend.Verdict) *judge.Judgment {
+	for _, c := range v.Calls {
+		if c.Right < c.Cells {
+			return c.Judgment
+		}
+	}
+	return v.Calls[0].Judgment
+}
+
 // programSize says how much of the result is right, and how large the program is.
 func programSize(v *frontend.Verdict) string {
 	if len(v.Calls) == 0 {
 		return "not carried out"
 	}
-	j := v.Calls[0].Judgment
+	j := shown(v)
 	text := fmt.Sprintf("%d steps, %d messages", j.Steps, j.Messages)
 	if j.Cells > 0 {
 		text += fmt.Sprintf(", %d of %d chunks right", j.Right, j.Cells)

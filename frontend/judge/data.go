@@ -18,6 +18,9 @@ type data struct {
 
 	undefinedReads int
 	findings       []plan.Finding
+
+	overlaps    int            // steps that write cells which they read for others
+	overlapping []plan.Finding // some of them
 }
 
 // access is one access of a stretch of cells.
@@ -105,12 +108,36 @@ func (d *data) step(b int32, s *plan.Step, taken []value, event int32) []value {
 		sum = both
 	}
 	for _, span := range s.Dst {
+		d.overlap(b, s, span)
 		if !d.again(b, span, sum, event) {
 			d.note(b, rank, span, event, true)
 		}
 		copy(d.at(rank, span), sum)
 	}
 	return sum
+}
+
+// overlap finds a step whose destination covers a part of a source, other than cell for cell: its
+// threads write cells that others of them have still to read.
+func (d *data) overlap(b int32, s *plan.Step, dst plan.Span) {
+	for _, src := range s.Src {
+		rank := d.run.owner(b, src)
+		if rank != d.run.owner(b, dst) {
+			continue
+		}
+		x, y := d.run.plan.Ranks[rank].Views[src.View], d.run.plan.Ranks[rank].Views[dst.View]
+		from, to := x.First+src.First, y.First+dst.First
+		if x.Memory != y.Memory || from == to || from >= to+dst.N || to >= from+src.N {
+			continue
+		}
+		if d.overlaps++; d.overlaps <= limit {
+			own := int(d.run.blocks[b].rank)
+			d.overlapping = append(d.overlapping, plan.Finding{Verdict: plan.Race, Line: s.Line,
+				Text: fmt.Sprintf("%s reads %s and writes %s: nothing orders its threads", d.run.where(b),
+					d.run.plan.SpanName(own, src), d.run.plan.SpanName(own, dst))})
+		}
+		return
+	}
 }
 
 // again reports whether a step writes packets that are there: cells with the flag of this launch

@@ -40,6 +40,19 @@ func TestVerdicts(t *testing.T) {
 	}{
 		{"right", func(*plan.Plan) {}, plan.OK, ""},
 		{"no dependency", func(p *plan.Plan) { step(p, 1, 1).After = nil }, plan.Race, "rank 1 tb 0 step 0 (s)"},
+		{"a copy onto itself", func(p *plan.Plan) {
+			p.Ranks[0].Memories = []int{1, 3}
+			p.Ranks[0].Views[2].Cells = 3
+			b := &p.Ranks[0].Blocks[0]
+			span := func(first, n int) []plan.Span { return []plan.Span{{Rank: plan.None, View: 2, First: first, N: n}} }
+			copies := func(index int, src, dst []plan.Span) {
+				b.Steps = append(b.Steps, plan.Step{Op: "cpy", Index: index, Take: plan.None, Send: plan.None, Src: src, Dst: dst})
+			}
+			for i := range 3 {
+				copies(1, []plan.Span{cell(0)}, span(i, 1))
+			}
+			copies(2, span(0, 2), span(1, 2))
+		}, plan.Race, "tb 0 step 2 (cpy) reads s[0:2] and writes s[1:3]: nothing orders its threads"},
 		{"contribution twice", func(p *plan.Plan) {
 			b := &p.Ranks[0].Blocks[1]
 			b.Steps = append(b.Steps, plan.Step{Op: "re", Index: 1, Take: plan.None, Send: plan.None,

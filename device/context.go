@@ -50,28 +50,15 @@ type Config struct {
 // Context is a host program's view of the machine. It must be used by one goroutine at a
 // time.
 type Context struct {
-	cfg         Config
-	current     int             // SIP
-	hbm         []mem.Allocator // by PE, of those that have had something
-	addrs       *mem.Map
-	nextVA      mem.Addr
-	tensors     []*Tensor // on the device, oldest first; some may be freed
-	holes       int       // freed ones among them
-	teams       []*mem.Team
-	windows     []*mem.Window // of teams; not those that algorithms bring
-	streams     []*Stream
-	devices     []*streamDevice // PEs that have had streams, by rank
-	events      []*Event        // of queued work
-	busy        map[any]bool    // tensors, windows and teams that queued work uses
-	streamsMade int
-	live        []*mem.Window // all windows: those of teams, meeting places, and what algorithms bring
-	gone        []any         // tensors and windows that were freed last
-	made        int
-	runs        []*Launched
-	plan        *Plan // installed last
-	first       *Call // launched first, also when it did not end
-	turns       int32 // numbered so far
-	explainers  []Explainer
+	cfg     Config
+	current int             // SIP
+	hbm     []mem.Allocator // by PE, of those that have had something
+	addrs   *mem.Map
+	plan    *Plan // installed last
+	tensorList
+	windowList
+	streamWork
+	launches
 }
 
 // Launched is one launch that ended well.
@@ -102,7 +89,7 @@ func New(cfg Config) (*Context, error) {
 		}
 	}
 	return &Context{
-		cfg: cfg, addrs: new(mem.Map), nextVA: vaPage,
+		cfg: cfg, addrs: new(mem.Map), tensorList: tensorList{nextVA: vaPage},
 		hbm: make([]mem.Allocator, cfg.Machine.NumPEs()),
 	}, nil
 }

@@ -11,6 +11,14 @@ import (
 	"kernbench/tl/launch"
 )
 
+// launches is what a context knows of its launches.
+type launches struct {
+	runs       []*Launched
+	first      *Call // launched first, also when it did not end
+	turns      int32 // numbered so far
+	explainers []Explainer
+}
+
 // Launch runs an algorithm by its name: InstallIPCQ(name) if that has not been done, then
 // its kernel on the ranks of the plan, whose contributions are the shards of the first
 // tensor (or list of tensors, one per SIP). Numbers that are not given are those that the

@@ -39,6 +39,15 @@ type queued struct {
 	engine bool       // a launch whose programs post tasks
 }
 
+// streamWork is what a context knows of its streams, and the work that waits on them.
+type streamWork struct {
+	streams     []*Stream
+	streamsMade int
+	devices     []*streamDevice // PEs that have had streams, by rank
+	events      []*Event        // of queued work
+	busy        map[any]bool    // tensors, windows and teams that queued work uses
+}
+
 // NewStream makes a stream of a PE, by its number in the machine. A PE may have several. PEs
 // are ranked as devices in the order of their first streams.
 func (c *Context) NewStream(pe int) (*Stream, error) {

@@ -34,6 +34,14 @@ type Tensor struct {
 	host       []byte  // contents of a tensor on the host
 }
 
+// tensorList is what a context knows of its tensors.
+type tensorList struct {
+	tensors []*Tensor // on the device, oldest first; some may be freed
+	holes   int       // freed ones among them
+	made    int
+	nextVA  mem.Addr
+}
+
 // Zeros makes a tensor of zeros on the current SIP.
 func (c *Context) Zeros(rows, cols int, t dtype.Type, p DPPolicy) (*Tensor, error) {
 	x, err := c.Empty(rows, cols, t, p)

@@ -14,6 +14,14 @@ import (
 // type of package fault says it better.
 var ErrWindow = errors.New("window refused")
 
+// windowList is what a context knows of its teams and windows.
+type windowList struct {
+	teams   []*mem.Team
+	windows []*mem.Window // of teams; not those that algorithms bring
+	live    []*mem.Window // all windows: those of teams, meeting places, and what algorithms bring
+	gone    []any         // tensors and windows that were freed last
+}
+
 // NewWindow makes symmetric memory for a team: bytes at the same offset of each member's HBM
 // slice, carved into buffers in their order, as mem.NewLayout says. 0 bytes are as many as the
 // buffers need. It is all zero before any PE can reach it, but for staging memory. All members

@@ -13,6 +13,12 @@ type vec struct {
 	t    []uint32
 }
 
+// clockPool holds vectors that are not in use, and the number of those that are.
+type clockPool struct {
+	vecs     []*vec
+	liveVecs int
+}
+
 // clock is a moment of an agent: its own time, and what it knew of the others. The entry of
 // the agent itself in v counts for nothing.
 type clock struct {

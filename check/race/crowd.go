@@ -17,6 +17,12 @@ type crowd struct {
 // crowdID is the number of a crowd in Detector.crowds; number 0 is none.
 type crowdID uint32
 
+// crowdPool holds the crowds.
+type crowdPool struct {
+	crowds     []crowd
+	freeCrowds []crowdID
+}
+
 // manyReaders is how long a list must be for a crowd, and how many agents there may be for each
 // of its nodes.
 const manyReaders = 16

@@ -26,50 +26,27 @@ type Detector struct {
 	agents    []agent
 	alive     int  // agents that run
 	resting   bool // none runs any more: rest is due before the next record
-	pages     table[page]
 	words     words
 	spots     placeNames
 	rings     map[uint32]*ring
 	marks     map[uint32]mark
-	guards    []*guard
 	wordReads reads
 
-	shared  bool // memory has been touched by several agents
-	sided   bool // there was a one-sided operation
-	again   bool
-	plain   bool // words and readers are kept in full: tests compare
-	hazards hazards
-	depends depends
-	ordered depends // by sections that exclude each other
-
-	// Pools, and counts of what is in use.
-	slabs      [][]event
-	mores      []*more
-	free       []eventID
-	vecs       []*vec
-	nodes      []node
-	freeNode   nodeID
-	crowds     []crowd
-	freeCrowds []crowdID
-	waits      []*wait
-	liveEvents int
-	liveVecs   int
-
-	// Scratch.
-	out    []seg
-	kept   []*event
-	paired []*event
-	apart  []*event
-	memo   struct {
-		f       *event
-		ordered bool
-	}
-	compared map[[2]history.Agent]bool // by maybeLocked
-	places   [classes][]uint32
-	had      []cover
+	sided    bool // there was a one-sided operation
+	again    bool
+	plain    bool // words and readers are kept in full: tests compare
+	hazards  hazards
+	depends  depends
+	ordered  depends // by sections that exclude each other
 	learning learning
-	asked    question
-	knew     clock
+
+	shadow // the last accesses of memory
+	eventPool
+	clockPool
+	crowdPool
+	guarding
+	tidying
+	waiting
 }
 
 // agent is what is known of one.
@@ -124,9 +101,9 @@ func newDetector(o Options, f *facts) *Detector {
 	}
 	d := &Detector{
 		opts: o, facts: f,
-		pages: newTable[page](), words: words{pages: newTable[wordPage]()},
+		shadow: shadow{pages: newTable[page]()}, words: words{pages: newTable[wordPage]()},
 		spots: placeNames{index: map[placeName]placeID{}}, rings: map[uint32]*ring{}, marks: map[uint32]mark{},
-		compared: map[[2]history.Agent]bool{},
+		guarding: guarding{compared: map[[2]history.Agent]bool{}},
 	}
 	d.log = history.New(d.judge)
 	d.log.Brief = !f.whole
@@ -359,7 +336,7 @@ func (d *Detector) putting(r *history.Record) {
 		s = d.newEvent(r)
 		s.local = true
 		s.carrier = e // what has arrived has been read
-		e.refs++
+		e.hold()
 		d.started(s, at)
 		d.access(s, &r.Source)
 		d.passVia(e, s)

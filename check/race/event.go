@@ -53,22 +53,8 @@ type event struct {
 	local   bool // the issuer's side of a put or get
 	pending bool // in one of the lists of its agent
 
-	// Of updates of words.
-	update  bool // it is one
-	set     bool
-	rmw     bool
-	carries bool // it goes with data
-	future  bool // it comes later in this run
-	typ     mem.WordType
-	order   uint32 // among those of its agent to this word
-	value   int64  // set to, or added
-	clk     clock  // of the issuer
-
-	// Of what takes effect at a PE: its place among all that the agent sends there, and up to
-	// which place what was sent earlier is there first.
-	link   *link
-	seq    uint32
-	before seqs
+	change // of a word
+	onLink // what takes effect at a PE
 
 	held    *held // the sections that its agent was in
 	more    *more
@@ -82,7 +68,28 @@ type event struct {
 	op    uint64
 	time  unit.Time
 
-	prev, next   eventID // list of the agent
+	prev, next eventID // list of the agent
+}
+
+// change is what an event has that updates a word.
+type change struct {
+	update  bool // it is one
+	set     bool
+	rmw     bool
+	carries bool // it goes with data
+	future  bool // it comes later in this run
+	typ     mem.WordType
+	order   uint32 // among those of its agent to this word
+	value   int64  // set to, or added
+	clk     clock  // of the issuer
+}
+
+// onLink is the place of an event among all that its agent sends to a PE, and up to which place
+// what was sent earlier is there first.
+type onLink struct {
+	link         *link
+	seq          uint32
+	before       seqs
 	lprev, lnext eventID // list of the link
 }
 
@@ -119,6 +126,14 @@ func (e *event) via() (*link, seqs) {
 
 // sawBy reports whether an agent has seen the update, and has not acted on it.
 func (e *event) sawBy(a history.Agent) bool { return e.more != nil && slices.Contains(e.more.saw, a) }
+
+// eventPool holds the events, and how many are in use.
+type eventPool struct {
+	slabs      [][]event
+	mores      []*more
+	free       []eventID
+	liveEvents int
+}
 
 // list is a queue of events that others may leave in the middle, by number.
 type list struct{ head, tail eventID }
@@ -190,6 +205,9 @@ func (d *Detector) newEvent(r *history.Record) *event {
 	}
 	return e
 }
+
+// hold adds a reference.
+func (e *event) hold() { e.refs++ }
 
 // release gives up one reference; the last one takes the event out of all lists.
 func (d *Detector) release(e *event) {
@@ -356,7 +374,7 @@ func (d *Detector) waitFor(f, e *event) {
 	if n := len(m.waiters); n > 0 && m.waiters[n-1] == e {
 		return
 	}
-	e.refs++
+	e.hold()
 	d.inherit(e, f)
 	if len(m.waiters) == mostWaiters {
 		d.release(m.waiters[mostWaiters-1])

@@ -30,6 +30,12 @@ type guard struct {
 	index    map[suspectKey]*suspect
 }
 
+// guarding is what a Detector knows of guards.
+type guarding struct {
+	guards   []*guard
+	compared map[[2]history.Agent]bool // by maybeLocked
+}
+
 // party is an agent that changes the word. Its levels are what it has added, from 0 on.
 type party struct {
 	agent             history.Agent
@@ -164,7 +170,7 @@ func (d *Detector) step(g *guard, e *event, r *history.Record) {
 		}
 	} else {
 		p.flying = e
-		e.refs++
+		e.hold()
 	}
 	d.hold(e.agent, g, p.section)
 }
@@ -278,7 +284,7 @@ func (d *Detector) excluded(f, e *event, at mem.Addr) bool {
 			}
 			x := d.suspect(s.guard, Race, s.shape, t.shape, f, e, at)
 			if n := len(t.inside); n == 0 || t.inside[n-1] != (inside{e, x}) {
-				e.refs++
+				e.hold()
 				t.inside = append(t.inside, inside{e, x})
 			}
 			d.apart = append(d.apart, f)

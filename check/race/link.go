@@ -28,6 +28,12 @@ type cover struct {
 	upTo seqs
 }
 
+// tidying is the scratch of tidyCovers.
+type tidying struct {
+	places [classes][]uint32
+	had    []cover
+}
+
 // linkTo is the link of an agent to a PE.
 func (d *Detector) linkTo(agent history.Agent, to int32) *link {
 	a := &d.agents[agent]

@@ -37,6 +37,24 @@ type node struct {
 // nodeID is the number of a node in Detector.nodes; number 0 is none.
 type nodeID uint32
 
+// shadow is the memory that agents have accessed.
+type shadow struct {
+	pages    table[page]
+	nodes    []node
+	freeNode nodeID
+	shared   bool // several agents have touched it
+
+	// Scratch of an access.
+	out    []seg
+	kept   []*event
+	paired []*event // reported
+	apart  []*event // of sections that exclude that of the access
+	memo   struct {
+		f       *event
+		ordered bool
+	}
+}
+
 // mostUnordered bounds the accesses that a stretch keeps though a later write should have
 // replaced them: they have been reported.
 const mostUnordered = 8
@@ -97,7 +115,7 @@ func (d *Detector) touch(p *page, base mem.Addr, lo, hi uint16, e *event) {
 			s.lo = lo
 		}
 		if at < s.lo {
-			e.refs++
+			e.hold()
 			add(seg{lo: at, hi: s.lo, one: e.id})
 		}
 		var right seg
@@ -114,7 +132,7 @@ func (d *Detector) touch(p *page, base mem.Addr, lo, hi uint16, e *event) {
 		}
 	}
 	if at < hi {
-		e.refs++
+		e.hold()
 		add(seg{lo: at, hi: hi, one: e.id})
 	}
 	p.segs = slices.Replace(p.segs, i, j, out...)
@@ -138,11 +156,11 @@ func firstAfter(segs []seg, lo uint16) int {
 func (d *Detector) clone(s *seg) seg {
 	c := *s
 	c.crowd = 0
-	d.event(c.one).refs++
+	d.event(c.one).hold()
 	last := nodeID(0)
 	for i := s.rest; i != 0; i = d.nodes[i].next {
 		f := d.event(d.nodes[i].event)
-		f.refs++
+		f.hold()
 		n := d.newNode(f)
 		if last == 0 {
 			c.rest = n
@@ -189,12 +207,12 @@ func (d *Detector) update(s *seg, base mem.Addr, e *event) {
 		f := d.event(s.one)
 		if keep, _ := d.judgePair(f, e, base+mem.Addr(s.lo), int64(s.hi-s.lo)); !keep {
 			s.one = e.id
-			e.refs++
+			e.hold()
 			d.release(f)
 			return
 		}
 		s.rest = d.newNode(e)
-		e.refs++
+		e.hold()
 		return
 	}
 	if !e.write {
@@ -213,7 +231,7 @@ func (d *Detector) update(s *seg, base mem.Addr, e *event) {
 			keep = unordered <= mostUnordered
 		}
 		if keep {
-			f.refs++
+			f.hold()
 			kept = append(kept, f)
 		}
 	}
@@ -221,7 +239,7 @@ func (d *Detector) update(s *seg, base mem.Addr, e *event) {
 	for i := s.rest; i != 0; i = d.nodes[i].next {
 		one(d.event(d.nodes[i].event))
 	}
-	e.refs++
+	e.hold()
 	kept = append(kept, e)
 	old := d.event(s.one)
 	s.one = kept[0].id
@@ -273,7 +291,7 @@ func (d *Detector) updateReads(s *seg, base mem.Addr, e *event) {
 		}
 	}
 	inOne := (first.write || first.agent == e.agent) && follows(first)
-	e.refs++
+	e.hold()
 	switch {
 	case inOne:
 		d.release(first)

@@ -33,6 +33,13 @@ type wait struct {
 	settled bool      // it is known to depend on later updates
 }
 
+// waiting is what a Detector keeps of waits.
+type waiting struct {
+	waits []*wait
+	asked question // scratch
+	knew  clock    // scratch
+}
+
 // mostWaits bounds the waits that are kept of one word, mostAfter the updates that are kept for
 // one of them before they are taken for explanations.
 const (
@@ -158,7 +165,7 @@ func (d *Detector) doubt(a *agent, w history.Word, y *knowledge) {
 	x.learned.covers = append(x.learned.covers, y.covers...)
 	x.learned.sure = append(x.learned.sure, y.sure...)
 	for _, u := range y.sure {
-		u.refs++
+		u.hold()
 	}
 }
 
@@ -257,7 +264,7 @@ func (d *Detector) keep(w *word, q *question, s *sighting, y *knowledge) {
 	x.q = *q
 	x.q.clk, x.q.updates, x.q.later, x.q.after = &x.clk, updates, later, after
 	for u := range x.q.holds {
-		u.refs++
+		u.hold()
 	}
 	x.learned.reset()
 	x.learned.one = y.one
@@ -388,7 +395,7 @@ func (d *Detector) late(w *word, e *event) {
 			continue
 		}
 		x.q.after = append(x.q.after, e) // alone it may be no explanation, but with others to come
-		e.refs++
+		e.hold()
 		x.settled = len(x.q.after) == mostAfter || d.learn(&x.q, &d.learning.again) && d.learning.again.weaker(&x.learned, &x.clk)
 		if x.settled {
 			for _, u := range x.q.after {

@@ -106,7 +106,7 @@ func (d *Detector) notify(r *history.Record) {
 	d.enlist(e, r.Peer, control)
 	if r.Carry && a.put != nil && a.put.op == r.Op {
 		a.put.carrier = e
-		e.refs++
+		e.hold()
 		e.carries = true
 		d.passVia(e, a.put)
 		if d.opts.Order == mem.ByChannel {

@@ -10,6 +10,15 @@ import (
 	"kernbench/unit"
 )
 
+// inTransit are the messages, and what is known of those that are on their way.
+type inTransit struct {
+	msgs   []message
+	free   uint32             // list of unused messages, by next; 0: none
+	stuck  []uint32           // inputs whose first message does not fit: see pick
+	lines  map[line]chain     // the messages behind a transfer of several messages
+	latest map[line]unit.Time // when the latest transfer arrives, by link with a memory; ideal only
+}
+
 // last reports whether m is at the last link of its route: what follows takes everything.
 func (n *Fabric) last(m *message) bool {
 	return n.routes.Last(m.route)

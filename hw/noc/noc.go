@@ -12,7 +12,6 @@ import (
 
 	"kernbench/des"
 	"kernbench/hw/noc/buffer"
-	"kernbench/hw/noc/exclusive"
 	"kernbench/hw/noc/routes"
 	"kernbench/machine"
 	"kernbench/record/cause"
@@ -105,38 +104,14 @@ type Fabric struct {
 	sink  Sink
 	ideal bool
 	most  int64 // bytes of a message
-
-	index        []uint32 // by link of the machine: 1 + its number in links; 0: no route passes it; nil until it is asked for
-	links        []link
-	kinds        []kind
-	space        int32           // bytes of an input buffer of a link that names none
-	vcs          []vc            // of all links; number 0 is none, as of queues
-	vcBuffers    []buffer.Buffer // of vcs
-	queues       []queue
-	releases     buffer.Pool // of all buffers
-	routes       routes.Table
-	halves       routes.Halves
-	compressFrom int       // hops from which routes share them
-	prefetchFrom uintptr   // bytes of state from which it is fetched early
-	off          Shortcuts // that are turned off
-	seen         [4]int    // events of the run ahead that are still to be looked at, by stage: see prefetch
-	msgs         []message
-	free         uint32             // list of unused messages, by next; 0: none
-	stuck        []uint32           // inputs whose first message does not fit: see pick
-	found        []machine.Hop      // the path found last
-	path         []routes.Hop       // the path stored last
-	lines        map[line]chain     // who waits behind a transfer of several messages
-	latest       map[line]unit.Time // when the latest transfer arrives, by link with a memory; ideal only
+	linkState
+	storedRoutes
+	inTransit
+	reservation
+	shortcuts
 
 	causes *causes // nil: see Explain
 	counts *counts // nil: see CountUse
-
-	reserved       bool         // routes are: see ReserveRoutes
-	kept           int          // hops of routes that outlive it
-	lead           unit.Time    // from what happens on the fabric to what is sent because of it
-	mergePoints    []mergePoint // number 0 is none
-	contentionFree []uint8      // by link: 1 + its kind where no message ever waits
-	exclusive      *exclusive.Routes
 }
 
 // line is what one source sends in one class into a link at its side. While a transfer

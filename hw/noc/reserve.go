@@ -13,6 +13,16 @@ import (
 // A route whose links no other one uses is exclusive (package exclusive). On the others messages
 // advance over links at which no other can come before them (advance.go).
 
+// reservation is what is known while routes are reserved.
+type reservation struct {
+	reserved       bool
+	kept           int          // hops of routes that outlive it
+	lead           unit.Time    // from what happens on the fabric to what is sent because of it
+	mergePoints    []mergePoint // number 0 is none
+	contentionFree []uint8      // by link: 1 + its kind where no message ever waits
+	exclusive      *exclusive.Routes
+}
+
 // Use is a route that traffic takes. ReserveRoutes fills in how.
 type Use struct {
 	From, To machine.NodeID

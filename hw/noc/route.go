@@ -11,6 +11,14 @@ import (
 // lead, the one of them by which it is reached.
 type Route = routes.Route
 
+// storedRoutes are the paths that the fabric has stored.
+type storedRoutes struct {
+	routes routes.Table
+	halves routes.Halves
+	found  []machine.Hop // the path found last
+	path   []routes.Hop  // the path stored last
+}
+
 func (n *Fabric) linkOf(h routes.Hop) uint32 {
 	if e := edgeOf(h); e != onlyEdge {
 		return n.mergePoint(e).link

@@ -16,6 +16,14 @@ const (
 	Halves                               // routes over one switch are stored as two halves
 )
 
+// shortcuts say which of them are used, and from which sizes on.
+type shortcuts struct {
+	off          Shortcuts // that are turned off
+	compressFrom int       // hops from which routes share them
+	prefetchFrom uintptr   // bytes of state from which it is fetched early
+	seen         [4]int    // events of the run ahead that are still to be looked at, by stage: see prefetch
+}
+
 // Without turns shortcuts off, before routes are reserved. It is for tests.
 func (n *Fabric) Without(off Shortcuts) {
 	if n.off = off; off&(Advance|Exclusive) != 0 {

@@ -26,6 +26,18 @@ type link struct {
 	queue   uint32 // in Fabric.queues
 }
 
+// linkState is the state of all links.
+type linkState struct {
+	index     []uint32 // by link of the machine: 1 + its number in links; 0: no route passes it; nil until it is asked for
+	links     []link
+	kinds     []kind
+	space     int32           // bytes of an input buffer of a link that names none
+	vcs       []vc            // of all links; number 0 is none, as of queues
+	vcBuffers []buffer.Buffer // of vcs
+	queues    []queue
+	releases  buffer.Pool // of all buffers
+}
+
 // Flags of buffers, of which there is one for each class and channel of a link. The last two are
 // those of the link, at its own buffer. Kind is that of the link; VC the class and channel, or
 // unused.

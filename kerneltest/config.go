@@ -55,7 +55,7 @@ type Config struct {
 	Apart    bool // the result of Collective lies apart from the contribution: no
 
 	Executors []string     // by name: mock and sim; functions that perform one schedule take the first
-	Schedules int          // random schedules that Run performs besides the executor's own, on each executor: none
+	Schedules int          // random schedules that Run performs besides the executor's own: none, or 8 where atomics return values
 	Seed      uint64       // the only schedule to perform: all that Schedules says, or the executor's own
 	Order     mem.Ordering // of what ranks do to each other's memory: PutSignal
 	Multimem  bool         // ranks are SIPs on a switch that reduces and copies

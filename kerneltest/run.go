@@ -78,14 +78,20 @@ func Check(k tl.Kernel, cfg Config) ([][]float64, error) {
 	}
 	var first *Outcome
 	for _, row := range rows {
-		for _, seed := range cfg.seeds(row) {
+		seeds := cfg.seeds(row)
+		for i := 0; i < len(seeds); i++ {
 			one := cfg
-			one.Executors, one.Seed = []string{row.Name}, seed
-			o, err := one.judge(k, what, first)
+			one.Executors, one.Seed = []string{row.Name}, seeds[i]
+			o, atomics, err := one.judge(k, what, first)
 			if err != nil {
-				return nil, &Wrong{Executor: row.Name, Seed: seed, Err: err}
+				return nil, &Wrong{Executor: row.Name, Seed: seeds[i], Err: err}
 			}
 			first = cmp.Or(first, o)
+			if atomics && cfg.Seed == 0 && row.Can(exec.Schedules) {
+				for len(seeds) <= race.MoreSchedules {
+					seeds = append(seeds, uint64(len(seeds)))
+				}
+			}
 		}
 	}
 	return first.Outputs, nil
@@ -124,28 +130,33 @@ func (cfg *Config) seeds(row *exec.Row) []uint64 {
 	return seeds
 }
 
-// judge performs one schedule and says what is wrong with it. First is the outcome of another
-// schedule, or nil.
-func (cfg *Config) judge(k tl.Kernel, what *collective.Collective, first *Outcome) (*Outcome, error) {
+// judge performs one schedule and says what is wrong with it, and whether it has atomics. First is
+// the outcome of another schedule, or nil.
+func (cfg *Config) judge(k tl.Kernel, what *collective.Collective, first *Outcome) (o *Outcome, atomics bool, err error) {
 	o, rep, err := observeRaces(k, *cfg)
+	if err == nil {
+		err = cfg.wrong(what, o, rep, first)
+	}
+	return o, rep.Atomics, err
+}
+
+// wrong says what is wrong with a schedule that ended.
+func (cfg *Config) wrong(what *collective.Collective, o *Outcome, rep *race.Report, first *Outcome) error {
 	switch {
-	case err != nil:
-		return nil, err
 	case rep.Total > 0:
 		var text strings.Builder
 		for i := range rep.Hazards {
 			text.WriteString("\n" + rep.Hazards[i].String())
 		}
-		return nil, fmt.Errorf("%d hazards:%s", rep.Total, text.String())
+		return fmt.Errorf("%d hazards:%s", rep.Total, text.String())
 	case rep.Unsettled:
-		return nil,
-			fmt.Errorf("no hazards found, but the program could not be judged to its end: its notifications come in ever other orders")
+		return fmt.Errorf("no hazards found, but the program could not be judged to its end: its notifications come in ever other orders")
 	case what != nil:
-		return o, cfg.verify(what, o)
+		return cfg.verify(what, o)
 	case first != nil && rep.Class != race.Scheduled:
-		return o, same(first.Outputs, o.Outputs)
+		return same(first.Outputs, o.Outputs)
 	}
-	return o, nil
+	return nil
 }
 
 // verify holds the outcome of a schedule against what its collective means.

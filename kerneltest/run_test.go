@@ -182,6 +182,85 @@ func TestFailingScheduleCanBePasted(t *testing.T) {
 	}
 }
 
+// A lock that admits two ranks is clean in schedules in which no two come at once. Run judges more
+// schedules where atomics return values, and finds each of these without being asked for any.
+func TestSpoiledLocksAreFound(t *testing.T) {
+	const big = 1 << 10
+	type kernel struct {
+		*tl.Context
+		word tl.Signal
+		data tl.Ref
+	}
+	add := func(k *kernel, v int64) int64 { return k.FetchAdd(k.word, 0, v) }
+	grow := func(k *kernel) {
+		k.Store(k.data, k.Add(k.Load(k.data), k.Full(k.data.Shape, k.data.DType, 1)))
+		k.Quiet()
+	}
+	for _, c := range []struct {
+		name  string
+		clean bool
+		body  func(k *kernel)
+	}{
+		{"one at a time", true, func(k *kernel) {
+			for add(k, 1) != 0 {
+				add(k, -1)
+			}
+			grow(k)
+			add(k, -1)
+		}},
+		{"room for two", false, func(k *kernel) {
+			for add(k, 1) > 1 {
+				add(k, -1)
+			}
+			grow(k)
+			add(k, -1)
+		}},
+		{"given back twice", false, func(k *kernel) {
+			for add(k, 1) > 0 {
+				add(k, -1)
+			}
+			grow(k)
+			add(k, -1)
+			if k.Rank() == 0 {
+				add(k, -1)
+			}
+		}},
+		{"readers that write", false, func(k *kernel) {
+			for add(k, 1) >= big {
+				add(k, -1)
+			}
+			grow(k)
+			add(k, -1)
+		}},
+		{"last arriver", true, func(k *kernel) {
+			k.Store(k.data.Slice(k.Rank(), 1), k.Full(tl.Dims(1), k.data.DType, 1))
+			k.Quiet()
+			if add(k, 1) == int64(k.WorldSize()-1) {
+				k.Load(k.data)
+			}
+		}},
+		{"last arriver that does not look", false, func(k *kernel) {
+			k.Store(k.data.Slice(k.Rank(), 1), k.Full(tl.Dims(1), k.data.DType, 1))
+			k.Quiet()
+			if add(k, 1); k.Rank() == 1 {
+				k.Load(k.data)
+			}
+		}},
+	} {
+		for _, executor := range []string{"mock", "sim"} {
+			for _, ranks := range []int{3, 4} {
+				_, err := kerneltest.Check(func(ctx *tl.Context, a tl.Args) {
+					w := a.Window(0)
+					c.body(&kernel{ctx, ctx.Signals(w, "box.word"), ctx.At(ctx.Data(w, "box.data"), 0)})
+				}, kerneltest.Config{Collective: kerneltest.None, World: ranks, NElem: 4, Layout: box(t, 4), Executors: []string{executor}})
+				if wrong, ok := err.(*kerneltest.Wrong); c.clean != (err == nil) || !c.clean && !ok {
+					t.Errorf("%s, %d ranks on %s: %v (%v)", c.name, ranks, executor, err, wrong)
+				}
+			}
+		}
+	}
+}
+
 // Outputs of a kernel that performs no collective are compared over schedules, unless the judge of
 // races says that they may differ.
 func TestNoneComparesSchedules(t *testing.T) {

@@ -18,6 +18,10 @@ type Report struct {
 	Left    int      `json:"left_out,omitempty"`
 	Depends []Depend `json:"depends,omitempty"`
 
+	// Atomics says that kernels got values from fetch-adds or compare-swaps. What they do then is
+	// known for these values only: other schedules may have hazards where this one has none.
+	Atomics bool `json:"atomics,omitempty"`
+
 	// Again asks for another pass with Detector.Next: in this one a notification came after a
 	// wait that it could have ended, or the executor left something out that matters after all.
 	Again bool `json:"again,omitempty"`
@@ -25,6 +29,10 @@ type Report struct {
 	// is so, but there may be more.
 	Unsettled bool `json:"unsettled,omitempty"`
 }
+
+// MoreSchedules is how many random schedules to judge besides, where Report.Atomics says so. A lock
+// that admits two ranks has hazards in two of three schedules or more.
+const MoreSchedules = 8
 
 // Kind is a kind of hazard.
 type Kind uint8
@@ -162,6 +170,7 @@ func (d *Detector) Report() *Report {
 		r.Again, r.Unsettled = false, true
 	}
 	r.Depends = append(slices.Clip(r.Depends), d.ordered.list...)
+	r.Atomics = slices.ContainsFunc(r.Depends, func(x Depend) bool { return x.Op == "fetch_add" || x.Op == "compare_swap" })
 	switch {
 	case len(r.Hazards) > 0 || len(r.Depends) > 0:
 		r.Class = Scheduled

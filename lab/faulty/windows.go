@@ -92,3 +92,35 @@ var (
 		Window: Meets.Window,
 	})
 )
+
+// sumUnderLock adds up the vectors in memory of rank 0, where a lock has room for so many ranks.
+func sumUnderLock(room int64) algorithm.Algorithm {
+	return algorithm.Algorithm{
+		Collective: "all_reduce", Topology: "none", Atomics: true,
+		Kernel: func(c *tl.Context, a tl.Args) {
+			w := a.Window(0)
+			lock, sum, mine := c.Signals(w, "lock"), c.At(c.Data(w, "sum"), 0), a.Shard(c.Rank())
+			for c.FetchAdd(lock, 0, 1) >= room {
+				c.FetchAdd(lock, 0, -1)
+			}
+			c.Store(sum, c.Combine(a.Op, c.Load(sum), c.Load(mine)))
+			c.Quiet()
+			c.FetchAdd(lock, 0, -1)
+			c.Barrier(w.Team)
+			c.Store(a.Out(c.Rank(), a.NElem), c.Load(sum))
+		},
+		Window: func(world, n int, t dtype.Type) (*mem.Layout, error) {
+			return mem.NewLayout(0, []mem.Buffer{
+				{Name: "lock", Parts: []mem.Part{mem.SignalPart("", mem.Int64, 1)}},
+				{Name: "sum", Parts: []mem.Part{mem.DataPart("", t, n)}},
+			})
+		},
+	}
+}
+
+var (
+	// RoomForOne is right.
+	RoomForOne = registered("lab_room_for_one", sumUnderLock(1))
+	// RoomForTwo admits two ranks to the sum.
+	RoomForTwo = registered("lab_room_for_two", sumUnderLock(2))
+)

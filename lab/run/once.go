@@ -49,6 +49,7 @@ type Execution struct {
 	values   []bench.Values
 	races    *race.Report       // nil: not judged
 	passes   int                // that the judge of races needed
+	more     more               // of other schedules, judged because of atomics
 	measured []*device.Launched // whose figures are those of the program; nil: all
 	use      *Use               // nil: not requested
 	report   []string

@@ -109,13 +109,22 @@ func raceSide(a *race.Access) device.RaceSide {
 	return device.RaceSide{Agent: a.Info, Read: a.Does == "read", Spot: spot}
 }
 
-// first is the execution of a spec whose figures count, with what a judge of races found. The
-// judge may ask for more passes over the same program: those that it gets are quiet.
+// first is the execution of a spec whose figures count, with what a judge of races found in it, and
+// where atomics returned values in some random schedules beside it.
 func (x *Job) first(ctx context.Context) (*Execution, error) {
-	p := Pass{schedule: x.Schedule}
 	if !x.races() {
-		return x.Execute(ctx, p)
+		return x.Execute(ctx, Pass{schedule: x.Schedule})
 	}
+	out, err := x.judged(ctx, Pass{schedule: x.Schedule})
+	if err == nil {
+		err = x.judgeMore(ctx, out)
+	}
+	return out, err
+}
+
+// judged is an execution with what a judge of races found. The judge may ask for more passes over
+// the same program: those that it gets are quiet.
+func (x *Job) judged(ctx context.Context, p Pass) (*Execution, error) {
 	p.watch = &watch{machine: x.Machine}
 	p.watch.detector = race.New(race.Options{Order: x.order, PEName: x.Machine.PEName, Region: p.watch.region})
 	out, err := x.Execute(ctx, p)
@@ -170,7 +179,13 @@ func (x *Job) raceVerdict(r *Result, out *Execution, err error) Verdict {
 		if places := len(rep.Hazards) + rep.Left; places < rep.Total {
 			detail += fmt.Sprintf(" at %s of places", unit.Count(places, "pair"))
 		}
+		if out.more.at > 0 {
+			detail += fmt.Sprintf(" in --schedule %d; none in the run itself, where atomics return other values", out.more.at)
+		}
 		return Verdict{races, Failed, detail}
+	case out.more.fault != nil:
+		return Verdict{races, Failed, fmt.Sprintf("--schedule %d, in which atomics return other values, ends in a fault: %v",
+			out.more.at, out.more.fault)}
 	case rep.Unsettled:
 		return Verdict{races, NotChecked,
 			fmt.Sprintf("no hazards found, but %d passes over the program did not settle what notifications come later",
@@ -180,5 +195,9 @@ func (x *Job) raceVerdict(r *Result, out *Execution, err error) Verdict {
 	case err != nil:
 		return Verdict{races, NotChecked, "the run did not end; no hazards until then"}
 	}
-	return Verdict{races, Checked, fmt.Sprintf("no hazards, memory order %v", x.order)}
+	detail := fmt.Sprintf("no hazards, memory order %v", x.order)
+	if out.more.judged > 0 {
+		detail += fmt.Sprintf("; none in %s in which atomics return other values", unit.Count(out.more.judged, "schedule"))
+	}
+	return Verdict{races, Checked, detail}
 }

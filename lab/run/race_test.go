@@ -3,6 +3,7 @@ package run_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -47,6 +48,50 @@ func TestRaces(t *testing.T) {
 			}
 			if r.Class == nil || r.Class.Name != "scheduled" {
 				t.Errorf("%s: class %+v", c.algorithm, r.Class)
+			}
+		}
+	})
+}
+
+// A lock with room for two is clean where no two come at once. It is found in another schedule,
+// which the verdict names, and that schedule alone shows it too.
+func TestRacesInOtherSchedules(t *testing.T) {
+	executors(t, func(t *testing.T, executor string) {
+		s := run.Spec{Algorithm: faulty.RoomForTwo.Name, Executor: executor, Ranks: 3, NElem: 4, Race: &yes, Schedule: 0}
+		r, err := run.Run(ctx, s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		v := r.Verdict("race")
+		if r.OK() || v.State != run.Failed || len(r.Hazards) == 0 {
+			t.Fatalf("%v: %+v", v, r.Hazards)
+		}
+		_, after, ok := strings.Cut(v.Detail, "in --schedule ")
+		if executor == mock.Name && !ok {
+			t.Fatalf("%v, want the schedule that has them", v)
+		}
+		if !ok {
+			return
+		}
+		if n, err := fmt.Sscanf(after, "%d;", &s.Schedule); n != 1 || err != nil {
+			t.Fatalf("%v: %v", v, err)
+		}
+		if alone, err := run.Run(ctx, s); err != nil || alone.Verdict("race").State != run.Failed || len(alone.Hazards) != len(r.Hazards) {
+			t.Errorf("schedule %d alone: %v, %+v", s.Schedule, err, alone.Hazards)
+		}
+	})
+}
+
+// A right lock is judged in other schedules too, and the verdict says in how many.
+func TestNoRacesInOtherSchedules(t *testing.T) {
+	executors(t, func(t *testing.T, executor string) {
+		for name, want := range map[string]string{faulty.RoomForOne.Name: "none in 8 schedules", faulty.Hasty.Name: ""} {
+			r, err := run.Run(ctx, run.Spec{Algorithm: name, Executor: executor, Ranks: 3, NElem: 4, Race: &yes})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if v := r.Verdict("race"); (v.State == run.Checked) != (want != "") || !strings.Contains(v.Detail, want) {
+				t.Errorf("%s: %v, want %q", name, v, want)
 			}
 		}
 	})

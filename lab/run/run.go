@@ -55,7 +55,7 @@ func (x *Job) explain(ctx context.Context, first *Execution, err error) (*Result
 	var again error
 	if ctx.Err() == nil {
 		second, again = x.Execute(ctx, Pass{explain: true, Quiet: true, schedule: x.Schedule})
-		second.races, second.passes = first.races, first.passes
+		second.races, second.passes, second.more = first.races, first.passes, first.more
 	}
 	switch {
 	case ctx.Err() != nil:

@@ -57,8 +57,8 @@ func TestVerdicts(t *testing.T) {
 			b := &p.Ranks[0].Blocks[1]
 			b.Steps = append(b.Steps, plan.Step{Op: "re", Index: 1, Take: plan.None, Send: plan.None,
 				Src: []plan.Span{cell(0), cell(0)}, Dst: []plan.Span{cell(0)}})
-		}, plan.Wrong, "it must not hold rank 0's cell 0 2 times, rank 1's cell 0 2 times"},
-		{"copied in place of added", func(p *plan.Plan) { step(p, 0, 1).Src = nil }, plan.Wrong, "rank 0 o[0] holds rank 1's cell 0"},
+		}, plan.Wrong, "it has too often rank 0's i[0] 2 times, rank 1's i[0] 2 times"},
+		{"copied in place of added", func(p *plan.Plan) { step(p, 0, 1).Src = nil }, plan.Wrong, "rank 0 o[0] holds rank 1's i[0]"},
 		{"scratch never written", func(p *plan.Plan) { step(p, 0, 0).Src[0].View = 2 }, plan.UndefinedRead,
 			"rank 0 tb 0 step 0 (s) reads s[0]"},
 		{"a message too many", func(p *plan.Plan) {

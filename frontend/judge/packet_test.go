@@ -95,7 +95,7 @@ func TestEachLaunchHasItsOwnResult(t *testing.T) {
 	steps[4].Dst = nil // rank 0's repkt in the second launch
 	j := Judge(p)
 	if j.Cells-j.Right != 1 || !has(j, plan.Wrong,
-		"after launch 2 rank 0 o[0] holds 0 of 2 contributions; it lacks rank 0's cell 0 of launch 2, rank 1's cell 0 of launch 2; it must not hold rank 0's cell 0, rank 1's cell 0") {
+		"after launch 2 rank 0 o[0] holds 0 of 2 contributions; it lacks rank 0's i[0] of launch 2, rank 1's i[0] of launch 2; it must not hold rank 0's i[0], rank 1's i[0]") {
 		t.Errorf("%d of %d right, %v", j.Right, j.Cells, j.Findings)
 	}
 }

@@ -134,28 +134,29 @@ func (d *data) difference(launch, rank, cell int, v value, want []plan.Contribut
 		wanted[c]++
 	}
 	if v == undefined {
-		return fmt.Sprintf("%s is undefined; it must hold %s", place, list(wanted))
+		return fmt.Sprintf("%s is undefined; it must hold %s", place, d.list(wanted))
 	}
 	has := d.values.contents(v)
 	if len(wanted) == 1 || len(has) == 1 {
-		return fmt.Sprintf("%s holds %s; it must hold %s", place, list(has), list(wanted))
+		return fmt.Sprintf("%s holds %s; it must hold %s", place, d.list(has), d.list(wanted))
 	}
-	lacks, extra := map[plan.Contribution]uint64{}, maps.Clone(has)
+	lacks, often, extra := map[plan.Contribution]uint64{}, map[plan.Contribution]uint64{}, maps.Clone(has)
 	for c, n := range wanted {
-		switch {
-		case has[c] < n:
+		if delete(extra, c); has[c] < n {
 			lacks[c] = n - has[c]
-			delete(extra, c)
-		case has[c] == n:
-			delete(extra, c)
+		} else if has[c] > n {
+			often[c] = has[c]
 		}
 	}
 	text := fmt.Sprintf("%s holds %d of %d contributions", place, len(wanted)-len(lacks), len(wanted))
 	if len(lacks) > 0 {
-		text += "; it lacks " + list(lacks)
+		text += "; it lacks " + d.list(lacks)
+	}
+	if len(often) > 0 {
+		text += "; it has too often " + d.list(often)
 	}
 	if len(extra) > 0 {
-		text += "; it must not hold " + list(extra)
+		text += "; it must not hold " + d.list(extra)
 	}
 	return text
 }

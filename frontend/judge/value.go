@@ -93,18 +93,12 @@ func (v *values) contents(top value) map[plan.Contribution]uint64 {
 	return out
 }
 
-// String names what a value holds, in at most a few words for each rank.
-func (v *values) String(x value) string {
-	if x == undefined {
-		return "undefined"
-	}
-	return list(v.contents(x))
-}
-
 // most is how many contributions a report names.
 const most = 6
 
-func list(have map[plan.Contribution]uint64) string {
+// list names contributions by the cell of the rank's input that each comes from, with how often it
+// is there.
+func (d *data) list(have map[plan.Contribution]uint64) string {
 	var keys []plan.Contribution
 	for c := range have {
 		keys = append(keys, c)
@@ -116,7 +110,11 @@ func list(have map[plan.Contribution]uint64) string {
 			words = append(words, fmt.Sprintf("and %d more", len(keys)-most))
 			break
 		}
-		word := fmt.Sprintf("rank %d's cell %d", c.Rank, c.Cell)
+		name := "input"
+		if k := &d.run.plan.Ranks[c.Rank]; k.Input != plan.None {
+			name = k.Views[k.Input].Name
+		}
+		word := fmt.Sprintf("rank %d's %s", c.Rank, plan.Cells(name, c.Cell, 1))
 		if c.Launch > 0 {
 			word += fmt.Sprintf(" of launch %d", c.Launch+1)
 		}

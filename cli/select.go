@@ -26,8 +26,9 @@ func (a *app) selectCommand() *cobra.Command {
 		Short: "Print which file a runtime would choose for a call, and why",
 		Long: `A runtime chooses the first file that fits a call. If none fits, its default algorithm runs, without
 a message. This command prints the file that each runtime chooses, and why it rejects the others.
-Files are tried in the order of their names. The chosen file is checked for this call. Without
---ranks, each number of ranks that a file for the collective has is tried.
+Files are tried in the order of their names; a runtime that reads a folder may have another order.
+The chosen file is checked for this call. Without --ranks, each number of ranks that a file for the
+collective has is tried.
 ` + exitCodes,
 		Example: `  kernbench select --dir algorithms --collective all_reduce --bytes 1MiB --ranks 8
   kernbench select --dir algorithms --collective all_gather --bytes 64KiB --ranks 8 --in-place --format json`,

@@ -42,8 +42,13 @@ func Choose(sources []Source, q plan.Query) []Choice {
 	for _, d := range dialects {
 		for _, runtime := range d.Runtimes {
 			c := Choice{Ranks: q.World, Runtime: runtime, Dialect: d.Name, Others: []Candidate{}}
+			most, files := 0, 0
+			if d.Files != nil {
+				most = d.Files(runtime)
+			}
 			for _, x := range all {
 				var why []string
+				var loaded bool
 				switch {
 				case x.s.Dialect == nil || x.s.Dialect.Name != d.Name:
 					continue
@@ -52,7 +57,13 @@ func Choose(sources []Source, q plan.Query) []Choice {
 				case x.p.WhyNot == nil:
 					continue
 				default:
-					why = x.p.WhyNot(runtime, q)
+					why, loaded = x.p.WhyNot(runtime, q)
+				}
+				if loaded {
+					files++
+				}
+				if len(why) == 0 && most > 0 && files > most {
+					why = []string{fmt.Sprintf("it fits, and %d files for %d ranks come before it: %d are loaded", files-1, q.World, most)}
 				}
 				if len(why) == 0 && c.File != "" {
 					why = []string{"it fits, and comes behind " + c.File}
@@ -84,8 +95,13 @@ func Worlds(sources []Source, coll string) []int {
 
 // warning says what is wrong with a program for a call, or "".
 func warning(p *plan.Program, q plan.Query) string {
-	if co, err := collective.Lookup(p.Collective); err == nil && co.Reduces && p.SumsOnly && q.Op != "" && q.Op != "sum" {
-		return fmt.Sprintf("it computes a sum, and the call asks for %s: the runtime does not compare them", q.Op)
+	if co, err := collective.Lookup(p.Collective); err == nil && co.Reduces {
+		switch {
+		case p.SumsOnly && q.Op != "" && q.Op != "sum":
+			return fmt.Sprintf("it computes a sum, and the call asks for %s: the runtime does not compare them", q.Op)
+		case q.Op == "avg":
+			return "the call asks for avg, which programs do not do: the runtime does not look at it"
+		}
 	}
 	pl, broken := p.Plan(plan.Call{Bytes: q.Bytes, InPlace: q.InPlace})
 	switch {

@@ -19,6 +19,8 @@ type Dialect struct {
 	// Runtimes are those that choose among programs of this format for a call, and each takes the
 	// first that fits.
 	Runtimes []string
+	// Files is how many files a runtime loads: the first of those that it can; 0: all. Nil: all.
+	Files func(runtime string) int
 	// Group is the name of the program that a file is a part of, for formats with a file for each
 	// rank. Nil: a file is a program.
 	Group func(name string) string
@@ -29,7 +31,7 @@ type Dialect struct {
 var dialects = []Dialect{
 	{
 		Name: msccl.Name, Summary: "MSCCL XML, for microsoft/msccl, Azure/msccl-executor-nccl, ROCm/rccl",
-		Is: msccl.Is, Runtimes: msccl.Runtimes(),
+		Is: msccl.Is, Runtimes: msccl.Runtimes(), Files: msccl.Files,
 		Read: func(files []plan.File) (*plan.Program, []plan.Finding) { return msccl.Read(files[0]) },
 	},
 	{

@@ -11,11 +11,14 @@ type runtime struct {
 	name          string
 	steps, blocks int  // of a block, of a gpu
 	needsRange    bool // outofplace, minBytes and maxBytes must be there
+	files         int  // that it loads; 0: no limit
+	plugin        bool // it chooses for the executor of another one, by rules of its own
 }
 
 var runtimes = []runtime{
-	{name: "microsoft/msccl", steps: 256, blocks: 216},
+	{name: "microsoft/msccl", steps: 256, blocks: 216, files: 4},
 	{name: "Azure/msccl-executor-nccl", steps: 64, blocks: 1024, needsRange: true},
+	{name: "Azure/msccl-scheduler", steps: 64, blocks: 1024, needsRange: true, plugin: true},
 	{name: "ROCm/rccl", steps: 64, blocks: 64, needsRange: true},
 }
 
@@ -25,7 +28,17 @@ const (
 	perChannel = 32
 )
 
-// Runtimes are the names of the runtimes that take these files.
+// Files is how many files a runtime loads, the first ones of those that it can; 0: all.
+func Files(name string) int {
+	for _, rt := range runtimes {
+		if rt.name == name {
+			return rt.files
+		}
+	}
+	return 0
+}
+
+// Runtimes are the names of what chooses among these files.
 func Runtimes() (names []string) {
 	for _, rt := range runtimes {
 		names = append(names, rt.name)
@@ -94,7 +107,7 @@ func (rt *runtime) refuses(a *algo) (why []string) {
 // notes are warnings: what runtimes refuse, and what looks like a slip.
 func (a *algo) notes() (notes []string) {
 	for i := range runtimes {
-		if why := runtimes[i].refuses(a); len(why) > 0 {
+		if why := runtimes[i].refuses(a); len(why) > 0 && !runtimes[i].plugin {
 			notes = append(notes, fmt.Sprintf("%s would refuse it: %s", runtimes[i].name, joined(why)))
 		}
 	}

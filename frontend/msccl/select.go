@@ -6,8 +6,10 @@ import (
 	"kernbench/frontend/plan"
 )
 
-// whyNot lists what keeps a runtime from taking the file for a call.
-func (a *algo) whyNot(name string, q plan.Query) (why []string) {
+// whyNot lists what keeps a runtime from taking the file for a call, and whether it loads the file.
+// Sources: microsoft/msccl:src/graph/tuning.cc, Azure/msccl-executor-nccl and
+// ROCm/rccl:src/misc/msccl/msccl_lifecycle.cc, Azure/msccl-scheduler:src/scheduler.cc.
+func (a *algo) whyNot(name string, q plan.Query) (why []string, loaded bool) {
 	say := func(format string, args ...any) { why = append(why, fmt.Sprintf(format, args...)) }
 	var rt *runtime
 	for i := range runtimes {
@@ -16,7 +18,7 @@ func (a *algo) whyNot(name string, q plan.Query) (why []string) {
 		}
 	}
 	if rt == nil {
-		return []string{"no runtime " + name + " takes MSCCL XML"}
+		return []string{"no runtime " + name + " takes MSCCL XML"}, false
 	}
 	if coll := collectives[a.coll]; coll != q.Collective {
 		say("coll is %s, the call is %s", a.coll, q.Collective)
@@ -43,16 +45,31 @@ func (a *algo) whyNot(name string, q plan.Query) (why []string) {
 	case rt.needsRange && !q.InPlace && !a.outOfPlace:
 		say("outofplace is 0, the call is out of place")
 	}
-	if count := q.Bytes / max(q.Elem, 1); count%int64(a.chunks) != 0 {
+	count := q.Bytes / max(q.Elem, 1)
+	if of := parts(q.Collective, q.World); rt.plugin && of > 1 {
+		if count /= int64(of); count%int64(a.chunks) != 0 {
+			say("%d elements, those of one rank of %d, are not divisible by nchunksperloop (%d)", count, of, a.chunks)
+		}
+	} else if count%int64(a.chunks) != 0 {
 		say("%d elements are not divisible by nchunksperloop (%d)", count, a.chunks)
 	}
-	if q.Op == "avg" && reduces(q.Collective) {
+	if q.Op == "avg" && reduces(q.Collective) && !rt.plugin {
 		say("avg is not done by programs: sum, prod, max and min are")
 	}
-	for _, r := range rt.refuses(a) {
+	refused := rt.refuses(a)
+	for _, r := range refused {
 		say("it refuses the file: %s", r)
 	}
-	return why
+	return why, len(refused) == 0 && a.ngpus == q.World
+}
+
+// parts is how many times the count of a call the larger of its buffers has.
+func parts(coll string, ranks int) int {
+	switch coll {
+	case "all_gather", "reduce_scatter", "all_to_all":
+		return ranks
+	}
+	return 1
 }
 
 func reduces(coll string) bool {

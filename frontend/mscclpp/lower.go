@@ -52,7 +52,7 @@ func Program(file plan.File) (*plan.Program, []plan.Finding) {
 		out.MaxBytes = int64(p.MaxBytes)
 	}
 	out.Plan = func(call plan.Call) (*plan.Plan, []plan.Finding) { return p.lower(call, collective) }
-	out.WhyNot = func(_ string, q plan.Query) []string { return p.whyNot(collective, q) }
+	out.WhyNot = func(_ string, q plan.Query) ([]string, bool) { return p.whyNot(collective, q), true }
 	out.Probes = p.probes(collective)
 	return out, nil
 }

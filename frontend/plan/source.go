@@ -24,9 +24,10 @@ type Program struct {
 	// Plan makes the plan of a call. Findings are ILL-FORMED; without a plan they say why there is
 	// none.
 	Plan func(Call) (*Plan, []Finding) `json:"-"`
-	// WhyNot lists what keeps a runtime from taking this program for a call; none: it would. The
-	// runtimes of a format are those of its dialect. Nil: no runtime chooses.
-	WhyNot func(runtime string, q Query) []string `json:"-"`
+	// WhyNot lists what keeps a runtime from taking this program for a call; none: it would. Loaded
+	// reports whether the runtime at least loads it for so many ranks. The runtimes of a format are
+	// those of its dialect. Nil: no runtime chooses.
+	WhyNot func(runtime string, q Query) (why []string, loaded bool) `json:"-"`
 
 	// Sizes are those at which a plan with a protocol changes its messages, ascending: from each of
 	// them on there may be more messages than just below. Nil: the plan is the same for every size.

@@ -19,40 +19,34 @@ import (
 // Operations return no errors: what a kernel does wrong stops that kernel at once and
 // comes out of the launch as one of the types of package fault.
 type Context struct {
-	core     Core
-	watch    *watch.Watch
-	seen     watch.Kernel // what watch sees; an operand's cell remembers the call that uses it
-	freeCell int32
-	cells    []Cell
-	scratch  scratch
-	ports    []portState
-	wiring   *Wiring
-	ring     *Ring
-	near     mem.Run  // found last: a kernel keeps to a few shards
-	slice    mem.Addr // first of this PE's HBM
-	pe       int
-	watched  bool // there is more to an instruction than to hand it over: see inspect
-	usual    bool // in is as usually makes it
-	coreType CoreType
-	in       Instr
-	counts   Traffic
+	core    Core
+	watch   *watch.Watch
+	seen    watch.Kernel // what watch sees; an operand's cell remembers the call that uses it
+	watched bool         // there is more to an instruction than to hand it over: see inspect
+	making
+	scratchCells
+	lookups
+	seat
 
+	ports  []portState
+	wiring *Wiring
+	ring   *Ring
+	addrs  *mem.Map
+	counts Traffic
+	lines  *lines              // nil unless source lines are recorded
+	source Source              // of a kernel that interprets a program; else nil
+	failed error               // the first fault
+	trial  map[*mem.Team]int64 // rendezvous of an execution that does not count; else nil
+	turn   *Turn               // that has begun
+}
+
+// seat is where a kernel runs.
+type seat struct {
+	pe                   int
 	rank, world, perCube int
-	addrs                *mem.Map
-	lines                *lines // nil unless source lines are recorded
-	source               Source // of a kernel that interprets a program; else nil
-	failed               error  // the first fault
-
-	program, grid int                 // of a grid; grid is 0 where there is none
-	engine        bool                // there is one to post tasks to
-	trial         map[*mem.Team]int64 // rendezvous of an execution that does not count; else nil
-	turn          *Turn               // that has begun
-	lastTeam      *mem.Team
-	lastRank      int     // in lastTeam
-	words         []int32 // of the signal that an operation names
-	side          OneSided
-
-	dropped Instr // apart from in, which may be in the making
+	program, grid        int // of a grid; grid is 0 where there is none
+	coreType             CoreType
+	engine               bool // there is one to post tasks to
 }
 
 // portState is what the kernel side knows of one ring that it receives from.
@@ -98,11 +92,12 @@ func NewContext(s Setup) *Context {
 func (c *Context) reset(s Setup) {
 	cells, ports, words, known := c.cells[:0], c.ports[:0], c.words[:0], c.lines
 	*c = Context{
-		core: s.Core, rank: s.Rank, world: s.World, perCube: max(1, s.PEsPerCube), pe: s.PE,
+		core: s.Core, watch: s.Watch, seen: watch.Kernel{Rank: s.Rank, PE: s.PEName, Now: s.Now},
+		making:       making{words: words},
+		scratchCells: scratchCells{freeCell: None, cells: slices.Grow(cells, s.CellCapacity)},
+		seat: seat{pe: s.PE, rank: s.Rank, world: s.World, perCube: max(1, s.PEsPerCube),
+			program: s.Program, grid: s.Grid, coreType: s.CoreType, engine: s.Engine},
 		wiring: s.Wiring, ring: s.Ring, addrs: s.Addrs,
-		freeCell: None, cells: slices.Grow(cells, s.CellCapacity), words: words, program: s.Program, grid: s.Grid,
-		coreType: s.CoreType, engine: s.Engine, watch: s.Watch,
-		seen: watch.Kernel{Rank: s.Rank, PE: s.PEName, Now: s.Now},
 	}
 	if c.watch == nil {
 		c.watch = unwatched

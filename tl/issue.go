@@ -2,6 +2,15 @@ package tl
 
 import "kernbench/dtype"
 
+// making is the instruction that is being made.
+type making struct {
+	in      Instr
+	usual   bool // in is as usually makes it
+	side    OneSided
+	words   []int32 // of the signal that an operation names
+	dropped Instr   // apart from in, which may be in the making
+}
+
 // usually begins an instruction of one of the kinds that kernels are full of: loads, stores,
 // arithmetic on two tensors, messages, and what concerns windows. They use few of an instruction's
 // fields, and need not make all of it anew. There are no operands in it yet.

@@ -8,6 +8,14 @@ import (
 	"kernbench/mem"
 )
 
+// lookups are what was found last: a kernel keeps to a few shards and teams.
+type lookups struct {
+	near     mem.Run
+	slice    mem.Addr // first of this PE's HBM
+	lastTeam *mem.Team
+	lastRank int // in lastTeam
+}
+
 // Ref names values in memory; it moves nothing.
 func (c *Context) Ref(a mem.Addr, s Shape, t dtype.Type) Ref {
 	c.checkType("ref", t)

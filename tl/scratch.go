@@ -21,6 +21,13 @@ type scratch struct {
 	used        int64
 }
 
+// scratchCells are the tensors of a kernel, and the scratch memory that they lie in.
+type scratchCells struct {
+	scratch  scratch
+	cells    []Cell
+	freeCell int32
+}
+
 func (s *scratch) init(size int64) {
 	*s = scratch{size: size, first: None, hand: None, last: None}
 }

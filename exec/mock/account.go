@@ -5,6 +5,12 @@ import (
 	"kernbench/tl"
 )
 
+// accounted is what a rank has for the account of memory.
+type accounted struct {
+	agent history.Agent
+	book  *history.Book // nil: no account is kept
+}
+
 // Tell adds a record of what a rank does, now, in the instruction that it is in.
 func (r *rank) Tell(rec history.Record) {
 	rec.Agent = r.agent

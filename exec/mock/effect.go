@@ -8,6 +8,15 @@ import (
 	"kernbench/tl"
 )
 
+// sided is what a rank has for one-sided communication.
+type sided struct {
+	orders  map[int32]*effectOrder // by PE: order of what is on its way there
+	fences  uint32                 // so far
+	pending int                    // effects on their way
+	now     effect                 // one that takes place at once
+	polls   polls
+}
+
 // effect is what a put, get, notification or atomic does to memory. It takes place at once,
 // or, in random schedules, step by step in turns of its own.
 type effect struct {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"math/rand/v2"
 
 	"kernbench/dtype"
 	"kernbench/fault"
@@ -62,21 +61,17 @@ type run struct {
 	local   bool    // see history.Log.Hold: the account is held back, or dropped
 	ranks   []*rank // of all groups
 	rings   []*ring
-	result  launch.Result
-	failed  error // the first fault
-	hung    bool
-
-	actors []actor // ranks, or streams, programs and tasks, in the order of their turns
-	left   int     // of them that have not ended
-	gone   int     // that have, and are still in actors
-	random *rand.Rand
-	ready  []actor // in random schedules: those that can take a turn
-
+	outcome
+	turns
 	effects []*effect // on their way
-	watches map[int32][]watch
-	pollers []*rank // that wait for any word to change
-	changes uint64  // of words
-	granted int     // how often those were let poll on since
+	words
+}
+
+// outcome is what comes out of a run.
+type outcome struct {
+	result launch.Result
+	failed error // the first fault
+	hung   bool
 }
 
 // begin makes a run.
@@ -84,7 +79,7 @@ func (e *Executor) begin(ctx context.Context, l *launch.Launch) *run {
 	e.runs++
 	return &run{
 		ctx: ctx, opts: &e.opts, launch: l, log: e.opts.Data, history: e.opts.History,
-		random: shuffled(e.opts.Seed, e.runs), watches: map[int32][]watch{},
+		turns: turns{random: shuffled(e.opts.Seed, e.runs)}, words: words{watches: map[int32][]watch{}},
 	}
 }
 
@@ -137,7 +132,7 @@ func (x *run) wire() {
 		g := &l.Groups[gi]
 		base := len(x.ranks)
 		for i, pe := range g.PEs {
-			r := &rank{run: x, group: gi, index: i, pe: pe, served: -1, wiring: &g.Wiring[i]}
+			r := &rank{run: x, group: gi, index: i, pe: pe, ringUse: ringUse{served: -1}, wiring: &g.Wiring[i]}
 			r.start(tl.Setup{Rank: i, World: len(g.PEs), PEsPerCube: g.PEsPerCube, Scratch: l.Scratch}, l.Kernel, g.Args)
 			x.ranks = append(x.ranks, r)
 			x.enter(r)

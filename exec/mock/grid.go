@@ -62,7 +62,7 @@ func (s *stream) startGrid() {
 // startProgram starts the next program of the grid.
 func (s *stream) startProgram() {
 	x, g := s.run, &s.grid
-	r := &rank{run: x, stream: s, index: g.Rank, pe: s.PE, served: -1, wiring: &tl.Wiring{}, program: g.started}
+	r := &rank{run: x, stream: s, index: g.Rank, pe: s.PE, ringUse: ringUse{served: -1}, wiring: &tl.Wiring{}, program: g.started}
 	r.start(tl.Setup{
 		Rank: g.Rank, World: g.World, PEsPerCube: 1, Scratch: x.launch.Scratch, Program: g.started, Grid: g.Grid,
 		CoreType: g.CoreType(g.started), Engine: x.batch.engine != nil,

@@ -6,15 +6,20 @@ import (
 
 	"kernbench/fault"
 	"kernbench/mem"
-	"kernbench/record/history"
 	"kernbench/record/oplog"
 	"kernbench/tl"
 )
 
 // rank is the Core of one rank, of one program of a grid, or of one task of a communication
 // engine: it performs every instruction at once, and gives way to the others where it must wait.
+// Its parts stand in the files that change them.
 type rank struct {
 	standing
+	parking
+	ringUse
+	sided
+	tasking
+	accounted
 	run     *run
 	kernel  *tl.Context
 	wiring  *tl.Wiring
@@ -23,15 +28,10 @@ type rank struct {
 	pe      int32
 	stream  *stream // of a program of a grid
 	program int
-	task    *task           // that it performs, or nil
-	posted  map[int32]*task // by cell of their handles: those that were not awaited
-	turnID  int32           // of the collective that has begun, or 0
-	agent   history.Agent   // in the account of memory
-	book    *history.Book   // nil: no account is kept
+}
 
-	in, out []*ring
-	served  int // port that the last undirected receive took from
-
+// parking is the coroutine of a kernel, and what it waits for while it has given way.
+type parking struct {
 	yield     func(struct{}) bool
 	next      func() (struct{}, bool)
 	stop      func()
@@ -39,15 +39,7 @@ type rank struct {
 	abandoned bool
 	err       error
 	calls     int
-	carrying  tl.Value // of a send or receive under way, which holds a reference
 
-	orders  map[int32]*effectOrder // by PE: order of what is on its way there
-	fences  uint32                 // so far
-	pending int                    // effects on their way
-	now     effect                 // one that takes place at once
-	polls   polls
-
-	// While it has given way: what it waits for.
 	wait    waiting
 	port    int       // of out when it waits to send, else of in, or tl.AnyPort
 	at      *tl.Instr // the instruction it is in

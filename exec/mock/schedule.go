@@ -14,6 +14,15 @@ type actor interface {
 	turns() *standing
 }
 
+// turns are the actors of a run, in the order of their turns.
+type turns struct {
+	actors []actor // ranks, or streams, programs and tasks
+	left   int     // of them that have not ended
+	gone   int     // that have, and are still in actors
+	random *rand.Rand
+	ready  []actor // in random schedules: those that can take a turn
+}
+
 // standing is where an actor stands.
 type standing struct {
 	ready bool // something has happened that it may have waited for

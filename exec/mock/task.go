@@ -55,6 +55,13 @@ func (x *run) engines(b *launch.Batch) {
 	}
 }
 
+// tasking is what a rank has of tasks and turns.
+type tasking struct {
+	task   *task           // that it performs, or nil
+	posted map[int32]*task // by cell of their handles: those that were not awaited
+	turnID int32           // of the collective that has begun, or 0
+}
+
 // name is how reports call a task.
 func (t *task) name() string { return tl.TaskName(&t.Task, t.number) }
 
@@ -105,7 +112,7 @@ func (r *rank) post(in *tl.Instr) {
 // start begins the first of the tasks, as a program that takes turns with the others.
 func (q *queue) start() {
 	x, t := q.run, q.tasks[0]
-	r := &rank{run: x, task: t, index: t.Rank, pe: q.pe, served: -1, wiring: &tl.Wiring{}}
+	r := &rank{run: x, tasking: tasking{task: t}, index: t.Rank, pe: q.pe, ringUse: ringUse{served: -1}, wiring: &tl.Wiring{}}
 	t.rank = r
 	r.start(tl.Setup{Rank: t.Rank, World: t.World, PEsPerCube: 1, Scratch: x.batch.engine.Scratch}, t.Kernel, t.Args)
 	if x.history != nil {

@@ -6,6 +6,13 @@ import (
 	"kernbench/tl"
 )
 
+// ringUse is what a rank has for its rings.
+type ringUse struct {
+	in, out  []*ring
+	served   int      // port that the last undirected receive took from
+	carrying tl.Value // of a send or receive under way, which holds a reference
+}
+
 // send puts a tensor, or memory as it is now, into a ring.
 func (r *rank) send(in *tl.Instr) {
 	p := payload{n: in.N, typ: in.Type, shape: in.Shape}

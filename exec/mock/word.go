@@ -12,6 +12,14 @@ type watch struct {
 	side  *tl.OneSided
 }
 
+// words is what a run knows of waits for words.
+type words struct {
+	watches map[int32][]watch
+	pollers []*rank // that wait for any word to change
+	changes uint64  // of words
+	granted int     // how often those were let poll on since
+}
+
 // set changes a word, and wakes those whom it lets go on. They look again when they have
 // their turn: until then it may have changed once more.
 func (x *run) set(w *mem.Window, peer, word int32, v int64) {

@@ -23,6 +23,9 @@ type causing struct {
 	last    cause.Point // whose chain ends the run
 }
 
+// hear notes the cause of the event that is being handled.
+func (c *causing) hear(p cause.Point) { c.heard = p }
+
 type siteKey struct {
 	rank int32
 	op   tl.Op

@@ -93,6 +93,6 @@ func (c *commEngine) issuedFor(r *rank) {
 // works lets what follows in a composite come from the end of a unit's work.
 func (q *pipeline) works(n int, start, end unit.Time) {
 	if x := q.r.run; x.causes != nil {
-		x.heard = q.r.works(n, x.heard, start, end)
+		x.hear(q.r.works(n, x.heard, start, end))
 	}
 }

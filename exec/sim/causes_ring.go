@@ -51,6 +51,7 @@ func (x *run) returns(q *ring, at unit.Time) {
 // hearsCredit makes the next credit of a ring the event that is being handled.
 func (x *run) hearsCredit(q *ring) {
 	if x.causes != nil {
-		x.heard, q.why.credits = q.why.credits[0], q.why.credits[1:]
+		x.hear(q.why.credits[0])
+		q.why.credits = q.why.credits[1:]
 	}
 }

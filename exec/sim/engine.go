@@ -176,7 +176,7 @@ func (r *rank) taskEnded() {
 	if g.tasks--; g.over() {
 		s.wake(s.Clock)
 	}
-	x.heard = last
+	x.hear(last)
 	if t.poster.ctx == t.ctx && !t.poster.done {
 		t.poster.filled(&transfer{cell: t.cell, gen: t.gen}, end)
 	}

@@ -258,7 +258,7 @@ func (x *run) deliveredMulti(user uint32, now unit.Time) {
 		route := e.hubRoute(m.group, fromHub, e.m.PE(int(r.seat)), member)
 		late := m.group.Switch.Reduce.Latency
 		if x.causes != nil && late > 0 {
-			x.heard = x.causes.Add(now+late, x.heard, cause.Protocol, 0)
+			x.hear(x.causes.Add(now+late, x.heard, cause.Protocol, 0))
 		}
 		r.beginPart(now+late, route, m.wire(r, n), aGroupSum, t.side, int(t.off), 0)
 	case aGroupSum:

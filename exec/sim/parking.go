@@ -144,7 +144,7 @@ func (r *rank) sync() {
 func (x *run) woken(r *rank) {
 	now := x.e.q.Now()
 	if r.why != nil {
-		x.heard = r.why.pending
+		x.hear(r.why.pending)
 	}
 	switch {
 	case r.wait == forTime && r.Clock != now:

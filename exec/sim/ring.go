@@ -129,10 +129,10 @@ func (x *run) credited(r *rank, port int) {
 	q.Return(q.slots, q.sizing, now)
 	was, came := q.payload.Open(), x.heard
 	if x.causes != nil && q.payload.NotBefore > now {
-		x.heard = q.why.payload
+		x.hear(q.why.payload)
 	}
 	r.pump(port, now)
-	x.heard = came
+	x.hear(came)
 	if int(r.target) != port {
 		return
 	}

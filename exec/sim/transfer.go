@@ -131,7 +131,7 @@ func (s *sink) Departed(user uint32, end unit.Time) {
 	r := &x.ranks[t.rank]
 	slot, port := t.slot, t.rx
 	if x.causes != nil {
-		x.heard = x.e.net.Heard()
+		x.hear(x.e.net.Heard())
 	}
 	switch t.kind {
 	case aLoad, aStore, aTile, anOutput, aStage:
@@ -219,7 +219,7 @@ func (s *sink) Delivered(user uint32, now unit.Time) {
 	x := s.run
 	place := x.xfers.At(user)
 	if x.causes != nil && !place.seen {
-		x.heard = x.e.net.Heard()
+		x.hear(x.e.net.Heard())
 	}
 	if place.kind >= aGroupAsk {
 		x.deliveredMulti(user, now)

@@ -3,8 +3,22 @@ package replay
 import (
 	"kernbench/hw/ipcq"
 	"kernbench/hw/noc"
+	"kernbench/hw/noc/exclusive"
 	"kernbench/unit"
 )
+
+// connections are the rings, and their routes.
+type connections struct {
+	sizing    ipcq.Sizing
+	rings     []ring // number 0 stands for rings into which no rank sends
+	slots     []ipcq.Slot
+	ports     []uint32          // rings of all ranks: those that one sends into, then those it receives from
+	exclusive *exclusive.Routes // of rings whose links are their own
+	timings   []timing          // by kind of ring
+	long      bool              // payloads of several tokens are sent
+	shared    bool              // some routes share links
+	limited   bool              // the DMA queue of messages can be full
+}
 
 // connect makes the rings into which some rank sends, and reserves their routes. Rings of one
 // receiver lie side by side.

@@ -34,6 +34,15 @@ const (
 	stepEnd
 )
 
+// common is what the steps of all ranks have in common.
+type common struct {
+	forms     []form
+	firstForm map[size]uint32 // first form of a size
+	types     []program.Form  // of forms
+	more      []program.More
+	instr     tl.Instr // that units are asked about
+}
+
 // form is what payloads of one type and shape have in common.
 type form struct {
 	n     int32 // elements

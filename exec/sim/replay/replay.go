@@ -6,7 +6,6 @@ import (
 	"kernbench/des"
 	"kernbench/hw/ipcq"
 	"kernbench/hw/noc"
-	"kernbench/hw/noc/exclusive"
 	"kernbench/hw/pe"
 	"kernbench/machine"
 	"kernbench/program"
@@ -50,37 +49,28 @@ type Replay struct {
 	// Times that every step needs.
 	issue, send, recv, setup unit.Time
 	hbmLatency               unit.Time
-	traced, limited          bool // limited: the DMA queue of messages can be full
+	traced                   bool
 
-	sizing    ipcq.Sizing
-	ranks     []rank // of all groups, one after the other
-	rings     []ring // number 0 stands for rings into which no rank sends
-	slots     []ipcq.Slot
-	ports     []uint32 // rings of all ranks: those that one sends into, then those it receives from
-	forms     []form
-	firstForm map[size]uint32 // first form of a size
-	types     []program.Form  // of forms
-	more      []program.More
-	instr     tl.Instr // that units are asked about
-	wires     []wire   // tokens on routes that share links
-	idle      uint32   // list of unused ones; 0: none
-
-	streams   []stream          // number 0 is none
-	exclusive *exclusive.Routes // of rings whose links are their own
-	timings   []timing          // by kind of ring
-	long      bool              // payloads of several tokens are sent
-	shared    bool              // some routes share links
-
-	ready     []int32 // ranks that can go on: a circular buffer
-	first     int
-	going     int
-	left      int // ranks that have not ended
-	rest      unit.Time
-	reached   unit.Time
-	irregular bool
+	ranks     []rank   // of all groups, one after the other
+	streams   []stream // number 0 is none
 	result    launch.Result
+	reached   unit.Time
+	rest      unit.Time
+	irregular bool
+	left      int // ranks that have not ended
 	events    []trace.Event
 	notes     []notes // of ranks, if they are traced
+	connections
+	common
+	carriers
+	readyRanks
+}
+
+// readyRanks are the ranks that can go on: a circular buffer.
+type readyRanks struct {
+	ready []int32
+	first int
+	going int
 }
 
 // timing is what rings between PEs of equal placement have in common.
@@ -92,9 +82,9 @@ func New(in *Input) *Replay {
 	x := &Replay{
 		in: in, issue: in.Spec.Issue, send: in.Spec.Send, recv: in.Spec.Recv, setup: in.Spec.DMA.Setup,
 		hbmLatency: in.HBM.Router + in.HBM.Wire, traced: in.Trace,
-		sizing: ipcq.NewSizing(in.Launch.Ring.Slots),
-		ranks:  make([]rank, in.Launch.World()), left: in.Launch.World(),
-		wires: make([]wire, 1), streams: make([]stream, 1), rest: in.Start,
+		connections: connections{sizing: ipcq.NewSizing(in.Launch.Ring.Slots)},
+		ranks:       make([]rank, in.Launch.World()), left: in.Launch.World(),
+		carriers: carriers{wires: make([]wire, 1)}, streams: make([]stream, 1), rest: in.Start,
 	}
 	x.result, x.firstForm = launch.Result{Start: in.Start, End: in.Start}, map[size]uint32{}
 	x.lowerForms(in.Program.Forms)

@@ -18,6 +18,12 @@ type wire struct {
 	bytes int64
 }
 
+// carriers are the tokens on routes that share links.
+type carriers struct {
+	wires []wire
+	idle  uint32 // list of unused ones; 0: none
+}
+
 // launch gives a token to the fabric.
 func (x *Replay) launch(f *rank, id uint32, w wire, size int64) {
 	i := x.idle

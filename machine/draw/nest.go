@@ -3,6 +3,7 @@ package draw
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"kernbench/machine"
 	"kernbench/plot/scene"
@@ -149,7 +150,7 @@ func (p *plan) lines(from, to int, a, b scene.Box) [][]scene.Point {
 	high := arcHeight(apart)
 	top := min(a.MinY, b.MinY)
 	var arc []scene.Point
-	const steps = 16
+	const steps = 48
 	for k := range steps + 1 {
 		f := float64(k) / steps
 		arc = append(arc, scene.Point{X: ma.X + (mb.X-ma.X)*(1-math.Cos(math.Pi*f))/2, Y: top - high*math.Sin(math.Pi*f)})
@@ -334,6 +335,7 @@ func some(nodes []int) (shown []int, left int) {
 }
 
 // rowsPlan places members in a row, and switches in rows above, by how far they are from members.
+// If there is a switch and an IO chiplet, the chiplet is below.
 func rowsPlan(s *Stage, first block) *plan {
 	p := &plan{stage: s, at: map[int]scene.Box{}, row: map[int][2]int{}}
 	var row []int
@@ -349,6 +351,13 @@ func rowsPlan(s *Stage, first block) *plan {
 		p.w += scene.TextWidth(dots, smallSize)
 	}
 	all := tiers(s)
+	below := -1 // an IO chiplet beside a switch: the links to both are straight
+	if len(all) == 1 && len(all[0]) == 2 {
+		if i := slices.IndexFunc(all[0], func(n int) bool { return s.Nodes[n].Kind == "IO chiplet" }); i >= 0 {
+			below = all[0][i]
+			all[0] = slices.Delete(all[0], i, i+1)
+		}
+	}
 	shown := make([][]int, len(all))
 	for t := range all {
 		shown[t], _ = some(all[t])
@@ -390,6 +399,10 @@ func rowsPlan(s *Stage, first block) *plan {
 		x += wide + gap
 	}
 	p.h = y + first.h
+	if below >= 0 {
+		p.at[below], p.row[below] = scene.Box{MinX: 0, MinY: p.h + gap, MaxX: p.w, MaxY: p.h + gap + 14}, [2]int{-1, 0}
+		p.h += gap + 14
+	}
 	return p
 }
 

@@ -181,14 +181,14 @@ func (d *Drawing) headOf(i int, s *Stage) head {
 		}
 		done[k] = true
 		one := &d.Kinds[k]
-		name, delay := one.Name, one.Delay.String()
+		name, delay := one.Name, one.Delay.Spaced()
 		if a, b, oneWay := strings.Cut(one.Name, " -> "); oneWay {
 			for _, o := range used {
 				if other := &d.Kinds[o]; !done[o] && other.Name == b+" -> "+a && other.Rate == one.Rate &&
 					other.Line == one.Line && other.Parallel == one.Parallel {
 					name, done[o] = a+" <-> "+b, true
 					if other.Delay != one.Delay {
-						delay += " and back " + other.Delay.String()
+						delay += " and back " + other.Delay.Spaced()
 					}
 				}
 			}
@@ -250,19 +250,19 @@ func thousands(n int) string {
 
 // key says what the boxes are, and what memories and halves of the machine have.
 func (d *Drawing) key(p *scene.Picture, y float64) float64 {
+	kinds := d.drawnKinds()
 	boxes := []struct {
 		fill scene.Color
 		name string
 		has  func(kind string) bool
 	}{
-		{memberFill, "SIP, cube, or group of SIPs", func(k string) bool { return k == "SIP" || k == "cube" || k == "group" }},
+		{memberFill, d.memberNames(kinds), func(k string) bool { return k == "SIP" || k == "cube" || k == "group" }},
 		{switchFill, "switch or gateway", func(k string) bool { return k == "switch" || k == "gateway" }},
 		{chipletFill, "IO chiplet", func(k string) bool { return k == "IO chiplet" }},
 		{routerFill, "router", func(k string) bool { return k == "router" }},
 		{peFill, "PE", func(k string) bool { return k == "PE" }},
 		{memoryFill, "memory", func(k string) bool { return k == "SRAM" || k == "PE" }},
 	}
-	kinds := d.drawnKinds()
 	x, high := pad, smallSize+4
 	for _, b := range boxes {
 		if !slices.ContainsFunc(kinds, b.has) {
@@ -284,7 +284,10 @@ func (d *Drawing) key(p *scene.Picture, y float64) float64 {
 	for _, m := range d.Memories {
 		all = append(all, fmt.Sprintf("%s %s × %v, each %v", m.Name, thousands(m.Count), m.Each, m.Rate))
 	}
-	lines = append(lines, strings.Join(all, "; "))
+	if one := strings.Join(all, "; "); scene.TextWidth(one, smallSize) <= p.Width-2*pad {
+		all = []string{one}
+	}
+	lines = append(lines, all...)
 	if b := d.Bisection; b != nil {
 		lines = append(lines, fmt.Sprintf("bisection: %v each way between %s and the rest", b.Rate, counted(b.Ranks, "PE")))
 	}
@@ -296,6 +299,22 @@ func (d *Drawing) key(p *scene.Picture, y float64) float64 {
 		}
 	}
 	return y
+}
+
+// memberNames says what the boxes of members are, such as SIP or cube.
+func (d *Drawing) memberNames(kinds []string) string {
+	var names []string
+	for i := range d.Stages {
+		if i+1 < len(d.Stages) && members(&d.Stages[i]) > 1 && d.Stages[i].Nodes[0].Kind == "group" {
+			names = append(names, d.Stages[i+1].Name)
+		}
+	}
+	for _, k := range []string{"SIP", "cube"} {
+		if slices.Contains(kinds, k) {
+			names = append(names, k)
+		}
+	}
+	return strings.Join(names, " or ")
 }
 
 // drawnKinds lists the kinds of nodes in the picture.

@@ -3,8 +3,10 @@ package draw
 import (
 	"flag"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -152,14 +154,14 @@ func TestPictureNests(t *testing.T) {
 	}{
 		{"ahbm", "ahbm", nil, []string{
 			"ahbm: 2 SIPs × 16 cubes × 8 PEs, 256 PEs", "system: 2 SIPs on a switch",
-			"SIP <-> switch: 256 GB/s, 45ns and back 35ns", "sip0, sip: mesh of 4 × 4 cubes, one of 2 alike",
-			"cube <-> cube: 4 × 128 GB/s, 16ns", "cube0, cube: mesh of 6 × 6 routers, one of 32 alike", "pe7", "sram",
+			"SIP <-> switch: 256 GB/s, 45 ns and back 35 ns", "sip0, sip: mesh of 4 × 4 cubes, one of 2 alike",
+			"cube <-> cube: 4 × 128 GB/s, 16 ns", "cube0, cube: mesh of 6 × 6 routers, one of 32 alike", "pe7", "sram",
 			"cube15", "sip1", "router", "switch or gateway",
 		}, []string{"sip0", "cube0"}},
 		{"device", "", []string{"cube.noc.w=2", "cube.noc.h=2", "cube.pe_layout.pe_per_corner=1",
 			"cube.pe_layout.corners=[NW]", "sip.cube_mesh.w=1", "sip.cube_mesh.h=1", "system.sips.count=8",
 			"system.link.bw_gbs=200.5", "system.link.line_bw_gbs=250"}, []string{
-			"system: 8 SIPs on a switch", "SIP <-> switch: 200.5 GB/s, 45ns and back 35ns, 80 % of the line",
+			"system: 8 SIPs on a switch", "SIP <-> switch: 200.5 GB/s, 45 ns and back 35 ns, 80 % of the line",
 			"sip0: one PE", "HBM 4 GiB, 256 GB/s", "sip7",
 		}, []string{"router", "cube0"}},
 	} {
@@ -229,5 +231,52 @@ func TestTitleOf(t *testing.T) {
 	}
 	if !strings.Contains(fmt.Sprint(counted(1, "PE"), thousands(1234567)), "1,234,567") {
 		t.Error("numbers have no commas")
+	}
+}
+
+// TestPictureStraight: the links of cubes to a switch and to an IO chiplet do not cross: all lines
+// are upright. Arcs are smooth.
+func TestPictureStraight(t *testing.T) {
+	_, p := pictureOf(t, "atlas-a3-384", nil)
+	upright := 0
+	for _, item := range p.Items {
+		if path, ok := item.(scene.Path); ok && len(path.Points) == 2 {
+			if a, b := path.Points[0], path.Points[1]; a.X == b.X {
+				upright++
+			} else if a.Y != b.Y { // those of heads are level
+				t.Errorf("a line leads from %v to %v", a, b)
+			}
+		}
+	}
+	if upright != 8+8+8 {
+		t.Errorf("%d upright lines", upright)
+	}
+	_, p = pictureOf(t, "mi300x-8", nil)
+	for _, item := range p.Items {
+		path, ok := item.(scene.Path)
+		for i := 2; ok && i < len(path.Points); i++ {
+			a, b, c := path.Points[i-2], path.Points[i-1], path.Points[i]
+			turn := math.Atan2(c.Y-b.Y, c.X-b.X) - math.Atan2(b.Y-a.Y, b.X-a.X)
+			if math.Abs(turn) > 0.35 {
+				t.Fatalf("an arc turns by %.2f at %v", turn, b)
+			}
+		}
+	}
+}
+
+// TestPictureNames: the legend names what is drawn, and a memory is not broken in two.
+func TestPictureNames(t *testing.T) {
+	for _, tt := range []struct{ machine, boxes, memory string }{
+		{"dgx-h100", "SIP", "HBM 8 × 80 GiB, each 3.35 TB/s; TCM 8 × 50 MiB, each 5.5 TB/s; SRAM 8 × 16 MiB, each 3.35 TB/s"},
+		{"leaf-spine-roce", "host or SIP", ""},
+		{"ahbm", "SIP or cube", ""},
+		{"ahbm-cube", "", "SRAM 1 × 16 MiB, each 128 GB/s"},
+	} {
+		_, p := pictureOf(t, tt.machine, nil)
+		for _, want := range []string{tt.boxes, tt.memory} {
+			if want != "" && !slices.Contains(textsOf(p), want) {
+				t.Errorf("%s: no %q in %q", tt.machine, want, textsOf(p))
+			}
+		}
 	}
 }

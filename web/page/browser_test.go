@@ -301,7 +301,8 @@ func TestFaultyPage(t *testing.T) {
 	p.Until("document.body.dataset.ready === 'failed' && document.querySelector('.error')")
 }
 
-// TestManySpans draws 100,000 spans of a window, and prints what a frame takes.
+// TestManySpans pans a window of 100,000 spans: a frame takes less than the 33 ms that 30 frames a
+// second leave. The fastest of 40 counts, since other work may share the computer.
 func TestManySpans(t *testing.T) {
 	p := browsertest.Open(t, "file://")
 	v := observe(t, run.Spec{Topology: "dgx-h100", Algorithm: "ring_allreduce_chunked", NElem: 1 << 16}, "")
@@ -325,24 +326,29 @@ func TestManySpans(t *testing.T) {
 	p.Do(chromedp.Navigate(url))
 	p.Until("document.body.dataset.ready === 'yes' && kernbench.timeline.stats.frames > 0")
 	browsertest.Value[bool](p, `(() => { const t = kernbench.timeline; t.toggle(t.rows().find((r) => r.toggles)); return true; })()`)
-	type figures struct{ Ms, Seen, Drawn float64 }
+	type figures struct{ Least, Ms, Seen, Drawn float64 }
 	f := browsertest.Value[figures](p, `(() => {
 		const t = kernbench.timeline;
 		const whole = t.view.to - t.view.from;
-		let ms = 0, seen = 0, drawn = 0;
-		for (let i = 0; i < 20; i++) {
-			t.view.to = t.view.from + whole * (1 - i / 400);
+		let ms = 0, least = Infinity, seen = 0, drawn = 0;
+		for (let i = 0; i < 40; i++) {
+			t.view.to = t.view.from + whole * (1 - i / 800);
 			for (const r of t.rows()) r.run.timeline.width_ps = whole; // bins are wider than what is seen: spans are drawn
 			const began = performance.now();
 			t.draw();
-			ms += performance.now() - began;
+			const took = performance.now() - began;
+			ms += took;
+			least = Math.min(least, took);
 			seen = Math.max(seen, t.stats.seen);
 			drawn = Math.max(drawn, t.stats.drawn);
 		}
-		return { ms: ms / 20, seen, drawn };
+		return { ms: ms / 40, least, seen, drawn };
 	})()`)
+	if f.Least > 33 {
+		t.Errorf("a frame takes %.1f ms", f.Least)
+	}
 	if f.Seen < 90_000 || f.Drawn > 40_000 {
 		t.Errorf("a frame looks at %v spans and draws %v", f.Seen, f.Drawn)
 	}
-	t.Logf("%v spans in the window: %v operations are drawn, %.1f ms a frame", f.Seen, f.Drawn, f.Ms)
+	t.Logf("%v spans in the window: %v are drawn, %.1f ms a frame, the fastest %.1f ms", f.Seen, f.Drawn, f.Ms, f.Least)
 }

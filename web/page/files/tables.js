@@ -56,7 +56,8 @@ export function table(columns, rows, options = {}) {
       return tr;
     }));
     more.hidden = all;
-    more.textContent = `${sorted.length - (options.rows || shownRows)} more rows`;
+    const left = sorted.length - (options.rows || shownRows);
+    more.textContent = `${left} more ${left === 1 ? 'row' : 'rows'}`;
   }
   fill();
   if (columns.some((c) => c.colour)) onTheme(fill);

@@ -111,7 +111,7 @@ async function newRun() {
     field('topology', 'machine', choice(f.presets, 'the built-in machine')),
     field('ranks', 'ranks', el('input', { type: 'text', inputMode: 'numeric', placeholder: `1 to ${count(f.max_ranks)}; all` })),
     field('n_elem', 'elements per rank', el('input', { type: 'text', inputMode: 'numeric', placeholder: 'as configured' })),
-    field('dtype', 'type', choice(f.types, 'as the bench has it')),
+    field('dtype', 'type', choice(f.types, 'of the bench')),
     field('op', 'reduction', choice(f.ops, 'sum')),
     el('div', { class: 'field' }, el('label', { for: 'field-verify' }, 'check the data'), el('input', { type: 'checkbox', id: 'field-verify', name: 'verify' })),
     el('datalist', { id: 'setting-keys' }, f.settings.map((s) => el('option', { value: s.key }, s.doc || ''))),

@@ -118,7 +118,7 @@ func (a *app) export(ctx context.Context, to frontend.Format, spec run.Spec, nam
 // right is no mistake of the files.
 func (a *app) showExported(x *frontend.Exported) error {
 	if len(x.Files) == 1 {
-		if err := a.showPrograms("", []*frontend.Verdict{x.Verdict}, true); err != nil {
+		if err := a.showPrograms("", []*frontend.Verdict{x.Verdict}, false); err != nil {
 			return err
 		}
 		return verdictError([]*frontend.Verdict{x.Verdict})
@@ -144,7 +144,7 @@ func (a *app) showExported(x *frontend.Exported) error {
 		}
 		return nil
 	}
-	if err := a.showPrograms("", []*frontend.Verdict{x.Verdict}, true); err != nil {
+	if err := a.showPrograms("", []*frontend.Verdict{x.Verdict}, false); err != nil {
 		return err
 	}
 	return verdictError([]*frontend.Verdict{x.Verdict})

@@ -87,7 +87,7 @@ docs/programs.md has the details.
 		"ranks per host; channels between hosts use a network (default: one host)")
 	f.Var(newWord(&packets, "LL16", "TYPE", "LL16", "LL8"), "packets",
 		"packets of MSCCL++ plans: LL16 (8 bytes of data) or LL8 (4 bytes)")
-	f.BoolVar(&details, "details", false, "list all findings of every file, also with several files")
+	f.BoolVar(&details, "details", false, "list the findings of every file, also of several, and all steps that a repair moves")
 	formatFlag(f, &format)
 	return cmd
 }
@@ -111,7 +111,7 @@ func (a *app) judgePrograms(ctx context.Context, names []string, o frontend.Opti
 		vs = append(vs, frontend.Judge(&sources[i], o))
 	}
 	bar.done()
-	if err := a.showPrograms(format, vs, details || len(vs) == 1); err != nil {
+	if err := a.showPrograms(format, vs, details); err != nil {
 		return err
 	}
 	if len(others) > 0 {

@@ -67,19 +67,57 @@ func TestSendsBeforeReceivesThatBlock(t *testing.T) {
 		ranks int
 		want  string
 	}{
-		{2, "rank 1 tb 0 chan 0: step 1 (s) before step 0 (r)"},
-		{3, "rank 1 tb 0 chan 0: step 1 (s) before step 0 (r), and so in 1 more blocks"},
+		{2, "rank 1 tb 0 chan 0: step 1 (s) before step 0 (r) of line 10"},
+		{3, "rank 1 tb 0 chan 0: step 1 (s) before step 0 (r) of line 12, and 3 more such moves (--details lists them)"},
 	} {
 		v := Judge(receiveFirst(c.ranks, 0), Options{})
 		if v.Verdicts[0] != plan.Deadlock || v.Hang == nil {
 			t.Fatalf("%d ranks: verdicts %v, want a deadlock", c.ranks, v.Verdicts)
 		}
-		if r := v.Hang.Repairs; len(r) != 1 || r[0] != (Repair{"order", c.want}) {
+		if r := v.Hang.Repairs; len(r) != 1 || r[0].What != "order" || r[0].Text != c.want || len(r[0].Moves) != (c.ranks-1)*(c.ranks-1) {
 			t.Errorf("%d ranks: repairs %v, want %s", c.ranks, r, c.want)
 		}
 		if v := Judge(receiveFirst(c.ranks, 1), Options{}); v.Hang == nil || len(v.Hang.Repairs) > 0 {
 			t.Errorf("%d ranks that send what they receive: %+v, want a hang without repairs", c.ranks, v.Hang)
 		}
+	}
+}
+
+// A step that moves goes before the nops of the one that blocks, too: they hand it dependencies.
+func TestMovesGoBeforeNops(t *testing.T) {
+	var b strings.Builder
+	b.WriteString(`<algo name="x" proto="Simple" nchannels="1" nchunksperloop="16" ngpus="2" coll="alltoall" inplace="0">` + "\n")
+	step := func(op string, src, dst, count, dep, publish int) string {
+		return fmt.Sprintf(` type="%s" srcbuf="i" srcoff="%d" dstbuf="o" dstoff="%d" cnt="%d" depid="%d" deps="%d" hasdep="%d"/>`,
+			op, src, dst, count, min(2*dep+1, 1), dep, publish)
+	}
+	moved := strings.Builder{}
+	for r := range 2 {
+		head := fmt.Sprintf(`<gpu id="%d" i_chunks="16" o_chunks="16" s_chunks="0"><tb id="0" send="%d" recv="%d" chan="0">`+"\n", r, 1-r, 1-r)
+		// The other block copies in two steps, and the send waits for both.
+		foot := fmt.Sprintf("</tb>\n<tb id=\"1\" send=\"-1\" recv=\"-1\" chan=\"0\">\n<step s=\"0\"%s\n<step s=\"1\"%s\n</tb></gpu>\n",
+			step("cpy", r*8, r*8, 4, -1, 1), step("cpy", r*8+4, r*8+4, 4, -1, 1))
+		nop, send := step("nop", -1, -1, 0, 0, 0), step("s", (1-r)*8, r*8, 8, 1, 0)
+		receive := step("r", -1, (1-r)*8, 8, -1, 0)
+		fmt.Fprintf(&b, "%s<step s=\"0\"%s\n<step s=\"1\"%s\n<step s=\"2\"%s\n%s", head, nop, send, receive, foot)
+		steps := []string{nop, send, receive}
+		if r == 1 {
+			steps = []string{receive, nop, send}
+		}
+		fmt.Fprintf(&moved, "%s<step s=\"0\"%s\n<step s=\"1\"%s\n<step s=\"2\"%s\n%s", head, steps[0], steps[1], steps[2], foot)
+	}
+	judge := func(text string) *Verdict {
+		data := []byte(text + "</algo>\n")
+		return Judge(&Source{Name: "x.xml", Dialect: DialectOf(data), Files: []plan.File{{Name: "x.xml", Data: data}}}, Options{})
+	}
+	v := judge(b.String())
+	const want = "rank 1 tb 0 chan 0: step 2 (r) before steps 0 to 1 (s) of line 13"
+	if v.Hang == nil || len(v.Hang.Repairs) == 0 || v.Hang.Repairs[0].Text != want {
+		t.Fatalf("verdicts %v %v, hang %+v", v.Verdicts, v.Findings, v.Hang)
+	}
+	head, _, _ := strings.Cut(b.String(), "\n")
+	if v := judge(head + "\n" + moved.String()); !v.OK() {
+		t.Errorf("with the step moved: %v %v", v.Verdicts, v.Findings)
 	}
 }
 

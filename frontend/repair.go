@@ -10,8 +10,9 @@ import (
 
 // Repair is a change with which a program that hangs does not, at any size that it is for.
 type Repair struct {
-	What string `json:"what"` // order, instances, depth, protocol, range
-	Text string `json:"text"`
+	What  string   `json:"what"` // order, instances, depth, protocol, range
+	Text  string   `json:"text"`
+	Moves []string `json:"moves,omitempty"` // of another order: a step and the one that it must come before, for each block
 }
 
 // mostInstances is how many copies of a program are tried.
@@ -22,14 +23,15 @@ const mostInstances = 16
 // a smaller range gives up the sizes that hang.
 func (s *search) repairs(h *Hang) (out []Repair) {
 	add := func(what, format string, args ...any) {
-		out = append(out, Repair{what, fmt.Sprintf(format, args...)})
+		out = append(out, Repair{What: what, Text: fmt.Sprintf(format, args...)})
 	}
 	if moved := s.reorder(); len(moved) > 0 {
 		text := moved[0]
 		if n := len(moved); n > 1 {
-			text += fmt.Sprintf(", and so in %d more blocks", n-1)
+			text += fmt.Sprintf(", and %d more such moves (--details lists them)", n-1)
 		}
 		add("order", "%s", text)
+		out[0].Moves = moved
 	}
 	if n := s.instances(h); n > 0 {
 		add("instances", "%d instances: every chunk in %d parts, each on channels of its own", n, n)
@@ -144,18 +146,36 @@ func (s *search) reorder() []string {
 			return nil
 		}
 	}
-	j := judge.Judge(ordered(s.plan(0), moves))
-	if j.Verdicts[0] < plan.NoPostcondition {
-		return nil
+	for _, p := range []*plan.Plan{s.plan(0), largest} {
+		if judge.Judge(ordered(p, moves)).Verdicts[0] < plan.NoPostcondition {
+			return nil
+		}
 	}
 	var out []string
 	for _, key := range order {
 		b := &largest.Ranks[key[0]].Blocks[key[1]]
-		late, next := stepPair(b.Steps, moves[key][0])
-		out = append(out, fmt.Sprintf("rank %d %s: step %d (%s) before step %d (%s)", key[0], b.Name(), next.Index,
-			next.Op, late.Index, late.Op))
+		for _, index := range moves[key] {
+			late, next := stepPair(b.Steps, index)
+			before := plan.None
+			for i := range b.Steps {
+				if b.Steps[i].Index < late.Index {
+					before = b.Steps[i].Index
+				}
+			}
+			out = append(out, fmt.Sprintf("rank %d %s: %s before %s of line %d", key[0], b.Name(), stepsTo(late.Index, next),
+				stepsTo(before, late), late.Line))
+		}
 	}
 	return out
+}
+
+// stepsTo names a step, with those of the file between it and the step before: nops, which hand it
+// their dependencies.
+func stepsTo(before int, s *plan.Step) string {
+	if before+1 < s.Index {
+		return fmt.Sprintf("steps %d to %d (%s)", before+1, s.Index, s.Op)
+	}
+	return fmt.Sprintf("step %d (%s)", s.Index, s.Op)
 }
 
 // sendsNext reports whether the step behind the one that waits is a send without a receive.

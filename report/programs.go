@@ -12,9 +12,9 @@ import (
 	"kernbench/frontend/plan"
 )
 
-// Programs prints what was found out about programs of other tools: a line for one, a table for
-// several. Findings are below it where findings is set: all of them.
-func Programs(w io.Writer, vs []*frontend.Verdict, findings bool) error {
+// Programs prints what was found out about programs of other tools: a line and the findings of one,
+// a table of several. With details it prints the findings of several, and all that a repair moves.
+func Programs(w io.Writer, vs []*frontend.Verdict, details bool) error {
 	var b bytes.Buffer
 	if len(vs) == 1 {
 		v := vs[0]
@@ -41,7 +41,7 @@ func Programs(w io.Writer, vs []*frontend.Verdict, findings bool) error {
 		}
 	}
 	for _, v := range vs {
-		if !findings || v.Program == nil && len(v.Findings) == 0 {
+		if len(vs) > 1 && !details || v.Program == nil && len(v.Findings) == 0 {
 			continue
 		}
 		if len(vs) > 1 {
@@ -53,6 +53,11 @@ func Programs(w io.Writer, vs []*frontend.Verdict, findings bool) error {
 		if v.Hang != nil && v.Hang.InRange {
 			for i, r := range v.Hang.Repairs {
 				fmt.Fprintf(&b, "  repair %d, %s: %s\n", i+1, r.What, r.Text)
+				for _, m := range r.Moves {
+					if details {
+						fmt.Fprintf(&b, "    %s\n", m)
+					}
+				}
 			}
 			if len(v.Hang.Repairs) == 0 {
 				b.WriteString("  no repair found: neither order, instances, depth, protocol nor range helps\n")

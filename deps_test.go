@@ -320,7 +320,7 @@ func TestHouseNoticesDepartures(t *testing.T) {
 }
 
 // commentLines is the longest that a package comment may be.
-const commentLines = 10
+const commentLines = 8
 
 func TestEveryPackageSaysWhatItIsFor(t *testing.T) {
 	for _, pkg := range packages(t) {
@@ -371,7 +371,7 @@ func TestCommentMistakesAreFound(t *testing.T) {
 		{"unit", "unit", "Package units counts. It may import nothing.\n", `[does not begin with "Package unit "]`},
 		{"main", "tool", "Package main counts. It may import unit.\n", `[does not begin with "Command tool "]`},
 		{"unit", "unit", "Package unit counts.\n", `[does not say what the package "may import"]`},
-		{"unit", "unit", "Package unit is\nmay import x\n" + strings.Repeat("x\n", 9), "[has 11 lines, want at most 10]"},
+		{"unit", "unit", "Package unit is\nmay import x\n" + strings.Repeat("x\n", 7), "[has 9 lines, want at most 8]"},
 	} {
 		if got := fmt.Sprint(commentMistakes(c.name, c.folder, c.text)); got != c.want {
 			t.Errorf("%s in %s, %q: %s, want %s", c.name, c.folder, c.text, got, c.want)

@@ -102,7 +102,7 @@ const outside = `
 	dtype < golang.org/x/sys/cpu;
 	internal/browsertest < github.com/chromedp/chromedp, github.com/chromedp/cdproto/log, github.com/chromedp/cdproto/network, github.com/chromedp/cdproto/runtime;
 	internal/fixedseed < pgregory.net/rapid;
-	plot/scene < golang.org/x/image/font, golang.org/x/image/font/gofont/goregular, golang.org/x/image/font/opentype, golang.org/x/image/math/fixed, golang.org/x/image/vector;
+	plot/scene < golang.org/x/image/font, golang.org/x/image/font/gofont/goregular, golang.org/x/image/font/opentype, golang.org/x/image/font/sfnt, golang.org/x/image/math/fixed, golang.org/x/image/vector;
 	store < modernc.org/sqlite;
 `
 

@@ -9,7 +9,7 @@ func HTML(p *Picture) []byte {
 	var w svgWriter
 	fmt.Fprintf(&w, "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>%s</title>\n", escape(p.Title))
 	w.WriteString("<meta name=\"viewport\" content=\"width=device-width\">\n")
-	w.WriteString("<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n")
+	w.WriteString("<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; font-src data:\">\n")
 	for _, f := range p.About {
 		fmt.Fprintf(&w, "<meta name=\"kernbench:%s\" content=\"%s\">\n", escape(f.Name), escape(f.Value))
 	}

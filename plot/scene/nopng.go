@@ -15,4 +15,9 @@ func (Rect) paint(canvas)   {}
 func (Circle) paint(canvas) {}
 func (Text) paint(canvas)   {}
 
+// Without the font of PNG, programs use their own.
+const embeddedFamily = ""
+
+func fontFace(*Picture) string { return "" }
+
 func encodePNG(*Picture) ([]byte, error) { return nil, pngMissing }

@@ -8,8 +8,9 @@ import (
 	"strings"
 )
 
-// fonts are asked for in this order. None is in the file: all programs have one of them.
-const fonts = "Helvetica, Arial, 'Liberation Sans', 'DejaVu Sans', sans-serif"
+// fonts are asked for in this order. The first is in the file, for programs that read such fonts.
+// All programs have one of the others.
+const fonts = embeddedFamily + "Helvetica, Arial, 'Liberation Sans', 'DejaVu Sans', sans-serif"
 
 type svgWriter struct{ bytes.Buffer }
 
@@ -35,6 +36,9 @@ func (w *svgWriter) inside(p *Picture) {
 			fmt.Fprintf(w, `<k:fact name="%s">%s</k:fact>`, escape(f.Name), escape(f.Value))
 		}
 		w.WriteString("</k:made-by></metadata>\n")
+	}
+	if face := fontFace(p); face != "" {
+		fmt.Fprintf(w, "<style>%s</style>\n", face)
 	}
 	fmt.Fprintf(w, `<rect width="%s" height="%s" fill="#ffffff"/>`+"\n", number(p.Width), number(p.Height))
 	for _, item := range p.Items {

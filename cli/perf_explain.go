@@ -3,6 +3,8 @@ package cli
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 
 	"kernbench/bench"
 	"kernbench/collective"
@@ -26,9 +28,21 @@ type rowKeeper struct {
 	sweep *perf.Sweep // when it is over
 }
 
+// Begin refuses a size that is not measured, before anything is.
+func (k *rowKeeper) Begin(s *perf.Sweep) error {
+	if !slices.Contains(s.Sizes, k.size) {
+		var sizes []string
+		for _, size := range s.Sizes {
+			sizes = append(sizes, size.String())
+		}
+		return fmt.Errorf("--explain %v: this size is not measured; the sizes are %s", k.size, strings.Join(sizes, ", "))
+	}
+	return k.perfWriter.Begin(s)
+}
+
 func (k *rowKeeper) Row(s *perf.Sweep, r *perf.Row) error {
 	if p := r.OutOfPlace; r.Size == k.size && p != nil && p.Err == nil &&
-		(k.best == nil || p.Time+r.Launch < k.best.OutOfPlace.Time+k.best.Launch) {
+		(k.best == nil || p.Time < k.best.OutOfPlace.Time) {
 		best := *r
 		k.best = &best
 	}

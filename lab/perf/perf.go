@@ -74,12 +74,13 @@ type Sweep struct {
 	Timed      bool              `json:"timed"`  // the executor has a clock
 	Notes      []string          `json:"notes"`
 
-	Planned  int     `json:"rows_planned"`   // without those that are left out
-	Rows     []Row   `json:"rows"`           // that came to their end, in the order of the plan
-	Wrong    int64   `json:"wrong"`          // elements of all rows
-	Checked  bool    `json:"checked"`        // some row was
-	AvgBusBW float64 `json:"avg_busbw_gbs"`  // of every row, each placement counting as one
-	Best     []Best  `json:"best,omitempty"` // of each call that several rows measured
+	Sizes    []unit.Bytes `json:"-"`              // of the rows that are planned, ascending
+	Planned  int          `json:"rows_planned"`   // without those that are left out
+	Rows     []Row        `json:"rows"`           // that came to their end, in the order of the plan
+	Wrong    int64        `json:"wrong"`          // elements of all rows
+	Checked  bool         `json:"checked"`        // some row was
+	AvgBusBW float64      `json:"avg_busbw_gbs"`  // of every row, each placement counting as one
+	Best     []Best       `json:"best,omitempty"` // of each call that several rows measured
 
 	MadeBy run.MadeBy `json:"made_by"`
 

@@ -120,6 +120,11 @@ func planPerf(ctx context.Context, s *Spec) (*perfPlan, error) {
 	if len(p.rows) == 0 {
 		return nil, fmt.Errorf("%s of %d ranks: sizes up to %v have no element for each of them", what.Name, p.sweep.Ranks, s.Max)
 	}
+	for _, r := range p.rows {
+		p.sweep.Sizes = append(p.sweep.Sizes, r.Size)
+	}
+	slices.Sort(p.sweep.Sizes)
+	p.sweep.Sizes = slices.Compact(p.sweep.Sizes)
 	p.sweep.Planned = len(p.rows)
 	if p.auto {
 		p.sweep.Planned = len(p.contests())

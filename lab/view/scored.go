@@ -6,6 +6,7 @@ import (
 
 	"kernbench/lab/calibrate"
 	"kernbench/lab/run"
+	"kernbench/unit"
 )
 
 // Scored makes the document of a machine as it is beside measured tables: how far it is off, and
@@ -101,7 +102,7 @@ func (d *Document) scoredTable(t *calibrate.TableScore, sums *Table, several boo
 			outliers++
 		}
 	}
-	v := run.Verdict{Question: file, State: run.Checked, Detail: fmt.Sprintf("%d sizes", len(t.Rows))}
+	v := run.Verdict{Question: file, State: run.Checked, Detail: unit.Count(len(t.Rows), "size")}
 	if outliers > 0 {
 		v.Detail += fmt.Sprintf(", %d of them outliers of the table", outliers)
 	}

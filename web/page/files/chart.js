@@ -1,6 +1,6 @@
 // Curves over one axis, on logarithmic axes unless the document says otherwise.
 
-import { el, clear, sized, colour, onTheme } from './dom.js';
+import { el, clear, breakable, sized, colour, onTheme } from './dom.js';
 import { curveColour } from './palette.js';
 import { quantity, ticks } from './units.js';
 
@@ -164,6 +164,6 @@ export function chart(c) {
     }, mark2, s.name + (s.bound ? ' (limit)' : ''));
     return b;
   });
-  const box = el('figure', { class: 'chart' }, el('figcaption', {}, c.title, el('span', { class: 'unit' }, ` ${c.y.name}`)), canvas, tip, el('div', { class: 'legend' }, keys));
+  const box = el('figure', { class: 'chart' }, el('figcaption', {}, breakable(c.title), el('span', { class: 'unit' }, ` ${c.y.name}`)), canvas, tip, el('div', { class: 'legend' }, keys));
   return { box, hit, map: () => map };
 }

@@ -36,7 +36,7 @@ export function breakable(text) {
 // section is a part of the page with a heading, which links to itself.
 export function section(id, title, about, ...children) {
   return el('section', { id, 'aria-labelledby': id + '-title' },
-    el('h2', { id: id + '-title' }, title),
+    el('h2', { id: id + '-title' }, breakable(title)),
     about ? el('p', { class: 'about' }, about) : null,
     children);
 }

@@ -76,7 +76,7 @@ function header(doc, runs) {
     root.dataset.theme = now ? 'light' : 'dark';
     themeChanged();
   } }, '◐');
-  return el('header', {}, el('h1', {}, doc.title), el('span', { class: 'badge ' + (bad ? 'bad' : checked ? 'good' : 'open') }, word), dark);
+  return el('header', {}, el('h1', {}, breakable(doc.title)), el('span', { class: 'badge ' + (bad ? 'bad' : checked ? 'good' : 'open') }, word), dark);
 }
 
 function verdicts(list) {

@@ -57,7 +57,7 @@ function paint() {
 async function show() {
   if (chosen.size === 0) {
     delete document.body.dataset.shown;
-    clear(into, el('p', { class: 'empty' }, 'Choose what to show; several are compared with the first.'));
+    clear(into, entries.length > 0 ? el('p', { class: 'empty' }, 'Select what to show above. Several are compared with the first.') : null);
     return;
   }
   const ids = [...chosen];

@@ -16,7 +16,7 @@ var AllGather = register(Collective{
 
 	Task:  "AllGather",
 	Bench: "allgather_distributed",
-	Known: []string{"ring_allgather"},
+	Known: []string{"ring_allgather", "nvls_allgather"},
 })
 
 // ownBlock lets a contribution be that block of the result which it becomes.

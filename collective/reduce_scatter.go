@@ -23,5 +23,5 @@ var ReduceScatter = register(Collective{
 
 	Task:  "ReduceScatter",
 	Bench: "reduce_scatter_distributed",
-	Known: []string{"ring_reduce_scatter"},
+	Known: []string{"ring_reduce_scatter", "nvls_reduce_scatter"},
 })

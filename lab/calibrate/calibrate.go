@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 
+	"kernbench/algorithm"
 	"kernbench/collective"
 	"kernbench/conf"
 	"kernbench/dtype"
@@ -319,7 +320,7 @@ func (c *calibration) library(ctx context.Context, x *run.Job) error {
 	case c.spec.AllAlgorithms:
 		names = sweep.AlgorithmsOf(c.what.Name)
 	case !asked:
-		names = Algorithms(c.what, sweep.DefaultAlgorithm(x.Entries, c.what))
+		names = Algorithms(c.what, x.Machine.Topology().Software().NCCL, sweep.DefaultAlgorithm(x.Entries, c.what))
 	}
 	c.result.Protocols = protocolsOf(x.Machine.Topology())
 	for _, name := range names {
@@ -340,9 +341,7 @@ func (c *calibration) library(ctx context.Context, x *run.Job) error {
 			return err
 		}
 		for _, p := range c.result.Protocols {
-			// What is read and written in the memory of others has no flags in it: they come
-			// behind.
-			if t.Plan.Algorithm.Window == nil || p == "simple" {
+			if has(t.Plan.Algorithm, p) {
 				c.programs = append(c.programs, libraryProgram{name, p, apart})
 			}
 		}
@@ -352,6 +351,19 @@ func (c *calibration) library(ctx context.Context, x *run.Job) error {
 			strings.Join(c.result.Notes, "; "))
 	}
 	return nil
+}
+
+// has reports whether a library has an algorithm with a protocol. NCCL reduces in switches with
+// Simple alone (src/graph/tuning.cc). RCCL's plans for 8 GPUs that read and write the memory of
+// others come with LL and with Simple (ROCm/rccl: tools/msccl-algorithms/allreduce-allpairs-8n-*).
+func has(a *algorithm.Algorithm, protocol string) bool {
+	switch {
+	case a.Multimem:
+		return protocol == "simple"
+	case a.Window != nil:
+		return protocol != "ll128"
+	}
+	return true
 }
 
 // note adds what the reader should know, once.

@@ -9,6 +9,7 @@ import (
 
 	"kernbench/collective"
 	"kernbench/conf"
+	"kernbench/lab/calibrate/nccl"
 	"kernbench/unit"
 )
 
@@ -57,11 +58,15 @@ func (h HoldOut) holds(i int, size unit.Bytes) bool {
 	return h.Every > 0 && i%h.Every == h.Every/2 || h.Above > 0 && size > h.Above || h.Below > 0 && size < h.Below
 }
 
-// Algorithms are those that a library is known to have, where kernbench has their like:
-// NCCL's rings and double trees, and the reads of peers' memory that RCCL and MSCCL++ use for small
-// vectors. Otherwise it is the one of perf.
-func Algorithms(what *collective.Collective, otherwise string) []string {
-	if len(what.Known) > 0 {
+// Algorithms are those that the library of a machine is known to have, where kernbench has their
+// like. On a machine that names a generation for NCCL they are NCCL's rings, and its reductions in
+// switches; on others those of all libraries, such as the one-shots of MSCCL, which RCCL runs. NCCL's
+// tree, a chain inside a node, has none. Otherwise it is the one of perf.
+func Algorithms(what *collective.Collective, generation, otherwise string) []string {
+	switch ours := nccl.Generation(generation); {
+	case len(what.KnownNCCL) > 0 && slices.Contains(nccl.Generations(), ours):
+		return what.KnownNCCL
+	case len(what.Known) > 0:
 		return what.Known
 	}
 	return []string{otherwise}

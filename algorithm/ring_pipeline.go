@@ -44,6 +44,7 @@ func (l *ringPipeline) steps() int {
 // ringPieces is how the chunks of a ring are cut: their number, a multiple of those in flight.
 type ringPieces struct {
 	number, flight int
+	lead           int // of a chunk whose steps channels take together: pieces sent before one is received; else 0
 }
 
 // longPiece is the largest piece of a ring whose slots are small, through which it streams.
@@ -63,6 +64,11 @@ func piecesOf(c *tl.Context, a *tl.Args, chunk, pipelines int) ringPieces {
 		bytes = min(bytes, a.ChunkBytes)
 	case slot >= largeSlot && slots > 2:
 		bytes = min(slot, scratch/16)
+		whole := int64(chunk) * int64(a.DType.Size())
+		if a.Channels > 0 && pipelines == 1 && whole > bytes && whole <= min(scratch/2, int64(a.Channels)*slot) {
+			number := int((whole + bytes - 1) / bytes)
+			return ringPieces{number, number, max(1, min(slots-slots/4, int(scratch/8/bytes)))}
+		}
 	}
 	flight := 1
 	if bytes <= slot {
@@ -70,7 +76,7 @@ func piecesOf(c *tl.Context, a *tl.Args, chunk, pipelines int) ringPieces {
 	}
 	number := max(1, tl.CDiv(chunk, max(1, int(bytes)/a.DType.Size())))
 	flight = min(flight, number)
-	return ringPieces{tl.CDiv(number, flight) * flight, flight}
+	return ringPieces{tl.CDiv(number, flight) * flight, flight, 0}
 }
 
 // goRound takes all pipelines through all their steps, in parallel: all send before any receives.
@@ -92,6 +98,10 @@ func goRound(c *tl.Context, op tl.ReduceOp, p ringPieces, pipelines ...*ringPipe
 			l.begin(c, piece, piece)
 		}
 	}
+	if p.lead > 0 {
+		pipelines[0].inStep(c, op)
+		return
+	}
 	sending, receiving := pipelines, pipelines // those that are not through
 	for turn := 0; len(receiving) > 0; turn++ {
 		if turn >= p.flight {
@@ -111,6 +121,28 @@ func goRound(c *tl.Context, op tl.ReduceOp, p ringPieces, pipelines ...*ringPipe
 		for n := len(sending); n > 0 && sending[n-1].sent.first == p.number; n-- {
 			sending = sending[:n-1]
 		}
+	}
+}
+
+// inStep takes a chunk through all its steps, one after the other. Channels of a machine share its
+// links evenly, so that all parts of a chunk arrive together, and each channel sends its part on
+// when it has all of it. So a piece waits for all pieces of the step before.
+func (l *ringPipeline) inStep(c *tl.Context, op tl.ReduceOp) {
+	waiting := 0
+	receive := func() {
+		l.receive(c, op)
+		l.complete(c, op)
+		waiting--
+	}
+	for range l.steps() * l.number {
+		for waiting > 0 && (l.sent.place == 0 || waiting == l.lead) {
+			receive()
+		}
+		l.send(c)
+		waiting++
+	}
+	for waiting > 0 {
+		receive()
 	}
 }
 
@@ -179,6 +211,9 @@ func (l *ringPipeline) send(c *tl.Context) {
 	if l.reduces && t.step < l.n-1 {
 		l.adds[t.place] = c.Load(l.piece(l.brings(l.before(t.step+1)), piece))
 	}
+	if l.lead > 0 && t.step > 0 && !(l.reduces && t.step < l.n) {
+		*hand = c.Load(l.piece(l.keeps(l.before(l.gathered(t.step-1))), piece)) // its slot has been given back
+	}
 	c.Send(l.to, *hand)
 	c.Free(*hand)
 	t.next(l.flight)
@@ -194,13 +229,17 @@ func (l *ringPipeline) receive(c *tl.Context, op tl.ReduceOp) {
 		c.Free(*own)
 		return
 	}
-	step := t.step
-	if l.reduces {
-		step -= l.n - 1
-	}
-	kept := l.piece(l.keeps(l.before(step)), t.first+t.place)
+	kept := l.piece(l.keeps(l.before(l.gathered(t.step))), t.first+t.place)
 	*hand = c.Recv(l.from, kept.Shape, kept.DType)
 	c.Store(kept, *hand)
+}
+
+// gathered is which of the steps that gather one is.
+func (l *ringPipeline) gathered(step int) int {
+	if l.reduces {
+		return step - (l.n - 1)
+	}
+	return step
 }
 
 // complete stores a piece to which all ranks have added.

@@ -19,9 +19,11 @@ var AllReduce = register(Collective{
 	Demand:    func(c Call) unit.Bytes { return 2 * toOthers(c, c.Elems) },
 	BusFactor: func(n int) float64 { return 2 * float64(n-1) / float64(n) },
 
-	Task:      "AllReduce",
-	Bench:     "ccl_allreduce",
-	Known:     []string{"ring_allreduce_chunked", "double_tree_allreduce", "direct_allreduce", "window_allreduce_onephase_push", "nvls_allreduce"},
+	Task:  "AllReduce",
+	Bench: "ccl_allreduce",
+	Known: []string{
+		"ring_allreduce_chunked", "double_tree_allreduce", "direct_allreduce", "window_allreduce_onephase_push", "nvls_allreduce",
+	},
 	KnownNCCL: []string{"ring_allreduce_chunked", "nvls_allreduce"},
 	Least:     "ring_allreduce_chunked",
 })

@@ -10,6 +10,7 @@ import (
 type Software struct {
 	Launch    unit.Time `conf:"launch_ns" doc:"start of a collective, from its call to its first instruction: no part of a simulated time, but of the times that perf prints"`
 	Protocols Protocols `conf:"protocols" doc:"the ways in which a message says that it is there; the setting protocol of ccl.yaml chooses one"`
+	Channels  Channels  `conf:"channels" doc:"rings that a collective runs side by side, each with a share of the data and a thread block of its own" json:",omitzero"`
 	Blocks    Blocks    `conf:"blocks" doc:"thread blocks, which carry out programs of other tools" json:",omitzero"`
 	NCCL      string    `conf:"nccl" doc:"generation of GPUs by which NCCL's own cost model, a yardstick of kernbench calibrate --score, has its constants; none: it has no model of this machine" enum:"none|volta|ampere|hopper|blackwell"`
 }
@@ -26,6 +27,34 @@ type Protocol struct {
 	Latency    unit.Time `conf:"latency_ns" doc:"from the arrival of a message until its receiver sees it; no resource is occupied meanwhile"`
 	Efficiency float64   `conf:"efficiency" doc:"bytes of data per byte on the links" min:"0.01" max:"1"`
 	Launch     unit.Time `conf:"launch_ns" doc:"start of a collective with this protocol; 0: software.launch_ns"`
+}
+
+// Channels are what a collective on rings uses of a machine whose rings are programs. A channel
+// writes the lines of LL more slowly than a link carries them, and few bytes use few channels.
+type Channels struct {
+	Count int        `conf:"count" doc:"the most channels of a call; 0: none are modelled, and rings are as fast as their links" min:"0" max:"1024"`
+	Bytes unit.Bytes `conf:"ll_bytes" doc:"bytes of a call, for each rank, that a channel takes with ll before another channel is used" min:"0"`
+	Rate  unit.Rate  `conf:"ll_gbs" doc:"rate of data at which one channel sends with ll; 0: that of the link" min:"0GB/s"`
+}
+
+// Of returns how many channels a call over so many bytes uses with ll: of a vector, the larger of
+// what a rank brings and what it ends with.
+func (c *Channels) Of(bytes unit.Bytes, ranks int) int {
+	if c.Count == 0 || c.Bytes == 0 {
+		return c.Count
+	}
+	return max(1, min(c.Count, int(bytes/(c.Bytes*unit.Bytes(ranks)))))
+}
+
+// Slows returns the rate that so many channels add to that of the link: a message takes its bytes
+// at this rate longer than with all channels. 0: no longer.
+func (c *Channels) Slows(channels int) unit.Rate {
+	if c.Rate == 0 || channels >= c.Count || channels < 1 {
+		return 0
+	}
+	// 1/(n r) - 1/(N r) = (N - n)/(n N r)
+	n, most := int64(channels), int64(c.Count)
+	return unit.Rate(float64(c.Rate) * float64(n*most) / float64(most-n))
 }
 
 // Blocks is what thread blocks take that carry out programs of other tools: frontend/timing has a

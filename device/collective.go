@@ -144,7 +144,7 @@ func (c *Context) perform(ctx context.Context, p *Plan, a *arguments) (run *Laun
 	if acc != nil {
 		kernel = acc.run(what, call.Groups[0].Call.Root)
 	}
-	l := &launch.Launch{Name: p.Name, Kernel: kernel, Groups: groups, Ring: p.Ring}
+	l := &launch.Launch{Name: p.Name, Kernel: kernel, Groups: groups, Ring: c.channels(p, what.Bytes(call.Groups[0].Call))}
 	run, err = c.launch(ctx, l)
 	if log := c.log(); log != nil {
 		log.End()
@@ -170,6 +170,7 @@ func (c *Context) group(p *Plan, what *collective.Collective, a *arguments, cc c
 	}
 	group := launch.Group{PEs: cg.PEs, PEsPerCube: p.PEsPerCube, Wiring: p.Wiring, Args: a.on(cg.PEs)}
 	group.Args.ChunkBytes, group.Args.LatencyBytes = int64(p.Config.ChunkSize), p.LatencyBytes
+	group.Args.Channels = c.cfg.Machine.Topology().Software().Channels.Count
 	group.Args.Levels = c.levels(cg.PEs)
 	if err := p.ask("Check", func() error { return p.Algorithm.Refuses(cc) }); err != nil {
 		return cg, group, fmt.Errorf("algorithm %s: %w", p.Name, err)

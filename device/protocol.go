@@ -3,7 +3,24 @@ package device
 import (
 	"kernbench/conf"
 	"kernbench/tl"
+	"kernbench/unit"
 )
+
+// channels is the ring of a call: with ll, few bytes go through few channels, which are slower than
+// the link. Windows are read and written without.
+func (c *Context) channels(p *Plan, bytes unit.Bytes) tl.Ring {
+	ring := p.Ring
+	if p.Config.Protocol != "ll" || p.Algorithm.Window != nil {
+		return ring
+	}
+	software := c.cfg.Machine.Topology().Software()
+	n := p.Config.Channels
+	if n == 0 {
+		n = software.Channels.Of(bytes, p.World)
+	}
+	ring.Protocol.Copy = software.Channels.Slows(n)
+	return ring
+}
 
 // protocolOf is a protocol as executors take it. A credit is a flag and nothing else, written
 // without a fence and found by polling whatever the protocol of the data is: it is seen as soon as

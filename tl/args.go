@@ -30,6 +30,11 @@ type Args struct {
 	// what a link carries in the time that an empty message takes to the next rank; 0: unknown.
 	ChunkBytes, LatencyBytes int64
 
+	// Channels is the number of rings that a machine runs side by side, each with a share of the
+	// vector; 0: it is not known. They share links evenly, so that their parts of a chunk arrive
+	// together.
+	Channels int
+
 	// Levels is how many neighbouring ranks of each part of the machine make one of the next
 	// part, from a cube on: of a SIP, of a host, of a row of a torus. What remains is the last
 	// level, and is not in it. Nil: not known, or the machine has no parts.

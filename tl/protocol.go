@@ -18,6 +18,10 @@ type Protocol struct {
 
 	// Payload is how many of a million bytes on the links are data, the others being flags. 0: all.
 	Payload int64
+
+	// Copy is how fast the sender's channels write the data of a token, beside what the links take:
+	// its receiver sees it so much later. 0: as fast as the links.
+	Copy unit.Rate
 }
 
 // million bytes on the links are what a Payload is a part of.
@@ -34,6 +38,14 @@ func of(latencies []unit.Time, level int) unit.Time {
 		return 0
 	}
 	return latencies[min(level+1, len(latencies)-1)]
+}
+
+// Copied is by how much channels delay a token of so many bytes.
+func (p *Protocol) Copied(data int64) unit.Time {
+	if p.Copy == 0 {
+		return 0
+	}
+	return p.Copy.Time(data)
 }
 
 // Wire is how many bytes on the links so many bytes of data take.
@@ -70,6 +82,8 @@ func (p *Protocol) Validate() error {
 		}
 	}
 	switch {
+	case p.Copy < 0:
+		return fmt.Errorf("tokens are copied at %v: must be positive, or 0 for no limit", p.Copy)
 	case p.Payload < 0 || p.Payload > million:
 		return fmt.Errorf("%d of a million bytes on the links are data: must be 1 to %d, or 0 for all", p.Payload, million)
 	}

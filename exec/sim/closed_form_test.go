@@ -52,7 +52,8 @@ func (c *terms) own(bytes int64) unit.Time {
 // token is a slot message from the send to its being visible.
 func (c *terms) token(from, to int, bytes int64) unit.Time {
 	ring := &c.b.launch.Ring
-	return c.S + c.path(c.b.m.TCM(from), memory.RingNode(c.b.m, to, ring.Space), ring.Protocol.Wire(bytes)) + c.late(from, to, false)
+	return c.S + c.path(c.b.m.TCM(from), memory.RingNode(c.b.m, to, ring.Space), ring.Protocol.Wire(bytes)) +
+		c.late(from, to, false) + ring.Protocol.Copied(bytes)
 }
 
 // late is what software adds to a message, or to a credit.
@@ -92,6 +93,7 @@ func TestRingClosedForm(t *testing.T) {
 		{"poll, rarely", func(r *tl.Ring) { r.Poll, r.PollEvery = true, 10*unit.Microsecond }},
 		{"credit on receive", func(r *tl.Ring) { r.OnRecv, r.WakeCost = true, 5*unit.Nanosecond }},
 		{"ll", func(r *tl.Ring) { r.Protocol = protocols["ll"] }},
+		{"few channels", func(r *tl.Ring) { r.Protocol = protocols["slow"] }},
 		{"ll128", func(r *tl.Ring) { r.Protocol, r.WakeCost = protocols["ll128"], 33*unit.Nanosecond }},
 		{"simple", func(r *tl.Ring) { r.Protocol, r.Poll, r.PollEvery = protocols["simple"], true, 7*unit.Nanosecond }},
 	}

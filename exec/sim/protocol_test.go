@@ -16,6 +16,7 @@ import (
 // protocols are three as machines have them, each with figures of its own; "" is none.
 var protocols = map[string]tl.Protocol{
 	"ll":     {Latency: []unit.Time{184_001}, Credit: []unit.Time{184_001}, Payload: 500_000},
+	"slow":   {Latency: []unit.Time{184_001}, Credit: []unit.Time{184_001}, Payload: 500_000, Copy: 3 * unit.GBPerSecond},
 	"ll128":  {Latency: []unit.Time{1_484_003}, Credit: []unit.Time{184_001}, Payload: 937_500},
 	"simple": {Latency: []unit.Time{2_984_007}, Credit: []unit.Time{184_001}},
 }
@@ -83,13 +84,14 @@ func TestStreamUnderProtocols(t *testing.T) {
 		free, c := took(parts, tl.Protocol{})
 		_, slowest := c.b.m.Latency(c.b.m.Route(nil, c.b.m.TCM(0), c.b.m.TCM(1)))
 		wire := slowest.Serial().Time(p.Wire(slot)) - slowest.Serial().Time(slot)
-		if got, _ := took(parts, p); got != free+parts*wire+p.Latency[0] {
-			t.Errorf("%s: %v, want %v on the links, and %v once", name, got, free+parts*wire, p.Latency[0])
+		late := p.Latency[0] + p.Copied(slot)
+		if got, _ := took(parts, p); got != free+parts*wire+late {
+			t.Errorf("%s: %v, want %v on the links, and %v once", name, got, free+parts*wire, late)
 		}
 		alone, _ := took(1, tl.Protocol{})
-		if got, _ := took(1, p); got != alone+parts*(wire+p.Latency[0])+(parts-1)*p.Credit[0] {
+		if got, _ := took(1, p); got != alone+parts*(wire+late)+(parts-1)*p.Credit[0] {
 			t.Errorf("%s, one slot: %v, want %v + %d × (%v + %v) + %d × %v", name, got, alone, parts, wire,
-				p.Latency[0], parts-1, p.Credit[0])
+				late, parts-1, p.Credit[0])
 		}
 	}
 }

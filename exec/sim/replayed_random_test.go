@@ -213,7 +213,7 @@ func TestRandomRings(t *testing.T) {
 		s := setup{
 			world: world, n: 32, slots: 2 + d.IntN(4), slotBytes: []int64{8, 64, 4096}[d.IntN(3)],
 			ring: func(r *tl.Ring) {
-				r.Poll, r.WakeCost, r.Protocol = seed%3 == 0, 700, protocols[[]string{"", "ll", "simple"}[seed%3]]
+				r.Poll, r.WakeCost, r.Protocol = seed%3 == 0, 700, protocols[[]string{"", "ll", "simple", "slow"}[seed%4]]
 			},
 		}
 		b := newBench(t, randomRing(seed, d.IntN(world)), s)

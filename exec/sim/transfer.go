@@ -235,7 +235,7 @@ func (s *sink) Delivered(user uint32, now unit.Time) {
 		r.begin(now, place.route, noc.Compute, r.onWire(place), user, r.nextKey(des.Arrive, seqReply))
 		return
 	}
-	if place.kind == aToken && x.unseen(r, user, now, r.tx[place.port].late) {
+	if place.kind == aToken && x.unseen(r, user, now, r.lateToken(place)) {
 		return
 	}
 	t := *place

@@ -99,7 +99,7 @@ func TestWhatIf(t *testing.T) {
 // TestSlotsThatMend: where credits are waited for, the number of slots that is named mends it.
 func TestSlotsThatMend(t *testing.T) {
 	s := run.Spec{Topology: "dgx-h100", Algorithm: "ring_allreduce_chunked", Ranks: 4, NElem: 1 << 20,
-		Sets: []string{"system.link.latency_ns=3000", "fabric.buffer_bytes=1GiB", "defaults.slot_size=64KiB"}}
+		Sets: []string{"software.channels.count=0", "system.link.latency_ns=3000", "fabric.buffer_bytes=1GiB", "defaults.slot_size=64KiB"}}
 	r, _, err := explain.Run(ctx, explain.Spec{Run: s})
 	if err != nil || r.Slots == nil {
 		t.Fatalf("%+v, %v", r, err)

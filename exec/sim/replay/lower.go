@@ -51,6 +51,7 @@ type form struct {
 	wire  [2]int64
 	bytes [2]int64     // of a part; of the last one
 	tcm   [2]unit.Time // to copy them within TCM
+	late  [2]unit.Time // by which channels delay a part
 	same  uint32       // the first form of as many elements of the same size
 }
 
@@ -80,7 +81,7 @@ func (x *Replay) lowerForms(forms []program.Form) {
 		of.n, of.size, of.parts = int32(n), int32(bytes), int32(ring.Parts(n, f.Type))
 		of.bytes = [2]int64{int64(per * bytes), int64(n-per*(int(of.parts)-1)) * int64(bytes)}
 		for k, b := range of.bytes {
-			of.wire[k], of.tcm[k] = ring.Protocol.Wire(b), spec.TCM.Time(b)
+			of.wire[k], of.tcm[k], of.late[k] = ring.Protocol.Wire(b), spec.TCM.Time(b), ring.Protocol.Copied(b)
 		}
 		key := size{of.n, of.size}
 		if _, ok := x.firstForm[key]; !ok {

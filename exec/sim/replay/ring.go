@@ -147,7 +147,7 @@ func (x *Replay) token(f *rank, id, formID uint32, part, slot int32, at unit.Tim
 	x.result.Messages++
 	x.result.Bytes += form.bytes[last]
 	if r.state&ownLinks == 0 {
-		x.launch(f, id, wire{form: formID, ring: id, slot: slot, seq: seq, at: at, bytes: form.bytes[last]}, form.wire[last])
+		x.launch(f, id, wire{form: formID, ring: id, slot: slot, seq: seq, at: at, last: last}, form.wire[last])
 		return
 	}
 	departed, delivered := x.exclusive.Pass(&r.route.State, r.Tag, form.wire[last], at+x.setup)
@@ -158,7 +158,7 @@ func (x *Replay) token(f *rank, id, formID uint32, part, slot int32, at unit.Tim
 	if slot >= 0 {
 		x.endRead(slot, departed)
 	}
-	x.arrive(id, formID, seq, form.bytes[last], at, delivered)
+	x.arrive(id, formID, seq, last, at, delivered)
 }
 
 // endRead completes a read of a slot.
@@ -168,11 +168,11 @@ func (x *Replay) endRead(slot int32, end unit.Time) {
 }
 
 // arrive: a token of a ring arrives, now or at a time to come.
-func (x *Replay) arrive(id, formID, seq uint32, bytes int64, sent, at unit.Time) {
-	r := &x.rings[id]
-	at += x.timings[r.Tag].late
+func (x *Replay) arrive(id, formID, seq uint32, last int, sent, at unit.Time) {
+	r, form := &x.rings[id], &x.forms[formID]
+	at += x.timings[r.Tag].late + form.late[last]
 	if x.traced {
-		x.traceMessage(r, seq, bytes, sent, at)
+		x.traceMessage(r, seq, form.bytes[last], sent, at)
 	}
 	x.rest = max(x.rest, at)
 	slots := x.slotsOf(id)

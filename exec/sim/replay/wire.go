@@ -9,13 +9,13 @@ import (
 
 // wire is a token on a route that shares links.
 type wire struct {
-	form  uint32
-	ring  uint32
-	slot  int32 // that is read, or none
-	seq   uint32
-	next  uint32 // in the list of unused ones
-	at    unit.Time
-	bytes int64
+	form uint32
+	ring uint32
+	slot int32 // that is read, or none
+	seq  uint32
+	next uint32 // in the list of unused ones
+	at   unit.Time
+	last int // 1 for the last part of a payload, as form.last has it
 }
 
 // carriers are the tokens on routes that share links.
@@ -72,7 +72,7 @@ func (x *Replay) Taken(uint32) {}
 func (x *Replay) Delivered(user uint32, now unit.Time) {
 	w := x.wires[user]
 	x.wires[user].next, x.idle = x.idle, user
-	x.arrive(w.ring, w.form, w.seq, w.bytes, w.at, now)
+	x.arrive(w.ring, w.form, w.seq, w.last, w.at, now)
 }
 
 // Sequences of the keys that order the events of one rank at one instant.

@@ -83,24 +83,38 @@ func (g levelTeam) meet(words tl.Signal) {
 	}
 }
 
-// read starts the reads of a part of what each of the others has, as much at a time as scratch
-// memory has room for, and then lets it be used.
+// read starts the reads of a part of what each of the others has, as many turns ahead as scratch
+// memory has room for, and lets each turn be used.
 func (g levelTeam) read(of func(i int) tl.Sym, use func(piece func(i int) tl.Sym, came []tl.Tensor)) {
 	most := 0
 	for i := range g.n {
 		most = max(most, g.chunk(i).Len())
 	}
 	per := max(1, 4*tileBytes/g.n/g.chunk(0).DType().Size())
-	came := make([]tl.Tensor, g.n)
-	for lo := 0; lo < most; lo += per {
-		piece := func(i int) tl.Sym {
-			s := of(i)
+	turns := tl.CDiv(most, per)
+	ahead := max(1, min(turns, loadsAhead/g.n, int(g.c.ScratchBytes()/(32*tileBytes)))) // of 4 tiles, and sums of them
+	came := make([][]tl.Tensor, ahead)
+	pieces := func(turn int) func(i int) tl.Sym {
+		return func(i int) tl.Sym {
+			s, lo := of(i), turn*per
 			return s.Slice(min(lo, s.Len()), min(per, max(0, s.Len()-lo)))
 		}
-		for i, rank := range g.others {
-			came[i] = g.c.Load(g.c.At(piece(i), rank))
+	}
+	started := 0
+	for turn := range turns {
+		for ; started < min(turns, turn+ahead); started++ {
+			piece, at := pieces(started), started%ahead
+			if came[at] == nil {
+				came[at] = make([]tl.Tensor, g.n)
+			}
+			for i, rank := range g.others {
+				came[at][i] = g.c.Load(g.c.At(piece(i), rank))
+			}
 		}
-		use(piece, came)
+		use(pieces(turn), came[turn%ahead])
+		for i := range g.others {
+			g.c.Free(came[turn%ahead][i])
+		}
 	}
 }
 

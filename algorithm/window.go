@@ -161,16 +161,62 @@ func cut(n, bytes int, t dtype.Type) iter.Seq2[int, int] {
 	}
 }
 
-// move copies memory to memory, tile by tile.
+// move copies memory to memory, tile by tile. Some loads are under way while a tile is stored, so
+// that the way to a memory far off counts once.
 func move(c *tl.Context, dst, src tl.Ref) {
-	for lo, n := range tiles(src.Len(), src.DType) {
-		c.Copy(dst.Slice(lo, n), src.Slice(lo, n))
+	per := tileBytes / src.DType.Size()
+	tile := func(r tl.Ref, i int) tl.Ref { return r.Slice(i*per, min(per, r.Len()-i*per)) }
+	n := tl.CDiv(src.Len(), per)
+	ahead := max(1, min(n, copyDepth, int(c.ScratchBytes()/(8*tileBytes))))
+	came := make([]tl.Tensor, 0, ahead)
+	for i := range n {
+		for next := i + len(came); next < min(n, i+ahead); next++ {
+			came = append(came, c.Load(tile(src, next)))
+		}
+		c.Store(tile(dst, i), came[0])
+		c.Free(came[0])
+		came = append(came[:0], came[1:]...)
 	}
+}
+
+// takeEach moves a part of the window of each member to where the result has it. Long parts come
+// from all members side by side, from the next member on, so that no memory is asked by all at once.
+func takeEach(c *tl.Context, a tl.Args, part func(member int) (to, from tl.Ref)) {
+	n := c.WorldSize()
+	longest := int64(0)
+	for member := range n {
+		to, _ := part(member)
+		longest = max(longest, to.Bytes())
+	}
+	if longest <= tileBytes {
+		for member := range n {
+			to, from := part(member)
+			move(c, to, from)
+		}
+		return
+	}
+	work := make([]carry, n)
+	for i, member := range fromNext(c.Rank(), n) {
+		to, from := part(member)
+		work[i] = carry{from: []tl.Ref{from}, to: []tl.Ref{to}}
+	}
+	takeAcross(c, a, tileToSelf, work)
 }
 
 // reduce stores what all members' copies of src combine to: the own one first, then those of
 // the others in ascending order. In floating point that order is part of the result.
 func reduce(c *tl.Context, op tl.ReduceOp, dst tl.Ref, src tl.Sym) {
+	me, n := c.Rank(), c.WorldSize()
+	if c.Local(src).Bytes() > tileBytes {
+		from := []tl.Ref{c.Local(src)}
+		for peer := range n {
+			if peer != me {
+				from = append(from, c.At(src, peer))
+			}
+		}
+		reduceLong(c, op, dst, from)
+		return
+	}
 	for lo, n := range tiles(src.Len(), src.DType()) {
 		part := src.Slice(lo, n)
 		acc := c.Load(c.Local(part))
@@ -180,6 +226,42 @@ func reduce(c *tl.Context, op tl.ReduceOp, dst tl.Ref, src tl.Sym) {
 			}
 		}
 		c.Store(dst.Slice(lo, n), c.Finish(op, acc, c.WorldSize()))
+	}
+}
+
+// reduceLong is reduce of long parts, in the same order. Loads are under way while those before them
+// are combined, and each rank begins with the member after it.
+func reduceLong(c *tl.Context, op tl.ReduceOp, dst tl.Ref, from []tl.Ref) {
+	members := len(from)
+	ahead := max(1, loadsAhead/members)
+	per := max(1, min(tileBytes, int(c.ScratchBytes())/(2*members*(ahead+1)))/dst.DType.Size())
+	turns := tl.CDiv(dst.Len(), per)
+	tile := func(r tl.Ref, turn int) tl.Ref { return r.Slice(turn*per, min(per, r.Len()-turn*per)) }
+	came := make([][]tl.Tensor, ahead+1)
+	for i := range came {
+		came[i] = make([]tl.Tensor, members)
+	}
+	load := func(turn int) {
+		for k := range members {
+			k = (k + c.Rank() + 1) % members
+			came[turn%len(came)][k] = c.Load(tile(from[k], turn))
+		}
+	}
+	for turn := range min(ahead, turns) {
+		load(turn)
+	}
+	for turn := range turns {
+		if turn+ahead < turns {
+			load(turn + ahead)
+		}
+		ts := came[turn%len(came)]
+		acc := ts[0]
+		for _, t := range ts[1:] {
+			acc = join(c, op, acc, t)
+		}
+		acc = c.Finish(op, acc, c.WorldSize())
+		c.Store(tile(dst, turn), acc)
+		c.Free(acc)
 	}
 }
 

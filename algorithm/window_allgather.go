@@ -15,9 +15,9 @@ func windowAllGather(c *tl.Context, a tl.Args) {
 	move(c, c.Local(data), a.Shard(me))
 	c.PipeBarrier() // what was staged is complete before any rank is notified
 	meshBarrier(c, row(c, signals, 0), a.Use(0))
-	for peer := range n {
-		move(c, a.OutBlock(me, n*a.NElem, n, peer), c.At(data, peer))
-	}
+	takeEach(c, a, func(peer int) (to, from tl.Ref) {
+		return a.OutBlock(me, n*a.NElem, n, peer), c.At(data, peer)
+	})
 }
 
 // WindowAllGather stages, meets and reads.

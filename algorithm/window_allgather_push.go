@@ -26,9 +26,49 @@ func windowAllGatherPush(c *tl.Context, a tl.Args) {
 // pushToAll puts what lies here into a slot of all others, from the next rank on, so that no rank
 // gets two messages at a time, with the word of this rank.
 func pushToAll(c *tl.Context, slot tl.Sym, src tl.Ref, came tl.Signal) {
+	give(c, src.Bytes(), func(int) (tl.Sym, tl.Ref) { return slot, src }, came)
+}
+
+// pushEach puts a long part of what lies here into a slot of each of the others, all side by side
+// in pieces: what one has to wait for does not hold up the rest. The word of this rank follows.
+func pushEach(c *tl.Context, part func(to int) (slot tl.Sym, src tl.Ref), came tl.Signal) {
 	me, n := c.Rank(), c.WorldSize()
+	longest, size := 0, 1
 	for i := 1; i < n; i++ {
-		c.PutSignal(slot, (me+i)%n, src, came.At(me), tl.SignalAdd, 1)
+		_, src := part((me + i) % n)
+		longest, size = max(longest, src.Len()), src.DType.Size()
+	}
+	per := max(1, min(tileToOthers, int(c.ScratchBytes())/(4*n))/size)
+	type piece struct {
+		to   int
+		slot tl.Sym
+		t    tl.Tensor
+	}
+	var ahead []piece
+	put := func() {
+		p := ahead[0]
+		c.PutTensor(p.slot, p.to, p.t)
+		c.Free(p.t)
+		ahead = ahead[1:]
+	}
+	for lo := 0; lo < longest; lo += per {
+		for i := 1; i < n; i++ {
+			to := (me + i) % n
+			slot, src := part(to)
+			if k := min(per, src.Len()-lo); k > 0 {
+				ahead = append(ahead, piece{to, slot.Slice(lo, k), c.Load(src.Slice(lo, k))})
+			}
+			if len(ahead) >= min(n, loadsAhead) {
+				put()
+			}
+		}
+	}
+	for len(ahead) > 0 {
+		put()
+	}
+	c.Fence() // at each destination the data come before the word
+	for i := 1; i < n; i++ {
+		tell(c, came.At(me), (me+i)%n)
 	}
 }
 

@@ -22,9 +22,9 @@ func windowAllReduceTwoPhase(c *tl.Context, a tl.Args) {
 
 	c.PipeBarrier() // and so is the result
 	meshBarrier(c, row(c, signals, 1), use)
-	for peer := range n {
-		move(c, out.Chunk(n, peer), c.At(data.Chunk(n, peer), peer))
-	}
+	takeEach(c, a, func(peer int) (to, from tl.Ref) {
+		return out.Chunk(n, peer), c.At(data.Chunk(n, peer), peer)
+	})
 }
 
 // WindowAllReduceTwoPhase moves the fewest bytes that an all-reduce can, in two barriers.

@@ -22,10 +22,7 @@ func windowAllReduceTwoPhasePush(c *tl.Context, a tl.Args) {
 	slot := func(owner, from int) tl.Sym {
 		return slots.Slice(from*most, mem.ChunkOf(a.NElem, n, owner).N)
 	}
-	for i := 1; i < n; i++ {
-		to := (me + i) % n // no rank gets two chunks at a time
-		c.PutSignal(slot(to, me), to, mine.Chunk(n, to), given.At(me), tl.SignalAdd, 1)
-	}
+	give(c, int64(most)*int64(a.DType.Size()), func(to int) (tl.Sym, tl.Ref) { return slot(to, me), mine.Chunk(n, to) }, given)
 	own := c.Local(result.Chunk(n, me))
 	addUp(c, a.Op, own, mine.Chunk(n, me), func(from int, wait bool) tl.Sym {
 		if wait {

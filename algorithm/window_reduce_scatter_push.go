@@ -14,10 +14,7 @@ func windowReduceScatterPush(c *tl.Context, a tl.Args) {
 	data, signals := scratch(c, a, n*largest(a, n))
 	came, use := row(c, signals, 0), a.Use(0)
 	slot := func(owner, from int) tl.Sym { return data.Chunk(n, from).Slice(0, packed(a, n, owner).N) }
-	for i := 1; i < n; i++ {
-		to := (me + i) % n // no rank gets two chunks at a time
-		c.PutSignal(slot(to, me), to, a.InBlock(me, n, to), came.At(me), tl.SignalAdd, 1)
-	}
+	give(c, int64(largest(a, n))*int64(a.DType.Size()), func(to int) (tl.Sym, tl.Ref) { return slot(to, me), a.InBlock(me, n, to) }, came)
 	addUp(c, a.Op, a.Out(me, packed(a, n, me).N), a.InBlock(me, n, me), func(from int, wait bool) tl.Sym {
 		if wait {
 			heed(c, came.At(from), use)
@@ -26,10 +23,35 @@ func windowReduceScatterPush(c *tl.Context, a tl.Args) {
 	})
 }
 
+// give puts a part of what this rank has into a slot of each of the others, with its word: from the
+// next rank on, so that no rank gets two at a time, and long parts side by side.
+func give(c *tl.Context, longest int64, part func(to int) (slot tl.Sym, src tl.Ref), came tl.Signal) {
+	me, n := c.Rank(), c.WorldSize()
+	if longest > tileBytes {
+		pushEach(c, part, came)
+		return
+	}
+	for i := 1; i < n; i++ {
+		to := (me + i) % n
+		slot, src := part(to)
+		c.PutSignal(slot, to, src, came.At(me), tl.SignalAdd, 1)
+	}
+}
+
 // addUp stores the sum of what this rank brings and of what has come from each of the others, which
 // it waits for in ascending order. In floating point that order is part of the result.
 func addUp(c *tl.Context, op tl.ReduceOp, dst, own tl.Ref, came func(from int, wait bool) tl.Sym) {
 	me, n := c.Rank(), c.WorldSize()
+	if own.Bytes() > tileBytes {
+		from := []tl.Ref{own}
+		for rank := range n {
+			if rank != me {
+				from = append(from, c.Local(came(rank, true)))
+			}
+		}
+		reduceLong(c, op, dst, from)
+		return
+	}
 	for i := range strips(own, 1) { // one at least: who has nothing to add waits, too
 		acc := c.Load(strip(own, i))
 		for from := range n {

@@ -180,7 +180,7 @@ func move(c *tl.Context, dst, src tl.Ref) {
 }
 
 // takeEach moves a part of the window of each member to where the result has it. Long parts come
-// from all members side by side, from the next member on, so that no memory is asked by all at once.
+// from all members side by side, from the next member on: no memory is asked by all at once.
 func takeEach(c *tl.Context, a tl.Args, part func(member int) (to, from tl.Ref)) {
 	n := c.WorldSize()
 	longest := int64(0)
@@ -229,8 +229,8 @@ func reduce(c *tl.Context, op tl.ReduceOp, dst tl.Ref, src tl.Sym) {
 	}
 }
 
-// reduceLong is reduce of long parts, in the same order. Loads are under way while those before them
-// are combined, and each rank begins with the member after it.
+// reduceLong is reduce of long parts, in the same order. Loads are under way while those before
+// them are combined, and each rank begins with the member after it.
 func reduceLong(c *tl.Context, op tl.ReduceOp, dst tl.Ref, from []tl.Ref) {
 	members := len(from)
 	ahead := max(1, loadsAhead/members)

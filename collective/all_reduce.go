@@ -24,6 +24,7 @@ var AllReduce = register(Collective{
 	Known: []string{
 		"ring_allreduce_chunked", "double_tree_allreduce", "direct_allreduce", "window_allreduce_onephase_push", "nvls_allreduce",
 	},
-	KnownNCCL: []string{"ring_allreduce_chunked", "nvls_allreduce"},
-	Least:     "ring_allreduce_chunked",
+	KnownNCCL:  []string{"ring_allreduce_chunked", "nvls_allreduce"},
+	KnownRails: []string{"rail_allreduce"},
+	Least:      "ring_allreduce_chunked",
 })

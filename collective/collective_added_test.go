@@ -86,7 +86,7 @@ func TestAddedCollective(t *testing.T) {
 	if err != nil || bench.For(what.Name) != swapBench || sweep.AlgorithmsOf(what.Name)[0] != swapPairs.Name {
 		t.Errorf("%v, %v", what, err)
 	}
-	if got := calibrate.Algorithms(what, "", "other"); len(got) != 1 || got[0] != swapPairs.Name {
+	if got := calibrate.Algorithms(what, "", 1, "other"); len(got) != 1 || got[0] != swapPairs.Name {
 		t.Errorf("calibrate uses %v", got)
 	}
 }
@@ -94,7 +94,7 @@ func TestAddedCollective(t *testing.T) {
 // The names in rows lead somewhere.
 func TestNamesInRows(t *testing.T) {
 	for _, co := range collective.All() {
-		for _, name := range append(slices.Concat(co.Known, co.KnownNCCL), co.Least) {
+		for _, name := range append(slices.Concat(co.Known, co.KnownNCCL, co.KnownRails), co.Least) {
 			if a, err := algorithm.Lookup(name); name != "" && (err != nil || a.Collective != co.Name) {
 				t.Errorf("%s names the algorithm %s: %+v, %v", co.Name, name, a, err)
 			}

@@ -44,12 +44,13 @@ type Collective struct {
 	// What follows says no more of the meaning. It is here so that no other package has a list of
 	// collectives.
 
-	NCCL      string   // its name in nccl-tests; "": Name
-	Task      string   // the operation of HCCL whose tasks perform it; "": there is none
-	Bench     string   // host program that runs its algorithms when no program is named; "": ccl_hello, which runs any
-	Known     []string // algorithms of kernbench that are like those that vendors' libraries are known to have
-	KnownNCCL []string // algorithms like those of NCCL alone; nil: Known
-	Least     string   // an algorithm that moves no more than Demand, for advice; "": none is named
+	NCCL       string   // its name in nccl-tests; "": Name
+	Task       string   // the operation of HCCL whose tasks perform it; "": there is none
+	Bench      string   // host program that runs its algorithms when no program is named; "": ccl_hello, which runs any
+	Known      []string // algorithms of kernbench that are like those that vendors' libraries are known to have
+	KnownNCCL  []string // algorithms like those of NCCL alone; nil: Known
+	KnownRails []string // what stands on several nodes for those of NCCL that work in nodes and between them
+	Least      string   // an algorithm that moves no more than Demand, for advice; "": none is named
 }
 
 // NCCLName returns the name that nccl-tests has for the collective.

@@ -320,7 +320,7 @@ func (c *calibration) library(ctx context.Context, x *run.Job) error {
 	case c.spec.AllAlgorithms:
 		names = sweep.AlgorithmsOf(c.what.Name)
 	case !asked:
-		names = Algorithms(c.what, x.Machine.Topology().Software().NCCL, sweep.DefaultAlgorithm(x.Entries, c.what))
+		names = Algorithms(c.what, x.Machine.Topology().Software().NCCL, c.nccl.Nodes, sweep.DefaultAlgorithm(x.Entries, c.what))
 	}
 	c.result.Protocols = protocolsOf(x.Machine.Topology())
 	for _, name := range names {
@@ -341,7 +341,7 @@ func (c *calibration) library(ctx context.Context, x *run.Job) error {
 			return err
 		}
 		for _, p := range c.result.Protocols {
-			if has(t.Plan.Algorithm, p) {
+			if c.has(t.Plan.Algorithm, p) {
 				c.programs = append(c.programs, libraryProgram{name, p, apart})
 			}
 		}
@@ -353,12 +353,13 @@ func (c *calibration) library(ctx context.Context, x *run.Job) error {
 	return nil
 }
 
-// has reports whether a library has an algorithm with a protocol. NCCL reduces in switches with
-// Simple alone (src/graph/tuning.cc). RCCL's plans for 8 GPUs that read and write the memory of
-// others come with LL and with Simple (ROCm/rccl: tools/msccl-algorithms/allreduce-allpairs-8n-*).
-func has(a *algorithm.Algorithm, protocol string) bool {
+// has reports whether a library has an algorithm with a protocol. NCCL reduces in switches, and
+// between nodes behind them, with Simple alone (src/graph/tuning.cc). RCCL's plans for 8 GPUs that
+// read and write the memory of others come with LL and with Simple (ROCm/rccl:
+// tools/msccl-algorithms/allreduce-allpairs-8n-*).
+func (c *calibration) has(a *algorithm.Algorithm, protocol string) bool {
 	switch {
-	case a.Multimem:
+	case a.Multimem || a.Window != nil && slices.Contains(nccl.Generations(), c.nccl.Generation):
 		return protocol == "simple"
 	case a.Window != nil:
 		return protocol != "ll128"

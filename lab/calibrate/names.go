@@ -61,10 +61,14 @@ func (h HoldOut) holds(i int, size unit.Bytes) bool {
 // Algorithms are those that the library of a machine is known to have, where kernbench has their
 // like. On a machine that names a generation for NCCL they are NCCL's rings, and its reductions in
 // switches. On others they are those of all libraries, such as the one-shots of MSCCL, which RCCL
-// runs. NCCL's tree, a chain inside a node, has none here. Otherwise it is the one of perf.
-func Algorithms(what *collective.Collective, generation, otherwise string) []string {
+// runs. NCCL's tree, a chain inside a node, has none here. On several nodes rail_allreduce stands
+// for its NVLSTree. Otherwise it is the one of perf.
+func Algorithms(what *collective.Collective, generation string, nodes int, otherwise string) []string {
 	switch ours := nccl.Generation(generation); {
 	case len(what.KnownNCCL) > 0 && slices.Contains(nccl.Generations(), ours):
+		if nodes > 1 {
+			return slices.Concat(what.KnownNCCL, what.KnownRails)
+		}
 		return what.KnownNCCL
 	case len(what.Known) > 0:
 		return what.Known

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"kernbench/lab/run"
+	"kernbench/unit"
 )
 
 // hazards prints each hazard with both accesses and what would order them.
@@ -25,6 +26,9 @@ func class(w io.Writer, r *run.Result) {
 		return
 	}
 	field(w, "class", "%s (%s): %s", c.Name, c.What, c.Claim)
+	if c.Tried > 0 {
+		field(w, "", "kernels do not act on what atomics return: they issued the same in %s with other values", unit.Count(c.Tried, "run"))
+	}
 	const most = 8
 	for i := range c.Depends[:min(most, len(c.Depends))] {
 		d := &c.Depends[i]

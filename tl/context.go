@@ -106,6 +106,9 @@ func (c *Context) reset(s Setup) {
 	if s.Edits != nil {
 		s.RecordLines = true
 		c.core = &editing{Core: s.Core, c: c, edits: s.Edits, held: None}
+		if s.Edits.Answers != nil {
+			c.core = s.Edits.Answers.kernel(s.Core, c)
+		}
 	}
 	c.watched = s.RecordLines || s.CoreType != CoreAny
 	c.scratch.init(int64(s.Scratch))

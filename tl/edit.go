@@ -49,6 +49,8 @@ type Edits struct {
 	Seen func(line string, dir Dir, in *Instr, w *Wiring) // in is valid during the call; it may be nil
 
 	SeenCall func(line, call string) // calls of dialects that Again can repeat; it may be nil
+
+	Answers *Answers // to try what atomics return, in the place of all else; it may be nil
 }
 
 // editing is the core of a rank whose kernel is edited. It stands before the executor's.

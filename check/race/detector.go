@@ -15,6 +15,11 @@ type Options struct {
 	Region func(a mem.Addr) string
 
 	Most int // hazards that are described; 0: 20
+
+	// Ignored says that kernels do not act on what atomics return: they use no value of a
+	// fetch-add, and repeat a compare-and-swap until it succeeds. The caller has tried that, by
+	// tl.Answers.
+	Ignored bool
 }
 
 // Detector judges one run. Give its Log to the executor, and ask for the Report afterwards.
@@ -45,6 +50,7 @@ type Detector struct {
 	clockPool
 	crowdPool
 	guarding
+	ignoring
 	tidying
 	waiting
 }
@@ -174,6 +180,9 @@ func (d *Detector) record(r *history.Record) {
 	}
 	if len(a.reading) > 0 && r.Kind != history.Read {
 		a.reading = a.reading[:0]
+	}
+	if d.holds != nil {
+		d.whileHolding(r)
 	}
 	switch r.Kind {
 	case history.Start:

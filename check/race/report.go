@@ -22,6 +22,10 @@ type Report struct {
 	// known for these values only: other schedules may have hazards where this one has none.
 	Atomics bool `json:"atomics,omitempty"`
 
+	// OnlyAtomics says that nothing else makes the class scheduled, and that there are no hazards.
+	// The class is another one if kernels do not act on these values: see Options.Ignored.
+	OnlyAtomics bool `json:"only_atomics,omitempty"`
+
 	// Again asks for another pass with Detector.Next: in this one a notification came after a
 	// wait that it could have ended, or the executor left something out that matters after all.
 	Again bool `json:"again,omitempty"`
@@ -162,6 +166,7 @@ func (d *Detector) Report() *Report {
 	d.log.Flush()
 	d.settleGuards()
 	d.settleReads()
+	d.settleSwaps()
 	r := &Report{
 		Hazards: d.hazards.list, Total: d.hazards.total, Left: len(d.hazards.left),
 		Depends: d.depends.list, Again: d.again || d.log.WasLeftOut(),
@@ -177,6 +182,8 @@ func (d *Detector) Report() *Report {
 	case d.sided || d.shared:
 		r.Class = Counting
 	}
+	r.OnlyAtomics = r.Atomics && r.Total == 0 &&
+		!slices.ContainsFunc(r.Depends, func(x Depend) bool { return x.Op != "fetch_add" && x.Op != "compare_swap" })
 	for _, h := range r.Hazards {
 		r.Depends = append(r.Depends, Depend{
 			Op: h.Kind.title(), Call: h.Second.Call, Line: h.Second.Line, Count: h.Count,

@@ -118,6 +118,7 @@ func (d *Detector) notify(r *history.Record) {
 	if w := d.log.Info(r.Agent); d.opts.Order == mem.Sequential || w.Stream >= 0 && w.Program < 0 || r.Agent == history.Host {
 		e.done = e.issued
 	}
+	d.changed(r)
 	switch {
 	case e.set:
 		d.depend("set", "hides what the word held before", r.Call, r.Line)
@@ -136,10 +137,17 @@ func (d *Detector) newUpdate(r *history.Record) *event {
 // atomically is an update that returns what the word held before.
 func (d *Detector) atomically(r *history.Record) {
 	d.sided = true
-	if r.Update == tl.SignalSet {
+	swap := r.Update == tl.SignalSet
+	switch {
+	case !d.opts.Ignored && swap:
 		d.depend("compare_swap", "who comes first depends on the schedule", r.Call, r.Line)
-	} else {
+	case !d.opts.Ignored:
 		d.depend("fetch_add", "what it returns depends on who comes first", r.Call, r.Line)
+	case swap:
+		d.swapped(r)
+	default:
+		d.addIgnored(r)
+		return
 	}
 	if a := &d.agents[r.Agent]; !slices.Contains(a.atomics, r.Word) {
 		a.atomics = append(a.atomics, r.Word)

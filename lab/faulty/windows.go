@@ -124,3 +124,95 @@ var (
 	// RoomForTwo admits two ranks to the sum.
 	RoomForTwo = registered("lab_room_for_two", sumUnderLock(2))
 )
+
+// stageWithAtomics is stageAndRead with atomics on whose values a kernel acts or does not act. meet
+// gets the words of the window, one for each member.
+func stageWithAtomics(name string, meet func(c *tl.Context, words tl.Signal)) *algorithm.Algorithm {
+	a := stageAndRead(func(c *tl.Context, words tl.Signal) {
+		c.Quiet()
+		meet(c, words)
+	})
+	a.Atomics = true
+	return registered(name, a)
+}
+
+var (
+	// CountsIn meets by fetch-adds whose values no rank uses.
+	CountsIn = stageWithAtomics("lab_counts_in", func(c *tl.Context, words tl.Signal) {
+		for peer := range c.WorldSize() {
+			c.FetchAdd(words.At(0), peer, 1)
+		}
+		c.WaitUntil(words.At(0), tl.GE, int64(c.WorldSize()))
+	})
+	// CountsInAndLooks loads something more if it comes last.
+	CountsInAndLooks = stageWithAtomics("lab_counts_in_and_looks", func(c *tl.Context, words tl.Signal) {
+		for peer := range c.WorldSize() {
+			if c.FetchAdd(words.At(0), peer, 1) == int64(c.WorldSize()-1) {
+				c.Full(tl.Dims(1), dtype.F32, 1)
+			}
+		}
+		c.WaitUntil(words.At(0), tl.GE, int64(c.WorldSize()))
+	})
+	// LastGoesOn counts in, and its last rank does not wait.
+	LastGoesOn = stageWithAtomics("lab_last_goes_on", func(c *tl.Context, words tl.Signal) {
+		for peer := range c.WorldSize() {
+			c.FetchAdd(words.At(0), peer, 1)
+		}
+		if c.Rank() < c.WorldSize()-1 {
+			c.WaitUntil(words.At(0), tl.GE, int64(c.WorldSize()))
+		}
+	})
+	// Swaps meets by words that one rank sets and another takes back.
+	Swaps = stageWithAtomics("lab_swaps", func(c *tl.Context, words tl.Signal) {
+		for peer := range c.WorldSize() {
+			for c.CompareSwap(words.At(c.Rank()), peer, 0, 1) != 0 {
+			}
+		}
+		for peer := range c.WorldSize() {
+			for c.CompareSwap(words.At(peer), c.Rank(), 1, 0) != 1 {
+			}
+		}
+	})
+	// Locks passes a lock on its way, in which nothing conflicts.
+	Locks = stageWithAtomics("lab_locks", func(c *tl.Context, words tl.Signal) { lockAndMeet(c, words) })
+	// LocksAndCounts does something more if it had to try again.
+	LocksAndCounts = stageWithAtomics("lab_locks_and_counts", func(c *tl.Context, words tl.Signal) {
+		if lockAndMeet(c, words) > 1 {
+			c.Full(tl.Dims(1), dtype.F32, 1)
+		}
+	})
+	// SwapsIfItCan has a rank that takes the lock of another one if it finds it taken, in any case.
+	SwapsIfItCan = stageWithAtomics("lab_swaps_if_it_can", func(c *tl.Context, words tl.Signal) {
+		if c.Rank() == 0 {
+			for c.CompareSwap(words.At(0), 0, 0, 7) != 0 {
+			}
+			c.CompareSwap(words.At(0), 0, 7, 0)
+		} else {
+			c.CompareSwap(words.At(0), 0, 7, 8)
+		}
+		meetAt(c, words.At(1))
+	})
+	// TriesOnce does something more if it gets the lock at once.
+	TriesOnce = stageWithAtomics("lab_tries_once", func(c *tl.Context, words tl.Signal) {
+		if c.CompareSwap(words.At(0), 0, 0, 1) == 0 {
+			c.Full(tl.Dims(1), dtype.F32, 1)
+			c.CompareSwap(words.At(0), 0, 1, 0)
+		}
+		meetAt(c, words.At(1))
+	})
+)
+
+func lockAndMeet(c *tl.Context, words tl.Signal) (tries int) {
+	for tries = 1; c.CompareSwap(words.At(0), 0, 0, 1) != 0; tries++ {
+	}
+	c.CompareSwap(words.At(0), 0, 1, 0)
+	meetAt(c, words.At(1))
+	return tries
+}
+
+func meetAt(c *tl.Context, word tl.Signal) {
+	for peer := range c.WorldSize() {
+		c.Notify(word, peer, tl.SignalAdd, 1)
+	}
+	c.WaitUntil(word, tl.GE, int64(c.WorldSize()))
+}

@@ -8,6 +8,7 @@ import (
 	"kernbench/collective"
 	"kernbench/device"
 	"kernbench/exec"
+	"kernbench/tl"
 )
 
 // OneCall returns a copy of a job that performs one call of a collective, with results in the place
@@ -49,6 +50,17 @@ func (x *Job) Using(algorithm string, settings []string) (_ *Job, err error) {
 		y.Entries, err = x.Entries.With(algorithm, settings)
 	}
 	return &y, err
+}
+
+// answering returns a copy of a job whose kernels get other values from atomics, and may issue so
+// many instructions each; 0: any number.
+func (x *Job) answering(a *tl.Answers, most uint32) *Job {
+	y := *x
+	y.Edits = &tl.Edits{Answers: a}
+	if most > 0 {
+		y.Limits.Events = most
+	}
+	return &y
 }
 
 // BenchProgram returns the host program that a job runs.

@@ -2,10 +2,12 @@ package run
 
 import (
 	"context"
+	"slices"
 
 	"kernbench/check/race"
 	"kernbench/exec"
 	"kernbench/fault"
+	"kernbench/tl"
 )
 
 // What a kernel does after an atomic depends on the value that it got, and the judge sees only the
@@ -14,6 +16,7 @@ import (
 
 // more is what came of those schedules.
 type more struct {
+	tried  int // runs in which atomics returned other values, and kernels issued the same
 	judged int
 	at     uint64 // the schedule with hazards or a fault; 0: none
 	fault  error  // in that schedule
@@ -52,11 +55,65 @@ func (x *Job) moreSchedules(out *Execution) int {
 	if !rep.Atomics || rep.Total > 0 || rep.Unsettled || rep.Again || x.Schedule > 0 || !x.row.Can(exec.Schedules) {
 		return 0
 	}
+	return int(min(race.MoreSchedules, mostMoreOps/out.sidedOps()))
+}
+
+// sidedOps is the number of one-sided operations of a run, and 1.
+func (out *Execution) sidedOps() int64 {
 	ops := int64(1)
 	for _, l := range out.Launches {
 		for _, t := range l.Result.Traffic {
 			ops += t.Notifies + t.Waits + t.Atomics + t.Puts + t.Gets
 		}
 	}
-	return int(min(race.MoreSchedules, mostMoreOps/ops))
+	return ops
+}
+
+// tryAnswers runs a program whose outcome depends on nothing but atomics with other answers of
+// these. If kernels issue the same then, they do not act on the answers: the program is judged once
+// more with that known, and that report stands. The error is what kept it from its end.
+func (x *Job) tryAnswers(ctx context.Context, out *Execution) error {
+	rep := out.races
+	if !rep.OnlyAtomics || rep.Unsettled || rep.Again || x.Edits != nil {
+		return nil
+	}
+	tried := x.sameAnyway(ctx, out.sidedOps())
+	if ctx.Err() != nil || tried == 0 {
+		return ctx.Err()
+	}
+	again, err := x.judged(ctx, Pass{Quiet: true, schedule: x.Schedule, ignored: true})
+	if err != nil || again.races.Unsettled || again.races.Again {
+		return ctx.Err()
+	}
+	out.races, out.more.tried = again.races, tried
+	return nil
+}
+
+// sameAnyway is in how many runs kernels issued the same with other answers; 0: not in all, or it
+// would take too many one-sided operations. A run has ops of them.
+func (x *Job) sameAnyway(ctx context.Context, ops int64) int {
+	if 2*ops > mostMoreOps {
+		return 0
+	}
+	issued := func(a *tl.Answers, most uint32) (tl.Issued, bool) {
+		_, err := x.answering(a, most).Execute(ctx, Pass{Quiet: true, schedule: x.Schedule})
+		i := a.Issued()
+		return i, err == nil && !i.GaveUp
+	}
+	own, ok := issued(&tl.Answers{}, 0)
+	if !ok || own.Negative {
+		return 0
+	}
+	tried, span := 0, max(own.Most+1, 2)
+	for shift := int64(1); shift < span; shift = min(2*shift, max(span-1, shift+1)) {
+		if int64(tried+3)*ops > mostMoreOps {
+			return 0
+		}
+		other, ok := issued(&tl.Answers{Shift: shift, Span: span, Fail: true}, 4*own.MostOps+64)
+		if !ok || !slices.Equal(own.Kernels, other.Kernels) {
+			return 0
+		}
+		tried++
+	}
+	return tried
 }

@@ -63,6 +63,7 @@ type Execution struct {
 // Pass is one execution of a spec among several.
 type Pass struct {
 	watch    *watch // judge of races, or nil
+	ignored  bool   // the judge takes it that kernels do not act on what atomics return
 	explain  bool   // keep source lines and contributor sets, to explain a failure
 	Quiet    bool   // write no trace, lines or progress
 	Trees    bool   // keep the tree of additions of every element

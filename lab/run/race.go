@@ -18,9 +18,10 @@ type Hazard = race.Hazard
 
 // Class is what one run of a program says about its runs with other timings.
 type Class struct {
-	Name    string   `json:"name"`  // directed, counting, scheduled
-	What    string   `json:"what"`  // what the program does, in words
-	Claim   string   `json:"claim"` // what follows from it
+	Name    string   `json:"name"`            // directed, counting, scheduled
+	What    string   `json:"what"`            // what the program does, in words
+	Claim   string   `json:"claim"`           // what follows from it
+	Tried   int      `json:"tried,omitempty"` // runs in which atomics returned other values, and kernels issued the same
 	Depends []Depend `json:"depends,omitempty"`
 }
 
@@ -117,6 +118,9 @@ func (x *Job) first(ctx context.Context) (*Execution, error) {
 	}
 	out, err := x.judged(ctx, Pass{schedule: x.Schedule})
 	if err == nil {
+		err = x.tryAnswers(ctx, out)
+	}
+	if err == nil {
 		err = x.judgeMore(ctx, out)
 	}
 	return out, err
@@ -126,7 +130,9 @@ func (x *Job) first(ctx context.Context) (*Execution, error) {
 // the same program: those that it gets are quiet.
 func (x *Job) judged(ctx context.Context, p Pass) (*Execution, error) {
 	p.watch = &watch{machine: x.Machine}
-	p.watch.detector = race.New(race.Options{Order: x.order, PEName: x.Machine.PEName, Region: p.watch.region})
+	p.watch.detector = race.New(race.Options{
+		Order: x.order, PEName: x.Machine.PEName, Region: p.watch.region, Ignored: p.ignored,
+	})
 	out, err := x.Execute(ctx, p)
 	report := p.watch.explain(p.watch.detector.Report())
 	for passes := 1; ; passes++ {
@@ -171,7 +177,12 @@ func (x *Job) raceVerdict(r *Result, out *Execution, err error) Verdict {
 	r.Hazards = rep.Hazards
 	if whole := err == nil && !rep.Unsettled && !rep.Again; whole || rep.Class == race.Scheduled {
 		// Of part of a program only this is certain: what it has done depends on the schedule.
-		r.Class = &Class{Name: rep.Class.String(), What: whats[rep.Class], Claim: rep.Class.Claim(), Depends: rep.Depends}
+		what := whats[rep.Class]
+		if rep.Class == race.Counting && out.more.tried > 0 {
+			what = "shared memory, and words that change in the same way in every schedule"
+		}
+		r.Class = &Class{Name: rep.Class.String(), What: what, Claim: rep.Class.Claim(), Depends: rep.Depends,
+			Tried: out.more.tried}
 	}
 	switch {
 	case rep.Total > 0:
@@ -184,8 +195,8 @@ func (x *Job) raceVerdict(r *Result, out *Execution, err error) Verdict {
 		}
 		return Verdict{races, Failed, detail}
 	case out.more.fault != nil:
-		return Verdict{races, Failed, fmt.Sprintf("--schedule %d, in which atomics return other values, ends in a fault: %v",
-			out.more.at, out.more.fault)}
+		what, _, _ := strings.Cut(out.more.fault.Error(), "\n")
+		return Verdict{races, Failed, fmt.Sprintf("--schedule %d, in which atomics return other values, ends in a fault: %s", out.more.at, what)}
 	case rep.Unsettled:
 		return Verdict{races, NotChecked,
 			fmt.Sprintf("no hazards found, but %d passes over the program did not settle what notifications come later",

@@ -97,6 +97,41 @@ func TestNoRacesInOtherSchedules(t *testing.T) {
 	})
 }
 
+// Atomics do not make a program scheduled if its kernels do not act on what they return. Those that
+// do are found, and so is a hazard that a returned value hides in this schedule.
+func TestAtomicsThatAreIgnored(t *testing.T) {
+	executors(t, func(t *testing.T, executor string) {
+		for _, c := range []struct {
+			algorithm, class string
+			tried            bool
+			race             run.State
+		}{
+			{faulty.CountsIn.Name, "counting", true, run.Checked},
+			{faulty.CountsInAndLooks.Name, "scheduled", false, run.Checked},
+			{faulty.LastGoesOn.Name, "scheduled", executor == mock.Name, run.Failed},
+			{faulty.Swaps.Name, "counting", true, run.Checked},
+			{faulty.Locks.Name, "counting", true, run.Checked},
+			{faulty.LocksAndCounts.Name, "scheduled", false, run.Checked},
+			{faulty.SwapsIfItCan.Name, "scheduled", false, run.Checked},
+			{faulty.TriesOnce.Name, "scheduled", false, run.Checked},
+			{faulty.Meets.Name, "counting", false, run.Checked},
+		} {
+			s := gather(c.algorithm, executor)
+			s.Schedules = 5
+			r, err := run.Run(ctx, s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r.Class == nil || r.Class.Name != c.class || (r.Class.Tried > 0) != c.tried || r.Verdict("race").State != c.race {
+				t.Errorf("%s: class %+v, %v; want %+v", c.algorithm, r.Class, r.Verdict("race"), c)
+			}
+			if v := r.Verdict("schedules"); c.class == "counting" && v.State != run.Checked {
+				t.Errorf("%s: the class is counting, and %v", c.algorithm, v)
+			}
+		}
+	})
+}
+
 // What one run proves depends on what the program does, not on how the run came out.
 func TestClasses(t *testing.T) {
 	executors(t, func(t *testing.T, executor string) {
@@ -115,7 +150,7 @@ func TestClasses(t *testing.T) {
 				[]string{"put_combine"}},
 			{run.Spec{Bench: "intra_node_reduce_scatter",
 				Options: map[string]string{"m": "16", "n": "8", "tile": "4x4", "calls": "3", "barrier": "true"}},
-				"scheduled", []string{"compare_swap"}},
+				"counting", nil},
 		} {
 			c.spec.Race, c.spec.Executor = &yes, executor
 			r, err := run.Run(ctx, c.spec)

@@ -102,15 +102,15 @@ func (r *Run) TimelinePicture(about []scene.Fact) (*scene.Picture, error) {
 	if t == nil || len(t.Lanes) == 0 {
 		return nil, fmt.Errorf("%s has no time line: the run was not explained", r.Name)
 	}
-	lanes, names, left := t.pictured()
+	lanes, left := t.pictured()
 	notes := []string{"high: own work; low: waiting for others; black line: the critical path"}
 	if left > 0 {
 		notes = append(notes, fmt.Sprintf("%d of %d lanes are shown", len(lanes), len(lanes)+left))
 	}
 	p, y := newPicture(r.Name+": "+t.Length.Spaced(), notes, about)
 	wide := 0.0
-	for _, n := range names {
-		wide = max(wide, scene.TextWidth(n, smallSize))
+	for _, l := range lanes {
+		wide = max(wide, scene.TextWidth(l.name, smallSize))
 	}
 	x0, x1 := pictureEdge+min(wide, 90)+4, p.Width-pictureEdge
 	top := y
@@ -120,13 +120,15 @@ func (r *Run) TimelinePicture(about []scene.Fact) (*scene.Picture, error) {
 	at := map[int]float64{} // of a rank: the middle of its lane
 	for i, lane := range lanes {
 		ly := top + float64(i)*(laneHigh+2)
-		at[lane.Rank] = ly + laneHigh/2
-		write(p, x0-4, ly+laneHigh-1.5, smallSize, scene.End, scene.Shorten(names[i], smallSize, 90))
-		for _, s := range t.cells(lane) {
+		for _, rank := range lane.ranks {
+			at[rank] = ly + laneHigh/2
+		}
+		write(p, x0-4, ly+laneHigh-1.5, smallSize, scene.End, scene.Shorten(lane.name, smallSize, 90))
+		for _, s := range t.cells(lane.Lane) {
 			high := laneHigh
-			what := names[i] + ", own work, "
+			what := lane.name + ", own work, "
 			if !s.own {
-				high, what = laneHigh/2, names[i]+", waits, "
+				high, what = laneHigh/2, lane.name+", waits, "
 			}
 			reason := t.Reasons[s.reason]
 			used[reason] = true
@@ -159,22 +161,32 @@ func reasonKey(p *scene.Picture, y float64, used map[string]bool, reasons []stri
 	p.Height = y + smallSize + 4 + pictureEdge
 }
 
-// pictured returns the lanes that a picture has, with their names, and how many are left out.
-func (t *Timeline) pictured() (lanes []*Lane, names []string, left int) {
+// picturedLane is a lane of a picture: that of a rank, or of one that stands for several.
+type picturedLane struct {
+	*Lane
+	name  string
+	ranks []int
+}
+
+// pictured returns the lanes that a picture has, and how many are left out.
+func (t *Timeline) pictured() (lanes []picturedLane, left int) {
 	if len(t.Lanes) <= mostLanes {
 		for _, l := range t.Lanes {
-			lanes, names = append(lanes, l), append(names, fmt.Sprintf("rank %d", l.Rank))
+			lanes = append(lanes, picturedLane{l, fmt.Sprintf("rank %d", l.Rank), []int{l.Rank}})
 		}
-		return lanes, names, 0
+		return lanes, 0
 	}
 	for _, c := range t.Classes[:min(len(t.Classes), mostLanes)] {
-		name := fmt.Sprintf("rank %d", t.Lanes[c.Rank].Rank)
+		l := picturedLane{Lane: t.Lanes[c.Rank], name: fmt.Sprintf("rank %d", t.Lanes[c.Rank].Rank)}
 		if more := len(c.Ranks) - 1; more > 0 {
-			name += fmt.Sprintf(" and %d alike", more)
+			l.name += fmt.Sprintf(" and %d alike", more)
 		}
-		lanes, names = append(lanes, t.Lanes[c.Rank]), append(names, name)
+		for _, i := range c.Ranks {
+			l.ranks = append(l.ranks, t.Lanes[i].Rank)
+		}
+		lanes = append(lanes, l)
 	}
-	return lanes, names, len(t.Classes) - len(lanes)
+	return lanes, len(t.Classes) - len(lanes)
 }
 
 // cell is a stretch of columns of a lane with one reason.

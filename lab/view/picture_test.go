@@ -105,6 +105,32 @@ rank 1, waits, issue, 600 ns to 1000 ns (40 %, 4 high)`
 			}
 		}
 	}
+	// Of many ranks there is a lane for each class; the path runs in it whichever rank it is at.
+	one := r.Timeline.Lanes[0]
+	class := view.Class{}
+	r.Timeline.Lanes = nil
+	for i := range 70 {
+		lane := *one
+		lane.Rank = i
+		r.Timeline.Lanes = append(r.Timeline.Lanes, &lane)
+		class.Ranks = append(class.Ranks, i)
+	}
+	r.Timeline.Classes = []view.Class{class}
+	if p, err = r.TimelinePicture(nil); err != nil {
+		t.Fatal(err)
+	}
+	paths := 0
+	for _, item := range p.Items {
+		if line, ok := item.(scene.Path); ok && line.Tip == "critical path" {
+			paths++
+			if n := line.Points; len(n) != 2 || math.Abs((n[1].X-n[0].X)/axis(p)-1) > 1e-9 {
+				t.Errorf("the critical path of a class is %v", n)
+			}
+		}
+	}
+	if got := tips(p, axis(p)); paths != 1 || !strings.Contains(got, "rank 0 and 69 alike, own work, issue") {
+		t.Errorf("%d paths; it shows\n%s", paths, got)
+	}
 	if _, err := (&view.Run{Name: "x"}).TimelinePicture(nil); err == nil || !strings.Contains(err.Error(), "no time line") {
 		t.Errorf("%v", err)
 	}

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
+	"strings"
 
 	"kernbench/conf"
 	"kernbench/frontend"
@@ -29,9 +31,22 @@ type pageFlags struct {
 	timeline, heat plotFlag
 }
 
+// pageName is the name of a page. kernbench view and browsers know pages by its ending.
+type pageName string
+
+func (n *pageName) Type() string   { return "FILE.html" }
+func (n *pageName) String() string { return string(*n) }
+
+func (n *pageName) Set(name string) error {
+	if !strings.EqualFold(filepath.Ext(name), ".html") {
+		return fmt.Errorf("%s: a name that ends in .html is expected", name)
+	}
+	*n = pageName(name)
+	return nil
+}
+
 func (p *pageFlags) add(f *pflag.FlagSet) {
-	f.StringVar(&p.file, "report", "",
-		"write the results as a self-contained page to `FILE.html` (docs/view.md)")
+	f.Var((*pageName)(&p.file), "report", "write the results as a self-contained page to `FILE.html` (docs/view.md)")
 }
 
 // addWindow adds the flag for the part of a run that gets single slices.

@@ -15,9 +15,6 @@ import (
 	"golang.org/x/image/font/sfnt"
 )
 
-// embeddedFamily is the font that is in a picture, which its texts ask for first.
-const embeddedFamily = "Go, "
-
 // fontFace returns the style that puts the font of the texts of a picture into its file: Go Regular
 // with the characters that the picture has, without hints.
 func fontFace(p *Picture) string {

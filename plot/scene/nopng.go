@@ -15,9 +15,7 @@ func (Rect) paint(canvas)   {}
 func (Circle) paint(canvas) {}
 func (Text) paint(canvas)   {}
 
-// Without the font of PNG, programs use their own.
-const embeddedFamily = ""
-
+// fontFace returns no style: programs use fonts of their own.
 func fontFace(*Picture) string { return "" }
 
 func encodePNG(*Picture) ([]byte, error) { return nil, pngMissing }

@@ -49,7 +49,7 @@ func TestSVG(t *testing.T) {
 	data := SVG(sample())
 	names, text := elements(t, data)
 	want := "svg title desc metadata made-by fact fact rect path title path path rect title circle text"
-	if embeddedFamily != "" {
+	if fontFace(sample()) != "" {
 		want = strings.Replace(want, " rect", " style rect", 1)
 	}
 	if got := strings.Join(names, " "); got != want {
@@ -142,7 +142,7 @@ func FuzzSVG(f *testing.F) {
 		p.Add(Text{At: Point{1, 1}, Size: 6, Text: value}, Circle{Radius: 1, Tip: value})
 		names, _ := elements(t, SVG(p))
 		want := 18
-		if embeddedFamily != "" {
+		if fontFace(sample()) != "" {
 			want++ // style
 		}
 		if value == "" {

@@ -10,7 +10,7 @@ import (
 
 // fonts are asked for in this order. The first is in the file, for programs that read such fonts.
 // All programs have one of the others.
-const fonts = embeddedFamily + "Helvetica, Arial, 'Liberation Sans', 'DejaVu Sans', sans-serif"
+const fonts = "Go, Helvetica, Arial, 'Liberation Sans', 'DejaVu Sans', sans-serif"
 
 type svgWriter struct{ bytes.Buffer }
 

@@ -279,7 +279,8 @@ func (p *Panel) draw(to *scene.Picture, x, y *span, styles map[string]style) {
 	to.Add(points...)
 }
 
-// legend says which curve is which, in as many columns as there is room for.
+// legend says which curve is which, in as many columns as there is room for. A name that is wider
+// than the figure takes several lines.
 func legend(p *scene.Picture, y float64, names []string, styles map[string]style) float64 {
 	const sample, line = sampleWidth, 9.0
 	if len(names) == 0 {
@@ -293,7 +294,7 @@ func legend(p *scene.Picture, y float64, names []string, styles map[string]style
 	cell := (p.Width - 2*edge) / float64(columns)
 	for i, n := range names {
 		x := edge + cell*float64(i%columns)
-		at := y + line*float64(i/columns) + line/2
+		at := y + line/2
 		s := styles[n]
 		if s.role != Reference {
 			p.Add(scene.Path{Points: []scene.Point{{X: x, Y: at}, {X: x + sample, Y: at}}, Stroke: s.stroke()})
@@ -301,7 +302,15 @@ func legend(p *scene.Picture, y float64, names []string, styles map[string]style
 		if s.role != Bound && !s.faint {
 			p.Add(s.point(scene.Point{X: x + sample/2, Y: at}, ""))
 		}
-		text(p, x+sample+4, at+0.35*labelSize, labelSize, scene.Ink, scene.Shorten(n, labelSize, cell-sample-8))
+		for k, part := range scene.Wrap(n, labelSize, cell-sample-8) {
+			if k > 0 {
+				y += line - 1
+			}
+			text(p, x+sample+4, y+line/2+0.35*labelSize, labelSize, scene.Ink, part)
+		}
+		if (i+1)%columns == 0 || i == len(names)-1 {
+			y += line
+		}
 	}
-	return y + line*float64((len(names)+columns-1)/columns)
+	return y
 }

@@ -317,3 +317,22 @@ func TestLabels(t *testing.T) {
 		}
 	}
 }
+
+// TestLongNames: the legend has long names in whole.
+func TestLongNames(t *testing.T) {
+	name := "recursive_doubling_allreduce n_slots=16 slot_size=256KiB protocol=ll128 chunk_size=auto"
+	p := (&Figure{X: Axis{Scale: Log2}, Panel: []Panel{{Y: Axis{Scale: Log10}, Curves: []Curve{
+		{Name: name, Points: []XY{{1, 1}, {2, 2}}}, {Name: "b", Points: []XY{{1, 1}, {2, 3}}}}}}}).Picture()
+	var all []string
+	for _, item := range p.Items {
+		if text, ok := item.(scene.Text); ok {
+			all = append(all, text.Text)
+		}
+		if !item.Bounds().Within(p.View()) {
+			t.Errorf("%+v is not in %v", item, p.View())
+		}
+	}
+	if words := strings.Join(all, " "); !strings.Contains(words, name) || strings.Contains(words, "…") {
+		t.Errorf("the figure has the texts %q", all)
+	}
+}

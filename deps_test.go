@@ -38,7 +38,6 @@ const house = `
 	lab/plans;
 	lab/sweep, lab/probe, lab/suite, lab/repair;
 	lab/run;
-	machine/draw;
 	lab/faulty;
 	frontend;
 	frontend/chakra, frontend/export;
@@ -61,6 +60,7 @@ const house = `
 	hw/ipcq, hw/dma, hw/vector, hw/gemm, hw/memory, hw/noc;
 	hw/noc/buffer, hw/noc/exclusive, hw/noc/routes;
 	hw;
+	machine/draw;
 	machine;
 	topology;
 	conf;

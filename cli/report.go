@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"kernbench/check/bound"
 	"kernbench/conf"
 	"kernbench/frontend"
 	"kernbench/lab/explain"
@@ -120,7 +121,16 @@ func machineOf(topology string, sets []string) (*draw.Drawing, error) {
 	if err != nil {
 		return nil, err
 	}
-	return draw.Of(topology, own)
+	return drawing(topology, own)
+}
+
+// drawing describes a machine, with its bisection.
+func drawing(topology string, sets []string) (*draw.Drawing, error) {
+	d, err := draw.Of(topology, sets)
+	if err != nil {
+		return nil, err
+	}
+	return d, d.Bisect(bound.Bisect)
 }
 
 // begin begins the file, so that a command learns before its work whether it can be written; nil:

@@ -8,7 +8,6 @@ import (
 	"kernbench/internal/outfile"
 	"kernbench/lab/run"
 	"kernbench/machine"
-	"kernbench/machine/draw"
 	"kernbench/plot/scene"
 	"kernbench/report"
 
@@ -53,7 +52,7 @@ routers. The default is the built-in machine.
 			if len(args) > 0 {
 				name = args[0]
 			}
-			d, err := draw.Of(name, sets)
+			d, err := drawing(name, sets)
 			if err != nil {
 				return err
 			}

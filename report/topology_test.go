@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"testing"
 
+	"kernbench/check/bound"
 	"kernbench/machine"
 	"kernbench/machine/draw"
 )
@@ -11,6 +12,9 @@ import (
 func drawn(t *testing.T, name string, sets ...string) *draw.Drawing {
 	t.Helper()
 	d, err := draw.Of(name, sets)
+	if err == nil {
+		err = d.Bisect(bound.Bisect)
+	}
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,14 +8,6 @@ import (
 	"kernbench/unit"
 )
 
-// Bisection is the narrowest place that was found between two halves of the ranks. It is looked for
-// between halves that lie together along one dimension of the machine: there may be a narrower one.
-type Bisection struct {
-	Rate  unit.Rate `json:"bytes_per_second"` // from one half to the other
-	Links []string  `json:"links"`
-	Ranks int       `json:"ranks"` // of the first half; the other has as many, or one more
-}
-
 // digit is a way to arrange PEs: by their number over stride, modulo n.
 type digit struct{ stride, n int }
 
@@ -35,9 +27,10 @@ func digits(sizes []int) []digit {
 // mostFlowLinks is the number of links up to which smallest cuts between halves are looked for.
 const mostFlowLinks = 400_000
 
-// Bisect finds it for all PEs of a machine; nil where there is one, or where
-// links are too many to ask.
-func Bisect(m *machine.Machine) (*Bisection, error) {
+// Bisect returns the bisection of all PEs of a machine. It looks between halves that lie together
+// along one dimension of the machine. It returns nil if there is one PE, or if there are too many
+// links.
+func Bisect(m *machine.Machine) (*machine.Bisection, error) {
 	if m.NumLinks() > mostFlowLinks {
 		return nil, nil
 	}
@@ -52,7 +45,7 @@ func Bisect(m *machine.Machine) (*Bisection, error) {
 	return s.bisection(), nil
 }
 
-func (s *Solver) bisection() *Bisection {
+func (s *Solver) bisection() *machine.Bisection {
 	world := len(s.g.rank)
 	if world < 2 {
 		return nil
@@ -73,7 +66,7 @@ func (s *Solver) bisection() *Bisection {
 			}
 		}
 	}
-	b := &Bisection{Rate: unit.Rate(best.capacity), Links: []string{}, Ranks: world / 2}
+	b := &machine.Bisection{Rate: unit.Rate(best.capacity), Links: []string{}, Ranks: world / 2}
 	for i := range s.g.edges {
 		if e := &s.g.edges[i]; best.inside(e.from) && !best.inside(e.to) {
 			b.Links = append(b.Links, s.g.edgeStr(int32(i)))

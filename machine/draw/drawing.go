@@ -2,13 +2,12 @@
 // types of links and memories. It draws the machine as one picture that nests, and each network
 // with letters. How a network is drawn stands in its file in machine (Look). Start at Of.
 //
-// It may import machine, conf, check/bound, plot/scene and unit.
+// It may import machine, conf, plot/scene and unit.
 package draw
 
 import (
 	"slices"
 
-	"kernbench/check/bound"
 	"kernbench/conf"
 	"kernbench/machine"
 	"kernbench/unit"
@@ -19,21 +18,18 @@ type Drawing struct {
 	Name    string `json:"name"` // of the preset or file; "built-in"
 	Machine string `json:"machine"`
 
-	PEs       int        `json:"pes"`
-	Links     int        `json:"links"` // one for each direction, without the ports of memories
-	Memories  []Memory   `json:"memories"`
-	Bisection *Bisection `json:"bisection"` // null: there is one PE, or links are too many to ask
-	Kinds     []LinkKind `json:"link_kinds"`
-	Stages    []Stage    `json:"stages"` // outermost first: levels of SIPs, a SIP, a cube
+	PEs       int                `json:"pes"`
+	Links     int                `json:"links"` // one for each direction, without the ports of memories
+	Memories  []Memory           `json:"memories"`
+	Bisection *machine.Bisection `json:"bisection"` // see Bisect; null: there is one PE, or there are too many links
+	Kinds     []LinkKind         `json:"link_kinds"`
+	Stages    []Stage            `json:"stages"` // outermost first: levels of SIPs, a SIP, a cube
 	topology  *conf.Topology
 	specs     map[kindKey]int // in Kinds
 	machine   *machine.Machine
 	levelKind []string // names of levels, innermost first
 	use       *use     // of links; nil: a drawing without a run
 }
-
-// Bisection is the narrowest place that was found between two halves of the PEs.
-type Bisection = bound.Bisection
 
 // Memory is one kind of memory.
 type Memory struct {
@@ -138,10 +134,13 @@ func Of(name string, sets []string) (*Drawing, error) {
 		d.Stages[i].Alike = d.Stages[i].Count
 	}
 	d.kinds()
-	if d.Bisection, err = bound.Bisect(m); err != nil {
-		return nil, err
-	}
 	return d, nil
+}
+
+// Bisect adds the bisection of the machine, which find returns.
+func (d *Drawing) Bisect(find func(*machine.Machine) (*machine.Bisection, error)) (err error) {
+	d.Bisection, err = find(d.machine)
+	return err
 }
 
 // kindKey is what makes links one kind in a drawing.

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"kernbench/check/bound"
 	"kernbench/machine"
 )
 
@@ -40,6 +41,9 @@ func TestDraw(t *testing.T) {
 				tt.sets[i] = strings.NewReplacer("ring_2d", "ring_1d", "switch_2d", "switch").Replace(s)
 			}
 			d, err := Of(tt.name, tt.sets)
+			if err == nil {
+				err = d.Bisect(bound.Bisect)
+			}
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"kernbench/check/bound"
 	"kernbench/machine"
 	"kernbench/plot/scene"
 
@@ -49,6 +50,9 @@ var pictures = []struct {
 func pictureOf(t *testing.T, name string, sets []string) (*Drawing, *scene.Picture) {
 	t.Helper()
 	d, err := Of(name, sets)
+	if err == nil {
+		err = d.Bisect(bound.Bisect)
+	}
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,15 +19,6 @@ const (
 	signal                  // a counter
 )
 
-// act is a slice that was carried out.
-type act struct {
-	block, step int32
-	before      int32 // act that it waited for last
-	why         cause
-	start, end  unit.Time
-	busy        unit.Time // of the block itself; what is left of end - start links held it up
-}
-
 // Detail says what of a run a Result has.
 type Detail struct {
 	Rows int // of each table
@@ -88,15 +79,10 @@ var shares = []string{
 // waited are the words for what a slice waited for.
 var waited = [...]string{ownTurn: "", message: "a message", credit: "a free slot", dependency: "a dependency", signal: "a signal"}
 
-func (r *run) result(d Detail) *Result {
+// result is what came out of a run that has ended. Windows are its states: see all.
+func (r *run) result(d Detail, windows []*run) *Result {
 	res := &Result{Ranks: make([]unit.Time, r.plan.World())}
-	last, end := int32(none), unit.Time(0)
-	for i := range r.acts {
-		a := &r.acts[i]
-		if a.end > end && (d.Rank == plan.None || int(r.blocks[a.block].rank) == d.Rank) {
-			last, end = int32(i), a.end
-		}
-	}
+	last, end := r.acts.last, r.acts.end
 	for i := range r.blocks {
 		b := &r.blocks[i]
 		of := max(b.clock, b.landed) + r.model.Launch
@@ -115,8 +101,15 @@ func (r *run) result(d Detail) *Result {
 	type place struct{ block, step int32 }
 	hot := map[place]unit.Time{}
 	ops := map[string]Op{}
-	for at := last; at != none; at = r.acts[at].before {
-		a := &r.acts[at]
+	way := path{r, windows}
+	var a, before act
+	for at := last; at != none; at, a = a.before, before {
+		if at == last {
+			a = way.act(at)
+		}
+		if a.before != none {
+			before = way.act(a.before)
+		}
 		if r.blocks[a.block].steps[a.step].Collective > 0 {
 			times[7] += a.busy
 		} else {
@@ -125,7 +118,7 @@ func (r *run) result(d Detail) *Result {
 		times[2] += a.end - a.start - a.busy
 		from := unit.Time(0)
 		if a.before != none {
-			from = r.acts[a.before].end
+			from = before.end
 		}
 		gap := a.start - from
 		switch a.why {
@@ -139,7 +132,7 @@ func (r *run) result(d Detail) *Result {
 			times[6] += gap
 		}
 		if gap > 0 && a.why != ownTurn && a.before != none {
-			res.Waits = append(res.Waits, Wait{r.where(a), waited[a.why], r.where(&r.acts[a.before]), gap})
+			res.Waits = append(res.Waits, Wait{r.where(&a), waited[a.why], r.where(&before), gap})
 		}
 		hot[place{a.block, a.step}] += a.end - from
 		name := r.blocks[a.block].steps[a.step].Op

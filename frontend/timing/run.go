@@ -3,7 +3,9 @@ package timing
 import (
 	"container/heap"
 	"fmt"
+	"math"
 	"slices"
+	"sort"
 
 	"kernbench/frontend/plan"
 	"kernbench/machine"
@@ -31,20 +33,18 @@ func Explain(p *plan.Plan, m *machine.Machine, model Model, d Detail) (*Result, 
 		return nil, fmt.Errorf("%d steps in %d rounds are more than %d slices: time a smaller call", p.Steps(), len(p.Cell), Most)
 	}
 	r := newRun(p, m, model)
+	r.rank = d.Rank
 	if err := r.checkSwitches(); err != nil {
 		return nil, err
 	}
 	for b := range r.blocks {
 		r.begin(int32(b))
 	}
-	for len(r.events) > 0 {
-		e := heap.Pop(&r.events).(event)
-		r.slice(e.block, e.at)
-	}
+	windows := r.all()
 	if r.done < len(r.blocks) {
 		return nil, fmt.Errorf("%d of %d blocks do not end", len(r.blocks)-r.done, len(r.blocks))
 	}
-	return r.result(d), nil
+	return r.result(d, windows), nil
 }
 
 // run is the state of one timing.
@@ -58,9 +58,13 @@ type run struct {
 	counts  []counter
 	packets [][]packets // of each memory of each rank, made when needed
 	events  events
-	acts    []act
+	acts    acts
 	done    int
+	rank    int // whose end is explained; None: that of all
 }
+
+// explains reports whether a block may be the last of what is explained.
+func (r *run) explains(b *block) bool { return r.rank == plan.None || int(b.rank) == r.rank }
 
 // block is the state of a block: the round, step and slice that come next, and its clock.
 type block struct {
@@ -71,7 +75,8 @@ type block struct {
 	slice       int
 	clock       unit.Time
 	landed      unit.Time // when all that it has written elsewhere has arrived
-	last        int32     // act
+	last        int32     // number of the act
+	act         act       // that it is at
 	flags       []flag    // published, ascending by round and Index
 	waiters     []int32
 }
@@ -160,12 +165,31 @@ func newRun(p *plan.Plan, m *machine.Machine, model Model) *run {
 // next is the step that a block carries out next; nil at its end.
 func (r *run) next(b *block) *plan.Step {
 	for b.step == len(b.steps) {
-		if b.round++; b.round >= len(r.plan.Cell) || len(b.steps) == 0 {
+		b.round++
+		r.forget(int(b.rank))
+		if b.round >= len(r.plan.Cell) || len(b.steps) == 0 {
 			return nil
 		}
 		b.step = 0
 	}
 	return &b.steps[b.step]
+}
+
+// forget drops flags of rounds that all blocks of a rank have left.
+func (r *run) forget(rank int) {
+	blocks := r.blocks[r.first[rank]:][:len(r.plan.Ranks[rank].Blocks)]
+	round := math.MaxInt
+	for i := range blocks {
+		if len(blocks[i].steps) > 0 {
+			round = min(round, blocks[i].round)
+		}
+	}
+	for i := range blocks {
+		f := blocks[i].flags
+		if n := sort.Search(len(f), func(k int) bool { return f[k].round >= round }); n > 0 {
+			blocks[i].flags = append(f[:0], f[n:]...)
+		}
+	}
 }
 
 // begin finds when a block's next slice starts, and makes that an event; or it enters the block
@@ -232,8 +256,9 @@ func (r *run) begin(n int32) {
 			r.counts[c.Counter].units = r.counts[c.Counter].units[c.N:]
 		}
 	}
-	r.acts = append(r.acts, act{block: n, step: int32(b.step), start: at.at, before: at.act, why: why})
-	b.last = int32(len(r.acts) - 1)
+	b.act = act{block: n, step: int32(b.step), start: at.at, before: at.act, why: why}
+	b.last = r.acts.made
+	r.acts.made++
 	heap.Push(&r.events, event{at.at, n})
 }
 
@@ -308,7 +333,7 @@ func (r *run) slice(n int32, now unit.Time) {
 	if s.Duration > 0 || s.Free {
 		end = now + unit.Time(s.Duration)
 	}
-	r.acts[b.last].busy = end - now
+	b.act.busy = end - now
 	if s.Send != plan.None {
 		end = r.push(s.Send, b.last, payload, begun, end)
 	}
@@ -346,7 +371,8 @@ func (r *run) slice(n int32, now unit.Time) {
 		}
 		r.wake(&c.senders)
 	}
-	r.acts[b.last].end = end
+	b.act.end = end
+	r.ended(b)
 	b.clock = end
 	if b.slice++; b.slice == r.slices(s) {
 		r.finish(b, s, end)

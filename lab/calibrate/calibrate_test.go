@@ -101,8 +101,17 @@ func TestCalibrateFindsItsOwnTimes(t *testing.T) {
 			}
 			truth := map[string]float64{"launch": 9000, "ll": 400, "ll128": 1100, "simple": 5000, "rate": 190}
 			for _, p := range c.Parameters {
+				if p.Name == "ll" && p.Kept != "" { // known together with the start only, behind 6 hops of a ring of 4
+					truth["launch"] += 6 * (truth["ll"] - p.Base)
+				}
+			}
+			for _, p := range c.Parameters {
 				want := truth[p.Name]
 				switch {
+				case p.Kept == "the table does not tell it":
+					if p.Fitted != p.Base || p.Name == "launch" || p.Name == "rate" {
+						t.Errorf("%+v", p)
+					}
 				case p.Name == "message":
 					if p.Kept != "as asked" || p.Fitted != p.Base {
 						t.Errorf("%+v", p)

@@ -49,19 +49,53 @@ func (c *calibration) rowsOf(roles ...Role) []int {
 // fit simulates, fits the planes that it finds to the table, and simulates there again, until
 // nothing moves: what is small in the end is the error of the simulator. Planes hold only so far:
 // where a step makes it larger, a shorter one is taken.
+//
+// A parameter that the table does not tell goes back to the machine's own value, and the others are
+// fitted anew: of two that are known together only, one has its source's value then.
 func (c *calibration) fit(ctx context.Context) error {
 	rows := c.rowsOf(ToFit)
 	values, err := c.first(ctx, rows)
-	if err != nil {
-		return err
+	for err == nil {
+		if err = c.fitFrom(ctx, rows, values); err != nil {
+			break
+		}
+		c.settle()
+		i := c.untold()
+		if i < 0 {
+			break
+		}
+		c.params[i].kept = "the table does not tell it"
+		values = c.best.values
+		values[i] = c.params[i].base
+		c.best, c.ranges = nil, map[int][2]float64{}
 	}
+	return err
+}
+
+// untold is a parameter that could be any value, as far as the table tells: of several the last, as
+// those of what happens most often come first. The start and the rates are never given back. -1:
+// there is none.
+func (c *calibration) untold() int {
+	for i := len(c.params) - 1; i >= 0; i-- {
+		m := &c.params[i]
+		r, fitted := c.ranges[i]
+		if fitted && m.kept == "" && !m.rate && m.name != paramLaunch && r[0] <= 0 && math.IsInf(r[1], 1) {
+			return i
+		}
+	}
+	return -1
+}
+
+// fitFrom is fit of the parameters that are free.
+func (c *calibration) fitFrom(ctx context.Context, rows []int, values []float64) error {
 	var free []int
 	for i := range c.params {
 		if c.params[i].kept == "" {
 			free = append(free, i)
 		}
 	}
-	for step := float64(firstStep); c.result.Rounds < mostRounds && step > shortestStep; {
+	step := float64(firstStep)
+	for round := 0; round < mostRounds && step > shortestStep; round++ {
 		c.result.Rounds++
 		now, err := c.look(ctx, values, rows, free)
 		if err != nil {
@@ -86,7 +120,6 @@ func (c *calibration) fit(ctx context.Context) error {
 			break
 		}
 	}
-	c.settle()
 	return nil
 }
 

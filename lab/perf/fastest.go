@@ -175,7 +175,7 @@ func (r *Row) set(inPlace bool, as *sweep.Placement) {
 	}
 }
 
-func (c *contest) key(r *Row) string { return c.series + " " + r.Algorithm }
+func (c *contest) key(r *Row) string { return c.series + " " + r.Algorithm + " " + r.Protocol }
 
 // due lists the rows that can win, and those whose line is to be renewed.
 func (c *contest) due(known map[string][]sweep.Point) []*Row {

@@ -7,6 +7,7 @@ import (
 
 	"kernbench/algorithm"
 	"kernbench/internal/exhaustive"
+	"kernbench/lab/sweep"
 	"kernbench/tl"
 	"kernbench/unit"
 )
@@ -56,8 +57,11 @@ func TestFastestOfAll(t *testing.T) {
 				s := perfOf(what, m.ranks)
 				s.Base.Topology, s.Check, s.Min, s.Max, s.Factor = m.topology, false, unit.KiB, most, 4
 				s.AllAlgorithms = true
+				if !strings.HasPrefix(m.topology, "ahbm") {
+					s.Vary = []sweep.Variation{{Key: "protocol", Values: []string{"simple", "ll", "ll128"}}}
+				}
 				all := measured(t, s).Best
-				s.AllAlgorithms, s.Algorithms = false, []string{"auto"}
+				s.AllAlgorithms, s.Algorithms, s.Vary = false, []string{"auto"}, nil
 				rows := measured(t, s).Rows
 				if len(rows) != len(all) {
 					t.Fatalf("%d rows of %d calls", len(rows), len(all))

@@ -97,6 +97,7 @@ type Row struct {
 	Root      int             `json:"root"`  // -1 where there is none
 	Algorithm string          `json:"algorithm"`
 	Ranks     int             `json:"ranks"`
+	Protocol  string          `json:"protocol,omitempty"` // that auto chose without a table; "": as configured
 	Settings  []sweep.Setting `json:"settings"`           // what Vary made of them, in its order
 	Launch    unit.Time       `json:"launch_overhead_ps"` // of the call in software, which its times have in them
 

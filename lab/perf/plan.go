@@ -39,6 +39,7 @@ type perfPlan struct {
 type perfTarget struct {
 	sweep.Target
 	apart  bool       // results can go elsewhere than to the contributions
+	choice string     // protocol that auto tries; "": as configured
 	limits perfLimits // of no call yet
 }
 
@@ -188,11 +189,49 @@ func (p *perfPlan) addAll(ctx context.Context, right bool) error {
 			continue
 		}
 		p.describe(t)
-		if err := p.add(ctx, t); err != nil {
+		if !right {
+			if err := p.add(ctx, t); err != nil {
+				return err
+			}
+			continue
+		}
+		tried, err := p.withProtocols(t)
+		if err != nil {
 			return err
+		}
+		for _, t := range tried {
+			if err := p.add(ctx, t); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
+}
+
+// withProtocols is a target of auto with each protocol of a machine on which they differ, unless
+// the protocol is set or varied. Switches combine and copy data without flags: with simple alone.
+func (p *perfPlan) withProtocols(t perfTarget) ([]perfTarget, error) {
+	all := t.Job.Machine.Topology().Software().Protocols
+	const key = "protocol"
+	chosen := slices.ContainsFunc(p.spec.Vary, func(v sweep.Variation) bool { return strings.HasSuffix(v.Key, key) }) ||
+		slices.ContainsFunc(p.spec.Base.Sets, func(set string) bool {
+			name, _, _ := strings.Cut(set, "=")
+			return strings.HasSuffix(strings.TrimSpace(name), key)
+		})
+	if chosen || t.Plan.Config.Protocol != "simple" || t.Plan.Algorithm.Multimem || all.LL == all.Simple && all.LL128 == all.Simple {
+		return []perfTarget{t}, nil
+	}
+	tried := []perfTarget{t}
+	tried[0].choice = "simple"
+	for _, name := range []string{"ll128", "ll"} {
+		one, err := p.target(t.Plan.Name, append(slices.Clone(t.Settings), sweep.Setting{Key: key, Value: name}))
+		if err != nil {
+			return nil, err
+		}
+		one.Settings, one.choice = t.Settings, name
+		tried = append(tried, one)
+	}
+	return tried, nil
 }
 
 // describe says in the head of the sweep what a target is, as far as all are alike.

@@ -93,7 +93,10 @@ func (p *perfPlan) point(t perfTarget, c collective.Call, count int) error {
 	row := &Row{
 		Size: unit.Bytes(count) * sweep.Parts(p.what, c) * unit.Bytes(c.Type.Size()), Count: count,
 		Type: c.Type.String(), RedOp: "none", Root: -1,
-		Algorithm: t.Plan.Name, Ranks: c.World, Settings: t.Settings,
+		Algorithm: t.Plan.Name, Ranks: c.World, Settings: t.Settings, Protocol: t.choice,
+	}
+	if t.choice != "" {
+		row.Note = "with protocol=" + t.choice
 	}
 	if p.what.Reduces {
 		row.RedOp = c.Op.String()

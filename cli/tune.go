@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"kernbench/algorithm"
+	"kernbench/dtype"
 	"kernbench/lab/perf"
 	"kernbench/lab/sweep"
 	"kernbench/lab/tune"
@@ -95,6 +97,8 @@ and points that need more than --budget events, are estimated from smaller sizes
 	f.Var(&size{&spec.AllTo}, "all-to", "largest size at which every algorithm is measured")
 	f.Var(&size{&spec.MeasureTo}, "measure-to", "largest size that is measured")
 	f.Var((*millions)(&spec.Budget), "budget", "limit of events of one point, estimated from the size before")
+	f.BoolVar(&spec.ForAuto, "regret", false,
+		"print what the algorithm auto without a table loses against the best at each size")
 	f.StringVar(&db, "db", defaultDB, "`FILE` of the database")
 	f.StringVar(&table, "table", "", "write the tuning table to `FILE`, for --tuning of run and perf")
 	shown.add(f)
@@ -158,6 +162,9 @@ func (a *app) tune(ctx context.Context, spec tune.Spec, db, table, format string
 	t, err := tune.Run(ctx, spec, st)
 	bar.done()
 	if t != nil {
+		if err == nil && spec.ForAuto {
+			err = a.chooseAuto(ctx, &spec, t)
+		}
 		if perr := writePage(pageFile, view.Tuned(t)); perr != nil {
 			return errors.Join(err, perr)
 		}
@@ -176,6 +183,46 @@ func (a *app) tune(ctx context.Context, spec tune.Spec, db, table, format string
 	}
 	if len(t.Wrong) > 0 {
 		return errWrong
+	}
+	return nil
+}
+
+// chooseAuto finds out what the algorithm auto runs at the sizes of each group, and what that
+// loses.
+func (a *app) chooseAuto(ctx context.Context, spec *tune.Spec, t *tune.Tuned) error {
+	for _, g := range t.Groups {
+		typ, err := dtype.Parse(g.Type)
+		if err != nil {
+			return err
+		}
+		s := perf.Spec{
+			Base: spec.Base, Collective: g.Collective, Min: spec.Min, Max: spec.Max, Factor: spec.Factor, Step: spec.Step,
+			Algorithms: []string{algorithm.Auto}, Types: []dtype.Type{typ}, Ops: []tl.ReduceOp{spec.Op},
+			Memory: unit.GiB, MeasureTo: spec.MeasureTo,
+		}
+		s.Base.Topology, s.Base.Ranks = g.Topology, g.Ranks
+		if g.Root >= 0 {
+			s.Roots = []int{g.Root}
+		}
+		bar := newProgress(a.err)
+		s.Progress = bar.report
+		chosen, err := perf.Run(ctx, s, nil, nil)
+		bar.done()
+		if err != nil {
+			return err
+		}
+		for i := range chosen.Rows {
+			r := &chosen.Rows[i]
+			at := slices.IndexFunc(g.Rows, func(other tune.Row) bool { return other.Size == r.Size })
+			if at < 0 || r.Deciding() == nil {
+				continue
+			}
+			row := &g.Rows[at]
+			row.Auto = &tune.Auto{
+				Algorithm: r.Algorithm, Protocol: r.Protocol, Time: r.Deciding().Time, Estimated: r.Extrapolated != nil,
+				Regret: float64(r.Deciding().Time)/float64(max(1, row.Best.Time)) - 1,
+			}
+		}
 	}
 	return nil
 }

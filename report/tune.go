@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/csv"
 	"fmt"
 	"io"
@@ -54,8 +55,41 @@ func Best(w io.Writer, groups []*tune.Group) error {
 		if far := estimates(g); far != "" {
 			fmt.Fprintln(w, far)
 		}
+		if err := autoTable(w, g); err != nil {
+			return err
+		}
 	}
 	return nil
+}
+
+// autoTable prints what auto loses without a tuning table, where that was found out.
+func autoTable(w io.Writer, g *tune.Group) error {
+	t := &Table{Head: []string{">size", "auto", "protocol", ">time", ">regret"}}
+	var worst *tune.Row
+	for i := range g.Rows {
+		r := &g.Rows[i]
+		if r.Auto == nil {
+			continue
+		}
+		if worst == nil || r.Auto.Regret > worst.Auto.Regret {
+			worst = r
+		}
+		mark := ""
+		if r.Auto.Estimated {
+			mark = "~"
+		}
+		t.Add(size(int64(r.Size)), r.Auto.Algorithm, cmp.Or(r.Auto.Protocol, "as configured"), mark+inUnit(int64(r.Auto.Time)),
+			share(r.Auto.Regret))
+	}
+	if worst == nil {
+		return nil
+	}
+	fmt.Fprintln(w)
+	if err := t.Write(w); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(w, "auto without a table loses at most %s, at %v\n", share(worst.Auto.Regret), worst.Size)
+	return err
 }
 
 // BestMarkdown prints the same for a document.

@@ -40,6 +40,17 @@ type Row struct {
 	// the best: of what a table loses between the sizes that it was made from. Nil: there is no
 	// size on one side, or what would have been chosen has no time here.
 	Regret *float64 `json:"regret"`
+
+	Auto *Auto `json:"auto,omitempty"` // nil: not asked for
+}
+
+// Auto is what the algorithm auto runs at a size without a tuning table.
+type Auto struct {
+	Algorithm string    `json:"algorithm"`
+	Protocol  string    `json:"protocol,omitempty"` // "": as configured
+	Time      unit.Time `json:"time_ps"`
+	Estimated bool      `json:"estimated"`
+	Regret    float64   `json:"regret"` // what it loses against the best of the row, relative to that
 }
 
 // Range is where one choice is the best: from the crossover with the one before.

@@ -46,7 +46,9 @@ type Spec struct {
 	// algorithms with their Best settings each; larger sizes are estimated from them.
 	Best             int
 	AllTo, MeasureTo unit.Bytes
-	Budget           int64 // events that the simulation of a point may take, by the size before; more is estimated
+	ForAuto          bool // compare what auto chooses without a table, which the caller finds out: Row.Auto
+
+	Budget int64 // events that the simulation of a point may take, by the size before; more is estimated
 
 	Program string // fingerprint of what measures: a time that another measured is not taken for one of this
 	Command string // that asked, for the record

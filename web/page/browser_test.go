@@ -166,6 +166,13 @@ func TestNothingIsCut(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	rounded, err := perf.Round(context.Background(), perf.RoundingSpec{Spec: perf.Spec{
+		Base: run.Spec{Topology: "ahbm-cube", Ranks: 4}, Collective: "all_reduce", Algorithms: []string{"ring_allreduce_chunked"},
+		Min: unit.KiB, Max: unit.KiB, Factor: 2, Iterations: 1, Memory: unit.GiB,
+	}}, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
 	header := []fit.Remark{{Key: "source", Value: "public repository README of a library with a long name, section Single Node"}}
 	scored := view.Scored(&calibrate.Score{Topology: "dgx-a100", Machine: "8 SIPs × 1 cube × 1 PE", Tables: []calibrate.TableScore{{
 		File: "far/away/a100_8gpu_nvswitch_azure_allreduce.tsv", Collective: "all_reduce", Ranks: 8, Type: "f32", Header: header,
@@ -181,7 +188,7 @@ func TestNothingIsCut(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		doc  *view.Document
-	}{{"two", two}, {"one", one}, {"sweep", view.Sweep(swept)}, {"score", scored}} {
+	}{{"two", two}, {"one", one}, {"sweep", view.Sweep(swept)}, {"rounding", view.Rounding(rounded)}, {"score", scored}} {
 		p.Size(1300, 900)
 		p.Do(chromedp.Navigate(file(t, c.doc)))
 		p.Until("document.body.dataset.ready === 'yes'")

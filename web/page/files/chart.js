@@ -50,7 +50,7 @@ export function chart(c) {
     g.fillStyle = colour('ink2');
     g.textBaseline = 'middle';
     g.textAlign = 'right';
-    for (const v of yTicks(y0, y1)) {
+    for (const v of yTicks(y0, y1, box.bottom - box.top)) {
       const y = Math.round(Y(v)) + 0.5;
       g.beginPath();
       g.moveTo(box.left, y);
@@ -91,10 +91,10 @@ export function chart(c) {
     }
   }
 
-  function yTicks(y0, y1) {
+  function yTicks(y0, y1, room) {
     if (c.linear) return ticks(y0, y1, 6);
     const all = [];
-    const factors = y1 - y0 < 1.5 ? [1, 2, 5] : [1];
+    const factors = 3 * (y1 - y0) <= room / 16 ? [1, 2, 5] : [1];
     const every = Math.max(1, Math.ceil((y1 - y0) / 7));
     for (let e = Math.floor(y0); e <= Math.ceil(y1); e += every) {
       for (const f of factors) {

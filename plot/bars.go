@@ -12,6 +12,7 @@ type Bar struct {
 	Value float64 // 0: none, and Label says why
 	Label string  // of the value; "": as the axis labels it
 	Role  Role
+	Limit float64 // that the value must keep: a black mark; 0: none
 }
 
 // Bars is a figure of values one below the other, from 0 on.
@@ -46,7 +47,7 @@ func (g *BarGroup) draw(p *scene.Picture, y float64) float64 {
 	y = text(p, edge, y+labelSize+1, labelSize, scene.Ink, scene.Shorten(g.Title, labelSize, p.Width-2*edge)) + 2
 	most := 0.0
 	for _, bar := range g.Bars {
-		most = max(most, bar.Value)
+		most = max(most, bar.Value, bar.Limit)
 	}
 	for _, bar := range g.Bars {
 		label := bar.Label
@@ -67,6 +68,11 @@ func (g *BarGroup) draw(p *scene.Picture, y float64) float64 {
 			wide := (p.Width - 2*edge) * bar.Value / most
 			p.Add(scene.Rect{Box: scene.Box{MinX: edge, MinY: y, MaxX: edge + wide, MaxY: y + thick}, Fill: &fill,
 				Tip: bar.Name + ": " + label})
+		}
+		if bar.Limit > 0 {
+			x := edge + (p.Width-2*edge)*bar.Limit/most
+			p.Add(scene.Path{Points: []scene.Point{{X: x, Y: y - 0.5}, {X: x, Y: y + thick + 0.5}},
+				Stroke: scene.Stroke{Color: scene.Black, Width: 1.2}, Tip: "limit of " + bar.Name})
 		}
 		y += thick + 3
 	}

@@ -336,3 +336,22 @@ func TestLongNames(t *testing.T) {
 		t.Errorf("the figure has the texts %q", all)
 	}
 }
+
+// TestLimit: the mark of a limit stands where a bar of its length ends.
+func TestLimit(t *testing.T) {
+	bars := []Bar{{Name: "a", Value: 100, Limit: 400}, {Name: "b", Value: 200}}
+	p := (&Bars{Group: []BarGroup{{Title: "time", Label: Nanoseconds, Bars: bars}}}).Picture()
+	wide := map[string]float64{}
+	for _, item := range p.Items {
+		switch item := item.(type) {
+		case scene.Rect:
+			wide[item.Tip] = item.MaxX - edge
+		case scene.Path:
+			wide[item.Tip] = item.Points[0].X - edge
+		}
+	}
+	if a, b, limit := wide["a: 100 ns"], wide["b: 200 ns"], wide["limit of a"]; math.Abs(limit-4*a) > 1e-9 || math.Abs(limit-2*b) > 1e-9 ||
+		limit > p.Width-2*edge+1e-9 {
+		t.Errorf("the widths are %v", wide)
+	}
+}

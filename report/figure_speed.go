@@ -6,7 +6,7 @@ import (
 )
 
 // SpeedFigure draws the medians of what was measured of kernbench, a group of bars for each
-// quantity, with what a figure must reach, and what it was in a comparison.
+// quantity, with a mark at what a figure must reach, and what it was in a comparison.
 func SpeedFigure(t *selfbench.Table) *plot.Bars {
 	b := &plot.Bars{Title: "kernbench itself", Notes: []string{whereAndWhen(&t.Origin)}, About: aboutFigure(t.MadeBy, t.Machine.CPU)}
 	at := map[string]int{}
@@ -26,6 +26,7 @@ func SpeedFigure(t *selfbench.Table) *plot.Bars {
 			bar := plot.Bar{Name: t.Rows[i].Name, Value: f.Median, Label: amount(f.Unit, f.Median)}
 			if f.Must != nil {
 				bar.Label += ", must be " + f.Must.Is + " " + amount(f.Unit, f.Must.Value)
+				bar.Limit = f.Must.Value
 			}
 			b.Group[g].Bars = append(b.Group[g].Bars, bar)
 			if f.Was != nil {

@@ -164,7 +164,7 @@ func TestSpeedFigures(t *testing.T) {
 		{What: "share", Unit: selfbench.Times, Values: []float64{1}, Median: 1},
 		{What: "nothing", Unit: selfbench.Seconds},
 	}}}})
-	if len(b.Group) != 1 || fmt.Sprint(b.Group[0].Bars) != "[{start 1 1.00 s, must be < 3.00 s 0} {start, before 2  1}]" {
+	if len(b.Group) != 1 || fmt.Sprint(b.Group[0].Bars) != "[{start 1 1.00 s, must be < 3.00 s 0 3} {start, before 2  1 0}]" {
 		t.Errorf("%+v", b.Group)
 	}
 	origin := selfbench.Origin{Machine: selfbench.Machine{CPU: "a CPU"}}

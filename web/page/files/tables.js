@@ -38,7 +38,7 @@ export function table(columns, rows, options = {}) {
       const tr = el('tr', { class: options.rowClass ? options.rowClass(r) : '' }, columns.map((c) => {
         const value = c.get(r);
         const content = c.cell ? c.cell(r) : typeof value === 'string' ? breakable(value) : quantity(value, c.unit);
-        const td = el('td', { class: c.unit && c.unit !== 'text' ? 'number' : '' }, content);
+        const td = el('td', { class: c.unit && c.unit !== 'text' ? 'number' : typeof value === 'string' && value.length > 20 ? 'long' : '' }, content);
         if (c.bar) {
           const f = Math.max(0, Math.min(1, c.bar(r) || 0));
           td.className += ' bar';

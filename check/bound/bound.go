@@ -47,7 +47,7 @@ type Bound struct {
 	Witness Witness   `json:"witness"`
 }
 
-// Witness is what a limit comes from. Which fields are set depends on the kind.
+// Witness explains a limit. The kind decides which fields are set.
 type Witness struct {
 	Bytes int64     `json:"bytes,omitempty"`      // that must pass
 	Delay unit.Time `json:"delay_ps,omitempty"`   // of the limit: before the first byte passes and behind the last
@@ -58,12 +58,12 @@ type Witness struct {
 	To     string   `json:"to,omitempty"`     //
 	Ranks  []int    `json:"ranks,omitempty"`  // two of a distance, one of a node or memory, those inside of a cut, the route of a pipeline
 	Others []int    `json:"others,omitempty"` // cut: the ranks outside
-	Links  []string `json:"links,omitempty"`  // distance: the way; node, cut, flow: what must be passed
+	Links  []string `json:"links,omitempty"`  // distance: the route; node, cut, flow: what must be passed
 	Port   string   `json:"port,omitempty"`   // memory: its name
 	Parts  string   `json:"parts,omitempty"`  // volume: what it must leave; empty: ranks, and SRAMs between them
 
-	// Of a flow: how much of what passes each of the links counts (nil: all), and by how much of it
-	// the limit could be higher, with the best of weights.
+	// Of a flow: the weight of each link (nil: 1), and the fraction by which the limit could be
+	// higher with the best weights.
 	Weights []float64 `json:"weights,omitempty"`
 	Within  float64   `json:"within,omitempty"`
 
@@ -80,7 +80,7 @@ type Witness struct {
 	Slots   int      `json:"slots_enough,omitempty"` // slots: with which the path of that channel would limit it
 }
 
-// Options is what limits depend on beside the machine and the call.
+// Options holds what limits depend on apart from the machine and the call.
 type Options struct {
 	Ideal       bool       // links and ports are not shared: only distance and the limits of rings remain
 	VectorUnits int        // that combine; 0: one of each rank. Communication engines have further ones
@@ -111,8 +111,8 @@ func (r *Result) at(i int) *Bound {
 	return &r.Bounds[i]
 }
 
-// Solver knows the limits of one machine with ranks on some of its PEs. What it finds out about
-// its cuts it keeps, for calls of other sizes. It is for one goroutine at a time.
+// Solver computes the limits of one machine with ranks on some of its PEs. It keeps the cuts that
+// it finds, for calls of other sizes. One goroutine may use it at a time.
 type Solver struct {
 	reduces, copies bool // some switch combines what is loaded, or copies what is stored
 
@@ -124,15 +124,15 @@ type Solver struct {
 	pes           []int32 // places of the ranks
 	digits        []digit // dimensions of the machine
 	parts         []cut
-	some          []int // ranks to ask flows and distances about: all where they are few
+	some          []int // ranks whose flows and distances are computed: all if they are few
 	unit, largest int64 // a divisor of all rates, and the largest rate in it
 	net           *network
 	cuts          map[cutKey][]cut
 	farthestOf    map[cutKey]farthest
-	uniform       []toll // where every rank has one element for every other
+	uniform       []toll // of a call in which every rank has one element for every other
 	traded        []traded
 	links         linksOf
-	back          *graph           // g with its links turned round, once that is needed
+	back          *graph           // g with all links reversed, once that is needed
 	narrow        map[[2]int]int64 // rates of smallest cuts between two ranks
 }
 
@@ -183,11 +183,10 @@ func newSolver(g *graph, lanes int64, clock unit.Time) *Solver {
 	return s
 }
 
-// small reports whether there is time to ask about every rank.
+// small reports whether there is time to examine every rank.
 func (s *Solver) small() bool { return len(s.g.rank)*len(s.g.edges) <= 4_000_000 }
 
-// choose takes the ranks to ask about: all where that is soon done, else some all over the
-// machine.
+// choose selects the ranks to examine: all if there is time, else a sample over the whole machine.
 func (s *Solver) choose() {
 	world, most := len(s.g.rank), 2_000_000/(len(s.g.edges)+1)
 	most = min(max(most/16, 4), 64)
@@ -246,7 +245,7 @@ func (s *Solver) Of(co *collective.Collective, c collective.Call, o Options) (*R
 	return r, nil
 }
 
-// delay finds the part of a limit that is none of the bytes'.
+// delay returns the part of a limit that does not depend on bytes.
 func (b *Bound) delay() {
 	switch b.Kind {
 	case Node, Volume, Cut, Memory, Traffic:
@@ -260,10 +259,10 @@ func (r *Result) above(t, highest unit.Time, by *Bound) bool {
 	return t > highest || t == highest && by != nil && by.Kind == Volume
 }
 
-// distance: what one rank has for another must leave one memory, pass the links and enter another:
-// the first byte takes the delay of the shortest route, and all others follow it through the
-// smallest cut between the two and the ports of both memories. What instructions cost to issue is
-// not counted. A meeting moves nothing between memories, and counts the delays of links alone.
+// distance: the data of one rank for another must leave one memory, pass the links and enter
+// another. The first byte takes the delay of the shortest route. All others follow it through the
+// smallest cut between the two and the ports of both memories. The cost of issuing instructions is
+// not counted. A barrier moves nothing between memories, so it counts the delays of links only.
 func (s *Solver) distance(d *demand, size int64, o *Options) Bound {
 	key := cutKey{form: d.form, root: d.root}
 	f, known := s.farthestOf[key]

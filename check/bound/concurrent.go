@@ -7,17 +7,16 @@ import (
 	"kernbench/unit"
 )
 
-// The largest concurrent flow says how soon everything that pairs of ranks have for each other can
-// have passed the links, whatever ways it takes. Any lengths of links give a limit, the dual of
-// that flow: a byte from a rank to another has to go their distance d, and links of capacity c take
-// c times their length in a second, so that
+// The largest concurrent flow gives the least time in which the data of all pairs of ranks can pass
+// the links, over any routes. Any lengths of links give a limit, the dual of that flow. A byte from
+// a rank to another travels their distance d, and a link of capacity c takes c times its length in
+// a second, so that
 //
 //	time >= sum over pairs of bytes · d / sum over links of c · length.
 //
-// Lengths that make it high are those of links that are full: each round sends everything its
-// shortest way and makes the links longer by what they got (Garg, Koenemann; Fleischer). Every
-// round gives a valid limit, and the best is kept; the flow of all rounds together says how much
-// better one could be.
+// Good lengths are large on full links. Each round sends everything over shortest paths and
+// lengthens the links by what they carried (Garg, Koenemann; Fleischer). Every round gives a valid
+// limit, and the best is kept. The flow of all rounds bounds how much better a limit can be.
 
 const (
 	firstGrowth = 0.5       // of a link that is as full as the best lengths say
@@ -47,8 +46,8 @@ type good struct {
 	elems float64
 }
 
-// trades makes the graph for a demand, small enough for some rounds: with cubes as places if need
-// be. False: it is too large.
+// trades makes the graph for a demand, with cubes as places if it is large. It returns false if the
+// graph is too large even so.
 func (s *Solver) trades(d *demand) (*trading, bool) {
 	g := s.g
 	each := make([]int32, g.nodes)
@@ -115,15 +114,15 @@ func (s *Solver) trading(d *demand, where []int32) *trading {
 	return t
 }
 
-// priced are lengths of arcs with what they prove.
+// priced are lengths of arcs with the limit that they prove.
 type priced struct {
 	lengths []float64
 	passes  float64 // element × length of all that moves
 	takes   float64 // length × bytes per second
 }
 
-// flow looks for good lengths, until they, or a limit that is known, are near the best. above is
-// what passes/takes of the best can be at most, as a flow shows.
+// flow searches for good lengths until they, or a known limit, are near the best. above is an upper
+// bound of passes/takes of the best lengths, given by a flow.
 //
 // Rounds go in stages, in each of which lengths grow by less. A stage starts from the best lengths
 // that are known, and its flow is that of its own rounds.
@@ -172,7 +171,7 @@ func (t *trading) flow(known float64) (best priced, above float64) {
 	return best, above
 }
 
-// price finds out what lengths prove.
+// price computes the limit that lengths prove.
 func (t *trading) price(p *paths, lengths []float64) priced {
 	now := priced{lengths: lengths}
 	for _, from := range t.from {
@@ -187,14 +186,14 @@ func (t *trading) price(p *paths, lengths []float64) priced {
 	return now
 }
 
-// improve takes other lengths where they prove more.
+// improve takes other lengths if they prove a higher limit.
 func (best *priced) improve(now priced) {
 	if now.passes*best.takes > best.passes*now.takes {
 		*best = priced{slices.Clone(now.lengths), now.passes, now.takes}
 	}
 }
 
-// prune leaves links out that hardly count: so that those that are full can be seen.
+// prune drops links of small weight, so that the full ones remain.
 func (t *trading) prune(best priced) priced {
 	const little, loss = 1e-3, 1e-3
 	most := 0.0
@@ -223,8 +222,8 @@ type traded struct {
 	above float64
 }
 
-// trade is the largest concurrent flow, or what is near it, for demands of these proportions; times
-// is how much of it a call has. It is nil where that takes too long. known is a limit in
+// trade returns the largest concurrent flow, or one near it, for demands of these proportions, and
+// the multiple of it that a call has. It returns nil if that takes too long. known is a limit in
 // picoseconds.
 func (s *Solver) trade(d *demand, size int64, known unit.Time) (found *traded, times int64) {
 	one := *d
@@ -244,8 +243,7 @@ func (s *Solver) trade(d *demand, size int64, known unit.Time) (found *traded, t
 	return &s.traded[len(s.traded)-1], times
 }
 
-// reduced divides what pairs have for each other by what all of them are multiples of, and returns
-// that.
+// reduced divides the elements of all pairs by their greatest common divisor, and returns it.
 func (d *demand) reduced() int64 {
 	by := d.block
 	for _, f := range d.flows {

@@ -2,8 +2,8 @@ package bound
 
 import "slices"
 
-// A cut is a set of nodes, with what it has of links that lead out of it. Any set makes a valid
-// limit; the best is looked for among the parts of the machine and the smallest cuts of flows.
+// A cut is a set of nodes, with the links that lead out of it. Any set makes a valid limit. The
+// search covers the parts of the machine and the smallest cuts of flows.
 type cut struct {
 	inside   func(node int32) bool
 	capacity int64 // of the links that leave it, bytes per second
@@ -101,7 +101,7 @@ func (g *graph) prefixes(place []int32) []cut {
 	return all
 }
 
-// measure makes a cut of the set that a flow ended with.
+// measure makes a cut of the source side of a flow.
 func (g *graph) measure(set []bool) cut {
 	c := cut{inside: func(n int32) bool { return set[n] }}
 	for i := range g.edges {
@@ -117,9 +117,9 @@ func (g *graph) measure(set []bool) cut {
 	return c
 }
 
-// search looks with flows for cuts that limit a demand more than those known, which start from the
-// parts of the machine. Weights are as if every rank had one element for the others, or they for
-// it: where chunks differ by one element this may miss the best cut by a little.
+// search uses flows to find cuts that limit a demand more than the known ones, which are parts of
+// the machine at first. Weights assume that every rank has one element for the others, or they for
+// it. If chunks differ by one element, the cut found may be slightly worse than the best.
 func (s *Solver) search(d *demand) []cut {
 	parts := s.parts
 	switch d.form {
@@ -159,7 +159,7 @@ func (s *Solver) search(d *demand) []cut {
 	return parts
 }
 
-// best is the cut that limits a demand most, as far as elements of one each go.
+// best returns the cut that limits a demand most, if every rank has one element.
 func (s *Solver) best(d *demand, cuts []cut) (best ratio) {
 	for i := range cuts {
 		c := &cuts[i]
@@ -171,7 +171,7 @@ func (s *Solver) best(d *demand, cuts []cut) (best ratio) {
 	return best
 }
 
-// ratio is elements over what carries them.
+// ratio is elements over the rate that carries them.
 type ratio struct{ n, capacity int64 }
 
 // weight is the number of ranks whose elements must cross a cut, for the forms that ratios serves.
@@ -203,11 +203,10 @@ func (s *Solver) smallest(from, to int) cut {
 	return s.g.measure(n.inside())
 }
 
-// ratios finds, for each of some ranks, the cuts without it (turned: with it) that have the most
-// ranks inside (turned: outside) for what leaves them, starting from a ratio that is known. With
-// that ratio as time per element, and capacities that count for it, a flow that brings everything
-// to the rank, or from it, proves that no cut is worse; else its smallest cut is, and is tried
-// next (Dinkelbach).
+// ratios finds, for each of some ranks, the cut without it (turned: with it) that has the most
+// ranks inside (turned: outside) per rate of its links. It starts from a known ratio, taken as time
+// per element. If a flow with these capacities brings everything to the rank, or from it, no cut is
+// worse. Otherwise the smallest cut of the flow is worse, and gives the next ratio (Dinkelbach).
 func (s *Solver) ratios(best ratio, ranks []int, turned bool) (found []cut) {
 	world := int64(len(s.g.rank))
 	for _, r := range ranks {

@@ -7,7 +7,7 @@ import (
 	"kernbench/mem"
 )
 
-// form is what a collective asks of the ranks, as far as limits are concerned.
+// form is the part of a collective's meaning that limits depend on.
 type form uint8
 
 const (
@@ -30,7 +30,7 @@ type demand struct {
 	elems int
 	root  int
 	total int64 // fewest elements that move between ranks
-	block int64 // of every ordered pair, where form is pairs and all are alike
+	block int64 // of every ordered pair, if form is pairs and all have as many
 	flows []flow
 }
 
@@ -98,7 +98,7 @@ func count(row []int) int64 {
 	return n
 }
 
-// trade finds out who has how much for whom.
+// trade counts the elements of each rank for each other.
 func (d *demand) trade(co *collective.Collective, c collective.Call) {
 	if co.Blocks && c.Counts == nil {
 		d.block = int64(c.Elems / c.World)
@@ -120,7 +120,7 @@ func (d *demand) chunk(rank int) int64 {
 	return int64(mem.ChunkOf(d.elems, d.world, rank).N)
 }
 
-// crossing is the fewest elements that must go from ranks inside to ranks that are not.
+// crossing returns the fewest elements that must go from ranks inside to ranks outside.
 func (d *demand) crossing(inside func(rank int) bool) int64 {
 	n, beyond := 0, int64(0)
 	for r := range d.world {
@@ -169,7 +169,7 @@ func (d *demand) crossing(inside func(rank int) bool) int64 {
 	return 0
 }
 
-// local is what every rank has to do with its own memory and links. Numbers are elements.
+// local counts what every rank must move through its own memory and links. Numbers are elements.
 type local struct {
 	leaves, enters []int64 // over its links
 	reads, writes  []int64 // of its memory
@@ -232,7 +232,7 @@ func (d *demand) locals() local {
 	return l
 }
 
-// must is how many elements of what a rank has, or of what depends on it, another one needs.
+// must returns the number of elements of a rank, or computed from them, that another rank needs.
 func (d *demand) must(from, to int) int64 {
 	if len(d.flows) > 0 {
 		n := d.block
@@ -273,7 +273,7 @@ func (d *demand) across(inside func(rank int) bool) (from, to func(rank int) boo
 		func(r int) bool { return !inside(r) && (!oneTakes || r == d.root) && (!chunks || d.chunk(r) > 0) }
 }
 
-// combinings is the fewest times that two elements must be made one.
+// combinings returns the fewest combinations of two elements.
 func (d *demand) combinings() int64 {
 	switch d.form {
 	case everyoneSum, chunksSum, rootSum:

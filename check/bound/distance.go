@@ -14,7 +14,7 @@ type reach struct {
 	via []int32
 }
 
-// from finds the shortest ways out of a node, by Dijkstra's method.
+// from finds the shortest paths from a node, by Dijkstra's method.
 func (g *graph) from(node int32) reach {
 	r := reach{make([]unit.Time, g.nodes), make([]int32, g.nodes)}
 	for i := range r.at {
@@ -68,17 +68,17 @@ func (q *waits) Pop() any {
 	return w
 }
 
-// farthest are the two ranks that are farthest from each other of those of which one must learn
-// of the other.
+// farthest is the pair of ranks with the largest delay, among those of which one depends on the
+// other.
 type farthest struct {
 	from, to int
 	delay    unit.Time // of the links between them
 	path     []int32
 }
 
-// farthest looks for the largest of the delays. Where there are many ranks it asks from some of
-// them only: each answer leads to a rank at an end of the machine, from which it asks next. Fewer
-// questions make the limit weaker, and never wrong.
+// farthest searches for the largest delay. If there are many ranks it searches from some of them
+// only. Each search finds a rank at an end of the machine, where the next search starts. Fewer
+// searches make the limit weaker, but never wrong.
 func (s *Solver) farthest(d *demand) (farthest, bool) {
 	g := s.g
 	best, found := farthest{}, false
@@ -126,8 +126,8 @@ func (s *Solver) farthest(d *demand) (farthest, bool) {
 	return best, found
 }
 
-// farthestFlow is farthest where some pairs of ranks have something for each other. Where there
-// are many it looks at a few, of those between SIPs or else between cubes.
+// farthestFlow is farthest for collectives in which only some pairs of ranks have data for each
+// other. If there are many pairs it examines a few, between SIPs or else between cubes.
 func (s *Solver) farthestFlow(d *demand) (best farthest, found bool) {
 	g := s.g
 	list := make([]flow, len(d.flows))

@@ -8,17 +8,17 @@ import (
 	"kernbench/unit"
 )
 
-// The bytes that a cut must carry cannot use its links all the time. Each of them was in a memory
-// before it came to its link, and must come to a memory behind it. So a link e carries nothing
-// before the shortest delay from a memory that has such bytes, and nothing later than the shortest
-// delay to a memory that needs them before the end. With L the sum of both and of the link's own
-// delay, links of rate r carry in a time T
+// The bytes that a cut must carry cannot use its links all the time. Each byte comes from a memory
+// before its link, and goes to a memory behind it. So a link carries nothing before the shortest
+// delay from a memory that has such bytes. It carries nothing after the end less the shortest delay
+// to a memory that needs them. With L the sum of both and of the link's own delay, links of rate r
+// carry in a time T
 //
 //	bytes <= sum over links of r · max(0, T - L).
 //
 // The least such T is a limit. It is never below bytes / (sum of r).
 
-// usable is a link of a cut with the delay that it cannot be used for.
+// usable is a link of a cut with the delay during which it cannot be used.
 type usable struct {
 	rate int64
 	lost unit.Time
@@ -87,16 +87,16 @@ type crossed struct {
 // delaysAsked bounds how many links are looked at for the delays at the ends of cuts.
 const delaysAsked = 400_000
 
-// slowest returns the cuts that take longest, the first of equal ones first: as many as there is
-// time to find the delays of, and one at least.
+// slowest returns the cuts that take longest, the first of equal ones first. It returns at least
+// one, and as many as there is time to find delays for.
 func (s *Solver) slowest(all []crossed) []crossed {
 	all = slices.DeleteFunc(all, func(c crossed) bool { return over(c.bytes, c.rate) == 0 })
 	slices.SortStableFunc(all, func(a, b crossed) int { return cmp.Compare(over(b.bytes, b.rate), over(a.bytes, a.rate)) })
 	return all[:min(len(all), max(1, min(32, delaysAsked/(len(s.g.edges)+1))))]
 }
 
-// cross reports whether what crosses some links from ranks inside to others takes longer than a
-// bound, and makes that the bound.
+// cross reports whether the bytes from ranks inside over some links take longer than a bound. If
+// so, it makes that time the bound.
 func (s *Solver) cross(b *Bound, d *demand, c *crossed, edges []int32, inside func(rank int) bool) bool {
 	from, to := d.across(inside)
 	t := max(over(c.bytes, c.rate), s.carried(c.bytes, edges, from, to))
@@ -121,7 +121,7 @@ func (s *Solver) carried(bytes int64, edges []int32, from, to func(rank int) boo
 	return soonest(bytes, links)
 }
 
-// turned is the graph with its links turned round.
+// turned returns the graph with all links reversed.
 func (s *Solver) turned() *graph {
 	if s.back == nil {
 		s.back = s.g.reversed()

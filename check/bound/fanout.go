@@ -2,7 +2,7 @@ package bound
 
 import "kernbench/unit"
 
-// costs are what the model takes of a rank's time, at least, beside the bytes.
+// costs are the least times that the model takes from a rank, apart from bytes.
 type costs struct {
 	issue unit.Time // of an instruction
 	send  unit.Time // of a send beside it
@@ -16,20 +16,20 @@ func (c *costs) hop(ch *Channel, bytes int64) unit.Time {
 	return c.issue + c.send + c.setup + ch.Delay + over(bytes, int64(ch.Rate)) + c.recv
 }
 
-// TreeStep is how many ranks can know of something, or be known of, at a time.
+// TreeStep is the number of ranks that can be reached by a time.
 type TreeStep struct {
 	Time  unit.Time `json:"time_ps"`
 	Ranks int64     `json:"ranks"`
 }
 
-// fanOut: an algorithm that uses rings alone brings what one rank has to others by sends, one
-// after the other, and those that have it send it on: so many can have it at a time t as
+// fanOut: in an algorithm that uses rings alone, a rank sends its data to others one after the
+// other, and receivers send it on. The number of ranks that can have it at a time t is
 //
 //	R(t) = R(t - g) + R(t - L)
 //
-// with g the least time between two sends of a rank, and L that of one (LogP). Turned round, it
-// says how soon a rank can have something of all others, with g between two receives. Any
-// collective asks for one of the two or for both.
+// with g the least time between two sends of a rank, and L that of one (LogP). Reversed, it gives
+// the earliest time at which a rank can have data of all others, with g between two receives. Any
+// collective needs one of the two, or both.
 func (s *Solver) fanOut(d *demand, size int64, o *Options) Bound {
 	b := Bound{Kind: FanOut}
 	if len(o.Channels) == 0 {
@@ -68,8 +68,8 @@ func minimum(times []unit.Time) unit.Time {
 	return least
 }
 
-// spread is how many ranks must know of what some one rank has, itself among them, and of how many
-// some one rank must know.
+// spread returns the largest number of ranks that need data of one rank, itself included, and the
+// largest number of ranks whose data one rank needs.
 func (d *demand) spread() (reach, gather int64) {
 	all, chunks := int64(d.world), int64(0) // ranks with a chunk
 	for r := range d.world {
@@ -108,9 +108,9 @@ func (d *demand) spread() (reach, gather int64) {
 	return reach, gather
 }
 
-// tree is when so many ranks can have something that one has at 0, and how many have it on the way
-// there, after each step of the longer of gap and hop. Who has it since t sends so that it arrives
-// at t+hop, t+gap+hop and so on.
+// tree returns the earliest time at which n ranks can have what one rank has at 0, and the number
+// of ranks that have it after each step of the longer of gap and hop. A rank that has it at t sends
+// it, so that it arrives at t+hop, t+gap+hop and so on.
 func tree(ranks int64, gap, hop unit.Time) (at unit.Time, steps []TreeStep) {
 	type arrivals struct {
 		at unit.Time
@@ -118,7 +118,7 @@ func tree(ranks int64, gap, hop unit.Time) (at unit.Time, steps []TreeStep) {
 	}
 	step, known := max(gap, hop), int64(1)
 	steps = []TreeStep{{0, 1}}
-	// Times only grow, and with them what is a gap, or a hop, behind them: two queues in order.
+	// Times only grow, and so do those a gap or a hop later: two ordered queues suffice.
 	again, first := []arrivals(nil), []arrivals{{hop, 1}}
 	take := func(q *[]arrivals, at unit.Time) (n int64) {
 		for len(*q) > 0 && (*q)[0].at == at {
@@ -138,7 +138,7 @@ func tree(ranks int64, gap, hop unit.Time) (at unit.Time, steps []TreeStep) {
 			steps = append(steps, TreeStep{last + step, known})
 		}
 		n := take(&again, at) + take(&first, at)
-		if gap == 0 || hop == 0 { // as many as one likes at once
+		if gap == 0 || hop == 0 { // any number at once
 			n = ranks
 		}
 		if known = min(known+n, ranks); known == ranks || at == steps[len(steps)-1].Time+step {

@@ -64,8 +64,8 @@ func newNetwork(g *graph) *network {
 	return n
 }
 
-// clear sets the capacity of every link to its rate in a unit times a factor, and takes the arcs
-// of the ranks away.
+// clear sets the capacity of every link to its rate in a unit times a factor, and removes the arcs
+// of the ranks.
 func (n *network) clear(unit, factor int64) {
 	for i := range n.arcs {
 		n.arcs[i].left = 0
@@ -106,7 +106,7 @@ func (n *network) layers() bool {
 	return n.level[n.sink] >= 0
 }
 
-// blocking fills every way along the layers.
+// blocking fills every path along the layers.
 func (n *network) blocking() int64 {
 	total := int64(0)
 	n.path = n.path[:0]
@@ -144,7 +144,7 @@ func (n *network) blocking() int64 {
 	}
 }
 
-// advance is the next arc of a node that leads on to the next layer.
+// advance returns the next arc of a node that leads to the next layer.
 func (n *network) advance(v int32) (int32, bool) {
 	for ; n.next[v] < n.first[v+1]; n.next[v]++ {
 		a := &n.arcs[n.next[v]]
@@ -155,7 +155,7 @@ func (n *network) advance(v int32) (int32, bool) {
 	return 0, false
 }
 
-// inside tells which nodes of the graph are on the source's side of the cut that run ended with.
+// inside returns the nodes of the graph on the source's side of the smallest cut that run found.
 func (n *network) inside() []bool {
 	s := make([]bool, n.g.nodes)
 	for i := range s {

@@ -17,7 +17,7 @@ type graph struct {
 	out   [][]int32 // edges by the node that they leave
 	rank  []int32   // node by rank
 
-	cube   []int32   // of each node, counted from 0; what is in no cube is a part of its own, and counts on
+	cube   []int32   // of each node, from 0; nodes outside all cubes are numbered after them, each as its own part
 	sip    []int32   // likewise
 	groups [][]int32 // likewise for groups of SIPs, by level; -1 is in none
 	levels []string  // what the members of each level are called
@@ -110,7 +110,7 @@ func fromMachine(m *machine.Machine, pes []int32) *graph {
 	return g
 }
 
-// arrange says which nodes lie together, and in which orders.
+// arrange assigns nodes to cubes, SIPs and groups, and makes orders of them.
 func (g *graph) arrange(m *machine.Machine) {
 	g.cube, g.sip = make([]int32, g.nodes), make([]int32, g.nodes)
 	single := int32(m.NumCubes())
@@ -126,7 +126,7 @@ func (g *graph) arrange(m *machine.Machine) {
 			g.sip[n] = alone
 			alone++
 		}
-		// SIP by SIP, cube by cube; what is no cube's stands behind the cubes of its SIP.
+		// SIP by SIP, cube by cube; nodes outside cubes follow the cubes of their SIP.
 		order.place[n] = g.sip[n] * int32(m.CubesPerSIP()+1)
 		if cube >= 0 {
 			order.place[n] += int32(cube % m.CubesPerSIP())

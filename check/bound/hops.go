@@ -2,8 +2,8 @@ package bound
 
 import "math/bits"
 
-// A toll is a set of links of which everything that some ranks have for others must pass a number:
-// all that is on the way counts for each of them, and together they carry what they carry.
+// A toll is a set of links. Every element that moves between two ranks must pass a minimum number
+// of them. So the sum of these passages cannot exceed what all links of the set carry.
 type toll struct {
 	links    []int32
 	capacity int64  // of all of them, bytes per second
@@ -13,7 +13,7 @@ type toll struct {
 // tolls are those of each kind of link, of all links, and of all links between cubes. With weights
 // of 0 and 1 on links they are solutions of the dual of the largest concurrent flow.
 //
-// In a large machine a cube is one node, so that its inner links are not counted.
+// In a large machine a cube is one node, and its inner links are not counted.
 func (s *Solver) tolls(d *demand) []toll {
 	g := s.g
 	where, count := s.places()
@@ -41,7 +41,7 @@ func (s *Solver) tolls(d *demand) []toll {
 	return found
 }
 
-// places says which nodes count as one: none, or in a large machine those of a cube.
+// places returns the nodes that count as one: in a large machine, those of a cube.
 func (s *Solver) places() ([]int32, int) {
 	g := s.g
 	if s.small() {
@@ -58,8 +58,8 @@ func (s *Solver) places() ([]int32, int) {
 	return g.cube, int(count)
 }
 
-// passes adds up how many links of a toll everything passes at least; false if that is too much to
-// be counted.
+// passes adds up the fewest links of a toll that all elements pass. It returns false if the sum
+// overflows.
 func (s *Solver) passes(d *demand, t *toll, where []int32, count int, passed []bool) bool {
 	g := s.g
 	out := make([][]int32, count)
@@ -107,7 +107,8 @@ func (s *Solver) passes(d *demand, t *toll, where []int32, count int, passed []b
 	return true
 }
 
-// tollsFrom finds the fewest links of a toll on the way from a place to every place; -1 is no way.
+// tollsFrom returns the fewest links of a toll between a place and every place; -1 if no path
+// exists.
 func (s *Solver) tollsFrom(from int32, far []int32, queue *[]int32, out [][]int32, where []int32, passed []bool) {
 	for i := range far {
 		far[i] = -1

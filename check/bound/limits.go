@@ -25,7 +25,7 @@ func (g *graph) rates(edges []int32) int64 {
 	return sum
 }
 
-// node: what a rank has for others must leave it, and what others have for it must enter.
+// node: the data of a rank for others must leave it, and the data of others for it must enter.
 func (s *Solver) node(d *demand, l *local, size int64) Bound {
 	var all []crossed
 	for r, n := range s.g.rank {
@@ -48,7 +48,7 @@ func (s *Solver) node(d *demand, l *local, size int64) Bound {
 	return b
 }
 
-// cut: what ranks of one part of the machine have for those of the rest must leave that part.
+// cut: the data of ranks in one part of the machine for those of the rest must leave that part.
 func (s *Solver) cut(d *demand, size int64) Bound {
 	b := Bound{Kind: Cut}
 	if d.form == nothing || d.form == meeting {
@@ -93,8 +93,8 @@ func (s *Solver) cut(d *demand, size int64) Bound {
 	return b
 }
 
-// crossing is demand.crossing of the ranks of a cut, without asking for each rank where their
-// number, and on which side the root is, are enough.
+// crossing is demand.crossing of the ranks of a cut. It avoids a loop over ranks if their number
+// and the side of the root suffice.
 func (s *Solver) crossing(d *demand, c *cut) int64 {
 	elems, inside, outside := int64(d.elems), int64(c.ranks), int64(d.world-c.ranks)
 	rooted := func() bool { return c.inside(s.g.rank[d.root]) }
@@ -116,8 +116,8 @@ func (s *Solver) crossing(d *demand, c *cut) int64 {
 	return d.crossing(func(r int) bool { return c.inside(s.g.rank[r]) })
 }
 
-// flow: everything that pairs of ranks have for each other passes some links on its way. A limit
-// that is known saves the search for a better one that is not there.
+// flow: the data of every pair of ranks passes some links. A known limit ends the search for a
+// better one early.
 func (s *Solver) flow(d *demand, size int64, known unit.Time) Bound {
 	b := Bound{Kind: Flow}
 	if d.form != pairs || d.block == 0 && len(d.flows) == 0 {
@@ -144,9 +144,9 @@ func (s *Solver) flow(d *demand, size int64, known unit.Time) Bound {
 	return b
 }
 
-// compute: of n elements that become one, n-1 pairs are combined. A lane of a vector unit combines
-// a pair in a clock; and a rank's memory combines what is put into it with what is there
-// (PutCombine), as it passes the port and for no further time.
+// compute: to make one element of n, n-1 pairs are combined. A lane of a vector unit combines a
+// pair in a clock. A rank's memory also combines: PutCombine adds data to the memory's contents as
+// they pass the port, and takes no further time.
 func (s *Solver) compute(d *demand, o *Options, size int64) Bound {
 	if s.reduces { // as fast as data come
 		return Bound{Kind: Compute}
@@ -183,13 +183,13 @@ func combining(k Kind, d *demand, perSecond int64) Bound {
 	return Bound{k, over(n, perSecond), Witness{Pairs: n, Rate: unit.Rate(perSecond)}}
 }
 
-// memory: what others need of a contribution is read once, and what comes from others is written
-// once, by the port of the rank's HBM slice. A port serves reads and writes in turn. A rank's own
-// part of its result may stay where it is, gathered or combined into, and counts nowhere. TCM and
-// SRAM set no limit: an algorithm can do without.
+// memory: the part of a contribution that others need is read once, and data from others are
+// written once, through the port of the rank's HBM slice. A port serves reads and writes in turn. A
+// rank's own part of its result may stay in place, so it is not counted. TCM and SRAM set no limit,
+// because an algorithm need not use them.
 //
-// A read for others comes before the way to the nearest of them, and a write of what others have
-// behind the way from the nearest of those.
+// A read for others comes before the route to the nearest of them. A write of their data comes
+// after the route from the nearest of those.
 func (s *Solver) memory(d *demand, l *local, size int64) Bound {
 	b := Bound{Kind: Memory}
 	for r, n := range s.g.rank {
@@ -214,8 +214,8 @@ func (s *Solver) memory(d *demand, l *local, size int64) Bound {
 	return b
 }
 
-// slotted: an algorithm that uses rings alone moves everything in slots. What leaves a rank leaves
-// in its rings, what enters enters by them, and all of them carry all.
+// slotted: an algorithm that uses rings alone moves everything in slots. All data that leave or
+// enter a rank use its rings.
 func slotted(d *demand, l *local, size int64, o *Options) Bound {
 	b := Bound{Kind: Slots}
 	channels := o.Channels

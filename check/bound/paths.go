@@ -2,7 +2,7 @@ package bound
 
 import "math"
 
-// paths finds shortest ways from one place to all, by Dijkstra's method, again and again.
+// paths finds shortest paths from one place to all, by Dijkstra's method, repeatedly.
 type paths struct {
 	t    *trading
 	far  []float64 // distance, by place
@@ -20,7 +20,7 @@ type ahead struct {
 	at  int32
 }
 
-// from finds the ways out of a place.
+// from finds the paths from a place.
 func (p *paths) from(place int32, lengths []float64) {
 	for i := range p.far {
 		p.far[i], p.via[i] = math.Inf(1), -1
@@ -42,8 +42,8 @@ func (p *paths) from(place int32, lengths []float64) {
 	}
 }
 
-// send lets everything that the place has go the ways that were found, adds it to what arcs have
-// carried, and makes these longer. It returns what went, times its distances.
+// send routes all data of the place over the paths found, adds them to the load of the arcs, and
+// lengthens these. It returns the sum of data times distance.
 func (p *paths) send(place int32, lengths []float64, growth float64) (passes float64) {
 	clear(p.load)
 	for _, g := range p.t.goods[place] {

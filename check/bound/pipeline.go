@@ -6,18 +6,18 @@ import (
 	"kernbench/unit"
 )
 
-// Pipeline is how an algorithm on rings brings a vector, in pieces, through the ranks one after
-// the other: what a rank has of a piece it hands on when it has all of it.
+// Pipeline describes an algorithm on rings that sends a vector, in pieces, from rank to rank. A
+// rank sends a piece on when it has all of it.
 type Pipeline struct {
 	Ranks []int // that every piece passes
-	Parts int   // of the vector, each with a way of its own; 0: one
+	Parts int   // of the vector, each with its own path; 0: one
 	Piece int64 // bytes of a piece as they are set; 0: not known
 }
 
 // stages holds what limits a pipeline. Times are picoseconds, slopes picoseconds per byte.
 type stages struct {
 	bytes float64
-	ideal bool    // pieces do not share links, nor do the parts of a piece that lie in several slots
+	ideal bool    // neither pieces nor the slots of one piece share links
 	slot  float64 // bytes of the largest
 	delay float64 // of all hops together, with a receive in each, and of the memories at both ends
 	hop   float64 // the longest of those
@@ -48,7 +48,7 @@ func (s *slopes) add(slope float64) {
 	}{slope, 1})
 }
 
-// beyond is what so many bytes take on all hops longer than a receive.
+// beyond returns the time by which bytes take longer than a receive, over all hops.
 func (s slopes) beyond(bytes, recv float64) (sum float64) {
 	for _, one := range s {
 		sum += float64(one.hops) * max(0, bytes*one.slope-recv)
@@ -87,7 +87,7 @@ func (s *Solver) pipeline(d *demand, size int64, o *Options) Bound {
 	return b
 }
 
-// whole is a time in whole picoseconds that is no longer, whatever the last digits are.
+// whole rounds a time down to picoseconds, with a margin for the error of floating point.
 func whole(t float64) unit.Time { return unit.Time(max(0, t*(1-1e-12)-1)) }
 
 // stagesOf adds up the hops between ranks. It returns false if a ring is missing.
@@ -128,7 +128,7 @@ func (w *stages) add(delay, slope float64, first, last bool) {
 	}
 }
 
-// at is the limit for a largest piece of c bytes.
+// at returns the limit for a largest piece of c bytes.
 func (w *stages) at(c float64) float64 {
 	together := c // what of a piece comes one byte after the other
 	if w.ideal {
@@ -142,7 +142,7 @@ func (w *stages) at(c float64) float64 {
 	return max(whole+(w.bytes-c)*w.ends, turns, w.delay-w.recv+w.bytes*w.most)
 }
 
-// best is the largest piece for which the limit is least. It is convex, in ideal up to a slot;
+// best returns the largest piece with the least limit. The limit is convex, in ideal up to a slot;
 // beyond that the fewest pieces are best.
 func (w *stages) best(least float64) float64 {
 	low, high := min(least, w.bytes), w.bytes

@@ -20,11 +20,11 @@ type Channel struct {
 	Delay     unit.Time `json:"delay_ps"`              // of a token without its bytes, at least
 }
 
-// PerSecond is what the channel carries in the long run: no more than its path, and no more than
-// its slots in a round trip.
+// PerSecond returns the sustained rate of the channel: that of its path or that of its slots,
+// whichever is less.
 func (c *Channel) PerSecond() unit.Rate { return min(c.Rate, c.bySlots()) }
 
-// bySlots is what slots carry in the long run, however fast the path is.
+// bySlots returns the sustained rate of the slots on a path of unlimited rate.
 func (c *Channel) bySlots() unit.Rate {
 	if c.RoundTrip == 0 {
 		return math.MaxInt64
@@ -32,15 +32,15 @@ func (c *Channel) bySlots() unit.Rate {
 	return unit.Rate(scaled(int64(c.Slots)*c.SlotBytes, int64(unit.Second), int64(c.RoundTrip)))
 }
 
-// Lift is the fewest slots with which the path limits the channel, and not its slots.
+// Lift returns the fewest slots with which the path limits the channel, and not its slots.
 func (c *Channel) Lift() int {
 	inFlight := scaled(int64(c.Rate), int64(c.RoundTrip), int64(unit.Second))
 	return int(1 + max(0, inFlight-1)/c.SlotBytes)
 }
 
-// Channels are the rings of ranks that run on some PEs. A round trip counts what no receiver can
-// shorten: the way of the token with a full slot, and that of the credit back. A token starts at
-// the sender's TCM or, forwarded, in its ring memory: the faster counts.
+// Channels returns the rings of ranks that run on some PEs. A round trip counts what no receiver
+// can shorten: the path of a token with a full slot, and that of the credit back. A token starts in
+// the sender's TCM or, if forwarded, in its ring memory. The faster counts.
 func Channels(m *machine.Machine, pes []int32, wiring []tl.Wiring, ring *tl.Ring) []Channel {
 	var all []Channel
 	for from := range wiring {
@@ -68,8 +68,8 @@ func Channels(m *machine.Machine, pes []int32, wiring []tl.Wiring, ring *tl.Ring
 	return all
 }
 
-// carry is the least time in which channels carry bytes. In a time T a slot takes a full token for
-// each round trip that T holds, and one that is not answered any more; so together
+// carry returns the least time in which channels carry bytes. In a time T a slot takes one full
+// token per round trip, and one more whose credit is not back yet. So together
 //
 //	bytes <= sum over channels of slots × slot bytes + T × rate
 //

@@ -11,9 +11,9 @@ type loaded struct {
 	before, behind unit.Time // delays from the nearest start and to the nearest end of a route
 }
 
-// traffic: each transfer passes every link of its route, so that the link with most bytes for its
-// rate, or the port of a memory, limits the algorithm. What passes the link first has been on its
-// way before, and what passes it last has to go on.
+// traffic: each transfer passes every link of its route. So the link, or memory port, with the most
+// bytes for its rate limits the algorithm. The first bytes need time to reach the link, and the
+// last ones must travel on from it.
 func (s *Solver) traffic(d *demand, o *Options) Bound {
 	b := Bound{Kind: Traffic}
 	if o.Ideal || d.form == nothing || len(o.Transfers) == 0 {

@@ -29,7 +29,7 @@ func Transfers(m *machine.Machine, l *launch.Launch, p *program.Program) []Trans
 	return t.all()
 }
 
-// tally adds up what the ranks of a launch move.
+// tally sums the bytes that the ranks of a launch move.
 type tally struct {
 	machine *machine.Machine
 	l       *launch.Launch
@@ -48,9 +48,9 @@ func (t *tally) add(from, to machine.NodeID, bytes int64) {
 	t.bytes[pair] += bytes
 }
 
-// block adds the operations of one rank. Of a message on a ring only the part counts that does not
-// depend on where its payload lies: from TCM to TCM where slots are there, else from PE to PE. What
-// engines move for a composite, or from a slot to memory, does not count.
+// block adds the operations of one rank. A message on a ring counts only for the part of its route
+// that does not depend on its payload's memory: from TCM to TCM if slots are there, else from PE to
+// PE. Bytes that engines move for a composite, or from a slot to memory, do not count.
 func (t *tally) block(p *program.Program, b *program.Block, g *launch.Group, rank int) {
 	m, pe := t.machine, int(g.PEs[rank])
 	own := m.PE(pe)

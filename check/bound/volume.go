@@ -1,9 +1,8 @@
 package bound
 
-// volume: all that must move between ranks starts at one of them, or at a memory between them:
-// where several read what one has left in an SRAM, it starts there. The same holds of whole cubes,
-// SIPs and groups of SIPs, with what must move between those: nothing combines or copies outside of
-// them. Where switches do, there is no such limit.
+// volume: data that move between ranks start at a rank, or at an SRAM that several ranks read. The
+// same holds for cubes, SIPs and groups of SIPs: nothing outside of them combines or copies. If
+// switches combine or copy, there is no such limit.
 func (s *Solver) volume(d *demand, size int64) Bound {
 	b := Bound{Kind: Volume}
 	switch d.form {
@@ -54,7 +53,7 @@ func (s *Solver) volume(d *demand, size int64) Bound {
 	return b
 }
 
-// partName says what the parts of volume are.
+// partName names the parts of volume.
 func (g *graph) partName(i int) string {
 	switch {
 	case i == 0:
@@ -65,15 +64,15 @@ func (g *graph) partName(i int) string {
 	return "groups of " + g.levels[i-2]
 }
 
-// between is the fewest elements that must go from parts of the machine to others; ranks says how
-// many each has.
+// between returns the fewest elements that must go between parts of the machine; ranks holds the
+// number of ranks of each.
 func (d *demand) between(ranks map[int32]int64, label, at []int32) int64 {
 	n, elems, others := int64(d.world), int64(d.elems), int64(len(ranks)-1)
 	switch d.form {
 	case everyoneAll:
 		return n * elems * others
 	case everyoneSum:
-		return 2 * elems * others // to be combined, and then to be told
+		return 2 * elems * others // to be combined, and then distributed
 	case chunksSum, rootSum, fromRoot:
 		return elems * others
 	case rootAll:

@@ -19,7 +19,7 @@ type Set struct {
 	value func(c *choice, rank, index int) float64
 }
 
-// choice is what a value depends on beside rank and index.
+// choice holds what a value depends on apart from rank and index.
 type choice struct {
 	seed  uint64
 	world int
@@ -37,7 +37,7 @@ var sets = []*Set{
 	{"cancel", "every second rank nearly takes away what the one before brings", (*choice).cancel},
 }
 
-// Sets lists them. The first is the usual one.
+// Sets lists the inputs. The first is the default.
 func Sets() []*Set { return slices.Clone(sets) }
 
 // LookupSet is the set called name.
@@ -52,7 +52,7 @@ func LookupSet(name string) (*Set, error) {
 	return nil, fmt.Errorf("unknown inputs %q: one of %s", name, strings.Join(names, ", "))
 }
 
-// Append extends dst by the first n elements that a rank of so many contributes.
+// Append extends dst by the first n elements that a rank contributes.
 func (s *Set) Append(dst []byte, t dtype.Type, seed uint64, world, rank, n int) []byte {
 	c := &choice{seed, world, t}
 	at, size := len(dst), t.Size()
@@ -89,7 +89,7 @@ func (c *choice) normal(rank, index int) float64 {
 	return float64(sum)*0x1p-16 - 6
 }
 
-// wide keeps so far from the largest value that no sum of all ranks reaches it.
+// wide limits exponents, so that no sum of all ranks overflows.
 func (c *choice) wide(rank, index int) float64 {
 	f := &formats[c.typ]
 	top := f.most - bits.Len(uint(c.world)) - 1
@@ -103,7 +103,7 @@ func (c *choice) wide(rank, index int) float64 {
 	return v
 }
 
-// cancel keeps half of the digits of what pairs of ranks bring from cancelling.
+// cancel returns values of which pairs of ranks cancel all but half of the digits.
 func (c *choice) cancel(rank, index int) float64 {
 	if rank%2 == 0 {
 		return 1 + c.part(rank, index, 0)

@@ -26,7 +26,7 @@ type Result struct {
 	Trees []oplog.Tree
 }
 
-// Report is what rounding did to the results of a reduction, of all ranks together.
+// Report is the effect of rounding on the results of a reduction, over all ranks.
 type Report struct {
 	Elements int64 `json:"elements"` // of all results
 
@@ -45,11 +45,11 @@ type Report struct {
 	Beyond    int64   `json:"beyond_bound"`  // results that are farther off than their bound
 	Condition float64 `json:"max_condition"` // sum of magnitudes over magnitude of the sum; of sums other than 0
 
-	Overflow int64 `json:"overflow"` // results that are infinite or no number, of finite contributions
-	InRange  int64 `json:"in_range"` // of those, such whose exact result the type has
+	Overflow int64 `json:"overflow"` // results that are infinite or NaN, of finite contributions
+	InRange  int64 `json:"in_range"` // of those, results whose exact value the type can hold
 }
 
-// Worst is the result that is farthest from what it should be.
+// Worst is the result with the largest error.
 type Worst struct {
 	Rank    int     `json:"rank"`
 	Element int     `json:"element"` // of the contributions
@@ -57,8 +57,7 @@ type Worst struct {
 	Exact   float64 `json:"exact"` // as a float64
 }
 
-// Within reports whether every result is as near to the exact one as its tree of additions
-// promises.
+// Within reports whether the error of every result is within the bound of its tree of additions.
 func (r *Report) Within() bool { return r.Beyond == 0 }
 
 // Applies reports whether rounding can be judged: only additions round, and only floats do.
@@ -74,7 +73,7 @@ func Applies(t dtype.Type, op tl.ReduceOp) error {
 	return nil
 }
 
-// Judge holds results against exact sums, and against the bounds of their trees.
+// Judge compares results with exact sums, and their errors with the bounds of their trees.
 func Judge(in Input) (*Report, error) {
 	if err := Applies(in.Type, in.Op); err != nil {
 		return nil, err
@@ -115,7 +114,7 @@ func Judge(in Input) (*Report, error) {
 	return &j.report, nil
 }
 
-// judge is at one element of the contributions.
+// judge holds the state for one element of the contributions.
 type judge struct {
 	Input
 	sum    *Sum // exact
@@ -220,8 +219,8 @@ func (j *judge) result(res *Result, i int) float64 {
 	return ulps
 }
 
-// error is how far a finite result is from the exact one. An average is held against the exact sum
-// as so many times what it is.
+// error returns the error of a finite result. An average is multiplied by the number of ranks and
+// compared with the exact sum.
 func (j *judge) error(got float64) float64 {
 	d := *j.sum
 	if j.Op != tl.Avg {
@@ -246,11 +245,11 @@ func (j *judge) error(got float64) float64 {
 // eta is the smallest value.
 func (f *format) eta() float64 { return math.Ldexp(1, f.least) }
 
-// Factor is how far a sum that was made as a tree says may be from the exact one, as a part of
-// the sum of magnitudes. Each of h roundings multiplies by at most 1+u <= e^u, u being the unit
-// roundoff, so that e^(hu) - 1 is enough: Higham, Accuracy and Stability of Numerical Algorithms,
-// 2nd ed., sec. 4.2. For additions in one type (n-1) u is, too: Jeannerod and Rump, SIAM J. Matrix
-// Anal. Appl. 34 (2013). A tree that is not known may be any.
+// Factor returns the error bound of a sum with the given tree, as a fraction of the sum of
+// magnitudes. Each of h roundings multiplies by at most 1+u <= e^u, where u is the unit roundoff.
+// So e^(hu) - 1 is a bound: Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., sec.
+// 4.2. For additions in one type (n-1) u is a bound, too: Jeannerod and Rump, SIAM J. Matrix Anal.
+// Appl. 34 (2013). An unknown tree gets the bound of all trees.
 func Factor(t dtype.Type, op tl.ReduceOp, world int, tree oplog.Tree) float64 {
 	u := dtype.Epsilon(t)
 	additions := uint64(max(world-1, 0))

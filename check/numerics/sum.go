@@ -105,8 +105,8 @@ func (s *Sum) top() int {
 	return -1
 }
 
-// from is the magnitude in units of 2^at, of at most 64 bits, with what is cut off: whether it
-// is below (-1), at (0) or above (1) half a unit.
+// from returns the magnitude in units of 2^at, of at most 64 bits, and whether the remainder is
+// below (-1), at (0) or above (1) half a unit.
 func (s *Sum) from(at int) (m uint64, half int, exact bool) {
 	i, shift := at/64, uint(at%64)
 	m = s.limb[i] >> shift
@@ -132,8 +132,8 @@ func (s *Sum) from(at int) (m uint64, half int, exact bool) {
 
 func (s *Sum) bit(at int) bool { return s.limb[at/64]>>uint(at%64)&1 != 0 }
 
-// Round is the sum rounded once, to the nearest value of a float type, and of two to the even
-// one: infinite where it is too large for the type.
+// Round returns the sum rounded once to the nearest value of a float type, ties to even. It is
+// infinite if the sum is too large for the type.
 func (s *Sum) Round(t dtype.Type) float64 {
 	f, a := &formats[t], s.Abs()
 	top := a.top()

@@ -3,8 +3,8 @@ package race
 // mostChoices is the largest number of updates whose choices are tried one by one.
 const mostChoices = 10
 
-// differ reports whether it matters which updates add up to a value, and can be tried out: where
-// all add the same, any that are enough are as good as those that are just enough.
+// differ reports whether it matters which updates add up to a value, and whether they can be tried
+// out. If all add the same, only their number matters.
 func differ(opt []*event) bool {
 	if len(opt) > mostChoices {
 		return false
@@ -17,7 +17,8 @@ func differ(opt []*event) bool {
 	return false
 }
 
-// choose finds what is so in every choice of updates that add up to a sum exactly.
+// choose finds the facts that hold in every choice of updates with exactly this sum. It returns
+// false if there is no such choice.
 func (d *Detector) choose(opt []*event, sum int64, y *knowledge) bool {
 	var needs [mostChoices]uint // by update, those that are certain to be there before it
 	for i, u := range opt {

@@ -1,13 +1,13 @@
 package race
 
-// Class says what one run proves about all others.
+// Class is what one run proves about all others.
 type Class uint8
 
 // The classes.
 const (
 	Directed  Class = iota // only directed messages, and memory that is not shared
 	Counting               // besides: shared memory, and words that only grow, waited for with >= and >
-	Scheduled              // the outcome may depend on who comes first
+	Scheduled              // the outcome may depend on which agent comes first
 )
 
 func (c Class) String() string { return [...]string{"directed", "counting", "scheduled"}[c] }

@@ -6,8 +6,8 @@ import (
 	"kernbench/record/history"
 )
 
-// vec is how far an agent knows each of the others, by their numbers: up to that time of
-// theirs. Missing entries are 0. It never changes while it has more than one holder.
+// vec is a vector clock: by agent, the time up to which that agent is known. Missing entries are 0.
+// It never changes while it has more than one holder.
 type vec struct {
 	refs int32
 	t    []uint32
@@ -19,15 +19,15 @@ type clockPool struct {
 	liveVecs int
 }
 
-// clock is a moment of an agent: its own time, and what it knew of the others. The entry of
-// the agent itself in v counts for nothing.
+// clock is a moment of an agent: its own time, and what it knew of the others. The agent's own
+// entry in v is not used.
 type clock struct {
 	v     *vec
 	agent history.Agent
 	time  uint32
 }
 
-// at is how far the clock knows an agent.
+// at returns the time up to which the clock knows an agent.
 func (c *clock) at(a history.Agent) uint32 {
 	switch {
 	case a == c.agent:
@@ -47,7 +47,7 @@ func (c *clock) width() int {
 	return n
 }
 
-// hold is one more holder of the clock.
+// hold adds a holder of the clock.
 func (c clock) hold() clock {
 	if c.v != nil {
 		c.v.refs++
@@ -77,7 +77,7 @@ func (d *Detector) newVec() *vec {
 	return &vec{refs: 1}
 }
 
-// mine is a vec of the clock that no other clock holds, with at least n entries.
+// mine returns a vec of the clock that no other clock holds, with at least n entries.
 func (d *Detector) mine(c *clock, n int) []uint32 {
 	if c.v == nil || c.v.refs > 1 {
 		v := d.newVec()
@@ -96,8 +96,8 @@ func (d *Detector) mine(c *clock, n int) []uint32 {
 	return c.v.t
 }
 
-// join lets a clock know all that another one knows. Who knows a moment of an agent knows all
-// that the agent knew then, so that one look at that entry shows whether there is news.
+// join adds the knowledge of another clock. A clock that knows a moment of an agent knows all that
+// the agent knew then, so that one entry shows whether there is anything to add.
 func (d *Detector) join(c, from *clock) {
 	if c.at(from.agent) >= from.time {
 		return

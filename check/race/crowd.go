@@ -6,9 +6,9 @@ import (
 	"kernbench/record/history"
 )
 
-// crowd finds in the list of a stretch the read of an agent, where many agents read and none
-// writes. Without it each read goes through the reads of all others. Invariant: it has every
-// node of the list, and no agent has two.
+// crowd indexes the reads of a stretch by agent, if many agents read and none writes. Without it
+// each read searches the reads of all others. Invariant: it has every node of the list, and no
+// agent has two.
 type crowd struct {
 	by   []nodeID // by agent; 0: none
 	last nodeID
@@ -23,8 +23,8 @@ type crowdPool struct {
 	freeCrowds []crowdID
 }
 
-// manyReaders is how long a list must be for a crowd, and how many agents there may be for each
-// of its nodes.
+// manyReaders is the length of a list from which on it gets a crowd, and the largest number of
+// agents per node.
 const manyReaders = 16
 
 // find returns the node of an agent, 0 for none, and the last of the list.

@@ -19,7 +19,7 @@ func (d *Detector) region(a mem.Addr) string {
 	return a.String()
 }
 
-// buffer is what hazards of the same lines are told apart by.
+// buffer is the part of a memory name that tells apart hazards of the same lines.
 func (d *Detector) buffer(where string) string {
 	if name, _, ok := strings.Cut(where, " of "); ok {
 		return name
@@ -49,7 +49,7 @@ func (d *Detector) side(w history.AgentInfo, call, line string, t unit.Time) Acc
 // agentOf returns the agent of an event, with its task.
 func (d *Detector) agentOf(e *event) history.AgentInfo { return d.log.InfoIn(e.agent, e.task) }
 
-// describe is the side of an event.
+// describe returns the side of an event.
 func (d *Detector) describe(e *event) Access {
 	s := d.side(d.agentOf(e), d.call(e), d.line(e), e.time)
 	s.Addr, s.Bytes = uint64(e.addr), e.bytes
@@ -71,7 +71,7 @@ func (d *Detector) describe(e *event) Access {
 	return s
 }
 
-// open begins a hazard, or counts it and returns nil when it is known.
+// open begins a hazard. It counts a known hazard and returns nil.
 func (d *Detector) open(k Kind, a mem.Addr, f, e Access, fa, ea history.Agent) *Hazard {
 	key := hazardKey{kind: k, call1: f.Call, line1: f.Line, call2: e.Call, line2: e.Line}
 	if f.Line == "" && e.Line == "" {
@@ -97,15 +97,15 @@ func (d *Detector) race(f, e *event, a mem.Addr, n int64) {
 	h.Missing = d.missingEdge(f, e)
 }
 
-// state says how far f was when e began, as far as the agent of e can know.
+// state describes the progress of f when e began, as the agent of e can know it.
 func (d *Detector) state(f, e *event) string {
 	switch {
 	case f.done == 0:
-		return "still in flight, for all that is known"
+		return "possibly still in flight"
 	case f.agent != e.agent && d.agents[e.agent].clk.at(f.agent) >= f.issued:
-		return fmt.Sprintf("over by now, but in flight when %v told others last", d.agentOf(f))
+		return fmt.Sprintf("over by now, but in flight at the last release of %v", d.agentOf(f))
 	}
-	return fmt.Sprintf("over by now, but nothing tells %v so", d.agentOf(e))
+	return fmt.Sprintf("over by now, but %v is not notified of that", d.agentOf(e))
 }
 
 // lost reports two updates of a word.
@@ -116,7 +116,7 @@ func (d *Detector) lost(f, e *event) {
 	}
 }
 
-// missingUpdate says what would order two updates of a word of which one hides the other.
+// missingUpdate returns what would order two updates of a word of which one hides the other.
 func (d *Detector) missingUpdate(f, e *event) string {
 	setter, other := f, e
 	if !setter.set || setter.rmw {
@@ -130,7 +130,7 @@ func (d *Detector) missingUpdate(f, e *event) string {
 		who, whom, whom, d.spot(f), d.spot(e))
 }
 
-// missed reports a wait and an update that may spoil what it waits for.
+// missed reports a wait and an update that may overwrite the value it waits for.
 func (d *Detector) missed(w *word, s *sighting, e *event) {
 	who := d.log.InfoIn(s.agent, s.task)
 	first := d.side(who, s.call, s.line, s.when)
@@ -145,7 +145,7 @@ func (d *Detector) missed(w *word, s *sighting, e *event) {
 
 // slot reports the use of a slot that was given back.
 func (d *Detector) slot(use, send place) {
-	user, sender := d.log.Info(use.agent), d.log.Info(send.agent) // rings are no tasks'
+	user, sender := d.log.Info(use.agent), d.log.Info(send.agent) // rings do not belong to tasks
 	f, e := d.side(user, use.call, use.line, use.when), d.side(sender, send.call, send.line, send.when)
 	f.Does, e.Does = "read", "write"
 	h := d.open(Slot, 0, f, e, use.agent, send.agent)
@@ -173,7 +173,7 @@ func spot(call, line string) string {
 	return call + " at " + line
 }
 
-// missingEdge says what would order f before e.
+// missingEdge returns what would order f before e.
 func (d *Detector) missingEdge(f, e *event) string {
 	who, whom := d.agentOf(f), d.agentOf(e)
 	here, there := d.spot(f), d.spot(e)
@@ -185,7 +185,7 @@ func (d *Detector) missingEdge(f, e *event) string {
 	}
 	switch s, u := d.unsure(f, e); {
 	case u != nil && u.order > s.turn && !f.write: // memory that is used again: see below
-	case u != nil && u.order > s.turn: // it is not the one that this wait is for
+	case u != nil && u.order > s.turn: // this wait is for another one
 		return fmt.Sprintf("%v must wait, before %s, for %s of %v too; or, if %s is of a later round, %v must first wait for a signal that %v sends after %s, or meet it in a barrier",
 			whom, there, d.spot(u), who, here, who, whom, there)
 	case u != nil && u.set:
@@ -201,7 +201,7 @@ func (d *Detector) missingEdge(f, e *event) string {
 		return fmt.Sprintf("%s of %v between %s and %s, which tells %v", finish, who, here, spot(told.call, told.line), whom)
 	}
 	if f.done != 0 {
-		finish = "" // it is complete, and no agent says so
+		finish = "" // it is complete, but no agent is notified
 	}
 	if !f.write {
 		return fmt.Sprintf("%v must not write before %v has read: %s between %s and %s, or a signal that %v sends%s and %v waits for before %s",
@@ -218,7 +218,7 @@ func after(finish, here string) string {
 	return " after " + here + " and " + finish
 }
 
-// finishing is what makes an agent of a PE sure of the end of an access.
+// finishing returns the operation after which an agent of a PE knows that an access is complete.
 func finishing(f *event, pe int32) string {
 	switch {
 	case f.kind == history.Copy:
@@ -265,9 +265,9 @@ func (d *Detector) releasedAfter(f *event, x history.Agent) *release {
 	return nil
 }
 
-// unsure finds a wait of the agent of e that may have ended without an update which would have
-// ordered f before it. As a rule the n-th wait for a word is for the n-th update by an agent: one
-// of those comes first.
+// unsure finds a wait of the agent of e that may have ended without the update that would have
+// ordered f before it. Usually the n-th wait for a word is for the n-th update by an agent, so such
+// an update is preferred.
 func (d *Detector) unsure(f, e *event) (wait *sighting, update *event) {
 	a := &d.agents[e.agent]
 	for i := a.waits - 1; i >= max(0, a.waits-len(a.waited)); i-- {

@@ -5,7 +5,7 @@ import (
 	"kernbench/record/history"
 )
 
-// Options say what the judge is to assume, and how it names things.
+// Options are the assumptions of the judge, and its names for things.
 type Options struct {
 	Order mem.Ordering // what the machine promises about remote effects
 
@@ -16,7 +16,7 @@ type Options struct {
 
 	Most int // hazards that are described; 0: 20
 
-	// Ignored says that kernels do not act on what atomics return: they use no value of a
+	// Ignored reports whether kernels do not act on what atomics return: they use no value of a
 	// fetch-add, and repeat a compare-and-swap until it succeeds. The caller has tried that, by
 	// tl.Answers.
 	Ignored bool
@@ -30,7 +30,7 @@ type Detector struct {
 
 	agents    []agent
 	alive     int  // agents that run
-	resting   bool // none runs any more: rest is due before the next record
+	resting   bool // no agent runs: rest is due before the next record
 	words     words
 	spots     placeNames
 	rings     map[uint32]*ring
@@ -39,7 +39,7 @@ type Detector struct {
 
 	sided    bool // there was a one-sided operation
 	again    bool
-	plain    bool // words and readers are kept in full: tests compare
+	plain    bool // words and readers are kept in full, for tests that compare
 	hazards  hazards
 	depends  depends
 	ordered  depends // by sections that exclude each other
@@ -55,24 +55,24 @@ type Detector struct {
 	waiting
 }
 
-// agent is what is known of one.
+// agent is the state of one agent.
 type agent struct {
 	clk      clock
 	alive    bool
 	parent   history.Agent // that started it last
-	plain    list          // loads and stores that it does not know to be complete
+	plain    list          // loads and stores whose completion it does not know
 	sided    list          // puts and gets
 	updates  list          // of words
 	links    map[int32]*link
 	lastLink *link
 	lastPE   int32
 	fences   uint32
-	put      *event // its last put, which a signal may go with
-	grid     clock  // of a stream: what the programs of its grid knew that have ended
+	put      *event // its last put, which a signal may belong to
+	grid     clock  // of a stream: what the ended programs of its grid knew
 	last     post   // of a queue of tasks
 
 	atomics []history.Word // that it has changed by atomics
-	reading []wordRead     // since it has done anything else
+	reading []wordRead     // since its last other operation
 	held    *held          // the sections that it is in, nil: none
 	doubts  *doubts
 
@@ -82,7 +82,7 @@ type agent struct {
 	waits    int
 }
 
-// release is a place at which an agent let others know what it has done.
+// release is a place at which an agent let others learn what it has done.
 type release struct {
 	time       uint32
 	to         int32 // PE whose word it changes, or -1
@@ -92,8 +92,8 @@ type release struct {
 // New makes a judge for one run.
 func New(o Options) *Detector { return newDetector(o, newFacts()) }
 
-// Next is a judge for the same program once more: it knows what this one has learned of
-// notifications that come later. It is wanted where Report.Again says so.
+// Next returns a judge for another pass over the same program. It knows what this one has learned
+// of later notifications. Use it if Report.Again is set.
 func (d *Detector) Next() *Detector {
 	if d.log.WasLeftOut() {
 		d.facts.whole = true
@@ -120,8 +120,8 @@ func newDetector(o Options, f *facts) *Detector {
 // Log is where the executor writes.
 func (d *Detector) Log() *history.Log { return d.log }
 
-// Fresh says that memory is new: zeros that no agent has touched, whatever was there before.
-// Windows that are made where others were need it, because their control words begin at 0.
+// Fresh declares memory to be new: zeros that no agent has touched, whatever was there before. A
+// window that reuses memory needs it, because its control words begin at 0.
 func (d *Detector) Fresh(a mem.Addr, bytes int64) {
 	d.log.Flush()
 	d.freshWords(a, bytes)
@@ -135,11 +135,10 @@ func (d *Detector) agent(a history.Agent) *agent {
 	return &d.agents[a]
 }
 
-// tick begins a new moment of an agent: what it does from now on is not part of what it has
-// told before.
+// tick begins a new moment of an agent. Earlier releases do not cover what it does from now on.
 func (a *agent) tick() { a.clk.time++ }
 
-// tell is the agent's clock for others, at a place of its program. Its next moment begins.
+// tell returns the agent's clock for others, at a place of its program. Its next moment begins.
 func (d *Detector) tell(r *history.Record) clock {
 	a := &d.agents[r.Agent]
 	c := a.clk.hold()
@@ -248,9 +247,9 @@ func (d *Detector) start(r *history.Record) {
 	d.agents[r.Other].tick()
 }
 
-// joinAgent is the end of an agent, with all that it started. A stream goes on when all
-// programs of its grid have ended; until then what they did is nothing that a program which
-// starts late may rely on.
+// joinAgent handles the end of an agent, with all that it started. A stream goes on when all
+// programs of its grid have ended. Until then a program that starts late must not rely on what they
+// did.
 func (d *Detector) joinAgent(r *history.Record) {
 	d.endGrid(r.Other)
 	a, o := &d.agents[r.Agent], &d.agents[r.Other]
@@ -270,13 +269,13 @@ func (d *Detector) joinAgent(r *history.Record) {
 		d.alive--
 	}
 	time := o.clk.time
-	d.drop(&o.clk) // it knows what Agent knows when it begins again
+	d.drop(&o.clk) // it begins again with the knowledge of Agent
 	o.clk = clock{agent: r.Other, time: time}
 	d.keepPut(r.Other, nil)
 	d.resting = d.alive == 0
 }
 
-// endGrid lets a stream know what the programs of its grid knew.
+// endGrid adds the knowledge of the programs of a grid to their stream.
 func (d *Detector) endGrid(s history.Agent) {
 	if a := &d.agents[s]; a.grid.v != nil {
 		d.joinTimes(&a.clk, a.grid.v.t)
@@ -284,7 +283,7 @@ func (d *Detector) endGrid(s history.Agent) {
 	}
 }
 
-// rest forgets what only matters while something runs: whatever begins now begins after it.
+// rest drops what matters only while an agent runs: all that begins now begins after it.
 func (d *Detector) rest() {
 	for _, p := range d.pages.all {
 		for i := range p.segs {
@@ -344,7 +343,7 @@ func (d *Detector) putting(r *history.Record) {
 	if r.Source.Bytes > 0 {
 		s = d.newEvent(r)
 		s.local = true
-		s.carrier = e // what has arrived has been read
+		s.carrier = e // its source was read before it arrived
 		e.hold()
 		d.started(s, at)
 		d.access(s, &r.Source)

@@ -8,8 +8,8 @@ import (
 	"kernbench/unit"
 )
 
-// class is the channel that a remote effect travels on: machines that keep order per channel
-// keep it within one.
+// class is the channel of a remote effect. Machines that keep order per channel keep it within a
+// class.
 type class uint8
 
 const (
@@ -19,7 +19,7 @@ const (
 	classes
 )
 
-// seqs are, by class, places in the row of what an agent sends to one PE.
+// seqs are, by class, sequence numbers of what an agent sends to one PE.
 type seqs [classes]uint32
 
 func (s *seqs) raise(o seqs) {
@@ -34,9 +34,9 @@ type witness struct {
 	time  uint32
 }
 
-// event is an access of memory or the update of a word. A put is two of them: the reading of
-// its source and the writing of its destination. Events are pooled; refs counts those who may
-// still ask for its order. There may be millions: what few need is in more.
+// event is an access of memory or the update of a word. A put is two events: the read of its source
+// and the write of its destination. Events are pooled; refs counts the references that may still
+// need its order. There may be millions, so rarely used fields are in more.
 type event struct {
 	id      eventID
 	refs    int32
@@ -59,7 +59,7 @@ type event struct {
 	held    *held // the sections that its agent was in
 	more    *more
 	carrier *event    // when that is complete, so is this one: the signal of a put, the put of a source
-	seen    []witness // others who know of the completion
+	seen    []witness // other agents that know of the completion
 
 	place placeID
 	rows  int32
@@ -93,7 +93,7 @@ type onLink struct {
 	lprev, lnext eventID // list of the link
 }
 
-// more is what few events have.
+// more holds the fields that few events need.
 type more struct {
 	// What an earlier access by the same PE had to come after, which this one waited for.
 	via     *link
@@ -103,7 +103,7 @@ type more struct {
 	saw     []history.Agent // that have seen the update in its word, and have not acted on it
 }
 
-// needMore is what few events have, of one that comes to have some of it.
+// needMore returns the more of an event, and makes it if necessary.
 func (d *Detector) needMore(e *event) *more {
 	if e.more == nil {
 		if n := len(d.mores); n > 0 {
@@ -260,7 +260,7 @@ func (d *Detector) settle(e *event) {
 	}
 }
 
-// complete says that the agent of an event knows of its completion from now on.
+// complete notes that the agent of an event knows of its completion from now on.
 func (d *Detector) complete(e *event) {
 	if e.done == 0 {
 		e.done = d.agents[e.agent].clk.time
@@ -311,8 +311,8 @@ func (d *Detector) completeEverything(a *agent) {
 	d.completeAll(&a.updates)
 }
 
-// completeOp completes the pieces of one access, as far as done says. Numbers of accesses
-// grow along the list: the search begins at the nearer end.
+// completeOp completes those pieces of one access for which done returns true. Numbers of accesses
+// grow along the list, so the search begins at the nearer end.
 func (d *Detector) completeOp(l *list, op uint64, done history.Done) bool {
 	if l.head == 0 {
 		return false
@@ -326,8 +326,8 @@ func (d *Detector) completeOp(l *list, op uint64, done history.Done) bool {
 		found = true
 		if done == history.Whole || e.local {
 			if put := e.carrier; done == history.Source && put != nil && put.carrier != nil {
-				// Who knows the moment of the signal knows it from the signal itself, which
-				// comes after the reading, or from a later moment.
+				// An agent that knows the moment of the signal knows it from the signal itself,
+				// which comes after the read, or from a later moment.
 				e.done = put.carrier.clk.time
 			}
 			d.finish(e)
@@ -360,7 +360,7 @@ func (d *Detector) completeOp(l *list, op uint64, done history.Done) bool {
 // mostWaiters bounds the waiters that are kept of one event.
 const mostWaiters = 8
 
-// passVia gives e what another access of its operation has of it.
+// passVia gives e the via of another access of its operation.
 func (d *Detector) passVia(e, f *event) {
 	if via, upTo := f.via(); via != nil {
 		m := d.needMore(e)
@@ -383,7 +383,7 @@ func (d *Detector) waitFor(f, e *event) {
 	m.waiters = append(m.waiters, e)
 }
 
-// knows reports whether whoever has the clock knows that the event is complete.
+// knows reports whether an agent with this clock knows that the event is complete.
 func (d *Detector) knows(c *clock, e *event) bool {
 	if d.knowsItself(c, e) {
 		return true
@@ -399,7 +399,7 @@ func (d *Detector) knows(c *clock, e *event) bool {
 	return false
 }
 
-// knowsItself is knows without what follows from accesses that waited for the event.
+// knowsItself reports what knows does, without the accesses that waited for the event.
 func (d *Detector) knowsItself(c *clock, e *event) bool {
 	for ; e != nil; e = e.carrier {
 		if e.done != 0 && c.at(e.agent) >= e.done {

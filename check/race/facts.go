@@ -12,8 +12,8 @@ const (
 	mostFacts  = 1 << 17
 )
 
-// facts are what passes over the same program have learned of what comes later in it. They
-// only grow, and clocks in them only shrink.
+// facts hold what earlier passes over the program have learned of its later operations. They only
+// grow, and clocks in them only shrink.
 type facts struct {
 	pass      int
 	whole     bool // executors must leave nothing out
@@ -31,7 +31,7 @@ type laterKey struct {
 	order uint32
 }
 
-// later is an update that a wait could have seen which comes before it in the account.
+// later is an update that comes after a wait in the account, though the wait could have seen it.
 type later struct {
 	laterKey
 	to     int32
@@ -58,7 +58,7 @@ func (f *facts) next() *facts {
 	return f
 }
 
-// full reports whether no more is to be learned.
+// full reports whether the limit of facts or passes is reached.
 func (f *facts) full() bool { return f.pass >= mostPasses || len(f.later) >= mostFacts }
 
 func note(m map[history.Word][]history.Agent, w history.Word, a history.Agent) bool {
@@ -72,7 +72,8 @@ func note(m map[history.Word][]history.Agent, w history.Word, a history.Agent) b
 func (f *facts) reads(w history.Word, a history.Agent) bool    { return note(f.readers, w, a) }
 func (f *facts) notifies(w history.Word, a history.Agent) bool { return note(f.notifiers, w, a) }
 
-// overtakes notes that data which come later may have been told of instead of those that came.
+// overtakes notes that a notification may have been for later data instead of those that arrived.
+// It reports whether that is new.
 func (f *facts) overtakes(w history.Word) bool {
 	if f.careful[w] {
 		return false
@@ -81,7 +82,7 @@ func (f *facts) overtakes(w history.Word) bool {
 	return true
 }
 
-// comes notes an update that is to be foreseen, and reports whether that is news.
+// comes notes an update that comes later, and reports whether that is new.
 func (f *facts) comes(d *Detector, w *word, e *event) bool {
 	key := laterKey{w.addr, e.agent, e.order}
 	l := f.later[key]
@@ -117,7 +118,7 @@ func (f *facts) of(w history.Word) bool {
 	return len(f.byWord[w]) > 0 || len(f.readers[w]) > 0 || len(f.notifiers[w]) > 0 || f.careful[w] || f.guards[w]
 }
 
-// foresee gives a word that comes into being what is known of it.
+// foresee adds the known later updates to a new word.
 func (d *Detector) foresee(w *word) {
 	f := d.facts
 	w.careful = f.careful[w.addr]
@@ -150,7 +151,7 @@ func (d *Detector) foresee(w *word) {
 	}
 }
 
-// arrive takes an update that was foreseen from those to come. It is false for others.
+// arrive removes an update from the known later ones. It returns false if it is not among them.
 func (d *Detector) arrive(w *word, e *event) bool {
 	i := slices.IndexFunc(w.later, func(u *event) bool { return u.agent == e.agent && u.order == e.order })
 	if i < 0 {

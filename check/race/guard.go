@@ -8,15 +8,14 @@ import (
 	"kernbench/record/history"
 )
 
-// guard is a word that atomics change, as a lock: it tells which sections between its changes
-// exclude each other, in whichever order agents come to it.
+// guard is a word that atomics change, as a lock. It determines which sections between its changes
+// exclude each other, in any order of agents.
 //
-// What the word holds is base and what all agents have added so far, each its level. An atomic
-// sees that sum, and so what all others have added at that moment. If that leaves no way for
-// agent A to be at the level of its section when agent B begins its own, and none for B when A
-// begins, then the two sections never overlap. The levels that agents come to are those of this
-// run, so that sections are judged when it is over. The argument takes it for granted that a
-// kernel acts on what an atomic returns.
+// The word holds base and the level of each agent: all that the agent has added so far. An atomic
+// returns that sum, and so the sum of all other levels at that moment. Two sections never overlap
+// if that sum excludes two cases: A is at the level of its section when B begins its own, and B is
+// when A begins. Levels are those of this run, so sections are judged when it is over. The argument
+// assumes that a kernel acts on what an atomic returns.
 type guard struct {
 	word     *word
 	base     int64
@@ -25,7 +24,7 @@ type guard struct {
 	parties  []party
 	sections map[shape]bool // with whether a set has ended one
 	plain    map[shape]bool // sections that a notification has ended
-	pending  map[shape]bool // looks that must not have come before a notification of their agent
+	pending  map[shape]bool // reads that must not have come before a notification of their agent
 	suspects []*suspect
 	index    map[suspectKey]*suspect
 }
@@ -46,7 +45,7 @@ type party struct {
 	before            int64    // its level before that
 }
 
-// shape is all that matters of a section for what it excludes.
+// shape holds what determines the sections that a section excludes.
 type shape struct {
 	agent         history.Agent
 	level, others int64 // what its agent, and what all others had added when it began
@@ -90,7 +89,7 @@ type suspect struct {
 	named         bool // among what depends on the schedule
 }
 
-// locks notes a word that has to be judged as a guard, and is false if that is known.
+// locks notes that a word must be judged as a guard. It returns false if that is known.
 func (f *facts) locks(w history.Word) bool {
 	if f.guards[w] {
 		return false
@@ -135,7 +134,7 @@ func (d *Detector) step(g *guard, e *event, r *history.Record) {
 	switch {
 	case e.set && e.rmw:
 		add = e.value - r.Seen
-	case e.set && p.section != nil: // nothing else has changed the word since: see covered
+	case e.set && p.section != nil: // no other operation has changed the word since: see covered
 		add = e.value - p.wrote
 		g.sections[p.section.shape] = true
 	case e.set:
@@ -211,7 +210,8 @@ func (d *Detector) hold(agent history.Agent, g *guard, s *section) {
 	}
 }
 
-// leave ends a section by an update of its guard. What is not complete by then is reported.
+// leave ends a section by an update of its guard. Accesses that are not complete by then are
+// reported.
 func (d *Detector) leave(s *section, e *event, r *history.Record) {
 	s.end, s.link, s.after, s.ending = e.clk.time, e.link, e.before, d.placeOf(r)
 	d.closeSection(s)
@@ -247,8 +247,8 @@ func (d *Detector) contains(s *section, e *event) bool {
 	return d.knows(&c, e) || s.link != nil && e.link == s.link && s.after[e.class] >= e.seq
 }
 
-// replaces reports whether nothing can exclude a later access from e and not from f, which is
-// ordered before it.
+// replaces reports whether every section that excludes e also excludes f, which is ordered before
+// e.
 func (d *Detector) replaces(e, f *event) bool {
 	if e.held == nil || e.held == f.held {
 		return true
@@ -268,8 +268,8 @@ func (d *Detector) replaces(e, f *event) bool {
 	return true
 }
 
-// excluded reports whether f and e, which nothing orders, are in sections that exclude each
-// other, as far as is known. If so they are reported unless that holds to the end.
+// excluded reports whether the unordered f and e are in sections that exclude each other, as far as
+// is known. If so, they are reported later unless that still holds at the end.
 func (d *Detector) excluded(f, e *event, at mem.Addr) bool {
 	if f.atomic && e.atomic {
 		return false
@@ -294,7 +294,7 @@ func (d *Detector) excluded(f, e *event, at mem.Addr) bool {
 	return false
 }
 
-// suspect notes a hazard that is to be reported if the guard turns out to guard nothing.
+// suspect notes a hazard that is reported if the guard excludes nothing after all.
 func (d *Detector) suspect(g *guard, k Kind, s, t shape, f, e *event, at mem.Addr) *suspect {
 	key := suspectKey{k, s, t, d.call(f), d.line(f), d.call(e), d.line(e), ""}
 	where := d.region(at)
@@ -324,8 +324,8 @@ func (d *Detector) confirm(x *suspect) {
 	}
 }
 
-// reach reports whether what others have added can be there while agent a is at a level and
-// agent b looks.
+// reach reports whether the sum of the other levels is possible while agent a is at a level and
+// agent b reads.
 func (g *guard) reach(a, b history.Agent, level, others int64) bool {
 	least, top := level, level
 	for i := range g.parties {
@@ -387,7 +387,7 @@ func (d *Detector) settleGuards() {
 	}
 }
 
-// restGuards begins anew: nothing runs any more.
+// restGuards resets the guards: no agent runs.
 func (d *Detector) restGuards() {
 	d.settleGuards()
 	for _, g := range d.guards {
@@ -409,7 +409,7 @@ func (d *Detector) dropGuard(g *guard) {
 	d.guards = slices.DeleteFunc(d.guards, func(x *guard) bool { return x == g })
 }
 
-// maybeLocked asks for a pass in which the words that both agents change by atomics are guards.
+// maybeLocked requests a pass in which the words that both agents change by atomics are guards.
 func (d *Detector) maybeLocked(a, b history.Agent) {
 	key := [2]history.Agent{a, b}
 	if a == b || len(d.agents[a].atomics) == 0 || len(d.agents[b].atomics) == 0 || d.compared[key] {
@@ -425,7 +425,7 @@ func (d *Detector) maybeLocked(a, b history.Agent) {
 	}
 }
 
-// sectionHint says what keeps f and e from excluding each other, if it is the end of a section
+// sectionHint returns why f and e do not exclude each other, if the cause is the end of a section
 // or a word that only one of them has taken.
 func (d *Detector) sectionHint(f, e *event) string {
 	in := func(x *event, g *guard) *section {
@@ -473,7 +473,7 @@ func (g *guard) locks(s shape) bool {
 	return false
 }
 
-// endsEarly says that an access is not complete at the end of its section.
+// endsEarly reports an access that is not complete at the end of its section.
 func (d *Detector) endsEarly(s *section, e *event) string {
 	return fmt.Sprintf("%s of %v between %s and %s, which lets others in",
 		finishing(e, -1), d.agentOf(e), d.spot(e), spot(s.ending.call, s.ending.line))

@@ -110,7 +110,7 @@ func (d *Detector) addIgnored(r *history.Record) {
 	e := d.newUpdate(r)
 	d.enlist(e, r.Peer, control)
 	e.done = e.issued
-	d.cover(e.link, witness{e.agent, e.issued}, e.before) // the answer is back: what it had to come after is there
+	d.cover(e.link, witness{e.agent, e.issued}, e.before) // its result is back: all that it had to come after has taken effect
 	d.updated(e, r)
 }
 
@@ -129,7 +129,7 @@ func (d *Detector) settleSwaps() {
 		}
 		for _, at := range s.places {
 			if s.contested && (s.noLock || s.holder != noHolder) {
-				d.depend("compare_swap", "who comes first depends on the schedule", at.call, at.line)
+				d.depend("compare_swap", "the schedule decides which agent comes first", at.call, at.line)
 			}
 		}
 		s.places = nil

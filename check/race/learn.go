@@ -9,11 +9,11 @@ import (
 	"kernbench/tl"
 )
 
-// question is a look at a word: who asked, and how it came out. The answer is what is so in
-// every way in which it can come out like that.
+// question is a read of a word with its result. The answer is what holds in every choice of updates
+// that explains the result.
 type question struct {
-	clk     *clock // of who asks, before it has learned anything
-	asked   uint32 // the moment of the look: updates that know of it were later
+	clk     *clock // of the reading agent, before it has learned anything
+	asked   uint32 // the moment of the read: updates that know of it were later
 	cmp     tl.Cmp
 	value   int64
 	typ     mem.WordType
@@ -62,7 +62,7 @@ func (y *knowledge) reset() {
 	y.one, y.times, y.covers, y.sure = nil, y.times[:0], y.covers[:0], y.sure[:0]
 }
 
-// at is how far the way tells about an agent.
+// at returns the time up to which an agent is known.
 func (y *knowledge) at(a history.Agent) uint32 {
 	t := uint32(0)
 	if int(a) < len(y.times) {
@@ -82,7 +82,7 @@ func (y *knowledge) width() int {
 	return n
 }
 
-// whole is y with what a clock knows.
+// whole sets y to all that a clock knows.
 func (y *knowledge) whole(c *clock) {
 	n := max(y.width(), c.width())
 	for len(y.times) < n {
@@ -107,7 +107,7 @@ func (y *knowledge) cover(l *link, upTo seqs) {
 	y.covers = append(y.covers, linkCover{l, upTo})
 }
 
-// clock is a clock that knows what the way tells.
+// clock returns a clock with this knowledge.
 func (y *knowledge) clock() *clock {
 	if len(y.times) == 0 && y.one != nil {
 		return y.one
@@ -120,7 +120,7 @@ func (y *knowledge) clock() *clock {
 	return &y.known
 }
 
-// common keeps of y what is also so in o.
+// common reduces y to what also holds in o.
 func (d *Detector) common(y, o *knowledge) {
 	yc, oc := y.clock(), o.clock()
 	n := len(y.sure)
@@ -200,7 +200,7 @@ type learning struct {
 	order                        []int
 }
 
-// learn answers a question. It is false where nothing explains what was seen.
+// learn answers a question. It returns false if no choice of updates explains the result.
 func (d *Detector) learn(q *question, y *knowledge) bool {
 	y.reset()
 	sets := false
@@ -243,8 +243,8 @@ func (d *Detector) masked(q *question, u *event) bool {
 	return false
 }
 
-// last answers a question under the assumption that c was the last set, nil being what the
-// word held at first. It is false where the word cannot have come to what was seen.
+// last answers a question under the assumption that c was the last set; nil is the word's initial
+// value. It returns false if the word cannot have got the value that was read.
 func (d *Detector) last(q *question, c *event, y *knowledge) bool {
 	y.reset()
 	v := q.base
@@ -286,8 +286,8 @@ func (d *Detector) last(q *question, c *event, y *knowledge) bool {
 	return true
 }
 
-// divides reports whether need is a multiple of what divides all that is added: no choice of
-// updates adds up to anything else.
+// divides reports whether need is a multiple of the greatest common divisor of all additions.
+// Otherwise no choice of updates adds up to it.
 func divides(opt []*event, need int64) bool {
 	g := int64(0)
 	for _, u := range opt {
@@ -325,8 +325,9 @@ func missing(q *question, v int64) (need int64, sign int64) {
 	return 1, 0
 }
 
-// weigh finds what is so in every choice of updates whose weights add up to need. A choice
-// may hold any update together with all that are certain to be there before it.
+// weigh finds what holds in every choice of updates whose weights add up to need. It returns false
+// if there is no choice. A choice with an update also has all updates that certainly came before
+// it.
 func (d *Detector) weigh(opt []*event, need, sign int64, y *knowledge) bool {
 	s := &d.learning
 	w := s.weight[:0]
@@ -376,8 +377,8 @@ func (d *Detector) weigh(opt []*event, need, sign int64, y *knowledge) bool {
 	return true
 }
 
-// leastTimes finds for each agent the least time up to which its part must be known: that at
-// which the updates that know no more of it reach what is needed.
+// leastTimes finds for each agent the least time up to which it must be known. It is the time at
+// which the updates that know no more of it reach the weight needed.
 func (d *Detector) leastTimes(opt []*event, w []int64, need int64, y *knowledge) {
 	s := &d.learning
 	width := 0
@@ -404,8 +405,8 @@ func (d *Detector) leastTimes(opt []*event, w []int64, need int64, y *knowledge)
 	}
 }
 
-// weighLinks finds which updates must be there, and up to which places the links that they
-// came by have been emptied. slack is how much weight may be missing.
+// weighLinks finds which updates must have taken effect, and the numbers up to which their links
+// have been emptied. slack is the weight that may be missing.
 func (d *Detector) weighLinks(opt []*event, w []int64, slack int64, single bool, y *knowledge) {
 	for i, u := range opt {
 		first := true // of its agent
@@ -438,8 +439,7 @@ func (d *Detector) weighLinks(opt []*event, w []int64, slack int64, single bool,
 	}
 }
 
-// emptiedByAny is emptied where updates of others count too, which know that what went on the
-// link has taken effect.
+// emptiedByAny is emptied with the updates of other agents that know of effects on the link.
 func (d *Detector) emptiedByAny(l *link, opt []*event, w []int64, slack int64) (upTo seqs) {
 	var most seqs
 	for _, u := range opt {
@@ -457,7 +457,7 @@ func (d *Detector) emptiedByAny(l *link, opt []*event, w []int64, slack int64) (
 		}
 	}
 	for c := range upTo {
-		for i := range opt { // up to a place that so many tell of
+		for i := range opt { // up to a number that enough updates know of
 			gone := int64(0)
 			for k := range opt {
 				if emptied[k][c] >= emptied[i][c] {
@@ -472,8 +472,8 @@ func (d *Detector) emptiedByAny(l *link, opt []*event, w []int64, slack int64) (
 	return upTo
 }
 
-// emptied is the highest place that the first update's link has been emptied up to: without
-// the updates that come after it there, too much is missing. Later updates of an agent never
+// emptied returns the highest number up to which the first update's link has been emptied: without
+// the updates that come after it there, too much weight is missing. Later updates of an agent never
 // come after less than earlier ones.
 func emptied(opt []*event, w []int64, slack int64, c int) uint32 {
 	gone := int64(0)

@@ -12,17 +12,17 @@ type link struct {
 	agent    history.Agent
 	to       int32  // PE
 	seq      uint32 // of the last
-	fenced   uint32 // what has at most this number takes effect before what follows
+	fenced   uint32 // effects up to this number come before later ones
 	fences   uint32 // fences of the agent that have been taken into account
 	live     list   // by seq, linked by lprev and lnext
-	notified seqs   // by channel: what the last notification came after, and so the next one too
+	notified seqs   // by channel: the number that the last notification, and so the next one, comes after
 
 	known []cover
-	tidy  int // number of covers at which those that cannot be asked for are dropped
+	tidy  int // number of covers at which unused ones are dropped
 }
 
-// cover says that at a moment of an agent it knew all up to certain places to have taken
-// effect.
+// cover is a moment of an agent at which it knew that all effects up to certain numbers had
+// happened.
 type cover struct {
 	witness
 	upTo seqs
@@ -52,7 +52,7 @@ func (d *Detector) linkTo(agent history.Agent, to int32) *link {
 	return l
 }
 
-// enlist gives an event its place on a link, and says what is there before it.
+// enlist numbers an event on a link, and sets which effects come before it.
 func (d *Detector) enlist(e *event, to int32, c class) {
 	l := d.linkTo(e.agent, to)
 	if a := &d.agents[e.agent]; l.fences != a.fences {
@@ -96,7 +96,7 @@ func (d *Detector) unlink(e *event) {
 	e.lprev, e.lnext = 0, 0
 }
 
-// covers reports whether the clock knows the event through what went after it on its link.
+// covers reports whether the clock knows the event through a later effect on its link.
 func (l *link) covers(c *clock, e *event) bool {
 	for i := range l.known {
 		if v := &l.known[i]; v.upTo[e.class] >= e.seq && c.at(v.agent) >= v.time {
@@ -106,7 +106,7 @@ func (l *link) covers(c *clock, e *event) bool {
 	return false
 }
 
-// emptied is how far the clock knows the link to have been emptied.
+// emptied returns the number up to which the clock knows the link to be empty.
 func (l *link) emptied(c *clock) (upTo seqs) {
 	for i := range l.known {
 		if v := &l.known[i]; c.at(v.agent) >= v.time {
@@ -116,11 +116,11 @@ func (l *link) emptied(c *clock) (upTo seqs) {
 	return upTo
 }
 
-// mostWalked bounds the events of a link that are asked for one by one.
+// mostWalked bounds the events of a link that are examined one by one.
 const mostWalked = 64
 
-// emptied is how far the clock knows the link to have been emptied, in whichever way it knows
-// it, where no more than most is of interest.
+// emptied returns the number up to which the clock knows the link to be empty, by any evidence.
+// Numbers above most are of no interest.
 func (d *Detector) emptied(l *link, c *clock, most seqs) seqs {
 	upTo, far, n := most, slices.Max(most[:]), 0
 	for i := l.live.head; i != 0; {
@@ -142,7 +142,7 @@ func (d *Detector) emptied(l *link, c *clock, most seqs) seqs {
 	return upTo
 }
 
-// cover notes that an agent knows, from a moment on, what went up to certain places.
+// cover notes that an agent knows, from a moment on, all effects up to certain numbers.
 func (d *Detector) cover(l *link, w witness, upTo seqs) {
 	if upTo == (seqs{}) {
 		return
@@ -177,7 +177,7 @@ func (d *Detector) tidyCovers(l *link) {
 		i = e.lnext
 		d.places[e.class] = append(d.places[e.class], e.seq)
 	}
-	had := d.had[:0] // by agent: what it is known to have been covered before
+	had := d.had[:0] // by agent: what earlier covers have
 	l.known = slices.DeleteFunc(l.known, func(v cover) bool {
 		i := slices.IndexFunc(had, func(h cover) bool { return h.agent == v.agent })
 		if i < 0 {

@@ -2,8 +2,7 @@ package race
 
 import "kernbench/record/history"
 
-// mark is an event that an agent has come to: an agent that goes on after it knows what the clock
-// knows.
+// mark is an event of a stream. An agent that continues after it knows what the clock knows.
 type mark struct {
 	clk        clock
 	call, line string
@@ -33,9 +32,9 @@ func (d *Detector) pass(r *history.Record) {
 	d.join(&d.agents[r.Agent].clk, &m.clk)
 }
 
-// nextTask judges the order of the tasks of a queue. What they do goes in that order, and so
-// does what others do after them; but whose task came first is for the schedule to decide,
-// unless who posted the later one knew of the post of the one before.
+// nextTask judges the order of the tasks of a queue. Their effects are in that order, and so are
+// those of agents that wait for them. The schedule decides which task comes first, unless the agent
+// that posted the later one knew of the earlier post.
 func (d *Detector) nextTask(queue history.Agent, m *mark) {
 	last := &d.agents[queue].last
 	next := post{witness: witness{m.clk.agent, m.clk.time}, call: m.call, line: m.line}
@@ -50,5 +49,5 @@ func (d *Detector) nextTask(queue history.Agent, m *mark) {
 
 func (d *Detector) rivals(p *post) {
 	p.rivals = true
-	d.depend("post", "which of two tasks comes first in their queue depends on who posts first", p.call, p.line)
+	d.depend("post", "which of two tasks comes first in their queue depends on the order of the posts", p.call, p.line)
 }

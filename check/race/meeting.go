@@ -2,7 +2,7 @@ package race
 
 import "kernbench/record/history"
 
-// meeting is what two agents have to order all that they do before and after.
+// meeting returns the operation that orders all operations of two agents before and after it.
 func meeting(a, b history.AgentInfo) string {
 	switch {
 	case a.Queue > 0:

@@ -8,9 +8,9 @@ type wordRead struct {
 	line string
 }
 
-// reads are the reads of words that updates may come before or after. They are hazards, but
-// for those at places where some agent has read the same word again and again: such a loop
-// waits for the word to change. That it is one is seen only if it went round in this run.
+// reads are the reads of words that updates may come before or after. They are hazards, except at
+// places where some agent has read the same word repeatedly: such a loop waits for the word to
+// change. A loop is recognised only if it repeated in this run.
 type reads struct {
 	polls    map[wordRead]bool
 	suspects []*suspect
@@ -30,9 +30,9 @@ func (p wordRead) key() wordRead {
 	return p
 }
 
-// reading judges a read of a word against the updates before it in the account. It reports
-// whether the read returns the same in every schedule, unless a hazard is found: every update
-// of the word then comes before it, or after it. A peek and a poll may return anything.
+// reading judges a read of a word against the updates before it in the account. It reports whether
+// the read returns the same in every schedule, unless a hazard is found. It does if every update of
+// the word is ordered before or after it. A peek and a poll may return anything.
 func (d *Detector) reading(r *history.Record) (settled bool) {
 	if r.NBI {
 		return false
@@ -52,7 +52,7 @@ func (d *Detector) reading(r *history.Record) (settled bool) {
 		return false
 	}
 	e := d.newEvent(r)
-	e.issued++ // when it has looked
+	e.issued++ // when it has read
 	e.done, e.addr, e.bytes = e.issued, r.Word, int64(r.Type.Size())
 	for _, u := range w.updates {
 		if !d.before(u, e, &a.clk) {
@@ -102,7 +102,7 @@ func (d *Detector) unordered(f, e *event, at wordRead) {
 	x.count++
 }
 
-// settleReads reports the reads that are no polls.
+// settleReads reports the reads that are not polls.
 func (d *Detector) settleReads() {
 	for _, x := range d.wordReads.suspects {
 		for ; x.count > 0 && !d.wordReads.polls[x.place]; x.count-- {

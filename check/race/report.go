@@ -14,23 +14,24 @@ import (
 type Report struct {
 	Class   Class    `json:"class"`
 	Total   int      `json:"total"`   // occurrences of hazards of all kinds
-	Hazards []Hazard `json:"hazards"` // what differs in lines, kind or buffer, in the order of the first occurrence
+	Hazards []Hazard `json:"hazards"` // one for each combination of lines, kind and buffer, in the order of first occurrence
 	Left    int      `json:"left_out,omitempty"`
 	Depends []Depend `json:"depends,omitempty"`
 
-	// Atomics says that kernels got values from fetch-adds or compare-swaps. What they do then is
-	// known for these values only: other schedules may have hazards where this one has none.
+	// Atomics reports whether kernels got values from fetch-adds or compare-swaps. What they do
+	// then is known for these values only: other schedules may have hazards where this one has
+	// none.
 	Atomics bool `json:"atomics,omitempty"`
 
-	// OnlyAtomics says that nothing else makes the class scheduled, and that there are no hazards.
+	// OnlyAtomics reports whether only atomics make the class scheduled, and there are no hazards.
 	// The class is another one if kernels do not act on these values: see Options.Ignored.
 	OnlyAtomics bool `json:"only_atomics,omitempty"`
 
-	// Again asks for another pass with Detector.Next: in this one a notification came after a
-	// wait that it could have ended, or the executor left something out that matters after all.
+	// Again requests another pass with Detector.Next. In this pass a notification came after a wait
+	// that it could have ended, or the executor left out records that matter.
 	Again bool `json:"again,omitempty"`
-	// Unsettled says that passes have brought news for as long as was allowed: what is reported
-	// is so, but there may be more.
+	// Unsettled reports whether the limit of passes ended the search. The reported hazards are
+	// real, but there may be more.
 	Unsettled bool `json:"unsettled,omitempty"`
 }
 
@@ -70,7 +71,7 @@ type Access struct {
 	Addr  uint64 `json:"addr"`
 	Bytes int64  `json:"bytes,omitempty"`
 	Rows  int32  `json:"rows,omitempty"`
-	State string `json:"state,omitempty"` // how far it was when the other one began
+	State string `json:"state,omitempty"` // its progress when the other one began
 }
 
 func (a *Access) String() string {
@@ -124,7 +125,7 @@ func (h *Hazard) String() string {
 	return b.String()
 }
 
-// hazards collects hazards, one for all that agree in lines, kind and buffer.
+// hazards collects hazards, one for each combination of lines, kind and buffer.
 type hazards struct {
 	list  []Hazard
 	index map[hazardKey]int
@@ -139,7 +140,7 @@ type hazardKey struct {
 	agent1, agent2             history.Agent // where no lines were recorded
 }
 
-// find counts a hazard and tells where to describe it: nil when that was done before.
+// find counts a hazard and returns the place of its description, or nil if it has one.
 func (h *hazards) find(key hazardKey, most int) *Hazard {
 	h.total++
 	if i, ok := h.index[key]; ok {
@@ -161,7 +162,7 @@ func (h *hazards) find(key hazardKey, most int) *Hazard {
 	return &h.list[len(h.list)-1]
 }
 
-// Report is the judgement on what the log holds so far.
+// Report returns the judgement on the log so far.
 func (d *Detector) Report() *Report {
 	d.log.Flush()
 	d.settleGuards()

@@ -12,7 +12,7 @@ type ring struct {
 	sent  clock  // when it began
 }
 
-// message is what a slot holds, or held last.
+// message is the current or last content of a slot.
 type message struct {
 	seq      uint32
 	sent     clock // of the sender, until it is received
@@ -22,7 +22,7 @@ type message struct {
 	use      place // of the slot, after it was given back
 }
 
-// place is where and when an agent did something.
+// place is the place and time of an operation of an agent.
 type place struct {
 	witness
 	call, line string
@@ -52,7 +52,7 @@ func (d *Detector) ringRecord(r *history.Record) {
 		return
 	}
 	if len(q.slots) == 0 {
-		return // nothing was sent
+		return // no message was sent
 	}
 	m := &q.slots[int(r.Seq)%len(q.slots)]
 	switch r.Kind {
@@ -73,8 +73,8 @@ func (d *Detector) ringRecord(r *history.Record) {
 	}
 }
 
-// send is a message that has got its slot. The first of a payload waits for the credit of the
-// one before it there; the engine waits for those of the others.
+// send handles a message that has got its slot. The sender waits for the credit of the slot's
+// previous message if the message is the first of a payload; for the others the engine waits.
 func (d *Detector) send(q *ring, r *history.Record) {
 	if len(q.slots) == 0 {
 		q.slots = make([]message, max(1, r.Slots))

@@ -7,7 +7,7 @@ import (
 	"kernbench/record/history"
 )
 
-// Memory is kept by pages of so many bytes, as the stretches that were accessed alike.
+// Memory is kept by pages, as stretches with the same accesses.
 const (
 	pageBits = 14
 	pageSize = 1 << pageBits
@@ -16,8 +16,8 @@ const (
 // page is the stretches of one page that were accessed, by address.
 type page struct{ segs []seg }
 
-// seg is bytes [lo, hi) of a page and the accesses of them that a later one may have to be
-// ordered after. There may be millions: it holds no pointer.
+// seg is bytes [lo, hi) of a page, with the accesses that a later one may have to be ordered after.
+// There may be millions, so it holds no pointer.
 type seg struct {
 	lo, hi uint16
 	one    eventID
@@ -25,8 +25,8 @@ type seg struct {
 	crowd  crowdID // of rest, where many agents read; 0: none
 }
 
-// node is one of a list of events. It says what is asked for most, so that the event need not be
-// looked at.
+// node is an entry of a list of events. It copies the fields that are used most, so that the event
+// need not be read.
 type node struct {
 	event eventID
 	next  nodeID
@@ -55,8 +55,8 @@ type shadow struct {
 	}
 }
 
-// mostUnordered bounds the accesses that a stretch keeps though a later write should have
-// replaced them: they have been reported.
+// mostUnordered bounds the accesses that a stretch keeps after a later, unordered write. They have
+// been reported.
 const mostUnordered = 8
 
 // access enters an event into the memory that it touches, and reports those that it is not
@@ -102,7 +102,7 @@ func (d *Detector) touch(p *page, base mem.Addr, lo, hi uint16, e *event) {
 		out = append(out, s)
 	}
 	j, at := i, lo
-	if i > 0 && p.segs[i-1].hi == lo { // may join it
+	if i > 0 && p.segs[i-1].hi == lo { // may extend it
 		i--
 		out = append(out, p.segs[i])
 	}
@@ -198,7 +198,7 @@ func (d *Detector) dropRest(s *seg) {
 	d.disperse(s)
 }
 
-// update lets an event follow those of a stretch.
+// update adds an event to those of a stretch.
 func (d *Detector) update(s *seg, base mem.Addr, e *event) {
 	if s.rest == 0 { // the usual case
 		if s.one == e.id {
@@ -252,8 +252,8 @@ func (d *Detector) update(s *seg, base mem.Addr, e *event) {
 	d.kept = kept
 }
 
-// updateReads lets a read follow those of a stretch. It takes the place of an earlier one of
-// its agent; those of others stay until a write comes.
+// updateReads adds a read to those of a stretch. It replaces an earlier read of its agent. Those of
+// others stay until a write comes.
 func (d *Detector) updateReads(s *seg, base mem.Addr, e *event) {
 	first := d.event(s.one)
 	if first == e {
@@ -344,7 +344,7 @@ func (d *Detector) judgePair(f, e *event, a mem.Addr, n int64) (keep, settled bo
 	return !f.atomic, true
 }
 
-// conflict is two accesses of the same bytes of which at least one is a write.
+// conflict handles two accesses of the same bytes of which at least one is a write.
 func (d *Detector) conflict(f, e *event, ordered bool, a mem.Addr, n int64) {
 	if !d.shared && f.agent != e.agent && f.agent != history.Host && e.agent != history.Host {
 		d.shared = !d.knows(&d.agents[history.Host].clk, f) // else it was in an earlier launch

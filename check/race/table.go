@@ -2,8 +2,8 @@ package race
 
 import "kernbench/mem"
 
-// table is a map from the higher bits of addresses. It has what was asked for lately at hand:
-// a rank touches pages of its own and of its peers in turn.
+// table is a map from the higher bits of addresses. It caches the latest entries, because a rank
+// touches pages of its own and of its peers in turn.
 type table[T any] struct {
 	all    map[mem.Addr]*T
 	lately []entry[T]
@@ -14,7 +14,7 @@ type entry[T any] struct {
 	of  *T // nil: no entry
 }
 
-// lately is how much a table has at hand.
+// lately is the number of cached entries.
 const lately = 1 << 10
 
 func newTable[T any]() table[T] {
@@ -29,7 +29,7 @@ func (t *table[T]) clear() {
 
 // at is the entry of a key, a new one if there was none.
 func (t *table[T]) at(key mem.Addr) *T {
-	// The bits of the PE, which are the higher ones, and those of the place in its memory.
+	// The higher bits are those of the PE, the lower ones those of the place in its memory.
 	e := &t.lately[(uint64(key)*0x9e3779b97f4a7c15)>>54]
 	if e.of != nil && e.key == key {
 		return e.of

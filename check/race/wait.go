@@ -8,12 +8,12 @@ import (
 	"kernbench/unit"
 )
 
-// sighting is a wait that is over: its agent, its place and what it saw.
+// sighting is a wait that has ended: its agent, its place and the value that it saw.
 type sighting struct {
 	witness
 	word       history.Word
 	task       int32  // as of its record
-	turn       uint32 // number of looks of its agent at the word
+	turn       uint32 // number of reads of the word by its agent
 	call, line string
 	when       unit.Time
 	cmp        tl.Cmp
@@ -23,8 +23,8 @@ type sighting struct {
 	upTo       uint32 // the last place on its link of an update with data that must have been there
 }
 
-// wait is a sighting of which updates that come later in the account, and that it is not
-// ordered before, might be the explanation.
+// wait is a sighting that updates later in the account might explain, because it is not ordered
+// before them.
 type wait struct {
 	sighting
 	q       question
@@ -40,14 +40,14 @@ type waiting struct {
 	knew  clock    // scratch
 }
 
-// mostWaits bounds the waits that are kept of one word, mostAfter the updates that are kept for
-// one of them before they are taken for explanations.
+// mostWaits bounds the waits kept per word. mostAfter bounds the updates kept per wait before they
+// are taken for explanations.
 const (
 	mostWaits = 1024
 	mostAfter = 256
 )
 
-// waited is a wait that is over, or a test that was answered by yes.
+// waited handles a wait that has ended, or a test that returned true.
 func (d *Detector) waited(r *history.Record) {
 	d.sided = true
 	switch {
@@ -59,13 +59,13 @@ func (d *Detector) waited(r *history.Record) {
 	d.look(r, r.Cmp, r.Value, true)
 }
 
-// read is a look at a word that returned its value.
+// read handles an operation that returned the value of a word.
 func (d *Detector) read(r *history.Record) {
 	d.sided = true
 	d.look(r, tl.EQ, r.Seen, false)
 }
 
-// look lets an agent learn what it can from what it has seen in a word.
+// look adds to an agent's knowledge what the value of a word proves.
 func (d *Detector) look(r *history.Record, cmp tl.Cmp, value int64, isWait bool) {
 	if isWait && d.firstWait(r) {
 		return
@@ -119,7 +119,7 @@ func (a *agent) sees(s sighting) {
 	a.waits++
 }
 
-// teach lets an agent know what a way tells.
+// teach adds knowledge to an agent.
 func (d *Detector) teach(agent history.Agent, y *knowledge) {
 	a := &d.agents[agent]
 	now := witness{agent, a.clk.time}
@@ -140,17 +140,17 @@ func (d *Detector) teach(agent history.Agent, y *knowledge) {
 	}
 }
 
-// doubts is what an atomic has told its agent, which has not gone on yet.
+// doubts is what an agent has learned from an atomic, before its next operation.
 type doubts struct {
 	word    history.Word
 	learned knowledge
-	clk     clock // of way
+	clk     clock // of learned
 	active  bool
 }
 
-// doubt keeps what an atomic has told until its agent goes on. A fetch-add changes the word
-// whatever it sees, so that whoever sees that change knows nothing of this. And an agent that
-// changes the same word again, as one that tries until it is let in, has not acted on it.
+// doubt holds back what an agent has learned from an atomic until its next operation. A fetch-add
+// changes the word whatever it returns, so agents that see the change learn nothing of this. An
+// agent that changes the same word again, such as one that retries a lock, has not acted on it.
 func (d *Detector) doubt(a *agent, w history.Word, y *knowledge) {
 	if a.doubts == nil {
 		a.doubts = &doubts{}
@@ -169,8 +169,8 @@ func (d *Detector) doubt(a *agent, w history.Word, y *knowledge) {
 	}
 }
 
-// resolve lets an agent that goes on with a record know what its last atomic has told. r is
-// nil for one that has ended.
+// resolve adds the knowledge of the last atomic to an agent that continues with record r. r is nil
+// if the agent has ended.
 func (d *Detector) resolve(agent history.Agent, r *history.Record) {
 	x := d.agents[agent].doubts
 	if x == nil || !x.active {
@@ -191,9 +191,9 @@ func (d *Detector) resolve(agent history.Agent, r *history.Record) {
 	x.learned.reset()
 }
 
-// trust corrects what the word is taken to have held at first where what was seen cannot have
-// come of it: the host has written there, or it is another window's now. Everything that was
-// sent is then taken to have arrived.
+// trust corrects the assumed initial value of a word if the value that was read cannot result from
+// it: the host has written there, or another window uses the memory. All sent updates are then
+// assumed to have arrived.
 func (d *Detector) trust(w *word, q *question, seen int64) {
 	low, high := q.base, q.base
 	for u := range q.all {
@@ -216,7 +216,7 @@ func (d *Detector) trust(w *word, q *question, seen int64) {
 	}
 }
 
-// believe takes a value for granted that no update explains.
+// believe accepts a value that no update explains.
 func (d *Detector) believe(w *word, agent history.Agent, seen int64) {
 	a := &d.agents[agent]
 	for _, u := range w.updates {
@@ -238,8 +238,8 @@ func (d *Detector) keep(w *word, q *question, s *sighting, y *knowledge) {
 		grows = grows && !u.set
 	}
 	if grows && (len(w.notifiers) <= 1 && !w.careful || !s.taught) {
-		// Later updates of one agent know all that its earlier ones did: what comes instead
-		// teaches no less, but for the data that come with it.
+		// Later updates of one agent know all that its earlier ones did. So an alternative later
+		// update proves no less, except for the data that come with it.
 		for _, u := range y.sure {
 			if u.carries {
 				s.upTo = max(s.upTo, u.seq)
@@ -288,7 +288,7 @@ func (w *word) passed(s sighting) {
 	w.plain = append(w.plain, s)
 }
 
-// holds are the updates that a kept question refers to.
+// holds returns the updates that a kept question refers to.
 func (q *question) holds(yield func(*event) bool) {
 	for _, u := range q.updates {
 		if !yield(u) {
@@ -324,7 +324,7 @@ func (d *Detector) forgetWaits(w *word) {
 	w.waits, w.plain = w.waits[:0], w.plain[:0]
 }
 
-// tidyWaits drops the waits that all know of who update the word.
+// tidyWaits drops the waits that all agents know that update the word.
 func (d *Detector) tidyWaits(w *word) {
 	kept := w.waits[:0]
 	for i, x := range w.waits {
@@ -344,7 +344,7 @@ func (d *Detector) tidyWaits(w *word) {
 	w.waits = kept
 }
 
-// missedBefore reports a wait whose value others were free to overwrite before it looked.
+// missedBefore reports a wait whose value other agents could overwrite before it read the word.
 func (d *Detector) missedBefore(w *word, q *question, s *sighting) {
 	if s.call == "test" || s.cmp.Holds(w.typ, w.latest, s.value) {
 		return
@@ -394,7 +394,7 @@ func (d *Detector) late(w *word, e *event) {
 			d.again = d.facts.comes(d, w, e) || d.again
 			continue
 		}
-		x.q.after = append(x.q.after, e) // alone it may be no explanation, but with others to come
+		x.q.after = append(x.q.after, e) // it may explain the value together with later ones
 		e.hold()
 		x.settled = len(x.q.after) == mostAfter || d.learn(&x.q, &d.learning.again) && d.learning.again.weaker(&x.learned, &x.clk)
 		if x.settled {

@@ -28,23 +28,23 @@ type word struct {
 	reads     []*event   // by agent, the last that others may not know of
 	plain     []sighting // by agent, its last wait that is not among waits
 
-	guard *guard // nil: it is judged as no lock
+	guard *guard // nil: not judged as a lock
 
 	careful   bool // waits are kept though only one agent updates the word
 	folded    bool
-	hidden    bool   // a set is folded into base: a notifier that adds must know of it
-	guessed   bool   // base may hold updates that some readers do not know, or that were never seen
-	hostFold  uint32 // time of the host at which it knew all that is folded into base; 0: another knew first
-	tidy      int    // updates at which to fold
+	hidden    bool   // base includes a set: a notifier that adds must know of it
+	guessed   bool   // base may include updates that some readers do not know, or that were never seen
+	hostFold  uint32 // time of the host at which it knew all updates in base; 0: another agent knew first
+	tidy      int    // number of updates at which fold is called
 	tidyWaits int
 }
 
-// reader is an agent to whom the order of updates matters: it waits, reads, or sets.
+// reader is an agent that depends on the order of updates: it waits, reads, or sets.
 type reader struct {
 	agent   history.Agent
-	looks   uint32 // number of looks at the word
-	mark    uint32 // time at which it knew all that is folded into base
-	awaited bool   // known from an earlier pass, and not come yet
+	looks   uint32 // number of reads of the word
+	mark    uint32 // time at which it knew all updates in base
+	awaited bool   // known from an earlier pass; it has not read the word in this one
 }
 
 // notifier is an agent that updates the word.
@@ -54,8 +54,8 @@ type notifier struct {
 	awaited bool // as of a reader
 }
 
-// mostUpdates bounds what is kept of one word. Of manyUpdates, those are folded too that an
-// agent has only seen: it will learn nothing from them.
+// mostUpdates bounds the updates kept per word. From manyUpdates on, updates that an agent has only
+// seen are folded too: it learns nothing from them.
 const (
 	mostUpdates = 4096
 	manyUpdates = 16
@@ -81,13 +81,13 @@ func (d *Detector) reads(w *word, a history.Agent) {
 	d.again = d.facts.reads(w.addr, a) || d.again
 }
 
-// awaits reports whether an earlier pass has seen that the order of updates matters to an agent
-// that has not come yet.
+// awaits reports whether an earlier pass found an agent that depends on the order of updates and
+// has not read the word yet.
 func (w *word) awaits(a history.Agent) bool {
 	return slices.ContainsFunc(w.readers, func(r reader) bool { return r.awaited && r.agent == a })
 }
 
-// look counts the looks of a reader.
+// look counts the reads of a reader.
 func (w *word) look(a history.Agent) uint32 {
 	for i := range w.readers {
 		if r := &w.readers[i]; r.agent == a {
@@ -98,11 +98,11 @@ func (w *word) look(a history.Agent) uint32 {
 	return 0
 }
 
-// notify is an update without an answer.
+// notify handles an update that returns nothing.
 func (d *Detector) notify(r *history.Record) {
 	d.sided = true
 	e := d.newUpdate(r)
-	a := &d.agents[r.Agent] // not before: a word that comes into being may bring agents
+	a := &d.agents[r.Agent] // not earlier: a new word may add agents
 	d.enlist(e, r.Peer, control)
 	if r.Carry && a.put != nil && a.put.op == r.Op {
 		a.put.carrier = e
@@ -114,7 +114,7 @@ func (d *Detector) notify(r *history.Record) {
 			e.link.notified = e.before
 		}
 	}
-	// What a stream or the host writes, it has written before it goes on.
+	// A stream or the host continues only after its write has taken effect.
 	if w := d.log.Info(r.Agent); d.opts.Order == mem.Sequential || w.Stream >= 0 && w.Program < 0 || r.Agent == history.Host {
 		e.done = e.issued
 	}
@@ -134,7 +134,7 @@ func (d *Detector) newUpdate(r *history.Record) *event {
 	return e
 }
 
-// atomically is an update that returns what the word held before.
+// atomically handles an update that returns the word's former value.
 func (d *Detector) atomically(r *history.Record) {
 	d.sided = true
 	swap := r.Update == tl.SignalSet
@@ -142,7 +142,7 @@ func (d *Detector) atomically(r *history.Record) {
 	case !d.opts.Ignored && swap:
 		d.depend("compare_swap", "who comes first depends on the schedule", r.Call, r.Line)
 	case !d.opts.Ignored:
-		d.depend("fetch_add", "what it returns depends on who comes first", r.Call, r.Line)
+		d.depend("fetch_add", "what it returns depends on which agent comes first", r.Call, r.Line)
 	case swap:
 		d.swapped(r)
 	default:
@@ -236,7 +236,7 @@ func (d *Detector) lostUpdates(w *word, e *event) {
 	}
 }
 
-// fold puts into base what every reader of the word knows.
+// fold adds to base the updates that every reader of the word knows.
 func (d *Detector) fold(w *word) {
 	if len(w.updates) == 0 {
 		return
@@ -282,7 +282,7 @@ func (d *Detector) fold(w *word) {
 		}
 		clear(w.updates[len(kept):])
 		w.updates = kept
-	} else if n := len(w.updates); n >= mostUpdates { // they are not ordered: the last ones say most
+	} else if n := len(w.updates); n >= mostUpdates { // they are not ordered: the last ones are the most useful
 		for _, u := range w.updates[:n/2] {
 			if w.base += u.value; u.set {
 				w.base, w.hidden = u.value, true
@@ -296,12 +296,12 @@ func (d *Detector) fold(w *word) {
 	}
 }
 
-// allKnow reports whether all who look at the word know an update to have taken effect.
+// allKnow reports whether all readers of the word know that an update has taken effect.
 func (d *Detector) allKnow(w *word, u *event) bool {
 	living, ended := false, false
 	for _, r := range w.readers {
 		a := &d.agents[r.agent]
-		if !a.alive { // a program of a grid: the next one that its stream begins may look again
+		if !a.alive { // a program of a grid: the next one that its stream starts may read the word again
 			a = &d.agents[a.parent]
 		}
 		if !a.alive {
@@ -316,13 +316,13 @@ func (d *Detector) allKnow(w *word, u *event) bool {
 	if !living {
 		return d.knows(&d.agents[history.Host].clk, u)
 	}
-	if ended && !w.guessed { // one that has ended may begin anew, and knows what the host knows
+	if ended && !w.guessed { // one that has ended may be started again, and then knows what the host knows
 		w.guessed = !d.knows(&d.agents[history.Host].clk, u)
 	}
 	return true
 }
 
-// markFold notes from which moments on base is known.
+// markFold notes the moments from which on base is known.
 func (d *Detector) markFold(w *word) {
 	w.folded = true
 	w.hostFold = 0
@@ -342,7 +342,7 @@ func (d *Detector) markFold(w *word) {
 	}
 }
 
-// forget drops all that is held of a word.
+// forget drops all state of a word.
 func (d *Detector) forget(w *word) {
 	for _, u := range w.updates {
 		d.release(u)

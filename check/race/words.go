@@ -9,9 +9,8 @@ import (
 
 // words is the control words that agents have touched, by address. A window of n ranks may have n
 // words in each of them, most of which one rank notifies once and another awaits once. Such a word
-// is kept as an event until an agent looks at it, and as a settled word afterwards. Only words
-// that need more are kept in full. Invariant: a word kept otherwise holds all that the full one
-// would be asked for.
+// is kept as an event until an agent looks at it, and as a settled word afterwards. Only words that
+// need more are kept in full. Invariant: the short forms hold all that is needed of the full one.
 type words struct {
 	pages table[wordPage]
 
@@ -21,10 +20,10 @@ type words struct {
 	freeSettled []uint32
 	numSettled  uint32
 	single      []history.Word // with a single addition since all was at rest
-	rests       uint32         // how often everything has been at rest
+	rests       uint32         // number of rests
 }
 
-// wordPage is what stands for each word of a stretch of memory.
+// wordPage holds the state of each word of a stretch of memory.
 type wordPage [1 << (wordPageBits - wordBits)]wordState
 
 const (
@@ -32,12 +31,12 @@ const (
 	wordBits     = 2 // words have 4 bytes or more
 )
 
-// wordState is what stands for a word: how it is kept, in the lowest bits, and a number.
+// wordState is the form of a word, in the lowest bits, and a number.
 type wordState uint32
 
 // How a word is kept.
 const (
-	untouched   wordState = iota // not at all
+	untouched   wordState = iota // no state
 	oneAddition                  // as the event of its only update, an addition that was not read
 	settledOne                   // as a settledWord
 	fullOne                      // as a word
@@ -49,16 +48,16 @@ func (s wordState) number() uint32 { return uint32(s >> stateBits) }
 
 func stateOf(how wordState, number uint32) wordState { return wordState(number)<<stateBits | how }
 
-// at is the place of what stands for a word.
+// at returns the place of a word's state.
 func (t *words) at(a history.Word) *wordState {
 	return &t.pages.at(a >> wordPageBits)[a>>wordBits&(1<<(wordPageBits-wordBits)-1)]
 }
 
-// settledWord is a word that one agent at most has updated and one has waited for, who knows of all
-// updates. It holds no pointer.
+// settledWord is a word with at most one agent that updated it and one that waited for it and knows
+// of all updates. It holds no pointer.
 type settledWord struct {
 	base, latest int64
-	value        int64 // of the last wait, as all that follows
+	value        int64 // of the last wait, as are the fields below
 	seen         int64 // sighting.latest
 	when         unit.Time
 	reader       history.Agent
@@ -127,7 +126,7 @@ func (t *words) newFull(a history.Word, typ mem.WordType) *word {
 	return w
 }
 
-// drop takes a word out, which must hold no events any more.
+// drop removes a word, which must hold no events.
 func (t *words) drop(w *word) {
 	if w.guard != nil { // it names the word in what it reports
 		t.full[w.number] = nil
@@ -141,7 +140,7 @@ func (t *words) drop(w *word) {
 	t.freeFull = append(t.freeFull, w.number)
 }
 
-// fullWords are all that are kept as a word.
+// fullWords returns all words kept in full.
 func (t *words) fullWords(yield func(*word) bool) {
 	for _, w := range t.full {
 		if w != nil && w.used && !yield(w) {
@@ -184,8 +183,8 @@ func (d *Detector) enterSingle(e *event, r *history.Record) bool {
 	return true
 }
 
-// firstWait is a wait for a word that was told once, and that ends because of that. It does what
-// look does, and reports false where look has more to do.
+// firstWait handles a wait for a word with a single update, which ends it. It does the work of
+// look, and returns false if look has more to do.
 func (d *Detector) firstWait(r *history.Record) bool {
 	s := d.words.at(r.Word)
 	if s.how() != oneAddition || r.Cmp != tl.GE && r.Cmp != tl.GT || r.Call == "test" {
@@ -228,7 +227,7 @@ func (d *Detector) firstWait(r *history.Record) bool {
 	return true
 }
 
-// settleWord keeps a word as a settled one if nothing is left to ask of it.
+// settleWord turns a word into a settled one if no more state is needed.
 func (d *Detector) settleWord(w *word) {
 	if d.plain || len(w.readers) != 1 || len(w.notifiers) > 1 || len(w.plain) > 1 || len(w.waits)+len(w.reads)+len(w.later) > 0 ||
 		w.readers[0].awaited || len(w.notifiers) > 0 && w.notifiers[0].awaited || w.guard != nil || w.careful {
@@ -256,7 +255,7 @@ func (d *Detector) settleWord(w *word) {
 	d.words.drop(w)
 }
 
-// unsettle makes a settled word a word again.
+// unsettle turns a settled word into a full one.
 func (d *Detector) unsettle(a history.Word, i uint32) *word {
 	x := d.words.settledAt(i)
 	w := d.words.newFull(a, x.typ)
@@ -267,7 +266,7 @@ func (d *Detector) unsettle(a history.Word, i uint32) *word {
 	if x.count > 0 {
 		w.notifiers = append(w.notifiers, notifier{agent: x.notifier, count: x.count})
 	}
-	if x.rests == d.words.rests { // else nothing that was before matters
+	if x.rests == d.words.rests { // else earlier updates do not matter
 		w.guessed, w.hidden = x.guessed, x.hidden
 		if x.waited {
 			p := d.spots.list[x.place]
@@ -281,7 +280,7 @@ func (d *Detector) unsettle(a history.Word, i uint32) *word {
 	return w
 }
 
-// updatesOf are the updates that are kept of a word, and those to come.
+// updatesOf returns the updates that are kept of a word, and the later ones.
 func (d *Detector) updatesOf(a history.Word) (updates, later []*event) {
 	switch s := *d.words.at(a); s.how() {
 	case oneAddition:
@@ -339,7 +338,7 @@ type placeID uint32
 type placeNames struct {
 	list  []placeName
 	index map[placeName]placeID
-	cache [64]placeID // by what lines of one file differ in
+	cache [64]placeID // by line in its file
 }
 
 type placeName struct{ call, line string }
@@ -364,7 +363,7 @@ func (p *placeNames) number(call, line string) placeID {
 	return i
 }
 
-// restWords forgets what only matters while something runs.
+// restWords drops what matters only while an agent runs.
 func (d *Detector) restWords() {
 	d.words.rests++
 	for w := range d.words.fullWords {

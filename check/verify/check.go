@@ -8,9 +8,8 @@ import (
 	"kernbench/collective"
 )
 
-// Input is what there is to judge. The functions are asked rank by rank, several times
-// over, In and Out by several goroutines at the same time; what they return holds until Check
-// returns.
+// Input is the data to judge. Check calls the functions rank by rank, several times, In and Out by
+// several goroutines in parallel. What they return must stay valid until Check returns.
 type Input struct {
 	Collective *collective.Collective
 	Call       collective.Call
@@ -20,10 +19,10 @@ type Input struct {
 	Out  func(rank int) []byte          // output; nil when no data was carried
 	Prov func(rank int) collective.Prov // provenance of the output; nil when it was not tracked
 
-	Expected *Expected // what results should be; then In is not called. Nil: it is made of that
+	Expected *Expected // expected results; then In is not called. Nil: computed from In
 
 	NotChecked    string // what to do about a nil Out or Prov, for the verdict: "add --verify-data"
-	NotApplicable string // why provenance says nothing here, if so; the verdict then rests on values
+	NotApplicable string // why provenance is not available, if so; the verdict then rests on values
 
 	Operation func(id int32) string  // the operation behind an opaque element, with its place
 	Wrote     func(rank int) []int32 // of each element of the output the operation that wrote it last, 0: none did; nil: not known
@@ -31,8 +30,8 @@ type Input struct {
 	Overflow  string                 // the first operation that made an infinity or a NaN of finite operands, if known
 }
 
-// Check judges. It fails only when the question is impossible: a call that cannot be, or
-// data of the wrong length.
+// Check judges the results of a call. It returns an error only for an impossible call, or data of
+// the wrong length.
 func Check(in Input) (*Verdict, error) {
 	e, err := in.Collective.Expect(in.Hasher, in.Call)
 	if err != nil {
@@ -51,7 +50,7 @@ func Check(in Input) (*Verdict, error) {
 	return &c.verdict, nil
 }
 
-// check is one judgement in the making.
+// check is the state of one judgement.
 type check struct {
 	Input
 	expect  *collective.Expectation
@@ -63,7 +62,7 @@ type check struct {
 	inRange  []int    // those of them whose exact result the type can hold
 	depth    int      // most roundings of any contribution, -1 where that is unknown
 
-	same []bool // rank's output equals rank 0's, bit by bit; nil where that means nothing
+	same []bool // rank's output equals rank 0's, bit by bit; nil if ranks may differ
 }
 
 // damage is how many elements of a rank are wrong, and the first of them.
@@ -107,8 +106,8 @@ func (c *check) lengths() error {
 	return nil
 }
 
-// equals finds out which ranks hold the very bits of rank 0, where all should hold the
-// same; the values of those need no second look.
+// equals finds the ranks whose output equals that of rank 0 bit by bit, if all should hold the
+// same. Their values need no second check.
 func (c *check) equals() {
 	if c.Out == nil || !c.Collective.SameOutput {
 		return

@@ -6,14 +6,14 @@ import (
 	"kernbench/collective"
 )
 
-// Expected is what a reduction of all contributions should give. It is made while the
-// contributions are there, so that no copy of them is needed later.
+// Expected is the expected result of a reduction. It is computed while the contributions exist, so
+// that no copy of them is needed later.
 type Expected struct {
 	ref collective.Reference // of all elements that a rank brings
 }
 
-// Expect refers to the contributions to a call: in gives those of a rank. It is nil for
-// collectives whose results are something else than elements that all ranks contribute to.
+// Expect computes the expected result of a call; in returns the contribution of a rank. It returns
+// nil for collectives whose result elements do not each have a contribution of every rank.
 func Expect(co *collective.Collective, call collective.Call, in func(rank int) []byte) (*Expected, error) {
 	e, err := co.Expect(nil, call)
 	if err != nil {
@@ -48,7 +48,7 @@ func Expect(co *collective.Collective, call collective.Call, in func(rank int) [
 	return x, nil
 }
 
-// refer makes ref that of n elements of a part, from lo on.
+// refer computes the reference of n elements of a part, from lo on.
 func (c *check) refer(ref *collective.Reference, p collective.Part, lo, n int) {
 	if c.Expected != nil {
 		*ref = c.Expected.ref.Slice(int(p.Base)+lo, n)

@@ -25,8 +25,8 @@ type Failure struct {
 	Reason     string
 	Missing    []collective.Contributor // Count: how many are missing, always 1
 	Duplicated []collective.Contributor // Count: how often there
-	Strangers  []collective.Contributor // should not be there at all
-	Step       string                   // the operation that made it so, where known
+	Strangers  []collective.Contributor // not expected at all
+	Step       string                   // the operation that caused it, if known
 }
 
 func (f Failure) String() string {
@@ -73,7 +73,7 @@ func (c *check) failure(rank int) Failure {
 	return f
 }
 
-// overflowed says of an element that is wrong in value only what the type has to do with it.
+// overflowed describes an overflow of the type, for an element that is wrong in value only.
 func (c *check) overflowed(f *Failure) {
 	if !c.Collective.Reduces || !c.Call.Type.IsFloat() {
 		return
@@ -98,7 +98,7 @@ func (c *check) overflowed(f *Failure) {
 	}
 }
 
-// explain says what the first wrong element of f holds instead of what it should.
+// explain describes what the first wrong element of f holds instead of the expected contributions.
 func (c *check) explain(f *Failure) {
 	var d collective.Difference
 	for _, d = range collective.Differences(c.expect.Prov(nil, f.Rank), c.Prov(f.Rank)) {
@@ -118,7 +118,7 @@ func (c *check) explain(f *Failure) {
 	}
 }
 
-// operation is the operation of a number, with its place where that is known.
+// operation returns the operation with a number, with its place if known.
 func (c *check) operation(id int32) string {
 	if c.Operation == nil {
 		return fmt.Sprintf("operation %d", id)
@@ -126,8 +126,8 @@ func (c *check) operation(id int32) string {
 	return c.Operation(id)
 }
 
-// writer is the operation that wrote the element of a failure last; untouched reports that none
-// did.
+// writer returns the operation that wrote the element of a failure last; untouched reports that no
+// operation did.
 func (c *check) writer(f *Failure) (operation string, untouched bool) {
 	if c.Wrote == nil {
 		return "", false
@@ -142,7 +142,7 @@ func (c *check) writer(f *Failure) (operation string, untouched bool) {
 	return c.operation(wrote[f.Element]), false
 }
 
-// by says what the element of a failure holds, and who wrote it.
+// by describes what the element of a failure holds, and which operation wrote it.
 func (c *check) by(f *Failure, what string) string {
 	step, untouched := c.writer(f)
 	switch {
@@ -225,7 +225,7 @@ func (c *check) explainSets(f *Failure, d collective.Difference) {
 	f.Reason = strings.Join(parts, "; ")
 }
 
-// withoutSets says what hashes and counts tell.
+// withoutSets describes what hashes and counts show.
 func (c *check) withoutSets(f *Failure, d collective.Difference, want []collective.Contributor) {
 	f.Reason = fmt.Sprintf("%s contributions, expected %d", atLeast(int64(d.Got.Count), math.MaxInt32), d.Want.Count)
 	if d.Got.Count == d.Want.Count {

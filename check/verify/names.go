@@ -92,7 +92,7 @@ func oneIndex(cs []collective.Contributor) bool {
 	return len(cs) > 0
 }
 
-// stretch is the ranks lo to hi, which contribute alike.
+// stretch is a range of ranks lo to hi with the same contribution.
 func stretch(lo, hi collective.Contributor, all []collective.Contributor) string {
 	s := fmt.Sprint(lo.Rank)
 	if hi.Rank > lo.Rank {
@@ -107,7 +107,7 @@ func stretch(lo, hi collective.Contributor, all []collective.Contributor) string
 	return s
 }
 
-// count says how often a contribution is there.
+// count writes the number of times that a contribution is present.
 func count(n int64) string { return atLeast(n, math.MaxInt64) + " times" }
 
 // atLeast is a count that sticks at most.

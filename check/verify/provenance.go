@@ -6,8 +6,8 @@ import (
 	"kernbench/collective"
 )
 
-// provenance compares what each element holds with what it should hold. Where all ranks
-// should hold the same, one expectation serves for all.
+// provenance compares the contributors of each element with the expected ones. If all ranks should
+// hold the same, one expectation serves for all.
 func (c *check) provenance() {
 	c.depth = -1
 	switch {

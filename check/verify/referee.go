@@ -7,15 +7,15 @@ import (
 	"kernbench/dtype"
 )
 
-// patch is a stretch of a rank's output, of one part, that is referred to at a time.
+// patch is a stretch of a rank's output, within one part, that is judged at a time.
 type patch struct {
 	rank, at int
 	part     collective.Part
 	lo, n    int
 }
 
-// patches cuts what is to be judged of a reduction: where all ranks should hold the same, the
-// output of rank 0 stands for all.
+// patches divides the output of a reduction. If all ranks should hold the same, the output of rank
+// 0 stands for all.
 func (c *check) patches() []patch {
 	last := c.Call.World
 	if c.Collective.SameOutput {
@@ -34,8 +34,8 @@ func (c *check) patches() []patch {
 	return all
 }
 
-// reductions judges a collective that combines, patch by patch, on all processors. Where all ranks
-// should hold the same, the reference of a patch is made once and held against all ranks.
+// reductions judges a collective that combines, patch by patch, on all processors. If all ranks
+// should hold the same, the reference of a patch is computed once and compared with all ranks.
 func (c *check) reductions(b *bound) {
 	patches := c.patches()
 	referees := make([]*referee, workers(len(patches)))
@@ -49,7 +49,7 @@ func (c *check) reductions(b *bound) {
 	c.share()
 }
 
-// referee is one of those who judge patches beside each other.
+// referee is one of the workers that judge patches in parallel.
 type referee struct {
 	*check
 	bound    *bound
@@ -80,7 +80,7 @@ func (r *referee) patch(p *patch) {
 	}
 }
 
-// report adds what a referee found to what others did.
+// report adds the findings of a referee to those of others.
 func (r *referee) report() {
 	for rank := range r.wrong {
 		r.valueBad[rank].join(r.wrong[rank])
@@ -89,7 +89,7 @@ func (r *referee) report() {
 	}
 }
 
-// block holds n elements of rank's output, from at on, against the reference.
+// block compares n elements of rank's output, from at on, with the reference.
 func (r *referee) block(rank, at, n int) {
 	t := r.Call.Type
 	size := t.Size()

@@ -8,12 +8,12 @@ import (
 	"kernbench/dtype"
 )
 
-// blockElems is how many elements are referred to at a time, so that the reference stays
-// in the cache while all ranks are held against it.
+// blockElems is the number of elements compared at a time. The reference stays in the cache while
+// all ranks are compared with it.
 const blockElems = 4096
 
-// weak is the relative bound above which values say little: a contribution may be lost
-// unseen.
+// weak is the relative bound above which values prove little: the loss of a contribution may go
+// unnoticed.
 const weak = 0.05
 
 func (c *check) values() {
@@ -84,7 +84,7 @@ func (c *check) sameAsFirst(rank int) bool {
 	return true
 }
 
-// share gives ranks that hold rank 0's bits its judgement, and counts what overflowed.
+// share copies the judgement of rank 0 to ranks with the same bits, and counts overflows.
 func (c *check) share() {
 	o := &c.verdict.Overflow
 	for rank := range c.overflow {
@@ -104,7 +104,7 @@ func (c *check) share() {
 	}
 }
 
-// wanted is what an element of rank's output should be, in words, with the bound.
+// wanted describes the expected value of an element of rank's output, with the bound.
 func (c *check) wanted(rank, element int) string {
 	p, i := c.part(rank, element)
 	if !c.Collective.Reduces {

@@ -25,7 +25,7 @@ func (s Status) String() string {
 	return "not checked"
 }
 
-// Question is one thing that was judged, and in words how it came out.
+// Question is one property that was judged, with its outcome in words.
 type Question struct {
 	Status Status
 	Text   string
@@ -49,9 +49,9 @@ type Verdict struct {
 	Unwritten          int       // elements of theirs that nothing was written to
 	Failures           []Failure // of the first of them, MaxFailures at most
 
-	// For collectives that give every rank the same: how many different results there
-	// are, bit by bit, and how many ranks have another than rank 0. Different orders of
-	// the same additions round differently, so neither is a failure by itself.
+	// For collectives with the same result on every rank: the number of different results, bit by
+	// bit, and of ranks whose result differs from rank 0's. Different orders of the same additions
+	// round differently, so neither is a failure by itself.
 	DistinctResults int
 	DifferingRanks  int
 
@@ -61,7 +61,7 @@ type Verdict struct {
 // MaxFailures is the number of failing ranks that a Verdict describes one by one.
 const MaxFailures = 5
 
-// OK reports whether every rank is right as far as was checked, and that something was.
+// OK reports whether every rank is right as far as was checked, and anything was checked.
 func (v *Verdict) OK() bool {
 	return v.RanksFail == 0 && (v.Provenance.Status == OK || v.Values.Status == OK)
 }

@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// Capability is something that executors differ in, and that a package asks for.
+// Capability is a feature that some executors have and some packages require.
 type Capability uint8
 
 // The capabilities.
 const (
 	Clock     Capability = iota // results have simulated times
 	Trace                       // emits events with their times
-	Messages                    // tells of the sends and receives of kernels, in the order in which they return
+	Messages                    // reports the sends and receives of kernels, in the order in which they return
 	Network                     // models the network, at one of the row's fidelities
 	Data                        // records what happens to values, so that they can be checked
 	Account                     // records accesses to memory, so that races can be found
@@ -24,11 +24,11 @@ const (
 	Tasks                       // PEs have communication engines, which perform tasks
 )
 
-// capabilities are names for listings, and what to say of an executor that lacks one.
+// capabilities are names for listings, and texts for an executor that lacks one.
 var capabilities = [...]struct{ name, lacking string }{
 	Clock:     {"clock", "has no clock"},
 	Trace:     {"trace", "makes no trace"},
-	Messages:  {"messages", "tells of no sends and receives"},
+	Messages:  {"messages", "does not report sends and receives"},
 	Network:   {"network", "has no network"},
 	Data:      {"data", "moves no bytes"},
 	Account:   {"account", "keeps no account of memory"},
@@ -40,7 +40,7 @@ var capabilities = [...]struct{ name, lacking string }{
 	Tasks:     {"tasks", "has no communication engines"},
 }
 
-// Capabilities lists all that there are.
+// Capabilities lists all capabilities.
 func Capabilities() []Capability {
 	all := make([]Capability, len(capabilities))
 	for i := range all {
@@ -51,7 +51,7 @@ func Capabilities() []Capability {
 
 func (c Capability) String() string { return capabilities[c].name }
 
-// Missing is the error for something asked of an executor that cannot do it.
+// Missing is the error for a request that an executor does not support.
 type Missing struct {
 	Executor     string
 	Capabilities []Capability // at least one

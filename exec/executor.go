@@ -18,8 +18,8 @@ import (
 
 // Executor runs launches, one after the other.
 type Executor interface {
-	// Launch runs a kernel to its end. What the kernel did wrong comes back as one of the
-	// types of package fault.
+	// Launch runs a kernel to its end. It returns a mistake of the kernel as one of the types of
+	// package fault.
 	Launch(ctx context.Context, l *launch.Launch) (*launch.Result, error)
 	// Data returns the log that carries values, nil in a run without a data pass.
 	Data() *oplog.Log
@@ -29,7 +29,7 @@ type Executor interface {
 
 // Streamer is an Executor that has the capability Streams.
 type Streamer interface {
-	// RunStreams does what is queued on all streams, side by side, to the end.
+	// RunStreams performs the queued work of all streams, in parallel, to the end.
 	RunStreams(ctx context.Context, b *launch.Batch) (*launch.Result, error)
 }
 
@@ -39,12 +39,12 @@ type Counter interface {
 	Counts() []noc.Count
 }
 
-// Setup is what a run offers to the constructor of an executor. The caller asks for nothing
-// that the row cannot do: a field is zero where its capability is missing.
+// Setup is the argument of an executor's constructor. A field is zero if the row lacks its
+// capability.
 type Setup struct {
 	Machine *machine.Machine
 
-	Order    mem.Ordering // of what ranks do to each other's memory, as the topology of Machine has it
+	Order    mem.Ordering // of effects on other ranks' memory, as in the topology of Machine
 	Fidelity string       // Network: one of Row.Fidelities; "" is Row.DefaultFidelity
 	Seed     uint64       // Schedules: number of a random schedule; 0 is the executor's own
 
@@ -58,7 +58,7 @@ type Setup struct {
 
 	Edits       *tl.Edits // of kernels; nil for none
 	RecordLines bool      // keep the kernel's source lines, for faults that name two operations
-	SecondCore  bool      // a second processor has nothing better to do; it changes no result
+	SecondCore  bool      // a second processor is idle; it changes no result
 
 	// Progress is called now and then with the number of ranks that have ended. It may be nil,
 	// and an executor need not call it.

@@ -9,12 +9,12 @@ import (
 	"strings"
 )
 
-// Row is an executor with what must be known to choose it.
+// Row is an executor with the properties by which it is chosen.
 type Row struct {
 	Name    string
 	Summary string // a few words for help and listings
 
-	// Default is the purpose for which this executor is taken where none is named.
+	// Default is the purpose for which this executor is the default.
 	Default Purpose
 
 	Capabilities []Capability
@@ -24,7 +24,7 @@ type Row struct {
 	Fidelities      []Fidelity
 	DefaultFidelity string
 
-	// New makes an executor. It owns none of what Setup holds.
+	// New makes an executor. It does not own the values in Setup.
 	New func(s Setup) (Executor, error)
 }
 
@@ -48,12 +48,12 @@ var purposes = [...]string{"", "timing", "checking"}
 
 func (p Purpose) String() string { return purposes[p] }
 
-// needs are the capabilities without which a row cannot be the default for a purpose.
+// needs are the capabilities that the default for a purpose must have.
 var needs = [...][]Capability{noPurpose: nil, Timing: {Clock}, Checking: {Data}}
 
 var rows []*Row
 
-// nameForm is what a command line can hold without quotes.
+// nameForm matches names that need no quotes on a command line.
 var nameForm = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]*$`)
 
 // Register adds an executor. It panics if the row has no proper name or no constructor, if its
@@ -67,7 +67,7 @@ func Register(r Row) *Row {
 	return &r
 }
 
-// check reports what is wrong with a row that is to be registered.
+// check returns what is wrong with a row before it is registered.
 func (r *Row) check() error {
 	switch {
 	case !nameForm.MatchString(r.Name):
@@ -132,7 +132,7 @@ func Lookup(name string) (*Row, error) {
 	return nil, fmt.Errorf("unknown executor %q: one of %s", name, strings.Join(Names(), ", "))
 }
 
-// platforms are what PTO's examples run on. Users of these examples write them for executors.
+// platforms are the platforms of PTO's examples. Users of these examples give them as executors.
 var platforms = []string{"a2a3sim", "a2a3", "a5sim", "a5"}
 
 // Advice returns which executors stand for a platform of PTO's examples, "" for other words.
@@ -163,8 +163,8 @@ func Default(p Purpose) *Row {
 // Can reports whether the executor has a capability.
 func (r *Row) Can(c Capability) bool { return slices.Contains(r.Capabilities, c) }
 
-// Needs returns nil if the executor has all of the capabilities, else a Missing that names those
-// which it lacks.
+// Needs returns nil if the executor has all of the capabilities, else a Missing that names those it
+// lacks.
 func (r *Row) Needs(cs ...Capability) error {
 	var lacks []Capability
 	for _, c := range cs {

@@ -137,7 +137,7 @@ func TestThirdExecutorOnTheCommandLine(t *testing.T) {
 			"(tally)", "provenance      not checked: the executor tally moves no bytes",
 			"deadlock        not checked: the executor tally has no rings with slots and credits",
 			"race            not checked: the executor tally keeps no account of memory",
-			"no CCL trace: the executor tally tells of no sends and receives",
+			"no CCL trace: the executor tally does not report sends and receives",
 		}},
 		{"run -p tally --algorithm ring_allreduce --ranks 8 --n-elem 1024", 0, []string{"56 (112 KiB)"}},
 		{"run -p tally --verify-data", cli.ExitUsage, []string{"data verification: the executor tally moves no bytes"}},
@@ -206,7 +206,7 @@ func TestThirdExecutorInTheLab(t *testing.T) {
 		}
 	}
 	r, err := run.Run(t.Context(), s)
-	if err != nil || !slices.Contains(r.Notes, "no CCL trace: the executor tally tells of no sends and receives") {
+	if err != nil || !slices.Contains(r.Notes, "no CCL trace: the executor tally does not report sends and receives") {
 		t.Errorf("notes %q, %v", r.Notes, err)
 	}
 }

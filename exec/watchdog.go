@@ -16,9 +16,9 @@ import (
 	"kernbench/unit"
 )
 
-// Limits end launches that do not end by themselves. The zero value is the default.
+// Limits bound launches that do not end by themselves. The zero value is the default.
 type Limits struct {
-	Stall  time.Duration // a kernel may run so long without an instruction; 0: DefaultStall; negative: for ever
+	Stall  time.Duration // longest run of a kernel without an instruction; 0: DefaultStall; negative: no limit
 	Events uint32        // instructions of one kernel; 0: no limit
 	Until  unit.Time     // simulated time; 0: no limit
 }
@@ -26,7 +26,7 @@ type Limits struct {
 // DefaultStall is how long a kernel may run without an instruction.
 const DefaultStall = 10 * time.Second
 
-// After an interrupt kernels have lapTime to come back to where they were, and then endTime to end.
+// After an interrupt kernels have lapTime to return to their line, and then endTime to end.
 const (
 	lapTime = 100 * time.Millisecond
 	endTime = 700 * time.Millisecond
@@ -58,14 +58,14 @@ type Panicked struct {
 
 func (p *Panicked) String() string { return fmt.Sprintf("%v\n%s", p.Value, p.Stack) }
 
-// ended is what came of a launch.
+// ended is the outcome of a launch.
 type ended struct {
 	result   *launch.Result
 	err      error
 	panicked *Panicked
 }
 
-// run does a launch in a goroutine of its own and watches it from this one.
+// run performs a launch in a goroutine of its own and watches it from this one.
 func (m Limits) run(ctx context.Context, w *watch.Watch, world int,
 	do func(context.Context) (*launch.Result, error)) (*launch.Result, error) {
 	if err := ctx.Err(); err != nil {
@@ -126,8 +126,7 @@ func (m Limits) run(ctx context.Context, w *watch.Watch, world int,
 	}
 }
 
-// delayed is a context that ends when its launch is to end: a little later than the one outside,
-// and for the same reason.
+// delayed is a context that ends shortly after the outer one, for the same reason.
 type delayed struct {
 	context.Context
 	outside context.Context
@@ -141,7 +140,7 @@ func (d delayed) Err() error {
 	return nil
 }
 
-// looks is how often a kernel is asked within Stall. A question can get lost, all of them cannot.
+// looks is the number of questions to a kernel within Stall. A single question can get lost.
 const looks = 4
 
 // stall is the time after which a kernel is reported; 0: never.
@@ -165,7 +164,7 @@ func debugged() bool {
 	return ok && !strings.HasPrefix(strings.TrimSpace(after), "0")
 }
 
-// judge is the outcome of a launch that has ended.
+// judge returns the outcome of a launch that has ended.
 func (m Limits) judge(e ended, w *watch.Watch, world int) (*launch.Result, error) {
 	switch {
 	case e.panicked != nil:
@@ -181,7 +180,7 @@ func (m Limits) judge(e ended, w *watch.Watch, world int) (*launch.Result, error
 	return e.result, nil
 }
 
-// interrupt ends a launch whose context is done: it lets kernels say where they are.
+// interrupt ends a launch whose context is done. Kernels first note their places.
 func interrupt(ctx context.Context, w *watch.Watch, world int, cancel func(), end chan ended) (*launch.Result, error) {
 	w.Locate()
 	var e ended

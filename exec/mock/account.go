@@ -11,7 +11,7 @@ type accounted struct {
 	book  *history.Book // nil: no account is kept
 }
 
-// Tell adds a record of what a rank does, now, in the instruction that it is in.
+// Tell adds a record of a rank's current instruction, at the current time.
 func (r *rank) Tell(rec history.Record) {
 	rec.Agent = r.agent
 	if r.at != nil {
@@ -20,13 +20,13 @@ func (r *rank) Tell(rec history.Record) {
 	r.run.history.Add(rec)
 }
 
-// Slot is what the account calls the slot that a ring has lent.
+// Slot returns the number in the account of the slot that a ring has lent.
 func (r *rank) Slot(in uint8) (ring, seq uint32) {
 	q := r.in[in]
 	return q.Tag, q.Taken - 1
 }
 
-// accountStart says that all ranks of a launch begin, and numbers their rings.
+// accountStart records the start of all ranks of a launch, and numbers their rings.
 func (x *run) accountStart() {
 	x.beginLocal()
 	for _, r := range x.ranks {
@@ -39,7 +39,7 @@ func (x *run) accountStart() {
 	}
 }
 
-// accountEnd says that a rank, program or task has ended, with all that it started.
+// accountEnd records that a rank, program or task has ended, with all that it started.
 func (r *rank) accountEnd() {
 	begetter := history.Host
 	switch {
@@ -51,7 +51,7 @@ func (r *rank) accountEnd() {
 	r.run.history.Add(history.Record{Kind: history.Join, Agent: begetter, Other: r.agent})
 }
 
-// accountSend says that the next part of a payload has its slot.
+// accountSend records that the next part of a payload has its slot.
 func (r *ring) accountSend(p *payload) {
 	r.from.run.history.Add(history.Record{
 		Kind: history.Send, Agent: r.from.agent, Op: p.op, Ring: r.Tag, Seq: r.Sent, Slots: r.sizing.Slots(),
@@ -59,12 +59,12 @@ func (r *ring) accountSend(p *payload) {
 	})
 }
 
-// accountRecv says that the message at the head is taken.
+// accountRecv records that the message at the head is taken.
 func (r *ring) accountRecv() {
 	r.to.Tell(history.Record{Kind: history.Recv, Ring: r.Tag, Seq: r.Taken})
 }
 
-// accountCredit says that the oldest slot is given back.
+// accountCredit records that the oldest slot is given back.
 func (r *ring) accountCredit() {
 	r.to.Tell(history.Record{Kind: history.Credit, Ring: r.Tag, Seq: r.Returned - 1})
 }

@@ -8,8 +8,8 @@ import (
 	"kernbench/tl"
 )
 
-// deadlock explains why no rank can go on. Groups do not talk to each other, so it is
-// about the first group that has ranks left.
+// deadlock explains why no rank can continue. Groups do not communicate, so it is about the first
+// group that has ranks left.
 func (x *run) deadlock() error {
 	var stuck []*rank
 	for _, r := range x.ranks {
@@ -31,8 +31,8 @@ func (x *run) deadlock() error {
 	return fault.NewDeadlock(len(x.launch.Groups[group].PEs), blocked, rings)
 }
 
-// describe says what a rank waits for, but for its place. peers lists who could still change
-// the words that it waits for.
+// describe returns what a rank waits for, without its place. peers lists the ranks that could still
+// change the words that it waits for.
 func (r *rank) describe(peers func() []int) fault.Blocked {
 	w, ring := r.wiring, &r.run.launch.Ring
 	switch r.wait {
@@ -49,7 +49,7 @@ func (r *rank) describe(peers func() []int) fault.Blocked {
 	return stall.ToRecv(w, r.port, r.in[r.port].occupancy(), ring.SlotsOf(w.In[r.port].Slots))
 }
 
-// others are the ranks of this one's group that could still change the words that it waits for.
+// others returns the ranks of this one's group that could still change the words that it waits for.
 func (r *rank) others() []int {
 	var peers []int
 	for _, o := range r.run.ranks {
@@ -60,7 +60,7 @@ func (r *rank) others() []int {
 	return peers
 }
 
-// operation names what the rank waits in.
+// operation names the operation in which the rank waits.
 func (r *rank) operation() string {
 	switch r.wait {
 	case forSlot:
@@ -76,8 +76,8 @@ func (r *rank) operation() string {
 
 func (r *ring) occupancy() int { return int(r.Sent - r.Returned) }
 
-// ends lists the ends of all rings of a group, by rank and direction. Here nothing is
-// ever on its way, so what a side knows of the other is how it is.
+// ends lists the ends of all rings of a group, by rank and direction. Messages take no time here,
+// so each side's pointers are exact.
 func (x *run) ends(group int) []fault.RingEnd {
 	var ends []fault.RingEnd
 	for _, r := range x.ranks {

@@ -8,7 +8,7 @@ import (
 	"kernbench/tl"
 )
 
-// sided is what a rank has for one-sided communication.
+// sided is the state of a rank for one-sided communication.
 type sided struct {
 	orders  map[int32]*effectOrder // by PE: order of what is on its way there
 	fences  uint32                 // so far
@@ -17,8 +17,8 @@ type sided struct {
 	polls   polls
 }
 
-// effect is what a put, get, notification or atomic does to memory. It takes place at once,
-// or, in random schedules, step by step in turns of its own.
+// effect is the effect of a put, get, notification or atomic on memory. It happens at once, or, in
+// random schedules, step by step in turns of its own.
 type effect struct {
 	standing
 	by     *rank
@@ -28,17 +28,17 @@ type effect struct {
 	n      int
 	typ    dtype.Type
 	binary dtype.BinaryOp
-	value  tl.Value // what is on its way, with a reference
+	value  tl.Value // data on its way, with a reference
 	off    int32
 	origin oplog.Origin
 
 	index   int          // in run.effects
-	order   *effectOrder // that keeps its order; nil: none does
+	order   *effectOrder // nil: unordered
 	allowed bool         // by order to arrive
 	done    bool
 }
 
-// step is a part of an effect that nothing comes between.
+// step is an indivisible part of an effect.
 type step uint8
 
 const (
@@ -48,7 +48,7 @@ const (
 	complete             // nothing is left
 )
 
-// oneSided carries out a put, get, notification or atomic: as far as its call waits for it.
+// oneSided performs the part of a put, get, notification or atomic that its call waits for.
 func (r *rank) oneSided(in *tl.Instr) {
 	x := r.run
 	if in.Op == tl.OpFetchAdd || in.Op == tl.OpCompareSwap {
@@ -89,10 +89,10 @@ func (r *rank) oneSided(in *tl.Instr) {
 	}
 }
 
-// prepare makes an effect of an instruction. Whatever the call itself reads, it reads now.
+// prepare makes the effect of an instruction. It reads now what the call itself reads.
 func (r *rank) prepare(e *effect, in *tl.Instr) {
 	*e = effect{by: r, op: in.Op, side: *in.Side, n: in.N, typ: in.Type, binary: in.Binary, next: updates}
-	e.side.Words = nil // the Context's, of which only the first is meant
+	e.side.Words = nil // owned by the Context; only the first counts
 	log := r.run.log
 	if log != nil {
 		e.origin = r.origin()

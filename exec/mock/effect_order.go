@@ -11,7 +11,7 @@ type effectOrder struct {
 	groups []group
 }
 
-// group is what was issued between two fences, as far as it is on its way.
+// group holds the effects issued between two fences that are on their way.
 type group struct {
 	fence  uint32
 	left   int
@@ -48,7 +48,7 @@ func (l *effectOrder) join(x *run, e *effect) {
 	e.order = l
 	g.left++
 	if x.opts.Order == mem.PutSignal && len(l.groups) == 1 {
-		e.allow(x) // nothing goes before it, and it before nothing
+		e.allow(x) // unordered
 		return
 	}
 	q := &g.queues[e.class()]
@@ -64,7 +64,7 @@ func (e *effect) allow(x *run) {
 	x.wake(e)
 }
 
-// leave takes out an effect that is complete, and lets what waited for it arrive.
+// leave removes a complete effect, and lets those that waited for it arrive.
 func (l *effectOrder) leave(x *run, e *effect) {
 	g := &l.groups[0]
 	if g.left--; g.left == 0 {
@@ -82,11 +82,11 @@ func (l *effectOrder) leave(x *run, e *effect) {
 	}
 }
 
-// open lets those effects of a group arrive that nothing goes before any more.
+// open lets those effects of a group arrive that no longer wait for earlier ones.
 func (g *group) open(x *run) {
 	for i, q := range g.queues {
 		if x.opts.Order == mem.PutSignal {
-			g.queues[i] = nil // none waits in it any more
+			g.queues[i] = nil // its queue is empty
 		} else {
 			q = q[:min(1, len(q))]
 		}

@@ -24,12 +24,12 @@ type Options struct {
 	Trace       trace.Sink   // gets the sends and receives of kernels, without times, or nil
 	Pointers    io.Writer    // gets the pointers of all rings as each launch leaves them, or nil
 
-	// Seed chooses one of the schedules that Order allows: whose turn it is, and when what is
-	// on its way to other memories takes effect. 0: ranks in order, and everything at once.
+	// Seed selects one of the schedules that Order allows: the order of turns, and the times at
+	// which effects on other memories happen. 0: ranks in order, effects at once.
 	Seed  uint64
 	Order mem.Ordering
-	// Multimem says what the machine lacks for loads that combine the copies of some PEs, or stores
-	// to them; nil: nothing.
+	// Multimem returns what the machine lacks for loads that combine the copies of some PEs, or
+	// stores to them. nil: nothing.
 	Multimem func(pes []int32, t dtype.Type, reduces bool) error
 
 	NoAtomics bool // no fetch_add and compare_swap on words of other PEs
@@ -47,7 +47,7 @@ func New(o Options) *Executor { return &Executor{opts: o} }
 // Data is the log of the data pass, or nil.
 func (e *Executor) Data() *oplog.Log { return e.opts.Data }
 
-// Close does nothing: nothing outlives a launch.
+// Close does nothing, because nothing outlives a launch.
 func (e *Executor) Close() {}
 
 // run is one launch, or one run of streams.
@@ -115,7 +115,7 @@ func (e *Executor) Launch(ctx context.Context, l *launch.Launch) (*launch.Result
 	return x.finish()
 }
 
-// finish hands over what the log still holds.
+// finish hands over the rest of the log.
 func (x *run) finish() (*launch.Result, error) {
 	if x.log != nil {
 		if err := x.log.Flush(); err != nil {
@@ -151,7 +151,7 @@ func (x *run) wire() {
 	}
 }
 
-// leftOver is the fault of a launch that ended well but for messages in its rings.
+// leftOver returns the fault of a launch that ended with messages in its rings.
 func (x *run) leftOver() error {
 	for _, r := range x.ranks {
 		for port, q := range r.in {
@@ -164,8 +164,8 @@ func (x *run) leftOver() error {
 	return nil
 }
 
-// clear ends all coroutines and drops all references, and hands over what the account still
-// holds, however the run ended.
+// clear ends all coroutines, drops all references and hands over the rest of the account, however
+// the run ended.
 func (x *run) clear() {
 	if log := x.opts.History; log != nil {
 		if x.local {

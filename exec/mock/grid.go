@@ -20,7 +20,7 @@ type grid struct {
 	last  [tl.EngineQueues]*task // the last that they have posted to each queue; nil: none
 }
 
-// left is the number of programs, and of tasks that they have posted, that have not ended.
+// left returns the number of programs, and of tasks that they have posted, that have not ended.
 func (g *grid) left() int { return g.Grid - g.ended + g.tasks }
 
 func offset(k int, pitch int64) mem.Addr { return mem.Addr(int64(k) * pitch) }
@@ -76,8 +76,7 @@ func (s *stream) startProgram() {
 	x.enter(r)
 }
 
-// programEnded starts the next program in the place of one that has ended, or lets the stream
-// go on.
+// programEnded starts the next program in place of one that has ended, or resumes the stream.
 func (s *stream) programEnded(r *rank) {
 	x, g := s.run, &s.grid
 	g.ended++

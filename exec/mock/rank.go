@@ -10,9 +10,9 @@ import (
 	"kernbench/tl"
 )
 
-// rank is the Core of one rank, of one program of a grid, or of one task of a communication
-// engine: it performs every instruction at once, and gives way to the others where it must wait.
-// Its parts stand in the files that change them.
+// rank is the Core of one rank, of one program of a grid, or of one task of a communication engine.
+// It performs every instruction at once, and yields to the others while it must wait. Its parts
+// stand in the files that change them.
 type rank struct {
 	standing
 	parking
@@ -47,7 +47,7 @@ type parking struct {
 	place   fault.Place // where it was when the launch hung
 }
 
-// waiting says what a rank waits for.
+// waiting is what a rank waits for.
 type waiting uint8
 
 const (
@@ -55,13 +55,13 @@ const (
 	forSlot
 	forMessage
 	forWord    // to satisfy a comparison
-	forChange  // of any word: it has polled in vain
+	forChange  // of any word, after polls without success
 	forEffects // of its own
 	forTask    // to end
 )
 
-// checkEvery is the number of instructions after which a kernel that never waits looks
-// whether its launch was cancelled.
+// checkEvery is the number of instructions after which a kernel that never waits checks whether its
+// launch was cancelled.
 const checkEvery = 1024
 
 // start makes the kernel's context and coroutine.
@@ -95,7 +95,7 @@ func (r *rank) body(k tl.Kernel, a tl.Args) iter.Seq[struct{}] {
 	}
 }
 
-// turn lets the kernel go on.
+// turn resumes the kernel.
 func (r *rank) turn() {
 	tl.Drive(r.kernel).Enter()
 	r.next()
@@ -110,7 +110,7 @@ func (r *rank) turn() {
 	}
 }
 
-// settle ends a rank whose kernel has ended once all that it started is complete.
+// settle ends a rank if its kernel has ended and all that it started is complete.
 func (r *rank) settle() {
 	if r.pending > 0 {
 		r.run.sleep(r)
@@ -183,7 +183,7 @@ func (r *rank) Do(in *tl.Instr) {
 	}
 }
 
-// noticed reports whether others can notice when an instruction is carried out.
+// noticed reports whether other ranks can observe when an instruction is performed.
 func noticed(op tl.Op) bool {
 	switch op {
 	case tl.OpMath, tl.OpGemm, tl.OpPost, tl.OpAwait, tl.OpFence, tl.OpDrain:
@@ -192,8 +192,8 @@ func noticed(op tl.Op) bool {
 	return true
 }
 
-// perform records what an instruction does to values. There is nothing to wait for:
-// whatever was started before has ended.
+// perform records the effect of an instruction on values. It never waits: all earlier operations
+// have ended.
 func (r *rank) perform(in *tl.Instr, log *oplog.Log) {
 	switch in.Op {
 	case tl.OpLoad:
@@ -231,7 +231,7 @@ func (r *rank) perform(in *tl.Instr, log *oplog.Log) {
 	}
 }
 
-// mark tells the data pass that a collective begins or ends for this rank.
+// mark records for the data pass that a collective begins or ends for this rank.
 func (r *rank) mark(in *tl.Instr) {
 	log := r.run.log
 	if in.Op == tl.OpBeginTurn {
@@ -246,7 +246,7 @@ func (r *rank) mark(in *tl.Instr) {
 	r.turnID = 0
 }
 
-// row is where row k of a load or store lies.
+// row returns the place of row k of a load or store.
 func row(in *tl.Instr, k int) mem.Addr { return in.Addr + mem.Addr(int64(k)*in.Pitch) }
 
 // drop forgets a tensor.
@@ -262,8 +262,8 @@ func (r *rank) origin() oplog.Origin {
 	return oplog.Origin{Rank: int32(r.index), PE: r.pe, Line: tl.Drive(r.kernel).Line(), Turn: r.turnID}
 }
 
-// countHazards counts, under the older credit rule, operands that lie in slots which a
-// later message has overwritten by now.
+// countHazards counts, under the older credit rule, operands in slots that a later message has
+// overwritten.
 func (r *rank) countHazards(in *tl.Instr) {
 	for _, i := range [...]int32{in.A, in.B, in.C} {
 		if i == tl.None {
@@ -275,7 +275,7 @@ func (r *rank) countHazards(in *tl.Instr) {
 	}
 }
 
-// park gives way until something has happened that the rank may wait for.
+// park yields until an event that the rank may wait for.
 func (r *rank) park(what waiting) {
 	r.run.sleep(r)
 	r.wait = what
@@ -293,7 +293,7 @@ func (r *rank) endTurn() {
 	}
 }
 
-// clear drops the references that a rank still has, however it ended.
+// clear drops the references of a rank, however it ended.
 func (r *rank) clear() {
 	if r.run.log == nil {
 		return

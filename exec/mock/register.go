@@ -24,7 +24,7 @@ func init() {
 	})
 }
 
-// multimemOf asks a machine for a switch that can.
+// multimemOf returns what a machine lacks for operations on all copies.
 func multimemOf(m *machine.Machine) func(pes []int32, t dtype.Type, reduces bool) error {
 	return func(pes []int32, t dtype.Type, reduces bool) error {
 		x, err := m.Multimem(pes)

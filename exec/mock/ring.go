@@ -38,7 +38,7 @@ type ring struct {
 	log       *oplog.Log
 	from, to  *rank
 
-	// What is left of the payload that is being sent: parts follow as credits come.
+	// The rest of the payload that is being sent: parts follow as credits arrive.
 	pending payload
 	stream  ipcq.Stream
 
@@ -55,8 +55,8 @@ func newRing(cfg *tl.Ring, slots int, log *oplog.Log, from, to *rank) *ring {
 // blocked reports whether the ring cannot accept another payload.
 func (r *ring) blocked() bool { return r.stream.Open() || r.Full(&r.sizing) }
 
-// send starts a payload, whose reference it takes. The ring must be able to accept the
-// first part.
+// send starts a payload, and takes over its reference. The ring must be able to accept the first
+// part.
 func (r *ring) send(p payload) {
 	r.pending, r.stream = p, ipcq.Stream{Parts: int32(r.cfg.Parts(p.n, p.typ))}
 	r.pump()
@@ -99,8 +99,8 @@ func (r *ring) take() message {
 	return r.messages[r.Take(r.slots, &r.sizing)]
 }
 
-// letGo ends the lifetime of the message that the receiver holds, if it holds one, and gives
-// slots back to the sender.
+// letGo ends the lifetime of the message that the receiver holds, if any, and gives slots back to
+// the sender.
 func (r *ring) letGo() {
 	if !r.LetGo(r.slots, &r.sizing, 0) {
 		return
@@ -118,7 +118,7 @@ func (r *ring) letGo() {
 	}
 }
 
-// clear drops the references of whatever was not received.
+// clear drops the references of messages that were not received.
 func (r *ring) clear() {
 	if r.log == nil {
 		return

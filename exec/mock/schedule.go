@@ -8,9 +8,9 @@ import (
 	"kernbench/fault"
 )
 
-// actor is something that takes turns: a rank, a stream, an effect that is on its way.
+// actor takes turns: a rank, a stream, or an effect on its way.
 type actor interface {
-	turn() // goes on until it must wait, gives way, or is done
+	turn() // runs until it waits, yields, or ends
 	turns() *standing
 }
 
@@ -18,22 +18,22 @@ type actor interface {
 type turns struct {
 	actors []actor // ranks, or streams, programs and tasks
 	left   int     // of them that have not ended
-	gone   int     // that have, and are still in actors
+	gone   int     // that have ended, and are still in actors
 	random *rand.Rand
 	ready  []actor // in random schedules: those that can take a turn
 }
 
-// standing is where an actor stands.
+// standing is the scheduling state of an actor.
 type standing struct {
-	ready bool // something has happened that it may have waited for
-	over  bool // it will not take another turn
-	lazy  bool // in random schedules: others go first, nearly always
+	ready bool // an event has happened that it may wait for
+	over  bool // it has ended
+	lazy  bool // in random schedules: others nearly always go first
 	spot  int  // index in run.ready and one, or 0
 }
 
 func (s *standing) turns() *standing { return s }
 
-// wake makes an actor take turns, once the one that has the turn waits.
+// wake makes an actor ready. Its turn comes when the current one ends.
 func (x *run) wake(a actor) {
 	s := a.turns()
 	if s.over {
@@ -59,14 +59,14 @@ func (x *run) sleep(a actor) {
 	s.spot = 0
 }
 
-// enter gives a rank or stream its place among those that must end.
+// enter adds a rank or stream to those that must end.
 func (x *run) enter(a actor) {
 	x.actors = append(x.actors, a)
 	x.left++
 	x.wake(a)
 }
 
-// leave says that one of them has ended.
+// leave notes that one of them has ended.
 func (x *run) leave(a actor) {
 	x.sleep(a)
 	a.turns().over = true
@@ -74,7 +74,7 @@ func (x *run) leave(a actor) {
 	x.gone++
 }
 
-// loop gives turns until all have ended or none can go on.
+// loop gives turns until all have ended or none is ready.
 func (x *run) loop() error {
 	if x.random != nil {
 		return x.anyOrder()
@@ -113,11 +113,12 @@ func (x *run) anyOrder() error {
 	return nil
 }
 
-// patience is how often kernels that poll in vain are let poll on when no other rank can do
-// anything: one that counts its polls may give up, and do something.
+// patience is the number of further polls granted to polling kernels when no other actor is ready.
+// A kernel that counts its polls may give up and continue.
 const patience = 32
 
-// patient lets kernels that are parked for having polled in vain poll on, if they may.
+// patient resumes kernels that were parked after polls without success. It returns false if no
+// polls are left.
 func (x *run) patient() bool {
 	if x.granted == patience || len(x.pollers) == 0 {
 		return false
@@ -136,8 +137,8 @@ func (x *run) give(a actor) error {
 	return x.failed
 }
 
-// pick draws who is next. Mostly no rank is lazy: one that was drawn and is has its turn only
-// after many others, so that what it does may come very late.
+// pick draws the next actor. A lazy one has its turn only after many others, so that its effects
+// can come very late.
 func (x *run) pick() actor {
 	for range 8 {
 		a := x.ready[x.random.IntN(len(x.ready))]
@@ -148,11 +149,11 @@ func (x *run) pick() actor {
 	return x.ready[x.random.IntN(len(x.ready))]
 }
 
-// chance is true once in n times, and never in schedules that are not random.
+// chance returns true once in n times, and never in schedules that are not random.
 func (x *run) chance(n int) bool { return x.random != nil && x.random.IntN(n) == 0 }
 
-// forget drops those that have ended, once they are many: programs of grids. It tells how many
-// of them there were up to index at.
+// forget drops ended actors, such as programs of grids, once they are many. It returns the number
+// of them up to index at.
 func (x *run) forget(at int) (before int) {
 	if x.batch == nil || x.gone <= 16+len(x.actors)/2 {
 		return 0
@@ -167,7 +168,7 @@ func (x *run) forget(at int) (before int) {
 	return before
 }
 
-// stuck explains why no rank can go on.
+// stuck explains why no rank can continue.
 func (x *run) stuck() error {
 	if x.batch != nil {
 		return x.stall()
@@ -183,8 +184,8 @@ func shuffled(seed, launch uint64) *rand.Rand {
 	return rand.New(rand.NewPCG(seed, launch))
 }
 
-// cancelled is why a rank gave up: the launch was cancelled, or, when it was not, the kernel
-// did what is for executors.
+// cancelled returns why a rank gave up: the launch was cancelled, or the kernel used a call that is
+// for executors.
 func (x *run) cancelled(r *rank) error {
 	if err := x.ctx.Err(); err != nil {
 		return fmt.Errorf("stopped: %w", err)

@@ -9,7 +9,7 @@ import (
 	"kernbench/tl/launch"
 )
 
-// stall explains why streams cannot go on.
+// stall explains why streams cannot continue.
 func (x *run) stall() error {
 	var blocked []fault.Blocked
 	var grids []fault.Grid
@@ -59,7 +59,7 @@ func (x *run) stall() error {
 	return fault.NewStall(len(x.batch.streams), left, blocked, grids)
 }
 
-// describe says what a stream waits for that is at no program.
+// describe returns what a stream waits for outside of its programs.
 func (s *stream) describe() fault.Blocked {
 	op := &s.Ops[s.at]
 	peers := s.run.living(s, nil)
@@ -77,8 +77,8 @@ func (s *stream) describe() fault.Blocked {
 	return b
 }
 
-// living are the ranks, in order, that have something left to do besides a stream, or besides
-// a program of it or a task that one has posted.
+// living returns the ranks, in order, with work left apart from a stream, its programs and their
+// tasks.
 func (x *run) living(s *stream, r *rank) []int {
 	var ranks []int
 	for _, o := range x.batch.streams {

@@ -10,7 +10,7 @@ import (
 	"kernbench/tl/launch"
 )
 
-// batch is what a run of streams has besides.
+// batch is the additional state of a run of streams.
 type batch struct {
 	streams []*stream
 	events  map[*launch.Event]*event
@@ -41,17 +41,17 @@ type stream struct {
 	traffic tl.Traffic  // of programs that have ended
 }
 
-// progress is how far an operation has come in a turn.
+// progress is the state of an operation after a turn.
 type progress uint8
 
 const (
-	waits progress = iota // something will wake the stream
-	again                 // it goes on in its next turn
+	waits progress = iota // an event will wake the stream
+	again                 // it continues in its next turn
 	ended
 )
 
-// RunStreams lets all streams do what is queued, side by side, and returns when everything
-// has come to rest. The first fault ends it.
+// RunStreams performs the queued work of all streams, in parallel, and returns when all of it is
+// complete. The first fault ends it.
 func (e *Executor) RunStreams(ctx context.Context, b *launch.Batch) (*launch.Result, error) {
 	if err := b.Validate(); err != nil {
 		return nil, err
@@ -80,7 +80,7 @@ func (e *Executor) RunStreams(ctx context.Context, b *launch.Batch) (*launch.Res
 	return x.finish()
 }
 
-// turn does operations until one must wait. In random schedules it does one.
+// turn performs operations until one must wait. In random schedules it performs one.
 func (s *stream) turn() {
 	x := s.run
 	for s.at < len(s.Ops) {
@@ -106,7 +106,7 @@ func (s *stream) turn() {
 	}
 }
 
-// do goes on with an operation.
+// do continues an operation.
 func (s *stream) do(op *launch.StreamOp) (progress, error) {
 	switch op.Kind {
 	case launch.StreamCopy:
@@ -128,8 +128,8 @@ func (s *stream) place(op *launch.StreamOp) fault.Place {
 	return fault.Place{Rank: s.Rank, Op: op.Kind.String(), Line: op.Line}
 }
 
-// copy moves memory to memory. In random schedules others may come between its reading and
-// its writing.
+// copy copies memory to memory. In random schedules other actors may run between its read and its
+// write.
 func (s *stream) copy(op *launch.StreamOp) (progress, error) {
 	x := s.run
 	if log := x.log; log != nil {
@@ -170,7 +170,7 @@ func (s *stream) record(op *launch.StreamOp) {
 	e.waiting = nil
 }
 
-// await waits for an event. What was recorded in an earlier run came before this one.
+// await waits for an event. One that was recorded in an earlier run has happened.
 func (s *stream) await(op *launch.StreamOp) progress {
 	x := s.run
 	e := x.event(op.Event)
@@ -184,7 +184,7 @@ func (s *stream) await(op *launch.StreamOp) progress {
 	return ended
 }
 
-// event is what this run knows of an event.
+// event returns the state of an event in this run.
 func (x *run) event(e *launch.Event) *event {
 	v := x.batch.events[e]
 	if v == nil {
@@ -221,7 +221,7 @@ func (s *stream) word(op *launch.StreamOp) (progress, error) {
 	return ended, nil
 }
 
-// tell adds a record of what a stream does.
+// tell adds a record of a stream's operation.
 func (s *stream) tell(op *launch.StreamOp, rec history.Record) {
 	rec.Agent, rec.Call, rec.Line = s.agent, op.Kind.String(), op.Line
 	s.run.history.Add(rec)

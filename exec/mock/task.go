@@ -34,7 +34,7 @@ type task struct {
 	waiter *rank // that awaits it
 }
 
-// engines makes the communication engine of each PE, where the batch has them.
+// engines makes the communication engine of each PE, if the batch has them.
 func (x *run) engines(b *launch.Batch) {
 	if b.Engine == nil {
 		return
@@ -65,7 +65,7 @@ type tasking struct {
 // name is how reports call a task.
 func (t *task) name() string { return tl.TaskName(&t.Task, t.number) }
 
-// accountQueue says that a queue begins: what it performs comes after no more than it knows.
+// accountQueue records the start of a queue. Its tasks come after nothing but their posts.
 func (x *run) accountQueue(q *queue) {
 	if x.history == nil {
 		return
@@ -78,7 +78,7 @@ func (q *queue) agentInfo() history.AgentInfo {
 	return history.AgentInfo{Rank: q.rank, PE: int(q.pe), Stream: -1, Program: -1, Queue: 1 + q.number}
 }
 
-// accountEngines says that all queues have come to rest.
+// accountEngines records that all queues are at rest.
 func (x *run) accountEngines() {
 	for _, e := range x.batch.engines {
 		for i := range e.queues {
@@ -101,7 +101,7 @@ func (r *rank) post(in *tl.Instr) {
 	s.grid.last[q.number] = t
 	if x.history != nil {
 		t.event = x.history.NextRings(1)
-		r.book.Plain(history.Drain) // what the program has stored is there before the task begins
+		r.book.Plain(history.Drain) // the program's stores are complete before the task begins
 		r.Tell(history.Record{Kind: history.Mark, Ring: t.event})
 	}
 	if q.tasks = append(q.tasks, t); len(q.tasks) == 1 {
@@ -109,7 +109,7 @@ func (r *rank) post(in *tl.Instr) {
 	}
 }
 
-// start begins the first of the tasks, as a program that takes turns with the others.
+// start begins the first task, as a program that takes turns with the others.
 func (q *queue) start() {
 	x, t := q.run, q.tasks[0]
 	r := &rank{run: x, tasking: tasking{task: t}, index: t.Rank, pe: q.pe, ringUse: ringUse{served: -1}, wiring: &tl.Wiring{}}
@@ -125,7 +125,7 @@ func (q *queue) start() {
 	x.enter(r)
 }
 
-// end lets those go on that wait for the task, and begins the next one.
+// end resumes the ranks that wait for the task, and begins the next one.
 func (t *task) end() {
 	q, s := t.queue, t.stream
 	x := q.run
@@ -164,8 +164,8 @@ func (r *rank) awaitTask(in *tl.Instr) {
 	}
 }
 
-// accountTasks says that the stream goes on after the tasks that its launch has posted. Who
-// comes after the last task of a queue comes after all before it.
+// accountTasks records that the stream continues after the tasks that its launch has posted. An
+// agent after the last task of a queue is after all earlier ones.
 func (s *stream) accountTasks(op *launch.StreamOp) {
 	if s.run.history == nil {
 		return

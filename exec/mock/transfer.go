@@ -47,21 +47,21 @@ func (r *rank) send(in *tl.Instr) {
 	}
 }
 
-// emit tells of a send or receive that returns.
+// emit reports a send or receive that returns.
 func (r *rank) emit(k trace.Kind, peer *rank, d tl.Dir, in *tl.Instr, seq uint32) {
 	r.run.opts.Trace.Emit(&trace.Event{
 		Kind: k, PE: r.pe, Rank: int32(r.index), Peer: peer.pe, Dir: uint8(d), Bytes: in.Bytes(), Seq: int64(seq),
 	})
 }
 
-// recv takes the next payload of a ring, or of whichever has one.
+// recv takes the next payload of a ring, or of any ring that has one.
 func (r *rank) recv(in *tl.Instr) {
 	port := r.await(in.Port)
 	ring := r.in[port]
 	m := ring.peek()
 	in.GotPort, in.GotShape, in.GotType, in.GotN = port, m.shape, m.typ, m.n
 	if !r.agrees(in) {
-		return // the Context says what is wrong
+		return // the Context reports the fault
 	}
 	if in.Port == tl.AnyPort {
 		r.book.Plain(history.Any)
@@ -110,7 +110,7 @@ func (r *rank) await(port int) int {
 	}
 }
 
-// agrees reports whether what came can be what the kernel wants.
+// agrees reports whether a payload has the type and shape that the kernel expects.
 func (r *rank) agrees(in *tl.Instr) bool {
 	if r.run.launch.Ring.Strict {
 		return in.GotN == in.N && in.GotType == in.Type && in.GotShape == in.Shape
@@ -118,9 +118,8 @@ func (r *rank) agrees(in *tl.Instr) bool {
 	return in.GotN == in.N && in.GotType.Size() == in.Type.Size()
 }
 
-// assemble takes the rest of a payload whose first part has come, and gives each slot
-// back as its part is copied. The parts are consecutive pieces of one value, so that
-// value is what they assemble to.
+// assemble takes the rest of a payload after its first part, and gives each slot back as its part
+// is copied. The parts are consecutive pieces of one value, which is the result.
 func (r *rank) assemble(port int, m message) {
 	ring := r.in[port]
 	ring.letGo()

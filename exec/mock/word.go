@@ -17,11 +17,11 @@ type words struct {
 	watches map[int32][]watch
 	pollers []*rank // that wait for any word to change
 	changes uint64  // of words
-	granted int     // how often those were let poll on since
+	granted int     // rounds of polls granted since
 }
 
-// set changes a word, and wakes those whom it lets go on. They look again when they have
-// their turn: until then it may have changed once more.
+// set changes a word, and wakes the actors whose wait it satisfies. They read it again in their
+// turn, because it may have changed once more.
 func (x *run) set(w *mem.Window, peer, word int32, v int64) {
 	held := w.Words(int(peer))
 	if held[word] == v {
@@ -46,7 +46,7 @@ func (x *run) set(w *mem.Window, peer, word int32, v int64) {
 	x.wakePollers()
 }
 
-// wakePollers lets those that are parked for having polled in vain poll again.
+// wakePollers resumes kernels that were parked after polls without success.
 func (x *run) wakePollers() {
 	for _, r := range x.pollers {
 		x.wake(r)
@@ -89,16 +89,16 @@ func (r *rank) lookAtWords(in *tl.Instr) {
 	}
 }
 
-// polls tells a kernel that spins from one that looks at many words once: it counts how
-// often the same look comes again while no word changes, and nothing else is done between.
+// polls distinguishes a kernel that spins from one that reads many words once. It counts how often
+// the same read is repeated while no word changes and no other operation comes between.
 type polls struct {
 	changes uint64 // of words, when the count began
-	n       int    // looks
-	head    look   // the one that is waited for to come again
-	again   int    // how often it has
+	n       int    // reads
+	head    look   // the read whose repetition is counted
+	again   int    // its repetitions
 }
 
-// look is one way to look at words.
+// look is a read of words, with its operands.
 type look struct {
 	op          tl.Op
 	win         *mem.Window
@@ -108,15 +108,14 @@ type look struct {
 	value       int64
 }
 
-// A kernel that has looked in vain so often is parked until a word changes. Reading a word
-// again is no sign of spinning by itself.
+// A kernel that has read this often without success is parked until a word changes. A repeated read
+// alone does not prove that it spins.
 const (
 	vainTests = 64
 	vainReads = 256
 )
 
-// polled is called when a look has told the kernel nothing new: it lets others go on, and
-// parks a kernel that spins.
+// polled is called after a read without news. It yields to others, and parks a kernel that spins.
 func (r *rank) polled(in *tl.Instr) {
 	x, p := in.Side, &r.polls
 	l := look{in.Op, x.Win, x.Peer, x.Word, int32(len(x.Words)), x.Cmp, x.Value}
@@ -126,7 +125,7 @@ func (r *rank) polled(in *tl.Instr) {
 	if p.n == 0 || p.changes != r.run.changes {
 		*p = polls{changes: r.run.changes}
 	}
-	if p.n++; p.n&(p.n-1) == 0 { // a loop of any length comes round between two powers of two
+	if p.n++; p.n&(p.n-1) == 0 { // a loop of any length repeats between two powers of two
 		p.head, p.again = l, 0
 	} else if p.head == l {
 		p.again++
@@ -144,7 +143,7 @@ func (r *rank) polled(in *tl.Instr) {
 	r.polls = polls{}
 }
 
-// atomic refuses an update of another PE's word on a machine that has none that return.
+// atomic rejects an atomic on another PE's word if the machine has none.
 func (r *rank) atomic(in *tl.Instr) {
 	if x := in.Side; r.run.opts.NoAtomics && x.Win.Team.PEs[x.Peer] != r.pe {
 		tl.Drive(r.kernel).Fail(&fault.Unsupported{Place: tl.Drive(r.kernel).Place(in.Op.String()), What: "fabric.p2p_native_atomics"})

@@ -9,10 +9,9 @@ type access struct {
 	write  bool
 }
 
-// await waits for the PE's own accesses under way that a new one to the same memory must
-// not overtake, nor be overtaken by: a kernel's loads and stores take effect in its order.
-// The port of the own HBM slice keeps that order by itself; elsewhere requests and data
-// go different ways.
+// await waits for the PE's own accesses under way that must stay in order with a new one to the
+// same memory. A kernel's loads and stores take effect in program order. The port of the own HBM
+// slice keeps that order by itself; elsewhere requests and data take different routes.
 func (r *rank) await(a mem.Addr, bytes int64, kind transferKind) {
 	if kind != aCopy && r.owns(a) && r.multis == 0 {
 		return

@@ -6,8 +6,8 @@ import (
 	"kernbench/unit"
 )
 
-// The account of memory is told in the order in which kernels are carried out here, which
-// agrees with every order that the protocol makes, though not with time: kernels run ahead.
+// The account of memory is in the order in which kernels run here. It agrees with every order that
+// the program enforces, but not with time, because kernels run ahead.
 
 // accounted is what a rank has for the account of memory.
 type accounted struct {
@@ -36,7 +36,7 @@ func (r *rank) Slot(in uint8) (ring, seq uint32) {
 	return q.Tag, q.Taken - 1
 }
 
-// accountBegin says that the ranks of a launch begin, and numbers their rings.
+// accountBegin records the start of the ranks of a launch, and numbers their rings.
 func (x *run) accountBegin() {
 	if x.history == nil || x.batch != nil {
 		return
@@ -59,7 +59,7 @@ func (x *run) accountBegin() {
 	}
 }
 
-// accountJoin says that a rank has ended, with all that it started.
+// accountJoin records that a rank has ended, with all that it started.
 func (r *rank) accountJoin() {
 	switch x := r.run; {
 	case x.history == nil:
@@ -77,7 +77,7 @@ type sending struct {
 	line string
 }
 
-// accountSend says that the next part of the payload in a ring has its slot.
+// accountSend records that the next part of the payload in a ring has its slot.
 func (r *rank) accountSend(port int, at unit.Time) {
 	q, s := r.tx[port], &r.sends[port]
 	r.tellAt(history.Record{
@@ -85,14 +85,14 @@ func (r *rank) accountSend(port int, at unit.Time) {
 	}, at)
 }
 
-// accountRecv says that the message at the head of a ring is taken.
+// accountRecv records that the message at the head of a ring is taken.
 func (r *rank) accountRecv(q *ring) {
 	if r.book != nil {
 		r.Tell(history.Record{Kind: history.Recv, Ring: q.Tag, Seq: q.Taken})
 	}
 }
 
-// accountCredit says that the oldest slot of a ring is given back.
+// accountCredit records that the oldest slot of a ring is given back.
 func (r *rank) accountCredit(q *ring, at unit.Time) {
 	if r.book != nil {
 		r.tellAt(history.Record{Kind: history.Credit, Ring: q.Tag, Seq: q.Returned - 1, Call: "credit"}, at)

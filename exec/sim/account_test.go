@@ -18,7 +18,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// account is what an executor told of a run.
+// account holds the records of an executor about a run.
 type account struct {
 	log  *history.Log
 	recs []history.Record

@@ -9,10 +9,10 @@ import (
 )
 
 // This file writes causes to a log, if there is one: cause.Log. A rank keeps the point up to which
-// each picosecond of its clock has a cause. When its clock moves, spent says what for; when
-// something else has moved it, waited leads the chain on to that.
+// each picosecond of its clock has a cause. When its clock moves, spent notes the reason. When
+// another event has moved it, waited continues the chain at that event.
 
-// causing is what a run keeps for a log of causes.
+// causing is the state of a run for a log of causes.
 type causing struct {
 	causes  *cause.Log             // nil: causes are not recorded
 	heard   cause.Point            // of the event that is being handled
@@ -32,7 +32,7 @@ type siteKey struct {
 	line string
 }
 
-// because is what a rank keeps.
+// because is the state of a rank for a log of causes.
 type because struct {
 	at      cause.Point // of its clock
 	site    cause.Site  // operation under way
@@ -84,7 +84,7 @@ func (x *run) site(r *rank, k siteKey, call string) cause.Site {
 	return s
 }
 
-// performs notes which operation a rank is at.
+// performs notes the current operation of a rank.
 func (r *rank) performs(in *tl.Instr) {
 	if r.why == nil || r.stream != nil { // which has named its own operation
 		return
@@ -97,7 +97,7 @@ func (r *rank) performs(in *tl.Instr) {
 	r.why.site = r.run.site(r, k, in.Call())
 }
 
-// spent says what the rank's clock has moved for.
+// spent notes the reason for which the rank's clock has moved.
 func (r *rank) spent(why cause.Reason, k cause.Kind) {
 	if r.why != nil {
 		r.spend(why, cause.At(k, int(r.seat)))
@@ -109,8 +109,8 @@ func (r *rank) spend(why cause.Reason, at cause.Resource) {
 	b.at = r.run.causes.AddAt(r.Clock, b.at, b.site, why, at, 0)
 }
 
-// waited leads the chain of a rank on to what has moved its clock: the latest of some points that
-// is not after it.
+// waited continues the chain of a rank at the event that has moved its clock: the latest of some
+// points that is not after it.
 func (r *rank) waited(why cause.Reason, at cause.Resource, until ...cause.Point) {
 	b, log := r.why, r.run.causes
 	if b == nil {
@@ -132,7 +132,7 @@ func (r *rank) waited(why cause.Reason, at cause.Resource, until ...cause.Point)
 	}
 }
 
-// goesOn leads the chain on when a kernel goes on that was parked.
+// goesOn continues the chain when a parked kernel resumes.
 func (r *rank) goesOn(w waiting) {
 	x, b := r.run, r.why
 	if r.Clock == r.since {
@@ -171,7 +171,7 @@ func (r *rank) watched() int32 {
 	return r.pe
 }
 
-// later keeps the later of two points.
+// later returns the later of two points.
 func (x *run) later(keep *cause.Point, p cause.Point) {
 	if p != 0 && (*keep == 0 || x.causes.Time(p) > x.causes.Time(*keep)) {
 		*keep = p
@@ -221,14 +221,14 @@ func (r *rank) homeOf(i int32) cause.Point {
 	return r.why.homes[i]
 }
 
-// seenAt notes that what has arrived is seen at a time to come.
+// seenAt notes the future time at which an arrival is seen.
 func (x *run) seenAt(user uint32, at unit.Time, why cause.Reason) {
 	if x.causes != nil {
 		x.delayed[user] = x.causes.Add(at, x.heard, why, 0)
 	}
 }
 
-// hearsDelayed makes what has been put off the event that is being handled.
+// hearsDelayed makes a delayed arrival the event that is being handled.
 func (x *run) hearsDelayed(user uint32) {
 	if x.causes != nil {
 		x.heard = x.delayed[user]
@@ -281,7 +281,7 @@ func (r *rank) homes(peer int32) {
 	}
 }
 
-// waitedFor leads the chain on to a point that may have moved the clock.
+// waitedFor continues the chain at a point that may have moved the clock.
 func (r *rank) waitedFor(k cause.Kind, number int, until cause.Point) {
 	if r.why != nil {
 		r.waited(cause.Unknown, cause.At(k, number), until)
@@ -289,7 +289,7 @@ func (r *rank) waitedFor(k cause.Kind, number int, until cause.Point) {
 	}
 }
 
-// waitedForOwn leads the chain on to what the rank has started itself.
+// waitedForOwn continues the chain at an operation that the rank has started itself.
 func (r *rank) waitedForOwn() {
 	if b := r.why; b != nil {
 		r.waited(cause.Unknown, 0, b.home, b.stored, b.computed)
@@ -297,21 +297,21 @@ func (r *rank) waitedForOwn() {
 	}
 }
 
-// wokenBy says what the next wake-up of a rank comes from.
+// wokenBy notes the cause of the next wake-up of a rank.
 func (r *rank) wokenBy(p cause.Point) {
 	if r.why != nil {
 		r.why.pending = p
 	}
 }
 
-// endsBy says that a stream may go on after the end of a program or task.
+// endsBy notes that a stream may continue after the end of a program or task.
 func (r *rank) endsBy(p *rank) {
 	if r.why != nil {
 		r.run.later(&r.why.pending, p.why.at)
 	}
 }
 
-// performsOp notes which operation a stream is at.
+// performsOp notes the current operation of a stream.
 func (r *rank) performsOp(op *launch.StreamOp) {
 	if r.why != nil {
 		r.why.site = r.run.site(r, siteKey{rank: r.id, op: noOp - 1 - tl.Op(op.Kind), line: op.Line}, op.Kind.String())

@@ -7,7 +7,7 @@ import (
 	"kernbench/unit"
 )
 
-// busy is what a log of causes needs of the engines of a PE.
+// busy is the state of a PE's engines for a log of causes.
 type busy struct {
 	units [pe.MostUnits]cause.Point // when each is free
 	left  [2][]cause.Point          // descriptors that have left the DMA's queues, or will
@@ -59,10 +59,10 @@ func (r *rank) works(n int, after cause.Point, start, end unit.Time) cause.Point
 	return p
 }
 
-// unitKinds are what resources the units of a PE are, by their numbers.
+// unitKinds are the resources of the units of a PE, by number.
 var unitKinds = [pe.MostUnits]cause.Kind{pe.Math: cause.Math, pe.GEMM: cause.GEMM, 2: cause.Engine, 3: cause.Engine}
 
-// computes notes what an instruction produces whose engine works from start to end.
+// computes notes the result of an instruction whose engine works from start to end.
 func (r *rank) computes(in *tl.Instr, n int, start, end unit.Time) {
 	x, b := r.run, r.why
 	after := b.at
@@ -80,7 +80,8 @@ func (r *rank) computes(in *tl.Instr, n int, start, end unit.Time) {
 	x.later(&b.computed, p)
 }
 
-// issuedFor says that the CPU of an engine has issued an instruction of a rank, after those before.
+// issuedFor notes that the CPU of an engine has issued an instruction of a rank, after those
+// before.
 func (c *commEngine) issuedFor(r *rank) {
 	if r.why == nil {
 		return
@@ -90,7 +91,7 @@ func (c *commEngine) issuedFor(r *rank) {
 	c.issued = r.why.at
 }
 
-// works lets what follows in a composite come from the end of a unit's work.
+// works makes the end of a unit's work the cause of the next step of a composite.
 func (q *pipeline) works(n int, start, end unit.Time) {
 	if x := q.r.run; x.causes != nil {
 		x.hear(q.r.works(n, x.heard, start, end))

@@ -5,7 +5,7 @@ import (
 	"kernbench/unit"
 )
 
-// ringCauses is what a log of causes needs of a ring.
+// ringCauses is the state of a ring for a log of causes.
 type ringCauses struct {
 	ring    cause.Resource
 	used    []cause.Point // by slot: the end of its latest use

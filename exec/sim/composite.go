@@ -11,9 +11,9 @@ import (
 	"kernbench/unit"
 )
 
-// pipeline is a composite under way. Steps are tiles in the order (row, column, depth);
-// operands of up to two steps are in the PE or on their way at a time, so that a step's
-// product is computed while the next one's operands come in.
+// pipeline is a composite under way. Steps are tiles in the order (row, column, depth). The
+// operands of up to two steps are in the PE or on their way, so that a step's product is computed
+// while the operands of the next arrive.
 type pipeline struct {
 	r        *rank
 	p        *tl.Pipe
@@ -26,7 +26,7 @@ type pipeline struct {
 	loaded   [2]int32 // cells of operands that are in the PE already, or None
 	slots    [2]slotRead
 	steps    int
-	asked    int    // steps whose operands have been asked for
+	asked    int    // steps whose operands have been requested
 	computed int    // steps whose product is booked
 	missing  [2]int // operands that have not arrived, by step modulo 2
 	outputs  int    // tiles of the output that are not stored yet
@@ -111,7 +111,7 @@ func (q *pipeline) ask(at unit.Time) {
 	q.asked++
 }
 
-// inPE has a step begin at a time: its operands need no transfer.
+// inPE starts a step at a time, since its operands need no transfer.
 func (q *pipeline) inPE(at unit.Time) {
 	r := q.r
 	q.missing[q.asked%2]++
@@ -136,7 +136,7 @@ func (q *pipeline) arrived(step int, now unit.Time) {
 	}
 }
 
-// compute books the product of the next step, and what follows it.
+// compute books the product of the next step, and its epilogue.
 func (q *pipeline) compute(now unit.Time) {
 	r, spec := q.r, q.r.run.e.spec
 	step := q.computed
@@ -214,7 +214,7 @@ type slotRead struct {
 	reads      bool
 }
 
-// borrow notes that a pipeline reads a tensor, which keeps its ring slot from going back.
+// borrow notes that a pipeline reads a tensor, so that its ring slot is not given back.
 func (r *rank) borrow(cell int32) (s slotRead) {
 	if cell == tl.None || r.run.ring.OnRecv {
 		return s

@@ -22,8 +22,8 @@ type issuing struct {
 	computed unit.Time // when the latest arithmetic is done
 }
 
-// Do carries out one instruction: it moves the PE's clock by what the call takes and
-// starts whatever goes on beside it.
+// Do carries out one instruction: it moves the PE's clock by what the call takes and starts the
+// operations that run in parallel.
 func (r *rank) Do(in *tl.Instr) {
 	if in.Op == tl.OpDrop {
 		c := tl.Drive(r.ctx).Cell(in.A)
@@ -197,8 +197,8 @@ func (r *rank) compute(in *tl.Instr) {
 	r.produce(in, start, end, spec.Units[n].Kind())
 }
 
-// meetPipes lets global time catch up while a composite runs, or other programs share the
-// PE: they use the engines too, and who comes first must be known.
+// meetPipes lets global time catch up while a composite runs or other programs share the PE. They
+// use the engines too, so their order must be known.
 func (r *rank) meetPipes() {
 	if r.pipes > 0 || r.engines != &r.PE {
 		r.sync()
@@ -222,9 +222,9 @@ func (r *rank) produce(in *tl.Instr, start, end unit.Time, k trace.Kind) {
 	}
 }
 
-// enqueue waits for room in a DMA queue and takes a place in it. A queue only empties by
-// itself, so that one with room may be entered ahead of time, unless a payload that is
-// still being sent, a composite, or another program on the PE may take the room meanwhile.
+// enqueue waits for a free place in a DMA queue and takes it. A queue only empties by itself, so a
+// free place may be taken ahead of time. That does not hold if a payload that is still being sent,
+// a composite, or another program on the PE may take the place first.
 func (r *rank) enqueue(q dma.Queue) {
 	spec, engine := &r.run.e.spec.DMA, &r.engines.DMA
 	if q == dma.Compute && r.pipes > 0 || q == dma.Collective && r.mayFill() || r.parent != nil {
@@ -243,7 +243,7 @@ func (r *rank) enqueue(q dma.Queue) {
 }
 
 // mayFill reports whether payloads that are still being sent could fill the DMA queue of messages.
-// If nothing else is in it, a queue that holds all slots of the rings in use always has room.
+// A queue with a place for every slot of the rings in use cannot be filled by them.
 func (r *rank) mayFill() bool {
 	depth := r.run.e.spec.DMA.Depth
 	if !r.queued && r.inUse*r.run.mostSlots <= depth {

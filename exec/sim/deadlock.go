@@ -28,7 +28,7 @@ func (x *run) deadlock() error {
 		blocked[i].Place = r.place
 	}
 	d := fault.NewDeadlock(len(x.launch.Groups[stuck[0].group].PEs), blocked, rings)
-	// Kernels run ahead of the clock of events, as far as to where they wait.
+	// Kernels run ahead of the clock of events, up to the point at which they wait.
 	at := max(x.e.q.Now(), x.result.End)
 	for _, r := range stuck {
 		at = max(at, r.since)
@@ -55,7 +55,7 @@ func (r *rank) operation() string {
 	return "wait"
 }
 
-// describe says what a rank waits for, but for its place.
+// describe returns what a rank waits for, without its place.
 func (r *rank) describe() fault.Blocked {
 	switch r.wait {
 	case forWord, forChange:

@@ -20,7 +20,7 @@ type commEngine struct {
 	queues []*queue
 }
 
-// queue performs tasks one after the other, in a place that they take turns in.
+// queue performs tasks one after the other, in one place of the run.
 type queue struct {
 	engine  *commEngine
 	place   *rank
@@ -41,7 +41,7 @@ type task struct {
 	number int   // in its queue
 	parent *rank // stream whose launch ends after it
 
-	// Who posted it, and the handle there: another program may have the place by now.
+	// The program that posted it, and its handle there. Another program may have that place by now.
 	poster *rank
 	ctx    *tl.Context
 	cell   int32
@@ -102,7 +102,7 @@ func (x *run) prepareEngines(first int) {
 	}
 }
 
-// seat is the PE at which the engine that serves a PE sits.
+// seat returns the PE that holds the engine which serves a PE.
 func (x *run) seat(pe int32) int32 {
 	if x.e.topo.CommEngine().Per != "sip" {
 		return pe
@@ -111,8 +111,8 @@ func (x *run) seat(pe int32) int32 {
 	return pe / perSIP * perSIP
 }
 
-// post appends a task to its queue. It comes after the loads and stores of the program, and
-// after the tasks that were posted before by the clock.
+// post appends a task to its queue. The task comes after the program's loads and stores, and after
+// tasks posted earlier in simulated time.
 func (r *rank) post(in *tl.Instr) {
 	x, from := r.run, r.Clock
 	for r.moving() {
@@ -157,7 +157,7 @@ func (q *queue) start(x *run, at unit.Time, after cause.Point) {
 	p.goOnAt(at)
 }
 
-// taskEnded lets those go on who wait for the task that this was, and the next one begin.
+// taskEnded resumes the agents that wait for the task, and begins the next one.
 func (r *rank) taskEnded() {
 	x, t, s := r.run, r.task, r.parent
 	q, g := t.queue, &s.stream.grid
@@ -192,7 +192,7 @@ func (r *rank) postOf(cell int32) *task {
 	return nil
 }
 
-// awaited: a program goes on after what a handle stands for.
+// awaited records that a program continues after the task or pipeline of a handle.
 func (r *rank) awaited(cell int32) {
 	if t := r.postOf(cell); t != nil {
 		r.posts = slices.DeleteFunc(r.posts, func(other *task) bool { return other == t })
@@ -211,7 +211,7 @@ func (c *commEngine) issue(r *rank) {
 	c.issuedFor(r)
 }
 
-// timeless carries out what takes no time, if an instruction is of that kind.
+// timeless performs an instruction that takes no time. It returns false for others.
 func (r *rank) timeless(in *tl.Instr) bool {
 	switch in.Op {
 	case tl.OpMeet:

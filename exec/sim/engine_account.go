@@ -10,8 +10,7 @@ func (q *queue) agentInfo() history.AgentInfo {
 	return history.AgentInfo{Rank: q.rank, PE: int(q.pe), Stream: -1, Program: -1, Queue: 1 + q.number}
 }
 
-// accountQueue says that a queue of an engine begins: what it performs comes after no more
-// than it knows.
+// accountQueue records the start of an engine's queue: its tasks come after no more than it knows.
 func (x *run) accountQueue(q *queue) {
 	if h := x.history; h != nil {
 		q.agent = h.Agent(q.agentInfo())
@@ -19,7 +18,7 @@ func (x *run) accountQueue(q *queue) {
 	}
 }
 
-// accountQueues says that all queues have come to rest.
+// accountQueues records that all queues are at rest.
 func (x *run) accountQueues() {
 	if x.history == nil {
 		return
@@ -34,7 +33,7 @@ func (x *run) accountQueues() {
 	}
 }
 
-// accountPost says that a program has posted a task, after all that it has stored.
+// accountPost records that a program has posted a task, after all its stores.
 func (r *rank) accountPost(t *task) {
 	if h := r.run.history; h != nil {
 		t.event = h.NextRings(1)
@@ -43,7 +42,7 @@ func (r *rank) accountPost(t *task) {
 	}
 }
 
-// accountTask says that the task which a queue has come to begins on a rank.
+// accountTask records that the next task of a queue begins on a rank.
 func (q *queue) accountTask(r *rank, at unit.Time) {
 	h := r.run.history
 	if h == nil {
@@ -56,7 +55,7 @@ func (q *queue) accountTask(r *rank, at unit.Time) {
 	h.Add(history.Record{Kind: history.Start, Agent: r.agent, Other: q.agent, Time: at})
 }
 
-// accountTaskEnd says that a task has ended, for those who go on after it.
+// accountTaskEnd records that a task has ended, for the agents that continue after it.
 func (r *rank) accountTaskEnd() {
 	if h := r.run.history; h != nil {
 		r.accountEnd()
@@ -64,8 +63,8 @@ func (r *rank) accountTaskEnd() {
 	}
 }
 
-// accountTasks says that a stream goes on after the tasks that its launch has posted. Who
-// comes after the last one of a queue comes after all before it.
+// accountTasks records that a stream continues after the tasks that its launch has posted. An agent
+// after the last task of a queue is after all earlier ones.
 func (r *rank) accountTasks() {
 	if r.run.history == nil {
 		return

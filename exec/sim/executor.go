@@ -38,16 +38,16 @@ type Options struct {
 	Causes      *cause.Log   // gets why time passes, or nil; implies RecordLines
 	Pointers    io.Writer    // gets the pointers of all rings as each launch leaves them, or nil
 
-	// SecondCore lets a second processor carry out the data of launches that are replayed, where
-	// there is one that has nothing better to do. It changes no result.
+	// SecondCore lets an idle second processor apply the data of replayed launches. It changes no
+	// result.
 	SecondCore bool
 
-	// Yield stops every kernel at every instruction until global time has caught up. It
-	// changes no result; tests hold it against the normal way.
+	// Yield stops every kernel at every instruction until global time has caught up. It changes no
+	// result; tests compare it with the normal mode.
 	Yield bool
 
-	// EventDriven keeps launches from being replayed. It changes no result; tests hold one way
-	// against the other.
+	// EventDriven keeps launches from being replayed. It changes no result; tests compare both
+	// modes.
 	EventDriven bool
 
 	// Progress, if set, is called now and then with the ranks that have ended.
@@ -118,15 +118,15 @@ func (e *Executor) Data() *oplog.Log { return e.opts.Data }
 // Close does nothing: nothing outlives a launch.
 func (e *Executor) Close() {}
 
-// Now is the simulated time at which the last launch had come to rest.
+// Now returns the simulated time at which the last launch was at rest.
 func (e *Executor) Now() unit.Time { return max(e.q.Now(), e.end) }
 
-// ErrBroken is wrapped by launches after one that ended in a fault: what was on its way
-// then is lost.
+// ErrBroken is wrapped by launches after one that ended in a fault, because the messages under way
+// are lost.
 var ErrBroken = errors.New("an earlier launch of this run failed")
 
-// Launch runs a kernel on all groups and returns when everything has come to rest: all
-// kernels have ended, all messages have arrived, all credits are home.
+// Launch runs a kernel on all groups. It returns when all kernels have ended, all messages have
+// arrived and all credits are back.
 func (e *Executor) Launch(ctx context.Context, l *launch.Launch) (*launch.Result, error) {
 	if e.broken != nil {
 		return nil, fmt.Errorf("%w: %w", ErrBroken, e.broken)
@@ -149,7 +149,7 @@ func (e *Executor) Launch(ctx context.Context, l *launch.Launch) (*launch.Result
 	if !why.Irregular {
 		return e.perform(ctx, x)
 	}
-	x.log = nil // some of the data may have been carried out: only the fault is wanted
+	x.log = nil // some of the data may have been applied: only the fault is needed
 	if _, err = e.perform(ctx, x); err == nil {
 		err = fmt.Errorf("internal error: launch %s ends when it is simulated by events, and not when it is replayed", l.Name)
 		e.broken = err
@@ -197,7 +197,7 @@ type path struct {
 	request  bool
 }
 
-// find finds a path, and remembers it.
+// find returns a path, and caches it.
 func (e *Executor) find(p path) noc.Route {
 	r, ok := e.routes[p]
 	if !ok {
@@ -228,7 +228,7 @@ func (e *Executor) checkAddress(a mem.Addr, bytes int64) string {
 	return ""
 }
 
-// place fills in what only the machine knows of a fault's place.
+// place adds the machine's names to the place of a fault.
 func (e *Executor) place(r *rank, op string) fault.Place {
 	return e.placeOf(int(r.index), int(r.pe), op, r.Clock)
 }

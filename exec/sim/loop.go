@@ -27,8 +27,8 @@ type progress struct {
 	faultAt
 }
 
-// faultAt orders faults: the one that comes out of a launch is the first in simulated
-// time, whatever order kernels ran in.
+// faultAt orders faults: a launch returns the first in simulated time, whatever the order in which
+// kernels ran.
 type faultAt struct {
 	time unit.Time
 	rank int32
@@ -46,7 +46,7 @@ func (p *progress) cancel() {
 	p.loop.LookNext()
 }
 
-// drain ends a kernel: it gives back what it holds and waits for its own transfers.
+// drain ends a kernel: it releases its slots and waits for its own transfers.
 func (r *rank) drain(*tl.Context, tl.Args) {
 	for i := range r.rx {
 		r.letGo(i)
@@ -73,8 +73,8 @@ func (r *rank) drain(*tl.Context, tl.Args) {
 	}
 }
 
-// endUnsent lets kernels end whose payloads no rank has taken, or ever will: nothing else happens
-// any more. It is for those who did not take them to be at fault.
+// endUnsent ends kernels whose payloads no rank will receive, once no other event is left. The
+// fault is reported for the ranks that did not receive them.
 func (x *run) endUnsent() bool {
 	if x.still {
 		return false
@@ -88,7 +88,7 @@ func (x *run) endUnsent() bool {
 	return true
 }
 
-// simulate runs a launch to rest.
+// simulate runs a launch until it is at rest.
 func (x *run) simulate(ctx context.Context) error {
 	x.result, x.ctx = launch.Result{Start: x.start, End: x.start}, ctx
 	o := &x.e.opts
@@ -130,7 +130,7 @@ func (x *run) simulate(ctx context.Context) error {
 	return x.leftOver()
 }
 
-// handle acts on an event. It returns false if that would come after a fault.
+// handle acts on an event. It returns false for an event after a fault.
 func (x *run) handle(ev des.Event) bool {
 	if x.fault != nil && ev.Time > x.faultAt.time {
 		return false
@@ -154,7 +154,7 @@ func (x *run) handle(ev des.Event) bool {
 	return true
 }
 
-// look is what a simulation does now and then: it ends if it was cancelled, and says how far it is.
+// look is called at intervals: it returns an error if the run was cancelled, and reports progress.
 func (e *Executor) look(ctx context.Context) func(done, ranks int, now unit.Time) error {
 	looks := 0
 	return func(done, ranks int, now unit.Time) error {

@@ -10,8 +10,8 @@ import (
 	"kernbench/unit"
 )
 
-// load starts a read of memory: a request to the memory, and the data back. The PE's own
-// memories need no request. The time of the descriptor is the CPU's plus DMA's setup.
+// load starts a read of memory: a request to the memory, and the data back. The PE's own memories
+// need no request. The CPU's issue and the DMA's setup are the time of the descriptor.
 func (r *rank) load(in *tl.Instr) {
 	bytes, reach := in.Bytes(), span(in)
 	r.address("load", in.Addr, reach)
@@ -36,8 +36,8 @@ func (r *rank) load(in *tl.Instr) {
 	r.access(r.ask(r.startsAccess(r.Clock+r.run.e.spec.DMA.Setup, false), &t, aRequest, seqProgram))
 }
 
-// ask starts the transfer of data from memory to this PE, by way of a request where the
-// memory is not its own.
+// ask starts the transfer of data from memory to this PE, with a request if the memory is not its
+// own.
 func (r *rank) ask(at unit.Time, t *transfer, request transferKind, sequence uint8) uint32 {
 	e := r.run.e
 	if r.owns(t.addr) {
@@ -92,8 +92,8 @@ func (r *rank) store(in *tl.Instr) {
 	}
 }
 
-// storing keeps a store in the order that fences and the machine ask for. It tells the number
-// of the PE that it goes to, if it is another one.
+// storing delays a store as fences and the machine's memory order demand. It returns the number of
+// its peer if the store goes to another PE.
 func (r *rank) storing(a mem.Addr) int32 {
 	switch {
 	case a.Space() != mem.HBM:
@@ -129,8 +129,8 @@ func (r *rank) toMemory(a mem.Addr) noc.Route {
 	return e.route(e.m.PE(int(r.seat)), node(e.m, a))
 }
 
-// lend notes that a transfer reads a tensor, which keeps a ring slot from going back
-// until it has.
+// lend notes that a transfer reads a tensor, so that its ring slot is not given back before the end
+// of the read.
 func (r *rank) lend(cell int32, t *transfer) {
 	if c := tl.Drive(r.ctx).Cell(cell); c.InSlot && !r.run.ring.OnRecv {
 		t.slot, t.rx = int32(c.Slot), c.In
@@ -138,8 +138,8 @@ func (r *rank) lend(cell int32, t *transfer) {
 	}
 }
 
-// stage brings the source of a send from memory into the PE, so that what is sent is what
-// was there at the call, however long the message takes to leave.
+// stage copies the source of a send from memory into the PE. So the message carries the values at
+// the call, however late it leaves.
 func (r *rank) stage(in *tl.Instr) tl.Value {
 	bytes := in.Bytes()
 	if bytes == 0 {

@@ -19,12 +19,12 @@ import (
 // This file carries out loads and stores of all copies of a window at once, which a switch
 // performs.
 //
-// A load asks the switch, which asks each member. Each member's memory sends its data to the switch
-// over the member's own link, in messages. The switch combines a message when it has come whole
-// from all members, and sends the result to the PE that asked. A store sends each message to the
-// switch once. When it has come whole, the switch sends a copy to each member. So a message is
-// stored in the switch once, and what ends or begins there waits for no buffer: the switch takes
-// everything.
+// A load sends a request to the switch, which sends one to each member. Each member's memory sends
+// its data to the switch over the member's own link, in messages. The switch combines a message
+// when it has arrived whole from all members, and sends the result to the requesting PE. A store
+// sends each message to the switch once. When it has arrived whole, the switch sends a copy to each
+// member. So a message is stored in the switch once. Messages that end or begin there wait for no
+// buffer: the switch accepts all.
 
 // multi is such a load or store that is under way.
 type multi struct {
@@ -62,8 +62,8 @@ const (
 	askHub          // to a memory, without its port
 )
 
-// multimem finds the switch of an instruction's group. A machine that has none, or one that cannot,
-// is a fault.
+// multimem finds the switch of an instruction's group. It is a fault if there is none, or if it
+// lacks the operation.
 func (r *rank) multimem(in *tl.Instr) *group {
 	e := r.run.e
 	team := in.Side.Win.Team
@@ -93,8 +93,7 @@ func (r *rank) unsupported(in *tl.Instr, err error) {
 	tl.Drive(r.ctx).Fail(&fault.Unsupported{Place: tl.Drive(r.ctx).Place(in.Call()), What: "what multimem needs: " + err.Error()})
 }
 
-// hubRoute finds, and remembers, a part of the route between a node of a member and one of another.
-// It is the part at the first one.
+// hubRoute returns, and caches, the first part of the route between nodes of two members.
 func (e *Executor) hubRoute(g *group, kind hubKind, node machine.NodeID, member int) noc.Route {
 	key := hubRoute{node, g.Hub, kind}
 	if known, ok := e.hubRoutes[key]; ok {
@@ -115,7 +114,7 @@ func (e *Executor) hubRoute(g *group, kind hubKind, node machine.NodeID, member 
 	return found
 }
 
-// multi begins what loads and stores of all copies have in common.
+// multi begins a load or store of all copies.
 func (r *rank) multi(in *tl.Instr, kind transferKind) multi {
 	m := multi{
 		t: transfer{
@@ -223,7 +222,7 @@ func (r *rank) multicast(in *tl.Instr) {
 	}
 }
 
-// wire is how many bytes of a link's time n elements take, with the flags of the protocol.
+// wire returns the bytes that n elements take on a link, with the flags of the protocol.
 func (m *multi) wire(r *rank, n int32) int64 {
 	return m.group.Wire(r.run.ring.Protocol.Wire(int64(n) * int64(m.t.typ.Size())))
 }
@@ -297,7 +296,8 @@ func (r *rank) beginPart(at unit.Time, route noc.Route, bytes int64, kind transf
 	r.begin(at, route, noc.Compute, bytes, user, r.nextKey(des.Arrive, seqReply))
 }
 
-// reduced: the switch has the data of all members. What it combines is what their memories held.
+// reduced: the switch has the data of all members, and combines the values that their memories
+// held.
 func (x *run) reduced(r *rank, m *multi, now unit.Time) {
 	r.leave(dma.Compute, now)
 	if x.log == nil {

@@ -26,7 +26,7 @@ func staged(t testing.TB, n int, typ dtype.Type) *mem.Layout {
 	return l
 }
 
-// meetAll holds all ranks until each has told all others.
+// meetAll holds all ranks until each has notified all others.
 func meetAll(c *tl.Context, a tl.Args) {
 	c.PipeBarrier()
 	s := c.Signals(a.Window(0), "w.words")

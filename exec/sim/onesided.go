@@ -28,7 +28,7 @@ type sided struct {
 	chance  chance
 }
 
-// effect is what a transfer of one-sided communication does where it arrives.
+// effect is the effect of a one-sided transfer at its destination.
 type effect struct {
 	win    *mem.Window
 	member int32 // of its team, whose copy it concerns
@@ -46,10 +46,10 @@ type effect struct {
 	by      dtype.BinaryOp
 	start   unit.Time // of the call
 	flow    uint64    // in the trace
-	late    unit.Time // by which a random schedule puts off what has arrived; -1: it has
+	late    unit.Time // by which a random schedule delays an arrival; -1: it was delayed
 }
 
-// effectOp is what happens to a word.
+// effectOp is the update of a word.
 type effectOp uint8
 
 const (
@@ -58,8 +58,8 @@ const (
 	swapWord
 )
 
-// put starts a copy into the memory of a peer. One of memory waits until its source has been
-// read, unless the source was left to the DMA.
+// put starts a copy into the memory of a peer. A put of memory waits until its source has been
+// read, unless the DMA owns the source.
 func (r *rank) put(in *tl.Instr) {
 	x, e, s := r.run, r.run.e, in.Side
 	call := r.Clock
@@ -108,7 +108,7 @@ func (r *rank) put(in *tl.Instr) {
 	user := r.fly(&t, &f)
 	p.out++
 	if fromMemory && !r.holds(s.Local) {
-		// The source is asked for, where it lies.
+		// A request for the source goes to its memory.
 		x.xfers.At(user).kind = aRequestPut
 		r.begin(start, e.request(e.m.PE(int(r.seat)), from), noc.Control, int64(e.topo.Fabric().RequestBytes), user,
 			r.nextKey(des.Arrive, seqProgram))
@@ -124,8 +124,8 @@ func (r *rank) put(in *tl.Instr) {
 	r.sequential(i)
 }
 
-// get starts a copy from the memory of a peer, and waits for it unless the destination was
-// left to the DMA.
+// get starts a copy from the memory of a peer, and waits for it unless the DMA owns the
+// destination.
 func (r *rank) get(in *tl.Instr) {
 	x, e, s := r.run, r.run.e, in.Side
 	call := r.Clock
@@ -159,7 +159,7 @@ func (r *rank) get(in *tl.Instr) {
 	}
 }
 
-// fly makes a transfer and what it does on arrival.
+// fly makes a transfer and its effect on arrival.
 func (r *rank) fly(t *transfer, f *effect) uint32 {
 	r.flights++
 	t.side = r.run.effects.Put(f)
@@ -171,15 +171,15 @@ func (r *rank) holds(a mem.Addr) bool {
 	return a.Space() != mem.SRAM && a.Unit() == int(r.seat)
 }
 
-// awaitLocal waits for the PE's own loads and stores under way that an access to its side of
-// a put or get must not overtake. Unlike those, it may go by another queue of the port.
+// awaitLocal waits for the PE's own loads and stores under way that the local access of a put or
+// get must not overtake. That access may take another queue of the port.
 func (r *rank) awaitLocal(a mem.Addr, bytes int64, write bool) {
 	for r.conflicts(a, a+mem.Addr(bytes), write) {
 		r.park(forAccess)
 	}
 }
 
-// departedSided: the source of a put or get has been read. What is carried is what it held.
+// departedSided: the source of a put or get has been read. The transfer carries its values.
 func (r *rank) departedSided(t *transfer, end unit.Time) {
 	x := r.run
 	r.leave(dma.Collective, end)

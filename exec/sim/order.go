@@ -9,9 +9,9 @@ import (
 	"kernbench/unit"
 )
 
-// order waits, before an operation on the memory of a peer that goes a certain way, for those
-// that it must not overtake: the ones from before a fence, and, by the machine's memory order,
-// the ones that went another way. What goes the same way arrives in its order by itself.
+// order waits, before an operation on the memory of a peer, for those that it must not overtake.
+// These are the ones before a fence and, by the machine's memory order, the ones on another path.
+// Operations on one path arrive in their order.
 func (r *rank) order(i int32, w pathID, put bool) {
 	p := r.peers.at(i)
 	wait := p.fenced != r.fences
@@ -52,8 +52,8 @@ func (r *rank) writing() bool {
 	return false
 }
 
-// acknowledge notes that something has taken effect at a peer, and tells when the rank knows
-// of it and of all that had before: by an acknowledgement, which does not queue.
+// acknowledge notes an effect at a peer. It returns when the rank knows of it and of all earlier
+// ones: on arrival of an acknowledgement, which does not queue.
 func (r *rank) acknowledge(i int32, now unit.Time) unit.Time {
 	p := r.peers.at(i)
 	p.out--
@@ -65,16 +65,16 @@ func (r *rank) acknowledge(i int32, now unit.Time) unit.Time {
 	return p.home
 }
 
-// sequential waits, on a machine that promises it, until what was sent last to a peer has
-// been acknowledged.
+// sequential waits, on a machine with sequential order, until the latest message to a peer has been
+// acknowledged.
 func (r *rank) sequential(i int32) {
 	if r.run.e.order == mem.Sequential && r.peers.at(i).pe != r.seat {
 		r.awaitPeer(i)
 	}
 }
 
-// fence makes what is sent to a destination from now on wait for what was sent there before.
-// A composite's output has no destination yet: it is waited for here.
+// fence makes later messages to a destination wait for the earlier ones. A composite's output has
+// no destination yet, so fence waits for it.
 func (r *rank) fence() {
 	from := r.Clock
 	for r.pipes > 0 {
@@ -112,8 +112,8 @@ func (r *rank) drainEngines() {
 // moving reports whether loads, stores or composites are under way.
 func (r *rank) moving() bool { return len(r.under) > 0 || r.pipes > 0 }
 
-// progress lets a kernel go on that waits for transfers of its own. One of them is complete
-// now: that number, or 0 if no wait is for it alone.
+// progress resumes a kernel that waits for its own transfers. One of them is complete now: that
+// number, or 0 if no wait is for it alone.
 func (r *rank) progress(user uint32, now unit.Time) {
 	over := false
 	switch r.wait {

@@ -22,7 +22,7 @@ type parking struct {
 	since     unit.Time
 	err       error
 	done      bool
-	dismissed bool        // told to end without a result
+	dismissed bool        // to be ended without a result
 	place     fault.Place // where it was when the launch hung
 }
 
@@ -80,7 +80,7 @@ func (r *rank) body(k tl.Kernel, a tl.Args) iter.Seq[struct{}] {
 	}
 }
 
-// resume lets a kernel go on until it parks again or ends.
+// resume runs a kernel until it parks again or ends.
 func (x *run) resume(r *rank) {
 	r.wait = nothing
 	tl.Drive(r.ctx).Enter()
@@ -107,7 +107,7 @@ func (x *run) resume(r *rank) {
 	}
 }
 
-// park stops a kernel until something resumes it.
+// park stops a kernel until it is resumed.
 func (r *rank) park(w waiting) {
 	r.wait, r.since = w, r.Clock
 	if !r.yield(struct{}{}) {
@@ -132,15 +132,14 @@ func (r *rank) parkOn(w waiting, target int32) {
 	r.park(w)
 }
 
-// sync waits until global time has reached the kernel's clock and everything before has
-// happened.
+// sync waits until global time has reached the kernel's clock and all earlier events have happened.
 func (r *rank) sync() {
 	r.wake(r.Clock)
 	r.park(forTime)
 }
 
-// woken resumes a kernel whose time has come. A wake-up that is no longer meant is told
-// by what the kernel waits for now.
+// woken resumes a kernel at its wake-up time. It recognises an outdated wake-up by what the kernel
+// waits for now.
 func (x *run) woken(r *rank) {
 	now := x.e.q.Now()
 	if r.why != nil {
@@ -157,13 +156,13 @@ func (x *run) woken(r *rank) {
 	x.resume(r)
 }
 
-// goOnAt lets a parked kernel go on at a time, or one that has not begun begin.
+// goOnAt resumes a parked kernel at a time, or starts one that has not begun.
 func (r *rank) goOnAt(at unit.Time) {
 	r.wait = forTime
 	r.wake(at)
 }
 
-// wake looks after a parked kernel at a time to come, and not before its own clock.
+// wake schedules the wake-up of a parked kernel, not before its own clock.
 func (r *rank) wake(at unit.Time) {
 	r.run.e.q.Post(des.Event{Time: max(at, r.Clock), Key: r.nextKey(des.Settle, seqWake), Target: noc.Target(kindWake, uint32(r.id))})
 }

@@ -7,8 +7,8 @@ import (
 	"kernbench/unit"
 )
 
-// peer is what a rank knows of a PE whose memory it writes to: the ways there, and what is on
-// its way. There may be one for each pair of PEs: it holds no pointer.
+// peer is the state of a rank for a PE whose memory it writes: the paths there, and the operations
+// on their way. There may be one for each pair of PEs, so it holds no pointer.
 type peer struct {
 	pe      int32
 	out     int32     // puts, stores and notifications that are on their way there
@@ -27,17 +27,17 @@ type peer struct {
 	data    noc.Route // from the peer's HBM to the PE's HBM
 }
 
-// pairTimes is what PEs that lie alike to each other have in common.
+// pairTimes holds the times that all pairs of a class have in common.
 type pairTimes struct {
-	ack   unit.Time // what an acknowledgement takes
-	level int       // of the network between SIPs that what they send each other takes
+	ack   unit.Time // of an acknowledgement
+	level int       // of the network between SIPs that their messages pass
 	own   bool      // they are one PE
 }
 
-// delays is what a random schedule keeps about a peer.
+// delays is the state of a random schedule for a peer.
 type delays struct {
 	started [channels]unit.Time // latest start of a transfer, by channel
-	landed  unit.Time           // latest arrival of a put, also of one that is to come
+	landed  unit.Time           // latest arrival of a put, past or future
 }
 
 // pathID names one of the paths to a destination. Messages on one path arrive in order. The path of
@@ -59,7 +59,7 @@ type peers struct {
 	last int32  // the number found last
 }
 
-// slot is a place in the table: it names the PE, so that to find none takes no look at the list.
+// slot is an entry of the table. It names the PE, so that a failed lookup does not read the list.
 type slot struct{ pe, number int32 } // 1 + the number in list; 0: empty
 
 // at is a peer by its number. The pointer holds until another one is added.
@@ -107,8 +107,8 @@ func (p *peers) add(e peer) int32 {
 	return p.last
 }
 
-// peer is the number of a PE among the peers of a rank. A rank is a peer of its own when it
-// acts on its own memory in the ways of one-sided communication.
+// peer returns the number of a PE among the peers of a rank. A rank is its own peer for one-sided
+// operations on its own memory.
 func (r *rank) peer(pe int32) int32 {
 	if i, ok := r.peers.find(pe); ok {
 		return i
@@ -121,8 +121,7 @@ func (r *rank) peer(pe int32) int32 {
 	return r.peers.add(peer{pe: pe, path: noPath, putPath: noPath, pair: e.pair(pe, r.seat)})
 }
 
-// pair is the number of what PEs that lie like these to each other have in common. It is found once
-// for all of them.
+// pair returns the number of the pairTimes of two PEs. The times are computed once per class.
 func (e *Executor) pair(from, to int32) uint32 {
 	if e.pairs == nil {
 		e.pairs = e.m.PairClasses()
@@ -140,10 +139,10 @@ func (e *Executor) pair(from, to int32) uint32 {
 	return number
 }
 
-// ack is what an acknowledgement of a peer takes.
+// ack returns the time of an acknowledgement of a peer.
 func (r *rank) ack(i int32) unit.Time { return r.run.e.pairTimes[r.peers.at(i).pair].ack }
 
-// late is the time from the arrival of what concerns a word of a peer until it is seen.
+// late returns the time from the arrival of an update of a peer's word until it is seen.
 func (r *rank) late(i int32) unit.Time {
 	t := &r.run.e.pairTimes[r.peers.at(i).pair]
 	if t.own {
@@ -153,8 +152,8 @@ func (r *rank) late(i int32) unit.Time {
 	return late
 }
 
-// path finds a path once, where it is kept. Programs and tasks, of which there can be many at a PE,
-// share those of the executor.
+// path finds a path once and keeps it. Programs and tasks share those of the executor, because a PE
+// can have many of them.
 func (r *rank) path(kept *noc.Route, from, to machine.NodeID, request bool) noc.Route {
 	e := r.run.e
 	switch {

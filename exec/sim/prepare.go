@@ -65,7 +65,7 @@ func (x *run) prepareRank(g *launch.Group, gi, i int, base int32) error {
 	return nil
 }
 
-// taken is what a PE's rings cannot have of the memory that they lie in.
+// taken returns the bytes of a memory that a PE's rings cannot use.
 func taken(l *launch.Launch, pe int) unit.Bytes {
 	switch {
 	case l.Ring.Space == mem.TCM:
@@ -136,7 +136,7 @@ func (x *run) connect(r *rank) {
 	}
 }
 
-// checkRank refuses ranks that the machine cannot have.
+// checkRank rejects ranks on PEs that the machine lacks, or with too many rings.
 func (e *Executor) checkRank(l *launch.Launch, g *launch.Group, i int) error {
 	pe, w := int(g.PEs[i]), &g.Wiring[i]
 	if pe >= e.m.NumPEs() {
@@ -159,8 +159,8 @@ func (e *Executor) checkRank(l *launch.Launch, g *launch.Group, i int) error {
 	return nil
 }
 
-// creditTime is what a credit takes on its way back: the latency of the path, which it finds in
-// hops, its bytes over the slowest link, and until it is seen.
+// creditTime returns the time of a credit: the latency of the path, its bytes over the slowest
+// link, and the delay until it is seen. It uses hops as scratch memory.
 func (e *Executor) creditTime(ring *tl.Ring, from, to int, hops []machine.Hop) (unit.Time, []machine.Hop) {
 	hops = e.m.Route(hops[:0], e.m.PE(from), e.m.PE(to))
 	head, slowest := e.m.Latency(hops)

@@ -8,12 +8,12 @@ import (
 	"kernbench/unit"
 )
 
-// unseen reports whether what has arrived is yet to be seen by its receiver, and sees to it that it
-// will be: so much later as the protocol takes. No resource is occupied meanwhile, so that messages
-// behind it keep their distance.
+// unseen reports whether the receiver has still to see an arrival, and schedules that for later:
+// the latency of the protocol. No resource is occupied meanwhile, so messages behind it keep their
+// distance.
 //
-// All updates of words from elsewhere are late, atomics too, so that those that come the same way
-// take effect in their order. The data of a put do not wait: only its word tells of them.
+// All updates of words by other PEs are late, atomics too, so that updates on one path take effect
+// in order. The data of a put do not wait, because only its word makes them known.
 func (x *run) unseen(r *rank, user uint32, now, late unit.Time) bool {
 	return late > 0 && x.putUnseen(r, user, now+late)
 }

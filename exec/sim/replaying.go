@@ -18,8 +18,8 @@ import (
 	"kernbench/unit"
 )
 
-// needsEvents returns why a launch needs event-driven simulation whatever its kernel does: options
-// that look closer, or rings that replay does not know. It returns "" if it does not.
+// needsEvents returns why a launch needs event-driven simulation whatever its kernel does: its
+// options, or rings that replay does not support. It returns "" if it does not.
 func (e *Executor) needsEvents(l *launch.Launch) string {
 	o := &e.opts
 	switch {
@@ -60,8 +60,8 @@ func (e *Executor) needsEvents(l *launch.Launch) string {
 	return ""
 }
 
-// replayed replays a launch if it can, and carries out its data; if not, the result is nil, and
-// nothing has happened but what the verdict says.
+// replayed replays a launch if possible, and applies its data. If not, the result is nil, and
+// nothing has changed except as the verdict says.
 func (e *Executor) replayed(ctx context.Context, l *launch.Launch) (*launch.Result, recorded.Verdict, error) {
 	if reason := e.needsEvents(l); reason != "" {
 		return nil, recorded.Verdict{Events: reason}, nil
@@ -96,8 +96,8 @@ func (r *replaying) ends() *launch.Result {
 	return r.result
 }
 
-// account says that the ranks began and ended. What they did between is ordered: each touched its
-// own memory only, in the order of its program.
+// account records the start and end of the ranks. Their accesses need no records: each touched its
+// own memory only, in program order.
 func (r *replaying) account() {
 	log := r.e.opts.History
 	if log == nil {

@@ -21,15 +21,15 @@ type ringUse struct {
 	inUse int // rings that it has sent into
 }
 
-// send puts a payload into a ring: its first token when there is a slot for it, the rest
-// as slots come free, while the kernel goes on.
+// send puts a payload into a ring: its first token when a slot is free, the rest as slots become
+// free, while the kernel continues.
 func (r *rank) send(in *tl.Instr) {
 	x, port := r.run, in.Port
 	from := r.Clock
 	tok := ipcq.Token{N: int32(in.N), Total: int32(in.N), Type: in.Type, Shape: in.Shape, Parts: int32(x.ring.Parts(in.N, in.Type))}
 	slot, slotIn := int32(-1), uint8(0)
 	if in.A == tl.None {
-		// The Context's instruction is reused by nothing meanwhile: the kernel is parked.
+		// The Context does not reuse the instruction meanwhile, because the kernel is parked.
 		tok.Value = r.stage(in)
 	} else {
 		r.complete(in.A)
@@ -113,7 +113,7 @@ func (r *rank) token(port int, at unit.Time) {
 	r.begin(at+x.e.spec.DMA.Setup, route, noc.Collective, x.ring.Protocol.Wire(t.bytes), i, key)
 }
 
-// pump sends what the stream of a ring still has, as far as there are slots.
+// pump sends the rest of a ring's stream while slots are free.
 func (r *rank) pump(port int, at unit.Time) {
 	q := r.tx[port]
 	for q.payload.Open() && !q.Full(q.sizing) {
@@ -211,8 +211,8 @@ func (r *rank) visible(port int) {
 	}
 }
 
-// pick waits until any ring has a token, and chooses in turn after the one served last.
-// What others have sent by now must be known, so global time catches up first.
+// pick waits until any ring has a token, and chooses round-robin. Global time catches up first, so
+// that all earlier sends are known.
 func (r *rank) pick() int {
 	for {
 		r.sync()
@@ -239,7 +239,7 @@ func (r *rank) takeToken(q *ring) (ipcq.Token, int32) {
 // number is that of the ring in the trace.
 func (q *ring) number() uint32 { return trace.RingNumber(int(q.from), q.out) }
 
-// dirOf is what the sender of a ring calls it.
+// dirOf returns the sender's direction of a ring.
 func (x *run) dirOf(q *ring) tl.Dir {
 	r := &x.ranks[q.from]
 	return x.launch.Groups[r.group].Wiring[r.index].Out[q.out].Dir
@@ -344,8 +344,8 @@ func (r *rank) copyOut(in *tl.Instr, port int) {
 	r.book.Accessed(history.Store, in.Addr, in.Bytes())
 }
 
-// as is what a token holds as elements of a type, which without strict validation may be
-// another than was sent. The token's reference goes with it.
+// as returns the content of a token as elements of a type, which without strict validation may
+// differ from the sender's. It passes on the token's reference.
 func (r *rank) as(t dtype.Type, tok *ipcq.Token) (tl.Value, int32) {
 	log := r.run.log
 	if log == nil || tok.Type == t || tok.N == 0 {
@@ -356,7 +356,7 @@ func (r *rank) as(t dtype.Type, tok *ipcq.Token) (tl.Value, int32) {
 	return v, 0
 }
 
-// letGo ends the kernel's hold on the slot that it was lent last from a ring.
+// letGo ends the kernel's use of the slot that a ring lent it last.
 func (r *rank) letGo(port int) {
 	if q := r.rx[port]; q.LetGo(q.slots, q.sizing, r.Clock) {
 		if r.why != nil {
@@ -366,7 +366,7 @@ func (r *rank) letGo(port int) {
 	}
 }
 
-// giveCredits sends the credits of slots that are not used any more.
+// giveCredits sends the credits of slots that are no longer in use.
 func (r *rank) giveCredits(port int) {
 	x, q := r.run, r.rx[port]
 	for {

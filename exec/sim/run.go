@@ -56,7 +56,7 @@ type rank struct {
 	id        int32  // in run.ranks
 	index     int32  // in its group
 	pe        int32
-	seat      int32  // PE at which it sits: the same, but for a communication engine that several share
+	seat      int32  // PE that holds it: the same, except for a communication engine that several PEs share
 	source    uint32 // that the fabric keeps what it sends in order by
 	group     int32
 	base      int32 // id of rank 0 of the group
@@ -102,14 +102,14 @@ const (
 	kindSeen                          // transfer Index is seen by its receiver
 )
 
-// Sequences order the events of one rank at one instant: each has one poster.
+// Sequences order the events of one rank at one instant. One component posts each sequence.
 const (
 	seqProgram uint8 = iota // transfers that the kernel starts
 	seqPipe                 // transfers of composites
 	seqReply                // data that a request asked for
 	seqWake
-	seqLate        // puts that a random schedule puts off
-	seqSeen        // what has arrived and is yet to be seen
+	seqLate        // puts that a random schedule delays
+	seqSeen        // arrivals that are not seen yet
 	seqToken  = 16 // plus ring
 	seqCredit = 64 // plus ring
 )

@@ -18,14 +18,14 @@ const (
 	channels
 )
 
-// chance is what a rank has drawn of a random schedule.
+// chance is the state of a rank in a random schedule.
 type chance struct {
 	drawn  uint64
 	access unit.Time // latest start of a load or store
 }
 
-// draw is the next random number of a rank: a hash of the seed, the rank and how many it has
-// drawn, so that it is the same however far the kernel has run ahead.
+// draw returns the next random number of a rank: a hash of the seed, the rank and the number of
+// draws. So it does not depend on how far the kernel has run ahead.
 func (r *rank) draw() uint64 {
 	r.chance.drawn++
 	// The finaliser of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014).
@@ -38,8 +38,8 @@ func (r *rank) draw() uint64 {
 	return z
 }
 
-// delay is a random time: mostly none, at times some messages' worth, rarely very long, so
-// that near and far things change places.
+// delay returns a random time: mostly 0, sometimes that of a few messages, rarely a very long one,
+// so that both near and far operations change places.
 func (r *rank) delay() unit.Time {
 	z := r.draw()
 	most := [8]unit.Time{0, 0, 0, 0, 20, 200, 2000, 20000}[z&7] * unit.Nanosecond
@@ -54,8 +54,8 @@ func (r *rank) pause() unit.Time {
 	return r.delay()
 }
 
-// starts is when a transfer of one-sided communication starts that could at a time: under a
-// random schedule some time later, but not before what the memory order puts before it.
+// starts returns the start of a one-sided transfer that could start at a time. A random schedule
+// delays it, but it stays after those that the memory order puts before it.
 func (r *rank) starts(i int32, c channel, at unit.Time) unit.Time {
 	if r.run.e.opts.Seed == 0 {
 		return at
@@ -72,8 +72,8 @@ func (r *rank) starts(i int32, c channel, at unit.Time) unit.Time {
 	return d.started[c]
 }
 
-// lateness is by how much a put arrives later than it could. A put whose call waits for its source
-// starts before what follows it; only so a signal that is sent after it can be there before.
+// lateness returns the random delay of a put's arrival. A put whose call waits for its source
+// starts before later operations, so only a delay lets a later signal arrive before it.
 func (r *rank) lateness() unit.Time {
 	if r.run.e.opts.Seed == 0 || r.run.e.order > mem.ByChannel {
 		return 0
@@ -81,8 +81,8 @@ func (r *rank) lateness() unit.Time {
 	return r.delay()
 }
 
-// putOff lets a put arrive later, if a random schedule says so. What the memory order puts
-// before another put stays before it.
+// putOff delays the arrival of a put in a random schedule, and reports whether it did. Puts that
+// the memory order keeps in order stay in order.
 func (x *run) putOff(r *rank, user uint32, now unit.Time) bool {
 	f := x.effects.At(x.xfers.At(user).side)
 	if x.e.opts.Seed == 0 || f.late < 0 {
@@ -103,8 +103,8 @@ func (x *run) putOff(r *rank, user uint32, now unit.Time) bool {
 	return true
 }
 
-// startsAccess is starts for loads and stores, which keep their order. Only stores are
-// delayed: a load that comes late is one that was issued late.
+// startsAccess is starts for loads and stores, which keep their order. Only stores are delayed,
+// because a late load equals one that was issued late.
 func (r *rank) startsAccess(at unit.Time, store bool) unit.Time {
 	if r.run.e.opts.Seed != 0 {
 		return r.delayedAccess(at, store)

@@ -11,21 +11,21 @@ import (
 // word. The kernel continues at the time of its next poll, so a long wait costs no events.
 const spinLimit = 256
 
-// patience is the number of polls that are granted in all once nothing else can happen: a
-// kernel that counts its polls may give up, and do something.
+// patience is the total number of polls granted once no other event is left. A kernel that counts
+// its polls may give up and continue.
 const patience = 1 << 15
 
 // spin is what a rank has polled with nothing else between.
 type spin struct {
 	polls   int32     // how often
 	changes uint64    // of words, all the while
-	head    looked    // the poll by which rounds of the loop are told
-	last    unit.Time // when that was made last
+	head    looked    // the poll that marks a round of the loop
+	last    unit.Time // its latest time
 	period  unit.Time // of a round
 	began   unit.Time
 }
 
-// looked says what a poll asked.
+// looked is the question of a poll.
 type looked struct {
 	win           *mem.Window
 	value, expect int64
@@ -62,7 +62,7 @@ func (r *rank) rest() {
 	r.spin.polls = 1
 }
 
-// stir lets all spinning ranks poll again: each at its first poll that is not past.
+// stir resumes all spinning ranks, each at its first poll that is not in the past.
 func (x *run) stir(now unit.Time) {
 	for _, id := range x.spinning {
 		r := &x.ranks[id]
@@ -76,7 +76,7 @@ func (x *run) stir(now unit.Time) {
 	x.spinning = x.spinning[:0]
 }
 
-// patient reports whether ranks that spin may poll on though nothing else can happen.
+// patient reports whether spinning ranks may continue to poll though no other event is left.
 func (x *run) patient() bool {
 	if len(x.spinning) == 0 || x.granted >= patience {
 		return false

@@ -12,9 +12,9 @@ import (
 	"kernbench/unit"
 )
 
-// batch is what a run of streams has besides: streams are the first ranks of the run, the
-// others are the places of the programs that are resident, and of the tasks of communication
-// engines. A program takes the place of one that has ended.
+// batch is the additional state of a run of streams. Streams are the first ranks of the run. The
+// others are places of resident programs, and of tasks of communication engines. A program takes
+// the place of one that has ended.
 type batch struct {
 	*launch.Batch
 	engines map[int32]*rank // by PE: the first of its streams, whose engines its programs use
@@ -31,7 +31,7 @@ type gang struct {
 	gone bool
 }
 
-// event is an event of streams: when it happened, and who waits for it.
+// event is an event of streams: its time, and the streams that wait for it.
 type event struct {
 	at      unit.Time
 	cause   cause.Point
@@ -39,7 +39,7 @@ type event struct {
 	waiting []*rank
 }
 
-// stream is what a rank that is a stream has besides.
+// stream is the additional state of a rank that is a stream.
 type stream struct {
 	ops     []launch.StreamOp
 	op      *launch.StreamOp // under way
@@ -147,8 +147,8 @@ func (e *Executor) prepareBatch(b *launch.Batch) (*run, error) {
 	return x, nil
 }
 
-// prepareAgent fills in what streams and programs have in common. What tells the agents of a
-// place apart goes on counting.
+// prepareAgent sets the fields that streams and programs share. Counters that distinguish the
+// agents of a place continue.
 func (x *run) prepareAgent(r *rank, id, pe int32, index int) {
 	e := x.e
 	posted, drawn, flows := r.posted, r.chance.drawn, r.flows
@@ -171,8 +171,8 @@ func (r *rank) sit(pe int32) {
 	r.seat, r.fromHBM, r.toHBM = pe, e.route(hbm, own), e.route(own, hbm)
 }
 
-// begins makes the coroutine of a stream, program or task, and completes its setup. Something
-// must resume it.
+// begins makes the coroutine of a stream, program or task, and completes its setup. The caller must
+// resume it.
 func (x *run) begins(r *rank, s tl.Setup, k tl.Kernel, a tl.Args) {
 	e := x.e
 	s.Core, s.PE, s.PEsPerCube, s.Wiring, s.Ring, s.Addrs = r, int(r.pe), 1, &tl.Wiring{}, x.ring, x.launch.Addrs
@@ -266,7 +266,7 @@ func (r *rank) startProgram(p *rank, at unit.Time, after cause.Point) {
 	p.goOnAt(at)
 }
 
-// programEnded lets the next program of a grid start where this one was, or its stream go on.
+// programEnded starts the next program of a grid in the place of this one, or resumes the stream.
 func (r *rank) programEnded() {
 	s := r.parent
 	g := &s.stream.grid
@@ -312,8 +312,8 @@ func (r *rank) awaitEvent(e *launch.Event) {
 	r.accountPass(v)
 }
 
-// onWord writes a word, or waits for one, as a kernel would. What the stream does next finds
-// it written.
+// onWord writes a word, or waits for one, as a kernel would. Later operations of the stream come
+// after the write.
 func (r *rank) onWord(op *launch.StreamOp) {
 	if err := op.CheckWord(r.placeOfOp()); err != nil {
 		tl.Drive(r.ctx).Fail(err)

@@ -5,7 +5,7 @@ import (
 	"kernbench/tl/launch"
 )
 
-// accountStart says that a stream, or a program of one, begins.
+// accountStart records the start of a stream, or of one of its programs.
 func (r *rank) accountStart() {
 	h := r.run.history
 	if h == nil {
@@ -25,7 +25,7 @@ func (r *rank) accountStart() {
 	h.Add(history.Record{Kind: history.Start, Agent: r.agent, Other: begetter, Time: r.Clock})
 }
 
-// accountEnd says that a stream, program or task has ended, with all that it started.
+// accountEnd records that a stream, program or task has ended, with all that it started.
 func (r *rank) accountEnd() {
 	h := r.run.history
 	if h == nil {
@@ -49,22 +49,22 @@ func (v *event) numberIn(h *history.Log) uint32 {
 	return v.number - 1
 }
 
-// accountMark says that a stream has come to an event.
+// accountMark records that a stream has reached an event.
 func (r *rank) accountMark(v *event) {
 	if h := r.run.history; h != nil {
 		r.Tell(history.Record{Kind: history.Mark, Ring: v.numberIn(h)})
 	}
 }
 
-// accountPass says that a stream goes on after an event. One of an earlier batch is before
-// everything here anyway.
+// accountPass records that a stream continues after an event. An event of an earlier batch is
+// before everything here.
 func (r *rank) accountPass(v *event) {
 	if h := r.run.history; h != nil && v.number != 0 {
 		r.Tell(history.Record{Kind: history.Pass, Ring: v.numberIn(h)})
 	}
 }
 
-// accountCopy says what a copy engine reads and writes.
+// accountCopy records the reads and writes of a copy engine.
 func (r *rank) accountCopy(op *launch.StreamOp) {
 	if h := r.run.history; h != nil {
 		r.Tell(history.Copied(op, h.NextOp()))

@@ -7,7 +7,7 @@ import (
 	"kernbench/tl/launch"
 )
 
-// stalled explains why streams cannot go on.
+// stalled explains why streams cannot continue.
 func (x *run) stalled() error {
 	var stuck, open []*rank // open: the streams among what has not ended
 	var grids []fault.Grid
@@ -56,8 +56,8 @@ func (x *run) stalled() error {
 	return d
 }
 
-// living are the ranks that have something left to do besides a stream, or besides a program of
-// it or a task that one has posted. open are the streams that have not ended.
+// living returns the ranks with work left apart from a stream, its programs and their tasks. open
+// are the streams that have not ended.
 func (r *rank) living(open []*rank) []int {
 	var ranks []int
 	for _, o := range open {
@@ -70,7 +70,7 @@ func (r *rank) living(open []*rank) []int {
 	return slices.Compact(ranks)
 }
 
-// stuckGrid is the grid whose programs a stream waits for, if it does.
+// stuckGrid returns the grid whose programs a stream waits for, or nil.
 func (s *stream) stuckGrid() (g fault.Grid, ok bool) {
 	if s.op == nil || s.op.Kind != launch.StreamLaunch || s.grid.started == 0 {
 		return g, false
@@ -81,8 +81,8 @@ func (s *stream) stuckGrid() (g fault.Grid, ok bool) {
 	}, true
 }
 
-// describeInStream says what a stream, a program or a task waits for, but for its place. living are
-// the ranks that something is left of.
+// describeInStream returns what a stream, a program or a task waits for, without its place. living
+// are the ranks with work left.
 func (r *rank) describeInStream(living []int) fault.Blocked {
 	if r.wait != forOthers {
 		b := r.describe()

@@ -9,7 +9,7 @@ import (
 	"kernbench/unit"
 )
 
-// tracing is what a run has for its trace. Kernels run ahead, so events come out of order.
+// tracing is the state of a run for its trace. Kernels run ahead, so events come out of order.
 type tracing struct {
 	sorter trace.Sorter
 	shown  []bool // ranks that are traced; nil: as the scope says
@@ -27,13 +27,13 @@ func (e *Executor) tracing() tracing {
 	return tracing{sorter: trace.Sorter{Shown: e.opts.Trace, Usage: e.opts.Usage, Kept: e.traceAt}}
 }
 
-// discard is a consumer for runs of which only the use is wanted.
+// discard is a consumer for runs that need only the use of resources.
 type discard struct{}
 
 // Emit implements trace.Sink.
 func (discard) Emit(*trace.Event) {}
 
-// emit keeps an event of this rank, if the scope of the trace has it.
+// emit keeps an event of this rank if it is in the scope of the trace.
 func (r *rank) emit(e trace.Event) {
 	e.PE, e.Rank = r.pe, r.index
 	if r.task != nil {
@@ -52,7 +52,7 @@ func (x *run) keep(id int32, e trace.Event) {
 	}
 }
 
-// earliest is a time before which no event can begin that comes from here on, but for kernels.
+// earliest returns a time before which no later event can begin, except those of kernels.
 func (x *run) earliest() unit.Time {
 	t := x.e.q.Now()
 	for i := range x.ranks {
@@ -69,13 +69,13 @@ func (x *run) earliest() unit.Time {
 	return t
 }
 
-// emitTrace hands on what is left at the end of a launch. After a fault, at a time, it leaves out
-// what kernels did beyond it, running ahead.
+// emitTrace hands on the remaining events at the end of a launch. After a fault it leaves out later
+// events of kernels that ran ahead.
 func (x *run) emitTrace(fault bool, at unit.Time) {
 	x.sorter.End(func(e *trace.Event) bool { return fault && (e.Start > at || e.End > at && knownAtEnd(e.Kind)) })
 }
 
-// knownAtEnd reports whether events of a kind are those of something that has come to its end.
+// knownAtEnd reports whether events of a kind are emitted when their operation has ended.
 func knownAtEnd(k trace.Kind) bool {
 	return k == trace.Kernel || k == trace.Message || k == trace.Load || k == trace.Store
 }
@@ -93,7 +93,7 @@ func (e *Executor) showClasses(ctx context.Context, l *launch.Launch) ([]bool, e
 	if ctx.Err() != nil {
 		return nil, err
 	}
-	if err != nil { // if a kernel fails, the run will say how
+	if err != nil { // if a kernel fails, the run reports the fault
 		for i := range min(trace.Some, len(shown)) {
 			shown[i] = true
 		}

@@ -18,7 +18,7 @@ import (
 
 func node(m *machine.Machine, a mem.Addr) machine.NodeID { return memory.Node(m, a) }
 
-// transfer is what the fabric carries for a rank.
+// transfer is a message of a rank on the fabric.
 type transfer struct {
 	kind  transferKind
 	port  uint8 // ring: of a token at its sender, of a fetched or copied slot at its receiver
@@ -28,7 +28,7 @@ type transfer struct {
 	gen   uint32
 	slot  int32 // ring slot that it reads, or -1
 	rx    uint8 // ring of that slot
-	seen  bool  // what has arrived is also seen, or will be
+	seen  bool  // its arrival has been seen, or a time is set
 	turn  int32 // collective that it is part of, or 0
 	value tl.Value
 	off   int32 // first element within the value
@@ -62,7 +62,7 @@ const (
 	anEngineCopy   // of a stream, from memory to memory
 	anEngineReturn // of one within a memory, on its way back
 
-	// Requests for data of another memory come in the order of what they ask for.
+	// Requests for data of another memory are in the order of the transfers that they request.
 	aRequest
 	aRequestStage
 	aRequestTile
@@ -85,7 +85,7 @@ const (
 	aGroupCopy    // and to a member
 )
 
-// begin gives a transfer to the fabric at a time to come.
+// begin gives a transfer to the fabric at a future time.
 func (r *rank) begin(at unit.Time, route noc.Route, c noc.Class, bytes int64, i uint32, key des.Key) {
 	x := r.run
 	t := x.xfers.At(i)
@@ -160,8 +160,7 @@ func (s *sink) Departed(user uint32, end unit.Time) {
 	}
 }
 
-// leave frees a place in a DMA queue at a time to come; a kernel that waits for one looks
-// again then.
+// leave frees a place in a DMA queue at a future time, and wakes a kernel that waits for one.
 func (r *rank) leave(q dma.Queue, end unit.Time) {
 	now := r.run.e.q.Now()
 	r.engines.DMA.Leave(q, now, end)
@@ -193,7 +192,7 @@ func (r *rank) room(q dma.Queue, at unit.Time) {
 	}
 }
 
-// Taken: the bytes of a load have been read; what they are is what they were now.
+// Taken: the bytes of a load have been read, with the values of this time.
 func (s *sink) Taken(user uint32) {
 	x := s.run
 	t := x.xfers.At(user)
@@ -231,7 +230,7 @@ func (s *sink) Delivered(user uint32, now unit.Time) {
 	}
 	r := &x.ranks[place.rank]
 	if place.kind >= aRequest {
-		place.kind -= aRequest - aLoad // what was asked for
+		place.kind -= aRequest - aLoad // the requested data
 		r.begin(now, place.route, noc.Compute, r.onWire(place), user, r.nextKey(des.Arrive, seqReply))
 		return
 	}
@@ -308,8 +307,8 @@ func (x *run) release(v tl.Value) {
 	}
 }
 
-// filled notes that a piece of a cell has arrived, and lets the kernel go on that waits
-// for the last one.
+// filled notes that a piece of a cell has arrived. The last one resumes the kernel that waits for
+// it.
 func (r *rank) filled(t *transfer, now unit.Time) {
 	if t.cell == tl.None {
 		return

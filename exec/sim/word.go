@@ -14,12 +14,12 @@ import (
 	"kernbench/unit"
 )
 
-// words is what a run has for control words.
+// words is the state of a run for control words.
 type words struct {
 	watchers []int32 // by PE: 1 + the first rank that waits for words of it, or 0
-	spinning []int32 // ranks that have polled in vain and rest
+	spinning []int32 // ranks parked after polls without success
 	changes  uint64  // of words so far
-	granted  int     // polls since then though nothing else could happen
+	granted  int     // polls since then with no other event left
 	effects  slab.Table[effect]
 }
 
@@ -28,14 +28,13 @@ type words struct {
 type watch struct {
 	*tl.OneSided
 	at     int  // the first of the words that does not satisfy
-	posted bool // they were satisfied before the rank's clock, when it will look again
+	posted bool // they were satisfied before the rank's clock; it reads them again at its clock
 	over   bool // satisfied
 	next   int32
 }
 
-// waitWord waits until all of some words satisfy a comparison. Whether they do at the
-// kernel's clock is known when global time has reached it; until then it only is known that
-// a kernel which finds them wanting waits.
+// waitWord waits until all of some words satisfy a comparison. Their values at the kernel's clock
+// are known when global time has reached it.
 func (r *rank) waitWord(in *tl.Instr) {
 	from := r.Clock
 	w := &r.watch
@@ -63,7 +62,7 @@ func (r *rank) waitWord(in *tl.Instr) {
 	r.signalSpan(from, w.over)
 }
 
-// signalSpan emits the span of a look at words, which may have been a wait.
+// signalSpan emits the span of a read of words or of a wait for them.
 func (r *rank) signalSpan(from unit.Time, waited bool) {
 	if r.run.e.opts.Trace == nil {
 		return
@@ -78,8 +77,8 @@ func (r *rank) signalSpan(from unit.Time, waited bool) {
 		Line: tl.Drive(r.ctx).Line()})
 }
 
-// readCost is what reading words takes: the path from their memory, alone. Words of another
-// PE, which only streams look at, are asked for first.
+// readCost returns the time to read words: the latency from their memory. Words of another PE,
+// which only streams read, need a request first.
 func (r *rank) readCost(s *tl.OneSided) unit.Time {
 	net, pe := r.run.e.net, s.Win.Team.PEs[s.Peer]
 	path := r.fromHBM
@@ -114,7 +113,7 @@ func (r *rank) message(kind transferKind, i int32, route noc.Route, f effect) (u
 	return user
 }
 
-// atomic sends an update of a word on its way and waits for what it held.
+// atomic sends an update of a word and waits for its former value.
 func (r *rank) atomic(in *tl.Instr) {
 	s := in.Side
 	call := r.Clock
@@ -143,7 +142,7 @@ func (r *rank) atomic(in *tl.Instr) {
 	}
 }
 
-// atomicArrived changes the word, and sends what it held back.
+// atomicArrived changes the word, and sends its former value back.
 func (x *run) atomicArrived(r *rank, user uint32, now unit.Time) {
 	t := x.xfers.At(user)
 	f := x.effects.At(t.side)
@@ -168,7 +167,7 @@ func (f *effect) changes(held int64) bool {
 	return f.value != 0
 }
 
-// poll looks at words as they are at the kernel's clock.
+// poll reads words at the kernel's clock.
 func (r *rank) poll(in *tl.Instr) {
 	from, s := r.Clock, in.Side
 	r.sync()
@@ -191,8 +190,7 @@ func (r *rank) poll(in *tl.Instr) {
 	r.signalSpan(from, false)
 }
 
-// update changes a word as what has arrived there says, and lets those go on who waited for
-// that.
+// update applies an arrived update to a word, and resumes the ranks whose wait it satisfies.
 func (x *run) update(f *effect, now unit.Time) {
 	word := &f.win.Words(int(f.member))[f.word]
 	v := f.value
@@ -213,8 +211,8 @@ func (x *run) update(f *effect, now unit.Time) {
 	}
 }
 
-// look lets those of the ranks that wait for a word go on that it satisfies now. One whose
-// clock has run ahead looks again when that has been reached: it has not waited yet.
+// look resumes the ranks whose wait a word satisfies now. A rank whose clock is ahead reads the
+// word again at its clock.
 func (x *run) look(win *mem.Window, member, word int32, now unit.Time) {
 	for id := x.watchers[win.Team.PEs[member]]; id != 0; {
 		r := &x.ranks[id-1]
@@ -238,7 +236,7 @@ func (x *run) look(win *mem.Window, member, word int32, now unit.Time) {
 	}
 }
 
-// enlist puts a rank on the list of those who wait for words of a PE.
+// enlist adds a rank to the list of waits for words of a PE.
 func (x *run) enlist(r *rank) {
 	if x.watchers == nil {
 		x.watchers = make([]int32, x.e.m.NumPEs())
@@ -251,7 +249,7 @@ func (x *run) enlist(r *rank) {
 	*at = r.id + 1
 }
 
-// strike takes it off.
+// strike removes it.
 func (x *run) strike(r *rank) {
 	at := &x.watchers[r.watch.Win.Team.PEs[r.watch.Peer]]
 	for *at != r.id+1 {

@@ -1,5 +1,6 @@
-// Package stall says what kernels wait for that cannot go on, in the words of package fault.
-// Executors know who waits, and for which port or word; here is what a report calls it.
+// Package stall describes the waits of kernels that cannot continue, as types of package fault. An
+// executor supplies the waiting rank and its port or word; this package supplies the names for the
+// report.
 //
 // It may import tl, mem and fault. Start at ToSend.
 package stall
@@ -13,8 +14,7 @@ import (
 	"kernbench/tl"
 )
 
-// ToSend is a rank that waits for a slot of its ring Out[i], of which so many are
-// taken.
+// ToSend describes a rank that waits for a slot of its ring Out[i].
 func ToSend(w *tl.Wiring, i, occupied, slots int) fault.Blocked {
 	o := w.Out[i]
 	return fault.Blocked{Sending: true, Dir: o.Dir.String(), Peers: []int{int(o.Peer)}, Occupancy: occupied, Slots: slots}
@@ -37,8 +37,8 @@ func ForAny(w *tl.Wiring, slots int) fault.Blocked {
 	return b
 }
 
-// ForWord is a kernel or stream on a PE that waits for words by this instruction, or
-// looks at one again and again. Peers are the ranks that could still change them.
+// ForWord describes a kernel or stream on a PE that waits for words by this instruction, or polls
+// one repeatedly. peers are the ranks that could still change them.
 func ForWord(in *tl.Instr, pe int32, peers []int) fault.Blocked {
 	x := *in.Side
 	word := x.Word
@@ -65,8 +65,8 @@ func ForWord(in *tl.Instr, pe int32, peers []int) fault.Blocked {
 	return b
 }
 
-// Ends lists the ends of all rings of a rank by direction. The executor fills in what only
-// it knows: the pointers, and what is still on its way into the ring.
+// Ends lists the ends of all rings of a rank by direction. The executor adds the pointers, and the
+// messages on their way into the ring.
 func Ends(w *tl.Wiring, rank int, out, in func(i int, e *fault.RingEnd)) []fault.RingEnd {
 	ends := make([]fault.RingEnd, 0, len(w.Out)+len(w.In))
 	for i, o := range w.Out {

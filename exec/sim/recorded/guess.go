@@ -8,15 +8,15 @@ import (
 	"kernbench/program"
 )
 
-// A launch in which all ranks seem to do the same is replayed as if they did, while a second
+// If all ranks seem to do the same, the launch is replayed under that assumption, while a second
 // goroutine runs all kernels and compares them. Only a result that the comparison confirms is
-// reported: at the first rank that differs the replay is discarded, and the launch is replayed
-// from what the second goroutine has recorded. Kernels never run side by side.
+// reported. At the first difference the replay is discarded, and the program that the second
+// goroutine has recorded is replayed. Kernels never run in parallel.
 
-// guessFrom is the number of ranks from which a guess is worth a second goroutine.
+// guessFrom is the number of ranks from which on a guess pays for a second goroutine.
 const guessFrom = 64
 
-// guess returns the program in which all ranks do the same, if it seems so; else nil.
+// guess returns the program in which all ranks do the same, if that seems likely, else nil.
 func (l *Launch) guess(ctx context.Context) *program.Program {
 	if !l.twoCores() || l.World() < guessFrom {
 		return nil
@@ -24,8 +24,8 @@ func (l *Launch) guess(ctx context.Context) *program.Program {
 	return program.Guess(ctx, l.Launch, l.Options)
 }
 
-// onGuess replays a guess while kernels are recorded, and then carries out the data of what was
-// recorded. Where the guess was wrong it replays what was recorded instead.
+// onGuess replays a guess while kernels are recorded, and then applies the data of the recorded
+// program. If the guess was wrong, it replays the recorded program instead.
 func (l *Launch) onGuess(ctx context.Context, guess *program.Program) (Verdict, error) {
 	inner, quit := context.WithCancel(ctx)
 	defer quit()

@@ -1,5 +1,5 @@
-// Package recorded carries out a launch from its program: the kernels of all ranks are recorded and
-// compared, the program is replayed for its times, and its data is applied beside. With a second
+// Package recorded performs a launch from its program. It records and compares the kernels of all
+// ranks, replays the program for its times, and applies its data in parallel. With a second
 // processor the replay begins before all kernels are compared: see guess.go.
 //
 // It may import exec/sim/values, program, record/oplog, tl/launch, unit and what these import.
@@ -22,11 +22,11 @@ import (
 // ErrExited is the error of work whose goroutine a kernel has ended.
 var ErrExited = errors.New("a kernel ended its goroutine")
 
-// Launch is a launch that may be carried out from its program.
+// Launch is a launch that may be performed from its program.
 type Launch struct {
 	*launch.Launch
 	Options    program.Options // of the recording
-	Data       *oplog.Log      // gets what the program does to values; nil for times only
+	Data       *oplog.Log      // receives the program's effects on values; nil for times only
 	SecondCore bool            // a second processor may be used, if there is one
 
 	// Replay finds the times of a program. It keeps them itself. If the verdict says that events
@@ -37,10 +37,10 @@ type Launch struct {
 	Discard func()
 }
 
-// Verdict is what came of an attempt to replay a launch.
+// Verdict is the outcome of an attempt to replay a launch.
 type Verdict struct {
 	Events    string // why the launch needs event-driven simulation; "": it is replayed
-	Irregular bool   // it does because the program does not run to its end; data may be changed
+	Irregular bool   // that is because the program does not run to its end; data may be changed
 }
 
 // Run carries out a launch from its program if it can.
@@ -58,9 +58,8 @@ func (l *Launch) Run(ctx context.Context) (Verdict, error) {
 // twoCores reports whether there is a second processor to use.
 func (l *Launch) twoCores() bool { return l.SecondCore && runtime.GOMAXPROCS(0) > 1 }
 
-// Record finds the program of the launch. It is nil if there is none to replay, with the reason.
-// The error is that of ctx. differ is called when a rank does something else than the first; it may
-// be nil.
+// Record returns the program of the launch, or nil and the reason if it cannot be replayed. The
+// error is that of ctx. differ is called when a rank differs from the first; it may be nil.
 func (l *Launch) Record(ctx context.Context, differ func()) (p *program.Program, refused string, err error) {
 	o := l.Options
 	o.Differ = differ
@@ -79,7 +78,7 @@ func (l *Launch) Record(ctx context.Context, differ func()) (p *program.Program,
 	return nil, "a kernel fails", nil
 }
 
-// Whole replays a program, with its data beside.
+// Whole replays a program, and applies its data in parallel.
 func (l *Launch) Whole(ctx context.Context, p *program.Program) (Verdict, error) {
 	if p.Long && l.Data != nil {
 		return Verdict{Events: fmt.Sprintf("data of a program of more than %v", unit.Bytes(program.DefaultBudget))}, nil

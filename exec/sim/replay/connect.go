@@ -99,7 +99,7 @@ func (x *Replay) lead() unit.Time {
 	return lead + x.setup
 }
 
-// timing is the number of that of rings between PEs of a kind of pairs.
+// timing returns the number of the timing of rings between PEs of one class of pairs.
 func (x *Replay) timing(kind uint32, from, to *rank) uint32 {
 	if int(kind) == len(x.timings) {
 		var t timing

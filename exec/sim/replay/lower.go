@@ -6,7 +6,7 @@ import (
 	"kernbench/unit"
 )
 
-// step is an operation of a program with what its time depends on.
+// step is an operation of a program with the values that determine its time.
 type step struct {
 	kind stepKind
 	port uint8
@@ -43,7 +43,7 @@ type common struct {
 	instr     tl.Instr // that units are asked about
 }
 
-// form is what payloads of one type and shape have in common.
+// form holds the properties of payloads of one type and shape.
 type form struct {
 	n     int32 // elements
 	size  int32 // bytes of an element
@@ -91,7 +91,7 @@ func (x *Replay) lowerForms(forms []program.Form) {
 	}
 }
 
-// lowered is a record as steps.
+// lowered is a record in the form of steps.
 type lowered struct {
 	steps   []step
 	tensors int // at a time
@@ -138,10 +138,10 @@ func (x *Replay) lower(o *program.Op) step {
 	return s
 }
 
-// bytes is what an operation moves.
+// bytes returns the bytes that an operation moves.
 func (x *Replay) bytes(o *program.Op) int64 { return int64(o.N) * int64(x.forms[o.Form].size) }
 
-// work is the unit of the PE that an arithmetic operation goes to, and for how long.
+// work returns the unit of the PE that performs an arithmetic operation, and its time.
 func (x *Replay) work(o *program.Op) (n uint8, takes unit.Time) {
 	in, m := &x.instr, &x.more[o.More]
 	in.Op, in.Math, in.N, in.Outer, in.Axis, in.Inner = o.Code, o.Math, int(o.N), m.Outer, m.Axis, m.Inner
@@ -150,7 +150,7 @@ func (x *Replay) work(o *program.Op) (n uint8, takes unit.Time) {
 	return uint8(u), takes
 }
 
-// accessTime is what the port of an HBM slice takes for so many bytes, message by message.
+// accessTime returns the time of an HBM slice's port for n bytes, message by message.
 func (x *Replay) accessTime(bytes int64) unit.Time {
 	serial, most := &x.in.HBM.Serial, int64(x.in.Message)
 	if bytes <= most || x.in.Ideal {

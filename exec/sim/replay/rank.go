@@ -9,7 +9,7 @@ import (
 // none is the slot of a tensor that lies in no ring.
 const none int32 = -1
 
-// rank is one rank of a launch. What every step needs comes first.
+// rank is one rank of a launch. Fields that every step uses come first.
 type rank struct {
 	steps   []step
 	at      int32 // in steps
@@ -35,7 +35,7 @@ type rank struct {
 	group, base int32
 }
 
-// tensor is what is known of one.
+// tensor is the state of a tensor.
 type tensor struct {
 	ready unit.Time
 	slot  int32 // in Replay.slots that it lies in, or none
@@ -53,7 +53,7 @@ const (
 	forDrain          // what it has sent to be accepted, and to have left
 )
 
-// phase is how far a rank is with a step.
+// phase is the progress of a rank within a step.
 type phase uint8
 
 const (
@@ -62,13 +62,13 @@ const (
 	accepted       // a send: it has a slot, and waits for room in the DMA queue
 )
 
-// waits puts off the step at hand. It returns false, so that a caller can pass it on.
+// waits suspends the current step. It returns false for its caller to return.
 func (f *rank) waits(what waiting, port uint8, p phase) bool {
 	f.wait, f.port, f.phase = what, port, p
 	return false
 }
 
-// step takes a rank on until it needs what is not known yet, or its program ends.
+// step advances a rank until it needs a time that is unknown, or its program ends.
 func (x *Replay) step(f *rank) {
 	for {
 		s := &f.steps[f.at]

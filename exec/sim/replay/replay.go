@@ -15,7 +15,7 @@ import (
 	"kernbench/unit"
 )
 
-// Input is what there is to replay, and on what.
+// Input is a program to replay, and the machine.
 type Input struct {
 	Program *program.Program
 	Parts   *program.Parts // of a long program
@@ -30,16 +30,16 @@ type Input struct {
 	HBM     *machine.LinkSpec
 	Message unit.Bytes // the largest that the fabric carries
 
-	// Timing returns what rings from one PE to another add to the way over the fabric: late is
-	// from a token's arrival until it is visible, credit is the time of a credit on its way back.
+	// Timing returns the times of a ring between two PEs beside the fabric's. late is the time from
+	// a token's arrival until it is visible, credit that of a credit on its way back.
 	Timing func(from, to int) (late, credit unit.Time)
 
 	Trace bool
-	Look  func(done, ranks int, now unit.Time) error // is told now and then how far it is; an error ends it
+	Look  func(done, ranks int, now unit.Time) error // is called at intervals with the progress; an error ends the replay
 }
 
-// ErrIrregular says that a program does not end as it should: a rank waits for ever, a message is
-// left over or not as expected. Event-driven simulation tells why.
+// ErrIrregular is returned for a program that does not end properly: a rank waits for ever, or a
+// message is left over or unexpected. Event-driven simulation finds the reason.
 var ErrIrregular = errors.New("the program does not run to its end")
 
 // Replay is the state of one replay.
@@ -100,8 +100,8 @@ func (x *Replay) Unfit() string {
 	case x.limited && x.long:
 		return "payloads of several slots, whose messages can fill the DMA queue"
 	case x.shared && x.setup == 0 && (x.long || x.limited || x.send == 0):
-		// What a credit lets go would enter the fabric at the instant of the credit. Events of
-		// one instant that cause each other have an order which a replay does not know.
+		// A send that a credit releases would enter the fabric at the instant of the credit. A
+		// replay does not know the order of events of one instant that cause each other.
 		return "a send follows its credit in no time"
 	}
 	return ""
@@ -208,7 +208,7 @@ func (x *Replay) countTraffic() {
 	}
 }
 
-// Rest is when the latest message, credit and access came to their end.
+// Rest returns the time at which the latest message, credit and access ended.
 func (x *Replay) Rest() unit.Time { return x.rest }
 
 // Events are those of the trace, in no order.
@@ -224,7 +224,7 @@ func (x *Replay) handle(ev des.Event) bool {
 	return !x.irregular
 }
 
-// next takes the rank on that is first in line; false if none can go on.
+// next advances the first ready rank. It returns false if no rank is ready.
 func (x *Replay) next() bool {
 	if x.going == 0 || x.irregular {
 		return false
@@ -239,8 +239,8 @@ func (x *Replay) next() bool {
 	return true
 }
 
-// wake lets a rank that waits go on, before all others: what it waited for is still in the cache,
-// and ranks that exchange messages go on together.
+// wake makes a waiting rank ready, before all others: what it waited for is still in the cache, and
+// ranks that exchange messages advance together.
 func (x *Replay) wake(f *rank) {
 	f.wait = nothing
 	if x.first--; x.first < 0 {

@@ -42,15 +42,15 @@ func (x *Replay) slotsOf(id uint32) []ipcq.Slot {
 	return x.slots[id*n : id*n+n : id*n+n]
 }
 
-// hear moves the clock to when the rank sees what comes at a time.
+// hear moves the clock to the time at which the rank sees an arrival.
 func (x *Replay) hear(f *rank, at unit.Time) {
 	if at > f.clock {
 		f.clock = ipcq.Wake(&x.in.Launch.Ring, f.clock, at)
 	}
 }
 
-// sendStep puts a payload into a ring: its first token when there is a slot for it, the rest as
-// slots come free, while the program goes on. It returns false while there is none.
+// sendStep puts a payload into a ring: its first token when a slot is free, the rest as slots
+// become free, while the program continues. It returns false while no slot is free.
 func (x *Replay) sendStep(f *rank, s *step) bool {
 	id := x.ports[f.tx+uint32(s.port)]
 	r := &x.rings[id]
@@ -121,8 +121,8 @@ func (x *Replay) stage(f *rank, s *step) {
 	f.clock = max(f.clock, done)
 }
 
-// pump sends what the stream of a ring still has, as far as there are slots. The first part is
-// accepted when the send is; the others when their slots have come back.
+// pump sends the rest of a ring's stream while slots are free. The first part is accepted with the
+// send, the others when their slots are back.
 func (x *Replay) pump(f *rank, id uint32, at unit.Time) {
 	r := &x.rings[id]
 	p := &x.streams[r.stream]
@@ -185,7 +185,7 @@ func (x *Replay) arrive(id, formID, seq uint32, last int, sent, at unit.Time) {
 }
 
 // recvStep takes the next token of a ring; a payload of several slots is assembled, slot by slot.
-// It returns false while there is none.
+// It returns false while no token has arrived.
 func (x *Replay) recvStep(f *rank, s *step) bool {
 	id := x.ports[f.rx+uint32(s.port)]
 	r := &x.rings[id]
@@ -234,12 +234,12 @@ func (x *Replay) recvStep(f *rank, s *step) bool {
 	return true
 }
 
-// agrees reports whether a payload of another form than a receive names is what it may take.
+// agrees reports whether a receive may take a payload of a form that differs from its own.
 func (x *Replay) agrees(got uint32, s *step) bool {
 	return !x.in.Launch.Ring.Strict && x.forms[got].same == x.forms[s.form].same
 }
 
-// letGo ends the rank's hold on the slot that it was lent last from a ring.
+// letGo ends the rank's use of the slot that a ring lent it last.
 func (x *Replay) letGo(f *rank, id uint32) {
 	if x.rings[id].LetGo(x.slotsOf(id), &x.sizing, f.clock) {
 		x.giveCredits(id)

@@ -86,13 +86,13 @@ func (x *Replay) traceCredit(r *ring, left, at unit.Time) {
 // number is that of the ring in the trace.
 func (r *ring) number() uint32 { return trace.RingNumber(int(r.from), r.out) }
 
-// outOf is what the sender of a ring calls it.
+// outOf returns the sender's direction of a ring.
 func (x *Replay) outOf(r *ring) tl.Dir {
 	f := &x.ranks[r.from]
 	return x.in.Launch.Groups[f.group].Wiring[f.index].Out[r.out].Dir
 }
 
-// moved is how many bytes the operation moves or makes that a rank is at.
+// moved returns the bytes that the current operation of a rank moves or makes.
 func (x *Replay) moved(f *rank) int64 {
 	ops := x.notes[f.id].ops
 	if ops == nil {

@@ -81,11 +81,11 @@ const (
 	SeqToken uint8 = 16 // plus ring
 )
 
-// kindWake is the event that a rank looks again whether its DMA queue has room.
+// kindWake is the event at which a rank checks its DMA queue again.
 const kindWake = noc.FirstFree
 
-// enterQueue waits for room in the DMA queue of messages. It returns false while it cannot be
-// known whether there is any: that takes the time at which tokens on shared links depart.
+// enterQueue waits for a free place in the DMA queue of messages. It returns false while that is
+// unknown, because it depends on the departure of tokens on shared links.
 func (x *Replay) enterQueue(f *rank, port uint8) bool {
 	spec := &x.in.Spec.DMA
 	for f.dma.Full(spec, dma.Collective, f.clock) {
@@ -102,7 +102,7 @@ func (x *Replay) enterQueue(f *rank, port uint8) bool {
 	return true
 }
 
-// wakeAt posts an event at which a rank looks again.
+// wakeAt posts an event at which a rank checks again.
 func (x *Replay) wakeAt(f *rank, at unit.Time) {
 	f.wakes++
 	x.in.Queue.Post(des.Event{
@@ -111,7 +111,7 @@ func (x *Replay) wakeAt(f *rank, at unit.Time) {
 	})
 }
 
-// woken lets a rank look again that waits for its DMA queue.
+// woken resumes a rank that waits for its DMA queue.
 func (x *Replay) woken(f *rank) {
 	if f.wait == forDMA {
 		f.clock = max(f.clock, x.in.Queue.Now())

@@ -1,5 +1,5 @@
-// Package values applies a recorded program to data. In such a program each rank touches only
-// its own memory and receives by direction, so values do not depend on time. Equal ranks go in
+// Package values applies a recorded program to data. In such a program each rank touches only its
+// own memory and receives by direction, so values do not depend on time. Equal ranks run in
 // lockstep, one operation of all ranks at a time; others take turns.
 //
 // It may import program, record/oplog, tl, mem and dtype. Start at Apply.
@@ -15,8 +15,8 @@ import (
 	"kernbench/tl/launch"
 )
 
-// Apply carries out the data of a program, whose Places are kept, group by group. It fails with
-// the first fault of an access, which has no time, or with the error of ctx.
+// Apply applies a program, whose Places are kept, to data, group by group. It returns the first
+// fault of an access, which has no time, or the error of ctx.
 func Apply(ctx context.Context, l *launch.Launch, p *program.Program, log *oplog.Log) error {
 	log.Untimed(true)
 	defer log.Untimed(false)
@@ -48,7 +48,7 @@ type group struct {
 // slice is the first byte of the HBM slice of a rank.
 func (g *group) slice(rank int) mem.Addr { return mem.At(mem.HBM, int(g.g.PEs[rank]), 0) }
 
-// checkEvery is the number of operations after which the error of ctx is looked at.
+// checkEvery is the number of operations after which the error of ctx is checked.
 const checkEvery = 1 << 10
 
 func (g *group) stopped() error {

@@ -8,12 +8,12 @@ import (
 	"kernbench/tl"
 )
 
-// lockstepFrom is the number of ranks from which an operation of all at a time is worth it.
+// lockstepFrom is the number of ranks from which on lockstep pays.
 const lockstepFrom = 8
 
-// uniform reports whether all ranks of the group share a record that goes in lockstep: its
-// operations are those that oplog.Lockstep knows, a ring of a number leads to a ring of the same
-// number on all ranks, and each message is there when it is received.
+// uniform reports whether all ranks of the group share a record that can run in lockstep. Then
+// oplog.Lockstep supports its operations, ring i leads to a ring of the same number on all ranks,
+// and each message is sent before it is received.
 func (g *group) uniform() bool {
 	if len(g.blocks) < lockstepFrom {
 		return false
@@ -63,8 +63,8 @@ func (g *group) uniform() bool {
 	return true
 }
 
-// feeds is, by ring that ranks receive from, the ring that it is on the sender's side; ok is
-// false if that differs between ranks.
+// feeds returns the sender's ring for each ring that ranks receive from; ok is false if that
+// differs between ranks.
 func (g *group) feeds() (feeds []uint8, ok bool) {
 	all := g.g.Wiring
 	for i, in := range all[0].In {
@@ -90,7 +90,7 @@ type vectors struct {
 	access  int              // in Record.Base
 	operand int              // in Record.Offs
 	tensors []oplog.Vector
-	sent    [][]oplog.Vector // by ring: what is on its way
+	sent    [][]oplog.Vector // messages on their way, by ring
 	senders []*oplog.Senders // by ring that ranks receive from
 	feeds   []uint8
 }
@@ -189,7 +189,7 @@ func (v *vectors) end(o *program.Op, ends program.Uses) {
 	}
 }
 
-// read is one more of n elements of a tensor, from where the operand begins on each rank.
+// read returns n elements of a tensor, from the start of the operand on each rank.
 func (v *vectors) read(tensor int32, t dtype.Type, n int32) oplog.Vector {
 	if tensor == tl.None {
 		return oplog.Vector{}
@@ -213,7 +213,7 @@ func (v *vectors) read(tensor int32, t dtype.Type, n int32) oplog.Vector {
 	return v.u.Cut(v.tensors[tensor], v.from, t, n)
 }
 
-// where are the addresses of all ranks in the access at hand.
+// where returns the addresses of all ranks in the current access.
 func (v *vectors) where() []mem.Addr {
 	base := v.record.Base[v.access]
 	v.access++

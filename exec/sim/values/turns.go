@@ -7,8 +7,8 @@ import (
 	"kernbench/tl"
 )
 
-// turn is a rank that takes turns with others: it goes on until it needs a message that has not
-// been sent.
+// turn is a rank that takes turns with others: it runs until it needs a message that has not been
+// sent.
 type turn struct {
 	rank    int
 	record  *program.Record
@@ -26,7 +26,7 @@ type turn struct {
 
 const none = -1
 
-// queue is what is on its way in a ring, each with a reference.
+// queue holds the messages on their way in a ring, each with a reference.
 type queue struct {
 	first    int
 	payloads []payload
@@ -45,8 +45,8 @@ type ranks struct {
 	in    tl.Instr
 }
 
-// turns carries out the operations of the ranks, each as far as it can go. Messages wait in queues
-// without an end: how many there can be at a time is a matter of the clock.
+// turns performs the operations of the ranks, each as far as possible. Queues of messages are
+// unbounded, because their limits matter for time only.
 func (g *group) turns() error {
 	x := &ranks{group: g, all: make([]turn, len(g.blocks))}
 	defer x.drop()
@@ -81,7 +81,7 @@ func (g *group) turns() error {
 	return nil
 }
 
-// drop gives up what tensors and queues still hold.
+// drop releases the references of tensors and queues.
 func (x *ranks) drop() {
 	for i := range x.all {
 		t := &x.all[i]
@@ -96,7 +96,7 @@ func (x *ranks) drop() {
 	}
 }
 
-// do carries out the operation that a rank is at; false if it waits for a message.
+// do performs the current operation of a rank. It returns false if the rank waits for a message.
 func (x *ranks) do(t *turn) bool {
 	o := &t.record.Ops[t.at]
 	switch o.Code {
@@ -158,8 +158,8 @@ func (x *ranks) send(t *turn, port int, p payload) {
 	}
 }
 
-// as is a payload as elements of the type that a receive names, which without strict validation
-// may be another than was sent.
+// as returns a payload as elements of the receive's type, which without strict validation may
+// differ from the sender's.
 func (x *ranks) as(t *turn, p payload, o *program.Op) oplog.Operand {
 	from, to := x.p.Forms[p.form].Type, x.p.Forms[o.Form].Type
 	if from == to || o.N == 0 {

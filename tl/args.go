@@ -20,14 +20,14 @@ type Args struct {
 	Tensors []Ref      // tensors in the order of the launch's arguments
 	Ints    []int      // numbers in the order of the launch's arguments
 
-	// Outs is where each rank's result goes, of OutElems elements, for collectives whose
+	// Outs are the addresses of the results, of OutElems elements each, for collectives whose
 	// result does not replace the contribution. Nil: it does; see Out.
 	Outs     []mem.Addr
 	OutElems []int
 
-	// ChunkBytes is how long the pieces are in which a pipeline sends a vector on; 0: as its
-	// formula finds best. LatencyBytes is what the formula must know of the machine, alpha/beta:
-	// what a link carries in the time that an empty message takes to the next rank; 0: unknown.
+	// ChunkBytes is the length of a pipeline's pieces; 0: the formula's choice. LatencyBytes is the
+	// alpha/beta of the machine for that formula: the bytes that a link carries while an empty
+	// message reaches the next rank; 0: unknown.
 	ChunkBytes, LatencyBytes int64
 
 	// Channels is the number of rings that a machine runs side by side, each with a share of the
@@ -35,24 +35,24 @@ type Args struct {
 	// together.
 	Channels int
 
-	// Levels is how many neighbouring ranks of each part of the machine make one of the next
-	// part, from a cube on: of a SIP, of a host, of a row of a torus. What remains is the last
-	// level, and is not in it. Nil: not known, or the machine has no parts.
+	// Levels are the sizes of the machine's levels: the ranks of a cube, the cubes of a SIP, and so
+	// on. The outermost level is what remains, and is not listed. Nil: unknown, or the machine has
+	// no levels.
 	Levels []int
 
 	Windows []*mem.Window // symmetric memory, in the order of the launch's arguments
 
-	// InBlocks says where the block of each rank lies in a contribution that consists of such
-	// blocks, in elements from the address of the shard on; OutBlocks the same of a result.
-	// Nil: one after the other. See InBlock, OutBlock.
+	// InBlocks are the offsets of each rank's block in a contribution, in elements from the address
+	// of the shard; OutBlocks are those in a result. Nil: blocks are contiguous. See InBlock,
+	// OutBlock.
 	InBlocks, OutBlocks []mem.Chunk
 
-	// Uses is what the kernel keeps about its window from one call to the next, on this rank:
-	// how often it has used what it counts. Nil: the window is new, of zeros.
+	// Uses are counters that the kernel keeps for its window from one call to the next, on this
+	// rank. Nil: the window is new, of zeros.
 	Uses []int
 }
 
-// InBlock is block j, of so many, of what a rank brings.
+// InBlock returns block j, of n, of a rank's contribution.
 func (a *Args) InBlock(rank, blocks, j int) Ref {
 	if a.InBlocks == nil {
 		return a.Shard(rank).Chunk(blocks, j)
@@ -60,7 +60,7 @@ func (a *Args) InBlock(rank, blocks, j int) Ref {
 	return blockAt(a.Shards[rank], a.InBlocks[j], a.DType)
 }
 
-// OutBlock is block j, of so many, of a rank's result, which has n elements.
+// OutBlock returns block j of a rank's result, which has n elements.
 func (a *Args) OutBlock(rank, n, blocks, j int) Ref {
 	if a.OutBlocks == nil {
 		return a.Out(rank, n).Chunk(blocks, j)
@@ -76,8 +76,8 @@ func blockAt(at mem.Addr, b mem.Chunk, t dtype.Type) Ref {
 	return Ref{at + mem.Addr(b.Lo*t.Size()), Dims(b.N), t}
 }
 
-// Use counts one more use of what the kernel's window has for it, and returns how often that
-// has been used with this one: what a word that grows by one with each use comes to.
+// Use adds one to a use counter and returns it. A word of the window that grows by one with each
+// use has this value.
 func (a *Args) Use(i int) int {
 	if a.Uses == nil {
 		return 1
@@ -86,7 +86,7 @@ func (a *Args) Use(i int) int {
 	return a.Uses[i]
 }
 
-// Fresh is a copy of the arguments whose use counters are its own, for an execution of the kernel
+// Fresh returns a copy of the arguments with counters of its own, for an execution of the kernel
 // that does not count.
 func (a Args) Fresh() Args {
 	a.Uses = slices.Clone(a.Uses)

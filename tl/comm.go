@@ -29,8 +29,8 @@ func (c *Context) Send(d Dir, t Tensor) {
 	}
 }
 
-// Slots is how many slots each of the kernel's rings has, and how long they are: a longer payload
-// goes in several. Of rings with different numbers it is the smallest.
+// Slots returns the number of slots of the kernel's rings, and the size of a slot. A longer payload
+// takes several. If rings differ, it is the smallest number.
 func (c *Context) Slots() (n int, bytes int64) {
 	n = c.ring.Slots
 	if c.ring.Mixed {
@@ -77,7 +77,7 @@ func (c *Context) Recv(d Dir, s Shape, t dtype.Type) (r Tensor) {
 	return r
 }
 
-// RecvAny is Recv(AnyDir) that also says which direction it was.
+// RecvAny is Recv(AnyDir) that also returns the direction.
 func (c *Context) RecvAny(s Shape, t dtype.Type) (r Tensor, d Dir) {
 	got := c.take("recv", AnyDir, s, t, nil, &r)
 	return r, c.wiring.In[got].Dir
@@ -133,8 +133,8 @@ func (c *Context) Wait(f Future) (r Tensor) {
 	return r
 }
 
-// take resolves the direction and refuses to jump the queue of announced receives. It returns
-// the ring that the message came from.
+// take resolves the direction. It is a fault to take a message before announced receives. It
+// returns the ring of the message.
 func (c *Context) take(op string, d Dir, s Shape, t dtype.Type, dst *Ref, r *Tensor) int {
 	port := AnyPort
 	if d != AnyDir {
@@ -204,8 +204,8 @@ func (c *Context) takeFrom(op string, port int, s Shape, t dtype.Type, dst *Ref,
 	return got
 }
 
-// noteEnding remembers that an undirected receive ends the lifetimes of all slots: the
-// receives that follow in their rings do not tell.
+// noteEnding notes that an undirected receive ends the lifetimes of all slots. Later receives in
+// those rings do not show that.
 func (c *Context) noteEnding(op string) {
 	if c.lines == nil {
 		return
@@ -228,7 +228,7 @@ func (c *Context) endSlot(port int) {
 	p.held = None
 }
 
-// checkReceived judges what came in place of what the kernel wants, which the instruction says.
+// checkReceived compares a message with the type and shape that the instruction expects.
 func (c *Context) checkReceived(op string, port int) {
 	in := &c.in
 	if !c.ring.Strict && in.GotN == in.N && in.GotType.Size() == in.Type.Size() {
@@ -269,7 +269,7 @@ func (c *Context) describeTake(port int, seq uint32) string {
 	return s
 }
 
-// at is a line behind what happens there; "" if it is not known.
+// at returns " at LINE", or "" if the line is unknown.
 func at(line string) string {
 	if line == "" {
 		return ""

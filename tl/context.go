@@ -16,13 +16,13 @@ import (
 // Context is a kernel's view of the PE that it runs on. One rank of one launch has one;
 // it must not be used by other goroutines.
 //
-// Operations return no errors: what a kernel does wrong stops that kernel at once and
-// comes out of the launch as one of the types of package fault.
+// Operations return no errors. A mistake of a kernel stops it at once, and the launch returns it as
+// one of the types of package fault.
 type Context struct {
 	core    Core
 	watch   *watch.Watch
 	seen    watch.Kernel // what watch sees; an operand's cell remembers the call that uses it
-	watched bool         // there is more to an instruction than to hand it over: see inspect
+	watched bool         // instructions need more than the hand-over: see inspect
 	making
 	scratchCells
 	lookups
@@ -46,17 +46,17 @@ type seat struct {
 	rank, world, perCube int
 	program, grid        int // of a grid; grid is 0 where there is none
 	coreType             CoreType
-	engine               bool // there is one to post tasks to
+	engine               bool // there is an engine to post tasks to
 }
 
-// portState is what the kernel side knows of one ring that it receives from.
+// portState is the kernel's state of a ring that it receives from.
 type portState struct {
 	held   int32  // cell of the tensor whose lifetime the next take ends, or None
 	taken  uint32 // messages taken so far
 	posted uint32 // receives announced by RecvAsync so far
 }
 
-// Setup is what an executor gives a rank's Context.
+// Setup is an executor's input for a rank's Context.
 type Setup struct {
 	Core         Core
 	Rank, World  int
@@ -69,12 +69,12 @@ type Setup struct {
 	PEName       func() string
 	Now          func() (unit.Time, bool) // simulated time; false without a clock
 	RecordLines  bool                     // keep the source line of every instruction
-	CellCapacity int                      // cells to make room for at once; 0: grow as needed
+	CellCapacity int                      // cells to allocate at once; 0: grow as needed
 
 	Program, Grid int // of a grid: what ProgramID(0) and NumPrograms(0) answer; Grid 0: no grid
 	CoreType      CoreType
 	Engine        bool // Post has an engine to post to
-	Trial         bool // the execution does not count: nothing but the context is changed
+	Trial         bool // the execution does not count: only the context is changed
 
 	Watch *watch.Watch // of the launch, or nil
 	Edits *Edits       // of kernels, or nil; implies RecordLines
@@ -87,8 +87,8 @@ func NewContext(s Setup) *Context {
 	return c
 }
 
-// reset makes c the context of another rank, as NewContext would, and keeps the room that it has.
-// The kernel that had it has ended.
+// reset makes c the context of another rank, as NewContext would, and keeps its memory. Its former
+// kernel has ended.
 func (c *Context) reset(s Setup) {
 	cells, ports, words, known := c.cells[:0], c.ports[:0], c.words[:0], c.lines
 	*c = Context{
@@ -175,8 +175,8 @@ func (c *Context) checkAxis(axis int) {
 	}
 }
 
-// Neighbor is the rank that a send in direction d goes to; ok is false where this rank
-// has no such ring. A kernel on a mesh asks it where the rim is.
+// Neighbor returns the rank that a send in direction d goes to; ok is false if this rank has no
+// such ring. A kernel on a mesh uses it to find the rim.
 func (c *Context) Neighbor(d Dir) (rank int, ok bool) {
 	i := c.wiring.OutIndex(d)
 	if i < 0 {
@@ -188,8 +188,8 @@ func (c *Context) Neighbor(d Dir) (rank int, ok bool) {
 // CDiv is the quotient rounded up.
 func CDiv(a, b int) int { return (a + b - 1) / b }
 
-// place says where the kernel is: rank, PE, time and the source line of the call that it
-// is in. It walks the stack, so it is for faults only.
+// place returns the kernel's rank, PE, time and source line. It walks the stack, so it is for
+// faults only.
 func (c *Context) place(op string) fault.Place {
 	p := fault.Place{Rank: c.rank, Op: op, Line: c.sourceLine()}
 	if c.seen.PE != nil {
@@ -207,14 +207,14 @@ func (c *Context) here() fault.Place { return c.place(c.in.Call()) }
 // unwatched is the Watch of contexts that have none. Its kernels never look.
 var unwatched = watch.New(watch.Limits{})
 
-// enter says to the launch's watch that this kernel runs on. An executor calls it.
+// enter reports to the launch's watch that this kernel runs now. An executor calls it.
 func (c *Context) enter() {
 	if c.watch != unwatched {
 		c.watch.Enter(&c.seen)
 	}
 }
 
-// stop carries a fault out of a kernel.
+// stop is the panic value that carries a fault out of a kernel.
 type stop struct{ err error }
 
 // abandon unwinds a kernel whose launch has ended without it.
@@ -239,8 +239,8 @@ func (c *Context) misuse(op, reason string) {
 	c.fail(&fault.Misuse{Place: c.place(op), Reason: reason})
 }
 
-// run executes a kernel to its end on this context. It returns the fault that stopped
-// it, if any; abandoned is true when the executor gave it up.
+// run executes a kernel to its end on this context. It returns the fault that stopped it, if any;
+// abandoned is true if the executor ended it.
 func (c *Context) run(k Kernel, a Args) (abandoned bool, err error) {
 	returned := false
 	defer func() {
@@ -264,8 +264,7 @@ func (c *Context) run(k Kernel, a Args) (abandoned bool, err error) {
 	return false, c.failed
 }
 
-// dropAll tells the core that all tensors are done with: for executors, when a kernel
-// has ended.
+// dropAll drops all tensors when a kernel has ended. It is for executors.
 func (c *Context) dropAll() {
 	for i := range c.cells {
 		if c.cells[i].Value != 0 {

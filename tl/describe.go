@@ -1,7 +1,7 @@
 package tl
 
-// Failing is the first of the words of a wait or test, from number at on and round, that does
-// not satisfy it; -1 when all do.
+// Failing returns the first word of a wait or test that does not satisfy it, searched cyclically
+// from number at on; -1 if all do.
 func (x *OneSided) Failing(at int) int {
 	held := x.Win.Words(int(x.Peer))
 	for k := range x.Words {
@@ -16,9 +16,9 @@ func (x *OneSided) Failing(at int) int {
 	return -1
 }
 
-// Awaits reports whether a kernel on a PE that waits for words could be waiting for what the
-// one on another PE has yet to do: for that of any member of the team that has not ended, and
-// in a rendezvous for that of members who have not come to it, ended or not.
+// Awaits reports whether a wait for words on one PE may depend on the kernel of another PE. It
+// depends on every member of the team that has not ended. In a rendezvous it depends on the members
+// that have not reached it, ended or not.
 func (x *OneSided) Awaits(pe, other int32, ended bool) bool {
 	t := x.Win.Team
 	member, ok := t.Rank(int(other))
@@ -29,7 +29,7 @@ func (x *OneSided) Awaits(pe, other int32, ended bool) bool {
 	return ok && other != pe && !ended
 }
 
-// Call is the instruction in the words of the kernel API, for reports: put_signal_nbi.
+// Call returns the name of the instruction in the kernel API, for reports: put_signal_nbi.
 func (in *Instr) Call() string {
 	x := in.Side
 	switch in.Op {

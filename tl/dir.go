@@ -108,9 +108,9 @@ func userNames(names []string) string {
 	return " " + strings.Join(names, " ")
 }
 
-// Opposite is the direction under which a message sent along d is expected to arrive
-// when the topology is symmetric: E and W, N and S face each other, a dimension faces
-// itself. ok is false where nothing general can be said (a parent has several children).
+// Opposite returns the direction from which a message sent along d arrives in a symmetric topology:
+// E and W, N and S are opposite, a dimension is its own opposite. ok is false if there is no unique
+// one (a parent has several children).
 func (d Dir) Opposite() (opposite Dir, ok bool) {
 	switch {
 	case d == East:
@@ -131,7 +131,7 @@ func (d Dir) Opposite() (opposite Dir, ok bool) {
 	return AnyDir, false
 }
 
-// userOpposite lets a level-prefixed name face its counterpart: cube.E and cube.W.
+// userOpposite returns the opposite of a level-prefixed name: cube.W for cube.E.
 func userOpposite(d Dir) (Dir, bool) {
 	name := d.String()
 	i := strings.LastIndexByte(name, '.')

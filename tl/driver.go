@@ -2,8 +2,8 @@ package tl
 
 import "kernbench/fault"
 
-// Driver is what an executor does with the context of a kernel, and what dialects and front ends do
-// that run kernels of their own. It is not for kernels.
+// Driver is the interface of executors to the context of a kernel. Dialects and front ends that run
+// kernels of their own use it too. It is not for kernels.
 type Driver struct{ c *Context }
 
 // Drive returns the driver of a context.
@@ -19,13 +19,13 @@ func (d Driver) BeginTurn(t *Turn) { d.c.beginTurn(t) }
 // EndTurn reports that the result of the turn that has begun is there.
 func (d Driver) EndTurn() { d.c.endTurn() }
 
-// Meet waits, in a program of a grid, until all that happens before has happened: what it then
-// finds in memory of this process that programs share is as of its time. It takes no time
-// itself. It is for dialects that keep such memory: kernels talk through words.
+// Meet waits, in a program of a grid, until all earlier events have happened. Memory of this
+// process that programs share then has its state of that time. Meet takes no simulated time. It is
+// for dialects that keep such memory; kernels communicate by words.
 func (d Driver) Meet() { d.c.plain(OpMeet) }
 
-// Interpret makes faults and records name the lines of s instead of those of the Go code that
-// calls the context. A kernel that interprets a program calls it first.
+// Interpret replaces the lines of Go code in faults and records by those of s. A kernel that
+// interprets a program calls it first.
 func (d Driver) Interpret(s Source) { d.c.source = s }
 
 // Run executes a kernel to its end. It returns the fault that stopped it, if any; abandoned is true

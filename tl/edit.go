@@ -37,13 +37,13 @@ const (
 	AddRecv                   // a receive follows the instruction
 	AddSend                   // a send of what the instruction makes or uses follows it
 	AddNotify                 // a notification by 1 of the peer of a put or notification follows it
-	Compare                   // a wait compares in another manner
+	Compare                   // a wait uses another comparison
 	Change                    // the value of a wait or notification is another
 	Twice                     // a notification is made twice
 	Again                     // a call of a dialect is made once more; Op and Dir do not count
 )
 
-// Edits are those of a run, and who wants to see what kernels issue.
+// Edits are the edits of a run, and the observers of its instructions.
 type Edits struct {
 	List []Edit
 	Seen func(line string, dir Dir, in *Instr, w *Wiring) // in is valid during the call; it may be nil
@@ -53,7 +53,7 @@ type Edits struct {
 	Answers *Answers // to try what atomics return, in the place of all else; it may be nil
 }
 
-// editing is the core of a rank whose kernel is edited. It stands before the executor's.
+// editing is the core of a rank whose kernel is edited. It wraps the executor's.
 type editing struct {
 	Core
 	c      *Context
@@ -87,8 +87,8 @@ func (e *editing) Do(in *Instr) {
 	e.Core.Do(in)
 }
 
-// putsOff reports whether the receive that begins is put off. Then the slot that was received
-// before lives on until the receive is carried out.
+// putsOff reports whether the current receive is delayed. Then the slot received before stays valid
+// until the receive is performed.
 func (c *Context) putsOff(port int) bool {
 	e, ok := c.core.(*editing)
 	if !ok || e.inside || e.later != nil {
@@ -183,7 +183,7 @@ func (e *editing) extra(do func()) {
 	c.words = append(c.words[:0], words...)
 }
 
-// omit leaves an instruction out. What a receive would have made is zeros.
+// omit skips an instruction. The result of an omitted receive is zeros.
 func (e *editing) omit(in *Instr) {
 	if in.Op != OpRecv {
 		return
@@ -216,8 +216,8 @@ func (e *editing) addSend(x *Edit, in *Instr) {
 	e.Core.Do(&Instr{Op: OpSend, Port: port, Type: in.Type, N: in.N, Shape: in.Shape, Dst: None, A: a, AOff: off, B: None, C: None})
 }
 
-// catchUp carries out the receive that was put off: behind a send, or before an instruction that
-// uses what is received or takes a message. It reports whether the instruction is done.
+// catchUp performs the delayed receive: after a send, or before an instruction that uses its result
+// or takes a message. It reports whether the instruction is done.
 func (e *editing) catchUp(in *Instr) bool {
 	d := e.later.Dst
 	uses := in.A == d || in.B == d || in.C == d

@@ -5,9 +5,9 @@ import "fmt"
 // EngineQueues is the number of queues of a communication engine.
 const EngineQueues = 2
 
-// Task is work for the communication engine of a PE: a program. Tasks of one queue are
-// performed one after the other, in the order in which they were posted; queues go side by
-// side and share the engine. The kernel's Context is on the PE that posted it.
+// Task is a program for the communication engine of a PE. Tasks of one queue run one after the
+// other, in the order of their posts. Queues run in parallel and share the engine. The kernel's
+// Context is on the PE that posted the task.
 type Task struct {
 	Name        string
 	Queue       int // 0 to EngineQueues-1
@@ -16,10 +16,10 @@ type Task struct {
 	Rank, World int // what its Context answers
 }
 
-// Post hands a task to the communication engine of this PE and returns at once. The task
-// comes after all that this program has done before. A launch ends when its programs and all
-// tasks that they have posted have ended. The handle is for Await, which also lets what the
-// task has done go before what follows; it need not be awaited.
+// Post hands a task to the communication engine of this PE and returns at once. The task comes
+// after all earlier operations of this program. A launch ends when its programs and all tasks that
+// they have posted have ended. Await of the handle orders the task before later operations; a task
+// need not be awaited.
 func (c *Context) Post(t *Task) Handle {
 	switch {
 	case t == nil || t.Kernel == nil:
@@ -46,7 +46,7 @@ func TaskName(t *Task, number int) string {
 	return fmt.Sprintf("task %d (%s) of queue %d of the communication engine", number, t.Name, t.Queue)
 }
 
-// CoreType says what a core has beside its CPU and DMA.
+// CoreType is the set of units of a core, apart from its CPU and DMA.
 type CoreType uint8
 
 // The types of cores.

@@ -58,7 +58,7 @@ const None int32 = -1
 // AnyPort is the port of a receive that takes from whichever ring has a message.
 const AnyPort = -1
 
-// MathOp says which arithmetic an OpMath performs.
+// MathOp is the arithmetic of an OpMath.
 type MathOp uint8
 
 // Arithmetic. The first group is elementwise on A and B; Scale-like forms take Scalar in
@@ -131,8 +131,8 @@ type Cell struct {
 	state  cellState // up to here all is zero where there is no tensor
 	used   bool      // since the reclaiming hand last passed
 	pinned bool
-	// reclaimed says how the previous tensor of this cell ended: by the reclaiming hand,
-	// or freed by the kernel.
+	// reclaimed is how the previous tensor of this cell ended: by the reclaiming hand, or freed by
+	// the kernel.
 	reclaimed bool
 	gen       uint32
 	call      uint32 // instruction that last used it, as Context.calls counts
@@ -150,7 +150,7 @@ const (
 	cellHandle // of a pipeline or task
 )
 
-// Gen tells uses of one cell apart: it changes whenever the cell gets a new tensor.
+// Gen distinguishes uses of one cell: it changes whenever the cell gets a new tensor.
 func (c *Cell) Gen() uint32 { return c.gen }
 
 // Core carries out the instructions of one rank. Do returns when the call may return to

@@ -2,8 +2,7 @@ package tl
 
 import "kernbench/tl/frames"
 
-// lines remembers source lines, so that a fault, a hazard or a record can name the kernel's
-// call.
+// lines keeps source lines, so that a fault, a hazard or a record can name the kernel's call.
 type lines struct {
 	now   *frames.Call           // nil: none of the innermost frames is a kernel's
 	taken latest                 // receives, by ring
@@ -14,7 +13,7 @@ type lines struct {
 
 func newLines() *lines { return &lines{ended: map[taken]ending{}, posts: map[taken]*frames.Call{}} }
 
-// forget is for another rank.
+// forget clears all lines, for another rank.
 func (l *lines) forget() {
 	l.now = nil
 	l.taken.forget()
@@ -33,7 +32,7 @@ type taken struct {
 	seq  uint32
 }
 
-// recent is how many calls of a ring are remembered: of one before them only the number is told.
+// recent is the number of calls per ring that are kept. Earlier ones are named by number only.
 const recent = 64
 
 // latest are the latest calls of each ring.
@@ -73,7 +72,7 @@ func (l latest) at(port int, seq uint32) string {
 	return l[port].calls[seq%recent].Text()
 }
 
-// take notes a receive, of which there was one for each number before.
+// take notes a receive. Receives are noted in sequence.
 func (l *lines) take(port int, seq uint32) {
 	l.taken.note(port, l.now)
 	delete(l.posts, taken{port, seq})

@@ -71,7 +71,7 @@ func (c *Context) Finish(op ReduceOp, t Tensor, n int) Tensor {
 	return c.Scale(dtype.Div, t, float64(n))
 }
 
-// Scale combines every element with a number: Scale(dtype.Mul, t, 0.5) halves.
+// Scale combines every element with a number: Scale(dtype.Mul, t, 0.5) halves them.
 func (c *Context) Scale(op dtype.BinaryOp, t Tensor, f float64) (r Tensor) {
 	i := c.use("scale", &t)
 	c.result("scale", t.dtype, t.shape, &r)

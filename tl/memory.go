@@ -66,7 +66,7 @@ func (c *Context) Store(r Ref, t Tensor) {
 	c.transfer("store", OpStore, &r, &t)
 }
 
-// whole is where n elements lie, in the plain case: one aligned piece of the memory that was used
+// whole returns the address of n elements in the simple case: one aligned piece of the memory used
 // last.
 func (c *Context) whole(r *Ref, n int) (pa mem.Addr, ok bool) {
 	off, size := r.Addr-c.near.From, r.DType.Size()

@@ -7,8 +7,8 @@ import (
 	"kernbench/mem"
 )
 
-// OneSided is what an instruction that concerns a window has besides. The Context owns it, as
-// it owns Instr.
+// OneSided holds the additional operands of an instruction on a window. The Context owns it, as it
+// owns Instr.
 type OneSided struct {
 	Win  *mem.Window
 	Peer int32 // member of Win's team whose copy it concerns
@@ -32,8 +32,7 @@ type OneSided struct {
 	Hit bool
 }
 
-// Traffic counts what one rank of a launch did to the memory of others, and how often it
-// signalled and waited.
+// Traffic counts one rank's accesses to the memory of others, its notifications and its waits.
 type Traffic struct {
 	Rank     int   `json:"rank"`
 	Sent     int64 `json:"sent_bytes"`     // into rings
@@ -50,7 +49,7 @@ type Traffic struct {
 // Remote is the number of bytes that crossed from or to other PEs' memory.
 func (t *Traffic) Remote() int64 { return t.Sent + t.Read + t.Written }
 
-// Add adds what another program of the same rank did.
+// Add adds the counts of another program of the same rank.
 func (t *Traffic) Add(o Traffic) {
 	t.Sent += o.Sent
 	t.Read += o.Read
@@ -72,7 +71,7 @@ func (c *Context) trafficSoFar() Traffic {
 // away reports whether memory is another PE's.
 func (c *Context) away(a mem.Addr) bool { return a-c.slice > mem.MaxOffset && a.Space() == mem.HBM }
 
-// putting is what the forms of put differ in.
+// putting holds the options in which the forms of put differ.
 type putting struct {
 	op     string
 	nbi    bool
@@ -173,8 +172,8 @@ func (c *Context) PutTensorSignal(dst Sym, peer int, t Tensor, s Signal, op Sign
 	c.put(dst, peer, &putting{op: "put_signal", t: t, signal: true, word: s, update: op, value: v})
 }
 
-// PutCombine is Put that combines each element with what is there, at once for each element:
-// several at the same time all count. The order in which they round is not known.
+// PutCombine is Put that combines each element with the one in memory, atomically per element, so
+// that concurrent ones all count. The order of their roundings is unspecified.
 func (c *Context) PutCombine(dst Sym, peer int, src Ref, by ReduceOp) {
 	c.put(dst, peer, &putting{op: "put_combine", memory: true, src: src, atomic: true, by: by})
 }
@@ -242,7 +241,7 @@ func (c *Context) Sync(t *mem.Team) {
 	}
 	me := c.own("sync", t.Meeting)
 	if c.grid > 0 {
-		c.plain(OpMeet) // of several programs on a PE, the Core knows who comes first
+		c.plain(OpMeet) // of several programs on a PE, the Core knows their order
 	}
 	met := c.meets(t, me)
 	if t.Size() == 1 {
@@ -254,11 +253,11 @@ func (c *Context) Sync(t *mem.Team) {
 		c.Notify(s.At(k), (me+1<<k)%t.Size(), SignalAdd, 1)
 		c.WaitUntil(s.At(k), GE, met)
 	}
-	c.counts.Notifies, c.counts.Waits = notifies, waits // those of the kernel's own words
+	c.counts.Notifies, c.counts.Waits = notifies, waits // waits for the kernel's own words
 }
 
-// meets counts one more rendezvous of a member of a team, and returns the count: in the team, or,
-// in an execution that does not count, apart.
+// meets counts one more rendezvous of a member of a team, and returns the count. An execution that
+// does not count uses a copy of it.
 func (c *Context) meets(t *mem.Team, member int) int64 {
 	if c.trial == nil {
 		t.Met[member]++

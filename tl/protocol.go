@@ -8,15 +8,17 @@ import (
 	"kernbench/unit"
 )
 
-// Protocol is what software adds to a message: how its receiver learns that it is there, and what
-// that takes of the links. The zero value adds nothing.
+// Protocol is the software cost of a message: the latency until its receiver sees it, and the share
+// of flags on the links. The zero value adds nothing.
 type Protocol struct {
-	// Latency is from the arrival of a message until its receiver sees it, and Credit the same of a
-	// credit: by the outermost level of the network between SIPs that it has taken, of one that has
-	// taken none first. Of those levels that are not there it is as of the last one; nil: none.
+	// Latency is the time from the arrival of a message until its receiver sees it, Credit that of
+	// a credit. Both are lists by the outermost level between SIPs that the message has passed;
+	// entry 0 is for messages that passed none. Missing levels have the value of the last one; nil:
+	// no latency.
 	Latency, Credit []unit.Time
 
-	// Payload is how many of a million bytes on the links are data, the others being flags. 0: all.
+	// Payload is the number of data bytes per million bytes on the links; the others are flags. 0:
+	// all are data.
 	Payload int64
 
 	// Copy is how fast the sender's channels write the data of a token, beside what the links take:
@@ -24,7 +26,7 @@ type Protocol struct {
 	Copy unit.Rate
 }
 
-// million bytes on the links are what a Payload is a part of.
+// million is the number of bytes on the links that Payload refers to.
 const million = 1_000_000
 
 // Late is the latency of a message, and of a credit, that has taken a level of the network; -1:
@@ -48,7 +50,7 @@ func (p *Protocol) Copied(data int64) unit.Time {
 	return p.Copy.Time(data)
 }
 
-// Wire is how many bytes on the links so many bytes of data take.
+// Wire returns the bytes on the links for n bytes of data.
 func (p *Protocol) Wire(data int64) int64 {
 	if p.Payload == 0 || p.Payload == million {
 		return data
@@ -63,7 +65,7 @@ func (p *Protocol) flagged(data int64) int64 {
 	return int64(wire)
 }
 
-// Data is how fast data go over a link of such a rate, at most.
+// Data returns the highest data rate over a link of a given rate.
 func (p *Protocol) Data(link unit.Rate) unit.Rate {
 	if p.Payload == 0 || p.Payload == million {
 		return link

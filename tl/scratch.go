@@ -65,7 +65,7 @@ func (c *Context) newScratch(op string, n int64) int32 {
 	return i
 }
 
-// makeRoom moves the hand on until there are n bytes between the cursor and the block there.
+// makeRoom advances the hand until n bytes are free between the cursor and the next block.
 func (c *Context) makeRoom(op string, n int64) {
 	s := &c.scratch
 	turns := 0
@@ -99,10 +99,10 @@ func (c *Context) makeRoom(op string, n int64) {
 // ScratchBytes is the size of the PE's scratch memory, which all results of a kernel share.
 func (c *Context) ScratchBytes() int64 { return c.scratch.size }
 
-// ScratchUsed is how much of it tensors take that have not been reclaimed or freed.
+// ScratchUsed returns the bytes of tensors that have not been reclaimed or freed.
 func (c *Context) ScratchUsed() int64 { return c.scratch.used }
 
-// kill ends a scratch tensor and gives its room back.
+// kill ends a scratch tensor and frees its memory.
 func (c *Context) kill(i int32) {
 	s, b := &c.scratch, &c.cells[i]
 	if b.prev == None {
@@ -127,7 +127,7 @@ func (c *Context) kill(i int32) {
 	c.drop(i)
 }
 
-// drop tells the core that a cell's value is done with and recycles the cell.
+// drop releases a cell's value in the core and recycles the cell.
 func (c *Context) drop(i int32) {
 	if c.cells[i].Value != 0 {
 		d := &c.dropped // all else in it stays zero
@@ -188,7 +188,7 @@ func (c *Context) result(op string, t dtype.Type, s Shape, r *Tensor) {
 // maxElems is the most elements that a tensor can have.
 const maxElems = 1<<31 - 1
 
-// check refuses what no tensor can be, and no instruction can count.
+// check rejects shapes and types that a tensor cannot have.
 func (c *Context) check(op string, t dtype.Type, s Shape) {
 	c.checkType(op, t)
 	if s.Elems() > maxElems {

@@ -183,7 +183,7 @@ func (c *Context) wordValue(op string, s Signal, v int64) int64 {
 	return v
 }
 
-// signalled makes what an operation on words has besides its kind.
+// signalled sets the operands of an operation on words.
 func (c *Context) signalled(s Signal, peer int) *OneSided {
 	c.side = OneSided{Win: s.win, Peer: int32(peer), Word: c.words[0], Words: c.words, WordType: s.part.Word}
 	return &c.side
@@ -209,8 +209,8 @@ func (c *Context) Notify(s Signal, peer int, op SignalOp, v int64) {
 }
 
 // WaitUntil waits until all words of s in this PE's own copy satisfy cmp with v. It changes
-// nothing. What it orders: the updates without which no way leads to that value, and all
-// that went before them.
+// nothing. It orders later operations after the updates without which that value is impossible, and
+// after all that came before those updates.
 func (c *Context) WaitUntil(s Signal, cmp Cmp, v int64) {
 	c.wait("wait_until", s, cmp, v)
 	x := c.signalled(s, int(c.side.Peer))
@@ -219,7 +219,7 @@ func (c *Context) WaitUntil(s Signal, cmp Cmp, v int64) {
 	c.signal(OpWaitWord)
 }
 
-// Test tells at once whether all words of s in this PE's own copy satisfy cmp with v.
+// Test reports, without waiting, whether all words of s in this PE's own copy satisfy cmp with v.
 func (c *Context) Test(s Signal, cmp Cmp, v int64) bool {
 	c.wait("test", s, cmp, v)
 	x := c.signalled(s, int(c.side.Peer))
@@ -242,10 +242,9 @@ func (c *Context) wait(op string, s Signal, cmp Cmp, v int64) {
 	c.side.Peer = int32(me)
 }
 
-// LoadScalar reads a control word of this PE's own copy. A judge of races reports an update
-// of the word that nothing orders before or after the read; a kernel that reads the same word
-// over and over may do so while others change it. A kernel that branches on what it reads
-// depends on the schedule.
+// LoadScalar reads a control word of this PE's own copy. A judge of races reports an update of the
+// word that is not ordered before or after the read, unless the kernel polls the word. A kernel
+// that branches on the value depends on the schedule.
 func (c *Context) LoadScalar(s Signal) int64 { return c.readWord(s, false) }
 
 // Peek is LoadScalar of a word that others may be changing meanwhile.
@@ -262,7 +261,7 @@ func (c *Context) readWord(s Signal, changing bool) int64 {
 	return c.side.Got
 }
 
-// FetchAdd adds v to a word of member peer, and returns what it held before.
+// FetchAdd adds v to a word of member peer, and returns its former value.
 func (c *Context) FetchAdd(s Signal, peer int, v int64) int64 {
 	c.oneWord("fetch_add", s, peer)
 	v = c.wordValue("fetch_add", s, v)
@@ -273,8 +272,8 @@ func (c *Context) FetchAdd(s Signal, peer int, v int64) int64 {
 	return c.side.Got
 }
 
-// CompareSwap puts v into a word of member peer if it holds old, and returns what it held:
-// old when the swap was made.
+// CompareSwap sets a word of member peer to v if it holds old, and returns its former value: old if
+// the swap was made.
 func (c *Context) CompareSwap(s Signal, peer int, old, v int64) int64 {
 	c.oneWord("compare_swap", s, peer)
 	old, v = c.wordValue("compare_swap", s, old), c.wordValue("compare_swap", s, v)

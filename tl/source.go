@@ -8,7 +8,7 @@ type Line struct{ frames.Call }
 // NewLine makes a line of its text, such as "ring.txt:12".
 func NewLine(text string) *Line { return &Line{*frames.NewCall(text)} }
 
-// Source tells where in its own source an interpreter is.
+// Source returns the current line of an interpreted program.
 type Source interface{ Line() *Line }
 
 // caller is the innermost call by the kernel, or the line that an interpreter is at.
@@ -19,7 +19,7 @@ func (c *Context) caller() *frames.Call {
 	return frames.Caller()
 }
 
-// sourceLine is the text of caller, found the slow way.
+// sourceLine returns the text of caller, by a walk of the stack.
 func (c *Context) sourceLine() string {
 	if c.source != nil {
 		return c.source.Line().Text()

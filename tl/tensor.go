@@ -89,7 +89,7 @@ func (r Ref) Chunk(parts, i int) Ref {
 	return r.Slice(c.Lo, c.N)
 }
 
-// Split is Chunk for kernels that take many of the parts: it divides but once.
+// Split is Chunk for kernels that use many of the parts: it divides only once.
 func (r Ref) Split(parts int) *Split {
 	return &Split{of: r, parts: parts, each: r.Len() / parts, longer: r.Len() % parts}
 }

@@ -2,16 +2,16 @@ package tl
 
 import "fmt"
 
-// Turn is the part that one rank has in one collective, where several are performed beside
-// each other and beside other work: by tasks of communication engines. It tells the data pass
-// whose contribution memory holds when the collective begins, and where its result is when
-// it ends, so that each is judged by itself. It takes no time.
+// Turn is one rank's part of a collective that a task of a communication engine performs, in
+// parallel to other collectives and other work. It gives the data pass the contribution at the
+// start of the collective and the place of its result at the end, so that each collective is judged
+// separately. It takes no time.
 type Turn struct {
 	ID      int32    // of the collective in this run, from 1 on: the same on all its ranks
 	World   int      // ranks of the collective
 	Rank    int      // this one among them
 	Op      ReduceOp // by which contributions are merged
-	Label   int      // under which this rank's contribution is known: other collectives have others
+	Label   int      // label of this rank's contribution, distinct per collective
 	In, Out []Ref    // contribution and result, in the order of the collective's definition; each in one shard
 
 	Name  string // of the work, for reports: AllReduce handle 0 turn 0; empty: the number

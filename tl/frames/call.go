@@ -2,7 +2,7 @@ package frames
 
 import "sync/atomic"
 
-// Call is a place in the code, told apart by the address to which what is called there returns.
+// Call is a place in the code, identified by the return address of the call.
 type Call struct {
 	ret  uintptr
 	line string // "" of one that is no kernel's
@@ -19,11 +19,11 @@ func (k *Call) Text() string {
 	return k.line
 }
 
-// depth is how many frames are looked at: the kernel is seldom more than four away.
+// depth is the number of frames examined: the kernel is rarely more than four away.
 const depth = 12
 
-// Caller is the innermost call by a kernel, or nil. An instruction may ask for it, so it looks at
-// return addresses only.
+// Caller returns the innermost call by a kernel, or nil. It can be needed for every instruction, so
+// it uses return addresses only.
 func Caller() *Call {
 	var stack [depth]uintptr
 	returns(&stack)
@@ -38,8 +38,8 @@ func Caller() *Call {
 	return nil
 }
 
-// calls has what was found out about return addresses, for all kernels of the process: it looks up
-// far more than it adds. An address is at one of the places behind that which its bits choose.
+// calls caches the calls of return addresses, for all kernels of the process. Lookups are far more
+// frequent than insertions. An address is stored at or after the index given by its bits.
 var calls [1 << callBits]atomic.Pointer[Call]
 
 const (
@@ -55,7 +55,7 @@ func callAt(ret uintptr) *Call {
 		k := place.Load()
 		if k == nil {
 			k = newCall(ret)
-			place.CompareAndSwap(nil, k) // another kernel may have been quicker: then it is found out again
+			place.CompareAndSwap(nil, k) // another kernel may have stored it meanwhile: then it is computed again
 			return k
 		}
 		if k.ret == ret {
@@ -66,7 +66,7 @@ func callAt(ret uintptr) *Call {
 }
 
 func newCall(ret uintptr) *Call {
-	// Behind an address that nothing lies at, Frames shows what was inlined at ret.
+	// After an address without code, Frames shows the calls inlined at ret.
 	return &Call{ret, kernelLine([]uintptr{ret, 1})}
 }
 

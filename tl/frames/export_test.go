@@ -10,5 +10,5 @@ func AtDepth(n int) (text string) {
 	return Caller().Text()
 }
 
-// Inlined is small enough to be inlined into whoever calls it.
+// Inlined is small enough to be inlined into its caller.
 func Inlined() string { return AtDepth(0) }

@@ -36,8 +36,8 @@ func kernelPlace(pcs []uintptr) (file string, line int) {
 	}
 }
 
-// PanicLine is the line of a kernel that panicked, or ended its goroutine; "" if no frame is its
-// author's. A deferred function asks for it.
+// PanicLine returns the line of a kernel that panicked, or ended its goroutine; "" if no frame is
+// its author's. It must be called by a deferred function.
 func PanicLine() string {
 	if stack, _ := panicStack(); len(stack) > 0 {
 		return LineOf(stack[0])

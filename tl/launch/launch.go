@@ -15,8 +15,8 @@ import (
 	"kernbench/unit"
 )
 
-// Launch is one start of a kernel on some PEs of the machine, in one group or several
-// that run side by side and do not talk to each other.
+// Launch is one start of a kernel on some PEs of the machine, in one group or in several that run
+// in parallel and do not communicate.
 type Launch struct {
 	Name    string
 	Kernel  tl.Kernel
@@ -25,7 +25,8 @@ type Launch struct {
 	Addrs   *mem.Map
 	Scratch unit.Bytes // per PE
 
-	// Tensors is what tensors hold of a PE's HBM slice, which rings cannot have. Nil: nothing.
+	// Tensors returns the bytes of a PE's HBM slice that tensors occupy, so that rings cannot use
+	// them. Nil: none.
 	Tensors func(pe int) unit.Bytes
 
 	Watch *watch.Watch // that sees what its kernels do; may be nil
@@ -74,7 +75,7 @@ func (l *Launch) Validate() error {
 	return nil
 }
 
-// Result is what an executor says of a launch that ended well.
+// Result is an executor's account of a launch that ended without a fault.
 type Result struct {
 	Start, End unit.Time    // simulated; zero without a clock
 	Messages   int64        // slot messages sent through rings
@@ -82,7 +83,7 @@ type Result struct {
 	Events     int64        // of the event kernel; zero without one
 	Hazards    int64        // reads of slots whose credit had already gone (credit: on_recv)
 	Traffic    []tl.Traffic // by rank of all groups
-	Mode       string       // how the times were found, and why so: for people; "" without a clock
+	Mode       string       // how the times were computed, and why, as text; "" without a clock
 }
 
 // Duration is the simulated time from the common start to the end of the last kernel.

@@ -14,16 +14,16 @@ import (
 	"kernbench/unit"
 )
 
-// Batch is what the streams of some devices still have to do. They run side by side until all
-// are empty; each does its operations in order.
+// Batch is the pending work of the streams of some devices. The streams run in parallel until all
+// are empty. Each performs its operations in order.
 type Batch struct {
 	Streams []Stream
 	Addrs   *mem.Map
 	Scratch unit.Bytes // per program
 	Engine  *Engine    // communication engines of the PEs; nil: there are none to post tasks to
 
-	// Poll, PollEvery and WakeCost say how a program that waits for a word finds out, as
-	// those of tl.Ring do, and Protocol is that of messages to windows.
+	// Poll, PollEvery and WakeCost are the costs of waiting for a word, as in tl.Ring. Protocol is
+	// that of messages to windows.
 	Poll      bool
 	PollEvery unit.Time
 	WakeCost  unit.Time
@@ -32,8 +32,8 @@ type Batch struct {
 	Watch *watch.Watch // that sees what its kernels do; may be nil
 }
 
-// Engine is what launches with a communication engine for each PE need: one more core, which
-// performs tasks beside the programs that post them.
+// Engine describes the communication engine of each PE: one more core, which performs tasks in
+// parallel to the programs that post them.
 type Engine struct {
 	Scratch unit.Bytes // of each task
 }
@@ -46,15 +46,15 @@ type Stream struct {
 	Ops  []StreamOp
 }
 
-// Name is how reports call a stream.
+// Name returns the name of a stream in reports.
 func (s *Stream) Name() string { return fmt.Sprintf("stream %d", s.ID) }
 
-// ProgramName is how reports call a program of a launch on it.
+// ProgramName returns the name of a program of a launch on the stream, for reports.
 func (s *Stream) ProgramName(l *GridLaunch, program int) string {
 	return fmt.Sprintf("program %d of %d of %s on stream %d", program, l.Grid, l.Name, s.ID)
 }
 
-// StreamKind says what an operation of a stream does.
+// StreamKind is the kind of a stream's operation.
 type StreamKind uint8
 
 // The operations.
@@ -125,7 +125,7 @@ func (op *StreamOp) CheckWord(p fault.Place) error {
 	return nil
 }
 
-// Traffic is what a copy does to the memory of PEs other than the stream's own.
+// Traffic counts the accesses of a copy to the memory of PEs other than the stream's own.
 func (op *StreamOp) Traffic(pe int32) tl.Traffic {
 	var t tl.Traffic
 	if op.Kind != StreamCopy {
@@ -141,8 +141,8 @@ func (op *StreamOp) Traffic(pe int32) tl.Traffic {
 	return t
 }
 
-// Traffic is what the devices of a batch have done, one entry for each, by rank: their copies,
-// and what programs says of the programs of stream i.
+// Traffic counts the accesses of the devices of a batch, by rank: their copies, and those of the
+// programs of stream i, which programs returns.
 func (b *Batch) Traffic(programs func(i int) tl.Traffic) []tl.Traffic {
 	var all []tl.Traffic
 	for i := range b.Streams {
@@ -180,11 +180,11 @@ func (l *GridLaunch) CoreType(program int) tl.CoreType {
 	return l.Cores[program]
 }
 
-// Gang is a group of launches on several streams that start at the same time, when the last
-// of their streams has come to them.
+// Gang is a group of launches on several streams that start at the same time, when the last stream
+// has reached its launch.
 type Gang struct{ Members int }
 
-// Waits says what a launch waits for to whose group so many have come, for reports.
+// Waits describes the wait of a launch for its group, for reports.
 func (g *Gang) Waits(came int) string {
 	return fmt.Sprintf("the other launches of its group: %d of %d are there", came, g.Members)
 }

@@ -43,8 +43,8 @@ type Kernel struct {
 	context, entry uintptr // of the latest call of Runs; read and written by atomic operations
 }
 
-// Runs notes the address of the tl.Context on which the kernel runs, as stacks show it, and where
-// its code begins.
+// Runs notes the address of the kernel's tl.Context, as stacks show it, and the start of the
+// kernel's code.
 func (k *Kernel) Runs(context, entry uintptr) {
 	atomic.StoreUintptr(&k.context, context)
 	atomic.StoreUintptr(&k.entry, entry)

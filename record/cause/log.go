@@ -8,7 +8,7 @@ type Point uint32
 // Site is an operation of a kernel, by its number in a Log. 0 is none.
 type Site uint32
 
-// Operation says which operation a Site is.
+// Operation is the operation of a Site.
 type Operation struct {
 	Rank int32  // in its group
 	PE   int32  // in the machine
@@ -16,7 +16,7 @@ type Operation struct {
 	Line string // of the kernel's source; "" if it is not known
 }
 
-// RingEnds says which ranks a ring joins.
+// RingEnds are the ranks that a ring joins.
 type RingEnds struct {
 	From, To     int32 // ranks
 	FromPE, ToPE int32

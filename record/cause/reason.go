@@ -1,6 +1,6 @@
 package cause
 
-// Reason says what a stretch of simulated time was spent on.
+// Reason is the activity that a stretch of simulated time was spent on.
 type Reason uint8
 
 // The reasons.

@@ -6,16 +6,16 @@ import (
 	"kernbench/tl/launch"
 )
 
-// Teller is a kernel's core as its book needs it.
+// Teller is the interface of a kernel's core to its book.
 type Teller interface {
-	// Tell adds a record of what the kernel does in the instruction that it is in.
+	// Tell adds a record of the kernel's current instruction.
 	Tell(Record)
 	// Slot is the ring of an incoming port, and the message of it that was taken last.
 	Slot(in uint8) (ring, seq uint32)
 }
 
-// Book tells what a kernel does, instruction by instruction, and remembers what it has
-// started. A nil Book tells nothing.
+// Book records the accesses of a kernel, instruction by instruction, and keeps those that are not
+// complete. A nil Book records nothing.
 type Book struct {
 	log    *Log
 	kernel *tl.Context
@@ -30,7 +30,7 @@ type load struct {
 	gen uint32 // of the cell
 }
 
-// Book opens the book of a kernel. That of no log is nil.
+// Book opens the book of a kernel. It returns nil for a nil log.
 func (l *Log) Book(c *tl.Context, t Teller) *Book {
 	if l == nil {
 		return nil
@@ -38,7 +38,7 @@ func (l *Log) Book(c *tl.Context, t Teller) *Book {
 	return &Book{log: l, kernel: c, teller: t}
 }
 
-// Operands tells which tensors an instruction waits for, and which slots it reads.
+// Operands records which tensors an instruction waits for, and which slots it reads.
 func (b *Book) Operands(in *tl.Instr) {
 	if b == nil {
 		return
@@ -73,7 +73,7 @@ func (b *Book) use(i int32) {
 	}
 }
 
-// fills is the load that fills a cell: a new one with its first piece.
+// fills returns the load that fills a cell: a new one for its first piece.
 func (b *Book) fills(i int32, first bool) uint64 {
 	for int(i) >= len(b.loads) {
 		b.loads = append(b.loads, load{})
@@ -84,7 +84,7 @@ func (b *Book) fills(i int32, first bool) uint64 {
 	return b.loads[i].op
 }
 
-// Accesses tells what memory a load, store or composite begins to access.
+// Accesses records the memory that a load, store or composite begins to access.
 func (b *Book) Accesses(in *tl.Instr) {
 	if b == nil {
 		return
@@ -124,7 +124,7 @@ func rows(in *tl.Instr) Range {
 	return Range{Addr: in.Addr, Bytes: in.Bytes() / int64(max(1, in.Rows)), Rows: int32(in.Rows), Pitch: in.Pitch}
 }
 
-// Accessed tells that an instruction has read or written memory, and has waited for it.
+// Accessed records that an instruction has read or written memory, and has waited for it.
 func (b *Book) Accessed(k Kind, a mem.Addr, bytes int64) {
 	if b == nil || bytes == 0 {
 		return
@@ -134,7 +134,7 @@ func (b *Book) Accessed(k Kind, a mem.Addr, bytes int64) {
 	b.teller.Tell(Record{Kind: Complete, Op: op})
 }
 
-// Sided tells of a put, get or notification that is issued, and numbers it.
+// Sided records the issue of a put, get or notification, and numbers it.
 func (b *Book) Sided(in *tl.Instr) (op uint64) {
 	if b == nil {
 		return 0
@@ -166,21 +166,21 @@ func (b *Book) Sided(in *tl.Instr) (op uint64) {
 	return op
 }
 
-// Done tells that a kernel has waited for its side of a put or get.
+// Done records that a kernel has waited for its side of a put or get.
 func (b *Book) Done(op uint64, d Done) {
 	if b != nil {
 		b.teller.Tell(Record{Kind: Complete, Op: op, Done: d})
 	}
 }
 
-// Plain tells what needs no more than its kind.
+// Plain records an operation that needs no more than its kind.
 func (b *Book) Plain(k Kind) {
 	if b != nil {
 		b.teller.Tell(Record{Kind: k})
 	}
 }
 
-// Seen tells which words a wait or test has seen satisfy it.
+// Seen records which words a wait or test found satisfied.
 func (b *Book) Seen(s *tl.OneSided) {
 	if b == nil {
 		return
@@ -190,8 +190,8 @@ func (b *Book) Seen(s *tl.OneSided) {
 	}
 }
 
-// Looked tells what a test or read has seen. failing is the number of a word that does not
-// satisfy a test which has not hit.
+// Looked records the values that a test or read returned. failing is the number of a word that does
+// not satisfy a failed test.
 func (b *Book) Looked(in *tl.Instr, failing int) {
 	switch s := in.Side; {
 	case b == nil:
@@ -206,7 +206,7 @@ func (b *Book) Looked(in *tl.Instr, failing int) {
 	}
 }
 
-// Look is a word as it is now, in the eyes of one who waits for it, tests it or reads it.
+// Look is the current value of a word, as a wait, test or read sees it.
 func Look(k Kind, s *tl.OneSided, word int32) Record {
 	rec := Record{Kind: k, Word: s.Win.WordAddr(int(s.Peer), word), Type: s.WordType, Seen: s.Win.Words(int(s.Peer))[word]}
 	if k != Read {
@@ -223,7 +223,7 @@ func Notification(s *tl.OneSided) Record {
 	}
 }
 
-// Atomic is what an atomic has done to a word that held a value.
+// Atomic is the effect of an atomic on a word with a value.
 func Atomic(op tl.Op, s *tl.OneSided, held int64) Record {
 	rec := Notification(s)
 	rec.Kind, rec.Update, rec.Seen, rec.Wrote = RMW, tl.SignalAdd, held, true
@@ -233,7 +233,7 @@ func Atomic(op tl.Op, s *tl.OneSided, held int64) Record {
 	return rec
 }
 
-// Copied is what a copy engine reads and writes.
+// Copied records the reads and writes of a copy engine.
 func Copied(op *launch.StreamOp, number uint64) Record {
 	return Record{
 		Kind: Copy, Op: number,

@@ -3,26 +3,26 @@ package history
 // batch is the number of records that are handed over at once.
 const batch = 512
 
-// ahead is how many batches an executor may be ahead of the judge.
+// ahead is the number of batches by which an executor may be ahead of the judge.
 const ahead = 8
 
-// handover lets a judge look at one batch after the other, each in a goroutine that ends with
-// it, so that nothing has to be closed.
+// handover gives a judge one batch after the other. Each batch has a goroutine of its own that ends
+// with it, so nothing must be closed.
 type handover struct {
 	judge func([]Record)
 	under [ahead]inFlight
 	n     int // handed over so far
-	bad   any // what the judge panicked with: read when it is at rest
+	bad   any // panic value of the judge: read when it is at rest
 }
 
 // inFlight is a batch that the judge has, or had.
 type inFlight struct {
 	recs []Record
-	done chan struct{} // closed when it has looked at it; nil: there was none yet
+	done chan struct{} // closed when the judge has finished it; nil: no batch yet
 }
 
-// handOver gives a full batch to the judge, and returns an empty one, which may have to be
-// waited for.
+// handOver gives a full batch to the judge, and returns an empty one. It may have to wait for the
+// judge.
 func (h *handover) handOver(recs []Record) []Record {
 	before := h.last()
 	done := make(chan struct{})
@@ -43,7 +43,8 @@ func (h *handover) handOver(recs []Record) []Record {
 	return next.recs[:0]
 }
 
-// last is closed when the judge has looked at all batches so far; nil: there were none.
+// last returns a channel that is closed when the judge has finished all batches so far; nil if
+// there were none.
 func (h *handover) last() chan struct{} {
 	if h.n == 0 {
 		return nil
@@ -51,7 +52,8 @@ func (h *handover) last() chan struct{} {
 	return h.under[(h.n-1)%ahead].done
 }
 
-// look keeps what the judge panics with for the executor's goroutine, and gives it no more.
+// look passes a batch to the judge. It keeps a panic for the executor's goroutine, and passes no
+// more batches after one.
 func (h *handover) look(recs []Record) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -63,7 +65,7 @@ func (h *handover) look(recs []Record) {
 	}
 }
 
-// rest waits until the judge has looked at all batches.
+// rest waits until the judge has finished all batches.
 func (h *handover) rest() {
 	if last := h.last(); last != nil {
 		<-last

@@ -1,7 +1,7 @@
-// Package history records what kernels did to memory that others can reach, and what ordered
-// it. Executors write the records, the judge of races reads them. A record says what was
-// requested and by which agent. The order of records agrees with every edge of the protocol.
-// Records hold no durations, so a run without a clock gives the same ones.
+// Package history records the accesses of kernels to shared memory, and what ordered them.
+// Executors write the records, the judge of races reads them. A record has an operation and its
+// agent. The order of records agrees with the order that the program enforces. Records hold no
+// durations, so a run without a clock gives the same ones.
 //
 // It may import tl, mem and unit. Start at Record and Log; Book makes records of instructions.
 package history
@@ -15,49 +15,49 @@ import (
 	"kernbench/unit"
 )
 
-// Agent is something that does one thing after the other: a kernel on a PE, a program of a
-// grid, a stream, a task of a communication engine or a queue of tasks, the host. Numbers are
-// dense, in the order of their first appearance.
+// Agent is a sequential process: a kernel on a PE, a program of a grid, a stream, a task of a
+// communication engine, a queue of tasks, or the host. Numbers are dense, in the order of their
+// first appearance.
 type Agent int32
 
-// Host is the program that launches everything.
+// Host is the host program.
 const Host Agent = 0
 
-// Kind says what a record tells. Fields that a kind does not name are zero.
+// Kind is the kind of a record. Fields that a kind does not name are zero.
 type Kind uint8
 
 // The kinds. An access is asynchronous: it is somewhere between its record and the record
 // that completes it (Complete, Drain, Quiet, End, a fenced or signalled arrival that an agent
 // has waited for).
 const (
-	Start Kind = iota // Agent begins; Other, which started it, goes before it
-	Join              // all that Other has done, and everything it started, goes before what Agent does next
+	Start Kind = iota // Agent begins, after Other, which started it
+	Join              // Agent's next operations come after all that Other has done or started
 
 	Load     // reads Range; Op. In order with this agent's other loads and stores of the same bytes
 	Store    // writes Range; Op. In order as Load
 	Put      // reads Source, unless that is empty (a tensor), and writes Range in PE Peer's memory, combined by Op if Atomic
 	Get      // reads Range in the memory of PE Peer, writes Source; Op
-	Complete // access Op of Agent is complete on the issuer's side, as far as Done says
+	Complete // access Op of Agent is complete on the issuer's side, to the extent of Done
 
 	Drain // all loads and stores of Agent are complete (pipe barrier)
-	Fence // what Agent has put, stored and notified so far takes effect at each destination before what it does there later
-	Quiet // everything that Agent has started is complete everywhere
+	Fence // at each destination, Agent's earlier puts, stores and notifications take effect before its later ones
+	Quiet // all that Agent has started is complete everywhere
 
 	Notify // Agent updates Word in the memory of PE Peer by Update with Value. Carried: together with the data of put Op, after them
-	Wait   // Agent has seen Word satisfy Cmp with Value; Seen is what it held
-	Poll   // Agent has looked at Word and it did not satisfy Cmp with Value; Seen is what it held
-	Read   // Agent has read Word: it held Seen
+	Wait   // Agent has seen Word satisfy Cmp with Value; Seen is its value
+	Poll   // Agent has read Word, which did not satisfy Cmp with Value; Seen is its value
+	Read   // Agent has read Seen from Word
 	RMW    // Agent has read Seen from Word in PE Peer's memory and, if Wrote, set it to Value at once, or added Value (Add)
 
 	Send   // Agent has put message Seq into ring Ring; Slots are its slots
 	Recv   // Agent has taken message Seq of ring Ring
 	Use    // Agent reads the slot of message Seq of ring Ring
 	Credit // Agent has given the slot of message Seq of ring Ring back
-	Any    // Agent takes from whichever ring has a message (what follows is its Recv)
+	Any    // Agent takes from any ring that has a message (the next record is its Recv)
 
-	Mark // Agent has come to event Ring: one of streams, that a task was posted or has ended
-	Pass // Agent goes on after event Ring
-	Copy // Agent, a stream, reads Source and writes Range by a copy engine; Op. Complete before what the stream does next
+	Mark // Agent has reached event Ring: an event of streams, or the post or end of a task
+	Pass // Agent continues after event Ring
+	Copy // Agent, a stream, reads Source and writes Range by a copy engine; Op. Complete before the stream's next operation
 )
 
 var kindNames = [...]string{
@@ -67,7 +67,7 @@ var kindNames = [...]string{
 
 func (k Kind) String() string { return kindNames[k] }
 
-// Done says how much of an access is complete.
+// Done is the part of an access that is complete.
 type Done uint8
 
 // What is complete.
@@ -85,7 +85,7 @@ type Range struct {
 	Pitch int64
 }
 
-// Word is a control word: its physical address says all.
+// Word is a control word, identified by its physical address.
 type Word = mem.Addr
 
 // Record is one entry.
@@ -94,11 +94,11 @@ type Record struct {
 	Update tl.SignalOp
 	Cmp    tl.Cmp
 	Done   Done
-	NBI    bool // Put, Get: the call returned before its side was complete; Read: others may be changing the word
+	NBI    bool // Put, Get: the call returned before its side was complete; Read: other agents may change the word
 	Atomic bool // Put: combines; concurrent ones do not conflict
 	Carry  bool // Notify: with the data of put Op
 	Wrote  bool // RMW
-	Float  bool // Put: what is combined rounds, so that the order of several shows
+	Float  bool // Put: combining rounds, so that the order of several matters
 
 	Agent, Other Agent
 	Task         int32  // as Who.Task, of whichever of the two performs tasks; the log knows
@@ -115,7 +115,7 @@ type Record struct {
 	Seq   uint32
 	Slots uint32
 
-	Call string // the kernel's operation as its author calls it: put_nbi, store, recv
+	Call string // the kernel's operation by its API name: put_nbi, store, recv
 	Line string // file:line, empty when lines are not recorded
 	Time unit.Time
 }
@@ -146,8 +146,8 @@ func (w AgentInfo) String() string {
 	return fmt.Sprintf("rank %d program %d", w.Rank, w.Program)
 }
 
-// ofEngine names a queue of a communication engine, or a task; the first queue, which most
-// tasks are in, goes without saying.
+// ofEngine names a queue of a communication engine, or a task. It omits the first queue, which most
+// tasks use.
 func (w AgentInfo) ofEngine() string {
 	s := fmt.Sprintf("the communication engine of rank %d", w.Rank)
 	if w.Queue > 1 || w.Task == 0 {
@@ -160,11 +160,11 @@ func (w AgentInfo) ofEngine() string {
 }
 
 // Log takes records from an executor and hands them to a judge in batches, in order. The judge
-// works beside the executor, but for Flush.
+// works in parallel to the executor, except in Flush.
 type Log struct {
 	Timed bool // the executor has a clock
 
-	known  sync.RWMutex // for agents: the judge asks who they are
+	known  sync.RWMutex // for agents, which the judge reads
 	agents []AgentInfo
 	index  map[AgentInfo]Agent
 	cur    []Record
@@ -183,8 +183,8 @@ func New(judge func([]Record)) *Log {
 	}
 }
 
-// Agent is the number of an agent, which is new when asked for the first time. The tasks
-// of a queue share one, as they come one after the other: who asks for it begins a task.
+// Agent returns the number of an agent, a new one at the first call. The tasks of a queue share one
+// number, because they run one after the other. A call for it begins a task.
 func (l *Log) Agent(w AgentInfo) Agent {
 	l.known.Lock()
 	defer l.known.Unlock()
@@ -256,8 +256,8 @@ func (l *Log) add(r *Record) {
 	}
 }
 
-// End says that a launch is over, however it ended: nothing of it runs any more. The host joins
-// the agents that have not ended by themselves.
+// End records the end of a launch, with or without a fault: none of its agents runs any more. The
+// host joins the agents that have not ended by themselves.
 func (l *Log) End() {
 	for a := range l.lives {
 		if l.lives[a] {
@@ -266,7 +266,7 @@ func (l *Log) End() {
 	}
 }
 
-// Flush hands over what has been added, and returns when the judge is done with it.
+// Flush hands over all records added so far, and returns when the judge has finished them.
 func (l *Log) Flush() {
 	l.rest()
 	if len(l.cur) > 0 {

@@ -45,5 +45,5 @@ func (l *Log) Forget() { l.holding, l.held = false, l.held[:0] }
 // repeated with a log that is not brief.
 func (l *Log) LeftOut() { l.left = true }
 
-// WasLeftOut reports whether LeftOut was said.
+// WasLeftOut reports whether LeftOut was called.
 func (l *Log) WasLeftOut() bool { return l.left }

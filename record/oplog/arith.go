@@ -12,9 +12,9 @@ import (
 
 var errUnwritten = errors.New("never written")
 
-// math performs an arithmetic record and decides what it does to provenance: the
-// collective's own operation merges contributors, a change of type keeps them, the
-// division of an average is permitted once, anything else is opaque.
+// math performs an arithmetic record and its effect on provenance. The collective's own operation
+// merges contributors, a change of type keeps them, and the division of an average is permitted
+// once. All other operations make the result opaque.
 func (r *replay) math(x *record) {
 	t, n, m := x.typ, x.n, r.rest(x)
 	v, d := r.make(x)
@@ -83,8 +83,8 @@ func (r *replay) math(x *record) {
 	v.prov = collective.MakeOpaque(v.prov, int(n), r.cause(x))
 }
 
-// obscure gives the result of an elementwise operation on A that no collective permits
-// its provenance: opaque by it, or by what made the operand so before.
+// obscure sets the provenance of an elementwise operation on A that no collective permits: opaque,
+// caused by this operation or by an earlier one on the operand.
 func (r *replay) obscure(x *record, v *value) {
 	r.pa = collective.Slice(r.pa[:0], r.values.at(x.a).prov, int(x.aOff), int(x.n))
 	v.prov = collective.Obscure(v.prov, r.pa, r.cause(x))
@@ -150,7 +150,7 @@ func (r *replay) elementwise(x *record, v *value, d []byte) {
 	}
 }
 
-// averages recognises the one scaling that an average may do: by 1/N.
+// averages reports whether a scaling is the one that an average may do: by 1/N.
 func (s scope) averages(x *record, by float64) bool {
 	return s.combining && collective.Scales(collective.Call{World: s.world, Type: x.typ, Op: s.op}, x.binary(), by)
 }
@@ -171,8 +171,8 @@ func transpose(dst, src []byte, size, rows, cols int) {
 	}
 }
 
-// cause is the id under which an element made opaque by x names it: without explain mode
-// the kind of operation, with it who did it too.
+// cause returns the id of operation x in the elements that it made opaque: the kind of operation,
+// and in explain mode its origin too.
 func (r *replay) cause(x *record) int32 {
 	if !r.opts.Explain {
 		op := int32(x.sub) << 4
@@ -251,7 +251,7 @@ var mathNames = [...]string{
 	tl.MathConvert: "convert", tl.MathFill: "full", tl.MathRowAdd: "row add", tl.MathTranspose: "transpose",
 }
 
-// name is the operation in the words of the kernel API.
+// name returns the name of the operation in the kernel API.
 func (x *record) name() string {
 	switch x.kind {
 	case recLoad:

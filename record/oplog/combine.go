@@ -6,9 +6,9 @@ import (
 	"kernbench/tl"
 )
 
-// combine performs an update of memory. Its provenance is that of the same arithmetic on
-// tensors, but for memory that was prepared with the number which the collective's operation
-// does not notice: it cannot be told from an accumulator that was filled in the kernel.
+// combine performs an update of memory. Its provenance is that of the same arithmetic on tensors.
+// Memory that holds the neutral element of the collective's operation is the exception: it counts
+// as an empty accumulator.
 func (r *replay) combine(x *record) {
 	n := int(x.n)
 	p, off, err := r.memory.at(x.addr, x.typ, n)

@@ -10,11 +10,11 @@ import (
 	"kernbench/tl"
 )
 
-// A turn that begins forgets what lies where its result goes, so that an old result does not
-// count as its own. The memory itself keeps the old bytes until the turn writes there. An access
-// of another program meanwhile is a race with the turn, and not a read of unwritten memory.
+// At the start of a turn the memory of its result counts as unwritten, so that an old result does
+// not count as new. The memory keeps the old bytes until the turn writes there. An access of
+// another program meanwhile is a race with the turn, and not a read of unwritten memory.
 
-// early is an access to what a running turn was to write.
+// early is an access to memory that a running turn has not written yet.
 type early struct {
 	record record
 	first  int // element within the access
@@ -39,8 +39,8 @@ func (o *opened) forget(p *piece, off, n int) {
 	}
 }
 
-// remember makes readable again what a turn that ends had forgotten and has not written. What is
-// a result of another running turn too stays forgotten until that one ends.
+// remember makes memory readable again that an ending turn had forgotten and has not written.
+// Memory that is also a result of another running turn stays forgotten until that one ends.
 func (r *replay) remember(o *opened) {
 	rest := o.forgotten
 	for _, other := range r.turns.open {
@@ -62,7 +62,7 @@ func (r *replay) remember(o *opened) {
 	}
 }
 
-// cut divides spans into what lies outside of by and what lies in it.
+// cut divides spans into the parts outside of by and those inside.
 func cut(spans []span, by span) (outside, inside []span) {
 	for _, s := range spans {
 		lo, hi := max(s.off, by.off), min(s.off+s.n, by.off+by.n)

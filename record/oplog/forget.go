@@ -6,8 +6,8 @@ import (
 	"kernbench/mem"
 )
 
-// Forget makes n elements at a as if nothing had written them: what they held before must not
-// pass for what is written there next.
+// Forget marks n elements at a as unwritten, so that their old contents do not count as new
+// results.
 func (l *Log) Forget(a mem.Addr, t dtype.Type, n int) error {
 	l.settle()
 	s, off, err := l.rep.memory.find(a, t, n)

@@ -9,9 +9,9 @@ import (
 	"kernbench/tl"
 )
 
-// Lockstep is ranks that do the same, each to data of its own: an operation is carried out at once,
-// on all of them, and nothing is recorded. It is for launches in which what a rank does with data,
-// and in what order, does not depend on when. While it works the log is told nothing else.
+// Lockstep applies each operation to the data of many ranks at once, and records nothing. It is for
+// launches in which all ranks perform the same operations, in an order that does not depend on
+// time. No records may be added meanwhile.
 type Lockstep struct {
 	log     *Log
 	rep     *replay
@@ -41,7 +41,7 @@ func (u *Lockstep) Failed() bool { return u.rep.badErr != nil }
 // Fault is that operation. Its time is unknown.
 func (u *Lockstep) Fault() error { return u.log.fault() }
 
-// failed keeps what is wrong with an access of rank r.
+// failed keeps the fault of an access of rank r.
 func (u *Lockstep) failed(r int, k kind, a mem.Addr, t dtype.Type, n int, err error) {
 	u.rep.fail(&record{kind: k, origin: u.by[r], addr: a, typ: t, n: int32(n)}, err)
 }
@@ -65,8 +65,7 @@ func (u *Lockstep) piece(r int, k kind, a mem.Addr, t dtype.Type, n int) (*piece
 	return p, off
 }
 
-// foresee asks for the memory that ranks access next, so many bytes from rank r on, as
-// replay.foresee does.
+// foresee prefetches the memory that ranks access next, as replay.foresee does.
 func (u *Lockstep) foresee(at []mem.Addr, r, bytes int) {
 	seen := byte(0)
 	for last := min(r+foresight, len(at)); r < last; r++ {
@@ -147,7 +146,7 @@ func (u *Lockstep) Binary(op dtype.BinaryOp, t dtype.Type, n int32, a, b Vector)
 	return Vector{column: c}
 }
 
-// Shrinks reports whether arithmetic with a number makes no element larger: then Scale may do it.
+// Shrinks reports whether arithmetic with a number makes no element larger, as Scale requires.
 func Shrinks(op dtype.BinaryOp, by float64) bool {
 	return op == dtype.Div && math.Abs(by) >= 1 || op == dtype.Mul && math.Abs(by) <= 1
 }

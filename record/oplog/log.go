@@ -19,8 +19,8 @@ type Options struct {
 	Timed   bool                // the executor has a clock: places carry times
 	PEName  func(pe int) string // for places; may be nil
 	Inline  bool                // replay in the caller's goroutine, for short runs
-	Memory  unit.Bytes          // of this computer that data may take, by estimate: see Map; 0: any
-	Races   bool                // a judge of races reports accesses to what running turns write
+	Memory  unit.Bytes          // estimated host memory that data may take: see Map; 0: no limit
+	Races   bool                // a judge of races reports accesses to the results of running turns
 	Audit   bool                // keep the tree of additions of every element, and what rounding did
 }
 
@@ -31,7 +31,7 @@ type Log struct {
 	opts Options
 	refs []uint32 // reference counts by value; 0 is not a value
 	free []tl.Value
-	gone [2]tl.Value // that the next record takes along
+	gone [2]tl.Value // values that the next record releases
 	cur  segment
 
 	lines       []string
@@ -117,7 +117,7 @@ func (l *Log) Flush() error {
 	return l.fault()
 }
 
-// Untimed says whether what is recorded from now on has no times, so that faults name none.
+// Untimed sets whether later records have no times, so that faults name none.
 func (l *Log) Untimed(on bool) {
 	l.settle()
 	l.rep.untimed = on
@@ -144,7 +144,7 @@ func (l *Log) Unmap(a mem.Addr) error {
 	return l.rep.memory.remove(a)
 }
 
-// at finds memory for the host, whose address is not named.
+// at returns memory for the host, with an error that names the address.
 func (l *Log) at(a mem.Addr, t dtype.Type, n int) (*piece, int, error) {
 	p, off, err := l.rep.memory.at(a, t, n)
 	if err != nil {
@@ -164,7 +164,7 @@ func (l *Log) Write(a mem.Addr, t dtype.Type, data []byte) error {
 	return err
 }
 
-// Memory is n elements at a, which the host is about to write: valid until the next launch.
+// Memory returns n elements at a for the host to write. They are valid until the next launch.
 func (l *Log) Memory(a mem.Addr, t dtype.Type, n int) ([]byte, error) {
 	l.settle()
 	s, off, err := l.at(a, t, n)
@@ -177,8 +177,7 @@ func (l *Log) Memory(a mem.Addr, t dtype.Type, n int) ([]byte, error) {
 	return s.bytes(off, n), nil
 }
 
-// Read returns a copy of n elements of memory as they are now. It is a fault to read
-// what was never written.
+// Read returns a copy of n elements of memory. It is a fault to read memory that was never written.
 func (l *Log) Read(a mem.Addr, t dtype.Type, n int) ([]byte, error) {
 	data, err := l.Look(a, t, n)
 	return bytes.Clone(data), err
@@ -211,7 +210,7 @@ func (l *Log) View(a mem.Addr, t dtype.Type, n int) ([]byte, collective.Prov, er
 	return s.data[off*t.Size() : (off+n)*t.Size()], collective.Slice(nil, s.prov, off, n), nil
 }
 
-// Label says that n elements at a are the contribution of a rank, from index base on.
+// Label marks n elements at a as the contribution of a rank, from index base on.
 func (l *Log) Label(rank int, base int64, a mem.Addr, t dtype.Type, n int) error {
 	l.settle()
 	s, off, err := l.at(a, t, n)
@@ -227,17 +226,17 @@ func (l *Log) Label(rank int, base int64, a mem.Addr, t dtype.Type, n int) error
 	return nil
 }
 
-// Begin says which reduction merges contributions from now on, over how many ranks.
+// Begin sets the reduction that merges contributions from now on, and its number of ranks.
 func (l *Log) Begin(op tl.ReduceOp, world int) {
 	x := l.next(By{})
 	x.kind, x.sub, x.n = recBegin, uint8(op), int32(world)
 }
 
-// End says that no operation merges contributions any more.
+// End ends that: no operation merges contributions any more.
 func (l *Log) End() { l.next(By{}).kind = recEnd }
 
 // Hasher is what the provenance of this log is hashed with.
 func (l *Log) Hasher() *collective.Hasher { return l.rep.hasher }
 
-// settle replays what has been recorded, keeping its fault for the next Flush.
+// settle applies all records so far, and keeps a fault for the next Flush.
 func (l *Log) settle() { _ = l.Flush() }

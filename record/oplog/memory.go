@@ -13,8 +13,8 @@ import (
 	"kernbench/unit"
 )
 
-// memory is the contents of everything mapped: pieces of typed memory, by the unit that they
-// are in and then by address.
+// memory holds the contents of all mapped memory: pieces of typed memory, by their unit and then by
+// address.
 type memory struct {
 	units   [mem.SRAM + 1][]bank
 	budget  unit.Bytes // 0: none
@@ -22,15 +22,15 @@ type memory struct {
 	longest int // piece, in elements
 }
 
-// TooLarge is data that takes more memory of this computer than it may.
+// TooLarge is the error for data that needs more host memory than the budget.
 type TooLarge struct{ Need, Budget unit.Bytes }
 
 func (e *TooLarge) Error() string {
-	return fmt.Sprintf("the data of this run needs about %v of memory, and may take %v: take fewer elements or ranks, or do not move the data",
+	return fmt.Sprintf("the data of this run needs about %v of memory, more than the limit of %v: use fewer elements or ranks, or do not move the data",
 		about(e.Need), about(e.Budget))
 }
 
-// about is a number of bytes without the digits that mean nothing.
+// about rounds a number of bytes to its significant digits.
 func about(b unit.Bytes) unit.Bytes {
 	for _, u := range []unit.Bytes{unit.GiB, unit.MiB, unit.KiB} {
 		if b >= 4*u {
@@ -40,11 +40,11 @@ func about(b unit.Bytes) unit.Bytes {
 	return b
 }
 
-// perElement is what the expected value of one element takes while a result is judged.
+// perElement is the memory for the expected value of one element while a result is judged.
 const perElement = 16
 
-// need estimates the memory for all that is mapped: its bytes, as much again for what is on its
-// way, and the expected values of one result. It saturates.
+// need estimates the memory for all mapped data: its bytes, as many for data on their way, and the
+// expected values of one result. It saturates.
 func need(mapped unit.Bytes, longest int) unit.Bytes {
 	const most = unit.Bytes(math.MaxInt64)
 	if mapped > most/4 || unit.Bytes(longest) > most/4/perElement {
@@ -59,7 +59,7 @@ type bank struct {
 	last   *piece // most recently found: accesses come in bursts
 }
 
-// in is the bank of an address, nil where nothing was ever mapped.
+// in returns the bank of an address, or nil if nothing was ever mapped there.
 func (m *memory) in(a mem.Addr) *bank {
 	space, i := int(a.Space()), a.Unit()
 	if space < len(m.units) && i < len(m.units[space]) {
@@ -74,9 +74,9 @@ type piece struct {
 	size int    // bytes
 	data []byte // nil until the piece is used: large memory that is never used costs nothing
 	prov collective.Prov
-	few  [4]collective.Run // where provenance lies while it has no more runs
+	few  [4]collective.Run // storage for provenance of a few runs
 
-	trees []Tree  // of the elements, where they are wanted
+	trees []Tree  // of the elements, if trees are kept
 	wrote []int32 // explain mode, see Log.Writers
 }
 
@@ -118,7 +118,7 @@ func (m *memory) insert(a mem.Addr, t dtype.Type, n int) error {
 		return fmt.Errorf("memory at %v is in use from %v on", a, u.pieces[i].base)
 	}
 	if i+1 < len(u.pieces) && p.end() > u.pieces[i+1].base {
-		return fmt.Errorf("%d bytes at %v run into memory in use from %v on", p.size, a, u.pieces[i+1].base)
+		return fmt.Errorf("%d bytes at %v overlap memory in use from %v on", p.size, a, u.pieces[i+1].base)
 	}
 	m.mapped, m.longest = mapped, longest
 	u.pieces = slices.Insert(u.pieces, i+1, p)
@@ -155,9 +155,9 @@ func (m *memory) hit(a mem.Addr) *piece {
 	return u.last
 }
 
-// at finds n elements of type t at a: the piece and the element within it. An access by
-// another type of the same size sees the same bytes; other sizes are refused. The error
-// leaves a to those who tell it.
+// at finds n elements of type t at a: the piece and the element within it. An access by another
+// type of the same size sees the same bytes; other sizes are rejected. The error does not name a;
+// the caller adds it.
 func (m *memory) at(a mem.Addr, t dtype.Type, n int) (*piece, int, error) {
 	p, off, err := m.find(a, t, n)
 	if err == nil && p.data == nil {
@@ -166,7 +166,7 @@ func (m *memory) at(a mem.Addr, t dtype.Type, n int) (*piece, int, error) {
 	return p, off, err
 }
 
-// find is at for those who do not ask for the bytes.
+// find is at for callers that do not need the bytes.
 func (m *memory) find(a mem.Addr, t dtype.Type, n int) (*piece, int, error) {
 	p := m.hit(a)
 	if p == nil {
@@ -176,7 +176,7 @@ func (m *memory) find(a mem.Addr, t dtype.Type, n int) (*piece, int, error) {
 	return p, off, err
 }
 
-// holds is which element lies at a, if n of type t follow from there on.
+// holds returns the index of the element at a, if n elements of type t follow there.
 func (p *piece) holds(a mem.Addr, t dtype.Type, n int) (int, error) {
 	off, size := int(a-p.base), t.Size()
 	if off+n*size > p.size {

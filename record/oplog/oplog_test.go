@@ -193,7 +193,7 @@ func TestFaults(t *testing.T) {
 				return err
 			}
 			return b.Map(at(0), dtype.F32, 3)
-		}, "12 bytes at hbm[0]:0x0 run into memory in use from hbm[0]:0x8 on"},
+		}, "12 bytes at hbm[0]:0x0 overlap memory in use from hbm[0]:0x8 on"},
 		{"unmapped", func(t *testing.T, b *bench) error {
 			b.put(t, 0, dtype.F32, 1, 2)
 			if err := b.Unmap(at(0)); err != nil {

@@ -20,8 +20,8 @@ type overflow struct {
 	index    int64 // their first index, where terms is not 0
 }
 
-// overflow looks, in explain mode, for the first infinity or NaN that record x made of finite
-// operands of type from. prov is the provenance of the result, nil if no collective permits x.
+// overflow finds, in explain mode, the first infinity or NaN that record x made of finite operands
+// of type from. prov is the provenance of the result, nil if no collective permits x.
 func (r *replay) overflow(x *record, out []byte, prov collective.Prov, from dtype.Type, operands ...[]byte) {
 	if !r.opts.Explain || r.overflows[x.turn] != nil {
 		return

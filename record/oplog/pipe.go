@@ -5,9 +5,9 @@ import (
 	"kernbench/tl"
 )
 
-// Pipe records what a composite reads and computes, as memory is now, and returns the
-// value that is to be stored at its output. A scale after every K tile scales the sum,
-// so it runs once, on the whole product, before the steps per output tile.
+// Pipe records the reads and the computation of a composite, with the current memory, and returns
+// the value to store at its output. A scale after every K tile scales the sum, so it runs once, on
+// the whole product, before the steps per output tile.
 func (l *Log) Pipe(o Origin, in *tl.Instr, c *tl.Context) tl.Value {
 	p := in.Pipe
 	n := p.M * p.N
@@ -45,8 +45,8 @@ func (l *Log) Pipe(o Origin, in *tl.Instr, c *tl.Context) tl.Value {
 	return v
 }
 
-// operand is what an operand of a composite holds, and its first element: a cell's, or what memory
-// holds now.
+// operand returns the value of a composite's operand, and its first element: a cell's, or the
+// current contents of memory.
 func (l *Log) operand(o Origin, r *tl.Ref, cell, off int32, c *tl.Context) (v tl.Value, first int32) {
 	if cell != tl.None {
 		x := tl.Drive(c).Cell(cell)

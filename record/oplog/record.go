@@ -16,7 +16,7 @@ const (
 	recGemm                  // Dst = A × B, sizes Outer, Axis, Inner
 	recCast                  // Dst = the bytes of A from AOff on, From elements read as N elements of Type
 	recCombine               // memory at Addr = Binary(memory at Addr, A[AOff:+N])
-	recDrop                  // what is Gone, and no more
+	recDrop                  // only releases values in Gone
 	recBegin                 // a collective by reduction op Sub over N ranks begins
 	recEnd                   // and ends
 	recBeginTurn             // turn N of the segment's begins
@@ -44,7 +44,7 @@ type record struct {
 	gone       [2]tl.Value // that are not held any more since the record before
 }
 
-// rest is what few entries need.
+// rest holds the fields that few entries need.
 type rest struct {
 	c                  tl.Value
 	cOff, dstOff       int32
@@ -71,13 +71,13 @@ func newSegment() segment {
 	return segment{recs: make([]record, 0, segmentLen), rests: make([]rest, 1, 16)}
 }
 
-// again is the segment, empty.
+// again returns the segment, emptied.
 func (s segment) again() segment {
 	clear(s.turns)
 	return segment{recs: s.recs[:0], rests: s.rests[:1], turns: s.turns[:0]}
 }
 
-// next is room for a record by o.
+// next returns a new record by o.
 func (l *Log) next(o By) *record {
 	n := len(l.cur.recs)
 	if n == cap(l.cur.recs) {
@@ -92,7 +92,7 @@ func (l *Log) next(o By) *record {
 	return x
 }
 
-// with gives a record what few have.
+// with gives a record a rest.
 func (l *Log) with(x *record, r rest) {
 	x.rest = uint16(len(l.cur.rests))
 	l.cur.rests = append(l.cur.rests, r)
@@ -116,8 +116,8 @@ func (l *Log) Retain(v tl.Value) {
 	}
 }
 
-// Release drops a reference; with the last one the value is gone once all records so far
-// have been replayed.
+// Release drops a reference. After the last one the value is freed once all records so far have
+// been applied.
 func (l *Log) Release(v tl.Value) {
 	if v == 0 {
 		return
@@ -127,7 +127,7 @@ func (l *Log) Release(v tl.Value) {
 	}
 }
 
-// drop gives the name of a value back. What is gone goes with the next record.
+// drop frees the number of a value. The next record carries the release.
 func (l *Log) drop(v tl.Value) {
 	l.free = append(l.free, v)
 	switch {
@@ -170,8 +170,8 @@ func (l *Log) Store(o Origin, a mem.Addr, v tl.Value, off int32, n int, t dtype.
 	l.StoreBy(l.by(o), a, v, off, int32(n), t)
 }
 
-// Combine records that n elements at a become what operation by makes of them and of n
-// elements of value v, from element off on: an update that nothing comes between.
+// Combine records that operation by combines n elements at a with n elements of value v, from
+// element off on: an atomic update.
 func (l *Log) Combine(o Origin, a mem.Addr, v tl.Value, off int32, n int, t dtype.Type, by dtype.BinaryOp) {
 	x := l.next(l.by(o))
 	x.kind, x.sub, x.typ, x.n, x.a, x.aOff, x.addr = recCombine, uint8(by), t, int32(n), v, off, a

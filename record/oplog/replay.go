@@ -17,13 +17,13 @@ type replay struct {
 	hasher *collective.Hasher
 	values values
 	rests  []rest // of the records at hand
-	asked  byte   // what foresee asked for, lest it be left out
+	asked  byte   // results of foresee's reads, so that the compiler keeps them
 
 	whole scope // of the run: the collective between recBegin and recEnd
 	turns turns
 
 	pa, pb, pc collective.Prov // operands' provenance and a result's, reused
-	before     []byte          // what memory held before it was combined, reused
+	before     []byte          // memory before it was combined, reused
 	bad        *record         // first record that could not be performed
 	badErr     error
 	unwritten  int                 // its first never-written element
@@ -43,8 +43,7 @@ func newReplay(o Options) *replay {
 	return r
 }
 
-// run replays a segment. A panic in here is a defect of this program: it becomes an
-// error of the run rather than the end of the process.
+// run applies a segment. A panic in here is a defect of kernbench, and becomes an error of the run.
 func (r *replay) run(s *segment) {
 	var at *record
 	defer func() {
@@ -75,14 +74,15 @@ func (r *replay) run(s *segment) {
 	}
 }
 
-// foresight is how many records are looked at together. In a run of many ranks what they concern
-// is far away: it comes sooner when all of it is asked for before the first of it is needed.
+// foresight is the number of records whose memory is prefetched together. In a run of many ranks
+// that memory is not in the cache.
 const foresight = 16
 
-// longForesight is how many bytes of each are asked for: of more, the processor finds out itself.
+// longForesight is the number of bytes prefetched per record. The processor prefetches the rest
+// itself.
 const longForesight, cacheLine = 512, 64
 
-// foresee asks for the memory of records that are performed next.
+// foresee prefetches the memory of the next records.
 func (r *replay) foresee(recs []record) {
 	seen := byte(0)
 	for i := range recs {
@@ -135,7 +135,7 @@ func (r *replay) perform(x *record, list []*tl.Turn) {
 	}
 }
 
-// rest is what few records have.
+// rest returns the rest of a record.
 func (r *replay) rest(x *record) *rest { return &r.rests[x.rest] }
 
 func (r *replay) fail(x *record, err error) {

@@ -6,23 +6,23 @@ import (
 	"kernbench/tl"
 )
 
-// A contribution may be that of several collectives at the same time, since they only read it.
-// Memory holds the labels of the one that began last. Of the others it is known what memory
-// holds in the place of their own labels; where it holds something else, it was written.
+// Several collectives may share a contribution, since they only read it. Memory holds the labels of
+// the one that began last. For each of the others the log keeps the labels that memory holds in
+// place of its own. If memory holds another label, it was written.
 
 // opened is a turn that has begun and not ended.
 type opened struct {
 	*CapturedTurn
-	shown     collective.Prov // what memory holds of the contribution; nil: the turn's own labels
-	forgotten []span          // of the result: what held something before
+	shown     collective.Prov // the labels of the contribution in memory; nil: the turn's own labels
+	forgotten []span          // of the result: elements that were written before the turn
 }
 
-// own is n of a turn's labels.
+// own returns n of a turn's labels.
 func (r *replay) own(dst collective.Prov, t *tl.Turn, first, n int) collective.Prov {
 	return r.hasher.Own(dst, t.Label, int64(first), n)
 }
 
-// share lets a turn that begins show its labels in the place of those of others.
+// share replaces the labels in memory by those of a turn that begins.
 func (r *replay) share(v *tl.Turn) {
 	for t, o := range r.turns.open {
 		common(t.In, v.In, func(tAt, vAt, n int, at mem.Addr) {
@@ -45,8 +45,8 @@ func (r *replay) share(v *tl.Turn) {
 	}
 }
 
-// seen is what a load of a turn sees of memory: the labels of that turn where memory shows
-// those of another one.
+// seen returns the provenance of a load by a turn: memory, with the labels of other turns replaced
+// by its own.
 func (r *replay) seen(x *record, p collective.Prov) collective.Prov {
 	load := []tl.Ref{{Addr: x.addr, Shape: tl.Dims(int(x.n)), DType: x.typ}}
 	for t, o := range r.turns.open {
@@ -61,8 +61,8 @@ func (r *replay) seen(x *record, p collective.Prov) collective.Prov {
 	return p
 }
 
-// common finds what two lists of memory, each of one PE, have in common: n elements, which
-// follow so many of each list.
+// common returns the overlap of two lists of memory, each of one PE: n elements, at an offset in
+// each list.
 func common(a, b []tl.Ref, found func(inA, inB, n int, at mem.Addr)) {
 	if len(a) == 0 || len(b) == 0 || a[0].Addr.Unit() != b[0].Addr.Unit() {
 		return

@@ -10,7 +10,7 @@ import (
 	"kernbench/tl"
 )
 
-// Tree says how an element came about by additions of contributions.
+// Tree describes the additions of contributions that made an element.
 type Tree struct {
 	Terms  uint32 // contributions in it, each as often as it was added
 	Height uint32 // roundings on the way of that contribution which has most
@@ -98,7 +98,7 @@ func (p *piece) treesOf(off, n int) []Tree {
 	return p.trees[off : off+n]
 }
 
-// mark says what elements of memory are from now on: contributions, or nothing that counts.
+// mark sets the provenance of elements of memory: contributions, or none.
 func (r *replay) mark(p *piece, off, n int, t Tree) {
 	if r.audit == nil {
 		return

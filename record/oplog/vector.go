@@ -22,7 +22,7 @@ type column struct {
 	held  int
 }
 
-// Senders says from whom each rank gets what comes to it: rank r from rank of[r].
+// Senders maps each rank to the sender of its messages: rank r receives from rank of[r].
 type Senders struct {
 	of   []int32
 	held int

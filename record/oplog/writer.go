@@ -19,7 +19,7 @@ func (l *Log) Writers(a mem.Addr, t dtype.Type, n int) []int32 {
 	return p.writers(off, n)
 }
 
-// writers are those of n elements from off on. Memory has them from their first use on.
+// writers returns the writers of n elements from off on. Memory keeps them from their first use on.
 func (p *piece) writers(off, n int) []int32 {
 	if p.wrote == nil {
 		p.wrote = make([]int32, p.size/p.typ.Size())
@@ -27,7 +27,7 @@ func (p *piece) writers(off, n int) []int32 {
 	return p.wrote[off : off+n]
 }
 
-// wrote keeps, in explain mode, that a record wrote n elements from off on.
+// wrote notes, in explain mode, that a record wrote n elements from off on.
 func (r *replay) wrote(p *piece, off, n int, x *record) {
 	id := r.cause(x)
 	for i := range p.writers(off, n) {
@@ -35,7 +35,7 @@ func (r *replay) wrote(p *piece, off, n int, x *record) {
 	}
 }
 
-// untouched forgets who wrote n elements from off on.
+// untouched clears the writers of n elements from off on.
 func (p *piece) untouched(off, n int) {
 	if p.wrote != nil {
 		clear(p.wrote[off : off+n])

@@ -206,7 +206,7 @@ func (p *PFTrace) appendFlow(b []byte, e *Event, flow uint64) []byte {
 	return appendFixed64(b, eventFlow, flow)
 }
 
-// annotate adds what there is to say of an event.
+// annotate adds the arguments of an event.
 func (p *PFTrace) annotate(e *Event) {
 	if file, line, ok := strings.Cut(e.Line, ":"); ok {
 		if n, err := strconv.ParseUint(line, 10, 32); err == nil {

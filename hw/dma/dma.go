@@ -11,7 +11,7 @@ import (
 	"kernbench/unit"
 )
 
-// Queue tells the queues of an engine apart.
+// Queue is a queue of an engine.
 type Queue uint8
 
 // The queues.
@@ -34,11 +34,11 @@ type Engine struct {
 }
 
 type queue struct {
-	held int         // descriptors of which it is not known yet when they leave
-	ends []unit.Time // when the others do, or did
+	held int         // descriptors whose departure is unknown yet
+	ends []unit.Time // departures of the others
 }
 
-// Full reports whether a queue takes no descriptor at a time.
+// Full reports whether a queue is full at a time.
 func (e *Engine) Full(s *Spec, q Queue, now unit.Time) bool {
 	if e.Used(q) < s.Depth {
 		return false
@@ -50,7 +50,7 @@ func (e *Engine) Full(s *Spec, q Queue, now unit.Time) bool {
 // Used bounds the number of descriptors in a queue from above: some may have left.
 func (e *Engine) Used(q Queue) int { return e.queue[q].held + len(e.queue[q].ends) }
 
-// NextLeaves is when the next descriptor leaves a queue, of those of which it is known.
+// NextLeaves returns the next known departure from a queue.
 func (e *Engine) NextLeaves(q Queue) (at unit.Time, ok bool) {
 	ends := e.queue[q].ends
 	if len(ends) == 0 {
@@ -62,7 +62,7 @@ func (e *Engine) NextLeaves(q Queue) (at unit.Time, ok bool) {
 // Enter puts a descriptor into a queue.
 func (e *Engine) Enter(q Queue) { e.queue[q].held++ }
 
-// Leave says, now, that the last bytes of one leave their source at end.
+// Leave sets the departure of a descriptor: its last bytes leave their source at end.
 func (e *Engine) Leave(q Queue, now, end unit.Time) {
 	d := &e.queue[q]
 	d.held--
@@ -72,13 +72,13 @@ func (e *Engine) Leave(q Queue, now, end unit.Time) {
 	d.ends = append(d.ends, end)
 }
 
-// Pass puts a descriptor into a queue, now, of which it is known that it leaves at end.
+// Pass puts a descriptor with a known departure into a queue.
 func (e *Engine) Pass(q Queue, now, end unit.Time) {
 	e.Enter(q)
 	e.Leave(q, now, end)
 }
 
-// settle forgets what has left by now.
+// settle drops descriptors that have left by now.
 func (d *queue) settle(now unit.Time) {
 	d.ends = slices.DeleteFunc(d.ends, func(t unit.Time) bool { return t <= now })
 }

@@ -18,10 +18,10 @@ type Spec struct {
 	Setup               unit.Time // of one operation
 }
 
-// Time is what a product of m×k and k×n takes: setup + ⌈m/M⌉⌈k/K⌉⌈n/N⌉ clocks.
+// Time returns the time of a product of m×k and k×n: setup + ⌈m/M⌉⌈k/K⌉⌈n/N⌉ clocks.
 func (s *Spec) Time(m, k, n int) unit.Time { return s.Setup + s.Blocks(m, k, n) }
 
-// Blocks is Time without the setup: what a tile in the middle of a pipeline takes.
+// Blocks is Time without the setup, as for a tile in the middle of a pipeline.
 func (s *Spec) Blocks(m, k, n int) unit.Time {
 	return unit.Time(ceil(m, s.M)) * unit.Time(ceil(k, s.K)) * unit.Time(ceil(n, s.N)) * s.Clock
 }

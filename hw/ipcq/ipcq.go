@@ -31,9 +31,9 @@ func (t Token) PartOf(i, per int) Token {
 	return t
 }
 
-// Wake is when a PE that found nothing at time since goes on, given that what it waits
-// for came at time at: at once when that was before; otherwise at the next reading of the
-// pointer, or after the interrupt.
+// Wake returns the time at which a PE continues that began to wait at time since, if the awaited
+// event comes at time at. It is since if the event was earlier, else the next poll of the pointer,
+// or the end of the interrupt.
 func Wake(ring *tl.Ring, since, at unit.Time) unit.Time {
 	if at <= since {
 		return since

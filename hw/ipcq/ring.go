@@ -6,9 +6,9 @@ import (
 	"kernbench/unit"
 )
 
-// Ring is the control plane of one ring, both ends. Counters count slot messages (tokens) since
-// the start of the launch; Sizing says in which slot a number lies. Executors differ in when they
-// let an end know of what the other did, and not in what follows from it.
+// Ring is the control plane of one ring, both ends. Counters count slot messages (tokens) since the
+// start of the launch; Sizing maps a number to its slot. Executors differ in the time at which one
+// end learns of the other's actions, and not in their effect.
 type Ring struct {
 	lastCredit unit.Time // when the latest credit left the receiver
 
@@ -22,11 +22,12 @@ type Ring struct {
 
 // Slot is one slot of a ring, at the receiver.
 type Slot struct {
-	// Time is, of a slot that is free, when the sender knows of it. Of one that holds a token,
-	// when that is visible; once the token is taken, the end of the latest use so far.
+	// Time is, for a free slot, the time at which the sender knows that it is free. For a slot with
+	// a token it is the time at which the token is visible, and once the token is taken, the end of
+	// its latest use so far.
 	Time  unit.Time
-	Tag   uint32 // what token it holds, for the executor
-	reads int16  // that have begun and whose end is not known
+	Tag   uint32 // number of its token, for the executor
+	reads int16  // reads that have begun and whose end is unknown
 	state slotState
 }
 
@@ -50,8 +51,8 @@ type Stream struct {
 // Open reports whether some tokens of the payload have not been accepted.
 func (s *Stream) Open() bool { return s.Next < s.Parts }
 
-// Sizing is the number of slots of each ring of a launch. It finds slots by multiplication:
-// processors divide in several times as long, and each message asks several times.
+// Sizing is the number of slots of each ring of a launch. It finds slots by multiplication, because
+// division takes several times as long and each message needs several lookups.
 type Sizing struct {
 	n       uint32
 	inverse uint64 // 2^64 / n, rounded up: exact for numbers of 32 bits
@@ -84,9 +85,9 @@ func (r *Ring) Occupied() uint32 { return r.Visible - r.Returned }
 // Overwritten reports whether the token with a number has been replaced in its slot.
 func (r *Ring) Overwritten(number uint32, z *Sizing) bool { return r.Visible-number > z.n }
 
-// Arrive puts token number of the ring into its slot at a time. Tokens become visible in the
-// order of the ring: one that has overtaken another, by a faster path from another memory, waits
-// for it. It returns how many tokens have become visible.
+// Arrive puts a token of the ring into its slot at a time. Tokens become visible in the order of
+// the ring: one that has overtaken another, by a faster path from another memory, waits for it.
+// Arrive returns the number of tokens that have become visible.
 func (r *Ring) Arrive(slots []Slot, z *Sizing, number uint32, at unit.Time) (visible int) {
 	s := &slots[z.Slot(number)]
 	s.Time, s.state = at, arrived
@@ -102,15 +103,15 @@ func (r *Ring) Arrive(slots []Slot, z *Sizing, number uint32, at unit.Time) (vis
 	}
 }
 
-// Return lets the sender know, at a time, of the next slot that was given back.
+// Return notifies the sender, at a time, of the next slot that was given back.
 func (r *Ring) Return(slots []Slot, z *Sizing, at unit.Time) {
 	slots[z.Slot(r.Credited)].Time = at
 	r.Credited++
 	r.check(slots, z)
 }
 
-// Take takes the next token, of which there must be one, and returns its slot. The slot is the
-// kernel's until its lifetime ends: see LetGo and Slot.Release.
+// Take takes the next token, which must exist, and returns its slot. The kernel owns the slot until
+// its lifetime ends: see LetGo and Slot.Release.
 func (r *Ring) Take(slots []Slot, z *Sizing) (slot uint32) {
 	slot = z.Slot(r.Taken)
 	r.Taken++
@@ -137,7 +138,7 @@ func (r *Ring) LetGo(slots []Slot, z *Sizing, at unit.Time) bool {
 // Read notes a read that ends at a known time.
 func (s *Slot) Read(end unit.Time) { s.Time = max(s.Time, end) }
 
-// BeginRead notes so many reads whose ends EndRead will tell.
+// BeginRead notes n reads, which EndRead will end.
 func (s *Slot) BeginRead(n int) { s.reads += int16(n) }
 
 // EndRead completes a read that BeginRead announced.
@@ -146,7 +147,7 @@ func (s *Slot) EndRead(end unit.Time) {
 	s.Read(end)
 }
 
-// Release ends the lifetime of the token in a slot, at a time: the kernel does not use it after.
+// Release ends the lifetime of the token in a slot, at a time. The kernel does not use it later.
 func (s *Slot) Release(at unit.Time) {
 	s.state = ended
 	s.Read(at)

@@ -13,8 +13,8 @@ import (
 // with the key of the event that would have brought it there: messages of one instant keep their
 // order.
 
-// trigger is the event that would have brought a message to a link: one that has a key, or one that
-// a link causes, whose key is made when it is needed.
+// trigger is the event that would have brought a message to a link: one with a key, or one of a
+// link, whose key is made when it is needed.
 type trigger struct {
 	key   des.Key
 	by    uint32 // 1 + the link
@@ -28,8 +28,8 @@ func (n *Fabric) keyOf(c trigger) des.Key {
 	return n.key(c.by-1, c.phase)
 }
 
-// advance takes a message over the link ahead, which it reaches by an edge, and over the links
-// behind it, to the first at which another message may come before it.
+// advance moves a message over the next link, which it reaches by an edge, and over further links,
+// up to the first at which another message may come before it.
 func (n *Fabric) advance(mi, e uint32, c trigger) {
 	m := &n.msgs[mi]
 	li := n.linkOf(n.hopOf(m))
@@ -90,8 +90,8 @@ func (n *Fabric) cross(mi, li, e uint32, c trigger) (by trigger, start, latency 
 }
 
 // mayAdvance reports whether a message that approaches a link by an edge starts there before all
-// others that are not there yet, and finds space behind it. If so m.into is set. It looks at the
-// link only if the merge point before it does not decide.
+// others that are not there yet, and finds buffer space behind it. If so it sets m.into. It reads
+// the link only if the merge point before it does not decide.
 func (n *Fabric) mayAdvance(m *message, li, e uint32) bool {
 	if e == onlyEdge {
 		if n.contentionFree[li] != 0 || n.links[li].own.Flags&soleRoute != 0 {
@@ -117,7 +117,7 @@ func (n *Fabric) mayAdvance(m *message, li, e uint32) bool {
 	return l.own.Flags&ample != 0 || n.fits(m.into, m.bytes, max(m.arrived, l.freeAt))
 }
 
-// deliver tells the sink of a message on its last link, ahead of time.
+// deliver notifies the sink of a message on its last link, ahead of time.
 func (n *Fabric) deliver(mi uint32) {
 	m := &n.msgs[mi]
 	user, at, last := m.user, m.tail, m.left == 0

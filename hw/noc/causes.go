@@ -6,9 +6,9 @@ import (
 	"kernbench/unit"
 )
 
-// causes is what the fabric keeps about messages on their way, for a log of causes. It follows two
-// chains of each message, that of its head and that of its last byte, and remembers what each
-// link did last and what each buffer releases.
+// causes is the state of the fabric for a log of causes. It follows two chains of each message,
+// that of its head and that of its last byte. It keeps the latest message of each link, and the
+// releases of each buffer.
 type causes struct {
 	log        *cause.Log
 	head, tail []moment             // by message, at the link that it wants next
@@ -39,7 +39,7 @@ func (n *Fabric) Explain(log *cause.Log) {
 	}
 }
 
-// Heard returns the point of what a Sink is being told.
+// Heard returns the point of the current call of a Sink.
 func (n *Fabric) Heard() cause.Point { return n.causes.heard }
 
 // place returns the entry of a number, for which it makes space.
@@ -117,7 +117,7 @@ func (c *causes) vacates(in uint32, at unit.Time, by moment, now unit.Time) {
 	c.room[in] = append(kept, vacated{at, by})
 }
 
-// vacancy returns what gives a buffer space back now.
+// vacancy returns the point of a release of buffer space now.
 func (c *causes) vacancy(in uint32, now unit.Time) moment {
 	for _, v := range c.room[in] {
 		if v.at == now {
@@ -127,13 +127,14 @@ func (c *causes) vacancy(in uint32, now unit.Time) moment {
 	return moment{}
 }
 
-// next lets a message follow the one that has just left its source: the next part of a transfer.
+// next continues the chain at the next part of a transfer, after the one that has just left its
+// source.
 func (c *causes) next(li, mi uint32) {
 	*place(&c.head, mi) = c.busy[li]
 	*place(&c.tail, mi) = c.busy[li]
 }
 
-// stood lets a message that stood in line, since its head arrived, follow the one before it.
+// stood makes the earlier message the cause of a message that stood in line behind it.
 func (c *causes) stood(n *Fabric, li, mi uint32, end unit.Time) {
 	m, own := &n.msgs[mi], c.head[mi].at
 	if end <= m.arrived {

@@ -1,9 +1,9 @@
 package noc
 
-// Invariant of this file: no message ever waits at a contention-free link. All messages come to it
+// Invariant of this file: no message ever waits at a contention-free link. All messages reach it
 // from the same other link, which takes at least as long for each: when the head of the next one
-// arrives, the tail of the one before has left. The buffers of both links hold all that can be on
-// its way over them. So a message passes when it comes, and only the link's latency matters.
+// arrives, the tail of the one before has left. The buffers of both links can hold all messages on
+// their way. So a message passes at once, and only the link's latency counts.
 
 // findContentionFree finds these links. It also marks the links whose buffers are ample: they hold
 // all that can be on its way over the link, so that space in them need not be counted.

@@ -8,7 +8,7 @@ import (
 	"kernbench/unit"
 )
 
-// Count is what one link has carried.
+// Count is the traffic of one link.
 type Count struct {
 	Link    machine.LinkID
 	ByClass [Classes]ClassCount // by traffic class
@@ -17,7 +17,7 @@ type Count struct {
 	Line    trace.Timeline      // when the link was busy
 }
 
-// ClassCount is what a link carried of a traffic class, and how long that waited.
+// ClassCount is the traffic of one class on a link, and its waits.
 type ClassCount struct {
 	Messages int64     `json:"messages"`
 	Bytes    int64     `json:"bytes"`

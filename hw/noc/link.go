@@ -67,7 +67,7 @@ func (n *Fabric) arrive(li, mi uint32) {
 	n.schedule(li)
 }
 
-// schedule makes sure that link li looks again for work when it can next do some.
+// schedule posts an event at which link li tries to start a message.
 func (n *Fabric) schedule(li uint32) {
 	l, now := &n.links[li], n.q.Now()
 	at := never
@@ -116,8 +116,8 @@ func (n *Fabric) key(li uint32, p des.Phase) des.Key {
 	return des.MakeKey(p, l.id, 0, l.counter)
 }
 
-// retry lets a link choose among the heads of its queues: the one that came first and
-// has room, then round robin over where they came from.
+// retry lets a link choose among the heads of its queues: the one that came first and has buffer
+// space, then round robin over its inputs.
 func (n *Fabric) retry(li uint32) {
 	l, now := &n.links[li], n.q.Now()
 	q := &n.queues[l.queue]
@@ -139,7 +139,7 @@ func (n *Fabric) retry(li uint32) {
 	}
 }
 
-// pick chooses a message and says which one stands before it in its queue, if any.
+// pick chooses a message, and returns its predecessor in the queue, if any.
 func (n *Fabric) pick(l *link, now unit.Time) (msg, prev uint32) {
 	first, served := never, n.inputOf(l.served)
 	turn := ^uint32(0)
@@ -170,7 +170,7 @@ func (n *Fabric) pick(l *link, now unit.Time) (msg, prev uint32) {
 	return msg, prev
 }
 
-// aSource tells sources from links.
+// aSource distinguishes sources from links.
 const aSource = 1 << 31
 
 // from is where a message came from: 1 + the link before, or its source.
@@ -262,9 +262,9 @@ func (n *Fabric) start(li, mi uint32) {
 	n.q.Post(des.Event{Time: m.arrived, Key: n.key(li, des.Arrive), Target: Target(kindArrive, next), Arg: mi})
 }
 
-// comesTo returns when a message comes to link li, where its head is at a time. The port of a
-// memory takes bytes at its own rate, however slowly they come: it serves others until the last of
-// them complete the message.
+// comesTo returns the time at which a message is ready at link li, given the arrival of its head.
+// The port of a memory takes bytes at its own rate, however slowly they arrive, and serves others
+// until the message is complete.
 func (n *Fabric) comesTo(li uint32, m *message, head unit.Time) unit.Time {
 	if !n.last(m) {
 		return head
@@ -276,8 +276,8 @@ func (n *Fabric) comesTo(li uint32, m *message, head unit.Time) unit.Time {
 	return max(head, m.tail-k.serial.Time(int64(m.bytes)))
 }
 
-// leaveSource tells the sink of the last part, or sends the next part after this one: a
-// long transfer takes turns at the source with those of others.
+// leaveSource notifies the sink of the last part, or sends the next part: a long transfer takes
+// turns at the source with others.
 func (n *Fabric) leaveSource(li uint32, m *message, end unit.Time) {
 	if m.left == 0 {
 		if m.inLine {

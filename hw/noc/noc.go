@@ -32,7 +32,7 @@ const (
 
 func (c Class) String() string { return [...]string{"compute", "collective", "control"}[c] }
 
-// Fidelity is how closely messages are followed.
+// Fidelity is the level of detail of messages.
 type Fidelity uint8
 
 // Fidelities.
@@ -54,15 +54,15 @@ func ParseFidelity(s string) (Fidelity, error) {
 
 func (f Fidelity) String() string { return [...]string{"slot", "flit", "ideal"}[f] }
 
-// Sink hears of messages. Calls come while an event is handled or a message is sent.
+// Sink is notified of messages. It is called while an event is handled or a message is sent.
 type Sink interface {
-	// Departed says that the last byte of a transfer leaves its source at end, which may
-	// lie ahead.
+	// Departed reports that the last byte of a transfer leaves its source at end, which may be in
+	// the future.
 	Departed(user uint32, end unit.Time)
-	// Taken says that the source's bytes have been read, for transfers that asked.
+	// Taken reports that the source's bytes have been read, for transfers that request it.
 	Taken(user uint32)
-	// Delivered says that the last byte arrives at a time: now, or while routes are reserved
-	// perhaps later.
+	// Delivered reports that the last byte arrives at a time: now, or possibly later while routes
+	// are reserved.
 	Delivered(user uint32, at unit.Time)
 }
 
@@ -114,9 +114,9 @@ type Fabric struct {
 	counts *counts // nil: see CountUse
 }
 
-// line is what one source sends in one class into a link at its side. While a transfer
-// of several messages takes turns there with other sources, what the same source sends
-// later waits for its last message.
+// line holds the messages of one source and class for its first link. While a transfer of several
+// messages takes turns there with other sources, later messages of the same source wait for its
+// last one.
 type line struct {
 	link, source uint32
 	class        Class
@@ -171,8 +171,8 @@ type Transfer struct {
 	User   uint32 // handed back to the sink
 	Taken  bool   // whether Sink.Taken is wanted
 
-	// Ordered says that nothing that the source sends from now on starts as early: then this can go
-	// before its time comes, while routes are reserved.
+	// Ordered declares that no later transfer of the source starts as early. Then this one can
+	// advance ahead of time, while routes are reserved.
 	Ordered bool
 
 	Cause cause.Point // of its start, for Explain

@@ -8,9 +8,9 @@ import (
 	"kernbench/internal/prefetch"
 )
 
-// Invariant of this file: it changes nothing. It fetches the state of events that come soon into
-// the cache. What one cache line says of the next is looked at a batch later, when the line has
-// come. Where caches hold all of it, looking costs more than it saves.
+// Invariant of this file: it changes no state. It prefetches the state of the next events into the
+// cache. A cache line that names another one is read a batch later, when it has arrived. If the
+// caches hold all state, prefetching costs more than it saves.
 
 // prefetchBytes is the size of the state of reserved routes from which it is fetched early: more
 // than the last cache of most processors holds for one core.

@@ -9,21 +9,21 @@ import (
 	"kernbench/unit"
 )
 
-// This file reserves routes: while all traffic is known to take them, much of it needs no events.
-// A route whose links no other one uses is exclusive (package exclusive). On the others messages
-// advance over links at which no other can come before them (advance.go).
+// This file reserves routes. While all traffic takes reserved routes, much of it needs no events. A
+// route whose links no other one uses is exclusive (package exclusive). On the others messages
+// advance over links at which no other message can come before them (advance.go).
 
 // reservation is what is known while routes are reserved.
 type reservation struct {
 	reserved       bool
 	kept           int          // hops of routes that outlive it
-	lead           unit.Time    // from what happens on the fabric to what is sent because of it
+	lead           unit.Time    // least delay from an event on the fabric to a send that it triggers
 	mergePoints    []mergePoint // number 0 is none
 	contentionFree []uint8      // by link: 1 + its kind where no message ever waits
 	exclusive      *exclusive.Routes
 }
 
-// Use is a route that traffic takes. ReserveRoutes fills in how.
+// Use is a route of traffic. ReserveRoutes decides how it is simulated.
 type Use struct {
 	From, To machine.NodeID
 
@@ -36,7 +36,7 @@ type Use struct {
 	Exclusive bool // traffic takes it by Fabric.Exclusive; else by Send, on its Route
 }
 
-// Load is what ReserveRoutes must know of all uses.
+// Load is the input of ReserveRoutes about all uses.
 type Load struct {
 	Largest int64     // the largest transfer, in bytes
 	Lead    unit.Time // the minimum delay between an event on the fabric and any send that it triggers
@@ -54,9 +54,9 @@ func reserved(r Route) Reserved { return Reserved{exclusive.State{First: r.At, C
 // Exclusive returns the exclusive routes, until Release is called.
 func (n *Fabric) Exclusive() *exclusive.Routes { return n.exclusive }
 
-// ReserveRoutes says which routes all traffic takes until Release is called. Uses to one node stand
-// side by side. Sends to links of one use only must come in the order of their times, and the sink
-// may hear of arrivals before their time. The fabric must be at rest, at fidelity Slot or Ideal.
+// ReserveRoutes declares the routes of all traffic until Release is called. Uses to one node are
+// adjacent. Sends to links of one use only must be in the order of their times, and the sink may be
+// notified of arrivals ahead of time. The fabric must be at rest, at fidelity Slot or Ideal.
 func (n *Fabric) ReserveRoutes(uses []Use, load Load) {
 	n.kept, n.lead, n.exclusive = len(n.routes.Hops), load.Lead, exclusive.New(n.ideal)
 	if n.ideal {
@@ -67,7 +67,7 @@ func (n *Fabric) ReserveRoutes(uses []Use, load Load) {
 	for i := range n.links {
 		n.links[i].own.Flags &^= soleRoute | ample
 	}
-	// Hops stand for links of the machine until it is known which of these need state.
+	// Hops hold links of the machine until it is known which of these need state.
 	whole := make([]routes.Hop, 0, n.hopsOf(uses))
 	users, several := make([]uint8, n.m.NumLinks()), 0 // links of several uses
 	for i := range uses {
@@ -117,8 +117,8 @@ func (n *Fabric) ReserveRoutes(uses []Use, load Load) {
 	}
 }
 
-// compressHops is the number of hops from which routes share them. Fewer fit in memory and caches
-// as they are, and a jump takes time.
+// compressHops is the number of hops from which on routes share them. Fewer hops fit in memory and
+// caches, and a jump takes time.
 const compressHops = 1 << 22
 
 // store stores the routes of uses, which are parts of whole.

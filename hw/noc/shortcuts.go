@@ -8,11 +8,11 @@ type Shortcuts uint8
 
 // The shortcuts, each in the file or package of its name.
 const (
-	Exclusive      Shortcuts = 1 << iota // routes whose links are their own need no events
-	Advance                              // messages pass links at which no other can come before them
-	ContentionFree                       // links at which no message waits are not looked at
+	Exclusive      Shortcuts = 1 << iota // exclusive routes need no events
+	Advance                              // messages pass links without events if no other can come before them
+	ContentionFree                       // links at which no message waits are skipped
 	Compress                             // routes share stored hops
-	Prefetch                             // state of coming events is fetched early, where it is large
+	Prefetch                             // the state of coming events is prefetched, if it is large
 	Halves                               // routes over one switch are stored as two halves
 )
 

@@ -55,7 +55,7 @@ type vc struct {
 	link       uint32
 }
 
-// queue is what there is to say of a link at which messages have had to wait.
+// queue describes a link at which messages have waited.
 type queue struct {
 	retryAt unit.Time // of the retry that counts, or never
 	waiting uint32

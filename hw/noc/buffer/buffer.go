@@ -1,6 +1,6 @@
-// Package buffer accounts for the space in the input buffers of links: what they hold, and what
-// they will get back, and when. A Buffer fills half a cache line and holds no pointer. What is to
-// come beyond two releases is kept in a Pool, which the buffers of a fabric share.
+// Package buffer accounts for the space in the input buffers of links: their contents, and the
+// times of coming releases. A Buffer fills half a cache line and holds no pointer. Releases beyond
+// the second are in a Pool, which the buffers of a fabric share.
 //
 // It may import unit. Start at Buffer.
 package buffer
@@ -22,8 +22,8 @@ type Buffer struct {
 	Flags uint8
 }
 
-// Pool has the releases for which there is no place in the buffers themselves. Those of a buffer
-// are a list, from its second release on. The zero Pool is empty.
+// Pool holds the releases that do not fit into the buffers themselves: for each buffer a list, from
+// its second release on. The zero Pool is empty.
 type Pool struct {
 	list []release // number 0 is none
 	free uint32    // list of unused ones, by next
@@ -63,7 +63,7 @@ func (b *Buffer) Fill(p *Pool, bytes int32, now unit.Time) {
 	b.held += bytes
 }
 
-// settle counts out what has been released by now.
+// settle subtracts the releases up to now.
 func (b *Buffer) settle(p *Pool, now unit.Time) {
 	for b.first[0] <= now {
 		b.held -= b.part[0]
@@ -92,8 +92,7 @@ func (p *Pool) pop(b *Buffer) (bytes int32) {
 
 func (p *Pool) unused(i uint32) { p.list[i].next, p.free = p.free, i }
 
-// SpaceAt returns when a buffer with so much space can take a message, as far as is known; Never if
-// unknown.
+// SpaceAt returns the time at which a buffer can take a message, or Never if it is unknown.
 func (b *Buffer) SpaceAt(p *Pool, space, bytes int32, now unit.Time) unit.Time {
 	if b.Fits(p, space, bytes, now) {
 		return now

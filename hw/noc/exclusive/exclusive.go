@@ -13,8 +13,8 @@ import (
 // Invariant of this package: no other traffic takes the links of an exclusive route, and its
 // messages come in the order of their times. Input buffers hold all that can be on its way.
 
-// Routes are the exclusive routes of a fabric. Routes of one kind take links of the same kinds, one
-// after the other: what is known of one holds for all.
+// Routes are the exclusive routes of a fabric. Routes of one kind have links of equal kinds in the
+// same order, so their times are equal.
 type Routes struct {
 	ideal  bool
 	kinds  []*kind

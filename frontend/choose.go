@@ -9,7 +9,7 @@ import (
 	"kernbench/frontend/plan"
 )
 
-// Choice is what a runtime takes for a call.
+// Choice is a runtime's choice for a call.
 type Choice struct {
 	Ranks   int         `json:"ranks"` // of the call
 	Runtime string      `json:"runtime"`
@@ -25,8 +25,8 @@ type Candidate struct {
 	Why  []string `json:"why"`
 }
 
-// Choose says which of the sources each runtime of each format takes for a call: the first that
-// fits, in the order of the sources.
+// Choose returns the source that each runtime of each format takes for a call: the first that fits,
+// in the order of the sources.
 func Choose(sources []Source, q plan.Query) []Choice {
 	type candidate struct {
 		s        *Source
@@ -93,7 +93,7 @@ func Worlds(sources []Source, coll string) []int {
 	return worlds
 }
 
-// warning says what is wrong with a program for a call, or "".
+// warning returns what is wrong with a program for a call, or "".
 func warning(p *plan.Program, q plan.Query) string {
 	if co, err := collective.Lookup(p.Collective); err == nil && co.Reduces {
 		switch {

@@ -16,15 +16,14 @@ type Dialect struct {
 
 	// Is reports whether a file is of this format, by its content.
 	Is func(data []byte) bool
-	// Runtimes are those that choose among programs of this format for a call, and each takes the
-	// first that fits.
+	// Runtimes choose among programs of this format for a call. Each takes the first that fits.
 	Runtimes []string
 	// Files is how many files a runtime loads: the first of those that it can; 0: all. Nil: all.
 	Files func(runtime string) int
 	// Group is the name of the program that a file is a part of, for formats with a file for each
 	// rank. Nil: a file is a program.
 	Group func(name string) string
-	// Read reads the files of one program. Without a program the findings say why there is none.
+	// Read reads the files of one program. If it returns no program, the findings have the reason.
 	Read func(files []plan.File) (*plan.Program, []plan.Finding)
 }
 

@@ -13,7 +13,8 @@ import (
 	"kernbench/program/text"
 )
 
-// Exported is a recorded program in the format of another tool, and what reading it back says.
+// Exported is a recorded program in the format of another tool, and the judgement after reading it
+// back.
 type Exported struct {
 	Files   []plan.File
 	Verdict *Verdict
@@ -31,7 +32,7 @@ type Format struct {
 	limit func(o ExportOptions, ends int64) ExportOptions
 }
 
-// ExportOptions are what a user may choose of a format.
+// ExportOptions are the options of a format.
 type ExportOptions struct {
 	About    [][2]string   // kept in the files where the format has a place for it
 	Channels int           // copies of the program, each with a part of every chunk; 0: one
@@ -112,7 +113,7 @@ func mscclAttempts(o ExportOptions) []ExportOptions {
 	return attempts
 }
 
-// mscclLimit says for which calls the file is.
+// mscclLimit sets the largest call that the file allows.
 func mscclLimit(o ExportOptions, ends int64) ExportOptions {
 	o.msccl.MaxBytes = ends
 	return o

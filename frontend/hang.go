@@ -9,7 +9,7 @@ import (
 	"kernbench/frontend/plan"
 )
 
-// Hang is the sizes of call at which a program hangs.
+// Hang holds the sizes of calls at which a program hangs.
 type Hang struct {
 	// Ends is the greatest size up to which every call ends, and Hangs the next: both were tried.
 	// Ends is 0 if calls of every size hang.

@@ -31,7 +31,7 @@ func (o *Options) transport(p *plan.Plan) *plan.Plan {
 	return p
 }
 
-// Verdict is what there is to say about a program.
+// Verdict is the judgement on a program.
 type Verdict struct {
 	File     string         `json:"file"`
 	Dialect  string         `json:"dialect,omitempty"`

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// graph is the nodes of a trace in an order that their dependencies allow, cut into chains: the
-// nodes of a chain come one after the other because each depends on the one before.
+// graph holds the nodes of a trace in an order that their dependencies allow, cut into chains. Each
+// node of a chain depends on the one before.
 type graph struct {
 	trace *Trace
 	order []int   // places of nodes
@@ -17,7 +17,7 @@ type graph struct {
 	last  []int   // of each chain: place of its last node
 }
 
-// newGraph orders the nodes of a trace. Of those that could be next the first in the file is.
+// newGraph orders the nodes of a trace. Of the possible next nodes it takes the first in the file.
 func newGraph(t *Trace) (*graph, error) {
 	g := &graph{trace: t, deps: make([][]int, len(t.Nodes)), chain: make([]int, len(t.Nodes)), index: make([]int, len(t.Nodes))}
 	at := make(map[uint64]int, len(t.Nodes))
@@ -104,7 +104,7 @@ func (g *graph) cycle(open []int) error {
 	return g.trace.fail(&g.trace.Nodes[path[0]], text)
 }
 
-// fail is a mistake in a node.
+// fail returns the error for a mistake in a node.
 func (t *Trace) fail(n *Node, reason string) error {
 	return &Error{File: t.File, Offset: n.Offset, Node: fmt.Sprintf("node %d", n.ID), Reason: reason}
 }

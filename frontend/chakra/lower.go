@@ -9,8 +9,8 @@ import (
 	"kernbench/frontend/plan"
 )
 
-// lowering makes the common form of traces: a chain of nodes is a block, a send or a receive takes
-// part in a channel of its link without limit, a dependency on another chain is one on its block.
+// lowering makes the common form of traces. A chain of nodes becomes a block. Sends and receives of
+// a link become an unbounded channel. A dependency on another chain becomes one on its block.
 type lowering struct {
 	*program
 	plan     *plan.Plan
@@ -92,7 +92,7 @@ func (l *lowering) rank(rank int) plan.Rank {
 			b.Steps = append(b.Steps, s)
 			continue
 		}
-		// A collective ends when all of its group have come.
+		// A collective ends when all ranks of its group have reached it.
 		w := l.works[rank][i]
 		come, call := l.call(w.group, calls[w.group]), calls[w.group]
 		calls[w.group]++
@@ -105,7 +105,7 @@ func (l *lowering) rank(rank int) plan.Rank {
 	return k
 }
 
-// step is what a node does.
+// step returns the step of a node.
 func (l *lowering) step(rank, i int, mem *memory) plan.Step {
 	n, w := &l.traces[rank].Nodes[i], l.works[rank][i]
 	s := plan.Step{Op: opName(n), Index: l.graphs[rank].index[i], Take: plan.None, Send: plan.None, Name: fmt.Sprintf("node %d", n.ID)}
@@ -152,7 +152,7 @@ func (l *lowering) step(rank, i int, mem *memory) plan.Step {
 // duration is the picoseconds that a trace gives a node.
 func duration(n *Node) int64 { return int64(min(n.Duration, math.MaxInt64/1_000_000) * 1_000_000) }
 
-// opName is what reports call a node.
+// opName returns the name of a node in reports.
 func opName(n *Node) string {
 	if n.Name != "" {
 		return n.Name
@@ -160,8 +160,8 @@ func opName(n *Node) string {
 	return n.Type.String()
 }
 
-// memory is what a rank needs besides the buffers of a program: a cell for each message of which
-// nothing is known, and one for each that was received and not yet added.
+// memory is a rank's memory apart from the buffers of a program: a cell for each message with
+// unknown data, and one for each that was received and not yet added.
 type memory struct {
 	rank      *plan.Rank
 	chunk     int64
@@ -243,7 +243,7 @@ func (l *lowering) meetings() {
 	}
 }
 
-// most is how many collectives of a group the rank with the most of them has.
+// most is the largest number of collectives of a group on any rank.
 func (l *lowering) most(group string) (most int) {
 	for rank, t := range l.traces {
 		n := 0
@@ -257,7 +257,7 @@ func (l *lowering) most(group string) (most int) {
 	return most
 }
 
-// collective is what the first rank that calls a collective of a group calls.
+// collective is the call of a group's collective by the first rank that makes it.
 func (l *lowering) collective(group string, number int) work {
 	for _, rank := range l.groups[group] {
 		n := 0
@@ -274,12 +274,12 @@ func (l *lowering) collective(group string, number int) work {
 	return work{}
 }
 
-// ended counts that a collective has ended for a rank.
+// ended counts the collectives that have ended for a rank.
 func (l *lowering) ended(rank int, group string, number int) int {
 	return l.counter(rank, fmt.Sprintf("end of collective %d of group %q", number, group))
 }
 
-// call counts the ranks that have come to a collective of a group.
+// call counts the ranks that have reached a collective of a group.
 func (l *lowering) call(group string, number int) int {
 	return l.counter(0, fmt.Sprintf("arrivals at collective %d of group %q", number, group))
 }

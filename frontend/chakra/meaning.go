@@ -9,9 +9,9 @@ import (
 	"kernbench/frontend/plan"
 )
 
-// meaning is the MSCCL program that traces were made of. Nodes say how many bytes go where, not
-// which: the converter of MSCCL XML keeps its input in the metadata (input_file), and names each
-// node after thread block and step. With it the data of a trace can be judged.
+// meaning is the MSCCL program that traces were made of. Nodes have the number of bytes and the
+// peer, not the data. The converter of MSCCL XML keeps its input in the metadata (input_file), and
+// names each node after thread block and step. With it the data of a trace can be judged.
 type meaning struct {
 	plan  *plan.Plan
 	bytes int64          // of a call
@@ -21,7 +21,7 @@ type meaning struct {
 
 var nodeName = regexp.MustCompile(`^(COMM_SEND|COMM_RECV|COMP)_NODE_tb([0-9]{1,4})_step([0-9]{1,6})$`)
 
-// findMeaning looks for the program in the metadata, and asks that nodes do what its steps say.
+// findMeaning finds the program in the metadata, and checks that nodes agree with its steps.
 func (p *program) findMeaning() {
 	var source string
 	for _, t := range p.traces {
@@ -31,7 +31,7 @@ func (p *program) findMeaning() {
 			source = text
 		}
 		if text == "" || text != source {
-			p.notes = append(p.notes, "traces do not say which data they move: nothing tells what is right")
+			p.notes = append(p.notes, "traces do not say which data they move: the right result is unknown")
 			return
 		}
 	}
@@ -97,7 +97,7 @@ func (p *program) match(source string) (*meaning, error) {
 	return m, nil
 }
 
-// same asks that a node does what a step says.
+// same checks that a node agrees with a step.
 func (m *meaning) same(p *program, t *Trace, n *Node, s *plan.Step, w work) error {
 	differs := func(what string) error {
 		return t.fail(n, fmt.Sprintf("%v does not fit step %d (%s): %s", n.Type, s.Index, s.Op, what))

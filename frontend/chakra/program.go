@@ -130,7 +130,7 @@ func readAll(files []plan.File) ([]*Trace, []plan.Finding) {
 	return traces, findings
 }
 
-// program is the traces of all ranks, and what is known of them.
+// program holds the traces of all ranks, and what they contain.
 type program struct {
 	traces   []*Trace
 	graphs   []*graph
@@ -141,7 +141,7 @@ type program struct {
 	recorded *recorded // nil: they were not exported here
 }
 
-// work is what a node does, in numbers.
+// work is the operation of a node, in numbers.
 type work struct {
 	peer, tag int   // of sends and receives
 	bytes     int64 // of sends, receives and collectives
@@ -149,7 +149,7 @@ type work struct {
 	kind      CollectiveType
 }
 
-// read checks every node, and finds the order of each rank's.
+// read checks every node, and finds the order of each rank's nodes.
 func (p *program) read() {
 	for _, t := range p.traces {
 		g, err := newGraph(t)
@@ -229,7 +229,7 @@ func (v Value) String() string {
 	return "a value of type " + v.Type.String()
 }
 
-// collectives asks that all ranks of a group call the same collectives in the same order.
+// collectives checks that all ranks of a group call the same collectives in the same order.
 func (p *program) collectives() {
 	type call struct {
 		group  string
@@ -264,8 +264,8 @@ func (p *program) collectives() {
 // link is what pairs a send with a receive: the first send of a link is for its first receive.
 type link struct{ from, to, tag int }
 
-// pairs asks that the sends and receives of each link have equal sizes. Their numbers are the
-// judge's matter.
+// pairs checks that the sends and receives of each link have equal sizes. The judge checks their
+// numbers.
 func (p *program) pairs() {
 	type end struct {
 		rank, node int

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// The limits that Read keeps: a file that needs more is refused, not loaded.
+// Limits of Read: a file that exceeds them is rejected, not loaded.
 const (
 	MaxMessage = 64 << 20 // bytes of one message
 	MaxNodes   = 16 << 20 // nodes of one trace

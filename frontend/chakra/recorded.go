@@ -11,13 +11,13 @@ import (
 	"kernbench/program/text"
 )
 
-// recordedAttr is the metadata attribute in which Export keeps what it made a rank's trace of: the
-// recorded program, with the statements of this rank only. A trace has no other place for the data
+// recordedAttr is the metadata attribute for the recorded program of a rank's trace, with the
+// statements of this rank only. Export writes it, because a trace has no other place for the data
 // of its nodes.
 const recordedAttr = "kernbench_program"
 
-// Data carries out a recorded program on symbols: the plan has the memory and what it must hold at
-// last.
+// Data carries out a recorded program on symbols. The plan has the memory and its expected final
+// contents.
 type Data func(*text.File) (*plan.Plan, error)
 
 // recorded is the program that Export made traces of.
@@ -27,9 +27,8 @@ type recorded struct {
 	bytes int64 // of a call
 }
 
-// findRecorded looks for the program in the metadata. It asks that Export makes the same nodes of
-// it, so that the data of the program are those of the traces. It returns false if no trace has
-// one.
+// findRecorded finds the program in the metadata. It checks that Export makes the same nodes of it,
+// so that the program's data are those of the traces. It returns false if no trace has one.
 func (p *program) findRecorded(data Data) bool {
 	var file *text.File
 	for rank, t := range p.traces {
@@ -37,7 +36,7 @@ func (p *program) findRecorded(data Data) bool {
 		source, _ := v.Text()
 		if source == "" {
 			if rank > 0 {
-				p.notes = append(p.notes, fmt.Sprintf("%s has no %s, and other ranks have: nothing tells what is right",
+				p.notes = append(p.notes, fmt.Sprintf("%s has no %s, and other ranks have: the right result is unknown",
 					t.File, recordedAttr))
 			}
 			return rank > 0
@@ -89,7 +88,7 @@ func joined(file, one *text.File, rank int) (*text.File, error) {
 	return file, nil
 }
 
-// same asks that the nodes are those which Export makes of a program.
+// same checks that the nodes equal those that Export makes of a program.
 func (p *program) same(file *text.File) error {
 	if file.World != len(p.traces) {
 		return fmt.Errorf("it is for %d ranks, there are %d", file.World, len(p.traces))

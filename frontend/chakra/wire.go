@@ -105,7 +105,7 @@ func (m *message) fixed(wire int) (uint64, error) {
 	return uint64(binary.LittleEndian.Uint32(m.data[m.pos-4:])), nil
 }
 
-// wants returns an error unless the field is encoded as its type asks for.
+// wants returns an error unless the field has the encoding of its type.
 func (f field) wants(wire int, what string) error {
 	if f.wire != wire {
 		return &wireError{f.at, fmt.Sprintf("field %d (%s) has wire type %d, want %d", f.number, what, f.wire, wire)}

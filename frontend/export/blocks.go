@@ -7,8 +7,8 @@ import (
 	"kernbench/frontend/msccl"
 )
 
-// placed is an op in its block: which one, and which of its steps. nops before it carry what one
-// step cannot say.
+// placed is an op with its block and its step there. nops before it carry further dependencies,
+// since a step has only one.
 type placed struct {
 	op
 	block int
@@ -16,8 +16,9 @@ type placed struct {
 	step  int   // in its block, with nops
 }
 
-// spread gives each op a block: one for each peer to send to and each to receive from, joined for
-// partners and, if pairs, for the same peer. Local ops go where what they touch was touched last.
+// spread assigns each op a block. There is a block for each peer to send to and each to receive
+// from, joined for partners and, if pairs is set, for the same peer. A local op goes to the block
+// that used its memory last.
 func spread(ops []op, partner map[int]int, pairs bool) (out []placed, blocks []msccl.TB) {
 	sends, takes := map[int]int{}, map[int]int{} // block of each peer
 	open := func(to, from int) int {
@@ -82,8 +83,8 @@ func spread(ops []op, partner map[int]int, pairs bool) (out []placed, blocks []m
 	return out, blocks
 }
 
-// depend finds what each op must wait for: the last op of each other block that it conflicts with,
-// unless it is known to be done by what was waited for before.
+// depend finds the dependencies of each op: the last op of each other block that it conflicts with,
+// unless an earlier dependency implies it.
 func depend(ops []placed, blocks int) {
 	known := make([][]int, len(ops)) // of each op: the last op of each block that comes before it
 	last := make([]int, blocks)
@@ -114,7 +115,7 @@ func depend(ops []placed, blocks int) {
 		clock[o.block] = i
 		known[i], last[o.block] = clock, i
 	}
-	// A later need may tell that an earlier one is met.
+	// A later dependency may imply an earlier one.
 	for i := range ops {
 		o := &ops[i]
 		o.needs = slices.DeleteFunc(o.needs, func(j int) bool {

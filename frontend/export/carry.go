@@ -8,7 +8,7 @@ import (
 	"kernbench/tl"
 )
 
-// carrier carries out the statements of all ranks on places, and lists what each rank then does.
+// carrier carries out the statements of all ranks on places, and lists the operations of each rank.
 type carrier struct {
 	file    *text.File
 	ranks   []rank
@@ -33,7 +33,8 @@ type rank struct {
 	scratch int
 }
 
-// carry returns what each rank does, and the first element of temporaries in scratch memory.
+// carry returns the operations of each rank, and the first element of temporaries in scratch
+// memory.
 func carry(f *text.File) (_ []rank, temporaries int, _ error) {
 	c := &carrier{file: f, ranks: make([]rank, f.World), parts: map[[2]int]int{}, queues: map[[2]int][]int{}}
 	for w, layout := range f.Windows {
@@ -73,7 +74,7 @@ func carry(f *text.File) (_ []rank, temporaries int, _ error) {
 	return c.ranks, c.scratch, nil
 }
 
-// uses is the last statement that uses each tensor.
+// uses returns the last statement that uses each tensor.
 func uses(b *text.Block) map[int32]int {
 	last := map[int32]int{}
 	for i := range b.Stmts {
@@ -145,7 +146,7 @@ func (k *rank) temporary(n int) piece {
 	return p
 }
 
-// before makes copies of what live tensors hold in memory that is about to be written.
+// before copies live tensors out of memory that is about to be written.
 func (c *carrier) before(r int, writes []piece, except int32) {
 	k := &c.ranks[r]
 	for t, list := range k.tensors {
@@ -207,7 +208,7 @@ func (c *carrier) transfer(from int, src []piece, to int, dst []piece, combine b
 	})
 }
 
-// step carries out a rank's next statement; false: it has to wait.
+// step performs a rank's next statement. It returns false if the rank must wait.
 func (c *carrier) step(r int) bool {
 	k := &c.ranks[r]
 	s := &k.block.Stmts[k.at]
@@ -261,7 +262,7 @@ func (c *carrier) step(r int) bool {
 	return true
 }
 
-// write stores pieces in memory of any rank.
+// write stores pieces in memory of any rank. It returns true, because a write never waits.
 func (c *carrier) write(r int, from []piece, tensor int32, to *text.Place, combine bool) bool {
 	owner, list := c.place(r, to)
 	if combine && len(list) > 0 && list[0].buf == bufScratch && !c.ranks[owner].written[[2]int{bufScratch, list[0].off}] {

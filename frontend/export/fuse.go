@@ -62,7 +62,7 @@ func next(ops []op, from int, p piece) int {
 	return -1
 }
 
-// joinAdditions makes rrc of a receive and the addition that comes next.
+// joinAdditions makes rrc of a receive and the next addition. It reports whether it joined any.
 func joinAdditions(ops []op, fixed int) (changed bool) {
 	for i := range ops {
 		r := &ops[i]
@@ -96,7 +96,8 @@ func joinAdditions(ops []op, fixed int) (changed bool) {
 	return changed
 }
 
-// joinCopies lets a receive write what a later copy of it does.
+// joinCopies replaces a receive and a later copy by a receive into the copy's destination. It
+// reports whether it joined any.
 func joinCopies(ops []op, fixed int) (changed bool) {
 	for i := range ops {
 		r := &ops[i]
@@ -140,7 +141,7 @@ func joinCopies(ops []op, fixed int) (changed bool) {
 	return changed
 }
 
-// forward is the send that a receive could do at once; -1: there is none.
+// forward returns the send that can be joined with a receive; -1: there is none.
 func forward(ops []op, i int) int {
 	r := &ops[i]
 	if r.gone || r.kind != opR && r.kind != opRrc {

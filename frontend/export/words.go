@@ -21,7 +21,8 @@ func (k *rank) each(w *text.Words, do func(i int)) {
 	walk(0, first)
 }
 
-// signal changes the control words of a statement, if it has any.
+// signal changes the control words of a statement, if it has any. It reports whether the statement
+// could be performed.
 func (c *carrier) signal(r int, s *text.Stmt) bool {
 	w := s.Words
 	if w == nil {
@@ -45,7 +46,7 @@ func (c *carrier) signal(r int, s *text.Stmt) bool {
 	return true
 }
 
-// satisfied reports whether all words of a wait are as it wants.
+// satisfied reports whether all words of a wait satisfy it.
 func (c *carrier) satisfied(r int, w *text.Words) bool {
 	k := &c.ranks[r]
 	all := true
@@ -55,7 +56,7 @@ func (c *carrier) satisfied(r int, w *text.Words) bool {
 	return all
 }
 
-// meet is a rendezvous of all ranks.
+// meet performs a rendezvous of all ranks. It returns false if a rank has not arrived.
 func (c *carrier) meet(r int) bool {
 	k := &c.ranks[r]
 	if k.syncs%2 == 0 { // it arrives

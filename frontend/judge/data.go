@@ -140,8 +140,8 @@ func (d *data) overlap(b int32, s *plan.Step, dst plan.Span) {
 	}
 }
 
-// again reports whether a step writes packets that are there: cells with the flag of this launch
-// and the same contents. A reader gets the same from either.
+// again reports whether a step rewrites packets: cells with the flag of this launch and the same
+// contents. A reader gets the same from either.
 func (d *data) again(b int32, span plan.Span, sum []value, event int32) bool {
 	if !span.Packet {
 		return false
@@ -159,7 +159,8 @@ func (d *data) again(b int32, span plan.Span, sum []value, event int32) bool {
 	return true
 }
 
-// fit gives a message the cells that its step is for: an ill-formed program may have sent others.
+// fit gives a message the number of cells of its step, because an invalid program may have sent
+// another number.
 func fit(taken []value, s *plan.Step) []value {
 	n := len(taken)
 	for _, span := range s.Src {

@@ -7,8 +7,7 @@ import (
 	"kernbench/frontend/plan"
 )
 
-// Waiter is a block of a deadlock: where it stands, what it waits for, and which block it
-// waits for.
+// Waiter is a block of a deadlock: its step, what it waits for, and the block that must act.
 type Waiter struct {
 	Rank    int    `json:"rank"`
 	Block   int    `json:"tb"`
@@ -31,8 +30,8 @@ const (
 	NoSignal   = "no signal"
 )
 
-// Stuck is a deadlock: a chain of blocks, each of which waits for the next. The last waits for
-// the first if Cycle; else for a block that has nothing more to do.
+// Stuck is a deadlock: a chain of blocks, each of which waits for the next. The last waits for the
+// first if Cycle is set, else for a block that has ended.
 type Stuck struct {
 	Blocked int      `json:"blocked"` // blocks that did not come to their end
 	Cycle   bool     `json:"cycle"`
@@ -144,8 +143,8 @@ func signals(s *plan.Step, counter int) bool {
 	return false
 }
 
-// user is a block that has a step of some kind still to do, else one that has had; -1 if none has.
-// The blocks of one rank are looked at, or those of all ranks.
+// user returns a block with a pending step of some kind, else one with a completed step; -1 if
+// there is none. It searches the blocks of one rank, or of all ranks.
 func (r *run) user(is func(int32, *plan.Step) bool, rank int) int32 {
 	had := int32(-1)
 	for b := range r.blocks {
@@ -202,7 +201,7 @@ func (r *run) waiter(b int32) Waiter {
 	return out
 }
 
-// state says where a block stands.
+// state describes the position of a block.
 func (r *run) state(b int32) string {
 	bl := &r.blocks[b]
 	pb := &r.plan.Ranks[bl.rank].Blocks[bl.index]

@@ -6,15 +6,15 @@ import (
 	"kernbench/frontend/plan"
 )
 
-// Judgment is what came out of a plan.
+// Judgment is the outcome of a plan.
 type Judgment struct {
 	Verdicts []plan.Verdict `json:"verdicts"` // the gravest first
 	Findings []plan.Finding `json:"findings,omitempty"`
 	Notes    []string       `json:"notes,omitempty"`
 	Stuck    *Stuck         `json:"deadlock,omitempty"`
 
-	Right    int `json:"right"` // output cells that hold what is wanted
-	Cells    int `json:"cells"` // output cells that are asked for
+	Right    int `json:"right"` // output cells with the expected contents
+	Cells    int `json:"cells"` // output cells with expected contents
 	Root     int `json:"root"`  // that was given or found; -1: none
 	Races    int `json:"races"` // pairs of steps
 	Steps    int `json:"steps"`
@@ -22,7 +22,7 @@ type Judgment struct {
 	Deepest  int `json:"deepest"` // most messages that were in one channel in the judge's own order
 }
 
-// OK reports whether nothing is wrong and everything was checked.
+// OK reports whether everything was checked and nothing is wrong.
 func (j *Judgment) OK() bool { return len(j.Verdicts) == 1 && j.Verdicts[0] == plan.OK }
 
 // Judge carries out a plan and returns everything that is wrong with it.
@@ -117,7 +117,7 @@ func hasRelaxed(p *plan.Plan) bool {
 	return false
 }
 
-// leftover finds messages and signals that nothing took.
+// leftover finds messages and signals that no block took.
 func (j *Judgment) leftover(r *run) {
 	for c := range r.chans {
 		if n := len(r.chans[c].queue); n > 0 {

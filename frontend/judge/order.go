@@ -30,8 +30,8 @@ func (o *order) befores(e int) []int32 {
 	return o.joins[o.from[e]:]
 }
 
-// clocks is what each event knows of some blocks: for each of them the number of its last event
-// that comes before or is the event, plus 1; 0 if none does.
+// clocks holds for each event, and for some blocks, the number plus 1 of the block's last event up
+// to that event; 0 if there is none.
 type clocks struct {
 	width int
 	at    []int32

@@ -9,9 +9,9 @@ import (
 // races finds unordered pairs of accesses to one cell of which at least one is a write, in two
 // steps or in one. It returns some of them, and how many pairs of steps there are.
 //
-// A rank's memory is looked at by itself: of all clocks only those of the blocks that use it count.
-// Order by the steps of these blocks alone is tried first; only where it leaves a pair unordered
-// are all events followed, because most programs order their blocks by local dependencies.
+// Each rank's memory is examined separately, with the clocks of the blocks that use it. The order
+// by the steps of these blocks is tried first. All events are followed only if that leaves a pair
+// unordered, because most programs order their blocks by local dependencies.
 func (d *data) races() (found []plan.Finding, pairs int) {
 	o := d.run.order
 	found, pairs = d.overlapping, d.overlaps

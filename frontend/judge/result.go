@@ -7,7 +7,7 @@ import (
 	"kernbench/frontend/plan"
 )
 
-// result compares the outputs with what is wanted.
+// result compares the outputs with the expected contents.
 func (j *Judgment) result(r *run) {
 	if r.plan.Data != nil {
 		of := Judge(r.plan.Data)
@@ -55,7 +55,7 @@ func (j *Judgment) result(r *run) {
 	}
 }
 
-// wanted is what a cell must hold after a call, in buf.
+// wanted returns the expected contents of a cell after a call, in buf.
 func wanted(want *plan.Relation, buf []plan.Contribution, launch, root, rank, cell int) ([]plan.Contribution, bool) {
 	parts, asked := want.Want(buf[:0], root, rank, cell)
 	for i := range parts {

@@ -21,11 +21,11 @@ type run struct {
 
 	packets [][]packets // of each memory of each rank; nil if the plan has none
 
-	// greedy means that each block goes as far as it can before another has its turn; else all go
-	// step by step in turn. Both are orders that may happen.
+	// greedy means that each block runs as far as it can before another has its turn. Otherwise all
+	// blocks run step by step in turn. Both orders are possible.
 	greedy bool
 
-	// strict means that relaxed signals order nothing but what was before the call.
+	// strict means that relaxed signals order only operations before the call.
 	strict bool
 	begun  []int32 // of each rank: the event with which its present call began
 }
@@ -79,7 +79,7 @@ type unit struct {
 	relaxed      bool
 }
 
-// noEvent stands for what was there before the run.
+// noEvent stands for the state before the run.
 const noEvent = -1
 
 func newRun(p *plan.Plan) *run {
@@ -110,7 +110,7 @@ func newRun(p *plan.Plan) *run {
 	return r
 }
 
-// all carries out every block as far as it comes.
+// all runs every block as far as possible.
 func (r *run) all() {
 	for b := len(r.blocks) - 1; b >= 0; b-- {
 		r.wake(int32(b))
@@ -170,7 +170,7 @@ func (r *run) advance(b int32, n int) bool {
 	return bl.at < len(bl.steps)
 }
 
-// reason is why a step cannot go on.
+// reason is why a step cannot continue.
 type reason uint8
 
 const (
@@ -182,7 +182,7 @@ const (
 	noPacket         // a cell was not written as a packet
 )
 
-// wait is a reason, and what it concerns.
+// wait is a reason with its channel, block or counter.
 type wait struct {
 	why      reason
 	of       int // channel, block of all, counter
@@ -191,7 +191,7 @@ type wait struct {
 	cell     plan.Span // of noPacket: one cell, and whose it is
 }
 
-// missing is the first thing that a step has to wait for.
+// missing returns the first wait of a step.
 func (r *run) missing(b int32, s *plan.Step) wait {
 	base := r.first[r.blocks[b].rank]
 	for _, d := range s.After {

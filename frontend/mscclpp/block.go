@@ -232,7 +232,7 @@ func (o object) place(v *value, key string, n int, what string) int {
 	return int(id)
 }
 
-// check asks that each reference is of the sort that the operation takes it for: the
+// check returns an error unless each reference is of the sort that the operation expects: the
 // executor reads it as that sort whatever it is.
 func (o object) check(op *Op) {
 	want := func(key string, refs []Ref, i int, sort string) {
@@ -279,7 +279,7 @@ func (o object) check(op *Op) {
 	o.counts(op)
 }
 
-// counts asks that lists that go together are equally long.
+// counts checks that related lists have equal lengths.
 func (o object) counts(op *Op) {
 	unequal := func(a, b int, what string) {
 		if a != b {

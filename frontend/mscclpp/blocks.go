@@ -319,7 +319,7 @@ func (b *builder) peer(t ChannelType, c int) int {
 	return b.counter(to, fmt.Sprintf("%v channel from rank %d, of which rank %d has no end", t, b.rank, to), 0, false)
 }
 
-// checkBarriers asks that as many thread blocks take part in a barrier as it is for.
+// checkBarriers checks that a barrier has as many thread blocks as it declares.
 func (l *lowering) checkBarriers(rank int, actions [][]action) {
 	users := barrierUsers(actions)
 	for _, list := range actions {

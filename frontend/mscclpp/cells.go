@@ -130,7 +130,7 @@ func (c *cells) inside(s stretch, size int64, offset userOffset, do func(int64))
 	}
 }
 
-// put cuts a stretch at a place in the payload.
+// put cuts a stretch at a place in the payload. It reports whether it could.
 func (c *cells) put(s stretch, p int64, offset userOffset) bool {
 	if s.packet {
 		p *= 2

@@ -19,7 +19,7 @@ type Plan struct {
 	// of memory of its own. Blocks go through the rounds one after the other.
 	Cell []int64
 
-	// Want says what the ranks must end with; nil if nothing is known.
+	// Want is the expected result of the ranks; nil if it is unknown.
 	Want *Relation
 
 	// Data is a plan that does the same with the same data, for formats that do not say which data
@@ -151,7 +151,7 @@ type Counter struct {
 	Spare bool // units may be left at the end
 }
 
-// Protocol says how messages are stored on their way.
+// Protocol is the form in which messages are stored on their way.
 type Protocol uint8
 
 // Protocols of NCCL.
@@ -177,7 +177,7 @@ func (c Contribution) Compare(d Contribution) int {
 	return c.Cell - d.Cell
 }
 
-// Relation says which contributions the cells of the outputs hold at last.
+// Relation holds the contributions of each output cell at the end.
 type Relation struct {
 	// Root is the rank that the collective is rooted in; None if the file does not tell it: the
 	// judge then finds the root that fits best.

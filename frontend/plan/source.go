@@ -36,7 +36,7 @@ type Program struct {
 	Probes []int64 `json:"-"`
 }
 
-// Call says what a plan is made for. The zero value is a small call out of place.
+// Call is the call that a plan is made for. The zero value is a small call out of place.
 type Call struct {
 	Bytes    int64 // of the larger of input and output of a rank; 0: so few that no message is split
 	InPlace  bool

@@ -19,7 +19,7 @@ const (
 	signal                  // a counter
 )
 
-// Detail says what of a run a Result has.
+// Detail selects the contents of a Result.
 type Detail struct {
 	Rows int // of each table
 	Rank int // whose end is explained; None: the end of the call

@@ -101,7 +101,7 @@ func members(own int, s *plan.Step) []int {
 	return slices.Compact(ranks)
 }
 
-// checkSwitches asks for a switch where a plan has operations of one.
+// checkSwitches returns an error if a plan has operations of a switch that the machine lacks.
 func (r *run) checkSwitches() error {
 	for rank := range r.plan.Ranks {
 		for b := range r.plan.Ranks[rank].Blocks {
@@ -119,7 +119,7 @@ func (r *run) checkSwitches() error {
 	return nil
 }
 
-// checkSwitch says what is missing for a step of a rank.
+// checkSwitch returns what a switch lacks for a step of a rank.
 func (r *run) checkSwitch(rank int, s *plan.Step) error {
 	group := members(rank, s)
 	if len(group) < 2 {

@@ -9,8 +9,8 @@ import (
 )
 
 // CopyToWindow writes values to elements first, first+1, ... of a data part in the copy of a
-// member, rounded to the part's type. It is done when it returns. In a run without data
-// nothing happens: there is nothing to hold them.
+// member, rounded to the part's type. The write is complete when it returns. It does nothing in a
+// run without data.
 func (c *Context) CopyToWindow(w *mem.Window, rank int, part string, first int, values []float64) error {
 	p, err := c.data("copy_to_window", w, rank, part, first, len(values))
 	if err != nil {
@@ -43,8 +43,8 @@ func (c *Context) writePart(w *mem.Window, rank int, p *mem.Part, first int, dat
 	return log.Write(partAddr(w, rank, p, first), p.Type, data)
 }
 
-// ReadWindow reads n elements of a data part in the copy of a member, from element first on,
-// as they are after everything launched so far.
+// ReadWindow reads n elements of a data part in the copy of a member, from element first on, after
+// all launches so far.
 func (c *Context) ReadWindow(w *mem.Window, rank int, part string, first, n int) ([]float64, error) {
 	data, p, err := c.readPart(w, rank, part, first, n)
 	if err != nil {
@@ -115,7 +115,7 @@ func (c *Context) ReadWords(w *mem.Window, rank int, part string, first, n int) 
 	return values, nil
 }
 
-// reach reports whether the host can use what is in a window.
+// reach reports whether the host can access a window.
 func (c *Context) reach(op string, w *mem.Window) error {
 	if err := c.usableWindow(op, w); err != nil {
 		return err

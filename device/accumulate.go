@@ -11,17 +11,17 @@ import (
 	"kernbench/tl/launch"
 )
 
-// accumulation is a collective whose partial sums are of another type than what it reduces
-// (accumulate: f32). Its kernel works on copies of that type, in memory of their own: each rank
-// widens what it brings in front, and rounds its result once behind. So partial sums travel, and
-// lie in slots and windows, in that type, whatever the algorithm is.
+// accumulation is a collective with partial sums of another type than its elements (accumulate:
+// f32). Its kernel works on copies of that type, in memory of their own. Before the kernel each
+// rank converts its contribution, and after it rounds its result once. So partial sums have that
+// type in messages, slots and windows, whatever the algorithm is.
 type accumulation struct {
 	typ    dtype.Type
 	kernel tl.Kernel
 	on     map[*mem.Window]tl.Args // what the kernel of each group gets
 }
 
-// accumulation is that of a call, or nil where partial sums are of the type of the elements.
+// accumulation returns that of a call, or nil if partial sums have the type of the elements.
 func (p *Plan) accumulation(what *collective.Collective, c collective.Call) *accumulation {
 	const wide = dtype.F32
 	rounds := c.Op == tl.Sum || c.Op == tl.Avg || c.Op == tl.Prod
@@ -39,7 +39,7 @@ func (a *accumulation) call(g CallGroup) CallGroup {
 	return g
 }
 
-// stage makes room for the copies of a group. Its window is the last argument of the kernel.
+// stage allocates the copies of a group. Its window is the last argument of the kernel.
 func (c *Context) stage(a *accumulation, name string, g *CallGroup, group *launch.Group) (*mem.Window, error) {
 	args := group.Args
 	most := 0

@@ -26,8 +26,8 @@ type arguments struct {
 	replicated bool
 }
 
-// sortOut turns what a program passed into the arguments of a kernel. Shards and NElem are
-// left for those who know the ranks.
+// sortOut converts the arguments of a program into those of a kernel. The caller sets Shards and
+// NElem.
 func (c *Context) sortOut(name string, args []any) (*arguments, error) {
 	a := new(arguments)
 	tensor := func(t *Tensor) error {

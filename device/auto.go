@@ -10,7 +10,7 @@ import (
 	"kernbench/conf"
 )
 
-// auto is what a plan chooses by that leaves the algorithm to a tuning table.
+// auto is the state of a plan that chooses its algorithm by a tuning table.
 type auto struct {
 	device     *Context
 	machine    string // fingerprint
@@ -29,8 +29,8 @@ func IsAuto(ccl *conf.CCL, name string) bool {
 	return name == algorithm.Auto && ccl.Entry(name) == nil
 }
 
-// installAuto makes a plan that chooses at each call. Its rings are those of what is best for the
-// smallest.
+// installAuto makes a plan that chooses at each call. Its rings are those of the choice for the
+// smallest call.
 func (c *Context) installAuto(options []Install) (*Plan, error) {
 	a := &auto{device: c, machine: c.cfg.Machine.Topology().Fingerprint(), plans: map[string]*Plan{}}
 	for _, o := range options {
@@ -83,8 +83,7 @@ func (c *Context) tuned(a *auto) (*Plan, error) {
 	return a.choose(collective.Call{World: world})
 }
 
-// choose is the plan for a call: of what the table has for its size the first that does not refuse
-// it.
+// choose returns the plan for a call: the table's first choice for its size that accepts the call.
 func (a *auto) choose(cc collective.Call) (*Plan, error) {
 	what, err := collective.Lookup(a.collective)
 	if err != nil {
@@ -117,7 +116,7 @@ func (a *auto) choose(cc collective.Call) (*Plan, error) {
 		}
 		refusals = append(refusals, err)
 	}
-	return nil, fmt.Errorf("algorithm %s: nothing that is tuned for %s of %d ranks takes a call of %v: %w",
+	return nil, fmt.Errorf("algorithm %s: no tuned algorithm accepts a %[4]v %[2]s on %[3]d ranks: %[5]w",
 		algorithm.Auto, a.collective, cc.World, size, errors.Join(refusals...))
 }
 

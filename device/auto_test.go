@@ -101,7 +101,7 @@ func TestAutoChoosesForEachCall(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		const want = "nothing that is tuned for all_reduce of 4 ranks takes a call of 1 KiB: an odd number is needed"
+		const want = "no tuned algorithm accepts a 1 KiB all_reduce on 4 ranks: an odd number is needed"
 		if _, err := c.Perform(t.Context(), p, tl.Sum, []*device.Tensor{v}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s, all refuse: %v", how, err)
 		}

@@ -13,7 +13,7 @@ import (
 	"kernbench/tl/launch"
 )
 
-// Call is one collective that a launch performed, with all that a judge needs.
+// Call is one collective that a launch performed, with the inputs of a judge.
 type Call struct {
 	Title      string // how reports tell it from others of one launch; "": it was alone
 	Turn       int32  // number of its turns, where programs of streams performed it; 0: none did
@@ -22,8 +22,8 @@ type Call struct {
 	Groups     []CallGroup // side by side: one, or one per shard with rank_level: sip
 }
 
-// ElemsPerRank is what each rank brings: a shard, or with rank_level: sip all shards of a
-// SIP.
+// ElemsPerRank returns the elements of each rank's contribution: a shard, or with rank_level: sip
+// all shards of a SIP.
 func (c *Call) ElemsPerRank() int {
 	n := 0
 	for i := range c.Groups {
@@ -40,9 +40,8 @@ type CallGroup struct {
 	OutAddrs []mem.Addr // and where the output is; nil: in the place of the input
 	Inputs   [][]byte   // by rank, as they were before; nil in a run without data, and where they are not wanted
 
-	// Outputs are the results and Provs their provenance, where they were taken while the launch
-	// went on: memory may hold something else by now, and there are no addresses. Nil: results are
-	// in memory.
+	// Outputs are the results and Provs their provenance, if they were copied during the launch.
+	// Memory may have changed since, so there are no addresses. Nil: results are in memory.
 	Outputs [][]byte
 	Provs   []collective.Prov
 	Wrote   [][]int32 // who wrote each element, as oplog.Log.Writers has it
@@ -197,8 +196,8 @@ func (c *Context) group(p *Plan, what *collective.Collective, a *arguments, cc c
 	return cg, group, nil
 }
 
-// fits reports whether a collective can be called like that, on shards of Elems elements, and
-// results in their place or on shards of outs elements.
+// fits returns an error if the collective cannot be called on shards of Elems elements, with
+// results in place or in shards of outs elements.
 func fits(what *collective.Collective, cc collective.Call, outs []int) error {
 	if err := what.Check(cc); err != nil {
 		return err
@@ -220,9 +219,8 @@ func fits(what *collective.Collective, cc collective.Call, outs []int) error {
 	return nil
 }
 
-// label says in the data pass whose every contribution is, and keeps a copy of those that are
-// wanted later. What lies
-// where separate results go is forgotten, lest the results of an earlier call pass for these.
+// label labels the contributions in the data pass, and keeps copies of those needed later. Memory
+// of separate results is marked as unwritten, so that results of an earlier call do not count.
 func (c *Context) label(call *Call, a *arguments) error {
 	log := c.log()
 	if log == nil {

@@ -37,12 +37,12 @@ type Config struct {
 	// Check judges every collective right after its launch, while its result is still in
 	// memory. It may be nil.
 	Check func(*Call) error
-	// Contributed looks at what the ranks of a group bring to a collective, while it is in memory,
-	// and reports whether a copy is to be kept in the group. Nil: it is.
+	// Contributed is called with the contributions of a group while they are in memory. It reports
+	// whether a copy must be kept in the group. Nil: it must.
 	Contributed func(c *Call, g *CallGroup, in func(rank int) []byte) (keep bool, err error)
 	// Given is the algorithm of all plans, whatever name they ask for; nil: the one of that name.
 	Given *Given
-	// Fresh is told of memory of a window that is new, on each member: zeros, whatever was there
+	// Fresh is called with the new memory of a window, on each member: zeros, whatever was there
 	// before. It may be nil.
 	Fresh func(a mem.Addr, bytes int64)
 }
@@ -137,7 +137,7 @@ var errNoExecutor = errors.New("the context makes plans and has no executor")
 // Launches lists what was launched so far.
 func (c *Context) Launches() []*Launched { return slices.Clone(c.runs) }
 
-// heap is what is free of a PE's HBM slice.
+// heap is the free memory of a PE's HBM slice.
 func (c *Context) heap(pe int) *mem.Allocator {
 	a := &c.hbm[pe]
 	if a.Capacity() == 0 {
@@ -171,15 +171,15 @@ func (c *Context) inUse(pe int) unit.Bytes {
 	return unit.Bytes(c.hbm[pe].InUse())
 }
 
-// Leak is something that was still there at the end.
+// Leak is an object that the program has not freed.
 type Leak struct {
 	Name  string     // of a tensor, or "window NAME", "team NAME", "stream N on PE"
 	Bytes unit.Bytes // of HBM on all PEs together
 }
 
-// ReleaseAll frees every tensor, window, team and stream, and lists those that the program had
-// not freed: tensors, windows, teams, streams, each oldest first. Work that is still queued is
-// given up, and the list says so.
+// ReleaseAll frees every tensor, window, team and stream, and lists those that the program had not
+// freed, each kind with the oldest first. It drops work that is still queued, and the list mentions
+// it.
 func (c *Context) ReleaseAll() ([]Leak, error) {
 	var leaks []Leak
 	var errs []error
@@ -213,8 +213,8 @@ func (c *Context) ReleaseAll() ([]Leak, error) {
 	return append(leaks, streams...), errors.Join(errs...)
 }
 
-// FirstCall is the collective that was launched first, or nil. It may not have come to its
-// end: Launches has those that did.
+// FirstCall returns the collective that was launched first, or nil. It may not have ended: Launches
+// has those that did.
 func (c *Context) FirstCall() *Call { return c.first }
 
 // Plan is the plan that was installed last, or nil; where that is one of auto, what it chose last.

@@ -14,8 +14,8 @@ import (
 
 func (s *ShardSpec) coord() machine.Coord { return machine.Coord{SIP: s.SIP, Cube: s.Cube, PE: s.PE} }
 
-// CopyIn scatters values, row by row, into the tensor. Values are rounded to the element
-// type. In a run without data nothing happens: there is nothing to hold them.
+// CopyIn scatters values, row by row, into the tensor. Values are rounded to the element type. It
+// does nothing in a run without data.
 func (t *Tensor) CopyIn(values []float64) error {
 	if len(values) != t.Elems() {
 		return fmt.Errorf("copy into %s: %w: %d values for %d × %d", t.name, ErrShape, len(values), t.rows, t.cols)
@@ -35,8 +35,8 @@ func (t *Tensor) CopyInBytes(data []byte) error {
 	return t.FillShards(func(s Shard, shard []byte) { t.gather(shard[:0], data, s.Region) })
 }
 
-// FillShards writes to all shards what fill makes: the elements of a shard as they are stored, row
-// by row. It is called for several shards at the same time, and in a run without data for none.
+// FillShards writes the results of fill to all shards: the stored elements of a shard, row by row.
+// fill is called for several shards in parallel, and not in a run without data.
 func (t *Tensor) FillShards(fill func(s Shard, data []byte)) error {
 	if err := t.usable(t.ctx); err != nil {
 		return fmt.Errorf("copy in: %w", err)

@@ -148,7 +148,7 @@ func TestTensorsAreRefused(t *testing.T) {
 		{"launch without a place", func(c *device.Context) error {
 			_, err := c.LaunchKernel(context.Background(), "k", func(*tl.Context, tl.Args) {}, 1)
 			return err
-		}, device.ErrLaunch, "on which PEs"},
+		}, device.ErrLaunch, "to choose the PEs"},
 		{"launch of no kernel", func(c *device.Context) error {
 			x, _ := c.Zeros(1, 8, dtype.F16, perPE)
 			_, err := c.LaunchKernel(context.Background(), "k", nil, x)

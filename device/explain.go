@@ -5,14 +5,15 @@ import (
 	"kernbench/record/history"
 )
 
-// RaceSide is one of the two accesses of a hazard, as a judge of races found it.
+// RaceSide is one of the two accesses of a hazard, found by a judge of races.
 type RaceSide struct {
 	Agent history.AgentInfo
 	Read  bool
 	Spot  string // the operation and its source line
 }
 
-// Explanation is a hazard in the words of the interface by which a program posted its tasks.
+// Explanation describes a hazard by the calls of the interface with which a program posted its
+// tasks.
 type Explanation struct {
 	Names  [2]string // of both sides, the short form; "": as the judge calls it
 	Calls  [2]string // that made the sides run; "": none is known
@@ -22,8 +23,8 @@ type Explanation struct {
 // Explainer explains hazards of one launch. It returns nil if the launch has no such sides.
 type Explainer func(first, second RaceSide, at mem.Addr) *Explanation
 
-// ExplainWith keeps what explains the hazards of a launch. It does nothing in a run that has no
-// judge of races.
+// ExplainWith sets the explainer of a launch's hazards. It does nothing in a run without a judge of
+// races.
 func (c *Context) ExplainWith(e Explainer) {
 	if c.cfg.Fresh != nil {
 		c.explainers = append(c.explainers, e)

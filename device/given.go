@@ -10,8 +10,8 @@ import (
 	"kernbench/unit"
 )
 
-// Given is an algorithm of no registry, with wiring of its own: a program from a file. Its
-// algorithm needs no Topology and no Window.
+// Given is an unregistered algorithm with wiring of its own: a program from a file. Its algorithm
+// needs no Topology and no Window.
 type Given struct {
 	Algorithm *algorithm.Algorithm
 	Wiring    []tl.Wiring // by rank

@@ -35,8 +35,8 @@ func (c *Context) Programs() int { return c.cfg.Machine.Topology().PE().Programs
 // same time share it evenly.
 func (c *Context) Scratch() unit.Bytes { return c.cfg.Machine.Topology().PE().TCM.Scratch }
 
-// NeedAtomics refuses a machine whose PEs cannot update words of each other and get the old
-// values (fabric.p2p_native_atomics): for programs that would find out in the middle.
+// NeedAtomics returns an error if PEs of the machine cannot perform atomics on each other's words
+// (fabric.p2p_native_atomics). Programs call it to fail before their launch.
 func (c *Context) NeedAtomics() error {
 	if c.cfg.Machine.Topology().Fabric().Atomics {
 		return nil
@@ -54,9 +54,9 @@ func (s *Stream) Launch(name string, k tl.Kernel, g Grid, args ...any) error {
 	return nil
 }
 
-// LaunchGroup queues a kernel on several streams of different PEs, which start at the same
-// time, when the last of the streams has come to it. args are the arguments by member; nil:
-// none for any PE. Either all are queued or, when something is wrong, none.
+// LaunchGroup queues a kernel on several streams of different PEs. They start at the same time,
+// when the last stream has reached the launch. args are the arguments by member; nil: none. On an
+// error none is queued.
 func (c *Context) LaunchGroup(name string, streams []*Stream, k tl.Kernel, g Grid, args [][]any) error {
 	var errs []error
 	if len(streams) == 0 {
@@ -147,8 +147,8 @@ func (s *Stream) launch(name string, k tl.Kernel, g Grid, args []any) (queued, e
 	return queued{launch.StreamOp{Kind: launch.StreamLaunch, HostName: name, Launch: l}, a, g.Engine}, nil
 }
 
-// rank gives launches that are on no team their place among all PEs that have streams, which
-// may be more than when they were queued.
+// rank sets the rank of launches without a team among all PEs with streams. Their number may have
+// grown since the launch was queued.
 func (c *Context) rank(s *Stream, op *queued) {
 	if op.Kind != launch.StreamLaunch || op.Launch.World > 0 {
 		return

@@ -38,9 +38,9 @@ func (c *Context) Launch(ctx context.Context, name string, args ...any) (*Launch
 	return c.perform(ctx, p, a)
 }
 
-// LaunchKernel runs a kernel that no registry knows, and that performs no collective: with the
-// ranks and rings of the plan that was installed last, or, when there is none, without rings on the
-// PEs that hold the first tensor.
+// LaunchKernel runs a kernel that is not registered and performs no collective. It uses the ranks
+// and rings of the plan that was installed last. Without a plan it uses the PEs of the first
+// tensor, without rings.
 func (c *Context) LaunchKernel(ctx context.Context, name string, k tl.Kernel, args ...any) (*Launched, error) {
 	a, err := c.sortOutPlain(name, args)
 	if err != nil {
@@ -53,7 +53,7 @@ func (c *Context) LaunchKernel(ctx context.Context, name string, k tl.Kernel, ar
 	}
 	pes := peList(shardsOf(a.lead))
 	if len(pes) == 0 {
-		return nil, fmt.Errorf("launch %s: %w: without a tensor or a plan (InstallIPCQ) nothing says on which PEs", name, ErrLaunch)
+		return nil, fmt.Errorf("launch %s: %w: give a tensor, or install a plan (InstallIPCQ), to choose the PEs", name, ErrLaunch)
 	}
 	return c.launchBare(ctx, name, k, pes, a)
 }

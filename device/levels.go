@@ -1,9 +1,9 @@
 package device
 
-// levels is how many ranks that lie together in a part of the machine make one of the next larger
-// part: of a cube, of a SIP, of each dimension of each level of SIPs. Where the parts have unequal
-// numbers of ranks, as many are taken as divide all; parts of one rank, or of as many as the part
-// below, are left out, and so is the last width, which follows.
+// levels returns the widths of the machine's levels in ranks: of a cube, of a SIP, of each
+// dimension of each level of SIPs. If parts have unequal numbers of ranks, it takes their greatest
+// common divisor. It leaves out parts of one rank, parts as large as the one below, and the last
+// width, which follows from the others.
 func (c *Context) levels(pes []int32) []int {
 	var widths []int
 	one := 1
@@ -16,8 +16,7 @@ func (c *Context) levels(pes []int32) []int {
 	return widths
 }
 
-// together is how many PEs of a list, one behind the other, share a part of so many PEs: the most
-// that any part has.
+// together returns the largest number of adjacent PEs of a list in one part of the machine.
 func together(pes []int32, size int32) int {
 	most, n := 1, 0
 	for i, pe := range pes {

@@ -9,7 +9,7 @@ import (
 	"kernbench/fault"
 )
 
-// hostPlace is the place of what a host program does.
+// hostPlace returns the place of a host program's operation.
 func hostPlace(op string) fault.Place {
 	return fault.Place{Rank: fault.Host, Op: op, Line: hostLine()}
 }

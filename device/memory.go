@@ -9,9 +9,8 @@ import (
 	"kernbench/mem"
 )
 
-// Memory names elements that a stream can copy: a matrix, of which rows may lie apart, in a
-// shard of a tensor or in a member's copy of a window. What is wrong with it comes out of the
-// copy.
+// Memory names elements that a stream can copy: a matrix, possibly with a stride, in a shard of a
+// tensor or in a member's copy of a window. The copy reports a mistake in it.
 type Memory struct {
 	owner       any    // the *Tensor or *mem.Window
 	whole, part string // for errors

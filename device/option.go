@@ -12,12 +12,12 @@ import (
 	"kernbench/topology"
 )
 
-// Option says how a collective is performed: an argument of Perform, or of Launch.
+// Option is an option of a collective: an argument of Perform, or of Launch.
 type Option func(c *Context, a *arguments) error
 
-// Into lets the results go into other tensors than the contributions, which stay as they were.
-// Each rank's result goes into the shard that its PE has of them, which may be larger than the
-// result; a rank that ends with nothing needs none. What those shards held is lost.
+// Into sets separate tensors for the results; the contributions stay unchanged. Each rank's result
+// goes into its PE's shard of them, which may be larger than the result. A rank without a result
+// needs no shard. The former contents of those shards are lost.
 func Into(results ...*Tensor) Option {
 	return func(c *Context, a *arguments) error {
 		if a.outs != nil || len(results) == 0 {
@@ -33,8 +33,7 @@ func Into(results ...*Tensor) Option {
 	}
 }
 
-// Root says which rank is the root of a collective that has one. Otherwise it is the first of
-// the kernel's numbers.
+// Root sets the root of a collective. The default is the first of the kernel's numbers.
 func Root(rank int) Option {
 	return func(_ *Context, a *arguments) error {
 		if a.rootRank != nil {
@@ -119,7 +118,7 @@ func (a *arguments) placeOuts(c *Context) error {
 	return errors.Join(errs...)
 }
 
-// layout is that of the symmetric window that an algorithm asks for.
+// layout returns the layout of an algorithm's symmetric window.
 func (p *Plan) layout(g *CallGroup) (l *mem.Layout, err error) {
 	err = p.ask("Window", func() (err error) {
 		l, err = p.Algorithm.Window(p.World, g.Call.Elems, g.Call.Type)
@@ -149,8 +148,8 @@ func (c *Context) windowOf(p *Plan, name string, g *CallGroup, l *mem.Layout) (*
 	return w, nil
 }
 
-// withoutWindow names what performs the collective of an algorithm by messages alone: of levels as
-// a large machine has them, if there is such a one.
+// withoutWindow names an algorithm that performs the collective by messages alone, preferably a
+// hierarchical one.
 func withoutWindow(a *algorithm.Algorithm) (name string) {
 	for _, b := range algorithm.All() {
 		if b.Collective == a.Collective && b.Window == nil && (name == "" || b.Topology == topology.Hierarchical.Name) {

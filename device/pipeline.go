@@ -5,9 +5,9 @@ import (
 	"kernbench/unit"
 )
 
-// latencyBytes is alpha/beta of a plan's ways from rank to rank: what the slowest link of a way
-// carries in the time that an empty message takes. Ways differ: it is the mean of those that the
-// plan's topology has, as a pipeline goes over all of them.
+// latencyBytes returns alpha/beta of a plan's routes from rank to rank: the bytes that the slowest
+// link of a route carries in the time of an empty message. It is the mean over the routes of the
+// plan's topology, because a pipeline uses all of them.
 func (c *Context) latencyBytes(p *Plan) int64 {
 	m, pe := c.cfg.Machine, c.cfg.Machine.Topology().PE()
 	own := pe.Issue + pe.IPCQ.Send + pe.DMA.Setup + pe.IPCQ.Recv

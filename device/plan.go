@@ -44,7 +44,7 @@ type Plan struct {
 // PerSIP reports whether a rank is a SIP.
 func (p *Plan) PerSIP() bool { return p.Config.RankLevel == "sip" }
 
-// Install changes what InstallIPCQ takes from the configuration.
+// Install overrides the configuration that InstallIPCQ uses.
 type Install struct {
 	World int     // ranks; 0: as configured
 	PEs   []int32 // that are the ranks, ascending; nil: the first World of the machine
@@ -126,7 +126,7 @@ func (c *Context) install(ccl *conf.CCL, name string, options []Install) (*Plan,
 	return p, nil
 }
 
-// needs reports what an algorithm needs and is not there.
+// needs returns an error if the machine lacks a feature that an algorithm needs.
 func (c *Context) needs(name string, a *algorithm.Algorithm, windows bool) error {
 	if a.Atomics && !c.cfg.Machine.Topology().Fabric().Atomics {
 		return fmt.Errorf("algorithm %s: %w", name,
@@ -171,7 +171,7 @@ func (c *Context) seat(p *Plan, pes []int32) {
 	p.PEsPerCube = c.perCube(p.PEs)
 }
 
-// checkPEs refuses lists of PEs that are no ranks.
+// checkPEs rejects lists of PEs that cannot be ranks.
 func (c *Context) checkPEs(cfg *conf.Resolved, pes []int32) error {
 	if cfg.RankLevel == "sip" {
 		return fmt.Errorf("with rank_level: sip a rank is a SIP: PEs cannot be chosen")
@@ -190,8 +190,8 @@ func (c *Context) checkPEs(cfg *conf.Resolved, pes []int32) error {
 	return nil
 }
 
-// ask calls a function of the algorithm's row. Its author may be the user: a panic in it is
-// an error of that function and not of this program.
+// ask calls a function of the algorithm's row. The user may have written it, so a panic becomes an
+// error that names the function.
 func (p *Plan) ask(function string, f func() error) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -201,8 +201,8 @@ func (p *Plan) ask(function string, f func() error) (err error) {
 	return f()
 }
 
-// world is the number of ranks: what was asked for, else what ccl.yaml says, else all that
-// the machine has.
+// world returns the number of ranks: the requested one, else that of ccl.yaml, else all of the
+// machine.
 func (c *Context) world(cfg *conf.Resolved, asked int) (int, error) {
 	m := c.cfg.Machine
 	have, what := m.NumPEs(), "PEs"
@@ -238,4 +238,4 @@ func (c *Context) ringOf(cfg *conf.Resolved) (tl.Ring, error) {
 	return r, r.Validate()
 }
 
-// scratch is what a kernel's intermediate tensors have on each PE.
+// scratch returns the memory for a kernel's intermediate tensors on each PE.

@@ -10,7 +10,7 @@ import (
 // ErrPolicy is wrapped by every complaint about a DPPolicy.
 var ErrPolicy = errors.New("placement policy")
 
-// Placement says how one level of the machine divides a matrix.
+// Placement is the way in which one level of the machine divides a matrix.
 type Placement uint8
 
 // The placements. With ColumnWise each member gets some of the columns, with RowWise some
@@ -42,8 +42,8 @@ func ParsePlacement(s string) (Placement, error) {
 	return 0, fmt.Errorf("%w: unknown placement %q: one of %s", ErrPolicy, s, strings.Join(placementNames[:], ", "))
 }
 
-// DPPolicy places a matrix within one SIP: first over cubes, then, what a cube has, over
-// its PEs. Which SIP is not its business: SetDevice chooses that, so there is no SIP axis.
+// DPPolicy places a matrix within one SIP: first over cubes, then each cube's part over its PEs.
+// SetDevice chooses the SIP, so there is no SIP axis.
 type DPPolicy struct {
 	Cube, PE Placement
 	NumCubes int // the first so many of the SIP; 0: all

@@ -11,8 +11,8 @@ import (
 	"kernbench/topology"
 )
 
-// Choice is an algorithm with what it runs with: its entry in ccl.yaml over the defaults,
-// and the logical topology that one of the two names.
+// Choice is an algorithm with its settings, from its entry in ccl.yaml over the defaults, and its
+// logical topology.
 type Choice struct {
 	Config    conf.Resolved
 	Algorithm *algorithm.Algorithm
@@ -47,8 +47,7 @@ func ResolveAlgorithm(ccl *conf.CCL, name string) (*Choice, error) {
 // maxWrong bounds what CheckEntries lists: beyond it a file is of another kind.
 const maxWrong = 20
 
-// CheckEntries looks for mistakes in the entries of ccl.yaml that only the registries can
-// tell, used or not.
+// CheckEntries finds mistakes in all entries of ccl.yaml that need the registries to detect.
 func CheckEntries(ccl *conf.CCL) error {
 	var wrong conf.Errors
 	for _, name := range ccl.Names() {
@@ -109,8 +108,8 @@ func known(ccl *conf.CCL, without string) []string {
 	return slices.DeleteFunc(slices.Compact(names), func(n string) bool { return n == without })
 }
 
-// lookupTopology finds the logical topology of a choice, and checks that a grid is given
-// only to one that has a use for it.
+// lookupTopology finds the logical topology of a choice, and checks that a grid is set only for one
+// that uses it.
 func lookupTopology(cfg *conf.Resolved, alg *algorithm.Algorithm) (*topology.Topology, error) {
 	name := cfg.Topology
 	if name == "" {

@@ -13,14 +13,14 @@ import (
 
 // Errors that concern streams.
 var (
-	// ErrStream is wrapped by what is wrong with a stream, or with what is asked of it.
+	// ErrStream is wrapped by errors about a stream or a request to it.
 	ErrStream = errors.New("stream refused")
-	// ErrQueued is wrapped by refusals to touch what work that waits on streams may use.
+	// ErrQueued is wrapped by errors about objects that queued work may use.
 	ErrQueued = errors.New("work is queued on streams: Synchronize first")
 )
 
-// Stream is a queue of work for one PE. Its methods check their arguments and return; the work
-// is done by Synchronize, in the order of each stream, different streams side by side.
+// Stream is a queue of work for one PE. Its methods check their arguments and return. Synchronize
+// performs the work, in the order of each stream, with all streams in parallel.
 type Stream struct {
 	ctx   *Context
 	id    int
@@ -121,7 +121,7 @@ func (c *Context) idle(what any, name string) error {
 	return nil
 }
 
-// idleAll refuses to go on when there is queued work.
+// idleAll returns an error if there is queued work.
 func (c *Context) idleAll() error {
 	for _, s := range c.streams {
 		if len(s.ops) > 0 {

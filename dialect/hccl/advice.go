@@ -10,8 +10,8 @@ import (
 	"kernbench/mem"
 )
 
-// advise says in terms of the program's own calls what a deadlock lacks. A launch that waits for
-// words of its own keeps the advice of the executor.
+// advise returns the calls that would resolve a deadlock. A launch that waits for words of its own
+// keeps the advice of the executor.
 func (s *session) advise(d *fault.Deadlock) {
 	for _, lacks := range []func(*fault.Deadlock) string{s.endedBeforeSync, s.notPrepared, s.notCommitted, s.polled,
 		s.finalizedBefore, s.refusedAgain, s.noSync} {
@@ -48,7 +48,7 @@ func waits(d *fault.Deadlock, part string, found func(b *fault.Blocked, index in
 	return ""
 }
 
-// polls reports whether a core reads a word again and again, and does not wait for a value.
+// polls reports whether a core reads a word repeatedly, and does not wait for a value.
 func polls(b *fault.Blocked) bool { return b.Op == "load_scalar" }
 
 // endedBeforeSync names a core that ended while others wait for it in a SyncAll.
@@ -56,7 +56,7 @@ func (s *session) endedBeforeSync(d *fault.Deadlock) string {
 	return s.late(d, func(k *Kernel) bool { return k.ended })
 }
 
-// noSync is endedBeforeSync for cores that wait for something else.
+// noSync is endedBeforeSync for cores with another wait.
 func (s *session) noSync(d *fault.Deadlock) string {
 	return s.late(d, func(*Kernel) bool { return true })
 }

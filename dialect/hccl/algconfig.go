@@ -90,8 +90,8 @@ func (a AlgConfig) String() string {
 	return s
 }
 
-// For tells why tasks of a type cannot have this algorithm, or nil. AlltoAllV may have what
-// is written for AlltoAll.
+// For returns an error if tasks of a type cannot have this algorithm. AlltoAllV accepts the
+// algorithms of AlltoAll.
 func (a AlgConfig) For(op OpType) error {
 	if a.Op == op || a.Op == OpAlltoAll && op == OpAlltoAllV {
 		return nil
@@ -148,7 +148,7 @@ func ParseAlgConfig(s string) (AlgConfig, error) {
 	return a, nil
 }
 
-// level reads one level. Where it cannot, it tells from which byte on and why.
+// level reads one level. On an error it returns the position and the reason.
 func (a *AlgConfig) level(part string) (bad int, why string) {
 	k := knownLevels(a.Op)
 	names, algs, into := []string{"level0"}, k.level0, &a.Level0

@@ -2,8 +2,8 @@ package hccl
 
 import "fmt"
 
-// unlike tells of cores of a device that prepared what the core that posts did not. No engine
-// performs that.
+// unlike reports tasks that cores of a device have prepared and the posting core has not. No engine
+// performs them.
 func (s *session) unlike(cores []*Kernel) []Diagnostic {
 	var found []Diagnostic
 	for _, k := range cores {

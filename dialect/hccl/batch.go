@@ -18,10 +18,9 @@ type BatchItem struct {
 	DataType DataType
 }
 
-// BatchWrite prepares and commits a task that copies a list of pieces of memory, in order.
-// Wait means that they are sent, not that they are there: the sources may be overwritten. A
-// task that is prepared after it begins when they are there, so that who has waited for a
-// collective of all ranks finds them.
+// BatchWrite prepares and commits a task that copies a list of pieces of memory, in order. After
+// Wait the pieces are sent, and their sources may be overwritten, but they may not have arrived. A
+// later task begins after their arrival, so a Wait for a collective of all ranks covers them.
 func (h *Hccl) BatchWrite(items []BatchItem) Handle {
 	t := &task{op: OpBatchWrite, items: items, repeat: 1, call: fmt.Sprintf("BatchWrite(%d items)", len(items))}
 	if !h.ready(t) {

@@ -32,7 +32,7 @@ const (
 	AgainPrepare = "Prepare" // commits all units of a task that was to be committed later
 )
 
-// often says how often a call is made for a task.
+// often describes how often a call must be made for a task.
 func (h *Hccl) often(call string, t *task) string {
 	s := fmt.Sprintf("call %s once for each of %d turns", call, t.repeat)
 	if per := t.unitsPerTurn(); per > 1 && call == "Commit" {
@@ -41,7 +41,7 @@ func (h *Hccl) often(call string, t *task) string {
 	return s + t.strideHint()
 }
 
-// strideHint says that a stride was probably meant as repeat, where it may have been.
+// strideHint returns a hint if a stride was probably meant as repeat.
 func (t *task) strideHint() string {
 	if t.repeat != 1 || t.stride == 0 {
 		return ""
@@ -103,7 +103,7 @@ func (h *Hccl) Query(id Handle) int {
 	return n
 }
 
-// find is the task of a handle. What is wrong with the handle is told.
+// find returns the task of a handle. It reports a mistake in the handle.
 func (h *Hccl) find(call string, id Handle, returned string) (*task, bool) {
 	switch {
 	case h.g == nil:
@@ -153,9 +153,9 @@ func (h *Hccl) InterHcclGroupSync(group int, id Handle) int {
 	return Success
 }
 
-// Finalize says that there will be no more tasks, and waits on the core that posts until all
-// turns of all tasks have ended. The object cannot be used afterwards. Other cores of the
-// device that are still to wait for a turn wait for ever: SyncAll comes before.
+// Finalize ends the tasks of the object, and waits on the core that posts until all turns of all
+// tasks have ended. The object cannot be used afterwards. Other cores of the device that are still
+// to wait for a turn wait for ever: SyncAll comes before.
 func (h *Hccl) Finalize() {
 	const call = "Finalize()"
 	switch {

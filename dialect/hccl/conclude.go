@@ -8,7 +8,7 @@ import (
 	"kernbench/fault"
 )
 
-// conclude collects what was found wrong, by device, core and time.
+// conclude collects the diagnostics, by device, core and time.
 func (s *session) conclude() (all, warnings *Misuse) {
 	all, warnings = &Misuse{}, &Misuse{}
 	add := func(d Diagnostic) {
@@ -55,8 +55,8 @@ func explained(failed error, misuse, warnings *Misuse) error {
 	return errors.Join(failed, misuse)
 }
 
-// tooEarly tells of cores of a device that do their last Wait no earlier than another one's
-// Finalize, as far as SyncAll says: it went well, if it did, by chance.
+// tooEarly reports cores of a device whose last Wait is not ordered before another core's Finalize
+// by SyncAll. Such a program succeeds only by chance.
 func tooEarly(cores []*Kernel) []Diagnostic {
 	var found []Diagnostic
 	for _, k := range cores {
@@ -93,7 +93,7 @@ func met(a, b *Kernel, wait, final [2]int) bool {
 	return wait[AllCores] < final[AllCores] || a.typ == AIV && b.typ == AIV && wait[AIVOnly] < final[AIVOnly]
 }
 
-// mismatches tells of tasks that are not what those of the first rank are.
+// mismatches reports tasks that differ from those of the first rank.
 func (g *run) mismatches() []Diagnostic {
 	var found []Diagnostic
 	byRank := g.shared()
@@ -124,7 +124,7 @@ func (g *run) mismatches() []Diagnostic {
 	return append(found, g.uneven()...)
 }
 
-// differs tells in what a task of another rank is not the same.
+// differs returns the difference of a task of another rank.
 func (t *task) differs(o *task) string {
 	switch {
 	case t.op != o.op:
@@ -147,7 +147,7 @@ func (t *task) differs(o *task) string {
 	return ""
 }
 
-// uneven tells of AlltoAllV tasks in which one rank sends not what the other receives.
+// uneven reports AlltoAllV tasks in which a send count differs from the matching receive count.
 func (g *run) uneven() []Diagnostic {
 	byRank := g.shared()
 	var found []Diagnostic

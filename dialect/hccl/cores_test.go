@@ -195,7 +195,7 @@ func TestFinalizeBeforeWait(t *testing.T) {
 	t.Errorf("of 40 schedules these were seen: %v", ends)
 }
 
-// isMisuse reports whether an error tells of a broken rule.
+// isMisuse reports whether an error names a broken rule.
 func isMisuse(err error, r hccl.Rule) bool {
 	m, ok := errors.AsType[*hccl.Misuse](err)
 	return ok && m.Has(r)

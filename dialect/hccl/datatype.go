@@ -115,7 +115,7 @@ func reducibleNames() string {
 	return strings.Join(names, ", ")
 }
 
-// known says which of some words was meant, where one is near, and which there are.
+// known returns a hint with the nearest of some words, if any, and all of them.
 func known(word string, words []string) string {
 	all := "known are " + strings.Join(words, ", ")
 	if near := conf.Nearest(word, words); near != "" {

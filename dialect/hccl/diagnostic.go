@@ -7,7 +7,7 @@ import (
 	"kernbench/fault"
 )
 
-// Severity tells how bad a Diagnostic is.
+// Severity is the severity of a Diagnostic.
 type Severity uint8
 
 // The severities: an Error breaks a rule, a Warning is allowed and probably not meant.
@@ -23,8 +23,8 @@ func (s Severity) String() string {
 	return "error"
 }
 
-// Diagnostic is one thing that a program does wrong with tasks: where, what was found and
-// what would be right.
+// Diagnostic is one mistake of a program with tasks: the place, what was found and what would be
+// right.
 type Diagnostic struct {
 	Severity Severity
 	Place    fault.Place // Rank is fault.Host for what the host does
@@ -81,8 +81,8 @@ func (d Diagnostic) at() string {
 	return strings.TrimSpace(who.String() + " " + core + " " + when.String())
 }
 
-// Misuse is what a program did wrong with tasks, in the order in which it was found: of very
-// much, the first.
+// Misuse holds the mistakes of a program with tasks, in the order in which they were found, up to a
+// limit.
 type Misuse struct {
 	Diagnostics []Diagnostic
 	More        int // that were found after these
@@ -123,7 +123,7 @@ func (d *Diagnostic) same(o *Diagnostic) bool {
 		d.Found == o.Found && d.Severity == o.Severity
 }
 
-// Has reports whether a rule was broken, as far as diagnostics were kept.
+// Has reports whether a kept diagnostic names a rule.
 func (m *Misuse) Has(r Rule) bool {
 	for i := range m.Diagnostics {
 		if m.Diagnostics[i].Rule == r {

@@ -16,7 +16,7 @@ type side struct {
 	turn int // of the task, -1 where the address tells none
 }
 
-// explain says in the words of the task API what a hazard of this launch is about.
+// explain describes a hazard of this launch by calls of the task API.
 func (s *session) explain(first, second device.RaceSide, at mem.Addr) *device.Explanation {
 	a, b := s.sideOf(first, at), s.sideOf(second, at)
 	if a == nil || b == nil {
@@ -116,7 +116,7 @@ func (t *task) committedAt(turn int) string {
 	return ""
 }
 
-// remedy is the calls that would order two sides, "" where none is known.
+// remedy returns the calls that would order two sides, "" if none is known.
 func (s *session) remedy(a, b *side) string {
 	switch {
 	case a.core != nil && b.core != nil && a.Agent.PE == b.Agent.PE:
@@ -157,7 +157,7 @@ func (x *side) orderWithTask(t *side, first bool) string {
 	return fmt.Sprintf("%s before %s", wait, x.Spot)
 }
 
-// arrived is what orders a list of writes and an access elsewhere.
+// arrived returns what would order a list of writes and an access on another device.
 func arrived(t, x *side) string {
 	return fmt.Sprintf("a collective task of all ranks, prepared after BatchWrite handle %d, and a Wait for it on rank %d before %s: Wait for the list means sent, not there",
 		t.task.handle, x.Agent.Rank, x.Spot)

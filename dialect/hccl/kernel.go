@@ -82,7 +82,7 @@ func (k *Kernel) Buffer(i int) tl.Ref {
 // GM is the address of Buffer(i).
 func (k *Kernel) GM(i int) mem.Addr { return k.Buffer(i).Addr }
 
-// SyncScope says which cores of a device a SyncAll is for.
+// SyncScope selects the cores of a device for a SyncAll.
 type SyncScope uint8
 
 // The scopes.

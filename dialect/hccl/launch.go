@@ -34,7 +34,7 @@ type Launch struct {
 	Buffers [][]*device.Tensor // memory of the devices: each has one shard of each buffer
 }
 
-// Outcome is what a launch that came to its end leaves.
+// Outcome is the result of a launch that has ended.
 type Outcome struct {
 	Launched *device.Launched
 	Warnings []Diagnostic
@@ -55,9 +55,9 @@ type session struct {
 	streams []*device.Stream
 }
 
-// Run runs the kernel on all cores of all devices at the same time, and judges the result of
-// each task. Misuse of the API comes back as *Misuse, joined to what else went wrong: the
-// program runs on after it, as on the original, as far as it comes.
+// Run runs the kernel on all cores of all devices at the same time, and judges the result of each
+// task. It returns misuse of the API as *Misuse, joined with other errors. The program continues
+// after misuse, as on the original.
 func (l *Launch) Run(ctx context.Context) (*Outcome, error) {
 	s, err := l.prepare()
 	if err != nil {

@@ -295,7 +295,7 @@ func received(p *program, tasks []step, sent []float64) ([]float64, error) {
 	return left, nil
 }
 
-// compare tells in what a program came to something else than the model says.
+// compare returns the differences between a program's results and the model's.
 func compare(p *program, want foreseen, got *performed, w way) error {
 	dead, hangs := errors.AsType[*fault.Deadlock](got.err)
 	misuse, misused := errors.AsType[*hccl.Misuse](got.err)

@@ -20,7 +20,7 @@ const (
 	Failure = -1
 )
 
-// Server says which core posts the tasks.
+// Server selects the core that posts the tasks.
 type Server uint8
 
 // The servers of an object.
@@ -37,8 +37,7 @@ type Config struct {
 	Block  int
 }
 
-// Release says whether a Prepare call also commits all turns of its task: its commit
-// parameter.
+// Release decides whether a Prepare call also commits all turns of its task: its commit parameter.
 type Release uint8
 
 // The releases.
@@ -47,9 +46,8 @@ const (
 	CommitNow                  // true
 )
 
-// Hccl is the object by which a core prepares, commits and awaits tasks of a group. What is
-// wrong with a call is told when the launch has ended, whether or not the call returns that
-// it failed.
+// Hccl is the object by which a core prepares, commits and awaits tasks of a group. A mistake in a
+// call is reported when the launch has ended, whether or not the call returns a failure.
 type Hccl struct {
 	k      *Kernel
 	config Config
@@ -121,7 +119,7 @@ func (h *Hccl) InitV2(context HcclContext, t *Tiling) {
 	}
 }
 
-// noPoster tells why no core can post, where the object names one that there is not.
+// noPoster returns why no core can post, if the object names one that does not exist.
 func (h *Hccl) noPoster() (found, right string) {
 	typ := h.k.typ
 	switch h.config.Server {
@@ -220,8 +218,8 @@ func (h *Hccl) windowAddr(name, buffer string, rank int) mem.Addr {
 	return w.Addr(rank, w.Layout.Find(buffer).Off)
 }
 
-// refuse notes what is wrong with a call, and is Failure. It reads a word, so that a kernel
-// which calls again and again until it goes well is seen to wait for what never comes.
+// refuse notes the mistake of a call, and returns Failure. It reads a word, so that a kernel that
+// repeats the call until it succeeds is detected as a deadlock.
 func (h *Hccl) refuse(r Rule, call, found, right, returned string) int {
 	k := h.maker()
 	if !k.refused.again(r, call, found) {
@@ -257,7 +255,7 @@ func (h *Hccl) refuseTask(r Rule, call, found, right string) Handle {
 	return Handle(h.refuse(r, call, found, right, "-1"))
 }
 
-// warn notes what is probably not meant.
+// warn notes a probable mistake.
 func (h *Hccl) warn(r Rule, call, found, right string) {
 	h.k.found.Add(h.diagnostic(Warning, r, call, found, right, ""))
 }

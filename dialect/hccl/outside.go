@@ -88,8 +88,8 @@ func (t *task) areas() []area {
 	return []area{send, recv}
 }
 
-// unfit reports why elements of a type do not lie in an area. Elements that are combined have
-// the type of the memory. Elements that are copied have its size.
+// unfit returns why elements of a type do not fit an area. Elements that are combined must have the
+// type of the memory, elements that are copied its size.
 func (s *session) unfit(a area, typ DataType, combines bool) (rule Rule, found, right string) {
 	if a.lo >= a.hi {
 		return "", "", ""

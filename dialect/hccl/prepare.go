@@ -149,7 +149,7 @@ func (h *Hccl) prepare(commit Release, t *task, count, stride uint64) Handle {
 	return h.post(commit, t)
 }
 
-// would says which handle a refused task would have had.
+// would returns the handle that a rejected task would have had.
 func (h *Hccl) would(found string) string {
 	return fmt.Sprintf("%s (the task would be handle %d)", found, len(h.tasks))
 }
@@ -173,7 +173,8 @@ func (h *Hccl) ready(t *task) bool {
 	return true
 }
 
-// wrongCore refuses tasks of cores of two types.
+// wrongCore reports whether tasks of the device were prepared on cores of another type, and notes
+// the mistake.
 func (h *Hccl) wrongCore(t *task) bool {
 	m := &h.g.members[h.me]
 	if h.config.Server != DefaultCore {
@@ -191,7 +192,7 @@ func (h *Hccl) wrongCore(t *task) bool {
 	return true
 }
 
-// levels tells what keeps an algorithm of two levels, or in steps, from the group.
+// levels returns why the group does not support an algorithm of two levels, or in steps.
 func (h *Hccl) levels(t *task) string {
 	world := h.g.comm.Size()
 	switch {
@@ -251,7 +252,7 @@ func (h *Hccl) release(t *task, units int) {
 	}
 }
 
-// suspect tells of strides that are allowed and probably not meant.
+// suspect reports strides that are allowed but probably a mistake.
 func (h *Hccl) suspect(t *task) {
 	if t.op == OpAlltoAllV && t.sharesSources() {
 		h.warn(OverlappingSources, t.call, "elements are sent to more than one rank: the result cannot be judged",

@@ -137,7 +137,7 @@ func TestRaces(t *testing.T) {
 	}
 }
 
-// found is what a report tells of.
+// found is the content of a report.
 func found(rep *race.Report) []string {
 	side := func(a *race.Access) string {
 		who := "program"

@@ -31,11 +31,11 @@ var reduceOps = [...]struct {
 // Valid reports whether o has a name.
 func (o ReduceOp) Valid() bool { return int(o) < len(reduceOps) }
 
-// Supported reports whether tasks combine by o: by sum, max and min. Products have a number
-// and no task that makes them.
+// Supported reports whether tasks combine by o: by sum, max and min. Products have a number, but no
+// task supports them.
 func (o ReduceOp) Supported() bool { return o.Valid() && o != ReduceProd }
 
-// TL is the same operation in kernels; that of an operation that is not valid is the sum.
+// TL returns the same operation of kernels, or the sum for an invalid operation.
 func (o ReduceOp) TL() tl.ReduceOp {
 	if !o.Valid() {
 		return tl.Sum

@@ -74,8 +74,8 @@ func (g *run) labels(id int32) int {
 	return int(int64(id) * int64(g.session.dev.Machine().NumPEs()) % (1 << 30))
 }
 
-// stagingKey tells buffers apart: each algorithm has its own words, and elements of one size
-// share them.
+// stagingKey identifies buffers: each algorithm has its own words, and elements of one size share
+// them.
 type stagingKey struct {
 	row  *algorithm.Algorithm
 	size int

@@ -18,7 +18,7 @@ func statusLayout() (*mem.Layout, error) {
 		words("done"),      // turns that have ended
 		words("steps"),     // units that have ended
 		words("finished"),  // 1 when all turns have
-		// What a core waits for that comes after Finalize, and no notification tells it.
+		// The word of a core that waits for an event after Finalize. No notification changes it.
 		mem.SignalPart("answers", mem.Int32, 1),
 	}}})
 }

@@ -23,9 +23,9 @@ const (
 	settingRefused = 1
 )
 
-// CcTiling says how the tasks of one operation are performed: host programs make it, and
-// kernels choose it with SetCcTilingV2. Setters return 0, or 1 where they change nothing; why
-// is in Diagnostics.
+// CcTiling holds the settings for the tasks of one operation: host programs make it, and kernels
+// choose it with SetCcTilingV2. Setters return 0, or 1 where they change nothing; why is in
+// Diagnostics.
 type CcTiling struct {
 	group     string
 	op        OpType
@@ -79,8 +79,8 @@ func (c *CcTiling) SetAlgConfig(s string) int {
 	return settingTaken
 }
 
-// SetReduceType says what contributions are combined by. Tasks say it, too: one that combines
-// by another operation is refused. A tiling that says nothing is for all.
+// SetReduceType sets the reduction. Tasks have it, too: one that combines by another operation is
+// refused. A tiling that says nothing is for all.
 func (c *CcTiling) SetReduceType(op ReduceOp) int {
 	if !op.Supported() {
 		return c.refuse("SetReduceType", BadOp, fmt.Sprintf("tasks do not combine by %v", op),
@@ -153,7 +153,7 @@ func (c *CcTiling) StepSize() int { return int(c.stepSize) }
 // CommunicationOff reports whether tasks move nothing.
 func (c *CcTiling) CommunicationOff() bool { return c.silent }
 
-// check tells what keeps the settings from going together.
+// check returns an error if the settings exclude each other.
 func (c *CcTiling) check() (parsed AlgConfig, r Rule, err error) {
 	switch {
 	case c.group == "":

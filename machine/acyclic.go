@@ -7,11 +7,11 @@ import (
 	"kernbench/conf"
 )
 
-// A waitGraph records, for each (link, channel), which others a message may wait for while it fills
-// that link's input buffer: the next hop of each route that passes. Where it has no circle the
-// fabric cannot lock up. Classes need no vertices of their own: each has its own buffers and the
-// same routes. Nor do memory ports: a port in front of a route is a source, one behind it a sink,
-// two vertices that no circle can pass.
+// A waitGraph records, for each (link, channel), the hops that a message may wait for while it
+// fills that link's input buffer: the next hop of each route. Without a cycle the fabric cannot
+// deadlock. Classes need no vertices of their own, because each has its own buffers and the same
+// routes. Nor do memory ports: a port before a route is a source, one after it a sink, and no cycle
+// passes either.
 type waitGraph struct {
 	channels int
 	next     [][]int32 // by vertex = link · channels + channel
@@ -40,7 +40,7 @@ func (g *waitGraph) wait(a, b int32) {
 	g.next[a] = append(g.next[a], b)
 }
 
-// cycle returns a circle, in the order of waiting, or nil where there is none.
+// cycle returns a cycle, in the order of waiting, or nil.
 func (g *waitGraph) cycle() []Hop {
 	const fresh, open, done = 0, 1, 2
 	state := make([]uint8, len(g.next))
@@ -75,10 +75,10 @@ func (g *waitGraph) cycle() []Hop {
 	return nil
 }
 
-// checkRouting refuses a machine whose fabric could lock up. It looks at a small machine of the
-// same kinds, in which all that can follow one another does so: a wider mesh or a longer ring
-// repeats it. SIPs being alike, all are folded onto one, and the network between them, looked at by
-// itself (levelWaits), onto one vertex; a circle of the whole is one of the folded machine too.
+// checkRouting returns an error for a machine whose fabric could deadlock. It examines a small
+// machine of the same kinds, which has every sequence of hops that a larger one has. SIPs are
+// equal, so all are merged into one. The network between them, which levelWaits examines, is merged
+// into one vertex. A cycle of the whole machine is a cycle of the merged one too.
 func checkRouting(t *conf.Topology) error {
 	m, err := window(t)
 	if err != nil {
@@ -120,7 +120,7 @@ const (
 	thinned     = 8 // connections, and places of PEs, that are looked at
 )
 
-// window is the machine of t with less of what repeats.
+// window returns the machine of t with fewer repeated parts.
 func window(t *conf.Topology) (*Machine, error) {
 	var pair *levels
 	if t.System().SIPs.Count > 1 {

@@ -7,11 +7,11 @@ import (
 	"kernbench/unit"
 )
 
-// maxLinks bounds a machine: what carries messages has some bytes for each link.
+// maxLinks bounds a machine, because the fabric takes memory for each link.
 const maxLinks = 1 << 27
 
-// Build makes the machine that t describes. Errors are conf.Errors with the key to blame: more
-// links than fit, a routing with a cycle.
+// Build makes the machine that t describes. Errors are conf.Errors with the key at fault: too many
+// links, or a routing with a cycle.
 func Build(t *conf.Topology) (*Machine, error) {
 	if !t.Loaded() {
 		return nil, errors.New("machine: the topology was not made by conf.LoadTopology")

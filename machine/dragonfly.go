@@ -6,11 +6,11 @@ import (
 	"kernbench/conf"
 )
 
-// dragonfly is groups of routers: within a group each router is joined to each, and each pair of
-// groups by one link or several, which stand on the routers of a group in turn. A message takes the
-// shortest way: to the router with the link, over it, to the router of its destination. Before it
-// changes groups it is on channel 0 and afterwards on channel 1, so that no circle can close. A
-// gateway is one more member, of the last router.
+// dragonfly is a network of groups of routers. Routers of a group are fully connected. Each pair of
+// groups has one or more links, which are distributed over the routers of a group in turn. A
+// message takes the shortest route: to the router with the link, over it, to the router of its
+// destination. It is on channel 0 before it changes groups and on channel 1 afterwards, so that no
+// cycle can close. A gateway is one more member of the last router.
 type dragonfly struct {
 	n int // members, the gateway among them
 	flyShape

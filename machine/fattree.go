@@ -29,7 +29,7 @@ type tier struct {
 	edge   int // first of its links up; those down alternate with them
 }
 
-// treeShape says how many groups of a tier are below each of the next, the members below a leaf
+// treeShape is the number of groups of a tier below each of the next, the members below a leaf
 // first, and how many links up a switch has.
 type treeShape struct{ down, up []int }
 

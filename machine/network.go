@@ -39,7 +39,7 @@ type step struct {
 	channel uint8
 }
 
-// size says what a network has to join.
+// size is the size of a network.
 type size struct {
 	n, w, h int  // sites, and the grid that they form, w·h = n; site y·w + x stands at (x, y)
 	shore   bool // whether there is one more site, n: the SIP's way out

@@ -2,7 +2,7 @@ package machine
 
 import "fmt"
 
-// nodeKind tells what a node is. Only the first four can hold data.
+// nodeKind is the kind of a node. Only the first four can hold data.
 type nodeKind uint8
 
 const (

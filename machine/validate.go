@@ -8,7 +8,7 @@ import (
 	"kernbench/conf"
 )
 
-// Validity is what there is to say of a file that should describe a machine.
+// Validity is the result of checking a file that should describe a machine.
 type Validity struct {
 	File    string `json:"file"`
 	OK      bool   `json:"ok"`

@@ -13,7 +13,7 @@ import (
 	"kernbench/unit"
 )
 
-// Drawing is a machine as one draws it: of parts that are alike the first, with how many there are.
+// Drawing is a machine for a drawing: of equal parts only the first, with their number.
 type Drawing struct {
 	Name    string `json:"name"` // of the preset or file; "built-in"
 	Machine string `json:"machine"`
@@ -149,7 +149,7 @@ type kindKey struct {
 	from, to byte
 }
 
-// where tells of a node whether it is in a cube, in a SIP beside its cubes, or between SIPs.
+// where returns whether a node is in a cube, in a SIP outside its cubes, or between SIPs.
 func (d *Drawing) where(n machine.NodeID) byte {
 	switch sip, cube := d.machine.Home(n); {
 	case cube >= 0:
@@ -160,7 +160,7 @@ func (d *Drawing) where(n machine.NodeID) byte {
 	return 'o'
 }
 
-// kinds counts the links of each kind, and makes those that are the same in both directions one.
+// kinds counts the links of each kind, and merges kinds that differ in direction only.
 func (d *Drawing) kinds() {
 	m := d.machine
 	for i := range m.NumLinks() {

@@ -110,7 +110,7 @@ func connected(s *Stage) bool {
 	return !slices.Contains(reached, false)
 }
 
-// What is told of the line, and what a program gets of it.
+// The rate of the line, and the part of it that a program gets.
 func TestDrawLine(t *testing.T) {
 	d, err := Of("", []string{"system.link.bw_gbs=200", "system.link.line_bw_gbs=250"})
 	if err != nil {

@@ -43,8 +43,8 @@ type block struct {
 }
 
 // Picture draws the machine as one picture that nests: the outermost network, in its first member
-// the network within it, and so on to a PE. The other members are boxes. Of many, the first are
-// shown.
+// the network within it, and so on to a PE. The other members are boxes. If there are many, only
+// the first are shown.
 func (d *Drawing) Picture(about []scene.Fact) *scene.Picture {
 	inner, last := d.innermost()
 	for i := last - 1; i >= 0; i-- {
@@ -133,7 +133,7 @@ func (d *Drawing) device(last int) block {
 	return b
 }
 
-// head is what stands above a network: its title, and a line for each kind of its links.
+// head is the text above a network: its title, and a line for each kind of its links.
 type head struct {
 	title string
 	links []string
@@ -158,7 +158,7 @@ func (h *head) draw(p *scene.Picture, x, y float64) {
 	}
 }
 
-// headOf returns the head of a stage, which says each rate once.
+// headOf returns the head of a stage, with each rate once.
 func (d *Drawing) headOf(i int, s *Stage) head {
 	title := TitleOf(s)
 	if outer := d.outer(i); outer != "" {
@@ -206,7 +206,7 @@ func (d *Drawing) headOf(i int, s *Stage) head {
 	return h
 }
 
-// TitleOf says what a network joins.
+// TitleOf returns a title with the members of a network.
 func TitleOf(s *Stage) string {
 	n := members(s)
 	text := s.Name + ": "
@@ -230,7 +230,7 @@ func TitleOf(s *Stage) string {
 	return text
 }
 
-// counted counts what has a name of several words, the first of which takes the plural.
+// counted returns a count with a name of several words, the first of which takes the plural.
 func counted(n int, what string) string {
 	first, rest, _ := strings.Cut(what, " ")
 	if n != 1 {
@@ -248,7 +248,7 @@ func thousands(n int) string {
 	return s
 }
 
-// key says what the boxes are, and what memories and halves of the machine have.
+// key writes the meaning of the boxes, and the figures of memories and halves of the machine.
 func (d *Drawing) key(p *scene.Picture, y float64) float64 {
 	kinds := d.drawnKinds()
 	boxes := []struct {
@@ -301,7 +301,7 @@ func (d *Drawing) key(p *scene.Picture, y float64) float64 {
 	return y
 }
 
-// memberNames says what the boxes of members are, such as SIP or cube.
+// memberNames returns the kinds of the members' boxes, such as SIP or cube.
 func (d *Drawing) memberNames(kinds []string) string {
 	var names []string
 	for i := range d.Stages {

@@ -14,7 +14,7 @@ const (
 	cubeStage = "cube"
 )
 
-// kindOf says what a node is, as far as a drawing tells.
+// kindOf returns the kind of a node in a drawing.
 func (d *Drawing) kindOf(n machine.NodeID) string {
 	m := d.machine
 	name := m.NodeName(n)

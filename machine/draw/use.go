@@ -107,7 +107,7 @@ func useColor(part float64) scene.Color {
 	return useSteps[len(useSteps)-1].color
 }
 
-// useKey says what the colours of lines are, and which drawn link was the busiest. It returns where
+// useKey writes the meaning of line colours, and the busiest link that is drawn. It returns where
 // the key ends.
 func (d *Drawing) useKey(p *scene.Picture, y float64) float64 {
 	if d.use == nil {

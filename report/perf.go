@@ -58,7 +58,7 @@ func (t *PerfTable) Begin(s *perf.Sweep) error {
 	return err
 }
 
-// participants says who took part in a sweep, and where. Ranks are 0 where rows differ.
+// participants describes the ranks and the machine of a sweep. Ranks are 0 if rows differ.
 func participants(ranks int, machine, executor, fidelity string) string {
 	if fidelity != "" {
 		executor += ", fidelity " + fidelity
@@ -165,7 +165,7 @@ func fitting(v float64, width int) string {
 	return strconv.FormatFloat(v, 'e', width-6, 64)
 }
 
-// remark is what kept a row from its end, in a line, or what else there is to say of it.
+// remark returns a line about a row: why it did not end, or another note.
 func remark(r *perf.Row) string {
 	text := r.Note
 	for _, p := range r.Placements() {

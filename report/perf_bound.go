@@ -7,8 +7,8 @@ import (
 	"kernbench/lab/perf"
 )
 
-// headsOfBound are the headings of how fast a row could have been, with its algorithm as it is
-// configured and on the machine with any, beside each other as one column; and the line below.
+// headsOfBound returns the headings of a row's limits as one column, and the line below: with its
+// algorithm as configured, and on the machine with any algorithm.
 var (
 	headsOfBound = sixOfBound("bound", "of bound", "limit", "hardware", "of hardware", "limit")
 	unitsOfBound = sixOfBound("(us)", "", "", "(us)", "", "")
@@ -18,7 +18,7 @@ func sixOfBound(us, fraction, limit, hardwareUs, hardwareFraction, hardwareLimit
 	return fmt.Sprintf("%7s  %8s  %-8s  %8s  %11s  %-8s", us, fraction, limit, hardwareUs, hardwareFraction, hardwareLimit)
 }
 
-// boundCells is how fast a row could have been, and how near it comes to that.
+// boundCells returns the limits of a row, and its ratio to them.
 func boundCells(b *perf.Bound) string {
 	us, fraction, limit := boundOf(b.Us, b.Fraction, b.Limit)
 	hardwareUs, hardwareFraction, hardwareLimit := boundOf(b.HardwareUs, b.HardwareFraction, b.HardwareLimit)
@@ -36,7 +36,7 @@ func boundOf(us, fraction *float64, limit limits.Kind) (time, part, by string) {
 	return time, part, by
 }
 
-// boundFields are the same for CSV, below boundNames.
+// boundFields returns the same for CSV, below boundNames.
 func boundFields(b *perf.Bound) []string {
 	return []string{
 		digits(b.Us), digits(b.Fraction), string(b.Limit),

@@ -163,7 +163,7 @@ func ncclPlacementOf(p *sweep.Placement) *ncclPlacement {
 	return out
 }
 
-// experiment names what tells rows of one size apart: the algorithm and its settings.
+// experiment names what distinguishes rows of one size: the algorithm and its settings.
 func experiment(r *perf.Row) string {
 	name := r.Algorithm
 	for _, s := range r.Settings {

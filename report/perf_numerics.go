@@ -193,7 +193,7 @@ func (t *NumericsTable) End(n *perf.Rounding) error {
 		fmt.Fprintln(&b, "# partial sums in f32, beside those: --vary accumulate=same,f32")
 	}
 	if left := n.Planned - len(n.Rows); left > 0 {
-		fmt.Fprintf(&b, "# interrupted: %s not looked at\n", plural(int64(left), "row", "rows"))
+		fmt.Fprintf(&b, "# interrupted: %s not examined\n", plural(int64(left), "row", "rows"))
 	}
 	_, err := io.WriteString(t.W, b.String())
 	return err

@@ -76,7 +76,7 @@ func TestNumericsTable(t *testing.T) {
         1024           512   bf16    sum    -1      N/A       N/A       N/A       N/A     N/A       N/A       N/A     N/A     N/A   N/A       N/A         N/A  ring           ones     same        # too large
 # Results beyond their bound : 2 FAILED
 # chunks: those elements that all have, beside half the elements; another chunk_size
-# interrupted: 2 rows not looked at
+# interrupted: 2 rows not examined
 `
 	if b.String() != want {
 		t.Errorf("found\n%s\nwant\n%s", b.String(), want)

@@ -24,7 +24,7 @@ func Plan(w io.Writer, r *plans.Result) error {
 	return err
 }
 
-// planHead says what was timed.
+// planHead writes what was timed.
 func planHead(w io.Writer, r *plans.Result) error {
 	t := Table{Head: []string{"program", r.File}}
 	t.Add("name", r.Name)

@@ -92,7 +92,7 @@ func shown(v *frontend.Verdict) *judge.Judgment {
 	return v.Calls[0].Judgment
 }
 
-// programSize says how much of the result is right, and how large the program is.
+// programSize writes the right part of the result, and the size of the program.
 func programSize(v *frontend.Verdict) string {
 	if len(v.Calls) == 0 {
 		return "not carried out"

@@ -19,7 +19,7 @@ func hazards(w io.Writer, r *run.Result) {
 	}
 }
 
-// class says what this run proves about others, and which operations make it prove less.
+// class writes what this run proves about others, and which operations limit that.
 func class(w io.Writer, r *run.Result) {
 	c := r.Class
 	if c == nil {

@@ -95,7 +95,7 @@ func speedCells(t *selfbench.Table, r *selfbench.Row, f *selfbench.Figure, first
 	return cells
 }
 
-// goal prints what a figure is to reach.
+// goal prints the value that a figure should reach.
 func goal(u selfbench.Unit, t *selfbench.Target) string {
 	is := map[string]string{"<=": "≤", ">=": "≥"}[t.Is]
 	if is == "" {

@@ -77,7 +77,7 @@ func testCell(rows []suite.Row, i int) string {
 	return strconv.Itoa(rows[i].OK)
 }
 
-// testSkips says why a cell is empty, in the words of the first such cell of each algorithm.
+// testSkips writes why a cell is empty, with the reason of the first such cell of each algorithm.
 func testSkips(w io.Writer, sum *suite.Summary) {
 	var reported []string
 	for i := range sum.Rows {

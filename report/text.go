@@ -53,7 +53,7 @@ func field(w io.Writer, name, format string, args ...any) {
 // usualOrder is the memory order that goes without saying.
 const usualOrder = "put_signal"
 
-// subject says what ran, and on what.
+// subject names the program and the machine.
 func subject(w io.Writer, r *run.Result) {
 	field(w, "bench", "%s", r.Bench)
 	if r.Algorithm != "" {

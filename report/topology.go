@@ -75,7 +75,7 @@ func rateCell(r unit.Rate) string { return strconv.FormatFloat(r.GBs(), 'f', -1,
 
 func shareOf(f float64) string { return strconv.FormatFloat(100*f, 'f', 1, 64) + "%" }
 
-// Validity says of each file whether it describes a machine, and of those that do not, why.
+// Validity has for each file whether it describes a machine, and the faults of those that do not.
 func Validity(w io.Writer, all []machine.Validity) error {
 	var b bytes.Buffer
 	for i := range all {

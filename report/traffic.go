@@ -7,7 +7,7 @@ import (
 	"kernbench/lab/run"
 )
 
-// traffic says what ranks did to each other's memory, in a line when all did the same, and
+// traffic writes the accesses of ranks to each other's memory, in a line when all are equal, and
 // with a line for each when they are few. Messages through rings have a line of their own.
 func traffic(w io.Writer, r *run.Result) {
 	var sum run.Traffic

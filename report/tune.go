@@ -194,7 +194,7 @@ func ratio(p *tune.Point, bound int64) string {
 
 func share(f float64) string { return strconv.FormatFloat(100*f, 'f', 1, 64) + "%" }
 
-// estimates says how far estimates are off where that is known.
+// estimates writes the errors of estimates, where known.
 func estimates(g *tune.Group) string {
 	worst, any := 0.0, false
 	for i := range g.Rows {

@@ -27,7 +27,7 @@ import (
 	"kernbench/unit"
 )
 
-// Spec says to which measured table a machine is to be fitted, and how.
+// Spec names the measured table, the machine to fit, and the options of the fit.
 type Spec struct {
 	// Base is the machine as it is so far, its settings and fidelity, and the ranks if the table
 	// does not say; what else it says is not asked.
@@ -46,7 +46,7 @@ type Spec struct {
 	Progress func(p run.Progress) // may be nil
 }
 
-// Calibration is what became of it.
+// Calibration is the result of a fit.
 type Calibration struct {
 	File       string       `json:"file"`
 	Form       fit.Form     `json:"form"`
@@ -374,7 +374,7 @@ func (c *calibration) note(format string, args ...any) {
 	}
 }
 
-// collect finds the sizes of the table that a call can have, with its elements.
+// collect finds the sizes of the table that are valid for the call, with their elements.
 func (c *calibration) collect() {
 	small := 0
 	for _, p := range c.table.Points {

@@ -123,7 +123,7 @@ func (c *calibration) fitFrom(ctx context.Context, rows []int, values []float64)
 	return nil
 }
 
-// settle finds out how far each value could be off, and puts those back on which nothing depends.
+// settle finds the range of each value, and restores the values without an effect.
 func (c *calibration) settle() {
 	b := c.best
 	b.limit(1e3)
@@ -159,8 +159,8 @@ func apart(a, b []float64) float64 {
 	return most
 }
 
-// first are the values to begin with: the machine's own, and where it has none what is usual. The
-// start of a collective is what is left of the smallest size.
+// first returns the initial values: the machine's own, else the usual ones. The start of a
+// collective is the rest of the smallest size's time.
 func (c *calibration) first(ctx context.Context, rows []int) ([]float64, error) {
 	values := make([]float64, len(c.params))
 	for i := range c.params {

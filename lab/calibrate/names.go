@@ -13,7 +13,7 @@ import (
 	"kernbench/unit"
 )
 
-// HoldOut says which sizes of a table a fit does not see. The zero value: it sees all.
+// HoldOut selects the sizes of a table that a fit does not use. The zero value holds out none.
 type HoldOut struct {
 	Every int        `json:"every,omitempty"` // one of so many
 	Above unit.Bytes `json:"above_bytes,omitempty"`

@@ -51,7 +51,7 @@ func (c *calibration) conclude(ctx context.Context) error {
 	return c.find(ctx)
 }
 
-// sumUp is how far off rows with some roles are.
+// sumUp returns the errors of rows with some roles.
 func sumUp(rows []Row, roles ...Role) Errors {
 	var e Errors
 	sum := 0.0
@@ -71,7 +71,7 @@ func sumUp(rows []Row, roles ...Role) Errors {
 	return e
 }
 
-// find says what in the table the model does not explain, and why.
+// find adds findings: what in the table the model does not explain, and why.
 func (c *calibration) find(ctx context.Context) error {
 	r := c.result
 	for _, f := range fit.Falls(c.table.Points) {

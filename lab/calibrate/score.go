@@ -14,7 +14,7 @@ import (
 	"kernbench/unit"
 )
 
-// ScoreSpec says which machine is held against which measured tables.
+// ScoreSpec is a machine and the measured tables that it is compared with.
 type ScoreSpec struct {
 	Base       run.Spec // the machine, its settings and fidelity, and the ranks if a table does not say
 	Files      []string // with the tables
@@ -27,7 +27,7 @@ type ScoreSpec struct {
 	Progress func(p run.Progress) // may be nil
 }
 
-// Score is how far a machine as it is lies from measured tables.
+// Score is the error of a machine against measured tables.
 type Score struct {
 	Topology string       `json:"topology"`
 	Machine  string       `json:"machine"`

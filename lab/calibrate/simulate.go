@@ -161,7 +161,7 @@ func (c *calibration) run(ctx context.Context, jobs []wanted) error {
 	return ctx.Err()
 }
 
-// anchors are the elements of the two sizes from which times of larger ones follow.
+// anchors returns the elements of the two sizes from which larger ones are extrapolated.
 func (c *calibration) anchors() (low, high int) {
 	_, high = sweep.Counts(c.what, c.call, c.spec.Largest)
 	_, low = sweep.Counts(c.what, c.call, c.spec.Largest/2)
@@ -243,8 +243,8 @@ func (c *calibration) times(ctx context.Context, values []float64, rows []int) e
 	return c.simulate(ctx, values, hopeful, func(int) []int { return then })
 }
 
-// look makes a problem for the fit of what is simulated at some values: the times of all programs
-// that come near the fastest. How they change, incline finds out.
+// look makes a problem for the fit from the simulations at some values: the times of all programs
+// near the fastest. incline adds their slopes.
 func (c *calibration) look(ctx context.Context, values []float64, rows, free []int) (*fitPoint, error) {
 	if err := c.times(ctx, values, rows); err != nil {
 		return nil, err
@@ -274,7 +274,7 @@ func (c *calibration) look(ctx context.Context, values []float64, rows, free []i
 	return p, nil
 }
 
-// incline finds out how times change with each parameter, by moving it a little.
+// incline finds the slope of times for each parameter, by a small change of it.
 func (c *calibration) incline(ctx context.Context, p *fitPoint) error {
 	needs := make([][]int, len(c.programs))
 	for r, i := range p.rows {

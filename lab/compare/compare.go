@@ -1,5 +1,5 @@
 // Package compare runs one spec in several ways and returns the results together: with several
-// algorithms, or with every memory for ring slots and every way to wait for them.
+// algorithms, or or with each memory for ring slots and each backpressure.
 //
 // It may import lab/limits, lab/run and packages below them. Start at Algorithms and Settings.
 package compare
@@ -16,7 +16,7 @@ import (
 	"kernbench/unit"
 )
 
-// Row is one of the runs that are compared: an algorithm, or one way to set the rings.
+// Row is one of the compared runs: an algorithm, or a setting of the rings.
 type Row struct {
 	Algorithm    string      `json:"algorithm,omitempty"`
 	BufferKind   string      `json:"buffer_kind,omitempty"`
@@ -25,7 +25,7 @@ type Row struct {
 	Program      *Program    `json:"program,omitempty"`           // in place of Result: a program of another tool
 	Elems        int         `json:"elements_per_rank,omitempty"` // of several that are compared
 	Bound        unit.Time   `json:"hardware_bound_ps,omitempty"` // what the hardware allows to any algorithm, if Bound has found it
-	Error        string      `json:"error,omitempty"`             // what kept this run from its end
+	Error        string      `json:"error,omitempty"`             // why this run did not end
 	Err          error       `json:"-"`                           // the same as a type
 }
 
@@ -69,7 +69,7 @@ func Settings(ctx context.Context, s run.Spec, row func(Row)) ([]Row, error) {
 	name = choice.Config.Name
 	if choice.Algorithm.Window != nil {
 		return nil,
-			fmt.Errorf("algorithm %s works on a symmetric window and uses no rings: there is nothing to compare, but it with others: kernbench compare %[1]s OTHER",
+			fmt.Errorf("algorithm %s works on a symmetric window and uses no rings: compare it with another algorithm: kernbench compare %[1]s OTHER",
 				name)
 	}
 	var rows []Row
@@ -77,7 +77,7 @@ func Settings(ctx context.Context, s run.Spec, row func(Row)) ([]Row, error) {
 	for _, kind := range bufferKinds {
 		for _, pressure := range backpressures {
 			one := s
-			// For the entry itself: what it has of its own beats the defaults.
+			// Settings go into the entry itself, because its own values override the defaults.
 			one.Sets = append(s.Sets[:len(s.Sets):len(s.Sets)],
 				fmt.Sprintf("algorithms.%s.buffer_kind=%s", name, kind),
 				fmt.Sprintf("algorithms.%s.backpressure=%s", name, pressure))
@@ -92,7 +92,7 @@ func Settings(ctx context.Context, s run.Spec, row func(Row)) ([]Row, error) {
 func Algorithms(ctx context.Context, s run.Spec, names []string, row func(Row)) ([]Row, error) {
 	switch {
 	case s.Algorithm != "":
-		return nil, fmt.Errorf("algorithm %s, and algorithms that are compared with each other: one of them says what is compared",
+		return nil, fmt.Errorf("algorithm %s, and a list of algorithms to compare: give one of the two",
 			s.Algorithm)
 	case len(names) == 0:
 		return nil, errors.New("name algorithms")
@@ -145,8 +145,7 @@ func compare(ctx context.Context, s run.Spec, rows []Row, specs []run.Spec, row 
 	return rows, nil
 }
 
-// Over compares at several numbers of elements per rank in turn, or as the spec says if there are
-// none.
+// Over compares at several numbers of elements per rank in turn, or at the spec's own.
 func Over(ctx context.Context, s run.Spec, elems []int, each func(context.Context, run.Spec) ([]Row, error)) ([]Row, error) {
 	switch len(elems) {
 	case 0:
@@ -158,7 +157,7 @@ func Over(ctx context.Context, s run.Spec, elems []int, each func(context.Contex
 	var all []Row
 	for i, n := range elems {
 		if slices.Contains(elems[:i], n) {
-			return nil, fmt.Errorf("%d elements stand in the list twice", n)
+			return nil, fmt.Errorf("%d elements are in the list twice", n)
 		}
 	}
 	for _, n := range elems {

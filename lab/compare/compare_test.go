@@ -76,7 +76,7 @@ func TestCompareAlgorithms(t *testing.T) {
 		names []string
 	}{
 		"name algorithms":             {run.Spec{}, nil},
-		"one of them says what":       {run.Spec{Algorithm: "lab_double"}, names},
+		"give one of the two":         {run.Spec{Algorithm: "lab_double"}, names},
 		"window_allgather all_gather": {run.Spec{}, []string{"ring_allreduce", "window_allgather"}},
 		"unknown algorithm":           {run.Spec{}, []string{"ring_allreduce", "ring_alreduce_chunke"}},
 		"would change nothing":        {run.Spec{Bench: "gemm_single_pe"}, names},

@@ -200,7 +200,7 @@ func withLaunch(all []Blame, t unit.Time) []Blame {
 	return all
 }
 
-// Share is the time of all that has something in common.
+// Share is the time of all pieces with one property.
 type Share struct {
 	Name    string    `json:"name"`
 	Time    unit.Time `json:"time_ps"`

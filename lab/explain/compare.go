@@ -26,7 +26,7 @@ type Comparison struct {
 	Slower    bool     `json:"slower"` // than before, by more than the tolerance
 }
 
-// Side says what one of two runs is.
+// Side describes one of two runs.
 type Side struct {
 	Name          string    `json:"name"` // a file, or flags
 	Algorithm     string    `json:"algorithm,omitempty"`
@@ -44,8 +44,8 @@ type Delta struct {
 	Change int64     `json:"change_ps"`
 }
 
-// Compare says what a run has gained or lost against one before. With a tolerance, in percent, it
-// says whether the run is slower by more than that.
+// Compare returns the difference of a run to an earlier one. With a tolerance, in percent, it also
+// returns whether the run is slower by more than that.
 func Compare(before, after *Report, names [2]string, tolerance *float64) *Comparison {
 	side := func(r *Report, name string) Side {
 		return Side{name, r.Algorithm, r.WorldSize, r.SimulatedTime, r.Launch}

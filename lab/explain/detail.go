@@ -6,7 +6,7 @@ import (
 	"kernbench/unit"
 )
 
-// Detail is what ranks and links did at each moment of an explained run. It holds the log of
+// Detail is the activity of ranks and links at each moment of an explained run. It holds the log of
 // causes. A product that draws a run walks it, and keeps as much as it can show.
 type Detail struct {
 	x    *explaining

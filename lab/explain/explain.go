@@ -17,7 +17,7 @@ import (
 	"kernbench/unit"
 )
 
-// Spec says what to explain.
+// Spec is the run to explain, and the part of its time.
 type Spec struct {
 	Run run.Spec
 
@@ -30,7 +30,7 @@ type Spec struct {
 	From, Until unit.Time
 }
 
-// Report is where the simulated time of a run went.
+// Report is the breakdown of a run's simulated time.
 type Report struct {
 	Bench      string     `json:"bench"`
 	Algorithm  string     `json:"algorithm,omitempty"`

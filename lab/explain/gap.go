@@ -29,9 +29,8 @@ type Term struct {
 	Time   unit.Time `json:"time_ps"`
 }
 
-// Slots says how many slots of the rings would be enough, where credits are waited for. In a round
-// trip slots carry as many messages as there are slots; the path carries its rate times the round
-// trip.
+// Slots is the number of slots that the rings need, if ranks wait for credits. In a round trip
+// slots carry as many messages as there are slots; the path carries its rate times the round trip.
 type Slots struct {
 	Have      int       `json:"n_slots"`
 	Enough    int       `json:"enough"`

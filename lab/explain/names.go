@@ -40,7 +40,7 @@ func (x *explaining) name(r cause.Resource) string {
 	}
 }
 
-// class is what resources are called that are alike.
+// class returns the common name of similar resources.
 func (x *explaining) class(r cause.Resource) string {
 	switch k := r.Kind(); k {
 	case cause.Link:

@@ -59,12 +59,12 @@ func (x *explaining) story(waits []cause.Waiting) []Wait {
 	return all
 }
 
-// sentence describes a wait.
+// sentence describes a wait in words.
 func (x *explaining) sentence(w *cause.Waiting) string {
 	return fmt.Sprintf("%s waits %v for %s", x.operation(w.Site), w.Until-w.Since, x.object(w))
 }
 
-// object is what a wait is for.
+// object describes what a wait is for.
 func (x *explaining) object(w *cause.Waiting) string {
 	other := x.operation(w.For)
 	switch k := w.At.Kind(); {

@@ -14,7 +14,7 @@ import (
 	"kernbench/unit"
 )
 
-// Change is what a run takes with one thing changed. It is simulated, not estimated.
+// Change is the time of a run with one change. It is simulated, not estimated.
 type Change struct {
 	Name    string    `json:"name"`
 	Flags   string    `json:"flags,omitempty"` // that do the same with kernbench run; "": none do
@@ -37,7 +37,7 @@ type Change struct {
 	concern func(b *Blame) bool // blames that the change bears on; nil: not known
 }
 
-// WhatIf says which changes to try.
+// WhatIf selects the changes to try.
 type WhatIf struct {
 	List bool     // those that the critical path suggests
 	Sets []string // KEY=VALUE, each alone
@@ -136,7 +136,7 @@ func (r *Report) try(ctx context.Context, c *Change) {
 	}
 	c.Bounded = true
 	for i := range r.Blames {
-		// A kernel that need not wait any more needs no wake-up either.
+		// A kernel that no longer waits needs no wake-up either.
 		if b := &r.Blames[i]; b.key.why == cause.Wake || c.concern(b) {
 			c.Blame += r.Blames[i].Time
 		}

@@ -8,7 +8,8 @@ import (
 )
 
 // Kernels over a window with typical mistakes. Each rank writes its vector to its own copy of the
-// window and reads the copies of all ranks. The kernels differ in what they do before they read.
+// window and reads the copies of all ranks. The kernels differ in their operations before the
+// reads.
 
 func stageAndRead(before func(c *tl.Context, ready tl.Signal)) algorithm.Algorithm {
 	return algorithm.Algorithm{
@@ -93,7 +94,7 @@ var (
 	})
 )
 
-// sumUnderLock adds up the vectors in memory of rank 0, where a lock has room for so many ranks.
+// sumUnderLock adds up the vectors in memory of rank 0, under a lock that admits a number of ranks.
 func sumUnderLock(room int64) algorithm.Algorithm {
 	return algorithm.Algorithm{
 		Collective: "all_reduce", Topology: "none", Atomics: true,
@@ -144,7 +145,7 @@ var (
 		}
 		c.WaitUntil(words.At(0), tl.GE, int64(c.WorldSize()))
 	})
-	// CountsInAndLooks loads something more if it comes last.
+	// CountsInAndLooks performs one more load if it arrives last.
 	CountsInAndLooks = stageWithAtomics("lab_counts_in_and_looks", func(c *tl.Context, words tl.Signal) {
 		for peer := range c.WorldSize() {
 			if c.FetchAdd(words.At(0), peer, 1) == int64(c.WorldSize()-1) {
@@ -175,7 +176,7 @@ var (
 	})
 	// Locks passes a lock on its way, in which nothing conflicts.
 	Locks = stageWithAtomics("lab_locks", func(c *tl.Context, words tl.Signal) { lockAndMeet(c, words) })
-	// LocksAndCounts does something more if it had to try again.
+	// LocksAndCounts performs one more operation if it had to retry.
 	LocksAndCounts = stageWithAtomics("lab_locks_and_counts", func(c *tl.Context, words tl.Signal) {
 		if lockAndMeet(c, words) > 1 {
 			c.Full(tl.Dims(1), dtype.F32, 1)
@@ -192,7 +193,7 @@ var (
 		}
 		meetAt(c, words.At(1))
 	})
-	// TriesOnce does something more if it gets the lock at once.
+	// TriesOnce performs one more operation if it gets the lock at once.
 	TriesOnce = stageWithAtomics("lab_tries_once", func(c *tl.Context, words tl.Signal) {
 		if c.CompareSwap(words.At(0), 0, 0, 1) == 0 {
 			c.Full(tl.Dims(1), dtype.F32, 1)

@@ -22,7 +22,7 @@ import (
 	"kernbench/unit"
 )
 
-// Spec says of which calls of a collective the limits are wanted.
+// Spec selects the calls of a collective whose limits are computed.
 type Spec struct {
 	// Base has the machine, the ranks, the algorithm whose rings count, the type, the fidelity and,
 	// with NElem, the one size. Its other fields are ignored.
@@ -39,10 +39,10 @@ type Spec struct {
 // Limit is one limit of a collective, with what it comes from.
 type Limit = bound.Bound
 
-// Witness is what a limit comes from.
+// Witness explains a limit.
 type Witness = bound.Witness
 
-// Kind is where a limit comes from.
+// Kind is the cause of a limit.
 type Kind = bound.Kind
 
 // The kinds of limits.
@@ -65,7 +65,7 @@ const (
 // Kinds lists them in the order of a row.
 var Kinds = []Kind{ByDistance, ByNode, ByVolume, ByCut, ByFlow, ByCompute, ByMemory, ByVector, ByFanOut, BySlots, ByPipeline, ByTraffic}
 
-// Limits is how fast a collective could be.
+// Limits holds the lower limits of a collective's time.
 type Limits struct {
 	Collective string  `json:"collective"`
 	Machine    string  `json:"machine"`

@@ -15,8 +15,8 @@ import (
 	"kernbench/lab/sweep"
 )
 
-// isAuto reports whether a sweep leaves the choice of the algorithm to what is measured, and finds
-// the tuning table that says what was.
+// isAuto reports whether a sweep chooses the algorithm by measurements, and finds the tuning table
+// with these.
 func (p *perfPlan) isAuto() (bool, *algorithm.Tuning, error) {
 	names := p.spec.Algorithms
 	if len(names) > 1 && slices.Contains(names, algorithm.Auto) {
@@ -100,7 +100,7 @@ func (p *perfPlan) tunedSeries(ctx context.Context, table *algorithm.TuningTable
 	return nil
 }
 
-// choose makes the first choice ready that takes a call.
+// choose prepares the first choice that accepts a call.
 func (p *perfPlan) choose(ctx context.Context, row *algorithm.TuningRow, c collective.Call, settings []sweep.Setting,
 	ready map[string]perfTarget) (t perfTarget, with []string, err error) {
 	var refusals []string
@@ -131,7 +131,7 @@ func (p *perfPlan) choose(ctx context.Context, row *algorithm.TuningRow, c colle
 			refusals = append(refusals, err.Error())
 		}
 	}
-	return t, nil, fmt.Errorf("nothing that is tuned takes a call of %v: %s", p.what.Bytes(c), strings.Join(refusals, "; "))
+	return t, nil, fmt.Errorf("no tuned algorithm accepts a call of %v: %s", p.what.Bytes(c), strings.Join(refusals, "; "))
 }
 
 // isRight reports whether an algorithm computes right results on few elements. Only then may auto

@@ -14,8 +14,8 @@ import (
 	"kernbench/lab/sweep"
 )
 
-// Bound is how fast a row could have been: with the rings of its algorithm as they are, and on
-// the machine whatever the algorithm.
+// Bound holds the limits of a row: with the rings of its algorithm as configured, and on the
+// machine with any algorithm.
 type Bound struct {
 	Us       *float64    `json:"bound_us"`       // nil: nothing limits it, or there is no clock
 	Fraction *float64    `json:"bound_fraction"` // of what the faster placement took; nil: none came to its end
@@ -64,9 +64,8 @@ func (p *perfPlan) limits(t *perfTarget) error {
 	return nil
 }
 
-// bound says how fast a row that came to its end could have been. A call without limits is one that
-// no algorithm can perform, or too large for them to be known. What an algorithm moves does not
-// count if its kernels cannot be recorded.
+// bound returns the limits of a row that has ended. A call has none if no algorithm can perform it
+// or it is too large. The traffic of an algorithm does not count if its kernels cannot be recorded.
 func (p *perfPlan) bound(ctx context.Context, r *Row) {
 	if !p.spec.Bound {
 		return
@@ -91,7 +90,7 @@ func (p *perfPlan) bound(ctx context.Context, r *Row) {
 	r.HardwareUs, r.HardwareFraction, r.HardwareLimit = r.against(limits.Binding())
 }
 
-// against says of a limit how long it is, and how near to it the faster placement comes.
+// against returns a limit's time, and the ratio of the faster placement to it.
 func (r *Row) against(limit *bound.Bound) (us, fraction *float64, kind limits.Kind) {
 	if limit == nil {
 		return nil, nil, ""

@@ -10,8 +10,8 @@ import (
 	"kernbench/unit"
 )
 
-// Extrapolated says where the time of a row comes from that was not simulated: the line through
-// what two smaller sizes took, or a limit above that line.
+// Extrapolated describes the time of a row that was not simulated: the line through two smaller
+// sizes, or a limit above that line.
 type Extrapolated struct {
 	From  [2]unit.Bytes `json:"from_sizes"`
 	Error *float64      `json:"error"` // of such a line at the larger of the two: 0.01 is 1 % too long; nil: not known

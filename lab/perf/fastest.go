@@ -34,7 +34,7 @@ const (
 	AutoMeasuresTo = 64 * unit.MiB
 )
 
-// contest is the rows of one call, of which one is shown.
+// contest holds the rows of one call, of which one is shown.
 type contest struct {
 	series string // what the call has in common with those of other sizes
 	size   unit.Bytes
@@ -75,7 +75,7 @@ func (p *perfPlan) contests() []*contest {
 	return all
 }
 
-// noteFastest says how the sweep chooses.
+// noteFastest adds a note on how the sweep chooses.
 func (p *perfPlan) noteFastest() {
 	p.note("%s without a tuning table: of %s those that can win are measured at each size, and the fastest is shown",
 		algorithm.Auto, strings.Join(p.sweep.Algorithms, ", "))
@@ -97,8 +97,8 @@ func (p *perfPlan) measureFastest(ctx context.Context, all []*contest, row func(
 	return ctx.Err()
 }
 
-// hold holds one contest, and returns the row that won: the fastest that comes to its end with
-// right results, else the first.
+// hold runs one contest, and returns the winner: the fastest row that ends with right results, else
+// the first.
 func (p *perfPlan) hold(ctx context.Context, c *contest, known map[string][]sweep.Point) (*Row, error) {
 	if c.size > p.measuresTo() {
 		if r := p.expected(c, known); r != nil {

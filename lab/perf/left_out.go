@@ -65,8 +65,8 @@ func (o *leftOut) notes() []string {
 // limit of the algorithm, and no mistake in it.
 func TooLarge(err error) bool { return tooLarge(err) != "" }
 
-// tooLarge says which memory is too small for a run, or returns "" if the run failed otherwise or
-// not at all.
+// tooLarge names the memory that is too small for a run, or returns "" if the run failed otherwise
+// or not at all.
 func tooLarge(err error) string {
 	scratch := unit.Bytes(0)
 	if full, ok := errors.AsType[*fault.ScratchFull](err); ok {

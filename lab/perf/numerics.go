@@ -16,14 +16,14 @@ import (
 	"kernbench/unit"
 )
 
-// RoundingSpec says of which sweep rounding is looked at. Every run is one with data.
+// RoundingSpec is the sweep whose rounding is examined. Every run moves data.
 type RoundingSpec struct {
 	Spec
 	Inputs    []string // sets of package numerics, each in rows of its own; nil: the usual one
 	AllInputs bool
 }
 
-// Rounding is what was found: the head of a sweep, and a row for each of its rows and inputs.
+// Rounding is the result: the head of a sweep, and a row for each of its rows and inputs.
 type Rounding struct {
 	Collective string            `json:"collective"`
 	Executor   string            `json:"executor"`
@@ -43,7 +43,7 @@ type Rounding struct {
 	MadeBy run.MadeBy `json:"made_by"`
 }
 
-// RoundingRow is what rounding did to one call.
+// RoundingRow is the effect of rounding on one call.
 type RoundingRow struct {
 	Size      unit.Bytes      `json:"size"`
 	Count     int             `json:"count"`
@@ -60,28 +60,28 @@ type RoundingRow struct {
 	Err            error  `json:"-"`              // what kept the run from its end
 }
 
-// RoundingFound is what was found in a run, and in those with other chunks.
+// RoundingFound is the effect of rounding in a run, and in those with other chunks.
 type RoundingFound struct {
 	numerics.Report
 	Additions     int64   `json:"additions"` // in all kernels together
-	Stalled       int64   `json:"stalled"`   // of those, such that changed nothing although neither operand was 0
+	Stalled       int64   `json:"stalled"`   // additions without effect though neither operand was 0
 	FirstStalled  *Origin `json:"first_stalled"`
-	FirstOverflow *Origin `json:"first_overflow"` // the first operation that made an infinity or a NaN of numbers
+	FirstOverflow *Origin `json:"first_overflow"` // the first operation that made an infinity or a NaN of finite numbers
 
-	Results    int    `json:"distinct_results"` // of ranks that should have the same; 0: none should
-	RanksAgree *bool  `json:"ranks_agree"`      // nil: no two ranks should have the same
-	Hash       string `json:"hash"`             // of the whole result, that of rank 0 where all have one
-	Bits       string `json:"bits"`             // a letter for each of the results of this call: alike where hashes are
+	Results    int    `json:"distinct_results"` // among ranks that should have equal results; 0: no such ranks
+	RanksAgree *bool  `json:"ranks_agree"`      // nil: no two ranks should have equal results
+	Hash       string `json:"hash"`             // of the whole result; that of rank 0 if all ranks have it
+	Bits       string `json:"bits"`             // a letter per result of this call: equal letters for equal hashes
 
-	Chunkings      []Chunking `json:"chunkings"`       // the first as it is
-	ChunkingAgrees *bool      `json:"chunking_agrees"` // nil: there is no other that could be compared
+	Chunkings      []Chunking `json:"chunkings"`       // the first is the call itself
+	ChunkingAgrees *bool      `json:"chunking_agrees"` // nil: there is no other to compare
 
 	Time  unit.Time `json:"time_ps"`     // as Perf has it; 0 without a clock
 	Moved int64     `json:"moved_bytes"` // between PEs, by rings and one-sided
-	Wrong int64     `json:"wrong"`       // elements that have not each contribution exactly once
+	Wrong int64     `json:"wrong"`       // elements without exactly one of each contribution
 }
 
-// Origin is where something happened first.
+// Origin is the first operation with an effect.
 type Origin struct {
 	Rank    int       `json:"rank"`
 	PE      string    `json:"pe"`
@@ -95,8 +95,8 @@ type Origin struct {
 
 func (o *Origin) String() string { return o.text }
 
-// Chunking is the same call with another number of elements or other settings, and what became
-// of those elements that all of them have.
+// Chunking is the same call with another number of elements or other settings, and its results of
+// the elements that all chunkings have.
 type Chunking struct {
 	Name     string          `json:"name"`
 	Elements int             `json:"elements"` // of a contribution
@@ -117,7 +117,7 @@ type numericsPlan struct {
 	out     *Rounding
 }
 
-// Round looks at rounding in every run of a sweep, and hands out rows as Perf does.
+// Round examines rounding in every run of a sweep, and hands out rows as Run does.
 func Round(ctx context.Context, s RoundingSpec, begin func(*Rounding), row func(*RoundingRow)) (*Rounding, error) {
 	p, err := planNumerics(ctx, &s)
 	if err != nil {
@@ -152,7 +152,7 @@ func planNumerics(ctx context.Context, s *RoundingSpec) (*numericsPlan, error) {
 		return nil, err
 	}
 	if !what.Reduces {
-		return nil, fmt.Errorf("%s adds nothing up, so that nothing is rounded", what.Name)
+		return nil, fmt.Errorf("%s performs no additions, so no result is rounded", what.Name)
 	}
 	p := &numericsPlan{letters: map[string][]string{}}
 	if s.AllInputs {
@@ -181,7 +181,7 @@ func planNumerics(ctx context.Context, s *RoundingSpec) (*numericsPlan, error) {
 		return nil, err
 	}
 	if p.auto {
-		return nil, fmt.Errorf("algorithm %s is whichever is fastest, which is not known without a tuning table: name some, or all",
+		return nil, fmt.Errorf("algorithm %s chooses by a tuning table, and none is given: name algorithms, or all",
 			algorithm.Auto)
 	}
 	for _, t := range s.Types {
@@ -222,7 +222,7 @@ func (p *numericsPlan) row(ctx context.Context, i int) *RoundingRow {
 	}
 	// The tree of an element is larger than the element.
 	if need := j.Bytes * unit.Bytes(1+treeBytes/j.Call.Type.Size()); need > p.spec.Memory {
-		out.Note = fmt.Sprintf("not looked at: the data of all ranks and their trees are %v, and --mem %v", need, p.spec.Memory)
+		out.Note = fmt.Sprintf("not examined: the data of all ranks and their trees need %v, more than --mem %v", need, p.spec.Memory)
 		return out
 	}
 	out.RoundingFound, out.Err = p.find(ctx, j, set)
@@ -230,7 +230,7 @@ func (p *numericsPlan) row(ctx context.Context, i int) *RoundingRow {
 	case out.Err != nil:
 		out.Note, out.RoundingFound = out.Err.Error(), nil
 	case out.Wrong > 0:
-		out.Note = fmt.Sprintf("%d elements have not each contribution exactly once: kernbench perf without --numerics tells more",
+		out.Note = fmt.Sprintf("%d elements do not have each contribution exactly once: kernbench perf without --numerics explains it",
 			out.Wrong)
 	case out.Beyond > 0:
 		out.Note = fmt.Sprintf("%d elements are farther off than their trees of additions allow", out.Beyond)
@@ -257,7 +257,7 @@ func (p *numericsPlan) letter(r *RoundingRow) {
 }
 
 // Bad reports whether a row shows a defect: a run that failed, a result that is wrong or farther
-// off than it can be. That sums overflow or stall is in the nature of a type.
+// off than it can be. Sums that overflow or stall are a property of the type, and no defect.
 func (r *RoundingRow) Bad() bool {
 	return r.Err != nil || r.RoundingFound != nil && (r.Wrong > 0 || r.Beyond > 0)
 }

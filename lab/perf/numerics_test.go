@@ -216,13 +216,13 @@ func TestNumericsRefuses(t *testing.T) {
 		change func(s *perf.RoundingSpec)
 		want   string
 	}{
-		{"what adds nothing", func(s *perf.RoundingSpec) { s.Collective = "all_gather" }, "adds nothing up"},
+		{"what adds nothing", func(s *perf.RoundingSpec) { s.Collective = "all_gather" }, "performs no additions"},
 		{"integers", func(s *perf.RoundingSpec) { s.Types = []dtype.Type{dtype.I32} }, "no float type"},
 		{"maxima", func(s *perf.RoundingSpec) { s.Ops = []tl.ReduceOp{tl.Max} }, "rounds nothing"},
 		{"inputs", func(s *perf.RoundingSpec) { s.Inputs = []string{"random"} }, `unknown inputs "random": one of uniform`},
 		{"whatever is fastest", func(s *perf.RoundingSpec) {
 			s.Algorithms, s.Base.Executor = []string{"auto"}, sim.Name
-		}, "name some, or all"},
+		}, "name algorithms, or all"},
 		{"collective", func(s *perf.RoundingSpec) { s.Collective = "all_reduc" }, "did you mean"},
 		{"setting", func(s *perf.RoundingSpec) {
 			s.Vary = []sweep.Variation{{Key: "accumulate", Values: []string{"f64"}}}

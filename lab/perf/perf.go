@@ -15,7 +15,7 @@ import (
 	"kernbench/unit"
 )
 
-// Spec says what to measure of one collective: every combination of what its lists name, at
+// Spec selects the measurements of one collective: every combination of the values in its lists, at
 // every size from Min to Max.
 type Spec struct {
 	// Base is the machine, the ranks, the seed, the executor and its fidelity; what else it says
@@ -50,7 +50,7 @@ type Spec struct {
 	Progress func(p run.Progress) // may be nil
 }
 
-// Sweep is what was measured.
+// Sweep is the result of a measurement.
 type Sweep struct {
 	Collective string     `json:"collective"`
 	NCCL       string     `json:"-"` // the name that nccl-tests has for it

@@ -16,7 +16,7 @@ import (
 	"kernbench/unit"
 )
 
-// perfPlan is a sweep with everything loaded that it names.
+// perfPlan is a sweep with all its inputs loaded.
 type perfPlan struct {
 	spec  *Spec
 	row   *exec.Row // of Base.Executor
@@ -160,7 +160,7 @@ func (p *perfPlan) ranks() ([]int, error) {
 	all := p.spec.Ranks
 	for i, n := range all {
 		if slices.Contains(all[:i], n) {
-			return nil, fmt.Errorf("%d ranks stand in the list twice", n)
+			return nil, fmt.Errorf("%d ranks are in the list twice", n)
 		}
 	}
 	switch len(all) {
@@ -234,7 +234,7 @@ func (p *perfPlan) withProtocols(t perfTarget) ([]perfTarget, error) {
 	return tried, nil
 }
 
-// describe says in the head of the sweep what a target is, as far as all are alike.
+// describe writes into the head of the sweep the properties that all targets share.
 func (p *perfPlan) describe(t perfTarget) {
 	w := p.sweep
 	w.MadeBy.Add(t.Job.Machine.Topology().Fingerprint())

@@ -46,7 +46,7 @@ func TestRanksOfAuto(t *testing.T) {
 
 func TestRanksRefused(t *testing.T) {
 	for want, change := range map[string]func() (ranks []int, vary []sweep.Variation){
-		"4 ranks stand in the list twice": func() ([]int, []sweep.Variation) { return []int{4, 2, 4}, nil },
+		"4 ranks are in the list twice": func() ([]int, []sweep.Variation) { return []int{4, 2, 4}, nil },
 		"world_size is varied": func() ([]int, []sweep.Variation) {
 			return []int{4, 2}, []sweep.Variation{{Key: "defaults.world_size", Values: []string{"2"}}}
 		},

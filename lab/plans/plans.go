@@ -19,7 +19,7 @@ import (
 	"kernbench/unit"
 )
 
-// Spec says which program is timed, and where.
+// Spec is the program to time, and the machine.
 type Spec struct {
 	File     string
 	Topology string

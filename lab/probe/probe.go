@@ -71,7 +71,7 @@ func Run(ctx context.Context, s run.Spec) ([]Row, error) {
 	return rows, nil
 }
 
-// oneSlice says why 128 PEs that read one slice take less time here than is published for them.
+// oneSlice explains why 128 PEs that read one slice take less time here than published.
 const oneSlice = "120 PEs behind one connection of 128 GB/s take 15360 ns, near what is published (93 % of a fair share of 144 GB/s); " +
 	"here 96 PEs are behind a connection of the cube's east side and 24 behind one of its south side"
 

@@ -181,7 +181,7 @@ func (s *search) with(key string, value any, own func(*conf.Algorithm) bool) run
 	return spec
 }
 
-// marks says how many slots the rings of each direction had in use at once.
+// marks writes the most slots in use at once, for the rings of each direction.
 func (s *search) marks(n int) string {
 	spec := s.withSlots(n)
 	spec.Use = true

@@ -61,7 +61,7 @@ func (x *Job) autoProgram() *bench.Program {
 	return bench.CCLAllReduce
 }
 
-// noteAuto says what auto chose.
+// noteAuto adds a note with the choice of auto.
 func (x *Job) noteAuto(p *device.Plan, note func(string, ...any)) {
 	name := x.Algorithm
 	if name == "" {

@@ -24,7 +24,7 @@ func (e *TooManyRanks) Error() string {
 	return text
 }
 
-// enough says what can have as many ranks as the spec asks for: presets, and this machine with more
+// enough returns machines with as many ranks as the spec needs: presets, and this machine with more
 // SIPs.
 func (x *Job) enough() string {
 	var can []string

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// MadeBy says where the figures of a result come from. Every export has it. The word provenance
-// is taken: it is about contributions.
+// MadeBy names the origin of a result's figures. Every export has it. The word provenance is taken:
+// it is about contributions.
 type MadeBy struct {
 	Version  string   `json:"version"`              // of kernbench
 	Command  string   `json:"command"`              // that was called; empty in programs that use this package

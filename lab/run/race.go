@@ -161,14 +161,14 @@ func (x *Job) judged(ctx context.Context, p Pass) (*Execution, error) {
 	}
 }
 
-// whats says what programs of a class do.
+// whats are descriptions of the programs of a class.
 var whats = map[race.Class]string{
 	race.Directed:  "directed messages, and memory that is not shared",
 	race.Counting:  "shared memory, and words that only grow",
-	race.Scheduled: "the outcome may depend on who comes first",
+	race.Scheduled: "the outcome may depend on which agent comes first",
 }
 
-// raceVerdict says what was found, and fills in the hazards.
+// raceVerdict writes the verdict, and adds the hazards.
 func (x *Job) raceVerdict(r *Result, out *Execution, err error) Verdict {
 	rep := out.races
 	if rep == nil {

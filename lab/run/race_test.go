@@ -214,7 +214,7 @@ func TestSequentialHides(t *testing.T) {
 	}
 }
 
-// Of a run that hangs the hazards until then are told.
+// For a run that hangs the hazards until then are reported.
 func TestRaceOfAHang(t *testing.T) {
 	executors(t, func(t *testing.T, executor string) {
 		r, err := run.Run(ctx, gather(faulty.Forgets.Name, executor))

@@ -11,7 +11,7 @@ import (
 // (to explain a failure, for the judge of races, beside other schedules), what comes out is
 // compared, so far as the passes have it.
 
-// differs says what another execution of the same spec and schedule came to otherwise; "" if
+// differs returns the differences of another execution of the same spec and schedule; "" if
 // nothing.
 func (out *Execution) differs(err error, other *Execution, again error) string {
 	switch {
@@ -63,7 +63,7 @@ func (out *Execution) resultsDiffer(other *Execution) string {
 	return ""
 }
 
-// ending says how a run ended.
+// ending returns how a run ended.
 func ending(err error) string {
 	if err == nil {
 		return "came to its end"

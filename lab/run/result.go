@@ -165,7 +165,7 @@ func (r *Result) Verdict(question string) Verdict {
 	return Verdict{Question: question, State: NotChecked}
 }
 
-// FirstWrong says what a run found first: in a line, or for a hazard in a few.
+// FirstWrong describes the first mistake that a run found: in a line, or for a hazard in a few.
 func FirstWrong(r *Result, err error) string {
 	switch {
 	case err != nil:

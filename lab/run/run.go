@@ -158,7 +158,7 @@ func (r *Result) count(traffic []Traffic) {
 	}
 }
 
-// collective says what was performed: as it was launched, which a program may have chosen
+// collective describes the performed collective as it was launched, which a program may have chosen
 // otherwise than its options say.
 func (x *Job) collective(r *Result, out *Execution) {
 	if p := out.Plan; p != nil {

@@ -149,7 +149,7 @@ func timeless(err error) string {
 	return whens.ReplaceAllString(err.Error(), "")
 }
 
-// verdict says whether the results depend on the schedule.
+// verdict writes whether the results depend on the schedule.
 func (s *Schedules) verdict() Verdict {
 	v := Verdict{Question: schedules, State: Checked}
 	bad, unverified := 0, false

@@ -14,8 +14,7 @@ import (
 	"kernbench/unit"
 )
 
-// Spec says everything that a run depends on. The zero value of each field stands for the
-// default.
+// Spec holds everything that a run depends on. The zero value of each field stands for the default.
 type Spec struct {
 	Topology  string   `json:"topology,omitempty"`  // file or preset; the default machine
 	CCL       string   `json:"ccl,omitempty"`       // file; the built-in ccl.yaml
@@ -46,9 +45,9 @@ type Spec struct {
 	Executor   string `json:"executor,omitempty"` // by its name in package exec; the default for timing
 	Fidelity   string `json:"fidelity,omitempty"` // one of the executor's; its default
 
-	// Schedules asks for so many further runs with random schedules, numbered from 1, whose
-	// results are compared; they move bytes, and so does the run itself. Schedule is that of the
-	// run itself, 0 being the executor's own.
+	// Schedules is the number of further runs with random schedules, numbered from 1, whose results
+	// are compared; they move bytes, and so does the run itself. Schedule is that of the run
+	// itself, 0 being the executor's own.
 	Schedules int    `json:"schedules,omitempty"`
 	Schedule  uint64 `json:"schedule,omitempty"`
 

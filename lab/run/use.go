@@ -13,7 +13,7 @@ import (
 	"kernbench/unit"
 )
 
-// Use says what links, engines and rings were in use for in a run.
+// Use is the use of links, engines and rings in a run.
 type Use struct {
 	Span        unit.Time  `json:"span_ps"` // that utilisation refers to: of all launches
 	MovedBytes  unit.Bytes `json:"moved_bytes"`

@@ -22,7 +22,7 @@ const (
 	schedules  = "schedules" // where they were asked for, or where they matter
 )
 
-// add says with which flag a question is answered, or why this executor cannot answer it.
+// add notes the flag that answers a question, or why this executor cannot answer it.
 func (x *Job) add(flag string, needs exec.Capability) string {
 	if err := x.row.Needs(needs); err != nil {
 		return err.Error()
@@ -76,7 +76,7 @@ func (x *Job) deadlock(out *Execution, err error) Verdict {
 	return Verdict{deadlock, Checked, "all kernels ended and took all messages, with " + slotsOf(out.Plan)}
 }
 
-// slotsOf says how many slots the rings of a plan have.
+// slotsOf returns the number of slots of a plan's rings.
 func slotsOf(p *device.Plan) string {
 	s := fmt.Sprintf("%d slots per direction", p.Ring.Slots)
 	if p.Ring.Mixed {

@@ -96,7 +96,7 @@ func (s *Summary) OK() bool { return s.Cases > 0 && s.Failed == 0 }
 
 // Run runs algorithms on the default executor for checking over world sizes, element counts, types
 // and operations, and judges every result by provenance and by value. The error is a mistake in the
-// spec; what an algorithm does wrong is in the rows.
+// spec; mistakes of an algorithm are in the rows.
 func Run(ctx context.Context, s Spec) (*Summary, error) {
 	x, err := run.Load(run.Spec{
 		Topology: s.Topology, CCL: s.CCL, Sets: s.Sets, Seed: s.Seed, Limits: s.Limits, CalledAs: s.CalledAs,
@@ -162,8 +162,8 @@ type testCase struct {
 }
 
 // cases are all counts for sums of f16, or of the first type and operation that are tested, and
-// of types × operations every pair once, at counts that take turns. With Exhaustive, or with
-// Counts, they are every pair at every count. What the row of the algorithm refuses is left out.
+// every pair of types × operations once, at one of the counts in turn. With Exhaustive, or with
+// Counts, they are every pair at every count. Cases that the algorithm's row rejects are left out.
 func (s *Spec) cases(a *algorithm.Algorithm, what *collective.Collective, world int) []testCase {
 	ops, types, counts := s.Ops, s.Types, s.counts(what, world)
 	switch {
@@ -210,8 +210,7 @@ func testRow(ctx context.Context, x *run.Job, s *Spec, name string, world int) (
 	start := time.Now()
 	defer func() {
 		row.WallTime = time.Since(start)
-		// Runs keep their panics to themselves; what an algorithm's row says of sizes is asked
-		// here.
+		// Runs handle their panics; functions of the algorithm's row are called here.
 		if v := recover(); v != nil {
 			row.Cases, row.Failed = row.Cases+1, row.Failed+1
 			row.First = cmp.Or(row.First, fmt.Sprintf("panic: %v\n%s", v, debug.Stack()))
@@ -263,7 +262,7 @@ func testRow(ctx context.Context, x *run.Job, s *Spec, name string, world int) (
 }
 
 // sized returns the job with a machine that holds a world: the default machine gets as many SIPs as
-// that takes. One that the spec describes stays as it is.
+// that takes. A machine of the spec is not changed.
 func sized(x *run.Job, c *device.Choice, world int) (*run.Job, error) {
 	have, each := x.Machine.NumPEs(), x.Machine.NumPEs()/x.Machine.SIPs()
 	if c.Config.RankLevel == "sip" {
@@ -278,7 +277,7 @@ func sized(x *run.Job, c *device.Choice, world int) (*run.Job, error) {
 	return run.Load(s)
 }
 
-// possible reports whether an algorithm and its topology can have a world of that size.
+// possible reports whether an algorithm and its topology support a world of that size.
 func possible(x *run.Job, s *Spec, c *device.Choice, what *collective.Collective, world int) error {
 	cfg, alg := &c.Config, c.Algorithm
 	have, ranks := x.Machine.NumPEs(), "PEs"

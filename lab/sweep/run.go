@@ -16,7 +16,7 @@ import (
 type Case struct {
 	Messages, Events int64 // of the simulation, when it has ended
 
-	Row     int      // whatever the owner of a list of jobs makes of it
+	Row     int      // for the owner of the list of jobs
 	Job     *run.Job // with everything that the run needs
 	What    *collective.Collective
 	Call    collective.Call
@@ -34,7 +34,7 @@ type Placement struct {
 	BusBW float64   `json:"busbw_gbs"`
 	Wrong *int64    `json:"wrong"` // elements of all ranks; nil: not checked
 
-	Error string `json:"error,omitempty"` // what kept it from its end
+	Error string `json:"error,omitempty"` // why it did not end
 	Err   error  `json:"-"`               // the same as a type
 }
 
@@ -87,10 +87,10 @@ func SideBySide(ctx context.Context, jobs []*Case, memory unit.Bytes, ended func
 	}
 }
 
-// none is the place of no job.
+// none is the index of no job.
 const none = -1
 
-// longest is the place of the longest job, the first of several, of those whose data have room.
+// longest returns the index of the longest job whose data fit into memory, the first of several.
 func longest(jobs []*Case, room unit.Bytes) int {
 	at := none
 	for i, j := range jobs {
@@ -101,8 +101,8 @@ func longest(jobs []*Case, room unit.Bytes) int {
 	return at
 }
 
-// Again is what shows a wrong result once more, and where it is: the usual way to run an algorithm,
-// with root 0 and results where the contributions are, if they can go there.
+// Again returns the command that reproduces a wrong result: the default run of an algorithm, with
+// root 0 and results in place, if possible.
 func (j *Case) Again() string {
 	if j.Call.Root != 0 || j.InPlace && j.What.InPlace != nil || !j.InPlace && FitsInPlace(j.What, j.Call) {
 		return ""

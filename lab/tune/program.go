@@ -26,16 +26,16 @@ var Program = sync.OnceValues(func() (string, error) {
 	}
 	name, err := os.Executable()
 	if err != nil {
-		return "", fmt.Errorf("which program measures: %w", err)
+		return "", fmt.Errorf("cannot identify the running program: %w", err)
 	}
 	f, err := os.Open(name)
 	if err != nil {
-		return "", fmt.Errorf("which program measures: %w", err)
+		return "", fmt.Errorf("cannot identify the running program: %w", err)
 	}
 	defer f.Close()
 	h := sha256.New()
 	if _, err := io.Copy(h, f); err != nil {
-		return "", fmt.Errorf("which program measures: %w", err)
+		return "", fmt.Errorf("cannot identify the running program: %w", err)
 	}
 	return "build " + hex.EncodeToString(h.Sum(nil)[:6]), nil
 })

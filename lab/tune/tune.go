@@ -21,8 +21,8 @@ import (
 	"kernbench/unit"
 )
 
-// Spec says where the fastest algorithm is to be looked for: for every combination of
-// topology, number of ranks, collective and type.
+// Spec is the range of the search for the fastest algorithm: every combination of topology, number
+// of ranks, collective and type.
 type Spec struct {
 	// Base is the configuration, the seed and the fidelity; what else it says is not asked.
 	Base run.Spec
@@ -101,7 +101,7 @@ func Run(ctx context.Context, s Spec, st *store.Store) (*Tuned, error) {
 	return t.out, st.Finish(t.out.Run, time.Now())
 }
 
-// conclude says what the points of this run mean.
+// conclude interprets the points of this run.
 func (t *tuner) conclude() error {
 	points, err := t.store.Points(t.out.Run)
 	if err != nil {

@@ -199,7 +199,7 @@ type LinkWaits struct {
 	Behind []int32 `json:"behind"`
 }
 
-// Unit says what a number is, so that the page can write it with its unit.
+// Unit is the unit of a number, for the page.
 type Unit string
 
 // The units.

@@ -60,7 +60,7 @@ func judged(v *frontend.Verdict) run.Verdict {
 	return a
 }
 
-// timed says whether all calls end.
+// timed reports whether all calls end.
 func timed(calls []*plans.Result) run.Verdict {
 	for _, r := range calls {
 		if r.Deadlock != nil {

@@ -9,8 +9,8 @@ import (
 	"kernbench/lab/run"
 )
 
-// Rounding makes the document of what rounding does to a collective: whether results are as near to
-// the exact ones as their additions allow, whether bits agree, and all rows.
+// Rounding makes the document of a collective's rounding errors: whether results are within the
+// bound of their additions, whether bits agree, and all rows.
 func Rounding(n *perf.Rounding) *Document {
 	d := New("What rounding does to "+n.Collective, n.MadeBy)
 	d.fact("machine", n.Machine)
@@ -77,7 +77,7 @@ func Rounding(n *perf.Rounding) *Document {
 	return d
 }
 
-// finite returns a number that JSON has; nil for infinities and for what is no number.
+// finite returns a number for JSON, or nil for infinities and NaN.
 func finite(f float64) any {
 	if math.IsInf(f, 0) || math.IsNaN(f) {
 		return nil
@@ -85,7 +85,7 @@ func finite(f float64) any {
 	return f
 }
 
-// agreed is whether bits agree, in a word; nil: there is nothing to compare.
+// agreed returns a word for whether bits agree; nil means that there is nothing to compare.
 func agreed(yes *bool) any {
 	switch {
 	case yes == nil:

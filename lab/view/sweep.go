@@ -86,7 +86,7 @@ func settingsText(all []sweep.Setting) string {
 	return strings.Join(words, " ")
 }
 
-// curveName says which curve a row is a point of.
+// curveName returns the curve of a row's point.
 func curveName(s *perf.Sweep, r *perf.Row) string {
 	words := []string{r.Algorithm}
 	if t := settingsText(r.Settings); t != "" {

@@ -77,16 +77,15 @@ func (p *Problem) descend(starts [][]float64, held map[int]float64, sizes ...flo
 	return values(best)
 }
 
-// Clear is by how much the mean deviation must rise until a value counts as one that the table
-// speaks against.
+// Clear is the rise of the mean deviation at which a value counts as contradicted by the table.
 const Clear = 0.01
 
 // widest is how far Range looks, as a factor.
 const widest = 10
 
-// Range is how far a parameter of a fit could be off: between the two values the mean deviation
-// rises by less than Clear, when all others are fitted anew. They are 0 and infinite where it does
-// not rise within what was searched: the table says nothing about that side.
+// Range returns the interval of a parameter in which the mean deviation rises by less than Clear,
+// with all others fitted anew. A bound is 0 or infinite if the deviation does not rise within the
+// searched range: the table does not determine that side.
 func (p *Problem) Range(fitted []float64, param int) (low, high float64) {
 	return p.edge(fitted, param, -1), p.edge(fitted, param, 1)
 }

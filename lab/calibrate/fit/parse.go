@@ -33,7 +33,7 @@ func Parse(name string, data []byte) (*Table, error) {
 	}
 	return nil,
 		t.errorf(place{1, 1},
-			"found no table; expected are the lines that nccl-tests prints, what it writes with -J, or columns size_bytes and time_us")
+			"found no table; expected is the output of nccl-tests, its JSON of -J, or columns size_bytes and time_us")
 }
 
 // tagged is what mpirun --tag-output writes before a line.

@@ -44,7 +44,7 @@ type Point struct {
 	Line int // where the size stands first
 }
 
-// AlgBW is what nccl-tests calls so, in 1e9 bytes per second.
+// AlgBW returns the algbw of nccl-tests, in 1e9 bytes per second.
 func (p Point) AlgBW() float64 { return float64(p.Size) / p.Time.Ns() }
 
 // Lookup returns the value of a key of the header, or "".

@@ -13,7 +13,7 @@ func allPairsBarrier(c *tl.Context, a tl.Args) {
 	meshBarrier(c, row(c, signals, 0), a.Use(0))
 }
 
-// AllPairsBarrier needs the fewest steps.
+// AllPairsBarrier has the fewest steps.
 var AllPairsBarrier = Register(Algorithm{
 	Name:       "allpairs_barrier",
 	Summary:    "every rank notifies all others by words of a symmetric window: the fewest steps, the most notifications",

@@ -2,17 +2,18 @@ package algorithm
 
 import "kernbench/tl"
 
-// bineAllReduce exchanges whole vectors along a Bine butterfly, the far partners first: at each
-// step they are about half as far apart on a ring as at the one before, on the other side. On
-// the whole that is a third less than the hypercube's, and less crosses between groups of
+// bineAllReduce exchanges whole vectors along a Bine butterfly, the far partners first. At each
+// step partners are about half as far apart on a ring as before, on the other side. The sum of
+// distances is a third less than on a hypercube, and fewer bytes cross between groups of
 // neighbours.
 //
-// With the far partners first both sides of an exchange have sums of as many ranks, each the
-// same as all that had a part in it, so that all ranks end with the same bits. It would not be
-// so with the near ones first: of 8 ranks, 0 would be with 1, 6 and 7 then, and 1 with 0, 2 and 3.
+// With the far partners first, both sides of an exchange have sums of equally many ranks, and all
+// ranks of such a sum have the same bits. So all ranks end with the same bits. That would not hold
+// with the near ones first: of 8 ranks, 0 would have the sum with 1, 6 and 7, and 1 that with 0, 2
+// and 3.
 //
-// It is the form for short vectors. That for long ones, a reduce-scatter and an all-gather
-// along the same butterfly, is swing_allreduce.
+// This form is for short vectors. The form for long ones, a reduce-scatter and an all-gather along
+// the same butterfly, is swing_allreduce.
 //
 // Each direction carries one message of a segment, so one slot is enough, unless it holds more
 // than a segment.

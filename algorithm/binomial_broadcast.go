@@ -5,8 +5,9 @@ import (
 	"kernbench/topology"
 )
 
-// binomialBroadcast doubles in each step the ranks that have the vector: who has got it hands it
-// on, first to the child with the most ranks below it. Long vectors come tile by tile.
+// binomialBroadcast doubles in each step the number of ranks that have the vector. A rank that has
+// it sends it to its children, the one with the most ranks below it first. Long vectors are sent
+// tile by tile.
 func binomialBroadcast(c *tl.Context, a tl.Args) {
 	r, me := fromRoot(c, a), c.Rank()
 	up, children := topology.BinomialStep(r.me, r.n)

@@ -5,10 +5,10 @@ import (
 	"kernbench/topology"
 )
 
-// binomialGather collects vectors up a binomial tree: a rank appends to its own what its children
-// have, and sends all in one message to its parent. Counted from the root on, the ranks below a
-// child follow one another, and so do their vectors. They come together in staging memory, but for
-// rank 0 as the root, whose result has this order.
+// binomialGather collects vectors up a binomial tree. A rank appends the vectors of its children to
+// its own, and sends all in one message to its parent. Counted from the root, the ranks below a
+// child are contiguous, and so are their vectors. They are collected in staging memory. Only the
+// result of rank 0 as the root has this order itself.
 func binomialGather(c *tl.Context, a tl.Args) {
 	r, me := fromRoot(c, a), c.Rank()
 	all := staging(c, a, r.n*a.NElem) // the vectors of the ranks from this one on

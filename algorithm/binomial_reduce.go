@@ -5,9 +5,9 @@ import (
 	"kernbench/topology"
 )
 
-// binomialReduce is the tree of a broadcast backwards: a rank adds what its children have, from
-// the one that has no child on, and sends the sum to its parent. Long vectors go tile by
-// tile.
+// binomialReduce is the tree of a broadcast reversed. A rank adds the sums of its children,
+// beginning with the one without children, and sends the result to its parent. Long vectors are
+// sent tile by tile.
 func binomialReduce(c *tl.Context, a tl.Args) {
 	r, me := fromRoot(c, a), c.Rank()
 	up, children := topology.BinomialStep(r.me, r.n)

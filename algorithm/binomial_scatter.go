@@ -7,10 +7,10 @@ import (
 	"kernbench/topology"
 )
 
-// binomialScatter sends blocks down a binomial tree: each child gets, in one message, its own and
-// those of the ranks below it, which follow one another when they are counted from the root on.
-// So the root puts its blocks in this order first, in staging memory, unless it is rank 0 and
-// they have it; ranks between receive in theirs.
+// binomialScatter sends blocks down a binomial tree. Each child gets, in one message, its own block
+// and those of the ranks below it, which are contiguous when counted from the root. So the root
+// first copies its blocks into this order in staging memory, unless it is rank 0. Inner ranks
+// receive into their staging memory.
 func binomialScatter(c *tl.Context, a tl.Args) {
 	r, me := fromRoot(c, a), c.Rank()
 	m := a.NElem / r.n

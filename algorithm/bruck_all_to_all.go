@@ -7,13 +7,13 @@ import (
 	"kernbench/topology"
 )
 
-// bruckAllToAll sends blocks on by hops: block i of a rank, which is the one for the rank i
-// further on, makes the hops of which i is the sum. In step k a rank sends, in one message, all
-// blocks whose number has bit k to the rank 2^k further on, and those that come from the rank 2^k
-// before take their places. After the last step place i has what came from the rank i before.
+// bruckAllToAll forwards blocks by hops. Block i of a rank is for the rank i further on, and makes
+// the hops 2^k whose sum is i. In step k a rank sends all blocks whose number has bit k, in one
+// message, to the rank 2^k further on. The blocks from the rank 2^k before take their places. After
+// the last step place i has the block from the rank i before.
 //
-// Each block crosses as often as its number has bits, but messages are few: that is quicker for
-// small blocks. Messages come together and arrive in staging memory.
+// Each block moves once per bit of its number, but messages are few, which is faster for small
+// blocks. Messages are assembled, and arrive, in staging memory.
 func bruckAllToAll(c *tl.Context, a tl.Args) {
 	me, n := c.Rank(), c.WorldSize()
 	m := brought(a, n) / n
@@ -47,14 +47,14 @@ func bruckAllToAll(c *tl.Context, a tl.Args) {
 	}
 }
 
-// hopping is how many of n blocks make hop k.
+// hopping returns how many of n blocks make hop k.
 func hopping(n, k int) int {
 	whole, rest := n>>(k+1), n&(1<<(k+1)-1)
 	return whole<<k + max(0, rest-1<<k)
 }
 
-// bruckBlocks is the number of blocks that staging memory has room for: those of each message that
-// arrives, and of the one that is made.
+// bruckBlocks returns the number of blocks in staging memory: those of each arriving message, and
+// of the one that is assembled.
 func bruckBlocks(n int) int {
 	blocks := n / 2
 	for k := range topology.Hops(n) {

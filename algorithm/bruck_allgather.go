@@ -5,10 +5,10 @@ import (
 	"kernbench/topology"
 )
 
-// bruckAllGather is recursive doubling for any number of ranks: in step k a rank sends all that
-// it has to the rank 2^k before it, and appends what the one 2^k further on has. So it collects
-// the vectors of itself and of those after it, in this order, and the last step takes as many as
-// are missing. They come together in staging memory, and are turned into rank order at the end.
+// bruckAllGather is recursive doubling for any number of ranks. In step k a rank sends all its
+// vectors to the rank 2^k before it, and appends those of the rank 2^k further on. So it collects
+// its own vector and those of the ranks after it, in this order; the last step takes the missing
+// ones. They are collected in staging memory, and rotated into rank order at the end.
 func bruckAllGather(c *tl.Context, a tl.Args) {
 	me, n := c.Rank(), c.WorldSize()
 	have := staging(c, a, n*a.NElem)

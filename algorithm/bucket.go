@@ -5,40 +5,40 @@ import (
 	"kernbench/topology"
 )
 
-// bucket is a vector that n ranks reduce and gather on a ring, in n chunks that travel like
-// buckets from hand to hand. All that are side by side use a direction of their own, so that
-// their messages are under way at the same time.
+// bucket is a vector that n ranks reduce and gather on a ring, in n chunks (the bucket algorithm).
+// Parallel buckets use different directions, so that their messages are under way at the same time.
 //
 // A rank sends on while it holds the slot that it received into: n_slots must be at least 2.
 type bucket struct {
 	c        *tl.Context
 	op       tl.ReduceOp
 	to, from tl.Dir
-	me, n    int // place in the ring, counted the way that the buckets go
+	me, n    int // place in the ring, in the direction of the buckets
 
 	result tl.Ref                // of all n chunks
 	own    func(k int) tl.Tensor // what this rank brings to chunk k
 	brings tl.Tensor             // to the chunk that comes next
-	part   tl.Tensor             // what it has in hand
+	part   tl.Tensor             // the chunk that it sends next
 }
 
-// ofMemory brings what lies in memory, and leaves the result there, or elsewhere.
+// ofMemory sets a contribution in memory, and the place of the result.
 func (b *bucket) ofMemory(v, result tl.Ref) *bucket {
 	b.result, b.own = result, chunksInMemory(b.c, v, b.n)
 	return b
 }
 
-// after brings what another bucket has in hand, whose result it makes part of.
+// after takes the current chunk of another bucket as its contribution, and its result becomes part
+// of that bucket.
 func (b *bucket) after(first *bucket) *bucket {
 	b.result, b.own = first.mine(), chunksInHand(first.part, b.n)
 	return b
 }
 
-// mine is the chunk that this rank has in hand when all are reduced.
+// mine returns the chunk that this rank holds when all are reduced.
 func (b *bucket) mine() tl.Ref { return b.result.Chunk(b.n, (b.me+1)%b.n) }
 
-// reduceBuckets takes n-1 steps: in each a rank sends on what it has in hand, and adds what it
-// brings to what comes. Its own part is fetched while the message is on its way.
+// reduceBuckets takes n-1 steps. In each a rank sends its current chunk, and adds its contribution
+// to the chunk that arrives. It loads its contribution while the message is on its way.
 func reduceBuckets(bs ...*bucket) {
 	for _, b := range bs {
 		b.part = b.own(b.me)
@@ -73,7 +73,7 @@ func gatherBuckets(bs ...*bucket) {
 	})
 }
 
-// takeBuckets takes in hand again what others have completed in memory since.
+// takeBuckets loads the current chunk again, after others have completed it in memory.
 func takeBuckets(bs ...*bucket) {
 	for _, b := range bs {
 		if b.n > 1 {
@@ -82,7 +82,7 @@ func takeBuckets(bs ...*bucket) {
 	}
 }
 
-// steps lets all send before any receives, as often as their rings need it.
+// steps lets all buckets send before any receives, in each of their steps.
 func steps(bs []*bucket, send, recv func(b *bucket, step int)) {
 	most := 0
 	for _, b := range bs {

@@ -9,10 +9,9 @@ import (
 )
 
 // bucketAllReduce keeps all links of a torus of any number of dimensions busy. The vector has two
-// parts for each dimension. Each part goes by dimension: a reduce-scatter along one, of what is
-// left along the next, and so on, an all-reduce along the last, and all-gathers back to the first.
-// No two parts are in the same dimension at the same time but the two that go round it in opposite
-// directions: each pair begins with a dimension of its own.
+// parts for each dimension. Each part passes the dimensions in turn: a reduce-scatter along each,
+// an all-reduce along the last, and all-gathers back to the first. Two parts share a dimension only
+// in opposite directions, because each pair begins with a dimension of its own.
 //
 // A rank sends while it still holds the slot that it received into, so n_slots must be at least 2.
 func bucketAllReduce(c *tl.Context, a tl.Args) {
@@ -20,7 +19,7 @@ func bucketAllReduce(c *tl.Context, a tl.Args) {
 	allReduceByLevels(c, &a, dims, bucketParts(&a, dims))
 }
 
-// bucketParts are the parts with their ways through the dimensions.
+// bucketParts are the parts with their orders of dimensions.
 func bucketParts(_ *tl.Args, dims []levelCircle) []*bucketPart {
 	parts := make([]*bucketPart, 2*len(dims))
 	for i := range parts {

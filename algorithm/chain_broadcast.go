@@ -2,9 +2,9 @@ package algorithm
 
 import "kernbench/tl"
 
-// chainBroadcast hands the vector on from the root round to the rank before it, piece by piece,
-// each straight from the slot that it came into. The root fetches a piece while the one before
-// it leaves.
+// chainBroadcast forwards the vector from the root round to the rank before it, piece by piece,
+// each directly from the slot in which it arrived. The root loads a piece while the one before it
+// leaves.
 func chainBroadcast(c *tl.Context, a tl.Args) {
 	r, me := fromRoot(c, a), c.Rank()
 	mine, out, n := a.Shard(me), a.Out(me, a.NElem), pieces(a, a.NElem, r.n-1)

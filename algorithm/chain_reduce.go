@@ -2,9 +2,9 @@ package algorithm
 
 import "kernbench/tl"
 
-// chainReduce is the chain of a broadcast backwards: sums of one piece after the other go from
-// the rank before the root round to the root, and each rank adds its own on the way, which it
-// fetches while the sum before is on its way.
+// chainReduce is the chain of a broadcast reversed. Sums of pieces go from the rank before the root
+// round to the root, and each rank adds its own part. It loads that part while the sum is on its
+// way.
 func chainReduce(c *tl.Context, a tl.Args) {
 	r, me := fromRoot(c, a), c.Rank()
 	mine, n := a.Shard(me), pieces(a, a.NElem, r.n-1)

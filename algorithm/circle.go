@@ -5,11 +5,11 @@ import (
 	"kernbench/topology"
 )
 
-// circle is a ring of ranks in a grid, which gather or reduce what lies in memory in n parts, part
-// k of them rank k's. Long parts go round tile by tile, all with as many tiles as the longest, so
-// that all ranks take the same steps.
+// circle is a ring of ranks in a grid, which gather or reduce n parts in memory. Part k belongs to
+// rank k. Long parts are sent tile by tile, all in as many tiles as the longest, so that all ranks
+// take the same steps.
 //
-// Circles that work side by side send all before any receives: each has directions of its own.
+// Parallel circles use different directions, and all send before any receives.
 type circle struct {
 	c        *tl.Context
 	to, from tl.Dir

@@ -6,7 +6,7 @@ import (
 	"kernbench/topology"
 )
 
-// Constraints lists what a call, and the machine, must be like for an algorithm, as people read it.
+// Constraints lists the conditions of an algorithm on the call and the machine, as text.
 func (a *Algorithm) Constraints() []string {
 	var all []string
 	if a.Constraint != "" {

@@ -6,12 +6,12 @@ import (
 	"kernbench/tl"
 )
 
-// cubeRootAllReduce reduces whole vectors level by level to a root: the first PE of a cube
-// reads and adds up those of its cube, the first cube's root those of all cubes, and the result
-// goes back the same way. Levels are those of hierarchicalAllReduce, and take the same numbers.
+// cubeRootAllReduce reduces whole vectors level by level to a root: the first PE of a cube adds up
+// the vectors of its cube, and the first cube's root those of all cubes. The result returns on the
+// same path. Levels are those of hierarchicalAllReduce, and take the same numbers.
 //
-// While a root works, all others of its cube look on, and their links and memories with them:
-// it is here to be compared with hierarchicalAllReduce.
+// While a root works, the other PEs of its cube are idle, with their links and memories. It is
+// meant for comparison with hierarchicalAllReduce.
 func cubeRootAllReduce(c *tl.Context, a tl.Args) {
 	me := c.Rank()
 	data, signals := scratch(c, a, a.NElem)
@@ -56,7 +56,7 @@ type company struct {
 	use             int
 }
 
-// report tells the root that this member's sum is there, and takes the result.
+// report notifies the root that this member's sum is complete, and reads the result.
 func (g company) report() {
 	g.c.PipeBarrier()
 	tell(g.c, g.words.At((g.c.Rank()-g.root)/g.stride), g.root)
@@ -79,7 +79,7 @@ func (g company) gatherUp(op tl.ReduceOp) {
 	}
 }
 
-// handDown tells the members that the result is there.
+// handDown notifies the members that the result is complete.
 func (g company) handDown() {
 	for i := 1; i < g.n; i++ {
 		tell(g.c, g.words.At(0), g.root+i*g.stride)

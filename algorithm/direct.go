@@ -6,34 +6,34 @@ import (
 	"kernbench/tl"
 )
 
-// This file is what the kernels have in common that take contributions straight to where results
-// belong, by loads and stores of the memory of others. Each element of the result has one rank
-// that works on it, its owner: it loads what others bring, combines it on the way, and stores it
-// wherever it is wanted. Nothing is staged, so that every byte passes each memory once.
+// This file is shared by the kernels that move contributions directly to the places of the results,
+// by loads and stores of other ranks' memory. Each element of the result has an owner. The owner
+// loads the contributions of all ranks, combines them, and stores the result at every rank that
+// needs it. Nothing is staged, so every byte passes each memory once.
 //
-// No other rank touches an owner's elements, so that a result may take the place of what it is made
-// of, and no rank waits in between. All meet twice: before the first load, as what
-// others bring must be there, and after the last store.
+// No other rank touches an owner's elements, so a result may replace its contribution, and no rank
+// waits in between. All ranks meet twice: before the first load, when all contributions must be
+// complete, and after the last store.
 //
-// Many loads are under way while earlier ones are combined and stored: that hides the way to the
-// memories of others. Every rank begins with the rank after it, so that no memory is asked by all
-// at once. What comes is combined in rank order, whoever does it, so that the bits of a result do
-// not depend on how it was shared out.
+// Many loads are under way while earlier ones are combined and stored, which hides the latency of
+// remote memories. Every rank begins with the rank after it, so that no memory is read by all at
+// once. Contributions are combined in rank order, so the bits of a result do not depend on its
+// owner.
 
-// carry is work on elements that lie at several places, one for each rank that brings them: they
-// are combined, and stored to others. All places have as many elements.
+// carry is work on elements of several ranks: they are combined, and the result is stored to
+// others. All places have equally many elements.
 type carry struct {
 	from, to []tl.Ref
 }
 
-// directWindow is one to meet by, and for nothing else.
+// directWindow is a window for meetings only.
 func directWindow(world, _ int, t dtype.Type) (*mem.Layout, error) {
 	return scratchLayout(world, 0, t, 2, meshRow(world))
 }
 
-// direct does all work of a rank, between two meetings of all ranks, in tiles of up to so many
-// bytes. Long ones keep many bytes under way; what is stored to others had better be short, so
-// that one of them does not hold up the rest.
+// direct performs all work of a rank, between two meetings of all ranks, in tiles of limited size.
+// Long tiles keep many bytes under way. Tiles that are stored to others should be short, so that
+// one rank does not delay the rest.
 func direct(c *tl.Context, a tl.Args, most int, work ...carry) {
 	_, signals := scratch(c, a, 0)
 	use := a.Use(0)
@@ -54,7 +54,7 @@ const (
 // much: the way out of a PE has room for one of each.
 const pieceToEach = 8 << 10
 
-// loadsAhead is the number of loads under way: as many as the DMA of a PE usually takes.
+// loadsAhead is the number of loads under way: the usual size of a PE's DMA queue.
 const loadsAhead = 64
 
 // meetAll is meshBarrier with one wait for all: a look at words takes as long as one at a word.

@@ -2,10 +2,10 @@ package algorithm
 
 import "kernbench/tl"
 
-// directAllToAll lets every rank load what others have for it. In place that would be overwritten
-// where others still have to load: there the two ranks of a pair share what they have for each
-// other. One takes the first halves of both blocks across, the other the second halves, each
-// loading a tile of either block before it stores any.
+// directAllToAll lets every rank load its blocks from the others. In place, a block may be
+// overwritten before it is loaded, so the two ranks of a pair share the exchange of their blocks.
+// One moves the first halves of both blocks, the other the second halves. Each loads a tile of both
+// blocks before it stores one.
 func directAllToAll(c *tl.Context, a tl.Args) {
 	me, n := c.Rank(), c.WorldSize()
 	var work []carry

@@ -2,8 +2,8 @@ package algorithm
 
 import "kernbench/tl"
 
-// directAllGather lets every rank load its vector once and store it to all: memories are read
-// once, where N-1 readers would ask N-1 times.
+// directAllGather lets every rank load its vector once and store it to all. So each memory is read
+// once, in place of N-1 times.
 func directAllGather(c *tl.Context, a tl.Args) {
 	me, n := c.Rank(), c.WorldSize()
 	m := carry{from: []tl.Ref{a.Shard(me)}, to: make([]tl.Ref, n)}

@@ -2,9 +2,9 @@ package algorithm
 
 import "kernbench/tl"
 
-// directBroadcast gives each rank but the root one chunk of the vector to load from the root and
-// to store to all. So each chunk leaves the root once, and its own link, and those of the others
-// to each other, carry it on at the same time.
+// directBroadcast lets each rank but the root load one chunk of the vector from the root and store
+// it to all. So each chunk leaves the root once, and the links between the other ranks distribute
+// it at the same time.
 func directBroadcast(c *tl.Context, a tl.Args) {
 	r := fromRoot(c, a)
 	var work []carry
@@ -20,8 +20,8 @@ func directBroadcast(c *tl.Context, a tl.Args) {
 	direct(c, a, tileToOthers, work...)
 }
 
-// owner is this rank's place among those that share the work of a root, which are all but the
-// root, unless there are no others; -1 is none.
+// owner returns this rank's place among the ranks that share the work of a root, or -1. They are
+// all but the root, unless the root is the only rank.
 func (r rooted) owner() (owner, owners int) {
 	if r.n == 1 {
 		return 0, 1

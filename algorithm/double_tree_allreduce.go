@@ -7,9 +7,9 @@ import (
 	"kernbench/topology"
 )
 
-// doubleTreeAllReduce reduces and broadcasts one half of the vector on each of two binary
-// trees. As nearly every rank is a leaf of one of them, both together use the links in both
-// directions. A half goes in chunks, so that all levels of a tree work at the same time.
+// doubleTreeAllReduce reduces and broadcasts one half of the vector on each of two binary trees.
+// Nearly every rank is a leaf of one of them, so both together use the links in both directions. A
+// half is sent in chunks, so that all levels of a tree work at the same time.
 //
 // In round i a leaf sends chunk i up. Each level takes a round, so that a rank which is d
 // below the root passes chunk i up in round i+h-d, and hands its sum down in round i+h+d, for

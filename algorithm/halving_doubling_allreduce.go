@@ -2,10 +2,10 @@ package algorithm
 
 import "kernbench/tl"
 
-// halvingDoublingAllReduce is a reduce-scatter by recursive halving and an all-gather by
-// recursive doubling on a hypercube. In the first half two neighbours in dimension k, which
-// hold sums of the same part of the vector, each give one half of it away and go on with the
-// other; in the second half they put their parts together again, in the reverse order.
+// halvingDoublingAllReduce is a reduce-scatter by recursive halving and an all-gather by recursive
+// doubling on a hypercube. In the first phase two neighbours in dimension k, which hold sums of the
+// same part of the vector, each send one half of it and continue with the other. In the second
+// phase they exchange their parts again, in the reverse order.
 func halvingDoublingAllReduce(c *tl.Context, a tl.Args) {
 	folded(c, a, func(out tl.Ref, sum tl.Tensor, dims int) {
 		halveAndDouble(c, a.Op, dims, &halving{
@@ -18,16 +18,16 @@ func halvingDoublingAllReduce(c *tl.Context, a tl.Args) {
 // cubeHalf is 0 in one half of a hypercube along a dimension, and 1 in the other.
 func cubeHalf(rank, k, _ int) int { return rank >> k & 1 }
 
-// halving is a vector that a power of two of ranks reduce and gather so, along dimensions of
+// halving is a vector that a power of two of ranks reduce and gather this way, along dimensions of
 // its own.
 type halving struct {
 	dir   func(k int) tl.Dir
-	half  func(k int) int // which half of its part this rank keeps in dimension k; its neighbour, which has the same part, keeps the other
-	parts []tl.Ref        // parts[k] is where what this rank has before dimension k belongs
+	half  func(k int) int // half of its part that this rank keeps in dimension k; its neighbour keeps the other
+	parts []tl.Ref        // parts[k] is the part of this rank before dimension k
 	sum   tl.Tensor       // what it has in hand
 }
 
-// halveAndDouble takes several vectors side by side.
+// halveAndDouble processes several vectors in parallel.
 //
 // Each direction carries two messages, and the first one's slot is held until the second is
 // taken: n_slots must be at least 2, unless parts are longer than a slot.
@@ -55,13 +55,13 @@ func halveAndDouble(c *tl.Context, op tl.ReduceOp, dims int, vs ...*halving) {
 			other := v.parts[k].Chunk(2, 1-v.half(k))
 			c.Store(other, c.Recv(v.dir(k), other.Shape, other.DType))
 			if k > 0 {
-				v.sum = c.Load(v.parts[k]) // two tensors come together in memory only
+				v.sum = c.Load(v.parts[k]) // two tensors can be joined in memory only
 			}
 		}
 	}
 }
 
-// halves parts a vector as Ref.Chunk does: half i of it, and the other.
+// halves divides a vector as Ref.Chunk does: half i of it, and the other.
 func halves(t tl.Tensor, i int) (keep, give tl.Tensor) {
 	low := tl.CDiv(t.Len(), 2)
 	lower, upper := t.Slice(0, low), t.Slice(low, t.Len()-low)

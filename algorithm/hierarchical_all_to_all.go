@@ -6,15 +6,15 @@ import (
 	"kernbench/tl"
 )
 
-// hierarchicalAllToAll is aligned to rails: in a cube every PE gives the PE of each place what it
-// has for the PEs of that place in all cubes, and these then send what their cube has for each of
-// the others in one message, from place to place. So L blocks cross together, and no PE talks to
-// another place of another cube. Cubes are those of hierarchicalAllReduce: a launch may say with a
-// number how many ranks make one.
+// hierarchicalAllToAll is aligned to rails, in two steps. First every PE sends its blocks for place
+// p of all cubes to the PE at place p of its own cube. Then each PE sends the blocks of its cube
+// for each other cube in one message, to the PE at its own place there. So L blocks cross together,
+// and messages between cubes keep to one place. Cubes are those of hierarchicalAllReduce: a number
+// of the launch can set the ranks of a cube.
 //
-// The window has two halves: for what comes from the own cube, by cube and then place, and for what
-// comes across, which is in the order of ranks then. Row 0 of the signals tells of the former, a
-// word for each block, row 1 of the latter, a word for each cube.
+// The window has two halves. The first holds blocks from the own cube, by cube and then place. The
+// second holds blocks from other cubes, in the order of ranks. Row 0 of the signals has a word for
+// each block of the first half, row 1 a word for each cube of the second.
 func hierarchicalAllToAll(c *tl.Context, a tl.Args) {
 	me, n := c.Rank(), c.WorldSize()
 	places := innermost(levelWidths(c, a))
@@ -24,7 +24,7 @@ func hierarchicalAllToAll(c *tl.Context, a tl.Args) {
 	given, crossed, use := row(c, signals, 0), row(c, signals, 1), a.Use(0)
 
 	for i := range cubes {
-		to := (cube + i + 1) % cubes // the own one last: its blocks go no further
+		to := (cube + i + 1) % cubes // the own cube last: its blocks stay there
 		for k := range places {
 			at := (place + k) % places
 			block, slot := a.InBlock(me, n, to*places+at), fromCube.Chunk(n, to*places+place)
@@ -38,7 +38,7 @@ func hierarchicalAllToAll(c *tl.Context, a tl.Args) {
 			}
 		}
 	}
-	c.PipeBarrier() // what stays here is there before it is sent
+	c.PipeBarrier() // local copies are complete before they are sent
 	for i := range cubes {
 		to := (cube + i + 1) % cubes
 		for k := range places {
@@ -79,7 +79,7 @@ var HierarchicalAllToAll = Register(Algorithm{
 	Constraint: "elements a multiple of N",
 	Window: func(world, nElem int, t dtype.Type) (*mem.Layout, error) {
 		if nElem > mem.MaxOffset/2 {
-			return scratchLayout(world, nElem, t, 2, meshRow(world)) // which says why not
+			return scratchLayout(world, nElem, t, 2, meshRow(world)) // which returns the error
 		}
 		return scratchLayout(world, 2*nElem, t, 2, meshRow(world))
 	},

@@ -6,13 +6,12 @@ import (
 	"kernbench/tl"
 )
 
-// hierarchicalAllGather follows the levels of the machine from the outside in: first every PE reads
-// the vectors of the PEs that have its place in the other cubes, so that each vector crosses to
-// each cube once, all PEs at the same time; then what those of its own cube have, for whom it has
-// done the same. Levels are those of hierarchicalAllReduce, and take the same numbers.
+// hierarchicalAllGather handles the levels of the machine from the outside in. First every PE reads
+// the vectors of the PEs at its place in the other cubes. So each vector crosses to each cube once,
+// and all PEs work at the same time. Then it reads the vectors that the PEs of its own cube have
+// collected. Levels are those of hierarchicalAllReduce, and take the same numbers.
 //
-// A rank reads what others keep until all of the group have come to the next level, or to the next
-// call.
+// Ranks keep their vectors until all of the group have reached the next level, or the next call.
 func hierarchicalAllGather(c *tl.Context, a tl.Args) {
 	me, n := c.Rank(), c.WorldSize()
 	data, signals := scratch(c, a, n*a.NElem)

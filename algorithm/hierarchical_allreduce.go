@@ -16,15 +16,14 @@ import (
 // PEs work all the time, and what leaves a cube does so from all of them at once, each with
 // one part. Between the levels a rank waits for its neighbours only.
 //
-// There may be more levels, or others: each is how many of a level make one of the next, from
-// the PEs on, and the last level has what remains. 8, 16 are cubes of 8 PEs and packages of 16
-// cubes. They are the numbers of the launch or else those of the machine (Args.Levels): its
-// cubes, packages, hosts, rows of a torus. Where neither is known a cube has as many PEs as take
-// part in it, or as divide the ranks where the last cube has fewer.
+// There may be other levels. A number is the count of one level's parts in a part of the next, from
+// the PEs on; the last level is the rest. 8, 16 are cubes of 8 PEs and packages of 16 cubes. The
+// numbers are those of the launch or else those of the machine (Args.Levels): its cubes, packages,
+// hosts, rows of a torus. If neither is known, a cube has as many PEs as take part in it, or a
+// common divisor if the last cube has fewer.
 //
-// Rings are by puts in both directions, as those of windowAllReduceBidirectionalRing. A level
-// begins when both neighbours have come to it: nothing is put in the place of what the level
-// before still combines.
+// Rings use puts in both directions, as in windowAllReduceBidirectionalRing. A level begins when
+// both neighbours have reached it, so no put overwrites data that the level before still combines.
 func hierarchicalAllReduce(c *tl.Context, a tl.Args) {
 	whole := ofVector(c, a)
 	rings := levelRings(whole, levelWidths(c, a))
@@ -37,7 +36,7 @@ func hierarchicalAllReduce(c *tl.Context, a tl.Args) {
 	whole.finish(a.Out(whole.me, a.NElem), whole.data)
 }
 
-// levelWidths is how many of each level make one of the next.
+// levelWidths returns the sizes of the levels.
 func levelWidths(c *tl.Context, a tl.Args) []int {
 	widths := slices.Clone(a.Ints)
 	rest := c.WorldSize()

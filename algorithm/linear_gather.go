@@ -6,9 +6,9 @@ import (
 	"kernbench/tl"
 )
 
-// linearGather lets every rank put its vector into its slot of the root's window. The root says
-// first that it has begun: what is put may take the place of what it still had there from a call
-// before. It copies out slot by slot, in rank order, as they come.
+// linearGather lets every rank put its vector into its slot of the root's window. The root first
+// notifies all that it has begun, because puts overwrite the data of an earlier call. It copies the
+// slots out in rank order.
 func linearGather(c *tl.Context, a tl.Args) {
 	r, me := fromRoot(c, a), c.Rank()
 	data, signals := scratch(c, a, r.n*a.NElem)

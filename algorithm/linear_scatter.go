@@ -6,8 +6,8 @@ import (
 	"kernbench/tl"
 )
 
-// linearScatter lets the root put each rank's block into that rank's window. Every rank says first
-// that it has begun: what is put may take the place of what it still had there from a call before.
+// linearScatter lets the root put each rank's block into that rank's window. Every rank first
+// notifies the root that it has begun, because the put overwrites the data of an earlier call.
 func linearScatter(c *tl.Context, a tl.Args) {
 	r, me := fromRoot(c, a), c.Rank()
 	m := a.NElem / r.n

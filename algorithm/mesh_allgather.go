@@ -2,8 +2,8 @@ package algorithm
 
 import "kernbench/tl"
 
-// meshAllGather is torusAllGather without the way round: in a row, and then in a column, every
-// rank sends what it has both ways, and hands on what comes from either side to the other.
+// meshAllGather is torusAllGather without wrap links. In a row, and then in a column, every rank
+// sends its data in both directions, and forwards arrivals from either side to the other.
 //
 // n_slots must be at least 2, as a rank sends on while it holds the slot that it received into.
 func meshAllGather(c *tl.Context, a tl.Args) {

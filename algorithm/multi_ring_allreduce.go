@@ -2,10 +2,10 @@ package algorithm
 
 import "kernbench/tl"
 
-// multiRingAllReduce keeps all four directions of a torus busy: a quarter of the vector goes
-// round each. Two quarters begin along the rows, one in each direction, and go on along the
-// columns; the other two begin along the columns. The four change over together, so that none
-// ever shares a direction.
+// multiRingAllReduce keeps all four directions of a torus busy, each with a quarter of the vector.
+// Two quarters begin along the rows, one in each direction, and continue along the columns. The
+// other two begin along the columns. All four change at the same time, so that no two share a
+// direction.
 //
 // n_slots must be at least 2, as a rank sends on while it holds the slot that it received into.
 func multiRingAllReduce(c *tl.Context, a tl.Args) {

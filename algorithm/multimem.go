@@ -6,7 +6,7 @@ import (
 	"kernbench/tl"
 )
 
-// This file is what the kernels have in common that let a switch combine and copy: nvls_*.
+// This file is shared by the kernels that let a switch combine and copy: nvls_*.
 //
 // A call works on pieces of its vectors. Each piece is staged in the window, reduced and copied by
 // the switch, and taken out of the window. One barrier per piece separates these: before round k

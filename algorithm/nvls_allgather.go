@@ -36,7 +36,7 @@ func nvlsAllGather(c *tl.Context, a tl.Args) {
 	perform(c, take(pieces-1)...)
 }
 
-// publishing is the stream of stores to all copies of what lies here.
+// publishing returns the stream of stores that copy local memory to all members.
 func publishing(c *tl.Context, dst tl.Sym, src tl.Ref) *stream {
 	l := &stream{depth: copyDepth}
 	for lo, n := range tiles(src.Len(), src.DType) {

@@ -6,10 +6,9 @@ import (
 	"kernbench/tl"
 )
 
-// pairwiseAllToAll takes N-1 steps, in each of which every rank has one partner to send to and
-// one to take from: in step i a rank puts its block for the rank i further on into its slot
-// there, and goes on when the block of the rank i before is here. So no rank gets two blocks at a
-// time. Blocks are taken out at the end, where they may take the place of what was sent.
+// pairwiseAllToAll takes N-1 steps. In step i a rank puts its block for the rank i further on into
+// its slot there, and waits for the block of the rank i before. So no rank gets two blocks at a
+// time. Blocks are copied out at the end, when they may overwrite the contribution.
 func pairwiseAllToAll(c *tl.Context, a tl.Args) {
 	me, n := c.Rank(), c.WorldSize()
 	data, signals := scratch(c, a, brought(a, n))

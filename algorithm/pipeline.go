@@ -6,16 +6,16 @@ import (
 	"kernbench/tl"
 )
 
-// This file is what pipelines have in common: they cut a vector in pieces, so that a rank hands on
-// one piece while it receives the next. With c pieces the last one has passed s stages after s-1+c
-// steps of alpha + beta M/c, which is least for
+// This file is shared by pipelines. They cut a vector into pieces, so that a rank sends one piece
+// on while it receives the next. With c pieces the last one has passed s stages after s-1+c steps
+// of alpha + beta M/c, which is least for
 //
 //	c = sqrt((s-1) beta M / alpha)
 //
-// A launch says how long a piece is, or leaves it to that formula.
+// A launch sets the length of a piece, or leaves it to that formula.
 
-// usualLatencyBytes is alpha/beta of an unknown machine: of the order that the default
-// one has. Twice or half of it costs a few per cent.
+// usualLatencyBytes is alpha/beta of an unknown machine, near that of the default one. Twice or
+// half of it costs a few per cent.
 const usualLatencyBytes = 4096
 
 // pieces is the number of pieces in which n elements go through so many stages: by the formula as

@@ -6,8 +6,8 @@ import (
 	"kernbench/tl"
 )
 
-// railAllReduce is made for nodes of L ranks whose ranks of one place are joined by a rail. Each
-// rank owns the slice of its place and takes it, piece by piece, through three stages:
+// railAllReduce is for nodes of L ranks whose ranks at one place are joined by a rail. Each rank
+// owns the slice of its place and moves it, piece by piece, through three stages:
 //
 //  1. load the piece of all ranks of the node, combine, and put each rail neighbour's part of the
 //     sum into its window;
@@ -172,9 +172,9 @@ func (r *rail) run(from []tl.Ref, use func(came []tl.Tensor)) {
 // ended marks the end of a stage of the next piece.
 func (r *rail) ended(stage int) { r.behind[stage] = append(r.behind[stage], r.started) }
 
-// await uses all jobs of a stage of piece t, and waits for those of the rail neighbours. No rank
-// waits for ever: what it waits for, another one does before it waits at the same place of the loop
-// or behind it.
+// await finishes all jobs of a stage of piece t, and waits for those of the rail neighbours. No
+// rank waits for ever: the neighbour sends what is awaited before it waits at the same place of the
+// loop or a later one.
 func (r *rail) await(t, stage, node int) {
 	r.finish(r.started - r.behind[stage][t])
 	words, use := r.words(t, stage)
@@ -298,7 +298,7 @@ var RailAllReduce = Register(Algorithm{
 	Window: func(world, nElem int, t dtype.Type) (*mem.Layout, error) {
 		rows := 2 + 2*railPieces
 		if nElem < 0 || nElem > mem.MaxOffset/4 {
-			return scratchLayout(world, nElem, t, rows, meshRow(world)) // which says why not
+			return scratchLayout(world, nElem, t, rows, meshRow(world)) // which returns the error
 		}
 		return scratchLayout(world, 2*(nElem+2*railPieces*max(1, world)), t, rows, meshRow(world))
 	},

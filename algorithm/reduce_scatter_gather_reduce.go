@@ -5,13 +5,13 @@ import (
 	"kernbench/topology"
 )
 
-// reduceScatterGatherReduce halves like halvingDoublingAllReduce, after which each rank has a part
-// of the sum, and then gathers the parts up a binomial tree: in dimension k those whose number
-// differs from the root's in bit k send all that they have to their neighbour, who goes on. So the
-// root takes 2 M bytes at most, where it takes log2 N times M in a binomial tree.
+// reduceScatterGatherReduce first halves like halvingDoublingAllReduce, so that each rank has a
+// part of the sum. Then it gathers the parts up a binomial tree. In dimension k ranks whose number
+// differs from the root's in bit k send all their parts to their neighbour, which continues. So the
+// root receives at most 2 M bytes, in place of log2 N times M in a binomial tree.
 //
-// Parts come together in staging memory but at the root. What is left over from a power of two
-// gives its vector to a host first; if it is the root, it gets the sum from its host.
+// Parts are collected in staging memory, except at the root. A rank beyond a power of two first
+// sends its vector to a host. If it is the root, it gets the sum from its host.
 //
 // Each direction carries two messages, and the first one's slot is held until the second is taken:
 // n_slots must be at least 2, unless parts are longer than a slot.
@@ -59,7 +59,7 @@ func halveDown(c *tl.Context, op tl.ReduceOp, dst tl.Ref, sum tl.Tensor, dims in
 	return parts
 }
 
-// gatherHalves brings them together at one rank.
+// gatherHalves collects them at one rank.
 func gatherHalves(c *tl.Context, at, dims int, parts []tl.Ref) {
 	for k := dims - 1; k >= 0; k-- {
 		if (c.Rank()^at)>>k&1 == 1 {

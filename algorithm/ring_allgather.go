@@ -2,8 +2,9 @@ package algorithm
 
 import "kernbench/tl"
 
-// ringAllGather passes every rank's vector once round the ring: in each of N-1 steps a rank
-// hands on what it got last, straight from its slot, and keeps a copy. Long vectors go in pieces.
+// ringAllGather passes every rank's vector once round the ring. In each of N-1 steps a rank
+// forwards the vector that it received last, directly from its slot, and keeps a copy. Long vectors
+// are sent in pieces.
 //
 // A rank sends while it still holds the slot that it received into, so n_slots must be at
 // least 2.

@@ -8,13 +8,13 @@ import (
 	"kernbench/topology"
 )
 
-// rooted counts the ranks of a call from its root on, so that trees and chains need not know
-// which rank that is: the root is 0, the rank after it 1, round to the one before it.
+// rooted numbers the ranks of a call from its root on, so that trees and chains do not depend on
+// the root: the root is 0, the rank after it 1, and so on round to the one before it.
 type rooted struct {
 	root, me, n int
 }
 
-// fromRoot is the call of a collective whose root is the first number of the launch.
+// fromRoot returns the rooted numbers of a call whose root is the first number of the launch.
 func fromRoot(c *tl.Context, a tl.Args) rooted {
 	root, n := a.Int(0), c.WorldSize()
 	if root < 0 || root >= n {
@@ -23,11 +23,11 @@ func fromRoot(c *tl.Context, a tl.Args) rooted {
 	return rooted{root, (c.Rank() - root + n) % n, n}
 }
 
-// rank is the rank that is counted as i.
+// rank returns the rank with number i.
 func (r rooted) rank(i int) int { return (i + r.root) % r.n }
 
-// below is the number of ranks in the binomial tree under one that is counted as i, itself
-// included: these are counted from i on.
+// below returns the number of ranks in the binomial subtree of number i, itself included. Their
+// numbers begin at i.
 func (r rooted) below(i int) int {
 	up, _ := topology.BinomialStep(i, r.n)
 	if up < 0 {
@@ -36,16 +36,16 @@ func (r rooted) below(i int) int {
 	return min(1<<up, r.n-i)
 }
 
-// firstIsRoot are the numbers of a launch that says nothing of its root: it is rank 0.
+// firstIsRoot returns the numbers of a launch without a root: rank 0.
 func firstIsRoot(int, int) []int { return []int{0} }
 
-// run is so many chunks of a vector, of parts in all, from the first on.
+// run returns n chunks of a vector, of parts in all, from the first on.
 func run(v tl.Ref, parts, first, count int) tl.Ref {
 	lo, last := mem.ChunkOf(v.Len(), parts, first).Lo, mem.ChunkOf(v.Len(), parts, first+count-1)
 	return v.Slice(lo, last.Lo+last.N-lo)
 }
 
-// keep copies a contribution to where the result goes, unless it lies there already.
+// keep copies a contribution to the place of the result, unless it is there already.
 func keep(c *tl.Context, dst, src tl.Ref) {
 	if dst.Addr != src.Addr {
 		move(c, dst, src)

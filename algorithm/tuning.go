@@ -12,7 +12,7 @@ import (
 // Auto stands for an algorithm where one is named: that which a Tuning has for the call.
 const Auto = "auto"
 
-// Tuning says which algorithm is fastest for which call, on the machines where that was measured.
+// Tuning holds the fastest algorithm for each measured call and machine.
 type Tuning struct {
 	File   string // where it comes from
 	Tables []TuningTable

@@ -124,7 +124,7 @@ const (
 // by a pipe barrier, puts by a fence.
 func tell(c *tl.Context, word tl.Signal, peer int) { c.Notify(word, peer, tl.SignalAdd, 1) }
 
-// heed waits for what is told by a word that is used for the use-th time, from 1 on.
+// heed waits for the use-th notification of a word, counted from 1.
 func heed(c *tl.Context, word tl.Signal, use int) { c.WaitUntil(word, tl.GE, int64(use)) }
 
 // meshBarrier holds every rank until all have come, for the use-th time in this row. It takes

@@ -50,7 +50,7 @@ var WindowAllReduceTwoPhasePush = Register(Algorithm{
 	Window: func(world, nElem int, t dtype.Type) (*mem.Layout, error) {
 		n := max(1, world)
 		if nElem > mem.MaxOffset/4 {
-			return scratchLayout(world, nElem, t, 2, meshRow(world)) // which says why not
+			return scratchLayout(world, nElem, t, 2, meshRow(world)) // which returns the error
 		}
 		return scratchLayout(world, n*tl.CDiv(nElem, n)+nElem, t, 2, meshRow(world))
 	},

@@ -78,7 +78,7 @@ func (r *ring) meetLeft() {
 	heed(r.c, row.At(fromLeft), use)
 }
 
-// meetBoth ends a round by puts: it tells both neighbours, and waits for both.
+// meetBoth ends a round by puts: it notifies both neighbours, and waits for both.
 func (r *ring) meetBoth() {
 	row, use := r.round()
 	tell(r.c, row.At(fromLeft), r.right)

@@ -36,7 +36,7 @@ type CommandError struct {
 func (e *CommandError) Error() string {
 	how := fmt.Sprintf("exit status %d", e.Status)
 	if e.Status < 0 {
-		how = "ended by a signal: was there too little memory?"
+		how = "ended by a signal, possibly for lack of memory"
 	}
 	if e.Message != "" {
 		how += ": " + e.Message

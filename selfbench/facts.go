@@ -20,7 +20,7 @@ type Machine struct {
 	Go     string `json:"go"`
 }
 
-// fingerprint tells computers apart, as far as they are described.
+// fingerprint identifies a computer by its description.
 func (m *Machine) fingerprint() string {
 	text, err := json.Marshal(m)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"kernbench/lab/run"
 )
 
-// Growth says how the work of simulating each algorithm grows with the number of ranks.
+// Growth measures how the work of simulating each algorithm grows with the number of ranks.
 type Growth struct {
 	Origin
 	Command  string      `json:"command"`

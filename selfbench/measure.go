@@ -14,7 +14,7 @@ import (
 	"kernbench/lab/run"
 )
 
-// Spec says what to measure.
+// Spec is the measurement to make.
 type Spec struct {
 	Only    []string // names of rows, or patterns of them as path.Match has it; all
 	Short   bool     // small sizes, which take seconds and have to reach nothing

@@ -102,7 +102,7 @@ const (
 	forRings
 )
 
-// allocatedFor tells by the functions on the way to an allocation what it is for.
+// allocatedFor returns the purpose of an allocation, by the functions on its stack.
 func allocatedFor(stack []uintptr) purpose {
 	frames := runtime.CallersFrames(stack)
 	for {

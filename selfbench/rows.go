@@ -79,7 +79,7 @@ func works(short bool) []*work {
 	}
 }
 
-// must says what a figure has to reach, and aim what it should.
+// must returns the value that a figure has to reach, aim the one that it should.
 func (w *work) must(what string, t *Target) *work {
 	w.figure(what).Must = t
 	return w

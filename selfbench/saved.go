@@ -50,7 +50,7 @@ func Load(name string) (*Table, error) {
 	return &t, nil
 }
 
-// misread says where in a text something else was found than what is expected.
+// misread returns the error for an unexpected place in a text.
 func misread(name string, text []byte, err error) error {
 	if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		where := e.Field

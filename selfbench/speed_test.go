@@ -98,7 +98,7 @@ func TestExecute(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	_, err = m.execute(t.Context(), []string{"-c", "kill -9 $$"})
-	if e, ok := errors.AsType[*CommandError](err); !ok || e.Status != -1 || !strings.Contains(err.Error(), "too little memory") {
+	if e, ok := errors.AsType[*CommandError](err); !ok || e.Status != -1 || !strings.Contains(err.Error(), "lack of memory") {
 		t.Errorf("got %v", err)
 	}
 	ctx, stop := context.WithTimeout(t.Context(), 10*time.Millisecond)

@@ -83,7 +83,7 @@ type Figure struct {
 	Ratio *float64 `json:"ratio,omitempty"`
 }
 
-// Target is what a figure is to reach.
+// Target is the value that a figure should reach.
 type Target struct {
 	Is      string  `json:"is"` // <, <= or >=
 	Value   float64 `json:"value"`
@@ -156,8 +156,8 @@ func (t *Table) Reached() (reached, of int) {
 	return reached, of
 }
 
-// Failure says that a row could not be measured. What is measured is chosen here, so that this is
-// never the user's mistake.
+// Failure is the error for a row that could not be measured. What is measured is chosen here, so
+// that this is never the user's mistake.
 type Failure struct {
 	Row string
 	Err error

@@ -172,7 +172,7 @@ func (s *Store) explain(err error) error {
 		case busy:
 			text = "another process has held it for a minute"
 		case cannotOpen:
-			text = "cannot be opened: is its folder there, and may it be written?"
+			text = "cannot be opened: check that its folder exists and is writable"
 		case readOnly:
 			text = "only reading is allowed"
 		case inputOutput:

@@ -137,7 +137,7 @@ func readPlan(t *testing.T, text string) plan {
 	return p
 }
 
-// allows tells why from may not import to, or "".
+// allows returns why from may not import to, or "".
 func (p plan) allows(from, to string) string {
 	at, ok := p.line[from]
 	if !ok {

@@ -10,9 +10,9 @@ import (
 	"kernbench/tl"
 )
 
-// boundedQueue is a producer and a consumer over a queue of a few slots: every rank puts its
-// items into the queue of the next one as soon as there is room, and takes what the rank
-// before has put into its own.
+// boundedQueue is a producer and a consumer over a queue of a few slots. Every rank puts its items
+// into the queue of the next rank when a slot is free, and takes the items that the rank before has
+// put into its own.
 func boundedQueue(ctx context.Context, h *Host) error {
 	if h.NElem > 0 {
 		return errors.New("items have --item-elems elements: there is no number per rank to choose")

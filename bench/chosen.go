@@ -117,7 +117,7 @@ func setNumber(t dtype.Type, to []byte, word string) error {
 	return nil
 }
 
-// check reports what keeps an input from being what a number of ranks bring, n elements each.
+// check returns an error if an input does not fit a number of ranks with n elements each.
 func (in *Input) check(t dtype.Type, world, n int) error {
 	switch size := t.Size(); {
 	case in == nil || n == 0:

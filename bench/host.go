@@ -12,7 +12,7 @@ import (
 	"kernbench/tl"
 )
 
-// Options are what a person can say about any program's work.
+// Options are the options of all programs.
 type Options struct {
 	Algorithm string      // "": the program's own
 	NElem     int         // elements per rank; 0: as the program or the configuration says
@@ -25,7 +25,7 @@ type Options struct {
 	With map[string]string // the program's own options, by name
 }
 
-// Host is what a program runs on.
+// Host is the interface of a program to the run.
 type Host struct {
 	Device *device.Context
 	Dist   *torch.Dist
@@ -83,8 +83,8 @@ func (p *Program) DefaultRanks(machine int) int { return min(p.Ranks, machine) }
 // Report adds a line to what the run prints.
 func (h *Host) Report(format string, args ...any) { h.report(fmt.Sprintf(format, args...)) }
 
-// Measure says that time, traffic and messages of the program are those of some launches, and
-// not of all its collectives or launches together. A program may say so before it has any.
+// Measure selects the launches whose time, traffic and messages count for the program, in place of
+// all its launches. A program may call it before the first one.
 func (h *Host) Measure(l ...*device.Launched) {
 	if h.measured == nil {
 		h.measured = []*device.Launched{}
@@ -92,10 +92,10 @@ func (h *Host) Measure(l ...*device.Launched) {
 	h.measured = append(h.measured, l...)
 }
 
-// Measured lists what Measure was told; nil: it was not called.
+// Measured lists the launches given to Measure; nil: it was not called.
 func (h *Host) Measured() []*device.Launched { return h.measured }
 
-// ErrNoLaunch is a program that never launched anything: there is nothing to report on.
+// ErrNoLaunch is returned for a program without a launch, which has no figures.
 var ErrNoLaunch = errors.New("launched nothing")
 
 // Execute runs a program to its end. One that launched nothing has failed: the figures of a

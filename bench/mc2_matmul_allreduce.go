@@ -266,7 +266,7 @@ func (x *mc2) report(unfused unit.Time, rows []overlap) {
 	h.Report("  is hidden of what could be; bound: the longer of compute and communication in as many tiles")
 }
 
-// withClock says which executor has a clock.
+// withClock names the executor with a clock.
 func withClock() string {
 	for _, r := range exec.All() {
 		if r.Can(exec.Clock) {

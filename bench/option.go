@@ -22,7 +22,7 @@ type Option struct {
 	Max     int      // of a Number; 0: as large as an int32
 }
 
-// OptionKind says what an option's value looks like.
+// OptionKind is the form of an option's value.
 type OptionKind uint8
 
 // The kinds.
@@ -33,7 +33,7 @@ const (
 	Extents                   // ROWSxCOLS, each at least 1
 )
 
-// Allowed says in a phrase what a value can be.
+// Allowed returns a phrase with the allowed values.
 func (o *Option) Allowed() string {
 	switch o.Kind {
 	case Word:
@@ -53,7 +53,7 @@ func (o *Option) most() int {
 	return o.Max
 }
 
-// Check tells what is wrong with a value.
+// Check returns what is wrong with a value.
 func (o *Option) Check(value string) error {
 	switch o.Kind {
 	case Word:
@@ -97,7 +97,7 @@ func (p *Program) option(name string) *Option {
 	return nil
 }
 
-// CheckOptions tells what is wrong with a choice of options by name: one that the program does not
+// CheckOptions returns an error for a choice of options by name: one that the program does not
 // have, or a value that it cannot have.
 func (p *Program) CheckOptions(with map[string]string) error {
 	names := make([]string, 0, len(with))
@@ -117,7 +117,7 @@ func (p *Program) CheckOptions(with map[string]string) error {
 	return nil
 }
 
-// noOption says who has an option that p does not have.
+// noOption returns an error with the benches that have an option which p does not have.
 func (p *Program) noOption(name string) error {
 	var have, all []string
 	for _, other := range rows {
@@ -172,7 +172,7 @@ func (h *Host) Number(name string) int {
 	return n
 }
 
-// Switch is the value of an option of kind Switch.
+// Switch reports whether an option of kind Switch is set.
 func (h *Host) Switch(name string) bool {
 	on, _ := strconv.ParseBool(h.value(name, Switch))
 	return on

@@ -19,14 +19,14 @@ type Program struct {
 	// "" is defaults.algorithm. Collectives reports whether it runs one at all.
 	Algorithm   string
 	Collectives bool
-	// Parallel tells that the program runs on chosen PEs, Ranks of them unless told
-	// how many. Every program with Collectives does.
+	// Parallel reports whether the program runs on chosen PEs, Ranks of them unless told how many.
+	// Every program with Collectives does.
 	Parallel bool
 	Ranks    int // 0: as configured
-	// Combines tells that an operation can be chosen. Every program with Collectives does.
+	// Combines reports whether an operation can be chosen. Every program with Collectives does.
 	Combines bool
-	// Chosen tells that what ranks contribute can be chosen. For every program with Collectives
-	// it can.
+	// Chosen reports whether the contributions of ranks can be chosen. For every program with
+	// Collectives it can.
 	Chosen bool
 	// DType and NElem are the program's defaults.
 	DType   dtype.Type // Invalid: F16

@@ -68,7 +68,7 @@ func (a *app) compareFile(ctx context.Context, s run.Spec, name string, like *ru
 	of := l.Verdict.Program
 	what, err := collective.Lookup(of.Collective)
 	if err != nil {
-		return row, fmt.Errorf("%s: nothing says which collective it performs", name)
+		return row, fmt.Errorf("%s: its collective is unknown", name)
 	}
 	call := collective.Call{World: of.World, Elems: s.NElem, Type: s.DType}
 	if !s.DType.Valid() {

@@ -42,7 +42,7 @@ func fidelityFlag(f *pflag.FlagSet, s *run.Spec) {
 	f.Var(newWord(&s.Fidelity, "", "LEVEL", known...), "fidelity", strings.Join(usages, "; "))
 }
 
-// racing says on which executors a run looks for races where nothing is said.
+// racing returns the executors on which a run looks for races by default.
 func racing() string {
 	var with, without []string
 	for _, r := range exec.All() {

@@ -200,7 +200,7 @@ func (x *explaining) arguments(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// changes says which changes to try.
+// changes returns the changes to try.
 func (x *explaining) changes() explain.WhatIf {
 	w := explain.WhatIf{Sets: x.sets, Top: 5}
 	if x.whatIf != aList {

@@ -51,7 +51,7 @@ func TestInterruptKeepsWhatIsFinished(t *testing.T) {
 	})
 }
 
-// Of further schedules those that were run are told.
+// Further schedules are reported if they were run.
 func TestInterruptDuringSchedules(t *testing.T) {
 	untilFinished(t, func(ctx context.Context) (int, bool, string) {
 		status, stdout, stderr := call(ctx, "run", "--bench", "allgather_distributed", "--seeds", "10000000")

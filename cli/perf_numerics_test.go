@@ -25,7 +25,7 @@ func TestNumericsInterrupt(t *testing.T) {
 		t.Errorf("exit status %d, want %d; stderr: %s", status, ExitInterrupted, stderr)
 	}
 	if text := out.buf.String(); strings.Count(text, "\n        ") == 0 ||
-		!strings.Contains(text, "\n# interrupted: ") || !strings.Contains(text, " rows not looked at\n") {
+		!strings.Contains(text, "\n# interrupted: ") || !strings.Contains(text, " rows not examined\n") {
 		t.Errorf("found\n%s", text)
 	}
 

@@ -105,7 +105,7 @@ func (a *app) runPlan(ctx context.Context, s plans.Spec, call *planFlags, shown 
 	return verdictError([]*frontend.Verdict{l.Verdict})
 }
 
-// explainPlan says where the time of a call of a program of another tool went.
+// explainPlan explains the time of a call of a program of another tool.
 func (a *app) explainPlan(ctx context.Context, s plans.Spec, x *explaining) error {
 	to, err := x.page.begin()
 	if err != nil {

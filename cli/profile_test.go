@@ -99,7 +99,8 @@ func TestProfilesThatCannotBeWritten(t *testing.T) {
 	}
 }
 
-// A profile that could not be completed is an error, also of a command that has told its own.
+// A profile that could not be completed is an error, also of a command that has reported another
+// one.
 func TestProfileOnAFullDisk(t *testing.T) {
 	const full = "/dev/full"
 	if _, err := os.Stat(full); err != nil {

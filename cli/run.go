@@ -145,7 +145,7 @@ func (a *app) run(ctx context.Context, spec run.Spec, format string, search time
 	return nil
 }
 
-// interrupted says in a person's words what Ctrl-C did.
+// interrupted returns a sentence about the effect of Ctrl-C.
 func interrupted(ctx context.Context, err error) error {
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		return fmt.Errorf("interrupted: %w", err)

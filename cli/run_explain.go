@@ -16,7 +16,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// explainFlag asks a run where its time went.
+// explainFlag adds the flag that explains the time of a run.
 type explainFlag struct{ on bool }
 
 func (e *explainFlag) add(f *pflag.FlagSet) {

@@ -19,7 +19,7 @@ func TestInterruptBench(t *testing.T) {
 	}
 }
 
-// Half a table does not take the place of a whole one, and whoever stops it is told so.
+// Half a table does not replace a whole one, and the interruption is reported.
 func TestInterruptedBenchSavesNothing(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "was.json")
 	ctx, stop := context.WithCancel(t.Context())

@@ -19,5 +19,5 @@ var AllGather = register(Collective{
 	Known: []string{"ring_allgather", "nvls_allgather"},
 })
 
-// ownBlock lets a contribution be that block of the result which it becomes.
+// ownBlock places a contribution in the block of the result that it becomes.
 func ownBlock(c Call, rank int) (in, out int) { return rank * c.Elems, 0 }

@@ -2,8 +2,8 @@ package collective
 
 import "kernbench/unit"
 
-// AllToAll sends block d of every rank's vector to rank d, which ends with what the ranks had
-// for it, in rank order. A block is Elems/World elements.
+// AllToAll sends block d of every rank's vector to rank d, which ends with these blocks in rank
+// order. A block is Elems/World elements.
 //
 // Each rank keeps one block of its own, so that (N-1)/N of all elements must cross.
 var AllToAll = register(Collective{

@@ -2,7 +2,7 @@ package collective
 
 import "kernbench/unit"
 
-// Barrier moves no data: no rank leaves before all have come.
+// Barrier moves no data. No rank leaves before all have entered.
 var Barrier = register(Collective{
 	Name:       "barrier",
 	Summary:    "no rank goes on before all have come",

@@ -45,7 +45,7 @@ type Part struct {
 	Base int64
 }
 
-// Check reports whether co can be called like that.
+// Check returns an error if co cannot be called with these parameters.
 func (co *Collective) Check(c Call) error {
 	switch {
 	case c.World < 1:
@@ -106,9 +106,8 @@ func (c Call) labels(r Ranks) Ranks {
 // bytes is the size of n elements.
 func (c Call) bytes(n int) unit.Bytes { return unit.Bytes(n) * unit.Bytes(c.Type.Size()) }
 
-// Bytes is the size of a call in the sense of nccl-tests, the numerator of algbw: the
-// larger of what a rank brings and what it ends with. Where ranks differ, no rank has more.
-// A row that counts otherwise says so.
+// Bytes returns the size of a call as nccl-tests defines it, the numerator of algbw: the larger of
+// a rank's contribution and result, over all ranks. A row may define it otherwise.
 func (co *Collective) Bytes(c Call) unit.Bytes {
 	if co.Size != nil {
 		return co.Size(c)

@@ -2,8 +2,7 @@ package collective
 
 import "iter"
 
-// Difference is a stretch of elements that hold something else than they should. Both
-// runs are of its length.
+// Difference is a stretch of elements with wrong contributors. Both runs have its length.
 type Difference struct {
 	Want, Got Run
 }

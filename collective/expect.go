@@ -2,8 +2,8 @@ package collective
 
 import "kernbench/tl"
 
-// Expectation answers what the ranks of one call should end with. It keeps small buffers
-// and must not be shared by goroutines.
+// Expectation returns the expected results of the ranks of one call. It keeps small buffers and
+// must not be shared by goroutines.
 type Expectation struct {
 	Collective *Collective
 	Call       Call
@@ -14,7 +14,7 @@ type Expectation struct {
 	hash   Hash
 }
 
-// Expect prepares the questions about one call. It fails when the call is impossible.
+// Expect makes the Expectation of one call. It returns an error if the call is impossible.
 func (co *Collective) Expect(h *Hasher, c Call) (*Expectation, error) {
 	if err := co.Check(c); err != nil {
 		return nil, err
@@ -68,7 +68,7 @@ func (e *Expectation) sum(from Ranks) Hash {
 	return e.hash
 }
 
-// Contributors lists who should be in element i of rank's output, by label.
+// Contributors lists the expected contributors of element i of rank's output, by label.
 func (e *Expectation) Contributors(rank, i int) []Contributor {
 	for _, p := range e.Parts(rank) {
 		if i >= p.N {

@@ -55,9 +55,9 @@ func (r *Run) Contributors() []Contributor {
 	return r.Set.expand(r.Base)
 }
 
-// expand walks the shared structure from the top down, level by level, so that a node
-// that is reached on many ways is visited once with their number: a kernel that doubles
-// its accumulator n times costs n steps, not 2^n.
+// expand walks the shared structure from the top down, level by level. A node with many paths to it
+// is visited once, with their number. So a kernel that doubles its accumulator n times costs n
+// steps, not 2^n.
 func (s *Set) expand(base int64) []Contributor {
 	type place struct {
 		set *Set

@@ -2,8 +2,8 @@ package collective
 
 import "kernbench/unit"
 
-// HyperCube is an all-gather as nccl-tests measures the one along a hypercube: what counts is
-// what a rank receives, the vectors of the others, and algbw is busbw.
+// HyperCube is the all-gather along a hypercube of nccl-tests. Its size is that of the vectors that
+// a rank receives, and algbw is busbw.
 var HyperCube = register(Collective{
 	Name:       "hypercube",
 	Summary:    "every rank ends with all ranks' vectors, in rank order, measured by what it receives, as in nccl-tests",

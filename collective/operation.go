@@ -39,8 +39,8 @@ func Scales(c Call, op dtype.BinaryOp, s float64) bool {
 	return false
 }
 
-// Neutral reports whether filling with v makes an element that the reduction does not
-// notice: 0 for sum and avg, 1 for prod, and what no element is beyond for max and min.
+// Neutral reports whether v is the neutral element of the reduction: 0 for sum and avg, 1 for prod,
+// the lowest value for max and the highest for min.
 func Neutral(reduce tl.ReduceOp, t dtype.Type, v float64) bool {
 	switch reduce {
 	case tl.Prod:

@@ -48,8 +48,8 @@ func Overwrite(p Prov, off int, src Prov) Prov {
 	return joinAround(p, from, from+len(src)-1)
 }
 
-// overwriteRun is Overwrite of a part of run i, from its element skip on, where the part goes
-// over to a neighbour: what happens to a vector that is filled chunk by chunk.
+// overwriteRun is Overwrite of a part of run i, from its element skip on, if the part can join a
+// neighbouring run, as in a vector that is filled chunk by chunk. It reports whether it could.
 func (p Prov) overwriteRun(i int, skip int32, src *Run) bool {
 	r := &p[i]
 	if src.N >= r.N {

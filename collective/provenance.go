@@ -2,7 +2,7 @@ package collective
 
 import "math"
 
-// Kind says what is known about the contents of an element.
+// Kind is what is known about the contents of an element.
 type Kind uint8
 
 // The kinds. The zero Kind is never-written memory, so that a zero Run is safe.

@@ -230,7 +230,8 @@ func repeats(list, x reflect.Value) bool {
 // maxList bounds the elements of a list; the longest has one per PE of a cube.
 const maxList = 4096
 
-// suggest says which known key word may have been meant, below path whose description is f.
+// suggest returns the known key that word was probably meant to be, below path whose description is
+// f.
 func (d *decoder) suggest(word, path string, f *field) string {
 	if near := Nearest(word, f.keys()); near != "" {
 		return fmt.Sprintf("did you mean %q?", near)

@@ -61,7 +61,7 @@ func ExampleNearest() {
 	// Output: ring_allreduce
 }
 
-// SplitSets tells which file an argument belongs to.
+// SplitSets assigns each argument to its file.
 func ExampleSplitSets() {
 	topology, ccl, err := conf.SplitSets([]string{"cube.noc.router_ns=1.5", "defaults.n_slots=8", "sips.count=4"})
 	fmt.Println(topology, ccl)

@@ -22,13 +22,13 @@ type Level struct {
 	Paths     string    `conf:"paths" doc:"which of several equal paths of a fat_tree or dragonfly a message takes: destination: that of its destination, so that those of a permutation may stay apart; hash: a hash of source and destination, collisions and all; left out: destination" enum:"destination|hash"`
 }
 
-// FatTree says what the switches of a fat tree are like.
+// FatTree describes the switches of a fat tree.
 type FatTree struct {
 	Radix         int     `conf:"radix" doc:"ports of a switch" min:"2" max:"65536"`
 	Oversubscribe float64 `conf:"oversubscription" doc:"links of a leaf to its members for each link to its spines; left out: 1" min:"1" max:"1024"`
 }
 
-// Dragonfly says how many routers make a group, and what joins them.
+// Dragonfly is the number of routers in a group, and the links that join them.
 type Dragonfly struct {
 	Routers   int `conf:"routers" doc:"routers in a group, each joined to each" min:"1" max:"4096"`
 	PerRouter int `conf:"per_router" doc:"members at a router" min:"1" max:"4096"`

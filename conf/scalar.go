@@ -185,7 +185,7 @@ func (f *field) unexpected(n *yaml.Node) error {
 	return fmt.Errorf("found %s; %s is expected%s", found, f.expected(), hint)
 }
 
-// expected says what a value of f looks like.
+// expected describes the values of f.
 func (f *field) expected() string {
 	switch f.kind {
 	case kindStruct:

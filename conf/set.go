@@ -128,7 +128,7 @@ func named(list reflect.Value, name string) int {
 	return -1
 }
 
-// suggestPath says which path may have been meant when part is unknown below at.
+// suggestPath returns the path that was probably meant if part is unknown below at.
 func (d *decoder) suggestPath(path, part, at string, f *field) string {
 	if near := Nearest(part, f.keys()); near != "" {
 		rest := strings.TrimPrefix(path, join(at, part))

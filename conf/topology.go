@@ -74,7 +74,7 @@ func (t *Topology) Cube() Cube { return t.say.Cube.clone() }
 // PE returns what a PE is like.
 func (t *Topology) PE() PE { return t.say.PE }
 
-// CommEngine says where communication engines are.
+// CommEngine is the place of communication engines.
 func (t *Topology) CommEngine() CommEngine { return t.say.CommEngine }
 
 // Fabric returns the sizes of what travels on links.
@@ -99,7 +99,7 @@ type System struct {
 	short bool // Levels[0] is the short form's
 }
 
-// SIPs says how many SIPs there are and how they are joined.
+// SIPs is the number of SIPs, and the network that joins them.
 type SIPs struct {
 	Count       int    `conf:"count" doc:"number of SIPs; with levels it follows from them" min:"1" max:"1048576"`
 	Topology    string `conf:"topology" doc:"network between SIPs" enum:"@short"`
@@ -258,7 +258,7 @@ type IPCQ struct {
 	Recv unit.Time `conf:"recv_ns" doc:"time of a recv beside issue, once the token is visible"`
 }
 
-// CommEngine says where communication engines are: cores beside the PEs, with a CPU, a DMA and a
+// CommEngine is the place of communication engines: cores beside the PEs, with a CPU, a DMA and a
 // vector engine like theirs.
 type CommEngine struct {
 	Per string `conf:"per" doc:"pe: one at each PE; sip: one for all PEs of a SIP, at the first of them" enum:"pe|sip"`

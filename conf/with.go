@@ -60,7 +60,7 @@ func (a *Algorithm) Sets() []Set {
 	return all
 }
 
-// Fingerprint tells machines apart: two that differ in any key differ in it.
+// Fingerprint identifies a machine: two that differ in any key have different ones.
 func (t *Topology) Fingerprint() string {
 	data, err := json.Marshal(&t.say)
 	if err != nil {

@@ -42,7 +42,7 @@ func (q *blocks) add(r *row, k uint8, e *Event) {
 	q.events[i] = *e
 }
 
-// extend gives a slot another block, and tells where its events begin.
+// extend gives a slot another block, and returns where its events begin.
 func (q *blocks) extend(r *row, k uint8) uint32 {
 	b := q.free
 	if b == 0 {
@@ -96,7 +96,7 @@ func (r *row) take(k uint8) uint32 {
 	return s
 }
 
-// drop frees a block and tells the next one of its slot.
+// drop frees a block and returns the next one of its slot.
 func (q *blocks) drop(block uint32) uint32 {
 	link := q.link(block)
 	next := *link
@@ -104,12 +104,12 @@ func (q *blocks) drop(block uint32) uint32 {
 	return next
 }
 
-// prefetchBlock asks for a block.
+// prefetchBlock prefetches a block.
 func (q *blocks) prefetchBlock(block uint32) {
 	prefetch.Lines(unsafe.Pointer(&q.events[block*places]), int(blockBytes/line))
 }
 
-// count tells how many events a slot has, or a number beyond most.
+// count returns the number of events of a slot, or a number beyond most.
 func (q *blocks) count(s uint32, most int) int {
 	n := int((s-1)%places) - perBlock
 	for b := (s - 1) / places; b != 0 && n <= most; b = *q.link(b) {

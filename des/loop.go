@@ -1,6 +1,6 @@
 package des
 
-// Loop says how Run takes the events of a queue.
+// Loop is the mode in which Run takes the events of a queue.
 type Loop struct {
 	Work   func() bool      // does something that needs no event; false: there is nothing to do. May be nil
 	Handle func(Event) bool // false ends the loop

@@ -124,7 +124,7 @@ func (q *Queue) Next() (unit.Time, bool) {
 	return t, true
 }
 
-// refill moves the window to the next events and puts them in order; false when there are none.
+// refill moves the window to the next events and sorts them. It returns false if there are none.
 func (q *Queue) refill() bool {
 	q.done += int64(q.at)
 	q.run, q.at = q.run[:0], 0
@@ -152,7 +152,7 @@ func (q *Queue) refill() bool {
 	return true
 }
 
-// refillInstant moves the window to the next of instants.
+// refillInstant moves the window to the next of instants. It returns true.
 func (q *Queue) refillInstant() bool {
 	k, _ := q.instants.first(0)
 	q.end = (q.edge-1)<<digitBits + uint64(k) + 1

@@ -116,8 +116,8 @@ func pack(words []uint64, events []Event, number uint64) uint64 {
 	return differ
 }
 
-// unpack copies events in the order of words; true if some of these have only numbers to tell them
-// apart.
+// unpack copies events in the order of words. It returns true if some of these differ in their
+// numbers only.
 func unpack(to, from []Event, words []uint64, number uint64) bool {
 	before, tied := ^uint64(0), false
 	to = to[:len(words)]

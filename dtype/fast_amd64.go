@@ -2,7 +2,7 @@ package dtype
 
 import "golang.org/x/sys/cpu"
 
-// hasVectors says that the loops of the *_amd64.s files can run here.
+// hasVectors reports whether the loops of the *_amd64.s files can run here.
 var hasVectors = cpu.X86.HasAVX2 && cpu.X86.HasF16C
 
 // group is the number of elements in one turn of a loop.

@@ -118,9 +118,9 @@ func NewDeadlock(world int, blocked []Blocked, rings []RingEnd) *Deadlock {
 	return d
 }
 
-// NewStall works out why streams cannot go on, of which there were so many and are so many
-// left. blocked are streams that wait for themselves, and programs, by rank; a stream that
-// waits for its programs is not among them. Peers are ranks that still have something to do.
+// NewStall finds out why streams cannot continue, of which there were so many and are so many left.
+// blocked are streams that wait for themselves, and programs, by rank; a stream that waits for its
+// programs is not among them. Peers are ranks that still have something to do.
 func NewStall(streams, stuck int, blocked []Blocked, grids []Grid) *Deadlock {
 	d := &Deadlock{Streams: streams, Stuck: stuck, Blocked: blocked, Grids: grids}
 	d.Missing, _ = missing(blocked, func(int) bool { return true })

@@ -48,9 +48,9 @@ type Config struct {
 
 	// Layout carves a window over all ranks, Args.Window(0): zeros to begin with.
 	Layout *mem.Layout
-	// OutElems asks for a result apart from the contribution, of so many elements on each
-	// rank: Args.Out. Outputs are these then. Nil: where Apart says so, or the result of
-	// Collective is longer than the contribution.
+	// OutElems requests a separate result, of so many elements on each rank: Args.Out. Outputs are
+	// these then. Nil: where Apart says so, or the result of Collective is longer than the
+	// contribution.
 	OutElems []int
 	Apart    bool // the result of Collective lies apart from the contribution: no
 

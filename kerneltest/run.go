@@ -140,7 +140,7 @@ func (cfg *Config) judge(k tl.Kernel, what *collective.Collective, first *Outcom
 	return o, rep.Atomics, err
 }
 
-// wrong says what is wrong with a schedule that ended.
+// wrong returns what is wrong with a schedule that ended.
 func (cfg *Config) wrong(what *collective.Collective, o *Outcome, rep *race.Report, first *Outcome) error {
 	switch {
 	case rep.Total > 0:

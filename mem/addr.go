@@ -53,7 +53,7 @@ func At(s Space, unit int, offset int64) Addr {
 	return Addr(s)<<spaceShift | Addr(unit)<<offsetBits | Addr(offset)
 }
 
-// Space says which kind of memory the address is in.
+// Space returns the kind of memory of the address.
 func (a Addr) Space() Space { return Space(a >> spaceShift) }
 
 // Unit is the PE, or the cube for SRAM, whose memory it is. It is 0 for a virtual address.

@@ -36,7 +36,7 @@ func (t WordType) Wrap(v int64) int64 {
 	return v
 }
 
-// Less orders two values of this type.
+// Less reports whether the first of two values of this type is less.
 func (t WordType) Less(a, b int64) bool {
 	if t == Uint64 {
 		return uint64(a) < uint64(b)

@@ -7,7 +7,8 @@ import (
 	"slices"
 )
 
-// mostColoured is how many curves a reader tells apart by colour. Of more, the others are grey.
+// mostColoured is the number of curves that a reader can distinguish by colour. Further ones are
+// grey.
 const mostColoured = 6
 
 // shown returns the names of the computed curves that have a colour: all, or, of more than can be

@@ -82,7 +82,7 @@ func text(p *scene.Picture, x, y, size float64, color scene.Color, s string) flo
 
 var crossingStroke = scene.Stroke{Color: scene.Grey, Width: 0.6, Dash: []float64{1, 1.2}}
 
-// crossingLines says below the legend where the best curve changes.
+// crossingLines writes, below the legend, where the best curve changes.
 func (f *Figure) crossingLines(p *scene.Picture, y float64, all []Crossing) float64 {
 	for i, c := range all {
 		if i == 0 {
@@ -279,8 +279,8 @@ func (p *Panel) draw(to *scene.Picture, x, y *span, styles map[string]style) {
 	to.Add(points...)
 }
 
-// legend says which curve is which, in as many columns as there is room for. A name that is wider
-// than the figure takes several lines.
+// legend writes the names of the curves, in as many columns as fit. A name that is wider than the
+// figure takes several lines.
 func legend(p *scene.Picture, y float64, names []string, styles map[string]style) float64 {
 	const sample, line = sampleWidth, 9.0
 	if len(names) == 0 {

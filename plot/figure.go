@@ -10,7 +10,7 @@ import "kernbench/plot/scene"
 // XY is a point of a curve, in units of the axes.
 type XY struct{ X, Y float64 }
 
-// Role says what a curve is.
+// Role is the role of a curve.
 type Role int
 
 // The roles of curves.
@@ -27,7 +27,7 @@ type Curve struct {
 	Points []XY // by X; those that the scale cannot show, such as 0 on a log axis, are left out
 }
 
-// Better says which values of a panel are good.
+// Better is the direction in which values of a panel are good.
 type Better int
 
 // The directions in which values are good.

@@ -35,7 +35,7 @@ func (k *Record) LastUses() []Uses {
 	return ends
 }
 
-// Continues reports whether the operation goes on filling a tensor.
+// Continues reports whether the operation fills a further piece of a tensor.
 func (o *Op) Continues() bool { return o.Code == tl.OpLoad && o.Sub == FurtherPiece }
 
 // Renumber numbers the tensors of a record again, so that one takes the place of another that has

@@ -16,8 +16,8 @@ type Program struct {
 	Forms   []Form  // by Op.Form; number 0 stands for no tensor
 	More    []More  // by Op.More; number 0 stands for nothing
 
-	// Long says that there are no records and blocks: they would take more memory than they may.
-	// All kernels have been run and can be recorded, part by part: see Parts.
+	// Long reports whether records and blocks are missing, because they would exceed the memory
+	// budget. All kernels have been run and can be recorded, part by part: see Parts.
 	Long  bool
 	Sends [][]int64 // of a long program, by rank and ring: bytes of the longest payload; -1: none
 }

@@ -32,7 +32,7 @@ type Options struct {
 // DefaultBudget is how much memory the records of a launch may take.
 const DefaultBudget = 64 << 20
 
-// ErrBudget says that the records of a launch take more memory than they may.
+// ErrBudget is returned if the records of a launch take more memory than their budget.
 var ErrBudget = errors.New("the program takes more memory than it may")
 
 // Refusal is why a kernel cannot be recorded: it asks, or does what Options exclude.
@@ -48,8 +48,8 @@ func (r *Refusal) Error() string {
 	return fmt.Sprintf("%s %s", r.Place.Line, r.Reason)
 }
 
-// Asks names what an instruction tells the kernel of others, which the kernel can read and
-// branch on. It returns "" for instructions that tell nothing.
+// Asks names the value that an instruction returns from other ranks, which the kernel can read and
+// branch on. It returns "" for instructions without one.
 func Asks(in *tl.Instr) string {
 	switch in.Op {
 	case tl.OpRecv:
@@ -347,7 +347,7 @@ func (r *recorder) agrees(o *Op, in *tl.Instr) bool {
 		o.Math == in.Math && o.Sub == sub(in) && r.restAgrees(o, in)
 }
 
-// restAgrees is agrees for what few instructions have.
+// restAgrees reports what agrees does, for the fields that few instructions have.
 func (r *recorder) restAgrees(o *Op, in *tl.Instr) bool {
 	if o.More == 0 {
 		return !needsMore(in)

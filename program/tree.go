@@ -7,8 +7,8 @@ import (
 	"kernbench/tl"
 )
 
-// depart goes on with another record that has the operations so far and then this instruction;
-// if there is none, the rank gets a record of its own. It returns the operation.
+// depart continues with another record that has the operations so far and then this instruction; if
+// there is none, the rank gets a record of its own. It returns the operation.
 func (r *recorder) depart(in *tl.Instr) *Op {
 	if r.record != none {
 		if r.find(in) {
@@ -36,7 +36,8 @@ func (r *recorder) branchAt() branch {
 	return branch{k, int32(r.at)}
 }
 
-// find looks for a record that goes on with an instruction; nil is the end of the kernel.
+// find searches for a record that continues with an instruction; nil is the end of the kernel. It
+// returns false if there is none.
 func (r *recorder) find(in *tl.Instr) bool {
 	at := r.branchAt()
 	fits := func(k int32) bool {

@@ -25,9 +25,9 @@ var Hypercube = Register(Topology{
 	},
 })
 
-// Fold says how an algorithm for powers of two serves world ranks: the first core of them, a
-// cube of so many dimensions, do the work. Each rank from core on is the guest of rank-core,
-// which is its neighbour in the next dimension.
+// Fold maps world ranks to an algorithm for powers of two: the first core of them, a cube of so
+// many dimensions, do the work. Each rank from core on is the guest of rank-core, which is its
+// neighbour in the next dimension.
 func Fold(world int) (core, dims int) {
 	dims = bits.Len(uint(world)) - 1
 	return 1 << dims, dims

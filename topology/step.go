@@ -1,7 +1,7 @@
 package topology
 
-// RingStep says which of world chunks rank sends to the next rank and receives from the
-// previous one in a step (0 ... world-2) of a ring reduce-scatter:
+// RingStep returns which of world chunks rank sends to the next rank and receives from the previous
+// one in a step (0 ... world-2) of a ring reduce-scatter:
 //
 //	send = rank-step, recv = rank-step-1   (mod world)
 //

@@ -45,9 +45,9 @@ func SwingPeer(rank, step, ranks int) int {
 	return mod(rank+rho, ranks)
 }
 
-// SwingHalf says which half of its part of a vector rank keeps in a step when parts are halved
-// in each of the steps 0 to dims-1. It differs between partners, and does not between ranks
-// that are to become partners later.
+// SwingHalf returns which half of its part of a vector rank keeps in a step when parts are halved
+// in each of the steps 0 to dims-1. It differs between partners, and does not between ranks that
+// are to become partners later.
 //
 // Modulo 2^m, three times rho is 1 from step m-1 on. So those steps lead from a rank for which
 // 3*rank is u, modulo 2^m, to one for which it is u+1 or, if u is odd, u-1: the bits above the

@@ -20,8 +20,8 @@ type Link struct {
 type Grid struct {
 	W, H int
 
-	// Levels says how many of each level make one of the next, from ranks on, of a topology of
-	// levels; what follows the last that is not 0 has the ranks that remain.
+	// Levels are the sizes of the levels, from ranks on, of a topology of levels; what follows the
+	// last that is not 0 has the ranks that remain.
 	Levels [MostLevels]int
 }
 

@@ -202,7 +202,7 @@ func clip(text string) string {
 	return text
 }
 
-// list answers with what there is to show.
+// list returns the files that can be shown.
 func (s *Server) list(w http.ResponseWriter, _ *http.Request) {
 	all, err := s.library.list()
 	if err != nil {

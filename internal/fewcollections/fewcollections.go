@@ -1,6 +1,6 @@
 // Package fewcollections lets the garbage collector of a test binary run less often: tests make
-// many small machines, and collecting them took up to a third of their CPU time. The heap may
-// grow to five times what is live, and not far beyond a gigabyte. GOGC goes before it.
+// many small machines, and collecting them took up to a third of their CPU time. The heap may grow
+// to five times the live bytes, but little beyond a gigabyte. GOGC overrides it.
 //
 // It may import the standard library only. Only tests import it.
 package fewcollections

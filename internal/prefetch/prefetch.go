@@ -9,12 +9,12 @@ package prefetch
 
 import "unsafe"
 
-// Line asks for the cache line at p. It reads nothing, so p may be any address.
+// Line prefetches the cache line at p. It reads nothing, so p may be any address.
 //
 //go:noescape
 func Line(p unsafe.Pointer)
 
-// Lines asks for n lines in a row, at least one.
+// Lines prefetches n lines in a row, at least one.
 //
 //go:noescape
 func Lines(p unsafe.Pointer, n int)

@@ -99,7 +99,7 @@ type Text struct {
 	Text   string
 }
 
-// Anchor says which part of a text is at its place.
+// Anchor is the part of a text that is at its place.
 type Anchor int
 
 // The anchors of a text.

@@ -29,7 +29,7 @@ func Files() fs.FS {
 	return files
 }
 
-// About says what a file says of itself.
+// About is the description that a file has of itself.
 type About struct {
 	Title     string
 	Generator string // program and version

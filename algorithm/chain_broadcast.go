@@ -7,7 +7,7 @@ import "kernbench/tl"
 // leaves.
 func chainBroadcast(c *tl.Context, a tl.Args) {
 	r, me := fromRoot(c, a), c.Rank()
-	mine, out, n := a.Shard(me), a.Out(me, a.NElem), pieces(a, a.NElem, r.n-1)
+	mine, out, n := a.Shard(me), a.Out(me, a.NElem), pieces(c.ScratchBytes(), a, a.NElem, r.n-1)
 	if r.me > 0 {
 		for k := range n {
 			v := c.Recv(tl.West, out.Chunk(n, k).Shape, a.DType)

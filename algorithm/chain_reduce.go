@@ -7,7 +7,7 @@ import "kernbench/tl"
 // way.
 func chainReduce(c *tl.Context, a tl.Args) {
 	r, me := fromRoot(c, a), c.Rank()
-	mine, n := a.Shard(me), pieces(a, a.NElem, r.n-1)
+	mine, n := a.Shard(me), pieces(c.ScratchBytes(), a, a.NElem, r.n-1)
 	next := c.Load(mine.Chunk(n, 0))
 	for k := range n {
 		acc := next

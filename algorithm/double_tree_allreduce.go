@@ -57,7 +57,7 @@ func newChunkedTree(c *tl.Context, a tl.Args, tree, height int) chunkedTree {
 	for ; up >= 0; t.depth++ {
 		up, _ = topology.TwoTreeStep(up, c.WorldSize(), tree)
 	}
-	t.chunks = pieces(a, t.half.Len(), 2*height) // so many levels up and as many down
+	t.chunks = pieces(c.ScratchBytes(), a, t.half.Len(), 2*height) // so many levels up and as many down
 	return t
 }
 

@@ -16,7 +16,7 @@ import (
 func doubleTreeBroadcast(c *tl.Context, a tl.Args) {
 	r, me := fromRoot(c, a), c.Rank()
 	mine, out := a.Shard(me), a.Out(me, a.NElem)
-	trees := rootedTrees(r, a)
+	trees := rootedTrees(c, r, a)
 	for round := range trees[0].rounds() {
 		for half, t := range trees {
 			i := round - t.depth
@@ -53,10 +53,10 @@ type rootedTree struct {
 type branch struct{ to, from tl.Dir }
 
 // rootedTrees are both, each for half of the vector: with as many chunks as the longer half has.
-func rootedTrees(r rooted, a tl.Args) (trees [2]rootedTree) {
+func rootedTrees(c *tl.Context, r rooted, a tl.Args) (trees [2]rootedTree) {
 	height := topology.Hops(r.n) + 1
 	for tree := range trees {
-		t := rootedTree{height: height, chunks: pieces(a, tl.CDiv(a.NElem, 2), height)}
+		t := rootedTree{height: height, chunks: pieces(c.ScratchBytes(), a, tl.CDiv(a.NElem, 2), height)}
 		up, children := topology.TwoTreesUnderStep(r.me, r.n, tree)
 		if up >= 0 {
 			t.up = r.branch(up)

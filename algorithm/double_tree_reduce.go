@@ -8,7 +8,7 @@ import "kernbench/tl"
 func doubleTreeReduce(c *tl.Context, a tl.Args) {
 	r, me := fromRoot(c, a), c.Rank()
 	mine := a.Shard(me)
-	trees := rootedTrees(r, a)
+	trees := rootedTrees(c, r, a)
 	for round := range trees[0].rounds() + 1 {
 		for half, t := range trees {
 			i := round - t.height + t.depth

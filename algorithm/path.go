@@ -17,14 +17,14 @@ type Path struct {
 	Stages int // in the formula for pieces; 0: the algorithm is not Pipelined
 }
 
-// Piece returns the length in bytes of the pieces that a launch sends along the path, or 0 if it is
-// unknown.
-func (w Path) Piece(a tl.Args) int64 {
+// Piece returns the length in bytes of the pieces that a launch sends along the path, on PEs with
+// so much scratch memory, or 0 if it is unknown.
+func (w Path) Piece(a tl.Args, scratch int64) int64 {
 	n := a.NElem / w.Parts
 	if w.Stages == 0 || n == 0 {
 		return 0
 	}
-	return int64(tl.CDiv(n, pieces(a, n, w.Stages)) * a.DType.Size())
+	return int64(tl.CDiv(n, pieces(scratch, a, n, w.Stages)) * a.DType.Size())
 }
 
 // chainFrom returns the path from the root round to the rank before it.

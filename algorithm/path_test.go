@@ -70,7 +70,7 @@ func TestPieceOfPath(t *testing.T) {
 		{algorithm.BinomialBroadcast, 0, 0},      // whole vectors, in tiles
 	} {
 		w := tt.a.Path(17, 0)
-		if got := w.Piece(tl.Args{NElem: 1 << 14, DType: dtype.F32, ChunkBytes: tt.chunk}); got != tt.want {
+		if got := w.Piece(tl.Args{NElem: 1 << 14, DType: dtype.F32, ChunkBytes: tt.chunk}, 1<<20); got != tt.want {
 			t.Errorf("%s: pieces of %d bytes, want %d", tt.a.Name, got, tt.want)
 		}
 	}

@@ -18,9 +18,10 @@ import (
 // half of it costs a few per cent.
 const usualLatencyBytes = 4096
 
-// pieces is the number of pieces in which n elements go through so many stages: by the formula as
-// many as it takes, too, that none is longer than a tile.
-func pieces(a tl.Args, n, stages int) int {
+// pieces is the number of pieces in which n elements go through so many stages: by the formula,
+// and as many as it takes that none is longer than a sixteenth of scratch memory. A kernel holds
+// several at a time. Shorter pieces would each wait for a hop that software makes long.
+func pieces(scratch int64, a tl.Args, n, stages int) int {
 	size := a.DType.Size()
 	if a.ChunkBytes > 0 {
 		return max(1, tl.CDiv(n, max(1, int(a.ChunkBytes)/size)))
@@ -30,5 +31,5 @@ func pieces(a tl.Args, n, stages int) int {
 		latency = float64(a.LatencyBytes)
 	}
 	best := math.Round(math.Sqrt(float64(max(0, stages-1)) * float64(n) * float64(size) / latency))
-	return max(1, min(n, max(int(best), tl.CDiv(n, tileBytes/size))))
+	return max(1, min(n, max(int(best), tl.CDiv(n, max(tileBytes, int(scratch/16))/size))))
 }

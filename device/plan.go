@@ -35,6 +35,7 @@ type Plan struct {
 	Start    unit.Time // of a collective, in software: beside its simulated time
 
 	LatencyBytes int64 // for pipelines: see tl.Args; 0: the algorithm is none
+	ScratchBytes int64 // of a PE, for the length of their pieces
 
 	Tuned []string // settings that auto chose with it, over those that are configured, each KEY=VALUE
 
@@ -119,6 +120,7 @@ func (c *Context) install(ccl *conf.CCL, name string, options []Install) (*Plan,
 	if err := c.timing(p); err != nil {
 		return nil, err
 	}
+	p.ScratchBytes = int64(c.cfg.Machine.Topology().PE().TCM.Scratch)
 	if !p.PerSIP() && p.Algorithm.Pipelined {
 		p.LatencyBytes = c.latencyBytes(p)
 	}

@@ -255,7 +255,7 @@ func Pipeline(plan *device.Plan, c collective.Call) *bound.Pipeline {
 	w := plan.Algorithm.Path(c.World, c.Root)
 	return &bound.Pipeline{Ranks: w.Ranks, Parts: w.Parts, Piece: w.Piece(tl.Args{
 		NElem: c.Elems, DType: c.Type, ChunkBytes: int64(plan.Config.ChunkSize), LatencyBytes: plan.LatencyBytes,
-	})}
+	}, plan.ScratchBytes)}
 }
 
 // boundCalls lists the calls of all sizes, those that come to the same once.

@@ -330,21 +330,21 @@ func (r *recorder) Do(in *tl.Instr) {
 // what the instructions of a code can differ in.
 func (r *recorder) agrees(o *Op, in *tl.Instr) bool {
 	f := &r.forms[o.Form]
-	if o.Code != in.Op || o.N != int32(in.N) || f.Shape != in.Shape || f.Type != in.Type {
+	if o.Code != in.Op || o.Sub != sub(in) || o.N != int32(in.N) || f.Shape != in.Shape || f.Type != in.Type {
 		return false
 	}
 	switch in.Op {
 	case tl.OpSend:
 		return o.Port == uint8(in.Port) && o.A == r.reads(in.A)
 	case tl.OpRecv:
-		return o.Port == uint8(in.Port) && o.Dst == in.Dst && o.Sub == sub(in)
+		return o.Port == uint8(in.Port) && o.Dst == in.Dst
 	case tl.OpPost:
 		return o.Port == uint8(in.Port)
 	case tl.OpLoad, tl.OpStore:
-		return o.Dst == in.Dst && o.A == r.reads(in.A) && o.Sub == sub(in) && r.restAgrees(o, in)
+		return o.Dst == in.Dst && o.A == r.reads(in.A) && r.restAgrees(o, in)
 	}
 	return o.Dst == in.Dst && o.A == r.reads(in.A) && o.B == r.reads(in.B) && o.C == r.reads(in.C) &&
-		o.Math == in.Math && o.Sub == sub(in) && r.restAgrees(o, in)
+		o.Math == in.Math && r.restAgrees(o, in)
 }
 
 // restAgrees reports what agrees does, for the fields that few instructions have.

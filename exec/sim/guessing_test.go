@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"kernbench/dtype"
 	"kernbench/exec/sim"
 	"kernbench/hw/noc"
 	"kernbench/mem"
@@ -233,6 +234,12 @@ func TestGoexitOfOneOfMany(t *testing.T) {
 	}
 }
 
+// dotOf sends the product of two vectors of so many elements.
+func dotOf(c *tl.Context, n int) {
+	y := c.Full(tl.Dims(4096), dtype.F16, 1).Slice(0, n)
+	c.Send(tl.West, c.Dot(y.Reshape(1, n), y.Reshape(n, 1)).Reshape(1))
+}
+
 // TestGuessIsChecked: a kernel that does something else once a guess has been made of it takes as
 // long as what was recorded after that, whatever it is that differs.
 func TestGuessIsChecked(t *testing.T) {
@@ -243,6 +250,18 @@ func TestGuessIsChecked(t *testing.T) {
 		"operation": {
 			func(c *tl.Context, x tl.Tensor) { c.Send(tl.West, c.Abs(x)); like(c, tl.East, x) },
 			func(c *tl.Context, x tl.Tensor) { c.Abs(x); c.Send(tl.West, x); like(c, tl.East, x) }},
+		"type": {
+			func(c *tl.Context, x tl.Tensor) {
+				c.Send(tl.West, c.Full(x.Shape(), dtype.F32, 1))
+				c.Recv(tl.East, x.Shape(), dtype.F32)
+			},
+			func(c *tl.Context, x tl.Tensor) {
+				c.Send(tl.West, c.Full(x.Shape(), dtype.F64, 1))
+				c.Recv(tl.East, x.Shape(), dtype.F64)
+			}},
+		"depth": {
+			func(c *tl.Context, x tl.Tensor) { dotOf(c, 4096); like(c, tl.East, x.Slice(0, 1)) },
+			func(c *tl.Context, x tl.Tensor) { dotOf(c, 2); like(c, tl.East, x.Slice(0, 1)) }},
 		"length": {func(c *tl.Context, x tl.Tensor) { c.Abs(x) }, func(c *tl.Context, x tl.Tensor) { c.Abs(x.Slice(0, 2)) }},
 		"size": {
 			func(c *tl.Context, x tl.Tensor) {

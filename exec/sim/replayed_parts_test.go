@@ -61,6 +61,15 @@ func TestReplayInParts(t *testing.T) {
 	}
 }
 
+// TestDataInParts: a program that is too long to be kept needs events where its data is wanted.
+func TestDataInParts(t *testing.T) {
+	b := libraryBench(t, algorithm.RingAllReduceChunked, setup{world: 4, n: 64})
+	o := sim.Options{Data: b.fill(t, func(r, i int) float64 { return float64(r + i) })}
+	if res, err := sim.New(b.m, o).LaunchInParts(t.Context(), b.launch); err == nil || !strings.Contains(err.Error(), "data of a program") {
+		t.Errorf("%+v, %v", res, err)
+	}
+}
+
 // TestPartsThatDiffer: a kernel that does something else once its program is known to be long does
 // not get a time.
 func TestPartsThatDiffer(t *testing.T) {

@@ -12,6 +12,8 @@ import (
 	"kernbench/hw/noc"
 	"kernbench/internal/exhaustive"
 	"kernbench/mem"
+	"kernbench/record/cause"
+	"kernbench/record/trace"
 	"kernbench/tl"
 	"kernbench/unit"
 )
@@ -110,6 +112,10 @@ func TestNotReplayed(t *testing.T) {
 		{"yield", "every instruction", exchange, sim.Options{Yield: true}, setup{}},
 		{"lines", "source lines", exchange, sim.Options{RecordLines: true}, setup{}},
 		{"pointers", "pointers", exchange, sim.Options{Pointers: io.Discard}, setup{}},
+		{"random delays", "random delays", exchange, sim.Options{Seed: 3}, setup{}},
+		{"causes", "causes", exchange, sim.Options{Causes: cause.New()}, setup{}},
+		{"counts", "counts of use", exchange, sim.Options{Usage: trace.NewUsage()}, setup{}},
+		{"slots of their own", "slots of their own", exchange, sim.Options{}, setup{ring: func(r *tl.Ring) { r.Mixed = true }}},
 		{"flit", "flit", exchange, sim.Options{Fidelity: noc.Flit}, setup{}},
 		{"slots in HBM", "rings in", exchange, sim.Options{}, setup{space: mem.HBM}},
 		{"slots in SRAM", "rings in", exchange, sim.Options{}, setup{space: mem.SRAM}},

@@ -108,7 +108,7 @@ func (n *Fabric) mayAdvance(m *message, li, e uint32) bool {
 	switch {
 	case n.off&Advance != 0:
 		return false
-	case m.hop == 0 && (!m.ordered || m.left > 0 || m.inLine || e != onlyEdge || n.queues[l.queue].lines > 0):
+	case m.hop == 0 && (!m.ordered || m.left > 0):
 		return false
 	case n.last(m):
 		return true

@@ -11,7 +11,7 @@ type step struct {
 	kind stepKind
 	port uint8
 	unit uint8 // of stepCompute: of the PE
-	more bool  // stepLoad: a further piece of its tensor; stepRecv: the payload is assembled
+	more bool  // stepRecv: the payload is assembled
 	form uint32
 	dst  int32
 	a    int32 // tensors, or tl.None
@@ -116,7 +116,7 @@ func (x *Replay) lower(o *program.Op) step {
 	s := step{port: o.Port, form: o.Form}
 	switch o.Code {
 	case tl.OpLoad:
-		s.kind, s.more, s.time = stepLoad, o.Sub == program.FurtherPiece, x.accessTime(x.bytes(o))
+		s.kind, s.time = stepLoad, x.accessTime(x.bytes(o))
 	case tl.OpStore:
 		s.kind, s.time = stepStore, x.accessTime(x.bytes(o))
 	case tl.OpMath, tl.OpGemm:

@@ -155,11 +155,7 @@ func (x *Replay) load(f *rank, s *step) {
 	if x.traced {
 		x.traceAccess(f, s, done)
 	}
-	t := &f.tensors[s.dst]
-	if s.more {
-		done = max(done, t.ready)
-	}
-	*t = tensor{ready: done, slot: none}
+	f.tensors[s.dst] = tensor{ready: done, slot: none} // pieces come in their order
 }
 
 func (x *Replay) store(f *rank, s *step) {

@@ -18,7 +18,8 @@ type link struct {
 	notified seqs   // by channel: the number that the last notification, and so the next one, comes after
 
 	known []cover
-	tidy  int // number of covers at which unused ones are dropped
+	most  seqs // the largest numbers among all covers so far
+	tidy  int  // number of covers at which unused ones are dropped
 }
 
 // cover is a moment of an agent at which it knew that all effects up to certain numbers had
@@ -96,9 +97,13 @@ func (d *Detector) unlink(e *event) {
 	e.lprev, e.lnext = 0, 0
 }
 
-// covers reports whether the clock knows the event through a later effect on its link.
+// covers reports whether the clock knows the event through a later effect on its link. The newest
+// covers have the largest numbers.
 func (l *link) covers(c *clock, e *event) bool {
-	for i := range l.known {
+	if l.most[e.class] < e.seq {
+		return false
+	}
+	for i := len(l.known) - 1; i >= 0; i-- {
 		if v := &l.known[i]; v.upTo[e.class] >= e.seq && c.at(v.agent) >= v.time {
 			return true
 		}
@@ -160,11 +165,12 @@ func (d *Detector) cover(l *link, w witness, upTo seqs) {
 	if !news {
 		return
 	}
-	if len(l.known) >= max(l.tidy, 8) {
+	if len(l.known) >= max(l.tidy, 64) {
 		d.tidyCovers(l)
 		l.tidy = 2 * len(l.known)
 	}
 	l.known = append(l.known, cover{w, upTo})
+	l.most.raise(upTo)
 }
 
 // tidyCovers drops the covers that are the first of their agent for no event that is left.

@@ -30,6 +30,7 @@ type Detector struct {
 
 	agents    []agent
 	alive     int  // agents that run
+	records   int  // that it was given
 	resting   bool // no agent runs: rest is due before the next record
 	words     words
 	spots     placeNames
@@ -156,6 +157,7 @@ func (d *Detector) tell(r *history.Record) clock {
 }
 
 func (d *Detector) judge(rs []history.Record) {
+	d.records += len(rs)
 	for i := range rs {
 		d.record(&rs[i])
 	}

@@ -17,6 +17,7 @@ type Report struct {
 	Hazards []Hazard `json:"hazards"` // one for each combination of lines, kind and buffer, in the order of first occurrence
 	Left    int      `json:"left_out,omitempty"`
 	Depends []Depend `json:"depends,omitempty"`
+	Records int      `json:"records"` // of the account that was judged
 
 	// Atomics reports whether kernels got values from fetch-adds or compare-swaps. What they do
 	// then is known for these values only: other schedules may have hazards where this one has
@@ -170,7 +171,7 @@ func (d *Detector) Report() *Report {
 	d.settleSwaps()
 	r := &Report{
 		Hazards: d.hazards.list, Total: d.hazards.total, Left: len(d.hazards.left),
-		Depends: d.depends.list, Again: d.again || d.log.WasLeftOut(),
+		Depends: d.depends.list, Records: d.records, Again: d.again || d.log.WasLeftOut(),
 	}
 	if d.again && d.facts.full() {
 		r.Again, r.Unsettled = false, true

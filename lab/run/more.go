@@ -22,8 +22,8 @@ type more struct {
 	fault  error  // in that schedule
 }
 
-// mostMoreOps bounds the one-sided operations of all these schedules together.
-const mostMoreOps = 400_000
+// mostMore bounds the records of the judge in all these schedules together.
+const mostMore = 200_000
 
 // judgeMore judges random schedules until one has hazards or ends in a fault. The report of that
 // one then stands for the run. The error is what kept it from its end.
@@ -55,18 +55,7 @@ func (x *Job) moreSchedules(out *Execution) int {
 	if !rep.Atomics || rep.Total > 0 || rep.Unsettled || rep.Again || x.Schedule > 0 || !x.row.Can(exec.Schedules) {
 		return 0
 	}
-	return int(min(race.MoreSchedules, mostMoreOps/out.sidedOps()))
-}
-
-// sidedOps is the number of one-sided operations of a run, and 1.
-func (out *Execution) sidedOps() int64 {
-	ops := int64(1)
-	for _, l := range out.Launches {
-		for _, t := range l.Result.Traffic {
-			ops += t.Notifies + t.Waits + t.Atomics + t.Puts + t.Gets
-		}
-	}
-	return ops
+	return min(race.MoreSchedules, mostMore/max(rep.Records, 1))
 }
 
 // tryAnswers runs a program whose outcome depends on nothing but atomics with other answers of
@@ -77,7 +66,7 @@ func (x *Job) tryAnswers(ctx context.Context, out *Execution) error {
 	if !rep.OnlyAtomics || rep.Unsettled || rep.Again || x.Edits != nil {
 		return nil
 	}
-	tried := x.sameAnyway(ctx, out.sidedOps())
+	tried := x.sameAnyway(ctx, rep.Records)
 	if ctx.Err() != nil || tried == 0 {
 		return ctx.Err()
 	}
@@ -90,9 +79,9 @@ func (x *Job) tryAnswers(ctx context.Context, out *Execution) error {
 }
 
 // sameAnyway is in how many runs kernels issued the same with other answers; 0: not in all, or it
-// would take too many one-sided operations. A run has ops of them.
-func (x *Job) sameAnyway(ctx context.Context, ops int64) int {
-	if 2*ops > mostMoreOps {
+// would take too many records. A run has so many.
+func (x *Job) sameAnyway(ctx context.Context, records int) int {
+	if 3*records > mostMore {
 		return 0
 	}
 	issued := func(a *tl.Answers, most uint32) (tl.Issued, bool) {
@@ -106,7 +95,7 @@ func (x *Job) sameAnyway(ctx context.Context, ops int64) int {
 	}
 	tried, span := 0, max(own.Most+1, 2)
 	for shift := int64(1); shift < span; shift = min(2*shift, max(span-1, shift+1)) {
-		if int64(tried+3)*ops > mostMoreOps {
+		if (tried+3)*records > mostMore {
 			return 0
 		}
 		other, ok := issued(&tl.Answers{Shift: shift, Span: span, Fail: true}, 4*own.MostOps+64)

@@ -9,11 +9,13 @@ import (
 
 // Garbage may take so much beside what is in use: little for a large machine, which leaves none
 // while it is simulated, and for the many small runs of a sweep enough that collecting it does not
-// count.
+// count. A process that can stay within 1 GiB does: there garbage may take less.
 const (
 	garbageMost  = 3         // times what is in use
 	garbageFree  = 128 << 20 // bytes of garbage that cost little
 	garbageLeast = 0.5
+	garbageTight = 0.1       // where the heap would exceed heapAimedAt
+	heapAimedAt  = 960 << 20 // bytes
 )
 
 // paceGarbage sets that up, and again after each collection. Who has said GOGC or GOMEMLIMIT has it
@@ -35,6 +37,10 @@ func paceGarbage() {
 
 // garbagePercent is what a collection waits for, as GOGC counts: per cent of the bytes in use.
 func garbagePercent(live uint64) int {
-	free := max(garbageLeast, min(garbageMost, garbageFree/float64(max(live, 1))))
+	used := float64(max(live, 1))
+	free := max(garbageLeast, min(garbageMost, garbageFree/used))
+	if within := heapAimedAt/used - 1; within >= garbageTight {
+		free = min(free, within)
+	}
 	return int(100 * free)
 }

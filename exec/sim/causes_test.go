@@ -23,6 +23,34 @@ func accounts(log *cause.Log) string {
 	return ""
 }
 
+// chains is what leads to the end of each rank and of each run, with the links of paths in place of
+// their numbers.
+func chains(log *cause.Log) (all []*cause.Chain, links [][]int) {
+	for _, v := range log.Runs() {
+		for _, p := range append([]cause.Point{v.Last}, v.Ends...) {
+			if p == 0 {
+				continue
+			}
+			c := log.Walk(p)
+			for i := range c.Spans {
+				if s := &c.Spans[i]; s.At.Kind() == cause.Path {
+					links = append(links, log.Links(s.At))
+					s.At = 0
+				}
+			}
+			all = append(all, c)
+		}
+	}
+	return all, links
+}
+
+// sameChains returns how the chains of two logs differ, or "".
+func sameChains(a, b *cause.Log) string {
+	chainsA, linksA := chains(a)
+	chainsB, linksB := chains(b)
+	return cmp.Diff(chainsA, chainsB) + cmp.Diff(linksA, linksB)
+}
+
 // TestCausesOfPrograms: causes account for each picosecond of random programs, and change nothing.
 func TestCausesOfPrograms(t *testing.T) {
 	kinds := map[string]func(*rand.Rand) *program{
@@ -52,6 +80,13 @@ func TestCausesOfPrograms(t *testing.T) {
 						t.Fatalf("seed %d, %v: %s\n%+v", seed, f, what, p)
 					}
 					runs += len(log.Runs())
+					some := cause.NewForgetful(1)
+					if _, err := p.onSimWith(sim.Options{Fidelity: f, Causes: some, Yield: seed%2 == 1, RecordLines: true}); err != nil {
+						t.Fatal(err)
+					}
+					if d := sameChains(log, some); d != "" {
+						t.Fatalf("seed %d, %v: a log that forgets has other chains: %s", seed, f, d)
+					}
 				}
 			}
 		})
@@ -82,6 +117,15 @@ func TestCausesOfStreams(t *testing.T) {
 		}
 		if what := accounts(log); what != "" {
 			t.Fatalf("seed %d: %s\n%+v", seed, what, fmt.Sprint(q))
+		}
+		some := cause.NewForgetful(1)
+		if _, err := q.on(func(l *oplog.Log, o *leftover) streamExecutor {
+			return q.sim(sim.Options{Data: l, Trace: &o.trace, Causes: some})
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if d := sameChains(log, some); d != "" {
+			t.Fatalf("seed %d: a log that forgets has other chains: %s", seed, d)
 		}
 		runs += len(log.Runs())
 	}

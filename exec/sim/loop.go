@@ -135,6 +135,7 @@ func (x *run) handle(ev des.Event) bool {
 	if x.fault != nil && ev.Time > x.faultAt.time {
 		return false
 	}
+	x.forgetCauses()
 	switch kind := noc.Kind(ev); kind {
 	case kindWake:
 		x.woken(&x.ranks[noc.Index(ev)])

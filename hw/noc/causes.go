@@ -42,6 +42,29 @@ func (n *Fabric) Explain(log *cause.Log) {
 // Heard returns the point of the current call of a Sink.
 func (n *Fabric) Heard() cause.Point { return n.causes.heard }
 
+// KeepCauses keeps what the fabric has of a log of causes, which is to forget the rest.
+func (n *Fabric) KeepCauses(k *cause.Keep) {
+	c := n.causes
+	keep := func(m moment) {
+		k.Point(m.at)
+		k.Path(m.path)
+	}
+	for _, all := range [...][]moment{c.head, c.tail, c.busy} {
+		for _, m := range all {
+			keep(m)
+		}
+	}
+	for _, all := range c.room {
+		for _, v := range all {
+			keep(v.by)
+		}
+	}
+	for _, m := range c.latest {
+		keep(m)
+	}
+	k.Point(c.heard)
+}
+
 // place returns the entry of a number, for which it makes space.
 func place[T any](s *[]T, i uint32) *T {
 	for int(i) >= len(*s) {
@@ -71,6 +94,12 @@ func (n *Fabric) past(m moment, li uint32) moment {
 		m.path = n.causes.log.Extend(m.path, int(l.id))
 	}
 	return m
+}
+
+// arrives ends the chains of a message.
+func (c *causes) arrives(mi uint32, now unit.Time) {
+	c.heard = c.point(c.tail[mi], now)
+	c.head[mi], c.tail[mi] = moment{}, moment{}
 }
 
 // starts follows a message that starts on a link now.

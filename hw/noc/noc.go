@@ -222,7 +222,7 @@ func (n *Fabric) Handle(e des.Event) {
 		nowhere := m.route.Empty()
 		n.freeMessage(e.Arg)
 		if c := n.causes; c != nil {
-			c.heard = c.point(c.tail[e.Arg], n.q.Now())
+			c.arrives(e.Arg, n.q.Now())
 		}
 		if nowhere {
 			n.sink.Departed(user, n.q.Now())

@@ -96,7 +96,10 @@ func explain(ctx context.Context, s Spec) (*Report, *run.Result, error) {
 	if s.Run.Schedule != 0 || s.Run.Schedules != 0 {
 		return nil, nil, errors.New("explain: random schedules have delays without a cause: leave them out")
 	}
-	x := &explaining{log: cause.New()}
+	x := &explaining{log: cause.NewForgetful(1 << 20)}
+	if s.Detail {
+		x.log = cause.New()
+	}
 	no := false
 	s.Run.Causes, s.Run.Race = x.log, &no
 	if s.Run.TraceFile != "" {

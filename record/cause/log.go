@@ -50,7 +50,8 @@ const blockBits = 14
 // Log is the causes of all launches of a run. A nil Log takes nothing.
 type Log struct {
 	blocks [][]point
-	used   uint32
+	used   uint32 // numbers given, from 1 on
+	forgetting
 	sites  []Operation
 	rings  []RingEnds
 	paths  []path
@@ -64,17 +65,23 @@ type path struct {
 	link   uint32
 }
 
-// New makes an empty Log.
+// New makes an empty Log, which keeps all points. Forget makes it smaller.
 func New() *Log {
 	return &Log{used: 1, sites: make([]Operation, 1), paths: make([]path, 1), onward: map[path]uint32{}}
 }
 
-// Points returns how many points the log holds.
-func (l *Log) Points() int { return int(l.used) - 1 }
+// Points returns how many points have been written.
+func (l *Log) Points() int { return l.written }
 
 func (l *Log) point(p Point) *point { return &l.blocks[p>>blockBits][p&(1<<blockBits-1)] }
 
 func (l *Log) put(v point) Point {
+	l.written++
+	if p := l.free; p != 0 {
+		l.free = l.point(p).prev
+		*l.point(p) = v
+		return p
+	}
 	i := l.used
 	l.used++
 	if int(i>>blockBits) == len(l.blocks) {
@@ -151,11 +158,17 @@ func (l *Log) Arrived(r Resource, bytes int64) {
 func (l *Log) Extend(before uint32, link int) uint32 {
 	p := path{before, uint32(link)}
 	i, ok := l.onward[p]
-	if !ok {
+	if ok {
+		return i
+	}
+	if i = l.freePath; i != 0 {
+		l.freePath = l.paths[i].before
+		l.paths[i] = p
+	} else {
 		i = uint32(len(l.paths))
 		l.paths = append(l.paths, p)
-		l.onward[p] = i
 	}
+	l.onward[p] = i
 	return i
 }
 

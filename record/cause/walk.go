@@ -65,9 +65,9 @@ func (l *Log) WalkSince(p Point, since unit.Time) *Chain {
 	return c
 }
 
-// Each calls a function with each point, in the order in which they were written: with the span
-// that it ends, or with what an operation waited for, and the point up to which it did. The
-// pointers are valid during the call.
+// Each calls a function with each point of a log that has forgotten none, in the order in which
+// they were written: with the span that it ends, or with what an operation waited for, and the
+// point up to which it did. The pointers are valid during the call.
 func (l *Log) Each(spent func(s *Span), waited func(w *Waiting, until Point)) {
 	for p := Point(1); uint32(p) < l.used; p++ {
 		v := l.point(p)

@@ -1,0 +1,98 @@
+package cause
+
+import "math"
+
+// This file makes a log forget. Most points lead to nothing: other points decided the times of what
+// followed them. The log holds what an executor keeps and what decided that, which is 1 to 15 % of
+// all points. Their numbers stay. The numbers of the others are given again.
+//
+// Invariant: a number is given again only if no chain to a kept point, or to the end of a run,
+// passes it.
+
+// forgetting is what a log keeps in order to forget.
+type forgetting struct {
+	written  int    // points
+	every    int    // points after which Forget is due, at least; 0: it never is
+	due      int    // number of points at which it is
+	free     Point  // list of the points to be given again, by prev
+	freePath uint32 // and of the paths, by before
+}
+
+// unusedPath is the link of a path that is to be given again.
+const unusedPath = math.MaxUint32
+
+// NewForgetful makes an empty Log in which Forget is due after each so many points.
+func NewForgetful(every int) *Log {
+	l := New()
+	l.every, l.due = every, every
+	return l
+}
+
+// Due reports whether Forget should be called.
+func (l *Log) Due() bool { return l.every > 0 && l.written >= l.due }
+
+// Keep says what is kept when a log forgets.
+type Keep struct {
+	log           *Log
+	points, paths bits
+}
+
+type bits []uint64
+
+// set sets a bit and reports whether it was clear.
+func (b bits) set(i uint32) bool {
+	old := b[i/64]
+	b[i/64] = old | 1<<(i%64)
+	return b[i/64] != old
+}
+
+func (b bits) has(i uint32) bool { return b[i/64]&(1<<(i%64)) != 0 }
+
+// Forget drops all points and paths but those that a function keeps, those that end runs, and those
+// on the chains to either.
+func (l *Log) Forget(all func(k *Keep)) {
+	k := &Keep{log: l, points: make(bits, l.used/64+1), paths: make(bits, len(l.paths)/64+1)}
+	for i := range l.runs {
+		k.Point(l.runs[i].Last)
+		for _, p := range l.runs[i].Ends {
+			k.Point(p)
+		}
+	}
+	all(k)
+	l.free, l.freePath = 0, 0
+	for i := l.used - 1; i > 0; i-- {
+		if !k.points.has(i) {
+			*l.point(Point(i)) = point{prev: l.free}
+			l.free = Point(i)
+		}
+	}
+	for i := uint32(len(l.paths)) - 1; i > 0; i-- {
+		if k.paths.has(i) {
+			continue
+		}
+		if p := &l.paths[i]; p.link != unusedPath {
+			delete(l.onward, *p)
+		}
+		l.paths[i] = path{l.freePath, unusedPath}
+		l.freePath = i
+	}
+	l.due = l.written + l.every
+}
+
+// Point keeps a point, and the chain that leads to it.
+func (k *Keep) Point(p Point) {
+	for p != 0 && k.points.set(uint32(p)) {
+		v := k.log.point(p)
+		if v.at.Kind() == Path {
+			k.Path(uint32(v.at.Number()))
+		}
+		p = v.prev
+	}
+}
+
+// Path keeps a path.
+func (k *Keep) Path(p uint32) {
+	for p != 0 && k.paths.set(p) {
+		p = k.log.paths[p].before
+	}
+}

@@ -41,6 +41,9 @@ func repair(r *run.Repair) string {
 	if len(r.NotAt) > 0 {
 		s += ", but not at " + and(r.NotAt) + " ranks"
 	}
+	if r.Races {
+		s += ", and leaves a race: with other timings it may fail"
+	}
 	return s
 }
 

@@ -132,6 +132,17 @@ var (
 		}
 		c.WaitUntil(ready.At(0), tl.EQ, int64(2*c.WorldSize()-1))
 	})
+	// Ranks notify the others before they put, and not themselves.
+	notifiesTooEarly = gather("repair_notifies_too_early", func(c *tl.Context, data tl.Sym, ready tl.Signal, mine tl.Ref) {
+		for peer := range c.WorldSize() {
+			if peer != c.Rank() {
+				c.Notify(ready.At(0), peer, tl.SignalAdd, 1)
+			}
+			c.Put(data, peer, mine)
+		}
+		c.Quiet()
+		c.WaitUntil(ready.At(0), tl.GE, int64(c.WorldSize()))
+	})
 	hopeless = gather("repair_hopeless", func(c *tl.Context, data tl.Sym, ready tl.Signal, mine tl.Ref) {
 		c.WaitUntil(ready.At(0), tl.EQ, 1)
 	})
@@ -173,6 +184,38 @@ func TestRepairs(t *testing.T) {
 					t.Errorf("slots: %q", r.Slots)
 				}
 			})
+		}
+	}
+}
+
+// An edit with which the run ends and has a race is no repair where there are others.
+func TestRacesAreNoRepairs(t *testing.T) {
+	for _, tt := range []struct {
+		algorithm string
+		want      []string
+		races     bool
+	}{
+		{missesValue, []string{"waiting with >= instead of == at ", "waiting for 1 more than now at "}, false},
+		{notifiesTooEarly, []string{"waiting for 1 less than now at "}, true},
+	} {
+		spec := run.Spec{Topology: "ahbm-cube", Algorithm: tt.algorithm, Ranks: 4, NElem: 8}
+		_, err := run.Run(context.Background(), spec)
+		if !repair.Applies(err) {
+			t.Fatalf("the run ends with %v", err)
+		}
+		r := repair.Search(context.Background(), spec, err, time.Minute)
+		if len(r.Found) == 0 {
+			t.Errorf("%s: nothing found", tt.algorithm)
+		}
+		for _, w := range tt.want {
+			if !slices.ContainsFunc(r.Found, func(f run.Repair) bool { return strings.HasPrefix(f.What, w) }) {
+				t.Errorf("%s: %q is not among %+v", tt.algorithm, w, r.Found)
+			}
+		}
+		for _, f := range r.Found {
+			if f.Races != tt.races {
+				t.Errorf("%s: races %v: %+v", tt.algorithm, f.Races, f)
+			}
 		}
 	}
 }

@@ -50,6 +50,9 @@ func Search(ctx context.Context, spec run.Spec, err error, limit time.Duration) 
 		}
 		s.edit(c)
 	}
+	if len(s.found.Found) == 0 {
+		s.found.Found = s.racy
+	}
 	s.found.Took, s.found.Stopped = time.Since(begin), inner.Err() != nil
 	return s.found
 }
@@ -68,7 +71,8 @@ type search struct {
 	outs  []tl.Dir
 	world int
 
-	perRings int // repairs that are slots of some rings, beside one of all rings
+	racy     []run.Repair // with which the run ends, and has a race; they are no use if others are found
+	perRings int          // repairs that are slots of some rings, beside one of all rings
 }
 
 // ending is how a try ended.
@@ -167,6 +171,27 @@ func (s *search) edit(c candidate) {
 		return
 	}
 	r := run.Repair{What: c.what, Line: c.edit.Line}
+	if r.Races = s.races(spec); r.Races && len(s.racy) >= enough {
+		return
+	}
 	s.others(spec, s.world, &r)
+	if r.Races {
+		s.racy = append(s.racy, r)
+		return
+	}
 	s.found.Found = append(s.found.Found, r)
+}
+
+// races reports whether a run that works has a race. An edit may let a rank go on too early: with
+// the timings of this run its data had come all the same.
+func (s *search) races(spec run.Spec) bool {
+	yes := true
+	spec.Race = &yes
+	x, err := run.Load(spec)
+	if err != nil {
+		return false // the executor keeps no account
+	}
+	s.found.Tried++
+	r, err := x.Run(s.ctx)
+	return err == nil && len(r.Hazards) > 0
 }

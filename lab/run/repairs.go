@@ -19,4 +19,5 @@ type Repair struct {
 	Line  string `json:"line,omitempty"`   // source line that it concerns
 	Also  []int  `json:"also_at"`          // other numbers of ranks at which it works
 	NotAt []int  `json:"not_at,omitempty"` // and at which it does not
+	Races bool   `json:"races,omitempty"`  // it leaves a race: it may fail with other timings
 }

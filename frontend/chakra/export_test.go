@@ -95,7 +95,7 @@ func TestExportRefusesWindows(t *testing.T) {
 
 // The published schema decodes what was exported.
 func TestExportFollowsTheSchema(t *testing.T) {
-	s := readSchema(t, protoFile(t))
+	s := published()
 	var out strings.Builder
 	for _, trace := range exported(t, pairText, Attr{Name: "collective", Value: NewText("all_reduce")})[:1] {
 		var b bytes.Buffer

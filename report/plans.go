@@ -41,6 +41,9 @@ func planHead(w io.Writer, r *plans.Result) error {
 		size = r.Bytes.String()
 	}
 	t.Add("call", fmt.Sprintf("%s, %s, %d rounds, %d messages", size, r.Protocol, r.Rounds, r.Messages))
+	if r.Outside != "" {
+		t.Add("range", r.Outside)
+	}
 	if r.Result == nil {
 		t.Add("simulated time", "none: "+r.Deadlock.String())
 		return t.Write(w)
@@ -156,8 +159,9 @@ func PlanSweep(w io.Writer, rows []*plans.Result) error {
 			if r.BusBW > 0 {
 				cells[3] = strconv.FormatFloat(r.BusBW, 'f', 2, 64)
 			}
-		} else {
-			cells = append(cells, "hangs")
+		}
+		if note := r.Note(); note != "" {
+			cells = append(cells, note)
 		}
 		t.Add(cells...)
 	}

@@ -84,8 +84,8 @@ func (s schema) decode(t *testing.T, out *strings.Builder, message, indent strin
 	}
 }
 
-// scalars are the types of values, with their fields of AttributeProto in order: each has a value and
-// then a list.
+// scalars are the types of values, in the order of AttributeProto.
+// Each has two fields there: a value and a list.
 var scalars = []string{"double", "float", "int32", "int64", "uint32", "uint64", "sint32", "sint64", "fixed32", "fixed64",
 	"sfixed32", "sfixed64", "bool", "string", "bytes"}
 

@@ -122,7 +122,8 @@ type Result struct {
 	Messages       int            `json:"messages"` // of all rounds
 	Network        bool           `json:"network"`  // channels leave the innermost level of the machine's network
 	AlgBW          float64        `json:"algbw_gbs"`
-	BusBW          float64        `json:"busbw_gbs"` // 0: the collective has no factor
+	BusBW          float64        `json:"busbw_gbs"`         // 0: the collective has no factor
+	Outside        string         `json:"outside,omitempty"` // of which limit of the file the size is
 	Deadlock       *judge.Stuck   `json:"deadlock,omitempty"`
 	Verdicts       []plan.Verdict `json:"verdicts"`
 	Model          timing.Model   `json:"model"`
@@ -130,6 +131,17 @@ type Result struct {
 	Changes        []Change       `json:"changes,omitempty"`     // what --what-if tried
 	MadeBy         run.MadeBy     `json:"made_by"`
 	*timing.Result                // nil with a deadlock
+}
+
+// Note is what a table says of the call besides its figures.
+func (r *Result) Note() string {
+	switch {
+	case r.Deadlock == nil:
+		return r.Outside
+	case r.Outside == "":
+		return "hangs"
+	}
+	return "hangs; " + r.Outside
 }
 
 // SizeError is why a program has no plan for a size.
@@ -179,6 +191,13 @@ func (l *Loaded) Time(ctx context.Context, bytes unit.Bytes) (*Result, error) {
 		InPlace: l.inPlace, Protocol: pl.Protocol.String(), Bytes: bytes, Rounds: len(pl.Cell), Messages: pl.Messages() * len(pl.Cell),
 		Verdicts: l.Verdict.Verdicts, Model: l.model(pl.Protocol),
 		MadeBy: run.NewMadeBy(l.spec.Command, l.machine.Topology().Fingerprint()),
+	}
+	switch size := int64(bytes); {
+	case p.Fixed || size == 0:
+	case size < p.MinBytes:
+		r.Outside = fmt.Sprintf("below minBytes %d: no runtime takes it", p.MinBytes)
+	case p.MaxBytes > 0 && size > p.MaxBytes:
+		r.Outside = fmt.Sprintf("above maxBytes %d: no runtime takes it", p.MaxBytes)
 	}
 	if l.spec.Options.Depth == 0 {
 		var network bool

@@ -77,13 +77,12 @@ func callRows(calls []*plans.Result) *Table {
 		{"size", Bytes}, {"time", Ps}, {"algbw", GBs}, {"busbw", GBs}, {"rounds", Count}, {"messages", Count}, {"note", Text},
 	}}
 	for _, r := range calls {
-		cells := []any{nil, nil, nil, nil, r.Rounds, r.Messages, ""}
+		cells := []any{nil, nil, nil, nil, r.Rounds, r.Messages, r.Note()}
 		if r.Bytes > 0 {
 			cells[0] = int64(r.Bytes)
 		}
 		switch {
 		case r.Result == nil:
-			cells[6] = "hangs"
 		case r.AlgBW > 0:
 			cells[1], cells[2] = int64(r.Time), r.AlgBW
 		default:

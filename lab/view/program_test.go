@@ -83,7 +83,7 @@ func TestProgram(t *testing.T) {
 		y := all.Charts[0].Series[0].Y[i]
 		switch {
 		case i == 2:
-			if row[1] != nil || y != nil || row[6] != "hangs" {
+			if row[1] != nil || y != nil || row[6] != "hangs; above maxBytes 134217728: no runtime takes it" {
 				t.Errorf("row %v and point %v of a call that hangs", row, y)
 			}
 		case row[1] != int64(calls[i].Time) || y == nil || *y != float64(calls[i].Time):

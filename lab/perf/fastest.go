@@ -177,11 +177,12 @@ func (r *Row) set(inPlace bool, as *sweep.Placement) {
 
 func (c *contest) key(r *Row) string { return c.series + " " + r.Algorithm + " " + r.Protocol }
 
-// due lists the rows that can win, and those whose line is to be renewed.
+// due lists the rows that can win, and those whose line is to be renewed. A time that fell between
+// the last two sizes comes from a change of schedule. The line through them rules out no row.
 func (c *contest) due(known map[string][]sweep.Point) []*Row {
 	expected, best := make([]unit.Time, len(c.rows)), unit.MaxTime
 	for i, r := range c.rows {
-		if points := known[c.key(r)]; len(points) >= 2 {
+		if points := known[c.key(r)]; rising(points) {
 			expected[i] = sweep.Onward(points[len(points)-2], points[len(points)-1], c.size)
 			best = min(best, expected[i])
 		}
@@ -190,12 +191,18 @@ func (c *contest) due(known map[string][]sweep.Point) []*Row {
 	for i, r := range c.rows {
 		points := known[c.key(r)]
 		switch {
-		case len(points) < 2, float64(expected[i]) <= nearBest*float64(best),
+		case !rising(points), float64(expected[i]) <= nearBest*float64(best),
 			c.size <= renewedTo && c.size >= renewedBy*points[len(points)-1].Size:
 			due = append(due, r)
 		}
 	}
 	return due
+}
+
+// rising reports whether the last two points give a line that a larger size can be read from.
+func rising(points []sweep.Point) bool {
+	n := len(points)
+	return n >= 2 && points[n-2].Time <= points[n-1].Time
 }
 
 // expected is the row that is fastest by its line, with the time of that; nil if nothing is known

@@ -195,6 +195,9 @@ func (a *app) perfPlan(ctx context.Context, s plans.Spec, sweep perf.Spec, shown
 	if err != nil {
 		return interrupted(ctx, err)
 	}
+	if warning := l.Crowded(); warning != "" {
+		fmt.Fprintf(a.err, "warning: %s\n", warning)
+	}
 	if left > 0 {
 		fmt.Fprintf(a.err, "%d sizes are left out: %v\n", left, first)
 	}
@@ -204,9 +207,10 @@ func (a *app) perfPlan(ctx context.Context, s plans.Spec, sweep perf.Spec, shown
 	return verdictError([]*frontend.Verdict{l.Verdict})
 }
 
-// testPrograms judges programs of other tools, as import does.
-func (a *app) testPrograms(cmd *cobra.Command, names []string, format string) error {
-	known := []string{"program", "format"}
+// testPrograms judges programs of other tools, as import does. Of the machine it takes the
+// multiprocessors of a GPU.
+func (a *app) testPrograms(cmd *cobra.Command, names []string, topology string, sets []string, format string) error {
+	known := []string{"program", "topology", "set", "format"}
 	var err error
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		if err == nil && !slices.Contains(known, f.Name) {
@@ -216,5 +220,9 @@ func (a *app) testPrograms(cmd *cobra.Command, names []string, format string) er
 	if err != nil {
 		return err
 	}
-	return a.judgePrograms(cmd.Context(), names, frontend.Options{}, format, false)
+	var o frontend.Options
+	if o.SMs, err = plans.Multiprocessors(topology, sets); err != nil {
+		return err
+	}
+	return a.judgePrograms(cmd.Context(), names, o, format, false)
 }

@@ -31,6 +31,7 @@ func (a *app) testCommand() *cobra.Command {
 		Long: `Run algorithms on the mock executor over world sizes, element counts, types and operations. Check the
 result of every rank: each contribution exactly once, and the right values. Operations and types that
 an algorithm does not support are skipped. The default machine has as many SIPs as a world needs.
+With --program, --topology names the machine whose multiprocessors bound the thread blocks of a rank.
 ` + exitCodes,
 		Example: "  kernbench test all\n  kernbench test ring_allreduce --ranks 2,3,8-10\n  kernbench test ring_allreduce --ranks 300 --op sum,max --dtype f32 --n-elem 1,1000",
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -44,7 +45,7 @@ an algorithm does not support are skipped. The default machine has as many SIPs 
 				if len(args) > 0 {
 					return fmt.Errorf("%s and --program: one of them says what is tested", args[0])
 				}
-				return a.testPrograms(cmd, programs, format)
+				return a.testPrograms(cmd, programs, machine.Topology, machine.Sets, format)
 			}
 			if err := foreignName("test --program %s", args...); err != nil {
 				return err

@@ -33,7 +33,7 @@ func TestDefaults(t *testing.T) {
 func TestDefaultsAreWhole(t *testing.T) {
 	optional := map[string]bool{
 		"system.sips.w": true, "system.sips.h": true, "system.sips.cubes_per_sip": true, "system.link.line_bw_gbs": true,
-		"system.levels": true, "defaults.world_size": true,
+		"system.levels": true, "defaults.world_size": true, "pe.multiprocessors": true,
 	}
 	check := func(root *field, ps places) {
 		for _, path := range root.paths("") {

@@ -211,6 +211,7 @@ type SRAM struct {
 type PE struct {
 	Issue    unit.Time `conf:"issue_ns" doc:"time that the PE's CPU takes to issue one instruction"`
 	Programs int       `conf:"programs" doc:"programs of a grid that a PE holds at the same time; one that has started stays until it ends" min:"1" max:"65536"`
+	SMs      int       `conf:"multiprocessors" doc:"streaming multiprocessors (compute units) of a GPU: as many thread blocks of a program of another tool run at the same time, and a warning names programs with more; no time depends on it; 0: not known" min:"0" max:"65536" json:"-"`
 	LinkBW   unit.Rate `conf:"link_bw_gbs" doc:"bandwidth between a PE and its router per direction in GB/s"`
 	TCM      TCM       `conf:"tcm" doc:"the PE's own memory"`
 	Math     Math      `conf:"math" doc:"the vector engine"`

@@ -60,7 +60,8 @@ func (a *Algorithm) Sets() []Set {
 	return all
 }
 
-// Fingerprint identifies a machine: two that differ in any key have different ones.
+// Fingerprint identifies a machine: two that differ in any key on
+// which a time depends have different ones.
 func (t *Topology) Fingerprint() string {
 	data, err := json.Marshal(&t.say)
 	if err != nil {

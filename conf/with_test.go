@@ -69,3 +69,17 @@ func TestFingerprintsTellMachinesApart(t *testing.T) {
 		seen[f] = set
 	}
 }
+
+// No time depends on the multiprocessors of a GPU, so tables that were tuned before stay valid.
+func TestMultiprocessorsAreNotInTheFingerprint(t *testing.T) {
+	topo, err := conf.LoadTopology(nil, []string{"pe.multiprocessors=108"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := topo.PE().SMs; got != 108 {
+		t.Errorf("multiprocessors %d, want 108", got)
+	}
+	if topo.Fingerprint() != conf.DefaultTopology().Fingerprint() {
+		t.Error("multiprocessors change the fingerprint")
+	}
+}

@@ -17,6 +17,9 @@ type Options struct {
 	// Packet is the bytes of data in a packet of MSCCL++: 8 for LL16, 4 for LL8; 0: as for LL16.
 	Packet int
 
+	// SMs is the multiprocessors of a GPU of the machine; 0: not known.
+	SMs int
+
 	// Host is the ranks of a host: channels between hosts go over a network. 0: all ranks share
 	// one.
 	Host int
@@ -91,6 +94,9 @@ func Judge(s *Source, o Options) *Verdict {
 		return v
 	}
 	v.Program, v.Notes = p, slices.Clone(p.Notes)
+	if note := crowded(p, o.SMs); note != "" {
+		v.Notes = append(v.Notes, note)
+	}
 	channels := false
 	for _, call := range calls(p, o) {
 		pl, broken := p.Plan(call)

@@ -44,6 +44,9 @@ func planHead(w io.Writer, r *plans.Result) error {
 	if r.Outside != "" {
 		t.Add("range", r.Outside)
 	}
+	if r.Crowded != "" {
+		t.Add("warning", r.Crowded)
+	}
 	if r.Result == nil {
 		t.Add("simulated time", "none: "+r.Deadlock.String())
 		return t.Write(w)

@@ -73,9 +73,8 @@ func (rt *runtime) refuses(a *algo) (why []string) {
 	if a.channels > mostChannels {
 		say("nchannels is %d, and there are at most %d", a.channels, mostChannels)
 	}
-	steps, blocks, shared := 0, 0, 0
+	steps, blocks, shared := 0, a.mostBlocks(), 0
 	for g := range a.gpus {
-		blocks = max(blocks, len(a.gpus[g].blocks))
 		var senders, receivers [mostChannels]int
 		for b := range a.gpus[g].blocks {
 			bl := &a.gpus[g].blocks[b]
@@ -104,6 +103,14 @@ func (rt *runtime) refuses(a *algo) (why []string) {
 	return why
 }
 
+// mostBlocks is the number of blocks of the gpu that has most.
+func (a *algo) mostBlocks() (most int) {
+	for g := range a.gpus {
+		most = max(most, len(a.gpus[g].blocks))
+	}
+	return most
+}
+
 // notes are warnings: what runtimes refuse, and what looks like a slip.
 func (a *algo) notes() (notes []string) {
 	for i := range runtimes {
@@ -112,9 +119,8 @@ func (a *algo) notes() (notes []string) {
 		}
 	}
 	used := map[int]bool{}
-	blocks, bare, remote := 0, 0, 0
+	bare, remote := 0, 0
 	for g := range a.gpus {
-		blocks = max(blocks, len(a.gpus[g].blocks))
 		for b := range a.gpus[g].blocks {
 			bl := &a.gpus[g].blocks[b]
 			used[bl.channel] = true
@@ -154,9 +160,6 @@ func (a *algo) notes() (notes []string) {
 		notes = append(notes,
 			fmt.Sprintf("%d dependencies hand chunks from block to block: microsoft/msccl publishes them without a fence if all connections are within a host (needsFence); large calls were seen to go wrong (its issue 38)",
 				handed))
-	}
-	if blocks > 108 {
-		notes = append(notes, fmt.Sprintf("a gpu has %d blocks: all must run at the same time, and an A100 has 108 SMs", blocks))
 	}
 	return notes
 }

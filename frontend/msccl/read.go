@@ -27,7 +27,7 @@ func Read(f plan.File) (*plan.Program, []plan.Finding) {
 	}
 	p := &plan.Program{
 		Dialect: Name, Name: a.name, Collective: collectives[a.coll], Protocol: a.proto, World: a.ngpus,
-		MinBytes: a.minBytes, MaxBytes: a.maxBytes, Modes: a.modes(),
+		MinBytes: a.minBytes, MaxBytes: a.maxBytes, Modes: a.modes(), Blocks: a.mostBlocks(),
 	}
 	for _, what := range slices.Sorted(maps.Keys(r.unknown)) {
 		p.Notes = append(p.Notes, fmt.Sprintf("%s: ignored, as runtimes do (%d times)", what, r.unknown[what]))

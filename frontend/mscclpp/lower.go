@@ -45,6 +45,9 @@ func Program(file plan.File) (*plan.Program, []plan.Finding) {
 	out := &plan.Program{Dialect: Name, Name: p.Name, Collective: collective, World: len(p.GPUs), Modes: []bool{p.InPlace},
 		Notes: p.Notes, MinBytes: int64(min(p.MinBytes, math.MaxInt64))}
 	out.SumsOnly = true
+	for i := range p.GPUs {
+		out.Blocks = max(out.Blocks, len(p.GPUs[i].Blocks))
+	}
 	if p.Packets {
 		out.Protocol = plan.LL
 	}

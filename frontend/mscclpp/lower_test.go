@@ -443,3 +443,12 @@ func TestReduceOpIsIgnored(t *testing.T) {
 		}
 	}
 }
+
+// A program knows its thread blocks of a rank: the barrier joins two.
+func TestBlocksOfARank(t *testing.T) {
+	for name, want := range map[string]int{"rres": 1, "barrier": 2} {
+		if got := right[name].program(t).Blocks; got != want {
+			t.Errorf("%s: %d thread blocks, want %d", name, got, want)
+		}
+	}
+}

@@ -19,6 +19,7 @@ type Program struct {
 	Fixed      bool     `json:"-"`         // the files have the sizes of all messages: MaxBytes is the only size, and 0 if it is not known
 	SumsOnly   bool     `json:"-"`         // the runtime adds, whatever operator a call asks for
 	Modes      []bool   `json:"-"`         // for each use that it allows: in place?
+	Blocks     int      `json:"-"`         // thread blocks of the rank that has most; 0: the format has none
 	Notes      []string `json:"-"`         // what a user should know: unknown attributes, limits of runtimes
 
 	// Plan makes the plan of a call. Findings are ILL-FORMED; without a plan they say why there is

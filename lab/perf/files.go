@@ -52,6 +52,9 @@ func (p *perfPlan) addFile(ctx context.Context, name string) error {
 	}
 	p.sweep.Algorithms = append(p.sweep.Algorithms, name)
 	p.note("%s is timed by the model of thread blocks (docs/programs.md), library algorithms by the simulator", name)
+	if warning := l.Crowded(); warning != "" {
+		p.note("%s: %s", name, warning)
+	}
 	for _, typ := range p.spec.Types {
 		last := -1
 		for _, size := range p.sizes {

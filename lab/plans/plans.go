@@ -77,6 +77,11 @@ func Load(s Spec) (*Loaded, error) {
 	if len(sources) != 1 {
 		return nil, fmt.Errorf("%s has %d programs: name one", s.File, len(sources))
 	}
+	topo, err := topology(s.Topology, s.Sets)
+	if err != nil {
+		return nil, err
+	}
+	s.Options.SMs = topo.PE().SMs
 	l := &Loaded{spec: s, Verdict: frontend.Judge(&sources[0], s.Options)}
 	p := l.Verdict.Program
 	if p == nil {
@@ -86,20 +91,35 @@ func Load(s Spec) (*Loaded, error) {
 	if s.InPlace != nil {
 		l.inPlace = *s.InPlace
 	}
-	return l, l.build()
+	l.machine, err = machine.Build(topo)
+	return l, err
 }
 
-// build makes the machine.
+// Multiprocessors is those of a GPU of a machine; 0: not known.
+func Multiprocessors(name string, sets []string) (int, error) {
+	topo, err := topology(name, sets)
+	if err != nil {
+		return 0, err
+	}
+	return topo.PE().SMs, nil
+}
+
+// topology reads the machine.
+func topology(name string, sets []string) (*conf.Topology, error) {
+	sets, err := machine.TopologySets(sets)
+	if err != nil {
+		return nil, err
+	}
+	files, err := machine.ReadSource(name)
+	if err != nil {
+		return nil, err
+	}
+	return conf.LoadTopology(files, sets)
+}
+
+// build makes the machine again, for other settings.
 func (l *Loaded) build() error {
-	sets, err := machine.TopologySets(l.spec.Sets)
-	if err != nil {
-		return err
-	}
-	files, err := machine.ReadSource(l.spec.Topology)
-	if err != nil {
-		return err
-	}
-	topo, err := conf.LoadTopology(files, sets)
+	topo, err := topology(l.spec.Topology, l.spec.Sets)
 	if err != nil {
 		return err
 	}
@@ -124,6 +144,7 @@ type Result struct {
 	AlgBW          float64        `json:"algbw_gbs"`
 	BusBW          float64        `json:"busbw_gbs"`         // 0: the collective has no factor
 	Outside        string         `json:"outside,omitempty"` // of which limit of the file the size is
+	Crowded        string         `json:"crowded,omitempty"` // frontend.Crowded: more thread blocks than multiprocessors
 	Deadlock       *judge.Stuck   `json:"deadlock,omitempty"`
 	Verdicts       []plan.Verdict `json:"verdicts"`
 	Model          timing.Model   `json:"model"`
@@ -151,6 +172,12 @@ func (e *SizeError) Error() string { return e.Reason }
 
 // Machine describes the machine.
 func (l *Loaded) Machine() string { return l.machine.Describe() }
+
+// Crowded warns of more thread blocks of a rank than the machine's GPUs have multiprocessors; "" if
+// there are no more.
+func (l *Loaded) Crowded() string {
+	return frontend.Crowded(l.Verdict.Program, l.machine.Topology().PE().SMs)
+}
 
 // In is the same program, called in place or not.
 func (l *Loaded) In(inPlace bool) *Loaded {
@@ -189,7 +216,7 @@ func (l *Loaded) Time(ctx context.Context, bytes unit.Bytes) (*Result, error) {
 	r := &Result{
 		File: l.spec.File, Dialect: p.Dialect, Name: p.Name, Collective: p.Collective, Machine: l.machine.Describe(), World: p.World,
 		InPlace: l.inPlace, Protocol: pl.Protocol.String(), Bytes: bytes, Rounds: len(pl.Cell), Messages: pl.Messages() * len(pl.Cell),
-		Verdicts: l.Verdict.Verdicts, Model: l.model(pl.Protocol),
+		Crowded: l.Crowded(), Verdicts: l.Verdict.Verdicts, Model: l.model(pl.Protocol),
 		MadeBy: run.NewMadeBy(l.spec.Command, l.machine.Topology().Fingerprint()),
 	}
 	switch size := int64(bytes); {

@@ -187,8 +187,12 @@ func Compared(top int) func(io.Writer, *explain.Comparison) error {
 		fmt.Fprintln(b)
 		deltaTable(b, "reason", c.Reasons, top)
 		deltaTable(b, "line", c.Lines, top)
+		deltaTable(b, "step", c.Steps, top)
 		deltaTable(b, "resource class", c.Classes, top)
 		deltaTable(b, "resource", c.Resources, top)
+		for _, n := range c.Notes {
+			fmt.Fprintf(b, "note: %s\n", n)
+		}
 		return b.Flush()
 	}
 }
@@ -200,13 +204,26 @@ func signed(ps int64) string {
 	return "+" + unit.Time(ps).String()
 }
 
-// deltaTable prints the largest changes, and leaves out what has not changed.
+// deltaTable prints the largest changes, and the rest in one row. It leaves out what has not
+// changed.
 func deltaTable(b *bufio.Writer, head string, all []explain.Delta, top int) {
 	t := Table{Head: []string{head, ">before", ">after", ">change"}}
+	var rest explain.Delta
+	others := 0
 	for i, d := range all {
-		if i < top && d.Change != 0 {
+		switch {
+		case d.Change == 0:
+		case i < top:
 			t.Add(d.Name, d.Before.String(), d.After.String(), signed(d.Change))
+		default:
+			others++
+			rest.Before += d.Before
+			rest.After += d.After
+			rest.Change += d.Change
 		}
+	}
+	if others > 0 {
+		t.Add(fmt.Sprintf("%d others", others), rest.Before.String(), rest.After.String(), signed(rest.Change))
 	}
 	if len(t.Rows) > 0 {
 		t.Write(b) // to a buffer, whose Flush tells of errors

@@ -35,7 +35,7 @@ type siteKey struct {
 // because is the state of a rank for a log of causes.
 type because struct {
 	at      cause.Point // of its clock
-	site    cause.Site  // operation under way
+	own     cause.Owner // operation under way
 	pending cause.Point // of the next wake-up
 	cells   []cause.Point
 	homes   map[int32]cause.Point // by number of a peer: see peer.home
@@ -58,9 +58,9 @@ func (r *rank) beginCauses(after cause.Point) {
 		return
 	}
 	r.why = &because{at: after, homes: map[int32]cause.Point{}}
-	r.why.site = x.site(r, siteKey{rank: r.id, op: noOp}, "start")
+	r.why.own.Site = x.site(r, siteKey{rank: r.id, op: noOp}, "start")
 	if after == 0 {
-		r.why.at = x.causes.Start(r.Clock, r.why.site)
+		r.why.at = x.causes.Start(r.Clock, r.why.own.Site)
 	}
 }
 
@@ -84,6 +84,13 @@ func (x *run) site(r *rank, k siteKey, call string) cause.Site {
 	return s
 }
 
+// steps notes that the current operation is at a message of a ring, by its number.
+func (r *rank) steps(number uint32) {
+	if r.why != nil {
+		r.why.own.Step = cause.StepOf(number)
+	}
+}
+
 // performs notes the current operation of a rank.
 func (r *rank) performs(in *tl.Instr) {
 	if r.why == nil || r.stream != nil { // which has named its own operation
@@ -91,10 +98,10 @@ func (r *rank) performs(in *tl.Instr) {
 	}
 	k := siteKey{r.id, in.Op, tl.Drive(r.ctx).Line()}
 	if s, ok := r.run.sites[k]; ok {
-		r.why.site = s
+		r.why.own.Site = s
 		return
 	}
-	r.why.site = r.run.site(r, k, in.Call())
+	r.why.own.Site = r.run.site(r, k, in.Call())
 }
 
 // spent notes the reason for which the rank's clock has moved.
@@ -106,7 +113,7 @@ func (r *rank) spent(why cause.Reason, k cause.Kind) {
 
 func (r *rank) spend(why cause.Reason, at cause.Resource) {
 	b := r.why
-	b.at = r.run.causes.AddAt(r.Clock, b.at, b.site, why, at, 0)
+	b.at = r.run.causes.AddAt(r.Clock, b.at, b.own, why, at)
 }
 
 // waited continues the chain of a rank at the event that has moved its clock: the latest of some
@@ -128,7 +135,7 @@ func (r *rank) waited(why cause.Reason, at cause.Resource, until ...cause.Point)
 		}
 	}
 	if best != 0 {
-		b.at = log.Wait(since, best, b.site, why, at, 0)
+		b.at = log.Wait(since, best, b.own, why, at)
 	}
 }
 
@@ -314,6 +321,6 @@ func (r *rank) endsBy(p *rank) {
 // performsOp notes the current operation of a stream.
 func (r *rank) performsOp(op *launch.StreamOp) {
 	if r.why != nil {
-		r.why.site = r.run.site(r, siteKey{rank: r.id, op: noOp - 1 - tl.Op(op.Kind), line: op.Line}, op.Kind.String())
+		r.why.own.Site = r.run.site(r, siteKey{rank: r.id, op: noOp - 1 - tl.Op(op.Kind), line: op.Line}, op.Kind.String())
 	}
 }

@@ -51,10 +51,10 @@ func (r *rank) works(n int, after cause.Point, start, end unit.Time) cause.Point
 	at := cause.At(unitKinds[n], int(r.seat))
 	if t := log.Time(after); start > t {
 		if free := b.units[n]; free != 0 && log.Time(free) == start {
-			after = log.Wait(t, free, log.Site(after), cause.Queueing, at, 0)
+			after = log.Wait(t, free, log.Owner(after), cause.Queueing, at)
 		}
 	}
-	p := log.AddAt(end, after, log.Site(after), cause.Arithmetic, at, 0)
+	p := log.AddAt(end, after, log.Owner(after), cause.Arithmetic, at)
 	b.units[n] = p
 	return p
 }

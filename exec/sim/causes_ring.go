@@ -45,7 +45,9 @@ func (x *run) returns(q *ring, at unit.Time) {
 	}
 	p = x.causes.Add(at, p, cause.Unknown, w.ring)
 	w.credit = p
-	w.credits = append(w.credits, x.causes.AddAt(at+q.credit, p, x.causes.Site(p), cause.Credit, w.ring, int(slot)))
+	of := cause.Owner{Site: x.causes.Site(p), Step: cause.StepOf(q.Returned - 1)}
+	came := x.causes.AddAt(at+q.credit, p, of, cause.Credit, w.ring)
+	w.credits = append(w.credits, x.causes.Begin(of.Step, came)) // also where a credit takes no time
 }
 
 // hearsCredit makes the next credit of a ring the event that is being handled.

@@ -28,6 +28,8 @@ func (r *rank) send(in *tl.Instr) {
 	from := r.Clock
 	tok := ipcq.Token{N: int32(in.N), Total: int32(in.N), Type: in.Type, Shape: in.Shape, Parts: int32(x.ring.Parts(in.N, in.Type))}
 	slot, slotIn := int32(-1), uint8(0)
+	q := r.tx[port]
+	r.steps(q.Sent + uint32(q.payload.Parts-q.payload.Next))
 	if in.A == tl.None {
 		// The Context does not reuse the instruction meanwhile, because the kernel is parked.
 		tok.Value = r.stage(in)
@@ -46,7 +48,6 @@ func (r *rank) send(in *tl.Instr) {
 		}
 	}
 	waited := r.Clock
-	q := r.tx[port]
 	for q.payload.Open() || q.Full(q.sizing) {
 		w := forCredit
 		if q.payload.Open() {
@@ -175,8 +176,10 @@ func (r *rank) recv(in *tl.Instr) {
 			r.letGo(i)
 		}
 		port = r.pick()
+		r.steps(r.rx[port].Taken)
 		r.book.Plain(history.Any)
 	} else {
+		r.steps(r.rx[port].Taken)
 		r.letGo(port)
 		r.visible(port)
 	}

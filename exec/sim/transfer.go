@@ -91,7 +91,9 @@ func (r *rank) begin(at unit.Time, route noc.Route, c noc.Class, bytes int64, i 
 	t := x.xfers.At(i)
 	var origin cause.Point
 	if r.why != nil {
-		origin = r.origins(at)
+		if origin = r.origins(at); t.kind == aToken {
+			origin = x.causes.Begin(cause.StepOf(t.seq), origin)
+		}
 	}
 	x.e.net.Send(at, noc.Transfer{
 		Route: route, Class: c, Bytes: bytes, Source: r.source, User: i,

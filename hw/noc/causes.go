@@ -112,9 +112,9 @@ func (c *causes) starts(n *Fabric, li, mi uint32) {
 		if at != now {
 			by, at, of = c.vacancy(m.into, now), now, cause.At(cause.Buffer, int(l.id))
 		}
-		own := c.log.Site(head.at)
+		own := c.log.Owner(head.at)
 		if head.path = 0; by.at != 0 {
-			head.at = c.log.Wait(m.arrived, c.point(by, at), own, cause.Queueing, of, 0)
+			head.at = c.log.Wait(m.arrived, c.point(by, at), own, cause.Queueing, of)
 		}
 		head.at = c.log.Add(now, head.at, cause.Unknown, link)
 	}
@@ -169,7 +169,7 @@ func (c *causes) stood(n *Fabric, li, mi uint32, end unit.Time) {
 	if end <= m.arrived {
 		return
 	}
-	w := c.log.Wait(m.arrived, c.point(c.busy[li], end), c.log.Site(own), cause.Queueing, cause.At(cause.Link, int(n.links[li].id)), 0)
+	w := c.log.Wait(m.arrived, c.point(c.busy[li], end), c.log.Owner(own), cause.Queueing, cause.At(cause.Link, int(n.links[li].id)))
 	c.head[mi], c.tail[mi] = moment{at: w}, moment{at: w}
 }
 
@@ -193,7 +193,7 @@ func (c *causes) passes(n *Fabric, mi uint32, path []routes.Hop, bytes int64, ke
 	}
 	if end > free {
 		before := c.latest[key]
-		m = moment{at: c.log.Wait(free, before.at, c.log.Site(at), cause.Queueing, link(key.link), 0)}
+		m = moment{at: c.log.Wait(free, before.at, c.log.Owner(at), cause.Queueing, link(key.link))}
 	} else {
 		m = moment{at: c.point(m, end)}
 	}

@@ -2,6 +2,8 @@ package explain
 
 import (
 	"cmp"
+	"fmt"
+	"maps"
 	"slices"
 
 	"kernbench/machine"
@@ -12,10 +14,10 @@ import (
 // piece is a stretch of the critical path that belongs to one operation, resource and reason.
 type piece struct {
 	start, end unit.Time
-	site       cause.Site
-	at         cause.Resource
-	why        cause.Reason
-	behind     cause.Site // of queueing: what holds the resource
+	cause.Owner
+	at     cause.Resource
+	why    cause.Reason
+	behind cause.Site // of queueing: what holds the resource
 }
 
 // cutter turns chains of causes into pieces.
@@ -45,12 +47,12 @@ func (c *cutter) cut(chain *cause.Chain) []piece {
 		case s.At.Kind() == cause.Path:
 			c.path(s)
 		case s.At.Kind() == cause.Link && s.Why == cause.Serialisation && c.m.Spec(machine.LinkID(s.At.Number())).Port:
-			c.add(s.Start, s.End, s.Site, s.At, cause.Memory)
+			c.add(s.Start, s.End, s.Owner, s.At, cause.Memory)
 		case s.At.Kind() == cause.Link:
-			c.add(s.Start, s.End, s.Site, s.At, s.Why)
+			c.add(s.Start, s.End, s.Owner, s.At, s.Why)
 		default:
 			c.full = c.full[:0] // the path has left the network
-			c.add(s.Start, s.End, s.Site, s.At, s.Why)
+			c.add(s.Start, s.End, s.Owner, s.At, s.Why)
 		}
 	}
 	slices.Reverse(c.out)
@@ -66,7 +68,7 @@ func (c *cutter) path(s *cause.Span) {
 	end := s.End
 	before := func(d unit.Time, why cause.Reason, link int) {
 		if start := max(end-d, s.Start); start < end {
-			c.add(start, end, s.Site, cause.At(cause.Link, link), why)
+			c.add(start, end, s.Owner, cause.At(cause.Link, link), why)
 			end = start
 		}
 	}
@@ -81,7 +83,7 @@ func (c *cutter) path(s *cause.Span) {
 			w := c.full[i]
 			c.full = slices.Delete(c.full, i, i+1)
 			start := max(end-spec.Wire-spec.Router, s.Start)
-			c.out = append(c.out, piece{start: start, end: end, site: w.Site, at: w.At, why: cause.Credit, behind: s.Site})
+			c.out = append(c.out, piece{start: start, end: end, Owner: w.Owner, at: w.At, why: cause.Credit, behind: s.Site})
 			end = start
 			continue
 		}
@@ -93,15 +95,15 @@ func (c *cutter) path(s *cause.Span) {
 
 // add adds a piece. Its time belongs to the operation that waits for it in a queue, or for a
 // credit, from when that waits: see instead.
-func (c *cutter) add(start, end unit.Time, site cause.Site, at cause.Resource, why cause.Reason) {
+func (c *cutter) add(start, end unit.Time, of cause.Owner, at cause.Resource, why cause.Reason) {
 	for _, w := range c.open {
-		of, reason, ok := instead(w, at, why)
-		if !ok || w.Since >= end || w.Site == site && of == at {
+		on, reason, ok := instead(w, at, why)
+		if !ok || w.Since >= end || w.Site == of.Site && on == at {
 			continue // in the last case it follows a part of its own
 		}
-		p := piece{start: max(start, w.Since), end: end, site: w.Site, at: of, why: reason}
+		p := piece{start: max(start, w.Since), end: end, Owner: w.Owner, at: on, why: reason}
 		if reason == cause.Queueing {
-			p.behind = site
+			p.behind = of.Site
 		}
 		c.out = append(c.out, p)
 		if end = p.start; start == end {
@@ -109,7 +111,7 @@ func (c *cutter) add(start, end unit.Time, site cause.Site, at cause.Resource, w
 		}
 		break
 	}
-	c.out = append(c.out, piece{start: start, end: end, site: site, at: at, why: why})
+	c.out = append(c.out, piece{start: start, end: end, Owner: of, at: at, why: why})
 }
 
 // instead returns what the time of a wait is spent on while others use what is waited for: a link
@@ -152,10 +154,10 @@ type blameKey struct {
 func (x *explaining) blames(pieces []piece) []Blame {
 	at := map[blameKey]*Blame{}
 	for _, p := range pieces {
-		k := blameKey{p.site, p.behind, p.at, p.why}
+		k := blameKey{p.Site, p.behind, p.at, p.why}
 		b := at[k]
 		if b == nil {
-			o := x.log.Operation(p.site)
+			o := x.log.Operation(p.Site)
 			b = &Blame{
 				Rank: int(o.Rank), PE: x.m.PEName(int(o.PE)), Call: o.Call, Line: o.Line, Resource: x.name(p.at), Class: x.class(p.at),
 				Reason: p.why.String(), key: k, first: p.start,
@@ -198,6 +200,38 @@ func withLaunch(all []Blame, t unit.Time) []Blame {
 	all = append(all, b)
 	slices.SortFunc(all, longestFirst)
 	return all
+}
+
+// byStep adds pieces up by their steps, in the order of these. The time of the launch has a row of
+// its own, and so has that before the first message of a ring.
+func (x *explaining) byStep(pieces []piece, launch, total unit.Time) []Share {
+	at, ranks := map[cause.Step]unit.Time{}, map[cause.Step]map[int32]bool{}
+	for i := range pieces {
+		p := &pieces[i]
+		if ranks[p.Step] == nil {
+			ranks[p.Step] = map[int32]bool{}
+		}
+		at[p.Step] += p.end - p.start
+		ranks[p.Step][x.log.Operation(p.Site).Rank] = true
+	}
+	out := []Share{}
+	add := func(name string, t unit.Time, ranks int) {
+		out = append(out, Share{name, t, 100 * float64(t) / float64(total), ranks})
+	}
+	if launch > 0 {
+		add("launch", launch, 1)
+	}
+	for _, s := range slices.Sorted(maps.Keys(at)) {
+		name := fmt.Sprintf("step %d", int(s)-1)
+		switch s {
+		case 0:
+			name = "no step"
+		case cause.MostSteps:
+			name += " and later"
+		}
+		add(name, at[s], len(ranks[s]))
+	}
+	return out
 }
 
 // Share is the time of all pieces with one property.

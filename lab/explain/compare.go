@@ -19,8 +19,11 @@ type Comparison struct {
 
 	Reasons   []Delta `json:"reasons"`
 	Lines     []Delta `json:"lines"`
+	Steps     []Delta `json:"steps,omitempty"` // nil: a file of the two has none
 	Classes   []Delta `json:"resource_classes"`
 	Resources []Delta `json:"resources"`
+
+	Notes []string `json:"notes"`
 
 	Tolerance *float64 `json:"tolerance_percent,omitempty"`
 	Slower    bool     `json:"slower"` // than before, by more than the tolerance
@@ -53,7 +56,16 @@ func Compare(before, after *Report, names [2]string, tolerance *float64) *Compar
 	c := &Comparison{
 		Before: side(before, names[0]), After: side(after, names[1]), Change: int64(after.Time() - before.Time()),
 		Reasons: deltas(before.Reasons, after.Reasons), Lines: deltas(before.Lines, after.Lines),
-		Classes: deltas(before.Classes, after.Classes), Resources: deltas(before.Resources, after.Resources), Tolerance: tolerance,
+		Classes: deltas(before.Classes, after.Classes), Resources: deltas(before.Resources, after.Resources),
+		Notes: []string{}, Tolerance: tolerance,
+	}
+	if before.Steps != nil && after.Steps != nil {
+		c.Steps = deltas(before.Steps, after.Steps)
+	}
+	for i, r := range [...]*Report{before, after} {
+		if r.Steps == nil {
+			c.Notes = append(c.Notes, fmt.Sprintf("no table of steps: %s is of an earlier version and has none", names[i]))
+		}
 	}
 	if before.Time() > 0 {
 		c.Percent = 100 * float64(c.Change) / float64(before.Time())
@@ -62,7 +74,8 @@ func Compare(before, after *Report, names [2]string, tolerance *float64) *Compar
 	return c
 }
 
-// deltas puts the shares of two runs beside each other, the largest change first.
+// deltas puts the shares of two runs beside each other, the largest change first, equal ones in the
+// order of the shares.
 func deltas(before, after []Share) []Delta {
 	at := map[string]*Delta{}
 	var names []string
@@ -86,7 +99,7 @@ func deltas(before, after []Share) []Delta {
 		all = append(all, d)
 	}
 	slices.SortStableFunc(all, func(a, b Delta) int {
-		return cmp.Or(cmp.Compare(max(b.Change, -b.Change), max(a.Change, -a.Change)), cmp.Compare(a.Name, b.Name))
+		return cmp.Compare(max(b.Change, -b.Change), max(a.Change, -a.Change))
 	})
 	return all
 }
@@ -100,15 +113,28 @@ func Parse(data []byte) (*Report, error) {
 	if r.Bench == "" || r.Reasons == nil || r.Blames == nil {
 		return nil, errors.New("not the JSON of kernbench explain: bench, reasons or blames are missing")
 	}
+	if err := checkSum("reasons", r.Reasons, r.Explained); err != nil {
+		return nil, err
+	}
+	if r.Steps != nil {
+		if err := checkSum("steps", r.Steps, r.Explained); err != nil {
+			return nil, err
+		}
+	}
+	return r, nil
+}
+
+// checkSum returns an error if shares of a file do not add up to the time that is explained.
+func checkSum(what string, all []Share, explained unit.Time) error {
 	sum := unit.Time(0)
-	for _, s := range r.Reasons {
-		if s.Time < 0 || s.Time > r.Explained-sum {
-			return nil, fmt.Errorf("the reasons take more than explained_ps, %d", int64(r.Explained))
+	for _, s := range all {
+		if s.Time < 0 || s.Time > explained-sum {
+			return fmt.Errorf("the %s take more than explained_ps, %d", what, int64(explained))
 		}
 		sum += s.Time
 	}
-	if sum != r.Explained {
-		return nil, fmt.Errorf("the reasons take %d ps, explained_ps is %d", int64(sum), int64(r.Explained))
+	if sum != explained {
+		return fmt.Errorf("the %s take %d ps, explained_ps is %d", what, int64(sum), int64(explained))
 	}
-	return r, nil
+	return nil
 }

@@ -40,7 +40,7 @@ func TestCompare(t *testing.T) {
 		if d.Slower != c.slower {
 			t.Errorf("%s: %+v", c.name, d)
 		}
-		for _, deltas := range [][]explain.Delta{d.Reasons, d.Lines} {
+		for _, deltas := range [][]explain.Delta{d.Reasons, d.Lines, d.Steps} {
 			sum := int64(0)
 			for _, x := range deltas {
 				sum += x.Change
@@ -51,6 +51,16 @@ func TestCompare(t *testing.T) {
 		}
 	}
 	d := explain.Compare(before, after, [2]string{"a", "b"}, nil)
+	old := *before
+	if old.Steps = nil; len(d.Steps) == 0 || len(d.Notes) != 0 {
+		t.Errorf("%+v", d)
+	}
+	for _, x := range [][2]*explain.Report{{&old, after}, {after, &old}} {
+		d := explain.Compare(x[0], x[1], [2]string{"a", "b"}, nil)
+		if d.Steps != nil || len(d.Notes) != 1 || !strings.Contains(d.Notes[0], "no table of steps") {
+			t.Errorf("%+v", d)
+		}
+	}
 	if d.Reasons[0].Name != "arithmetic" || d.Reasons[0].Change <= 0 || d.Slower {
 		t.Errorf("%+v", d.Reasons)
 	}
@@ -70,6 +80,7 @@ func TestParse(t *testing.T) {
 		{"no JSON", "x", "not the JSON of kernbench explain"},
 		{"another JSON", "{}", "bench, reasons or blames are missing"},
 		{"a list", "[]", "not the JSON of kernbench explain"},
+		{"other steps", strings.Replace(string(data), `"name":"step 1","time_ps":`, `"name":"step 1","time_ps":1`, 1), "the steps take"},
 		{"other sums", strings.Replace(string(data), `"explained_ps":`, `"explained_ps":1`, 1), "the reasons take"},
 	} {
 		if _, err := explain.Parse([]byte(c.text)); err == nil || !strings.Contains(err.Error(), c.want) {

@@ -58,7 +58,7 @@ func (d *Detail) Path(f func(s Stretch)) {
 			continue // the report has said why
 		}
 		for _, p := range pieces {
-			f(Stretch{p.start, p.end, p.site, p.site, p.at, p.why, p.behind})
+			f(Stretch{p.start, p.end, p.Site, p.Site, p.at, p.why, p.behind})
 		}
 	}
 }
@@ -82,14 +82,14 @@ func (d *Detail) Each(wanted func(own cause.Site, from, until unit.Time) bool, s
 			return
 		}
 		if k := w.At.Kind(); k == cause.Link || k == cause.Buffer {
-			queued(&Queued{w.Since, w.Until, machine.LinkID(w.At.Number()), k == cause.Buffer, w.Site, w.For})
+			queued(&Queued{w.Since, w.Until, machine.LinkID(w.At.Number()), k == cause.Buffer, w.Site, w.For.Site})
 			return
 		}
 		if wanted != nil && !wanted(w.Site, w.Since, w.Until) {
 			return
 		}
 		for _, p := range c.cut(d.x.log.WalkSince(until, w.Since)) {
-			stretch(&Stretch{p.start, p.end, w.Site, p.site, p.at, p.why, p.behind})
+			stretch(&Stretch{p.start, p.end, w.Site, p.Site, p.at, p.why, p.behind})
 		}
 	})
 }

@@ -51,6 +51,7 @@ type Report struct {
 
 	Reasons   []Share `json:"reasons"`
 	Lines     []Share `json:"lines"`
+	Steps     []Share `json:"steps"` // in their order; nil: of a file that has none
 	Resources []Share `json:"resources"`
 	Classes   []Share `json:"resource_classes"`
 	Blames    []Blame `json:"blames"`
@@ -171,9 +172,11 @@ func (x *explaining) report(s *Spec, res *run.Result) (*Report, error) {
 	}
 	r.Blames = x.blames(pieces)
 	r.message = x.stalled(r.Blames)
+	launch := unit.Time(0)
 	if s.From == 0 && s.Until == 0 {
-		want += r.Launch
-		r.Blames = withLaunch(r.Blames, r.Launch)
+		launch = r.Launch
+		want += launch
+		r.Blames = withLaunch(r.Blames, launch)
 	}
 	for _, b := range r.Blames {
 		r.Explained += b.Time
@@ -181,6 +184,7 @@ func (x *explaining) report(s *Spec, res *run.Result) (*Report, error) {
 	r.LeftOver = want - r.Explained
 	r.Reasons = shares(r.Blames, r.Explained, func(b *Blame) string { return b.Reason })
 	r.Lines = shares(r.Blames, r.Explained, func(b *Blame) string { return lineName(b) })
+	r.Steps = x.byStep(pieces, launch, r.Explained)
 	r.Resources = shares(r.Blames, r.Explained, func(b *Blame) string { return b.Resource })
 	r.Classes = shares(r.Blames, r.Explained, func(b *Blame) string { return b.Class })
 	r.Story = x.story(waits)
@@ -215,7 +219,7 @@ func (x *explaining) chain(v *cause.Run, rank *int) ([]piece, *cause.Chain, erro
 	chain := x.log.Walk(last)
 	pieces := (&cutter{log: x.log, m: x.m}).cut(chain)
 	if end := x.log.Time(last); end < v.End {
-		pieces = append(pieces, piece{start: end, end: v.End, site: x.log.Site(last), why: cause.Imbalance})
+		pieces = append(pieces, piece{start: end, end: v.End, Owner: x.log.Owner(last), why: cause.Imbalance})
 	}
 	return pieces, chain, nil
 }

@@ -44,7 +44,7 @@ func whole(t *testing.T, s run.Spec) *explain.Report {
 	if sum != time || r.LeftOver != 0 || r.Time() != time {
 		t.Errorf("blames of %v and %v left over, time %v, without causes %v", sum, r.LeftOver, r.Time(), time)
 	}
-	for _, shares := range [][]explain.Share{r.Reasons, r.Lines} {
+	for _, shares := range [][]explain.Share{r.Reasons, r.Lines, r.Steps} {
 		sum = 0
 		for _, s := range shares {
 			sum += s.Time

@@ -23,7 +23,7 @@ func (x *explaining) steps() []trace.Step {
 			if start >= end {
 				continue
 			}
-			s := trace.Step{Start: start, End: end, Reason: p.why.String(), Operation: x.operation(p.site), Resource: x.name(p.at)}
+			s := trace.Step{Start: start, End: end, Reason: p.why.String(), Operation: x.operation(p.Site), Resource: x.name(p.at)}
 			if p.behind != 0 {
 				s.Behind = x.operation(p.behind)
 			}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"kernbench/lab/run"
@@ -40,6 +41,80 @@ func TestSteps(t *testing.T) {
 		if at != end {
 			t.Errorf("the steps end at %v, and the run or its part at %v", at, end)
 		}
+	}
+}
+
+// numbered are the slices of a trace that have a step.
+type numbered map[slice][]trace.Event
+
+type slice struct {
+	kind trace.Kind
+	pe   int32
+	step int64
+}
+
+func (n numbered) Emit(e *trace.Event) {
+	k := slice{e.Kind, e.PE, e.Seq}
+	n[k] = append(n[k], *e)
+}
+
+// A step is that of a trace. While the path follows a message of a send, the trace has one of that
+// number on its way; what a send or receive does itself lies in a slice with that number.
+func TestStepsAreThoseOfTheTrace(t *testing.T) {
+	kinds := map[trace.Kind]bool{}
+	for _, s := range []run.Spec{
+		{Topology: "ahbm-cube", Algorithm: "ring_allreduce", Ranks: 8, NElem: 40000, Sets: []string{"defaults.n_slots=2"}},
+		{Topology: "ahbm-cube", Algorithm: "bidirectional_ring_allreduce", Ranks: 8, NElem: 40000},
+		{Topology: "dgx-h100", Algorithm: "ring_allreduce_chunked", Ranks: 8, NElem: 65536},
+	} {
+		seen := numbered{}
+		x := &explaining{log: cause.New()}
+		s.Causes, s.Events = x.log, seen
+		job, err := run.Load(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		x.m, x.job = job.Machine, job
+		if _, err := job.Run(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		steps := map[slice]bool{}
+		for _, v := range x.log.Runs() {
+			pieces, _, err := x.chain(&v, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, p := range pieces {
+				o := x.log.Operation(p.Site)
+				kind := trace.Message
+				switch {
+				case o.Call == "send" && p.at.Kind() == cause.Link && p.why == cause.Router:
+				case o.Call == "send" && p.at.Kind() == cause.IPCQ:
+					kind = trace.Send
+				case o.Call == "recv" && p.at.Kind() == cause.IPCQ:
+					kind = trace.Recv
+				default:
+					continue
+				}
+				k := slice{kind, o.PE, int64(p.Step) - 1}
+				steps[k] = true
+				if !slices.ContainsFunc(seen[k], func(e trace.Event) bool {
+					return e.Start <= p.start && p.end <= e.End
+				}) {
+					t.Fatalf("%s: %s from %v to %v has step %d, and no such slice in the trace", s.Algorithm,
+						x.operation(p.Site), p.start, p.end, k.step)
+				}
+			}
+		}
+		if len(steps) < 2 {
+			t.Errorf("%s: the path has %d slices with steps", s.Algorithm, len(steps))
+		}
+		for k := range steps {
+			kinds[k.kind] = true
+		}
+	}
+	if len(kinds) != 3 {
+		t.Errorf("the paths have slices of the kinds %v", kinds)
 	}
 }
 

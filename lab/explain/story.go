@@ -33,10 +33,10 @@ func (x *explaining) story(waits []cause.Waiting) []Wait {
 	longest, count, total := map[kind]cause.Waiting{}, map[kind]int{}, map[kind]unit.Time{}
 	var kinds []kind
 	for _, w := range waits {
-		if w.Site == w.For && w.At.Kind() == cause.Link {
+		if w.Site == w.For.Site && w.At.Kind() == cause.Link {
 			continue // behind a part of its own
 		}
-		k := kind{w.Why, w.At.Kind(), of(w.Site), of(w.For)}
+		k := kind{w.Why, w.At.Kind(), of(w.Site), of(w.For.Site)}
 		if count[k] == 0 {
 			kinds = append(kinds, k)
 		}
@@ -66,11 +66,15 @@ func (x *explaining) sentence(w *cause.Waiting) string {
 
 // object describes what a wait is for.
 func (x *explaining) object(w *cause.Waiting) string {
-	other := x.operation(w.For)
+	other := x.operation(w.For.Site)
 	switch k := w.At.Kind(); {
 	case k == cause.Ring && w.Why == cause.Credit:
 		e := x.log.Ring(w.At)
-		return fmt.Sprintf("a credit of the ring %s to rank %d, whose slot %d is held by %s", e.Dir, e.To, w.Slot, other)
+		slot := ""
+		if s := w.For.Step; s != 0 && s != cause.MostSteps {
+			slot = fmt.Sprintf(" %d", (int(s)-1)%e.Slots)
+		}
+		return fmt.Sprintf("a credit of the ring %s to rank %d, whose slot%s is held by %s", e.Dir, e.To, slot, other)
 	case k == cause.Ring:
 		e := x.log.Ring(w.At)
 		return fmt.Sprintf("a message of the ring %s of rank %d, from %s", e.Dir, e.From, other)

@@ -15,7 +15,7 @@ func queueing() (*cause.Log, cause.Point) {
 	one, two := l.AddSite(cause.Operation{Rank: 1, Call: "send"}), l.AddSite(cause.Operation{Rank: 2, Call: "send"})
 	first := l.Add(40, l.Start(0, one), cause.Serialisation, link)
 	issued := l.Add(10, l.Start(0, two), cause.Issue, cause.At(cause.CPU, 2))
-	began := l.Wait(10, first, l.Site(issued), cause.Queueing, link, 0)
+	began := l.Wait(10, first, l.Owner(issued), cause.Queueing, link)
 	return l, l.Add(70, began, cause.Serialisation, link)
 }
 
@@ -29,11 +29,38 @@ func TestWalk(t *testing.T) {
 	if want := "0-40 rank 1 serialisation waits 1;40-70 rank 2 serialisation waits 0;"; got.String() != want {
 		t.Errorf("%s, want %s", &got, want)
 	}
-	if w := c.Waits; len(w) != 1 || w[0].Since != 10 || w[0].Until != 40 || l.Operation(w[0].For).Rank != 1 {
+	if w := c.Waits; len(w) != 1 || w[0].Since != 10 || w[0].Until != 40 || l.Operation(w[0].For.Site).Rank != 1 {
 		t.Errorf("waits %+v", w)
 	}
 	if got := l.Time(end); got != 70 {
 		t.Errorf("time %v", got)
+	}
+}
+
+// A point is of the step that its chain has begun last. A wait does not change to that of the other
+// chain.
+func TestBegin(t *testing.T) {
+	l := cause.New()
+	a, b := l.AddSite(cause.Operation{Call: "send"}), l.AddSite(cause.Operation{Call: "recv"})
+	start := l.Start(0, a)
+	sent := l.Begin(cause.StepOf(3), start)
+	if p := l.Begin(cause.StepOf(3), sent); p != sent || l.Time(sent) != 0 || l.Owner(sent) != (cause.Owner{Site: a, Step: 4}) {
+		t.Errorf("%v, %v", p, l.Owner(sent))
+	}
+	came := l.Add(10, sent, cause.Latency, cause.At(cause.Link, 1))
+	taken := l.Wait(2, came, cause.Owner{Site: b, Step: cause.MostSteps}, cause.Credit, cause.At(cause.Ring, 0))
+	c := l.Walk(l.Add(12, taken, cause.Wake, 0))
+	if len(c.Spans) != 2 || c.Spans[0].Step != cause.MostSteps || c.Spans[0].Why != cause.Wake || c.Spans[1].Step != 4 {
+		t.Errorf("%+v", c.Spans)
+	}
+	from := cause.Owner{Site: a, Step: 4}
+	if w := c.Waits; len(w) != 1 || w[0].Step != cause.MostSteps || w[0].Why != cause.Credit || w[0].For != from {
+		t.Errorf("%+v", w)
+	}
+	for number, want := range map[uint32]cause.Step{0: 1, 1<<24 - 3: 1<<24 - 2, 1 << 24: cause.MostSteps, 1<<32 - 1: cause.MostSteps} {
+		if got := cause.StepOf(number); got != want {
+			t.Errorf("message %d: step %d, want %d", number, got, want)
+		}
 	}
 }
 

@@ -23,7 +23,7 @@ func journey(l *Log, seed uint64) []Point {
 		now := l.Time(at[i])
 		switch other := l.Time(at[j]); {
 		case other > now:
-			at[i] = l.Wait(now, at[j], l.Site(at[i]), Queueing, At(Link, draw.IntN(4)), 0)
+			at[i] = l.Wait(now, at[j], l.Owner(at[i]), Queueing, At(Link, draw.IntN(4)))
 		case draw.IntN(3) == 0:
 			p := uint32(0)
 			for range 1 + draw.IntN(3) {

@@ -16,6 +16,22 @@ type Operation struct {
 	Line string // of the kernel's source; "" if it is not known
 }
 
+// Step is the part of a kernel that a message of a ring begins, up to the next one. It is the
+// number of the message in its ring, counted from 1. 0 is none.
+type Step uint32
+
+// MostSteps is the highest step. What comes after it counts as part of it.
+const MostSteps Step = 1<<24 - 1
+
+// StepOf returns the step of a message that has a number in its ring, from 0 on.
+func StepOf(number uint32) Step { return Step(min(uint64(number)+1, uint64(MostSteps))) }
+
+// Owner is what a point belongs to: an operation, at a step.
+type Owner struct {
+	Site Site
+	Step Step
+}
+
 // RingEnds are the ranks that a ring joins.
 type RingEnds struct {
 	From, To     int32 // ranks
@@ -40,10 +56,20 @@ type point struct {
 	prev Point
 	site Site
 	at   Resource
-	why  Reason
-	wait bool
-	slot uint16
+	what uint32 // the reason in 7 bits, whether it is a wait in one, the step in the others
 }
+
+const (
+	reasonMask = 1<<7 - 1
+	aWait      = 1 << 7
+	stepShift  = 8
+)
+
+func (v *point) wait() bool  { return v.what&aWait != 0 }
+func (v *point) why() Reason { return Reason(v.what & reasonMask) }
+func (v *point) step() Step  { return Step(v.what >> stepShift) }
+
+func what(why Reason, s Step) uint32 { return uint32(why) | uint32(s)<<stepShift }
 
 const blockBits = 14
 
@@ -95,29 +121,37 @@ func (l *Log) put(v point) Point {
 func (l *Log) Start(t unit.Time, s Site) Point { return l.put(point{time: t, site: s}) }
 
 // Add returns a point that comes after another one: the time between them went to a reason, at a
-// resource. The operation is that of the point before. If no time has passed it returns that point.
+// resource. The owner is that of the point before. If no time has passed it returns that point.
 func (l *Log) Add(t unit.Time, prev Point, why Reason, at Resource) Point {
-	return l.AddAt(t, prev, l.point(prev).site, why, at, 0)
+	return l.AddAt(t, prev, l.Owner(prev), why, at)
 }
 
-// AddAt is Add for an operation of its own, and a slot of a ring.
-func (l *Log) AddAt(t unit.Time, prev Point, s Site, why Reason, at Resource, slot int) Point {
+// AddAt is Add for an owner of its own.
+func (l *Log) AddAt(t unit.Time, prev Point, of Owner, why Reason, at Resource) Point {
 	if t == l.Time(prev) {
 		return prev
 	}
-	return l.put(point{time: t, prev: prev, site: s, at: at, why: why, slot: uint16(slot)})
+	return l.put(point{time: t, prev: prev, site: of.Site, at: at, what: what(why, of.Step)})
 }
 
 // Wait returns a point at which an operation goes on that has waited since a time for a resource.
 // The point until is what it has waited for: it decides the time, and the chain leads on from
 // there.
-func (l *Log) Wait(since unit.Time, until Point, s Site, why Reason, at Resource, slot int) Point {
-	return l.put(point{time: since, prev: until, site: s, at: at, why: why, wait: true, slot: uint16(slot)})
+func (l *Log) Wait(since unit.Time, until Point, of Owner, why Reason, at Resource) Point {
+	return l.put(point{time: since, prev: until, site: of.Site, at: at, what: what(why, of.Step) | aWait})
+}
+
+// Begin returns a point at the time of another one, at which its operation begins a step.
+func (l *Log) Begin(s Step, prev Point) Point {
+	if l.point(prev).step() == s {
+		return prev
+	}
+	return l.put(point{time: l.Time(prev), prev: prev, site: l.point(prev).site, what: what(Unknown, s)})
 }
 
 // Time returns the time of a point.
 func (l *Log) Time(p Point) unit.Time {
-	for l.point(p).wait {
+	for l.point(p).wait() {
 		p = l.point(p).prev
 	}
 	return l.point(p).time
@@ -125,6 +159,12 @@ func (l *Log) Time(p Point) unit.Time {
 
 // Site returns the operation that a point belongs to.
 func (l *Log) Site(p Point) Site { return l.point(p).site }
+
+// Owner returns the operation and the step that a point belongs to.
+func (l *Log) Owner(p Point) Owner {
+	v := l.point(p)
+	return Owner{v.site, v.step()}
+}
 
 // AddSite adds an operation and returns its number.
 func (l *Log) AddSite(o Operation) Site {

@@ -11,10 +11,9 @@ import (
 // Span is a stretch of time on a chain: what it was spent on, and for which operation.
 type Span struct {
 	Start, End unit.Time
-	Site       Site
-	At         Resource
-	Why        Reason
-	Slot       int
+	Owner
+	At  Resource
+	Why Reason
 
 	// Waits counts those of Chain.Waits that end at the end of the span or later.
 	Waits int
@@ -23,11 +22,10 @@ type Span struct {
 // Waiting is an operation on a chain that waited until the chain reached it.
 type Waiting struct {
 	Since, Until unit.Time
-	Site         Site
-	At           Resource
-	Why          Reason
-	Slot         int
-	For          Site // operation that the chain leads on to
+	Owner
+	At  Resource
+	Why Reason
+	For Owner // that the chain leads on to
 }
 
 // Chain is what decided the time of a point, the latest first.
@@ -46,9 +44,9 @@ func (l *Log) WalkSince(p Point, since unit.Time) *Chain {
 	now := l.Time(p)
 	for p != 0 && now > since {
 		v := l.point(p)
-		if v.wait {
-			c.Waits = append(c.Waits, Waiting{Since: v.time, Until: now, Site: v.site, At: v.at, Why: v.why,
-				Slot: int(l.point(v.prev).slot), For: l.point(v.prev).site})
+		if v.wait() {
+			c.Waits = append(c.Waits, Waiting{Since: v.time, Until: now, Owner: l.Owner(p), At: v.at, Why: v.why(),
+				For: l.Owner(v.prev)})
 			p = v.prev
 			continue
 		}
@@ -57,8 +55,8 @@ func (l *Log) WalkSince(p Point, since unit.Time) *Chain {
 		}
 		start := l.Time(v.prev)
 		if start < now {
-			c.Spans = append(c.Spans, Span{Start: max(start, since), End: now, Site: v.site, At: v.at, Why: v.why,
-				Slot: int(v.slot), Waits: len(c.Waits)})
+			c.Spans = append(c.Spans, Span{Start: max(start, since), End: now, Owner: l.Owner(p), At: v.at, Why: v.why(),
+				Waits: len(c.Waits)})
 		}
 		now, p = start, v.prev
 	}
@@ -73,12 +71,11 @@ func (l *Log) Each(spent func(s *Span), waited func(w *Waiting, until Point)) {
 		v := l.point(p)
 		switch {
 		case v.prev == 0:
-		case v.wait:
-			prev := l.point(v.prev)
-			waited(&Waiting{Since: v.time, Until: l.Time(p), Site: v.site, At: v.at, Why: v.why, Slot: int(prev.slot),
-				For: prev.site}, v.prev)
+		case v.wait():
+			waited(&Waiting{Since: v.time, Until: l.Time(p), Owner: l.Owner(p), At: v.at, Why: v.why(),
+				For: l.Owner(v.prev)}, v.prev)
 		default:
-			spent(&Span{Start: l.Time(v.prev), End: v.time, Site: v.site, At: v.at, Why: v.why, Slot: int(v.slot)})
+			spent(&Span{Start: l.Time(v.prev), End: v.time, Owner: l.Owner(p), At: v.at, Why: v.why()})
 		}
 	}
 }

@@ -155,7 +155,7 @@ func (m *Machine) foldedWaits() *waitGraph {
 	crossings := m.crossing(0, 0, 0)
 	folded := m.cubes*m.cube.links + len(m.ends)*m.conns
 	g := newWaitGraph(folded+1, int(m.final)+1)
-	abroad := LinkID(folded) // stands for all links between SIPs
+	betweenSIPs := LinkID(folded) // stands for all links between SIPs
 	fold := func(route []Hop) []Hop {
 		kept := route[:0]
 		for _, h := range route {
@@ -164,7 +164,7 @@ func (m *Machine) foldedWaits() *waitGraph {
 			case m.Spec(LinkID(link)).Port:
 				continue
 			case link >= m.outerLink(0):
-				h = Hop{Link: abroad}
+				h = Hop{Link: betweenSIPs}
 			case link >= crossings:
 				h.Link = LinkID(m.cubes*m.cube.links + (link-crossings)%(len(m.ends)*m.conns))
 			default:

@@ -48,7 +48,7 @@ func build(t *conf.Topology, w, h int, outside *levels) (*Machine, error) {
 		topology: t,
 		sips:     1,
 		cubes:    w * h,
-		shore:    outside != nil,
+		exit:     outside != nil,
 		outside:  outside,
 		conns:    sip.UCIe.Connections,
 		cube:     newLayout(cube, sip.UCIe.Connections),
@@ -71,13 +71,13 @@ func build(t *conf.Topology, w, h int, outside *levels) (*Machine, error) {
 		return nil, t.Errorf("sip.cube_mesh.network", "%q joins at most %d cubes; the SIP has %d", inner.Name, inner.limit, m.cubes)
 	}
 	m.look = inner.cubes
-	m.inSIP = inner.build(size{n: m.cubes, w: w, h: h, shore: m.shore})
+	m.inSIP = inner.build(size{n: m.cubes, w: w, h: h, exit: m.exit})
 	m.ends = m.inSIP.edges()
 	if m.row = m.cubes; inner.grid {
 		m.row = w
 	}
 	m.perSIP = m.inSIP.hubs()
-	if m.shore {
+	if m.exit {
 		m.perSIP++
 	}
 	if len(m.ends) > 0 { // else all traffic is in its last cube at once
@@ -152,7 +152,7 @@ func (m *Machine) crossingSpec(e edge) *LinkSpec {
 	switch {
 	case int(e.from) < m.cubes:
 		return m.specs.crossing
-	case m.shore && int(e.from) == m.cubes:
+	case m.exit && int(e.from) == m.cubes:
 		return m.specs.fromIO
 	}
 	return m.specs.fromHub

@@ -2,7 +2,7 @@ package machine
 
 import "kernbench/conf"
 
-// full joins every site to every other, and each to the shore, by links of its own.
+// full joins every site to every other, and each to the exit, by links of its own.
 type full struct {
 	size
 	list     []edge
@@ -21,8 +21,8 @@ func newFull(s size) network {
 			}
 		}
 	}
-	if s.shore {
-		f.up, f.down = shoreEdges(&f.list, s.n, s.n)
+	if s.exit {
+		f.up, f.down = exitEdges(&f.list, s.n, s.n)
 	}
 	return f
 }

@@ -12,11 +12,11 @@ type grid struct {
 	wrapX, wrapY bool
 	list         []edge
 	out          [][4]int32 // edge by site and side; -1 where there is none
-	up, down     []int32    // edges between the shore and each site that borders it, by site; -1 elsewhere
-	direct       bool       // every site borders the shore, not row 0 alone
+	up, down     []int32    // edges between the exit and each site that borders it, by site; -1 elsewhere
+	direct       bool       // every site borders the exit, not row 0 alone
 }
 
-// newGrid wires a grid. With direct every site has its own link to the shore; else the shore lies
+// newGrid wires a grid. With direct every site has its own link to the exit; else the exit lies
 // along row 0.
 func newGrid(s size, wrap, direct bool) *grid {
 	g := &grid{size: s, wrapX: wrap && s.w > 2, wrapY: wrap && s.h > 2, direct: direct}
@@ -30,8 +30,8 @@ func newGrid(s size, wrap, direct bool) *grid {
 			south: g.join(site, x, y+1, south, north),
 		}
 	}
-	if s.shore {
-		g.joinShore()
+	if s.exit {
+		g.joinExit()
 	}
 	return g
 }
@@ -46,17 +46,17 @@ func (g *grid) join(site, x, y int, out, in side) int32 {
 	return int32(len(g.list) - 1)
 }
 
-func (g *grid) joinShore() {
+func (g *grid) joinExit() {
 	border := g.w
 	if g.direct {
 		border = g.n
 	}
-	g.up, g.down = shoreEdges(&g.list, g.n, border)
+	g.up, g.down = exitEdges(&g.list, g.n, border)
 }
 
-// shoreEdges appends an edge to the shore, and one back, for each of the first border sites of n.
+// exitEdges appends an edge to the exit, and one back, for each of the first border sites of n.
 // All are on the north.
-func shoreEdges(list *[]edge, n, border int) (up, down []int32) {
+func exitEdges(list *[]edge, n, border int) (up, down []int32) {
 	for site := range int32(border) {
 		up = append(up, int32(len(*list)))
 		*list = append(*list, edge{from: site, to: int32(n), out: north, in: north})
@@ -79,7 +79,7 @@ func (g *grid) channels() uint8 {
 	return 1
 }
 
-// next goes along the row until the column is right, then along the column. To and from the shore
+// next goes along the row until the column is right, then along the column. To and from the exit
 // it goes along the column alone and never over a wrap link, so that ways up and ways down share no
 // link: else a circle could close through two SIPs.
 func (g *grid) next(from, at, to int) step {

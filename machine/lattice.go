@@ -37,7 +37,7 @@ func newLattice(dims []int, wrap, gateway bool) *lattice {
 	}
 	l.up = int32(len(l.list))
 	if gateway {
-		shoreEdges(&l.list, l.n, l.n)
+		exitEdges(&l.list, l.n, l.n)
 	}
 	return l
 }

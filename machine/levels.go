@@ -28,7 +28,7 @@ type levels struct {
 }
 
 // level is one level. Its networks are all alike; sites of theirs are numbered as network says,
-// with a gateway for shore.
+// with a gateway for exit.
 type level struct {
 	net     network
 	look    Look

@@ -58,7 +58,7 @@ type Machine struct {
 	levels   []Level // of outside, in words
 	look     Look    // of the network of cubes
 
-	shore    bool          // whether a SIP has an IO chiplet: there is more than one SIP
+	exit     bool          // whether a SIP has an IO chiplet: there is more than one SIP
 	perSIP   int           // nodes of a SIP outside its cubes: the IO chiplet, switches between cubes
 	conns    int           // connections on each side of a cube
 	connOf   []int         // connection by PE of a cube

@@ -24,11 +24,11 @@ func (s side) String() string { return "ewns"[s : s+1] }
 func (s side) horizontal() bool { return s == east || s == west }
 
 // An edge is a directed link between two sites of a network: cubes within a SIP, or members of a
-// level of SIPs. Sites below size.n are those; then comes the shore, where there is one (of a
-// level: its gateway), and then the network's own hubs.
+// level of SIPs. Sites below size.n are those. Site size.n is the exit, if there is one: the
+// way out of a SIP, or the gateway of a level. The network's own hubs follow.
 type edge struct {
 	from, to int32
-	out, in  side // where it leaves and enters a cube; without meaning for other sites
+	out, in  side // where it leaves and enters a cube; not used for other sites
 }
 
 // A step is one edge of a path, by its number, with the virtual channel used on it and the site
@@ -42,15 +42,15 @@ type step struct {
 // size is the size of a network.
 type size struct {
 	n, w, h int  // sites, and the grid that they form, w·h = n; site y·w + x stands at (x, y)
-	shore   bool // whether there is one more site, n: the SIP's way out
+	exit    bool // whether there is one more site, n: the SIP's way out
 }
 
-// A network is the wiring of one level with its routing rule.
+// A network is the wiring of one level, and its routing rule.
 type network interface {
 	// edges lists the directed links; their numbers count from 0 in this order.
 	edges() []edge
 	// hubs is the number of sites that the network adds, switches for example; they are numbered
-	// after the shore.
+	// after the exit.
 	hubs() int
 	// hubName is the name of a hub, unique among those of the network.
 	hubName(hub int) string
@@ -61,21 +61,21 @@ type network interface {
 	next(from, at, to int) step
 }
 
-// A kind is a way of wiring cubes, SIPs or both. A new one is a file with a network and a call of
-// register at its foot.
+// A kind is a way of wiring cubes, SIPs or both. A new kind is a file with a network and a call of
+// register.
 type kind struct {
-	conf.Network                    // what topology.yaml says of it
-	look         Look               // how a level of it is drawn
-	cubes        Look               // how it is drawn where it joins cubes
-	grid         bool               // whether w and h mean something to it
-	ring         bool               // whether it wraps, so that its shortest ways need five sites in a line to show all they do
-	limit        int                // most sites, where links are too many beyond; 0 is no limit
-	uniform      bool               // whether routes between any two members take links of the same kinds
-	build        func(size) network // joins cubes; nil: it cannot
+	conf.Network                    // its name and keys in topology.yaml
+	look         Look               // how a level of SIPs is drawn
+	cubes        Look               // how the cubes of a SIP are drawn
+	grid         bool               // whether it uses w and h
+	ring         bool               // whether it wraps: a check of its shortest paths then needs five sites in a line
+	limit        int                // largest number of sites, as more need too many links; 0: no limit
+	uniform      bool               // whether all routes between two members take links of the same kinds
+	build        func(size) network // joins cubes; nil if it cannot
 
-	// Of levels of SIPs. fit completes a plan from what topology.yaml says of the level, or names
-	// the key that is wrong; nil: there is nothing to it. small is the plan of a network that shows
-	// all that one of this kind can do, for the check of its routing; nil: of three members.
+	// For levels of SIPs. fit completes a plan from the level's keys in topology.yaml, or returns
+	// the key that is wrong; nil if there are no such keys. small is the plan of a small network
+	// for the check of routing, with every case of this kind; nil stands for three members.
 	fit   func(*plan, *conf.Level) (key string, err error)
 	small func(plan) plan
 	join  func(plan) network
@@ -84,14 +84,14 @@ type kind struct {
 // A plan is a level of SIPs to be built.
 type plan struct {
 	n       int   // members
-	dims    []int // of a lattice
+	dims    []int // of a lattice, one per dimension
 	gateway bool  // whether there is one more site, n: the way out of the group
 	tree    treeShape
 	fly     flyShape
 	pick    picker
 }
 
-// sites is the number of members for networks to which a gateway is one more.
+// sites is the number of members, and one more if there is a gateway.
 func (p *plan) sites() int {
 	if p.gateway {
 		return p.n + 1
@@ -109,7 +109,7 @@ func register(k kind) struct{} {
 	return struct{}{}
 }
 
-// findKind returns the kind called name of those that can be used for something, or an error with
+// findKind returns the kind called name among those for which usable is true, or an error with
 // their names.
 func findKind(name string, usable func(*kind) bool) (*kind, error) {
 	var known []string

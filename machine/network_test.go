@@ -43,9 +43,9 @@ func TestNetworksTakeShortestWays(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, wh := range sizes {
-			for _, shore := range []bool{false, true} {
-				s := size{n: wh[0] * wh[1], w: wh[0], h: wh[1], shore: shore}
-				t.Run(fmt.Sprintf("%s/%dx%d/%t", test.name, s.w, s.h, shore), func(t *testing.T) {
+			for _, exit := range []bool{false, true} {
+				s := size{n: wh[0] * wh[1], w: wh[0], h: wh[1], exit: exit}
+				t.Run(fmt.Sprintf("%s/%dx%d/%t", test.name, s.w, s.h, exit), func(t *testing.T) {
 					net := k.build(s)
 					for a := range s.n {
 						for b := range s.n {
@@ -53,7 +53,7 @@ func TestNetworksTakeShortestWays(t *testing.T) {
 								t.Errorf("from %d to %d in %d steps, want %d", a, b, got, want)
 							}
 						}
-						if shore {
+						if exit {
 							walkNetwork(t, net, a, s.n)
 							walkNetwork(t, net, s.n, a)
 						}

@@ -7,25 +7,25 @@ package machine
 // pair of SIPs. If all levels are uniform, as switches are, they are examined once for all pairs
 // whose routes part at the same levels.
 type PairClasses struct {
-	m      *Machine
-	perSIP uint32 // PEs
-	pairs  map[placePair]uint32
-	abroad map[[2]uint32]uint32 // between SIPs, or by the levels at which they part
-	paths  map[string]uint32    // between SIPs, link by link
-	specs  map[*LinkSpec]uint32
-	hops   []Hop
-	path   []byte
+	m           *Machine
+	perSIP      uint32 // PEs
+	pairs       map[placePair]uint32
+	betweenSIPs map[[2]uint32]uint32 // between SIPs, or by the levels at which they part
+	paths       map[string]uint32    // between SIPs, link by link
+	specs       map[*LinkSpec]uint32
+	hops        []Hop
+	path        []byte
 }
 
 // placePair are two PEs by their places in their SIPs, and the number of the path between those
 // SIPs; 0: the PEs share a SIP.
-type placePair struct{ from, to, abroad uint32 }
+type placePair struct{ from, to, betweenSIPs uint32 }
 
 // PairClasses starts to number pairs, from 0 on.
 func (m *Machine) PairClasses() *PairClasses {
 	return &PairClasses{
 		m: m, perSIP: uint32(m.cubes * m.cube.pes), pairs: map[placePair]uint32{},
-		abroad: map[[2]uint32]uint32{}, paths: map[string]uint32{}, specs: map[*LinkSpec]uint32{},
+		betweenSIPs: map[[2]uint32]uint32{}, paths: map[string]uint32{}, specs: map[*LinkSpec]uint32{},
 	}
 }
 
@@ -34,7 +34,7 @@ func (a *PairClasses) Number(from, to int) uint32 {
 	sipA, sipB := uint32(from)/a.perSIP, uint32(to)/a.perSIP
 	p := placePair{from: uint32(from) - sipA*a.perSIP, to: uint32(to) - sipB*a.perSIP}
 	if sipA != sipB {
-		p.abroad = a.between(sipA, sipB)
+		p.betweenSIPs = a.between(sipA, sipB)
 	}
 	n, ok := a.pairs[p]
 	if !ok {
@@ -51,7 +51,7 @@ func (a *PairClasses) between(from, to uint32) uint32 {
 	if m.outside.uniform {
 		k = [2]uint32{m.outside.parting(int(from), int(to))}
 	}
-	n, ok := a.abroad[k]
+	n, ok := a.betweenSIPs[k]
 	if ok {
 		return n
 	}
@@ -77,6 +77,6 @@ func (a *PairClasses) between(from, to uint32) uint32 {
 		n = uint32(len(a.paths)) + 1
 		a.paths[string(a.path)] = n
 	}
-	a.abroad[k] = n
+	a.betweenSIPs[k] = n
 	return n
 }

@@ -19,8 +19,8 @@ const (
 // place is a node's position in the machine.
 type place struct {
 	kind  nodeKind
-	cube  int // through the whole machine; for IO and hubs of a SIP, the SIP
-	index int // PE in its cube, router in its cube, hub
+	cube  int // its number in the whole machine; for IO and hubs of a SIP, that of the SIP
+	index int // number of the PE or router in its cube, or of the hub
 }
 
 func (m *Machine) place(n NodeID) place {
@@ -32,7 +32,7 @@ func (m *Machine) place(n NodeID) place {
 			return place{kind: kindSystemHub, index: i - m.sips*m.perSIP}
 		}
 		sip, i := i/m.perSIP, i%m.perSIP
-		if m.shore {
+		if m.exit {
 			if i == 0 {
 				return place{kind: kindIO, cube: sip}
 			}
@@ -53,7 +53,7 @@ func (m *Machine) place(n NodeID) place {
 	return place{kind: kindSRAM, cube: cube}
 }
 
-// tile reports whether the node belongs to a PE.
+// tile reports whether the node is a PE, or the HBM or TCM of one.
 func (p place) tile() bool { return p.kind <= kindTCM }
 
 // sameTile reports whether two nodes share a PE's tile, or are the same SRAM, so that no link lies
@@ -65,8 +65,8 @@ func sameTile(a, b place) bool {
 // Route appends the hops from one node to another, each a PE or a memory, and returns the longer
 // slice. A route that starts at a memory begins with its port (TCM: its read port), one that ends
 // at a memory ends with its port (TCM: its write port). A PE and its own HBM and TCM share a tile:
-// between them there is nothing but ports. The route follows from the two nodes alone and takes
-// time in proportion to its hops.
+// a route between them has ports only. The route depends on the two nodes only. Route takes time in
+// proportion to the number of hops.
 func (m *Machine) Route(buf []Hop, from, to NodeID) []Hop {
 	a, b := m.place(from), m.place(to)
 	if a.kind > kindSRAM || b.kind > kindSRAM {
@@ -102,7 +102,7 @@ func (m *Machine) RouteRequest(buf []Hop, from, memory NodeID) []Hop {
 	return buf[:len(buf)-1]
 }
 
-// cross appends the hops between two tiles: into the network of routers, through it, out of it.
+// cross appends the hops between two tiles: into the network of routers, through it and out of it.
 func (m *Machine) cross(buf []Hop, a, b place) []Hop {
 	w := walk{m: m, buf: buf, conn: m.connection(a, b), cube: a.cube}
 	if a.kind == kindSRAM {
@@ -118,7 +118,7 @@ func (m *Machine) cross(buf []Hop, a, b place) []Hop {
 		w.travel(sipA, siteA, siteB)
 	} else {
 		w.travel(sipA, siteA, m.cubes)
-		w.abroad(sipA, sipB)
+		w.betweenSIPs(sipA, sipB)
 		w.travel(sipB, m.cubes, siteB)
 	}
 	if b.kind == kindSRAM {

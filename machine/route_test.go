@@ -119,7 +119,7 @@ sip0.cube1.r2c1->sip0.cube4.r0c1#1
 sip0.cube4.r0c1->sip0.cube4.r0c2 on 1
 sip0.cube4.r0c2->sip0.cube4.pe1
 `},
-		{"to another SIP over the shore of each column", small,
+		{"to another SIP over the exit of each column", small,
 			func(m *Machine) NodeID { return m.PE(4 * 4) }, func(m *Machine) NodeID { return m.PE(6*4 + 5*4) }, `
 sip0.cube4.pe0->sip0.cube4.r0c0
 sip0.cube4.r0c0->sip0.cube4.r0c1

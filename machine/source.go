@@ -27,7 +27,7 @@ func ReadSource(name string) ([]conf.Source, error) {
 	if near := conf.Nearest(name, presets); near != "" {
 		return nil, fmt.Errorf("%w, and no preset of that name: did you mean %q?", err, near)
 	}
-	return nil, fmt.Errorf("%w, and no preset of that name: one of %s", err, strings.Join(presets, ", "))
+	return nil, fmt.Errorf("%w, and no preset of that name; presets are %s", err, strings.Join(presets, ", "))
 }
 
 func presetNames() []string {

@@ -2,7 +2,7 @@ package machine
 
 import "kernbench/conf"
 
-// crossbar joins every site to one switch, and each to the shore by a link of its own.
+// crossbar joins every site to one switch, and each to the exit by a link of its own.
 type crossbar struct {
 	size
 	list     []edge
@@ -12,7 +12,7 @@ type crossbar struct {
 func newCrossbar(s size) network {
 	c := &crossbar{size: s}
 	hub := int32(s.n)
-	if s.shore {
+	if s.exit {
 		hub++
 	}
 	if s.n > 1 {
@@ -22,8 +22,8 @@ func newCrossbar(s size) network {
 				edge{from: hub, to: site, out: east, in: east})
 		}
 	}
-	if s.shore {
-		c.up, c.down = shoreEdges(&c.list, s.n, s.n)
+	if s.exit {
+		c.up, c.down = exitEdges(&c.list, s.n, s.n)
 	}
 	return c
 }
@@ -44,9 +44,9 @@ func (c *crossbar) next(_, at, to int) step {
 	switch {
 	case at < c.n && to < c.n:
 		e = int32(2 * at)
-	case to == c.n && c.shore:
+	case to == c.n && c.exit:
 		e = c.up[at]
-	case at == c.n && c.shore:
+	case at == c.n && c.exit:
 		e = c.down[to]
 	default:
 		e = int32(2*to + 1)

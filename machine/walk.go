@@ -15,8 +15,8 @@ package machine
 //     of row traffic;
 //   - what has reached its last cube leaves the network, whatever way it turns there.
 //
-// So every chain of links goes row traffic, column traffic towards the shore, links between SIPs,
-// column traffic from the shore, last cube, and within each it goes one way or passes a dateline.
+// So every chain of links goes row traffic, column traffic towards the exit, links between SIPs,
+// column traffic from the exit, last cube, and within each it goes one way or passes a dateline.
 // Build checks it all the same.
 type walk struct {
 	m           *Machine
@@ -37,7 +37,7 @@ func (w *walk) inside(to point, cx, cy uint8) {
 	w.at = to
 }
 
-// travel goes between two sites of one SIP: cubes, or its shore.
+// travel goes between two sites of one SIP: cubes, or its exit.
 func (w *walk) travel(sip, from, to int) {
 	m := w.m
 	for site := from; site != to; {
@@ -63,8 +63,8 @@ func (w *walk) travel(sip, from, to int) {
 	}
 }
 
-// abroad goes from one SIP's shore to another's.
-func (w *walk) abroad(from, to int) {
+// betweenSIPs goes from one SIP's exit to another's.
+func (w *walk) betweenSIPs(from, to int) {
 	w.buf = w.m.outside.route(w.buf, w.m.outerLink(0), from, to)
 	w.row, w.column = 0, 0
 }

@@ -93,5 +93,5 @@ func Lookup(name string) (*Program, error) {
 	if near := conf.Nearest(name, known); near != "" {
 		return nil, fmt.Errorf("unknown bench %q: did you mean %q?", name, near)
 	}
-	return nil, fmt.Errorf("unknown bench %q: one of %s", name, strings.Join(known, ", "))
+	return nil, fmt.Errorf("unknown bench %q: known are %s", name, strings.Join(known, ", "))
 }

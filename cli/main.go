@@ -61,7 +61,11 @@ func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return ExitOK
 	}
 	if !errors.Is(err, errWrong) && !is[reported](err) {
-		fmt.Fprintf(stderr, "kernbench: %v\n", err)
+		text := err.Error()
+		if !strings.HasPrefix(text, root.Name()+" ") { // an error of arguments begins with the command
+			text = root.Name() + ": " + text
+		}
+		fmt.Fprintln(stderr, text)
 	}
 	return exitStatus(ctx, err)
 }

@@ -82,7 +82,7 @@ func (l *numbersFlag) Type() string   { return "N,..." }
 func (l *numbersFlag) String() string { return (*rankList)(l).String() }
 
 func (l *numbersFlag) Set(s string) error {
-	const most = 1 << 12 // numbers: more are a slip of the pen
+	const most = 1 << 12 // numbers; a longer list is probably a mistake
 	list, err := parseList(s, 1, most)
 	if err != nil {
 		return fmt.Errorf("%w; a number from 1 to %d is expected, or several such as 8,16,32", err, math.MaxInt32)

@@ -36,7 +36,7 @@ collective has is tried.
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			for _, name := range []string{"dir", "collective", "bytes"} {
 				if !cmd.Flags().Changed(name) {
-					return fmt.Errorf("--%s is missing", name)
+					return fmt.Errorf("--%s is missing (%s --help shows the flags)", name, cmd.CommandPath())
 				}
 			}
 			var names []string

@@ -24,7 +24,7 @@ func (a *app) topologyCommand() *cobra.Command {
 			if len(args) == 0 {
 				return fmt.Errorf("%s: show or validate is expected", cmd.CommandPath())
 			}
-			return unknownWord("verb of topology", args[0], verbs)
+			return unknownWord("subcommand of topology", args[0], verbs)
 		},
 	}
 	cmd.AddCommand(a.topologyShowCommand(), a.topologyValidateCommand())

@@ -39,7 +39,7 @@ func TestTuningTables(t *testing.T) {
 
 func TestTuningTablesThatAreWrong(t *testing.T) {
 	for _, c := range []struct{ name, from, to, want string }{
-		{"a slip of the pen", "collective:", "colective:", `did you mean "collective"?`},
+		{"a misspelled key", "collective:", "colective:", `did you mean "collective"?`},
 		{"nothing", tuned, "", "kernbench tune --table FILE"},
 		{"no ranks", "    ranks: 8\n", "", "tables.0.ranks: is missing"},
 		{"no algorithm", "        use: a\n", "", "tables.0.rows.0.use: is missing"},

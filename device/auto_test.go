@@ -118,7 +118,7 @@ func TestAutoIsRefused(t *testing.T) {
 	}{
 		{"without a table", false, device.Config{World: 4}, nil,
 			"there is no tuning table; make one with: kernbench tune all_reduce --ranks 4"},
-		{"other ranks", true, device.Config{World: 5}, nil, "t.yaml knows all_reduce of 4 ranks"},
+		{"other ranks", true, device.Config{World: 5}, nil, "t.yaml has tables for all_reduce of 4 ranks"},
 		{"more ranks than there are", true, device.Config{World: 17}, nil, "17 ranks: the machine has 16 PEs"},
 		{"other PEs", true, device.Config{PEs: []int32{4, 5, 6, 7}}, nil,
 			"rank 0 is sip0.cube1.pe0: what is tuned goes between the first PEs"},

@@ -44,7 +44,7 @@ func ResolveAlgorithm(ccl *conf.CCL, name string) (*Choice, error) {
 	return &Choice{cfg, alg, top}, err
 }
 
-// maxWrong bounds what CheckEntries lists: beyond it a file is of another kind.
+// maxWrong is the most mistakes that CheckEntries lists.
 const maxWrong = 20
 
 // CheckEntries finds mistakes in all entries of ccl.yaml that need the registries to detect.
@@ -67,8 +67,8 @@ func CheckEntries(ccl *conf.CCL) error {
 	return wrong
 }
 
-// noModule is the error for an entry whose module is not registered. An entry that names
-// none has its own name for one, so that it may hold a slip of the pen.
+// noModule is the error for an entry whose module is not registered. The module of an entry that
+// names none is its own name, so a misspelled name ends here, too.
 func noModule(ccl *conf.CCL, cfg *conf.Resolved, unknown error) error {
 	entry := ccl.Entry(cfg.Name)
 	if entry != nil && entry.Module != "" {
@@ -86,19 +86,19 @@ func noModule(ccl *conf.CCL, cfg *conf.Resolved, unknown error) error {
 		hint = fmt.Sprintf("; did you mean %q?", near)
 	}
 	return ccl.Errorf("algorithms."+cfg.Name,
-		"names no module, and no algorithm is called like that; a new entry needs module: NAME%s", hint)
+		"names no module, and no algorithm has this name; a new entry needs module: NAME%s", hint)
 }
 
-// unknownAlgorithm names what may have been meant, of the entries and of the library.
+// unknownAlgorithm is the error for an unknown name. It suggests the nearest name, or lists all.
 func unknownAlgorithm(ccl *conf.CCL, name string) error {
 	names := known(ccl, name)
 	if near := conf.Nearest(name, names); near != "" {
 		return fmt.Errorf("unknown algorithm %q: did you mean %q?", name, near)
 	}
-	return fmt.Errorf("unknown algorithm %q: one of %s", name, strings.Join(names, ", "))
+	return fmt.Errorf("unknown algorithm %q: known are %s", name, strings.Join(names, ", "))
 }
 
-// known lists the algorithms that can be named, without one that turned out not to be.
+// known lists the names of all entries and algorithms, except the name without.
 func known(ccl *conf.CCL, without string) []string {
 	names := ccl.Names()
 	for _, a := range algorithm.All() {
@@ -134,7 +134,7 @@ func noGrid(name string) string {
 	return fmt.Sprintf("w and h are for %s; the topology is %s", strings.Join(planar, " and "), name)
 }
 
-// topologies names those that are as wanted.
+// topologies lists the names of the topologies for which wanted is true.
 func topologies(wanted func(*topology.Topology) bool) []string {
 	var names []string
 	for _, t := range topology.All() {

@@ -43,9 +43,9 @@ func TestCheckEntries(t *testing.T) {
 		{"a slip in the module", "mine: {module: ring_alreduce}", "ccl.yaml:2:10: algorithms.mine.module: " +
 			`unknown algorithm "ring_alreduce"; did you mean "ring_allreduce"?`},
 		{"a slip in the name", "rign_allreduce: {n_slots: 3}", "ccl.yaml:2:3: algorithms.rign_allreduce: " +
-			`names no module, and no algorithm is called like that; a new entry needs module: NAME; did you mean "ring_allreduce"?`},
+			`names no module, and no algorithm has this name; a new entry needs module: NAME; did you mean "ring_allreduce"?`},
 		{"no module at all", "something_else: {n_slots: 3}", "ccl.yaml:2:3: algorithms.something_else: " +
-			"names no module, and no algorithm is called like that; a new entry needs module: NAME"},
+			"names no module, and no algorithm has this name; a new entry needs module: NAME"},
 		{"a slip in the topology", "ring_allreduce: {topology: ring1d}", "ccl.yaml:2:20: algorithms.ring_allreduce.topology: " +
 			`unknown topology "ring1d": did you mean "ring_1d"?`},
 		{"a grid on a ring", "ring_allreduce: {h: 2, w: 3}", "ccl.yaml:2:26: algorithms.ring_allreduce.w: " +

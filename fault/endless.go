@@ -29,9 +29,9 @@ type Limit struct {
 
 func (e *Limit) Error() string {
 	if e.Calls > 0 {
-		return fmt.Sprintf("%v: the kernel goes on after %d instructions, the limit of --max-events", e.Place, e.Calls)
+		return fmt.Sprintf("%v: the kernel has not ended after %d instructions, the limit of --max-events", e.Place, e.Calls)
 	}
-	return fmt.Sprintf("%v: the kernel goes on after %v of simulated time, the limit of --max-time", e.Place, e.Until)
+	return fmt.Sprintf("%v: the kernel has not ended after %v of simulated time, the limit of --max-time", e.Place, e.Until)
 }
 
 // Exited is a kernel that ended its goroutine.

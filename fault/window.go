@@ -7,8 +7,8 @@ type OutOfBounds struct {
 	Place
 	Window, Buffer string
 	Unit           string // what From, To and Size count: element, word
-	From, To       int64  // asked for: From and up to To
-	Size           int64  // allowed: 0 and up to Size
+	From, To       int64  // the access: From up to To, without To
+	Size           int64  // the part has 0 up to Size, without Size
 }
 
 func (e *OutOfBounds) Error() string {
@@ -19,21 +19,21 @@ func (e *OutOfBounds) Error() string {
 	return fmt.Sprintf("%v: out of bounds: %s of %s.%s, which has 0 to %d", e.Place, what, e.Window, e.Buffer, e.Size-1)
 }
 
-// NotMember is an operation on a window or team by a PE that is no member, or that names a
-// rank which the team does not have.
+// NotMember is an operation on a window or team by a PE that is not a member. It is also an
+// operation that names a rank which the team does not have.
 type NotMember struct {
 	Place
 	Team   string
 	Size   int
-	Peer   int  // the rank that was named
-	ByRank bool // Peer is what is wrong; otherwise the PE itself is no member
+	Peer   int  // the rank that the operation names
+	ByRank bool // Peer is wrong; otherwise the PE is not a member
 }
 
 func (e *NotMember) Error() string {
 	if e.ByRank {
 		return fmt.Sprintf("%v: no peer %d: team %s has ranks 0 to %d", e.Place, e.Peer, e.Team, e.Size-1)
 	}
-	return fmt.Sprintf("%v: this PE is no member of team %s, which has %d: only members can use its windows", e.Place, e.Team, e.Size)
+	return fmt.Sprintf("%v: this PE is not a member of team %s, which has %d members: only members can use its windows", e.Place, e.Team, e.Size)
 }
 
 // Released is the use of a window that was freed.
@@ -53,5 +53,5 @@ type Unsupported struct {
 }
 
 func (e *Unsupported) Error() string {
-	return fmt.Sprintf("%v: the machine does not have %s (topology.yaml): it needs a kernel without", e.Place, e.What)
+	return fmt.Sprintf("%v: the machine does not have %s (topology.yaml): use a kernel that does not need it", e.Place, e.What)
 }

@@ -94,7 +94,7 @@ func TestRejects(t *testing.T) {
 		{"other root", "<algo ", "<algos ", `found root element algos`},
 		{"not closed", "</algo>", "", `the file ends within element algo of line 2`},
 		{"crossed", "</tb>", "</gpu>", `found </gpu>, want </tb> for line 4`},
-		{"entity", `name="ring"`, `name="&lol;"`, `no XML`},
+		{"entity", `name="ring"`, `name="&lol;"`, `not valid XML`},
 		{"text", "</tb>", "five</tb>", `found text "five"`},
 		{"zero byte", "</tb>", "\x00</tb>", `zero byte`},
 		{"channel", `chan="0"`, `chan="32"`, `attribute chan of tb: found 32, want 0 to 31`},

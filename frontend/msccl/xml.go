@@ -26,7 +26,7 @@ type reader struct {
 	dec      *xml.Decoder
 	findings []plan.Finding
 	unknown  map[string]int // "attribute redop of algo": how often
-	broken   bool           // the XML itself is no XML
+	broken   bool           // the file is not valid XML
 	tag      int            // line at which the last tag begins
 }
 
@@ -94,9 +94,9 @@ func (r *reader) token() xml.Token {
 
 func xmlError(err error) string {
 	if e, ok := errors.AsType[*xml.SyntaxError](err); ok {
-		return "no XML: " + e.Msg
+		return "not valid XML: " + e.Msg
 	}
-	return "no XML: " + err.Error()
+	return "not valid XML: " + err.Error()
 }
 
 func shorten(s string) string {

@@ -44,13 +44,13 @@ func (x *Job) enough() string {
 			node := x.Machine.NumPEs() / max(1, nodes.Members())
 			want := (x.Ranks + node - 1) / node
 			if pes(files, append(slices.Clone(sets), fmt.Sprintf("system.nodes.count=%d", want))) >= x.Ranks {
-				hints = append(hints, fmt.Sprintf("--nodes %d makes this one so large", want))
+				hints = append(hints, fmt.Sprintf("--nodes %d gives this machine enough PEs", want))
 			}
 			return strings.Join(hints, "; ")
 		}
 		set := fmt.Sprintf("system.sips.count=%d", (x.Ranks+each-1)/each)
 		if pes(files, append(sets, set)) >= x.Ranks {
-			hints = append(hints, "--set "+set+" makes this one so large")
+			hints = append(hints, "--set "+set+" gives this machine enough PEs")
 		}
 	}
 	return strings.Join(hints, "; ")

@@ -35,7 +35,7 @@ func FindCollective(name string) (*collective.Collective, error) {
 	if near := conf.Nearest(name, performed); near != "" {
 		return nil, fmt.Errorf("unknown collective %q: did you mean %q?", name, near)
 	}
-	return nil, fmt.Errorf("unknown collective %q: one of %s", name, strings.Join(performed, ", "))
+	return nil, fmt.Errorf("unknown collective %q: known are %s", name, strings.Join(performed, ", "))
 }
 
 // bare is a name without what its spellings differ by.

@@ -18,7 +18,7 @@ type Sizes struct {
 	Step     unit.Bytes // what is added; one of the two is 0
 }
 
-// maxSizes bounds a sweep: a step that is too small is a slip of the pen.
+// maxSizes is the most sizes of a sweep. A step that gives more is probably a mistake.
 const maxSizes = 4096
 
 // List returns the sizes, or says what is wrong with them.

@@ -28,7 +28,7 @@ func FormatOf(name string) (Format, error) {
 	if ext == "" {
 		return "", fmt.Errorf("%s: a name that ends in .svg, .png or .html is expected", name)
 	}
-	return "", fmt.Errorf("%s: the ending %s is none of a picture: .svg, .png or .html is expected", name, ext)
+	return "", fmt.Errorf("%s: %s is not a picture format: .svg, .png or .html is expected", name, ext)
 }
 
 // Encode returns a picture in a format.

@@ -83,7 +83,7 @@ func TestHTML(t *testing.T) {
 
 func TestFormatOf(t *testing.T) {
 	for name, want := range map[string]string{
-		"a.svg": "svg", "b/c.HTML": "html", "a.gif": "none of a picture", "svg": "ends in .svg", "a.svg.gz": "none of a picture",
+		"a.svg": "svg", "b/c.HTML": "html", "a.gif": "not a picture format", "svg": "ends in .svg", "a.svg.gz": "not a picture format",
 	} {
 		f, err := FormatOf(name)
 		if got := string(f); got != want && (err == nil || !strings.Contains(err.Error(), want)) {

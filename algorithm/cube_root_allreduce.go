@@ -60,14 +60,14 @@ type company struct {
 func (g company) report() {
 	g.c.PipeBarrier()
 	tell(g.c, g.words.At((g.c.Rank()-g.root)/g.stride), g.root)
-	heed(g.c, g.words.At(0), g.use)
+	awaitWord(g.c, g.words.At(0), g.use)
 	move(g.c, g.c.Local(g.data), g.c.At(g.data, g.root))
 }
 
 // gatherUp adds the members' sums to the root's.
 func (g company) gatherUp(op tl.ReduceOp) {
 	for i := 1; i < g.n; i++ {
-		heed(g.c, g.words.At(i), g.use)
+		awaitWord(g.c, g.words.At(i), g.use)
 	}
 	for lo, n := range tiles(g.data.Len(), g.data.DType()) {
 		part := g.data.Slice(lo, n)

@@ -62,7 +62,7 @@ func meetAll(c *tl.Context, row tl.Signal, use int) {
 	for _, r := range fromNext(c.Rank(), c.WorldSize()) {
 		tell(c, row.At(c.Rank()), r) // itself too
 	}
-	heed(c, row.Slice(0, c.WorldSize()), use)
+	awaitWord(c, row.Slice(0, c.WorldSize()), use)
 }
 
 // takeAcross goes through tiles, one of each work by turns.

@@ -43,7 +43,7 @@ func hierarchicalAllToAll(c *tl.Context, a tl.Args) {
 		to := (cube + i + 1) % cubes
 		for k := range places {
 			if k != place {
-				heed(c, given.At(to*places+k), use)
+				awaitWord(c, given.At(to*places+k), use)
 			}
 		}
 		if to != cube {
@@ -52,7 +52,7 @@ func hierarchicalAllToAll(c *tl.Context, a tl.Args) {
 	}
 	for from := range cubes {
 		if from != cube {
-			heed(c, crossed.At(from), use)
+			awaitWord(c, crossed.At(from), use)
 		}
 	}
 	takeBlocks(c, a, n, fromAll)

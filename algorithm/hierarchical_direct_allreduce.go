@@ -6,13 +6,13 @@ import (
 	"kernbench/tl"
 )
 
-// hierarchicalDirectAllReduce is hierarchicalAllReduce without rings: at each level a rank
-// reads its part out of the copies of all others of its group, one after the other without a
-// wait between, and at the end the parts of the others. So a level takes two barriers,
-// however many ranks it has, where a ring takes one for each of them.
+// hierarchicalDirectAllReduce is hierarchicalAllReduce without rings. At each level a rank reads
+// its part from the copies of all other ranks of its group, without a wait between the reads. At
+// the end it reads the parts of the others. So a level takes two barriers, whatever its size; a
+// ring takes one for each rank.
 //
-// A rank reads what others keep until they have heard that it has: it writes its own part only
-// on the way up, and on the way back no rank begins before all of the group have come.
+// No rank changes what another still reads. On the way up a rank writes only its own part. On the
+// way back no rank begins before all ranks of its group have arrived.
 func hierarchicalDirectAllReduce(c *tl.Context, a tl.Args) {
 	data, signals := scratch(c, a, a.NElem)
 	move(c, c.Local(data), a.Shard(c.Rank()))
@@ -32,9 +32,9 @@ func hierarchicalDirectAllReduce(c *tl.Context, a tl.Args) {
 	move(c, a.Out(c.Rank(), a.NElem), c.Local(data))
 }
 
-// levelTeams are the groups that this rank is in, one for each level with more than one member,
-// from the innermost on. What they work on has as many places as there are ranks, and stretch is so
-// many of them: each level has those that the level below leaves this rank with.
+// levelTeams returns the groups of this rank, innermost first: one for each level with more than
+// one member. The data has one chunk per rank, and stretch returns a range of count chunks. A
+// level divides the chunks for which this rank is responsible after the level below.
 func levelTeams(c *tl.Context, a tl.Args, signals tl.Signal, stretch func(first, count int) tl.Sym) []levelTeam {
 	var teams []levelTeam
 	me, use := c.Rank(), a.Use(0)
@@ -54,16 +54,16 @@ func levelTeams(c *tl.Context, a tl.Args, signals tl.Signal, stretch func(first,
 	return teams
 }
 
-// levelTeam is the ranks of a group at one level, stride apart.
+// levelTeam is a group of ranks at one level. Their numbers are stride apart.
 type levelTeam struct {
 	c                    *tl.Context
 	first, stride, n, me int
-	chunk                func(i int) tl.Sym // member i's
-	up, back             tl.Signal          // word i is told by member i
+	chunk                func(i int) tl.Sym // chunk of member i
+	up, back             tl.Signal          // member i notifies word i
 	use                  int
 }
 
-// others lists the other members, from the next one on, so that no member is asked by all at once.
+// others yields the other members, the next one first, so that not all read from one at once.
 func (g levelTeam) others(yield func(i, rank int) bool) {
 	for k := 1; k < g.n; k++ {
 		if i := (g.me + k) % g.n; !yield(i, g.first+i*g.stride) {
@@ -72,19 +72,19 @@ func (g levelTeam) others(yield func(i, rank int) bool) {
 	}
 }
 
-// meet waits for all members, with what they have stored.
+// meet is a barrier of the group. The earlier stores of all members are visible after it.
 func (g levelTeam) meet(words tl.Signal) {
 	g.c.PipeBarrier()
 	for _, rank := range g.others {
 		tell(g.c, words.At(g.me), rank)
 	}
 	for i := range g.others {
-		heed(g.c, words.At(i), g.use)
+		awaitWord(g.c, words.At(i), g.use)
 	}
 }
 
-// read starts the reads of a part of what each of the others has, as many turns ahead as scratch
-// memory has room for, and lets each turn be used.
+// read reads the range of(i) of each other member i, a piece in each turn, and calls use for each
+// turn. Reads start as many turns ahead as scratch memory has room for.
 func (g levelTeam) read(of func(i int) tl.Sym, use func(piece func(i int) tl.Sym, came []tl.Tensor)) {
 	most := 0
 	for i := range g.n {
@@ -92,7 +92,7 @@ func (g levelTeam) read(of func(i int) tl.Sym, use func(piece func(i int) tl.Sym
 	}
 	per := max(1, 4*tileBytes/g.n/g.chunk(0).DType().Size())
 	turns := tl.CDiv(most, per)
-	ahead := max(1, min(turns, loadsAhead/g.n, int(g.c.ScratchBytes()/(32*tileBytes)))) // of 4 tiles, and sums of them
+	ahead := max(1, min(turns, loadsAhead/g.n, int(g.c.ScratchBytes()/(32*tileBytes)))) // a turn loads 4 tiles, and its sums need room
 	came := make([][]tl.Tensor, ahead)
 	pieces := func(turn int) func(i int) tl.Sym {
 		return func(i int) tl.Sym {
@@ -118,8 +118,8 @@ func (g levelTeam) read(of func(i int) tl.Sym, use func(piece func(i int) tl.Sym
 	}
 }
 
-// reduce adds what the others have in the own chunk to it, and ends the reduction at the last
-// level.
+// reduce adds the other members' copies of this rank's chunk to it. At the last level it also
+// finishes the reduction.
 func (g levelTeam) reduce(op tl.ReduceOp, last bool) {
 	own := func(int) tl.Sym { return g.chunk(g.me) }
 	g.read(own, func(piece func(i int) tl.Sym, came []tl.Tensor) {
@@ -135,7 +135,7 @@ func (g levelTeam) reduce(op tl.ReduceOp, last bool) {
 	})
 }
 
-// gather keeps what the others have in their chunks.
+// gather copies the chunks of the other members to this rank.
 func (g levelTeam) gather() {
 	g.read(g.chunk, func(piece func(i int) tl.Sym, came []tl.Tensor) {
 		for i := range g.others {

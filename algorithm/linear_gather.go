@@ -15,7 +15,7 @@ func linearGather(c *tl.Context, a tl.Args) {
 	begun, came, use := row(c, signals, 0).At(r.root), row(c, signals, 1), a.Use(r.root)
 	slot := data.Chunk(r.n, me)
 	if me != r.root {
-		heed(c, begun, use)
+		awaitWord(c, begun, use)
 		c.PutSignal(slot, r.root, a.Shard(me), came.At(me), tl.SignalAdd, 1)
 		return
 	}
@@ -26,7 +26,7 @@ func linearGather(c *tl.Context, a tl.Args) {
 	for i := range r.n {
 		from := r.rank(i)
 		if i > 0 {
-			heed(c, came.At(from), use)
+			awaitWord(c, came.At(from), use)
 		}
 		move(c, a.OutBlock(me, r.n*a.NElem, r.n, from), c.Local(data.Chunk(r.n, from)))
 	}

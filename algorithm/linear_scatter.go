@@ -15,13 +15,13 @@ func linearScatter(c *tl.Context, a tl.Args) {
 	begun, came, use := row(c, signals, 0), row(c, signals, 1).At(r.root), a.Use(r.root)
 	if me != r.root {
 		tell(c, begun.At(me), r.root)
-		heed(c, came, use)
+		awaitWord(c, came, use)
 		move(c, a.Out(me, m), c.Local(data))
 		return
 	}
 	for i := 1; i < r.n; i++ {
 		to := r.rank(i)
-		heed(c, begun.At(to), use)
+		awaitWord(c, begun.At(to), use)
 		c.PutSignal(data, to, a.InBlock(me, r.n, to), came, tl.SignalAdd, 1)
 	}
 	keep(c, a.Out(me, m), a.InBlock(me, r.n, me))

@@ -19,7 +19,7 @@ func pairwiseAllToAll(c *tl.Context, a tl.Args) {
 	for i := 1; i < n; i++ {
 		to, from := (me+i)%n, (me-i+n)%n
 		c.PutSignal(slot, to, a.InBlock(me, n, to), came.At(me), tl.SignalAdd, 1)
-		heed(c, came.At(from), use)
+		awaitWord(c, came.At(from), use)
 	}
 	takeBlocks(c, a, n, data)
 }

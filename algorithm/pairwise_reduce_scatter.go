@@ -23,7 +23,7 @@ func pairwiseReduceScatter(c *tl.Context, a tl.Args) {
 	for i := 1; i < n; i++ {
 		to, from := (me+i)%n, (me-i+n)%n
 		c.PutSignal(slot(to, me), to, a.InBlock(me, n, to), came.At(me), tl.SignalAdd, 1)
-		heed(c, came.At(from), use)
+		awaitWord(c, came.At(from), use)
 		for lo, length := range tiles(sum.Len(), a.DType) {
 			acc, got := c.Local(sum).Slice(lo, length), c.Local(slot(me, from)).Slice(lo, length)
 			both := join(c, a.Op, c.Load(acc), c.Load(got))

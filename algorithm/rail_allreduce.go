@@ -155,7 +155,7 @@ func (r *rail) meet(i, use int) {
 	for _, to := range r.node {
 		tell(r.c, words.At(r.c.Rank()), to) // itself too
 	}
-	heed(r.c, words.Slice(r.rank(0), len(r.node)), use)
+	awaitWord(r.c, words.Slice(r.rank(0), len(r.node)), use)
 }
 
 // run starts the loads of a job, after those before it have been used as far as needed.
@@ -178,7 +178,7 @@ func (r *rail) ended(stage int) { r.behind[stage] = append(r.behind[stage], r.st
 func (r *rail) await(t, stage, node int) {
 	r.finish(r.started - r.behind[stage][t])
 	words, use := r.words(t, stage)
-	heed(r.c, words.At(node), use)
+	awaitWord(r.c, words.At(node), use)
 }
 
 // finish uses what has been loaded, until so many jobs are left.

@@ -4,8 +4,8 @@ import "kernbench/tl"
 
 // ringPipeline is a vector of n chunks that n ranks reduce, gather, or both, on a ring. Partial
 // sums travel for n-1 steps, and each rank adds its own part. Complete chunks travel for n-1
-// steps, and each rank keeps a copy. A rank that brings chunks and keeps them nowhere else ends
-// with the sum of chunk me+1.
+// steps, and each rank keeps a copy. After the reducing steps a rank has the complete chunk me+1,
+// counted around the ring.
 //
 // A chunk is sent in pieces, several of them in flight. While one piece is in flight, the piece
 // before it is added and sent on, and the operand of the piece behind it is loaded. A rank sends
@@ -13,23 +13,23 @@ import "kernbench/tl"
 // does not wait for the credit of a slot that is held until the next piece.
 type ringPipeline struct {
 	to, from tl.Dir
-	me, n    int // place in the ring, counted the way that the chunks go
+	me, n    int // place in the ring, counted in the direction of the chunks
 
 	reduces, gathers bool
-	ranks            int                // that have added to what is complete; 0: those of the ring
-	partial          bool               // others are to add to it
-	brings           func(k int) tl.Ref // what this rank has of chunk k: of all that are reduced, or of chunk me+1
-	keeps            func(k int) tl.Ref // where chunk k of the result goes: chunk me+1, and all that are gathered
+	ranks            int                // ranks whose parts a complete chunk holds; 0: n
+	partial          bool               // ranks outside the ring still add to it
+	brings           func(k int) tl.Ref // this rank's part of chunk k; without reduces, of chunk me+1 only
+	keeps            func(k int) tl.Ref // where chunk k of the result goes; without gathers, chunk me+1 only
 
 	ringPieces
 	sent, received course
 
-	// By piece in flight: what the rank begins with, what it sends next, and what it adds to what
-	// comes.
+	// One per piece in flight: the rank's first piece, the piece to send next, and the operand for
+	// the piece to come.
 	first, inHand, adds []tl.Tensor
 }
 
-// steps is how often a piece is sent.
+// steps returns how often each piece is sent.
 func (l *ringPipeline) steps() int {
 	steps := 0
 	if l.reduces {
@@ -44,21 +44,21 @@ func (l *ringPipeline) steps() int {
 // ringPieces is how the chunks of a ring are cut: their number, a multiple of those in flight.
 type ringPieces struct {
 	number, flight int
-	lead           int // of a chunk whose steps channels take together: pieces sent before one is received; else 0
+	lead           int // inStep only, else 0: pieces that are sent before one is received
 }
 
-// longPiece is the largest piece of a ring whose slots are small, through which it streams.
+// longPiece is the largest piece of a ring with small slots. It passes through them in parts.
 const longPiece = 256 << 10
 
-// largeSlot is how large a slot is that takes a piece whole, unless a size is asked for.
+// largeSlot is the smallest slot for which a piece is one slot, unless ChunkBytes sets a size.
 const largeSlot = 32 << 10
 
-// piecesOf cuts chunks of up to so many elements, of so many pipelines in parallel. Pieces that fit
-// in a slot can be in flight together; of others the next waits until the one before is through.
+// piecesOf divides chunks of at most chunk elements, for pipelines that run in parallel. Pieces
+// that fit in a slot can be in flight together. A larger piece waits for the one before to pass.
 func piecesOf(c *tl.Context, a *tl.Args, chunk, pipelines int) ringPieces {
 	slots, slot := c.Slots()
 	scratch := c.ScratchBytes() / int64(pipelines)
-	bytes := min(longPiece, scratch/8) // four of them are there at a time
+	bytes := min(longPiece, scratch/8) // four of them exist at a time
 	switch {
 	case a.ChunkBytes > 0:
 		bytes = min(bytes, a.ChunkBytes)
@@ -102,7 +102,7 @@ func goRound(c *tl.Context, op tl.ReduceOp, p ringPieces, pipelines ...*ringPipe
 		pipelines[0].inStep(c, op)
 		return
 	}
-	sending, receiving := pipelines, pipelines // those that are not through
+	sending, receiving := pipelines, pipelines // those that have not finished
 	for turn := 0; len(receiving) > 0; turn++ {
 		if turn >= p.flight {
 			for _, l := range receiving {
@@ -165,7 +165,7 @@ func (t *course) next(flight int) {
 	}
 }
 
-// piece is a piece of a chunk.
+// piece returns piece i of a chunk.
 func (l *ringPipeline) piece(chunk tl.Ref, i int) tl.Ref {
 	if l.number == 1 {
 		return chunk
@@ -173,7 +173,7 @@ func (l *ringPipeline) piece(chunk tl.Ref, i int) tl.Ref {
 	return chunk.Chunk(l.number, i)
 }
 
-// before is the chunk that is so many before this rank's, as topology.RingStep has them.
+// before returns the chunk that is steps before this rank's, as topology.RingStep counts them.
 func (l *ringPipeline) before(steps int) int {
 	if k := l.me - steps; k >= 0 {
 		return k
@@ -181,12 +181,12 @@ func (l *ringPipeline) before(steps int) int {
 	return l.me - steps + l.n
 }
 
-// begin starts to load a piece that no other rank has had.
+// begin starts to load a piece of the chunk that this rank begins with.
 func (l *ringPipeline) begin(c *tl.Context, place, piece int) {
 	l.first[place] = c.Load(l.piece(l.brings(l.own()), piece))
 }
 
-// own is the chunk that this rank begins with.
+// own returns the chunk that this rank begins with.
 func (l *ringPipeline) own() int {
 	if l.reduces {
 		return l.me
@@ -194,8 +194,8 @@ func (l *ringPipeline) own() int {
 	return (l.me + 1) % l.n
 }
 
-// send sends the piece in hand, and starts to load what is added to the one that comes instead,
-// or the one that goes then.
+// send sends the next piece. It starts to load the operand for the piece that arrives in its
+// place, or the first piece that is sent after it.
 func (l *ringPipeline) send(c *tl.Context) {
 	t := &l.sent
 	piece, hand := t.first+t.place, &l.inHand[t.place]
@@ -219,7 +219,7 @@ func (l *ringPipeline) send(c *tl.Context) {
 	t.next(l.flight)
 }
 
-// receive takes the piece that comes instead of one that was sent.
+// receive takes the piece that replaces one that was sent.
 func (l *ringPipeline) receive(c *tl.Context, op tl.ReduceOp) {
 	t := &l.received
 	hand := &l.inHand[t.place]
@@ -234,7 +234,7 @@ func (l *ringPipeline) receive(c *tl.Context, op tl.ReduceOp) {
 	c.Store(kept, *hand)
 }
 
-// gathered is which of the steps that gather one is.
+// gathered returns the number of a step among the steps that gather.
 func (l *ringPipeline) gathered(step int) int {
 	if l.reduces {
 		return step - (l.n - 1)

@@ -9,41 +9,41 @@ import (
 	"kernbench/unit"
 )
 
-// Auto stands for an algorithm where one is named: that which a Tuning has for the call.
+// Auto is the name that stands for the algorithm that a Tuning has for a call.
 const Auto = "auto"
 
 // Tuning holds the fastest algorithm for each measured call and machine.
 type Tuning struct {
-	File   string // where it comes from
+	File   string // the file it was read from
 	Tables []TuningTable
 }
 
-// TuningTable is what is known of a collective of so many ranks of one machine.
+// TuningTable holds the choices for one collective on one number of ranks of one machine.
 type TuningTable struct {
-	Topology   string // the machine as it was named
+	Topology   string // the name of the machine, as given to kernbench tune
 	Machine    string // its fingerprint
 	Fidelity   string
 	Collective string
 	Ranks      int
 	Type       dtype.Type
-	Rows       []TuningRow // by From, of which the first is 0
+	Rows       []TuningRow // sorted by From; the first has From 0
 }
 
-// TuningRow is what to use from a size on, up to the next row.
+// TuningRow is the choice for sizes of at least From and less than From of the next row.
 type TuningRow struct {
-	From     unit.Bytes // of a call: the most that a rank brings or ends with
+	From     unit.Bytes // of a call: the larger of a rank's input and output
 	Use      string     // an algorithm, or an entry of ccl.yaml
-	Settings []string   // over those of its entry, each KEY=VALUE
-	Else     []string   // what to use instead where that refuses a call, the fastest first, with settings as configured
+	Settings []string   // KEY=VALUE; they override those of its entry
+	Else     []string   // what to use if Use rejects a call, fastest first, with settings as configured
 }
 
-// Untuned is a call of which a Tuning knows nothing.
+// Untuned is the error for a call for which a Tuning has no table.
 type Untuned struct {
-	File, Machine string // Machine is the fingerprint of the one that runs
+	File, Machine string // Machine is the fingerprint of this machine
 	Collective    string
 	Ranks         int
-	Topologies    []string // that the tables are for, if not for this machine
-	Known         []string // what they are for, on this machine
+	Topologies    []string // of the tables, if none is for this machine
+	Known         []string // the calls that have tables, on this machine
 }
 
 func (e *Untuned) Error() string {
@@ -53,15 +53,15 @@ func (e *Untuned) Error() string {
 		where = fmt.Sprintf("%s was measured on another machine (%s; fingerprint of this one: %s)", e.File,
 			strings.Join(e.Topologies, ", "), e.Machine)
 	case e.File != "":
-		where = fmt.Sprintf("%s knows %s", e.File, strings.Join(e.Known, ", "))
+		where = fmt.Sprintf("%s has tables for %s", e.File, strings.Join(e.Known, ", "))
 	}
-	return fmt.Sprintf("algorithm %s for %s of %d ranks: %s; make one with: kernbench tune %s --ranks %d --table FILE (and --topology, --set as here), then --tuning FILE",
+	return fmt.Sprintf("algorithm %s for %s of %d ranks: %s; make one with: kernbench tune %s --ranks %d --table FILE (with the same --topology and --set), then --tuning FILE",
 		Auto, e.Collective, e.Ranks, where, e.Collective, e.Ranks)
 }
 
-// For is the table for a collective of so many ranks of a machine, by its fingerprint. If there is
-// none for elements of that type, it is one for those that are nearest to it in size. The error is
-// an Untuned.
+// For returns the table for a collective on a number of ranks of a machine, which its fingerprint
+// names. If there is none for elements of type typ, it returns that of the type nearest in size.
+// The error is an Untuned.
 func (t *Tuning) For(machine, collective string, ranks int, typ dtype.Type) (*TuningTable, error) {
 	no := &Untuned{Machine: machine, Collective: collective, Ranks: ranks}
 	if t == nil {
@@ -110,7 +110,7 @@ func farther(typ, a, b dtype.Type) bool {
 	return off(b) < off(a)
 }
 
-// Collectives lists what is known on a machine, each once.
+// Collectives lists the collectives that have tables for a machine, each once.
 func (t *Tuning) Collectives(machine string) []string {
 	var all []string
 	if t != nil {
@@ -123,7 +123,7 @@ func (t *Tuning) Collectives(machine string) []string {
 	return all
 }
 
-// At is the row for a size.
+// At returns the row for a size.
 func (t *TuningTable) At(size unit.Bytes) *TuningRow {
 	at := 0
 	for i := range t.Rows {

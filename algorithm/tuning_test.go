@@ -49,7 +49,7 @@ func TestTuningSaysWhatIsNotTuned(t *testing.T) {
 		want          string
 	}{
 		{"no table", "m1", 8, nil, "there is no tuning table; make one with: kernbench tune all_reduce --ranks 8 --table FILE"},
-		{"other ranks", "m1", 4, tuning(), "t.yaml knows all_reduce of 8 ranks, all_gather of 4 ranks; make one"},
+		{"other ranks", "m1", 4, tuning(), "t.yaml has tables for all_reduce of 8 ranks, all_gather of 4 ranks; make one"},
 		{"another machine", "m3", 8, tuning(), "t.yaml was measured on another machine (ahbm, dgx; fingerprint of this one: m3)"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -124,8 +124,8 @@ const (
 // by a pipe barrier, puts by a fence.
 func tell(c *tl.Context, word tl.Signal, peer int) { c.Notify(word, peer, tl.SignalAdd, 1) }
 
-// heed waits for the use-th notification of a word, counted from 1.
-func heed(c *tl.Context, word tl.Signal, use int) { c.WaitUntil(word, tl.GE, int64(use)) }
+// awaitWord waits for the use-th notification of a word, counted from 1.
+func awaitWord(c *tl.Context, word tl.Signal, use int) { c.WaitUntil(word, tl.GE, int64(use)) }
 
 // meshBarrier holds every rank until all have come, for the use-th time in this row. It takes
 // N-1 notifications per rank.
@@ -137,7 +137,7 @@ func meshBarrier(c *tl.Context, row tl.Signal, use int) {
 	}
 	for peer := range c.WorldSize() {
 		if peer != c.Rank() {
-			heed(c, row.At(peer), use)
+			awaitWord(c, row.At(peer), use)
 		}
 	}
 }

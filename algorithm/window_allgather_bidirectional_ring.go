@@ -21,6 +21,6 @@ var WindowAllGatherBidirectionalRing = Register(Algorithm{
 	Kernel:     windowAllGatherBidirectionalRing,
 	Window:     slotsWindow,
 	Steps:      "N-1 pairs of puts, N-1 barriers",
-	Cost:       "(N-1) (2 alpha + beta M/2): (N-1) M bytes and 2(N-1) notifications per rank, half as many where there are two",
+	Cost:       "(N-1) (2 alpha + beta M/2): (N-1) M bytes and 2(N-1) notifications per rank, half as many with two ranks",
 	Source:     "the second half of window_allreduce_bidirectional_ring",
 })

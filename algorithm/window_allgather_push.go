@@ -18,7 +18,7 @@ func windowAllGatherPush(c *tl.Context, a tl.Args) {
 	keep(c, a.OutBlock(me, n*a.NElem, n, me), a.Shard(me))
 	for i := 1; i < n; i++ {
 		from := (me - i + n) % n
-		heed(c, came.At(from), use)
+		awaitWord(c, came.At(from), use)
 		move(c, a.OutBlock(me, n*a.NElem, n, from), c.Local(data.Chunk(n, from)))
 	}
 }

@@ -23,7 +23,7 @@ func windowAllReduceOnePhasePush(c *tl.Context, a tl.Args) {
 			part := mine
 			if from != me {
 				if i == 0 {
-					heed(c, came.At(from), use)
+					awaitWord(c, came.At(from), use)
 				}
 				part = c.Local(data.Chunk(n, from))
 			}

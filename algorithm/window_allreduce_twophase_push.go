@@ -26,7 +26,7 @@ func windowAllReduceTwoPhasePush(c *tl.Context, a tl.Args) {
 	own := c.Local(result.Chunk(n, me))
 	addUp(c, a.Op, own, mine.Chunk(n, me), func(from int, wait bool) tl.Sym {
 		if wait {
-			heed(c, given.At(from), use)
+			awaitWord(c, given.At(from), use)
 		}
 		return slot(me, from)
 	})
@@ -35,7 +35,7 @@ func windowAllReduceTwoPhasePush(c *tl.Context, a tl.Args) {
 	move(c, out.Chunk(n, me), own)
 	for i := 1; i < n; i++ {
 		from := (me - i + n) % n
-		heed(c, summed.At(from), use)
+		awaitWord(c, summed.At(from), use)
 		move(c, out.Chunk(n, from), c.Local(result.Chunk(n, from)))
 	}
 }

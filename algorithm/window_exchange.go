@@ -126,7 +126,7 @@ func (x *exchange) round(step, m int) {
 // put fills the slot that this rank has at another.
 func (x *exchange) put(to int, chunk tl.Ref) {
 	if x.sent[to] > 0 {
-		heed(x.c, x.credit.At(to), x.sent[to])
+		awaitWord(x.c, x.credit.At(to), x.sent[to])
 	}
 	x.sent[to]++
 	x.c.PutSignal(x.data.Slice(x.me*x.slot, chunk.Len()), to, chunk, x.ready.At(x.me), tl.SignalAdd, 1)
@@ -135,7 +135,7 @@ func (x *exchange) put(to int, chunk tl.Ref) {
 // take copies out of the slot that another rank has here.
 func (x *exchange) take(chunk tl.Ref, from int) {
 	x.taken[from]++
-	heed(x.c, x.ready.At(from), x.taken[from])
+	awaitWord(x.c, x.ready.At(from), x.taken[from])
 	move(x.c, chunk, x.c.Local(x.data.Slice(from*x.slot, chunk.Len())))
 }
 

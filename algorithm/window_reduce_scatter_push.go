@@ -17,7 +17,7 @@ func windowReduceScatterPush(c *tl.Context, a tl.Args) {
 	give(c, int64(largest(a, n))*int64(a.DType.Size()), func(to int) (tl.Sym, tl.Ref) { return slot(to, me), a.InBlock(me, n, to) }, came)
 	addUp(c, a.Op, a.Out(me, packed(a, n, me).N), a.InBlock(me, n, me), func(from int, wait bool) tl.Sym {
 		if wait {
-			heed(c, came.At(from), use)
+			awaitWord(c, came.At(from), use)
 		}
 		return slot(me, from)
 	})

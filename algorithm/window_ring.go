@@ -75,7 +75,7 @@ func (r *ring) meetLeft() {
 	r.c.PipeBarrier()
 	row, use := r.round()
 	tell(r.c, row.At(fromLeft), r.right)
-	heed(r.c, row.At(fromLeft), use)
+	awaitWord(r.c, row.At(fromLeft), use)
 }
 
 // meetBoth ends a round by puts: it notifies both neighbours, and waits for both.
@@ -85,9 +85,9 @@ func (r *ring) meetBoth() {
 	if r.left != r.right {
 		tell(r.c, row.At(fromRight), r.left)
 	}
-	heed(r.c, row.At(fromLeft), use)
+	awaitWord(r.c, row.At(fromLeft), use)
 	if r.left != r.right {
-		heed(r.c, row.At(fromRight), use)
+		awaitWord(r.c, row.At(fromRight), use)
 	}
 }
 

@@ -38,7 +38,7 @@ func algOption(op hccl.OpType) Option {
 			words = append(words, levels)
 		}
 	}
-	return Option{Name: "alg", Kind: Word, Words: words, Default: words[0], Help: "algorithm string of the tiling, after Op="}
+	return Option{Name: "alg", Kind: Word, Words: words, Default: words[0], Help: "algorithm string of the tiling, without Op="}
 }
 
 // alg is the whole algorithm string that was chosen.
@@ -46,7 +46,7 @@ func (h *Host) alg(op hccl.OpType) string { return op.String() + "=" + h.Word("a
 
 // aivOption is the number of vector cores.
 var aivOption = Option{Name: "aiv", Kind: Number, Default: "2", Min: 1, Max: 64,
-	Help: "AIV cores of each device: all make the calls, the first posts the tasks"}
+	Help: "AIV cores of each device; all make the calls, and the first posts the tasks"}
 
 // tasks makes a group of the chosen devices and a tiling by the option alg, which change may
 // change further.

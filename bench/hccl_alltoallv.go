@@ -7,8 +7,8 @@ import (
 	"kernbench/dialect/hccl"
 )
 
-// unevenCounts is how many elements rank r sends to rank d: those of the vendor's example for
-// four ranks, times what a unit is, and some like them for other worlds.
+// unevenCounts returns how many elements rank r sends to rank d. For four ranks they are those of
+// the vendor's example times unit, for other numbers of ranks similar ones.
 func unevenCounts(world, unit int) [][]int {
 	example := [][]int{{3, 3, 3, 3}, {2, 2, 3, 2}, {1, 4, 4, 4}, {3, 3, 3, 3}}
 	counts := make([][]int, world)
@@ -24,7 +24,7 @@ func unevenCounts(world, unit int) [][]int {
 	return counts
 }
 
-// prefix is where blocks of these counts lie one behind the other, and their sum.
+// prefix returns the displacements of blocks that follow one another, and the sum of the counts.
 func prefix(counts []uint64) (displs []uint64, sum int) {
 	for _, n := range counts {
 		displs = append(displs, uint64(sum))
@@ -33,7 +33,7 @@ func prefix(counts []uint64) (displs []uint64, sum int) {
 	return displs, sum
 }
 
-// hcclAlltoAllV exchanges blocks of uneven counts, as many turns as are asked for.
+// hcclAlltoAllV exchanges blocks of uneven counts, in --repeat turns.
 func hcclAlltoAllV(ctx context.Context, h *Host) error {
 	steps := h.Number("step-size")
 	t, err := h.tasks("hccl_alltoallv", hccl.OpAlltoAllV, hccl.Cores{AIV: h.Number("aiv")},
@@ -54,7 +54,7 @@ func hcclAlltoAllV(ctx context.Context, h *Host) error {
 		_, d := prefix(recvs[r])
 		most = max(most, s*repeat, d*repeat)
 	}
-	// A turn takes the next part of each block: blocks have room for all turns.
+	// Each turn sends the next part of each block, so blocks have room for all turns.
 	spread := func(counts []uint64) []uint64 {
 		displs, _ := prefix(counts)
 		for i := range displs {
@@ -112,19 +112,19 @@ func hcclAlltoAllV(ctx context.Context, h *Host) error {
 	return t.free(x, y)
 }
 
-// HcclAlltoAllV is uneven counts.
+// HcclAlltoAllV is the bench of hcclAlltoAllV.
 var HcclAlltoAllV = Register(Program{
 	Name:     "hccl_alltoallv",
-	Summary:  "task API: all-to-all with uneven counts, in turns, at once or in steps that Iterate goes through",
+	Summary:  "task API: all-to-all with uneven counts, in several turns, each whole or in steps by Iterate",
 	Parallel: true,
 	Chosen:   true,
 	Ranks:    4,
 	NElem:    64,
 	Options: []Option{
 		algOption(hccl.OpAlltoAllV), aivOption,
-		{Name: "repeat", Kind: Number, Default: "2", Min: 1, Max: 255, Help: "turns"},
+		{Name: "repeat", Kind: Number, Default: "2", Min: 1, Max: 255, Help: "turns of the task"},
 		{Name: "step-size", Kind: Number, Default: "0", Min: 0, Max: 255,
-			Help: "steps that one commit releases, with level1:pairwise; 0: all of a turn"},
+			Help: "steps that one commit releases, with level1:pairwise (0: all steps of a turn)"},
 	},
 	Run: hcclAlltoAllV,
 })

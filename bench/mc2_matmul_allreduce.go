@@ -262,8 +262,8 @@ func (x *mc2) report(unfused unit.Time, rows []overlap) {
 		h.Report("  %5d %12v %14v %12v %12v %10.1f%% %12v %8.2f", o.tiles, o.compute, o.communication, o.fused, o.exposed(),
 			100*o.efficiency(), max(o.compute, o.communication), float64(unfused)/float64(o.fused))
 	}
-	h.Report("  compute: tasks that move nothing; communication: no products; exposed: fused less compute; efficiency: what")
-	h.Report("  is hidden of what could be; bound: the longer of compute and communication in as many tiles")
+	h.Report("  compute: tasks that move nothing; communication: no products; exposed: fused less compute; efficiency: the")
+	h.Report("  hidden part of what could be hidden; bound: the longer of compute and communication, with as many tiles")
 }
 
 // withClock names the executor with a clock.

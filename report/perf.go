@@ -13,17 +13,17 @@ import (
 	"kernbench/lab/sweep"
 )
 
-// PerfTable prints a sweep as nccl-tests does, row by row: what it has in columns stands in the
-// same columns, and what it does not have, behind them.
+// PerfTable prints a sweep row by row, in the format of nccl-tests. Columns that nccl-tests does
+// not have follow its own: they are the extra columns.
 type PerfTable struct {
 	W         io.Writer
-	Algorithm bool // a column for it, also where there is only one
+	Algorithm bool // print the column of algorithms, even with only one algorithm
 
-	wide  []int // the columns behind
-	noted int   // notes that are printed
+	wide  []int // widths of the extra columns
+	noted int   // number of notes already printed
 }
 
-// Begin prints what stands above the rows.
+// Begin prints the lines above the rows.
 func (t *PerfTable) Begin(s *perf.Sweep) error {
 	var b bytes.Buffer
 	line := func(format string, args ...any) {
@@ -50,9 +50,9 @@ func (t *PerfTable) Begin(s *perf.Sweep) error {
 	line("")
 	const five, four = "%10s  %12s  %8s  %6s  %6s", "  %7s  %6s  %6s  %6s"
 	line(five+"           out-of-place                       in-place", "", "", "", "", "")
-	behind := t.columns(s)
+	extra := t.columns(s)
 	line(five+four+four+"%s", "size", "count", "type", "redop", "root",
-		"time", "algbw", "busbw", "#wrong", "time", "algbw", "busbw", "#wrong", behind)
+		"time", "algbw", "busbw", "#wrong", "time", "algbw", "busbw", "#wrong", extra)
 	line(five+four+four+"%s", "(B)", "(elements)", "", "", "", "(us)", "(GB/s)", "(GB/s)", "", "(us)", "(GB/s)", "(GB/s)", "", t.units(s))
 	_, err := t.W.Write(b.Bytes())
 	return err
@@ -70,7 +70,7 @@ func participants(ranks int, machine, executor, fidelity string) string {
 	return fmt.Sprintf("%s on %s (%s)", label, machine, executor)
 }
 
-// columns chooses those behind, and gives the line of their headings.
+// columns chooses the extra columns, and returns the line of their headings.
 func (t *PerfTable) columns(s *perf.Sweep) string {
 	t.wide = nil
 	var head []string
@@ -97,7 +97,7 @@ func (t *PerfTable) columns(s *perf.Sweep) string {
 	return t.cells(head)
 }
 
-// units is the line below the headings, as far as columns behind have units.
+// units returns the line below the headings: the units of the extra columns that have any.
 func (t *PerfTable) units(s *perf.Sweep) string {
 	below := make([]string, len(t.wide))
 	if s.Bound {
@@ -116,21 +116,21 @@ func (t *PerfTable) cells(texts []string) string {
 
 // Row prints a row.
 func (t *PerfTable) Row(s *perf.Sweep, r *perf.Row) error {
-	var behind []string
+	var extra []string
 	if t.Algorithm {
-		behind = append(behind, r.Algorithm)
+		extra = append(extra, r.Algorithm)
 	}
 	if len(s.RanksList) > 0 {
-		behind = append(behind, strconv.Itoa(r.Ranks))
+		extra = append(extra, strconv.Itoa(r.Ranks))
 	}
 	for _, set := range r.Settings {
-		behind = append(behind, set.Value)
+		extra = append(extra, set.Value)
 	}
 	if s.Bound {
-		behind = append(behind, boundCells(r.Bound))
+		extra = append(extra, boundCells(r.Bound))
 	}
 	text := fmt.Sprintf("%12d  %12d  %8s  %6s  %6d", int64(r.Size), r.Count, ncclType(r.Type), r.RedOp, r.Root) +
-		placement(s, r.OutOfPlace) + placement(s, r.InPlace) + t.cells(behind)
+		placement(s, r.OutOfPlace) + placement(s, r.InPlace) + t.cells(extra)
 	if note := remark(r); note != "" {
 		text += "  # " + note
 	}
@@ -138,7 +138,7 @@ func (t *PerfTable) Row(s *perf.Sweep, r *perf.Row) error {
 	return err
 }
 
-// placement is the four columns of one.
+// placement returns the four columns of a placement: time, algbw, busbw and #wrong.
 func placement(s *perf.Sweep, p *sweep.Placement) string {
 	const form = "  %7s  %6s  %6s  %6s"
 	if p == nil || p.Error != "" {
@@ -154,8 +154,8 @@ func placement(s *perf.Sweep, p *sweep.Placement) string {
 	return fmt.Sprintf(form, fitting(p.Time.Ns()/1e3, 7), fitting(p.AlgBW, 6), fitting(p.BusBW, 6), wrong)
 }
 
-// fitting prints a number as nccl-tests does: with two decimals as long as the column has a place
-// to spare, then with fewer, then as a power of ten.
+// fitting formats a number as nccl-tests does: with two decimals if they fit in width, else with
+// fewer, else with an exponent.
 func fitting(v float64, width int) string {
 	for places := 2; places >= 0; places-- {
 		if s := strconv.FormatFloat(v, 'f', places, 64); len(s) <= width {
@@ -165,7 +165,7 @@ func fitting(v float64, width int) string {
 	return strconv.FormatFloat(v, 'e', width-6, 64)
 }
 
-// remark returns a line about a row: why it did not end, or another note.
+// remark returns a line about a row: its error, else its note.
 func remark(r *perf.Row) string {
 	text := r.Note
 	for _, p := range r.Placements() {
@@ -178,7 +178,7 @@ func remark(r *perf.Row) string {
 	return first
 }
 
-// End prints what stands below the rows.
+// End prints the lines below the rows.
 func (t *PerfTable) End(s *perf.Sweep) error {
 	var b bytes.Buffer
 	laterNotes(&b, s.Notes, t.noted)
@@ -207,14 +207,14 @@ func (t *PerfTable) End(s *perf.Sweep) error {
 	return err
 }
 
-// laterNotes prints the notes behind the first, as comments.
+// laterNotes prints all notes after the first ones, as comments: first is how many to skip.
 func laterNotes(w io.Writer, notes []string, first int) {
 	for _, n := range notes[min(first, len(notes)):] {
 		fmt.Fprintf(w, "# note: %s\n", n)
 	}
 }
 
-// rounded keeps six significant digits.
+// rounded returns v with six significant digits.
 func rounded(v float64) float64 {
 	v, _ = strconv.ParseFloat(strconv.FormatFloat(v, 'g', 6, 64), 64)
 	return v

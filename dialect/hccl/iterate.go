@@ -11,7 +11,7 @@ const (
 	Destinations             // Iterate<false>: to whom the next blocks go
 )
 
-// Iterate goes through the steps of an AlltoAllV that goes in steps: it puts the ranks of the
+// Iterate goes through the steps of an AlltoAllV that runs in steps: it puts the ranks of the
 // next steps into slices and returns how many there are, as many as one Commit releases. When
 // all steps of all turns were given, to either side, it returns 0. In step k this rank sends to
 // rank me+k and receives from rank me-k, of the world size; Sources waits until that has been

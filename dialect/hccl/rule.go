@@ -1,9 +1,9 @@
 package hccl
 
-// Rule is a rule of the task API, by a short name that stays.
+// Rule is the name of a rule of the task API. Names do not change between versions.
 type Rule string
 
-// The rules of setting up: tilings on the host, InitV2 and SetCcTilingV2 in kernels.
+// The rules of setup: tilings on the host, InitV2 and SetCcTilingV2 in kernels.
 const (
 	BadSetting     Rule = "bad-setting"
 	BadGroupName   Rule = "bad-group-name"
@@ -18,7 +18,7 @@ const (
 	TooManyGroups  Rule = "too-many-groups"
 )
 
-// The rules of preparing tasks.
+// The rules of Prepare calls.
 const (
 	WrongCore               Rule = "wrong-core"
 	CoresDiffer             Rule = "cores-differ"
@@ -40,7 +40,7 @@ const (
 	Mismatch                Rule = "mismatch"
 )
 
-// The rules of what follows: Commit, Wait, Query and Finalize.
+// The rules of the later calls: Commit, Wait, Query and Finalize.
 const (
 	BadHandle           Rule = "bad-handle"
 	BadRank             Rule = "bad-rank"
@@ -63,7 +63,7 @@ var rules = []struct {
 	{BadSetting, "a setting of a tiling has a valid value and applies to its operation"},
 	{BadGroupName, "a group name has 1 to 128 bytes"},
 	{BadAlgorithm,
-		"an algorithm string is Operation=level0:algorithm[;level1:algorithm], with known words, for the operation of its tiling"},
+		"an algorithm string is Operation=level0:algorithm[;level1:algorithm]; its words are known, and its operation is that of its tiling"},
 	{TilingOrder, "the init tiling is the first one, and there is only one"},
 	{TooManyTilings, "a tiling has at most 8 cc tilings"},
 	{NoContext, "InitV2 takes the context of a group that has this device as a member"},
@@ -81,7 +81,7 @@ var rules = []struct {
 	{NullBuffer, "buffers and lists are not null"},
 	{OutsideBuffer, "all turns read and write within the buffer in which the range begins"},
 	{Misaligned, "an address is a whole number of elements after the start of its buffer, or of its part of a window"},
-	{BadDataType, "a data type is one of the enumeration, with a size that elements here can have"},
+	{BadDataType, "a data type is in the enumeration, and kernbench has an element type of its size"},
 	{NotReducible, "reductions take fp32, fp16, bfp16, int8, int16 or int32"},
 	{TypesDiffer,
 		"a task has the element type of its buffers, or for copies a type of the same size; sender and receiver have the same type"},
@@ -91,13 +91,13 @@ var rules = []struct {
 	{StrideLooksLikeRepeat, "the argument before repeat is the stride: a small stride with repeat 1 was probably meant as repeat"},
 	{OverlappingDestinations,
 		"turns write different elements: with repeat above 1 the stride or rdispls leaves room for all turns between the blocks of ranks"},
-	{OverlappingSources, "elements that one turn sends to two ranks are stored twice: otherwise the result of the turn is not checked"},
+	{OverlappingSources, "one turn does not send an element to two ranks: store it twice, otherwise the result of the turn is not checked"},
 	{BadItems, "a list of writes has 1 to 2047 items"},
 	{Mismatch,
 		"all ranks of a group prepare the same tasks in the same order, except BatchWrite and InterHcclGroupSync; the counts of sender and receiver agree"},
 
 	{BadHandle, "a handle belongs to a prepared task"},
-	{BadRank, "a rank is 0 to the size of the group less 1"},
+	{BadRank, "a rank is at least 0 and less than the size of the group"},
 	{BadGroup, "InterHcclGroupSync takes the other group of the launch, which has this device as a member"},
 	{CommitTooOften, "each turn is committed once"},
 	{WaitBeforeCommit, "a turn is committed before a Wait for it"},
@@ -110,7 +110,7 @@ var rules = []struct {
 	{NoFinalize, "an initialised object is finalised"},
 }
 
-// Rules lists all rules: those of setting up, of preparing, of what follows.
+// Rules lists all rules: of setup, of Prepare calls, and of the later calls.
 func Rules() []Rule {
 	var all []Rule
 	for _, r := range rules {
@@ -119,7 +119,7 @@ func Rules() []Rule {
 	return all
 }
 
-// Meaning is the rule in a sentence, "" for none of Rules.
+// Meaning returns the rule as a sentence, or "" if r is not in Rules.
 func (r Rule) Meaning() string {
 	for _, known := range rules {
 		if known.rule == r {

@@ -168,7 +168,7 @@ func (c *CcTiling) check() (parsed AlgConfig, r Rule, err error) {
 		return parsed, BadAlgorithm, err
 	}
 	if c.stepSize > 0 && (c.op != OpAlltoAllV || parsed.Level1 != "pairwise") {
-		return parsed, BadSetting, fmt.Errorf("the step size of %v with %q is %d: only AlltoAllV with level1:pairwise goes in steps",
+		return parsed, BadSetting, fmt.Errorf("the step size of %v with %q is %d: only AlltoAllV with level1:pairwise runs in steps",
 			c.op, parsed, c.stepSize)
 	}
 	return parsed, "", nil

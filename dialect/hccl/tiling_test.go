@@ -174,7 +174,7 @@ func TestTilingsRefuse(t *testing.T) {
 		{"steps of an AlltoAll", func() (*Tiling,
 			int) {
 			return add(ready(), with(OpAlltoAll, func(c *CcTiling) { c.SetStepSize(1) }))
-		}, BadSetting, "only AlltoAllV with level1:pairwise goes in steps"},
+		}, BadSetting, "only AlltoAllV with level1:pairwise runs in steps"},
 		{"steps without pairs", func() (*Tiling, int) {
 			return add(ready(), with(OpAlltoAllV, func(c *CcTiling) { c.SetStepSize(1); c.SetAlgConfig("AlltoAllV=level0:fullmesh") }))
 		}, BadSetting, "step size"},

@@ -74,7 +74,7 @@ func twice(k *hccl.Kernel) {
 // end
 
 // guide: hccl host
-// reduceOn adds up x of some devices into their y: 300 elements fp16 of each.
+// reduceOn adds up x of some devices into their y: 300 fp16 elements on each.
 func reduceOn(ctx context.Context, dev *device.Context, pes []int32, kernel func(k *hccl.Kernel), x, y []*device.Tensor) error {
 	world, err := hccl.NewComm(dev, "world", pes, hccl.Options{}) // PEs, by rank
 	if err != nil {

@@ -21,8 +21,9 @@ import (
 //
 // No rank touches the elements of another owner, so a result may replace its contribution. The
 // ranks of a node meet before the first load and after the last store. The window has a slot for
-// each part of each piece, so that nothing is credited. Rows 0 and 1 of the signals are for the
-// meetings. Piece t has row 2+2t for sums and row 3+2t for results, with a word for each node.
+// each part of each piece, so that no rank waits for a free slot. Rows 0 and 1 of the signals are
+// for the meetings. Piece t has row 2+2t for sums and row 3+2t for results, with a word for each
+// node.
 func railAllReduce(c *tl.Context, a tl.Args) {
 	width := innermost(levelWidths(c, a))
 	if width == c.WorldSize() {
@@ -65,17 +66,17 @@ type rail struct {
 	rail []int // the ranks of this place, by node
 	at   int   // this node
 
-	pieces, slot  int // slot: elements of the largest part of a piece
-	tiles, per    int // of each part, and elements of the largest
+	pieces, slot  int // number of pieces, and elements of the largest part of a piece
+	tiles, per    int // tiles of each part, and elements of the largest tile
 	slice         func(v tl.Ref) tl.Ref
 	sums, results tl.Sym
 	signals       tl.Signal
-	uses          []int // what the words of each piece come to: each tile counts
+	uses          []int // value of the words of each piece after this call: each tile adds 1
 
 	ahead   int // jobs that are under way at the same time
 	waiting []railJob
-	started int      // jobs, in all
-	behind  [2][]int // jobs up to the last one of a piece, by stage and piece
+	started int      // jobs so far
+	behind  [2][]int // number of jobs up to the end of a piece, by stage and piece
 }
 
 // railJob is a tile: its loads are under way, and use combines and passes them on.
@@ -133,7 +134,7 @@ func (r *rail) part(v tl.Ref, t, node int) tl.Ref {
 	return r.slice(v).Chunk(r.pieces, t).Chunk(len(r.rail), node)
 }
 
-// place is the slot for a part of a piece.
+// place returns the slot for a part of a piece.
 func (r *rail) place(in tl.Sym, t, node int) tl.Sym {
 	return in.Slice((t*len(r.rail)+node)*r.slot, r.slot)
 }
@@ -148,17 +149,17 @@ func (r *rail) tile(part tl.Ref, i int) tl.Ref {
 	return part.Slice(lo, min(r.per, part.Len()-lo))
 }
 
-// meet waits for the ranks of the node, with what they have stored.
+// meet waits until all ranks of the node have come to this call and their stores are complete.
 func (r *rail) meet(i, use int) {
 	words := row(r.c, r.signals, i)
 	r.c.PipeBarrier()
 	for _, to := range r.node {
-		tell(r.c, words.At(r.c.Rank()), to) // itself too
+		tell(r.c, words.At(r.c.Rank()), to) // this rank too
 	}
 	awaitWord(r.c, words.Slice(r.rank(0), len(r.node)), use)
 }
 
-// run starts the loads of a job, after those before it have been used as far as needed.
+// run starts the loads of a job. Before, it finishes jobs until fewer than ahead are left.
 func (r *rail) run(from []tl.Ref, use func(came []tl.Tensor)) {
 	r.finish(r.ahead - 1)
 	came := make([]tl.Tensor, len(from))
@@ -172,16 +173,15 @@ func (r *rail) run(from []tl.Ref, use func(came []tl.Tensor)) {
 // ended marks the end of a stage of the next piece.
 func (r *rail) ended(stage int) { r.behind[stage] = append(r.behind[stage], r.started) }
 
-// await finishes all jobs of a stage of piece t, and waits for those of the rail neighbours. No
-// rank waits for ever: the neighbour sends what is awaited before it waits at the same place of the
-// loop or a later one.
+// await finishes all jobs of a stage of piece t, and waits for the data of a rail neighbour. No
+// rank waits for ever: the neighbour sends these data before it waits at this place of the loop.
 func (r *rail) await(t, stage, node int) {
 	r.finish(r.started - r.behind[stage][t])
 	words, use := r.words(t, stage)
 	awaitWord(r.c, words.At(node), use)
 }
 
-// finish uses what has been loaded, until so many jobs are left.
+// finish uses the data of the oldest jobs, until left jobs remain.
 func (r *rail) finish(left int) {
 	for len(r.waiting) > left {
 		job := r.waiting[0]

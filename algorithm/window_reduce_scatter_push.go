@@ -6,9 +6,9 @@ import (
 	"kernbench/tl"
 )
 
-// windowReduceScatterPush is windowReduceScatter the other way round: every rank puts each chunk
-// of its vector into its slot at the owner, with the word that says that it is there, and adds up
-// what has come for itself: its own chunk first, then those of the others in ascending order.
+// windowReduceScatterPush is windowReduceScatter by puts instead of loads. Every rank puts each
+// chunk of its vector into its slot at the owner, with a signal. It then adds up its own chunk and
+// those of the others, in ascending order of their ranks.
 func windowReduceScatterPush(c *tl.Context, a tl.Args) {
 	me, n := c.Rank(), c.WorldSize()
 	data, signals := scratch(c, a, n*largest(a, n))
@@ -23,8 +23,9 @@ func windowReduceScatterPush(c *tl.Context, a tl.Args) {
 	})
 }
 
-// give puts a part of what this rank has into a slot of each of the others, with its word: from the
-// next rank on, so that no rank gets two at a time, and long parts side by side.
+// give puts a part of what this rank has into a slot of each of the others, with a signal. Short
+// parts go one after the other, from the next rank on, so that no rank gets two at a time. Long
+// parts go side by side.
 func give(c *tl.Context, longest int64, part func(to int) (slot tl.Sym, src tl.Ref), came tl.Signal) {
 	me, n := c.Rank(), c.WorldSize()
 	if longest > tileBytes {
@@ -52,7 +53,7 @@ func addUp(c *tl.Context, op tl.ReduceOp, dst, own tl.Ref, came func(from int, w
 		reduceLong(c, op, dst, from)
 		return
 	}
-	for i := range strips(own, 1) { // one at least: who has nothing to add waits, too
+	for i := range strips(own, 1) { // one at least: a rank with nothing to add waits, too
 		acc := c.Load(strip(own, i))
 		for from := range n {
 			if from != me {
@@ -63,7 +64,7 @@ func addUp(c *tl.Context, op tl.ReduceOp, dst, own tl.Ref, came func(from int, w
 	}
 }
 
-// WindowReduceScatterPush takes one way.
+// WindowReduceScatterPush needs one message latency: no rank asks for data.
 var WindowReduceScatterPush = Register(Algorithm{
 	Name:       "window_reduce_scatter_push",
 	Summary:    "every rank puts each chunk into its owner's symmetric window, where it is added up: one way, for short vectors",

@@ -14,7 +14,7 @@ func allReduceDistributed(ctx context.Context, h *Host) error {
 	algorithm := allReduceMode + h.Word("mode")
 	if h.Algorithm != h.program.Algorithm {
 		if h.Chosen("mode") {
-			return fmt.Errorf("algorithm %s and --mode %s: one of them says how", h.Algorithm, h.Word("mode"))
+			return fmt.Errorf("algorithm %s and --mode %s: both choose the algorithm; give one of them", h.Algorithm, h.Word("mode"))
 		}
 		algorithm = h.Algorithm
 	}

@@ -51,9 +51,9 @@ table: it is printed, and does not count for the worst error.
 		Args: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case score && len(args) == 0:
-				return fmt.Errorf("%s --score: name at least one file with a measured table", cmd.CommandPath())
+				return fmt.Errorf("%s --score: name at least one file with a measured table", verbOf(cmd))
 			case !score && len(args) != 1:
-				return fmt.Errorf("%s: name one file with a measured table, got %d", cmd.CommandPath(), len(args))
+				return fmt.Errorf("%s: name one file with a measured table, got %d", verbOf(cmd), len(args))
 			}
 			return nil
 		},
@@ -65,7 +65,7 @@ table: it is printed, and does not count for the worst error.
 			if score {
 				for _, name := range []string{"hold-out", "keep", "output", "table"} {
 					if cmd.Flags().Changed(name) {
-						return fmt.Errorf("%s --score fits nothing: leave --%s out", cmd.CommandPath(), name)
+						return fmt.Errorf("%s --score fits nothing: leave --%s out", verbOf(cmd), name)
 					}
 				}
 				if !cmd.Flags().Changed("largest") {

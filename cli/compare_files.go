@@ -76,7 +76,7 @@ func (a *app) compareFile(ctx context.Context, s run.Spec, name string, like *ru
 	}
 	if like != nil {
 		if like.Collective != of.Collective || like.WorldSize != of.World {
-			return row, fmt.Errorf("%s performs %s of %d ranks, the others %s of %d: only what performs the same can be compared",
+			return row, fmt.Errorf("%s performs %s of %d ranks, the others %s of %d: only programs of one collective and number of ranks can be compared",
 				name, of.Collective, of.World, like.Collective, like.WorldSize)
 		}
 		call.Elems = like.ElemsPerRank

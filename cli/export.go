@@ -42,7 +42,7 @@ a word or an undirected receive, is rejected. Traces have no windows.
   kernbench export halving_doubling_allreduce --to msccl --ranks 16 --channels 4`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return fmt.Errorf("%s: name one algorithm (kernbench list algorithms), got %d", cmd.CommandPath(), len(args))
+				return fmt.Errorf("%s: name one algorithm (kernbench list algorithms), got %d", verbOf(cmd), len(args))
 			}
 			return nil
 		},

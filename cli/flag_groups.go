@@ -80,7 +80,7 @@ func usage(cmd *cobra.Command, w io.Writer) error {
 		take := func(list []string, describe bool) {
 			for _, name := range list {
 				if at := slices.IndexFunc(own, func(t flagText) bool { return t.name == name }); at >= 0 {
-					if describe {
+					if describe || strings.Contains(cmd.Use, "--"+name+" ") {
 						sections[i] += own[at].text
 					} else {
 						names = append(names, "--"+name)

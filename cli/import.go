@@ -21,7 +21,7 @@ const importVerdicts = `
 Verdicts, the most severe first, with the exit status:
   PARSE-REJECT      the file is not readable; line and attribute are named         2
   ILL-FORMED        the file breaks a rule of its format                           2
-  DEADLOCK          a block never ends; the sizes of call are named                3
+  DEADLOCK          a block never ends; the call sizes that cause it are named     3
   WRONG             the result is not that of the collective                       1
   RACE              two accesses to a chunk have no order                          1
   UNDEFINED-READ    a chunk is read before it is written                           3
@@ -43,7 +43,8 @@ func (a *app) importCommand() *cobra.Command {
 		Short: "Check programs of other tools for deadlocks, races and wrong results",
 		Long: `Read programs that other tools wrote, execute each one on symbols, and print what is wrong with it.
 Every chunk of an input is a symbol. A result is right if it holds each contribution exactly once, in
-its place. For a folder, print a table of its programs, and the files skipped as of unknown format.
+its place. For a folder, print a table of its programs, and the files that were skipped because their
+format is unknown.
 docs/programs.md has the details.
 ` + importVerdicts,
 		Example: `  kernbench import allreduce.xml
@@ -51,7 +52,7 @@ docs/programs.md has the details.
   kernbench import algorithms/ --format json`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return fmt.Errorf("%s: name a file or a folder", cmd.CommandPath())
+				return fmt.Errorf("%s: name a file or a folder", verbOf(cmd))
 			}
 			return nil
 		},
@@ -66,7 +67,7 @@ docs/programs.md has the details.
 				o.Packet = 4
 			}
 			if o.Host > 0 && o.Depth > 0 {
-				return errors.New("--depth and --ranks-per-host: one of them says what channels hold")
+				return errors.New("--depth and --ranks-per-host: both set what channels hold; give one of them")
 			}
 			if relation != "" {
 				var err error
@@ -87,7 +88,7 @@ docs/programs.md has the details.
 		"ranks per host; channels between hosts use a network (default: one host)")
 	f.Var(newWord(&packets, "LL16", "TYPE", "LL16", "LL8"), "packets",
 		"packets of MSCCL++ plans: LL16 (8 bytes of data) or LL8 (4 bytes)")
-	f.BoolVar(&details, "details", false, "list the findings of every file, also of several, and all steps that a repair moves")
+	f.BoolVar(&details, "details", false, "list all findings, also when there are several files, and all steps that a repair moves")
 	formatFlag(f, &format)
 	return cmd
 }

@@ -60,9 +60,9 @@ constraints and its source. Names or --collective restrict the list.`,
 			case args[0] == "algorithms":
 				return nil
 			case len(args) > 1:
-				return fmt.Errorf("%s %s: it takes no names, got %q", cmd.CommandPath(), args[0], args[1])
+				return fmt.Errorf("%s %s: it takes no names, got %q", verbOf(cmd), args[0], args[1])
 			case o.collective != "" || o.short:
-				return fmt.Errorf("%s %s: --collective and --short are for algorithms", cmd.CommandPath(), args[0])
+				return fmt.Errorf("%s %s: --collective and --short are for algorithms", verbOf(cmd), args[0])
 			}
 			return nil
 		},

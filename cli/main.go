@@ -132,7 +132,7 @@ func noEmptyWords(cmd *cobra.Command, args []string) (err error) {
 	}
 	for i, arg := range args {
 		if strings.TrimSpace(arg) == "" {
-			return fmt.Errorf("%s: argument %d is empty", cmd.CommandPath(), i+1)
+			return fmt.Errorf("%s: argument %d is empty", verbOf(cmd), i+1)
 		}
 	}
 	cmd.Flags().Visit(func(f *pflag.Flag) {
@@ -192,9 +192,9 @@ func choice(what string, known []string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		switch {
 		case len(args) == 0:
-			return fmt.Errorf("%s: say which: %s", cmd.CommandPath(), strings.Join(known, ", "))
+			return fmt.Errorf("%s: say which: %s", verbOf(cmd), strings.Join(known, ", "))
 		case len(args) > 1:
-			return fmt.Errorf("%s: one %s at a time, got %d", cmd.CommandPath(), what, len(args))
+			return fmt.Errorf("%s: one %s at a time, got %d", verbOf(cmd), what, len(args))
 		}
 		for _, k := range known {
 			if k == args[0] {
@@ -205,10 +205,15 @@ func choice(what string, known []string) cobra.PositionalArgs {
 	}
 }
 
-// nothing takes no arguments.
+// verbOf is a command without the name of the program, with which every error begins.
+func verbOf(cmd *cobra.Command) string {
+	return strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()+" ")
+}
+
+// nothing refuses arguments.
 func nothing(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
-		return fmt.Errorf("%s takes no arguments, got %q", cmd.CommandPath(), args[0])
+		return fmt.Errorf("%s takes no arguments, got %q", verbOf(cmd), args[0])
 	}
 	return nil
 }

@@ -35,7 +35,7 @@ func (a *app) newCommand() *cobra.Command {
 		Short: "Create an algorithm or a project of your own",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return fmt.Errorf("%s: say what: %s", cmd.CommandPath(), strings.Join(verbs(cmd), " or "))
+				return fmt.Errorf("%s: say what: %s", verbOf(cmd), strings.Join(verbs(cmd), " or "))
 			}
 			return unknownWord("thing to make", args[0], verbs(cmd))
 		},

@@ -33,7 +33,7 @@ a host program and a kernel of the HCCL task API, instead of an algorithm.`,
 				return err
 			}
 			if window && tasks {
-				return errors.New("--window and --hccl: one of them says what kind of kernel it is")
+				return errors.New("--window and --hccl: each chooses another kind of kernel; give one of them")
 			}
 			if host && (window || tasks) {
 				return errors.New("--bench: with --window ccl_allreduce runs the algorithm, and --hccl writes a host program anyway")
@@ -68,7 +68,7 @@ func (a *app) newProject(s *scaffold, dir, where string) error {
 		return fmt.Errorf("%q cannot be a module's name: letters, digits, - and _ are expected in the last part of DIR", base)
 	}
 	if entries, err := os.ReadDir(abs); err == nil && len(entries) > 0 {
-		return fmt.Errorf("%s is not empty: nothing was written", dir)
+		return fmt.Errorf("%s is not empty: nothing was written; name a new or an empty folder", dir)
 	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}

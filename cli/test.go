@@ -36,14 +36,14 @@ With --program, --topology names the machine whose multiprocessors bound the thr
 		Example: "  kernbench test all\n  kernbench test ring_allreduce --ranks 2,3,8-10\n  kernbench test ring_allreduce --ranks 300 --op sum,max --dtype f32 --n-elem 1,1000",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 && len(programs) == 0 {
-				return fmt.Errorf("%s: name an algorithm (kernbench list algorithms), or all", cmd.CommandPath())
+				return fmt.Errorf("%s: name an algorithm (kernbench list algorithms), or all", verbOf(cmd))
 			}
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(programs) > 0 {
 				if len(args) > 0 {
-					return fmt.Errorf("%s and --program: one of them says what is tested", args[0])
+					return fmt.Errorf("%s and --program: both choose what is tested; give one of them", args[0])
 				}
 				return a.testPrograms(cmd, programs, machine.Topology, machine.Sets, format)
 			}

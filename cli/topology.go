@@ -22,7 +22,7 @@ func (a *app) topologyCommand() *cobra.Command {
 		Args:  cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return fmt.Errorf("%s: show or validate is expected", cmd.CommandPath())
+				return fmt.Errorf("%s: show or validate is expected", verbOf(cmd))
 			}
 			return unknownWord("subcommand of topology", args[0], verbs)
 		},
@@ -103,7 +103,7 @@ The exit status is 0 if all files are valid, else 2.
   sed s/256/128/ mine.yaml | kernbench topology validate -`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return fmt.Errorf("%s: name a file, or - for standard input", cmd.CommandPath())
+				return fmt.Errorf("%s: name a file, or - for standard input", verbOf(cmd))
 			}
 			return nil
 		},

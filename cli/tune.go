@@ -53,7 +53,7 @@ and points that need more than --budget events, are estimated from smaller sizes
   kernbench results best --format markdown`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return fmt.Errorf("%s: name a collective (kernbench list collectives)", cmd.CommandPath())
+				return fmt.Errorf("%s: name a collective (kernbench list collectives)", verbOf(cmd))
 			}
 			return nil
 		},

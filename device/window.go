@@ -23,7 +23,7 @@ type windowList struct {
 }
 
 // NewWindow makes symmetric memory for a team: bytes at the same offset of each member's HBM slice,
-// carved into buffers in their order, as mem.NewLayout says. 0 bytes are as many as the buffers
+// divided into buffers in their order, as mem.NewLayout says. 0 bytes are as many as the buffers
 // need. It is all zero before any PE can reach it, but for staging memory. All members have it, or,
 // when one has no room, none. No two windows have one name at the same time. The error returns all
 // mistakes of the declaration at once.

@@ -20,7 +20,7 @@ func (e *Stalled) Error() string {
 		e.Place, e.For, strings.Join(e.Stack, "\n  "))
 }
 
-// Limit is a kernel that goes on beyond a limit of its launch.
+// Limit is a kernel that runs beyond a limit of its launch.
 type Limit struct {
 	Place
 	Calls int64     // instructions that a kernel may issue; 0: no limit

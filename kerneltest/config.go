@@ -46,7 +46,7 @@ type Config struct {
 	OnRecv     bool       // credits leave inside the receive: no
 	Loose      bool       // receives need not agree with sends in type and shape: no
 
-	// Layout carves a window over all ranks, Args.Window(0): zeros to begin with.
+	// Layout divides a window over all ranks, Args.Window(0): zeros to begin with.
 	Layout *mem.Layout
 	// OutElems requests a separate result, of so many elements on each rank: Args.Out. Outputs are
 	// these then. Nil: where Apart says so, or the result of Collective is longer than the

@@ -11,9 +11,9 @@ type specs struct {
 	crossing, fromIO, fromHub           *LinkSpec
 }
 
-// newSpecs sets the delays. A router's is paid on the link out of it to a next router: leaving the
-// network at a PE's own router is free. Crossing from cube to cube pays both ports. An IO chiplet's
-// is paid on every link out of it.
+// newSpecs sets the delays. The delay of a router counts on each link from it to another router, so
+// the last hop to a PE has none. A link from cube to cube has the delay of both ports. The delay of
+// an IO chiplet counts on every link out of it.
 func newSpecs(t *conf.Topology, m *Machine) *specs {
 	inner := m.inSIP.channels()
 	link := func(rate unit.Rate, router, wire unit.Time, channels uint8) *LinkSpec {
@@ -46,8 +46,9 @@ type levelSpecs struct {
 	fromMember, fromGateway, inner, toMember *LinkSpec // inner is between hubs or from one to the gateway
 }
 
-// newLevelSpecs sets the delays of a level. What a link leaves delays: the IO chiplet of a SIP, a
-// gateway, a switch. At a SIP a link is no wider than its IO chiplet.
+// newLevelSpecs sets the delays of a level. A link has the delay of where it begins: the IO
+// chiplet of a SIP, a gateway or a switch. The rate of a link at a SIP is at most that of its IO
+// chiplet.
 func newLevelSpecs(t *conf.Topology, l *levels, i int) *levelSpecs {
 	between := t.System().Between()
 	c, at, io := &between[i], &l.at[i], t.SIP().IO
@@ -63,7 +64,7 @@ func newLevelSpecs(t *conf.Topology, l *levels, i int) *levelSpecs {
 	s.fromMember, s.toMember = link(end, member), link(end, c.Switch.Overhead)
 	s.inner = link(c.Link.BW, c.Switch.Overhead)
 	if at.gateway {
-		if at.net.hubs() > 0 { // that is where its links lead
+		if at.net.hubs() > 0 { // the links of the gateway lead to hubs
 			end = c.Link.BW
 		}
 		s.fromGateway = link(end, between[i+1].Gateway.Overhead)
@@ -71,7 +72,7 @@ func newLevelSpecs(t *conf.Topology, l *levels, i int) *levelSpecs {
 	return s
 }
 
-// of is the kind of an edge of a level's network.
+// of returns the kind of link for an edge of a level's network.
 func (s *levelSpecs) of(e edge) *LinkSpec {
 	n := int32(s.at.n)
 	switch {

@@ -9,7 +9,7 @@ import (
 )
 
 // WordType is the type of control words: signals, counts, indices. Kernels wait for them and
-// branch on them, so that their values are known while time passes.
+// branch on them, so executors hold their values also when only time is simulated.
 type WordType uint8
 
 // The types of control words. A part of another kind has NoWord.
@@ -97,11 +97,11 @@ func (p *Part) String() string {
 // data float32 × 64, signals int32 × 16.
 type Buffer struct {
 	Name  string
-	Bytes int64 // what its parts must add up to; 0: whatever they do
+	Bytes int64 // what its parts must add up to; 0: not checked
 	Parts []Part
 }
 
-// Layout is how every member's copy of a window is carved: buffers in the order of their
+// Layout is how every member's copy of a window is divided: buffers in the order of their
 // declaration, parts aligned to their elements.
 type Layout struct {
 	Bytes int64
@@ -109,8 +109,8 @@ type Layout struct {
 	Words int // control words in all
 }
 
-// NewLayout carves windows of a number of bytes; 0 means as many as the buffers need. It
-// refuses sizes that do not agree, names that occur twice and buffers that do not fit, all of
+// NewLayout divides a window of some bytes into buffers; 0 means as many bytes as the buffers need.
+// It refuses sizes that do not agree, names that occur twice and buffers that do not fit, all of
 // them in one error.
 func NewLayout(bytes int64, buffers []Buffer) (*Layout, error) {
 	l := &Layout{}
@@ -147,10 +147,10 @@ func NewLayout(bytes int64, buffers []Buffer) (*Layout, error) {
 				continue
 			}
 			if p.Staging && p.Word != NoWord {
-				bad("part %q of staging memory: control words are zero to begin with", p.full)
+				bad("part %q is staging memory: it cannot have control words, since control words are zero at first", p.full)
 			}
 			if p.Count < 1 || int64(p.Count) > MaxOffset/size {
-				bad("part %q of %d elements: at least 1, and at most what a memory can address", p.full, p.Count)
+				bad("part %q of %d elements: 1 to %d are allowed", p.full, p.Count, MaxOffset/size)
 				continue
 			}
 			if at%size != 0 {
@@ -223,9 +223,9 @@ func (l *Layout) Names() []string {
 	return names
 }
 
-// Window is symmetric memory: a stretch of the HBM slice of each member of a team, at the
-// same offset everywhere and carved alike. It is all zero when it is made, before any member
-// can reach it, but for staging memory.
+// Window is symmetric memory: a stretch of the HBM slice of each member of a team, at the same
+// offset everywhere and with the same layout. Except for staging memory, it is all zero when it is
+// made, before any member can reach it.
 type Window struct {
 	Name     string
 	Team     *Team

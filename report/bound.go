@@ -118,7 +118,7 @@ func witness(b *limits.Limit) string {
 	through := fmt.Sprintf("%s at %v", size(w.Bytes), w.Rate)
 	ends := ""
 	if w.Delay > 0 {
-		ends = fmt.Sprintf("; delays before and behind add %v", w.Delay)
+		ends = fmt.Sprintf("; delays before and after it add %v", w.Delay)
 	}
 	verb := "leave"
 	if w.Inbound {
@@ -129,7 +129,7 @@ func witness(b *limits.Limit) string {
 		text := fmt.Sprintf("rank %d, %s, to rank %d, %s: %s", w.Ranks[0], w.From, w.Ranks[1], w.To,
 			plural(int64(len(w.Links)), "link", "links"))
 		if w.Bytes > 0 {
-			text += fmt.Sprintf(", and %s behind the first byte", through)
+			text += fmt.Sprintf(", and %s after the first byte", through)
 		}
 		return text
 	case limits.ByNode:
@@ -157,7 +157,7 @@ func witness(b *limits.Limit) string {
 			return fmt.Sprintf("a rank receives once in %v, %v after it was sent: it can have something of %s ranks",
 				w.Gap, w.Hop, strings.Join(sizes, ", "))
 		}
-		return fmt.Sprintf("a rank sends once in %v, and it is there after %v: %s ranks can have something of one",
+		return fmt.Sprintf("a rank sends once in %v, and a message takes %v: in turn, %s ranks can have data of one rank",
 			w.Gap, w.Hop, strings.Join(sizes, ", "))
 	case limits.ByPipeline:
 		text := fmt.Sprintf("%s along %s, hops of up to %v", size(w.Bytes), rankPath(w.Ranks), w.Hop)

@@ -11,8 +11,8 @@ import (
 // workers returns the number of goroutines that work on n items in parallel.
 func workers(n int) int { return min(runtime.GOMAXPROCS(0), n) }
 
-// inParallel calls do for n items on several workers, each of which takes the next item. It passes
-// on a panic of a worker.
+// inParallel calls do for n items on several workers, each of which takes the next item. It panics
+// with the value and stack of a worker that panics.
 func inParallel(workers, n int, do func(worker, i int)) {
 	var next atomic.Int32
 	var defect atomic.Pointer[string]

@@ -61,7 +61,7 @@ func sumOfNeighbours(c *tl.Context, a tl.Args) {
 
 // guide: composite
 // product multiplies two 4x4 matrices that lie one after the other in this rank's shard,
-// doubles the result, drops what is negative, and puts it behind them.
+// doubles the result, replaces negative numbers by 0, and puts it after them.
 func product(c *tl.Context, a tl.Args) {
 	mine := a.Shard(c.Rank())
 	at := func(i int) tl.Ref {

@@ -11,7 +11,7 @@ import (
 )
 
 // load starts a read of memory: a request to the memory, and the data back. The PE's own memories
-// need no request. The CPU's issue and the DMA's setup are the time of the descriptor.
+// need no request.
 func (r *rank) load(in *tl.Instr) {
 	bytes, reach := in.Bytes(), span(in)
 	r.address("load", in.Addr, reach)
@@ -93,7 +93,7 @@ func (r *rank) store(in *tl.Instr) {
 }
 
 // storing delays a store as fences and the machine's memory order demand. It returns the number of
-// its peer if the store goes to another PE.
+// its peer if the store goes to another PE, else -1.
 func (r *rank) storing(a mem.Addr) int32 {
 	switch {
 	case a.Space() != mem.HBM:
@@ -109,7 +109,7 @@ func (r *rank) storing(a mem.Addr) int32 {
 	return -1
 }
 
-// span is the memory from the first to the last byte of a load or store.
+// span returns the bytes of memory from the first to the last byte of a load or store.
 func span(in *tl.Instr) int64 {
 	if in.Rows == 0 {
 		return in.Bytes()
@@ -139,7 +139,7 @@ func (r *rank) lend(cell int32, t *transfer) {
 }
 
 // stage copies the source of a send from memory into the PE. So the message carries the values at
-// the call, however late it leaves.
+// the call, even if it leaves later.
 func (r *rank) stage(in *tl.Instr) tl.Value {
 	bytes := in.Bytes()
 	if bytes == 0 {
@@ -165,7 +165,7 @@ func (r *rank) stage(in *tl.Instr) tl.Value {
 	return v
 }
 
-// fetch brings a slot that lies outside the PE into it.
+// fetch reads a slot that lies outside the PE into the tensor of a receive.
 func (r *rank) fetch(cell int32, port int, slot int32, bytes int64) {
 	c := tl.Drive(r.ctx).Cell(cell)
 	c.Waiting++

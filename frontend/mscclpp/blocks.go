@@ -9,16 +9,16 @@ import (
 )
 
 // builder makes the blocks of one rank: its thread blocks, and a block for the proxy of each
-// port channel that only one thread block uses. Several that share one are carried out as if
-// their copies were done at once: the order in which the proxy sees them is not known before.
+// port channel that only one thread block uses. Thread blocks that share a port channel have no
+// proxy and make their copies themselves: the order in which a proxy would see them is unknown.
 type builder struct {
 	*lowering
 	rank     int
 	gpu      *GPU
 	blocks   []plan.Block // thread blocks
 	proxies  []plan.Block
-	proxy    map[int]int    // of a port channel: place in proxies
-	acquired map[int]int    // units of each semaphore in a launch
+	proxy    map[int]int    // index in proxies, by port channel
+	acquired map[int]int    // units of each semaphore that one launch acquires
 	users    map[int][]int  // thread blocks of each barrier
 	owed     map[[2]int]int // copies of a thread block and a port channel that nothing has waited for
 }
@@ -65,7 +65,7 @@ func (l *lowering) blocks(rank int) {
 	l.plan.Ranks[rank].Blocks = append(b.blocks, b.proxies...)
 }
 
-// addProxies gives each port channel that one thread block uses a block of its own.
+// addProxies adds a proxy block for each port channel that only one thread block uses.
 func (b *builder) addProxies(actions [][]action) {
 	user := map[int]int{}
 	for tb, list := range actions {
@@ -90,7 +90,7 @@ func (b *builder) addProxies(actions [][]action) {
 	}
 }
 
-// counter is the place of a counter in the plan; it is made when first asked for.
+// counter returns the index of a counter in the plan, which the first call makes.
 func (l *lowering) counter(rank int, name string, start int, spare bool) int {
 	name = fmt.Sprintf("rank %d %s", rank, name)
 	c, ok := l.counters[name]
@@ -104,7 +104,7 @@ func (l *lowering) counter(rank int, name string, start int, spare bool) int {
 
 func one(counter int) plan.Count { return plan.Count{Counter: counter, N: 1} }
 
-// end adds a step that notifies the rank that a thread block has finished a launch.
+// end adds a step that signals that a thread block has finished a launch. The last launch has none.
 func (b *builder) end(tb, launch int) {
 	if launch == b.launches-1 {
 		return
@@ -127,8 +127,8 @@ func (b *builder) ended(launch int) int {
 	return b.counter(b.rank, fmt.Sprintf("ends of launch %d", launch+1), 0, false)
 }
 
-// begin starts a thread block's next launch: the first one waits for all of the rank, as a
-// stream does, and starts the others.
+// begin adds the step that begins a thread block's next launch. Thread block 0 waits until all of
+// the rank have ended the launch before, as a stream does, and starts the others.
 func (b *builder) begin(tb, launch int) {
 	s := b.step(nil, launch)
 	s.Op = "begin of launch"
@@ -145,7 +145,7 @@ func (b *builder) begin(tb, launch int) {
 	b.blocks[tb].Steps = append(b.blocks[tb].Steps, s)
 }
 
-// step is an empty step of an action.
+// step returns a step of an action without data, waits and signals. a may be nil.
 func (b *builder) step(a *action, launch int) plan.Step {
 	s := plan.Step{Take: plan.None, Send: plan.None, Launch: launch}
 	if a != nil {
@@ -252,8 +252,8 @@ func (b *builder) port(tb int, a *action, launch int, src, dst []plan.Span) {
 	}
 }
 
-// command gives the proxy of a port channel something to do: a copy, a signal behind it, or
-// both. flush waits until it is done.
+// command gives the proxy of a port channel a copy, a signal after it, or both. With flush the
+// thread block waits until the copies are done.
 func (b *builder) command(tb int, a *action, c, launch int, src, dst []plan.Span, signal, flush bool) {
 	work := b.step(a, launch)
 	work.Src, work.Dst = src, dst
@@ -296,8 +296,8 @@ func channelsOf(g *GPU, t ChannelType) []int {
 	return g.Memory
 }
 
-// peer counts the signals that a channel of this rank gives: those of the peer's channel that
-// is as far down its list of channels to this rank.
+// peer counts the signals that a channel of this rank sends. The k-th channel to a peer is joined
+// to the k-th channel of that peer to this rank.
 func (b *builder) peer(t ChannelType, c int) int {
 	own := channelsOf(b.gpu, t)
 	to := own[c]
@@ -319,7 +319,7 @@ func (b *builder) peer(t ChannelType, c int) int {
 	return b.counter(to, fmt.Sprintf("%v channel from rank %d, of which rank %d has no end", t, b.rank, to), 0, false)
 }
 
-// checkBarriers checks that a barrier has as many thread blocks as it declares.
+// checkBarriers reports a barrier that more thread blocks use than it declares.
 func (l *lowering) checkBarriers(rank int, actions [][]action) {
 	users := barrierUsers(actions)
 	for _, list := range actions {

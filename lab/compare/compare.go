@@ -114,7 +114,7 @@ func Algorithms(ctx context.Context, s run.Spec, names []string, row func(Row)) 
 			first = choice
 		}
 		if a, b := first.Algorithm, choice.Algorithm; a.Collective != b.Collective {
-			return nil, fmt.Errorf("%s performs %s and %s %s: only what performs the same can be compared", names[0],
+			return nil, fmt.Errorf("%s performs %s and %s %s: only algorithms of one collective can be compared", names[0],
 				a.Collective, name, b.Collective)
 		}
 		one := s

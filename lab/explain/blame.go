@@ -25,8 +25,8 @@ type cutter struct {
 	log  *cause.Log
 	m    *machine.Machine
 	out  []piece          // the latest first
-	open []*cause.Waiting // that are not over, at the end of the span that is cut
-	full []*cause.Waiting // for space in a buffer, until the path of the message that filled it has been cut
+	open []*cause.Waiting // waits that began before the end of the current span
+	full []*cause.Waiting // waits for space in a buffer, until path has used them
 }
 
 // cut returns the pieces of a chain, in the order of time.
@@ -61,9 +61,8 @@ func (c *cutter) cut(chain *cause.Chain) []piece {
 
 // path cuts the latency of several links into its parts: a router or port first, then the wires.
 //
-// A message that waits for room in a buffer goes on when one that filled the buffer has left it.
-// The time of that one on the link before the buffer is the price of a small buffer: a credit
-// stall.
+// A message that waits for room in a buffer goes on when another message has left the buffer. The
+// time of that other message on the link before the buffer counts as a credit stall.
 func (c *cutter) path(s *cause.Span) {
 	end := s.End
 	before := func(d unit.Time, why cause.Reason, link int) {
@@ -93,13 +92,13 @@ func (c *cutter) path(s *cause.Span) {
 	before(end-s.Start, cause.Unknown, links[0])
 }
 
-// add adds a piece. Its time belongs to the operation that waits for it in a queue, or for a
-// credit, from when that waits: see instead.
+// add adds a piece. If another operation waits for the resource meanwhile, the time from the start
+// of its wait belongs to that operation: see instead.
 func (c *cutter) add(start, end unit.Time, of cause.Owner, at cause.Resource, why cause.Reason) {
 	for _, w := range c.open {
 		on, reason, ok := instead(w, at, why)
 		if !ok || w.Since >= end || w.Site == of.Site && on == at {
-			continue // in the last case it follows a part of its own
+			continue // in the last case it waits for another part of its own message
 		}
 		p := piece{start: max(start, w.Since), end: end, Owner: w.Owner, at: on, why: reason}
 		if reason == cause.Queueing {
@@ -114,8 +113,8 @@ func (c *cutter) add(start, end unit.Time, of cause.Owner, at cause.Resource, wh
 	c.out = append(c.out, piece{start: start, end: end, Owner: of, at: at, why: why})
 }
 
-// instead returns what the time of a wait is spent on while others use what is waited for: a link
-// that takes another message, the way of a credit.
+// instead returns the resource and reason for the time of a wait while others use what it waits
+// for: a link that carries another message, or the path of a credit.
 func instead(w *cause.Waiting, at cause.Resource, why cause.Reason) (of cause.Resource, reason cause.Reason, ok bool) {
 	switch w.At.Kind() {
 	case cause.Link:
@@ -150,7 +149,7 @@ type blameKey struct {
 	why          cause.Reason
 }
 
-// blames adds pieces up.
+// blames adds up pieces with the same operation, resource and reason.
 func (x *explaining) blames(pieces []piece) []Blame {
 	at := map[blameKey]*Blame{}
 	for _, p := range pieces {
@@ -185,8 +184,8 @@ func longestFirst(a, b Blame) int {
 		cmp.Compare(a.key.at, b.key.at), cmp.Compare(a.key.why, b.key.why), cmp.Compare(a.key.behind, b.key.behind))
 }
 
-// withLaunch adds the time of software that starts collectives. It is that of the rank that the
-// path begins with.
+// withLaunch adds the time that software takes to start collectives. It belongs to the rank at
+// which the path begins.
 func withLaunch(all []Blame, t unit.Time) []Blame {
 	if t == 0 {
 		return all
@@ -239,7 +238,7 @@ type Share struct {
 	Name    string    `json:"name"`
 	Time    unit.Time `json:"time_ps"`
 	Percent float64   `json:"percent"`
-	Ranks   int       `json:"ranks,omitempty"` // that it concerns
+	Ranks   int       `json:"ranks,omitempty"` // number of ranks with such pieces
 }
 
 // shares adds blames up by a name; "" leaves one out.

@@ -18,7 +18,7 @@ type leftOut struct{ all []*omission }
 // omission is an algorithm that is left out for one reason.
 type omission struct {
 	name, reason string
-	sizes        []string // in their order; nil: all
+	sizes        []string // in the order of the sweep; nil: all
 }
 
 func (o *leftOut) add(name, reason string, size ...string) {
@@ -36,7 +36,7 @@ func (o *leftOut) add(name, reason string, size ...string) {
 	o.all = append(o.all, &omission{name, reason, size})
 }
 
-// notes are the sentences that say so. Algorithms with one reason at the same sizes share one.
+// notes returns a sentence for each reason and its sizes, with all algorithms that it concerns.
 func (o *leftOut) notes() []string {
 	names := map[string][]string{}
 	var ends []string
@@ -98,7 +98,7 @@ func (o *leftOut) leave(s *Sweep, algorithm string, settings []sweep.Setting, si
 	return true
 }
 
-// errs lists what kept the runs of a row from their end.
+// errs lists the errors of the runs of a row.
 func (r *Row) errs() []error {
 	var all []error
 	for _, p := range r.Placements() {

@@ -348,9 +348,9 @@ func (p *perfPlan) noteOverhead() {
 	switch {
 	case most == 0:
 	case least == most:
-		p.note("times have %v in them for the start of a collective in software: what is simulated begins behind it", most)
+		p.note("times have %v in them for the start of a collective in software: what is simulated begins after it", most)
 	default:
-		p.note("times have %v to %v in them for the start of a collective in software, by protocol: what is simulated begins behind it",
+		p.note("times have %v to %v in them for the start of a collective in software, by protocol: what is simulated begins after it",
 			least, most)
 	}
 }

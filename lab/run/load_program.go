@@ -58,7 +58,7 @@ func (x *Job) checkProgram() (err error) {
 		}
 	}
 	if x.Ranks > 0 && x.Devices != nil {
-		return fmt.Errorf("%d ranks and devices %s: one of them says who takes part", x.Ranks, deviceList(x.Devices))
+		return fmt.Errorf("%d ranks and devices %s: both choose the ranks; give one of them", x.Ranks, deviceList(x.Devices))
 	}
 	if x.input, err = bench.ParseInput(x.Input, x.DType); err != nil {
 		return err
@@ -70,11 +70,11 @@ func (x *Job) checkProgram() (err error) {
 func (x *Job) withoutCollective(p *bench.Program) error {
 	switch {
 	case x.Algorithm != "":
-		return fmt.Errorf("bench %s runs no collective by an algorithm's name: an algorithm would change nothing", p.Name)
+		return fmt.Errorf("bench %s runs no collective by an algorithm's name: --algorithm would change nothing", p.Name)
 	case !p.Chosen && x.Input != "":
 		return fmt.Errorf("bench %s has inputs of its own: --input would change nothing", p.Name)
 	case !p.Combines && x.Op != tl.Sum:
-		return fmt.Errorf("bench %s has no operation to choose: another operation would change nothing", p.Name)
+		return fmt.Errorf("bench %s has no operation to choose: --op would change nothing", p.Name)
 	case !p.Parallel && (x.Ranks > 0 || x.Devices != nil):
 		return fmt.Errorf("bench %s runs no collective: a number of ranks, or devices, would change nothing", p.Name)
 	}

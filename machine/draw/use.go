@@ -12,12 +12,13 @@ import (
 
 // LinkUse is what one link did in a run.
 type LinkUse struct {
-	Link  string  // by the name that the machine has for it
+	Link  string  // name of the link in the machine
 	Part  float64 // of the time of the run that it was busy, from 0 to 1
 	Bytes unit.Bytes
 }
 
-// use is what links did, by their ends: of several between the same two the busiest.
+// use holds the use of links by their two ends. Of several links between two nodes it has the
+// busiest.
 type use struct{ links map[[2]machine.NodeID]LinkUse }
 
 // PictureOfUse draws the machine as Picture does. Its lines have the colour of the part of the time
@@ -69,7 +70,7 @@ func (d *Drawing) inOrder(joins []Joint) []Joint {
 	return sorted
 }
 
-// useSteps are the colours of use, and up to which part of the time each is for.
+// useSteps are the colours of links by the part of the time that they were busy.
 var useSteps = []struct {
 	upTo  float64
 	color scene.Color
@@ -97,7 +98,7 @@ func (d *Drawing) line(j Joint, color scene.Color, width float64) (scene.Stroke,
 		fmt.Sprintf("%s: busy %.0f %% of the time, %v", u.Link, 100*u.Part, u.Bytes)
 }
 
-// useColor is the colour of a part of the time.
+// useColor returns the colour for a part of the time.
 func useColor(part float64) scene.Color {
 	for _, s := range useSteps {
 		if part <= s.upTo {

@@ -64,7 +64,7 @@ func (f *File) restorable() error {
 	for i, l := range f.Windows {
 		again, err := layout(l.Bytes, l.Parts)
 		if err != nil || !reflect.DeepEqual(again, l) {
-			return fmt.Errorf("window %d is carved in a way that a program file cannot say: %v", i, l.Names())
+			return fmt.Errorf("window %d has a layout that a program file cannot describe: %v", i, l.Names())
 		}
 	}
 	again, _, err := wire(ringsOf(f.Wiring))

@@ -77,7 +77,7 @@ func wire(world int, rings []ring) (w []tl.Wiring, bad *ring, err error) {
 
 func equalWiring(a, b *tl.Wiring) bool { return slices.Equal(a.Out, b.Out) && slices.Equal(a.In, b.In) }
 
-// layout carves a window of parts with full names: parts of one buffer stand side by side.
+// layout divides a window into parts with full names: parts of one buffer stand side by side.
 func layout(bytes int64, parts []mem.Part) (*mem.Layout, error) {
 	var buffers []mem.Buffer
 	for _, p := range parts {

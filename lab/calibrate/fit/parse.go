@@ -33,7 +33,7 @@ func Parse(name string, data []byte) (*Table, error) {
 	}
 	return nil,
 		t.errorf(place{1, 1},
-			"found no table; expected is the output of nccl-tests, its JSON of -J, or columns size_bytes and time_us")
+			"found no table; the output of nccl-tests, its JSON (-J), or columns size_bytes and time_us are expected")
 }
 
 // tagged is what mpirun --tag-output writes before a line.

@@ -139,7 +139,7 @@ func (s *Stream) launch(name string, k tl.Kernel, g Grid, args []any) (queued, e
 		}
 		rank, ok := t.Rank(s.dev.pe)
 		if !ok {
-			return refuse("%w: the PE is no member of team %s", ErrTeam, t.Name)
+			return refuse("%w: the PE is not a member of team %s", ErrTeam, t.Name)
 		}
 		l.Rank, l.World, l.Args = rank, t.Size(), a.on(t.PEs)
 		a.uses = append(a.uses, t)

@@ -304,7 +304,7 @@ func TestStreamsRefuse(t *testing.T) {
 		{"launch for another team", func(h *host) error {
 			other, _ := h.c.NewTeam("other", []int32{2})
 			return h.s.Launch("k", idle, device.Grid{Programs: 1, Team: other})
-		}, is(device.ErrTeam), "no member of team other"},
+		}, is(device.ErrTeam), "not a member of team other"},
 		{"launch for a team that was freed", func(h *host) error {
 			_, _ = h.c.FreeWindow(h.w), h.c.FreeTeam(h.team)
 			return h.s.Launch("k", idle, device.Grid{Programs: 1, Team: h.team})

@@ -60,7 +60,7 @@ func TestOneSidedFaults(t *testing.T) {
 				}
 			},
 			want: &fault.NotMember{},
-			text: []string{"rank 0 data", "no member of team team0, which has 2"},
+			text: []string{"rank 0 data", "not a member of team team0, which has 2 members"},
 		},
 		{
 			name: "a peer that there is not",

@@ -48,7 +48,7 @@ const house = `
 	bench;
 	dialect/torch, dialect/hccl;
 	device;
-	algorithm < tl, collective, topology, mem, dtype, unit;
+	algorithm < tl, collective, topology, mem, dtype, unit, internal/near;
 	kerneltest;
 	check/race < record/history, tl, mem, unit;
 	check/verify, check/bound, check/numerics;

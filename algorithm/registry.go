@@ -8,6 +8,7 @@ import (
 
 	"kernbench/collective"
 	"kernbench/dtype"
+	"kernbench/internal/near"
 	"kernbench/mem"
 	"kernbench/tl"
 	"kernbench/topology"
@@ -83,10 +84,16 @@ func Register(a Algorithm) *Algorithm {
 
 func byName(a *Algorithm, name string) int { return strings.Compare(a.Name, name) }
 
+// Unknown is the error for a name that is none of those known. It has the names that are near, and
+// the command that lists all.
+func Unknown(name string, known []string) error {
+	return near.UnknownOfMany("algorithm", name, known, "kernbench list algorithms")
+}
+
 // All lists the algorithms by name.
 func All() []*Algorithm { return slices.Clone(rows) }
 
-// Lookup is the algorithm called name. The error for an unknown name lists all.
+// Lookup is the algorithm called name. The error for an unknown name has the names that are near.
 func Lookup(name string) (*Algorithm, error) {
 	i, found := slices.BinarySearchFunc(rows, name, byName)
 	if found {
@@ -96,5 +103,5 @@ func Lookup(name string) (*Algorithm, error) {
 	for _, a := range rows {
 		all = append(all, a.Name)
 	}
-	return nil, fmt.Errorf("unknown algorithm %q: known are %s", name, strings.Join(all, ", "))
+	return nil, Unknown(name, all)
 }

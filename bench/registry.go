@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"kernbench/collective"
-	"kernbench/conf"
 	"kernbench/dtype"
+	"kernbench/internal/near"
 )
 
 // Program is a host program with what a listing says of it.
@@ -90,8 +90,5 @@ func Lookup(name string) (*Program, error) {
 	for _, p := range rows {
 		known = append(known, p.Name)
 	}
-	if near := conf.Nearest(name, known); near != "" {
-		return nil, fmt.Errorf("unknown bench %q: did you mean %q?", name, near)
-	}
-	return nil, fmt.Errorf("unknown bench %q: known are %s", name, strings.Join(known, ", "))
+	return nil, near.UnknownOfMany("bench", name, known, "kernbench list benches")
 }

@@ -72,7 +72,7 @@ func (o *listOptions) algorithms() ([]*algorithm.Algorithm, error) {
 	for _, name := range o.names {
 		i := slices.Index(known, name)
 		if i < 0 {
-			return nil, unknownWord("algorithm", name, known)
+			return nil, algorithm.Unknown(name, known)
 		}
 		named = append(named, rows[i])
 	}

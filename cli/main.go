@@ -12,7 +12,7 @@ import (
 	"syscall"
 	"time"
 
-	"kernbench/conf"
+	"kernbench/internal/near"
 	"kernbench/internal/outfile"
 	"kernbench/lab/run"
 
@@ -61,7 +61,7 @@ func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return ExitOK
 	}
 	if !errors.Is(err, errWrong) && !is[reported](err) {
-		text := err.Error()
+		text := withMissingFiles(err)
 		if !strings.HasPrefix(text, root.Name()+" ") { // an error of arguments begins with the command
 			text = root.Name() + ": " + text
 		}
@@ -155,10 +155,7 @@ func verbs(cmd *cobra.Command) []string {
 
 // unknownWord is the error for a word that is none of those known.
 func unknownWord(what, word string, known []string) error {
-	if near := conf.Nearest(word, known); near != "" {
-		return fmt.Errorf("unknown %s %q: did you mean %q?", what, word, near)
-	}
-	return fmt.Errorf("unknown %s %q: known are %s", what, word, strings.Join(known, ", "))
+	return near.Unknown(what, word, known)
 }
 
 // flagError adds the flag that was probably meant.
@@ -174,8 +171,8 @@ func flagError(cmd *cobra.Command, err error) error {
 			}
 			return fmt.Errorf("unknown flag -%s: did you mean --%s?", name, strings.Join(known, " or --"))
 		}
-		if near := conf.Nearest(name, known); near != "" {
-			return fmt.Errorf("unknown flag --%s: did you mean --%s?", name, near)
+		if guess := near.Name(name, known); guess != "" {
+			return fmt.Errorf("unknown flag --%s: did you mean --%s?", name, guess)
 		}
 	}
 	if e, ok := errors.AsType[*pflag.InvalidValueError](err); ok {

@@ -33,7 +33,7 @@ func ResolveAlgorithm(ccl *conf.CCL, name string) (*Choice, error) {
 		} else if asked == "" {
 			return nil, err
 		} else {
-			return nil, unknownAlgorithm(ccl, name)
+			return nil, algorithm.Unknown(name, known(ccl, name))
 		}
 	}
 	alg, err := algorithm.Lookup(cfg.Module)
@@ -87,15 +87,6 @@ func noModule(ccl *conf.CCL, cfg *conf.Resolved, unknown error) error {
 	}
 	return ccl.Errorf("algorithms."+cfg.Name,
 		"names no module, and no algorithm has this name; a new entry needs module: NAME%s", hint)
-}
-
-// unknownAlgorithm is the error for an unknown name. It suggests the nearest name, or lists all.
-func unknownAlgorithm(ccl *conf.CCL, name string) error {
-	names := known(ccl, name)
-	if near := conf.Nearest(name, names); near != "" {
-		return fmt.Errorf("unknown algorithm %q: did you mean %q?", name, near)
-	}
-	return fmt.Errorf("unknown algorithm %q: known are %s", name, strings.Join(names, ", "))
 }
 
 // known lists the names of all entries and algorithms, except the name without.

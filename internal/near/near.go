@@ -67,3 +67,33 @@ func Unknown(what, word string, known []string) error {
 	}
 	return fmt.Errorf("unknown %s %q: known are %s", what, word, strings.Join(known, ", "))
 }
+
+// UnknownOfMany is Unknown for a list that is too long for an error. It names the nearest name, or
+// up to five names that contain the word, and the command that prints the list.
+func UnknownOfMany(what, word string, known []string, command string) error {
+	const most = 5
+	if n := Name(word, known); n != "" {
+		return fmt.Errorf("unknown %s %q: did you mean %q? %s prints all %d", what, word, n, command, len(known))
+	}
+	var begin, like []string
+	lower := strings.ToLower(word)
+	for _, k := range known {
+		switch l := strings.ToLower(k); {
+		case len(word) < 2 || !strings.Contains(l, lower):
+		case strings.HasPrefix(l, lower):
+			begin = append(begin, k)
+		default:
+			like = append(like, k)
+		}
+	}
+	like = append(begin, like...)
+	switch {
+	case len(like) == 0:
+		return fmt.Errorf("unknown %s %q: %s prints all %d", what, word, command, len(known))
+	case len(like) > most:
+		return fmt.Errorf("unknown %s %q: %s, and %d more contain it; %s prints all %d",
+			what, word, strings.Join(like[:most], ", "), len(like)-most, command, len(known))
+	}
+	return fmt.Errorf("unknown %s %q: did you mean one of %s? %s prints all %d",
+		what, word, strings.Join(like, ", "), command, len(known))
+}

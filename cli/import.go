@@ -80,7 +80,7 @@ docs/programs.md has the details.
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
-	f.IntVar(&root, "root", 0, "root of a broadcast or reduce (default: found in the program)")
+	f.IntVar(&root, "root", 0, "`RANK` of the root of a broadcast or reduce (default: found in the program)")
 	f.StringVar(&relation, "relation", "",
 		"expected outputs of a custom collective: a `FORMULA` such as 'out[r][c] = in[r-1][c]' (r rank, c chunk, n ranks, k chunks; sum in[c]: of all ranks)")
 	f.Var((*count)(&o.Depth), "depth", "messages that a channel holds (default: by protocol; twice that over a network)")

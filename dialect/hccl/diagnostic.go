@@ -34,9 +34,12 @@ type Diagnostic struct {
 	Rule     Rule
 	Found    string
 	Right    string // what to do instead, or empty
-	Returned string // what the call returned, or empty
+	Returned string // what the call returned; empty, or never
 	Repeats  int    // on how many other cores and how many other times the same was found
 }
+
+// never is Diagnostic.Returned of a call that does not return.
+const never = "never"
 
 // String is the diagnostic in one line.
 func (d Diagnostic) String() string {
@@ -55,7 +58,11 @@ func (d Diagnostic) String() string {
 	if d.Right != "" {
 		b.WriteString(": " + d.Right)
 	}
-	if d.Returned != "" {
+	switch d.Returned {
+	case "":
+	case never:
+		b.WriteString(" (the call did not return)")
+	default:
 		fmt.Fprintf(&b, " (returned %s)", d.Returned)
 	}
 	if d.Repeats > 0 {

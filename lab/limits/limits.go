@@ -29,9 +29,9 @@ type Spec struct {
 	Base run.Spec
 
 	Collective string // by its own name or that of nccl-tests
-	Root       int    // not asked where there is none
+	Root       int    // ignored if the collective has none
 
-	Min, Max unit.Bytes // of a call, in the sense of nccl-tests; not asked with Base.NElem
+	Min, Max unit.Bytes // of a call, in the sense of nccl-tests; ignored with Base.NElem
 	Factor   int        // from one size to the next; or
 	Step     unit.Bytes // what is added; one of the two is 0
 }
@@ -159,12 +159,12 @@ func Run(ctx context.Context, s Spec) (*Limits, error) {
 // target is a collective with what limits it on a machine.
 type target struct {
 	job    *run.Job
-	plan   *device.Plan // nil: of no algorithm
+	plan   *device.Plan // nil without an algorithm
 	solver *bound.Solver
 	what   *collective.Collective
 }
 
-// limitsOf finds the limits of a call: those with results in the better of the two places.
+// limitsOf returns the limits of a call: the lower of those in place and out of place.
 func limitsOf(ctx context.Context, t *target, c collective.Call, o bound.Options, l *Limits) (best *bound.Result, err error) {
 	if t.plan == nil || o.Ideal {
 		return t.solver.Of(t.what, c, o)
@@ -231,7 +231,7 @@ func boundTarget(s *Spec, what *collective.Collective) (*run.Job, *Limits, *devi
 	case plan.Algorithm.Collective != what.Name:
 		return nil, nil, nil, fmt.Errorf("algorithm %s performs %s, not %s", name, plan.Algorithm.Collective, what.Name)
 	case plan.PerSIP():
-		return nil, nil, nil, fmt.Errorf("algorithm %s: with rank_level: sip a rank is a SIP: limits are known between PEs", name)
+		return nil, nil, nil, fmt.Errorf("algorithm %s: with rank_level: sip a rank is a SIP: bound supports ranks that are PEs only", name)
 	}
 	l.PEs, l.Ranks, l.Rings, l.Launch = plan.PEs, plan.World, plan.Algorithm.Window == nil, plan.Start
 	return x, l, plan, nil
@@ -247,7 +247,7 @@ func BoundOptions(x *run.Job, plan *device.Plan) bound.Options {
 	return o
 }
 
-// Pipeline is the way that a call takes with an algorithm that has one.
+// Pipeline returns the ranks through which a call of a pipelined algorithm passes, or nil.
 func Pipeline(plan *device.Plan, c collective.Call) *bound.Pipeline {
 	if plan == nil || plan.Algorithm.Window != nil || plan.Algorithm.Path == nil {
 		return nil
@@ -258,7 +258,7 @@ func Pipeline(plan *device.Plan, c collective.Call) *bound.Pipeline {
 	}, plan.ScratchBytes)}
 }
 
-// boundCalls lists the calls of all sizes, those that come to the same once.
+// boundCalls lists the calls of all sizes. Sizes with the same number of elements give one call.
 func boundCalls(s *Spec, what *collective.Collective, l *Limits) ([]collective.Call, error) {
 	c := collective.Call{World: l.Ranks, Type: s.Base.DType, Root: s.Root}
 	if s.Base.NElem > 0 || sweep.Largest(what, c) == 0 { // a barrier has no size
@@ -270,10 +270,13 @@ func boundCalls(s *Spec, what *collective.Collective, l *Limits) ([]collective.C
 		return nil, err
 	}
 	var calls []collective.Call
-	for _, size := range all {
+	for i, size := range all {
 		if _, elems := sweep.Counts(what, c, size); elems > 0 && elems != c.Elems {
 			c.Elems = elems
 			calls = append(calls, c)
+			if is := what.Bytes(c); i == 0 && is != size {
+				l.Notes = append(l.Notes, fmt.Sprintf("sizes are rounded down to whole elements: %v becomes %v", size, is))
+			}
 		}
 	}
 	if len(calls) == 0 {

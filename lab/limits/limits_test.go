@@ -9,6 +9,7 @@ import (
 
 	"kernbench/check/bound"
 	"kernbench/lab/run"
+	"kernbench/unit"
 )
 
 func TestBoundOfDevices(t *testing.T) {
@@ -52,6 +53,21 @@ func TestBoundIsRefused(t *testing.T) {
 				t.Errorf("error %v, want one with %q", err, test.want)
 			}
 		})
+	}
+}
+
+func TestBoundNotesRoundedSizes(t *testing.T) {
+	for _, tt := range []struct {
+		smallest unit.Bytes
+		want     []string
+	}{
+		{7, []string{"sizes are rounded down to whole elements: 7 B becomes 4 B"}},
+		{8, []string{}},
+	} {
+		spec := Spec{Collective: "all_reduce", Base: run.Spec{Ranks: 4}, Min: tt.smallest, Max: tt.smallest, Factor: 2}
+		if l, err := Run(context.Background(), spec); err != nil || !slices.Equal(l.Notes, tt.want) {
+			t.Errorf("%v: notes %q, %v, want %q", tt.smallest, l.Notes, err, tt.want)
+		}
 	}
 }
 

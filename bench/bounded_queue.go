@@ -11,8 +11,8 @@ import (
 )
 
 // boundedQueue is a producer and a consumer over a queue of a few slots. Every rank puts its items
-// into the queue of the next rank when a slot is free, and takes the items that the rank before has
-// put into its own.
+// into the queue of the next rank when a slot is free. It takes the items that the previous rank
+// has put into its own queue.
 func boundedQueue(ctx context.Context, h *Host) error {
 	if h.NElem > 0 {
 		return errors.New("items have --item-elems elements: there is no number per rank to choose")
@@ -61,8 +61,8 @@ func boundedQueue(ctx context.Context, h *Host) error {
 // queueKernel produces for the next rank and consumes from the one before, in turn, with as
 // many items ahead as there are slots. It has the numbers items, slots and elements per item.
 //
-// A slot has two words that count together: the consumer's is 2q+1 when the slot holds its
-// q-th item, the producer's is 2q when q items were taken out of it. Each only grows, so that
+// A slot has two words that count together. The consumer's word is 2q+1 when the slot holds its
+// q-th item. The producer's word is 2q when q items were taken out of it. Each only grows, so that
 // one run proves the queue for every timing.
 func queueKernel(c *tl.Context, a tl.Args) {
 	items, slots, size := a.Int(0), a.Int(1), a.Int(2)

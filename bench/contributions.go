@@ -8,8 +8,8 @@ import (
 	"kernbench/dialect/torch"
 )
 
-// Contributions makes what one worker brings to a collective: with rank_level: pe, where
-// there is one worker, everything, with rank_level: sip the tensor of its own SIP.
+// Contributions makes what one worker brings to a collective. With rank_level: pe there is one
+// worker, which brings everything. With rank_level: sip a worker brings the tensor of its own SIP.
 func (h *Host) Contributions(w *torch.Worker, p *device.Plan) ([]*device.Tensor, error) {
 	if !p.PerSIP() {
 		return h.AllContributions(p)
@@ -18,9 +18,9 @@ func (h *Host) Contributions(w *torch.Worker, p *device.Plan) ([]*device.Tensor,
 	return []*device.Tensor{x}, err
 }
 
-// AllContributions makes what all ranks bring and fills it with Inputs. With rank_level: pe
-// a rank is a PE, has Elems elements, and there is a tensor on every SIP that has some of
-// the ranks; with rank_level: sip every SIP has one, of Elems elements over all its PEs.
+// AllContributions makes what all ranks bring and fills it with Inputs. With rank_level: pe a rank
+// is a PE and has Elems elements. There is a tensor on every SIP that has some of the ranks. With
+// rank_level: sip every SIP has one tensor, of Elems elements over all its PEs.
 func (h *Host) AllContributions(p *device.Plan) ([]*device.Tensor, error) {
 	var tensors []*device.Tensor
 	add := func(sip int, x func() (*device.Tensor, error)) error {

@@ -81,8 +81,9 @@ func (h *Host) mostResults(p *device.Plan, n int) (int, error) {
 	return most, nil
 }
 
-// closedForm is that of an example and its formula, as long as neither it nor what it combines to
-// is rounded, and no seed or choice asks for others. Else it is nil, beside the formula of those.
+// closedForm returns the values of an example and its formula. It applies if neither they nor their
+// combination is rounded, and if no seed or option selects other values. Else it is nil, beside the
+// formula of those.
 func (h *Host) closedForm(what *collective.Collective, world, n int, x example) (func(rank int) []float64, string) {
 	if !h.Input.bySeed() {
 		return nil, h.Input.Formula

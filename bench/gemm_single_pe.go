@@ -64,8 +64,8 @@ func gemmComposite(c *tl.Context, args tl.Args) {
 	c.Await(c.Composite(tl.Composite{A: args.Tensor(0), B: args.Tensor(1), Out: args.Tensor(2)}))
 }
 
-// matrix makes a matrix of small values and returns them as the element type holds them, or
-// none in a run without data: they can be many.
+// matrix makes a matrix of small values and returns them as the element type holds them. In a run
+// without data it returns none: there can be many.
 func (h *Host) matrix(rows, cols, which int, p device.DPPolicy) (*device.Tensor, []float64, error) {
 	x, err := h.Device.Empty(rows, cols, h.DType, p)
 	if err != nil || !h.Device.HasData() {
@@ -88,10 +88,10 @@ func (h *Host) expectMatrix(what string, x *device.Tensor, want, bound []float64
 	return nil
 }
 
-// reference is the product of x (m×k) and y (k×n) in float64, and by how much a result of
-// type t may differ: 2k·u·Σ|x·y| for k products and sums in its accumulator, which is float32
-// or float64 with unit roundoff u (Higham, eq. 3.5), and one rounding of the result. Integers
-// wrap.
+// reference returns the product of x (m×k) and y (k×n) in float64, and how much a result of type t
+// may differ from it. The k products and sums in its accumulator contribute 2k·u·Σ|x·y|. The
+// accumulator is float32 or float64 with unit roundoff u (Higham, eq. 3.5). One rounding of the
+// result is added. Integers wrap.
 func reference(t dtype.Type, x, y []float64, m, k, n int) (want, bound []float64) {
 	want, bound = make([]float64, m*n), make([]float64, m*n)
 	eps := dtype.Epsilon(dtype.F64)

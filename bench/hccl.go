@@ -13,8 +13,8 @@ import (
 	"kernbench/tl"
 )
 
-// tasks is what the programs of the task API have in common: a group of all devices, a tiling
-// of one operation, and kernels that run on a few cores of each.
+// tasks is the common part of the programs of the task API. It has a group of all devices, a tiling
+// of one operation, and kernels that run on a few cores of each device.
 type tasks struct {
 	h      *Host
 	name   string

@@ -7,8 +7,8 @@ import (
 	"kernbench/dialect/hccl"
 )
 
-// hcclReduceScatterTiled does the same reduce-scatter three times: at once, by one task with a
-// turn for each tile, and by a task for each tile, whose buffers the kernel moves on itself.
+// hcclReduceScatterTiled does the same reduce-scatter three times: at once, by one task with a turn
+// for each tile, and by one task per tile. For the last, the kernel moves the buffers on itself.
 func hcclReduceScatterTiled(ctx context.Context, h *Host) error {
 	t, err := h.tasks("hccl_reducescatter_tiled", hccl.OpReduceScatter, hccl.Cores{AIV: h.Number("aiv")}, nil)
 	if err != nil {

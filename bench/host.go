@@ -63,8 +63,8 @@ func (p *Program) DefaultDType() dtype.Type {
 	return dtype.F16
 }
 
-// Devices lists the PEs that take part in a Parallel program: the chosen ones, else the first of
-// the machine, as many as the program wants.
+// Devices lists the PEs that take part in a Parallel program. They are the selected ones, else as
+// many of the machine's first PEs as the program wants.
 func (h *Host) Devices() []int32 {
 	if h.PEs != nil {
 		return h.PEs

@@ -8,9 +8,9 @@ import (
 	"kernbench/tl"
 )
 
-// Inputs makes the values that ranks contribute, by seed where none are chosen: a function of
-// seed, rank and index alone,
-// exact in every element type, and such that no reduction of them leaves the finite range.
+// Inputs makes the values that ranks contribute, by seed unless values are selected. Values by seed
+// are a function of seed, rank and index alone and exact in every element type. No reduction of
+// them leaves the finite range.
 //
 //	sum, avg   k/128 with k in 1..255, so that a float sum rounds and a lost or doubled
 //	           contribution shows; divided by a power of two where world × 2 > 32768, which

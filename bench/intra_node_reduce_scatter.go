@@ -14,9 +14,9 @@ import (
 	"kernbench/unit"
 )
 
-// scatterReduce is a reduce-scatter of matrices by the copy engines and two kernels: every
-// rank's copy engine puts some rows into each rank's buffer, a kernel lets all meet, and a
-// grid of programs adds up what has come.
+// scatterReduce is a reduce-scatter of matrices by the copy engines and two kernels. Every rank's
+// copy engine puts some rows into each rank's buffer, a kernel synchronizes all ranks, and a grid
+// of programs adds up the rows.
 type scatterReduce struct {
 	h        *Host
 	m, n     int // of each rank's matrix
@@ -88,8 +88,8 @@ func intraNodeReduceScatter(ctx context.Context, h *Host) error {
 	return s.free()
 }
 
-// grid works out how many programs reduce, and how many of them a PE can hold: each has three
-// tiles in its share of the scratch memory, the sum so far, what is added to it, and the next sum.
+// grid computes how many programs reduce, and how many of them a PE can hold. Each has three tiles
+// in its share of the scratch memory: the sum so far, the operand, and the next sum.
 func (s *scatterReduce) grid(world int) error {
 	rows := s.m / world
 	tile := unit.Bytes(min(s.bm, rows)) * unit.Bytes(min(s.bn, s.n)) * unit.Bytes(s.h.DType.Size())
@@ -207,9 +207,9 @@ func (s *scatterReduce) run(ctx context.Context, swizzle, reduce bool) (*device.
 
 // call queues one reduce-scatter on a rank's stream.
 //
-// It relies on its caller to have let all ranks come to it: a rank that is late may still be
-// adding up what came in the call before, while the others' copies of this call overwrite it.
-// With barrier it lets them meet itself.
+// The caller must synchronize all ranks first. Otherwise a late rank may still add up rows of the
+// previous call while the copies of this call overwrite them. With barrier it lets them meet
+// itself.
 func (s *scatterReduce) call(call, rank int, swizzle, reduce bool) error {
 	stream, world := s.streams[rank], len(s.pes)
 	meet := func() error {
@@ -238,9 +238,9 @@ func (s *scatterReduce) call(call, rank int, swizzle, reduce bool) error {
 		s.window, s.out[call].tensors, s.m, s.n, s.bm, s.bn)
 }
 
-// casBarrier holds all members of a team until all have arrived, by words that are back at
-// zero afterwards: each rank sets its word at every member, as soon as the member has taken
-// back the one before, and takes back those that others set.
+// casBarrier holds all members of a team until all have arrived. Its words are zero again
+// afterwards. Each rank sets its word at every member as soon as the member has reset the previous
+// one, and resets the words that others set.
 func casBarrier(c *tl.Context, a tl.Args) {
 	sync := c.Signals(a.Window(0), "sync")
 	me := c.Rank()
@@ -254,10 +254,10 @@ func casBarrier(c *tl.Context, a tl.Args) {
 	}
 }
 
-// ringReduce adds up the parts that came from all ranks, tile by tile, beginning with that of
-// the next rank: rank r's result is x[r+1] + x[r+2] + ... + x[r], rounded to the element type
-// after each. Programs share out the tiles. It has the numbers rows and columns of the matrix
-// and of a tile.
+// ringReduce adds up the parts of all ranks, tile by tile, beginning with the part of the next
+// rank. Rank r's result is x[r+1] + x[r+2] + ... + x[r], rounded to the element type after each
+// addition. Programs share out the tiles. It has the numbers rows and columns of the matrix and of
+// a tile.
 func ringReduce(c *tl.Context, a tl.Args) {
 	m, n, bm, bn := a.Int(0), a.Int(1), a.Int(2), a.Int(3)
 	me, world := c.Rank(), c.WorldSize()

@@ -21,9 +21,9 @@ func (e *OverCapacity) Error() string {
 		e.Call, e.From, e.Count, e.To, e.Capacity)
 }
 
-// lowLatencyAllToAll exchanges blocks of sizes that differ, as an expert-parallel layer sends
-// tokens: some ranks get nothing from others, some all that there is room for. There is one
-// message per peer and no barrier; calls take turns with two buffers.
+// lowLatencyAllToAll exchanges blocks of different sizes, as an expert-parallel layer sends tokens.
+// Some ranks get nothing from others, some get as much as fits. There is one message per peer and
+// no barrier; calls take turns with two buffers.
 func lowLatencyAllToAll(ctx context.Context, h *Host) error {
 	if h.NElem > 0 {
 		return errors.New("blocks have up to --capacity elements: there is no number per rank to choose")
@@ -126,12 +126,12 @@ func (x *exchange) counts(how string, seed uint64) ([]int, error) {
 	return n, nil
 }
 
-// exchangeKernel has the numbers calls, buffers, capacity, and the counts of all calls by
-// sender and receiver. It looks at its own row of the latter only: what it gets it learns from
-// the signal, which says the call and the count in one, so that a block is one message.
+// exchangeKernel has the numbers calls, buffers, capacity, and the counts of all calls by sender
+// and receiver. It reads its own row of the latter only. The signal holds the call and the count of
+// a block in one word, so a block is one message.
 //
-// Why two buffers are enough without a barrier: a rank that puts for call k+2 has what its
-// peer sent in call k+1, which the peer sent when it had read what came in call k.
+// Two buffers are enough without a barrier. A rank that puts for call k+2 has the data that its
+// peer sent in call k+1. The peer sent them after it had read the data of call k.
 func exchangeKernel(c *tl.Context, a tl.Args) {
 	x := exchange{world: c.WorldSize(), calls: a.Int(0), buffers: a.Int(1), capacity: a.Int(2)}
 	counts, w, me := a.Ints[3:], a.Window(0), c.Rank()

@@ -18,9 +18,9 @@ import (
 // rowsAtOnce is how many rows of the left operand a core multiplies at a time.
 const rowsAtOnce = 32
 
-// mc2 is a matrix product of which each device has a slice of the inner extent, so that its
-// partial products are to be added up over all devices: in tiles of rows, each of which is on
-// its way while the next is computed.
+// mc2 is a matrix product of which each device has a slice of the inner extent. Its partial
+// products are added up over all devices in tiles of rows. Each tile is in flight while the next
+// one is computed.
 type mc2 struct {
 	t       *tasks // with communication
 	silent  *tasks // and without
@@ -240,8 +240,8 @@ type overlap struct {
 // exposed is the communication that computing does not hide.
 func (o *overlap) exposed() unit.Time { return o.fused - o.compute }
 
-// efficiency is the part of what could be hidden that is: 1 when the shorter of the two goes
-// on wholly beside the other, 0 when one waits for the other.
+// efficiency returns the part of the possible overlap that was reached. It is 1 when the shorter of
+// the two is hidden wholly, and 0 when one waits for the other.
 func (o *overlap) efficiency() float64 {
 	return float64(o.compute+o.communication-o.fused) / float64(min(o.compute, o.communication))
 }

@@ -37,9 +37,8 @@ type Program struct {
 
 var rows []*Program
 
-// Register adds a program. It panics when the row has no name or program, when there is one
-// of that name, or when an option cannot have its own default: all are defects of the program
-// that registers.
+// Register adds a program. It panics if the row has no name or program, if its name is taken, or if
+// an option does not accept its own default. These are defects of the program that registers.
 func Register(p Program) *Program {
 	if p.Name == "" || p.Run == nil {
 		panic("bench: a row needs a name and a program")
@@ -66,8 +65,8 @@ func byName(p *Program, name string) int { return strings.Compare(p.Name, name) 
 // All lists the programs by name.
 func All() []*Program { return slices.Clone(rows) }
 
-// For returns the program that runs an algorithm of a collective when no program is named: that of
-// the collective's row, or ccl_hello, which launches any.
+// For returns the program that runs an algorithm of a collective when no program is named. That is
+// the program of the collective's row, or ccl_hello, which launches any algorithm.
 func For(name string) *Program {
 	program := anyAlgorithm
 	if co, err := collective.Lookup(name); err == nil && co.Bench != "" {

@@ -11,10 +11,9 @@ import (
 	"kernbench/tl"
 )
 
-// vaOffsetVerify reads and writes through virtual addresses that begin inside one PE's
-// shard and end inside the next one's, on all PEs of a SIP, and compares every byte. Both
-// kernels shift a vector by half a shard: one by loads that cross a border, the other by
-// stores that do.
+// vaOffsetVerify reads and writes through virtual addresses that begin inside one PE's shard and
+// end inside the next one's. It does so on all PEs of a SIP, and compares every byte. Both kernels
+// shift a vector by half a shard: one by loads that cross a border, the other by stores that do.
 func vaOffsetVerify(ctx context.Context, h *Host) error {
 	n := 64
 	if h.NElem > 0 {
@@ -86,8 +85,8 @@ func vaStore(c *tl.Context, a tl.Args) {
 	vaShift(c, a, func(mine, other tl.Ref) { c.Store(other, c.Load(mine)) })
 }
 
-// vaShift pairs this PE's part of the second tensor with as many elements of the first,
-// from shift further on; what lies beyond the end is at the beginning.
+// vaShift pairs this PE's part of the second tensor with as many elements of the first, from shift
+// further on. Elements beyond the end continue at the beginning.
 func vaShift(c *tl.Context, a tl.Args, move func(mine, other tl.Ref)) {
 	from, to := a.Tensor(0), a.Tensor(1)
 	total, n := to.Len(), a.NElem

@@ -11,8 +11,8 @@ import (
 	"kernbench/tl"
 )
 
-// Vector is private memory of some PEs, n elements on each: a tensor on every SIP that has
-// some of them, or several where one cannot have as many elements.
+// Vector is private memory of some PEs, n elements on each. It is a tensor on every SIP that has
+// some of them, or several tensors where one cannot have as many elements.
 type Vector struct {
 	h       *Host
 	n       int

@@ -33,8 +33,8 @@ func (b *bar) draw(text string, done int64, now time.Time) {
 	b.line(b.picture(text, done, now.Sub(b.from)))
 }
 
-// picture is the line: the text, the share that is done, and the time that is left if all goes on
-// like this; or the time that has passed, where the end is not known.
+// picture returns the line: the text, the finished share, and the time that is left at this rate.
+// Where the end is not known, it has the elapsed time.
 func (b *bar) picture(text string, done int64, passed time.Duration) string {
 	if b.total <= 0 {
 		return fmt.Sprintf("%s [%v]", text, passed.Round(time.Second))

@@ -107,8 +107,8 @@ func commonError(rows []compare.Row) error {
 	return rows[0].Err
 }
 
-// worst is what the exit status of a table follows: of the runs that did not end the one
-// with the highest, else a wrong result. The table has told it.
+// worst returns what determines the exit status of a table: the highest status of the runs that did
+// not end, else a wrong result. The table has told it.
 func worst(ctx context.Context, rows []compare.Row) error {
 	var err error
 	status := ExitOK

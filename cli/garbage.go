@@ -7,9 +7,9 @@ import (
 	"runtime/metrics"
 )
 
-// Garbage may take so much beside what is in use: little for a large machine, which leaves none
-// while it is simulated, and for the many small runs of a sweep enough that collecting it does not
-// count. A process that can stay within 1 GiB does: there garbage may take less.
+// The garbage that may exist beside live memory. A large machine makes no garbage while it is
+// simulated, so it needs little. The many small runs of a sweep need more, so that collecting costs
+// little. Near 1 GiB less garbage is allowed, so that a process stays within it if it can.
 const (
 	garbageMost  = 3         // times what is in use
 	garbageFree  = 128 << 20 // bytes of garbage that cost little
@@ -18,8 +18,8 @@ const (
 	heapAimedAt  = 960 << 20 // bytes
 )
 
-// paceGarbage sets that up, and again after each collection. Who has said GOGC or GOMEMLIMIT has it
-// so.
+// paceGarbage sets the garbage percentage now and after each collection. If GOGC or GOMEMLIMIT is
+// set, it does nothing.
 func paceGarbage() {
 	if os.Getenv("GOGC") != "" || os.Getenv("GOMEMLIMIT") != "" {
 		return

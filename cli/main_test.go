@@ -95,8 +95,8 @@ func TestSameRunSameBytes(t *testing.T) {
 	}
 }
 
-// The README's picture is what comes out, but for what says how the program works and not
-// what it found: wall time, and the number of events.
+// The README's picture is the real output, except for wall time and the number of events, which
+// describe the program and not its result.
 func TestReadmeShowsWhatComesOut(t *testing.T) {
 	const readme, fence = "../README.md", "```"
 	page, err := os.ReadFile(readme)

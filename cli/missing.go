@@ -12,7 +12,7 @@ import (
 )
 
 // withMissingFiles returns the text of an error. Where a file is missing, it replaces the text of
-// the operating system by one that names the missing folder or a file of nearly the same name.
+// the operating system. The new text names the missing folder or a file of nearly the same name.
 func withMissingFiles(err error) string {
 	text := err.Error()
 	for _, e := range pathErrors(err) {

@@ -172,8 +172,8 @@ func newScaffold(name string) (*scaffold, error) {
 	return &scaffold{Name: name, Title: t, Func: strings.ToLower(t[:1]) + t[1:]}, nil
 }
 
-// special reports whether the go command would leave NAME.go out of a plain build: it asks
-// for a system that does not exist, which no suffix can match.
+// special reports whether the go command would leave NAME.go out of a plain build. It asks for a
+// system that does not exist, which no suffix can match.
 func special(name string) bool {
 	if strings.HasSuffix(name, "_test") {
 		return true

@@ -110,8 +110,9 @@ func (a *app) perfNumerics(ctx context.Context, spec perf.RoundingSpec, w numeri
 	return numericsOutcome(ctx, n)
 }
 
-// numericsOutcome is what the exit status follows: of the runs that did not end the one with the
-// highest, else a result that is wrong or farther off than it can be. The table has told it.
+// numericsOutcome returns what determines the exit status. It is the highest status of the runs
+// that did not end, else a result that is wrong or farther off than it can be. The table has told
+// it.
 func numericsOutcome(ctx context.Context, n *perf.Rounding) error {
 	var err error
 	status, looked, bad := ExitOK, false, false

@@ -83,7 +83,7 @@ func TestProfilesThatCannotBeWritten(t *testing.T) {
 		"perf all_reduce --ranks 2 -b 1K -e 1K -d bf16 --numerics", "tune all_reduce --ranks 2 --db " + nowhere + ".db"} {
 		for _, flag := range []string{"--cpuprofile", "--memprofile"} {
 			status, stdout, stderr := call(t.Context(), append(strings.Fields(verb), flag, nowhere)...)
-			if status != ExitUsage || stdout != "" || !strings.Contains(stderr, flag+": open "+nowhere) {
+			if status != ExitUsage || stdout != "" || !strings.Contains(stderr, flag+": "+nowhere+": there is no folder ") {
 				t.Errorf("%s %s: exit status %d, stdout %q, stderr %q", verb, flag, status, stdout, stderr)
 			}
 		}

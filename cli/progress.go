@@ -38,8 +38,8 @@ func (p *progress) report(s run.Progress) {
 	if p.w == nil || now.Sub(p.from) < patience {
 		return
 	}
-	// Ranks end together as a rule: until the first has, a bar would say nothing for all of
-	// the run, and only the simulated time moves.
+	// Ranks usually end together. Until the first rank has ended, a bar would show nothing, and
+	// only the simulated time moves.
 	total, text := max(0, s.Total), s.Phase
 	if s.Simulated > 0 && s.Done == 0 {
 		total, text = 0, fmt.Sprintf("%s: at %.1f µs", s.Phase, s.Simulated.Ns()/1e3)

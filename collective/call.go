@@ -37,8 +37,8 @@ type Ranks struct {
 // At is the i-th of the sequence.
 func (r Ranks) At(i int) int { return r.First + i*max(r.Stride, 1) }
 
-// Part is a stretch of a rank's output whose elements have contributors of one form:
-// element j collects (rank, Base+j) for each rank of From, once each.
+// Part is a stretch of a rank's output whose elements have contributors of one form. Element j
+// collects (rank, Base+j) for each rank of From, once each.
 type Part struct {
 	N    int
 	From Ranks
@@ -106,8 +106,8 @@ func (c Call) labels(r Ranks) Ranks {
 // bytes is the size of n elements.
 func (c Call) bytes(n int) unit.Bytes { return unit.Bytes(n) * unit.Bytes(c.Type.Size()) }
 
-// Bytes returns the size of a call as nccl-tests defines it, the numerator of algbw: the larger of
-// a rank's contribution and result, over all ranks. A row may define it otherwise.
+// Bytes returns the size of a call as nccl-tests defines it, the numerator of algbw. It is the
+// larger of a rank's contribution and result, over all ranks. A row may define it otherwise.
 func (co *Collective) Bytes(c Call) unit.Bytes {
 	if co.Size != nil {
 		return co.Size(c)

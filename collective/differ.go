@@ -49,9 +49,8 @@ func Round(p Prov) {
 	}
 }
 
-// Single finds the one label among labels by which the elements of d differ: a
-// contribution that is missing, or, when over is set, there once too often. It needs no
-// explicit sets.
+// Single finds the one label by which the elements of d differ. Its contribution is missing or,
+// with over, present once too often. It needs no explicit sets.
 func (h *Hasher) Single(d Difference, labels Ranks) (rank int, over, ok bool) {
 	if d.Want.Kind != Written || d.Got.Kind != Written || d.Want.Base != d.Got.Base {
 		return 0, false, false

@@ -46,8 +46,8 @@ func (c Contributor) compare(d Contributor) int {
 	return cmp.Or(cmp.Compare(c.Rank, d.Rank), cmp.Compare(c.Index, d.Index))
 }
 
-// Contributors lists the multiset of the first element of r by rank and index, or nil
-// when r does not know it (no explain mode, or nothing in it).
+// Contributors lists the multiset of the first element of r by rank and index. It returns nil if r
+// does not have it (no explain mode, or an empty multiset).
 func (r *Run) Contributors() []Contributor {
 	if r.Set == nil {
 		return nil

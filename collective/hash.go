@@ -2,8 +2,8 @@ package collective
 
 import "math/bits"
 
-// Hash is a multiset hash of the contributors of an element: two parts, each a sum
-// modulo the prime 2^61-1 over the contributors, relative to the base of its run.
+// Hash is a multiset hash of the contributors of an element. Each of its two parts is a sum modulo
+// the prime 2^61-1 over the contributors, relative to the base of its run.
 type Hash [2]uint64
 
 // prime is the Mersenne prime 2^61-1: reduction is a shift and an add.
@@ -13,10 +13,10 @@ const prime = 1<<61 - 1
 //
 //	h(rank, delta) = R(rank) * g^delta  (mod 2^61-1), for each part
 //
-// with R and g drawn from the seed. A multiset hashes to the sum, so union is addition,
-// and moving the base by d is one multiplication by g^d. Two different multisets collide
-// in a part with probability at most D/2^61 when no delta exceeds D (a nonzero polynomial
-// in g of degree D has at most D roots), and in both parts with the square of that.
+// with R and g drawn from the seed. A multiset hashes to the sum, so union is addition, and moving
+// the base by d is one multiplication by g^d. Two different multisets collide in a part with
+// probability at most D/2^61 when no delta exceeds D. A nonzero polynomial in g of degree D has at
+// most D roots. They collide in both parts with the square of that probability.
 //
 // A Hasher does not change after NewHasher and may be shared by goroutines.
 type Hasher struct {

@@ -1,7 +1,7 @@
 package collective
 
-// Shared returns where a rank's contribution and its result begin in memory that they share in
-// place, and how many elements that memory needs on any rank.
+// Shared returns where a rank's contribution and its result begin in the memory that they share in
+// place. It also returns how many elements that memory needs on any rank.
 func (co *Collective) Shared(c Call, rank int) (in, out, room int) {
 	for r := range c.World {
 		i, o := 0, 0

@@ -13,8 +13,8 @@ import (
 
 var worlds = []int{1, 2, 3, 4, 5, 7, 8, 16, 31}
 
-// Each row must be whole: parts cover the output, contributors exist, and the parts, the
-// runs and the contributor lists are three ways of saying the same.
+// Each row must be whole. Parts cover the output and contributors exist. The parts, the runs and
+// the contributor lists describe the same.
 func TestRowsAreWhole(t *testing.T) {
 	h := NewHasher(11, true)
 	for _, co := range All() {

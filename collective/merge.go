@@ -2,9 +2,9 @@ package collective
 
 import "math"
 
-// Merge extends dst by the elementwise union of the multisets of a and b, which must be
-// of equal length: what the collective's own operation does. why is the id of that
-// operation, for elements that it makes opaque. Where the two sides differ in kind:
+// Merge extends dst by the elementwise union of the multisets of a and b, as the collective's own
+// operation forms it. The lengths of a and b must be equal. why is the id of that operation, for
+// elements that it makes opaque. Where the two sides differ in kind:
 //
 //	unwritten with anything     is unwritten: something read memory that was never written
 //	opaque with the rest        is opaque, by the operation that came first
@@ -165,9 +165,9 @@ func Scale(dst, a Prov, world int, why int32) Prov {
 	return dst
 }
 
-// Obscure extends dst by a as operation why leaves it when the collective does not
-// permit that operation: written and constant elements become opaque by it, the rest
-// keep their first cause.
+// Obscure extends dst by a as operation why leaves it when the collective does not permit that
+// operation. Written and constant elements become opaque by it, and the others keep their first
+// cause.
 func Obscure(dst, a Prov, why int32) Prov {
 	for i := range a {
 		r := a[i]

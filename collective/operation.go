@@ -7,16 +7,16 @@ import (
 	"kernbench/tl"
 )
 
-// Combines reports whether op is the collective's own elementwise operation, the one whose
-// result merges multisets: add for sum and avg, multiply for prod, max, min.
+// Combines reports whether op is the collective's own elementwise operation, the one whose result
+// merges multisets. It is add for sum and avg, multiply for prod, max, and min.
 func Combines(reduce tl.ReduceOp, op dtype.BinaryOp) bool { return op == reduce.Binary() }
 
 // averages reports whether c divides by the world size.
 func averages(c Call) bool { return c.Op == tl.Avg && c.World > 1 }
 
-// Scales reports whether op with the scalar s is the division that avg permits: by the
-// world size, or a multiplication by its reciprocal as a float64, a float32 or an
-// element of c.Type holds it.
+// Scales reports whether op with the scalar s is the division that avg permits. That is a division
+// by the world size, or a multiplication by its reciprocal as a float64, a float32 or an element of
+// c.Type.
 func Scales(c Call, op dtype.BinaryOp, s float64) bool {
 	if c.Op != tl.Avg {
 		return false
@@ -39,8 +39,8 @@ func Scales(c Call, op dtype.BinaryOp, s float64) bool {
 	return false
 }
 
-// Neutral reports whether v is the neutral element of the reduction: 0 for sum and avg, 1 for prod,
-// the lowest value for max and the highest for min.
+// Neutral reports whether v is the neutral element of the reduction. It is 0 for sum and avg, 1 for
+// prod, the lowest value for max, and the highest for min.
 func Neutral(reduce tl.ReduceOp, t dtype.Type, v float64) bool {
 	switch reduce {
 	case tl.Prod:

@@ -2,10 +2,9 @@ package collective
 
 import "slices"
 
-// Overwrite replaces the elements of p from off on by those of src and returns p, which
-// it changes in place and which grows by at most two runs more than src has. Neighbours
-// of equal structure are joined. The replaced range must lie within p, and src must not
-// share memory with p.
+// Overwrite replaces the elements of p from off on by those of src and returns p. It changes p in
+// place. The result has at most two runs more than src adds. Neighbours of equal structure are
+// joined. The replaced range must lie within p, and src must not share memory with p.
 func Overwrite(p Prov, off int, src Prov) Prov {
 	n := src.Len()
 	if n == 0 {
@@ -48,8 +47,9 @@ func Overwrite(p Prov, off int, src Prov) Prov {
 	return joinAround(p, from, from+len(src)-1)
 }
 
-// overwriteRun is Overwrite of a part of run i, from its element skip on, if the part can join a
-// neighbouring run, as in a vector that is filled chunk by chunk. It reports whether it could.
+// overwriteRun does what Overwrite does for a part of run i, from its element skip on, if the part
+// can join a neighbouring run. This happens in a vector that is filled chunk by chunk. It reports
+// whether it could.
 func (p Prov) overwriteRun(i int, skip int32, src *Run) bool {
 	r := &p[i]
 	if src.N >= r.N {

@@ -16,9 +16,9 @@ type Reference struct {
 	Value []float64 // float types
 	Int   []int64   // integer types
 
-	// Mag is what error bounds are relative to: the sum of |x_i| for sum, that divided by
-	// N for avg, and for prod the product of max(1, |x_i|), by which an underflow on the
-	// way may have been multiplied.
+	// Mag is the magnitude that error bounds are relative to: the sum of |x_i| for sum, and that
+	// divided by N for avg. For prod it is the product of max(1, |x_i|), by which a former
+	// underflow may have been multiplied.
 	Mag []float64
 
 	// Beyond marks elements whose Value is infinite because the exact result, of finite
@@ -75,10 +75,9 @@ func (ref *Reference) Error(i int) float64 {
 	return e
 }
 
-// setError derives the factors of Error for n operands, with v a little above the unit
-// roundoff of float64. A plain sum is within n v Mag, a compensated one within
-// 2v |Value| + (n v)^2 Mag (Higham, eq. 4.8), a product within n v |Value|, and choosing
-// is exact.
+// setError derives the factors of Error for n operands, with v a little above the unit roundoff of
+// float64. A plain sum is within n v Mag, and a compensated one within 2v |Value| + (n v)^2 Mag
+// (Higham, eq. 4.8). A product is within n v |Value|, and choosing is exact.
 func (ref *Reference) setError(c Call, n float64) {
 	const v = 0x1p-52
 	switch {

@@ -133,9 +133,8 @@ func kindOf(typ reflect.Type) kind {
 	panic(fmt.Sprintf("conf: no YAML form for %v", typ))
 }
 
-// describeFields reads the fields of a struct type. An optional field without tags of its own but
-// its key is an override: the rest of its description is that of the key of the same name in
-// Settings.
+// describeFields reads the fields of a struct type. An optional field without tags other than its
+// key is an override. The rest of its description is that of the key of the same name in Settings.
 func describeFields(typ reflect.Type) []*field {
 	var fields []*field
 	for i := range typ.NumField() {

@@ -32,9 +32,8 @@ func seed(f *testing.F) {
 	f.Add([]byte("\xef\xbb\xbfcube: !!map {noc: !!null }\r\n...\r\n"))
 }
 
-// judge checks what must hold of every load: either a value within the ranges of its keys, or
-// errors with places inside the source and text that can be printed; and the same again on a second
-// load.
+// judge checks what must hold of every load. It returns a value within the ranges of its keys, or
+// errors with places inside the source and printable text. A second load returns the same.
 func judge(t *testing.T, src Source, root *field, load func() (any, error)) {
 	t.Helper()
 	got, err := load()

@@ -14,8 +14,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files in testdata")
 
-// TestGoldenErrors runs each archive in testdata/errors: the files topology.yaml and ccl.yaml and
-// the lines of sets go in, the file want is the text of the errors, or "ok".
+// TestGoldenErrors runs each archive in testdata/errors. Its inputs are the files topology.yaml and
+// ccl.yaml and the lines of sets. The file want is the text of the errors, or "ok".
 func TestGoldenErrors(t *testing.T) {
 	names, err := filepath.Glob("testdata/errors/*.txtar")
 	if err != nil || len(names) == 0 {

@@ -116,7 +116,7 @@ func bound(path string) bool {
 }
 
 // TestEveryValueArrives writes random allowed values to a random choice of keys, in a file or by
-// --set, and finds each in the struct, and the default everywhere else.
+// --set. It finds each in the struct, and the default everywhere else.
 func TestEveryValueArrives(t *testing.T) {
 	topology, ccl := leaves(topologySchema()), leaves(cclSchema())
 	rapid.Check(t, func(t *rapid.T) {

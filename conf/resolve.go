@@ -32,8 +32,8 @@ func (c *CCL) Resolve(name string) (Resolved, error) {
 	return c.Merge(name), nil
 }
 
-// Merge returns the entry of that name merged onto the defaults, or the defaults if there is none:
-// algorithms of the library need no entry as long as the defaults suit them.
+// Merge returns the entry of that name merged onto the defaults, or the defaults if there is none.
+// Algorithms of the library need no entry if the defaults suit them.
 func (c *CCL) Merge(name string) Resolved {
 	entry := c.say.Algorithms[name]
 	if entry == nil {
@@ -60,8 +60,8 @@ func (c *CCL) Merge(name string) Resolved {
 	return r
 }
 
-// Errorf makes an error about one of the settings, such as "n_slots", at the place where it was
-// set: in the algorithm's entry, or else in the defaults.
+// Errorf makes an error about one of the settings, such as "n_slots". Its place is where the
+// setting was made: in the algorithm's entry, or else in the defaults.
 func (r *Resolved) Errorf(setting, format string, args ...any) *Error {
 	key := join(join("algorithms", r.Name), setting)
 	if _, own := r.places[key]; !own {

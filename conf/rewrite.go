@@ -13,9 +13,9 @@ type Change struct {
 	Why        string // in a line, for the comment behind the value
 }
 
-// Rewrite returns a file with some keys changed, or added at the end of what they belong to, and
-// everything else as it is, comments included. What it says above all of it comes first, each line
-// as a comment. Whether the keys and values are right is for who loads the file.
+// Rewrite returns a file with some keys changed, or added at the end of the section that they
+// belong to. All else stays as it is, comments included. What it says above all of it comes first,
+// each line as a comment. Whether the keys and values are right is for who loads the file.
 func Rewrite(src Source, changes []Change, above []string) ([]byte, error) {
 	data := strings.TrimPrefix(string(src.Data), "\ufeff")
 	t := newText(src.Name, data)

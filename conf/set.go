@@ -143,8 +143,8 @@ func (d *decoder) suggestPath(path, part, at string, f *field) string {
 // allPaths lists every path of both files.
 func allPaths() []string { return append(topologySchema().paths(""), cclSchema().paths("")...) }
 
-// nearestPath returns the path that was probably meant: one that ends in what was written, else a
-// near one, else one whose last key is near.
+// nearestPath returns the path that was probably meant. It is one that ends in the given text, else
+// a near one, else one whose last key is near.
 func nearestPath(path string) string {
 	if whole := endingIn(path); whole != "" {
 		return whole

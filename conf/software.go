@@ -37,8 +37,8 @@ type Channels struct {
 	Rate  unit.Rate  `conf:"ll_gbs" doc:"rate of data at which one channel sends with ll; 0: that of the link" min:"0GB/s"`
 }
 
-// Of returns how many channels a call over so many bytes uses with ll: of a vector, the larger of
-// what a rank brings and what it ends with.
+// Of returns how many channels a call over so many bytes uses with ll. The bytes are those of a
+// vector: the larger of a rank's contribution and result.
 func (c *Channels) Of(bytes unit.Bytes, ranks int) int {
 	if c.Count == 0 || c.Bytes == 0 {
 		return c.Count
@@ -46,8 +46,8 @@ func (c *Channels) Of(bytes unit.Bytes, ranks int) int {
 	return max(1, min(c.Count, int(bytes/(c.Bytes*unit.Bytes(ranks)))))
 }
 
-// Slows returns the rate that so many channels add to that of the link: a message takes its bytes
-// at this rate longer than with all channels. 0: no longer.
+// Slows returns the rate that so many channels add to that of the link. A message takes longer than
+// with all channels, by its bytes at this rate. 0: no longer.
 func (c *Channels) Slows(channels int) unit.Rate {
 	if c.Rate == 0 || channels >= c.Count || channels < 1 {
 		return 0
@@ -75,9 +75,9 @@ type Hops struct {
 	Simple unit.Time `conf:"simple_ns" doc:"latency of a message of simple; 0: software.protocols.simple.latency_ns"`
 }
 
-// Latencies is from the arrival of a message of that protocol until its receiver sees it, by the
-// outermost level of the network that it has taken: of one that has taken none first. It is one
-// number where that makes no difference.
+// Latencies are the times from the arrival of a message of that protocol until its receiver sees
+// it. They are listed by the outermost level of the network that the message has used. The first is
+// for a message that has used none. It is one number where that makes no difference.
 func (t *Topology) Latencies(protocol string) []unit.Time {
 	usual := t.say.Software.Protocol(protocol).Latency
 	all := []unit.Time{usual}
@@ -119,8 +119,9 @@ func (s Software) Protocol(name string) Protocol {
 // Payload is how many of a million bytes on the links are data.
 func (p Protocol) Payload() int64 { return int64(math.Round(p.Efficiency * 1e6)) }
 
-// Rings are the machine's own defaults of settings in ccl.yaml, as large as its links need: a file
-// of the user's own and --set go before them, the built-in ccl.yaml behind.
+// Rings are the machine's own defaults of settings in ccl.yaml, as large as its links need. A
+// ccl.yaml of the user and --set take precedence over them. They take precedence over the built-in
+// ccl.yaml.
 type Rings struct {
 	NSlots   int        `conf:"n_slots" doc:"slots per direction where ccl.yaml does not say; 0: the built-in defaults.n_slots" min:"0" max:"4096"`
 	SlotSize unit.Bytes `conf:"slot_size" doc:"bytes of a slot where ccl.yaml does not say; 0: the built-in defaults.slot_size" min:"0" max:"1GiB"`

@@ -6,8 +6,8 @@ import (
 	"kernbench/unit"
 )
 
-// Topology is the physical machine as topology.yaml describes it: a system of SIPs on a network,
-// each a mesh of cubes, each with PEs at its corners around a mesh of routers.
+// Topology is the physical machine as topology.yaml describes it: a system of SIPs on a network.
+// Each SIP is a mesh of cubes, and each cube has PEs at its corners around a mesh of routers.
 //
 // LoadTopology alone makes one, and it checks everything. Nothing changes one afterwards: its
 // methods return copies. So no other package checks it again. The zero value is no machine: see
@@ -275,9 +275,9 @@ type Fabric struct {
 	Atomics      bool       `conf:"p2p_native_atomics" doc:"PEs can add to and compare-and-swap words in the memory of others, and get the old value"`
 }
 
-// Grid returns the width and height of the SIP grid: w and h where they are given, the square root
-// of count for a network with two dimensions, otherwise one row. A side that is left out follows
-// from the other.
+// Grid returns the width and height of the SIP grid: w and h where they are given. Otherwise a
+// network with two dimensions has the square root of count, and any other has one row. A side that
+// is left out follows from the other.
 func (s SIPs) Grid() (w, h int) {
 	switch {
 	case s.W > 0 && s.H > 0:

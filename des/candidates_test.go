@@ -26,8 +26,9 @@ func (q *oneHeap) Pop() (Event, bool) {
 	return q.pop(), true
 }
 
-// radixHeap is that of Ahuja, Mehlhorn, Orlin and Tarjan (1990): a bucket for each bit that may be
-// the highest in which a time differs from the latest, with a heap for what shares an instant.
+// radixHeap is that of Ahuja, Mehlhorn, Orlin and Tarjan (1990). It has a bucket for each bit that
+// may be the highest in which a time differs from the latest. Events of the same instant are in a
+// heap.
 type radixHeap struct {
 	last    unit.Time
 	now     heap
@@ -66,8 +67,8 @@ func (q *radixHeap) Pop() (Event, bool) {
 	return q.now.pop(), true
 }
 
-// calendar is that of Brown (1988): a year of days, each a sorted list, as many as half to twice
-// the events, and as long as three times the distance of those that come next.
+// calendar is that of Brown (1988): a year of days, each a sorted list. It has half to twice as
+// many days as events. The year is three times as long as the distance of the next events.
 type calendar struct {
 	nodes []entry
 	free  uint32

@@ -1,8 +1,8 @@
-// Package des is the event queue: a clock in picoseconds and events in one total order. It
-// knows no hardware and runs no code of its own: its owner takes events out and acts on them.
-// Events of the same time are ordered by phase, then by the component that caused them, its
-// sequence (such as a port), and the number in that sequence. The order in which events were
-// posted has no effect.
+// Package des is the event queue: a clock in picoseconds and events in one total order. It knows no
+// hardware and runs no code of its own: its owner takes events out and acts on them. Events of the
+// same time are ordered by phase, then by the component that caused them and its sequence (such as
+// a port). The last criterion is the number in that sequence. The order in which events were posted
+// has no effect.
 //
 // It may import unit and internal/prefetch. Start at Queue.
 package des

@@ -9,10 +9,10 @@ import (
 )
 
 // increments are how far ahead of the clock events are posted, in ps, and how many of a hundred
-// thousand are: of direct_allreduce, hierarchical_allreduce and window_allreduce_ring with 64 KiB
-// of f16 per rank on the default machine (256 PEs, fidelity slot), a third each. Time minus
-// Now was written down at each Post; the 40 most frequent values are as they were, the others by
-// halves of an octave, with one value for each.
+// thousand are. They are of direct_allreduce, hierarchical_allreduce and window_allreduce_ring, a
+// third each. These runs had 64 KiB of f16 per rank on the default machine (256 PEs, fidelity
+// slot). Time minus Now was recorded at each Post. The 40 most frequent values are unchanged. The
+// others are grouped by half octaves, with one value for each group.
 var increments = [...]struct {
 	ps unit.Time
 	n  int
@@ -29,8 +29,8 @@ var increments = [...]struct {
 	{224055, 54}, {318598, 85}, {445325, 108}, {631712, 79}, {878565, 49}, {1217000, 3},
 }
 
-// BenchmarkHold is the hold model: pop an event, post one later, by the increments of real runs
-// and by uniform ones of 0 to 100 ns. The same for queues that were not chosen.
+// BenchmarkHold is the hold model: it pops an event and posts one later. The increments are those
+// of real runs, or uniform ones of 0 to 100 ns. The same for queues that were not chosen.
 func BenchmarkHold(b *testing.B) {
 	for _, times := range []string{"real", "uniform"} {
 		delay := delays(times)

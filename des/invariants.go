@@ -11,8 +11,8 @@ type audit struct {
 	popped bool
 }
 
-// check panics if an event comes before one that it should follow: time never goes back, and of
-// events that were in the queue together the one with the lower key comes first.
+// check panics if an event comes before one that it should follow. Time never goes back. Of events
+// that were in the queue together, the one with the lower key comes first.
 func (q *Queue) check(e *Event) {
 	a := &q.audit
 	if a.popped && (e.Time < a.last.Time || q.posted == a.posted && e.before(&a.last)) {

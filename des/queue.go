@@ -6,12 +6,12 @@ import (
 	"kernbench/unit"
 )
 
-// Queue is a set of events and the clock of the one popped last. It lives on what its
-// owner promises, that nothing is posted into the past: events wait without order in slots, the
-// farther away the longer, and move nearer until those of one window of time, 256 ps or a
-// picosecond, are put in order all at once. Most move once, where many are dense twice, between
-// blocks that are read in sequence; nothing is searched. Events are values: no pointer, no closure,
-// and no allocation once the queue has grown.
+// Queue is a set of events and the clock of the one popped last. It relies on its owner to post
+// nothing into the past. Events wait without order in slots, which are longer the farther away they
+// are, and move nearer. Events of one window of time, 256 ps or a picosecond, are sorted all at
+// once. Most move once, where many are dense twice, between blocks that are read in sequence;
+// nothing is searched. Events are values: no pointer, no closure, and no allocation once the queue
+// has grown.
 type Queue struct {
 	now    unit.Time
 	posted int64
@@ -166,9 +166,9 @@ func (q *Queue) refillInstant() bool {
 	return true
 }
 
-// Prefetch lets the owner have a look at the events of the current window that are to come, in
-// order, when a window begins and after every few of them: so that what they concern is at hand
-// when they come. Events that were posted since are not among them.
+// Prefetch shows the owner the next events of the current window, in order. It does so when a
+// window begins and after every few events. So their data are in the cache when they come. Events
+// that were posted since are not among them.
 func (q *Queue) Prefetch(look func(coming []Event, fresh bool)) { q.prefetch = look }
 
 // often is after how many events the owner has another look.

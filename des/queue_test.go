@@ -86,8 +86,8 @@ func TestThePastIsClosed(t *testing.T) {
 	}
 }
 
-// TestMixedPostAndPop holds the queue against a sorted list while events are posted and
-// popped in turns, over spans from within a window to that of the highest digit.
+// TestMixedPostAndPop compares the queue with a sorted list while events are posted and popped in
+// turns. The spans range from within a window to that of the highest digit.
 func TestMixedPostAndPop(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var q Queue
@@ -123,8 +123,8 @@ func TestMixedPostAndPop(t *testing.T) {
 	})
 }
 
-// TestPrefetch: when nothing is posted in between, all events are shown in order before they come,
-// and what is to come of a window again before long.
+// TestPrefetch: when nothing is posted in between, all events are shown in order before they come.
+// The next events of a window are shown again soon.
 func TestPrefetch(t *testing.T) {
 	var q Queue
 	var coming []Event
@@ -165,8 +165,8 @@ func TestPrefetch(t *testing.T) {
 	}
 }
 
-// TestCrowdsAreSorted holds the queue against a sorted list when thousands share few instants,
-// whose keys differ in some of their parts alone, and when popped events bring others.
+// TestCrowdsAreSorted compares the queue with a sorted list when thousands of events share few
+// instants. Their keys differ in some of their parts only, and popped events post others.
 func TestCrowdsAreSorted(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
@@ -188,8 +188,8 @@ func TestCrowdsAreSorted(t *testing.T) {
 		for range rapid.SampledFrom([]int{20, 70, 500, 5_000}).Draw(t, "events") {
 			post()
 		}
-		// What is posted at the instant of the event popped last may come before it by its key,
-		// so that the whole is sorted by time alone, and by key between posts.
+		// An event that is posted at the instant of the event popped last may come before it by its
+		// key. So the whole is sorted by time alone, and by key between posts.
 		from := 0
 		inOrder := func() {
 			if !slices.IsSortedFunc(popped[from:], byTime) {
@@ -220,8 +220,8 @@ func TestCrowdsAreSorted(t *testing.T) {
 	})
 }
 
-// TestPeaksAreBounded: what the queue keeps after a crowd is what the crowd filled, and is used
-// again; and a queue that nothing much is in has little.
+// TestPeaksAreBounded: after a crowd, the queue keeps the memory that the crowd filled and uses it
+// again. A queue with few events has little memory.
 func TestPeaksAreBounded(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	var q Queue

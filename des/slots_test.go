@@ -7,8 +7,8 @@ import (
 	"kernbench/unit"
 )
 
-// TestBorders holds the queue against a heap where events are posted close to what divides slots,
-// from clocks that are, and where it is empty in between.
+// TestBorders compares the queue with a heap where events are posted close to the borders of slots.
+// The clocks are at such borders too, and slots are empty in between.
 func TestBorders(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	for _, start := range []unit.Time{0, 255, 1<<16 - 700, 1<<16 - 1, 1 << 16, 3<<16 + 5, 1<<24 - 300, 1<<32 - 70_000,

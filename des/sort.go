@@ -96,8 +96,8 @@ func (q *sorter) sortInstant(s []Event) {
 	}
 }
 
-// pack makes words of the keys of events, with their numbers in place of the last bits, and tells
-// the bits in which words differ; none if the events are in order.
+// pack makes words of the keys of events, with their numbers in place of the last bits. It returns
+// the bits in which words differ, or none if the events are in order.
 func pack(words []uint64, events []Event, number uint64) uint64 {
 	before, differ, unsorted := uint64(0), number, uint64(0)
 	words = words[:len(events)]

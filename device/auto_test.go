@@ -24,8 +24,8 @@ var _ = algorithm.Register(algorithm.Algorithm{
 	},
 })
 
-// autoRows are for 4 ranks: small calls on a ring, calls from 64 B on by odd_only where it can, and
-// from 1 KiB on by it alone.
+// autoRows are for 4 ranks. Small calls use a ring, calls from 64 B on use odd_only where it is
+// possible, and calls from 1 KiB on use it alone.
 var autoRows = []algorithm.TuningRow{
 	{From: 0, Use: "ring_allreduce"},
 	{From: 64, Use: "odd_only", Else: []string{"tree_allreduce"}},

@@ -55,9 +55,9 @@ func (g *CallGroup) Out(rank int) mem.Addr {
 	return g.OutAddrs[rank]
 }
 
-// Perform runs the algorithm of a plan on tensors: with rank_level: pe one per SIP whose
-// shards are the contributions, with rank_level: sip one per SIP in the order of SIPs, of
-// which shard k meets shard k of the others. Results replace the contributions, unless the
+// Perform runs the algorithm of a plan on tensors. With rank_level: pe there is one per SIP, whose
+// shards are the contributions. With rank_level: sip there is one per SIP in the order of SIPs, and
+// shard k is combined with shard k of the others. Results replace the contributions, unless the
 // option Into says where they go.
 //
 // An algorithm that works on a symmetric window gets a new one of zeros, which is freed when

@@ -13,9 +13,9 @@ import (
 	"kernbench/unit"
 )
 
-// Grid is how a stream launches a kernel: as a number of programs, which are numbered in the
-// order in which they start (ProgramID(0) of NumPrograms(0)). A program that has started stays
-// on the PE until it ends.
+// Grid is how a stream launches a kernel: as a number of programs. They are numbered in the order
+// in which they start (ProgramID(0) of NumPrograms(0)). A program that has started stays on the PE
+// until it ends.
 type Grid struct {
 	Programs int
 	Resident int // most on the PE at the same time; 0: as many as it holds (pe.programs)
@@ -160,8 +160,8 @@ func (c *Context) rank(s *Stream, op *queued) {
 	op.Launch.Rank, op.Launch.World, op.Launch.Args = s.dev.rank, len(pes), op.args.on(pes)
 }
 
-// share is the part of a PE's scratch memory that each program has, when as many programs are
-// on a PE at the same time as can be.
+// share is the part of a PE's scratch memory that each program has. As many programs as possible
+// are then on a PE at the same time.
 func (c *Context) share() unit.Bytes {
 	together := make([]int, len(c.devices))
 	for _, s := range c.streams {

@@ -19,10 +19,10 @@ type launches struct {
 	explainers []Explainer
 }
 
-// Launch runs an algorithm by its name: InstallIPCQ(name) if that has not been done, then
-// its kernel on the ranks of the plan, whose contributions are the shards of the first
-// tensor (or list of tensors, one per SIP). Numbers that are not given are those that the
-// algorithm makes itself from the world size and the elements per rank.
+// Launch runs an algorithm by its name: InstallIPCQ(name) if that has not been done, then its
+// kernel on the ranks of the plan. Their contributions are the shards of the first tensor (or list
+// of tensors, one per SIP). Numbers that are not given are those that the algorithm makes itself
+// from the world size and the elements per rank.
 func (c *Context) Launch(ctx context.Context, name string, args ...any) (*Launched, error) {
 	p := c.plan
 	if p == nil || p.Name != name {

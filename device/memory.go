@@ -9,8 +9,8 @@ import (
 	"kernbench/mem"
 )
 
-// Memory names elements that a stream can copy: a matrix, possibly with a stride, in a shard of a
-// tensor or in a member's copy of a window. The copy reports a mistake in it.
+// Memory names elements that a stream can copy: a matrix, possibly with a stride. The matrix is in
+// a shard of a tensor or in a member's copy of a window. The copy reports a mistake in it.
 type Memory struct {
 	owner       any    // the *Tensor or *mem.Window
 	whole, part string // for errors

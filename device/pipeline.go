@@ -5,9 +5,9 @@ import (
 	"kernbench/unit"
 )
 
-// latencyBytes returns alpha/beta of a plan's routes from rank to rank: the bytes that the slowest
-// link of a route carries in the time of an empty message. It is the mean over the routes of the
-// plan's topology, because a pipeline uses all of them.
+// latencyBytes returns alpha/beta of a plan's routes from rank to rank. These are the bytes that
+// the slowest link of a route carries in the time of an empty message. It is the mean over the
+// routes of the plan's topology, because a pipeline uses all of them.
 func (c *Context) latencyBytes(p *Plan) int64 {
 	m, pe := c.cfg.Machine, c.cfg.Machine.Topology().PE()
 	own := pe.Issue + pe.IPCQ.Send + pe.DMA.Setup + pe.IPCQ.Recv

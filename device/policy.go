@@ -13,9 +13,9 @@ var ErrPolicy = errors.New("placement policy")
 // Placement is the way in which one level of the machine divides a matrix.
 type Placement uint8
 
-// The placements. With ColumnWise each member gets some of the columns, with RowWise some
-// of the rows. With Tiled n members stand in a grid of h rows and w columns, the most
-// square one with h <= w (8: 2×4, 16: 4×4, 7: 1×7), and each gets the tile of its place.
+// The placements. With ColumnWise each member gets some of the columns, with RowWise some of the
+// rows. With Tiled, n members form a grid of h rows and w columns, the most square one with h <= w.
+// It is 2×4 for 8, 4×4 for 16, and 1×7 for 7. Each member gets the tile of its place.
 const (
 	Replicate Placement = iota
 	ColumnWise

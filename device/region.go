@@ -10,8 +10,8 @@ import (
 // maxGone is the number of freed tensors and windows that a context remembers.
 const maxGone = 256
 
-// Region names the current or last object at a physical address: the part of a window, or the
-// tensor, and the element, as x[3] or box.ready[0]. It returns "" if there was none.
+// Region names the current or last object at a physical address. That is the part of a window, or
+// the tensor, and the element, as x[3] or box.ready[0]. It returns "" if there was none.
 func (c *Context) Region(a mem.Addr) string {
 	for _, t := range slices.Backward(c.tensors) {
 		if name := t.at(a); name != "" && !t.freed {

@@ -115,9 +115,9 @@ func (p DPPolicy) extent(m *machine.Machine, sip int) (cubes, pes int, err error
 	return cubes, pes, err
 }
 
-// ResolveRanks lists the shards of a vector of ranks × n elements of which each of the
-// first ranks PEs of a SIP, in rank order, has n: what column_wise over cubes and PEs is
-// when their numbers divide, for numbers of ranks that fill no whole cubes too.
+// ResolveRanks lists the shards of a vector of ranks × n elements. Each of the first ranks PEs of a
+// SIP, in rank order, has n of them. The result equals column_wise over cubes and PEs when their
+// numbers divide. It also exists for numbers of ranks that fill no whole cubes.
 func ResolveRanks(m *machine.Machine, ranks, n int, t dtype.Type, targetSIP int) ([]ShardSpec, error) {
 	have := m.CubesPerSIP() * m.PEsPerCube()
 	switch {

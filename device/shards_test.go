@@ -68,8 +68,8 @@ func policies(t *rapid.T) device.DPPolicy {
 	}
 }
 
-// Shards cover the matrix; different ones are disjoint and follow each other without gaps
-// in virtual addresses; replicas are the same region at the same offset.
+// Shards cover the matrix. Different shards are disjoint and follow each other without gaps in
+// virtual addresses. Replicas are the same region at the same offset.
 func TestShardsCoverTheMatrix(t *testing.T) {
 	m := open(t).Machine()
 	rapid.Check(t, func(t *rapid.T) {

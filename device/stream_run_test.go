@@ -40,8 +40,8 @@ func openSim(t testing.TB) *device.Context {
 	return must(device.New(device.Config{Machine: m, Executor: sim.New(m, sim.Options{Data: log})}))(t)
 }
 
-// A reduce-scatter by copy engines and grids: every PE copies its rows to those who reduce
-// them, all meet, and each adds what it got, in tiles that are a program's each.
+// A reduce-scatter by copy engines and grids. Every PE copies its rows to the PEs that reduce them,
+// and all synchronize. Each then adds its rows in tiles, one tile per program.
 func TestReduceScatterOnStreams(t *testing.T) {
 	const world, m, n = 4, 3, 8 // m rows of n for each
 	everywhere(t, func(t *testing.T, c *device.Context) {

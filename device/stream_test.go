@@ -477,8 +477,8 @@ func TestStreamsLeak(t *testing.T) {
 	}
 }
 
-// Random pieces of one shard: a copy is refused exactly when they share an element or have no
-// shape in common, and otherwise its rows are those elements in their order.
+// Random pieces of one shard: a copy is refused exactly when they share an element or have no shape
+// in common. Otherwise its rows are those elements in their order.
 func TestCopiesAgainstModel(t *testing.T) {
 	c, rec := record(t)
 	const rows, cols = 6, 5

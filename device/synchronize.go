@@ -8,9 +8,9 @@ import (
 	"kernbench/tl/launch"
 )
 
-// Synchronize does all queued work and returns when it is done: reads that follow see it. What
-// kernels did wrong, and work that waits for what never comes, come back as the types of
-// package fault; then everything that was queued is given up.
+// Synchronize does all queued work and returns when it is done: reads that follow see it. Mistakes
+// of kernels, and work that waits for an event that never comes, are returned as the types of
+// package fault. All queued work is then discarded.
 func (c *Context) Synchronize(ctx context.Context) error {
 	b := c.batch()
 	if len(b.Streams) == 0 {

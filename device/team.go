@@ -89,8 +89,8 @@ func (c *Context) usableTeam(t *mem.Team) error {
 	return fmt.Errorf("team %s: %w", t.Name, ErrForeign)
 }
 
-// disband lets all teams meet anew after a launch that failed: its members may have come to
-// different rounds, and nothing of it is still on its way.
+// disband resets the rounds of all teams after a launch that failed. Its members may have reached
+// different rounds, and nothing of it is still in flight.
 func (c *Context) disband() {
 	for _, t := range c.teams {
 		clear(t.Met)

@@ -117,8 +117,8 @@ func (c *Context) place(rows, cols int, t dtype.Type, specs []ShardSpec) (*Tenso
 		_ = x.Free() // of what there is: the rest was never mapped
 		return nil, fmt.Errorf("tensor of %d × %d %v: %w", rows, cols, t, err)
 	}
-	// A page stays unmapped behind each tensor, and no address is used twice, so that an
-	// access beyond a tensor or to one that was freed meets nothing.
+	// A page stays unmapped after each tensor, and no address is used twice. So an access beyond a
+	// tensor, or to a freed one, finds no memory.
 	c.nextVA += mem.Addr((x.span()/vaPage + 2) * vaPage)
 	return x, nil
 }
@@ -216,8 +216,8 @@ func (t *Tensor) Free() error {
 	return errors.Join(errs...)
 }
 
-// drained takes freed tensors out of the list once they are half of it: a program that frees
-// tens of thousands one by one would else go through the list for each.
+// drained removes freed tensors from the list when they are half of it. A program that frees tens
+// of thousands one by one would otherwise walk the list for each.
 func (c *Context) drained() {
 	if c.holes++; 2*c.holes >= len(c.tensors) {
 		c.tensors = slices.DeleteFunc(c.tensors, func(x *Tensor) bool { return x.freed })

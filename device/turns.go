@@ -10,8 +10,8 @@ import (
 	"kernbench/record/oplog"
 )
 
-// ErrTurns is wrapped by what is wrong with the turns of a collective: some ranks took no part,
-// or took part in another one than was meant.
+// ErrTurns is wrapped by errors about the turns of a collective: some ranks did not take part, or
+// took part in another collective.
 var ErrTurns = errors.New("turns of a collective refused")
 
 // Performed is a collective that programs of streams performed, each rank in a turn of its own
@@ -25,9 +25,9 @@ type Performed struct {
 	PEs        []int32         // by rank
 }
 
-// JudgeTurns hands collectives that the last Synchronize performed to the judge, in the order
-// in which they are given, with what the data pass captured of their turns. failed is the
-// error of that Synchronize, which is returned: of a launch that failed nothing is judged.
+// JudgeTurns hands collectives that the last Synchronize performed to the judge, in the given
+// order. It includes the data that the data pass captured of their turns. failed is the error of
+// that Synchronize, which is returned: of a launch that failed nothing is judged.
 func (c *Context) JudgeTurns(performed []Performed, failed error) error {
 	calls := make([]*Call, len(performed))
 	for i := range performed {

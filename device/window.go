@@ -22,11 +22,11 @@ type windowList struct {
 	gone    []any         // tensors and windows that were freed last
 }
 
-// NewWindow makes symmetric memory for a team: bytes at the same offset of each member's HBM slice,
-// divided into buffers in their order, as mem.NewLayout says. 0 bytes are as many as the buffers
-// need. It is all zero before any PE can reach it, but for staging memory. All members have it, or,
-// when one has no room, none. No two windows have one name at the same time. The error returns all
-// mistakes of the declaration at once.
+// NewWindow makes symmetric memory for a team: bytes at the same offset of each member's HBM slice.
+// They are divided into buffers in their order, by mem.NewLayout. 0 bytes are as many as the
+// buffers need. It is all zero before any PE can reach it, but for staging memory. All members have
+// it, or, when one has no room, none. No two windows have one name at the same time. The error
+// returns all mistakes of the declaration at once.
 func (c *Context) NewWindow(name string, t *mem.Team, bytes int64, buffers ...mem.Buffer) (*mem.Window, error) {
 	l, err := mem.NewLayout(bytes, buffers)
 	return c.newWindow(name, t, l, err)

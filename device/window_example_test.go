@@ -29,8 +29,8 @@ func onDefaultMachine() (dev *device.Context, done func()) {
 	return dev, log.Close
 }
 
-// A window over three PEs: each puts its rank into the copy of the next, and waits for the
-// signal that comes with what the one before puts into its own.
+// A window over three PEs. Each puts its rank into the copy of the next, and waits for the signal
+// that comes with the previous one's rank.
 func ExampleContext_NewWindow() {
 	dev, done := onDefaultMachine()
 	defer done()
@@ -75,8 +75,8 @@ func ExampleContext_NewWindow() {
 	// <nil> <nil>
 }
 
-// Two streams: the copy engine brings rows from one PE to the other, where a grid of programs
-// waits for them and doubles one row each.
+// Two streams. The copy engine brings rows from one PE to the other, where a grid of programs waits
+// for them and doubles one row each.
 func ExampleContext_NewStream() {
 	dev, done := onDefaultMachine()
 	defer done()

@@ -96,7 +96,7 @@ func Fill(t Type, dst []byte, v float64) {
 func FirstNonFinite(t Type, b []byte) int {
 	n := count("FirstNonFinite", t, b)
 	// A float is not finite when its exponent bits are all ones. Adding the lowest exponent bit to
-	// the exponent field alone then carries into the place of the sign, and into it only, so one
+	// the exponent field alone then carries into the place of the sign, and into it only. So one
 	// addition tests a word of elements.
 	var exponent, one, sign uint64
 	switch t {

@@ -51,11 +51,11 @@ func binaryRef(op BinaryOp, t Type, dst, a, b []byte) {
 			applyFloat(op, x[:n], x[:n], y[:n])
 			store64(t, dst, x[:n])
 		case t.IsFloat():
-			// Going by way of float32 rounds an f16 or bf16 result once: float32 has more than
-			// twice their bits plus two, so no result falls on a false tie. Below the normal range
-			// of float32, which bf16 reaches, sums are exact; so are products from 2^-134 on, half
-			// the least bf16, with 16 bits down to 2^-148; and a quotient that is no tie of bf16
-			// keeps at least 2^-142 away from one.
+			// Computing in float32 rounds an f16 or bf16 result once. float32 has more than twice
+			// their bits plus two, so no result falls on a false tie. Below the normal range of
+			// float32, which bf16 reaches, sums are exact. Products are exact from 2^-134 on, half
+			// the least bf16, with 16 bits down to 2^-148. A quotient that is no tie of bf16 keeps
+			// at least 2^-142 away from one.
 			var x, y [blockLen]float32
 			load32(t, x[:n], a)
 			load32(t, y[:n], b)
@@ -72,10 +72,10 @@ func binaryRef(op BinaryOp, t Type, dst, a, b []byte) {
 	}
 }
 
-// BinaryScalar writes a op s to dst, element by element. The scalar is not squeezed into t: for
-// F16, BF16 and F32 it is rounded to float32, the operation is done there and its result rounded to
-// t; for an integer type s is truncated to an int64, and the result wraps. So dividing i8 by 1000
-// or f16 by 100000 does what it says.
+// BinaryScalar writes a op s to dst, element by element. The scalar is not squeezed into t. For
+// F16, BF16 and F32 it is rounded to float32, the operation is done there, and its result is
+// rounded to t. For an integer type s is truncated to an int64, and the result wraps. So dividing
+// i8 by 1000 or f16 by 100000 does what it says.
 func BinaryScalar(op BinaryOp, t Type, dst, a []byte, s float64) {
 	count("BinaryScalar", t, dst, a)
 	if op >= numBinaryOps {

@@ -60,8 +60,8 @@ func TestHalfArithmeticIsRoundedOnce(t *testing.T) {
 	}
 }
 
-// Products and quotients of bf16 that are subnormal, in float32 too, are still rounded once: each
-// pair of significands, with exponents around the least bf16 and its half.
+// Products and quotients of bf16 that are subnormal, in float32 too, are still rounded once. The
+// test takes each pair of significands, with exponents around the least bf16 and its half.
 func TestBF16BelowTheNormalRange(t *testing.T) {
 	const n = 1 << 14
 	a, b, dst := make([]byte, 2*n), make([]byte, 2*n), make([]byte, 2*n)

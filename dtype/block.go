@@ -5,9 +5,9 @@ import (
 	"math"
 )
 
-// blockLen is the number of elements that are decoded, computed and encoded at a time: small enough
-// for the stack and the first-level cache, large enough that the choice of type and operation costs
-// nothing.
+// blockLen is the number of elements that are decoded, computed and encoded at a time. It is small
+// enough for the stack and the first-level cache. It is large enough that selecting the type and
+// the operation costs nothing.
 const blockLen = 256
 
 // load32 decodes len(dst) elements of F16, BF16 or F32, exactly.

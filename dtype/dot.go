@@ -1,9 +1,9 @@
 package dtype
 
 // Dot writes the matrix product of a, [m, k], and b, [k, n], to dst, [m, n], all row-major; dst
-// must not overlap either. Each element is summed in order of k from 0: in float32 for F16 and BF16
-// (in which products of F16 are exact), in float64 for F32 and F64, never fused, and rounded once;
-// integers wrap.
+// must not overlap either. Each element is summed in order of k from 0. F16 and BF16 are summed in
+// float32 (in which products of F16 are exact), F32 and F64 in float64. Sums are never fused, and
+// rounded once; integers wrap.
 func Dot(t Type, dst, a, b []byte, m, k, n int) {
 	checkShape("Dot", t, dst, m, n)
 	checkShape("Dot", t, a, m, k)

@@ -13,9 +13,9 @@ const (
 	nan64   = 0x7ff8000000000000
 )
 
-// f16ToF32 is exact. The 15 magnitude bits, moved to where a float32 has its fraction and low
-// exponent, are the value scaled by 2^-112 (the difference of the exponent biases), for subnormals
-// too.
+// f16ToF32 is exact. The 15 magnitude bits are moved to where a float32 has its fraction and low
+// exponent. There they are the value scaled by 2^-112 (the difference of the exponent biases), for
+// subnormals too.
 func f16ToF32(h uint16) float32 {
 	if h&0x7c00 == 0x7c00 {
 		return math.Float32frombits(uint32(h&0x8000)<<16 | 0x7f800000 | uint32(h&0x3ff)<<13)
@@ -67,8 +67,8 @@ func bf16FromF32(f float32) uint16 {
 }
 
 // f32Odd rounds v to odd: a value between two float32 goes to the one whose last bit is set.
-// Rounding the result again to a type with at least two bits less gives what rounding v once would
-// have given, for no tie can be made or lost on the way.
+// Rounding the result again to a type with at least two bits less gives the same as rounding v
+// once. No tie can be made or lost on the way.
 func f32Odd(v float64) float32 {
 	f := float32(v)
 	wide := float64(f)

@@ -47,8 +47,8 @@ func (h halfFormat) value(bits uint16) float64 {
 	return v
 }
 
-// round searches the finite values for the nearest, ties to the even pattern; infinity stands where
-// one more binade would begin, as IEEE 754 has it.
+// round searches the finite values for the nearest; ties go to the even pattern. Infinity stands
+// where one more binade would begin, as in IEEE 754.
 func (h halfFormat) round(v float64) uint16 {
 	if v != v {
 		return map[Type]uint16{F16: 0x7e00, BF16: 0x7fc0}[h.typ]

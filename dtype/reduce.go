@@ -88,9 +88,9 @@ func intIdentity(op BinaryOp, t Type) int64 {
 	return 0
 }
 
-// Softmax writes exp(x−m) / Σ exp(x−m), with m the largest x, along the middle axis of src, shaped
-// [outer, n, inner], to dst of the same shape. It is computed in float64 and rounded once; taking
-// off m keeps every power within [0, 1]. A lane with NaN or +Inf, or with −Inf alone, is NaN
+// Softmax writes exp(x−m) / Σ exp(x−m) along the middle axis of src, where m is the largest x. src
+// and dst have the shape [outer, n, inner]. It is computed in float64 and rounded once; taking off
+// m keeps every power within [0, 1]. A lane with NaN or +Inf, or with −Inf alone, is NaN
 // throughout. Integer results are truncated.
 func Softmax(t Type, dst, src []byte, outer, n, inner int) {
 	checkShape("Softmax", t, dst, outer, n, inner)

@@ -145,9 +145,9 @@ func Clamp(t Type, dst, a []byte, lo, hi float64) {
 	}
 }
 
-// Convert writes the elements of src, of type st, to dst as type dt: floats are rounded once,
-// integers keep their low bits, a float that becomes an integer is truncated and held to the range.
-// The same type is copied bit for bit.
+// Convert writes the elements of src, of type st, to dst as type dt. Floats are rounded once, and
+// integers keep their low bits. A float that becomes an integer is truncated and clamped to the
+// range. The same type is copied bit for bit.
 func Convert(dt, st Type, dst, src []byte) {
 	n := count("Convert to", dt, dst)
 	if m := count("Convert from", st, src); m != n {

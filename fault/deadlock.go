@@ -53,8 +53,8 @@ func (b *Blocked) held() string {
 	return strconv.FormatInt(b.Held, 10)
 }
 
-// Grid is a launch on a stream that cannot start all its programs: those that are resident
-// wait, and a program that has started stays until it ends.
+// Grid is a launch on a stream that cannot start all its programs. The resident ones wait, and a
+// program that has started stays until it ends.
 type Grid struct {
 	Rank     int
 	Stream   int
@@ -86,8 +86,8 @@ type Deadlock struct {
 	Advice   string    // what to try
 	Rings    []RingEnd // the ends of all rings, by rank
 
-	// Of a run of streams: how many there were, how many of them cannot go on, and the grids
-	// among those that have programs to start. Streams is 0 for a launch.
+	// Of a run of streams: how many there were, how many of them cannot continue, and their grids
+	// that have programs to start. Streams is 0 for a launch.
 	Streams, Stuck int
 	Grids          []Grid
 
@@ -96,8 +96,8 @@ type Deadlock struct {
 	Queues []TaskQueue
 }
 
-// NewDeadlock works out why no rank can go on: the shortest cycle of the wait-for graph,
-// or the first rank that waits for one that has finished. rings are the ends of all rings.
+// NewDeadlock finds why no rank can continue. That is the shortest cycle of the wait-for graph, or
+// the first rank that waits for a rank that has finished. rings are the ends of all rings.
 func NewDeadlock(world int, blocked []Blocked, rings []RingEnd) *Deadlock {
 	d := &Deadlock{World: world, Blocked: blocked, Rings: rings}
 	at := make(map[int]*Blocked, len(blocked))

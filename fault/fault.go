@@ -79,8 +79,8 @@ func (e *UseAfterCredit) Error() string {
 		e.Place, e.Slot, e.Ended)
 }
 
-// UseAfterFree is an instruction that reads a scratch tensor that no longer exists:
-// freed by the kernel, or reclaimed because scratch was full and it had long been idle.
+// UseAfterFree is an instruction that reads a scratch tensor that no longer exists. The kernel
+// freed it, or it was reclaimed because scratch was full and the tensor had long been idle.
 type UseAfterFree struct {
 	Place
 	Tensor    string

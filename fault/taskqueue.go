@@ -17,8 +17,8 @@ type TaskQueue struct {
 	Tasks []QueuedTask
 }
 
-// QueuedTask is one task of such a queue: how often it was prepared to be performed, how often
-// it was released to be, has been, and was waited for.
+// QueuedTask is one task of such a queue. It has the number of times the task was prepared,
+// released, performed, and waited for.
 type QueuedTask struct {
 	Handle                         int
 	Name                           string

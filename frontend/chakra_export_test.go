@@ -106,8 +106,8 @@ func TestTracesAreJudgedByTheirProgram(t *testing.T) {
 	}
 }
 
-// FuzzTraces exports any program that can be read, and judges the traces: no panic, no hang, and
-// never a node that differs from those of the export.
+// FuzzTraces exports any program that can be read, and judges the traces. It must not panic or
+// hang, and no node may differ from those of the export.
 func FuzzTraces(f *testing.F) {
 	f.Add(exchange)
 	f.Add(strings.Replace(exchange, "t0 = load data[0:+8]", "t0 = load data[0:+3]", 1))

@@ -133,9 +133,8 @@ func mscclFiles(f *text.File, name string, o ExportOptions) ([]plan.File, error)
 	return []plan.File{{Name: name + ".xml", Data: b.Bytes()}}, nil
 }
 
-// dataOf is the plan of a recorded program with its data: its form as MSCCL XML, with channels that
-// hold any number of messages and a block for each direction, so that nothing but the program can
-// hang.
+// dataOf returns the plan of a recorded program with its data: its form as MSCCL XML. Channels hold
+// any number of messages and each direction has a block, so that only the program itself can hang.
 func dataOf(f *text.File) (*plan.Plan, error) {
 	if f.Idempotent {
 		return nil, errors.New("contributions may count more than once in it, and the judge counts them")

@@ -6,8 +6,8 @@ import (
 	"math/rand/v2"
 )
 
-// An interpreter of MSCCL XML on floats that shares nothing with the packages under test: it
-// carries out blocks in random order, with channels of finite depth.
+// An interpreter of MSCCL XML on floats that shares nothing with the packages under test. It
+// executes blocks in random order, with channels of finite depth.
 
 type xmlAlgo struct {
 	Proto   string   `xml:"proto,attr"`

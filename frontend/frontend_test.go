@@ -12,7 +12,7 @@ import (
 )
 
 // exchange is an all-to-all of two ranks in which each sends all chunks of the other in one step,
-// and then receives: right, until the messages are cut into more than a channel holds.
+// and then receives. It works until the messages are cut into more pieces than a channel holds.
 func exchange(chunks int, proto, attributes string) *Source {
 	var b strings.Builder
 	fmt.Fprintf(&b, "<algo name=\"x\" proto=\"%s\" nchannels=\"1\" nchunksperloop=\"%d\" ngpus=\"2\" coll=\"alltoall\" inplace=\"0\" %s>\n",
@@ -36,8 +36,8 @@ func exchange(chunks int, proto, attributes string) *Source {
 	return &Source{Name: "x.xml", Dialect: DialectOf(data), Files: []plan.File{{Name: "x.xml", Data: data}}}
 }
 
-// Above nchunksperloop * 2 MiB / (k + 1) bytes messages of Simple hold k chunks at most: with 8
-// chunks a step and room for 2 messages, 3 chunks are too few.
+// Above nchunksperloop * 2 MiB / (k + 1) bytes messages of Simple hold k chunks at most. With 8
+// chunks a step and space for 2 messages, 3 chunks are too few.
 func TestHangAboveASize(t *testing.T) {
 	v := Judge(exchange(8, "Simple", ""), Options{})
 	const ends = 16 * (2 << 20) / 4
@@ -122,7 +122,7 @@ func TestMovesGoBeforeNops(t *testing.T) {
 }
 
 // receiveFirst is an all-gather around a ring, in which each rank receives a chunk before it sends
-// one: its own first, or if ahead is 1 the one that it has just received.
+// one. It sends its own chunk first or, if ahead is 1, the one that it has just received.
 func receiveFirst(ranks, ahead int) *Source {
 	var b strings.Builder
 	fmt.Fprintf(&b, "<algo name=\"x\" proto=\"LL\" nchannels=\"1\" nchunksperloop=\"%d\" ngpus=\"%d\" coll=\"allgather\" inplace=\"1\">\n",

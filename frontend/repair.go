@@ -18,9 +18,9 @@ type Repair struct {
 // mostInstances is how many copies of a program are tried.
 const mostInstances = 16
 
-// repairs tries changes and returns those that help, the cheapest first: another order costs
-// nothing, more instances take blocks, depth takes memory, another protocol takes bandwidth, and
-// a smaller range gives up the sizes that hang.
+// repairs tries changes and returns those that help, the cheapest first. Another order costs
+// nothing, more instances need blocks, depth needs memory, and another protocol needs bandwidth. A
+// smaller range gives up the sizes that hang.
 func (s *search) repairs(h *Hang) (out []Repair) {
 	add := func(what, format string, args ...any) {
 		out = append(out, Repair{What: what, Text: fmt.Sprintf(format, args...)})
@@ -79,8 +79,8 @@ func (s *search) with(proto plan.Protocol) bool {
 }
 
 // instances is the least number of copies of the program with which all sizes end; 0 if there is
-// none. A copy has its own channels and a part of each chunk, so it does what the program does in
-// a call of as many bytes.
+// none. A copy has its own channels and a part of each chunk. So it does what the program does in a
+// call of as many bytes.
 func (s *search) instances(h *Hang) int {
 	if h.Ends == 0 || s.program.MaxBytes == 0 {
 		return 0
@@ -105,9 +105,9 @@ func (s *search) instances(h *Hang) int {
 	return 0
 }
 
-// reorder moves receives before the sends that block, and sends before the receives that block, in
-// one block of each pair that wait for each other, and says which. Nil if that does not help, or
-// the result is not right then.
+// reorder moves receives before the sends that block, and sends before the receives that block. It
+// does so in one block of each pair that wait for each other, and returns the moves. Nil if that
+// does not help, or the result is not right then.
 func (s *search) reorder() []string {
 	sizes := s.sizes()
 	largest := s.plan(sizes[len(sizes)-1])

@@ -54,12 +54,13 @@ type CallVerdict struct {
 	*judge.Judgment
 }
 
-// launches is how many calls are judged back to back: three, so that the second follows one that
-// left its traces, and the third one that uses the same half of a double buffer as the first.
+// launches is how many calls are judged back to back: three. The second follows one that has left
+// data behind. The third uses the same half of a double buffer as the first.
 const launches = 3
 
-// calls lists the calls that a program is judged for: for each use that it allows its probes, or a
-// call with whole messages and the one within its range that cuts messages most.
+// calls lists the calls that a program is judged for. For each use that it allows these are its
+// probes. Without probes it is a call with whole messages, and the call within its range that cuts
+// messages most.
 func calls(p *plan.Program, o Options) []plan.Call {
 	probes := p.Probes
 	if len(probes) == 0 {
@@ -81,8 +82,8 @@ func calls(p *plan.Program, o Options) []plan.Call {
 // OK reports whether nothing is wrong and all was checked.
 func (v *Verdict) OK() bool { return v.Verdicts[0] == plan.OK }
 
-// Judge reads a program and judges it for each way in which it may be called: its data for few
-// sizes, and hangs at each size at which its messages change.
+// Judge reads a program and judges it for each use that it allows. It judges the data for a few
+// sizes, and deadlocks at each size at which the messages change.
 func Judge(s *Source, o Options) *Verdict {
 	v := &Verdict{File: s.Name}
 	if s.Dialect != nil {

@@ -44,8 +44,8 @@ func Try(k tl.Kernel, cfg Config) ([][]float64, error) {
 	return o.Outputs, nil
 }
 
-// Observe performs one schedule of a kernel as a collective by cfg.Op: the inputs are labelled as
-// the ranks' contributions, and the outcome says where they went.
+// Observe performs one schedule of a kernel as a collective by cfg.Op. The inputs are labelled as
+// the ranks' contributions, and the outcome states where they went.
 func Observe(ctx context.Context, k tl.Kernel, cfg Config) (*Outcome, error) {
 	l, err := cfg.launch(k)
 	if err != nil {

@@ -11,9 +11,9 @@ import (
 	"kernbench/tl"
 )
 
-// Races performs one schedule of a kernel, as often as the judge of races asks for, and returns
-// what lies in the shards of the ranks and the last report. Config.History is not used. An error
-// is a fault of the kernel; the report is then on what came before.
+// Races performs one schedule of a kernel, as often as the judge of races requires. It returns the
+// contents of the ranks' shards and the last report. Config.History is not used. An error is a
+// fault of the kernel; the report is then on what came before.
 func Races(k tl.Kernel, cfg Config) ([][]float64, *race.Report, error) {
 	o, rep, err := observeRaces(k, cfg)
 	if err != nil {

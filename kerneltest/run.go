@@ -18,10 +18,10 @@ type TB interface {
 	Fatalf(format string, args ...any)
 }
 
-// Run performs a kernel on the executors, in each of the schedules that cfg asks for, and judges
-// every one: faults and deadlocks, the values and the provenance that cfg.Collective means, and
-// races. What is wrong ends the test, with the fields of Config that show it again. Run returns
-// what lies in the shards of the ranks, or in their results, after the first schedule.
+// Run performs a kernel on the executors, in each of the schedules that cfg requests, and judges
+// every one. It judges faults, deadlocks and races, and the values and the provenance that
+// cfg.Collective means. What is wrong ends the test, with the fields of Config that show it again.
+// Run returns what lies in the shards of the ranks, or in their results, after the first schedule.
 //
 // A kernel runs many times: let it write nothing that outlives a run.
 func Run(t TB, k tl.Kernel, cfg Config) [][]float64 {

@@ -7,8 +7,8 @@ import (
 	"kernbench/dtype"
 )
 
-// SwitchSettings are settings of a machine on which each rank is a SIP of one PE, all on a switch
-// that reduces and copies: for kernels with LoadReduce and StoreMulticast.
+// SwitchSettings are settings of a machine on which each rank is a SIP of one PE. All SIPs are on a
+// switch that reduces and copies, for kernels with LoadReduce and StoreMulticast.
 func SwitchSettings(ranks int) []string {
 	var types []string
 	for _, t := range []dtype.Type{dtype.F16, dtype.BF16, dtype.F32, dtype.F64, dtype.I32, dtype.I64} {

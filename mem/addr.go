@@ -33,10 +33,9 @@ func ParseSpace(s string) (Space, error) {
 	return 0, fmt.Errorf("unknown memory %q: one of tcm, hbm, sram", s)
 }
 
-// Addr is an address: 4 bits of space, 24 bits of unit (the PE, or the cube for SRAM)
-// and 36 bits of offset for a physical address; 60 bits of offset for a virtual one.
-// Addresses of one space and unit are contiguous, so address arithmetic is plain
-// addition.
+// Addr is an address. A physical one has 4 bits of space, 24 bits of unit (the PE, or the cube for
+// SRAM) and 36 bits of offset. A virtual one has 60 bits of offset. Addresses of one space and unit
+// are contiguous, so address arithmetic is plain addition.
 type Addr uint64
 
 const (

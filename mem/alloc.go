@@ -29,8 +29,8 @@ func NewAllocator(capacity, align int64) *Allocator {
 // Capacity is how many bytes there are.
 func (a *Allocator) Capacity() int64 { return a.capacity }
 
-// Alloc reserves n bytes and returns their offset, or an error that wraps ErrFull and
-// names what was asked, what is free, and the longest free run.
+// Alloc reserves n bytes and returns their offset. The error wraps ErrFull and has the requested
+// size, the free bytes, and the longest free run.
 func (a *Allocator) Alloc(n int64) (int64, error) {
 	if n <= 0 {
 		return 0, fmt.Errorf("allocation of %d bytes: must be positive", n)

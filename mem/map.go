@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// Extent maps a run of virtual addresses to memory. Where PerPE is nil all PEs see the
-// bytes at PA; otherwise PE p sees its own copy at PerPE[p] (a replicated tensor), and
-// an address of 0 there means that PE p has none.
+// Extent maps a run of virtual addresses to memory. Where PerPE is nil all PEs see the bytes at PA.
+// Otherwise PE p sees its own copy at PerPE[p] (a replicated tensor), and an address of 0 there
+// means that PE p has none.
 type Extent struct {
 	VA    Addr
 	Bytes int64
@@ -51,8 +51,8 @@ func (m *Map) Insert(e Extent) error {
 	return nil
 }
 
-// Remove takes out the extents that start at addresses from one on and before another, and returns
-// how many there were: of a tensor with many shards all at once.
+// Remove takes out the extents that start in a range of addresses, and returns how many there were.
+// So a tensor with many shards goes at once.
 func (m *Map) Remove(from, to Addr) int {
 	start := func(e extent, a Addr) int { return cmp.Compare(e.va, a) }
 	lo, _ := slices.BinarySearchFunc(m.extents, from, start)
@@ -80,8 +80,8 @@ func (m *Map) find(va Addr) int {
 	return lo
 }
 
-// Run is a stretch of addresses that lie one after the other in one memory: virtual (or
-// physical) From to, but not including, To, at physical addresses from At on.
+// Run is a stretch of addresses that lie one after the other in one memory. Virtual (or physical)
+// addresses From to To, without To, are at physical addresses from At on.
 type Run struct {
 	From, To, At Addr
 }

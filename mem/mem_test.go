@@ -52,8 +52,8 @@ func TestParseSpace(t *testing.T) {
 	}
 }
 
-// The allocator against a byte map: what it hands out is free, aligned and within the
-// memory, it fails only when no run is long enough, and what comes back is whole again.
+// The allocator is compared with a byte map. Its results are free, aligned and within the memory,
+// and it fails only when no run is long enough. Returned memory is whole again.
 func TestAllocatorAgainstModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		align := int64(rapid.SampledFrom([]int{1, 4, 16}).Draw(t, "align"))

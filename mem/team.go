@@ -41,8 +41,8 @@ func (t *Team) Rank(pe int) (rank int, ok bool) {
 	return rank, ok
 }
 
-// Translate is the rank in another team of the member with a rank in this one; ok is false
-// when the other team does not have it, or there is no such rank.
+// Translate returns the rank in another team of the member with a rank in this one. ok is false if
+// the other team does not have the member, or if there is no such rank.
 func (t *Team) Translate(rank int, to *Team) (int, bool) {
 	if rank < 0 || rank >= len(t.PEs) {
 		return 0, false

@@ -223,9 +223,9 @@ func (l *Layout) Names() []string {
 	return names
 }
 
-// Window is symmetric memory: a stretch of the HBM slice of each member of a team, at the same
-// offset everywhere and with the same layout. Except for staging memory, it is all zero when it is
-// made, before any member can reach it.
+// Window is symmetric memory. It is a stretch of the HBM slice of each member of a team, at the
+// same offset everywhere and with the same layout. Except for staging memory, it is all zero when
+// it is made, before any member can reach it.
 type Window struct {
 	Name     string
 	Team     *Team

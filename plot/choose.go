@@ -11,9 +11,9 @@ import (
 // grey.
 const mostColoured = 6
 
-// shown returns the names of the computed curves that have a colour: all, or, of more than can be
-// told apart, first those that are the best somewhere, then those that are nearest to the best over
-// all values of x. Of curves that lie on each other it is one.
+// shown returns the names of the computed curves that have a colour. If there are more than can be
+// told apart, it takes those that are the best somewhere. Then come those that are nearest to the
+// best over all values of x. Of curves that lie on each other it is one.
 func (f *Figure) shown() map[string]bool {
 	names := map[string]bool{}
 	for i := range f.Panel {
@@ -78,8 +78,8 @@ func coincide(a, b *Curve) bool {
 	})
 }
 
-// nearest lists computed curves: first those that are the best at most values of x, then those that
-// come nearest to the best on average, then those with short names.
+// nearest lists computed curves. First come those that are the best at most values of x. Then come
+// those that are nearest to the best on average, then those with short names.
 func nearest(curves []Curve, better Better) []string {
 	sign := 1.0
 	if better == Higher {

@@ -6,8 +6,8 @@ import (
 )
 
 // Crossings returns where the best of the computed curves changes between two neighbouring values
-// of x, on straight lines of log-log axes. A curve that ties with the best of the value before is
-// no change, and where one of the two curves has no point, there is no crossing.
+// of x, on straight lines of log-log axes. A curve that ties with the best of the previous value is
+// no change. Where one of the two curves has no point, there is no crossing.
 func Crossings(curves []Curve, better Better) []Crossing {
 	if better == Neither {
 		return nil

@@ -122,8 +122,8 @@ func colouredFirst(curves []Curve, styles map[string]style) []Curve {
 	return append(first, rest...)
 }
 
-// styles gives each name of a curve a style, in the order in which they come, and lists the names
-// for the legend: computed curves, then what they are compared with.
+// styles gives each name of a curve a style, in their order, and lists the names for the legend.
+// Computed curves come first, then those that they are compared with.
 func (f *Figure) styles() (map[string]style, []string) {
 	all, order := map[string]style{}, []string{}
 	count, shown, grey := map[Role]int{}, f.shown(), 0

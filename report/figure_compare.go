@@ -10,8 +10,8 @@ import (
 	"kernbench/unit"
 )
 
-// ComparisonFigure draws runs of several algorithms or settings, with the bound of the hardware
-// where it is known: over the bytes of a rank, or as bars if these are the same. Runs that are
+// ComparisonFigure draws runs of several algorithms or settings, with the hardware bound where it
+// is known. It draws them over the bytes of a rank, or as bars if these are the same. Runs that are
 // wrong or did not end are left out.
 func ComparisonFigure(rows []compare.Row, by run.MadeBy) *plot.Figure {
 	type point struct {

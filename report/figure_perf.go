@@ -74,8 +74,8 @@ func PerfFigure(s *perf.Sweep) *plot.Figure {
 	return f
 }
 
-// addBounds adds the limits of the hardware, which are those of all algorithms, and for a single
-// curve also the limit with its rings as they are configured.
+// addBounds adds the limits of the hardware, which are those of all algorithms. For a single curve
+// it also adds the limit with its rings as they are configured.
 func addBounds(points []perfPoint, x func(*perf.Row) float64, overRanks bool, time, algbw, busbw *curves) {
 	single := len(time.all) == 1
 	which := perfNames(points, overRanks, false)

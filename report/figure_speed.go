@@ -5,8 +5,8 @@ import (
 	"kernbench/selfbench"
 )
 
-// SpeedFigure draws the medians of what was measured of kernbench, a group of bars for each
-// quantity, with a mark at what a figure must reach, and what it was in a comparison.
+// SpeedFigure draws the medians of a measurement of kernbench, with a group of bars for each
+// quantity. Marks show what a figure must reach, and its value in a comparison.
 func SpeedFigure(t *selfbench.Table) *plot.Bars {
 	b := &plot.Bars{Title: "kernbench itself", Notes: []string{whereAndWhen(&t.Origin)}, About: aboutFigure(t.MadeBy, t.Machine.CPU)}
 	at := map[string]int{}

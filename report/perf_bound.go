@@ -7,8 +7,8 @@ import (
 	"kernbench/lab/perf"
 )
 
-// headsOfBound returns the headings of a row's limits as one column, and the line below: with its
-// algorithm as configured, and on the machine with any algorithm.
+// headsOfBound returns the headings of a row's limits as one column, and the line below. The limits
+// are those of its algorithm as configured, and of the machine with any algorithm.
 var (
 	headsOfBound = sixOfBound("bound", "of bound", "limit", "hardware", "of hardware", "limit")
 	unitsOfBound = sixOfBound("(us)", "", "", "(us)", "", "")

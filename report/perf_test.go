@@ -136,8 +136,8 @@ func TestGoldenPerf(t *testing.T) {
 	}
 }
 
-// The columns of nccl-tests: widths of 12, 12, 8, 6, 6 and twice 7, 6, 6, 6 with two blanks
-// between them, each number at the right end of its own.
+// The columns of nccl-tests have widths of 12, 12, 8, 6, 6 and twice 7, 6, 6, 6. Two blanks
+// separate them, and each number ends at the right end of its column.
 func TestPerfColumns(t *testing.T) {
 	var b bytes.Buffer
 	printed(t, &PerfTable{W: &b}, everySweep())

@@ -14,8 +14,8 @@ import (
 // farOff is the error from which a page names a size as not explained.
 const farOff = 0.15
 
-// ScoreMarkdown prints a score for a page: of each table its source, the errors in bands, the sizes
-// that are far off, and measured beside simulated times.
+// ScoreMarkdown prints a score for a page. For each table it has the source, the errors in bands,
+// the sizes that are far off, and measured beside simulated times.
 func ScoreMarkdown(w io.Writer, s *calibrate.Score) error {
 	var b bytes.Buffer
 	for i := range s.Tables {

@@ -9,8 +9,8 @@ import (
 	"kernbench/selfbench"
 )
 
-// Speed prints what was measured of kernbench: a line for each figure, but CPU time and memory only
-// beside the first of their row where they have nothing to reach.
+// Speed prints what was measured of kernbench, with a line for each figure. CPU time and memory
+// have a line only with the first of their row, unless they have a limit of their own.
 func Speed(w io.Writer, t *selfbench.Table) error {
 	table := speedTable(t)
 	if err := table.Write(w); err != nil {

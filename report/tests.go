@@ -13,8 +13,8 @@ import (
 	"kernbench/lab/suite"
 )
 
-// Tests prints what a test found: a row for each algorithm, a column for each world size,
-// in it the number of cases that were right; below it what was not.
+// Tests prints what a test found: a row for each algorithm and a column for each world size. A cell
+// has the number of cases that were right. The failed cases are listed below.
 func Tests(w io.Writer, sum *suite.Summary) error {
 	var b bytes.Buffer
 	var worlds []int

@@ -7,8 +7,8 @@ import (
 	"kernbench/lab/run"
 )
 
-// traffic writes the accesses of ranks to each other's memory, in a line when all are equal, and
-// with a line for each when they are few. Messages through rings have a line of their own.
+// traffic writes the accesses of ranks to each other's memory. It writes one line when all are
+// equal, and a line for each when they are few. Messages through rings have a line of their own.
 func traffic(w io.Writer, r *run.Result) {
 	var sum run.Traffic
 	uniform := true

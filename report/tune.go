@@ -124,8 +124,8 @@ func heading(g *tune.Group) string {
 	return s + ", fidelity " + g.Fidelity
 }
 
-// bestTable has the best of all beside the limit of the hardware, and the best with settings as
-// they are configured beside the limit of these.
+// bestTable has the best of all with the limit of the hardware, and the best with settings as
+// configured with the limit of these settings.
 func bestTable(g *tune.Group) *Table {
 	t := &Table{Head: []string{
 		">size", "best", "settings", ">time", ">hardware bound", ">ratio", "limit",

@@ -49,8 +49,8 @@ const (
 	growthElements = 2048 // 4 KiB, a slot; a multiple of the numbers of ranks that all-to-alls come to
 	lastSizes      = 3
 
-	// clockTick is how far apart, in seconds, two readings of the CPU time may be in which a run
-	// seems to take nothing: what takes less says nothing about how it goes on.
+	// clockTick is the largest distance, in seconds, of two readings of the CPU time between which
+	// a run seems to take nothing. A shorter time says nothing about growth.
 	clockTick = 0.02
 )
 
@@ -66,8 +66,8 @@ func growthRanks(short bool) []int {
 }
 
 // Grow simulates algorithms on more and more ranks until the next number would take longer than
-// what is left of the limit, which is one of CPU time, and fits powers of the number of ranks. Only
-// are names of algorithms. When ctx ends, the algorithms that are finished are there.
+// what is left of the limit, a CPU time. It fits powers of the number of ranks. Only are names of
+// algorithms. When ctx ends, the algorithms that are finished are there.
 func Grow(ctx context.Context, s Spec) (*Growth, error) {
 	if s.Runs < 1 || s.Limit <= 0 {
 		return nil, errNoTime(&s)
@@ -209,8 +209,8 @@ func (r *GrowthRow) fit() {
 	r.Events = exponent(last, func(p *GrowthPoint) float64 { return float64(p.Events) })
 }
 
-// exponent is that of the power of the number of ranks which is nearest to some counts: a straight
-// line through their logarithms, by least squares. Nil: fewer than two, or one of nothing.
+// exponent returns the power of the number of ranks that is nearest to some counts. It fits a
+// straight line through their logarithms, by least squares. Nil: fewer than two, or one of nothing.
 func exponent(points []GrowthPoint, of func(*GrowthPoint) float64) *float64 {
 	if len(points) < 2 {
 		return nil

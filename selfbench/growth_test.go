@@ -21,8 +21,8 @@ func TestExponent(t *testing.T) {
 	}
 }
 
-// Known laws: a ring's messages grow with the square of the ranks, those of a barrier by all pairs
-// too, and halving and doubling with N log N.
+// Known laws: the messages of a ring, and of a barrier by all pairs, grow with the square of the
+// ranks. Those of halving and doubling grow with N log N.
 func TestGrow(t *testing.T) {
 	if !exhaustive.On() {
 		t.Skip("it measures this tool: run it with -exhaustive")

@@ -16,8 +16,8 @@ const (
 	otherBytes = "all else, per PE"
 )
 
-// bytesPerPE takes stock of memory while a launch on so many PEs is under way: what is live, and
-// not what the collector has yet to find. In this process, which has to see its own heap.
+// bytesPerPE measures memory while a launch on so many PEs is under way. It counts live memory, and
+// not garbage that the collector has yet to find. In this process, which has to see its own heap.
 func bytesPerPE(counts ...int) *work {
 	pes, levels := ofSwitches(counts)
 	return inside("bytes-per-pe",

@@ -254,9 +254,9 @@ func provenance(pes int) *work {
 	}
 }
 
-// twoCores compares a sweep on one core with the same on two, by what the Go runtime may use; and,
-// for what the second core of this computer is good for, with two processes of one core each that
-// have nothing in common.
+// twoCores compares a sweep on one core with the same on two, by what the Go runtime may use. To
+// show what the second core of this computer is good for, it also compares two independent
+// processes of one core each.
 func twoCores(largest string) *work {
 	args := []string{"tune", "all_reduce", "--ranks", "64", "-b", "4K", "-e", largest, "-f", "4", "--vary", "n_slots=2,4"}
 	return &work{

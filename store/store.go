@@ -119,8 +119,9 @@ func (s *Store) prepare() error {
 // mostWait is how long SQLite, and begin, wait for other processes.
 const mostWait = time.Minute
 
-// begin begins the first transaction. SQLite does not wait when two processes make one file a log
-// of writes (WAL) at once: each has read it, and neither can go on before the other gives up.
+// begin begins the first transaction. SQLite does not wait when two processes switch one file to a
+// log of writes (WAL) at once. Each has read the file, and neither can continue before the other
+// gives up.
 func (s *Store) begin() (tx *sql.Tx, err error) {
 	for start := time.Now(); ; time.Sleep(5 * time.Millisecond) {
 		tx, err = s.db.Begin()

@@ -57,10 +57,10 @@ func Hop(from, to, world int) (out, in tl.Dir) {
 	return HopWest(k), HopEast(k)
 }
 
-// BinomialStep is a rank's place in the binomial tree of so many ranks in which rank 0 is the
-// root: the parent is Hop(up) back, and the children are Hop(k) on, for k from 0 to children-1.
-// At the root up is -1. The ranks below child rank+2^k and itself are [rank+2^k, rank+2^(k+1)),
-// as far as they exist.
+// BinomialStep is a rank's place in the binomial tree of so many ranks in which rank 0 is the root.
+// The parent is Hop(up) back. The children are Hop(k) on, for k from 0 to children-1. At the root
+// up is -1. The ranks below child rank+2^k and itself are [rank+2^k, rank+2^(k+1)), as far as they
+// exist.
 func BinomialStep(rank, world int) (up, children int) {
 	up, children = -1, Hops(world)
 	if rank > 0 {

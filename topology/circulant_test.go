@@ -7,8 +7,8 @@ import (
 	"kernbench/tl"
 )
 
-// Each child has its parent for parent, each rank but the root is the child of one rank, and the
-// ranks below a child follow one another.
+// Each child has its parent for parent, and each rank but the root is the child of one rank. The
+// ranks below a child are consecutive.
 func TestBinomialStep(t *testing.T) {
 	for world := 1; world <= 33; world++ {
 		below := make([]int, world) // ranks in the tree of each, itself included

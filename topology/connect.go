@@ -8,9 +8,9 @@ import (
 	"kernbench/tl"
 )
 
-// Connect pairs each outgoing direction with an incoming ring at its peer: maps[r] is
-// what rank r calls its neighbours. A ring that rank r sends into over d arrives at the
-// peer under the first of these names that no other ring has claimed there:
+// Connect pairs each outgoing direction with an incoming ring at its peer: maps[r] is what rank r
+// calls its neighbours. Rank r sends into a ring over d. At the peer the ring has the first of
+// these names that no other ring has there:
 //
 //  1. the opposite of d, when the peer's own ring of that name leads back to r;
 //  2. the opposite of d, when the peer does not send under that name;
@@ -20,9 +20,9 @@ import (
 //
 // The opposite of parent is child0 or child1, whichever the rule fits first.
 //
-// Each rule is applied to all rings before the next, so the order of ranks cannot matter
-// but where two rings want the same name by the same rule; the lower rank then has it.
-// With two ranks, E and W reach the same peer, and rule 1 keeps them apart.
+// Each rule is applied to all rings before the next. So the order of ranks matters only where two
+// rings want the same name by the same rule. The lower rank then has it. With two ranks, E and W
+// reach the same peer, and rule 1 keeps them apart.
 func Connect(world int, neighbors []map[tl.Dir]int) ([]tl.Wiring, error) {
 	if len(neighbors) != world {
 		return nil, fmt.Errorf("topology: %d neighbour maps for %d ranks", len(neighbors), world)

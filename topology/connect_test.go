@@ -8,8 +8,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Random neighbour maps either connect with all ends paired, or fail with an error; they
-// fail only where some rank would need one name for two rings.
+// Random neighbour maps either connect with all ends paired, or fail with an error. They fail only
+// where some rank would need one name for two rings.
 func TestConnectRandomMaps(t *testing.T) {
 	dirs := []tl.Dir{tl.East, tl.West, tl.North, tl.South, tl.Parent, tl.Child0, tl.Child1, tl.Dim(0), tl.Dim(5)}
 	rapid.Check(t, func(t *rapid.T) {
@@ -36,8 +36,8 @@ func TestConnectRandomMaps(t *testing.T) {
 	})
 }
 
-// Where every link has its reverse under the opposite name, a rank hears from a direction
-// exactly whom it sends to there, whatever else the graph is.
+// Where every link has its reverse under the opposite name, a rank receives from a direction from
+// the rank that it sends to there. This holds in every such graph.
 func TestConnectSymmetricMaps(t *testing.T) {
 	axes := [][2]tl.Dir{{tl.East, tl.West}, {tl.South, tl.North}, {tl.Child0, tl.Parent}, {tl.Dim(1), tl.Dim(1)}}
 	rapid.Check(t, func(t *rapid.T) {

@@ -1,6 +1,6 @@
-// Package topology knows the logical neighbours: which rank each rank calls its east, its
-// parent, and so on; overrides of them; and Connect, which turns these names into rings with
-// two ends. RingStep and TreeStep are the arithmetic that algorithms on rings and trees share.
+// Package topology knows the logical neighbours: which rank each rank calls its east, its parent,
+// and so on, and overrides of them. Connect turns these names into rings with two ends. RingStep
+// and TreeStep are the arithmetic that algorithms on rings and trees share.
 //
 // It may import tl, mem, dtype, unit and internal/near. Start at Topology and Wire.
 package topology

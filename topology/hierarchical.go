@@ -25,8 +25,9 @@ func LevelEast(level int) tl.Dir { return levelEast[level] }
 // LevelWest is the other way round.
 func LevelWest(level int) tl.Dir { return levelWest[level] }
 
-// LevelsOf is the widths of all levels of so many ranks, of which some are given: how many of
-// each level make one of the next. The last has what remains; levels of one are left out.
+// LevelsOf returns the widths of all levels of so many ranks, of which some are given. A width is
+// how many of each level make one of the next. The last has what remains; levels of one are left
+// out.
 func LevelsOf(world int, given []int) []int {
 	var all []int
 	for _, n := range given[:min(len(given), MostLevels-1)] {
@@ -41,9 +42,9 @@ func LevelsOf(world int, given []int) []int {
 	return all
 }
 
-// Hierarchical has a ring for each level of a machine: of the PEs of a cube, of those PEs of the
-// cubes of a row that have the same place there, of those of rows, packages, hosts. On a torus of
-// any number of dimensions levels are its dimensions.
+// Hierarchical has a ring for each level of a machine. The first are rings of the PEs of a cube.
+// Then come rings of the PEs with the same place in the cubes of a row, and likewise for rows,
+// packages and hosts. On a torus of any number of dimensions levels are its dimensions.
 var Hierarchical = Register(Topology{
 	Name:    "hierarchical",
 	Summary: "level0.E, level0.W, level1.E, ...: a ring for each level of the machine, of ranks with the same place in the levels below",

@@ -1,7 +1,7 @@
 package topology
 
-// RingStep returns which of world chunks rank sends to the next rank and receives from the previous
-// one in a step (0 ... world-2) of a ring reduce-scatter:
+// RingStep returns which chunks a rank sends to the next rank and receives from the previous one in
+// a step of a ring reduce-scatter. Chunks are numbered 0 to world-1, and steps 0 to world-2:
 //
 //	send = rank-step, recv = rank-step-1   (mod world)
 //
@@ -19,8 +19,8 @@ func RingGatherStep(rank, step, world int) (send, recv int) {
 	return mod(rank+1-step, world), mod(rank-step, world)
 }
 
-// TreeStep is rank's place in the binary tree of TreeBinary: its parent, -1 at the root,
-// and its children, of which there are at most two.
+// TreeStep returns rank's place in the binary tree of TreeBinary. It has the parent, -1 at the
+// root, and the children, of which there are at most two.
 func TreeStep(rank, world int) (parent int, children []int) {
 	parent = -1
 	if rank > 0 {

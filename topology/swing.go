@@ -31,8 +31,8 @@ var Swing = Register(Topology{
 	},
 })
 
-// SwingPeer is the partner of rank in a step of a ring of 2^dims ranks: even ranks go on by
-// rho = (1-(-2)^(step+1))/3, which is 1, -1, 3, -5, 11, ..., and odd ranks go back by it.
+// SwingPeer is the partner of rank in a step of a ring of 2^dims ranks. Even ranks go on by rho =
+// (1-(-2)^(step+1))/3, which is 1, -1, 3, -5, 11, .... Odd ranks go back by it.
 func SwingPeer(rank, step, ranks int) int {
 	rho := 1 << (step + 1) // of (-2)^(step+1), without its sign
 	if step%2 == 0 {
@@ -45,13 +45,14 @@ func SwingPeer(rank, step, ranks int) int {
 	return mod(rank+rho, ranks)
 }
 
-// SwingHalf returns which half of its part of a vector rank keeps in a step when parts are halved
-// in each of the steps 0 to dims-1. It differs between partners, and does not between ranks that
-// are to become partners later.
+// SwingHalf returns which half of its part of a vector rank keeps in a step. Parts are halved in
+// each of the steps 0 to dims-1. It differs between partners, and does not between ranks that are
+// to become partners later.
 //
 // Modulo 2^m, three times rho is 1 from step m-1 on. So those steps lead from a rank for which
-// 3*rank is u, modulo 2^m, to one for which it is u+1 or, if u is odd, u-1: the bits above the
-// lowest stay. Step m-2 turns the highest of them, bit m-1. The last step turns the lowest.
+// 3*rank is u, modulo 2^m. They lead to one for which it is u+1 or, if u is odd, u-1. The bits
+// above the lowest do not change. Step m-2 turns the highest of them, bit m-1. The last step turns
+// the lowest.
 func SwingHalf(rank, step, dims int) int {
 	if step == dims-1 {
 		return rank & 1

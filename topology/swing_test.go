@@ -20,8 +20,8 @@ func TestSwingPeer(t *testing.T) {
 	}
 }
 
-// Partners call each other partners. When parts are halved, partners have the same part and
-// keep different halves of it, so that in the end each rank has a part of its own.
+// Partners call each other partners. When parts are halved, partners have the same part and keep
+// different halves of it. In the end each rank has a part of its own.
 func TestSwingHalves(t *testing.T) {
 	for dims := range 11 {
 		ranks := 1 << dims

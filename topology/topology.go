@@ -20,15 +20,15 @@ type Link struct {
 type Grid struct {
 	W, H int
 
-	// Levels are the sizes of the levels, from ranks on, of a topology of levels; what follows the
-	// last that is not 0 has the ranks that remain.
+	// Levels are the sizes of the levels, from ranks on, of a topology of levels. The level after
+	// the last that is not 0 has the ranks that remain.
 	Levels [MostLevels]int
 }
 
 // Topology is a family of neighbour maps. Each is a row at the foot of its file.
 //
-// One rank alone needs no special case in an algorithm: where the topology wraps, it is
-// its own neighbour in every direction, else it has none.
+// One rank alone needs no special case in an algorithm. Where the topology wraps, it is its own
+// neighbour in every direction; otherwise it has none.
 type Topology struct {
 	Name    string
 	Summary string // one sentence, for listings
@@ -73,8 +73,8 @@ func Lookup(name string) (*Topology, error) {
 	return nil, near.Unknown("topology", name, names)
 }
 
-// Fit checks that t can have world ranks on grid g, and completes the grid: a zero side
-// follows from the other, two from the square.
+// Fit checks that t can have world ranks on grid g, and completes the grid. A zero side follows
+// from the other, and two follow from the square.
 func (t *Topology) Fit(world int, g Grid) (Grid, error) {
 	if world < 1 {
 		return g, fmt.Errorf("%s of %d ranks: at least one is needed", t.Name, world)

@@ -237,8 +237,8 @@ func TestRowsAreComplete(t *testing.T) {
 	}
 }
 
-// checkPaired fails unless every Out has exactly one In at the peer and the other way
-// round, with names in order and no name twice on a side.
+// checkPaired fails unless every Out has exactly one In at the peer, and every In one Out. Names
+// are in order, and no name is used twice on a side.
 func checkPaired(t interface {
 	Helper()
 	Fatalf(string, ...any)

@@ -18,8 +18,8 @@ var TwoTreeDirs = [2]TreeDirs{
 	{tl.RegisterDir("second.parent"), [2]tl.Dir{tl.RegisterDir("second.child0"), tl.RegisterDir("second.child1")}},
 }
 
-// TwoTrees is two binary trees over the same ranks, in which nearly every rank is a leaf of
-// one and has children in the other, as TwoTreeStep counts.
+// TwoTrees is two binary trees over the same ranks. Nearly every rank is a leaf of one and has
+// children in the other, as TwoTreeStep counts.
 var TwoTrees = Register(Topology{
 	Name:    "two_trees",
 	Summary: "two binary trees in which nearly every rank is a leaf of one: parent, child0, child1, and the same after second.",
@@ -41,9 +41,9 @@ var TwoTrees = Register(Topology{
 
 // TwoTreeStep is rank's place in tree 0 or 1: its parent and its children, -1 for none.
 //
-// In the first tree odd ranks are leaves, and a rank whose lowest bit set is 2^b stands at
-// height b over those around it. The second is the first with the ranks in reverse order,
-// which makes odd ones of even ones; an odd number of ranks is shifted by one instead.
+// In the first tree odd ranks are leaves, and a rank whose lowest bit set is 2^b stands at height b
+// over those around it. The second is the first with the ranks in reverse order, which turns even
+// numbers into odd ones. An odd number of ranks is shifted by one instead.
 func TwoTreeStep(rank, world, tree int) (parent int, children [2]int) {
 	to := func(r int) int { return r }
 	from := to
@@ -90,10 +90,10 @@ func evenTree(r, world int) (parent int, children [2]int) {
 	return parent, children
 }
 
-// TwoTreesUnderStep is rank's place in tree 0 or 1 of two binary trees over all ranks but the root,
-// counted from the root on, which is 0 and over both of them: its parent and its children, -1 for
-// none. All ranks but the root are a leaf of one tree at least, and each edge spans a power of two
-// of ranks, so that Circulant has it for any root.
+// TwoTreesUnderStep returns rank's place in tree 0 or 1 of two binary trees over all ranks but the
+// root. Ranks are counted from the root, which is 0 and above both trees. The place is its parent
+// and its children, -1 for none. All ranks but the root are a leaf of one tree at least. Each edge
+// spans a power of two of ranks, so that Circulant has it for any root.
 func TwoTreesUnderStep(rank, world, tree int) (parent int, children [2]int) {
 	nodes := world - 1
 	if rank == 0 {

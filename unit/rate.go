@@ -44,9 +44,10 @@ func (r Rate) String() string {
 	return formatDecimal(int64(r), 0) + " B/s"
 }
 
-// ParseRate reads a number and one of B/s, kB/s, MB/s, GB/s, TB/s (powers of 1000), KiB/s, MiB/s,
-// GiB/s, TiB/s (powers of 1024) or Mbit/s, Gbit/s, Tbit/s (an eighth), such as "204.8 GB/s". The
-// unit is required: a bare number is a GB/s figure only where a configuration key says so.
+// ParseRate reads a number and a unit, such as "204.8 GB/s". Units are B/s, kB/s, MB/s, GB/s, TB/s
+// (powers of 1000), KiB/s, MiB/s, GiB/s, TiB/s (powers of 1024), and Mbit/s, Gbit/s, Tbit/s (an
+// eighth). The unit is required: a bare number is a GB/s figure only where a configuration key says
+// so.
 func ParseRate(s string) (Rate, error) {
 	number, name := splitNumber(s)
 	var scale int64

@@ -11,7 +11,7 @@ import (
 //
 // The fast form of ⌈n·num / den⌉ is ⌈n·mul / 2^shift⌉ with mul = ⌊num·2^shift / den⌋. What it loses
 // is n·rest / (den·2^shift), where rest is the remainder of that division. A quotient that is not
-// whole lies at least 1/den above the whole number below it, so the two forms agree for every n
+// whole lies at least 1/den above the whole number below it. So the two forms agree for every n
 // with n·rest < 2^shift.
 type Serial struct {
 	mul      uint64
@@ -21,8 +21,8 @@ type Serial struct {
 	num, den uint64
 }
 
-// Serial returns the time per byte of r. It panics unless r is positive: a link without a rate is a
-// mistake of the caller, who has the name of the key that was wrong.
+// Serial returns the time per byte of r. It panics unless r is positive. A link without a rate is a
+// mistake of the caller, who knows the name of the key that was wrong.
 func (r Rate) Serial() Serial {
 	r.check("Serial")
 	g := gcd(uint64(Second), uint64(r))

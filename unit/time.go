@@ -39,7 +39,8 @@ func (t Time) Spaced() string {
 	return text[:i] + " " + text[i:]
 }
 
-// String prints t exactly: in ns up to 10 µs, then in µs up to 10 ms, in ms up to 10 s, and in s.
+// String prints t exactly. It prints ns up to 10 µs, then µs up to 10 ms, ms up to 10 s, and s
+// above.
 func (t Time) String() string {
 	magnitude := t
 	if t < 0 {

@@ -18,8 +18,8 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// TestViewer goes through the viewer as a person does: it looks at a run, compares two, is told of
-// a mistake at the field, starts a run, and cancels one.
+// TestViewer uses the viewer as a person does. It looks at a run, compares two, reads an error at
+// the field, starts a run, and cancels one.
 func TestViewer(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -47,8 +47,8 @@ func New(o Options) (*Server, error) {
 	return &Server{options: o, library: l, jobs: newJobs(o.Machine), token: rand.Text()}, nil
 }
 
-// Address returns the address of a page on a listener, with the token in its fragment: a browser
-// sends it to no server, and the page takes it out of the address.
+// Address returns the address of a page on a listener, with the token in its fragment. A browser
+// sends the fragment to no server, and the page removes it from the address.
 func (s *Server) Address(l net.Addr) string { return fmt.Sprintf("http://%s/#%s", l, s.token) }
 
 // Serve answers requests on a listener until ctx is done. listen is the address that was asked for.
@@ -111,7 +111,7 @@ func (s *Server) Handler() http.Handler {
 const maxBody = 64 << 10
 
 // hostAllowed reports whether a request is for this server, and not for a name that was made to
-// lead here: a number or localhost, or the name that was asked to listen on.
+// lead here. It accepts a number or localhost, and the name that the user gave to listen on.
 func (s *Server) hostAllowed(host string) bool {
 	name := host
 	if h, _, err := net.SplitHostPort(host); err == nil {

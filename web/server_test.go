@@ -332,8 +332,8 @@ func TestServe(t *testing.T) {
 	}
 }
 
-// FuzzRequests: whatever is asked, the answer has a policy, no token, and nothing from outside of
-// the folder; no request crashes the server or starts a run without the token.
+// FuzzRequests: every answer has a policy, no token, and nothing from outside of the folder. No
+// request crashes the server or starts a run without the token.
 func FuzzRequests(f *testing.F) {
 	s, _ := served(f)
 	for _, p := range []string{"/", "/page/page.css", "/api/document?id=0/a.html",

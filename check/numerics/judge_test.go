@@ -50,8 +50,8 @@ func converted(to, from dtype.Type, a part) part {
 	return a
 }
 
-// Whatever the inputs, the type, the order of additions and the type of partial sums, no result is
-// farther off than the bound of its tree.
+// No result is farther off than the bound of its tree, for all inputs, types, orders of additions
+// and types of partial sums.
 func TestNoErrorBeyondItsBound(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		typ := rapid.SampledFrom(floats).Draw(t, "type")

@@ -24,7 +24,7 @@ var formats = [...]format{
 // limbs is enough for 2^64 times the largest float64.
 const limbs = 34
 
-// Sum adds values of one float type without any rounding: a number in fixed point that is wide
+// Sum adds values of one float type without any rounding. It is a fixed-point number that is wide
 // enough for all of them (Kulisch, Computer Arithmetic and Validity, 2nd ed., 2013, ch. 8). Its
 // unit is the smallest value of the type.
 type Sum struct {
@@ -105,8 +105,8 @@ func (s *Sum) top() int {
 	return -1
 }
 
-// from returns the magnitude in units of 2^at, of at most 64 bits, and whether the remainder is
-// below (-1), at (0) or above (1) half a unit.
+// from returns the magnitude in units of 2^at, of at most 64 bits. It also returns whether the
+// remainder is below (-1), at (0) or above (1) half a unit.
 func (s *Sum) from(at int) (m uint64, half int, exact bool) {
 	i, shift := at/64, uint(at%64)
 	m = s.limb[i] >> shift

@@ -7,8 +7,8 @@ import (
 	"kernbench/dtype"
 )
 
-// BenchmarkCheck is the judgement on the main job's size: 256 ranks of 64 KiB in f16,
-// with all ranks alike (chunked ring, tree) and with all different (the guide's ring).
+// BenchmarkCheck judges results of the main job's size, 256 ranks of 64 KiB in f16. All ranks have
+// the same result (chunked ring, tree) or different ones (the guide's ring).
 func BenchmarkCheck(b *testing.B) {
 	for _, alike := range []bool{true, false} {
 		name := "alike"

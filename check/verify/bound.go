@@ -18,16 +18,14 @@ import (
 //	prod  ((1+u)^max(k,n-1) - 1) |prod x_i|  +  n eta prod max(1, |x_i|)
 //	max, min, integers, and n = 1: nothing
 //
-// Each rounding multiplies by 1+d with |d| <= u, so a contribution carries at most k
-// such factors, and |prod(1+d_i) - 1| <= (1+u)^k - 1 <= gamma_k = ku/(1-ku): Higham,
-// Accuracy and Stability of Numerical Algorithms, 2nd ed., lemma 3.1 and sec. 4.2. The
-// form (1+u)^k - 1 also holds where ku >= 1 and gamma does not exist. In a product the
-// roundings of both operands multiply, so all n-1 multiplications count whatever the
-// order. That (n-1) u is
-// enough for sums in any order: Jeannerod and Rump, Improved error bounds for inner
-// products in floating-point arithmetic, SIAM J. Matrix Anal. Appl. 34 (2013). Additions
-// do not underflow (their subnormal results are exact); products and quotients do, by at
-// most eta/2 each, which later factors may multiply.
+// Each rounding multiplies by 1+d with |d| <= u, so a contribution has at most k such factors.
+// Hence |prod(1+d_i) - 1| <= (1+u)^k - 1 <= gamma_k = ku/(1-ku): Higham, Accuracy and Stability of
+// Numerical Algorithms, 2nd ed., lemma 3.1 and sec. 4.2. The form (1+u)^k - 1 also holds where ku
+// >= 1 and gamma does not exist. In a product the roundings of both operands multiply, so all n-1
+// multiplications count whatever the order. That (n-1) u is enough for sums in any order: Jeannerod
+// and Rump, Improved error bounds for inner products in floating-point arithmetic, SIAM J. Matrix
+// Anal. Appl. 34 (2013). Additions do not underflow (their subnormal results are exact); products
+// and quotients do, by at most eta/2 each, which later factors may multiply.
 type bound struct {
 	op       tl.ReduceOp
 	relative float64 // the factor of Mag (sum, avg) or |Value| (prod)
@@ -109,8 +107,8 @@ func smallest(t dtype.Type) float64 {
 	return math.SmallestNonzeroFloat64
 }
 
-// overflows is the magnitude from which on a result is rounded to infinity: half a unit
-// beyond the largest finite value, which is a relative u/2. No float64 is beyond f64.
+// overflows returns the magnitude from which on a result is rounded to infinity. It is half a unit
+// beyond the largest finite value, a relative u/2. No float64 is beyond f64.
 func overflows(t dtype.Type) float64 {
 	if t == dtype.F64 {
 		return math.Inf(1)

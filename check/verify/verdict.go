@@ -49,9 +49,9 @@ type Verdict struct {
 	Unwritten          int       // elements of theirs that nothing was written to
 	Failures           []Failure // of the first of them, MaxFailures at most
 
-	// For collectives with the same result on every rank: the number of different results, bit by
-	// bit, and of ranks whose result differs from rank 0's. Different orders of the same additions
-	// round differently, so neither is a failure by itself.
+	// For collectives with the same result on every rank: the number of different results by bits,
+	// and of ranks whose result differs from rank 0's. Different orders of the same additions round
+	// differently, so neither is a failure by itself.
 	DistinctResults int
 	DifferingRanks  int
 

@@ -62,9 +62,9 @@ func sumOf(worldSize, elems int, typ dtype.Type) collective.Call {
 
 func rankPlusOne(rank, _ int) float64 { return float64(rank + 1) }
 
-// An all-reduce over 256 ranks with inputs 1 ... 256 that lost the 13 largest of them is
-// 9.9 % short: within a tolerance of 10 %, and within the rounding that f16 may need. It
-// must fail nevertheless, and say who is missing.
+// An all-reduce over 256 ranks with inputs 1 ... 256 that lost the 13 largest of them is 9.9 %
+// short. That is within a tolerance of 10 %, and within the rounding that f16 may need. It must
+// fail nevertheless, and say who is missing.
 func TestThirteenLargestOfTwoHundredFiftySixMissing(t *testing.T) {
 	w := newWorld(collective.AllReduce, sumOf(256, 8, dtype.F16), true, rankPlusOne)
 	var kept []int
@@ -304,8 +304,8 @@ func TestDistinctResults(t *testing.T) {
 	}
 }
 
-// A result that is infinite or NaN is wrong unless contributions were, in every float type: where
-// the exact result fits, where only a partial one does not, and where neither does.
+// A result that is infinite or NaN is wrong unless contributions were. This holds in every float
+// type, whether the exact result fits, only a partial one does not fit, or neither fits.
 func TestOverflow(t *testing.T) {
 	inf, nan := math.Inf(1), math.NaN()
 	for _, typ := range []dtype.Type{dtype.F16, dtype.BF16, dtype.F32, dtype.F64} {
@@ -360,8 +360,8 @@ func TestOverflow(t *testing.T) {
 	}
 }
 
-// A finite number in the place of an infinity that contributions bring is wrong, and so is one
-// in the place of a result that the type cannot hold.
+// A finite number is wrong where a contribution is infinite. It is also wrong where the type cannot
+// hold the result.
 func TestFiniteInsteadOfInfinity(t *testing.T) {
 	for _, x := range [][]float64{{math.Inf(1), 1}, {60000, 60000}} {
 		w := newWorld(collective.AllReduce, sumOf(2, 1, dtype.F16), false, func(r, _ int) float64 { return x[r] })

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// BenchmarkStart is the program from its start to its end, with a run of two ranks that takes no
-// time worth mentioning, and without any run.
+// BenchmarkStart runs the program from its start to its end: with a run of two ranks that takes
+// almost no time, and without any run.
 func BenchmarkStart(b *testing.B) {
 	program := filepath.Join(b.TempDir(), "kernbench")
 	if out, err := exec.Command("go", "build", "-o", program, ".").CombinedOutput(); err != nil {

@@ -76,8 +76,8 @@ func (g *Comm) Free() error {
 	return g.dev.FreeTeam(g.team)
 }
 
-// perServer is the number of ranks that share a server, which here is a SIP; ok is false when
-// it is not the same for all, or ranks of a server do not follow one another.
+// perServer is the number of ranks that share a server, which is a SIP here. ok is false if servers
+// have different numbers, or if ranks of a server are not consecutive.
 func (g *Comm) perServer() (n int, ok bool) {
 	m := g.dev.Machine()
 	per := m.NumPEs() / m.SIPs()

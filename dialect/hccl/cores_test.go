@@ -60,8 +60,8 @@ func allReduce(k *hccl.Kernel, h *hccl.Hccl, release hccl.Release) hccl.Handle {
 	return h.AllReduce(release, k.GM(0), k.GM(1), manyElems, hccl.FP32, hccl.ReduceSum, 1)
 }
 
-// All cores make the same calls, and the one that the object names posts: the others wait for
-// it if it comes late, and for no other core.
+// All cores make the same calls, and the core that the object names posts. The others wait for it
+// if it comes late, and for no other core.
 func TestWhoPosts(t *testing.T) {
 	const late = 5 * unit.Microsecond
 	cores := hccl.Cores{AIC: 2, AIV: 3}

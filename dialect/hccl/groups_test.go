@@ -22,8 +22,8 @@ type pair struct {
 	all     []int32 // members of both
 }
 
-// pairOf makes groups of these PEs, with tilings for an operation each, and buffers of n
-// elements on all of them: the first two are what the groups send.
+// pairOf makes groups of these PEs, with tilings for an operation each, and buffers of n elements
+// on all of them. The first two buffers are what the groups send.
 func (r *rig) pairOf(a, b []int32, ops [2]hccl.OpType, n, buffers int) *pair {
 	r.Helper()
 	p := &pair{r: r, all: slices.Clone(a)}

@@ -141,8 +141,8 @@ func (r *rig) iterate(world, size, repeat int, body func(k *hccl.Kernel, h *hccl
 	}
 }
 
-// A kernel computes the blocks of a step, commits it and goes on to the next; in another task
-// it takes the blocks of each step as soon as they are there. Nothing races.
+// A kernel computes the blocks of a step, commits it and goes on to the next. In another task it
+// takes the blocks of each step as soon as they have arrived. Nothing races.
 func TestComputeAndWaitBySteps(t *testing.T) {
 	const world, n, repeat = 6, 5, 2
 	for _, size := range []int{1, 2, 3, 6} {

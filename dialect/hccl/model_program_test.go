@@ -9,9 +9,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The programs that the property draws: each group has a plan, the tasks that its ranks
-// prepare in that order; each rank mixes them with calls of its own. Tidy programs do at the
-// end what is left, so that most of them come to their end.
+// The programs that the property draws. Each group has a plan: the tasks that its ranks prepare in
+// that order. Each rank mixes them with calls of its own. Tidy programs do at the end what is left,
+// so that most of them come to their end.
 
 const (
 	maxCount, maxRepeat = 20, 3
@@ -29,8 +29,8 @@ func (p *program) operations(g int) []hccl.OpType {
 	return ops
 }
 
-// chance draws numbers. Those of rapid are small more often than not; shifted by others they are
-// all as likely, and can still be made smaller one by one.
+// chance draws numbers. Numbers of rapid are small more often than not. Shifted by others they are
+// all equally likely, and can still be reduced one by one.
 type chance struct {
 	*rapid.T
 	shift *rand.Rand // nil: none
@@ -72,8 +72,8 @@ func drawProgram(t *chance) *program {
 			p.groups = append(p.groups, second)
 		}
 	}
-	// What goes in steps goes on where not all ranks have come: the model cannot tell how far
-	// programs come that do not come to their end.
+	// A task in steps continues where not all ranks have arrived. The model cannot predict how far
+	// programs get that do not reach their end.
 	p.stepped = t.between(0, 3, "stepped") == 3
 	var plans [][]step
 	for g, members := range p.groups {

@@ -254,8 +254,8 @@ func (s step) prepare(k *hccl.Kernel, h *hccl.Hccl, p *program) hccl.Handle {
 	return h.AllReduce(release, send, recv, count, typ, op, repeat)
 }
 
-// collectives are what a task performs on the elements of all its turns: with a stride of as
-// many elements, turns are parts of one collective on all.
+// collectives are what a task performs on the elements of all its turns. With a stride of as many
+// elements, turns are parts of one collective on all.
 var collectives = map[hccl.OpType]string{
 	hccl.OpAllReduce: "all_reduce", hccl.OpAllGather: "all_gather", hccl.OpReduceScatter: "reduce_scatter",
 	hccl.OpAlltoAll: "all_to_all", hccl.OpAlltoAllV: "all_to_all",

@@ -96,7 +96,7 @@ func TestOverlapIsExact(t *testing.T) {
 	}
 }
 
-// A kernel that computes each part before it commits it waits for nothing meanwhile: when a
+// A kernel that computes each part before it commits the part waits for nothing meanwhile. When a
 // part takes longer than a turn, only the last turn shows.
 func TestTurnsOverlap(t *testing.T) {
 	const turns, elems = 4, 200_000
@@ -128,8 +128,8 @@ func TestTurnsOverlap(t *testing.T) {
 	}
 }
 
-// The same program takes the same time, and does the same at the same time, whenever it runs
-// and however its kernels are let run ahead.
+// The same program takes the same time and does the same at the same time, in every run and in
+// every interleaving of its kernels.
 func TestTimesAreDeterministic(t *testing.T) {
 	run := func(yield bool, per string) (events []trace.Event, end unit.Time) {
 		way := how{yield: yield, sets: []string{"comm_engine.per=" + per},

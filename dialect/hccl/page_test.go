@@ -7,8 +7,8 @@ import (
 	"kernbench/dtype"
 )
 
-// The two examples of the AllReduce page: 300 elements of fp16 on four ranks, in one task, and
-// in two tiles of 128 and one of 44.
+// The two examples of the AllReduce page: 300 elements of fp16 on four ranks. One uses one task,
+// the other two tiles of 128 and one of 44.
 
 func pageInput(rank, i int) float64 { return float64(i%100 + 10*rank) }
 

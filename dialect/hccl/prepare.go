@@ -17,8 +17,8 @@ func (h *Hccl) AllReduce(commit Release, sendBuf, recvBuf mem.Addr, count uint64
 	return h.prepare(commit, t, count, 0)
 }
 
-// AllGather prepares a task that gives every rank the contributions of all, sendCount elements
-// of each: that of rank j lies strideCount×j elements behind the start of recvBuf, or
+// AllGather prepares a task that gives every rank the contributions of all, sendCount elements of
+// each. The contribution of rank j lies strideCount×j elements after the start of recvBuf, or
 // sendCount×j when strideCount is 0. With each turn both buffers advance by sendCount.
 func (h *Hccl) AllGather(commit Release, sendBuf, recvBuf mem.Addr, sendCount uint64, dataType DataType,
 	strideCount uint64, repeat uint8) Handle {
@@ -27,9 +27,9 @@ func (h *Hccl) AllGather(commit Release, sendBuf, recvBuf mem.Addr, sendCount ui
 	return h.prepare(commit, t, sendCount, strideCount)
 }
 
-// ReduceScatter prepares a task that gives rank j what block j of all contributions combines
-// to: recvCount elements, strideCount×j elements behind the start of sendBuf, or recvCount×j
-// when strideCount is 0. With each turn both buffers advance by recvCount.
+// ReduceScatter prepares a task that gives rank j the combination of block j of all contributions.
+// A block has recvCount elements. It lies strideCount×j elements after the start of sendBuf, or
+// recvCount×j when strideCount is 0. With each turn both buffers advance by recvCount.
 func (h *Hccl) ReduceScatter(commit Release, sendBuf, recvBuf mem.Addr, recvCount uint64, dataType DataType,
 	op ReduceOp, strideCount uint64, repeat uint8) Handle {
 	t := &task{op: OpReduceScatter, send: sendBuf, recv: recvBuf, typ: dataType, reduce: op, repeat: int(repeat)}
@@ -37,9 +37,9 @@ func (h *Hccl) ReduceScatter(commit Release, sendBuf, recvBuf mem.Addr, recvCoun
 	return h.prepare(commit, t, recvCount, strideCount)
 }
 
-// AlltoAll prepares a task by which rank j gets block j of rank i's contribution as its block
-// i: dataCount elements, strideCount apart in both buffers, or dataCount when strideCount is
-// 0. With each turn both buffers advance by dataCount.
+// AlltoAll prepares a task by which rank j gets block j of rank i's contribution as its block i.
+// Blocks have dataCount elements. They begin strideCount apart in both buffers, or dataCount when
+// strideCount is 0. With each turn both buffers advance by dataCount.
 func (h *Hccl) AlltoAll(commit Release, sendBuf, recvBuf mem.Addr, dataCount uint64, dataType DataType,
 	strideCount uint64, repeat uint8) Handle {
 	t := &task{op: OpAlltoAll, send: sendBuf, recv: recvBuf, typ: dataType, repeat: int(repeat)}
@@ -47,9 +47,9 @@ func (h *Hccl) AlltoAll(commit Release, sendBuf, recvBuf mem.Addr, dataCount uin
 	return h.prepare(commit, t, dataCount, strideCount)
 }
 
-// AlltoAllV prepares a task by which rank j gets sendCounts[j] elements, sdispls[j] behind the
-// start of sendBuf, as the recvCounts[i] elements rdispls[i] behind the start of its recvBuf,
-// where i is this rank. With each turn a block advances by its own count.
+// AlltoAllV prepares a task by which rank j gets sendCounts[j] elements of each rank i, sdispls[j]
+// after the start of i's sendBuf. Rank j stores them as the recvCounts[i] elements rdispls[i] after
+// the start of its recvBuf. With each turn a block advances by its own count.
 func (h *Hccl) AlltoAllV(commit Release, sendBuf mem.Addr, sendCounts, sdispls []uint64, sendType DataType,
 	recvBuf mem.Addr, recvCounts, rdispls []uint64, recvType DataType, repeat uint8,
 ) Handle {

@@ -99,8 +99,9 @@ func (t *task) run(c *tl.Context, a tl.Args) {
 	c.PipeBarrier()
 }
 
-// steps is which of an exchange's steps a unit performs, as numbers for the algorithm: the
-// first, how many, and how many ranks share a server. Nil: those of an exchange at once.
+// steps returns which of an exchange's steps a unit performs, as numbers for the algorithm. They
+// are the first step, how many, and how many ranks share a server. Nil: those of an exchange at
+// once.
 func (t *task) steps(unit int) []int {
 	switch per := t.unitsPerTurn(); {
 	case t.cc.StepSize() > 0:

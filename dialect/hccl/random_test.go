@@ -106,8 +106,8 @@ func (s style) kernel(t tester, f *form) func(k *hccl.Kernel, h *hccl.Hccl) {
 	}
 }
 
-// Whatever a task is, and however it is used, its result is what the documents say, the memory
-// between is as it was, and no two accesses are in no order.
+// Every task, in every use, has the result that the documents state. The memory between is
+// unchanged, and every two accesses have an order.
 func TestRandomTasks(t *testing.T) {
 	algs := slices.DeleteFunc(hccl.KnownAlgConfigs(), func(s string) bool { return s == hccl.DefaultAlgConfig(hccl.OpBatchWrite) })
 	seen := map[string]int{}

@@ -30,8 +30,8 @@ type member struct {
 
 	forgotten bool // Finalize has ended
 
-	// uses is what the tasks keep about staging buffers: for each of the two that take turns
-	// the uses that its words count, and how often the two were used.
+	// uses is the state of the staging buffers. For each of the two that alternate it has the uses
+	// that its words count, and how often the two were used.
 	uses  map[*staging]*[2][]int
 	calls map[*staging]int
 }
@@ -43,8 +43,8 @@ type turnKey struct {
 	unit  int
 }
 
-// shared reports whether all ranks of the group take part in a task: not in lists of writes,
-// and in what a group waits for, of which each rank has its own.
+// shared reports whether all ranks of the group take part in a task. Lists of writes and the waits
+// of a group are not shared: each rank has its own.
 func (t *task) shared() bool { return t.op != 0 && t.op != OpBatchWrite }
 
 // shared is the tasks in which all ranks take part, by rank and in their order.
@@ -67,8 +67,8 @@ func (g *run) turnID(order, unit int) int32 {
 	return id
 }
 
-// labels is under which number contributions of rank 0 to a unit are known, ranks following:
-// as many numbers for each unit as a group can have ranks, so that groups of different sizes
+// labels returns the number of rank 0's contribution to a unit; the next ranks have the next
+// numbers. Each unit has as many numbers as a group can have ranks, so groups of different sizes
 // share none. Numbers repeat after very many.
 func (g *run) labels(id int32) int {
 	return int(int64(id) * int64(g.session.dev.Machine().NumPEs()) % (1 << 30))

@@ -12,8 +12,8 @@ import (
 	"kernbench/fault"
 )
 
-// The samples of the pages for Commit, Wait, Query and Finalize pass 10 for repeat, one
-// argument too early: it is the stride, and there is one turn.
+// The samples of the pages for Commit, Wait, Query and Finalize pass 10 for repeat, one argument
+// too early. It is the stride, and there is one turn.
 
 // sample runs such a program on four ranks.
 func sample(t *testing.T, r *rig, calls func(k *hccl.Kernel, h *hccl.Hccl, id hccl.Handle), commit hccl.Release) error {

@@ -174,8 +174,8 @@ func (c *CcTiling) check() (parsed AlgConfig, r Rule, err error) {
 	return parsed, "", nil
 }
 
-// Tiling is what a host program gives to a kernel: the init tiling, and up to eight cc
-// tilings behind it, each at the offset that SetCcTilingV2 takes.
+// Tiling is what a host program gives to a kernel: the init tiling followed by up to eight cc
+// tilings. Each is at the offset that SetCcTilingV2 takes.
 type Tiling struct {
 	started bool
 	cc      []*CcTiling

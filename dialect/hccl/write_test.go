@@ -34,8 +34,8 @@ func TestBatchWrite(t *testing.T) {
 	}
 }
 
-// batchWrite lets each rank r send n elements to every rank d, to r*(n+gap) elements of its
-// window, and its first element once more, to buffer "out".
+// batchWrite lets each rank r send n elements to every rank d, to r*(n+gap) elements of its window.
+// It sends the first element once more, to buffer "out".
 func (r *rig) batchWrite(world, n, gap int, byWord bool) {
 	r.Helper()
 	pes := first(world)

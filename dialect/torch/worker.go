@@ -49,9 +49,9 @@ func (w *Worker) GetBackend() string { return w.dist.GetBackend() }
 // Dist is the process group's module.
 func (w *Worker) Dist() *Dist { return w.dist }
 
-// AllReduce combines what all ranks bring and leaves the result in its place. A worker for
-// all brings one tensor per SIP; the worker of a SIP brings its one tensor, and element i
-// becomes the combination of element i over the SIPs.
+// AllReduce combines what all ranks bring and leaves the result in its place. A worker for all
+// brings one tensor per SIP. The worker of a SIP brings its one tensor, and element i becomes the
+// combination of element i over the SIPs.
 func (w *Worker) AllReduce(ctx context.Context, tensors []*device.Tensor, op tl.ReduceOp) error {
 	if w.yield == nil {
 		return w.dist.AllReduce(ctx, tensors, op)

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// A reader types the blocks of the author's guide one below the other: each is declarations, and
-// the first of a file has its package and imports.
+// A reader types the blocks of the author's guide one below the other. Each block is declarations,
+// and the first of a file has its package and imports.
 func TestGuideCanBeTyped(t *testing.T) {
 	begun := false
 	for _, b := range pageBlocks(t) {

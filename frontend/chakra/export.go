@@ -10,12 +10,12 @@ import (
 )
 
 // Export makes the traces of all ranks of a recorded program. A message is a COMM_SEND_NODE and a
-// COMM_RECV_NODE with a tag of its own, arithmetic is a COMP_NODE. A node depends on those whose
-// result it uses, and on the rank's last receive or addition before it, because a kernel continues
-// directly after a send. A trace cannot express loads and stores of the rank's own memory, the data
-// of a message, rings, slots and credits, so they are left out. attrs go into the metadata, and
-// with them the statements of the rank, so that the data can be judged when the traces are read
-// again.
+// COMM_RECV_NODE with a tag of its own, arithmetic is a COMP_NODE. A node depends on the nodes
+// whose result it uses, and on the rank's last receive or addition before it. The reason is that a
+// kernel continues directly after a send. A trace cannot express loads and stores of the rank's own
+// memory, the data of a message, rings, slots and credits. They are left out. attrs go into the
+// metadata, and so do the statements of the rank. With them the data can be judged when the traces
+// are read again.
 func Export(f *text.File, attrs ...Attr) ([]*Trace, error) {
 	traces, err := nodes(f)
 	if err != nil {

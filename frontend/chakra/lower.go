@@ -160,8 +160,8 @@ func opName(n *Node) string {
 	return n.Type.String()
 }
 
-// memory is a rank's memory apart from the buffers of a program: a cell for each message with
-// unknown data, and one for each that was received and not yet added.
+// memory is a rank's memory apart from the buffers of a program. It has a cell for each message
+// with unknown data, and one for each message that was received and not yet added.
 type memory struct {
 	rank      *plan.Rank
 	chunk     int64

@@ -15,8 +15,8 @@ import (
 // Name is the name of the format.
 const Name = "chakra"
 
-// Is reports whether a file is a trace: a metadata message that has fields of the schema only,
-// and behind it the end of the file or a node.
+// Is reports whether a file is a trace. It begins with a metadata message that has fields of the
+// schema only, followed by the end of the file or a node.
 func Is(data []byte) bool {
 	in := newStream(bytes.NewReader(data))
 	first, err := in.next()

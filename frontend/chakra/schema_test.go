@@ -42,8 +42,8 @@ func readSchema(t *testing.T, path string) schema {
 	return s
 }
 
-// decode prints a message as the schema has it, one field a line, and fails at a field that
-// the schema does not have or that is not encoded as its type asks for.
+// decode prints a message by the schema, one field a line. It fails at a field that the schema does
+// not have, or whose encoding does not match its type.
 func (s schema) decode(t *testing.T, out *strings.Builder, message, indent string, data []byte) {
 	t.Helper()
 	for len(data) > 0 {

@@ -39,8 +39,8 @@ func timeOf(t *testing.T, p *plan.Plan, m *machine.Machine) unit.Time {
 	return r.Time
 }
 
-// asTraces changes a plan made of XML to what traces can say: no protocol, no depth of channels,
-// and a reduction that is a node of its own and has a duration.
+// asTraces changes a plan made of XML to what traces can express. It has no protocol and no depth
+// of channels, and a reduction is a node of its own with a duration.
 func asTraces(p *plan.Plan) {
 	p.Protocol = plan.Simple
 	for i := range p.Channels {

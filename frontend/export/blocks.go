@@ -17,8 +17,8 @@ type placed struct {
 }
 
 // spread assigns each op a block. There is a block for each peer to send to and each to receive
-// from, joined for partners and, if pairs is set, for the same peer. A local op goes to the block
-// that used its memory last.
+// from. Partners share a block, and so does the same peer if pairs is set. A local op goes to the
+// block that used its memory last.
 func spread(ops []op, partner map[int]int, pairs bool) (out []placed, blocks []msccl.TB) {
 	sends, takes := map[int]int{}, map[int]int{} // block of each peer
 	open := func(to, from int) int {

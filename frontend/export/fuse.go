@@ -2,9 +2,9 @@ package export
 
 import "slices"
 
-// A rank's operations are joined into steps that do several things at once. Each rule looks at the
-// operations between the two that it joins: the later one is moved up to the earlier, so nothing
-// between may conflict with it, and messages of one peer keep their order.
+// A rank's operations are joined into steps that do several things at once. Each rule checks the
+// operations between the two that it joins. The later one is moved up to the earlier one. So
+// nothing between may conflict with it, and messages of one peer keep their order.
 
 // fuse joins operations. partner is the peer that messages from a peer are sent on to; fixed is the
 // first element of temporaries in scratch memory.

@@ -117,8 +117,8 @@ func (d *data) step(b int32, s *plan.Step, taken []value, event int32) []value {
 	return sum
 }
 
-// overlap finds a step whose destination covers a part of a source, other than cell for cell: its
-// threads write cells that others of them have still to read.
+// overlap finds a step whose destination covers a part of a source, other than cell for cell. Its
+// threads would write cells that other threads have still to read.
 func (d *data) overlap(b int32, s *plan.Step, dst plan.Span) {
 	for _, src := range s.Src {
 		rank := d.run.owner(b, src)

@@ -30,8 +30,8 @@ func (o *order) befores(e int) []int32 {
 	return o.joins[o.from[e]:]
 }
 
-// clocks holds for each event, and for some blocks, the number plus 1 of the block's last event up
-// to that event; 0 if there is none.
+// clocks holds an entry for each event and for some blocks. It is the number plus 1 of the block's
+// last event up to that event, or 0 if there is none.
 type clocks struct {
 	width int
 	at    []int32

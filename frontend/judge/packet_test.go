@@ -16,9 +16,9 @@ const (
 	viewOther
 )
 
-// packetPair is all_reduce of one cell on two ranks, out of place, in several launches: each puts
-// its input as a packet into the peer's scratch, and adds what it got. Every second launch uses
-// another scratch if double is set.
+// packetPair is all_reduce of one cell on two ranks, out of place, in several launches. Each rank
+// puts its input as a packet into the peer's scratch, and adds the packet that it got. Every second
+// launch uses another scratch if double is set.
 func packetPair(launches int, double bool) *plan.Plan {
 	p := &plan.Plan{Collective: "all_reduce", Launches: launches, Want: plan.RelationOf("all_reduce", 2, 1, plan.None)}
 	none := plan.None

@@ -72,8 +72,9 @@ type counter struct {
 	waiters []int32
 }
 
-// unit is one unit of a counter: the event that added it, and the one with which the call of that
-// rank began, which is all that a relaxed wait learns of. Units at the start have neither.
+// unit is one unit of a counter. It has the event that added it, and the event with which the call
+// of that rank began. A relaxed wait is ordered after the latter only. Units at the start have
+// neither.
 type unit struct {
 	event, begun int32
 	relaxed      bool

@@ -13,9 +13,9 @@ type value int32
 
 const undefined value = 0
 
-// node is a contribution, or the sum of two values. sum is the seeded sum over contributions:
-// two values are equal if they have the same contributions, each as often; their sums are then
-// equal, and else differ but for one chance in 2^128.
+// node is a contribution, or the sum of two values. sum is the seeded sum over contributions. Two
+// values are equal if they have the same contributions, each as often. Their sums are then equal,
+// and else differ except with a probability of 2^-128.
 type node struct {
 	sum  [2]uint64
 	a, b value // of a sum; a contribution has undefined and the number of its cell

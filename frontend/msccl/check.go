@@ -32,8 +32,8 @@ func (c *checker) add(line int, format string, args ...any) {
 	}
 }
 
-// check finds what breaks a rule across elements: chunk counts, connections that two blocks share,
-// sends and receives that do not match, dependencies on what is not there.
+// check finds violations of rules across elements: chunk counts, and connections that two blocks
+// share. It also finds sends and receives that do not match, and dependencies on missing steps.
 func (a *algo) check(file string) []plan.Finding {
 	c := &checker{a: a, file: file}
 	c.chunks()

@@ -9,8 +9,8 @@ import (
 	"kernbench/frontend/plan"
 )
 
-// file is a broadcast from rank 0 to the others, in which rank 0 has a block for each of them, and
-// more blocks of copies without peers.
+// file is a broadcast from rank 0 to the others. Rank 0 has a block for each of them, and more
+// blocks of copies without peers.
 func file(ranks, blocks, copies int, attributes string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "<algo name=\"x\" proto=\"LL\" nchunksperloop=\"1\" ngpus=\"%d\" coll=\"broadcast\" inplace=\"1\" %s>\n", ranks, attributes)

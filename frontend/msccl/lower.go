@@ -66,8 +66,9 @@ func (l *lowering) block(rank int, g *gpu, b *block) plan.Block {
 // mostFused is how many additions runtimes carry out as one.
 const mostFused = 16
 
-// fused is how many additions from the first on runtimes carry out as one: all add to the same
-// place, from the same buffer, without a dependency between, and only the last of them publishes.
+// fused returns how many additions, from the first on, runtimes execute as one. All add to the same
+// place, from the same buffer, without a dependency between them, and only the last of them
+// publishes.
 func fused(steps []step) int {
 	first, n := &steps[0], 1
 	for ; n < min(len(steps), mostFused); n++ {

@@ -6,8 +6,8 @@ import (
 	"kernbench/frontend/plan"
 )
 
-// chunkBytes is how much of a chunk a round of the outer loop covers, with the runtimes' buffers of
-// 4 MiB for Simple: half of it; 32 KiB of data for LL, 576,000 bytes for LL128.
+// chunkBytes returns how much of a chunk one round of the outer loop covers. For Simple it is half
+// of the runtimes' buffers of 4 MiB; for LL it is 32 KiB of data, for LL128 576,000 bytes.
 func chunkBytes(p plan.Protocol) int64 {
 	switch p {
 	case plan.LL:
@@ -118,9 +118,9 @@ func rounds(cell, most int64) []int64 {
 	return append(out, cell)
 }
 
-// memory lays out the buffers of a rank. In place, input and output show the same memory: from the
-// same chunk on, or as NCCL has it for all_gather and reduce_scatter, where the smaller is the
-// rank's block of the larger.
+// memory lays out the buffers of a rank. In place, input and output share memory. They begin at the
+// same chunk. For all_gather and reduce_scatter NCCL makes the smaller one the rank's block of the
+// larger one.
 func (a *algo) memory(rank, in, out int, inPlace bool) plan.Rank {
 	g := &a.gpus[rank]
 	if in+out == 0 { // the file decides

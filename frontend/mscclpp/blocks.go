@@ -8,9 +8,9 @@ import (
 	"kernbench/frontend/plan"
 )
 
-// builder makes the blocks of one rank: its thread blocks, and a block for the proxy of each
-// port channel that only one thread block uses. Thread blocks that share a port channel have no
-// proxy and make their copies themselves: the order in which a proxy would see them is unknown.
+// builder makes the blocks of one rank: its thread blocks, and a proxy block for each port channel
+// that only one thread block uses. Thread blocks that share a port channel have no proxy and make
+// their copies themselves. The order in which a proxy would process them is unknown.
 type builder struct {
 	*lowering
 	rank     int

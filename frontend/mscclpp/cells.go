@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// cells cuts buffers into the pieces that operations treat as one: no operation begins or ends
-// within a piece, and where bytes are copied, pieces at both ends match. Input and output of
-// all ranks are cut alike, every period bytes, so that a piece of one names one of another.
+// cells cuts buffers into the pieces that operations treat as one. No operation begins or ends
+// within a piece. Where bytes are copied, pieces at both ends match. Input and output of all ranks
+// are cut alike, every period bytes, so that a piece of one names one of another.
 type cells struct {
 	period  int64         // of user buffers
 	user    *cuts         // of [0, period)

@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// floats carries a plan out on numbers, in a random order of what could be next. It shares nothing
-// with the lowering and the judge but the parsed plan: each unit of 16 bytes is a number, a packet
-// is one number in two units with a flag. Chunks have equally many units.
+// floats carries a plan out on numbers, in a random order of what could be next. It shares only the
+// parsed plan with the lowering and the judge. Each unit of 16 bytes is a number. A packet is one
+// number in two units with a flag. Chunks have equally many units.
 type floats struct {
 	plan     *Plan
 	rng      *rand.Rand

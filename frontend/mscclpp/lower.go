@@ -82,8 +82,8 @@ func (p *Plan) most(chunk int64) int64 {
 	return chunk * int64(max(g.InputChunks, g.OutputChunks))
 }
 
-// probes are sizes that show what a plan does: thread block groups that do not divide a
-// chunk, several iterations of a pipeline with a rest, and scratch that is used again.
+// probes are sizes that show what a plan does. They include thread block groups that do not divide
+// a chunk, several iterations of a pipeline with a rest, and scratch that is used again.
 func (p *Plan) probes(collective string) []int64 {
 	group, unit := 1, int64(0)
 	visit := func(op *Op) { group = max(group, op.Parts) }

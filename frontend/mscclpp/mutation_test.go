@@ -96,9 +96,9 @@ func mutate(p *Plan, rng *rand.Rand) string {
 	}
 }
 
-// Every mutant of a right plan is flagged, or right in all of many orders on random numbers; what
-// is flagged as wrong or as a deadlock, and races with nothing, is so in some order; and right
-// plans are not flagged.
+// Every mutant of a right plan is flagged, or right in all of many orders on random numbers. If it
+// is flagged as wrong or as a deadlock without a race, it is so in some order. Right plans are not
+// flagged.
 func TestMutants(t *testing.T) {
 	mutants, orders := 10, 5
 	if exhaustive.On() {

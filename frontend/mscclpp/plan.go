@@ -1,6 +1,6 @@
-// Package mscclpp reads execution plans of MSCCL++, in the JSON schema of v0.8 and later, and
-// lowers them to a plan (frontend/plan) at a message size. It rejects what the executor's own
-// parser rejects, with file, line and column of the key.
+// Package mscclpp reads execution plans of MSCCL++, in the JSON schema of v0.8 and later. It lowers
+// them to a plan (frontend/plan) at a message size. It rejects what the executor's own parser
+// rejects, with file, line and column of the key.
 //
 // It may import frontend/plan and internal/near. Start at Read.
 package mscclpp
@@ -102,8 +102,8 @@ type Op struct {
 	Ops          []Op   // of a pipeline
 }
 
-// Ref is a stretch of chunks of a buffer: a local one (Local is set), a remote one (Remote
-// is a place in the block's list), or that of a switch channel.
+// Ref is a stretch of chunks of a buffer. The buffer is a local one (Local is set), a remote one
+// (Remote is a place in the block's list), or a switch channel's.
 type Ref struct {
 	Line   int
 	Local  Buffer

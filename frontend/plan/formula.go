@@ -7,8 +7,8 @@ import (
 
 // Formula is a relation as a user writes it: "out[r][c] = in[r-1][c]", or "out[r][c] = sum in[c]"
 // for the sum over all ranks. Indices are made of r (the rank), c (the chunk of its output), n
-// (ranks), k (chunks of the larger of input and output), numbers, + - * / % and parentheses. A rank
-// that does not exist leaves the cell unspecified.
+// (ranks) and k (chunks of the larger of input and output). They may have numbers, + - * / % and
+// parentheses. A rank that does not exist leaves the cell unspecified.
 type Formula struct {
 	sum        bool
 	rank, cell expression

@@ -67,9 +67,9 @@ type Block struct {
 	Steps  []Step
 }
 
-// Step is one operation of a block. It waits for all that it needs, then reads its sources, adds
-// up what it read and the message that it took, writes the sum to each destination, and then
-// sends it, publishes and signals. All of this is one event.
+// Step is one operation of a block. It waits for its dependencies, reads its sources, and adds up
+// what it read and the message that it took. It writes the sum to each destination, and then sends
+// it, publishes and signals. All of this is one event.
 type Step struct {
 	Op    string // in the words of the file: "rrcs"
 	Index int    // the step's number in the file
@@ -104,9 +104,9 @@ type Step struct {
 
 	// Launch is the call that the step is a part of, from 0 on.
 	Launch int
-	// Begin marks that a call after the first begins on the rank: what Output holds is the result
-	// of the call before, and Input gets new contributions. The rank's other steps of both calls
-	// are ordered by counters.
+	// Begin marks that a call after the first begins on the rank. Output holds the result of the
+	// previous call, and Input gets new contributions. The rank's other steps of both calls are
+	// ordered by counters.
 	Begin bool
 }
 

@@ -6,8 +6,8 @@ type File struct {
 	Data []byte
 }
 
-// Program is what a front end has read. A plan is made of it for a call, because how many messages
-// there are, and how long they are, depends on the size of the call.
+// Program is what a front end has read. A plan is made of it for a call. The number of messages,
+// and their lengths, depend on the size of the call.
 type Program struct {
 	Dialect    string   `json:"dialect"`
 	Name       string   `json:"name"`
@@ -30,8 +30,8 @@ type Program struct {
 	// those of its dialect. Nil: no runtime chooses.
 	WhyNot func(runtime string, q Query) (why []string, loaded bool) `json:"-"`
 
-	// Sizes are those at which a plan with a protocol changes its messages, ascending: from each of
-	// them on there may be more messages than just below. Nil: the plan is the same for every size.
+	// Sizes are those at which a plan with a protocol changes its messages, ascending. From each
+	// size on there may be more messages than just below. Nil: the plan is the same for every size.
 	Sizes func(Protocol) []int64 `json:"-"`
 	// Probes are sizes that show all that a plan does, to judge it with. Nil: the zero Call does.
 	Probes []int64 `json:"-"`

@@ -113,7 +113,7 @@ func (p *path) act(n int32) act {
 }
 
 // copy copies the state of a run. Queues are shared: they grow at their ends and shrink at their
-// beginnings, and a run that starts from the copy appends the same values in the same places.
+// beginnings. A run that starts from the copy appends the same values in the same places.
 func (r *run) copy() *run {
 	c := *r
 	links := *r.links

@@ -79,8 +79,8 @@ func TestDuration(t *testing.T) {
 	}
 }
 
-// reduction is a plan in which rank 0 adds up the memory of all ranks and writes it to all, in the
-// switch or by itself.
+// reduction is a plan in which rank 0 adds up the memory of all ranks and writes it to all. The
+// switch does so, or the rank itself.
 func reduction(world int, bytes int64, inSwitch bool) *plan.Plan {
 	p := &plan.Plan{Cell: []int64{bytes}}
 	s := plan.Step{Op: "glres", Take: plan.None, Send: plan.None, Switch: inSwitch}
@@ -96,7 +96,7 @@ func reduction(world int, bytes int64, inSwitch bool) *plan.Plan {
 	return p
 }
 
-// A switch that reduces and multicasts carries each byte up once and down once; a rank that does it
+// A switch that reduces and multicasts carries each byte up once and down once. A rank that does it
 // by itself has all members' bytes on its own links.
 func TestSwitchReducesAndMulticasts(t *testing.T) {
 	m := preset(t, "dgx-h100")

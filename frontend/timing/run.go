@@ -380,8 +380,8 @@ func (r *run) slice(n int32, now unit.Time) {
 	r.begin(n)
 }
 
-// onWire is the bytes of a remote span on links: packets bring their flags along, and what is no
-// packet has none, whatever the protocol of channels.
+// onWire returns the bytes of a remote span on links. Packets include their flags. Other data have
+// none, whatever the protocol of the channel.
 func (r *run) onWire(b *block, s plan.Span, payload int64) int64 {
 	if s.Packet {
 		return r.stored(b, s)
@@ -399,8 +399,8 @@ func used(channel int) int {
 	return 1
 }
 
-// push sends a slice, whose block is through with it at end, and returns when the block is: links
-// that are slower than it hold it up.
+// push sends a slice whose block has finished it at end, and returns when the block is done. Links
+// that are slower than the block delay it.
 func (r *run) push(channel int, by int32, payload int64, begun, end unit.Time) unit.Time {
 	c := &r.chans[channel]
 	if c.bound {

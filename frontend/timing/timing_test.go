@@ -54,8 +54,8 @@ func timed(t *testing.T, p *plan.Plan, m *machine.Machine, model Model) unit.Tim
 	return r.Time
 }
 
-// One message: launch; issue and copy at the sender, or the slowest link; the head over the links;
-// the protocol's latency; issue and copy at the receiver.
+// One message: launch; issue and copy at the sender, or the slowest link; the head over the links.
+// Then the protocol's latency, and issue and copy at the receiver.
 func TestOneMessage(t *testing.T) {
 	m := preset(t, "dgx-h100")
 	model := Defaults(plan.LL)

@@ -1,6 +1,6 @@
-// Package dma is the model of a PE's DMA engine: a queue of descriptors for each traffic
-// class, so that loads and stores do not block the messages of rings. The fabric decides how
-// long a descriptor takes.
+// Package dma is the model of a PE's DMA engine. It has a queue of descriptors for each traffic
+// class, so that loads and stores do not block the messages of rings. The fabric decides how long a
+// descriptor takes.
 //
 // It may import unit only. Start at Engine.
 package dma

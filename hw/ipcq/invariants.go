@@ -4,9 +4,9 @@ package ipcq
 
 import "fmt"
 
-// check panics if the pointers of a ring are not in order: the sender knows of no more credits than
-// the receiver has given back, which has given back no more than it has taken, and so on; and no
-// more than all slots are in use.
+// check panics if the pointers of a ring are not in order. The sender may see no more credits than
+// the receiver has returned. The receiver may return no more than it has taken, and so on. Not more
+// than all slots may be in use.
 func (r *Ring) check(slots []Slot, z *Sizing) {
 	// Counters wrap: distances from the oldest one are compared.
 	at := func(n uint32) uint32 { return n - r.Credited }

@@ -1,5 +1,5 @@
-// Package ipcq is the control plane of the rings through which PEs exchange messages: for each
-// direction n_slots slots at the receiver, and four pointers that mark the free ones. It
+// Package ipcq is the control plane of the rings through which PEs exchange messages. Each
+// direction has n_slots slots at the receiver, and four pointers that mark the free ones. It
 // decides which side may proceed. It does not move bytes and knows no time.
 //
 // It may import tl (for the values of a token), dtype and unit. Start at Ring.

@@ -23,8 +23,8 @@ type Ring struct {
 // Slot is one slot of a ring, at the receiver.
 type Slot struct {
 	// Time is, for a free slot, the time at which the sender knows that it is free. For a slot with
-	// a token it is the time at which the token is visible, and once the token is taken, the end of
-	// its latest use so far.
+	// a token it is the time at which the token is visible. Once the token is taken, it is the end
+	// of its latest use so far.
 	Time  unit.Time
 	Tag   uint32 // number of its token, for the executor
 	reads int16  // reads that have begun and whose end is unknown
@@ -121,7 +121,7 @@ func (r *Ring) Take(slots []Slot, z *Sizing) (slot uint32) {
 	return slot
 }
 
-// LetGo ends the lifetime of the token that the kernel holds, at a time: the kernel begins to take
+// LetGo ends the lifetime of the token that the kernel holds, at a time. The kernel begins to take
 // the next token of the ring, or has ended. It reports whether there was one.
 func (r *Ring) LetGo(slots []Slot, z *Sizing, at unit.Time) bool {
 	if r.Taken == r.Returned {

@@ -276,8 +276,8 @@ func (m *modelTest) learn() {
 	m.credited, m.credits = append(m.credited, m.credits[0]), m.credits[1:]
 }
 
-// TestRingAgainstModel: tokens that arrive in any order within the slots, reads that end at once
-// or later, tokens let go of in any order, credits that the sender hears of late.
+// TestRingAgainstModel: tokens arrive in any order within the slots, and reads end at once or
+// later. Tokens are let go of in any order, and credits reach the sender late.
 func TestRingAgainstModel(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		m := &modelTest{T: rt}

@@ -32,8 +32,8 @@ func RingNode(m *machine.Machine, pe int, kind mem.Space) machine.NodeID {
 	return m.TCM(pe)
 }
 
-// RingRoom returns the memory that a PE's rings may use: its HBM slice or TCM, or its share of the
-// cube's SRAM, less the part in use.
+// RingRoom returns the memory that a PE's rings may use, less the part in use. It is in the PE's
+// HBM slice or TCM, or in its share of the cube's SRAM.
 func RingRoom(m *machine.Machine, pe int, kind mem.Space, taken unit.Bytes) unit.Bytes {
 	room := m.Capacity(RingNode(m, pe, kind))
 	if kind == mem.SRAM {

@@ -1,6 +1,6 @@
-// Package pe is the model of a processing element: a CPU that issues a kernel's instructions
-// in order on a clock of its own, and the engines that work in parallel with it. A new engine
-// is a folder beside this one and a line in assemble.
+// Package pe is the model of a processing element. It has a CPU that issues a kernel's instructions
+// in order on a clock of its own. Its engines work in parallel with the CPU. A new engine is a
+// folder beside this one and a line in assemble.
 //
 // It may import conf, tl, unit, hw and the engines below hw. Start at Spec and PE.
 package pe

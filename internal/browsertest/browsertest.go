@@ -1,6 +1,7 @@
 // Package browsertest opens pages in chromium for tests. It has the flag -browser, without which
 // such tests are skipped, and -pictures. A page fails its test if it writes an error or a warning
-// to the console, throws, breaks its policy, or sends a request to another place than its own.
+// to the console, throws, or breaks its policy. It also fails if it sends a request to another
+// server.
 //
 // It may import chromedp only. Only tests import it.
 package browsertest

@@ -1,6 +1,6 @@
-// Package exhaustive is the flag -exhaustive of the tests: run the whole of a grid, and not
-// the sample of it that the default tests take. A test package that imports it has the flag;
-// .ci/run sets it for all of them.
+// Package exhaustive is the flag -exhaustive of the tests. With it a test runs its whole grid, and
+// not the sample that it runs by default. A test package that imports it has the flag; .ci/run sets
+// it for all of them.
 //
 // It may import the standard library only. Only tests import it.
 package exhaustive

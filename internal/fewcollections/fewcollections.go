@@ -1,4 +1,4 @@
-// Package fewcollections lets the garbage collector of a test binary run less often: tests make
+// Package fewcollections lets the garbage collector of a test binary run less often. Tests make
 // many small machines, and collecting them took up to a third of their CPU time. The heap may grow
 // to five times the live bytes, but little beyond a gigabyte. GOGC overrides it.
 //

@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// Name returns the element of known that word was probably meant to be, or "" when none is near: at
-// most a third of the longer word's letters may differ (always one), case apart. Of several equally
-// near ones the first wins.
+// Name returns the element of known that word was probably meant to be, or "" when none is near. At
+// most a third of the longer word's letters may differ (always one), and case is ignored. Of
+// several equally near ones the first wins.
 func Name(word string, known []string) string {
 	const longest = 256 // longer words are no mistyped names, and the distance takes time with their square
 	if len(word) > longest {

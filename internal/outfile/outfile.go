@@ -30,9 +30,9 @@ var open struct {
 	files map[*File]bool
 }
 
-// Create begins a file. It fails at once if the file could not be written: if its folder is missing
-// or read-only, or if what has the name may not be replaced. Devices and pipes are written as they
-// are: they cannot be replaced.
+// Create begins a file. It fails at once if the file could not be written. This is so if its folder
+// is missing or read-only, or if an object of that name may not be replaced. Devices and pipes are
+// written as they are: they cannot be replaced.
 func Create(name string) (*File, error) {
 	target := name
 	info, err := os.Stat(name)

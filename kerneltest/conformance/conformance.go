@@ -25,10 +25,10 @@ type Counts struct {
 	Skipped map[exec.Capability]int // by the capability that the executor lacks
 }
 
-// Run runs every algorithm of the library on an executor: over numbers of ranks, element
-// counts, types, operations and memory orders that take turns, or with exhaustive all counts. A
-// case is a subtest. One that needs what the executor's row does not have is skipped, and says
-// which capability is missing.
+// Run runs every algorithm of the library on an executor. It varies numbers of ranks, element
+// counts, types, operations and memory orders in turn, or with exhaustive all counts. A case is a
+// subtest. One that needs what the executor's row does not have is skipped, and says which
+// capability is missing.
 //
 // Results are judged by provenance and by value where the executor moves bytes. On all executors
 // the messages, and what each rank does to the memory of others, must be those of the default
@@ -123,8 +123,8 @@ func cases(t *testing.T, a *algorithm.Algorithm, exhaustive bool) []conformanceC
 	return all
 }
 
-// width is the width of a grid of ranks that is as near to a square as can be; 0: the topology
-// of the algorithm is no grid.
+// width is the width of a grid of ranks that is as near to a square as possible. It is 0 if the
+// topology of the algorithm is no grid.
 func width(t *testing.T, a *algorithm.Algorithm, ranks int) int {
 	t.Helper()
 	top, err := topology.Lookup(a.Topology)

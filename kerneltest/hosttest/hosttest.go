@@ -35,10 +35,10 @@ type Config struct {
 // small is the machine of a Config that names none.
 var small = []string{"system.sips.count=1", "sip.cube_mesh.w=2", "sip.cube_mesh.h=2"}
 
-// Run performs a host program on the executors, in each of the schedules that cfg asks for, and
-// judges every one: faults and deadlocks, the results of its collectives by value and provenance,
-// its own comparisons (bench.Host.Expect), and races. What is wrong ends the test, with the fields
-// of Config that show it again. The program need not be registered.
+// Run performs a host program on the executors, in each of the schedules that cfg requests, and
+// judges every one. It judges faults and deadlocks, races, and the program's own comparisons
+// (bench.Host.Expect). It judges the results of collectives by value and provenance. What is wrong
+// ends the test, with the fields of Config that show it again. The program need not be registered.
 func Run(t kerneltest.TB, p bench.Program, cfg Config) {
 	t.Helper()
 	if err := Check(p, cfg); err != nil {

@@ -1,5 +1,5 @@
-// Package compare runs one spec in several ways and returns the results together: with several
-// algorithms, or or with each memory for ring slots and each backpressure.
+// Package compare runs one spec with several algorithms, or with each memory for ring slots and
+// each backpressure. It returns the results together.
 //
 // It may import lab/limits, lab/run and packages below them. Start at Algorithms and Settings.
 package compare

@@ -166,8 +166,8 @@ var _ = algorithm.Register(algorithm.Algorithm{
 	Check:  func(world, nElem int) error { panic(ErrCheck) },
 })
 
-// spreads its mistakes: with a rank per SIP, ranks 0 to 7 are wrong in the first shard's
-// group and ranks 8 to 15 in the second's.
+// spreads makes its mistakes in several groups. With a rank per SIP, ranks 0 to 7 are wrong in the
+// first shard's group and ranks 8 to 15 in the second's.
 var _ = algorithm.Register(algorithm.Algorithm{
 	Name: "lab_spread", Collective: "all_reduce", Topology: "ring_1d",
 	Kernel: func(c *tl.Context, a tl.Args) {

@@ -1,5 +1,6 @@
-// Package limits returns how fast a collective could be on a machine at each size: for any
-// algorithm, and for the rings of one algorithm as configured. Each limit names its cause.
+// Package limits returns how fast a collective could be on a machine at each size. It has limits
+// for any algorithm, and limits for the rings of one algorithm as configured. Each limit names its
+// cause.
 //
 // It may import lab/run, lab/sweep, check/bound and packages below them. Start at Spec and
 // Run.

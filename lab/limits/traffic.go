@@ -15,9 +15,9 @@ import (
 // trafficBudget is what the record of an algorithm may take.
 const trafficBudget = 256 * unit.MiB
 
-// Transfers returns what an algorithm moves in a call, with results in the place of contributions
-// or in one of their own: it records the kernels of all ranks, and carries out nothing. The error
-// is why they cannot be recorded: they ask, fail, or take too much memory.
+// Transfers returns what an algorithm moves in a call, with results in place or in memory of their
+// own. It records the kernels of all ranks, and executes nothing. The error is why they cannot be
+// recorded: they ask, fail, or take too much memory.
 func Transfers(ctx context.Context, x *run.Job, algorithm string, c collective.Call, inPlace bool) ([]bound.Transfer, error) {
 	job, err := x.Using(algorithm, nil)
 	if err != nil {

@@ -137,8 +137,8 @@ func near(t *testing.T, where string, got, want float64) {
 	}
 }
 
-// Where there is no time, and where nothing limits, there is no number; who does not ask is not
-// told; what a run that fails could have taken is told all the same.
+// Where there is no time, and where nothing limits, there is no number. A run without the request
+// has no limits. A run that fails has its limits all the same.
 func TestPerfWithoutBounds(t *testing.T) {
 	for _, tt := range []struct {
 		name   string

@@ -38,8 +38,8 @@ func TestChannels(t *testing.T) {
 	}
 }
 
-// TestChannelsInStep: channels share a link evenly, so that a chunk goes as one piece, and each of
-// the 14 steps waits for the latency of a hop. Without channels pieces hide it.
+// TestChannelsInStep: channels share a link evenly, so a chunk goes as one piece. Each of the 14
+// steps waits for the latency of a hop. Without channels pieces hide it.
 func TestChannelsInStep(t *testing.T) {
 	took := func(sets ...string) unit.Time {
 		r, err := perf.Run(context.Background(), perf.Spec{

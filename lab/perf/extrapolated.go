@@ -34,8 +34,8 @@ func (p *perfPlan) measuresTo() unit.Bytes {
 	return unit.Bytes(1<<63 - 1)
 }
 
-// divide returns the runs to make, and those whose time is extrapolated: of sizes beyond the limit,
-// if at least two sizes of the same kind are simulated.
+// divide returns the runs to make, and the runs whose time is extrapolated. The latter have sizes
+// beyond the limit, if at least two sizes of the same kind are simulated.
 func (p *perfPlan) divide() ([]*sweep.Case, *lines) {
 	l := &lines{plan: p, beyond: map[*Row][]*sweep.Case{}, known: map[string][]sweep.Point{}}
 	within := map[string]int{}
@@ -87,8 +87,8 @@ func (l *lines) complete(r *Row) {
 	}
 }
 
-// extrapolate gives a row the time of a line through the last two points, for one placement, but no
-// less than its limits, of which a line knows nothing.
+// extrapolate gives a row the time of a line through the last two points, for one placement. The
+// time is not below the row's limits, which a line ignores.
 func (p *perfPlan) extrapolate(r *Row, j *sweep.Case, points []sweep.Point) {
 	n := len(points)
 	a, b := points[n-2], points[n-1]

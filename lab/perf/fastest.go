@@ -15,8 +15,8 @@ import (
 )
 
 // A sweep that leaves the choice to what is measured has a contest at each size. Not all algorithms
-// take part in all of them: what one took at smaller sizes says, by a line, what it will take, and
-// one that will not win is not measured. Lines are renewed while that is cheap, so that an
+// take part in all of them. A line through the times of smaller sizes estimates the time, and an
+// algorithm that will not win is not measured. Lines are renewed while that is cheap, so that an
 // algorithm that is slow for short vectors is not forgotten.
 
 const (

@@ -61,8 +61,8 @@ func (o *leftOut) notes() []string {
 	return notes
 }
 
-// TooLarge reports whether a run failed because its data do not fit a memory of the machine: a
-// limit of the algorithm, and no mistake in it.
+// TooLarge reports whether a run failed because its data do not fit a memory of the machine. That
+// is a limit of the algorithm, and no mistake in it.
 func TooLarge(err error) bool { return tooLarge(err) != "" }
 
 // tooLarge names the memory that is too small for a run, or returns "" if the run failed otherwise

@@ -42,8 +42,8 @@ func looked(t *testing.T, s perf.RoundingSpec) *perf.Rounding {
 	return n
 }
 
-// No algorithm of the library is farther off than its own tree of additions allows, whatever is
-// reduced in which type, and partial sums in f32 round once.
+// No algorithm of the library is farther off than its own tree of additions allows, for all data
+// and types. Partial sums in f32 round once.
 func TestNumericsOfTheLibrary(t *testing.T) {
 	const world = 6
 	odd := 0

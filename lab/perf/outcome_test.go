@@ -108,7 +108,7 @@ func TestPerfOfWhatAnAlgorithmRefuses(t *testing.T) {
 }
 
 // Of all algorithms, those whose data do not fit scratch or HBM are left out at that size, and a
-// note says so; of algorithms that were named, reasons are in their rows.
+// note names them. Of algorithms that were named, the reasons are in their rows.
 func TestPerfOfTooLittleMemory(t *testing.T) {
 	for key, test := range map[string]struct{ algorithm, note string }{
 		"pe.tcm.scratch=1KiB": {"tree_allreduce",

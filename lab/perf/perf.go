@@ -1,5 +1,5 @@
-// Package perf measures collectives over sizes, as nccl-tests does: every combination of
-// algorithms, types, operations, roots and settings at every size, with limits in each row if
+// Package perf measures collectives over sizes, as nccl-tests does. It measures every combination
+// of algorithms, types, operations, roots and settings at every size, with limits in each row if
 // requested. With inputs of package numerics it measures rounding errors instead (see Round).
 //
 // It may import lab/run, lab/sweep, lab/limits and packages below them. Start at Spec and Run.
@@ -110,12 +110,11 @@ type Row struct {
 	Note string `json:"note,omitempty"` // why nothing was measured or checked, or what shows again what is wrong
 }
 
-// Run measures, and hands out what is known before the first row, and the rows in their order,
-// each as soon as it and those before it are there; either function may be nil. The error is a
-// mistake in the spec, or the interruption by ctx, with which comes what was finished. A run
-// that fails is in its row. Of a sweep over all algorithms, rows with data too large for the
-// machine are left out, and notes of the sweep say so, those of runs behind the ones that begin
-// sees.
+// Run measures, and hands out what is known before the first row. Then it hands out the rows in
+// their order, each as soon as all rows up to it are complete. Either function may be nil. The
+// error is a mistake in the spec, or the interruption by ctx, with which comes what was finished. A
+// run that fails is in its row. Of a sweep over all algorithms, rows with data too large for the
+// machine are left out. Notes of the sweep name them; begin does not see notes of later runs.
 func Run(ctx context.Context, s Spec, begin func(*Sweep), row func(*Row)) (*Sweep, error) {
 	p, err := planPerf(ctx, &s)
 	if err != nil {

@@ -135,8 +135,8 @@ func planPerf(ctx context.Context, s *Spec) (*perfPlan, error) {
 	return p, nil
 }
 
-// addRanks plans the rows of the library for each number of ranks in turn: those that a tuning
-// table has the algorithms for, or those of all targets.
+// addRanks plans the rows of the library for each number of ranks in turn. These are the ranks for
+// which a tuning table has algorithms, or those of all targets.
 func (p *perfPlan) addRanks(ctx context.Context, auto bool, tuning *algorithm.Tuning) error {
 	ranks, err := p.ranks()
 	if err != nil {

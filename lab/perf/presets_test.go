@@ -42,8 +42,8 @@ type lasting struct{ hops, launch unit.Time }
 // nvlink is what NCCL reckons with, for 8 GPUs.
 var nvlink = map[string]lasting{"ll": {14 * 600, 6600}, "ll128": {14 * 1900, 14000}, "simple": {14 * 3400, 8400}}
 
-// rails is that between two hosts: what goes to the next GPU of the other one goes over NVLink
-// first, and pays its links and switch, but not what software adds.
+// rails is the route between two hosts. Data for the next GPU of the other host go over NVLink
+// first. They pay for its links and switch, but not for the software's part.
 var rails = map[string]lasting{
 	"ll": {26*600 + 4*(2700+275), 6600}, "ll128": {26*1900 + 4*(4000+275), 14000}, "simple": {26*3400 + 4*(14000+275), 8400},
 }

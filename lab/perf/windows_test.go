@@ -9,8 +9,8 @@ import (
 	"kernbench/unit"
 )
 
-// TestLongWindows: parts of several tiles go side by side. Results are right, and on a full mesh,
-// where one part after the other would use one link of many, times are near to those of the
+// TestLongWindows: parts of several tiles go side by side. Results are right. On a full mesh,
+// moving one part after the other would use one link of many. There, times are near to those of the
 // algorithms that stage nothing.
 func TestLongWindows(t *testing.T) {
 	for _, test := range []struct {

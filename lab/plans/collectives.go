@@ -14,8 +14,8 @@ import (
 	"kernbench/unit"
 )
 
-// Performed is a collective of a program that does not say how it is performed: the library
-// performs it, alone on the machine, by the algorithm that is the fastest.
+// Performed is a collective of a program that does not state how it is performed. The library
+// performs it, alone on the machine, by the fastest algorithm.
 type Performed struct {
 	Collective string     `json:"collective"`
 	Ranks      []int      `json:"ranks"`

@@ -57,9 +57,8 @@ func Foreign(name string) bool {
 	return frontend.DialectOf(head[:n]) != nil
 }
 
-// InPlaceOfAlgorithm reports whether a word that stands for an algorithm is a program of another
-// tool instead: a file, or a folder that is written as a path. A folder may have an algorithm's
-// name.
+// InPlaceOfAlgorithm reports whether a word in the place of an algorithm is a program of another
+// tool. It is a file, or a folder that is written as a path. A folder may have an algorithm's name.
 func InPlaceOfAlgorithm(word string) bool {
 	if info, err := os.Stat(word); err != nil || info.IsDir() && !strings.ContainsRune(filepath.ToSlash(word), '/') {
 		return false

@@ -49,8 +49,8 @@ func timed(t *testing.T, file, topology string, bytes unit.Bytes) *Result {
 	return r
 }
 
-// More instances of an all-gather gain as much as its links carry on a full mesh: a ring one link
-// of 48 GB/s, all pairs seven.
+// More instances of an all-gather gain as much as its links carry on a full mesh. A ring uses one
+// link of 48 GB/s, and all pairs use seven.
 func TestInstancesGainWhatLinksCarry(t *testing.T) {
 	const bytes = 512 * unit.MiB
 	for _, c := range []struct {

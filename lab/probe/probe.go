@@ -1,5 +1,5 @@
 // Package probe measures how fast the PEs of a machine read memory near and far, alone and
-// together, and sets published figures beside the rows of the default machine.
+// together. For the default machine it prints published figures next to its rows.
 //
 // It may import lab/run and packages below it. Start at Run.
 package probe

@@ -252,7 +252,7 @@ func TestNoRankSends(t *testing.T) {
 }
 
 // 100 sends before 100 receives need 100 slots. The search also sets the slots where the entry of
-// the algorithm has a number of its own, also if the algorithm is that of the defaults.
+// the algorithm has its own number. It does so too if the algorithm is that of the defaults.
 func TestSlotsOfTheEntry(t *testing.T) {
 	name := register("repair_hundred_sends", func(c *tl.Context, a tl.Args) {
 		own := c.Load(a.Shard(c.Rank()))

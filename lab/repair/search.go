@@ -137,8 +137,8 @@ func (s *search) others(spec run.Spec, world int, r *run.Repair) {
 	}
 }
 
-// silent reports whether a run hangs in receives, and no kernel would send if it went on: with all
-// receives left out, none issues a send.
+// silent reports whether a run hangs in receives, and no kernel would send if it continued. With
+// all receives left out, no kernel issues a send.
 func (s *search) silent() bool {
 	var list []tl.Edit
 	for known := -1; known < len(s.ops); {

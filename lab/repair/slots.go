@@ -16,8 +16,8 @@ import (
 // mostSlots is the most that a configuration can ask for.
 const mostSlots = 4096
 
-// slots finds the least number of slots with which the run ends, if some rank waits for one: of all
-// rings, and of those alone that ranks wait to send into.
+// slots finds the least number of slots with which the run ends, if some rank waits for a slot. It
+// tries all rings, and only the rings that ranks wait to send into.
 func (s *search) slots(d *fault.Deadlock) {
 	at := slices.IndexFunc(d.Blocked, func(b fault.Blocked) bool { return b.Sending })
 	if at < 0 || s.spec.Program != "" {

@@ -51,8 +51,8 @@ type Spec struct {
 var Ranks = []int{1, 2, 3, 4, 5, 7, 8, 16, 31}
 
 // counts returns numbers of elements per rank: one, fewer than ranks, not divisible, a chunk for
-// each rank, more than a slot of 4 KiB holds. For a collective that gives each rank a block, they
-// are the elements of a block.
+// each rank, and more than a slot holds. For a collective that gives each rank a block, they are
+// the elements of a block.
 func (s *Spec) counts(what *collective.Collective, world int) []int {
 	if s.Counts != nil {
 		return s.Counts
@@ -94,8 +94,8 @@ type Summary struct {
 // OK reports whether something was tested and nothing failed.
 func (s *Summary) OK() bool { return s.Cases > 0 && s.Failed == 0 }
 
-// Run runs algorithms on the default executor for checking over world sizes, element counts, types
-// and operations, and judges every result by provenance and by value. The error is a mistake in the
+// Run runs algorithms on the default executor for checking, over world sizes, element counts, types
+// and operations. It judges every result by provenance and by value. The error is a mistake in the
 // spec; mistakes of an algorithm are in the rows.
 func Run(ctx context.Context, s Spec) (*Summary, error) {
 	x, err := run.Load(run.Spec{
@@ -161,8 +161,8 @@ type testCase struct {
 	op  tl.ReduceOp
 }
 
-// cases are all counts for sums of f16, or of the first type and operation that are tested, and
-// every pair of types × operations once, at one of the counts in turn. With Exhaustive, or with
+// cases returns all counts for sums of f16, or of the first type and operation that are tested. It
+// adds every pair of types × operations once, at the counts in turn. With Exhaustive, or with
 // Counts, they are every pair at every count. Cases that the algorithm's row rejects are left out.
 func (s *Spec) cases(a *algorithm.Algorithm, what *collective.Collective, world int) []testCase {
 	ops, types, counts := s.Ops, s.Types, s.counts(what, world)

@@ -19,9 +19,9 @@ func Largest(what *collective.Collective, c collective.Call) int {
 	return most
 }
 
-// Parts is how many times the count of a call its largest vector has: all ranks together, where
-// a rank has a part of what another has or comes to have, or where vectors are of a block for each
-// rank, else once. So nccl counts elements.
+// Parts is how many times the count of a call its largest vector has. It is the number of ranks
+// where a vector has a block for each rank, or a rank has a part of another rank's vector.
+// Otherwise it is one. So nccl counts elements.
 func Parts(what *collective.Collective, c collective.Call) unit.Bytes {
 	if what.Blocks {
 		return unit.Bytes(c.World)
@@ -38,8 +38,9 @@ func Parts(what *collective.Collective, c collective.Call) unit.Bytes {
 	return 1
 }
 
-// Counts are what the call of nccl counts for a size, and what a rank brings to the call here:
-// the first is a part of the largest vector, and the second that vector or a part of it.
+// Counts returns what the call of nccl counts for a size, and how many elements a rank brings to
+// the call here. The first is a part of the largest vector. The second is that vector or a part of
+// it.
 func Counts(what *collective.Collective, c collective.Call, size unit.Bytes) (count, elems int) {
 	most := Largest(what, c)
 	if most == 0 {

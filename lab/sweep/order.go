@@ -5,8 +5,8 @@ import (
 	"runtime"
 )
 
-// InOrder does n pieces of work, as many beside each other as the program may use processors, and
-// hands out what comes of them in their order. Of work that ctx interrupted nothing is handed out.
+// InOrder does n pieces of work, as many in parallel as the program may use processors. It hands
+// out the results in the order of the pieces. Of work that ctx interrupted nothing is handed out.
 func InOrder[T any](ctx context.Context, n int, work func(int) T, out func(T)) error {
 	ahead := runtime.GOMAXPROCS(0)
 	done := make([]chan T, n)

@@ -1,6 +1,6 @@
-// Package sweep has what products that measure many calls share: sizes and element counts as
-// nccl-tests counts them, settings to vary, an algorithm made ready on a machine (Target), and
-// one call of it (Case). SideBySide executes cases in parallel, within a memory limit.
+// Package sweep has what products that measure many calls share. These are sizes and element counts
+// as nccl-tests counts them, and settings to vary. An algorithm made ready on a machine is a
+// Target, and one call of it a Case. SideBySide executes cases in parallel, within a memory limit.
 //
 // It may import lab/run and packages below it, and no product that measures. Start at Target.
 package sweep

@@ -11,8 +11,8 @@ import (
 	"kernbench/unit"
 )
 
-// laner makes the time line of a run, in two walks over its stretches: the first one measures, the
-// second one keeps the single spans that fit.
+// laner makes the time line of a run in two walks over its stretches. The first one measures, and
+// the second one keeps the single spans that fit.
 type laner struct {
 	d      *explain.Detail
 	events *events

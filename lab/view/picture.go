@@ -93,9 +93,9 @@ func leading(t unit.Time) unit.Time {
 	return t
 }
 
-// TimelinePicture draws what each rank did over time: of own work the whole height of a lane, of
-// waits half, in the colour of the reason that took most of each stretch; the critical path is a
-// black line. Of more than 64 ranks there is one lane for each class of equal ranks, and of many
+// TimelinePicture draws what each rank did over time. Own work has the whole height of a lane.
+// Waits have half, in the colour of the reason that took most of each stretch. The critical path is
+// a black line. Of more than 64 ranks there is one lane for each class of equal ranks, and of many
 // classes the first.
 func (r *Run) TimelinePicture(about []scene.Fact) (*scene.Picture, error) {
 	t := r.Timeline
@@ -298,9 +298,9 @@ func niceShare(part float64) float64 {
 	return 1
 }
 
-// HeatPicture draws how much of each stretch of time links were busy: a row for each link, the
-// fullest queues first, then the busiest, and beside it how long messages queued there in all. The
-// darkest colour is for the busiest stretch.
+// HeatPicture draws how much of each stretch of time links were busy. Each link has a row: the
+// fullest queues first, then the busiest links. Next to a row is how long messages queued there in
+// all. The darkest colour is for the busiest stretch.
 func (r *Run) HeatPicture(about []scene.Fact) (*scene.Picture, error) {
 	l := r.Links
 	if l == nil || len(l.Links) == 0 || r.Timeline == nil {

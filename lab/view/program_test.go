@@ -27,8 +27,8 @@ func exchanges(protocol string) string {
 		gpu("0", "1", "0", "16") + gpu("1", "0", "16", "0") + `</algo>`
 }
 
-// The page of a program of another tool has its verdict, a row and a point for each call, and what
-// the time of a single call was spent on. A call that hangs has no time.
+// The page of a program of another tool has its verdict, and a row and a point for each call. It
+// also shows where the time of a single call went. A call that hangs has no time.
 func TestProgram(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "exchange.xml")
 	if err := os.WriteFile(name, []byte(exchanges("Simple")), 0o666); err != nil {

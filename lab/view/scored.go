@@ -9,8 +9,8 @@ import (
 	"kernbench/unit"
 )
 
-// Scored makes the document of a machine as it is beside measured tables: how far it is off, and
-// the times and errors of each table.
+// Scored makes the document of an unchanged machine beside measured tables. It has the machine's
+// errors, and the times and errors of each table.
 func Scored(s *calibrate.Score) *Document {
 	d := New(fmt.Sprintf("%s beside %d measured tables", s.Topology, len(s.Tables)), s.MadeBy)
 	if len(s.Tables) == 1 {

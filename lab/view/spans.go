@@ -81,8 +81,8 @@ type spanBuilder struct {
 	all   []span
 }
 
-// add adds a stretch, and reports whether it is a span of its own: one that goes on with the span
-// before is added to that.
+// add adds a stretch, and reports whether it is a span of its own. A stretch that continues the
+// previous span is added to that span.
 func (b *spanBuilder) add(s *explain.Stretch) bool {
 	v := span{s.Start, s.End, b.names.site(s.Own), b.names.site(s.Site), b.names.resource(s.At), b.names.site(s.Behind), s.Why}
 	if n := len(b.all); n > 0 {

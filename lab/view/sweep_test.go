@@ -56,8 +56,8 @@ func TestSweep(t *testing.T) {
 	}
 }
 
-// TestSweepTimes: the page has the times of the rows, which have the launch in software in them; a
-// wrong row is not the fastest; the bound lies beyond each curve, as time and as bandwidth.
+// TestSweepTimes: the page has the times of the rows, including the launch in software. A wrong row
+// is not the fastest. The bound lies beyond each curve, as time and as bandwidth.
 func TestSweepTimes(t *testing.T) {
 	s, err := perf.Run(ctx, perf.Spec{Base: run.Spec{Topology: "dgx-h100", Ranks: 8}, Collective: "all_reduce",
 		Algorithms: []string{"ring_allreduce", "tree_allreduce"}, Min: 64 << 10, Max: 64 << 10,

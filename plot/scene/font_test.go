@@ -15,7 +15,7 @@ import (
 )
 
 // TestFontFace: the font in a picture has the characters of the picture, with the outlines and the
-// widths of Go Regular, also those that consist of parts. It has no others.
+// widths of Go Regular. This includes characters that consist of parts. It has no others.
 func TestFontFace(t *testing.T) {
 	const text = "all_reduce ×µ≈ 12.5 GB/s <-> é…ñ −·"
 	p := &Picture{Width: 100, Height: 20, Items: []Item{Text{Size: 7, Text: text}, Text{Size: 6, Text: "all"}}}

@@ -2,8 +2,9 @@ package scene
 
 import "strings"
 
-// advances are the widths of the printable ASCII characters in thousandths of the size of a font:
-// each the larger of DejaVu Sans and Go Regular. Helvetica, Arial and Liberation Sans are narrower.
+// advances are the widths of the printable ASCII characters in thousandths of the font size. Each
+// is the larger width of DejaVu Sans and Go Regular. Helvetica, Arial and Liberation Sans are
+// narrower.
 var advances = [95]int{
 	318, 401, 460, 838, 637, 951, 780, 275, 391, 391, 584, 838, 318, 584, 318, 337,
 	637, 637, 637, 637, 637, 637, 637, 637, 637, 637, 337, 337, 838, 838, 838, 557,

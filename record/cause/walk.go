@@ -63,9 +63,9 @@ func (l *Log) WalkSince(p Point, since unit.Time) *Chain {
 	return c
 }
 
-// Each calls a function with each point of a log that has forgotten none, in the order in which
-// they were written: with the span that it ends, or with what an operation waited for, and the
-// point up to which it did. The pointers are valid during the call.
+// Each calls a function with each point, in the order in which they were written, of a log that has
+// forgotten none. The function gets the span that the point ends, or what an operation waited for
+// and until which point. The pointers are valid during the call.
 func (l *Log) Each(spent func(s *Span), waited func(w *Waiting, until Point)) {
 	for p := Point(1); uint32(p) < l.used; p++ {
 		v := l.point(p)
@@ -88,7 +88,7 @@ func (c *Chain) Forward() []Span {
 }
 
 // Check returns an error if the chain of a run, or of one of its ranks, does not account for all of
-// its time: spans with gaps between them, of negative length, or without a reason.
+// its time. Spans have gaps between them, a negative length, or no reason.
 func (l *Log) Check(r *Run) error {
 	if r.Last == 0 && r.End > r.Start {
 		return fmt.Errorf("no chain ends the run at %v", r.End)

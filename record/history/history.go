@@ -15,9 +15,9 @@ import (
 	"kernbench/unit"
 )
 
-// Agent is a sequential process: a kernel on a PE, a program of a grid, a stream, a task of a
-// communication engine, a queue of tasks, or the host. Numbers are dense, in the order of their
-// first appearance.
+// Agent is a sequential process. It is a kernel on a PE, a program of a grid, a stream, the host,
+// or a task or task queue of a communication engine. Numbers are dense, in the order of their first
+// appearance.
 type Agent int32
 
 // Host is the host program.
@@ -26,9 +26,9 @@ const Host Agent = 0
 // Kind is the kind of a record. Fields that a kind does not name are zero.
 type Kind uint8
 
-// The kinds. An access is asynchronous: it is somewhere between its record and the record
-// that completes it (Complete, Drain, Quiet, End, a fenced or signalled arrival that an agent
-// has waited for).
+// The kinds. An access is asynchronous: it happens between its record and the record that completes
+// it. That is Complete, Drain, Quiet, End, or a fenced or signalled arrival that an agent has
+// waited for.
 const (
 	Start Kind = iota // Agent begins, after Other, which started it
 	Join              // Agent's next operations come after all that Other has done or started
@@ -128,7 +128,7 @@ type AgentInfo struct {
 	Program int // in its grid, or -1
 
 	// Of a communication engine: 1 + the number of one of its queues, and 1 + that of a task in
-	// the order in which the queue has got them. Task 0 is the queue itself, Queue 0 neither.
+	// order of arrival. Task 0 is the queue itself, Queue 0 neither.
 	Queue, Task int
 }
 

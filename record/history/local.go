@@ -1,8 +1,8 @@
 package history
 
-// Invariant of this file: a launch is local as long as each of its ranks touches memory of its own
-// PE only, where no other rank runs, and takes messages from rings that it names. A local launch
-// has no hazard, whatever comes before and after it. So its records need not be judged.
+// Invariant of this file: a launch is local if each of its ranks touches only memory of its own PE,
+// where no other rank runs. Its ranks also receive from named rings only. A local launch has no
+// hazard, whatever comes before and after it. So its records need not be judged.
 
 // mostHeld is the number of records of a launch that are held back until it is known whether the
 // launch stays local.

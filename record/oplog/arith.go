@@ -83,8 +83,8 @@ func (r *replay) math(x *record) {
 	v.prov = collective.MakeOpaque(v.prov, int(n), r.cause(x))
 }
 
-// obscure sets the provenance of an elementwise operation on A that no collective permits: opaque,
-// caused by this operation or by an earlier one on the operand.
+// obscure sets the provenance of an elementwise operation on A that no collective permits. It is
+// opaque, caused by this operation or by an earlier one on the operand.
 func (r *replay) obscure(x *record, v *value) {
 	r.pa = collective.Slice(r.pa[:0], r.values.at(x.a).prov, int(x.aOff), int(x.n))
 	v.prov = collective.Obscure(v.prov, r.pa, r.cause(x))
@@ -109,7 +109,7 @@ func (r *replay) along(x *record, v *value, d []byte) {
 }
 
 // slabs are the elements of a vector of the shape [outer, axis, inner] by their place along the
-// axis: of each place, those of the shape [outer, inner].
+// axis. Each place has elements of the shape [outer, inner].
 func slabs(a []byte, size, outer, axis, inner int) [][]byte {
 	all := make([][]byte, axis)
 	row := inner * size

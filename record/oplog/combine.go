@@ -39,8 +39,8 @@ func (r *replay) combine(x *record) {
 	p.prov = collective.Overwrite(p.prov, off, r.pa)
 }
 
-// neutral extends dst by r.pa, the provenance of the elements in r.before, with those
-// constants that operation op of the collective does not notice as what they are.
+// neutral extends dst by r.pa, the provenance of the elements in r.before. Constants that do not
+// change the result of op of the collective are marked as such.
 func (r *replay) neutral(dst collective.Prov, op tl.ReduceOp, t dtype.Type) collective.Prov {
 	at := 0
 	for _, run := range r.pa {

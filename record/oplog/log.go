@@ -102,8 +102,8 @@ func (l *Log) handOver(flush chan struct{}) {
 	}
 }
 
-// Flush waits until everything recorded has been replayed and returns the first fault
-// that the replay found, such as a read of memory that was never written.
+// Flush waits until everything recorded has been replayed. It returns the first fault that the
+// replay found, such as a read of memory that was never written.
 func (l *Log) Flush() error {
 	switch {
 	case len(l.cur.recs) == 0: // a segment is handed over when there is more to record

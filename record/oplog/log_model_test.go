@@ -15,8 +15,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// logged is memory and values as a simple model knows them, beside the logs that are told the
-// same: with explicit sets and without, in place and beside.
+// logged is memory and values in a simple model, beside logs that record the same. The logs have
+// explicit sets or not, and results in place or out of place.
 type logged struct {
 	logs   []*bench
 	ranks  [][]cell
@@ -210,8 +210,8 @@ func (m *logged) look(t *rapid.T, rank int, want []cell) {
 	}
 }
 
-// Values that several hold, that are loaded whole and in parts, added in part, and stored in part
-// come to what the model makes of them, in every way of replaying.
+// Values that have several owners, and are loaded, added and stored whole or in part, match the
+// model in every form of replay.
 func TestLogAgainstModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := &logged{values: map[tl.Value][]cell{}, holds: map[tl.Value]int{}}

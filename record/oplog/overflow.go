@@ -58,10 +58,10 @@ func allFinite(t dtype.Type, i int, operands [][]byte) bool {
 	return true
 }
 
-// Overflow describes the first operation that made an infinity or a NaN of finite operands, in
-// the turns of a number or, with 0, in the collective that began last: its place, what it
-// combined, and how far the element had come. It is empty if there is none, or outside explain
-// mode.
+// Overflow describes the first operation that made an infinity or a NaN of finite operands. It
+// searches the turns of a number or, with 0, the collective that began last. It returns the place,
+// the operands, and the partial sum of the element. It is empty if there is none, or outside
+// explain mode.
 func (l *Log) Overflow(turn int32) string {
 	o := l.rep.overflows[turn]
 	if o == nil {

@@ -177,8 +177,8 @@ func (l *Log) Combine(o Origin, a mem.Addr, v tl.Value, off int32, n int, t dtyp
 	x.kind, x.sub, x.typ, x.n, x.a, x.aOff, x.addr = recCombine, uint8(by), t, int32(n), v, off, a
 }
 
-// Cast records that n elements of type t are made of the bytes of v, whose elements are
-// of type from: a receive without strict validation. It returns the value.
+// Cast records that n elements of type t are made of the bytes of v, whose elements have type from.
+// This is a receive without strict validation. It returns the value.
 func (l *Log) Cast(o Origin, v tl.Value, off int32, from dtype.Type, n int, t dtype.Type) tl.Value {
 	d := l.NewValue()
 	x := l.next(l.by(o))
@@ -186,8 +186,8 @@ func (l *Log) Cast(o Origin, v tl.Value, off int32, from dtype.Type, n int, t dt
 	return d
 }
 
-// BinaryBy records arithmetic on two operands of n elements each, from elements aOff and bOff
-// of their values on, and returns the value that it makes.
+// BinaryBy records arithmetic on two operands of n elements each, from elements aOff and bOff of
+// their values on. It returns the value that the operation makes.
 func (l *Log) BinaryBy(o By, op dtype.BinaryOp, t dtype.Type, n int32, a tl.Value, aOff int32, b tl.Value, bOff int32) tl.Value {
 	d := l.NewValue()
 	x := l.next(o)

@@ -9,8 +9,8 @@ import (
 	"kernbench/tl"
 )
 
-// Two collectives may be sent the same memory, and parts of it, at the same time: to each it
-// is its own contribution, until a write there.
+// Two collectives may be sent the same memory, and parts of it, at the same time. For each of them
+// it is its own contribution, until it is written.
 func TestSharedContributions(t *testing.T) {
 	tests := []struct {
 		name   string

@@ -14,8 +14,8 @@ import (
 type Tree struct {
 	Terms  uint32 // contributions in it, each as often as it was added
 	Height uint32 // roundings on the way of that contribution which has most
-	// Growth is the most that roundings on one way may have changed a contribution, to first
-	// order: the sum of their unit roundoffs, in units of that of f64.
+	// Growth is the most that roundings on one path may have changed a contribution, to first
+	// order. It is the sum of their unit roundoffs, in units of that of f64.
 	Growth uint64
 }
 
@@ -175,9 +175,9 @@ func (r *replay) growMathTrees(x *record) {
 	}
 }
 
-// growAxisTrees makes the trees of elements that were combined along an axis: in f64, or in f32 for
-// narrower types, with one rounding to the type at the end. Its additions are not counted, since
-// none of them leaves a result that could show whether it stalled.
+// growAxisTrees makes the trees of elements that were combined along an axis. They are summed in
+// f64, or in f32 for narrower types, with one rounding to the type at the end. Its additions are
+// not counted, since none of them leaves a result that could show whether it stalled.
 func (r *replay) growAxisTrees(x *record, to []Tree, out []byte) {
 	m := r.rest(x)
 	outer, axis, inner := int(m.outer), int(m.axis), int(m.inner)

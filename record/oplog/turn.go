@@ -37,9 +37,9 @@ type turns struct {
 	early    *early          // the first access to what a running turn is to write
 }
 
-// BeginTurn records that a collective begins for a rank: what memory holds is its contribution
-// from now on, which others may share, and what lies where its result goes is forgotten.
-// Records whose Origin names the turn merge contributions by its operation.
+// BeginTurn records that a collective begins for a rank. From now on the contents of its input are
+// its contribution, which others may share. The contents of its output are forgotten. Records whose
+// Origin names the turn merge contributions by its operation.
 func (l *Log) BeginTurn(o Origin, t *tl.Turn) { l.turn(o, recBeginTurn, t) }
 
 // EndTurn records that the result of a turn that has begun is in memory.
@@ -51,9 +51,10 @@ func (l *Log) turn(o Origin, k kind, t *tl.Turn) {
 	l.cur.turns = append(l.cur.turns, t)
 }
 
-// TakeTurns is what was captured since it was last called, in the order in which the turns
-// began, beside the first fault of the replay, or else the first access to what a running turn
-// was to write. It is for the time after a launch: turns that have not ended by then never will.
+// TakeTurns returns what was captured since it was last called, in the order in which the turns
+// began. It also returns the first fault of the replay, or else the first access to memory that a
+// running turn was to write. It is for the time after a launch: turns that have not ended by then
+// never will.
 func (l *Log) TakeTurns() ([]*CapturedTurn, error) {
 	err := l.Flush()
 	k := l.rep.turns

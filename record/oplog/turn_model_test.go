@@ -247,8 +247,7 @@ func cellsOf(t collective.Prov, typ dtype.Type, data []byte) []cell {
 	return all
 }
 
-// Turns of several programs, of one rank and of several, come to what the model makes of them,
-// however they and what they do come between each other.
+// Turns of several programs, of one rank and of several, match the model in every interleaving.
 func TestTurnsAgainstModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		ranks := rapid.IntRange(1, 3).Draw(t, "ranks")

@@ -141,8 +141,8 @@ func TestStaleResultsDoNotCount(t *testing.T) {
 	}
 }
 
-// A kernel may compute with what it likes before, between and after its turns, and others may
-// while they last: only instructions of a turn merge, by its operation over its ranks.
+// A kernel may compute freely before, between and after its turns, and other kernels may do so
+// during them. Only instructions of a turn merge, by its operation over its ranks.
 func TestOnlyTurnsMerge(t *testing.T) {
 	add := func(c *tl.Context, x, y tl.Ref) { c.Store(x, c.Add(c.Load(x), c.Load(y))) }
 	mean := func(by float64) func(c *tl.Context, x, y tl.Ref) {

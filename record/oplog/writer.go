@@ -6,8 +6,9 @@ import (
 )
 
 // Writers are, for n elements of memory, the operations that wrote them last, as Why names them. 0
-// is an element that no operation has written since the host did, or since it became part of a
-// contribution or of the place of a result. Nil outside explain mode. Valid until the next launch.
+// is an element that no operation has written since the host did. It is also one that has become
+// part of a contribution or of a result's place since. Nil outside explain mode. Valid until the
+// next launch.
 func (l *Log) Writers(a mem.Addr, t dtype.Type, n int) []int32 {
 	if !l.opts.Explain || l.Flush() != nil {
 		return nil

@@ -9,8 +9,8 @@ import (
 	"kernbench/unit"
 )
 
-// CCL writes a line for each send and receive of a kernel, in the order in which the
-// calls returned, which is the order of cause and effect:
+// CCL writes a line for each send and receive of a kernel. Lines have the order in which the calls
+// returned, which is the order of cause and effect:
 //
 //	[ccl t=346.4 send] sip0.cube0.pe1 dir=E nbytes=64 seq=0
 //

@@ -14,8 +14,8 @@ type collected []Event
 
 func (c *collected) Emit(e *Event) { *c = append(*c, *e) }
 
-// TestSorter: events that come out of order, but none far behind the others, go on in order, part
-// by part or all at the end; hidden ones and those left out do not.
+// TestSorter: events that come out of order, but not far after the others, are passed on in order,
+// in parts or all at the end. Hidden ones and those left out are not passed on.
 func TestSorter(t *testing.T) {
 	for _, at := range []int{1, 7, 100, 0} {
 		t.Run(fmt.Sprint(at), func(t *testing.T) {

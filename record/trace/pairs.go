@@ -1,8 +1,8 @@
 package trace
 
-// pairs holds events back until both ends of their flow are known, so that a file that is written
-// as the run goes on has no flow with one end. Events come out in the order in which they came in.
-// One whose other end does not come within heldAtMost events comes out without a flow.
+// pairs holds events back until both ends of their flow are known. So a file that is written during
+// the run has no flow with one end. Events come out in the order in which they came in. One whose
+// other end does not come within heldAtMost events comes out without a flow.
 type pairs struct {
 	held    []paired        // from first on
 	first   int             // in held

@@ -9,11 +9,11 @@ import (
 	"kernbench/unit"
 )
 
-// Perfetto writes the Chrome trace-event format, which ui.perfetto.dev opens: a process
-// for each PE, in it a track for each engine, and an arrow from each send to its receive.
+// Perfetto writes the Chrome trace-event format, which ui.perfetto.dev opens. It has a process for
+// each PE, in it a track for each engine, and an arrow from each send to its receive.
 //
-// Work that overlaps in one engine, such as several loads in the DMA's queue, is spread
-// over as many lanes as it takes, because the format wants spans of a track to nest.
+// Work that overlaps in one engine, such as several loads in the DMA's queue, is spread over as
+// many lanes as it needs. The format requires the spans of a track to nest.
 type Perfetto struct {
 	out
 	events int
@@ -104,8 +104,8 @@ func (p *Perfetto) lane(e *Event) int {
 	return lane
 }
 
-// join draws the arrow when both ends of a flow are known, in whatever order they came: a receive
-// may have been called before the send.
+// join draws the arrow when both ends of a flow are known, in any order. A receive may have been
+// called before the send.
 func (p *Perfetto) join(e end) {
 	k := e.flow()
 	if k == (flowKey{}) {

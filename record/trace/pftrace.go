@@ -13,10 +13,10 @@ import (
 	"kernbench/unit"
 )
 
-// PFTrace writes the protobuf format of Perfetto, which ui.perfetto.dev and trace_processor open: a
-// tree of tracks (SIP, cube, PE, engine), a slice for each span, a flow for each message, one-sided
-// operation and task, and counters. It writes while events come, and holds only spans that have not
-// ended and flows of which one end is known.
+// PFTrace writes the protobuf format of Perfetto, which ui.perfetto.dev and trace_processor open.
+// It has a tree of tracks (SIP, cube, PE, engine), a slice for each span, and counters. It has a
+// flow for each message, one-sided operation and task. It writes while events come, and holds only
+// spans that have not ended and flows of which one end is known.
 //
 // The format counts in nanoseconds. Times are rounded down, so that slices nest as spans do;
 // annotations have the exact picoseconds.

@@ -2,8 +2,8 @@ package trace
 
 import "kernbench/unit"
 
-// counts are the counters of a Perfetto trace. Timestamps are nanoseconds: of the values that a
-// counter has in one of them the last is written, and none if it is that of before.
+// counts are the counters of a Perfetto trace. Timestamps are nanoseconds. Of the values that a
+// counter has within one of them the last is written, or none if it equals the previous one.
 type counts struct {
 	at      uint64     // in ns, of the changes that are to be written
 	changed []*counted // in the order in which they changed

@@ -74,8 +74,8 @@ func countSpans(events []Event) (n int) {
 	return n
 }
 
-// Whatever happened, a .pftrace has a slice for each span with the exact times, slices of a track
-// follow each other, counters count what is there, and every flow has two ends.
+// Every .pftrace has a slice for each span with the exact times, and slices of a track follow each
+// other. Counters count correctly, and every flow has two ends.
 func TestPFTraceOfAnything(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		events := anyEvents(rt)

@@ -99,9 +99,9 @@ type flowKey struct {
 	n    uint64
 }
 
-// Sink consumes events. Executors call Emit in order of (Start, PE, Kind, Seq), but for the Kernel
-// events of a long launch, which come when its events have been emitted part by part. Emit must not
-// keep the pointer.
+// Sink consumes events. Executors call Emit in order of (Start, PE, Kind, Seq). The Kernel events
+// of a long launch are an exception: they come after its other events, which are emitted part by
+// part. Emit must not keep the pointer.
 type Sink interface {
 	Emit(e *Event)
 }

@@ -24,9 +24,9 @@ func peName(pe int) string { return fmt.Sprintf("sip0.cube0.pe%d", pe) }
 
 const ns = unit.Nanosecond
 
-// twoRanks is a run of two ranks that send to each other along E and along W, so that both
-// messages from 0 to 1 have the same number. Rank 1 receives before rank 0 has sent, and
-// two loads of rank 0 overlap. A store of rank 1 overlaps one of its communication engine.
+// twoRanks is a run of two ranks that send to each other along E and along W. So both messages from
+// 0 to 1 have the same number. Rank 1 receives before rank 0 has sent, and two loads of rank 0
+// overlap. A store of rank 1 overlaps one of its communication engine.
 var twoRanks = []Event{
 	{Kind: Load, PE: 0, Peer: -1, Start: 0, End: 20 * ns, Bytes: 64},
 	{Kind: Load, PE: 0, Peer: -1, Start: 4 * ns, End: 24 * ns, Bytes: 64},

@@ -127,8 +127,8 @@ func (t tee) Emit(e *Event) {
 	}
 }
 
-// out is what the views share: a buffered writer that keeps its first error for Close, a line under
-// construction, and the names of PEs, each made once.
+// out is what the views share. It has a buffered writer that keeps its first error for Close, a
+// line under construction, and the names of PEs, each made once.
 type out struct {
 	w     *bufio.Writer
 	line  []byte

@@ -72,8 +72,8 @@ type place struct {
 	Reason, Line     string
 }
 
-// TestReport draws the page of a run from a file, as a person would who got it by mail: verdicts,
-// hover, zoom, click to a source line, classes, dark and narrow.
+// TestReport draws the page of a run from a file, as for a person who got it by mail. It checks
+// verdicts, hover, zoom, click to a source line, classes, dark and narrow.
 func TestReport(t *testing.T) {
 	p := browsertest.Open(t, "file://")
 	url := written(t, "a ring", observe(t, run.Spec{Topology: "dgx-h100", Algorithm: "ring_allreduce_chunked", NElem: 1 << 18}, ""))
@@ -139,8 +139,8 @@ func TestReport(t *testing.T) {
 	p.Picture("run-dark-narrow")
 }
 
-// cut lists what is not seen whole, in a page that is wide enough for all of it: cells that are
-// narrower than their texts, tables that scroll, and a page that does.
+// cut lists what is not seen whole in a page that is wide enough for all of it. It lists cells that
+// are narrower than their texts, and tables and pages that scroll.
 const cut = `(() => {
 	const all = [];
 	const width = document.documentElement.clientWidth;

@@ -59,8 +59,9 @@ func sumOfNeighbours(c *tl.Context, a tl.Args) {
 
 // end
 
-// guide: composite product multiplies two 4x4 matrices that lie one after the other in this rank's
-// shard. It doubles the result, replaces negative numbers by 0, and stores it after them.
+// guide: composite
+// product multiplies two 4x4 matrices that lie one after the other in this rank's shard. It doubles
+// the result, replaces negative numbers by 0, and stores it after them.
 func product(c *tl.Context, a tl.Args) {
 	mine := a.Shard(c.Rank())
 	at := func(i int) tl.Ref {

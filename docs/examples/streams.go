@@ -27,8 +27,9 @@ func addTiles(c *tl.Context, a tl.Args) {
 
 // end
 
-// guide: streams halves brings x from PE 0 to PE 1 by the copy engine. Six programs add its halves
-// there, at most two at a time.
+// guide: streams
+// halves brings x from PE 0 to PE 1 by the copy engine. Six programs add its halves there, at most
+// two at a time.
 func halves(ctx context.Context, dev *device.Context, x, y, out *device.Tensor, rows, cols int) error {
 	engine, err := dev.NewStream(0)
 	if err != nil {

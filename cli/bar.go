@@ -8,15 +8,15 @@ import (
 	"unicode/utf8"
 )
 
-// bar is one line of a terminal that says how far something is. It is drawn over itself. What it
-// cannot write is no reason to stop a run.
+// bar is a progress bar in one line of a terminal, which it overwrites. An error of writing does
+// not stop the run.
 type bar struct {
 	w     io.Writer
 	width int   // characters of a line; 0: not known
 	total int64 // steps; 0: not known
 	from  time.Time
 	drawn time.Time // last
-	shown int       // characters of the line that is there
+	shown int       // characters of the line on the terminal
 }
 
 const (
@@ -24,7 +24,7 @@ const (
 	betweenBars = 100 * time.Millisecond
 )
 
-// draw shows a text and how many steps are done. Pictures that follow too fast are left out.
+// draw shows a text and how many steps are done. Pictures in quick succession are left out.
 func (b *bar) draw(text string, done int64, now time.Time) {
 	if now.Sub(b.drawn) < betweenBars {
 		return
@@ -49,10 +49,10 @@ func (b *bar) picture(text string, done int64, passed time.Duration) string {
 	return line
 }
 
-// line writes over what is there.
+// line overwrites the line.
 func (b *bar) line(text string) {
 	if b.width > 1 && utf8.RuneCountInString(text) >= b.width {
-		text = string([]rune(text)[:b.width-1]) // a line that is full would scroll
+		text = string([]rune(text)[:b.width-1]) // a full line would scroll
 	}
 	n := utf8.RuneCountInString(text)
 	fmt.Fprintf(b.w, "\r%s%s\r", text, strings.Repeat(" ", max(0, b.shown-n)))

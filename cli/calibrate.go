@@ -69,7 +69,7 @@ table: it is printed, and does not count for the worst error.
 					}
 				}
 				if !cmd.Flags().Changed("largest") {
-					spec.Largest = 256 * unit.MiB // there is no fit, which simulates each size many times
+					spec.Largest = 256 * unit.MiB // without a fit, which simulates each size many times
 				}
 				return a.score(cmd, calibrate.ScoreSpec{
 					Base: spec.Base, Files: args, Collective: spec.Collective,
@@ -157,7 +157,7 @@ func writeText(w io.Writer, text func() ([]byte, error)) error {
 	return err
 }
 
-// score holds a machine as it is against tables.
+// score compares an unchanged machine with measured tables.
 func (a *app) score(cmd *cobra.Command, spec calibrate.ScoreSpec, format string, figure *plotFlag, shown *pageFlags) error {
 	to, err := shown.begin()
 	if err != nil {

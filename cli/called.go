@@ -17,9 +17,9 @@ func calledAs() string {
 	return callOf(os.Args[0], main, module)
 }
 
-// callOf is calledAs of a program that was started as name, whose main package is main.
+// callOf is calledAs for a program that was started as name and has the main package main.
 func callOf(name, main, module string) string {
-	if !strings.Contains(filepath.ToSlash(name), "/go-build") { // where go run puts what it builds
+	if !strings.Contains(filepath.ToSlash(name), "/go-build") { // the folder in which go run builds
 		if strings.HasPrefix(name, ".") {
 			return name
 		}

@@ -93,8 +93,8 @@ comes from the model of thread blocks, for a call of as many bytes.
 	return cmd
 }
 
-// commonError is what kept every run from its beginning: a mistake of the command line,
-// told once and not once in each row.
+// commonError returns the error that prevented every run: a mistake of the command line, which is
+// printed once and not in each row.
 func commonError(rows []compare.Row) error {
 	if len(rows) == 0 || rows[0].Error == "" {
 		return nil
@@ -108,7 +108,7 @@ func commonError(rows []compare.Row) error {
 }
 
 // worst returns what determines the exit status of a table: the highest status of the runs that did
-// not end, else a wrong result. The table has told it.
+// not end, else a wrong result. The table has already printed it.
 func worst(ctx context.Context, rows []compare.Row) error {
 	var err error
 	status := ExitOK

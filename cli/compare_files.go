@@ -15,8 +15,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// compareWithFiles compares algorithms of which some are programs of other tools. The library's
-// come first: the call of the files has as many bytes as theirs.
+// compareWithFiles compares algorithms of which some are programs of other tools. Algorithms of the
+// library run first. The call of the files has as many bytes as theirs.
 func (a *app) compareWithFiles(ctx context.Context, cmd *cobra.Command, s run.Spec, names []string) ([]compare.Row, error) {
 	if s.Algorithm != "" || s.Bench != "" {
 		return nil, errors.New("--algorithm and --bench: the files say what is compared")
@@ -36,7 +36,7 @@ func (a *app) compareWithFiles(ctx context.Context, cmd *cobra.Command, s run.Sp
 	} else if !cmd.Flags().Changed("n-elem") {
 		return nil, fmt.Errorf("--n-elem is missing: programs of other tools are for calls of many sizes")
 	}
-	var first *run.Result // of the library's
+	var first *run.Result // of the library's algorithms
 	for _, r := range rows {
 		if first == nil && r.Err == nil {
 			first = r.Result

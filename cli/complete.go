@@ -8,7 +8,7 @@ import (
 )
 
 // completeValues lets a shell complete the values of flags that name algorithms, machines and
-// benches, of a verb and of those below it.
+// benches, for a verb and its subcommands.
 func completeValues(cmd *cobra.Command) {
 	for flag, names := range map[string]func() []string{"algorithm": algorithms, "topology": presets, "bench": benches} {
 		if cmd.Flags().Lookup(flag) == nil {
@@ -18,7 +18,7 @@ func completeValues(cmd *cobra.Command) {
 			return names(), cobra.ShellCompDirectiveDefault // files too
 		})
 		if err != nil {
-			panic(err) // two of them for one flag
+			panic(err) // one flag has two completions
 		}
 	}
 	for _, c := range cmd.Commands() {

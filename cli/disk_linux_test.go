@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestRealFullDisk: each command that writes a file says once that the disk is full, exits with 2,
-// and leaves what had the file's name.
+// TestRealFullDisk: each command that writes a file reports the full disk once, exits with 2, and
+// keeps the former file of that name.
 func TestRealFullDisk(t *testing.T) {
 	disk := t.TempDir()
 	if err := syscall.Mount("tmpfs", disk, "tmpfs", 0, "size=1m"); err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// platformFlag chooses the executor. It has a short form where short is not "".
+// platformFlag chooses the executor. Its short form is short, if not "".
 func platformFlag(f *pflag.FlagSet, s *run.Spec, short string) {
 	var each []string
 	for _, r := range exec.All() {

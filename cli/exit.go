@@ -34,7 +34,7 @@ func exitStatus(ctx context.Context, err error) int {
 		return ExitWrong
 	case ctx.Err() != nil && errors.Is(err, context.Canceled):
 		return ExitInterrupted
-	case is[*run.InternalError](err), // also one that came while a fault was being explained
+	case is[*run.InternalError](err), // also one during the explanation of a fault
 		is[*selfbench.Failure](err):
 		return ExitInternal
 	case fault.Is(err), is[errHangs](err), is[*plans.HangError](err):

@@ -17,7 +17,7 @@ import (
 	"kernbench/lab/run"
 )
 
-// examples has a value of each type of package fault; the test below holds that.
+// examples has a value of each type of package fault, as the test below checks.
 var examples = []error{
 	&fault.BadAddress{}, &fault.Deadlock{}, &fault.Early{}, &fault.InvalidDirection{}, &fault.Mismatch{},
 	&fault.Misuse{}, &fault.NoData{}, &fault.NotMember{}, &fault.OutOfBounds{}, &fault.Released{}, &fault.Unsupported{},
@@ -54,7 +54,7 @@ func TestExitStatus(t *testing.T) {
 	}
 }
 
-// A new type of fault must be known here, or its exit status would be that of a bad flag.
+// A new type of fault must be listed here. Otherwise its exit status would be that of a bad flag.
 func TestEveryFaultIsKnown(t *testing.T) {
 	known := map[string]bool{}
 	for _, e := range examples {

@@ -17,7 +17,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// explaining is the flags of an explanation.
+// explaining holds the flags of an explanation.
 type explaining struct {
 	spec    explain.Spec
 	top     int
@@ -34,7 +34,7 @@ type explaining struct {
 	page      pageFlags
 }
 
-// aList is the value of --what-if without one.
+// aList is the value of --what-if if none is given.
 const aList = "list"
 
 func (a *app) explainCommand() *cobra.Command {
@@ -125,7 +125,7 @@ func (x *explaining) flags(f *pflag.FlagSet) error {
 	return optionFlags(f, &x.spec.Run)
 }
 
-// add adds the flags that say what of a run is explained.
+// add adds the flags that select the part of a run to explain.
 func (x *explaining) add(f *pflag.FlagSet) {
 	x.top = 10
 	f.Var((*count)(&x.top), "top", "number of rows of each table")
@@ -184,7 +184,7 @@ func (a *app) explain(ctx context.Context, x *explaining) error {
 	return nil
 }
 
-// arguments takes settings behind --what-if, which can do without a value; or two files.
+// arguments accepts settings after --what-if, whose value is optional, or two files.
 func (x *explaining) arguments(cmd *cobra.Command, args []string) error {
 	x.sets = nil
 	if x.whatIf == "" && len(args) == 2 {

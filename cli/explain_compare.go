@@ -16,7 +16,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// compareWith explains a run and the one that other flags make of it, and compares the two.
+// compareWith explains a run, and the same run with other flags, and compares the two.
 func (a *app) compareWith(cmd *cobra.Command, x *explaining) error {
 	var before explaining
 	f := pflag.NewFlagSet(cmd.Name(), pflag.ContinueOnError)
@@ -64,7 +64,7 @@ func (a *app) compareWith(cmd *cobra.Command, x *explaining) error {
 		s.Rank, s.From, s.Until = e.rank.rank, e.between.from, e.between.until
 		bar := newProgress(a.err)
 		s.Run.Progress, s.Run.Command = bar.report, a.commandLine()
-		p, r, _, err := x.page.observe(cmd.Context(), s, [2]string{x.against, ""}[i]) // the page names it itself
+		p, r, _, err := x.page.observe(cmd.Context(), s, [2]string{x.against, ""}[i]) // the page has the name
 		bar.done()
 		if err != nil {
 			return interrupted(cmd.Context(), err)
@@ -114,7 +114,7 @@ func (a *app) compared(x *explaining, reports [2]*explain.Report, names [2]strin
 	return nil
 }
 
-// splitWords cuts a line into words at blanks. What stands between quotes stays together.
+// splitWords cuts a line into words at blanks. Quoted text stays together.
 func splitWords(line string) ([]string, error) {
 	var words []string
 	var word strings.Builder
@@ -147,7 +147,7 @@ func splitWords(line string) ([]string, error) {
 	return words, nil
 }
 
-// tolerance is a flag with a number of percent.
+// tolerance is a flag with a percentage.
 type tolerance struct{ percent *float64 }
 
 func (t *tolerance) Type() string { return "PERCENT" }

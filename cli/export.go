@@ -65,7 +65,7 @@ a word or an undirected receive, is rejected. Traces have no windows.
 				}
 			}
 			if format.Name == "msccl" && spec.NElem == 0 && spec.Ranks > 0 {
-				spec.NElem = 4 * spec.Ranks // chunks come out even
+				spec.NElem = 4 * spec.Ranks // so that chunks divide evenly
 			}
 			return a.export(cmd.Context(), format, spec, args[0], dir, o)
 		},
@@ -90,7 +90,7 @@ a word or an undirected receive, is rejected. Traces have no windows.
 	return cmd
 }
 
-// export records an algorithm and writes it into a folder.
+// export records an algorithm and writes its files to a folder.
 func (a *app) export(ctx context.Context, to frontend.Format, spec run.Spec, name, dir string, o frontend.ExportOptions) error {
 	spec.Algorithm, spec.Command = name, a.commandLine()
 	f, err := run.Record(ctx, spec)
@@ -114,8 +114,8 @@ func (a *app) export(ctx context.Context, to frontend.Format, spec run.Spec, nam
 	return a.showExported(x)
 }
 
-// showExported prints the files, and what reading them back says. That a format cannot say what is
-// right is no mistake of the files.
+// showExported prints the files and the verdict of reading them back. A format that cannot express
+// the expected result is no mistake of the files.
 func (a *app) showExported(x *frontend.Exported) error {
 	if len(x.Files) == 1 {
 		if err := a.showPrograms("", []*frontend.Verdict{x.Verdict}, false); err != nil {

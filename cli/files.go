@@ -19,8 +19,8 @@ var (
 	readFlags = []string{"db", "topology", "ccl", "tuning", "compare", "input", "program"}
 )
 
-// distinctFiles refuses a command that would write over what it reads, over its database, or twice
-// to one file.
+// distinctFiles refuses a command that would overwrite its input or its database, or write one file
+// twice.
 func distinctFiles(cmd *cobra.Command, args []string) error {
 	type file struct{ what, name string }
 	var read, written []file
@@ -53,7 +53,7 @@ func distinctFiles(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// destination is the file that a flag asks for; nil: none.
+// destination is the file that a flag names, or nil.
 type destination struct{ file *outfile.File }
 
 // output begins the file that a flag names, so that a command learns before its work whether it can
@@ -81,7 +81,7 @@ func (d *destination) write(text func(io.Writer) error) error {
 	return d.file.Commit()
 }
 
-// discard leaves what was there, unless write has completed the file.
+// discard keeps the former file, unless write has completed the new one.
 func (d *destination) discard() {
 	if d != nil {
 		d.file.Discard()

@@ -10,14 +10,14 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// flagGroup is flags that serve one purpose, by name.
+// flagGroup is a group of flags with one purpose, by name.
 type flagGroup struct {
 	title string
 	main  []string // described in the help
 	more  []string // named there, and described by --help-all
 }
 
-// flagGroups are the purposes of flags that several verbs have. Any other flag belongs to the verb
+// flagGroups are the groups of flags that several verbs have. Any other flag belongs to the verb
 // itself.
 var flagGroups = []flagGroup{
 	{"Machine", []string{"topology", "set", "nodes", "platform", "fidelity"}, []string{"ccl"}},
@@ -63,7 +63,7 @@ func groupFlags(root *cobra.Command) {
 	}
 }
 
-// usage writes how a verb is called: its line, examples, and flags by purpose.
+// usage writes the usage of a verb: its line, examples, and flags by purpose.
 func usage(cmd *cobra.Command, w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Usage:\n  %s\n", cmd.UseLine())

@@ -79,7 +79,7 @@ func TestRunShowsFewFlags(t *testing.T) {
 	}
 }
 
-// A flag stands in one group, and some verb has it.
+// Each flag is in one group, and some verb has it.
 func TestFlagGroups(t *testing.T) {
 	var known []string
 	for _, cmd := range (&app{}).root().Commands() {

@@ -21,7 +21,7 @@ type word struct {
 	value  *string
 	known  []string
 	kind   string
-	advice func(string) string // on a word that is not known, or ""; may be nil
+	advice func(string) string // about an unknown word, or ""; may be nil
 }
 
 func newWord(to *string, initial, kind string, known ...string) *word {
@@ -73,7 +73,7 @@ func (p *parsed[T]) Set(s string) error {
 	return err
 }
 
-// count is a flag with a number of at least one; 0 stands for "not given".
+// count is a flag with a number of at least one; 0 means not given.
 type count int
 
 func (c *count) Type() string { return "N" }
@@ -101,7 +101,7 @@ func (l *deviceList) Type() string   { return "LIST" }
 func (l *deviceList) String() string { return (*rankList)(l).String() }
 
 func (l *deviceList) Set(s string) error {
-	const most = 1 << 24 // as many ranks as a configuration can ask for
+	const most = 1 << 24 // the most ranks of a configuration
 	list, err := parseList(s, 0, most)
 	if err != nil {
 		return fmt.Errorf("%w; numbers from 0 and ranges of them are expected, such as 0-3 or 0,2,5-7", err)
@@ -110,8 +110,8 @@ func (l *deviceList) Set(s string) error {
 	return nil
 }
 
-// choices is a flag of an option that some benches have. Which value is allowed depends on the
-// bench, and is checked with it.
+// choices is a flag of an option that some benches have. The allowed values depend on the bench,
+// which checks them.
 type choices struct {
 	to   *map[string]string
 	name string
@@ -135,12 +135,11 @@ func (c *choices) Set(s string) error {
 	return nil
 }
 
-// optionKinds is how the help calls the values of an option.
+// optionKinds are the names of option values in the help.
 var optionKinds = map[bench.OptionKind]string{bench.Word: "WORD", bench.Number: "N", bench.Switch: "bool", bench.Extents: "ROWSxCOLS"}
 
 // optionFlags are the options that some bench has. The help describes those of one bench: see
-// benchHelp. A bench of a program of the user's that calls one like a flag of all benches is an
-// error.
+// benchHelp. It is an error if a user's bench has an option with the name of a flag of all benches.
 func optionFlags(f *pflag.FlagSet, s *run.Spec) error {
 	for _, p := range bench.All() {
 		for i := range p.Options {
@@ -160,7 +159,7 @@ func optionFlags(f *pflag.FlagSet, s *run.Spec) error {
 	return nil
 }
 
-// maybe is a switch that was set, or not, or was not given at all.
+// maybe is a switch that is true, false, or not given.
 type maybe struct{ to **bool }
 
 func (m maybe) Type() string { return "bool" }
@@ -181,7 +180,7 @@ func (m maybe) Set(s string) error {
 	return nil
 }
 
-// seed is a flag with any number that a seed can be, decimal or 0x....
+// seed is a flag with a seed, in decimal or as 0x....
 type seed uint64
 
 func (n *seed) Type() string { return "NUMBER" }
@@ -209,7 +208,7 @@ func machineFlags(f *pflag.FlagSet, s *run.Spec) {
 	setFlags(f, &s.Sets, "a key of topology.yaml or ccl.yaml")
 }
 
-// setFlags change keys of the machine, and of ccl.yaml where what they change says so.
+// setFlags adds flags that change keys. what describes the files that have the keys.
 func setFlags(f *pflag.FlagSet, to *[]string, what string) {
 	f.Var((*settings)(to), "set", "`KEY=VALUE` changes "+what+", such as system.sips.count=8 (repeatable)")
 	f.Var(&nodeCount{to: to}, "nodes",
@@ -238,7 +237,7 @@ func (s *settings) Replace(values []string) error {
 
 func (s *settings) GetSlice() []string { return *s }
 
-// nodeCount is a flag that is short for a setting of the machine.
+// nodeCount is a flag that abbreviates a setting of the machine.
 type nodeCount struct {
 	to *[]string
 	n  count

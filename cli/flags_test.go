@@ -43,7 +43,7 @@ func TestSeed(t *testing.T) {
 	}
 }
 
-// Whatever is written, a list is either refused or comes back from its own text.
+// Every list is either refused or read back from its own text.
 func FuzzRankList(f *testing.F) {
 	f.Add("1,2,5-8")
 	f.Add("1-2147483647")

@@ -11,7 +11,7 @@ import (
 // simulated, so it needs little. The many small runs of a sweep need more, so that collecting costs
 // little. Near 1 GiB less garbage is allowed, so that a process stays within it if it can.
 const (
-	garbageMost  = 3         // times what is in use
+	garbageMost  = 3         // times the bytes in use
 	garbageFree  = 128 << 20 // bytes of garbage that cost little
 	garbageLeast = 0.5
 	garbageTight = 0.1       // where the heap would exceed heapAimedAt
@@ -35,7 +35,8 @@ func paceGarbage() {
 	runtime.SetFinalizer(new([16]byte), again)
 }
 
-// garbagePercent is what a collection waits for, as GOGC counts: per cent of the bytes in use.
+// garbagePercent returns the value of GOGC for the bytes in use: the percentage of garbage that
+// starts a collection.
 func garbagePercent(live uint64) int {
 	used := float64(max(live, 1))
 	free := max(garbageLeast, min(garbageMost, garbageFree/used))

@@ -93,7 +93,7 @@ docs/programs.md has the details.
 	return cmd
 }
 
-// judgePrograms judges the programs in files and folders, and prints what it finds.
+// judgePrograms judges the programs in files and folders, and prints its findings.
 func (a *app) judgePrograms(ctx context.Context, names []string, o frontend.Options, format string, details bool) error {
 	sources, others, err := frontend.Find(names...)
 	if err != nil {
@@ -135,7 +135,7 @@ func (a *app) showPrograms(format string, vs []*frontend.Verdict, details bool) 
 	return report.Programs(a.out, vs, details)
 }
 
-// verdictError ends a verb by the gravest verdict of all; nil if all is right.
+// verdictError returns the error of the most severe verdict; nil if all programs are right.
 func verdictError(vs []*frontend.Verdict) error {
 	worst := plan.OK
 	for _, v := range vs {
@@ -153,7 +153,7 @@ func verdictError(vs []*frontend.Verdict) error {
 	return errWrong
 }
 
-// skipped names some files of a folder, and says how many more there are.
+// skipped returns some names of files, and the number of the others.
 func skipped(files []string) string {
 	const most = 8
 	if more := len(files) - most; more > 0 {

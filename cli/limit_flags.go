@@ -29,7 +29,7 @@ func parseLimit(s string) (unit.Time, error) {
 	return t, err
 }
 
-// stall is a flag with a span of wall time; 0 stands for no limit.
+// stall is a flag with a span of wall time; 0 means no limit.
 type stall time.Duration
 
 func (s *stall) Type() string { return "TIME" }
@@ -56,7 +56,7 @@ func (s *stall) Set(text string) error {
 	return nil
 }
 
-// instructions is a flag with a count of them; 0 stands for no limit.
+// instructions is a flag with a number of instructions; 0 means no limit.
 type instructions uint32
 
 func (n *instructions) Type() string { return "N" }

@@ -27,7 +27,7 @@ var listings = []struct {
 	{"executors", (*app).listExecutors},
 }
 
-// listOptions are what a listing is asked for.
+// listOptions select what a listing prints.
 type listOptions struct {
 	format     string
 	names      []string // of algorithms; none: all
@@ -74,7 +74,7 @@ constraints and its source. Names or --collective restrict the list.`,
 					return l.print(a, &o)
 				}
 			}
-			return nil // Args let nothing else through
+			return nil // Args has refused all other names
 		},
 	}
 	f := cmd.Flags()
@@ -84,7 +84,7 @@ constraints and its source. Names or --collective restrict the list.`,
 	return cmd
 }
 
-// rowsOf prints rows as a table, or for a program.
+// rowsOf prints rows as a table or as JSON.
 func rowsOf[T any](a *app, o *listOptions, rows []T, head []string, cells func(T) []string) error {
 	return show(a, o.format, rows, func(w io.Writer, rows []T) error {
 		t := report.Table{Head: head}

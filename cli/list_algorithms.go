@@ -14,7 +14,7 @@ import (
 	"kernbench/report"
 )
 
-// listedAlgorithm is a row of the library for a program.
+// listedAlgorithm is a row of the library in JSON.
 type listedAlgorithm struct {
 	Name        string   `json:"name"`
 	Collective  string   `json:"collective"`
@@ -51,7 +51,7 @@ func (a *app) listAlgorithms(o *listOptions) error {
 	return entriesOfCCL(a.out)
 }
 
-// algorithms are those that are asked for.
+// algorithms returns the selected rows of the library.
 func (o *listOptions) algorithms() ([]*algorithm.Algorithm, error) {
 	rows := algorithm.All()
 	if o.collective != "" {
@@ -114,11 +114,11 @@ alpha: latency of a message; beta: time per byte; gamma: time per reduced byte
 	return err
 }
 
-// paragraph prints a text in lines that a terminal has room for, after what it is.
+// paragraph prints a heading and a text, in lines that fit a terminal.
 func paragraph(w io.Writer, what, text string) {
 	const most = 110
 	line := fmt.Sprintf("    %-8s", what)
-	blank := true // nothing of the text is in the line yet
+	blank := true // the line has no word yet
 	for word := range strings.FieldsSeq(text) {
 		if !blank && utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > most {
 			fmt.Fprintln(w, line)
@@ -132,7 +132,7 @@ func paragraph(w io.Writer, what, text string) {
 	fmt.Fprintln(w, strings.TrimRight(line, " "))
 }
 
-// entriesOfCCL lists what else the built-in ccl.yaml gives a name.
+// entriesOfCCL lists the further entries of the built-in ccl.yaml.
 func entriesOfCCL(w io.Writer) error {
 	t := report.Table{Head: []string{"entry of ccl.yaml", "algorithm", "with"}}
 	ccl := conf.DefaultCCL()
@@ -144,7 +144,7 @@ func entriesOfCCL(w io.Writer) error {
 	return t.Write(w)
 }
 
-// changes names the settings that an entry has for itself.
+// changes lists the settings in which an entry differs from the defaults.
 func changes(entry *conf.Algorithm) string {
 	var list []string
 	v := reflect.ValueOf(entry).Elem()

@@ -6,7 +6,7 @@ import (
 	"kernbench/exec"
 )
 
-// listedExecutor is a registered executor for a program.
+// listedExecutor is a registered executor in JSON.
 type listedExecutor struct {
 	Name            string   `json:"name"`
 	Summary         string   `json:"summary"`

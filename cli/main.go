@@ -29,7 +29,7 @@ func Main(args []string) int {
 	ended := make(chan struct{})
 	defer close(ended)
 	defer context.AfterFunc(ctx, func() {
-		stop() // a second Ctrl-C ends the process the hard way
+		stop() // a second Ctrl-C kills the process
 		select {
 		case <-ended:
 		case <-time.After(endsWithin):
@@ -124,10 +124,10 @@ func (a *app) root() *cobra.Command {
 	return root
 }
 
-// noEmptyWords refuses empty arguments, and flags with empty names: a script with a variable that
-// is not set would get the default, and not know.
+// noEmptyWords refuses empty arguments and empty values of flags. A script with an unset variable
+// would otherwise get the default without notice.
 func noEmptyWords(cmd *cobra.Command, args []string) (err error) {
-	if strings.HasPrefix(cmd.Name(), cobra.ShellCompRequestCmd) { // what is completed may be empty yet
+	if strings.HasPrefix(cmd.Name(), cobra.ShellCompRequestCmd) { // a word to complete may be empty
 		return nil
 	}
 	for i, arg := range args {
@@ -184,7 +184,7 @@ func flagError(cmd *cobra.Command, err error) error {
 	return fmt.Errorf("%w (%s --help shows the flags)", err, cmd.CommandPath())
 }
 
-// choice takes exactly one argument out of some, and says which when it is another.
+// choice accepts exactly one of some arguments. Its error lists them.
 func choice(what string, known []string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		switch {
@@ -202,7 +202,7 @@ func choice(what string, known []string) cobra.PositionalArgs {
 	}
 }
 
-// verbOf is a command without the name of the program, with which every error begins.
+// verbOf returns the path of a command without the program's name, which every error has in front.
 func verbOf(cmd *cobra.Command) string {
 	return strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()+" ")
 }

@@ -33,7 +33,7 @@ func TestInterruptBeforeTheRun(t *testing.T) {
 	}
 }
 
-// A run of hours must end at once when it is interrupted.
+// A run of hours ends at once when it is interrupted.
 func TestInterruptDuringARun(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	time.AfterFunc(50*time.Millisecond, stop)
@@ -43,7 +43,7 @@ func TestInterruptDuringARun(t *testing.T) {
 	}
 }
 
-// What is finished is printed, also when the rest is not.
+// Finished results are printed, even if the run is interrupted.
 func TestInterruptKeepsWhatIsFinished(t *testing.T) {
 	untilFinished(t, func(ctx context.Context) (int, bool, string) {
 		status, stdout, stderr := call(ctx, "test", "ring_allreduce", "--ranks", "1-250", "--exhaustive")
@@ -59,8 +59,8 @@ func TestInterruptDuringSchedules(t *testing.T) {
 	})
 }
 
-// untilFinished stops a command that takes long, later and later, until something was finished
-// before.
+// untilFinished interrupts a long command, later and later, until a result was finished before the
+// interrupt.
 func untilFinished(t *testing.T, command func(context.Context) (status int, finished bool, said string)) {
 	t.Helper()
 	for after := 300 * time.Millisecond; ; after *= 2 {
@@ -128,12 +128,12 @@ func TestReadmeShowsWhatComesOut(t *testing.T) {
 	}
 }
 
-// fullDisk takes nothing.
+// fullDisk is a writer that fails as a full disk does.
 type fullDisk struct{}
 
 func (fullDisk) Write([]byte) (int, error) { return 0, syscall.ENOSPC }
 
-// What could not be written is an error, whatever the verb.
+// A failed write is an error of every verb.
 func TestFullDisk(t *testing.T) {
 	for _, args := range [][]string{
 		{}, {"run", "--ranks", "2"}, {"run", "--ranks", "2", "--format", "json"}, {"test", "hello_send", "--ranks", "2"},

@@ -40,7 +40,7 @@ func pathErrors(err error) []*fs.PathError {
 	return nil
 }
 
-// missing says what of a path does not exist.
+// missing returns a text that names the part of a path that does not exist.
 func missing(path string) string {
 	folder := filepath.Dir(path)
 	entries, err := os.ReadDir(folder)

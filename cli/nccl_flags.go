@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// ncclFlags are flags of nccl-tests that say here how many ranks there are, or that have another
-// name here.
+// ncclFlags are flags of nccl-tests that set the number of ranks here, or that have another name
+// here.
 type ncclFlags struct {
 	gpus, threads, graph int
 	json                 string
@@ -29,7 +29,7 @@ func (n *ncclFlags) add(f *pflag.FlagSet) {
 	}
 }
 
-// apply turns the flags into ranks, or says what to use.
+// apply turns the flags into ranks. Its error names the flag to use.
 func (n *ncclFlags) apply(f *pflag.FlagSet, ranks *int) error {
 	switch {
 	case n.graph != 0:
@@ -44,12 +44,12 @@ func (n *ncclFlags) apply(f *pflag.FlagSet, ranks *int) error {
 	return nil
 }
 
-// writer is what writes the file of -J.
+// writer writes the file of -J.
 func (n *ncclFlags) writer(w io.Writer, args []string) *report.PerfNCCL {
 	return &report.PerfNCCL{W: w, Args: args, Threads: n.threads, GPUs: n.gpus, Now: time.Now}
 }
 
-// checks is nccl-tests' number of iterations that are checked; any but 0 checks.
+// checks is nccl-tests' number of checked iterations. Any number but 0 enables checking.
 type checks bool
 
 func (c *checks) Type() string { return "N" }

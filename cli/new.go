@@ -44,7 +44,7 @@ func (a *app) newCommand() *cobra.Command {
 	return cmd
 }
 
-// scaffold is what the templates are filled with.
+// scaffold is the data of the templates.
 type scaffold struct {
 	Name    string // ring_max
 	Func    string // ringMax
@@ -62,7 +62,7 @@ type scaffold struct {
 	Summary    string // of its row
 }
 
-// summaries are what a stub says of itself, for the collectives that there is one for.
+// summaries are the summaries of stubs, for each collective that has a stub.
 var summaries = map[string]string{
 	"all_reduce":     "every vector goes once round the ring and is added up on the way",
 	"reduce":         "every vector goes once round the ring, and the root adds up what passes by",
@@ -76,7 +76,7 @@ var summaries = map[string]string{
 	"barrier":        "messages go round the ring until each rank has heard of all others",
 }
 
-// performs chooses the collective of a stub.
+// performs sets the collective of a stub.
 func (s *scaffold) performs(name string) error {
 	what, err := collective.Lookup(name)
 	if err != nil {
@@ -92,11 +92,11 @@ func (s *scaffold) performs(name string) error {
 	return nil
 }
 
-// what is the collective of the stub.
+// what returns the collective of the stub.
 func (s *scaffold) what() *collective.Collective {
 	what, err := collective.Lookup(s.Collective)
 	if err != nil {
-		panic(err) // performs has asked
+		panic(err) // performs has checked the name
 	}
 	return what
 }
@@ -107,13 +107,13 @@ func (s *scaffold) Reduces() bool { return s.what().Reduces }
 // Rooted reports whether one rank is the root.
 func (s *scaffold) Rooted() bool { return s.what().Rooted }
 
-// FromRoot reports whether the root alone brings something.
+// FromRoot reports whether only the root contributes.
 func (s *scaffold) FromRoot() bool { return s.Collective == "broadcast" || s.Collective == "scatter" }
 
-// OneSlot reports whether no rank sends on what it holds.
+// OneSlot reports whether no rank forwards its data.
 func (s *scaffold) OneSlot() bool { return s.Collective == "shift" || s.Collective == "barrier" }
 
-// Neighbors reports whether the stub serves on a ring that is wired the other way round, too.
+// Neighbors reports whether the stub also works on a ring that is wired in reverse.
 func (s *scaffold) Neighbors() bool {
 	return s.Collective == "all_reduce" && !s.Window && !s.Hccl
 }
@@ -144,8 +144,8 @@ func windowFlag(f *pflag.FlagSet, to *bool) {
 	f.BoolVar(to, "window", false, "create a kernel that uses symmetric memory and signals, instead of messages")
 }
 
-// algorithmName is what a name must look like to be a file, a key of ccl.yaml and, without
-// its underscores, a Go identifier.
+// algorithmName matches names that can be a file, a key of ccl.yaml and, without underscores, a Go
+// identifier.
 var algorithmName = regexp.MustCompile(`^[a-z][a-z0-9]*(_[a-z0-9]+)*$`)
 
 func newScaffold(name string) (*scaffold, error) {
@@ -188,7 +188,7 @@ func special(name string) bool {
 // file is one file that a scaffold writes.
 type file struct{ path, template string }
 
-// write makes the files, all or none: nothing that exists is overwritten.
+// write makes all files or none. It overwrites no existing file.
 func (s *scaffold) write(files []file) error {
 	texts := make([]string, len(files))
 	for i, f := range files {
@@ -231,10 +231,11 @@ func createFile(name, text string) error {
 // kernbench is the path of this module.
 const kernbench = "kernbench"
 
-// module is the one that contains a folder: kernbench itself, or one that requires it.
+// module is the module that contains a folder: kernbench itself, or one that requires it.
 type module struct{ dir, path string }
 
-// moduleAt finds the module that contains dir. One that does not require kernbench is an error.
+// moduleAt finds the module that contains dir. It returns an error if the module does not require
+// kernbench.
 func moduleAt(dir string) (module, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {

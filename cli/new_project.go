@@ -55,7 +55,7 @@ a host program and a kernel of the HCCL task API, instead of an algorithm.`,
 	return cmd
 }
 
-// projectName is the part of a module path that DIR's last element becomes.
+// projectName turns DIR's last element into a part of a module path.
 var projectName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]*$`)
 
 func (a *app) newProject(s *scaffold, dir, where string) error {
@@ -104,8 +104,8 @@ func (a *app) newProject(s *scaffold, dir, where string) error {
 		err = createFile(at("go.sum"), sums)
 	}
 	if err != nil {
-		if statErr != nil { // we made it
-			os.Remove(abs) // fails where something is in it, as it should
+		if statErr != nil { // it did not exist before
+			os.Remove(abs) // fails, as it should, if the folder is not empty
 		}
 		return err
 	}
@@ -118,8 +118,8 @@ func (a *app) newProject(s *scaffold, dir, where string) error {
 	return err
 }
 
-// findCheckout is the path that was given, or the checkout around the working directory,
-// or the one that this program was compiled from.
+// findCheckout returns the given path, or the checkout that contains the working directory, or the
+// one that this program was compiled from.
 func findCheckout(given string) (string, error) {
 	if given != "" {
 		return checkout(given)
@@ -140,8 +140,8 @@ var (
 	requirement = regexp.MustCompile(`(?m)^(?:require)?\s+([^\s()]+\.[^\s()]+/?\S*)\s+(v\S+)`)
 )
 
-// readModule takes the go version and the requirements over from the checkout's go.mod, and
-// returns its go.sum, so that the project builds offline.
+// readModule copies the go version and the requirements of the checkout's go.mod, and returns its
+// go.sum. So the project builds offline.
 func (s *scaffold) readModule() (sums string, err error) {
 	text, err := os.ReadFile(filepath.Join(s.Root, "go.mod"))
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// errNoViewer is what a program says that was built without the viewer.
+// errNoViewer is the error of a program that was built without the viewer.
 var errNoViewer = errors.New("this kernbench was built without its viewer: build it without -tags noview")
 
 func (a *app) viewCommand() *cobra.Command {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Without the viewer its verb says how to build kernbench with it.
+// Without the viewer, the error of its verb explains how to build kernbench with it.
 func TestNoViewer(t *testing.T) {
 	cmd := (&app{}).viewCommand()
 	cmd.SetArgs([]string{"--no-browser", "x.html"})

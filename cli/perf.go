@@ -60,7 +60,7 @@ func (all perfWriters) End(s *perf.Sweep) error {
 	return all.each(func(w perfWriter) error { return w.End(s) })
 }
 
-// savedPerf completes the file of -J when the sweep is over.
+// savedPerf completes the file of -J when the sweep has ended.
 type savedPerf struct {
 	*report.PerfNCCL
 	file *destination
@@ -73,10 +73,10 @@ func (p *savedPerf) End(s *perf.Sweep) error {
 	})
 }
 
-// plottedPerf draws a sweep when it is over.
+// plottedPerf draws a sweep when it has ended.
 type plottedPerf struct{ figure *plotFlag }
 
-// Begin refuses to draw times that there are not.
+// Begin refuses a figure of a sweep without times.
 func (p *plottedPerf) Begin(s *perf.Sweep) error {
 	if !s.Timed {
 		return fmt.Errorf("--plot: the executor %s has no clock: there are no times to draw", s.Executor)
@@ -91,7 +91,7 @@ func (p *plottedPerf) End(s *perf.Sweep) error {
 	return p.figure.write(func() *scene.Picture { return report.PerfFigure(s).Picture() })
 }
 
-// without returns args less the first of each of some words.
+// without returns args without the first occurrence of each of some words.
 func without(args []string, words ...string) []string {
 	args = slices.Clone(args)
 	for _, w := range words {
@@ -281,7 +281,7 @@ func sweepFlags(f *pflag.FlagSet, s *perf.Spec) {
 	f.IntVarP(&s.Warmup, "warmup_iters", "w", s.Warmup, "`N` warm-up iterations; accepted and ignored")
 }
 
-// perf measures and prints row by row, as far as it came.
+// perf measures and prints row by row, until it ends or is interrupted.
 func (a *app) perf(ctx context.Context, spec perf.Spec, w perfWriter) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -291,7 +291,7 @@ func (a *app) perf(ctx context.Context, spec perf.Spec, w perfWriter) error {
 	var sweep *perf.Sweep
 	print := func(err error) {
 		if err != nil {
-			stop(reported{err}) // what cannot be printed need not be measured
+			stop(reported{err}) // without output there is nothing to measure
 		}
 	}
 	s, err := perf.Run(ctx, spec, func(s *perf.Sweep) {
@@ -318,8 +318,8 @@ func (a *app) perf(ctx context.Context, spec perf.Spec, w perfWriter) error {
 	return perfOutcome(ctx, s)
 }
 
-// perfOutcome is what the exit status follows: of the runs that did not end the one with the
-// highest, else a wrong result. The table has told it.
+// perfOutcome returns what determines the exit status: the highest status of the runs that did not
+// end, else a wrong result. The table has already printed it.
 func perfOutcome(ctx context.Context, s *perf.Sweep) error {
 	var err error
 	status, measured := ExitOK, false
@@ -327,7 +327,7 @@ func perfOutcome(ctx context.Context, s *perf.Sweep) error {
 		for _, p := range s.Rows[i].Placements() {
 			measured = true
 			if p.Err == nil || s.All && perf.TooLarge(p.Err) {
-				continue // the row says why, and its other placement was measured
+				continue // the row has the reason, and its other placement was measured
 			}
 			if e := exitStatus(ctx, p.Err); e > status {
 				err, status = reported{p.Err}, e
@@ -345,7 +345,7 @@ func perfOutcome(ctx context.Context, s *perf.Sweep) error {
 	return err
 }
 
-// size is a flag with a number of bytes; 0 stands for "not given".
+// size is a flag with a number of bytes; 0 means not given.
 type size struct{ to *unit.Bytes }
 
 func (s *size) Type() string { return "SIZE" }

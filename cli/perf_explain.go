@@ -25,10 +25,10 @@ type rowKeeper struct {
 	size unit.Bytes
 	best *perf.Row
 
-	sweep *perf.Sweep // when it is over
+	sweep *perf.Sweep // once it has ended
 }
 
-// Begin refuses a size that is not measured, before anything is.
+// Begin refuses a size that will not be measured.
 func (k *rowKeeper) Begin(s *perf.Sweep) error {
 	if !slices.Contains(s.Sizes, k.size) {
 		var sizes []string

@@ -8,7 +8,7 @@ import (
 	"kernbench/lab/sweep"
 )
 
-// listed is a flag with several values, or all that there are.
+// listed is a flag with several values, or all.
 type listed[T any] struct {
 	to    *[]T
 	all   func()
@@ -38,7 +38,7 @@ func (l *listed[T]) Set(s string) error {
 	return nil
 }
 
-// anyName takes what is not empty; whether there is something of that name is asked later.
+// anyName accepts any text but the empty one. The name is looked up later.
 func anyName(s string) (string, error) {
 	if s == "" {
 		return "", fmt.Errorf("found an empty name in the list")
@@ -66,7 +66,7 @@ func (l *rootList) Set(s string) error {
 		*l.all = true
 		return nil
 	}
-	const most = 1 << 24 // as many ranks as a configuration can ask for
+	const most = 1 << 24 // the most ranks of a configuration
 	list, err := parseList(s, 0, most)
 	if err != nil {
 		return fmt.Errorf("%w; ranks from 0 on and ranges of them are expected, such as 0 or 0,3-5, or all", err)
@@ -91,7 +91,7 @@ func (l *numbersFlag) Set(s string) error {
 	return nil
 }
 
-// variations is a flag with a key and several values, to be given once for each key.
+// variations is a flag with a key and several values. It is given once for each key.
 type variations []sweep.Variation
 
 func (v *variations) Type() string   { return "KEY=V1,V2,..." }

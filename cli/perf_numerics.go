@@ -17,7 +17,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// numericsFlags are those of perf that ask what rounding does.
+// numericsFlags are the flags of perf for rounding errors.
 type numericsFlags struct {
 	on     bool
 	inputs []string
@@ -35,7 +35,7 @@ func (n *numericsFlags) add(f *pflag.FlagSet) {
 		"inputs", "inputs of the ranks, with --numerics: "+strings.Join(names, ", ")+" (default "+names[0]+")")
 }
 
-// spec is what the flags of perf ask for, of one size unless they say which.
+// spec returns the spec of the flags of perf. Without flags for sizes it has one size.
 func (n *numericsFlags) spec(cmd *cobra.Command, s perf.Spec) (perf.RoundingSpec, error) {
 	if s.Bound {
 		return perf.RoundingSpec{}, errors.New("--bound and --numerics: one of the two")
@@ -53,7 +53,7 @@ func (n *numericsFlags) spec(cmd *cobra.Command, s perf.Spec) (perf.RoundingSpec
 	return perf.RoundingSpec{Spec: s, Inputs: n.inputs, AllInputs: n.all}, nil
 }
 
-// numericsWriter prints what rounding did in one of the formats.
+// numericsWriter prints rounding errors in one of the formats.
 type numericsWriter interface {
 	Begin(*perf.Rounding) error
 	Row(*perf.Rounding, *perf.RoundingRow) error
@@ -70,8 +70,8 @@ func newNumericsWriter(w io.Writer, format string) numericsWriter {
 	return &report.NumericsTable{W: w}
 }
 
-// perfNumerics looks at rounding and prints row by row, as far as it came. Where a page is asked
-// for it completes its file, too.
+// perfNumerics measures rounding errors and prints row by row, until it ends or is interrupted. If
+// a page is requested, it completes its file.
 func (a *app) perfNumerics(ctx context.Context, spec perf.RoundingSpec, w numericsWriter, to *destination) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -80,7 +80,7 @@ func (a *app) perfNumerics(ctx context.Context, spec perf.RoundingSpec, w numeri
 	var found *perf.Rounding
 	print := func(err error) {
 		if err != nil {
-			stop(reported{err}) // what cannot be printed need not be found out
+			stop(reported{err}) // without output there is nothing to measure
 		}
 	}
 	n, err := perf.Round(ctx, spec, func(n *perf.Rounding) {
@@ -111,8 +111,8 @@ func (a *app) perfNumerics(ctx context.Context, spec perf.RoundingSpec, w numeri
 }
 
 // numericsOutcome returns what determines the exit status. It is the highest status of the runs
-// that did not end, else a result that is wrong or farther off than it can be. The table has told
-// it.
+// that did not end, else a result that is wrong or farther off than its bound. The table has
+// already printed it.
 func numericsOutcome(ctx context.Context, n *perf.Rounding) error {
 	var err error
 	status, looked, bad := ExitOK, false, false

@@ -16,7 +16,7 @@ import (
 
 var numericsArgs = []string{"perf", "all_reduce", "--ranks", "8", "-b", "1K", "-e", "1M", "-d", "bf16", "--numerics", "--platform", "mock"}
 
-// What is finished is printed as it comes, and the closing lines below it.
+// Finished rows are printed at once, and the closing lines after them.
 func TestNumericsInterrupt(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	out, stderr := &stopping{after: 7, stop: stop}, &bytes.Buffer{}
@@ -47,7 +47,7 @@ func TestNumericsFullDisk(t *testing.T) {
 	}
 }
 
-// However many runs go side by side, a command prints the same.
+// A command prints the same for every number of parallel runs.
 func TestNumericsSameRunSameBytes(t *testing.T) {
 	args := append(numericsArgs, "-e", "16K", "--inputs", "all", "--algorithm",
 		"ring_allreduce_chunked,double_tree_allreduce", "--format", "json")
@@ -58,7 +58,7 @@ func TestNumericsSameRunSameBytes(t *testing.T) {
 	}
 }
 
-// A size that is given alone is the only one.
+// A single given size is the only one measured.
 func TestNumericsSizes(t *testing.T) {
 	for _, tt := range []struct {
 		args []string

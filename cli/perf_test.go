@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// stopping ends a context when so many lines were written.
+// stopping cancels a context after some number of lines.
 type stopping struct {
 	buf   bytes.Buffer
 	after int
@@ -28,7 +28,7 @@ func (s *stopping) Write(p []byte) (int, error) {
 	return s.buf.Write(p)
 }
 
-// What is finished is printed as it comes, and the closing lines below it.
+// Finished rows are printed at once, and the closing lines after them.
 func TestPerfInterruptKeepsWhatIsFinished(t *testing.T) {
 	for format, after := range map[string]int{"text": 13, "csv": 4} {
 		ctx, stop := context.WithCancel(t.Context())
@@ -63,7 +63,7 @@ func TestPerfInterruptBeforeTheFirstRow(t *testing.T) {
 	}
 }
 
-// What cannot be written is an error, in every format, and ends the measuring.
+// A failed write is an error in every format, and ends the measurement.
 func TestPerfFullDisk(t *testing.T) {
 	for _, format := range []string{"text", "json", "csv"} {
 		var stderr bytes.Buffer

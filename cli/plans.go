@@ -19,7 +19,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// planFlags are the flags of a verb that say how a program of another tool is called.
+// planFlags are the flags of a verb that describe the call of a program of another tool.
 type planFlags struct {
 	bytes   unit.Bytes
 	inPlace bool
@@ -33,7 +33,7 @@ func (p *planFlags) add(f *pflag.FlagSet) {
 	f.Var((*count)(&p.depth), "depth", "messages that a channel of a program of another tool holds (default: by protocol)")
 }
 
-// addSize adds also the size of one call.
+// addSize also adds the size of one call.
 func (p *planFlags) addSize(f *pflag.FlagSet) {
 	f.Var(&size{&p.bytes}, "bytes", "`SIZE` of a call of a program of another tool: bytes of the input or output of a rank, whichever is larger")
 	p.add(f)
@@ -41,7 +41,7 @@ func (p *planFlags) addSize(f *pflag.FlagSet) {
 
 var errNotForeign = errors.New("--bytes, --in-place and --depth: only a program of another tool (--program) is called so; a bench takes --n-elem")
 
-// foreignName refuses algorithms that are programs of other tools, and says which command takes
+// foreignName refuses algorithms that are programs of other tools. Its error names the command for
 // them.
 func foreignName(instead string, names ...string) error {
 	for _, name := range names {
@@ -52,7 +52,7 @@ func foreignName(instead string, names ...string) error {
 	return nil
 }
 
-// spec is that of a program, and refuses flags of the verb that would change nothing.
+// spec returns the spec of a program. It refuses flags of the verb that would change nothing.
 func (p *planFlags) spec(a *app, file, topology string, sets []string, others ...string) (plans.Spec, error) {
 	s := plans.Spec{File: file, Topology: topology, Sets: sets, Command: a.commandLine()}
 	if p.set.Changed("in-place") {
@@ -69,7 +69,7 @@ func (p *planFlags) spec(a *app, file, topology string, sets []string, others ..
 	return s, err
 }
 
-// load reads a program, and the size of its call: the one that flags or its files say.
+// load reads a program, and the size of its call from the flags or the files.
 func (p *planFlags) load(s plans.Spec) (*plans.Loaded, unit.Bytes, error) {
 	l, err := plans.Load(s)
 	if err != nil {
@@ -163,7 +163,7 @@ func (a *app) perfPlan(ctx context.Context, s plans.Spec, sweep perf.Spec, shown
 	}
 	bar := newProgress(a.err)
 	rows := []*plans.Result{}
-	left, first := 0, error(nil) // sizes that the program is not for
+	left, first := 0, error(nil) // sizes that the program does not support
 	for i, b := range sizes {
 		if err = ctx.Err(); err != nil {
 			break
@@ -207,8 +207,8 @@ func (a *app) perfPlan(ctx context.Context, s plans.Spec, sweep perf.Spec, shown
 	return verdictError([]*frontend.Verdict{l.Verdict})
 }
 
-// testPrograms judges programs of other tools, as import does. Of the machine it takes the
-// multiprocessors of a GPU.
+// testPrograms judges programs of other tools, as import does. It uses only the machine's number of
+// multiprocessors.
 func (a *app) testPrograms(cmd *cobra.Command, names []string, topology string, sets []string, format string) error {
 	known := []string{"program", "topology", "set", "format"}
 	var err error

@@ -8,7 +8,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// plotFlag is a flag with the file of a figure. Its ending says the format, and is checked at once.
+// plotFlag is a flag with the file of a figure. Its extension sets the format, and is checked at
+// once.
 type plotFlag struct {
 	flag, name string
 	format     scene.Format
@@ -30,7 +31,7 @@ func (p *plotFlag) add(f *pflag.FlagSet, flag, what string) {
 	f.Var(p, flag, what+" to a `FILE`: .svg, .png or .html")
 }
 
-// wanted reports whether there is to be a figure.
+// wanted reports whether a figure is requested.
 func (p *plotFlag) wanted() bool { return p.name != "" }
 
 // begin begins the file, so that a command learns before its work whether it can be written.
@@ -39,7 +40,7 @@ func (p *plotFlag) begin() (err error) {
 	return err
 }
 
-// write completes the file, if one is wanted.
+// write completes the file, if one is requested.
 func (p *plotFlag) write(picture func() *scene.Picture) error {
 	if !p.wanted() {
 		return nil
@@ -55,5 +56,5 @@ func (p *plotFlag) write(picture func() *scene.Picture) error {
 	})
 }
 
-// discard leaves what was there, unless write has completed the file.
+// discard keeps the former file, unless write has completed the new one.
 func (p *plotFlag) discard() { p.file.discard() }

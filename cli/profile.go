@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// profiles are the files for what a command took of this computer.
+// profiles are the files for the CPU time and memory of a command.
 type profiles struct{ cpu, memory string }
 
 func (p *profiles) add(f *pflag.FlagSet) {
@@ -19,8 +19,9 @@ func (p *profiles) add(f *pflag.FlagSet) {
 	f.StringVar(&p.memory, "memprofile", "", "write an allocation profile of kernbench to a `FILE`, for go tool pprof")
 }
 
-// profiled does work between the start and the end of the profiles that are asked for. They are
-// complete however work ends. A file that cannot be written is an error before work begins.
+// profiled calls work between the start and the end of the requested profiles. They are complete
+// whether work succeeds or fails. If a file cannot be written, it returns an error before work
+// begins.
 func (a *app) profiled(p *profiles, work func() error) (err error) {
 	stop, err := p.start()
 	if err != nil {
@@ -29,7 +30,7 @@ func (a *app) profiled(p *profiles, work func() error) (err error) {
 	defer func() {
 		switch perr := stop(); {
 		case perr == nil:
-		case errors.Is(err, errWrong) || is[reported](err): // it prints nothing more
+		case errors.Is(err, errWrong) || is[reported](err): // the error is already printed
 			fmt.Fprintf(a.err, "kernbench: %v\n", perr)
 		default:
 			err = errors.Join(err, perr)
@@ -61,7 +62,7 @@ func (p *profiles) start() (stop func() error, err error) {
 			pprof.StopCPUProfile()
 		}
 		if memory != nil {
-			runtime.GC() // so that what is in use is exact
+			runtime.GC() // makes the memory in use exact
 			err = pprof.Lookup("allocs").WriteTo(memory, 0)
 		}
 		return errors.Join(err, closeProfile(cpu), closeProfile(memory))

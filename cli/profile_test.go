@@ -32,12 +32,12 @@ func wantProfile(t *testing.T, file, samples string) {
 	}
 }
 
-// Profiles are complete however a command ends.
+// Profiles are complete whether a command succeeds, fails or is interrupted.
 func TestProfiles(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		args   string
-		after  time.Duration // until it is interrupted; 0: it is not
+		after  time.Duration // until the interrupt; 0: none
 		status int
 	}{
 		{"run", "run --ranks 4", 0, ExitOK},
@@ -76,7 +76,7 @@ func TestProfiles(t *testing.T) {
 	}
 }
 
-// What cannot be written is known before anything runs.
+// A file that cannot be written is reported before the run.
 func TestProfilesThatCannotBeWritten(t *testing.T) {
 	nowhere := filepath.Join(t.TempDir(), "nowhere", "x.pprof")
 	for _, verb := range []string{"run --ranks 2", "perf all_reduce --ranks 2 -b 1K -e 1K",
@@ -93,14 +93,13 @@ func TestProfilesThatCannotBeWritten(t *testing.T) {
 	if status != ExitUsage || stdout != "" || !strings.Contains(stderr, "that is --cpuprofile too") {
 		t.Errorf("one file for both: exit status %d, stdout %q, stderr %q", status, stdout, stderr)
 	}
-	// A profile that did not start leaves room for the next.
+	// A profile that did not start does not block the next.
 	if status, _, stderr := call(t.Context(), "run", "--ranks", "2", "--cpuprofile", both); status != ExitOK {
 		t.Errorf("exit status %d: %s", status, stderr)
 	}
 }
 
-// A profile that could not be completed is an error, also of a command that has reported another
-// one.
+// A profile that could not be completed is an error, even if the command has reported another one.
 func TestProfileOnAFullDisk(t *testing.T) {
 	const full = "/dev/full"
 	if _, err := os.Stat(full); err != nil {

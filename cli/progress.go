@@ -11,7 +11,7 @@ import (
 	"golang.org/x/term"
 )
 
-// progress is a bar on a terminal, and silence anywhere else. Short runs show none.
+// progress shows a bar on a terminal, and nothing elsewhere. Short runs show no bar.
 type progress struct {
 	w     io.Writer // nil where there is no terminal
 	width int       // characters of a line of the terminal; 0: not known
@@ -21,7 +21,7 @@ type progress struct {
 	bar   *bar
 }
 
-// patience is how long a run may take before it shows that it is alive.
+// patience is the time of a run before the bar appears.
 const patience = 400 * time.Millisecond
 
 func newProgress(w io.Writer) *progress {

@@ -11,7 +11,7 @@ import (
 	"kernbench/unit"
 )
 
-// A pipe, a file and a buffer are no terminals: nothing may get into them.
+// A pipe, a file and a buffer are no terminals, and get no bar.
 func TestProgressIsSilentInAPipe(t *testing.T) {
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -29,7 +29,7 @@ func TestProgressIsSilentInAPipe(t *testing.T) {
 	}
 }
 
-// On a terminal it draws, once a run has taken a while.
+// On a terminal the bar appears after some time.
 func TestProgressDraws(t *testing.T) {
 	var b bytes.Buffer
 	p := &progress{w: &b, from: time.Now()}
@@ -46,7 +46,7 @@ func TestProgressDraws(t *testing.T) {
 	p.done()
 }
 
-// In a ring no rank ends before nearly all has: until then the simulated time must move.
+// In a ring all ranks end at nearly the same time. Until then the simulated time must move.
 func TestProgressMovesBeforeRanksEnd(t *testing.T) {
 	var b bytes.Buffer
 	p := &progress{w: &b, from: time.Now().Add(-time.Hour)}
@@ -56,7 +56,7 @@ func TestProgressMovesBeforeRanksEnd(t *testing.T) {
 		done int64
 		at   unit.Time
 		want string
-		same bool // the bar stays the same, and is not drawn below itself
+		same bool // the bar does not change, and is drawn once
 	}{
 		{0, 2500 * unit.Nanosecond, "simulate: at 2.5 µs", true},
 		{2, 3500 * unit.Nanosecond, "25%", false},

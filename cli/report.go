@@ -24,7 +24,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// pageFlags ask for a page: one HTML file that shows what came out.
+// pageFlags request a page: one HTML file with the result.
 type pageFlags struct {
 	file   string
 	window between
@@ -50,7 +50,7 @@ func (p *pageFlags) add(f *pflag.FlagSet) {
 	f.Var((*pageName)(&p.file), "report", "write the results as a self-contained page to `FILE.html` (docs/view.md)")
 }
 
-// addWindow adds the flag for the part of a run that gets single slices.
+// addWindow adds the flag for the time window in which a page draws single slices.
 func (p *pageFlags) addWindow(f *pflag.FlagSet) {
 	f.Var(&p.window, "report-window",
 		"part of the simulated time with single slices on the page: `T1,T2` such as 2us,5us (default: as much as fits, from the start)")
@@ -67,7 +67,7 @@ func (p *pageFlags) beginFigures() error {
 	return errors.Join(p.timeline.begin(), p.heat.begin())
 }
 
-// discardFigures leaves what was there, unless writeFigures has completed the files.
+// discardFigures keeps the former files, unless writeFigures has completed the new ones.
 func (p *pageFlags) discardFigures() {
 	p.timeline.discard()
 	p.heat.discard()
@@ -101,8 +101,8 @@ func (p *pageFlags) check() error {
 	return nil
 }
 
-// observe explains a run as explain.Run does. Where a page is asked for it returns what that shows,
-// too.
+// observe explains a run as explain.Run does. If a page is requested, it also returns the page's
+// data.
 func (p *pageFlags) observe(ctx context.Context, s explain.Spec, name string) (*view.Run, *explain.Report, *run.Result, error) {
 	if p == nil || p.file == "" && !p.timeline.wanted() && !p.heat.wanted() {
 		r, res, err := explain.Run(ctx, s)
@@ -133,8 +133,8 @@ func drawing(topology string, sets []string) (*draw.Drawing, error) {
 	return d, d.Bisect(bound.Bisect)
 }
 
-// begin begins the file, so that a command learns before its work whether it can be written; nil:
-// none is asked for.
+// begin begins the file, so that a command learns before its work whether it can be written. It
+// returns nil if no page is requested.
 func (p *pageFlags) begin() (*destination, error) { return output("--report", p.file) }
 
 // writePage completes the file of a page.
@@ -158,8 +158,7 @@ func (a *app) writeRuns(to *destination, by run.MadeBy, runs ...*view.Run) error
 	return writePage(to, d)
 }
 
-// writeProgram completes the file of a page of calls of another tool's program; nil: none is asked
-// for.
+// writeProgram completes the file of a page of calls of another tool's program, unless to is nil.
 func writeProgram(to *destination, v *frontend.Verdict, calls ...*plans.Result) error {
 	if to == nil {
 		return nil
@@ -167,7 +166,7 @@ func writeProgram(to *destination, v *frontend.Verdict, calls ...*plans.Result) 
 	return writePage(to, view.Program(v, calls))
 }
 
-// pagedPerf completes the file of a page when a sweep is over.
+// pagedPerf completes the file of a page when a sweep has ended.
 type pagedPerf struct{ to *destination }
 
 func (p *pagedPerf) Begin(*perf.Sweep) error          { return nil }

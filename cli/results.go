@@ -15,7 +15,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// results are the verbs below "kernbench results", and the database that they ask.
+// results are the subcommands of "kernbench results", and the database that they query.
 type results struct {
 	*app
 	db, format string
@@ -117,7 +117,7 @@ func (r *results) plotCommand() *cobra.Command {
 	return cmd
 }
 
-// oneOf is a list of words as a sentence has it.
+// oneOf joins words as in a sentence.
 func oneOf(words []string) string {
 	text := words[0]
 	for i, w := range words[1:] {
@@ -130,7 +130,7 @@ func oneOf(words []string) string {
 	return text
 }
 
-// runs takes so many arguments.
+// runs checks the number of arguments.
 func runs(least, most int) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if n := len(args); n < least || n > most {
@@ -140,7 +140,7 @@ func runs(least, most int) cobra.PositionalArgs {
 	}
 }
 
-// read opens the database for one question.
+// read opens the database for one query.
 func (r *results) read(ask func(*store.Store) error) error {
 	st, err := store.OpenToRead(r.db)
 	if err != nil {
@@ -149,7 +149,7 @@ func (r *results) read(ask func(*store.Store) error) error {
 	return errors.Join(ask(st), st.Close())
 }
 
-// of answers about the run that is named, or the last.
+// of queries the named run, or the last.
 func (r *results) of(tell func(*tune.RunPoints) error) func(*cobra.Command, []string) error {
 	return func(_ *cobra.Command, args []string) error {
 		return r.read(func(st *store.Store) error {
@@ -166,7 +166,7 @@ func (r *results) of(tell func(*tune.RunPoints) error) func(*cobra.Command, []st
 	}
 }
 
-// points finds a run by what the user calls it.
+// points finds a run by its number or name.
 func points(st *store.Store, name string, named bool) (*tune.RunPoints, error) {
 	run, err := strconv.ParseInt(name, 10, 64)
 	if err != nil || named && run < 1 {
@@ -219,7 +219,7 @@ func (r *results) diff(st *store.Store, a, b string) error {
 	return err
 }
 
-// query prints what SQL comes to.
+// query prints the result of an SQL statement.
 func (r *results) query(ctx context.Context, st *store.Store, query string) error {
 	var head []string
 	var rows [][]string

@@ -17,7 +17,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// traceVariable is the environment variable that asks for a line per send and receive.
+// traceVariable is the environment variable that enables a line per send and receive.
 const traceVariable = "KERNBENCH_CCL_TRACE"
 
 func (a *app) runCommand() *cobra.Command {
@@ -118,7 +118,7 @@ func (a *app) runCommand() *cobra.Command {
 	return cmd
 }
 
-// run performs one run and prints what came out, as far as it came.
+// run performs one run and prints its result, or the part that was complete.
 func (a *app) run(ctx context.Context, spec run.Spec, format string, search time.Duration) error {
 	bar := newProgress(a.err)
 	spec.Progress, spec.Command = bar.report, a.commandLine()
@@ -135,7 +135,7 @@ func (a *app) run(ctx context.Context, spec run.Spec, format string, search time
 	}
 	switch {
 	case repairs && format != "json":
-		fmt.Fprintf(a.err, "kernbench: %v\n", err) // first: the search takes a while
+		fmt.Fprintf(a.err, "kernbench: %v\n", err) // before the search, which takes some time
 		return reported{errors.Join(err, report.Repairs(a.err, repair.Search(ctx, spec, err, search)))}
 	case err != nil:
 		return interrupted(ctx, err)

@@ -23,11 +23,11 @@ func (e *explainFlag) add(f *pflag.FlagSet) {
 	f.BoolVar(&e.on, "explain", false, "explain the simulated time, by a second simulation (see kernbench explain)")
 }
 
-// explainedRows are the rows of each table of a run that is explained beside its result.
+// explainedRows is the number of rows of each table when a run is explained after its result.
 const explainedRows = 5
 
 // runExplained performs a run and explains its time. It prints both, or the result only, and writes
-// a page if that is asked for.
+// a page if one is requested.
 func (a *app) runExplained(ctx context.Context, spec run.Spec, format string, search time.Duration, print bool, shown *pageFlags) error {
 	if spec.Schedules > 0 || spec.Schedule > 0 {
 		return errors.New("--explain and --report: random schedules have delays without a cause: leave --seeds and --schedule out")
@@ -41,7 +41,7 @@ func (a *app) runExplained(ctx context.Context, spec run.Spec, format string, se
 	spec.Progress, spec.Command = bar.report, a.commandLine()
 	first := spec
 	first.CCLTrace, first.Pointers, first.Output, first.VerifyData = nil, nil, nil, false
-	if !trace.Annotates(spec.TraceFile) { // else it has a track of the critical path
+	if !trace.Annotates(spec.TraceFile) { // otherwise the trace has a track of the critical path
 		first.TraceFile = ""
 	}
 	pictured, r, _, err := shown.observe(ctx, explain.Spec{Run: first}, "")
@@ -49,14 +49,14 @@ func (a *app) runExplained(ctx context.Context, spec run.Spec, format string, se
 	if err != nil && !fault.Is(err) {
 		return interrupted(ctx, err)
 	}
-	if r == nil { // a fault, which a run explains
+	if r == nil { // a fault, which the report of the run explains
 		if err := a.writeRuns(to, run.NewMadeBy(""), pictured); err != nil {
 			return err
 		}
 		return a.run(ctx, spec, format, search)
 	}
 	if first.TraceFile != "" {
-		spec.TraceFile = "" // it is there
+		spec.TraceFile = "" // it is already written
 	}
 	res, err := run.Run(ctx, spec)
 	bar.done()

@@ -24,8 +24,9 @@ func TestMain(m *testing.M) {
 	})
 }
 
-// mine is a program of a user: kernbench with algorithms of their own. One is wrong: it sends its
-// sum on where it should send what came, so that contributions count twice. The other one asks.
+// mine is a user's program: kernbench with two more algorithms. One is wrong: it forwards its sum
+// instead of the received data, so contributions count twice. The other one reads values at run
+// time.
 func mine() {
 	algorithm.Register(algorithm.Algorithm{
 		Name: "greedy", Summary: "sends the sum on", Collective: "all_reduce", Topology: "ring_1d",

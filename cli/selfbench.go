@@ -15,7 +15,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Limits of time where none is given: of a row, and of an algorithm whose growth is measured.
+// Default limits of time: of a row, and of an algorithm whose growth is measured.
 const (
 	limitOfRow    = 5 * time.Minute
 	limitOfGrowth = 10 * time.Second
@@ -99,7 +99,7 @@ With --growth, measure how the cost to simulate each algorithm grows with the nu
 	return cmd
 }
 
-// benchCommand is the verb by its old name.
+// benchCommand is the old name of the verb.
 func (a *app) benchCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "bench", Hidden: true, DisableFlagParsing: true,

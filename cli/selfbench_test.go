@@ -19,7 +19,7 @@ func TestInterruptBench(t *testing.T) {
 	}
 }
 
-// Half a table does not replace a whole one, and the interruption is reported.
+// An incomplete table does not replace a complete one, and the interruption is reported.
 func TestInterruptedBenchSavesNothing(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "was.json")
 	ctx, stop := context.WithCancel(t.Context())

@@ -6,7 +6,7 @@ import (
 	"kernbench/report"
 )
 
-// show writes what a verb found, in the format that its flag asks for.
+// show writes the result of a verb in the format of its flag.
 func show[T any](a *app, format string, v T, text func(io.Writer, T) error) error {
 	if format == "json" {
 		return report.JSON(a.out, v)

@@ -94,8 +94,8 @@ With --program, --topology names the machine whose multiprocessors bound the thr
 	return cmd
 }
 
-// showTests prints what a test found, and what repairs the first deadlock of each algorithm. The
-// time limit is that of all searches. Text comes before they begin.
+// showTests prints the result of a test, and a repair of the first deadlock of each algorithm. All
+// searches share one time limit. The text is printed before they begin.
 func (a *app) showTests(ctx context.Context, sum *suite.Summary, format string, search time.Duration) error {
 	if format != "json" {
 		if err := show(a, format, sum, report.Tests); err != nil {
@@ -112,7 +112,7 @@ func (a *app) showTests(ctx context.Context, sum *suite.Summary, format string, 
 			continue
 		}
 		searched[r.Algorithm] = true
-		r.Repairs = repair.Search(ctx, r.Spec, r.Fault, time.Until(end)) // without time left it says so
+		r.Repairs = repair.Search(ctx, r.Spec, r.Fault, time.Until(end)) // without time left it returns a note
 		if format != "json" {
 			fmt.Fprintf(a.out, "\n%s, %d ranks\n", r.Algorithm, r.World)
 			if err := report.Repairs(a.out, r.Repairs); err != nil {

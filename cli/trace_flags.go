@@ -25,7 +25,7 @@ func traceFlags(f *pflag.FlagSet, s *run.Spec) {
 	f.BoolVar(&s.TracePlain, "trace-plain", false, "write a .pftrace without annotations, of half the size")
 }
 
-// checkTrace reports flags of a trace that contradict each other, or that would change nothing.
+// checkTrace returns an error for flags of a trace that contradict each other or change nothing.
 func checkTrace(s *run.Spec) error {
 	scope := &s.TraceScope
 	switch {

@@ -116,7 +116,7 @@ func presets() []string {
 	return names
 }
 
-// varyText is what --vary would be.
+// varyText returns the value of --vary for some settings.
 func varyText(vary []sweep.Variation) string {
 	var all []string
 	for _, v := range vary {
@@ -125,7 +125,7 @@ func varyText(vary []sweep.Variation) string {
 	return strings.Join(all, " ")
 }
 
-// commandLine is what was called, as it can be called again.
+// commandLine returns the command line, quoted for a shell.
 func (a *app) commandLine() string {
 	line := "kernbench"
 	for _, arg := range a.args {
@@ -137,7 +137,7 @@ func (a *app) commandLine() string {
 	return line
 }
 
-// tune measures, prints what came out, and writes the table if all is there.
+// tune measures, prints the result, and writes the table if it is complete.
 func (a *app) tune(ctx context.Context, spec tune.Spec, db, table, format string, shown *pageFlags) (err error) {
 	if spec.Program, err = tune.Program(); err != nil {
 		return err
@@ -187,8 +187,7 @@ func (a *app) tune(ctx context.Context, spec tune.Spec, db, table, format string
 	return nil
 }
 
-// chooseAuto finds out what the algorithm auto runs at the sizes of each group, and what that
-// loses.
+// chooseAuto finds the choice of the algorithm auto at the sizes of each group, and its loss.
 func (a *app) chooseAuto(ctx context.Context, spec *tune.Spec, t *tune.Tuned) error {
 	for _, g := range t.Groups {
 		typ, err := dtype.Parse(g.Type)

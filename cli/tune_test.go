@@ -11,7 +11,7 @@ import (
 	"kernbench/store"
 )
 
-// Ctrl-C keeps what was finished, says so, and writes no table of a part.
+// Ctrl-C keeps the finished results and prints a note. It writes no incomplete table.
 func TestInterruptDuringATune(t *testing.T) {
 	dir := t.TempDir()
 	db, table := filepath.Join(dir, "x.db"), filepath.Join(dir, "t.yaml")

@@ -65,8 +65,8 @@ func (a *app) view(ctx context.Context, names []string, listen string, open bool
 	return s.Serve(ctx, l, listen)
 }
 
-// openBrowser opens an address with the program of the system. The address is printed: a failure is
-// no error.
+// openBrowser opens an address with the system's program. A failure is no error, since the address
+// is printed.
 func openBrowser(say io.Writer, address string) {
 	words := []string{"xdg-open", address}
 	switch runtime.GOOS {

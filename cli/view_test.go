@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// The viewer prints its address, on this computer, and an interrupt is how it ends.
+// The viewer prints its local address, and ends by an interrupt.
 func TestViewEndsWithAnInterrupt(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()

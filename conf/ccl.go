@@ -8,21 +8,21 @@ import (
 	"kernbench/unit"
 )
 
-// CCL is the collective library's configuration as ccl.yaml has it: settings for all algorithms,
-// and by name those of each that differ. LoadCCL and With alone make one, and they check
-// everything; nothing changes one afterwards.
+// CCL is the collective library's configuration in ccl.yaml: settings for all algorithms, and by
+// name the settings in which an algorithm differs. Only LoadCCL and With make one, and they check
+// everything. It does not change afterwards.
 type CCL struct {
 	say    library
 	places places
 }
 
-// library is what ccl.yaml says.
+// library is the content of ccl.yaml.
 type library struct {
 	Defaults   Settings              `conf:"defaults" doc:"settings of every algorithm that does not say otherwise"`
 	Algorithms map[string]*Algorithm `conf:"algorithms" doc:"algorithms by name; an entry changes only the settings that it names"`
 }
 
-// Defaults returns the settings of every algorithm that does not say otherwise.
+// Defaults returns the settings of every algorithm that does not override them.
 func (c *CCL) Defaults() Settings { return c.say.Defaults }
 
 // Entry returns the entry of an algorithm, or nil if it has none.
@@ -93,7 +93,7 @@ func (l library) clone() library {
 	return l
 }
 
-// clone copies what pointers lead to as well.
+// clone also copies the values behind pointers.
 func (a *Algorithm) clone() *Algorithm {
 	to := *a
 	v := reflect.ValueOf(&to).Elem()

@@ -11,7 +11,7 @@ const (
 	maxSIPs = 1 << 20
 )
 
-// check holds the keys of a topology against each other.
+// check compares the keys of a topology with each other.
 func (t *Topology) check(l *ledger) {
 	t.checkLevels(l)
 	t.checkSIPs(l)
@@ -47,7 +47,7 @@ func (t *Topology) check(l *ledger) {
 	}
 }
 
-// checkSIPs holds the number of SIPs against their grid and the number of cubes.
+// checkSIPs compares the number of SIPs with their grid and the number of cubes.
 func (t *Topology) checkSIPs(l *ledger) {
 	s := &t.say.System.SIPs
 	grid := []string{"system.sips.count", "system.sips.w", "system.sips.h"}
@@ -70,8 +70,8 @@ func (t *Topology) checkSIPs(l *ledger) {
 	}
 }
 
-// checkConnections holds the list of connections against the cube. The default list describes the
-// default cube; where a file changes the cube and not the list, the list gives way.
+// checkConnections compares the list of connections with the cube. The default list describes the
+// default cube. If a file changes the cube and not the list, the list is dropped.
 func (t *Topology) checkConnections(l *ledger) {
 	const key = "sip.ucie.connection_of_pe"
 	u := &t.say.SIP.UCIe
@@ -101,7 +101,7 @@ func (t *Topology) checkConnections(l *ledger) {
 	}
 }
 
-// untouched reports whether no source behind the defaults set key or an element of it.
+// untouched reports whether no source after the defaults set key or an element of it.
 func (l *ledger) untouched(key string) bool {
 	for path, at := range l.places {
 		if (path == key || strings.HasPrefix(path, key+".")) && !at.text.builtin {
@@ -111,8 +111,8 @@ func (l *ledger) untouched(key string) bool {
 	return true
 }
 
-// both names the places of the keys other than the last one, which the error already names; keys
-// that stand nowhere are left out.
+// both names the places of all keys but the last one, which the error already names. Keys without a
+// place are left out.
 func (l *ledger) both(keys ...string) string {
 	_, last := l.places.latest(keys...)
 	var others []string
@@ -127,7 +127,7 @@ func (l *ledger) both(keys ...string) string {
 	return " (" + strings.Join(others, ", ") + ")"
 }
 
-// check holds the keys of each algorithm against each other.
+// check compares the keys of each algorithm with each other.
 func (c *CCL) check(l *ledger) {
 	for _, name := range c.Names() {
 		if l.full() {
@@ -137,7 +137,7 @@ func (c *CCL) check(l *ledger) {
 	}
 }
 
-// checkGrid holds w and h against the world size. A side that is left out follows from the other.
+// checkGrid compares w and h with the world size. A missing side follows from the other.
 func (c *CCL) checkGrid(l *ledger, path string, r Resolved) {
 	w, h := join(path, "w"), join(path, "h")
 	world := join(path, "world_size")

@@ -12,23 +12,23 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// decoder writes the keys that one source names into a value and remembers where they stood. All
-// errors of a load gather in its ledger.
+// decoder writes the keys of one source into a value and records their places. All errors of a load
+// are collected in its ledger.
 type decoder struct {
 	text   *text
-	shift  int // columns by which the first line of the YAML text is shifted, behind --set KEY=
+	shift  int // columns by which the first line of the YAML text is shifted, after --set KEY=
 	ledger *ledger
 }
 
-// ledger gathers over all sources of a load.
+// ledger collects errors and places over all sources of a load.
 type ledger struct {
 	errs   Errors
 	places places
-	failed map[string]bool // keys whose value is not to be trusted
+	failed map[string]bool // keys whose value is invalid
 	order  int
 }
 
-// clone is a ledger that goes on where l is.
+// clone returns a copy of l that is continued independently.
 func (l *ledger) clone() *ledger {
 	return &ledger{errs: slices.Clone(l.errs), places: maps.Clone(l.places), failed: maps.Clone(l.failed), order: l.order}
 }
@@ -43,7 +43,7 @@ func (l *ledger) add(e *Error) {
 	l.failed[e.Key] = true
 }
 
-// full reports whether decoding more would be in vain.
+// full reports whether there are too many errors to continue.
 func (l *ledger) full() bool { return len(l.errs) > maxErrors }
 
 // doubtful reports whether key, or a key above it, failed.
@@ -58,7 +58,7 @@ func (l *ledger) doubtful(key string) bool {
 	return true
 }
 
-// at is the place of a node.
+// at returns the place of a node.
 func (d *decoder) at(n *yaml.Node) place {
 	width := 1
 	if n.Kind == yaml.ScalarNode {
@@ -78,7 +78,7 @@ func (d *decoder) fail(n *yaml.Node, path, format string, args ...any) {
 	d.ledger.add(d.at(n).errorf(path, format, args...))
 }
 
-// mark remembers that path was set at p.
+// mark records that path was set at p.
 func (d *decoder) mark(path string, p place) {
 	d.ledger.order++
 	p.order = d.ledger.order
@@ -96,7 +96,7 @@ func (d *decoder) value(n *yaml.Node, f *field, v reflect.Value, path string) {
 	isNull := n.Kind == yaml.ScalarNode && n.Tag == "!!null"
 	switch {
 	case isNull && (f.kind == kindStruct || f.kind == kindMap):
-		// A key with nothing below it changes nothing.
+		// A key without a value changes nothing.
 	case isNull:
 		d.fail(n, path, "has no value; %s is expected", f.expected())
 	case f.kind == kindStruct && n.Kind == yaml.MappingNode:
@@ -122,7 +122,7 @@ func (d *decoder) value(n *yaml.Node, f *field, v reflect.Value, path string) {
 	}
 }
 
-// pairs calls visit for each key of a mapping that is text and stands there for the first time.
+// pairs calls visit for each key of a mapping that is text and not a repetition.
 func (d *decoder) pairs(n *yaml.Node, path string, visit func(key, value *yaml.Node, path string)) {
 	seen := make(map[string]place)
 	for i := 0; i+1 < len(n.Content) && !d.ledger.full(); i += 2 {
@@ -155,7 +155,7 @@ func (d *decoder) structure(n *yaml.Node, f *field, v reflect.Value, path string
 		child := f.child(key.Value)
 		if child == nil {
 			d.fail(key, clip(below), "unknown key; %s", d.suggest(key.Value, path, f))
-			d.ledger.failed[path] = true // what it was meant to set is not what is there now
+			d.ledger.failed[path] = true // it was not set
 			return
 		}
 		d.mark(below, d.at(key))
@@ -163,7 +163,7 @@ func (d *decoder) structure(n *yaml.Node, f *field, v reflect.Value, path string
 	})
 }
 
-// named decodes a mapping of names to entries, onto the entries that are there.
+// named decodes a mapping of names to entries, onto the existing entries.
 func (d *decoder) named(n *yaml.Node, f *field, v reflect.Value, path string) {
 	d.pairs(n, path, func(key, value *yaml.Node, below string) {
 		if !validName(key.Value) {
@@ -175,11 +175,11 @@ func (d *decoder) named(n *yaml.Node, f *field, v reflect.Value, path string) {
 	})
 }
 
-// validName reports whether an entry may have that name: one without a dot, so that its keys have
+// validName reports whether an entry may have that name. A name has no dot, so that its keys have
 // dotted paths.
 func validName(name string) bool { return nameForm.MatchString(name) && !strings.Contains(name, ".") }
 
-// entry returns the struct of that name in the map v, which it adds if need be.
+// entry returns the struct of that name in the map v. It adds a missing one.
 func entry(f *field, v reflect.Value, name string) reflect.Value {
 	if v.IsNil() {
 		v.Set(reflect.MakeMap(f.typ))
@@ -193,7 +193,7 @@ func entry(f *field, v reflect.Value, name string) reflect.Value {
 	return e.Elem()
 }
 
-// list decodes a list, which replaces the one that is there.
+// list decodes a list, which replaces the existing one.
 func (d *decoder) list(n *yaml.Node, f *field, v reflect.Value, path string) {
 	if len(n.Content) > maxList {
 		d.fail(n, path, "found a list of %d; at most %d are allowed", len(n.Content), maxList)

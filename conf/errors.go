@@ -8,12 +8,13 @@ import (
 // setName is the File of an error in a --set argument.
 const setName = "--set"
 
-// maxErrors bounds what one load reports: beyond it the input is not a near miss any more.
+// maxErrors bounds the errors of one load. An input with more of them is probably another kind of
+// file.
 const maxErrors = 100
 
 // Error is one thing that is wrong in a configuration, and where. Line and Col count from 1, Col in
-// characters; both are 0 where no source is to blame. For a --set argument File is "--set" and Col
-// counts within the argument.
+// characters; both are 0 if the error has no place in a source. For a --set argument File is
+// "--set" and Col counts within the argument.
 type Error struct {
 	File    string
 	Line    int
@@ -43,10 +44,10 @@ func (e *Error) Error() string {
 	return b.String()
 }
 
-// Errors is everything that is wrong in one load, in the order of the sources.
+// Errors is the list of all errors of one load, in the order of the sources.
 type Errors []*Error
 
-// Error prints all of them, one below the other.
+// Error prints all errors, one below the other.
 func (es Errors) Error() string {
 	texts := make([]string, len(es))
 	for i, e := range es {
@@ -64,7 +65,7 @@ func (es Errors) Unwrap() []error {
 	return all
 }
 
-// err returns es as an error, and nil where there is none.
+// err returns es as an error, or nil if es is empty.
 func (es Errors) err() error {
 	if len(es) == 0 {
 		return nil
@@ -72,12 +73,12 @@ func (es Errors) err() error {
 	return es
 }
 
-// place is where a key stands in a source. The zero place is nowhere.
+// place is the place of a key in a source. The zero value is no place.
 type place struct {
 	text      *text
 	line, col int
 	width     int // characters to underline
-	order     int // counts up over all sources of a load, so that the later of two places is known
+	order     int // increases over all sources of a load, to find the later of two places
 }
 
 // String prints the place as it is named inside another error's message.
@@ -101,7 +102,7 @@ func (p place) errorf(key, format string, args ...any) *Error {
 	return e
 }
 
-// places remembers where each key was set last, by dotted path.
+// places has the place where each key was set last, by dotted path.
 type places map[string]place
 
 // find returns the place of key, or of the nearest key above it that has one.
@@ -127,8 +128,8 @@ func (ps places) forget(key string) {
 	}
 }
 
-// latest returns whichever of the keys was set last, and its place: the one to blame when they
-// disagree.
+// latest returns the key that was set last, and its place. The error of keys that disagree names
+// it.
 func (ps places) latest(keys ...string) (string, place) {
 	last, at := keys[0], ps.find(keys[0])
 	for _, key := range keys[1:] {

@@ -26,7 +26,7 @@ const (
 	kindBytes
 )
 
-// field describes one key: what its struct field's tags say.
+// field describes one key, as the tags of its struct field define it.
 //
 //	conf   the key; a key that ends in _ns or _gbs takes bare numbers in that unit
 //	doc    what it means, for the JSON Schema and for people
@@ -55,7 +55,7 @@ type field struct {
 }
 
 // limit is one end of a range: the value in the field's base unit (ps, bytes per second, bytes) and
-// as people read it.
+// its text.
 type limit struct {
 	value float64 // exact: all limits are below 2^53
 	label string
@@ -74,7 +74,7 @@ var (
 )
 
 // describe reads the tags of typ, which is the type of the field with that tag. It panics on a
-// mistake in the tags, which the tests of this package would show.
+// mistake in the tags, which the tests of this package find.
 func describe(typ reflect.Type, tag reflect.StructTag) *field {
 	f := &field{key: tag.Get("conf"), doc: tag.Get("doc"), typ: typ, unique: tag.Get("unique") != "", zero: tag.Get("zero")}
 	if typ.Kind() == reflect.Pointer {
@@ -189,7 +189,7 @@ func (f *field) limit(tag reflect.StructTag, name, otherwise string) limit {
 	return limit{value, label}
 }
 
-// keys lists the keys of a struct.
+// keys returns the keys of a struct.
 func (f *field) keys() []string {
 	keys := make([]string, len(f.fields))
 	for i, child := range f.fields {

@@ -56,7 +56,7 @@ func TestGoldenErrors(t *testing.T) {
 	}
 }
 
-// sections cuts an archive at its lines "-- NAME --"; what stands before the first is a comment.
+// sections cuts an archive at its lines "-- NAME --"; text before the first is a comment.
 func sections(archive string) []Source {
 	var all []Source
 	for line := range strings.Lines(archive) {
@@ -73,7 +73,7 @@ func sections(archive string) []Source {
 	return all
 }
 
-// loadAll loads as a command does, and returns what a person would read.
+// loadAll loads as a command does, and returns the printed text.
 func loadAll(topology, ccl []Source, sets []string) string {
 	var b bytes.Buffer
 	topologySets, cclSets, err := SplitSets(sets)

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Level is one level of the network between SIPs. What is left out is the zero value.
+// Level is one level of the network between SIPs. Missing keys have the zero value.
 type Level struct {
 	Name      string    `conf:"name" doc:"what its switches and gateways are called; left out: level0, level1, ..."`
 	Network   string    `conf:"network" doc:"how its members are joined" enum:"@sips"`
@@ -35,7 +35,7 @@ type Dragonfly struct {
 	Global    int `conf:"global_links" doc:"links between each pair of groups, over the routers in turn; left out: 1" min:"1" max:"4096"`
 }
 
-// maxLevels and maxDims bound how deep a machine is.
+// maxLevels and maxDims bound the depth of a machine.
 const (
 	maxLevels = 16
 	maxDims   = 16
@@ -49,7 +49,7 @@ func (l *Level) Members() int {
 	return product(l.Dims)
 }
 
-// product is 0 for no dimensions and at most a little above what any machine may have.
+// product is 0 for no dimensions, and at most a little above the limit of any machine.
 func product(dims []int) int {
 	n := min(len(dims), 1)
 	for _, d := range dims {
@@ -58,7 +58,7 @@ func product(dims []int) int {
 	return n
 }
 
-// ByGroup reports whether the groups of the levels below have one way out each.
+// ByGroup reports whether each group of the levels below has one exit.
 func (l *Level) ByGroup() bool { return l.Join == "group" }
 
 // Between lists the levels of the network between SIPs, innermost first: those of system.levels or
@@ -78,8 +78,8 @@ func (s System) Between() []Level {
 	return []Level{one}
 }
 
-// LevelKey is the dotted path of a key of a level, for errors: of the short form where there are no
-// levels.
+// LevelKey is the dotted path of a key of a level, for errors. Without levels it is a path of the
+// short form.
 func (t *Topology) LevelKey(level int, key string) string {
 	switch s := &t.say.System; {
 	case s.nodes && level == len(s.Levels)-1:
@@ -96,7 +96,7 @@ func (t *Topology) LevelKey(level int, key string) string {
 	return join("system", key)
 }
 
-// shortForm are the keys of one level without system.levels, and what says the same in a level.
+// shortForm are the keys of one level without system.levels, with the equivalent keys of a level.
 var shortForm = []struct{ key, inLevel string }{
 	{"system.sips.topology", "network"},
 	{"system.sips.w", "dims"},
@@ -109,8 +109,8 @@ var shortForm = []struct{ key, inLevel string }{
 	{"system.switch.reduce", "switch.reduce"},
 }
 
-// checkLevels holds the levels against the short form and against themselves, and sets the number
-// of SIPs, which follows from them.
+// checkLevels compares the levels with the short form and with each other. It sets the number of
+// SIPs, which follows from them.
 func (t *Topology) checkLevels(l *ledger) {
 	levels := t.say.System.Levels
 	if len(levels) == 0 || l.doubtful("system.levels") {
@@ -146,7 +146,7 @@ func (t *Topology) checkLevels(l *ledger) {
 	}
 	const count = "system.sips.count"
 	switch {
-	case len(l.errs) > before: // what the levels make is not known
+	case len(l.errs) > before: // the machine of the levels is unknown
 	case l.untouched(count):
 		t.say.System.SIPs.Count = min(sips, maxSIPs)
 		if sips > maxSIPs {
@@ -158,7 +158,7 @@ func (t *Topology) checkLevels(l *ledger) {
 	}
 }
 
-// checkLevel holds the keys of one level against each other; here is its path.
+// checkLevel compares the keys of one level with each other; here is its path.
 func (t *Topology) checkLevel(l *ledger, level *Level, here string) {
 	wrong := func(key, format string, args ...any) {
 		l.disagree([]string{join(here, key)}, format, args...)

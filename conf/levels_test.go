@@ -12,7 +12,7 @@ import (
 	"kernbench/unit"
 )
 
-// oneLevel is a level to change keys of.
+// oneLevel is a level whose keys tests change.
 const oneLevel = "system.levels=[{network: ring, count: 4, link: {bw_gbs: 1}}]"
 
 // levelLeaves are the keys of the first level.
@@ -71,7 +71,7 @@ func TestLevels(t *testing.T) {
 	if e := top.Errorf(top.LevelKey(2, "fat_tree.radix"), "x"); e.Line != 17 || e.Key != "system.levels.2.fat_tree.radix" {
 		t.Errorf("place %+v", e)
 	}
-	// A list replaces the one before it, places and all.
+	// A list replaces the previous one, including its places.
 	top, err = LoadTopology([]Source{file}, []string{"system.levels=[{network: switch, count: 3, link: {bw_gbs: 2}}]"})
 	if err != nil {
 		t.Fatal(err)
@@ -85,7 +85,7 @@ func TestLevels(t *testing.T) {
 	}
 }
 
-// TestShortForm: one level in other words.
+// TestShortForm: the short form and one level describe the same machine.
 func TestShortForm(t *testing.T) {
 	for network, want := range map[string]Level{
 		"switch":          {Network: "switch"},

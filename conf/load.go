@@ -19,7 +19,7 @@ func builtin(name string) Source {
 	return Source{Name: "built-in " + name, Data: data}
 }
 
-// decoded is what an embedded file says.
+// decoded is the content of an embedded file.
 type decoded[T any] struct {
 	say    T
 	ledger *ledger
@@ -43,7 +43,7 @@ func DefaultTopology() *Topology { return must(LoadTopology(nil, nil)) }
 // DefaultCCL returns the configuration of the embedded ccl.yaml.
 func DefaultCCL() *CCL { return must(LoadCCL(nil, nil)) }
 
-// must is for the embedded files, which the tests of this package hold to be right.
+// must is for the embedded files, which the tests of this package check.
 func must[T any](t *T, err error) *T {
 	if err != nil {
 		panic(err)
@@ -51,8 +51,8 @@ func must[T any](t *T, err error) *T {
 	return t
 }
 
-// LoadTopology reads the embedded defaults, then the files, then the --set arguments; each changes
-// the keys that it names. The error is an Errors with everything that is wrong.
+// LoadTopology reads the embedded defaults, then the files, then the --set arguments. Each changes
+// the keys that it names. The error is an Errors with all mistakes.
 func LoadTopology(files []Source, sets []string) (*Topology, error) {
 	t := new(Topology)
 	base := builtinTopology()
@@ -68,7 +68,7 @@ func LoadTopology(files []Source, sets []string) (*Topology, error) {
 }
 
 // LoadCCL reads the embedded defaults, then the files, then the --set arguments. Algorithms are
-// merged by name. On a machine it is Topology.LoadCCL that says what runs there.
+// merged by name. To load the configuration for a machine, use Topology.LoadCCL.
 func LoadCCL(files []Source, sets []string) (*CCL, error) {
 	return loadCCL(&Topology{}, files, sets)
 }
@@ -88,7 +88,7 @@ func loadCCL(t *Topology, files []Source, sets []string) (*CCL, error) {
 	return c, nil
 }
 
-// load decodes files and --set arguments into what to points to.
+// load decodes files and --set arguments into *to.
 func (l *ledger) load(to any, root *field, files []Source, sets []string) {
 	v := reflect.ValueOf(to).Elem()
 	for _, src := range files {
@@ -115,8 +115,8 @@ func (l *ledger) read(src Source, root *field, v reflect.Value, builtin bool) {
 	}
 }
 
-// disagree reports that keys do not fit together, at the one that was set last, unless one of them
-// is wrong by itself.
+// disagree adds an error for keys that contradict each other, at the one that was set last. It adds
+// none if one of them is already invalid.
 func (l *ledger) disagree(keys []string, format string, args ...any) {
 	for _, key := range keys {
 		if l.doubtful(key) {

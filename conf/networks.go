@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Network is what topology.yaml may say of one kind of network. Package machine registers one for
-// each kind that it builds.
+// Network describes the keys of topology.yaml for one kind of network. Package machine registers
+// one for each kind that it builds.
 type Network struct {
 	Name  string
 	Short string // its word in system.sips.topology; "": it has none
@@ -15,15 +15,15 @@ type Network struct {
 	SIPs  bool   // joins the members of a level
 
 	Dims bool     // its members form a grid: a level has dims
-	Keys []string // keys of a level that belong to it, of those that not every network has
+	Keys []string // keys of a level that only some networks have, and this one has
 
-	// Missing returns what a level of this kind lacks, in words; "" if nothing. May be nil.
+	// Missing describes a missing key of a level of this kind, or returns "". May be nil.
 	Missing func(*Level) string
 }
 
 var networks []Network
 
-// RegisterNetwork makes a kind of network known. It panics if there is one of that name.
+// RegisterNetwork registers a kind of network. It panics if the name is taken.
 func RegisterNetwork(n Network) {
 	at, found := slices.BinarySearchFunc(networks, n.Name,
 		func(known Network, name string) int { return strings.Compare(known.Name, name) })
@@ -43,7 +43,7 @@ func FindNetwork(name string) Network {
 	return Network{}
 }
 
-// network is the kind that joins the SIPs where there are no levels, or the zero value.
+// network returns the kind that joins the SIPs of a machine without levels, or the zero value.
 func (s SIPs) network() Network {
 	for _, n := range networks {
 		if n.Short == s.Topology && n.Short != "" {
@@ -77,7 +77,7 @@ func wordsOf(tag string) []string {
 	return namesOf(word)
 }
 
-// namesOf lists what word returns of each network, in order, without empty ones.
+// namesOf lists the results of word for all networks, in order, without empty ones.
 func namesOf(word func(Network) string) []string {
 	var words []string
 	for _, n := range networks {

@@ -5,8 +5,8 @@ import "slices"
 // nodesKey is the path of the level between nodes.
 const nodesKey = "system.nodes"
 
-// addNodes puts the level between nodes over the levels of the machine, if there are several nodes.
-// Levels then has it, and the number of SIPs counts those of all nodes.
+// addNodes adds the level between nodes above the levels of the machine, if there are several
+// nodes. Levels then includes it, and the number of SIPs counts those of all nodes.
 func (t *Topology) addNodes(l *ledger) {
 	s := &t.say.System
 	if s.Nodes.Members() < 2 || l.doubtful(nodesKey) {

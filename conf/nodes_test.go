@@ -15,7 +15,7 @@ system:
   nodes: {network: switch, link: {bw_gbs: 50, latency_ns: 1us}, switch: {overhead_ns: 150}, software: {simple_ns: 11us}}
 `
 
-// TestNodes: several nodes are one more level, which makes the machine that those levels make.
+// TestNodes: several nodes and one more level make the same machine.
 func TestNodes(t *testing.T) {
 	src := []Source{{"node.yaml", []byte(nodesYAML)}}
 	one, err := LoadTopology(src, nil)
@@ -56,7 +56,7 @@ func TestNodes(t *testing.T) {
 	}
 }
 
-// TestNodesErrors: what is wrong with nodes is named by their keys.
+// TestNodesErrors: errors of nodes name the keys of nodes.
 func TestNodesErrors(t *testing.T) {
 	for name, test := range map[string]struct{ yaml, set, want string }{
 		"no network": {"", "system.nodes.count=2",

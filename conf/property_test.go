@@ -22,7 +22,7 @@ type leaf struct {
 	get  func(root reflect.Value) reflect.Value
 }
 
-// said is what a file says of a configuration that was loaded.
+// said is the content of a file as it was loaded.
 func said(loaded any) reflect.Value {
 	if t, ok := loaded.(*Topology); ok {
 		return reflect.ValueOf(t.say)
@@ -57,7 +57,7 @@ func everyLeaf() []leaf {
 	return slices.Concat(leaves(topologySchema()), leaves(cclSchema()), levelLeaves())
 }
 
-// write prints a value as a YAML file would have it.
+// write prints a value in YAML.
 func (l leaf) write(v reflect.Value) string {
 	if l.f.zero != "" && v.IsZero() {
 		return l.f.zero
@@ -75,7 +75,7 @@ func (l leaf) write(v reflect.Value) string {
 	return fmt.Sprint(v.Interface())
 }
 
-// draw makes a value that the key alone allows.
+// draw makes a random value that is valid for the key by itself.
 func (l leaf) draw(t *rapid.T) reflect.Value {
 	v := reflect.New(l.f.typ).Elem()
 	switch f := l.f; f.kind {
@@ -107,7 +107,7 @@ func (l leaf) draw(t *rapid.T) reflect.Value {
 	return v
 }
 
-// bound by others: keys that may not take every value of their range on their own.
+// bound by others: keys whose range also depends on other keys.
 func bound(path string) bool {
 	return strings.HasPrefix(path, "system.sips.") || strings.HasPrefix(path, nodesKey+".") ||
 		strings.HasPrefix(path, "sip.cube_mesh.") || path == "sip.ucie.connections" ||
@@ -269,8 +269,7 @@ func TestGrid(t *testing.T) {
 	}
 }
 
-// TestManyErrorsEnd shows that an input of nothing but mistakes is reported in bounded space, and
-// how the report ends.
+// TestManyErrorsEnd shows that the report of an input full of mistakes is bounded, and how it ends.
 func TestManyErrorsEnd(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("algorithms:\n  a: &a {module: m")

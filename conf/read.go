@@ -8,12 +8,12 @@ import (
 	"kernbench/unit"
 )
 
-// MostBytes is the longest file that is read: longer than every description, table or trace that a
-// person or a program writes for kernbench.
+// MostBytes is the size of the longest file that is read. Descriptions, tables and traces for
+// kernbench are shorter.
 const MostBytes = 16 * unit.MiB
 
-// ReadFile reads a file of at most MostBytes. It stops reading there, whatever the file is: a
-// device or a pipe may have no end.
+// ReadFile reads a file of at most MostBytes. It stops reading there, because a device or a pipe
+// may have no end.
 func ReadFile(name string) ([]byte, error) {
 	f, err := os.Open(name)
 	if err != nil {
@@ -23,7 +23,7 @@ func ReadFile(name string) ([]byte, error) {
 	return ReadAll(name, f)
 }
 
-// ReadAll reads what is called name to its end, as ReadFile does.
+// ReadAll reads r to its end, with the limit of ReadFile. name is for errors.
 func ReadAll(name string, r io.Reader) ([]byte, error) {
 	data, err := io.ReadAll(io.LimitReader(r, int64(MostBytes)+1))
 	if err == nil && len(data) > int(MostBytes) {

@@ -10,7 +10,7 @@ import (
 	"kernbench/conf"
 )
 
-// endless is a stream without an end, which counts what is read of it.
+// endless is a stream without an end, which counts the bytes read.
 type endless int
 
 func (e *endless) Read(p []byte) (int, error) {

@@ -5,8 +5,7 @@ import (
 	"strings"
 )
 
-// Resolved is one algorithm with everything that it runs with: its entry's settings over the
-// defaults.
+// Resolved is one algorithm with all its settings: those of its entry over the defaults.
 type Resolved struct {
 	Name     string
 	Module   string // the algorithm in the library

@@ -10,12 +10,12 @@ import (
 // Change is a key of a file, a dotted path as --set has it, and its new value as YAML writes it.
 type Change struct {
 	Key, Value string
-	Why        string // in a line, for the comment behind the value
+	Why        string // in a line, for the comment after the value
 }
 
 // Rewrite returns a file with some keys changed, or added at the end of the section that they
-// belong to. All else stays as it is, comments included. What it says above all of it comes first,
-// each line as a comment. Whether the keys and values are right is for who loads the file.
+// belong to. All else stays as it is, comments included. The text of above comes first, each line
+// as a comment. Keys and values are not checked; loading the file checks them.
 func Rewrite(src Source, changes []Change, above []string) ([]byte, error) {
 	data := strings.TrimPrefix(string(src.Data), "\ufeff")
 	t := newText(src.Name, data)
@@ -64,7 +64,7 @@ func change(t *text, root *yaml.Node, c Change) error {
 				return t.at(n.Line, n.Column, 1).errorf(c.Key, "has no element %s: the list has %d", part, len(n.Content))
 			}
 			n = n.Content[i]
-		case n.Kind == yaml.ScalarNode && n.Tag == "!!null": // a key with nothing below it
+		case n.Kind == yaml.ScalarNode && n.Tag == "!!null": // a key without a value
 			*n = yaml.Node{Kind: yaml.MappingNode, Tag: "!!map", HeadComment: n.HeadComment}
 			n = child(n, part)
 		case n.Kind == yaml.MappingNode:
@@ -81,7 +81,7 @@ func change(t *text, root *yaml.Node, c Change) error {
 	return nil
 }
 
-// child is the value of a key of a mapping, which is added where it is missing.
+// child returns the value of a key of a mapping. It adds a missing key.
 func child(n *yaml.Node, key string) *yaml.Node {
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		if n.Content[i].Value == key {

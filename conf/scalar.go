@@ -13,12 +13,11 @@ import (
 	"kernbench/unit"
 )
 
-// nameForm is what names of algorithms and modules look like; a dot separates the parts of a
-// module's path.
+// nameForm matches names of algorithms and modules. A dot separates the parts of a module's path.
 var nameForm = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$`)
 
 // scalar converts the scalar n to the type of f and checks it against f's range or words. The error
-// says what was found and what would be right.
+// has the value found and the expected ones.
 func (f *field) scalar(n *yaml.Node) (reflect.Value, error) {
 	v := reflect.New(f.typ).Elem()
 	if f.zero != "" && n.Tag == "!!str" && n.Value == f.zero {
@@ -82,7 +81,7 @@ func (f *field) checkWord(word string) error {
 	return fmt.Errorf("found %q; %s is expected%s", clip(word), oneOf(f.enum), hint)
 }
 
-// checkRange checks x, which the source writes as found, against f's limits. NaN is outside every
+// checkRange checks x against f's limits. found is x as the source has it. NaN is outside every
 // range.
 func (f *field) checkRange(x float64, found string) error {
 	if x >= f.min.value && x <= f.max.value {
@@ -161,10 +160,10 @@ func (f *field) quantity(n *yaml.Node) (int64, error) {
 		x = int64(b)
 	}
 	if err != nil {
-		if f.zero != "" || len(text) > 40 { // a number that is out of every bound: its digits would not help
+		if f.zero != "" || len(text) > 40 { // a number beyond all limits: its digits would not help
 			return 0, fmt.Errorf("found %s; %s is expected", clip(f.show(n)), f.expected())
 		}
-		return 0, err // says what was found and what would be right
+		return 0, err // with the value found and the expected ones
 	}
 	return x, nil
 }
@@ -259,7 +258,7 @@ func found(n *yaml.Node) string {
 	return fmt.Sprintf("%s with the tag %s", strconv.Quote(clip(n.Value)), clip(n.Tag))
 }
 
-// oneOf joins words for people.
+// oneOf joins words as in a sentence.
 func oneOf(words []string) string {
 	if len(words) == 1 {
 		return words[0]
@@ -267,7 +266,7 @@ func oneOf(words []string) string {
 	return strings.Join(words[:len(words)-1], ", ") + " or " + words[len(words)-1]
 }
 
-// clip shortens what a message quotes.
+// clip shortens a quoted text.
 func clip(s string) string {
 	const longest = 60
 	if r := []rune(s); len(r) > longest {

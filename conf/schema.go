@@ -97,7 +97,7 @@ func (f *field) schema(value reflect.Value) object {
 	return s
 }
 
-// either describes a quantity: a bare number in the given unit, or a text with its own.
+// either describes a quantity: a bare number in the given unit, or a text with a unit.
 func (s object) either(f *field, number string, scale float64, pattern string) {
 	s["anyOf"] = []object{
 		{"type": number, "minimum": f.min.value / scale, "maximum": f.max.value / scale},
@@ -108,7 +108,7 @@ func (s object) either(f *field, number string, scale float64, pattern string) {
 	}
 }
 
-// plain turns a default into what a YAML file would have: times in ns, rates in GB/s.
+// plain turns a default into its form in a YAML file: times in ns, rates in GB/s.
 func (f *field) plain(v reflect.Value) any {
 	if f.zero != "" && v.IsZero() {
 		return f.zero

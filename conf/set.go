@@ -28,7 +28,7 @@ func SplitSets(sets []string) (topology, ccl []string, err error) {
 	return topology, ccl, errs.err()
 }
 
-// unknownSet is the error for an argument whose key is in no file.
+// unknownSet returns the error for an argument whose key is in no file.
 func unknownSet(arg, key string) *Error {
 	t := newText(setName, arg)
 	key = strings.TrimSpace(key)
@@ -105,7 +105,7 @@ func (d *decoder) set(root *field, v reflect.Value, arg string) {
 		d.ledger.add(err)
 		return
 	case node == nil && (f.kind == kindStruct || f.kind == kindMap || f.kind == kindList):
-		// A file may leave such a key empty; here it would change nothing.
+		// A file may leave such a key empty. Here that would change nothing.
 		d.ledger.add(whole.errorf(clip(path), "found no value; KEY=VALUE is expected, such as system.sips.count=4"))
 		return
 	case node == nil:
@@ -118,7 +118,7 @@ func (d *decoder) set(root *field, v reflect.Value, arg string) {
 	}
 }
 
-// named is the element of a list whose key name has that value, or -1.
+// named returns the index of the list element whose key name has that value, or -1.
 func named(list reflect.Value, name string) int {
 	for i := range list.Len() {
 		if e := list.Index(i); e.Kind() == reflect.Struct && e.FieldByName("Name").IsValid() && e.FieldByName("Name").String() == name {

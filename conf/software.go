@@ -15,21 +15,21 @@ type Software struct {
 	NCCL      string    `conf:"nccl" doc:"generation of GPUs by which NCCL's own cost model, a yardstick of kernbench calibrate --score, has its constants; none: it has no model of this machine" enum:"none|volta|ampere|hopper|blackwell"`
 }
 
-// Protocols are what each of them takes.
+// Protocols are the times of each protocol.
 type Protocols struct {
 	LL     Protocol `conf:"ll" doc:"low latency: each word of data beside a flag"`
 	LL128  Protocol `conf:"ll128" doc:"lines of 128 bytes, one of whose words is a flag"`
 	Simple Protocol `conf:"simple" doc:"data, a fence, and a flag behind them"`
 }
 
-// Protocol is what software adds to a message.
+// Protocol is the time that software adds to a message.
 type Protocol struct {
 	Latency    unit.Time `conf:"latency_ns" doc:"from the arrival of a message until its receiver sees it; no resource is occupied meanwhile"`
 	Efficiency float64   `conf:"efficiency" doc:"bytes of data per byte on the links" min:"0.01" max:"1"`
 	Launch     unit.Time `conf:"launch_ns" doc:"start of a collective with this protocol; 0: software.launch_ns"`
 }
 
-// Channels are what a collective on rings uses of a machine whose rings are programs. A channel
+// Channels are the parallel copies of a ring, on a machine whose rings are programs. A channel
 // writes the lines of LL more slowly than a link carries them, and few bytes use few channels.
 type Channels struct {
 	Count int        `conf:"count" doc:"the most channels of a call; 0: none are modelled, and rings are as fast as their links" min:"0" max:"1024"`
@@ -57,8 +57,8 @@ func (c *Channels) Slows(channels int) unit.Rate {
 	return unit.Rate(float64(c.Rate) * float64(n*most) / float64(most-n))
 }
 
-// Blocks is what thread blocks take that carry out programs of other tools: frontend/timing has a
-// value for what is 0 here.
+// Blocks are the times of thread blocks that execute programs of other tools. For a time of 0,
+// frontend/timing has a default.
 type Blocks struct {
 	Copy   unit.Rate `conf:"copy_gbs" doc:"rate at which one thread block copies; 0: 20, a guess" min:"0GB/s"`
 	Reduce unit.Rate `conf:"reduce_gbs" doc:"rate at which one thread block adds, beside copying; 0: 100, a guess" min:"0GB/s"`
@@ -77,7 +77,7 @@ type Hops struct {
 
 // Latencies are the times from the arrival of a message of that protocol until its receiver sees
 // it. They are listed by the outermost level of the network that the message has used. The first is
-// for a message that has used none. It is one number where that makes no difference.
+// for a message that has used none. It is one number if the level makes no difference.
 func (t *Topology) Latencies(protocol string) []unit.Time {
 	usual := t.say.Software.Protocol(protocol).Latency
 	all := []unit.Time{usual}
@@ -101,7 +101,7 @@ func (t *Topology) Latencies(protocol string) []unit.Time {
 	return all
 }
 
-// Protocol is what the protocol of that name takes, its start with it.
+// Protocol returns the times of the protocol of that name, including its start.
 func (s Software) Protocol(name string) Protocol {
 	p := s.Protocols.Simple
 	switch name {
@@ -116,7 +116,7 @@ func (s Software) Protocol(name string) Protocol {
 	return p
 }
 
-// Payload is how many of a million bytes on the links are data.
+// Payload is the number of data bytes in a million bytes on the links.
 func (p Protocol) Payload() int64 { return int64(math.Round(p.Efficiency * 1e6)) }
 
 // Rings are the machine's own defaults of settings in ccl.yaml, as large as its links need. A
@@ -127,13 +127,13 @@ type Rings struct {
 	SlotSize unit.Bytes `conf:"slot_size" doc:"bytes of a slot where ccl.yaml does not say; 0: the built-in defaults.slot_size" min:"0" max:"1GiB"`
 }
 
-// LoadCCL reads the embedded ccl.yaml, then what the machine says of its rings, then the files,
-// then the --set arguments.
+// LoadCCL reads the embedded ccl.yaml, then the machine's own settings of its rings, then the
+// files, then the --set arguments.
 func (t *Topology) LoadCCL(files []Source, sets []string) (*CCL, error) {
 	return loadCCL(t, files, sets)
 }
 
-// rings puts what the machine says of its rings over what is there.
+// rings applies the machine's own settings of its rings.
 func (c *CCL) rings(t *Topology, l *ledger) {
 	from := func(key, setting string) {
 		if at, ok := t.places[key]; ok {

@@ -41,8 +41,8 @@ software:
 	}
 }
 
-// TestRingsOfTheMachine: the machine goes before what is built in, and behind everything that the
-// user says.
+// TestRingsOfTheMachine: settings of the machine override built-in ones, and settings of the user
+// override both.
 func TestRingsOfTheMachine(t *testing.T) {
 	machine := []Source{{"node.yaml", []byte("rings:\n  n_slots: 8\n  slot_size: 512KiB\n")}}
 	user := []Source{{"ccl.yaml", []byte("defaults: {n_slots: 5}\nalgorithms: {mine: {module: ring_allreduce, slot_size: 64}}\n")}}
@@ -83,7 +83,8 @@ func TestRingsOfTheMachine(t *testing.T) {
 	}
 }
 
-// TestRingsKnowTheirPlace: what is wrong with a setting that came from the machine is shown there.
+// TestRingsKnowTheirPlace: the error of a setting of the machine has its place in the machine's
+// file.
 func TestRingsKnowTheirPlace(t *testing.T) {
 	top, err := LoadTopology([]Source{{"node.yaml", []byte("rings:\n  n_slots: 8\n")}}, nil)
 	if err != nil {
@@ -105,8 +106,8 @@ func TestRingsKnowTheirPlace(t *testing.T) {
 	}
 }
 
-// TestLatenciesByLevel: a level of the network may have its own; what it does not say is that of
-// all.
+// TestLatenciesByLevel: a level of the network may have its own latencies, and else has the common
+// ones.
 func TestLatenciesByLevel(t *testing.T) {
 	top, err := LoadTopology([]Source{{"rack.yaml", []byte(`
 system:

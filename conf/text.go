@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// maxSource bounds the bytes of one source; the files that people write have a few KiB.
+// maxSource bounds the bytes of one source. Usual files have a few KiB.
 const maxSource = 1 << 20
 
 // maxExcerpt bounds the characters of a line that an excerpt shows.
@@ -76,7 +76,7 @@ func window(s string, from, n int) string {
 	return s[start:]
 }
 
-// printable replaces what a terminal could not show by a mark.
+// printable replaces characters that a terminal cannot show by a mark.
 func printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {

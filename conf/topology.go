@@ -9,7 +9,7 @@ import (
 // Topology is the physical machine as topology.yaml describes it: a system of SIPs on a network.
 // Each SIP is a mesh of cubes, and each cube has PEs at its corners around a mesh of routers.
 //
-// LoadTopology alone makes one, and it checks everything. Nothing changes one afterwards: its
+// Only LoadTopology makes one, and it checks everything. It does not change afterwards, as its
 // methods return copies. So no other package checks it again. The zero value is no machine: see
 // Loaded.
 type Topology struct {
@@ -17,7 +17,7 @@ type Topology struct {
 	places places
 }
 
-// machine is what topology.yaml says, key by key.
+// machine is the content of topology.yaml, key by key.
 type machine struct {
 	System System `conf:"system" doc:"the SIPs and what joins them"`
 	SIP    SIP    `conf:"sip" doc:"one SIP (package): a mesh of cubes and an IO chiplet"`
@@ -35,7 +35,7 @@ type machine struct {
 // Loaded reports whether t was made by LoadTopology.
 func (t *Topology) Loaded() bool { return t != nil && t.places != nil }
 
-// clone copies what slices lead to as well.
+// clone also copies the elements of slices.
 func (m machine) clone() machine {
 	m.System, m.SIP, m.Cube = m.System.clone(), m.SIP.clone(), m.Cube.clone()
 	return m
@@ -68,16 +68,16 @@ func (t *Topology) System() System { return t.say.System.clone() }
 // SIP returns what a SIP is like.
 func (t *Topology) SIP() SIP { return t.say.SIP.clone() }
 
-// Cube returns what a cube is like.
+// Cube returns the description of a cube.
 func (t *Topology) Cube() Cube { return t.say.Cube.clone() }
 
-// PE returns what a PE is like.
+// PE returns the description of a PE.
 func (t *Topology) PE() PE { return t.say.PE }
 
-// CommEngine is the place of communication engines.
+// CommEngine returns the description of communication engines.
 func (t *Topology) CommEngine() CommEngine { return t.say.CommEngine }
 
-// Fabric returns the sizes of what travels on links.
+// Fabric returns the sizes of packets and buffers of the links.
 func (t *Topology) Fabric() Fabric { return t.say.Fabric }
 
 // Software returns what programs add to what the hardware takes.
@@ -96,7 +96,7 @@ type System struct {
 	Nodes  Level   `conf:"nodes" doc:"the network between nodes, one more level above the machine; with a count above 1, which --nodes sets, there are so many nodes like the machine"`
 
 	nodes bool // Levels has the level of nodes at its end, and SIPs.Count counts all of them
-	short bool // Levels[0] is the short form's
+	short bool // Levels[0] was made from the short form
 }
 
 // SIPs is the number of SIPs, and the network that joins them.
@@ -127,14 +127,14 @@ type Switch struct {
 	Reduce    Reduce    `conf:"reduce" doc:"loads from all members of a group that it combines to one"`
 }
 
-// Reduce is what a switch can combine.
+// Reduce describes the reductions of a switch.
 type Reduce struct {
 	Types   []string  `conf:"types" doc:"element types that it combines; none: it does not" enum:"f16|bf16|f32|f64|i32|i64" unique:"true"`
 	BW      unit.Rate `conf:"bw_gbs" doc:"rate in GB/s of a link for what the switch combines or copies; 0: that of the link" min:"0GB/s"`
 	Latency unit.Time `conf:"latency_ns" doc:"from when data of all members are there until the result leaves"`
 }
 
-// Plain reports whether a switch has nothing that topology.yaml could say.
+// Plain reports whether a switch has no property in topology.yaml.
 func (s *Switch) Plain() bool {
 	return s.Overhead == 0 && !s.Multicast && len(s.Reduce.Types) == 0 && s.Reduce.BW == 0 && s.Reduce.Latency == 0
 }
@@ -259,13 +259,13 @@ type IPCQ struct {
 	Recv unit.Time `conf:"recv_ns" doc:"time of a recv beside issue, once the token is visible"`
 }
 
-// CommEngine is the place of communication engines: cores beside the PEs, with a CPU, a DMA and a
-// vector engine like theirs.
+// CommEngine describes communication engines: cores beside the PEs, with a CPU, a DMA and a vector
+// engine like theirs.
 type CommEngine struct {
 	Per string `conf:"per" doc:"pe: one at each PE; sip: one for all PEs of a SIP, at the first of them" enum:"pe|sip"`
 }
 
-// Fabric holds the sizes of what travels on links.
+// Fabric has the sizes of packets and buffers of the links.
 type Fabric struct {
 	MessageBytes unit.Bytes `conf:"message_bytes" doc:"largest message; larger transfers are cut" max:"1GiB"`
 	FlitBytes    unit.Bytes `conf:"flit_bytes" doc:"flit of the flit-level reference model" max:"1GiB"`
@@ -309,7 +309,7 @@ func (t *Topology) CubesPerSIP() int { return t.say.SIP.CubeMesh.W * t.say.SIP.C
 func (t *Topology) NumPEs() int { return t.say.System.SIPs.Count * t.CubesPerSIP() * t.PEsPerCube() }
 
 // Errorf makes an error about key, a dotted path such as "cube.noc.w", at the place where it was
-// set. It is for those who find a fault that only the whole machine shows.
+// set. It is for packages that find a mistake which only the whole machine shows.
 func (t *Topology) Errorf(key, format string, args ...any) *Error {
 	return t.places.find(key).errorf(key, format, args...)
 }

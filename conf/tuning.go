@@ -9,14 +9,14 @@ import (
 	"kernbench/unit"
 )
 
-// Tuning is a tuning table as kernbench tune writes it: which algorithm is fastest at which size.
+// Tuning is a tuning table as kernbench tune writes it: the fastest algorithm of each size.
 type Tuning struct {
 	Tables []TuningTable `conf:"tables" doc:"one for each machine, collective, number of ranks and type"`
 
 	places places
 }
 
-// TuningTable is what is known of a collective of so many ranks of one machine.
+// TuningTable has the rows of one collective, for one number of ranks of one machine.
 type TuningTable struct {
 	Topology    string      `conf:"topology" doc:"the machine as it was named"`
 	Fingerprint string      `conf:"fingerprint" doc:"of the machine's description: on another the table is refused"`
@@ -27,7 +27,7 @@ type TuningTable struct {
 	Rows        []TuningRow `conf:"rows" doc:"what to use from a size on, the smallest first"`
 }
 
-// TuningRow is what to use from a size on, up to the next row.
+// TuningRow is the choice from a size on, up to the size of the next row.
 type TuningRow struct {
 	From unit.Bytes `conf:"from" doc:"size of the call in bytes" min:"0"`
 	Use  string     `conf:"use" doc:"an algorithm, or an entry of ccl.yaml"`
@@ -37,7 +37,7 @@ type TuningRow struct {
 
 var tuningSchema = sync.OnceValue(func() *field { return describe(reflect.TypeFor[Tuning](), "") })
 
-// LoadTuning reads a tuning table. The error is an Errors with everything that is wrong.
+// LoadTuning reads a tuning table. The error is an Errors with all mistakes.
 func LoadTuning(file Source) (*Tuning, error) {
 	t := new(Tuning)
 	l := &ledger{places: make(places), failed: make(map[string]bool)}
@@ -57,7 +57,7 @@ func LoadTuning(file Source) (*Tuning, error) {
 	return t, nil
 }
 
-// check looks for what is missing, and for rows in another order than that of their sizes.
+// check finds missing keys, and rows that are not in the order of their sizes.
 func (t *Tuning) check(l *ledger, file *text) {
 	if len(t.Tables) == 0 && len(l.errs) == 0 {
 		l.add(file.at(1, 1, 1).errorf("tables", "there is none; kernbench tune --table FILE writes a file with some"))

@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// With is the configuration with further settings of one algorithm, each KEY=VALUE, as if its entry
-// had them.
+// With returns the configuration with further settings of one algorithm, each KEY=VALUE, as if its
+// entry had them.
 func (c *CCL) With(algorithm string, settings []string) (*CCL, error) {
 	with := &CCL{library{c.say.Defaults, maps.Clone(c.say.Algorithms)}, maps.Clone(c.places)}
 	if own := c.Entry(algorithm); own != nil {
@@ -60,8 +60,8 @@ func (a *Algorithm) Sets() []Set {
 	return all
 }
 
-// Fingerprint identifies a machine: two that differ in any key on
-// which a time depends have different ones.
+// Fingerprint identifies a machine. Two machines that differ in any key on which a time depends
+// have different fingerprints.
 func (t *Topology) Fingerprint() string {
 	data, err := json.Marshal(&t.say)
 	if err != nil {

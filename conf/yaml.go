@@ -44,7 +44,7 @@ func parse(t *text, data string, shift int) (*yaml.Node, *Error) {
 	return root, nil
 }
 
-// syntaxError turns the parser's error into ours.
+// syntaxError turns the parser's error into an *Error.
 func syntaxError(t *text, err error, shift int) *Error {
 	var load *yaml.LoadError
 	if !errors.As(err, &load) {
@@ -52,7 +52,7 @@ func syntaxError(t *text, err error, shift int) *Error {
 	}
 	mark := load.Mark
 	if load.ContextMark.Line > 0 && (mark.Line > len(t.lines) || t.lines[max(mark.Line, 1)-1] == "") {
-		mark = load.ContextMark // the end of the file shows nothing; what is still open there does
+		mark = load.ContextMark // the end of the file has no text; show the construct that is still open
 	}
 	line, col := mark.Line, mark.Column
 	if line == 1 {

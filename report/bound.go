@@ -11,8 +11,8 @@ import (
 	"kernbench/lab/limits"
 )
 
-// Bound prints the limits of a collective, a row for each size, and below what each comes from at
-// the largest.
+// Bound prints the limits of a collective, with a row for each size. Below it prints the cause of
+// each limit at the largest size.
 func Bound(w io.Writer, l *limits.Limits) error {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "%s of %d ranks", l.Collective, l.Ranks)
@@ -104,7 +104,7 @@ func limitOf(row *limits.Row, k limits.Kind) *limits.Limit {
 	return nil
 }
 
-// atMost is a bandwidth, or nothing where nothing limits it.
+// atMost prints a bandwidth, or nothing if it has no limit.
 func atMost(f float64) string {
 	if f == 0 {
 		return "-"
@@ -112,7 +112,7 @@ func atMost(f float64) string {
 	return significant(f)
 }
 
-// witness is where a limit comes from, in a line.
+// witness prints the cause of a limit in a line.
 func witness(b *limits.Limit) string {
 	w := &b.Witness
 	through := fmt.Sprintf("%s at %v", size(w.Bytes), w.Rate)
@@ -194,7 +194,7 @@ func witness(b *limits.Limit) string {
 	return fmt.Sprintf("%s, enough for its path of %v", text, c.Rate)
 }
 
-// fullest are the links of a flow that count most, those that count more first.
+// fullest returns the links of a flow that weigh most, in descending order.
 func fullest(w *limits.Witness) []string {
 	by := make([]int, len(w.Links))
 	for i := range by {
@@ -225,7 +225,7 @@ func rankPath(ranks []int) string {
 	return b.String()
 }
 
-// few names the first of some links and says how many there are.
+// few names the first of some links and their number.
 func few(links []string) string {
 	const most = 2
 	if len(links) <= most {
@@ -234,7 +234,7 @@ func few(links []string) string {
 	return fmt.Sprintf("%s (%s)", strings.Join(links[:most], ", ")+", ...", plural(int64(len(links)), "link", "links"))
 }
 
-// ranksOf writes ranks as a person does: rank 3, ranks 0-3,7.
+// ranksOf prints ranks as rank 3, or ranks 0-3,7.
 func ranksOf(ranks []int) string {
 	var b strings.Builder
 	parts := 0

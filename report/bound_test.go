@@ -58,7 +58,7 @@ func TestBound(t *testing.T) {
 	golden(t, "bound_json", b.Bytes())
 }
 
-// What a limit comes from has other words where more, or something else, is known.
+// The cause of a limit has another text where more, or other facts, are known.
 func TestWitness(t *testing.T) {
 	for _, tt := range []struct {
 		b    bound.Bound

@@ -10,7 +10,7 @@ import (
 	"kernbench/unit"
 )
 
-// Calibration prints what a machine was fitted to, size by size, with what, and how near it came.
+// Calibration prints a fit: the measured sizes, the parameters, and the remaining errors.
 func Calibration(w io.Writer, c *calibrate.Calibration) error {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "%s of %d ranks, %s, %s, as measured in %s\n", c.Collective, c.Ranks, c.Type, resultsPlace(c.InPlace), c.File)
@@ -74,7 +74,7 @@ func parameters(w io.Writer, c *calibrate.Calibration) error {
 	t := Table{Head: []string{"parameter", "key", ">before", ">fitted", "unit", "could be"}}
 	for i := range c.Parameters {
 		p := &c.Parameters[i]
-		span := "" // how far off it could be
+		span := "" // its uncertainty
 		switch {
 		case p.Kept != "":
 			span = "kept: " + p.Kept

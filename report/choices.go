@@ -9,7 +9,7 @@ import (
 	"kernbench/frontend"
 )
 
-// Choices prints which file each runtime takes for a call, and why not the others.
+// Choices prints which file each runtime takes for a call, and why it does not take the others.
 func Choices(w io.Writer, choices []frontend.Choice) error {
 	var b bytes.Buffer
 	several := len(choices) > 0 && choices[0].Ranks != choices[len(choices)-1].Ranks

@@ -11,8 +11,8 @@ import (
 	"kernbench/unit"
 )
 
-// Comparison prints runs of one spec as a table, with different rings below what they have in
-// common, or with different algorithms. There is a table for each number of elements.
+// Comparison prints runs of one spec as a table: with different algorithms, or with different
+// rings, whose common settings come first. There is a table for each number of elements.
 func Comparison(w io.Writer, rows []compare.Row) error {
 	for from, to := 0, 0; from < len(rows); from = to {
 		for to = from; to < len(rows) && rows[to].Elems == rows[from].Elems; {
@@ -116,7 +116,7 @@ func mostMoved(r *run.Result) int64 {
 	return most
 }
 
-// outcome is a result's verdicts in a word.
+// outcome returns a result's verdict in one word.
 func outcome(r *run.Result) string {
 	switch {
 	case !r.RanksChecked && r.OK():

@@ -78,7 +78,7 @@ func explained(b *bufio.Writer, r *explain.Report, top int) {
 	changes(b, r.Changes, top)
 }
 
-// changes prints what was tried, the best first.
+// changes prints the changes that were tried, the best first.
 func changes(b *bufio.Writer, all []explain.Change, top int) {
 	if len(all) == 0 {
 		return
@@ -106,7 +106,7 @@ func changes(b *bufio.Writer, all []explain.Change, top int) {
 		t.Add(c.Name, (c.Time + c.Launch).String(), c.Saved.String(), oneDecimal(c.Percent), blame, c.Next, c.Flags)
 	}
 	fmt.Fprintln(b)
-	t.Write(b) // to a buffer, whose Flush tells of errors
+	t.Write(b) // to a buffer, whose Flush returns errors
 	if tried := len(all) - failed; tried > top {
 		fmt.Fprintf(b, "%d more changes save less\n", tried-top)
 	}
@@ -149,11 +149,11 @@ func shareTable(b *bufio.Writer, head string, all []explain.Share, top int, rank
 	if len(all) > top {
 		t.Add(fmt.Sprintf("%d others", len(all)-top), rest.String(), oneDecimal(percent))
 	}
-	t.Write(b) // to a buffer, whose Flush tells of errors
+	t.Write(b) // to a buffer, whose Flush returns errors
 	fmt.Fprintln(b)
 }
 
-// Explained is a run and where its time went, for JSON: the fields of the result, and one more.
+// Explained is a run with its explanation, for JSON: the fields of the result, and one more.
 type Explained struct {
 	Result      *run.Result
 	Explanation *explain.Report
@@ -226,7 +226,7 @@ func deltaTable(b *bufio.Writer, head string, all []explain.Delta, top int) {
 		t.Add(fmt.Sprintf("%d others", others), rest.Before.String(), rest.After.String(), signed(rest.Change))
 	}
 	if len(t.Rows) > 0 {
-		t.Write(b) // to a buffer, whose Flush tells of errors
+		t.Write(b) // to a buffer, whose Flush returns errors
 		fmt.Fprintln(b)
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"kernbench/plot/scene"
 )
 
-// aboutFigure is what made a figure, for the metadata of its file.
+// aboutFigure returns the command and version that made a figure, for the metadata of its file.
 func aboutFigure(by run.MadeBy, machine string) []scene.Fact {
 	facts := []scene.Fact{{Name: "version", Value: "kernbench " + by.Version}}
 	if by.Command != "" {
@@ -21,10 +21,10 @@ func aboutFigure(by run.MadeBy, machine string) []scene.Fact {
 	return facts
 }
 
-// AboutFigure is what made a picture, for the metadata of its file.
+// AboutFigure returns the command and version that made a picture, for the metadata of its file.
 func AboutFigure(by run.MadeBy, machine string) []scene.Fact { return aboutFigure(by, machine) }
 
-// quantity is what a panel shows of a call.
+// quantity is the quantity of a call that a panel shows.
 type quantity struct {
 	title  string
 	better plot.Better
@@ -43,10 +43,10 @@ func (q quantity) panel(curves []plot.Curve) plot.Panel {
 	return plot.Panel{Title: q.title, Better: q.better, Y: plot.Axis{Scale: plot.Log10, Label: q.label}, Curves: curves}
 }
 
-// boundName is the curve of what the hardware allows to any algorithm.
+// boundName is the name of the curve of the hardware bound, which holds for any algorithm.
 const boundName = "bound of the hardware"
 
-// curves gathers points by the names of curves, in the order in which names come.
+// curves collects points by the names of curves, in the order of first appearance.
 type curves struct {
 	all []plot.Curve
 	at  map[string]int

@@ -9,7 +9,7 @@ import (
 	"kernbench/unit"
 )
 
-// percents labels errors that are given in percent.
+// percents labels an axis of errors in percent.
 func percents(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) + " %" }
 
 // timesAndErrors returns a figure of times over sizes, with their errors below.
@@ -23,8 +23,8 @@ func timesAndErrors(times, errors []plot.Curve) *plot.Figure {
 	}
 }
 
-// CalibrationFigure draws simulated beside measured times, and the errors by what sizes were used
-// for.
+// CalibrationFigure draws simulated beside measured times. Errors are grouped by whether the fit
+// used the size.
 func CalibrationFigure(c *calibrate.Calibration) *plot.Figure {
 	var times, errors curves
 	for i := range c.Rows {

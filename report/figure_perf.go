@@ -28,7 +28,7 @@ func pointOf(r *perf.Row) (perfPoint, bool) {
 }
 
 // PerfFigure draws a sweep: time, algbw and busbw over sizes, or over ranks if those vary and the
-// size does not. Where rows were measured in place, that counts.
+// size does not. A row that was measured in place is drawn in place.
 func PerfFigure(s *perf.Sweep) *plot.Figure {
 	var points []perfPoint
 	left := 0
@@ -110,7 +110,8 @@ func addBounds(points []perfPoint, x func(*perf.Row) float64, overRanks bool, ti
 	}
 }
 
-// perfParts are what rows may differ by, other than algorithm, settings and the x axis.
+// perfParts are the properties in which rows may differ, other than algorithm, settings and the x
+// axis.
 func perfParts(overRanks bool) []func(*perf.Row) string {
 	parts := []func(*perf.Row) string{
 		func(r *perf.Row) string { return plural(int64(r.Ranks), "rank", "ranks") },
@@ -129,7 +130,8 @@ func perfParts(overRanks bool) []func(*perf.Row) string {
 	return parts
 }
 
-// perfNames names curves: by algorithm and settings where wanted, and by what else varies.
+// perfNames names curves by algorithm and settings, if requested, and by the other properties that
+// vary.
 func perfNames(points []perfPoint, overRanks, algorithm bool) func(*perf.Row) string {
 	var parts []func(*perf.Row) string
 	if algorithm {

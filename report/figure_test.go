@@ -18,7 +18,7 @@ func timedRow(algorithm string, ranks int, size unit.Bytes, ns, bound float64) p
 	us := bound / 1e3
 	return perf.Row{
 		Size: size, Count: int(size / 4), Type: "f32", RedOp: "sum", Root: -1, Algorithm: algorithm, Ranks: ranks,
-		OutOfPlace: &sweep.Placement{Time: 1}, // in place counts
+		OutOfPlace: &sweep.Placement{Time: 1}, // the time in place is drawn
 		InPlace:    &sweep.Placement{Time: unit.Nanoseconds(ns), AlgBW: algbw, BusBW: algbw * factor},
 		Bound:      &perf.Bound{HardwareUs: &us, Us: &us},
 	}
@@ -31,7 +31,7 @@ func timedSweep(rows ...perf.Row) *perf.Sweep {
 	}
 }
 
-// near reports whether two numbers are equal but for rounding.
+// near reports whether two numbers are equal up to rounding.
 func near(a, b float64) bool { return math.Abs(a-b) <= 1e-9*math.Abs(b) }
 
 func TestPerfFigure(t *testing.T) {

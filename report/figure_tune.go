@@ -73,8 +73,8 @@ func PointsFigure(x *tune.RunPoints, from run.MadeBy) *plot.Figure {
 	return f
 }
 
-// partsOf returns what points have in common, and names them by what they differ by, other than
-// algorithm, settings and size.
+// partsOf returns the common properties of points. It names points by the properties in which they
+// differ, other than algorithm, settings and size.
 func partsOf(points []*tune.Point) (common string, name func(*tune.Point) string) {
 	var vary []func(*tune.Point) string
 	var same []string

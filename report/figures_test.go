@@ -15,7 +15,7 @@ import (
 	"kernbench/unit"
 )
 
-// curvesOf returns what a figure shows, a line for each curve.
+// curvesOf returns the curves of a figure as text, one line each.
 func curvesOf(f *plot.Figure) string {
 	var b strings.Builder
 	fmt.Fprintln(&b, f.Title, f.Notes)
@@ -31,7 +31,7 @@ func curvesOf(f *plot.Figure) string {
 	return b.String()
 }
 
-// shows checks what a figure shows, and that it can be drawn.
+// shows checks the curves of a figure, and that it can be drawn.
 func shows(t *testing.T, f *plot.Figure, want string) {
 	t.Helper()
 	if got := curvesOf(f); got != want {

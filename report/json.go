@@ -7,8 +7,8 @@ import (
 	"kernbench/lab/run"
 )
 
-// JSON prints anything that lab found for a program, with units in the fields' names. A
-// result gets one field more, ok.
+// JSON prints any result of lab as JSON, with units in the fields' names. A run's result has one
+// more field, ok.
 func JSON(w io.Writer, v any) error {
 	if r, ok := v.(*run.Result); ok {
 		v = withVerdict(r)
@@ -19,8 +19,8 @@ func JSON(w io.Writer, v any) error {
 	return e.Encode(v)
 }
 
-// result is a run.Result with the answer to all its questions. Lists are never null, so
-// that a reader can loop without asking.
+// result is a run.Result with the verdict of all its checks. Lists are never null, so that a reader
+// can loop over them.
 type result struct {
 	*run.Result
 	OK       bool          `json:"ok"`

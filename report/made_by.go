@@ -6,7 +6,8 @@ import (
 	"kernbench/lab/run"
 )
 
-// madeByMarkdown is the last line of a page with figures: where they come from.
+// madeByMarkdown returns the last line of a page with figures: the command and version that made
+// them.
 func madeByMarkdown(p run.MadeBy) string {
 	lines := p.Lines()
 	for i, l := range lines {

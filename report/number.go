@@ -52,7 +52,7 @@ func perSecond(f float64) string {
 	return significant(f)
 }
 
-// wall prints a duration of the world outside with three significant digits.
+// wall prints a duration of wall time with three significant digits.
 func wall(d time.Duration) string {
 	switch {
 	case d >= time.Second:

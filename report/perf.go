@@ -154,8 +154,8 @@ func placement(s *perf.Sweep, p *sweep.Placement) string {
 	return fmt.Sprintf(form, fitting(p.Time.Ns()/1e3, 7), fitting(p.AlgBW, 6), fitting(p.BusBW, 6), wrong)
 }
 
-// fitting formats a number as nccl-tests does: with two decimals if they fit in width, else with
-// fewer, else with an exponent.
+// fitting formats a number as nccl-tests does. It has two decimals if they fit in width, else
+// fewer, else an exponent.
 func fitting(v float64, width int) string {
 	for places := 2; places >= 0; places-- {
 		if s := strconv.FormatFloat(v, 'f', places, 64); len(s) <= width {

@@ -10,8 +10,8 @@ import (
 	"kernbench/lab/sweep"
 )
 
-// bestLines prints a line for each call that several rows measured: which of them is the fastest,
-// and by how much. What is the same in all calls is left out.
+// bestLines prints a line for each call that several rows measured: the fastest row, and its lead.
+// Properties that are the same in all calls are left out.
 func bestLines(b *bytes.Buffer, s *perf.Sweep) error {
 	if len(s.Best) == 0 {
 		return nil

@@ -11,14 +11,14 @@ import (
 	"kernbench/lab/sweep"
 )
 
-// PerfCSV prints a sweep with a line for each row, what it was measured with first. A field is
-// empty where there is nothing to say: no clock, not checked, or no such placement.
+// PerfCSV prints a sweep with a line for each row. The settings come first. A field is empty if it
+// does not apply: no clock, not checked, or no such placement.
 type PerfCSV struct {
 	W io.Writer
 }
 
-// Begin prints the line of headings: always the same, but for the keys that are varied and for
-// bounds, where they are asked for.
+// Begin prints the line of headings. It is always the same, except for the varied keys and for
+// bounds, if requested.
 func (c *PerfCSV) Begin(s *perf.Sweep) error {
 	head := []string{"collective", "ranks", "algorithm"}
 	for _, v := range s.Varied {
@@ -65,7 +65,7 @@ func (c *PerfCSV) Row(s *perf.Sweep, r *perf.Row) error {
 	return c.line(append(cells, remark(r)))
 }
 
-// digits are all of a number, or nothing.
+// digits prints all digits of a number, or nothing.
 func digits(v *float64) string {
 	if v == nil {
 		return ""
@@ -73,11 +73,11 @@ func digits(v *float64) string {
 	return strconv.FormatFloat(*v, 'g', -1, 64)
 }
 
-// End prints what holds for the whole, as comments. Sums are for who reads.
+// End prints the facts about the whole sweep, as comments. It prints no sums, which a reader can
+// compute.
 func (c *PerfCSV) End(s *perf.Sweep) error { return csvFoot(c.W, s.Notes, s.MadeBy) }
 
-// csvFoot prints notes and where the figures come from as comments of a CSV file, which begin
-// with #.
+// csvFoot prints notes and the origin of the figures as comments of a CSV file, which begin with #.
 func csvFoot(w io.Writer, notes []string, p run.MadeBy) error {
 	var b bytes.Buffer
 	laterNotes(&b, notes, 0)
@@ -97,7 +97,7 @@ func (c *PerfCSV) line(cells []string) error {
 	return w.Error()
 }
 
-// PerfJSON prints a sweep when it is over, as one object.
+// PerfJSON prints a sweep as one object, when it has ended.
 type PerfJSON struct {
 	W io.Writer
 }

@@ -11,14 +11,14 @@ import (
 	"kernbench/lab/sweep"
 )
 
-// PerfNCCL writes a sweep, when it is over, as nccl-tests does with -J: version 3 of its JSON.
+// PerfNCCL writes a sweep, when it has ended, as nccl-tests does with -J: in version 3 of its JSON.
 // There Booleans are strings and a root is a padded string.
 type PerfNCCL struct {
 	W io.Writer
 
-	Args          []string         // of the command, behind the collective
+	Args          []string         // of the command, after the collective
 	Threads, GPUs int              // -t and -g; 0: not given
-	Now           func() time.Time // the wall clock, asked at the start and at the end
+	Now           func() time.Time // the wall clock, read at the start and at the end
 
 	started time.Time
 }
@@ -100,7 +100,7 @@ type ncclAverageBusBW struct {
 	OK        string  `json:"okay"`
 }
 
-// Begin refuses what the form has no place for, and writes nothing yet.
+// Begin refuses sweeps that the format cannot express, and writes nothing yet.
 func (n *PerfNCCL) Begin(s *perf.Sweep) error {
 	switch {
 	case !s.Timed:

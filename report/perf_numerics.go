@@ -12,18 +12,18 @@ import (
 	"kernbench/lab/perf"
 )
 
-// NumericsTable prints what rounding did, row by row.
+// NumericsTable prints rounding errors, row by row.
 type NumericsTable struct {
 	W io.Writer
 
-	wide  []int // the columns behind
+	wide  []int // the columns after those of every row
 	noted int   // notes that are printed
 }
 
 // numericsForm is the columns that every row has.
 const numericsForm = "%12s  %12s  %5s  %5s  %4s  %7s  %8s  %8s  %8s  %6s  %8s  %8s  %6s  %6s  %4s  %8s  %10s"
 
-// Begin prints what stands above the rows.
+// Begin prints the lines above the rows.
 func (t *NumericsTable) Begin(n *perf.Rounding) error {
 	var b strings.Builder
 	line := func(format string, args ...any) {
@@ -70,8 +70,8 @@ func (t *NumericsTable) cells(texts []string) string {
 	return b.String()
 }
 
-// Row prints a row, and below it where a sum overflowed first, and where one stalled if more than
-// one in a hundred additions do.
+// Row prints a row, and below it where a sum overflowed first. If more than one in a hundred
+// additions stall, it also prints where one did.
 func (t *NumericsTable) Row(n *perf.Rounding, r *perf.RoundingRow) error {
 	behind := []string{r.Algorithm}
 	if len(n.Inputs) > 1 {
@@ -96,7 +96,7 @@ func (t *NumericsTable) Row(n *perf.Rounding, r *perf.RoundingRow) error {
 			time = fitting(f.Time.Ns()/1e3, 8)
 		}
 		most, mean, bound := ulps(f.MaxULP), ulps(f.MeanULP), ulps(f.BoundULP)
-		if f.Overflow == f.Elements { // there is nothing to measure
+		if f.Overflow == f.Elements { // no element has an error
 			most, mean, bound = "-", "-", "-"
 		}
 		cells = append(cells, heights(f), most, mean, bound, within,
@@ -105,7 +105,7 @@ func (t *NumericsTable) Row(n *perf.Rounding, r *perf.RoundingRow) error {
 		if f.FirstOverflow != nil {
 			below += fmt.Sprintf("#   overflows first: element %d of %v\n", f.FirstOverflow.Element, f.FirstOverflow)
 		}
-		if f.Stalled > f.Additions/100 { // of few it hardly matters where
+		if f.Stalled > f.Additions/100 { // the place of a few hardly matters
 			below += fmt.Sprintf("#   stalls first: element %d of %v\n", f.FirstStalled.Element, f.FirstStalled)
 		}
 	}
@@ -117,7 +117,7 @@ func (t *NumericsTable) Row(n *perf.Rounding, r *perf.RoundingRow) error {
 	return err
 }
 
-// heights are those of all trees: one number, or from and to.
+// heights prints the heights of all trees: one number, or a range.
 func heights(f *perf.RoundingFound) string {
 	if f.MinHeight == f.MaxHeight {
 		return strconv.Itoa(int(f.MaxHeight))
@@ -138,7 +138,7 @@ func ulps(v float64) string {
 	return fitting(v, 8)
 }
 
-// stalled is the part of additions that changed nothing.
+// stalled prints the share of additions that changed nothing.
 func stalled(f *perf.RoundingFound) string {
 	if f.Stalled == 0 {
 		return "0"
@@ -156,7 +156,7 @@ func sameOrNot(same *bool) string {
 	return "differ"
 }
 
-// End prints what stands below the rows.
+// End prints the lines below the rows.
 func (t *NumericsTable) End(n *perf.Rounding) error {
 	var b strings.Builder
 	laterNotes(&b, n.Notes, t.noted)
@@ -199,7 +199,7 @@ func (t *NumericsTable) End(n *perf.Rounding) error {
 	return err
 }
 
-// chunking is one in words, without its numbers, which differ from row to row.
+// chunking describes how a row cuts its sums, without the numbers, which differ from row to row.
 func chunking(c *perf.Chunking) string {
 	switch c.Name {
 	case "count/2":

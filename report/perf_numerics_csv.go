@@ -56,7 +56,7 @@ func (c *NumericsCSV) Row(n *perf.Rounding, r *perf.RoundingRow) error {
 	return c.line(append(append(cells, found...), note))
 }
 
-// End prints what holds for the whole, as comments.
+// End prints the facts about the whole table, as comments.
 func (c *NumericsCSV) End(n *perf.Rounding) error { return csvFoot(c.W, n.Notes, n.MadeBy) }
 
 func (c *NumericsCSV) line(cells []string) error {
@@ -68,7 +68,7 @@ func (c *NumericsCSV) line(cells []string) error {
 	return w.Error()
 }
 
-// NumericsJSON prints all when it is over, as one object.
+// NumericsJSON prints all rows as one object, when they are complete.
 type NumericsJSON struct {
 	W io.Writer
 }

@@ -38,7 +38,7 @@ func rounding() *perf.Rounding {
 	}
 }
 
-// written is what a writer makes of it.
+// written returns the output of a writer for it.
 func written(t *testing.T, n *perf.Rounding, w interface {
 	Begin(*perf.Rounding) error
 	Row(*perf.Rounding, *perf.RoundingRow) error
@@ -98,7 +98,7 @@ func TestNumericsCSV(t *testing.T) {
 	n := rounding()
 	var b strings.Builder
 	written(t, n, &NumericsCSV{W: &b})
-	lines, err := csvLines(strings.NewReader(b.String())) // which sees to the number of fields
+	lines, err := csvLines(strings.NewReader(b.String())) // which checks the number of fields
 	if err != nil || len(lines) != 4 {
 		t.Fatalf("%d lines, %v\n%s", len(lines), err, b.String())
 	}

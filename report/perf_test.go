@@ -174,8 +174,7 @@ func TestPerfColumns(t *testing.T) {
 	}
 }
 
-// Numbers keep to their column: two decimals as long as there is room, and in the end a power of
-// ten.
+// Numbers keep to their column: they have two decimals while these fit, and finally a power of ten.
 func TestPerfNumbers(t *testing.T) {
 	for _, tt := range []struct {
 		v     float64
@@ -193,7 +192,7 @@ func TestPerfNumbers(t *testing.T) {
 	}
 }
 
-// Programs read what is printed: as many fields in each line as headings, and what was measured.
+// Programs read the output: each line has as many fields as headings, and the measured values.
 func TestPerfIsReadable(t *testing.T) {
 	var b bytes.Buffer
 	printed(t, &PerfCSV{W: &b}, everySweep())

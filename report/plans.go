@@ -14,7 +14,7 @@ import (
 	"kernbench/unit"
 )
 
-// Plan prints the time of a call of another tool's program, and what it was spent on.
+// Plan prints the time of a call of another tool's program, and where the time went.
 func Plan(w io.Writer, r *plans.Result) error {
 	var b bytes.Buffer
 	if err := errors.Join(planHead(&b, r), performed(&b, r), costs(&b, r), planPath(&b, r), planLinks(&b, r)); err != nil {
@@ -24,7 +24,7 @@ func Plan(w io.Writer, r *plans.Result) error {
 	return err
 }
 
-// planHead writes what was timed.
+// planHead prints the program and the call.
 func planHead(w io.Writer, r *plans.Result) error {
 	t := Table{Head: []string{"program", r.File}}
 	t.Add("name", r.Name)
@@ -68,7 +68,7 @@ func performed(w io.Writer, r *plans.Result) error {
 	return below(w, &t, len(r.Performed))
 }
 
-// planPath prints what the time of the critical path was spent on.
+// planPath prints where the time of the critical path went.
 func planPath(w io.Writer, r *plans.Result) error {
 	if r.Result == nil {
 		return nil
@@ -95,7 +95,7 @@ func planLinks(w io.Writer, r *plans.Result) error {
 	return below(w, &t, len(r.Links))
 }
 
-// below prints a table that has rows, behind an empty line.
+// below prints an empty line and a table, if the table has rows.
 func below(w io.Writer, t *Table, rows int) error {
 	if rows == 0 {
 		return nil
@@ -106,7 +106,7 @@ func below(w io.Writer, t *Table, rows int) error {
 	return t.Write(w)
 }
 
-// costs prints what parts of a step cost, and which of that is a guess.
+// costs prints the times of the parts of a step, and marks estimates.
 func costs(w io.Writer, r *plans.Result) error {
 	if r.Result == nil {
 		return nil

@@ -12,8 +12,8 @@ import (
 	"kernbench/lab/plans"
 )
 
-// ExplainedPlan prints what Plan prints, and operations, waits, ranks, and what changes would
-// bring: so many of each.
+// ExplainedPlan prints what Plan prints, and also operations, waits, ranks, and the gain of
+// changes. Each table has at most top rows.
 func ExplainedPlan(top int) func(w io.Writer, r *plans.Result) error {
 	return func(w io.Writer, r *plans.Result) error {
 		var b bytes.Buffer
@@ -52,7 +52,7 @@ func planMore(w io.Writer, r *plans.Result, top int) error {
 	return errors.Join(below(w, &ops, len(r.Ops)), below(w, &waits, len(r.Waits)), below(w, &ranks, len(at)))
 }
 
-// planChanges prints what was changed, and what that saves.
+// planChanges prints the changes and the time that each saves.
 func planChanges(w io.Writer, r *plans.Result, top int) error {
 	t := Table{Head: []string{"what if", ">time", ">saved", ">%", "flags"}}
 	for _, c := range r.Changes[:min(top, len(r.Changes))] {

@@ -8,8 +8,7 @@ import (
 	"kernbench/lab/probe"
 )
 
-// Probe prints what was measured of a machine, beside what is published of it where that
-// is known.
+// Probe prints the measurements of a machine, beside published figures where there are some.
 func Probe(w io.Writer, rows []probe.Row) error {
 	known := false
 	for i := range rows {

@@ -12,8 +12,9 @@ import (
 	"kernbench/frontend/plan"
 )
 
-// Programs prints what was found out about programs of other tools: a line and the findings of one,
-// a table of several. With details it prints the findings of several, and all that a repair moves.
+// Programs prints the verdicts on programs of other tools: a line and the findings of one program,
+// or a table of several. With details it also prints the findings of several, and all steps that a
+// repair moves.
 func Programs(w io.Writer, vs []*frontend.Verdict, details bool) error {
 	var b bytes.Buffer
 	if len(vs) == 1 {

@@ -9,7 +9,7 @@ import (
 	"kernbench/unit"
 )
 
-// hazards prints each hazard with both accesses and what would order them.
+// hazards prints each hazard with both accesses and the missing order.
 func hazards(w io.Writer, r *run.Result) {
 	for i := range r.Hazards {
 		fmt.Fprintf(w, "HAZARD %s\n", strings.ReplaceAll(r.Hazards[i].String(), "\n  ", "\n     "))
@@ -19,7 +19,7 @@ func hazards(w io.Writer, r *run.Result) {
 	}
 }
 
-// class writes what this run proves about others, and which operations limit that.
+// class prints what this run proves about other runs, and which operations limit the proof.
 func class(w io.Writer, r *run.Result) {
 	c := r.Class
 	if c == nil {

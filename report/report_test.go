@@ -182,7 +182,7 @@ func TestGoldenAlgorithms(t *testing.T) {
 	slow.SimulatedTime, slow.AlgBW, slow.BusBW = 30*unit.Microsecond, 1.5, 2.75
 	slow.Traffic = []run.Traffic{{Sent: 1 << 10, Read: 1 << 12}, {Written: 1 << 11}}
 	early := *results["bad"]
-	early.SimulatedTime = 1 * unit.Nanosecond // what is wrong is no match for what is right
+	early.SimulatedTime = 1 * unit.Nanosecond // a wrong result does not count as the fastest
 	rows := []compare.Row{
 		{Algorithm: "a", Error: "deadlock: 4 of 4\n  cycle: 0 -> 1"},
 		{Algorithm: "b", Result: &early},

@@ -27,7 +27,7 @@ func Runs(w io.Writer, runs []tune.RunRecord) error {
 	return t.Write(w)
 }
 
-// Points lists those of a sweep.
+// Points lists the points of a sweep.
 func Points(w io.Writer, x *tune.RunPoints) error {
 	t := Table{Head: []string{"machine", "collective", ">ranks", "type", ">size", "algorithm", "settings", ">time",
 		">messages", ">events", "what went wrong"}}
@@ -43,7 +43,7 @@ func Points(w io.Writer, x *tune.RunPoints) error {
 	return t.Write(w)
 }
 
-// line is the first of a text.
+// line returns the first line of a text.
 func line(text string) string {
 	for i, c := range text {
 		if c == '\n' {
@@ -53,7 +53,7 @@ func line(text string) string {
 	return text
 }
 
-// PointsCSV lists them for programs.
+// PointsCSV lists the points of a sweep as CSV.
 func PointsCSV(w io.Writer, x *tune.RunPoints, from run.MadeBy) error {
 	c := csv.NewWriter(w)
 	c.Write([]string{"topology", "fidelity", "collective", "ranks", "type", "op", "root", "size_bytes", "algorithm",
@@ -78,7 +78,7 @@ func PointsCSV(w io.Writer, x *tune.RunPoints, from run.MadeBy) error {
 	return csvFoot(w, nil, from)
 }
 
-// Crossovers lists from which size on which choice is the best.
+// Crossovers lists the sizes from which on another choice is the best.
 func Crossovers(w io.Writer, groups []*tune.Group) error {
 	for i, g := range groups {
 		if i > 0 {
@@ -107,7 +107,7 @@ func Crossovers(w io.Writer, groups []*tune.Group) error {
 	return nil
 }
 
-// CrossoversCSV lists them for programs.
+// CrossoversCSV lists the same as CSV.
 func CrossoversCSV(w io.Writer, groups []*tune.Group, from run.MadeBy) error {
 	c := csv.NewWriter(w)
 	c.Write([]string{"topology", "fidelity", "collective", "ranks", "type", "op", "root", "from_bytes", "to_bytes",
@@ -162,7 +162,7 @@ func Diff(w io.Writer, d *tune.Diff) error {
 	return err
 }
 
-// DiffCSV lists them for programs.
+// DiffCSV lists the same as CSV.
 func DiffCSV(w io.Writer, d *tune.Diff, from run.MadeBy) error {
 	c := csv.NewWriter(w)
 	c.Write([]string{"topology", "fidelity", "collective", "ranks", "type", "size_bytes", "algorithm", "settings",

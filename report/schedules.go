@@ -8,7 +8,7 @@ import (
 	"kernbench/lab/run"
 )
 
-// schedules lists what runs with random schedules came to, where they differ.
+// schedules lists the results of runs with random schedules, where they differ.
 func schedules(w io.Writer, r *run.Result) {
 	s := r.Schedules
 	if s == nil || len(s.Outcomes) < 2 {
@@ -37,7 +37,7 @@ func schedules(w io.Writer, r *run.Result) {
 	}
 }
 
-// brief is the beginning of the first line of a text.
+// brief returns the beginning of the first line of a text.
 func brief(text string) string {
 	const most = 100
 	text, _, _ = strings.Cut(text, "\n")

@@ -47,7 +47,7 @@ func tableScore(b *bytes.Buffer, t *calibrate.TableScore) error {
 	return nil
 }
 
-// scoreRows are measured times beside those of the machine, and of NCCL's model.
+// scoreRows prints measured times beside those of the machine and of NCCL's model.
 func scoreRows(t *calibrate.TableScore) *Table {
 	rows := &Table{Head: []string{">size", ">measured µs", ">simulated µs", ">error", "algorithm", "protocol",
 		">NCCL's model µs", ">error", "algorithm", "protocol", ""}}
@@ -71,7 +71,7 @@ func scoreRows(t *calibrate.TableScore) *Table {
 	return rows
 }
 
-// scoreBands are the errors of all sizes, and of each band.
+// scoreBands prints the errors of all sizes, and of each band.
 func scoreBands(t *calibrate.TableScore) *Table {
 	sums := &Table{Head: []string{"error over", ">sizes", ">median", ">worst", "at", ">NCCL's median", ">worst", "at"}}
 	for i := range t.Bands {

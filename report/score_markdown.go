@@ -44,7 +44,7 @@ func ScoreMarkdown(w io.Writer, s *calibrate.Score) error {
 	return err
 }
 
-// offSizes names the ranges of sizes of which the machine does not explain the times.
+// offSizes names the ranges of sizes whose times the machine does not explain.
 func offSizes(t *calibrate.TableScore) string {
 	var off []string
 	for i := 0; i < len(t.Rows); {
@@ -73,7 +73,7 @@ func offSizes(t *calibrate.TableScore) string {
 	return fmt.Sprintf("Not explained, off by more than %.0f %%: %s.", farOff*100, strings.Join(off, ", "))
 }
 
-// resultsPlace names where results went.
+// resultsPlace names the placement of results.
 func resultsPlace(inPlace bool) string {
 	if inPlace {
 		return "in place"

@@ -51,7 +51,7 @@ func speedTable(t *selfbench.Table) *Table {
 	return out
 }
 
-// speedCells is the line of a figure.
+// speedCells returns the cells of a figure's line.
 func speedCells(t *selfbench.Table, r *selfbench.Row, f *selfbench.Figure, first bool) []string {
 	cells := []string{"", f.What, "-", ""}
 	if len(f.Values) > 0 {
@@ -114,7 +114,7 @@ func amount(u selfbench.Unit, v float64) string {
 	return strings.TrimSpace(significant(v) + " " + unit)
 }
 
-// scaled is a figure in the unit that a person would take.
+// scaled returns a figure in the most readable unit.
 func scaled(u selfbench.Unit, v float64) (float64, string) {
 	type scale struct {
 		from float64
@@ -138,8 +138,8 @@ func scaled(u selfbench.Unit, v float64) (float64, string) {
 	return v / last.from, last.name
 }
 
-// speedFoot is what stands below the table: notes of rows, how many targets are reached, and where
-// and when it was.
+// speedFoot prints the lines below the table: notes of rows, how many targets are reached, and the
+// place and time of the measurement.
 func speedFoot(w io.Writer, t *selfbench.Table, gap string) error {
 	var b strings.Builder
 	for i := range t.Rows {

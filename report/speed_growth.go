@@ -17,7 +17,7 @@ func Growth(w io.Writer, g *selfbench.Growth) error {
 	return growthFoot(w, g)
 }
 
-// GrowthMarkdown prints the same for a page.
+// GrowthMarkdown prints the same as Markdown.
 func GrowthMarkdown(w io.Writer, g *selfbench.Growth) error {
 	t := growthTable(g)
 	if err := t.Markdown(w); err != nil {
@@ -51,7 +51,7 @@ func growthTable(g *selfbench.Growth) *Table {
 	return t
 }
 
-// shortened is a note that leaves room for the rest of its line; a program gets all of it.
+// shortened cuts a note so that the line fits. JSON has all of it.
 func shortened(s string) string {
 	const most = 72
 	if r := []rune(s); len(r) > most {
@@ -60,7 +60,7 @@ func shortened(s string) string {
 	return s
 }
 
-// power is an exponent of the number of ranks.
+// power prints an exponent of the number of ranks.
 func power(e *float64) string {
 	if e == nil {
 		return "-"

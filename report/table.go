@@ -7,17 +7,17 @@ import (
 	"unicode/utf8"
 )
 
-// Table is rows of cells below a heading, printed in aligned columns. A column whose
-// heading starts with ">" is aligned to the right, as numbers want to be.
+// Table is rows of cells below a heading, printed in aligned columns. A column whose heading starts
+// with ">" is aligned to the right, for numbers.
 type Table struct {
 	Head []string
 	Rows [][]string
 }
 
-// Add appends a row. Cells that are missing stay empty.
+// Add appends a row. Missing cells are empty.
 func (t *Table) Add(cells ...string) { t.Rows = append(t.Rows, cells) }
 
-// Write prints the table. Lines have no blanks at their end.
+// Write prints the table, without trailing blanks.
 func (t *Table) Write(w io.Writer) error {
 	head := make([]string, len(t.Head))
 	width := make([]int, len(t.Head))
@@ -54,7 +54,7 @@ func (t *Table) Write(w io.Writer) error {
 	return b.Flush()
 }
 
-// Markdown prints the table for a page.
+// Markdown prints the table as Markdown.
 func (t *Table) Markdown(w io.Writer) error {
 	b := bufio.NewWriter(w)
 	line := func(cells []string) { b.WriteString("| " + strings.Join(cells, " | ") + " |\n") }

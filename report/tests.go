@@ -77,7 +77,7 @@ func testCell(rows []suite.Row, i int) string {
 	return strconv.Itoa(rows[i].OK)
 }
 
-// testSkips writes why a cell is empty, with the reason of the first such cell of each algorithm.
+// testSkips prints why cells are empty: the reason of the first such cell of each algorithm.
 func testSkips(w io.Writer, sum *suite.Summary) {
 	var reported []string
 	for i := range sum.Rows {
@@ -93,5 +93,5 @@ func testSkips(w io.Writer, sum *suite.Summary) {
 	}
 }
 
-// indent keeps the later lines of a text below its first.
+// indent aligns the later lines of a text with its first.
 func indent(s string) string { return strings.ReplaceAll(s, "\n", "\n            ") }

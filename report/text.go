@@ -10,8 +10,8 @@ import (
 	"kernbench/unit"
 )
 
-// Text prints a result for a person: what ran, what it cost, which ranks are wrong, and
-// for each question whether it was answered.
+// Text prints a result as text: the program, the times and costs, the ranks that are wrong, and the
+// verdict of each check.
 func Text(w io.Writer, r *run.Result) error {
 	b := bufio.NewWriter(w)
 	for _, line := range r.Report {
@@ -50,7 +50,7 @@ func field(w io.Writer, name, format string, args ...any) {
 	fmt.Fprintf(w, "%-16s%s\n", name, fmt.Sprintf(format, args...))
 }
 
-// usualOrder is the memory order that goes without saying.
+// usualOrder is the memory order that is not printed.
 const usualOrder = "put_signal"
 
 // subject names the program and the machine.
@@ -131,7 +131,7 @@ func cost(w io.Writer, r *run.Result) {
 	fmt.Fprintln(w)
 }
 
-// size prints bytes in the largest binary unit, with two decimals where it is not whole.
+// size prints bytes in the largest binary unit, with two decimals if it is not whole.
 func size(n int64) string {
 	b := unit.Bytes(n)
 	for _, u := range []struct {

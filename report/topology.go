@@ -13,7 +13,8 @@ import (
 	"kernbench/unit"
 )
 
-// Topology draws a machine as text: each of its networks once, then what its links and memories do.
+// Topology draws a machine as text: each of its networks once, then the rates and latencies of its
+// links and memories.
 func Topology(w io.Writer, d *draw.Drawing) error {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "%s: %s, %s in all\n", d.Name, d.Machine, plural(int64(d.PEs), "PE", "PEs"))
@@ -45,7 +46,7 @@ func Topology(w io.Writer, d *draw.Drawing) error {
 	return err
 }
 
-// linksOf is a line for each kind of link; what is known of lines has columns of its own.
+// linksOf prints a line for each kind of link. The known properties have columns of their own.
 func linksOf(d *draw.Drawing) *Table {
 	t := &Table{Head: []string{"where", "link", ">GB/s", ">delay", ">links"}}
 	lines := slices.ContainsFunc(d.Kinds, func(k draw.LinkKind) bool { return k.Line > 0 })
@@ -63,7 +64,7 @@ func linksOf(d *draw.Drawing) *Table {
 	return t
 }
 
-// ratesOf is the rate of a link, or of those side by side.
+// ratesOf prints the rate of a link, or of parallel links.
 func ratesOf(k *draw.LinkKind) string {
 	if k.Parallel > 1 {
 		return fmt.Sprintf("%d × %s", k.Parallel, rateCell(k.Rate))
@@ -75,7 +76,7 @@ func rateCell(r unit.Rate) string { return strconv.FormatFloat(r.GBs(), 'f', -1,
 
 func shareOf(f float64) string { return strconv.FormatFloat(100*f, 'f', 1, 64) + "%" }
 
-// Validity has for each file whether it describes a machine, and the faults of those that do not.
+// Validity prints for each file whether it describes a machine, and its errors if not.
 func Validity(w io.Writer, all []machine.Validity) error {
 	var b bytes.Buffer
 	for i := range all {

@@ -21,8 +21,8 @@ func drawn(t *testing.T, name string, sets ...string) *draw.Drawing {
 	return d
 }
 
-// drawings are machines of all kinds: SIPs of cubes, GPUs on a switch and joined each to each, tori
-// and several levels.
+// drawings are machines of all kinds: SIPs of cubes, GPUs on a switch or fully connected, tori and
+// several levels.
 var drawings = []struct {
 	name, machine string
 	sets          []string

@@ -43,7 +43,7 @@ func traffic(w io.Writer, r *run.Result) {
 	}
 }
 
-// moved is what crossed, by how it did.
+// moved prints the bytes, by kind of operation.
 func moved(t *run.Traffic) string {
 	var parts []string
 	for _, p := range []struct {
@@ -60,7 +60,7 @@ func moved(t *run.Traffic) string {
 	return strings.Join(parts, ", ")
 }
 
-// signals is how often it was signalled and waited.
+// signals prints the numbers of signals and waits.
 func signals(t *run.Traffic) string {
 	var parts []string
 	for _, p := range []struct {

@@ -13,7 +13,7 @@ import (
 	"kernbench/lab/tune"
 )
 
-// Tuned prints what came out of a sweep.
+// Tuned prints the results of a sweep.
 func Tuned(w io.Writer, t *tune.Tuned) error {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "run %d: %s, %s of them found in the database, %s", t.Run,
@@ -62,7 +62,7 @@ func Best(w io.Writer, groups []*tune.Group) error {
 	return nil
 }
 
-// autoTable prints what auto loses without a tuning table, where that was found out.
+// autoTable prints the loss of auto without a tuning table, where it was measured.
 func autoTable(w io.Writer, g *tune.Group) error {
 	t := &Table{Head: []string{">size", "auto", "protocol", ">time", ">regret"}}
 	var worst *tune.Row
@@ -92,7 +92,7 @@ func autoTable(w io.Writer, g *tune.Group) error {
 	return err
 }
 
-// BestMarkdown prints the same for a document.
+// BestMarkdown prints the same as Markdown.
 func BestMarkdown(w io.Writer, groups []*tune.Group, from run.MadeBy) error {
 	var b bytes.Buffer
 	for i, g := range groups {
@@ -164,7 +164,7 @@ func settings(p *tune.Point) string {
 	return p.Settings
 }
 
-// pointTime marks what was not measured.
+// pointTime prints a time, with a mark if it was not measured.
 func pointTime(p *tune.Point) string {
 	if p.Estimated {
 		return "~" + inUnit(int64(p.Time))

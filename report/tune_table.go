@@ -61,7 +61,7 @@ func TuningFile(w io.Writer, groups []*tune.Group, from run.MadeBy) error {
 	return err
 }
 
-// named is a machine's name as one word: of a file the last part.
+// named returns a machine's name as one word. For a file it is the last part of the path.
 func named(topology string) string {
 	word := []rune(filepath.Base(topology))
 	for i, c := range word {

@@ -13,7 +13,7 @@ import (
 // usedLines is how many links, PEs and rings the text shows. JSON has all.
 const usedLines = 10
 
-// use prints what links, engines and rings were in use for.
+// use prints how long links, engines and rings were in use.
 func use(w io.Writer, u *run.Use) {
 	if u == nil {
 		return

@@ -27,6 +27,10 @@ type TuningTable struct {
 	Ranks      int
 	Type       dtype.Type
 	Rows       []TuningRow // sorted by From; the first has From 0
+
+	// SimulateTo is the size from which, and from its half, times of larger ones were extrapolated;
+	// 0: all were simulated.
+	SimulateTo unit.Bytes
 }
 
 // TuningRow is the choice for sizes of at least From and less than From of the next row.

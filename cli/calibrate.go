@@ -44,8 +44,9 @@ measured - 1. A row more than 30 % above both its neighbours, or below both, is 
 table: it is printed, and does not count for the worst error.
 ` + exitCodes,
 		Example: `  kernbench calibrate a100.tsv --topology dgx-a100
-  kernbench calibrate a100.tsv --topology dgx-a100 --hold-out above=1M -o my-a100.yaml
-  kernbench calibrate a100.tsv --topology dgx-a100 -o my-a100.yaml --table my-choice.yaml
+  kernbench calibrate a100.tsv --topology dgx-a100 --hold-out above=1M
+  kernbench calibrate a100.tsv --topology dgx-a100 -o my-a100.yaml
+  kernbench perf all_reduce --topology my-a100.yaml --algorithm auto
   kernbench calibrate --score a100.tsv --topology dgx-a100 --plot a100.svg
   kernbench calibrate all_reduce_perf.log --topology dgx-h100 --keep ll,ll128,simple --format json`,
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -138,7 +139,7 @@ table: it is printed, and does not count for the worst error.
 	f.Var(&size{&spec.Largest}, "largest",
 		"largest size that is simulated (with --score 256 MiB); larger ones are extrapolated from it and its half, and marked ~")
 	f.BoolVar(&score, "score", false, "fit nothing: compare the machine as it is, and NCCL's own model, with the tables")
-	f.StringVarP(&to, "output", "o", "", "write the fitted machine to a topology.yaml `FILE`, for --topology")
+	f.StringVarP(&to, "output", "o", "", "write the fitted machine, with the algorithm and protocol of each size, to a topology.yaml `FILE`, for --topology")
 	f.StringVar(&table, "table", "",
 		"write the algorithm and protocol of each size to a tuning table `FILE`, for --tuning of perf and run on that machine")
 	figure.add(f, "plot", "draw simulated beside measured times, with the errors below,")

@@ -18,6 +18,7 @@ func (t *Topology) check(l *ledger) {
 	t.addNodes(l)
 	t.checkConnections(l)
 	t.checkRings(l)
+	l.checkTables("choices", t.say.Choices)
 	layout := &t.say.Cube.PELayout
 	if len(layout.Corners) == 0 {
 		l.disagree([]string{"cube.pe_layout.corners"}, "found an empty list; at least one corner is expected")

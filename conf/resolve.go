@@ -70,3 +70,32 @@ func (r *Resolved) Errorf(setting, format string, args ...any) *Error {
 	}
 	return r.places.find(key).errorf(key, format, args...)
 }
+
+// Beyond returns an entry with those settings that the algorithm has otherwise in another
+// configuration, but for sizes of calls.
+func (r *Resolved) Beyond(other *Resolved) *Algorithm {
+	a := &Algorithm{}
+	if r.W != other.W || r.H != other.H {
+		a.W, a.H = r.W, r.H
+	}
+	if r.RootCube != other.RootCube {
+		a.RootCube = r.RootCube
+	}
+	if r.Topology != other.Topology {
+		a.Topology = r.Topology
+	}
+	mine, theirs := reflect.ValueOf(r.Settings), reflect.ValueOf(other.Settings)
+	to := reflect.ValueOf(a).Elem()
+	for i := range to.NumField() {
+		name := to.Type().Field(i).Name
+		if to.Field(i).Kind() != reflect.Pointer || name == "WorldSize" || name == "NElem" {
+			continue
+		}
+		if v := mine.FieldByName(name); !v.Equal(theirs.FieldByName(name)) {
+			own := reflect.New(v.Type())
+			own.Elem().Set(v)
+			to.Field(i).Set(own)
+		}
+	}
+	return a
+}

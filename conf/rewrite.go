@@ -11,6 +11,7 @@ import (
 type Change struct {
 	Key, Value string
 	Why        string // in a line, for the comment after the value
+	Block      bool   // Value has lines of its own, of a list or a mapping
 }
 
 // Rewrite returns a file with some keys changed, or added at the end of the section that they
@@ -72,6 +73,15 @@ func change(t *text, root *yaml.Node, c Change) error {
 		default:
 			return t.at(n.Line, n.Column, 1).errorf(c.Key, "found %s; a mapping is expected", found(n))
 		}
+	}
+	if c.Block {
+		value, fault := parse(newText(c.Key, c.Value), c.Value, 0)
+		if fault != nil {
+			return fault
+		}
+		value.HeadComment = n.HeadComment
+		*n = *value
+		return nil
 	}
 	comment := ""
 	if c.Why != "" {

@@ -30,6 +30,9 @@ type machine struct {
 
 	Software Software `conf:"software" doc:"what programs add to what the hardware takes"`
 	Rings    Rings    `conf:"rings" doc:"the machine's own defaults of the rings in ccl.yaml"`
+
+	// Choices are no part of the machine, nor of its fingerprint, which they name.
+	Choices []TuningTable `conf:"choices" doc:"what the algorithm auto runs on this machine, and no other, at which size, as kernbench calibrate found it: tables as kernbench tune writes them, each of a collective, a number of ranks and a type" json:"-"`
 }
 
 // Loaded reports whether t was made by LoadTopology.
@@ -38,6 +41,10 @@ func (t *Topology) Loaded() bool { return t != nil && t.places != nil }
 // clone also copies the elements of slices.
 func (m machine) clone() machine {
 	m.System, m.SIP, m.Cube = m.System.clone(), m.SIP.clone(), m.Cube.clone()
+	m.Choices = slices.Clone(m.Choices)
+	for i := range m.Choices {
+		m.Choices[i].Rows = slices.Clone(m.Choices[i].Rows)
+	}
 	return m
 }
 
@@ -85,6 +92,16 @@ func (t *Topology) Software() Software { return t.say.Software }
 
 // Rings returns the machine's own defaults of the rings.
 func (t *Topology) Rings() Rings { return t.say.Rings }
+
+// Choices returns what auto runs at which size of a call, of collectives that were measured on the
+// machine.
+func (t *Topology) Choices() []TuningTable { return t.say.clone().Choices }
+
+// ChoicesErrorf makes an error about a key below choices, such as "0.type", where it was set.
+func (t *Topology) ChoicesErrorf(key, format string, args ...any) *Error {
+	key = join("choices", key)
+	return t.places.find(key).errorf(key, format, args...)
+}
 
 // System is the top level.
 type System struct {

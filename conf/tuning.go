@@ -25,6 +25,7 @@ type TuningTable struct {
 	Ranks       int         `conf:"ranks" doc:"the first so many of the machine" min:"1" max:"16777216"`
 	Type        string      `conf:"type" doc:"element type that was measured"`
 	Rows        []TuningRow `conf:"rows" doc:"what to use from a size on, the smallest first"`
+	SimulateTo  unit.Bytes  `conf:"simulate_to" doc:"size from which, and from its half, the times of larger ones were extrapolated, as perf then does; 0: from none" min:"0"`
 }
 
 // TuningRow is the choice from a size on, up to the size of the next row.
@@ -62,8 +63,14 @@ func (t *Tuning) check(l *ledger, file *text) {
 	if len(t.Tables) == 0 && len(l.errs) == 0 {
 		l.add(file.at(1, 1, 1).errorf("tables", "there is none; kernbench tune --table FILE writes a file with some"))
 	}
-	for i := range t.Tables {
-		table, at := &t.Tables[i], join("tables", fmt.Sprint(i))
+	l.checkTables("tables", t.Tables)
+}
+
+// checkTables looks for what is missing in tables, the value of a key, and for rows in another
+// order than that of their sizes.
+func (l *ledger) checkTables(key string, tables []TuningTable) {
+	for i := range tables {
+		table, at := &tables[i], join(key, fmt.Sprint(i))
 		for _, needed := range []struct {
 			key     string
 			missing bool
@@ -72,7 +79,7 @@ func (t *Tuning) check(l *ledger, file *text) {
 			{"type", table.Type == ""}, {"rows", len(table.Rows) == 0},
 		} {
 			if path := join(at, needed.key); needed.missing && !l.doubtful(path) {
-				l.add(t.places.find(at).errorf(path, "is missing"))
+				l.add(l.places.find(at).errorf(path, "is missing"))
 			}
 		}
 		last := unit.Bytes(-1)
@@ -81,11 +88,11 @@ func (t *Tuning) check(l *ledger, file *text) {
 			switch from := join(at, "from"); {
 			case l.doubtful(at) || l.doubtful(from):
 			case row.Use == "" && !l.doubtful(join(at, "use")):
-				l.add(t.places.find(at).errorf(join(at, "use"), "is missing"))
+				l.add(l.places.find(at).errorf(join(at, "use"), "is missing"))
 			case k == 0 && row.From != 0:
-				l.add(t.places.find(from).errorf(from, "found %v; the first row is from 0 on", row.From))
+				l.add(l.places.find(from).errorf(from, "found %v; the first row is from 0 on", row.From))
 			case row.From <= last:
-				l.add(t.places.find(from).errorf(from, "found %v behind %v; rows are in the order of their sizes", row.From, last))
+				l.add(l.places.find(from).errorf(from, "found %v behind %v; rows are in the order of their sizes", row.From, last))
 			}
 			last = row.From
 		}

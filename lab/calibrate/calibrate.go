@@ -85,7 +85,8 @@ type Calibration struct {
 	base conf.Source // of the topology; no data: the built-in one
 	sets []string    // that change it
 
-	choices []choice // of algorithm and protocol, by size
+	choices []choice  // of algorithm and protocol, by size
+	entries *conf.CCL // with which algorithms ran
 }
 
 // FittedParameter is a key of topology.yaml, before and after.
@@ -302,6 +303,7 @@ func (c *calibration) machine(ctx context.Context) error {
 	if len(files) > 0 {
 		r.base = files[0]
 	}
+	r.entries = x.Entries
 	if r.sets, _, err = conf.SplitSets(c.spec.Base.Sets); err != nil {
 		return err
 	}

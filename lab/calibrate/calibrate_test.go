@@ -194,10 +194,13 @@ func TestCalibratedMachineIsTheFile(t *testing.T) {
 	}
 }
 
-// TestAutoTakesTheCalibratedTimes: with the machine and the table that are written, the algorithm
-// auto has at each size the program and the time that were reported.
+// TestAutoTakesTheCalibratedTimes: on the machine that is written, the algorithm auto has at each
+// size the program and the time that were reported, extrapolated ones too, and so it has with the
+// table that is written. A machine that was changed since then has no choice.
 func TestAutoTakesTheCalibratedTimes(t *testing.T) {
 	s := calibrateSpec(tableOf(t, knownKeys, 0))
+	s.Largest = 512 * unit.KiB
+	s.Base.Sets = append(s.Base.Sets, "defaults.n_slots=5", "algorithms.ring_allreduce_chunked.slot_size=24KiB")
 	c, err := calibrate.Run(context.Background(), s)
 	if err != nil {
 		t.Fatal(err)
@@ -213,9 +216,41 @@ func TestAutoTakesTheCalibratedTimes(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	fitted := filepath.Join(folder, "fitted.yaml")
+	for _, tuning := range []string{"", filepath.Join(folder, "choice.yaml")} {
+		promised(t, c, run.Spec{Topology: fitted, Ranks: 4, Tuning: tuning})
+	}
+	programs := map[string]bool{}
+	for _, r := range c.Rows {
+		programs[r.Algorithm+" "+r.Protocol] = true
+	}
+	if len(programs) < 2 || !c.Rows[len(c.Rows)-1].Extrapolated {
+		t.Errorf("the choice never changes, or nothing is extrapolated: %v", programs)
+	}
+	for _, base := range []run.Spec{
+		{Topology: fitted, Ranks: 4, Sets: []string{"system.link.bw_gbs=100"}},
+		{Topology: fitted, Ranks: 2},
+	} {
+		sweep, err := perf.Run(context.Background(), perf.Spec{
+			Base: base, Collective: "all_reduce", Min: 64, Max: 64, Factor: 4, Algorithms: []string{"auto"},
+		}, nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if notes := strings.Join(sweep.Notes, "\n"); !strings.Contains(notes, "choices of "+fitted+" are left out: they are ") ||
+			!strings.Contains(notes, "auto without a tuning table") {
+			t.Errorf("%s", notes)
+		}
+	}
+}
+
+// promised checks that auto takes the times that a calibration reported, to the picosecond.
+func promised(t *testing.T, c *calibrate.Calibration, base run.Spec) {
+	t.Helper()
+	from, to := c.Rows[0].Size, c.Rows[len(c.Rows)-1].Size
+	factor := int(c.Rows[1].Size / from)
 	sweep, err := perf.Run(context.Background(), perf.Spec{
-		Base:       run.Spec{Topology: filepath.Join(folder, "fitted.yaml"), Ranks: 4, Tuning: filepath.Join(folder, "choice.yaml")},
-		Collective: "all_reduce", Min: 8, Max: 2 * unit.MiB, Factor: 4, Algorithms: []string{"auto"},
+		Base: base, Collective: c.Collective, Min: from, Max: to, Factor: factor, Algorithms: []string{"auto"},
 	}, nil, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -223,17 +258,20 @@ func TestAutoTakesTheCalibratedTimes(t *testing.T) {
 	if len(sweep.Rows) != len(c.Rows) {
 		t.Fatalf("%d rows, want %d", len(sweep.Rows), len(c.Rows))
 	}
-	programs := map[string]bool{}
 	for i, want := range c.Rows {
 		got := &sweep.Rows[i]
-		if got.Size != want.Size || got.Algorithm != want.Algorithm || got.OutOfPlace.Time != want.Simulated {
-			t.Errorf("%v: %s takes %v, want %s and %v (%s)", got.Size, got.Algorithm, got.OutOfPlace.Time,
+		at := got.OutOfPlace
+		if at == nil {
+			at = got.InPlace
+		}
+		if got.Size != want.Size || got.Algorithm != want.Algorithm || at.Time != want.Simulated ||
+			(got.Extrapolated != nil) != want.Extrapolated {
+			t.Errorf("%v: %s takes %v, want %s and %v (%s)", got.Size, got.Algorithm, at.Time,
 				want.Algorithm, want.Simulated, want.Protocol)
 		}
-		programs[want.Algorithm+" "+want.Protocol] = true
-	}
-	if len(programs) < 2 {
-		t.Errorf("the choice never changes: %v", programs)
+		if e := got.Extrapolated; e != nil && (e.Error == nil || e.From[1] != c.Largest) {
+			t.Errorf("%v: %+v", got.Size, e)
+		}
 	}
 }
 

@@ -68,14 +68,10 @@ func takesAll(name string) bool {
 	return err == nil && !a.Limited()
 }
 
-// TuningYAML returns the algorithm and the protocol of each size as a tuning table. With it and the
+// TuningYAML returns the algorithm and the settings of each size as a tuning table. With it and the
 // machine of YAML, the algorithm auto takes the times that were reported.
 func (c *Calibration) TuningYAML() ([]byte, error) {
-	text, err := c.YAML()
-	if err != nil {
-		return nil, err
-	}
-	fitted, err := conf.LoadTopology([]conf.Source{{Name: "the fitted machine", Data: text}}, nil)
+	tables, err := c.tables()
 	if err != nil {
 		return nil, err
 	}
@@ -85,17 +81,51 @@ func (c *Calibration) TuningYAML() ([]byte, error) {
 	for _, l := range c.MadeBy.Lines() {
 		b.WriteString("# " + l + "\n")
 	}
-	fmt.Fprintf(&b, "tables:\n  - topology: calibrated\n    fingerprint: %q\n    fidelity: %s\n    collective: %s\n    ranks: %d\n    type: %s\n    rows:\n",
+	b.WriteString("tables:\n")
+	b.WriteString(tables)
+	return b.Bytes(), nil
+}
+
+// tables are the choices as a list of YAML.
+func (c *Calibration) tables() (string, error) {
+	text, err := c.yaml("[]") // choices are no part of the fingerprint
+	if err != nil {
+		return "", err
+	}
+	fitted, err := conf.LoadTopology([]conf.Source{{Name: "the fitted machine", Data: text}}, nil)
+	if err != nil {
+		return "", err
+	}
+	plain, err := fitted.LoadCCL(nil, nil)
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "  - topology: calibrated\n    fingerprint: %q\n    fidelity: %s\n    collective: %s\n    ranks: %d\n    type: %s\n",
 		fitted.Fingerprint(), c.Fidelity, c.Collective, c.Ranks, c.Type)
+	if c.Rows[len(c.Rows)-1].Extrapolated {
+		fmt.Fprintf(&b, "    simulate_to: %d # %v\n", int64(c.Largest), c.Largest)
+	}
+	b.WriteString("    rows:\n")
 	for i := range c.choices {
 		one := &c.choices[i]
 		fmt.Fprintf(&b, "      - from: %d # %v\n        use: %s\n", int64(one.from), one.from, one.algorithm)
-		if len(c.Protocols) > 1 {
-			fmt.Fprintf(&b, "        with: {protocol: %s}\n", one.protocol)
+		entry := c.entries.Merge(one.algorithm)
+		base := plain.Merge(one.algorithm)
+		with := entry.Beyond(&base)
+		if with.Protocol = nil; len(c.Protocols) > 1 {
+			with.Protocol = &one.protocol
+		}
+		var sets []string
+		for _, s := range with.Sets() {
+			sets = append(sets, s.Key+": "+s.Value)
+		}
+		if len(sets) > 0 {
+			fmt.Fprintf(&b, "        with: {%s}\n", strings.Join(sets, ", "))
 		}
 		if len(one.instead) > 0 {
 			fmt.Fprintf(&b, "        else: [%s]\n", strings.Join(one.instead, ", "))
 		}
 	}
-	return b.Bytes(), nil
+	return b.String(), nil
 }

@@ -10,8 +10,17 @@ import (
 )
 
 // YAML is the fitted machine as a topology.yaml: that of the machine before, with the keys changed
-// that were fitted, each with a comment.
+// that were fitted, each with a comment, and with what auto runs at each size.
 func (c *Calibration) YAML() ([]byte, error) {
+	tables, err := c.tables()
+	if err != nil {
+		return nil, err
+	}
+	return c.yaml(tables)
+}
+
+// yaml is YAML with some choices.
+func (c *Calibration) yaml(choices string) ([]byte, error) {
 	table := filepath.Base(c.File)
 	above := []string{
 		fmt.Sprintf("%s, calibrated to %s: %s of %d ranks, %s.", filepath.Base(c.Topology), table, c.Collective, c.Ranks, c.Type),
@@ -26,7 +35,7 @@ func (c *Calibration) YAML() ([]byte, error) {
 	}
 	above = append(above, c.MadeBy.Lines()...)
 	above = append(above, "", "As it was before:", "")
-	var changes []conf.Change
+	changes := []conf.Change{{Key: "choices", Value: choices, Block: true}}
 	for _, s := range c.sets {
 		key, value, _ := strings.Cut(s, "=")
 		changes = append(changes, conf.Change{Key: strings.TrimSpace(key), Value: strings.TrimSpace(value), Why: "as asked with --set"})

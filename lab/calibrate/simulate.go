@@ -168,21 +168,31 @@ func (c *calibration) anchors() (low, high int) {
 	return low, high
 }
 
+// anchor is a size from which larger ones are extrapolated, with its time.
+func (c *calibration) anchor(values []float64, program, elems int) (sweep.Point, bool) {
+	t := c.memo[c.key(values, program, elems)]
+	call := c.call
+	call.Elems = elems
+	return sweep.Point{Size: c.what.Bytes(call), Time: t}, t > 0
+}
+
 // time is that of a program at a row, in ns; NaN where it has none. Beyond the largest size that is
-// simulated time goes on as it went between that and its half.
+// simulated time goes on as it went between that and its half, to the picosecond as in perf.
 func (c *calibration) time(values []float64, program, row int) float64 {
-	at := func(elems int) float64 {
-		if t := c.memo[c.key(values, program, elems)]; t > 0 {
-			return c.start(values, program) + t.Ns()
+	start := c.start(values, program)
+	if n := c.rows[row].elems; n > 0 {
+		if t := c.memo[c.key(values, program, n)]; t > 0 {
+			return start + t.Ns()
 		}
 		return math.NaN()
 	}
-	if n := c.rows[row].elems; n > 0 {
-		return at(n)
-	}
 	low, high := c.anchors()
-	perByte := (at(high) - at(low)) / float64(c.spec.Largest-c.spec.Largest/2)
-	return at(high) + perByte*float64(c.rows[row].Size-c.spec.Largest)
+	a, known := c.anchor(values, program, low)
+	b, too := c.anchor(values, program, high)
+	if !known || !too {
+		return math.NaN()
+	}
+	return start + sweep.Onward(a, b, c.rows[row].Size).Ns()
 }
 
 // elemsOf are the elements of all runs that rows need.

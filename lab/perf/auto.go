@@ -9,6 +9,7 @@ import (
 
 	"kernbench/algorithm"
 	"kernbench/collective"
+	"kernbench/conf"
 	"kernbench/device"
 	"kernbench/exec"
 	"kernbench/lab/run"
@@ -39,8 +40,62 @@ func (p *perfPlan) isAuto() (bool, *algorithm.Tuning, error) {
 	if err := p.row.Needs(exec.Clock); err != nil && p.spec.Base.Tuning == "" {
 		return false, nil, fmt.Errorf("algorithm %s without a tuning table measures all, and %w: say --tuning FILE", algorithm.Auto, err)
 	}
-	tuning, err := run.LoadTuning(p.spec.Base.Tuning)
+	if p.spec.Base.Tuning != "" {
+		tuning, err := run.LoadTuning(p.spec.Base.Tuning)
+		return true, tuning, err
+	}
+	tuning, err := p.ownChoices()
 	return true, tuning, err
+}
+
+// ownChoices are those that the file of the machine has, if it has one for each call of the sweep,
+// else nil.
+func (p *perfPlan) ownChoices() (own *algorithm.Tuning, err error) {
+	ranks, err := p.ranks()
+	if err != nil {
+		return nil, err
+	}
+	base := p.spec.Base
+	for _, base.Ranks = range ranks {
+		for _, settings := range sweep.Combinations(p.spec.Vary) {
+			x, err := sweep.Load(&base, "", settings)
+			if err != nil {
+				return nil, err
+			}
+			topo := x.Machine.Topology()
+			own = x.Choices()
+			for _, typ := range p.spec.Types {
+				_, err := own.For(topo.Fingerprint(), p.what.Name, p.world(x), typ)
+				if err == nil {
+					continue
+				}
+				if all := topo.Choices(); len(all) > 0 {
+					p.note("choices of %s are left out: %s", base.Topology, whyNot(all, topo.Fingerprint(), p.what.Name, p.world(x)))
+				}
+				return nil, nil
+			}
+		}
+	}
+	return own, nil
+}
+
+// whyNot says why a machine's own choices have none for a call.
+func whyNot(all []conf.TuningTable, fingerprint, collective string, ranks int) string {
+	var known []string
+	for i := range all {
+		if c := &all[i]; c.Fingerprint == fingerprint {
+			known = append(known, fmt.Sprintf("%s of %d ranks", c.Collective, c.Ranks))
+		}
+	}
+	if len(known) == 0 {
+		return fmt.Sprintf("they are of the machine with the fingerprint %s, and this one has %s", all[0].Fingerprint, fingerprint)
+	}
+	return fmt.Sprintf("they are for %s, not for %s of %d ranks", strings.Join(known, ", "), collective, ranks)
+}
+
+// world is how many ranks take part.
+func (p *perfPlan) world(x *run.Job) int {
+	return cmp.Or(x.World(), x.Entries.Defaults().WorldSize, x.Machine.NumPEs())
 }
 
 // addTuned plans the rows that a table has the algorithms for.
@@ -50,7 +105,7 @@ func (p *perfPlan) addTuned(ctx context.Context, tuning *algorithm.Tuning) error
 		if err != nil {
 			return err
 		}
-		world := cmp.Or(x.World(), x.Entries.Defaults().WorldSize, x.Machine.NumPEs())
+		world := p.world(x)
 		roots, err := p.roots(world)
 		if err != nil {
 			return err
@@ -74,10 +129,17 @@ func (p *perfPlan) addTuned(ctx context.Context, tuning *algorithm.Tuning) error
 	return nil
 }
 
+// tunedRow is what a tuning table has to do with a row.
+type tunedRow struct {
+	with   string // settings, for the note
+	line   string // names the runs from which the time is extrapolated, as the table says; "": it is not
+	anchor bool   // the row is one of those runs, and not shown
+}
+
 // tunedSeries plans a row for every size, of the first choice of the table that takes it.
 func (p *perfPlan) tunedSeries(ctx context.Context, table *algorithm.TuningTable, c collective.Call,
 	settings []sweep.Setting, ready map[string]perfTarget) error {
-	last := -1
+	last, anchored := -1, map[string]bool{}
 	for _, size := range p.sizes {
 		count, elems := sweep.Counts(p.what, c, size)
 		if count == 0 && sweep.Largest(p.what, c) > 0 || count == last {
@@ -89,11 +151,26 @@ func (p *perfPlan) tunedSeries(ctx context.Context, table *algorithm.TuningTable
 			return err
 		}
 		t.Settings = settings
+		line := ""
+		if to := table.SimulateTo; to > 0 && p.what.Bytes(c) > to && p.spec.MeasureTo == 0 && p.sweep.Timed {
+			line = lineName(t, with, c)
+			if !anchored[line] {
+				anchored[line] = true
+				if err := p.anchors(t, c, to, line); err != nil {
+					return err
+				}
+			}
+		}
 		if err := p.point(t, c, count); err != nil {
 			return err
 		}
-		if row := p.rows[len(p.rows)-1]; row.Note == "" && len(with) > 0 {
-			row.Note = "with " + strings.Join(with, " ")
+		row := p.rows[len(p.rows)-1]
+		by := tunedRow{line: line}
+		if len(with) > 0 {
+			by.with = "with " + strings.Join(with, " ")
+		}
+		if p.tuned[row] = by; row.Note == "" {
+			row.Note = by.with
 		}
 		p.describe(t)
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"kernbench/collective"
 	"kernbench/lab/limits"
 	"kernbench/lab/sweep"
 	"kernbench/unit"
@@ -40,13 +41,14 @@ func (p *perfPlan) divide() ([]*sweep.Case, *lines) {
 	l := &lines{plan: p, beyond: map[*Row][]*sweep.Case{}, known: map[string][]sweep.Point{}}
 	within := map[string]int{}
 	for _, j := range p.jobs {
-		if r := p.rows[j.Row]; r.Size <= p.measuresTo() {
-			within[lineOf(r, j.InPlace)]++
+		if r := p.rows[j.Row]; p.tuned[r].line == "" && r.Size <= p.measuresTo() {
+			within[p.lineOf(r, j.InPlace)]++
 		}
 	}
 	var jobs []*sweep.Case
 	for _, j := range p.jobs {
-		if r := p.rows[j.Row]; r.Size > p.measuresTo() && within[lineOf(r, j.InPlace)] >= 2 {
+		r := p.rows[j.Row]
+		if by := p.tuned[r]; by.line != "" && !by.anchor || r.Size > p.measuresTo() && within[p.lineOf(r, j.InPlace)] >= 2 {
 			l.beyond[r] = append(l.beyond[r], j)
 			continue
 		}
@@ -63,7 +65,10 @@ type lines struct {
 }
 
 // lineOf names what rows of one line have in common.
-func lineOf(r *Row, inPlace bool) string {
+func (p *perfPlan) lineOf(r *Row, inPlace bool) string {
+	if by := p.tuned[r]; by.line != "" {
+		return fmt.Sprint(by.line, inPlace)
+	}
 	return fmt.Sprint(r.Algorithm, r.Settings, r.Ranks, r.Type, r.RedOp, r.Root, inPlace)
 }
 
@@ -75,11 +80,11 @@ func (l *lines) complete(r *Row) {
 			at = r.InPlace
 		}
 		if at != nil && at.Err == nil {
-			l.known[lineOf(r, inPlace)] = append(l.known[lineOf(r, inPlace)], sweep.Point{Size: r.Size, Time: at.Time})
+			l.known[l.plan.lineOf(r, inPlace)] = append(l.known[l.plan.lineOf(r, inPlace)], sweep.Point{Size: r.Size, Time: at.Time})
 		}
 	}
 	for _, j := range l.beyond[r] {
-		if points := l.known[lineOf(r, j.InPlace)]; len(points) >= 2 {
+		if points := l.known[l.plan.lineOf(r, j.InPlace)]; len(points) >= 2 {
 			l.plan.extrapolate(r, j, points)
 		} else {
 			r.Note = "not extrapolated: of smaller sizes fewer than two came to their end"
@@ -92,11 +97,17 @@ func (l *lines) complete(r *Row) {
 func (p *perfPlan) extrapolate(r *Row, j *sweep.Case, points []sweep.Point) {
 	n := len(points)
 	a, b := points[n-2], points[n-1]
-	at := &sweep.Placement{Time: max(sweep.Onward(a, b, r.Size), p.least(r))}
+	at := &sweep.Placement{Time: sweep.Onward(a, b, r.Size)}
+	if p.tuned[r].line == "" { // else the table's times are wanted
+		at.Time = max(at.Time, p.least(r))
+	}
 	at.Rate(j)
 	r.set(j.InPlace, at)
 	r.Extrapolated = &Extrapolated{From: [2]unit.Bytes{a.Size, b.Size}}
 	r.Note = fmt.Sprintf("extrapolated from %v and %v", a.Size, b.Size)
+	if by := p.tuned[r]; by.with != "" {
+		r.Note = by.with + ", " + r.Note
+	}
 	if n >= 3 {
 		off := sweep.Off(points[n-3], a, b)
 		r.Extrapolated.Error = &off
@@ -116,4 +127,36 @@ func (p *perfPlan) least(r *Row) unit.Time {
 		return 0
 	}
 	return limits.Limit + r.Launch
+}
+
+// anchors plans the runs from which the times of large sizes are extrapolated because a tuning
+// table says so: of the size up to which its times were simulated, of its half, and of half of
+// that, for the error. No row shows them.
+func (p *perfPlan) anchors(t perfTarget, c collective.Call, to unit.Bytes, line string) error {
+	for _, size := range []unit.Bytes{to / 4, to / 2, to} {
+		one := c
+		var count int
+		if count, one.Elems = sweep.Counts(p.what, one, size); one.Elems == 0 {
+			continue
+		}
+		before := len(p.rows)
+		if err := p.point(t, one, count); err != nil {
+			return err
+		}
+		if len(p.rows) == before {
+			continue // refused
+		}
+		p.tuned[p.rows[before]] = tunedRow{line: line, anchor: true}
+	}
+	for _, j := range p.jobs {
+		if p.tuned[p.rows[j.Row]].anchor {
+			j.Job, j.Bytes = j.Job.Verified(false), 0
+		}
+	}
+	return nil
+}
+
+// lineName names the runs of one program, for all sizes of a call.
+func lineName(t perfTarget, with []string, c collective.Call) string {
+	return fmt.Sprint(t.Plan.Name, with, t.Settings, c.World, c.Type, c.Op, c.Root)
 }

@@ -3,6 +3,7 @@ package perf
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 
@@ -176,7 +177,7 @@ func planNumerics(ctx context.Context, s *RoundingSpec) (*numericsPlan, error) {
 	if err := row.Needs(exec.Data); err != nil {
 		return nil, fmt.Errorf("numerics: %w", err)
 	}
-	s.Check, s.Bound = true, false
+	s.Check, s.Bound, s.MeasureTo = true, false, unit.Bytes(math.MaxInt64) // no row is extrapolated
 	if p.perfPlan, err = planPerf(ctx, &s.Spec); err != nil {
 		return nil, err
 	}

@@ -32,7 +32,8 @@ type perfPlan struct {
 
 	refused leftOut // rows that an algorithm's Check refused
 
-	auto bool // of each call only the fastest row is measured and shown
+	auto  bool // of each call only the fastest row is measured and shown
+	tuned map[*Row]tunedRow
 }
 
 // perfTarget is an algorithm on a machine with its settings.
@@ -52,7 +53,7 @@ func planPerf(ctx context.Context, s *Spec) (*perfPlan, error) {
 	if s.Iterations < 0 || s.Warmup < 0 {
 		return nil, fmt.Errorf("%d iterations after %d: neither can be negative", s.Iterations, s.Warmup)
 	}
-	p := &perfPlan{spec: s, what: what, apart: map[*algorithm.Algorithm]bool{}, bounded: map[*Row]perfLimits{}}
+	p := &perfPlan{spec: s, what: what, apart: map[*algorithm.Algorithm]bool{}, bounded: map[*Row]perfLimits{}, tuned: map[*Row]tunedRow{}}
 	if p.sizes, err = (sweep.Sizes{Min: s.Min, Max: s.Max, Factor: s.Factor, Step: s.Step}).List(); err != nil {
 		return nil, err
 	}
@@ -122,11 +123,14 @@ func planPerf(ctx context.Context, s *Spec) (*perfPlan, error) {
 		return nil, fmt.Errorf("%s of %d ranks: sizes up to %v have no element for each of them", what.Name, p.sweep.Ranks, s.Max)
 	}
 	for _, r := range p.rows {
+		if p.tuned[r].anchor {
+			continue
+		}
 		p.sweep.Sizes = append(p.sweep.Sizes, r.Size)
+		p.sweep.Planned++
 	}
 	slices.Sort(p.sweep.Sizes)
 	p.sweep.Sizes = slices.Compact(p.sweep.Sizes)
-	p.sweep.Planned = len(p.rows)
 	if p.auto {
 		p.sweep.Planned = len(p.contests())
 		p.noteFastest()

@@ -21,7 +21,9 @@ func (p *perfPlan) measure(ctx context.Context, row func(*Row)) error {
 	flush := func() {
 		for ; out < len(p.rows) && left[out] == 0; out++ {
 			lines.complete(p.rows[out])
-			row(p.rows[out])
+			if !p.tuned[p.rows[out]].anchor {
+				row(p.rows[out])
+			}
 		}
 		if p.spec.Progress != nil {
 			p.spec.Progress(run.Progress{Phase: "perf", Done: int64(out), Total: int64(len(p.rows))})
@@ -42,7 +44,7 @@ func (p *perfPlan) measure(ctx context.Context, row func(*Row)) error {
 		flush()
 	})
 	for ; out < len(p.rows); out++ {
-		if left[out] == 0 {
+		if left[out] == 0 && !p.tuned[p.rows[out]].anchor {
 			row(p.rows[out])
 		}
 	}

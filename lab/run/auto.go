@@ -2,6 +2,7 @@ package run
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"kernbench/algorithm"
@@ -25,19 +26,48 @@ func LoadTuning(file string) (*algorithm.Tuning, error) {
 	if err != nil {
 		return nil, err
 	}
+	return tuningOf(file, read.Tables, func(i int, key, format string, args ...any) *conf.Error {
+		return read.Errorf(fmt.Sprintf("tables.%d.%s", i, key), format, args...)
+	})
+}
+
+// Choices returns the tables by which auto chooses: those of the file that the spec names, else
+// those that the machine's own file has. Nil: there are none.
+func (x *Job) Choices() *algorithm.Tuning { return x.tuning }
+
+// ownTuning reads the tables that a machine's file has for it. A machine that was changed since
+// then is another one, of which they say nothing.
+func ownTuning(name string, t *conf.Topology) (*algorithm.Tuning, error) {
+	all, err := tuningOf(name, t.Choices(), func(i int, key, format string, args ...any) *conf.Error {
+		return t.ChoicesErrorf(fmt.Sprintf("%d.%s", i, key), format, args...)
+	})
+	if err != nil {
+		return nil, err
+	}
+	here := t.Fingerprint()
+	all.Tables = slices.DeleteFunc(all.Tables, func(table algorithm.TuningTable) bool { return table.Machine != here })
+	if len(all.Tables) == 0 {
+		return nil, nil
+	}
+	return all, nil
+}
+
+// tuningOf are tables as auto chooses by them. wrong makes an error about a key of one of them.
+func tuningOf(file string, tables []conf.TuningTable,
+	wrong func(i int, key, format string, args ...any) *conf.Error) (*algorithm.Tuning, error) {
 	t := &algorithm.Tuning{File: file}
-	for i := range read.Tables {
-		from := &read.Tables[i]
+	for i := range tables {
+		from := &tables[i]
 		typ, err := dtype.Parse(from.Type)
 		if err != nil {
-			return nil, read.Errorf(fmt.Sprintf("tables.%d.type", i), "%v", err)
+			return nil, wrong(i, "type", "%v", err)
 		}
 		if _, err := collective.Lookup(from.Collective); err != nil {
-			return nil, read.Errorf(fmt.Sprintf("tables.%d.collective", i), "%v", err)
+			return nil, wrong(i, "collective", "%v", err)
 		}
 		table := algorithm.TuningTable{
 			Topology: from.Topology, Machine: from.Fingerprint, Fidelity: from.Fidelity, Collective: from.Collective,
-			Ranks: from.Ranks, Type: typ,
+			Ranks: from.Ranks, Type: typ, SimulateTo: from.SimulateTo,
 		}
 		for k := range from.Rows {
 			r := &from.Rows[k]
@@ -74,5 +104,5 @@ func (x *Job) noteAuto(p *device.Plan, note func(string, ...any)) {
 	if p.Tuned != nil {
 		with = "with " + strings.Join(p.Tuned, " ")
 	}
-	note("%s chose %s %s (%s)", algorithm.Auto, p.Name, with, x.Tuning)
+	note("%s chose %s %s (%s)", algorithm.Auto, p.Name, with, x.tuning.File)
 }

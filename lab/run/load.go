@@ -84,6 +84,11 @@ func (x *Job) configure() error {
 	if x.tuning, err = LoadTuning(x.Tuning); err != nil {
 		return err
 	}
+	if x.tuning == nil {
+		if x.tuning, err = ownTuning(x.Topology, topo); err != nil {
+			return err
+		}
+	}
 	if x.Machine, err = machine.Build(topo); err == nil && x.Alter != nil {
 		x.Alter(x.Machine)
 	}
